@@ -1,0 +1,47 @@
+# Build types, warnings and linking of everything under compiler/ and tests/. They are properties of the target
+# melix_options, not global flags, so that the runtime keeps the fixed flags of its own.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug" FORCE)
+endif()
+option(MELIX_SANITIZE "address and undefined-behaviour sanitizers in compiler and tests" OFF)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# Assertions stay on in every build type: a compiler that goes on with a broken invariant makes wrong programs.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+set(CMAKE_C_FLAGS_RELEASE "-O2")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
+set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
+
+find_program(MELIX_CCACHE ccache)
+if(MELIX_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${MELIX_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${MELIX_CCACHE})
+endif()
+
+add_library(melix_options INTERFACE)
+target_include_directories(melix_options INTERFACE ${CMAKE_SOURCE_DIR}/compiler)
+target_compile_options(melix_options INTERFACE
+  -Wall -Wextra -Wshadow=local -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough -Wundef -Wvla
+  -Werror
+  -ffunction-sections -fdata-sections
+  # The interpreter's floats must have the bits of compiled code: never contract a*b+c on our own.
+  -ffp-contract=off)
+target_link_options(melix_options INTERFACE
+  -B${MELIX_LLVM_ROOT}/bin -fuse-ld=lld -Wl,--gc-sections)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_compile_definitions(melix_options INTERFACE _GLIBCXX_ASSERTIONS)
+elseif(NOT MELIX_SANITIZE)
+  target_link_options(melix_options INTERFACE -static-libstdc++ -static-libgcc)
+endif()
+if(MELIX_SANITIZE)
+  # vptr checks want the type information of every LLVM class a header mentions.
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all)
+  target_compile_options(melix_options INTERFACE ${sanitizers} -fno-omit-frame-pointer)
+  target_compile_definitions(melix_options INTERFACE MELIX_SANITIZE=1)
+  target_link_options(melix_options INTERFACE ${sanitizers})
+endif()
