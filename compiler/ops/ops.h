@@ -1,0 +1,49 @@
+#pragma once
+// The catalogue of Core's ops and of elementary functions, shared by the checker, Core and all that follows.
+
+#include <cstdint>
+#include <string_view>
+
+namespace melix::ops {
+
+enum class OpKind : uint8_t {
+#define OP(Kind, Text, Effects, Linearity) Kind,
+#include "ops/ops.def"
+};
+
+enum class EffectKind : uint8_t { None, Panic, Io, Debug, Regions };
+enum class LinearityKind : uint8_t { No, Linear, Each, Rule, Structure };
+
+enum class MathKind : uint8_t {
+#define MATH(Kind, Name, Arity, Derivative) Kind,
+#include "ops/math.def"
+};
+
+enum class CmpKind : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
+enum class RoundMode : uint8_t { Floor, Ceil, Trunc, HalfEven };
+/// Of `convert` to an integer type: Saturate clamps and maps NaN to 0 (a checked conversion is a `check` before it);
+/// Wrap keeps the low bits of an integer.
+enum class ConvertMode : uint8_t { Saturate, Wrap };
+
+/// A row of builtins.def.
+enum class BuiltinKind : uint16_t {
+#define BUILTIN(Kind, ...) Kind,
+#include "ops/builtins.def"
+};
+
+std::string_view opText(OpKind kind);
+EffectKind opEffect(OpKind kind);
+LinearityKind opLinearity(OpKind kind);
+std::string_view mathName(MathKind kind);
+unsigned mathArity(MathKind kind);
+
+inline constexpr unsigned opCount = 0
+#define OP(Kind, Text, Effects, Linearity) +1
+#include "ops/ops.def"
+    ;
+inline constexpr unsigned mathCount = 0
+#define MATH(Kind, Name, Arity, Derivative) +1
+#include "ops/math.def"
+    ;
+
+} // namespace melix::ops

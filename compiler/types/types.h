@@ -1,0 +1,141 @@
+#pragma once
+// Types, interned: two types are equal iff their ids are. Shared by the checker and Core.
+//
+// Types are monomorphic in element types and ranks and polymorphic in dimensions only; a record (struct or enum) is
+// declared once for each choice of its type arguments and has symbolic dimension parameters.
+
+#include "support/interner.h"
+#include "types/dims.h"
+
+#include <functional>
+
+namespace melix::types {
+
+struct TypeTag;
+struct RecordTag;
+struct KnownTag;
+using TypeId = Id<TypeTag>;
+using RecordId = Id<RecordTag>;
+/// Identity of a template value (lambda, function name, transform of one). Its meaning is kept by `check`.
+using KnownId = Id<KnownTag>;
+
+enum class TypeKind : uint8_t {
+#define SCALAR(Kind, Text, Bits, Class) Kind,
+#define TYPE(Kind) Kind,
+#include "types/types.def"
+};
+
+enum class ScalarClass : uint8_t { None, Bool, Char, SInt, UInt, Float, Complex };
+ScalarClass scalarClass(TypeKind kind);
+/// 0 for kinds that are no scalars.
+unsigned scalarBits(TypeKind kind);
+std::string_view scalarName(TypeKind kind);
+inline bool isFloatKind(TypeKind k) { return scalarClass(k) == ScalarClass::Float; }
+inline bool isIntKind(TypeKind k) {
+  return scalarClass(k) == ScalarClass::SInt || scalarClass(k) == ScalarClass::UInt;
+}
+
+enum class VarClass : uint8_t { Any, OpenInt, OpenFloat };
+
+struct Type {
+  TypeKind kind = TypeKind::Error;
+  std::vector<TypeId> parts;  ///< Tuple parts; Known captures; Function parameters; Array/List/Pack/Acc: [inner]
+  std::vector<DimId> dims;    ///< Array extents; Struct/Enum dimension arguments
+  TypeId result;              ///< of Function
+  std::vector<bool> inout;    ///< of Function, one for each parameter
+  RecordId record;            ///< of Struct and Enum
+  KnownId known;              ///< of Known
+  uint32_t number = 0;        ///< Pack: count of hidden dims; Var: its id
+  bool operator==(const Type&) const = default;
+};
+
+struct Field {
+  NameId name; ///< none for a positional payload
+  TypeId type; ///< in terms of the record's dimension parameters
+};
+
+struct EnumCase {
+  NameId name;
+  std::vector<Field> fields;
+};
+
+/// A struct (one case, without a name of its own) or an enum, at given type arguments.
+struct Record {
+  NameId name;
+  bool isEnum = false;
+  uint32_t declaration = 0;       ///< identity of the declaring item, given by the checker
+  std::vector<TypeId> typeArgs;   ///< for printing and identity
+  std::vector<DimSym> dimParams;  ///< fields mention these
+  std::vector<EnumCase> cases;    ///< a struct has exactly one
+  RecordId tangentOf;             ///< set when this is a derived tangent record
+  Span origin;
+};
+
+/// Owns types, records and dimensions of a session.
+class TypeStore {
+public:
+  explicit TypeStore(Interner& names);
+
+  DimStore dims;
+  Interner& names;
+
+  TypeId intern(Type type);
+  const Type& operator[](TypeId id) const { return *types_[id.index]; }
+  TypeKind kind(TypeId id) const { return types_[id.index]->kind; }
+
+  TypeId scalar(TypeKind kind) { return simple_[static_cast<size_t>(kind)]; }
+  TypeId error() { return scalar(TypeKind::Error); }
+  TypeId never() { return scalar(TypeKind::Never); }
+  TypeId boolean() { return scalar(TypeKind::Bool); }
+  TypeId int64() { return scalar(TypeKind::I64); }
+  TypeId str() { return scalar(TypeKind::Str); }
+  TypeId exit() { return scalar(TypeKind::Exit); }
+  TypeId unit() { return unit_; }
+  /// Flattens: an array of arrays `T[M][N]` is `T[N, M]` (rule 7); no dims give `element` itself (`f32[]` is `f32`).
+  TypeId array(TypeId element, std::vector<DimId> dims);
+  TypeId tuple(std::vector<TypeId> parts);
+  TypeId record(RecordId record, std::vector<DimId> dims); ///< a Struct or an Enum
+  TypeId list(TypeId element);
+  TypeId function(std::vector<TypeId> params, std::vector<bool> inout, TypeId result);
+  TypeId known(KnownId id, std::vector<TypeId> captures);
+  TypeId acc(TypeId inner);
+  TypeId var(uint32_t id);
+  /// Hides `hidden` (distinct symbols, in order) in `inner`; no symbols give `inner`.
+  TypeId pack(TypeId inner, std::span<const DimSym> hidden);
+  /// The inner type of a pack with its hidden dims replaced by `dims`.
+  TypeId openPack(TypeId pack, std::span<const DimId> dims);
+  /// The canonical Bound symbol number `i`.
+  DimSym boundSym(uint32_t i);
+
+  RecordId addRecord(Record record);
+  Record& recordInfo(RecordId id) { return records_[id]; }
+  const Record& recordInfo(RecordId id) const { return records_[id]; }
+  /// Type of field `k` of case `c` with the record's dims substituted (D7).
+  TypeId fieldType(TypeId recordType, uint32_t c, uint32_t k);
+
+  bool isScalar(TypeId id) const;
+  bool isFloat(TypeId id) const { return isFloatKind(kind(id)); }
+  bool isInt(TypeId id) const { return isIntKind(kind(id)); }
+  bool isUnit(TypeId id) const { return id == unit_; }
+  /// The element of an array, else the type itself.
+  TypeId element(TypeId id) const;
+  size_t rank(TypeId id) const;
+
+  TypeId substitute(TypeId id, const DimSubst& subst);
+  /// Rebuilds a type bottom-up through `map` (given a type whose parts are already mapped).
+  TypeId rewrite(TypeId id, const std::function<TypeId(TypeId)>& map);
+  void collectSymbols(TypeId id, std::vector<DimSym>& out) const;
+  /// Source-like text: `f32[B, 2*N]`, `Mlp[64, H, 10]`.
+  std::string print(TypeId id) const;
+
+private:
+  struct Hash { size_t operator()(const Type& t) const; };
+  std::vector<const Type*> types_;
+  std::unordered_map<Type, TypeId, Hash> ids_;
+  Store<RecordId, Record> records_;
+  std::vector<TypeId> simple_;
+  std::vector<DimSym> bound_;
+  TypeId unit_;
+};
+
+} // namespace melix::types
