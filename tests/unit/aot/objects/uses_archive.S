@@ -1,0 +1,6 @@
+# int main() { return helper(); }
+.text
+.globl main
+main:
+  jmp helper
+.section .note.GNU-stack, "", @progbits
