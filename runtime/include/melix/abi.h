@@ -1,0 +1,435 @@
+// The contract between compiled Melix code, the runtime and the tools that host it (JIT, interpreter, driver).
+//
+// Plain C, so that generated code, C++ and foreign callers see the same layouts. Sections:
+//   1 values in memory   2 type descriptors   3 blocks   4 tasks and landings   5 panics and line tables
+//   6 threads            7 memory operations  8 lists and strings   9 builtins   10 programs   11 hosting
+//
+// Every compiled function takes `MelixTask*` as its first argument. Functions named here have C linkage.
+#ifndef MELIX_ABI_H
+#define MELIX_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct MelixTask MelixTask;
+typedef struct MelixType MelixType;
+
+// ---------------------------------------------------------------------------------------------------------
+// 1. Values in memory ("stored form"): as list elements, enum payloads, struct fields in memory, and behind
+//    the `const void*` of a MelixValue.
+//
+//    bool                1 byte, 0 or 1            char   4 bytes, a Unicode scalar value
+//    i8..i64, u8..u64    their size                f8* f16 bf16 f32 f64 c64 c128   their size
+//    str                 MelixStr, 16 bytes        unit   0 bytes
+//    array of rank r     8 + 8 r bytes: data pointer, then the dims as i64 (dense, row-major)
+//    list                8 bytes: pointer to a list block's data, null when empty
+//    tuple, struct       the fields at the offsets of the descriptor
+//    boxed enum          8 bytes: an immediate word `tag << 1 | 1` for a case without fields, else a pointer
+//                        to a node block's data: i32 tag, then the fields at the offsets of the case
+//    inline enum         i32 tag at offset 0, then the fields of the case at its offsets; the size is that of
+//                        the largest case; bytes of other cases are undefined. Not for recursive enums.
+//    records             an array of structs kept as one array per leaf (see MELIX_KIND_RECORDS)
+//
+//    All pointers to counted data point at the *data* of a block; the header lies 64 bytes in front of it.
+// ---------------------------------------------------------------------------------------------------------
+
+// Immutable UTF-8. `data` is null (only if len is 0) or the data of a block: a string owns its block, a slice
+// is a copy. Not terminated.
+typedef struct MelixStr {
+  const uint8_t* data;
+  int64_t len;
+} MelixStr;
+
+// In front of the elements of a list block.
+typedef struct MelixListHead {
+  int64_t len;
+  int64_t cap;
+} MelixListHead;
+enum { MELIX_LIST_ELEMENTS = 16 }; // byte offset of the first element in a list block's data
+
+// ---------------------------------------------------------------------------------------------------------
+// 2. Type descriptors: constant data, emitted by the compiler, read by printing, dropping, copying, readers.
+// ---------------------------------------------------------------------------------------------------------
+
+enum MelixKind {
+  MELIX_KIND_UNIT = 0,
+  MELIX_KIND_BOOL = 1,
+  MELIX_KIND_CHAR = 2,
+  MELIX_KIND_I8 = 3,
+  MELIX_KIND_I16 = 4,
+  MELIX_KIND_I32 = 5,
+  MELIX_KIND_I64 = 6,
+  MELIX_KIND_U8 = 7,
+  MELIX_KIND_U16 = 8,
+  MELIX_KIND_U32 = 9,
+  MELIX_KIND_U64 = 10,
+  MELIX_KIND_F16 = 11,
+  MELIX_KIND_BF16 = 12,
+  MELIX_KIND_F32 = 13,
+  MELIX_KIND_F64 = 14,
+  MELIX_KIND_F8E4M3 = 15,
+  MELIX_KIND_F8E5M2 = 16,
+  MELIX_KIND_C64 = 17,
+  MELIX_KIND_C128 = 18,
+  MELIX_KIND_STR = 19,
+  MELIX_KIND_ARRAY = 20,   // elem, rank
+  MELIX_KIND_LIST = 21,    // elem
+  MELIX_KIND_TUPLE = 22,   // fields (names null)
+  MELIX_KIND_STRUCT = 23,  // name, fields
+  MELIX_KIND_ENUM = 24,    // name, cases; boxed
+  MELIX_KIND_UNION = 25,   // name, cases; inline enum
+  // An array of structs as one array per leaf: `elem` is the element's type, `rank` the number of axes of the
+  // array of structs; fields are the leaf arrays in the stored form of this value (each of kind ARRAY, rank =
+  // outer rank + rank of the leaf) and `target` is where that leaf lies in the stored form of an element.
+  MELIX_KIND_RECORDS = 26,
+  MELIX_KIND_OPAQUE = 27,  // printed as its name (function values and the like); copied as plain bytes
+};
+
+enum MelixTypeFlags {
+  MELIX_HOLDS_REFS = 1, // some part of a stored value is counted: it is released by drops, retained by copies
+};
+
+typedef struct MelixField {
+  const char* name;      // null for a position
+  const MelixType* type;
+  uint32_t offset;       // in the stored form (for a boxed case: from the node's data, after the tag)
+  uint32_t target;       // only for MELIX_KIND_RECORDS
+} MelixField;
+
+typedef struct MelixCase {
+  const char* name;
+  const MelixField* fields;
+  uint32_t fieldCount;
+  uint32_t size;         // boxed: bytes of the node's data, tag included
+} MelixCase;
+
+struct MelixType {
+  uint8_t kind;              // MelixKind
+  uint8_t rank;              // ARRAY, RECORDS
+  uint8_t flags;             // MelixTypeFlags
+  uint8_t align;             // of the stored form
+  uint32_t size;             // bytes of the stored form; elements of arrays and lists are `size` apart
+  uint32_t fieldCount;       // TUPLE, STRUCT, RECORDS
+  uint32_t caseCount;        // ENUM, UNION
+  const char* name;          // STRUCT, ENUM, UNION, OPAQUE
+  const MelixType* elem;     // ARRAY, LIST, RECORDS
+  const MelixField* fields;
+  const MelixCase* cases;
+};
+
+// A value together with its type; the value is borrowed.
+typedef struct MelixValue {
+  const MelixType* type;
+  const void* data;          // its stored form
+} MelixValue;
+
+// Descriptors of the scalar types and str, in the order of MelixKind (index by kind up to MELIX_KIND_STR), so
+// that nobody has to emit them again. melix_type_str_list is List[str].
+extern const MelixType melix_scalar_types[20];
+extern const MelixType melix_type_str_list;
+
+// ---------------------------------------------------------------------------------------------------------
+// 3. Blocks: a 64-byte header in front of 64-byte-aligned data.
+// ---------------------------------------------------------------------------------------------------------
+
+enum MelixLayout {
+  MELIX_LAYOUT_BYTES = 0,    // no references inside; `type` is null
+  MELIX_LAYOUT_ELEMENTS = 1, // bytes / type->size values of `type`
+  MELIX_LAYOUT_LIST = 2,     // MelixListHead, then `cap` places for values of `type`, `len` of them in use
+  MELIX_LAYOUT_NODE = 3,     // a node of the boxed enum `type`
+};
+
+enum { MELIX_IMMORTAL = INT32_MIN }; // any negative count is never changed and never freed
+
+typedef struct MelixBlock {
+  int32_t refs;              // owners; 1 after melix_alloc
+  uint16_t space;            // 0: host memory
+  uint16_t valid;            // validity bits of the copies in each space; 1: host
+  uint64_t bytes;            // of data
+  struct MelixBlock* next;   // the block list of `owner`
+  struct MelixBlock* prev;
+  MelixTask* owner;          // the task in whose list the block is; null for constants
+  const MelixType* type;     // see MelixLayout
+  uint8_t layout;            // MelixLayout
+  uint8_t sizeClass;         // of the runtime's allocator
+  uint16_t shift;            // from the memory obtained to the header
+  uint32_t reserved0;
+  uint64_t reserved1;
+} MelixBlock;                // constants: refs = MELIX_IMMORTAL, valid = 1, the rest as fits or 0; aligned to 64
+
+enum { MELIX_HEADER_BYTES = 64, MELIX_DATA_ALIGN = 64 };
+
+// ---------------------------------------------------------------------------------------------------------
+// 4. Tasks. Generated code reads the first two fields only, at these offsets.
+// ---------------------------------------------------------------------------------------------------------
+
+typedef struct MelixTaskHead {
+  int32_t cancel;    // offset 0: not 0 → call melix_cancelled(task); polled at loop back-edges of orchestration
+  int32_t threaded;  // offset 4: not 0 → several threads run: counts must be changed atomically
+} MelixTaskHead;     // a MelixTask begins with this
+
+// ---------------------------------------------------------------------------------------------------------
+// 5. Panics. They do not return: the landing of the task frees the blocks made since, and gets the text
+//    `file:line:column: panic: message`, the source line, and one `  at function (file:line)` a frame. The place
+//    is the innermost frame found in a line table, so calls need a debug location and nothing else.
+// ---------------------------------------------------------------------------------------------------------
+
+#if defined(__cplusplus)
+#define MELIX_NORETURN [[noreturn]]
+#else
+#define MELIX_NORETURN _Noreturn
+#endif
+
+MELIX_NORETURN void melix_panic(MelixTask* task, const uint8_t* message, int64_t len);
+
+// `format` is NUL-terminated; `{0}` `{1}` … in it stand for the `count` integers.
+MELIX_NORETURN void melix_panic_format(MelixTask* task, const char* format, int64_t count, const int64_t* values);
+
+// The same as melix_panic at a place given by the compiler, for code without a line table. `place` is
+// "file:line:column" and `line` the text of the source line (both NUL-terminated, `line` may be null).
+MELIX_NORETURN void melix_panic_at(MelixTask* task, const char* place, const char* line, const uint8_t* message,
+                                   int64_t len);
+
+// Ends the task because it was cancelled (Ctrl-C); called when the flag `cancel` is seen.
+MELIX_NORETURN void melix_cancelled(MelixTask* task);
+
+// One inlined frame of a call: offsets into `strings`.
+typedef struct MelixFrame {
+  uint32_t function;
+  uint32_t file;
+  uint32_t line;
+  uint32_t column;
+  uint32_t text;             // the source line, without its newline
+} MelixFrame;
+
+// A return address, and its frames: frames[first .. first of the next entry), innermost first.
+typedef struct MelixLineEntry {
+  uint32_t address;          // return address - base
+  uint32_t first;
+} MelixLineEntry;
+
+// One table per piece of code (a finished object's text section). Entries are sorted by address and end with a
+// sentinel {size of the code, number of frames}, which `count` does not count. Only exact return addresses are
+// found, and for a stack overflow the last entry at or below the faulting instruction's function.
+typedef struct MelixLineTable {
+  const uint8_t* base;
+  uint64_t size;             // bytes of code
+  const MelixLineEntry* entries;
+  uint64_t count;
+  const MelixFrame* frames;
+  const char* strings;       // NUL-terminated pieces
+  struct MelixLineTable* next; // used by the runtime; the table itself is writable data
+} MelixLineTable;
+
+void melix_register_lines(MelixLineTable* table);
+void melix_unregister_lines(MelixLineTable* table);
+
+// ---------------------------------------------------------------------------------------------------------
+// 6. Threads.
+// ---------------------------------------------------------------------------------------------------------
+
+// Works on [begin, end). Returns -1, or the number of the first failed check, at which it stopped. May panic.
+typedef int64_t (*MelixChunkFn)(MelixTask* task, void* context, int64_t begin, int64_t end);
+
+// Runs `fn` over [0, extent) in chunks of `grain` (0: extent / 64 rounded up), the last one shorter. Boundaries
+// depend on extent and grain only. `work` estimates the whole in nanoseconds; below 30 µs, on a worker, or with
+// one thread the chunks run here, in order. The result is that of the failed chunk with the lowest index, else
+// -1; if that chunk panicked, the panic is raised here. Chunks after a failed one may or may not have run.
+int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain, int64_t work);
+
+// Number of threads (MELIX_THREADS, else the processors this process may use). Results never depend on it.
+int32_t melix_thread_count(void);
+
+// ---------------------------------------------------------------------------------------------------------
+// 7. Memory. All pointers are data pointers; null and constants are allowed where a counted value is.
+// ---------------------------------------------------------------------------------------------------------
+
+// Memory for `bytes` (≥ 0) of plain data, contents undefined, count 1. Panics when there is none.
+void* melix_alloc(MelixTask* task, int64_t bytes);
+// The same, zeroed.
+void* melix_alloc_zeroed(MelixTask* task, int64_t bytes);
+// A block that holds references as `layout` and `type` say. ELEMENTS and NODE are zeroed (all-zero values are
+// valid to drop); NODE gets its tag and fields from the caller; LIST is the business of section 8.
+void* melix_alloc_typed(MelixTask* task, int64_t bytes, const MelixType* type, int32_t layout);
+
+void melix_retain(MelixTask* task, void* data);
+// Drops one owner; the last one frees the block and releases what it holds, with a worklist (no recursion).
+void melix_release(MelixTask* task, void* data);
+// For boxed enum words, where an immediate has its lowest bit set.
+void melix_retain_word(MelixTask* task, void* word);
+void melix_release_word(MelixTask* task, void* word);
+// The block itself if it has one owner, else a copy with count 1 (its references retained) after giving up one
+// ownership of the old block. A constant is always copied; null stays null.
+void* melix_ensure_unique(MelixTask* task, void* data);
+// For every counted part of a stored value: retain or release it.
+void melix_retain_value(MelixTask* task, const MelixType* type, const void* value);
+void melix_release_value(MelixTask* task, const MelixType* type, const void* value);
+// bytes = elem * dims[0] * … ; panics if a dim is negative or the product does not fit.
+int64_t melix_checked_bytes(MelixTask* task, int64_t elem, int64_t rank, const int64_t* dims);
+
+// ---------------------------------------------------------------------------------------------------------
+// 8. Lists. `list` is the place of the list value (a pointer to its word); it is made unique first. `elem` is the
+//    element type; elements are moved in and out: no counting.
+// ---------------------------------------------------------------------------------------------------------
+
+// Makes room for one more element and returns its place, to be filled by the caller.
+void* melix_list_push(MelixTask* task, void** list, const MelixType* elem);
+// Shortens the list by one and returns the place of the element that was last, valid until the next call on
+// this list; null if the list is empty.
+void* melix_list_pop(MelixTask* task, void** list, const MelixType* elem);
+// Makes the list unique with room for at least `cap` elements.
+void melix_list_reserve(MelixTask* task, void** list, const MelixType* elem, int64_t cap);
+int64_t melix_list_length(const void* list);
+
+// Dense array data of the `len` elements of a list, and back (both copy; elements are retained).
+void* melix_list_to_array(MelixTask* task, const void* list, const MelixType* elem);
+void* melix_list_from_array(MelixTask* task, const void* data, int64_t len, const MelixType* elem);
+
+// ---------------------------------------------------------------------------------------------------------
+// 9. Builtins: `compiler/ops/builtins.def` lists them. All have this one type. Arguments and results lie in
+//    8-byte slots:
+//      Bool Char I64 F32 F64       one slot; smaller than 8 bytes: in its low bytes (results zero-extended)
+//      Str                         two slots: data, len
+//      Bytes (u8[_])               two slots: data, length
+//      StrList (List[str])         one slot: the list word
+//      Value (any type)            two slots: const MelixType*, pointer to the stored form
+//      StrPack (variadic, last)    two slots: count, pointer to an array of MelixStr
+//      Asked (result only)         an array of the type asked for: two *argument* slots after the last argument:
+//                                  const MelixType* of kind ARRAY, pointer to rank wanted dims (i64, -1: any);
+//                                  result: 1 + rank slots: data, dims
+//    Arguments are borrowed. Counted results are owned by the caller. A builtin that may fail returns Bool ok
+//    first and Str error last; on failure its other results are empty.
+// ---------------------------------------------------------------------------------------------------------
+
+typedef void (*MelixBuiltinFn)(MelixTask* task, const uint64_t* args, uint64_t* results);
+
+// ---------------------------------------------------------------------------------------------------------
+// 10. Programs.
+// ---------------------------------------------------------------------------------------------------------
+
+enum MelixStatus {
+  MELIX_OK = 0,
+  MELIX_FAILED = 1,      // a diagnostic, an `Err` out of main
+  MELIX_USAGE = 2,       // a wrong command line
+  MELIX_PANIC = 101,
+  MELIX_CANCELLED = 130,
+  MELIX_EXIT = -1,       // from melix_catch only: exit(n) was called, the number is melix_exit_status(task)
+};
+
+// A parameter of `main`.
+enum MelixParamFlags {
+  MELIX_PARAM_DEFAULT = 1, // `--name VALUE` (a bool: the flag `--name`, also `--no-name`), else positional
+  MELIX_PARAM_REST = 2,    // List[str]: takes the remaining positional arguments
+};
+typedef struct MelixParam {
+  const char* name;
+  const MelixType* type;   // a number, bool, char, str, or List[str] with MELIX_PARAM_REST
+  uint32_t flags;
+  uint32_t reserved;
+  const char* defaultText; // for --help, may be null
+  const char* help;        // for --help, may be null
+} MelixParam;
+
+typedef struct MelixCommandLine {
+  const MelixParam* params;
+  int64_t count;
+  const char* doc;         // the `///` comment of main or the script, may be null
+} MelixCommandLine;
+
+// The value of one parameter. If `given` is 0 the program uses the default.
+typedef struct MelixArg {
+  int64_t given;
+  uint64_t slots[2];       // as a builtin's argument of that type: str takes both, the others the first
+} MelixArg;
+
+// Runs the script's statements and main. `args` has one entry per parameter; the strings and lists in it are
+// owned by the callee. Returns MELIX_OK, or MELIX_FAILED after it has written the error to standard error.
+typedef int32_t (*MelixEntryFn)(MelixTask* task, const MelixArg* args);
+
+typedef struct MelixProgram {
+  MelixEntryFn entry;
+  const MelixCommandLine* commandLine; // null: no parameters, all arguments go to `program arguments`
+  MelixLineTable* lines;               // null: none; further tables by melix_register_lines
+  int32_t cpuLevel;                    // 3: made for x86-64-v3, checked at start; 0 or 1: no check
+  int32_t reserved;
+} MelixProgram;
+
+// What an executable's start code calls with the arguments of the process (argv[0] is the program), and the
+// driver for `melix run`. Parses the command line, runs the entry on a stack of its own, writes the text of a
+// panic, the statistics (MELIX_STATS=1), ends the pool. Returns the exit status.
+int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program);
+
+// ---------------------------------------------------------------------------------------------------------
+// 11. Hosting: for the JIT, the prompt, the test runner, the interpreter.
+// ---------------------------------------------------------------------------------------------------------
+
+MelixTask* melix_task_create(void);
+// Frees what is left in its block list.
+void melix_task_destroy(MelixTask* task);
+
+typedef void (*MelixBodyFn)(MelixTask* task, void* context);
+
+// Runs `body` on the task's own big stack. Returns MELIX_OK, or MELIX_PANIC, MELIX_CANCELLED, MELIX_EXIT after
+// the blocks allocated inside, and not freed, have been freed; blocks from before are not touched. Frames in
+// between are left without unwinding: the body must not own C++ objects at a point that may panic. May be nested.
+int32_t melix_catch(MelixTask* task, MelixBodyFn body, void* context);
+
+// The text of the last caught panic (message, source line, trace), owned by the task, valid until the next one.
+const char* melix_panic_text(MelixTask* task, int64_t* len);
+// The message alone, without place and trace.
+const char* melix_panic_message(MelixTask* task, int64_t* len);
+int32_t melix_exit_status(MelixTask* task);
+
+// One builtin under melix_catch.
+int32_t melix_call_builtin(MelixTask* task, MelixBuiltinFn fn, const uint64_t* args, uint64_t* results);
+
+// Parses arguments (argv[0] is the program's name) into `out`. Returns MELIX_OK; MELIX_USAGE with the message on
+// standard error; or -1 when --help was asked for and written.
+int32_t melix_parse_command_line(MelixTask* task, const MelixCommandLine* spec, int32_t argc, char** argv, MelixArg* out);
+
+// What `args()` of a program gives: argv[1..]. The array must live on.
+void melix_set_arguments(int32_t argc, char** argv);
+
+// From now on Ctrl-C sets `cancel` of this task and its workers; a second one before it is noticed ends the
+// process with 130. melix_clear_cancel makes the task usable again.
+void melix_watch_interrupt(MelixTask* task);
+void melix_clear_cancel(MelixTask* task);
+
+typedef struct MelixStats {
+  int64_t liveBlocks;
+  int64_t liveBytes;
+  int64_t allocations;
+  int64_t peakBytes;
+} MelixStats;
+MelixStats melix_stats(MelixTask* task);
+// `melix: live blocks 0, allocations 12, peak 4096 bytes` on standard error.
+void melix_print_stats(MelixTask* task);
+
+// Printing by descriptor: the text of a value as `print` shows it (rule 5), or by a format specification
+// `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]` (without braces and colon; empty: the printed form).
+// A specification that is malformed or does not fit the type panics; melix_check_format tells in advance:
+// null, or what is wrong with it. `quoted`: a str or char is written as inside another value.
+MelixStr melix_format_value(MelixTask* task, const MelixType* type, const void* value, const uint8_t* spec,
+                            int64_t specLen, int32_t quoted);
+const char* melix_check_format(const uint8_t* spec, int64_t specLen, int32_t kind);
+
+// Standard output is buffered (until a newline on a terminal). Flush before fork and before other writers.
+void melix_flush(void);
+// Receives all text instead of standard output (fd 1) and standard error (fd 2) when set; null restores.
+typedef void (*MelixWriteFn)(void* context, int32_t fd, const uint8_t* data, int64_t len);
+void melix_set_writer(MelixWriteFn writer, void* context);
+
+// Ends the pool's threads; a later melix_parallel starts them again.
+void melix_pool_stop(void);
+// In a forked child: forgets threads that exist only in the parent.
+void melix_after_fork(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
