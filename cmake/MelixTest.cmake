@@ -13,6 +13,8 @@ function(melix_unit_test folder)
   # Tests find programs, data and the library's sources below this folder.
   target_compile_definitions(test_${folder} PRIVATE MELIX_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     MELIX_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  # `if (…) EXPECT_TRUE(…);` is fine: the macro of GoogleTest guards itself.
+  target_compile_options(test_${folder} PRIVATE -Wno-dangling-else)
   target_link_libraries(test_${folder} PRIVATE ${ARGN} melix_options GTest::gtest GTest::gtest_main)
   gtest_discover_tests(test_${folder} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${folder}: "
     PROPERTIES TIMEOUT 120)

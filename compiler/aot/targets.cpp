@@ -2,8 +2,7 @@
 // in all of them. Only the targets that melix generates code for are real; each of the others is an empty
 // function here.
 
-// SELECT(LINKED_X86, a, ) is nothing, because LINKED_X86 brings a comma of its own; for other targets it is
-// a.
+// SELECT(LINKED_ARM, text, ) is text; SELECT(LINKED_X86, text, ) is nothing, as LINKED_X86 brings a comma.
 #define LINKED_X86 linked, /* nothing */
 #define SELECT_SECOND(first, second, ...) second
 #define SELECT(...) SELECT_SECOND(__VA_ARGS__)

@@ -1,0 +1,42 @@
+// What a newcomer meets first: the scripts parse, and the guided tour names every folder.
+#include "layers/layer_table.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+namespace melix::layers {
+namespace {
+
+const std::filesystem::path sourceFolder = MELIX_SOURCE_DIR;
+
+TEST(Project, ScriptsAreValidBash) {
+  for (const char* script : {"dev", ".ci/run"}) {
+    std::string command = "bash -n '" + (sourceFolder / script).string() + "'";
+    EXPECT_EQ(std::system(command.c_str()), 0) << script;
+  }
+}
+
+TEST(Project, GuidedTourHasALineForEachFolder) {
+  std::vector<std::string> lines = readLines(sourceFolder / "compiler/README.md");
+  ASSERT_FALSE(lines.empty());
+  LayerTable table = LayerTable::read(sourceFolder / "tests/unit/layers/layers.txt");
+  for (const std::string& folder : table.folders()) {
+    std::string start = "| [`" + folder + "`](" + folder;
+    bool found = std::any_of(lines.begin(), lines.end(),
+                             [&](const std::string& line) { return line.starts_with(start); });
+    EXPECT_TRUE(found) << "compiler/README.md has no row that starts with " << start;
+  }
+}
+
+TEST(Project, GuidedTourLinksToFilesThatExist) {
+  for (const std::string& line : readLines(sourceFolder / "compiler/README.md"))
+    for (size_t open = line.find("]("); open != std::string::npos; open = line.find("](", open + 1)) {
+      std::string target = line.substr(open + 2, line.find_first_of(")#", open) - open - 2);
+      if (target.empty() || target.starts_with("http")) continue;
+      EXPECT_TRUE(std::filesystem::exists(sourceFolder / "compiler" / target)) << target << " in: " << line;
+    }
+}
+
+} // namespace
+} // namespace melix::layers
