@@ -14,3 +14,9 @@ function(melix_link_llvm target)
   target_compile_definitions(${target} PRIVATE ${MELIX_LLVM_DEFINITIONS})
   target_link_libraries(${target} PUBLIC ${libraries})
 endfunction()
+
+# What generated code may call for operations a processor lacks (bf16 conversions, 128-bit division).
+set(MELIX_COMPILER_BUILTINS ${LLVM_LIBRARY_DIR}/clang/22/lib/linux/libclang_rt.builtins-x86_64.a)
+if(NOT EXISTS ${MELIX_COMPILER_BUILTINS})
+  message(FATAL_ERROR "${MELIX_COMPILER_BUILTINS} is missing: install libclang-rt-22-dev")
+endif()

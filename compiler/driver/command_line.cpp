@@ -1,0 +1,330 @@
+// The only file that knows CLI11.
+#include "driver/command_line.h"
+
+#include "driver/exit_status.h"
+
+#include <algorithm>
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+namespace melix::driver {
+namespace {
+
+constexpr const char* introduction = "melix: compile and run programs of the Melix language";
+
+constexpr const char* overview = R"(A first program:
+  melix run -e 'print("hello")'
+  melix run examples/digits.mlx --epochs 5
+
+`melix COMMAND --help` explains a command. The exit status is 0; 1 for errors in a
+program, failed tests and unformatted files; 2 for a wrong command line; 101 after a
+panic; 130 after Ctrl-C; or what the program passed to `exit`.)";
+
+// ---- options that several commands share
+
+void addProgram(CLI::App& command, Invocation& invocation) {
+  command.add_option("FILE", invocation.program.file, "the program; - reads standard input");
+  command.add_option("-e", invocation.program.code, "the program itself, instead of a file")
+      ->option_text("CODE");
+}
+
+void addFiles(CLI::App& command, Invocation& invocation, const char* description) {
+  command.add_option("FILE", invocation.files, description)->option_text("FILE...")->required();
+}
+
+void addStrictness(CLI::App& command, CodeOptions& code) {
+  command.add_flag("--strict-fp", code.strictFp, "never fuse a multiplication and an addition");
+  command.add_flag("--strict-shapes", code.strictShapes,
+                   "make it an error to broadcast a dimension of size 1");
+}
+
+void addOptimisation(CLI::App& command, CodeOptions& code) {
+  auto setLevel = [&code](const std::string& level) {
+    if (level != "0" && level != "1")
+      throw CLI::ValidationError("there is no level `-O" + level + "`, only -O0 and -O1");
+    code.optimise = level == "1";
+  };
+  command
+      .add_option_function<std::string>(
+          "-O", setLevel, "-O0: compile quickly, without optimising; -O1: as without this option")
+      ->option_text("LEVEL");
+}
+
+void addCpu(CLI::App& command, CodeOptions& code, const char* description) {
+  command.add_option("--cpu", code.cpu, description)->option_text("NAME");
+}
+
+void addInterpret(CLI::App& command, CodeOptions& code) {
+  command.add_flag("--interpret", code.interpret, "run in the interpreter: slow, the same results");
+}
+
+// ---- the commands
+
+void addRun(CLI::App& command, Invocation& invocation) {
+  addProgram(command, invocation);
+  addInterpret(command, invocation.code);
+  addOptimisation(command, invocation.code);
+  addStrictness(command, invocation.code);
+  addCpu(command, invocation.code, "compile for this processor (native)");
+  command.footer("Options of melix stand before the file; everything after it belongs to the program:\n"
+                 "  melix run --interpret examples/digits.mlx --epochs 2\n"
+                 "  melix run examples/digits.mlx --help");
+}
+
+void addBuild(CLI::App& command, Invocation& invocation) {
+  addProgram(command, invocation);
+  command.add_option("-o,--output", invocation.output, "the executable to write")
+      ->option_text("OUT")
+      ->required();
+  command.add_flag("--strip", invocation.strip, "leave out symbols and debug information; traces still work");
+  addOptimisation(command, invocation.code);
+  addStrictness(command, invocation.code);
+  addCpu(command, invocation.code, "compile for this processor (x86-64-v3); native is this machine's");
+  command.footer("The executable needs only the C library; no other tool is needed to make it:\n"
+                 "  melix build examples/digits.mlx -o digits && ./digits --epochs 5");
+}
+
+void addCheck(CLI::App& command, Invocation& invocation) {
+  addProgram(command, invocation);
+  addStrictness(command, invocation.code);
+  command.footer("Reports errors and warnings and runs nothing.");
+}
+
+struct Stage {
+  const char* name;
+  StageKind kind;
+  const char* description;
+};
+
+constexpr Stage stages[] = {
+    {"ast", StageKind::Ast, "the syntax tree"},
+    {"core", StageKind::Core, "the typed middle form, as it comes from the program"},
+    {"grad", StageKind::Grad, "the derivatives that the program asks for, as a Melix program"},
+    {"opt", StageKind::Opt, "the middle form, optimised"},
+    {"loops", StageKind::Loops, "buffers, kernels and schedules"},
+    {"llvm", StageKind::Llvm, "LLVM's intermediate representation"},
+    {"asm", StageKind::Asm, "assembly"},
+};
+
+StageKind findStage(const std::string& name) {
+  std::string known;
+  for (const Stage& stage : stages) {
+    if (name == stage.name) return stage.kind;
+    known += std::string(known.empty() ? "" : ", ") + stage.name;
+  }
+  throw CLI::ValidationError("there is no stage `" + name + "`, only " + known);
+}
+
+std::string describeStages() {
+  std::string text = "Stages, in the order in which they are made:";
+  for (const Stage& stage : stages) {
+    std::string name = stage.name;
+    text += "\n  " + name + std::string(7 - name.size(), ' ') + stage.description;
+  }
+  return text;
+}
+
+void addShow(CLI::App& command, Invocation& invocation) {
+  addProgram(command, invocation);
+  auto setStage = [&invocation](const std::string& name) { invocation.stage = findStage(name); };
+  command.add_option_function<std::string>("--stage", setStage, "what to show, see below")
+      ->option_text("STAGE")
+      ->required();
+  command.add_flag("--count", invocation.count, "the number of operations of each function, not the text");
+  command.add_option("--only", invocation.only, "only this function")->option_text("NAME");
+  addOptimisation(command, invocation.code);
+  addStrictness(command, invocation.code);
+  addCpu(command, invocation.code, "compile for this processor (native)");
+  command.footer(describeStages());
+}
+
+void addTest(CLI::App& command, Invocation& invocation) {
+  addFiles(command, invocation, "programs with blocks `test \"name\" { }`");
+  command.add_option("--filter", invocation.filter, "run only tests with this text in their name")
+      ->option_text("TEXT");
+  addInterpret(command, invocation.code);
+  addOptimisation(command, invocation.code);
+  addStrictness(command, invocation.code);
+  command.footer("Each test runs in a process of its own. The status is 1 if any fails.");
+}
+
+void addFmt(CLI::App& command, Invocation& invocation) {
+  addFiles(command, invocation,
+           "files, or folders with .mlx files; - formats standard input to standard output");
+  command.add_flag("--check", invocation.checkFormat,
+                   "change nothing; name the files that are not formatted");
+  command.footer("The layout has no options: it depends on the program alone.");
+}
+
+void addRepl(CLI::App& command, Invocation& invocation) {
+  addStrictness(command, invocation.code);
+  command.footer("Definitions are kept, the value of each expression is printed. Ctrl-C stops what runs,\n"
+                 "Ctrl-D ends the session.");
+}
+
+struct Command {
+  const char* name;
+  CommandKind kind;
+  const char* description;
+  const char* usage;
+  void (*add)(CLI::App&, Invocation&);
+};
+
+constexpr Command commands[] = {
+    {"run", CommandKind::Run, "compile a program and run it",
+     "melix run [options] FILE [arguments of the program]\n"
+     "       melix run [options] -e CODE [arguments of the program]",
+     addRun},
+    {"build", CommandKind::Build, "make an executable of a program", "melix build [options] FILE -o OUT",
+     addBuild},
+    {"check", CommandKind::Check, "report errors and warnings", "melix check [options] FILE", addCheck},
+    {"test", CommandKind::Test, "run the tests in a program", "melix test [options] FILE...", addTest},
+    {"show", CommandKind::Show, "show what the compiler makes of a program",
+     "melix show --stage STAGE [options] FILE", addShow},
+    {"fmt", CommandKind::Fmt, "format programs in place", "melix fmt [--check] FILE...", addFmt},
+    {"repl", CommandKind::Repl, "a prompt for expressions and definitions", "melix repl [options]", addRepl},
+};
+
+// ---- what CLI11 cannot say
+
+/// Options of `melix run` whose value is the next argument.
+bool takesNextArgument(const std::string& argument) {
+  return argument == "--cpu" || argument == "-O" || argument == "-e";
+}
+
+/// Cuts off what belongs to the program: all that follows the file or `-e CODE`.
+std::vector<std::string> splitProgramArguments(std::vector<std::string>& arguments) {
+  size_t at = 1; // after `run`
+  for (bool found = false; at < arguments.size() && !found; ++at) {
+    const std::string& argument = arguments[at];
+    bool isOption = argument.size() > 1 && argument[0] == '-';
+    found = !isOption || argument.starts_with("-e");
+    if (takesNextArgument(argument) && at + 1 < arguments.size()) ++at;
+  }
+  std::vector<std::string> rest(arguments.begin() + static_cast<ptrdiff_t>(at), arguments.end());
+  arguments.resize(at);
+  return rest;
+}
+
+bool takesProgram(CommandKind kind) {
+  return kind == CommandKind::Run || kind == CommandKind::Build || kind == CommandKind::Check ||
+         kind == CommandKind::Show;
+}
+
+/// What is wrong although every option alone is right; empty if nothing is.
+std::string findContradiction(const Invocation& invocation) {
+  if (!takesProgram(invocation.command)) return {};
+  bool hasFile = !invocation.program.file.empty();
+  if (!hasFile && !invocation.program.code) return "no program: give a FILE, `-` or `-e CODE`";
+  if (hasFile && invocation.program.code) return "give a FILE or `-e CODE`, not both";
+  return {};
+}
+
+Answer wrong(const std::string& message, const std::string& command) {
+  std::string help = command.empty() ? "melix --help" : "melix " + command + " --help";
+  return {"melix: error: " + message + "\n  hint: `" + help + "` explains the command line\n",
+          WrongCommandLine};
+}
+
+const Command* findCommand(const std::string& name) {
+  auto found = std::find_if(std::begin(commands), std::end(commands),
+                            [&](const Command& c) { return name == c.name; });
+  return found == std::end(commands) ? nullptr : found;
+}
+
+/// The first word is neither a command nor an option that stands alone.
+Answer unknownCommand(const std::string& word) {
+  if (word.starts_with('-')) return wrong("there is no option `" + word + "`", "");
+  Answer answer = wrong("there is no command `" + word + "`", "");
+  if (word.ends_with(".mlx")) answer.text += "  hint: `melix run " + word + "` runs a program\n";
+  return answer;
+}
+
+/// The first argument that no option of the command took.
+Answer unexpectedArgument(const CLI::App& command) {
+  std::vector<std::string> extras = command.remaining();
+  const std::string& word = extras.front();
+  bool isOption = word.size() > 1 && word[0] == '-';
+  return wrong((isOption ? "there is no option `" : "unexpected argument `") + word + "`",
+               command.get_name());
+}
+
+bool asksForHelpOrVersion(const std::string& word) {
+  return word == "--help" || word == "-h" || word == "--version";
+}
+
+/// Help with a usage line of our own: CLI11's does not know what stands before and after the file.
+class HelpFormatter : public CLI::Formatter {
+public:
+  explicit HelpFormatter(const char* usage) : usage_(usage) {}
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return std::string("Usage: ") + usage_ + "\n";
+  }
+
+  /// A positional argument is shown by its text alone, or by its name.
+  std::string make_option_name(const CLI::Option* option, bool isPositional) const override {
+    if (isPositional && !option->get_option_text().empty()) return option->get_option_text();
+    return CLI::Formatter::make_option_name(option, isPositional);
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_positional()) return {};
+    return CLI::Formatter::make_option_opts(option);
+  }
+
+private:
+  const char* usage_;
+};
+
+void configure(CLI::App& app, const char* usage) {
+  auto formatter = std::make_shared<HelpFormatter>(usage);
+  formatter->column_width(26);
+  formatter->label("Positionals", "Arguments");
+  formatter->label("SUBCOMMAND", "COMMAND");
+  app.formatter(formatter);
+  app.set_help_flag("-h,--help", "print this help");
+}
+
+} // namespace
+
+std::variant<Invocation, Answer> parseCommandLine(std::vector<std::string> arguments) {
+  Invocation invocation;
+  CLI::App app(introduction, "melix");
+  configure(app, "melix COMMAND [options]");
+  app.set_version_flag("--version", "melix " MELIX_VERSION, "print the version");
+  app.require_subcommand(1);
+
+  const Command* chosen = arguments.empty() ? nullptr : findCommand(arguments[0]);
+  if (!chosen && !arguments.empty() && !asksForHelpOrVersion(arguments[0]))
+    return unknownCommand(arguments[0]);
+  for (const Command& command : commands) {
+    CLI::App* sub = app.add_subcommand(command.name, command.description);
+    configure(*sub, command.usage);
+    sub->group("Commands");
+    if (&command == chosen) command.add(*sub, invocation);
+  }
+  app.footer(overview); // after the commands, which would inherit it
+  if (arguments.empty()) return Answer{app.help(), WrongCommandLine};
+  if (chosen) invocation.command = chosen->kind;
+  if (chosen && chosen->kind == CommandKind::Run)
+    invocation.programArguments = splitProgramArguments(arguments);
+
+  std::string name = chosen ? chosen->name : "";
+  try {
+    std::reverse(arguments.begin(), arguments.end()); // CLI11 takes them from the back
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForVersion&) {
+    return Answer{"melix " MELIX_VERSION "\n", Success};
+  } catch (const CLI::CallForHelp&) {
+    return Answer{(chosen ? app.get_subcommand(name) : &app)->help(), Success};
+  } catch (const CLI::ExtrasError&) {
+    return unexpectedArgument(*app.get_subcommand(name));
+  } catch (const CLI::ParseError& error) {
+    return wrong(error.what(), name);
+  }
+  std::string contradiction = findContradiction(invocation);
+  if (!contradiction.empty()) return wrong(contradiction, name);
+  return invocation;
+}
+
+} // namespace melix::driver

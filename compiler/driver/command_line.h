@@ -1,0 +1,53 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace melix::driver {
+
+enum class CommandKind { Run, Build, Check, Show, Test, Fmt, Repl };
+
+enum class StageKind { Ast, Core, Grad, Opt, Loops, Llvm, Asm };
+
+/// A program given on the command line: a file (`-` is standard input) or text (`-e CODE`).
+struct ProgramSource {
+  std::string file;
+  std::optional<std::string> code;
+};
+
+/// How a program is compiled and run.
+struct CodeOptions {
+  bool interpret = false;    ///< by the Core interpreter instead of compiled code
+  bool optimise = true;      ///< off under -O0: each nest alone, scalar
+  bool strictFp = false;     ///< no fused multiply-add is formed
+  bool strictShapes = false; ///< broadcasting by size 1 is an error
+  std::string cpu;           ///< empty: this machine's for `run`, x86-64-v3 for `build`
+};
+
+/// A command line that was understood. Members that a command does not take have their default.
+struct Invocation {
+  CommandKind command = CommandKind::Run;
+  ProgramSource program;                     ///< run, build, show
+  std::vector<std::string> files;            ///< check, test, fmt
+  std::vector<std::string> programArguments; ///< run
+  CodeOptions code;
+  std::string output;                ///< build
+  bool strip = false;                ///< build
+  StageKind stage = StageKind::Core; ///< show
+  bool count = false;                ///< show: the number of operations instead of the text
+  std::string only;                  ///< show: the function that is meant; empty means all
+  std::string filter;                ///< test: part of the names of the tests to run
+  bool checkFormat = false;          ///< fmt: change nothing
+};
+
+/// A command line that is finished with: help was asked for, or it was wrong.
+struct Answer {
+  std::string text; ///< to standard output if status is 0, else to standard error
+  int status = 0;
+};
+
+/// Understands a command line (without the program's name). Reads nothing but the arguments.
+std::variant<Invocation, Answer> parseCommandLine(std::vector<std::string> arguments);
+
+} // namespace melix::driver

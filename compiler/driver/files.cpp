@@ -1,0 +1,103 @@
+#include "driver/files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace melix::driver {
+namespace {
+
+std::string reason() { return std::strerror(errno); }
+
+/// Reads to the end; false on error.
+bool readAll(int descriptor, std::string& text) {
+  char buffer[65536];
+  for (;;) {
+    ssize_t got = read(descriptor, buffer, sizeof buffer);
+    if (got == 0) return true;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    text.append(buffer, static_cast<size_t>(got));
+  }
+}
+
+bool writeAll(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+} // namespace
+
+std::optional<std::string> readFile(const std::string& path, std::string& error) {
+  std::string text;
+  if (path == "-") {
+    if (readAll(STDIN_FILENO, text)) return text;
+    error = "cannot read standard input: " + reason();
+    return std::nullopt;
+  }
+  int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  bool complete = descriptor >= 0 && readAll(descriptor, text);
+  if (!complete) error = "cannot read `" + path + "`: " + reason();
+  if (descriptor >= 0) close(descriptor);
+  if (!complete) return std::nullopt;
+  return text;
+}
+
+std::optional<std::string> replaceFile(const std::string& path, std::string_view content) {
+  // A link is followed, so that the file it names is replaced and the link stays.
+  std::error_code ignored;
+  std::string target = std::filesystem::canonical(path, ignored).string();
+  if (ignored) target = path;
+  std::string temporary = target + ".melix-XXXXXX";
+  int descriptor = mkstemp(temporary.data());
+  if (descriptor < 0) return "cannot write beside `" + path + "`: " + reason();
+  struct stat old = {};
+  mode_t mode = stat(target.c_str(), &old) == 0 ? old.st_mode & 07777 : 0644;
+  bool written = writeAll(descriptor, content) && fchmod(descriptor, mode) == 0;
+  written = close(descriptor) == 0 && written;
+  if (written && std::rename(temporary.c_str(), target.c_str()) == 0) return std::nullopt;
+  std::string error = "cannot write `" + path + "`: " + reason();
+  unlink(temporary.c_str());
+  return error;
+}
+
+std::vector<std::string> expandFolders(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    size_t first = files.size();
+    auto options = std::filesystem::directory_options::skip_permission_denied;
+    for (std::filesystem::recursive_directory_iterator at(path, options, error), end; at != end && !error;
+         at.increment(error))
+      if (at->path().extension() == ".mlx" && at->is_regular_file(error))
+        files.push_back(at->path().string());
+    std::sort(files.begin() + static_cast<ptrdiff_t>(first), files.end());
+  }
+  return files;
+}
+
+void writeOutput(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void writeError(std::string_view text) {
+  std::fflush(stdout);
+  writeAll(STDERR_FILENO, text);
+}
+
+bool wantsColour() { return isatty(STDERR_FILENO) && !std::getenv("NO_COLOR"); }
+
+} // namespace melix::driver
