@@ -38,5 +38,12 @@ TEST(Project, GuidedTourLinksToFilesThatExist) {
     }
 }
 
+TEST(Project, ReadmeShowsTheFirstExample) {
+  std::vector<std::string> readme = readLines(sourceFolder / "README.md");
+  std::vector<std::string> example = readLines(sourceFolder / "examples/first.mlx");
+  ASSERT_FALSE(example.empty());
+  EXPECT_NE(std::search(readme.begin(), readme.end(), example.begin(), example.end()), readme.end());
+}
+
 } // namespace
 } // namespace melix::layers
