@@ -14,6 +14,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct MelixTask MelixTask;
 typedef struct MelixType MelixType;
@@ -214,7 +215,7 @@ typedef struct MelixLineEntry {
 
 // One table per piece of code (a finished object's text section). Entries are sorted by address and end with a
 // sentinel {size of the code, number of frames}, which `count` does not count. Only exact return addresses are
-// found, and for a stack overflow the last entry at or below the faulting instruction's function.
+// found.
 typedef struct MelixLineTable {
   const uint8_t* base;
   uint64_t size;             // bytes of code
@@ -428,6 +429,7 @@ void melix_pool_stop(void);
 // In a forked child: forgets threads that exist only in the parent.
 void melix_after_fork(void);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

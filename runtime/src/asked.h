@@ -1,0 +1,31 @@
+#pragma once
+// Arrays that a caller asks for by type: what readers of files do with the wanted element type and dimensions.
+
+#include "builtins.h"
+
+namespace melix::runtime {
+
+inline constexpr int maxRank = 32;
+
+/// The request of an `Asked` result: two argument slots, the type (kind ARRAY) and the wanted dims, -1 for any.
+struct Asked {
+  const MelixType* type;
+  const int64_t* dims;
+
+  explicit Asked(const uint64_t* slots)
+      : type(reinterpret_cast<const MelixType*>(slots[0])), dims(reinterpret_cast<const int64_t*>(slots[1])) {}
+  int rank() const { return type->rank; }
+  const MelixType* elem() const { return type->elem; }
+};
+
+/// Results (Bool, Asked, Str) of a success; the data is owned by the caller from here.
+void giveArray(uint64_t* results, const Asked& asked, const void* data, const int64_t* dims);
+/// Results of a failure; the buffer is released.
+void giveError(MelixTask* task, uint64_t* results, const Asked& asked, TextBuffer& error);
+
+/// `f32[_, 65]`
+void addAskedType(TextBuffer& out, const Asked& asked);
+/// The name of a scalar kind, as in Melix.
+const char* kindName(uint8_t kind);
+
+} // namespace melix::runtime

@@ -1,0 +1,183 @@
+// Reference counts: who owns a block, what is released with it, copies for writing.
+#include "lists.h"
+
+namespace melix::runtime {
+
+namespace {
+
+/// Blocks whose count went to zero, unlinked, linked by `next`: deep structures are dropped without recursion.
+struct Worklist {
+  MelixTask* task;
+  MelixBlock* first = nullptr;
+};
+
+/// True if that was the last owner.
+bool giveUp(MelixTask* task, MelixBlock* block) {
+  if (task->head.threaded) {
+    if (__atomic_load_n(&block->refs, __ATOMIC_RELAXED) < 0)
+      return false;
+    return __atomic_sub_fetch(&block->refs, 1, __ATOMIC_ACQ_REL) == 0;
+  }
+  if (block->refs < 0)
+    return false;
+  return --block->refs == 0;
+}
+
+void addOwner(MelixTask* task, MelixBlock* block) {
+  if (task->head.threaded) {
+    if (__atomic_load_n(&block->refs, __ATOMIC_RELAXED) >= 0)
+      __atomic_add_fetch(&block->refs, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  if (block->refs >= 0)
+    block->refs++;
+}
+
+struct Retain {
+  MelixTask* task;
+  void operator()(void* data) const { addOwner(task, headerOf(data)); }
+};
+
+struct Release {
+  Worklist* work;
+  void operator()(void* data) const {
+    MelixBlock* block = headerOf(data);
+    if (!giveUp(work->task, block))
+      return;
+    unlinkBlock(work->task, block);
+    block->next = work->first;
+    work->first = block;
+  }
+};
+
+template <class Visit> void visitValue(const MelixType* type, const uint8_t* value, const Visit& visit);
+
+template <class Visit>
+void visitFields(const MelixField* fields, uint32_t count, const uint8_t* base, const Visit& visit) {
+  for (uint32_t k = 0; k < count; k++) {
+    if (fields[k].type->flags & MELIX_HOLDS_REFS)
+      visitValue(fields[k].type, base + fields[k].offset, visit);
+  }
+}
+
+/// Calls visit(data) for every counted pointer that is part of the value. Recursion follows the type only.
+template <class Visit> void visitValue(const MelixType* type, const uint8_t* value, const Visit& visit) {
+  if (!(type->flags & MELIX_HOLDS_REFS))
+    return;
+  switch (type->kind) {
+  case MELIX_KIND_STR:
+  case MELIX_KIND_ARRAY:
+  case MELIX_KIND_LIST:
+  case MELIX_KIND_ENUM: {
+    uintptr_t word;
+    memcpy(&word, value, sizeof word);
+    if (word != 0 && !(word & 1))
+      visit(reinterpret_cast<void*>(word));
+    return;
+  }
+  case MELIX_KIND_TUPLE:
+  case MELIX_KIND_STRUCT:
+  case MELIX_KIND_RECORDS:
+    visitFields(type->fields, type->fieldCount, value, visit);
+    return;
+  case MELIX_KIND_UNION: {
+    uint32_t tag;
+    memcpy(&tag, value, sizeof tag);
+    if (tag < type->caseCount)
+      visitFields(type->cases[tag].fields, type->cases[tag].fieldCount, value, visit);
+    return;
+  }
+  default:
+    return;
+  }
+}
+
+template <class Visit> void visitBlock(MelixBlock* block, const Visit& visit) {
+  const MelixType* type = block->type;
+  if (!type)
+    return;
+  const uint8_t* data = dataOf(block);
+  if (block->layout == MELIX_LAYOUT_NODE) {
+    uint32_t tag;
+    memcpy(&tag, data, sizeof tag);
+    if (tag < type->caseCount)
+      visitFields(type->cases[tag].fields, type->cases[tag].fieldCount, data, visit);
+    return;
+  }
+  if (!(type->flags & MELIX_HOLDS_REFS) || type->size == 0)
+    return;
+  uint64_t count = block->bytes / type->size;
+  if (block->layout == MELIX_LAYOUT_LIST) {
+    count = static_cast<uint64_t>(reinterpret_cast<const MelixListHead*>(data)->len);
+    data += MELIX_LIST_ELEMENTS;
+  }
+  for (uint64_t k = 0; k < count; k++)
+    visitValue(type, data + k * type->size, visit);
+}
+
+void finish(Worklist& work) {
+  while (MelixBlock* block = work.first) {
+    work.first = block->next;
+    visitBlock(block, Release{&work});
+    freeBlock(work.task, block);
+  }
+}
+
+} // namespace
+
+void retainContents(MelixTask* task, MelixBlock* block) { visitBlock(block, Retain{task}); }
+
+} // namespace melix::runtime
+
+using namespace melix::runtime;
+
+void melix_retain(MelixTask* task, void* data) {
+  if (data)
+    addOwner(task, headerOf(data));
+}
+
+void melix_release(MelixTask* task, void* data) {
+  if (!data)
+    return;
+  Worklist work{task};
+  Release{&work}(data);
+  finish(work);
+}
+
+void melix_retain_word(MelixTask* task, void* word) {
+  if (!(reinterpret_cast<uintptr_t>(word) & 1))
+    melix_retain(task, word);
+}
+
+void melix_release_word(MelixTask* task, void* word) {
+  if (!(reinterpret_cast<uintptr_t>(word) & 1))
+    melix_release(task, word);
+}
+
+void melix_retain_value(MelixTask* task, const MelixType* type, const void* value) {
+  visitValue(type, static_cast<const uint8_t*>(value), Retain{task});
+}
+
+void melix_release_value(MelixTask* task, const MelixType* type, const void* value) {
+  Worklist work{task};
+  visitValue(type, static_cast<const uint8_t*>(value), Release{&work});
+  finish(work);
+}
+
+void* melix_ensure_unique(MelixTask* task, void* data) {
+  if (!data)
+    return nullptr;
+  MelixBlock* block = headerOf(data);
+  int32_t refs = task->head.threaded ? __atomic_load_n(&block->refs, __ATOMIC_ACQUIRE) : block->refs;
+  if (refs == 1)
+    return data;
+  auto bytes = static_cast<int64_t>(block->bytes);
+  void* copy = melix_alloc(task, bytes);
+  MelixBlock* fresh = headerOf(copy);
+  fresh->type = block->type;
+  fresh->layout = block->layout;
+  memcpy(copy, data, static_cast<size_t>(bytes));
+  retainContents(task, fresh);
+  melix_release(task, data);
+  return copy;
+}

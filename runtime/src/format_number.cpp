@@ -1,0 +1,366 @@
+// Format specifications and the text of scalars.
+#include "decimal.h"
+#include "format.h"
+
+namespace melix::runtime {
+
+namespace {
+
+constexpr int32_t maxWidth = 10'000;
+/// Numbers with a decimal exponent in [-5, 16) print without one.
+constexpr int32_t leastPlain = -5, firstBig = 16;
+
+bool isFloatKind(uint8_t kind) { return kind >= MELIX_KIND_F16 && kind <= MELIX_KIND_F8E5M2; }
+bool isIntKind(uint8_t kind) { return kind >= MELIX_KIND_I8 && kind <= MELIX_KIND_U64; }
+bool isSigned(uint8_t kind) { return kind >= MELIX_KIND_I8 && kind <= MELIX_KIND_I64; }
+
+
+void pad(TextBuffer& out, uint32_t fill, int64_t count) {
+  for (; count > 0; count--)
+    out.addChar(fill);
+}
+
+/// `sign` (may be empty) and `body`, aligned; zeros go between them.
+void addPadded(TextBuffer& out, const FormatSpec& spec, const char* sign, const uint8_t* body, int64_t len,
+               bool number) {
+  int64_t chars = static_cast<int64_t>(strlen(sign)) + countChars(body, len);
+  int64_t room = spec.width > chars ? spec.width - chars : 0;
+  if (number && spec.zero && !spec.align) {
+    out.add(sign);
+    pad(out, '0', room);
+    out.add(body, len);
+    return;
+  }
+  char align = spec.align ? spec.align : number ? '>' : '<';
+  int64_t before = align == '<' ? 0 : align == '>' ? room : room / 2;
+  pad(out, spec.fill, before);
+  out.add(sign);
+  out.add(body, len);
+  pad(out, spec.fill, room - before);
+}
+
+const char* signText(bool negative, const FormatSpec& spec) { return negative ? "-" : spec.plus ? "+" : ""; }
+
+void addZeros(TextBuffer& out, int32_t count) { pad(out, '0', count); }
+
+/// Digits with a point: at least `places` behind it, and exactly that many if the decimal was rounded there.
+void addPlain(TextBuffer& out, const Decimal& d, int32_t places) {
+  if (d.count == 0 || d.point <= 0) {
+    out.addByte('0');
+  } else {
+    int32_t whole = d.point < d.count ? d.point : d.count;
+    out.add(d.digits, whole);
+    addZeros(out, d.point - whole);
+  }
+  int32_t first = d.count == 0 ? 0 : d.point; // index of the first digit behind the point; negative: zeros in front
+  int32_t have = d.count - (first > 0 ? first : 0);
+  int32_t zeros = d.count == 0 ? 0 : first < 0 ? -first : 0;
+  int32_t behind = d.count == 0 ? 0 : zeros + (have > 0 ? have : 0);
+  if (behind == 0 && places <= 0)
+    return;
+  out.addByte('.');
+  addZeros(out, zeros);
+  if (have > 0)
+    out.add(d.digits + (first > 0 ? first : 0), have);
+  addZeros(out, places - behind);
+}
+
+void addExponent(TextBuffer& out, const Decimal& d, int32_t places) {
+  out.addByte(d.count ? d.digits[0] : '0');
+  int32_t behind = d.count > 1 ? d.count - 1 : 0;
+  if (behind > 0 || places > 0) {
+    out.addByte('.');
+    out.add(d.digits + 1, behind);
+    addZeros(out, places - behind);
+  }
+  out.addByte('e');
+  out.addInt(d.count ? d.point - 1 : 0);
+}
+
+/// The printed form: shortest digits with a point or an exponent.
+void addShortest(TextBuffer& out, const Decimal& d) {
+  int32_t exponent = d.count ? d.point - 1 : 0;
+  if (exponent < leastPlain || exponent >= firstBig)
+    addExponent(out, d, 0);
+  else
+    addPlain(out, d, 1);
+}
+
+void addFloatBody(TextBuffer& out, const BinaryFloat& value, const FormatSpec& spec, bool integer) {
+  Decimal d;
+  char letter = spec.letter ? spec.letter : spec.digits >= 0 ? 'f' : 0;
+  if (spec.digits < 0 || (letter == 'e' && spec.digits > Decimal::capacity - 2))
+    shortestDigits(value, d);
+  else if (letter == 'e')
+    significantDigits(value, spec.digits + 1, d);
+  else if (letter == 'g')
+    significantDigits(value, spec.digits ? spec.digits : 1, d);
+  else
+    roundedDigits(value, letter == '%' ? spec.digits + 2 : spec.digits, d);
+  if (letter == '%')
+    d.point += d.count ? 2 : 0;
+  int32_t places = spec.digits < 0 ? 0 : spec.digits;
+  if (letter == 'e')
+    addExponent(out, d, places);
+  else if (letter == 'f' || letter == '%')
+    addPlain(out, d, places);
+  else if (letter == 'g' && spec.digits >= 0 && d.count && (d.point - 1 < leastPlain || d.point > places))
+    addExponent(out, d, 0);
+  else if (letter == 'g' && (spec.digits >= 0 || integer))
+    addPlain(out, d, 0);
+  else
+    addShortest(out, d);
+  if (letter == '%')
+    out.addByte('%');
+}
+
+void formatBinaryFloat(TextBuffer& out, const BinaryFloat& value, const FormatSpec& spec, bool integer) {
+  ScopedBuffer body;
+  FormatSpec used = spec;
+  bool negative = value.negative;
+  if (value.kind == BinaryFloat::Nan) {
+    body.add("nan");
+    negative = false; // a NaN has no sign
+    used.zero = false;
+  } else if (value.kind == BinaryFloat::Infinite) {
+    body.add("inf");
+    used.zero = false;
+  } else {
+    addFloatBody(body, value, spec, integer);
+  }
+  addPadded(out, used, signText(negative, spec), body.data, body.len, true);
+}
+
+uint64_t loadBits(const void* value, uint8_t kind) {
+  uint64_t bits = 0;
+  memcpy(&bits, value, melix_scalar_types[kind].size > 8 ? 8 : melix_scalar_types[kind].size);
+  return bits;
+}
+
+void formatInt(TextBuffer& out, uint8_t kind, uint64_t bits, const FormatSpec& spec) {
+  uint64_t magnitude = bits;
+  bool negative = false;
+  if (isSigned(kind)) {
+    unsigned unused = 64 - 8 * melix_scalar_types[kind].size;
+    int64_t value = static_cast<int64_t>(bits << unused) >> unused;
+    negative = value < 0;
+    magnitude = negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  }
+  if ((spec.letter && spec.letter != 'x' && spec.letter != 'b') || spec.digits >= 0) {
+    BinaryFloat exact;
+    exact.mantissa = magnitude;
+    exact.negative = negative;
+    // Shortest digits of an integer are all its digits: write it through the exact path.
+    FormatSpec used = spec;
+    if (spec.digits < 0 && spec.letter != 'e')
+      used.digits = 0;
+    if (spec.letter == 'g' && spec.digits < 0)
+      used.digits = 20;
+    if (spec.letter == 'e' && spec.digits < 0) {
+      Decimal d;
+      significantDigits(exact, 20, d);
+      used.digits = d.count > 1 ? d.count - 1 : 0;
+    }
+    formatBinaryFloat(out, exact, used, true);
+    return;
+  }
+  char digits[64];
+  int at = 64;
+  unsigned base = spec.letter == 'x' ? 16 : spec.letter == 'b' ? 2 : 10;
+  do {
+    digits[--at] = "0123456789abcdef"[magnitude % base];
+    magnitude /= base;
+  } while (magnitude);
+  addPadded(out, spec, signText(negative, spec), reinterpret_cast<uint8_t*>(digits) + at, 64 - at, true);
+}
+
+void addQuotedChar(TextBuffer& out, uint32_t c, char quote) {
+  switch (c) {
+  case '\n':
+    return out.add("\\n");
+  case '\t':
+    return out.add("\\t");
+  case '\r':
+    return out.add("\\r");
+  case 0:
+    return out.add("\\0");
+  case '\\':
+    return out.add("\\\\");
+  default:
+    break;
+  }
+  if (c == static_cast<uint32_t>(quote)) {
+    out.addByte('\\');
+    out.addByte(quote);
+    return;
+  }
+  if (c < 0x20 || c == 0x7f) {
+    out.add("\\u{");
+    if (c >= 16)
+      out.addByte(static_cast<char>('0' + c / 16));
+    out.addByte("0123456789abcdef"[c % 16]);
+    out.addByte('}');
+    return;
+  }
+  out.addChar(c);
+}
+
+void addQuotedText(TextBuffer& out, MelixStr text) {
+  out.addByte('"');
+  for (int64_t i = 0; i < text.len;) {
+    uint32_t c;
+    int n = decodeChar(text.data + i, text.len - i, c);
+    if (n == 0) {
+      c = 0xfffd;
+      n = 1;
+    }
+    addQuotedChar(out, c, '"');
+    i += n;
+  }
+  out.addByte('"');
+}
+
+/// The first `chars` chars.
+int64_t prefixBytes(MelixStr text, int64_t chars) {
+  int64_t i = 0;
+  for (; i < text.len; i++) {
+    if ((text.data[i] & 0xc0) != 0x80 && chars-- == 0)
+      return i;
+  }
+  return i;
+}
+
+void formatText(TextBuffer& out, MelixStr text, const FormatSpec& spec, bool quoted) {
+  if (spec.digits >= 0)
+    text.len = prefixBytes(text, spec.digits);
+  if (!quoted)
+    return addPadded(out, spec, "", text.data, text.len, false);
+  ScopedBuffer body;
+  addQuotedText(body, text);
+  addPadded(out, spec, "", body.data, body.len, false);
+}
+
+void formatChar(TextBuffer& out, uint32_t c, const FormatSpec& spec, bool quoted) {
+  ScopedBuffer body;
+  if (quoted)
+    body.addByte('\'');
+  if (quoted)
+    addQuotedChar(body, c, '\'');
+  else
+    body.addChar(c);
+  if (quoted)
+    body.addByte('\'');
+  addPadded(out, spec, "", body.data, body.len, false);
+}
+
+void formatComplex(TextBuffer& out, uint8_t kind, const void* value, const FormatSpec& spec) {
+  uint8_t part = kind == MELIX_KIND_C64 ? MELIX_KIND_F32 : MELIX_KIND_F64;
+  auto* bytes = static_cast<const uint8_t*>(value);
+  FormatSpec parts = spec;
+  parts.width = 0;
+  ScopedBuffer body;
+  formatBinaryFloat(body, splitFloat(loadBits(bytes, part), part), parts, false);
+  BinaryFloat imaginary = splitFloat(loadBits(bytes + melix_scalar_types[part].size, part), part);
+  bool minus = imaginary.negative && imaginary.kind != BinaryFloat::Nan;
+  imaginary.negative = false;
+  parts.plus = false;
+  body.add(minus ? " - " : " + ");
+  formatBinaryFloat(body, imaginary, parts, false);
+  body.addByte('i');
+  addPadded(out, spec, "", body.data, body.len, true);
+}
+
+} // namespace
+
+const char* parseSpec(const uint8_t* text, int64_t len, FormatSpec& out) {
+  out = {};
+  int64_t at = 0;
+  auto isAlign = [&](int64_t k) { return k < len && (text[k] == '<' || text[k] == '^' || text[k] == '>'); };
+  uint32_t fill;
+  int n = decodeChar(text, len, fill);
+  if (n > 0 && isAlign(n)) {
+    out.fill = fill;
+    out.align = static_cast<char>(text[n]);
+    at = n + 1;
+  } else if (isAlign(0)) {
+    out.align = static_cast<char>(text[0]);
+    at = 1;
+  }
+  if (at < len && text[at] == '+') {
+    out.plus = true;
+    at++;
+  }
+  if (at < len && text[at] == '0') {
+    out.zero = true;
+    at++;
+  }
+  auto number = [&](int32_t& value) {
+    int64_t first = at;
+    value = 0;
+    for (; at < len && text[at] >= '0' && text[at] <= '9'; at++)
+      value = value > maxWidth ? value : value * 10 + (text[at] - '0');
+    return at > first;
+  };
+  number(out.width);
+  if (at < len && text[at] == '.') {
+    at++;
+    if (!number(out.digits))
+      return "`.` needs a number of digits";
+  }
+  if (at < len && memchr("efgxb%", text[at], 6))
+    out.letter = static_cast<char>(text[at++]);
+  if (at < len)
+    return "expected `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]`";
+  if (out.width > maxWidth || out.digits > maxWidth)
+    return "width and digits go up to 10000";
+  return nullptr;
+}
+
+const char* checkSpec(const FormatSpec& spec, uint8_t kind) {
+  bool hex = spec.letter == 'x' || spec.letter == 'b';
+  bool complex = kind == MELIX_KIND_C64 || kind == MELIX_KIND_C128;
+  if (isIntKind(kind))
+    return hex && spec.digits >= 0 ? "`.digits` does not go with `x` and `b`" : nullptr;
+  if (isFloatKind(kind) || complex)
+    return hex ? "`x` and `b` are for integers" : nullptr;
+  if (kind <= MELIX_KIND_CHAR || kind == MELIX_KIND_STR) {
+    if (spec.letter)
+      return "this letter is for numbers";
+    if (spec.plus || spec.zero)
+      return "`+` and `0` are for numbers";
+  }
+  return nullptr;
+}
+
+void formatScalar(TextBuffer& out, uint8_t kind, const void* value, const FormatSpec& spec, bool quoted) {
+  if (isIntKind(kind))
+    return formatInt(out, kind, loadBits(value, kind), spec);
+  if (isFloatKind(kind))
+    return formatBinaryFloat(out, splitFloat(loadBits(value, kind), kind), spec, false);
+  auto addWord = [&](const char* word) {
+    addPadded(out, spec, "", reinterpret_cast<const uint8_t*>(word), static_cast<int64_t>(strlen(word)), false);
+  };
+  switch (kind) {
+  case MELIX_KIND_UNIT:
+    return addWord("()");
+  case MELIX_KIND_BOOL:
+    return addWord(*static_cast<const uint8_t*>(value) ? "true" : "false");
+  case MELIX_KIND_CHAR:
+    return formatChar(out, static_cast<uint32_t>(loadBits(value, kind)), spec, quoted);
+  case MELIX_KIND_C64:
+  case MELIX_KIND_C128:
+    return formatComplex(out, kind, value, spec);
+  case MELIX_KIND_STR:
+    return formatText(out, *static_cast<const MelixStr*>(value), spec, quoted);
+  default:
+    return;
+  }
+}
+
+} // namespace melix::runtime
+
+const char* melix_check_format(const uint8_t* text, int64_t len, int32_t kind) {
+  melix::runtime::FormatSpec spec;
+  const char* wrong = melix::runtime::parseSpec(text, len, spec);
+  return wrong ? wrong : melix::runtime::checkSpec(spec, static_cast<uint8_t>(kind));
+}

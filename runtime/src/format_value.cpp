@@ -1,0 +1,237 @@
+// Text of any value by its type descriptor.
+#include "builtins.h"
+#include "format.h"
+
+namespace melix::runtime {
+
+namespace {
+
+/// Above this many elements the middle of an array or list is left out, …
+constexpr int64_t shownWhole = 1000;
+/// … and this many are shown at each end of an axis.
+constexpr int64_t shownAtEnd = 3;
+
+struct Formatter {
+  MelixTask* task;
+  TextBuffer& out;
+  const FormatSpec& spec;
+
+  void value(const MelixType* type, const uint8_t* data, bool nested);
+  void fields(const MelixField* fields, uint32_t count, const uint8_t* base);
+  void caseOf(const MelixType* type, uint32_t tag, const uint8_t* base);
+  void array(const MelixType* type, const uint8_t* stored, bool nested);
+  void list(const MelixType* type, const uint8_t* stored);
+  void records(const MelixType* type, const uint8_t* stored, bool nested);
+};
+
+/// The axes of an array, and how its element at a row-major index is shown.
+template <class Element> struct ArrayWriter {
+  TextBuffer& out;
+  const int64_t* dims;
+  int rank;
+  bool shorten;
+  bool oneLine;
+  Element element;
+
+  void axis(int depth, int64_t first) {
+    out.addByte('[');
+    int64_t stride = 1;
+    for (int k = depth + 1; k < rank; k++)
+      stride *= dims[k];
+    bool inner = depth + 1 == rank;
+    for (int64_t i = 0; i < dims[depth]; i++) {
+      if (i > 0)
+        separate(depth, inner);
+      if (shorten && dims[depth] > 2 * shownAtEnd && i == shownAtEnd) {
+        out.add("…");
+        i = dims[depth] - shownAtEnd - 1;
+        continue;
+      }
+      if (inner)
+        element(first + i);
+      else
+        axis(depth + 1, first + i * stride);
+    }
+    out.addByte(']');
+  }
+
+private:
+  void separate(int depth, bool inner) {
+    if (inner || oneLine)
+      return out.add(", ");
+    out.add(",\n");
+    for (int k = 0; k <= depth; k++)
+      out.addByte(' ');
+  }
+};
+
+int64_t sizeOf(const int64_t* dims, int rank) {
+  int64_t size = 1;
+  for (int k = 0; k < rank; k++)
+    size *= dims[k];
+  return size;
+}
+
+template <class Element>
+void writeArray(TextBuffer& out, const int64_t* dims, int rank, bool nested, Element element) {
+  if (sizeOf(dims, rank) == 0) { // no elements: the rows say nothing
+    out.add("[]");
+    return;
+  }
+  ArrayWriter<Element> writer{out, dims, rank, sizeOf(dims, rank) > shownWhole, nested, element};
+  writer.axis(0, 0);
+}
+
+void Formatter::array(const MelixType* type, const uint8_t* stored, bool nested) {
+  const uint8_t* data;
+  memcpy(&data, stored, sizeof data);
+  auto* dims = reinterpret_cast<const int64_t*>(stored + 8);
+  const MelixType* elem = type->elem;
+  writeArray(out, dims, type->rank, nested,
+             [&](int64_t i) { value(elem, data + static_cast<uint64_t>(i) * elem->size, true); });
+}
+
+void Formatter::list(const MelixType* type, const uint8_t* stored) {
+  const uint8_t* data;
+  memcpy(&data, stored, sizeof data);
+  int64_t len = melix_list_length(data);
+  const MelixType* elem = type->elem;
+  writeArray(out, &len, 1, true, [&](int64_t i) {
+    value(elem, data + MELIX_LIST_ELEMENTS + static_cast<uint64_t>(i) * elem->size, true);
+  });
+}
+
+/// Gathers one element of an array of structs kept as leaf arrays into the element's stored form.
+void gatherElement(const MelixType* type, const uint8_t* stored, int64_t index, uint8_t* element) {
+  for (uint32_t k = 0; k < type->fieldCount; k++) {
+    const MelixField& leaf = type->fields[k];
+    const uint8_t* data;
+    memcpy(&data, stored + leaf.offset, sizeof data);
+    auto* dims = reinterpret_cast<const int64_t*>(stored + leaf.offset + 8);
+    int innerRank = leaf.type->rank - type->rank;
+    uint64_t size = leaf.type->elem->size;
+    if (innerRank == 0) {
+      memcpy(element + leaf.target, data + static_cast<uint64_t>(index) * size, size);
+      continue;
+    }
+    const int64_t* inner = dims + type->rank;
+    data += static_cast<uint64_t>(index * sizeOf(inner, innerRank)) * size;
+    memcpy(element + leaf.target, &data, sizeof data);
+    memcpy(element + leaf.target + 8, inner, static_cast<size_t>(innerRank) * 8);
+  }
+}
+
+void Formatter::records(const MelixType* type, const uint8_t* stored, bool nested) {
+  if (type->fieldCount == 0)
+    return out.add("[]");
+  auto* dims = reinterpret_cast<const int64_t*>(stored + type->fields[0].offset + 8);
+  auto* element = static_cast<uint8_t*>(calloc(1, type->elem->size + 1));
+  if (!element)
+    return;
+  writeArray(out, dims, type->rank, nested, [&](int64_t i) {
+    gatherElement(type, stored, i, element);
+    value(type->elem, element, true);
+  });
+  free(element);
+}
+
+void Formatter::fields(const MelixField* fields, uint32_t count, const uint8_t* base) {
+  for (uint32_t k = 0; k < count; k++) {
+    if (k > 0)
+      out.add(", ");
+    if (fields[k].name) {
+      out.add(fields[k].name);
+      out.add(": ");
+    }
+    value(fields[k].type, base + fields[k].offset, true);
+  }
+}
+
+void Formatter::caseOf(const MelixType* type, uint32_t tag, const uint8_t* base) {
+  if (tag >= type->caseCount)
+    return;
+  const MelixCase& c = type->cases[tag];
+  out.add(c.name);
+  if (c.fieldCount == 0)
+    return;
+  out.addByte('(');
+  fields(c.fields, c.fieldCount, base);
+  out.addByte(')');
+}
+
+void Formatter::value(const MelixType* type, const uint8_t* data, bool nested) {
+  if (__builtin_frame_address(0) < task->stackLimit) [[unlikely]] {
+    out.release();
+    checkStack(task);
+  }
+  switch (type->kind) {
+  case MELIX_KIND_ARRAY:
+    return array(type, data, nested);
+  case MELIX_KIND_RECORDS:
+    return records(type, data, nested);
+  case MELIX_KIND_LIST:
+    return list(type, data);
+  case MELIX_KIND_TUPLE:
+    out.addByte('(');
+    fields(type->fields, type->fieldCount, data);
+    return out.add(type->fieldCount == 1 ? ",)" : ")");
+  case MELIX_KIND_STRUCT:
+    out.add(type->name);
+    out.addByte('(');
+    fields(type->fields, type->fieldCount, data);
+    return out.addByte(')');
+  case MELIX_KIND_ENUM: {
+    uintptr_t word;
+    memcpy(&word, data, sizeof word);
+    if (word & 1)
+      return caseOf(type, static_cast<uint32_t>(word >> 1), nullptr);
+    if (word == 0)
+      return;
+    uint32_t tag;
+    memcpy(&tag, reinterpret_cast<const void*>(word), sizeof tag);
+    return caseOf(type, tag, reinterpret_cast<const uint8_t*>(word));
+  }
+  case MELIX_KIND_UNION: {
+    uint32_t tag;
+    memcpy(&tag, data, sizeof tag);
+    return caseOf(type, tag, data);
+  }
+  case MELIX_KIND_OPAQUE:
+    return out.add(type->name);
+  default:
+    return formatScalar(out, type->kind, data, spec, nested);
+  }
+}
+
+/// The first kind of scalar in a type that the specification does not fit; its complaint.
+const char* misfit(const FormatSpec& spec, const MelixType* type) {
+  return type->kind <= MELIX_KIND_STR ? checkSpec(spec, type->kind) : nullptr;
+}
+
+} // namespace
+
+void formatValue(MelixTask* task, TextBuffer& out, const MelixType* type, const void* value, const FormatSpec& spec,
+                 bool quoted) {
+  Formatter{task, out, spec}.value(type, static_cast<const uint8_t*>(value), quoted);
+}
+
+} // namespace melix::runtime
+
+using namespace melix::runtime;
+
+MelixStr melix_format_value(MelixTask* task, const MelixType* type, const void* value, const uint8_t* text,
+                            int64_t len, int32_t quoted) {
+  checkStack(task);
+  FormatSpec spec;
+  const char* wrong = parseSpec(text, len, spec);
+  const MelixType* leaf = type;
+  while (leaf->kind == MELIX_KIND_ARRAY || leaf->kind == MELIX_KIND_LIST)
+    leaf = leaf->elem;
+  if (!wrong)
+    wrong = misfit(spec, leaf);
+  if (wrong)
+    panicText(task, wrong);
+  TextBuffer out;
+  formatValue(task, out, type, value, spec, quoted != 0);
+  return takeStr(task, out);
+}

@@ -1,0 +1,217 @@
+// Blocks: where their memory comes from and the list each task keeps of its own.
+#include "task.h"
+
+using namespace melix::runtime;
+
+namespace melix::runtime {
+
+namespace {
+
+constexpr size_t chunkBytes = 64 * 1024;
+constexpr size_t lineBytes = 64;
+
+/// Chunks that small blocks are cut from live as long as the process; the list keeps them reachable.
+struct Chunk {
+  Chunk* next;
+  uint8_t rest[lineBytes - sizeof(Chunk*)];
+};
+Chunk* chunks;
+/// Small blocks of tasks that are gone.
+MelixBlock* orphans[smallClasses];
+uint32_t sharedLock;
+
+/// The class of a block with this much data; largeClass if it is not small.
+unsigned classOf(uint64_t bytes) {
+  uint64_t lines = bytes == 0 ? 1 : (bytes + lineBytes - 1) / lineBytes;
+  return lines < smallClasses ? static_cast<unsigned>(lines) : largeClass;
+}
+
+uint8_t* alignUp(uint8_t* p) {
+  return reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(p) + lineBytes - 1) & ~(lineBytes - 1));
+}
+
+bool takeChunk(MelixTask* task) {
+  auto* raw = static_cast<uint8_t*>(malloc(chunkBytes + lineBytes));
+  if (!raw)
+    return false;
+  auto* chunk = reinterpret_cast<Chunk*>(alignUp(raw));
+  SpinLock guard(&sharedLock);
+  chunk->next = chunks;
+  chunks = chunk;
+  task->bump = reinterpret_cast<uint8_t*>(chunk) + lineBytes;
+  task->bumpEnd = reinterpret_cast<uint8_t*>(chunk) + chunkBytes;
+  return true;
+}
+
+MelixBlock* takeSmall(MelixTask* task, unsigned sizeClass) {
+  if (MelixBlock* block = task->freeBlocks[sizeClass]) {
+    task->freeBlocks[sizeClass] = block->next;
+    return block;
+  }
+  if (orphans[sizeClass]) {
+    SpinLock guard(&sharedLock);
+    if (MelixBlock* block = orphans[sizeClass]) {
+      task->freeBlocks[sizeClass] = block->next;
+      orphans[sizeClass] = nullptr;
+      return block;
+    }
+  }
+  size_t bytes = (sizeClass + 1) * lineBytes;
+  if (static_cast<size_t>(task->bumpEnd - task->bump) < bytes && !takeChunk(task))
+    return nullptr;
+  auto* block = reinterpret_cast<MelixBlock*>(task->bump);
+  task->bump += bytes;
+  block->shift = 0;
+  return block;
+}
+
+MelixBlock* takeLarge(uint64_t bytes, bool zeroed) {
+  if (bytes > UINT64_MAX / 4)
+    return nullptr;
+  size_t total = static_cast<size_t>(bytes) + MELIX_HEADER_BYTES + lineBytes;
+  auto* raw = static_cast<uint8_t*>(zeroed ? calloc(1, total) : malloc(total));
+  if (!raw)
+    return nullptr;
+  uint8_t* at = alignUp(raw);
+  auto* block = reinterpret_cast<MelixBlock*>(at);
+  block->shift = static_cast<uint16_t>(at - raw);
+  return block;
+}
+
+uint32_t* listLock(MelixTask* user, MelixTask* owner) { return user->head.threaded ? &owner->lock : nullptr; }
+
+[[noreturn]] void outOfMemory(MelixTask* task, int64_t bytes) {
+  int64_t values[] = {bytes};
+  melix_panic_format(task, "out of memory: {0} bytes asked for", 1, values);
+}
+
+MelixBlock* makeBlock(MelixTask* task, int64_t bytes, bool zeroed) {
+  checkStack(task);
+  if (bytes < 0) [[unlikely]] {
+    int64_t values[] = {bytes};
+    melix_panic_format(task, "negative size: {0} bytes", 1, values);
+  }
+  auto size = static_cast<uint64_t>(bytes);
+  unsigned sizeClass = classOf(size);
+  MelixBlock* block = sizeClass != largeClass ? takeSmall(task, sizeClass) : takeLarge(size, zeroed);
+  if (!block) [[unlikely]]
+    outOfMemory(task, bytes);
+  if (zeroed && sizeClass != largeClass)
+    memset(dataOf(block), 0, size);
+  block->refs = 1;
+  block->space = 0;
+  block->valid = 1;
+  block->bytes = size;
+  block->owner = task;
+  block->type = nullptr;
+  block->layout = MELIX_LAYOUT_BYTES;
+  block->sizeClass = static_cast<uint8_t>(sizeClass);
+  {
+    SpinLock guard(listLock(task, task));
+    MelixBlock* list = task->list;
+    block->prev = list;
+    block->next = list->next;
+    list->next->prev = block;
+    list->next = block;
+  }
+  MelixStats& stats = task->stats;
+  stats.liveBlocks++;
+  stats.allocations++;
+  stats.liveBytes += bytes;
+  if (stats.liveBytes > stats.peakBytes)
+    stats.peakBytes = stats.liveBytes;
+  return block;
+}
+
+} // namespace
+
+void unlinkBlock(MelixTask* task, MelixBlock* block) {
+  SpinLock guard(listLock(task, block->owner));
+  block->next->prev = block->prev;
+  block->prev->next = block->next;
+}
+
+void freeBlock(MelixTask* task, MelixBlock* block) {
+  task->stats.liveBlocks--;
+  task->stats.liveBytes -= static_cast<int64_t>(block->bytes);
+  if (block->sizeClass == largeClass) {
+    free(reinterpret_cast<uint8_t*>(block) - block->shift);
+    return;
+  }
+  block->next = task->freeBlocks[block->sizeClass];
+  task->freeBlocks[block->sizeClass] = block;
+}
+
+void freeList(MelixTask* task, MelixBlock& sentinel) {
+  for (MelixBlock* block = sentinel.next; block != &sentinel;) {
+    MelixBlock* next = block->next;
+    freeBlock(task, block);
+    block = next;
+  }
+  makeEmptyList(sentinel);
+}
+
+void adoptBlocks(MelixTask* to, MelixTask* from) {
+  MelixBlock& source = *from->list;
+  while (source.next != &source) {
+    MelixBlock* block = source.next;
+    source.next = block->next;
+    block->owner = to;
+    block->prev = to->list;
+    block->next = to->list->next;
+    to->list->next->prev = block;
+    to->list->next = block;
+  }
+  source.prev = &source;
+  to->stats.liveBlocks += from->stats.liveBlocks;
+  to->stats.liveBytes += from->stats.liveBytes;
+  to->stats.allocations += from->stats.allocations;
+  from->stats = {};
+}
+
+void orphanFreeBlocks(MelixTask* task) {
+  SpinLock guard(&sharedLock);
+  for (unsigned k = 0; k < smallClasses; k++) {
+    while (MelixBlock* block = task->freeBlocks[k]) {
+      task->freeBlocks[k] = block->next;
+      block->next = orphans[k];
+      orphans[k] = block;
+    }
+  }
+}
+
+} // namespace melix::runtime
+
+void* melix_alloc(MelixTask* task, int64_t bytes) { return dataOf(makeBlock(task, bytes, false)); }
+
+void* melix_alloc_zeroed(MelixTask* task, int64_t bytes) { return dataOf(makeBlock(task, bytes, true)); }
+
+void* melix_alloc_typed(MelixTask* task, int64_t bytes, const MelixType* type, int32_t layout) {
+  MelixBlock* block = makeBlock(task, bytes, true);
+  bool refs = layout == MELIX_LAYOUT_NODE || (type && (type->flags & MELIX_HOLDS_REFS));
+  block->type = refs || layout == MELIX_LAYOUT_LIST ? type : nullptr;
+  block->layout = static_cast<uint8_t>(block->type ? layout : MELIX_LAYOUT_BYTES);
+  return dataOf(block);
+}
+
+int64_t melix_checked_bytes(MelixTask* task, int64_t elem, int64_t rank, const int64_t* dims) {
+  int64_t bytes = elem;
+  bool overflow = false;
+  for (int64_t k = 0; k < rank; k++) {
+    if (dims[k] < 0) {
+      int64_t values[] = {k, dims[k]};
+      melix_panic_format(task, "dimension {0} of an array is {1}", 2, values);
+    }
+    overflow |= __builtin_mul_overflow(bytes, dims[k], &bytes);
+  }
+  // A product that overflowed on the way is fine if a later dim is 0.
+  for (int64_t k = 0; k < rank; k++) {
+    if (dims[k] == 0)
+      return 0;
+  }
+  if (overflow)
+    panicText(task, "an array of this shape does not fit into memory");
+  return bytes;
+}
+
+MelixStats melix_stats(MelixTask* task) { return task->stats; }

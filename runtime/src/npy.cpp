@@ -1,0 +1,352 @@
+// NumPy's .npy files, versions 1 to 3: magic, version, length of the header, a header that is a Python dictionary
+// `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`, then the data.
+#include "asked.h"
+#include "files.h"
+#include "parse_number.h"
+
+namespace melix::runtime {
+
+namespace {
+
+struct Header {
+  uint8_t kind = 0;     ///< MelixKind of the elements
+  bool bigEndian = false;
+  bool fortran = false;
+  int rank = 0;
+  int64_t dims[maxRank];
+  int64_t dataAt = 0;
+};
+
+struct DescrKind {
+  const char* text;     ///< without the byte order
+  uint8_t kind;
+};
+constexpr DescrKind descrKinds[] = {
+    {"b1", MELIX_KIND_BOOL}, {"i1", MELIX_KIND_I8},   {"i2", MELIX_KIND_I16}, {"i4", MELIX_KIND_I32},
+    {"i8", MELIX_KIND_I64},  {"u1", MELIX_KIND_U8},   {"u2", MELIX_KIND_U16}, {"u4", MELIX_KIND_U32},
+    {"u8", MELIX_KIND_U64},  {"f2", MELIX_KIND_F16},  {"f4", MELIX_KIND_F32}, {"f8", MELIX_KIND_F64},
+    {"c8", MELIX_KIND_C64},  {"c16", MELIX_KIND_C128},
+};
+
+/// Walks the dictionary of the header.
+struct HeaderText {
+  const char* at;
+  const char* end;
+
+  void blanks() {
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\t'))
+      at++;
+  }
+  bool take(const char* word) {
+    blanks();
+    auto len = static_cast<ptrdiff_t>(strlen(word));
+    if (end - at < len || memcmp(at, word, static_cast<size_t>(len)) != 0)
+      return false;
+    at += len;
+    return true;
+  }
+  /// A quoted text up to 15 bytes.
+  bool quoted(char* out) {
+    blanks();
+    if (at == end || (*at != '\'' && *at != '"'))
+      return false;
+    char quote = *at++;
+    int n = 0;
+    while (at < end && *at != quote && n < 15)
+      out[n++] = *at++;
+    out[n] = 0;
+    return at < end && *at++ == quote;
+  }
+  bool number(int64_t& out) {
+    blanks();
+    const char* first = at;
+    out = 0;
+    for (; at < end && *at >= '0' && *at <= '9'; at++) {
+      if (__builtin_mul_overflow(out, 10, &out) || __builtin_add_overflow(out, *at - '0', &out))
+        return false;
+    }
+    return at > first;
+  }
+};
+
+bool parseDescr(const char* descr, Header& header) {
+  header.bigEndian = descr[0] == '>';
+  if (descr[0] != '<' && descr[0] != '>' && descr[0] != '|' && descr[0] != '=')
+    return false;
+  for (const DescrKind& k : descrKinds) {
+    if (strcmp(k.text, descr + 1) == 0) {
+      header.kind = k.kind;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool parseShape(HeaderText& text, Header& header) {
+  if (!text.take("("))
+    return false;
+  while (!text.take(")")) {
+    if (header.rank == maxRank || !text.number(header.dims[header.rank++]))
+      return false;
+    if (!text.take(","))
+      return text.take(")");
+  }
+  return true;
+}
+
+const char* parseDictionary(HeaderText text, Header& header) {
+  const char* malformed = "its header is malformed";
+  if (!text.take("{"))
+    return malformed;
+  while (!text.take("}")) {
+    char key[16], descr[16];
+    if (!text.quoted(key) || !text.take(":"))
+      return malformed;
+    if (strcmp(key, "descr") == 0) {
+      if (!text.quoted(descr) || !parseDescr(descr, header))
+        return "its element type is not supported";
+    } else if (strcmp(key, "fortran_order") == 0) {
+      header.fortran = text.take("True");
+      if (!header.fortran && !text.take("False"))
+        return malformed;
+    } else if (strcmp(key, "shape") == 0) {
+      if (!parseShape(text, header))
+        return malformed;
+    } else {
+      return malformed;
+    }
+    if (!text.take(",")) {
+      if (!text.take("}"))
+        return malformed;
+      break;
+    }
+  }
+  return header.kind ? nullptr : malformed;
+}
+
+/// Null, or what is wrong with the file.
+const char* parseHeader(const TextBuffer& file, Header& header) {
+  if (file.len < 10 || memcmp(file.data, "\x93NUMPY", 6) != 0)
+    return "it is not a .npy file";
+  int version = file.data[6];
+  if (version < 1 || version > 3)
+    return "its version is not supported";
+  int64_t start = version == 1 ? 10 : 12;
+  if (file.len < start)
+    return "its header is cut off";
+  uint32_t length = static_cast<uint32_t>(file.data[8]) | static_cast<uint32_t>(file.data[9]) << 8;
+  if (version > 1)
+    length |= static_cast<uint32_t>(file.data[10]) << 16 | static_cast<uint32_t>(file.data[11]) << 24;
+  if (file.len - start < length)
+    return "its header is cut off";
+  header.dataAt = start + length;
+  auto* text = reinterpret_cast<const char*>(file.data + start);
+  return parseDictionary({text, text + length}, header);
+}
+
+/// Bytes of an element part that byte order turns around: complex numbers have two.
+uint32_t partSize(uint8_t kind) {
+  uint32_t size = melix_scalar_types[kind].size;
+  return kind == MELIX_KIND_C64 || kind == MELIX_KIND_C128 ? size / 2 : size;
+}
+
+void copyElement(uint8_t* to, const uint8_t* from, const Header& header) {
+  uint32_t size = melix_scalar_types[header.kind].size;
+  if (!header.bigEndian) {
+    memcpy(to, from, size);
+    return;
+  }
+  uint32_t part = partSize(header.kind);
+  for (uint32_t base = 0; base < size; base += part) {
+    for (uint32_t k = 0; k < part; k++)
+      to[base + k] = from[base + part - 1 - k];
+  }
+}
+
+/// Row-major data in this machine's byte order.
+void copyData(uint8_t* to, const uint8_t* from, const Header& header, int64_t count) {
+  uint32_t size = melix_scalar_types[header.kind].size;
+  if (!header.bigEndian && (!header.fortran || header.rank < 2)) {
+    memcpy(to, from, static_cast<size_t>(count) * size);
+    return;
+  }
+  int64_t index[maxRank] = {};
+  int64_t strides[maxRank];
+  int64_t stride = 1;
+  for (int k = 0; k < header.rank; k++) {
+    int axis = header.fortran ? k : header.rank - 1 - k;
+    strides[axis] = stride;
+    stride *= header.dims[axis];
+  }
+  int64_t at = 0;
+  for (int64_t n = 0; n < count; n++) {
+    copyElement(to + static_cast<uint64_t>(n) * size, from + static_cast<uint64_t>(at) * size, header);
+    for (int k = header.rank - 1; k >= 0; k--) {
+      at += strides[k];
+      if (++index[k] < header.dims[k])
+        break;
+      at -= strides[k] * index[k];
+      index[k] = 0;
+    }
+  }
+}
+
+void addShape(TextBuffer& out, const Header& header) {
+  out.add(kindName(header.kind));
+  out.addByte('[');
+  for (int k = 0; k < header.rank; k++) {
+    if (k > 0)
+      out.add(", ");
+    out.addInt(header.dims[k]);
+  }
+  out.addByte(']');
+}
+
+bool fits(const Header& header, const Asked& asked) {
+  bool widened = header.kind == MELIX_KIND_F16 &&
+                 (asked.elem()->kind == MELIX_KIND_F32 || asked.elem()->kind == MELIX_KIND_F64);
+  if (header.rank != asked.rank() || (header.kind != asked.elem()->kind && !widened))
+    return false;
+  for (int k = 0; k < header.rank; k++) {
+    if (asked.dims[k] >= 0 && asked.dims[k] != header.dims[k])
+      return false;
+  }
+  return true;
+}
+
+bool checkFile(MelixStr path, const TextBuffer& file, Header& header, const Asked& asked, int64_t& count,
+               TextBuffer& error) {
+  const char* wrong = parseHeader(file, header);
+  count = 1;
+  bool overflow = false;
+  for (int k = 0; k < header.rank; k++)
+    overflow |= __builtin_mul_overflow(count, header.dims[k], &count);
+  int64_t bytes = 0;
+  if (!wrong)
+    overflow |= __builtin_mul_overflow(count, static_cast<int64_t>(melix_scalar_types[header.kind].size), &bytes);
+  if (!wrong && (overflow || file.len - header.dataAt < bytes))
+    wrong = "its data is cut off";
+  if (!wrong && fits(header, asked))
+    return true;
+  error.add("cannot read `");
+  error.add(path);
+  error.add("`: ");
+  if (wrong) {
+    error.add(wrong);
+    return false;
+  }
+  error.add("it holds `");
+  addShape(error, header);
+  error.add("`, asked for is `");
+  addAskedType(error, asked);
+  error.addByte('`');
+  return false;
+}
+
+/// f16 values, in place of which f32 or f64 were asked for.
+void widenHalves(uint8_t* to, const uint8_t* from, int64_t count, uint8_t kind) {
+  for (int64_t n = 0; n < count; n++) {
+    uint16_t bits;
+    memcpy(&bits, from + 2 * n, sizeof bits);
+    double value = halfToDouble(bits);
+    if (kind == MELIX_KIND_F64) {
+      memcpy(to + 8 * n, &value, sizeof value);
+      continue;
+    }
+    auto single = static_cast<float>(value);
+    memcpy(to + 4 * n, &single, sizeof single);
+  }
+}
+
+const char* descrOf(uint8_t kind) {
+  for (const DescrKind& k : descrKinds) {
+    if (k.kind == kind)
+      return k.text;
+  }
+  return nullptr;
+}
+
+void addHeader(TextBuffer& out, const char* descr, bool oneByte, int rank, const int64_t* dims) {
+  out.add("\x93NUMPY\x01", 7);
+  out.addByte(0);
+  int64_t lengthAt = out.len;
+  out.add("\0\0", 2);
+  out.add("{'descr': '");
+  out.addByte(oneByte ? '|' : '<');
+  out.add(descr);
+  out.add("', 'fortran_order': False, 'shape': (");
+  for (int k = 0; k < rank; k++) {
+    out.addInt(dims[k]);
+    out.add(k + 1 < rank ? ", " : rank == 1 ? "," : "");
+  }
+  out.add("), }");
+  while ((out.len + 1) % 64 != 0)
+    out.addByte(' ');
+  out.addByte('\n');
+  int64_t length = out.len - lengthAt - 2;
+  if (out.len > lengthAt + 2) {
+    out.data[lengthAt] = static_cast<uint8_t>(length);
+    out.data[lengthAt + 1] = static_cast<uint8_t>(length >> 8);
+  }
+}
+
+} // namespace
+
+} // namespace melix::runtime
+
+using namespace melix::runtime;
+
+void melix_npy_read(MelixTask* task, const uint64_t* args, uint64_t* results) {
+  checkStack(task);
+  MelixStr path = strArg(args);
+  Asked asked(args + 2);
+  TextBuffer file, error;
+  Header header;
+  int64_t count = 0;
+  if (!readFile(path, file, error) || !checkFile(path, file, header, asked, count, error)) {
+    file.release();
+    giveError(task, results, asked, error);
+    return;
+  }
+  auto* data = static_cast<uint8_t*>(melix_alloc(task, count * static_cast<int64_t>(asked.elem()->size)));
+  const uint8_t* source = file.data + header.dataAt;
+  if (header.kind == asked.elem()->kind) {
+    copyData(data, source, header, count);
+  } else {
+    auto* halves = static_cast<uint8_t*>(melix_alloc(task, 2 * count));
+    copyData(halves, source, header, count);
+    widenHalves(data, halves, count, asked.elem()->kind);
+    melix_release(task, halves);
+  }
+  file.release();
+  giveArray(results, asked, data, header.dims);
+}
+
+void melix_npy_write(MelixTask* task, const uint64_t* args, uint64_t* results) {
+  MelixStr path = strArg(args);
+  auto* type = reinterpret_cast<const MelixType*>(args[2]);
+  auto* stored = reinterpret_cast<const uint8_t*>(args[3]);
+  bool array = type->kind == MELIX_KIND_ARRAY;
+  const MelixType* elem = array ? type->elem : type;
+  const char* descr = descrOf(elem->kind);
+  TextBuffer out, error;
+  if (!descr) {
+    error.add("npy.write takes arrays of numbers or bools");
+    results[0] = 0;
+    setStr(results + 1, takeStr(task, error));
+    return;
+  }
+  const uint8_t* data = stored;
+  if (array)
+    memcpy(&data, stored, sizeof data);
+  auto* dims = reinterpret_cast<const int64_t*>(stored + 8);
+  int rank = array ? type->rank : 0;
+  addHeader(out, descr, elem->size == 1, rank, dims);
+  int64_t count = 1;
+  for (int k = 0; k < rank; k++)
+    count *= dims[k];
+  out.add(data, count * static_cast<int64_t>(elem->size));
+  results[0] = writeFile(path, out.data, out.len, false, error);
+  out.release();
+  setStr(results + 1, takeStr(task, error));
+}

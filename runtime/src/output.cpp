@@ -1,0 +1,109 @@
+// Standard output, buffered by ourselves, and standard error.
+#include "builtins.h"
+#include "system.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+namespace melix::runtime {
+
+namespace {
+
+constexpr int64_t bufferBytes = 16 * 1024;
+uint8_t buffer[bufferBytes];
+int64_t used;
+int terminal = -1; // of standard output: unknown, no, yes
+uint32_t lock;
+MelixWriteFn hostWriter;
+void* hostContext;
+
+void flushBuffer() {
+  if (used > 0)
+    writeAll(1, buffer, used);
+  used = 0;
+}
+
+} // namespace
+
+bool writeAll(int fd, const uint8_t* data, int64_t len) {
+  while (len > 0) {
+    ssize_t n = write(fd, data, static_cast<size_t>(len));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      return false;
+    data += n;
+    len -= n;
+  }
+  return true;
+}
+
+void writeText(int fd, const uint8_t* data, int64_t len) {
+  if (len <= 0)
+    return;
+  SpinLock guard(&lock);
+  if (hostWriter) {
+    hostWriter(hostContext, fd, data, len);
+    return;
+  }
+  if (fd != 1) {
+    flushBuffer();
+    writeAll(fd, data, len);
+    return;
+  }
+  if (terminal < 0)
+    terminal = isatty(1);
+  if (len > bufferBytes - used)
+    flushBuffer();
+  if (len > bufferBytes) {
+    writeAll(1, data, len);
+    return;
+  }
+  memcpy(buffer + used, data, static_cast<size_t>(len));
+  used += len;
+  if (terminal && memchr(data, '\n', static_cast<size_t>(len)))
+    flushBuffer();
+}
+
+/// print: all pieces in one write to the buffer, so that lines stay whole.
+static void printPieces(int fd, const uint64_t* args) {
+  auto count = static_cast<int64_t>(args[0]);
+  auto* pieces = reinterpret_cast<const MelixStr*>(args[1]);
+  if (count == 1 && fd == 1) {
+    writeText(1, pieces[0].data, pieces[0].len);
+    writeText(1, reinterpret_cast<const uint8_t*>("\n"), 1);
+    return;
+  }
+  ScopedBuffer text;
+  for (int64_t k = 0; k < count; k++) {
+    if (k > 0)
+      text.addByte(' ');
+    text.add(pieces[k]);
+  }
+  text.addByte('\n');
+  writeText(fd, text.data, text.len);
+}
+
+} // namespace melix::runtime
+
+using namespace melix::runtime;
+
+void melix_flush(void) {
+  SpinLock guard(&lock);
+  flushBuffer();
+}
+
+void melix_set_writer(MelixWriteFn writer, void* context) {
+  SpinLock guard(&lock);
+  flushBuffer();
+  hostWriter = writer;
+  hostContext = context;
+}
+
+void melix_io_print(MelixTask*, const uint64_t* args, uint64_t*) { printPieces(1, args); }
+
+void melix_io_eprint(MelixTask*, const uint64_t* args, uint64_t*) { printPieces(2, args); }
+
+void melix_io_write(MelixTask*, const uint64_t* args, uint64_t*) {
+  writeText(1, reinterpret_cast<const uint8_t*>(args[0]), static_cast<int64_t>(args[1]));
+}

@@ -1,0 +1,117 @@
+// Panics: the message, where it arose, and the way to the landing.
+#include "trace.h"
+
+namespace melix::runtime {
+
+namespace {
+
+/// Keeps message, place and frames in the task, then leaves.
+[[noreturn]] void raise(MelixTask* task, const void* const* frame) {
+  task->place.clear();
+  task->frames.clear();
+  traceFrom(task, frame, task->place, task->frames);
+  leaveToLanding(task, MELIX_PANIC);
+}
+
+[[noreturn]] void raiseMessage(MelixTask* task, const uint8_t* message, int64_t len, const void* const* frame) {
+  // The message may be a text that is freed at the landing; it may also be the task's own.
+  if (message != task->message.data) {
+    task->message.clear();
+    task->message.add(message, len);
+  }
+  raise(task, frame);
+}
+
+} // namespace
+
+void panicText(MelixTask* task, const char* message) {
+  raiseMessage(task, reinterpret_cast<const uint8_t*>(message), static_cast<int64_t>(strlen(message)),
+               static_cast<const void* const*>(__builtin_frame_address(0)));
+}
+
+void stackOverflow(MelixTask* task, const void* const* frame) {
+  task->overflowed = true;
+  const char* message = "stack overflow: recursion without end?";
+  raiseMessage(task, reinterpret_cast<const uint8_t*>(message), static_cast<int64_t>(strlen(message)), frame);
+}
+
+void raiseAgain(MelixTask* to, MelixTask* from) {
+  auto* frame = static_cast<const void* const*>(__builtin_frame_address(0));
+  if (from != to) {
+    to->message.clear();
+    to->message.add(from->message.data, from->message.len);
+    to->place.clear();
+    to->place.add(from->place.data, from->place.len);
+    to->frames.clear();
+    to->frames.add(from->frames.data, from->frames.len);
+  }
+  TextBuffer place; // a place already known stays
+  traceFrom(to, frame, to->place.len ? place : to->place, to->frames);
+  place.release();
+  leaveToLanding(to, MELIX_PANIC);
+}
+
+} // namespace melix::runtime
+
+using namespace melix::runtime;
+
+void melix_panic(MelixTask* task, const uint8_t* message, int64_t len) {
+  raiseMessage(task, message, len, static_cast<const void* const*>(__builtin_frame_address(0)));
+}
+
+void melix_panic_format(MelixTask* task, const char* format, int64_t count, const int64_t* values) {
+  TextBuffer& message = task->message;
+  message.clear();
+  for (const char* p = format; *p; p++) {
+    int64_t index = p[0] == '{' && p[1] >= '0' && p[1] <= '9' && p[2] == '}' ? p[1] - '0' : count;
+    if (index >= count) {
+      message.addByte(*p);
+      continue;
+    }
+    message.addInt(values[index]);
+    p += 2;
+  }
+  raise(task, static_cast<const void* const*>(__builtin_frame_address(0)));
+}
+
+void melix_panic_at(MelixTask* task, const char* place, const char* line, const uint8_t* message, int64_t len) {
+  task->message.clear();
+  task->message.add(message, len);
+  task->place.clear();
+  task->place.add(place);
+  if (line) {
+    task->place.addByte('\n');
+    task->place.add(line);
+  }
+  task->frames.clear();
+  TextBuffer unused;
+  traceFrom(task, static_cast<const void* const*>(__builtin_frame_address(0)), unused, task->frames);
+  unused.release();
+  leaveToLanding(task, MELIX_PANIC);
+}
+
+void melix_cancelled(MelixTask* task) { leaveToLanding(task, MELIX_CANCELLED); }
+
+const char* melix_panic_text(MelixTask* task, int64_t* len) {
+  TextBuffer& text = task->text;
+  text.clear();
+  const TextBuffer& place = task->place;
+  auto* newline = place.len ? static_cast<uint8_t*>(memchr(place.data, '\n', static_cast<size_t>(place.len))) : nullptr;
+  int64_t head = newline ? newline - place.data : place.len;
+  text.add(place.data, head);
+  text.add(head ? ": panic: " : "panic: ");
+  text.add(task->message.data, task->message.len);
+  text.addByte('\n');
+  if (newline) {
+    text.add(newline + 1, place.len - head - 1);
+    text.addByte('\n');
+  }
+  text.add(task->frames.data, task->frames.len);
+  *len = text.len;
+  return reinterpret_cast<const char*>(text.data);
+}
+
+const char* melix_panic_message(MelixTask* task, int64_t* len) {
+  *len = task->message.len;
+  return reinterpret_cast<const char*>(task->message.data);
+}

@@ -1,0 +1,325 @@
+// The pool: melix_parallel hands out chunks by a counter, so the caller never waits for a thread that still sleeps.
+// Idle workers spin for about a millisecond and then sleep on a futex. Threads start with the first launch.
+//
+// Protocol. The caller fills in the job and then stores its number in `open`. A worker that sees a new number enters
+// (adds 1 to `active`) and looks at `open` again; if it is not 0 the job is valid until the worker leaves. When no
+// chunk is left the caller stores 0 in `open` and waits for `active` to become 0; only then the job is changed again.
+#include "system.h"
+#include "task.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace melix::runtime {
+
+namespace {
+
+constexpr int maxThreads = 256;
+constexpr int64_t inlineWork = 30'000; // nanoseconds
+constexpr int64_t defaultChunks = 64;
+constexpr int spinsBeforeSleep = 20'000;
+
+/// What one thread knows of the first chunk it saw fail.
+struct Failure {
+  int64_t chunk;
+  int64_t result;  ///< of the function
+  int32_t status;  ///< MELIX_OK if the function returned
+};
+
+struct Job {
+  MelixTask* caller;
+  MelixChunkFn fn;
+  void* context;
+  int64_t extent;
+  int64_t grain;
+  int64_t chunks;
+};
+
+struct Worker {
+  MelixTask task;
+  pthread_t thread;
+  Failure failure;
+};
+
+struct Pool {
+  alignas(64) uint32_t open;       ///< number of the job that may be entered; 0: none
+  alignas(64) uint32_t signal;     ///< changes with every launch; sleepers wait on it
+  alignas(64) uint32_t sleepers;
+  alignas(64) uint32_t active;     ///< workers inside a job
+  alignas(64) int64_t nextChunk;
+  alignas(64) int64_t firstFailed; ///< lowest failed chunk so far: later ones need not run
+  alignas(64) Job job;
+  uint32_t lastNumber;
+  uint32_t stop;
+  uint32_t inUse;                  ///< a launch is running; a second task's launch is inline
+  int32_t threads;                 ///< with the caller; 0: not yet decided
+  int32_t started;                 ///< worker threads that run
+  int32_t spins;
+  Worker* workers[maxThreads];
+};
+Pool pool;
+
+int32_t decideThreads() {
+  cpu_set_t set;
+  int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  int64_t asked = 0;
+  if (const char* text = environmentVariable("MELIX_THREADS")) {
+    for (; *text >= '0' && *text <= '9' && asked < maxThreads; text++)
+      asked = asked * 10 + (*text - '0');
+  }
+  int64_t threads = asked > 0 ? asked : cpus;
+  pool.spins = threads <= cpus ? spinsBeforeSleep : 100;
+  return static_cast<int32_t>(threads > maxThreads ? maxThreads : threads);
+}
+
+void futexWait(uint32_t* word, uint32_t value) {
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+}
+void futexWakeAll(uint32_t* word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0); }
+
+void noteFailure(Failure& failure, int64_t chunk, int64_t result, int32_t status) {
+  failure = {chunk, result, status};
+  int64_t lowest = __atomic_load_n(&pool.firstFailed, __ATOMIC_RELAXED);
+  while (chunk < lowest &&
+         !__atomic_compare_exchange_n(&pool.firstFailed, &lowest, chunk, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+}
+
+struct ChunkLoop {
+  Failure failure;
+  int64_t current;
+};
+
+/// Takes chunks until there is none, or one fails. Chunks are handed out in order, so all that come after a failed one
+/// on the same thread have higher indices.
+void runChunks(MelixTask* task, void* context) {
+  auto* loop = static_cast<ChunkLoop*>(context);
+  const Job& job = pool.job;
+  for (;;) {
+    int64_t chunk = __atomic_fetch_add(&pool.nextChunk, 1, __ATOMIC_RELAXED);
+    if (chunk >= job.chunks || chunk > __atomic_load_n(&pool.firstFailed, __ATOMIC_RELAXED))
+      return;
+    loop->current = chunk;
+    int64_t begin = chunk * job.grain;
+    int64_t end = job.extent - begin < job.grain ? job.extent : begin + job.grain;
+    int64_t result = job.fn(task, job.context, begin, end);
+    if (result >= 0) {
+      noteFailure(loop->failure, chunk, result, MELIX_OK);
+      return;
+    }
+  }
+}
+
+Failure takePart(MelixTask* task) {
+  ChunkLoop loop{{INT64_MAX, -1, MELIX_OK}, 0};
+  task->inChunk = true;
+  int32_t status = runWithLanding(task, runChunks, &loop, false);
+  task->inChunk = false;
+  if (status != MELIX_OK)
+    noteFailure(loop.failure, loop.current, -1, status);
+  return loop.failure;
+}
+
+void work(Worker* self) {
+  uint32_t seen = 0;
+  for (;;) {
+    for (int spins = 0; __atomic_load_n(&pool.signal, __ATOMIC_ACQUIRE) == seen;) {
+      if (spins++ < pool.spins) {
+        __builtin_ia32_pause();
+        continue;
+      }
+      __atomic_fetch_add(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
+      if (__atomic_load_n(&pool.signal, __ATOMIC_SEQ_CST) == seen)
+        futexWait(&pool.signal, seen);
+      __atomic_fetch_sub(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
+    }
+    seen = __atomic_load_n(&pool.signal, __ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&pool.stop, __ATOMIC_ACQUIRE))
+      return;
+    __atomic_fetch_add(&pool.active, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&pool.open, __ATOMIC_SEQ_CST) != 0) {
+      self->task.head.cancel = __atomic_load_n(&pool.job.caller->head.cancel, __ATOMIC_RELAXED);
+      Failure failure = takePart(&self->task);
+      if (failure.chunk < self->failure.chunk)
+        self->failure = failure;
+    }
+    __atomic_fetch_sub(&pool.active, 1, __ATOMIC_SEQ_CST);
+  }
+}
+
+void* threadMain(void* raw) {
+  auto* self = static_cast<Worker*>(raw);
+  watchStack(&self->task);
+  work(self);
+  unwatchStack(&self->task);
+  return nullptr;
+}
+
+bool startWorker(int index) {
+  auto* worker = static_cast<Worker*>(malloc(sizeof(Worker)));
+  if (!worker)
+    return false;
+  memset(static_cast<void*>(worker), 0, sizeof *worker);
+  initTask(&worker->task);
+  worker->task.isWorker = true;
+  worker->task.head.threaded = 1;
+  worker->failure = {INT64_MAX, -1, MELIX_OK};
+  Stack& stack = worker->task.stack;
+  bool started = false;
+  if (makeStack(stack, workerStackBytes())) {
+    worker->task.stackLimit = stack.low + 256 * 1024;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, stack.low, static_cast<size_t>(stack.high - stack.low));
+    sigset_t interrupt, before; // Ctrl-C is for the main thread
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &interrupt, &before);
+    started = pthread_create(&worker->thread, &attributes, threadMain, worker) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_attr_destroy(&attributes);
+  }
+  if (!started) {
+    freeStack(stack);
+    free(worker);
+    return false;
+  }
+  pool.workers[index] = worker;
+  return true;
+}
+
+void startThreads() {
+  int wanted = melix_thread_count() - 1;
+  while (pool.started < wanted && startWorker(pool.started))
+    pool.started++;
+  // What could not be started is not tried again at every launch.
+  pool.threads = pool.started + 1;
+}
+
+void freeWorker(Worker* worker) {
+  orphanFreeBlocks(&worker->task);
+  freeStack(worker->task.stack);
+  worker->task.message.release();
+  worker->task.place.release();
+  worker->task.frames.release();
+  worker->task.text.release();
+  free(worker);
+}
+
+int64_t runInline(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain) {
+  for (int64_t begin = 0; begin < extent; begin += grain) {
+    int64_t end = extent - begin < grain ? extent : begin + grain;
+    int64_t result = fn(task, context, begin, end);
+    if (result >= 0)
+      return result;
+    if (extent - begin <= grain)
+      break;
+  }
+  return -1;
+}
+
+/// The launch proper: returns the failure of the lowest chunk, `failed` being the task it failed on.
+Failure runOnPool(MelixTask* task, const Job& job, MelixTask*& failed) {
+  pool.job = job;
+  pool.firstFailed = INT64_MAX;
+  __atomic_store_n(&pool.nextChunk, 0, __ATOMIC_RELAXED);
+  int32_t threaded = task->head.threaded;
+  task->head.threaded = 1;
+  uint32_t number = ++pool.lastNumber ? pool.lastNumber : ++pool.lastNumber;
+  __atomic_store_n(&pool.open, number, __ATOMIC_SEQ_CST);
+  __atomic_fetch_add(&pool.signal, 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST))
+    futexWakeAll(&pool.signal);
+
+  Failure failure = takePart(task);
+
+  __atomic_store_n(&pool.open, 0, __ATOMIC_SEQ_CST);
+  for (int spins = 0; __atomic_load_n(&pool.active, __ATOMIC_SEQ_CST) != 0; spins++) {
+    if (spins < 10'000)
+      __builtin_ia32_pause();
+    else
+      sched_yield();
+  }
+  task->head.threaded = threaded;
+  failed = task;
+  int64_t before = task->stats.liveBytes, peaks = 0;
+  for (int k = 0; k < pool.started; k++) {
+    Worker* worker = pool.workers[k];
+    if (worker->failure.chunk < failure.chunk) {
+      failure = worker->failure;
+      failed = &worker->task;
+    }
+    worker->failure = {INT64_MAX, -1, MELIX_OK};
+    peaks += worker->task.stats.peakBytes;
+    if (worker->task.stats.allocations || worker->task.stats.liveBlocks)
+      adoptBlocks(task, &worker->task);
+    if (worker->task.overflowed) {
+      worker->task.overflowed = false;
+      forgetPages(worker->task.stack);
+    }
+  }
+  if (before + peaks > task->stats.peakBytes)
+    task->stats.peakBytes = before + peaks;
+  return failure;
+}
+
+} // namespace
+
+} // namespace melix::runtime
+
+using namespace melix::runtime;
+
+int32_t melix_thread_count(void) {
+  int32_t threads = __atomic_load_n(&pool.threads, __ATOMIC_RELAXED);
+  if (threads == 0) {
+    threads = decideThreads();
+    __atomic_store_n(&pool.threads, threads, __ATOMIC_RELAXED);
+  }
+  return threads;
+}
+
+int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain, int64_t work) {
+  if (extent <= 0)
+    return -1;
+  if (grain <= 0)
+    grain = (extent + defaultChunks - 1) / defaultChunks;
+  int64_t chunks = extent / grain + (extent % grain != 0);
+  if (work < inlineWork || chunks == 1 || task->isWorker || task->inChunk || melix_thread_count() == 1 ||
+      __atomic_exchange_n(&pool.inUse, 1, __ATOMIC_ACQUIRE))
+    return runInline(task, fn, context, extent, grain);
+  if (pool.started < pool.threads - 1)
+    startThreads();
+  MelixTask* failed;
+  Failure failure = runOnPool(task, {task, fn, context, extent, grain, chunks}, failed);
+  int32_t status = failure.status;
+  __atomic_store_n(&pool.inUse, 0, __ATOMIC_RELEASE);
+  if (status == MELIX_OK)
+    return failure.result;
+  if (status == MELIX_PANIC)
+    raiseAgain(task, failed);
+  if (failed != task)
+    task->exitStatus = failed->exitStatus;
+  leaveToLanding(task, status);
+}
+
+void melix_pool_stop(void) {
+  if (pool.started > 0) {
+    __atomic_store_n(&pool.stop, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&pool.signal, 1, __ATOMIC_SEQ_CST);
+    futexWakeAll(&pool.signal);
+    for (int k = 0; k < pool.started; k++) {
+      pthread_join(pool.workers[k]->thread, nullptr);
+      freeWorker(pool.workers[k]);
+    }
+  }
+  melix_after_fork();
+}
+
+void melix_after_fork(void) {
+  // The threads are gone or were never here; MELIX_THREADS is read again.
+  memset(static_cast<void*>(&pool), 0, sizeof pool);
+}

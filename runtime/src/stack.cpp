@@ -1,0 +1,199 @@
+// Reserved stacks with a guard, and the signals: a fault in a guard is a stack overflow, Ctrl-C sets a flag.
+#include "system.h"
+#include "task.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace melix::runtime {
+
+namespace {
+
+constexpr size_t kib = 1024;
+constexpr size_t mib = 1024 * kib;
+constexpr size_t signalBytes = 64 * kib;
+constexpr size_t emergencyBytes = 128 * kib;
+constexpr size_t guardBytes = 1 * mib;
+constexpr size_t belowStack = signalBytes + emergencyBytes + guardBytes;
+
+/// Tasks whose stacks the handler knows. Slots are taken and given back with atomic stores; the handler only reads.
+constexpr int maxWatched = 256;
+MelixTask* watched[maxWatched];
+MelixTask* interruptible;
+uint32_t handlersInstalled;
+struct sigaction oldSegv, oldBus;
+
+/// `MELIX_STACK`: bytes, with K, M or G behind; 0 if unset or no such number.
+size_t stackFromEnvironment() {
+  const char* text = environmentVariable("MELIX_STACK");
+  if (!text)
+    return 0;
+  uint64_t value = 0;
+  for (; *text >= '0' && *text <= '9' && value < (1ull << 40); text++)
+    value = value * 10 + static_cast<uint64_t>(*text - '0');
+  if (*text == 'k' || *text == 'K')
+    value *= kib;
+  if (*text == 'm' || *text == 'M')
+    value *= mib;
+  if (*text == 'g' || *text == 'G')
+    value *= 1024 * mib;
+  return value == 0 ? 0 : value < mib ? mib : static_cast<size_t>(value & ~static_cast<uint64_t>(4095));
+}
+
+/// Runs on the emergency stack, after the handler returned.
+[[noreturn]] void afterOverflow(MelixTask* task, const void* const* frame) { stackOverflow(task, frame); }
+
+/// The innermost frame to start a trace from when the frame pointer may be anything, because C library code was
+/// running: the first place on the stack that looks like a frame of compiled code.
+const void* const* frameAtFault(const MelixTask* task, const ucontext_t* context) {
+  auto fp = reinterpret_cast<const uint8_t*>(context->uc_mcontext.gregs[REG_RBP]);
+  auto sp = reinterpret_cast<const uint8_t*>(context->uc_mcontext.gregs[REG_RSP]);
+  if (sp < task->stack.low)
+    sp = task->stack.low;
+  return findFrame(task, fp, sp);
+}
+
+void passOn(int number, siginfo_t* info, void* context) {
+  const struct sigaction& old = number == SIGBUS ? oldBus : oldSegv;
+  if ((old.sa_flags & SA_SIGINFO) && old.sa_sigaction) {
+    old.sa_sigaction(number, info, context);
+    return;
+  }
+  // Not ours: with the default action the instruction faults again and ends the process.
+  struct sigaction plain;
+  memset(&plain, 0, sizeof plain);
+  plain.sa_handler = SIG_DFL;
+  sigaction(number, &plain, nullptr);
+}
+
+void onFault(int number, siginfo_t* info, void* raw) {
+  auto* at = static_cast<uint8_t*>(info->si_addr);
+  for (MelixTask* const& slot : watched) {
+    MelixTask* task = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
+    if (!task || at < task->stack.guard || at >= task->stack.low)
+      continue;
+    auto* context = static_cast<ucontext_t*>(raw);
+    const void* const* frame = frameAtFault(task, context);
+    uint8_t* top = task->stack.map + signalBytes + emergencyBytes;
+    auto& registers = context->uc_mcontext.gregs;
+    registers[REG_RSP] = static_cast<greg_t>(reinterpret_cast<uintptr_t>(top - 8)); // as after a call
+    registers[REG_RBP] = 0;
+    registers[REG_RDI] = static_cast<greg_t>(reinterpret_cast<uintptr_t>(task));
+    registers[REG_RSI] = static_cast<greg_t>(reinterpret_cast<uintptr_t>(frame));
+    registers[REG_RIP] = static_cast<greg_t>(reinterpret_cast<uintptr_t>(&afterOverflow));
+    return;
+  }
+  passOn(number, info, raw);
+}
+
+void onInterrupt(int) {
+  MelixTask* task = __atomic_load_n(&interruptible, __ATOMIC_ACQUIRE);
+  if (!task || __atomic_load_n(&task->head.cancel, __ATOMIC_RELAXED))
+    _exit(MELIX_CANCELLED);
+  __atomic_store_n(&task->head.cancel, 1, __ATOMIC_RELAXED);
+  for (MelixTask* const& slot : watched) {
+    MelixTask* worker = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
+    if (worker && worker->isWorker)
+      __atomic_store_n(&worker->head.cancel, 1, __ATOMIC_RELAXED);
+  }
+}
+
+void installHandlers() {
+  if (__atomic_exchange_n(&handlersInstalled, 1, __ATOMIC_ACQ_REL))
+    return;
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = onFault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSEGV, &action, &oldSegv);
+  sigaction(SIGBUS, &action, &oldBus);
+}
+
+} // namespace
+
+size_t mainStackBytes() {
+  size_t asked = stackFromEnvironment();
+  return asked ? asked : 1024 * mib;
+}
+
+size_t workerStackBytes() {
+  size_t asked = stackFromEnvironment();
+  return asked ? asked : 256 * mib;
+}
+
+bool makeStack(Stack& stack, size_t bytes) {
+  const size_t sizes[] = {bytes, 256 * mib, 64 * mib, 8 * mib};
+  for (size_t size : sizes) {
+    if (size > bytes)
+      continue;
+    size_t total = size + belowStack;
+    void* map = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (map == MAP_FAILED)
+      continue;
+    stack.map = static_cast<uint8_t*>(map);
+    stack.mapBytes = total;
+    stack.guard = stack.map + signalBytes + emergencyBytes;
+    stack.low = stack.guard + guardBytes;
+    stack.high = stack.map + total;
+    madvise(map, total, MADV_NOHUGEPAGE); // else the first push clears 2 MiB
+    mprotect(stack.guard, guardBytes, PROT_NONE);
+    return true;
+  }
+  return false;
+}
+
+void freeStack(Stack& stack) {
+  if (stack.map)
+    munmap(stack.map, stack.mapBytes);
+  stack = {};
+}
+
+void forgetPages(Stack& stack) {
+  madvise(stack.low, static_cast<size_t>(stack.high - stack.low), MADV_DONTNEED);
+}
+
+void watchStack(MelixTask* task) {
+  stack_t signals;
+  memset(&signals, 0, sizeof signals);
+  signals.ss_sp = task->stack.map;
+  signals.ss_size = signalBytes;
+  sigaltstack(&signals, nullptr);
+  installHandlers();
+  for (MelixTask*& slot : watched) {
+    MelixTask* none = nullptr;
+    if (__atomic_compare_exchange_n(&slot, &none, task, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      return;
+  }
+}
+
+void unwatchStack(MelixTask* task) {
+  MelixTask* self = task;
+  __atomic_compare_exchange_n(&interruptible, &self, nullptr, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  bool found = false;
+  for (MelixTask*& slot : watched) {
+    self = task;
+    found |= __atomic_compare_exchange_n(&slot, &self, nullptr, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  }
+  stack_t now;
+  if (found && sigaltstack(nullptr, &now) == 0 && now.ss_sp == task->stack.map) {
+    memset(&now, 0, sizeof now);
+    now.ss_flags = SS_DISABLE;
+    sigaltstack(&now, nullptr);
+  }
+}
+
+} // namespace melix::runtime
+
+using namespace melix::runtime;
+
+void melix_watch_interrupt(MelixTask* task) {
+  __atomic_store_n(&interruptible, task, __ATOMIC_RELEASE);
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = task ? onInterrupt : SIG_DFL;
+  sigaction(SIGINT, &action, nullptr);
+}
+
+void melix_clear_cancel(MelixTask* task) { __atomic_store_n(&task->head.cancel, 0, __ATOMIC_RELAXED); }

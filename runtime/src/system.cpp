@@ -1,0 +1,93 @@
+// The program's surroundings: clock, arguments, environment, standard input, exit.
+#include "system.h"
+
+#include "builtins.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace melix::runtime {
+
+namespace {
+
+int32_t argumentCount;
+char** argumentTexts;
+
+uint8_t inputBuffer[4096];
+int64_t inputAt, inputEnd;
+
+/// The next byte of standard input, or -1.
+int nextByte(MelixTask* task) {
+  if (inputAt == inputEnd) {
+    ssize_t n;
+    do {
+      n = read(0, inputBuffer, sizeof inputBuffer);
+    } while (n < 0 && errno == EINTR && !task->head.cancel);
+    if (n <= 0)
+      return -1;
+    inputAt = 0;
+    inputEnd = n;
+  }
+  return inputBuffer[inputAt++];
+}
+
+} // namespace
+
+const char* environmentVariable(const char* name) { return getenv(name); }
+
+} // namespace melix::runtime
+
+using namespace melix::runtime;
+
+void melix_set_arguments(int32_t argc, char** argv) {
+  argumentCount = argc;
+  argumentTexts = argv;
+}
+
+void melix_clock(MelixTask*, const uint64_t*, uint64_t* results) {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  double seconds = static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+  memcpy(results, &seconds, sizeof seconds);
+}
+
+void melix_arguments(MelixTask* task, const uint64_t*, uint64_t* results) {
+  void* list = nullptr;
+  for (int32_t k = 1; k < argumentCount; k++) {
+    MelixStr text = makeStr(task, argumentTexts[k]);
+    *static_cast<MelixStr*>(melix_list_push(task, &list, &melix_scalar_types[MELIX_KIND_STR])) = text;
+  }
+  results[0] = reinterpret_cast<uint64_t>(list);
+}
+
+void melix_environment(MelixTask* task, const uint64_t* args, uint64_t* results) {
+  TextBuffer name;
+  name.add(strArg(args));
+  name.addByte(0);
+  const char* value = name.data ? environmentVariable(reinterpret_cast<const char*>(name.data)) : nullptr;
+  name.release();
+  results[0] = value != nullptr;
+  setStr(results + 1, value ? makeStr(task, value) : MelixStr{nullptr, 0});
+}
+
+void melix_io_read_line(MelixTask* task, const uint64_t*, uint64_t* results) {
+  melix_flush(); // a question stands before its answer
+  TextBuffer line;
+  int c = nextByte(task);
+  results[0] = c >= 0;
+  for (; c >= 0 && c != '\n'; c = nextByte(task))
+    line.addByte(static_cast<char>(c));
+  if (line.len > 0 && line.data[line.len - 1] == '\r')
+    line.len--;
+  if (findBadUtf8(line.data, line.len) >= 0) {
+    line.release();
+    panicText(task, "a line of standard input is not UTF-8");
+  }
+  setStr(results + 1, takeStr(task, line));
+}
+
+void melix_exit(MelixTask* task, const uint64_t* args, uint64_t*) {
+  task->exitStatus = static_cast<int32_t>(args[0]);
+  leaveToLanding(task, MELIX_EXIT);
+}

@@ -1,0 +1,20 @@
+#pragma once
+// The process: environment, stacks as the tracer sees them, output.
+
+#include "task.h"
+
+namespace melix::runtime {
+
+/// Null if unset. The C library's own, which does not change after the start.
+const char* environmentVariable(const char* name);
+
+/// The innermost frame from which a trace of an interrupted task can start: `fp` if it is the frame of compiled code,
+/// else the first place at or above `sp` that looks like one, else null.
+const void* const* findFrame(const MelixTask* task, const uint8_t* fp, const uint8_t* sp);
+
+/// Writes text to a file descriptor (1: buffered) or the host's writer.
+void writeText(int fd, const uint8_t* data, int64_t len);
+/// Writes all bytes; false on an error.
+bool writeAll(int fd, const uint8_t* data, int64_t len);
+
+} // namespace melix::runtime

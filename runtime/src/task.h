@@ -1,0 +1,121 @@
+#pragma once
+// The inside of a MelixTask and of the landings that a panic jumps to.
+
+#include "melix/abi.h"
+#include "text_buffer.h"
+
+namespace melix::runtime {
+
+/// A reserved stack, from low to high addresses: signal stack, emergency stack, guard, the stack itself.
+struct Stack {
+  uint8_t* map = nullptr;
+  size_t mapBytes = 0;
+  uint8_t* guard = nullptr;
+  uint8_t* low = nullptr;  ///< end of the guard
+  uint8_t* high = nullptr;
+
+  bool contains(const void* p) const { return p >= low && p < high; }
+};
+
+/// Where a panic goes. Lives in the frame of the function that catches.
+struct Landing {
+  Landing* outer;
+  void* sp;            ///< saved by melix_enter
+  MelixBlock list;     ///< sentinel of the circular list of the blocks made since; only next and prev are used
+};
+
+/// Small blocks are kept for reuse in lists by size: class k holds 64 (k + 1) bytes, header included.
+inline constexpr unsigned smallClasses = 17;
+inline constexpr uint8_t largeClass = 0;
+
+} // namespace melix::runtime
+
+struct MelixTask {
+  MelixTaskHead head;
+  const uint8_t* stackLimit;          ///< functions of the runtime that need stack check against it; null: unknown
+  MelixBlock* list;                   ///< sentinel of the current landing's block list
+  MelixBlock rootList;                ///< sentinel used outside all landings
+  uint32_t lock;                      ///< guards the block list while `threaded`
+  int32_t exitStatus;
+  MelixBlock* freeBlocks[melix::runtime::smallClasses];
+  uint8_t* bump;                      ///< rest of the chunk small blocks are cut from
+  uint8_t* bumpEnd;
+  MelixStats stats;
+  melix::runtime::Landing* landing;
+  melix::runtime::Stack stack;
+  bool isWorker;
+  bool overflowed;                    ///< the stack was used up: its pages are given back at the landing
+  bool inChunk;                       ///< runs a chunk of melix_parallel: nested launches are inline
+  melix::runtime::TextBuffer message; ///< of the last panic
+  melix::runtime::TextBuffer place;   ///< `file:line:column` and the source line, as text, of the last panic
+  melix::runtime::TextBuffer frames;  ///< the trace of the last panic
+  melix::runtime::TextBuffer text;    ///< all of it together, made when asked for
+};
+
+namespace melix::runtime {
+
+inline MelixBlock* headerOf(const void* data) {
+  return reinterpret_cast<MelixBlock*>(const_cast<uint8_t*>(static_cast<const uint8_t*>(data)) - MELIX_HEADER_BYTES);
+}
+inline uint8_t* dataOf(MelixBlock* block) { return reinterpret_cast<uint8_t*>(block) + MELIX_HEADER_BYTES; }
+
+inline void makeEmptyList(MelixBlock& sentinel) { sentinel.next = sentinel.prev = &sentinel; }
+
+class SpinLock {
+public:
+  explicit SpinLock(uint32_t* word) : word_(word) {
+    while (word_ && __atomic_exchange_n(word_, 1, __ATOMIC_ACQUIRE))
+      __builtin_ia32_pause();
+  }
+  ~SpinLock() {
+    if (word_)
+      __atomic_store_n(word_, 0, __ATOMIC_RELEASE);
+  }
+  SpinLock(const SpinLock&) = delete;
+  SpinLock& operator=(const SpinLock&) = delete;
+
+private:
+  uint32_t* word_; ///< null: no locking
+};
+
+// landing.cpp
+/// melix_catch without freeing blocks or leaving the current stack: for chunks, whose blocks the launcher takes over.
+int32_t runWithLanding(MelixTask* task, MelixBodyFn body, void* context, bool freeBlocks);
+/// Jumps to the landing; without one, writes the panic and ends the process.
+[[noreturn]] void leaveToLanding(MelixTask* task, int32_t status);
+void initTask(MelixTask* task);
+
+// memory.cpp
+/// Frees every block of a list, without looking at what they hold.
+void freeList(MelixTask* task, MelixBlock& sentinel);
+/// Moves all blocks of `from`'s current list to `to`'s, with the counters. Only one thread runs.
+void adoptBlocks(MelixTask* to, MelixTask* from);
+/// Leaves the free small blocks of a task that ends to those that come.
+void orphanFreeBlocks(MelixTask* task);
+void freeBlock(MelixTask* task, MelixBlock* block); ///< already unlinked
+void unlinkBlock(MelixTask* task, MelixBlock* block);
+
+// stack.cpp
+/// Reserves a stack of `bytes`, or of less if the system refuses; false if nothing could be had.
+bool makeStack(Stack& stack, size_t bytes);
+void freeStack(Stack& stack);
+void forgetPages(Stack& stack);
+size_t mainStackBytes();
+size_t workerStackBytes();
+/// Makes the handler for stack overflows know this task, and gives the calling thread a signal stack.
+void watchStack(MelixTask* task);
+void unwatchStack(MelixTask* task);
+
+// panic.cpp
+[[noreturn]] void stackOverflow(MelixTask* task, const void* const* frame);
+/// Panics when less than what functions of the runtime need is left of the stack.
+inline void checkStack(MelixTask* task) {
+  const void* here = __builtin_frame_address(0);
+  if (here < task->stackLimit && here >= task->stack.low) [[unlikely]]
+    stackOverflow(task, static_cast<const void* const*>(__builtin_frame_address(0)));
+}
+[[noreturn]] void panicText(MelixTask* task, const char* message);
+/// Raises the panic of `from` in `to`, its trace continued by the frames of `to`.
+[[noreturn]] void raiseAgain(MelixTask* to, MelixTask* from);
+
+} // namespace melix::runtime

@@ -1,0 +1,116 @@
+#include "text_buffer.h"
+
+namespace melix::runtime {
+
+bool TextBuffer::reserve(int64_t more) {
+  if (more <= cap - len)
+    return true;
+  int64_t want = cap < 64 ? 128 : cap * 2;
+  if (want < len + more)
+    want = len + more;
+  auto* grown = static_cast<uint8_t*>(realloc(data, static_cast<size_t>(want)));
+  if (!grown)
+    return false;
+  data = grown;
+  cap = want;
+  return true;
+}
+
+void TextBuffer::add(const void* bytes, int64_t count) {
+  if (count <= 0 || !reserve(count))
+    return;
+  memcpy(data + len, bytes, static_cast<size_t>(count));
+  len += count;
+}
+
+void TextBuffer::addUnsigned(uint64_t value) {
+  char digits[20];
+  int at = 20;
+  do {
+    digits[--at] = static_cast<char>('0' + value % 10);
+    value /= 10;
+  } while (value);
+  add(digits + at, 20 - at);
+}
+
+void TextBuffer::addInt(int64_t value) {
+  if (value < 0)
+    addByte('-');
+  addUnsigned(value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value));
+}
+
+void TextBuffer::addChar(uint32_t codePoint) {
+  uint8_t bytes[4];
+  add(bytes, encodeChar(codePoint, bytes));
+}
+
+int64_t countChars(const uint8_t* data, int64_t len) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < len; i++)
+    count += (data[i] & 0xc0) != 0x80;
+  return count;
+}
+
+int encodeChar(uint32_t c, uint8_t* out) {
+  if (c < 0x80) {
+    out[0] = static_cast<uint8_t>(c);
+    return 1;
+  }
+  if (c < 0x800) {
+    out[0] = static_cast<uint8_t>(0xc0 | c >> 6);
+    out[1] = static_cast<uint8_t>(0x80 | (c & 63));
+    return 2;
+  }
+  if (c < 0x10000) {
+    out[0] = static_cast<uint8_t>(0xe0 | c >> 12);
+    out[1] = static_cast<uint8_t>(0x80 | (c >> 6 & 63));
+    out[2] = static_cast<uint8_t>(0x80 | (c & 63));
+    return 3;
+  }
+  out[0] = static_cast<uint8_t>(0xf0 | (c >> 18 & 7));
+  out[1] = static_cast<uint8_t>(0x80 | (c >> 12 & 63));
+  out[2] = static_cast<uint8_t>(0x80 | (c >> 6 & 63));
+  out[3] = static_cast<uint8_t>(0x80 | (c & 63));
+  return 4;
+}
+
+int decodeChar(const uint8_t* data, int64_t len, uint32_t& out) {
+  if (len <= 0)
+    return 0;
+  uint8_t first = data[0];
+  if (first < 0x80) {
+    out = first;
+    return 1;
+  }
+  int count = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || len < count)
+    return 0;
+  uint32_t c = first & (0x7f >> count);
+  for (int i = 1; i < count; i++) {
+    if ((data[i] & 0xc0) != 0x80)
+      return 0;
+    c = c << 6 | (data[i] & 63);
+  }
+  bool overlong = (count == 3 && c < 0x800) || (count == 4 && (c < 0x10000 || c > 0x10ffff));
+  if (overlong || (c >= 0xd800 && c < 0xe000))
+    return 0;
+  out = c;
+  return count;
+}
+
+int64_t findBadUtf8(const uint8_t* data, int64_t len) {
+  uint32_t c;
+  for (int64_t i = 0; i < len;) {
+    if (data[i] < 0x80) {
+      i++;
+      continue;
+    }
+    int n = decodeChar(data + i, len - i, c);
+    if (n == 0)
+      return i;
+    i += n;
+  }
+  return -1;
+}
+
+} // namespace melix::runtime
