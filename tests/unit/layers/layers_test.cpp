@@ -60,8 +60,7 @@ TEST(Layers, OnlyOneFileIncludesEachHeavyLibrary) {
 
 TEST(Layers, NoStreamsAndNoRegularExpressions) {
   for (const Include& include : includesBelow(sourceFolder / "compiler"))
-    for (const char* header : {"iostream", "regex"})
-      EXPECT_NE(include.header, header) << place(include);
+    for (const char* header : {"iostream", "regex"}) EXPECT_NE(include.header, header) << place(include);
 }
 
 TEST(Layers, TableRefusesWhatItDoesNotName) {
