@@ -187,7 +187,8 @@ void shortestDigits(const BinaryFloat& value, Decimal& out) {
     bool up = highEnough;
     if (lowEnough && highEnough) {
       ratio.numerator.shiftLeft(1);
-      up = ratio.numerator.compare(ratio.denominator) >= 0;
+      int order = ratio.numerator.compare(ratio.denominator);
+      up = order > 0 || (order == 0 && (digit & 1));
     }
     out.digits[out.count++] = static_cast<char>('0' + digit);
     if (up)

@@ -119,6 +119,10 @@ Failure takePart(MelixTask* task) {
   task->inChunk = true;
   int32_t status = runWithLanding(task, runChunks, &loop, false);
   task->inChunk = false;
+  if (task->isWorker && task->overflowed) {
+    task->overflowed = false;
+    forgetPages(task->stack);
+  }
   if (status != MELIX_OK)
     noteFailure(loop.failure, loop.current, -1, status);
   return loop.failure;
@@ -257,10 +261,6 @@ Failure runOnPool(MelixTask* task, const Job& job, MelixTask*& failed) {
     peaks += worker->task.stats.peakBytes;
     if (worker->task.stats.allocations || worker->task.stats.liveBlocks)
       adoptBlocks(task, &worker->task);
-    if (worker->task.overflowed) {
-      worker->task.overflowed = false;
-      forgetPages(worker->task.stack);
-    }
   }
   if (before + peaks > task->stats.peakBytes)
     task->stats.peakBytes = before + peaks;

@@ -151,7 +151,12 @@ void freeStack(Stack& stack) {
 }
 
 void forgetPages(Stack& stack) {
-  madvise(stack.low, static_cast<size_t>(stack.high - stack.low), MADV_DONTNEED);
+  // On the stack itself: what lies well below this frame.
+  auto* here = static_cast<uint8_t*>(__builtin_frame_address(0));
+  uint8_t* end = stack.contains(here) ? here - 16 * kib : stack.high;
+  end -= reinterpret_cast<uintptr_t>(end) % (4 * kib);
+  if (end > stack.low)
+    madvise(stack.low, static_cast<size_t>(end - stack.low), MADV_DONTNEED);
 }
 
 void watchStack(MelixTask* task) {

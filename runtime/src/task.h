@@ -99,6 +99,7 @@ void unlinkBlock(MelixTask* task, MelixBlock* block);
 /// Reserves a stack of `bytes`, or of less if the system refuses; false if nothing could be had.
 bool makeStack(Stack& stack, size_t bytes);
 void freeStack(Stack& stack);
+/// Gives back the pages that were touched, below the caller's frame if it is on this stack.
 void forgetPages(Stack& stack);
 size_t mainStackBytes();
 size_t workerStackBytes();

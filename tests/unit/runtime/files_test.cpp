@@ -1,0 +1,237 @@
+// Files, CSV and npy: what is read, and what is said when it cannot be (rule 47).
+#include "runtime_fixture.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+namespace melix::test {
+namespace {
+
+class Files : public RuntimeTest {
+protected:
+  void SetUp() override {
+    char name[] = "/tmp/melix_files_XXXXXX";
+    folder = mkdtemp(name);
+    path = folder + "/t.csv";
+  }
+  void TearDown() override {
+    EXPECT_EQ(live(), 0);
+    std::string command = "rm -rf " + folder;
+    EXPECT_EQ(std::system(command.c_str()), 0);
+  }
+  void write(std::string_view content) { std::ofstream(path, std::ios::binary) << content; }
+
+  /// Reads with a builtin; the printed array, or the message with the folder taken out.
+  std::string read(MelixBuiltinFn fn, Slots args, int kind, std::vector<int64_t> wanted) {
+    MelixType type = arrayType(scalar(kind), static_cast<int>(wanted.size()));
+    call(fn, args.add(&type).add(wanted.data()));
+    int rank = static_cast<int>(wanted.size());
+    if (!results[0]) {
+      EXPECT_EQ(results[1], 0u);
+      std::string text = takeText(2 + rank);
+      for (size_t at; (at = text.find(folder + "/")) != std::string::npos;)
+        text.erase(at, folder.size() + 1);
+      return text;
+    }
+    struct {
+      void* data;
+      int64_t dims[6];
+    } stored{reinterpret_cast<void*>(results[1]), {}};
+    for (int k = 0; k < rank; k++)
+      stored.dims[k] = static_cast<int64_t>(results[2 + k]);
+    std::string out = rank == 0 ? format(scalar(kind), stored.data) : format(&type, &stored);
+    melix_release(task, stored.data);
+    return out;
+  }
+  std::string csv(std::string_view content, int kind = MELIX_KIND_F32, std::vector<int64_t> wanted = {-1, -1},
+                  int64_t skip = 0) {
+    write(content);
+    return read(melix_csv_read, Slots().add(path).add(skip), kind, wanted);
+  }
+  std::string npy(const std::string& file, int kind, std::vector<int64_t> wanted) {
+    return read(melix_npy_read, Slots().add(file), kind, wanted);
+  }
+
+  std::string folder, path;
+};
+
+TEST_F(Files, csv_tables) {
+  EXPECT_EQ(csv("1,2\n3,4\n"), "[[1.0, 2.0],\n [3.0, 4.0]]");
+  EXPECT_EQ(csv("1,2\r\n3,4"), "[[1.0, 2.0],\n [3.0, 4.0]]");
+  EXPECT_EQ(csv("\xef\xbb\xbf 1 ,\t2.5e1\n\"3\",-inf\n\n \n"), "[[1.0, 25.0],\n [3.0, -inf]]");
+  EXPECT_EQ(csv("x,y\n1,2\n", MELIX_KIND_F64, {-1, 2}, 1), "[[1.0, 2.0]]");
+  EXPECT_EQ(csv("1,-2\n", MELIX_KIND_I8), "[[1, -2]]");
+  EXPECT_EQ(csv("true,0\n", MELIX_KIND_BOOL), "[[true, false]]");
+  EXPECT_EQ(csv("0.1\n", MELIX_KIND_BF16), "[[0.1]]");
+  EXPECT_EQ(csv("1\n2\n3\n", MELIX_KIND_I64, {-1}), "[1, 2, 3]");
+  EXPECT_EQ(csv("1,2,3\n", MELIX_KIND_I64, {3}), "[1, 2, 3]");
+}
+
+TEST_F(Files, csv_mistakes_are_told_with_their_place) {
+  EXPECT_EQ(csv("1,2\n3\n"), "t.csv:2:2: this row has 1 number, the first row has 2");
+  EXPECT_EQ(csv("1,2\n3,4,5\n"), "t.csv:2:5: this row has more than the 2 numbers of the first row");
+  EXPECT_EQ(csv("1,2\n\n3,4\n"), "t.csv:2:1: a number is missing");
+  EXPECT_EQ(csv("1,2\n3,abc\n"), "t.csv:2:3: `abc` is not a number");
+  EXPECT_EQ(csv("ä,2\n"), "t.csv:1:1: `ä` is not a number");
+  EXPECT_EQ(csv("1, ,2\n"), "t.csv:1:4: a number is missing");
+  EXPECT_EQ(csv("1.5\n", MELIX_KIND_I32), "t.csv:1:1: `1.5` is not a whole number, as i32 asks");
+  EXPECT_EQ(csv("1\n300\n", MELIX_KIND_U8), "t.csv:2:1: `300` does not fit u8");
+  EXPECT_EQ(csv("2\n", MELIX_KIND_BOOL), "t.csv:1:1: `2` is not a bool");
+  EXPECT_EQ(csv(""), "t.csv:1:1: the file is empty");
+  EXPECT_EQ(csv("\n\n"), "t.csv:1:1: the file is empty");
+  EXPECT_EQ(csv("x,y\n", MELIX_KIND_F32, {-1, -1}, 1), "t.csv:2:1: the file is empty");
+  EXPECT_EQ(csv("1,2\n", MELIX_KIND_F32, {-1, 65}), "t.csv:1:1: the file has 2 columns, `f32[_, 65]` asks for 65");
+  EXPECT_EQ(csv("1,2\n3,4\n", MELIX_KIND_F32, {3, -1}), "t.csv:3:1: the file has 2 rows, `f32[3, _]` asks for 3");
+  EXPECT_EQ(csv("1,2\n3,4\n", MELIX_KIND_F32, {-1}), "t.csv:2:1: a vector is one row or one column, here is a second row");
+  EXPECT_EQ(csv("1\n2\n", MELIX_KIND_F32, {3}), "t.csv:3:1: the file has 2 numbers, `f32[3]` asks for 3");
+  EXPECT_EQ(csv("1\n", MELIX_KIND_F32, {-1, -1, -1}),
+            "csv.read gives arrays of numbers with one or two dimensions, not `f32[_, _, _]`");
+  unlink(path.c_str());
+  EXPECT_EQ(read(melix_csv_read, Slots().add(path).add(int64_t(0)), MELIX_KIND_F32, {-1, -1}),
+            "cannot read `t.csv`: No such file or directory");
+  EXPECT_EQ(read(melix_csv_read, Slots().add(folder).add(int64_t(0)), MELIX_KIND_F32, {-1, -1}),
+            "cannot read `" + folder + "`: Is a directory");
+}
+
+TEST_F(Files, csv_of_random_bytes_is_an_answer) {
+  uint32_t state = 1;
+  for (int round = 0; round < 3000; round++) {
+    std::string content;
+    for (uint32_t n = (state = state * 1664525 + 1013904223) >> 26; n > 0; n--) {
+      state = state * 1664525 + 1013904223;
+      content += "0123456789.,,\n\n-e\"\r x\xff\0"[state >> 28 | (state >> 24 & 1) << 2];
+    }
+    csv(content, round % 2 ? MELIX_KIND_F64 : MELIX_KIND_I32);
+  }
+}
+
+TEST_F(Files, csv_round_trip) {
+  double x[] = {0.1, -2, 1e300, 4};
+  MelixType type = arrayType(scalar(MELIX_KIND_F64), 2);
+  StoredArray stored{x, {2, 2}};
+  call(melix_csv_write, Slots().add(path).add(&type).add(&stored));
+  EXPECT_EQ(results[0], 1u);
+  std::stringstream content;
+  content << std::ifstream(path).rdbuf();
+  EXPECT_EQ(content.str(), "0.1,-2.0\n1e300,4.0\n");
+  EXPECT_EQ(read(melix_csv_read, Slots().add(path).add(int64_t(0)), MELIX_KIND_F64, {2, 2}),
+            "[[0.1, -2.0],\n [1e300, 4.0]]");
+  std::string nowhere = folder + "/none/t.csv";
+  call(melix_csv_write, Slots().add(nowhere).add(&type).add(&stored));
+  EXPECT_EQ(results[0], 0u);
+  EXPECT_EQ(takeText(1), "cannot write `" + nowhere + "`: No such file or directory");
+}
+
+TEST_F(Files, whole_files) {
+  call(melix_file_write, Slots().add(path).add("one\n"));
+  EXPECT_EQ(results[0], 1u);
+  call(melix_file_append, Slots().add(path).add("two\n"));
+  call(melix_file_read, Slots().add(path));
+  EXPECT_EQ(results[0], 1u);
+  EXPECT_EQ(takeText(1), "one\ntwo\n");
+  EXPECT_EQ(call(melix_file_exists, Slots().add(path))[0], 1u);
+  EXPECT_EQ(call(melix_file_exists, Slots().add("/none/such"))[0], 0u);
+  call(melix_file_write_bytes, Slots().add(path).add("a\xff"));
+  call(melix_file_read, Slots().add(path));
+  EXPECT_EQ(results[0], 0u);
+  EXPECT_EQ(takeText(3), "cannot read `" + path + "` as text: byte 1 is not UTF-8");
+  call(melix_file_read_bytes, Slots().add(path));
+  EXPECT_EQ(results[0], 1u);
+  EXPECT_EQ(takeText(1), "a\xff");
+  call(melix_file_read, Slots().add(std::string_view("a\0b", 3)));
+  EXPECT_EQ(results[0], 0u);
+  EXPECT_EQ(takeText(3), std::string("cannot read `a\0b`: not a path", 29));
+}
+
+std::string hex(std::string_view digits) {
+  std::string out;
+  for (size_t k = 0; k + 1 < digits.size(); k += 2)
+    out += static_cast<char>(std::stoi(std::string(digits.substr(k, 2)), nullptr, 16));
+  return out;
+}
+
+/// A file of version 1 with this dictionary and data.
+std::string npyFile(std::string dictionary, const std::string& data, char version = 1) {
+  while ((dictionary.size() + 11 + (version > 1 ? 2 : 0)) % 64)
+    dictionary += ' ';
+  dictionary += '\n';
+  std::string out = "\x93NUMPY";
+  out += version;
+  out += '\0';
+  size_t n = dictionary.size();
+  for (int k = 0; k < (version > 1 ? 4 : 2); k++)
+    out += static_cast<char>(n >> (8 * k) & 255);
+  return out + dictionary + data;
+}
+
+TEST_F(Files, npy_of_each_order) {
+  write(npyFile("{'descr': '<i2', 'fortran_order': False, 'shape': (2, 2), }", hex("0100020003000400")));
+  EXPECT_EQ(npy(path, MELIX_KIND_I16, {-1, 2}), "[[1, 2],\n [3, 4]]");
+  write(npyFile("{'descr': '>i2', 'fortran_order': False, 'shape': (2, 2), }", hex("0001000200030004"), 2));
+  EXPECT_EQ(npy(path, MELIX_KIND_I16, {-1, -1}), "[[1, 2],\n [3, 4]]");
+  write(npyFile("{'shape': (2, 3), 'fortran_order': True, 'descr': '|u1'}", hex("010203040506"), 3));
+  EXPECT_EQ(npy(path, MELIX_KIND_U8, {-1, -1}), "[[1, 3, 5],\n [2, 4, 6]]");
+  write(npyFile("{'descr': '<f2', 'fortran_order': False, 'shape': (2,), }", hex("003c00c1")));
+  EXPECT_EQ(npy(path, MELIX_KIND_F16, {-1}), "[1.0, -2.5]");
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}), "[1.0, -2.5]");
+  EXPECT_EQ(npy(path, MELIX_KIND_F64, {2}), "[1.0, -2.5]");
+}
+
+TEST_F(Files, npy_mistakes) {
+  std::string good = npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }", hex("0000803f00000040"));
+  write(good);
+  EXPECT_EQ(npy(path, MELIX_KIND_F64, {-1, -1}), "cannot read `t.csv`: it holds `f32[2, 1]`, asked for is `f64[_, _]`");
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}), "cannot read `t.csv`: it holds `f32[2, 1]`, asked for is `f32[_]`");
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {3, -1}), "cannot read `t.csv`: it holds `f32[2, 1]`, asked for is `f32[3, _]`");
+  write(good.substr(0, good.size() - 1));
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1, -1}), "cannot read `t.csv`: its data is cut off");
+  write(good.substr(0, 40));
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1, -1}), "cannot read `t.csv`: its header is cut off");
+  write("hello");
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1, -1}), "cannot read `t.csv`: it is not a .npy file");
+  write(npyFile("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", ""));
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}), "cannot read `t.csv`: its element type is not supported");
+  write(npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999), }", ""));
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1, -1}), "cannot read `t.csv`: its data is cut off");
+  for (size_t cut = 0; cut < good.size(); cut++) { // every prefix, and every byte changed
+    write(good.substr(0, cut));
+    npy(path, MELIX_KIND_F32, {-1, -1});
+    std::string changed = good;
+    changed[cut] = static_cast<char>(changed[cut] ^ 0x15);
+    write(changed);
+    npy(path, MELIX_KIND_F32, {-1, -1});
+  }
+}
+
+TEST_F(Files, npy_round_trip) {
+  int64_t x[] = {1, -2, 3, 4, 5, 6};
+  MelixType type = arrayType(scalar(MELIX_KIND_I64), 3);
+  StoredArray stored{x, {1, 2, 3}};
+  call(melix_npy_write, Slots().add(path).add(&type).add(&stored));
+  EXPECT_EQ(results[0], 1u);
+  EXPECT_EQ(npy(path, MELIX_KIND_I64, {-1, -1, -1}), "[[[1, -2, 3],\n  [4, 5, 6]]]");
+}
+
+TEST_F(Files, npy_files_of_numpy) {
+  const char* data = std::getenv("MELIX_SHARED_DATA");
+  std::string base = data ? data : "";
+  if (base.empty() || access((base + "/io/npy/f8_2x3.npy").c_str(), R_OK) != 0)
+    GTEST_SKIP() << "MELIX_SHARED_DATA names no folder with io/npy";
+  base += "/io/npy/";
+  EXPECT_EQ(npy(base + "f8_2x3.npy", MELIX_KIND_F64, {-1, -1}).substr(0, 46),
+            "[[0.0, 0.14285714285714285, 0.2857142857142857");
+  EXPECT_EQ(npy(base + "f4_fortran_3x4.npy", MELIX_KIND_F32, {3, 4}).substr(0, 46),
+            "[[-0.80193144, -1.3243589, -0.24836162, 0.4204");
+  EXPECT_EQ(npy(base + "bool_2x2.npy", MELIX_KIND_BOOL, {-1, -1}), "[[true, false],\n [false, true]]");
+  EXPECT_EQ(npy(base + "i4_empty_0x5.npy", MELIX_KIND_I32, {-1, 5}), "[]");
+  EXPECT_EQ(npy(base + "f2_vec.npy", MELIX_KIND_F64, {-1}), "[1.5, -2.25, 65504.0, 5.960464477539063e-8, inf]");
+  EXPECT_EQ(npy(base + "u1_vec.npy", MELIX_KIND_U8, {256}).substr(0, 16), "[0, 1, 2, 3, 4, ");
+  EXPECT_EQ(npy(base + "c16_vec.npy", MELIX_KIND_C128, {-1}), "[1.0 + 2.0i, -0.0 - 3.5i]");
+  EXPECT_EQ(npy(base + "i8_scalar.npy", MELIX_KIND_I64, {}), "42");
+}
+
+} // namespace
+} // namespace melix::test
