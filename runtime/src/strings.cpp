@@ -72,13 +72,17 @@ void melix_str_equal(MelixTask*, const uint64_t* args, uint64_t* results) {
   results[0] = a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, static_cast<size_t>(a.len)) == 0);
 }
 
+int32_t melix_str_order(const uint8_t* a, int64_t aLen, const uint8_t* b, int64_t bLen) {
+  int64_t common = aLen < bLen ? aLen : bLen;
+  int order = common ? memcmp(a, b, static_cast<size_t>(common)) : 0;
+  if (order == 0)
+    return aLen < bLen ? -1 : aLen > bLen;
+  return order < 0 ? -1 : 1;
+}
+
 void melix_str_compare(MelixTask*, const uint64_t* args, uint64_t* results) {
   MelixStr a = strArg(args), b = strArg(args + 2);
-  int64_t common = a.len < b.len ? a.len : b.len;
-  int order = common ? memcmp(a.data, b.data, static_cast<size_t>(common)) : 0;
-  if (order == 0)
-    order = a.len < b.len ? -1 : a.len > b.len;
-  results[0] = static_cast<uint64_t>(static_cast<int64_t>(order < 0 ? -1 : order > 0));
+  results[0] = static_cast<uint64_t>(static_cast<int64_t>(melix_str_order(a.data, a.len, b.data, b.len)));
 }
 
 void melix_str_slice(MelixTask* task, const uint64_t* args, uint64_t* results) {

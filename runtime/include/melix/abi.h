@@ -2,7 +2,7 @@
 //
 // Plain C, so that generated code, C++ and foreign callers see the same layouts. Sections:
 //   1 values in memory   2 type descriptors   3 blocks   4 tasks and landings   5 panics and line tables
-//   6 threads            7 memory operations  8 lists and strings   9 builtins   10 programs   11 hosting
+//   6 threads            7 memory operations  8 lists, text, order   9 builtins   10 programs   11 hosting
 //
 // Every compiled function takes `MelixTask*` as its first argument. Functions named here have C linkage.
 #ifndef MELIX_ABI_H
@@ -273,7 +273,7 @@ void melix_release_value(MelixTask* task, const MelixType* type, const void* val
 int64_t melix_checked_bytes(MelixTask* task, int64_t elem, int64_t rank, const int64_t* dims);
 
 // ---------------------------------------------------------------------------------------------------------
-// 8. Lists. `list` is the place of the list value (a pointer to its word); it is made unique first. `elem` is the
+// 8. Lists, text, order. `list` is the place of the list value (a pointer to its word); it is made unique first. `elem` is the
 //    element type; elements are moved in and out: no counting.
 // ---------------------------------------------------------------------------------------------------------
 
@@ -289,6 +289,14 @@ int64_t melix_list_length(const void* list);
 // Dense array data of the `len` elements of a list, and back (both copy; elements are retained).
 void* melix_list_to_array(MelixTask* task, const void* list, const MelixType* elem);
 void* melix_list_from_array(MelixTask* task, const void* data, int64_t len, const MelixType* elem);
+
+// -1, 0, 1: two texts by bytes, which is by code points.
+int32_t melix_str_order(const uint8_t* a, int64_t aLen, const uint8_t* b, int64_t bLen);
+
+// The stable order of `len` elements of a number, bool, char or str type: out[k] is the index of the k-th. NaN come
+// last, also when descending.
+void melix_argsort(MelixTask* task, const MelixType* elem, const void* data, int64_t len, int32_t descending,
+                   int64_t* out);
 
 // ---------------------------------------------------------------------------------------------------------
 // 9. Builtins: `compiler/ops/builtins.def` lists them. All have this one type. Arguments and results lie in

@@ -59,6 +59,8 @@ TEST(ArchiveSymbols, defines_every_builtin_of_the_catalogue) {
   Symbols symbols = readArchive();
 #define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose) EXPECT_TRUE(symbols.defined.count(#Symbol)) << #Symbol;
 #include "ops/builtins.def"
+#define FUNCTION(symbol) EXPECT_TRUE(symbols.defined.count(#symbol)) << #symbol;
+#include "melix/functions.def"
 }
 
 } // namespace
