@@ -166,12 +166,16 @@ struct FormatSpec {
 };
 
 enum class DerivativeMode : uint8_t { Jvp, Reverse, Forward, Backward };
+/// The result and its cotangent are one value each (a tuple's cotangent is a tuple). Children and type:
+///   Jvp      arguments, a tangent for each of `wrt`          -> (result, tangent of the result)
+///   Reverse  arguments, the cotangent of the result          -> (result, cotangents of `wrt` …)
+///   Forward  arguments                                       -> (result, saved)
+///   Backward the saved value, the cotangent of the result    -> (cotangents of `wrt` …)
 struct DerivativeRef {
   DerivativeMode mode;
-  CallTarget target;
+  CallTarget target;           ///< as in a Call; its known callee value, if any, is the first child
   std::vector<uint32_t> wrt;   ///< parameters of the instance (captures counted)
-  std::vector<bool> seeded;    ///< one for each part of the result
-  types::RecordId saved;
+  types::RecordId saved;       ///< of Forward and Backward
 };
 
 struct Arm {

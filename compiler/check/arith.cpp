@@ -1,0 +1,327 @@
+// Operators on numbers and arrays of numbers.
+#include "check/broadcast.h"
+#include "check/build.h"
+
+#include <optional>
+
+namespace melix::check {
+
+using ops::CmpKind;
+using types::VarClass;
+
+namespace {
+
+std::optional<OpKind> simpleOp(BinaryKind kind, bool isFloat) {
+  switch (kind) {
+  case BinaryKind::Add: return OpKind::Add;
+  case BinaryKind::Sub: return OpKind::Sub;
+  case BinaryKind::Mul: return OpKind::Mul;
+  case BinaryKind::Div: return isFloat ? OpKind::Div : OpKind::IDiv;
+  case BinaryKind::Rem: return isFloat ? std::nullopt : std::optional(OpKind::IRem);
+  case BinaryKind::Shl: return isFloat ? std::nullopt : std::optional(OpKind::Shl);
+  case BinaryKind::Shr: return isFloat ? std::nullopt : std::optional(OpKind::Shr);
+  case BinaryKind::BitAnd: return isFloat ? std::nullopt : std::optional(OpKind::And);
+  case BinaryKind::BitOr: return isFloat ? std::nullopt : std::optional(OpKind::Or);
+  default: return std::nullopt;
+  }
+}
+
+std::optional<CmpKind> comparison(BinaryKind kind) {
+  switch (kind) {
+  case BinaryKind::Eq: return CmpKind::Eq;
+  case BinaryKind::Ne: return CmpKind::Ne;
+  case BinaryKind::Lt: return CmpKind::Lt;
+  case BinaryKind::Le: return CmpKind::Le;
+  case BinaryKind::Gt: return CmpKind::Gt;
+  case BinaryKind::Ge: return CmpKind::Ge;
+  default: return std::nullopt;
+  }
+}
+
+} // namespace
+
+std::string_view binaryText(BinaryKind kind) {
+  static constexpr std::string_view texts[] = {"+", "-", "*", "/", "%", "^", "@", "<<", ">>",
+                                               "&", "|", "==", "!=", "<", "<=", ">", ">="};
+  return texts[static_cast<size_t>(kind)];
+}
+
+TypeId NodeBuilder::widerInt(TypeKind a, TypeKind b) {
+  auto isSigned = [](TypeKind k) { return types::scalarClass(k) == types::ScalarClass::SInt; };
+  unsigned bitsA = types::scalarBits(a), bitsB = types::scalarBits(b);
+  if (isSigned(a) == isSigned(b))
+    return types.scalar(bitsA >= bitsB ? a : b);
+  auto [s, u] = isSigned(a) ? std::pair(a, b) : std::pair(b, a);
+  unsigned bitsS = types::scalarBits(s), bitsU = types::scalarBits(u);
+  if (bitsU == 64)
+    return TypeId::none();
+  if (bitsS > bitsU)
+    return types.scalar(s);
+  return types.scalar(bitsU == 8 ? TypeKind::I16 : bitsU == 16 ? TypeKind::I32 : TypeKind::I64);
+}
+
+/// The element type at which two operands meet (rules 15 and 16); none after reporting why they do not.
+TypeId NodeBuilder::commonElement(NodeId a, NodeId b, std::string_view what, Span span) {
+  TypeId ea = infer.shallow(types.element(typeOf(a))), eb = infer.shallow(types.element(typeOf(b)));
+  if (ea == eb)
+    return ea;
+  bool openA = infer.isOpen(ea), openB = infer.isOpen(eb);
+  if (openA && openB) {
+    if (infer.varClass(ea) == infer.varClass(eb) || infer.varClass(ea) == VarClass::Any || infer.varClass(eb) == VarClass::Any) {
+      infer.unify(ea, eb);
+      return infer.shallow(ea);
+    }
+    auto [whole, wholeNode, real] = infer.varClass(ea) == VarClass::OpenInt ? std::tuple(ea, a, eb) : std::tuple(eb, b, ea);
+    if (isLiteral(wholeNode))
+      infer.unify(real, whole);
+    return infer.shallow(real);
+  }
+  if (openA || openB) {
+    auto [open, openNode, fixed] = openA ? std::tuple(ea, a, eb) : std::tuple(eb, b, ea);
+    bool wholeVar = infer.varClass(open) == VarClass::OpenInt;
+    if (types.isInt(fixed) && !wholeVar && infer.varClass(open) != VarClass::Any)
+      return open; // a whole number meets an open float
+    if (types.isFloat(fixed) && wholeVar && !isLiteral(openNode))
+      return fixed; // an open int variable stays an int and is converted
+    if (infer.unify(fixed, open).kind == UnifyKind::Equal)
+      return fixed;
+  } else if (types.isInt(ea) && types.isInt(eb)) {
+    if (TypeId wide = widerInt(types.kind(ea), types.kind(eb)))
+      return wide;
+  } else if (types.isInt(ea) && types.isFloat(eb)) {
+    return eb;
+  } else if (types.isFloat(ea) && types.isInt(eb)) {
+    return ea;
+  }
+  if (types.isFloat(ea) && types.isFloat(eb))
+    sink.report(DiagId::FloatWidthsMix, span, std::string(what), show(ea), show(eb));
+  else
+    sink.report(DiagId::OperatorTypes, span, std::string(what), show(typeOf(a)), show(typeOf(b)));
+  return TypeId::none();
+}
+
+NodeId NodeBuilder::asElement(NodeId value, TypeId element, Span span) { return convert(value, element, span); }
+
+NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
+                                const std::function<NodeId(std::vector<NodeId>)>& body) {
+  std::vector<std::vector<DimId>> shapes;
+  bool anyArray = false;
+  for (NodeId arg : args) {
+    shapes.push_back(dimsOf(typeOf(arg)));
+    anyArray |= !shapes.back().empty();
+  }
+  if (!anyArray)
+    return body(args);
+  BroadcastResult shape = broadcast(infer, types.dims, shapes);
+  if (shape.kind == UnifyKind::DimsDiffer) {
+    TypeId left = typeOf(args[shape.leftOperand]), right = typeOf(args[shape.rightOperand]);
+    sink.report(DiagId::ShapeMismatch, span, show(left), show(right), std::to_string(shape.leftAxis),
+                types.dims.print(shape.left), std::to_string(shape.rightAxis), types.dims.print(shape.right));
+    return error(span);
+  }
+  Elementwise payload;
+  std::vector<NodeId> elements;
+  for (NodeId arg : args) {
+    LocalId element = newLocal("e" + std::to_string(elements.size()), types.element(typeOf(arg)), spanOf(arg));
+    payload.elements.push_back(element);
+    elements.push_back(local(element, spanOf(arg)));
+  }
+  NodeId result = body(elements);
+  if (kindOf(result) == TypeKind::Error)
+    return result;
+  TypeId type = types.array(typeOf(result), shape.dims);
+  std::vector<NodeId> children = std::move(args);
+  children.push_back(result);
+  NodeId node = make(NodeKind::Elementwise, type, span, std::move(children), std::move(payload));
+  if (shape.checks.empty())
+    return node;
+  NodeId check = make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{std::move(shape.checks)});
+  return block({check, node}, span);
+}
+
+NodeId NodeBuilder::mixedElementwise(std::vector<NodeId> args, Span span,
+                                     const std::function<NodeId(std::vector<NodeId>, TypeId)>& body) {
+  TypeId element = types.element(typeOf(args[0]));
+  for (size_t k = 1; k < args.size(); ++k) {
+    // Later operands meet the type reached so far; an earlier pair decides for the ones after it.
+    TypeId met = commonElement(args[k - 1], args[k], "this function", span);
+    if (!met)
+      return error(span);
+    element = met;
+  }
+  for (NodeId arg : args) {
+    if (kindOf(arg) == TypeKind::Error)
+      return error(span);
+  }
+  return elementwise(args, span, [&](std::vector<NodeId> elements) {
+    for (NodeId& e : elements)
+      e = asElement(e, element, span);
+    return body(std::move(elements), element);
+  });
+}
+
+NodeId NodeBuilder::scalarBinary(BinaryKind kind, NodeId a, NodeId b, TypeId element, Span span) {
+  NodeId left = asElement(a, element, span), right = asElement(b, element, span);
+  if (auto cmp = comparison(kind))
+    return op(OpKind::Cmp, types.boolean(), {left, right}, span, static_cast<uint32_t>(*cmp));
+  TypeId shallow = infer.shallow(element);
+  bool isFloat = types.isFloat(shallow) || (infer.isOpen(shallow) && infer.varClass(shallow) == VarClass::OpenFloat);
+  // A quotient of open whole numbers is decided when they are settled: whole unless something makes them floats.
+  std::optional<OpKind> simple = simpleOp(kind, isFloat);
+  if (!simple)
+    return operatorError(kind, a, b, span);
+  return op(*simple, element, {left, right}, span);
+}
+
+NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
+  TypeId ta = typeOf(a), tb = typeOf(b);
+  TypeKind ka = types.kind(ta), kb = types.kind(tb);
+  if (ka == TypeKind::Error || kb == TypeKind::Error)
+    return error(span);
+  if (ka == TypeKind::Never || kb == TypeKind::Never)
+    return block({a, b}, span);
+  if (kind == BinaryKind::Add && ka == TypeKind::Str && kb == TypeKind::Str)
+    return make(NodeKind::Builtin, types.str(), span, {a, b}, BuiltinRef{ops::BuiltinKind::StrConcat});
+  if (kind == BinaryKind::MatMul)
+    return matmul(a, b, span);
+  TypeId ea = types.element(ta), eb = types.element(tb);
+  if (isNumber(ea) && isNumber(eb)) {
+    if (kind == BinaryKind::Pow)
+      return power(a, b, span);
+    if (kind == BinaryKind::Div && types.isInt(infer.shallow(ea)) && types.isInt(infer.shallow(eb)) &&
+        (ka == TypeKind::Array || kb == TypeKind::Array)) {
+      sink.report(DiagId::IntegerArrayDivision, span, show(ta), show(tb));
+      return error(span);
+    }
+    TypeId element = commonElement(a, b, "`" + std::string(binaryText(kind)) + "`", span);
+    if (!element)
+      return error(span);
+    return elementwise({a, b}, span, [&](std::vector<NodeId> e) { return scalarBinary(kind, e[0], e[1], element, span); });
+  }
+  bool logical = types.kind(ea) == TypeKind::Bool && types.kind(eb) == TypeKind::Bool;
+  bool bitwise = kind == BinaryKind::BitAnd || kind == BinaryKind::BitOr;
+  bool equality = kind == BinaryKind::Eq || kind == BinaryKind::Ne;
+  if (logical && (bitwise || equality))
+    return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
+      return bitwise ? op(kind == BinaryKind::BitAnd ? OpKind::And : OpKind::Or, types.boolean(), e, span)
+                     : scalarBinary(kind, e[0], e[1], types.boolean(), span);
+    });
+  if (auto cmp = comparison(kind); cmp && types.kind(ea) == types.kind(eb) && types.kind(ea) == TypeKind::Char)
+    return elementwise({a, b}, span, [&](std::vector<NodeId> e) { return scalarBinary(kind, e[0], e[1], ea, span); });
+  if (auto cmp = comparison(kind); cmp && ka == TypeKind::Str && kb == TypeKind::Str)
+    return op(OpKind::Cmp, types.boolean(), {a, b}, span, static_cast<uint32_t>(*cmp));
+  if (equality) {
+    NodeId same = equal(a, b, span);
+    return kind == BinaryKind::Eq || kindOf(same) == TypeKind::Error ? same : logicalNot(same, span);
+  }
+  return structural(kind, a, b, span);
+}
+
+NodeId NodeBuilder::negate(NodeId a, Span span) {
+  TypeId type = typeOf(a);
+  if (types.kind(type) == TypeKind::Error)
+    return a;
+  if (isNumber(types.element(type)))
+    return elementwise({a}, span, [&](std::vector<NodeId> e) { return op(OpKind::Neg, typeOf(e[0]), {e[0]}, span); });
+  return structural(BinaryKind::Sub, NodeId::none(), a, span);
+}
+
+NodeId NodeBuilder::logicalNot(NodeId a, Span span) {
+  TypeId type = typeOf(a);
+  if (types.kind(type) == TypeKind::Error)
+    return a;
+  if (types.kind(type) == TypeKind::Bool)
+    return op(OpKind::Not, types.boolean(), {a}, span);
+  sink.report(DiagId::WantsBool, span, "`not`", show(type));
+  return error(span);
+}
+
+/// `x ^ k` with a whole literal k: by squaring, in the order square then multiply.
+NodeId NodeBuilder::powerLiteral(NodeId a, int64_t k, Span span) {
+  return elementwise({a}, span, [&](std::vector<NodeId> e) {
+    TypeId type = typeOf(e[0]);
+    if (k == 0)
+      return number("1", type, span);
+    std::vector<NodeId> lets;
+    LocalId base = bind("x", e[0], lets);
+    NodeId result = local(base, span);
+    unsigned bit = 63u - static_cast<unsigned>(__builtin_clzll(static_cast<unsigned long long>(k)));
+    while (bit-- > 0) {
+      LocalId half = bind("p", result, lets);
+      result = op(OpKind::Mul, type, {local(half, span), local(half, span)}, span);
+      if ((k >> bit) & 1)
+        result = op(OpKind::Mul, type, {result, local(base, span)}, span);
+    }
+    lets.push_back(result);
+    return block(std::move(lets), span);
+  });
+}
+
+NodeId NodeBuilder::power(NodeId a, NodeId b, Span span) {
+  TypeId eb = infer.shallow(types.element(typeOf(b)));
+  bool whole = types.isInt(eb) || (infer.isOpen(eb) && infer.varClass(eb) == VarClass::OpenInt);
+  if (!whole) {
+    TypeId element = commonElement(a, b, "`^`", span);
+    if (!element)
+      return error(span);
+    return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
+      return op(OpKind::Math, element, {asElement(e[0], element, span), asElement(e[1], element, span)}, span,
+                static_cast<uint32_t>(ops::MathKind::Pow));
+    });
+  }
+  const Node& exponent = instance.nodes[b];
+  if (exponent.kind == NodeKind::Const && exponent.as<Const>().text.size() < 4 && isLiteral(b)) {
+    int64_t k = std::stoll(exponent.as<Const>().text);
+    infer.unify(types.int64(), eb);
+    return powerLiteral(a, k, span);
+  }
+  if (infer.isOpen(eb))
+    infer.unify(types.int64(), eb);
+  return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
+    return library.callPrelude("pow_int", {e[0], convert(e[1], types.int64(), span)}, span);
+  });
+}
+
+NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
+  TypeId ta = typeOf(a), tb = typeOf(b);
+  std::vector<DimId> da = dimsOf(ta), db = dimsOf(tb);
+  if (da.empty() || db.empty() || db.size() > 2 || !isNumber(types.element(ta)) || !isNumber(types.element(tb)))
+    return operatorError(BinaryKind::MatMul, a, b, span);
+  TypeId element = commonElement(a, b, "`@`", span);
+  if (!element)
+    return error(span);
+  DimId inner = da.back();
+  UnifyKind match = infer.unifyDim(inner, db[0]);
+  if (match == UnifyKind::DimsDiffer) {
+    sink.report(DiagId::ShapeMismatch, span, show(ta), show(tb), std::to_string(da.size() - 1), types.dims.print(infer.zonk(inner)),
+                "0", types.dims.print(infer.zonk(db[0])));
+    return error(span);
+  }
+  std::vector<NodeId> nodes;
+  LocalId left = bind("left", a, nodes), right = bind("right", b, nodes);
+  if (match == UnifyKind::NeedsCheck)
+    nodes.push_back(make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{{{inner, db[0], "inner sizes of `@`"}}}));
+  std::vector<DimId> outer(da.begin(), da.end() - 1);
+  if (db.size() == 2)
+    outer.push_back(db[1]);
+  nodes.push_back(collect(outer, span, [&](const std::vector<LocalId>& axes) {
+    return reduce(NestKind::Sum, {inner}, span, [&](const std::vector<LocalId>& k) {
+      std::vector<LocalId> ia(axes.begin(), axes.begin() + static_cast<ptrdiff_t>(da.size() - 1));
+      ia.push_back(k[0]);
+      std::vector<LocalId> ib{k[0]};
+      if (db.size() == 2)
+        ib.push_back(axes.back());
+      NodeId x = asElement(at(local(left, span), ia, span), element, span);
+      NodeId y = asElement(at(local(right, span), ib, span), element, span);
+      return op(OpKind::Mul, element, {x, y}, span);
+    });
+  }));
+  return block(std::move(nodes), span);
+}
+
+NodeId NodeBuilder::operatorError(BinaryKind kind, NodeId a, NodeId b, Span span) {
+  sink.report(DiagId::OperatorTypes, span, "`" + std::string(binaryText(kind)) + "`", show(typeOf(a)), show(typeOf(b)));
+  return error(span);
+}
+
+} // namespace melix::check

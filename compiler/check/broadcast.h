@@ -1,0 +1,21 @@
+#pragma once
+// Broadcasting (rules 22 and 27): trailing axes align, missing axes are added in front, and an axis whose extent is the
+// literal 1 stretches. A symbolic extent never stretches.
+
+#include "check/infer.h"
+
+namespace melix::check {
+
+struct BroadcastResult {
+  UnifyKind kind = UnifyKind::Equal;
+  std::vector<DimId> dims;          ///< of the result
+  std::vector<DimCheckItem> checks; ///< to be made before the work
+  size_t leftOperand = 0, rightOperand = 0; ///< of DimsDiffer: which operands, and their axes
+  size_t leftAxis = 0, rightAxis = 0;
+  DimId left, right;
+};
+
+/// The common shape of operands with these dims (scalars have none).
+BroadcastResult broadcast(Inference& infer, types::DimStore& dims, const std::vector<std::vector<DimId>>& operands);
+
+} // namespace melix::check

@@ -1,0 +1,223 @@
+#include "check/build.h"
+
+namespace melix::check {
+
+NodeId NodeBuilder::make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children, Payload payload) {
+  Node node;
+  node.kind = kind;
+  node.type = type;
+  node.span = span;
+  node.children = std::move(children);
+  node.payload = std::move(payload);
+  return instance.nodes.add(std::move(node));
+}
+
+NodeId NodeBuilder::integer(int64_t value, Span span, TypeId type) {
+  Const c;
+  c.bits = static_cast<uint64_t>(value);
+  return make(NodeKind::Const, type ? type : types.int64(), span, {}, c);
+}
+
+NodeId NodeBuilder::number(std::string text, TypeId type, Span span) {
+  Const c;
+  c.text = std::move(text);
+  return make(NodeKind::Const, type, span, {}, std::move(c));
+}
+
+NodeId NodeBuilder::boolean(bool value, Span span) {
+  Const c;
+  c.bits = value;
+  return make(NodeKind::Const, types.boolean(), span, {}, c);
+}
+
+NodeId NodeBuilder::string(std::string text, Span span) {
+  Const c;
+  c.text = std::move(text);
+  return make(NodeKind::Const, types.str(), span, {}, std::move(c));
+}
+
+NodeId NodeBuilder::block(std::vector<NodeId> nodes, Span span) {
+  if (nodes.size() == 1)
+    return nodes[0];
+  TypeId type = nodes.empty() ? types.unit() : instance.nodes[nodes.back()].type;
+  return make(NodeKind::Block, type, span, std::move(nodes));
+}
+
+NodeId NodeBuilder::local(LocalId l, Span span) {
+  return make(NodeKind::Local, instance.locals[l].type, span, {}, LocalRef{l});
+}
+
+LocalId NodeBuilder::newLocal(std::string_view name, TypeId type, Span span, bool isVar) {
+  Local l;
+  l.name = types.names.intern(name);
+  l.type = type;
+  l.isVar = isVar;
+  l.span = span;
+  return instance.locals.add(std::move(l));
+}
+
+NodeId NodeBuilder::let(LocalId l, NodeId init) {
+  Pattern p;
+  p.kind = PatternKind::Bind;
+  p.type = instance.locals[l].type;
+  p.local = l;
+  p.span = instance.locals[l].span;
+  PatternId pattern = instance.patterns.add(std::move(p));
+  return make(NodeKind::Let, types.unit(), spanOf(init), {init}, PatternRef{pattern});
+}
+
+LocalId NodeBuilder::bind(std::string_view name, NodeId init, std::vector<NodeId>& into) {
+  const Node& node = instance.nodes[init];
+  if (node.kind == NodeKind::Local && !instance.locals[node.as<LocalRef>().local].isVar)
+    return node.as<LocalRef>().local;
+  LocalId l = newLocal(name, instance.nodes[init].type, spanOf(init));
+  into.push_back(let(l, init));
+  return l;
+}
+
+NodeId NodeBuilder::dimValue(DimId d, Span span) { return make(NodeKind::DimValue, types.int64(), span, {}, Dim{d}); }
+
+NodeId NodeBuilder::field(NodeId base, uint32_t k, Span span) {
+  TypeId type = typeOf(base);
+  TypeId part = types.kind(type) == TypeKind::Tuple ? types[type].parts[k] : types.fieldType(type, 0, k);
+  Step step{StepKind::Field, k, {}, {}, {}, 1, span};
+  return make(NodeKind::Get, part, span, {base}, Steps{{step}});
+}
+
+NodeId NodeBuilder::at(NodeId base, const std::vector<LocalId>& indices, Span span) {
+  TypeId type = typeOf(base);
+  if (indices.empty())
+    return base;
+  std::vector<DimId> dims = dimsOf(type);
+  Steps steps;
+  for (LocalId index : indices) {
+    Step step{StepKind::Index, 0, local(index, span), {}, {}, 1, span};
+    steps.steps.push_back(step);
+  }
+  dims.erase(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(indices.size()));
+  TypeId part = types.array(types.element(type), std::move(dims));
+  return make(NodeKind::Get, part, span, {base}, std::move(steps));
+}
+
+NodeId NodeBuilder::op(OpKind kind, TypeId type, std::vector<NodeId> operands, Span span, uint32_t index) {
+  return make(NodeKind::Op, type, span, std::move(operands), OpRef{kind, index});
+}
+
+NodeId NodeBuilder::convert(NodeId value, TypeId to, Span span, bool checked, ops::ConvertMode mode) {
+  if (typeOf(value) == infer.zonk(to))
+    return value;
+  return make(NodeKind::Convert, to, span, {value}, ConvertRef{mode, checked});
+}
+
+NodeId NodeBuilder::checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span) {
+  if (checks.empty())
+    return value;
+  return make(NodeKind::CastDims, type, span, {value}, DimChecks{std::move(checks)});
+}
+
+NodeId NodeBuilder::collect(const std::vector<DimId>& dims, Span span,
+                            const std::function<NodeId(const std::vector<LocalId>&)>& body) {
+  Nest nest;
+  std::vector<LocalId> indices;
+  for (size_t k = 0; k < dims.size(); ++k) {
+    LocalId index = newLocal(k < 6 ? std::string(1, static_cast<char>('i' + k)) : "i" + std::to_string(k), types.int64(), span);
+    nest.axes.push_back({index, dims[k], span});
+    indices.push_back(index);
+  }
+  NodeId value = body(indices);
+  if (dims.empty())
+    return value;
+  TypeId inner = typeOf(value);
+  std::vector<DimId> all = dims;
+  for (DimId d : dimsOf(inner))
+    all.push_back(d);
+  return make(NodeKind::Nest, types.array(types.element(inner), std::move(all)), span, {value}, std::move(nest));
+}
+
+NodeId NodeBuilder::reduce(NestKind kind, const std::vector<DimId>& dims, Span span,
+                           const std::function<NodeId(const std::vector<LocalId>&)>& body) {
+  Nest nest;
+  nest.kind = kind;
+  std::vector<LocalId> indices;
+  for (size_t k = 0; k < dims.size(); ++k) {
+    LocalId index = newLocal("r" + std::to_string(k), types.int64(), span);
+    nest.axes.push_back({index, dims[k], span});
+    indices.push_back(index);
+  }
+  NodeId value = body(indices);
+  TypeId type = typeOf(value);
+  if (kind == NestKind::ArgMax || kind == NestKind::ArgMin)
+    type = dims.size() == 1 ? types.int64() : types.tuple(std::vector<TypeId>(dims.size(), types.int64()));
+  if (dims.empty() && kind != NestKind::ArgMax && kind != NestKind::ArgMin)
+    return value;
+  return make(NodeKind::Nest, type, span, {value}, std::move(nest));
+}
+
+bool NodeBuilder::isNumber(TypeId element) {
+  element = infer.shallow(element);
+  if (types.kind(element) == TypeKind::Var)
+    return infer.varClass(element) != types::VarClass::Any;
+  return types.isInt(element) || types.isFloat(element);
+}
+
+bool NodeBuilder::isLiteral(NodeId n) const {
+  const Node& node = instance.nodes[n];
+  if (node.kind == NodeKind::Const)
+    return !node.as<Const>().text.empty();
+  bool negated = node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::Neg;
+  return negated && isLiteral(node.children[0]);
+}
+
+std::optional<int64_t> NodeBuilder::literal(NodeId n) {
+  const Node& node = instance.nodes[n];
+  if (node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::Neg)
+    if (auto value = literal(node.children[0]))
+      return -*value;
+  if (node.kind != NodeKind::Const || kindOf(n) == TypeKind::Str)
+    return std::nullopt;
+  const Const& c = node.as<Const>();
+  if (c.text.empty())
+    return static_cast<int64_t>(c.bits);
+  if (c.text.size() > 18 || c.text.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
+  if (infer.isOpen(node.type))
+    infer.unify(types.int64(), node.type);
+  return std::stoll(c.text);
+}
+
+DimId NodeBuilder::dimOf(NodeId n) {
+  Node node = instance.nodes[n];
+  types::DimStore& dims = types.dims;
+  if (auto value = literal(n))
+    return dims.constant(*value);
+  if (node.kind == NodeKind::DimValue)
+    return node.as<Dim>().dim;
+  if (node.kind == NodeKind::Local) {
+    Local& local = instance.locals[node.as<LocalRef>().local];
+    TypeId type = infer.shallow(local.type);
+    if (infer.isOpen(type))
+      infer.unify(types.int64(), type);
+    if (local.isVar || types.kind(infer.shallow(local.type)) != TypeKind::I64)
+      return DimId::none();
+    if (!local.asDim)
+      local.asDim = dims.newSym({std::string(types.names.text(local.name)), types::DimSymKind::Value, INT64_MIN, local.span});
+    return dims.symbol(local.asDim);
+  }
+  if (node.kind != NodeKind::Op || node.children.size() != 2)
+    return DimId::none();
+  DimId x = dimOf(node.children[0]), y = dimOf(node.children[1]);
+  if (!x || !y)
+    return DimId::none();
+  switch (node.as<OpRef>().kind) {
+  case OpKind::Add: return dims.add(x, y);
+  case OpKind::Sub: return dims.sub(x, y);
+  case OpKind::Mul: return dims.mul(x, y);
+  case OpKind::IDiv: return dims.asConstant(y).value_or(0) > 0 ? dims.floorDiv(x, y) : DimId::none();
+  case OpKind::IRem: return dims.asConstant(y).value_or(0) > 0 ? dims.mod(x, y) : DimId::none();
+  case OpKind::Min: return dims.min(x, y);
+  case OpKind::Max: return dims.max(x, y);
+  default: return DimId::none();
+  }
+}
+
+} // namespace melix::check

@@ -1,0 +1,108 @@
+#pragma once
+// Makes nodes of one instance's typed tree, and gives operators their meaning on types: mixing of numbers (rules 15-17),
+// broadcasting, matrix products, vector-space operations on tangents, structural equality. Knows nothing of syntax.
+
+#include "check/infer.h"
+#include "diagnostics/diagnostic.h"
+
+#include <functional>
+#include <optional>
+
+namespace melix::check {
+
+using ops::OpKind;
+
+enum class BinaryKind : uint8_t { Add, Sub, Mul, Div, Rem, Pow, MatMul, Shl, Shr, BitAnd, BitOr, Eq, Ne, Lt, Le, Gt, Ge };
+std::string_view binaryText(BinaryKind kind);
+
+/// What NodeBuilder needs of the checker: calls of library functions by name.
+class LibraryCalls {
+public:
+  virtual ~LibraryCalls() = default;
+  /// Calls the prelude function `name`; arguments are evaluated in order.
+  virtual NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) = 0;
+  /// The equality function of a recursive enum (a generated instance).
+  virtual NodeId callEquality(NodeId a, NodeId b, Span span) = 0;
+};
+
+class NodeBuilder {
+public:
+  NodeBuilder(TypeStore& types, DiagnosticSink& sink, Instance& instance, Inference& infer, LibraryCalls& library)
+      : types(types), sink(sink), instance(instance), infer(infer), library(library) {}
+
+  TypeStore& types;
+  DiagnosticSink& sink;
+  Instance& instance;
+  Inference& infer;
+  LibraryCalls& library;
+
+  // --- nodes
+  NodeId make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children = {}, Payload payload = {});
+  NodeId error(Span span) { return make(NodeKind::Error, types.error(), span); }
+  NodeId unit(Span span) { return make(NodeKind::Tuple, types.unit(), span); }
+  NodeId integer(int64_t value, Span span, TypeId type = TypeId::none()); ///< an `int` unless said
+  /// A number literal as written; its bits are fixed when its type is settled.
+  NodeId number(std::string text, TypeId type, Span span);
+  NodeId boolean(bool value, Span span);
+  NodeId string(std::string text, Span span);
+  NodeId block(std::vector<NodeId> nodes, Span span);
+  NodeId local(LocalId l, Span span);
+  LocalId newLocal(std::string_view name, TypeId type, Span span, bool isVar = false);
+  /// Binds `init` to a fresh local and appends the `let` to `into`; a node that is a plain local read is used as is.
+  LocalId bind(std::string_view name, NodeId init, std::vector<NodeId>& into);
+  NodeId let(LocalId l, NodeId init);
+  NodeId dimValue(DimId d, Span span);
+  NodeId field(NodeId base, uint32_t k, Span span);
+  NodeId tuplePart(NodeId base, uint32_t k, Span span) { return field(base, k, span); }
+  NodeId at(NodeId base, const std::vector<LocalId>& indices, Span span); ///< one index for each leading axis
+  NodeId op(OpKind kind, TypeId type, std::vector<NodeId> operands, Span span, uint32_t index = 0);
+  /// Number conversion of a scalar; nothing if the types agree (also once they are settled).
+  NodeId convert(NodeId value, TypeId to, Span span, bool checked = false, ops::ConvertMode mode = ops::ConvertMode::Saturate);
+  /// The node with `checks` made before it, at `type`.
+  NodeId checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span);
+  NodeId collect(const std::vector<DimId>& dims, Span span, const std::function<NodeId(const std::vector<LocalId>&)>& body);
+  NodeId reduce(NestKind kind, const std::vector<DimId>& dims, Span span, const std::function<NodeId(const std::vector<LocalId>&)>& body);
+
+  // --- types of nodes
+  TypeId typeOf(NodeId n) { return infer.zonk(instance.nodes[n].type); }
+  TypeKind kindOf(NodeId n) { return types.kind(typeOf(n)); }
+  Span spanOf(NodeId n) const { return instance.nodes[n].span; }
+  std::vector<DimId> dimsOf(TypeId t) { return types.kind(t) == TypeKind::Array ? types[t].dims : std::vector<DimId>(); }
+  bool isNumber(TypeId element); ///< an integer, float, or open number
+  std::string show(TypeId t) { return types.print(infer.zonk(t)); }
+
+  /// The value of a whole-number literal (with a sign, perhaps).
+  std::optional<int64_t> literal(NodeId n);
+  /// The dimension an `int` expression stands for: a literal, a dimension, an immutable variable, or arithmetic on these;
+  /// none if it is anything else (a size made from it is then unknown).
+  DimId dimOf(NodeId n);
+
+  // --- operators
+  NodeId binary(BinaryKind kind, NodeId a, NodeId b, Span span);
+  NodeId negate(NodeId a, Span span);
+  NodeId logicalNot(NodeId a, Span span);
+  /// Applies a scalar function element-wise with broadcasting; `resultElement` is the element type of the result.
+  NodeId elementwise(std::vector<NodeId> args, Span span, const std::function<NodeId(std::vector<NodeId>)>& body);
+  /// `min max clamp select`: mixed like operators, element-wise.
+  NodeId mixedElementwise(std::vector<NodeId> args, Span span, const std::function<NodeId(std::vector<NodeId>, TypeId)>& body);
+  NodeId equal(NodeId a, NodeId b, Span span);
+
+private:
+  struct Mixed {
+    TypeId element; ///< none after an error
+  };
+  bool isLiteral(NodeId n) const;
+  TypeId commonElement(NodeId a, NodeId b, std::string_view what, Span span);
+  TypeId widerInt(TypeKind a, TypeKind b);
+  NodeId scalarBinary(BinaryKind kind, NodeId a, NodeId b, TypeId element, Span span);
+  NodeId power(NodeId a, NodeId b, Span span);
+  NodeId powerLiteral(NodeId a, int64_t k, Span span);
+  NodeId matmul(NodeId a, NodeId b, Span span);
+  NodeId structural(BinaryKind kind, NodeId a, NodeId b, Span span);
+  NodeId scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar, Span span);
+  NodeId addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type, TypeId tangent, Span span);
+  NodeId operatorError(BinaryKind kind, NodeId a, NodeId b, Span span);
+  NodeId asElement(NodeId value, TypeId element, Span span);
+};
+
+} // namespace melix::check

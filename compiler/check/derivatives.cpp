@@ -1,0 +1,296 @@
+#include "check/derivatives.h"
+
+#include "types/tangent.h"
+
+namespace melix::check {
+
+std::vector<NodeId> Derivatives::bindAll(std::vector<NodeId> args, std::vector<NodeId>& into) {
+  for (NodeId& arg : args) {
+    LocalId l = b.bind("x", arg, into);
+    arg = b.local(l, b.spanOf(arg));
+  }
+  return args;
+}
+
+Derivatives::Callee Derivatives::prepare(NodeId function, const std::vector<NodeId>& args, Span span) {
+  Callee callee;
+  NodeId call = calls_.callFunction(function, args, span);
+  const Node& node = b.instance.nodes[call];
+  if (node.kind == NodeKind::Error)
+    return callee;
+  if (node.kind != NodeKind::Call) {
+    b.sink.report(DiagId::Unsupported, span, "the derivative of a function value that is not known when compiling");
+    return callee;
+  }
+  if (!node.as<CallTarget>().inouts.empty()) {
+    b.sink.report(DiagId::TransformInout, span);
+    return callee;
+  }
+  callee.call = call;
+  callee.result = b.infer.zonk(node.type);
+  if (node.as<CallTarget>().known)
+    callee.captures = static_cast<uint32_t>(b.types[b.typeOf(node.children[0])].parts.size());
+  return callee;
+}
+
+NodeId Derivatives::derivative(DerivativeMode mode, const Callee& callee, std::vector<uint32_t> wrt,
+                               std::vector<NodeId> seeds, TypeId type, Span span) {
+  DerivativeRef ref;
+  ref.mode = mode;
+  for (uint32_t& w : wrt)
+    w += callee.captures;
+  ref.wrt = std::move(wrt);
+  ref.target = b.instance.nodes[callee.call].as<CallTarget>();
+  std::vector<NodeId> children = b.instance.nodes[callee.call].children;
+  children.insert(children.end(), seeds.begin(), seeds.end());
+  NodeId node = b.make(NodeKind::Derivative, type, span, std::move(children), std::move(ref));
+  calls_.followTarget(node, callee.call);
+  return node;
+}
+
+bool Derivatives::differentiable(NodeId arg, Span span) {
+  TypeId type = b.typeOf(arg);
+  TypeId element = b.infer.shallow(b.types.element(type));
+  if (b.infer.isOpen(element)) { // a whole literal becomes a float here
+    b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
+    return true;
+  }
+  if (b.types.kind(type) == TypeKind::Error)
+    return false;
+  if (!b.types.isUnit(types::tangentType(b.types, type)))
+    return true;
+  b.sink.report(DiagId::NotDifferentiable, b.spanOf(arg), b.show(type));
+  return false;
+}
+
+NodeId Derivatives::apply(TransformKind kind, NodeId function, std::vector<NodeId> args,
+                          const std::vector<uint32_t>& wrt, Span span) {
+  switch (kind) {
+  case TransformKind::Grad: return gradient(false, function, std::move(args), wrt, span);
+  case TransformKind::ValueAndGrad: return gradient(true, function, std::move(args), wrt, span);
+  case TransformKind::Jacobian: return jacobian(function, std::move(args), span);
+  case TransformKind::Vmap: return vmap(function, std::move(args), span);
+  case TransformKind::Hvp: {
+    if (args.size() < 2) {
+      b.sink.report(DiagId::ArgumentCount, span, "hvp(f)", "2", std::to_string(args.size()));
+      return b.error(span);
+    }
+    NodeId direction = args[1];
+    args.erase(args.begin() + 1);
+    NodeId pair = jvpAt(function, args, {0}, {direction}, span);
+    return b.kindOf(pair) == TypeKind::Error ? pair : b.tuplePart(pair, 1, span);
+  }
+  case TransformKind::Hessian: return jacobian(function, std::move(args), span);
+  }
+  return b.error(span);
+}
+
+NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId> args, std::vector<uint32_t> wrt, Span span) {
+  if (wrt.empty())
+    wrt = {0};
+  for (uint32_t w : wrt) {
+    if (w >= args.size()) {
+      b.sink.report(DiagId::NoSuchParameter, span, std::to_string(w), std::to_string(args.size()));
+      return b.error(span);
+    }
+    if (!differentiable(args[w], span))
+      return b.error(span);
+  }
+  std::vector<NodeId> nodes;
+  args = bindAll(std::move(args), nodes);
+  Callee callee = prepare(function, args, span);
+  if (!callee.call)
+    return b.error(span);
+  bool tuple = b.types.kind(callee.result) == TypeKind::Tuple;
+  TypeId main = tuple && !b.types[callee.result].parts.empty() ? b.types[callee.result].parts[0] : callee.result;
+  if (b.infer.isOpen(main))
+    b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), main);
+  else if (!b.types.isFloat(b.infer.shallow(main))) {
+    b.sink.report(DiagId::GradWantsFloat, span, b.show(callee.result));
+    return b.error(span);
+  }
+  NodeId seed = b.number("1", main, span);
+  if (tuple) {
+    std::vector<NodeId> parts{seed};
+    for (size_t k = 1; k < b.types[callee.result].parts.size(); ++k) {
+      TypeId part = types::tangentType(b.types, b.infer.zonk(b.types[callee.result].parts[k]));
+      parts.push_back(b.types.isUnit(part) ? b.unit(span) : b.op(OpKind::Zero, part, {}, span));
+    }
+    std::vector<TypeId> kinds;
+    for (NodeId part : parts)
+      kinds.push_back(b.typeOf(part));
+    seed = b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(parts));
+  }
+  std::vector<TypeId> types{callee.result};
+  for (uint32_t w : wrt)
+    types.push_back(types::tangentType(b.types, b.typeOf(args[w])));
+  NodeId both = derivative(DerivativeMode::Reverse, callee, wrt, {seed}, b.types.tuple(std::move(types)), span);
+  NodeId all = b.local(b.bind("d", both, nodes), span);
+  NodeId slope;
+  if (wrt.size() == 1) {
+    slope = b.tuplePart(all, 1, span);
+  } else {
+    std::vector<NodeId> slopes;
+    std::vector<TypeId> kinds;
+    for (uint32_t k = 0; k < wrt.size(); ++k) {
+      slopes.push_back(b.tuplePart(all, k + 1, span));
+      kinds.push_back(b.typeOf(slopes.back()));
+    }
+    slope = b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(slopes));
+  }
+  NodeId value = b.tuplePart(all, 0, span);
+  std::vector<NodeId> result;
+  if (withValue)
+    result = {value, slope};
+  else {
+    result = {slope};
+    for (uint32_t k = 1; tuple && k < b.types[callee.result].parts.size(); ++k)
+      result.push_back(b.tuplePart(value, k, span));
+  }
+  if (result.size() == 1) {
+    nodes.push_back(result[0]);
+    return b.block(std::move(nodes), span);
+  }
+  std::vector<TypeId> kinds;
+  for (NodeId part : result)
+    kinds.push_back(b.typeOf(part));
+  nodes.push_back(b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(result)));
+  return b.block(std::move(nodes), span);
+}
+
+NodeId Derivatives::jvpAt(NodeId function, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt,
+                          std::vector<NodeId> tangents, Span span) {
+  std::vector<NodeId> nodes;
+  for (uint32_t w : wrt)
+    if (!differentiable(args[w], span))
+      return b.error(span);
+  std::vector<NodeId> bound = bindAll(args, nodes);
+  tangents = bindAll(std::move(tangents), nodes);
+  Callee callee = prepare(function, bound, span);
+  if (!callee.call)
+    return b.error(span);
+  for (size_t k = 0; k < wrt.size(); ++k) {
+    TypeId wanted = types::tangentType(b.types, b.typeOf(bound[wrt[k]]));
+    UnifyResult match = b.infer.unify(wanted, b.typeOf(tangents[k]));
+    if (match.kind > UnifyKind::NeedsCheck) {
+      b.sink.report(DiagId::ArgumentType, b.spanOf(tangents[k]), "jvp", b.show(wanted), b.show(b.typeOf(tangents[k])));
+      return b.error(span);
+    }
+    tangents[k] = b.checked(tangents[k], wanted, match.checks, span);
+  }
+  TypeId slope = types::tangentType(b.types, b.infer.zonk(callee.result));
+  nodes.push_back(derivative(DerivativeMode::Jvp, callee, wrt, std::move(tangents), b.types.tuple({callee.result, slope}), span));
+  return b.block(std::move(nodes), span);
+}
+
+NodeId Derivatives::jvp(NodeId function, NodeId x, NodeId dx, Span span) {
+  const bool several = b.kindOf(x) == TypeKind::Tuple && b.instance.nodes[x].kind == NodeKind::Tuple;
+  if (!several)
+    return jvpAt(function, {x}, {0}, {dx}, span);
+  std::vector<NodeId> args = b.instance.nodes[x].children, tangents;
+  std::vector<uint32_t> wrt;
+  std::vector<NodeId> nodes;
+  NodeId all = b.local(b.bind("dx", dx, nodes), span);
+  for (uint32_t k = 0; k < args.size(); ++k) {
+    if (b.types.isUnit(types::tangentType(b.types, b.typeOf(args[k]))))
+      continue;
+    wrt.push_back(k);
+    tangents.push_back(b.tuplePart(all, k, span));
+  }
+  nodes.push_back(jvpAt(function, args, wrt, tangents, span));
+  return b.block(std::move(nodes), span);
+}
+
+NodeId Derivatives::oneHot(TypeId type, const std::vector<LocalId>& place, Span span) {
+  if (place.empty())
+    return b.number("1", type, span);
+  TypeId element = b.types.element(type);
+  return b.collect(b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
+    NodeId here;
+    for (size_t k = 0; k < i.size(); ++k) {
+      NodeId same = b.op(OpKind::Cmp, b.types.boolean(), {b.local(i[k], span), b.local(place[k], span)}, span,
+                         static_cast<uint32_t>(ops::CmpKind::Eq));
+      here = here.valid() ? b.op(OpKind::And, b.types.boolean(), {here, same}, span) : same;
+    }
+    return b.op(OpKind::Select, element, {here, b.number("1", element, span), b.number("0", element, span)}, span);
+  });
+}
+
+/// Forward mode: one direction for each place of x, then the axes of the result go in front of those of x.
+NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, Span span) {
+  if (args.empty() || !differentiable(args[0], span))
+    return b.error(span);
+  std::vector<NodeId> nodes;
+  args = bindAll(std::move(args), nodes);
+  TypeId in = b.typeOf(args[0]);
+  std::vector<DimId> inDims = b.dimsOf(in);
+  NodeId columns = b.collect(inDims, span, [&](const std::vector<LocalId>& place) {
+    NodeId pair = jvpAt(function, args, {0}, {oneHot(in, place, span)}, span);
+    return b.kindOf(pair) == TypeKind::Error ? pair : b.tuplePart(pair, 1, span);
+  });
+  TypeId type = b.typeOf(columns);
+  if (b.types.kind(type) == TypeKind::Error)
+    return b.error(span);
+  if (!b.isNumber(b.types.element(type)) || !b.isNumber(b.types.element(in))) {
+    b.sink.report(DiagId::JacobianTypes, span, b.show(in), b.show(type));
+    return b.error(span);
+  }
+  LocalId held = b.bind("columns", columns, nodes);
+  std::vector<DimId> all = b.dimsOf(type);
+  std::vector<DimId> outDims(all.begin() + static_cast<ptrdiff_t>(inDims.size()), all.end());
+  if (inDims.empty() || outDims.empty()) {
+    nodes.push_back(b.local(held, span));
+    return b.block(std::move(nodes), span);
+  }
+  std::vector<DimId> shape = outDims;
+  shape.insert(shape.end(), inDims.begin(), inDims.end());
+  nodes.push_back(b.collect(shape, span, [&](const std::vector<LocalId>& i) {
+    std::vector<LocalId> index(i.begin() + static_cast<ptrdiff_t>(outDims.size()), i.end());
+    index.insert(index.end(), i.begin(), i.begin() + static_cast<ptrdiff_t>(outDims.size()));
+    return b.at(b.local(held, span), index, span);
+  }));
+  return b.block(std::move(nodes), span);
+}
+
+/// `[for b: f(x[b], y[b], …)]`; all arguments share the first axis.
+NodeId Derivatives::vmap(NodeId function, std::vector<NodeId> args, Span span) {
+  std::vector<NodeId> nodes;
+  args = bindAll(std::move(args), nodes);
+  DimId lanes;
+  std::vector<DimCheckItem> checks;
+  for (NodeId arg : args) {
+    if (b.kindOf(arg) != TypeKind::Array) {
+      if (b.kindOf(arg) != TypeKind::Error)
+        b.sink.report(DiagId::WantsArray, b.spanOf(arg), "vmap(f)", b.show(b.typeOf(arg)));
+      return b.error(span);
+    }
+    DimId mine = b.dimsOf(b.typeOf(arg))[0];
+    if (!lanes) {
+      lanes = mine;
+      continue;
+    }
+    UnifyKind match = b.infer.unifyDim(lanes, mine);
+    if (match == UnifyKind::DimsDiffer) {
+      b.sink.report(DiagId::ShapeMismatch, b.spanOf(arg), b.show(b.typeOf(args[0])), b.show(b.typeOf(arg)), "0",
+                    b.types.dims.print(lanes), "0", b.types.dims.print(mine));
+      return b.error(span);
+    }
+    if (match == UnifyKind::NeedsCheck)
+      checks.push_back({lanes, mine, "axis 0 of the arguments of `vmap(f)`"});
+  }
+  if (!lanes) {
+    b.sink.report(DiagId::ArgumentCount, span, "vmap(f)", "at least 1", "0");
+    return b.error(span);
+  }
+  if (!checks.empty())
+    nodes.push_back(b.make(NodeKind::DimCheck, b.types.unit(), span, {}, DimChecks{std::move(checks)}));
+  nodes.push_back(b.collect({lanes}, span, [&](const std::vector<LocalId>& lane) {
+    std::vector<NodeId> elements;
+    for (NodeId arg : args)
+      elements.push_back(b.at(arg, lane, span));
+    return calls_.callFunction(function, std::move(elements), span);
+  }));
+  return b.block(std::move(nodes), span);
+}
+
+} // namespace melix::check

@@ -1,0 +1,51 @@
+#pragma once
+// The transforms of rule 43 as typed nodes: each becomes Derivative nodes on a call of the function, and the rest is
+// ordinary code around them.
+
+#include "check/leaves.h"
+
+namespace melix::check {
+
+/// What the transforms need of the checker.
+class FunctionCalls {
+public:
+  virtual ~FunctionCalls() = default;
+  /// Calls a function value (of Known or Function type). For a Known one the answer is a Call node, so that a Derivative
+  /// can take its target over; an Error node after a report.
+  virtual NodeId callFunction(NodeId function, std::vector<NodeId> args, Span span) = 0;
+  /// `call`'s target is settled later; `derivative` gets it then too.
+  virtual void followTarget(NodeId derivative, NodeId call) = 0;
+};
+
+enum class TransformKind : uint8_t { Grad, ValueAndGrad, Jacobian, Hessian, Hvp, Vmap };
+
+class Derivatives {
+public:
+  Derivatives(NodeBuilder& build, FunctionCalls& calls) : b(build), calls_(calls) {}
+
+  /// Reverse mode: `(result, cotangents…)` with the seed 1 for the float result; none of `wrt` means parameter 0.
+  NodeId apply(TransformKind kind, NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
+  /// `(y, dy)`; several arguments are given as tuples.
+  NodeId jvp(NodeId function, NodeId x, NodeId dx, Span span);
+
+private:
+  struct Callee {
+    NodeId call;     ///< the Call node whose target is taken over; none after an error
+    TypeId result;
+    uint32_t captures = 0;
+  };
+  Callee prepare(NodeId function, const std::vector<NodeId>& args, Span span);
+  NodeId derivative(DerivativeMode mode, const Callee& callee, std::vector<uint32_t> wrt, std::vector<NodeId> seeds, TypeId type, Span span);
+  NodeId gradient(bool withValue, NodeId function, std::vector<NodeId> args, std::vector<uint32_t> wrt, Span span);
+  NodeId jacobian(NodeId function, std::vector<NodeId> args, Span span);
+  NodeId jvpAt(NodeId function, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt, std::vector<NodeId> tangents, Span span);
+  NodeId vmap(NodeId function, std::vector<NodeId> args, Span span);
+  NodeId oneHot(TypeId type, const std::vector<LocalId>& place, Span span);
+  bool differentiable(NodeId arg, Span span);
+  std::vector<NodeId> bindAll(std::vector<NodeId> args, std::vector<NodeId>& into);
+
+  NodeBuilder& b;
+  FunctionCalls& calls_;
+};
+
+} // namespace melix::check

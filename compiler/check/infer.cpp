@@ -1,0 +1,241 @@
+#include "check/infer.h"
+
+namespace melix::check {
+
+using types::DimSymKind;
+using types::Type;
+
+TypeId Inference::freshVar(VarClass cls, Span span) {
+  vars_.push_back({cls, TypeId::none(), span});
+  return types_.var(static_cast<uint32_t>(vars_.size() - 1));
+}
+
+DimSym Inference::freshDim(std::string name, Span span) {
+  return types_.dims.newSym({std::move(name), DimSymKind::Inference, 0, span});
+}
+
+TypeId Inference::shallow(TypeId t) const {
+  while (types_.kind(t) == TypeKind::Var) {
+    const VarInfo& var = vars_[types_[t].number];
+    if (!var.bound)
+      return t;
+    t = var.bound;
+  }
+  return t;
+}
+
+DimId Inference::zonk(DimId d) {
+  // Solutions may mention symbols solved later, so this runs to a fixed point; occurs checks keep it finite.
+  for (int round = 0; round < 64; ++round) {
+    DimId next = types_.dims.substitute(d, solved_);
+    if (next == d)
+      return d;
+    d = next;
+  }
+  return d;
+}
+
+TypeId Inference::zonkRecord(TypeId t) {
+  const Type type = types_[t];
+  if (!type.record)
+    return t;
+  std::vector<TypeId> args = types_.recordInfo(type.record).typeArgs;
+  bool changed = false;
+  for (TypeId& arg : args) {
+    TypeId solved = zonk(arg);
+    changed |= solved != arg;
+    arg = solved;
+  }
+  return changed ? types_.record(atArguments_(type.record, std::move(args)), type.dims) : t;
+}
+
+TypeId Inference::zonk(TypeId t) {
+  TypeId solved = types_.rewrite(t, [this](TypeId part) {
+    TypeId found = shallow(part);
+    return found == part ? zonkRecord(part) : zonk(found);
+  });
+  std::vector<DimSym> symbols;
+  types_.collectSymbols(solved, symbols);
+  types::DimSubst subst;
+  for (DimSym s : symbols) {
+    DimId self = types_.dims.symbol(s);
+    if (DimId value = zonk(self); value != self)
+      subst.emplace(s, value);
+  }
+  return subst.empty() ? solved : types_.substitute(solved, subst);
+}
+
+bool Inference::isOpen(TypeId t) const { return types_.kind(shallow(t)) == TypeKind::Var; }
+
+VarClass Inference::varClass(TypeId t) const { return vars_[types_[shallow(t)].number].cls; }
+
+bool Inference::hasOpen(TypeId t) {
+  bool open = false;
+  std::function<TypeId(TypeId)> look = [&](TypeId part) {
+    open |= types_.kind(part) == TypeKind::Var;
+    if (types::RecordId record = types_[part].record)
+      for (TypeId arg : std::vector<TypeId>(types_.recordInfo(record).typeArgs))
+        types_.rewrite(arg, look);
+    return part;
+  };
+  types_.rewrite(zonk(t), look);
+  return open;
+}
+
+bool Inference::hasInferenceDim(DimId d) { return types_.dims.mentionsKind(zonk(d), DimSymKind::Inference); }
+
+bool Inference::hasInferenceDim(TypeId t) {
+  std::vector<DimSym> symbols;
+  types_.collectSymbols(zonk(t), symbols);
+  for (DimSym s : symbols)
+    if (types_.dims.info(s).kind == DimSymKind::Inference)
+      return true;
+  return false;
+}
+
+bool Inference::bindVar(TypeId var, TypeId to) {
+  VarInfo& info = vars_[types_[var].number];
+  if (types_.kind(to) == TypeKind::Var) {
+    VarInfo& other = vars_[types_[to].number];
+    // The more demanding class survives: float over int over anything.
+    if (static_cast<int>(info.cls) > static_cast<int>(other.cls))
+      other.cls = info.cls;
+    info.bound = to;
+    return true;
+  }
+  TypeKind kind = types_.kind(to);
+  bool fits = info.cls == VarClass::Any || kind == TypeKind::Error || kind == TypeKind::Never ||
+              types::isFloatKind(kind) || types::scalarClass(kind) == types::ScalarClass::Complex ||
+              (info.cls == VarClass::OpenInt && types::isIntKind(kind));
+  if (!fits)
+    return false;
+  if (kind != TypeKind::Never)
+    info.bound = to;
+  return true;
+}
+
+bool Inference::solve(DimSym s, DimId value) {
+  DimId self = types_.dims.symbol(s);
+  value = zonk(value);
+  if (value == self)
+    return true;
+  if (solved_.contains(s) || types_.dims.mentions(value, s))
+    return false;
+  solved_.emplace(s, value);
+  return true;
+}
+
+UnifyKind Inference::unifyDim(DimId expected, DimId actual) {
+  types::DimStore& dims = types_.dims;
+  DimId a = zonk(expected), b = zonk(actual);
+  if (a == b)
+    return UnifyKind::Equal;
+  for (auto [bare, other] : {std::pair(a, b), std::pair(b, a)})
+    if (auto s = dims.asSymbol(bare); s && dims.info(*s).kind == DimSymKind::Inference && solve(*s, other))
+      return UnifyKind::Equal;
+  bool unknown = false;
+  for (DimId d : {a, b})
+    unknown |= dims.mentionsKind(d, DimSymKind::Unknown) || dims.mentionsKind(d, DimSymKind::Value) ||
+               dims.mentionsKind(d, DimSymKind::Inference) || dims.hasOpaqueAtom(d);
+  return unknown ? UnifyKind::NeedsCheck : UnifyKind::DimsDiffer;
+}
+
+void Inference::join(UnifyResult& into, UnifyResult part) const {
+  into.checks.insert(into.checks.end(), part.checks.begin(), part.checks.end());
+  if (static_cast<int>(part.kind) > static_cast<int>(into.kind)) {
+    into.kind = part.kind;
+    into.left = part.left;
+    into.right = part.right;
+    into.axis = part.axis;
+  }
+}
+
+UnifyResult Inference::unify(TypeId expected, TypeId actual) {
+  TypeId a = shallow(expected), b = shallow(actual);
+  if (a == b)
+    return {};
+  TypeKind ka = types_.kind(a), kb = types_.kind(b);
+  if (ka == TypeKind::Error || kb == TypeKind::Error || kb == TypeKind::Never)
+    return {};
+  UnifyResult mismatch;
+  mismatch.kind = UnifyKind::Mismatch;
+  if (ka == TypeKind::Var)
+    return bindVar(a, b) ? UnifyResult{} : mismatch;
+  if (kb == TypeKind::Var)
+    return bindVar(b, a) ? UnifyResult{} : mismatch;
+  if (ka != kb)
+    return mismatch;
+  return unifyParts(a, b);
+}
+
+UnifyResult Inference::unifyParts(TypeId a, TypeId b) {
+  const Type ta = types_[a], tb = types_[b];
+  UnifyResult result;
+  bool sameShape = ta.parts.size() == tb.parts.size() && ta.dims.size() == tb.dims.size() &&
+                   ta.record == tb.record && ta.known == tb.known && ta.inout == tb.inout &&
+                   ta.number == tb.number && types::scalarClass(ta.kind) == types::ScalarClass::None;
+  if (!sameShape && ta.kind != TypeKind::Struct && ta.kind != TypeKind::Enum) {
+    result.kind = UnifyKind::Mismatch;
+    return result;
+  }
+  if (ta.record != tb.record) {
+    // Records at different type arguments may still agree once open arguments are solved.
+    if (!ta.record || !tb.record) {
+      result.kind = UnifyKind::Mismatch;
+      return result;
+    }
+    const types::Record &ra = types_.recordInfo(ta.record), &rb = types_.recordInfo(tb.record);
+    if (ra.declaration != rb.declaration || ra.tangentOf != rb.tangentOf ||
+        ra.typeArgs.size() != rb.typeArgs.size() || ra.typeArgs.empty()) {
+      result.kind = UnifyKind::Mismatch;
+      return result;
+    }
+    std::vector<TypeId> argsA = ra.typeArgs, argsB = rb.typeArgs;
+    for (size_t k = 0; k < argsA.size(); ++k)
+      join(result, unify(argsA[k], argsB[k]));
+  }
+  for (size_t k = 0; k < ta.parts.size(); ++k)
+    join(result, unify(ta.parts[k], tb.parts[k]));
+  if (ta.result)
+    join(result, unify(ta.result, tb.result));
+  // Bare unknown extents first, so that expressions over them are compared with what they became.
+  std::vector<bool> done(ta.dims.size(), false);
+  for (int pass = 0; pass < 2; ++pass)
+    for (size_t k = 0; k < ta.dims.size() && k < tb.dims.size(); ++k) {
+      if (done[k])
+        continue;
+      DimId za = zonk(ta.dims[k]), zb = zonk(tb.dims[k]);
+      auto bare = [&](DimId d) {
+        auto s = types_.dims.asSymbol(d);
+        return s && types_.dims.info(*s).kind == DimSymKind::Inference;
+      };
+      if (pass == 0 && !bare(za) && !bare(zb))
+        continue;
+      done[k] = true;
+      UnifyKind kind = unifyDim(za, zb);
+      UnifyResult part;
+      part.kind = kind;
+      part.left = za, part.right = zb, part.axis = static_cast<uint32_t>(k);
+      if (kind == UnifyKind::NeedsCheck)
+        part.checks.push_back({za, zb, ""});
+      join(result, std::move(part));
+    }
+  return result;
+}
+
+void Inference::settle(std::vector<Span>& unsolved) {
+  for (VarInfo& var : vars_) {
+    if (var.bound)
+      continue;
+    switch (var.cls) {
+    case VarClass::OpenInt: var.bound = types_.int64(); break;
+    case VarClass::OpenFloat: var.bound = types_.scalar(TypeKind::F32); break;
+    case VarClass::Any:
+      unsolved.push_back(var.span);
+      var.bound = types_.error();
+      break;
+    }
+  }
+}
+
+} // namespace melix::check

@@ -1,0 +1,78 @@
+#pragma once
+// Inference variables of one instance: open numbers and unknown types (TypeKind::Var), unknown extents (Inference
+// dimension symbols), and unification over them. One pass, no backtracking (rule 15).
+
+#include "check/typed.h"
+
+namespace melix::check {
+
+using types::TypeKind;
+using types::TypeStore;
+using types::VarClass;
+
+/// How two types, or two dimensions, relate after unification.
+enum class UnifyKind : uint8_t {
+  Equal,     ///< the same, perhaps after solving variables
+  NeedsCheck, ///< dimensions that only the run can compare (rule 22)
+  DimsDiffer, ///< dimensions that cannot be equal
+  Mismatch,   ///< different constructors, element types or ranks
+};
+
+struct UnifyResult {
+  UnifyKind kind = UnifyKind::Equal;
+  std::vector<DimCheckItem> checks; ///< pairs to compare at run time
+  DimId left, right;                ///< the first pair at fault, of DimsDiffer
+  uint32_t axis = 0;                ///< its position in the innermost array
+};
+
+class Inference {
+public:
+  /// The record of the same declaration at other type arguments (open arguments get solved).
+  using AtArguments = std::function<types::RecordId(types::RecordId, std::vector<TypeId>)>;
+  Inference(TypeStore& types, AtArguments atArguments) : types_(types), atArguments_(std::move(atArguments)) {}
+
+  TypeId freshVar(VarClass cls, Span span);
+  DimSym freshDim(std::string name, Span span);
+
+  /// The type behind a solved variable; parts are left alone.
+  TypeId shallow(TypeId t) const;
+  /// Everything solved so far replaced.
+  TypeId zonk(TypeId t);
+  DimId zonk(DimId d);
+
+  bool isOpen(TypeId t) const;                        ///< an unsolved variable
+  VarClass varClass(TypeId t) const;                  ///< of an unsolved variable
+  bool hasOpen(TypeId t);                             ///< contains an unsolved variable
+  bool hasInferenceDim(TypeId t);                     ///< contains an unsolved dimension
+  bool hasInferenceDim(DimId d);
+
+  UnifyResult unify(TypeId expected, TypeId actual);
+  UnifyKind unifyDim(DimId expected, DimId actual);
+  /// Binds an unsolved dimension; false if it is already solved.
+  bool solve(DimSym s, DimId value);
+  /// A fact learned from a check or an assertion: `s` is `value` in what follows (rule 23).
+  void substituteSymbol(DimSym s, DimId value) { solved_[s] = value; }
+
+  /// Gives every variable that is still open its default: int, f32; an Any variable is reported through `unsolved`.
+  void settle(std::vector<Span>& unsolved);
+  /// Variables created since `mark()` keep their identity; used to see what a body left open.
+  size_t mark() const { return vars_.size(); }
+
+private:
+  struct VarInfo {
+    VarClass cls;
+    TypeId bound; ///< none while unsolved
+    Span span;
+  };
+  TypeId zonkRecord(TypeId t);
+  bool bindVar(TypeId var, TypeId to);
+  UnifyResult unifyParts(TypeId a, TypeId b);
+  void join(UnifyResult& into, UnifyResult part) const;
+
+  TypeStore& types_;
+  AtArguments atArguments_;
+  std::vector<VarInfo> vars_;
+  types::DimSubst solved_;
+};
+
+} // namespace melix::check

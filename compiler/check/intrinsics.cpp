@@ -1,0 +1,344 @@
+#include "check/intrinsics.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace melix::check {
+
+namespace {
+
+struct Row {
+  IntrinsicKind kind;
+  std::string_view name;
+};
+constexpr Row rows[] = {
+#define INTRINSIC(Kind, Name, Signature, Doc) {IntrinsicKind::Kind, Name},
+#include "check/intrinsics.def"
+};
+
+NestKind nestKind(IntrinsicKind kind) {
+  switch (kind) {
+  case IntrinsicKind::Prod: return NestKind::Prod;
+  case IntrinsicKind::Max: return NestKind::Max;
+  case IntrinsicKind::Min: return NestKind::Min;
+  case IntrinsicKind::Any: return NestKind::Any;
+  case IntrinsicKind::All: return NestKind::All;
+  case IntrinsicKind::ArgMax: return NestKind::ArgMax;
+  case IntrinsicKind::ArgMin: return NestKind::ArgMin;
+  default: return NestKind::Sum;
+  }
+}
+
+} // namespace
+
+std::optional<IntrinsicKind> findIntrinsic(std::string_view name) {
+  for (const Row& row : rows)
+    if (row.name == name)
+      return row.kind;
+  return std::nullopt;
+}
+
+std::string_view intrinsicName(IntrinsicKind kind) { return rows[static_cast<size_t>(kind)].name; }
+
+NodeId GivenArgs::positional() {
+  for (size_t k = 0; k < args_.size(); ++k)
+    if (!used_[k] && args_[k].label.empty()) {
+      used_[k] = true;
+      return args_[k].node;
+    }
+  return NodeId::none();
+}
+
+NodeId GivenArgs::labelled(std::string_view label) {
+  for (size_t k = 0; k < args_.size(); ++k)
+    if (!used_[k] && args_[k].label == label) {
+      used_[k] = true;
+      return args_[k].node;
+    }
+  return NodeId::none();
+}
+
+size_t GivenArgs::positionalsLeft() const {
+  size_t count = 0;
+  for (size_t k = 0; k < args_.size(); ++k)
+    count += !used_[k] && args_[k].label.empty();
+  return count;
+}
+
+const GivenArg* GivenArgs::firstUnused() const {
+  for (size_t k = 0; k < args_.size(); ++k)
+    if (!used_[k])
+      return &args_[k];
+  return nullptr;
+}
+
+bool ArrayIntrinsics::takesGenerator(IntrinsicKind kind) {
+  switch (kind) {
+  case IntrinsicKind::Sum:
+  case IntrinsicKind::Prod:
+  case IntrinsicKind::Max:
+  case IntrinsicKind::Min:
+  case IntrinsicKind::Any:
+  case IntrinsicKind::All:
+  case IntrinsicKind::ArgMax:
+  case IntrinsicKind::ArgMin:
+  case IntrinsicKind::Mean: return true;
+  default: return false;
+  }
+}
+
+std::optional<std::vector<size_t>> ArrayIntrinsics::axesOf(NodeId over, size_t rank, Span span) {
+  std::vector<NodeId> items{over};
+  if (b.instance.nodes[over].kind == NodeKind::Tuple)
+    items = b.instance.nodes[over].children;
+  std::vector<size_t> axes;
+  for (NodeId item : items) {
+    std::optional<int64_t> axis = b.literal(item);
+    if (!axis || *axis < -static_cast<int64_t>(rank) || *axis >= static_cast<int64_t>(rank)) {
+      b.sink.report(DiagId::BadAxis, span, std::to_string(rank));
+      return std::nullopt;
+    }
+    axes.push_back(static_cast<size_t>(*axis < 0 ? *axis + static_cast<int64_t>(rank) : *axis));
+  }
+  std::sort(axes.begin(), axes.end());
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) {
+    b.sink.report(DiagId::BadAxis, span, std::to_string(rank));
+    return std::nullopt;
+  }
+  return axes;
+}
+
+bool ArrayIntrinsics::needArray(NodeId x, std::string_view name, Span span) {
+  if (b.kindOf(x) == TypeKind::Array)
+    return true;
+  if (b.kindOf(x) != TypeKind::Error)
+    b.sink.report(DiagId::WantsArray, span, std::string(name), b.show(b.typeOf(x)));
+  return false;
+}
+
+NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expected, Span span) {
+  switch (kind) {
+  case IntrinsicKind::Sum:
+  case IntrinsicKind::Prod:
+  case IntrinsicKind::Any:
+  case IntrinsicKind::All:
+  case IntrinsicKind::ArgMax:
+  case IntrinsicKind::ArgMin:
+  case IntrinsicKind::LogSumExp:
+  case IntrinsicKind::Mean: return reduction(kind, args, span);
+  case IntrinsicKind::Max:
+  case IntrinsicKind::Min: {
+    if (args.positionalsLeft() < 2)
+      return reduction(kind, args, span);
+    NodeId result = args.positional();
+    while (args.positionalsLeft() > 0)
+      result = minMax(kind, result, args.positional(), span);
+    return result;
+  }
+  case IntrinsicKind::Abs: return absolute(args.positional(), span);
+  case IntrinsicKind::Sqrt: return floatFunction(OpKind::Sqrt, 0, args.positional(), "sqrt", span);
+  case IntrinsicKind::Floor:
+    return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::Floor), args.positional(), "floor", span);
+  case IntrinsicKind::Ceil:
+    return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::Ceil), args.positional(), "ceil", span);
+  case IntrinsicKind::Trunc:
+    return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::Trunc), args.positional(), "trunc", span);
+  case IntrinsicKind::RoundEven:
+    return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::HalfEven), args.positional(), "round", span);
+  case IntrinsicKind::CopySign:
+  case IntrinsicKind::Fma: {
+    std::vector<NodeId> given;
+    for (size_t k = 0; k < (kind == IntrinsicKind::Fma ? 3u : 2u); ++k)
+      given.push_back(args.positional());
+    return b.mixedElementwise(std::move(given), span, [&](std::vector<NodeId> e, TypeId element) {
+      return b.op(kind == IntrinsicKind::Fma ? OpKind::Fma : OpKind::CopySign, element, std::move(e), span);
+    });
+  }
+  case IntrinsicKind::Select: return select(args, span);
+  case IntrinsicKind::Div: {
+    NodeId x = args.positional(), y = args.positional();
+    return b.mixedElementwise({x, y}, span, [&](std::vector<NodeId> e, TypeId element) {
+      return b.op(OpKind::IDiv, element, std::move(e), span);
+    });
+  }
+  case IntrinsicKind::Bits: return bitsOf(args.positional(), span);
+  case IntrinsicKind::F32FromBits:
+  case IntrinsicKind::F64FromBits: {
+    bool wide = kind == IntrinsicKind::F64FromBits;
+    NodeId x = args.positional();
+    UnifyResult match = b.infer.unify(b.types.scalar(wide ? TypeKind::U64 : TypeKind::U32), b.types.element(b.typeOf(x)));
+    if (match.kind != UnifyKind::Equal) {
+      b.sink.report(DiagId::ArgumentType, span, std::string(intrinsicName(kind)), wide ? "u64" : "u32", b.show(b.typeOf(x)));
+      return b.error(span);
+    }
+    return b.elementwise({x}, span, [&](std::vector<NodeId> e) {
+      return b.op(OpKind::Bitcast, b.types.scalar(wide ? TypeKind::F64 : TypeKind::F32), std::move(e), span);
+    });
+  }
+  case IntrinsicKind::Shape: return shapeOf(args.positional(), span);
+  case IntrinsicKind::Len: return lengthOf(args.positional(), span);
+  case IntrinsicKind::Reshape: return reshape(args, expected, span);
+  case IntrinsicKind::Permute: return permute(args, span);
+  case IntrinsicKind::Concat: return concat(args, span);
+  case IntrinsicKind::Flip: return flip(args, span);
+  case IntrinsicKind::ArgSort: return argSort(args, span);
+  case IntrinsicKind::StopGradient: {
+    NodeId x = args.positional();
+    return b.make(NodeKind::StopGradient, b.typeOf(x), span, {x});
+  }
+  case IntrinsicKind::Debug: {
+    NodeId x = args.positional();
+    return b.make(NodeKind::Debug, b.typeOf(x), span, {x});
+  }
+  default: return NodeId::none();
+  }
+}
+
+/// Integers narrower than 64 bits and bools sum in `int` (rules 16 and 19).
+NodeId ArrayIntrinsics::summable(NodeId value, Span span) {
+  TypeId type = b.infer.shallow(b.typeOf(value));
+  TypeKind kind = b.types.kind(type);
+  bool narrow = types::isIntKind(kind) && types::scalarBits(kind) < 64;
+  return narrow || kind == TypeKind::Bool ? b.convert(value, b.types.int64(), span) : value;
+}
+
+NodeId ArrayIntrinsics::reduction(IntrinsicKind kind, GivenArgs& args, Span span) {
+  NodeId x = args.positional();
+  NodeId over = args.labelled("over"), keepArg = args.labelled("keep");
+  bool keep = keepArg.valid() && b.literal(keepArg) == 1;
+  TypeId type = b.typeOf(x);
+  if (b.types.kind(type) == TypeKind::Error)
+    return b.error(span);
+  if (b.types.kind(type) == TypeKind::List) {
+    NodeId array = b.library.callPrelude("array", {x}, span);
+    GivenArgs inner({{array, "", span}});
+    return reduction(kind, inner, span);
+  }
+  size_t rank = b.types.rank(type);
+  if (rank == 0) {
+    b.sink.report(DiagId::WantsArray, span, std::string(intrinsicName(kind)), b.show(type));
+    return b.error(span);
+  }
+  std::vector<size_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  if (over.valid()) {
+    auto chosen = axesOf(over, rank, b.spanOf(over));
+    if (!chosen)
+      return b.error(span);
+    axes = *chosen;
+  }
+  return kind == IntrinsicKind::LogSumExp ? logSumExp(x, axes, keep, span) : reduceAxes(kind, x, axes, keep, span);
+}
+
+NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vector<size_t>& axes, bool keep, Span span) {
+  std::vector<NodeId> nodes;
+  LocalId array = b.bind("x", x, nodes);
+  std::vector<DimId> dims = b.dimsOf(b.typeOf(x)), outer, inner;
+  auto reduced = [&](size_t k) { return std::find(axes.begin(), axes.end(), k) != axes.end(); };
+  for (size_t k = 0; k < dims.size(); ++k)
+    (reduced(k) ? inner : outer).push_back(dims[k]);
+  std::vector<DimId> shape = keep ? dims : outer;
+  if (keep)
+    for (size_t axis : axes)
+      shape[axis] = b.types.dims.constant(1);
+  nodes.push_back(b.collect(shape, span, [&](const std::vector<LocalId>& place) {
+    NodeId total = b.reduce(nestKind(kind), inner, span, [&](const std::vector<LocalId>& r) {
+      std::vector<LocalId> index;
+      size_t nextOuter = 0, nextInner = 0;
+      for (size_t k = 0; k < dims.size(); ++k)
+        index.push_back(reduced(k) ? r[nextInner++] : place[keep ? k : nextOuter++]);
+      NodeId element = b.at(b.local(array, span), index, span);
+      return nestKind(kind) == NestKind::Sum || kind == IntrinsicKind::Prod ? summable(element, span) : element;
+    });
+    return kind == IntrinsicKind::Mean ? meanOf(total, b.types.element(b.typeOf(x)), inner, span) : total;
+  }));
+  return b.block(std::move(nodes), span);
+}
+
+/// total / count; the mean of bools and integers is an f32 (rule 16 gives it for bools).
+NodeId ArrayIntrinsics::meanOf(NodeId total, TypeId element, const std::vector<DimId>& dims, Span span) {
+  TypeId shallow = b.infer.shallow(element);
+  TypeKind kind = b.types.kind(shallow);
+  NodeId count = b.dimValue(b.types.dims.product(dims), span);
+  if (kind == TypeKind::Bool || types::isIntKind(kind))
+    total = b.convert(total, b.types.scalar(TypeKind::F32), span);
+  if (b.infer.isOpen(shallow))
+    b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), shallow);
+  return b.binary(BinaryKind::Div, total, count, span);
+}
+
+/// m + log(sum(exp(x - m))) with m the maximum, or m itself when that is not finite; weights carry the derivative, so
+/// the maximum is a constant for it.
+NodeId ArrayIntrinsics::logSumExp(NodeId x, const std::vector<size_t>& axes, bool keep, Span span) {
+  std::vector<NodeId> nodes;
+  LocalId array = b.bind("x", x, nodes);
+  std::vector<DimId> dims = b.dimsOf(b.typeOf(x)), outer, inner;
+  auto reduced = [&](size_t k) { return std::find(axes.begin(), axes.end(), k) != axes.end(); };
+  for (size_t k = 0; k < dims.size(); ++k)
+    (reduced(k) ? inner : outer).push_back(dims[k]);
+  std::vector<DimId> shape = keep ? dims : outer;
+  if (keep)
+    for (size_t axis : axes)
+      shape[axis] = b.types.dims.constant(1);
+  TypeId element = b.types.element(b.typeOf(x));
+  if (b.infer.isOpen(element))
+    b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
+  auto math = [&](ops::MathKind f, NodeId v) { return b.op(OpKind::Math, element, {v}, span, static_cast<uint32_t>(f)); };
+  nodes.push_back(b.collect(shape, span, [&](const std::vector<LocalId>& place) {
+    auto read = [&](const std::vector<LocalId>& r) {
+      std::vector<LocalId> index;
+      size_t nextOuter = 0, nextInner = 0;
+      for (size_t k = 0; k < dims.size(); ++k)
+        index.push_back(reduced(k) ? r[nextInner++] : place[keep ? k : nextOuter++]);
+      return b.at(b.local(array, span), index, span);
+    };
+    std::vector<NodeId> body;
+    NodeId top = b.reduce(NestKind::Max, inner, span, [&](const std::vector<LocalId>& r) { return read(r); });
+    LocalId m = b.bind("m", b.make(NodeKind::StopGradient, element, span, {top}), body);
+    // x - m is nan when both are the same infinity; the shift is then 0.
+    NodeId finite = b.op(OpKind::Cmp, b.types.boolean(),
+                         {b.op(OpKind::Sub, element, {b.local(m, span), b.local(m, span)}, span), b.number("0", element, span)},
+                         span, static_cast<uint32_t>(ops::CmpKind::Eq));
+    LocalId shift = b.bind("shift", b.op(OpKind::Select, element, {finite, b.local(m, span), b.number("0", element, span)}, span), body);
+    NodeId total = b.reduce(NestKind::Sum, inner, span, [&](const std::vector<LocalId>& r) {
+      return math(ops::MathKind::Exp, b.op(OpKind::Sub, element, {read(r), b.local(shift, span)}, span));
+    });
+    body.push_back(b.op(OpKind::Add, element, {b.local(shift, span), math(ops::MathKind::Log, total)}, span));
+    return b.block(std::move(body), span);
+  }));
+  return b.block(std::move(nodes), span);
+}
+
+NodeId ArrayIntrinsics::reduceGenerator(IntrinsicKind kind, NodeId generator, Span span) {
+  Node node = b.instance.nodes[generator];
+  if (node.kind != NodeKind::Nest)
+    return generator; // an error was reported
+  Nest nest = node.as<Nest>();
+  nest.kind = nestKind(kind);
+  NodeId body = node.children[0];
+  TypeId element = b.typeOf(body);
+  if (nest.kind == NestKind::Sum || nest.kind == NestKind::Prod)
+    if (b.types.isScalar(b.infer.shallow(element)))
+      body = summable(body, span);
+  node.children[0] = body;
+  bool wantsBool = nest.kind == NestKind::Any || nest.kind == NestKind::All;
+  if (wantsBool && b.kindOf(body) != TypeKind::Bool && b.kindOf(body) != TypeKind::Error) {
+    b.sink.report(DiagId::WantsBool, span, "`" + std::string(intrinsicName(kind)) + "`", b.show(element));
+    return b.error(span);
+  }
+  TypeId type = b.typeOf(body);
+  if (nest.kind == NestKind::ArgMax || nest.kind == NestKind::ArgMin)
+    type = nest.axes.size() == 1 ? b.types.int64()
+                                 : b.types.tuple(std::vector<TypeId>(nest.axes.size(), b.types.int64()));
+  std::vector<DimId> dims;
+  for (const NestAxis& axis : nest.axes)
+    dims.push_back(axis.extent);
+  if (kind == IntrinsicKind::Mean && nest.filtered) {
+    b.sink.report(DiagId::Unsupported, span, "`mean` of a generator with a filter");
+    return b.error(span);
+  }
+  NodeId total = b.make(NodeKind::Nest, type, span, std::move(node.children), std::move(nest));
+  return kind == IntrinsicKind::Mean ? meanOf(total, element, dims, span) : total;
+}
+
+} // namespace melix::check

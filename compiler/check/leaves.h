@@ -1,0 +1,41 @@
+#pragma once
+// Leaves of structures (rule 41): the scalars and arrays of scalars of a struct, tuple or array of these, in order of
+// declaration. map_leaves, fold_leaves and build unroll over them while checking.
+
+#include "check/build.h"
+
+namespace melix::check {
+
+/// Calls a template with nodes as arguments; `asked` is the result type asked for, or none.
+using TemplateCall = std::function<NodeId(std::vector<NodeId> args, TypeId asked)>;
+
+class Leaves {
+public:
+  explicit Leaves(NodeBuilder& build) : b(build) {}
+
+  /// `f` of corresponding differentiable leaves of `values` (the first is a T; the others are T's or tangents of T).
+  NodeId map(const TemplateCall& f, const std::vector<NodeId>& values, Span span);
+  /// op(… op(op(zero, f(leaf0)), f(leaf1)) …) over every scalar and array leaf.
+  NodeId fold(const TemplateCall& op, NodeId zero, const TemplateCall& f, NodeId value, Span span);
+  /// A value of `type` whose leaves are what `make` gives for their path.
+  NodeId build(const TemplateCall& make, TypeId type, Span span);
+  /// Sum of the products of corresponding leaves of two tangents.
+  NodeId dot(NodeId x, NodeId y, Span span);
+  /// The zero of a tangent type.
+  NodeId zero(TypeId type, Span span);
+
+private:
+  bool isComposite(TypeId t);
+  bool isLeaf(TypeId t);
+  size_t partCount(TypeId t);
+  std::string partName(TypeId t, size_t k);
+  NodeId rebuild(TypeId t, std::vector<NodeId> parts, Span span);
+  NodeId mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span);
+  NodeId foldParts(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value, Span span);
+  NodeId buildParts(const TemplateCall& make, TypeId type, const std::string& path, NodeId prefix, Span span);
+  NodeId joined(NodeId prefix, const std::string& path, Span span);
+
+  NodeBuilder& b;
+};
+
+} // namespace melix::check

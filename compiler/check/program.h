@@ -1,0 +1,86 @@
+#pragma once
+// What the checker knows beyond one instance: declarations of records and functions, template values, the table of
+// instances, and the diagnostics' trace of how an instance came to be checked.
+
+#include "check/infer.h"
+#include "names/module.h"
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+namespace melix::check {
+
+using names::DeclId;
+using names::ModuleId;
+
+/// What a generic parameter stands for. Told by its bound, else by where the declaration uses it.
+enum class GenericKind : uint8_t { Type, Dim, Pack };
+
+struct GenericParam {
+  NameId name;
+  GenericKind kind = GenericKind::Dim;
+  NameId bound;                 ///< of Type: Num Int Float Eq Ord Hash Show Differentiable; none if unbounded
+  syntax::NodeId defaultType;   ///< of Type
+  bool declared = true;         ///< false: bound implicitly by a parameter's type
+};
+
+/// Names of generic parameters and what they are bound to: in a declaration being instantiated, in the body of one, and
+/// for `?N` names of a block.
+struct TypeEnv {
+  std::unordered_map<NameId, TypeId> types;
+  std::unordered_map<NameId, DimId> dims;
+  std::unordered_map<NameId, std::vector<DimId>> packs;
+};
+
+/// A template value: how to call it. Its captures are the parts of its Known type, in order.
+enum class KnownKind : uint8_t { Overloads, Lambda, Transform, Intrinsic, Constructor };
+struct Known {
+  KnownKind kind = KnownKind::Overloads;
+  std::vector<DeclId> candidates;   ///< of Overloads
+  uint32_t number = 0;              ///< TransformKind, IntrinsicKind, enum case
+  DeclId constructor;
+  std::vector<uint32_t> wrt;        ///< of Transform
+  std::vector<syntax::NodeId> wrtNames;
+  // Lambda:
+  ModuleId module;
+  syntax::NodeId lambda;
+  std::string name;                 ///< `main.lambda`
+  std::vector<NameId> captureNames; ///< one for each capture
+  std::vector<TypeId> captureTypes; ///< as seen where the lambda stands
+  TypeEnv env;                      ///< generic parameters and dimensions visible there
+  std::vector<DimSym> symbols;      ///< dimensions visible there that the captures' types do not determine: passed as ints
+};
+
+/// Identity of an instance: the declaration (or template value) and everything that is not a dimension value.
+struct InstanceKey {
+  DeclId decl;
+  KnownId known;
+  std::vector<TypeId> typeArgs;  ///< of Type generics; then the types of untyped parameters and captures, dims renamed
+  std::vector<uint32_t> ranks;   ///< of packs
+  auto operator<=>(const InstanceKey&) const = default;
+};
+
+/// The reading side given to `lower` and the driver.
+class Program {
+public:
+  explicit Program(TypeStore& types) : types(types) {}
+
+  TypeStore& types;
+  const Instance& instance(InstanceId id) const { return *instances_[id.index]; }
+  Instance& instance(InstanceId id) { return *instances_[id.index]; }
+  size_t instanceCount() const { return instances_.size(); }
+  InstanceId addInstance() {
+    instances_.push_back(std::make_unique<Instance>());
+    return InstanceId(static_cast<uint32_t>(instances_.size() - 1));
+  }
+
+  KnownId addKnown(Known known) { return knowns_.add(std::move(known)); }
+  const Known& known(KnownId id) const { return knowns_[id]; }
+
+private:
+  std::vector<std::unique_ptr<Instance>> instances_;
+  Store<KnownId, Known> knowns_;
+};
+
+} // namespace melix::check

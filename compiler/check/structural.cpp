@@ -1,0 +1,150 @@
+// Vector-space operators on tangents (rule 40) and structural equality (rule 18).
+#include "check/build.h"
+#include "types/tangent.h"
+
+namespace melix::check {
+
+namespace {
+
+bool isRecordLike(TypeKind kind) { return kind == TypeKind::Struct || kind == TypeKind::Tuple; }
+
+size_t partCount(TypeStore& types, TypeId t) {
+  return types.kind(t) == TypeKind::Tuple ? types[t].parts.size()
+                                          : types.recordInfo(types[t].record).cases[0].fields.size();
+}
+
+} // namespace
+
+/// `a op b` leaf by leaf, where b has the tangent type of a; the leaves of a that have no tangent are kept.
+NodeId NodeBuilder::addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type, TypeId tangent, Span span) {
+  if (types.isUnit(tangent))
+    return a;
+  TypeKind k = types.kind(type);
+  if (isNumber(types.element(type)))
+    return a.valid() ? binary(kind, a, b, span) : negate(b, span);
+  if (k == TypeKind::Array)
+    return collect(dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
+      std::vector<NodeId> nodes;
+      NodeId left = a.valid() ? at(a, axes, span) : NodeId::none();
+      return addTangent(kind, left, at(b, axes, span), types.element(type), types.element(tangent), span);
+    });
+  if (!isRecordLike(k)) {
+    NodeId right = kind == BinaryKind::Sub ? op(OpKind::Neg, tangent, {b}, span) : b;
+    return a.valid() ? op(OpKind::Add, type, {a, right}, span) : right;
+  }
+  std::vector<NodeId> parts;
+  for (uint32_t f = 0; f < partCount(types, type); ++f) {
+    NodeId right = field(b, f, span);
+    NodeId left = a.valid() ? field(a, f, span) : NodeId::none();
+    TypeId part = typeOf(a.valid() ? left : right);
+    parts.push_back(addTangent(kind, left, right, part, typeOf(right), span));
+  }
+  return make(k == TypeKind::Tuple ? NodeKind::Tuple : NodeKind::Struct, type, span, std::move(parts));
+}
+
+NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar, Span span) {
+  TypeId type = typeOf(tangent);
+  TypeKind k = types.kind(type);
+  if (isNumber(types.element(type))) {
+    TypeId element = types.element(type);
+    return elementwise({tangent}, span, [&](std::vector<NodeId> e) {
+      // The scalar is rounded to the leaf's type; an open literal is exact until then.
+      NodeId factor = infer.isOpen(typeOf(scalar)) && isLiteral(scalar)
+                          ? number(instance.nodes[scalar].as<Const>().text, element, span)
+                          : convert(scalar, element, span);
+      return op(kind == BinaryKind::Div ? OpKind::Div : OpKind::Mul, element, {e[0], factor}, span);
+    });
+  }
+  if (types.isUnit(type))
+    return tangent;
+  if (k == TypeKind::Array)
+    return collect(dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
+      return scaleTangent(kind, at(tangent, axes, span), scalar, span);
+    });
+  if (!isRecordLike(k)) {
+    sink.report(DiagId::Unsupported, span, "scaling the tangent of `" + show(type) + "`");
+    return error(span);
+  }
+  std::vector<NodeId> parts;
+  for (uint32_t f = 0; f < partCount(types, type); ++f)
+    parts.push_back(scaleTangent(kind, field(tangent, f, span), scalar, span));
+  return make(k == TypeKind::Tuple ? NodeKind::Tuple : NodeKind::Struct, type, span, std::move(parts));
+}
+
+/// Operators on structs, tuples and their tangents: `x ± t`, `-t`, `s * t`, `t * s`, `t / s`.
+NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
+  auto composite = [&](NodeId n) {
+    TypeKind k = types.kind(types.element(typeOf(n)));
+    return isRecordLike(k) || k == TypeKind::Enum || k == TypeKind::List || k == TypeKind::Known;
+  };
+  std::vector<NodeId> nodes;
+  if (!a.valid()) { // negation
+    if (!composite(b)) {
+      sink.report(DiagId::OperatorTypes, span, "`-`", show(typeOf(b)), show(typeOf(b)));
+      return error(span);
+    }
+    LocalId t = bind("t", b, nodes);
+    nodes.push_back(addTangent(kind, NodeId::none(), local(t, span), typeOf(b), types::tangentType(types, typeOf(b)), span));
+    return block(std::move(nodes), span);
+  }
+  bool additive = kind == BinaryKind::Add || kind == BinaryKind::Sub;
+  if (additive && composite(a)) {
+    TypeId tangent = types::tangentType(types, typeOf(a));
+    UnifyResult match = infer.unify(tangent, typeOf(b));
+    if (types.isUnit(tangent) || match.kind > UnifyKind::NeedsCheck)
+      return operatorError(kind, a, b, span);
+    LocalId left = bind("left", a, nodes), right = bind("right", checked(b, tangent, match.checks, span), nodes);
+    nodes.push_back(addTangent(kind, local(left, span), local(right, span), typeOf(a), tangent, span));
+    return block(std::move(nodes), span);
+  }
+  auto isScalar = [&](NodeId n) { return types.kind(typeOf(n)) != TypeKind::Array && isNumber(typeOf(n)); };
+  bool scales = (kind == BinaryKind::Mul && (isScalar(a) || isScalar(b))) || (kind == BinaryKind::Div && isScalar(b));
+  NodeId tangent = isScalar(a) ? b : a, scalar = isScalar(a) ? a : b;
+  if (!scales || !composite(tangent) || !infer.zonk(types::tangentType(types, typeOf(tangent))).valid() ||
+      types::tangentType(types, typeOf(tangent)) != typeOf(tangent))
+    return operatorError(kind, a, b, span);
+  // Both operands are evaluated first, left to right; a literal needs no binding and stays open.
+  LocalId t;
+  if (isScalar(a) && !isLiteral(a)) {
+    scalar = local(bind("s", scalar, nodes), span);
+    t = bind("t", tangent, nodes);
+  } else {
+    t = bind("t", tangent, nodes);
+    if (!isLiteral(scalar))
+      scalar = local(bind("s", scalar, nodes), span);
+  }
+  nodes.push_back(scaleTangent(kind, local(t, span), scalar, span));
+  return block(std::move(nodes), span);
+}
+
+/// `==` of two values of one type as one bool; arrays inside compare all their elements.
+NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
+  TypeId type = typeOf(a);
+  UnifyResult match = infer.unify(type, typeOf(b));
+  TypeKind k = types.kind(infer.shallow(type));
+  if (match.kind > UnifyKind::NeedsCheck || k == TypeKind::Function || k == TypeKind::Known)
+    return operatorError(BinaryKind::Eq, a, b, span);
+  if (k == TypeKind::Var || types.isScalar(type) || k == TypeKind::Str)
+    return op(OpKind::Cmp, types.boolean(), {a, b}, span, static_cast<uint32_t>(ops::CmpKind::Eq));
+  if (k == TypeKind::Enum || k == TypeKind::List)
+    return library.callEquality(a, b, span);
+  std::vector<NodeId> nodes;
+  LocalId left = bind("left", a, nodes), right = bind("right", b, nodes);
+  if (!match.checks.empty())
+    nodes.push_back(make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{match.checks}));
+  if (k == TypeKind::Array) {
+    nodes.push_back(reduce(NestKind::All, dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
+      return equal(at(local(left, span), axes, span), at(local(right, span), axes, span), span);
+    }));
+    return block(std::move(nodes), span);
+  }
+  NodeId all = boolean(true, span);
+  for (uint32_t f = 0; f < partCount(types, type); ++f) {
+    NodeId same = equal(field(local(left, span), f, span), field(local(right, span), f, span), span);
+    all = f == 0 ? same : make(NodeKind::ShortAnd, types.boolean(), span, {all, same});
+  }
+  nodes.push_back(all);
+  return block(std::move(nodes), span);
+}
+
+} // namespace melix::check

@@ -1,0 +1,129 @@
+#include "diagnostics/diagnostic.h"
+
+#include <algorithm>
+
+namespace melix {
+
+namespace {
+
+struct Row {
+  std::string_view name, message, hint;
+  SeverityKind severity;
+};
+constexpr Row rows[] = {
+#define DIAG(Id, Text, Severity, Message, Hint) {Text, Message, Hint, SeverityKind::Severity},
+#include "diagnostics/diagnostics.def"
+};
+
+const Row& row(DiagId id) { return rows[static_cast<size_t>(id)]; }
+
+/// Replaces {0}, {1} … by the arguments.
+std::string fill(std::string_view text, const std::vector<std::string>& args) {
+  std::string out;
+  for (size_t k = 0; k < text.size(); ++k) {
+    bool place = text[k] == '{' && k + 2 < text.size() && text[k + 2] == '}' && text[k + 1] >= '0' && text[k + 1] <= '9';
+    if (!place) {
+      out += text[k];
+      continue;
+    }
+    auto index = static_cast<size_t>(text[k + 1] - '0');
+    out += index < args.size() ? args[index] : "?";
+    k += 2;
+  }
+  return out;
+}
+
+struct Style {
+  bool on;
+  std::string_view bold() const { return on ? "\x1b[1m" : ""; }
+  std::string_view severity(SeverityKind s) const { return !on ? "" : s == SeverityKind::Error ? "\x1b[1;31m" : "\x1b[1;33m"; }
+  std::string_view accent() const { return on ? "\x1b[36m" : ""; }
+  std::string_view off() const { return on ? "\x1b[0m" : ""; }
+};
+
+std::string place(const SourceStore& sources, Span span) {
+  LineColumn at = sources.lineColumn(span);
+  return std::string(sources.path(span.file)) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": ";
+}
+
+/// The source line and a line with a caret under the span (to the end of its first line).
+std::string excerpt(const SourceStore& sources, Span span, const Style& style) {
+  LineColumn at = sources.lineColumn(span);
+  std::string_view line = sources.lineText(span.file, at.line);
+  std::string shown, caret;
+  uint32_t column = 1, width = std::max(1u, characterCount(sources.text(span)));
+  for (size_t k = 0; k < line.size(); ++k) {
+    auto c = static_cast<unsigned char>(line[k]);
+    bool start = (c & 0xc0) != 0x80;
+    shown += c == '\t' ? ' ' : c < 0x20 || c == 0x7f ? '?' : line[k];
+    if (!start)
+      continue;
+    if (column < at.column)
+      caret += ' ';
+    else if (column < at.column + width)
+      caret += column == at.column ? '^' : '~';
+    ++column;
+  }
+  if (at.column >= column)
+    caret += std::string(at.column - column, ' ') + "^";
+  std::string number = std::to_string(at.line);
+  std::string pad(number.size(), ' ');
+  std::string out;
+  out += " " + number + " | " + shown + "\n";
+  out += " " + pad + " | " + std::string(style.accent()) + caret + std::string(style.off()) + "\n";
+  return out;
+}
+
+} // namespace
+
+std::string_view diagName(DiagId id) { return row(id).name; }
+SeverityKind diagSeverity(DiagId id) { return row(id).severity; }
+std::string diagMessage(const Diagnostic& d) { return fill(row(d.id).message, d.args); }
+
+Diagnostic& DiagnosticSink::reportList(DiagId id, Span span, std::vector<std::string> args) {
+  Diagnostic diagnostic{id, span, std::move(args), {}, {}};
+  if (!seen_.insert({id, span}).second) {
+    scratch_ = std::move(diagnostic);
+    return scratch_;
+  }
+  errors_ += diagSeverity(id) == SeverityKind::Error;
+  diagnostics_.push_back(std::move(diagnostic));
+  return diagnostics_.back();
+}
+
+void DiagnosticSink::clear() {
+  diagnostics_.clear();
+  seen_.clear();
+  errors_ = 0;
+}
+
+void DiagnosticSink::rewind(size_t mark) {
+  while (diagnostics_.size() > mark) {
+    const Diagnostic& last = diagnostics_.back();
+    errors_ -= diagSeverity(last.id) == SeverityKind::Error;
+    seen_.erase({last.id, last.span});
+    diagnostics_.pop_back();
+  }
+}
+
+std::string renderDiagnostic(const Diagnostic& d, const SourceStore& sources, bool colour) {
+  Style style{colour};
+  const Row& r = row(d.id);
+  std::string out;
+  if (d.span.valid())
+    out += std::string(style.bold()) + place(sources, d.span) + std::string(style.off());
+  out += std::string(style.severity(r.severity)) + (r.severity == SeverityKind::Error ? "error: " : "warning: ") + std::string(style.off());
+  out += std::string(style.bold()) + fill(r.message, d.args) + std::string(style.off()) + " [" + std::string(r.name) + "]\n";
+  if (d.span.valid())
+    out += excerpt(sources, d.span, style);
+  for (const DiagNote& note : d.notes) {
+    out += note.span.valid() ? place(sources, note.span) + "note: " + note.text + "\n" + excerpt(sources, note.span, style)
+                             : "  note: " + note.text + "\n";
+  }
+  std::string hint = d.hint.empty() ? fill(r.hint, d.args) : d.hint;
+  if (!hint.empty())
+    out += "  hint: " + hint + "\n";
+  return out;
+}
+
+} // namespace melix

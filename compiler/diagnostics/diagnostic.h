@@ -1,0 +1,63 @@
+#pragma once
+// Diagnostics: what code reports is an id and data; the wording stands in diagnostics.def.
+
+#include "source/source.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace melix {
+
+enum class SeverityKind : uint8_t { Error, Warning };
+
+enum class DiagId : uint16_t {
+#define DIAG(Id, Text, Severity, Message, Hint) Id,
+#include "diagnostics/diagnostics.def"
+};
+
+std::string_view diagName(DiagId id);
+SeverityKind diagSeverity(DiagId id);
+
+/// A further place that explains the message.
+struct DiagNote {
+  Span span;
+  std::string text;
+};
+
+struct Diagnostic {
+  DiagId id;
+  Span span;
+  std::vector<std::string> args;
+  std::vector<DiagNote> notes;
+  std::string hint; ///< instead of the catalogue's
+};
+
+/// Collects diagnostics; the same id at the same place is kept once.
+class DiagnosticSink {
+public:
+  virtual ~DiagnosticSink() = default;
+  /// Adds a diagnostic and returns it for notes or another hint; the reference holds until the next report.
+  Diagnostic& reportList(DiagId id, Span span, std::vector<std::string> args);
+  template <class... Args> Diagnostic& report(DiagId id, Span span, Args&&... args) {
+    return reportList(id, span, {std::string(std::forward<Args>(args))...});
+  }
+  const std::vector<Diagnostic>& all() const { return diagnostics_; }
+  size_t errorCount() const { return errors_; }
+  void clear();
+  /// Forgets what was reported since `mark` (a size of all()): for checks that were only tried.
+  void rewind(size_t mark);
+
+private:
+  std::vector<Diagnostic> diagnostics_;
+  std::set<std::pair<DiagId, Span>> seen_;
+  Diagnostic scratch_{};
+  size_t errors_ = 0;
+};
+
+/// `file:line:column: error: message [id]`, the source line, a caret line, notes and the hint (rule 46).
+std::string renderDiagnostic(const Diagnostic& diagnostic, const SourceStore& sources, bool colour);
+/// The message alone.
+std::string diagMessage(const Diagnostic& diagnostic);
+
+} // namespace melix

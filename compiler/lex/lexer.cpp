@@ -1,0 +1,334 @@
+#include "lex/lexer.h"
+
+#include "lex/scan.h"
+
+#include <array>
+
+namespace melix::lex {
+
+namespace {
+
+struct TokenRow {
+  TokenKind kind;
+  std::string_view text;
+};
+constexpr TokenRow keywords[] = {
+#define KEYWORD(Kind, Text) {TokenKind::Kw##Kind, Text},
+#include "lex/tokens.def"
+};
+constexpr TokenRow symbols[] = {
+#define SYMBOL(Kind, Text) {TokenKind::Kind, Text},
+#include "lex/tokens.def"
+};
+constexpr std::string_view texts[] = {
+#define KEYWORD(Kind, Text) "`" Text "`",
+#define SYMBOL(Kind, Text) "`" Text "`",
+#define TOKEN(Kind, Text) Text,
+#include "lex/tokens.def"
+};
+
+/// Where the lexer stands inside strings: an interpolation holds the depth of brackets opened in it.
+struct Interpolation {
+  uint32_t depth = 0;
+  bool triple = false;
+  uint32_t opened = 0;
+};
+
+class Lexer {
+public:
+  Lexer(FileId file, std::string_view text, DiagnosticSink& sink) : scan_(file, text, sink), sink_(sink) {
+    out_.file = file;
+  }
+
+  TokenStream run() {
+    if (!scan_.checkUtf8()) {
+      add(TokenKind::End, scan_.position());
+      return std::move(out_);
+    }
+    scan_.skipPreamble();
+    while (skipBlanks())
+      next();
+    if (!strings_.empty())
+      sink_.report(DiagId::UnclosedString, scan_.span(strings_.back().opened, strings_.back().opened + 1));
+    add(TokenKind::End, scan_.position());
+    for (size_t k = 0; k + 1 < out_.tokens.size(); ++k)
+      out_.tokens[k].spaceAfter = out_.tokens[k + 1].begin > out_.tokens[k].end;
+    return std::move(out_);
+  }
+
+private:
+  Token& add(TokenKind kind, uint32_t begin, std::string text = {}) {
+    Token token;
+    token.kind = kind;
+    token.begin = begin;
+    token.end = scan_.position();
+    token.newlineBefore = newline_;
+    token.spaceBefore = begin > lastEnd_;
+    if (kind == TokenKind::StringText || kind == TokenKind::FormatEnd || kind == TokenKind::Char) {
+      token.text = static_cast<uint32_t>(out_.texts.size());
+      out_.texts.push_back(std::move(text));
+    }
+    newline_ = false;
+    lastEnd_ = token.end;
+    out_.tokens.push_back(token);
+    return out_.tokens.back();
+  }
+
+  /// Blanks, newlines and comments; false at the end of the text.
+  bool skipBlanks() {
+    bool lineIsBlank = newline_ || out_.tokens.empty();
+    uint32_t lineStart = scan_.position();
+    for (;;) {
+      char c = scan_.peek();
+      if (scan_.atEnd())
+        return false;
+      if (c == '\n') {
+        if (lineIsBlank)
+          out_.blankLines.push_back(lineStart);
+        scan_.advance();
+        newline_ = lineIsBlank = true;
+        lineStart = scan_.position();
+      } else if (c == ' ' || c == '\t' || c == '\r') {
+        scan_.advance();
+      } else if (c == '/' && (scan_.peek(1) == '/' || scan_.peek(1) == '*')) {
+        comment(lineIsBlank);
+        lineIsBlank = false;
+      } else {
+        return true;
+      }
+    }
+  }
+
+  void comment(bool ownLine) {
+    CommentText comment;
+    comment.begin = scan_.position();
+    comment.isDoc = scan_.peek(1) == '/' && scan_.peek(2) == '/' && scan_.peek(3) != '/';
+    comment.ownLine = ownLine;
+    comment.tokensBefore = static_cast<uint32_t>(out_.tokens.size());
+    if (scan_.peek(1) == '/')
+      scan_.skipLine();
+    else if (scan_.skipBlockComment())
+      newline_ = true;
+    comment.end = scan_.position();
+    if (!ownLine && !comment.isDoc)
+      warnIfDivision(comment);
+    out_.comments.push_back(comment);
+  }
+
+  /// Rule 6: `// 2` or `// (n)` after an operand looks like a division of another language.
+  void warnIfDivision(const CommentText& comment) {
+    if (out_.tokens.empty() || newline_)
+      return;
+    TokenKind last = out_.tokens.back().kind;
+    bool operand = last == TokenKind::Identifier || last == TokenKind::Int || last == TokenKind::Float ||
+                   last == TokenKind::RParen || last == TokenKind::RBracket;
+    std::string_view body = scan_.text(comment.begin, comment.end).substr(2);
+    while (!body.empty() && (body.front() == ' ' || body.front() == '('))
+      body.remove_prefix(1);
+    while (!body.empty() && (body.back() == ' ' || body.back() == ')' || body.back() == '\r'))
+      body.remove_suffix(1);
+    if (operand && isOneWordOfCode(body) && comment.begin == lastEnd_ + 1)
+      sink_.report(DiagId::CommentDivision, scan_.span(comment.begin, comment.end));
+  }
+
+  bool isOneWordOfCode(std::string_view body) const {
+    if (body.empty())
+      return false;
+    bool number = body.find_first_not_of("0123456789._") == std::string_view::npos;
+    if (number)
+      return true;
+    for (char c : body)
+      if (!isNamePart(c))
+        return false;
+    // A name counts only if the text uses it as a token before.
+    for (const Token& token : out_.tokens)
+      if (token.kind == TokenKind::Identifier && scan_.text(token.begin, token.end) == body)
+        return true;
+    return false;
+  }
+
+  void next() {
+    char c = scan_.peek();
+    uint32_t begin = scan_.position();
+    if (isNameStart(c))
+      return word(begin);
+    if (c >= '0' && c <= '9')
+      return number(begin);
+    if (c == '"')
+      return stringStart(begin, false);
+    if (c == '\'')
+      return charLiteral(begin);
+    if (!strings_.empty() && strings_.back().depth == 0 && (c == '}' || c == ':'))
+      return interpolationEnd(begin);
+    symbol(begin);
+  }
+
+  void word(uint32_t begin) {
+    if (scan_.peek() == 'r' && scan_.peek(1) == '"')
+      return rawString(begin);
+    while (isNamePart(scan_.peek()))
+      scan_.advance();
+    std::string_view text = scan_.text(begin, scan_.position());
+    for (const TokenRow& row : keywords)
+      if (row.text == text) {
+        add(row.kind, begin);
+        return;
+      }
+    add(TokenKind::Identifier, begin);
+  }
+
+  /// Rule 4. After `.` digits are a tuple position and nothing else.
+  void number(uint32_t begin) {
+    bool afterDot = !out_.tokens.empty() && out_.tokens.back().kind == TokenKind::Dot && lastEnd_ == begin;
+    bool isFloat = false;
+    bool ok = afterDot ? scan_.digits() : scan_.number(isFloat);
+    if (ok && isNamePart(scan_.peek())) {
+      while (isNamePart(scan_.peek()))
+        scan_.advance();
+      ok = false;
+    }
+    if (!ok)
+      sink_.report(DiagId::BadNumber, scan_.span(begin, scan_.position()), scan_.text(begin, scan_.position()));
+    add(isFloat ? TokenKind::Float : TokenKind::Int, begin);
+  }
+
+  void charLiteral(uint32_t begin) {
+    scan_.advance();
+    std::string text;
+    while (!scan_.atEnd() && scan_.peek() != '\'' && scan_.peek() != '\n')
+      scan_.character(text);
+    bool closed = scan_.peek() == '\'';
+    if (closed)
+      scan_.advance();
+    if (!closed || characterCount(text) != 1)
+      sink_.report(DiagId::BadCharLiteral, scan_.span(begin, scan_.position()));
+    add(TokenKind::Char, begin, text.empty() ? "?" : text);
+  }
+
+  void rawString(uint32_t begin) {
+    scan_.advance();
+    scan_.advance();
+    add(TokenKind::StringStart, begin);
+    uint32_t start = scan_.position();
+    while (!scan_.atEnd() && scan_.peek() != '"' && scan_.peek() != '\n')
+      scan_.advance();
+    if (scan_.position() > start)
+      add(TokenKind::StringText, start, std::string(scan_.text(start, scan_.position())));
+    closeString(begin, 1);
+  }
+
+  void closeString(uint32_t begin, uint32_t quotes) {
+    uint32_t end = scan_.position();
+    if (scan_.peek() != '"')
+      sink_.report(DiagId::UnclosedString, scan_.span(begin, end));
+    for (uint32_t k = 0; k < quotes && scan_.peek() == '"'; ++k)
+      scan_.advance();
+    add(TokenKind::StringEnd, end);
+  }
+
+  void stringStart(uint32_t begin, bool) {
+    bool triple = scan_.peek(1) == '"' && scan_.peek(2) == '"';
+    for (int k = 0; k < (triple ? 3 : 1); ++k)
+      scan_.advance();
+    add(TokenKind::StringStart, begin);
+    stringText(begin, triple);
+  }
+
+  /// Text up to the closing quotes or to an interpolation, whose tokens follow.
+  void stringText(uint32_t opened, bool triple) {
+    uint32_t start = scan_.position();
+    std::string text;
+    auto flush = [&] {
+      if (!text.empty())
+        add(TokenKind::StringText, start, std::move(text));
+    };
+    for (;;) {
+      char c = scan_.peek();
+      bool closing = triple ? c == '"' && scan_.peek(1) == '"' && scan_.peek(2) == '"' : c == '"';
+      if (scan_.atEnd() || closing || (c == '\n' && !triple)) {
+        flush();
+        return closeString(opened, triple ? 3 : 1);
+      }
+      if (c == '{' && scan_.peek(1) != '{') {
+        flush();
+        scan_.advance();
+        if (strings_.size() >= 64) {
+          sink_.report(DiagId::NestedTooDeep, scan_.span(start, scan_.position()), "64");
+          return closeString(opened, triple ? 3 : 1);
+        }
+        strings_.push_back({0, triple, opened});
+        return;
+      }
+      if (c == '}' && scan_.peek(1) != '}')
+        sink_.report(DiagId::LoneBrace, scan_.span(scan_.position(), scan_.position() + 1));
+      if ((c == '{' || c == '}') && scan_.peek(1) == c)
+        scan_.advance();
+      scan_.character(text);
+    }
+  }
+
+  void interpolationEnd(uint32_t begin) {
+    Interpolation level = strings_.back();
+    strings_.pop_back();
+    std::string format;
+    if (scan_.peek() == ':') {
+      scan_.advance();
+      uint32_t start = scan_.position();
+      while (!scan_.atEnd() && scan_.peek() != '}' && scan_.peek() != '\n' && scan_.peek() != '"')
+        scan_.advance();
+      format = scan_.text(start, scan_.position());
+      if (!isFormat(format))
+        sink_.report(DiagId::BadFormat, scan_.span(start, scan_.position()), format);
+    }
+    if (scan_.peek() == '}')
+      scan_.advance();
+    else
+      sink_.report(DiagId::UnclosedString, scan_.span(level.opened, begin));
+    add(TokenKind::FormatEnd, begin, format);
+    stringText(level.opened, level.triple);
+  }
+
+  void symbol(uint32_t begin) {
+    std::string_view rest = scan_.rest();
+    for (const TokenRow& row : symbols) {
+      if (!rest.starts_with(row.text))
+        continue;
+      for (size_t k = 0; k < row.text.size(); ++k)
+        scan_.advance();
+      countBrackets(row.kind);
+      add(row.kind, begin);
+      return;
+    }
+    std::string text;
+    scan_.rawCharacter(text);
+    sink_.report(DiagId::BadCharacter, scan_.span(begin, scan_.position()), text);
+    add(TokenKind::Bad, begin);
+  }
+
+  void countBrackets(TokenKind kind) {
+    if (strings_.empty())
+      return;
+    if (kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace)
+      ++strings_.back().depth;
+    else if (kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace)
+      strings_.back().depth -= strings_.back().depth > 0;
+  }
+
+  Scanner scan_;
+  DiagnosticSink& sink_;
+  TokenStream out_;
+  std::vector<Interpolation> strings_;
+  bool newline_ = false;
+  uint32_t lastEnd_ = 0;
+};
+
+} // namespace
+
+std::string_view tokenText(TokenKind kind) { return texts[static_cast<size_t>(kind)]; }
+bool isKeyword(TokenKind kind) { return kind <= TokenKind::KwAssert; }
+
+TokenStream lex(FileId file, const SourceStore& sources, DiagnosticSink& sink) {
+  return Lexer(file, sources.text(file), sink).run();
+}
+
+} // namespace melix::lex

@@ -1,0 +1,46 @@
+#pragma once
+// Text to tokens. Newlines are no tokens: each token says whether one stands before it, and the parser applies rule 1.
+
+#include "diagnostics/diagnostic.h"
+
+namespace melix::lex {
+
+enum class TokenKind : uint8_t {
+#define KEYWORD(Kind, Text) Kw##Kind,
+#define SYMBOL(Kind, Text) Kind,
+#define TOKEN(Kind, Text) Kind,
+#include "lex/tokens.def"
+};
+
+/// As it stands in messages: `fn`, `(`, a name.
+std::string_view tokenText(TokenKind kind);
+bool isKeyword(TokenKind kind);
+
+struct Token {
+  TokenKind kind = TokenKind::End;
+  bool newlineBefore = false;
+  bool spaceBefore = false;
+  bool spaceAfter = false;
+  uint32_t begin = 0, end = 0;
+  uint32_t text = 0; ///< index into TokenStream::texts, of Char, StringText and FormatEnd
+};
+
+struct CommentText {
+  uint32_t begin = 0, end = 0;
+  bool isDoc = false;
+  bool ownLine = false;
+  uint32_t tokensBefore = 0; ///< how many tokens stand before it
+};
+
+struct TokenStream {
+  FileId file;
+  std::vector<Token> tokens; ///< the last is End
+  std::vector<std::string> texts;
+  std::vector<CommentText> comments;
+  std::vector<uint32_t> blankLines; ///< offsets of starts of blank lines
+};
+
+/// Never fails: what cannot be read is reported and becomes Bad tokens. A text that is not UTF-8 gives only End.
+TokenStream lex(FileId file, const SourceStore& sources, DiagnosticSink& sink);
+
+} // namespace melix::lex

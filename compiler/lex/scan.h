@@ -1,0 +1,51 @@
+#pragma once
+// The lexer's view of the text: one position, and the pieces that need many lines of their own (numbers, escapes, UTF-8).
+
+#include "diagnostics/diagnostic.h"
+
+#include <algorithm>
+
+namespace melix::lex {
+
+inline bool isNameStart(char c) {
+  auto u = static_cast<unsigned char>(c);
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || u >= 0x80;
+}
+inline bool isNamePart(char c) { return isNameStart(c) || (c >= '0' && c <= '9'); }
+/// `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]`
+bool isFormat(std::string_view format);
+
+class Scanner {
+public:
+  Scanner(FileId file, std::string_view text, DiagnosticSink& sink) : file_(file), text_(text), sink_(sink) {}
+
+  uint32_t position() const { return at_; }
+  bool atEnd() const { return at_ >= text_.size(); }
+  char peek(uint32_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  void advance() { at_ += at_ < text_.size(); }
+  std::string_view rest() const { return text_.substr(std::min<size_t>(at_, text_.size())); }
+  std::string_view text(uint32_t begin, uint32_t end) const { return text_.substr(begin, end - begin); }
+  Span span(uint32_t begin, uint32_t end) const { return {file_, begin, end}; }
+
+  bool checkUtf8();    ///< reports the first bad byte
+  void skipPreamble(); ///< byte-order mark and `#!` line
+  void skipLine();
+  bool skipBlockComment(); ///< nested; true if it spans lines
+  bool digits();           ///< a run of digits
+  bool number(bool& isFloat);
+  /// One character of a string or char literal, escapes decoded.
+  void character(std::string& out);
+  /// One character as it stands.
+  void rawCharacter(std::string& out);
+
+private:
+  bool digitsOf(unsigned base);
+  void escape(std::string& out);
+
+  FileId file_;
+  std::string_view text_;
+  DiagnosticSink& sink_;
+  uint32_t at_ = 0;
+};
+
+} // namespace melix::lex

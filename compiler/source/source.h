@@ -1,0 +1,56 @@
+#pragma once
+// Source texts and places in them.
+
+#include "support/ids.h"
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace melix {
+
+struct FileTag;
+using FileId = Id<FileTag>;
+
+/// Bytes [begin, end) of a file. A span without a valid file is nowhere.
+struct Span {
+  FileId file;
+  uint32_t begin = 0, end = 0;
+  bool valid() const { return file.valid(); }
+  auto operator<=>(const Span&) const = default;
+};
+
+/// The smallest span that covers both (of one file).
+Span cover(Span a, Span b);
+
+/// From 1; columns count characters (code points), not bytes.
+struct LineColumn {
+  uint32_t line = 0, column = 0;
+};
+
+/// Owns the texts of a session. Views stay valid as long as the store.
+class SourceStore {
+public:
+  FileId add(std::string path, std::string text);
+  std::string_view path(FileId file) const { return files_[file.index].path; }
+  std::string_view text(FileId file) const { return files_[file.index].text; }
+  std::string_view text(Span span) const { return text(span.file).substr(span.begin, span.end - span.begin); }
+  LineColumn lineColumn(FileId file, uint32_t offset) const;
+  LineColumn lineColumn(Span span) const { return lineColumn(span.file, span.begin); }
+  /// A line without its end; `line` from 1.
+  std::string_view lineText(FileId file, uint32_t line) const;
+  size_t fileCount() const { return files_.size(); }
+
+private:
+  struct File {
+    std::string path, text;
+    std::vector<uint32_t> lineStarts;
+  };
+  std::deque<File> files_;
+};
+
+/// Number of code points of UTF-8 text (invalid bytes count one each).
+uint32_t characterCount(std::string_view text);
+
+} // namespace melix
