@@ -1,9 +1,25 @@
 #include "driver/driver.h"
 
-#include "driver/command_line.h"
+#include "driver/commands.h"
 #include "driver/files.h"
 
 namespace melix::driver {
+namespace {
+
+int runCommand(const Invocation& invocation) {
+  switch (invocation.command) {
+  case CommandKind::Run: return commandRun(invocation);
+  case CommandKind::Build: return commandBuild(invocation);
+  case CommandKind::Check: return commandCheck(invocation);
+  case CommandKind::Show: return commandShow(invocation);
+  case CommandKind::Test: return commandTest(invocation);
+  case CommandKind::Fmt: return commandFmt(invocation);
+  case CommandKind::Repl: return commandRepl(invocation);
+  }
+  return 0;
+}
+
+} // namespace
 
 int runMelix(std::vector<std::string> arguments) {
   auto parsed = parseCommandLine(std::move(arguments));
@@ -11,7 +27,7 @@ int runMelix(std::vector<std::string> arguments) {
     (answer->status == 0 ? writeOutput : writeError)(answer->text);
     return answer->status;
   }
-  return 0;
+  return runCommand(std::get<Invocation>(parsed));
 }
 
 } // namespace melix::driver

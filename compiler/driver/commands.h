@@ -1,0 +1,16 @@
+#pragma once
+#include "driver/command_line.h"
+
+/// One function a subcommand, each in a file of its own (`command_run.cpp`). It does the work of a command
+/// line that was understood and returns the exit status.
+namespace melix::driver {
+
+int commandRun(const Invocation& invocation);
+int commandBuild(const Invocation& invocation);
+int commandCheck(const Invocation& invocation);
+int commandShow(const Invocation& invocation);
+int commandTest(const Invocation& invocation);
+int commandFmt(const Invocation& invocation);
+int commandRepl(const Invocation& invocation);
+
+} // namespace melix::driver
