@@ -5,14 +5,12 @@ namespace melix::runtime {
 void giveArray(uint64_t* results, const Asked& asked, const void* data, const int64_t* dims) {
   results[0] = 1;
   results[1] = reinterpret_cast<uint64_t>(data);
-  for (int k = 0; k < asked.rank(); k++)
-    results[2 + k] = static_cast<uint64_t>(dims[k]);
+  for (int k = 0; k < asked.rank(); k++) results[2 + k] = static_cast<uint64_t>(dims[k]);
   setStr(results + 2 + asked.rank(), {nullptr, 0});
 }
 
 void giveError(MelixTask* task, uint64_t* results, const Asked& asked, TextBuffer& error) {
-  for (int k = 0; k < 2 + asked.rank(); k++)
-    results[k] = 0;
+  for (int k = 0; k < 2 + asked.rank(); k++) results[k] = 0;
   setStr(results + 2 + asked.rank(), takeStr(task, error));
 }
 
@@ -20,8 +18,7 @@ void addAskedType(TextBuffer& out, const Asked& asked) {
   out.add(kindName(asked.elem()->kind));
   out.addByte('[');
   for (int k = 0; k < asked.rank(); k++) {
-    if (k > 0)
-      out.add(", ");
+    if (k > 0) out.add(", ");
     if (asked.dims[k] < 0)
       out.addByte('_');
     else
@@ -31,8 +28,9 @@ void addAskedType(TextBuffer& out, const Asked& asked) {
 }
 
 const char* kindName(uint8_t kind) {
-  static const char* const names[] = {"()",  "bool", "char", "i8",   "i16", "i32", "i64",    "u8",     "u16", "u32",
-                                      "u64", "f16",  "bf16", "f32",  "f64", "f8e4m3", "f8e5m2", "c64", "c128", "str"};
+  static const char* const names[] = {"()",  "bool",   "char",   "i8",  "i16",  "i32",  "i64",
+                                      "u8",  "u16",    "u32",    "u64", "f16",  "bf16", "f32",
+                                      "f64", "f8e4m3", "f8e5m2", "c64", "c128", "str"};
   return kind < sizeof names / sizeof *names ? names[kind] : "array";
 }
 

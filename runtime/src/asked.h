@@ -1,5 +1,6 @@
 #pragma once
-// Arrays that a caller asks for by type: what readers of files do with the wanted element type and dimensions.
+// Arrays that a caller asks for by type: what readers of files do with the wanted element type and
+// dimensions.
 
 #include "builtins.h"
 
@@ -7,13 +8,15 @@ namespace melix::runtime {
 
 inline constexpr int maxRank = 32;
 
-/// The request of an `Asked` result: two argument slots, the type (kind ARRAY) and the wanted dims, -1 for any.
+/// The request of an `Asked` result: two argument slots, the type (kind ARRAY) and the wanted dims, -1 for
+/// any.
 struct Asked {
   const MelixType* type;
   const int64_t* dims;
 
   explicit Asked(const uint64_t* slots)
-      : type(reinterpret_cast<const MelixType*>(slots[0])), dims(reinterpret_cast<const int64_t*>(slots[1])) {}
+      : type(reinterpret_cast<const MelixType*>(slots[0])), dims(reinterpret_cast<const int64_t*>(slots[1])) {
+  }
   int rank() const { return type->rank; }
   const MelixType* elem() const { return type->elem; }
 };

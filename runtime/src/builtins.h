@@ -3,7 +3,8 @@
 
 #include "task.h"
 
-// The one list is the compiler's; here only symbols with C linkage and one type are needed. A test compares them.
+// The one list is the compiler's; here only symbols with C linkage and one type are needed. A test compares
+// them.
 extern "C" {
 #pragma GCC visibility push(default)
 #define BUILTIN(symbol) void symbol(MelixTask* task, const uint64_t* args, uint64_t* results);
@@ -70,8 +71,7 @@ inline void setStr(uint64_t* slots, MelixStr text) {
 
 /// A str with memory of its own.
 inline MelixStr makeStr(MelixTask* task, const void* data, int64_t len) {
-  if (len <= 0)
-    return {nullptr, 0};
+  if (len <= 0) return {nullptr, 0};
   void* copy = melix_alloc(task, len);
   memcpy(copy, data, static_cast<size_t>(len));
   return {static_cast<const uint8_t*>(copy), len};
@@ -80,7 +80,9 @@ inline MelixStr makeStr(MelixTask* task, const char* text) {
   return makeStr(task, text, static_cast<int64_t>(strlen(text)));
 }
 /// Memory for a str of `len` > 0 bytes, to be filled.
-inline uint8_t* newText(MelixTask* task, int64_t len) { return static_cast<uint8_t*>(melix_alloc(task, len)); }
+inline uint8_t* newText(MelixTask* task, int64_t len) {
+  return static_cast<uint8_t*>(melix_alloc(task, len));
+}
 
 /// The same for a buffer, which is released; it must be the only one alive, because this may panic.
 inline MelixStr takeStr(MelixTask* task, TextBuffer& buffer) {

@@ -7,32 +7,28 @@ namespace melix::runtime {
 
 namespace {
 
-bool isFlag(const MelixParam& p) { return (p.flags & MELIX_PARAM_DEFAULT) && p.type->kind == MELIX_KIND_BOOL; }
+bool isFlag(const MelixParam& p) {
+  return (p.flags & MELIX_PARAM_DEFAULT) && p.type->kind == MELIX_KIND_BOOL;
+}
 bool isOption(const MelixParam& p) { return p.flags & MELIX_PARAM_DEFAULT; }
 bool isRest(const MelixParam& p) { return p.flags & MELIX_PARAM_REST; }
 
 /// `batch_size` as `batch-size`
 void addOptionName(TextBuffer& out, const MelixParam& p) {
-  for (const char* c = p.name; *c; c++)
-    out.addByte(*c == '_' ? '-' : *c);
+  for (const char* c = p.name; *c; c++) out.addByte(*c == '_' ? '-' : *c);
 }
 
 const char* valueWord(const MelixType* type) {
   switch (type->kind) {
-  case MELIX_KIND_STR:
-    return "TEXT";
-  case MELIX_KIND_CHAR:
-    return "CHAR";
-  case MELIX_KIND_BOOL:
-    return "true|false";
-  default:
-    return type->kind >= MELIX_KIND_F16 && type->kind <= MELIX_KIND_F64 ? "NUMBER" : "INTEGER";
+  case MELIX_KIND_STR: return "TEXT";
+  case MELIX_KIND_CHAR: return "CHAR";
+  case MELIX_KIND_BOOL: return "true|false";
+  default: return type->kind >= MELIX_KIND_F16 && type->kind <= MELIX_KIND_F64 ? "NUMBER" : "INTEGER";
   }
 }
 
 void addUpper(TextBuffer& out, const char* name) {
-  for (const char* c = name; *c; c++)
-    out.addByte(*c >= 'a' && *c <= 'z' ? static_cast<char>(*c - 32) : *c);
+  for (const char* c = name; *c; c++) out.addByte(*c >= 'a' && *c <= 'z' ? static_cast<char>(*c - 32) : *c);
 }
 
 void addUsage(TextBuffer& out, const MelixCommandLine& spec, const char* program) {
@@ -40,16 +36,14 @@ void addUsage(TextBuffer& out, const MelixCommandLine& spec, const char* program
   out.add(program);
   for (int64_t k = 0; k < spec.count; k++) {
     const MelixParam& p = spec.params[k];
-    if (isOption(p))
-      continue;
+    if (isOption(p)) continue;
     out.add(isRest(p) ? " [" : " ");
     addUpper(out, p.name);
     out.add(isRest(p) ? "...]" : "");
   }
   for (int64_t k = 0; k < spec.count; k++) {
     const MelixParam& p = spec.params[k];
-    if (!isOption(p))
-      continue;
+    if (!isOption(p)) continue;
     out.add(" [--");
     addOptionName(out, p);
     if (!isFlag(p)) {
@@ -68,22 +62,18 @@ void addHelpLine(TextBuffer& out, const MelixParam& p) {
     out.add("--");
     addOptionName(out, p);
     out.addByte(' ');
-    if (!isFlag(p))
-      out.add(valueWord(p.type));
+    if (!isFlag(p)) out.add(valueWord(p.type));
   } else {
     addUpper(out, p.name);
   }
-  while (out.len - start < 26)
-    out.addByte(' ');
-  if (p.help)
-    out.add(p.help);
+  while (out.len - start < 26) out.addByte(' ');
+  if (p.help) out.add(p.help);
   if (p.defaultText && !isFlag(p)) {
     out.add(p.help ? " (default " : "default ");
     out.add(p.defaultText);
     out.add(p.help ? ")" : "");
   }
-  while (out.len > start && out.data[out.len - 1] == ' ')
-    out.len--;
+  while (out.len > start && out.data[out.len - 1] == ' ') out.len--;
   out.addByte('\n');
 }
 
@@ -93,12 +83,10 @@ void writeHelp(const MelixCommandLine& spec, const char* program) {
   if (spec.doc && *spec.doc) {
     out.addByte('\n');
     out.add(spec.doc);
-    if (out.data[out.len - 1] != '\n')
-      out.addByte('\n');
+    if (out.data[out.len - 1] != '\n') out.addByte('\n');
   }
   out.addByte('\n');
-  for (int64_t k = 0; k < spec.count; k++)
-    addHelpLine(out, spec.params[k]);
+  for (int64_t k = 0; k < spec.count; k++) addHelpLine(out, spec.params[k]);
   out.add("  --help                  show this text\n");
   writeText(1, out.data, out.len);
 }
@@ -147,8 +135,7 @@ struct Parser {
     arg.given = 1;
     arg.slots[0] = arg.slots[1] = 0;
     if (p.type->kind == MELIX_KIND_STR) {
-      if (findBadUtf8(text.data, text.len) >= 0)
-        return badValue(p, value, ParseStatus::NoNumber);
+      if (findBadUtf8(text.data, text.len) >= 0) return badValue(p, value, ParseStatus::NoNumber);
       setStr(arg.slots, text);
       return MELIX_OK;
     }
@@ -167,19 +154,16 @@ struct Parser {
   const MelixParam* findOption(const char* text, size_t len, bool& off) {
     for (int64_t k = 0; k < spec.count; k++) {
       const MelixParam& p = spec.params[k];
-      if (!isOption(p))
-        continue;
+      if (!isOption(p)) continue;
       ScopedBuffer name;
       addOptionName(name, p);
       auto equal = [&](const char* t, size_t n) {
         return n == static_cast<size_t>(name.len) && memcmp(t, name.data, n) == 0;
       };
       off = false;
-      if (equal(text, len))
-        return &p;
+      if (equal(text, len)) return &p;
       off = true;
-      if (isFlag(p) && len > 3 && memcmp(text, "no-", 3) == 0 && equal(text + 3, len - 3))
-        return &p;
+      if (isFlag(p) && len > 3 && memcmp(text, "no-", 3) == 0 && equal(text + 3, len - 3)) return &p;
     }
     return nullptr;
   }
@@ -189,24 +173,21 @@ struct Parser {
     const char* equals = strchr(text, '=');
     bool off;
     const MelixParam* p = findOption(text, equals ? static_cast<size_t>(equals - text) : strlen(text), off);
-    if (!p)
-      return wrong("unknown option `", argv[at], "`");
+    if (!p) return wrong("unknown option `", argv[at], "`");
     MelixArg& arg = out[p - spec.params];
     if (isFlag(*p) && !equals) {
       arg = {1, {!off, 0}};
       return MELIX_OK;
     }
-    if (equals)
-      return store(*p, arg, equals + 1);
-    if (at + 1 == argc)
-      return wrong("`", argv[at], "` needs a value");
+    if (equals) return store(*p, arg, equals + 1);
+    if (at + 1 == argc) return wrong("`", argv[at], "` needs a value");
     return store(*p, arg, argv[++at]);
   }
 
-  /// Positional arguments in order; what is left goes to the rest parameter, whose slots count it until the end.
+  /// Positional arguments in order; what is left goes to the rest parameter, whose slots count it until the
+  /// end.
   int32_t positional(int64_t& next, const char* value, int64_t index) {
-    while (next < spec.count && (isOption(spec.params[next]) || isRest(spec.params[next])))
-      next++;
+    while (next < spec.count && (isOption(spec.params[next]) || isRest(spec.params[next]))) next++;
     if (next < spec.count) {
       int64_t k = next++;
       return store(spec.params[k], out[k], value);
@@ -241,8 +222,7 @@ struct Parser {
         status = option(at);
       else
         status = positional(next, text, at);
-      if (status != MELIX_OK)
-        return status;
+      if (status != MELIX_OK) return status;
     }
     for (int64_t k = 0; k < spec.count; k++) {
       if (!out[k].given && !isOption(spec.params[k]) && !isRest(spec.params[k]))
@@ -278,16 +258,13 @@ using namespace melix::runtime;
 
 int32_t melix_parse_command_line(MelixTask* task, const MelixCommandLine* spec, int32_t argc, char** argv,
                                  MelixArg* out) {
-  for (int64_t k = 0; k < spec->count; k++)
-    out[k] = {0, {0, 0}};
+  for (int64_t k = 0; k < spec->count; k++) out[k] = {0, {0, 0}};
   auto* rest = static_cast<int32_t*>(malloc(static_cast<size_t>(argc + 1) * sizeof(int32_t)));
-  if (!rest)
-    return MELIX_USAGE;
+  if (!rest) return MELIX_USAGE;
   Parser parser{task, *spec, argc, argv, out};
   parser.rest = rest;
   int32_t status = parser.scan();
-  if (status == MELIX_OK)
-    parser.own();
+  if (status == MELIX_OK) parser.own();
   free(rest);
   return status;
 }

@@ -5,7 +5,8 @@ namespace melix::runtime {
 
 namespace {
 
-/// Blocks whose count went to zero, unlinked, linked by `next`: deep structures are dropped without recursion.
+/// Blocks whose count went to zero, unlinked, linked by `next`: deep structures are dropped without
+/// recursion.
 struct Worklist {
   MelixTask* task;
   MelixBlock* first = nullptr;
@@ -14,12 +15,10 @@ struct Worklist {
 /// True if that was the last owner.
 bool giveUp(MelixTask* task, MelixBlock* block) {
   if (task->head.threaded) {
-    if (__atomic_load_n(&block->refs, __ATOMIC_RELAXED) < 0)
-      return false;
+    if (__atomic_load_n(&block->refs, __ATOMIC_RELAXED) < 0) return false;
     return __atomic_sub_fetch(&block->refs, 1, __ATOMIC_ACQ_REL) == 0;
   }
-  if (block->refs < 0)
-    return false;
+  if (block->refs < 0) return false;
   return --block->refs == 0;
 }
 
@@ -29,8 +28,7 @@ void addOwner(MelixTask* task, MelixBlock* block) {
       __atomic_add_fetch(&block->refs, 1, __ATOMIC_RELAXED);
     return;
   }
-  if (block->refs >= 0)
-    block->refs++;
+  if (block->refs >= 0) block->refs++;
 }
 
 struct Retain {
@@ -42,28 +40,27 @@ struct Release {
   Worklist* work;
   void operator()(void* data) const {
     MelixBlock* block = headerOf(data);
-    if (!giveUp(work->task, block))
-      return;
+    if (!giveUp(work->task, block)) return;
     unlinkBlock(work->task, block);
     block->next = work->first;
     work->first = block;
   }
 };
 
-template <class Visit> void visitValue(const MelixType* type, const uint8_t* value, const Visit& visit);
+template <class Visit>
+void visitValue(const MelixType* type, const uint8_t* value, const Visit& visit);
 
 template <class Visit>
 void visitFields(const MelixField* fields, uint32_t count, const uint8_t* base, const Visit& visit) {
   for (uint32_t k = 0; k < count; k++) {
-    if (fields[k].type->flags & MELIX_HOLDS_REFS)
-      visitValue(fields[k].type, base + fields[k].offset, visit);
+    if (fields[k].type->flags & MELIX_HOLDS_REFS) visitValue(fields[k].type, base + fields[k].offset, visit);
   }
 }
 
 /// Calls visit(data) for every counted pointer that is part of the value. Recursion follows the type only.
-template <class Visit> void visitValue(const MelixType* type, const uint8_t* value, const Visit& visit) {
-  if (!(type->flags & MELIX_HOLDS_REFS))
-    return;
+template <class Visit>
+void visitValue(const MelixType* type, const uint8_t* value, const Visit& visit) {
+  if (!(type->flags & MELIX_HOLDS_REFS)) return;
   switch (type->kind) {
   case MELIX_KIND_STR:
   case MELIX_KIND_ARRAY:
@@ -71,15 +68,12 @@ template <class Visit> void visitValue(const MelixType* type, const uint8_t* val
   case MELIX_KIND_ENUM: {
     uintptr_t word;
     memcpy(&word, value, sizeof word);
-    if (word != 0 && !(word & 1))
-      visit(reinterpret_cast<void*>(word));
+    if (word != 0 && !(word & 1)) visit(reinterpret_cast<void*>(word));
     return;
   }
   case MELIX_KIND_TUPLE:
   case MELIX_KIND_STRUCT:
-  case MELIX_KIND_RECORDS:
-    visitFields(type->fields, type->fieldCount, value, visit);
-    return;
+  case MELIX_KIND_RECORDS: visitFields(type->fields, type->fieldCount, value, visit); return;
   case MELIX_KIND_UNION: {
     uint32_t tag;
     memcpy(&tag, value, sizeof tag);
@@ -87,32 +81,28 @@ template <class Visit> void visitValue(const MelixType* type, const uint8_t* val
       visitFields(type->cases[tag].fields, type->cases[tag].fieldCount, value, visit);
     return;
   }
-  default:
-    return;
+  default: return;
   }
 }
 
-template <class Visit> void visitBlock(MelixBlock* block, const Visit& visit) {
+template <class Visit>
+void visitBlock(MelixBlock* block, const Visit& visit) {
   const MelixType* type = block->type;
-  if (!type)
-    return;
+  if (!type) return;
   const uint8_t* data = dataOf(block);
   if (block->layout == MELIX_LAYOUT_NODE) {
     uint32_t tag;
     memcpy(&tag, data, sizeof tag);
-    if (tag < type->caseCount)
-      visitFields(type->cases[tag].fields, type->cases[tag].fieldCount, data, visit);
+    if (tag < type->caseCount) visitFields(type->cases[tag].fields, type->cases[tag].fieldCount, data, visit);
     return;
   }
-  if (!(type->flags & MELIX_HOLDS_REFS) || type->size == 0)
-    return;
+  if (!(type->flags & MELIX_HOLDS_REFS) || type->size == 0) return;
   uint64_t count = block->bytes / type->size;
   if (block->layout == MELIX_LAYOUT_LIST) {
     count = static_cast<uint64_t>(reinterpret_cast<const MelixListHead*>(data)->len);
     data += MELIX_LIST_ELEMENTS;
   }
-  for (uint64_t k = 0; k < count; k++)
-    visitValue(type, data + k * type->size, visit);
+  for (uint64_t k = 0; k < count; k++) visitValue(type, data + k * type->size, visit);
 }
 
 void finish(Worklist& work) {
@@ -132,26 +122,22 @@ void retainContents(MelixTask* task, MelixBlock* block) { visitBlock(block, Reta
 using namespace melix::runtime;
 
 void melix_retain(MelixTask* task, void* data) {
-  if (data)
-    addOwner(task, headerOf(data));
+  if (data) addOwner(task, headerOf(data));
 }
 
 void melix_release(MelixTask* task, void* data) {
-  if (!data)
-    return;
+  if (!data) return;
   Worklist work{task};
   Release{&work}(data);
   finish(work);
 }
 
 void melix_retain_word(MelixTask* task, void* word) {
-  if (!(reinterpret_cast<uintptr_t>(word) & 1))
-    melix_retain(task, word);
+  if (!(reinterpret_cast<uintptr_t>(word) & 1)) melix_retain(task, word);
 }
 
 void melix_release_word(MelixTask* task, void* word) {
-  if (!(reinterpret_cast<uintptr_t>(word) & 1))
-    melix_release(task, word);
+  if (!(reinterpret_cast<uintptr_t>(word) & 1)) melix_release(task, word);
 }
 
 void melix_retain_value(MelixTask* task, const MelixType* type, const void* value) {
@@ -165,12 +151,10 @@ void melix_release_value(MelixTask* task, const MelixType* type, const void* val
 }
 
 void* melix_ensure_unique(MelixTask* task, void* data) {
-  if (!data)
-    return nullptr;
+  if (!data) return nullptr;
   MelixBlock* block = headerOf(data);
   int32_t refs = task->head.threaded ? __atomic_load_n(&block->refs, __ATOMIC_ACQUIRE) : block->refs;
-  if (refs == 1)
-    return data;
+  if (refs == 1) return data;
   auto bytes = static_cast<int64_t>(block->bytes);
   void* copy = melix_alloc(task, bytes);
   MelixBlock* fresh = headerOf(copy);

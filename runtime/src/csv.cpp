@@ -1,5 +1,6 @@
-// Numbers in comma-separated files (rule 47). Rows are lines (LF or CRLF; blank lines at the end are allowed); fields may
-// have blanks around them and may stand in double quotes. What is wrong is told with file, line and column.
+// Numbers in comma-separated files (rule 47). Rows are lines (LF or CRLF; blank lines at the end are
+// allowed); fields may have blanks around them and may stand in double quotes. What is wrong is told with
+// file, line and column.
 #include "asked.h"
 #include "files.h"
 #include "format.h"
@@ -49,18 +50,15 @@ struct Reader {
   /// True if only blank lines are left.
   bool onlyBlankLeft() const {
     for (const uint8_t* p = at; p != end; p++) {
-      if (*p != ' ' && *p != '\t' && *p != '\r' && *p != '\n')
-        return false;
+      if (*p != ' ' && *p != '\t' && *p != '\r' && *p != '\n') return false;
     }
     return true;
   }
 };
 
 MelixStr stripped(const uint8_t* from, const uint8_t* to) {
-  while (from < to && (*from == ' ' || *from == '\t'))
-    from++;
-  while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\r'))
-    to--;
+  while (from < to && (*from == ' ' || *from == '\t')) from++;
+  while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\r')) to--;
   if (to - from >= 2 && *from == '"' && to[-1] == '"') {
     from++;
     to--;
@@ -81,10 +79,8 @@ bool badField(Reader& reader, MelixStr field, uint8_t kind, ParseStatus status) 
                    : status == ParseStatus::NoInteger ? "is not a whole number, as "
                    : kind == MELIX_KIND_BOOL          ? "is not a bool"
                                                       : "is not a number");
-  if (status != ParseStatus::NoNumber)
-    reader.error.add(kindName(kind));
-  if (status == ParseStatus::NoInteger)
-    reader.error.add(" asks");
+  if (status != ParseStatus::NoNumber) reader.error.add(kindName(kind));
+  if (status == ParseStatus::NoInteger) reader.error.add(" asks");
   return false;
 }
 
@@ -103,14 +99,11 @@ bool readRow(Reader& reader, const MelixType* elem, int64_t& columns, TextBuffer
       reader.error.add(" numbers of the first row");
       return false;
     }
-    if (!out.reserve(16))
-      return reader.fail(from, "out of memory");
+    if (!out.reserve(16)) return reader.fail(from, "out of memory");
     ParseStatus status = parseScalar(field, elem->kind, out.data + out.len);
-    if (status != ParseStatus::Ok)
-      return badField(reader, field, elem->kind, status);
+    if (status != ParseStatus::Ok) return badField(reader, field, elem->kind, status);
     out.len += elem->size;
-    if (!comma)
-      break;
+    if (!comma) break;
     from = comma + 1;
   }
   count++;
@@ -127,8 +120,7 @@ bool readRow(Reader& reader, const MelixType* elem, int64_t& columns, TextBuffer
 }
 
 bool checkDim(Reader& reader, const Asked& asked, int64_t wanted, int64_t found, const char* what) {
-  if (wanted < 0 || wanted == found)
-    return true;
+  if (wanted < 0 || wanted == found) return true;
   reader.addPlace(reader.place.lineStart);
   reader.error.add("the file has ");
   reader.error.addInt(found);
@@ -147,8 +139,7 @@ bool readTable(Reader& reader, const Asked& asked, TextBuffer& out, int64_t* dim
   int64_t wantedColumns = rank == 2 ? asked.dims[1] : -1;
   while (!reader.onlyBlankLeft()) {
     bool first = rows == 0;
-    if (!readRow(reader, asked.elem(), columns, out))
-      return false;
+    if (!readRow(reader, asked.elem(), columns, out)) return false;
     if (first && !checkDim(reader, asked, wantedColumns, columns, columns == 1 ? " column" : " columns"))
       return false;
     if (rank == 1 && columns > 1 && rows > 0)
@@ -156,8 +147,7 @@ bool readTable(Reader& reader, const Asked& asked, TextBuffer& out, int64_t* dim
     rows++;
     reader.nextLine();
   }
-  if (rows == 0)
-    return reader.fail(reader.at, "the file is empty");
+  if (rows == 0) return reader.fail(reader.at, "the file is empty");
   if (rank == 1) {
     dims[0] = rows * columns;
     return checkDim(reader, asked, asked.dims[0], dims[0], dims[0] == 1 ? " number" : " numbers");
@@ -171,31 +161,27 @@ bool isNumberKind(uint8_t kind) {
   return kind == MELIX_KIND_BOOL || (kind >= MELIX_KIND_I8 && kind <= MELIX_KIND_F64);
 }
 
-bool readCsv(MelixStr path, int64_t skip, const Asked& asked, TextBuffer& content, TextBuffer& out, int64_t* dims,
-             TextBuffer& error) {
+bool readCsv(MelixStr path, int64_t skip, const Asked& asked, TextBuffer& content, TextBuffer& out,
+             int64_t* dims, TextBuffer& error) {
   if (asked.rank() < 1 || asked.rank() > 2 || !isNumberKind(asked.elem()->kind)) {
     error.add("csv.read gives arrays of numbers with one or two dimensions, not `");
     addAskedType(error, asked);
     error.addByte('`');
     return false;
   }
-  if (!readFile(path, content, error))
-    return false;
+  if (!readFile(path, content, error)) return false;
   const uint8_t* begin = content.data;
   const uint8_t* end = begin + content.len;
-  if (content.len >= 3 && memcmp(begin, "\xef\xbb\xbf", 3) == 0)
-    begin += 3;
+  if (content.len >= 3 && memcmp(begin, "\xef\xbb\xbf", 3) == 0) begin += 3;
   Reader reader{path, begin, end, {1, begin}, error};
-  for (; skip > 0 && !reader.atEnd(); skip--)
-    reader.nextLine();
+  for (; skip > 0 && !reader.atEnd(); skip--) reader.nextLine();
   return readTable(reader, asked, out, dims);
 }
 
 void addRow(TextBuffer& out, const MelixType* elem, const uint8_t* row, int64_t columns) {
   const FormatSpec plain;
   for (int64_t k = 0; k < columns; k++) {
-    if (k > 0)
-      out.addByte(',');
+    if (k > 0) out.addByte(',');
     formatScalar(out, elem->kind, row + static_cast<uint64_t>(k) * elem->size, plain, false);
   }
   out.addByte('\n');
@@ -221,8 +207,7 @@ void melix_csv_read(MelixTask* task, const uint64_t* args, uint64_t* results) {
   }
   error.release();
   void* data = melix_alloc(task, out.len);
-  if (out.len > 0)
-    memcpy(data, out.data, static_cast<size_t>(out.len));
+  if (out.len > 0) memcpy(data, out.data, static_cast<size_t>(out.len));
   out.release();
   giveArray(results, asked, data, dims);
 }

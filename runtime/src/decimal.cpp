@@ -15,22 +15,17 @@ struct FloatFormat {
 
 FloatFormat formatOf(uint8_t kind) {
   switch (kind) {
-  case MELIX_KIND_F8E4M3:
-    return {3, 4, false};
-  case MELIX_KIND_F8E5M2:
-    return {2, 5, true};
-  case MELIX_KIND_F16:
-    return {10, 5, true};
-  case MELIX_KIND_BF16:
-    return {7, 8, true};
-  case MELIX_KIND_F32:
-    return {23, 8, true};
-  default:
-    return {52, 11, true};
+  case MELIX_KIND_F8E4M3: return {3, 4, false};
+  case MELIX_KIND_F8E5M2: return {2, 5, true};
+  case MELIX_KIND_F16: return {10, 5, true};
+  case MELIX_KIND_BF16: return {7, 8, true};
+  case MELIX_KIND_F32: return {23, 8, true};
+  default: return {52, 11, true};
   }
 }
 
-/// numerator / denominator · 10^point is the value, with numerator / denominator in [0.1, 1), or what rounds there.
+/// numerator / denominator · 10^point is the value, with numerator / denominator in [0.1, 1), or what rounds
+/// there.
 struct Ratio {
   BigNumber numerator;
   BigNumber denominator;
@@ -67,8 +62,7 @@ int takeDigit(Ratio& ratio) {
 /// Adds one in the last place.
 void roundUp(Decimal& out) {
   int32_t k = out.count;
-  while (k > 0 && out.digits[k - 1] == '9')
-    k--;
+  while (k > 0 && out.digits[k - 1] == '9') k--;
   if (k == 0) {
     out.digits[0] = '1';
     out.count = 1;
@@ -80,16 +74,14 @@ void roundUp(Decimal& out) {
 }
 
 void dropTrailingZeros(Decimal& out) {
-  while (out.count > 0 && out.digits[out.count - 1] == '0')
-    out.count--;
+  while (out.count > 0 && out.digits[out.count - 1] == '0') out.count--;
 }
 
 /// Digits until `wanted` are there (places behind the point or in all), then rounding by the exact rest.
 void exactDigits(const BinaryFloat& value, int32_t wanted, bool significant, Decimal& out) {
   out.count = 0;
   out.point = 0;
-  if (value.mantissa == 0)
-    return;
+  if (value.mantissa == 0) return;
   Ratio ratio;
   int32_t point = estimatePoint(value);
   setRatio(value, point, ratio);
@@ -99,17 +91,14 @@ void exactDigits(const BinaryFloat& value, int32_t wanted, bool significant, Dec
   }
   out.point = point;
   int64_t count = significant ? wanted : static_cast<int64_t>(wanted) + point;
-  if (count > Decimal::capacity - 1)
-    count = Decimal::capacity - 1;
-  if (count < 0)
-    return; // below half of the last place
+  if (count > Decimal::capacity - 1) count = Decimal::capacity - 1;
+  if (count < 0) return; // below half of the last place
   while (out.count < count && !ratio.numerator.isZero())
     out.digits[out.count++] = static_cast<char>('0' + takeDigit(ratio));
   ratio.numerator.shiftLeft(1);
   int order = ratio.numerator.compare(ratio.denominator);
   bool odd = out.count > 0 && ((out.digits[out.count - 1] - '0') & 1);
-  if (order > 0 || (order == 0 && odd))
-    roundUp(out);
+  if (order > 0 || (order == 0 && odd)) roundUp(out);
   dropTrailingZeros(out);
 }
 
@@ -145,9 +134,9 @@ BinaryFloat splitFloat(uint64_t bits, uint8_t kind) {
 void shortestDigits(const BinaryFloat& value, Decimal& out) {
   out.count = 0;
   out.point = 0;
-  if (value.mantissa == 0)
-    return;
-  // numerator/denominator is the value, low and high over denominator are half the distances to its neighbours.
+  if (value.mantissa == 0) return;
+  // numerator/denominator is the value, low and high over denominator are half the distances to its
+  // neighbours.
   Ratio ratio;
   BigNumber low, high;
   int32_t point = estimatePoint(value);
@@ -156,13 +145,10 @@ void shortestDigits(const BinaryFloat& value, Decimal& out) {
   ratio.numerator.shiftLeft(extra);
   ratio.denominator.shiftLeft(extra);
   low.set(1);
-  if (value.exponent > 0)
-    low.shiftLeft(static_cast<uint32_t>(value.exponent));
-  if (point < 0)
-    low.multiplyPower10(static_cast<uint32_t>(-point));
+  if (value.exponent > 0) low.shiftLeft(static_cast<uint32_t>(value.exponent));
+  if (point < 0) low.multiplyPower10(static_cast<uint32_t>(-point));
   high = low;
-  if (value.lowerIsCloser)
-    high.shiftLeft(1);
+  if (value.lowerIsCloser) high.shiftLeft(1);
   bool even = (value.mantissa & 1) == 0;
   auto reachesOne = [&] { // value + high >= 1 (or > 1 if the bound does not count)
     int order = BigNumber::compareSum(ratio.numerator, high, ratio.denominator);
@@ -191,14 +177,15 @@ void shortestDigits(const BinaryFloat& value, Decimal& out) {
       up = order > 0 || (order == 0 && (digit & 1));
     }
     out.digits[out.count++] = static_cast<char>('0' + digit);
-    if (up)
-      roundUp(out);
+    if (up) roundUp(out);
     dropTrailingZeros(out);
     return;
   }
 }
 
-void roundedDigits(const BinaryFloat& value, int32_t places, Decimal& out) { exactDigits(value, places, false, out); }
+void roundedDigits(const BinaryFloat& value, int32_t places, Decimal& out) {
+  exactDigits(value, places, false, out);
+}
 
 void significantDigits(const BinaryFloat& value, int32_t count, Decimal& out) {
   exactDigits(value, count, true, out);

@@ -26,11 +26,13 @@ struct Decimal {
   int32_t point = 0;
 };
 
-/// The shortest digits that read back as `value` (of those the nearest to it); the bounds count when the mantissa is
-/// even, as reading rounds ties to even. Method: Steele and White 1990, with the estimate of Burger and Dybvig 1996.
+/// The shortest digits that read back as `value` (of those the nearest to it); the bounds count when the
+/// mantissa is even, as reading rounds ties to even. Method: Steele and White 1990, with the estimate of
+/// Burger and Dybvig 1996.
 void shortestDigits(const BinaryFloat& value, Decimal& out);
 
-/// The exact value rounded half to even at `places` digits behind the point (may be negative). May give no digits.
+/// The exact value rounded half to even at `places` digits behind the point (may be negative). May give no
+/// digits.
 void roundedDigits(const BinaryFloat& value, int32_t places, Decimal& out);
 /// The same to `count` > 0 significant digits.
 void significantDigits(const BinaryFloat& value, int32_t count, Decimal& out);

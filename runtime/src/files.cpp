@@ -14,13 +14,10 @@ namespace {
 
 /// The path with a terminator; null (and a message) if it holds a zero byte or memory is short.
 char* pathText(MelixStr path) {
-  if (path.len > 0 && memchr(path.data, 0, static_cast<size_t>(path.len)))
-    return nullptr;
+  if (path.len > 0 && memchr(path.data, 0, static_cast<size_t>(path.len))) return nullptr;
   auto* text = static_cast<char*>(malloc(static_cast<size_t>(path.len) + 1));
-  if (!text)
-    return nullptr;
-  if (path.len > 0)
-    memcpy(text, path.data, static_cast<size_t>(path.len));
+  if (!text) return nullptr;
+  if (path.len > 0) memcpy(text, path.data, static_cast<size_t>(path.len));
   text[path.len] = 0;
   return text;
 }
@@ -42,13 +39,11 @@ int openFile(MelixStr path, int flags, TextBuffer& error, const char* what) {
     return -1;
   }
   int fd;
-  do
-    fd = open(text, flags | O_CLOEXEC, 0666);
+  do fd = open(text, flags | O_CLOEXEC, 0666);
   while (fd < 0 && errno == EINTR);
   int code = errno;
   free(text);
-  if (fd < 0)
-    fail(error, path, what, code);
+  if (fd < 0) fail(error, path, what, code);
   return fd;
 }
 
@@ -56,26 +51,22 @@ int openFile(MelixStr path, int flags, TextBuffer& error, const char* what) {
 
 bool readFile(MelixStr path, TextBuffer& out, TextBuffer& error) {
   int fd = openFile(path, O_RDONLY, error, "read");
-  if (fd < 0)
-    return false;
+  if (fd < 0) return false;
   struct stat info;
-  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-    out.reserve(info.st_size + 1);
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) out.reserve(info.st_size + 1);
   for (;;) {
     if (!out.reserve(64 * 1024 < out.cap - out.len ? out.cap - out.len : 64 * 1024)) {
       close(fd);
       return fail(error, path, "read", ENOMEM);
     }
     ssize_t n = read(fd, out.data + out.len, static_cast<size_t>(out.cap - out.len));
-    if (n < 0 && errno == EINTR)
-      continue;
+    if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       int code = errno;
       close(fd);
       return fail(error, path, "read", code);
     }
-    if (n == 0)
-      break;
+    if (n == 0) break;
     out.len += n;
   }
   close(fd);
@@ -84,8 +75,7 @@ bool readFile(MelixStr path, TextBuffer& out, TextBuffer& error) {
 
 bool writeFile(MelixStr path, const uint8_t* data, int64_t len, bool append, TextBuffer& error) {
   int fd = openFile(path, O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC), error, "write");
-  if (fd < 0)
-    return false;
+  if (fd < 0) return false;
   bool written = writeAll(fd, data, len);
   int code = errno;
   if (close(fd) != 0 && written) {

@@ -7,10 +7,10 @@ namespace melix::runtime {
 
 struct FormatSpec {
   uint32_t fill = ' ';
-  char align = 0;      ///< '<' '^' '>' or 0: numbers right, others left
+  char align = 0; ///< '<' '^' '>' or 0: numbers right, others left
   bool plus = false;
   bool zero = false;
-  char letter = 0;     ///< one of efgxb% or 0
+  char letter = 0; ///< one of efgxb% or 0
   int32_t width = 0;
   int32_t digits = -1;
 
@@ -26,7 +26,7 @@ const char* checkSpec(const FormatSpec& spec, uint8_t kind);
 void formatScalar(TextBuffer& out, uint8_t kind, const void* value, const FormatSpec& spec, bool quoted);
 
 /// Any value.
-void formatValue(MelixTask* task, TextBuffer& out, const MelixType* type, const void* value, const FormatSpec& spec,
-                 bool quoted);
+void formatValue(MelixTask* task, TextBuffer& out, const MelixType* type, const void* value,
+                 const FormatSpec& spec, bool quoted);
 
 } // namespace melix::runtime

@@ -14,10 +14,8 @@ bool isFloatKind(uint8_t kind) { return kind >= MELIX_KIND_F16 && kind <= MELIX_
 bool isIntKind(uint8_t kind) { return kind >= MELIX_KIND_I8 && kind <= MELIX_KIND_U64; }
 bool isSigned(uint8_t kind) { return kind >= MELIX_KIND_I8 && kind <= MELIX_KIND_I64; }
 
-
 void pad(TextBuffer& out, uint32_t fill, int64_t count) {
-  for (; count > 0; count--)
-    out.addChar(fill);
+  for (; count > 0; count--) out.addChar(fill);
 }
 
 /// `sign` (may be empty) and `body`, aligned; zeros go between them.
@@ -52,16 +50,15 @@ void addPlain(TextBuffer& out, const Decimal& d, int32_t places) {
     out.add(d.digits, whole);
     addZeros(out, d.point - whole);
   }
-  int32_t first = d.count == 0 ? 0 : d.point; // index of the first digit behind the point; negative: zeros in front
+  int32_t first =
+      d.count == 0 ? 0 : d.point; // index of the first digit behind the point; negative: zeros in front
   int32_t have = d.count - (first > 0 ? first : 0);
   int32_t zeros = d.count == 0 ? 0 : first < 0 ? -first : 0;
   int32_t behind = d.count == 0 ? 0 : zeros + (have > 0 ? have : 0);
-  if (behind == 0 && places <= 0)
-    return;
+  if (behind == 0 && places <= 0) return;
   out.addByte('.');
   addZeros(out, zeros);
-  if (have > 0)
-    out.add(d.digits + (first > 0 ? first : 0), have);
+  if (have > 0) out.add(d.digits + (first > 0 ? first : 0), have);
   addZeros(out, places - behind);
 }
 
@@ -97,8 +94,7 @@ void addFloatBody(TextBuffer& out, const BinaryFloat& value, const FormatSpec& s
     significantDigits(value, spec.digits ? spec.digits : 1, d);
   else
     roundedDigits(value, letter == '%' ? spec.digits + 2 : spec.digits, d);
-  if (letter == '%')
-    d.point += d.count ? 2 : 0;
+  if (letter == '%') d.point += d.count ? 2 : 0;
   int32_t places = spec.digits < 0 ? 0 : spec.digits;
   if (letter == 'e')
     addExponent(out, d, places);
@@ -110,8 +106,7 @@ void addFloatBody(TextBuffer& out, const BinaryFloat& value, const FormatSpec& s
     addPlain(out, d, 0);
   else
     addShortest(out, d);
-  if (letter == '%')
-    out.addByte('%');
+  if (letter == '%') out.addByte('%');
 }
 
 void formatBinaryFloat(TextBuffer& out, const BinaryFloat& value, const FormatSpec& spec, bool integer) {
@@ -152,10 +147,8 @@ void formatInt(TextBuffer& out, uint8_t kind, uint64_t bits, const FormatSpec& s
     exact.negative = negative;
     // Shortest digits of an integer are all its digits: write it through the exact path.
     FormatSpec used = spec;
-    if (spec.digits < 0 && spec.letter != 'e')
-      used.digits = 0;
-    if (spec.letter == 'g' && spec.digits < 0)
-      used.digits = 20;
+    if (spec.digits < 0 && spec.letter != 'e') used.digits = 0;
+    if (spec.letter == 'g' && spec.digits < 0) used.digits = 20;
     if (spec.letter == 'e' && spec.digits < 0) {
       Decimal d;
       significantDigits(exact, 20, d);
@@ -176,18 +169,12 @@ void formatInt(TextBuffer& out, uint8_t kind, uint64_t bits, const FormatSpec& s
 
 void addQuotedChar(TextBuffer& out, uint32_t c, char quote) {
   switch (c) {
-  case '\n':
-    return out.add("\\n");
-  case '\t':
-    return out.add("\\t");
-  case '\r':
-    return out.add("\\r");
-  case 0:
-    return out.add("\\0");
-  case '\\':
-    return out.add("\\\\");
-  default:
-    break;
+  case '\n': return out.add("\\n");
+  case '\t': return out.add("\\t");
+  case '\r': return out.add("\\r");
+  case 0: return out.add("\\0");
+  case '\\': return out.add("\\\\");
+  default: break;
   }
   if (c == static_cast<uint32_t>(quote)) {
     out.addByte('\\');
@@ -196,8 +183,7 @@ void addQuotedChar(TextBuffer& out, uint32_t c, char quote) {
   }
   if (c < 0x20 || c == 0x7f) {
     out.add("\\u{");
-    if (c >= 16)
-      out.addByte(static_cast<char>('0' + c / 16));
+    if (c >= 16) out.addByte(static_cast<char>('0' + c / 16));
     out.addByte("0123456789abcdef"[c % 16]);
     out.addByte('}');
     return;
@@ -224,17 +210,14 @@ void addQuotedText(TextBuffer& out, MelixStr text) {
 int64_t prefixBytes(MelixStr text, int64_t chars) {
   int64_t i = 0;
   for (; i < text.len; i++) {
-    if ((text.data[i] & 0xc0) != 0x80 && chars-- == 0)
-      return i;
+    if ((text.data[i] & 0xc0) != 0x80 && chars-- == 0) return i;
   }
   return i;
 }
 
 void formatText(TextBuffer& out, MelixStr text, const FormatSpec& spec, bool quoted) {
-  if (spec.digits >= 0)
-    text.len = prefixBytes(text, spec.digits);
-  if (!quoted)
-    return addPadded(out, spec, "", text.data, text.len, false);
+  if (spec.digits >= 0) text.len = prefixBytes(text, spec.digits);
+  if (!quoted) return addPadded(out, spec, "", text.data, text.len, false);
   ScopedBuffer body;
   addQuotedText(body, text);
   addPadded(out, spec, "", body.data, body.len, false);
@@ -242,14 +225,12 @@ void formatText(TextBuffer& out, MelixStr text, const FormatSpec& spec, bool quo
 
 void formatChar(TextBuffer& out, uint32_t c, const FormatSpec& spec, bool quoted) {
   ScopedBuffer body;
-  if (quoted)
-    body.addByte('\'');
+  if (quoted) body.addByte('\'');
   if (quoted)
     addQuotedChar(body, c, '\'');
   else
     body.addChar(c);
-  if (quoted)
-    body.addByte('\'');
+  if (quoted) body.addByte('\'');
   addPadded(out, spec, "", body.data, body.len, false);
 }
 
@@ -304,56 +285,41 @@ const char* parseSpec(const uint8_t* text, int64_t len, FormatSpec& out) {
   number(out.width);
   if (at < len && text[at] == '.') {
     at++;
-    if (!number(out.digits))
-      return "`.` needs a number of digits";
+    if (!number(out.digits)) return "`.` needs a number of digits";
   }
-  if (at < len && memchr("efgxb%", text[at], 6))
-    out.letter = static_cast<char>(text[at++]);
-  if (at < len)
-    return "expected `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]`";
-  if (out.width > maxWidth || out.digits > maxWidth)
-    return "width and digits go up to 10000";
+  if (at < len && memchr("efgxb%", text[at], 6)) out.letter = static_cast<char>(text[at++]);
+  if (at < len) return "expected `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]`";
+  if (out.width > maxWidth || out.digits > maxWidth) return "width and digits go up to 10000";
   return nullptr;
 }
 
 const char* checkSpec(const FormatSpec& spec, uint8_t kind) {
   bool hex = spec.letter == 'x' || spec.letter == 'b';
   bool complex = kind == MELIX_KIND_C64 || kind == MELIX_KIND_C128;
-  if (isIntKind(kind))
-    return hex && spec.digits >= 0 ? "`.digits` does not go with `x` and `b`" : nullptr;
-  if (isFloatKind(kind) || complex)
-    return hex ? "`x` and `b` are for integers" : nullptr;
+  if (isIntKind(kind)) return hex && spec.digits >= 0 ? "`.digits` does not go with `x` and `b`" : nullptr;
+  if (isFloatKind(kind) || complex) return hex ? "`x` and `b` are for integers" : nullptr;
   if (kind <= MELIX_KIND_CHAR || kind == MELIX_KIND_STR) {
-    if (spec.letter)
-      return "this letter is for numbers";
-    if (spec.plus || spec.zero)
-      return "`+` and `0` are for numbers";
+    if (spec.letter) return "this letter is for numbers";
+    if (spec.plus || spec.zero) return "`+` and `0` are for numbers";
   }
   return nullptr;
 }
 
 void formatScalar(TextBuffer& out, uint8_t kind, const void* value, const FormatSpec& spec, bool quoted) {
-  if (isIntKind(kind))
-    return formatInt(out, kind, loadBits(value, kind), spec);
-  if (isFloatKind(kind))
-    return formatBinaryFloat(out, splitFloat(loadBits(value, kind), kind), spec, false);
+  if (isIntKind(kind)) return formatInt(out, kind, loadBits(value, kind), spec);
+  if (isFloatKind(kind)) return formatBinaryFloat(out, splitFloat(loadBits(value, kind), kind), spec, false);
   auto addWord = [&](const char* word) {
-    addPadded(out, spec, "", reinterpret_cast<const uint8_t*>(word), static_cast<int64_t>(strlen(word)), false);
+    addPadded(out, spec, "", reinterpret_cast<const uint8_t*>(word), static_cast<int64_t>(strlen(word)),
+              false);
   };
   switch (kind) {
-  case MELIX_KIND_UNIT:
-    return addWord("()");
-  case MELIX_KIND_BOOL:
-    return addWord(*static_cast<const uint8_t*>(value) ? "true" : "false");
-  case MELIX_KIND_CHAR:
-    return formatChar(out, static_cast<uint32_t>(loadBits(value, kind)), spec, quoted);
+  case MELIX_KIND_UNIT: return addWord("()");
+  case MELIX_KIND_BOOL: return addWord(*static_cast<const uint8_t*>(value) ? "true" : "false");
+  case MELIX_KIND_CHAR: return formatChar(out, static_cast<uint32_t>(loadBits(value, kind)), spec, quoted);
   case MELIX_KIND_C64:
-  case MELIX_KIND_C128:
-    return formatComplex(out, kind, value, spec);
-  case MELIX_KIND_STR:
-    return formatText(out, *static_cast<const MelixStr*>(value), spec, quoted);
-  default:
-    return;
+  case MELIX_KIND_C128: return formatComplex(out, kind, value, spec);
+  case MELIX_KIND_STR: return formatText(out, *static_cast<const MelixStr*>(value), spec, quoted);
+  default: return;
   }
 }
 

@@ -25,7 +25,8 @@ struct Formatter {
 };
 
 /// The axes of an array, and how its element at a row-major index is shown.
-template <class Element> struct ArrayWriter {
+template <class Element>
+struct ArrayWriter {
   TextBuffer& out;
   const int64_t* dims;
   int rank;
@@ -36,12 +37,10 @@ template <class Element> struct ArrayWriter {
   void axis(int depth, int64_t first) {
     out.addByte('[');
     int64_t stride = 1;
-    for (int k = depth + 1; k < rank; k++)
-      stride *= dims[k];
+    for (int k = depth + 1; k < rank; k++) stride *= dims[k];
     bool inner = depth + 1 == rank;
     for (int64_t i = 0; i < dims[depth]; i++) {
-      if (i > 0)
-        separate(depth, inner);
+      if (i > 0) separate(depth, inner);
       if (shorten && dims[depth] > 2 * shownAtEnd && i == shownAtEnd) {
         out.add("…");
         i = dims[depth] - shownAtEnd - 1;
@@ -57,18 +56,15 @@ template <class Element> struct ArrayWriter {
 
 private:
   void separate(int depth, bool inner) {
-    if (inner || oneLine)
-      return out.add(", ");
+    if (inner || oneLine) return out.add(", ");
     out.add(",\n");
-    for (int k = 0; k <= depth; k++)
-      out.addByte(' ');
+    for (int k = 0; k <= depth; k++) out.addByte(' ');
   }
 };
 
 int64_t sizeOf(const int64_t* dims, int rank) {
   int64_t size = 1;
-  for (int k = 0; k < rank; k++)
-    size *= dims[k];
+  for (int k = 0; k < rank; k++) size *= dims[k];
   return size;
 }
 
@@ -122,12 +118,10 @@ void gatherElement(const MelixType* type, const uint8_t* stored, int64_t index, 
 }
 
 void Formatter::records(const MelixType* type, const uint8_t* stored, bool nested) {
-  if (type->fieldCount == 0)
-    return out.add("[]");
+  if (type->fieldCount == 0) return out.add("[]");
   auto* dims = reinterpret_cast<const int64_t*>(stored + type->fields[0].offset + 8);
   auto* element = static_cast<uint8_t*>(calloc(1, type->elem->size + 1));
-  if (!element)
-    return;
+  if (!element) return;
   writeArray(out, dims, type->rank, nested, [&](int64_t i) {
     gatherElement(type, stored, i, element);
     value(type->elem, element, true);
@@ -137,8 +131,7 @@ void Formatter::records(const MelixType* type, const uint8_t* stored, bool neste
 
 void Formatter::fields(const MelixField* fields, uint32_t count, const uint8_t* base) {
   for (uint32_t k = 0; k < count; k++) {
-    if (k > 0)
-      out.add(", ");
+    if (k > 0) out.add(", ");
     if (fields[k].name) {
       out.add(fields[k].name);
       out.add(": ");
@@ -148,12 +141,10 @@ void Formatter::fields(const MelixField* fields, uint32_t count, const uint8_t* 
 }
 
 void Formatter::caseOf(const MelixType* type, uint32_t tag, const uint8_t* base) {
-  if (tag >= type->caseCount)
-    return;
+  if (tag >= type->caseCount) return;
   const MelixCase& c = type->cases[tag];
   out.add(c.name);
-  if (c.fieldCount == 0)
-    return;
+  if (c.fieldCount == 0) return;
   out.addByte('(');
   fields(c.fields, c.fieldCount, base);
   out.addByte(')');
@@ -165,12 +156,9 @@ void Formatter::value(const MelixType* type, const uint8_t* data, bool nested) {
     checkStack(task);
   }
   switch (type->kind) {
-  case MELIX_KIND_ARRAY:
-    return array(type, data, nested);
-  case MELIX_KIND_RECORDS:
-    return records(type, data, nested);
-  case MELIX_KIND_LIST:
-    return list(type, data);
+  case MELIX_KIND_ARRAY: return array(type, data, nested);
+  case MELIX_KIND_RECORDS: return records(type, data, nested);
+  case MELIX_KIND_LIST: return list(type, data);
   case MELIX_KIND_TUPLE:
     out.addByte('(');
     fields(type->fields, type->fieldCount, data);
@@ -183,10 +171,8 @@ void Formatter::value(const MelixType* type, const uint8_t* data, bool nested) {
   case MELIX_KIND_ENUM: {
     uintptr_t word;
     memcpy(&word, data, sizeof word);
-    if (word & 1)
-      return caseOf(type, static_cast<uint32_t>(word >> 1), nullptr);
-    if (word == 0)
-      return;
+    if (word & 1) return caseOf(type, static_cast<uint32_t>(word >> 1), nullptr);
+    if (word == 0) return;
     uint32_t tag;
     memcpy(&tag, reinterpret_cast<const void*>(word), sizeof tag);
     return caseOf(type, tag, reinterpret_cast<const uint8_t*>(word));
@@ -196,10 +182,8 @@ void Formatter::value(const MelixType* type, const uint8_t* data, bool nested) {
     memcpy(&tag, data, sizeof tag);
     return caseOf(type, tag, data);
   }
-  case MELIX_KIND_OPAQUE:
-    return out.add(type->name);
-  default:
-    return formatScalar(out, type->kind, data, spec, nested);
+  case MELIX_KIND_OPAQUE: return out.add(type->name);
+  default: return formatScalar(out, type->kind, data, spec, nested);
   }
 }
 
@@ -210,8 +194,8 @@ const char* misfit(const FormatSpec& spec, const MelixType* type) {
 
 } // namespace
 
-void formatValue(MelixTask* task, TextBuffer& out, const MelixType* type, const void* value, const FormatSpec& spec,
-                 bool quoted) {
+void formatValue(MelixTask* task, TextBuffer& out, const MelixType* type, const void* value,
+                 const FormatSpec& spec, bool quoted) {
   Formatter{task, out, spec}.value(type, static_cast<const uint8_t*>(value), quoted);
 }
 
@@ -225,12 +209,9 @@ MelixStr melix_format_value(MelixTask* task, const MelixType* type, const void* 
   FormatSpec spec;
   const char* wrong = parseSpec(text, len, spec);
   const MelixType* leaf = type;
-  while (leaf->kind == MELIX_KIND_ARRAY || leaf->kind == MELIX_KIND_LIST)
-    leaf = leaf->elem;
-  if (!wrong)
-    wrong = misfit(spec, leaf);
-  if (wrong)
-    panicText(task, wrong);
+  while (leaf->kind == MELIX_KIND_ARRAY || leaf->kind == MELIX_KIND_LIST) leaf = leaf->elem;
+  if (!wrong) wrong = misfit(spec, leaf);
+  if (wrong) panicText(task, wrong);
   TextBuffer out;
   formatValue(task, out, type, value, spec, quoted != 0);
   return takeStr(task, out);

@@ -3,9 +3,10 @@
 
 #include <unistd.h>
 
-// melix_enter saves what the calling convention wants kept, switches to `stack` unless that is null, and calls
-// body(task, context). It returns 0 when the body returns, or the status that melix_leave was given with the stack
-// pointer it saved: a setjmp and longjmp of our own, so that nothing of the C library or a sanitizer interferes.
+// melix_enter saves what the calling convention wants kept, switches to `stack` unless that is null, and
+// calls body(task, context). It returns 0 when the body returns, or the status that melix_leave was given
+// with the stack pointer it saved: a setjmp and longjmp of our own, so that nothing of the C library or a
+// sanitizer interferes.
 extern "C" int32_t melix_enter(MelixTask* task, MelixBodyFn body, void* context, void* stack, void** saved);
 extern "C" [[noreturn]] void melix_leave(void* saved, int32_t status);
 
@@ -60,7 +61,8 @@ melix_leave:
 .popsection
 )");
 
-// Present only in a program built with the address sanitizer: frames that were jumped over must lose their marks.
+// Present only in a program built with the address sanitizer: frames that were jumped over must lose their
+// marks.
 extern "C" __attribute__((weak)) void __asan_unpoison_memory_region(void const volatile* at, size_t bytes);
 
 namespace melix::runtime {
@@ -73,8 +75,7 @@ void initTask(MelixTask* task) {
 
 /// Joins the blocks of an inner list to an outer one.
 static void spliceList(MelixBlock& inner, MelixBlock& outer) {
-  if (inner.next == &inner)
-    return;
+  if (inner.next == &inner) return;
   inner.next->prev = &outer;
   inner.prev->next = outer.next;
   outer.next->prev = inner.prev;
@@ -104,6 +105,16 @@ int32_t runWithLanding(MelixTask* task, MelixBodyFn body, void* context, bool fr
   return land(task, body, context, nullptr, freeBlocks);
 }
 
+/// Takes the sanitizer's marks from the frames that are about to be jumped over.
+static void unmarkFrames(const Stack& stack, uint8_t* landing) {
+  constexpr ptrdiff_t ownFrames = 1024;
+  uint8_t* from = static_cast<uint8_t*>(__builtin_frame_address(0)) - ownFrames;
+  bool onEmergency = from >= stack.map && from < stack.guard;
+  if (onEmergency) from = stack.low;
+  uint8_t* to = stack.contains(from) && !stack.contains(landing) ? stack.high : landing;
+  if (from < to) __asan_unpoison_memory_region(from, static_cast<size_t>(to - from));
+}
+
 void leaveToLanding(MelixTask* task, int32_t status) {
   Landing* landing = task->landing;
   if (!landing) {
@@ -114,14 +125,7 @@ void leaveToLanding(MelixTask* task, int32_t status) {
     }
     _exit(status == MELIX_EXIT ? task->exitStatus : status);
   }
-  if (__asan_unpoison_memory_region) {
-    auto* here = static_cast<uint8_t*>(__builtin_frame_address(0));
-    auto* top = static_cast<uint8_t*>(landing->sp);
-    if (task->stack.contains(here) && !task->stack.contains(top))
-      top = task->stack.high;
-    if (here < top)
-      __asan_unpoison_memory_region(here, static_cast<size_t>(top - here));
-  }
+  if (__asan_unpoison_memory_region) unmarkFrames(task->stack, static_cast<uint8_t*>(landing->sp));
   melix_leave(landing->sp, status);
 }
 
@@ -131,14 +135,12 @@ using namespace melix::runtime;
 
 MelixTask* melix_task_create(void) {
   auto* task = static_cast<MelixTask*>(malloc(sizeof(MelixTask)));
-  if (task)
-    initTask(task);
+  if (task) initTask(task);
   return task;
 }
 
 void melix_task_destroy(MelixTask* task) {
-  if (!task)
-    return;
+  if (!task) return;
   freeList(task, task->rootList);
   orphanFreeBlocks(task);
   unwatchStack(task);
@@ -151,10 +153,8 @@ void melix_task_destroy(MelixTask* task) {
 }
 
 int32_t melix_catch(MelixTask* task, MelixBodyFn body, void* context) {
-  if (task->stack.contains(__builtin_frame_address(0)))
-    return land(task, body, context, nullptr, true);
-  if (!task->stack.map && makeStack(task->stack, mainStackBytes()))
-    watchStack(task);
+  if (task->stack.contains(__builtin_frame_address(0))) return land(task, body, context, nullptr, true);
+  if (!task->stack.map && makeStack(task->stack, mainStackBytes())) watchStack(task);
   task->stackLimit = task->stack.map ? task->stack.low + 256 * 1024 : nullptr;
   int32_t status = land(task, body, context, task->stack.high, true);
   if (task->overflowed) {

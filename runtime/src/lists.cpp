@@ -33,8 +33,7 @@ static void growList(MelixTask* task, void** list, const MelixType* elem, int64_
   void* old = *list;
   int64_t len = old ? headOf(old)->len : 0;
   void* fresh = makeList(task, elem, cap);
-  if (old)
-    memcpy(elementsOf(fresh), elementsOf(old), static_cast<size_t>(len) * elem->size);
+  if (old) memcpy(elementsOf(fresh), elementsOf(old), static_cast<size_t>(len) * elem->size);
   headOf(fresh)->len = len;
   if (old) {
     if (isUnique(task, old))
@@ -50,16 +49,15 @@ static void growList(MelixTask* task, void** list, const MelixType* elem, int64_
 
 using namespace melix::runtime;
 
-int64_t melix_list_length(const void* list) { return list ? static_cast<const MelixListHead*>(list)->len : 0; }
+int64_t melix_list_length(const void* list) {
+  return list ? static_cast<const MelixListHead*>(list)->len : 0;
+}
 
 void melix_list_reserve(MelixTask* task, void** list, const MelixType* elem, int64_t cap) {
-  if (*list && isUnique(task, *list) && headOf(*list)->cap >= cap)
-    return;
+  if (*list && isUnique(task, *list) && headOf(*list)->cap >= cap) return;
   int64_t len = melix_list_length(*list);
-  if (len > cap)
-    cap = len;
-  if (*list || cap > 0)
-    growList(task, list, elem, cap < leastCapacity ? leastCapacity : cap);
+  if (len > cap) cap = len;
+  if (*list || cap > 0) growList(task, list, elem, cap < leastCapacity ? leastCapacity : cap);
 }
 
 void* melix_list_push(MelixTask* task, void** list, const MelixType* elem) {
@@ -77,10 +75,8 @@ void* melix_list_push(MelixTask* task, void** list, const MelixType* elem) {
 
 void* melix_list_pop(MelixTask* task, void** list, const MelixType* elem) {
   int64_t len = melix_list_length(*list);
-  if (len == 0)
-    return nullptr;
-  if (!isUnique(task, *list))
-    growList(task, list, elem, headOf(*list)->cap);
+  if (len == 0) return nullptr;
+  if (!isUnique(task, *list)) growList(task, list, elem, headOf(*list)->cap);
   headOf(*list)->len = len - 1;
   return elementsOf(*list) + static_cast<uint64_t>(len - 1) * elem->size;
 }
@@ -89,15 +85,13 @@ void* melix_list_to_array(MelixTask* task, const void* list, const MelixType* el
   int64_t len = melix_list_length(list);
   int64_t bytes = len * static_cast<int64_t>(elem->size);
   void* data = melix_alloc_typed(task, bytes, elem, MELIX_LAYOUT_ELEMENTS);
-  if (len > 0)
-    memcpy(data, elementsOf(const_cast<void*>(list)), static_cast<size_t>(bytes));
+  if (len > 0) memcpy(data, elementsOf(const_cast<void*>(list)), static_cast<size_t>(bytes));
   retainContents(task, headerOf(data));
   return data;
 }
 
 void* melix_list_from_array(MelixTask* task, const void* data, int64_t len, const MelixType* elem) {
-  if (len <= 0)
-    return nullptr;
+  if (len <= 0) return nullptr;
   void* list = makeList(task, elem, len);
   memcpy(elementsOf(list), data, static_cast<size_t>(len) * elem->size);
   headOf(list)->len = len;

@@ -32,8 +32,7 @@ uint8_t* alignUp(uint8_t* p) {
 
 bool takeChunk(MelixTask* task) {
   auto* raw = static_cast<uint8_t*>(malloc(chunkBytes + lineBytes));
-  if (!raw)
-    return false;
+  if (!raw) return false;
   auto* chunk = reinterpret_cast<Chunk*>(alignUp(raw));
   SpinLock guard(&sharedLock);
   chunk->next = chunks;
@@ -57,8 +56,7 @@ MelixBlock* takeSmall(MelixTask* task, unsigned sizeClass) {
     }
   }
   size_t bytes = (sizeClass + 1) * lineBytes;
-  if (static_cast<size_t>(task->bumpEnd - task->bump) < bytes && !takeChunk(task))
-    return nullptr;
+  if (static_cast<size_t>(task->bumpEnd - task->bump) < bytes && !takeChunk(task)) return nullptr;
   auto* block = reinterpret_cast<MelixBlock*>(task->bump);
   task->bump += bytes;
   block->shift = 0;
@@ -66,12 +64,11 @@ MelixBlock* takeSmall(MelixTask* task, unsigned sizeClass) {
 }
 
 MelixBlock* takeLarge(uint64_t bytes, bool zeroed) {
-  if (bytes > UINT64_MAX / 4)
-    return nullptr;
+  constexpr uint64_t addressable = 1ull << 47;
+  if (bytes > addressable / 2) return nullptr;
   size_t total = static_cast<size_t>(bytes) + MELIX_HEADER_BYTES + lineBytes;
   auto* raw = static_cast<uint8_t*>(zeroed ? calloc(1, total) : malloc(total));
-  if (!raw)
-    return nullptr;
+  if (!raw) return nullptr;
   uint8_t* at = alignUp(raw);
   auto* block = reinterpret_cast<MelixBlock*>(at);
   block->shift = static_cast<uint16_t>(at - raw);
@@ -96,8 +93,7 @@ MelixBlock* makeBlock(MelixTask* task, int64_t bytes, bool zeroed) {
   MelixBlock* block = sizeClass != largeClass ? takeSmall(task, sizeClass) : takeLarge(size, zeroed);
   if (!block) [[unlikely]]
     outOfMemory(task, bytes);
-  if (zeroed && sizeClass != largeClass)
-    memset(dataOf(block), 0, size);
+  if (zeroed && sizeClass != largeClass) memset(dataOf(block), 0, size);
   block->refs = 1;
   block->space = 0;
   block->valid = 1;
@@ -118,8 +114,7 @@ MelixBlock* makeBlock(MelixTask* task, int64_t bytes, bool zeroed) {
   stats.liveBlocks++;
   stats.allocations++;
   stats.liveBytes += bytes;
-  if (stats.liveBytes > stats.peakBytes)
-    stats.peakBytes = stats.liveBytes;
+  if (stats.liveBytes > stats.peakBytes) stats.peakBytes = stats.liveBytes;
   return block;
 }
 
@@ -206,11 +201,9 @@ int64_t melix_checked_bytes(MelixTask* task, int64_t elem, int64_t rank, const i
   }
   // A product that overflowed on the way is fine if a later dim is 0.
   for (int64_t k = 0; k < rank; k++) {
-    if (dims[k] == 0)
-      return 0;
+    if (dims[k] == 0) return 0;
   }
-  if (overflow)
-    panicText(task, "an array of this shape does not fit into memory");
+  if (overflow) panicText(task, "an array of this shape does not fit into memory");
   return bytes;
 }
 

@@ -1,4 +1,5 @@
-// NumPy's .npy files, versions 1 to 3: magic, version, length of the header, a header that is a Python dictionary
+// NumPy's .npy files, versions 1 to 3: magic, version, length of the header, a header that is a Python
+// dictionary
 // `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`, then the data.
 #include "asked.h"
 #include "files.h"
@@ -9,7 +10,7 @@ namespace melix::runtime {
 namespace {
 
 struct Header {
-  uint8_t kind = 0;     ///< MelixKind of the elements
+  uint8_t kind = 0; ///< MelixKind of the elements
   bool bigEndian = false;
   bool fortran = false;
   int rank = 0;
@@ -18,13 +19,13 @@ struct Header {
 };
 
 struct DescrKind {
-  const char* text;     ///< without the byte order
+  const char* text; ///< without the byte order
   uint8_t kind;
 };
 constexpr DescrKind descrKinds[] = {
-    {"b1", MELIX_KIND_BOOL}, {"i1", MELIX_KIND_I8},   {"i2", MELIX_KIND_I16}, {"i4", MELIX_KIND_I32},
-    {"i8", MELIX_KIND_I64},  {"u1", MELIX_KIND_U8},   {"u2", MELIX_KIND_U16}, {"u4", MELIX_KIND_U32},
-    {"u8", MELIX_KIND_U64},  {"f2", MELIX_KIND_F16},  {"f4", MELIX_KIND_F32}, {"f8", MELIX_KIND_F64},
+    {"b1", MELIX_KIND_BOOL}, {"i1", MELIX_KIND_I8},    {"i2", MELIX_KIND_I16}, {"i4", MELIX_KIND_I32},
+    {"i8", MELIX_KIND_I64},  {"u1", MELIX_KIND_U8},    {"u2", MELIX_KIND_U16}, {"u4", MELIX_KIND_U32},
+    {"u8", MELIX_KIND_U64},  {"f2", MELIX_KIND_F16},   {"f4", MELIX_KIND_F32}, {"f8", MELIX_KIND_F64},
     {"c8", MELIX_KIND_C64},  {"c16", MELIX_KIND_C128},
 };
 
@@ -34,26 +35,22 @@ struct HeaderText {
   const char* end;
 
   void blanks() {
-    while (at < end && (*at == ' ' || *at == '\n' || *at == '\t'))
-      at++;
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\t')) at++;
   }
   bool take(const char* word) {
     blanks();
     auto len = static_cast<ptrdiff_t>(strlen(word));
-    if (end - at < len || memcmp(at, word, static_cast<size_t>(len)) != 0)
-      return false;
+    if (end - at < len || memcmp(at, word, static_cast<size_t>(len)) != 0) return false;
     at += len;
     return true;
   }
   /// A quoted text up to 15 bytes.
   bool quoted(char* out) {
     blanks();
-    if (at == end || (*at != '\'' && *at != '"'))
-      return false;
+    if (at == end || (*at != '\'' && *at != '"')) return false;
     char quote = *at++;
     int n = 0;
-    while (at < end && *at != quote && n < 15)
-      out[n++] = *at++;
+    while (at < end && *at != quote && n < 15) out[n++] = *at++;
     out[n] = 0;
     return at < end && *at++ == quote;
   }
@@ -62,8 +59,7 @@ struct HeaderText {
     const char* first = at;
     out = 0;
     for (; at < end && *at >= '0' && *at <= '9'; at++) {
-      if (__builtin_mul_overflow(out, 10, &out) || __builtin_add_overflow(out, *at - '0', &out))
-        return false;
+      if (__builtin_mul_overflow(out, 10, &out) || __builtin_add_overflow(out, *at - '0', &out)) return false;
     }
     return at > first;
   }
@@ -71,8 +67,7 @@ struct HeaderText {
 
 bool parseDescr(const char* descr, Header& header) {
   header.bigEndian = descr[0] == '>';
-  if (descr[0] != '<' && descr[0] != '>' && descr[0] != '|' && descr[0] != '=')
-    return false;
+  if (descr[0] != '<' && descr[0] != '>' && descr[0] != '|' && descr[0] != '=') return false;
   for (const DescrKind& k : descrKinds) {
     if (strcmp(k.text, descr + 1) == 0) {
       header.kind = k.kind;
@@ -83,41 +78,32 @@ bool parseDescr(const char* descr, Header& header) {
 }
 
 bool parseShape(HeaderText& text, Header& header) {
-  if (!text.take("("))
-    return false;
+  if (!text.take("(")) return false;
   while (!text.take(")")) {
-    if (header.rank == maxRank || !text.number(header.dims[header.rank++]))
-      return false;
-    if (!text.take(","))
-      return text.take(")");
+    if (header.rank == maxRank || !text.number(header.dims[header.rank++])) return false;
+    if (!text.take(",")) return text.take(")");
   }
   return true;
 }
 
 const char* parseDictionary(HeaderText text, Header& header) {
   const char* malformed = "its header is malformed";
-  if (!text.take("{"))
-    return malformed;
+  if (!text.take("{")) return malformed;
   while (!text.take("}")) {
     char key[16], descr[16];
-    if (!text.quoted(key) || !text.take(":"))
-      return malformed;
+    if (!text.quoted(key) || !text.take(":")) return malformed;
     if (strcmp(key, "descr") == 0) {
-      if (!text.quoted(descr) || !parseDescr(descr, header))
-        return "its element type is not supported";
+      if (!text.quoted(descr) || !parseDescr(descr, header)) return "its element type is not supported";
     } else if (strcmp(key, "fortran_order") == 0) {
       header.fortran = text.take("True");
-      if (!header.fortran && !text.take("False"))
-        return malformed;
+      if (!header.fortran && !text.take("False")) return malformed;
     } else if (strcmp(key, "shape") == 0) {
-      if (!parseShape(text, header))
-        return malformed;
+      if (!parseShape(text, header)) return malformed;
     } else {
       return malformed;
     }
     if (!text.take(",")) {
-      if (!text.take("}"))
-        return malformed;
+      if (!text.take("}")) return malformed;
       break;
     }
   }
@@ -126,19 +112,15 @@ const char* parseDictionary(HeaderText text, Header& header) {
 
 /// Null, or what is wrong with the file.
 const char* parseHeader(const TextBuffer& file, Header& header) {
-  if (file.len < 10 || memcmp(file.data, "\x93NUMPY", 6) != 0)
-    return "it is not a .npy file";
+  if (file.len < 10 || memcmp(file.data, "\x93NUMPY", 6) != 0) return "it is not a .npy file";
   int version = file.data[6];
-  if (version < 1 || version > 3)
-    return "its version is not supported";
+  if (version < 1 || version > 3) return "its version is not supported";
   int64_t start = version == 1 ? 10 : 12;
-  if (file.len < start)
-    return "its header is cut off";
+  if (file.len < start) return "its header is cut off";
   uint32_t length = static_cast<uint32_t>(file.data[8]) | static_cast<uint32_t>(file.data[9]) << 8;
   if (version > 1)
     length |= static_cast<uint32_t>(file.data[10]) << 16 | static_cast<uint32_t>(file.data[11]) << 24;
-  if (file.len - start < length)
-    return "its header is cut off";
+  if (file.len - start < length) return "its header is cut off";
   header.dataAt = start + length;
   auto* text = reinterpret_cast<const char*>(file.data + start);
   return parseDictionary({text, text + length}, header);
@@ -158,8 +140,7 @@ void copyElement(uint8_t* to, const uint8_t* from, const Header& header) {
   }
   uint32_t part = partSize(header.kind);
   for (uint32_t base = 0; base < size; base += part) {
-    for (uint32_t k = 0; k < part; k++)
-      to[base + k] = from[base + part - 1 - k];
+    for (uint32_t k = 0; k < part; k++) to[base + k] = from[base + part - 1 - k];
   }
 }
 
@@ -183,8 +164,7 @@ void copyData(uint8_t* to, const uint8_t* from, const Header& header, int64_t co
     copyElement(to + static_cast<uint64_t>(n) * size, from + static_cast<uint64_t>(at) * size, header);
     for (int k = header.rank - 1; k >= 0; k--) {
       at += strides[k];
-      if (++index[k] < header.dims[k])
-        break;
+      if (++index[k] < header.dims[k]) break;
       at -= strides[k] * index[k];
       index[k] = 0;
     }
@@ -195,8 +175,7 @@ void addShape(TextBuffer& out, const Header& header) {
   out.add(kindName(header.kind));
   out.addByte('[');
   for (int k = 0; k < header.rank; k++) {
-    if (k > 0)
-      out.add(", ");
+    if (k > 0) out.add(", ");
     out.addInt(header.dims[k]);
   }
   out.addByte(']');
@@ -205,11 +184,9 @@ void addShape(TextBuffer& out, const Header& header) {
 bool fits(const Header& header, const Asked& asked) {
   bool widened = header.kind == MELIX_KIND_F16 &&
                  (asked.elem()->kind == MELIX_KIND_F32 || asked.elem()->kind == MELIX_KIND_F64);
-  if (header.rank != asked.rank() || (header.kind != asked.elem()->kind && !widened))
-    return false;
+  if (header.rank != asked.rank() || (header.kind != asked.elem()->kind && !widened)) return false;
   for (int k = 0; k < header.rank; k++) {
-    if (asked.dims[k] >= 0 && asked.dims[k] != header.dims[k])
-      return false;
+    if (asked.dims[k] >= 0 && asked.dims[k] != header.dims[k]) return false;
   }
   return true;
 }
@@ -219,15 +196,13 @@ bool checkFile(MelixStr path, const TextBuffer& file, Header& header, const Aske
   const char* wrong = parseHeader(file, header);
   count = 1;
   bool overflow = false;
-  for (int k = 0; k < header.rank; k++)
-    overflow |= __builtin_mul_overflow(count, header.dims[k], &count);
+  for (int k = 0; k < header.rank; k++) overflow |= __builtin_mul_overflow(count, header.dims[k], &count);
   int64_t bytes = 0;
   if (!wrong)
-    overflow |= __builtin_mul_overflow(count, static_cast<int64_t>(melix_scalar_types[header.kind].size), &bytes);
-  if (!wrong && (overflow || file.len - header.dataAt < bytes))
-    wrong = "its data is cut off";
-  if (!wrong && fits(header, asked))
-    return true;
+    overflow |=
+        __builtin_mul_overflow(count, static_cast<int64_t>(melix_scalar_types[header.kind].size), &bytes);
+  if (!wrong && (overflow || file.len - header.dataAt < bytes)) wrong = "its data is cut off";
+  if (!wrong && fits(header, asked)) return true;
   error.add("cannot read `");
   error.add(path);
   error.add("`: ");
@@ -260,8 +235,7 @@ void widenHalves(uint8_t* to, const uint8_t* from, int64_t count, uint8_t kind) 
 
 const char* descrOf(uint8_t kind) {
   for (const DescrKind& k : descrKinds) {
-    if (k.kind == kind)
-      return k.text;
+    if (k.kind == kind) return k.text;
   }
   return nullptr;
 }
@@ -280,8 +254,7 @@ void addHeader(TextBuffer& out, const char* descr, bool oneByte, int rank, const
     out.add(k + 1 < rank ? ", " : rank == 1 ? "," : "");
   }
   out.add("), }");
-  while ((out.len + 1) % 64 != 0)
-    out.addByte(' ');
+  while ((out.len + 1) % 64 != 0) out.addByte(' ');
   out.addByte('\n');
   int64_t length = out.len - lengthAt - 2;
   if (out.len > lengthAt + 2) {
@@ -337,14 +310,12 @@ void melix_npy_write(MelixTask* task, const uint64_t* args, uint64_t* results) {
     return;
   }
   const uint8_t* data = stored;
-  if (array)
-    memcpy(&data, stored, sizeof data);
+  if (array) memcpy(&data, stored, sizeof data);
   auto* dims = reinterpret_cast<const int64_t*>(stored + 8);
   int rank = array ? type->rank : 0;
   addHeader(out, descr, elem->size == 1, rank, dims);
   int64_t count = 1;
-  for (int k = 0; k < rank; k++)
-    count *= dims[k];
+  for (int k = 0; k < rank; k++) count *= dims[k];
   out.add(data, count * static_cast<int64_t>(elem->size));
   results[0] = writeFile(path, out.data, out.len, false, error);
   out.release();

@@ -18,8 +18,7 @@ MelixWriteFn hostWriter;
 void* hostContext;
 
 void flushBuffer() {
-  if (used > 0)
-    writeAll(1, buffer, used);
+  if (used > 0) writeAll(1, buffer, used);
   used = 0;
 }
 
@@ -28,10 +27,8 @@ void flushBuffer() {
 bool writeAll(int fd, const uint8_t* data, int64_t len) {
   while (len > 0) {
     ssize_t n = write(fd, data, static_cast<size_t>(len));
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0)
-      return false;
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
     data += n;
     len -= n;
   }
@@ -39,8 +36,7 @@ bool writeAll(int fd, const uint8_t* data, int64_t len) {
 }
 
 void writeText(int fd, const uint8_t* data, int64_t len) {
-  if (len <= 0)
-    return;
+  if (len <= 0) return;
   SpinLock guard(&lock);
   if (hostWriter) {
     hostWriter(hostContext, fd, data, len);
@@ -51,18 +47,15 @@ void writeText(int fd, const uint8_t* data, int64_t len) {
     writeAll(fd, data, len);
     return;
   }
-  if (terminal < 0)
-    terminal = isatty(1);
-  if (len > bufferBytes - used)
-    flushBuffer();
+  if (terminal < 0) terminal = isatty(1);
+  if (len > bufferBytes - used) flushBuffer();
   if (len > bufferBytes) {
     writeAll(1, data, len);
     return;
   }
   memcpy(buffer + used, data, static_cast<size_t>(len));
   used += len;
-  if (terminal && memchr(data, '\n', static_cast<size_t>(len)))
-    flushBuffer();
+  if (terminal && memchr(data, '\n', static_cast<size_t>(len))) flushBuffer();
 }
 
 /// print: all pieces in one write to the buffer, so that lines stay whole.
@@ -76,8 +69,7 @@ static void printPieces(int fd, const uint64_t* args) {
   }
   ScopedBuffer text;
   for (int64_t k = 0; k < count; k++) {
-    if (k > 0)
-      text.addByte(' ');
+    if (k > 0) text.addByte(' ');
     text.add(pieces[k]);
   }
   text.addByte('\n');

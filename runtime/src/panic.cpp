@@ -13,7 +13,8 @@ namespace {
   leaveToLanding(task, MELIX_PANIC);
 }
 
-[[noreturn]] void raiseMessage(MelixTask* task, const uint8_t* message, int64_t len, const void* const* frame) {
+[[noreturn]] void raiseMessage(MelixTask* task, const uint8_t* message, int64_t len,
+                               const void* const* frame) {
   // The message may be a text that is freed at the landing; it may also be the task's own.
   if (message != task->message.data) {
     task->message.clear();
@@ -74,7 +75,8 @@ void melix_panic_format(MelixTask* task, const char* format, int64_t count, cons
   raise(task, static_cast<const void* const*>(__builtin_frame_address(0)));
 }
 
-void melix_panic_at(MelixTask* task, const char* place, const char* line, const uint8_t* message, int64_t len) {
+void melix_panic_at(MelixTask* task, const char* place, const char* line, const uint8_t* message,
+                    int64_t len) {
   task->message.clear();
   task->message.add(message, len);
   task->place.clear();
@@ -90,13 +92,23 @@ void melix_panic_at(MelixTask* task, const char* place, const char* line, const 
   leaveToLanding(task, MELIX_PANIC);
 }
 
+/// The text with a zero behind it that does not count.
+static const char* terminated(TextBuffer& text, int64_t* len) {
+  *len = text.len;
+  text.addByte(0);
+  bool added = text.len > *len;
+  text.len = *len;
+  return added ? reinterpret_cast<const char*>(text.data) : "";
+}
+
 void melix_cancelled(MelixTask* task) { leaveToLanding(task, MELIX_CANCELLED); }
 
 const char* melix_panic_text(MelixTask* task, int64_t* len) {
   TextBuffer& text = task->text;
   text.clear();
   const TextBuffer& place = task->place;
-  auto* newline = place.len ? static_cast<uint8_t*>(memchr(place.data, '\n', static_cast<size_t>(place.len))) : nullptr;
+  auto* newline =
+      place.len ? static_cast<uint8_t*>(memchr(place.data, '\n', static_cast<size_t>(place.len))) : nullptr;
   int64_t head = newline ? newline - place.data : place.len;
   text.add(place.data, head);
   text.add(head ? ": panic: " : "panic: ");
@@ -107,11 +119,7 @@ const char* melix_panic_text(MelixTask* task, int64_t* len) {
     text.addByte('\n');
   }
   text.add(task->frames.data, task->frames.len);
-  *len = text.len;
-  return reinterpret_cast<const char*>(text.data);
+  return terminated(text, len);
 }
 
-const char* melix_panic_message(MelixTask* task, int64_t* len) {
-  *len = task->message.len;
-  return reinterpret_cast<const char*>(task->message.data);
-}
+const char* melix_panic_message(MelixTask* task, int64_t* len) { return terminated(task->message, len); }

@@ -9,19 +9,16 @@ namespace melix::runtime {
 namespace {
 
 int digitValue(uint8_t c) {
-  if (c >= '0' && c <= '9')
-    return c - '0';
+  if (c >= '0' && c <= '9') return c - '0';
   c |= 0x20;
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
 }
 
 bool equalsWord(MelixStr text, const char* word) {
   int64_t len = static_cast<int64_t>(strlen(word));
-  if (text.len != len)
-    return false;
+  if (text.len != len) return false;
   for (int64_t k = 0; k < len; k++) {
-    if ((text.data[k] | 0x20) != word[k])
-      return false;
+    if ((text.data[k] | 0x20) != word[k]) return false;
   }
   return true;
 }
@@ -31,8 +28,7 @@ bool isDecimalFloat(MelixStr text) {
   int64_t at = 0;
   auto digits = [&] {
     int64_t first = at;
-    while (at < text.len && text.data[at] >= '0' && text.data[at] <= '9')
-      at++;
+    while (at < text.len && text.data[at] >= '0' && text.data[at] <= '9') at++;
     return at - first;
   };
   auto sign = [&] { at += at < text.len && (text.data[at] == '-' || text.data[at] == '+'); };
@@ -42,13 +38,11 @@ bool isDecimalFloat(MelixStr text) {
     at++;
     count += digits();
   }
-  if (count == 0)
-    return false;
+  if (count == 0) return false;
   if (at < text.len && (text.data[at] | 0x20) == 'e') {
     at++;
     sign();
-    if (digits() == 0)
-      return false;
+    if (digits() == 0) return false;
   }
   return at == text.len;
 }
@@ -63,12 +57,10 @@ uint64_t bitsOf(double value) {
 bool smallWhole(MelixStr text, double& value) {
   bool negative = text.len > 0 && text.data[0] == '-';
   int64_t at = negative ? 1 : 0;
-  if (text.len - at < 1 || text.len - at > 15)
-    return false;
+  if (text.len - at < 1 || text.len - at > 15) return false;
   int64_t whole = 0;
   for (; at < text.len; at++) {
-    if (text.data[at] < '0' || text.data[at] > '9')
-      return false;
+    if (text.data[at] < '0' || text.data[at] > '9') return false;
     whole = whole * 10 + (text.data[at] - '0');
   }
   value = negative ? -static_cast<double>(whole) : static_cast<double>(whole);
@@ -90,8 +82,7 @@ struct Terminated {
     text[s.len] = 0;
   }
   ~Terminated() {
-    if (text != small)
-      free(text);
+    if (text != small) free(text);
   }
 };
 
@@ -109,20 +100,21 @@ uint16_t roundToHalf(double value, int mantissaBits, int exponentBits) {
   int64_t target = exponent - 1023 + bias;
   mantissa |= exponent ? 1ull << 52 : 0;
   int64_t drop = 52 - mantissaBits + (target <= 0 ? 1 - target : 0);
-  if (drop > 54)
-    return sign;
+  if (drop > 54) return sign;
   uint64_t kept = mantissa >> drop;
   uint64_t rest = mantissa & ((1ull << drop) - 1), half = 1ull << (drop - 1);
   kept += rest > half || (rest == half && (kept & 1));
   // A carry out of the mantissa raises the exponent by itself.
   uint64_t result = target <= 0 ? kept : kept + (static_cast<uint64_t>(target - 1) << mantissaBits);
-  return static_cast<uint16_t>(sign | (target >= (1 << exponentBits) - 1 || result > infinity ? infinity : result));
+  return static_cast<uint16_t>(sign |
+                               (target >= (1 << exponentBits) - 1 || result > infinity ? infinity : result));
 }
 
 double halfToDouble(uint16_t bits) {
   int exponent = bits >> 10 & 31;
   double mantissa = bits & 1023;
-  double magnitude = exponent == 31  ? ((bits & 1023) ? static_cast<double>(NAN) : static_cast<double>(INFINITY))
+  double magnitude = exponent == 31
+                         ? ((bits & 1023) ? static_cast<double>(NAN) : static_cast<double>(INFINITY))
                      : exponent == 0 ? ldexp(mantissa, -24)
                                      : ldexp(mantissa + 1024, exponent - 25);
   return bits & 0x8000 ? -magnitude : magnitude;
@@ -131,30 +123,28 @@ double halfToDouble(uint16_t bits) {
 ParseStatus parseInteger(MelixStr text, uint8_t kind, uint64_t& bits) {
   int64_t at = 0;
   bool negative = text.len > 0 && text.data[0] == '-';
-  if (text.len > 0 && (negative || text.data[0] == '+'))
-    at++;
+  if (text.len > 0 && (negative || text.data[0] == '+')) at++;
   int base = 10;
   if (text.len - at > 2 && text.data[at] == '0') {
     uint8_t mark = text.data[at + 1];
     base = mark == 'x' ? 16 : mark == 'b' ? 2 : mark == 'o' ? 8 : 10;
     at += base != 10 ? 2 : 0;
   }
-  if (at == text.len)
-    return ParseStatus::NoNumber;
+  if (at == text.len) return ParseStatus::NoNumber;
   uint64_t value = 0;
   bool overflow = false;
   for (; at < text.len; at++) {
     int digit = digitValue(text.data[at]);
-    if (digit >= base)
-      return isDecimalFloat(text) ? ParseStatus::NoInteger : ParseStatus::NoNumber;
+    if (digit >= base) return isDecimalFloat(text) ? ParseStatus::NoInteger : ParseStatus::NoNumber;
     overflow |= __builtin_mul_overflow(value, static_cast<uint64_t>(base), &value);
     overflow |= __builtin_add_overflow(value, static_cast<uint64_t>(digit), &value);
   }
   unsigned width = 8 * melix_scalar_types[kind].size;
   bool isSigned = kind <= MELIX_KIND_I64;
-  uint64_t most = isSigned ? (1ull << (width - 1)) - (negative ? 0 : 1) : width == 64 ? UINT64_MAX : (1ull << width) - 1;
-  if (overflow || value > most || (negative && !isSigned && value != 0))
-    return ParseStatus::TooLarge;
+  uint64_t most = isSigned      ? (1ull << (width - 1)) - (negative ? 0 : 1)
+                  : width == 64 ? UINT64_MAX
+                                : (1ull << width) - 1;
+  if (overflow || value > most || (negative && !isSigned && value != 0)) return ParseStatus::TooLarge;
   bits = negative ? 0 - value : value;
   return ParseStatus::Ok;
 }
@@ -203,8 +193,7 @@ ParseStatus parseScalar(MelixStr text, uint8_t kind, void* out) {
   ParseStatus status = ParseStatus::NoNumber;
   if (kind == MELIX_KIND_BOOL) {
     bool yes = equalsWord(text, "true"), no = equalsWord(text, "false");
-    if (!yes && !no)
-      status = parseInteger(text, MELIX_KIND_U8, bits);
+    if (!yes && !no) status = parseInteger(text, MELIX_KIND_U8, bits);
     if (yes || no || (status == ParseStatus::Ok && bits <= 1)) {
       bits |= yes;
       status = ParseStatus::Ok;
@@ -216,8 +205,7 @@ ParseStatus parseScalar(MelixStr text, uint8_t kind, void* out) {
   } else if (kind >= MELIX_KIND_F16 && kind <= MELIX_KIND_F64) {
     status = parseFloat(text, kind, bits);
   }
-  if (status == ParseStatus::Ok)
-    memcpy(out, &bits, melix_scalar_types[kind].size);
+  if (status == ParseStatus::Ok) memcpy(out, &bits, melix_scalar_types[kind].size);
   return status;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Numbers from text: the whole of it, with nothing around. f32 and f64 are correctly rounded, narrower floats are
-// rounded from f64.
+// Numbers from text: the whole of it, with nothing around. f32 and f64 are correctly rounded, narrower floats
+// are rounded from f64.
 
 #include "melix/abi.h"
 

@@ -1,9 +1,11 @@
-// The pool: melix_parallel hands out chunks by a counter, so the caller never waits for a thread that still sleeps.
-// Idle workers spin for about a millisecond and then sleep on a futex. Threads start with the first launch.
+// The pool: melix_parallel hands out chunks by a counter, so the caller never waits for a thread that still
+// sleeps. Idle workers spin for about a millisecond and then sleep on a futex. Threads start with the first
+// launch.
 //
-// Protocol. The caller fills in the job and then stores its number in `open`. A worker that sees a new number enters
-// (adds 1 to `active`) and looks at `open` again; if it is not 0 the job is valid until the worker leaves. When no
-// chunk is left the caller stores 0 in `open` and waits for `active` to become 0; only then the job is changed again.
+// Protocol. The caller fills in the job and then stores its number in `open`. A worker that sees a new number
+// enters (adds 1 to `active`) and looks at `open` again; if it is not 0 the job is valid until the worker
+// leaves. When no chunk is left the caller stores 0 in `open` and waits for `active` to become 0; only then
+// the job is changed again.
 #include "system.h"
 #include "task.h"
 
@@ -26,8 +28,8 @@ constexpr int spinsBeforeSleep = 20'000;
 /// What one thread knows of the first chunk it saw fail.
 struct Failure {
   int64_t chunk;
-  int64_t result;  ///< of the function
-  int32_t status;  ///< MELIX_OK if the function returned
+  int64_t result; ///< of the function
+  int32_t status; ///< MELIX_OK if the function returned
 };
 
 struct Job {
@@ -46,18 +48,18 @@ struct Worker {
 };
 
 struct Pool {
-  alignas(64) uint32_t open;       ///< number of the job that may be entered; 0: none
-  alignas(64) uint32_t signal;     ///< changes with every launch; sleepers wait on it
+  alignas(64) uint32_t open;   ///< number of the job that may be entered; 0: none
+  alignas(64) uint32_t signal; ///< changes with every launch; sleepers wait on it
   alignas(64) uint32_t sleepers;
-  alignas(64) uint32_t active;     ///< workers inside a job
+  alignas(64) uint32_t active; ///< workers inside a job
   alignas(64) int64_t nextChunk;
   alignas(64) int64_t firstFailed; ///< lowest failed chunk so far: later ones need not run
   alignas(64) Job job;
   uint32_t lastNumber;
   uint32_t stop;
-  uint32_t inUse;                  ///< a launch is running; a second task's launch is inline
-  int32_t threads;                 ///< with the caller; 0: not yet decided
-  int32_t started;                 ///< worker threads that run
+  uint32_t inUse;  ///< a launch is running; a second task's launch is inline
+  int32_t threads; ///< with the caller; 0: not yet decided
+  int32_t started; ///< worker threads that run
   int32_t spins;
   Worker* workers[maxThreads];
 };
@@ -68,8 +70,7 @@ int32_t decideThreads() {
   int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
   int64_t asked = 0;
   if (const char* text = environmentVariable("MELIX_THREADS")) {
-    for (; *text >= '0' && *text <= '9' && asked < maxThreads; text++)
-      asked = asked * 10 + (*text - '0');
+    for (; *text >= '0' && *text <= '9' && asked < maxThreads; text++) asked = asked * 10 + (*text - '0');
   }
   int64_t threads = asked > 0 ? asked : cpus;
   pool.spins = threads <= cpus ? spinsBeforeSleep : 100;
@@ -79,13 +80,15 @@ int32_t decideThreads() {
 void futexWait(uint32_t* word, uint32_t value) {
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
 }
-void futexWakeAll(uint32_t* word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0); }
+void futexWakeAll(uint32_t* word) {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+}
 
 void noteFailure(Failure& failure, int64_t chunk, int64_t result, int32_t status) {
   failure = {chunk, result, status};
   int64_t lowest = __atomic_load_n(&pool.firstFailed, __ATOMIC_RELAXED);
-  while (chunk < lowest &&
-         !__atomic_compare_exchange_n(&pool.firstFailed, &lowest, chunk, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  while (chunk < lowest && !__atomic_compare_exchange_n(&pool.firstFailed, &lowest, chunk, false,
+                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
   }
 }
 
@@ -94,15 +97,14 @@ struct ChunkLoop {
   int64_t current;
 };
 
-/// Takes chunks until there is none, or one fails. Chunks are handed out in order, so all that come after a failed one
-/// on the same thread have higher indices.
+/// Takes chunks until there is none, or one fails. Chunks are handed out in order, so all that come after a
+/// failed one on the same thread have higher indices.
 void runChunks(MelixTask* task, void* context) {
   auto* loop = static_cast<ChunkLoop*>(context);
   const Job& job = pool.job;
   for (;;) {
     int64_t chunk = __atomic_fetch_add(&pool.nextChunk, 1, __ATOMIC_RELAXED);
-    if (chunk >= job.chunks || chunk > __atomic_load_n(&pool.firstFailed, __ATOMIC_RELAXED))
-      return;
+    if (chunk >= job.chunks || chunk > __atomic_load_n(&pool.firstFailed, __ATOMIC_RELAXED)) return;
     loop->current = chunk;
     int64_t begin = chunk * job.grain;
     int64_t end = job.extent - begin < job.grain ? job.extent : begin + job.grain;
@@ -123,8 +125,7 @@ Failure takePart(MelixTask* task) {
     task->overflowed = false;
     forgetPages(task->stack);
   }
-  if (status != MELIX_OK)
-    noteFailure(loop.failure, loop.current, -1, status);
+  if (status != MELIX_OK) noteFailure(loop.failure, loop.current, -1, status);
   return loop.failure;
 }
 
@@ -137,19 +138,16 @@ void work(Worker* self) {
         continue;
       }
       __atomic_fetch_add(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
-      if (__atomic_load_n(&pool.signal, __ATOMIC_SEQ_CST) == seen)
-        futexWait(&pool.signal, seen);
+      if (__atomic_load_n(&pool.signal, __ATOMIC_SEQ_CST) == seen) futexWait(&pool.signal, seen);
       __atomic_fetch_sub(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
     }
     seen = __atomic_load_n(&pool.signal, __ATOMIC_ACQUIRE);
-    if (__atomic_load_n(&pool.stop, __ATOMIC_ACQUIRE))
-      return;
+    if (__atomic_load_n(&pool.stop, __ATOMIC_ACQUIRE)) return;
     __atomic_fetch_add(&pool.active, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&pool.open, __ATOMIC_SEQ_CST) != 0) {
       self->task.head.cancel = __atomic_load_n(&pool.job.caller->head.cancel, __ATOMIC_RELAXED);
       Failure failure = takePart(&self->task);
-      if (failure.chunk < self->failure.chunk)
-        self->failure = failure;
+      if (failure.chunk < self->failure.chunk) self->failure = failure;
     }
     __atomic_fetch_sub(&pool.active, 1, __ATOMIC_SEQ_CST);
   }
@@ -165,8 +163,7 @@ void* threadMain(void* raw) {
 
 bool startWorker(int index) {
   auto* worker = static_cast<Worker*>(malloc(sizeof(Worker)));
-  if (!worker)
-    return false;
+  if (!worker) return false;
   memset(static_cast<void*>(worker), 0, sizeof *worker);
   initTask(&worker->task);
   worker->task.isWorker = true;
@@ -198,8 +195,7 @@ bool startWorker(int index) {
 
 void startThreads() {
   int wanted = melix_thread_count() - 1;
-  while (pool.started < wanted && startWorker(pool.started))
-    pool.started++;
+  while (pool.started < wanted && startWorker(pool.started)) pool.started++;
   // What could not be started is not tried again at every launch.
   pool.threads = pool.started + 1;
 }
@@ -218,10 +214,8 @@ int64_t runInline(MelixTask* task, MelixChunkFn fn, void* context, int64_t exten
   for (int64_t begin = 0; begin < extent; begin += grain) {
     int64_t end = extent - begin < grain ? extent : begin + grain;
     int64_t result = fn(task, context, begin, end);
-    if (result >= 0)
-      return result;
-    if (extent - begin <= grain)
-      break;
+    if (result >= 0) return result;
+    if (extent - begin <= grain) break;
   }
   return -1;
 }
@@ -236,8 +230,7 @@ Failure runOnPool(MelixTask* task, const Job& job, MelixTask*& failed) {
   uint32_t number = ++pool.lastNumber ? pool.lastNumber : ++pool.lastNumber;
   __atomic_store_n(&pool.open, number, __ATOMIC_SEQ_CST);
   __atomic_fetch_add(&pool.signal, 1, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST))
-    futexWakeAll(&pool.signal);
+  if (__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST)) futexWakeAll(&pool.signal);
 
   Failure failure = takePart(task);
 
@@ -259,11 +252,9 @@ Failure runOnPool(MelixTask* task, const Job& job, MelixTask*& failed) {
     }
     worker->failure = {INT64_MAX, -1, MELIX_OK};
     peaks += worker->task.stats.peakBytes;
-    if (worker->task.stats.allocations || worker->task.stats.liveBlocks)
-      adoptBlocks(task, &worker->task);
+    if (worker->task.stats.allocations || worker->task.stats.liveBlocks) adoptBlocks(task, &worker->task);
   }
-  if (before + peaks > task->stats.peakBytes)
-    task->stats.peakBytes = before + peaks;
+  if (before + peaks > task->stats.peakBytes) task->stats.peakBytes = before + peaks;
   return failure;
 }
 
@@ -282,27 +273,22 @@ int32_t melix_thread_count(void) {
   return threads;
 }
 
-int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain, int64_t work) {
-  if (extent <= 0)
-    return -1;
-  if (grain <= 0)
-    grain = (extent + defaultChunks - 1) / defaultChunks;
+int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain,
+                       int64_t work) {
+  if (extent <= 0) return -1;
+  if (grain <= 0) grain = (extent + defaultChunks - 1) / defaultChunks;
   int64_t chunks = extent / grain + (extent % grain != 0);
   if (work < inlineWork || chunks == 1 || task->isWorker || task->inChunk || melix_thread_count() == 1 ||
       __atomic_exchange_n(&pool.inUse, 1, __ATOMIC_ACQUIRE))
     return runInline(task, fn, context, extent, grain);
-  if (pool.started < pool.threads - 1)
-    startThreads();
+  if (pool.started < pool.threads - 1) startThreads();
   MelixTask* failed;
   Failure failure = runOnPool(task, {task, fn, context, extent, grain, chunks}, failed);
   int32_t status = failure.status;
   __atomic_store_n(&pool.inUse, 0, __ATOMIC_RELEASE);
-  if (status == MELIX_OK)
-    return failure.result;
-  if (status == MELIX_PANIC)
-    raiseAgain(task, failed);
-  if (failed != task)
-    task->exitStatus = failed->exitStatus;
+  if (status == MELIX_OK) return failure.result;
+  if (status == MELIX_PANIC) raiseAgain(task, failed);
+  if (failed != task) task->exitStatus = failed->exitStatus;
   leaveToLanding(task, status);
 }
 

@@ -16,24 +16,19 @@ bool isFloatKind(uint8_t kind) { return kind >= MELIX_KIND_F16 && kind <= MELIX_
 /// Bits above which the magnitude of a float of this kind is a NaN.
 uint64_t infinityBits(uint8_t kind) {
   switch (kind) {
-  case MELIX_KIND_F16:
-    return 0x7c00;
-  case MELIX_KIND_BF16:
-    return 0x7f80;
-  case MELIX_KIND_F32:
-    return 0x7f800000;
-  case MELIX_KIND_F64:
-    return 0x7ff0000000000000;
-  case MELIX_KIND_F8E4M3:
-    return 0x7e; // the largest number; there is no infinity
-  default:
-    return 0x7c;
+  case MELIX_KIND_F16: return 0x7c00;
+  case MELIX_KIND_BF16: return 0x7f80;
+  case MELIX_KIND_F32: return 0x7f800000;
+  case MELIX_KIND_F64: return 0x7ff0000000000000;
+  case MELIX_KIND_F8E4M3: return 0x7e; // the largest number; there is no infinity
+  default: return 0x7c;
   }
 }
 
 constexpr uint64_t lastKey = UINT64_MAX; // of NaN
 
-/// A key whose unsigned order is the order of the values: sign-extended bits, the sign bit turned; -0 and 0 alike.
+/// A key whose unsigned order is the order of the values: sign-extended bits, the sign bit turned; -0 and 0
+/// alike.
 uint64_t keyOf(const uint8_t* value, uint8_t kind, uint32_t size, bool descending) {
   uint64_t bits = 0;
   memcpy(&bits, value, size);
@@ -42,8 +37,7 @@ uint64_t keyOf(const uint8_t* value, uint8_t kind, uint32_t size, bool descendin
   uint64_t key = bits;
   if (isFloatKind(kind)) {
     uint64_t magnitude = bits & (sign - 1);
-    if (magnitude > infinityBits(kind))
-      return lastKey;
+    if (magnitude > infinityBits(kind)) return lastKey;
     key = bits & sign ? sign - magnitude : sign + magnitude;
   } else if (isSignedKind(kind)) {
     key = bits ^ sign;
@@ -52,8 +46,10 @@ uint64_t keyOf(const uint8_t* value, uint8_t kind, uint32_t size, bool descendin
   return descending ? all - key : key;
 }
 
-/// Merges runs of doubling width; `after(a, b)` is true if b must come in front of a. Returns where the result is.
-template <class Element, class After> Element* mergeSort(Element* items, Element* spare, int64_t len, After after) {
+/// Merges runs of doubling width; `after(a, b)` is true if b must come in front of a. Returns where the
+/// result is.
+template <class Element, class After>
+Element* mergeSort(Element* items, Element* spare, int64_t len, After after) {
   for (int64_t width = 1; width < len; width *= 2) {
     for (int64_t begin = 0; begin < len; begin += 2 * width) {
       int64_t middle = len - begin < width ? len : begin + width;
@@ -77,8 +73,7 @@ using namespace melix::runtime;
 
 void melix_argsort(MelixTask* task, const MelixType* elem, const void* data, int64_t len, int32_t descending,
                    int64_t* out) {
-  if (len <= 0)
-    return;
+  if (len <= 0) return;
   auto* bytes = static_cast<const uint8_t*>(data);
   auto* items = static_cast<Item*>(melix_alloc(task, 2 * len * static_cast<int64_t>(sizeof(Item))));
   bool text = elem->kind == MELIX_KIND_STR;
@@ -93,8 +88,8 @@ void melix_argsort(MelixTask* task, const MelixType* elem, const void* data, int
     return descending ? order < 0 : order > 0;
   };
   auto keyAfter = [](const Item& a, const Item& b) { return a.key > b.key; };
-  Item* sorted = text ? mergeSort(items, items + len, len, textAfter) : mergeSort(items, items + len, len, keyAfter);
-  for (int64_t k = 0; k < len; k++)
-    out[k] = sorted[k].index;
+  Item* sorted =
+      text ? mergeSort(items, items + len, len, textAfter) : mergeSort(items, items + len, len, keyAfter);
+  for (int64_t k = 0; k < len; k++) out[k] = sorted[k].index;
   melix_release(task, items);
 }

@@ -18,7 +18,8 @@ constexpr size_t emergencyBytes = 128 * kib;
 constexpr size_t guardBytes = 1 * mib;
 constexpr size_t belowStack = signalBytes + emergencyBytes + guardBytes;
 
-/// Tasks whose stacks the handler knows. Slots are taken and given back with atomic stores; the handler only reads.
+/// Tasks whose stacks the handler knows. Slots are taken and given back with atomic stores; the handler only
+/// reads.
 constexpr int maxWatched = 256;
 MelixTask* watched[maxWatched];
 MelixTask* interruptible;
@@ -28,30 +29,25 @@ struct sigaction oldSegv, oldBus;
 /// `MELIX_STACK`: bytes, with K, M or G behind; 0 if unset or no such number.
 size_t stackFromEnvironment() {
   const char* text = environmentVariable("MELIX_STACK");
-  if (!text)
-    return 0;
+  if (!text) return 0;
   uint64_t value = 0;
   for (; *text >= '0' && *text <= '9' && value < (1ull << 40); text++)
     value = value * 10 + static_cast<uint64_t>(*text - '0');
-  if (*text == 'k' || *text == 'K')
-    value *= kib;
-  if (*text == 'm' || *text == 'M')
-    value *= mib;
-  if (*text == 'g' || *text == 'G')
-    value *= 1024 * mib;
+  if (*text == 'k' || *text == 'K') value *= kib;
+  if (*text == 'm' || *text == 'M') value *= mib;
+  if (*text == 'g' || *text == 'G') value *= 1024 * mib;
   return value == 0 ? 0 : value < mib ? mib : static_cast<size_t>(value & ~static_cast<uint64_t>(4095));
 }
 
 /// Runs on the emergency stack, after the handler returned.
 [[noreturn]] void afterOverflow(MelixTask* task, const void* const* frame) { stackOverflow(task, frame); }
 
-/// The innermost frame to start a trace from when the frame pointer may be anything, because C library code was
-/// running: the first place on the stack that looks like a frame of compiled code.
+/// The innermost frame to start a trace from when the frame pointer may be anything, because C library code
+/// was running: the first place on the stack that looks like a frame of compiled code.
 const void* const* frameAtFault(const MelixTask* task, const ucontext_t* context) {
   auto fp = reinterpret_cast<const uint8_t*>(context->uc_mcontext.gregs[REG_RBP]);
   auto sp = reinterpret_cast<const uint8_t*>(context->uc_mcontext.gregs[REG_RSP]);
-  if (sp < task->stack.low)
-    sp = task->stack.low;
+  if (sp < task->stack.low) sp = task->stack.low;
   return findFrame(task, fp, sp);
 }
 
@@ -72,8 +68,7 @@ void onFault(int number, siginfo_t* info, void* raw) {
   auto* at = static_cast<uint8_t*>(info->si_addr);
   for (MelixTask* const& slot : watched) {
     MelixTask* task = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
-    if (!task || at < task->stack.guard || at >= task->stack.low)
-      continue;
+    if (!task || at < task->stack.guard || at >= task->stack.low) continue;
     auto* context = static_cast<ucontext_t*>(raw);
     const void* const* frame = frameAtFault(task, context);
     uint8_t* top = task->stack.map + signalBytes + emergencyBytes;
@@ -90,19 +85,16 @@ void onFault(int number, siginfo_t* info, void* raw) {
 
 void onInterrupt(int) {
   MelixTask* task = __atomic_load_n(&interruptible, __ATOMIC_ACQUIRE);
-  if (!task || __atomic_load_n(&task->head.cancel, __ATOMIC_RELAXED))
-    _exit(MELIX_CANCELLED);
+  if (!task || __atomic_load_n(&task->head.cancel, __ATOMIC_RELAXED)) _exit(MELIX_CANCELLED);
   __atomic_store_n(&task->head.cancel, 1, __ATOMIC_RELAXED);
   for (MelixTask* const& slot : watched) {
     MelixTask* worker = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
-    if (worker && worker->isWorker)
-      __atomic_store_n(&worker->head.cancel, 1, __ATOMIC_RELAXED);
+    if (worker && worker->isWorker) __atomic_store_n(&worker->head.cancel, 1, __ATOMIC_RELAXED);
   }
 }
 
 void installHandlers() {
-  if (__atomic_exchange_n(&handlersInstalled, 1, __ATOMIC_ACQ_REL))
-    return;
+  if (__atomic_exchange_n(&handlersInstalled, 1, __ATOMIC_ACQ_REL)) return;
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = onFault;
@@ -126,12 +118,11 @@ size_t workerStackBytes() {
 bool makeStack(Stack& stack, size_t bytes) {
   const size_t sizes[] = {bytes, 256 * mib, 64 * mib, 8 * mib};
   for (size_t size : sizes) {
-    if (size > bytes)
-      continue;
+    if (size > bytes) continue;
     size_t total = size + belowStack;
-    void* map = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (map == MAP_FAILED)
-      continue;
+    void* map = mmap(nullptr, total, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (map == MAP_FAILED) continue;
     stack.map = static_cast<uint8_t*>(map);
     stack.mapBytes = total;
     stack.guard = stack.map + signalBytes + emergencyBytes;
@@ -145,8 +136,7 @@ bool makeStack(Stack& stack, size_t bytes) {
 }
 
 void freeStack(Stack& stack) {
-  if (stack.map)
-    munmap(stack.map, stack.mapBytes);
+  if (stack.map) munmap(stack.map, stack.mapBytes);
   stack = {};
 }
 
@@ -155,8 +145,7 @@ void forgetPages(Stack& stack) {
   auto* here = static_cast<uint8_t*>(__builtin_frame_address(0));
   uint8_t* end = stack.contains(here) ? here - 16 * kib : stack.high;
   end -= reinterpret_cast<uintptr_t>(end) % (4 * kib);
-  if (end > stack.low)
-    madvise(stack.low, static_cast<size_t>(end - stack.low), MADV_DONTNEED);
+  if (end > stack.low) madvise(stack.low, static_cast<size_t>(end - stack.low), MADV_DONTNEED);
 }
 
 void watchStack(MelixTask* task) {
@@ -168,8 +157,7 @@ void watchStack(MelixTask* task) {
   installHandlers();
   for (MelixTask*& slot : watched) {
     MelixTask* none = nullptr;
-    if (__atomic_compare_exchange_n(&slot, &none, task, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-      return;
+    if (__atomic_compare_exchange_n(&slot, &none, task, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
   }
 }
 

@@ -8,24 +8,21 @@ namespace melix::runtime {
 
 namespace {
 
-/// What x86-64-v3 has beyond the first x86-64 that compiled code uses, and that the system saves the wide registers.
+/// What x86-64-v3 has beyond the first x86-64 that compiled code uses, and that the system saves the wide
+/// registers.
 bool hasLevel3() {
   unsigned a, b, c, d;
-  if (!__get_cpuid(1, &a, &b, &c, &d))
-    return false;
+  if (!__get_cpuid(1, &a, &b, &c, &d)) return false;
   constexpr unsigned fma = 1u << 12, movbe = 1u << 22, popcnt = 1u << 23, osxsave = 1u << 27, avx = 1u << 28,
                      f16c = 1u << 29;
   constexpr unsigned wanted = fma | movbe | popcnt | osxsave | avx | f16c;
-  if ((c & wanted) != wanted)
-    return false;
+  if ((c & wanted) != wanted) return false;
   unsigned low, high;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  if ((low & 6) != 6)
-    return false;
+  if ((low & 6) != 6) return false;
   constexpr unsigned bmi1 = 1u << 3, avx2 = 1u << 5, bmi2 = 1u << 8;
   constexpr unsigned wanted7 = bmi1 | avx2 | bmi2;
-  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (b & wanted7) != wanted7)
-    return false;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (b & wanted7) != wanted7) return false;
   constexpr unsigned lzcnt = 1u << 5;
   return __get_cpuid(0x80000001, &a, &b, &c, &d) && (c & lzcnt);
 }
@@ -47,10 +44,8 @@ void runEntry(MelixTask* task, void* context) {
 
 /// The status of the process for the way the entry ended; writes what there is to say.
 int32_t finalStatus(MelixTask* task, int32_t status, int32_t result) {
-  if (status == MELIX_OK)
-    return result;
-  if (status == MELIX_EXIT)
-    return task->exitStatus & 0xff;
+  if (status == MELIX_OK) return result;
+  if (status == MELIX_EXIT) return task->exitStatus & 0xff;
   if (status == MELIX_PANIC) {
     int64_t len;
     const char* text = melix_panic_text(task, &len);
@@ -74,15 +69,13 @@ int32_t runProgram(MelixTask* task, int32_t argc, char** argv, const MelixProgra
   }
   if (spec) {
     int32_t status = melix_parse_command_line(task, spec, argc, argv, args);
-    if (status != MELIX_OK)
-      return status < 0 ? static_cast<int32_t>(MELIX_OK) : status;
+    if (status != MELIX_OK) return status < 0 ? static_cast<int32_t>(MELIX_OK) : status;
   }
   melix_set_arguments(argc, argv);
   melix_watch_interrupt(task);
   int32_t status = melix_catch(task, runEntry, &run);
   // A panic leaves what the command line gave to the entry.
-  if (status != MELIX_OK)
-    freeList(task, task->rootList);
+  if (status != MELIX_OK) freeList(task, task->rootList);
   return finalStatus(task, status, run.result);
 }
 
@@ -106,11 +99,11 @@ void melix_print_stats(MelixTask* task) {
 
 int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program) {
   if (program->cpuLevel >= 3 && !hasLevel3()) {
-    writeMessage("error: this program is made for processors with AVX2 and FMA (x86-64-v3), which this one lacks\n");
+    writeMessage(
+        "error: this program is made for processors with AVX2 and FMA (x86-64-v3), which this one lacks\n");
     return MELIX_FAILED;
   }
-  if (program->lines)
-    melix_register_lines(program->lines);
+  if (program->lines) melix_register_lines(program->lines);
   MelixTask* task = melix_task_create();
   if (!task) {
     writeMessage("error: out of memory\n");
@@ -119,11 +112,9 @@ int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program) {
   int32_t status = runProgram(task, argc, argv, program);
   melix_flush();
   melix_pool_stop();
-  if (statsWanted())
-    melix_print_stats(task);
+  if (statsWanted()) melix_print_stats(task);
   melix_watch_interrupt(nullptr);
   melix_task_destroy(task);
-  if (program->lines)
-    melix_unregister_lines(program->lines);
+  if (program->lines) melix_unregister_lines(program->lines);
   return status;
 }

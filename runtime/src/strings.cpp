@@ -9,8 +9,7 @@ bool startsChar(MelixStr s, int64_t at) { return at == s.len || (s.data[at] & 0x
 
 /// The char that starts at `at`, and its length; 0 if none does.
 int charAt(MelixStr s, int64_t at, uint32_t& c) {
-  if (at < 0 || at >= s.len || !startsChar(s, at))
-    return 0;
+  if (at < 0 || at >= s.len || !startsChar(s, at)) return 0;
   return decodeChar(s.data + at, s.len - at, c);
 }
 
@@ -23,31 +22,27 @@ int charAt(MelixStr s, int64_t at, uint32_t& c) {
 
 MelixStr joinAll(MelixTask* task, const MelixStr* parts, int64_t count, MelixStr between) {
   int64_t total = count > 1 ? between.len * (count - 1) : 0;
-  for (int64_t k = 0; k < count; k++)
-    total += parts[k].len;
-  if (total == 0)
-    return {nullptr, 0};
+  for (int64_t k = 0; k < count; k++) total += parts[k].len;
+  if (total == 0) return {nullptr, 0};
   uint8_t* text = newText(task, total);
   uint8_t* at = text;
   auto put = [&](MelixStr part) {
-    if (part.len > 0)
-      memcpy(at, part.data, static_cast<size_t>(part.len));
+    if (part.len > 0) memcpy(at, part.data, static_cast<size_t>(part.len));
     at += part.len;
   };
   for (int64_t k = 0; k < count; k++) {
-    if (k > 0)
-      put(between);
+    if (k > 0) put(between);
     put(parts[k]);
   }
   return {text, total};
 }
 
-template <class Map> void mapAscii(MelixTask* task, const uint64_t* args, uint64_t* results, Map map) {
+template <class Map>
+void mapAscii(MelixTask* task, const uint64_t* args, uint64_t* results, Map map) {
   MelixStr s = strArg(args);
   MelixStr copy = makeStr(task, s.data, s.len);
   auto* bytes = const_cast<uint8_t*>(copy.data);
-  for (int64_t k = 0; k < copy.len; k++)
-    bytes[k] = map(bytes[k]);
+  for (int64_t k = 0; k < copy.len; k++) bytes[k] = map(bytes[k]);
   setStr(results, copy);
 }
 
@@ -58,7 +53,8 @@ template <class Map> void mapAscii(MelixTask* task, const uint64_t* args, uint64
 using namespace melix::runtime;
 
 void melix_str_concat(MelixTask* task, const uint64_t* args, uint64_t* results) {
-  setStr(results, joinAll(task, reinterpret_cast<const MelixStr*>(args[1]), static_cast<int64_t>(args[0]), {nullptr, 0}));
+  setStr(results, joinAll(task, reinterpret_cast<const MelixStr*>(args[1]), static_cast<int64_t>(args[0]),
+                          {nullptr, 0}));
 }
 
 void melix_str_join(MelixTask* task, const uint64_t* args, uint64_t* results) {
@@ -75,8 +71,7 @@ void melix_str_equal(MelixTask*, const uint64_t* args, uint64_t* results) {
 int32_t melix_str_order(const uint8_t* a, int64_t aLen, const uint8_t* b, int64_t bLen) {
   int64_t common = aLen < bLen ? aLen : bLen;
   int order = common ? memcmp(a, b, static_cast<size_t>(common)) : 0;
-  if (order == 0)
-    return aLen < bLen ? -1 : aLen > bLen;
+  if (order == 0) return aLen < bLen ? -1 : aLen > bLen;
   return order < 0 ? -1 : 1;
 }
 
@@ -92,8 +87,7 @@ void melix_str_slice(MelixTask* task, const uint64_t* args, uint64_t* results) {
     int64_t values[] = {a, b, s.len};
     melix_panic_format(task, "slice {0}..{1} does not fit a text of {2} bytes", 3, values);
   }
-  if (!startsChar(s, a) || !startsChar(s, b))
-    badPosition(task, s, startsChar(s, a) ? b : a);
+  if (!startsChar(s, a) || !startsChar(s, b)) badPosition(task, s, startsChar(s, a) ? b : a);
   setStr(results, makeStr(task, s.data + a, b - a));
 }
 
@@ -102,8 +96,7 @@ void melix_str_char_at(MelixTask* task, const uint64_t* args, uint64_t* results)
   auto at = static_cast<int64_t>(args[2]);
   uint32_t c;
   if (charAt(s, at, c) == 0) {
-    if (at != s.len)
-      badPosition(task, s, at);
+    if (at != s.len) badPosition(task, s, at);
     int64_t values[] = {at, s.len};
     melix_panic_format(task, "index {0} is out of range for a text of {1} bytes", 2, values);
   }
@@ -133,8 +126,7 @@ void melix_str_from_char(MelixTask* task, const uint64_t* args, uint64_t* result
 void melix_str_bytes(MelixTask* task, const uint64_t* args, uint64_t* results) {
   MelixStr s = strArg(args);
   void* data = melix_alloc(task, s.len);
-  if (s.len > 0)
-    memcpy(data, s.data, static_cast<size_t>(s.len));
+  if (s.len > 0) memcpy(data, s.data, static_cast<size_t>(s.len));
   setStr(results, {static_cast<const uint8_t*>(data), s.len});
 }
 
@@ -166,18 +158,18 @@ void melix_str_repeat(MelixTask* task, const uint64_t* args, uint64_t* results) 
   if (__builtin_mul_overflow(s.len, times, &total))
     panicText(task, "the repeated text does not fit into memory");
   setStr(results, {nullptr, 0});
-  if (total == 0)
-    return;
+  if (total == 0) return;
   uint8_t* text = newText(task, total);
-  for (int64_t k = 0; k < times; k++)
-    memcpy(text + k * s.len, s.data, static_cast<size_t>(s.len));
+  for (int64_t k = 0; k < times; k++) memcpy(text + k * s.len, s.data, static_cast<size_t>(s.len));
   setStr(results, {text, total});
 }
 
 void melix_str_upper(MelixTask* task, const uint64_t* args, uint64_t* results) {
-  mapAscii(task, args, results, [](uint8_t c) { return static_cast<uint8_t>(c >= 'a' && c <= 'z' ? c - 32 : c); });
+  mapAscii(task, args, results,
+           [](uint8_t c) { return static_cast<uint8_t>(c >= 'a' && c <= 'z' ? c - 32 : c); });
 }
 
 void melix_str_lower(MelixTask* task, const uint64_t* args, uint64_t* results) {
-  mapAscii(task, args, results, [](uint8_t c) { return static_cast<uint8_t>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+  mapAscii(task, args, results,
+           [](uint8_t c) { return static_cast<uint8_t>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
 }

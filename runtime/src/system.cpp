@@ -24,8 +24,7 @@ int nextByte(MelixTask* task) {
     do {
       n = read(0, inputBuffer, sizeof inputBuffer);
     } while (n < 0 && errno == EINTR && !task->head.cancel);
-    if (n <= 0)
-      return -1;
+    if (n <= 0) return -1;
     inputAt = 0;
     inputEnd = n;
   }
@@ -76,10 +75,8 @@ void melix_io_read_line(MelixTask* task, const uint64_t*, uint64_t* results) {
   TextBuffer line;
   int c = nextByte(task);
   results[0] = c >= 0;
-  for (; c >= 0 && c != '\n'; c = nextByte(task))
-    line.addByte(static_cast<char>(c));
-  if (line.len > 0 && line.data[line.len - 1] == '\r')
-    line.len--;
+  for (; c >= 0 && c != '\n'; c = nextByte(task)) line.addByte(static_cast<char>(c));
+  if (line.len > 0 && line.data[line.len - 1] == '\r') line.len--;
   if (findBadUtf8(line.data, line.len) >= 0) {
     line.release();
     panicText(task, "a line of standard input is not UTF-8");

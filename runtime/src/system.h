@@ -8,8 +8,8 @@ namespace melix::runtime {
 /// Null if unset. The C library's own, which does not change after the start.
 const char* environmentVariable(const char* name);
 
-/// The innermost frame from which a trace of an interrupted task can start: `fp` if it is the frame of compiled code,
-/// else the first place at or above `sp` that looks like one, else null.
+/// The innermost frame from which a trace of an interrupted task can start: `fp` if it is the frame of
+/// compiled code, else the first place at or above `sp` that looks like one, else null.
 const void* const* findFrame(const MelixTask* task, const uint8_t* fp, const uint8_t* sp);
 
 /// Writes text to a file descriptor (1: buffered) or the host's writer.

@@ -11,7 +11,7 @@ struct Stack {
   uint8_t* map = nullptr;
   size_t mapBytes = 0;
   uint8_t* guard = nullptr;
-  uint8_t* low = nullptr;  ///< end of the guard
+  uint8_t* low = nullptr; ///< end of the guard
   uint8_t* high = nullptr;
 
   bool contains(const void* p) const { return p >= low && p < high; }
@@ -20,8 +20,8 @@ struct Stack {
 /// Where a panic goes. Lives in the frame of the function that catches.
 struct Landing {
   Landing* outer;
-  void* sp;            ///< saved by melix_enter
-  MelixBlock list;     ///< sentinel of the circular list of the blocks made since; only next and prev are used
+  void* sp;        ///< saved by melix_enter
+  MelixBlock list; ///< sentinel of the circular list of the blocks made since; only next and prev are used
 };
 
 /// Small blocks are kept for reuse in lists by size: class k holds 64 (k + 1) bytes, header included.
@@ -32,13 +32,13 @@ inline constexpr uint8_t largeClass = 0;
 
 struct MelixTask {
   MelixTaskHead head;
-  const uint8_t* stackLimit;          ///< functions of the runtime that need stack check against it; null: unknown
-  MelixBlock* list;                   ///< sentinel of the current landing's block list
-  MelixBlock rootList;                ///< sentinel used outside all landings
-  uint32_t lock;                      ///< guards the block list while `threaded`
+  const uint8_t* stackLimit; ///< functions of the runtime that need stack check against it; null: unknown
+  MelixBlock* list;          ///< sentinel of the current landing's block list
+  MelixBlock rootList;       ///< sentinel used outside all landings
+  uint32_t lock;             ///< guards the block list while `threaded`
   int32_t exitStatus;
   MelixBlock* freeBlocks[melix::runtime::smallClasses];
-  uint8_t* bump;                      ///< rest of the chunk small blocks are cut from
+  uint8_t* bump; ///< rest of the chunk small blocks are cut from
   uint8_t* bumpEnd;
   MelixStats stats;
   melix::runtime::Landing* landing;
@@ -55,7 +55,8 @@ struct MelixTask {
 namespace melix::runtime {
 
 inline MelixBlock* headerOf(const void* data) {
-  return reinterpret_cast<MelixBlock*>(const_cast<uint8_t*>(static_cast<const uint8_t*>(data)) - MELIX_HEADER_BYTES);
+  return reinterpret_cast<MelixBlock*>(const_cast<uint8_t*>(static_cast<const uint8_t*>(data)) -
+                                       MELIX_HEADER_BYTES);
 }
 inline uint8_t* dataOf(MelixBlock* block) { return reinterpret_cast<uint8_t*>(block) + MELIX_HEADER_BYTES; }
 
@@ -64,12 +65,10 @@ inline void makeEmptyList(MelixBlock& sentinel) { sentinel.next = sentinel.prev 
 class SpinLock {
 public:
   explicit SpinLock(uint32_t* word) : word_(word) {
-    while (word_ && __atomic_exchange_n(word_, 1, __ATOMIC_ACQUIRE))
-      __builtin_ia32_pause();
+    while (word_ && __atomic_exchange_n(word_, 1, __ATOMIC_ACQUIRE)) __builtin_ia32_pause();
   }
   ~SpinLock() {
-    if (word_)
-      __atomic_store_n(word_, 0, __ATOMIC_RELEASE);
+    if (word_) __atomic_store_n(word_, 0, __ATOMIC_RELEASE);
   }
   SpinLock(const SpinLock&) = delete;
   SpinLock& operator=(const SpinLock&) = delete;
@@ -79,7 +78,8 @@ private:
 };
 
 // landing.cpp
-/// melix_catch without freeing blocks or leaving the current stack: for chunks, whose blocks the launcher takes over.
+/// melix_catch without freeing blocks or leaving the current stack: for chunks, whose blocks the launcher
+/// takes over.
 int32_t runWithLanding(MelixTask* task, MelixBodyFn body, void* context, bool freeBlocks);
 /// Jumps to the landing; without one, writes the panic and ends the process.
 [[noreturn]] void leaveToLanding(MelixTask* task, int32_t status);

@@ -3,22 +3,18 @@
 namespace melix::runtime {
 
 bool TextBuffer::reserve(int64_t more) {
-  if (more <= cap - len)
-    return true;
+  if (more <= cap - len) return true;
   int64_t want = cap < 64 ? 128 : cap * 2;
-  if (want < len + more)
-    want = len + more;
+  if (want < len + more) want = len + more;
   auto* grown = static_cast<uint8_t*>(realloc(data, static_cast<size_t>(want)));
-  if (!grown)
-    return false;
+  if (!grown) return false;
   data = grown;
   cap = want;
   return true;
 }
 
 void TextBuffer::add(const void* bytes, int64_t count) {
-  if (count <= 0 || !reserve(count))
-    return;
+  if (count <= 0 || !reserve(count)) return;
   memcpy(data + len, bytes, static_cast<size_t>(count));
   len += count;
 }
@@ -34,8 +30,7 @@ void TextBuffer::addUnsigned(uint64_t value) {
 }
 
 void TextBuffer::addInt(int64_t value) {
-  if (value < 0)
-    addByte('-');
+  if (value < 0) addByte('-');
   addUnsigned(value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value));
 }
 
@@ -46,8 +41,7 @@ void TextBuffer::addChar(uint32_t codePoint) {
 
 int64_t countChars(const uint8_t* data, int64_t len) {
   int64_t count = 0;
-  for (int64_t i = 0; i < len; i++)
-    count += (data[i] & 0xc0) != 0x80;
+  for (int64_t i = 0; i < len; i++) count += (data[i] & 0xc0) != 0x80;
   return count;
 }
 
@@ -75,25 +69,21 @@ int encodeChar(uint32_t c, uint8_t* out) {
 }
 
 int decodeChar(const uint8_t* data, int64_t len, uint32_t& out) {
-  if (len <= 0)
-    return 0;
+  if (len <= 0) return 0;
   uint8_t first = data[0];
   if (first < 0x80) {
     out = first;
     return 1;
   }
   int count = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || len < count)
-    return 0;
+  if (first < 0xc2 || first > 0xf4 || len < count) return 0;
   uint32_t c = first & (0x7f >> count);
   for (int i = 1; i < count; i++) {
-    if ((data[i] & 0xc0) != 0x80)
-      return 0;
+    if ((data[i] & 0xc0) != 0x80) return 0;
     c = c << 6 | (data[i] & 63);
   }
   bool overlong = (count == 3 && c < 0x800) || (count == 4 && (c < 0x10000 || c > 0x10ffff));
-  if (overlong || (c >= 0xd800 && c < 0xe000))
-    return 0;
+  if (overlong || (c >= 0xd800 && c < 0xe000)) return 0;
   out = c;
   return count;
 }
@@ -106,8 +96,7 @@ int64_t findBadUtf8(const uint8_t* data, int64_t len) {
       continue;
     }
     int n = decodeChar(data + i, len - i, c);
-    if (n == 0)
-      return i;
+    if (n == 0) return i;
     i += n;
   }
   return -1;

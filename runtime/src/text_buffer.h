@@ -1,6 +1,6 @@
 #pragma once
-// A growing byte buffer on malloc, for texts in the making. Trivial, so that it can stand in a MelixTask; what is
-// added after memory ran out is dropped.
+// A growing byte buffer on malloc, for texts in the making. Trivial, so that it can stand in a MelixTask;
+// what is added after memory ran out is dropped.
 
 #include "melix/abi.h"
 
@@ -30,8 +30,8 @@ struct TextBuffer {
   }
 };
 
-/// A buffer that is freed when its scope is left in the ordinary way. A panic jumps over it: no call that may panic
-/// while one is alive, unless `disarm`ed.
+/// A buffer that is freed when its scope is left in the ordinary way. A panic jumps over it: no call that may
+/// panic while one is alive, unless `disarm`ed.
 struct ScopedBuffer : TextBuffer {
   ScopedBuffer() = default;
   ~ScopedBuffer() { release(); }

@@ -17,8 +17,7 @@ struct Found {
 
 const MelixLineTable* tableOf(const uint8_t* address) {
   for (const MelixLineTable* t = __atomic_load_n(&tables, __ATOMIC_ACQUIRE); t; t = t->next) {
-    if (address >= t->base && address <= t->base + t->size)
-      return t;
+    if (address >= t->base && address <= t->base + t->size) return t;
   }
   return nullptr;
 }
@@ -26,8 +25,7 @@ const MelixLineTable* tableOf(const uint8_t* address) {
 Found lookUp(const void* returnAddress) {
   auto* address = static_cast<const uint8_t*>(returnAddress);
   const MelixLineTable* table = tableOf(address);
-  if (!table)
-    return {};
+  if (!table) return {};
   auto offset = static_cast<uint64_t>(address - table->base);
   uint64_t low = 0, high = table->count;
   while (low < high) {
@@ -37,12 +35,12 @@ Found lookUp(const void* returnAddress) {
     else
       high = middle;
   }
-  if (low == table->count || table->entries[low].address != offset)
-    return {};
+  if (low == table->count || table->entries[low].address != offset) return {};
   return {table, table->frames + table->entries[low].first, table->frames + table->entries[low + 1].first};
 }
 
-/// Frame pointers from the innermost outwards, as long as they stay on the stack of the task, below the landing.
+/// Frame pointers from the innermost outwards, as long as they stay on the stack of the task, below the
+/// landing.
 class FrameWalk {
 public:
   FrameWalk(const MelixTask* task, const void* const* frame) : frame_(frame) {
@@ -52,10 +50,8 @@ public:
     bool landingOnStack = !stack.contains(here) || stack.contains(landing);
     limit_ = landingOnStack ? landing : stack.high;
     // Without a landing the stack is not known: trust frame pointers for a megabyte.
-    if (!task->landing)
-      limit_ = stack.contains(here) ? stack.high : here + (1 << 20);
-    if (!valid(frame))
-      frame_ = nullptr;
+    if (!task->landing) limit_ = stack.contains(here) ? stack.high : here + (1 << 20);
+    if (!valid(frame)) frame_ = nullptr;
   }
   const void* returnAddress() const { return frame_[1]; }
   explicit operator bool() const { return frame_ != nullptr; }
@@ -91,10 +87,8 @@ void addPlace(const Found& found, TextBuffer& place) {
 
 void addFrames(const void* returnAddress, TextBuffer& place, TextBuffer& out) {
   Found found = lookUp(returnAddress);
-  if (!found.table || found.first == found.end)
-    return;
-  if (place.len == 0)
-    addPlace(found, place);
+  if (!found.table || found.first == found.end) return;
+  if (place.len == 0) addPlace(found, place);
   for (const MelixFrame* f = found.first; f != found.end; f++) {
     out.add("  at ");
     out.add(stringOf(found, f->function));
@@ -117,8 +111,7 @@ void traceFrom(MelixTask* task, const void* const* frame, TextBuffer& place, Tex
     else
       last[count % shownAtEachEnd] = walk.returnAddress();
   }
-  if (count <= shownAtEachEnd)
-    return;
+  if (count <= shownAtEachEnd) return;
   int64_t from = count - shownAtEachEnd;
   if (from <= shownAtEachEnd) {
     from = shownAtEachEnd;
@@ -127,26 +120,22 @@ void traceFrom(MelixTask* task, const void* const* frame, TextBuffer& place, Tex
     out.addInt(from - shownAtEachEnd);
     out.add(" more frames\n");
   }
-  for (int64_t k = from; k < count; k++)
-    addFrames(last[k % shownAtEachEnd], place, out);
+  for (int64_t k = from; k < count; k++) addFrames(last[k % shownAtEachEnd], place, out);
 }
 
 const void* const* findFrame(const MelixTask* task, const uint8_t* fp, const uint8_t* sp) {
   const Stack& stack = task->stack;
   auto plausible = [&](const uint8_t* at) {
-    if (at < sp || at + 16 > stack.high || reinterpret_cast<uintptr_t>(at) % 8 != 0)
-      return false;
+    if (at < sp || at + 16 > stack.high || reinterpret_cast<uintptr_t>(at) % 8 != 0) return false;
     auto* words = reinterpret_cast<const void* const*>(at);
     return lookUp(words[1]).table != nullptr;
   };
-  if (plausible(fp))
-    return reinterpret_cast<const void* const*>(fp);
+  if (plausible(fp)) return reinterpret_cast<const void* const*>(fp);
   constexpr ptrdiff_t searched = 1 << 20;
   const uint8_t* end = stack.high - sp < searched ? stack.high : sp + searched;
   for (const uint8_t* at = sp; at + 16 <= end; at += 8) {
     auto* saved = *reinterpret_cast<const uint8_t* const*>(at);
-    if (saved > at && saved < stack.high && plausible(at))
-      return reinterpret_cast<const void* const*>(at);
+    if (saved > at && saved < stack.high && plausible(at)) return reinterpret_cast<const void* const*>(at);
   }
   return nullptr;
 }

@@ -6,9 +6,9 @@
 
 namespace melix::runtime {
 
-/// Walks the frames from `frame` (a frame pointer, may be null) to the landing. Sets `place` to `file:line:column`, a
-/// newline and the source line of the innermost Melix frame, and appends one line to `out` for each Melix frame; of
-/// more than 40 calls the middle is left out.
+/// Walks the frames from `frame` (a frame pointer, may be null) to the landing. Sets `place` to
+/// `file:line:column`, a newline and the source line of the innermost Melix frame, and appends one line to
+/// `out` for each Melix frame; of more than 40 calls the middle is left out.
 void traceFrom(MelixTask* task, const void* const* frame, TextBuffer& place, TextBuffer& out);
 
 } // namespace melix::runtime

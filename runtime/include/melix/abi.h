@@ -1,4 +1,5 @@
-// The contract between compiled Melix code, the runtime and the tools that host it (JIT, interpreter, driver).
+// The contract between compiled Melix code, the runtime and the tools that host it (JIT, interpreter,
+// driver).
 //
 // Plain C, so that generated code, C++ and foreign callers see the same layouts. Sections:
 //   1 values in memory   2 type descriptors   3 blocks   4 tasks and landings   5 panics and line tables
@@ -77,17 +78,17 @@ enum MelixKind {
   MELIX_KIND_C64 = 17,
   MELIX_KIND_C128 = 18,
   MELIX_KIND_STR = 19,
-  MELIX_KIND_ARRAY = 20,   // elem, rank
-  MELIX_KIND_LIST = 21,    // elem
-  MELIX_KIND_TUPLE = 22,   // fields (names null)
-  MELIX_KIND_STRUCT = 23,  // name, fields
-  MELIX_KIND_ENUM = 24,    // name, cases; boxed
-  MELIX_KIND_UNION = 25,   // name, cases; inline enum
+  MELIX_KIND_ARRAY = 20,  // elem, rank
+  MELIX_KIND_LIST = 21,   // elem
+  MELIX_KIND_TUPLE = 22,  // fields (names null)
+  MELIX_KIND_STRUCT = 23, // name, fields
+  MELIX_KIND_ENUM = 24,   // name, cases; boxed
+  MELIX_KIND_UNION = 25,  // name, cases; inline enum
   // An array of structs as one array per leaf: `elem` is the element's type, `rank` the number of axes of the
   // array of structs; fields are the leaf arrays in the stored form of this value (each of kind ARRAY, rank =
   // outer rank + rank of the leaf) and `target` is where that leaf lies in the stored form of an element.
   MELIX_KIND_RECORDS = 26,
-  MELIX_KIND_OPAQUE = 27,  // printed as its name (function values and the like); copied as plain bytes
+  MELIX_KIND_OPAQUE = 27, // printed as its name (function values and the like); copied as plain bytes
 };
 
 enum MelixTypeFlags {
@@ -95,29 +96,29 @@ enum MelixTypeFlags {
 };
 
 typedef struct MelixField {
-  const char* name;      // null for a position
+  const char* name; // null for a position
   const MelixType* type;
-  uint32_t offset;       // in the stored form (for a boxed case: from the node's data, after the tag)
-  uint32_t target;       // only for MELIX_KIND_RECORDS
+  uint32_t offset; // in the stored form (for a boxed case: from the node's data, after the tag)
+  uint32_t target; // only for MELIX_KIND_RECORDS
 } MelixField;
 
 typedef struct MelixCase {
   const char* name;
   const MelixField* fields;
   uint32_t fieldCount;
-  uint32_t size;         // boxed: bytes of the node's data, tag included
+  uint32_t size; // boxed: bytes of the node's data, tag included
 } MelixCase;
 
 struct MelixType {
-  uint8_t kind;              // MelixKind
-  uint8_t rank;              // ARRAY, RECORDS
-  uint8_t flags;             // MelixTypeFlags
-  uint8_t align;             // of the stored form
-  uint32_t size;             // bytes of the stored form; elements of arrays and lists are `size` apart
-  uint32_t fieldCount;       // TUPLE, STRUCT, RECORDS
-  uint32_t caseCount;        // ENUM, UNION
-  const char* name;          // STRUCT, ENUM, UNION, OPAQUE
-  const MelixType* elem;     // ARRAY, LIST, RECORDS
+  uint8_t kind;          // MelixKind
+  uint8_t rank;          // ARRAY, RECORDS
+  uint8_t flags;         // MelixTypeFlags
+  uint8_t align;         // of the stored form
+  uint32_t size;         // bytes of the stored form; elements of arrays and lists are `size` apart
+  uint32_t fieldCount;   // TUPLE, STRUCT, RECORDS
+  uint32_t caseCount;    // ENUM, UNION
+  const char* name;      // STRUCT, ENUM, UNION, OPAQUE
+  const MelixType* elem; // ARRAY, LIST, RECORDS
   const MelixField* fields;
   const MelixCase* cases;
 };
@@ -125,7 +126,7 @@ struct MelixType {
 // A value together with its type; the value is borrowed.
 typedef struct MelixValue {
   const MelixType* type;
-  const void* data;          // its stored form
+  const void* data; // its stored form
 } MelixValue;
 
 // Descriptors of the scalar types and str, in the order of MelixKind (index by kind up to MELIX_KIND_STR), so
@@ -147,20 +148,20 @@ enum MelixLayout {
 enum { MELIX_IMMORTAL = INT32_MIN }; // any negative count is never changed and never freed
 
 typedef struct MelixBlock {
-  int32_t refs;              // owners; 1 after melix_alloc
-  uint16_t space;            // 0: host memory
-  uint16_t valid;            // validity bits of the copies in each space; 1: host
-  uint64_t bytes;            // of data
-  struct MelixBlock* next;   // the block list of `owner`
+  int32_t refs;            // owners; 1 after melix_alloc
+  uint16_t space;          // 0: host memory
+  uint16_t valid;          // validity bits of the copies in each space; 1: host
+  uint64_t bytes;          // of data
+  struct MelixBlock* next; // the block list of `owner`
   struct MelixBlock* prev;
-  MelixTask* owner;          // the task in whose list the block is; null for constants
-  const MelixType* type;     // see MelixLayout
-  uint8_t layout;            // MelixLayout
-  uint8_t sizeClass;         // of the runtime's allocator
-  uint16_t shift;            // from the memory obtained to the header
+  MelixTask* owner;      // the task in whose list the block is; null for constants
+  const MelixType* type; // see MelixLayout
+  uint8_t layout;        // MelixLayout
+  uint8_t sizeClass;     // of the runtime's allocator
+  uint16_t shift;        // from the memory obtained to the header
   uint32_t reserved0;
   uint64_t reserved1;
-} MelixBlock;                // constants: refs = MELIX_IMMORTAL, valid = 1, the rest as fits or 0; aligned to 64
+} MelixBlock; // constants: refs = MELIX_IMMORTAL, valid = 1, the rest as fits or 0; aligned to 64
 
 enum { MELIX_HEADER_BYTES = 64, MELIX_DATA_ALIGN = 64 };
 
@@ -169,14 +170,14 @@ enum { MELIX_HEADER_BYTES = 64, MELIX_DATA_ALIGN = 64 };
 // ---------------------------------------------------------------------------------------------------------
 
 typedef struct MelixTaskHead {
-  int32_t cancel;    // offset 0: not 0 → call melix_cancelled(task); polled at loop back-edges of orchestration
-  int32_t threaded;  // offset 4: not 0 → several threads run: counts must be changed atomically
-} MelixTaskHead;     // a MelixTask begins with this
+  int32_t cancel; // offset 0: not 0 → call melix_cancelled(task); polled at loop back-edges of orchestration
+  int32_t threaded; // offset 4: not 0 → several threads run: counts must be changed atomically
+} MelixTaskHead;    // a MelixTask begins with this
 
 // ---------------------------------------------------------------------------------------------------------
 // 5. Panics. They do not return: the landing of the task frees the blocks made since, and gets the text
-//    `file:line:column: panic: message`, the source line, and one `  at function (file:line)` a frame. The place
-//    is the innermost frame found in a line table, so calls need a debug location and nothing else.
+//    `file:line:column: panic: message`, the source line, and one `  at function (file:line)` a frame. The
+//    place is the innermost frame found in a line table, so calls need a debug location and nothing else.
 // ---------------------------------------------------------------------------------------------------------
 
 #if defined(__cplusplus)
@@ -188,12 +189,13 @@ typedef struct MelixTaskHead {
 MELIX_NORETURN void melix_panic(MelixTask* task, const uint8_t* message, int64_t len);
 
 // `format` is NUL-terminated; `{0}` `{1}` … in it stand for the `count` integers.
-MELIX_NORETURN void melix_panic_format(MelixTask* task, const char* format, int64_t count, const int64_t* values);
+MELIX_NORETURN void melix_panic_format(MelixTask* task, const char* format, int64_t count,
+                                       const int64_t* values);
 
 // The same as melix_panic at a place given by the compiler, for code without a line table. `place` is
 // "file:line:column" and `line` the text of the source line (both NUL-terminated, `line` may be null).
-MELIX_NORETURN void melix_panic_at(MelixTask* task, const char* place, const char* line, const uint8_t* message,
-                                   int64_t len);
+MELIX_NORETURN void melix_panic_at(MelixTask* task, const char* place, const char* line,
+                                   const uint8_t* message, int64_t len);
 
 // Ends the task because it was cancelled (Ctrl-C); called when the flag `cancel` is seen.
 MELIX_NORETURN void melix_cancelled(MelixTask* task);
@@ -204,25 +206,25 @@ typedef struct MelixFrame {
   uint32_t file;
   uint32_t line;
   uint32_t column;
-  uint32_t text;             // the source line, without its newline
+  uint32_t text; // the source line, without its newline
 } MelixFrame;
 
 // A return address, and its frames: frames[first .. first of the next entry), innermost first.
 typedef struct MelixLineEntry {
-  uint32_t address;          // return address - base
+  uint32_t address; // return address - base
   uint32_t first;
 } MelixLineEntry;
 
-// One table per piece of code (a finished object's text section). Entries are sorted by address and end with a
-// sentinel {size of the code, number of frames}, which `count` does not count. Only exact return addresses are
-// found.
+// One table per piece of code (a finished object's text section). Entries are sorted by address and end with
+// a sentinel {size of the code, number of frames}, which `count` does not count. Only exact return addresses
+// are found.
 typedef struct MelixLineTable {
   const uint8_t* base;
-  uint64_t size;             // bytes of code
+  uint64_t size; // bytes of code
   const MelixLineEntry* entries;
   uint64_t count;
   const MelixFrame* frames;
-  const char* strings;       // NUL-terminated pieces
+  const char* strings;         // NUL-terminated pieces
   struct MelixLineTable* next; // used by the runtime; the table itself is writable data
 } MelixLineTable;
 
@@ -236,11 +238,13 @@ void melix_unregister_lines(MelixLineTable* table);
 // Works on [begin, end). Returns -1, or the number of the first failed check, at which it stopped. May panic.
 typedef int64_t (*MelixChunkFn)(MelixTask* task, void* context, int64_t begin, int64_t end);
 
-// Runs `fn` over [0, extent) in chunks of `grain` (0: extent / 64 rounded up), the last one shorter. Boundaries
-// depend on extent and grain only. `work` estimates the whole in nanoseconds; below 30 µs, on a worker, or with
-// one thread the chunks run here, in order. The result is that of the failed chunk with the lowest index, else
-// -1; if that chunk panicked, the panic is raised here. Chunks after a failed one may or may not have run.
-int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain, int64_t work);
+// Runs `fn` over [0, extent) in chunks of `grain` (0: extent / 64 rounded up), the last one shorter.
+// Boundaries depend on extent and grain only. `work` estimates the whole in nanoseconds; below 30 µs, on a
+// worker, or with one thread the chunks run here, in order. The result is that of the failed chunk with the
+// lowest index, else -1; if that chunk panicked, the panic is raised here. Chunks after a failed one may or
+// may not have run.
+int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain,
+                       int64_t work);
 
 // Number of threads (MELIX_THREADS, else the processors this process may use). Results never depend on it.
 int32_t melix_thread_count(void);
@@ -263,8 +267,8 @@ void melix_release(MelixTask* task, void* data);
 // For boxed enum words, where an immediate has its lowest bit set.
 void melix_retain_word(MelixTask* task, void* word);
 void melix_release_word(MelixTask* task, void* word);
-// The block itself if it has one owner, else a copy with count 1 (its references retained) after giving up one
-// ownership of the old block. A constant is always copied; null stays null.
+// The block itself if it has one owner, else a copy with count 1 (its references retained) after giving up
+// one ownership of the old block. A constant is always copied; null stays null.
 void* melix_ensure_unique(MelixTask* task, void* data);
 // For every counted part of a stored value: retain or release it.
 void melix_retain_value(MelixTask* task, const MelixType* type, const void* value);
@@ -273,7 +277,8 @@ void melix_release_value(MelixTask* task, const MelixType* type, const void* val
 int64_t melix_checked_bytes(MelixTask* task, int64_t elem, int64_t rank, const int64_t* dims);
 
 // ---------------------------------------------------------------------------------------------------------
-// 8. Lists, text, order. `list` is the place of the list value (a pointer to its word); it is made unique first. `elem` is the
+// 8. Lists, text, order. `list` is the place of the list value (a pointer to its word); it is made unique
+// first. `elem` is the
 //    element type; elements are moved in and out: no counting.
 // ---------------------------------------------------------------------------------------------------------
 
@@ -293,8 +298,8 @@ void* melix_list_from_array(MelixTask* task, const void* data, int64_t len, cons
 // -1, 0, 1: two texts by bytes, which is by code points.
 int32_t melix_str_order(const uint8_t* a, int64_t aLen, const uint8_t* b, int64_t bLen);
 
-// The stable order of `len` elements of a number, bool, char or str type: out[k] is the index of the k-th. NaN come
-// last, also when descending.
+// The stable order of `len` elements of a number, bool, char or str type: out[k] is the index of the k-th.
+// NaN come last, also when descending.
 void melix_argsort(MelixTask* task, const MelixType* elem, const void* data, int64_t len, int32_t descending,
                    int64_t* out);
 
@@ -307,9 +312,10 @@ void melix_argsort(MelixTask* task, const MelixType* elem, const void* data, int
 //      StrList (List[str])         one slot: the list word
 //      Value (any type)            two slots: const MelixType*, pointer to the stored form
 //      StrPack (variadic, last)    two slots: count, pointer to an array of MelixStr
-//      Asked (result only)         an array of the type asked for: two *argument* slots after the last argument:
-//                                  const MelixType* of kind ARRAY, pointer to rank wanted dims (i64, -1: any);
-//                                  result: 1 + rank slots: data, dims
+//      Asked (result only)         an array of the type asked for: two *argument* slots after the last
+//      argument:
+//                                  const MelixType* of kind ARRAY, pointer to rank wanted dims (i64, -1:
+//                                  any); result: 1 + rank slots: data, dims
 //    Arguments are borrowed. Counted results are owned by the caller. A builtin that may fail returns Bool ok
 //    first and Str error last; on failure its other results are empty.
 // ---------------------------------------------------------------------------------------------------------
@@ -322,11 +328,11 @@ typedef void (*MelixBuiltinFn)(MelixTask* task, const uint64_t* args, uint64_t* 
 
 enum MelixStatus {
   MELIX_OK = 0,
-  MELIX_FAILED = 1,      // a diagnostic, an `Err` out of main
-  MELIX_USAGE = 2,       // a wrong command line
+  MELIX_FAILED = 1, // a diagnostic, an `Err` out of main
+  MELIX_USAGE = 2,  // a wrong command line
   MELIX_PANIC = 101,
   MELIX_CANCELLED = 130,
-  MELIX_EXIT = -1,       // from melix_catch only: exit(n) was called, the number is melix_exit_status(task)
+  MELIX_EXIT = -1, // from melix_catch only: exit(n) was called, the number is melix_exit_status(task)
 };
 
 // A parameter of `main`.
@@ -336,7 +342,7 @@ enum MelixParamFlags {
 };
 typedef struct MelixParam {
   const char* name;
-  const MelixType* type;   // a number, bool, char, str, or List[str] with MELIX_PARAM_REST
+  const MelixType* type; // a number, bool, char, str, or List[str] with MELIX_PARAM_REST
   uint32_t flags;
   uint32_t reserved;
   const char* defaultText; // for --help, may be null
@@ -346,13 +352,13 @@ typedef struct MelixParam {
 typedef struct MelixCommandLine {
   const MelixParam* params;
   int64_t count;
-  const char* doc;         // the `///` comment of main or the script, may be null
+  const char* doc; // the `///` comment of main or the script, may be null
 } MelixCommandLine;
 
 // The value of one parameter. If `given` is 0 the program uses the default.
 typedef struct MelixArg {
   int64_t given;
-  uint64_t slots[2];       // as a builtin's argument of that type: str takes both, the others the first
+  uint64_t slots[2]; // as a builtin's argument of that type: str takes both, the others the first
 } MelixArg;
 
 // Runs the script's statements and main. `args` has one entry per parameter; the strings and lists in it are
@@ -382,12 +388,14 @@ void melix_task_destroy(MelixTask* task);
 
 typedef void (*MelixBodyFn)(MelixTask* task, void* context);
 
-// Runs `body` on the task's own big stack. Returns MELIX_OK, or MELIX_PANIC, MELIX_CANCELLED, MELIX_EXIT after
-// the blocks allocated inside, and not freed, have been freed; blocks from before are not touched. Frames in
-// between are left without unwinding: the body must not own C++ objects at a point that may panic. May be nested.
+// Runs `body` on the task's own big stack. Returns MELIX_OK, or MELIX_PANIC, MELIX_CANCELLED, MELIX_EXIT
+// after the blocks allocated inside, and not freed, have been freed; blocks from before are not touched.
+// Frames in between are left without unwinding: the body must not own C++ objects at a point that may panic.
+// May be nested.
 int32_t melix_catch(MelixTask* task, MelixBodyFn body, void* context);
 
-// The text of the last caught panic (message, source line, trace), owned by the task, valid until the next one.
+// The text of the last caught panic (message, source line, trace), owned by the task, valid until the next
+// one; a zero that `len` does not count ends it.
 const char* melix_panic_text(MelixTask* task, int64_t* len);
 // The message alone, without place and trace.
 const char* melix_panic_message(MelixTask* task, int64_t* len);
@@ -396,9 +404,10 @@ int32_t melix_exit_status(MelixTask* task);
 // One builtin under melix_catch.
 int32_t melix_call_builtin(MelixTask* task, MelixBuiltinFn fn, const uint64_t* args, uint64_t* results);
 
-// Parses arguments (argv[0] is the program's name) into `out`. Returns MELIX_OK; MELIX_USAGE with the message on
-// standard error; or -1 when --help was asked for and written.
-int32_t melix_parse_command_line(MelixTask* task, const MelixCommandLine* spec, int32_t argc, char** argv, MelixArg* out);
+// Parses arguments (argv[0] is the program's name) into `out`. Returns MELIX_OK; MELIX_USAGE with the message
+// on standard error; or -1 when --help was asked for and written.
+int32_t melix_parse_command_line(MelixTask* task, const MelixCommandLine* spec, int32_t argc, char** argv,
+                                 MelixArg* out);
 
 // What `args()` of a program gives: argv[1..]. The array must live on.
 void melix_set_arguments(int32_t argc, char** argv);

@@ -1,4 +1,5 @@
-// A program needs nothing but libc and libm: no symbol of the C++ library, no sanitizer, no thread-local storage.
+// A program needs nothing but libc and libm: no symbol of the C++ library, no sanitizer, no thread-local
+// storage.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -24,15 +25,12 @@ Symbols readArchive() {
       size_t from = field.find_first_not_of(" \n"), to = field.find_last_not_of(" \n");
       parts[k] = from == std::string::npos ? "" : field.substr(from, to - from + 1);
     }
-    if (parts[2].empty())
-      continue;
+    if (parts[2].empty()) continue;
     bool isUndefined = parts[6].find("*UND*") != std::string::npos;
     (isUndefined ? out.undefined : out.defined).insert(parts[0]);
-    if (parts[3] == "TLS")
-      out.threadLocal.insert(parts[0]);
+    if (parts[3] == "TLS") out.threadLocal.insert(parts[0]);
   }
-  if (pipe)
-    pclose(pipe);
+  if (pipe) pclose(pipe);
   return out;
 }
 
@@ -40,8 +38,7 @@ std::set<std::string> readAllowed() {
   std::set<std::string> out;
   std::ifstream file(ALLOWED_SYMBOLS);
   for (std::string line; std::getline(file, line);) {
-    if (!line.empty() && line[0] != '#')
-      out.insert(line);
+    if (!line.empty() && line[0] != '#') out.insert(line);
   }
   return out;
 }
@@ -57,7 +54,8 @@ TEST(ArchiveSymbols, takes_only_what_is_allowed_from_outside) {
 
 TEST(ArchiveSymbols, defines_every_builtin_of_the_catalogue) {
   Symbols symbols = readArchive();
-#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose) EXPECT_TRUE(symbols.defined.count(#Symbol)) << #Symbol;
+#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                       \
+  EXPECT_TRUE(symbols.defined.count(#Symbol)) << #Symbol;
 #include "ops/builtins.def"
 #define FUNCTION(symbol) EXPECT_TRUE(symbols.defined.count(#symbol)) << #symbol;
 #include "melix/functions.def"

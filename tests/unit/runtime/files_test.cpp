@@ -32,16 +32,14 @@ protected:
     if (!results[0]) {
       EXPECT_EQ(results[1], 0u);
       std::string text = takeText(2 + rank);
-      for (size_t at; (at = text.find(folder + "/")) != std::string::npos;)
-        text.erase(at, folder.size() + 1);
+      for (size_t at; (at = text.find(folder + "/")) != std::string::npos;) text.erase(at, folder.size() + 1);
       return text;
     }
     struct {
       void* data;
       int64_t dims[6];
     } stored{reinterpret_cast<void*>(results[1]), {}};
-    for (int k = 0; k < rank; k++)
-      stored.dims[k] = static_cast<int64_t>(results[2 + k]);
+    for (int k = 0; k < rank; k++) stored.dims[k] = static_cast<int64_t>(results[2 + k]);
     std::string out = rank == 0 ? format(scalar(kind), stored.data) : format(&type, &stored);
     melix_release(task, stored.data);
     return out;
@@ -83,9 +81,12 @@ TEST_F(Files, csv_mistakes_are_told_with_their_place) {
   EXPECT_EQ(csv(""), "t.csv:1:1: the file is empty");
   EXPECT_EQ(csv("\n\n"), "t.csv:1:1: the file is empty");
   EXPECT_EQ(csv("x,y\n", MELIX_KIND_F32, {-1, -1}, 1), "t.csv:2:1: the file is empty");
-  EXPECT_EQ(csv("1,2\n", MELIX_KIND_F32, {-1, 65}), "t.csv:1:1: the file has 2 columns, `f32[_, 65]` asks for 65");
-  EXPECT_EQ(csv("1,2\n3,4\n", MELIX_KIND_F32, {3, -1}), "t.csv:3:1: the file has 2 rows, `f32[3, _]` asks for 3");
-  EXPECT_EQ(csv("1,2\n3,4\n", MELIX_KIND_F32, {-1}), "t.csv:2:1: a vector is one row or one column, here is a second row");
+  EXPECT_EQ(csv("1,2\n", MELIX_KIND_F32, {-1, 65}),
+            "t.csv:1:1: the file has 2 columns, `f32[_, 65]` asks for 65");
+  EXPECT_EQ(csv("1,2\n3,4\n", MELIX_KIND_F32, {3, -1}),
+            "t.csv:3:1: the file has 2 rows, `f32[3, _]` asks for 3");
+  EXPECT_EQ(csv("1,2\n3,4\n", MELIX_KIND_F32, {-1}),
+            "t.csv:2:1: a vector is one row or one column, here is a second row");
   EXPECT_EQ(csv("1\n2\n", MELIX_KIND_F32, {3}), "t.csv:3:1: the file has 2 numbers, `f32[3]` asks for 3");
   EXPECT_EQ(csv("1\n", MELIX_KIND_F32, {-1, -1, -1}),
             "csv.read gives arrays of numbers with one or two dimensions, not `f32[_, _, _]`");
@@ -155,15 +156,13 @@ std::string hex(std::string_view digits) {
 
 /// A file of version 1 with this dictionary and data.
 std::string npyFile(std::string dictionary, const std::string& data, char version = 1) {
-  while ((dictionary.size() + 11 + (version > 1 ? 2 : 0)) % 64)
-    dictionary += ' ';
+  while ((dictionary.size() + 11 + (version > 1 ? 2 : 0)) % 64) dictionary += ' ';
   dictionary += '\n';
   std::string out = "\x93NUMPY";
   out += version;
   out += '\0';
   size_t n = dictionary.size();
-  for (int k = 0; k < (version > 1 ? 4 : 2); k++)
-    out += static_cast<char>(n >> (8 * k) & 255);
+  for (int k = 0; k < (version > 1 ? 4 : 2); k++) out += static_cast<char>(n >> (8 * k) & 255);
   return out + dictionary + data;
 }
 
@@ -181,11 +180,15 @@ TEST_F(Files, npy_of_each_order) {
 }
 
 TEST_F(Files, npy_mistakes) {
-  std::string good = npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }", hex("0000803f00000040"));
+  std::string good =
+      npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }", hex("0000803f00000040"));
   write(good);
-  EXPECT_EQ(npy(path, MELIX_KIND_F64, {-1, -1}), "cannot read `t.csv`: it holds `f32[2, 1]`, asked for is `f64[_, _]`");
-  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}), "cannot read `t.csv`: it holds `f32[2, 1]`, asked for is `f32[_]`");
-  EXPECT_EQ(npy(path, MELIX_KIND_F32, {3, -1}), "cannot read `t.csv`: it holds `f32[2, 1]`, asked for is `f32[3, _]`");
+  EXPECT_EQ(npy(path, MELIX_KIND_F64, {-1, -1}),
+            "cannot read `t.csv`: it holds `f32[2, 1]`, asked for is `f64[_, _]`");
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}),
+            "cannot read `t.csv`: it holds `f32[2, 1]`, asked for is `f32[_]`");
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {3, -1}),
+            "cannot read `t.csv`: it holds `f32[2, 1]`, asked for is `f32[3, _]`");
   write(good.substr(0, good.size() - 1));
   EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1, -1}), "cannot read `t.csv`: its data is cut off");
   write(good.substr(0, 40));
@@ -227,7 +230,8 @@ TEST_F(Files, npy_files_of_numpy) {
             "[[-0.80193144, -1.3243589, -0.24836162, 0.4204");
   EXPECT_EQ(npy(base + "bool_2x2.npy", MELIX_KIND_BOOL, {-1, -1}), "[[true, false],\n [false, true]]");
   EXPECT_EQ(npy(base + "i4_empty_0x5.npy", MELIX_KIND_I32, {-1, 5}), "[]");
-  EXPECT_EQ(npy(base + "f2_vec.npy", MELIX_KIND_F64, {-1}), "[1.5, -2.25, 65504.0, 5.960464477539063e-8, inf]");
+  EXPECT_EQ(npy(base + "f2_vec.npy", MELIX_KIND_F64, {-1}),
+            "[1.5, -2.25, 65504.0, 5.960464477539063e-8, inf]");
   EXPECT_EQ(npy(base + "u1_vec.npy", MELIX_KIND_U8, {256}).substr(0, 16), "[0, 1, 2, 3, 4, ");
   EXPECT_EQ(npy(base + "c16_vec.npy", MELIX_KIND_C128, {-1}), "[1.0 + 2.0i, -0.0 - 3.5i]");
   EXPECT_EQ(npy(base + "i8_scalar.npy", MELIX_KIND_I64, {}), "42");

@@ -62,13 +62,10 @@ size_t significant(const std::string& text) {
   bool leading = true;
   size_t zeros = 0;
   for (char c : text) {
-    if (c == 'e')
-      break;
-    if (c < '0' || c > '9')
-      continue;
+    if (c == 'e') break;
+    if (c < '0' || c > '9') continue;
     leading = leading && c == '0';
-    if (leading)
-      continue;
+    if (leading) continue;
     zeros = c == '0' ? zeros + 1 : 0;
     count++;
   }
@@ -79,14 +76,11 @@ TEST_F(FloatText, random_f64_read_back_and_are_shortest) {
   std::mt19937_64 random(1);
   for (int k = 0; k < 20'000; k++) {
     uint64_t bits = random();
-    if (k % 3 == 0)
-      bits = (bits & 0x800fffffffffffffull) | (0x3f0ull + bits % 64) << 52; // ordinary sizes
-    if (k % 7 == 0)
-      bits &= 0xfff0000000000000ull; // powers of two
+    if (k % 3 == 0) bits = (bits & 0x800fffffffffffffull) | (0x3f0ull + bits % 64) << 52; // ordinary sizes
+    if (k % 7 == 0) bits &= 0xfff0000000000000ull;                                        // powers of two
     double x;
     std::memcpy(&x, &bits, sizeof x);
-    if (!std::isfinite(x))
-      continue;
+    if (!std::isfinite(x)) continue;
     std::string shown = f64(x);
     ASSERT_EQ(std::strtod(shown.c_str(), nullptr), x) << shown;
     size_t digits = significant(shown);
@@ -107,12 +101,10 @@ TEST_F(FloatText, random_f32_read_back_and_are_shortest) {
   std::mt19937 random(2);
   for (int k = 0; k < 20'000; k++) {
     uint32_t bits = static_cast<uint32_t>(random());
-    if (k % 7 == 0)
-      bits &= 0xff800000u;
+    if (k % 7 == 0) bits &= 0xff800000u;
     float x;
     std::memcpy(&x, &bits, sizeof x);
-    if (!std::isfinite(x))
-      continue;
+    if (!std::isfinite(x)) continue;
     std::string shown = f32(x);
     ASSERT_EQ(std::strtof(shown.c_str(), nullptr), x) << shown;
     size_t digits = significant(shown);

@@ -82,14 +82,16 @@ TEST_F(Format, vectors_and_matrices) {
 
 TEST_F(Format, above_a_thousand_elements_the_middle_is_left_out) {
   std::vector<int64_t> x(2000);
-  for (size_t k = 0; k < x.size(); k++)
-    x[k] = static_cast<int64_t>(k);
+  for (size_t k = 0; k < x.size(); k++) x[k] = static_cast<int64_t>(k);
   MelixType vector = arrayType(scalar(MELIX_KIND_I64), 1), matrix = arrayType(scalar(MELIX_KIND_I64), 2);
-  StoredArray small{x.data(), {1000}}, big{x.data(), {1001}}, m{x.data(), {1000, 2}}, wide{x.data(), {2, 1000}};
+  StoredArray small{x.data(), {1000}}, big{x.data(), {1001}}, m{x.data(), {1000, 2}},
+      wide{x.data(), {2, 1000}};
   EXPECT_EQ(format(&vector, &small).find("…"), std::string::npos);
   EXPECT_EQ(format(&vector, &big), "[0, 1, 2, …, 998, 999, 1000]");
-  EXPECT_EQ(format(&matrix, &m), "[[0, 1],\n [2, 3],\n [4, 5],\n …,\n [1994, 1995],\n [1996, 1997],\n [1998, 1999]]");
-  EXPECT_EQ(format(&matrix, &wide), "[[0, 1, 2, …, 997, 998, 999],\n [1000, 1001, 1002, …, 1997, 1998, 1999]]");
+  EXPECT_EQ(format(&matrix, &m),
+            "[[0, 1],\n [2, 3],\n [4, 5],\n …,\n [1994, 1995],\n [1996, 1997],\n [1998, 1999]]");
+  EXPECT_EQ(format(&matrix, &wide),
+            "[[0, 1, 2, …, 997, 998, 999],\n [1000, 1001, 1002, …, 1997, 1998, 1999]]");
 }
 
 TEST_F(Format, structs_tuples_and_cases) {

@@ -25,8 +25,7 @@ TEST_F(Memory, blocks_are_aligned_and_counted) {
   EXPECT_EQ(melix_stats(task).allocations, 9);
   EXPECT_EQ(melix_stats(task).peakBytes, 10'000'000);
   auto* zeroed = static_cast<uint8_t*>(melix_alloc_zeroed(task, 500));
-  for (int k = 0; k < 500; k++)
-    EXPECT_EQ(zeroed[k], 0);
+  for (int k = 0; k < 500; k++) EXPECT_EQ(zeroed[k], 0);
   melix_release(task, zeroed);
 }
 
@@ -94,8 +93,7 @@ void* const chainEnd = reinterpret_cast<void*>(uintptr_t(0 << 1 | 1));
 TEST_F(Memory, a_chain_of_a_million_nodes_is_dropped_without_recursion) {
   ChainType chain;
   void* first = chainEnd;
-  for (int64_t k = 0; k < 1'000'000; k++)
-    first = chain.node(task, k, {nullptr, 0}, first);
+  for (int64_t k = 0; k < 1'000'000; k++) first = chain.node(task, k, {nullptr, 0}, first);
   EXPECT_EQ(live(), 1'000'000);
   melix_release_word(task, first);
   EXPECT_EQ(live(), 0);
@@ -125,8 +123,7 @@ TEST_F(Memory, shared_parts_outlive_one_owner) {
 TEST_F(Memory, printing_a_chain_that_is_too_deep_is_a_panic) {
   ChainType chain;
   void* first = chainEnd;
-  for (int64_t k = 0; k < 300'000; k++)
-    first = chain.node(task, k, {nullptr, 0}, first);
+  for (int64_t k = 0; k < 300'000; k++) first = chain.node(task, k, {nullptr, 0}, first);
   setenv("MELIX_STACK", "16M", 1);
   EXPECT_EQ(format(&chain.type, &first), "panic: stack overflow: recursion without end?");
   unsetenv("MELIX_STACK");
@@ -137,8 +134,7 @@ TEST_F(Memory, printing_a_chain_that_is_too_deep_is_a_panic) {
 TEST_F(Memory, lists_grow_and_keep_values) {
   void* list = nullptr;
   const MelixType* elem = scalar(MELIX_KIND_I64);
-  for (int64_t k = 0; k < 1000; k++)
-    *static_cast<int64_t*>(melix_list_push(task, &list, elem)) = k * k;
+  for (int64_t k = 0; k < 1000; k++) *static_cast<int64_t*>(melix_list_push(task, &list, elem)) = k * k;
   EXPECT_EQ(melix_list_length(list), 1000);
   melix_retain(task, list);
   void* shared = list;
@@ -190,7 +186,8 @@ TEST_F(Memory, lists_own_their_elements) {
 TEST_F(Memory, sizes_that_cannot_be_are_panics) {
   EXPECT_EQ(run([&] { melix_alloc(task, INT64_MAX / 2); }), MELIX_PANIC);
   EXPECT_EQ(message(), "out of memory: 4611686018427387903 bytes asked for");
-  int64_t negative[] = {3, -1}, huge[] = {1ll << 40, 1ll << 40}, zero[] = {1ll << 40, 1ll << 40, 0}, fine[] = {3, 5};
+  int64_t negative[] = {3, -1}, huge[] = {1ll << 40, 1ll << 40}, zero[] = {1ll << 40, 1ll << 40, 0},
+          fine[] = {3, 5};
   EXPECT_EQ(run([&] { melix_checked_bytes(task, 4, 2, negative); }), MELIX_PANIC);
   EXPECT_EQ(message(), "dimension 1 of an array is -1");
   EXPECT_EQ(run([&] { melix_checked_bytes(task, 4, 2, huge); }), MELIX_PANIC);
@@ -201,16 +198,15 @@ TEST_F(Memory, sizes_that_cannot_be_are_panics) {
 TEST_F(Memory, a_panic_frees_what_was_made_since) {
   void* before = melix_alloc(task, 100);
   EXPECT_EQ(run([&] {
-    for (int k = 0; k < 100; k++)
-      melix_alloc(task, 64 << (k % 12));
-    run([&] { // a panic inside a panic's landing
-      melix_alloc(task, 10);
-      melix_panic(task, reinterpret_cast<const uint8_t*>("inner"), 5);
-    });
-    EXPECT_EQ(message(), "inner");
-    EXPECT_EQ(live(), 101);
-    melix_panic(task, reinterpret_cast<const uint8_t*>("outer"), 5);
-  }),
+              for (int k = 0; k < 100; k++) melix_alloc(task, 64 << (k % 12));
+              run([&] { // a panic inside a panic's landing
+                melix_alloc(task, 10);
+                melix_panic(task, reinterpret_cast<const uint8_t*>("inner"), 5);
+              });
+              EXPECT_EQ(message(), "inner");
+              EXPECT_EQ(live(), 101);
+              melix_panic(task, reinterpret_cast<const uint8_t*>("outer"), 5);
+            }),
             MELIX_PANIC);
   EXPECT_EQ(message(), "outer");
   EXPECT_EQ(live(), 1);

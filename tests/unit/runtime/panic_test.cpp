@@ -88,9 +88,9 @@ protected:
 
 TEST_F(Panic, shows_place_line_and_frames_inlined_ones_too) {
   noteCalls();
-  Table table({{noted[0],
-                {{"inner", "a.mlx", 3, 7, "  let y = x[i]"}, {"leaf", "a.mlx", 9, 3, "  inner(x, 5)"}}},
-               {noted[1], {{"main", "main.mlx", 20, 1, "leaf(x)"}}}});
+  Table table(
+      {{noted[0], {{"inner", "a.mlx", 3, 7, "  let y = x[i]"}, {"leaf", "a.mlx", 9, 3, "  inner(x, 5)"}}},
+       {noted[1], {{"main", "main.mlx", 20, 1, "leaf(x)"}}}});
   hook = panicHere;
   EXPECT_EQ(run([&] { middle(task); }), MELIX_PANIC);
   EXPECT_EQ(panic, "a.mlx:3:7: panic: index 5 is out of range for an axis of size 3 {x} {7}\n"
@@ -108,8 +108,9 @@ TEST_F(Panic, without_a_table_there_is_the_message) {
 
 TEST_F(Panic, the_compiler_may_give_the_place) {
   EXPECT_EQ(run([&] {
-    melix_panic_at(task, "b.mlx:1:2", "assert x", reinterpret_cast<const uint8_t*>("assertion failed"), 16);
-  }),
+              melix_panic_at(task, "b.mlx:1:2", "assert x",
+                             reinterpret_cast<const uint8_t*>("assertion failed"), 16);
+            }),
             MELIX_PANIC);
   EXPECT_EQ(panic, "b.mlx:1:2: panic: assertion failed\nassert x\n");
 }
@@ -122,7 +123,8 @@ TEST_F(Panic, a_builtin_panics_at_its_caller) {
     melix_str_char_at(t, args, results);
   };
   EXPECT_EQ(run([&] { middle(task); }), MELIX_PANIC);
-  EXPECT_EQ(panic, "s.mlx:4:2: panic: index 9 is out of range for a text of 3 bytes\ns[9]\n  at f (s.mlx:4)\n");
+  EXPECT_EQ(panic,
+            "s.mlx:4:2: panic: index 9 is out of range for a text of 3 bytes\ns[9]\n  at f (s.mlx:4)\n");
 }
 
 TEST_F(Panic, frames_end_at_the_landing) {
@@ -134,20 +136,21 @@ TEST_F(Panic, frames_end_at_the_landing) {
   };
   EXPECT_EQ(run([&] { middle(task); }), MELIX_OK);
   int64_t len;
-  EXPECT_EQ(std::string(melix_panic_text(task, &len)).substr(0, static_cast<size_t>(len)),
-            "a.mlx:1:1: panic: index 5 is out of range for an axis of size 3 {x} {7}\nx\n  at leaf (a.mlx:1)\n");
+  EXPECT_EQ(
+      std::string(melix_panic_text(task, &len)).substr(0, static_cast<size_t>(len)),
+      "a.mlx:1:1: panic: index 5 is out of range for an axis of size 3 {x} {7}\nx\n  at leaf (a.mlx:1)\n");
 }
 
 TEST_F(Panic, cancellation_and_exit_reach_the_landing) {
   EXPECT_EQ(run([&] {
-    melix_alloc(task, 8);
-    melix_cancelled(task);
-  }),
+              melix_alloc(task, 8);
+              melix_cancelled(task);
+            }),
             MELIX_CANCELLED);
   EXPECT_EQ(run([&] {
-    uint64_t args[] = {7};
-    melix_exit(task, args, nullptr);
-  }),
+              uint64_t args[] = {7};
+              melix_exit(task, args, nullptr);
+            }),
             MELIX_EXIT);
   EXPECT_EQ(melix_exit_status(task), 7);
   EXPECT_EQ(live(), 0);
@@ -157,8 +160,7 @@ TEST_F(Panic, cancellation_and_exit_reach_the_landing) {
 
 __attribute__((noinline)) int64_t recurse(MelixTask* task, int64_t depth) {
   volatile int64_t local[4] = {depth, 0, 0, 0};
-  if (depth == 3)
-    hook(task);
+  if (depth == 3) hook(task);
   return depth < 0 ? 0 : recurse(task, depth + 1) + local[0];
 }
 __attribute__((noinline)) int64_t recurseWithAllocation(MelixTask* task, int64_t depth) {
@@ -174,7 +176,9 @@ TEST_F(Panic, endless_recursion_is_a_panic_with_both_ends_of_the_trace) {
   ASSERT_EQ(noted.size(), 2u);
   Table table({{noted[1], {{"f", "r.mlx", 2, 5, "  f(n + 1)"}}}});
   EXPECT_EQ(run([&] { recurse(task, 0); }), MELIX_PANIC);
-  EXPECT_EQ(panic.find("r.mlx:2:5: panic: stack overflow: recursion without end?\n  f(n + 1)\n  at f (r.mlx:2)\n"), 0u);
+  EXPECT_EQ(
+      panic.find("r.mlx:2:5: panic: stack overflow: recursion without end?\n  f(n + 1)\n  at f (r.mlx:2)\n"),
+      0u);
   EXPECT_NE(panic.find(" more frames\n"), std::string::npos);
   auto lines = std::count(panic.begin(), panic.end(), '\n');
   EXPECT_GT(lines, 30);

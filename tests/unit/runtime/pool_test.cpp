@@ -41,19 +41,16 @@ TEST_P(Pool, every_element_is_done_once_in_the_same_chunks) {
     std::set<std::pair<int64_t, int64_t>> chunks;
     EXPECT_EQ(parallel(extent, 0,
                        [&](MelixTask*, int64_t begin, int64_t end) {
-                         for (int64_t i = begin; i < end; i++)
-                           done[static_cast<size_t>(i)]++;
+                         for (int64_t i = begin; i < end; i++) done[static_cast<size_t>(i)]++;
                          std::lock_guard guard(lock);
                          chunks.insert({begin, end});
                          return int64_t(-1);
                        }),
               -1);
-    for (auto& d : done)
-      ASSERT_EQ(d, 1);
+    for (auto& d : done) ASSERT_EQ(d, 1);
     std::set<std::pair<int64_t, int64_t>> expected;
     int64_t grain = (extent + 63) / 64;
-    for (int64_t b = 0; b < extent; b += grain)
-      expected.insert({b, std::min(b + grain, extent)});
+    for (int64_t b = 0; b < extent; b += grain) expected.insert({b, std::min(b + grain, extent)});
     EXPECT_EQ(chunks, expected);
   }
   EXPECT_EQ(parallel(0, 0, [](MelixTask*, int64_t, int64_t) { return int64_t(3); }), -1);
@@ -73,8 +70,7 @@ TEST_P(Pool, thousands_of_launches) {
 TEST_P(Pool, the_failure_of_the_lowest_chunk_is_reported) {
   for (int round = 0; round < 200; round++) {
     int64_t result = parallel(1000, 10, [&](MelixTask*, int64_t begin, int64_t) {
-      if (begin == 370 && round % 2)
-        std::this_thread::yield();
+      if (begin == 370 && round % 2) std::this_thread::yield();
       return begin >= 370 && begin % 20 == 10 ? begin : int64_t(-1);
     });
     ASSERT_EQ(result, 370);
@@ -84,16 +80,16 @@ TEST_P(Pool, the_failure_of_the_lowest_chunk_is_reported) {
 TEST_P(Pool, the_panic_of_the_lowest_chunk_is_raised_in_the_caller) {
   for (int round = 0; round < 100; round++) {
     EXPECT_EQ(run([&] {
-      melix_alloc(task, 100);
-      parallel(100, 1, [&](MelixTask* t, int64_t begin, int64_t) {
-        melix_alloc(t, 1000);
-        if (begin >= 17) {
-          int64_t values[] = {begin};
-          melix_panic_format(t, "chunk {0}", 1, values);
-        }
-        return int64_t(-1);
-      });
-    }),
+                melix_alloc(task, 100);
+                parallel(100, 1, [&](MelixTask* t, int64_t begin, int64_t) {
+                  melix_alloc(t, 1000);
+                  if (begin >= 17) {
+                    int64_t values[] = {begin};
+                    melix_panic_format(t, "chunk {0}", 1, values);
+                  }
+                  return int64_t(-1);
+                });
+              }),
               MELIX_PANIC);
     ASSERT_EQ(message(), "chunk 17");
     ASSERT_EQ(live(), 0);
@@ -102,11 +98,11 @@ TEST_P(Pool, the_panic_of_the_lowest_chunk_is_raised_in_the_caller) {
 
 TEST_P(Pool, endless_recursion_in_a_chunk_is_a_panic) {
   EXPECT_EQ(run([&] {
-    parallel(4, 1, [&](MelixTask*, int64_t, int64_t) {
-      std::function<int64_t(int64_t)> down = [&](int64_t n) { return down(n + 1) + 1; };
-      return down(0);
-    });
-  }),
+              parallel(4, 1, [&](MelixTask*, int64_t, int64_t) {
+                std::function<int64_t(int64_t)> down = [&](int64_t n) { return down(n + 1) + 1; };
+                return down(0);
+              });
+            }),
             MELIX_PANIC);
   EXPECT_EQ(message(), "stack overflow: recursion without end?");
 }
@@ -145,26 +141,26 @@ TEST_P(Pool, blocks_made_and_shared_by_workers_are_counted) {
   std::vector<void*> made(200);
   void* shared = nullptr;
   EXPECT_EQ(run([&] {
-    shared = melix_alloc(task, 100);
-    parallel(200, 1, [&](MelixTask* t, int64_t begin, int64_t) {
-      for (int k = 0; k < 50; k++) {
-        melix_retain(t, shared);
-        void* temporary = melix_alloc(t, 64 * (k % 20));
-        melix_release(t, temporary);
-        melix_release(t, shared);
-      }
-      made[static_cast<size_t>(begin)] = melix_alloc(t, 500);
-      return int64_t(-1);
-    });
-    EXPECT_EQ(live(), 201);
-    // Released by other threads than those that made them.
-    parallel(200, 1, [&](MelixTask* t, int64_t begin, int64_t) {
-      melix_release(t, made[static_cast<size_t>(199 - begin)]);
-      return int64_t(-1);
-    });
-    EXPECT_EQ(live(), 1);
-    melix_release(task, shared);
-  }),
+              shared = melix_alloc(task, 100);
+              parallel(200, 1, [&](MelixTask* t, int64_t begin, int64_t) {
+                for (int k = 0; k < 50; k++) {
+                  melix_retain(t, shared);
+                  void* temporary = melix_alloc(t, 64 * (k % 20));
+                  melix_release(t, temporary);
+                  melix_release(t, shared);
+                }
+                made[static_cast<size_t>(begin)] = melix_alloc(t, 500);
+                return int64_t(-1);
+              });
+              EXPECT_EQ(live(), 201);
+              // Released by other threads than those that made them.
+              parallel(200, 1, [&](MelixTask* t, int64_t begin, int64_t) {
+                melix_release(t, made[static_cast<size_t>(199 - begin)]);
+                return int64_t(-1);
+              });
+              EXPECT_EQ(live(), 1);
+              melix_release(task, shared);
+            }),
             MELIX_OK);
   EXPECT_EQ(live(), 0);
   EXPECT_GE(melix_stats(task).allocations, 200 * 51);
@@ -172,13 +168,12 @@ TEST_P(Pool, blocks_made_and_shared_by_workers_are_counted) {
 
 TEST_P(Pool, cancellation_reaches_the_chunks) {
   EXPECT_EQ(run([&] {
-    reinterpret_cast<MelixTaskHead*>(task)->cancel = 1;
-    parallel(100, 1, [&](MelixTask* t, int64_t, int64_t) {
-      if (reinterpret_cast<MelixTaskHead*>(t)->cancel)
-        melix_cancelled(t);
-      return int64_t(-1);
-    });
-  }),
+              reinterpret_cast<MelixTaskHead*>(task)->cancel = 1;
+              parallel(100, 1, [&](MelixTask* t, int64_t, int64_t) {
+                if (reinterpret_cast<MelixTaskHead*>(t)->cancel) melix_cancelled(t);
+                return int64_t(-1);
+              });
+            }),
             MELIX_CANCELLED);
   melix_clear_cancel(task);
 }
@@ -189,8 +184,7 @@ TEST_F(RuntimeTest, a_forked_child_may_use_the_pool) {
   setenv("MELIX_THREADS", "2", 1);
   melix_pool_stop();
   auto fill = [](MelixTask*, void* at, int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; k++)
-      static_cast<int64_t*>(at)[k] = k;
+    for (int64_t k = begin; k < end; k++) static_cast<int64_t*>(at)[k] = k;
     return int64_t(-1);
   };
   std::vector<int64_t> data(1000);

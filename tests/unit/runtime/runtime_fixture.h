@@ -17,7 +17,9 @@ inline const MelixType* scalar(int kind) { return &melix_scalar_types[kind]; }
 inline MelixStr str(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), static_cast<int64_t>(text.size())};
 }
-inline std::string text(MelixStr s) { return {reinterpret_cast<const char*>(s.data), static_cast<size_t>(s.len)}; }
+inline std::string text(MelixStr s) {
+  return {reinterpret_cast<const char*>(s.data), static_cast<size_t>(s.len)};
+}
 
 inline MelixType arrayType(const MelixType* elem, int rank) {
   MelixType t{};
@@ -71,7 +73,8 @@ protected:
 
   /// Runs on the task's stack; the status, and the panic's whole text in `panic`.
   int32_t run(std::function<void()> body) {
-    int32_t status = melix_catch(task, [](MelixTask*, void* f) { (*static_cast<std::function<void()>*>(f))(); }, &body);
+    int32_t status =
+        melix_catch(task, [](MelixTask*, void* f) { (*static_cast<std::function<void()>*>(f))(); }, &body);
     int64_t len;
     const char* p = melix_panic_text(task, &len);
     panic.assign(status == MELIX_PANIC ? p : "", status == MELIX_PANIC ? static_cast<size_t>(len) : 0);
@@ -100,24 +103,24 @@ protected:
     auto* list = reinterpret_cast<uint8_t*>(results[slot]);
     std::vector<std::string> out;
     auto* items = reinterpret_cast<const MelixStr*>(list + MELIX_LIST_ELEMENTS);
-    for (int64_t k = 0; k < melix_list_length(list); k++)
-      out.push_back(text(items[k]));
+    for (int64_t k = 0; k < melix_list_length(list); k++) out.push_back(text(items[k]));
     melix_release(task, list);
     return out;
   }
-  std::string format(const MelixType* type, const void* value, std::string_view spec = "", bool quoted = false) {
+  std::string format(const MelixType* type, const void* value, std::string_view spec = "",
+                     bool quoted = false) {
     MelixStr s{};
     int32_t status = run([&] {
       s = melix_format_value(task, type, value, reinterpret_cast<const uint8_t*>(spec.data()),
                              static_cast<int64_t>(spec.size()), quoted);
     });
-    if (status != MELIX_OK)
-      return "panic: " + message();
+    if (status != MELIX_OK) return "panic: " + message();
     std::string out = text(s);
     melix_release(task, const_cast<uint8_t*>(s.data));
     return out;
   }
-  template <class T> std::string show(int kind, T value, std::string_view spec = "") {
+  template <class T>
+  std::string show(int kind, T value, std::string_view spec = "") {
     return format(scalar(kind), &value, spec);
   }
   int64_t live() { return melix_stats(task).liveBlocks; }
@@ -130,6 +133,6 @@ protected:
 } // namespace melix::test
 
 // The builtins, as generated code declares them.
-#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                                 \
+#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                       \
   extern "C" void Symbol(MelixTask*, const uint64_t*, uint64_t*);
 #include "ops/builtins.def"

@@ -34,7 +34,8 @@ TEST_F(Strings, concatenate_and_compare) {
 TEST_F(Strings, slices_and_chars) {
   EXPECT_EQ(one(melix_str_slice, Slots().add("häuser").add(int64_t(1)).add(int64_t(3))), "ä");
   EXPECT_EQ(one(melix_str_slice, Slots().add("abc").add(int64_t(3)).add(int64_t(3))), "");
-  EXPECT_EQ(panicOf(melix_str_slice, Slots().add("häuser").add(int64_t(0)).add(int64_t(2))), "index 2 is inside a char");
+  EXPECT_EQ(panicOf(melix_str_slice, Slots().add("häuser").add(int64_t(0)).add(int64_t(2))),
+            "index 2 is inside a char");
   EXPECT_EQ(panicOf(melix_str_slice, Slots().add("abc").add(int64_t(2)).add(int64_t(4))),
             "slice 2..4 does not fit a text of 3 bytes");
   EXPECT_EQ(panicOf(melix_str_slice, Slots().add("abc").add(int64_t(2)).add(int64_t(1))),
@@ -54,8 +55,7 @@ TEST_F(Strings, walking_gives_the_chars) {
   std::vector<uint32_t> chars;
   for (int64_t at = 0;;) {
     call(melix_str_next, Slots().add(s).add(at));
-    if (!results[0])
-      break;
+    if (!results[0]) break;
     chars.push_back(static_cast<uint32_t>(results[1]));
     at = static_cast<int64_t>(results[2]);
   }
@@ -69,7 +69,8 @@ TEST_F(Strings, bytes_and_back) {
   call(melix_str_from_bytes, Slots().add("ok"));
   EXPECT_EQ(results[0], 1u);
   EXPECT_EQ(takeText(1), "ok");
-  for (std::string_view bad : {"ab\xff", "ab\xc3", "ab\xe0\x80\x80", "ab\xed\xa0\x80", "ab\xf5\x80\x80\x80", "ab\xc0\x80"}) {
+  for (std::string_view bad :
+       {"ab\xff", "ab\xc3", "ab\xe0\x80\x80", "ab\xed\xa0\x80", "ab\xf5\x80\x80\x80", "ab\xc0\x80"}) {
     call(melix_str_from_bytes, Slots().add(bad));
     EXPECT_EQ(results[0], 0u);
     EXPECT_EQ(takeText(3), "byte 2 is not UTF-8");
@@ -121,7 +122,8 @@ TEST_F(Strings, trim_repeat_and_case) {
   EXPECT_EQ(one(melix_str_trim_end, Slots().add(" x  ")), " x");
   EXPECT_EQ(one(melix_str_repeat, Slots().add("ab").add(int64_t(3))), "ababab");
   EXPECT_EQ(one(melix_str_repeat, Slots().add("ab").add(int64_t(0))), "");
-  EXPECT_EQ(panicOf(melix_str_repeat, Slots().add("ab").add(int64_t(-1))), "a text cannot be repeated -1 times");
+  EXPECT_EQ(panicOf(melix_str_repeat, Slots().add("ab").add(int64_t(-1))),
+            "a text cannot be repeated -1 times");
   EXPECT_EQ(one(melix_str_upper, Slots().add("aé1")), "Aé1");
   EXPECT_EQ(one(melix_str_lower, Slots().add("AÉ1")), "aÉ1");
 }
