@@ -1,4 +1,5 @@
 // Blocks: where their memory comes from and the list each task keeps of its own.
+#include "large_memory.h"
 #include "task.h"
 
 using namespace melix::runtime;
@@ -66,12 +67,13 @@ MelixBlock* takeSmall(MelixTask* task, unsigned sizeClass) {
 MelixBlock* takeLarge(uint64_t bytes, bool zeroed) {
   constexpr uint64_t addressable = 1ull << 47;
   if (bytes > addressable / 2) return nullptr;
-  size_t total = static_cast<size_t>(bytes) + MELIX_HEADER_BYTES + lineBytes;
-  auto* raw = static_cast<uint8_t*>(zeroed ? calloc(1, total) : malloc(total));
+  size_t total = static_cast<size_t>(bytes) + MELIX_HEADER_BYTES + lineBytes, got;
+  auto* raw = static_cast<uint8_t*>(takeLargeMemory(total, zeroed, got));
   if (!raw) return nullptr;
   uint8_t* at = alignUp(raw);
   auto* block = reinterpret_cast<MelixBlock*>(at);
   block->shift = static_cast<uint16_t>(at - raw);
+  block->obtained = got;
   return block;
 }
 
@@ -130,7 +132,7 @@ void freeBlock(MelixTask* task, MelixBlock* block) {
   task->stats.liveBlocks--;
   task->stats.liveBytes -= static_cast<int64_t>(block->bytes);
   if (block->sizeClass == largeClass) {
-    free(reinterpret_cast<uint8_t*>(block) - block->shift);
+    giveLargeMemory(reinterpret_cast<uint8_t*>(block) - block->shift, block->obtained);
     return;
   }
   block->next = task->freeBlocks[block->sizeClass];

@@ -160,8 +160,8 @@ typedef struct MelixBlock {
   uint8_t sizeClass;     // of the runtime's allocator
   uint16_t shift;        // from the memory obtained to the header
   uint32_t reserved0;
-  uint64_t reserved1;
-} MelixBlock; // constants: refs = MELIX_IMMORTAL, valid = 1, the rest as fits or 0; aligned to 64
+  uint64_t obtained; // bytes of that memory, of a large block
+} MelixBlock;        // constants: refs = MELIX_IMMORTAL, valid = 1, the rest as fits or 0; aligned to 64
 
 enum { MELIX_HEADER_BYTES = 64, MELIX_DATA_ALIGN = 64 };
 

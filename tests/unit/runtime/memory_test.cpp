@@ -1,6 +1,7 @@
 // Counts, copies, dropping of deep structures, lists; nothing is left at the end.
 #include "runtime_fixture.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace melix::test {
@@ -180,6 +181,27 @@ TEST_F(Memory, lists_own_their_elements) {
   melix_release(task, other);
   EXPECT_EQ(text(static_cast<MelixStr*>(array)[8]), "i");
   melix_release(task, array);
+  EXPECT_EQ(live(), 0);
+}
+
+TEST_F(Memory, large_blocks_are_used_again) {
+  constexpr int64_t mib = 1 << 20;
+  auto* first = static_cast<uint8_t*>(melix_alloc(task, 40 * mib));
+  std::memset(first, 7, 40 * mib);
+  melix_release(task, first);
+  auto* second = static_cast<uint8_t*>(melix_alloc_zeroed(task, 30 * mib));
+  EXPECT_EQ(second, first);
+  EXPECT_EQ(std::count(second, second + 30 * mib, 0), 30 * mib);
+  void* third = melix_alloc(task, 40 * mib);
+  melix_release(task, second);
+  EXPECT_EQ(melix_stats(task).liveBytes, 40 * mib);
+  void* small = melix_alloc(task, 16 * mib); // much less than what was freed
+  EXPECT_NE(small, second);
+  std::vector<void*> many(12);
+  for (void*& m : many) m = melix_alloc(task, 100 * mib);
+  for (void* m : many) melix_release(task, m);
+  melix_release(task, third);
+  melix_release(task, small);
   EXPECT_EQ(live(), 0);
 }
 

@@ -1,0 +1,18 @@
+#pragma once
+// Memory of large arrays. The C library gives blocks above 32 MiB back to the system at once, and touching
+// fresh pages costs about ten times what computing on them does; so freed ones are kept for the next array of
+// about that size.
+
+#include <stddef.h>
+
+namespace melix::runtime {
+
+inline constexpr size_t leastKept = size_t(16) << 20;
+
+/// At least `bytes`; the size of what was given goes to `got`. Null if there is none. Contents are undefined,
+/// or zero.
+void* takeLargeMemory(size_t bytes, bool zeroed, size_t& got);
+/// Memory of takeLargeMemory, of the size it said.
+void giveLargeMemory(void* memory, size_t size);
+
+} // namespace melix::runtime
