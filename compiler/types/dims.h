@@ -100,6 +100,13 @@ private:
   DimId intern(std::vector<DimTerm> terms);
   DimAtomId internAtom(DimAtom atom);
   DimId ofAtom(DimAtom atom);
+  DimId extremum(DimAtomKind kind, DimId a, DimId b);
+  DimId substituteAtom(DimAtomId id, const DimSubst& subst);
+  struct Interval;
+  Interval interval(DimId d) const;
+  Interval atomInterval(DimAtomId id) const;
+  std::optional<int64_t> evaluateAtom(DimAtomId id, const std::unordered_map<DimSym, int64_t>& values) const;
+  std::string printAtom(DimAtomId id) const;
 
   Store<DimSym, DimSymInfo> syms_;
   Store<DimAtomId, DimAtom> atoms_;

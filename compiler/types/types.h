@@ -108,6 +108,8 @@ public:
   DimSym boundSym(uint32_t i);
 
   RecordId addRecord(Record record);
+  /// Derived tangent records by what they are derived from; kept by tangent.cpp.
+  std::unordered_map<RecordId, RecordId> tangentRecords;
   Record& recordInfo(RecordId id) { return records_[id]; }
   const Record& recordInfo(RecordId id) const { return records_[id]; }
   /// Type of field `k` of case `c` with the record's dims substituted (D7).

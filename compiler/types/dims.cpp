@@ -1,0 +1,361 @@
+#include "types/dims.h"
+
+#include <algorithm>
+#include <climits>
+#include <numeric>
+
+namespace melix::types {
+
+namespace {
+
+int64_t wrapAdd(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+int64_t wrapMul(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+
+int64_t floorDivide(int64_t a, int64_t b) {
+  if (b == -1) return wrapMul(a, -1);
+  int64_t q = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+int64_t floorModulo(int64_t a, int64_t b) {
+  if (b == -1) return 0;
+  int64_t r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+/// Sorted by factors (longer products first, the constant last), like terms joined, zeros dropped.
+std::vector<DimTerm> normalTerms(std::vector<DimTerm> terms) {
+  std::sort(terms.begin(), terms.end(), [](const DimTerm& a, const DimTerm& b) {
+    if (a.factors.size() != b.factors.size()) return a.factors.size() > b.factors.size();
+    return a.factors < b.factors;
+  });
+  std::vector<DimTerm> out;
+  for (DimTerm& t : terms) {
+    if (!out.empty() && out.back().factors == t.factors) out.back().coefficient = wrapAdd(out.back().coefficient, t.coefficient);
+    else out.push_back(std::move(t));
+  }
+  std::erase_if(out, [](const DimTerm& t) { return t.coefficient == 0; });
+  return out;
+}
+
+} // namespace
+
+DimSym DimStore::newSym(DimSymInfo info) { return syms_.add(std::move(info)); }
+
+DimId DimStore::intern(std::vector<DimTerm> terms) {
+  auto [it, fresh] = dimIds_.try_emplace(std::move(terms));
+  if (fresh) it->second = dims_.add(it->first);
+  return it->second;
+}
+
+DimAtomId DimStore::internAtom(DimAtom atom) {
+  auto [it, fresh] = atomIds_.try_emplace(std::move(atom));
+  if (fresh) it->second = atoms_.add(it->first);
+  return it->second;
+}
+
+DimId DimStore::ofAtom(DimAtom atom) {
+  DimAtomId id = internAtom(std::move(atom));
+  return intern({DimTerm{1, {id}}});
+}
+
+DimId DimStore::constant(int64_t value) {
+  if (value == 0) return intern({});
+  return intern({DimTerm{value, {}}});
+}
+
+DimId DimStore::symbol(DimSym s) { return ofAtom(DimAtom{DimAtomKind::Symbol, s, {}}); }
+
+DimId DimStore::add(DimId a, DimId b) {
+  std::vector<DimTerm> terms = dims_[a];
+  terms.insert(terms.end(), dims_[b].begin(), dims_[b].end());
+  return intern(normalTerms(std::move(terms)));
+}
+
+DimId DimStore::sub(DimId a, DimId b) { return add(a, mul(b, constant(-1))); }
+
+DimId DimStore::mul(DimId a, DimId b) {
+  std::vector<DimTerm> terms;
+  for (const DimTerm& x : dims_[a]) {
+    for (const DimTerm& y : dims_[b]) {
+      DimTerm t{wrapMul(x.coefficient, y.coefficient), x.factors};
+      t.factors.insert(t.factors.end(), y.factors.begin(), y.factors.end());
+      std::sort(t.factors.begin(), t.factors.end());
+      terms.push_back(std::move(t));
+    }
+  }
+  return intern(normalTerms(std::move(terms)));
+}
+
+DimId DimStore::product(std::span<const DimId> dims) {
+  DimId all = constant(1);
+  for (DimId d : dims) all = mul(all, d);
+  return all;
+}
+
+// Rule 23: under `/ c` every coefficient k is split as c·⌊k/c⌋ + k mod c and the multiples leave the division.
+DimId DimStore::floorDiv(DimId a, DimId b) {
+  std::optional<int64_t> c = asConstant(b);
+  std::optional<int64_t> value = asConstant(a);
+  if (c && *c != 0) {
+    if (value) return constant(floorDivide(*value, *c));
+    if (*c == 1) return a;
+    if (*c > 1) {
+      std::vector<DimTerm> whole, rest;
+      for (const DimTerm& t : dims_[a]) {
+        int64_t q = floorDivide(t.coefficient, *c), r = floorModulo(t.coefficient, *c);
+        if (q != 0) whole.push_back(DimTerm{q, t.factors});
+        if (r != 0) rest.push_back(DimTerm{r, t.factors});
+      }
+      DimId outside = intern(normalTerms(std::move(whole)));
+      if (rest.empty()) return outside;
+      DimId inside = intern(normalTerms(std::move(rest)));
+      if (std::optional<int64_t> r = asConstant(inside)) return add(outside, constant(floorDivide(*r, *c)));
+      return add(outside, ofAtom(DimAtom{DimAtomKind::FloorDiv, {}, {inside, b}}));
+    }
+  }
+  return ofAtom(DimAtom{DimAtomKind::FloorDiv, {}, {a, b}});
+}
+
+DimId DimStore::mod(DimId a, DimId b) {
+  std::optional<int64_t> c = asConstant(b);
+  std::optional<int64_t> value = asConstant(a);
+  if (c && *c != 0) {
+    if (value) return constant(floorModulo(*value, *c));
+    if (*c == 1) return constant(0);
+    if (*c > 1) {
+      std::vector<DimTerm> rest;
+      for (const DimTerm& t : dims_[a])
+        if (int64_t r = floorModulo(t.coefficient, *c)) rest.push_back(DimTerm{r, t.factors});
+      DimId inside = intern(normalTerms(std::move(rest)));
+      if (std::optional<int64_t> r = asConstant(inside)) return constant(floorModulo(*r, *c));
+      return ofAtom(DimAtom{DimAtomKind::Mod, {}, {inside, b}});
+    }
+  }
+  return ofAtom(DimAtom{DimAtomKind::Mod, {}, {a, b}});
+}
+
+DimId DimStore::extremum(DimAtomKind kind, DimId a, DimId b) {
+  std::vector<DimId> args;
+  std::optional<int64_t> known;
+  auto take = [&](DimId d) {
+    std::optional<int64_t> value = asConstant(d);
+    if (!value) args.push_back(d);
+    else if (!known) known = value;
+    else known = kind == DimAtomKind::Min ? std::min(*known, *value) : std::max(*known, *value);
+  };
+  for (DimId d : {a, b}) {
+    const std::vector<DimTerm>& t = dims_[d];
+    bool nested = t.size() == 1 && t[0].coefficient == 1 && t[0].factors.size() == 1 && atoms_[t[0].factors[0]].kind == kind;
+    if (!nested) {
+      take(d);
+      continue;
+    }
+    for (DimId inner : atoms_[t[0].factors[0]].args) take(inner);
+  }
+  if (known) args.push_back(constant(*known));
+  std::sort(args.begin(), args.end());
+  args.erase(std::unique(args.begin(), args.end()), args.end());
+  if (args.size() == 1) return args[0];
+  return ofAtom(DimAtom{kind, {}, std::move(args)});
+}
+
+DimId DimStore::min(DimId a, DimId b) { return extremum(DimAtomKind::Min, a, b); }
+DimId DimStore::max(DimId a, DimId b) { return extremum(DimAtomKind::Max, a, b); }
+
+std::optional<int64_t> DimStore::asConstant(DimId d) const {
+  const std::vector<DimTerm>& t = dims_[d];
+  if (t.empty()) return 0;
+  if (t.size() == 1 && t[0].factors.empty()) return t[0].coefficient;
+  return std::nullopt;
+}
+
+std::optional<DimSym> DimStore::asSymbol(DimId d) const {
+  const std::vector<DimTerm>& t = dims_[d];
+  if (t.size() != 1 || t[0].coefficient != 1 || t[0].factors.size() != 1) return std::nullopt;
+  const DimAtom& a = atoms_[t[0].factors[0]];
+  if (a.kind != DimAtomKind::Symbol) return std::nullopt;
+  return a.symbol;
+}
+
+DimId DimStore::substituteAtom(DimAtomId id, const DimSubst& subst) {
+  DimAtom a = atoms_[id];
+  if (a.kind == DimAtomKind::Symbol) {
+    auto it = subst.find(a.symbol);
+    return it == subst.end() ? symbol(a.symbol) : it->second;
+  }
+  std::vector<DimId> args;
+  for (DimId d : a.args) args.push_back(substitute(d, subst));
+  switch (a.kind) {
+  case DimAtomKind::FloorDiv: return floorDiv(args[0], args[1]);
+  case DimAtomKind::Mod: return mod(args[0], args[1]);
+  default: break;
+  }
+  DimId all = args[0];
+  for (size_t i = 1; i < args.size(); ++i) all = extremum(a.kind, all, args[i]);
+  return all;
+}
+
+DimId DimStore::substitute(DimId d, const DimSubst& subst) {
+  if (subst.empty()) return d;
+  std::vector<DimTerm> terms = dims_[d];
+  DimId all = constant(0);
+  bool changed = false;
+  for (const DimTerm& t : terms) {
+    DimId product = constant(t.coefficient);
+    for (DimAtomId factor : t.factors) {
+      DimId now = substituteAtom(factor, subst);
+      changed |= now != intern({DimTerm{1, {factor}}});
+      product = mul(product, now);
+    }
+    all = add(all, product);
+  }
+  return changed ? all : d;
+}
+
+void DimStore::collectSymbols(DimId d, std::vector<DimSym>& out) const {
+  for (const DimTerm& t : dims_[d]) {
+    for (DimAtomId id : t.factors) {
+      const DimAtom& a = atoms_[id];
+      if (a.kind == DimAtomKind::Symbol && std::find(out.begin(), out.end(), a.symbol) == out.end()) out.push_back(a.symbol);
+      for (DimId inner : a.args) collectSymbols(inner, out);
+    }
+  }
+}
+
+bool DimStore::mentions(DimId d, DimSym s) const {
+  std::vector<DimSym> syms;
+  collectSymbols(d, syms);
+  return std::find(syms.begin(), syms.end(), s) != syms.end();
+}
+
+bool DimStore::mentionsKind(DimId d, DimSymKind kind) const {
+  std::vector<DimSym> syms;
+  collectSymbols(d, syms);
+  return std::any_of(syms.begin(), syms.end(), [&](DimSym s) { return syms_[s].kind == kind; });
+}
+
+bool DimStore::hasOpaqueAtom(DimId d) const {
+  for (const DimTerm& t : dims_[d])
+    for (DimAtomId id : t.factors)
+      if (atoms_[id].kind != DimAtomKind::Symbol) return true;
+  return false;
+}
+
+// --- intervals ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+using Wide = __int128;
+constexpr Wide infinite = Wide(1) << 100;
+Wide clampWide(Wide v) { return std::clamp(v, -infinite, infinite); }
+Wide mulWide(Wide a, Wide b) {
+  if (a == 0 || b == 0) return 0;
+  bool negative = (a < 0) != (b < 0);
+  Wide x = a < 0 ? -a : a, y = b < 0 ? -b : b;
+  Wide r = x > infinite / y ? infinite : x * y;
+  return negative ? -r : r;
+}
+
+} // namespace
+
+struct DimStore::Interval {
+  Wide low = -infinite, high = infinite;
+};
+
+DimStore::Interval DimStore::atomInterval(DimAtomId id) const {
+  const DimAtom& a = atoms_[id];
+  switch (a.kind) {
+  case DimAtomKind::Symbol: {
+    int64_t bound = syms_[a.symbol].lowerBound;
+    return {bound == INT64_MIN ? -infinite : Wide(bound), infinite};
+  }
+  case DimAtomKind::FloorDiv: {
+    std::optional<int64_t> c = asConstant(a.args[1]);
+    Interval p = interval(a.args[0]);
+    if (c && *c > 0) {
+      auto divide = [&](Wide v) {
+        if (v <= -infinite || v >= infinite) return v;
+        Wide q = v / *c;
+        return v % *c != 0 && v < 0 ? q - 1 : q;
+      };
+      return {divide(p.low), divide(p.high)};
+    }
+    if (p.low >= 0 && interval(a.args[1]).low > 0) return {0, p.high};
+    return {};
+  }
+  case DimAtomKind::Mod: {
+    Interval b = interval(a.args[1]);
+    if (b.low > 0) return {0, b.high >= infinite ? infinite : b.high - 1};
+    return {};
+  }
+  case DimAtomKind::Min:
+  case DimAtomKind::Max: {
+    Interval all = interval(a.args[0]);
+    for (size_t i = 1; i < a.args.size(); ++i) {
+      Interval next = interval(a.args[i]);
+      bool isMin = a.kind == DimAtomKind::Min;
+      all.low = isMin ? std::min(all.low, next.low) : std::max(all.low, next.low);
+      all.high = isMin ? std::min(all.high, next.high) : std::max(all.high, next.high);
+    }
+    return all;
+  }
+  }
+  return {};
+}
+
+DimStore::Interval DimStore::interval(DimId d) const {
+  Interval sum{0, 0};
+  for (const DimTerm& t : dims_[d]) {
+    Interval p{t.coefficient, t.coefficient};
+    for (DimAtomId id : t.factors) {
+      Interval f = atomInterval(id);
+      Wide corners[] = {mulWide(p.low, f.low), mulWide(p.low, f.high), mulWide(p.high, f.low), mulWide(p.high, f.high)};
+      p = {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
+    }
+    sum.low = p.low <= -infinite || sum.low <= -infinite ? -infinite : clampWide(sum.low + p.low);
+    sum.high = p.high >= infinite || sum.high >= infinite ? infinite : clampWide(sum.high + p.high);
+  }
+  return sum;
+}
+
+bool DimStore::atLeast(DimId d, int64_t bound) const { return interval(d).low >= bound; }
+
+// --- evaluation ---------------------------------------------------------------------------------------------------
+
+std::optional<int64_t> DimStore::evaluateAtom(DimAtomId id, const std::unordered_map<DimSym, int64_t>& values) const {
+  const DimAtom& a = atoms_[id];
+  if (a.kind == DimAtomKind::Symbol) {
+    auto it = values.find(a.symbol);
+    if (it == values.end()) return std::nullopt;
+    return it->second;
+  }
+  std::vector<int64_t> args;
+  for (DimId d : a.args) {
+    std::optional<int64_t> v = evaluate(d, values);
+    if (!v) return std::nullopt;
+    args.push_back(*v);
+  }
+  switch (a.kind) {
+  case DimAtomKind::Min: return *std::min_element(args.begin(), args.end());
+  case DimAtomKind::Max: return *std::max_element(args.begin(), args.end());
+  default: break;
+  }
+  if (args[1] == 0) return std::nullopt;
+  return a.kind == DimAtomKind::FloorDiv ? floorDivide(args[0], args[1]) : floorModulo(args[0], args[1]);
+}
+
+std::optional<int64_t> DimStore::evaluate(DimId d, const std::unordered_map<DimSym, int64_t>& values) const {
+  int64_t sum = 0;
+  for (const DimTerm& t : dims_[d]) {
+    int64_t product = t.coefficient;
+    for (DimAtomId id : t.factors) {
+      std::optional<int64_t> v = evaluateAtom(id, values);
+      if (!v) return std::nullopt;
+      product = wrapMul(product, *v);
+    }
+    sum = wrapAdd(sum, product);
+  }
+  return sum;
+}
+
+} // namespace melix::types

@@ -1,0 +1,110 @@
+#include "types/tangent.h"
+
+#include <algorithm>
+
+namespace melix::types {
+
+namespace {
+
+using Seen = std::vector<RecordId>;
+
+bool enter(Seen& seen, RecordId r) {
+  if (std::find(seen.begin(), seen.end(), r) != seen.end()) return false;
+  seen.push_back(r);
+  return true;
+}
+
+template <class Predicate> bool anyField(const TypeStore& types, RecordId r, Predicate predicate) {
+  for (const EnumCase& c : types.recordInfo(r).cases)
+    for (const Field& f : c.fields)
+      if (predicate(f.type)) return true;
+  return false;
+}
+
+/// Whether a float, complex number or unknown type is anywhere inside.
+bool carriesTangent(const TypeStore& types, TypeId id, Seen& seen) {
+  const Type& t = types[id];
+  ScalarClass scalar = scalarClass(t.kind);
+  if (scalar == ScalarClass::Float || scalar == ScalarClass::Complex) return true;
+  switch (t.kind) {
+  case TypeKind::Error:
+  case TypeKind::Var: return true;
+  case TypeKind::Struct:
+  case TypeKind::Enum:
+    if (types.recordInfo(t.record).tangentOf.valid()) return true;
+    return enter(seen, t.record) &&
+           anyField(types, t.record, [&](TypeId f) { return carriesTangent(types, f, seen); });
+  case TypeKind::Function: return false;
+  default: return std::any_of(t.parts.begin(), t.parts.end(), [&](TypeId p) { return carriesTangent(types, p, seen); });
+  }
+}
+
+/// Whether the type is its own tangent: built of floats and derived tangents alone.
+bool isOwnTangent(const TypeStore& types, TypeId id, Seen& seen) {
+  const Type& t = types[id];
+  ScalarClass scalar = scalarClass(t.kind);
+  if (scalar != ScalarClass::None) return scalar == ScalarClass::Float || scalar == ScalarClass::Complex;
+  switch (t.kind) {
+  case TypeKind::Error:
+  case TypeKind::Var: return true;
+  case TypeKind::Array:
+  case TypeKind::List:
+  case TypeKind::Pack:
+  case TypeKind::Acc:
+  case TypeKind::Tuple:
+    return std::all_of(t.parts.begin(), t.parts.end(), [&](TypeId p) { return isOwnTangent(types, p, seen); });
+  case TypeKind::Struct:
+    if (types.recordInfo(t.record).tangentOf.valid() || !enter(seen, t.record)) return true;
+    return !anyField(types, t.record, [&](TypeId f) { return !isOwnTangent(types, f, seen); });
+  case TypeKind::Enum: return types.recordInfo(t.record).tangentOf.valid();
+  default: return false;
+  }
+}
+
+RecordId tangentRecord(TypeStore& types, RecordId of) {
+  if (auto it = types.tangentRecords.find(of); it != types.tangentRecords.end()) return it->second;
+  Record source = types.recordInfo(of);
+  Record derived;
+  derived.name = types.names.intern("Tangent[" + std::string(types.names.text(source.name)) + "]");
+  derived.isEnum = source.isEnum;
+  derived.declaration = source.declaration;
+  derived.typeArgs = source.typeArgs;
+  derived.dimParams = source.dimParams;
+  derived.tangentOf = of;
+  derived.origin = source.origin;
+  RecordId id = types.addRecord(std::move(derived)); // known before its fields: the record may hold itself
+  types.tangentRecords.emplace(of, id);
+  std::vector<EnumCase> cases;
+  if (source.isEnum) cases.push_back({types.names.intern("zero"), {}});
+  for (const EnumCase& c : source.cases) {
+    EnumCase own{c.name, {}};
+    for (const Field& f : c.fields) own.fields.push_back({f.name, tangentType(types, f.type)});
+    cases.push_back(std::move(own));
+  }
+  types.recordInfo(id).cases = std::move(cases);
+  return id;
+}
+
+} // namespace
+
+TypeId tangentType(TypeStore& types, TypeId id) {
+  Seen seen;
+  if (!carriesTangent(types, id, seen)) return types.unit();
+  seen.clear();
+  if (isOwnTangent(types, id, seen)) return id;
+  Type t = types[id];
+  for (TypeId& p : t.parts) p = tangentType(types, p);
+  switch (t.kind) {
+  case TypeKind::Struct:
+  case TypeKind::Enum: return types.record(tangentRecord(types, t.record), t.dims);
+  case TypeKind::Known: return types.tuple(t.parts);
+  case TypeKind::Array: return types.array(t.parts[0], t.dims);
+  default: return types.intern(std::move(t));
+  }
+}
+
+uint32_t tangentCase(TypeStore& types, TypeId enumType, uint32_t c) {
+  return types.recordInfo(types[enumType].record).tangentOf.valid() ? c : c + 1;
+}
+
+} // namespace melix::types

@@ -1,0 +1,283 @@
+#include "types/types.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace melix::types {
+
+ScalarClass scalarClass(TypeKind kind) {
+  switch (kind) {
+#define SCALAR(Kind, Text, Bits, Class)                                                                                \
+  case TypeKind::Kind: return ScalarClass::Class;
+#include "types/types.def"
+  default: return ScalarClass::None;
+  }
+}
+
+unsigned scalarBits(TypeKind kind) {
+  switch (kind) {
+#define SCALAR(Kind, Text, Bits, Class)                                                                                \
+  case TypeKind::Kind: return Bits;
+#include "types/types.def"
+  default: return 0;
+  }
+}
+
+std::string_view scalarName(TypeKind kind) {
+  switch (kind) {
+#define SCALAR(Kind, Text, Bits, Class)                                                                                \
+  case TypeKind::Kind: return Text;
+#include "types/types.def"
+  default: return "";
+  }
+}
+
+size_t TypeStore::Hash::operator()(const Type& t) const {
+  size_t h = static_cast<size_t>(t.kind);
+  auto mix = [&](uint32_t v) { h = (h ^ v) * 0x9e3779b97f4a7c15ull + (h >> 29); };
+  for (TypeId p : t.parts) mix(p.index);
+  for (DimId d : t.dims) mix(d.index);
+  for (bool b : t.inout) mix(b);
+  mix(t.result.index);
+  mix(t.record.index);
+  mix(t.known.index);
+  mix(t.number);
+  return h;
+}
+
+TypeStore::TypeStore(Interner& interner) : names(interner) {
+  constexpr unsigned kinds = 0
+#define SCALAR(Kind, Text, Bits, Class) +1
+#define TYPE(Kind) +1
+#include "types/types.def"
+      ;
+  for (unsigned k = 0; k < kinds; ++k) {
+    Type t;
+    t.kind = static_cast<TypeKind>(k);
+    simple_.push_back(intern(std::move(t)));
+  }
+  unit_ = tuple({});
+}
+
+TypeId TypeStore::intern(Type type) {
+  auto [it, fresh] = ids_.try_emplace(std::move(type));
+  if (fresh) {
+    it->second = TypeId(static_cast<uint32_t>(types_.size()));
+    types_.push_back(&it->first);
+  }
+  return it->second;
+}
+
+TypeId TypeStore::array(TypeId element, std::vector<DimId> dims) {
+  if (dims.empty()) return element;
+  Type t;
+  t.kind = TypeKind::Array;
+  const Type& inner = (*this)[element];
+  if (inner.kind == TypeKind::Array) {
+    t.parts = inner.parts;
+    dims.insert(dims.end(), inner.dims.begin(), inner.dims.end());
+  } else {
+    t.parts = {element};
+  }
+  t.dims = std::move(dims);
+  return intern(std::move(t));
+}
+
+TypeId TypeStore::tuple(std::vector<TypeId> parts) {
+  Type t;
+  t.kind = TypeKind::Tuple;
+  t.parts = std::move(parts);
+  return intern(std::move(t));
+}
+
+TypeId TypeStore::record(RecordId record, std::vector<DimId> dims) {
+  assert(dims.size() == records_[record].dimParams.size() && "one dimension for each parameter of the record");
+  Type t;
+  t.kind = records_[record].isEnum ? TypeKind::Enum : TypeKind::Struct;
+  t.record = record;
+  t.dims = std::move(dims);
+  return intern(std::move(t));
+}
+
+static Type around(TypeKind kind, TypeId inner) {
+  Type t;
+  t.kind = kind;
+  t.parts = {inner};
+  return t;
+}
+
+TypeId TypeStore::list(TypeId element) { return intern(around(TypeKind::List, element)); }
+TypeId TypeStore::acc(TypeId inner) { return intern(around(TypeKind::Acc, inner)); }
+
+TypeId TypeStore::function(std::vector<TypeId> params, std::vector<bool> inout, TypeId result) {
+  Type t;
+  t.kind = TypeKind::Function;
+  t.parts = std::move(params);
+  t.inout = std::move(inout);
+  t.inout.resize(t.parts.size());
+  t.result = result;
+  return intern(std::move(t));
+}
+
+TypeId TypeStore::known(KnownId id, std::vector<TypeId> captures) {
+  Type t;
+  t.kind = TypeKind::Known;
+  t.known = id;
+  t.parts = std::move(captures);
+  return intern(std::move(t));
+}
+
+TypeId TypeStore::var(uint32_t id) {
+  Type t;
+  t.kind = TypeKind::Var;
+  t.number = id;
+  return intern(std::move(t));
+}
+
+RecordId TypeStore::addRecord(Record record) { return records_.add(std::move(record)); }
+
+TypeId TypeStore::fieldType(TypeId recordType, uint32_t c, uint32_t k) {
+  const Type& t = (*this)[recordType];
+  const Record& r = records_[t.record];
+  assert(c < r.cases.size() && k < r.cases[c].fields.size() && "no such field");
+  TypeId field = r.cases[c].fields[k].type;
+  if (r.dimParams.empty()) return field;
+  DimSubst subst;
+  for (size_t i = 0; i < r.dimParams.size(); ++i) subst.emplace(r.dimParams[i], t.dims[i]);
+  return substitute(field, subst);
+}
+
+bool TypeStore::isScalar(TypeId id) const { return scalarClass(kind(id)) != ScalarClass::None; }
+
+TypeId TypeStore::element(TypeId id) const {
+  const Type& t = (*this)[id];
+  return t.kind == TypeKind::Array ? t.parts[0] : id;
+}
+
+size_t TypeStore::rank(TypeId id) const {
+  const Type& t = (*this)[id];
+  return t.kind == TypeKind::Array ? t.dims.size() : 0;
+}
+
+// --- hidden dimensions --------------------------------------------------------------------------------------------
+// Note: Bound symbols count outwards. In a pack of n dims, symbols 0..n are its own and symbol n + i is symbol i of
+// the pack around it; so going into a pack shifts free Bound symbols by n, on both sides of a substitution.
+
+DimSym TypeStore::boundSym(uint32_t i) {
+  while (bound_.size() <= i)
+    bound_.push_back(dims.newSym({"_" + std::to_string(bound_.size()), DimSymKind::Bound, 0, {}}));
+  return bound_[i];
+}
+
+static DimId shiftBound(TypeStore& types, DimId d, int64_t by) {
+  std::vector<DimSym> syms;
+  types.dims.collectSymbols(d, syms);
+  DimSubst shift;
+  for (DimSym s : syms) {
+    if (types.dims.info(s).kind != DimSymKind::Bound) continue;
+    uint32_t number = 0;
+    while (types.boundSym(number) != s) ++number;
+    shift.emplace(s, types.dims.symbol(types.boundSym(static_cast<uint32_t>(number + by))));
+  }
+  return types.dims.substitute(d, shift);
+}
+
+static DimSubst shiftedSubst(TypeStore& types, const DimSubst& subst, uint32_t by) {
+  DimSubst out;
+  for (auto [s, d] : subst) {
+    DimId key = shiftBound(types, types.dims.symbol(s), by);
+    out.emplace(*types.dims.asSymbol(key), shiftBound(types, d, by));
+  }
+  return out;
+}
+
+TypeId TypeStore::pack(TypeId inner, std::span<const DimSym> hidden) {
+  if (hidden.empty()) return inner;
+  DimSubst subst;
+  std::vector<DimSym> syms;
+  collectSymbols(inner, syms);
+  auto count = static_cast<uint32_t>(hidden.size());
+  for (DimSym s : syms)
+    if (dims.info(s).kind == DimSymKind::Bound) subst.emplace(s, shiftBound(*this, dims.symbol(s), count));
+  for (uint32_t i = 0; i < count; ++i) subst.insert_or_assign(hidden[i], dims.symbol(boundSym(i)));
+  Type t = around(TypeKind::Pack, substitute(inner, subst));
+  t.number = count;
+  return intern(std::move(t));
+}
+
+TypeId TypeStore::openPack(TypeId pack, std::span<const DimId> hidden) {
+  const Type& t = (*this)[pack];
+  assert(t.kind == TypeKind::Pack && t.number == hidden.size() && "one dimension for each hidden one");
+  TypeId inner = t.parts[0];
+  DimSubst subst;
+  for (uint32_t i = 0; i < hidden.size(); ++i) subst.emplace(boundSym(i), hidden[i]);
+  std::vector<DimSym> syms;
+  collectSymbols(pack, syms);
+  for (DimSym s : syms) {
+    if (dims.info(s).kind != DimSymKind::Bound) continue;
+    DimId outer = dims.symbol(s);
+    subst.emplace(*dims.asSymbol(shiftBound(*this, outer, static_cast<int64_t>(hidden.size()))), outer);
+  }
+  return substitute(inner, subst);
+}
+
+TypeId TypeStore::substitute(TypeId id, const DimSubst& subst) {
+  if (subst.empty()) return id;
+  Type t = (*this)[id];
+  bool changed = false;
+  for (DimId& d : t.dims) {
+    DimId now = dims.substitute(d, subst);
+    changed |= now != d;
+    d = now;
+  }
+  auto part = [&](TypeId& p) {
+    if (!p.valid()) return;
+    TypeId now = t.kind == TypeKind::Pack ? substitute(p, shiftedSubst(*this, subst, t.number)) : substitute(p, subst);
+    changed |= now != p;
+    p = now;
+  };
+  for (TypeId& p : t.parts) part(p);
+  part(t.result);
+  if (!changed) return id;
+  if (t.kind == TypeKind::Array) return array(t.parts[0], std::move(t.dims));
+  return intern(std::move(t));
+}
+
+TypeId TypeStore::rewrite(TypeId id, const std::function<TypeId(TypeId)>& map) {
+  Type t = (*this)[id];
+  bool changed = false;
+  auto part = [&](TypeId& p) {
+    if (!p.valid()) return;
+    TypeId now = rewrite(p, map);
+    changed |= now != p;
+    p = now;
+  };
+  for (TypeId& p : t.parts) part(p);
+  part(t.result);
+  if (!changed) return map(id);
+  if (t.kind == TypeKind::Array) return map(array(t.parts[0], std::move(t.dims)));
+  return map(intern(std::move(t)));
+}
+
+void TypeStore::collectSymbols(TypeId id, std::vector<DimSym>& out) const {
+  const Type& t = (*this)[id];
+  for (DimId d : t.dims) dims.collectSymbols(d, out);
+  if (t.kind != TypeKind::Pack) {
+    for (TypeId p : t.parts) collectSymbols(p, out);
+    if (t.result.valid()) collectSymbols(t.result, out);
+    return;
+  }
+  std::vector<DimSym> inner;
+  collectSymbols(t.parts[0], inner);
+  for (DimSym s : inner) {
+    DimSym outer = s;
+    if (dims.info(s).kind == DimSymKind::Bound) {
+      auto number = static_cast<size_t>(std::find(bound_.begin(), bound_.end(), s) - bound_.begin());
+      if (number < t.number) continue;
+      outer = bound_[number - t.number];
+    }
+    if (std::find(out.begin(), out.end(), outer) == out.end()) out.push_back(outer);
+  }
+}
+
+} // namespace melix::types
