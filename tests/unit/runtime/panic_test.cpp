@@ -156,6 +156,53 @@ TEST_F(Panic, cancellation_and_exit_reach_the_landing) {
   EXPECT_EQ(live(), 0);
 }
 
+// --- panics of chunks ---
+
+__attribute__((noinline)) int64_t chunkBody(MelixTask* task, void*, int64_t begin, int64_t) {
+  if (begin == 20) leaf(task);
+  return -1;
+}
+__attribute__((noinline)) void launch(MelixTask* task) {
+  melix_parallel(task, chunkBody, nullptr, 64, 1, 1'000'000'000);
+  asm volatile("");
+}
+
+TEST_F(Panic, a_trace_goes_on_from_the_chunk_to_the_launch_whatever_thread_ran_it) {
+  std::string texts[3];
+  const char* threads[] = {"1", "2", "3"};
+  for (int k = 0; k < 3; k++) {
+    setenv("MELIX_THREADS", threads[k], 1);
+    melix_pool_stop();
+    if (k == 0) {
+      hook = [](MelixTask*) { // the calls in `leaf`, in `chunkBody`, and in `launch`
+        noted.clear();
+        auto** frame = static_cast<void**>(__builtin_frame_address(0));
+        for (int up = 0; up < 8; up++, frame = static_cast<void**>(frame[0])) {
+          auto* address = static_cast<const uint8_t*>(frame[1]);
+          auto* start = reinterpret_cast<const uint8_t*>(&launch);
+          if (up < 2 || (address > start && address < start + 128)) noted.push_back(address);
+          if (noted.size() == 3) return;
+        }
+      };
+      run([&] { launch(task); });
+      ASSERT_EQ(noted.size(), 3u);
+    }
+    Table table({{noted[0], {{"leaf", "p.mlx", 1, 1, "x"}}},
+                 {noted[1], {{"body", "p.mlx", 2, 1, "y"}}},
+                 {noted[2], {{"launch", "p.mlx", 3, 1, "z"}}}});
+    hook = panicHere;
+    EXPECT_EQ(run([&] { launch(task); }), MELIX_PANIC);
+    texts[k] = panic;
+  }
+  melix_pool_stop();
+  unsetenv("MELIX_THREADS");
+  EXPECT_EQ(texts[0].substr(0, texts[0].find(':')), "p.mlx");
+  EXPECT_EQ(texts[0].substr(texts[0].find("\n")),
+            "\nx\n  at leaf (p.mlx:1)\n  at body (p.mlx:2)\n  at launch (p.mlx:3)\n");
+  EXPECT_EQ(texts[1], texts[0]);
+  EXPECT_EQ(texts[2], texts[0]);
+}
+
 // --- stack overflow ---
 
 __attribute__((noinline)) int64_t recurse(MelixTask* task, int64_t depth) {
