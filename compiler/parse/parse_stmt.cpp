@@ -1,0 +1,202 @@
+// Statements and blocks.
+#include "parse/parser.h"
+
+#include <optional>
+
+namespace melix::parse {
+
+using namespace syntax;
+
+namespace {
+
+std::optional<BinaryOp> assignOp(TokenKind kind) {
+  switch (kind) {
+  case TokenKind::PlusEq: return BinaryOp::Add;
+  case TokenKind::MinusEq: return BinaryOp::Sub;
+  case TokenKind::StarEq: return BinaryOp::Mul;
+  case TokenKind::SlashEq: return BinaryOp::Div;
+  case TokenKind::PercentEq: return BinaryOp::Rem;
+  case TokenKind::CaretEq: return BinaryOp::Pow;
+  case TokenKind::AtEq: return BinaryOp::MatMul;
+  case TokenKind::AmpEq: return BinaryOp::BitAnd;
+  case TokenKind::PipeEq: return BinaryOp::BitOr;
+  case TokenKind::ShlEq: return BinaryOp::Shl;
+  case TokenKind::ShrEq: return BinaryOp::Shr;
+  default: return std::nullopt;
+  }
+}
+
+} // namespace
+
+/// block = "{" { statement } "}"
+NodeId Parser::parseBlock() {
+  return nested([&] {
+    uint32_t begin = peek().begin;
+    Scoped newlines(ignoreNewlines_, false);
+    Scoped lambdas(noLambda_, false);
+    Scoped braces(noBrace_, false);
+    NodeList items;
+    if (!expect(TokenKind::LBrace))
+      return errorNode();
+    while (accept(TokenKind::Semicolon)) {
+    }
+    while (!closesBlock()) {
+      size_t before = at_;
+      parseStatementInto(items);
+      if (recovering_)
+        skipToStatement();
+      if (at_ == before) {
+        fail("a statement");
+        recovering_ = false;
+        take();
+      }
+      while (accept(TokenKind::Semicolon)) {
+      }
+    }
+    expect(TokenKind::RBrace);
+    return ast_.add(NodeKind::Block, spanFrom(begin), Many{std::move(items)});
+  });
+}
+
+NodeId Parser::parseStatement() {
+  switch (peek().kind) {
+  case TokenKind::KwLet:
+  case TokenKind::KwVar: return parseLet();
+  case TokenKind::KwFor: return parseFor();
+  case TokenKind::KwWhile: return parseWhile();
+  case TokenKind::KwAssert: return parseAssert();
+  case TokenKind::Identifier:
+    if (isWord("scope") && is(TokenKind::Identifier, 1) && is(TokenKind::LBrace, 2) && sameLine(2))
+      return parseScope(NodeKind::Scope);
+    if (isWord("on") && is(TokenKind::Identifier, 1) && is(TokenKind::LBrace, 2) && sameLine(2))
+      return parseScope(NodeKind::On);
+    return parseExpressionStatement();
+  default: return parseExpressionStatement();
+  }
+}
+
+/// let = ("let" | "var") pattern [ ":" type ] "=" expr [ "else" block ]
+NodeId Parser::parseLet() {
+  uint32_t begin = peek().begin;
+  Let let{};
+  let.isVar = take().kind == TokenKind::KwVar;
+  let.pattern = parsePattern();
+  if (!recovering_ && accept(TokenKind::Colon))
+    let.type = parseType();
+  if (!recovering_ && is(TokenKind::Tilde)) { // a macro may give it a meaning
+    take();
+    Sample sample{let.pattern, let.type, parseExpr()};
+    return ast_.add(NodeKind::Sample, spanFrom(begin), sample);
+  }
+  if (recovering_ || !expect(TokenKind::Equal))
+    return ast_.add(NodeKind::Error, spanFrom(begin));
+  let.init = parseExpr();
+  if (!recovering_ && is(TokenKind::KwElse)) {
+    take();
+    let.otherwise = parseBlock();
+  }
+  return ast_.add(NodeKind::Let, spanFrom(begin), let);
+}
+
+/// for = "for" [ "&" ] pattern "in" expr block
+NodeId Parser::parseFor() {
+  return nested([&] {
+    uint32_t begin = take().begin;
+    For loop{};
+    loop.byPlace = accept(TokenKind::Amp);
+    loop.pattern = parsePattern();
+    if (recovering_ || !expect(TokenKind::KwIn))
+      return ast_.add(NodeKind::Error, spanFrom(begin));
+    {
+      Scoped head(noBrace_, true);
+      loop.range = parseExpr();
+    }
+    if (!recovering_)
+      loop.body = parseBlock();
+    return ast_.add(NodeKind::For, spanFrom(begin), loop);
+  });
+}
+
+/// while = "while" expr block
+NodeId Parser::parseWhile() {
+  return nested([&] {
+    uint32_t begin = take().begin;
+    While loop{};
+    {
+      Scoped head(noBrace_, true);
+      loop.condition = parseExpr();
+    }
+    if (!recovering_)
+      loop.body = parseBlock();
+    return ast_.add(NodeKind::While, spanFrom(begin), loop);
+  });
+}
+
+/// assert = "assert" expr [ "," expr ]
+NodeId Parser::parseAssert() {
+  uint32_t begin = take().begin;
+  Assert node{};
+  node.condition = parseExpr();
+  if (!recovering_ && is(TokenKind::Comma) && sameLine()) {
+    take();
+    node.message = parseExpr();
+  }
+  return ast_.add(NodeKind::Assert, spanFrom(begin), node);
+}
+
+/// scope = "scope" name block;  on = "on" name block
+NodeId Parser::parseScope(NodeKind kind) {
+  uint32_t begin = take().begin;
+  Scope node{};
+  const Token& name = take();
+  node.name = nameOf(name);
+  node.body = parseBlock();
+  return ast_.add(kind, spanFrom(begin), node);
+}
+
+/// jump = "break" [ expr ] | "continue" | "return" [ expr ]
+NodeId Parser::parseJump(NodeKind kind) {
+  return nested([&] {
+    uint32_t begin = take().begin;
+    if (kind == NodeKind::Continue)
+      return ast_.add(kind, spanFrom(begin));
+    One value{};
+    if (!peek().newlineBefore && startsOperand())
+      value.inner = parseExpr();
+    return ast_.add(kind, spanFrom(begin), value);
+  });
+}
+
+/// statement = expr [ ("=" | op "=") expr ] | expr [ ":" type ] "~" expr
+NodeId Parser::parseExpressionStatement() {
+  uint32_t begin = peek().begin;
+  NodeId target = parseExpr();
+  if (recovering_)
+    return target;
+  if (is(TokenKind::Colon) && ast_.kind(target) == NodeKind::Name) {
+    take();
+    NodeId type = parseType();
+    if (!expect(TokenKind::Tilde))
+      return target;
+    Sample sample{target, type, parseExpr()};
+    return ast_.add(NodeKind::Sample, spanFrom(begin), sample);
+  }
+  if (is(TokenKind::Tilde)) {
+    take();
+    Sample sample{target, NodeId::none(), parseExpr()};
+    return ast_.add(NodeKind::Sample, spanFrom(begin), sample);
+  }
+  if (is(TokenKind::Equal) && sameLine()) {
+    take();
+    Assign assign{target, parseExpr()};
+    return ast_.add(NodeKind::Assign, spanFrom(begin), assign);
+  }
+  if (auto op = assignOp(peek().kind); op && sameLine()) {
+    take();
+    OpAssign assign{*op, target, parseExpr()};
+    return ast_.add(NodeKind::OpAssign, spanFrom(begin), assign);
+  }
+  return target;
+}
+
+} // namespace melix::parse

@@ -1,0 +1,172 @@
+// Tokens, errors, recovery.
+#include "parse/parser.h"
+
+#include "parse/parse.h"
+
+namespace melix::parse {
+
+bool Parser::isWord(std::string_view word, size_t ahead) const {
+  return is(TokenKind::Identifier, ahead) && textOf(peek(ahead)) == word;
+}
+
+std::string_view Parser::textOf(const Token& token) const {
+  return sources_.text(Span{stream_.file, token.begin, token.end});
+}
+
+const Token& Parser::take() {
+  const Token& token = tokens_[at_];
+  if (at_ + 1 < tokens_.size())
+    ++at_;
+  return token;
+}
+
+bool Parser::accept(TokenKind kind) {
+  if (!is(kind))
+    return false;
+  take();
+  return true;
+}
+
+bool Parser::expect(TokenKind kind, std::string_view what) {
+  if (accept(kind))
+    return true;
+  fail(what.empty() ? lex::tokenText(kind) : what);
+  return false;
+}
+
+void Parser::fail(std::string_view expected) {
+  ranOut_ |= is(TokenKind::End);
+  if (recovering_)
+    return;
+  recovering_ = true;
+  const Token& token = peek();
+  if (token.kind == TokenKind::Bad)
+    return; // the lexer has reported it
+  std::string found(lex::tokenText(token.kind));
+  if (token.kind == TokenKind::Identifier || token.kind == TokenKind::Int || token.kind == TokenKind::Float)
+    found = "`" + std::string(textOf(token)) + "`";
+  sink_.report(DiagId::Expected, tokenSpan(token), expected, found);
+}
+
+/// Skips to the next token that starts a line at this bracket depth, or a separator, or the end of the block.
+void Parser::skipToStatement() {
+  recovering_ = false;
+  unsigned depth = 0;
+  for (bool first = true; !is(TokenKind::End); first = false) {
+    TokenKind kind = peek().kind;
+    if (depth == 0 && (kind == TokenKind::RBrace || kind == TokenKind::Semicolon || (!first && peek().newlineBefore)))
+      return;
+    if (kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace)
+      ++depth;
+    if (kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace)
+      depth -= depth > 0;
+    take();
+  }
+}
+
+/// Rule 1 (3): whether the infix token at hand continues the line above it.
+bool Parser::continuesLine() const {
+  if (sameLine())
+    return true;
+  switch (peek().kind) {
+  case TokenKind::Minus:
+  case TokenKind::At:
+  case TokenKind::Amp: return peek().spaceAfter;
+  default: return true;
+  }
+}
+
+Span Parser::spanFrom(uint32_t begin) const {
+  uint32_t end = at_ > 0 ? tokens_[at_ - 1].end : begin;
+  return {stream_.file, begin, std::max(begin, end)};
+}
+
+bool Parser::takeName(NameId& name, Span& span, bool anyWord) {
+  bool word = is(TokenKind::Identifier) || (anyWord && lex::isKeyword(peek().kind));
+  if (!word) {
+    fail("a name");
+    return false;
+  }
+  const Token& token = take();
+  name = nameOf(token);
+  span = tokenSpan(token);
+  return true;
+}
+
+void Parser::separators() {
+  while (is(TokenKind::Semicolon) || is(TokenKind::Comma))
+    take();
+}
+
+NodeId Parser::errorNode() { return ast_.add(NodeKind::Error, tokenSpan(peek())); }
+
+void Parser::matchParens() {
+  matching_.assign(tokens_.size(), 0);
+  std::vector<uint32_t> open;
+  for (uint32_t k = 0; k < tokens_.size(); ++k) {
+    TokenKind kind = tokens_[k].kind;
+    if (kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace)
+      open.push_back(k);
+    bool closes = kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace;
+    if (closes && !open.empty()) {
+      matching_[open.back()] = k;
+      open.pop_back();
+    }
+  }
+}
+
+bool Parser::parenBefore(TokenKind after) const {
+  uint32_t close = matching_[at_];
+  return close != 0 && close + 1 < tokens_.size() && tokens_[close + 1].kind == after;
+}
+
+bool Parser::enter() {
+  if (depth_ < maxDepth) {
+    ++depth_;
+    return true;
+  }
+  if (!recovering_)
+    sink_.report(DiagId::NestedTooDeep, tokenSpan(peek()), std::to_string(maxDepth));
+  recovering_ = true;
+  at_ = tokens_.size() - 1; // what is nested so deep is not worth reading on
+  return false;
+}
+
+/// module = { item | statement }
+void Parser::parseModule() {
+  syntax::NodeList items;
+  while (!is(TokenKind::End)) {
+    separators();
+    if (is(TokenKind::End))
+      break;
+    size_t before = at_;
+    parseStatementInto(items);
+    if (recovering_)
+      skipToStatement();
+    if (at_ == before) { // a stray closing bracket, say
+      fail("a statement");
+      recovering_ = false;
+      take();
+    }
+  }
+  Span whole{stream_.file, 0, static_cast<uint32_t>(sources_.text(stream_.file).size())};
+  ast_.root = ast_.add(NodeKind::Module, whole, syntax::Many{std::move(items)});
+}
+
+ParseResult parseFile(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink) {
+  ParseResult result;
+  size_t before = sink.all().size();
+  lex::TokenStream stream = lex::lex(file, sources, sink);
+  for (size_t k = before; k < sink.all().size(); ++k)
+    result.incomplete |= sink.all()[k].id == DiagId::UnclosedComment;
+  result.ast.file = file;
+  result.ast.blankLines = stream.blankLines;
+  for (const lex::CommentText& c : stream.comments)
+    result.ast.comments.push_back({{file, c.begin, c.end}, c.isDoc, c.ownLine});
+  Parser parser(stream, sources, names, sink, result.ast);
+  parser.parseModule();
+  result.incomplete |= parser.ranOut();
+  return result;
+}
+
+} // namespace melix::parse
