@@ -36,6 +36,10 @@ EffectKind opEffect(OpKind kind);
 LinearityKind opLinearity(OpKind kind);
 std::string_view mathName(MathKind kind);
 unsigned mathArity(MathKind kind);
+std::string_view builtinName(BuiltinKind kind);
+EffectKind builtinEffect(BuiltinKind kind);
+std::string_view cmpText(CmpKind kind);
+std::string_view roundText(RoundMode mode);
 
 inline constexpr unsigned opCount = 0
 #define OP(Kind, Text, Effects, Linearity) +1
@@ -44,6 +48,10 @@ inline constexpr unsigned opCount = 0
 inline constexpr unsigned mathCount = 0
 #define MATH(Kind, Name, Arity, Derivative) +1
 #include "ops/math.def"
+    ;
+inline constexpr unsigned builtinCount = 0
+#define BUILTIN(...) +1
+#include "ops/builtins.def"
     ;
 
 } // namespace melix::ops
