@@ -1,0 +1,163 @@
+#include "names/modules.h"
+
+#include <algorithm>
+
+namespace melix::names {
+
+using namespace syntax;
+
+Modules::Modules(SourceStore& sources, Interner& names, DiagnosticSink& sink, ModuleReader& reader)
+    : sources(sources), names(names), sink(sink), reader_(reader) {}
+
+ModuleId Modules::add(std::string name, std::string path, std::string text) {
+  auto module = std::make_unique<Module>();
+  module->name = std::move(name);
+  module->path = path;
+  module->ast = reader_.parse(sources.add(std::move(path), std::move(text)));
+  modules_.push_back(std::move(module));
+  return ModuleId(static_cast<uint32_t>(modules_.size() - 1));
+}
+
+ModuleId Modules::addRoot(std::string path, std::string text) {
+  std::string stem = path.substr(path.find_last_of('/') + 1);
+  ModuleId id = add(stem.substr(0, stem.rfind('.')), path, std::move(text));
+  index(id, modules_[id.index]->ast);
+  return id;
+}
+
+ModuleId Modules::load(const std::string& dotted, Span use) {
+  if (auto open = std::find(loading_.begin(), loading_.end(), dotted); open != loading_.end()) {
+    std::string path;
+    for (; open != loading_.end(); ++open)
+      path += *open + " → ";
+    sink.report(DiagId::UseCycle, use, path + dotted);
+    return ModuleId::none();
+  }
+  if (auto found = loaded_.find(dotted); found != loaded_.end())
+    return found->second;
+  std::string slashed = dotted;
+  std::replace(slashed.begin(), slashed.end(), '.', '/');
+  std::optional<ModuleReader::Text> text = reader_.read(slashed);
+  if (!text) {
+    sink.report(DiagId::UnknownModule, use, dotted);
+    return ModuleId::none();
+  }
+  loading_.push_back(dotted);
+  ModuleId id = add(dotted.substr(dotted.find_last_of('.') + 1), text->path, std::move(text->text));
+  loaded_.emplace(dotted, id);
+  index(id, modules_[id.index]->ast);
+  loading_.pop_back();
+  return id;
+}
+
+ModuleId Modules::prelude() {
+  if (prelude_)
+    return prelude_;
+  modules_.push_back(std::make_unique<Module>());
+  prelude_ = ModuleId(static_cast<uint32_t>(modules_.size() - 1));
+  modules_.back()->name = "prelude";
+  modules_.back()->isPrelude = true;
+  for (ModuleReader::Text& text : reader_.prelude()) {
+    FileId file = sources.add(std::move(text.path), std::move(text.text));
+    preludeAsts_.push_back(std::make_unique<Ast>(reader_.parse(file)));
+    index(prelude_, *preludeAsts_.back());
+  }
+  return prelude_;
+}
+
+void Modules::declare(ModuleId id, const Ast& ast, DeclKind kind, NodeId node, NameId name, Span span, bool isPub) {
+  if (!name)
+    return;
+  DeclId decl = decls_.add({kind, id, node, name, isPub || modules_[id.index]->isPrelude, span});
+  declAsts_.push_back(&ast);
+  std::vector<DeclId>& same = modules_[id.index]->decls[name];
+  // Only functions may share a name.
+  for (DeclId other : same)
+    if (kind != DeclKind::Function || decls_[other].kind != DeclKind::Function) {
+      sink.report(DiagId::Redeclared, span, names.text(name)).notes.push_back({decls_[other].span, "declared here before"});
+      break;
+    }
+  same.push_back(decl);
+}
+
+void Modules::index(ModuleId id, const Ast& ast) {
+  if (!ast.root)
+    return;
+  for (NodeId node : ast[ast.root].as<Many>().items) {
+    const Node& n = ast[node];
+    switch (n.kind) {
+    case NodeKind::Fn: {
+      const auto& fn = n.as<FnItem>();
+      declare(id, ast, DeclKind::Function, node, fn.name, fn.nameSpan, fn.isPub || fn.isExport);
+      break;
+    }
+    case NodeKind::Struct: {
+      const auto& item = n.as<StructItem>();
+      declare(id, ast, DeclKind::Struct, node, item.name, item.nameSpan, item.isPub);
+      break;
+    }
+    case NodeKind::Enum: {
+      const auto& item = n.as<EnumItem>();
+      declare(id, ast, DeclKind::Enum, node, item.name, item.nameSpan, item.isPub);
+      break;
+    }
+    case NodeKind::Const: {
+      const auto& item = n.as<ConstItem>();
+      declare(id, ast, DeclKind::Const, node, item.name, item.nameSpan, item.isPub);
+      break;
+    }
+    case NodeKind::TypeAlias: {
+      const auto& item = n.as<TypeItem>();
+      declare(id, ast, DeclKind::TypeAlias, node, item.name, item.nameSpan, item.isPub);
+      break;
+    }
+    case NodeKind::Concept: {
+      const auto& item = n.as<ConceptItem>();
+      declare(id, ast, DeclKind::Concept, node, item.name, item.nameSpan, item.isPub);
+      break;
+    }
+    case NodeKind::Macro: {
+      const auto& item = n.as<MacroItem>();
+      declare(id, ast, DeclKind::Macro, node, item.name, item.nameSpan, item.isPub);
+      break;
+    }
+    case NodeKind::Use: indexUse(id, ast, node); break;
+    case NodeKind::Test: modules_[id.index]->tests.push_back(node); break;
+    case NodeKind::Bench:
+    case NodeKind::CheckItem:
+    case NodeKind::Error: break;
+    default: modules_[id.index]->statements.push_back(node); break;
+    }
+  }
+}
+
+void Modules::indexUse(ModuleId id, const Ast& ast, NodeId node) {
+  const auto use = ast[node].as<UseItem>();
+  std::string dotted;
+  for (const UseName& part : use.path)
+    dotted += (dotted.empty() ? "" : ".") + std::string(names.text(part.name));
+  if (dotted.empty())
+    return;
+  ModuleId used = load(dotted, ast.span(node));
+  if (!used)
+    return;
+  Module& module = *modules_[id.index];
+  if (use.hasNames) {
+    for (const UseName& name : use.names) {
+      const auto& decls = modules_[used.index]->decls;
+      auto found = decls.find(name.name);
+      bool isPub = found != decls.end() &&
+                   std::any_of(found->second.begin(), found->second.end(), [&](DeclId d) { return decls_[d].isPub; });
+      if (!isPub)
+        sink.report(DiagId::UnknownInModule, name.span, dotted, names.text(name.name));
+      module.imported[name.name] = {used, name.name};
+      module.useSpans[name.name] = name.span;
+    }
+    return;
+  }
+  NameId prefix = use.alias ? use.alias : use.path.back().name;
+  module.prefixes[prefix] = used;
+  module.useSpans[prefix] = ast.span(node);
+}
+
+} // namespace melix::names

@@ -1,0 +1,99 @@
+#pragma once
+// Modules and what they declare: tables from names to declarations, `use` resolved to modules. Knows no types.
+
+#include "syntax/ast.h"
+#include "diagnostics/diagnostic.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+namespace melix::names {
+
+struct ModuleTag;
+struct DeclTag;
+using ModuleId = Id<ModuleTag>;
+using DeclId = Id<DeclTag>;
+
+enum class DeclKind : uint8_t { Function, Struct, Enum, Const, TypeAlias, Concept, Macro };
+
+/// A declared item. Overloads of one name are several declarations.
+struct Decl {
+  DeclKind kind;
+  ModuleId module;
+  syntax::NodeId node;
+  NameId name;
+  bool isPub = false;
+  Span span; ///< of the name
+};
+
+struct Module {
+  std::string name;  ///< the last part of its path: its prefix and, for a function so named, its call
+  std::string path;  ///< `a.b`, or the file's path for the root
+  syntax::Ast ast;
+  std::unordered_map<NameId, std::vector<DeclId>> decls;
+  std::unordered_map<NameId, ModuleId> prefixes;                       ///< `use a.b`, `use a.b as c`
+  std::unordered_map<NameId, std::pair<ModuleId, NameId>> imported;    ///< `use a.{f}`
+  std::vector<syntax::NodeId> statements;                              ///< of a script, in order
+  std::vector<syntax::NodeId> tests;
+  std::unordered_map<NameId, Span> useSpans; ///< for unused-name warnings
+  bool isPrelude = false;
+};
+
+/// Reads modules: files beside the root file, then the library; and makes trees of texts, so that this layer stays
+/// below parsing.
+class ModuleReader {
+public:
+  virtual ~ModuleReader() = default;
+  struct Text {
+    std::string path; ///< shown in diagnostics
+    std::string text;
+  };
+  /// `a/b` for `use a.b`; none if there is no such module.
+  virtual std::optional<Text> read(const std::string& slashed) = 0;
+  /// The prelude's files.
+  virtual std::vector<Text> prelude() = 0;
+  virtual syntax::Ast parse(FileId file) = 0;
+};
+
+/// Owns the modules of a session; parses and indexes each once.
+class Modules {
+public:
+  Modules(SourceStore& sources, Interner& names, DiagnosticSink& sink, ModuleReader& reader);
+
+  /// The root module of a program, from its text.
+  ModuleId addRoot(std::string path, std::string text);
+  /// The module of `use a.b`; none after reporting that it does not exist or that modules use each other.
+  ModuleId load(const std::string& dotted, Span use);
+  /// All prelude files as one module.
+  ModuleId prelude();
+
+  Module& operator[](ModuleId id) { return *modules_[id.index]; }
+  const Module& operator[](ModuleId id) const { return *modules_[id.index]; }
+  const Decl& decl(DeclId id) const { return decls_[id]; }
+  size_t size() const { return modules_.size(); }
+
+  SourceStore& sources;
+  Interner& names;
+  DiagnosticSink& sink;
+  /// The tree that holds a declaration's node: the prelude is several files.
+  const syntax::Ast& astOf(DeclId id) const { return *declAsts_[id.index]; }
+
+private:
+  ModuleId add(std::string name, std::string path, std::string text);
+  void index(ModuleId id, const syntax::Ast& ast);
+  void indexUse(ModuleId id, const syntax::Ast& ast, syntax::NodeId node);
+  void declare(ModuleId id, const syntax::Ast& ast, DeclKind kind, syntax::NodeId node, NameId name, Span span, bool isPub);
+
+  ModuleReader& reader_;
+  std::vector<std::unique_ptr<Module>> modules_;
+  Store<DeclId, Decl> decls_;
+  std::vector<const syntax::Ast*> declAsts_;
+  std::vector<std::unique_ptr<syntax::Ast>> preludeAsts_;
+  std::map<std::string, ModuleId> loaded_;
+  std::vector<std::string> loading_;
+  ModuleId prelude_;
+};
+
+} // namespace melix::names
