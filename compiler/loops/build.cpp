@@ -1,0 +1,64 @@
+#include "loops/build.h"
+
+namespace melix::loops {
+
+RegionId Builder::begin(const std::vector<ValueType>& params) {
+  RegionId region = fn.regions.add({});
+  for (ValueType type : params) {
+    ValueId param = fn.values.add({type, StmtId(), region});
+    fn.regions[region].params.push_back(param);
+  }
+  stack_.push_back(region);
+  return region;
+}
+
+RegionId Builder::end(std::vector<ValueId> yields) {
+  stmt(StmtKind::Yield, std::move(yields));
+  RegionId region = stack_.back();
+  stack_.pop_back();
+  return region;
+}
+
+StmtId Builder::stmt(StmtKind kind, std::vector<ValueId> operands, const std::vector<ValueType>& results, Attr attr,
+                     std::vector<RegionId> regions) {
+  StmtId id = fn.stmts.add({kind, loc, std::move(operands), {}, std::move(regions), std::move(attr)});
+  for (ValueType type : results) {
+    ValueId result = fn.values.add({type, id, stack_.back()});
+    fn.stmts[id].results.push_back(result);
+  }
+  fn.regions[stack_.back()].stmts.push_back(id);
+  return id;
+}
+
+std::vector<ValueId> Builder::accessOperands(ValueId base, const std::vector<Term>& terms) const {
+  std::vector<ValueId> operands{base};
+  for (const Term& term : terms) {
+    operands.push_back(term.index);
+    operands.push_back(term.stride);
+  }
+  return operands;
+}
+
+ValueId Builder::load(ValueId base, const std::vector<Term>& terms, Access access) {
+  ValueType type = access.elem;
+  return value(StmtKind::Load, accessOperands(base, terms), type, access);
+}
+
+void Builder::store(ValueId base, const std::vector<Term>& terms, Access access, ValueId v) {
+  std::vector<ValueId> operands = accessOperands(base, terms);
+  operands.push_back(v);
+  stmt(StmtKind::Store, std::move(operands), {}, access);
+}
+
+ValueId Builder::addressOf(ValueId base, const std::vector<Term>& terms, uint32_t elemBytes, int64_t offset) {
+  return value(StmtKind::AddressOf, accessOperands(base, terms), addressType,
+               Access{addressType, elemBytes, offset, false, false});
+}
+
+const uint64_t* Builder::asConstant(ValueId v) const {
+  StmtId def = fn.values[v].def;
+  if (!def || fn.stmts[def].kind != StmtKind::Const) return nullptr;
+  return &fn.stmts[def].as<uint64_t>();
+}
+
+} // namespace melix::loops

@@ -1,0 +1,70 @@
+#pragma once
+// Making statements: a function under construction and the region that grows.
+
+#include "loops/ir.h"
+
+#include <initializer_list>
+
+namespace melix::loops {
+
+/// A place in memory: where an access begins and the terms of its index.
+struct Term {
+  ValueId index, stride;
+};
+
+class Builder {
+public:
+  explicit Builder(Function& function) : fn(function) {}
+
+  Function& fn;
+  LocId loc; ///< given to the statements that follow
+
+  // Regions under construction; statements go to the innermost.
+  RegionId begin(const std::vector<ValueType>& params = {});
+  /// Ends the innermost region with a yield of these values.
+  RegionId end(std::vector<ValueId> yields = {});
+  const std::vector<ValueId>& params(RegionId r) const { return fn.regions[r].params; }
+  RegionId current() const { return stack_.back(); }
+
+  StmtId stmt(StmtKind kind, std::vector<ValueId> operands, const std::vector<ValueType>& results = {}, Attr attr = {},
+              std::vector<RegionId> regions = {});
+  ValueId value(StmtKind kind, std::vector<ValueId> operands, ValueType result, Attr attr = {}) {
+    return fn.stmts[stmt(kind, std::move(operands), {result}, std::move(attr))].results[0];
+  }
+  const std::vector<ValueId>& results(StmtId s) const { return fn.stmts[s].results; }
+
+  ValueId constant(ValueType type, uint64_t bits) { return value(StmtKind::Const, {}, type, bits); }
+  ValueId integer(int64_t v) { return constant(indexType, static_cast<uint64_t>(v)); }
+  ValueId boolean(bool v) { return constant(scalarType(TypeKind::Bool), v); }
+  /// The zero of a class: 0, null.
+  ValueId zero(ValueType type) { return constant(type, 0); }
+
+  ValueId scalar(core::OpKind op, std::vector<ValueId> operands, TypeKind from, TypeKind to, uint32_t index = 0) {
+    return value(StmtKind::Scalar, std::move(operands), scalarType(to), ScalarAttr{op, index, from});
+  }
+  ValueId arith(core::OpKind op, ValueId a, ValueId b, TypeKind kind = TypeKind::I64) {
+    return scalar(op, {a, b}, kind, kind);
+  }
+  ValueId compare(ops::CmpKind how, ValueId a, ValueId b, TypeKind kind = TypeKind::I64) {
+    return scalar(core::OpKind::Cmp, {a, b}, kind, TypeKind::Bool, static_cast<uint32_t>(how));
+  }
+  ValueId select(ValueId c, ValueId a, ValueId b) {
+    return scalar(core::OpKind::Select, {c, a, b}, fn.typeOf(a).scalar, fn.typeOf(a).scalar);
+  }
+
+  ValueId load(ValueId base, const std::vector<Term>& terms, Access access);
+  void store(ValueId base, const std::vector<Term>& terms, Access access, ValueId v);
+  ValueId addressOf(ValueId base, const std::vector<Term>& terms, uint32_t elemBytes, int64_t offset);
+  ValueId scratch(uint64_t bytes) { return value(StmtKind::Scratch, {}, addressType, bytes); }
+  ValueId pointerOf(ValueId v) { return value(StmtKind::PointerOf, {v}, addressType); }
+  ValueId descriptor(TypeId type) { return value(StmtKind::Descriptor, {}, addressType, type); }
+
+  /// The integer behind a constant, if it is one.
+  const uint64_t* asConstant(ValueId v) const;
+
+private:
+  std::vector<ValueId> accessOperands(ValueId base, const std::vector<Term>& terms) const;
+  std::vector<RegionId> stack_;
+};
+
+} // namespace melix::loops

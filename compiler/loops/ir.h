@@ -1,0 +1,184 @@
+#pragma once
+// Loops: what runs, in terms of machine values, buffers and ownership.
+//
+// A Core value is one Loops value for each of its *leaves* (layout.h): a scalar; the data pointer of an array; pointer
+// and length of a string; the word of an enum. Dims are i64 values, shared by all arrays of a function. Statements are
+// in SSA form with regions, like Core's ops; memory is read and written through `Access`.
+//
+// Ownership: a value of class Data or Word is owned by exactly one place. Which operands take ownership is said by
+// ownership.h. `bufferise` makes functions in which uses are not balanced; `insertCounts` makes them so.
+
+#include "core/ir.h"
+
+namespace melix::loops {
+
+using core::LocId;
+using types::TypeId;
+using types::TypeKind;
+
+struct ValueTag;
+struct StmtTag;
+struct RegionTag;
+struct FunctionTag;
+using ValueId = Id<ValueTag>;
+using StmtId = Id<StmtTag>;
+using RegionId = Id<RegionTag>;
+using FunctionId = Id<FunctionTag>;
+
+enum class ClassKind : uint8_t { Scalar, Data, Word, Address };
+
+struct ValueType {
+  ClassKind cls = ClassKind::Scalar;
+  TypeKind scalar = TypeKind::I64; ///< of Scalar
+  bool operator==(const ValueType&) const = default;
+  bool counted() const { return cls == ClassKind::Data || cls == ClassKind::Word; }
+};
+constexpr ValueType scalarType(TypeKind kind) { return {ClassKind::Scalar, kind}; }
+inline constexpr ValueType dataType{ClassKind::Data, TypeKind::I64};
+inline constexpr ValueType wordType{ClassKind::Word, TypeKind::I64};
+inline constexpr ValueType addressType{ClassKind::Address, TypeKind::I64};
+inline constexpr ValueType indexType{ClassKind::Scalar, TypeKind::I64};
+
+enum class StmtKind : uint8_t {
+#define STMT(Kind, Text, Closed) Kind,
+#include "loops/stmts.def"
+};
+
+struct Value {
+  ValueType type;
+  StmtId def;      ///< none for a region parameter
+  RegionId region; ///< of which it is a parameter, else where its statement stands
+};
+
+struct Region {
+  std::vector<ValueId> params;
+  std::vector<StmtId> stmts; ///< the last one is `yield`
+};
+
+// --- attributes ---------------------------------------------------------------------------------------------------
+
+/// An op of Core on scalars of kind `from`, with the op's own attribute number.
+struct ScalarAttr {
+  core::OpKind op;
+  uint32_t index = 0;
+  TypeKind from = TypeKind::I64;
+};
+
+/// base + offset + elemBytes · Σ index·stride; the sum is kept apart until emission.
+struct Access {
+  ValueType elem;
+  uint32_t elemBytes = 0;
+  int64_t offset = 0;
+  bool take = false; ///< of a load: the memory gives its ownership away
+  bool lend = false; ///< of a store: the memory gets no ownership
+};
+
+enum class LayoutKind : uint8_t { Elements, Node };
+struct AllocAttr {
+  TypeId type;        ///< element or enum
+  uint64_t bytes = 0; ///< of one element, or of the node
+  bool zeroed = false;
+};
+
+enum class RuntimeKind : uint8_t {
+  ListPush,        ///< address of a list word -> address of the new place; elements of `type`
+  ListPop,         ///< address of a list word -> address of the place that was last, null if empty
+  ListReserve,     ///< address of a list word, capacity
+  ListLength,      ///< data -> i64
+  ListToArray,     ///< data -> data
+  ListFromArray,   ///< address, length -> data
+  RetainElements,  ///< address, count: every reference in `count` stored values of `type`
+  ReleaseElements, ///< the same
+  ArgSort,         ///< address, count, descending -> data of i64; elements of scalar `type`
+};
+struct RuntimeCall {
+  RuntimeKind kind;
+  TypeId type;
+};
+
+struct FormatCall {
+  TypeId type;
+  std::string spec;
+  bool quoted = false;
+};
+
+/// `{0}` `{1}` … stand for the operands after the condition.
+struct Message {
+  std::string text;
+};
+
+struct SwitchAttr {
+  std::vector<uint32_t> regionOf;
+};
+
+enum class MarkKind : uint8_t { Serial, Parallel };
+/// A parallel loop has no carries; its iterations may run in any order and on any thread.
+struct ForAttr {
+  MarkKind mark = MarkKind::Serial;
+  bool polls = false; ///< looks for cancellation at its back-edge
+  ValueId work;       ///< of a parallel loop: an estimate of the whole in nanoseconds; an operand of the launch
+};
+
+using Attr = std::variant<std::monostate, uint64_t, std::string, ScalarAttr, Access, TypeId, AllocAttr, FunctionId,
+                          ops::BuiltinKind, RuntimeCall, FormatCall, Message, SwitchAttr, ForAttr>;
+
+struct Stmt {
+  StmtKind kind;
+  LocId loc;
+  std::vector<ValueId> operands;
+  std::vector<ValueId> results;
+  std::vector<RegionId> regions;
+  Attr attr;
+
+  template <class A> const A& as() const { return std::get<A>(attr); }
+  template <class A> A& as() { return std::get<A>(attr); }
+};
+
+// --- functions ----------------------------------------------------------------------------------------------------
+
+/// How a parameter is passed. Inout and Dest are part of the convention; functions of Core return what they change, so
+/// neither arises by itself (an `own` parameter that is updated and returned keeps its memory).
+enum class ModeKind : uint8_t { Borrow, Own, Inout, Dest };
+
+enum class FunctionKind : uint8_t {
+  Orchestration, ///< (dims…, leaves…) -> (result leaves…, result dims…)
+  Chunk,         ///< (captures…) with loop bounds: iterations of a parallel loop; parameters 0 and 1 are begin and end
+  Kernel,        ///< the same, closed: only statements that stmts.def marks so; a failed check is a returned number
+};
+
+struct Function {
+  std::string name;  ///< for traces
+  std::string key;   ///< unique in the module
+  FunctionKind kind = FunctionKind::Orchestration;
+  core::FunctionId source;
+  LocId loc;
+  RegionId body;
+  std::vector<ModeKind> modes; ///< one for each parameter of the body
+  std::vector<ValueType> results;
+  bool closed = false;   ///< an orchestration function that a kernel may call
+  bool exported = false; ///< visible outside the object: the entry
+  bool inlined = false;  ///< a body of an elementary function: merged into its callers
+
+  Store<ValueId, Value> values;
+  Store<StmtId, Stmt> stmts;
+  Store<RegionId, Region> regions;
+
+  const std::vector<ValueId>& params() const { return regions[body].params; }
+  ValueType typeOf(ValueId v) const { return values[v].type; }
+};
+
+/// Shares types and locations with the Core module it was made from.
+struct Module {
+  explicit Module(const core::Module& module) : core(module) {}
+  const core::Module& core;
+  Store<FunctionId, Function> functions;
+  FunctionId entry;
+};
+
+/// A statement or type that this stage does not know yet.
+struct Unsupported {
+  std::string what;
+  LocId loc;
+};
+
+} // namespace melix::loops

@@ -1,0 +1,61 @@
+#pragma once
+// How Core types lie: as leaves (values of Loops), and in memory (the stored form of melix/abi.h, section 1).
+//
+//   type                    leaves                               stored form
+//   scalar, exit            one scalar                           its size
+//   str                     data, length                         16 bytes
+//   array                   data; the dims are those of the type data, dims
+//   tuple, struct, known    those of the parts, in order         the parts, naturally aligned
+//   enum                    word                                 8 bytes
+//   list                    data                                 8 bytes
+//   pack                    hidden dims, then the inner type's   of an array: the array's; else hidden dims, inner
+//   acc(T)                  those of T                           none
+
+#include "loops/ir.h"
+
+namespace melix::loops {
+
+struct StoredForm {
+  uint32_t size = 0;
+  uint32_t align = 1;
+  bool counted = false; ///< some part is reference counted
+};
+
+class Layouts {
+public:
+  explicit Layouts(types::TypeStore& store) : types(store) {}
+
+  types::TypeStore& types;
+
+  const std::vector<ValueType>& leaves(TypeId type);
+  uint32_t leafCount(TypeId type) { return static_cast<uint32_t>(leaves(type).size()); }
+  StoredForm stored(TypeId type);
+
+  /// Parts of a tuple, struct or known function value.
+  uint32_t partCount(TypeId type) const;
+  TypeId part(TypeId type, uint32_t k);
+  uint32_t firstLeaf(TypeId type, uint32_t k);
+  uint32_t partOffset(TypeId type, uint32_t k);
+
+  /// Nodes of an enum: the tag is an i32 at offset 0.
+  uint32_t fieldCount(TypeId enumType, uint32_t c) const;
+  TypeId field(TypeId enumType, uint32_t c, uint32_t k) { return types.fieldType(enumType, c, k); }
+  uint32_t fieldOffset(TypeId enumType, uint32_t c, uint32_t k);
+  uint32_t nodeBytes(TypeId enumType, uint32_t c);
+
+  /// The inner type of a pack, with Bound symbols left in it.
+  TypeId packInner(TypeId pack) const { return types[pack].parts[0]; }
+  uint32_t packCount(TypeId pack) const { return types[pack].number; }
+  /// Byte offset of the inner value in the stored form of a pack.
+  uint32_t packOffset(TypeId pack) const;
+
+  /// Something in the type that compiled code cannot hold yet, as text; empty if there is nothing.
+  std::string unsupported(TypeId type);
+
+private:
+  void addLeaves(TypeId type, std::vector<ValueType>& out);
+  std::unordered_map<TypeId, std::vector<ValueType>> leaves_;
+  std::unordered_map<TypeId, StoredForm> stored_;
+};
+
+} // namespace melix::loops

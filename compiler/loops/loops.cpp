@@ -1,0 +1,79 @@
+#include "loops/loops.h"
+
+#include "loops/lower.h"
+#include "loops/outline.h"
+#include "loops/ownership.h"
+#include "loops/verify.h"
+
+namespace melix::loops {
+namespace {
+
+/// Functions that the roots, and what they call, reach.
+class Reach {
+public:
+  explicit Reach(const core::Module& module) : module_(module) {}
+  std::vector<core::FunctionId> order;
+
+  void add(core::FunctionId f) {
+    if (!f || !seen_.insert(f).second) return;
+    for (const core::Op& op : module_.functions[f].ops) {
+      if (op.kind == core::OpKind::Call) add(op.as<core::CallAttr>().callee);
+      if (op.kind != core::OpKind::Math) continue;
+      TypeKind kind = module_.types.kind(module_.functions[f].typeOf(op.results[0]));
+      if (kind != TypeKind::F64) kind = TypeKind::F32;
+      auto body = module_.mathBodies.find({static_cast<ops::MathKind>(op.index()), kind});
+      if (body != module_.mathBodies.end()) add(body->second);
+    }
+    order.push_back(f);
+  }
+
+private:
+  const core::Module& module_;
+  std::unordered_set<core::FunctionId> seen_;
+};
+
+} // namespace
+
+Result fromCore(const core::Module& core, const Options& options) {
+  Result result{Module(core), {}};
+  Module& module = result.module;
+  Layouts layouts(core.types);
+  LowerContext context{core, layouts, {}, {}};
+
+  Reach reach(core);
+  reach.add(core.entry);
+  for (uint32_t f = 0; f < core.functions.size(); ++f)
+    if (core.functions[core::FunctionId(f)].keep) reach.add(core::FunctionId(f));
+  std::unordered_set<core::FunctionId> mathBodies;
+  for (const auto& [key, f] : core.mathBodies) mathBodies.insert(f);
+
+  for (core::FunctionId f : reach.order) {
+    const core::Function& source = core.functions[f];
+    Function fn;
+    fn.name = source.name;
+    fn.key = source.key.empty() ? source.name : source.key;
+    fn.source = f;
+    fn.loc = source.loc;
+    fn.exported = source.keep || f == core.entry;
+    fn.inlined = mathBodies.count(f) != 0;
+    context.functions[f] = module.functions.add(std::move(fn));
+  }
+  module.entry = core.entry ? context.functions[core.entry] : FunctionId();
+
+  for (core::FunctionId f : reach.order) {
+    Lower(context, module.functions[context.functions[f]], core.functions[f]).run();
+    if (context.error) {
+      result.error = context.error;
+      return result;
+    }
+  }
+  inferModes(module);
+  for (uint32_t f = 0; f < module.functions.size(); ++f) insertCounts(module, module.functions[FunctionId(f)]);
+  markClosed(module);
+  auto count = static_cast<uint32_t>(module.functions.size());
+  if (options.parallel)
+    for (uint32_t f = 0; f < count; ++f) outlineKernels(module, FunctionId(f));
+  return result;
+}
+
+} // namespace melix::loops

@@ -1,0 +1,20 @@
+#pragma once
+// The stage: optimised Core in, Loops out.
+
+#include "loops/ir.h"
+
+namespace melix::loops {
+
+struct Options {
+  bool parallel = true; ///< nests on the pool
+};
+
+/// lower → infer modes → insert counts → outline kernels. Functions that the roots do not reach are left out. Requires:
+/// verified Core without derivatives, closures and `apply`. What is not compiled yet is told by `error`.
+struct Result {
+  Module module;
+  std::optional<Unsupported> error;
+};
+Result fromCore(const core::Module& module, const Options& options = {});
+
+} // namespace melix::loops

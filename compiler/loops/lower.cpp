@@ -1,0 +1,246 @@
+#include "loops/lower.h"
+
+namespace melix::loops {
+
+void Lower::fail(std::string what) {
+  if (!context_.error) context_.error = Unsupported{std::move(what), b_.loc};
+}
+
+const std::vector<ValueId>& Lower::leaves(core::ValueId v) {
+  Rep& r = env_[v.index];
+  if (!r.view) return r.leaves;
+  // A view that turned out to be needed whole: only in a place that use counting did not foresee.
+  r.leaves = {copyToDense(r.view->place)};
+  r.view.reset();
+  return r.leaves;
+}
+
+std::vector<ValueType> Lower::leafTypes(const std::vector<core::ValueId>& vs) {
+  std::vector<ValueType> out;
+  for (core::ValueId v : vs)
+    for (ValueType type : layouts_.leaves(typeOf(v))) out.push_back(type);
+  return out;
+}
+
+std::vector<ValueId> Lower::leavesOf(const std::vector<core::ValueId>& vs) {
+  std::vector<ValueId> out;
+  for (core::ValueId v : vs)
+    for (ValueId x : leaves(v)) out.push_back(x);
+  return out;
+}
+
+void Lower::bind(const std::vector<core::ValueId>& vs, const std::vector<ValueId>& values, size_t& at) {
+  for (core::ValueId v : vs) {
+    size_t count = layouts_.leafCount(typeOf(v));
+    define(v, {values.begin() + static_cast<long>(at), values.begin() + static_cast<long>(at + count)});
+    at += count;
+  }
+}
+
+// --- dims -----------------------------------------------------------------------------------------------------------
+
+ValueId Lower::dim(types::DimId d) {
+  types::DimStore& store = types_.dims;
+  if (auto c = store.asConstant(d)) return b_.integer(*c);
+  ValueId sum;
+  // A copy: building dims below may move the store's vectors.
+  std::vector<types::DimTerm> terms = store.terms(d);
+  for (const types::DimTerm& term : terms) {
+    ValueId product;
+    for (types::DimAtomId id : term.factors) {
+      types::DimAtom atom = store.atom(id);
+      ValueId v;
+      if (atom.kind == types::DimAtomKind::Symbol) {
+        auto found = dims_.find(atom.symbol);
+        if (found == dims_.end()) {
+          fail("the dimension `" + store.info(atom.symbol).name + "` is not in scope");
+          return b_.integer(0);
+        }
+        v = found->second;
+      } else {
+        v = dim(atom.args[0]);
+        for (size_t k = 1; k < atom.args.size(); ++k) {
+          ValueId w = dim(atom.args[k]);
+          switch (atom.kind) {
+          case types::DimAtomKind::Min: v = b_.arith(OpKind::Min, v, w); break;
+          case types::DimAtomKind::Max: v = b_.arith(OpKind::Max, v, w); break;
+          default: {
+            // A dimension divided by zero has no value; whoever makes it checks that. Never trap here.
+            ValueId safe = b_.asConstant(w) ? w : b_.arith(OpKind::Max, w, b_.integer(1));
+            v = b_.arith(atom.kind == types::DimAtomKind::Mod ? OpKind::IRem : OpKind::IDiv, v, safe);
+          }
+          }
+        }
+      }
+      product = product ? b_.arith(OpKind::Mul, product, v) : v;
+    }
+    ValueId c = b_.integer(term.coefficient);
+    if (!product) product = c;
+    else if (term.coefficient != 1) product = b_.arith(OpKind::Mul, product, c);
+    sum = sum ? b_.arith(OpKind::Add, sum, product) : product;
+  }
+  return sum ? sum : b_.integer(0);
+}
+
+std::vector<ValueId> Lower::dimsOf(TypeId arrayType) {
+  std::vector<types::DimId> dims = types_[arrayType].dims;
+  std::vector<ValueId> out;
+  for (types::DimId d : dims) out.push_back(dim(d));
+  return out;
+}
+
+bool Lower::dimInScope(types::DimId d) {
+  std::vector<types::DimSym> symbols;
+  types_.dims.collectSymbols(d, symbols);
+  for (types::DimSym s : symbols)
+    if (!dims_.count(s)) return false;
+  return true;
+}
+
+// --- regions --------------------------------------------------------------------------------------------------------
+
+const core::Op& Lower::yieldOf(core::RegionId region) const { return in_.ops[in_.regions[region].ops.back()]; }
+
+void Lower::lowerOps(core::RegionId region) {
+  auto found = filters_.find(region);
+  const std::set<const core::Op*>* filter = found == filters_.end() ? nullptr : found->second;
+  for (core::OpId id : in_.regions[region].ops) {
+    const core::Op& op = in_.ops[id];
+    if (op.kind == OpKind::Yield || context_.error) return;
+    if (filter && !filter->count(&op)) continue;
+    b_.loc = op.loc;
+    for (core::ValueId v : op.results)
+      if (std::string what = layouts_.unsupported(typeOf(v)); !what.empty())
+        return fail("values of type `" + what + "` are not compiled yet");
+    lowerOp(op);
+    b_.loc = op.loc;
+  }
+}
+
+std::vector<ValueId> Lower::lowerRegion(core::RegionId region) {
+  DimScope scope(*this);
+  lowerOps(region);
+  if (context_.error) return {};
+  const core::Op& yield = yieldOf(region);
+  std::vector<ValueId> out = leavesOf(yield.operands);
+  for (types::DimId d : yield.dims) out.push_back(dim(d));
+  return out;
+}
+
+bool Lower::hasEffects(core::RegionId region) const {
+  for (core::OpId id : in_.regions[region].ops) {
+    const core::Op& op = in_.ops[id];
+    if (op.kind == OpKind::Builtin || op.kind == OpKind::Debug || op.kind == OpKind::Check || op.kind == OpKind::Panic)
+      return true;
+    // A callee may panic or do I/O: keep it.
+    if (op.kind == OpKind::Call || op.kind == OpKind::While) return true;
+    for (core::RegionId r : op.regions)
+      if (hasEffects(r)) return true;
+  }
+  return false;
+}
+
+// --- functions ------------------------------------------------------------------------------------------------------
+
+void Lower::run() {
+  for (const core::Op& op : in_.ops)
+    for (core::ValueId v : op.operands) uses_[v.index].push_back(&op);
+  for (uint32_t r = 0; r < in_.regions.size(); ++r)
+    for (core::OpId op : in_.regions[core::RegionId(r)].ops) regionOf_[&in_.ops[op]] = core::RegionId(r);
+
+  b_.loc = in_.loc;
+  std::vector<ValueType> params(in_.dimParams.size(), indexType);
+  for (core::ValueId v : in_.params()) {
+    if (std::string what = layouts_.unsupported(typeOf(v)); !what.empty())
+      return fail("values of type `" + what + "` are not compiled yet");
+    for (ValueType type : layouts_.leaves(typeOf(v))) params.push_back(type);
+  }
+  RegionId body = b_.begin(params);
+  std::vector<ValueId> values = b_.params(body);
+  for (size_t k = 0; k < in_.dimParams.size(); ++k) defineDim(in_.dimParams[k], values[k]);
+  size_t at = in_.dimParams.size();
+  bind(in_.params(), values, at);
+  std::vector<ValueId> results = lowerRegion(in_.body);
+  b_.loc = in_.loc;
+  b_.fn.body = b_.end(results);
+  for (ValueId v : results) b_.fn.results.push_back(b_.fn.typeOf(v));
+}
+
+void Lower::lowerOp(const core::Op& op) {
+  switch (op.kind) {
+  case OpKind::Const: return lowerConst(op);
+  case OpKind::Zero: return lowerZero(op);
+  case OpKind::Undef: {
+    std::vector<ValueId> undefined;
+    for (ValueType type : leafTypes(op.results)) {
+      // An immediate word, so that dropping it does nothing.
+      undefined.push_back(b_.constant(type, type.cls == ClassKind::Word ? 1 : 0));
+    }
+    return define(op.results[0], undefined);
+  }
+  case OpKind::DimValue: return define(op.results[0], {dim(op.dims[0])});
+  case OpKind::BindDim: return defineDim(op.resultDims[0], leaf(op.operands[0]));
+  case OpKind::CastDims:
+  case OpKind::Reshape:
+  case OpKind::StopGradient: return define(op.results[0], leaves(op.operands[0]));
+  case OpKind::Make:
+  case OpKind::Known: return lowerMake(op);
+  case OpKind::Capture: return lowerCapture(op);
+  case OpKind::Variant: return lowerVariant(op);
+  case OpKind::Pack: return lowerPack(op);
+  case OpKind::Unpack: return lowerUnpack(op);
+  case OpKind::Get: return lowerGet(op);
+  case OpKind::Set: return lowerSet(op);
+  case OpKind::AddAt: return lowerAddAt(op);
+  case OpKind::ArrayOf: return lowerArrayOf(op);
+  case OpKind::Add:
+  case OpKind::Sub:
+  case OpKind::Neg: return lowerSum(op);
+  case OpKind::Math: return lowerMath(op);
+  case OpKind::Cmp: return lowerCompare(op);
+  case OpKind::Select: return lowerSelect(op);
+  case OpKind::Mul:
+  case OpKind::Div:
+  case OpKind::Fma:
+  case OpKind::Sqrt:
+  case OpKind::Abs:
+  case OpKind::Min:
+  case OpKind::Max:
+  case OpKind::Round:
+  case OpKind::CopySign:
+  case OpKind::IDiv:
+  case OpKind::IRem:
+  case OpKind::And:
+  case OpKind::Or:
+  case OpKind::Xor:
+  case OpKind::Not:
+  case OpKind::Shl:
+  case OpKind::Shr:
+  case OpKind::Convert:
+  case OpKind::Bitcast: return lowerScalar(op);
+  case OpKind::If: return lowerIf(op);
+  case OpKind::Match: return lowerMatch(op);
+  case OpKind::For: return lowerFor(op);
+  case OpKind::While: return lowerWhile(op);
+  case OpKind::Call: return lowerCall(op);
+  case OpKind::Check: return lowerCheck(op);
+  case OpKind::Panic: return lowerPanic(op);
+  case OpKind::Nest: return lowerNest(op);
+  case OpKind::ArgSort: return lowerArgSort(op);
+  case OpKind::ListOf: return lowerListOf(op);
+  case OpKind::Length: return lowerLength(op);
+  case OpKind::Push: return lowerPush(op);
+  case OpKind::Pop: return lowerPop(op);
+  case OpKind::ToArray: return lowerToArray(op);
+  case OpKind::ToList: return lowerToList(op);
+  case OpKind::Builtin: return lowerBuiltin(op);
+  case OpKind::Format: return lowerFormat(op);
+  case OpKind::Debug: return lowerDebug(op);
+  case OpKind::Closure:
+  case OpKind::Apply: return fail("a function value that was not resolved");
+  case OpKind::Derivative: return fail("a derivative that was not expanded");
+  case OpKind::Yield: return;
+  }
+}
+
+} // namespace melix::loops

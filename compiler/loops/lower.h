@@ -1,0 +1,248 @@
+#pragma once
+// Internal to the lowering of Core to Loops: what is known of Core values while a function is lowered. One file for
+// each group of ops: lower_scalars, lower_values, lower_places, lower_arrays, lower_control, lower_nest,
+// lower_reduce, lower_effects.
+
+#include "loops/build.h"
+#include "loops/layout.h"
+
+#include <optional>
+#include <set>
+#include <unordered_set>
+
+namespace melix::loops {
+
+/// An axis of a place that is still a whole or a slice.
+struct Axis {
+  ValueId stride; ///< in elements of the base
+  ValueId extent;
+  bool whole = false; ///< every index of the array's own axis, in order
+};
+
+/// Where a path leads: some leaves, or memory. In memory: base + offset + scale · Σ terms, over the axes that are left.
+struct Place {
+  TypeId type;             ///< of one element when there are axes
+  bool inLeaves = true;
+  uint32_t firstLeaf = 0;
+  ValueId base;            ///< class Data, Word or Address
+  std::vector<Term> terms;
+  uint32_t scale = 0;
+  int64_t offset = 0;
+  std::vector<Axis> axes;
+  bool indirect = false;   ///< the base was loaded from memory that another value owns
+};
+
+/// A slice that is only read by `get`: nothing is copied.
+struct View {
+  Place place;
+};
+
+/// What stands for a Core value: its leaves, or a view (arrays only), or nothing because it was written where it goes.
+struct Rep {
+  std::vector<ValueId> leaves;
+  std::optional<View> view;
+  bool placed = false;
+};
+
+/// Memory that an array is to be written to: `rank` axes, dense, from there.
+struct Destination {
+  ValueId base;
+  std::vector<Term> terms;
+};
+
+struct LowerContext {
+  const core::Module& core;
+  Layouts& layouts;
+  std::unordered_map<core::FunctionId, FunctionId> functions;
+  std::optional<Unsupported> error;
+};
+
+class Lower {
+public:
+  Lower(LowerContext& context, Function& out, const core::Function& in)
+      : context_(context), layouts_(context.layouts), types_(context.layouts.types), in_(in), b_(out) {}
+
+  void run();
+
+private:
+  using OpKind = core::OpKind;
+
+  // --- lower.cpp: values, dims, regions
+  void fail(std::string what);
+  const Rep& rep(core::ValueId v) { return env_[v.index]; }
+  const std::vector<ValueId>& leaves(core::ValueId v);
+  ValueId leaf(core::ValueId v) { return leaves(v)[0]; }
+  TypeId typeOf(core::ValueId v) const { return in_.typeOf(v); }
+  void define(core::ValueId v, std::vector<ValueId> leaves) { env_[v.index] = {std::move(leaves), {}, false}; }
+  void defineDim(types::DimSym s, ValueId v) { dims_[s] = v; }
+  ValueId dim(types::DimId d);
+  std::vector<ValueId> dimsOf(TypeId arrayType);
+  bool dimInScope(types::DimId d);
+  std::vector<ValueType> leafTypes(const std::vector<core::ValueId>& vs);
+  std::vector<ValueId> leavesOf(const std::vector<core::ValueId>& vs);
+  /// Gives out `values` as the leaves of `vs`, starting at `at`.
+  void bind(const std::vector<core::ValueId>& vs, const std::vector<ValueId>& values, size_t& at);
+  void lowerOps(core::RegionId region);
+  void lowerOp(const core::Op& op);
+  const core::Op& yieldOf(core::RegionId region) const;
+  /// Lowers the region's ops; leaves of the yielded values, then the yielded dims.
+  std::vector<ValueId> lowerRegion(core::RegionId region);
+  bool hasEffects(core::RegionId region) const;
+
+  /// Dimensions bound inside a region are forgotten when it ends.
+  struct DimScope {
+    explicit DimScope(Lower& l) : lower(l), saved(l.dims_) {}
+    ~DimScope() { lower.dims_ = std::move(saved); }
+    Lower& lower;
+    std::unordered_map<types::DimSym, ValueId> saved;
+  };
+
+  // --- lower_scalars.cpp
+  void lowerConst(const core::Op& op);
+  void lowerScalar(const core::Op& op);
+  void lowerCompare(const core::Op& op);
+  void lowerSelect(const core::Op& op);
+  void lowerMath(const core::Op& op);
+  void lowerSum(const core::Op& op); // add, sub, neg of any tangent type
+
+  // --- lower_values.cpp: products, enums, packs, stored forms
+  void lowerMake(const core::Op& op);
+  void lowerCapture(const core::Op& op);
+  void lowerVariant(const core::Op& op);
+  void lowerPack(const core::Op& op);
+  void lowerUnpack(const core::Op& op);
+  Access access(const Place& place, ValueType elem, int64_t more = 0) const;
+  std::vector<ValueId> loadStored(const Place& place, bool take = false);
+  enum class StoreMode { Fresh, Replace, Lend };
+  void storeStored(const Place& place, const std::vector<ValueId>& leaves, StoreMode mode);
+  void storeArray(const Place& place, TypeId type, ValueId data, const std::vector<ValueId>& dims, StoreMode mode);
+  void storeLeaf(const Place& place, ValueType type, int64_t more, ValueId v, StoreMode mode);
+  /// Address of a frame slot with the stored form of a value, lent.
+  ValueId spill(TypeId type, const std::vector<ValueId>& leaves);
+
+  // --- lower_places.cpp
+  void lowerGet(const core::Op& op);
+  void lowerSet(const core::Op& op);
+  void lowerAddAt(const core::Op& op);
+  Place startOf(core::ValueId v);
+  /// Follows a path. With `unique`, containers on the way get one owner, `leaves` being changed to the new ones.
+  Place walk(Place place, std::vector<ValueId>& leaves, const core::Path& path, const core::Op& op, size_t operand,
+             bool unique);
+  void enterArray(Place& place, std::vector<ValueId>& leaves, bool unique);
+  void enterList(Place& place, std::vector<ValueId>& leaves, ValueId index, bool unique);
+  ValueId enterContainer(Place& place, std::vector<ValueId>& leaves, bool unique);
+  bool isInside(const core::Op* op, core::RegionId region) const;
+  bool onlyReadIn(core::ValueId v, core::RegionId region) const;
+  bool mayView(core::ValueId result, const core::Op& op) const;
+
+  // --- lower_arrays.cpp
+  ValueId allocArray(TypeId elem, const std::vector<ValueId>& dims, bool zeroed);
+  std::vector<ValueId> denseStrides(const std::vector<ValueId>& extents);
+  ValueId product(const std::vector<ValueId>& dims);
+  ValueId copyToDense(const Place& place);
+  void copyBetween(const Place& to, const Place& from, bool fresh);
+  Place densePlace(ValueId data, TypeId arrayType);
+  Place densePlace(const Destination& at, TypeId arrayType);
+  /// Runs `body` with the place of each element of `place` in turn.
+  template <class Body> void forElements(const Place& place, const Body& body);
+  void lowerArrayOf(const core::Op& op);
+  void lowerZero(const core::Op& op);
+  void lowerArgSort(const core::Op& op);
+  std::vector<ValueId> zeroOf(TypeId type);
+  std::vector<ValueId> addLeaves(TypeId type, const std::vector<ValueId>& a, const std::vector<ValueId>& b,
+                                 OpKind how = OpKind::Add);
+  std::vector<ValueId> negLeaves(TypeId type, const std::vector<ValueId>& a);
+  ValueId addArrays(TypeId type, ValueId a, ValueId b, OpKind how);
+  void addStored(const Place& to, const std::vector<ValueId>& v);
+  void addStoredArray(const Place& to, const Place& from, OpKind how);
+  /// A loop i in 0..extent without carries.
+  template <class Body> void loop(ValueId extent, const Body& body);
+
+  // --- lower_lists.cpp
+  void lowerListOf(const core::Op& op);
+  void lowerLength(const core::Op& op);
+  void lowerPush(const core::Op& op);
+  void lowerPop(const core::Op& op);
+  void lowerToArray(const core::Op& op);
+  void lowerToList(const core::Op& op);
+  ValueId listSlot(ValueId list);
+  ValueId takeSlot(ValueId slot);
+  Place memoryPlace(ValueId address, TypeId type);
+
+  // --- lower_control.cpp
+  void lowerIf(const core::Op& op);
+  void lowerMatch(const core::Op& op);
+  void lowerFor(const core::Op& op);
+  void lowerWhile(const core::Op& op);
+  void lowerCall(const core::Op& op);
+  void bindResults(const core::Op& op, StmtId s);
+  std::vector<ValueType> resultTypes(const core::Op& op);
+
+  // --- lower_nest.cpp, lower_reduce.cpp
+  struct NestResultState;
+  struct Sweep;
+  void lowerNest(const core::Op& op);
+  void runSweep(const core::Op& op, Sweep& sweep);
+  std::vector<ValueId> sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level, std::vector<ValueId> carried);
+  std::vector<ValueId> sweepBody(const core::Op& op, Sweep& sweep, std::vector<ValueId> carried);
+  void planDestinations(const core::Op& op, const Sweep& sweep);
+  Place placeInResult(const core::Op& op, const Sweep& sweep, const NestResultState& r, uint32_t k);
+  void storeResult(const core::Op& op, const Sweep& sweep, const NestResultState& r, uint32_t k,
+                   const std::vector<ValueId>& value);
+  void finishFilter(const core::Op& op, const NestResultState& r, ValueId count);
+  ValueId workOf(const core::Op& op, const std::vector<ValueId>& extents);
+  ValueId workOf(core::RegionId region);
+  std::vector<ValueId> initState(const core::Op& op, const NestResultState& r);
+  std::vector<ValueId> updateState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
+                                   std::vector<ValueId> state);
+  std::vector<ValueId> finishState(const core::Op& op, const NestResultState& r, std::vector<ValueId> state);
+  ValueId combine(core::MonoidKind monoid, ValueId a, ValueId b, TypeKind kind);
+  ValueId monoidUnit(core::MonoidKind monoid, TypeKind kind);
+  ValueId foldLanes(const NestResultState& r, ValueId scratch, TypeKind kind);
+  ValueId reducedIndex(const Sweep& sweep, const NestResultState& r);
+
+  // --- lower_effects.cpp
+  void lowerCheck(const core::Op& op);
+  void lowerPanic(const core::Op& op);
+  void lowerBuiltin(const core::Op& op);
+  void lowerFormat(const core::Op& op);
+  void lowerDebug(const core::Op& op);
+  ValueId fits(ValueId v, TypeKind from, TypeKind to);
+  std::vector<ValueId> callBuiltin(ops::BuiltinKind kind, const std::vector<ValueId>& args, uint32_t results);
+  std::vector<ValueId> format(TypeId type, const std::vector<ValueId>& leaves, const std::string& spec, bool quoted);
+
+  LowerContext& context_;
+  Layouts& layouts_;
+  types::TypeStore& types_;
+  const core::Function& in_;
+  Builder b_;
+  std::unordered_map<uint32_t, Rep> env_;
+  std::unordered_map<types::DimSym, ValueId> dims_;
+  std::unordered_map<uint32_t, Destination> destinations_; ///< of results of nests, by Core value
+  std::unordered_map<uint32_t, std::vector<const core::Op*>> uses_;
+  std::unordered_map<const core::Op*, core::RegionId> regionOf_;
+  std::unordered_map<core::RegionId, const std::set<const core::Op*>*> filters_; ///< ops that a sweep needs
+  int nestDepth_ = 0;
+};
+
+template <class Body> void Lower::loop(ValueId extent, const Body& body) {
+  ValueId zero = b_.integer(0);
+  RegionId region = b_.begin({indexType});
+  body(b_.params(region)[0]);
+  b_.end();
+  b_.stmt(StmtKind::For, {zero, extent}, {}, ForAttr{}, {region});
+}
+
+template <class Body> void Lower::forElements(const Place& place, const Body& body) {
+  if (place.axes.empty()) return body(place);
+  Place inner = place;
+  Axis axis = inner.axes.front();
+  inner.axes.erase(inner.axes.begin());
+  loop(axis.extent, [&](ValueId i) {
+    inner.terms.push_back({i, axis.stride});
+    forElements(inner, body);
+    inner.terms.pop_back();
+  });
+}
+
+} // namespace melix::loops

@@ -1,0 +1,227 @@
+// Whole arrays: allocation, copies, sums of tangents.
+#include "loops/lower.h"
+
+namespace melix::loops {
+
+ValueId Lower::allocArray(TypeId elem, const std::vector<ValueId>& dims, bool zeroed) {
+  return b_.value(StmtKind::AllocArray, dims, dataType, AllocAttr{elem, layouts_.stored(elem).size, zeroed});
+}
+
+std::vector<ValueId> Lower::denseStrides(const std::vector<ValueId>& extents) {
+  std::vector<ValueId> strides(extents.size());
+  ValueId stride = b_.integer(1);
+  for (size_t k = extents.size(); k-- > 0;) {
+    strides[k] = stride;
+    if (k == 0) break;
+    const uint64_t *a = b_.asConstant(stride), *b = b_.asConstant(extents[k]);
+    stride = a && *a == 1 ? extents[k]
+             : a && b     ? b_.integer(static_cast<int64_t>(*a * *b))
+                          : b_.arith(OpKind::Mul, stride, extents[k]);
+  }
+  return strides;
+}
+
+ValueId Lower::product(const std::vector<ValueId>& dims) {
+  ValueId all = b_.integer(1);
+  for (ValueId d : dims) all = b_.arith(OpKind::Mul, all, d);
+  return all;
+}
+
+Place Lower::densePlace(ValueId data, TypeId arrayType) { return densePlace(Destination{data, {}}, arrayType); }
+
+Place Lower::densePlace(const Destination& at, TypeId arrayType) {
+  Place place;
+  place.inLeaves = false;
+  place.base = at.base;
+  place.terms = at.terms;
+  place.type = types_.element(arrayType);
+  place.scale = layouts_.stored(place.type).size;
+  std::vector<ValueId> extents = dimsOf(arrayType);
+  std::vector<ValueId> strides = denseStrides(extents);
+  for (size_t k = 0; k < extents.size(); ++k) place.axes.push_back({strides[k], extents[k], true});
+  return place;
+}
+
+ValueId Lower::copyToDense(const Place& place) {
+  std::vector<ValueId> extents;
+  for (const Axis& axis : place.axes) extents.push_back(axis.extent);
+  ValueId data = allocArray(place.type, extents, false);
+  Place to;
+  to.inLeaves = false;
+  to.base = data;
+  to.type = place.type;
+  to.scale = layouts_.stored(place.type).size;
+  std::vector<ValueId> strides = denseStrides(extents);
+  for (size_t k = 0; k < extents.size(); ++k) to.axes.push_back({strides[k], extents[k], true});
+  copyBetween(to, place, true);
+  return data;
+}
+
+/// Copies `from` over `to`, of equal extents. The trailing axes that are whole on both sides are one run of bytes.
+/// `fresh`: the memory holds no references yet.
+void Lower::copyBetween(const Place& to, const Place& from, bool fresh) {
+  size_t outer = to.axes.size();
+  while (outer > 0 && to.axes[outer - 1].whole && from.axes[outer - 1].whole) --outer;
+  StoredForm form = layouts_.stored(to.type);
+  if (outer == to.axes.size()) {
+    if (outer == 0) return storeStored(to, loadStored(from), fresh ? StoreMode::Fresh : StoreMode::Replace);
+  } else if (outer == 0 && from.scale == form.size && to.scale == form.size) {
+    ValueId count = b_.integer(1);
+    for (const Axis& axis : to.axes) count = b_.arith(OpKind::Mul, count, axis.extent);
+    ValueId target = b_.addressOf(to.base, to.terms, to.scale, to.offset);
+    ValueId source = b_.addressOf(from.base, from.terms, from.scale, from.offset);
+    // Retained first: the two may share what they hold.
+    if (form.counted) b_.stmt(StmtKind::Runtime, {source, count}, {}, RuntimeCall{RuntimeKind::RetainElements, to.type});
+    if (form.counted && !fresh)
+      b_.stmt(StmtKind::Runtime, {target, count}, {}, RuntimeCall{RuntimeKind::ReleaseElements, to.type});
+    ValueId bytes = b_.arith(OpKind::Mul, count, b_.integer(form.size));
+    b_.stmt(StmtKind::CopyBytes, {target, source, bytes});
+    b_.stmt(StmtKind::KeepAlive, {from.base});
+    b_.stmt(StmtKind::KeepAlive, {to.base});
+    return;
+  }
+  Place innerTo = to, innerFrom = from;
+  Axis a = innerTo.axes.front(), b = innerFrom.axes.front();
+  innerTo.axes.erase(innerTo.axes.begin());
+  innerFrom.axes.erase(innerFrom.axes.begin());
+  loop(a.extent, [&](ValueId i) {
+    innerTo.terms.push_back({i, a.stride});
+    innerFrom.terms.push_back({i, b.stride});
+    copyBetween(innerTo, innerFrom, fresh);
+  });
+}
+
+void Lower::lowerArrayOf(const core::Op& op) {
+  TypeId type = typeOf(op.results[0]);
+  TypeId part = op.operands.empty() ? types_.element(type) : typeOf(op.operands[0]);
+  ValueId data = allocArray(types_.element(type), dimsOf(type), false);
+  bool nested = types_.kind(part) == TypeKind::Array;
+  std::vector<ValueId> strides = denseStrides(dimsOf(type));
+  for (size_t k = 0; k < op.operands.size(); ++k) {
+    std::vector<Term> terms{{b_.integer(static_cast<int64_t>(k)), strides[0]}};
+    if (nested) {
+      copyBetween(densePlace(Destination{data, terms}, part), densePlace(leaf(op.operands[k]), part), true);
+      continue;
+    }
+    Place place = memoryPlace(data, part);
+    place.terms = terms;
+    place.scale = layouts_.stored(part).size;
+    storeStored(place, leaves(op.operands[k]), StoreMode::Fresh);
+  }
+  define(op.results[0], {data});
+}
+
+void Lower::lowerArgSort(const core::Op& op) {
+  TypeId type = typeOf(op.operands[0]);
+  ValueId data = leaf(op.operands[0]);
+  ValueId address = b_.pointerOf(data);
+  ValueId sorted = b_.value(StmtKind::Runtime, {address, dimsOf(type)[0], b_.integer(op.index() ? 1 : 0)}, dataType,
+                            RuntimeCall{RuntimeKind::ArgSort, types_.element(type)});
+  b_.stmt(StmtKind::KeepAlive, {data});
+  define(op.results[0], {sorted});
+}
+
+// --- zeros and sums of tangent types ----------------------------------------------------------------------------------
+
+void Lower::lowerZero(const core::Op& op) { define(op.results[0], zeroOf(typeOf(op.results[0]))); }
+
+std::vector<ValueId> Lower::zeroOf(TypeId type) {
+  TypeKind kind = types_.kind(type);
+  if (kind == TypeKind::Acc) return zeroOf(types_[type].parts[0]);
+  if (kind == TypeKind::Array) {
+    TypeId elem = types_.element(type);
+    if (types_.isScalar(elem)) return {allocArray(elem, dimsOf(type), true)};
+    ValueId data = allocArray(elem, dimsOf(type), true);
+    if (layouts_.stored(elem).counted)
+      forElements(densePlace(data, type), [&](const Place& at) { storeStored(at, zeroOf(elem), StoreMode::Fresh); });
+    return {data};
+  }
+  if (kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known) {
+    std::vector<ValueId> out;
+    for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k)
+      for (ValueId v : zeroOf(layouts_.part(type, k))) out.push_back(v);
+    return out;
+  }
+  if (kind == TypeKind::Enum) fail("the zero of an enum");
+  std::vector<ValueId> out;
+  for (ValueType leaf : layouts_.leaves(type)) out.push_back(b_.zero(leaf));
+  return out;
+}
+
+std::vector<ValueId> Lower::addLeaves(TypeId type, const std::vector<ValueId>& a, const std::vector<ValueId>& b,
+                                      OpKind how) {
+  TypeKind kind = types_.kind(type);
+  if (kind == TypeKind::Acc) return addLeaves(types_[type].parts[0], a, b, how);
+  if (kind == TypeKind::Array) return {addArrays(type, a[0], b[0], how)};
+  if (kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known) {
+    std::vector<ValueId> out;
+    size_t at = 0;
+    for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k) {
+      TypeId part = layouts_.part(type, k);
+      auto from = static_cast<long>(at), to = static_cast<long>(at + layouts_.leafCount(part));
+      for (ValueId v : addLeaves(part, {a.begin() + from, a.begin() + to}, {b.begin() + from, b.begin() + to}, how))
+        out.push_back(v);
+      at = static_cast<size_t>(to);
+    }
+    return out;
+  }
+  if (types_.isScalar(type)) return {b_.scalar(how, {a[0], b[0]}, kind, kind)};
+  fail("a sum of values of type `" + types_.print(type) + "`");
+  return a;
+}
+
+std::vector<ValueId> Lower::negLeaves(TypeId type, const std::vector<ValueId>& a) {
+  TypeKind kind = types_.kind(type);
+  if (kind == TypeKind::Array) {
+    TypeId elem = types_.element(type);
+    ValueId data = b_.value(StmtKind::EnsureUnique, {a[0]}, dataType);
+    forElements(densePlace(data, type), [&](const Place& at) {
+      storeStored(at, negLeaves(elem, loadStored(at, true)), StoreMode::Fresh);
+    });
+    return {data};
+  }
+  if (kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known) {
+    std::vector<ValueId> out;
+    size_t at = 0;
+    for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k) {
+      TypeId part = layouts_.part(type, k);
+      auto from = static_cast<long>(at), to = static_cast<long>(at + layouts_.leafCount(part));
+      for (ValueId v : negLeaves(part, {a.begin() + from, a.begin() + to})) out.push_back(v);
+      at = static_cast<size_t>(to);
+    }
+    return out;
+  }
+  if (types_.isScalar(type)) return {b_.scalar(OpKind::Neg, {a[0]}, kind, kind)};
+  fail("the negative of a value of type `" + types_.print(type) + "`");
+  return a;
+}
+
+ValueId Lower::addArrays(TypeId type, ValueId a, ValueId b, OpKind how) {
+  ValueId sum = b_.value(StmtKind::EnsureUnique, {a}, dataType);
+  addStoredArray(densePlace(sum, type), densePlace(b, type), how);
+  b_.stmt(StmtKind::KeepAlive, {b});
+  return sum;
+}
+
+void Lower::addStored(const Place& to, const std::vector<ValueId>& v) {
+  std::vector<ValueId> sum = addLeaves(to.type, loadStored(to, true), v);
+  storeStored(to, sum, StoreMode::Fresh);
+}
+
+void Lower::addStoredArray(const Place& to, const Place& from, OpKind how) {
+  if (to.axes.empty()) {
+    std::vector<ValueId> v = loadStored(from);
+    return storeStored(to, addLeaves(to.type, loadStored(to, true), v, how), StoreMode::Fresh);
+  }
+  Place innerTo = to, innerFrom = from;
+  Axis a = innerTo.axes.front(), b = innerFrom.axes.front();
+  innerTo.axes.erase(innerTo.axes.begin());
+  innerFrom.axes.erase(innerFrom.axes.begin());
+  loop(a.extent, [&](ValueId i) {
+    innerTo.terms.push_back({i, a.stride});
+    innerFrom.terms.push_back({i, b.stride});
+    addStoredArray(innerTo, innerFrom, how);
+  });
+}
+
+} // namespace melix::loops

@@ -1,0 +1,154 @@
+// Control flow and calls.
+#include "loops/lower.h"
+
+namespace melix::loops {
+
+std::vector<ValueType> Lower::resultTypes(const core::Op& op) {
+  std::vector<ValueType> types = leafTypes(op.results);
+  types.insert(types.end(), op.resultDims.size(), indexType);
+  return types;
+}
+
+void Lower::bindResults(const core::Op& op, StmtId s) {
+  std::vector<ValueId> values = b_.results(s);
+  size_t at = 0;
+  bind(op.results, values, at);
+  for (types::DimSym d : op.resultDims) defineDim(d, values[at++]);
+}
+
+void Lower::lowerIf(const core::Op& op) {
+  ValueId condition = leaf(op.operands[0]);
+  std::vector<RegionId> regions;
+  for (core::RegionId r : op.regions) {
+    b_.begin();
+    std::vector<ValueId> yields = lowerRegion(r);
+    regions.push_back(b_.end(yields));
+  }
+  b_.loc = op.loc;
+  bindResults(op, b_.stmt(StmtKind::If, {condition}, resultTypes(op), {}, regions));
+}
+
+void Lower::lowerMatch(const core::Op& op) {
+  const auto& attr = op.as<core::MatchAttr>();
+  TypeId type = typeOf(op.operands[0]);
+  ValueId word = leaf(op.operands[0]);
+  ValueId tag = b_.value(StmtKind::Tag, {word}, indexType);
+  std::vector<RegionId> regions;
+  for (uint32_t r = 0; r < op.regions.size(); ++r) {
+    const core::Region& region = in_.regions[op.regions[r]];
+    b_.begin();
+    uint32_t tagOfRegion = 0;
+    while (tagOfRegion < attr.regionOf.size() && attr.regionOf[tagOfRegion] != r) ++tagOfRegion;
+    if (!region.dimParams.empty()) fail("a match arm that binds dimensions");
+    for (uint32_t k = 0; k < region.params.size() && tagOfRegion < attr.regionOf.size(); ++k) {
+      Place place = memoryPlace(word, typeOf(region.params[k]));
+      place.offset = layouts_.fieldOffset(type, tagOfRegion, k);
+      define(region.params[k], loadStored(place));
+    }
+    std::vector<ValueId> yields = lowerRegion(op.regions[r]);
+    regions.push_back(b_.end(yields));
+  }
+  b_.loc = op.loc;
+  bindResults(op, b_.stmt(StmtKind::Switch, {tag}, resultTypes(op), SwitchAttr{attr.regionOf}, regions));
+}
+
+void Lower::lowerFor(const core::Op& op) {
+  uint32_t collects = op.as<core::LoopAttr>().collects;
+  const core::Region& region = in_.regions[op.regions[0]];
+  const core::Op& yield = yieldOf(op.regions[0]);
+  size_t carryCount = op.operands.size() - 1;
+  ValueId zero = b_.integer(0);
+  ValueId count = b_.arith(OpKind::Max, leaf(op.operands[0]), zero);
+
+  size_t nextDim = 0;
+  if (collects) defineDim(op.resultDims[nextDim++], count);
+  std::vector<core::ValueId> initial(op.operands.begin() + 1, op.operands.end());
+  std::vector<ValueId> operands{zero, count};
+  for (ValueId v : leavesOf(initial)) operands.push_back(v);
+  for (types::DimId d : op.dims) operands.push_back(dim(d));
+
+  // Memory for what the iterations collect; the rows' dims are those of the result.
+  std::vector<ValueId> collected, strides;
+  for (uint32_t k = 0; k < collects; ++k) {
+    TypeId type = typeOf(op.results[carryCount + k]);
+    for (types::DimId d : types_[type].dims)
+      if (!dimInScope(d)) fail("a loop that collects arrays of a size found in its body");
+    if (context_.error) return;
+    std::vector<ValueId> extents = dimsOf(type);
+    TypeId elem = types_.element(type);
+    collected.push_back(allocArray(elem, extents, layouts_.stored(elem).counted));
+    strides.push_back(denseStrides(extents)[0]);
+  }
+
+  std::vector<ValueType> params{indexType};
+  for (ValueType type : leafTypes(initial)) params.push_back(type);
+  params.insert(params.end(), region.dimParams.size(), indexType);
+  std::optional<DimScope> scope(*this);
+  RegionId body = b_.begin(params);
+  std::vector<ValueId> values = b_.params(body);
+  size_t at = 0;
+  bind(region.params, values, at);
+  for (types::DimSym d : region.dimParams) defineDim(d, values[at++]);
+  lowerOps(op.regions[0]);
+  if (context_.error) return;
+  for (uint32_t k = 0; k < collects; ++k) {
+    core::ValueId v = yield.operands[carryCount + k];
+    std::vector<Term> terms{{values[0], strides[k]}};
+    if (types_.kind(typeOf(v)) == TypeKind::Array) {
+      copyBetween(densePlace(Destination{collected[k], terms}, typeOf(v)), densePlace(leaf(v), typeOf(v)), true);
+      continue;
+    }
+    Place place = memoryPlace(collected[k], typeOf(v));
+    place.terms = terms;
+    place.scale = layouts_.stored(place.type).size;
+    storeStored(place, leaves(v), StoreMode::Fresh);
+  }
+  std::vector<core::ValueId> carries(yield.operands.begin(), yield.operands.begin() + static_cast<long>(carryCount));
+  std::vector<ValueId> yields = leavesOf(carries);
+  for (types::DimId d : yield.dims) yields.push_back(dim(d));
+  body = b_.end(yields);
+  scope.reset();
+
+  b_.loc = op.loc;
+  ForAttr attr;
+  attr.polls = nestDepth_ == 0;
+  std::vector<ValueType> types(params.begin() + 1, params.end());
+  StmtId s = b_.stmt(StmtKind::For, operands, types, attr, {body});
+  std::vector<ValueId> results = b_.results(s);
+  at = 0;
+  std::vector<core::ValueId> carried(op.results.begin(), op.results.begin() + static_cast<long>(carryCount));
+  bind(carried, results, at);
+  while (nextDim < op.resultDims.size()) defineDim(op.resultDims[nextDim++], results[at++]);
+  for (uint32_t k = 0; k < collects; ++k) define(op.results[carryCount + k], {collected[k]});
+}
+
+void Lower::lowerWhile(const core::Op& op) {
+  std::vector<ValueId> operands = leavesOf(op.operands);
+  for (types::DimId d : op.dims) operands.push_back(dim(d));
+  std::vector<ValueType> types;
+  for (ValueId v : operands) types.push_back(b_.fn.typeOf(v));
+  std::vector<RegionId> regions;
+  for (core::RegionId r : op.regions) {
+    const core::Region& region = in_.regions[r];
+    DimScope scope(*this);
+    RegionId made = b_.begin(types);
+    std::vector<ValueId> values = b_.params(made);
+    size_t at = 0;
+    bind(region.params, values, at);
+    for (types::DimSym d : region.dimParams) defineDim(d, values[at++]);
+    std::vector<ValueId> yields = lowerRegion(r);
+    regions.push_back(b_.end(yields));
+  }
+  b_.loc = op.loc;
+  bindResults(op, b_.stmt(StmtKind::While, operands, resultTypes(op), {}, regions));
+}
+
+void Lower::lowerCall(const core::Op& op) {
+  std::vector<ValueId> operands;
+  for (types::DimId d : op.dims) operands.push_back(dim(d));
+  for (ValueId v : leavesOf(op.operands)) operands.push_back(v);
+  FunctionId callee = context_.functions.at(op.as<core::CallAttr>().callee);
+  bindResults(op, b_.stmt(StmtKind::Call, operands, resultTypes(op), callee));
+}
+
+} // namespace melix::loops

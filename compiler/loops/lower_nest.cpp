@@ -1,0 +1,234 @@
+// Nests: every nest alone, one scalar loop for each axis. Results whose kept axes do not fit one order of the loops get
+// a sweep of their own.
+#include "loops/lower_nest.h"
+
+#include <algorithm>
+
+namespace melix::loops {
+namespace {
+
+using core::NestResult;
+using core::NestResultKind;
+
+std::set<uint32_t> keptAxes(const NestResult& r, uint32_t axes) {
+  std::set<uint32_t> kept(r.keep.begin(), r.keep.end());
+  if (r.kind != NestResultKind::Reduce)
+    for (uint32_t a = 0; a < axes; ++a) kept.insert(a);
+  return kept;
+}
+
+bool nested(const std::set<uint32_t>& a, const std::set<uint32_t>& b) {
+  return std::includes(a.begin(), a.end(), b.begin(), b.end()) || std::includes(b.begin(), b.end(), a.begin(), a.end());
+}
+
+bool isPrefix(const std::set<uint32_t>& kept) { return kept.empty() || *kept.rbegin() + 1 == kept.size(); }
+
+/// Ops of `region` that these values, and effects, need.
+class Needed {
+public:
+  Needed(const core::Function& fn, core::RegionId region) : fn_(fn) {
+    for (core::OpId id : fn.regions[region].ops) top_.insert(&fn.ops[id]);
+  }
+  void value(core::ValueId v) {
+    core::OpId def = fn_.values[v].def;
+    if (def) op(&fn_.ops[def]);
+  }
+  void op(const core::Op* op) {
+    if (top_.count(op) && !found.insert(op).second) return;
+    if (!top_.count(op) && !seen_.insert(op).second) return;
+    for (core::ValueId v : op->operands) value(v);
+    for (core::RegionId r : op->regions)
+      for (core::OpId inner : fn_.regions[r].ops) this->op(&fn_.ops[inner]);
+  }
+  std::set<const core::Op*> found;
+
+private:
+  const core::Function& fn_;
+  std::set<const core::Op*> top_, seen_;
+};
+
+} // namespace
+
+void Lower::lowerNest(const core::Op& op) {
+  const auto& attr = op.as<core::NestAttr>();
+  auto axisCount = static_cast<uint32_t>(op.dims.size());
+  std::vector<ValueId> extents;
+  for (types::DimId d : op.dims) extents.push_back(dim(d));
+
+  std::vector<Sweep> sweeps;
+  if (attr.accs) sweeps.emplace_back().withAccs = true;
+  uint32_t yield = 0, result = 0, unit = attr.accs;
+  for (const NestResult& r : attr.results) {
+    NestResultState state{&r, yield, result, unit, {}, {}, 0, 0};
+    yield += r.kind == NestResultKind::Filter ? 2 : r.yields;
+    result += r.results;
+    if (r.kind == NestResultKind::Reduce && r.monoid == core::MonoidKind::Combine) unit += r.yields;
+    std::set<uint32_t> kept = keptAxes(r, axisCount);
+    auto fits = [&](const Sweep& s) {
+      if (s.withAccs && !isPrefix(kept)) return false;
+      return std::all_of(s.results.begin(), s.results.end(), [&](const NestResultState& other) {
+        return nested(kept, keptAxes(*other.result, axisCount));
+      });
+    };
+    auto found = std::find_if(sweeps.begin(), sweeps.end(), fits);
+    if (found == sweeps.end()) found = sweeps.insert(sweeps.end(), Sweep{});
+    found->results.push_back(state);
+  }
+  if (sweeps.empty()) sweeps.emplace_back();
+
+  core::RegionId body = op.regions[0];
+  const core::Op& yieldOp = yieldOf(body);
+  for (Sweep& sweep : sweeps) {
+    sweep.extents = extents;
+    sweep.axes.resize(axisCount);
+    std::vector<std::set<uint32_t>> kept;
+    for (const NestResultState& r : sweep.results) kept.push_back(keptAxes(*r.result, axisCount));
+    std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    std::set<uint32_t> all;
+    for (uint32_t a = 0; a < axisCount; ++a) all.insert(a);
+    kept.push_back(all);
+    if (sweep.withAccs) kept = {all};
+    for (const std::set<uint32_t>& set : kept)
+      for (uint32_t a : set)
+        if (std::find(sweep.order.begin(), sweep.order.end(), a) == sweep.order.end()) sweep.order.push_back(a);
+    if (sweeps.size() > 1) {
+      sweep.whole = false;
+      Needed needed(in_, body);
+      for (const NestResultState& r : sweep.results) {
+        uint32_t count = r.isFilter() ? 2 : r.result->yields;
+        for (uint32_t k = 0; k < count; ++k) needed.value(yieldOp.operands[r.firstYield + k]);
+      }
+      if (sweep.withAccs)
+        for (uint32_t k = 0; k < attr.accs; ++k) needed.value(yieldOp.operands[yield + k]);
+      for (core::OpId id : in_.regions[body].ops) {
+        const core::Op& inner = in_.ops[id];
+        bool effect = inner.kind == OpKind::Check || inner.kind == OpKind::Panic || inner.kind == OpKind::Call ||
+                      inner.kind == OpKind::While || !inner.resultDims.empty();
+        for (core::RegionId r : inner.regions) effect = effect || hasEffects(r);
+        if (effect) needed.op(&inner);
+      }
+      sweep.needed = std::move(needed.found);
+    }
+    runSweep(op, sweep);
+    if (context_.error) return;
+  }
+}
+
+void Lower::runSweep(const core::Op& op, Sweep& sweep) {
+  const auto& attr = op.as<core::NestAttr>();
+  // Memory of the results that keep axes.
+  for (NestResultState& r : sweep.results) {
+    r.out.resize(r.result->results);
+    r.placed.resize(r.result->results);
+    if (r.isReduce() && r.result->keep.empty()) continue;
+    for (uint32_t k = 0; k < r.result->results; ++k) {
+      core::ValueId v = op.results[r.firstResult + k];
+      TypeId type = typeOf(v), elem = types_.element(type);
+      if (r.isFilter()) {
+        r.out[k] = memoryPlace(allocArray(elem, {sweep.extents[0]}, layouts_.stored(elem).counted), elem);
+        r.out[k].axes = {{b_.integer(1), sweep.extents[0], true}};
+        r.out[k].scale = layouts_.stored(elem).size;
+        continue;
+      }
+      for (types::DimId d : types_[type].dims)
+        if (!dimInScope(d)) fail("a nest of arrays of a size found in its body");
+      if (context_.error) return;
+      auto placed = destinations_.find(v.index);
+      r.placed[k] = placed != destinations_.end();
+      Destination at = r.placed[k] ? placed->second
+                                   : Destination{allocArray(elem, dimsOf(type), layouts_.stored(elem).counted), {}};
+      r.out[k] = densePlace(at, type);
+    }
+  }
+
+  std::vector<ValueId> carried;
+  if (sweep.withAccs)
+    for (uint32_t k = 0; k < attr.accs; ++k)
+      for (ValueId v : leaves(op.operands[k])) carried.push_back(v);
+  for (NestResultState& r : sweep.results)
+    if (r.isFilter()) {
+      r.at = static_cast<uint32_t>(carried.size());
+      r.count = 1;
+      carried.push_back(b_.integer(0));
+    }
+  carried = sweepLevel(op, sweep, 0, std::move(carried));
+  if (context_.error) return;
+
+  b_.loc = op.loc;
+  for (NestResultState& r : sweep.results) {
+    if (r.isFilter()) {
+      finishFilter(op, r, carried[r.at]);
+      continue;
+    }
+    if (r.isReduce() && r.result->keep.empty()) continue; // defined where the reduction ended
+    for (uint32_t k = 0; k < r.result->results; ++k) {
+      core::ValueId v = op.results[r.firstResult + k];
+      define(v, {r.out[k].base});
+      env_[v.index].placed = r.placed[k];
+    }
+  }
+  if (!sweep.withAccs) return;
+  uint32_t first = static_cast<uint32_t>(op.results.size()) - attr.accs;
+  std::vector<core::ValueId> accs(op.results.begin() + first, op.results.end());
+  size_t at = 0;
+  bind(accs, carried, at);
+}
+
+std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level,
+                                       std::vector<ValueId> carried) {
+  size_t outer = carried.size();
+  auto endsHere = [&](const NestResultState& r) { return r.isReduce() && r.result->keep.size() == level; };
+  for (NestResultState& r : sweep.results) {
+    if (!endsHere(r)) continue;
+    std::vector<ValueId> state = initState(op, r);
+    r.at = static_cast<uint32_t>(carried.size());
+    r.count = static_cast<uint32_t>(state.size());
+    carried.insert(carried.end(), state.begin(), state.end());
+  }
+
+  if (level == sweep.order.size()) {
+    carried = sweepBody(op, sweep, std::move(carried));
+  } else {
+    ForAttr attr;
+    if (level == 0 && carried.empty() && nestDepth_ == 0) {
+      attr.mark = MarkKind::Parallel;
+      attr.work = workOf(op, sweep.extents);
+    }
+    std::vector<ValueType> types;
+    for (ValueId v : carried) types.push_back(b_.fn.typeOf(v));
+    std::vector<ValueType> params{indexType};
+    params.insert(params.end(), types.begin(), types.end());
+    uint32_t axis = sweep.order[level];
+    std::vector<ValueId> operands{b_.integer(0), sweep.extents[axis]};
+    operands.insert(operands.end(), carried.begin(), carried.end());
+    RegionId region = b_.begin(params);
+    std::vector<ValueId> values = b_.params(region);
+    sweep.axes[axis] = values[0];
+    values.erase(values.begin());
+    std::vector<ValueId> next = sweepLevel(op, sweep, level + 1, std::move(values));
+    region = b_.end(next);
+    b_.loc = op.loc;
+    carried = b_.results(b_.stmt(StmtKind::For, operands, types, attr, {region}));
+  }
+  if (context_.error) return carried;
+
+  b_.loc = op.loc;
+  for (NestResultState& r : sweep.results) {
+    if (!endsHere(r)) continue;
+    auto first = carried.begin() + r.at;
+    std::vector<ValueId> values = finishState(op, r, {first, first + r.count});
+    size_t at = 0;
+    for (uint32_t k = 0; k < r.result->results; ++k) {
+      core::ValueId v = op.results[r.firstResult + k];
+      size_t count = level == 0 ? layouts_.leafCount(typeOf(v)) : values.size() / r.result->results;
+      std::vector<ValueId> value(values.begin() + static_cast<long>(at), values.begin() + static_cast<long>(at + count));
+      at += count;
+      if (level == 0) define(v, std::move(value));
+      else storeResult(op, sweep, r, k, value);
+    }
+  }
+  carried.resize(outer);
+  return carried;
+}
+
+} // namespace melix::loops

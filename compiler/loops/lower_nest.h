@@ -1,0 +1,34 @@
+#pragma once
+// Internal: one sweep over the axes of a nest.
+
+#include "loops/lower.h"
+
+namespace melix::loops {
+
+struct Lower::NestResultState {
+  const core::NestResult* result;
+  uint32_t firstYield;   ///< among the operands of the body's yield
+  uint32_t firstResult;  ///< among the op's results
+  uint32_t firstUnit;    ///< among the op's operands, of a combining result
+  std::vector<Place> out; ///< memory of array results, as far as they are kept axes: for each of `results`
+  std::vector<bool> placed; ///< the memory belongs to somebody else
+  uint32_t at = 0;       ///< of its state among the carried values
+  uint32_t count = 0;
+
+  bool isReduce() const { return result->kind == core::NestResultKind::Reduce; }
+  bool isFilter() const { return result->kind == core::NestResultKind::Filter; }
+};
+
+/// Results that one order of the axes can serve: their kept axes are nested sets, so each reduction is finished in
+/// registers at the level where its kept axes end.
+struct Lower::Sweep {
+  std::vector<NestResultState> results;
+  bool withAccs = false;
+  std::vector<uint32_t> order;      ///< axes from the outermost
+  std::vector<ValueId> extents;     ///< by axis
+  std::vector<ValueId> axes;        ///< by axis: the loop variables
+  std::set<const core::Op*> needed; ///< ops of the body; all when `whole`
+  bool whole = true;
+};
+
+} // namespace melix::loops

@@ -1,0 +1,209 @@
+// Reductions: the state a result carries through the loops, from its unit to the value.
+//
+//   sums and products of floats   total, block, terms in the block [, scratch of the lanes]; see core/order.h
+//   argmin, argmax                best value, its index, whether there is one
+//   sums of arrays and structs    the leaves so far
+//   combine                       the leaves of the values so far
+//   everything else               the value so far
+#include "loops/lower_nest.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace melix::loops {
+namespace {
+
+using core::MonoidKind;
+using core::OrderKind;
+
+constexpr int64_t blockTerms = 8192;
+
+uint64_t floatBits(TypeKind kind, double v) {
+  if (kind == TypeKind::F64) {
+    uint64_t bits;
+    __builtin_memcpy(&bits, &v, 8);
+    return bits;
+  }
+  auto f = static_cast<float>(v);
+  uint32_t bits;
+  __builtin_memcpy(&bits, &f, 4);
+  if (kind == TypeKind::F32) return bits;
+  if (kind == TypeKind::BF16) return bits >> 16;
+  // The values used here (0, 1, infinities) are exact in every format.
+  if (v == 0) return std::signbit(v) ? 0x8000 : 0;
+  if (v == 1) return 0x3C00;
+  return v > 0 ? 0x7C00 : 0xFC00;
+}
+
+bool isOrdered(const core::NestResult& r, TypeKind kind) {
+  return types::isFloatKind(kind) && (r.monoid == MonoidKind::Sum || r.monoid == MonoidKind::Prod) &&
+         r.order != OrderKind::Unset;
+}
+
+} // namespace
+
+ValueId Lower::monoidUnit(MonoidKind monoid, TypeKind kind) {
+  bool isFloat = types::isFloatKind(kind);
+  bool isSigned = types::scalarClass(kind) == types::ScalarClass::SInt;
+  unsigned bits = types::scalarBits(kind);
+  uint64_t all = bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1, top = uint64_t(1) << (bits - 1);
+  uint64_t value = 0;
+  switch (monoid) {
+  case MonoidKind::Prod: value = isFloat ? floatBits(kind, 1) : 1; break;
+  case MonoidKind::Min: value = isFloat ? floatBits(kind, HUGE_VAL) : isSigned ? all ^ top : all; break;
+  case MonoidKind::Max: value = isFloat ? floatBits(kind, -HUGE_VAL) : isSigned ? top : 0; break;
+  case MonoidKind::And: value = kind == TypeKind::Bool ? 1 : all; break;
+  default: break;
+  }
+  return b_.constant(scalarType(kind), value);
+}
+
+std::vector<ValueId> Lower::initState(const core::Op& op, const NestResultState& r) {
+  core::ValueId yielded = yieldOf(op.regions[0]).operands[r.firstYield];
+  TypeId type = typeOf(yielded);
+  MonoidKind monoid = r.result->monoid;
+  if (monoid == MonoidKind::Combine) {
+    std::vector<ValueId> out;
+    for (uint32_t k = 0; k < r.result->yields; ++k)
+      for (ValueId v : leaves(op.operands[r.firstUnit + k])) out.push_back(v);
+    return out;
+  }
+  if (!types_.isScalar(type)) {
+    if (monoid != MonoidKind::Sum) fail("a reduction of values of type `" + types_.print(type) + "`");
+    return zeroOf(type);
+  }
+  TypeKind kind = types_.kind(type);
+  if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax)
+    return {b_.zero(scalarType(kind)), b_.integer(0), b_.boolean(false)};
+  ValueId unit = monoidUnit(monoid, kind);
+  if (!isOrdered(*r.result, kind)) return {unit};
+  // The first total is the unit that changes no first block.
+  bool sum = monoid == MonoidKind::Sum;
+  ValueId total = sum ? b_.constant(scalarType(kind), floatBits(kind, -0.0)) : unit;
+  std::vector<ValueId> state{total, unit, b_.integer(0)};
+  if (r.result->order == OrderKind::Lanes) {
+    uint32_t bytes = types::scalarBits(kind) / 8;
+    ValueId scratch = b_.scratch(uint64_t(bytes) * r.result->lanes);
+    loop(b_.integer(r.result->lanes),
+         [&](ValueId i) { b_.store(scratch, {{i, b_.integer(1)}}, {scalarType(kind), bytes, 0, false, false}, unit); });
+    state.push_back(scratch);
+  }
+  return state;
+}
+
+ValueId Lower::combine(MonoidKind monoid, ValueId a, ValueId b, TypeKind kind) {
+  switch (monoid) {
+  case MonoidKind::Sum: return b_.arith(OpKind::Add, a, b, kind);
+  case MonoidKind::Prod: return b_.arith(OpKind::Mul, a, b, kind);
+  case MonoidKind::Min: return b_.arith(OpKind::Min, a, b, kind);
+  case MonoidKind::Max: return b_.arith(OpKind::Max, a, b, kind);
+  case MonoidKind::And: return b_.arith(OpKind::And, a, b, kind);
+  default: return b_.arith(OpKind::Or, a, b, kind);
+  }
+}
+
+/// Row-major number of the current element over the reduced axes.
+ValueId Lower::reducedIndex(const Sweep& sweep, const NestResultState& r) {
+  ValueId index = b_.integer(0);
+  for (uint32_t a = 0; a < sweep.axes.size(); ++a) {
+    const std::vector<uint32_t>& keep = r.result->keep;
+    if (std::find(keep.begin(), keep.end(), a) != keep.end()) continue;
+    index = b_.arith(OpKind::Add, b_.arith(OpKind::Mul, index, sweep.extents[a]), sweep.axes[a]);
+  }
+  return index;
+}
+
+std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
+                                        std::vector<ValueId> state) {
+  using ops::CmpKind;
+  const core::Op& yield = yieldOf(op.regions[0]);
+  core::ValueId yielded = yield.operands[r.firstYield];
+  TypeId type = typeOf(yielded);
+  MonoidKind monoid = r.result->monoid;
+  if (monoid == MonoidKind::Combine) {
+    core::RegionId region = op.regions[r.result->combineRegion];
+    std::vector<core::ValueId> params = in_.regions[region].params;
+    std::vector<core::ValueId> mine(yield.operands.begin() + r.firstYield,
+                                    yield.operands.begin() + r.firstYield + r.result->yields);
+    std::vector<ValueId> all = state;
+    for (ValueId v : leavesOf(mine)) all.push_back(v);
+    size_t at = 0;
+    bind(params, all, at);
+    return lowerRegion(region);
+  }
+  if (!types_.isScalar(type)) return addLeaves(type, state, leaves(yielded));
+
+  TypeKind kind = types_.kind(type);
+  ValueId term = leaf(yielded);
+  if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax) {
+    // Better: strictly beyond the best, or the first NaN. Once the best is NaN nothing is better.
+    ValueId better = b_.compare(monoid == MonoidKind::ArgMax ? CmpKind::Gt : CmpKind::Lt, term, state[0], kind);
+    if (types::isFloatKind(kind)) {
+      ValueId termNan = b_.compare(CmpKind::Ne, term, term, kind), bestOk = b_.compare(CmpKind::Eq, state[0], state[0], kind);
+      better = b_.arith(OpKind::Or, better, b_.arith(OpKind::And, termNan, bestOk, TypeKind::Bool), TypeKind::Bool);
+    }
+    ValueId first = b_.scalar(OpKind::Not, {state[2]}, TypeKind::Bool, TypeKind::Bool);
+    ValueId take = b_.arith(OpKind::Or, first, better, TypeKind::Bool);
+    return {b_.select(take, term, state[0]), b_.select(take, reducedIndex(sweep, r), state[1]), b_.boolean(true)};
+  }
+  if (!isOrdered(*r.result, kind)) return {combine(monoid, state[0], term, kind)};
+
+  // One more term of the block; a full block goes into the total.
+  ValueId count = b_.arith(OpKind::Add, state[2], b_.integer(1));
+  ValueId full = b_.compare(CmpKind::Eq, count, b_.integer(blockTerms));
+  ValueId block = state[1];
+  if (r.result->order == OrderKind::Lanes) {
+    uint32_t bytes = types::scalarBits(kind) / 8;
+    Access access{scalarType(kind), bytes, 0, false, false};
+    ValueId lane = b_.arith(OpKind::And, state[2], b_.integer(r.result->lanes - 1));
+    std::vector<Term> at{{lane, b_.integer(1)}};
+    ValueId old = b_.load(state[3], at, access);
+    b_.store(state[3], at, access, combine(monoid, old, term, kind));
+  } else {
+    block = combine(monoid, block, term, kind);
+  }
+  RegionId yes = b_.begin();
+  ValueId finished = r.result->order == OrderKind::Lanes ? foldLanes(r, state[3], kind) : block;
+  b_.end({combine(monoid, state[0], finished, kind), monoidUnit(monoid, kind), b_.integer(0)});
+  RegionId no = b_.begin();
+  b_.end({state[0], block, count});
+  StmtId s = b_.stmt(StmtKind::If, {full}, {scalarType(kind), scalarType(kind), indexType}, {}, {yes, no});
+  std::vector<ValueId> next = b_.results(s);
+  if (state.size() > 3) next.push_back(state[3]);
+  return next;
+}
+
+/// The lanes of a block, combined pairwise (halves, then quarters …) into one; they are units again afterwards.
+ValueId Lower::foldLanes(const NestResultState& r, ValueId scratch, TypeKind kind) {
+  uint32_t bytes = types::scalarBits(kind) / 8;
+  Access access{scalarType(kind), bytes, 0, false, false};
+  ValueId one = b_.integer(1), unit = monoidUnit(r.result->monoid, kind);
+  for (uint32_t half = r.result->lanes / 2; half >= 1; half /= 2) {
+    loop(b_.integer(half), [&](ValueId i) {
+      ValueId other = b_.arith(OpKind::Add, i, b_.integer(half));
+      ValueId a = b_.load(scratch, {{i, one}}, access), b = b_.load(scratch, {{other, one}}, access);
+      b_.store(scratch, {{i, one}}, access, combine(r.result->monoid, a, b, kind));
+    });
+  }
+  ValueId all = b_.load(scratch, {}, access);
+  loop(b_.integer(r.result->lanes), [&](ValueId i) { b_.store(scratch, {{i, one}}, access, unit); });
+  return all;
+}
+
+std::vector<ValueId> Lower::finishState(const core::Op& op, const NestResultState& r, std::vector<ValueId> state) {
+  core::ValueId yielded = yieldOf(op.regions[0]).operands[r.firstYield];
+  TypeId type = typeOf(yielded);
+  MonoidKind monoid = r.result->monoid;
+  if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax) return {state[1]};
+  TypeKind kind = types_.kind(type);
+  if (monoid == MonoidKind::Combine || !types_.isScalar(type) || !isOrdered(*r.result, kind)) return state;
+  // What is left of the last block, which is all there is if nothing came.
+  ValueId last = r.result->order == OrderKind::Lanes ? foldLanes(r, state[3], kind) : state[1];
+  ValueId some = b_.compare(ops::CmpKind::Gt, state[2], b_.integer(0));
+  ValueId sum = combine(monoid, state[0], last, kind);
+  if (monoid == MonoidKind::Prod) return {b_.select(some, sum, state[0])};
+  // A total that is still the negative zero means no block was full: then the sum is the block.
+  return {b_.select(some, sum, b_.arith(OpKind::Add, state[0], monoidUnit(monoid, kind), kind))};
+}
+
+} // namespace melix::loops

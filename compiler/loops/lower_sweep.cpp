@@ -1,0 +1,157 @@
+// The body of a sweep: where values go, and what the whole is estimated to cost.
+#include "loops/lower_nest.h"
+
+namespace melix::loops {
+
+/// The place of result `k` at the current kept axes; its own inner axes are left.
+Place Lower::placeInResult(const core::Op&, const Sweep& sweep, const NestResultState& r, uint32_t k) {
+  Place place = r.out[k];
+  std::vector<uint32_t> keep = r.result->keep;
+  if (keep.empty() && !r.isReduce())
+    for (uint32_t a = 0; a < sweep.axes.size(); ++a) keep.push_back(a);
+  for (uint32_t axis : keep) {
+    place.terms.push_back({sweep.axes[axis], place.axes.front().stride});
+    place.axes.erase(place.axes.begin());
+  }
+  return place;
+}
+
+void Lower::storeResult(const core::Op& op, const Sweep& sweep, const NestResultState& r, uint32_t k,
+                        const std::vector<ValueId>& value) {
+  Place place = placeInResult(op, sweep, r, k);
+  if (place.axes.empty()) return storeStored(place, value, StoreMode::Fresh);
+  Place from = memoryPlace(value[0], place.type);
+  from.scale = place.scale;
+  from.axes = place.axes; // dense on both sides, so the strides agree
+  copyBetween(place, from, true);
+}
+
+/// An inner nest whose array is only yielded writes it where it goes.
+void Lower::planDestinations(const core::Op& op, const Sweep& sweep) {
+  const core::Op& yield = yieldOf(op.regions[0]);
+  for (const NestResultState& r : sweep.results) {
+    if (r.result->kind != core::NestResultKind::Collect) continue;
+    core::ValueId v = yield.operands[r.firstYield];
+    core::OpId def = in_.values[v].def;
+    if (!def || in_.ops[def].kind != OpKind::Nest || regionOf_[&in_.ops[def]] != op.regions[0]) continue;
+    if (uses_[v.index].size() != 1 || types_.kind(typeOf(v)) != TypeKind::Array) continue;
+    const core::Op& inner = in_.ops[def];
+    uint32_t index = 0, result = in_.values[v].index;
+    const core::NestResult* made = nullptr;
+    for (const core::NestResult& c : inner.as<core::NestAttr>().results) {
+      if (result >= index && result < index + c.results) made = &c;
+      index += c.results;
+    }
+    bool kept = made && (made->kind == core::NestResultKind::Collect ||
+                         (made->kind == core::NestResultKind::Reduce && !made->keep.empty()));
+    if (!kept) continue;
+    Place place = placeInResult(op, sweep, r, 0);
+    destinations_[v.index] = {place.base, place.terms};
+  }
+}
+
+std::vector<ValueId> Lower::sweepBody(const core::Op& op, Sweep& sweep, std::vector<ValueId> carried) {
+  const auto& attr = op.as<core::NestAttr>();
+  core::RegionId body = op.regions[0];
+  const core::Region& region = in_.regions[body];
+  DimScope scope(*this);
+  for (size_t a = 0; a < sweep.axes.size(); ++a) define(region.params[a], {sweep.axes[a]});
+  size_t at = 0;
+  std::vector<core::ValueId> accs(region.params.begin() + static_cast<long>(sweep.axes.size()), region.params.end());
+  if (sweep.withAccs) bind(accs, carried, at);
+  planDestinations(op, sweep);
+  if (!sweep.whole) filters_[body] = &sweep.needed;
+  ++nestDepth_;
+  lowerOps(body);
+  --nestDepth_;
+  filters_.erase(body);
+  if (context_.error) return carried;
+
+  b_.loc = op.loc;
+  const core::Op& yield = yieldOf(body);
+  for (NestResultState& r : sweep.results) {
+    core::ValueId v = yield.operands[r.firstYield];
+    if (r.isFilter()) {
+      ValueId keep = leaf(v), count = carried[r.at];
+      const std::vector<ValueId> value = leaves(yield.operands[r.firstYield + 1]);
+      RegionId yes = b_.begin();
+      Place place = r.out[0];
+      place.terms.push_back({count, b_.integer(1)});
+      place.axes.clear();
+      storeStored(place, value, StoreMode::Fresh);
+      b_.end({b_.arith(OpKind::Add, count, b_.integer(1))});
+      RegionId no = b_.begin();
+      b_.end({count});
+      carried[r.at] = b_.results(b_.stmt(StmtKind::If, {keep}, {indexType}, {}, {yes, no}))[0];
+    } else if (r.isReduce()) {
+      auto first = carried.begin() + r.at;
+      std::vector<ValueId> state = updateState(op, sweep, r, {first, first + r.count});
+      std::copy(state.begin(), state.end(), carried.begin() + r.at);
+    } else if (!rep(v).placed) {
+      storeResult(op, sweep, r, 0, leaves(v));
+    }
+  }
+  if (sweep.withAccs) {
+    std::vector<core::ValueId> last(yield.operands.end() - attr.accs, yield.operands.end());
+    std::vector<ValueId> values = leavesOf(last);
+    std::copy(values.begin(), values.end(), carried.begin());
+  }
+  return carried;
+}
+
+/// Of what a filter kept, an array of its own size.
+void Lower::finishFilter(const core::Op& op, const NestResultState& r, ValueId count) {
+  const auto& attr = op.as<core::NestAttr>();
+  size_t dimIndex = 0;
+  for (const core::NestResult& other : attr.results) {
+    if (&other == r.result) break;
+    if (other.kind == core::NestResultKind::Filter) ++dimIndex;
+  }
+  defineDim(op.resultDims[dimIndex], count);
+  TypeId elem = r.out[0].type;
+  ValueId data = r.out[0].base;
+  if (!layouts_.stored(elem).counted) {
+    ValueId exact = allocArray(elem, {count}, false);
+    ValueId bytes = b_.arith(OpKind::Mul, count, b_.integer(layouts_.stored(elem).size));
+    b_.stmt(StmtKind::CopyBytes, {b_.pointerOf(exact), b_.pointerOf(data), bytes});
+    b_.stmt(StmtKind::KeepAlive, {data});
+    data = exact;
+  }
+  define(op.results[r.firstResult], {data});
+}
+
+// --- estimates --------------------------------------------------------------------------------------------------------
+
+/// Nanoseconds of one run of a region, roughly; sizes not known outside count 16.
+ValueId Lower::workOf(core::RegionId region) {
+  int64_t fixed = 0;
+  ValueId more;
+  auto add = [&](ValueId v) { more = more ? b_.arith(OpKind::Add, more, v) : v; };
+  for (core::OpId id : in_.regions[region].ops) {
+    const core::Op& op = in_.ops[id];
+    switch (op.kind) {
+    case OpKind::Math: fixed += 10; break;
+    case OpKind::Call: fixed += 1000; break;
+    case OpKind::Nest: {
+      ValueId extent = b_.integer(1);
+      for (types::DimId d : op.dims)
+        extent = b_.arith(OpKind::Mul, extent, dimInScope(d) ? dim(d) : b_.integer(16));
+      add(b_.arith(OpKind::Mul, extent, workOf(op.regions[0])));
+      break;
+    }
+    case OpKind::For:
+    case OpKind::While: add(b_.arith(OpKind::Mul, b_.integer(16), workOf(op.regions.back()))); break;
+    default:
+      fixed += 1;
+      for (core::RegionId r : op.regions) add(workOf(r));
+    }
+  }
+  ValueId base = b_.integer(fixed);
+  return more ? b_.arith(OpKind::Add, base, more) : base;
+}
+
+ValueId Lower::workOf(const core::Op& op, const std::vector<ValueId>& extents) {
+  return b_.arith(OpKind::Mul, product(extents), workOf(op.regions[0]));
+}
+
+} // namespace melix::loops

@@ -1,0 +1,132 @@
+#include "loops/verify.h"
+
+#include "loops/outline.h"
+#include "loops/ownership.h"
+#include "loops/print.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+namespace melix::loops {
+namespace {
+
+class Verifier {
+public:
+  Verifier(const Module& module, const Function& fn, bool counted) : module_(module), fn_(fn), counted_(counted) {}
+
+  std::string run() {
+    std::unordered_map<ValueId, int> owned;
+    for (size_t k = 0; k < fn_.params().size(); ++k)
+      if (k < fn_.modes.size() && fn_.modes[k] == ModeKind::Own && fn_.typeOf(fn_.params()[k]).counted())
+        owned[fn_.params()[k]] = 1;
+    region(fn_.body, owned, fn_.results, true);
+    if (fn_.kind == FunctionKind::Kernel && !isClosed(module_, fn_, fn_.body)) say("a kernel that is not closed");
+    return problems_;
+  }
+
+private:
+  using Owned = std::unordered_map<ValueId, int>;
+
+  void say(const std::string& what) { problems_ += fn_.key + ": " + what + "\n"; }
+  static std::string name(ValueId v) { return "%" + std::to_string(v.index); }
+
+  bool counts(ValueId v) const {
+    if (!fn_.typeOf(v).counted()) return false;
+    StmtId def = fn_.values[v].def;
+    return !def || (fn_.stmts[def].kind != StmtKind::Const && fn_.stmts[def].kind != StmtKind::Text);
+  }
+
+  /// Checks a region that owns `owned`; at its end nothing is left.
+  void region(RegionId r, Owned owned, const std::vector<ValueType>& results, bool ownsParams) {
+    std::vector<ValueId> defined = fn_.regions[r].params;
+    if (ownsParams && r != fn_.body)
+      for (ValueId p : defined)
+        if (counts(p)) owned[p] += 1;
+    for (ValueId p : defined) scope_.insert(p);
+    const std::vector<StmtId>& stmts = fn_.regions[r].stmts;
+    if (stmts.empty() || fn_.stmts[stmts.back()].kind != StmtKind::Yield) return say("a region without yield");
+    for (StmtId id : stmts) {
+      const Stmt& s = fn_.stmts[id];
+      statement(s, owned);
+      for (ValueId v : s.results) {
+        scope_.insert(v);
+        defined.push_back(v);
+        bool borrowed = s.kind == StmtKind::Load && !s.as<Access>().take;
+        if (counts(v) && !borrowed) owned[v] += 1;
+      }
+    }
+    const Stmt& yield = fn_.stmts[stmts.back()];
+    if (yield.operands.size() != results.size()) say("a yield of " + std::to_string(yield.operands.size()) + " values");
+    else
+      for (size_t k = 0; k < results.size(); ++k)
+        if (fn_.typeOf(yield.operands[k]) != results[k]) say("a yield of another type: " + name(yield.operands[k]));
+    if (counted_ && reachable_)
+      for (auto [v, count] : owned)
+        if (count != 0) say(name(v) + " has " + std::to_string(count) + " owners left");
+    reachable_ = true;
+    for (ValueId v : defined) scope_.erase(v);
+  }
+
+  void statement(const Stmt& s, Owned& owned) {
+    for (size_t k = 0; k < s.operands.size(); ++k) {
+      ValueId v = s.operands[k];
+      if (!scope_.count(v)) say(name(v) + " is not in scope in " + std::string(stmtText(s.kind)));
+      if (!counts(v) || !counted_) continue;
+      if (s.kind == StmtKind::Retain) owned[v] += 1;
+      else if (consumes(module_, s, k)) owned[v] -= 1;
+    }
+    if (s.kind == StmtKind::Panic) reachable_ = false;
+    std::vector<ValueType> results;
+    for (ValueId v : s.results) results.push_back(fn_.typeOf(v));
+    bool isBranch = s.kind == StmtKind::If || s.kind == StmtKind::Switch;
+    for (size_t k = 0; k < s.regions.size(); ++k) {
+      if (s.kind == StmtKind::While && k == 0) {
+        region(s.regions[k], {}, {scalarType(TypeKind::Bool)}, false);
+        continue;
+      }
+      // What a branch consumes of values from outside must be the same in each; the first tells.
+      region(s.regions[k], isBranch ? inherited(s, s.regions[k]) : Owned{}, results, true);
+    }
+    if (isBranch && counted_ && !s.regions.empty())
+      for (auto [v, count] : inherited(s, s.regions[0])) owned[v] -= count;
+  }
+
+  /// Values from outside that a branch gives away, net of what it retains.
+  Owned inherited(const Stmt& branch, RegionId r) {
+    Owned net;
+    if (!counted_) return net;
+    collect(r, net);
+    (void)branch;
+    for (auto it = net.begin(); it != net.end();)
+      it = !scope_.count(it->first) || it->second <= 0 ? net.erase(it) : std::next(it);
+    return net;
+  }
+  void collect(RegionId r, Owned& net) {
+    for (StmtId id : fn_.regions[r].stmts) {
+      const Stmt& s = fn_.stmts[id];
+      for (size_t k = 0; k < s.operands.size(); ++k) {
+        if (!counts(s.operands[k])) continue;
+        if (s.kind == StmtKind::Retain) net[s.operands[k]] -= 1;
+        else if (consumes(module_, s, k)) net[s.operands[k]] += 1;
+      }
+      if ((s.kind == StmtKind::If || s.kind == StmtKind::Switch) && !s.regions.empty()) collect(s.regions[0], net);
+    }
+  }
+
+  const Module& module_;
+  const Function& fn_;
+  bool counted_;
+  bool reachable_ = true;
+  std::unordered_set<ValueId> scope_;
+  std::string problems_;
+};
+
+} // namespace
+
+std::string verify(const Module& module, bool counted) {
+  std::string problems;
+  for (const Function& fn : module.functions) problems += Verifier(module, fn, counted).run();
+  return problems;
+}
+
+} // namespace melix::loops
