@@ -101,6 +101,7 @@ struct NestResult {
   std::vector<uint32_t> keep;
   MonoidKind monoid = MonoidKind::Sum;
   OrderKind order = OrderKind::Unset; ///< of float Sum and Prod; set by core/order.h
+  bool fused = false;                 ///< float Sum whose yielded value is a `mul` of region 0: each term is added by `fma`
   uint32_t lanes = 0;
   uint32_t yields = 1;
   uint32_t results = 1;

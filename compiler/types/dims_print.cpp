@@ -7,21 +7,21 @@ static bool isSum(const std::vector<DimTerm>& terms) {
   return terms.size() > 1 || (terms.size() == 1 && terms[0].coefficient < 0);
 }
 
-static bool isAtomOrNumber(const std::vector<DimTerm>& terms) {
-  if (terms.empty()) return true;
-  if (terms.size() != 1 || terms[0].coefficient < 0) return false;
-  return terms[0].factors.empty() || (terms[0].coefficient == 1 && terms[0].factors.size() == 1);
+static bool isProduct(const std::vector<DimTerm>& terms) {
+  return terms.size() == 1 && !terms[0].factors.empty() && (terms[0].coefficient != 1 || terms[0].factors.size() > 1);
 }
 
 std::string DimStore::printAtom(DimAtomId id) const {
   const DimAtom& a = atoms_[id];
   switch (a.kind) {
-  case DimAtomKind::Symbol: return syms_[a.symbol].kind == DimSymKind::Bound ? "_" : syms_[a.symbol].name;
+  case DimAtomKind::Symbol: return syms_[a.symbol].name;
   case DimAtomKind::FloorDiv:
   case DimAtomKind::Mod: {
     std::string left = print(a.args[0]), right = print(a.args[1]);
     if (isSum(dims_[a.args[0]])) left = "(" + left + ")";
-    if (!isAtomOrNumber(dims_[a.args[1]])) right = "(" + right + ")";
+    const std::vector<DimTerm>& divisor = dims_[a.args[1]];
+    bool quotient = right.find_first_of("/%") != std::string::npos;
+    if (isSum(divisor) || isProduct(divisor) || quotient) right = "(" + right + ")";
     return left + (a.kind == DimAtomKind::FloorDiv ? " / " : " % ") + right;
   }
   case DimAtomKind::Min:

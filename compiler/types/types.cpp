@@ -164,8 +164,10 @@ size_t TypeStore::rank(TypeId id) const {
 // the pack around it; so going into a pack shifts free Bound symbols by n, on both sides of a substitution.
 
 DimSym TypeStore::boundSym(uint32_t i) {
-  while (bound_.size() <= i)
-    bound_.push_back(dims.newSym({"_" + std::to_string(bound_.size()), DimSymKind::Bound, 0, {}}));
+  while (bound_.size() <= i) {
+    std::string name = bound_.empty() ? "_" : "_" + std::to_string(bound_.size());
+    bound_.push_back(dims.newSym({name, DimSymKind::Bound, 0, {}}));
+  }
   return bound_[i];
 }
 

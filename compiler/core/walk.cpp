@@ -1,0 +1,73 @@
+#include "core/walk.h"
+
+namespace melix::core {
+
+std::vector<RegionId> regionsOfOps(const Function& f) {
+  std::vector<RegionId> out(f.ops.size());
+  std::vector<RegionId> queue{f.body};
+  while (!queue.empty()) {
+    RegionId r = queue.back();
+    queue.pop_back();
+    for (OpId op : f.regions[r].ops) {
+      out[op.index] = r;
+      queue.insert(queue.end(), f.ops[op].regions.begin(), f.ops[op].regions.end());
+    }
+  }
+  return out;
+}
+
+RegionId homeOf(const Function& f, ValueId v) {
+  const Value& value = f.values[v];
+  if (!value.def.valid()) return value.region;
+  return regionsOfOps(f)[value.def.index];
+}
+
+std::vector<uint32_t> countUses(const Function& f) {
+  std::vector<uint32_t> uses(f.values.size(), 0);
+  forEachOp(f, [&](OpId op) {
+    for (ValueId v : f.ops[op].operands) ++uses[v.index];
+  });
+  return uses;
+}
+
+Effects::Effects(const Module& m) : module_(m), functions_(m.functions.size()) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (uint32_t i = 0; i < m.functions.size(); ++i) {
+      const Function& f = m.functions[FunctionId(i)];
+      if (!f.body.valid()) continue;
+      EffectSet all;
+      for (OpId op : f.regions[f.body].ops) all |= ofOp(f, op);
+      changed |= !(all == functions_[i]);
+      functions_[i] = all;
+    }
+  }
+}
+
+EffectSet Effects::ofOp(const Function& f, OpId id) const {
+  const Op& op = f.ops[id];
+  EffectSet out;
+  switch (ops::opEffect(op.kind)) {
+  case ops::EffectKind::None: break;
+  case ops::EffectKind::Panic: out.panics = true; break;
+  case ops::EffectKind::Debug: out.debug = true; break;
+  case ops::EffectKind::Io: {
+    ops::EffectKind own = ops::builtinEffect(op.as<BuiltinAttr>().builtin);
+    out.io = own == ops::EffectKind::Io;
+    out.panics = own != ops::EffectKind::None;
+    break;
+  }
+  case ops::EffectKind::Regions:
+    if (op.kind == OpKind::Apply || op.kind == OpKind::While) out.panics = true;
+    if (op.kind == OpKind::Apply) out.io = true;
+    if (op.kind == OpKind::Call) out |= functions_[op.as<CallAttr>().callee.index];
+    if (op.kind == OpKind::Derivative) out |= functions_[op.as<DerivativeAttr>().callee.index];
+    for (RegionId r : op.regions)
+      for (OpId inner : f.regions[r].ops) out |= ofOp(f, inner);
+    break;
+  }
+  return out;
+}
+
+} // namespace melix::core

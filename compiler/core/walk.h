@@ -1,0 +1,59 @@
+#pragma once
+// Walking ops and their regions.
+
+#include "core/ir.h"
+
+namespace melix::core {
+
+/// Calls `visit(OpId)` for every op of the region and of the regions inside, an op before its regions.
+template <class Visit> void forEachOp(const Function& f, RegionId region, Visit&& visit) {
+  const std::vector<OpId>& ops = f.regions[region].ops;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    OpId op = ops[i];
+    visit(op);
+    for (size_t r = 0; r < f.ops[op].regions.size(); ++r) forEachOp(f, f.ops[op].regions[r], visit);
+  }
+}
+
+template <class Visit> void forEachOp(const Function& f, Visit&& visit) { forEachOp(f, f.body, visit); }
+
+inline OpId terminatorId(const Function& f, RegionId region) {
+  assert(!f.regions[region].ops.empty() && "every region ends in yield");
+  return f.regions[region].ops.back();
+}
+inline const Op& terminator(const Function& f, RegionId region) { return f.ops[terminatorId(f, region)]; }
+
+/// The region in which a value is defined.
+RegionId homeOf(const Function& f, ValueId v);
+/// Fills in which region every op stands in; by op index.
+std::vector<RegionId> regionsOfOps(const Function& f);
+
+/// How often each value is used, by value index; ops that are in no region do not count.
+std::vector<uint32_t> countUses(const Function& f);
+
+/// Whether running the op may have an effect beside its results: a panic, output, debug.
+struct EffectSet {
+  bool panics = false, io = false, debug = false;
+  bool any() const { return panics || io || debug; }
+  void operator|=(EffectSet o) {
+    panics |= o.panics;
+    io |= o.io;
+    debug |= o.debug;
+  }
+  bool operator==(const EffectSet&) const = default;
+};
+
+/// Effects of every function, found by fixed point over calls. `apply` and `while` count as panicking: what runs, or
+/// whether it ends, is unknown.
+class Effects {
+public:
+  explicit Effects(const Module& m);
+  EffectSet ofFunction(FunctionId f) const { return functions_[f.index]; }
+  EffectSet ofOp(const Function& f, OpId op) const;
+
+private:
+  const Module& module_;
+  std::vector<EffectSet> functions_;
+};
+
+} // namespace melix::core
