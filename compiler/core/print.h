@@ -1,0 +1,28 @@
+#pragma once
+// Core as text. What is printed reads back by core/parse.h to the same Core, names of values and dimensions included.
+//
+//   struct Layer[H] { w: f32[H] }
+//   fn scale [N] (%x: f32[N], %s: f32) -> (f32[N]) {
+//     %r = nest (%i: N) -> keep[i] {
+//       %a = get %x[%i] : f32
+//       %b = mul %a, %s : f32
+//       yield %b
+//     } : f32[N]
+//     yield %r
+//   }
+
+#include "core/ir.h"
+
+namespace melix::core {
+
+struct PrintOptions {
+  bool records = true; ///< declarations of structs and enums before the functions
+};
+
+std::string printFunction(const Module& m, FunctionId f);
+std::string printModule(const Module& m, PrintOptions options = {});
+/// The op without its regions, for messages.
+std::string printOp(const Module& m, FunctionId f, OpId op);
+std::string printType(const Module& m, TypeId t);
+
+} // namespace melix::core
