@@ -11,7 +11,7 @@ namespace {
 const std::filesystem::path sourceFolder = MELIX_SOURCE_DIR;
 
 TEST(Project, ScriptsAreValidBash) {
-  for (const char* script : {"dev", ".ci/run"}) {
+  for (const char* script : {"dev", ".ci/run", "tests/bench/run"}) {
     std::string command = "bash -n '" + (sourceFolder / script).string() + "'";
     EXPECT_EQ(std::system(command.c_str()), 0) << script;
   }
