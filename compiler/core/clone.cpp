@@ -1,0 +1,144 @@
+#include "core/clone.h"
+
+#include "core/walk.h"
+
+namespace melix::core {
+
+ValueId Cloner::value(ValueId v) const {
+  auto it = values.find(v);
+  if (it != values.end()) return it->second;
+  assert(source_ == target_ && "a value of another function must be in the map");
+  return v;
+}
+
+TypeId Cloner::type(TypeId t) {
+  if (typesAt_ != dims.size()) types_.clear();
+  typesAt_ = dims.size();
+  auto [it, fresh] = types_.try_emplace(t);
+  if (fresh) it->second = module_.types.substitute(t, dims);
+  return it->second;
+}
+
+DimSym Cloner::defineDim(DimSym s) {
+  types::DimSymInfo info = module_.types.dims.info(s);
+  DimSym fresh = module_.types.dims.newSym(std::move(info));
+  dims.insert_or_assign(s, module_.types.dims.symbol(fresh));
+  types_.clear();
+  return fresh;
+}
+
+OpId Cloner::op(OpId id, Builder& b) {
+  Op copy = source().ops[id];
+  const std::vector<ValueId> results = copy.results;
+  for (ValueId& v : copy.operands) v = value(v);
+  for (DimId& d : copy.dims) d = dim(d);
+  if (auto* path = std::get_if<Path>(&copy.attr))
+    for (PathStep& s : *path)
+      if (s.length.valid()) s.length = dim(s.length);
+  if (auto* check = std::get_if<CheckAttr>(&copy.attr))
+    if (check->type.valid()) check->type = type(check->type);
+  if (relocate && copy.loc.valid()) copy.loc = relocate(copy.loc);
+  for (RegionId& r : copy.regions) r = region(r, b);
+  for (DimSym& s : copy.resultDims) s = defineDim(s);
+  std::vector<TypeId> types;
+  for (ValueId v : results) types.push_back(type(source().typeOf(v)));
+  OpId made = b.append(std::move(copy), types);
+  for (size_t i = 0; i < results.size(); ++i) {
+    ValueId now = b.result(made, i);
+    b.fn().values[now].hint = source().values[results[i]].hint;
+    values.insert_or_assign(results[i], now);
+  }
+  return made;
+}
+
+RegionId Cloner::region(RegionId id, Builder& b) {
+  Builder in = b.in(b.newRegion());
+  const Region from = source().regions[id];
+  std::vector<DimSym> syms;
+  for (DimSym s : from.dimParams) syms.push_back(defineDim(s));
+  b.fn().regions[in.region].dimParams = std::move(syms);
+  for (ValueId p : from.params) {
+    Value old = source().values[p];
+    values.insert_or_assign(p, in.param(type(old.type), old.hint));
+  }
+  for (OpId o : from.ops) op(o, in);
+  return in.region;
+}
+
+Cloner::Yielded Cloner::body(RegionId id, Builder& b) {
+  const std::vector<OpId> list = source().regions[id].ops;
+  for (size_t i = 0; i + 1 < list.size(); ++i) op(list[i], b);
+  const Op& end = source().ops[list.back()];
+  Yielded out;
+  for (ValueId v : end.operands) out.values.push_back(value(v));
+  for (DimId d : end.dims) out.dims.push_back(dim(d));
+  return out;
+}
+
+LocId inlinedLoc(Module& m, LocId inner, LocId call, const std::string& function) {
+  if (!call.valid()) return inner;
+  Loc link = m.locs[call];
+  if (link.kind == LocKind::Source) return m.locs.add(Loc{LocKind::InlinedAt, link.span, inner, function});
+  link.inner = inlinedLoc(m, inner, link.inner, function);
+  return m.locs.add(std::move(link));
+}
+
+std::vector<ValueId> inlineCall(Module& m, const Op& call, Builder& b, types::DimSubst& outer) {
+  FunctionId callee = call.as<CallAttr>().callee;
+  Cloner cloner(m, callee, b.function);
+  const Function& f = m.functions[callee];
+  for (size_t i = 0; i < f.dimParams.size(); ++i) cloner.dims.emplace(f.dimParams[i], call.dims[i]);
+  for (size_t i = 0; i < f.params().size(); ++i) cloner.values.emplace(f.params()[i], call.operands[i]);
+  std::unordered_map<LocId, LocId> moved;
+  std::string name = f.name;
+  cloner.relocate = [&](LocId inner) {
+    auto [it, fresh] = moved.try_emplace(inner);
+    if (fresh) it->second = inlinedLoc(m, inner, call.loc, name);
+    return it->second;
+  };
+  Cloner::Yielded end = cloner.body(f.body, b);
+  for (size_t i = 0; i < call.resultDims.size(); ++i) outer.insert_or_assign(call.resultDims[i], end.dims[i]);
+  return end.values;
+}
+
+void replaceAll(Module& m, FunctionId id, const Replacement& r) {
+  if (r.empty()) return;
+  Function& f = m.functions[id];
+  auto value = [&](ValueId v) {
+    for (auto it = r.values.find(v); it != r.values.end(); it = r.values.find(v)) v = it->second;
+    return v;
+  };
+  // A dim may be replaced by one that is itself replaced.
+  types::DimSubst subst;
+  for (auto& [s, d] : r.dims) {
+    DimId now = d;
+    for (int guard = 0; guard < 64; ++guard) {
+      DimId next = m.types.dims.substitute(now, r.dims);
+      if (next == now) break;
+      now = next;
+    }
+    subst.emplace(s, now);
+  }
+  std::unordered_map<TypeId, TypeId> memo;
+  auto type = [&](TypeId t) {
+    if (subst.empty()) return t;
+    auto [it, fresh] = memo.try_emplace(t);
+    if (fresh) it->second = m.types.substitute(t, subst);
+    return it->second;
+  };
+  auto retype = [&](ValueId v) { f.values[v].type = type(f.values[v].type); };
+  for (ValueId p : f.params()) retype(p);
+  forEachOp(f, [&](OpId o) {
+    Op& op = f.ops[o];
+    for (ValueId& v : op.operands) v = value(v);
+    for (DimId& d : op.dims) d = m.types.dims.substitute(d, subst);
+    if (auto* path = std::get_if<Path>(&op.attr))
+      for (PathStep& s : *path)
+        if (s.length.valid()) s.length = m.types.dims.substitute(s.length, subst);
+    for (ValueId v : op.results) retype(v);
+    for (RegionId region : op.regions)
+      for (ValueId p : f.regions[region].params) retype(p);
+  });
+}
+
+} // namespace melix::core

@@ -1,0 +1,62 @@
+#pragma once
+// Copying ops and regions, within a function or from one into another.
+
+#include "core/build.h"
+
+#include <unordered_map>
+
+namespace melix::core {
+
+/// Copies from `source` into the builders' function. Values and dims of the source that are not in the maps stand for
+/// themselves, which is right within one function; every value and dim symbol defined by what is copied is made anew.
+class Cloner {
+public:
+  Cloner(Module& m, FunctionId source, FunctionId target) : module_(m), source_(source), target_(target) {}
+
+  std::unordered_map<ValueId, ValueId> values;
+  types::DimSubst dims;
+  /// What the copies' locations become; the identity if not set.
+  std::function<LocId(LocId)> relocate;
+
+  ValueId value(ValueId v) const;
+  DimId dim(DimId d) { return module_.types.dims.substitute(d, dims); }
+  TypeId type(TypeId t);
+  /// A new symbol for a symbol of the source, entered into `dims`.
+  DimSym defineDim(DimSym s);
+
+  /// The op with its regions, appended at the builder.
+  OpId op(OpId id, Builder& b);
+  /// A new region with the same parameters and ops.
+  RegionId region(RegionId id, Builder& b);
+  /// Only the ops, without the terminator, appended at the builder; region parameters must be in the maps.
+  /// Gives the terminator's operands and dims, mapped.
+  struct Yielded {
+    std::vector<ValueId> values;
+    std::vector<DimId> dims;
+  };
+  Yielded body(RegionId id, Builder& b);
+
+private:
+  const Function& source() const { return module_.functions[source_]; }
+  Module& module_;
+  FunctionId source_, target_;
+  std::unordered_map<TypeId, TypeId> types_; ///< memo (D5), dropped when `dims` grows
+  size_t typesAt_ = 0;
+};
+
+/// The location of code at `inner` inlined at `call` into another function; `function` names the callee.
+LocId inlinedLoc(Module& m, LocId inner, LocId call, const std::string& function);
+
+/// Appends a copy of the callee's body in place of the call; gives the values that replace its results. The call's
+/// result dims are replaced through `outer`, to be applied to what follows.
+std::vector<ValueId> inlineCall(Module& m, const Op& call, Builder& b, types::DimSubst& outer);
+
+/// Replaces values and dims in every op of the function (types of values included).
+struct Replacement {
+  std::unordered_map<ValueId, ValueId> values;
+  types::DimSubst dims;
+  bool empty() const { return values.empty() && dims.empty(); }
+};
+void replaceAll(Module& m, FunctionId f, const Replacement& r);
+
+} // namespace melix::core
