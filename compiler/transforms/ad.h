@@ -1,0 +1,117 @@
+#pragma once
+// Shared state of expand_derivatives: companions of functions, made on demand and memoised.
+//
+//   jvp(f, active leaves)            f_jvp: (parameters, tangents of active leaves) -> (results, tangents of active leaves)
+//   linearise(g, linear parameters)  g is linear in these; f_fwd: its other results and a Saved record of what the
+//                                    linear part needs; f_bwd: the transposed linear part, adding into cotangents it is given
+// Shells are made at once and bodies from a queue, so recursive groups need no special case.
+
+#include "transforms/ad_activity.h"
+
+#include <deque>
+#include <unordered_set>
+
+namespace melix::transforms {
+
+struct JvpCompanion {
+  FunctionId source, function;
+  std::vector<LeafBits> params, results;
+  /// Of tangents whose type does not tell their size (lists): the primal value they follow.
+  std::unordered_map<ValueId, ValueId> primalOf;
+};
+
+/// A value or a packed group of values of a region of g, saved once an execution of the region.
+struct ResidualItem {
+  TypeId type;                 ///< in terms of g's dims
+  std::vector<ValueId> values; ///< one, or those of the packed tuple
+  std::vector<DimSym> hidden;  ///< dims decided inside the region; not empty: `pack(tuple(values))`
+};
+
+/// What the forward companion keeps for the backward one: for each region its items, and for each structured op the
+/// values that carry the items out of it, as values of g that no op defines.
+struct OpResidual {
+  std::vector<ValueId> carriers; ///< If/Match: an enum; For/Nest: an array an item; While: count, list; Call: saved
+  TypeId element;                ///< While: of the list; If/Match: the enum
+  DimSym count;                  ///< For that had no collects: the extent of the arrays
+};
+struct ResidualPlan {
+  std::unordered_map<RegionId, std::vector<ResidualItem>> regions;
+  std::unordered_map<OpId, OpResidual> ops;
+};
+
+/// How the cotangent of a linear parameter is passed.
+enum class CotangentKind : uint8_t {
+  Return,     ///< scalars, enums, packs: returned
+  Inout,      ///< of an inout pair: the result's cotangent goes in, the parameter's comes back in its place
+  Accumulate, ///< arrays, lists: added into an extra operand, which is returned
+  Reader,     ///< parameter of Acc type: its result's cotangent is read, nothing comes back
+};
+
+struct Linearisation {
+  FunctionId source;                 ///< g
+  std::vector<bool> linear;          ///< parameters of g
+  std::vector<bool> linearResults;
+  std::vector<CotangentKind> kinds;  ///< of the linear parameters, in order
+  RecordId saved;
+  FunctionId forward;
+  std::map<std::vector<bool>, FunctionId> backward; ///< by: which Accumulate parameters are Acc(T)
+  const LinearValues* values = nullptr;
+  ResidualPlan plan;
+  std::unordered_map<ValueId, RegionId> carrierHome; ///< region of g in which a carrier of the plan stands
+  bool planned = false;
+};
+
+/// Which values of a function depend on its parameters `params`, through calls and loops.
+struct LinearValues {
+  FunctionId function;
+  std::vector<bool> params, results;
+  std::unordered_set<ValueId> values;
+  bool done = false;
+};
+
+class Ad {
+public:
+  explicit Ad(Module& m) : module(m), leaves(m.types), activity(m, leaves) {}
+
+  Module& module;
+  Leaves leaves;
+  Activity activity;
+  std::vector<AdProblem> problems;
+
+  const JvpCompanion& jvp(FunctionId f, const std::vector<LeafBits>& params);
+  Linearisation& linearise(FunctionId g, const std::vector<bool>& linearParams);
+  FunctionId backward(Linearisation& lin, const std::vector<bool>& accs);
+  /// Bodies of everything asked for so far.
+  void finish();
+
+  /// The value whose size the tangent `t` of companion `g` has; none when it is not recorded.
+  ValueId primalOf(FunctionId g, ValueId t) const;
+  void refuse(LocId loc, std::string reason);
+  /// `loc` marked as code of a derivative.
+  LocId derived(LocId loc);
+  DimSym freshDim(DimSym like);
+
+  const LinearValues& linearValues(FunctionId g, const std::vector<bool>& params);
+
+private:
+  friend class LinearWalk;
+  LinearValues& linearEntry(FunctionId g, const std::vector<bool>& params);
+  std::map<std::pair<FunctionId, std::vector<bool>>, LinearValues> linearValues_;
+  std::map<std::pair<FunctionId, std::vector<LeafBits>>, JvpCompanion> jvps_;
+  std::map<std::pair<FunctionId, std::vector<bool>>, Linearisation> linearisations_;
+  std::unordered_map<LocId, LocId> derived_;
+  std::deque<JvpCompanion*> jvpQueue_;
+  std::deque<std::pair<Linearisation*, std::vector<bool>>> backwardQueue_;
+  std::vector<Linearisation*> forwardQueue_;
+};
+
+
+/// A zero of a tangent type; that of a list has the length of the value it follows.
+ValueId zeroLike(Emit& e, Leaves& leaves, TypeId tangentType, ValueId primalLeaf);
+
+/// Fills in the bodies of the shells (ad_jvp.cpp, ad_backward.cpp, ad_forward.cpp).
+void buildJvp(Ad& ad, JvpCompanion& companion);
+void buildBackward(Ad& ad, Linearisation& lin, const std::vector<bool>& accs);
+void buildForward(Ad& ad, Linearisation& lin);
+
+} // namespace melix::transforms

@@ -1,0 +1,331 @@
+#include "transforms/ad_activity.h"
+
+namespace melix::transforms {
+
+static bool any(const LeafBits& bits) {
+  for (bool b : bits)
+    if (b) return true;
+  return false;
+}
+
+static ops::EffectKind builtinEffect(ops::BuiltinKind kind) {
+  using ops::EffectKind;
+  switch (kind) {
+#define BUILTIN(Kind, Name, Symbol, Effects, ...)                                                                \
+  case ops::BuiltinKind::Kind: return EffectKind::Effects;
+#include "ops/builtins.def"
+  }
+  return EffectKind::Io;
+}
+
+/// One pass over a function; repeated by Activity until nothing changes.
+class ActivityWalk {
+public:
+  ActivityWalk(Activity& a, FunctionActivity& out) : a_(a), out_(out), f_(a.module_.functions[out.function]) {}
+
+  void run() {
+    const std::vector<ValueId>& params = f_.params();
+    for (size_t i = 0; i < params.size(); ++i) {
+      mark(params[i], out_.params[i]);
+      if (i < out_.lostParams.size() && out_.lostParams[i]) markLost(params[i], f_.loc);
+    }
+    if (f_.customJvp.valid()) return customRule();
+    region(f_.body);
+    const Op& yield = terminator(f_.body);
+    for (size_t i = 0; i < yield.operands.size(); ++i) {
+      join(out_.results[i], bits(yield.operands[i]));
+      if (lost(yield.operands[i])) out_.lostResults[i] = true;
+    }
+  }
+
+private:
+  /// A function with a rule of its own: what is inside does not matter.
+  void customRule() {
+    bool active = false;
+    for (const LeafBits& b : out_.params) active |= any(b);
+    for (LeafBits& b : out_.results) b.assign(b.size(), active);
+  }
+
+  const Op& terminator(RegionId r) const { return f_.ops[f_.regions[r].ops.back()]; }
+  size_t leafCount(ValueId v) { return a_.leaves_.count(f_.typeOf(v)); }
+
+  LeafBits bits(ValueId v) {
+    auto it = out_.values.find(v);
+    return it == out_.values.end() ? LeafBits(leafCount(v), false) : it->second;
+  }
+  bool active(ValueId v) { return out_.active(v); }
+  bool lost(ValueId v) const { return out_.lost.count(v) != 0; }
+
+  void join(LeafBits& into, const LeafBits& from) {
+    if (into.size() < from.size()) into.resize(from.size());
+    for (size_t i = 0; i < from.size(); ++i)
+      if (from[i] && !into[i]) into[i] = true, changed_ = true;
+  }
+  void mark(ValueId v, const LeafBits& from) {
+    if (!any(from)) return;
+    join(out_.values.try_emplace(v, LeafBits(leafCount(v), false)).first->second, from);
+  }
+  void markAll(ValueId v) { mark(v, LeafBits(leafCount(v), true)); }
+  void markLost(ValueId v, LocId where) {
+    if (out_.lost.emplace(v, where).second) changed_ = true;
+  }
+  void flow(ValueId from, ValueId to) {
+    mark(to, bits(from));
+    if (auto it = out_.lost.find(from); it != out_.lost.end()) markLost(to, LocId(it->second));
+  }
+
+  /// One problem for each place, however many ways lead to it.
+  void report(AdProblem problem) {
+    for (const AdProblem& p : out_.problems)
+      if (p.kind == problem.kind && p.path.back() == problem.path.back()) return;
+    out_.problems.push_back(std::move(problem));
+  }
+
+  void region(RegionId r) {
+    for (OpId id : f_.regions[r].ops) op(f_.ops[id]);
+  }
+
+  void op(const Op& o) {
+    switch (o.kind) {
+    case OpKind::If: return arms(o);
+    case OpKind::Match: return match(o);
+    case OpKind::For: return loop(o, 1);
+    case OpKind::While: return loop(o, 0);
+    case OpKind::Nest: return nest(o);
+    case OpKind::Call: return call(o);
+    case OpKind::Make:
+    case OpKind::Known: return make(o);
+    case OpKind::Capture: return kid(o, o.index());
+    case OpKind::Get: return get(o);
+    case OpKind::Set: return update(o);
+    case OpKind::Convert: return convert(o);
+    case OpKind::Bitcast: return loses(o);
+    case OpKind::Builtin: return builtin(o);
+    case OpKind::StopGradient:
+    case OpKind::Cmp:
+    case OpKind::Round:
+    case OpKind::Yield:
+    case OpKind::ArgSort:
+    case OpKind::Length:
+    case OpKind::Format: return;
+    case OpKind::Select:
+      for (ValueId r : o.results)
+        for (size_t i = 1; i < 3; ++i) flow(o.operands[i], r);
+      return;
+    default: return all(o);
+    }
+  }
+
+  /// Every leaf of every result depends on every active operand.
+  void all(const Op& o) {
+    bool index = o.kind == OpKind::AddAt;
+    for (size_t i = 0; i < o.operands.size(); ++i) {
+      if (index && i >= 2) break;
+      ValueId v = o.operands[i];
+      for (ValueId r : o.results) {
+        if (active(v)) markAll(r);
+        if (lost(v)) markLost(r, LocId(out_.lost.at(v)));
+      }
+    }
+  }
+
+  void make(const Op& o) {
+    LeafBits out;
+    for (ValueId v : o.operands) {
+      LeafBits b = bits(v);
+      out.insert(out.end(), b.begin(), b.end());
+      if (lost(v)) markLost(o.results[0], LocId(out_.lost.at(v)));
+    }
+    mark(o.results[0], out);
+  }
+
+  void kid(const Op& o, uint32_t k) {
+    auto [begin, count] = a_.leaves_.range(f_.typeOf(o.operands[0]), k);
+    LeafBits b = bits(o.operands[0]);
+    mark(o.results[0], LeafBits(b.begin() + begin, b.begin() + begin + count));
+  }
+
+  /// Leading field steps select leaves exactly; what follows goes into one leaf.
+  std::pair<uint32_t, uint32_t> leadingRange(TypeId type, const Path& path, size_t& steps) {
+    std::pair<uint32_t, uint32_t> r{0, static_cast<uint32_t>(a_.leaves_.count(type))};
+    for (steps = 0; steps < path.size() && a_.leaves_.isBundle(type); ++steps) {
+      auto sub = a_.leaves_.range(type, path[steps].number);
+      r = {r.first + sub.first, sub.second};
+      type = a_.leaves_.kid(type, path[steps].number);
+    }
+    return r;
+  }
+
+  void get(const Op& o) {
+    size_t steps = 0;
+    auto [begin, count] = leadingRange(f_.typeOf(o.operands[0]), o.as<Path>(), steps);
+    LeafBits b = bits(o.operands[0]);
+    LeafBits sub(b.begin() + begin, b.begin() + begin + count);
+    if (steps == o.as<Path>().size()) mark(o.results[0], sub);
+    else if (any(sub)) markAll(o.results[0]);
+    if (lost(o.operands[0])) markLost(o.results[0], LocId(out_.lost.at(o.operands[0])));
+  }
+
+  void update(const Op& o) {
+    size_t steps = 0;
+    auto [begin, count] = leadingRange(f_.typeOf(o.operands[0]), o.as<Path>(), steps);
+    LeafBits b = bits(o.operands[0]);
+    LeafBits v = bits(o.operands[1]);
+    bool whole = steps == o.as<Path>().size();
+    for (uint32_t i = 0; i < count; ++i) b[begin + i] = whole ? bool(v[i]) : bool(b[begin + i]) || any(v);
+    mark(o.results[0], b);
+    for (int i : {0, 1})
+      if (lost(o.operands[i])) markLost(o.results[0], LocId(out_.lost.at(o.operands[i])));
+  }
+
+  void convert(const Op& o) {
+    ValueId v = o.operands[0], r = o.results[0];
+    if (active(v) && leafCount(r) == 0) return markLost(r, o.loc);
+    if (active(v)) markAll(r);
+    if (lost(v)) markLost(r, LocId(out_.lost.at(v)));
+  }
+
+  void loses(const Op& o) {
+    for (ValueId v : o.operands)
+      if (active(v) || lost(v)) markLost(o.results[0], o.loc);
+  }
+
+  void builtin(const Op& o) {
+    if (builtinEffect(o.as<BuiltinAttr>().builtin) == ops::EffectKind::Io)
+      report({AdProblemKind::Effect, {o.loc}, "input or output"});
+    for (ValueId v : o.operands)
+      if (active(v) || lost(v))
+        for (ValueId r : o.results) markLost(r, o.loc);
+  }
+
+  void arms(const Op& o) {
+    for (RegionId r : o.regions) {
+      region(r);
+      const Op& y = terminator(r);
+      for (size_t i = 0; i < o.results.size(); ++i) flow(y.operands[i], o.results[i]);
+    }
+  }
+
+  void match(const Op& o) {
+    for (RegionId r : o.regions)
+      for (ValueId p : f_.regions[r].params) {
+        if (active(o.operands[0])) markAll(p);
+        if (lost(o.operands[0])) markLost(p, LocId(out_.lost.at(o.operands[0])));
+      }
+    arms(o);
+  }
+
+  /// For (one leading operand and parameter) and While.
+  void loop(const Op& o, size_t lead) {
+    RegionId body = o.regions.back();
+    const std::vector<ValueId>& params = f_.regions[body].params;
+    size_t carries = o.operands.size() - lead;
+    for (size_t i = 0; i < carries; ++i) flow(o.operands[lead + i], params[lead + i]);
+    bool outer = changed_;
+    do {
+      changed_ = false;
+      region(body);
+      const Op& y = terminator(body);
+      for (size_t i = 0; i < carries; ++i) flow(y.operands[i], params[lead + i]);
+      outer |= changed_;
+    } while (changed_);
+    changed_ = outer;
+    const Op& y = terminator(body);
+    for (size_t i = 0; i < carries; ++i) flow(params[lead + i], o.results[i]);
+    for (size_t i = carries; i < o.results.size(); ++i) {
+      if (active(y.operands[i])) markAll(o.results[i]);
+      if (a_.leaves_.count(f_.typeOf(o.results[i])) == a_.leaves_.count(f_.typeOf(y.operands[i])))
+        flow(y.operands[i], o.results[i]);
+      else if (lost(y.operands[i])) markLost(o.results[i], LocId(out_.lost.at(y.operands[i])));
+    }
+  }
+
+  void nest(const Op& o) {
+    const NestAttr& attr = o.as<NestAttr>();
+    const Region& body = f_.regions[o.regions[0]];
+    size_t axes = o.dims.size();
+    for (uint32_t i = 0; i < attr.accs; ++i) flow(o.operands[i], body.params[axes + i]);
+    region(o.regions[0]);
+    const Op& y = terminator(o.regions[0]);
+    size_t yielded = 0, result = 0;
+    for (const NestResult& r : attr.results) {
+      bool carries = r.kind != NestResultKind::Reduce ||
+                     (r.monoid != MonoidKind::ArgMax && r.monoid != MonoidKind::ArgMin);
+      for (uint32_t k = 0; k < r.results && carries; ++k)
+        for (uint32_t j = 0; j < r.yields; ++j) {
+          ValueId from = y.operands[yielded + j], to = o.results[result + k];
+          if (active(from)) markAll(to);
+          if (lost(from)) markLost(to, LocId(out_.lost.at(from)));
+        }
+      yielded += r.yields;
+      result += r.results;
+    }
+    for (uint32_t i = 0; i < attr.accs; ++i) {
+      flow(y.operands[yielded + i], o.results[result + i]);
+      flow(o.operands[i], o.results[result + i]);
+    }
+  }
+
+  void call(const Op& o) {
+    FunctionId callee = o.as<CallAttr>().callee;
+    std::vector<LeafBits> params;
+    std::vector<bool> lostParams;
+    for (ValueId v : o.operands) {
+      params.push_back(bits(v));
+      lostParams.push_back(lost(v));
+    }
+    FunctionActivity& c = a_.entry({callee, params, lostParams});
+    if (&c != &out_)
+      for (AdProblem p : c.problems) {
+        p.path.insert(p.path.begin(), o.loc);
+        report(std::move(p));
+      }
+    for (size_t i = 0; i < o.results.size(); ++i) {
+      mark(o.results[i], c.results[i]);
+      if (c.lostResults[i]) markLost(o.results[i], o.loc);
+    }
+  }
+
+  Activity& a_;
+  FunctionActivity& out_;
+  const Function& f_;
+  bool changed_ = false;
+};
+
+FunctionActivity& Activity::entry(const Key& key) {
+  auto [it, isNew] = table_.try_emplace(key);
+  FunctionActivity& e = it->second;
+  if (isNew) {
+    const auto& [f, params, lostParams] = key;
+    e.function = f;
+    e.params = params;
+    e.lostParams = lostParams;
+    for (TypeId t : module_.functions[f].results) e.results.push_back(LeafBits(leaves_.count(t), false));
+    e.lostResults.assign(e.results.size(), false);
+  }
+  return e;
+}
+
+const FunctionActivity& Activity::of(FunctionId f, const std::vector<LeafBits>& params, std::vector<bool> lostParams) {
+  lostParams.resize(params.size());
+  FunctionActivity& root = entry({f, params, lostParams});
+  if (root.done) return root;
+  // Results only grow, so passing over all open functions until none changes is a fixpoint, recursion included.
+  for (bool changed = true; changed;) {
+    changed = false;
+    size_t before = table_.size();
+    for (auto& [key, e] : table_) {
+      if (e.done) continue;
+      auto results = e.results;
+      auto lostResults = e.lostResults;
+      size_t problems = e.problems.size();
+      ActivityWalk(*this, e).run();
+      changed |= results != e.results || lostResults != e.lostResults || problems != e.problems.size();
+    }
+    changed |= table_.size() != before;
+  }
+  for (auto& [key, e] : table_) e.done = true;
+  return root;
+}
+
+} // namespace melix::transforms

@@ -1,0 +1,412 @@
+#include "transforms/ad_jvp.h"
+
+#include "transforms/ad_rules.h"
+#include "types/tangent.h"
+
+namespace melix::transforms {
+
+JvpBuilder::JvpBuilder(Ad& ad, JvpCompanion& c)
+    : ad_(ad), c_(c), src_(c.source), dst_(c.function), act_(&ad.activity.of(c.source, c.params)) {}
+
+ValueId JvpBuilder::value(ValueId v) const {
+  auto it = values_.find(v);
+  assert(it != values_.end() && "value used before it is defined");
+  return it->second;
+}
+
+std::vector<ValueId> JvpBuilder::valuesOf(std::span<const ValueId> vs) const {
+  std::vector<ValueId> out;
+  for (ValueId v : vs) out.push_back(value(v));
+  return out;
+}
+
+std::vector<DimId> JvpBuilder::dimsOf(std::span<const DimId> ds) {
+  std::vector<DimId> out;
+  for (DimId d : ds) out.push_back(dim(d));
+  return out;
+}
+
+DimSym JvpBuilder::defineDim(DimSym s) {
+  DimSym fresh = ad_.freshDim(s);
+  dims_[s] = types().dims.symbol(fresh);
+  return fresh;
+}
+
+Path JvpBuilder::path(const Path& p) {
+  Path out = p;
+  for (PathStep& s : out)
+    if (s.kind == StepKind::Slice) s.length = dim(s.length);
+  return out;
+}
+
+LeafBits JvpBuilder::bits(ValueId v) const {
+  auto it = act_->values.find(v);
+  return it == act_->values.end() ? LeafBits(ad_.leaves.count(source().typeOf(v)), false) : it->second;
+}
+
+Tangents JvpBuilder::tangents(ValueId v) {
+  auto it = tangents_.find(v);
+  return it == tangents_.end() ? Tangents(leafCount(v)) : it->second;
+}
+
+ValueId JvpBuilder::leaf(ValueId v) {
+  Tangents t = tangents(v);
+  return t.empty() ? ValueId() : t[0];
+}
+
+void JvpBuilder::bind(ValueId v, Tangents t) {
+  bool any = false;
+  for (ValueId x : t) any |= x.valid();
+  if (!any) {
+    tangents_.erase(v);
+    return;
+  }
+  std::vector<Leaf> leaves = leavesOf(v);
+  assert(leaves.size() == t.size() && "one tangent a leaf");
+  for (size_t i = 0; i < t.size(); ++i)
+    if (t[i].valid() && types().kind(leaves[i].type) == TypeKind::List && leaves[i].path.empty())
+      c_.primalOf[t[i]] = value(v);
+  tangents_[v] = std::move(t);
+}
+
+ValueId zeroLike(Emit& e, Leaves& leaves, TypeId tangentType, ValueId primalLeaf) {
+  if (e.types().kind(tangentType) != TypeKind::List) return e.zero(tangentType);
+  // %n = length xs; for %i in 0..%n carry(list) { push list, (a zero like xs[%i]) }
+  ValueId n = e.one(Emit::simple(OpKind::Length, {primalLeaf}), e.types().int64());
+  ValueId empty = e.one(Emit::simple(OpKind::ListOf, {}), tangentType);
+  Emit b = e.in(e.newRegion());
+  ValueId i = b.param(e.types().int64());
+  ValueId list = b.param(tangentType);
+  TypeId element = e.types()[e.typeOf(primalLeaf)].parts[0];
+  ValueId x = b.get(primalLeaf, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&i, 1), element);
+  std::vector<ValueId> parts = leaves.takeApart(b, x, element, false), zeros;
+  const std::vector<Leaf> own = leaves.of(element);
+  for (size_t k = 0; k < own.size(); ++k) zeros.push_back(zeroLike(b, leaves, own[k].tangent, parts[k]));
+  ValueId z = leaves.putTogether(b, element, zeros);
+  b.yield({b.one(Emit::simple(OpKind::Push, {list, z}), tangentType)});
+  Op loop = Emit::simple(OpKind::For, {n, empty});
+  loop.regions.push_back(b.region);
+  loop.attr = LoopAttr{};
+  return e.one(std::move(loop), tangentType);
+}
+
+ValueId JvpBuilder::zeroLeaf(Emit& e, ValueId v, const Leaf& l) {
+  if (types().kind(l.tangent) != TypeKind::List) return e.zero(l.tangent);
+  ValueId x = value(v);
+  TypeId t = typeOfSource(v);
+  for (uint32_t k : l.path) {
+    t = ad_.leaves.kid(t, k);
+    x = e.kid(x, k, t);
+  }
+  return zeroLike(e, ad_.leaves, l.tangent, x);
+}
+
+std::vector<ValueId> JvpBuilder::real(Emit& e, ValueId v, const LeafBits& which) {
+  std::vector<ValueId> out;
+  Tangents t = tangents(v);
+  std::vector<Leaf> leaves = leavesOf(v);
+  for (size_t i = 0; i < leaves.size(); ++i)
+    if (which[i]) out.push_back(t[i].valid() ? t[i] : zeroLeaf(e, v, leaves[i]));
+  return out;
+}
+
+ValueId JvpBuilder::whole(Emit& e, ValueId v) {
+  LeafBits all(leafCount(v), true);
+  return ad_.leaves.putTogether(e, typeOfSource(v), real(e, v, all));
+}
+
+void JvpBuilder::region(RegionId from, Emit& e) {
+  for (OpId id : source().regions[from].ops)
+    if (sourceOp(id).kind != OpKind::Yield) op(id, e);
+}
+
+OpId JvpBuilder::clone(const Op& o, Emit& e) {
+  Op copy;
+  copy.kind = o.kind;
+  copy.loc = o.loc;
+  copy.operands = valuesOf(o.operands);
+  copy.dims = dimsOf(o.dims);
+  copy.attr = o.attr;
+  if (auto* p = std::get_if<Path>(&copy.attr)) *p = path(*p);
+  if (auto* c = std::get_if<CheckAttr>(&copy.attr); c && c->type.valid()) c->type = type(c->type);
+  for (DimSym s : o.resultDims) copy.resultDims.push_back(defineDim(s));
+  std::vector<TypeId> resultTypes;
+  for (ValueId r : o.results) resultTypes.push_back(typeOfSource(r));
+  OpId made = e.append(std::move(copy), resultTypes);
+  for (size_t i = 0; i < o.results.size(); ++i) {
+    values_[o.results[i]] = e.result(made, i);
+    e.fn().values[e.result(made, i)].hint = source().values[o.results[i]].hint;
+    tangents_.erase(o.results[i]);
+  }
+  return made;
+}
+
+void JvpBuilder::op(OpId id, Emit& e) {
+  const Op& o = sourceOp(id);
+  e.loc = ad_.derived(o.loc);
+  switch (o.kind) {
+  case OpKind::If:
+  case OpKind::Match: return branch(o, e);
+  case OpKind::For: return forLoop(o, e);
+  case OpKind::While: return whileLoop(o, e);
+  case OpKind::Nest: return nest(o, e);
+  case OpKind::Call: return call(o, e);
+  default: break;
+  }
+  bool anyActive = false;
+  for (ValueId v : o.operands) anyActive |= tangents_.count(v) != 0;
+  clone(o, e);
+  if (!anyActive) return;
+  if (hasScalarRule(o.kind)) return scalar(o, e);
+  switch (o.kind) {
+  case OpKind::Make:
+  case OpKind::Known: return bundle(o, e);
+  case OpKind::Capture: return capture(o, e);
+  case OpKind::Get: return get(o, e);
+  case OpKind::Set:
+  case OpKind::AddAt: return update(o, e);
+  case OpKind::Reshape:
+  case OpKind::ArrayOf:
+  case OpKind::ListOf:
+  case OpKind::ToList:
+  case OpKind::Pack: return linear(o, e);
+  case OpKind::CastDims: return linear(o, e);
+  case OpKind::Variant: return variant(o, e);
+  case OpKind::Unpack: return unpack(o, e);
+  case OpKind::Push: return push(o, e);
+  case OpKind::Pop: return pop(o, e);
+  case OpKind::ToArray: return toArray(o, e);
+  case OpKind::Debug: return bind(o.results[0], tangents(o.operands[0]));
+  default: return; // carries no tangent
+  }
+}
+
+void JvpBuilder::scalar(const Op& o, Emit& e) {
+  ValueId r = o.results[0];
+  if (leafCount(r) == 0) return;
+  TypeKind kind = types().kind(source().typeOf(r));
+  bool complexType = types::scalarClass(kind) == types::ScalarClass::Complex;
+  bool linearOp = o.kind == OpKind::Add || o.kind == OpKind::Sub || o.kind == OpKind::Neg || o.kind == OpKind::Select;
+  if (complexType && !linearOp) return ad_.refuse(o.loc, "arithmetic on complex numbers");
+  std::vector<ValueId> x = valuesOf(o.operands);
+  // Leaf by leaf: scalars have one, values that `add` and `select` take whole may have several.
+  Tangents out(leafCount(r));
+  for (size_t k = 0; k < out.size(); ++k) {
+    std::vector<ValueId> t;
+    bool anyActive = false;
+    for (ValueId v : o.operands) {
+      Tangents own = tangents(v);
+      t.push_back(k < own.size() ? own[k] : ValueId());
+      anyActive |= t.back().valid();
+    }
+    if (anyActive) out[k] = jvpScalar(e, RuleArgs{o, x, value(r), t});
+  }
+  bind(r, std::move(out));
+}
+
+void JvpBuilder::bundle(const Op& o, Emit&) {
+  Tangents out;
+  for (ValueId v : o.operands) {
+    Tangents t = tangents(v);
+    out.insert(out.end(), t.begin(), t.end());
+  }
+  bind(o.results[0], std::move(out));
+}
+
+void JvpBuilder::capture(const Op& o, Emit&) {
+  auto [begin, count] = ad_.leaves.range(source().typeOf(o.operands[0]), o.index());
+  Tangents t = tangents(o.operands[0]);
+  bind(o.results[0], Tangents(t.begin() + begin, t.begin() + begin + count));
+}
+
+/// The leaves that the leading field steps of a path choose, and the steps that are left.
+static std::pair<uint32_t, uint32_t> leading(Leaves& leaves, TypeId type, const Path& p, Path& rest) {
+  std::pair<uint32_t, uint32_t> r{0, static_cast<uint32_t>(leaves.count(type))};
+  size_t i = 0;
+  for (; i < p.size() && leaves.isBundle(type); ++i) {
+    auto sub = leaves.range(type, p[i].number);
+    r = {r.first + sub.first, sub.second};
+    type = leaves.kid(type, p[i].number);
+  }
+  rest.assign(p.begin() + static_cast<long>(i), p.end());
+  return r;
+}
+
+void JvpBuilder::get(const Op& o, Emit& e) {
+  ValueId x = o.operands[0], r = o.results[0];
+  Path rest;
+  auto [begin, count] = leading(ad_.leaves, source().typeOf(x), o.as<Path>(), rest);
+  Tangents t = tangents(x);
+  if (rest.empty()) return bind(r, Tangents(t.begin() + begin, t.begin() + begin + count));
+  if (count == 0 || !t[begin].valid() || leafCount(r) == 0) return;
+  std::vector<ValueId> indices = valuesOf(std::span(o.operands).subspan(1));
+  ValueId got = e.get(t[begin], path(rest), indices, ad_.leaves.tangent(typeOfSource(r)));
+  bind(r, ad_.leaves.takeApart(e, got, typeOfSource(r), true));
+}
+
+/// Set and AddAt.
+void JvpBuilder::update(const Op& o, Emit& e) {
+  ValueId x = o.operands[0], v = o.operands[1], r = o.results[0];
+  Path rest;
+  auto [begin, count] = leading(ad_.leaves, source().typeOf(x), o.as<Path>(), rest);
+  Tangents out = tangents(x), tv = tangents(v);
+  bool valueActive = tangents_.count(v) != 0;
+  if (rest.empty()) {
+    for (uint32_t i = 0; i < count; ++i) {
+      ValueId& slot = out[begin + i];
+      if (o.kind == OpKind::Set || !slot.valid()) slot = tv[i];
+      else if (tv[i].valid()) slot = e.addAt(slot, tv[i], {}, {});
+    }
+    return bind(r, std::move(out));
+  }
+  if (count == 0 || leafCount(v) == 0) return bind(r, std::move(out));
+  ValueId& slot = out[begin];
+  if (!slot.valid() && !valueActive) return bind(r, std::move(out));
+  if (o.kind == OpKind::AddAt && !valueActive) return bind(r, std::move(out));
+  if (!slot.valid()) slot = zeroLeaf(e, x, leavesOf(x)[begin]);
+  std::vector<ValueId> indices = valuesOf(std::span(o.operands).subspan(2));
+  ValueId change = whole(e, v);
+  slot = o.kind == OpKind::Set ? e.set(slot, change, path(rest), indices) : e.addAt(slot, change, path(rest), indices);
+  bind(r, std::move(out));
+}
+
+/// Ops that do to tangents what they do to values: one leaf from operands' tangents taken whole.
+void JvpBuilder::linear(const Op& o, Emit& e) {
+  ValueId r = o.results[0];
+  if (ad_.leaves.isBundle(source().typeOf(r))) { // cast_dims of a struct: leaf by leaf
+    Tangents out = tangents(o.operands[0]);
+    std::vector<Leaf> leaves = leavesOf(r);
+    for (size_t i = 0; i < out.size(); ++i)
+      if (out[i].valid()) out[i] = e.castDims(out[i], leaves[i].tangent);
+    return bind(r, std::move(out));
+  }
+  Op copy;
+  copy.kind = o.kind;
+  copy.dims = dimsOf(o.dims);
+  copy.attr = o.attr;
+  for (ValueId v : o.operands) copy.operands.push_back(whole(e, v));
+  bindLeaf(r, e.one(std::move(copy), ad_.leaves.tangent(typeOfSource(r))));
+}
+
+void JvpBuilder::push(const Op& o, Emit& e) {
+  ValueId xs = o.operands[0], r = o.results[0];
+  ValueId base = whole(e, xs);
+  bindLeaf(r, e.one(Emit::simple(OpKind::Push, {base, whole(e, o.operands[1])}), ad_.leaves.tangent(typeOfSource(r))));
+}
+
+void JvpBuilder::pop(const Op& o, Emit& e) {
+  ValueId v = o.results[0], xs = o.results[1];
+  TypeId tv = ad_.leaves.tangent(typeOfSource(v)), txs = ad_.leaves.tangent(typeOfSource(xs));
+  OpId made = e.append(Emit::simple(OpKind::Pop, {leaf(o.operands[0])}), {tv, txs});
+  ValueId first = e.result(made, 0), second = e.result(made, 1);
+  bind(v, ad_.leaves.takeApart(e, first, typeOfSource(v), true));
+  bindLeaf(xs, second);
+}
+
+/// The tangent's own size is the value's: a cast says so.
+void JvpBuilder::toArray(const Op& o, Emit& e) {
+  ValueId r = o.results[0];
+  TypeId t = ad_.leaves.tangent(typeOfSource(r));
+  Op copy = Emit::simple(OpKind::ToArray, {leaf(o.operands[0])});
+  DimSym own = ad_.freshDim(o.resultDims[0]);
+  copy.resultDims.push_back(own);
+  auto symbol = types().dims.asSymbol(dim(types().dims.symbol(o.resultDims[0])));
+  types::DimSubst toOwn{{*symbol, types().dims.symbol(own)}};
+  ValueId made = e.one(std::move(copy), types().substitute(t, toOwn));
+  bindLeaf(r, e.castDims(made, t));
+}
+
+void JvpBuilder::unpack(const Op& o, Emit& e) {
+  ValueId r = o.results[0];
+  TypeId packed = e.typeOf(leaf(o.operands[0]));
+  Op copy = Emit::simple(OpKind::Unpack, {leaf(o.operands[0])});
+  std::vector<DimId> own;
+  for (DimSym s : o.resultDims) {
+    DimSym fresh = ad_.freshDim(s);
+    copy.resultDims.push_back(fresh);
+    own.push_back(types().dims.symbol(fresh));
+  }
+  ValueId made = e.one(std::move(copy), types().openPack(packed, own));
+  ValueId cast = e.castDims(made, ad_.leaves.tangent(typeOfSource(r)));
+  bind(r, ad_.leaves.takeApart(e, cast, typeOfSource(r), true));
+}
+
+void JvpBuilder::variant(const Op& o, Emit& e) {
+  ValueId r = o.results[0];
+  Op copy;
+  copy.kind = OpKind::Variant;
+  copy.attr = types::tangentCase(types(), typeOfSource(r), o.index());
+  for (ValueId v : o.operands) copy.operands.push_back(whole(e, v));
+  bindLeaf(r, e.one(std::move(copy), ad_.leaves.tangent(typeOfSource(r))));
+}
+
+void JvpBuilder::customRule(Emit& e) {
+  const Function& f = source();
+  FunctionId rule = f.customJvp;
+  Op call = Emit::simple(OpKind::Call, {});
+  for (ValueId p : f.params()) call.operands.push_back(value(p));
+  for (ValueId p : f.params())
+    if (leafCount(p) != 0) call.operands.push_back(whole(e, p));
+  for (DimSym s : f.dimParams) call.dims.push_back(dim(types().dims.symbol(s)));
+  call.attr = CallAttr{rule};
+  const Function& g = ad_.module.functions[rule];
+  types::DimSubst atCall;
+  for (size_t i = 0; i < g.dimParams.size(); ++i) atCall[g.dimParams[i]] = call.dims[i];
+  std::vector<TypeId> resultTypes;
+  for (DimSym s : g.resultDims) {
+    DimSym fresh = ad_.freshDim(s);
+    call.resultDims.push_back(fresh);
+    atCall[s] = types().dims.symbol(fresh);
+  }
+  for (TypeId t : g.results) resultTypes.push_back(types().substitute(t, atCall));
+  OpId made = e.append(std::move(call), resultTypes);
+  // The rule gives results and tangents in order, or one tuple of both.
+  std::vector<ValueId> given = e.fn().ops[made].results;
+  size_t expected = f.results.size();
+  for (TypeId t : f.results) expected += ad_.leaves.count(t) != 0;
+  if (given.size() == 1 && expected > 1) {
+    ValueId tuple = given[0];
+    TypeId t = e.typeOf(tuple);
+    given.clear();
+    for (uint32_t k = 0; k < types()[t].parts.size(); ++k) given.push_back(e.kid(tuple, k, TypeId(types()[t].parts[k])));
+  }
+  assert(given.size() == expected && "a derivative rule gives results and their tangents");
+  std::vector<ValueId> out(given.begin(), given.begin() + static_cast<long>(f.results.size()));
+  size_t at = f.results.size();
+  for (TypeId t : std::vector<TypeId>(f.results))
+    if (ad_.leaves.count(t) != 0)
+      for (ValueId v : ad_.leaves.takeApart(e, given[at++], type(t), true)) out.push_back(v);
+  std::vector<DimId> dims;
+  for (DimSym s : e.fn().ops[made].resultDims) dims.push_back(types().dims.symbol(s));
+  e.yield(std::move(out), std::move(dims));
+}
+
+void JvpBuilder::build() {
+  Emit e(ad_.module, dst_, ad_.module.functions[dst_].body, ad_.derived(source().loc));
+  // The shell's parameters: f's, then a tangent for each active leaf.
+  const std::vector<DimSym> fromDims = source().dimParams, toDims = e.fn().dimParams;
+  for (size_t i = 0; i < fromDims.size(); ++i) dims_[fromDims[i]] = types().dims.symbol(toDims[i]);
+  std::vector<ValueId> params = e.fn().params(), from = source().params();
+  size_t at = from.size();
+  for (size_t i = 0; i < from.size(); ++i) values_[from[i]] = params[i];
+  for (size_t i = 0; i < from.size(); ++i) {
+    Tangents t(c_.params[i].size());
+    for (size_t k = 0; k < t.size(); ++k)
+      if (c_.params[i][k]) t[k] = params[at++];
+    bind(from[i], std::move(t));
+  }
+  if (source().customJvp.valid()) return customRule(e);
+  region(source().body, e);
+  const Op& y = terminator(source().body);
+  e.loc = ad_.derived(y.loc);
+  std::vector<ValueId> out = valuesOf(y.operands);
+  for (size_t i = 0; i < y.operands.size(); ++i) {
+    std::vector<ValueId> t = real(e, y.operands[i], c_.results[i]);
+    out.insert(out.end(), t.begin(), t.end());
+  }
+  e.yield(std::move(out), dimsOf(y.dims));
+}
+
+void buildJvp(Ad& ad, JvpCompanion& companion) { JvpBuilder(ad, companion).build(); }
+
+} // namespace melix::transforms

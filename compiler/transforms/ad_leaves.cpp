@@ -1,0 +1,86 @@
+#include "transforms/ad_leaves.h"
+
+#include "types/tangent.h"
+
+namespace melix::transforms {
+
+bool Leaves::isBundle(TypeId type) const {
+  TypeKind k = types_.kind(type);
+  return k == TypeKind::Tuple || k == TypeKind::Struct || k == TypeKind::Known;
+}
+
+uint32_t Leaves::kidCount(TypeId type) const {
+  const types::Type& t = types_[type];
+  if (t.kind == TypeKind::Struct) return static_cast<uint32_t>(types_.recordInfo(t.record).cases[0].fields.size());
+  return static_cast<uint32_t>(t.parts.size());
+}
+
+TypeId Leaves::kid(TypeId type, uint32_t k) const {
+  const types::Type& t = types_[type];
+  return t.kind == TypeKind::Struct ? types_.fieldType(type, 0, k) : t.parts[k];
+}
+
+TypeId Leaves::tangent(TypeId type) {
+  if (types_.kind(type) == TypeKind::Acc) {
+    TypeId inner = tangent(types_[type].parts[0]);
+    return types_.isUnit(inner) ? inner : types_.acc(inner);
+  }
+  return types::tangentType(types_, type);
+}
+
+void Leaves::collect(TypeId type, std::vector<uint32_t>& path, std::vector<Leaf>& out) {
+  if (isBundle(type)) {
+    for (uint32_t k = 0, n = kidCount(type); k < n; ++k) {
+      path.push_back(k);
+      collect(kid(type, k), path, out);
+      path.pop_back();
+    }
+    return;
+  }
+  TypeId t = tangent(type);
+  if (!types_.isUnit(t)) out.push_back({path, type, t});
+}
+
+const std::vector<Leaf>& Leaves::of(TypeId type) {
+  if (auto it = leaves_.find(type); it != leaves_.end()) return it->second;
+  std::vector<Leaf> out;
+  std::vector<uint32_t> path;
+  collect(type, path, out);
+  return leaves_.emplace(type, std::move(out)).first->second;
+}
+
+std::pair<uint32_t, uint32_t> Leaves::range(TypeId type, uint32_t k) {
+  uint32_t begin = 0;
+  for (uint32_t i = 0; i < k; ++i) begin += static_cast<uint32_t>(count(kid(type, i)));
+  return {begin, static_cast<uint32_t>(count(kid(type, k)))};
+}
+
+std::vector<ValueId> Leaves::takeApart(Emit& e, ValueId value, TypeId type, bool ofTangent) {
+  std::vector<ValueId> out;
+  for (const Leaf& leaf : std::vector<Leaf>(of(type))) {
+    ValueId v = value;
+    TypeId t = type;
+    for (uint32_t k : leaf.path) {
+      t = kid(t, k);
+      v = e.kid(v, k, ofTangent ? tangent(t) : t);
+    }
+    out.push_back(v);
+  }
+  return out;
+}
+
+ValueId Leaves::build(Emit& e, TypeId type, const std::vector<ValueId>& leaves, size_t& at) {
+  TypeId t = tangent(type);
+  if (types_.isUnit(t)) return e.make(types_.unit(), {});
+  if (!isBundle(type)) return leaves[at++];
+  std::vector<ValueId> parts;
+  for (uint32_t k = 0, n = kidCount(type); k < n; ++k) parts.push_back(build(e, kid(type, k), leaves, at));
+  return e.make(t, std::move(parts));
+}
+
+ValueId Leaves::putTogether(Emit& e, TypeId type, const std::vector<ValueId>& leaves) {
+  size_t at = 0;
+  return build(e, type, leaves, at);
+}
+
+} // namespace melix::transforms
