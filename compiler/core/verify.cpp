@@ -1,0 +1,379 @@
+#include "core/verify.h"
+
+#include "core/print.h"
+#include "core/walk.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace melix::core {
+
+namespace {
+
+class Verifier {
+public:
+  Verifier(const Module& m, FunctionId id, VerifyBarriers barriers)
+      : m_(m), id_(id), f_(m.functions[id]), types_(m.types), barriers_(barriers), seen_(f_.values.size(), false) {}
+
+  std::vector<std::string> run() {
+    for (DimSym s : f_.dimParams) dims_.insert(s);
+    const Region& body = f_.regions[f_.body];
+    for (ValueId p : body.params) define(p, OpId());
+    region(f_.body);
+    if (!problems_.empty()) return std::move(problems_);
+    const Op& end = terminator(f_, f_.body);
+    if (end.dims.size() != f_.resultDims.size()) report(terminatorId(f_, f_.body), "yields a wrong number of dims");
+    else yields(terminatorId(f_, f_.body), f_.results, f_.resultDims, end.dims);
+    for (InoutPair p : f_.inouts)
+      if (p.param >= body.params.size() || p.result >= f_.results.size()) say("an inout pair is out of range");
+    return std::move(problems_);
+  }
+
+private:
+  void say(std::string text) { problems_.push_back(f_.name + ": " + text); }
+  void report(OpId op, const std::string& text) { say("`" + printOp(m_, id_, op) + "`: " + text); }
+
+  bool inScope(TypeId t) {
+    std::vector<DimSym> syms;
+    types_.collectSymbols(t, syms);
+    return std::all_of(syms.begin(), syms.end(), [&](DimSym s) { return dims_.contains(s); });
+  }
+  bool inScope(DimId d) {
+    std::vector<DimSym> syms;
+    types_.dims.collectSymbols(d, syms);
+    return std::all_of(syms.begin(), syms.end(), [&](DimSym s) { return dims_.contains(s); });
+  }
+  void define(ValueId v, OpId at) {
+    if (seen_[v.index]) say("a value is defined twice");
+    seen_[v.index] = true;
+    if (!inScope(f_.typeOf(v))) {
+      std::string text = "type " + types_.print(f_.typeOf(v)) + " mentions a dimension that is not defined here";
+      if (at.valid()) report(at, text);
+      else say(text);
+    }
+    scope_.push_back(v);
+    visible_.insert(v);
+  }
+
+  /// Ops of a region whose parameters are defined; what it defines leaves the scope with it.
+  void region(RegionId r) {
+    size_t mark = scope_.size();
+    std::vector<DimSym> defined;
+    const std::vector<OpId>& ops = f_.regions[r].ops;
+    for (size_t i = 0; i < ops.size(); ++i) {
+      if ((f_.ops[ops[i]].kind == OpKind::Yield) != (i + 1 == ops.size())) report(ops[i], "yield ends a region, and only it");
+      op(ops[i], defined);
+    }
+    if (ops.empty()) say("a region is empty");
+    for (; scope_.size() > mark; scope_.pop_back()) visible_.erase(scope_.back());
+    for (DimSym s : defined) dims_.erase(s);
+  }
+
+  void op(OpId id, std::vector<DimSym>& defined) {
+    const Op& o = f_.ops[id];
+    if (std::string wrong = inputs(id); !wrong.empty()) report(id, wrong);
+    else if (o.regions.empty()) {
+      for (DimSym s : o.resultDims) defineDim(id, s, defined);
+      if (std::string types = checkOpTypes(m_, f_, o); !types.empty()) report(id, types);
+    } else {
+      structured(id);
+      for (DimSym s : o.resultDims) defineDim(id, s, defined);
+    }
+    for (uint32_t i = 0; i < o.results.size(); ++i) {
+      const Value& v = f_.values[o.results[i]];
+      if (v.def != id || v.index != i) report(id, "a result does not know its op");
+      define(o.results[i], id);
+    }
+  }
+  std::string inputs(OpId id) {
+    const Op& o = f_.ops[id];
+    for (ValueId v : o.operands)
+      if (!visible_.contains(v)) return "an operand is not defined here";
+    for (DimId d : o.dims)
+      if (!inScope(d)) return "dimension " + types_.dims.print(d) + " is not defined here";
+    if (auto* path = std::get_if<Path>(&o.attr))
+      for (const PathStep& s : *path)
+        if (s.length.valid() && !inScope(s.length)) return "the length of a slice is not defined here";
+    for (RegionId r : o.regions)
+      if (f_.regions[r].parent != id) return "a region does not know its op";
+    if (!o.loc.valid() && m_.locs.size() > 0) return "it has no location";
+    if (barriers_.noDerivative && o.kind == OpKind::Derivative) return "no derivative may be left here";
+    bool closure = o.kind == OpKind::Closure || o.kind == OpKind::Apply;
+    return barriers_.noClosure && closure ? "no function value may be left here" : "";
+  }
+  void defineDim(OpId id, DimSym s, std::vector<DimSym>& defined) {
+    if (!dims_.insert(s).second) report(id, "defines a dimension that is defined already");
+    defined.push_back(s);
+  }
+  // --- ops with regions -------------------------------------------------------------------------------------------
+
+  bool arity(OpId id, RegionId r, size_t params, size_t dimParams, size_t yielded, size_t yieldedDims) {
+    const Region& region = f_.regions[r];
+    if (region.ops.empty() || terminator(f_, r).kind != OpKind::Yield) return report(id, "a region does not end in yield"), false;
+    const Op& end = terminator(f_, r);
+    bool fits = region.params.size() == params && region.dimParams.size() == dimParams &&
+                end.operands.size() == yielded && end.dims.size() == yieldedDims;
+    if (!fits)
+      report(id, "a region takes " + std::to_string(region.params.size()) + " values and yields " +
+                     std::to_string(end.operands.size()) + ", not " + std::to_string(params) + " and " + std::to_string(yielded) +
+                     " (or its dims do not fit)");
+    return fits;
+  }
+  void paramIs(OpId id, ValueId p, TypeId want) {
+    if (f_.typeOf(p) != want) report(id, "a parameter is " + types_.print(f_.typeOf(p)) + ", not " + types_.print(want));
+  }
+  types::DimSubst substitution(const std::vector<DimSym>& from, const std::vector<DimId>& to) {
+    types::DimSubst out;
+    for (size_t i = 0; i < from.size() && i < to.size(); ++i) out.emplace(from[i], to[i]);
+    return out;
+  }
+  std::vector<DimId> asDims(const std::vector<DimSym>& syms, size_t from = 0) {
+    std::vector<DimId> out;
+    for (size_t i = from; i < syms.size(); ++i) out.push_back(types_.dims.symbol(syms[i]));
+    return out;
+  }
+  /// Operands of a yield have types `want` once `syms` stand for `values`.
+  void yields(OpId yield, const std::vector<TypeId>& want, const std::vector<DimSym>& syms, const std::vector<DimId>& values,
+              size_t at = 0) {
+    const Op& o = f_.ops[yield];
+    types::DimSubst subst = substitution(syms, values);
+    for (size_t i = 0; i < want.size(); ++i) {
+      TypeId t = types_.substitute(want[i], subst);
+      if (at + i >= o.operands.size()) return report(yield, "yields too few values");
+      if (f_.typeOf(o.operands[at + i]) != t)
+        report(yield, "yields " + types_.print(f_.typeOf(o.operands[at + i])) + " where " + types_.print(t) + " belongs");
+    }
+  }
+  void enter(RegionId r, OpId id) {
+    const std::vector<ValueId>& params = f_.regions[r].params;
+    for (DimSym s : f_.regions[r].dimParams) dims_.insert(s);
+    for (ValueId p : params) define(p, id);
+    region(r);
+    for (ValueId p : params) visible_.erase(p);
+    scope_.resize(scope_.size() - params.size());
+    for (DimSym s : f_.regions[r].dimParams) dims_.erase(s);
+  }
+  std::vector<TypeId> resultTypes(const Op& o, size_t from = 0, size_t count = SIZE_MAX) {
+    std::vector<TypeId> out;
+    for (size_t i = from; i < o.results.size() && out.size() < count; ++i) out.push_back(f_.typeOf(o.results[i]));
+    return out;
+  }
+
+  void structured(OpId id) {
+    const Op& o = f_.ops[id];
+    switch (o.kind) {
+    case OpKind::If: return branch(id);
+    case OpKind::Match: return match(id);
+    case OpKind::For: return forLoop(id);
+    case OpKind::While: return whileLoop(id);
+    case OpKind::Nest: return nest(id);
+    default: return report(id, "takes no regions");
+    }
+  }
+
+  void branch(OpId id) {
+    const Op& o = f_.ops[id];
+    if (o.operands.size() != 1 || f_.typeOf(o.operands[0]) != types_.boolean() || o.regions.size() != 2)
+      return report(id, "needs a bool and two regions");
+    for (RegionId r : o.regions) {
+      if (!arity(id, r, 0, 0, o.results.size(), o.resultDims.size())) return;
+      enter(r, id);
+      yields(terminatorId(f_, r), resultTypes(o), o.resultDims, terminator(f_, r).dims);
+    }
+  }
+
+  void match(OpId id) {
+    const Op& o = f_.ops[id];
+    if (o.operands.size() != 1 || types_.kind(f_.typeOf(o.operands[0])) != TypeKind::Enum) return report(id, "needs an enum");
+    TypeId t = f_.typeOf(o.operands[0]);
+    const auto& regionOf = o.as<MatchAttr>().regionOf;
+    size_t cases = types_.recordInfo(types_[t].record).cases.size();
+    if (regionOf.size() != cases) return report(id, "needs a region for each case");
+    for (uint32_t c = 0; c < cases; ++c) {
+      if (regionOf[c] >= o.regions.size()) return report(id, "no such region");
+      RegionId r = o.regions[regionOf[c]];
+      if (f_.regions[r].params.empty()) continue; // the payload is not taken
+      if (std::count(regionOf.begin(), regionOf.end(), regionOf[c]) != 1) return report(id, "cases with a payload share a region");
+      size_t fields = types_.recordInfo(types_[t].record).cases[c].fields.size();
+      if (f_.regions[r].params.size() != fields) return report(id, "a region takes another payload");
+      for (uint32_t k = 0; k < fields; ++k) paramIs(id, f_.regions[r].params[k], types_.fieldType(t, c, k));
+    }
+    for (RegionId r : o.regions) {
+      if (!arity(id, r, f_.regions[r].params.size(), 0, o.results.size(), o.resultDims.size())) return;
+      enter(r, id);
+      yields(terminatorId(f_, r), resultTypes(o), o.resultDims, terminator(f_, r).dims);
+    }
+  }
+
+  void carries(OpId id, RegionId r, size_t firstParam, size_t firstOperand, size_t count) {
+    const Op& o = f_.ops[id];
+    const Region& region = f_.regions[r];
+    types::DimSubst initial = substitution(region.dimParams, o.dims);
+    for (size_t k = 0; k < count; ++k) {
+      TypeId want = types_.substitute(f_.typeOf(region.params[firstParam + k]), initial);
+      if (f_.typeOf(o.operands[firstOperand + k]) != want)
+        report(id, "carries " + types_.print(f_.typeOf(o.operands[firstOperand + k])) + " as " + types_.print(want));
+    }
+  }
+  std::vector<TypeId> paramTypes(RegionId r, size_t from) {
+    std::vector<TypeId> out;
+    for (size_t i = from; i < f_.regions[r].params.size(); ++i) out.push_back(f_.typeOf(f_.regions[r].params[i]));
+    return out;
+  }
+
+  void forLoop(OpId id) {
+    const Op& o = f_.ops[id];
+    uint32_t collects = o.as<LoopAttr>().collects;
+    if (o.operands.empty() || o.regions.size() != 1 || f_.typeOf(o.operands[0]) != types_.int64()) return report(id, "needs a count and one region");
+    size_t count = o.operands.size() - 1, carried = o.dims.size();
+    if (o.results.size() != count + collects || o.resultDims.size() != carried + (collects > 0)) return report(id, "results do not fit the carries and collects");
+    RegionId r = o.regions[0];
+    if (!arity(id, r, count + 1, carried, count + collects, carried)) return;
+    paramIs(id, f_.regions[r].params[0], types_.int64());
+    carries(id, r, 1, 1, count);
+    std::vector<TypeId> carryTypes = paramTypes(r, 1);
+    enter(r, id);
+    const Op& end = terminator(f_, r);
+    yields(terminatorId(f_, r), carryTypes, f_.regions[r].dimParams, end.dims);
+    std::vector<DimId> after = asDims(o.resultDims, collects > 0);
+    finals(id, carryTypes, f_.regions[r].dimParams, after);
+    for (size_t k = 0; k < collects; ++k) {
+      TypeId want = types_.array(f_.typeOf(end.operands[count + k]), {types_.dims.symbol(o.resultDims[0])});
+      if (f_.typeOf(o.results[count + k]) != want) report(id, "collects " + types_.print(want));
+    }
+  }
+  void finals(OpId id, const std::vector<TypeId>& carryTypes, const std::vector<DimSym>& syms, const std::vector<DimId>& after) {
+    types::DimSubst subst = substitution(syms, after);
+    for (size_t k = 0; k < carryTypes.size(); ++k)
+      if (f_.typeOf(f_.ops[id].results[k]) != types_.substitute(carryTypes[k], subst)) report(id, "a result has another type than its carry");
+  }
+
+  void whileLoop(OpId id) {
+    const Op& o = f_.ops[id];
+    size_t count = o.operands.size(), carried = o.dims.size();
+    if (o.regions.size() != 2 || o.results.size() != count || o.resultDims.size() != carried) return report(id, "needs two regions and a result for each carry");
+    if (!arity(id, o.regions[0], count, carried, 1, 0) || !arity(id, o.regions[1], count, carried, count, carried)) return;
+    for (RegionId r : o.regions) {
+      carries(id, r, 0, 0, count);
+      enter(r, id);
+    }
+    yields(terminatorId(f_, o.regions[0]), {types_.boolean()}, {}, {});
+    RegionId body = o.regions[1];
+    yields(terminatorId(f_, body), paramTypes(body, 0), f_.regions[body].dimParams, terminator(f_, body).dims);
+    finals(id, paramTypes(body, 0), f_.regions[body].dimParams, asDims(o.resultDims));
+  }
+
+  void nest(OpId id) {
+    const Op& o = f_.ops[id];
+    const auto& attr = o.as<NestAttr>();
+    size_t axes = o.dims.size(), yielded = 0, results = 0, units = 0, filters = 0;
+    for (const NestResult& r : attr.results) {
+      bool combine = r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Combine;
+      filters += r.kind == NestResultKind::Filter;
+      yielded += r.kind == NestResultKind::Filter ? 2 : combine ? r.yields : 1;
+      results += resultCount(r, axes);
+      units += combine ? r.yields : 0;
+      for (uint32_t a : r.keep)
+        if (a >= axes) return report(id, "keeps an axis that is not there");
+      if (r.kind == NestResultKind::Collect && r.keep.size() != axes) return report(id, "collecting keeps all axes");
+    }
+    if (o.regions.empty() || o.operands.size() != attr.accs + units || o.results.size() != results + attr.accs || o.resultDims.size() != filters)
+      return report(id, "operands or results do not fit the attribute");
+    RegionId r = o.regions[0];
+    if (!arity(id, r, axes + attr.accs, 0, yielded + attr.accs, 0)) return;
+    for (size_t a = 0; a < axes; ++a) paramIs(id, f_.regions[r].params[a], types_.int64());
+    for (uint32_t k = 0; k < attr.accs; ++k) accumulator(id, r, axes, k, results, yielded);
+    enter(r, id);
+    size_t y = 0, res = 0, filter = 0, unit = attr.accs;
+    for (const NestResult& nr : attr.results) nestResult(id, nr, y, res, filter, unit);
+  }
+  static size_t resultCount(const NestResult& r, size_t axes) {
+    if (r.kind != NestResultKind::Reduce) return 1;
+    if (r.monoid == MonoidKind::Combine) return r.yields;
+    if (r.monoid == MonoidKind::ArgMin || r.monoid == MonoidKind::ArgMax) return axes - r.keep.size();
+    return 1;
+  }
+  void accumulator(OpId id, RegionId r, size_t axes, uint32_t k, size_t results, size_t yielded) {
+    const Op& o = f_.ops[id];
+    TypeId t = f_.typeOf(o.operands[k]);
+    TypeId inner = types_.kind(t) == TypeKind::Acc ? types_[t].parts[0] : t;
+    paramIs(id, f_.regions[r].params[axes + k], types_.acc(inner));
+    if (f_.typeOf(o.results[results + k]) != t) report(id, "an accumulator comes back with another type");
+    const Op& end = terminator(f_, r);
+    if (f_.typeOf(end.operands[yielded + k]) != types_.acc(inner)) report(id, "an accumulator is not yielded");
+  }
+  void nestResult(OpId id, const NestResult& nr, size_t& y, size_t& res, size_t& filter, size_t& unit) {
+    const Op& o = f_.ops[id];
+    const Op& end = terminator(f_, o.regions[0]);
+    std::vector<DimId> kept;
+    for (uint32_t a : nr.keep) kept.push_back(o.dims[a]);
+    auto expect = [&](TypeId want) {
+      if (f_.typeOf(o.results[res]) != want) report(id, "result " + std::to_string(res) + " is not " + types_.print(want));
+      ++res;
+    };
+    TypeId t = f_.typeOf(end.operands[y]);
+    if (nr.kind == NestResultKind::Filter) {
+      if (t != types_.boolean() || o.dims.size() != 1) report(id, "a filter yields a bool and has one axis");
+      expect(types_.array(f_.typeOf(end.operands[y + 1]), {types_.dims.symbol(o.resultDims[filter++])}));
+      y += 2;
+      return;
+    }
+    if (nr.kind == NestResultKind::Collect) {
+      expect(types_.array(t, kept));
+      ++y;
+      return;
+    }
+    if (nr.monoid == MonoidKind::ArgMin || nr.monoid == MonoidKind::ArgMax) {
+      for (size_t k = nr.keep.size(); k < o.dims.size(); ++k) expect(types_.array(types_.int64(), kept));
+      ++y;
+      return;
+    }
+    if (nr.monoid != MonoidKind::Combine) {
+      if (nr.monoid != MonoidKind::Sum && !types_.isScalar(t)) report(id, "reduces scalars only");
+      expect(types_.array(t, kept));
+      ++y;
+      return;
+    }
+    if (nr.combineRegion >= o.regions.size() || !arity(id, o.regions[nr.combineRegion], 2 * nr.yields, 0, nr.yields, 0)) return;
+    RegionId combine = o.regions[nr.combineRegion];
+    for (uint32_t k = 0; k < nr.yields; ++k) {
+      TypeId part = f_.typeOf(end.operands[y + k]);
+      paramIs(id, f_.regions[combine].params[k], part);
+      paramIs(id, f_.regions[combine].params[nr.yields + k], part);
+      if (f_.typeOf(o.operands[unit + k]) != part) report(id, "a unit has another type");
+      expect(types_.array(part, kept));
+    }
+    enter(combine, id);
+    y += nr.yields;
+    unit += nr.yields;
+  }
+
+  const Module& m_;
+  FunctionId id_;
+  const Function& f_;
+  types::TypeStore& types_;
+  VerifyBarriers barriers_;
+  std::vector<std::string> problems_;
+  std::vector<bool> seen_;
+  std::vector<ValueId> scope_;
+  std::unordered_set<ValueId> visible_;
+  std::unordered_set<DimSym> dims_;
+};
+
+} // namespace
+
+std::vector<std::string> verifyFunction(const Module& m, FunctionId f, VerifyBarriers barriers) {
+  return Verifier(m, f, barriers).run();
+}
+
+std::vector<std::string> verify(const Module& m, VerifyBarriers barriers) {
+  std::vector<std::string> out;
+  for (uint32_t i = 0; i < m.functions.size(); ++i) {
+    if (!m.functions[FunctionId(i)].body.valid()) continue;
+    std::vector<std::string> own = verifyFunction(m, FunctionId(i), barriers);
+    out.insert(out.end(), own.begin(), own.end());
+  }
+  return out;
+}
+
+} // namespace melix::core
