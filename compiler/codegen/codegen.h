@@ -1,0 +1,74 @@
+#pragma once
+// Loops to machine code: LLVM IR, a short pipeline, an object file, and the table that maps return addresses to Melix
+// functions and lines. No file is read or written.
+
+#include "loops/ir.h"
+#include "source/source.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace melix::codegen {
+
+enum class TargetKind : uint8_t {
+  Host,     ///< features of this processor
+  Portable, ///< x86-64-v3
+};
+
+struct Options {
+  TargetKind target = TargetKind::Host;
+  bool optimise = true;                 ///< false: LLVM's passes are left out (`-O0`)
+  const SourceStore* sources = nullptr; ///< for places in traces; without it there are none
+  std::string prefix;                   ///< of exported symbols, so that many modules can live side by side
+  std::string sourceName = "melix";     ///< of the compile unit
+};
+
+/// One inlined frame of a call.
+struct Frame {
+  std::string function, file, text; ///< `text`: the source line
+  uint32_t line = 0, column = 0;
+};
+
+/// A return address, as offset from the base, and its frames, innermost first (none: nothing to show).
+struct LineEntry {
+  uint32_t address = 0;
+  std::vector<Frame> frames;
+};
+
+struct LineTable {
+  std::string baseSymbol;  ///< exported by the object …
+  uint64_t baseOffset = 0; ///< … at this offset of its code
+  uint64_t size = 0;       ///< bytes of code
+  std::vector<LineEntry> entries;
+};
+
+/// The table in the layout of the runtime (MelixLineEntry, MelixFrame), the sentinel included.
+struct LineData {
+  std::vector<uint32_t> entries; ///< address, first frame
+  std::vector<uint32_t> frames;  ///< function, file, line, column, text
+  std::string strings;
+  uint64_t count = 0;
+};
+LineData encodeLines(const LineTable& table);
+
+struct Compiled {
+  std::string object; ///< ELF
+  LineTable lines;
+  std::string entry;  ///< symbol of the entry, a MelixEntryFn; empty if the module has none
+  std::string error;  ///< of the code generator itself: a bug; empty if all is well
+};
+
+Compiled compile(const loops::Module& module, const Options& options);
+
+/// The same module as text, after LLVM's passes.
+enum class TextKind : uint8_t { Ir, Assembly };
+std::string compileToText(const loops::Module& module, const Options& options, TextKind kind);
+
+/// Symbol of a function that was kept (`core::Function::keep`): takes `MelixTask*`, dims and leaves.
+std::string exportedSymbol(const loops::Function& function, const Options& options);
+
+/// What stands beside the program's object in an executable: the line table, the MelixProgram and `main`.
+Compiled programObject(const Compiled& program, const Options& options);
+
+} // namespace melix::codegen

@@ -1,0 +1,206 @@
+// Constant data: texts as immortal blocks, type descriptors (melix/abi.h, sections 2 and 3).
+#include "codegen/emitter.h"
+
+#include "melix/abi.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/GlobalVariable.h>
+
+namespace melix::codegen {
+namespace {
+
+using types::TypeId;
+using types::TypeKind;
+
+uint8_t kindOf(TypeKind kind) {
+  switch (kind) {
+  case TypeKind::Bool: return MELIX_KIND_BOOL;
+  case TypeKind::Char: return MELIX_KIND_CHAR;
+  case TypeKind::I8: return MELIX_KIND_I8;
+  case TypeKind::I16: return MELIX_KIND_I16;
+  case TypeKind::I32: return MELIX_KIND_I32;
+  case TypeKind::I64:
+  case TypeKind::Exit: return MELIX_KIND_I64;
+  case TypeKind::U8: return MELIX_KIND_U8;
+  case TypeKind::U16: return MELIX_KIND_U16;
+  case TypeKind::U32: return MELIX_KIND_U32;
+  case TypeKind::U64: return MELIX_KIND_U64;
+  case TypeKind::F16: return MELIX_KIND_F16;
+  case TypeKind::BF16: return MELIX_KIND_BF16;
+  case TypeKind::F32: return MELIX_KIND_F32;
+  case TypeKind::F64: return MELIX_KIND_F64;
+  case TypeKind::F8E4M3: return MELIX_KIND_F8E4M3;
+  case TypeKind::F8E5M2: return MELIX_KIND_F8E5M2;
+  case TypeKind::C64: return MELIX_KIND_C64;
+  case TypeKind::C128: return MELIX_KIND_C128;
+  case TypeKind::Str: return MELIX_KIND_STR;
+  default: return MELIX_KIND_UNIT;
+  }
+}
+
+llvm::GlobalVariable* constantGlobal(llvm::Module& m, llvm::Constant* value, const char* name) {
+  auto* global = new llvm::GlobalVariable(m, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value, name);
+  global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  return global;
+}
+
+} // namespace
+
+llvm::Constant* ModuleEmitter::cString(llvm::StringRef text) {
+  llvm::Constant*& made = strings_[text.str()];
+  if (!made) made = constantGlobal(*llvm, llvm::ConstantDataArray::getString(context, text, true), "text");
+  return made;
+}
+
+llvm::Constant* ModuleEmitter::text(const std::string& text) {
+  llvm::Constant*& made = texts_[text];
+  if (made) return made;
+  auto* words = llvm::ArrayType::get(i64(), 6);
+  auto* bytes = llvm::ConstantDataArray::getString(context, text, false);
+  auto number = [&](llvm::IntegerType* type, uint64_t v) { return llvm::ConstantInt::get(type, v); };
+  auto* i16 = llvm::Type::getInt16Ty(context);
+  llvm::Constant* block = llvm::ConstantStruct::getAnon(
+      {number(i32(), static_cast<uint32_t>(MELIX_IMMORTAL)), number(i16, 0), number(i16, 1), number(i64(), text.size()),
+       llvm::ConstantAggregateZero::get(words), bytes});
+  auto* global = new llvm::GlobalVariable(*llvm, block->getType(), true, llvm::GlobalValue::PrivateLinkage, block, "str");
+  global->setAlignment(llvm::Align(MELIX_DATA_ALIGN));
+  return made = llvm::ConstantExpr::getInBoundsGetElementPtr(i8(), global, number(i64(), MELIX_HEADER_BYTES));
+}
+
+// --- descriptors ------------------------------------------------------------------------------------------------------
+
+llvm::Constant* ModuleEmitter::typeRecord(uint8_t kind, uint8_t rank, TypeId type, uint32_t fieldCount,
+                                          uint32_t caseCount, llvm::Constant* name, llvm::Constant* elem,
+                                          llvm::Constant* fields, llvm::Constant* cases) {
+  loops::StoredForm form = layouts.stored(type);
+  auto orNull = [&](llvm::Constant* c) { return c ? c : llvm::ConstantPointerNull::get(ptr()); };
+  auto byte = [&](uint8_t v) { return llvm::ConstantInt::get(i8(), v); };
+  auto word = [&](uint32_t v) { return llvm::ConstantInt::get(i32(), v); };
+  return llvm::ConstantStruct::get(
+      typeStruct_, {byte(kind), byte(rank), byte(form.counted ? MELIX_HOLDS_REFS : 0), byte(static_cast<uint8_t>(form.align)),
+                    word(form.size), word(fieldCount), word(caseCount), orNull(name), orNull(elem), orNull(fields),
+                    orNull(cases)});
+}
+
+llvm::Constant* ModuleEmitter::field(llvm::Constant* name, TypeId type, uint32_t offset) {
+  return llvm::ConstantStruct::get(fieldStruct_,
+                                   {name ? name : llvm::ConstantPointerNull::get(ptr()), descriptor(type),
+                                    llvm::ConstantInt::get(i32(), offset), llvm::ConstantInt::get(i32(), 0)});
+}
+
+llvm::Constant* ModuleEmitter::fieldTable(const std::vector<llvm::Constant*>& fields) {
+  if (fields.empty()) return nullptr;
+  auto* type = llvm::ArrayType::get(fieldStruct_, fields.size());
+  return constantGlobal(*llvm, llvm::ConstantArray::get(type, fields), "fields");
+}
+
+llvm::Constant* ModuleEmitter::productFields(TypeId type, uint32_t shift) {
+  std::vector<llvm::Constant*> fields;
+  const types::TypeStore& store = layouts.types;
+  bool isStruct = store.kind(type) == TypeKind::Struct;
+  for (uint32_t k = 0, n = layouts.partCount(type); k < n; ++k) {
+    llvm::Constant* name = nullptr;
+    if (isStruct) {
+      NameId id = store.recordInfo(store[type].record).cases[0].fields[k].name;
+      std::string_view text = id ? store.names.text(id) : std::string_view();
+      if (id) name = cString({text.data(), text.size()});
+    }
+    fields.push_back(field(name, layouts.part(type, k), layouts.partOffset(type, k) + shift));
+  }
+  return fieldTable(fields);
+}
+
+llvm::Constant* ModuleEmitter::enumCases(TypeId type) {
+  std::vector<llvm::Constant*> cases;
+  types::RecordId record = layouts.types[type].record;
+  size_t count = layouts.types.recordInfo(record).cases.size();
+  for (uint32_t c = 0; c < count; ++c) {
+    std::vector<llvm::Constant*> fields;
+    uint32_t fieldCount = layouts.fieldCount(type, c);
+    for (uint32_t k = 0; k < fieldCount; ++k) {
+      NameId id = layouts.types.recordInfo(record).cases[c].fields[k].name;
+      llvm::Constant* name = nullptr;
+      if (id) name = cString(llvm::StringRef(layouts.types.names.text(id).data(), layouts.types.names.text(id).size()));
+      fields.push_back(field(name, layouts.field(type, c, k), layouts.fieldOffset(type, c, k)));
+    }
+    NameId id = layouts.types.recordInfo(record).cases[c].name;
+    std::string_view caseName = id ? layouts.types.names.text(id) : std::string_view("?");
+    llvm::Constant* table = fieldTable(fields);
+    cases.push_back(llvm::ConstantStruct::get(
+        caseStruct_, {cString({caseName.data(), caseName.size()}),
+                      table ? table : llvm::ConstantPointerNull::get(ptr()), llvm::ConstantInt::get(i32(), fieldCount),
+                      llvm::ConstantInt::get(i32(), layouts.nodeBytes(type, c))}));
+  }
+  if (cases.empty()) return nullptr;
+  return constantGlobal(*llvm, llvm::ConstantArray::get(llvm::ArrayType::get(caseStruct_, cases.size()), cases), "cases");
+}
+
+llvm::Constant* ModuleEmitter::descriptor(TypeId type) {
+  const types::TypeStore& store = layouts.types;
+  TypeKind kind = store.kind(type);
+  if (types::scalarBits(kind) != 0 || kind == TypeKind::Str || kind == TypeKind::Exit || store.isUnit(type)) {
+    auto* all = llvm->getOrInsertGlobal("melix_scalar_types", llvm::ArrayType::get(typeStruct_, 20));
+    return llvm::ConstantExpr::getInBoundsGetElementPtr(
+        typeStruct_, all, llvm::ConstantInt::get(i64(), kindOf(kind)));
+  }
+  if (kind == TypeKind::Pack && store.kind(layouts.packInner(type)) == TypeKind::Array)
+    return descriptor(layouts.packInner(type));
+  // Declared before it is filled: types may be recursive.
+  llvm::GlobalVariable*& made = descriptors_[type.index];
+  if (made) return made;
+  auto* global = new llvm::GlobalVariable(*llvm, typeStruct_, true, llvm::GlobalValue::PrivateLinkage, nullptr, "type");
+  made = global;
+  llvm::Constant* value = nullptr;
+  auto recordName = [&] {
+    std::string_view text = store.names.text(store.recordInfo(store[type].record).name);
+    return cString({text.data(), text.size()});
+  };
+  switch (kind) {
+  case TypeKind::Array:
+    value = typeRecord(MELIX_KIND_ARRAY, static_cast<uint8_t>(store.rank(type)), type, 0, 0, nullptr,
+                       descriptor(store.element(type)), nullptr, nullptr);
+    break;
+  case TypeKind::List:
+    value = typeRecord(MELIX_KIND_LIST, 0, type, 0, 0, nullptr, descriptor(store[type].parts[0]), nullptr, nullptr);
+    break;
+  case TypeKind::Enum: {
+    auto count = static_cast<uint32_t>(store.recordInfo(store[type].record).cases.size());
+    value = typeRecord(MELIX_KIND_ENUM, 0, type, 0, count, recordName(), nullptr, nullptr, enumCases(type));
+    break;
+  }
+  case TypeKind::Struct:
+    value = typeRecord(MELIX_KIND_STRUCT, 0, type, layouts.partCount(type), 0, recordName(), nullptr,
+                       productFields(type, 0), nullptr);
+    break;
+  case TypeKind::Pack: {
+    // The hidden dims come first; a reader sees the inner product behind them.
+    TypeId inner = layouts.packInner(type);
+    bool isStruct = store.kind(inner) == TypeKind::Struct;
+    uint32_t shift = layouts.packOffset(type);
+    if (isStruct || store.kind(inner) == TypeKind::Tuple) {
+      llvm::Constant* name = nullptr;
+      if (isStruct) {
+        std::string_view text = store.names.text(store.recordInfo(store[inner].record).name);
+        name = cString({text.data(), text.size()});
+      }
+      value = typeRecord(isStruct ? MELIX_KIND_STRUCT : MELIX_KIND_TUPLE, 0, type, layouts.partCount(inner), 0, name,
+                         nullptr, productFields(inner, shift), nullptr);
+    } else {
+      value = typeRecord(MELIX_KIND_TUPLE, 0, type, 1, 0, nullptr, nullptr,
+                         fieldTable({field(nullptr, inner, shift)}), nullptr);
+    }
+    break;
+  }
+  case TypeKind::Tuple:
+  case TypeKind::Known:
+    value = typeRecord(MELIX_KIND_TUPLE, 0, type, layouts.partCount(type), 0, nullptr, nullptr, productFields(type, 0),
+                       nullptr);
+    break;
+  default:
+    value = typeRecord(MELIX_KIND_OPAQUE, 0, type, 0, 0, cString(store.print(type)), nullptr, nullptr, nullptr);
+  }
+  global->setInitializer(value);
+  return global;
+}
+
+} // namespace melix::codegen

@@ -1,0 +1,118 @@
+// Checks, panics and calls of the runtime.
+#include "codegen/function_emitter.h"
+
+#include "codegen/debug_info.h"
+
+namespace melix::codegen {
+namespace {
+
+const char* symbolOf(ops::BuiltinKind kind) {
+  switch (kind) {
+#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                                 \
+  case ops::BuiltinKind::Kind: return #Symbol;
+#include "ops/builtins.def"
+  }
+  return "";
+}
+
+} // namespace
+
+/// `numbers`: an array of i64 in memory.
+void FunctionEmitter::panicFormat(const std::string& text, llvm::Value* numbers, size_t count) {
+  if (count == 0) {
+    call(m_.runtime("melix_panic", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64()}, false),
+         {task_, m_.cString(text), b_.getInt64(text.size())});
+    return;
+  }
+  call(m_.runtime("melix_panic_format", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64(), m_.ptr()}, false),
+       {task_, m_.cString(text), b_.getInt64(count), numbers});
+}
+
+void FunctionEmitter::emitCheck(const Stmt& s) {
+  llvm::BasicBlock *failed = block("failed"), *fine = block("fine");
+  b_.CreateCondBr(value(s.operands[0]), fine, failed);
+  b_.SetInsertPoint(failed);
+  size_t count = std::min<size_t>(s.operands.size() - 1, 4);
+  llvm::Value* numbers = kernel_ ? failRecord_ : count ? slot(8 * count) : nullptr;
+  for (size_t k = 0; k < count; ++k)
+    b_.CreateStore(value(s.operands[k + 1]), b_.CreateConstInBoundsGEP1_64(m_.i64(), numbers, k));
+  if (kernel_) {
+    b_.CreateRet(b_.getInt64(checks_.size()));
+    checks_.push_back(&s);
+  } else {
+    panicFormat(s.as<loops::Message>().text, numbers, count);
+    b_.CreateUnreachable();
+  }
+  b_.SetInsertPoint(fine);
+}
+
+void FunctionEmitter::emitPanic(const Stmt& s) {
+  call(m_.runtime("melix_panic", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64()}, false),
+       {task_, value(s.operands[0]), value(s.operands[1])});
+  b_.CreateUnreachable();
+  // What follows in the region is dead; it still needs a block.
+  b_.SetInsertPoint(block("dead"));
+}
+
+void FunctionEmitter::emitBuiltin(const Stmt& s) {
+  call(runtime(symbolOf(s.as<ops::BuiltinKind>()), b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.ptr()}),
+       {task_, value(s.operands[0]), value(s.operands[1])});
+}
+
+void FunctionEmitter::emitFormat(const Stmt& s) {
+  const auto& attr = s.as<loops::FormatCall>();
+  auto* text = llvm::StructType::get(m_.context, {m_.ptr(), m_.i64()});
+  llvm::Value* r = call(
+      runtime("melix_format_value", text, {m_.ptr(), m_.ptr(), m_.ptr(), m_.ptr(), m_.i64(), m_.i32()}),
+      {task_, m_.descriptor(attr.type), value(s.operands[0]), m_.cString(attr.spec), b_.getInt64(attr.spec.size()),
+       b_.getInt32(attr.quoted)});
+  set(s.results[0], b_.CreateExtractValue(r, 0));
+  set(s.results[1], b_.CreateExtractValue(r, 1));
+}
+
+void FunctionEmitter::emitRuntimeCall(const Stmt& s) {
+  using loops::RuntimeKind;
+  const auto& attr = s.as<loops::RuntimeCall>();
+  auto* p = m_.ptr();
+  auto arg = [&](size_t k) { return value(s.operands[k]); };
+  switch (attr.kind) {
+  case RuntimeKind::ListPush:
+  case RuntimeKind::ListPop: {
+    const char* name = attr.kind == RuntimeKind::ListPush ? "melix_list_push" : "melix_list_pop";
+    return setResult(s, call(runtime(name, p, {p, p, p}), {task_, arg(0), m_.descriptor(attr.type)}));
+  }
+  case RuntimeKind::ListReserve:
+    call(runtime("melix_list_reserve", b_.getVoidTy(), {p, p, p, m_.i64()}),
+         {task_, arg(0), m_.descriptor(attr.type), arg(1)});
+    return;
+  case RuntimeKind::ListLength: return setResult(s, call(runtime("melix_list_length", m_.i64(), {p}), {arg(0)}));
+  case RuntimeKind::ListToArray:
+    return setResult(s, call(runtime("melix_list_to_array", p, {p, p, p}), {task_, arg(0), m_.descriptor(attr.type)}));
+  case RuntimeKind::ListFromArray:
+    return setResult(s, call(runtime("melix_list_from_array", p, {p, p, m_.i64(), p}),
+                             {task_, arg(0), arg(1), m_.descriptor(attr.type)}));
+  case RuntimeKind::ArgSort:
+    return setResult(s, call(runtime("melix_argsort", p, {p, p, p, m_.i64(), m_.i64()}),
+                             {task_, m_.descriptor(attr.type), arg(0), arg(1), arg(2)}));
+  case RuntimeKind::RetainElements:
+  case RuntimeKind::ReleaseElements: break;
+  }
+  // One value after another.
+  const char* name = attr.kind == RuntimeKind::RetainElements ? "melix_retain_value" : "melix_release_value";
+  llvm::BasicBlock *head = block("each"), *body = block("one"), *done = block("all");
+  llvm::BasicBlock* from = b_.GetInsertBlock();
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  auto* i = b_.CreatePHI(m_.i64(), 2);
+  i->addIncoming(b_.getInt64(0), from);
+  b_.CreateCondBr(b_.CreateICmpSLT(i, arg(1)), body, done);
+  b_.SetInsertPoint(body);
+  llvm::Value* offset = b_.CreateNSWMul(i, b_.getInt64(m_.layouts.stored(attr.type).size));
+  call(runtime(name, b_.getVoidTy(), {p, p, p}),
+       {task_, m_.descriptor(attr.type), b_.CreateInBoundsGEP(m_.i8(), arg(0), offset)});
+  i->addIncoming(b_.CreateNSWAdd(i, b_.getInt64(1)), b_.GetInsertBlock());
+  b_.CreateBr(head);
+  b_.SetInsertPoint(done);
+}
+
+} // namespace melix::codegen

@@ -1,0 +1,130 @@
+#include "codegen/emitter.h"
+
+#include "codegen/debug_info.h"
+
+namespace melix::codegen {
+namespace {
+
+using loops::ClassKind;
+using loops::FunctionKind;
+using types::TypeKind;
+
+} // namespace
+
+ModuleEmitter::ModuleEmitter(const loops::Module& m, const Options& o, llvm::LLVMContext& c)
+    : module(m), options(o), context(c), llvm(std::make_unique<llvm::Module>(o.sourceName, c)),
+      layouts(m.core.types), debug(std::make_unique<DebugInfo>(*llvm, m.core, o)) {
+  auto* p = ptr();
+  typeStruct_ = llvm::StructType::create(
+      context, {i8(), i8(), i8(), i8(), i32(), i32(), i32(), p, p, p, p}, "MelixType");
+  fieldStruct_ = llvm::StructType::create(context, {p, p, i32(), i32()}, "MelixField");
+  caseStruct_ = llvm::StructType::create(context, {p, p, i32(), i32()}, "MelixCase");
+}
+
+ModuleEmitter::~ModuleEmitter() = default;
+
+// --- types ------------------------------------------------------------------------------------------------------------
+
+llvm::Type* ModuleEmitter::typeOf(loops::ValueType type) {
+  if (type.cls != ClassKind::Scalar) return ptr();
+  switch (type.scalar) {
+  case TypeKind::Bool: return i1();
+  case TypeKind::F16: return llvm::Type::getHalfTy(context);
+  case TypeKind::BF16: return llvm::Type::getBFloatTy(context);
+  case TypeKind::F32: return llvm::Type::getFloatTy(context);
+  case TypeKind::F64: return llvm::Type::getDoubleTy(context);
+  default: return llvm::IntegerType::get(context, types::scalarBits(type.scalar));
+  }
+}
+
+llvm::Type* ModuleEmitter::memoryTypeOf(loops::ValueType type) {
+  bool isBool = type.cls == ClassKind::Scalar && type.scalar == TypeKind::Bool;
+  return isBool ? i8() : typeOf(type);
+}
+
+llvm::Type* ModuleEmitter::resultOf(const loops::Function& fn) {
+  if (fn.results.empty()) return llvm::Type::getVoidTy(context);
+  if (fn.results.size() == 1) return typeOf(fn.results[0]);
+  std::vector<llvm::Type*> parts;
+  for (loops::ValueType type : fn.results) parts.push_back(typeOf(type));
+  return llvm::StructType::get(context, parts);
+}
+
+llvm::FunctionCallee ModuleEmitter::runtime(llvm::StringRef name, llvm::Type* result,
+                                            llvm::ArrayRef<llvm::Type*> params, bool returns) {
+  llvm::FunctionCallee callee = llvm->getOrInsertFunction(name, llvm::FunctionType::get(result, params, false));
+  auto* f = llvm::cast<llvm::Function>(callee.getCallee());
+  f->addFnAttr(llvm::Attribute::NoUnwind);
+  if (!returns) {
+    f->addFnAttr(llvm::Attribute::NoReturn);
+    f->addFnAttr(llvm::Attribute::Cold);
+  }
+  return callee;
+}
+
+// --- functions --------------------------------------------------------------------------------------------------------
+
+void ModuleEmitter::addAttributes(llvm::Function* f) {
+  f->addFnAttr("frame-pointer", "all");
+  f->addFnAttr("probe-stack", "inline-asm");
+  f->addFnAttr(llvm::Attribute::NoUnwind);
+}
+
+void ModuleEmitter::declare(loops::FunctionId id) {
+  const loops::Function& fn = module.functions[id];
+  std::vector<llvm::Type*> params;
+  llvm::Type* result;
+  if (fn.kind == FunctionKind::Orchestration) {
+    params.push_back(ptr());
+    for (loops::ValueId p : fn.params()) params.push_back(typeOf(fn.typeOf(p)));
+    result = resultOf(fn);
+  } else {
+    params = {ptr(), ptr(), i64(), i64()};
+    result = i64();
+  }
+  std::string name = fn.exported ? exportedSymbol(fn, options) : fn.key;
+  auto linkage = fn.exported ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage;
+  auto* f = llvm::Function::Create(llvm::FunctionType::get(result, params, false), linkage, name, *llvm);
+  addAttributes(f);
+  if (fn.inlined && fn.closed) f->addFnAttr(llvm::Attribute::AlwaysInline);
+  functions_[id.index] = f;
+  if (fn.kind != FunctionKind::Kernel) return;
+
+  // The kernel itself: captures, bounds, and a record for the numbers of a failed check.
+  params.clear();
+  for (loops::ValueId p : fn.params()) params.push_back(typeOf(fn.typeOf(p)));
+  params.push_back(ptr());
+  auto* kernel = llvm::Function::Create(llvm::FunctionType::get(i64(), params, false), llvm::Function::InternalLinkage,
+                                        fn.key + ".kernel", *llvm);
+  addAttributes(kernel);
+  for (unsigned k = 0; k < params.size(); ++k)
+    if (params[k]->isPointerTy()) kernel->addParamAttr(k, llvm::Attribute::NoAlias);
+  kernels_[id.index] = kernel;
+}
+
+/// i32 entry(task, args): the program's own entry gives an i64 status.
+void ModuleEmitter::emitEntry() {
+  entrySymbol = options.prefix + "melix_entry";
+  auto* f = llvm::Function::Create(llvm::FunctionType::get(i32(), {ptr(), ptr()}, false),
+                                   llvm::Function::ExternalLinkage, entrySymbol, *llvm);
+  addAttributes(f);
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", f));
+  llvm::Function* entry = functionOf(module.entry);
+  llvm::Value* status = b.CreateCall(entry, {f->getArg(0)});
+  if (!status->getType()->isIntegerTy(64)) status = b.getInt64(0);
+  b.CreateRet(b.CreateTrunc(status, i32()));
+}
+
+void ModuleEmitter::run() {
+  // The entry comes first: it is the symbol from which the code of the module is measured.
+  for (uint32_t f = 0; f < module.functions.size(); ++f) declare(loops::FunctionId(f));
+  if (module.entry) emitEntry();
+  for (uint32_t f = 0; f < module.functions.size(); ++f) emitFunction(*this, loops::FunctionId(f));
+  debug->finish();
+}
+
+std::string exportedSymbol(const loops::Function& function, const Options& options) {
+  return options.prefix + "melix." + function.key;
+}
+
+} // namespace melix::codegen

@@ -1,0 +1,79 @@
+#pragma once
+// Internal: the module under construction, and what all emitters of functions share.
+
+#include "codegen/codegen.h"
+#include "loops/layout.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include <map>
+#include <memory>
+
+namespace melix::codegen {
+
+class DebugInfo;
+
+/// An LLVM function for each function of Loops, with a chunk function in front of each kernel.
+class ModuleEmitter {
+public:
+  ModuleEmitter(const loops::Module& module, const Options& options, llvm::LLVMContext& context);
+  ~ModuleEmitter();
+
+  void run();
+
+  const loops::Module& module;
+  const Options& options;
+  llvm::LLVMContext& context;
+  std::unique_ptr<llvm::Module> llvm;
+  loops::Layouts layouts;
+  std::unique_ptr<DebugInfo> debug;
+
+  // types.cpp
+  llvm::Type* typeOf(loops::ValueType type);
+  llvm::Type* memoryTypeOf(loops::ValueType type);
+  llvm::Type* resultOf(const loops::Function& fn);
+  llvm::PointerType* ptr() { return llvm::PointerType::get(context, 0); }
+  llvm::IntegerType* i1() { return llvm::Type::getInt1Ty(context); }
+  llvm::IntegerType* i8() { return llvm::Type::getInt8Ty(context); }
+  llvm::IntegerType* i32() { return llvm::Type::getInt32Ty(context); }
+  llvm::IntegerType* i64() { return llvm::Type::getInt64Ty(context); }
+
+  /// A function of the runtime (melix/abi.h), declared at first use.
+  llvm::FunctionCallee runtime(llvm::StringRef name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> params,
+                               bool returns = true);
+
+  // functions
+  llvm::Function* functionOf(loops::FunctionId f) const { return functions_.at(f.index); }
+  llvm::Function* kernelOf(loops::FunctionId f) const { return kernels_.at(f.index); }
+  std::string entrySymbol;
+
+  // constants.cpp
+  llvm::Constant* text(const std::string& text);     ///< data of an immortal block
+  llvm::Constant* cString(llvm::StringRef text);     ///< NUL-terminated
+  llvm::Constant* descriptor(types::TypeId type);    ///< a MelixType
+
+private:
+  void declare(loops::FunctionId f);
+  void addAttributes(llvm::Function* f);
+  void emitEntry();
+  llvm::Constant* typeRecord(uint8_t kind, uint8_t rank, types::TypeId type, uint32_t fieldCount, uint32_t caseCount,
+                             llvm::Constant* name, llvm::Constant* elem, llvm::Constant* fields,
+                             llvm::Constant* cases);
+  llvm::Constant* fieldTable(const std::vector<llvm::Constant*>& fields);
+  llvm::Constant* field(llvm::Constant* name, types::TypeId type, uint32_t offset);
+  llvm::Constant* enumCases(types::TypeId type);
+  llvm::Constant* productFields(types::TypeId type, uint32_t shift);
+  llvm::StructType* typeStruct_;
+  llvm::StructType* fieldStruct_;
+  llvm::StructType* caseStruct_;
+  std::map<uint32_t, llvm::Function*> functions_, kernels_;
+  std::map<std::string, llvm::Constant*> texts_, strings_;
+  std::map<uint32_t, llvm::GlobalVariable*> descriptors_;
+};
+
+/// Emits the body of one function (or kernel).
+void emitFunction(ModuleEmitter& module, loops::FunctionId f);
+
+} // namespace melix::codegen

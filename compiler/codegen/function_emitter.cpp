@@ -1,0 +1,178 @@
+#include "codegen/function_emitter.h"
+
+#include "codegen/debug_info.h"
+
+namespace melix::codegen {
+
+using loops::FunctionKind;
+using loops::StmtKind;
+
+namespace {
+constexpr size_t maxNumbers = 4; ///< of a failed check
+}
+
+FunctionEmitter::FunctionEmitter(ModuleEmitter& module, loops::FunctionId id)
+    : m_(module), fn_(module.module.functions[id]), id_(id), b_(module.context) {}
+
+void emitFunction(ModuleEmitter& module, loops::FunctionId f) { FunctionEmitter(module, f).run(); }
+
+void FunctionEmitter::run() {
+  switch (fn_.kind) {
+  case FunctionKind::Orchestration: return emitOrchestration();
+  case FunctionKind::Chunk: return emitChunk();
+  case FunctionKind::Kernel:
+    emitKernel();
+    return emitKernelLauncher();
+  }
+}
+
+/// Opens the body. Slots of the frame are put into a block of their own, which jumps to the body.
+void FunctionEmitter::beginBody(llvm::Function* f) {
+  function_ = f;
+  values_.clear();
+  m_.debug->beginFunction(f, fn_.name, fn_.loc);
+  entry_ = block("entry");
+  llvm::BasicBlock* body = block("body");
+  b_.SetInsertPoint(entry_);
+  b_.SetCurrentDebugLocation(llvm::DebugLoc());
+  b_.CreateBr(body);
+  b_.SetInsertPoint(body);
+  b_.SetCurrentDebugLocation(m_.debug->nowhere());
+}
+
+void FunctionEmitter::emitOrchestration() {
+  beginBody(m_.functionOf(id_));
+  task_ = function_->getArg(0);
+  for (size_t k = 0; k < fn_.params().size(); ++k)
+    set(fn_.params()[k], function_->getArg(static_cast<unsigned>(k + 1)));
+  Values results = region(fn_.body);
+  if (results.empty()) {
+    b_.CreateRetVoid();
+  } else if (results.size() == 1) {
+    b_.CreateRet(results[0]);
+  } else {
+    llvm::Value* all = llvm::PoisonValue::get(m_.resultOf(fn_));
+    for (unsigned k = 0; k < results.size(); ++k) all = b_.CreateInsertValue(all, results[k], k);
+    b_.CreateRet(all);
+  }
+}
+
+/// Captures lie in a struct of the launching frame, each in 8 bytes.
+void FunctionEmitter::emitChunk() {
+  beginBody(m_.functionOf(id_));
+  task_ = function_->getArg(0);
+  const std::vector<ValueId>& params = fn_.params();
+  set(params[0], function_->getArg(2));
+  set(params[1], function_->getArg(3));
+  for (size_t k = 2; k < params.size(); ++k) {
+    llvm::Value* at = b_.CreateConstInBoundsGEP1_64(m_.i64(), function_->getArg(1), k - 2);
+    set(params[k], b_.CreateLoad(m_.typeOf(fn_.typeOf(params[k])), at));
+  }
+  region(fn_.body);
+  b_.CreateRet(b_.getInt64(-1));
+}
+
+void FunctionEmitter::emitKernel() {
+  kernel_ = true;
+  task_ = nullptr;
+  beginBody(m_.kernelOf(id_));
+  for (size_t k = 0; k < fn_.params().size(); ++k) set(fn_.params()[k], function_->getArg(static_cast<unsigned>(k)));
+  failRecord_ = function_->getArg(static_cast<unsigned>(fn_.params().size()));
+  region(fn_.body);
+  b_.CreateRet(b_.getInt64(-1));
+}
+
+/// The chunk function of a kernel: what the kernel says has failed becomes a panic here.
+void FunctionEmitter::emitKernelLauncher() {
+  kernel_ = false;
+  beginBody(m_.functionOf(id_));
+  task_ = function_->getArg(0);
+  const std::vector<ValueId>& params = fn_.params();
+  Values args{function_->getArg(2), function_->getArg(3)};
+  for (size_t k = 2; k < params.size(); ++k) {
+    llvm::Value* at = b_.CreateConstInBoundsGEP1_64(m_.i64(), function_->getArg(1), k - 2);
+    args.push_back(b_.CreateLoad(m_.typeOf(fn_.typeOf(params[k])), at));
+  }
+  llvm::Value* record = slot(8 * maxNumbers);
+  args.push_back(record);
+  llvm::Value* failed = b_.CreateCall(m_.kernelOf(id_), args);
+  llvm::BasicBlock* done = block("done");
+  auto* which = b_.CreateSwitch(failed, done);
+  for (size_t k = 0; k < checks_.size(); ++k) {
+    llvm::BasicBlock* at = block("failed");
+    which->addCase(b_.getInt64(k), at);
+    b_.SetInsertPoint(at);
+    b_.SetCurrentDebugLocation(m_.debug->location(checks_[k]->loc));
+    panicFormat(checks_[k]->as<loops::Message>().text, record, std::min(checks_[k]->operands.size() - 1, maxNumbers));
+    b_.CreateUnreachable();
+  }
+  b_.SetInsertPoint(done);
+  b_.SetCurrentDebugLocation(m_.debug->nowhere());
+  b_.CreateRet(b_.getInt64(-1));
+}
+
+llvm::Value* FunctionEmitter::slot(uint64_t bytes) {
+  llvm::IRBuilder<> at(entry_, entry_->begin());
+  auto* made = at.CreateAlloca(llvm::ArrayType::get(m_.i8(), bytes));
+  made->setAlignment(llvm::Align(16));
+  return made;
+}
+
+llvm::Value* FunctionEmitter::call(llvm::FunctionCallee callee, llvm::ArrayRef<llvm::Value*> args) {
+  return b_.CreateCall(callee, args);
+}
+
+FunctionEmitter::Values FunctionEmitter::region(loops::RegionId r) {
+  for (loops::StmtId id : fn_.regions[r].stmts) {
+    const Stmt& s = fn_.stmts[id];
+    if (s.kind == StmtKind::Yield) {
+      Values out;
+      for (ValueId v : s.operands) out.push_back(value(v));
+      return out;
+    }
+    b_.SetCurrentDebugLocation(m_.debug->location(s.loc));
+    statement(s);
+  }
+  return {};
+}
+
+void FunctionEmitter::statement(const Stmt& s) {
+  switch (s.kind) {
+  case StmtKind::Const: return emitConst(s);
+  case StmtKind::Text: return setResult(s, m_.text(s.as<std::string>()));
+  case StmtKind::Scalar: return emitScalar(s);
+  case StmtKind::PointerOf: return setResult(s, value(s.operands[0]));
+  case StmtKind::Descriptor: return setResult(s, m_.descriptor(s.as<types::TypeId>()));
+  case StmtKind::Load: return emitLoad(s);
+  case StmtKind::Store: return emitStore(s);
+  case StmtKind::AddressOf: return setResult(s, address(s, s.operands.size()));
+  case StmtKind::Scratch: return setResult(s, slot(s.as<uint64_t>()));
+  case StmtKind::CopyBytes:
+    b_.CreateMemCpy(value(s.operands[0]), llvm::Align(1), value(s.operands[1]), llvm::Align(1), value(s.operands[2]));
+    return;
+  case StmtKind::ZeroBytes:
+    b_.CreateMemSet(value(s.operands[0]), b_.getInt8(0), value(s.operands[1]), llvm::Align(1));
+    return;
+  case StmtKind::AllocArray: return emitAllocArray(s);
+  case StmtKind::AllocNode: return emitAllocNode(s);
+  case StmtKind::Retain:
+  case StmtKind::Drop: return emitCount(s);
+  case StmtKind::EnsureUnique: return emitEnsureUnique(s);
+  case StmtKind::KeepAlive: return;
+  case StmtKind::Call: return emitCall(s);
+  case StmtKind::Builtin: return emitBuiltin(s);
+  case StmtKind::Runtime: return emitRuntimeCall(s);
+  case StmtKind::Format: return emitFormat(s);
+  case StmtKind::Tag: return emitTag(s);
+  case StmtKind::Check: return emitCheck(s);
+  case StmtKind::Panic: return emitPanic(s);
+  case StmtKind::If: return emitIf(s);
+  case StmtKind::Switch: return emitSwitch(s);
+  case StmtKind::For: return emitFor(s);
+  case StmtKind::While: return emitWhile(s);
+  case StmtKind::Launch: return emitLaunch(s);
+  case StmtKind::Yield: return;
+  }
+}
+
+} // namespace melix::codegen

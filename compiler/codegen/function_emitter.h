@@ -1,0 +1,96 @@
+#pragma once
+// Internal: one function of Loops as LLVM IR. One file for each group of statements: emit_scalar, emit_memory,
+// emit_control, emit_runtime.
+
+#include "codegen/emitter.h"
+
+#include <unordered_map>
+
+namespace melix::codegen {
+
+class FunctionEmitter {
+public:
+  FunctionEmitter(ModuleEmitter& module, loops::FunctionId id);
+  void run();
+
+private:
+  using Stmt = loops::Stmt;
+  using ValueId = loops::ValueId;
+  using Values = std::vector<llvm::Value*>;
+
+  llvm::Value* value(ValueId v) const { return values_.at(v.index); }
+  void set(ValueId v, llvm::Value* x) { values_[v.index] = x; }
+  void setResult(const Stmt& s, llvm::Value* x) { set(s.results[0], x); }
+  llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(m_.context, name, function_); }
+  /// A slot of the frame, made once at the function's start.
+  llvm::Value* slot(uint64_t bytes);
+  llvm::Value* call(llvm::FunctionCallee callee, llvm::ArrayRef<llvm::Value*> args);
+  llvm::FunctionCallee runtime(const char* name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> params) {
+    return m_.runtime(name, result, params);
+  }
+  bool isKernel() const { return kernel_; }
+  void beginBody(llvm::Function* f);
+
+  void emitKernel();
+  void emitChunk();         ///< task, captures, begin, end
+  void emitKernelLauncher();
+  void emitOrchestration();
+
+  /// Statements of a region; values of its yield.
+  Values region(loops::RegionId r);
+  void statement(const Stmt& s);
+
+  // emit_scalar.cpp
+  void emitConst(const Stmt& s);
+  void emitScalar(const Stmt& s);
+  llvm::Value* binary(core::OpKind op, llvm::Value* a, llvm::Value* b, types::TypeKind kind);
+  llvm::Value* floorDivide(llvm::Value* a, llvm::Value* b, types::TypeKind kind, bool remainder);
+  llvm::Value* minMax(bool min, llvm::Value* a, llvm::Value* b, types::TypeKind kind);
+  llvm::Value* compare(ops::CmpKind how, llvm::Value* a, llvm::Value* b, types::TypeKind kind);
+  llvm::Value* convert(llvm::Value* v, types::TypeKind from, types::TypeKind to, ops::ConvertMode mode);
+  llvm::Value* saturateInt(llvm::Value* v, types::TypeKind from, types::TypeKind to);
+  llvm::Value* withoutNanBits(llvm::Value* v);
+  llvm::Value* isNan(llvm::Value* v) { return b_.CreateFCmpUNO(v, v); }
+
+  // emit_memory.cpp
+  llvm::Value* address(const Stmt& s, size_t operandCount);
+  void emitLoad(const Stmt& s);
+  void emitStore(const Stmt& s);
+  void emitAllocArray(const Stmt& s);
+  void emitAllocNode(const Stmt& s);
+  void emitEnsureUnique(const Stmt& s);
+  void emitCount(const Stmt& s);
+  void emitTag(const Stmt& s);
+
+  // emit_control.cpp
+  void emitIf(const Stmt& s);
+  void emitSwitch(const Stmt& s);
+  void emitFor(const Stmt& s);
+  void emitWhile(const Stmt& s);
+  void emitCall(const Stmt& s);
+  void emitLaunch(const Stmt& s);
+  void poll();
+  void merge(const Stmt& s, llvm::BasicBlock* join, const std::vector<std::pair<llvm::BasicBlock*, Values>>& ends);
+
+  // emit_runtime.cpp
+  void emitCheck(const Stmt& s);
+  void emitPanic(const Stmt& s);
+  void panicFormat(const std::string& text, llvm::Value* numbers, size_t count);
+  void emitBuiltin(const Stmt& s);
+  void emitFormat(const Stmt& s);
+  void emitRuntimeCall(const Stmt& s);
+
+  ModuleEmitter& m_;
+  const loops::Function& fn_;
+  loops::FunctionId id_;
+  llvm::IRBuilder<> b_;
+  llvm::Function* function_ = nullptr;
+  llvm::BasicBlock* entry_ = nullptr; ///< holds slots only
+  llvm::Value* task_ = nullptr;       ///< null in a kernel
+  llvm::Value* failRecord_ = nullptr; ///< of a kernel
+  bool kernel_ = false;
+  std::vector<const Stmt*> checks_;   ///< of a kernel, by number
+  std::unordered_map<uint32_t, llvm::Value*> values_;
+};
+
+} // namespace melix::codegen

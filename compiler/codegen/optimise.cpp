@@ -1,0 +1,47 @@
+// The passes before code generation. Loops makes the code as it should run, so there is no vectoriser, SLP or unroller;
+// these only clean up. No pass may change the bits of a float: none is allowed to, as no fast-math flag is set.
+#include "codegen/target.h"
+
+#include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+namespace melix::codegen {
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool all) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager groups;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(groups);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, groups, modules);
+
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass());
+  if (all) {
+    llvm::FunctionPassManager each;
+    each.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+    each.addPass(llvm::EarlyCSEPass(true));
+    each.addPass(llvm::SimplifyCFGPass());
+    each.addPass(llvm::InstCombinePass());
+    each.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
+    each.addPass(llvm::EarlyCSEPass(true));
+    each.addPass(llvm::InstCombinePass());
+    each.addPass(llvm::SimplifyCFGPass());
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
+  }
+  passes.run(module, modules);
+}
+
+} // namespace melix::codegen

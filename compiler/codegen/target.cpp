@@ -1,0 +1,59 @@
+#include "codegen/target.h"
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CodeGen.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Target/TargetOptions.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/SubtargetFeature.h>
+#include <llvm/TargetParser/Triple.h>
+
+namespace melix::codegen {
+namespace {
+
+/// By feature, not by name: processors under a hypervisor call themselves what they like.
+std::string hostFeatures() {
+  llvm::SubtargetFeatures features;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) features.AddFeature(feature.first(), feature.second);
+  return features.getString();
+}
+
+const llvm::Target* target() {
+  static const llvm::Target* const found = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    std::string error;
+    return llvm::TargetRegistry::lookupTarget(llvm::Triple("x86_64-unknown-linux-gnu"), error);
+  }();
+  return found;
+}
+
+} // namespace
+
+std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options, bool hasLoops) {
+  llvm::TargetOptions settings;
+  settings.AllowFPOpFusion = llvm::FPOpFusion::Strict; // fma only where Core says so
+  // One text section: the line table speaks of offsets into it.
+  settings.FunctionSections = false;
+  settings.DataSections = true;
+  bool host = options.target == TargetKind::Host;
+  static const std::string features = hostFeatures();
+  auto level = options.optimise && hasLoops ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None;
+  return std::unique_ptr<llvm::TargetMachine>(target()->createTargetMachine(
+      llvm::Triple("x86_64-unknown-linux-gnu"), host ? "x86-64" : "x86-64-v3", host ? features : "", settings,
+      llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
+}
+
+bool emitCode(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out, bool assembly) {
+  llvm::legacy::PassManager passes;
+  auto kind = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if (machine.addPassesToEmitFile(passes, out, nullptr, kind)) return false;
+  passes.run(module);
+  return true;
+}
+
+} // namespace melix::codegen
