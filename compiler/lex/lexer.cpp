@@ -36,7 +36,8 @@ struct Interpolation {
 
 class Lexer {
 public:
-  Lexer(FileId file, std::string_view text, DiagnosticSink& sink) : scan_(file, text, sink), sink_(sink) {
+  Lexer(FileId file, std::string_view text, DiagnosticSink& sink)
+      : scan_(file, text, sink), sink_(sink), errorsBefore_(sink.errorCount()) {
     out_.file = file;
   }
 
@@ -127,7 +128,7 @@ private:
       body.remove_prefix(1);
     while (!body.empty() && (body.back() == ' ' || body.back() == ')' || body.back() == '\r'))
       body.remove_suffix(1);
-    if (operand && isOneWordOfCode(body) && comment.begin == lastEnd_ + 1)
+    if (operand && isOneWordOfCode(body) && comment.begin <= lastEnd_ + 1)
       sink_.report(DiagId::CommentDivision, scan_.span(comment.begin, comment.end));
   }
 
@@ -155,7 +156,7 @@ private:
     if (c >= '0' && c <= '9')
       return number(begin);
     if (c == '"')
-      return stringStart(begin, false);
+      return stringStart(begin);
     if (c == '\'')
       return charLiteral(begin);
     if (!strings_.empty() && strings_.back().depth == 0 && (c == '}' || c == ':'))
@@ -226,7 +227,7 @@ private:
     add(TokenKind::StringEnd, end);
   }
 
-  void stringStart(uint32_t begin, bool) {
+  void stringStart(uint32_t begin) {
     bool triple = scan_.peek(1) == '"' && scan_.peek(2) == '"';
     for (int k = 0; k < (triple ? 3 : 1); ++k)
       scan_.advance();
@@ -247,13 +248,14 @@ private:
       bool closing = triple ? c == '"' && scan_.peek(1) == '"' && scan_.peek(2) == '"' : c == '"';
       if (scan_.atEnd() || closing || (c == '\n' && !triple)) {
         flush();
+        out_.endsInText = triple && scan_.atEnd() && sink_.errorCount() == errorsBefore_;
         return closeString(opened, triple ? 3 : 1);
       }
       if (c == '{' && scan_.peek(1) != '{') {
         flush();
         scan_.advance();
-        if (strings_.size() >= 64) {
-          sink_.report(DiagId::NestedTooDeep, scan_.span(start, scan_.position()), "64");
+        if (strings_.size() >= 256) {
+          sink_.report(DiagId::NestedTooDeep, scan_.span(start, scan_.position()), "256");
           return closeString(opened, triple ? 3 : 1);
         }
         strings_.push_back({0, triple, opened});
@@ -316,6 +318,7 @@ private:
 
   Scanner scan_;
   DiagnosticSink& sink_;
+  size_t errorsBefore_;
   TokenStream out_;
   std::vector<Interpolation> strings_;
   bool newline_ = false;

@@ -38,6 +38,7 @@ struct TokenStream {
   std::vector<std::string> texts;
   std::vector<CommentText> comments;
   std::vector<uint32_t> blankLines; ///< offsets of starts of blank lines
+  bool endsInText = false;          ///< the only thing wrong is that a `"""` string is not closed
 };
 
 /// Never fails: what cannot be read is reported and becomes Bad tokens. A text that is not UTF-8 gives only End.

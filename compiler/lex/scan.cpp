@@ -189,7 +189,7 @@ void Scanner::escape(std::string& out) {
   uint32_t begin = at_;
   advance();
   char c = peek();
-  static constexpr std::string_view plain = "ntr0\\\"'{}", values("\n\t\r\0\\\"'{}", 9);
+  static constexpr std::string_view plain = "ntr0\\\"'{", values("\n\t\r\0\\\"'{", 8);
   if (size_t k = plain.find(c); k != std::string_view::npos && !atEnd()) {
     advance();
     out += values[k];

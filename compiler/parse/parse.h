@@ -8,9 +8,12 @@ namespace melix::parse {
 
 struct ParseResult {
   syntax::Ast ast;
-  bool incomplete = false; ///< the text ended inside a bracket, a string or after an operator (for the prompt)
+  bool incomplete = false; ///< the text ended inside a bracket, a comment, a `"""` string or after an operator
 };
 
 ParseResult parseFile(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink);
+
+/// The same for what was typed at the prompt: nothing is reported of an incomplete entry, which more lines may complete.
+ParseResult parseReplEntry(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink);
 
 } // namespace melix::parse

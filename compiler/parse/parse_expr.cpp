@@ -67,9 +67,7 @@ bool Parser::startsOperand() const {
 }
 
 /// expr = lambda | or
-NodeId Parser::parseExpr() {
-  return nested([&] { return startsLambda() ? parseLambda() : parseBinary(LevelOr); });
-}
+NodeId Parser::parseExpr() { return startsLambda() ? parseLambda() : parseBinary(LevelOr); }
 
 /// or = and { "or" and };  and = not { "and" not };  and so on down the levels
 NodeId Parser::parseBinary(int level) {
@@ -89,9 +87,7 @@ NodeId Parser::parseBinary(int level) {
     if (!op)
       break;
     if (++chain > maxChain) {
-      sink_.report(DiagId::NestedTooDeep, tokenSpan(peek()), std::to_string(maxChain));
-      recovering_ = true;
-      at_ = tokens_.size() - 1;
+      giveUp(maxChain);
       break;
     }
     Span opSpan = tokenSpan(take());
@@ -138,9 +134,9 @@ NodeId Parser::parseRange() {
     return first;
   take();
   Range range{first, NodeId::none(), NodeId::none()};
-  if (startsOperand() && (sameLine() || !ignoreNewlines_))
+  if (startsOperand())
     range.last = parseBinary(LevelBitOr);
-  if (!recovering_ && isWord("step") && sameLine() && !peek().newlineBefore) {
+  if (!recovering_ && isWord("step") && sameLine()) {
     take();
     range.step = parseBinary(LevelBitOr);
   }
@@ -152,10 +148,15 @@ NodeId Parser::parseAs() {
   uint32_t begin = peek().begin;
   NodeId value = parsePrefix();
   unsigned chain = 0;
-  while (!recovering_ && is(TokenKind::KwAs) && ++chain < maxChain) {
+  while (!recovering_ && is(TokenKind::KwAs)) {
+    if (++chain > maxChain) {
+      giveUp(maxChain);
+      break;
+    }
     take();
     NodeId type;
     if (is(TokenKind::LBracket)) {
+      auto open = static_cast<uint32_t>(at_);
       uint32_t namesBegin = take().begin;
       Scoped inBrackets(ignoreNewlines_, true);
       NodeList axes;
@@ -168,7 +169,7 @@ NodeId Parser::parseAs() {
         if (!accept(TokenKind::Comma))
           break;
       }
-      expect(TokenKind::RBracket);
+      expectClose(TokenKind::RBracket, open);
       type = ast_.add(NodeKind::AxisNames, spanFrom(namesBegin), Many{std::move(axes)});
     } else {
       type = parseType();
@@ -216,9 +217,7 @@ NodeId Parser::parsePostfix() {
   NodeId node = parsePrimary();
   for (unsigned chain = 0; !recovering_; ++chain) {
     if (chain > maxChain) {
-      sink_.report(DiagId::NestedTooDeep, tokenSpan(peek()), std::to_string(maxChain));
-      recovering_ = true;
-      at_ = tokens_.size() - 1;
+      giveUp(maxChain);
       return node;
     }
     bool opens = is(TokenKind::LParen) || is(TokenKind::LBracket);
@@ -244,12 +243,18 @@ NodeId Parser::parsePostfix() {
       if (takeName(name, span, true))
         node = ast_.add(NodeKind::Member, spanFrom(begin), Member{node, name, span});
     } else if (is(TokenKind::LParen)) {
+      if (!enter())
+        return errorNode();
       auto args = parseArguments();
+      --depth_;
       node = ast_.add(NodeKind::Call, spanFrom(begin), Call{node, std::move(args)});
     } else if (is(TokenKind::LBracket)) {
+      if (!enter())
+        return errorNode();
       auto items = parseBracketItems();
+      --depth_;
       node = ast_.add(NodeKind::Brackets, spanFrom(begin), Brackets{node, std::move(items)});
-    } else if (is(TokenKind::Question) && !peek().newlineBefore) {
+    } else if (is(TokenKind::Question) && sameLine()) {
       take();
       node = ast_.add(NodeKind::Try, spanFrom(begin), One{node});
     } else {
@@ -261,8 +266,10 @@ NodeId Parser::parsePostfix() {
 
 /// arguments = "(" { [ name ":" ] expr | generator } ")"
 std::vector<Argument> Parser::parseArguments() {
+  auto open = static_cast<uint32_t>(at_);
   take();
   Scoped inBrackets(ignoreNewlines_, true);
+  Scoped types(typeItems_, false);
   Scoped lambdas(noLambda_, false);
   Scoped braces(noBrace_, false);
   std::vector<Argument> out;
@@ -279,14 +286,16 @@ std::vector<Argument> Parser::parseArguments() {
     if (!accept(TokenKind::Comma))
       break;
   }
-  expect(TokenKind::RParen, "`,` or `)`");
+  expectClose(TokenKind::RParen, open, "`,` or `)`");
   return out;
 }
 
 /// items = "[" { [ name ":" ] item } "]"
 std::vector<Argument> Parser::parseBracketItems() {
+  auto open = static_cast<uint32_t>(at_);
   take();
   Scoped inBrackets(ignoreNewlines_, true);
+  Scoped types(typeItems_, true);
   Scoped lambdas(noLambda_, false);
   Scoped braces(noBrace_, false);
   std::vector<Argument> out;
@@ -303,7 +312,11 @@ std::vector<Argument> Parser::parseBracketItems() {
     if (!accept(TokenKind::Comma))
       break;
   }
-  expect(TokenKind::RBracket, "`,` or `]`");
+  if (is(TokenKind::Colon) && !recovering_) {
+    fail("`,` or `]`");
+    sink_.hintLast("ranges are written `a..b`");
+  }
+  expectClose(TokenKind::RBracket, open, "`,` or `]`");
   return out;
 }
 

@@ -11,8 +11,8 @@ bool isAttributeName(std::string_view name) {
 }
 } // namespace
 
-bool Parser::startsItem() const {
-  switch (peek().kind) {
+bool Parser::startsItem(size_t ahead) const {
+  switch (peek(ahead).kind) {
   case TokenKind::KwFn:
   case TokenKind::KwStruct:
   case TokenKind::KwEnum:
@@ -25,9 +25,10 @@ bool Parser::startsItem() const {
   case TokenKind::KwExtern:
   case TokenKind::KwExport: return true;
   case TokenKind::Identifier:
-    return (isWord("pure") && is(TokenKind::KwFn, 1)) ||
-           ((isWord("test") || isWord("bench")) && is(TokenKind::StringStart, 1)) ||
-           (isWord("check") && is(TokenKind::Identifier, 1) && sameLine(1) && is(TokenKind::Colon, 2));
+    return (isWord("pure", ahead) && is(TokenKind::KwFn, ahead + 1)) ||
+           ((isWord("test", ahead) || isWord("bench", ahead)) && is(TokenKind::StringStart, ahead + 1) && sameLine(ahead + 1)) ||
+           (isWord("check", ahead) && is(TokenKind::Identifier, ahead + 1) && sameLine(ahead + 1) &&
+            is(TokenKind::Colon, ahead + 2));
   default: return false;
   }
 }
@@ -56,7 +57,7 @@ bool Parser::parseItemInto(NodeList& out) {
     const Token& name = take();
     attribute.name = nameOf(name);
     attribute.span = tokenSpan(name);
-    if (is(TokenKind::LParen) && !peek().spaceBefore) {
+    if (is(TokenKind::LParen) && !peek().newlineBefore) {
       attribute.hasArgs = true;
       attribute.args = parseArguments();
     }
@@ -86,7 +87,7 @@ bool Parser::parseItemInto(NodeList& out) {
   case TokenKind::KwEnum: out.push_back(parseEnum(begin, std::move(attributes), isPub)); break;
   case TokenKind::KwConcept: out.push_back(parseConcept(begin, isPub)); break;
   case TokenKind::KwMacro: out.push_back(parseMacro(begin, isPub)); break;
-  case TokenKind::KwUse: parseUse(begin, isPub, out); break;
+  case TokenKind::KwUse: parseUse(isPub, out); break;
   case TokenKind::KwConst: out.push_back(parseConst(begin, isPub)); break;
   case TokenKind::KwType: out.push_back(parseTypeAlias(begin, isPub)); break;
   default:
@@ -108,7 +109,7 @@ NodeId Parser::parseFn(uint32_t begin, FnItem item) {
   const Token& name = peek();
   bool word = name.kind == TokenKind::Identifier || lex::isKeyword(name.kind);
   bool op = name.kind >= TokenKind::EqEq && name.kind <= TokenKind::Pipe && name.kind != TokenKind::Equal;
-  if (word || op || name.kind == TokenKind::At) {
+  if (word || op) {
     take();
     item.name = nameOf(name);
     item.nameSpan = tokenSpan(name);
@@ -141,6 +142,7 @@ std::vector<Generic> Parser::parseGenerics() {
   std::vector<Generic> out;
   if (!is(TokenKind::LBracket) || recovering_)
     return out;
+  auto open = static_cast<uint32_t>(at_);
   take();
   Scoped inBrackets(ignoreNewlines_, true);
   while (!is(TokenKind::RBracket) && !recovering_) {
@@ -159,13 +161,14 @@ std::vector<Generic> Parser::parseGenerics() {
     if (!accept(TokenKind::Comma))
       break;
   }
-  expect(TokenKind::RBracket);
+  expectClose(TokenKind::RBracket, open);
   return out;
 }
 
 /// parameters = "(" { [ "inout" ] [ ".." ] name [ ":" type ] [ "=" expr ] } ")"; a lambda's may be patterns
 std::vector<Parameter> Parser::parseParameters(bool inLambda) {
   std::vector<Parameter> out;
+  auto open = static_cast<uint32_t>(at_);
   take();
   Scoped inBrackets(ignoreNewlines_, true);
   while (!is(TokenKind::RParen) && !recovering_) {
@@ -174,7 +177,9 @@ std::vector<Parameter> Parser::parseParameters(bool inLambda) {
     p.isInout = accept(TokenKind::KwInout);
     p.isPack = accept(TokenKind::DotDot);
     Span span;
-    if (inLambda && is(TokenKind::LParen))
+    if (is(TokenKind::Dollar) || is(TokenKind::DollarDotDot))
+      p.pattern = parseSplice();
+    else if (inLambda && is(TokenKind::LParen))
       p.pattern = parsePattern();
     else if (!takeName(p.name, span))
       break;
@@ -187,40 +192,42 @@ std::vector<Parameter> Parser::parseParameters(bool inLambda) {
     if (!accept(TokenKind::Comma))
       break;
   }
-  expect(TokenKind::RParen);
+  expectClose(TokenKind::RParen, open, "`,` or `)`");
   return out;
 }
 
-/// fields = { [ name ":" ] type } separated by newlines, `,` or `;`
+/// fields = { [ name ":" ] type | splice } separated by newlines, `,` or `;`
 std::vector<FieldDecl> Parser::parseFields(TokenKind close, bool namesOptional) {
   std::vector<FieldDecl> out;
+  auto open = static_cast<uint32_t>(at_ - 1);
   Scoped newlines(ignoreNewlines_, close != TokenKind::RBrace);
   separators();
-  while (!is(close) && !is(TokenKind::End) && !recovering_) {
+  while (!is(close) && !closesBlock()) {
     FieldDecl f;
+    size_t before = at_;
     uint32_t begin = peek().begin;
+    bool splice = is(TokenKind::Dollar) || is(TokenKind::DollarDotDot);
+    bool named = !splice && (!namesOptional || (is(TokenKind::Identifier) && is(TokenKind::Colon, 1)));
     Span span;
-    bool named = !namesOptional || (is(TokenKind::Identifier) && is(TokenKind::Colon, 1));
-    if (named && (!takeName(f.name, span) || !expect(TokenKind::Colon)))
-      break;
-    f.type = parseType();
+    if (!named || (takeName(f.name, span) && expect(TokenKind::Colon)))
+      f.type = parseType();
+    if (!f.type)
+      f.type = errorNode();
     f.span = spanFrom(begin);
     out.push_back(f);
-    bool separated = is(close) || is(TokenKind::Comma) || is(TokenKind::Semicolon) || (!ignoreNewlines_ && peek().newlineBefore);
-    if (!separated) {
-      fail("`,` or a new line");
+    if (close == TokenKind::RBrace)
+      endsElement();
+    else if (!is(close) && !is(TokenKind::Comma) && !is(TokenKind::Semicolon))
       break;
-    }
+    if (recovering_ && close != TokenKind::RBrace)
+      break;
+    if (recovering_)
+      skipTo(true); // one bad field does not hide the others
     separators();
+    if (at_ == before)
+      break;
   }
-  if (recovering_ && close == TokenKind::RBrace) // one bad field does not hide what follows the struct
-    while (!is(TokenKind::RBrace) && !is(TokenKind::End))
-      take();
-  bool recovered = recovering_ && accept(close);
-  if (!recovered)
-    expect(close);
-  else
-    recovering_ = false;
+  expectClose(close, open, close == TokenKind::RBrace ? std::string_view() : "`,` or `)`");
   return out;
 }
 
@@ -240,7 +247,7 @@ NodeId Parser::parseStruct(uint32_t begin, std::vector<Attribute> attributes, bo
   return ast_.add(NodeKind::Struct, spanFrom(begin), std::move(item));
 }
 
-/// enum = "enum" name [ generics ] "{" { name [ "(" fields ")" ] } "}"
+/// enum = "enum" name [ generics ] "{" { case } "}"
 NodeId Parser::parseEnum(uint32_t begin, std::vector<Attribute> attributes, bool isPub) {
   take();
   EnumItem item;
@@ -249,29 +256,39 @@ NodeId Parser::parseEnum(uint32_t begin, std::vector<Attribute> attributes, bool
   if (takeName(item.name, item.nameSpan)) {
     item.generics = parseGenerics();
     if (expect(TokenKind::LBrace)) {
+      auto open = static_cast<uint32_t>(at_ - 1);
       Scoped newlines(ignoreNewlines_, false);
       separators();
-      while (!closesBlock() && !recovering_) {
-        CaseDecl c;
-        uint32_t caseBegin = peek().begin;
-        Span span;
-        if (!takeName(c.name, span))
-          break;
-        if (is(TokenKind::LParen) && !peek().newlineBefore) {
-          take();
-          c.hasFields = true;
-          c.fields = parseFields(TokenKind::RParen, true);
-        }
-        c.span = spanFrom(caseBegin);
-        item.cases.push_back(std::move(c));
-        if (!closesBlock() && !is(TokenKind::Comma) && !is(TokenKind::Semicolon) && !peek().newlineBefore)
-          fail("`,` or a new line");
+      while (!closesBlock()) {
+        size_t before = at_;
+        parseCaseInto(item.cases);
+        endsElement();
+        if (recovering_)
+          skipTo(true);
         separators();
+        if (at_ == before)
+          break;
       }
-      expect(TokenKind::RBrace);
+      expectClose(TokenKind::RBrace, open);
     }
   }
   return ast_.add(NodeKind::Enum, spanFrom(begin), std::move(item));
+}
+
+/// case = name [ "(" fields ")" ]
+void Parser::parseCaseInto(std::vector<CaseDecl>& out) {
+  CaseDecl c;
+  uint32_t begin = peek().begin;
+  Span span;
+  if (!takeName(c.name, span))
+    return;
+  if (is(TokenKind::LParen) && !peek().newlineBefore) {
+    take();
+    c.hasFields = true;
+    c.fields = parseFields(TokenKind::RParen, true);
+  }
+  c.span = spanFrom(begin);
+  out.push_back(std::move(c));
 }
 
 /// concept = "concept" name [ generics ] "{" { fn without body } "}"
@@ -282,13 +299,17 @@ NodeId Parser::parseConcept(uint32_t begin, bool isPub) {
   if (takeName(item.name, item.nameSpan)) {
     item.generics = parseGenerics();
     if (expect(TokenKind::LBrace)) {
+      auto open = static_cast<uint32_t>(at_ - 1);
       Scoped newlines(ignoreNewlines_, false);
       separators();
-      while (is(TokenKind::KwFn) && !recovering_) {
+      while (is(TokenKind::KwFn)) {
         item.functions.push_back(parseFn(peek().begin, FnItem{}));
+        endsElement();
+        if (recovering_)
+          skipTo(true);
         separators();
       }
-      expect(TokenKind::RBrace);
+      expectClose(TokenKind::RBrace, open, "`fn` or `}`");
     }
   }
   return ast_.add(NodeKind::Concept, spanFrom(begin), std::move(item));
@@ -315,12 +336,12 @@ NodeId Parser::parseMacro(uint32_t begin, bool isPub) {
 }
 
 /// use = "use" path { "," path };  path = name { "." name } [ ".{" names "}" ] [ "as" name ]
-void Parser::parseUse(uint32_t begin, bool isPub, NodeList& out) {
+void Parser::parseUse(bool isPub, NodeList& out) {
   take();
   do {
     UseItem item{};
     item.isPub = isPub;
-    uint32_t pathBegin = out.empty() || begin != peek().begin ? peek().begin : begin;
+    uint32_t pathBegin = peek().begin;
     do {
       if (is(TokenKind::LBrace) && !item.path.empty()) {
         take();

@@ -26,23 +26,28 @@ NodeId Parser::parsePrimary() {
     return ast_.add(NodeKind::BoolLit, tokenSpan(token), Text{std::string(textOf(token))});
   }
   case TokenKind::Identifier: {
+    if (!noBrace_ && (isWord("scope") || isWord("on")) && is(TokenKind::Identifier, 1) && sameLine(1) &&
+        is(TokenKind::LBrace, 2) && sameLine(2))
+      return parseScope(isWord("on") ? NodeKind::On : NodeKind::Scope);
     const Token& token = take();
     if (textOf(token) == "_")
       return ast_.add(NodeKind::Underscore, tokenSpan(token));
     return ast_.add(NodeKind::Name, tokenSpan(token), Name{nameOf(token)});
   }
   case TokenKind::StringStart: return parseString();
-  case TokenKind::LParen: return parseParen();
-  case TokenKind::LBracket: return parseBracketLiteral();
+  case TokenKind::LParen:
+    if (typeItems_ && parenBefore(TokenKind::Arrow))
+      return parseType();
+    return nested([&] { return parseParen(); });
+  case TokenKind::LBracket: return nested([&] { return parseBracketLiteral(); });
   case TokenKind::LBrace: return parseBlock();
   case TokenKind::KwIf: return parseIf();
   case TokenKind::KwMatch: return parseMatch();
-  case TokenKind::KwLoop:
-    return nested([&] {
-      take();
-      NodeId body = parseBlock();
-      return ast_.add(NodeKind::Loop, spanFrom(begin), One{body});
-    });
+  case TokenKind::KwLoop: {
+    take();
+    NodeId body = parseBlock();
+    return ast_.add(NodeKind::Loop, spanFrom(begin), One{body});
+  }
   case TokenKind::KwReturn: return parseJump(NodeKind::Return);
   case TokenKind::KwBreak: return parseJump(NodeKind::Break);
   case TokenKind::KwContinue: return parseJump(NodeKind::Continue);
@@ -56,6 +61,7 @@ NodeId Parser::parsePrimary() {
 
 /// paren = "(" ")" | "(" expr ")" | "(" expr "," { expr } ")"
 NodeId Parser::parseParen() {
+  auto open = static_cast<uint32_t>(at_);
   uint32_t begin = take().begin;
   Scoped inBrackets(ignoreNewlines_, true);
   Scoped lambdas(noLambda_, false);
@@ -68,7 +74,7 @@ NodeId Parser::parseParen() {
     if (!comma)
       break;
   }
-  expect(TokenKind::RParen, "`,` or `)`");
+  expectClose(TokenKind::RParen, open, "`,` or `)`");
   if (items.size() == 1 && !comma)
     return ast_.add(NodeKind::Paren, spanFrom(begin), One{items[0]});
   return ast_.add(NodeKind::Tuple, spanFrom(begin), Many{std::move(items)});
@@ -76,13 +82,15 @@ NodeId Parser::parseParen() {
 
 /// array = "[" { expr } "]";  dict = "[" { expr ":" expr } "]";  builder = "[" generator "]"
 NodeId Parser::parseBracketLiteral() {
+  auto open = static_cast<uint32_t>(at_);
   uint32_t begin = take().begin;
   Scoped inBrackets(ignoreNewlines_, true);
   Scoped lambdas(noLambda_, false);
   Scoped braces(noBrace_, false);
+  Scoped types(typeItems_, false);
   if (is(TokenKind::KwFor)) {
     NodeId builder = parseGenerator(NodeKind::Builder, begin);
-    expect(TokenKind::RBracket);
+    expectClose(TokenKind::RBracket, open);
     ast_[builder].span = spanFrom(begin);
     return builder;
   }
@@ -99,15 +107,14 @@ NodeId Parser::parseBracketLiteral() {
     if (!accept(TokenKind::Comma))
       break;
   }
-  expect(TokenKind::RBracket, "`,` or `]`");
+  expectClose(TokenKind::RBracket, open, "`,` or `]`");
   if (!entries.empty())
     return ast_.add(NodeKind::Dict, spanFrom(begin), DictEntries{std::move(entries)});
   return ast_.add(NodeKind::Array, spanFrom(begin), Many{std::move(items)});
 }
 
 /// generator = "for" headers [ "if" expr ] ":" expr
-NodeId Parser::parseGenerator(NodeKind kind, uint32_t begin, bool) {
-  return nested([&] {
+NodeId Parser::parseGenerator(NodeKind kind, uint32_t begin) {
     take();
     Builder builder;
     builder.headers = parseHeaders();
@@ -120,7 +127,6 @@ NodeId Parser::parseGenerator(NodeKind kind, uint32_t begin, bool) {
     if (!builder.body)
       builder.body = errorNode();
     return ast_.add(kind, spanFrom(begin), std::move(builder));
-  });
 }
 
 /// headers = header { "," header };  header = ".." name | pattern [ "in" expr ]; there may be none
@@ -150,6 +156,7 @@ NodeId Parser::parseString() {
     Scoped inBrackets(ignoreNewlines_, true);
     Scoped lambdas(noLambda_, false);
     Scoped braces(noBrace_, false);
+    Scoped types(typeItems_, false);
     StringLit string;
     while (!recovering_ && !is(TokenKind::StringEnd) && !is(TokenKind::End)) {
       StringPart part;
@@ -198,7 +205,7 @@ NodeId Parser::parseLambda() {
     lambda.params = parseParameters(true);
   }
   if (!recovering_ && expect(TokenKind::FatArrow))
-    lambda.body = parseExpr();
+    lambda.body = nested([&] { return parseExpr(); });
   if (!lambda.body)
     lambda.body = errorNode();
   return ast_.add(NodeKind::Lambda, spanFrom(begin), std::move(lambda));
@@ -206,111 +213,114 @@ NodeId Parser::parseLambda() {
 
 /// if = "if" ( expr | "let" pattern "=" expr ) block [ "else" ( if | block ) ]
 NodeId Parser::parseIf() {
-  return nested([&] {
-    uint32_t begin = take().begin;
-    If node{};
-    {
-      Scoped head(noBrace_, true);
-      Scoped lambdas(noLambda_, false);
-      uint32_t conditionBegin = peek().begin;
-      if (accept(TokenKind::KwLet)) {
-        LetCondition let{};
-        let.pattern = parsePattern();
-        if (!recovering_ && expect(TokenKind::Equal))
-          let.value = parseExpr();
-        if (!let.value)
-          let.value = errorNode();
-        node.condition = ast_.add(NodeKind::LetCondition, spanFrom(conditionBegin), let);
-      } else {
-        node.condition = parseExpr();
-      }
-    }
-    node.then = recovering_ ? errorNode() : parseBlock();
-    if (!recovering_ && is(TokenKind::KwElse)) {
-      take();
-      node.otherwise = is(TokenKind::KwIf) ? parseIf() : parseBlock();
-    }
-    return ast_.add(NodeKind::If, spanFrom(begin), node);
-  });
+  uint32_t begin = take().begin;
+  If node{};
+  node.condition = nested([&] { return parseIfHead(); });
+  node.then = recovering_ ? errorNode() : parseBlock();
+  if (!recovering_ && accept(TokenKind::KwElse))
+    node.otherwise = is(TokenKind::KwIf) ? nested([&] { return parseIf(); }) : parseBlock();
+  return ast_.add(NodeKind::If, spanFrom(begin), node);
 }
 
-/// match = "match" expr "{" { pattern [ "if" expr ] "=>" expr } "}"
+NodeId Parser::parseIfHead() {
+  Scoped head(noBrace_, true);
+  Scoped lambdas(noLambda_, false);
+  uint32_t begin = peek().begin;
+  if (!accept(TokenKind::KwLet))
+    return parseExpr();
+  LetCondition let{};
+  let.pattern = parsePattern();
+  if (!recovering_ && expect(TokenKind::Equal))
+    let.value = parseExpr();
+  if (!let.value)
+    let.value = errorNode();
+  return ast_.add(NodeKind::LetCondition, spanFrom(begin), let);
+}
+
+/// match = "match" expr "{" { arm } "}"
 NodeId Parser::parseMatch() {
   return nested([&] {
     uint32_t begin = take().begin;
     Match node;
     {
       Scoped head(noBrace_, true);
+      Scoped lambdas(noLambda_, false);
       node.scrutinee = parseExpr();
     }
     Scoped newlines(ignoreNewlines_, false);
     Scoped braces(noBrace_, false);
+    Scoped types(typeItems_, false);
+    auto open = static_cast<uint32_t>(at_);
     if (!recovering_ && expect(TokenKind::LBrace)) {
       separators();
-      while (!closesBlock() && !recovering_) {
-        MatchArm arm;
-        uint32_t armBegin = peek().begin;
-        arm.pattern = parsePattern();
-        if (!recovering_ && accept(TokenKind::KwIf)) {
-          Scoped guard(noLambda_, true);
-          arm.guard = parseExpr();
-        }
-        if (recovering_ || !expect(TokenKind::FatArrow))
-          break;
-        Scoped lambdas(noLambda_, false);
-        arm.body = parseStatement();
-        arm.span = spanFrom(armBegin);
-        node.arms.push_back(arm);
-        if (!recovering_ && !closesBlock() && !is(TokenKind::Comma) && !is(TokenKind::Semicolon) && !peek().newlineBefore)
-          fail("`,` or a new line");
+      while (!closesBlock()) {
+        size_t before = at_;
+        node.arms.push_back(parseMatchArm());
+        endsElement();
+        if (recovering_)
+          skipTo(true);
         separators();
+        if (at_ == before)
+          break;
       }
-      expect(TokenKind::RBrace);
+      expectClose(TokenKind::RBrace, open);
     }
     return ast_.add(NodeKind::Match, spanFrom(begin), std::move(node));
   });
 }
 
-/// quote = "quote" [ "type" | "pattern" ] "{" statements "}"
+/// arm = pattern [ "if" expr ] "=>" statement
+MatchArm Parser::parseMatchArm() {
+  MatchArm arm;
+  uint32_t begin = peek().begin;
+  arm.pattern = parsePattern();
+  if (!recovering_ && accept(TokenKind::KwIf)) {
+    Scoped guard(noLambda_, true);
+    arm.guard = parseExpr();
+  }
+  if (!recovering_ && expect(TokenKind::FatArrow)) {
+    Scoped lambdas(noLambda_, false);
+    arm.body = parseStatement();
+  }
+  if (!arm.body)
+    arm.body = errorNode();
+  arm.span = spanFrom(begin);
+  return arm;
+}
+
+/// quote = "quote" ( block | "type" "{" type "}" | "pattern" "{" pattern "}" )
 NodeId Parser::parseQuote() {
-  return nested([&] {
-    uint32_t begin = take().begin;
-    Quote quote{};
-    bool type = is(TokenKind::KwType), pattern = isWord("pattern");
-    if (type || pattern) {
-      quote.what = nameOf(take());
-      Scoped newlines(ignoreNewlines_, true);
-      if (expect(TokenKind::LBrace)) {
-        quote.block = type ? parseType() : parsePattern();
-        expect(TokenKind::RBrace);
-      }
-    } else {
-      quote.block = parseBlock();
-    }
-    if (!quote.block)
-      quote.block = errorNode();
+  uint32_t begin = take().begin;
+  Quote quote{};
+  bool type = is(TokenKind::KwType), pattern = isWord("pattern");
+  if (!type && !pattern) {
+    quote.block = parseBlock();
     return ast_.add(NodeKind::Quote, spanFrom(begin), quote);
-  });
+  }
+  quote.what = nameOf(take());
+  Scoped newlines(ignoreNewlines_, true);
+  auto open = static_cast<uint32_t>(at_);
+  if (expect(TokenKind::LBrace)) {
+    quote.block = nested([&] { return type ? parseType() : parsePattern(); });
+    expectClose(TokenKind::RBrace, open);
+  }
+  if (!quote.block)
+    quote.block = errorNode();
+  return ast_.add(NodeKind::Quote, spanFrom(begin), quote);
 }
 
 /// splice = ( "$" | "$.." ) ( name | "(" expr ")" | array )
 NodeId Parser::parseSplice() {
-  return nested([&] {
-    uint32_t begin = peek().begin;
-    NodeKind kind = take().kind == TokenKind::Dollar ? NodeKind::Splice : NodeKind::SpliceMany;
-    NodeId inner;
-    if (is(TokenKind::LParen))
-      inner = parseParen();
-    else if (is(TokenKind::LBracket))
-      inner = parseBracketLiteral();
-    else if (is(TokenKind::Identifier))
-      inner = parsePrimary();
-    else
-      fail("a name or `(`");
-    if (!inner)
-      inner = errorNode();
-    return ast_.add(kind, spanFrom(begin), One{inner});
-  });
+  uint32_t begin = peek().begin;
+  NodeKind kind = take().kind == TokenKind::Dollar ? NodeKind::Splice : NodeKind::SpliceMany;
+  NodeId inner;
+  if (is(TokenKind::LParen) || is(TokenKind::LBracket) || is(TokenKind::Identifier))
+    inner = parsePrimary();
+  else
+    fail("a name, `(` or `[`");
+  if (!inner)
+    inner = errorNode();
+  return ast_.add(kind, spanFrom(begin), One{inner});
 }
 
 /// macro use = "@" path [ "(" arguments ")" ] [ statement | item | block ]
@@ -323,43 +333,62 @@ NodeId Parser::parseMacroUse() {
     if (!takeName(name, span))
       return errorNode();
     use.path = ast_.add(NodeKind::Name, span, Name{name});
-    while (is(TokenKind::Dot) && !peek().spaceBefore && !recovering_) {
+    while (is(TokenKind::Dot) && !recovering_) {
       take();
       if (takeName(name, span, true))
-        use.path = ast_.add(NodeKind::Member, spanFrom(begin), Member{use.path, name, span});
+        use.path = ast_.add(NodeKind::Member, {span.file, ast_.span(use.path).begin, span.end}, Member{use.path, name, span});
     }
-    if (is(TokenKind::LParen) && !peek().spaceBefore) {
+    if (is(TokenKind::LParen) && !peek().newlineBefore) {
       use.hasArgs = true;
       use.args = parseArguments();
     }
-    if (recovering_)
-      return ast_.add(NodeKind::MacroUse, spanFrom(begin), std::move(use));
-    bool statement = false;
-    switch (peek().kind) {
-    case TokenKind::KwLet:
-    case TokenKind::KwVar:
-    case TokenKind::KwFor:
-    case TokenKind::KwWhile:
-    case TokenKind::KwLoop:
-    case TokenKind::KwIf:
-    case TokenKind::KwMatch:
-    case TokenKind::KwReturn:
-    case TokenKind::KwAssert: statement = !noBrace_; break;
-    case TokenKind::At: statement = peek().spaceBefore && !peek().spaceAfter; break;
-    default: break;
-    }
-    if (!peek().newlineBefore && statement) {
-      use.target = parseStatement();
-    } else if (!peek().newlineBefore && is(TokenKind::LBrace) && !noBrace_) {
-      use.target = parseBlock();
-    } else if (startsItem() && !noBrace_ && !ignoreNewlines_) {
-      NodeList items;
-      parseItemInto(items);
-      if (!items.empty())
-        use.target = items[0];
-    }
+    if (!recovering_)
+      use.target = parseMacroTarget();
     return ast_.add(NodeKind::MacroUse, spanFrom(begin), std::move(use));
   });
+}
+
+/// The last argument of a macro (rule 44): a statement or block on the same line, or an item.
+NodeId Parser::parseMacroTarget() {
+  if (noBrace_)
+    return NodeId::none();
+  bool here = !peek().newlineBefore;
+  switch (peek().kind) {
+  case TokenKind::KwLet:
+  case TokenKind::KwVar:
+  case TokenKind::KwFor:
+  case TokenKind::KwWhile:
+  case TokenKind::KwLoop:
+  case TokenKind::KwIf:
+  case TokenKind::KwMatch:
+  case TokenKind::KwReturn:
+  case TokenKind::KwBreak:
+  case TokenKind::KwContinue:
+  case TokenKind::KwAssert: return here ? parseStatement() : NodeId::none();
+  case TokenKind::LBrace: return here ? parseBlock() : NodeId::none();
+  default: break;
+  }
+  bool item = !ignoreNewlines_ && macrosThenItem();
+  bool macro = is(TokenKind::At) && !peek().spaceAfter;
+  if (!item)
+    return here && macro ? parseStatement() : NodeId::none();
+  NodeList items;
+  if (parseItemInto(items))
+    return items.empty() ? NodeId::none() : items[0];
+  return parseStatement();
+}
+
+/// Whether an item follows, perhaps after macros and attributes of its own.
+bool Parser::macrosThenItem() const {
+  size_t k = 0;
+  for (int macros = 0; macros < 64 && is(TokenKind::At, k) && is(TokenKind::Identifier, k + 1); ++macros) {
+    k += 2;
+    while (is(TokenKind::Dot, k) && is(TokenKind::Identifier, k + 1))
+      k += 2;
+    if (is(TokenKind::LParen, k) && matching_[at_ + k] != 0)
+      k = matching_[at_ + k] - at_ + 1;
+  }
+  return startsItem(k);
 }
 
 } // namespace melix::parse

@@ -35,7 +35,9 @@ NodeId Parser::parseBlock() {
     Scoped newlines(ignoreNewlines_, false);
     Scoped lambdas(noLambda_, false);
     Scoped braces(noBrace_, false);
+    Scoped types(typeItems_, false);
     NodeList items;
+    auto open = static_cast<uint32_t>(at_);
     if (!expect(TokenKind::LBrace))
       return errorNode();
     while (accept(TokenKind::Semicolon)) {
@@ -44,7 +46,7 @@ NodeId Parser::parseBlock() {
       size_t before = at_;
       parseStatementInto(items);
       if (recovering_)
-        skipToStatement();
+        skipTo(false);
       if (at_ == before) {
         fail("a statement");
         recovering_ = false;
@@ -53,7 +55,7 @@ NodeId Parser::parseBlock() {
       while (accept(TokenKind::Semicolon)) {
       }
     }
-    expect(TokenKind::RBrace);
+    expectClose(TokenKind::RBrace, open);
     return ast_.add(NodeKind::Block, spanFrom(begin), Many{std::move(items)});
   });
 }
@@ -65,12 +67,6 @@ NodeId Parser::parseStatement() {
   case TokenKind::KwFor: return parseFor();
   case TokenKind::KwWhile: return parseWhile();
   case TokenKind::KwAssert: return parseAssert();
-  case TokenKind::Identifier:
-    if (isWord("scope") && is(TokenKind::Identifier, 1) && is(TokenKind::LBrace, 2) && sameLine(2))
-      return parseScope(NodeKind::Scope);
-    if (isWord("on") && is(TokenKind::Identifier, 1) && is(TokenKind::LBrace, 2) && sameLine(2))
-      return parseScope(NodeKind::On);
-    return parseExpressionStatement();
   default: return parseExpressionStatement();
   }
 }
@@ -83,11 +79,6 @@ NodeId Parser::parseLet() {
   let.pattern = parsePattern();
   if (!recovering_ && accept(TokenKind::Colon))
     let.type = parseType();
-  if (!recovering_ && is(TokenKind::Tilde)) { // a macro may give it a meaning
-    take();
-    Sample sample{let.pattern, let.type, parseExpr()};
-    return ast_.add(NodeKind::Sample, spanFrom(begin), sample);
-  }
   if (recovering_ || !expect(TokenKind::Equal))
     return ast_.add(NodeKind::Error, spanFrom(begin));
   let.init = parseExpr();
@@ -100,36 +91,30 @@ NodeId Parser::parseLet() {
 
 /// for = "for" [ "&" ] pattern "in" expr block
 NodeId Parser::parseFor() {
-  return nested([&] {
-    uint32_t begin = take().begin;
-    For loop{};
-    loop.byPlace = accept(TokenKind::Amp);
-    loop.pattern = parsePattern();
-    if (recovering_ || !expect(TokenKind::KwIn))
-      return ast_.add(NodeKind::Error, spanFrom(begin));
-    {
-      Scoped head(noBrace_, true);
-      loop.range = parseExpr();
-    }
-    if (!recovering_)
-      loop.body = parseBlock();
-    return ast_.add(NodeKind::For, spanFrom(begin), loop);
-  });
+  uint32_t begin = take().begin;
+  For loop{};
+  loop.byPlace = accept(TokenKind::Amp);
+  loop.pattern = parsePattern();
+  if (recovering_ || !expect(TokenKind::KwIn))
+    return ast_.add(NodeKind::Error, spanFrom(begin));
+  {
+    Scoped head(noBrace_, true);
+    loop.range = parseExpr();
+  }
+  loop.body = recovering_ ? errorNode() : parseBlock();
+  return ast_.add(NodeKind::For, spanFrom(begin), loop);
 }
 
 /// while = "while" expr block
 NodeId Parser::parseWhile() {
-  return nested([&] {
-    uint32_t begin = take().begin;
-    While loop{};
-    {
-      Scoped head(noBrace_, true);
-      loop.condition = parseExpr();
-    }
-    if (!recovering_)
-      loop.body = parseBlock();
-    return ast_.add(NodeKind::While, spanFrom(begin), loop);
-  });
+  uint32_t begin = take().begin;
+  While loop{};
+  {
+    Scoped head(noBrace_, true);
+    loop.condition = parseExpr();
+  }
+  loop.body = recovering_ ? errorNode() : parseBlock();
+  return ast_.add(NodeKind::While, spanFrom(begin), loop);
 }
 
 /// assert = "assert" expr [ "," expr ]
@@ -161,7 +146,7 @@ NodeId Parser::parseJump(NodeKind kind) {
     if (kind == NodeKind::Continue)
       return ast_.add(kind, spanFrom(begin));
     One value{};
-    if (!peek().newlineBefore && startsOperand())
+    if (sameLine() && startsOperand())
       value.inner = parseExpr();
     return ast_.add(kind, spanFrom(begin), value);
   });

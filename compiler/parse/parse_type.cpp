@@ -7,48 +7,67 @@ using namespace syntax;
 
 /// type = ( name { "." name } | "(" types ")" | function type | splice ) { "[" items "]" }
 NodeId Parser::parseType() {
-  return nested([&]() -> NodeId {
-    uint32_t begin = peek().begin;
-    NodeId type;
-    if (is(TokenKind::Dollar)) {
-      type = parseSplice();
-    } else if (is(TokenKind::LParen)) {
-      if (parenBefore(TokenKind::Arrow))
-        return parseFunctionType(begin);
-      take();
-      Scoped inBrackets(ignoreNewlines_, true);
-      NodeList parts;
-      bool comma = false;
-      while (!is(TokenKind::RParen) && !recovering_) {
-        parts.push_back(parseType());
-        comma = accept(TokenKind::Comma);
-        if (!comma)
-          break;
-      }
-      expect(TokenKind::RParen);
-      bool paren = parts.size() == 1 && !comma;
-      type = paren ? ast_.add(NodeKind::Paren, spanFrom(begin), One{parts[0]})
-                   : ast_.add(NodeKind::Tuple, spanFrom(begin), Many{std::move(parts)});
-    } else if (is(TokenKind::Identifier)) {
-      const Token& name = take();
-      type = ast_.add(NodeKind::Name, tokenSpan(name), Name{nameOf(name)});
-      while (is(TokenKind::Dot) && !peek().newlineBefore && !recovering_) {
-        take();
-        NameId part;
-        Span span;
-        if (takeName(part, span, true))
-          type = ast_.add(NodeKind::Member, spanFrom(begin), Member{type, part, span});
-      }
-    } else {
-      fail("a type");
+  uint32_t begin = peek().begin;
+  if (is(TokenKind::LParen) && parenBefore(TokenKind::Arrow))
+    return nested([&] { return parseFunctionType(begin); });
+  NodeId type = parseTypeAtom(begin);
+  for (unsigned chain = 0; !recovering_ && is(TokenKind::LBracket) && !peek().newlineBefore; ++chain) {
+    if (chain > maxChain) {
+      giveUp(maxChain);
+      break;
+    }
+    if (!enter())
       return errorNode();
+    auto items = parseBracketItems();
+    --depth_;
+    type = ast_.add(NodeKind::Brackets, spanFrom(begin), Brackets{type, std::move(items)});
+  }
+  return type;
+}
+
+NodeId Parser::parseTypeAtom(uint32_t begin) {
+  if (is(TokenKind::Dollar) || is(TokenKind::DollarDotDot))
+    return parseSplice();
+  if (is(TokenKind::LParen))
+    return nested([&] { return parseTupleType(begin); });
+  if (!is(TokenKind::Identifier)) {
+    fail("a type");
+    return errorNode();
+  }
+  const Token& name = take();
+  NodeId type = textOf(name) == "_" ? ast_.add(NodeKind::Underscore, tokenSpan(name))
+                                    : ast_.add(NodeKind::Name, tokenSpan(name), Name{nameOf(name)});
+  for (unsigned chain = 0; is(TokenKind::Dot) && sameLine() && !recovering_; ++chain) {
+    if (chain > maxChain) {
+      giveUp(maxChain);
+      break;
     }
-    while (!recovering_ && is(TokenKind::LBracket) && !peek().newlineBefore) {
-      auto items = parseBracketItems();
-      type = ast_.add(NodeKind::Brackets, spanFrom(begin), Brackets{type, std::move(items)});
-    }
-    return type;
-  });
+    take();
+    NameId part;
+    Span span;
+    if (takeName(part, span, true))
+      type = ast_.add(NodeKind::Member, spanFrom(begin), Member{type, part, span});
+  }
+  return type;
+}
+
+/// tuple type = "(" { type "," } ")"; one type without a comma is that type in brackets
+NodeId Parser::parseTupleType(uint32_t begin) {
+  auto open = static_cast<uint32_t>(at_);
+  take();
+  Scoped inBrackets(ignoreNewlines_, true);
+  NodeList parts;
+  bool comma = false;
+  while (!is(TokenKind::RParen) && !recovering_) {
+    parts.push_back(parseType());
+    comma = accept(TokenKind::Comma);
+    if (!comma)
+      break;
+  }
+  expectClose(TokenKind::RParen, open);
+  if (parts.size() == 1 && !comma)
+    return ast_.add(NodeKind::Paren, spanFrom(begin), One{parts[0]});
+  return ast_.add(NodeKind::Tuple, spanFrom(begin), Many{std::move(parts)});
 }
 
 /// function type = "(" { [ "inout" ] type } ")" "->" type
@@ -72,16 +91,14 @@ NodeId Parser::parseFunctionType(uint32_t begin) {
 
 /// pattern = atom { "|" atom }
 NodeId Parser::parsePattern() {
-  return nested([&] {
-    uint32_t begin = peek().begin;
-    NodeId first = parsePatternAtom();
-    if (recovering_ || !is(TokenKind::Pipe))
-      return first;
-    NodeList alternatives{first};
-    while (!recovering_ && accept(TokenKind::Pipe))
-      alternatives.push_back(parsePatternAtom());
-    return ast_.add(NodeKind::OrPattern, spanFrom(begin), Many{std::move(alternatives)});
-  });
+  uint32_t begin = peek().begin;
+  NodeId first = parsePatternAtom();
+  if (recovering_ || !is(TokenKind::Pipe))
+    return first;
+  NodeList alternatives{first};
+  while (!recovering_ && accept(TokenKind::Pipe))
+    alternatives.push_back(parsePatternAtom());
+  return ast_.add(NodeKind::OrPattern, spanFrom(begin), Many{std::move(alternatives)});
 }
 
 /// atom = "_" | name | literal | case | "(" patterns ")" | "&" atom | quote | splice
@@ -96,26 +113,11 @@ NodeId Parser::parsePatternAtom() {
     char initial = textOf(peek())[0];
     bool capital = initial >= 'A' && initial <= 'Z';
     if (capital || is(TokenKind::Dot, 1))
-      return parseCasePattern(begin);
+      return nested([&] { return parseCasePattern(begin); });
     const Token& name = take();
     return ast_.add(NodeKind::Name, tokenSpan(name), Name{nameOf(name)});
   }
-  case TokenKind::LParen: {
-    take();
-    Scoped inBrackets(ignoreNewlines_, true);
-    NodeList parts;
-    bool comma = false;
-    while (!is(TokenKind::RParen) && !recovering_) {
-      parts.push_back(parsePattern());
-      comma = accept(TokenKind::Comma);
-      if (!comma)
-        break;
-    }
-    expect(TokenKind::RParen);
-    if (parts.size() == 1 && !comma)
-      return ast_.add(NodeKind::Paren, spanFrom(begin), One{parts[0]});
-    return ast_.add(NodeKind::Tuple, spanFrom(begin), Many{std::move(parts)});
-  }
+  case TokenKind::LParen: return nested([&] { return parseTuplePattern(); });
   case TokenKind::Amp: {
     take();
     NodeId inner = nested([&] { return parsePatternAtom(); });
@@ -143,6 +145,25 @@ NodeId Parser::parsePatternAtom() {
   }
 }
 
+/// tuple pattern = "(" { pattern "," } ")"
+NodeId Parser::parseTuplePattern() {
+  auto open = static_cast<uint32_t>(at_);
+  uint32_t begin = take().begin;
+  Scoped inBrackets(ignoreNewlines_, true);
+  NodeList parts;
+  bool comma = false;
+  while (!is(TokenKind::RParen) && !recovering_) {
+    parts.push_back(parsePattern());
+    comma = accept(TokenKind::Comma);
+    if (!comma)
+      break;
+  }
+  expectClose(TokenKind::RParen, open);
+  if (parts.size() == 1 && !comma)
+    return ast_.add(NodeKind::Paren, spanFrom(begin), One{parts[0]});
+  return ast_.add(NodeKind::Tuple, spanFrom(begin), Many{std::move(parts)});
+}
+
 /// case = name { "." name } [ "(" { ".." | [ name ":" ] pattern } ")" ]
 NodeId Parser::parseCasePattern(uint32_t begin) {
   const Token& first = take();
@@ -155,6 +176,7 @@ NodeId Parser::parseCasePattern(uint32_t begin) {
   }
   CasePattern node{path, {}, false};
   if (!recovering_ && is(TokenKind::LParen) && !peek().newlineBefore) {
+    auto open = static_cast<uint32_t>(at_);
     take();
     node.hasFields = true;
     Scoped inBrackets(ignoreNewlines_, true);
@@ -175,7 +197,7 @@ NodeId Parser::parseCasePattern(uint32_t begin) {
       if (!accept(TokenKind::Comma))
         break;
     }
-    expect(TokenKind::RParen);
+    expectClose(TokenKind::RParen, open);
   }
   return ast_.add(NodeKind::CasePattern, spanFrom(begin), std::move(node));
 }

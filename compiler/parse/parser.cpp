@@ -35,10 +35,12 @@ bool Parser::expect(TokenKind kind, std::string_view what) {
 }
 
 void Parser::fail(std::string_view expected) {
-  ranOut_ |= is(TokenKind::End);
   if (recovering_)
     return;
   recovering_ = true;
+  if (gaveUp_)
+    return;
+  ranOut_ |= is(TokenKind::End) && sink_.errorCount() == errorsBefore_;
   const Token& token = peek();
   if (token.kind == TokenKind::Bad)
     return; // the lexer has reported it
@@ -48,13 +50,33 @@ void Parser::fail(std::string_view expected) {
   sink_.report(DiagId::Expected, tokenSpan(token), expected, found);
 }
 
+/// Expects the closing bracket of the opening one at token `open`; where that fails at the end, both are shown.
+bool Parser::expectClose(TokenKind kind, uint32_t open, std::string_view what) {
+  if (accept(kind))
+    return true;
+  size_t before = sink_.all().size();
+  fail(what.empty() ? lex::tokenText(kind) : what);
+  if (is(TokenKind::End) && sink_.all().size() > before)
+    sink_.annotateLast(tokenSpan(tokens_[open]), "this " + std::string(lex::tokenText(tokens_[open].kind)) + " is not closed");
+  return false;
+}
+
+/// Reports that the text is nested too deep and reads no more of it.
+void Parser::giveUp(unsigned limit) {
+  if (!recovering_ && !gaveUp_)
+    sink_.report(DiagId::NestedTooDeep, tokenSpan(peek()), std::to_string(limit));
+  recovering_ = gaveUp_ = true;
+  at_ = tokens_.size() - 1;
+}
+
 /// Skips to the next token that starts a line at this bracket depth, or a separator, or the end of the block.
-void Parser::skipToStatement() {
+void Parser::skipTo(bool commaEnds) {
   recovering_ = false;
   unsigned depth = 0;
   for (bool first = true; !is(TokenKind::End); first = false) {
     TokenKind kind = peek().kind;
-    if (depth == 0 && (kind == TokenKind::RBrace || kind == TokenKind::Semicolon || (!first && peek().newlineBefore)))
+    if (depth == 0 && (kind == TokenKind::RBrace || kind == TokenKind::Semicolon ||
+                       (commaEnds && kind == TokenKind::Comma) || (!first && peek().newlineBefore)))
       return;
     if (kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace)
       ++depth;
@@ -125,10 +147,7 @@ bool Parser::enter() {
     ++depth_;
     return true;
   }
-  if (!recovering_)
-    sink_.report(DiagId::NestedTooDeep, tokenSpan(peek()), std::to_string(maxDepth));
-  recovering_ = true;
-  at_ = tokens_.size() - 1; // what is nested so deep is not worth reading on
+  giveUp(maxDepth);
   return false;
 }
 
@@ -136,13 +155,12 @@ bool Parser::enter() {
 void Parser::parseModule() {
   syntax::NodeList items;
   while (!is(TokenKind::End)) {
-    separators();
-    if (is(TokenKind::End))
-      break;
+    if (accept(TokenKind::Semicolon))
+      continue;
     size_t before = at_;
     parseStatementInto(items);
     if (recovering_)
-      skipToStatement();
+      skipTo(false);
     if (at_ == before) { // a stray closing bracket, say
       fail("a statement");
       recovering_ = false;
@@ -151,21 +169,53 @@ void Parser::parseModule() {
   }
   Span whole{stream_.file, 0, static_cast<uint32_t>(sources_.text(stream_.file).size())};
   ast_.root = ast_.add(NodeKind::Module, whole, syntax::Many{std::move(items)});
+  checkHeight();
+}
+
+/// A tree of many long chains nested in each other is refused too, so that every walk of a tree may recurse.
+void Parser::checkHeight() {
+  std::vector<uint32_t> heights(ast_.size());
+  for (uint32_t k = 0; k < ast_.size(); ++k) {
+    uint32_t below = 0;
+    syntax::forEachChild(ast_, NodeId(k), [&](NodeId child) { below = std::max(below, heights[child.index]); });
+    heights[k] = below + 1;
+    if (heights[k] <= maxHeight)
+      continue;
+    if (!gaveUp_)
+      sink_.report(DiagId::NestedTooDeep, ast_.span(NodeId(k)), std::to_string(maxHeight));
+    ast_.root = ast_.add(NodeKind::Module, ast_.span(ast_.root), syntax::Many{});
+    return;
+  }
+}
+
+/// Whether an element of a struct, enum, concept or match ends here: at a newline, `,`, `;` or the closing brace.
+bool Parser::endsElement() {
+  if (recovering_ || closesBlock() || is(TokenKind::Comma) || is(TokenKind::Semicolon) || peek().newlineBefore)
+    return true;
+  fail("`,` or a new line");
+  return false;
 }
 
 ParseResult parseFile(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink) {
   ParseResult result;
   size_t before = sink.all().size();
   lex::TokenStream stream = lex::lex(file, sources, sink);
-  for (size_t k = before; k < sink.all().size(); ++k)
-    result.incomplete |= sink.all()[k].id == DiagId::UnclosedComment;
+  bool openText = sink.all().size() == before + 1 && sink.all().back().id == DiagId::UnclosedComment;
   result.ast.file = file;
   result.ast.blankLines = stream.blankLines;
   for (const lex::CommentText& c : stream.comments)
     result.ast.comments.push_back({{file, c.begin, c.end}, c.isDoc, c.ownLine});
   Parser parser(stream, sources, names, sink, result.ast);
   parser.parseModule();
-  result.incomplete |= parser.ranOut();
+  result.incomplete = parser.ranOut() || openText || stream.endsInText;
+  return result;
+}
+
+ParseResult parseReplEntry(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink) {
+  size_t mark = sink.all().size();
+  ParseResult result = parseFile(file, sources, names, sink);
+  if (result.incomplete)
+    sink.rewind(mark);
   return result;
 }
 

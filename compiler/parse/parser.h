@@ -17,12 +17,13 @@ using syntax::NodeKind;
 class Parser {
 public:
   Parser(const lex::TokenStream& stream, const SourceStore& sources, Interner& names, DiagnosticSink& sink, Ast& ast)
-      : stream_(stream), tokens_(stream.tokens), sources_(sources), names_(names), sink_(sink), ast_(ast) {
+      : stream_(stream), tokens_(stream.tokens), sources_(sources), names_(names), sink_(sink), ast_(ast),
+        errorsBefore_(sink.errorCount()) {
     matchParens();
   }
 
   void parseModule();
-  /// The input ended while something was open: at the prompt, ask for more.
+  /// The first thing wrong was that the input ended: at the prompt, ask for more.
   bool ranOut() const { return ranOut_; }
 
 private:
@@ -34,8 +35,10 @@ private:
   const Token& take();
   bool accept(TokenKind kind);
   bool expect(TokenKind kind, std::string_view what = {});
+  bool expectClose(TokenKind kind, uint32_t open, std::string_view what = {});
   void fail(std::string_view expected);
-  void skipToStatement();
+  void skipTo(bool commaEnds);
+  void giveUp(unsigned limit);
   bool sameLine(size_t ahead = 0) const { return ignoreNewlines_ || !peek(ahead).newlineBefore; }
   bool continuesLine() const;
   Span spanFrom(uint32_t begin) const;
@@ -48,18 +51,22 @@ private:
   void matchParens();
   bool parenBefore(TokenKind after) const; ///< the matching `)` of the `(` at hand is followed by it
   bool enter();
-  template <class F> auto nested(F parse) -> decltype(parse());
+  template <class F> NodeId nested(F parse);
+  bool endsElement();
+  bool macrosThenItem() const;
+  void checkHeight();
 
   // --- parse_item.cpp
   void parseStatementInto(syntax::NodeList& out);
-  bool startsItem() const;
+  bool startsItem(size_t ahead = 0) const;
   bool parseItemInto(syntax::NodeList& out);
   NodeId parseFn(uint32_t begin, syntax::FnItem item);
   NodeId parseStruct(uint32_t begin, std::vector<syntax::Attribute> attributes, bool isPub);
+  void parseCaseInto(std::vector<syntax::CaseDecl>& out);
   NodeId parseEnum(uint32_t begin, std::vector<syntax::Attribute> attributes, bool isPub);
   NodeId parseConcept(uint32_t begin, bool isPub);
   NodeId parseMacro(uint32_t begin, bool isPub);
-  void parseUse(uint32_t begin, bool isPub, syntax::NodeList& out);
+  void parseUse(bool isPub, syntax::NodeList& out);
   NodeId parseConst(uint32_t begin, bool isPub);
   NodeId parseTypeAlias(uint32_t begin, bool isPub);
   NodeId parseTest(uint32_t begin, NodeKind kind);
@@ -99,11 +106,14 @@ private:
   NodeId parseString();
   NodeId parseLambda();
   NodeId parseIf();
+  NodeId parseIfHead();
+  syntax::MatchArm parseMatchArm();
   NodeId parseMatch();
   NodeId parseQuote();
   NodeId parseSplice();
   NodeId parseMacroUse();
-  NodeId parseGenerator(NodeKind kind, uint32_t begin, bool ofPattern = false);
+  NodeId parseMacroTarget();
+  NodeId parseGenerator(NodeKind kind, uint32_t begin);
   std::vector<syntax::Argument> parseArguments();
   std::vector<syntax::Argument> parseBracketItems();
   NodeId parseBracketItem();
@@ -112,9 +122,12 @@ private:
 
   // --- parse_type.cpp, parse_pattern.cpp
   NodeId parseType();
+  NodeId parseTypeAtom(uint32_t begin);
+  NodeId parseTupleType(uint32_t begin);
   NodeId parseFunctionType(uint32_t begin);
   NodeId parsePattern();
   NodeId parsePatternAtom();
+  NodeId parseTuplePattern();
   NodeId parseCasePattern(uint32_t begin);
 
   const lex::TokenStream& stream_;
@@ -123,22 +136,25 @@ private:
   Interner& names_;
   DiagnosticSink& sink_;
   Ast& ast_;
+  size_t errorsBefore_;
   std::vector<uint32_t> matching_; ///< index of the closing bracket of each opening one; 0 if there is none
   size_t at_ = 0;
   bool ignoreNewlines_ = false;
   bool noLambda_ = false; ///< in a guard or filter
   bool noBrace_ = false;  ///< in the head of if, while, for, match: a macro takes no `{`
   bool recovering_ = false;
+  bool typeItems_ = false; ///< directly in brackets that may hold types
   bool ranOut_ = false;
-  unsigned depth_ = 0;
-  static constexpr unsigned maxDepth = 256, maxChain = 1000;
+  bool gaveUp_ = false; ///< nothing more is read or reported
+  unsigned depth_ = 0;  ///< brackets and prefix forms around the token at hand
+  static constexpr unsigned maxDepth = 256, maxChain = 1000, maxHeight = 3000;
 };
 
 /// Runs `parse` one level deeper, or reports that the nesting is too deep and gives an Error node.
-template <class F> auto Parser::nested(F parse) -> decltype(parse()) {
+template <class F> NodeId Parser::nested(F parse) {
   if (!enter())
     return errorNode();
-  auto result = parse();
+  NodeId result = parse();
   --depth_;
   return result;
 }
