@@ -47,6 +47,14 @@ enum class CotangentKind : uint8_t {
   Reader,     ///< parameter of Acc type: its result's cotangent is read, nothing comes back
 };
 
+/// Which values of a function depend on its parameters `params`, through calls and loops.
+struct LinearValues {
+  FunctionId function;
+  std::vector<bool> params, results;
+  std::unordered_set<ValueId> values;
+  bool done = false;
+};
+
 struct Linearisation {
   FunctionId source;                 ///< g
   std::vector<bool> linear;          ///< parameters of g
@@ -59,14 +67,6 @@ struct Linearisation {
   ResidualPlan plan;
   std::unordered_map<ValueId, RegionId> carrierHome; ///< region of g in which a carrier of the plan stands
   bool planned = false;
-};
-
-/// Which values of a function depend on its parameters `params`, through calls and loops.
-struct LinearValues {
-  FunctionId function;
-  std::vector<bool> params, results;
-  std::unordered_set<ValueId> values;
-  bool done = false;
 };
 
 class Ad {

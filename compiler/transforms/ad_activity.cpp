@@ -8,16 +8,6 @@ static bool any(const LeafBits& bits) {
   return false;
 }
 
-static ops::EffectKind builtinEffect(ops::BuiltinKind kind) {
-  using ops::EffectKind;
-  switch (kind) {
-#define BUILTIN(Kind, Name, Symbol, Effects, ...)                                                                \
-  case ops::BuiltinKind::Kind: return EffectKind::Effects;
-#include "ops/builtins.def"
-  }
-  return EffectKind::Io;
-}
-
 /// One pass over a function; repeated by Activity until nothing changes.
 class ActivityWalk {
 public:
@@ -191,7 +181,7 @@ private:
   }
 
   void builtin(const Op& o) {
-    if (builtinEffect(o.as<BuiltinAttr>().builtin) == ops::EffectKind::Io)
+    if (ops::builtinEffect(o.as<BuiltinAttr>().builtin) == ops::EffectKind::Io)
       report({AdProblemKind::Effect, {o.loc}, "input or output"});
     for (ValueId v : o.operands)
       if (active(v) || lost(v))

@@ -7,7 +7,6 @@ namespace melix::transforms {
 Backward::Backward(Ad& ad, Linearisation& lin, const std::vector<bool>& accs)
     : ad_(ad), lin_(lin), dst_(lin.backward.at(accs)), accs_(accs) {
   findHomes(g().body);
-  for (DimSym s : g().resultDims) (void)s;
   // What an update consumes, so that nothing saves it: a fixpoint over loops and branches.
   for (size_t before = ~size_t(0); before != updated_.size();) {
     before = updated_.size();
@@ -437,7 +436,6 @@ void Backward::build() {
   const std::vector<DimSym> dimParams = e.fn().dimParams;
   for (DimSym s : g().dimParams) dims_[s] = types().dims.symbol(dimParams[at++]);
   const std::vector<ValueId> params = e.fn().params();
-  types::DimSubst seedDims;
   size_t param = 1;
   const std::vector<ValueId> results = terminator(g().body).operands;
   const std::vector<ValueId> from = g().params();

@@ -96,7 +96,7 @@ private:
   void branch(OpId id);
   void forLoop(OpId id);
   void whileLoop(OpId id);
-  void loop(OpId id, ValueId count, bool isWhile);
+  void loop(OpId id, bool isWhile);
   void nest(OpId id);
   void call(OpId id);
 
