@@ -4,6 +4,7 @@
 #include "core/text_names.h"
 #include "core/walk.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
@@ -50,6 +51,7 @@ public:
 
   std::string function(FunctionId id) {
     const Region& body = f_.regions[f_.body];
+    names_.beginScope();
     out_ = "fn " + names_.function(id);
     if (!f_.dimParams.empty()) out_ += " [" + syms(f_.dimParams) + "]";
     out_ += " " + params(body.params) + " -> (";
@@ -78,6 +80,7 @@ private:
     if (it != values_.end()) return it->second;
     NameId hint = v.index < f_.values.size() ? f_.values[v].hint : NameId();
     std::string name = hint.valid() ? asWord(m_.types.names.text(hint)) : "";
+    std::replace(name.begin(), name.end(), '.', '_');
     if (name.empty()) name = std::to_string(nextNumber_++);
     return values_.emplace(v, "%" + pool_.take(name)).first->second;
   }
@@ -310,6 +313,7 @@ private:
 
 std::string recordText(const Module& m, TextNames& names, types::RecordId id) {
   const types::Record r = m.types.recordInfo(id);
+  names.beginScope();
   std::string out = (r.isEnum ? "enum " : "struct ") + names.record(id);
   if (!r.dimParams.empty()) {
     out += "[";

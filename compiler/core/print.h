@@ -25,4 +25,9 @@ std::string printModule(const Module& m, PrintOptions options = {});
 std::string printOp(const Module& m, FunctionId f, OpId op);
 std::string printType(const Module& m, TypeId t);
 
+// Words for attributes, in text and messages.
+std::string_view checkName(CheckKind kind);
+std::string_view monoidName(MonoidKind kind);
+std::string_view derivativeName(DerivativeMode mode);
+
 } // namespace melix::core

@@ -1,18 +1,19 @@
 #include "core/text_names.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace melix::core {
 
 std::string NamePool::take(std::string_view wanted) {
   std::string name(wanted);
-  while (!taken_.insert(name).second) name = std::string(wanted) + "." + std::to_string(++next_[std::string(wanted)]);
+  while (!taken_.insert(name).second) name = std::string(wanted) + "$" + std::to_string(++next_[std::string(wanted)]);
   return name;
 }
 
 std::string asWord(std::string_view text) {
   std::string out;
-  for (char c : text) out += std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ? c : '_';
+  for (char c : text) out += std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$' ? c : '_';
   while (!out.empty() && out.back() == '_' && text.back() != '_') out.pop_back();
   if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0]))) out = "_" + out;
   return out;
@@ -23,14 +24,19 @@ TextNames::TextNames(const Module& m) : module_(m) {
   for (const Function& f : m.functions) functions_.push_back(pool.take(asWord(f.name)));
 }
 
-TextNames::~TextNames() {
+TextNames::~TextNames() { beginScope(); }
+
+void TextNames::beginScope() {
   for (auto& [s, name] : original_) module_.types.dims.info(s).name = name;
+  original_.clear();
+  dims_ = NamePool();
 }
 
 std::string TextNames::sym(DimSym s) {
   types::DimSymInfo& info = module_.types.dims.info(s);
   if (info.kind != types::DimSymKind::Bound && !original_.contains(s)) {
     std::string word = asWord(info.name);
+    std::replace(word.begin(), word.end(), '.', '_');
     if (word[0] == '_') word = "D" + word; // names with an underscore in front are those of hidden dims
     original_.emplace(s, info.name);
     info.name = dims_.take(word);

@@ -8,7 +8,7 @@
 
 namespace melix::core {
 
-/// Hands out each name once: `x`, `x.1`, `x.2`.
+/// Hands out each name once: `x`, `x$1`, `x$2`.
 class NamePool {
 public:
   std::string take(std::string_view wanted);
@@ -27,6 +27,8 @@ public:
   TextNames(const TextNames&) = delete;
   TextNames& operator=(const TextNames&) = delete;
 
+  /// Dimension names are unique in a function or record; call at the start of each.
+  void beginScope();
   std::string function(FunctionId f) const { return functions_.at(f.index); }
   std::string record(types::RecordId r);
   std::string type(TypeId t);
