@@ -51,21 +51,30 @@ std::string excerpt(const SourceStore& sources, Span span, const Style& style) {
   LineColumn at = sources.lineColumn(span);
   std::string_view line = sources.lineText(span.file, at.line);
   std::string shown, caret;
-  uint32_t column = 1, width = std::max(1u, characterCount(sources.text(span)));
-  for (size_t k = 0; k < line.size(); ++k) {
-    auto c = static_cast<unsigned char>(line[k]);
-    bool start = (c & 0xc0) != 0x80;
-    shown += c == '\t' ? ' ' : c < 0x20 || c == 0x7f ? '?' : line[k];
-    if (!start)
+  // Of a very long line only the part around the place is shown.
+  constexpr uint32_t before = 60, after = 120;
+  uint32_t first = at.column > before + 20 ? at.column - before : 1;
+  uint32_t column = 0, width = std::max(1u, characterCount(sources.text(span).substr(0, 4 * after)));
+  for (char c : line) {
+    bool start = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    column += start;
+    if (column < first)
       continue;
-    if (column < at.column)
-      caret += ' ';
-    else if (column < at.column + width)
-      caret += column == at.column ? '^' : '~';
-    ++column;
+    if (column >= at.column + after) {
+      shown += "…";
+      break;
+    }
+    bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    shown += c == '\t' ? ' ' : control ? '?' : c;
+    if (start && column < at.column + width)
+      caret += column < at.column ? ' ' : column == at.column ? '^' : '~';
   }
-  if (at.column >= column)
-    caret += std::string(at.column - column, ' ') + "^";
+  if (at.column > column)
+    caret += std::string(at.column - column - 1, ' ') + "^";
+  if (first > 1) {
+    shown.insert(0, "…");
+    caret.insert(0, " ");
+  }
   std::string number = std::to_string(at.line);
   std::string pad(number.size(), ' ');
   std::string out;

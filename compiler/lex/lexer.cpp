@@ -49,8 +49,7 @@ public:
     scan_.skipPreamble();
     while (skipBlanks())
       next();
-    if (!strings_.empty())
-      sink_.report(DiagId::UnclosedString, scan_.span(strings_.back().opened, strings_.back().opened + 1));
+    endsInString();
     add(TokenKind::End, scan_.position());
     for (size_t k = 0; k + 1 < out_.tokens.size(); ++k)
       out_.tokens[k].spaceAfter = out_.tokens[k + 1].begin > out_.tokens[k].end;
@@ -58,6 +57,17 @@ public:
   }
 
 private:
+  /// The end of the text inside an interpolation closes it.
+  void endsInString() {
+    endInterpolations();
+    while (!strings_.empty()) {
+      out_.endsInText = strings_.back().triple && sink_.errorCount() == errorsBefore_;
+      report(DiagId::UnclosedString, strings_.back().opened, strings_.back().opened + 1);
+      strings_.pop_back();
+      out_.unclosed = true;
+    }
+  }
+
   Token& add(TokenKind kind, uint32_t begin, std::string text = {}) {
     Token token;
     token.kind = kind;
@@ -84,6 +94,7 @@ private:
       if (scan_.atEnd())
         return false;
       if (c == '\n') {
+        endInterpolations();
         if (lineIsBlank)
           out_.blankLines.push_back(lineStart);
         scan_.advance();
@@ -189,7 +200,7 @@ private:
       ok = false;
     }
     if (!ok)
-      sink_.report(DiagId::BadNumber, scan_.span(begin, scan_.position()), scan_.text(begin, scan_.position()));
+      report(DiagId::BadNumber, begin, scan_.position(), scan_.text(begin, scan_.position()));
     add(isFloat ? TokenKind::Float : TokenKind::Int, begin);
   }
 
@@ -202,7 +213,7 @@ private:
     if (closed)
       scan_.advance();
     if (!closed || characterCount(text) != 1)
-      sink_.report(DiagId::BadCharLiteral, scan_.span(begin, scan_.position()));
+      report(DiagId::BadCharLiteral, begin, scan_.position());
     add(TokenKind::Char, begin, text.empty() ? "?" : text);
   }
 
@@ -221,7 +232,7 @@ private:
   void closeString(uint32_t begin, uint32_t quotes) {
     uint32_t end = scan_.position();
     if (scan_.peek() != '"')
-      sink_.report(DiagId::UnclosedString, scan_.span(begin, end));
+      report(DiagId::UnclosedString, begin, end);
     for (uint32_t k = 0; k < quotes && scan_.peek() == '"'; ++k)
       scan_.advance();
     add(TokenKind::StringEnd, end);
@@ -255,14 +266,17 @@ private:
         flush();
         scan_.advance();
         if (strings_.size() >= 256) {
-          sink_.report(DiagId::NestedTooDeep, scan_.span(start, scan_.position()), "256");
-          return closeString(opened, triple ? 3 : 1);
+          report(DiagId::NestedTooDeep, start, scan_.position(), "256");
+          scan_.skipAll();
+          strings_.clear();
+          out_.unclosed = true;
+          return;
         }
         strings_.push_back({0, triple, opened});
         return;
       }
       if (c == '}' && scan_.peek(1) != '}')
-        sink_.report(DiagId::LoneBrace, scan_.span(scan_.position(), scan_.position() + 1));
+        report(DiagId::LoneBrace, scan_.position(), scan_.position() + 1);
       if ((c == '{' || c == '}') && scan_.peek(1) == c)
         scan_.advance();
       scan_.character(text);
@@ -280,14 +294,30 @@ private:
         scan_.advance();
       format = scan_.text(start, scan_.position());
       if (!isFormat(format))
-        sink_.report(DiagId::BadFormat, scan_.span(start, scan_.position()), format);
+        report(DiagId::BadFormat, start, scan_.position(), format);
     }
     if (scan_.peek() == '}')
       scan_.advance();
     else
-      sink_.report(DiagId::UnclosedString, scan_.span(level.opened, begin));
+      report(DiagId::UnclosedString, level.opened, begin);
     add(TokenKind::FormatEnd, begin, format);
     stringText(level.opened, level.triple);
+  }
+
+  /// A newline ends a string of one line, also between its braces; only brackets in there may span lines.
+  void endInterpolations() {
+    while (!strings_.empty() && !strings_.back().triple && strings_.back().depth == 0) {
+      report(DiagId::UnclosedString, strings_.back().opened, scan_.position());
+      strings_.pop_back();
+      add(TokenKind::FormatEnd, scan_.position());
+      add(TokenKind::StringEnd, scan_.position());
+    }
+  }
+
+  /// Reports, but not every one of a great many.
+  template <class... Args> void report(DiagId id, uint32_t begin, uint32_t end, Args&&... args) {
+    if (sink_.errorCount() < errorsBefore_ + maxErrors)
+      sink_.report(id, scan_.span(begin, end), std::forward<Args>(args)...);
   }
 
   void symbol(uint32_t begin) {
@@ -303,7 +333,7 @@ private:
     }
     std::string text;
     scan_.rawCharacter(text);
-    sink_.report(DiagId::BadCharacter, scan_.span(begin, scan_.position()), text);
+    report(DiagId::BadCharacter, begin, scan_.position(), text);
     add(TokenKind::Bad, begin);
   }
 
@@ -319,6 +349,7 @@ private:
   Scanner scan_;
   DiagnosticSink& sink_;
   size_t errorsBefore_;
+  static constexpr size_t maxErrors = 30;
   TokenStream out_;
   std::vector<Interpolation> strings_;
   bool newline_ = false;

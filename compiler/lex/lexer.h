@@ -38,6 +38,7 @@ struct TokenStream {
   std::vector<std::string> texts;
   std::vector<CommentText> comments;
   std::vector<uint32_t> blankLines; ///< offsets of starts of blank lines
+  bool unclosed = false;            ///< the text ended in an interpolation, which is reported
   bool endsInText = false;          ///< the only thing wrong is that a `"""` string is not closed
 };
 

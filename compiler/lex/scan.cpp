@@ -209,7 +209,8 @@ void Scanner::escape(std::string& out) {
     std::string skipped;
     rawCharacter(skipped);
   }
-  sink_.report(DiagId::BadEscape, span(begin, at_), text(begin, at_));
+  if (++badEscapes_ <= 20)
+    sink_.report(DiagId::BadEscape, span(begin, at_), text(begin, at_));
 }
 
 } // namespace melix::lex

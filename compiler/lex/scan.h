@@ -30,6 +30,7 @@ public:
   bool checkUtf8();    ///< reports the first bad byte
   void skipPreamble(); ///< byte-order mark and `#!` line
   void skipLine();
+  void skipAll() { at_ = static_cast<uint32_t>(text_.size()); }
   bool skipBlockComment(); ///< nested; true if it spans lines
   bool digits();           ///< a run of digits
   bool number(bool& isFloat);
@@ -46,6 +47,7 @@ private:
   std::string_view text_;
   DiagnosticSink& sink_;
   uint32_t at_ = 0;
+  unsigned badEscapes_ = 0; ///< a great many are not all reported
 };
 
 } // namespace melix::lex

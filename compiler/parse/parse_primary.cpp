@@ -166,8 +166,9 @@ NodeId Parser::parseString() {
       } else {
         part.value = parseExpr();
         NodeKind kind = ast_.kind(part.value);
-        if (kind == NodeKind::IntLit || kind == NodeKind::FloatLit || kind == NodeKind::CharLit || kind == NodeKind::BoolLit ||
-            kind == NodeKind::String)
+        bool literal = kind == NodeKind::IntLit || kind == NodeKind::FloatLit || kind == NodeKind::CharLit || kind == NodeKind::BoolLit ||
+            kind == NodeKind::String;
+        if (literal && !recovering_)
           sink_.report(DiagId::BracedLiteral, ast_.span(part.value));
         if (is(TokenKind::FormatEnd))
           part.format = stream_.texts[take().text];

@@ -38,7 +38,7 @@ void Parser::fail(std::string_view expected) {
   if (recovering_)
     return;
   recovering_ = true;
-  if (gaveUp_)
+  if (gaveUp_ || (is(TokenKind::End) && stream_.unclosed) || sink_.errorCount() >= errorsBefore_ + maxErrors)
     return;
   ranOut_ |= is(TokenKind::End) && sink_.errorCount() == errorsBefore_;
   const Token& token = peek();
@@ -164,7 +164,8 @@ void Parser::parseModule() {
     if (at_ == before) { // a stray closing bracket, say
       fail("a statement");
       recovering_ = false;
-      take();
+      for (TokenKind stray = peek().kind; is(stray) && !is(TokenKind::End);)
+        take();
     }
   }
   Span whole{stream_.file, 0, static_cast<uint32_t>(sources_.text(stream_.file).size())};

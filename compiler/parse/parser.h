@@ -147,6 +147,7 @@ private:
   bool ranOut_ = false;
   bool gaveUp_ = false; ///< nothing more is read or reported
   unsigned depth_ = 0;  ///< brackets and prefix forms around the token at hand
+  static constexpr size_t maxErrors = 30;
   static constexpr unsigned maxDepth = 256, maxChain = 1000, maxHeight = 3000;
 };
 
