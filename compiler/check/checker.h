@@ -1,11 +1,10 @@
 #pragma once
-// Checks items on demand: one instance at a time, memoised by InstanceKey. The unit of work is the instance; the bodies are
-// checked by Body (body.h), signatures and records here.
+// Checks items on demand: one instance at a time, memoised by InstanceKey. Declarations, records and lookup of names stand
+// here; signatures of types are read by resolve.h, bodies are checked by body.h.
 
 #include "check/build.h"
 #include "check/intrinsics.h"
 #include "check/program.h"
-#include "names/modules.h"
 
 #include <map>
 #include <set>
@@ -28,15 +27,13 @@ struct FunctionDecl {
   DeclId decl;
   ModuleId module;
   NameId name;
-  syntax::NodeId node;
-  std::vector<GenericParam> generics; ///< declared ones first, then those that parameters' types bind
+  std::vector<GenericParam> generics; ///< the declared ones
   std::vector<ParamDecl> params;
   syntax::NodeId result; ///< none: inferred
   syntax::NodeId body;   ///< none: a builtin
   std::string builtin;   ///< of `@builtin("name")`
-  bool shortForm = false;
   Span span;
-  bool isTemplate() const; ///< has an untyped parameter
+  bool hasUntyped() const;
 };
 
 /// A struct's or enum's declaration.
@@ -44,24 +41,25 @@ struct RecordDecl {
   DeclId decl;
   ModuleId module;
   NameId name;
-  syntax::NodeId node;
   bool isEnum = false;
   std::vector<GenericParam> generics;
   Span span;
 };
 
-/// One step of how the instance at hand came to be checked, for notes under diagnostics.
-struct TraceStep {
-  std::string function;
-  Span call;
+/// A checked signature: what a call of an instance needs beyond the instance itself.
+struct InstanceInfo {
+  InstanceKey key;
+  std::vector<NameId> dimNames;   ///< of the first dimParams; the others are the key's canonical symbols in order
+  uint32_t canonicalCount = 0;
+  bool inProgress = false;
+  bool resultKnown = false;
+  bool recursed = false;          ///< called while its result was not known
 };
 
-/// What is known of an instance before its body: enough to call it.
-struct Signature {
-  InstanceId instance;
-  std::vector<DimSym> dimParams;
-  std::vector<TypeId> params; ///< captures first
-  TypeId result;              ///< none until an inferred one is known
+/// Types with their dimension symbols renamed to canonical ones, for keys; and what each canonical symbol stood for.
+struct Canonical {
+  std::vector<TypeId> types;
+  std::vector<DimId> stoodFor;
 };
 
 class Checker {
@@ -69,42 +67,71 @@ public:
   Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink);
   ~Checker();
 
-  /// Checks every declaration of the root module that needs no caller: typed functions, records, constants, tests and the
-  /// script's statements.
+  /// Checks every declaration of the module that needs no caller: typed functions, records, constants.
   void checkModule(ModuleId module);
-  /// The program of a root module: statements, then main with its command line; an i64 exit status.
+  /// The program of a root module: its statements, then `main` with the command line's values; gives the exit status as
+  /// i64. None after errors.
   InstanceId program(ModuleId root);
-  /// `test "name"` blocks of a module, each an instance without parameters.
+  /// `test "name"` blocks of a module, each an instance without parameters; those whose name contains `filter`.
   std::vector<std::pair<std::string, InstanceId>> tests(ModuleId root, std::string_view filter);
-  /// The function `name` of the library at one element type, for Module::mathBodies.
-  InstanceId mathBody(std::string_view name);
+  /// The library's function `name` (like `exp_f32`); none if the library has none.
+  InstanceId libraryFunction(std::string_view module, std::string_view name);
 
   Program program_;
   names::Modules& modules;
   TypeStore& types;
   DiagnosticSink& sink;
 
-  // --- declarations
+  // --- declarations (decls.cpp)
   const FunctionDecl& function(DeclId decl);
   const RecordDecl& record(DeclId decl);
-  RecordId recordAt(DeclId decl, std::vector<TypeId> typeArgs);
-  RecordId reinstantiate(RecordId record, std::vector<TypeId> typeArgs);
-  /// The prelude's record of that name (`Option`, `Result`, `Error`, `Range`).
-  DeclId preludeType(std::string_view name);
+  types::RecordId recordAt(DeclId decl, std::vector<TypeId> typeArgs);
+  types::RecordId reinstantiate(types::RecordId record, std::vector<TypeId> typeArgs);
+  bool takesNoParameters(DeclId decl);
+  /// The type declaration a name or `module.Name` means; none without a report.
+  DeclId typeDecl(ModuleId module, const syntax::Ast& ast, syntax::NodeId node);
+  DeclId typeDecl(ModuleId module, NameId name);
+  /// Functions a name may mean, one layer after another (rule 8): this module, imports, prelude.
+  std::vector<std::vector<DeclId>> functionLayers(ModuleId module, NameId name);
+  std::vector<DeclId> functionsIn(ModuleId module, NameId name, bool publicOnly);
+  DeclId constDecl(ModuleId module, NameId name);
+  /// (enum declaration, case) for a bare case name seen from a module.
+  std::vector<std::pair<DeclId, uint32_t>> casesNamed(ModuleId module, NameId name);
+  std::string suggestType(ModuleId module, NameId name);
+  std::string suggest(std::string_view wrong, const std::vector<std::string_view>& known);
+  std::string suggestName(ModuleId module, NameId name, const std::vector<NameId>& locals);
+  DimId constantDim(ModuleId module, NameId name);
+  std::set<DeclId> openAliases;
+  static uint64_t literalBits(std::string_view text); ///< of an integer literal in any base
+  static bool literalFits(std::string_view text, uint64_t& bits);
+  const syntax::Ast& ast(DeclId decl) const { return modules.astOf(decl); }
 
-  // --- instances
-  /// Gets or checks the instance of `key`; `paramTypes` are those of untyped parameters and captures, in the instance's
-  /// own dimension symbols.
-  InstanceId instantiate(const InstanceKey& key, const TypeEnv& env, std::vector<DimSym> dimParams,
-                         std::vector<TypeId> paramTypes, Span call);
-  std::vector<TraceStep> trace;
+  // --- instances (instances.cpp)
+  Canonical canonical(const std::vector<TypeId>& types);
+  DimSym canonicalSym(uint32_t k, types::DimSymKind kind);
+  /// The instance of `key`, checked (or being checked). `call` is where it was asked for.
+  InstanceId instantiate(const InstanceKey& key, Span call);
+  const InstanceInfo& info(InstanceId id) const { return infos_[id.index]; }
+  InstanceInfo& info(InstanceId id) { return infos_[id.index]; }
+  /// A fresh instance without memo: for tests, scripts and probes.
+  InstanceId addInstance(InstanceKey key);
+  void finish(InstanceId id, Body& body, TypeId bodyType);
 
 private:
-  friend class Body;
+  void checkBody(InstanceId id, const InstanceKey& key);
+  GenericKind kindOfGeneric(const syntax::Ast& ast, NameId name, const std::vector<syntax::NodeId>& typeNodes, ModuleId module);
+  bool usedAsType(const syntax::Ast& ast, syntax::NodeId type, NameId name, ModuleId module);
+  std::vector<GenericParam> readGenerics(const syntax::Ast& ast, const std::vector<syntax::Generic>& generics,
+                                         const std::vector<syntax::NodeId>& typeNodes, ModuleId module);
+
   std::map<InstanceKey, InstanceId> instances_;
+  std::vector<InstanceInfo> infos_;
   std::map<DeclId, std::unique_ptr<FunctionDecl>> functions_;
   std::map<DeclId, std::unique_ptr<RecordDecl>> recordDecls_;
-  std::map<std::pair<DeclId, std::vector<TypeId>>, RecordId> records_;
+  std::map<std::pair<DeclId, std::vector<TypeId>>, types::RecordId> records_;
+  std::vector<DimSym> canonicalSyms_[2];
+  std::vector<std::pair<std::string, Span>> stack_; ///< instances being checked, for traces and the depth limit
+  friend class Body;
 };
 
 } // namespace melix::check

@@ -276,7 +276,7 @@ NodeId ArrayIntrinsics::argSort(GivenArgs& args, Span span) {
     b.sink.report(DiagId::ArgumentType, span, "argsort", "an array of rank 1", b.show(b.typeOf(x)));
     return b.error(span);
   }
-  uint32_t down = descending.valid() && literal(descending) == 1;
+  uint32_t down = descending.valid() && b.literal(descending) == 1;
   return b.make(NodeKind::ArgSort, b.types.array(b.types.int64(), b.dimsOf(b.typeOf(x))), span, {x}, Index{down});
 }
 

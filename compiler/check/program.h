@@ -3,7 +3,7 @@
 // instances, and the diagnostics' trace of how an instance came to be checked.
 
 #include "check/infer.h"
-#include "names/module.h"
+#include "names/modules.h"
 
 #include <memory>
 #include <optional>
@@ -12,6 +12,9 @@
 namespace melix::check {
 
 using names::DeclId;
+using SynId = syntax::NodeId;
+using SynKind = syntax::NodeKind;
+using SynNode = syntax::Node;
 using names::ModuleId;
 
 /// What a generic parameter stands for. Told by its bound, else by where the declaration uses it.

@@ -1,0 +1,213 @@
+#pragma once
+// Checks the body of one instance: expressions with the type asked of them (bidirectional), statements, patterns,
+// builders, calls. One pass in source order with unification; what stays open is settled at the end (rule 15).
+
+#include "check/derivatives.h"
+#include "check/resolve.h"
+
+#include <algorithm>
+
+namespace melix::check {
+
+/// An argument of a call before it is checked: syntax, or a node already made (a receiver).
+struct CallArg {
+  NameId label;
+  SynId syntax;  ///< none when `node` is given
+  NodeId node;
+  Span span;
+};
+
+/// Explicit `[…]` of a call: `init[64, H: 128](k)`.
+using Explicit = std::vector<syntax::Argument>;
+
+class Body : public LibraryCalls, public FunctionCalls {
+public:
+  Body(Checker& checker, InstanceId id, ModuleId module, const syntax::Ast& ast);
+
+  Checker& c;
+  InstanceId id;
+  ModuleId module;
+  const syntax::Ast& ast;
+  Instance& instance;
+  TypeStore& types;
+  DiagnosticSink& sink;
+  Inference infer;
+  NodeBuilder b;
+  ArrayIntrinsics arrays;
+  Leaves leaves;
+  Derivatives derivatives;
+  TypeEnv env;
+
+  // --- entry points (instances.cpp drives these)
+  NodeId checkExpr(SynId node, TypeId expected = TypeId::none());
+  NodeId checkBlockItems(const syntax::NodeList& items, TypeId expected, Span span);
+  /// The node at `type`: literals take it, dimensions are compared, anything else is `id` with the two types.
+  NodeId coerce(NodeId node, TypeId type, Span span, DiagId id = DiagId::TypeMismatch, std::string_view what = {});
+  LocalId declareLocal(NameId name, TypeId type, Span span, bool isVar);
+  /// Settles open numbers, finishes calls, removes inference variables from the tree.
+  void settle();
+  void warnUnused();
+
+  // --- scopes
+  struct ScopeEntry {
+    NameId name;
+    LocalId local;
+  };
+  std::vector<ScopeEntry> scope;
+  struct LoopFrame {
+    LoopId id;
+    bool isLoop = false;      ///< `loop`, whose breaks may carry a value
+    TypeId breakType;
+    bool broken = false;
+    size_t builderDepth;
+  };
+  std::vector<LoopFrame> loops;
+  TypeId returnType;          ///< declared or being inferred; none: no function
+  bool mayReturn = false;
+  size_t builderDepth = 0;    ///< nested builder bodies
+  std::vector<size_t> builderScopes; ///< scope sizes where the builder bodies at hand begin
+  size_t captureBarrier = 0;
+  std::set<LocalId> used;
+  std::vector<LocalId> declared;
+
+  /// How an index variable of a header is used, to find its range (rule 28).
+  struct IndexUse {
+    std::vector<std::pair<LocalId, int64_t>> terms;
+    DimId constant, extent;
+    bool bare = false;
+    Span span;
+  };
+  struct HeaderIndex {
+    LocalId local;
+    DimSym extent; ///< Inference until found; none when given
+    bool given = false;
+    std::vector<IndexUse> uses;
+    size_t level;
+    NameId name;
+    Span span;
+  };
+  std::vector<HeaderIndex> headerIndices;
+  std::unordered_map<NameId, std::vector<LocalId>> indexPacks; ///< `..i` of headers
+
+  // --- expressions (expr.cpp)
+  NodeId checkName(SynId node, TypeId expected);
+  NodeId checkNumber(const SynNode& n);
+  NodeId checkString(const syntax::StringLit& s, Span span);
+  NodeId checkUnary(const syntax::Unary& u, Span span, TypeId expected);
+  NodeId checkBinary(const syntax::Binary& bin, Span span);
+  NodeId checkAs(const syntax::Two& as, Span span);
+  NodeId convertTo(NodeId value, TypeId type, Span span);
+  NodeId checkTry(const syntax::One& t, Span span);
+  NodeId checkTuple(const syntax::Many& m, Span span, TypeId expected);
+  NodeId checkArray(const syntax::Many& m, Span span, TypeId expected);
+  NodeId checkMember(SynId node, TypeId expected);
+  NodeId checkTupleIndex(const syntax::TupleIndex& t, Span span);
+  NodeId checkIf(const syntax::If& node, Span span, TypeId expected);
+  NodeId joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected);
+  NodeId checkMatch(const syntax::Match& node, Span span, TypeId expected);
+  NodeId checkRangeValue(const syntax::Range& r, Span span);
+  NodeId checkBoolean(SynId node, std::string_view what);
+  NodeId userOperator(std::string_view name, std::vector<NodeId> args, Span span);
+
+  // --- statements (stmt.cpp)
+  NodeId checkStatement(SynId node, bool last, TypeId expected);
+  NodeId checkLet(const syntax::Let& let, Span span);
+  NodeId checkAssign(const syntax::Assign& a, Span span);
+  NodeId checkOpAssign(const syntax::OpAssign& a, Span span);
+  NodeId checkFor(const syntax::For& loop, Span span);
+  NodeId forOverRange(const syntax::For& loop, const syntax::Range& range, Span span);
+  NodeId forOverElements(const syntax::For& loop, NodeId xs, Span span);
+  NodeId forOverIterator(const syntax::For& loop, NodeId iterator, Span span);
+  NodeId checkWhile(const syntax::While& loop, Span span);
+  NodeId checkLoop(const syntax::One& loop, Span span);
+  NodeId checkBreak(const syntax::One& brk, Span span);
+  NodeId checkReturn(const syntax::One& ret, Span span);
+  NodeId checkAssert(const syntax::Assert& a, Span span);
+  bool isUsedUp(NodeId value, SynId node);
+  void bindAnnotation(SynId type, TypeId& out);
+
+  // --- places (place.cpp)
+  bool checkPlace(SynId node, Place& place, bool report = true);
+  NodeId checkIndexing(SynId node);
+  NodeId indexInto(NodeId base, const std::vector<syntax::Argument>& items, Span span);
+  bool addSteps(TypeId& type, const std::vector<syntax::Argument>& items, Span span, std::vector<Step>& steps,
+                std::vector<std::pair<size_t, NodeId>>& gathers);
+  NodeId gather(NodeId base, std::vector<Step> steps, const std::vector<std::pair<size_t, NodeId>>& gathers, TypeId type, Span span);
+  NodeId maskSelect(NodeId base, NodeId mask, Span span);
+  void noteIndexUse(NodeId index, DimId extent, TypeId arrayType);
+  bool affine(NodeId n, std::vector<std::pair<LocalId, int64_t>>& terms, DimId& constant, int64_t scale);
+  NodeId readPlace(const Place& place, Span span);
+
+  // --- builders (builder.cpp)
+  NodeId checkBuilder(const syntax::Builder& builder, Span span, TypeId expected, bool generator);
+  bool resolveRanges(size_t firstIndex);
+  size_t packRank(SynId body, NameId name);
+  std::vector<DimCheckItem> rangeChecks;
+  std::vector<NodeId> generatorBefore; ///< evaluated before the generator just checked; taken by its reduction
+
+  // --- patterns (pattern.cpp)
+  PatternId checkPattern(SynId node, TypeId type, bool isVar, bool& refutable);
+  PatternId bindPattern(LocalId local, TypeId type, Span span);
+  NodeId literalPattern(SynId node, TypeId type);
+  bool caseOf(SynId path, TypeId type, uint32_t& caseIndex);
+  void checkExhaustive(const std::vector<Arm>& arms, TypeId type, Span span);
+  TypeId openPattern(Pattern& p, TypeId type);
+  std::vector<std::pair<PatternId, NodeId>> literalPatterns; ///< their values are taken over when numbers are settled
+
+  // --- calls (call.cpp, overload.cpp)
+  NodeId checkCall(SynId node, TypeId expected);
+  NodeId callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers, const std::vector<CallArg>& args,
+                   const Explicit* explicitArgs, TypeId expected, Span span, Span nameSpan);
+  NodeId callDecl(DeclId decl, const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span);
+  NodeId callValue(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
+  NodeId callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
+  NodeId callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span);
+  NodeId callBuiltin(const FunctionDecl& fn, const std::vector<CallArg>& args, TypeEnv& bound, TypeId expected, Span span);
+  NodeId construct(DeclId decl, uint32_t caseIndex, const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span);
+  std::optional<DeclId> choose(NameId name, const std::vector<DeclId>& candidates, std::vector<CallArg>& args, Span span, bool report);
+  bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
+  NodeId checkArg(const CallArg& arg, TypeId expected = TypeId::none());
+  bool matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, std::vector<int>& argOf, bool report, Span span);
+  std::vector<ModuleId> homeModules(TypeId type);
+  NodeId templateValue(Known known, std::vector<NodeId> captures, Span span);
+  NodeId asFunction(NodeId value, TypeId functionType, Span span);
+  NodeId checkLambda(const syntax::Lambda& lambda, SynId node, TypeId expected);
+  NodeId inferredCall(const InstanceKey& key, const std::vector<TypeId>& argTypes, NodeId callNode, Span span);
+  void forgetCall(NodeId call);
+
+  /// A call whose instance is made when everything is settled.
+  struct PendingCall {
+    NodeId node;
+    DeclId decl;
+    KnownId known;
+    TypeEnv bound;                  ///< of a declared function: what its generics are here
+    std::vector<NameId> genericNames; ///< Type generics of the key, in order
+    std::vector<NameId> packNames;
+    std::vector<TypeId> untyped;    ///< types of untyped parameters and captures
+    NodeId follow;                  ///< a Derivative whose target is this call's
+  };
+  std::vector<PendingCall> pending;
+  InstanceKey keyOf(const PendingCall& call, Canonical& canonical);
+  void finishCall(PendingCall& call);
+  NodeId finishInferred(PendingCall call, NodeId node, Span span);
+
+  // --- LibraryCalls, FunctionCalls
+  NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) override;
+  NodeId callEquality(NodeId a, NodeId b, Span span) override;
+  NodeId callFunction(NodeId function, std::vector<NodeId> args, Span span) override;
+  void followTarget(NodeId derivative, NodeId call) override;
+
+  // --- types in bodies
+  TypeId resolveType(SynId node, bool binds);
+  DimId dimOfSyntax(SynId node);
+  LocalId lookup(NameId name);
+  LocalId lookupAny(NameId name); ///< without marking it used
+  std::vector<NameId> visibleNames() const;
+  TypeId fresh(Span span) { return infer.freshVar(types::VarClass::Any, span); }
+  NodeId toStr(NodeId value, std::string spec, Span span);
+  void finishRecordTypes();
+  TypeId optionOf(TypeId payload);
+  bool isPreludeEnum(TypeId t, std::string_view name);
+};
+
+} // namespace melix::check

@@ -1,0 +1,425 @@
+// Declarations of functions and records, and the names that mean them.
+#include "check/resolve.h"
+
+#include <algorithm>
+
+namespace melix::check {
+
+using namespace syntax;
+using names::DeclKind;
+
+bool FunctionDecl::hasUntyped() const {
+  return std::any_of(params.begin(), params.end(), [](const ParamDecl& p) { return !p.type.valid(); });
+}
+
+uint64_t Checker::literalBits(std::string_view text) {
+  uint64_t bits = 0;
+  literalFits(text, bits);
+  return bits;
+}
+
+bool Checker::literalFits(std::string_view text, uint64_t& bits) {
+  unsigned base = 10;
+  if (text.starts_with("0x"))
+    base = 16;
+  else if (text.starts_with("0b"))
+    base = 2;
+  else if (text.starts_with("0o"))
+    base = 8;
+  if (base != 10)
+    text.remove_prefix(2);
+  bits = 0;
+  bool fits = true;
+  for (char c : text) {
+    if (c == '_')
+      continue;
+    unsigned digit = c <= '9' ? static_cast<unsigned>(c - '0') : static_cast<unsigned>((c | 32) - 'a' + 10);
+    fits &= !__builtin_mul_overflow(bits, uint64_t(base), &bits) && !__builtin_add_overflow(bits, uint64_t(digit), &bits);
+  }
+  return fits;
+}
+
+/// Whether `name` stands where a type is meant inside the type syntax `type`.
+bool Checker::usedAsType(const Ast& ast, SynId type, NameId name, ModuleId module) {
+  if (!type.valid())
+    return false;
+  const SynNode& n = ast[type];
+  switch (n.kind) {
+  case SynKind::Name: return n.as<Name>().name == name;
+  case SynKind::Paren: return usedAsType(ast, n.as<One>().inner, name, module);
+  case SynKind::Tuple:
+    return std::any_of(n.as<Many>().items.begin(), n.as<Many>().items.end(), [&](SynId part) { return usedAsType(ast, part, name, module); });
+  case SynKind::FunctionType: {
+    const auto& fn = n.as<FunctionType>();
+    return usedAsType(ast, fn.result, name, module) ||
+           std::any_of(fn.params.begin(), fn.params.end(), [&](SynId part) { return usedAsType(ast, part, name, module); });
+  }
+  case SynKind::Brackets: {
+    const auto& b = n.as<Brackets>();
+    if (usedAsType(ast, b.base, name, module))
+      return true;
+    std::string_view base = ast.kind(b.base) == SynKind::Name ? types.names.text(ast[b.base].as<Name>().name) : std::string_view();
+    if (base == "List" || base == "Tangent")
+      return !b.items.empty() && usedAsType(ast, b.items[0].value, name, module);
+    DeclId decl = typeDecl(module, ast, b.base);
+    bool isRecord = decl && (modules.decl(decl).kind == DeclKind::Struct || modules.decl(decl).kind == DeclKind::Enum);
+    if (!isRecord || recordDecls_.contains(decl) == false) {
+      if (!isRecord)
+        return false;
+      // A record that is being read (recursive): its own parameters are of the kind asked for.
+      if (openAliases.contains(decl))
+        return false;
+    }
+    const std::vector<GenericParam> generics = record(decl).generics;
+    for (size_t k = 0; k < b.items.size() && k < generics.size(); ++k)
+      if (generics[k].kind == GenericKind::Type && usedAsType(ast, b.items[k].value, name, module))
+        return true;
+    return false;
+  }
+  default: return false;
+  }
+}
+
+GenericKind Checker::kindOfGeneric(const Ast& ast, NameId name, const std::vector<SynId>& typeNodes, ModuleId module) {
+  for (SynId type : typeNodes)
+    if (usedAsType(ast, type, name, module))
+      return GenericKind::Type;
+  return GenericKind::Dim;
+}
+
+std::vector<GenericParam> Checker::readGenerics(const Ast& ast, const std::vector<Generic>& generics,
+                                                const std::vector<SynId>& typeNodes, ModuleId module) {
+  std::vector<GenericParam> out;
+  for (const Generic& g : generics) {
+    GenericParam p;
+    p.name = g.name;
+    p.defaultType = g.defaultType;
+    if (g.isPack)
+      p.kind = GenericKind::Pack;
+    else if (g.bound || g.defaultType)
+      p.kind = GenericKind::Type;
+    else
+      p.kind = kindOfGeneric(ast, g.name, typeNodes, module);
+    if (g.bound && ast.kind(g.bound) == SynKind::Name)
+      p.bound = ast[g.bound].as<Name>().name;
+    out.push_back(p);
+  }
+  return out;
+}
+
+const FunctionDecl& Checker::function(DeclId decl) {
+  if (auto found = functions_.find(decl); found != functions_.end())
+    return *found->second;
+  const names::Decl& d = modules.decl(decl);
+  const Ast& tree = ast(decl);
+  const auto& item = tree[d.node].as<FnItem>();
+  auto fn = std::make_unique<FunctionDecl>();
+  fn->decl = decl;
+  fn->module = d.module;
+  fn->name = d.name;
+  fn->span = d.span;
+  fn->result = item.result;
+  fn->body = item.body;
+  std::vector<SynId> typeNodes{item.result};
+  for (const Parameter& p : item.params) {
+    fn->params.push_back({p.name, p.type, p.defaultValue, p.isInout, p.span});
+    typeNodes.push_back(p.type);
+  }
+  fn->generics = readGenerics(tree, item.generics, typeNodes, d.module);
+  for (const Attribute& a : item.attributes)
+    if (types.names.text(a.name) == "builtin" && a.args.size() == 1 && tree.kind(a.args[0].value) == SynKind::String)
+      for (const StringPart& part : tree[a.args[0].value].as<StringLit>().parts)
+        fn->builtin += part.text;
+  return *(functions_[decl] = std::move(fn));
+}
+
+const RecordDecl& Checker::record(DeclId decl) {
+  if (auto found = recordDecls_.find(decl); found != recordDecls_.end())
+    return *found->second;
+  const names::Decl& d = modules.decl(decl);
+  const Ast& tree = ast(decl);
+  auto record = std::make_unique<RecordDecl>();
+  record->decl = decl;
+  record->module = d.module;
+  record->name = d.name;
+  record->span = d.span;
+  record->isEnum = d.kind == DeclKind::Enum;
+  std::vector<SynId> typeNodes;
+  const std::vector<Generic>* generics;
+  if (record->isEnum) {
+    const auto& item = tree[d.node].as<EnumItem>();
+    generics = &item.generics;
+    for (const CaseDecl& c : item.cases)
+      for (const FieldDecl& f : c.fields)
+        typeNodes.push_back(f.type);
+  } else {
+    const auto& item = tree[d.node].as<StructItem>();
+    generics = &item.generics;
+    for (const FieldDecl& f : item.fields)
+      typeNodes.push_back(f.type);
+  }
+  openAliases.insert(decl);
+  record->generics = readGenerics(tree, *generics, typeNodes, d.module);
+  openAliases.erase(decl);
+  return *(recordDecls_[decl] = std::move(record));
+}
+
+bool Checker::takesNoParameters(DeclId decl) {
+  DeclKind kind = modules.decl(decl).kind;
+  return kind == DeclKind::TypeAlias || ((kind == DeclKind::Struct || kind == DeclKind::Enum) && record(decl).generics.empty());
+}
+
+types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs) {
+  auto key = std::pair(decl, typeArgs);
+  if (auto found = records_.find(key); found != records_.end())
+    return found->second;
+  const RecordDecl declared = record(decl);
+  const Ast& tree = ast(decl);
+  types::Record r;
+  r.name = declared.name;
+  r.isEnum = declared.isEnum;
+  r.declaration = decl.index;
+  r.typeArgs = typeArgs;
+  r.origin = declared.span;
+  TypeEnv env;
+  size_t nextType = 0;
+  for (const GenericParam& g : declared.generics) {
+    if (g.kind == GenericKind::Type) {
+      env.types[g.name] = typeArgs[nextType++];
+      continue;
+    }
+    if (g.kind == GenericKind::Pack)
+      sink.report(DiagId::Unsupported, declared.span, "a rank pack of a struct or enum");
+    DimSym s = types.dims.newSym({std::string(types.names.text(g.name)), types::DimSymKind::Parameter, 0, declared.span});
+    r.dimParams.push_back(s);
+    env.dims[g.name] = types.dims.symbol(s);
+  }
+  types::RecordId id = types.addRecord(r);
+  records_.emplace(std::move(key), id); // before the fields, which may mention it
+  std::vector<types::EnumCase> cases;
+  TypeResolver resolver(*this, declared.module, tree, env);
+  auto fieldsOf = [&](const std::vector<FieldDecl>& fields) {
+    std::vector<types::Field> out;
+    for (const FieldDecl& f : fields) {
+      std::vector<DimSym> hidden;
+      resolver.freshDim = [&](NameId, Span span) {
+        hidden.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span}));
+        return types.dims.symbol(hidden.back());
+      };
+      TypeId type = resolver.type(f.type);
+      out.push_back({f.name, types.pack(type, hidden)});
+    }
+    return out;
+  };
+  if (declared.isEnum) {
+    const std::vector<CaseDecl> written = tree[modules.decl(decl).node].as<EnumItem>().cases;
+    for (const CaseDecl& c : written)
+      cases.push_back({c.name, fieldsOf(c.fields)});
+  } else {
+    const std::vector<FieldDecl> written = tree[modules.decl(decl).node].as<StructItem>().fields;
+    cases.push_back({declared.name, fieldsOf(written)});
+    std::set<types::RecordId> inside;
+    std::function<bool(TypeId)> contains = [&](TypeId t) {
+      const types::Type type = types[t];
+      if (type.kind == TypeKind::Struct) {
+        if (type.record == id)
+          return true;
+        if (inside.insert(type.record).second)
+          for (const types::EnumCase& c : std::vector<types::EnumCase>(types.recordInfo(type.record).cases))
+            for (const types::Field& f : c.fields)
+              if (contains(f.type))
+                return true;
+      }
+      if (type.kind != TypeKind::Tuple && type.kind != TypeKind::Array && type.kind != TypeKind::Pack)
+        return false;
+      return std::any_of(type.parts.begin(), type.parts.end(), contains);
+    };
+    for (types::Field& f : cases[0].fields)
+      if (contains(f.type)) {
+        sink.report(DiagId::InfiniteStruct, declared.span, types.names.text(declared.name));
+        f.type = types.error();
+      }
+  }
+  types.recordInfo(id).cases = std::move(cases);
+  return id;
+}
+
+types::RecordId Checker::reinstantiate(types::RecordId record, std::vector<TypeId> typeArgs) {
+  return recordAt(DeclId(types.recordInfo(record).declaration), std::move(typeArgs));
+}
+
+DeclId Checker::typeDecl(ModuleId module, NameId name) {
+  auto isType = [&](DeclId d) {
+    DeclKind k = modules.decl(d).kind;
+    return k == DeclKind::Struct || k == DeclKind::Enum || k == DeclKind::TypeAlias;
+  };
+  auto in = [&](ModuleId m, NameId n) {
+    auto found = modules[m].decls.find(n);
+    if (found != modules[m].decls.end())
+      for (DeclId d : found->second)
+        if (isType(d))
+          return d;
+    return DeclId::none();
+  };
+  if (DeclId own = in(module, name))
+    return own;
+  if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
+    if (DeclId d = in(imported->second.first, imported->second.second))
+      return d;
+  return in(modules.prelude(), name);
+}
+
+DeclId Checker::typeDecl(ModuleId module, const Ast& tree, SynId node) {
+  const SynNode& n = tree[node];
+  if (n.kind == SynKind::Name)
+    return typeDecl(module, n.as<Name>().name);
+  if (n.kind != SynKind::Member)
+    return DeclId::none();
+  const auto& member = n.as<Member>();
+  if (tree.kind(member.base) != SynKind::Name)
+    return DeclId::none();
+  auto prefix = modules[module].prefixes.find(tree[member.base].as<Name>().name);
+  if (prefix == modules[module].prefixes.end())
+    return DeclId::none();
+  auto found = modules[prefix->second].decls.find(member.name);
+  if (found != modules[prefix->second].decls.end())
+    for (DeclId d : found->second)
+      if (modules.decl(d).isPub && modules.decl(d).kind != DeclKind::Function)
+        return d;
+  return DeclId::none();
+}
+
+std::vector<DeclId> Checker::functionsIn(ModuleId module, NameId name, bool publicOnly) {
+  std::vector<DeclId> out;
+  auto found = modules[module].decls.find(name);
+  if (found != modules[module].decls.end())
+    for (DeclId d : found->second)
+      if (modules.decl(d).kind == DeclKind::Function && (!publicOnly || modules.decl(d).isPub))
+        out.push_back(d);
+  return out;
+}
+
+std::vector<std::vector<DeclId>> Checker::functionLayers(ModuleId module, NameId name) {
+  std::vector<std::vector<DeclId>> layers{functionsIn(module, name, false)};
+  if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
+    layers.push_back(functionsIn(imported->second.first, imported->second.second, true));
+  // A function with its module's name may be called by it.
+  if (auto prefix = modules[module].prefixes.find(name); prefix != modules[module].prefixes.end())
+    layers.push_back(functionsIn(prefix->second, types.names.intern(modules[prefix->second].name), true));
+  ModuleId prelude = modules.prelude();
+  if (module != prelude)
+    layers.push_back(functionsIn(prelude, name, true));
+  std::erase_if(layers, [](const std::vector<DeclId>& layer) { return layer.empty(); });
+  return layers;
+}
+
+DeclId Checker::constDecl(ModuleId module, NameId name) {
+  auto in = [&](ModuleId m, NameId n) {
+    auto found = modules[m].decls.find(n);
+    if (found != modules[m].decls.end())
+      for (DeclId d : found->second)
+        if (modules.decl(d).kind == DeclKind::Const)
+          return d;
+    return DeclId::none();
+  };
+  if (DeclId own = in(module, name))
+    return own;
+  if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
+    if (DeclId d = in(imported->second.first, imported->second.second))
+      return d;
+  return in(modules.prelude(), name);
+}
+
+DimId Checker::constantDim(ModuleId module, NameId name) {
+  DeclId decl = constDecl(module, name);
+  if (!decl)
+    return DimId::none();
+  const Ast& tree = ast(decl);
+  TypeEnv none;
+  TypeResolver resolver(*this, modules.decl(decl).module, tree, none);
+  return resolver.dim(tree[modules.decl(decl).node].as<ConstItem>().value);
+}
+
+std::vector<std::pair<DeclId, uint32_t>> Checker::casesNamed(ModuleId module, NameId name) {
+  std::vector<std::pair<DeclId, uint32_t>> out;
+  auto look = [&](ModuleId m) {
+    for (const auto& [declName, decls] : modules[m].decls)
+      for (DeclId d : decls) {
+        if (modules.decl(d).kind != DeclKind::Enum)
+          continue;
+        const auto& cases = ast(d)[modules.decl(d).node].as<EnumItem>().cases;
+        for (uint32_t k = 0; k < cases.size(); ++k)
+          if (cases[k].name == name)
+            out.push_back({d, k});
+      }
+  };
+  look(module);
+  if (!out.empty())
+    return out;
+  for (const auto& [imported, from] : modules[module].imported)
+    for (DeclId d : modules[from.first].decls[from.second])
+      if (modules.decl(d).kind == DeclKind::Enum) {
+        const auto& cases = ast(d)[modules.decl(d).node].as<EnumItem>().cases;
+        for (uint32_t k = 0; k < cases.size(); ++k)
+          if (cases[k].name == name)
+            out.push_back({d, k});
+      }
+  if (out.empty())
+    look(modules.prelude());
+  return out;
+}
+
+std::string Checker::suggest(std::string_view wrong, const std::vector<std::string_view>& known) {
+  auto distance = [](std::string_view a, std::string_view b) {
+    std::vector<size_t> row(b.size() + 1);
+    for (size_t j = 0; j <= b.size(); ++j)
+      row[j] = j;
+    for (size_t i = 1; i <= a.size(); ++i) {
+      size_t diagonal = row[0];
+      row[0] = i;
+      for (size_t j = 1; j <= b.size(); ++j) {
+        size_t next = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+        diagonal = row[j];
+        row[j] = next;
+      }
+    }
+    return row[b.size()];
+  };
+  std::string_view best;
+  size_t bestDistance = wrong.size() / 3 + 1;
+  for (std::string_view candidate : known) {
+    size_t d = candidate == wrong ? bestDistance : distance(wrong, candidate);
+    if (d < bestDistance || (d == bestDistance && d <= 1 && best.empty() && candidate != wrong)) {
+      best = candidate;
+      bestDistance = d;
+    }
+  }
+  return best.empty() ? "" : "did you mean `" + std::string(best) + "`?";
+}
+
+std::string Checker::suggestName(ModuleId module, NameId name, const std::vector<NameId>& locals) {
+  std::vector<std::string_view> known;
+  for (NameId local : locals)
+    known.push_back(types.names.text(local));
+  for (ModuleId m : {module, modules.prelude()})
+    for (const auto& [declName, decls] : modules[m].decls)
+      known.push_back(types.names.text(declName));
+  for (const auto& [prefix, used] : modules[module].prefixes)
+    known.push_back(types.names.text(prefix));
+#define INTRINSIC(Kind, Name, Signature, Doc) known.push_back(Name);
+#include "check/intrinsics.def"
+  return suggest(types.names.text(name), known);
+}
+
+std::string Checker::suggestType(ModuleId module, NameId name) {
+  std::vector<std::string_view> known{"int", "str", "List", "Tangent"};
+#define SCALAR(Kind, Text, Bits, Class) known.push_back(Text);
+#include "types/types.def"
+  for (ModuleId m : {module, modules.prelude()})
+    for (const auto& [declName, decls] : modules[m].decls)
+      if (modules.decl(decls[0]).kind != DeclKind::Function)
+        known.push_back(types.names.text(declName));
+  return suggest(types.names.text(name), known);
+}
+
+} // namespace melix::check

@@ -1,0 +1,398 @@
+// Expressions.
+#include "check/body.h"
+
+namespace melix::check {
+
+using namespace syntax;
+using types::VarClass;
+
+NodeId Body::checkExpr(SynId node, TypeId expected) {
+  const SynNode n = ast[node];
+  switch (n.kind) {
+  case SynKind::Error: return b.error(n.span);
+  case SynKind::IntLit:
+  case SynKind::FloatLit: return checkNumber(n);
+  case SynKind::BoolLit: return b.boolean(n.as<Text>().text == "true", n.span);
+  case SynKind::CharLit: {
+    const std::string& text = n.as<Text>().text;
+    auto byte = [&](size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u; };
+    unsigned lead = byte(0);
+    uint64_t code = lead < 0x80   ? lead
+                    : lead < 0xe0 ? ((lead & 0x1f) << 6) | (byte(1) & 0x3f)
+                    : lead < 0xf0 ? ((lead & 0x0f) << 12) | ((byte(1) & 0x3f) << 6) | (byte(2) & 0x3f)
+                                  : ((lead & 7) << 18) | ((byte(1) & 0x3f) << 12) | ((byte(2) & 0x3f) << 6) | (byte(3) & 0x3f);
+    return b.integer(static_cast<int64_t>(code), n.span, types.scalar(TypeKind::Char));
+  }
+  case SynKind::String: return checkString(n.as<StringLit>(), n.span);
+  case SynKind::Name: return checkName(node, expected);
+  case SynKind::Paren: return checkExpr(n.as<One>().inner, expected);
+  case SynKind::Unary: return checkUnary(n.as<Unary>(), n.span, expected);
+  case SynKind::Binary: return checkBinary(n.as<Binary>(), n.span);
+  case SynKind::As: return checkAs(n.as<Two>(), n.span);
+  case SynKind::Try: return checkTry(n.as<One>(), n.span);
+  case SynKind::Range: return checkRangeValue(n.as<syntax::Range>(), n.span);
+  case SynKind::Tuple: return checkTuple(n.as<Many>(), n.span, expected);
+  case SynKind::Array: return checkArray(n.as<Many>(), n.span, expected);
+  case SynKind::Builder: return checkBuilder(n.as<Builder>(), n.span, expected, false);
+  case SynKind::Generator: return checkBuilder(n.as<Builder>(), n.span, expected, true);
+  case SynKind::Member: return checkMember(node, expected);
+  case SynKind::TupleIndex: return checkTupleIndex(n.as<TupleIndex>(), n.span);
+  case SynKind::Call: return checkCall(node, expected);
+  case SynKind::Brackets: return checkIndexing(node);
+  case SynKind::Lambda: return checkLambda(n.as<Lambda>(), node, expected);
+  case SynKind::Block: return checkBlockItems(n.as<Many>().items, expected, n.span);
+  case SynKind::If: return checkIf(n.as<syntax::If>(), n.span, expected);
+  case SynKind::Match: return checkMatch(n.as<syntax::Match>(), n.span, expected);
+  case SynKind::Loop: return checkLoop(n.as<One>(), n.span);
+  case SynKind::Break: return checkBreak(n.as<One>(), n.span);
+  case SynKind::Return: return checkReturn(n.as<One>(), n.span);
+  case SynKind::Continue: {
+    if (loops.empty() || loops.back().builderDepth != builderDepth) {
+      sink.report(builderDepth > 0 ? DiagId::BuilderControl : DiagId::NoLoop, n.span, "continue");
+      return b.error(n.span);
+    }
+    return b.make(NodeKind::Continue, types.never(), n.span, {}, check::Loop{loops.back().id});
+  }
+  case SynKind::Ref:
+    sink.report(DiagId::NotInout, n.span, "this", "expression");
+    return b.error(n.span);
+  case SynKind::Let:
+  case SynKind::Assign:
+  case SynKind::OpAssign:
+  case SynKind::For:
+  case SynKind::While:
+  case SynKind::Assert: return checkStatement(node, false, expected);
+  case SynKind::Dict: sink.report(DiagId::Unsupported, n.span, "a dictionary"); return b.error(n.span);
+  case SynKind::MacroUse: sink.report(DiagId::Unsupported, n.span, "a macro"); return b.error(n.span);
+  case SynKind::Quote:
+  case SynKind::Splice:
+  case SynKind::SpliceMany: sink.report(DiagId::Unsupported, n.span, "quoted syntax"); return b.error(n.span);
+  case SynKind::Scope: sink.report(DiagId::Unsupported, n.span, "a task scope"); return b.error(n.span);
+  case SynKind::On: sink.report(DiagId::Unsupported, n.span, "running on a device"); return b.error(n.span);
+  case SynKind::Sample: sink.report(DiagId::Unsupported, n.span, "`~` outside of a macro"); return b.error(n.span);
+  default: sink.report(DiagId::Unsupported, n.span, "this construct here"); return b.error(n.span);
+  }
+}
+
+NodeId Body::checkNumber(const SynNode& n) {
+  bool isFloat = n.kind == SynKind::FloatLit;
+  std::string text;
+  for (char ch : n.as<Text>().text)
+    if (ch != '_')
+      text += ch;
+  uint64_t bits;
+  if (!isFloat && !Checker::literalFits(text, bits)) {
+    sink.report(DiagId::LiteralRange, n.span, text, "u64");
+    return b.error(n.span);
+  }
+  if (!isFloat && text.size() > 1 && (text[1] == 'x' || text[1] == 'b' || text[1] == 'o'))
+    text = std::to_string(bits);
+  return b.number(text, infer.freshVar(isFloat ? VarClass::OpenFloat : VarClass::OpenInt, n.span), n.span);
+}
+
+NodeId Body::toStr(NodeId value, std::string spec, Span span) {
+  if (b.kindOf(value) == TypeKind::Error)
+    return value;
+  if (b.kindOf(value) == TypeKind::Str && spec.empty())
+    return value;
+  return b.make(NodeKind::Format, types.str(), span, {value}, FormatSpec{std::move(spec)});
+}
+
+NodeId Body::checkString(const StringLit& s, Span span) {
+  std::vector<NodeId> parts;
+  for (const StringPart& part : s.parts)
+    parts.push_back(part.value ? toStr(checkExpr(part.value), part.format, part.span) : b.string(part.text, part.span));
+  if (parts.empty())
+    return b.string("", span);
+  if (parts.size() == 1)
+    return parts[0];
+  return b.make(NodeKind::Builtin, types.str(), span, std::move(parts), BuiltinRef{ops::BuiltinKind::StrConcat});
+}
+
+LocalId Body::lookupAny(NameId name) {
+  for (size_t k = scope.size(); k-- > 0;)
+    if (scope[k].name == name)
+      return scope[k].local;
+  return LocalId::none();
+}
+
+LocalId Body::lookup(NameId name) {
+  LocalId found = lookupAny(name);
+  if (found)
+    used.insert(found);
+  return found;
+}
+
+std::vector<NameId> Body::visibleNames() const {
+  std::vector<NameId> out;
+  for (const ScopeEntry& e : scope)
+    out.push_back(e.name);
+  for (const auto& [name, dim] : env.dims)
+    out.push_back(name);
+  return out;
+}
+
+NodeId Body::checkName(SynId node, TypeId expected) {
+  Span span = ast.span(node);
+  NameId name = ast[node].as<Name>().name;
+  std::string_view text = types.names.text(name);
+  if (LocalId l = lookup(name))
+    return b.local(l, span);
+  if (auto dim = env.dims.find(name); dim != env.dims.end())
+    return b.dimValue(dim->second, span);
+  if (text == "inf" || text == "nan" || text == "pi")
+    return b.number(std::string(text), infer.freshVar(VarClass::OpenFloat, span), span);
+  if (DeclId constant = c.constDecl(module, name)) {
+    const auto item = c.ast(constant)[c.modules.decl(constant).node].as<ConstItem>();
+    if (c.openAliases.contains(constant)) {
+      sink.report(DiagId::ConstValue, span, text);
+      return b.error(span);
+    }
+    if (&c.ast(constant) != &ast) { // of another file: an instance of its own, at its own type
+      PendingCall call;
+      call.decl = constant;
+      return finishInferred(std::move(call), b.make(NodeKind::Call, types.error(), span, {}, CallTarget{}), span);
+    }
+    c.openAliases.insert(constant);
+    TypeId asked = item.type ? resolveType(item.type, false) : expected;
+    NodeId value = checkExpr(item.value, asked);
+    if (item.type)
+      value = coerce(value, asked, span);
+    c.openAliases.erase(constant);
+    return value;
+  }
+  std::vector<std::pair<DeclId, uint32_t>> cases = c.casesNamed(module, name);
+  if (expected && types.kind(infer.shallow(expected)) == TypeKind::Enum) {
+    DeclId wanted(types.recordInfo(types[infer.shallow(expected)].record).declaration);
+    const auto& all = c.ast(wanted)[c.modules.decl(wanted).node];
+    if (all.kind == SynKind::Enum)
+      for (uint32_t k = 0; k < all.as<EnumItem>().cases.size(); ++k)
+        if (all.as<EnumItem>().cases[k].name == name)
+          cases = {{wanted, k}};
+  }
+  if (!cases.empty()) {
+    auto [decl, k] = cases[0];
+    if (c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases[k].fields.empty())
+      return construct(decl, k, {}, nullptr, expected, span);
+    Known known;
+    known.kind = KnownKind::Constructor;
+    known.constructor = decl;
+    known.number = k;
+    return templateValue(std::move(known), {}, span);
+  }
+  std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
+  if (!layers.empty()) {
+    Known known;
+    known.kind = KnownKind::Overloads;
+    known.module = module;
+    for (const auto& layer : layers)
+      known.candidates.insert(known.candidates.end(), layer.begin(), layer.end());
+    return templateValue(std::move(known), {}, span);
+  }
+  if (auto intrinsic = findIntrinsic(text)) {
+    Known known;
+    known.kind = KnownKind::Intrinsic;
+    known.number = static_cast<uint32_t>(*intrinsic);
+    return templateValue(std::move(known), {}, span);
+  }
+  Diagnostic& d = sink.report(DiagId::UnknownName, span, text);
+  d.hint = c.suggestName(module, name, visibleNames());
+  return b.error(span);
+}
+
+NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
+  if (u.op == UnaryOp::Not) {
+    NodeId value = checkExpr(u.operand);
+    return b.logicalNot(value, span);
+  }
+  NodeId value = checkExpr(u.operand, expected);
+  TypeKind k = types.kind(types.element(b.typeOf(value)));
+  if (k == TypeKind::Struct)
+    if (NodeId user = userOperator("-", {value}, span))
+      return user;
+  return b.negate(value, span);
+}
+
+NodeId Body::checkBoolean(SynId node, std::string_view what) {
+  NodeId value = checkExpr(node);
+  TypeKind k = b.kindOf(value);
+  if (k != TypeKind::Bool && k != TypeKind::Error && k != TypeKind::Never) {
+    sink.report(DiagId::WantsBool, ast.span(node), what, b.show(b.typeOf(value)));
+    return b.error(ast.span(node));
+  }
+  return value;
+}
+
+/// A user's own operator on a struct or enum goes before the built-in meaning (rule 40).
+NodeId Body::userOperator(std::string_view name, std::vector<NodeId> args, Span span) {
+  NameId op = types.names.intern(name);
+  std::vector<CallArg> call;
+  for (NodeId arg : args)
+    call.push_back({NameId::none(), SynId::none(), arg, b.spanOf(arg)});
+  std::vector<std::vector<DeclId>> layers = c.functionLayers(module, op);
+  for (NodeId arg : args)
+    for (ModuleId home : homeModules(b.typeOf(arg)))
+      layers.push_back(c.functionsIn(home, op, true));
+  for (const auto& layer : layers) {
+    if (layer.empty())
+      continue;
+    if (auto chosen = choose(op, layer, call, span, false))
+      return callDecl(*chosen, call, nullptr, TypeId::none(), span);
+  }
+  return NodeId::none();
+}
+
+NodeId Body::checkBinary(const Binary& bin, Span span) {
+  if (bin.op == BinaryOp::And || bin.op == BinaryOp::Or) {
+    std::string what = "`" + std::string(spelling(bin.op)) + "`";
+    NodeId left = checkBoolean(bin.left, what), right = checkBoolean(bin.right, what);
+    return b.make(bin.op == BinaryOp::And ? NodeKind::ShortAnd : NodeKind::ShortOr, types.boolean(), span, {left, right});
+  }
+  NodeId left = checkExpr(bin.left), right;
+  // The case of an enum on the right is found by the type on the left.
+  TypeId leftType = b.typeOf(left);
+  right = checkExpr(bin.right, types.kind(leftType) == TypeKind::Enum ? leftType : TypeId::none());
+  auto composite = [&](NodeId n) {
+    TypeKind k = types.kind(types.element(b.typeOf(n)));
+    return k == TypeKind::Struct || k == TypeKind::Enum;
+  };
+  if (composite(left) || composite(right))
+    if (NodeId user = userOperator(spelling(bin.op), {left, right}, span))
+      return user;
+  static constexpr BinaryKind kinds[] = {
+      BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Div, BinaryKind::Rem, BinaryKind::MatMul,
+      BinaryKind::Pow, BinaryKind::Shl, BinaryKind::Shr, BinaryKind::BitAnd, BinaryKind::BitOr, BinaryKind::Eq,
+      BinaryKind::Ne, BinaryKind::Lt, BinaryKind::Le, BinaryKind::Gt, BinaryKind::Ge};
+  return b.binary(kinds[static_cast<size_t>(bin.op)], left, right, span);
+}
+
+NodeId Body::checkTuple(const Many& m, Span span, TypeId expected) {
+  std::vector<TypeId> wanted;
+  if (expected && types.kind(infer.shallow(expected)) == TypeKind::Tuple)
+    wanted = types[infer.shallow(expected)].parts;
+  std::vector<NodeId> parts;
+  std::vector<TypeId> kinds;
+  for (size_t k = 0; k < m.items.size(); ++k) {
+    TypeId want = k < wanted.size() ? wanted[k] : TypeId::none();
+    NodeId part = checkExpr(m.items[k], want);
+    if (want)
+      part = coerce(part, want, b.spanOf(part));
+    parts.push_back(part);
+    kinds.push_back(b.typeOf(part));
+  }
+  return b.make(NodeKind::Tuple, types.tuple(std::move(kinds)), span, std::move(parts));
+}
+
+NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
+  TypeId want = expected ? infer.shallow(expected) : TypeId::none();
+  bool asList = want && types.kind(want) == TypeKind::List;
+  TypeId element;
+  if (asList)
+    element = types[want].parts[0];
+  else if (want && types.kind(want) == TypeKind::Array) {
+    std::vector<DimId> rest(types[want].dims.begin() + 1, types[want].dims.end());
+    element = types.array(types.element(want), std::move(rest));
+  }
+  if (m.items.empty()) {
+    if (asList)
+      return b.make(NodeKind::ListOf, want, span);
+    if (element)
+      return b.collect({types.dims.constant(0)}, span, [&](const std::vector<LocalId>&) { return b.op(OpKind::Undef, element, {}, span); });
+    sink.report(DiagId::NothingSettles, span, "the element type of `[]`");
+    return b.error(span);
+  }
+  std::vector<NodeId> items;
+  for (SynId item : m.items) {
+    NodeId value = checkExpr(item, element);
+    if (!element)
+      element = b.typeOf(value);
+    else {
+      // Whole literals beside floats become floats.
+      TypeId mine = b.typeOf(value);
+      if (infer.isOpen(element) || b.isNumber(element))
+        infer.unify(element, mine);
+      value = coerce(value, element, b.spanOf(value), DiagId::TypeMismatch);
+    }
+    items.push_back(value);
+  }
+  if (asList)
+    return b.make(NodeKind::ListOf, want, span, std::move(items));
+  element = infer.zonk(element);
+  TypeId type = types.array(types.element(element), [&] {
+    std::vector<DimId> dims{types.dims.constant(static_cast<int64_t>(items.size()))};
+    for (DimId d : b.dimsOf(element))
+      dims.push_back(d);
+    return dims;
+  }());
+  return b.make(NodeKind::ArrayOf, type, span, std::move(items));
+}
+
+NodeId Body::checkTupleIndex(const TupleIndex& t, Span span) {
+  NodeId base = checkExpr(t.base);
+  TypeId type = b.typeOf(base);
+  if (types.kind(type) == TypeKind::Error)
+    return b.error(span);
+  if (types.kind(type) != TypeKind::Tuple || t.index >= types[type].parts.size()) {
+    sink.report(DiagId::UnknownField, span, b.show(type), std::to_string(t.index));
+    return b.error(span);
+  }
+  return b.field(base, t.index, span);
+}
+
+NodeId Body::checkMember(SynId node, TypeId expected) {
+  Span span = ast.span(node);
+  const auto member = ast[node].as<Member>();
+  if (ast.kind(member.base) == SynKind::Name && !lookupAny(ast[member.base].as<Name>().name)) {
+    NameId base = ast[member.base].as<Name>().name;
+    if (auto owned = env.dims.find(TypeResolver::ownedName(types.names, base, member.name)); owned != env.dims.end())
+      return b.dimValue(owned->second, span);
+    if (auto prefix = c.modules[module].prefixes.find(base); prefix != c.modules[module].prefixes.end()) {
+      Known known;
+      known.kind = KnownKind::Overloads;
+      known.module = module;
+      known.candidates = c.functionsIn(prefix->second, member.name, true);
+      if (!known.candidates.empty())
+        return templateValue(std::move(known), {}, span);
+      sink.report(DiagId::UnknownInModule, member.nameSpan, types.names.text(base), types.names.text(member.name));
+      return b.error(span);
+    }
+    if (DeclId decl = c.typeDecl(module, base); decl && c.modules.decl(decl).kind == names::DeclKind::Enum) {
+      const auto& cases = c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases;
+      for (uint32_t k = 0; k < cases.size(); ++k)
+        if (cases[k].name == member.name)
+          return construct(decl, k, {}, nullptr, expected, span);
+      sink.report(DiagId::UnknownCase, member.nameSpan, types.names.text(base), types.names.text(member.name));
+      return b.error(span);
+    }
+  }
+  NodeId base = checkExpr(member.base);
+  TypeId type = b.typeOf(base);
+  if (types.kind(type) == TypeKind::Error)
+    return b.error(span);
+  if (types.kind(type) == TypeKind::Struct) {
+    const types::Record& record = types.recordInfo(types[type].record);
+    for (uint32_t k = 0; k < record.cases[0].fields.size(); ++k)
+      if (record.cases[0].fields[k].name == member.name)
+        return b.field(base, k, span);
+    for (size_t k = 0; k < record.dimParams.size(); ++k)
+      if (types.dims.info(record.dimParams[k]).name == types.names.text(member.name))
+        return b.dimValue(types[type].dims[k], span);
+  }
+  if (types.kind(type) == TypeKind::Str && types.names.text(member.name) == "bytes") {
+    NodeId bytes = b.make(NodeKind::Builtin, TypeId(), span, {base}, BuiltinRef{ops::BuiltinKind::StrBytes});
+    DimSym size = types.dims.newSym({"bytes", types::DimSymKind::Unknown, 0, span});
+    instance.nodes[bytes].resultDims = {size};
+    instance.nodes[bytes].type = types.array(types.scalar(TypeKind::U8), {types.dims.symbol(size)});
+    return bytes;
+  }
+  Diagnostic& d = sink.report(DiagId::UnknownField, member.nameSpan, b.show(type), types.names.text(member.name));
+  if (types.kind(type) == TypeKind::Struct) {
+    std::vector<std::string_view> known;
+    for (const types::Field& f : types.recordInfo(types[type].record).cases[0].fields)
+      known.push_back(types.names.text(f.name));
+    d.hint = c.suggest(types.names.text(member.name), known);
+  }
+  return b.error(span);
+}
+
+} // namespace melix::check

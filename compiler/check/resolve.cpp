@@ -1,0 +1,343 @@
+#include "check/resolve.h"
+
+#include "types/tangent.h"
+
+namespace melix::check {
+
+using namespace syntax;
+using types::DimSymKind;
+
+namespace {
+
+std::optional<TypeKind> scalarNamed(std::string_view name) {
+  if (name == "int")
+    return TypeKind::I64;
+#define SCALAR(Kind, Text, Bits, Class)                                                                                \
+  if (name == Text)                                                                                                    \
+    return TypeKind::Kind;
+#include "types/types.def"
+  if (name == "str")
+    return TypeKind::Str;
+  return std::nullopt;
+}
+
+bool isCapital(std::string_view name) { return !name.empty() && name[0] >= 'A' && name[0] <= 'Z'; }
+
+} // namespace
+
+NameId TypeResolver::ownedName(Interner& names, NameId owner, NameId param) {
+  return names.intern(std::string(owner ? names.text(owner) : "") + "." + std::string(names.text(param)));
+}
+
+TypeId TypeResolver::error(DiagId id, Span span, std::string_view name) {
+  checker_.sink.report(id, span, name);
+  return types_.error();
+}
+
+TypeId TypeResolver::type(SynId node) {
+  const SynNode& n = ast_[node];
+  switch (n.kind) {
+  case SynKind::Paren: return type(n.as<One>().inner);
+  case SynKind::Name:
+  case SynKind::Member: return named(node);
+  case SynKind::Brackets: return bracketed(node);
+  case SynKind::Underscore: return bindType ? bindType(NameId::none(), n.span) : error(DiagId::UnknownType, n.span, "_");
+  case SynKind::Tuple: {
+    std::vector<TypeId> parts;
+    for (SynId part : NodeList(n.as<Many>().items))
+      parts.push_back(type(part));
+    return types_.tuple(std::move(parts));
+  }
+  case SynKind::FunctionType: {
+    FunctionType fn = n.as<FunctionType>();
+    std::vector<TypeId> params;
+    for (SynId param : fn.params)
+      params.push_back(type(param));
+    TypeId result = type(fn.result);
+    return types_.function(std::move(params), fn.inout, result);
+  }
+  case SynKind::Error: return types_.error();
+  default: return error(DiagId::Unsupported, n.span, "this form of type");
+  }
+}
+
+TypeId TypeResolver::named(SynId node) {
+  const SynNode& n = ast_[node];
+  if (n.kind == SynKind::Name) {
+    NameId name = n.as<Name>().name;
+    if (auto bound = env_.types.find(name); bound != env_.types.end())
+      return bound->second;
+    if (auto scalar = scalarNamed(text(name)))
+      return types_.scalar(*scalar);
+  }
+  DeclId decl = checker_.typeDecl(module_, ast_, node);
+  if (decl)
+    return ofDecl(decl, nullptr, n.span);
+  if (n.kind == SynKind::Name && bindType)
+    if (TypeId bound = bindType(n.as<Name>().name, n.span))
+      return bound;
+  std::string_view shown = checker_.modules.sources.text(n.span);
+  Diagnostic& d = checker_.sink.report(DiagId::UnknownType, n.span, shown);
+  if (n.kind == SynKind::Name)
+    d.hint = checker_.suggestType(module_, n.as<Name>().name);
+  return types_.error();
+}
+
+TypeId TypeResolver::ofDecl(DeclId decl, const std::vector<Argument>* items, Span span) {
+  switch (checker_.modules.decl(decl).kind) {
+  case names::DeclKind::Struct:
+  case names::DeclKind::Enum: return recordType(decl, items, span);
+  case names::DeclKind::TypeAlias: return alias(decl, span);
+  default: return error(DiagId::UnknownType, span, text(checker_.modules.decl(decl).name));
+  }
+}
+
+TypeId TypeResolver::alias(DeclId decl, Span span) {
+  const names::Decl& d = checker_.modules.decl(decl);
+  const Ast& ast = checker_.modules.astOf(decl);
+  const auto& item = ast[d.node].as<TypeItem>();
+  if (!item.generics.empty())
+    return error(DiagId::Unsupported, span, "a type alias with parameters");
+  if (checker_.openAliases.contains(decl))
+    return error(DiagId::InfiniteStruct, d.span, text(d.name));
+  checker_.openAliases.insert(decl);
+  TypeEnv none;
+  TypeResolver inner(checker_, d.module, ast, none);
+  TypeId type = inner.type(item.type);
+  checker_.openAliases.erase(decl);
+  return type;
+}
+
+TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items, Span span) {
+  const RecordDecl record = checker_.record(decl);
+  std::vector<TypeId> typeArgs;
+  std::vector<DimId> dims;
+  size_t required = 0;
+  for (const GenericParam& g : record.generics)
+    required += !g.defaultType.valid();
+  size_t given = items ? items->size() : 0;
+  bool bare = given == 0 && required > 0;
+  if (!bare && (given < required || given > record.generics.size())) {
+    checker_.sink.report(DiagId::TypeArguments, span, text(record.name), std::to_string(record.generics.size()), std::to_string(given));
+    return types_.error();
+  }
+  for (size_t k = 0; k < record.generics.size(); ++k) {
+    const GenericParam& g = record.generics[k];
+    bool isType = g.kind == GenericKind::Type;
+    if (k < given) {
+      SynId item = (*items)[k].value;
+      if (isType)
+        typeArgs.push_back(nested(item));
+      else
+        dims.push_back(dim(item));
+    } else if (isType && g.defaultType) {
+      TypeEnv none;
+      TypeResolver inner(checker_, record.module, checker_.modules.astOf(decl), none);
+      typeArgs.push_back(inner.type(g.defaultType));
+    } else if (isType) {
+      TypeId bound = bindType ? bindType(owner ? ownedName(types_.names, owner, g.name) : NameId::none(), span) : TypeId::none();
+      if (!bound)
+        return error(DiagId::TypeArguments, span, text(record.name));
+      typeArgs.push_back(bound);
+    } else {
+      NameId name = ownedName(types_.names, owner, g.name);
+      if (auto found = env_.dims.find(name); found != env_.dims.end() && owner) {
+        dims.push_back(found->second);
+        continue;
+      }
+      auto& hook = freshDim ? freshDim : bindDim;
+      if (hidden_) {
+        hidden_->push_back(types_.dims.newSym({std::string(text(g.name)), DimSymKind::Unknown, 0, span}));
+        dims.push_back(types_.dims.symbol(hidden_->back()));
+        continue;
+      }
+      if (!hook) {
+        checker_.sink.report(DiagId::TypeArguments, span, text(record.name), std::to_string(record.generics.size()), "0");
+        return types_.error();
+      }
+      DimId fresh = hook(name, span);
+      if (owner)
+        env_.dims[name] = fresh;
+      dims.push_back(fresh);
+    }
+  }
+  return types_.record(checker_.recordAt(decl, std::move(typeArgs)), std::move(dims));
+}
+
+TypeId TypeResolver::nested(SynId node) {
+  std::vector<DimSym> hidden;
+  std::vector<DimSym>* outer = hidden_;
+  hidden_ = &hidden;
+  TypeId inner = type(node);
+  hidden_ = outer;
+  return types_.pack(inner, hidden);
+}
+
+TypeId TypeResolver::bracketed(SynId node) {
+  const SynNode n = ast_[node];
+  const auto brackets = n.as<Brackets>();
+  const SynNode& base = ast_[brackets.base];
+  if (base.kind == SynKind::Name || base.kind == SynKind::Member) {
+    bool bound = base.kind == SynKind::Name && (env_.types.contains(base.as<Name>().name) || scalarNamed(text(base.as<Name>().name)));
+    if (!bound && base.kind == SynKind::Name && text(base.as<Name>().name) == "List" && brackets.items.size() == 1)
+      return types_.list(nested(brackets.items[0].value));
+    if (!bound && base.kind == SynKind::Name && text(base.as<Name>().name) == "Tangent" && brackets.items.size() == 1)
+      return types::tangentType(types_, type(brackets.items[0].value));
+    DeclId decl = bound ? DeclId::none() : checker_.typeDecl(module_, ast_, brackets.base);
+    if (decl && !checker_.takesNoParameters(decl))
+      return ofDecl(decl, &brackets.items, n.span);
+  }
+  // An array: of what stands before the bracket; inside it `_` in the element is a size for each element.
+  TypeId element = base.kind == SynKind::Brackets || base.kind == SynKind::Paren ? type(brackets.base) : named(brackets.base);
+  if (types_.kind(element) == TypeKind::Error)
+    return element;
+  return arrayOf(element, brackets.items, n.span);
+}
+
+TypeId TypeResolver::arrayOf(TypeId element, const std::vector<Argument>& items, Span span) {
+  std::vector<DimId> dims;
+  for (const Argument& item : items) {
+    if (item.label)
+      return error(DiagId::Unsupported, span, "named axes");
+    const SynNode& n = ast_[item.value];
+    if (n.kind == SynKind::PackUse) {
+      auto pack = env_.packs.find(n.as<Name>().name);
+      if (pack == env_.packs.end())
+        return error(DiagId::DimensionUnbound, n.span, text(n.as<Name>().name));
+      dims.insert(dims.end(), pack->second.begin(), pack->second.end());
+      continue;
+    }
+    DimId d = dim(item.value);
+    if (!d)
+      return types_.error();
+    dims.push_back(d);
+  }
+  return types_.array(element, std::move(dims));
+}
+
+DimId TypeResolver::dim(SynId node) {
+  const SynNode n = ast_[node];
+  types::DimStore& dims = types_.dims;
+  switch (n.kind) {
+  case SynKind::Paren: return dim(n.as<One>().inner);
+  case SynKind::IntLit: {
+    SynId literal = node;
+    return dims.constant(static_cast<int64_t>(checker_.literalBits(ast_[literal].as<Text>().text)));
+  }
+  case SynKind::FreshDim:
+  case SynKind::Underscore: {
+    NameId name = n.kind == SynKind::FreshDim ? n.as<Name>().name : NameId::none();
+    if (hidden_ && !name) {
+      hidden_->push_back(dims.newSym({"_", DimSymKind::Unknown, 0, n.span}));
+      return dims.symbol(hidden_->back());
+    }
+    if (name && env_.dims.contains(name) && freshDim) {
+      checker_.sink.report(DiagId::DimensionBound, n.span, text(name));
+      return DimId::none();
+    }
+    auto& hook = freshDim ? freshDim : bindDim;
+    if (!hook) {
+      checker_.sink.report(DiagId::DimensionUnbound, n.span, name ? text(name) : "_");
+      return DimId::none();
+    }
+    NameId used = name;
+    if (!used && owner)
+      used = types_.names.intern(std::string(text(owner)) + "._" + std::to_string(anonymous_++));
+    DimId fresh = hook(used, n.span);
+    if (used)
+      env_.dims[used] = fresh;
+    return fresh;
+  }
+  case SynKind::Name: {
+    NameId name = n.as<Name>().name;
+    if (auto bound = env_.dims.find(name); bound != env_.dims.end())
+      return bound->second;
+    if (!isCapital(text(name))) {
+      DimId value = valueDim ? valueDim(node) : checker_.constantDim(module_, name);
+      if (!value)
+        checker_.sink.report(DiagId::DimensionValue, n.span, text(name));
+      return value;
+    }
+    if (bindDim) {
+      DimId fresh = bindDim(name, n.span);
+      env_.dims[name] = fresh;
+      return fresh;
+    }
+    checker_.sink.report(DiagId::DimensionUnbound, n.span, text(name));
+    return DimId::none();
+  }
+  case SynKind::Member: return memberDim(n.as<Member>(), n.span);
+  case SynKind::Binary: return binaryDim(n.as<Binary>(), n.span);
+  case SynKind::Unary: {
+    DimId inner = dim(n.as<Unary>().operand);
+    return inner ? dims.sub(dims.constant(0), inner) : inner;
+  }
+  case SynKind::Call: {
+    const auto call = n.as<Call>();
+    bool named = ast_.kind(call.callee) == SynKind::Name && call.args.size() == 2;
+    std::string_view f = named ? text(ast_[call.callee].as<Name>().name) : std::string_view();
+    if (f == "min" || f == "max") {
+      DimId a = dim(call.args[0].value), b = dim(call.args[1].value);
+      return !a || !b ? DimId::none() : f == "min" ? dims.min(a, b) : dims.max(a, b);
+    }
+    [[fallthrough]];
+  }
+  default:
+    if (valueDim)
+      if (DimId value = valueDim(node))
+        return value;
+    checker_.sink.report(DiagId::DimensionValue, n.span, checker_.modules.sources.text(n.span));
+    return DimId::none();
+  }
+}
+
+DimId TypeResolver::memberDim(const Member& member, Span span) {
+  if (ast_.kind(member.base) == SynKind::Name) {
+    NameId base = ast_[member.base].as<Name>().name;
+    if (auto owned = env_.dims.find(ownedName(types_.names, base, member.name)); owned != env_.dims.end())
+      return owned->second;
+    if (valueType)
+      if (TypeId type = valueType(base); type && types_[type].record) {
+        const types::Record& record = types_.recordInfo(types_[type].record);
+        for (size_t k = 0; k < record.dimParams.size(); ++k)
+          if (types_.dims.info(record.dimParams[k]).name == text(member.name))
+            return types_[type].dims[k];
+      }
+  }
+  checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span));
+  return DimId::none();
+}
+
+DimId TypeResolver::binaryDim(const Binary& binary, Span span) {
+  types::DimStore& dims = types_.dims;
+  DimId a = dim(binary.left), b = dim(binary.right);
+  if (!a || !b)
+    return DimId::none();
+  bool zero = dims.asConstant(b) == 0;
+  switch (binary.op) {
+  case BinaryOp::Add: return dims.add(a, b);
+  case BinaryOp::Sub: return dims.sub(a, b);
+  case BinaryOp::Mul: return dims.mul(a, b);
+  case BinaryOp::Div:
+    if (!zero)
+      return dims.floorDiv(a, b);
+    break;
+  case BinaryOp::Rem:
+    if (!zero)
+      return dims.mod(a, b);
+    break;
+  case BinaryOp::Pow:
+    if (auto k = dims.asConstant(b); k && *k >= 0 && *k <= 16) {
+      DimId result = dims.constant(1);
+      for (int64_t i = 0; i < *k; ++i)
+        result = dims.mul(result, a);
+      return result;
+    }
+    break;
+  default: break;
+  }
+  checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span));
+  return DimId::none();
+}
+
+} // namespace melix::check

@@ -1,0 +1,54 @@
+#pragma once
+// Type syntax to types (rules 20-25): names, brackets, dimensions. What unbound names, `?N` and `_` mean depends on where
+// the type stands, so the places say it through hooks.
+
+#include "check/checker.h"
+
+namespace melix::check {
+
+class TypeResolver {
+public:
+  TypeResolver(Checker& checker, ModuleId module, const syntax::Ast& ast, TypeEnv& env)
+      : checker_(checker), types_(checker.types), module_(module), ast_(ast), env_(env) {}
+
+  /// A dimension for an unbound capitalised name, `?N` (named) or `_` (no name); null: not allowed here.
+  std::function<DimId(NameId, Span)> bindDim;
+  /// A dimension for `?N` and `_`; null: as bindDim.
+  std::function<DimId(NameId, Span)> freshDim;
+  /// An immutable `int` value in scope, of a lower-case name or an expression; null: only constants.
+  std::function<DimId(syntax::NodeId)> valueDim;
+  /// The type whose parameters `p.N` reads, for a value `p` in scope.
+  std::function<TypeId(NameId)> valueType;
+  /// A type for a generic parameter that is not bound; null: an error.
+  std::function<TypeId(NameId, Span)> bindType;
+  /// Name of the parameter whose type is read: the parameters of a bare generic record are called `p.N`.
+  NameId owner;
+
+  TypeId type(syntax::NodeId node);
+  DimId dim(syntax::NodeId node);
+  /// Name under which a bare record's parameter is bound for `owner`.
+  static NameId ownedName(Interner& names, NameId owner, NameId param);
+
+private:
+  TypeId named(syntax::NodeId node);
+  TypeId ofDecl(DeclId decl, const std::vector<syntax::Argument>* items, Span span);
+  TypeId recordType(DeclId decl, const std::vector<syntax::Argument>* items, Span span);
+  TypeId alias(DeclId decl, Span span);
+  TypeId bracketed(syntax::NodeId node);
+  TypeId arrayOf(TypeId element, const std::vector<syntax::Argument>& items, Span span);
+  TypeId nested(syntax::NodeId node); ///< inside another type: `_` hides a size for each element
+  DimId binaryDim(const syntax::Binary& binary, Span span);
+  DimId memberDim(const syntax::Member& member, Span span);
+  TypeId error(DiagId id, Span span, std::string_view name);
+  std::string_view text(NameId n) const { return types_.names.text(n); }
+
+  Checker& checker_;
+  TypeStore& types_;
+  ModuleId module_;
+  const syntax::Ast& ast_;
+  TypeEnv& env_;
+  std::vector<DimSym>* hidden_ = nullptr;
+  uint32_t anonymous_ = 0;
+};
+
+} // namespace melix::check

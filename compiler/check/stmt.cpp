@@ -1,0 +1,528 @@
+// Statements, branches and loops.
+#include "check/body.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) {
+  size_t mark = scope.size();
+  TypeEnv outer = env;
+  std::vector<NodeId> nodes;
+  bool valueLast = false;
+  for (size_t k = 0; k < items.size(); ++k) {
+    bool last = k + 1 == items.size();
+    NodeId node = checkStatement(items[k], last, last ? expected : TypeId::none());
+    nodes.push_back(node);
+    valueLast = last;
+  }
+  scope.resize(mark);
+  env.dims = outer.dims;
+  if (!valueLast)
+    return b.unit(span);
+  TypeId type = instance.nodes[nodes.back()].type;
+  return b.make(NodeKind::Block, type, span, std::move(nodes));
+}
+
+/// Whether an expression statement may drop its value (rule 1): it does something besides giving a value.
+bool Body::isUsedUp(NodeId value, SynId node) {
+  TypeId type = b.typeOf(value);
+  TypeKind k = types.kind(type);
+  if (k == TypeKind::Error || k == TypeKind::Never || types.isUnit(type))
+    return true;
+  const Node& n = instance.nodes[value];
+  if (n.kind == NodeKind::Call)
+    return !n.as<CallTarget>().inouts.empty();
+  if (n.kind == NodeKind::Pop || n.kind == NodeKind::Debug)
+    return true;
+  if (n.kind == NodeKind::Block && !n.children.empty())
+    return isUsedUp(n.children.back(), node) && !n.children.empty() && instance.nodes[n.children.back()].kind != NodeKind::Local;
+  return false;
+}
+
+NodeId Body::checkStatement(SynId node, bool last, TypeId expected) {
+  const SynNode n = ast[node];
+  switch (n.kind) {
+  case SynKind::Let: return checkLet(n.as<syntax::Let>(), n.span);
+  case SynKind::Assign: return checkAssign(n.as<syntax::Assign>(), n.span);
+  case SynKind::OpAssign: return checkOpAssign(n.as<OpAssign>(), n.span);
+  case SynKind::For: return checkFor(n.as<syntax::For>(), n.span);
+  case SynKind::While: return checkWhile(n.as<syntax::While>(), n.span);
+  case SynKind::Assert: return checkAssert(n.as<syntax::Assert>(), n.span);
+  case SynKind::Fn:
+  case SynKind::Struct:
+  case SynKind::Enum: sink.report(DiagId::Unsupported, n.span, "a declaration inside a block"); return b.error(n.span);
+  default: break;
+  }
+  NodeId value = checkExpr(node, last ? expected : TypeId::none());
+  if (last)
+    return value;
+  TypeId type = b.typeOf(value);
+  if (isPreludeEnum(type, "Result")) {
+    sink.report(DiagId::UnusedResult, n.span);
+    return b.error(n.span);
+  }
+  if (!isUsedUp(value, node)) {
+    // `if` and `match` as statements may end in values that nobody wants only if these are ().
+    sink.report(DiagId::UnusedValue, n.span, b.show(type));
+    return b.error(n.span);
+  }
+  return value;
+}
+
+NodeId Body::checkLet(const syntax::Let& let, Span span) {
+  TypeId asked;
+  if (let.type)
+    asked = resolveType(let.type, true);
+  NodeId init = checkExpr(let.init, asked);
+  if (asked)
+    init = coerce(init, asked, b.spanOf(init));
+  // `?N` names are what the value's sizes turned out to be.
+  for (auto& [name, dim] : env.dims)
+    dim = infer.zonk(dim);
+  TypeId type = asked ? infer.zonk(asked) : b.typeOf(init);
+  if (types.kind(type) == TypeKind::Never)
+    return init;
+  // `let n = N - 360`: a dimension expression is replaced by what it says (rule 23).
+  bool refutable = false;
+  bool simpleName = ast.kind(let.pattern) == SynKind::Name;
+  NodeId otherwise;
+  if (let.otherwise) {
+    otherwise = checkExpr(let.otherwise);
+    if (b.kindOf(otherwise) != TypeKind::Never && b.kindOf(otherwise) != TypeKind::Error) {
+      sink.report(DiagId::TypeMismatch, ast.span(let.otherwise), "a block that leaves", b.show(b.typeOf(otherwise)));
+      return b.error(span);
+    }
+  }
+  PatternId pattern = checkPattern(let.pattern, type, let.isVar, refutable);
+  if (refutable && !let.otherwise)
+    sink.report(DiagId::Refutable, ast.span(let.pattern));
+  if (simpleName && !let.isVar) {
+    LocalId local = instance.patterns[pattern].local;
+    TypeId shallow = infer.shallow(type);
+    if (types.kind(shallow) == TypeKind::I64)
+      if (DimId d = b.dimOf(init)) {
+        NodeId initNode = init;
+        bool plain = instance.nodes[initNode].kind != NodeKind::Const;
+        if (plain)
+          env.dims[ast[let.pattern].as<Name>().name] = d;
+        (void)local;
+      }
+  }
+  std::vector<NodeId> children{init};
+  if (otherwise.valid())
+    children.push_back(otherwise);
+  return b.make(NodeKind::Let, types.unit(), span, std::move(children), PatternRef{pattern});
+}
+
+NodeId Body::checkAssign(const syntax::Assign& a, Span span) {
+  const SynNode target = ast[a.target];
+  if (target.kind == SynKind::Underscore) {
+    NodeId value = checkExpr(a.value);
+    Pattern p;
+    p.type = b.typeOf(value);
+    p.span = target.span;
+    return b.make(NodeKind::Let, types.unit(), span, {value}, PatternRef{instance.patterns.add(p)});
+  }
+  if (target.kind == SynKind::Tuple) {
+    const NodeList parts = target.as<Many>().items;
+    std::vector<Place> places(parts.size());
+    std::vector<TypeId> wanted;
+    for (size_t k = 0; k < parts.size(); ++k) {
+      if (!checkPlace(parts[k], places[k]))
+        return b.error(span);
+      wanted.push_back(places[k].type);
+    }
+    TypeId tuple = types.tuple(wanted);
+    NodeId value = coerce(checkExpr(a.value, tuple), tuple, span);
+    std::vector<NodeId> nodes;
+    NodeId all = b.local(b.bind("values", value, nodes), span);
+    if (b.kindOf(value) == TypeKind::Error)
+      return b.error(span);
+    for (uint32_t k = 0; k < parts.size(); ++k)
+      nodes.push_back(b.make(NodeKind::Assign, types.unit(), span, {b.field(all, k, span)}, places[k]));
+    return b.block(std::move(nodes), span);
+  }
+  Place place;
+  if (!checkPlace(a.target, place))
+    return b.error(span);
+  NodeId value = checkExpr(a.value, place.type);
+  // `x[ids] = v` and broadcasting into a slice: a scalar fills the place.
+  TypeId type = b.typeOf(value);
+  if (types.kind(infer.shallow(place.type)) == TypeKind::Array && types.kind(type) != TypeKind::Array && types.kind(type) != TypeKind::Error) {
+    std::vector<NodeId> nodes;
+    NodeId scalar = b.local(b.bind("v", coerce(value, types.element(place.type), span), nodes), span);
+    nodes.push_back(b.collect(b.dimsOf(infer.zonk(place.type)), span, [&](const std::vector<LocalId>&) { return scalar; }));
+    value = b.block(std::move(nodes), span);
+  }
+  value = coerce(value, place.type, span);
+  return b.make(NodeKind::Assign, types.unit(), span, {value}, std::move(place));
+}
+
+NodeId Body::checkOpAssign(const OpAssign& a, Span span) {
+  Place place;
+  if (!checkPlace(a.target, place))
+    return b.error(span);
+  NodeId value = checkExpr(a.value);
+  if (b.kindOf(value) == TypeKind::Error)
+    return value;
+  Update update;
+  update.value = b.newLocal("value", b.typeOf(value), span);
+  update.current = b.newLocal("current", infer.zonk(place.type), span);
+  bool literal = instance.nodes[value].kind == NodeKind::Const;
+  NodeId right = literal ? value : b.local(update.value, b.spanOf(value));
+  NodeId current = b.local(update.current, span);
+  static constexpr BinaryKind kinds[] = {BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Div,
+                                         BinaryKind::Rem, BinaryKind::MatMul, BinaryKind::Pow, BinaryKind::Shl,
+                                         BinaryKind::Shr, BinaryKind::BitAnd, BinaryKind::BitOr};
+  NodeId combined;
+  TypeKind k = types.kind(types.element(infer.zonk(place.type)));
+  if (k == TypeKind::Struct || k == TypeKind::Enum)
+    combined = userOperator(spelling(a.op), {current, right}, span);
+  if (!combined.valid())
+    combined = b.binary(kinds[static_cast<size_t>(a.op)], current, right, span);
+  if (b.kindOf(combined) == TypeKind::Error)
+    return combined;
+  combined = coerce(combined, place.type, span);
+  update.place = std::move(place);
+  return b.make(NodeKind::Update, types.unit(), span, {value, combined}, std::move(update));
+}
+
+NodeId Body::checkAssert(const syntax::Assert& a, Span span) {
+  NodeId condition = checkBoolean(a.condition, "`assert`");
+  std::vector<NodeId> children{condition};
+  if (a.message)
+    children.push_back(coerce(checkExpr(a.message, types.str()), types.str(), ast.span(a.message)));
+  Const text;
+  text.text = std::string(c.modules.sources.text(ast.span(a.condition)));
+  return b.make(NodeKind::Assert, types.unit(), span, std::move(children), text);
+}
+
+// --- branches -------------------------------------------------------------------------------------------------------
+
+NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
+  size_t mark = scope.size();
+  if (ast.kind(node.condition) == SynKind::LetCondition) {
+    const auto let = ast[node.condition].as<LetCondition>();
+    NodeId value = checkExpr(let.value);
+    bool refutable = false;
+    Arm hit;
+    hit.pattern = checkPattern(let.pattern, b.typeOf(value), false, refutable);
+    hit.body = checkExpr(node.then, expected);
+    scope.resize(mark);
+    Arm miss;
+    Pattern any;
+    any.type = b.typeOf(value);
+    any.span = span;
+    miss.pattern = instance.patterns.add(any);
+    miss.body = node.otherwise ? checkExpr(node.otherwise, expected) : b.unit(span);
+    NodeId joined = joinBranches(NodeId::none(), hit.body, miss.body, span, expected);
+    if (b.kindOf(joined) == TypeKind::Error)
+      return joined;
+    const Node pair = instance.nodes[joined];
+    hit.body = pair.children[0], miss.body = pair.children[1];
+    NodeId match = b.make(NodeKind::Match, pair.type, span, {value}, Arms{{hit, miss}, {}});
+    instance.nodes[match].resultDims = pair.resultDims;
+    return match;
+  }
+  NodeId cond = checkBoolean(node.condition, "`if`");
+  NodeId then = checkExpr(node.then, expected);
+  if (!node.otherwise) {
+    TypeKind k = b.kindOf(then);
+    if (k != TypeKind::Never && k != TypeKind::Error && !types.isUnit(b.typeOf(then)) && !isUsedUp(then, node.then)) {
+      sink.report(DiagId::UnusedValue, b.spanOf(then), b.show(b.typeOf(then)));
+      return b.error(span);
+    }
+    return b.make(NodeKind::If, types.unit(), span, {cond, then});
+  }
+  NodeId otherwise = checkExpr(node.otherwise, expected);
+  NodeId joined = joinBranches(cond, then, otherwise, span, expected);
+  return joined;
+}
+
+/// The two branches at one type. With a condition: an If; without: a node of the same type holding both.
+NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected) {
+  TypeId a = b.typeOf(then), o = b.typeOf(otherwise);
+  auto made = [&](TypeId type) {
+    std::vector<NodeId> children{then, otherwise};
+    if (cond.valid())
+      children.insert(children.begin(), cond);
+    return b.make(NodeKind::If, type, span, std::move(children));
+  };
+  if (types.kind(a) == TypeKind::Error || types.kind(o) == TypeKind::Error)
+    return b.error(span);
+  if (types.kind(a) == TypeKind::Never)
+    return made(o);
+  if (types.kind(o) == TypeKind::Never)
+    return made(a);
+  if (expected) {
+    then = coerce(then, expected, b.spanOf(then));
+    otherwise = coerce(otherwise, expected, b.spanOf(otherwise));
+    return made(infer.zonk(expected));
+  }
+  // Statement position: branches whose values nobody wants.
+  if (types.isUnit(a) || types.isUnit(o)) {
+    NodeId& valued = types.isUnit(a) ? otherwise : then;
+    if (!types.isUnit(b.typeOf(valued)) && isUsedUp(valued, SynId::none()))
+      valued = b.block({valued, b.unit(span)}, span);
+  }
+  a = b.typeOf(then), o = b.typeOf(otherwise);
+  UnifyResult match = infer.unify(a, o);
+  if (match.kind == UnifyKind::Mismatch || match.kind == UnifyKind::DimsDiffer) {
+    sink.report(DiagId::BranchTypes, span, b.show(a), b.show(o));
+    return b.error(span);
+  }
+  if (match.kind == UnifyKind::NeedsCheck) {
+    // Sizes that differ between the branches: the result has sizes of its own.
+    NodeId node = made(a);
+    std::vector<DimSym> fresh;
+    std::vector<DimId> dims = b.dimsOf(infer.zonk(a)), other = b.dimsOf(infer.zonk(o));
+    for (size_t k = 0; k < dims.size() && k < other.size(); ++k)
+      if (infer.zonk(dims[k]) != infer.zonk(other[k])) {
+        fresh.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span}));
+        dims[k] = types.dims.symbol(fresh.back());
+      }
+    if (!fresh.empty()) {
+      instance.nodes[node].type = types.array(types.element(a), dims);
+      instance.nodes[node].resultDims = fresh;
+    }
+    return node;
+  }
+  return made(infer.zonk(a));
+}
+
+// --- loops ----------------------------------------------------------------------------------------------------------
+
+NodeId Body::checkWhile(const syntax::While& loop, Span span) {
+  LoopFrame frame;
+  frame.id = static_cast<LoopId>(instance.nodes.size());
+  frame.builderDepth = builderDepth;
+  NodeId cond = checkBoolean(loop.condition, "`while`");
+  loops.push_back(frame);
+  NodeId body = checkExpr(loop.body);
+  loops.pop_back();
+  return b.make(NodeKind::While, types.unit(), span, {cond, body}, check::Loop{frame.id});
+}
+
+NodeId Body::checkLoop(const One& loop, Span span) {
+  LoopFrame frame;
+  frame.id = static_cast<LoopId>(instance.nodes.size());
+  frame.isLoop = true;
+  frame.builderDepth = builderDepth;
+  loops.push_back(frame);
+  NodeId body = checkExpr(loop.inner);
+  frame = loops.back();
+  loops.pop_back();
+  TypeId type = !frame.broken ? types.never() : frame.breakType ? frame.breakType : types.unit();
+  return b.make(NodeKind::Loop, type, span, {body}, check::Loop{frame.id});
+}
+
+NodeId Body::checkBreak(const One& brk, Span span) {
+  if (loops.empty() || loops.back().builderDepth != builderDepth) {
+    sink.report(builderDepth > 0 ? DiagId::BuilderControl : DiagId::NoLoop, span, "break");
+    return b.error(span);
+  }
+  size_t level = loops.size() - 1;
+  std::vector<NodeId> children;
+  if (brk.inner) {
+    NodeId value = checkExpr(brk.inner, loops[level].breakType);
+    if (!loops[level].isLoop) {
+      sink.report(DiagId::TypeMismatch, span, "`break` without a value, outside of `loop`", b.show(b.typeOf(value)));
+      return b.error(span);
+    }
+    if (!loops[level].breakType)
+      loops[level].breakType = b.typeOf(value);
+    children.push_back(coerce(value, loops[level].breakType, span));
+  }
+  loops[level].broken = true;
+  return b.make(NodeKind::Break, types.never(), span, std::move(children), check::Loop{loops[level].id});
+}
+
+NodeId Body::checkReturn(const One& ret, Span span) {
+  if (!mayReturn || builderDepth > 0) {
+    sink.report(builderDepth > 0 ? DiagId::BuilderControl : DiagId::NoReturn, span, "return");
+    return b.error(span);
+  }
+  std::vector<NodeId> children;
+  TypeId type = types.unit();
+  if (ret.inner) {
+    NodeId value = checkExpr(ret.inner, returnType);
+    type = b.typeOf(value);
+    children.push_back(value);
+  }
+  if (!returnType) {
+    returnType = type;
+  } else if (children.empty()) {
+    if (infer.unify(returnType, type).kind != UnifyKind::Equal)
+      sink.report(DiagId::TypeMismatch, span, b.show(returnType), "()");
+  } else {
+    children[0] = coerce(children[0], returnType, span);
+  }
+  return b.make(NodeKind::Return, types.never(), span, std::move(children));
+}
+
+NodeId Body::checkFor(const syntax::For& loop, Span span) {
+  if (loop.byPlace) {
+    sink.report(DiagId::Unsupported, span, "`for &x in xs`");
+    return b.error(span);
+  }
+  if (ast.kind(loop.range) == SynKind::Range)
+    return forOverRange(loop, ast[loop.range].as<syntax::Range>(), span);
+  NodeId xs = checkExpr(loop.range);
+  TypeKind k = b.kindOf(xs);
+  if (k == TypeKind::Error)
+    return xs;
+  if (k == TypeKind::Array || k == TypeKind::List)
+    return forOverElements(loop, xs, span);
+  return forOverIterator(loop, xs, span);
+}
+
+NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, Span span) {
+  NodeId first = checkExpr(range.first), last = range.last ? checkExpr(range.last) : NodeId::none();
+  if (!last.valid()) {
+    sink.report(DiagId::RangeNeeded, span, "this loop");
+    return b.error(span);
+  }
+  // The bounds mix like operands; the index has their type.
+  NodeId sum = b.binary(BinaryKind::Add, first, last, span);
+  TypeId type = b.typeOf(sum);
+  if (types.kind(type) == TypeKind::Error)
+    return sum;
+  TypeId shallow = infer.shallow(type);
+  if (!types.isInt(shallow) && !(infer.isOpen(shallow) && infer.varClass(shallow) == types::VarClass::OpenInt)) {
+    sink.report(DiagId::IndexType, span, b.show(type));
+    return b.error(span);
+  }
+  std::vector<NodeId> children{b.convert(first, type, b.spanOf(first)), b.convert(last, type, b.spanOf(last))};
+  if (range.step)
+    children.push_back(coerce(checkExpr(range.step, type), type, span));
+  size_t mark = scope.size();
+  check::For payload;
+  payload.loop = static_cast<LoopId>(instance.nodes.size());
+  if (ast.kind(loop.pattern) == SynKind::Name)
+    payload.index = declareLocal(ast[loop.pattern].as<Name>().name, type, ast.span(loop.pattern), false);
+  else if (ast.kind(loop.pattern) == SynKind::Underscore)
+    payload.index = b.newLocal("_", type, span);
+  else {
+    sink.report(DiagId::PatternType, ast.span(loop.pattern), "int");
+    return b.error(span);
+  }
+  LoopFrame frame;
+  frame.id = payload.loop;
+  frame.builderDepth = builderDepth;
+  loops.push_back(frame);
+  children.push_back(checkExpr(loop.body));
+  loops.pop_back();
+  scope.resize(mark);
+  return b.make(NodeKind::For, types.unit(), span, std::move(children), payload);
+}
+
+/// Over the first axis of an array, or a list: the elements are copies, the length is read once.
+NodeId Body::forOverElements(const syntax::For& loop, NodeId xs, Span span) {
+  std::vector<NodeId> nodes;
+  LocalId held = b.bind("xs", xs, nodes);
+  TypeId type = b.typeOf(xs);
+  bool list = types.kind(type) == TypeKind::List;
+  NodeId length = list ? b.make(NodeKind::Length, types.int64(), span, {b.local(held, span)})
+                       : b.dimValue(b.dimsOf(type)[0], span);
+  check::For payload;
+  payload.loop = static_cast<LoopId>(instance.nodes.size());
+  payload.index = b.newLocal("k", types.int64(), span);
+  size_t mark = scope.size();
+  NodeId element;
+  if (list) {
+    Steps steps{{Step{StepKind::Element, 0, b.local(payload.index, span), {}, {}, 1, span}}};
+    element = b.make(NodeKind::Get, types[type].parts[0], span, {b.local(held, span)}, std::move(steps));
+  } else {
+    element = b.at(b.local(held, span), {payload.index}, span);
+  }
+  bool refutable = false;
+  PatternId pattern = checkPattern(loop.pattern, b.typeOf(element), false, refutable);
+  if (refutable)
+    sink.report(DiagId::Refutable, ast.span(loop.pattern));
+  LoopFrame frame;
+  frame.id = payload.loop;
+  frame.builderDepth = builderDepth;
+  loops.push_back(frame);
+  NodeId body = checkExpr(loop.body);
+  loops.pop_back();
+  scope.resize(mark);
+  NodeId let = b.make(NodeKind::Let, types.unit(), span, {element}, PatternRef{pattern});
+  NodeId whole = b.make(NodeKind::Block, types.unit(), span, {let, body, b.unit(span)});
+  nodes.push_back(b.make(NodeKind::For, types.unit(), span, {b.integer(0, span), length, whole}, payload));
+  return b.make(NodeKind::Block, types.unit(), span, std::move(nodes));
+}
+
+/// `var it = iter(e); loop { match next(&it) { Some(p) => body, None => break } }` (rule 36).
+NodeId Body::forOverIterator(const syntax::For& loop, NodeId source, Span span) {
+  std::vector<NodeId> nodes;
+  std::vector<CallArg> args{{NameId::none(), SynId::none(), source, span}};
+  NameId iterName = types.names.intern("iter"), nextName = types.names.intern("next");
+  auto layersOf = [&](NameId name, TypeId type) {
+    std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
+    for (ModuleId home : homeModules(type))
+      layers.push_back(c.functionsIn(home, name, true));
+    return layers;
+  };
+  TypeId type = b.typeOf(source);
+  NodeId it = source;
+  bool hasIter = false;
+  for (const auto& layer : layersOf(iterName, type)) {
+    auto chosen = layer.empty() ? std::nullopt : choose(iterName, layer, args, span, false);
+    if (!chosen)
+      continue;
+    it = callDecl(*chosen, args, nullptr, TypeId::none(), span);
+    hasIter = true;
+    break;
+  }
+  (void)hasIter;
+  LocalId held = b.newLocal("it", b.typeOf(it), span, true);
+  nodes.push_back(b.let(held, it));
+  args[0].node = b.local(held, span);
+  std::optional<DeclId> next;
+  for (const auto& layer : layersOf(nextName, b.typeOf(it)))
+    if (!next && !layer.empty())
+      next = choose(nextName, layer, args, span, false);
+  if (!next) {
+    sink.report(DiagId::NotIterable, ast.span(loop.range), b.show(type));
+    return b.error(span);
+  }
+  NodeId option = callDecl(*next, args, nullptr, TypeId::none(), span);
+  TypeId optionType = b.typeOf(option);
+  if (!isPreludeEnum(optionType, "Option")) {
+    if (types.kind(optionType) != TypeKind::Error)
+      sink.report(DiagId::NotIterable, ast.span(loop.range), b.show(type));
+    return b.error(span);
+  }
+  LoopFrame frame;
+  frame.id = static_cast<LoopId>(instance.nodes.size());
+  frame.builderDepth = builderDepth;
+  size_t mark = scope.size();
+  bool refutable = false;
+  Pattern some;
+  some.kind = PatternKind::Case;
+  some.type = optionType;
+  some.span = ast.span(loop.pattern);
+  some.caseIndex = 0;
+  some.subs = {checkPattern(loop.pattern, types.fieldType(optionType, 0, 0), false, refutable)};
+  if (refutable)
+    sink.report(DiagId::Refutable, ast.span(loop.pattern));
+  loops.push_back(frame);
+  Arm hit;
+  hit.body = checkExpr(loop.body);
+  loops.pop_back();
+  scope.resize(mark);
+  hit.body = b.block({hit.body, b.unit(span)}, span);
+  hit.pattern = instance.patterns.add(some);
+  Pattern any;
+  any.type = optionType;
+  any.span = span;
+  Arm miss;
+  miss.pattern = instance.patterns.add(any);
+  miss.body = b.make(NodeKind::Break, types.never(), span, {}, check::Loop{frame.id});
+  NodeId match = b.make(NodeKind::Match, types.unit(), span, {option}, Arms{{hit, miss}, {}});
+  nodes.push_back(b.make(NodeKind::Loop, types.unit(), span, {match}, check::Loop{frame.id}));
+  return b.make(NodeKind::Block, types.unit(), span, std::move(nodes));
+}
+
+} // namespace melix::check
