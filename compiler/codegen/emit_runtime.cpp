@@ -92,8 +92,9 @@ void FunctionEmitter::emitRuntimeCall(const Stmt& s) {
     return setResult(s, call(runtime("melix_list_from_array", p, {p, p, m_.i64(), p}),
                              {task_, arg(0), arg(1), m_.descriptor(attr.type)}));
   case RuntimeKind::ArgSort:
-    return setResult(s, call(runtime("melix_argsort", p, {p, p, p, m_.i64(), m_.i64()}),
-                             {task_, m_.descriptor(attr.type), arg(0), arg(1), arg(2)}));
+    call(runtime("melix_argsort", b_.getVoidTy(), {p, p, p, m_.i64(), m_.i32(), p}),
+         {task_, m_.descriptor(attr.type), arg(0), arg(1), b_.CreateTrunc(arg(2), m_.i32()), arg(3)});
+    return;
   case RuntimeKind::RetainElements:
   case RuntimeKind::ReleaseElements: break;
   }

@@ -89,7 +89,7 @@ enum class RuntimeKind : uint8_t {
   ListFromArray,   ///< address, length -> data
   RetainElements,  ///< address, count: every reference in `count` stored values of `type`
   ReleaseElements, ///< the same
-  ArgSort,         ///< address, count, descending -> data of i64; elements of scalar `type`
+  ArgSort,         ///< address, count, descending, address of i64s to be written; elements of `type`
 };
 struct RuntimeCall {
   RuntimeKind kind;

@@ -199,7 +199,6 @@ private:
   ValueId combine(core::MonoidKind monoid, ValueId a, ValueId b, TypeKind kind);
   ValueId monoidUnit(core::MonoidKind monoid, TypeKind kind);
   ValueId foldLanes(const NestResultState& r, ValueId scratch, TypeKind kind);
-  ValueId reducedIndex(const Sweep& sweep, const NestResultState& r);
 
   // --- lower_effects.cpp
   void lowerCheck(const core::Op& op);

@@ -114,10 +114,13 @@ void Lower::lowerArrayOf(const core::Op& op) {
 void Lower::lowerArgSort(const core::Op& op) {
   TypeId type = typeOf(op.operands[0]);
   ValueId data = leaf(op.operands[0]);
-  ValueId address = b_.pointerOf(data);
-  ValueId sorted = b_.value(StmtKind::Runtime, {address, dimsOf(type)[0], b_.integer(op.index() ? 1 : 0)}, dataType,
-                            RuntimeCall{RuntimeKind::ArgSort, types_.element(type)});
+  ValueId count = dimsOf(type)[0];
+  ValueId sorted = allocArray(types_.int64(), {count}, false);
+  ValueId from = b_.pointerOf(data), to = b_.pointerOf(sorted);
+  b_.stmt(StmtKind::Runtime, {from, count, b_.integer(op.index() ? 1 : 0), to}, {},
+          RuntimeCall{RuntimeKind::ArgSort, types_.element(type)});
   b_.stmt(StmtKind::KeepAlive, {data});
+  b_.stmt(StmtKind::KeepAlive, {sorted});
   define(op.results[0], {sorted});
 }
 

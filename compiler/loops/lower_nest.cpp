@@ -17,6 +17,22 @@ std::set<uint32_t> keptAxes(const NestResult& r, uint32_t axes) {
   return kept;
 }
 
+bool isCombine(const NestResult& r) {
+  return r.kind == NestResultKind::Reduce && r.monoid == core::MonoidKind::Combine;
+}
+
+uint32_t yieldCountOf(const NestResult& r) {
+  return r.kind == NestResultKind::Filter ? 2 : isCombine(r) ? r.yields : 1;
+}
+
+/// Argmin and argmax give an index for each reduced axis.
+uint32_t resultCountOf(const NestResult& r, uint32_t axes) {
+  if (r.kind != NestResultKind::Reduce) return 1;
+  if (isCombine(r)) return r.yields;
+  bool indices = r.monoid == core::MonoidKind::ArgMin || r.monoid == core::MonoidKind::ArgMax;
+  return indices ? axes - static_cast<uint32_t>(r.keep.size()) : 1;
+}
+
 bool nested(const std::set<uint32_t>& a, const std::set<uint32_t>& b) {
   return std::includes(a.begin(), a.end(), b.begin(), b.end()) || std::includes(b.begin(), b.end(), a.begin(), a.end());
 }
@@ -59,10 +75,11 @@ void Lower::lowerNest(const core::Op& op) {
   if (attr.accs) sweeps.emplace_back().withAccs = true;
   uint32_t yield = 0, result = 0, unit = attr.accs;
   for (const NestResult& r : attr.results) {
-    NestResultState state{&r, yield, result, unit, {}, {}, 0, 0};
-    yield += r.kind == NestResultKind::Filter ? 2 : r.yields;
-    result += r.results;
-    if (r.kind == NestResultKind::Reduce && r.monoid == core::MonoidKind::Combine) unit += r.yields;
+    uint32_t count = resultCountOf(r, axisCount);
+    NestResultState state{&r, yield, result, unit, count, {}, {}, 0, 0};
+    yield += yieldCountOf(r);
+    result += count;
+    if (isCombine(r)) unit += r.yields;
     std::set<uint32_t> kept = keptAxes(r, axisCount);
     auto fits = [&](const Sweep& s) {
       if (s.withAccs && !isPrefix(kept)) return false;
@@ -95,8 +112,7 @@ void Lower::lowerNest(const core::Op& op) {
       sweep.whole = false;
       Needed needed(in_, body);
       for (const NestResultState& r : sweep.results) {
-        uint32_t count = r.isFilter() ? 2 : r.result->yields;
-        for (uint32_t k = 0; k < count; ++k) needed.value(yieldOp.operands[r.firstYield + k]);
+        for (uint32_t k = 0; k < yieldCountOf(*r.result); ++k) needed.value(yieldOp.operands[r.firstYield + k]);
       }
       if (sweep.withAccs)
         for (uint32_t k = 0; k < attr.accs; ++k) needed.value(yieldOp.operands[yield + k]);
@@ -118,10 +134,10 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
   const auto& attr = op.as<core::NestAttr>();
   // Memory of the results that keep axes.
   for (NestResultState& r : sweep.results) {
-    r.out.resize(r.result->results);
-    r.placed.resize(r.result->results);
+    r.out.resize(r.resultCount);
+    r.placed.resize(r.resultCount);
     if (r.isReduce() && r.result->keep.empty()) continue;
-    for (uint32_t k = 0; k < r.result->results; ++k) {
+    for (uint32_t k = 0; k < r.resultCount; ++k) {
       core::ValueId v = op.results[r.firstResult + k];
       TypeId type = typeOf(v), elem = types_.element(type);
       if (r.isFilter()) {
@@ -161,7 +177,7 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
       continue;
     }
     if (r.isReduce() && r.result->keep.empty()) continue; // defined where the reduction ended
-    for (uint32_t k = 0; k < r.result->results; ++k) {
+    for (uint32_t k = 0; k < r.resultCount; ++k) {
       core::ValueId v = op.results[r.firstResult + k];
       define(v, {r.out[k].base});
       env_[v.index].placed = r.placed[k];
@@ -218,9 +234,9 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
     auto first = carried.begin() + r.at;
     std::vector<ValueId> values = finishState(op, r, {first, first + r.count});
     size_t at = 0;
-    for (uint32_t k = 0; k < r.result->results; ++k) {
+    for (uint32_t k = 0; k < r.resultCount; ++k) {
       core::ValueId v = op.results[r.firstResult + k];
-      size_t count = level == 0 ? layouts_.leafCount(typeOf(v)) : values.size() / r.result->results;
+      size_t count = level == 0 ? layouts_.leafCount(typeOf(v)) : values.size() / r.resultCount;
       std::vector<ValueId> value(values.begin() + static_cast<long>(at), values.begin() + static_cast<long>(at + count));
       at += count;
       if (level == 0) define(v, std::move(value));

@@ -10,7 +10,8 @@ struct Lower::NestResultState {
   uint32_t firstYield;   ///< among the operands of the body's yield
   uint32_t firstResult;  ///< among the op's results
   uint32_t firstUnit;    ///< among the op's operands, of a combining result
-  std::vector<Place> out; ///< memory of array results, as far as they are kept axes: for each of `results`
+  uint32_t resultCount;
+  std::vector<Place> out; ///< memory of array results, as far as they are kept axes: for each of its results
   std::vector<bool> placed; ///< the memory belongs to somebody else
   uint32_t at = 0;       ///< of its state among the carried values
   uint32_t count = 0;

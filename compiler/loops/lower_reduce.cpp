@@ -1,7 +1,7 @@
 // Reductions: the state a result carries through the loops, from its unit to the value.
 //
 //   sums and products of floats   total, block, terms in the block [, scratch of the lanes]; see core/order.h
-//   argmin, argmax                best value, its index, whether there is one
+//   argmin, argmax                best value, whether there is one, its index on each reduced axis
 //   sums of arrays and structs    the leaves so far
 //   combine                       the leaves of the values so far
 //   everything else               the value so far
@@ -74,7 +74,11 @@ std::vector<ValueId> Lower::initState(const core::Op& op, const NestResultState&
   }
   TypeKind kind = types_.kind(type);
   if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax)
-    return {b_.zero(scalarType(kind)), b_.integer(0), b_.boolean(false)};
+  {
+    std::vector<ValueId> state{b_.zero(scalarType(kind)), b_.boolean(false)};
+    for (uint32_t k = 0; k < r.resultCount; ++k) state.push_back(b_.integer(0));
+    return state;
+  }
   ValueId unit = monoidUnit(monoid, kind);
   if (!isOrdered(*r.result, kind)) return {unit};
   // The first total is the unit that changes no first block.
@@ -100,17 +104,6 @@ ValueId Lower::combine(MonoidKind monoid, ValueId a, ValueId b, TypeKind kind) {
   case MonoidKind::And: return b_.arith(OpKind::And, a, b, kind);
   default: return b_.arith(OpKind::Or, a, b, kind);
   }
-}
-
-/// Row-major number of the current element over the reduced axes.
-ValueId Lower::reducedIndex(const Sweep& sweep, const NestResultState& r) {
-  ValueId index = b_.integer(0);
-  for (uint32_t a = 0; a < sweep.axes.size(); ++a) {
-    const std::vector<uint32_t>& keep = r.result->keep;
-    if (std::find(keep.begin(), keep.end(), a) != keep.end()) continue;
-    index = b_.arith(OpKind::Add, b_.arith(OpKind::Mul, index, sweep.extents[a]), sweep.axes[a]);
-  }
-  return index;
 }
 
 std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
@@ -142,13 +135,25 @@ std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, 
       ValueId termNan = b_.compare(CmpKind::Ne, term, term, kind), bestOk = b_.compare(CmpKind::Eq, state[0], state[0], kind);
       better = b_.arith(OpKind::Or, better, b_.arith(OpKind::And, termNan, bestOk, TypeKind::Bool), TypeKind::Bool);
     }
-    ValueId first = b_.scalar(OpKind::Not, {state[2]}, TypeKind::Bool, TypeKind::Bool);
+    ValueId first = b_.scalar(OpKind::Not, {state[1]}, TypeKind::Bool, TypeKind::Bool);
     ValueId take = b_.arith(OpKind::Or, first, better, TypeKind::Bool);
-    return {b_.select(take, term, state[0]), b_.select(take, reducedIndex(sweep, r), state[1]), b_.boolean(true)};
+    std::vector<ValueId> next{b_.select(take, term, state[0]), b_.boolean(true)};
+    const std::vector<uint32_t>& keep = r.result->keep;
+    for (uint32_t a = 0; a < sweep.axes.size(); ++a)
+      if (std::find(keep.begin(), keep.end(), a) == keep.end())
+        next.push_back(b_.select(take, sweep.axes[a], state[next.size()]));
+    return next;
   }
-  if (!isOrdered(*r.result, kind)) return {combine(monoid, state[0], term, kind)};
+  // One more term; a fused one is the product it was made of, added with one rounding.
+  auto addTo = [&](ValueId acc) {
+    core::OpId def = in_.values[yielded].def;
+    if (!r.result->fused || !def || in_.ops[def].kind != OpKind::Mul) return combine(monoid, acc, term, kind);
+    const core::Op& product = in_.ops[def];
+    return b_.scalar(OpKind::Fma, {leaf(product.operands[0]), leaf(product.operands[1]), acc}, kind, kind);
+  };
+  if (!isOrdered(*r.result, kind)) return {addTo(state[0])};
 
-  // One more term of the block; a full block goes into the total.
+  // A full block goes into the total.
   ValueId count = b_.arith(OpKind::Add, state[2], b_.integer(1));
   ValueId full = b_.compare(CmpKind::Eq, count, b_.integer(blockTerms));
   ValueId block = state[1];
@@ -158,9 +163,9 @@ std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, 
     ValueId lane = b_.arith(OpKind::And, state[2], b_.integer(r.result->lanes - 1));
     std::vector<Term> at{{lane, b_.integer(1)}};
     ValueId old = b_.load(state[3], at, access);
-    b_.store(state[3], at, access, combine(monoid, old, term, kind));
+    b_.store(state[3], at, access, addTo(old));
   } else {
-    block = combine(monoid, block, term, kind);
+    block = addTo(block);
   }
   RegionId yes = b_.begin();
   ValueId finished = r.result->order == OrderKind::Lanes ? foldLanes(r, state[3], kind) : block;
@@ -194,7 +199,7 @@ std::vector<ValueId> Lower::finishState(const core::Op& op, const NestResultStat
   core::ValueId yielded = yieldOf(op.regions[0]).operands[r.firstYield];
   TypeId type = typeOf(yielded);
   MonoidKind monoid = r.result->monoid;
-  if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax) return {state[1]};
+  if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax) return {state.begin() + 2, state.end()};
   TypeKind kind = types_.kind(type);
   if (monoid == MonoidKind::Combine || !types_.isScalar(type) || !isOrdered(*r.result, kind)) return state;
   // What is left of the last block, which is all there is if nothing came.

@@ -39,8 +39,13 @@ void Lower::planDestinations(const core::Op& op, const Sweep& sweep) {
     uint32_t index = 0, result = in_.values[v].index;
     const core::NestResult* made = nullptr;
     for (const core::NestResult& c : inner.as<core::NestAttr>().results) {
-      if (result >= index && result < index + c.results) made = &c;
-      index += c.results;
+      // Of these kinds each has as many results as yields.
+      bool indices = c.kind == core::NestResultKind::Reduce &&
+                     (c.monoid == core::MonoidKind::ArgMin || c.monoid == core::MonoidKind::ArgMax);
+      uint32_t count = indices ? static_cast<uint32_t>(inner.dims.size() - c.keep.size())
+                       : c.kind == core::NestResultKind::Reduce && c.monoid == core::MonoidKind::Combine ? c.yields : 1;
+      if (result >= index && result < index + count) made = &c;
+      index += count;
     }
     bool kept = made && (made->kind == core::NestResultKind::Collect ||
                          (made->kind == core::NestResultKind::Reduce && !made->keep.empty()));

@@ -1,0 +1,105 @@
+#include "jit/jit.h"
+
+#include "jit/runtime_symbols.h"
+#include "melix/abi.h"
+
+#include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+#include <deque>
+
+namespace melix::jit {
+
+namespace orc = llvm::orc;
+
+/// A registered line table and the memory it points to.
+struct Lines {
+  codegen::LineData data;
+  MelixLineTable table{};
+};
+
+struct Jit::State {
+  std::unique_ptr<orc::LLJIT> jit;
+  std::deque<Lines> lines;
+  std::string error;
+
+  bool check(llvm::Error problem) {
+    if (!problem) return true;
+    error = llvm::toString(std::move(problem));
+    return false;
+  }
+};
+
+namespace {
+
+llvm::Error bindRuntime(orc::LLJIT& jit) {
+  orc::SymbolMap map;
+  for (const RuntimeSymbol& symbol : runtimeSymbols())
+    map[jit.mangleAndIntern(symbol.name)] = {orc::ExecutorAddr::fromPtr(symbol.address),
+                                             llvm::JITSymbolFlags::Exported};
+  return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(map)));
+}
+
+} // namespace
+
+Jit::Jit() : state_(std::make_unique<State>()) {
+  // Objects come finished: the target is only told so that nothing is detected.
+  orc::JITTargetMachineBuilder target(llvm::Triple("x86_64-unknown-linux-gnu"));
+  auto made = orc::LLJITBuilder()
+                  .setJITTargetMachineBuilder(std::move(target))
+                  .setLinkProcessSymbolsByDefault(false)
+                  .setPlatformSetUp(orc::setUpInactivePlatform)
+                  .create();
+  if (!state_->check(made.takeError())) return;
+  state_->jit = std::move(*made);
+  state_->check(bindRuntime(*state_->jit));
+}
+
+Jit::~Jit() {
+  for (Lines& lines : state_->lines) melix_unregister_lines(&lines.table);
+}
+
+std::string Jit::add(const codegen::Compiled& compiled) {
+  if (!state_->error.empty()) return state_->error;
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(compiled.object, "program");
+  if (!state_->check(state_->jit->addObjectFile(std::move(buffer)))) return std::exchange(state_->error, {});
+  const codegen::LineTable& table = compiled.lines;
+  if (table.baseSymbol.empty()) return {};
+  auto* base = static_cast<uint8_t*>(lookup(table.baseSymbol));
+  if (!base) return std::exchange(state_->error, {});
+  Lines& lines = state_->lines.emplace_back();
+  static_assert(sizeof(MelixLineEntry) == 8 && sizeof(MelixFrame) == 20);
+  lines.data = codegen::encodeLines(table);
+  lines.table.base = base - table.baseOffset;
+  lines.table.size = table.size;
+  lines.table.entries = reinterpret_cast<const MelixLineEntry*>(lines.data.entries.data());
+  lines.table.count = lines.data.count;
+  lines.table.frames = reinterpret_cast<const MelixFrame*>(lines.data.frames.data());
+  lines.table.strings = lines.data.strings.c_str();
+  melix_register_lines(&lines.table);
+  return {};
+}
+
+void* Jit::lookup(const std::string& symbol) {
+  if (!state_->jit) return nullptr;
+  auto found = state_->jit->lookup(symbol);
+  if (!state_->check(found.takeError())) return nullptr;
+  return found->toPtr<void*>();
+}
+
+int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::string& error) {
+  Jit jit;
+  error = jit.add(compiled);
+  if (!error.empty()) return -1;
+  void* entry = jit.lookup(compiled.entry);
+  if (!entry) {
+    error = "the program has no entry";
+    return -1;
+  }
+  MelixProgram program{};
+  program.entry = reinterpret_cast<MelixEntryFn>(entry);
+  return melix_main(argc, argv, &program);
+}
+
+} // namespace melix::jit

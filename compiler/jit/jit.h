@@ -1,0 +1,35 @@
+#pragma once
+// Programs in this process: objects linked into memory by ORC, bound to the runtime that melix itself is linked with.
+
+#include "codegen/codegen.h"
+
+#include <memory>
+#include <string>
+
+namespace melix::jit {
+
+/// Linked code lives as long as the object. Modules may be added one after another; a later one may use the exported
+/// symbols of earlier ones, and redefines nothing: give each a `codegen::Options::prefix` of its own.
+class Jit {
+public:
+  Jit();
+  ~Jit();
+  Jit(const Jit&) = delete;
+  Jit& operator=(const Jit&) = delete;
+
+  /// Links a compiled module and makes its lines known to traces. Returns what is wrong, or nothing.
+  std::string add(const codegen::Compiled& compiled);
+
+  /// The address of a symbol, null if there is none.
+  void* lookup(const std::string& symbol);
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Links and runs a whole program like its executable would: command line, panics, exit status (melix_main).
+/// `error` is set, and -1 returned, if it could not be linked.
+int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::string& error);
+
+} // namespace melix::jit

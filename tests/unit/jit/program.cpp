@@ -1,0 +1,79 @@
+#include "jit/program.h"
+
+#include "core/parse.h"
+#include "core/verify.h"
+#include "loops/print.h"
+#include "loops/verify.h"
+
+namespace melix::jit {
+
+Program::Program(std::string_view coreText) {
+  error = core::parseModule(core, coreText);
+  if (!error.empty()) return;
+  for (const std::string& problem : core::verify(core)) error += problem + "\n";
+  core.entry = core::findFunction(core, "main");
+}
+
+namespace {
+
+struct Call {
+  int64_t (*main)(MelixTask*);
+  int64_t result;
+};
+
+void body(MelixTask* task, void* context) {
+  auto* call = static_cast<Call*>(context);
+  call->result = call->main(task);
+}
+
+void collect(void* context, int32_t, const uint8_t* data, int64_t len) {
+  static_cast<std::string*>(context)->append(reinterpret_cast<const char*>(data), static_cast<size_t>(len));
+}
+
+} // namespace
+
+Outcome Program::run(const codegen::Options& options, const loops::Options& loopOptions) {
+  Outcome outcome;
+  outcome.error = error;
+  if (!error.empty()) return outcome;
+  loops::Result lowered = loops::fromCore(core, loopOptions);
+  if (lowered.error) {
+    outcome.error = "unsupported: " + lowered.error->what;
+    return outcome;
+  }
+  outcome.error = loops::verify(lowered.module, true);
+  if (!outcome.error.empty()) {
+    outcome.error += loops::print(lowered.module);
+    return outcome;
+  }
+  codegen::Compiled compiled = codegen::compile(lowered.module, options);
+  outcome.error = compiled.error;
+  if (!outcome.error.empty()) return outcome;
+  Jit jit;
+  outcome.error = jit.add(compiled);
+  if (!outcome.error.empty()) return outcome;
+  const loops::Function& entry = lowered.module.functions[lowered.module.entry];
+  Call call{reinterpret_cast<int64_t (*)(MelixTask*)>(jit.lookup(codegen::exportedSymbol(entry, options))), 0};
+  if (!call.main) {
+    outcome.error = "main was not found";
+    return outcome;
+  }
+  MelixTask* task = melix_task_create();
+  melix_set_writer(collect, &outcome.output);
+  outcome.status = melix_catch(task, body, &call);
+  melix_flush();
+  melix_set_writer(nullptr, nullptr);
+  outcome.result = call.result;
+  outcome.stats = melix_stats(task);
+  if (outcome.status == MELIX_PANIC) {
+    int64_t length = 0;
+    const char* text = melix_panic_text(task, &length);
+    outcome.panic.assign(text, static_cast<size_t>(length));
+  }
+  melix_task_destroy(task);
+  return outcome;
+}
+
+Outcome run(std::string_view coreText) { return Program(coreText).run(); }
+
+} // namespace melix::jit

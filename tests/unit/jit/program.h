@@ -1,0 +1,39 @@
+#pragma once
+// Programs as Core text, compiled and run in the test's process.
+
+#include "codegen/codegen.h"
+#include "core/ir.h"
+#include "jit/jit.h"
+#include "loops/loops.h"
+#include "melix/abi.h"
+
+#include <string>
+#include <string_view>
+
+namespace melix::jit {
+
+struct Outcome {
+  std::string error;  ///< of parsing, verifying or compiling; empty if it ran
+  int32_t status = 0; ///< of melix_catch
+  int64_t result = 0; ///< of `main`
+  std::string panic;  ///< message, place and trace
+  std::string output; ///< what it printed
+  MelixStats stats{}; ///< when it had ended: live blocks must be 0
+};
+
+struct Program {
+  explicit Program(std::string_view coreText);
+
+  Interner names;
+  types::TypeStore types{names};
+  core::Module core{types};
+  std::string error;
+
+  /// Runs `main`, which gives an i64.
+  Outcome run(const codegen::Options& options = {}, const loops::Options& loopOptions = {});
+};
+
+/// The program compiled as usual.
+Outcome run(std::string_view coreText);
+
+} // namespace melix::jit
