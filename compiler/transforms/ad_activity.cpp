@@ -1,4 +1,5 @@
 #include "transforms/ad_activity.h"
+#include "transforms/nest_shape.h"
 
 namespace melix::transforms {
 
@@ -241,14 +242,14 @@ private:
     for (const NestResult& r : attr.results) {
       bool carries = r.kind != NestResultKind::Reduce ||
                      (r.monoid != MonoidKind::ArgMax && r.monoid != MonoidKind::ArgMin);
-      for (uint32_t k = 0; k < r.results && carries; ++k)
-        for (uint32_t j = 0; j < r.yields; ++j) {
+      for (uint32_t k = 0; k < resultsOf(r, o.dims.size()) && carries; ++k)
+        for (uint32_t j = 0; j < yieldsOf(r); ++j) {
           ValueId from = y.operands[yielded + j], to = o.results[result + k];
           if (active(from)) markAll(to);
           if (lost(from)) markLost(to, LocId(out_.lost.at(from)));
         }
-      yielded += r.yields;
-      result += r.results;
+      yielded += yieldsOf(r);
+      result += resultsOf(r, o.dims.size());
     }
     for (uint32_t i = 0; i < attr.accs; ++i) {
       flow(y.operands[yielded + i], o.results[result + i]);

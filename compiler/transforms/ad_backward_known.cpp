@@ -4,6 +4,7 @@
 // not so if the array is updated later: then keeping it would cost a copy at every update.
 
 #include "transforms/ad_backward.h"
+#include "transforms/nest_shape.h"
 
 #include <algorithm>
 
@@ -109,8 +110,8 @@ bool Backward::collectedBy(ValueId v, ValueId& result, std::vector<ValueId>& ind
       for (uint32_t a : r.keep) indices.push_back(g().regions[home].params[a]);
       return true;
     }
-    yielded += r.yields;
-    at += r.results;
+    yielded += yieldsOf(r);
+    at += resultsOf(r, n.dims.size());
   }
   return false;
 }

@@ -2,6 +2,7 @@
 // outside scalar is summed. `accumulate_to_reduce` turns accumulators into reductions afterwards.
 
 #include "transforms/ad_backward.h"
+#include "transforms/nest_shape.h"
 
 namespace melix::transforms {
 
@@ -29,8 +30,8 @@ void Backward::nest(OpId id) {
   size_t yielded = 0, at = 0;
   for (const NestResult& r : attr.results) {
     ValueId res = o.results[at];
-    yielded += r.yields;
-    at += r.results;
+    yielded += yieldsOf(r);
+    at += resultsOf(r, o.dims.size());
     if (!linear(res)) continue;
     ValueId y = terminator(from).operands[yielded - 1];
     auto c = outer->cotangents.find(res);

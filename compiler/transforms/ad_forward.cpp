@@ -2,6 +2,7 @@
 // plan asks for: collected by loops and nests, a case of an enum from branches, the callee's Saved from calls.
 
 #include "transforms/ad.h"
+#include "transforms/nest_shape.h"
 
 namespace melix::transforms {
 
@@ -315,8 +316,8 @@ private:
     for (const NestResult& r : attr.results) {
       if (!linear(o.results[at])) {
         made.results.push_back(r);
-        for (uint32_t k = 0; k < r.yields; ++k) out.push_back(value(y.operands[yielded + k]));
-        for (uint32_t k = 0; k < r.results; ++k) slots.push_back(o.results[at + k]);
+        for (uint32_t k = 0; k < yieldsOf(r); ++k) out.push_back(value(y.operands[yielded + k]));
+        for (uint32_t k = 0; k < resultsOf(r, o.dims.size()); ++k) slots.push_back(o.results[at + k]);
         if (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Combine) {
           Emit c = open(o.regions[r.combineRegion], e);
           region(o.regions[r.combineRegion], c);
@@ -325,8 +326,8 @@ private:
           made.results.back().combineRegion = static_cast<uint32_t>(copy.regions.size() - 1);
         }
       }
-      yielded += r.yields;
-      at += r.results;
+      yielded += yieldsOf(r);
+      at += resultsOf(r, o.dims.size());
     }
     if (plan) {
       NestResult all;

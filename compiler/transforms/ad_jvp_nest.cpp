@@ -2,6 +2,7 @@
 // (max, min, filter) give the places chosen, and a second nest runs the body again at these places only.
 
 #include "transforms/ad_jvp.h"
+#include "transforms/nest_shape.h"
 
 #include <algorithm>
 
@@ -67,13 +68,13 @@ void JvpBuilder::nest(const Op& o, Emit& e) {
   uint32_t result = 0;
   for (const NestResult& r : attr.results) {
     made.results.push_back(r);
-    for (uint32_t k = 0; k < r.yields; ++k) out.push_back(value(y.operands[yielded + k]));
-    for (uint32_t k = 0; k < r.results; ++k) {
+    for (uint32_t k = 0; k < yieldsOf(r); ++k) out.push_back(value(y.operands[yielded + k]));
+    for (uint32_t k = 0; k < resultsOf(r, o.dims.size()); ++k) {
       slots.primal.push_back(static_cast<uint32_t>(resultTypes.size()));
       resultTypes.push_back(typeOfSource(o.results[result + k]));
     }
-    yielded += r.yields;
-    result += r.results;
+    yielded += yieldsOf(r);
+    result += resultsOf(r, o.dims.size());
     if (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Combine) {
       RegionId combine = o.regions[r.combineRegion], combineTo = openRegion(combine, e);
       Emit c = e.in(combineTo);
@@ -90,10 +91,10 @@ void JvpBuilder::nest(const Op& o, Emit& e) {
 
   yielded = 0, result = 0;
   for (const NestResult& r : attr.results) {
-    ValueId v = y.operands[yielded + r.yields - 1], res = o.results[result];
+    ValueId v = y.operands[yielded + yieldsOf(r) - 1], res = o.results[result];
     DimSym filterDim = r.kind == NestResultKind::Filter ? o.resultDims[dimAt++] : DimSym();
     bool isActive = false;
-    for (uint32_t k = 0; k < r.results; ++k) isActive |= active(o.results[result + k]);
+    for (uint32_t k = 0; k < resultsOf(r, o.dims.size()); ++k) isActive |= active(o.results[result + k]);
     bool sweeps = r.kind == NestResultKind::Collect || (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum);
     if (isActive && sweeps) {
       NestResult t = r;
@@ -152,8 +153,8 @@ void JvpBuilder::nest(const Op& o, Emit& e) {
       ad_.refuse(o.loc, r.monoid == MonoidKind::Prod ? "a product reduction in this place"
                                                       : "a reduction with a user-defined operation in this place");
     }
-    yielded += r.yields;
-    result += r.results;
+    yielded += yieldsOf(r);
+    result += resultsOf(r, o.dims.size());
   }
 
   // Accumulators.

@@ -1,6 +1,7 @@
 // Which values of a jvp companion are its linear part.
 
 #include "transforms/ad.h"
+#include "transforms/nest_shape.h"
 
 namespace melix::transforms {
 
@@ -84,10 +85,10 @@ private:
     const Op& y = terminator(o.regions[0]);
     size_t yielded = 0, result = 0;
     for (const NestResult& r : attr.results) {
-      for (uint32_t j = 0; j < r.yields; ++j)
-        for (uint32_t k = 0; k < r.results; ++k) flow(y.operands[yielded + j], o.results[result + k]);
-      yielded += r.yields;
-      result += r.results;
+      for (uint32_t j = 0; j < yieldsOf(r); ++j)
+        for (uint32_t k = 0; k < resultsOf(r, o.dims.size()); ++k) flow(y.operands[yielded + j], o.results[result + k]);
+      yielded += yieldsOf(r);
+      result += resultsOf(r, o.dims.size());
     }
     for (uint32_t i = 0; i < attr.accs; ++i) {
       flow(y.operands[yielded + i], o.results[result + i]);
