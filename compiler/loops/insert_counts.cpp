@@ -54,7 +54,7 @@ private:
   /// `owned`: values that this region must consume; others that it uses are borrowed.
   void region(RegionId r, Set owned) {
     for (ValueId p : fn_.regions[r].params)
-      if (fn_.typeOf(p).counted() && !borrowedParams_.count(r.index)) owned.insert(p);
+      if (r != fn_.body && fn_.typeOf(p).counted() && !borrowedParams_.count(r.index)) owned.insert(p);
     std::vector<StmtId> stmts = fn_.regions[r].stmts, out;
 
     // Where each value is used last, by position.
