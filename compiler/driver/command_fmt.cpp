@@ -3,6 +3,7 @@
 #include "driver/exit_status.h"
 #include "driver/files.h"
 #include "driver/program_input.h"
+#include "format/format.h"
 #include "parse/parse.h"
 
 namespace melix::driver {
@@ -21,8 +22,12 @@ std::optional<Layout> layOut(const std::string& path) {
   DiagnosticSink sink;
   parse::ParseResult parsed = parse::parseFile(*file, sources, names, sink);
   if (!writeDiagnostics(sink, sources)) return std::nullopt;
-  writeProblem("`melix fmt` does not work yet");
-  return std::nullopt;
+  std::optional<std::string> after = format::formatFile(parsed.ast, sources);
+  if (!after) {
+    writeProblem("`" + path + "` cannot be formatted; it is left as it is");
+    return std::nullopt;
+  }
+  return Layout{std::string(sources.text(*file)), std::move(*after)};
 }
 
 /// Formats one file or, under --check, names it if it is not formatted. Returns whether all is well.
