@@ -240,7 +240,7 @@ fn main () -> (i64) {
   %g = nest (%i2: D) -> accs (%a = %h) {
     %v = get %x[%i2] : i64
     %k = irem %v, %three : i64
-    %b = add_at %a[%k] += %v : acc[i64[3]]
+    %b = add_at %a[%k] += %v : acc i64[3]
     yield %b
   } : i64[3]
   %n = dim_value dims [D] : i64
