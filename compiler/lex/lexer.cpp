@@ -191,7 +191,7 @@ private:
 
   /// Rule 4. After `.` digits are a tuple position and nothing else.
   void number(uint32_t begin) {
-    bool afterDot = !out_.tokens.empty() && out_.tokens.back().kind == TokenKind::Dot && lastEnd_ == begin;
+    bool afterDot = !out_.tokens.empty() && out_.tokens.back().kind == TokenKind::Dot;
     bool isFloat = false;
     bool ok = afterDot ? scan_.digits() : scan_.number(isFloat);
     if (ok && isNamePart(scan_.peek())) {

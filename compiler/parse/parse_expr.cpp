@@ -327,7 +327,7 @@ NodeId Parser::parseBracketItem() {
     return ast_.add(NodeKind::Colon, spanFrom(begin));
   if (is(TokenKind::DotDot)) {
     take();
-    if (is(TokenKind::Identifier) && !peek().spaceBefore) {
+    if (is(TokenKind::Identifier) && (is(TokenKind::Comma, 1) || is(TokenKind::RBracket, 1))) {
       const Token& name = take();
       return ast_.add(NodeKind::PackUse, spanFrom(begin), Name{nameOf(name)});
     }

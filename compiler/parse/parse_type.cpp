@@ -37,7 +37,7 @@ NodeId Parser::parseTypeAtom(uint32_t begin) {
   const Token& name = take();
   NodeId type = textOf(name) == "_" ? ast_.add(NodeKind::Underscore, tokenSpan(name))
                                     : ast_.add(NodeKind::Name, tokenSpan(name), Name{nameOf(name)});
-  for (unsigned chain = 0; is(TokenKind::Dot) && sameLine() && !recovering_; ++chain) {
+  for (unsigned chain = 0; is(TokenKind::Dot) && !recovering_; ++chain) {
     if (chain > maxChain) {
       giveUp(maxChain);
       break;

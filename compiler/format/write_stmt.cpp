@@ -1,0 +1,179 @@
+// Statements, blocks, branches.
+#include "format/writer.h"
+
+namespace melix::format {
+
+using namespace syntax;
+
+/// Statements, each on a line of its own. `use a, b` is several nodes of one statement.
+void Writer::sequence(const NodeList& items) {
+  bool first = true;
+  for (size_t k = 0; k < items.size() && ok_; ++k) {
+    if (!first)
+      flat_ > 0 ? doc_.text("; ") : doc_.hardLine();
+    skipSeparators(first);
+    commentsBetween(first);
+    first = false;
+    if (ast_.kind(items[k]) == NodeKind::Use)
+      use(items, k);
+    else
+      node(items[k]);
+  }
+  skipSeparators(first);
+  commentsBetween(first);
+}
+
+/// `{ … }` in the group of what it belongs to: on one line with it if it holds one simple statement and fits.
+void Writer::block(NodeId id) {
+  const NodeList& items = ast_[id].as<Many>().items;
+  token(TokenKind::LBrace);
+  if (forced(id) && flat_ == 0)
+    doc_.forceBreak();
+  unsigned tight = tight_;
+  tight_ = 0;
+  bool empty = items.empty() && !commentsAhead();
+  {
+    Indent indent(doc_);
+    if (!empty)
+      line(" ");
+    sequence(items);
+  }
+  if (!empty)
+    line(" ");
+  tight_ = tight;
+  token(TokenKind::RBrace);
+}
+
+/// All branches stand on one line, or none.
+void Writer::ifChain(NodeId id) {
+  Group group(doc_);
+  for (;;) {
+    const If& branch = ast_[id].as<If>();
+    word();
+    node(branch.condition);
+    doc_.space();
+    block(branch.then);
+    if (!branch.otherwise)
+      return;
+    doc_.space();
+    word();
+    if (ast_.kind(branch.otherwise) != NodeKind::If)
+      return block(branch.otherwise);
+    id = branch.otherwise;
+  }
+}
+
+void Writer::match(NodeId id) {
+  const Match& m = ast_[id].as<Match>();
+  Group group(doc_);
+  word();
+  node(m.scrutinee);
+  doc_.space();
+  unsigned tight = tight_;
+  tight_ = 0;
+  if (!m.arms.empty() && flat_ == 0)
+    doc_.forceBreak();
+  braced(m.arms.size(), [&](size_t k) { arm(m.arms[k]); });
+  tight_ = tight;
+}
+
+void Writer::arm(const MatchArm& arm) {
+  Group group(doc_);
+  node(arm.pattern);
+  if (arm.guard) {
+    doc_.space(), word();
+    node(arm.guard);
+  }
+  doc_.space(), word();
+  node(arm.body);
+}
+
+/// for, while, loop, scope, on: a head and a block.
+void Writer::loopStatement(NodeId id) {
+  const Node& n = ast_[id];
+  Group group(doc_);
+  word();
+  switch (n.kind) {
+  case NodeKind::For: {
+    const For& f = n.as<For>();
+    if (f.byPlace)
+      token(TokenKind::Amp);
+    node(f.pattern), doc_.space(), word();
+    node(f.range), doc_.space();
+    return block(f.body);
+  }
+  case NodeKind::While: node(n.as<While>().condition), doc_.space(); return block(n.as<While>().body);
+  case NodeKind::Loop: return block(n.as<One>().inner);
+  default: word(); return block(n.as<Scope>().body);
+  }
+}
+
+void Writer::let(NodeId id) {
+  const Let& l = ast_[id].as<Let>();
+  Group group(doc_);
+  word();
+  node(l.pattern);
+  if (l.type) {
+    word();
+    node(l.type);
+  }
+  doc_.space(), word();
+  node(l.init);
+  if (l.otherwise) {
+    doc_.space(), word();
+    block(l.otherwise);
+  }
+}
+
+void Writer::assertion(NodeId id) {
+  const Assert& a = ast_[id].as<Assert>();
+  Group group(doc_);
+  word();
+  node(a.condition);
+  if (!a.message)
+    return;
+  token(TokenKind::Comma);
+  Indent indent(doc_);
+  line(" ");
+  node(a.message);
+}
+
+/// `name: T ~ e`
+void Writer::sample(NodeId id) {
+  const Sample& s = ast_[id].as<Sample>();
+  node(s.target);
+  if (s.type) {
+    word();
+    node(s.type);
+  }
+  doc_.space(), word();
+  node(s.value);
+}
+
+/// `@name(…) target`
+void Writer::macroUse(NodeId id) {
+  const MacroUse& m = ast_[id].as<MacroUse>();
+  token(TokenKind::At);
+  node(m.path);
+  if (m.hasArgs)
+    arguments(TokenKind::RParen, m.args);
+  if (!m.target)
+    return;
+  doc_.space();
+  node(m.target);
+}
+
+void Writer::quote(NodeId id) {
+  const Quote& q = ast_[id].as<Quote>();
+  Group group(doc_);
+  word();
+  if (!q.what)
+    return block(q.block);
+  word();
+  word();
+  node(q.block);
+  doc_.space();
+  token(TokenKind::RBrace);
+}
+
+} // namespace melix::format
