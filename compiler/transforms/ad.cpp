@@ -8,13 +8,13 @@ void Ad::refuse(LocId loc, std::string reason) {
   problems.push_back({AdProblemKind::Unsupported, {loc}, std::move(reason)});
 }
 
-ValueId Ad::primalOf(FunctionId g, ValueId t) const {
+const JvpCompanion::Followed* Ad::primalOf(FunctionId g, ValueId t) const {
   for (const auto& [key, c] : jvps_) {
     if (c.function != g) continue;
     auto it = c.primalOf.find(t);
-    return it == c.primalOf.end() ? ValueId() : it->second;
+    return it == c.primalOf.end() ? nullptr : &it->second;
   }
-  return {};
+  return nullptr;
 }
 
 LocId Ad::derived(LocId loc) {

@@ -16,8 +16,12 @@ namespace melix::transforms {
 struct JvpCompanion {
   FunctionId source, function;
   std::vector<LeafBits> params, results;
-  /// Of tangents whose type does not tell their size (lists): the primal value they follow.
-  std::unordered_map<ValueId, ValueId> primalOf;
+  /// Of tangents whose type does not tell their size (lists): the value, and the leaf of it, that they follow.
+  struct Followed {
+    ValueId value;
+    std::vector<uint32_t> path;
+  };
+  std::unordered_map<ValueId, Followed> primalOf;
 };
 
 /// A value or a packed group of values of a region of g, saved once an execution of the region.
@@ -85,7 +89,7 @@ public:
   void finish();
 
   /// The value whose size the tangent `t` of companion `g` has; none when it is not recorded.
-  ValueId primalOf(FunctionId g, ValueId t) const;
+  const JvpCompanion::Followed* primalOf(FunctionId g, ValueId t) const;
   void refuse(LocId loc, std::string reason);
   /// `loc` marked as code of a derivative.
   LocId derived(LocId loc);

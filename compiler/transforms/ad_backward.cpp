@@ -14,12 +14,26 @@ Backward::Backward(Ad& ad, Linearisation& lin, const std::vector<bool>& accs)
   }
 }
 
+/// A tangent that is opened (unpack, to_array) has sizes of its own; the cast that follows says which they are.
+void Backward::findAliases(TypeId own, TypeId cast) {
+  if (own == cast) return;
+  const types::Type a = types()[own], b = types()[cast];
+  for (size_t i = 0; i < a.dims.size() && i < b.dims.size(); ++i)
+    if (auto s = types().dims.asSymbol(a.dims[i]); s && a.dims[i] != b.dims[i]) aliases_[*s] = b.dims[i];
+  for (size_t i = 0; i < a.parts.size() && i < b.parts.size(); ++i) findAliases(a.parts[i], b.parts[i]);
+}
+
 void Backward::findHomes(RegionId r) {
   for (DimSym s : g().regions[r].dimParams) dimHome_[s] = r;
   for (OpId id : g().regions[r].ops) {
     opHome_[id] = r;
     for (DimSym s : opOf(id).resultDims) dimHome_[s] = r;
     for (RegionId inner : opOf(id).regions) findHomes(inner);
+    const Op& o = opOf(id);
+    if (o.kind != OpKind::CastDims || !linear(o.operands[0])) continue;
+    OpId def = g().values[o.operands[0]].def;
+    if (def.valid() && (opOf(def).kind == OpKind::Unpack || opOf(def).kind == OpKind::ToArray))
+      findAliases(g().typeOf(o.operands[0]), g().typeOf(o.results[0]));
   }
 }
 
@@ -78,6 +92,10 @@ Backward::Scope& Backward::scopeOf(RegionId home) {
 
 void Backward::needDim(DimSym s) {
   if (dims_.count(s)) return;
+  if (auto alias = aliases_.find(s); alias != aliases_.end()) {
+    dims_[s] = dim(alias->second);
+    return;
+  }
   auto home = dimHome_.find(s);
   assert(home != dimHome_.end() && "a dim nothing defines");
   scopeOf(home->second).dims.push_back(s);
@@ -135,14 +153,20 @@ ValueId& Backward::slot(Scope& s, ValueId v) {
 ValueId Backward::zeroFor(Scope& s, ValueId v) {
   TypeId t = typeOf(v);
   if (types().kind(t) != TypeKind::List) return s.e.zero(t);
-  ValueId primal = ad_.primalOf(lin_.source, v);
-  if (!primal.valid()) {
+  const JvpCompanion::Followed* followed = ad_.primalOf(lin_.source, v);
+  if (!followed) {
     ad_.refuse(s.e.loc, "a list whose derivative has no known length");
     return s.e.zero(t);
   }
   Scope* inner = cur_;
   cur_ = &s;
-  ValueId made = zeroLike(s.e, ad_.leaves, t, known(primal));
+  ValueId primal = known(followed->value);
+  TypeId at = s.e.typeOf(primal);
+  for (uint32_t k : followed->path) {
+    at = ad_.leaves.kid(at, k);
+    primal = s.e.kid(primal, k, at);
+  }
+  ValueId made = zeroLike(s.e, ad_.leaves, t, primal);
   cur_ = inner;
   return made;
 }

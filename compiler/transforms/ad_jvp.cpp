@@ -64,8 +64,7 @@ void JvpBuilder::bind(ValueId v, Tangents t) {
   std::vector<Leaf> leaves = leavesOf(v);
   assert(leaves.size() == t.size() && "one tangent a leaf");
   for (size_t i = 0; i < t.size(); ++i)
-    if (t[i].valid() && types().kind(leaves[i].type) == TypeKind::List && leaves[i].path.empty())
-      c_.primalOf[t[i]] = value(v);
+    if (t[i].valid() && types().kind(leaves[i].type) == TypeKind::List) c_.primalOf[t[i]] = {value(v), leaves[i].path};
   tangents_[v] = std::move(t);
 }
 
