@@ -57,7 +57,8 @@ void FunctionEmitter::emitSwitch(const Stmt& s) {
 }
 
 void FunctionEmitter::poll() {
-  if (!task_) return;
+  // A kernel and what it calls know no task.
+  if (!task_ || fn_.closed) return;
   auto* cancel = b_.CreateLoad(m_.i32(), task_);
   cancel->setAtomic(llvm::AtomicOrdering::Monotonic);
   cancel->setAlignment(llvm::Align(4));

@@ -38,7 +38,7 @@ Result fromCore(const core::Module& core, const Options& options) {
   Result result{Module(core), {}};
   Module& module = result.module;
   Layouts layouts(core.types);
-  LowerContext context{core, layouts, {}, {}};
+  LowerContext context{core, layouts, {}, &module, {}, {}};
 
   Reach reach(core);
   reach.add(core.entry);
@@ -61,7 +61,11 @@ Result fromCore(const core::Module& core, const Options& options) {
   module.entry = core.entry ? context.functions[core.entry] : FunctionId();
 
   for (core::FunctionId f : reach.order) {
-    Lower(context, module.functions[context.functions[f]], core.functions[f]).run();
+    // Lowered beside the module, which grows helpers meanwhile.
+    FunctionId id = context.functions[f];
+    Function fn = std::move(module.functions[id]);
+    Lower(context, fn, core.functions[f]).run();
+    module.functions[id] = std::move(fn);
     if (context.error) {
       result.error = context.error;
       return result;

@@ -54,6 +54,8 @@ struct LowerContext {
   const core::Module& core;
   Layouts& layouts;
   std::unordered_map<core::FunctionId, FunctionId> functions;
+  Module* module;                                      ///< for functions made on the way
+  std::unordered_map<std::string, FunctionId> helpers; ///< by key
   std::optional<Unsupported> error;
 };
 
@@ -198,6 +200,7 @@ private:
   std::vector<ValueId> finishState(const core::Op& op, const NestResultState& r, std::vector<ValueId> state);
   ValueId combine(core::MonoidKind monoid, ValueId a, ValueId b, TypeKind kind);
   ValueId monoidUnit(core::MonoidKind monoid, TypeKind kind);
+  FunctionId foldFunction(core::MonoidKind monoid, TypeKind kind, uint32_t lanes);
   ValueId foldLanes(const NestResultState& r, ValueId scratch, TypeKind kind);
 
   // --- lower_effects.cpp

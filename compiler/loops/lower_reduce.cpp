@@ -178,21 +178,46 @@ std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, 
   return next;
 }
 
-/// The lanes of a block, combined pairwise (halves, then quarters …) into one; they are units again afterwards.
-ValueId Lower::foldLanes(const NestResultState& r, ValueId scratch, TypeKind kind) {
+/// A function of its own, shared by the module: the lanes of a block, combined pairwise (halves, then quarters …) into
+/// one; they are units again afterwards.
+FunctionId Lower::foldFunction(MonoidKind monoid, TypeKind kind, uint32_t lanes) {
+  bool sum = monoid == MonoidKind::Sum;
+  std::string key = (sum ? "sum.lanes." : "prod.lanes.") + std::string(types::scalarName(kind)) + "." + std::to_string(lanes);
+  auto [found, fresh] = context_.helpers.emplace(key, FunctionId());
+  if (!fresh) return found->second;
+  Function fn;
+  fn.name = sum ? "sum" : "prod";
+  fn.key = key;
+  Lower inner(context_, fn, in_);
+  Builder& b = inner.b_;
   uint32_t bytes = types::scalarBits(kind) / 8;
   Access access{scalarType(kind), bytes, 0, false, false};
-  ValueId one = b_.integer(1), unit = monoidUnit(r.result->monoid, kind);
-  for (uint32_t half = r.result->lanes / 2; half >= 1; half /= 2) {
-    loop(b_.integer(half), [&](ValueId i) {
-      ValueId other = b_.arith(OpKind::Add, i, b_.integer(half));
-      ValueId a = b_.load(scratch, {{i, one}}, access), b = b_.load(scratch, {{other, one}}, access);
-      b_.store(scratch, {{i, one}}, access, combine(r.result->monoid, a, b, kind));
-    });
-  }
-  ValueId all = b_.load(scratch, {}, access);
-  loop(b_.integer(r.result->lanes), [&](ValueId i) { b_.store(scratch, {{i, one}}, access, unit); });
-  return all;
+  RegionId body = b.begin({addressType});
+  ValueId scratch = b.params(body)[0];
+  ValueId one = b.integer(1), zero = b.integer(0), unit = inner.monoidUnit(monoid, kind);
+
+  RegionId more = b.begin({indexType});
+  b.end({b.compare(ops::CmpKind::Ge, b.params(more)[0], one)});
+  RegionId step = b.begin({indexType});
+  ValueId half = b.params(step)[0];
+  inner.loop(half, [&](ValueId i) {
+    ValueId other = b.arith(OpKind::Add, i, half);
+    ValueId low = b.load(scratch, {{i, one}}, access), high = b.load(scratch, {{other, one}}, access);
+    b.store(scratch, {{i, one}}, access, inner.combine(monoid, low, high, kind));
+  });
+  b.end({b.arith(OpKind::Shr, half, one)});
+  b.stmt(StmtKind::While, {b.integer(lanes / 2)}, {indexType}, {}, {more, step});
+  ValueId all = b.load(scratch, {{zero, one}}, access);
+  inner.loop(b.integer(lanes), [&](ValueId i) { b.store(scratch, {{i, one}}, access, unit); });
+  fn.body = b.end({all});
+  fn.results = {scalarType(kind)};
+  fn.modes = {ModeKind::Borrow};
+  return found->second = context_.module->functions.add(std::move(fn));
+}
+
+ValueId Lower::foldLanes(const NestResultState& r, ValueId scratch, TypeKind kind) {
+  FunctionId fold = foldFunction(r.result->monoid, kind, r.result->lanes);
+  return b_.value(StmtKind::Call, {scratch}, scalarType(kind), fold);
 }
 
 std::vector<ValueId> Lower::finishState(const core::Op& op, const NestResultState& r, std::vector<ValueId> state) {

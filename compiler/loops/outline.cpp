@@ -115,7 +115,7 @@ void markClosed(Module& module) {
       Function& fn = module.functions[FunctionId(f)];
       if (fn.closed || hasCheck(fn) || !isClosed(module, fn, fn.body)) continue;
       bool scalars = true;
-      for (ValueId p : fn.params()) scalars = scalars && fn.typeOf(p).cls == ClassKind::Scalar;
+      for (ValueId p : fn.params()) scalars = scalars && !fn.typeOf(p).counted();
       for (ValueType type : fn.results) scalars = scalars && type.cls == ClassKind::Scalar;
       if (!scalars) continue;
       fn.closed = changed = true;
