@@ -1,0 +1,26 @@
+#pragma once
+// Where a nest adds to one of its accumulators, through inner nests and branches.
+
+#include "core/clone.h"
+#include "transforms/affine.h"
+
+namespace melix::transforms {
+
+struct SiteLevel {
+  enum class Kind : uint8_t { Nest, Arm } kind;
+  core::OpId op;         ///< the nest or the `if`
+  core::RegionId region;
+  size_t arm = 0;
+};
+struct AccumulationSite {
+  std::vector<SiteLevel> levels; ///< from the nest inwards
+  core::OpId add;
+};
+
+/// All adds to accumulator `k` of the nest; false if it goes where it cannot be followed (calls, loops).
+bool findAccumulationSites(const core::Function& f, core::OpId nest, uint32_t k, std::vector<AccumulationSite>& out);
+
+/// Takes accumulators, all of whose adds were found, out of the nest and of all that hands them on.
+void removeAccumulators(core::Module& m, core::FunctionId f, core::OpId nest, std::vector<uint32_t> which);
+
+} // namespace melix::transforms
