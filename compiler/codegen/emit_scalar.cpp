@@ -54,7 +54,14 @@ void FunctionEmitter::emitScalar(const Stmt& s) {
     r = isFloat ? unary(modes[attr.index]) : a;
     break;
   }
-  case OpKind::Fma: r = b_.CreateIntrinsic(t, llvm::Intrinsic::fma, {a, b, c}); break;
+  case OpKind::Fma: {
+    // Narrow floats: one fma in f32, then one rounding.
+    llvm::Type* wide = t->getScalarSizeInBits() < 32 ? b_.getFloatTy() : t;
+    auto widen = [&](llvm::Value* v) { return wide == t ? v : b_.CreateFPExt(v, wide); };
+    r = b_.CreateIntrinsic(wide, llvm::Intrinsic::fma, {widen(a), widen(b), widen(c)});
+    if (wide != t) r = b_.CreateFPTrunc(r, t);
+    break;
+  }
   case OpKind::CopySign:
     // The sign of a NaN counts as positive.
     b = b_.CreateSelect(isNan(b), llvm::ConstantFP::get(t, 0.0), b);
@@ -97,15 +104,25 @@ llvm::Value* FunctionEmitter::binary(OpKind op, llvm::Value* a, llvm::Value* b, 
   }
 }
 
+/// Floor division. The divisor was checked, but code may stand in front of its check: nothing here traps; a quotient by
+/// zero is 0.
 llvm::Value* FunctionEmitter::floorDivide(llvm::Value* a, llvm::Value* b, TypeKind kind, bool remainder) {
-  if (!isSigned(kind)) return remainder ? b_.CreateURem(a, b) : b_.CreateUDiv(a, b);
-  llvm::Value* zero = llvm::ConstantInt::get(a->getType(), 0);
-  llvm::Value* r = b_.CreateSRem(a, b);
+  llvm::Type* t = a->getType();
+  llvm::Value *zero = llvm::ConstantInt::get(t, 0), *one = llvm::ConstantInt::get(t, 1);
+  llvm::Value* byZero = b_.CreateICmpEQ(b, zero);
+  if (!isSigned(kind)) {
+    llvm::Value* safe = b_.CreateSelect(byZero, one, b);
+    return b_.CreateSelect(byZero, zero, remainder ? b_.CreateURem(a, safe) : b_.CreateUDiv(a, safe));
+  }
+  llvm::Value* byMinusOne = b_.CreateICmpEQ(b, llvm::ConstantInt::getAllOnesValue(t));
+  llvm::Value* safe = b_.CreateSelect(b_.CreateOr(byZero, byMinusOne), one, b);
+  llvm::Value* r = b_.CreateSRem(a, safe);
   // The remainder of the machine has the sign of a; the floor's has that of b.
-  llvm::Value* off = b_.CreateAnd(b_.CreateICmpNE(r, zero), b_.CreateICmpSLT(b_.CreateXor(r, b), zero));
-  if (remainder) return b_.CreateSelect(off, b_.CreateAdd(r, b), r);
-  llvm::Value* q = b_.CreateSDiv(a, b);
-  return b_.CreateSub(q, b_.CreateZExt(off, a->getType()));
+  llvm::Value* off = b_.CreateAnd(b_.CreateICmpNE(r, zero), b_.CreateICmpSLT(b_.CreateXor(r, safe), zero));
+  // By the safe 1 the remainder is 0, which is right for -1 too; by zero it is defined as 0.
+  if (remainder) return b_.CreateSelect(off, b_.CreateAdd(r, safe), r);
+  llvm::Value* q = b_.CreateSub(b_.CreateSDiv(a, safe), b_.CreateZExt(off, t));
+  return b_.CreateSelect(byZero, zero, b_.CreateSelect(byMinusOne, b_.CreateNeg(a), q));
 }
 
 /// NaN propagates; a tie follows the first operand.
@@ -146,7 +163,12 @@ llvm::Value* FunctionEmitter::convert(llvm::Value* v, TypeKind from, TypeKind to
     return b_.CreateIntrinsic(isSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
                               {target, source}, {v});
   }
-  if (target->isFloatingPointTy()) return isSigned(from) ? b_.CreateSIToFP(v, target) : b_.CreateUIToFP(v, target);
+  if (target->isFloatingPointTy()) {
+    bool narrow = target->getScalarSizeInBits() < 32;
+    llvm::Type* through = narrow ? b_.getFloatTy() : target;
+    llvm::Value* f = isSigned(from) ? b_.CreateSIToFP(v, through) : b_.CreateUIToFP(v, through);
+    return narrow ? b_.CreateFPTrunc(f, target) : f;
+  }
   if (to == TypeKind::Bool) return b_.CreateICmpNE(v, llvm::ConstantInt::get(source, 0));
   if (mode == ops::ConvertMode::Saturate && from != TypeKind::Bool) return saturateInt(v, from, to);
   return isSigned(from) ? b_.CreateSExtOrTrunc(v, target) : b_.CreateZExtOrTrunc(v, target);
