@@ -27,7 +27,15 @@ public:
   Checker& c;
   InstanceId id;
   ModuleId module;
-  const syntax::Ast& ast;
+  struct Tree { ///< the tree at hand; changes only while an expression of another file is checked
+    const syntax::Ast* at;
+    const SynNode& operator[](SynId n) const { return (*at)[n]; }
+    operator const syntax::Ast&() const { return *at; }
+    const syntax::Ast* operator&() const { return at; }
+    SynKind kind(SynId n) const { return at->kind(n); }
+    Span span(SynId n) const { return at->span(n); }
+    size_t size() const { return at->size(); }
+  } ast;
   Instance& instance;
   TypeStore& types;
   DiagnosticSink& sink;
@@ -97,7 +105,10 @@ public:
   NodeId checkBinary(const syntax::Binary& bin, Span span);
   NodeId checkAs(const syntax::Two& as, Span span);
   NodeId convertTo(NodeId value, TypeId type, Span span);
-  NodeId checkTry(const syntax::One& t, Span span);
+  bool callNeedsType(SynId node);
+  NodeId unpacked(NodeId node, Span span);
+  NodeId tryValue(NodeId value, Span span);
+  NodeId checkTry(const syntax::One& t, Span span, TypeId expected);
   NodeId checkTuple(const syntax::Many& m, Span span, TypeId expected);
   NodeId checkArray(const syntax::Many& m, Span span, TypeId expected);
   NodeId checkMember(SynId node, TypeId expected);
@@ -162,9 +173,12 @@ public:
   NodeId callValue(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span);
-  NodeId callBuiltin(const FunctionDecl& fn, const std::vector<CallArg>& args, TypeEnv& bound, TypeId expected, Span span);
+  NodeId callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args, TypeEnv& bound, TypeId expected, Span span);
   NodeId construct(DeclId decl, uint32_t caseIndex, const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span);
   std::optional<DeclId> choose(NameId name, const std::vector<DeclId>& candidates, std::vector<CallArg>& args, Span span, bool report);
+  bool boundMet(const GenericParam& g, TypeId type, Span span);
+  /// An expression of another file (a default argument), in that file's module.
+  NodeId checkForeign(const syntax::Ast& tree, ModuleId from, SynId node, TypeId expected);
   bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
   NodeId checkArg(const CallArg& arg, TypeId expected = TypeId::none());
   bool matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, std::vector<int>& argOf, bool report, Span span);
@@ -190,6 +204,18 @@ public:
   InstanceKey keyOf(const PendingCall& call, Canonical& canonical);
   void finishCall(PendingCall& call);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);
+  bool probe(const InstanceKey& key, Span span);
+  void settleLiteral(Node& node);
+  bool holdsError();
+  int equalityDepth = 0;
+
+  NodeId callInstanceOf(KnownId id, NodeId function, const std::vector<NodeId>& args, Span span);
+  NodeId callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
+  NodeId callAsked(NodeId function, std::vector<NodeId> args, TypeId asked, Span span);
+  NodeId knownCapture(NodeId function, NodeId fallback);
+  bool readWrt(SynId node, NodeId function, std::vector<uint32_t>& wrt);
+  int wrapTransforms = 0; ///< over 0: a transform is called through an instance of its own, so that it can be transformed
+  std::vector<std::pair<NodeId, NodeId>> follows; ///< (Derivative or ToClosure, Call whose target it takes over)
 
   // --- LibraryCalls, FunctionCalls
   NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) override;
@@ -207,6 +233,8 @@ public:
   NodeId toStr(NodeId value, std::string spec, Span span);
   void finishRecordTypes();
   TypeId optionOf(TypeId payload);
+  uint32_t caseNumber(TypeId type, std::string_view name);
+  NodeId commandLineValue(const ParamDecl& param, uint32_t position);
   bool isPreludeEnum(TypeId t, std::string_view name);
 };
 

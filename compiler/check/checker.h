@@ -115,10 +115,13 @@ public:
   InstanceInfo& info(InstanceId id) { return infos_[id.index]; }
   /// A fresh instance without memo: for tests, scripts and probes.
   InstanceId addInstance(InstanceKey key);
-  void finish(InstanceId id, Body& body, TypeId bodyType);
+  /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is inferred.
+  void finish(InstanceId id, Body& body, NodeId value, TypeId declared);
+  NameId packDimName(NameId pack, uint32_t k);
 
 private:
   void checkBody(InstanceId id, const InstanceKey& key);
+  void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
   GenericKind kindOfGeneric(const syntax::Ast& ast, NameId name, const std::vector<syntax::NodeId>& typeNodes, ModuleId module);
   bool usedAsType(const syntax::Ast& ast, syntax::NodeId type, NameId name, ModuleId module);
   std::vector<GenericParam> readGenerics(const syntax::Ast& ast, const std::vector<syntax::Generic>& generics,

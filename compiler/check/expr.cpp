@@ -29,7 +29,7 @@ NodeId Body::checkExpr(SynId node, TypeId expected) {
   case SynKind::Unary: return checkUnary(n.as<Unary>(), n.span, expected);
   case SynKind::Binary: return checkBinary(n.as<Binary>(), n.span);
   case SynKind::As: return checkAs(n.as<Two>(), n.span);
-  case SynKind::Try: return checkTry(n.as<One>(), n.span);
+  case SynKind::Try: return checkTry(n.as<One>(), n.span, expected);
   case SynKind::Range: return checkRangeValue(n.as<syntax::Range>(), n.span);
   case SynKind::Tuple: return checkTuple(n.as<Many>(), n.span, expected);
   case SynKind::Array: return checkArray(n.as<Many>(), n.span, expected);

@@ -55,6 +55,10 @@ public:
 
   /// Gives every variable that is still open its default: int, f32; an Any variable is reported through `unsolved`.
   void settle(std::vector<Span>& unsolved);
+  /// What has been solved so far, to go back to after a trial.
+  struct State;
+  State state() const;
+  void restore(const State& state);
   /// Variables created since `mark()` keep their identity; used to see what a body left open.
   size_t mark() const { return vars_.size(); }
 
@@ -74,5 +78,12 @@ private:
   std::vector<VarInfo> vars_;
   types::DimSubst solved_;
 };
+
+struct Inference::State {
+  std::vector<VarInfo> vars;
+  types::DimSubst solved;
+};
+inline Inference::State Inference::state() const { return {vars_, solved_}; }
+inline void Inference::restore(const State& state) { vars_ = state.vars, solved_ = state.solved; }
 
 } // namespace melix::check

@@ -47,6 +47,7 @@ struct Known {
   std::vector<syntax::NodeId> wrtNames;
   // Lambda:
   ModuleId module;
+  const syntax::Ast* tree = nullptr;
   syntax::NodeId lambda;
   std::string name;                 ///< `main.lambda`
   std::vector<NameId> captureNames; ///< one for each capture

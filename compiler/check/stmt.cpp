@@ -503,8 +503,8 @@ NodeId Body::forOverIterator(const syntax::For& loop, NodeId source, Span span) 
   some.kind = PatternKind::Case;
   some.type = optionType;
   some.span = ast.span(loop.pattern);
-  some.caseIndex = 0;
-  some.subs = {checkPattern(loop.pattern, types.fieldType(optionType, 0, 0), false, refutable)};
+  some.caseIndex = caseNumber(optionType, "Some");
+  some.subs = {checkPattern(loop.pattern, types.fieldType(optionType, some.caseIndex, 0), false, refutable)};
   if (refutable)
     sink.report(DiagId::Refutable, ast.span(loop.pattern));
   loops.push_back(frame);

@@ -100,6 +100,11 @@ Diagnostic& DiagnosticSink::reportList(DiagId id, Span span, std::vector<std::st
   return diagnostics_.back();
 }
 
+size_t DiagnosticSink::errorsSince(size_t mark) const {
+  return static_cast<size_t>(std::count_if(diagnostics_.begin() + static_cast<ptrdiff_t>(std::min(mark, diagnostics_.size())), diagnostics_.end(),
+                                           [](const Diagnostic& d) { return diagSeverity(d.id) == SeverityKind::Error; }));
+}
+
 void DiagnosticSink::clear() {
   diagnostics_.clear();
   seen_.clear();
@@ -113,6 +118,12 @@ void DiagnosticSink::rewind(size_t mark) {
     seen_.erase({last.id, last.span});
     diagnostics_.pop_back();
   }
+}
+
+void DiagnosticSink::annotate(size_t mark, const DiagNote& note) {
+  for (size_t k = mark; k < diagnostics_.size(); ++k)
+    if (diagnostics_[k].notes.size() < 4 && diagSeverity(diagnostics_[k].id) == SeverityKind::Error)
+      diagnostics_[k].notes.push_back(note);
 }
 
 std::string renderDiagnostic(const Diagnostic& d, const SourceStore& sources, bool colour) {

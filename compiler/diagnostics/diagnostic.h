@@ -48,9 +48,12 @@ public:
   void hintLast(std::string text) { diagnostics_.back().hint = std::move(text); }
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
   size_t errorCount() const { return errors_; }
+  size_t errorsSince(size_t mark) const;
   void clear();
   /// Forgets what was reported since `mark` (a size of all()): for checks that were only tried.
   void rewind(size_t mark);
+  /// Adds a note to the errors reported since `mark` (at most two notes of this kind each).
+  void annotate(size_t mark, const DiagNote& note);
 
 private:
   std::vector<Diagnostic> diagnostics_;

@@ -1,0 +1,481 @@
+// Types asked for: coercion, `as`, `?`, annotations; overloads.
+#include "check/body.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_view what) {
+  TypeId actual = b.typeOf(node);
+  TypeKind k = types.kind(actual), wantKind = types.kind(infer.shallow(type));
+  if (k == TypeKind::Error || k == TypeKind::Never || wantKind == TypeKind::Error)
+    return node;
+  if (wantKind == TypeKind::Function && k == TypeKind::Known)
+    return asFunction(node, infer.zonk(type), span);
+  if (wantKind == TypeKind::Pack && k != TypeKind::Pack) {
+    // A value with sizes of its own, kept beside it.
+    TypeId pack = infer.zonk(type);
+    std::vector<DimId> dims;
+    std::vector<DimSym> symbols;
+    for (uint32_t h = 0; h < types[pack].number; ++h) {
+      symbols.push_back(infer.freshDim("_", span));
+      dims.push_back(types.dims.symbol(symbols.back()));
+    }
+    TypeId open = types.openPack(pack, dims);
+    NodeId inner = coerce(node, open, span, id, what);
+    if (b.kindOf(inner) == TypeKind::Error)
+      return inner;
+    for (DimId& d : dims)
+      d = infer.zonk(d);
+    return b.make(NodeKind::Pack, pack, span, {inner}, Dims{std::move(dims)});
+  }
+  if (k == TypeKind::Pack && wantKind != TypeKind::Pack && wantKind != TypeKind::Var)
+    return coerce(unpacked(node, span), type, span, id, what);
+  UnifyResult match = infer.unify(type, actual);
+  if (match.kind == UnifyKind::Equal)
+    return node;
+  if (match.kind == UnifyKind::NeedsCheck) {
+    for (DimCheckItem& item : match.checks)
+      if (item.text.empty())
+        item.text = "a size of `" + std::string(c.modules.sources.text(span)) + "`";
+    return b.checked(node, infer.zonk(type), std::move(match.checks), span);
+  }
+  std::string expected = b.show(type), got = b.show(actual);
+  if (match.kind == UnifyKind::DimsDiffer) {
+    Diagnostic& d = sink.report(DiagId::ShapeExpected, span, expected, got, std::to_string(match.axis),
+                                types.dims.print(infer.zonk(match.left)), types.dims.print(infer.zonk(match.right)));
+    if (!what.empty())
+      d.notes.push_back({Span(), "in the call of `" + std::string(what) + "`"});
+    for (DimId side : {match.left, match.right}) {
+      std::vector<DimSym> symbols;
+      types.dims.collectSymbols(infer.zonk(side), symbols);
+      for (DimSym s : symbols)
+        if (types.dims.info(s).origin.valid() && d.notes.size() < 3)
+          d.notes.push_back({types.dims.info(s).origin, "`" + types.dims.info(s).name + "` comes from here"});
+    }
+  } else if (id == DiagId::ArgumentType) {
+    bool scalarWanted = types.isScalar(infer.shallow(type)) && k == TypeKind::Array;
+    if (scalarWanted)
+      sink.report(DiagId::ArrayToScalarFunction, span, what, expected, got);
+    else
+      sink.report(id, span, what, expected, got);
+  } else if (id == DiagId::PatternType) {
+    sink.report(id, span, expected);
+  } else {
+    sink.report(id, span, expected, got);
+  }
+  return b.error(span);
+}
+
+/// A packed value with its hidden sizes named.
+NodeId Body::unpacked(NodeId node, Span span) {
+  TypeId pack = b.typeOf(node);
+  if (types.kind(pack) != TypeKind::Pack)
+    return node;
+  std::vector<DimSym> fresh;
+  std::vector<DimId> dims;
+  for (uint32_t k = 0; k < types[pack].number; ++k) {
+    fresh.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span}));
+    dims.push_back(types.dims.symbol(fresh.back()));
+  }
+  NodeId made = b.make(NodeKind::Unpack, types.openPack(pack, dims), span, {node});
+  instance.nodes[made].resultDims = fresh;
+  return made;
+}
+
+TypeId Body::resolveType(SynId node, bool binds) {
+  TypeResolver resolver(c, module, ast, env);
+  resolver.valueDim = [&](SynId s) { return dimOfSyntax(s); };
+  resolver.valueType = [&](NameId name) {
+    LocalId l = lookup(name);
+    return l ? infer.zonk(instance.locals[l].type) : TypeId::none();
+  };
+  if (binds)
+    resolver.freshDim = [&](NameId name, Span at) {
+      return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
+    };
+  return resolver.type(node);
+}
+
+/// The dimension that an expression in a type stands for; none without a report if it is none.
+DimId Body::dimOfSyntax(SynId node) {
+  size_t before = sink.all().size();
+  NodeId value = checkExpr(node);
+  if (sink.all().size() > before) {
+    sink.rewind(before);
+    return DimId::none();
+  }
+  return b.dimOf(value);
+}
+
+NodeId Body::checkAs(const Two& as, Span span) {
+  if (ast.kind(as.second) == SynKind::AxisNames) {
+    sink.report(DiagId::Unsupported, ast.span(as.second), "named axes");
+    return b.error(span);
+  }
+  TypeId type = resolveType(as.second, true);
+  if (types.kind(type) == TypeKind::Error)
+    return b.error(span);
+  SynId inner = as.first;
+  while (ast.kind(inner) == SynKind::Paren)
+    inner = ast[inner].as<One>().inner;
+  // A literal, or a call whose result its arguments do not settle, takes the type asked of it.
+  bool literal = ast.kind(inner) == SynKind::IntLit || ast.kind(inner) == SynKind::FloatLit;
+  NodeId value;
+  if (ast.kind(inner) == SynKind::Call || ast.kind(inner) == SynKind::Array || ast.kind(inner) == SynKind::Builder) {
+    size_t before = sink.all().size();
+    size_t pendingBefore = pending.size();
+    Inference::State saved = infer.state();
+    if (ast.kind(inner) == SynKind::Call && !callNeedsType(inner)) {
+      value = checkExpr(as.first);
+    } else {
+      value = checkExpr(as.first, type);
+      UnifyResult match = infer.unify(type, b.typeOf(value));
+      if (sink.all().size() > before || match.kind == UnifyKind::Mismatch) {
+        sink.rewind(before);
+        infer.restore(saved);
+        pending.resize(pendingBefore);
+        value = checkExpr(as.first);
+      }
+    }
+  } else {
+    value = checkExpr(as.first);
+  }
+  if (b.kindOf(value) == TypeKind::Error)
+    return value;
+  if (literal && infer.unify(type, b.typeOf(value)).kind == UnifyKind::Equal)
+    return value;
+  return convertTo(value, type, span);
+}
+
+/// Whether a call's result has a parameter that its arguments do not settle.
+bool Body::callNeedsType(SynId node) {
+  const auto call = ast[node].as<Call>();
+  SynId callee = call.callee;
+  if (ast.kind(callee) != SynKind::Name && ast.kind(callee) != SynKind::Member)
+    return false;
+  NameId name = ast.kind(callee) == SynKind::Name ? ast[callee].as<Name>().name : ast[callee].as<Member>().name;
+  if (lookupAny(name))
+    return false;
+  std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
+  if (ast.kind(callee) == SynKind::Member && ast.kind(ast[callee].as<Member>().base) == SynKind::Name)
+    if (auto prefix = c.modules[module].prefixes.find(ast[ast[callee].as<Member>().base].as<Name>().name); prefix != c.modules[module].prefixes.end())
+      layers = {c.functionsIn(prefix->second, name, true)};
+  for (const auto& layer : layers)
+    for (DeclId decl : layer) {
+      const FunctionDecl& fn = c.function(decl);
+      const Ast& tree = c.ast(decl);
+      for (const GenericParam& g : fn.generics) {
+        bool inParams = false;
+        std::function<void(SynId)> look = [&](SynId s) {
+          if (tree.kind(s) == SynKind::Name || tree.kind(s) == SynKind::PackUse)
+            inParams |= tree[s].as<Name>().name == g.name;
+          forEachChild(tree, s, look);
+        };
+        for (const ParamDecl& p : fn.params)
+          if (p.type)
+            look(p.type);
+        if (!inParams)
+          return true;
+      }
+    }
+  return layers.empty() && (types.names.text(name) == "reshape" || types.names.text(name) == "zero");
+}
+
+NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
+  TypeId from = b.typeOf(value), to = infer.zonk(type);
+  auto fail = [&] {
+    sink.report(DiagId::CannotConvert, span, b.show(from), b.show(to));
+    return b.error(span);
+  };
+  TypeId element = types.element(to), fromElement = infer.shallow(types.element(from));
+  if (types.kind(from) == TypeKind::Pack)
+    return convertTo(unpacked(value, span), type, span);
+  bool numbers = b.isNumber(element) && (b.isNumber(fromElement) || types.kind(fromElement) == TypeKind::Bool || types.kind(fromElement) == TypeKind::Char);
+  bool chars = types.kind(element) == TypeKind::Char && types.isInt(fromElement);
+  if (types.kind(to) == TypeKind::Array) { // an array type also checks the shape
+    if (types.kind(from) != TypeKind::Array || types.rank(from) != types.rank(to))
+      return fail();
+    std::vector<DimCheckItem> checks;
+    std::vector<DimId> want = b.dimsOf(to), have = b.dimsOf(from);
+    for (size_t k = 0; k < want.size(); ++k) {
+      if (infer.zonk(want[k]) == infer.zonk(have[k]) || infer.unifyDim(want[k], have[k]) == UnifyKind::Equal)
+        continue;
+      auto x = types.dims.asConstant(infer.zonk(want[k])), y = types.dims.asConstant(infer.zonk(have[k]));
+      if (x && y)
+        return fail();
+      checks.push_back({infer.zonk(have[k]), infer.zonk(want[k]), "axis " + std::to_string(k) + " of `" + std::string(c.modules.sources.text(span)) + "`"});
+    }
+    to = infer.zonk(to);
+    if (!checks.empty())
+      value = b.checked(value, types.array(types.element(from), b.dimsOf(to)), std::move(checks), span);
+  }
+  if (types.kind(from) != TypeKind::Array && types.kind(to) != TypeKind::Array && !numbers && !chars) {
+    if (infer.unify(to, from).kind == UnifyKind::Equal)
+      return value;
+    return fail();
+  }
+  if (!numbers && !chars) {
+    if (types.element(to) == fromElement)
+      return value;
+    return fail();
+  }
+  if (infer.isOpen(fromElement) && infer.varClass(fromElement) == types::VarClass::OpenFloat && types.isFloat(element) && false)
+    return value;
+  bool checked = (types.isInt(element) && fromElement != element) || chars;
+  return b.elementwise({value}, span, [&](std::vector<NodeId> e) {
+    return b.make(NodeKind::Convert, element, span, {e[0]}, ConvertRef{ops::ConvertMode::Saturate, checked});
+  });
+}
+
+TypeId Body::optionOf(TypeId payload) {
+  DeclId decl = c.typeDecl(c.modules.prelude(), types.names.intern("Option"));
+  return types.record(c.recordAt(decl, {payload}), {});
+}
+
+/// `e?`: the payload, or an early return (rule 35).
+NodeId Body::checkTry(const One& t, Span span, TypeId expected) {
+  TypeId asked;
+  if (expected) { // the payload is asked for; sizes that are still to be found are hidden in it
+    TypeId payload = infer.zonk(expected);
+    std::vector<DimSym> symbols, open;
+    types.collectSymbols(payload, symbols);
+    for (DimSym s : symbols)
+      if (types.dims.info(s).kind == types::DimSymKind::Inference)
+        open.push_back(s);
+    payload = types.pack(payload, open);
+    bool option = returnType && isPreludeEnum(returnType, "Option");
+    DeclId result = c.typeDecl(c.modules.prelude(), types.names.intern("Result"));
+    asked = option || !result ? optionOf(payload) : types.record(c.recordAt(result, {payload, fresh(span)}), {});
+  }
+  NodeId value = checkExpr(t.inner, asked);
+  TypeId type = b.typeOf(value);
+  if (types.kind(type) == TypeKind::Error)
+    return value;
+  return tryValue(value, span);
+}
+
+NodeId Body::tryValue(NodeId value, Span span) {
+  TypeId type = b.typeOf(value);
+  bool option = isPreludeEnum(type, "Option"), result = isPreludeEnum(type, "Result");
+  if (!option && !result) {
+    sink.report(DiagId::QuestionContext, span, b.show(type), "an Option or a Result", returnType ? b.show(returnType) : "nothing");
+    return b.error(span);
+  }
+  if (!mayReturn || builderDepth > 0) {
+    sink.report(DiagId::Unsupported, span, builderDepth > 0 ? "`?` in the body of a builder" : "`?` here");
+    return b.error(span);
+  }
+  TypeId back = returnType ? infer.zonk(returnType) : TypeId::none();
+  bool fits = back && (option ? isPreludeEnum(back, "Option") : isPreludeEnum(back, "Result"));
+  if (!fits) {
+    sink.report(DiagId::QuestionContext, span, b.show(type), option ? "an Option" : "a Result", back ? b.show(back) : "()");
+    return b.error(span);
+  }
+  auto wild = [&](TypeId t) {
+    Pattern p;
+    p.type = t;
+    p.span = span;
+    return instance.patterns.add(std::move(p));
+  };
+  auto casePattern = [&](uint32_t k, std::vector<PatternId> subs) {
+    Pattern p;
+    p.kind = PatternKind::Case;
+    p.type = type;
+    p.caseIndex = k;
+    p.subs = std::move(subs);
+    p.span = span;
+    return instance.patterns.add(std::move(p));
+  };
+  uint32_t goodCase = caseNumber(type, option ? "Some" : "Ok"), badCase = caseNumber(type, option ? "None" : "Err");
+  TypeId payload = types.fieldType(type, goodCase, 0);
+  Pattern good;
+  good.kind = PatternKind::Bind;
+  good.span = span;
+  good.type = openPattern(good, payload);
+  good.local = b.newLocal("v", good.type, span);
+  LocalId goodLocal = good.local;
+  TypeId goodType = good.type;
+  std::vector<DimSym> opened = good.unpacked;
+  Arm hit, miss;
+  hit.pattern = casePattern(goodCase, {instance.patterns.add(good)});
+  hit.body = b.local(goodLocal, span);
+  NodeId leave;
+  if (option) {
+    miss.pattern = wild(type);
+    leave = b.make(NodeKind::Variant, back, span, {}, Index{badCase});
+  } else {
+    TypeId error = types.fieldType(type, badCase, 0), wanted = types.fieldType(back, badCase, 0);
+    LocalId e = b.newLocal("e", error, span);
+    miss.pattern = casePattern(badCase, {bindPattern(e, error, span)});
+    NodeId err = b.local(e, span);
+    if (infer.unify(wanted, error).kind != UnifyKind::Equal) {
+      NodeId text = callPrelude("message", {err}, span);
+      err = callPrelude("error", {text}, span);
+    }
+    leave = b.make(NodeKind::Variant, back, span, {err}, Index{badCase});
+  }
+  miss.body = b.make(NodeKind::Return, types.never(), span, {leave});
+  NodeId match = b.make(NodeKind::Match, goodType, span, {value}, Arms{{hit, miss}, {}});
+  instance.nodes[match].resultDims = opened;
+  return match;
+}
+
+/// A range as a value: the prelude's `Range`.
+NodeId Body::checkRangeValue(const syntax::Range& r, Span span) {
+  DeclId decl = c.typeDecl(c.modules.prelude(), types.names.intern("Range"));
+  if (!decl || !r.last) {
+    sink.report(DiagId::Unsupported, span, "a range here");
+    return b.error(span);
+  }
+  NodeId first = coerce(checkExpr(r.first), types.int64(), ast.span(r.first));
+  NodeId last = coerce(checkExpr(r.last), types.int64(), ast.span(r.last));
+  std::vector<CallArg> args{{NameId::none(), SynId::none(), first, span}, {NameId::none(), SynId::none(), last, span}};
+  const RecordDecl& record = c.record(decl);
+  (void)record;
+  TypeId type = types.record(c.recordAt(decl, {}), {});
+  if (types.recordInfo(types[type].record).cases[0].fields.size() > 2)
+    args.push_back({NameId::none(), SynId::none(), r.step ? coerce(checkExpr(r.step), types.int64(), span) : b.integer(1, span), span});
+  return construct(decl, 0, args, nullptr, TypeId::none(), span);
+}
+
+// --- overloads ------------------------------------------------------------------------------------------------------
+
+/// Whether `decl` takes these (checked) arguments; how specific each parameter is goes to `score`.
+bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score) {
+  const FunctionDecl fn = c.function(decl);
+  const Ast& tree = c.ast(decl);
+  std::vector<int> argOf;
+  if (!matchArgs(fn, args, argOf, false, Span()))
+    return false;
+  Inference::State saved = infer.state();
+  size_t before = sink.all().size();
+  TypeEnv bound;
+  TypeResolver resolver(c, fn.module, tree, bound);
+  resolver.bindDim = [&](NameId dim, Span at) { return types.dims.symbol(infer.freshDim(dim ? std::string(types.names.text(dim)) : "_", at)); };
+  resolver.bindType = [&](NameId, Span at) { return fresh(at); };
+  for (const GenericParam& g : fn.generics)
+    if (g.kind == GenericKind::Type)
+      bound.types[g.name] = fresh(fn.span);
+    else if (g.kind == GenericKind::Dim)
+      bound.dims[g.name] = types.dims.symbol(infer.freshDim("d", fn.span));
+  bool fits = true;
+  score.clear();
+  for (size_t p = 0; fits && p < fn.params.size(); ++p) {
+    if (argOf[p] < 0)
+      continue;
+    const CallArg& arg = args[static_cast<size_t>(argOf[p])];
+    bool isRef = arg.syntax && ast.kind(arg.syntax) == SynKind::Ref;
+    if (fn.params[p].isInout != isRef && !(p == 0 && fn.params[p].isInout && arg.syntax))
+      fits = false;
+    if (!fn.params[p].type) {
+      score.push_back(0);
+      continue;
+    }
+    if (!arg.node.valid())
+      continue;
+    TypeId type = b.typeOf(arg.node);
+    // Packs are bound by the argument's rank.
+    if (tree.kind(fn.params[p].type) == SynKind::Brackets) {
+      const auto& items = tree[fn.params[p].type].as<Brackets>().items;
+      for (const Argument& item : items)
+        if (tree.kind(item.value) == SynKind::PackUse && !bound.packs.contains(tree[item.value].as<Name>().name)) {
+          size_t rank = types.rank(type);
+          if (rank < items.size() - 1) {
+            fits = false;
+            break;
+          }
+          std::vector<DimId> dims;
+          for (size_t k = 0; k < rank - (items.size() - 1); ++k)
+            dims.push_back(types.dims.symbol(infer.freshDim("s", fn.span)));
+          bound.packs[tree[item.value].as<Name>().name] = std::move(dims);
+        }
+      if (!fits)
+        break;
+    }
+    resolver.owner = fn.params[p].name;
+    TypeId want = resolver.type(fn.params[p].type);
+    TypeKind wantKind = types.kind(infer.shallow(want)), k = types.kind(type);
+    bool generic = wantKind == TypeKind::Var;
+    bool functionLike = wantKind == TypeKind::Function && k == TypeKind::Known;
+    UnifyResult match = functionLike ? UnifyResult{} : infer.unify(want, k == TypeKind::Pack && !generic ? type : type);
+    if (match.kind == UnifyKind::Mismatch)
+      fits = false;
+    bool hasPack = false, hasGenericElement = false;
+    std::function<void(SynId)> look = [&](SynId s) {
+      hasPack |= tree.kind(s) == SynKind::PackUse;
+      if (tree.kind(s) == SynKind::Name)
+        for (const GenericParam& g : fn.generics)
+          hasGenericElement |= g.kind == GenericKind::Type && g.name == tree[s].as<Name>().name;
+      forEachChild(tree, s, look);
+    };
+    look(fn.params[p].type);
+    score.push_back(hasPack ? 1 : hasGenericElement ? 2 : 3);
+  }
+  for (const GenericParam& g : fn.generics)
+    if (fits && g.kind == GenericKind::Type && g.bound)
+      fits = boundMet(g, infer.zonk(bound.types[g.name]), fn.span);
+  fits &= sink.all().size() == before;
+  sink.rewind(before);
+  infer.restore(saved);
+  return fits;
+}
+
+std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candidates, std::vector<CallArg>& args, Span span, bool report) {
+  struct Candidate {
+    DeclId decl;
+    std::vector<int> score;
+    size_t params;
+  };
+  std::vector<Candidate> fitting;
+  for (DeclId decl : candidates) {
+    Candidate candidate{decl, {}, 0};
+    if (applicable(decl, args, candidate.score)) {
+      candidate.params = c.function(decl).params.size();
+      fitting.push_back(std::move(candidate));
+    }
+  }
+  if (fitting.empty())
+    return std::nullopt;
+  auto atLeast = [](const Candidate& x, const Candidate& y) {
+    for (size_t k = 0; k < x.score.size() && k < y.score.size(); ++k)
+      if (x.score[k] < y.score[k])
+        return false;
+    return true;
+  };
+  const Candidate* best = &fitting[0];
+  for (const Candidate& candidate : fitting)
+    if (atLeast(candidate, *best) && (!atLeast(*best, candidate) || candidate.params < best->params))
+      best = &candidate;
+  for (const Candidate& candidate : fitting)
+    if (&candidate != best && atLeast(candidate, *best) && candidate.params == best->params) {
+      // An open number fits every number type and becomes int or f32 on a tie.
+      bool settled = false;
+      for (CallArg& arg : args)
+        if (arg.node.valid() && infer.isOpen(types.element(b.typeOf(arg.node)))) {
+          TypeId element = infer.shallow(types.element(b.typeOf(arg.node)));
+          bool whole = infer.varClass(element) == types::VarClass::OpenInt;
+          infer.unify(whole ? types.int64() : types.scalar(TypeKind::F32), element);
+          settled = true;
+        }
+      if (settled)
+        return choose(name, candidates, args, span, report);
+      if (report)
+        sink.report(DiagId::AmbiguousCall, span, types.names.text(name));
+      return std::nullopt;
+    }
+  return best->decl;
+}
+
+NodeId Body::checkForeign(const Ast& tree, ModuleId from, SynId node, TypeId expected) {
+  const Ast* mine = ast.at;
+  ModuleId home = module;
+  ast.at = &tree;
+  module = from;
+  NodeId value = checkExpr(node, expected);
+  ast.at = mine;
+  module = home;
+  return value;
+}
+
+} // namespace melix::check

@@ -1,0 +1,336 @@
+// Instances: keys, signatures, checking of bodies on demand.
+#include "check/body.h"
+
+namespace melix::check {
+
+using namespace syntax;
+using types::DimSymKind;
+
+Checker::Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink)
+    : program_(types), modules(modules), types(types), sink(sink) {}
+Checker::~Checker() = default;
+
+DimSym Checker::canonicalSym(uint32_t k, DimSymKind kind) {
+  std::vector<DimSym>& list = canonicalSyms_[kind == DimSymKind::Parameter ? 0 : 1];
+  while (list.size() <= k)
+    list.push_back(types.dims.newSym({"D" + std::to_string(list.size()), kind == DimSymKind::Parameter ? DimSymKind::Parameter : DimSymKind::Unknown, 0, {}}));
+  return list[k];
+}
+
+Canonical Checker::canonical(const std::vector<TypeId>& given) {
+  std::vector<DimSym> symbols;
+  for (TypeId t : given)
+    types.collectSymbols(t, symbols);
+  types::DimSubst subst;
+  Canonical out;
+  for (DimSym s : symbols) {
+    if (types.dims.info(s).kind == DimSymKind::Bound || subst.contains(s))
+      continue;
+    bool fixed = types.dims.info(s).kind == DimSymKind::Parameter || types.dims.info(s).kind == DimSymKind::Inference;
+    subst.emplace(s, types.dims.symbol(canonicalSym(static_cast<uint32_t>(out.stoodFor.size()), fixed ? DimSymKind::Parameter : DimSymKind::Unknown)));
+    out.stoodFor.push_back(types.dims.symbol(s));
+  }
+  for (TypeId t : given)
+    out.types.push_back(subst.empty() ? t : types.substitute(t, subst));
+  return out;
+}
+
+InstanceId Checker::addInstance(InstanceKey key) {
+  InstanceId id = program_.addInstance();
+  infos_.push_back({});
+  infos_.back().key = std::move(key);
+  return id;
+}
+
+InstanceId Checker::instantiate(const InstanceKey& key, Span call) {
+  if (auto found = instances_.find(key); found != instances_.end()) {
+    InstanceInfo& known = infos_[found->second.index];
+    known.recursed |= known.inProgress && !known.resultKnown;
+    return found->second;
+  }
+  std::string name = key.decl ? std::string(types.names.text(modules.decl(key.decl).name)) : program_.known(key.known).name;
+  if (stack_.size() >= 64) {
+    Diagnostic& d = sink.report(DiagId::InstanceDepth, stack_.front().second, stack_.front().first);
+    d.notes.push_back({call, "asked for here"});
+    InstanceId broken = addInstance(key);
+    program_.instance(broken).failed = true;
+    program_.instance(broken).result = types.error();
+    return broken;
+  }
+  InstanceId id = addInstance(key);
+  instances_.emplace(key, id);
+  stack_.push_back({name, call});
+  size_t before = sink.all().size();
+  checkBody(id, key);
+  if (infos_[id.index].recursed && !program_.instance(id).failed) {
+    // The result is known now: check once more, with recursive calls at it.
+    TypeId result = program_.instance(id).result;
+    std::vector<DimSym> oldDims = program_.instance(id).dimParams;
+    std::string kept = program_.instance(id).name;
+    program_.instance(id) = Instance();
+    program_.instance(id).name = kept;
+    infos_[id.index].recursed = false;
+    (void)oldDims;
+    infos_[id.index].resultKnown = true;
+    program_.instance(id).result = result;
+    sink.rewind(before);
+    checkBody(id, key);
+  }
+  stack_.pop_back();
+  bool isTemplate = !key.decl || (modules.decl(key.decl).kind == names::DeclKind::Function && (function(key.decl).hasUntyped() || !function(key.decl).generics.empty()));
+  if (isTemplate && call.valid())
+    sink.annotate(before, {call, "while checking `" + name + "` for this call"});
+  return id;
+}
+
+/// Signature and body of one instance.
+void Checker::checkBody(InstanceId id, const InstanceKey& key) {
+  // Symbols of the key become the instance's own.
+  types::DimSubst own;
+  std::vector<DimSym> keySymbols, fresh;
+  for (TypeId t : key.typeArgs)
+    types.collectSymbols(t, keySymbols);
+  std::set<DimSym> seen;
+  for (DimSym s : keySymbols)
+    if (types.dims.info(s).kind != DimSymKind::Bound && seen.insert(s).second) {
+      types::DimSymInfo info = types.dims.info(s);
+      fresh.push_back(types.dims.newSym({info.name, info.kind, 0, {}}));
+      own.emplace(s, types.dims.symbol(fresh.back()));
+    }
+  std::vector<TypeId> args;
+  for (TypeId t : key.typeArgs)
+    args.push_back(own.empty() ? t : types.substitute(t, own));
+  InstanceInfo& started = infos_[id.index];
+  started.inProgress = true;
+  started.canonicalCount = static_cast<uint32_t>(fresh.size());
+  Instance& instance = program_.instance(id);
+  instance.key = std::to_string(id.index);
+  TypeId knownResult = started.resultKnown ? instance.result : TypeId::none();
+
+  if (key.known) {
+    const Known known = program_.known(key.known);
+    bool lambda = known.kind == KnownKind::Lambda;
+    const Ast& tree = lambda ? *known.tree : modules[known.module].ast;
+    Body body(*this, id, known.module, tree);
+    instance.name = known.name;
+    instance.dimParams = fresh;
+    body.env = known.env;
+    body.mayReturn = lambda;
+    size_t captures = lambda ? known.captureNames.size() : 1;
+    instance.captures = static_cast<uint32_t>(captures);
+    if (lambda) { // dimensions of the place where it stands are found through the captures' types
+      types::DimSubst there;
+      for (size_t k = 0; k < captures; ++k)
+        matchSymbols(known.captureTypes[k], args[k], there);
+      for (auto& [name, dim] : body.env.dims)
+        dim = types.dims.substitute(dim, there);
+      for (auto& [name, pack] : body.env.packs)
+        for (DimId& d : pack)
+          d = types.dims.substitute(d, there);
+    }
+    for (size_t k = 0; k < args.size(); ++k) {
+      bool isCapture = k < captures;
+      NameId name = lambda && isCapture ? known.captureNames[k]
+                    : lambda ? tree[known.lambda].as<Lambda>().params[k - captures].name
+                             : types.names.intern("x" + std::to_string(k));
+      Span span = lambda ? tree.span(known.lambda) : Span();
+      LocalId l = body.b.newLocal(name ? types.names.text(name) : "_", args[k], span);
+      instance.params.push_back(l);
+      body.used.insert(l);
+      if (lambda && isCapture && body.env.dims.contains(name)) { // a captured dimension
+        DimSym s = types.dims.newSym({std::string(types.names.text(name)), DimSymKind::Value, INT64_MIN, span});
+        std::vector<DimSym> left;
+        types.dims.collectSymbols(body.env.dims[name], left);
+        bool found = std::all_of(left.begin(), left.end(), [&](DimSym d) { return std::find(fresh.begin(), fresh.end(), d) != fresh.end(); });
+        if (!found) {
+          instance.locals[l].asDim = s;
+          body.env.dims[name] = types.dims.symbol(s);
+        }
+        continue;
+      }
+      body.scope.push_back({name, l});
+    }
+    TypeId type;
+    NodeId value;
+    if (lambda) {
+      const auto written = tree[known.lambda].as<Lambda>();
+      std::vector<NodeId> lets;
+      for (size_t k = captures; k < args.size(); ++k) {
+        const Parameter& p = written.params[k - captures];
+        if (p.pattern) {
+          bool refutable = false;
+          PatternId pattern = body.checkPattern(p.pattern, args[k], false, refutable);
+          lets.push_back(body.b.make(NodeKind::Let, types.unit(), p.span, {body.b.local(instance.params[k], p.span)}, PatternRef{pattern}));
+        } else if (p.type) {
+          TypeId want = body.resolveType(p.type, true);
+          UnifyResult match = body.infer.unify(want, args[k]);
+          if (match.kind > UnifyKind::NeedsCheck)
+            sink.report(DiagId::ArgumentType, p.span, instance.name, types.print(want), types.print(args[k]));
+          for (auto& [name, dim] : body.env.dims)
+            dim = body.infer.zonk(dim);
+        }
+      }
+      value = body.checkExpr(written.body);
+      if (!lets.empty()) {
+        lets.push_back(value);
+        value = body.b.block(std::move(lets), tree.span(known.lambda));
+      }
+    } else {
+      std::vector<NodeId> locals;
+      for (size_t k = 1; k < args.size(); ++k)
+        locals.push_back(body.b.local(instance.params[k], Span()));
+      value = body.derivatives.apply(static_cast<TransformKind>(known.number), body.b.local(instance.params[0], Span()), std::move(locals), known.wrt, stack_.empty() ? Span() : stack_.back().second);
+    }
+    finish(id, body, value, knownResult);
+    return;
+  }
+
+  const names::Decl decl = modules.decl(key.decl);
+  const Ast& tree = ast(key.decl);
+  Body body(*this, id, decl.module, tree);
+  instance.name = std::string(types.names.text(decl.name));
+  instance.span = decl.span;
+  if (decl.kind == names::DeclKind::Const) {
+    const auto item = tree[decl.node].as<ConstItem>();
+    TypeId want = item.type ? body.resolveType(item.type, false) : TypeId::none();
+    NodeId value = body.checkExpr(item.value, want);
+    if (want)
+      value = body.coerce(value, want, decl.span);
+    finish(id, body, value, knownResult);
+    return;
+  }
+  const FunctionDecl fn = function(key.decl);
+  body.mayReturn = true;
+  std::vector<NameId> dimNames;
+  size_t nextArg = 0, nextRank = 0;
+  auto newDim = [&](std::string text, NameId name, Span span) {
+    DimSym s = types.dims.newSym({std::move(text), DimSymKind::Parameter, 0, span});
+    instance.dimParams.push_back(s);
+    dimNames.push_back(name);
+    return types.dims.symbol(s);
+  };
+  for (const GenericParam& g : fn.generics) {
+    if (g.kind == GenericKind::Type)
+      body.env.types[g.name] = args[nextArg++];
+    else if (g.kind == GenericKind::Dim)
+      body.env.dims[g.name] = newDim(std::string(types.names.text(g.name)), g.name, fn.span);
+  }
+  auto makePack = [&](NameId name, Span span) {
+    std::vector<DimId> dims;
+    uint32_t rank = nextRank < key.ranks.size() ? key.ranks[nextRank++] : 0;
+    for (uint32_t k = 0; k < rank; ++k)
+      dims.push_back(newDim(std::string(types.names.text(name)) + std::to_string(k), packDimName(name, k), span));
+    body.env.packs[name] = std::move(dims);
+  };
+  for (const GenericParam& g : fn.generics)
+    if (g.kind == GenericKind::Pack)
+      makePack(g.name, fn.span);
+  TypeResolver resolver(*this, fn.module, tree, body.env);
+  resolver.bindDim = [&](NameId name, Span span) { return newDim(name ? std::string(types.names.text(name)) : "_", name, span); };
+  resolver.bindType = [&](NameId name, Span) {
+    bool owned = name && types.names.text(name).find('.') != std::string_view::npos;
+    return owned && nextArg < args.size() ? args[nextArg++] : TypeId::none();
+  };
+  resolver.valueDim = [&](SynId s) { return body.dimOfSyntax(s); };
+  // Types first: implicit parameters come in the order of the parameters, as at a call.
+  std::vector<TypeId> paramTypes(fn.params.size());
+  for (size_t p = 0; p < fn.params.size(); ++p) {
+    if (!fn.params[p].type)
+      continue;
+    std::function<void(SynId)> packs = [&](SynId s) {
+      if (tree.kind(s) == SynKind::PackUse && !body.env.packs.contains(tree[s].as<Name>().name))
+        makePack(tree[s].as<Name>().name, tree.span(s));
+      forEachChild(tree, s, packs);
+    };
+    packs(fn.params[p].type);
+    resolver.owner = fn.params[p].name;
+    paramTypes[p] = resolver.type(fn.params[p].type);
+  }
+  for (size_t p = 0; p < fn.params.size(); ++p) {
+    const ParamDecl& param = fn.params[p];
+    TypeId type = param.type ? paramTypes[p] : nextArg < args.size() ? args[nextArg++] : types.error();
+    LocalId l = body.declareLocal(param.name, type, param.span, param.isInout);
+    instance.locals[l].isInout = param.isInout;
+    if (param.isInout)
+      body.used.insert(l);
+    instance.params.push_back(l);
+  }
+  instance.dimParams.insert(instance.dimParams.end(), fresh.begin(), fresh.end());
+  infos_[id.index].dimNames = dimNames;
+  resolver.owner = NameId::none();
+  resolver.bindDim = nullptr;
+  TypeId want = knownResult;
+  if (fn.result) {
+    TypeEnv before = body.env;
+    resolver.freshDim = [&](NameId name, Span span) {
+      return types.dims.symbol(types.dims.newSym({name ? std::string(types.names.text(name)) : "_", DimSymKind::Unknown, 0, span}));
+    };
+    instance.result = resolver.type(fn.result);
+    infos_[id.index].resultKnown = true;
+    body.env = before;
+    std::vector<DimSym> symbols;
+    types.collectSymbols(instance.result, symbols);
+    types::DimSubst open;
+    for (DimSym s : symbols)
+      if (types.dims.info(s).kind == DimSymKind::Unknown && std::find(instance.dimParams.begin(), instance.dimParams.end(), s) == instance.dimParams.end())
+        open.emplace(s, types.dims.symbol(body.infer.freshDim(types.dims.info(s).name, fn.span)));
+    want = types.substitute(instance.result, open);
+    knownResult = instance.result;
+  }
+  body.returnType = want;
+  NodeId value = fn.body ? body.checkExpr(fn.body, want) : body.b.error(fn.span);
+  if (!fn.body)
+    sink.report(DiagId::Unsupported, fn.span, "a function without a body");
+  if (want && fn.body)
+    value = body.coerce(value, want, tree.kind(fn.body) == SynKind::Block ? fn.span : tree.span(fn.body));
+  finish(id, body, value, knownResult);
+}
+
+NameId Checker::packDimName(NameId pack, uint32_t k) {
+  return types.names.intern(std::string(types.names.text(pack)) + "#" + std::to_string(k));
+}
+
+/// Symbols of `from` as they appear in `to`, a type of the same structure.
+void Checker::matchSymbols(TypeId from, TypeId to, types::DimSubst& out) {
+  const types::Type a = types[from], t = types[to];
+  for (size_t k = 0; k < a.dims.size() && k < t.dims.size(); ++k)
+    if (auto s = types.dims.asSymbol(a.dims[k]); s && types.dims.info(*s).kind != DimSymKind::Bound)
+      out.emplace(*s, t.dims[k]);
+  for (size_t k = 0; k < a.parts.size() && k < t.parts.size(); ++k)
+    matchSymbols(a.parts[k], t.parts[k], out);
+}
+
+void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
+  Instance& instance = program_.instance(id);
+  if (!declared) {
+    TypeId type = body.b.typeOf(value);
+    if (body.returnType && types.kind(type) != TypeKind::Never && types.kind(type) != TypeKind::Error) {
+      value = body.coerce(value, body.returnType, body.b.spanOf(value));
+      type = body.infer.zonk(body.returnType);
+    } else if (body.returnType && types.kind(type) == TypeKind::Never) {
+      type = body.infer.zonk(body.returnType);
+    }
+    if (types.kind(type) == TypeKind::Never && infos_[id.index].recursed) {
+      sink.report(DiagId::RecursiveResult, instance.span, instance.name);
+      type = types.error();
+    }
+    instance.result = type;
+  }
+  instance.body = value;
+  body.settle();
+  if (!declared)
+    instance.result = body.infer.zonk(instance.result);
+  else
+    instance.result = declared;
+  std::vector<DimSym> symbols;
+  types.collectSymbols(instance.result, symbols);
+  instance.resultDims.clear();
+  for (DimSym s : symbols)
+    if (types.dims.info(s).kind != DimSymKind::Bound && std::find(instance.dimParams.begin(), instance.dimParams.end(), s) == instance.dimParams.end())
+      instance.resultDims.push_back(s);
+  instance.failed |= types.kind(instance.result) == TypeKind::Error;
+  infos_[id.index].inProgress = false;
+  infos_[id.index].resultKnown = true;
+}
+
+} // namespace melix::check

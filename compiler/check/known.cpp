@@ -1,0 +1,533 @@
+// Template values: lambdas, function names, transforms; and calls of function values (rules 11, 13, 43).
+#include "check/body.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+NodeId Body::templateValue(Known known, std::vector<NodeId> captures, Span span) {
+  std::vector<TypeId> parts;
+  for (NodeId capture : captures)
+    parts.push_back(b.typeOf(capture));
+  KnownId id = c.program_.addKnown(std::move(known));
+  return b.make(NodeKind::Known, types.known(id, std::move(parts)), span, std::move(captures), KnownRef{id});
+}
+
+/// A lambda captures the variables it names, at the moment it is made.
+NodeId Body::checkLambda(const Lambda& lambda, SynId node, TypeId expected) {
+  Known known;
+  known.kind = KnownKind::Lambda;
+  known.module = module;
+  known.lambda = node;
+  known.tree = ast.at;
+  known.name = instance.name + ".lambda";
+  known.env = env;
+  std::set<NameId> seen;
+  std::vector<NodeId> captures;
+  Span span = ast.span(node);
+  std::function<void(SynId)> look = [&](SynId s) {
+    if (ast.kind(s) == SynKind::Name) {
+      NameId name = ast[s].as<Name>().name;
+      LocalId l = lookupAny(name);
+      if (l && seen.insert(name).second) {
+        used.insert(l);
+        known.captureNames.push_back(name);
+        captures.push_back(b.local(l, span));
+        known.captureTypes.push_back(infer.zonk(instance.locals[l].type));
+      } else if (!l && env.dims.contains(name) && seen.insert(name).second) {
+        known.captureNames.push_back(name);
+        captures.push_back(b.dimValue(env.dims[name], span));
+        known.captureTypes.push_back(types.int64());
+      }
+    }
+    forEachChild(ast, s, look);
+  };
+  forEachChild(ast, node, look);
+  (void)lambda;
+  NodeId value = templateValue(std::move(known), std::move(captures), span);
+  if (expected && types.kind(infer.shallow(expected)) == TypeKind::Function)
+    return asFunction(value, infer.zonk(expected), span);
+  return value;
+}
+
+/// A known function as a value of function type: its instance at that type.
+NodeId Body::asFunction(NodeId value, TypeId functionType, Span span) {
+  const types::Type fn = types[functionType];
+  std::vector<NodeId> nodes;
+  // The instance is asked for like a call with arguments of the parameters' types.
+  size_t mark = instance.nodes.size();
+  (void)mark;
+  std::vector<NodeId> args;
+  for (TypeId param : fn.parts)
+    args.push_back(b.op(OpKind::Undef, param, {}, span));
+  NodeId call = callFunction(value, args, span);
+  if (b.kindOf(call) == TypeKind::Error)
+    return call;
+  if (instance.nodes[call].kind != NodeKind::Call) {
+    sink.report(DiagId::Unsupported, span, "this function as a value");
+    return b.error(span);
+  }
+  UnifyResult match = infer.unify(fn.result, b.typeOf(call));
+  if (match.kind > UnifyKind::NeedsCheck) {
+    sink.report(DiagId::TypeMismatch, span, b.show(functionType), "a function that returns " + b.show(b.typeOf(call)));
+    return b.error(span);
+  }
+  NodeId node = b.make(NodeKind::ToClosure, functionType, span, {value}, instance.nodes[call].as<CallTarget>());
+  followTarget(node, call);
+  return node;
+}
+
+NodeId Body::callFunction(NodeId function, std::vector<NodeId> args, Span span) {
+  std::vector<CallArg> given;
+  for (NodeId arg : args)
+    given.push_back({NameId::none(), SynId::none(), arg, b.spanOf(arg)});
+  ++wrapTransforms; // a transform that is itself transformed needs an instance
+  NodeId result = callValue(function, given, TypeId::none(), span);
+  --wrapTransforms;
+  return result;
+}
+
+void Body::followTarget(NodeId derivative, NodeId call) {
+  follows.push_back({derivative, call});
+}
+
+NodeId Body::callValue(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span) {
+  TypeId type = b.typeOf(function);
+  switch (types.kind(type)) {
+  case TypeKind::Error: return function;
+  case TypeKind::Known: return callKnown(function, args, expected, span);
+  case TypeKind::Function: {
+    const types::Type fn = types[type];
+    if (fn.parts.size() != args.size()) {
+      sink.report(DiagId::ArgumentCount, span, "this function", std::to_string(fn.parts.size()), std::to_string(args.size()));
+      return b.error(span);
+    }
+    std::vector<NodeId> children{function};
+    for (size_t k = 0; k < args.size(); ++k) {
+      NodeId value = coerce(checkArg(args[k], fn.parts[k]), fn.parts[k], args[k].span, DiagId::ArgumentType, "this function");
+      if (b.kindOf(value) == TypeKind::Error)
+        return value;
+      children.push_back(value);
+    }
+    return b.make(NodeKind::Apply, fn.result, span, std::move(children));
+  }
+  default: sink.report(DiagId::NotCallable, b.spanOf(function), b.show(type)); return b.error(span);
+  }
+}
+
+NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span) {
+  TypeId type = b.typeOf(function);
+  KnownId id = types[type].known;
+  const Known known = c.program_.known(id);
+  switch (known.kind) {
+  case KnownKind::Overloads: {
+    std::vector<std::vector<DeclId>> layers;
+    for (DeclId decl : known.candidates) { // the layers, told apart by their modules
+      if (layers.empty() || c.modules.decl(layers.back()[0]).module != c.modules.decl(decl).module)
+        layers.emplace_back();
+      layers.back().push_back(decl);
+    }
+    NameId name = c.modules.decl(known.candidates[0]).name;
+    if (known.candidates.size() == 1)
+      return callDecl(known.candidates[0], args, nullptr, expected, span);
+    return callNamed(name, layers, args, nullptr, expected, span, span);
+  }
+  case KnownKind::Intrinsic: return callIntrinsic(static_cast<IntrinsicKind>(known.number), args, nullptr, expected, span);
+  case KnownKind::Constructor: return construct(known.constructor, known.number, args, nullptr, expected, span);
+  case KnownKind::Transform: {
+    std::vector<NodeId> values;
+    for (const CallArg& arg : args) {
+      values.push_back(checkArg(arg));
+      if (b.kindOf(values.back()) == TypeKind::Error)
+        return values.back();
+    }
+    auto transform = static_cast<TransformKind>(known.number);
+    if (wrapTransforms == 0) {
+      NodeId inner = b.make(NodeKind::Get, types[type].parts[0], span, {function}, Steps{{Step{StepKind::Field, 0, {}, {}, {}, 1, span}}});
+      return derivatives.apply(transform, knownCapture(function, inner), std::move(values), known.wrt, span);
+    }
+    return callInstanceOf(id, function, values, span);
+  }
+  case KnownKind::Lambda: {
+    const Ast& tree = *known.tree;
+    const auto lambda = tree[known.lambda].as<Lambda>();
+    if (lambda.params.size() != args.size()) {
+      sink.report(DiagId::ArgumentCount, span, "this lambda", std::to_string(lambda.params.size()), std::to_string(args.size()));
+      return b.error(span);
+    }
+    std::vector<NodeId> values;
+    for (size_t k = 0; k < args.size(); ++k) {
+      NodeId value = checkArg(args[k]);
+      if (b.kindOf(value) == TypeKind::Error)
+        return value;
+      if (SynId annotated = lambda.params[k].type) {
+        // Literals take the element type that is written; the shape is compared inside.
+        TypeEnv scratch = known.env;
+        TypeResolver resolver(c, known.module, tree, scratch);
+        resolver.freshDim = resolver.bindDim = [&](NameId, Span at) { return types.dims.symbol(infer.freshDim("_", at)); };
+        resolver.valueDim = [&](SynId) { return types.dims.symbol(infer.freshDim("_", span)); };
+        TypeId want = resolver.type(annotated);
+        if (infer.isOpen(types.element(b.typeOf(value))))
+          infer.unify(types.element(want), types.element(b.typeOf(value)));
+      }
+      values.push_back(value);
+    }
+    return callInstanceOf(id, function, values, span);
+  }
+  }
+  return b.error(span);
+}
+
+/// Part 0 of a transform's captures: the function it transforms.
+NodeId Body::knownCapture(NodeId function, NodeId fallback) {
+  const Node& node = instance.nodes[function];
+  if (node.kind == NodeKind::Known && !node.children.empty())
+    return node.children[0];
+  return fallback;
+}
+
+/// A call of the instance of a lambda or transform; its captures are the leading parameters.
+NodeId Body::callInstanceOf(KnownId id, NodeId function, const std::vector<NodeId>& args, Span span) {
+  PendingCall call;
+  call.known = id;
+  CallTarget target;
+  target.known = true;
+  std::vector<NodeId> children{function};
+  for (TypeId capture : std::vector<TypeId>(types[b.typeOf(function)].parts))
+    call.untyped.push_back(capture);
+  for (NodeId arg : args) {
+    children.push_back(arg);
+    call.untyped.push_back(b.typeOf(arg));
+  }
+  NodeId node = b.make(NodeKind::Call, types.error(), span, std::move(children), std::move(target));
+  return finishInferred(std::move(call), node, span);
+}
+
+// --- intrinsics -----------------------------------------------------------------------------------------------------
+
+namespace {
+std::optional<TransformKind> transformOf(IntrinsicKind kind) {
+  switch (kind) {
+  case IntrinsicKind::Grad: return TransformKind::Grad;
+  case IntrinsicKind::ValueAndGrad: return TransformKind::ValueAndGrad;
+  case IntrinsicKind::Jacobian: return TransformKind::Jacobian;
+  case IntrinsicKind::Hessian: return TransformKind::Hessian;
+  case IntrinsicKind::Hvp: return TransformKind::Hvp;
+  case IntrinsicKind::Vmap: return TransformKind::Vmap;
+  default: return std::nullopt;
+  }
+}
+} // namespace
+
+/// Positions of `wrt:` names among a function's parameters.
+bool Body::readWrt(SynId node, NodeId function, std::vector<uint32_t>& wrt) {
+  std::vector<SynId> items{node};
+  if (ast.kind(node) == SynKind::Tuple)
+    items = ast[node].as<Many>().items;
+  const Known known = c.program_.known(types[b.typeOf(function)].known);
+  for (SynId item : items) {
+    if (ast.kind(item) == SynKind::IntLit) {
+      wrt.push_back(static_cast<uint32_t>(Checker::literalBits(ast[item].as<Text>().text)));
+      continue;
+    }
+    bool found = false;
+    if (ast.kind(item) == SynKind::Name) {
+      NameId name = ast[item].as<Name>().name;
+      if (known.kind == KnownKind::Overloads && !known.candidates.empty()) {
+        const auto& params = c.function(known.candidates[0]).params;
+        for (uint32_t k = 0; k < params.size(); ++k)
+          if (params[k].name == name && !found) {
+            wrt.push_back(k);
+            found = true;
+          }
+      } else if (known.kind == KnownKind::Lambda) {
+        const auto params = (*known.tree)[known.lambda].as<Lambda>().params;
+        for (uint32_t k = 0; k < params.size(); ++k)
+          if (params[k].name == name && !found) {
+            wrt.push_back(k);
+            found = true;
+          }
+      }
+    }
+    if (!found) {
+      sink.report(DiagId::NoSuchParameter, ast.span(item), c.modules.sources.text(ast.span(item)), "this kind");
+      return false;
+    }
+  }
+  return true;
+}
+
+NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span) {
+  std::string_view name = intrinsicName(kind);
+  auto count = [&](size_t wanted) {
+    if (args.size() == wanted)
+      return true;
+    sink.report(DiagId::ArgumentCount, span, name, std::to_string(wanted), std::to_string(args.size()));
+    return false;
+  };
+  if (auto transform = transformOf(kind)) {
+    if (args.empty()) {
+      count(1);
+      return b.error(span);
+    }
+    NodeId function = checkArg(args[0]);
+    if (b.kindOf(function) == TypeKind::Error)
+      return function;
+    if (b.kindOf(function) != TypeKind::Known) {
+      sink.report(b.kindOf(function) == TypeKind::Function ? DiagId::Unsupported : DiagId::NotCallable, args[0].span,
+                  b.kindOf(function) == TypeKind::Function ? "a transform of a function value that is not known when compiling" : b.show(b.typeOf(function)));
+      return b.error(span);
+    }
+    Known known;
+    known.kind = KnownKind::Transform;
+    known.module = module;
+    known.number = static_cast<uint32_t>(*transform);
+    known.name = std::string(name);
+    for (size_t k = 1; k < args.size(); ++k)
+      if (types.names.text(args[k].label) != "wrt" || !args[k].label || !readWrt(args[k].syntax, function, known.wrt))
+        return count(1), b.error(span);
+    return templateValue(std::move(known), {function}, span);
+  }
+  switch (kind) {
+  case IntrinsicKind::Jvp: {
+    if (!count(3))
+      return b.error(span);
+    NodeId f = checkArg(args[0]), x = checkArg(args[1]), dx = checkArg(args[2]);
+    if (b.kindOf(f) == TypeKind::Error || b.kindOf(x) == TypeKind::Error || b.kindOf(dx) == TypeKind::Error)
+      return b.error(span);
+    return derivatives.jvp(f, x, dx, span);
+  }
+  case IntrinsicKind::Vjp: sink.report(DiagId::Unsupported, span, "`vjp`"); return b.error(span);
+  case IntrinsicKind::Print:
+  case IntrinsicKind::Eprint: {
+    std::vector<NodeId> parts;
+    for (const CallArg& arg : args) {
+      NodeId text = toStr(checkArg(arg), "", arg.span);
+      if (b.kindOf(text) == TypeKind::Error)
+        return text;
+      parts.push_back(text);
+    }
+    if (builderDepth > 0)
+      sink.report(DiagId::BuilderIo, span);
+    instance.doesIo = true;
+    return b.make(NodeKind::Builtin, types.unit(), span, std::move(parts), BuiltinRef{kind == IntrinsicKind::Print ? ops::BuiltinKind::Print : ops::BuiltinKind::Eprint});
+  }
+  case IntrinsicKind::Str: return count(1) ? toStr(checkArg(args[0]), "", span) : b.error(span);
+  case IntrinsicKind::Panic: {
+    if (!count(1))
+      return b.error(span);
+    NodeId text = coerce(checkArg(args[0], types.str()), types.str(), args[0].span, DiagId::ArgumentType, name);
+    return b.make(NodeKind::Panic, types.never(), span, {text});
+  }
+  case IntrinsicKind::ZeroOf:
+    if (!expected) {
+      sink.report(DiagId::NothingSettles, span, "the type of `zero()`");
+      return b.error(span);
+    }
+    return leaves.zero(infer.zonk(expected), span);
+  case IntrinsicKind::Map: {
+    if (!count(2))
+      return b.error(span);
+    NodeId f = checkArg(args[0]), x = checkArg(args[1]);
+    if (b.kindOf(x) == TypeKind::List)
+      x = callPrelude("array", {x}, span);
+    return derivatives.apply(TransformKind::Vmap, f, {x}, {}, span);
+  }
+  case IntrinsicKind::MapLeaves: {
+    if (args.size() < 2) {
+      count(2);
+      return b.error(span);
+    }
+    NodeId f = checkArg(args[0]);
+    std::vector<NodeId> values;
+    for (size_t k = 1; k < args.size(); ++k) {
+      values.push_back(checkArg(args[k]));
+      if (b.kindOf(values.back()) == TypeKind::Error)
+        return values.back();
+    }
+    return leaves.map([&](std::vector<NodeId> leaf, TypeId asked) {
+      NodeId made = callFunction(f, std::move(leaf), span);
+      return asked ? coerce(made, asked, span) : made;
+    }, values, span);
+  }
+  case IntrinsicKind::FoldLeaves: {
+    if (!count(4))
+      return b.error(span);
+    NodeId op = checkArg(args[0]), zero = checkArg(args[1]), f = checkArg(args[2]), value = checkArg(args[3]);
+    if (b.kindOf(value) == TypeKind::Error || b.kindOf(op) == TypeKind::Error || b.kindOf(f) == TypeKind::Error)
+      return b.error(span);
+    return leaves.fold([&](std::vector<NodeId> pair, TypeId) { return callFunction(op, std::move(pair), span); }, zero,
+                       [&](std::vector<NodeId> leaf, TypeId) { return callFunction(f, std::move(leaf), span); }, value, span);
+  }
+  case IntrinsicKind::Build: {
+    if (!count(1))
+      return b.error(span);
+    if (!expected) {
+      sink.report(DiagId::NothingSettles, span, "the type of `build`");
+      return b.error(span);
+    }
+    NodeId f = checkArg(args[0]);
+    if (b.kindOf(f) != TypeKind::Known) {
+      sink.report(DiagId::NotCallable, args[0].span, b.show(b.typeOf(f)));
+      return b.error(span);
+    }
+    return leaves.build([&](std::vector<NodeId> path, TypeId asked) { return callAsked(f, std::move(path), asked, span); }, infer.zonk(expected), span);
+  }
+  case IntrinsicKind::Dot:
+  case IntrinsicKind::Norm: {
+    if (!count(kind == IntrinsicKind::Dot ? 2 : 1))
+      return b.error(span);
+    std::vector<NodeId> nodes;
+    NodeId x = b.local(b.bind("x", checkArg(args[0]), nodes), span);
+    NodeId y = kind == IntrinsicKind::Dot ? b.local(b.bind("y", checkArg(args[1]), nodes), span) : x;
+    if (b.kindOf(x) == TypeKind::Error || b.kindOf(y) == TypeKind::Error)
+      return b.error(span);
+    UnifyResult match = infer.unify(b.typeOf(x), b.typeOf(y));
+    if (match.kind > UnifyKind::NeedsCheck) {
+      sink.report(DiagId::ArgumentType, span, name, b.show(b.typeOf(x)), b.show(b.typeOf(y)));
+      return b.error(span);
+    }
+    NodeId total = leaves.dot(x, y, span);
+    if (kind == IntrinsicKind::Norm && b.kindOf(total) != TypeKind::Error) {
+      // sqrt has no slope at 0; norm has slope 0 there (rule 42).
+      LocalId square = b.bind("square", total, nodes);
+      TypeId type = b.typeOf(total);
+      NodeId positive = b.op(OpKind::Cmp, types.boolean(), {b.local(square, span), b.number("0", type, span)}, span, static_cast<uint32_t>(ops::CmpKind::Gt));
+      NodeId nan = b.op(OpKind::Cmp, types.boolean(), {b.local(square, span), b.local(square, span)}, span, static_cast<uint32_t>(ops::CmpKind::Ne));
+      NodeId either = b.op(OpKind::Or, types.boolean(), {positive, nan}, span);
+      total = b.make(NodeKind::If, type, span, {either, b.op(OpKind::Sqrt, type, {b.local(square, span)}, span), b.number("0", type, span)});
+    }
+    nodes.push_back(total);
+    return b.block(std::move(nodes), span);
+  }
+  case IntrinsicKind::Saturate:
+  case IntrinsicKind::Wrap: {
+    if (!count(1) || !explicitArgs || explicitArgs->size() != 1) {
+      if (args.size() == 1)
+        sink.report(DiagId::NothingSettles, span, "the type of `" + std::string(name) + "[T](x)`");
+      return b.error(span);
+    }
+    TypeId to = resolveType((*explicitArgs)[0].value, false);
+    NodeId x = checkArg(args[0]);
+    if (b.kindOf(x) == TypeKind::Error || types.kind(to) == TypeKind::Error)
+      return b.error(span);
+    auto mode = kind == IntrinsicKind::Wrap ? ops::ConvertMode::Wrap : ops::ConvertMode::Saturate;
+    return b.elementwise({x}, span, [&](std::vector<NodeId> e) { return b.make(NodeKind::Convert, to, span, {e[0]}, ConvertRef{mode, false}); });
+  }
+  case IntrinsicKind::ListOf:
+  case IntrinsicKind::ArrayOf:
+  case IntrinsicKind::Push:
+  case IntrinsicKind::Pop: return callListIntrinsic(kind, args, expected, span);
+  default: break;
+  }
+  GivenArg given;
+  std::vector<GivenArg> checkedArgs;
+  bool generator = args.size() == 1 && args[0].syntax && !args[0].node.valid() && ast.kind(args[0].syntax) == SynKind::Generator;
+  if (generator && ArrayIntrinsics::takesGenerator(kind)) {
+    std::vector<NodeId> outerBefore = std::move(generatorBefore);
+    generatorBefore.clear();
+    NodeId nest = checkExpr(args[0].syntax);
+    std::vector<NodeId> before = std::move(generatorBefore);
+    generatorBefore = std::move(outerBefore);
+    if (b.kindOf(nest) == TypeKind::Error)
+      return nest;
+    NodeId reduced = arrays.reduceGenerator(kind, nest, span);
+    if (before.empty())
+      return reduced;
+    before.push_back(reduced);
+    return b.block(std::move(before), span);
+  }
+  for (const CallArg& arg : args) {
+    std::vector<NodeId> outerBefore = std::move(generatorBefore);
+    generatorBefore.clear();
+    NodeId value = checkArg(arg);
+    std::vector<NodeId> before = std::move(generatorBefore);
+    generatorBefore = std::move(outerBefore);
+    if (!before.empty()) {
+      before.push_back(value);
+      value = b.block(std::move(before), arg.span);
+    }
+    if (b.kindOf(value) == TypeKind::Error)
+      return value;
+    checkedArgs.push_back({value, arg.label ? types.names.text(arg.label) : std::string_view(), arg.span});
+  }
+  size_t least = kind == IntrinsicKind::Fma || kind == IntrinsicKind::Select ? 3 : kind == IntrinsicKind::CopySign || kind == IntrinsicKind::Div ? 2 : 1;
+  size_t positional = 0;
+  for (const GivenArg& arg : checkedArgs)
+    positional += arg.label.empty();
+  if (positional < least) {
+    sink.report(DiagId::ArgumentCount, span, name, std::to_string(least), std::to_string(positional));
+    return b.error(span);
+  }
+  GivenArgs list(std::move(checkedArgs));
+  NodeId result = arrays.call(kind, list, expected, span);
+  if (!result.valid()) {
+    sink.report(DiagId::Unsupported, span, "`" + std::string(name) + "`");
+    return b.error(span);
+  }
+  if (const GivenArg* left = list.firstUnused(); left && b.kindOf(result) != TypeKind::Error) {
+    sink.report(DiagId::UnknownArgument, left->span, name, left->label.empty() ? "another positional argument" : left->label);
+    return b.error(span);
+  }
+  return result;
+}
+
+NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span) {
+  std::string_view name = intrinsicName(kind);
+  size_t wanted = kind == IntrinsicKind::Push ? 2 : 1;
+  if (args.size() != wanted) {
+    sink.report(DiagId::ArgumentCount, span, name, std::to_string(wanted), std::to_string(args.size()));
+    return b.error(span);
+  }
+  if (kind == IntrinsicKind::Push || kind == IntrinsicKind::Pop) {
+    SynId target = args[0].syntax;
+    if (target && ast.kind(target) == SynKind::Ref)
+      target = ast[target].as<One>().inner;
+    Place place;
+    if (!target || !checkPlace(target, place))
+      return b.error(span);
+    TypeId list = infer.zonk(place.type);
+    if (types.kind(list) != TypeKind::List) {
+      sink.report(DiagId::ArgumentType, args[0].span, name, "a List", b.show(list));
+      return b.error(span);
+    }
+    TypeId element = types[list].parts[0];
+    if (kind == IntrinsicKind::Pop)
+      return b.make(NodeKind::Pop, element, span, {}, std::move(place));
+    NodeId value = coerce(checkArg(args[1], element), element, args[1].span, DiagId::ArgumentType, name);
+    if (b.kindOf(value) == TypeKind::Error)
+      return value;
+    NodeId pushed = b.make(NodeKind::Push, list, span, {readPlace(place, span), value});
+    return b.make(NodeKind::Assign, types.unit(), span, {pushed}, std::move(place));
+  }
+  NodeId x = checkArg(args[0]);
+  TypeId type = b.typeOf(x);
+  if (types.kind(type) == TypeKind::Error)
+    return x;
+  if (kind == IntrinsicKind::ListOf) {
+    if (types.kind(type) == TypeKind::List)
+      return x;
+    if (types.kind(type) == TypeKind::Array) {
+      std::vector<DimId> rest(types[type].dims.begin() + 1, types[type].dims.end());
+      TypeId element = types.array(types.element(type), std::move(rest));
+      return b.make(NodeKind::ToList, types.list(element), span, {x});
+    }
+  } else if (types.kind(type) == TypeKind::List) {
+    DimSym size = types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span});
+    TypeId element = types[type].parts[0];
+    if (types.kind(element) == TypeKind::Array || types.kind(element) == TypeKind::Pack) {
+      sink.report(DiagId::Unsupported, span, "`array` of a list of arrays");
+      return b.error(span);
+    }
+    NodeId node = b.make(NodeKind::ToArray, types.array(element, {types.dims.symbol(size)}), span, {x});
+    instance.nodes[node].resultDims = {size};
+    return node;
+  } else if (types.kind(type) == TypeKind::Array) {
+    return x;
+  }
+  (void)expected;
+  sink.report(DiagId::ArgumentType, args[0].span, name, kind == IntrinsicKind::ListOf ? "an array" : "a List", b.show(type));
+  return b.error(span);
+}
+
+} // namespace melix::check

@@ -1,0 +1,206 @@
+// Whole modules: what a program runs, its tests, and functions of the library by name.
+#include "check/body.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+/// Typed functions without generic element types are checked at their definition; templates where they are used.
+void Checker::checkModule(ModuleId module) {
+  std::vector<DeclId> decls;
+  for (const auto& [name, same] : modules[module].decls)
+    decls.insert(decls.end(), same.begin(), same.end());
+  std::sort(decls.begin(), decls.end());
+  for (DeclId decl : decls) {
+    names::DeclKind kind = modules.decl(decl).kind;
+    if (kind == names::DeclKind::Macro || kind == names::DeclKind::Concept) {
+      sink.report(DiagId::Unsupported, modules.decl(decl).span, kind == names::DeclKind::Macro ? "a macro" : "a concept");
+      continue;
+    }
+    if (kind == names::DeclKind::Struct || kind == names::DeclKind::Enum) {
+      const RecordDecl& r = record(decl);
+      bool plain = std::none_of(r.generics.begin(), r.generics.end(), [](const GenericParam& g) { return g.kind == GenericKind::Type; });
+      if (plain)
+        recordAt(decl, {});
+      continue;
+    }
+    if (kind != names::DeclKind::Function)
+      continue;
+    const FunctionDecl fn = function(decl);
+    if (fn.hasUntyped() || !fn.builtin.empty())
+      continue;
+    InstanceKey key;
+    key.decl = decl;
+    bool concrete = true;
+    for (const GenericParam& g : fn.generics) {
+      // A bounded element type is tried at one that meets the bound.
+      if (g.kind == GenericKind::Type && g.bound) {
+        std::string_view bound = types.names.text(g.bound);
+        key.typeArgs.push_back(bound == "Int" ? types.int64() : types.scalar(TypeKind::F32));
+      } else if (g.kind == GenericKind::Type) {
+        concrete = false;
+      } else if (g.kind == GenericKind::Pack) {
+        concrete = false;
+      }
+    }
+    std::function<void(SynId)> look = [&](SynId s) {
+      concrete &= ast(decl).kind(s) != SynKind::PackUse;
+      if (ast(decl).kind(s) == SynKind::Name)
+        if (DeclId type = typeDecl(fn.module, ast(decl)[s].as<Name>().name); type && modules.decl(type).kind != names::DeclKind::TypeAlias)
+          for (const GenericParam& g : record(type).generics)
+            concrete &= g.kind != GenericKind::Type || true;
+      forEachChild(ast(decl), s, look);
+    };
+    for (const ParamDecl& p : fn.params)
+      look(p.type);
+    if (concrete)
+      instantiate(key, Span());
+  }
+}
+
+InstanceId Checker::libraryFunction(std::string_view moduleName, std::string_view name) {
+  ModuleId module = moduleName.empty() ? modules.prelude() : modules.load(std::string(moduleName), Span());
+  if (!module)
+    return InstanceId::none();
+  std::vector<DeclId> found = functionsIn(module, types.names.intern(name), false);
+  if (found.empty())
+    return InstanceId::none();
+  InstanceKey key;
+  key.decl = found[0];
+  return instantiate(key, Span());
+}
+
+/// One argument of `main` from the command line, by the prelude's functions of command_line.mlx.
+NodeId Body::commandLineValue(const ParamDecl& param, uint32_t position) {
+  Span span = param.span;
+  TypeId type = resolveType(param.type, false);
+  std::string name(types.names.text(param.name));
+  std::string suffix;
+  switch (types.kind(type)) {
+  case TypeKind::Str: suffix = "str"; break;
+  case TypeKind::I64: suffix = "int"; break;
+  case TypeKind::F64: suffix = "f64"; break;
+  case TypeKind::F32: suffix = "f32"; break;
+  case TypeKind::Bool: suffix = "bool"; break;
+  case TypeKind::List:
+    if (types.kind(types[type].parts[0]) == TypeKind::Str)
+      return callPrelude("command_rest", {b.integer(position, span)}, span);
+    [[fallthrough]];
+  default:
+    sink.report(DiagId::Unsupported, span, "a parameter of `main` of type `" + b.show(type) + "`");
+    return b.error(span);
+  }
+  for (char& ch : name)
+    ch = ch == '_' ? '-' : ch;
+  if (!param.defaultValue)
+    return callPrelude("command_" + suffix, {b.integer(position, span), b.string(name, span)}, span);
+  NodeId standard = coerce(checkExpr(param.defaultValue, type), type, span);
+  if (b.kindOf(standard) == TypeKind::Error)
+    return standard;
+  return callPrelude("option_" + suffix, {b.string("--" + name, span), standard}, span);
+}
+
+InstanceId Checker::program(ModuleId root) {
+  const Ast& tree = modules[root].ast;
+  InstanceId id = addInstance({});
+  Instance& instance = program_.instance(id);
+  instance.name = "main program";
+  instance.key = "program";
+  infos_[id.index].inProgress = true;
+  Body body(*this, id, root, tree);
+  body.mayReturn = true;
+  Span span = tree.span(tree.root);
+  span.end = span.begin;
+  // A script may end early with an error: `?` returns a Result.
+  DeclId resultDecl = typeDecl(modules.prelude(), types.names.intern("Result"));
+  DeclId errorDecl = typeDecl(modules.prelude(), types.names.intern("Error"));
+  TypeId resultType = resultDecl && errorDecl
+                          ? types.record(recordAt(resultDecl, {types.unit(), types.record(recordAt(errorDecl, {}), {})}), {})
+                          : types.unit();
+  body.returnType = resultType;
+  std::vector<NodeId> nodes;
+  const std::vector<SynId> statements = modules[root].statements;
+  for (SynId statement : statements)
+    nodes.push_back(body.checkStatement(statement, false, TypeId::none()));
+  std::vector<DeclId> mains = functionsIn(root, types.names.intern("main"), false);
+  if (!mains.empty()) {
+    body.scope.clear();
+    const FunctionDecl fn = function(mains[0]);
+    std::vector<CallArg> args;
+    uint32_t position = 0;
+    std::string known, positional;
+    for (const ParamDecl& p : fn.params) {
+      std::string name(types.names.text(p.name));
+      for (char& ch : name)
+        ch = ch == '_' ? '-' : ch;
+      if (p.defaultValue)
+        known += " --" + name;
+      else
+        positional += (positional.empty() ? "" : " ") + name;
+    }
+    bool flags = false;
+    (void)flags;
+    std::string doc = tree.docOf(modules.decl(mains[0]).node, modules.sources);
+    nodes.push_back(body.callPrelude("command_check", {body.b.string(known + " ", span), body.b.string(positional, span), body.b.string(doc, span)}, span));
+    for (const ParamDecl& p : fn.params) {
+      NodeId value = p.type ? body.commandLineValue(p, position) : NodeId::none();
+      if (!value.valid()) {
+        sink.report(DiagId::NothingSettles, p.span, "the type of this parameter of `main`");
+        value = body.b.error(p.span);
+      }
+      position += !p.defaultValue.valid();
+      args.push_back({NameId::none(), SynId::none(), value, p.span});
+    }
+    NodeId call = body.callDecl(mains[0], args, nullptr, TypeId::none(), fn.span);
+    TypeId type = body.b.typeOf(call);
+    if (body.isPreludeEnum(type, "Result"))
+      call = body.callPrelude("command_status", {call}, fn.span);
+    else if (types.kind(type) != TypeKind::Error && !types.isUnit(type) && types.kind(type) != TypeKind::Never)
+      sink.report(DiagId::TypeMismatch, fn.span, "() or Result", body.b.show(type));
+    nodes.push_back(call);
+  }
+  if (types.kind(resultType) == TypeKind::Enum) {
+    NodeId fine = body.b.make(NodeKind::Variant, resultType, span, {body.b.unit(span)}, Index{body.caseNumber(resultType, "Ok")});
+    nodes.push_back(fine);
+  } else {
+    nodes.push_back(body.b.unit(span));
+  }
+  NodeId value = body.b.block(std::move(nodes), span);
+  instance.nodes[value].type = resultType;
+  finish(id, body, value, resultType);
+  body.warnUnused();
+  return id;
+}
+
+std::vector<std::pair<std::string, InstanceId>> Checker::tests(ModuleId root, std::string_view filter) {
+  std::vector<std::pair<std::string, InstanceId>> out;
+  const Ast& tree = modules[root].ast;
+  for (SynId node : std::vector<SynId>(modules[root].tests)) {
+    const auto item = tree[node].as<TestItem>();
+    if (item.name.find(filter) == std::string::npos)
+      continue;
+    InstanceId id = addInstance({});
+    infos_[id.index].inProgress = true;
+    Instance& instance = program_.instance(id);
+    instance.name = "test \"" + item.name + "\"";
+    instance.key = "test " + std::to_string(out.size());
+    Body body(*this, id, root, tree);
+    body.mayReturn = false;
+    NodeId block = body.checkExpr(item.body);
+    NodeId value = body.b.block({block, body.b.unit(tree.span(node))}, tree.span(node));
+    finish(id, body, value, types.unit());
+    body.warnUnused();
+    out.push_back({item.name, id});
+  }
+  return out;
+}
+
+uint32_t Body::caseNumber(TypeId type, std::string_view name) {
+  const types::Record& r = types.recordInfo(types[infer.shallow(type)].record);
+  for (uint32_t k = 0; k < r.cases.size(); ++k)
+    if (types.names.text(r.cases[k].name) == name)
+      return k;
+  return 0;
+}
+
+} // namespace melix::check

@@ -1,0 +1,493 @@
+// The end of a body: open numbers get their types, calls their instances, and no inference variable stays in the tree.
+#include "check/body.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+namespace melix::check {
+
+using types::DimSymKind;
+
+Body::Body(Checker& checker, InstanceId instanceId, ModuleId moduleId, const syntax::Ast& tree)
+    : c(checker), id(instanceId), module(moduleId), ast{&tree}, instance(checker.program_.instance(instanceId)),
+      types(checker.types), sink(checker.sink),
+      infer(checker.types, [&checker](types::RecordId r, std::vector<TypeId> args) { return checker.reinstantiate(r, std::move(args)); }),
+      b(checker.types, checker.sink, instance, infer, *this), arrays(b), leaves(b), derivatives(b, *this) {}
+
+InstanceKey Body::keyOf(const PendingCall& call, Canonical& canonical) {
+  InstanceKey key;
+  key.decl = call.decl;
+  key.known = call.known;
+  std::vector<TypeId> args;
+  for (NameId g : call.genericNames)
+    args.push_back(infer.zonk(call.bound.types.at(g)));
+  for (TypeId t : call.untyped)
+    args.push_back(infer.zonk(t));
+  canonical = c.canonical(args);
+  key.typeArgs = canonical.types;
+  for (NameId pack : call.packNames)
+    key.ranks.push_back(static_cast<uint32_t>(call.bound.packs.at(pack).size()));
+  return key;
+}
+
+/// Instance and dimensions of a call whose types are settled.
+void Body::finishCall(PendingCall& call) {
+  Canonical canonical;
+  InstanceKey key = keyOf(call, canonical);
+  Span span = instance.nodes[call.node].span;
+  InstanceId made = c.instantiate(key, span);
+  const InstanceInfo info = c.info(made);
+  std::vector<DimId> dims;
+  for (NameId name : info.dimNames) {
+    std::string_view text = types.names.text(name);
+    size_t mark = text.find('#');
+    if (mark != std::string_view::npos) {
+      NameId pack = types.names.intern(text.substr(0, mark));
+      size_t k = static_cast<size_t>(std::atoi(std::string(text.substr(mark + 1)).c_str()));
+      dims.push_back(infer.zonk(call.bound.packs.at(pack)[k]));
+    } else if (auto found = call.bound.dims.find(name); found != call.bound.dims.end()) {
+      dims.push_back(infer.zonk(found->second));
+    } else {
+      sink.report(DiagId::NothingSettles, span, "the dimension `" + std::string(text) + "`");
+      dims.push_back(types.dims.constant(0));
+    }
+  }
+  for (DimId d : canonical.stoodFor)
+    dims.push_back(infer.zonk(d));
+  for (DimId d : dims)
+    if (infer.hasInferenceDim(d)) {
+      sink.report(DiagId::NothingSettles, span, "the dimension `" + types.dims.print(d) + "` of this call");
+      instance.failed = true;
+      break;
+    }
+  CallTarget& target = instance.nodes[call.node].as<CallTarget>();
+  target.instance = made;
+  target.dims = std::move(dims);
+  const Instance& callee = c.program_.instance(made);
+  instance.failed |= callee.failed;
+  instance.doesIo |= callee.doesIo;
+}
+
+/// A call whose result type is the callee's to infer: checks the callee now.
+NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
+  call.node = node;
+  Canonical canonical;
+  InstanceKey key = keyOf(call, canonical);
+  bool open = false;
+  for (TypeId t : key.typeArgs)
+    open |= infer.hasOpen(t);
+  if (open) {
+    // Open numbers stay open inside: try the body at each choice in turn, floats only where whole numbers do not fit.
+    if (!probe(key, span))
+      return b.error(span);
+    key = keyOf(call, canonical);
+  }
+  InstanceId made = c.instantiate(key, span);
+  const Instance& callee = c.program_.instance(made);
+  const InstanceInfo info = c.info(made);
+  if (callee.failed)
+    return b.error(span);
+  if (info.inProgress && !info.resultKnown) { // recursion adds nothing to an inferred result
+    instance.nodes[node].type = types.never();
+    pending.push_back(std::move(call));
+    return node;
+  }
+  types::DimSubst subst;
+  size_t named = info.dimNames.size();
+  for (size_t k = 0; k < callee.dimParams.size(); ++k) {
+    DimId d;
+    if (k >= named) {
+      d = k - named < canonical.stoodFor.size() ? canonical.stoodFor[k - named] : DimId::none();
+    } else {
+      std::string_view text = types.names.text(info.dimNames[k]);
+      size_t mark = text.find('#');
+      if (mark != std::string_view::npos)
+        d = call.bound.packs.at(types.names.intern(text.substr(0, mark)))[static_cast<size_t>(std::atoi(std::string(text.substr(mark + 1)).c_str()))];
+      else if (auto found = call.bound.dims.find(info.dimNames[k]); found != call.bound.dims.end())
+        d = found->second;
+    }
+    if (d)
+      subst.emplace(callee.dimParams[k], infer.zonk(d));
+  }
+  std::vector<DimSym> sizes;
+  for (DimSym s : callee.resultDims) {
+    sizes.push_back(types.dims.newSym({types.dims.info(s).name, DimSymKind::Unknown, 0, span}));
+    subst.emplace(s, types.dims.symbol(sizes.back()));
+  }
+  TypeId result = types.substitute(callee.result, subst);
+  instance.nodes[node].type = result;
+  instance.nodes[node].resultDims = sizes;
+  pending.push_back(std::move(call));
+  return node;
+}
+
+/// Settles the open numbers among a call's argument types by what the callee's body does with them: whole numbers stay
+/// whole where the body takes them so, and become f64 or f32 where it fixes that.
+bool Body::probe(const InstanceKey& key, Span) {
+  std::vector<TypeId> open;
+  for (TypeId t : key.typeArgs)
+    types.rewrite(t, [&](TypeId part) {
+      if (types.kind(part) == TypeKind::Var && std::find(open.begin(), open.end(), part) == open.end())
+        open.push_back(part);
+      return part;
+    });
+  bool wholeOpen = false;
+  for (TypeId v : open)
+    wholeOpen |= infer.varClass(v) == types::VarClass::OpenInt;
+  std::vector<TypeKind> tries{TypeKind::F32, TypeKind::F64};
+  if (wholeOpen)
+    tries = {TypeKind::I64, TypeKind::F32, TypeKind::F64};
+  for (TypeKind attempt : tries) {
+    InstanceKey trial = key;
+    for (TypeId& t : trial.typeArgs)
+      t = types.rewrite(t, [&](TypeId part) {
+        if (types.kind(part) != TypeKind::Var)
+          return part;
+        bool whole = infer.varClass(part) == types::VarClass::OpenInt;
+        return types.scalar(!whole && attempt == TypeKind::I64 ? TypeKind::F32 : attempt);
+      });
+    size_t before = sink.all().size();
+    InstanceId made = c.instantiate(trial, Span());
+    bool good = !c.program_.instance(made).failed && sink.errorsSince(before) == 0;
+    bool last = attempt == tries.back();
+    if (!good && !last) {
+      sink.rewind(before);
+      continue;
+    }
+    for (TypeId v : open) {
+      bool whole = infer.varClass(v) == types::VarClass::OpenInt;
+      infer.unify(types.scalar(!whole && attempt == TypeKind::I64 ? TypeKind::F32 : attempt), v);
+    }
+    return good;
+  }
+  return false;
+}
+
+namespace {
+
+uint64_t floatBits(double value, TypeKind kind) {
+  if (kind == TypeKind::F64) {
+    uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+  }
+  auto narrow = static_cast<float>(value);
+  uint32_t bits;
+  std::memcpy(&bits, &narrow, sizeof bits);
+  return bits;
+}
+
+} // namespace
+
+/// The bits of a number literal at its settled type.
+void Body::settleLiteral(Node& node) {
+  Const& value = node.as<Const>();
+  TypeKind kind = types.kind(node.type);
+  if (value.text.empty() || kind == TypeKind::Str || kind == TypeKind::Error)
+    return;
+  std::string text = std::move(value.text);
+  value.text.clear();
+  bool negative = text[0] == '-';
+  std::string digits = negative ? text.substr(1) : text;
+  if (types::isFloatKind(kind)) {
+    if (digits == "inf")
+      value.bits = floatBits(std::numeric_limits<double>::infinity(), kind);
+    else if (digits == "nan")
+      value.bits = kind == TypeKind::F64 ? 0x7ff8000000000000u : 0x7fc00000u;
+    else if (digits == "pi")
+      value.bits = floatBits(kind == TypeKind::F64 ? 3.14159265358979323846 : double(3.14159265358979323846f), kind);
+    else if (kind == TypeKind::F64)
+      value.bits = floatBits(std::strtod(digits.c_str(), nullptr), kind);
+    else {
+      float narrow = std::strtof(digits.c_str(), nullptr);
+      uint32_t bits;
+      std::memcpy(&bits, &narrow, sizeof bits);
+      value.bits = bits;
+      if (kind != TypeKind::F32)
+        sink.report(DiagId::Unsupported, node.span, "arithmetic in `" + types.print(node.type) + "`");
+    }
+    return;
+  }
+  uint64_t bits = 0;
+  bool fits = Checker::literalFits(digits, bits);
+  if (types::isIntKind(kind)) {
+    unsigned width = types::scalarBits(kind);
+    bool isSigned = types::scalarClass(kind) == types::ScalarClass::SInt;
+    // The magnitude of the least signed number stands under a minus sign.
+    uint64_t most = isSigned ? uint64_t(1) << (width - 1) : width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1;
+    if (!fits || bits > most)
+      sink.report(DiagId::LiteralRange, node.span, digits, types.print(node.type));
+  }
+  value.bits = bits;
+}
+
+void Body::settle() {
+  std::vector<Span> unsolved;
+  infer.settle(unsolved);
+  for (Span span : unsolved)
+    sink.report(DiagId::NothingSettles, span, "a type here");
+  for (size_t k = 0; k < pending.size(); ++k) // finishing a call adds none here
+    finishCall(pending[k]);
+  for (auto [node, call] : follows) {
+    const CallTarget target = instance.nodes[call].as<CallTarget>();
+    if (instance.nodes[node].kind == NodeKind::Derivative)
+      instance.nodes[node].as<DerivativeRef>().target = target;
+    else
+      instance.nodes[node].payload = target;
+  }
+  size_t errors = sink.errorCount();
+  auto settleSteps = [&](std::vector<Step>& steps) {
+    for (Step& s : steps)
+      if (s.length)
+        s.length = infer.zonk(s.length);
+  };
+  for (uint32_t k = 0; k < instance.nodes.size(); ++k) {
+    Node& node = instance.nodes[NodeId(k)];
+    node.type = node.type ? infer.zonk(node.type) : types.error();
+    if (auto* p = std::get_if<Dim>(&node.payload))
+      p->dim = infer.zonk(p->dim);
+    else if (auto* many = std::get_if<Dims>(&node.payload))
+      for (DimId& d : many->dims)
+        d = infer.zonk(d);
+    else if (auto* steps = std::get_if<Steps>(&node.payload))
+      settleSteps(steps->steps);
+    else if (auto* place = std::get_if<Place>(&node.payload)) {
+      settleSteps(place->steps);
+      place->type = infer.zonk(place->type);
+    } else if (auto* update = std::get_if<Update>(&node.payload)) {
+      settleSteps(update->place.steps);
+      update->place.type = infer.zonk(update->place.type);
+    } else if (auto* checks = std::get_if<DimChecks>(&node.payload)) {
+      for (DimCheckItem& item : checks->items) {
+        item.left = infer.zonk(item.left);
+        if (item.right)
+          item.right = infer.zonk(item.right);
+      }
+    } else if (auto* nest = std::get_if<Nest>(&node.payload)) {
+      for (NestAxis& axis : nest->axes)
+        axis.extent = infer.zonk(axis.extent);
+    } else if (auto* target = std::get_if<CallTarget>(&node.payload)) {
+      for (InoutArg& arg : target->inouts)
+        settleSteps(arg.place.steps);
+    } else if (auto* op = std::get_if<OpRef>(&node.payload)) {
+      // A quotient of literals that became floats.
+      if (op->kind == OpKind::IDiv && types.isFloat(node.type))
+        op->kind = OpKind::Div;
+    } else if (node.kind == NodeKind::Const) {
+      settleLiteral(node);
+    }
+    if (node.kind != NodeKind::Error && infer.hasInferenceDim(node.type) && sink.errorCount() == errors && !instance.failed) {
+      // Left over only where nothing uses the value, or where a size was never given.
+      instance.failed = true;
+      sink.report(DiagId::NothingSettles, node.span, "a size of `" + types.print(node.type) + "`");
+    }
+  }
+  for (uint32_t k = 0; k < instance.locals.size(); ++k) {
+    Local& local = instance.locals[LocalId(k)];
+    local.type = infer.zonk(local.type);
+  }
+  for (auto [pattern, value] : literalPatterns) {
+    Const constant;
+    NodeId at = value;
+    bool negative = instance.nodes[at].kind == NodeKind::Op;
+    if (negative)
+      at = instance.nodes[at].children[0];
+    constant = instance.nodes[at].as<Const>();
+    if (negative) {
+      TypeKind kind = types.kind(instance.nodes[at].type);
+      constant.bits = kind == TypeKind::F64   ? constant.bits ^ (uint64_t(1) << 63)
+                      : kind == TypeKind::F32 ? constant.bits ^ (uint64_t(1) << 31)
+                                              : uint64_t(0) - constant.bits;
+    }
+    instance.patterns[pattern].value = constant;
+  }
+  for (uint32_t k = 0; k < instance.patterns.size(); ++k) {
+    Pattern& p = instance.patterns[PatternId(k)];
+    p.type = p.type ? infer.zonk(p.type) : types.error();
+  }
+  std::vector<bool> reached;
+  instance.failed |= sink.errorCount() > errors || holdsError();
+}
+
+/// Whether an Error node is part of the body.
+bool Body::holdsError() {
+  for (uint32_t k = 0; k < instance.nodes.size(); ++k)
+    for (NodeId child : instance.nodes[NodeId(k)].children)
+      if (child.valid() && instance.nodes[child].kind == NodeKind::Error)
+        return true;
+  return instance.body.valid() && instance.nodes[instance.body].kind == NodeKind::Error;
+}
+
+void Body::warnUnused() {
+  for (LocalId l : declared) {
+    const Local& local = instance.locals[l];
+    if (!used.contains(l) && !types.names.text(local.name).starts_with("_"))
+      sink.report(DiagId::UnusedName, local.span, types.names.text(local.name));
+  }
+}
+
+// --- library calls --------------------------------------------------------------------------------------------------
+
+NodeId Body::callPrelude(std::string_view name, std::vector<NodeId> args, Span span) {
+  NameId id = types.names.intern(name);
+  std::vector<CallArg> given;
+  for (NodeId arg : args)
+    given.push_back({NameId::none(), SynId::none(), arg, span});
+  std::vector<DeclId> layer = c.functionsIn(c.modules.prelude(), id, true);
+  if (layer.empty()) {
+    if (auto intrinsic = findIntrinsic(name))
+      return callIntrinsic(*intrinsic, given, nullptr, TypeId::none(), span);
+    sink.report(DiagId::UnknownName, span, name);
+    return b.error(span);
+  }
+  if (auto chosen = choose(id, layer, given, span, false))
+    return callDecl(*chosen, given, nullptr, TypeId::none(), span);
+  if (auto intrinsic = findIntrinsic(name))
+    return callIntrinsic(*intrinsic, given, nullptr, TypeId::none(), span);
+  std::string shown;
+  for (NodeId arg : args)
+    shown += (shown.empty() ? "" : ", ") + b.show(b.typeOf(arg));
+  sink.report(DiagId::NoOverload, span, name, shown);
+  return b.error(span);
+}
+
+/// Structural equality of enums and lists: arms by case, elements one by one. Recursive enums need their own function.
+NodeId Body::callEquality(NodeId x, NodeId y, Span span) {
+  TypeId type = b.typeOf(x);
+  if (types.kind(type) == TypeKind::List || equalityDepth > 8) {
+    sink.report(DiagId::Unsupported, span, "`==` of `" + b.show(type) + "`");
+    return b.error(span);
+  }
+  ++equalityDepth;
+  std::vector<NodeId> nodes;
+  NodeId left = b.local(b.bind("left", x, nodes), span), right = b.local(b.bind("right", y, nodes), span);
+  const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
+  Arms outer;
+  auto wild = [&](TypeId t) {
+    Pattern p;
+    p.type = t;
+    p.span = span;
+    return instance.patterns.add(std::move(p));
+  };
+  for (uint32_t k = 0; k < cases.size(); ++k) {
+    Pattern mine, theirs;
+    mine.kind = theirs.kind = PatternKind::Case;
+    mine.type = theirs.type = type;
+    mine.caseIndex = theirs.caseIndex = k;
+    mine.span = theirs.span = span;
+    NodeId same = b.boolean(true, span);
+    for (uint32_t f = 0; f < cases[k].fields.size(); ++f) {
+      TypeId field = types.fieldType(type, k, f);
+      LocalId l = b.newLocal("l", field, span), r = b.newLocal("r", field, span);
+      mine.subs.push_back(bindPattern(l, field, span));
+      theirs.subs.push_back(bindPattern(r, field, span));
+      NodeId part = b.equal(b.local(l, span), b.local(r, span), span);
+      same = f == 0 ? part : b.make(NodeKind::ShortAnd, types.boolean(), span, {same, part});
+    }
+    Arms inner;
+    inner.arms.push_back({instance.patterns.add(theirs), NodeId::none(), same});
+    if (cases.size() > 1)
+      inner.arms.push_back({wild(type), NodeId::none(), b.boolean(false, span)});
+    NodeId match = b.make(NodeKind::Match, types.boolean(), span, {right}, std::move(inner));
+    outer.arms.push_back({instance.patterns.add(mine), NodeId::none(), match});
+  }
+  --equalityDepth;
+  nodes.push_back(b.make(NodeKind::Match, types.boolean(), span, {left}, std::move(outer)));
+  return b.block(std::move(nodes), span);
+}
+
+/// A function of builtins.def. Sizes asked for but not known come into scope; parts of the result that hide sizes are
+/// packed here.
+NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args, TypeEnv& bound, TypeId expected, Span span) {
+  struct Row {
+    std::string_view name;
+    ops::BuiltinKind kind;
+    bool io;
+  };
+  static constexpr auto isIo = [](std::string_view effects) { return effects == "Io"; };
+  static constexpr Row rows[] = {
+#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose) {Name, ops::BuiltinKind::Kind, isIo(#Effects)},
+#include "ops/builtins.def"
+  };
+  const Row* row = nullptr;
+  for (const Row& candidate : rows)
+    if (candidate.name == fn.builtin)
+      row = &candidate;
+  if (!row) {
+    sink.report(DiagId::Unsupported, span, "the builtin `" + fn.builtin + "`");
+    return b.error(span);
+  }
+  instance.doesIo |= row->io;
+  if (row->io && builderDepth > 0)
+    sink.report(DiagId::BuilderIo, span);
+  TypeResolver resolver(c, fn.module, c.ast(fn.decl), bound);
+  std::vector<DimSym> sizes;
+  auto freshSize = [&](Span at) {
+    sizes.push_back(types.dims.newSym({"_", DimSymKind::Unknown, 0, at}));
+    return types.dims.symbol(sizes.back());
+  };
+  resolver.freshDim = [&](NameId, Span at) { return freshSize(at); };
+  TypeId declared = fn.result ? resolver.type(fn.result) : types.unit();
+  if (expected)
+    infer.unify(declared, expected);
+  declared = infer.zonk(declared);
+  auto opened = [&](TypeId t) {
+    if (types.kind(t) != TypeKind::Pack)
+      return t;
+    std::vector<DimId> dims;
+    for (uint32_t k = 0; k < types[t].number; ++k)
+      dims.push_back(freshSize(span));
+    return types.openPack(t, dims);
+  };
+  if (types.kind(declared) != TypeKind::Tuple || types.isUnit(declared)) {
+    NodeId node = b.make(NodeKind::Builtin, opened(declared), span, args, BuiltinRef{row->kind});
+    instance.nodes[node].resultDims = sizes;
+    return b.typeOf(node) == declared ? node : coerce(node, declared, span);
+  }
+  const std::vector<TypeId> parts = types[declared].parts;
+  std::vector<TypeId> open;
+  for (TypeId part : parts)
+    open.push_back(opened(part));
+  NodeId node = b.make(NodeKind::Builtin, types.tuple(open), span, args, BuiltinRef{row->kind});
+  instance.nodes[node].resultDims = sizes;
+  if (open == parts)
+    return node;
+  std::vector<NodeId> nodes;
+  NodeId all = b.local(b.bind("results", node, nodes), span);
+  std::vector<NodeId> packed;
+  for (uint32_t k = 0; k < parts.size(); ++k)
+    packed.push_back(coerce(b.field(all, k, span), parts[k], span));
+  nodes.push_back(b.make(NodeKind::Tuple, declared, span, std::move(packed)));
+  return b.block(std::move(nodes), span);
+}
+
+/// Calls a lambda whose result type is asked for (rule 41's `build`): its body is checked here, with that type expected.
+NodeId Body::callAsked(NodeId function, std::vector<NodeId> args, TypeId asked, Span span) {
+  const Known known = c.program_.known(types[b.typeOf(function)].known);
+  if (known.kind != KnownKind::Lambda || known.tree != ast.at) {
+    std::vector<CallArg> given;
+    for (NodeId arg : args)
+      given.push_back({NameId::none(), SynId::none(), arg, span});
+    return coerce(callKnown(function, given, asked, span), asked, span);
+  }
+  const auto lambda = ast[known.lambda].as<syntax::Lambda>();
+  if (lambda.params.size() != args.size()) {
+    sink.report(DiagId::ArgumentCount, span, "this lambda", std::to_string(lambda.params.size()), std::to_string(args.size()));
+    return b.error(span);
+  }
+  size_t mark = scope.size();
+  std::vector<NodeId> nodes;
+  for (size_t k = 0; k < args.size(); ++k) {
+    LocalId l = b.newLocal(types.names.text(lambda.params[k].name), b.typeOf(args[k]), span);
+    nodes.push_back(b.let(l, args[k]));
+    scope.push_back({lambda.params[k].name, l});
+  }
+  NodeId value = coerce(checkExpr(lambda.body, asked), asked, span);
+  scope.resize(mark);
+  nodes.push_back(value);
+  return b.block(std::move(nodes), span);
+}
+
+} // namespace melix::check
