@@ -1,6 +1,8 @@
 #include "diagnostics/diagnostic.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstddef>
 
 namespace melix {
 

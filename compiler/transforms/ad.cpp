@@ -49,8 +49,9 @@ const JvpCompanion& Ad::jvp(FunctionId f, const std::vector<LeafBits>& params) {
   auto [it, isNew] = jvps_.try_emplace({f, params});
   JvpCompanion& c = it->second;
   if (!isNew) return c;
+  c.source = module.functions[f].customJvp.valid() ? f : prepare(*this, f);
+  f = c.source;
   const FunctionActivity& act = activity.of(f, params);
-  c.source = f;
   c.params = params;
   c.results = act.results;
 

@@ -110,6 +110,9 @@ private:
 };
 
 
+/// `f`, or a copy of it in which reductions that have no rule are loops.
+FunctionId prepare(Ad& ad, FunctionId f);
+
 /// A zero of a tangent type; that of a list has the length of the value it follows.
 ValueId zeroLike(Emit& e, Leaves& leaves, TypeId tangentType, ValueId primalLeaf);
 

@@ -1,0 +1,230 @@
+// Products and user-defined reductions of floats are differentiated as the loops they stand for: a loop has exact
+// derivatives also where a factor is zero, and for any operation.
+//
+//   before:  %r = nest(i: N, k: K) -> keep[i] prod { yield %x }
+//   after:   %r = nest(i: N) -> collect[i] { %p = for K carry(%p = 1) { %x; yield mul %p, %x }; yield %p }
+
+#include "core/clone.h"
+#include "core/walk.h"
+#include "transforms/ad.h"
+#include "transforms/nest_shape.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+namespace {
+
+bool needsLoop(const Function& f, const types::TypeStore& types, const Op& nest, size_t result, const NestResult& r) {
+  if (r.kind != NestResultKind::Reduce) return false;
+  TypeId t = types.element(f.typeOf(nest.results[result]));
+  return isCombine(r) || (r.monoid == MonoidKind::Prod && types.isFloat(t));
+}
+
+bool nestNeedsLoop(const Function& f, const types::TypeStore& types, const Op& nest) {
+  size_t at = 0;
+  for (const NestResult& r : nest.as<NestAttr>().results) {
+    if (needsLoop(f, types, nest, at, r)) return true;
+    at += resultsOf(r, nest.dims.size());
+  }
+  return false;
+}
+
+class Preparer {
+public:
+  Preparer(Ad& ad, FunctionId f) : ad_(ad), m_(ad.module), f_(f) {}
+
+  void run(RegionId region) {
+    const std::vector<OpId> ops = fn().regions[region].ops;
+    std::vector<OpId> out;
+    for (OpId id : ops) {
+      for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions)) run(inner);
+      if (fn().ops[id].kind == OpKind::Nest && nestNeedsLoop(fn(), m_.types, fn().ops[id])) {
+        fn().regions[region].ops.clear();
+        if (rewrite(id, region)) out.push_back(id);
+        const std::vector<OpId>& made = fn().regions[region].ops;
+        out.insert(out.end(), made.begin(), made.end());
+      } else {
+        out.push_back(id);
+      }
+    }
+    fn().regions[region].ops = std::move(out);
+  }
+
+  Replacement replace;
+
+private:
+  Function& fn() const { return m_.functions[f_]; }
+
+  /// Moves such results into nests of their own; whether anything is left of the old one.
+  bool rewrite(OpId id, RegionId region) {
+    Emit e(m_, f_, region, fn().ops[id].loc);
+    const Op old = fn().ops[id];
+    const NestAttr attr = old.as<NestAttr>();
+    const std::vector<ValueId> yields = terminator(fn(), old.regions[0]).operands;
+    NestAttr left;
+    left.accs = attr.accs;
+    std::vector<ValueId> leftYields, leftResults;
+    size_t yielded = 0, result = 0, unit = attr.accs;
+    for (const NestResult& r : attr.results) {
+      uint32_t y = yieldsOf(r), n = resultsOf(r, old.dims.size());
+      std::span<const ValueId> values(yields.data() + yielded, y), results(old.results.data() + result, n);
+      if (needsLoop(fn(), m_.types, old, result, r)) {
+        std::vector<ValueId> units(old.operands.begin() + static_cast<long>(unit),
+                                   old.operands.begin() + static_cast<long>(unit + (isCombine(r) ? y : 0)));
+        sweep(old, r, values, results, units, e);
+      } else {
+        left.results.push_back(r);
+        leftYields.insert(leftYields.end(), values.begin(), values.end());
+        leftResults.insert(leftResults.end(), results.begin(), results.end());
+      }
+      yielded += y;
+      result += n;
+      unit += isCombine(r) ? y : 0;
+    }
+    for (uint32_t k = 0; k < attr.accs; ++k) {
+      leftYields.push_back(yields[yielded + k]);
+      leftResults.push_back(old.results[result + k]);
+    }
+    Op& o = fn().ops[id];
+    o.operands.resize(attr.accs);
+    o.regions.resize(1);
+    o.results = leftResults;
+    for (size_t i = 0; i < leftResults.size(); ++i) fn().values[leftResults[i]].index = static_cast<uint32_t>(i);
+    o.attr = left;
+    fn().ops[fn().regions[o.regions[0]].ops.back()].operands = leftYields;
+    return !leftResults.empty();
+  }
+
+  void sweep(const Op& old, const NestResult& r, std::span<const ValueId> yields, std::span<const ValueId> results,
+             std::vector<ValueId> units, Emit& e) {
+    types::DimStore& dims = m_.types.dims;
+    const std::vector<ValueId> axes = fn().regions[old.regions[0]].params;
+    Op nest;
+    nest.kind = OpKind::Nest;
+    nest.loc = old.loc;
+    Emit b = e.in(e.newRegion());
+    Cloner map(m_, f_, f_);
+    NestResult all;
+    for (uint32_t a : r.keep) {
+      all.keep.push_back(static_cast<uint32_t>(nest.dims.size()));
+      nest.dims.push_back(old.dims[a]);
+      map.values[axes[a]] = b.param(m_.types.int64());
+    }
+    std::vector<uint32_t> reduced;
+    DimId extent = dims.constant(1);
+    for (uint32_t a = 0; a < old.dims.size(); ++a)
+      if (std::find(r.keep.begin(), r.keep.end(), a) == r.keep.end()) {
+        reduced.push_back(a);
+        extent = dims.mul(extent, old.dims[a]);
+      }
+    if (units.empty()) units.push_back(b.number(fn().typeOf(yields[0]), 1.0));
+    Op loop;
+    loop.kind = OpKind::For;
+    loop.operands.push_back(b.dimValue(extent));
+    loop.operands.insert(loop.operands.end(), units.begin(), units.end());
+    loop.attr = LoopAttr{};
+    Emit in = b.in(b.newRegion());
+    ValueId linear = in.param(m_.types.int64());
+    std::vector<ValueId> carried;
+    std::vector<TypeId> types;
+    for (ValueId v : yields) {
+      types.push_back(fn().typeOf(v));
+      carried.push_back(in.param(types.back()));
+    }
+    for (size_t k = reduced.size(); k-- > 0;) { // row-major: the last axis runs fastest
+      ValueId d = in.dimValue(old.dims[reduced[k]]);
+      map.values[axes[reduced[k]]] = k == 0 ? linear : in.binary(OpKind::IRem, linear, d);
+      if (k != 0) linear = in.binary(OpKind::IDiv, linear, d);
+    }
+    for (size_t k = old.dims.size(); k < axes.size(); ++k) map.values[axes[k]] = axes[k]; // accumulators are not read
+    for (OpId id : needed(old.regions[0], yields)) map.op(id, in);
+    std::vector<ValueId> next;
+    if (isCombine(r)) {
+      RegionId combine = old.regions[r.combineRegion];
+      const std::vector<ValueId> params = fn().regions[combine].params;
+      for (size_t k = 0; k < yields.size(); ++k) {
+        map.values[params[k]] = carried[k];
+        map.values[params[yields.size() + k]] = map.value(yields[k]);
+      }
+      next = map.body(combine, in).values;
+    } else {
+      next = {in.mul(carried[0], map.value(yields[0]))};
+    }
+    in.yield(next);
+    loop.regions = {in.region};
+    OpId made = b.append(std::move(loop), types);
+    std::vector<ValueId> out = b.fn().ops[made].results;
+    b.yield(out);
+    nest.regions = {b.region};
+    NestAttr attr;
+    std::vector<TypeId> resultTypes;
+    for (ValueId v : results) {
+      attr.results.push_back(all);
+      resultTypes.push_back(fn().typeOf(v));
+    }
+    nest.attr = attr;
+    OpId op = e.append(std::move(nest), resultTypes);
+    for (size_t k = 0; k < results.size(); ++k) replace.values[results[k]] = e.result(op, k);
+  }
+
+  /// The ops of the body that the values need, and its checks, in order.
+  std::vector<OpId> needed(RegionId region, std::span<const ValueId> roots) const {
+    std::unordered_set<uint32_t> wanted;
+    for (ValueId v : roots) wanted.insert(v.index);
+    const std::vector<OpId>& ops = fn().regions[region].ops;
+    std::vector<OpId> out;
+    for (size_t i = ops.size(); i-- > 0;) {
+      const Op& o = fn().ops[ops[i]];
+      bool keep = o.kind == OpKind::Check || !o.resultDims.empty();
+      for (ValueId r : o.results) keep |= wanted.count(r.index) != 0;
+      if (!keep) continue;
+      out.push_back(ops[i]);
+      for (ValueId v : o.operands) wanted.insert(v.index);
+      for (RegionId r : o.regions)
+        forEachOp(fn(), r, [&](OpId x) {
+          for (ValueId v : fn().ops[x].operands) wanted.insert(v.index);
+        });
+    }
+    std::reverse(out.begin(), out.end());
+    return out;
+  }
+
+  Ad& ad_;
+  Module& m_;
+  FunctionId f_;
+};
+
+} // namespace
+
+FunctionId prepare(Ad& ad, FunctionId f) {
+  Module& m = ad.module;
+  bool needs = false;
+  forEachOp(m.functions[f], [&](OpId id) {
+    const Op& o = m.functions[f].ops[id];
+    needs |= o.kind == OpKind::Nest && nestNeedsLoop(m.functions[f], m.types, o);
+  });
+  if (!needs) return f;
+  Function copy;
+  {
+    const Function& from = m.functions[f];
+    copy.name = from.name;
+    copy.key = "loops of " + from.key;
+    copy.device = from.device;
+    copy.inouts = from.inouts;
+    copy.loc = from.loc;
+  }
+  FunctionId to = m.functions.add(std::move(copy));
+  Cloner clone(m, f, to);
+  for (DimSym s : std::vector<DimSym>(m.functions[f].dimParams)) m.functions[to].dimParams.push_back(clone.defineDim(s));
+  Builder b(m, to, RegionId(), m.functions[f].loc);
+  m.functions[to].body = clone.region(m.functions[f].body, b);
+  for (DimSym s : std::vector<DimSym>(m.functions[f].resultDims)) m.functions[to].resultDims.push_back(clone.defineDim(s));
+  for (TypeId t : std::vector<TypeId>(m.functions[f].results)) m.functions[to].results.push_back(clone.type(t));
+  Preparer p(ad, to);
+  p.run(m.functions[to].body);
+  replaceAll(m, to, p.replace);
+  return to;
+}
+
+} // namespace melix::transforms
