@@ -99,6 +99,7 @@ void ModuleEmitter::declare(loops::FunctionId id) {
   addAttributes(kernel);
   for (unsigned k = 0; k < params.size(); ++k)
     if (params[k]->isPointerTy()) kernel->addParamAttr(k, llvm::Attribute::NoAlias);
+  kernel->addFnAttr(llvm::Attribute::AlwaysInline);
   kernels_[id.index] = kernel;
 }
 
