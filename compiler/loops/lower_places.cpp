@@ -92,6 +92,8 @@ Place Lower::walk(Place place, std::vector<ValueId>& leaves, const core::Path& p
       }
       ValueId index = leaf(op.operands[operand++]);
       place.terms.push_back({index, a.stride});
+      // What is left in front of this axis is no longer dense.
+      for (Axis& before : left) before.whole = false;
       if (path[i].kind == core::StepKind::Index) continue;
       ValueId stride = path[i].step == 1 ? a.stride : b_.arith(OpKind::Mul, a.stride, b_.integer(path[i].step));
       left.push_back({stride, dim(path[i].length), false});
