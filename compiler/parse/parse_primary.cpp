@@ -353,7 +353,7 @@ NodeId Parser::parseMacroUse() {
 NodeId Parser::parseMacroTarget() {
   if (noBrace_)
     return NodeId::none();
-  bool here = !peek().newlineBefore;
+  bool here = sameLine();
   switch (peek().kind) {
   case TokenKind::KwLet:
   case TokenKind::KwVar:

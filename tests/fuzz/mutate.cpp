@@ -1,0 +1,120 @@
+#include "fuzz/mutate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace melix::fuzz {
+
+std::string readFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::string> programsBelow(const std::string& folder) {
+  std::vector<std::string> out;
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (entry->path().extension() == ".mlx")
+      out.push_back(entry->path().string());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<std::string> corpus(const std::string& sourceFolder) {
+  std::vector<std::string> out;
+  for (const char* folder : {"/tests/unit/parse/programs", "/examples", "/stdlib", "/../shared/programs"})
+    for (const std::string& path : programsBelow(sourceFolder + folder))
+      out.push_back(readFile(path));
+  return out;
+}
+
+namespace {
+
+/// The tokens' places in a text, comments and blanks left out.
+std::vector<Span> tokenSpans(std::string_view text) {
+  SourceStore sources;
+  DiagnosticSink sink;
+  FileId file = sources.add("text", std::string(text));
+  std::vector<Span> out;
+  for (const lex::Token& t : lex::lex(file, sources, sink).tokens)
+    if (t.end > t.begin)
+      out.push_back({file, t.begin, t.end});
+  return out;
+}
+
+std::string_view slice(std::string_view text, Span span) { return text.substr(span.begin, span.end - span.begin); }
+
+} // namespace
+
+std::string changeTokens(std::string_view text, const std::string& others, Random& random) {
+  std::string out(text);
+  for (unsigned count = 1 + random() % 4; count > 0; --count) {
+    std::vector<Span> here = tokenSpans(out), there = tokenSpans(others);
+    if (here.empty() || there.empty())
+      return out;
+    Span at = here[random() % here.size()];
+    Span other = here[random() % here.size()];
+    std::string word(slice(out, at));
+    switch (random() % 5) {
+    case 0: out.erase(at.begin, at.end - at.begin); break;
+    case 1: out.insert(at.begin, word + " "); break;
+    case 2: out.replace(at.begin, at.end - at.begin, std::string(slice(out, other))); break;
+    case 3: out.replace(at.begin, at.end - at.begin, std::string(slice(others, there[random() % there.size()]))); break;
+    default: out.insert(at.begin, random() % 2 == 0 ? "\n" : " ");
+    }
+  }
+  return out;
+}
+
+std::string changeBytes(std::string_view text, Random& random) {
+  static constexpr std::string_view likely = "{}[]()\"'\\/*\n\r$@#.,;:=-><&|\0\x7f\xc3\xa9\xff";
+  std::string out(text);
+  for (unsigned count = 1 + random() % 8; count > 0; --count) {
+    size_t at = out.empty() ? 0 : random() % out.size();
+    char byte = random() % 3 == 0 ? static_cast<char>(random()) : likely[random() % likely.size()];
+    switch (random() % 4) {
+    case 0: out.insert(at, 1, byte); break;
+    case 1: out.erase(at, 1 + random() % 4); break;
+    case 2: out.insert(at, out.substr(at, random() % 40)); break;
+    default:
+      if (at < out.size())
+        out[at] = byte;
+    }
+  }
+  if (random() % 20 == 0)
+    out.resize(random() % (out.size() + 1));
+  return out;
+}
+
+int runFuzzer(int argc, char** argv, void (*step)(Random& random)) {
+  double seconds = 60;
+  uint64_t seed = std::random_device{}();
+  bool once = false;
+  for (int k = 1; k + 1 < argc; k += 2) {
+    if (std::strcmp(argv[k], "--seconds") == 0)
+      seconds = std::atof(argv[k + 1]);
+    if (std::strcmp(argv[k], "--seed") == 0)
+      seed = std::strtoull(argv[k + 1], nullptr, 10), once = true;
+  }
+  using Clock = std::chrono::steady_clock;
+  auto start = Clock::now();
+  uint64_t steps = 0;
+  do {
+    // The last line tells how to repeat a step that crashed or hung.
+    if (steps % 1000 == 0 || once)
+      std::fprintf(stderr, "seeds from %llu\n", static_cast<unsigned long long>(seed));
+    Random random(seed++);
+    step(random);
+    ++steps;
+  } while (!once && std::chrono::duration<double>(Clock::now() - start).count() < seconds);
+  std::printf("%llu steps\n", static_cast<unsigned long long>(steps));
+  return 0;
+}
+
+} // namespace melix::fuzz
