@@ -1,0 +1,192 @@
+// From Core text to Loops: ownership, kernels, what is refused.
+#include "core/parse.h"
+#include "core/verify.h"
+#include "loops/loops.h"
+#include "loops/print.h"
+#include "loops/verify.h"
+
+#include <gtest/gtest.h>
+
+namespace melix::loops {
+namespace {
+
+struct Lowered {
+  explicit Lowered(std::string_view text) {
+    EXPECT_EQ(core::parseModule(core, text), "");
+    for (const std::string& problem : core::verify(core)) ADD_FAILURE() << problem;
+    core.entry = core::findFunction(core, "main");
+    for (uint32_t f = 0; f < core.functions.size(); ++f) core.functions[core::FunctionId(f)].keep = true;
+    result.emplace(fromCore(core));
+    if (!result->error) EXPECT_EQ(verify(result->module, true), "");
+  }
+  const Function& function(std::string_view key) {
+    for (const Function& fn : result->module.functions)
+      if (fn.key == key) return fn;
+    ADD_FAILURE() << "no function " << key;
+    return *result->module.functions.begin();
+  }
+  std::string text(std::string_view key) { return print(result->module, function(key)); }
+
+  Interner names;
+  types::TypeStore types{names};
+  core::Module core{types};
+  std::optional<Result> result;
+};
+
+size_t countOf(const Function& fn, StmtKind kind) {
+  size_t count = 0;
+  for (const Stmt& s : fn.stmts) count += s.kind == kind;
+  return count;
+}
+
+TEST(Modes, WhatIsOnlyReadIsBorrowed) {
+  Lowered lowered(R"(
+fn first [N] (%x: f64[N]) -> (f64) {
+  %zero = const 0 : i64
+  %v = get %x[%zero] : f64
+  yield %v
+}
+fn second [N] (%y: f64[N]) -> (f64) {
+  %r = call @first %y dims [N] : f64
+  yield %r
+}
+fn update [N] (%z: f64[N], %v2: f64) -> (f64[N]) {
+  %zero2 = const 0 : i64
+  %w = set %z[%zero2] = %v2 : f64[N]
+  yield %w
+}
+)");
+  EXPECT_EQ(lowered.function("first").modes[1], ModeKind::Borrow);
+  EXPECT_EQ(lowered.function("second").modes[1], ModeKind::Borrow);
+  EXPECT_EQ(lowered.function("update").modes[1], ModeKind::Own);
+  EXPECT_EQ(countOf(lowered.function("update"), StmtKind::EnsureUnique), 1u);
+  EXPECT_EQ(countOf(lowered.function("update"), StmtKind::Retain), 0u);
+  EXPECT_EQ(countOf(lowered.function("second"), StmtKind::Retain), 0u);
+}
+
+TEST(Counts, EachPathDropsWhatItDoesNotUse) {
+  Lowered lowered(R"(
+fn choose (%c: bool, %n: i64) -> (i64[4]) {
+  %x = zero : i64[4]
+  %y = zero : i64[4]
+  %zero = const 0 : i64
+  %x2 = set %x[%zero] = %n : i64[4]
+  %r = if %c {
+    yield %x2
+  } {
+    yield %y
+  } : i64[4]
+  yield %r
+}
+)");
+  EXPECT_EQ(countOf(lowered.function("choose"), StmtKind::Drop), 2u) << lowered.text("choose");
+  EXPECT_EQ(countOf(lowered.function("choose"), StmtKind::Retain), 0u);
+}
+
+TEST(Kernels, HoldNestsWithoutAllocation) {
+  Lowered lowered(R"(
+fn scale [N, M] (%x: f64[N, M], %s: f64) -> (f64[N, M]) {
+  %r = nest (%i: N) -> collect[i] {
+    %row = nest (%j: M) -> collect[j] {
+      %a = get %x[%i, %j] : f64
+      %b = mul %a, %s : f64
+      yield %b
+    } : f64[M]
+    yield %row
+  } : f64[N, M]
+  yield %r
+}
+)");
+  EXPECT_EQ(lowered.function("scale.loop0").kind, FunctionKind::Kernel) << lowered.text("scale.loop0");
+  EXPECT_EQ(countOf(lowered.function("scale"), StmtKind::Launch), 1u);
+  EXPECT_EQ(countOf(lowered.function("scale"), StmtKind::AllocArray), 1u);
+}
+
+TEST(Kernels, ABodyThatAllocatesIsAChunk) {
+  Lowered lowered(R"(
+fn names [N] (%x: i64[N]) -> ({str}[N]) {
+  %r = nest (%i: N) -> collect[i] {
+    %a = get %x[%i] : i64
+    %b = format "" %a : str
+    yield %b
+  } : {str}[N]
+  yield %r
+}
+)");
+  EXPECT_EQ(lowered.function("names.loop0").kind, FunctionKind::Chunk);
+}
+
+TEST(Kernels, AccumulatorsRunInOrder) {
+  Lowered lowered(R"(
+fn histogram [N] (%x: i64[N], %h: f64[8]) -> (f64[8]) {
+  %g = nest (%i: N) -> accs (%a = %h) {
+    %k = get %x[%i] : i64
+    %one = const 1.0 : f64
+    %b = add_at %a[%k] += %one : acc f64[8]
+    yield %b
+  } : f64[8]
+  yield %g
+}
+)");
+  EXPECT_EQ(countOf(lowered.function("histogram"), StmtKind::Launch), 0u);
+  EXPECT_EQ(countOf(lowered.function("histogram"), StmtKind::Retain), 0u) << lowered.text("histogram");
+}
+
+TEST(Views, ARowThatIsOnlyReadIsNotCopied) {
+  Lowered lowered(R"(
+fn rows [N, M] (%x: f64[N, M]) -> (f64[N]) {
+  %r = nest (%i: N) -> collect[i] {
+    %row = get %x[%i] : f64[M]
+    %s = nest (%j: M) -> keep[] sum chain {
+      %a = get %row[%j] : f64
+      yield %a
+    } : f64
+    yield %s
+  } : f64[N]
+  yield %r
+}
+)");
+  EXPECT_EQ(lowered.function("rows.loop0").kind, FunctionKind::Kernel) << lowered.text("rows.loop0");
+}
+
+TEST(Views, ARowOfAnArrayThatIsUpdatedIsACopyOfTheRow) {
+  Lowered lowered(R"(
+fn step [N, M] (%x: f64[N, M], %i: i64, %v: f64) -> (f64[N, M], f64) {
+  %row = get %x[%i] : f64[M]
+  %y = set %x[%i, %i] = %v : f64[N, M]
+  %a = get %row[%i] : f64
+  yield %y, %a
+}
+)");
+  EXPECT_EQ(countOf(lowered.function("step"), StmtKind::AllocArray), 1u);
+  EXPECT_EQ(countOf(lowered.function("step"), StmtKind::Retain), 0u) << lowered.text("step");
+}
+
+TEST(Refused, ComplexNumbersWithTheirType) {
+  Lowered lowered(R"(
+fn twice (%z: c128) -> (c128) {
+  %w = add %z, %z : c128
+  yield %w
+}
+)");
+  ASSERT_TRUE(lowered.result->error);
+  EXPECT_NE(lowered.result->error->what.find("c128"), std::string::npos);
+}
+
+TEST(Verifier, FindsALeak) {
+  Lowered lowered(R"(
+fn choose (%n: i64) -> (i64) {
+  %x = zero : i64[4]
+  %zero = const 0 : i64
+  %r = get %x[%zero] : i64
+  yield %r
+}
+)");
+  Function& fn = lowered.result->module.functions[FunctionId(0)];
+  std::vector<StmtId>& stmts = fn.regions[fn.body].stmts;
+  std::erase_if(stmts, [&](StmtId s) { return fn.stmts[s].kind == StmtKind::Drop; });
+  EXPECT_NE(verify(lowered.result->module, true).find("owners left"), std::string::npos);
+}
+
+} // namespace
+} // namespace melix::loops
