@@ -1,0 +1,146 @@
+// Checks, panics, builtins.
+#include "core/build.h"
+#include "interp/steps.h"
+
+#include <cmath>
+
+namespace melix::interp {
+
+template <class T> static const T& extraOf(const Instr* in) { return *static_cast<const T*>(in->extra); }
+
+static bool fits(TypeKind from, TypeKind to, Slot v) {
+  if (types::isFloatKind(to)) return true;
+  unsigned width = types::scalarBits(to);
+  bool isSigned = types::scalarClass(to) == types::ScalarClass::SInt;
+  if (types::isFloatKind(from)) {
+    double x = std::trunc(core::floatValue(from, v.u));
+    double end = std::ldexp(1.0, static_cast<int>(width) - (isSigned ? 1 : 0));
+    return x < end && x >= (isSigned ? -end : 0.0);
+  }
+  if (to == TypeKind::Bool) return v.u <= 1;
+  if (to == TypeKind::Char) return v.u < 0xd800 || (v.u >= 0xe000 && v.u < 0x110000);
+  bool negative = types::scalarClass(from) == types::ScalarClass::SInt && v.i < 0;
+  if (negative) return isSigned && (width == 64 || v.i >= -(int64_t(1) << (width - 1)));
+  unsigned bits = isSigned ? width - 1 : width;
+  return bits >= 64 || v.u >> bits == 0;
+}
+
+static bool holds(const CheckExtra& x, TypeKind target, const std::vector<Slot>& v, const std::vector<int64_t>& d) {
+  switch (x.check.kind) {
+  case core::CheckKind::Index: return v[0].i >= 0 && v[0].i < d[0];
+  case core::CheckKind::ListIndex: return v[0].i >= 0 && v[0].i < v[1].i;
+  case core::CheckKind::Slice: return v[0].i >= 0 && v[0].i <= v[1].i && v[1].i <= d[0];
+  case core::CheckKind::DimEqual: return d[0] == d[1];
+  case core::CheckKind::DimNonNegative: return d[0] >= 0;
+  case core::CheckKind::Divisor: return v[0].u != 0;
+  case core::CheckKind::DivideOverflow: {
+    unsigned width = types::scalarBits(x.kinds[0]);
+    bool isSigned = types::scalarClass(x.kinds[0]) == types::ScalarClass::SInt;
+    int64_t smallest = width == 64 ? INT64_MIN : -(int64_t(1) << (width - 1));
+    return !isSigned || v[0].i != smallest || v[1].i != -1;
+  }
+  case core::CheckKind::Exponent: return types::scalarClass(x.kinds[0]) == types::ScalarClass::UInt || v[0].i >= 0;
+  case core::CheckKind::Converts: return fits(x.kinds[0], target, v[0]);
+  case core::CheckKind::NotEmpty: return d[0] > 0;
+  case core::CheckKind::Assert: return v[0].u != 0;
+  }
+  return true;
+}
+
+static std::string numberText(TypeKind kind, Slot s) {
+  switch (types::scalarClass(kind)) {
+  case types::ScalarClass::SInt: return std::to_string(s.i);
+  case types::ScalarClass::Bool: return s.u ? "true" : "false";
+  default: return std::to_string(s.u);
+  }
+}
+
+static std::string messageOf(const CheckExtra& x, const std::vector<Slot>& v, const std::vector<int64_t>& d) {
+  constexpr std::string_view messages[] = {
+#define CHECK(Kind, Name, Message) Message,
+#include "core/checks.def"
+  };
+  if (x.check.kind == core::CheckKind::Assert && v.size() == 2) return static_cast<const Str*>(v[1].o)->text;
+  std::string_view pattern = messages[static_cast<size_t>(x.check.kind)];
+  std::string out;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '{') {
+      out += pattern[i];
+      continue;
+    }
+    size_t end = pattern.find('}', i);
+    std::string_view name = pattern.substr(i + 1, end - i - 1);
+    i = end;
+    if (name == "text") {
+      out += x.check.text;
+      continue;
+    }
+    auto k = static_cast<size_t>(name[0] - '0');
+    out += k < v.size() ? numberText(x.kinds[k], v[k]) : std::to_string(d[k - v.size()]);
+  }
+  return out;
+}
+
+const Instr* runCheck(Frame& f, const Instr* in) {
+  const auto& x = extraOf<CheckExtra>(in);
+  // The frequent one, without ado.
+  if (x.check.kind == core::CheckKind::Index) {
+    if (f.r[x.operands[0]].u < f.r[x.dims[0]].u) return in + 1;
+  }
+  std::vector<Slot> v;
+  std::vector<int64_t> d;
+  for (uint32_t r : x.operands) v.push_back(f.r[r]);
+  for (uint32_t r : x.dims) d.push_back(f.r[r].i);
+  TypeKind target = x.check.type.valid() ? f.machine->program.module().types.kind(x.check.type) : TypeKind::Error;
+  if (holds(x, target, v, d)) return in + 1;
+  return f.machine->fail(f, in, messageOf(x, v, d));
+}
+
+const Instr* runPanic(Frame& f, const Instr* in) {
+  return f.machine->fail(f, in, static_cast<const Str*>(f.r[in->a].o)->text);
+}
+
+static Value share(TypeKind kind, Slot s) {
+  if (isObject(kind)) retain(s.o);
+  return Value(kind, s);
+}
+
+const Instr* runBuiltin(Frame& f, const Instr* in) {
+  const auto& x = extraOf<BuiltinExtra>(in);
+  const types::TypeStore& types = f.machine->program.module().types;
+  const Hooks& h = f.machine->program.hooks();
+  if (!h.builtin) return f.machine->fail(f, in, "`" + std::string(ops::builtinName(x.builtin)) + "` is not available here");
+  std::vector<Value> args;
+  for (size_t k = 0; k < x.args.size(); ++k) args.push_back(share(slotKind(types, x.argTypes[k]), f.r[x.args[k]]));
+  std::vector<int64_t> dims;
+  for (uint32_t r : x.dims) dims.push_back(f.r[r].i);
+  BuiltinCall call{types, x.argTypes, x.resultTypes, args, dims, {}, {}, {}};
+  h.builtin(x.builtin, call);
+  if (!call.panic.empty()) return f.machine->fail(f, in, std::move(call.panic));
+  if (call.results.size() != x.results.size() || call.resultDims.size() != x.dimResults.size())
+    return f.machine->fail(f, in, "`" + std::string(ops::builtinName(x.builtin)) + "` gave a wrong number of results");
+  for (size_t k = 0; k < x.dimResults.size(); ++k) f.r[x.dimResults[k]].i = call.resultDims[k];
+  for (size_t k = 0; k < x.results.size(); ++k) {
+    if (isObject(call.results[k].kind())) putObject(f, x.results[k], call.results[k].takeSlot().o);
+    else f.r[x.results[k]] = call.results[k].slot();
+  }
+  return in + 1;
+}
+
+const Instr* runFormat(Frame& f, const Instr* in) {
+  const auto& x = extraOf<FormatExtra>(in);
+  const Hooks& h = f.machine->program.hooks();
+  if (!h.format) return f.machine->fail(f, in, "formatting is not available here");
+  Value v = share(static_cast<TypeKind>(in->d), f.r[in->b]);
+  putObject(f, in->a, new Str(h.format(f.machine->program.module().types, x.type, v, x.attr)));
+  return in + 1;
+}
+
+const Instr* runDebug(Frame& f, const Instr* in) {
+  const auto& x = extraOf<FormatExtra>(in);
+  const Hooks& h = f.machine->program.hooks();
+  if (h.debug) h.debug(f.machine->program.module().types, x.type, share(static_cast<TypeKind>(in->d), f.r[in->b]));
+  return in + 1;
+}
+
+} // namespace melix::interp

@@ -1,0 +1,78 @@
+#pragma once
+// The interpreter of Core: it defines what programs mean, bit for bit.
+
+#include "core/ir.h"
+#include "interp/value.h"
+
+#include <functional>
+
+namespace melix::interp {
+
+/// A call of a builtin: arguments are borrowed; results have the kinds of `resultTypes`.
+struct BuiltinCall {
+  const types::TypeStore& types;
+  std::span<const types::TypeId> argumentTypes, resultTypes;
+  std::span<const Value> arguments;
+  std::span<const int64_t> dims; ///< of the op, evaluated
+  std::vector<Value> results;
+  std::vector<int64_t> resultDims; ///< for each dimension the op defines
+  std::string panic;               ///< not empty: the call panics
+};
+
+/// What the interpreter gets from outside; anything missing panics when it is needed.
+struct Hooks {
+  std::function<void(ops::BuiltinKind, BuiltinCall&)> builtin;
+  std::function<std::string(const types::TypeStore&, types::TypeId, const Value&, const core::FormatAttr&)> format;
+  std::function<void(const types::TypeStore&, types::TypeId, const Value&)> debug;
+  /// Elementary functions whose body the module lacks.
+  std::function<std::optional<double>(ops::MathKind, TypeKind, double, double)> math;
+  /// Polled at calls and loop back-edges; true stops the run with a panic.
+  std::function<bool()> interrupted;
+  uint64_t maxSteps = 0; ///< calls and loop iterations allowed; 0: any number
+};
+
+struct PanicFrame {
+  std::string function;
+  core::LocId loc; ///< the panic, then the calls, innermost first
+};
+struct Panic {
+  std::string message;
+  std::vector<PanicFrame> trace;
+};
+
+struct RunResult {
+  bool panicked = false;
+  std::vector<Value> values;
+  std::vector<int64_t> dims; ///< the function's result dims
+  Panic panic;
+};
+
+struct Code;
+
+/// A module made ready to run: functions become code when first called.
+class Program {
+public:
+  explicit Program(const core::Module& module, Hooks hooks = {});
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  /// Calls a function; `dims` are its dimension arguments. Runs on a stack of its own.
+  RunResult run(core::FunctionId f, std::vector<Value> args, std::vector<int64_t> dims = {});
+
+  const core::Module& module() const { return module_; }
+  const Hooks& hooks() const { return hooks_; }
+  const Code& code(core::FunctionId f);
+
+private:
+  const core::Module& module_;
+  Hooks hooks_;
+  std::vector<std::unique_ptr<Code>> codes_;
+};
+
+/// Dimension arguments of `f` that agree with the sizes of the arguments; 0 where they do not tell.
+std::vector<int64_t> dimsOfArguments(const core::Module& m, core::FunctionId f, std::span<const Value> args);
+
+inline constexpr unsigned maxCallDepth = 100000;
+
+} // namespace melix::interp

@@ -1,0 +1,377 @@
+#include "interp/steps.h"
+
+#include "core/build.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace melix::interp {
+
+const Instr* Machine::fail(Frame& f, const Instr* in, std::string message) {
+  if (!panicked) {
+    panicked = true;
+    panic.message = std::move(message);
+  }
+  const core::Function& fn = program.module().functions[f.code->function];
+  panic.trace.push_back({fn.name, f.code->locs[static_cast<size_t>(in - f.code->instrs.data())]});
+  return nullptr;
+}
+
+static const Instr* at(Frame& f, uint32_t target) { return f.code->instrs.data() + target; }
+template <class T> static const T& extraOf(const Instr* in) { return *static_cast<const T*>(in->extra); }
+
+static void put(Frame& f, uint32_t reg, TypeKind kind, Slot owned) {
+  if (isObject(kind)) putObject(f, reg, owned.o);
+  else f.r[reg] = owned;
+}
+static Slot taken(Frame& f, uint32_t operand, TypeKind kind) { return isObject(kind) ? take(f, operand) : peek(f, operand); }
+
+// --- moving and control -------------------------------------------------------------------------------------------
+
+const Instr* runMove(Frame& f, const Instr* in) {
+  f.r[in->a] = f.r[in->b];
+  return in + 1;
+}
+
+const Instr* runMoveObject(Frame& f, const Instr* in) {
+  Slot s = take(f, in->b);
+  putObject(f, in->a, s.o);
+  return in + 1;
+}
+
+const Instr* runDrop(Frame& f, const Instr* in) {
+  putObject(f, in->a, nullptr);
+  return in + 1;
+}
+
+const Instr* runReturn(Frame& f, const Instr* in) {
+  const auto& x = extraOf<RegsExtra>(in);
+  for (size_t k = 0; k < x.regs.size(); ++k) f.results->push_back(taken(f, x.regs[k], x.kinds[k]));
+  return nullptr;
+}
+
+const Instr* runRefuse(Frame& f, const Instr* in) { return f.machine->fail(f, in, extraOf<MessageExtra>(in).text); }
+const Instr* runJump(Frame& f, const Instr* in) { return at(f, in->a); }
+const Instr* runJumpUnless(Frame& f, const Instr* in) { return f.r[in->a].u ? in + 1 : at(f, in->b); }
+
+/// Counts a call or an iteration against what the host allows.
+static bool mayGoOn(Machine& m) {
+  ++m.steps;
+  const Hooks& h = m.program.hooks();
+  if (h.maxSteps != 0 && m.steps > h.maxSteps) return false;
+  return (m.steps & 0xfff) != 0 || !h.interrupted || !h.interrupted();
+}
+
+const Instr* runLoopBack(Frame& f, const Instr* in) {
+  if (!mayGoOn(*f.machine)) return f.machine->fail(f, in, "interrupted");
+  return at(f, in->a);
+}
+
+const Instr* runForStart(Frame& f, const Instr* in) {
+  f.r[in->a].i = -1;
+  return in + 1;
+}
+
+const Instr* runForNext(Frame& f, const Instr* in) {
+  int64_t i = ++f.r[in->a].i;
+  return i < f.r[in->b].i ? in + 1 : at(f, in->c);
+}
+
+const Instr* runMatch(Frame& f, const Instr* in) {
+  auto* r = static_cast<Record*>(f.r[in->a].o);
+  if (!r) return f.machine->fail(f, in, "an undefined value is matched");
+  return at(f, extraOf<MatchExtra>(in).targets[r->tag]);
+}
+
+const Instr* runCall(Frame& f, const Instr* in) {
+  const auto& x = extraOf<CallExtra>(in);
+  Machine& m = *f.machine;
+  if (m.depth >= maxCallDepth) return m.fail(f, in, "calls are nested more than 100000 deep");
+  if (!mayGoOn(m)) return m.fail(f, in, "interrupted");
+  const Code& code = m.program.code(x.callee);
+  if (m.used + code.regs > m.stackSlots) return m.fail(f, in, "the stack of the interpreter is full");
+  Frame callee{m.stack + m.used, &m, &code, nullptr};
+  std::memcpy(static_cast<void*>(callee.r), code.constants.data(), code.constants.size() * sizeof(Slot));
+  m.used += code.regs;
+  for (size_t k = 0; k < x.args.size(); ++k) callee.r[code.paramRegs[k]] = taken(f, x.args[k], x.argKinds[k]);
+  std::vector<Slot> results;
+  results.reserve(x.results.size());
+  callee.results = &results;
+  ++m.depth;
+  runFrom(callee, code.instrs.data());
+  --m.depth;
+  for (uint32_t r : code.objectRegs) release(callee.r[r].o);
+  m.used -= code.regs;
+  if (m.panicked) return m.fail(f, in, {});
+  for (size_t k = 0; k < x.results.size(); ++k) put(f, x.results[k], x.resultKinds[k], results[k]);
+  return in + 1;
+}
+
+const Instr* runMathHook(Frame& f, const Instr* in) {
+  auto kind = static_cast<ops::MathKind>(in->c & 0xff);
+  auto type = static_cast<TypeKind>(in->c >> 8);
+  const Hooks& h = f.machine->program.hooks();
+  auto number = [&](uint32_t r) { return type == TypeKind::F32 ? static_cast<double>(f.r[r].f) : f.r[r].d; };
+  std::optional<double> v;
+  if (h.math) v = h.math(kind, type, number(in->b), number(in->d));
+  if (!v) return f.machine->fail(f, in, "`" + std::string(ops::mathName(kind)) + "` has no body in this program");
+  f.r[in->a] = type == TypeKind::F32 ? slotOf(static_cast<float>(*v)) : slotOf(*v);
+  return in + 1;
+}
+
+// --- values -------------------------------------------------------------------------------------------------------
+
+const Instr* runSelect(Frame& f, const Instr* in) {
+  f.r[in->a] = f.r[in->b].u ? f.r[in->c] : f.r[in->d];
+  return in + 1;
+}
+
+const Instr* runSelectObject(Frame& f, const Instr* in) {
+  Object* o = f.r[in->b].u ? f.r[in->c].o : f.r[in->d].o;
+  retain(o);
+  putObject(f, in->a, o);
+  return in + 1;
+}
+
+const Instr* runTangent(Frame& f, const Instr* in) {
+  std::string problem;
+  Slot a = take(f, in->b);
+  Slot r = tangentOp(static_cast<TangentOp>(in->d), objectKind, a, peek(f, in->c), problem);
+  putObject(f, in->a, r.o);
+  return problem.empty() ? in + 1 : f.machine->fail(f, in, problem);
+}
+
+const Instr* runRecord(Frame& f, const Instr* in) {
+  const auto& x = extraOf<RegsExtra>(in);
+  auto* r = new Record(in->b, in->c != 0, x.regs.size());
+  for (size_t k = 0; k < x.regs.size(); ++k) {
+    r->kinds[k] = x.kinds[k];
+    r->parts[k] = taken(f, x.regs[k], x.kinds[k]);
+  }
+  putObject(f, in->a, r);
+  return in + 1;
+}
+
+const Instr* runPart(Frame& f, const Instr* in) {
+  Slot s = static_cast<Record*>(peek(f, in->b).o)->parts[in->c];
+  if (in->d) {
+    retain(s.o);
+    putObject(f, in->a, s.o);
+  } else {
+    f.r[in->a] = s;
+  }
+  return in + 1;
+}
+
+const Instr* runNewArray(Frame& f, const Instr* in) {
+  const auto& x = extraOf<RegsExtra>(in);
+  int64_t dims[maxRank];
+  for (size_t k = 0; k < x.dims.size(); ++k) {
+    dims[k] = f.r[x.dims[k]].i;
+    if (dims[k] < 0) return f.machine->fail(f, in, "a dimension is " + std::to_string(dims[k]));
+  }
+  putObject(f, in->a, new Array(x.element, {dims, x.dims.size()}));
+  return in + 1;
+}
+
+const Instr* runFillZero(Frame& f, const Instr* in) {
+  auto* a = static_cast<Array*>(f.r[in->a].o);
+  for (int64_t k = 0; k < a->count; ++k) {
+    retain(f.r[in->b].o);
+    a->put(k, f.r[in->b]);
+  }
+  return in + 1;
+}
+
+/// Copies `n` elements of `from` to index `at` of `to`, sharing objects. An undefined source leaves zeros.
+static void copyElements(Array* to, int64_t at, const Array* from) {
+  if (!from) return;
+  if (!isObject(to->element)) {
+    std::memcpy(to->data + at * to->elementBytes, from->data, static_cast<size_t>(from->count) * from->elementBytes);
+    return;
+  }
+  for (int64_t k = 0; k < from->count; ++k) {
+    Slot s = from->at(k);
+    retain(s.o);
+    to->put(at + k, s);
+  }
+}
+
+const Instr* runArrayOf(Frame& f, const Instr* in) {
+  const auto& x = extraOf<RegsExtra>(in);
+  const Instr* next = runNewArray(f, in);
+  if (!next) return nullptr;
+  auto* a = static_cast<Array*>(f.r[in->a].o);
+  bool rows = in->c != 0;
+  for (size_t k = 0; k < x.regs.size(); ++k) {
+    auto index = static_cast<int64_t>(k);
+    if (!rows) {
+      a->put(index, taken(f, x.regs[k], x.element));
+      continue;
+    }
+    auto* row = static_cast<const Array*>(peek(f, x.regs[k]).o);
+    copyElements(a, index * (a->count / static_cast<int64_t>(x.regs.size())), row);
+    if (x.regs[k] & moveBit) putObject(f, x.regs[k] & ~moveBit, nullptr);
+  }
+  return next;
+}
+
+const Instr* runPutRow(Frame& f, const Instr* in) {
+  auto* a = static_cast<Array*>(f.r[in->a].o);
+  int64_t row = f.r[in->b].i;
+  auto kind = static_cast<TypeKind>(in->d);
+  if (kind == TypeKind::Array) {
+    auto* from = static_cast<const Array*>(f.r[in->c].o);
+    copyElements(a, a->dims[0] > 0 ? row * (a->count / a->dims[0]) : 0, from);
+    return in + 1;
+  }
+  Slot s = f.r[in->c];
+  if (isObject(kind)) retain(s.o);
+  a->put(row, s);
+  return in + 1;
+}
+
+const Instr* runReshape(Frame& f, const Instr* in) {
+  const auto& x = extraOf<RegsExtra>(in);
+  auto* a = static_cast<Array*>(makeUnique(take(f, in->b).o));
+  putObject(f, in->a, a);
+  int64_t count = 1;
+  for (uint32_t r : x.dims) count *= f.r[r].i;
+  if (count != a->count) return f.machine->fail(f, in, "a reshape changes the number of elements");
+  a->rank = static_cast<uint8_t>(x.dims.size());
+  for (size_t k = 0; k < x.dims.size(); ++k) a->dims[k] = f.r[x.dims[k]].i;
+  return in + 1;
+}
+
+// --- lists --------------------------------------------------------------------------------------------------------
+
+const Instr* runNewList(Frame& f, const Instr* in) {
+  const auto& x = extraOf<RegsExtra>(in);
+  auto* l = new List(x.element);
+  for (uint32_t r : x.regs) l->items.push_back(taken(f, r, x.element));
+  putObject(f, in->a, l);
+  return in + 1;
+}
+
+const Instr* runPush(Frame& f, const Instr* in) {
+  auto kind = static_cast<TypeKind>(in->d);
+  Slot value = taken(f, in->c, kind);
+  auto* l = static_cast<List*>(makeUnique(take(f, in->b).o));
+  l->items.push_back(value);
+  putObject(f, in->a, l);
+  return in + 1;
+}
+
+const Instr* runPop(Frame& f, const Instr* in) {
+  auto* l = static_cast<List*>(makeUnique(take(f, in->c).o));
+  if (l->items.empty()) {
+    release(l);
+    return f.machine->fail(f, in, "pop of an empty list");
+  }
+  Slot last = l->items.back();
+  l->items.pop_back();
+  put(f, in->a, static_cast<TypeKind>(in->d), last);
+  putObject(f, in->b, l);
+  return in + 1;
+}
+
+const Instr* runLength(Frame& f, const Instr* in) {
+  const Object* o = f.r[in->b].o;
+  size_t n = o->kind == ObjectKind::List ? static_cast<const List*>(o)->items.size() : static_cast<const Str*>(o)->text.size();
+  f.r[in->a].i = static_cast<int64_t>(n);
+  return in + 1;
+}
+
+const Instr* runToArray(Frame& f, const Instr* in) {
+  const auto& x = extraOf<RegsExtra>(in);
+  const Instr* next = runNewArray(f, in);
+  if (!next) return nullptr;
+  auto* a = static_cast<Array*>(f.r[in->a].o);
+  auto* l = static_cast<const List*>(f.r[in->b].o);
+  bool rows = isObject(l->element) && !l->items.empty() && l->items[0].o && l->items[0].o->kind == ObjectKind::Array && x.dims.size() > 1;
+  for (size_t k = 0; k < l->items.size(); ++k) {
+    Slot s = l->items[k];
+    if (rows) {
+      copyElements(a, static_cast<int64_t>(k) * (a->count / a->dims[0]), static_cast<const Array*>(s.o));
+      continue;
+    }
+    if (isObject(l->element)) retain(s.o);
+    a->put(static_cast<int64_t>(k), s);
+  }
+  return next;
+}
+
+const Instr* runToList(Frame& f, const Instr* in) {
+  const auto& x = extraOf<RegsExtra>(in);
+  auto* a = static_cast<const Array*>(f.r[in->b].o);
+  auto* l = new List(x.element);
+  for (int64_t k = 0; k < a->dims[0]; ++k) {
+    if (in->c) {
+      auto* row = new Array(a->element, {a->dims + 1, static_cast<size_t>(a->rank - 1)});
+      for (int64_t e = 0; e < row->count; ++e) {
+        Slot s = a->at(k * row->count + e);
+        if (isObject(a->element)) retain(s.o);
+        row->put(e, s);
+      }
+      Slot s;
+      s.o = row;
+      l->items.push_back(s);
+      continue;
+    }
+    Slot s = a->at(k);
+    if (isObject(a->element)) retain(s.o);
+    l->items.push_back(s);
+  }
+  putObject(f, in->a, l);
+  return in + 1;
+}
+
+// --- order --------------------------------------------------------------------------------------------------------
+
+/// Strictly before; NaN is behind everything.
+static bool isBefore(TypeKind kind, Slot a, Slot b) {
+  if (isObject(kind)) return static_cast<Str*>(a.o)->text < static_cast<Str*>(b.o)->text;
+  if (types::isFloatKind(kind)) {
+    double x = core::floatValue(kind, a.u), y = core::floatValue(kind, b.u);
+    if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+    return x < y;
+  }
+  return types::scalarClass(kind) == types::ScalarClass::SInt ? a.i < b.i : a.u < b.u;
+}
+
+const Instr* runArgSort(Frame& f, const Instr* in) {
+  auto* a = static_cast<const Array*>(f.r[in->b].o);
+  std::vector<int64_t> order(static_cast<size_t>(a->count));
+  for (size_t k = 0; k < order.size(); ++k) order[k] = static_cast<int64_t>(k);
+  auto isNan = [&](Slot s) { return types::isFloatKind(a->element) && std::isnan(core::floatValue(a->element, s.u)); };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) {
+    Slot x = a->at(p), y = a->at(q);
+    if (in->c == 0 || isNan(x) || isNan(y)) return isBefore(a->element, x, y);
+    return isBefore(a->element, y, x);
+  });
+  putObject(f, in->a, new Array(TypeKind::I64, {a->dims, 1}));
+  std::memcpy(static_cast<Array*>(f.r[in->a].o)->data, order.data(), order.size() * 8);
+  return in + 1;
+}
+
+const Instr* runCompareText(Frame& f, const Instr* in) {
+  int c = static_cast<Str*>(f.r[in->b].o)->text.compare(static_cast<Str*>(f.r[in->c].o)->text);
+  bool r = false;
+  switch (static_cast<ops::CmpKind>(in->d)) {
+  case ops::CmpKind::Eq: r = c == 0; break;
+  case ops::CmpKind::Ne: r = c != 0; break;
+  case ops::CmpKind::Lt: r = c < 0; break;
+  case ops::CmpKind::Le: r = c <= 0; break;
+  case ops::CmpKind::Gt: r = c > 0; break;
+  case ops::CmpKind::Ge: r = c >= 0; break;
+  }
+  f.r[in->a].u = r;
+  return in + 1;
+}
+
+const Instr* runRealDim(Frame& f, const Instr* in) {
+  f.r[in->a].i = std::max<int64_t>(f.r[in->b].i, 0);
+  return in + 1;
+}
+
+} // namespace melix::interp

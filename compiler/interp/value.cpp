@@ -1,0 +1,259 @@
+#include "interp/value.h"
+
+#include "core/build.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <new>
+
+namespace melix::interp {
+
+static int64_t live = 0;
+int64_t liveObjects() { return live; }
+
+Object::Object(ObjectKind k) : kind(k) { ++live; }
+Object::~Object() { --live; }
+
+TypeKind slotKind(const types::TypeStore& types, types::TypeId type) {
+  TypeKind k = types.kind(type);
+  if (k == TypeKind::Exit) return TypeKind::U64;
+  return types::scalarClass(k) == types::ScalarClass::None ? objectKind : k;
+}
+
+unsigned slotBytes(TypeKind kind) { return isObject(kind) ? 8 : types::scalarBits(kind) / 8; }
+
+Slot slotOfBits(TypeKind kind, uint64_t bits) {
+  Slot s;
+  unsigned width = types::scalarBits(kind);
+  s.u = bits;
+  if (types::scalarClass(kind) == types::ScalarClass::SInt) s.i = static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
+  else if (width > 0 && width < 64) s.u = bits & ((uint64_t(1) << width) - 1);
+  return s;
+}
+
+template <class T> static uint64_t load(const char* from) {
+  T v;
+  std::memcpy(&v, from, sizeof v);
+  return static_cast<uint64_t>(v);
+}
+
+Slot loadSlot(TypeKind kind, const char* from) {
+  Slot s;
+  switch (kind) {
+  case TypeKind::I8: s.u = load<int8_t>(from); break;
+  case TypeKind::I16: s.u = load<int16_t>(from); break;
+  case TypeKind::I32: s.u = load<int32_t>(from); break;
+  default:
+    switch (slotBytes(kind)) {
+    case 1: s.u = load<uint8_t>(from); break;
+    case 2: s.u = load<uint16_t>(from); break;
+    case 4: s.u = load<uint32_t>(from); break;
+    default: s.u = load<uint64_t>(from); break;
+    }
+  }
+  return s;
+}
+
+void storeSlot(TypeKind kind, char* to, Slot value) { std::memcpy(to, &value, slotBytes(kind)); }
+
+Array::Array(TypeKind e, std::span<const int64_t> extents) : Object(ObjectKind::Array), element(e) {
+  assert(extents.size() <= maxRank && "arrays of higher rank are refused when code is made");
+  elementBytes = static_cast<uint8_t>(slotBytes(e));
+  rank = static_cast<uint8_t>(extents.size());
+  for (size_t k = 0; k < extents.size(); ++k) {
+    dims[k] = extents[k] < 0 ? 0 : extents[k];
+    count *= dims[k];
+  }
+  data = static_cast<char*>(std::calloc(static_cast<size_t>(count) * elementBytes + 1, 1));
+  if (!data) std::abort();
+}
+
+Array::~Array() { std::free(data); }
+
+Slot Array::at(int64_t index) const { return loadSlot(element, data + index * elementBytes); }
+
+void Array::put(int64_t index, Slot value) {
+  char* place = data + index * elementBytes;
+  if (isObject(element)) release(loadSlot(element, place).o);
+  storeSlot(element, place, value);
+}
+
+// --- ownership ----------------------------------------------------------------------------------------------------
+
+template <class Visit> static void forEachPart(const Object* o, Visit visit) {
+  switch (o->kind) {
+  case ObjectKind::Array: {
+    auto* a = static_cast<const Array*>(o);
+    if (isObject(a->element))
+      for (int64_t k = 0; k < a->count; ++k) visit(a->at(k).o);
+    break;
+  }
+  case ObjectKind::Record: {
+    auto* r = static_cast<const Record*>(o);
+    for (size_t k = 0; k < r->parts.size(); ++k)
+      if (isObject(r->kinds[k])) visit(r->parts[k].o);
+    break;
+  }
+  case ObjectKind::List: {
+    auto* l = static_cast<const List*>(o);
+    if (isObject(l->element))
+      for (Slot s : l->items) visit(s.o);
+    break;
+  }
+  case ObjectKind::Str:
+  case ObjectKind::Hidden: break;
+  }
+}
+
+void destroy(Object* first) {
+  // A worklist: structures may be deeper than the stack.
+  std::vector<Object*> queue{first};
+  while (!queue.empty()) {
+    Object* o = queue.back();
+    queue.pop_back();
+    forEachPart(o, [&](Object* part) {
+      if (part && --part->refs == 0) queue.push_back(part);
+    });
+    delete o;
+  }
+}
+
+Object* shallowCopy(const Object* o) {
+  Object* copy = nullptr;
+  switch (o->kind) {
+  case ObjectKind::Array: {
+    auto* a = static_cast<const Array*>(o);
+    auto* c = new Array(a->element, {a->dims, a->rank});
+    std::memcpy(c->data, a->data, static_cast<size_t>(a->count) * a->elementBytes);
+    copy = c;
+    break;
+  }
+  case ObjectKind::Record: {
+    auto* r = static_cast<const Record*>(o);
+    auto* c = new Record(r->tag, r->isEnum, 0);
+    c->parts = r->parts;
+    c->kinds = r->kinds;
+    copy = c;
+    break;
+  }
+  case ObjectKind::List: {
+    auto* l = static_cast<const List*>(o);
+    auto* c = new List(l->element);
+    c->items = l->items;
+    copy = c;
+    break;
+  }
+  case ObjectKind::Str: copy = new Str(static_cast<const Str*>(o)->text); break;
+  case ObjectKind::Hidden: std::abort();
+  }
+  forEachPart(copy, [](Object* part) { retain(part); });
+  return copy;
+}
+
+Object* makeUnique(Object* o) {
+  if (o->refs == 1) return o;
+  Object* copy = shallowCopy(o);
+  release(o);
+  return copy;
+}
+
+// --- tangents -----------------------------------------------------------------------------------------------------
+
+template <class T> static T floatOp(TangentOp op, T a, T b) {
+  return op == TangentOp::Add ? a + b : op == TangentOp::Sub ? a - b : -a;
+}
+
+static Slot scalarTangent(TangentOp op, TypeKind kind, Slot a, Slot b) {
+  Slot r;
+  r.u = 0;
+  if (kind == TypeKind::F32) {
+    r.f = floatOp(op, a.f, b.f);
+  } else if (kind == TypeKind::F64) {
+    r.d = floatOp(op, a.d, b.d);
+  } else if (types::isFloatKind(kind)) {
+    auto x = static_cast<float>(core::floatValue(kind, a.u)), y = static_cast<float>(core::floatValue(kind, b.u));
+    r.u = core::floatBits(kind, static_cast<double>(floatOp(op, x, y)));
+  } else {
+    r = slotOfBits(kind, op == TangentOp::Add ? a.u + b.u : op == TangentOp::Sub ? a.u - b.u : 0 - a.u);
+  }
+  return r;
+}
+
+static Slot nullSlot() {
+  Slot s;
+  s.o = nullptr;
+  return s;
+}
+
+static Slot arrayTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
+  auto* x = static_cast<Array*>(makeUnique(a.o));
+  auto* y = op == TangentOp::Neg ? nullptr : static_cast<const Array*>(b.o);
+  a.o = x;
+  if (y && y->count != x->count) {
+    problem = "arrays of different sizes are added";
+    return a;
+  }
+  for (int64_t k = 0; k < x->count && problem.empty(); ++k) {
+    Slot old = x->at(k), other = y ? y->at(k) : nullSlot();
+    if (!isObject(x->element)) {
+      storeSlot(x->element, x->data + k * x->elementBytes, scalarTangent(op, x->element, old, other));
+      continue;
+    }
+    storeSlot(x->element, x->data + k * x->elementBytes, nullSlot());
+    storeSlot(x->element, x->data + k * x->elementBytes, tangentOp(op, objectKind, old, other, problem));
+  }
+  return a;
+}
+
+static Slot recordTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
+  auto* y = op == TangentOp::Neg ? nullptr : static_cast<const Record*>(b.o);
+  auto* old = static_cast<Record*>(a.o);
+  // A tangent of an enum is `zero` (case 0) or that of one case.
+  if (y && y->isEnum && y->tag != old->tag) {
+    if (y->tag == 0) return a;
+    if (old->tag != 0) {
+      problem = "tangents of different cases are added";
+      return a;
+    }
+    release(a.o);
+    retain(b.o);
+    return op == TangentOp::Sub ? tangentOp(TangentOp::Neg, objectKind, b, nullSlot(), problem) : b;
+  }
+  auto* x = static_cast<Record*>(makeUnique(a.o));
+  a.o = x;
+  for (size_t k = 0; k < x->parts.size() && problem.empty(); ++k) {
+    Slot part = x->parts[k];
+    if (isObject(x->kinds[k])) x->parts[k].o = nullptr;
+    x->parts[k] = tangentOp(op, x->kinds[k], part, y ? y->parts[k] : nullSlot(), problem);
+  }
+  return a;
+}
+
+static Slot listTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
+  auto* x = static_cast<List*>(makeUnique(a.o));
+  auto* y = op == TangentOp::Neg ? nullptr : static_cast<const List*>(b.o);
+  a.o = x;
+  if (y && y->items.size() != x->items.size()) {
+    problem = "tangents of lists of different lengths are added";
+    return a;
+  }
+  for (size_t k = 0; k < x->items.size() && problem.empty(); ++k) {
+    Slot item = x->items[k];
+    if (isObject(x->element)) x->items[k].o = nullptr;
+    x->items[k] = tangentOp(op, x->element, item, y ? y->items[k] : nullSlot(), problem);
+  }
+  return a;
+}
+
+Slot tangentOp(TangentOp op, TypeKind kind, Slot a, Slot b, std::string& problem) {
+  if (!isObject(kind)) return scalarTangent(op, kind, a, b);
+  if (!a.o || (op != TangentOp::Neg && !b.o)) return a;
+  switch (a.o->kind) {
+  case ObjectKind::Array: return arrayTangent(op, a, b, problem);
+  case ObjectKind::Record: return recordTangent(op, a, b, problem);
+  case ObjectKind::List: return listTangent(op, a, b, problem);
+  default: return a;
+  }
+}
+
+} // namespace melix::interp

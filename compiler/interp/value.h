@@ -1,0 +1,177 @@
+#pragma once
+// Values of the interpreter: a scalar in 64 bits, or a counted object. They know the kinds of their parts, so they can
+// be printed, compared and added without their types.
+
+#include "types/types.h"
+
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace melix::interp {
+
+using types::TypeKind;
+
+struct Object;
+
+/// Scalars lie in the low bits: signed integers sign-extended, all else zero-extended (floats as their bits).
+union Slot {
+  uint64_t u;
+  int64_t i;
+  double d;
+  float f;
+  Object* o;
+};
+
+/// What a slot holds: the kind of a scalar, or `objectKind` for a counted object (which may be null: undefined).
+inline constexpr TypeKind objectKind = TypeKind::Tuple;
+inline bool isObject(TypeKind k) { return k == objectKind; }
+/// How values of a type are held.
+TypeKind slotKind(const types::TypeStore& types, types::TypeId type);
+
+enum class ObjectKind : uint8_t { Array, Record, List, Str, Hidden };
+
+struct Object {
+  uint32_t refs = 1;
+  ObjectKind kind;
+  explicit Object(ObjectKind k);
+  virtual ~Object();
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+};
+
+inline constexpr unsigned maxRank = 8;
+
+/// Dense, row-major. Elements are scalars at their natural size, or objects as slots.
+struct Array : Object {
+  TypeKind element;
+  uint8_t elementBytes;
+  uint8_t rank = 0;
+  int64_t count = 1;
+  int64_t dims[maxRank];
+  char* data;
+  /// Zeroed: null where elements are objects.
+  Array(TypeKind element, std::span<const int64_t> dims);
+  ~Array() override;
+  Slot at(int64_t index) const;
+  void put(int64_t index, Slot value); ///< takes over an object; drops the old one
+};
+
+/// A tuple, struct, enum value, known function or pack (whose hidden dims are its first parts).
+struct Record : Object {
+  uint32_t tag;
+  bool isEnum;
+  std::vector<Slot> parts;
+  std::vector<TypeKind> kinds;
+  Record(uint32_t t, bool e, size_t n) : Object(ObjectKind::Record), tag(t), isEnum(e), parts(n), kinds(n) {}
+};
+
+struct List : Object {
+  TypeKind element;
+  std::vector<Slot> items;
+  explicit List(TypeKind e) : Object(ObjectKind::List), element(e) {}
+};
+
+struct Str : Object {
+  std::string text;
+  explicit Str(std::string t) : Object(ObjectKind::Str), text(std::move(t)) {}
+};
+
+inline void retain(Object* o) {
+  if (o) ++o->refs;
+}
+void destroy(Object* o);
+inline void release(Object* o) {
+  if (o && --o->refs == 0) destroy(o);
+}
+/// Objects alive in this process; leaks show here.
+int64_t liveObjects();
+
+unsigned slotBytes(TypeKind kind);
+Slot loadSlot(TypeKind kind, const char* from);
+void storeSlot(TypeKind kind, char* to, Slot value);
+/// Bits of a constant as a slot: sign extension for signed integers.
+Slot slotOfBits(TypeKind kind, uint64_t bits);
+
+/// A copy whose parts are shared.
+Object* shallowCopy(const Object* o);
+/// `o` itself if nobody else owns it, else a copy; takes over the reference.
+Object* makeUnique(Object* o);
+
+/// Sums, differences and negations of tangents, leaf by leaf. Take over `a`, borrow `b`. A mismatch (another case,
+/// another length) sets `problem`.
+enum class TangentOp : uint8_t { Add, Sub, Neg };
+Slot tangentOp(TangentOp op, TypeKind kind, Slot a, Slot b, std::string& problem);
+
+/// An owning handle for the world outside the interpreter.
+class Value {
+public:
+  Value() : kind_(TypeKind::I64) { slot_.u = 0; }
+  Value(TypeKind kind, Slot owned) : kind_(kind), slot_(owned) {}
+  Value(const Value& v) : kind_(v.kind_), slot_(v.slot_) {
+    if (isObject(kind_)) retain(slot_.o);
+  }
+  Value(Value&& v) noexcept : kind_(v.kind_), slot_(v.slot_) {
+    v.kind_ = TypeKind::I64;
+    v.slot_.u = 0;
+  }
+  Value& operator=(Value v) noexcept {
+    std::swap(kind_, v.kind_);
+    std::swap(slot_, v.slot_);
+    return *this;
+  }
+  ~Value() {
+    if (isObject(kind_)) release(slot_.o);
+  }
+
+  static Value boolean(bool v) { return ofBits(TypeKind::Bool, v); }
+  static Value integer(int64_t v) { return ofBits(TypeKind::I64, static_cast<uint64_t>(v)); }
+  static Value f32(float v);
+  static Value f64(double v);
+  static Value ofBits(TypeKind kind, uint64_t bits) { return Value(kind, slotOfBits(kind, bits)); }
+  static Value text(std::string s) { return ofObject(new Str(std::move(s))); }
+  static Value array(TypeKind element, std::span<const int64_t> dims, const void* data);
+  static Value floats(std::span<const float> v, std::vector<int64_t> dims = {});
+  static Value tuple(std::vector<Value> parts) { return record(0, false, std::move(parts)); }
+  static Value variant(uint32_t tag, std::vector<Value> parts) { return record(tag, true, std::move(parts)); }
+  static Value list(TypeKind element, std::vector<Value> items);
+  /// Takes over the reference.
+  static Value ofObject(Object* o) {
+    Slot s;
+    s.o = o;
+    return Value(objectKind, s);
+  }
+
+  TypeKind kind() const { return kind_; }
+  Slot slot() const { return slot_; }
+  /// Gives the reference away.
+  Slot takeSlot() {
+    Slot s = slot_;
+    kind_ = TypeKind::I64;
+    return s;
+  }
+  int64_t asInteger() const { return slot_.i; }
+  bool asBool() const { return slot_.u != 0; }
+  float asF32() const { return slot_.f; }
+  double asF64() const { return slot_.d; }
+  const Array& asArray() const { return static_cast<const Array&>(*slot_.o); }
+  const Record& asRecord() const { return static_cast<const Record&>(*slot_.o); }
+  const List& asList() const { return static_cast<const List&>(*slot_.o); }
+  const std::string& asText() const { return static_cast<const Str&>(*slot_.o).text; }
+  std::span<const float> asFloats() const {
+    return {reinterpret_cast<const float*>(asArray().data), static_cast<size_t>(asArray().count)};
+  }
+  Value part(size_t k) const; ///< of a record or list
+
+private:
+  static Value record(uint32_t tag, bool isEnum, std::vector<Value> parts);
+  TypeKind kind_;
+  Slot slot_;
+};
+
+/// Same structure and the same bits, all NaN alike (rule 46).
+bool sameBits(const Value& a, const Value& b);
+
+} // namespace melix::interp
