@@ -52,6 +52,7 @@ private:
   NodeId logSumExp(NodeId x, const std::vector<size_t>& axes, bool keep, Span span);
   NodeId minMax(IntrinsicKind kind, NodeId x, NodeId y, Span span);
   NodeId floatFunction(OpKind op, uint32_t index, NodeId x, std::string_view name, Span span);
+  NodeId mathFunction(ops::MathKind kind, GivenArgs& args, Span span);
   NodeId absolute(NodeId x, Span span);
   NodeId select(GivenArgs& args, Span span);
   NodeId bitsOf(NodeId x, Span span);

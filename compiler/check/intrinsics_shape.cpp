@@ -25,6 +25,16 @@ NodeId ArrayIntrinsics::floatFunction(OpKind op, uint32_t index, NodeId x, std::
   return b.elementwise({x}, span, [&](std::vector<NodeId> e) { return b.op(op, element, std::move(e), span, index); });
 }
 
+NodeId ArrayIntrinsics::mathFunction(ops::MathKind kind, GivenArgs& args, Span span) {
+  auto index = static_cast<uint32_t>(kind);
+  NodeId x = args.positional();
+  if (ops::mathArity(kind) == 1)
+    return floatFunction(OpKind::Math, index, x, ops::mathName(kind), span);
+  return b.mixedElementwise({x, args.positional()}, span, [&](std::vector<NodeId> e, TypeId element) {
+    return b.op(OpKind::Math, element, std::move(e), span, index);
+  });
+}
+
 NodeId ArrayIntrinsics::absolute(NodeId x, Span span) {
   TypeId element = b.types.element(b.typeOf(x));
   if (!b.isNumber(element)) {

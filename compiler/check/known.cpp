@@ -451,7 +451,7 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
       return value;
     checkedArgs.push_back({value, arg.label ? types.names.text(arg.label) : std::string_view(), arg.span});
   }
-  size_t least = kind == IntrinsicKind::Fma || kind == IntrinsicKind::Select ? 3 : kind == IntrinsicKind::CopySign || kind == IntrinsicKind::Div ? 2 : 1;
+  size_t least = kind == IntrinsicKind::Fma || kind == IntrinsicKind::Select ? 3 : kind == IntrinsicKind::CopySign || kind == IntrinsicKind::Div || kind == IntrinsicKind::Pow || kind == IntrinsicKind::Atan2 ? 2 : 1;
   size_t positional = 0;
   for (const GivenArg& arg : checkedArgs)
     positional += arg.label.empty();

@@ -187,9 +187,9 @@ void Body::settleLiteral(Node& node) {
   TypeKind kind = types.kind(node.type);
   if (value.text.empty() || kind == TypeKind::Str || kind == TypeKind::Error)
     return;
-  std::string text = std::move(value.text);
+  std::string text(value.text);
   value.text.clear();
-  bool negative = text[0] == '-';
+  bool negative = text.starts_with('-');
   std::string digits = negative ? text.substr(1) : text;
   if (types::isFloatKind(kind)) {
     if (digits == "inf")
