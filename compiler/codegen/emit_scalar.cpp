@@ -160,6 +160,11 @@ llvm::Value* FunctionEmitter::convert(llvm::Value* v, TypeKind from, TypeKind to
       return a < b ? b_.CreateFPExt(v, target) : b_.CreateFPTrunc(v, target);
     }
     if (to == TypeKind::Bool) return b_.CreateFCmpUNE(v, llvm::ConstantFP::get(source, 0.0));
+    // From f32: LLVM's direct conversion of a half saturates wrongly where the processor has halves.
+    if (source->getScalarSizeInBits() < 32) {
+      v = b_.CreateFPExt(v, b_.getFloatTy());
+      source = b_.getFloatTy();
+    }
     return b_.CreateIntrinsic(isSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
                               {target, source}, {v});
   }

@@ -1,0 +1,216 @@
+// Compiled code against the interpreter, bit for bit: every scalar op on every kind with awkward operands, and every kind
+// of reduction at sizes around the blocks and lanes of Numerics.
+#include "core/parse.h"
+#include "interp/interp.h"
+#include "jit/program.h"
+#include "ops/ops.h"
+
+#include <gtest/gtest.h>
+
+namespace melix::jit {
+namespace {
+
+using types::TypeKind;
+
+/// Runs `main` both ways; the text is kept for messages.
+void expectSame(const std::string& text, const std::string& what) {
+  Program program(text);
+  ASSERT_EQ(program.error, "") << what;
+  interp::Program oracle(program.core);
+  interp::RunResult expected = oracle.run(program.core.entry, {});
+  for (bool optimise : {true, false}) {
+    codegen::Options options;
+    options.optimise = optimise;
+    Outcome outcome = program.run(options);
+    ASSERT_EQ(outcome.error, "") << what;
+    EXPECT_EQ(outcome.stats.liveBlocks, 0) << what;
+    if (expected.panicked) {
+      EXPECT_EQ(outcome.status, MELIX_PANIC) << what;
+      EXPECT_NE(outcome.panic.find(expected.panic.message), std::string::npos) << what << "\n" << outcome.panic;
+    } else {
+      EXPECT_EQ(outcome.status, MELIX_OK) << what << "\n" << outcome.panic;
+      EXPECT_EQ(outcome.result, expected.values[0].slot().i) << what << (optimise ? "" : " (-O0)");
+    }
+  }
+}
+
+std::string name(TypeKind kind) { return std::string(types::scalarName(kind)); }
+
+/// Bit patterns worth trying.
+std::vector<uint64_t> patterns(TypeKind kind) {
+  unsigned width = types::scalarBits(kind);
+  uint64_t ones = width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1;
+  if (kind == TypeKind::Bool) return {0, 1};
+  switch (kind) {
+  case TypeKind::F64:
+    return {0, 0x8000000000000000, 0x3ff0000000000000, 0xbff8000000000000, 0x7ff0000000000000, 0xfff0000000000000,
+            0x7ff8000000000000, 1, 0x7fefffffffffffff, 0x43e0000000000000, 0xc3e0000000000001, 0x41dfffffffc00000,
+            0x4008000000000000, 0x3fe0000000000000, 0x405edd2f1a9fbe77};
+  case TypeKind::F32:
+    return {0, 0x80000000, 0x3f800000, 0xbfc00000, 0x7f800000, 0xff800000, 0x7fc00000, 1, 0x7f7fffff, 0x4f000000,
+            0x5f000000, 0x40400000, 0x3f000000, 0x42f6e979};
+  case TypeKind::F16: return {0, 0x8000, 0x3c00, 0xbe00, 0x7c00, 0xfc00, 0x7e00, 1, 0x7bff, 0x4200, 0x3555};
+  case TypeKind::BF16: return {0, 0x8000, 0x3f80, 0xbfc0, 0x7f80, 0xff80, 0x7fc0, 1, 0x7f7f, 0x4040, 0x3eab};
+  default: return {0, 1, 2, 3, 7, ones, ones - 1, ones >> 1, (ones >> 1) + 1, 100 & ones, (ones / 3)};
+  }
+}
+
+TypeKind unsignedOf(TypeKind kind) {
+  switch (types::scalarBits(kind)) {
+  case 8: return TypeKind::U8;
+  case 16: return TypeKind::U16;
+  case 32: return TypeKind::U32;
+  default: return TypeKind::U64;
+  }
+}
+
+/// A function whose body grows: constants, and a running hash of what was computed.
+class Text {
+public:
+  std::string fresh() { return "%v" + std::to_string(next_++); }
+  std::string constant(TypeKind kind, uint64_t bits) {
+    std::string v = fresh();
+    if (types::isFloatKind(kind)) {
+      std::string u = fresh();
+      line(u + " = const " + std::to_string(bits) + " : " + name(unsignedOf(kind)));
+      line(v + " = bitcast " + u + " : " + name(kind));
+    } else if (kind == TypeKind::Bool) {
+      line(v + " = const " + (bits ? "true" : "false") + " : bool");
+    } else {
+      unsigned width = types::scalarBits(kind);
+      bool isSigned = types::scalarClass(kind) == types::ScalarClass::SInt;
+      std::string number = isSigned ? std::to_string(static_cast<int64_t>(bits << (64 - width)) >> (64 - width))
+                                    : std::to_string(bits);
+      line(v + " = const " + number + " : " + name(kind));
+    }
+    return v;
+  }
+  std::string op(const std::string& text, TypeKind result) {
+    std::string v = fresh();
+    line(v + " = " + text + " : " + name(result));
+    return v;
+  }
+  /// Mixes a value into the hash. A NaN counts as one value.
+  void mix(std::string v, TypeKind kind) {
+    if (types::isFloatKind(kind)) {
+      std::string nan = op("cmp ne " + v + ", " + v, TypeKind::Bool), zero = constant(kind, 0);
+      std::string clean = op("select " + nan + ", " + zero + ", " + v, kind);
+      v = op("bitcast " + clean, unsignedOf(kind));
+      if (kind != TypeKind::F64) v = op("convert wrap " + v, TypeKind::I64);
+      else v = op("bitcast " + op("bitcast " + v, TypeKind::F64), TypeKind::U64), v = op("convert wrap " + v, TypeKind::I64);
+      std::string n = op("convert wrap " + nan, TypeKind::I64);
+      v = op("add " + v + ", " + n, TypeKind::I64);
+    } else if (kind != TypeKind::I64) {
+      v = op("convert wrap " + v, TypeKind::I64);
+    }
+    if (hash_.empty()) hash_ = constant(TypeKind::I64, 17);
+    std::string prime = constant(TypeKind::I64, 1099511628211);
+    hash_ = op("add " + op("mul " + hash_ + ", " + prime, TypeKind::I64) + ", " + v, TypeKind::I64);
+  }
+  std::string finish() { return "fn main () -> (i64) {\n" + body_ + "  yield " + hash_ + "\n}\n"; }
+
+private:
+  void line(const std::string& text) { body_ += "  " + text + "\n"; }
+  std::string body_, hash_;
+  unsigned next_ = 0;
+};
+
+const TypeKind intKinds[] = {TypeKind::I8, TypeKind::I16, TypeKind::I32, TypeKind::I64,
+                             TypeKind::U8, TypeKind::U16, TypeKind::U32, TypeKind::U64};
+const TypeKind floatKinds[] = {TypeKind::F16, TypeKind::BF16, TypeKind::F32, TypeKind::F64};
+
+void binaries(const std::vector<std::string>& ops, TypeKind kind, TypeKind result) {
+  for (const std::string& op : ops) {
+    Text text;
+    for (uint64_t a : patterns(kind))
+      for (uint64_t b : patterns(kind)) {
+        std::string x = text.constant(kind, a), y = text.constant(kind, b);
+        text.mix(text.op(op + " " + x + ", " + y, result), result);
+      }
+    expectSame(text.finish(), op + " " + name(kind));
+  }
+}
+
+void unaries(const std::vector<std::string>& ops, TypeKind kind) {
+  Text text;
+  for (const std::string& op : ops)
+    for (uint64_t a : patterns(kind)) text.mix(text.op(op + " " + text.constant(kind, a), kind), kind);
+  expectSame(text.finish(), "unary ops of " + name(kind));
+}
+
+TEST(SameBits, IntegerOps) {
+  for (TypeKind kind : intKinds) {
+    binaries({"add", "sub", "mul", "idiv", "irem", "and", "or", "xor", "shl", "shr", "min", "max"}, kind, kind);
+    binaries({"cmp eq", "cmp ne", "cmp lt", "cmp le", "cmp gt", "cmp ge"}, kind, TypeKind::Bool);
+    unaries({"neg", "not", "abs"}, kind);
+  }
+  binaries({"and", "or", "xor", "cmp eq", "cmp ne", "cmp lt"}, TypeKind::Bool, TypeKind::Bool);
+  unaries({"not"}, TypeKind::Bool);
+}
+
+TEST(SameBits, FloatOps) {
+  for (TypeKind kind : floatKinds) {
+    binaries({"add", "sub", "mul", "div", "min", "max"}, kind, kind);
+    binaries({"cmp eq", "cmp ne", "cmp lt", "cmp le", "cmp gt", "cmp ge"}, kind, TypeKind::Bool);
+    unaries({"neg", "abs", "sqrt", "round floor", "round ceil", "round trunc", "round half_even"}, kind);
+    Text text;
+    for (uint64_t a : patterns(kind))
+      for (uint64_t b : patterns(kind)) {
+        std::string x = text.constant(kind, a), y = text.constant(kind, b), z = text.constant(kind, patterns(kind)[3]);
+        text.mix(text.op("fma " + x + ", " + y + ", " + z, kind), kind);
+        if (patterns(kind)[6] != b) text.mix(text.op("copysign " + x + ", " + y, kind), kind);
+      }
+    expectSame(text.finish(), "fma and copysign of " + name(kind));
+  }
+}
+
+TEST(SameBits, Conversions) {
+  std::vector<TypeKind> all(std::begin(intKinds), std::end(intKinds));
+  all.insert(all.end(), std::begin(floatKinds), std::end(floatKinds));
+  for (TypeKind from : all)
+    for (TypeKind to : all) {
+      Text text;
+      for (uint64_t a : patterns(from)) {
+        std::string x = text.constant(from, a);
+        text.mix(text.op("convert saturate " + x, to), to);
+        if (types::isIntKind(from) && types::isIntKind(to)) text.mix(text.op("convert wrap " + x, to), to);
+      }
+      expectSame(text.finish(), "conversions from " + name(from) + " to " + name(to));
+    }
+}
+
+std::string reduction(const std::string& how, TypeKind kind, int64_t n, const std::string& extra = "") {
+  std::string t = name(kind), size = std::to_string(n);
+  std::string text = "fn main () -> (i64) {\n  %x = nest (%i: " + size + ") -> collect[i] {\n" +
+                     "    %k = const 7919 : i64\n    %m = const 1009 : i64\n    %a = mul %i, %k : i64\n" +
+                     "    %b = irem %a, %m : i64\n    %c = convert saturate %b : f64\n    %d = const 37.3 : f64\n" +
+                     "    %e = sub %c, %d : f64\n    %e2 = div %e, %d : f64\n    %f = convert saturate %e2 : " + t +
+                     "\n    yield %f\n  } : " + t + "[" + size + "]\n";
+  text += "  %r = nest (%j: " + size + ") -> keep[] " + how + " {\n    %v = get %x[%j] : " + t + "\n" + extra +
+          "  } : " + (how.starts_with("arg") ? "i64" : t) + "\n";
+  if (how.starts_with("arg")) return text + "  yield %r\n}\n";
+  if (types::isFloatKind(kind)) {
+    text += "  %u = bitcast %r : " + name(unsignedOf(kind)) + "\n  %w = convert wrap %u : i64\n";
+  } else {
+    text += "  %w = convert wrap %r : i64\n";
+  }
+  return text + "  yield %w\n}\n";
+}
+
+TEST(SameBits, Reductions) {
+  for (TypeKind kind : {TypeKind::F32, TypeKind::F64, TypeKind::F16, TypeKind::I32, TypeKind::I64})
+    for (int64_t n : {0, 1, 31, 33, 64, 100, 8191, 8192, 8193, 20000}) {
+      std::vector<std::string> hows{"sum", "prod", "min", "max"};
+      if (types::isFloatKind(kind)) hows.insert(hows.end(), {"sum chain", "sum lanes 32", "sum lanes 64", "prod lanes 32"});
+      if (n > 0) hows.insert(hows.end(), {"argmin", "argmax"});
+      for (const std::string& how : hows)
+        expectSame(reduction(how, kind, n, "    yield %v\n"), how + " of " + std::to_string(n) + " " + name(kind));
+      if (types::isFloatKind(kind))
+        for (const char* how : {"sum fused", "sum chain fused", "sum lanes 32 fused"})
+          expectSame(reduction(how, kind, n, "    %p = mul %v, %v : " + name(kind) + "\n    yield %p\n"),
+                     std::string(how) + " of " + std::to_string(n) + " " + name(kind));
+    }
+}
+
+} // namespace
+} // namespace melix::jit
