@@ -1,0 +1,438 @@
+// Expressions and blocks.
+#include "lower/body.h"
+
+namespace melix::lower {
+
+using namespace check;
+
+BodyLowering::BodyLowering(core::Module& module, Lowering& lowering, const Instance& instance, core::FunctionId function)
+    : module_(module), types_(module.types), lowering_(lowering), instance_(instance), function_(function),
+      b_(module, function, module.functions[function].body, core::LocId::none()),
+      nextPseudo_(static_cast<uint32_t>(instance.locals.size())) {
+  exit_ = LocalId(nextPseudo_++);
+  return_ = LocalId(nextPseudo_++);
+}
+
+core::LocId BodyLowering::locOf(Span span) {
+  core::Loc loc;
+  loc.span = span;
+  loc.function = instance_.name;
+  return module_.locs.add(std::move(loc));
+}
+
+void BodyLowering::run() {
+  b_.loc = locOf(instance_.span);
+  module_.functions[function_].loc = b_.loc;
+  bool exits = exitsIn(instance_.body, false, {});
+  if (exits) {
+    values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
+    values_[return_] = undef(instance_.result);
+  }
+  for (size_t k = 0; k < instance_.params.size(); ++k)
+    define(instance_.params[k], b_.fn().regions[b_.fn().body].params[k]);
+  ValueId value = expr(instance_.body);
+  TypeId result = instance_.result;
+  if (flow_ == FlowKind::Off)
+    value = values_[return_];
+  else if (flow_ == FlowKind::Maybe) {
+    ValueId normal = value, early = values_[return_];
+    core::Op op = Builder::simple(OpKind::If, {exitIs(core::exits::ret)});
+    FlowKind kept = flow_;
+    flow_ = FlowKind::On;
+    value = branches(std::move(op), {[&](RegionId) { return early; }, [&](RegionId) { return normal; }}, b_.typeOf(normal), {});
+    flow_ = kept;
+  }
+  types::DimSubst actual;
+  matchDims(result, b_.typeOf(value), actual);
+  std::vector<DimId> sizes;
+  types::DimSubst all;
+  for (DimSym s : instance_.resultDims) {
+    DimId d = types_.dims.constant(0);
+    if (auto found = actual.find(s); found != actual.end())
+      d = found->second;
+    else if (auto mapped = dimMap_.find(s); mapped != dimMap_.end())
+      d = mapped->second;
+    sizes.push_back(d);
+    all.emplace(s, d);
+  }
+  std::vector<ValueId> out{cast(value, types_.substitute(result, all))};
+  for (LocalId p : instance_.params)
+    if (instance_.locals[p].isInout)
+      out.push_back(values_[p]);
+  b_.yield(std::move(out), std::move(sizes));
+}
+
+/// The dims that the symbols of `wanted` have in `actual`, a type of the same structure.
+void BodyLowering::matchDims(TypeId wanted, TypeId actual, types::DimSubst& out) {
+  const types::Type w = types_[wanted], a = types_[actual];
+  for (size_t k = 0; k < w.dims.size() && k < a.dims.size(); ++k)
+    if (auto s = types_.dims.asSymbol(w.dims[k]))
+      out.emplace(*s, a.dims[k]);
+  for (size_t k = 0; k < w.parts.size() && k < a.parts.size(); ++k)
+    matchDims(w.parts[k], a.parts[k], out);
+}
+
+void BodyLowering::learnDims(TypeId wanted, ValueId value, const std::vector<DimSym>& symbols) {
+  if (symbols.empty())
+    return;
+  types::DimSubst found;
+  matchDims(wanted, b_.typeOf(value), found);
+  for (DimSym s : symbols)
+    if (auto it = found.find(s); it != found.end())
+      dimMap_[s] = it->second;
+}
+
+ValueId BodyLowering::cast(ValueId value, TypeId type) {
+  TypeId from = b_.typeOf(value);
+  if (from == type || types_.kind(type) == TypeKind::Never || types_.kind(type) == TypeKind::Error)
+    return value;
+  return b_.castDims(value, type);
+}
+
+ValueId BodyLowering::unit() { return b_.make(types_.unit(), {}); }
+
+ValueId BodyLowering::undef(TypeId type) {
+  if (types_.kind(type) == TypeKind::Never || types_.isUnit(type))
+    return unit();
+  // Sizes that are not in scope here are nobody's: nothing reads the value.
+  std::vector<DimSym> symbols;
+  types_.collectSymbols(type, symbols);
+  types::DimSubst none;
+  for (DimSym s : symbols) {
+    bool parameter = std::find(instance_.dimParams.begin(), instance_.dimParams.end(), s) != instance_.dimParams.end();
+    if (!parameter && types_.dims.info(s).kind != types::DimSymKind::Bound)
+      none.emplace(s, types_.dims.constant(0));
+  }
+  return b_.undef(none.empty() ? type : types_.substitute(type, none));
+}
+
+void BodyLowering::define(LocalId local, ValueId value) {
+  const Local& l = instance_.locals[local];
+  if (l.asDim) {
+    const core::Op* def = b_.fn().values[value].def ? &b_.fn().ops[b_.fn().values[value].def] : nullptr;
+    if (def && def->kind == OpKind::DimValue)
+      dimMap_[l.asDim] = def->dims[0];
+    else if (def && def->kind == OpKind::Const)
+      dimMap_[l.asDim] = types_.dims.constant(static_cast<int64_t>(def->as<core::Constant>().bits));
+    else
+      dimMap_[l.asDim] = types_.dims.symbol(b_.bindDim(value, types_.dims.info(l.asDim).name));
+  }
+  core::Value& v = b_.fn().values[value];
+  if (!v.hint)
+    v.hint = l.name;
+  values_[local] = value;
+}
+
+void BodyLowering::check(core::CheckKind kind, std::vector<ValueId> operands, std::vector<DimId> dims, std::string text, TypeId type) {
+  core::Op op = Builder::simple(OpKind::Check, std::move(operands), core::CheckAttr{kind, std::move(text), type});
+  op.dims = std::move(dims);
+  b_.append(std::move(op), {});
+}
+
+void BodyLowering::checkDims(const std::vector<DimCheckItem>& items) {
+  for (const DimCheckItem& item : items) {
+    DimId left = D(item.left);
+    if (!item.right) {
+      check(core::CheckKind::DimNonNegative, {}, {left}, item.text);
+      continue;
+    }
+    DimId right = D(item.right);
+    if (left != right)
+      check(core::CheckKind::DimEqual, {}, {left, right}, item.text);
+  }
+}
+
+void BodyLowering::checkExtents(const std::vector<DimId>& dims) {
+  for (DimId d : dims)
+    if (!types_.dims.atLeast(d, 0))
+      check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.print(d));
+}
+
+ValueId BodyLowering::expr(NodeId n) {
+  if (auto found = hoisted_.find(n); found != hoisted_.end())
+    return found->second;
+  core::LocId outer = b_.loc;
+  if (instance_.nodes[n].span.valid())
+    b_.loc = locOf(instance_.nodes[n].span);
+  ValueId value = exprAt(n);
+  b_.loc = outer;
+  return value;
+}
+
+ValueId BodyLowering::after(const std::vector<NodeId>& children, TypeId type, const std::function<ValueId(std::vector<ValueId>)>& make) {
+  std::vector<ValueId> values;
+  for (size_t k = 0; k < children.size(); ++k) {
+    values.push_back(expr(children[k]));
+    if (flow_ == FlowKind::Off)
+      return undef(T(type));
+    if (flow_ != FlowKind::Maybe)
+      continue;
+    std::vector<NodeId> rest(children.begin() + static_cast<ptrdiff_t>(k) + 1, children.end());
+    return guarded(type, [&] {
+      return after(rest, type, [&](std::vector<ValueId> more) {
+        values.insert(values.end(), more.begin(), more.end());
+        return make(values);
+      });
+    });
+  }
+  return make(std::move(values));
+}
+
+/// `if exit == on { make() } else { undef }`
+ValueId BodyLowering::guarded(TypeId type, const Make& make) {
+  core::Op op = Builder::simple(OpKind::If, {exitIs(core::exits::on)});
+  flow_ = FlowKind::On;
+  ValueId result = branches(std::move(op), {[&](RegionId) { return make(); }, [&](RegionId) {
+                              flow_ = FlowKind::Off;
+                              return undef(T(type));
+                            }}, type, {});
+  flow_ = FlowKind::Maybe;
+  return result;
+}
+
+ValueId BodyLowering::block(const Node& node) { return blockFrom(node.children, 0, node.type); }
+
+ValueId BodyLowering::blockFrom(const std::vector<NodeId>& children, size_t k, TypeId type) {
+  ValueId last;
+  for (; k < children.size(); ++k) {
+    last = expr(children[k]);
+    if (flow_ == FlowKind::Off)
+      return undef(T(type));
+    if (flow_ == FlowKind::Maybe && k + 1 < children.size())
+      return guarded(type, [&] { return blockFrom(children, k + 1, type); });
+  }
+  return last.valid() ? last : unit();
+}
+
+ValueId BodyLowering::let(const Node& node) {
+  const Node copy = node;
+  PatternId pattern = copy.as<PatternRef>().pattern;
+  return after({copy.children[0]}, types_.unit(), [&](std::vector<ValueId> v) {
+    if (copy.children.size() == 1) {
+      bind(v[0], pattern);
+      return unit();
+    }
+    // `let P = e else { … }`: the block leaves, so what follows runs only where the pattern matched.
+    ValueId hit = test(v[0], pattern);
+    core::Op op = Builder::simple(OpKind::If, {hit});
+    branches(std::move(op), {[&](RegionId) { return unit(); }, [&](RegionId) {
+               expr(copy.children[1]);
+               return unit();
+             }}, types_.unit(), {});
+    if (flow_ == FlowKind::Maybe) {
+      // Names bound here are used only after the guard; extract them under it.
+      bind(v[0], pattern);
+    } else {
+      bind(v[0], pattern);
+    }
+    return unit();
+  });
+}
+
+ValueId BodyLowering::constant(const Node& node) {
+  const Const& c = node.as<Const>();
+  if (types_.kind(node.type) == TypeKind::Str)
+    return b_.text(c.text);
+  unsigned bits = types::scalarBits(types_.kind(node.type));
+  uint64_t mask = bits >= 64 || bits == 0 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
+  return b_.constant(node.type, c.bits & mask);
+}
+
+ValueId BodyLowering::operation(const Node& node) {
+  const OpRef ref = node.as<OpRef>();
+  TypeId type = node.type;
+  return after(node.children, type, [&](std::vector<ValueId> v) -> ValueId {
+    switch (ref.kind) {
+    case OpKind::Zero: return b_.zero(T(type));
+    case OpKind::Undef: return undef(T(type));
+    case OpKind::Cmp: return b_.compare(static_cast<ops::CmpKind>(ref.index), v[0], v[1]);
+    case OpKind::IDiv:
+    case OpKind::IRem: {
+      const core::Op* def = b_.fn().values[v[1]].def ? &b_.fn().ops[b_.fn().values[v[1]].def] : nullptr;
+      bool constant = def && def->kind == OpKind::Const;
+      uint64_t bits = constant ? def->as<core::Constant>().bits : 0;
+      if (!constant || bits == 0)
+        check(core::CheckKind::Divisor, {v[1]}, {});
+      bool isSigned = types::scalarClass(types_.kind(type)) == types::ScalarClass::SInt;
+      if (isSigned && !constant)
+        check(core::CheckKind::DivideOverflow, {v[0], v[1]}, {});
+      return b_.binary(ref.kind, v[0], v[1]);
+    }
+    case OpKind::Math:
+    case OpKind::Round: return b_.one(Builder::simple(ref.kind, std::move(v), ref.index), T(type));
+    default: return b_.one(Builder::simple(ref.kind, std::move(v)), T(type));
+    }
+  });
+}
+
+ValueId BodyLowering::convert(const Node& node) {
+  const ConvertRef ref = node.as<ConvertRef>();
+  TypeId to = node.type;
+  return after(node.children, to, [&](std::vector<ValueId> v) {
+    TypeId from = b_.typeOf(v[0]);
+    if (from == to)
+      return v[0];
+    bool narrows = types_.isFloat(from) || types::scalarBits(types_.kind(from)) > types::scalarBits(types_.kind(to)) ||
+                   types::scalarClass(types_.kind(from)) != types::scalarClass(types_.kind(to));
+    bool widens = !types_.isFloat(from) && types::scalarClass(types_.kind(from)) == types::ScalarClass::UInt &&
+                  types::scalarBits(types_.kind(to)) > types::scalarBits(types_.kind(from));
+    if (ref.checked && narrows && !widens && types_.kind(from) != TypeKind::Bool && !types_.isFloat(to))
+      check(core::CheckKind::Converts, {v[0]}, {}, types_.print(to), to);
+    return b_.convert(v[0], to, ref.mode);
+  });
+}
+
+ValueId BodyLowering::known(const Node& node) {
+  TypeId type = node.type;
+  return after(node.children, type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::Known, std::move(v)), T(type)); });
+}
+
+ValueId BodyLowering::exprAt(NodeId n) {
+  const Node node = instance_.nodes[n];
+  switch (node.kind) {
+  case NodeKind::Error: return undef(T(node.type));
+  case NodeKind::Const: return constant(node);
+  case NodeKind::Local: return values_.at(node.as<LocalRef>().local);
+  case NodeKind::DimValue: return b_.dimValue(D(node.as<Dim>().dim));
+  case NodeKind::Tuple:
+  case NodeKind::Struct:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      TypeId type = T(node.type);
+      for (uint32_t k = 0; k < v.size(); ++k)
+        v[k] = cast(v[k], types_.kind(type) == TypeKind::Tuple ? types_[type].parts[k] : types_.fieldType(type, 0, k));
+      return b_.make(type, std::move(v));
+    });
+  case NodeKind::Variant:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      TypeId type = T(node.type);
+      for (uint32_t k = 0; k < v.size(); ++k)
+        v[k] = cast(v[k], types_.fieldType(type, node.as<Index>().index, k));
+      return b_.variant(type, node.as<Index>().index, std::move(v));
+    });
+  case NodeKind::ArrayOf:
+  case NodeKind::ListOf: {
+    OpKind kind = node.kind == NodeKind::ArrayOf ? OpKind::ArrayOf : OpKind::ListOf;
+    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(kind, std::move(v)), T(node.type)); });
+  }
+  case NodeKind::Known: return known(node);
+  case NodeKind::ToClosure:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      CallTarget target = node.as<CallTarget>();
+      std::vector<ValueId> captures;
+      if (target.known)
+        captures = withCaptures(target, v);
+      core::Op op = Builder::simple(OpKind::Closure, std::move(captures), core::CallAttr{lowering_.functionOf(target.instance)});
+      return b_.one(std::move(op), T(node.type));
+    });
+  case NodeKind::Pack:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      std::vector<DimId> dims = node.as<Dims>().dims;
+      for (DimId& d : dims)
+        d = D(d);
+      ValueId inner = cast(v[0], types_.openPack(T(node.type), dims));
+      core::Op op = Builder::simple(OpKind::Pack, {inner});
+      op.dims = std::move(dims);
+      return b_.one(std::move(op), T(node.type));
+    });
+  case NodeKind::Unpack:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      core::Op op = Builder::simple(OpKind::Unpack, {v[0]});
+      for (DimSym s : node.resultDims) {
+        op.resultDims.push_back(b_.newDim(types_.dims.info(s).name));
+        dimMap_[s] = types_.dims.symbol(op.resultDims.back());
+      }
+      return b_.one(std::move(op), T(node.type));
+    });
+  case NodeKind::Get: return get(node);
+  case NodeKind::Reshape:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::Reshape, {v[0]}), T(node.type)); });
+  case NodeKind::CastDims:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      checkDims(node.as<DimChecks>().items);
+      return cast(v[0], T(node.type));
+    });
+  case NodeKind::Op: return operation(node);
+  case NodeKind::Convert: return convert(node);
+  case NodeKind::ShortAnd:
+  case NodeKind::ShortOr: return shortCircuit(node);
+  case NodeKind::Elementwise: return elementwise(node);
+  case NodeKind::Block: return block(node);
+  case NodeKind::Let: return let(node);
+  case NodeKind::Assign: return assign(node);
+  case NodeKind::Update: return update(node);
+  case NodeKind::ScatterAdd: return unit();
+  case NodeKind::If: return ifNode(node);
+  case NodeKind::Match: return match(node);
+  case NodeKind::For: return forLoop(node);
+  case NodeKind::While: return whileLoop(node);
+  case NodeKind::Loop: return loopForever(node);
+  case NodeKind::Break:
+  case NodeKind::Continue:
+  case NodeKind::Return: return jump(node);
+  case NodeKind::Assert:
+    return after(node.children, types_.unit(), [&](std::vector<ValueId> v) {
+      check(core::CheckKind::Assert, std::move(v), {}, node.as<Const>().text);
+      return unit();
+    });
+  case NodeKind::Panic:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      b_.append(Builder::simple(OpKind::Panic, {v[0]}), {});
+      return unit();
+    });
+  case NodeKind::DimCheck: checkDims(node.as<DimChecks>().items); return unit();
+  case NodeKind::Call: return call(node);
+  case NodeKind::Apply:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::Apply, std::move(v)), T(node.type)); });
+  case NodeKind::Builtin:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      core::Op op = Builder::simple(OpKind::Builtin, std::move(v), core::BuiltinAttr{node.as<BuiltinRef>().builtin});
+      for (DimSym s : node.resultDims) {
+        op.resultDims.push_back(b_.newDim(types_.dims.info(s).name));
+        dimMap_[s] = types_.dims.symbol(op.resultDims.back());
+      }
+      TypeId type = T(node.type);
+      if (types_.isUnit(type)) {
+        b_.append(std::move(op), {});
+        return unit();
+      }
+      if (types_.kind(type) != TypeKind::Tuple)
+        return b_.one(std::move(op), type);
+      core::OpId made = b_.append(std::move(op), std::span<const TypeId>(std::vector<TypeId>(types_[type].parts)));
+      std::vector<ValueId> parts;
+      for (size_t k = 0; k < types_[type].parts.size(); ++k)
+        parts.push_back(b_.result(made, k));
+      return b_.make(type, std::move(parts));
+    });
+  case NodeKind::Format:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      return b_.one(Builder::simple(OpKind::Format, {v[0]}, core::FormatAttr{node.as<FormatSpec>().spec, false}), types_.str());
+    });
+  case NodeKind::Debug:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::Debug, {v[0]}), b_.typeOf(v[0])); });
+  case NodeKind::StopGradient:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::StopGradient, {v[0]}), b_.typeOf(v[0])); });
+  case NodeKind::Derivative: return derivative(node);
+  case NodeKind::Nest: return nest(node);
+  case NodeKind::Length:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::Length, {v[0]}), types_.int64()); });
+  case NodeKind::Push:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::Push, {v[0], v[1]}), b_.typeOf(v[0])); });
+  case NodeKind::Pop: return pop(node);
+  case NodeKind::ToArray:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      core::Op op = Builder::simple(OpKind::ToArray, {v[0]});
+      op.resultDims = {b_.newDim("n")};
+      dimMap_[node.resultDims[0]] = types_.dims.symbol(op.resultDims[0]);
+      return b_.one(std::move(op), T(node.type));
+    });
+  case NodeKind::ToList:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::ToList, {v[0]}), T(node.type)); });
+  case NodeKind::ArgSort:
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      return b_.one(Builder::simple(OpKind::ArgSort, {v[0]}, node.as<Index>().index), T(node.type));
+    });
+  }
+  return unit();
+}
+
+} // namespace melix::lower

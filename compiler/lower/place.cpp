@@ -1,0 +1,212 @@
+// Places: paths with their checks, reads, stores.
+#include "lower/body.h"
+
+namespace melix::lower {
+
+using namespace check;
+
+BodyLowering::Affine BodyLowering::affine(ValueId v) {
+  Affine out;
+  out.constant = types_.dims.constant(0);
+  if (axisExtents_.contains(v)) {
+    out.terms[v] = 1;
+    return out;
+  }
+  core::OpId def = b_.fn().values[v].def;
+  if (!def) {
+    out.known = false;
+    return out;
+  }
+  const core::Op op = b_.fn().ops[def];
+  switch (op.kind) {
+  case OpKind::Const: out.constant = types_.dims.constant(static_cast<int64_t>(op.as<core::Constant>().bits)); return out;
+  case OpKind::DimValue: out.constant = op.dims[0]; return out;
+  case OpKind::Add:
+  case OpKind::Sub: {
+    Affine a = affine(op.operands[0]), c = affine(op.operands[1]);
+    a.known &= c.known;
+    int64_t sign = op.kind == OpKind::Sub ? -1 : 1;
+    for (auto [term, k] : c.terms)
+      a.terms[term] += sign * k;
+    a.constant = sign < 0 ? types_.dims.sub(a.constant, c.constant) : types_.dims.add(a.constant, c.constant);
+    return a;
+  }
+  case OpKind::Mul:
+    for (size_t side = 0; side < 2; ++side) {
+      Affine a = affine(op.operands[side]), c = affine(op.operands[1 - side]);
+      auto factor = types_.dims.asConstant(a.constant);
+      if (!a.known || !c.known || !a.terms.empty() || !factor)
+        continue;
+      for (auto& [term, k] : c.terms)
+        k *= *factor;
+      c.constant = types_.dims.mul(c.constant, a.constant);
+      return c;
+    }
+    [[fallthrough]];
+  default: out.known = false; return out;
+  }
+}
+
+/// 0 <= index < extent for every value of the axes in it.
+bool BodyLowering::proved(ValueId index, DimId extent) {
+  Affine a = affine(index);
+  if (!a.known)
+    return false;
+  types::DimStore& dims = types_.dims;
+  DimId low = a.constant, high = a.constant;
+  for (auto [axis, k] : a.terms) {
+    DimId most = dims.mul(dims.constant(k), dims.sub(axisExtents_.at(axis), dims.constant(1)));
+    (k >= 0 ? high : low) = dims.add(k >= 0 ? high : low, most);
+  }
+  return dims.atLeast(low, 0) && dims.atLeast(dims.sub(dims.sub(extent, dims.constant(1)), high), 0);
+}
+
+void BodyLowering::checkIndex(ValueId index, DimId extent) {
+  if (!proved(index, extent))
+    check(core::CheckKind::Index, {index}, {extent});
+}
+
+void BodyLowering::loweredIndices(const std::vector<Step>& steps, std::vector<std::pair<ValueId, ValueId>>& out) {
+  for (const Step& s : steps) {
+    ValueId index = s.index.valid() ? expr(s.index) : ValueId::none();
+    ValueId end = s.end.valid() ? expr(s.end) : ValueId::none();
+    out.push_back({index, end});
+  }
+}
+
+/// Core steps for a place in a value of `type`, with bounds checks.
+BodyLowering::LoweredPath BodyLowering::pathWith(TypeId type, ValueId base, const std::vector<Step>& steps,
+                                                 const std::vector<std::pair<ValueId, ValueId>>& indices) {
+  LoweredPath out;
+  size_t axis = 0;
+  for (size_t k = 0; k < steps.size(); ++k) {
+    const Step& s = steps[k];
+    core::PathStep step{core::StepKind::Field, s.number, {}, s.step};
+    switch (s.kind) {
+    case check::StepKind::Field:
+      step.kind = core::StepKind::Field;
+      type = types_.element(type);
+      type = types_.kind(type) == TypeKind::Tuple    ? types_[type].parts[s.number]
+             : types_.kind(type) == TypeKind::Known ? types_[type].parts[s.number]
+                                                     : types_.fieldType(type, 0, s.number);
+      axis = 0;
+      break;
+    case check::StepKind::Index:
+      step.kind = core::StepKind::Index;
+      checkIndex(indices[k].first, types_[type].dims[axis++]);
+      out.indices.push_back(indices[k].first);
+      break;
+    case check::StepKind::All: step.kind = core::StepKind::All; ++axis; break;
+    case check::StepKind::Slice: {
+      step.kind = core::StepKind::Slice;
+      step.length = D(s.length);
+      DimId extent = types_[type].dims[axis++];
+      ValueId end = indices[k].second.valid() ? indices[k].second : b_.dimValue(extent);
+      Affine first = affine(indices[k].first), last = affine(end);
+      bool fine = first.known && last.known && first.terms.empty() && last.terms.empty() && types_.dims.atLeast(first.constant, 0) &&
+                  types_.dims.atLeast(types_.dims.sub(last.constant, first.constant), 0) &&
+                  types_.dims.atLeast(types_.dims.sub(extent, last.constant), 0);
+      if (!fine)
+        check(core::CheckKind::Slice, {indices[k].first, end}, {extent});
+      out.indices.push_back(indices[k].first);
+      break;
+    }
+    case check::StepKind::Element: {
+      step.kind = core::StepKind::Element;
+      ValueId list = out.path.empty() ? base : read(base, out);
+      ValueId length = b_.one(Builder::simple(OpKind::Length, {list}), types_.int64());
+      check(core::CheckKind::ListIndex, {indices[k].first, length}, {});
+      out.indices.push_back(indices[k].first);
+      type = types_[types_.element(type)].parts[0];
+      axis = 0;
+      break;
+    }
+    }
+    out.path.push_back(step);
+  }
+  return out;
+}
+
+ValueId BodyLowering::read(ValueId base, const LoweredPath& p) { return b_.get(base, p.path, p.indices); }
+
+ValueId BodyLowering::get(const Node& node) {
+  const std::vector<Step> steps = node.as<Steps>().steps;
+  // Base, then indices in the order written.
+  std::vector<NodeId> children{node.children[0]};
+  for (const Step& s : steps) {
+    if (s.index.valid())
+      children.push_back(s.index);
+    if (s.end.valid())
+      children.push_back(s.end);
+  }
+  return after(children, node.type, [&](std::vector<ValueId> v) {
+    ValueId base = v[0];
+    std::vector<std::pair<ValueId, ValueId>> indices;
+    size_t next = 1;
+    for (const Step& s : steps) {
+      ValueId index = s.index.valid() ? v[next++] : ValueId::none();
+      ValueId end = s.end.valid() ? v[next++] : ValueId::none();
+      indices.push_back({index, end});
+    }
+    if (types_.kind(b_.typeOf(base)) == TypeKind::Known)
+      return b_.one(Builder::simple(OpKind::Capture, {base}, steps[0].number), types_[b_.typeOf(base)].parts[steps[0].number]);
+    LoweredPath p = pathWith(b_.typeOf(base), base, steps, indices);
+    return cast(read(base, p), T(node.type));
+  });
+}
+
+void BodyLowering::write(const Place& place, const LoweredPath& p, ValueId value) {
+  if (p.path.empty()) {
+    define(place.root, cast(value, b_.typeOf(values_.at(place.root))));
+    return;
+  }
+  ValueId base = values_.at(place.root);
+  if (auto type = core::pathType(types_, b_.typeOf(base), p.path))
+    value = cast(value, *type);
+  ValueId next = b_.set(base, value, p.path, p.indices);
+  b_.fn().values[next].hint = b_.fn().values[base].hint;
+  values_[place.root] = next;
+}
+
+ValueId BodyLowering::assign(const Node& node) {
+  const Place place = node.as<Place>();
+  std::vector<std::pair<ValueId, ValueId>> indices;
+  loweredIndices(place.steps, indices);
+  return after(node.children, types_.unit(), [&](std::vector<ValueId> v) {
+    LoweredPath p = pathWith(b_.typeOf(values_.at(place.root)), values_.at(place.root), place.steps, indices);
+    write(place, p, v[0]);
+    return unit();
+  });
+}
+
+/// The place's indices, then the value, then check, read and store (rule 14).
+ValueId BodyLowering::update(const Node& node) {
+  const Update ref = node.as<Update>();
+  std::vector<std::pair<ValueId, ValueId>> indices;
+  loweredIndices(ref.place.steps, indices);
+  return after({node.children[0]}, types_.unit(), [&](std::vector<ValueId> v) {
+    LoweredPath p = pathWith(b_.typeOf(values_.at(ref.place.root)), values_.at(ref.place.root), ref.place.steps, indices);
+    ValueId current = p.path.empty() ? values_.at(ref.place.root) : read(values_.at(ref.place.root), p);
+    values_[ref.value] = v[0];
+    values_[ref.current] = current;
+    ValueId combined = expr(node.children[1]);
+    values_.erase(ref.value);
+    values_.erase(ref.current);
+    write(ref.place, p, combined);
+    return unit();
+  });
+}
+
+ValueId BodyLowering::pop(const Node& node) {
+  const Place place = node.as<Place>();
+  std::vector<std::pair<ValueId, ValueId>> indices;
+  loweredIndices(place.steps, indices);
+  LoweredPath p = pathWith(b_.typeOf(values_.at(place.root)), values_.at(place.root), place.steps, indices);
+  ValueId list = p.path.empty() ? values_.at(place.root) : read(values_.at(place.root), p);
+  TypeId listType = b_.typeOf(list);
+  core::OpId made = b_.append(Builder::simple(OpKind::Pop, {list}), {types_[listType].parts[0], listType});
+  write(place, p, b_.result(made, 1));
+  return b_.result(made, 0);
+}
+
+} // namespace melix::lower
