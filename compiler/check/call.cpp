@@ -652,6 +652,11 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
   }
   for (size_t k = 0; k < fields.size(); ++k)
     if (!values[k].valid()) {
+      // `Ok()` is `Ok(())` (rule 35).
+      if (TypeId field = types.fieldType(type, caseIndex, static_cast<uint32_t>(k)); types.isUnit(infer.zonk(field))) {
+        values[k] = b.unit(span);
+        continue;
+      }
       sink.report(DiagId::MissingArgument, span, shown, fields[k].name ? types.names.text(fields[k].name) : std::to_string(k));
       return b.error(span);
     }
