@@ -129,7 +129,8 @@ void Writer::comments() {
     if (oneLine) {
       doc_.space();
       doc_.text(text);
-      doc_.space();
+      if (!is(TokenKind::Comma) && !is(TokenKind::RParen) && !is(TokenKind::RBracket))
+        doc_.space();
     } else if (!c.ownLine) {
       doc_.trailing(text);
     } else {

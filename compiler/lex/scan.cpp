@@ -205,6 +205,10 @@ void Scanner::escape(std::string& out) {
       advance();
       return appendUtf8(out, code);
     }
+    while (digitValue(peek()) >= 0)
+      advance();
+    if (peek() == '}')
+      advance();
   } else if (!atEnd() && c != '\n') {
     std::string skipped;
     rawCharacter(skipped);

@@ -143,40 +143,46 @@ NodeId Parser::parseRange() {
   return ast_.add(NodeKind::Range, spanFrom(begin), range);
 }
 
-/// as = prefix { "as" ( type | "[" names "]" ) }
+/// as = prefix { "as" ( type | axis names ) | "?" }: `e as f32?` is `(e as f32)?`
 NodeId Parser::parseAs() {
   uint32_t begin = peek().begin;
   NodeId value = parsePrefix();
-  unsigned chain = 0;
-  while (!recovering_ && is(TokenKind::KwAs)) {
-    if (++chain > maxChain) {
+  for (unsigned chain = 0; !recovering_; ++chain) {
+    bool cast = is(TokenKind::KwAs);
+    if (!cast && (chain == 0 || !is(TokenKind::Question) || !sameLine()))
+      break;
+    if (chain > maxChain) {
       giveUp(maxChain);
       break;
     }
     take();
-    NodeId type;
-    if (is(TokenKind::LBracket)) {
-      auto open = static_cast<uint32_t>(at_);
-      uint32_t namesBegin = take().begin;
-      Scoped inBrackets(ignoreNewlines_, true);
-      NodeList axes;
-      while (!is(TokenKind::RBracket) && !recovering_) {
-        NameId name;
-        Span span;
-        if (!takeName(name, span))
-          break;
-        axes.push_back(ast_.add(NodeKind::Name, span, Name{name}));
-        if (!accept(TokenKind::Comma))
-          break;
-      }
-      expectClose(TokenKind::RBracket, open);
-      type = ast_.add(NodeKind::AxisNames, spanFrom(namesBegin), Many{std::move(axes)});
-    } else {
-      type = parseType();
+    if (!cast) {
+      value = ast_.add(NodeKind::Try, spanFrom(begin), One{value});
+      continue;
     }
+    NodeId type = is(TokenKind::LBracket) ? parseAxisNames() : parseType();
     value = ast_.add(NodeKind::As, spanFrom(begin), Two{value, type});
   }
   return value;
+}
+
+/// axis names = "[" { name "," } "]"
+NodeId Parser::parseAxisNames() {
+  auto open = static_cast<uint32_t>(at_);
+  uint32_t begin = take().begin;
+  Scoped inBrackets(ignoreNewlines_, true);
+  NodeList axes;
+  while (!is(TokenKind::RBracket) && !recovering_) {
+    NameId name;
+    Span span;
+    if (!takeName(name, span))
+      break;
+    axes.push_back(ast_.add(NodeKind::Name, span, Name{name}));
+    if (!accept(TokenKind::Comma))
+      break;
+  }
+  expectClose(TokenKind::RBracket, open);
+  return ast_.add(NodeKind::AxisNames, spanFrom(begin), Many{std::move(axes)});
 }
 
 /// prefix = ("-" | "&") prefix | power

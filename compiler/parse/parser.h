@@ -94,6 +94,7 @@ private:
   NodeId parseComparison();
   NodeId parseRange();
   NodeId parseAs();
+  NodeId parseAxisNames();
   NodeId parsePrefix();
   NodeId parsePower();
   NodeId parsePostfix();

@@ -1,0 +1,99 @@
+// What the layout looks like.
+#include "format/formatted.h"
+
+#include <gtest/gtest.h>
+
+namespace melix::format {
+namespace {
+
+/// The text is as it should be: formatting changes nothing.
+void expectStays(const std::string& text) {
+  Formatted result = formatted(text);
+  EXPECT_EQ(result.errors, "");
+  EXPECT_EQ(result.text, text);
+}
+
+void expectBecomes(const std::string& before, const std::string& after) {
+  Formatted result = formatted(before);
+  EXPECT_EQ(result.errors, "");
+  EXPECT_EQ(result.text, after);
+  EXPECT_EQ(formatted(after).text, after);
+}
+
+TEST(Layout, BlanksAroundOperators) {
+  expectBecomes("let x=a+b*-c^2 .. d\n", "let x = a+b*-c^2..d\n");
+  expectBecomes("let x=a+b*-c ^ 2\n", "let x = a + b * -c^2\n");
+  expectBecomes("x[ i ,2 .. n-1,time :0 ]=f ( a , b:1 , &c )?\n", "x[i, 2..n-1, time: 0] = f(a, b: 1, &c)?\n");
+  expectBecomes("let s=\"{ x+1 :>8} {{}}\"\n", "let s = \"{x + 1:>8} {{}}\"\n");
+}
+
+TEST(Layout, ABlockOfOneSimpleStatementFitsItsLine) {
+  expectStays("fn f(a) {\n  if a < 0 { return (nan, 0) }\n  a\n}\n");
+  expectBecomes("fn f(a) { if a < 0 { return (nan, 0) }; a }\n", "fn f(a) {\n  if a < 0 { return (nan, 0) }\n  a\n}\n");
+  expectBecomes("for i in 0..n {\n s += i\n}\n", "for i in 0..n { s += i }\n");
+  expectBecomes("for i in 0..n { for j in 0..n { s += i } }\n", "for i in 0..n {\n  for j in 0..n { s += i }\n}\n");
+  expectBecomes("if a { b } else { c; d }\n", "if a {\n  b\n} else {\n  c\n  d\n}\n");
+}
+
+TEST(Layout, SeparatorsAreWrittenAnew) {
+  expectBecomes("struct P { x: f32; y: f32\n z: f32, }\n", "struct P { x: f32, y: f32, z: f32 }\n");
+  expectBecomes("enum E { A, B; C }\n", "enum E { A, B, C }\n");
+  expectBecomes("enum E { A(int), B }\n", "enum E {\n  A(int)\n  B\n}\n");
+  expectBecomes("match e { A => 1, B if x => { 2 }; _ => f(3) }\n", "match e {\n  A => 1\n  B if x => { 2 }\n  _ => f(3)\n}\n");
+  expectBecomes("a; b;\n", "a\nb\n");
+}
+
+TEST(Layout, LongListsHaveALineForEachElement) {
+  std::string a(40, 'a'), b(40, 'b'), c(40, 'c');
+  expectBecomes("f(" + a + "," + b + "," + c + ")\n", "f(\n  " + a + ",\n  " + b + ",\n  " + c + "\n)\n");
+  expectBecomes("let x = " + a + "+" + b + "+" + c + "\n", "let x = " + a + "\n  + " + b + "\n  + " + c + "\n");
+  expectBecomes("fn f(" + a + ": int," + b + ": int," + c + ": int) -> int { 1 }\n",
+                "fn f(\n  " + a + ": int,\n  " + b + ": int,\n  " + c + ": int\n) -> int {\n  1\n}\n");
+  expectBecomes("fn f(x) = mean(" + a + ", " + b + ", g(x))\n", "fn f(x) =\n  mean(" + a + ", " + b + ", g(x))\n");
+}
+
+TEST(Layout, NumbersFillTheirLines) {
+  std::string numbers;
+  for (int k = 0; k < 40; ++k)
+    numbers += std::to_string(1000 + k) + (k < 39 ? ", " : "");
+  std::string text = formatted("let x = [" + numbers + "]\n").text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5) << text;
+}
+
+TEST(Layout, TheLastArgumentMayBringItsLines) {
+  expectStays("let y = map(xs, x => {\n  let z = x + 1\n  z * z\n})\n");
+  std::string sum = "sum(for j, k: table[i, j, k] * table[i, k, j] + table[k, j, i] * weight[i, j, k])";
+  expectStays("let total_of_all = mean([for i:\n  " + sum + "])\n");
+}
+
+TEST(Layout, CommentsStay) {
+  expectStays("// at the start\n\n/// Doc.\nfn f() { // behind\n  // inside\n  a // behind a\n\n  // at the end\n}\n\n// last\n");
+  expectStays("struct P {\n  x: f32 // first\n  // second\n  y: f32\n}\n");
+  expectBecomes("f(a, // one\n  // two\n  b)\n", "f(\n  a, // one\n  // two\n  b\n)\n");
+  expectStays("let x = a // why\n  + b\n");
+  expectStays("let x = f(a /* inline */, b /* last */)\n");
+}
+
+TEST(Layout, OneBlankLineIsKept) {
+  expectBecomes("\n\na\n\n\n\nb\nc\n\n", "a\n\nb\nc\n");
+  expectBecomes("fn f() {\n\n  a\n\n\n  b\n\n}\n", "fn f() {\n  a\n\n  b\n}\n");
+}
+
+TEST(Layout, CarriageReturnsByteOrderMarkAndTrailingBlanksGo) {
+  expectBecomes("\xef\xbb\xbf#!/usr/bin/env melix  \r\na  \r\n// c  \r\nb", "#!/usr/bin/env melix\na\n// c\nb\n");
+  expectBecomes("let s = \"\"\"a\r\n b\"\"\"\r\n", "let s = \"\"\"a\n b\"\"\"\n");
+}
+
+TEST(Layout, ABlockAtTheStartOfAnInterpolationIsNoEscapedBrace) {
+  Formatted result = formatted("let s = \"{ {a} }\"\n");
+  EXPECT_EQ(formatted(result.text).tree, result.tree) << result.text;
+}
+
+TEST(Layout, EmptyFilesStayEmpty) {
+  EXPECT_EQ(formatted("").text, "");
+  EXPECT_EQ(formatted("\n \n").text, "");
+  EXPECT_EQ(formatted("// only a comment").text, "// only a comment\n");
+}
+
+} // namespace
+} // namespace melix::format
