@@ -160,6 +160,14 @@ private:
   /// A loop i in 0..extent without carries.
   template <class Body> void loop(ValueId extent, const Body& body);
 
+  // --- lower_tangents.cpp
+  FunctionId tangentFunction(TypeId type, OpKind how);
+  std::vector<ValueId> callTangent(TypeId type, OpKind how, const std::vector<ValueId>& a,
+                                   const std::vector<ValueId>& b);
+  ValueId listTangent(TypeId type, ValueId a, ValueId b, OpKind how);
+  ValueId caseTangent(TypeId type, uint32_t c, ValueId a, ValueId b, OpKind how);
+  ValueId enumTangent(TypeId type, ValueId a, ValueId b, OpKind how);
+
   // --- lower_lists.cpp
   void lowerListOf(const core::Op& op);
   void lowerLength(const core::Op& op);

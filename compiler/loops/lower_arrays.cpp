@@ -145,7 +145,12 @@ std::vector<ValueId> Lower::zeroOf(TypeId type) {
       for (ValueId v : zeroOf(layouts_.part(type, k))) out.push_back(v);
     return out;
   }
-  if (kind == TypeKind::Enum) fail("the zero of an enum");
+  // The first case of an enum of tangents is its zero.
+  if (kind == TypeKind::Enum) {
+    if (layouts_.fieldCount(type, 0) != 0) fail("the zero of an enum that is no tangent");
+    return {b_.constant(wordType, 1)};
+  }
+  if (kind == TypeKind::Pack) fail("the zero of an array of unknown size");
   std::vector<ValueId> out;
   for (ValueType leaf : layouts_.leaves(type)) out.push_back(b_.zero(leaf));
   return out;
@@ -166,6 +171,21 @@ std::vector<ValueId> Lower::addLeaves(TypeId type, const std::vector<ValueId>& a
         out.push_back(v);
       at = static_cast<size_t>(to);
     }
+    return out;
+  }
+  if (kind == TypeKind::List || kind == TypeKind::Enum) return callTangent(type, how, a, b);
+  if (kind == TypeKind::Pack) {
+    // With the hidden dims in scope for a moment, the inner type is an ordinary one.
+    DimScope scope(*this);
+    uint32_t count = layouts_.packCount(type);
+    std::vector<ValueId> out(a.begin(), a.begin() + count);
+    for (uint32_t k = 0; k < count; ++k) {
+      dims_[types_.boundSym(k)] = a[k];
+      b_.stmt(StmtKind::Check, {b_.compare(ops::CmpKind::Eq, a[k], b[k]), a[k], b[k]}, {},
+              Message{"tangents of different sizes are added: {0} is not {1}"});
+    }
+    for (ValueId v : addLeaves(layouts_.packInner(type), {a.begin() + count, a.end()}, {b.begin() + count, b.end()}, how))
+      out.push_back(v);
     return out;
   }
   if (types_.isScalar(type)) return {b_.scalar(how, {a[0], b[0]}, kind, kind)};
@@ -192,6 +212,15 @@ std::vector<ValueId> Lower::negLeaves(TypeId type, const std::vector<ValueId>& a
       for (ValueId v : negLeaves(part, {a.begin() + from, a.begin() + to})) out.push_back(v);
       at = static_cast<size_t>(to);
     }
+    return out;
+  }
+  if (kind == TypeKind::List || kind == TypeKind::Enum) return callTangent(type, OpKind::Neg, a, {});
+  if (kind == TypeKind::Pack) {
+    DimScope scope(*this);
+    uint32_t count = layouts_.packCount(type);
+    std::vector<ValueId> out(a.begin(), a.begin() + count);
+    for (uint32_t k = 0; k < count; ++k) dims_[types_.boundSym(k)] = a[k];
+    for (ValueId v : negLeaves(layouts_.packInner(type), {a.begin() + count, a.end()})) out.push_back(v);
     return out;
   }
   if (types_.isScalar(type)) return {b_.scalar(OpKind::Neg, {a[0]}, kind, kind)};

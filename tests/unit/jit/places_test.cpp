@@ -169,6 +169,52 @@ fn main () -> (i64) {
   EXPECT_EQ(outcome.output, "P(w: [-0.0, 2.0, 4.0], b: 2.0) [0.0, 5.0, 10.0]\n");
 }
 
+TEST(Sums, OfRecursiveEnumsAndLists) {
+  Outcome outcome = fine(R"(
+enum T { Zero(), Node(v: f64, next: T, xs: List[f64]) }
+fn chain (%n: i64) -> (T) {
+  %zero = const 0 : i64
+  %c = cmp le %n, %zero : bool
+  %r = if %c {
+    %z = variant 0 : T
+    yield %z
+  } {
+    %one = const 1 : i64
+    %m = sub %n, %one : i64
+    %next = call @chain %m : T
+    %f = convert saturate %n : f64
+    %xs = list %f, %f : List[f64]
+    %node = variant 1 %f, %next, %xs : T
+    yield %node
+  } : T
+  yield %r
+}
+fn main () -> (i64) {
+  %k3 = const 3 : i64
+  %k2 = const 2 : i64
+  %a = call @chain %k3 : T
+  %b = call @chain %k2 : T
+  %s = add %a, %b : T
+  %t = neg %b : T
+  %u = sub %t, %a : T
+  %z = zero : T
+  %w = sub %z, %b : T
+  %x = format "" %s : str
+  %y = format "" %u : str
+  %q = format "" %w : str
+  %p = builtin print %x : ()
+  %p2 = builtin print %y : ()
+  %p3 = builtin print %q : ()
+  %r = const 0 : i64
+  yield %r
+}
+)");
+  EXPECT_EQ(outcome.output,
+            "Node(v: 5.0, next: Node(v: 3.0, next: Node(v: 1.0, next: Zero, xs: [1.0, 1.0]), xs: [3.0, 3.0]), xs: [5.0, 5.0])\n"
+            "Node(v: -5.0, next: Node(v: -3.0, next: Node(v: -1.0, next: Zero, xs: [-1.0, -1.0]), xs: [-3.0, -3.0]), xs: [-5.0, -5.0])\n"
+            "Node(v: -2.0, next: Node(v: -1.0, next: Zero, xs: [-1.0, -1.0]), xs: [-2.0, -2.0])\n");
+}
+
 TEST(Monoids, CombineSeveralValues) {
   // The pair (max, sum of exponentials) would do; here (min, max) of a sequence by @combine.
   Outcome outcome = fine(R"(

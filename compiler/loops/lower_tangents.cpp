@@ -1,0 +1,132 @@
+// Sums and negatives of tangents that are lists or enums: functions of their own, because such types may be recursive.
+// The tangent of an enum has a first case without fields, its zero; lists must have one length.
+#include "loops/lower.h"
+
+namespace melix::loops {
+
+/// `a how b`, or the negative of `a`; takes the dims of the type, then the leaves.
+FunctionId Lower::tangentFunction(TypeId type, OpKind how) {
+  std::string key = std::string(ops::opText(how)) + "." + types_.print(type) + "." + std::to_string(type.index);
+  auto [found, fresh] = context_.helpers.emplace(key, FunctionId());
+  if (!fresh) return found->second;
+  // Known before its body is made: the body may call it.
+  Function made;
+  made.name = std::string(ops::opText(how));
+  made.key = key;
+  FunctionId id = context_.module->functions.add(std::move(made));
+  context_.helpers[key] = id;
+
+  Function fn = context_.module->functions[id];
+  Lower inner(context_, fn, in_);
+  Builder& b = inner.b_;
+  std::vector<types::DimSym> symbols;
+  types_.collectSymbols(type, symbols);
+  std::vector<ValueType> params(symbols.size(), indexType), leaf = layouts_.leaves(type);
+  size_t operands = how == OpKind::Neg ? 1 : 2;
+  for (size_t k = 0; k < operands; ++k) params.insert(params.end(), leaf.begin(), leaf.end());
+  RegionId body = b.begin(params);
+  std::vector<ValueId> values = b.params(body);
+  for (size_t k = 0; k < symbols.size(); ++k) inner.defineDim(symbols[k], values[k]);
+  ValueId x = values[symbols.size()], y = how == OpKind::Neg ? ValueId() : values.back();
+  bool isList = types_.kind(type) == TypeKind::List;
+  ValueId result = isList ? inner.listTangent(type, x, y, how) : inner.enumTangent(type, x, y, how);
+  fn.body = b.end({result});
+  fn.results = leaf;
+  context_.module->functions[id] = std::move(fn);
+  return id;
+}
+
+std::vector<ValueId> Lower::callTangent(TypeId type, OpKind how, const std::vector<ValueId>& a,
+                                        const std::vector<ValueId>& b) {
+  std::vector<types::DimSym> symbols;
+  types_.collectSymbols(type, symbols);
+  std::vector<ValueId> operands;
+  for (types::DimSym s : symbols) operands.push_back(dim(types_.dims.symbol(s)));
+  operands.insert(operands.end(), a.begin(), a.end());
+  operands.insert(operands.end(), b.begin(), b.end());
+  return {b_.value(StmtKind::Call, operands, layouts_.leaves(type)[0], tangentFunction(type, how))};
+}
+
+ValueId Lower::listTangent(TypeId type, ValueId a, ValueId b, OpKind how) {
+  TypeId elem = types_[type].parts[0];
+  RuntimeCall length{RuntimeKind::ListLength, elem};
+  ValueId count = b_.value(StmtKind::Runtime, {a}, indexType, length);
+  if (b) {
+    ValueId other = b_.value(StmtKind::Runtime, {b}, indexType, length);
+    b_.stmt(StmtKind::Check, {b_.compare(ops::CmpKind::Eq, count, other)}, {},
+            Message{"tangents of lists of different lengths are added"});
+  }
+  ValueId sum = b_.value(StmtKind::EnsureUnique, {a}, dataType);
+  auto place = [&](ValueId list, ValueId i) {
+    Place at = memoryPlace(list, elem);
+    at.scale = layouts_.stored(elem).size;
+    at.terms = {{i, b_.integer(1)}};
+    at.offset = 16;
+    return at;
+  };
+  loop(count, [&](ValueId i) {
+    Place to = place(sum, i);
+    std::vector<ValueId> y = b ? loadStored(place(b, i)) : std::vector<ValueId>{};
+    std::vector<ValueId> x = loadStored(to, true);
+    storeStored(to, b ? addLeaves(elem, x, y, how) : negLeaves(elem, x), StoreMode::Fresh);
+  });
+  return sum;
+}
+
+/// The node of the case that both words are of.
+ValueId Lower::caseTangent(TypeId type, uint32_t c, ValueId a, ValueId b, OpKind how) {
+  uint32_t count = layouts_.fieldCount(type, c);
+  if (count == 0) return b_.constant(wordType, (uint64_t(c) << 1) | 1);
+  std::vector<std::vector<ValueId>> fields;
+  auto place = [&](ValueId word, uint32_t k) {
+    Place at = memoryPlace(word, layouts_.field(type, c, k));
+    at.offset = layouts_.fieldOffset(type, c, k);
+    return at;
+  };
+  for (uint32_t k = 0; k < count; ++k) {
+    TypeId field = layouts_.field(type, c, k);
+    std::vector<ValueId> x = loadStored(place(a, k));
+    fields.push_back(b ? addLeaves(field, x, loadStored(place(b, k)), how) : negLeaves(field, x));
+  }
+  ValueId node = b_.value(StmtKind::AllocNode, {}, wordType, AllocAttr{type, layouts_.nodeBytes(type, c), false});
+  b_.store(node, {}, {scalarType(TypeKind::I32), 4, 0, false, false}, b_.constant(scalarType(TypeKind::I32), c));
+  for (uint32_t k = 0; k < count; ++k) storeStored(place(node, k), fields[k], StoreMode::Fresh);
+  return node;
+}
+
+ValueId Lower::enumTangent(TypeId type, ValueId a, ValueId b, OpKind how) {
+  size_t cases = types_.recordInfo(types_[type].record).cases.size();
+  auto either = [&](ValueId condition, auto yes, auto no) {
+    RegionId first = b_.begin();
+    ValueId v = yes();
+    first = b_.end({v});
+    RegionId second = b_.begin();
+    ValueId w = no();
+    second = b_.end({w});
+    return b_.results(b_.stmt(StmtKind::If, {condition}, {wordType}, {}, {first, second}))[0];
+  };
+  ValueId tag = b_.value(StmtKind::Tag, {a}, indexType);
+  auto sameCase = [&] {
+    std::vector<RegionId> regions;
+    SwitchAttr attr;
+    for (uint32_t c = 0; c < cases; ++c) {
+      b_.begin();
+      ValueId node = caseTangent(type, c, a, b, how);
+      regions.push_back(b_.end({node}));
+      attr.regionOf.push_back(c);
+    }
+    return b_.results(b_.stmt(StmtKind::Switch, {tag}, {wordType}, attr, regions))[0];
+  };
+  if (!b) return sameCase();
+  ValueId other = b_.value(StmtKind::Tag, {b}, indexType), zero = b_.integer(0);
+  return either(b_.compare(ops::CmpKind::Eq, tag, other), sameCase, [&] {
+    return either(b_.compare(ops::CmpKind::Eq, other, zero), [&] { return a; },
+                  [&] {
+                    b_.stmt(StmtKind::Check, {b_.compare(ops::CmpKind::Eq, tag, zero)}, {},
+                            Message{"tangents of different cases are added"});
+                    return how == OpKind::Sub ? callTangent(type, OpKind::Neg, {b}, {})[0] : b;
+                  });
+  });
+}
+
+} // namespace melix::loops
