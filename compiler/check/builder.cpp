@@ -79,7 +79,7 @@ bool Body::resolveRanges(size_t first) {
   return ok;
 }
 
-/// Rank of the index pack `name`: from its uses `x[..name, …]` in the body.
+/// Rank of the index pack `name`: from its uses `x[..name, …]` in the body; SIZE_MAX if there is none.
 size_t Body::packRank(SynId body, NameId name) {
   size_t rank = SIZE_MAX;
   std::function<void(SynId)> look = [&](SynId node) {
@@ -104,7 +104,7 @@ size_t Body::packRank(SynId body, NameId name) {
     forEachChild(ast, node, look);
   };
   look(body);
-  return rank == SIZE_MAX ? 0 : rank;
+  return rank;
 }
 
 NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, bool generator) {
@@ -211,7 +211,9 @@ NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, bo
     NameId name = ast.kind(header.pattern) == SynKind::Name ? ast[header.pattern].as<Name>().name : NameId::none();
     if (header.isPack) {
       size_t others = builder.headers.size() - 1;
-      size_t rank = want ? (wanted.size() >= others ? wanted.size() - others : 0) : packRank(builder.body, name);
+      size_t rank = packRank(builder.body, name); // the type asked for may have more axes: those of the body
+      if (rank == SIZE_MAX)
+        rank = want && wanted.size() >= others ? wanted.size() - others : 0;
       std::vector<LocalId> locals;
       for (size_t r = 0; r < rank; ++r, ++axis)
         locals.push_back(addAxis(name, axis < wanted.size() ? wanted[axis] : DimId::none(), axis < wanted.size(), header.span));

@@ -408,7 +408,11 @@ NodeId Body::callDecl(DeclId decl, const std::vector<CallArg>& args, const Expli
       bool receiver = p == 0 && arg.node.valid() && arg.syntax && !isRef;
       if (param.isInout) {
         Place place;
-        if ((!isRef && !receiver) || !checkPlace(isRef ? ast[arg.syntax].as<One>().inner : arg.syntax, place)) {
+        bool local = !arg.syntax && arg.node.valid() && instance.nodes[arg.node].kind == NodeKind::Local;
+        if (local) { // the iterator of a loop
+          place.root = instance.nodes[arg.node].as<LocalRef>().local;
+          place.type = b.typeOf(arg.node);
+        } else if ((!isRef && !receiver) || !checkPlace(isRef ? ast[arg.syntax].as<One>().inner : arg.syntax, place)) {
           if (!isRef)
             sink.report(DiagId::InoutArgument, at, name, types.names.text(param.name));
           return b.error(span);
@@ -475,16 +479,21 @@ NodeId Body::callDecl(DeclId decl, const std::vector<CallArg>& args, const Expli
     } else {
       // A default is evaluated at each call and may use earlier parameters.
       TypeId paramType = param.type ? resolver.type(param.type) : TypeId::none();
-      if (&tree != &ast) {
-        size_t mark = scope.size();
-        for (size_t q = 0; q < p; ++q)
-          if (argNodes[q].valid() && instance.nodes[argNodes[q]].kind == NodeKind::Local)
-            scope.push_back({fn.params[q].name, instance.nodes[argNodes[q]].as<LocalRef>().local});
-        value = checkForeign(tree, fn.module, param.defaultValue, paramType);
-        scope.resize(mark);
-      } else {
-        value = checkExpr(param.defaultValue, paramType);
+      size_t mark = scope.size();
+      size_t child = 0;
+      bool usesEarlier = false;
+      for (size_t q = 0; q < p; ++q)
+        usesEarlier |= mentions(param.defaultValue, fn.params[q].name);
+      for (size_t q = 0; q < p && usesEarlier; ++q) {
+        if (!argNodes[q].valid())
+          continue;
+        if (instance.nodes[argNodes[q]].kind != NodeKind::Local)
+          children[child] = argNodes[q] = b.local(b.bind(types.names.text(fn.params[q].name), argNodes[q], lets), span);
+        scope.push_back({fn.params[q].name, instance.nodes[argNodes[q]].as<LocalRef>().local});
+        ++child;
       }
+      value = &tree != &ast ? checkForeign(tree, fn.module, param.defaultValue, paramType) : checkExpr(param.defaultValue, paramType);
+      scope.resize(mark);
       if (paramType)
         value = coerce(value, paramType, at, DiagId::ArgumentType, name);
     }

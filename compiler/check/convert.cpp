@@ -366,7 +366,8 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
       continue;
     const CallArg& arg = args[static_cast<size_t>(argOf[p])];
     bool isRef = arg.syntax && ast.kind(arg.syntax) == SynKind::Ref;
-    if (fn.params[p].isInout != isRef && !(p == 0 && fn.params[p].isInout && arg.syntax))
+    bool held = !arg.syntax && arg.node.valid() && instance.nodes[arg.node].kind == NodeKind::Local; // a loop's iterator
+    if (fn.params[p].isInout != isRef && !(p == 0 && fn.params[p].isInout && (arg.syntax || held)))
       fits = false;
     if (!fn.params[p].type) {
       score.push_back(0);

@@ -440,7 +440,7 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
   for (const CallArg& arg : args) {
     std::vector<NodeId> outerBefore = std::move(generatorBefore);
     generatorBefore.clear();
-    NodeId value = checkArg(arg);
+    NodeId value = unpacked(checkArg(arg), arg.span);
     std::vector<NodeId> before = std::move(generatorBefore);
     generatorBefore = std::move(outerBefore);
     if (!before.empty()) {

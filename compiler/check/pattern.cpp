@@ -1,6 +1,8 @@
 // Patterns (rule 34).
 #include "check/body.h"
 
+#include <algorithm>
+
 namespace melix::check {
 
 using namespace syntax;
@@ -251,6 +253,9 @@ struct Coverage {
           type = p->type;
     std::vector<TypeId> rest(columns.begin() + 1, columns.end());
     TypeKind kind = types.kind(type);
+    // A column that no pattern looks into is not taken apart: types may be recursive.
+    if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) { return isAny(at(row[0])); }))
+      return expand(rows, {}, rest, [](const Pattern*) { return false; }, "_");
     if (kind == TypeKind::Tuple || kind == TypeKind::Struct) {
       std::vector<TypeId> parts = kind == TypeKind::Tuple ? types[type].parts : fieldsOf(type, 0);
       return expand(rows, parts, rest, [](const Pattern* p) { return p->kind == PatternKind::Parts; }, kind == TypeKind::Tuple ? "(…)" : "");

@@ -147,6 +147,14 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
     sink.report(DiagId::Unsupported, span, "explicit parameters of a function that is not called at once");
     return b.error(span);
   }
+  // `x[..i]` of a scalar: a pack without axes.
+  bool packsOnly = k != TypeKind::Array && !items.empty();
+  for (const Argument& item : items) {
+    auto pack = ast.kind(item.value) == SynKind::PackUse ? indexPacks.find(ast[item.value].as<Name>().name) : indexPacks.end();
+    packsOnly &= pack != indexPacks.end() && pack->second.empty();
+  }
+  if (packsOnly)
+    return base;
   if (k != TypeKind::Array) {
     sink.report(DiagId::CannotIndex, span, b.show(type));
     return b.error(span);

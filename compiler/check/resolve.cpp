@@ -188,7 +188,7 @@ TypeId TypeResolver::bracketed(SynId node) {
       return ofDecl(decl, &brackets.items, n.span);
   }
   // An array: of what stands before the bracket; inside it `_` in the element is a size for each element.
-  TypeId element = base.kind == SynKind::Brackets || base.kind == SynKind::Paren ? type(brackets.base) : named(brackets.base);
+  TypeId element = base.kind == SynKind::Brackets || base.kind == SynKind::Paren || base.kind == SynKind::Tuple ? type(brackets.base) : named(brackets.base);
   if (types_.kind(element) == TypeKind::Error)
     return element;
   return arrayOf(element, brackets.items, n.span);
