@@ -223,6 +223,7 @@ static Slot recordTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
   a.o = x;
   for (size_t k = 0; k < x->parts.size() && problem.empty(); ++k) {
     Slot part = x->parts[k];
+    if (types::isIntKind(x->kinds[k])) continue; // the hidden sizes of a pack
     if (isObject(x->kinds[k])) x->parts[k].o = nullptr;
     x->parts[k] = tangentOp(op, x->kinds[k], part, y ? y->parts[k] : nullSlot(), problem);
   }

@@ -16,7 +16,7 @@ namespace melix::transforms {
 struct JvpCompanion {
   FunctionId source, function;
   std::vector<LeafBits> params, results;
-  /// Of tangents whose type does not tell their size (lists): the value, and the leaf of it, that they follow.
+  /// Of tangents whose type does not tell their sizes: the value, and the leaf of it, that they follow.
   struct Followed {
     ValueId value;
     std::vector<uint32_t> path;
@@ -113,7 +113,9 @@ private:
 /// `f`, or a copy of it in which reductions that have no rule are loops.
 FunctionId prepare(Ad& ad, FunctionId f);
 
-/// A zero of a tangent type; that of a list has the length of the value it follows.
+/// Whether sizes of a tangent are known from the value alone: lists, packs, arrays of such.
+bool sizedByValue(const types::TypeStore& types, TypeId t);
+/// A zero of a tangent type, with the sizes of the value it follows.
 ValueId zeroLike(Emit& e, Leaves& leaves, TypeId tangentType, ValueId primalLeaf);
 
 /// Fills in the bodies of the shells (ad_jvp.cpp, ad_backward.cpp, ad_forward.cpp).

@@ -235,9 +235,17 @@ private:
     const NestAttr& attr = o.as<NestAttr>();
     const Region& body = f_.regions[o.regions[0]];
     size_t axes = o.dims.size();
-    for (uint32_t i = 0; i < attr.accs; ++i) flow(o.operands[i], body.params[axes + i]);
-    region(o.regions[0]);
     const Op& y = terminator(o.regions[0]);
+    size_t accYield = y.operands.size() - attr.accs;
+    bool outer = changed_;
+    for (uint32_t i = 0; i < attr.accs; ++i) flow(o.operands[i], body.params[axes + i]);
+    do { // an accumulator is active from its beginning
+      changed_ = false;
+      region(o.regions[0]);
+      for (uint32_t i = 0; i < attr.accs; ++i) flow(y.operands[accYield + i], body.params[axes + i]);
+      outer |= changed_;
+    } while (changed_);
+    changed_ = outer;
     size_t yielded = 0, result = 0;
     for (const NestResult& r : attr.results) {
       bool carries = r.kind != NestResultKind::Reduce ||

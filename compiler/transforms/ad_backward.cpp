@@ -152,10 +152,10 @@ ValueId& Backward::slot(Scope& s, ValueId v) {
 
 ValueId Backward::zeroFor(Scope& s, ValueId v) {
   TypeId t = typeOf(v);
-  if (types().kind(t) != TypeKind::List) return s.e.zero(t);
+  if (!sizedByValue(types(), t)) return s.e.zero(t);
   const JvpCompanion::Followed* followed = ad_.primalOf(lin_.source, v);
   if (!followed) {
-    ad_.refuse(s.e.loc, "a list whose derivative has no known length");
+    ad_.refuse(s.e.loc, "a derivative whose size is not known");
     return s.e.zero(t);
   }
   Scope* inner = cur_;
@@ -356,7 +356,8 @@ void Backward::variant(const Op& o, ValueId c) {
   TypeId t = e.typeOf(c);
   uint32_t theCase = o.index();
   size_t cases = types().recordInfo(types()[t].record).cases.size();
-  Emit same = e.in(e.newRegion()), other = e.in(e.newRegion());
+  Emit same = e.in(e.newRegion());
+  Scope other{ScopeKind::Arm, RegionId(), e.in(e.newRegion()), cur_, {}, {}, {}, {}, {}, {}, {}, 0};
   std::vector<ValueId> mine, zeros, targets;
   std::vector<TypeId> resultTypes;
   for (uint32_t k = 0; k < o.operands.size(); ++k) {
@@ -365,15 +366,15 @@ void Backward::variant(const Op& o, ValueId c) {
     targets.push_back(o.operands[k]);
     mine.push_back(p);
     resultTypes.push_back(same.typeOf(p));
-    zeros.push_back(other.zero(same.typeOf(p)));
+    zeros.push_back(other.e.castDims(zeroFor(other, o.operands[k]), same.typeOf(p)));
   }
   if (targets.empty()) return;
   same.yield(mine);
-  other.yield(zeros);
+  other.e.yield(zeros);
   MatchAttr attr;
   for (uint32_t i = 0; i < cases; ++i) attr.regionOf.push_back(i == theCase ? 0 : 1);
   Op m = Emit::simple(OpKind::Match, {c});
-  m.regions = {same.region, other.region};
+  m.regions = {same.region, other.e.region};
   m.attr = attr;
   OpId made = e.append(std::move(m), resultTypes);
   for (size_t i = 0; i < targets.size(); ++i) addTo(targets[i], e.result(made, i));

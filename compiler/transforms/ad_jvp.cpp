@@ -64,33 +64,12 @@ void JvpBuilder::bind(ValueId v, Tangents t) {
   std::vector<Leaf> leaves = leavesOf(v);
   assert(leaves.size() == t.size() && "one tangent a leaf");
   for (size_t i = 0; i < t.size(); ++i)
-    if (t[i].valid() && types().kind(leaves[i].type) == TypeKind::List) c_.primalOf[t[i]] = {value(v), leaves[i].path};
+    if (t[i].valid() && sizedByValue(types(), leaves[i].type)) c_.primalOf[t[i]] = {value(v), leaves[i].path};
   tangents_[v] = std::move(t);
 }
 
-ValueId zeroLike(Emit& e, Leaves& leaves, TypeId tangentType, ValueId primalLeaf) {
-  if (e.types().kind(tangentType) != TypeKind::List) return e.zero(tangentType);
-  // %n = length xs; for %i in 0..%n carry(list) { push list, (a zero like xs[%i]) }
-  ValueId n = e.one(Emit::simple(OpKind::Length, {primalLeaf}), e.types().int64());
-  ValueId empty = e.one(Emit::simple(OpKind::ListOf, {}), tangentType);
-  Emit b = e.in(e.newRegion());
-  ValueId i = b.param(e.types().int64());
-  ValueId list = b.param(tangentType);
-  TypeId element = e.types()[e.typeOf(primalLeaf)].parts[0];
-  ValueId x = b.get(primalLeaf, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&i, 1), element);
-  std::vector<ValueId> parts = leaves.takeApart(b, x, element, false), zeros;
-  const std::vector<Leaf> own = leaves.of(element);
-  for (size_t k = 0; k < own.size(); ++k) zeros.push_back(zeroLike(b, leaves, own[k].tangent, parts[k]));
-  ValueId z = leaves.putTogether(b, element, zeros);
-  b.yield({b.one(Emit::simple(OpKind::Push, {list, z}), tangentType)});
-  Op loop = Emit::simple(OpKind::For, {n, empty});
-  loop.regions.push_back(b.region);
-  loop.attr = LoopAttr{};
-  return e.one(std::move(loop), tangentType);
-}
-
 ValueId JvpBuilder::zeroLeaf(Emit& e, ValueId v, const Leaf& l) {
-  if (types().kind(l.tangent) != TypeKind::List) return e.zero(l.tangent);
+  if (!sizedByValue(types(), l.tangent)) return e.zero(l.tangent);
   ValueId x = value(v);
   TypeId t = typeOfSource(v);
   for (uint32_t k : l.path) {

@@ -93,6 +93,8 @@ private:
     for (uint32_t i = 0; i < attr.accs; ++i) {
       flow(y.operands[yielded + i], o.results[result + i]);
       flow(o.operands[i], o.results[result + i]);
+      // An accumulator is linear from its beginning: what handles it is told as a whole.
+      flow(o.results[result + i], body.params[o.dims.size() + i]);
     }
   }
 

@@ -271,19 +271,19 @@ fn f [N] (%x: f64[N], %dt: f64) -> (f64) {
     %b = mul %a, %a : f64
     %body = make %a, %b, %i : Body
     yield %body
-  } : Body[N]
+  } : Body[][N]
   %n = dim_value dims [N] : i64
   %m = for collects 0 %n, %bodies {
-   (%i_1: i64, %bs: Body[N])
+   (%i_1: i64, %bs: Body[][N])
     %v = get %bs[%i_1].1 : f64
     %p = get %bs[%i_1].0 : f64
     %d = mul %v, %dt : f64
     %q = add %p, %d : f64
     %e = math sin %q : f64
-    %cs = set %bs[%i_1].0 = %e : Body[N]
-    %ds = add_at %cs[%i_1].1 += %d : Body[N]
+    %cs = set %bs[%i_1].0 = %e : Body[][N]
+    %ds = add_at %cs[%i_1].1 += %d : Body[][N]
     yield %ds
-  } : Body[N]
+  } : Body[][N]
   %r = nest (%i_2: N) -> keep[] sum {
     %p_1 = get %m[%i_2].0 : f64
     %v_1 = get %m[%i_2].1 : f64
@@ -300,19 +300,19 @@ fn f [N] (%x: f64[N], %dt: f64) -> (f64) {
 TEST(ControlDerivative, lists) {
   GradCheck(R"(fn f [N] (%x: f64[N]) -> (f64) {
   %n = dim_value dims [N] : i64
-  %e = list : list f64
+  %e = list : List[f64]
   %l = for collects 0 %n, %e {
-   (%i: i64, %xs: list f64)
+   (%i: i64, %xs: List[f64])
     %v = get %x[%i] : f64
     %w = mul %v, %v : f64
-    %ys = push %xs, %w : list f64
+    %ys = push %xs, %w : List[f64]
     yield %ys
-  } : list f64
-  %last, %rest = pop %l : f64, list f64
+  } : List[f64]
+  %last, %rest = pop %l : f64, List[f64]
   %z = const 0 : i64
   %first = get %rest<%z> : f64
   %p = mul %first, %last : f64
-  %changed = set %rest<%z> = %p : list f64
+  %changed = set %rest<%z> = %p : List[f64]
   %arr = to_array %changed defines [d] : f64[d]
   %s = nest (%j: d) -> keep[] sum {
     %v_1 = get %arr[%j] : f64

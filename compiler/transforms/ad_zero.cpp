@@ -1,0 +1,92 @@
+// Zeros of tangents whose sizes are not in their type: made after the value they belong to.
+
+#include "transforms/ad.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+bool sizedByValue(const types::TypeStore& types, TypeId t) {
+  switch (types.kind(t)) {
+  case TypeKind::List:
+  case TypeKind::Pack: return true;
+  case TypeKind::Array:
+  case TypeKind::Tuple:
+  case TypeKind::Known:
+    return std::any_of(types[t].parts.begin(), types[t].parts.end(), [&](TypeId p) { return sizedByValue(types, p); });
+  case TypeKind::Struct: {
+    for (const types::Field& f : types.recordInfo(types[t].record).cases[0].fields)
+      if (sizedByValue(types, f.type)) return true;
+    return false;
+  }
+  default: return false;
+  }
+}
+
+/// A zero of the tangent type of a whole value, which may be a bundle.
+static ValueId wholeZero(Emit& e, Leaves& leaves, ValueId x) {
+  TypeId t = e.typeOf(x);
+  const std::vector<Leaf> own = leaves.of(t);
+  std::vector<ValueId> parts = leaves.takeApart(e, x, t, false), zeros;
+  for (size_t k = 0; k < own.size(); ++k) zeros.push_back(zeroLike(e, leaves, own[k].tangent, parts[k]));
+  return leaves.putTogether(e, t, zeros);
+}
+
+/// %n = length xs; for %i in 0..%n carry(list) { push list, (a zero like xs[%i]) }
+static ValueId zeroList(Emit& e, Leaves& leaves, TypeId t, ValueId xs) {
+  ValueId n = e.one(Emit::simple(OpKind::Length, {xs}), e.types().int64());
+  ValueId empty = e.one(Emit::simple(OpKind::ListOf, {}), t);
+  Emit b = e.in(e.newRegion());
+  ValueId i = b.param(e.types().int64());
+  ValueId list = b.param(t);
+  ValueId x = b.get(xs, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&i, 1), e.types()[e.typeOf(xs)].parts[0]);
+  ValueId z = wholeZero(b, leaves, x);
+  b.yield({b.one(Emit::simple(OpKind::Push, {list, z}), t)});
+  Op loop = Emit::simple(OpKind::For, {n, empty}, LoopAttr{});
+  loop.regions.push_back(b.region);
+  return e.one(std::move(loop), t);
+}
+
+static ValueId zeroPack(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
+  Op open = Emit::simple(OpKind::Unpack, {x});
+  std::vector<DimId> own;
+  for (uint32_t i = 0; i < e.types()[e.typeOf(x)].number; ++i) {
+    DimSym s = e.newDim("");
+    open.resultDims.push_back(s);
+    own.push_back(e.types().dims.symbol(s));
+  }
+  ValueId inner = e.one(std::move(open), e.types().openPack(e.typeOf(x), own));
+  Op pack = Emit::simple(OpKind::Pack, {wholeZero(e, leaves, inner)});
+  pack.dims = own;
+  return e.one(std::move(pack), t);
+}
+
+static ValueId zeroArray(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
+  Op nest;
+  nest.kind = OpKind::Nest;
+  nest.dims = e.types()[e.typeOf(x)].dims;
+  Emit b = e.in(e.newRegion());
+  std::vector<ValueId> axes;
+  NestResult all;
+  for (uint32_t a = 0; a < nest.dims.size(); ++a) {
+    axes.push_back(b.param(e.types().int64()));
+    all.keep.push_back(a);
+  }
+  b.yield({wholeZero(b, leaves, b.getAt(x, axes, e.types()[e.typeOf(x)].parts[0]))});
+  nest.regions = {b.region};
+  NestAttr attr;
+  attr.results.push_back(all);
+  nest.attr = attr;
+  return e.one(std::move(nest), t);
+}
+
+ValueId zeroLike(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
+  if (!sizedByValue(e.types(), t)) return e.zero(t);
+  switch (e.types().kind(t)) {
+  case TypeKind::List: return zeroList(e, leaves, t, x);
+  case TypeKind::Pack: return zeroPack(e, leaves, t, x);
+  default: return zeroArray(e, leaves, t, x);
+  }
+}
+
+} // namespace melix::transforms

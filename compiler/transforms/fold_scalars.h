@@ -1,0 +1,15 @@
+#pragma once
+// Internal to simplify: scalar ops on constants, exactly as the interpreter computes them.
+
+#include "core/ir.h"
+
+namespace melix::transforms {
+
+/// The constant result of a scalar op on constants; nullopt where it is not folded.
+std::optional<uint64_t> foldScalar(const core::Op& op, core::TypeKind operandKind, core::TypeKind resultKind,
+                                   const std::vector<uint64_t>& operands);
+
+/// Bits of a signed or unsigned integer kind as a number.
+int64_t signedBits(core::TypeKind kind, uint64_t bits);
+
+} // namespace melix::transforms
