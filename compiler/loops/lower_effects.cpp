@@ -75,6 +75,9 @@ uint64_t bitsOf(double v) {
 /// Whether a number fits another type (floats after rounding towards zero).
 ValueId Lower::fits(ValueId v, TypeKind from, TypeKind to) {
   using ops::CmpKind;
+  if (to == TypeKind::Bool && types::isIntKind(from))
+    return b_.scalar(OpKind::Cmp, {b_.scalar(OpKind::Convert, {v}, from, TypeKind::U64, 1), b_.constant(scalarType(TypeKind::U64), 1)},
+                     TypeKind::U64, TypeKind::Bool, static_cast<uint32_t>(CmpKind::Le));
   if (!types::isIntKind(to) && to != TypeKind::Char) return b_.boolean(true);
   IntRange range = rangeOf(to == TypeKind::Char ? TypeKind::U32 : to);
   if (types::isFloatKind(from)) {
@@ -132,6 +135,7 @@ void Lower::lowerCheck(const core::Op& op) {
   case core::CheckKind::NotEmpty: ok = b_.compare(CmpKind::Gt, dims[0], zero); break;
   case core::CheckKind::Divisor: ok = b_.compare(CmpKind::Ne, args[0], b_.zero(scalarType(kind)), kind); break;
   case core::CheckKind::DivideOverflow: {
+    if (types::scalarClass(kind) != types::ScalarClass::SInt) return;
     unsigned bits = types::scalarBits(kind);
     ValueId least = b_.constant(scalarType(kind), uint64_t(1) << (bits - 1));
     ValueId minusOne = b_.constant(scalarType(kind), bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1);

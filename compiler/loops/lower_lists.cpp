@@ -48,7 +48,7 @@ void Lower::lowerPop(const core::Op& op) {
   ValueId length = b_.value(StmtKind::Runtime, {b_.load(slot, {}, {addressType, 8, 0, false, false})}, indexType,
                             RuntimeCall{RuntimeKind::ListLength, elem});
   ValueId some = b_.compare(ops::CmpKind::Gt, length, b_.integer(0));
-  b_.stmt(StmtKind::Check, {some}, {}, Message{"pop from an empty list"});
+  b_.stmt(StmtKind::Check, {some}, {}, Message{"pop of an empty list"});
   ValueId at = b_.value(StmtKind::Runtime, {slot}, addressType, RuntimeCall{RuntimeKind::ListPop, elem});
   define(op.results[0], loadStored(memoryPlace(at, elem), true));
   define(op.results[1], {takeSlot(slot)});

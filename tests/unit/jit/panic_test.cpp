@@ -53,6 +53,7 @@ fn main () -> (i64) {
 }
 
 TEST(Panics, RecursionWithoutEnd) {
+  setenv("MELIX_STACK", "16M", 1);
   Outcome outcome = run(R"(
 fn down (%n: i64) -> (i64) {
   %one = const 1 : i64
@@ -70,6 +71,7 @@ fn main () -> (i64) {
   EXPECT_EQ(outcome.error, "");
   EXPECT_EQ(outcome.status, MELIX_PANIC);
   EXPECT_NE(outcome.panic.find("stack"), std::string::npos) << outcome.panic;
+  unsetenv("MELIX_STACK");
 }
 
 TEST(Threads, GiveTheSameBits) {

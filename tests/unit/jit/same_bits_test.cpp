@@ -107,6 +107,7 @@ public:
     std::string prime = constant(TypeKind::I64, 1099511628211);
     hash_ = op("add " + op("mul " + hash_ + ", " + prime, TypeKind::I64) + ", " + v, TypeKind::I64);
   }
+  void check(const std::string& text) { line(text); }
   std::string finish() { return "fn main () -> (i64) {\n" + body_ + "  yield " + hash_ + "\n}\n"; }
 
 private:
@@ -177,6 +178,38 @@ TEST(SameBits, Conversions) {
       }
       expectSame(text.finish(), "conversions from " + name(from) + " to " + name(to));
     }
+}
+
+TEST(SameBits, Checks) {
+  const char* const lines[] = {
+      "check index \"\" %a dims [5]",
+      "check slice \"\" %a, %b dims [5]",
+      "check list_index \"\" %a, %b",
+      "check divisor \"\" %a",
+      "check divide_overflow \"\" %a, %b",
+      "check exponent \"\" %a",
+      "check dim_equal \"the sizes\" dims [3, 5]",
+      "check dim_non_negative \"N - 1\" dims [-1]",
+      "check not_empty \"max\" dims [0]",
+      "%c = cmp lt %a, %b : bool\n  check assert \"a < b\" %c",
+  };
+  for (const char* line : lines)
+    for (int64_t a : {int64_t(-1), int64_t(0), int64_t(2), int64_t(5), int64_t(6), INT64_MIN})
+      for (int64_t b : {int64_t(-1), int64_t(0), int64_t(4), int64_t(7)})
+        expectSame("fn main () -> (i64) {\n  %a = const " + std::to_string(a) + " : i64\n  %b = const " +
+                       std::to_string(b) + " : i64\n  " + line + "\n  yield %a\n}\n",
+                   std::string(line) + " with " + std::to_string(a) + ", " + std::to_string(b));
+  std::vector<TypeKind> all(std::begin(intKinds), std::end(intKinds));
+  all.insert(all.end(), std::begin(floatKinds), std::end(floatKinds));
+  for (TypeKind from : all)
+    for (TypeKind to : intKinds)
+      for (uint64_t bits : patterns(from)) {
+        Text text;
+        std::string x = text.constant(from, bits);
+        text.check("check converts \"" + name(to) + "\" of " + name(to) + " " + x);
+        text.mix(text.op("convert saturate " + x, to), to);
+        expectSame(text.finish(), "whether " + std::to_string(bits) + " of " + name(from) + " fits " + name(to));
+      }
 }
 
 std::string reduction(const std::string& how, TypeKind kind, int64_t n, const std::string& extra = "") {
