@@ -96,7 +96,7 @@ private:
         std::vector<ValueId> indices;
         ValueId r = reduction(id, c, keptAs, e, fixed, indices);
         if (!total.valid() && fixed.empty()) total = r;
-        else total = e.addAt(total.valid() ? total : init, r, fixed, indices);
+        else total = addWhereReached(e, total.valid() ? total : init, r, fixed, indices, c);
       }
       replace.values[old] = total.valid() ? total : init;
     }
@@ -351,6 +351,19 @@ private:
       out[v] = r;
     }
     return out;
+  }
+
+  /// A place that no point of the nest reaches may not exist.
+  ValueId addWhereReached(Emit& e, ValueId to, ValueId r, const Path& place, std::span<const ValueId> indices,
+                          const Conversion& c) {
+    DimId points = types().dims.product(c.extents);
+    if (place.empty() || types().dims.atLeast(points, 1)) return e.addAt(to, r, place, indices);
+    Emit yes = e.in(e.newRegion()), no = e.in(e.newRegion());
+    yes.yield({yes.addAt(to, r, place, indices)});
+    no.yield({to});
+    Op op = Emit::simple(OpKind::If, {e.cmp(ops::CmpKind::Gt, e.dimValue(points), e.i64(0))});
+    op.regions = {yes.region, no.region};
+    return e.one(std::move(op), e.typeOf(to));
   }
 
   ValueId scaled(Emit& e, ValueId v, int64_t c) { return c == 1 ? v : e.mul(v, e.i64(c)); }

@@ -126,10 +126,10 @@ Path Backward::path(const Path& p) {
 
 // --- cotangents ---------------------------------------------------------------------------------------------------
 
-/// Summed over the lanes of a nest rather than accumulated: what is no array or list.
+/// Summed over the lanes of a nest rather than accumulated: what is no array or list, and has a zero of its own.
 static bool byValue(const types::TypeStore& types, TypeId t) {
   TypeKind k = types.kind(t);
-  return k != TypeKind::Array && k != TypeKind::List && k != TypeKind::Acc;
+  return k != TypeKind::Array && k != TypeKind::Acc && !sizedByValue(types, t);
 }
 
 ValueId& Backward::slot(Scope& s, ValueId v) {

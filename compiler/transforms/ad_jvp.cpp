@@ -68,6 +68,12 @@ void JvpBuilder::bind(ValueId v, Tangents t) {
   tangents_[v] = std::move(t);
 }
 
+/// Notes that the tangent `t`, not yet taken apart, has the sizes of `v`.
+ValueId JvpBuilder::follow(ValueId t, ValueId v) {
+  if (sizedByValue(types(), ad_.module.functions[dst_].typeOf(t))) c_.primalOf[t] = {value(v), {}};
+  return t;
+}
+
 ValueId JvpBuilder::zeroLeaf(Emit& e, ValueId v, const Leaf& l) {
   if (!sizedByValue(types(), l.tangent)) return e.zero(l.tangent);
   ValueId x = value(v);
@@ -219,7 +225,7 @@ void JvpBuilder::get(const Op& o, Emit& e) {
   if (count == 0 || !t[begin].valid() || leafCount(r) == 0) return;
   std::vector<ValueId> indices = valuesOf(std::span(o.operands).subspan(1));
   ValueId got = e.get(t[begin], path(rest), indices, ad_.leaves.tangent(typeOfSource(r)));
-  bind(r, ad_.leaves.takeApart(e, got, typeOfSource(r), true));
+  bind(r, ad_.leaves.takeApart(e, follow(got, r), typeOfSource(r), true));
 }
 
 /// Set and AddAt.
@@ -277,7 +283,7 @@ void JvpBuilder::pop(const Op& o, Emit& e) {
   TypeId tv = ad_.leaves.tangent(typeOfSource(v)), txs = ad_.leaves.tangent(typeOfSource(xs));
   OpId made = e.append(Emit::simple(OpKind::Pop, {leaf(o.operands[0])}), {tv, txs});
   ValueId first = e.result(made, 0), second = e.result(made, 1);
-  bind(v, ad_.leaves.takeApart(e, first, typeOfSource(v), true));
+  bind(v, ad_.leaves.takeApart(e, follow(first, v), typeOfSource(v), true));
   bindLeaf(xs, second);
 }
 
@@ -305,7 +311,7 @@ void JvpBuilder::unpack(const Op& o, Emit& e) {
     own.push_back(types().dims.symbol(fresh));
   }
   ValueId made = e.one(std::move(copy), types().openPack(packed, own));
-  ValueId cast = e.castDims(made, ad_.leaves.tangent(typeOfSource(r)));
+  ValueId cast = follow(e.castDims(follow(made, r), ad_.leaves.tangent(typeOfSource(r))), r);
   bind(r, ad_.leaves.takeApart(e, cast, typeOfSource(r), true));
 }
 

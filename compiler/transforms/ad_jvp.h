@@ -38,6 +38,7 @@ private:
   std::vector<ValueId> real(Emit& e, ValueId v, const LeafBits& which);
   /// Tangent of the whole value as one value of its tangent type, zeros made real.
   ValueId whole(Emit& e, ValueId v);
+  ValueId follow(ValueId t, ValueId v);
   ValueId zeroLeaf(Emit& e, ValueId v, const Leaf& leaf);
   std::vector<Leaf> leavesOf(ValueId v) { return ad_.leaves.of(typeOfSource(v)); }
 

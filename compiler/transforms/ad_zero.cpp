@@ -82,6 +82,7 @@ static ValueId zeroArray(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
 
 ValueId zeroLike(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
   if (!sizedByValue(e.types(), t)) return e.zero(t);
+  if (leaves.isBundle(e.typeOf(x))) return wholeZero(e, leaves, x);
   switch (e.types().kind(t)) {
   case TypeKind::List: return zeroList(e, leaves, t, x);
   case TypeKind::Pack: return zeroPack(e, leaves, t, x);

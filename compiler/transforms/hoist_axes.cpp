@@ -1,0 +1,237 @@
+#include "transforms/hoist_axes.h"
+
+#include "core/clone.h"
+#include "core/walk.h"
+
+#include <algorithm>
+#include <set>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+class Hoister {
+public:
+  Hoister(Module& m, FunctionId id, const Effects& effects) : m_(m), id_(id), effects_(effects) {}
+
+  void region(RegionId r) {
+    // Inner sweeps first: what leaves them may go on from here.
+    std::vector<OpId> list = fn().regions[r].ops;
+    for (OpId op : list) {
+      const std::vector<RegionId> inner = fn().ops[op].regions;
+      for (RegionId i : inner) region(i);
+    }
+    std::vector<OpId> out;
+    for (OpId op : list) {
+      OpKind kind = fn().ops[op].kind;
+      if (kind == OpKind::Nest || kind == OpKind::For) invariants(op, out);
+      if (kind == OpKind::Nest) partial(op, out);
+      out.push_back(op);
+    }
+    fn().regions[r].ops = std::move(out);
+  }
+
+private:
+  Function& fn() { return m_.functions[id_]; }
+
+  /// Values and dims that are made inside the region.
+  struct Inside {
+    std::set<ValueId> values;
+    std::set<DimSym> dims;
+  };
+  Inside inside(RegionId r) {
+    Inside out;
+    const Region& region = fn().regions[r];
+    out.values.insert(region.params.begin(), region.params.end());
+    out.dims.insert(region.dimParams.begin(), region.dimParams.end());
+    for (OpId id : region.ops) {
+      const Op& op = fn().ops[id];
+      out.values.insert(op.results.begin(), op.results.end());
+      out.dims.insert(op.resultDims.begin(), op.resultDims.end());
+    }
+    return out;
+  }
+
+  /// Which of the region's own values an op needs, itself and in its regions; nullopt if it needs one of its dims.
+  std::optional<std::set<ValueId>> needs(OpId id, const Inside& in) {
+    std::set<ValueId> out;
+    bool dims = false;
+    auto look = [&](const Op& op) {
+      for (ValueId v : op.operands)
+        if (in.values.contains(v)) out.insert(v);
+      std::vector<DimSym> syms;
+      for (DimId d : op.dims) m_.types.dims.collectSymbols(d, syms);
+      for (ValueId v : op.results) m_.types.collectSymbols(fn().typeOf(v), syms);
+      if (auto* path = std::get_if<Path>(&op.attr))
+        for (const PathStep& s : *path)
+          if (s.length.valid()) m_.types.dims.collectSymbols(s.length, syms);
+      for (DimSym s : syms) dims |= in.dims.contains(s);
+    };
+    const Op op = fn().ops[id];
+    look(op);
+    for (RegionId r : op.regions)
+      forEachOp(fn(), r, [&](OpId i) { look(fn().ops[i]); });
+    if (dims) return std::nullopt;
+    return out;
+  }
+
+  bool moves(OpId id) {
+    const Op& op = fn().ops[id];
+    if (op.kind == OpKind::Yield || op.kind == OpKind::Undef || !op.resultDims.empty()) return false;
+    for (ValueId v : op.results)
+      if (m_.types.kind(fn().typeOf(v)) == TypeKind::Acc) return false;
+    return !effects_.ofOp(fn(), id).any();
+  }
+
+  /// Reads whose index is out of range are caught by a check in front of them; such a read must stay behind it.
+  bool isGuarded(OpId id) {
+    bool reads = false;
+    auto look = [&](const Op& op) {
+      if (op.kind == OpKind::Get) reads |= pathOperands(op.as<Path>()) > 0;
+      reads |= op.kind == OpKind::Set || op.kind == OpKind::AddAt;
+    };
+    look(fn().ops[id]);
+    for (RegionId r : fn().ops[id].regions)
+      forEachOp(fn(), r, [&](OpId i) { look(fn().ops[i]); });
+    return reads;
+  }
+  bool hasChecks(RegionId r) {
+    bool found = false;
+    forEachOp(fn(), r, [&](OpId i) { found |= fn().ops[i].kind == OpKind::Check; });
+    return found;
+  }
+
+  void invariants(OpId sweep, std::vector<OpId>& out) {
+    RegionId r = fn().ops[sweep].regions[0];
+    Inside in = inside(r);
+    bool checks = hasChecks(r);
+    std::vector<OpId> kept;
+    const std::vector<OpId> list = fn().regions[r].ops;
+    for (OpId id : list) {
+      std::optional<std::set<ValueId>> n = moves(id) ? needs(id, in) : std::nullopt;
+      bool stays = !n || !n->empty() || (isGuarded(id) && checks);
+      if (stays) {
+        kept.push_back(id);
+        continue;
+      }
+      out.push_back(id);
+      for (ValueId v : fn().ops[id].results) in.values.erase(v);
+    }
+    fn().regions[r].ops = std::move(kept);
+  }
+
+  bool isDear(OpId id) {
+    bool dear = false;
+    auto look = [&](const Op& op) {
+      dear |= op.kind == OpKind::Math || op.kind == OpKind::Call || op.kind == OpKind::Nest || op.kind == OpKind::For;
+    };
+    look(fn().ops[id]);
+    for (RegionId r : fn().ops[id].regions)
+      forEachOp(fn(), r, [&](OpId i) { look(fn().ops[i]); });
+    return dear;
+  }
+
+  /// Dear values of a nest's body that vary with some of its axes only: each becomes a nest in front of it.
+  void partial(OpId nest, std::vector<OpId>& out) {
+    RegionId r = fn().ops[nest].regions[0];
+    size_t axes = fn().ops[nest].dims.size();
+    if (axes < 2 || hasChecks(r)) return;
+    const std::vector<ValueId> params = fn().regions[r].params;
+    Inside in = inside(r);
+    std::map<ValueId, std::set<ValueId>> varies;  ///< with which parameters
+    std::map<ValueId, std::vector<OpId>> makes;   ///< the ops of the body that make it, in order
+    std::vector<OpId> list = fn().regions[r].ops, kept;
+    for (ValueId p : params) varies[p] = {p};
+    for (OpId id : list) {
+      std::optional<std::set<ValueId>> n = needs(id, in);
+      bool pure = n && moves(id) && fn().ops[id].results.size() == 1;
+      std::set<ValueId> with;
+      std::vector<OpId> chain;
+      if (n) {
+        for (ValueId v : *n) {
+          if (varies.contains(v)) with.insert(varies[v].begin(), varies[v].end());
+          else pure = false;
+          for (OpId o : makes[v])
+            if (std::find(chain.begin(), chain.end(), o) == chain.end()) chain.push_back(o);
+        }
+      }
+      if (!pure) {
+        kept.push_back(id);
+        for (ValueId v : fn().ops[id].results) varies[v] = {params.begin(), params.end()};
+        continue;
+      }
+      std::sort(chain.begin(), chain.end(), [&](OpId a, OpId b) { return position(list, a) < position(list, b); });
+      chain.push_back(id);
+      ValueId v = fn().ops[id].results[0];
+      varies[v] = with;
+      makes[v] = chain;
+      bool onlyAxes = std::all_of(with.begin(), with.end(), [&](ValueId p) { return fn().values[p].index < axes; });
+      if (isDear(id) && onlyAxes && !with.empty() && with.size() < axes) makes[v] = {readBack(nest, id, with, chain, out)};
+      kept.push_back(makes[v].back());
+    }
+    fn().regions[r].ops = std::move(kept);
+  }
+  static size_t position(const std::vector<OpId>& list, OpId id) {
+    return static_cast<size_t>(std::find(list.begin(), list.end(), id) - list.begin());
+  }
+
+  /// Makes the nest over `with` and turns the op at hand into a read of its result; gives that op.
+  OpId readBack(OpId nest, OpId id, const std::set<ValueId>& with, const std::vector<OpId>& chain, std::vector<OpId>& out) {
+    const Op outer = fn().ops[nest];
+    RegionId from = outer.regions[0];
+    LocId loc = fn().ops[id].loc;
+    RegionId scratch = fn().regions.add(Region{});
+    Builder b(m_, id_, scratch, loc);
+    Builder body = b.in(b.newRegion());
+    Cloner cloner(m_, id_, id_);
+    NestAttr attr;
+    NestResult collect;
+    Op made = Builder::simple(OpKind::Nest, {});
+    std::vector<ValueId> indices;
+    const std::vector<ValueId> params = fn().regions[from].params;
+    for (uint32_t a = 0; a < outer.dims.size(); ++a) {
+      if (!with.contains(params[a])) continue;
+      collect.keep.push_back(static_cast<uint32_t>(made.dims.size()));
+      made.dims.push_back(outer.dims[a]);
+      cloner.values.emplace(params[a], body.param(m_.types.int64(), fn().values[params[a]].hint));
+      indices.push_back(params[a]);
+    }
+    for (OpId o : chain) cloner.op(o, body);
+    ValueId v = fn().ops[id].results[0];
+    body.yield({cloner.value(v)});
+    attr.results = {collect};
+    made.attr = std::move(attr);
+    made.regions = {body.region};
+    TypeId type = m_.types.array(fn().typeOf(v), made.dims);
+    OpId nestOp = b.append(std::move(made), {type});
+    out.push_back(nestOp);
+    // The op itself becomes the read, so that its result keeps its id.
+    ValueId table = b.result(nestOp);
+    Op& op = fn().ops[id];
+    op.kind = OpKind::Get;
+    op.operands = {table};
+    op.operands.insert(op.operands.end(), indices.begin(), indices.end());
+    op.dims.clear();
+    op.regions.clear();
+    op.attr = Path(indices.size(), PathStep{StepKind::Index, 0, {}, 1});
+    return id;
+  }
+
+  Module& m_;
+  FunctionId id_;
+  const Effects& effects_;
+};
+
+} // namespace
+
+void hoistAxes(Module& m) {
+  Effects effects(m);
+  for (uint32_t i = 0; i < m.functions.size(); ++i) {
+    FunctionId f(i);
+    if (m.functions[f].body.valid()) Hoister(m, f, effects).region(m.functions[f].body);
+  }
+}
+
+} // namespace melix::transforms
