@@ -207,7 +207,7 @@ public:
   bool probe(const InstanceKey& key, Span span);
   void settleLiteral(Node& node);
   bool holdsError();
-  int equalityDepth = 0;
+  std::vector<TypeId> compared; ///< enums that `==` is being taken apart for
 
   NodeId callInstanceOf(KnownId id, NodeId function, const std::vector<NodeId>& args, Span span);
   NodeId callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);

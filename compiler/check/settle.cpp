@@ -356,11 +356,12 @@ NodeId Body::callPrelude(std::string_view name, std::vector<NodeId> args, Span s
 /// Structural equality of enums and lists: arms by case, elements one by one. Recursive enums need their own function.
 NodeId Body::callEquality(NodeId x, NodeId y, Span span) {
   TypeId type = b.typeOf(x);
-  if (types.kind(type) == TypeKind::List || equalityDepth > 8) {
+  bool recursive = std::find(compared.begin(), compared.end(), type) != compared.end();
+  if (types.kind(type) == TypeKind::List || recursive) {
     sink.report(DiagId::Unsupported, span, "`==` of `" + b.show(type) + "`");
     return b.error(span);
   }
-  ++equalityDepth;
+  compared.push_back(type);
   std::vector<NodeId> nodes;
   NodeId left = b.local(b.bind("left", x, nodes), span), right = b.local(b.bind("right", y, nodes), span);
   const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
@@ -393,7 +394,7 @@ NodeId Body::callEquality(NodeId x, NodeId y, Span span) {
     NodeId match = b.make(NodeKind::Match, types.boolean(), span, {right}, std::move(inner));
     outer.arms.push_back({instance.patterns.add(mine), NodeId::none(), match});
   }
-  --equalityDepth;
+  compared.pop_back();
   nodes.push_back(b.make(NodeKind::Match, types.boolean(), span, {left}, std::move(outer)));
   return b.block(std::move(nodes), span);
 }
