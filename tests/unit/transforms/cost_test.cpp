@@ -1,0 +1,158 @@
+// What derivatives cost: an update costs the same however large the array, a chain of calls grows linearly, and the
+// gradients of dense work are dense.
+
+#include "core/walk.h"
+#include "transforms/grad_check.h"
+
+#include <chrono>
+#include <gtest/gtest.h>
+
+using namespace melix;
+using test::GradCheck;
+
+/// One element is written a step, in a `while`.
+static const char* updates = R"(fn f [N] (%x: f64[N]) -> (f64) {
+  %z = const 0 : i64
+  %zero = const 0.0 : f64
+  %n = dim_value dims [N] : i64
+  %i, %s, %a = while %z, %zero, %x {
+   (%i1: i64, %s1: f64, %a1: f64[N])
+    %c = cmp lt %i1, %n : bool
+    yield %c
+  } {
+   (%i2: i64, %s2: f64, %a2: f64[N])
+    %one = const 1 : i64
+    %v = get %a2[%i2] : f64
+    %w = mul %v, %v : f64
+    %s3 = add %s2, %w : f64
+    %e = mul %s3, %v : f64
+    %a3 = set %a2[%i2] = %e : f64[N]
+    %j = add %i2, %one : i64
+    yield %j, %s3, %a3
+  } : i64, f64, f64[N]
+  %v2 = get %a[%z] : f64
+  %r = mul %s, %v2 : f64
+  yield %r
+}
+)";
+
+/// Copying the array at every step would take 10 s at the larger size. Seconds of the fastest of three runs.
+static double seconds(GradCheck& c, const std::string& name, const std::vector<interp::Value>& args) {
+  double best = 1e9;
+  for (int k = 0; k < 3; ++k) {
+    auto begin = std::chrono::steady_clock::now();
+    interp::RunResult r = c.run(name, args);
+    std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    EXPECT_FALSE(r.panicked) << r.panic.message;
+    best = std::min(best, took.count());
+  }
+  return best;
+}
+
+TEST(Cost, updatesCostTheSameInLargeArrays) {
+  for (std::string name : {"f", "jvp_of_f", "reverse_of_f", "forward_over_reverse", "reverse_over_reverse"}) {
+    std::vector<double> took;
+    for (int64_t n : {16384, 65536}) {
+      GradCheck c(updates);
+      c.dims({n});
+      std::vector<double> small(static_cast<size_t>(n), 1e-3);
+      interp::Value x = test::array64(small), one = interp::Value::f64(1);
+      std::vector<interp::Value> args{x};
+      if (name == "jvp_of_f") args = {x, x};
+      if (name == "reverse_of_f") args = {x, one};
+      if (name == "forward_over_reverse") args = {x, one, x};
+      if (name == "reverse_over_reverse") args = {x, one, x};
+      c.text();
+      took.push_back(seconds(c, name, args));
+    }
+    EXPECT_LE(took[1], 12 * took[0] + 0.05) << name << ": " << took[0] << " s, then " << took[1] << " s";
+  }
+}
+
+static size_t opsAfterExpansion(int calls, int orders) {
+  std::string text = "fn step (%x: f64) -> (f64) {\n  %a = math sin %x : f64\n  %b = mul %a, %x : f64\n  yield %b\n}\n"
+                     "fn f (%x0: f64) -> (f64) {\n";
+  for (int k = 0; k < calls; ++k)
+    text += "  %x" + std::to_string(k + 1) + " = call @step %x" + std::to_string(k) + " : f64\n";
+  text += "  yield %x" + std::to_string(calls) + "\n}\n";
+  GradCheck c(text);
+  c.orders(orders);
+  std::string out = c.text();
+  return static_cast<size_t>(std::count(out.begin(), out.end(), '\n'));
+}
+
+TEST(Cost, derivativesOfAChainOfCallsGrowLinearly) {
+  for (int order : {1, 2, 3})
+    EXPECT_LE(static_cast<double>(opsAfterExpansion(40, order)), 2.1 * static_cast<double>(opsAfterExpansion(20, order)))
+        << "order " << order;
+}
+
+static bool scatters(const std::string& f, std::vector<int64_t> dims) {
+  GradCheck c(f);
+  c.dims(std::move(dims)).orders(1);
+  std::string text = c.text();
+  // Adding a whole array to a given one is no scatter.
+  return text.find("accs (") != std::string::npos;
+}
+
+TEST(Cost, gradientsOfProductsConvolutionsPoolingsAndSlicesAreDense) {
+  EXPECT_FALSE(scatters(R"(fn f [B, I, O] (%x: f64[B, I], %w: f64[I, O]) -> (f64[B, O]) {
+  %z = nest (%i: B, %o: O) -> collect[i, o] {
+    %s = nest (%k: I) -> keep[] sum {
+      %a = get %x[%i, %k] : f64
+      %c = get %w[%k, %o] : f64
+      %p = mul %a, %c : f64
+      yield %p
+    } : f64
+    yield %s
+  } : f64[B, O]
+  yield %z
+}
+)", {3, 4, 2})) << "matrix product";
+  EXPECT_FALSE(scatters(R"(fn f [H, W, K, C] (%x: f64[H, W, C], %w: f64[K, K, C]) -> (f64[H - K + 1, W - K + 1]) {
+  %z = nest (%i: H - K + 1, %j: W - K + 1, %a: K, %b: K, %c: C) -> keep[i, j] sum {
+    %y = add %i, %a : i64
+    %u = add %j, %b : i64
+    %v = get %x[%y, %u, %c] : f64
+    %m = get %w[%a, %b, %c] : f64
+    %p = mul %v, %m : f64
+    yield %p
+  } : f64[H - K + 1, W - K + 1]
+  yield %z
+}
+)", {4, 5, 2, 2})) << "convolution";
+  EXPECT_FALSE(scatters(R"(fn f [H] (%x: f64[H]) -> (f64[H / 2]) {
+  %z = nest (%i: H / 2, %a: 2) -> keep[i] sum {
+    %two = const 2 : i64
+    %y = mul %i, %two : i64
+    %u = add %y, %a : i64
+    %v = get %x[%u] : f64
+    yield %v
+  } : f64[H / 2]
+  yield %z
+}
+)", {6})) << "average pooling";
+  EXPECT_FALSE(scatters(R"(fn f [N, M] (%x: f64[N, M]) -> (f64[M]) {
+  %z = nest (%j: M) -> collect[j] {
+    %two = const 2 : i64
+    %v = get %x[%two, %j] : f64
+    %w = mul %v, %v : f64
+    yield %w
+  } : f64[M]
+  yield %z
+}
+)", {4, 3})) << "slice";
+  EXPECT_FALSE(scatters(R"(fn f [N] (%x: f64[N]) -> (f64[N]) {
+  %z = nest (%j: N) -> collect[j] {
+    %one = const 1 : i64
+    %n = dim_value dims [N] : i64
+    %l = sub %n, %one : i64
+    %k = sub %l, %j : i64
+    %v = get %x[%k] : f64
+    %w = mul %v, %v : f64
+    yield %w
+  } : f64[N]
+  yield %z
+}
+)", {4})) << "reversal";
+}

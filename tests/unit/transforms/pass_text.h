@@ -1,0 +1,53 @@
+#pragma once
+// A pass on Core text: what it makes of it, and that the values stay the same.
+#include "core/parse.h"
+#include "core/print.h"
+#include "core/verify.h"
+#include "interp/interp.h"
+
+#include <gtest/gtest.h>
+
+namespace melix::transforms {
+
+struct PassText {
+  Interner names;
+  types::TypeStore types{names};
+  core::Module module{types};
+
+  explicit PassText(std::string_view text) { EXPECT_EQ(core::parseModule(module, text), ""); }
+  std::string text() const { return core::printModule(module); }
+  void expectVerified() const {
+    for (const std::string& p : core::verify(module)) ADD_FAILURE() << p << "\n" << text();
+  }
+  interp::RunResult run(std::vector<interp::Value> args, const char* name = "f") const {
+    interp::Hooks hooks;
+    hooks.math = [](ops::MathKind, types::TypeKind, double x, double) { return std::optional(x * 2); };
+    interp::Program program(module, hooks);
+    return program.run(core::findFunction(module, name), std::move(args));
+  }
+
+  /// Runs the pass; the results of `f` must keep their bits.
+  template <class Pass> PassText& apply(Pass pass, const std::vector<interp::Value>& args = {}) {
+    expectVerified();
+    bool runs = !args.empty();
+    interp::RunResult before = runs ? run(args) : interp::RunResult();
+    pass(module);
+    expectVerified();
+    if (!runs) return *this;
+    interp::RunResult after = run(args);
+    EXPECT_EQ(before.panicked, after.panicked) << after.panic.message;
+    EXPECT_EQ(before.panic.message, after.panic.message);
+    EXPECT_EQ(before.values.size(), after.values.size());
+    for (size_t k = 0; k < before.values.size() && k < after.values.size(); ++k)
+      EXPECT_TRUE(interp::sameBits(before.values[k], after.values[k])) << "result " << k << "\n" << text();
+    return *this;
+  }
+  size_t count(std::string_view word) const {
+    std::string all = text();
+    size_t n = 0;
+    for (size_t at = all.find(word); at != std::string::npos; at = all.find(word, at + 1)) ++n;
+    return n;
+  }
+};
+
+} // namespace melix::transforms

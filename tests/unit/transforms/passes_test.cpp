@@ -1,0 +1,189 @@
+// Inlining, hoisting, orders, fma.
+#include "core/order.h"
+#include "transforms/form_fma.h"
+#include "transforms/hoist_axes.h"
+#include "transforms/inline_calls.h"
+#include "transforms/pass_text.h"
+
+namespace melix::transforms {
+namespace {
+
+using interp::Value;
+
+const std::vector<Value> twoMatrices{Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}), Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2})};
+
+TEST(Inline, SmallFunctionsAreCopiedWithTheirDims) {
+  PassText m(R"(fn double [M] (%x: f32[M]) -> (f32[M]) {
+  %r = nest (%i: M) -> collect[i] {
+    %a = get %x[%i] : f32
+    %b = add %a, %a : f32
+    yield %b
+  } : f32[M]
+  yield %r
+}
+
+fn f [N] (%x: f32[N]) -> (f32[N]) keep {
+  %a = call @double %x dims [N] : f32[N]
+  %b = call @double %a dims [N] : f32[N]
+  yield %b
+}
+)");
+  m.apply([](core::Module& module) { inlineCalls(module); }, {Value::floats(std::vector<float>{1, 2})});
+  EXPECT_EQ(m.count("call"), 0u);
+  EXPECT_EQ(m.count("fn "), 1u);
+}
+
+TEST(Inline, RecursionStays) {
+  PassText m(R"(fn f (%n: i64) -> (i64) keep {
+  %0 = const 0 : i64
+  %1 = const 1 : i64
+  %c = cmp gt %n, %0 : bool
+  %r = if %c {
+    %m = sub %n, %1 : i64
+    %a = call @f %m : i64
+    yield %a
+  } {
+    yield %0
+  } : i64
+  yield %r
+}
+)");
+  m.apply([](core::Module& module) { inlineCalls(module); }, {Value::integer(3)});
+  EXPECT_EQ(m.count("call"), 1u);
+}
+
+TEST(Inline, ResultDimsBecomeThoseOfTheBody) {
+  PassText m(R"(fn g [M] (%x: f32[M]) -> (f32[K]) defines [K] {
+  %r = nest (%i: M) -> filter defines [J] {
+    %a = get %x[%i] : f32
+    %b = cmp gt %a, %a : bool
+    %c = not %b : bool
+    yield %c, %a
+  } : f32[J]
+  yield %r dims [J]
+}
+
+fn f [N] (%x: f32[N]) -> (f32) keep {
+  %a = call @g %x dims [N] defines [L] : f32[L]
+  %s = nest (%i: L) -> keep[] sum {
+    %v = get %a[%i] : f32
+    yield %v
+  } : f32
+  yield %s
+}
+)");
+  m.apply([](core::Module& module) { inlineCalls(module); }, {Value::floats(std::vector<float>{1, 2})});
+  EXPECT_EQ(m.count("call"), 0u);
+}
+
+TEST(HoistAxes, DearPartsOfABodyGetANestOfTheirOwn) {
+  PassText m(R"(fn f [N, K] (%x: f32[N, K], %y: f32[K, N]) -> (f32[N]) {
+  %0 = const 0 : i64
+  %r = nest (%i: N, %k: K) -> keep[i] sum {
+    %two = const 2.0 : f32
+    %a = get %x[%i, %0] : f32
+    %e = math exp %a : f32
+    %b = get %y[%k, %i] : f32
+    %p = mul %e, %b : f32
+    %q = mul %p, %two : f32
+    yield %q
+  } : f32[N]
+  yield %r
+}
+)");
+  m.apply(hoistAxes, twoMatrices);
+  EXPECT_EQ(m.count("nest"), 2u) << m.text();
+  EXPECT_LT(m.text().find("math exp"), m.text().find("keep[i"));
+  EXPECT_LT(m.text().find("const 2.0"), m.text().find("nest")) << "constants leave the sweep";
+}
+
+TEST(HoistAxes, EffectsAndBranchesStay) {
+  PassText m(R"(fn f [N, K] (%x: f32[N, K], %y: f32[K, N], %k: i64) -> (f32[N]) {
+  %r = nest (%i: N) -> collect[i] {
+    check index "" %k dims [K]
+    %a = get %x[%i, %k] : f32
+    yield %a
+  } : f32[N]
+  yield %r
+}
+)");
+  std::vector<Value> args = twoMatrices;
+  args.push_back(Value::integer(1));
+  m.apply(hoistAxes, args);
+  EXPECT_GT(m.text().find("check"), m.text().find("nest"));
+}
+
+std::string orderOf(const std::string& nest, const char* params = "%x: f32[M, K], %w: f32[K, N], %v: f32[K]") {
+  PassText m(std::string("fn f [M, K, N] (") + params + ") -> (f32) {\n" + nest + "  %z = const 0.0 : f32\n  yield %z\n}\n");
+  m.apply([](core::Module& module) { core::chooseOrders(module); });
+  std::string text = m.text();
+  return text.find(" chain") != std::string::npos ? "chain" : text.find("lanes 64") != std::string::npos ? "lanes 64" : "none";
+}
+
+TEST(Order, MatrixProductsAreChains) {
+  EXPECT_EQ(orderOf(R"(  %r = nest (%i: M, %j: N, %k: K) -> keep[i, j] sum {
+    %a = get %x[%i, %k] : f32
+    %b = get %w[%k, %j] : f32
+    %p = mul %a, %b : f32
+    yield %p
+  } : f32[M, N]
+)"), "chain");
+}
+
+TEST(Order, InnerReductionsSeeTheAxesAround) {
+  EXPECT_EQ(orderOf(R"(  %r = nest (%i: M, %j: N) -> collect[i, j] {
+    %s = nest (%k: K) -> keep[] sum {
+      %a = get %x[%i, %k] : f32
+      %b = get %w[%k, %j] : f32
+      %p = mul %a, %b : f32
+      yield %p
+    } : f32
+    yield %s
+  } : f32[M, N]
+)"), "chain");
+}
+
+TEST(Order, RowSumsAndDotProductsUseLanes) {
+  EXPECT_EQ(orderOf(R"(  %r = nest (%i: M, %k: K) -> keep[i] sum {
+    %a = get %x[%i, %k] : f32
+    %b = get %v[%k] : f32
+    %p = mul %a, %b : f32
+    yield %p
+  } : f32[M]
+)"), "lanes 64");
+}
+
+TEST(Order, ColumnSumsAreChains) {
+  EXPECT_EQ(orderOf(R"(  %r = nest (%j: N, %k: K) -> keep[j] sum {
+    %a = get %w[%k, %j] : f32
+    yield %a
+  } : f32[N]
+)"), "chain");
+}
+
+TEST(FormFma, ProductsInSumsAndReductions) {
+  PassText m(R"(fn f [M, K] (%x: f32[M, K], %y: f32[K, M], %c: f32) -> (f32[M], f32) {
+  %0 = const 0 : i64
+  %r = nest (%i: M, %k: K) -> keep[i] sum {
+    %a = get %x[%i, %k] : f32
+    %b = get %y[%k, %i] : f32
+    %p = mul %a, %b : f32
+    yield %p
+  } : f32[M]
+  %a$1 = get %x[%0, %0] : f32
+  %p$1 = mul %a$1, %c : f32
+  %s = sub %p$1, %c : f32
+  yield %r, %s
+}
+)");
+  m.apply([](core::Module& module) {
+    core::chooseOrders(module);
+    formFma(module);
+  });
+  EXPECT_EQ(m.count("fused"), 1u) << m.text();
+  EXPECT_EQ(m.count("fma"), 1u);
+  EXPECT_EQ(m.count("neg"), 1u);
+}
+
+} // namespace
+} // namespace melix::transforms

@@ -1,0 +1,137 @@
+// Folding, common subexpressions, proved checks, dead values.
+#include "transforms/pass_text.h"
+#include "transforms/simplify.h"
+
+namespace melix::transforms {
+namespace {
+
+using interp::Value;
+
+TEST(Simplify, BranchesOnConstantsAndPartsOfTuplesGo) {
+  PassText m(R"(fn f (%a: f32, %b: f32) -> (f32) {
+  %0 = const 3 : i64
+  %1 = const 4 : i64
+  %2 = cmp lt %0, %1 : bool
+  %3 = if %2 {
+    %4 = make %a, %b : (f32, f32)
+    yield %4
+  } {
+    %5 = make %b, %a : (f32, f32)
+    yield %5
+  } : (f32, f32)
+  %6 = get %3.1 : f32
+  yield %6
+}
+)");
+  m.apply(simplify, {Value::f32(1), Value::f32(2)});
+  EXPECT_EQ(m.text(), "fn f (%a: f32, %b: f32) -> (f32) {\n  yield %b\n}\n");
+}
+
+TEST(Simplify, ZeroIsNotAddedAwayFromFloats) {
+  PassText m("fn f (%a: f32) -> (f32) {\n  %0 = const 0.0 : f32\n  %1 = add %a, %0 : f32\n  yield %1\n}\n");
+  m.apply(simplify, {Value::f32(-0.0f)});
+  EXPECT_EQ(m.count("add"), 1u);
+}
+
+TEST(Simplify, ChecksOfAxesAreProved) {
+  PassText m(R"(fn f [N] (%x: f32[N + 1], %k: i64) -> (f32[N]) {
+  %one = const 1 : i64
+  %r = nest (%i: N) -> collect[i] {
+    %j = add %i, %one : i64
+    check index "" %j dims [N + 1]
+    check index "" %i dims [N + 1]
+    %a = get %x[%j] : f32
+    %b = get %x[%i] : f32
+    %c = sub %a, %b : f32
+    yield %c
+  } : f32[N]
+  check index "" %k dims [N]
+  check index "" %k dims [N]
+  yield %r
+}
+)");
+  EXPECT_EQ(m.count("check"), 4u);
+  m.apply(simplify);
+  EXPECT_EQ(m.count("check"), 1u) << m.text();
+}
+
+TEST(Simplify, DeadCarriesAndResultsGoEffectsStay) {
+  PassText m(R"(fn f [N] (%x: f32[N], %n: i64) -> (f32, f32) {
+  %z = const 1.0 : f32
+  %s, %t, %c = for collects 1 %n, %z, %z defines [K] { (%i: i64, %a: f32, %b: f32)
+    check index "" %i dims [N]
+    %u = add %a, %z : f32
+    %v = add %b, %z : f32
+    yield %u, %v, %b
+  } : f32, f32, f32[K]
+  %p, %q = nest (%j: N) -> keep[] sum, collect[j] {
+    %w = get %x[%j] : f32
+    %e = mul %w, %w : f32
+    yield %w, %e
+  } : f32, f32[N]
+  yield %s, %p
+}
+)");
+  m.apply(simplify, {Value::floats(std::vector<float>{1, 2}), Value::integer(2)});
+  EXPECT_EQ(m.count("collects 1"), 0u) << m.text();
+  EXPECT_EQ(m.count("mul"), 0u);
+  EXPECT_EQ(m.count("check"), 1u);
+  EXPECT_EQ(m.count("add"), 1u);
+}
+
+TEST(Simplify, TheTripCountAsADimensionKeepsItsCollect) {
+  PassText m(R"(fn f (%n: i64) -> (i64) {
+  %z = const 1.0 : f32
+  %c = for collects 1 %n defines [K] { (%i: i64)
+    yield %z
+  } : f32[K]
+  %d = dim_value dims [K] : i64
+  yield %d
+}
+)");
+  m.apply(simplify, {Value::integer(5)});
+  EXPECT_EQ(m.count("collects 1"), 1u) << m.text();
+}
+
+TEST(Simplify, CommonSubexpressionsAreComputedOnce) {
+  PassText m(R"(fn f [N] (%x: f32[N], %c: bool) -> (f32) {
+  %0 = const 0 : i64
+  %a = get %x[%0] : f32
+  %r = if %c {
+    %k = const 0 : i64
+    %b = get %x[%k] : f32
+    %s = mul %a, %b : f32
+    yield %s
+  } {
+    yield %a
+  } : f32
+  yield %r
+}
+)");
+  m.apply(simplify, {Value::floats(std::vector<float>{3}), Value::boolean(true)});
+  EXPECT_EQ(m.count("get"), 1u) << m.text();
+}
+
+TEST(Simplify, KnownVariantsAndPacksAreTakenApart) {
+  PassText m(R"(enum Option { None(), Some(f32) }
+
+fn f [N] (%x: f32[N], %v: f32) -> (f32, f32[N]) {
+  %o = variant 1 %v : Option
+  %r = match cases [0, 1] %o {
+    %z = const 0.0 : f32
+    yield %z
+  } { (%p: f32)
+    yield %p
+  } : f32
+  %h = pack %x dims [N] : pack 1 f32[_]
+  %u = unpack %h defines [K] : f32[K]
+  %w = cast_dims %u : f32[N]
+  yield %r, %w
+}
+)");
+  m.apply(simplify, {Value::floats(std::vector<float>{3}), Value::f32(2)});
+  EXPECT_EQ(m.text(), "fn f [N] (%x: f32[N], %v: f32) -> (f32, f32[N]) {\n  yield %v, %x\n}\n");
+}
+
+} // namespace
+} // namespace melix::transforms
