@@ -110,6 +110,7 @@ inline void runFrom(Frame& f, const Instr* in) {
 Handler scalarHandler(core::OpKind op, TypeKind kind, uint32_t detail);
 /// a ← convert b; c holds the kinds: from | to << 8 | mode << 16.
 const Instr* runConvert(Frame& f, const Instr* in);
+const Instr* runBits(Frame& f, const Instr* in); ///< c: kind of the float
 
 /// Value of `convert`, also for constant folding in tests.
 Slot convertSlot(TypeKind from, TypeKind to, ops::ConvertMode mode, Slot v);

@@ -44,7 +44,9 @@ void Compiler::op(const Op& o) {
   case OpKind::Bitcast: {
     // The bits stay; a signed integer is extended anew.
     uint32_t from = static_cast<uint32_t>(TypeKind::U64), to = static_cast<uint32_t>(types_.kind(fn_.typeOf(o.results[0])));
-    if (types_.isFloat(fn_.typeOf(o.results[0]))) emit(runMove, reg(o.results[0]), reg(o.operands[0]));
+    TypeId source = fn_.typeOf(o.operands[0]);
+    if (types_.isFloat(source)) emit(runBits, reg(o.results[0]), reg(o.operands[0]), static_cast<uint32_t>(types_.kind(source)));
+    else if (types_.isFloat(fn_.typeOf(o.results[0]))) emit(runMove, reg(o.results[0]), reg(o.operands[0]));
     else emit(runConvert, reg(o.results[0]), reg(o.operands[0]), from | to << 8 | 1u << 16);
     return;
   }

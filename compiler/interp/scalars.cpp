@@ -319,4 +319,13 @@ const Instr* runConvert(Frame& f, const Instr* in) {
   return in + 1;
 }
 
+/// The bits of a float; a NaN shows no sign or payload.
+const Instr* runBits(Frame& f, const Instr* in) {
+  auto kind = static_cast<TypeKind>(in->c);
+  Slot v = f.r[in->b];
+  if (std::isnan(core::floatValue(kind, v.u))) v.u = core::floatBits(kind, std::nan(""));
+  f.r[in->a] = v;
+  return in + 1;
+}
+
 } // namespace melix::interp

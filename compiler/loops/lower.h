@@ -194,6 +194,7 @@ private:
   void lowerNest(const core::Op& op);
   void runSweep(const core::Op& op, Sweep& sweep);
   std::vector<ValueId> sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level, std::vector<ValueId> carried);
+  std::vector<ValueId> sweepBlocks(const core::Op& op, Sweep& sweep, uint32_t level, std::vector<ValueId> carried);
   std::vector<ValueId> sweepBody(const core::Op& op, Sweep& sweep, std::vector<ValueId> carried);
   void planDestinations(const core::Op& op, const Sweep& sweep);
   Place placeInResult(const core::Op& op, const Sweep& sweep, const NestResultState& r, uint32_t k);
@@ -202,10 +203,12 @@ private:
   void finishFilter(const core::Op& op, const NestResultState& r, ValueId count);
   ValueId workOf(const core::Op& op, const std::vector<ValueId>& extents);
   ValueId workOf(core::RegionId region);
-  std::vector<ValueId> initState(const core::Op& op, const NestResultState& r);
+  bool isOrdered(const core::Op& op, const NestResultState& r);
+  std::vector<ValueId> initState(const core::Op& op, NestResultState& r);
   std::vector<ValueId> updateState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
                                    std::vector<ValueId> state);
-  std::vector<ValueId> finishState(const core::Op& op, const NestResultState& r, std::vector<ValueId> state);
+  std::vector<ValueId> finishState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
+                                   std::vector<ValueId> state);
   ValueId combine(core::MonoidKind monoid, ValueId a, ValueId b, TypeKind kind);
   ValueId monoidUnit(core::MonoidKind monoid, TypeKind kind);
   FunctionId foldFunction(core::MonoidKind monoid, TypeKind kind, uint32_t lanes);

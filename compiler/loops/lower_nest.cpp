@@ -76,7 +76,7 @@ void Lower::lowerNest(const core::Op& op) {
   uint32_t yield = 0, result = 0, unit = attr.accs;
   for (const NestResult& r : attr.results) {
     uint32_t count = resultCountOf(r, axisCount);
-    NestResultState state{&r, yield, result, unit, count, {}, {}, 0, 0};
+    NestResultState state{&r, yield, result, unit, count, {}, {}, 0, 0, false, {}};
     yield += yieldCountOf(r);
     result += count;
     if (isCombine(r)) unit += r.yields;
@@ -193,9 +193,12 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
 std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level,
                                        std::vector<ValueId> carried) {
   size_t outer = carried.size();
+  bool blocks = false;
   auto endsHere = [&](const NestResultState& r) { return r.isReduce() && r.result->keep.size() == level; };
   for (NestResultState& r : sweep.results) {
     if (!endsHere(r)) continue;
+    r.blocked = level + 1 == sweep.order.size() && isOrdered(op, r);
+    blocks = blocks || r.blocked;
     std::vector<ValueId> state = initState(op, r);
     r.at = static_cast<uint32_t>(carried.size());
     r.count = static_cast<uint32_t>(state.size());
@@ -204,6 +207,8 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
 
   if (level == sweep.order.size()) {
     carried = sweepBody(op, sweep, std::move(carried));
+  } else if (blocks) {
+    carried = sweepBlocks(op, sweep, level, std::move(carried));
   } else {
     ForAttr attr;
     if (level == 0 && carried.empty() && nestDepth_ == 0) {
@@ -232,7 +237,7 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
   for (NestResultState& r : sweep.results) {
     if (!endsHere(r)) continue;
     auto first = carried.begin() + r.at;
-    std::vector<ValueId> values = finishState(op, r, {first, first + r.count});
+    std::vector<ValueId> values = finishState(op, sweep, r, {first, first + r.count});
     size_t at = 0;
     for (uint32_t k = 0; k < r.resultCount; ++k) {
       core::ValueId v = op.results[r.firstResult + k];

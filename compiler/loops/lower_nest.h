@@ -15,6 +15,8 @@ struct Lower::NestResultState {
   std::vector<bool> placed; ///< the memory belongs to somebody else
   uint32_t at = 0;       ///< of its state among the carried values
   uint32_t count = 0;
+  bool blocked = false;  ///< its one reduced axis is cut into blocks by the loops themselves (Lower::sweepBlocks)
+  ValueId scratch;       ///< of a blocked one: its lanes
 
   bool isReduce() const { return result->kind == core::NestResultKind::Reduce; }
   bool isFilter() const { return result->kind == core::NestResultKind::Filter; }

@@ -1,6 +1,7 @@
 // Reductions: the state a result carries through the loops, from its unit to the value.
 //
-//   sums and products of floats   total, block, terms in the block [, scratch of the lanes]; see core/order.h
+//   sums and products of floats   total, block, terms in the block [, scratch of the lanes];
+//                                 blocked: the total outside a block, the block inside
 //   argmin, argmax                best value, whether there is one, its index on each reduced axis
 //   sums of arrays and structs    the leaves so far
 //   combine                       the leaves of the values so far
@@ -16,7 +17,7 @@ namespace {
 using core::MonoidKind;
 using core::OrderKind;
 
-constexpr int64_t blockTerms = 8192;
+constexpr uint64_t blockTerms = 8192;
 
 uint64_t floatBits(TypeKind kind, double v) {
   if (kind == TypeKind::F64) {
@@ -35,12 +36,14 @@ uint64_t floatBits(TypeKind kind, double v) {
   return v > 0 ? 0x7C00 : 0xFC00;
 }
 
-bool isOrdered(const core::NestResult& r, TypeKind kind) {
-  return types::isFloatKind(kind) && (r.monoid == MonoidKind::Sum || r.monoid == MonoidKind::Prod) &&
-         r.order != OrderKind::Unset;
-}
-
 } // namespace
+
+bool Lower::isOrdered(const core::Op& op, const NestResultState& r) {
+  TypeKind kind = types_.kind(typeOf(yieldOf(op.regions[0]).operands[r.firstYield]));
+  MonoidKind monoid = r.result->monoid;
+  return types::isFloatKind(kind) && (monoid == MonoidKind::Sum || monoid == MonoidKind::Prod) &&
+         r.result->order != OrderKind::Unset;
+}
 
 ValueId Lower::monoidUnit(MonoidKind monoid, TypeKind kind) {
   bool isFloat = types::isFloatKind(kind);
@@ -58,7 +61,7 @@ ValueId Lower::monoidUnit(MonoidKind monoid, TypeKind kind) {
   return b_.constant(scalarType(kind), value);
 }
 
-std::vector<ValueId> Lower::initState(const core::Op& op, const NestResultState& r) {
+std::vector<ValueId> Lower::initState(const core::Op& op, NestResultState& r) {
   core::ValueId yielded = yieldOf(op.regions[0]).operands[r.firstYield];
   TypeId type = typeOf(yielded);
   MonoidKind monoid = r.result->monoid;
@@ -80,7 +83,7 @@ std::vector<ValueId> Lower::initState(const core::Op& op, const NestResultState&
     return state;
   }
   ValueId unit = monoidUnit(monoid, kind);
-  if (!isOrdered(*r.result, kind)) return {unit};
+  if (!isOrdered(op, r)) return {unit};
   // The first total is the unit that changes no first block.
   bool sum = monoid == MonoidKind::Sum;
   ValueId total = sum ? b_.constant(scalarType(kind), floatBits(kind, -0.0)) : unit;
@@ -91,7 +94,9 @@ std::vector<ValueId> Lower::initState(const core::Op& op, const NestResultState&
     loop(b_.integer(r.result->lanes),
          [&](ValueId i) { b_.store(scratch, {{i, b_.integer(1)}}, {scalarType(kind), bytes, 0, false, false}, unit); });
     state.push_back(scratch);
+    r.scratch = scratch;
   }
+  if (r.blocked) state.resize(1);
   return state;
 }
 
@@ -151,11 +156,21 @@ std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, 
     const core::Op& product = in_.ops[def];
     return b_.scalar(OpKind::Fma, {leaf(product.operands[0]), leaf(product.operands[1]), acc}, kind, kind);
   };
-  if (!isOrdered(*r.result, kind)) return {addTo(state[0])};
+  if (!isOrdered(op, r)) return {addTo(state[0])};
 
+  if (r.blocked) {
+    if (r.result->order == OrderKind::Chain) return {addTo(state[0])};
+    // Blocks begin at multiples of the lanes, so the index itself tells the lane.
+    uint32_t bytes = types::scalarBits(kind) / 8;
+    Access access{scalarType(kind), bytes, 0, false, false};
+    ValueId lane = b_.arith(OpKind::And, sweep.axes[sweep.order.back()], b_.integer(r.result->lanes - 1));
+    std::vector<Term> at{{lane, b_.integer(1)}};
+    b_.store(r.scratch, at, access, addTo(b_.load(r.scratch, at, access)));
+    return state;
+  }
   // A full block goes into the total.
   ValueId count = b_.arith(OpKind::Add, state[2], b_.integer(1));
-  ValueId full = b_.compare(CmpKind::Eq, count, b_.integer(blockTerms));
+  ValueId full = b_.compare(CmpKind::Eq, count, b_.integer(static_cast<int64_t>(blockTerms)));
   ValueId block = state[1];
   if (r.result->order == OrderKind::Lanes) {
     uint32_t bytes = types::scalarBits(kind) / 8;
@@ -220,13 +235,72 @@ ValueId Lower::foldLanes(const NestResultState& r, ValueId scratch, TypeKind kin
   return b_.value(StmtKind::Call, {scratch}, scalarType(kind), fold);
 }
 
-std::vector<ValueId> Lower::finishState(const core::Op& op, const NestResultState& r, std::vector<ValueId> state) {
+/// The innermost axis in blocks: an inner loop with nothing but the terms, and one around it that adds up the blocks. If
+/// there is never more than one block, the inner loop is all.
+std::vector<ValueId> Lower::sweepBlocks(const core::Op& op, Sweep& sweep, uint32_t level,
+                                        std::vector<ValueId> carried) {
+  std::vector<ValueType> types;
+  for (ValueId v : carried) types.push_back(b_.fn.typeOf(v));
+  std::vector<ValueType> params{indexType};
+  params.insert(params.end(), types.begin(), types.end());
+  uint32_t axis = sweep.order[level];
+  ValueId extent = sweep.extents[axis];
+
+  auto block = [&](ValueId begin, ValueId end, const std::vector<ValueId>& from) {
+    std::vector<ValueId> operands{begin, end};
+    operands.insert(operands.end(), from.begin(), from.end());
+    for (const NestResultState& r : sweep.results)
+      if (r.blocked) operands[2 + r.at] = monoidUnit(r.result->monoid, types[r.at].scalar);
+    RegionId region = b_.begin(params);
+    std::vector<ValueId> values = b_.params(region);
+    sweep.axes[axis] = values[0];
+    values.erase(values.begin());
+    std::vector<ValueId> next = sweepLevel(op, sweep, level + 1, std::move(values));
+    region = b_.end(next);
+    b_.loc = op.loc;
+    std::vector<ValueId> out = b_.results(b_.stmt(StmtKind::For, operands, types, ForAttr{}, {region}));
+    for (const NestResultState& r : sweep.results)
+      if (r.blocked && r.result->order == OrderKind::Lanes) out[r.at] = foldLanes(r, r.scratch, types[r.at].scalar);
+    return out;
+  };
+
+  const uint64_t* known = b_.asConstant(extent);
+  if (known && *known <= blockTerms) return block(b_.integer(0), extent, carried);
+
+  ValueId size = b_.integer(static_cast<int64_t>(blockTerms)), zero = b_.integer(0);
+  ValueId rounded = b_.arith(OpKind::Add, extent, b_.integer(static_cast<int64_t>(blockTerms - 1)));
+  ValueId count = b_.arith(OpKind::Shr, rounded, b_.integer(13));
+  std::vector<ValueId> operands{zero, count};
+  operands.insert(operands.end(), carried.begin(), carried.end());
+  RegionId region = b_.begin(params);
+  std::vector<ValueId> totals = b_.params(region);
+  ValueId begin = b_.arith(OpKind::Mul, totals[0], size);
+  ValueId end = b_.arith(OpKind::Min, extent, b_.arith(OpKind::Add, begin, size));
+  totals.erase(totals.begin());
+  std::vector<ValueId> next = block(begin, end, totals);
+  for (const NestResultState& r : sweep.results)
+    if (r.blocked) next[r.at] = combine(r.result->monoid, totals[r.at], next[r.at], types[r.at].scalar);
+  region = b_.end(next);
+  b_.loc = op.loc;
+  return b_.results(b_.stmt(StmtKind::For, operands, types, ForAttr{}, {region}));
+}
+
+std::vector<ValueId> Lower::finishState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
+                                        std::vector<ValueId> state) {
   core::ValueId yielded = yieldOf(op.regions[0]).operands[r.firstYield];
   TypeId type = typeOf(yielded);
   MonoidKind monoid = r.result->monoid;
   if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax) return {state.begin() + 2, state.end()};
   TypeKind kind = types_.kind(type);
-  if (monoid == MonoidKind::Combine || !types_.isScalar(type) || !isOrdered(*r.result, kind)) return state;
+  if (monoid == MonoidKind::Combine || !types_.isScalar(type) || !isOrdered(op, r)) return state;
+  if (r.blocked) {
+    ValueId extent = sweep.extents[sweep.order.back()];
+    const uint64_t* known = b_.asConstant(extent);
+    if (monoid == MonoidKind::Prod || (known && *known <= blockTerms)) return state;
+    // Without a block the total is still the negative zero.
+    ValueId any = b_.compare(ops::CmpKind::Gt, extent, b_.integer(0));
+    return {b_.select(any, state[0], monoidUnit(monoid, kind))};
+  }
   // What is left of the last block, which is all there is if nothing came.
   ValueId last = r.result->order == OrderKind::Lanes ? foldLanes(r, state[3], kind) : state[1];
   ValueId some = b_.compare(ops::CmpKind::Gt, state[2], b_.integer(0));

@@ -245,5 +245,42 @@ TEST(SameBits, Reductions) {
     }
 }
 
+/// Two axes of sizes that are not known when compiling; all that is kept is folded into one number.
+std::string reduceMatrix(const std::string& keep, const std::string& how, int64_t rows, int64_t columns) {
+  std::string dims = std::to_string(rows) + ", " + std::to_string(columns);
+  std::string kept = keep == "" ? "f32" : keep == "a" ? "f32[A]" : keep == "b" ? "f32[B]" : "f32[B, A]";
+  std::string text = "fn reduce [A, B] (%x: f32[A, B]) -> (" + kept + ") {\n  %r = nest (%a: A, %b: B) -> keep[" + keep +
+                     "] " + how + " {\n    %v = get %x[%a, %b] : f32\n    yield %v\n  } : " + kept + "\n  yield %r\n}\n";
+  text += "fn main () -> (i64) {\n  %x = nest (%i: " + std::to_string(rows) + ", %j: " + std::to_string(columns) +
+          ") -> collect[i, j] {\n    %k = const 7919 : i64\n    %m = const 1009 : i64\n    %p = mul %i, %k : i64\n" +
+          "    %q = add %p, %j : i64\n    %b = irem %q, %m : i64\n    %f = convert saturate %b : f32\n" +
+          "    %d = const 37.3 : f32\n    %e = div %f, %d : f32\n    yield %e\n  } : f32[" + dims + "]\n";
+  std::string size = keep == "" ? "" : keep == "a" ? std::to_string(rows) : keep == "b" ? std::to_string(columns)
+                                                                         : std::to_string(columns) + ", " + std::to_string(rows);
+  std::string type = size.empty() ? "f32" : "f32[" + size + "]";
+  text += "  %r = call @reduce %x dims [" + dims + "] : " + type + "\n";
+  if (keep == "") {
+    text += "  %h = bitcast %r : u32\n  %w = convert wrap %h : i64\n";
+  } else {
+    bool both = keep == "b, a";
+    std::string second = both ? ", %l: " + std::to_string(rows) : "", index = both ? "%k2, %l" : "%k2";
+    text += "  %w = nest (%k2: " + (keep == "a" ? std::to_string(rows) : std::to_string(columns)) + second +
+            ") -> keep[] combine 1 region 1 units (%zero) {\n    %v = get %r[" + index +
+            "] : f32\n    %h = bitcast %v : u32\n    %y = convert wrap %h : i64\n    yield %y\n  } { (%s: i64, %t: i64)\n" +
+            "    %prime = const 1099511628211 : i64\n    %s1 = mul %s, %prime : i64\n    %s2 = add %s1, %t : i64\n" +
+            "    yield %s2\n  } : i64\n";
+    text.insert(text.find("  %r = call"), "  %zero = const 0 : i64\n");
+  }
+  return text + "  yield %w\n}\n";
+}
+
+TEST(SameBits, ReductionsOfMatrices) {
+  for (const char* keep : {"", "a", "b", "b, a"})
+    for (const char* how : {"sum", "sum chain", "sum lanes 64", "prod lanes 64", "max"})
+      for (auto [rows, columns] : {std::pair<int64_t, int64_t>{3, 9000}, {9000, 2}, {100, 100}, {1, 1}, {0, 4}, {4, 0}})
+        expectSame(reduceMatrix(keep, how, rows, columns), std::string(how) + " keeping [" + keep + "] of " +
+                                                               std::to_string(rows) + " x " + std::to_string(columns));
+}
+
 } // namespace
 } // namespace melix::jit
