@@ -2,6 +2,15 @@
 
 namespace melix::check {
 
+std::string NodeBuilder::show(TypeId t) {
+  TypeId type = infer.zonk(t), element = types.element(type);
+  if (infer.isOpen(element)) {
+    bool whole = infer.varClass(element) == types::VarClass::OpenInt;
+    type = types.array(whole ? types.int64() : types.scalar(TypeKind::F32), dimsOf(type));
+  }
+  return types.print(type);
+}
+
 NodeId NodeBuilder::make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children, Payload payload) {
   Node node;
   node.kind = kind;

@@ -69,7 +69,8 @@ public:
   Span spanOf(NodeId n) const { return instance.nodes[n].span; }
   std::vector<DimId> dimsOf(TypeId t) { return types.kind(t) == TypeKind::Array ? types[t].dims : std::vector<DimId>(); }
   bool isNumber(TypeId element); ///< an integer, float, or open number
-  std::string show(TypeId t) { return types.print(infer.zonk(t)); }
+  /// A type as messages show it; an open number as what it becomes if nothing settles it.
+  std::string show(TypeId t);
 
   /// The value of a whole-number literal (with a sign, perhaps).
   std::optional<int64_t> literal(NodeId n);
