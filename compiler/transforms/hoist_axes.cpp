@@ -103,15 +103,36 @@ private:
     return found;
   }
 
+  bool runsAtLeastOnce(OpId sweep) {
+    const Op& op = fn().ops[sweep];
+    return op.kind == OpKind::Nest && m_.types.dims.atLeast(m_.types.dims.product(op.dims), 1);
+  }
+  /// A read at axes of enclosing nests that run over just the axes read: right also where the sweep is empty.
+  bool inRange(OpId id) {
+    const Op& op = fn().ops[id];
+    if (op.kind != OpKind::Get || m_.types.kind(fn().typeOf(op.operands[0])) != TypeKind::Array) return false;
+    const types::Type& array = m_.types[fn().typeOf(op.operands[0])];
+    const Path& path = op.as<Path>();
+    for (size_t k = 0; k < path.size(); ++k) {
+      if (path[k].kind == StepKind::All) continue;
+      if (path[k].kind != StepKind::Index || k >= array.dims.size() || pathOperands(path) != path.size()) return false;
+      const Value& v = fn().values[op.operands[k + 1]];
+      if (!v.region.valid() || !fn().regions[v.region].parent.valid()) return false;
+      const Op& nest = fn().ops[fn().regions[v.region].parent];
+      if (nest.kind != OpKind::Nest || v.index >= nest.dims.size() || nest.dims[v.index] != array.dims[k]) return false;
+    }
+    return true;
+  }
+
   void invariants(OpId sweep, std::vector<OpId>& out) {
     RegionId r = fn().ops[sweep].regions[0];
     Inside in = inside(r);
-    bool checks = hasChecks(r);
+    bool checks = hasChecks(r), always = runsAtLeastOnce(sweep);
     std::vector<OpId> kept;
     const std::vector<OpId> list = fn().regions[r].ops;
     for (OpId id : list) {
       std::optional<std::set<ValueId>> n = moves(id) ? needs(id, in) : std::nullopt;
-      bool stays = !n || !n->empty() || (isGuarded(id) && checks);
+      bool stays = !n || !n->empty() || (isGuarded(id) && (checks || !(always || inRange(id))));
       if (stays) {
         kept.push_back(id);
         continue;
