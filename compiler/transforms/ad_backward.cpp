@@ -1,5 +1,7 @@
 #include "transforms/ad_backward.h"
 
+#include "transforms/ad_rules.h"
+
 #include <algorithm>
 
 namespace melix::transforms {
@@ -242,7 +244,9 @@ void Backward::op(OpId id) {
   ValueId c = cotangent(o.results[0]);
   if (!c.valid()) return;
   switch (o.kind) {
-  case OpKind::Get: return addAt(o.operands[0], path(o.as<Path>()), knownAll(std::span(o.operands).subspan(1)), c);
+  case OpKind::Get:
+    return addAt(o.operands[0], path(o.as<Path>()),
+                 placeIndices(cur_->e, StructuralRule::TransposeGet, knownAll(std::span(o.operands).subspan(1))), c);
   case OpKind::Set: return set(o, c);
   case OpKind::Make: return make(o, c);
   case OpKind::Variant: return variant(o, c);
@@ -274,7 +278,7 @@ void Backward::op(OpId id) {
     for (size_t k = 0; k < o.operands.size(); ++k)
       if (linear(o.operands[k])) {
         ValueId i = cur_->e.i64(static_cast<int64_t>(k));
-        addTo(o.operands[k], cur_->e.getAt(c, std::span(&i, 1), typeOf(o.operands[k])));
+        addTo(o.operands[k], cur_->e.getAt(c, placeIndices(cur_->e, StructuralRule::TransposeArrayOf, {i}), typeOf(o.operands[k])));
       }
     return;
   case OpKind::ListOf:
@@ -297,7 +301,7 @@ void Backward::scalar(const Op& o, ValueId c) {
     return addTo(o.operands[1], c);
   case OpKind::Sub:
     addTo(o.operands[0], c);
-    if (only(1)) addTo(o.operands[1], e.neg(c));
+    if (only(1)) addTo(o.operands[1], mutated(StructuralRule::TransposeSub) ? c : e.neg(c));
     return;
   case OpKind::Neg: return addTo(o.operands[0], e.neg(c));
   case OpKind::Mul:
@@ -310,6 +314,7 @@ void Backward::scalar(const Op& o, ValueId c) {
   case OpKind::Select: {
     if (only(0)) break;
     ValueId condition = known(o.operands[0]);
+    if (mutated(StructuralRule::TransposeSelect)) condition = e.one(Emit::simple(OpKind::Not, {condition}), types().boolean());
     ValueId zero = e.zero(e.typeOf(c));
     if (only(1)) addTo(o.operands[1], e.select(condition, c, zero));
     if (only(2)) addTo(o.operands[2], e.select(condition, zero, c));
@@ -330,8 +335,8 @@ void Backward::set(const Op& o, ValueId c) {
   std::vector<ValueId> indices = knownAll(std::span(o.operands).subspan(2));
   Path p = path(o.as<Path>());
   TypeId t = typeOf(v);
-  if (linear(v)) addTo(v, e.get(c, p, indices, t));
-  if (linear(x)) addTo(x, e.set(c, e.zero(t), p, indices));
+  if (linear(v)) addTo(v, e.get(c, p, placeIndices(e, StructuralRule::TransposeSet, indices), t));
+  if (linear(x)) addTo(x, mutated(StructuralRule::TransposeSetClears) ? c : e.set(c, e.zero(t), p, indices));
 }
 
 void Backward::addAtOp(const Op& o) {
@@ -339,7 +344,8 @@ void Backward::addAtOp(const Op& o) {
   ValueId c = isAcc(r) ? reader(r) : cotangent(r);
   if (!c.valid()) return;
   if (linear(v)) {
-    std::vector<ValueId> indices = knownAll(std::span(o.operands).subspan(2));
+    std::vector<ValueId> indices =
+        placeIndices(cur_->e, StructuralRule::TransposeAddAt, knownAll(std::span(o.operands).subspan(2)));
     addTo(v, cur_->e.get(c, path(o.as<Path>()), indices, typeOf(v)));
   }
   addTo(x, c);
@@ -347,7 +353,10 @@ void Backward::addAtOp(const Op& o) {
 
 void Backward::make(const Op& o, ValueId c) {
   for (uint32_t k = 0; k < o.operands.size(); ++k)
-    if (linear(o.operands[k])) addTo(o.operands[k], cur_->e.kid(c, k, typeOf(o.operands[k])));
+    if (linear(o.operands[k])) {
+      uint32_t from = mutated(StructuralRule::TransposeMake) && o.operands.size() == 2 ? 1 - k : k;
+      addTo(o.operands[k], cur_->e.kid(c, from, typeOf(o.operands[k])));
+    }
 }
 
 /// The payload's cotangents are in the same case; another case is zero.
@@ -372,7 +381,7 @@ void Backward::variant(const Op& o, ValueId c) {
   same.yield(mine);
   other.e.yield(zeros);
   MatchAttr attr;
-  for (uint32_t i = 0; i < cases; ++i) attr.regionOf.push_back(i == theCase ? 0 : 1);
+  for (uint32_t i = 0; i < cases; ++i) attr.regionOf.push_back((i == theCase) != mutated(StructuralRule::TransposeVariant) ? 0 : 1);
   Op m = Emit::simple(OpKind::Match, {c});
   m.regions = {same.region, other.e.region};
   m.attr = attr;
@@ -414,6 +423,7 @@ void Backward::projection(const Op& o) {
 void Backward::lists(const Op& o) {
   Emit& e = cur_->e;
   auto element = [&](ValueId list, ValueId i, ValueId v) {
+    i = placeIndices(e, StructuralRule::TransposeList, {i})[0];
     return e.get(list, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&i, 1), typeOf(v));
   };
   switch (o.kind) {

@@ -1,6 +1,7 @@
 // Transposes of control: the same structure, reversed.
 
 #include "transforms/ad_backward.h"
+#include "transforms/ad_rules.h"
 
 #include <algorithm>
 
@@ -105,6 +106,7 @@ void Backward::branch(OpId id) {
     made.attr = attr;
   }
   for (Scope& s : arms) made.regions.push_back(s.e.region);
+  if (mutated(StructuralRule::TransposeBranch) && made.kind == OpKind::If) std::swap(made.regions[0], made.regions[1]);
   if (joined.empty()) return;
   OpId op = outer->e.append(std::move(made), resultTypes);
   for (size_t i = 0; i < joined.size(); ++i) slot(*outer, joined[i]) = outer->e.result(op, i);
@@ -130,7 +132,7 @@ void Backward::loop(OpId id, bool isWhile) {
 
   Scope s{ScopeKind::Loop, from, e.in(e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0};
   ValueId step = s.e.param(types().int64());
-  ValueId index = s.e.sub(s.e.sub(count, s.e.i64(1)), step);
+  ValueId index = mutated(StructuralRule::TransposeLoop) ? step : s.e.sub(s.e.sub(count, s.e.i64(1)), step);
   if (!isWhile) s.known[params[0]] = index;
   s.prologueAt = s.e.fn().regions[s.e.region].ops.size();
 

@@ -2,6 +2,7 @@
 // outside scalar is summed. `accumulate_to_reduce` turns accumulators into reductions afterwards.
 
 #include "transforms/ad_backward.h"
+#include "transforms/ad_rules.h"
 #include "transforms/nest_shape.h"
 
 namespace melix::transforms {
@@ -44,6 +45,7 @@ void Backward::nest(OpId id) {
     if (!linear(y)) continue;
     std::vector<ValueId> kept;
     for (uint32_t a : r.keep) kept.push_back(axes[a]);
+    kept = placeIndices(s.e, StructuralRule::TransposeNest, std::move(kept));
     addTo(y, kept.empty() ? c->second : s.e.getAt(c->second, kept, typeOf(y)));
   }
   std::vector<std::pair<ValueId, ValueId>> initial; // what an accumulator began with gets the whole cotangent

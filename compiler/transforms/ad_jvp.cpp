@@ -3,6 +3,8 @@
 #include "transforms/ad_rules.h"
 #include "types/tangent.h"
 
+#include <algorithm>
+
 namespace melix::transforms {
 
 JvpBuilder::JvpBuilder(Ad& ad, JvpCompanion& c)
@@ -194,6 +196,7 @@ void JvpBuilder::bundle(const Op& o, Emit&) {
     Tangents t = tangents(v);
     out.insert(out.end(), t.begin(), t.end());
   }
+  if (mutated(StructuralRule::JvpBundle) && out.size() == 2) std::swap(out[0], out[1]);
   bind(o.results[0], std::move(out));
 }
 
@@ -223,7 +226,8 @@ void JvpBuilder::get(const Op& o, Emit& e) {
   Tangents t = tangents(x);
   if (rest.empty()) return bind(r, Tangents(t.begin() + begin, t.begin() + begin + count));
   if (count == 0 || !t[begin].valid() || leafCount(r) == 0) return;
-  std::vector<ValueId> indices = valuesOf(std::span(o.operands).subspan(1));
+  std::vector<ValueId> indices =
+      placeIndices(e, StructuralRule::JvpGet, valuesOf(std::span(o.operands).subspan(1)));
   ValueId got = e.get(t[begin], path(rest), indices, ad_.leaves.tangent(typeOfSource(r)));
   bind(r, ad_.leaves.takeApart(e, follow(got, r), typeOfSource(r), true));
 }
@@ -248,7 +252,8 @@ void JvpBuilder::update(const Op& o, Emit& e) {
   if (!slot.valid() && !valueActive) return bind(r, std::move(out));
   if (o.kind == OpKind::AddAt && !valueActive) return bind(r, std::move(out));
   if (!slot.valid()) slot = zeroLeaf(e, x, leavesOf(x)[begin]);
-  std::vector<ValueId> indices = valuesOf(std::span(o.operands).subspan(2));
+  StructuralRule rule = o.kind == OpKind::Set ? StructuralRule::JvpSet : StructuralRule::JvpAddAt;
+  std::vector<ValueId> indices = placeIndices(e, rule, valuesOf(std::span(o.operands).subspan(2)));
   ValueId change = whole(e, v);
   slot = o.kind == OpKind::Set ? e.set(slot, change, path(rest), indices) : e.addAt(slot, change, path(rest), indices);
   bind(r, std::move(out));
@@ -269,6 +274,8 @@ void JvpBuilder::linear(const Op& o, Emit& e) {
   copy.dims = dimsOf(o.dims);
   copy.attr = o.attr;
   for (ValueId v : o.operands) copy.operands.push_back(whole(e, v));
+  if (o.kind == OpKind::ArrayOf && mutated(StructuralRule::JvpArrayOf))
+    std::reverse(copy.operands.begin(), copy.operands.end());
   bindLeaf(r, e.one(std::move(copy), ad_.leaves.tangent(typeOfSource(r))));
 }
 

@@ -2,6 +2,7 @@
 // (max, min, filter) give the places chosen, and a second nest runs the body again at these places only.
 
 #include "transforms/ad_jvp.h"
+#include "transforms/ad_rules.h"
 #include "transforms/nest_shape.h"
 
 #include <algorithm>
@@ -216,7 +217,7 @@ void JvpBuilder::nestAtPoints(const Op& o, const Chosen& c, OpId made, Emit& e) 
   if (!c.filtered.valid())
     for (size_t i = 0; i < c.axes.size(); ++i) at[c.axes[i]] = own[i];
   for (size_t i = 0; i < positions.size(); ++i)
-    at[c.chosenAxes[i]] = b.getAt(positions[i], kept, types().int64());
+    at[c.chosenAxes[i]] = placeIndices(b, StructuralRule::JvpChosen, {b.getAt(positions[i], kept, types().int64())})[0];
   ValueId res = o.results[c.result];
   Tangents t = bodyAt(o, c.yielded, at, b);
   TypeId resultTangent = leavesOf(res)[0].tangent;

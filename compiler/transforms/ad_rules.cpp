@@ -6,6 +6,14 @@ using ops::CmpKind;
 
 RuleMutation ruleMutation;
 
+std::vector<ValueId> placeIndices(Emit& e, StructuralRule rule, std::vector<ValueId> indices) {
+  if (mutated(rule) && !indices.empty()) {
+    // Moved within the first two places, so that it stays in range.
+    indices[0] = e.binary(OpKind::Xor, indices[0], e.i64(1));
+  }
+  return indices;
+}
+
 namespace {
 
 /// The contribution of operand `i`, scaled when a test perturbs this rule.

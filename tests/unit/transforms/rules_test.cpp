@@ -81,7 +81,7 @@ TEST(Mutation, everyScalarRuleIsNoticed) {
     EXPECT_TRUE(failuresOf(c).empty()) << c.name;
     for (uint32_t operand = 0; operand < c.operands; ++operand) {
       uint32_t at = c.name == "select" ? operand + 1 : operand;
-      transforms::ruleMutation = {true, c.math, c.rule, at};
+      transforms::ruleMutation = {true, c.math, c.rule, at, -1};
       EXPECT_FALSE(failuresOf(c).empty()) << c.name << ", operand " << at << ", is 0.1 % off and nobody notices";
       transforms::ruleMutation = {};
     }
@@ -114,4 +114,97 @@ TEST(ScalarRule, conversionsBetweenFloatsAreLinear) {
               "  yield %r\n}\n");
   c.argument(0, interp::Value::f64(0.5)).orders(1);
   EXPECT_EQ(c.gradient(), std::vector<double>{1});
+}
+
+/// Every structural rule at work; even sizes, because mutated indices are moved within pairs.
+static const char* movesTangents = R"(enum Shape { Circle(f64), Rect(f64, f64) }
+fn f [N] (%x: f64[N], %y: f64, %w: f64) -> (f64) {
+  %n = dim_value dims [N] : i64
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %less = cmp lt %y, %w : bool
+  %sel = select %less, %y, %w : f64
+  %dif = sub %sel, %w : f64
+  %stack = array %y, %dif : f64[2]
+  %pair = make %sel, %dif : (f64, f64)
+  %shape = variant 1 %y, %w : Shape
+  %arm = if %less {
+    %p = mul %y, %y : f64
+    yield %p
+  } {
+    %q = mul %w, %y : f64
+    yield %q
+  } : f64
+  %area = match cases [0, 1] %shape {
+   (%r: f64)
+    yield %r
+  } {
+   (%ra: f64, %rb: f64)
+    %rr = mul %ra, %rb : f64
+    yield %rr
+  } : f64
+  %x1 = set %x[%one] = %arm : f64[N]
+  %x2 = add_at %x1[%zero] += %area : f64[N]
+  %s = for collects 0 %n, %dif {
+   (%i: i64, %acc: f64)
+    %v = get %x2[%i] : f64
+    %m = mul %v, %acc : f64
+    %a = add %m, %v : f64
+    yield %a
+  } : f64
+  %sq = nest (%j: N) -> collect[j] {
+    %vj = get %x2[%j] : f64
+    %k = convert saturate %j : f64
+    %e = mul %vj, %vj : f64
+    %e2 = mul %e, %k : f64
+    yield %e2
+  } : f64[N]
+  %both = nest (%b: N) -> collect[b] {
+    %vb = get %x2[%b] : f64
+    %wb = mul %vb, %y : f64
+    %eb = make %vb, %wb : (f64, f64)
+    yield %eb
+  } : {(f64, f64)}[N]
+  %of = get %both[%one].1 : f64
+  %mx = nest (%l: N) -> keep[] max {
+    %vl = get %x[%l] : f64
+    yield %vl
+  } : f64
+  %l0 = list %s, %mx : List[f64]
+  %first = get %l0<%zero> : f64
+  %e0 = get %sq[%one] : f64
+  %s0 = get %stack[%zero] : f64
+  %p0 = get %pair.0 : f64
+  %t1 = mul %first, %e0 : f64
+  %t2 = mul %s0, %p0 : f64
+  %t3 = add %t1, %t2 : f64
+  %t4 = mul %t3, %mx : f64
+  %t5 = mul %t4, %of : f64
+  yield %t5
+}
+)";
+
+static std::vector<std::string> failuresOfMoves() {
+  std::vector<std::string> out;
+  for (auto [y, w] : {std::pair(0.5, 0.9), std::pair(0.9, 0.5)}) {
+    GradCheck check(movesTangents);
+    check.dims({4}).orders(1).tolerance(1e-8);
+    check.argument(1, interp::Value::f64(y)).argument(2, interp::Value::f64(w));
+    for (const std::string& f : check.failures()) out.push_back(f);
+  }
+  return out;
+}
+
+TEST(Mutation, everyStructuralRuleIsNoticed) {
+  for (const std::string& f : failuresOfMoves()) ADD_FAILURE() << f;
+  static const char* texts[] = {
+#define STRUCTURAL(Kind, Text) Text,
+#include "transforms/structural_rules.def"
+  };
+  for (unsigned k = 0; k < transforms::structuralRuleCount; ++k) {
+    transforms::ruleMutation = {};
+    transforms::ruleMutation.structural = static_cast<int>(k);
+    EXPECT_FALSE(failuresOfMoves().empty()) << "nobody notices when it is wrong that " << texts[k];
+    transforms::ruleMutation = {};
+  }
 }
