@@ -322,6 +322,8 @@ ValueId BodyLowering::exprAt(NodeId n) {
       if (target.known)
         captures = withCaptures(target, v);
       core::Op op = Builder::simple(OpKind::Closure, std::move(captures), core::CallAttr{lowering_.functionOf(target.instance)});
+      for (DimId d : target.dims)
+        op.dims.push_back(D(d));
       return b_.one(std::move(op), T(node.type));
     });
   case NodeKind::Pack:

@@ -1,0 +1,61 @@
+#include "session/pipeline.h"
+
+#include "core/order.h"
+#include "transforms/accumulate_to_reduce.h"
+#include "transforms/defunctionalise.h"
+#include "transforms/form_fma.h"
+#include "transforms/hoist_axes.h"
+#include "transforms/inline_calls.h"
+#include "transforms/simplify.h"
+#include "transforms/split_results.h"
+
+namespace melix::session {
+
+namespace {
+
+using Problems = std::optional<std::vector<transforms::AdProblem>>;
+
+/// A pass that refuses nothing.
+std::function<Problems(core::Module&)> plain(void (*run)(core::Module&)) {
+  return [run](core::Module& module) -> Problems {
+    run(module);
+    return std::nullopt;
+  };
+}
+
+void chooseOrders(core::Module& module) { core::chooseOrders(module); }
+
+Problems expand(core::Module& module) { return transforms::expandDerivatives(module).problems; }
+
+} // namespace
+
+std::span<const Pass> derivativePasses() {
+  static const Pass passes[] = {
+      {"simplify", plain(transforms::simplify), false},
+      {"defunctionalise", plain(transforms::defunctionalise), false},
+      {"expand_derivatives", expand, true},
+      {"simplify", plain(transforms::simplify), true},
+  };
+  return passes;
+}
+
+std::span<const Pass> optimisingPasses() {
+  static const Pass passes[] = {
+      {"accumulate_to_reduce", plain(transforms::accumulateToReduce), true},
+      {"split_results", plain(transforms::splitResults), true},
+      {"hoist_axes", plain(transforms::hoistAxes), true},
+      {"simplify", plain(transforms::simplify), true},
+      {"choose_orders", plain(chooseOrders), true},
+      {"form_fma", plain(transforms::formFma), true},
+      {"remove_unreachable", plain(transforms::removeUnreachable), true},
+  };
+  return passes;
+}
+
+Span locationOf(const core::Module& module, core::LocId loc) {
+  while (loc && module.locs[loc].inner)
+    loc = module.locs[loc].inner;
+  return loc ? module.locs[loc].span : Span();
+}
+
+} // namespace melix::session
