@@ -1,19 +1,16 @@
 // melix check: errors and warnings of a program, and nothing else.
 #include "driver/commands.h"
+#include "driver/compile.h"
 #include "driver/exit_status.h"
-#include "driver/program_input.h"
-#include "parse/parse.h"
 
 namespace melix::driver {
 
 int commandCheck(const Invocation& invocation) {
-  SourceStore sources;
-  std::optional<FileId> file = loadProgram(invocation.program, sources);
-  if (!file) return Failure;
-  Interner names;
-  DiagnosticSink sink;
-  parse::parseFile(*file, sources, names, sink);
-  return writeDiagnostics(sink, sources) ? Success : Failure;
+  return onBigStack([&] {
+    std::unique_ptr<session::Session> session = makeSession();
+    std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
+    return root && reported(*session, session->check(*root)) ? Success : Failure;
+  });
 }
 
 } // namespace melix::driver

@@ -19,6 +19,13 @@ std::string_view findLibraryFile(std::string_view path) {
   return found != end && found->path == path ? found->bytes() : std::string_view();
 }
 
+std::vector<std::string_view> libraryFiles(std::string_view prefix) {
+  std::vector<std::string_view> out;
+  for (uint64_t k = 0; k < melixEmbeddedLibraryCount; ++k)
+    if (std::string_view path = melixEmbeddedLibrary[k].path; path.starts_with(prefix)) out.push_back(path);
+  return out;
+}
+
 std::string_view runtimeArchive() { return melixEmbeddedRuntime[0].bytes(); }
 
 } // namespace melix::driver

@@ -429,8 +429,20 @@ void Compiler::builtin(const Op& o) {
     x->results.push_back(reg(v));
     x->resultTypes.push_back(fn_.typeOf(v));
   }
-  x->dims = dimRegs(o.dims);
-  for (DimSym s : o.resultDims) x->dimResults.push_back(symReg(s));
+  for (uint32_t k = 0; k < x->resultTypes.size(); ++k) {
+    bool hidden = types_.kind(x->resultTypes[k]) == TypeKind::Pack;
+    const types::Type& type = types_[hidden ? types_[x->resultTypes[k]].parts[0] : x->resultTypes[k]];
+    if (type.kind != TypeKind::Array) continue;
+    for (uint32_t axis = 0; axis < type.dims.size(); ++axis) {
+      std::optional<DimSym> s = types_.dims.asSymbol(type.dims[axis]);
+      bool defined = s && std::count(o.resultDims.begin(), o.resultDims.end(), *s) > 0;
+      bool found = defined || types_.dims.mentionsKind(type.dims[axis], types::DimSymKind::Bound);
+      x->dims.push_back(found ? constantReg(static_cast<uint64_t>(int64_t(-1))) : dimReg(type.dims[axis]));
+      if (!defined) continue;
+      x->dimResults.push_back(symReg(*s));
+      x->dimSources.push_back({k, axis});
+    }
+  }
   emit(runBuiltin, 0, 0, 0, 0, x);
 }
 

@@ -114,12 +114,15 @@ const Instr* runBuiltin(Frame& f, const Instr* in) {
   for (size_t k = 0; k < x.args.size(); ++k) args.push_back(share(slotKind(types, x.argTypes[k]), f.r[x.args[k]]));
   std::vector<int64_t> dims;
   for (uint32_t r : x.dims) dims.push_back(f.r[r].i);
-  BuiltinCall call{types, x.argTypes, x.resultTypes, args, dims, {}, {}, {}};
+  BuiltinCall call{types, x.argTypes, x.resultTypes, args, dims, {}, {}};
   h.builtin(x.builtin, call);
   if (!call.panic.empty()) return f.machine->fail(f, in, std::move(call.panic));
-  if (call.results.size() != x.results.size() || call.resultDims.size() != x.dimResults.size())
+  if (call.results.size() != x.results.size())
     return f.machine->fail(f, in, "`" + std::string(ops::builtinName(x.builtin)) + "` gave a wrong number of results");
-  for (size_t k = 0; k < x.dimResults.size(); ++k) f.r[x.dimResults[k]].i = call.resultDims[k];
+  for (size_t k = 0; k < x.dimResults.size(); ++k) {
+    const Value& sized = call.results[x.dimSources[k].first];
+    f.r[x.dimResults[k]].i = sized.asArray().dims[x.dimSources[k].second];
+  }
   for (size_t k = 0; k < x.results.size(); ++k) {
     if (isObject(call.results[k].kind())) putObject(f, x.results[k], call.results[k].takeSlot().o);
     else f.r[x.results[k]] = call.results[k].slot();

@@ -13,9 +13,8 @@ struct BuiltinCall {
   const types::TypeStore& types;
   std::span<const types::TypeId> argumentTypes, resultTypes;
   std::span<const Value> arguments;
-  std::span<const int64_t> dims; ///< of the op, evaluated
+  std::span<const int64_t> dims; ///< of the array results, one after another; -1 where the call decides
   std::vector<Value> results;
-  std::vector<int64_t> resultDims; ///< for each dimension the op defines
   std::string panic;               ///< not empty: the call panics
 };
 

@@ -31,6 +31,7 @@ struct BuiltinExtra : Extra {
   ops::BuiltinKind builtin;
   std::vector<types::TypeId> argTypes, resultTypes;
   std::vector<uint32_t> args, results, dims, dimResults;
+  std::vector<std::pair<uint32_t, uint32_t>> dimSources; ///< result and axis that tell each of dimResults
 };
 struct MatchExtra : Extra {
   std::vector<uint32_t> targets; ///< instruction, by case

@@ -1,0 +1,28 @@
+#pragma once
+// The pipeline: which passes turn lowered Core into optimised Core, in order. Reads as a list.
+
+#include "core/ir.h"
+#include "transforms/expand_derivatives.h"
+
+#include <functional>
+#include <optional>
+#include <span>
+
+namespace melix::session {
+
+struct Pass {
+  std::string_view name;
+  /// Problems for the user, from passes that may refuse a program.
+  std::function<std::optional<std::vector<transforms::AdProblem>>(core::Module&)> run;
+  bool derivativesGone = false; ///< from here on no `derivative` op remains
+};
+
+/// lower … expand_derivatives: after these `show --stage grad` is taken.
+std::span<const Pass> derivativePasses();
+/// accumulate_to_reduce … : what "optimised Core" means, also for the interpreter.
+std::span<const Pass> optimisingPasses();
+
+/// The innermost source place of a location chain.
+Span locationOf(const core::Module& module, core::LocId loc);
+
+} // namespace melix::session

@@ -1,0 +1,75 @@
+#pragma once
+// A session: the sources, names and types of one program, and what the phases made of it. Queries are answered once and
+// kept; only the session knows the order of the phases.
+
+#include "check/checker.h"
+#include "core/ir.h"
+#include "transforms/expand_derivatives.h"
+
+#include <functional>
+#include <memory>
+
+namespace melix::session {
+
+/// Text of a library file by its path (`prelude/arrays.mlx`); null data if there is none.
+using LibraryFile = std::function<std::string_view(std::string_view path)>;
+/// Text of a file of the user's; none if it cannot be read.
+using UserFile = std::function<std::optional<std::string>(const std::string& path)>;
+
+struct Options {
+  LibraryFile library;
+  std::vector<std::string> preludeFiles; ///< paths of the prelude's files
+  UserFile userFile;
+  bool verify = false;   ///< check Core after every pass (a bug of the compiler is then reported and stops)
+};
+
+/// How far Core is taken.
+enum class CoreStage : uint8_t { Lowered, Derivatives, Optimised };
+
+class Session : private names::ModuleReader {
+public:
+  explicit Session(Options options);
+  ~Session() override;
+
+  SourceStore sources;
+  Interner names;
+  DiagnosticSink sink;
+  types::TypeStore types;
+
+  /// parse: the root module.
+  names::ModuleId load(std::string path, std::string text);
+  /// check: every declaration of the root and its program. False after errors.
+  bool check(names::ModuleId root);
+  /// The program of the root as a Core function without parameters that gives the exit status; kept in `module()`.
+  /// False after errors, which are in `sink`.
+  bool program(names::ModuleId root);
+  /// Tests of the root whose name contains `filter`, each a Core function without parameters.
+  std::vector<std::pair<std::string, core::FunctionId>> tests(names::ModuleId root, std::string_view filter);
+  /// lower … optimised: takes the module to a stage; false after errors.
+  bool advance(CoreStage stage);
+
+  core::Module& module() { return *module_; }
+  check::Checker& checker() { return checker_; }
+  /// What the verifier said, if it was asked and found something.
+  const std::string& bug() const { return bug_; }
+
+private:
+  std::optional<Text> read(const std::string& slashed) override;
+  std::vector<Text> prelude() override;
+  syntax::Ast parse(FileId file) override;
+  core::FunctionId lowered(check::InstanceId id);
+  bool addMathBodies();
+  bool verified(std::string_view pass, bool derivativesGone);
+
+  Options options_;
+  names::Modules modules_;
+  check::Checker checker_;
+  std::unique_ptr<core::Module> module_;
+  struct Lowered;
+  std::unique_ptr<Lowered> lowering_;
+  std::string rootFolder_;
+  std::string bug_;
+  CoreStage stage_ = CoreStage::Lowered;
+};
+
+} // namespace melix::session
