@@ -89,7 +89,7 @@ Value takeArray(MelixTask* task, types::TypeStore& types, TypeId type, char* dat
 /// Arguments in stored form, released when the call is over.
 class Arguments {
 public:
-  Arguments(types::TypeStore& types, MelixTask* task) : task_(task), forms_(types_, task) {}
+  Arguments(types::TypeStore& types, MelixTask* task) : task_(task), forms_(types, task) {}
   ~Arguments() {
     for (auto& [type, memory] : stored_)
       melix_release_value(task_, type, memory.data());
