@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstddef>
 
 namespace melix {
 
@@ -23,7 +22,8 @@ const Row& row(DiagId id) { return rows[static_cast<size_t>(id)]; }
 std::string fill(std::string_view text, const std::vector<std::string>& args) {
   std::string out;
   for (size_t k = 0; k < text.size(); ++k) {
-    bool place = text[k] == '{' && k + 2 < text.size() && text[k + 2] == '}' && text[k + 1] >= '0' && text[k + 1] <= '9';
+    bool place = text[k] == '{' && k + 2 < text.size() && text[k + 2] == '}' && text[k + 1] >= '0' &&
+                 text[k + 1] <= '9';
     if (!place) {
       out += text[k];
       continue;
@@ -38,14 +38,17 @@ std::string fill(std::string_view text, const std::vector<std::string>& args) {
 struct Style {
   bool on;
   std::string_view bold() const { return on ? "\x1b[1m" : ""; }
-  std::string_view severity(SeverityKind s) const { return !on ? "" : s == SeverityKind::Error ? "\x1b[1;31m" : "\x1b[1;33m"; }
+  std::string_view severity(SeverityKind s) const {
+    return !on ? "" : s == SeverityKind::Error ? "\x1b[1;31m" : "\x1b[1;33m";
+  }
   std::string_view accent() const { return on ? "\x1b[36m" : ""; }
   std::string_view off() const { return on ? "\x1b[0m" : ""; }
 };
 
 std::string place(const SourceStore& sources, Span span) {
   LineColumn at = sources.lineColumn(span);
-  return std::string(sources.path(span.file)) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": ";
+  return std::string(sources.path(span.file)) + ":" + std::to_string(at.line) + ":" +
+         std::to_string(at.column) + ": ";
 }
 
 /// The source line and a line with a caret under the span (to the end of its first line).
@@ -60,8 +63,7 @@ std::string excerpt(const SourceStore& sources, Span span, const Style& style) {
   for (char c : line) {
     bool start = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
     column += start;
-    if (column < first)
-      continue;
+    if (column < first) continue;
     if (column >= at.column + after) {
       shown += "…";
       break;
@@ -71,8 +73,7 @@ std::string excerpt(const SourceStore& sources, Span span, const Style& style) {
     if (start && column < at.column + width)
       caret += column < at.column ? ' ' : column == at.column ? '^' : '~';
   }
-  if (at.column > column)
-    caret += std::string(at.column - column - 1, ' ') + "^";
+  if (at.column > column) caret += std::string(at.column - column - 1, ' ') + "^";
   if (first > 1) {
     shown.insert(0, "…");
     caret.insert(0, " ");
@@ -103,8 +104,9 @@ Diagnostic& DiagnosticSink::reportList(DiagId id, Span span, std::vector<std::st
 }
 
 size_t DiagnosticSink::errorsSince(size_t mark) const {
-  return static_cast<size_t>(std::count_if(diagnostics_.begin() + static_cast<ptrdiff_t>(std::min(mark, diagnostics_.size())), diagnostics_.end(),
-                                           [](const Diagnostic& d) { return diagSeverity(d.id) == SeverityKind::Error; }));
+  return static_cast<size_t>(std::count_if(
+      diagnostics_.begin() + static_cast<ptrdiff_t>(std::min(mark, diagnostics_.size())), diagnostics_.end(),
+      [](const Diagnostic& d) { return diagSeverity(d.id) == SeverityKind::Error; }));
 }
 
 void DiagnosticSink::clear() {
@@ -132,19 +134,19 @@ std::string renderDiagnostic(const Diagnostic& d, const SourceStore& sources, bo
   Style style{colour};
   const Row& r = row(d.id);
   std::string out;
-  if (d.span.valid())
-    out += std::string(style.bold()) + place(sources, d.span) + std::string(style.off());
-  out += std::string(style.severity(r.severity)) + (r.severity == SeverityKind::Error ? "error: " : "warning: ") + std::string(style.off());
-  out += std::string(style.bold()) + fill(r.message, d.args) + std::string(style.off()) + " [" + std::string(r.name) + "]\n";
-  if (d.span.valid())
-    out += excerpt(sources, d.span, style);
+  if (d.span.valid()) out += std::string(style.bold()) + place(sources, d.span) + std::string(style.off());
+  out += std::string(style.severity(r.severity)) +
+         (r.severity == SeverityKind::Error ? "error: " : "warning: ") + std::string(style.off());
+  out += std::string(style.bold()) + fill(r.message, d.args) + std::string(style.off()) + " [" +
+         std::string(r.name) + "]\n";
+  if (d.span.valid()) out += excerpt(sources, d.span, style);
   for (const DiagNote& note : d.notes) {
-    out += note.span.valid() ? place(sources, note.span) + "note: " + note.text + "\n" + excerpt(sources, note.span, style)
-                             : "  note: " + note.text + "\n";
+    out += note.span.valid()
+               ? place(sources, note.span) + "note: " + note.text + "\n" + excerpt(sources, note.span, style)
+               : "  note: " + note.text + "\n";
   }
   std::string hint = d.hint.empty() ? fill(r.hint, d.args) : d.hint;
-  if (!hint.empty())
-    out += "  hint: " + hint + "\n";
+  if (!hint.empty()) out += "  hint: " + hint + "\n";
   return out;
 }
 

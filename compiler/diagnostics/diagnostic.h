@@ -39,11 +39,14 @@ public:
   virtual ~DiagnosticSink() = default;
   /// Adds a diagnostic and returns it for notes or another hint; the reference holds until the next report.
   Diagnostic& reportList(DiagId id, Span span, std::vector<std::string> args);
-  template <class... Args> Diagnostic& report(DiagId id, Span span, Args&&... args) {
+  template <class... Args>
+  Diagnostic& report(DiagId id, Span span, Args&&... args) {
     return reportList(id, span, {std::string(std::forward<Args>(args))...});
   }
   /// Adds a note to the last diagnostic.
-  void annotateLast(Span span, std::string text) { diagnostics_.back().notes.push_back({span, std::move(text)}); }
+  void annotateLast(Span span, std::string text) {
+    diagnostics_.back().notes.push_back({span, std::move(text)});
+  }
   /// Gives the last diagnostic a hint of its own.
   void hintLast(std::string text) { diagnostics_.back().hint = std::move(text); }
   const std::vector<Diagnostic>& all() const { return diagnostics_; }

@@ -1,4 +1,5 @@
-// Breaking lines by width, after Oppen (Prettyprinting, 1980): widths are summed once, then one pass decides each group.
+// Breaking lines by width, after Oppen (Prettyprinting, 1980): widths are summed once, then one pass decides
+// each group.
 #include "format/doc.h"
 
 #include "source/source.h"
@@ -12,10 +13,8 @@ public:
   Printer(const Doc& doc, uint32_t columns) : ops_(doc.ops_), columns_(columns) { measure(); }
 
   std::string run() {
-    for (size_t k = 0; k < ops_.size(); ++k)
-      step(k);
-    if (!out_.empty())
-      out_ += '\n';
+    for (size_t k = 0; k < ops_.size(); ++k) step(k);
+    if (!out_.empty()) out_ += '\n';
     return std::move(out_);
   }
 
@@ -27,8 +26,8 @@ private:
     return kind == OpKind::Hard || kind == OpKind::Blank || kind == OpKind::Trailing || kind == OpKind::Force;
   }
 
-  /// Width on one line and number of forced ends before each op; for each op the next place where a line may end; for
-  /// each Begin its End.
+  /// Width on one line and number of forced ends before each op; for each op the next place where a line may
+  /// end; for each Begin its End.
   void measure() {
     size_t count = ops_.size();
     width_.assign(count + 1, 0);
@@ -41,8 +40,7 @@ private:
       uint32_t own = op.kind == OpKind::Space ? 1 : characterCount(op.text.substr(0, op.text.find('\n')));
       width_[k + 1] = width_[k] + own;
       forced_[k + 1] = forced_[k] + endsLine(op.kind);
-      if (op.kind == OpKind::Begin)
-        open.push_back(k);
+      if (op.kind == OpKind::Begin) open.push_back(k);
       if (op.kind == OpKind::End && !open.empty()) {
         groupEnd_[open.back()] = k;
         open.pop_back();
@@ -56,10 +54,11 @@ private:
 
   /// Whether the ops from `begin` to `end`, and what follows up to the next place, fit on this line.
   bool fits(size_t begin, size_t end) const {
-    if (forced_[end] != forced_[begin])
-      return false;
+    if (forced_[end] != forced_[begin]) return false;
     size_t until = std::max(end, nextBreak_[end]);
-    uint32_t start = pending_ >= PendingKind::Newline || out_.empty() ? 2 * dueDepth_ : column_ + (pending_ == PendingKind::Space);
+    uint32_t start = pending_ >= PendingKind::Newline || out_.empty()
+                         ? 2 * dueDepth_
+                         : column_ + (pending_ == PendingKind::Space);
     return start + width_[until] - width_[begin] <= columns_;
   }
 
@@ -70,7 +69,8 @@ private:
     case OpKind::Text: return put(op.text);
     case OpKind::Space: return due(PendingKind::Space);
     case OpKind::Line: return flat ? putFlat(op.text) : due(PendingKind::Newline);
-    case OpKind::FillLine: return due(flat || fits(k, nextBreak_[k + 1]) ? PendingKind::Space : PendingKind::Newline);
+    case OpKind::FillLine:
+      return due(flat || fits(k, nextBreak_[k + 1]) ? PendingKind::Space : PendingKind::Newline);
     case OpKind::Hard: return due(PendingKind::Newline);
     case OpKind::Blank: return due(PendingKind::Blank);
     case OpKind::Force: return;
@@ -88,18 +88,15 @@ private:
   /// The next text stands on a line indented as deep as we are now.
   void due(PendingKind pending) {
     pending_ = std::max(pending_, pending);
-    if (pending >= PendingKind::Newline)
-      dueDepth_ = depth_;
+    if (pending >= PendingKind::Newline) dueDepth_ = depth_;
   }
 
   /// `, ` is a comma and a space that is due.
   void putFlat(std::string_view text) {
     bool space = !text.empty() && text.back() == ' ';
     text.remove_suffix(space);
-    if (!text.empty())
-      put(text);
-    if (space)
-      due(PendingKind::Space);
+    if (!text.empty()) put(text);
+    if (space) due(PendingKind::Space);
   }
 
   void put(std::string_view text) {
@@ -114,7 +111,8 @@ private:
     pending_ = PendingKind::None;
     out_ += text;
     size_t newline = text.rfind('\n');
-    column_ = newline == std::string_view::npos ? column_ + characterCount(text) : characterCount(text.substr(newline + 1));
+    column_ = newline == std::string_view::npos ? column_ + characterCount(text)
+                                                : characterCount(text.substr(newline + 1));
   }
 
   const std::vector<Doc::Op>& ops_;

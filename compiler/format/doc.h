@@ -1,7 +1,7 @@
 #pragma once
-// A text whose lines are still to be broken: a flat list of pieces, groups and places where a line may end. A group is
-// printed on one line if it fits, else every place directly in it ends a line. Blanks and newlines are only remembered
-// until the next text, so that none is ever doubled or left at the end of a line.
+// A text whose lines are still to be broken: a flat list of pieces, groups and places where a line may end. A
+// group is printed on one line if it fits, else every place directly in it ends a line. Blanks and newlines
+// are only remembered until the next text, so that none is ever doubled or left at the end of a line.
 
 #include <cstdint>
 #include <deque>
@@ -37,7 +37,20 @@ public:
   std::string print(uint32_t columns) const;
 
 private:
-  enum class OpKind : uint8_t { Text, Space, Line, FillLine, Hard, Blank, Force, Trailing, Begin, End, Indent, Dedent };
+  enum class OpKind : uint8_t {
+    Text,
+    Space,
+    Line,
+    FillLine,
+    Hard,
+    Blank,
+    Force,
+    Trailing,
+    Begin,
+    End,
+    Indent,
+    Dedent
+  };
   struct Op {
     OpKind kind;
     std::string_view text;

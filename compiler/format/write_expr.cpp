@@ -6,8 +6,7 @@ namespace melix::format {
 using namespace syntax;
 
 void Writer::node(NodeId id) {
-  if (!ok_ || !id)
-    return;
+  if (!ok_ || !id) return;
   const Node& n = ast_[id];
   switch (n.kind) {
   case NodeKind::Error: ok_ = false; return;
@@ -71,13 +70,10 @@ void Writer::node(NodeId id) {
   case NodeKind::Break:
   case NodeKind::Return:
     token();
-    if (n.as<One>().inner)
-      doc_.space(), node(n.as<One>().inner);
+    if (n.as<One>().inner) doc_.space(), node(n.as<One>().inner);
     return;
   case NodeKind::Let: return let(id);
-  case NodeKind::Assign:
-    node(n.as<Assign>().target), doc_.space(), word();
-    return node(n.as<Assign>().value);
+  case NodeKind::Assign: node(n.as<Assign>().target), doc_.space(), word(); return node(n.as<Assign>().value);
   case NodeKind::OpAssign:
     node(n.as<OpAssign>().target), doc_.space(), word();
     return node(n.as<OpAssign>().value);
@@ -122,11 +118,9 @@ void Writer::binary(NodeId id) {
   for (size_t k = chain.size(); k-- > 0;) {
     const Binary& b = ast_[chain[k]].as<Binary>();
     bool tight = tight_ > 0 && b.op != BinaryOp::MatMul;
-    if (!tight)
-      line(" ");
+    if (!tight) line(" ");
     token();
-    if (!tight)
-      doc_.space();
+    if (!tight) doc_.space();
     node(b.right);
   }
 }
@@ -134,8 +128,7 @@ void Writer::binary(NodeId id) {
 void Writer::casts(NodeId id) {
   std::vector<NodeId> chain;
   NodeId left = id;
-  for (; ast_.kind(left) == NodeKind::As; left = ast_[left].as<Two>().first)
-    chain.push_back(left);
+  for (; ast_.kind(left) == NodeKind::As; left = ast_[left].as<Two>().first) chain.push_back(left);
   node(left);
   for (size_t k = chain.size(); k-- > 0;) {
     doc_.space();
@@ -182,17 +175,15 @@ void Writer::postfix(NodeId id) {
     base = next;
   }
   bool breakable = methods >= 3 && !forced(id);
-  if (breakable)
-    doc_.beginGroup(), doc_.indent();
+  if (breakable) doc_.beginGroup(), doc_.indent();
   node(base);
   for (size_t k = chain.size(); k-- > 0;) {
-    bool method = k > 0 && ast_.kind(chain[k]) == NodeKind::Member && ast_.kind(chain[k - 1]) == NodeKind::Call;
-    if (breakable && method)
-      line("");
+    bool method =
+        k > 0 && ast_.kind(chain[k]) == NodeKind::Member && ast_.kind(chain[k - 1]) == NodeKind::Call;
+    if (breakable && method) line("");
     suffix(chain[k]);
   }
-  if (breakable)
-    doc_.dedent(), doc_.endGroup();
+  if (breakable) doc_.dedent(), doc_.endGroup();
 }
 
 void Writer::suffix(NodeId id) {
@@ -214,11 +205,9 @@ void Writer::suffix(NodeId id) {
 
 /// Whether the last argument may begin on the line of the opening bracket and bring its own lines.
 bool Writer::hugs(const std::vector<Argument>& args) const {
-  if (args.empty())
-    return false;
+  if (args.empty()) return false;
   for (size_t k = 0; k + 1 < args.size(); ++k)
-    if (forced(args[k].value))
-      return false;
+    if (forced(args[k].value)) return false;
   const Node& last = ast_[args.back().value];
   switch (last.kind) {
   case NodeKind::Generator: return true;
@@ -236,16 +225,13 @@ bool Writer::hugs(const std::vector<Argument>& args) const {
 }
 
 void Writer::arguments(TokenKind close, const std::vector<Argument>& args) {
-  if (!hugs(args))
-    return list(close, args.size(), [&](size_t k) { argument(args[k]); });
+  if (!hugs(args)) return list(close, args.size(), [&](size_t k) { argument(args[k]); });
   token();
   for (size_t k = 0; k < args.size(); ++k) {
-    if (k > 0)
-      token(TokenKind::Comma), doc_.space();
+    if (k > 0) token(TokenKind::Comma), doc_.space();
     argument(args[k]);
   }
-  if (is(TokenKind::Comma))
-    dropComma();
+  if (is(TokenKind::Comma)) dropComma();
   token(close);
 }
 
@@ -264,9 +250,9 @@ void Writer::array(NodeId id) {
   bool numbers = items.size() > 4;
   for (NodeId item : items) {
     NodeKind kind = ast_.kind(item);
-    if (kind == NodeKind::Unary)
-      kind = ast_.kind(ast_[item].as<Unary>().operand);
-    numbers &= kind == NodeKind::IntLit || kind == NodeKind::FloatLit || kind == NodeKind::BoolLit || kind == NodeKind::CharLit;
+    if (kind == NodeKind::Unary) kind = ast_.kind(ast_[item].as<Unary>().operand);
+    numbers &= kind == NodeKind::IntLit || kind == NodeKind::FloatLit || kind == NodeKind::BoolLit ||
+               kind == NodeKind::CharLit;
   }
   if (!numbers || flat_ > 0)
     return list(TokenKind::RBracket, items.size(), [&](size_t k) { node(items[k]); });
@@ -299,8 +285,7 @@ void Writer::tuple(NodeId id) {
   tight_ = 0;
   list(TokenKind::RParen, items.size(), [&](size_t k) {
     node(items[k]);
-    if (one)
-      token(TokenKind::Comma);
+    if (one) token(TokenKind::Comma);
   });
   tight_ = tight;
 }
@@ -328,8 +313,7 @@ void Writer::string(NodeId id) {
 
 /// A string without code in it.
 void Writer::stringTokens() {
-  while (ok_ && !is(TokenKind::StringEnd) && !is(TokenKind::End))
-    token();
+  while (ok_ && !is(TokenKind::StringEnd) && !is(TokenKind::End)) token();
   token();
 }
 
@@ -340,16 +324,14 @@ void Writer::generator(NodeId id) {
   unsigned tight = tight_;
   tight_ = 0;
   Group group(doc_);
-  if (n.kind == NodeKind::Builder)
-    token(TokenKind::LBracket);
+  if (n.kind == NodeKind::Builder) token(TokenKind::LBracket);
   token(TokenKind::KwFor);
   if (!b.headers.empty()) {
     doc_.space();
     Group headers(doc_);
     Indent indent(doc_);
     for (size_t k = 0; k < b.headers.size(); ++k) {
-      if (k > 0)
-        token(TokenKind::Comma), line(" ");
+      if (k > 0) token(TokenKind::Comma), line(" ");
       header(b.headers[k]);
     }
   }
@@ -361,19 +343,15 @@ void Writer::generator(NodeId id) {
   bool hug = ast_.kind(b.body) == NodeKind::Block && forced(b.body);
   Indent indent(doc_);
   hug ? doc_.space() : line(" ");
-  if (hug)
-    doc_.dedent();
+  if (hug) doc_.dedent();
   node(b.body);
-  if (n.kind == NodeKind::Builder)
-    token(TokenKind::RBracket);
-  if (hug)
-    doc_.indent();
+  if (n.kind == NodeKind::Builder) token(TokenKind::RBracket);
+  if (hug) doc_.indent();
   tight_ = tight;
 }
 
 void Writer::header(const Header& h) {
-  if (h.isPack)
-    token(TokenKind::DotDot);
+  if (h.isPack) token(TokenKind::DotDot);
   node(h.pattern);
   if (h.range) {
     doc_.space(), word();
@@ -395,8 +373,7 @@ void Writer::lambda(NodeId id) {
 void Writer::functionType(NodeId id) {
   const FunctionType& f = ast_[id].as<FunctionType>();
   list(TokenKind::RParen, f.params.size(), [&](size_t k) {
-    if (f.inout[k])
-      word();
+    if (f.inout[k]) word();
     node(f.params[k]);
   });
   doc_.space(), word();
@@ -406,14 +383,11 @@ void Writer::functionType(NodeId id) {
 void Writer::casePattern(NodeId id) {
   const CasePattern& c = ast_[id].as<CasePattern>();
   node(c.path);
-  if (!c.hasFields)
-    return;
+  if (!c.hasFields) return;
   list(TokenKind::RParen, c.fields.size(), [&](size_t k) {
     const PatternField& f = c.fields[k];
-    if (!f.pattern)
-      return token(TokenKind::DotDot);
-    if (f.label)
-      token(), word();
+    if (!f.pattern) return token(TokenKind::DotDot);
+    if (f.label) token(), word();
     node(f.pattern);
   });
 }

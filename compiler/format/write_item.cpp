@@ -30,8 +30,7 @@ void Writer::attributes(const std::vector<Attribute>& list) {
   for (const Attribute& a : list) {
     token(TokenKind::At);
     token();
-    if (a.hasArgs)
-      arguments(TokenKind::RParen, a.args);
+    if (a.hasArgs) arguments(TokenKind::RParen, a.args);
     doc_.hardLine();
   }
 }
@@ -42,12 +41,10 @@ void Writer::braced(size_t count, const std::function<void(size_t)>& writeOne, s
   bool empty = count == 0 && !commentsAhead();
   {
     Indent indent(doc_);
-    if (!empty)
-      line(" ");
+    if (!empty) line(" ");
     elements(count, flat, writeOne);
   }
-  if (!empty)
-    line(" ");
+  if (!empty) line(" ");
   token(TokenKind::RBrace);
 }
 
@@ -69,11 +66,9 @@ void Writer::fn(NodeId id) {
     doc_.space(), word();
     node(f.result);
   }
-  if (!f.body)
-    return;
+  if (!f.body) return;
   doc_.space();
-  if (!f.shortForm)
-    return block(f.body);
+  if (!f.shortForm) return block(f.body);
   token(TokenKind::Equal);
   if (blocky(f.body)) {
     doc_.space();
@@ -88,20 +83,17 @@ void Writer::structItem(NodeId id) {
   const StructItem& s = ast_[id].as<StructItem>();
   attributes(s.attributes);
   Group group(doc_);
-  if (s.isPub)
-    word();
+  if (s.isPub) word();
   word();
   token();
   generics(s.generics);
-  if (s.base)
-    word(), node(s.base);
+  if (s.base) word(), node(s.base);
   doc_.space();
   braced(s.fields.size(), [&](size_t k) { field(s.fields[k]); });
 }
 
 void Writer::field(const FieldDecl& field) {
-  if (field.name)
-    token(), word();
+  if (field.name) token(), word();
   node(field.type);
 }
 
@@ -110,31 +102,26 @@ void Writer::enumItem(NodeId id) {
   const EnumItem& e = ast_[id].as<EnumItem>();
   attributes(e.attributes);
   Group group(doc_);
-  if (e.isPub)
-    word();
+  if (e.isPub) word();
   word();
   token();
   generics(e.generics);
   doc_.space();
   for (const CaseDecl& c : e.cases)
-    if (c.hasFields)
-      doc_.forceBreak();
+    if (c.hasFields) doc_.forceBreak();
   braced(e.cases.size(), [&](size_t k) {
     const CaseDecl& c = e.cases[k];
     token();
-    if (!c.hasFields)
-      return;
+    if (!c.hasFields) return;
     Group fields(doc_);
     token(TokenKind::LParen);
-    if (c.fields.empty())
-      return token(TokenKind::RParen);
+    if (c.fields.empty()) return token(TokenKind::RParen);
     {
       Indent indent(doc_);
       line("");
       // Between these a comma must stand, however the lines are broken.
       for (size_t f = 0; f < c.fields.size(); ++f) {
-        if (f > 0)
-          doc_.text(","), line(" ");
+        if (f > 0) doc_.text(","), line(" ");
         skipSeparators(true);
         comments();
         field(c.fields[f]);
@@ -150,22 +137,19 @@ void Writer::enumItem(NodeId id) {
 void Writer::concept_(NodeId id) {
   const ConceptItem& c = ast_[id].as<ConceptItem>();
   Group group(doc_);
-  if (c.isPub)
-    word();
+  if (c.isPub) word();
   word();
   token();
   generics(c.generics);
   doc_.space();
-  if (c.functions.size() > 1)
-    doc_.forceBreak();
+  if (c.functions.size() > 1) doc_.forceBreak();
   braced(c.functions.size(), [&](size_t k) { node(c.functions[k]); });
 }
 
 void Writer::macro(NodeId id) {
   const MacroItem& m = ast_[id].as<MacroItem>();
   Group group(doc_);
-  if (m.isPub)
-    word();
+  if (m.isPub) word();
   word();
   token();
   parameters(m.params);
@@ -181,14 +165,12 @@ void Writer::macro(NodeId id) {
 void Writer::use(const NodeList& items, size_t& k) {
   Group group(doc_);
   Indent indent(doc_);
-  if (is(TokenKind::KwPub))
-    word();
+  if (is(TokenKind::KwPub)) word();
   word();
   for (;; ++k) {
     const UseItem& u = ast_[items[k]].as<UseItem>();
     for (size_t part = 0; part < u.path.size(); ++part) {
-      if (part > 0)
-        token(TokenKind::Dot);
+      if (part > 0) token(TokenKind::Dot);
       token();
     }
     if (u.hasNames) {
@@ -201,8 +183,7 @@ void Writer::use(const NodeList& items, size_t& k) {
       token();
     }
     bool more = k + 1 < items.size() && ast_.kind(items[k + 1]) == NodeKind::Use && is(TokenKind::Comma);
-    if (!more)
-      return;
+    if (!more) return;
     token(TokenKind::Comma);
     line(" ");
   }
@@ -211,12 +192,10 @@ void Writer::use(const NodeList& items, size_t& k) {
 void Writer::constItem(NodeId id) {
   const ConstItem& c = ast_[id].as<ConstItem>();
   Group group(doc_);
-  if (c.isPub)
-    word();
+  if (c.isPub) word();
   word();
   token();
-  if (c.type)
-    word(), node(c.type);
+  if (c.type) word(), node(c.type);
   doc_.space(), word();
   node(c.value);
 }
@@ -224,8 +203,7 @@ void Writer::constItem(NodeId id) {
 void Writer::typeAlias(NodeId id) {
   const TypeItem& t = ast_[id].as<TypeItem>();
   Group group(doc_);
-  if (t.isPub)
-    word();
+  if (t.isPub) word();
   word();
   token();
   generics(t.generics);
@@ -251,17 +229,13 @@ void Writer::checkItem(NodeId id) {
 }
 
 void Writer::generics(const std::vector<Generic>& all) {
-  if (!is(TokenKind::LBracket))
-    return;
+  if (!is(TokenKind::LBracket)) return;
   list(TokenKind::RBracket, all.size(), [&](size_t k) {
     const Generic& g = all[k];
-    if (g.isPack)
-      token(TokenKind::DotDot);
+    if (g.isPack) token(TokenKind::DotDot);
     token();
-    if (g.bound)
-      word(), node(g.bound);
-    if (g.defaultType)
-      doc_.space(), word(), node(g.defaultType);
+    if (g.bound) word(), node(g.bound);
+    if (g.defaultType) doc_.space(), word(), node(g.defaultType);
   });
 }
 
@@ -270,18 +244,14 @@ void Writer::parameters(const std::vector<Parameter>& all) {
 }
 
 void Writer::parameter(const Parameter& p) {
-  if (p.isInout)
-    word();
-  if (p.isPack)
-    token(TokenKind::DotDot);
+  if (p.isInout) word();
+  if (p.isPack) token(TokenKind::DotDot);
   if (p.pattern)
     node(p.pattern);
   else
     token();
-  if (p.type)
-    word(), node(p.type);
-  if (p.defaultValue)
-    doc_.space(), word(), node(p.defaultValue);
+  if (p.type) word(), node(p.type);
+  if (p.defaultValue) doc_.space(), word(), node(p.defaultValue);
 }
 
 } // namespace melix::format

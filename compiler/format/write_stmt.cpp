@@ -9,8 +9,7 @@ using namespace syntax;
 void Writer::sequence(const NodeList& items) {
   bool first = true;
   for (size_t k = 0; k < items.size() && ok_; ++k) {
-    if (!first)
-      flat_ > 0 ? doc_.text("; ") : doc_.hardLine();
+    if (!first) flat_ > 0 ? doc_.text("; ") : doc_.hardLine();
     skipSeparators(first);
     commentsBetween(first);
     first = false;
@@ -27,19 +26,16 @@ void Writer::sequence(const NodeList& items) {
 void Writer::block(NodeId id) {
   const NodeList& items = ast_[id].as<Many>().items;
   token(TokenKind::LBrace);
-  if (forced(id) && flat_ == 0)
-    doc_.forceBreak();
+  if (forced(id) && flat_ == 0) doc_.forceBreak();
   unsigned tight = tight_;
   tight_ = 0;
   bool empty = items.empty() && !commentsAhead();
   {
     Indent indent(doc_);
-    if (!empty)
-      line(" ");
+    if (!empty) line(" ");
     sequence(items);
   }
-  if (!empty)
-    line(" ");
+  if (!empty) line(" ");
   tight_ = tight;
   token(TokenKind::RBrace);
 }
@@ -53,12 +49,10 @@ void Writer::ifChain(NodeId id) {
     node(branch.condition);
     doc_.space();
     block(branch.then);
-    if (!branch.otherwise)
-      return;
+    if (!branch.otherwise) return;
     doc_.space();
     word();
-    if (ast_.kind(branch.otherwise) != NodeKind::If)
-      return block(branch.otherwise);
+    if (ast_.kind(branch.otherwise) != NodeKind::If) return block(branch.otherwise);
     id = branch.otherwise;
   }
 }
@@ -71,8 +65,7 @@ void Writer::match(NodeId id) {
   doc_.space();
   unsigned tight = tight_;
   tight_ = 0;
-  if (!m.arms.empty() && flat_ == 0)
-    doc_.forceBreak();
+  if (!m.arms.empty() && flat_ == 0) doc_.forceBreak();
   braced(m.arms.size(), [&](size_t k) { arm(m.arms[k]); });
   tight_ = tight;
 }
@@ -96,8 +89,7 @@ void Writer::loopStatement(NodeId id) {
   switch (n.kind) {
   case NodeKind::For: {
     const For& f = n.as<For>();
-    if (f.byPlace)
-      token(TokenKind::Amp);
+    if (f.byPlace) token(TokenKind::Amp);
     node(f.pattern), doc_.space(), word();
     node(f.range), doc_.space();
     return block(f.body);
@@ -130,8 +122,7 @@ void Writer::assertion(NodeId id) {
   Group group(doc_);
   word();
   node(a.condition);
-  if (!a.message)
-    return;
+  if (!a.message) return;
   token(TokenKind::Comma);
   Indent indent(doc_);
   line(" ");
@@ -155,10 +146,8 @@ void Writer::macroUse(NodeId id) {
   const MacroUse& m = ast_[id].as<MacroUse>();
   token(TokenKind::At);
   node(m.path);
-  if (m.hasArgs)
-    arguments(TokenKind::RParen, m.args);
-  if (!m.target)
-    return;
+  if (m.hasArgs) arguments(TokenKind::RParen, m.args);
+  if (!m.target) return;
   doc_.space();
   node(m.target);
 }
@@ -167,8 +156,7 @@ void Writer::quote(NodeId id) {
   const Quote& q = ast_[id].as<Quote>();
   Group group(doc_);
   word();
-  if (!q.what)
-    return block(q.block);
+  if (!q.what) return block(q.block);
   word();
   word();
   node(q.block);

@@ -13,8 +13,7 @@ namespace {
 std::string withoutCarriageReturns(std::string_view text) {
   std::string out;
   for (size_t k = 0; k < text.size(); ++k)
-    if (text[k] != '\r' || k + 1 >= text.size() || text[k + 1] != '\n')
-      out += text[k];
+    if (text[k] != '\r' || k + 1 >= text.size() || text[k + 1] != '\n') out += text[k];
   return out;
 }
 
@@ -45,8 +44,8 @@ Writer::Writer(const Ast& ast, const lex::TokenStream& stream, const SourceStore
   findForced();
 }
 
-/// A node takes several lines if it is a block of several statements, or of one that has a block itself, or a match, or
-/// if a comment or such a node stands in it. Children have smaller ids than their parents.
+/// A node takes several lines if it is a block of several statements, or of one that has a block itself, or a
+/// match, or if a comment or such a node stands in it. Children have smaller ids than their parents.
 void Writer::findForced() {
   forced_.assign(ast_.size(), false);
   for (uint32_t k = 0; k < ast_.size(); ++k) {
@@ -58,8 +57,9 @@ void Writer::findForced() {
       if (items.size() == 1 && ast_.kind(items[0]) == NodeKind::MacroUse)
         force |= ast_[items[0]].as<MacroUse>().target.valid();
     }
-    auto inside = std::lower_bound(stream_.comments.begin(), stream_.comments.end(), n.span.begin + 1,
-                                   [](const lex::CommentText& c, uint32_t offset) { return c.begin < offset; });
+    auto inside =
+        std::lower_bound(stream_.comments.begin(), stream_.comments.end(), n.span.begin + 1,
+                         [](const lex::CommentText& c, uint32_t offset) { return c.begin < offset; });
     force |= inside != stream_.comments.end() && inside->end < n.span.end;
     forEachChild(ast_, NodeId(k), [&](NodeId child) { force |= child.index < k && forced_[child.index]; });
     forced_[k] = force;
@@ -73,7 +73,9 @@ void Writer::findForced() {
   }
 }
 
-std::string_view Writer::textOf(const Token& t) const { return sources_.text(Span{stream_.file, t.begin, t.end}); }
+std::string_view Writer::textOf(const Token& t) const {
+  return sources_.text(Span{stream_.file, t.begin, t.end});
+}
 
 void Writer::verbatim(uint32_t begin, uint32_t end) {
   std::string_view text = sources_.text(Span{stream_.file, begin, end});
@@ -95,21 +97,17 @@ void Writer::token() {
 }
 
 void Writer::token(TokenKind kind) {
-  if (!is(kind))
-    ok_ = false;
+  if (!is(kind)) ok_ = false;
   token();
 }
 
 void Writer::tokensBefore(uint32_t offset) {
-  while (ok_ && peek().begin < offset)
-    word();
+  while (ok_ && peek().begin < offset) word();
 }
 
 void Writer::line(std::string_view flat) {
-  if (flat_ == 0)
-    return doc_.line(flat);
-  if (!flat.empty())
-    doc_.text(flat);
+  if (flat_ == 0) return doc_.line(flat);
+  if (!flat.empty()) doc_.text(flat);
 }
 
 bool Writer::blankBetween(uint32_t begin, uint32_t end) const {
@@ -129,8 +127,7 @@ void Writer::comments() {
     if (oneLine) {
       doc_.space();
       doc_.text(text);
-      if (!is(TokenKind::Comma) && !is(TokenKind::RParen) && !is(TokenKind::RBracket))
-        doc_.space();
+      if (!is(TokenKind::Comma) && !is(TokenKind::RParen) && !is(TokenKind::RBracket)) doc_.space();
     } else if (!c.ownLine) {
       doc_.trailing(text);
     } else {
@@ -141,7 +138,8 @@ void Writer::comments() {
   }
 }
 
-/// Between statements and the like: on lines of their own, or at the end of the line before; blank lines are kept.
+/// Between statements and the like: on lines of their own, or at the end of the line before; blank lines are
+/// kept.
 void Writer::commentsBetween(bool first) {
   while (commentsAhead()) {
     const lex::CommentText& c = stream_.comments[nextComment_++];
@@ -160,8 +158,7 @@ void Writer::commentsBetween(bool first) {
     doc_.hardLine();
   }
   bool closing = is(TokenKind::RBrace) || is(TokenKind::End);
-  if (!first && !closing && blankBetween(lastEnd_, peek().begin))
-    doc_.blankLine();
+  if (!first && !closing && blankBetween(lastEnd_, peek().begin)) doc_.blankLine();
 }
 
 /// Drops `;` and `,`, keeping the comments before them.
@@ -207,16 +204,13 @@ bool Writer::writeModule() {
 std::optional<std::string> formatFile(const Ast& ast, const SourceStore& sources) {
   DiagnosticSink sink;
   lex::TokenStream stream = lex::lex(ast.file, sources, sink);
-  if (sink.errorCount() > 0 || !ast.root)
-    return std::nullopt;
+  if (sink.errorCount() > 0 || !ast.root) return std::nullopt;
   Writer writer(ast, stream, sources);
-  if (!writer.writeModule())
-    return std::nullopt;
+  if (!writer.writeModule()) return std::nullopt;
   constexpr uint32_t columns = 100;
   std::string_view source = sources.text(ast.file);
   std::string out = writer.doc().print(columns);
-  if (source.starts_with("\xef\xbb\xbf"))
-    source.remove_prefix(3);
+  if (source.starts_with("\xef\xbb\xbf")) source.remove_prefix(3);
   if (source.starts_with("#!")) {
     std::string_view firstLine = source.substr(0, source.find('\n'));
     firstLine = firstLine.substr(0, firstLine.find_last_not_of(" \t\r") + 1);

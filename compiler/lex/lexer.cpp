@@ -47,8 +47,7 @@ public:
       return std::move(out_);
     }
     scan_.skipPreamble();
-    while (skipBlanks())
-      next();
+    while (skipBlanks()) next();
     endsInString();
     add(TokenKind::End, scan_.position());
     for (size_t k = 0; k + 1 < out_.tokens.size(); ++k)
@@ -91,12 +90,10 @@ private:
     uint32_t lineStart = scan_.position();
     for (;;) {
       char c = scan_.peek();
-      if (scan_.atEnd())
-        return false;
+      if (scan_.atEnd()) return false;
       if (c == '\n') {
         endInterpolations();
-        if (lineIsBlank)
-          out_.blankLines.push_back(lineStart);
+        if (lineIsBlank) out_.blankLines.push_back(lineStart);
         scan_.advance();
         newline_ = lineIsBlank = true;
         lineStart = scan_.position();
@@ -122,21 +119,18 @@ private:
     else if (scan_.skipBlockComment())
       newline_ = true;
     comment.end = scan_.position();
-    if (!ownLine && !comment.isDoc)
-      warnIfDivision(comment);
+    if (!ownLine && !comment.isDoc) warnIfDivision(comment);
     out_.comments.push_back(comment);
   }
 
   /// Rule 6: `// 2` or `// (n)` after an operand looks like a division of another language.
   void warnIfDivision(const CommentText& comment) {
-    if (out_.tokens.empty() || newline_)
-      return;
+    if (out_.tokens.empty() || newline_) return;
     TokenKind last = out_.tokens.back().kind;
     bool operand = last == TokenKind::Identifier || last == TokenKind::Int || last == TokenKind::Float ||
                    last == TokenKind::RParen || last == TokenKind::RBracket;
     std::string_view body = scan_.text(comment.begin, comment.end).substr(2);
-    while (!body.empty() && (body.front() == ' ' || body.front() == '('))
-      body.remove_prefix(1);
+    while (!body.empty() && (body.front() == ' ' || body.front() == '(')) body.remove_prefix(1);
     while (!body.empty() && (body.back() == ' ' || body.back() == ')' || body.back() == '\r'))
       body.remove_suffix(1);
     if (operand && isOneWordOfCode(body) && comment.begin <= lastEnd_ + 1)
@@ -144,42 +138,32 @@ private:
   }
 
   bool isOneWordOfCode(std::string_view body) const {
-    if (body.empty())
-      return false;
+    if (body.empty()) return false;
     bool number = body.find_first_not_of("0123456789._") == std::string_view::npos;
-    if (number)
-      return true;
+    if (number) return true;
     for (char c : body)
-      if (!isNamePart(c))
-        return false;
+      if (!isNamePart(c)) return false;
     // A name counts only if the text uses it as a token before.
     for (const Token& token : out_.tokens)
-      if (token.kind == TokenKind::Identifier && scan_.text(token.begin, token.end) == body)
-        return true;
+      if (token.kind == TokenKind::Identifier && scan_.text(token.begin, token.end) == body) return true;
     return false;
   }
 
   void next() {
     char c = scan_.peek();
     uint32_t begin = scan_.position();
-    if (isNameStart(c))
-      return word(begin);
-    if (c >= '0' && c <= '9')
-      return number(begin);
-    if (c == '"')
-      return stringStart(begin);
-    if (c == '\'')
-      return charLiteral(begin);
+    if (isNameStart(c)) return word(begin);
+    if (c >= '0' && c <= '9') return number(begin);
+    if (c == '"') return stringStart(begin);
+    if (c == '\'') return charLiteral(begin);
     if (!strings_.empty() && strings_.back().depth == 0 && (c == '}' || c == ':'))
       return interpolationEnd(begin);
     symbol(begin);
   }
 
   void word(uint32_t begin) {
-    if (scan_.peek() == 'r' && scan_.peek(1) == '"')
-      return rawString(begin);
-    while (isNamePart(scan_.peek()))
-      scan_.advance();
+    if (scan_.peek() == 'r' && scan_.peek(1) == '"') return rawString(begin);
+    while (isNamePart(scan_.peek())) scan_.advance();
     std::string_view text = scan_.text(begin, scan_.position());
     for (const TokenRow& row : keywords)
       if (row.text == text) {
@@ -195,25 +179,21 @@ private:
     bool isFloat = false;
     bool ok = afterDot ? scan_.digits() : scan_.number(isFloat);
     if (ok && isNamePart(scan_.peek())) {
-      while (isNamePart(scan_.peek()))
-        scan_.advance();
+      while (isNamePart(scan_.peek())) scan_.advance();
       ok = false;
     }
-    if (!ok)
-      report(DiagId::BadNumber, begin, scan_.position(), scan_.text(begin, scan_.position()));
+    if (!ok && scan_.peek() == '.') scan_.advance();
+    if (!ok) report(DiagId::BadNumber, begin, scan_.position(), scan_.text(begin, scan_.position()));
     add(isFloat ? TokenKind::Float : TokenKind::Int, begin);
   }
 
   void charLiteral(uint32_t begin) {
     scan_.advance();
     std::string text;
-    while (!scan_.atEnd() && scan_.peek() != '\'' && scan_.peek() != '\n')
-      scan_.character(text);
+    while (!scan_.atEnd() && scan_.peek() != '\'' && scan_.peek() != '\n') scan_.character(text);
     bool closed = scan_.peek() == '\'';
-    if (closed)
-      scan_.advance();
-    if (!closed || characterCount(text) != 1)
-      report(DiagId::BadCharLiteral, begin, scan_.position());
+    if (closed) scan_.advance();
+    if (!closed || characterCount(text) != 1) report(DiagId::BadCharLiteral, begin, scan_.position());
     add(TokenKind::Char, begin, text.empty() ? "?" : text);
   }
 
@@ -222,8 +202,7 @@ private:
     scan_.advance();
     add(TokenKind::StringStart, begin);
     uint32_t start = scan_.position();
-    while (!scan_.atEnd() && scan_.peek() != '"' && scan_.peek() != '\n')
-      scan_.advance();
+    while (!scan_.atEnd() && scan_.peek() != '"' && scan_.peek() != '\n') scan_.advance();
     if (scan_.position() > start)
       add(TokenKind::StringText, start, std::string(scan_.text(start, scan_.position())));
     closeString(begin, 1);
@@ -231,17 +210,14 @@ private:
 
   void closeString(uint32_t begin, uint32_t quotes) {
     uint32_t end = scan_.position();
-    if (scan_.peek() != '"')
-      report(DiagId::UnclosedString, begin, end);
-    for (uint32_t k = 0; k < quotes && scan_.peek() == '"'; ++k)
-      scan_.advance();
+    if (scan_.peek() != '"') report(DiagId::UnclosedString, begin, end);
+    for (uint32_t k = 0; k < quotes && scan_.peek() == '"'; ++k) scan_.advance();
     add(TokenKind::StringEnd, end);
   }
 
   void stringStart(uint32_t begin) {
     bool triple = scan_.peek(1) == '"' && scan_.peek(2) == '"';
-    for (int k = 0; k < (triple ? 3 : 1); ++k)
-      scan_.advance();
+    for (int k = 0; k < (triple ? 3 : 1); ++k) scan_.advance();
     add(TokenKind::StringStart, begin);
     stringText(begin, triple);
   }
@@ -251,8 +227,7 @@ private:
     uint32_t start = scan_.position();
     std::string text;
     auto flush = [&] {
-      if (!text.empty())
-        add(TokenKind::StringText, start, std::move(text));
+      if (!text.empty()) add(TokenKind::StringText, start, std::move(text));
     };
     for (;;) {
       char c = scan_.peek();
@@ -275,10 +250,8 @@ private:
         strings_.push_back({0, triple, opened});
         return;
       }
-      if (c == '}' && scan_.peek(1) != '}')
-        report(DiagId::LoneBrace, scan_.position(), scan_.position() + 1);
-      if ((c == '{' || c == '}') && scan_.peek(1) == c)
-        scan_.advance();
+      if (c == '}' && scan_.peek(1) != '}') report(DiagId::LoneBrace, scan_.position(), scan_.position() + 1);
+      if ((c == '{' || c == '}') && scan_.peek(1) == c) scan_.advance();
       scan_.character(text);
     }
   }
@@ -293,8 +266,7 @@ private:
       while (!scan_.atEnd() && scan_.peek() != '}' && scan_.peek() != '\n' && scan_.peek() != '"')
         scan_.advance();
       format = scan_.text(start, scan_.position());
-      if (!isFormat(format))
-        report(DiagId::BadFormat, start, scan_.position(), format);
+      if (!isFormat(format)) report(DiagId::BadFormat, start, scan_.position(), format);
     }
     if (scan_.peek() == '}')
       scan_.advance();
@@ -315,7 +287,8 @@ private:
   }
 
   /// Reports, but not every one of a great many.
-  template <class... Args> void report(DiagId id, uint32_t begin, uint32_t end, Args&&... args) {
+  template <class... Args>
+  void report(DiagId id, uint32_t begin, uint32_t end, Args&&... args) {
     if (sink_.errorCount() < errorsBefore_ + maxErrors)
       sink_.report(id, scan_.span(begin, end), std::forward<Args>(args)...);
   }
@@ -323,10 +296,8 @@ private:
   void symbol(uint32_t begin) {
     std::string_view rest = scan_.rest();
     for (const TokenRow& row : symbols) {
-      if (!rest.starts_with(row.text))
-        continue;
-      for (size_t k = 0; k < row.text.size(); ++k)
-        scan_.advance();
+      if (!rest.starts_with(row.text)) continue;
+      for (size_t k = 0; k < row.text.size(); ++k) scan_.advance();
       countBrackets(row.kind);
       add(row.kind, begin);
       return;
@@ -338,8 +309,7 @@ private:
   }
 
   void countBrackets(TokenKind kind) {
-    if (strings_.empty())
-      return;
+    if (strings_.empty()) return;
     if (kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace)
       ++strings_.back().depth;
     else if (kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace)

@@ -1,5 +1,6 @@
 #pragma once
-// Text to tokens. Newlines are no tokens: each token says whether one stands before it, and the parser applies rule 1.
+// Text to tokens. Newlines are no tokens: each token says whether one stands before it, and the parser
+// applies rule 1.
 
 #include "diagnostics/diagnostic.h"
 
@@ -42,7 +43,8 @@ struct TokenStream {
   bool endsInText = false;          ///< the only thing wrong is that a `"""` string is not closed
 };
 
-/// Never fails: what cannot be read is reported and becomes Bad tokens. A text that is not UTF-8 gives only End.
+/// Never fails: what cannot be read is reported and becomes Bad tokens. A text that is not UTF-8 gives only
+/// End.
 TokenStream lex(FileId file, const SourceStore& sources, DiagnosticSink& sink);
 
 } // namespace melix::lex

@@ -11,28 +11,24 @@ uint32_t sequenceLength(std::string_view text, size_t k) {
   auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   auto tail = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };
   unsigned b0 = byte(k), b1 = byte(k + 1);
-  if (b0 < 0x80)
-    return 1;
-  if (b0 >= 0xc2 && b0 <= 0xdf)
-    return tail(k + 1) ? 2 : 0;
+  if (b0 < 0x80) return 1;
+  if (b0 >= 0xc2 && b0 <= 0xdf) return tail(k + 1) ? 2 : 0;
   if (b0 >= 0xe0 && b0 <= 0xef) {
     bool ok = tail(k + 1) && tail(k + 2) && !(b0 == 0xe0 && b1 < 0xa0) && !(b0 == 0xed && b1 >= 0xa0);
     return ok ? 3 : 0;
   }
   if (b0 >= 0xf0 && b0 <= 0xf4) {
-    bool ok = tail(k + 1) && tail(k + 2) && tail(k + 3) && !(b0 == 0xf0 && b1 < 0x90) && !(b0 == 0xf4 && b1 >= 0x90);
+    bool ok = tail(k + 1) && tail(k + 2) && tail(k + 3) && !(b0 == 0xf0 && b1 < 0x90) &&
+              !(b0 == 0xf4 && b1 >= 0x90);
     return ok ? 4 : 0;
   }
   return 0;
 }
 
 int digitValue(char c) {
-  if (c >= '0' && c <= '9')
-    return c - '0';
-  if (c >= 'a' && c <= 'f')
-    return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F')
-    return c - 'A' + 10;
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
 }
 
@@ -65,19 +61,16 @@ bool isFormat(std::string_view f) {
     f.remove_prefix(1);
   auto take = [&](std::string_view set) {
     bool taken = !f.empty() && set.find(f[0]) != std::string_view::npos;
-    if (taken)
-      f.remove_prefix(1);
+    if (taken) f.remove_prefix(1);
     return taken;
   };
   take("+");
   take("0");
   int digits = 0;
   while (take("0123456789"))
-    if (++digits > 4)
-      return false;
+    if (++digits > 4) return false;
   if (take(".")) {
-    if (!take("0123456789"))
-      return false;
+    if (!take("0123456789")) return false;
     take("0123456789");
   }
   take("efgxb%");
@@ -101,15 +94,12 @@ bool Scanner::checkUtf8() {
 }
 
 void Scanner::skipPreamble() {
-  if (text_.starts_with("\xef\xbb\xbf"))
-    at_ = 3;
-  if (peek() == '#' && peek(1) == '!')
-    skipLine();
+  if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
+  if (peek() == '#' && peek(1) == '!') skipLine();
 }
 
 void Scanner::skipLine() {
-  while (!atEnd() && peek() != '\n')
-    advance();
+  while (!atEnd() && peek() != '\n') advance();
 }
 
 bool Scanner::skipBlockComment() {
@@ -178,10 +168,8 @@ void Scanner::rawCharacter(std::string& out) {
 }
 
 void Scanner::character(std::string& out) {
-  if (peek() == '\\')
-    return escape(out);
-  if (peek() == '\r' && peek(1) == '\n')
-    advance(); // a CRLF inside a string is a newline
+  if (peek() == '\\') return escape(out);
+  if (peek() == '\r' && peek(1) == '\n') advance(); // a CRLF inside a string is a newline
   rawCharacter(out);
 }
 
@@ -205,16 +193,13 @@ void Scanner::escape(std::string& out) {
       advance();
       return appendUtf8(out, code);
     }
-    while (digitValue(peek()) >= 0)
-      advance();
-    if (peek() == '}')
-      advance();
+    while (digitValue(peek()) >= 0) advance();
+    if (peek() == '}') advance();
   } else if (!atEnd() && c != '\n') {
     std::string skipped;
     rawCharacter(skipped);
   }
-  if (++badEscapes_ <= 20)
-    sink_.report(DiagId::BadEscape, span(begin, at_), text(begin, at_));
+  if (++badEscapes_ <= 20) sink_.report(DiagId::BadEscape, span(begin, at_), text(begin, at_));
 }
 
 } // namespace melix::lex

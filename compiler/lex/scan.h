@@ -1,5 +1,6 @@
 #pragma once
-// The lexer's view of the text: one position, and the pieces that need many lines of their own (numbers, escapes, UTF-8).
+// The lexer's view of the text: one position, and the pieces that need many lines of their own (numbers,
+// escapes, UTF-8).
 
 #include "diagnostics/diagnostic.h"
 

@@ -1,19 +1,21 @@
 #pragma once
 // Text to syntax tree. Always answers with a tree; what could not be read is an Error node and a diagnostic.
 
-#include "syntax/ast.h"
 #include "diagnostics/diagnostic.h"
+#include "syntax/ast.h"
 
 namespace melix::parse {
 
 struct ParseResult {
   syntax::Ast ast;
-  bool incomplete = false; ///< the text ended inside a bracket, a comment, a `"""` string or after an operator
+  bool incomplete =
+      false; ///< the text ended inside a bracket, a comment, a `"""` string or after an operator
 };
 
 ParseResult parseFile(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink);
 
-/// The same for what was typed at the prompt: nothing is reported of an incomplete entry, which more lines may complete.
+/// The same for what was typed at the prompt: nothing is reported of an incomplete entry, which more lines
+/// may complete.
 ParseResult parseReplEntry(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink);
 
 } // namespace melix::parse

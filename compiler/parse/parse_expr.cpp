@@ -15,23 +15,34 @@ struct InfixRow {
   int level;
 };
 /// Levels from loosest to tightest; `not`, comparisons, ranges, `as` and `^` have functions of their own.
-enum Level { LevelOr, LevelAnd, LevelNot, LevelCompare, LevelRange, LevelBitOr, LevelBitAnd, LevelShift, LevelSum, LevelProduct, LevelAs };
+enum Level {
+  LevelOr,
+  LevelAnd,
+  LevelNot,
+  LevelCompare,
+  LevelRange,
+  LevelBitOr,
+  LevelBitAnd,
+  LevelShift,
+  LevelSum,
+  LevelProduct,
+  LevelAs
+};
 constexpr InfixRow infix[] = {
-    {TokenKind::KwOr, BinaryOp::Or, LevelOr},         {TokenKind::KwAnd, BinaryOp::And, LevelAnd},
-    {TokenKind::EqEq, BinaryOp::Eq, LevelCompare},    {TokenKind::NotEq, BinaryOp::Ne, LevelCompare},
-    {TokenKind::Less, BinaryOp::Lt, LevelCompare},    {TokenKind::LessEq, BinaryOp::Le, LevelCompare},
-    {TokenKind::Greater, BinaryOp::Gt, LevelCompare}, {TokenKind::GreaterEq, BinaryOp::Ge, LevelCompare},
-    {TokenKind::Pipe, BinaryOp::BitOr, LevelBitOr},   {TokenKind::Amp, BinaryOp::BitAnd, LevelBitAnd},
-    {TokenKind::Shl, BinaryOp::Shl, LevelShift},      {TokenKind::Shr, BinaryOp::Shr, LevelShift},
-    {TokenKind::Plus, BinaryOp::Add, LevelSum},       {TokenKind::Minus, BinaryOp::Sub, LevelSum},
-    {TokenKind::Star, BinaryOp::Mul, LevelProduct},   {TokenKind::Slash, BinaryOp::Div, LevelProduct},
+    {TokenKind::KwOr, BinaryOp::Or, LevelOr},          {TokenKind::KwAnd, BinaryOp::And, LevelAnd},
+    {TokenKind::EqEq, BinaryOp::Eq, LevelCompare},     {TokenKind::NotEq, BinaryOp::Ne, LevelCompare},
+    {TokenKind::Less, BinaryOp::Lt, LevelCompare},     {TokenKind::LessEq, BinaryOp::Le, LevelCompare},
+    {TokenKind::Greater, BinaryOp::Gt, LevelCompare},  {TokenKind::GreaterEq, BinaryOp::Ge, LevelCompare},
+    {TokenKind::Pipe, BinaryOp::BitOr, LevelBitOr},    {TokenKind::Amp, BinaryOp::BitAnd, LevelBitAnd},
+    {TokenKind::Shl, BinaryOp::Shl, LevelShift},       {TokenKind::Shr, BinaryOp::Shr, LevelShift},
+    {TokenKind::Plus, BinaryOp::Add, LevelSum},        {TokenKind::Minus, BinaryOp::Sub, LevelSum},
+    {TokenKind::Star, BinaryOp::Mul, LevelProduct},    {TokenKind::Slash, BinaryOp::Div, LevelProduct},
     {TokenKind::Percent, BinaryOp::Rem, LevelProduct}, {TokenKind::At, BinaryOp::MatMul, LevelProduct},
 };
 
 std::optional<BinaryOp> infixAt(TokenKind token, int level) {
   for (const InfixRow& row : infix)
-    if (row.token == token && row.level == level)
-      return row.op;
+    if (row.token == token && row.level == level) return row.op;
   return std::nullopt;
 }
 
@@ -71,21 +82,16 @@ NodeId Parser::parseExpr() { return startsLambda() ? parseLambda() : parseBinary
 
 /// or = and { "or" and };  and = not { "and" not };  and so on down the levels
 NodeId Parser::parseBinary(int level) {
-  if (level == LevelNot)
-    return parseNot();
-  if (level == LevelCompare)
-    return parseComparison();
-  if (level == LevelRange)
-    return parseRange();
-  if (level == LevelAs)
-    return parseAs();
+  if (level == LevelNot) return parseNot();
+  if (level == LevelCompare) return parseComparison();
+  if (level == LevelRange) return parseRange();
+  if (level == LevelAs) return parseAs();
   uint32_t begin = peek().begin;
   NodeId left = parseBinary(level + 1);
   unsigned chain = 0;
   while (!recovering_ && continuesLine()) {
     std::optional<BinaryOp> op = infixAt(peek().kind, level);
-    if (!op)
-      break;
+    if (!op) break;
     if (++chain > maxChain) {
       giveUp(maxChain);
       break;
@@ -99,8 +105,7 @@ NodeId Parser::parseBinary(int level) {
 
 /// not = "not" not | comparison
 NodeId Parser::parseNot() {
-  if (!is(TokenKind::KwNot))
-    return parseComparison();
+  if (!is(TokenKind::KwNot)) return parseComparison();
   return nested([&] {
     uint32_t begin = take().begin;
     NodeId operand = parseNot();
@@ -113,8 +118,7 @@ NodeId Parser::parseComparison() {
   uint32_t begin = peek().begin;
   NodeId left = parseRange();
   auto op = infixAt(peek().kind, LevelCompare);
-  if (recovering_ || !op || !continuesLine())
-    return left;
+  if (recovering_ || !op || !continuesLine()) return left;
   Span opSpan = tokenSpan(take());
   NodeId right = parseRange();
   left = ast_.add(NodeKind::Binary, spanFrom(begin), Binary{*op, left, right, opSpan});
@@ -130,12 +134,10 @@ NodeId Parser::parseComparison() {
 NodeId Parser::parseRange() {
   uint32_t begin = peek().begin;
   NodeId first = parseBinary(LevelBitOr);
-  if (recovering_ || !is(TokenKind::DotDot) || !continuesLine())
-    return first;
+  if (recovering_ || !is(TokenKind::DotDot) || !continuesLine()) return first;
   take();
   Range range{first, NodeId::none(), NodeId::none()};
-  if (startsOperand())
-    range.last = parseBinary(LevelBitOr);
+  if (startsOperand()) range.last = parseBinary(LevelBitOr);
   if (!recovering_ && isWord("step") && sameLine()) {
     take();
     range.step = parseBinary(LevelBitOr);
@@ -149,8 +151,7 @@ NodeId Parser::parseAs() {
   NodeId value = parsePrefix();
   for (unsigned chain = 0; !recovering_; ++chain) {
     bool cast = is(TokenKind::KwAs);
-    if (!cast && (chain == 0 || !is(TokenKind::Question) || !sameLine()))
-      break;
+    if (!cast && (chain == 0 || !is(TokenKind::Question) || !sameLine())) break;
     if (chain > maxChain) {
       giveUp(maxChain);
       break;
@@ -175,11 +176,9 @@ NodeId Parser::parseAxisNames() {
   while (!is(TokenKind::RBracket) && !recovering_) {
     NameId name;
     Span span;
-    if (!takeName(name, span))
-      break;
+    if (!takeName(name, span)) break;
     axes.push_back(ast_.add(NodeKind::Name, span, Name{name}));
-    if (!accept(TokenKind::Comma))
-      break;
+    if (!accept(TokenKind::Comma)) break;
   }
   expectClose(TokenKind::RBracket, open);
   return ast_.add(NodeKind::AxisNames, spanFrom(begin), Many{std::move(axes)});
@@ -189,13 +188,11 @@ NodeId Parser::parseAxisNames() {
 NodeId Parser::parsePrefix() {
   uint32_t begin = peek().begin;
   if (is(TokenKind::Plus)) {
-    if (!recovering_)
-      sink_.report(DiagId::NoPlusSign, tokenSpan(peek()));
+    if (!recovering_) sink_.report(DiagId::NoPlusSign, tokenSpan(peek()));
     take();
     return parsePrefix();
   }
-  if (!is(TokenKind::Minus) && !is(TokenKind::Amp))
-    return parsePower();
+  if (!is(TokenKind::Minus) && !is(TokenKind::Amp)) return parsePower();
   return nested([&] {
     bool ref = take().kind == TokenKind::Amp;
     NodeId operand = parsePrefix();
@@ -208,8 +205,7 @@ NodeId Parser::parsePrefix() {
 NodeId Parser::parsePower() {
   uint32_t begin = peek().begin;
   NodeId base = parsePostfix();
-  if (recovering_ || !is(TokenKind::Caret) || !continuesLine())
-    return base;
+  if (recovering_ || !is(TokenKind::Caret) || !continuesLine()) return base;
   return nested([&] {
     Span opSpan = tokenSpan(take());
     NodeId exponent = parsePrefix();
@@ -240,7 +236,8 @@ NodeId Parser::parsePostfix() {
         const Token& digits = take();
         uint32_t index = 0;
         for (char c : textOf(digits))
-          index = c >= '0' && c <= '9' && index < 100000 ? index * 10 + static_cast<uint32_t>(c - '0') : index;
+          index =
+              c >= '0' && c <= '9' && index < 100000 ? index * 10 + static_cast<uint32_t>(c - '0') : index;
         node = ast_.add(NodeKind::TupleIndex, spanFrom(begin), TupleIndex{node, index});
         continue;
       }
@@ -249,14 +246,12 @@ NodeId Parser::parsePostfix() {
       if (takeName(name, span, true))
         node = ast_.add(NodeKind::Member, spanFrom(begin), Member{node, name, span});
     } else if (is(TokenKind::LParen)) {
-      if (!enter())
-        return errorNode();
+      if (!enter()) return errorNode();
       auto args = parseArguments();
       --depth_;
       node = ast_.add(NodeKind::Call, spanFrom(begin), Call{node, std::move(args)});
     } else if (is(TokenKind::LBracket)) {
-      if (!enter())
-        return errorNode();
+      if (!enter()) return errorNode();
       auto items = parseBracketItems();
       --depth_;
       node = ast_.add(NodeKind::Brackets, spanFrom(begin), Brackets{node, std::move(items)});
@@ -289,8 +284,7 @@ std::vector<Argument> Parser::parseArguments() {
     }
     arg.value = is(TokenKind::KwFor) ? parseGenerator(NodeKind::Generator, peek().begin) : parseExpr();
     out.push_back(arg);
-    if (!accept(TokenKind::Comma))
-      break;
+    if (!accept(TokenKind::Comma)) break;
   }
   expectClose(TokenKind::RParen, open, "`,` or `)`");
   return out;
@@ -315,8 +309,7 @@ std::vector<Argument> Parser::parseBracketItems() {
     }
     item.value = parseBracketItem();
     out.push_back(item);
-    if (!accept(TokenKind::Comma))
-      break;
+    if (!accept(TokenKind::Comma)) break;
   }
   if (is(TokenKind::Colon) && !recovering_) {
     fail("`,` or `]`");
@@ -329,8 +322,7 @@ std::vector<Argument> Parser::parseBracketItems() {
 /// item = ":" | ".." | ".." name | "?" name | function type | expr
 NodeId Parser::parseBracketItem() {
   uint32_t begin = peek().begin;
-  if (accept(TokenKind::Colon))
-    return ast_.add(NodeKind::Colon, spanFrom(begin));
+  if (accept(TokenKind::Colon)) return ast_.add(NodeKind::Colon, spanFrom(begin));
   if (is(TokenKind::DotDot)) {
     take();
     if (is(TokenKind::Identifier) && (is(TokenKind::Comma, 1) || is(TokenKind::RBracket, 1))) {
@@ -350,8 +342,7 @@ NodeId Parser::parseBracketItem() {
     takeName(name, span);
     return ast_.add(NodeKind::FreshDim, spanFrom(begin), Name{name});
   }
-  if (is(TokenKind::LParen) && parenBefore(TokenKind::Arrow))
-    return parseType();
+  if (is(TokenKind::LParen) && parenBefore(TokenKind::Arrow)) return parseType();
   return parseExpr();
 }
 

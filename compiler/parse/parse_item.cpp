@@ -7,7 +7,8 @@ using namespace syntax;
 
 namespace {
 bool isAttributeName(std::string_view name) {
-  return name == "derivative" || name == "checkpoint" || name == "unchecked" || name == "inplace" || name == "builtin";
+  return name == "derivative" || name == "checkpoint" || name == "unchecked" || name == "inplace" ||
+         name == "builtin";
 }
 } // namespace
 
@@ -26,7 +27,8 @@ bool Parser::startsItem(size_t ahead) const {
   case TokenKind::KwExport: return true;
   case TokenKind::Identifier:
     return (isWord("pure", ahead) && is(TokenKind::KwFn, ahead + 1)) ||
-           ((isWord("test", ahead) || isWord("bench", ahead)) && is(TokenKind::StringStart, ahead + 1) && sameLine(ahead + 1)) ||
+           ((isWord("test", ahead) || isWord("bench", ahead)) && is(TokenKind::StringStart, ahead + 1) &&
+            sameLine(ahead + 1)) ||
            (isWord("check", ahead) && is(TokenKind::Identifier, ahead + 1) && sameLine(ahead + 1) &&
             is(TokenKind::Colon, ahead + 2));
   default: return false;
@@ -35,18 +37,16 @@ bool Parser::startsItem(size_t ahead) const {
 
 /// { attribute } item | statement, then a newline, `;`, `}` or the end
 void Parser::parseStatementInto(NodeList& out) {
-  if (!parseItemInto(out))
-    out.push_back(parseStatement());
-  if (recovering_)
-    return;
+  if (!parseItemInto(out)) out.push_back(parseStatement());
+  if (recovering_) return;
   bool ends = closesBlock() || is(TokenKind::Semicolon) || peek().newlineBefore;
-  if (!ends)
-    fail("a new line or `;`");
+  if (!ends) fail("a new line or `;`");
   while (accept(TokenKind::Semicolon)) {
   }
 }
 
-/// attribute = "@" ( "derivative" | "checkpoint" | "unchecked" | "inplace" | "builtin" ) [ "(" arguments ")" ]
+/// attribute = "@" ( "derivative" | "checkpoint" | "unchecked" | "inplace" | "builtin" ) [ "(" arguments ")"
+/// ]
 bool Parser::parseItemInto(NodeList& out) {
   uint32_t begin = peek().begin;
   std::vector<Attribute> attributes;
@@ -100,6 +100,26 @@ bool Parser::parseItemInto(NodeList& out) {
     else
       fail("an item");
   }
+  bool isBody =
+      !out.empty() && (ast_.kind(out.back()) == NodeKind::Struct || ast_.kind(out.back()) == NodeKind::Enum ||
+                       ast_.kind(out.back()) == NodeKind::Concept);
+  if (recovering_ && isBody) skipToItem();
+  return true;
+}
+
+/// What follows a struct without its brace is no code: goes on at the next item that begins a line.
+void Parser::skipToItem() {
+  recovering_ = false;
+  while (!is(TokenKind::End) && !(peek().newlineBefore && startsItem())) take();
+}
+
+/// An item or statement among fields, cases or arms: the brace before it was forgotten.
+bool Parser::missesBrace() {
+  bool statement = is(TokenKind::KwLet) || is(TokenKind::KwVar) || is(TokenKind::KwFor) ||
+                   is(TokenKind::KwWhile) || is(TokenKind::KwAssert);
+  if (!peek().newlineBefore || !(statement || startsItem())) return false;
+  fail("`}`");
+  recovering_ = false;
   return true;
 }
 
@@ -140,8 +160,7 @@ NodeId Parser::parseFn(uint32_t begin, FnItem item) {
 /// generics = "[" { [ ".." ] name [ ":" type ] [ "=" type ] } "]"
 std::vector<Generic> Parser::parseGenerics() {
   std::vector<Generic> out;
-  if (!is(TokenKind::LBracket) || recovering_)
-    return out;
+  if (!is(TokenKind::LBracket) || recovering_) return out;
   auto open = static_cast<uint32_t>(at_);
   take();
   Scoped inBrackets(ignoreNewlines_, true);
@@ -150,16 +169,12 @@ std::vector<Generic> Parser::parseGenerics() {
     uint32_t begin = peek().begin;
     g.isPack = accept(TokenKind::DotDot);
     Span span;
-    if (!takeName(g.name, span))
-      break;
-    if (accept(TokenKind::Colon))
-      g.bound = parseType();
-    if (accept(TokenKind::Equal))
-      g.defaultType = parseType();
+    if (!takeName(g.name, span)) break;
+    if (accept(TokenKind::Colon)) g.bound = parseType();
+    if (accept(TokenKind::Equal)) g.defaultType = parseType();
     g.span = spanFrom(begin);
     out.push_back(g);
-    if (!accept(TokenKind::Comma))
-      break;
+    if (!accept(TokenKind::Comma)) break;
   }
   expectClose(TokenKind::RBracket, open);
   return out;
@@ -183,14 +198,11 @@ std::vector<Parameter> Parser::parseParameters(bool inLambda) {
       p.pattern = parsePattern();
     else if (!takeName(p.name, span))
       break;
-    if (accept(TokenKind::Colon))
-      p.type = parseType();
-    if (accept(TokenKind::Equal))
-      p.defaultValue = parseExpr();
+    if (accept(TokenKind::Colon)) p.type = parseType();
+    if (accept(TokenKind::Equal)) p.defaultValue = parseExpr();
     p.span = spanFrom(begin);
     out.push_back(p);
-    if (!accept(TokenKind::Comma))
-      break;
+    if (!accept(TokenKind::Comma)) break;
   }
   expectClose(TokenKind::RParen, open, "`,` or `)`");
   return out;
@@ -203,29 +215,25 @@ std::vector<FieldDecl> Parser::parseFields(TokenKind close, bool namesOptional) 
   Scoped newlines(ignoreNewlines_, close != TokenKind::RBrace);
   separators();
   while (!is(close) && !closesBlock()) {
+    if (missesBrace()) return out;
     FieldDecl f;
     size_t before = at_;
     uint32_t begin = peek().begin;
     bool splice = is(TokenKind::Dollar) || is(TokenKind::DollarDotDot);
     bool named = !splice && (!namesOptional || (is(TokenKind::Identifier) && is(TokenKind::Colon, 1)));
     Span span;
-    if (!named || (takeName(f.name, span) && expect(TokenKind::Colon)))
-      f.type = parseType();
-    if (!f.type)
-      f.type = errorNode();
+    if (!named || (takeName(f.name, span) && expect(TokenKind::Colon))) f.type = parseType();
+    if (!f.type) f.type = errorNode();
     f.span = spanFrom(begin);
     out.push_back(f);
     if (close == TokenKind::RBrace)
       endsElement();
     else if (!is(close) && !is(TokenKind::Comma) && !is(TokenKind::Semicolon))
       break;
-    if (recovering_ && close != TokenKind::RBrace)
-      break;
-    if (recovering_)
-      skipTo(true); // one bad field does not hide the others
+    if (recovering_ && close != TokenKind::RBrace) break;
+    if (recovering_) skipTo(true); // one bad field does not hide the others
     separators();
-    if (at_ == before)
-      break;
+    if (at_ == before) break;
   }
   expectClose(close, open, close == TokenKind::RBrace ? std::string_view() : "`,` or `)`");
   return out;
@@ -239,10 +247,8 @@ NodeId Parser::parseStruct(uint32_t begin, std::vector<Attribute> attributes, bo
   item.attributes = std::move(attributes);
   if (takeName(item.name, item.nameSpan)) {
     item.generics = parseGenerics();
-    if (accept(TokenKind::Colon))
-      item.base = parseType();
-    if (expect(TokenKind::LBrace))
-      item.fields = parseFields(TokenKind::RBrace, false);
+    if (accept(TokenKind::Colon)) item.base = parseType();
+    if (expect(TokenKind::LBrace)) item.fields = parseFields(TokenKind::RBrace, false);
   }
   return ast_.add(NodeKind::Struct, spanFrom(begin), std::move(item));
 }
@@ -259,17 +265,15 @@ NodeId Parser::parseEnum(uint32_t begin, std::vector<Attribute> attributes, bool
       auto open = static_cast<uint32_t>(at_ - 1);
       Scoped newlines(ignoreNewlines_, false);
       separators();
-      while (!closesBlock()) {
+      while (!closesBlock() && !missesBrace()) {
         size_t before = at_;
         parseCaseInto(item.cases);
         endsElement();
-        if (recovering_)
-          skipTo(true);
+        if (recovering_) skipTo(true);
         separators();
-        if (at_ == before)
-          break;
+        if (at_ == before) break;
       }
-      expectClose(TokenKind::RBrace, open);
+      if (!missesBrace()) expectClose(TokenKind::RBrace, open);
     }
   }
   return ast_.add(NodeKind::Enum, spanFrom(begin), std::move(item));
@@ -280,8 +284,7 @@ void Parser::parseCaseInto(std::vector<CaseDecl>& out) {
   CaseDecl c;
   uint32_t begin = peek().begin;
   Span span;
-  if (!takeName(c.name, span))
-    return;
+  if (!takeName(c.name, span)) return;
   if (is(TokenKind::LParen) && !peek().newlineBefore) {
     take();
     c.hasFields = true;
@@ -305,8 +308,7 @@ NodeId Parser::parseConcept(uint32_t begin, bool isPub) {
       while (is(TokenKind::KwFn)) {
         item.functions.push_back(parseFn(peek().begin, FnItem{}));
         endsElement();
-        if (recovering_)
-          skipTo(true);
+        if (recovering_) skipTo(true);
         separators();
       }
       expectClose(TokenKind::RBrace, open, "`fn` or `}`");
@@ -325,8 +327,7 @@ NodeId Parser::parseMacro(uint32_t begin, bool isPub) {
       item.params = parseParameters(false);
     else
       fail("`(`");
-    if (!recovering_ && accept(TokenKind::Arrow))
-      item.result = parseType();
+    if (!recovering_ && accept(TokenKind::Arrow)) item.result = parseType();
     if (!recovering_ && is(TokenKind::LBrace))
       item.body = parseBlock();
     else
@@ -349,23 +350,19 @@ void Parser::parseUse(bool isPub, NodeList& out) {
         Scoped inBrackets(ignoreNewlines_, true);
         while (!is(TokenKind::RBrace) && !recovering_) {
           UseName part;
-          if (!takeName(part.name, part.span))
-            break;
+          if (!takeName(part.name, part.span)) break;
           item.names.push_back(part);
-          if (!accept(TokenKind::Comma))
-            break;
+          if (!accept(TokenKind::Comma)) break;
         }
         expect(TokenKind::RBrace);
         break;
       }
       UseName part;
-      if (!takeName(part.name, part.span, !item.path.empty()))
-        break;
+      if (!takeName(part.name, part.span, !item.path.empty())) break;
       item.path.push_back(part);
     } while (accept(TokenKind::Dot));
     Span span;
-    if (!recovering_ && accept(TokenKind::KwAs))
-      takeName(item.alias, span);
+    if (!recovering_ && accept(TokenKind::KwAs)) takeName(item.alias, span);
     out.push_back(ast_.add(NodeKind::Use, spanFrom(pathBegin), std::move(item)));
   } while (!recovering_ && accept(TokenKind::Comma));
 }
@@ -376,10 +373,8 @@ NodeId Parser::parseConst(uint32_t begin, bool isPub) {
   ConstItem item{};
   item.isPub = isPub;
   if (takeName(item.name, item.nameSpan)) {
-    if (accept(TokenKind::Colon))
-      item.type = parseType();
-    if (expect(TokenKind::Equal))
-      item.value = parseExpr();
+    if (accept(TokenKind::Colon)) item.type = parseType();
+    if (expect(TokenKind::Equal)) item.value = parseExpr();
   }
   return ast_.add(NodeKind::Const, spanFrom(begin), std::move(item));
 }
@@ -391,8 +386,7 @@ NodeId Parser::parseTypeAlias(uint32_t begin, bool isPub) {
   item.isPub = isPub;
   if (takeName(item.name, item.nameSpan)) {
     item.generics = parseGenerics();
-    if (expect(TokenKind::Equal))
-      item.type = parseType();
+    if (expect(TokenKind::Equal)) item.type = parseType();
   }
   return ast_.add(NodeKind::TypeAlias, spanFrom(begin), std::move(item));
 }
@@ -400,12 +394,9 @@ NodeId Parser::parseTypeAlias(uint32_t begin, bool isPub) {
 /// A string without interpolation.
 std::string Parser::parsePlainString() {
   std::string text;
-  if (!expect(TokenKind::StringStart, "a string"))
-    return text;
-  while (is(TokenKind::StringText))
-    text += stream_.texts[take().text];
-  if (!accept(TokenKind::StringEnd))
-    fail("a string without `{…}`");
+  if (!expect(TokenKind::StringStart, "a string")) return text;
+  while (is(TokenKind::StringText)) text += stream_.texts[take().text];
+  if (!accept(TokenKind::StringEnd)) fail("a string without `{…}`");
   return text;
 }
 
@@ -427,8 +418,7 @@ NodeId Parser::parseCheckItem(uint32_t begin) {
   take();
   CheckItem item{};
   item.type = parseType();
-  if (expect(TokenKind::Colon))
-    item.concept_ = parseType();
+  if (expect(TokenKind::Colon)) item.concept_ = parseType();
   return ast_.add(NodeKind::CheckItem, spanFrom(begin), std::move(item));
 }
 

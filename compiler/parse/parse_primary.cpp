@@ -30,14 +30,12 @@ NodeId Parser::parsePrimary() {
         is(TokenKind::LBrace, 2) && sameLine(2))
       return parseScope(isWord("on") ? NodeKind::On : NodeKind::Scope);
     const Token& token = take();
-    if (textOf(token) == "_")
-      return ast_.add(NodeKind::Underscore, tokenSpan(token));
+    if (textOf(token) == "_") return ast_.add(NodeKind::Underscore, tokenSpan(token));
     return ast_.add(NodeKind::Name, tokenSpan(token), Name{nameOf(token)});
   }
   case TokenKind::StringStart: return parseString();
   case TokenKind::LParen:
-    if (typeItems_ && parenBefore(TokenKind::Arrow))
-      return parseType();
+    if (typeItems_ && parenBefore(TokenKind::Arrow)) return parseType();
     return nested([&] { return parseParen(); });
   case TokenKind::LBracket: return nested([&] { return parseBracketLiteral(); });
   case TokenKind::LBrace: return parseBlock();
@@ -71,12 +69,10 @@ NodeId Parser::parseParen() {
   while (!is(TokenKind::RParen) && !recovering_) {
     items.push_back(parseExpr());
     comma = accept(TokenKind::Comma);
-    if (!comma)
-      break;
+    if (!comma) break;
   }
   expectClose(TokenKind::RParen, open, "`,` or `)`");
-  if (items.size() == 1 && !comma)
-    return ast_.add(NodeKind::Paren, spanFrom(begin), One{items[0]});
+  if (items.size() == 1 && !comma) return ast_.add(NodeKind::Paren, spanFrom(begin), One{items[0]});
   return ast_.add(NodeKind::Tuple, spanFrom(begin), Many{std::move(items)});
 }
 
@@ -104,36 +100,39 @@ NodeId Parser::parseBracketLiteral() {
     } else {
       items.push_back(item);
     }
-    if (!accept(TokenKind::Comma))
-      break;
+    if (!accept(TokenKind::Comma)) break;
   }
   expectClose(TokenKind::RBracket, open, "`,` or `]`");
-  if (!entries.empty())
-    return ast_.add(NodeKind::Dict, spanFrom(begin), DictEntries{std::move(entries)});
+  if (!entries.empty()) return ast_.add(NodeKind::Dict, spanFrom(begin), DictEntries{std::move(entries)});
   return ast_.add(NodeKind::Array, spanFrom(begin), Many{std::move(items)});
 }
 
 /// generator = "for" headers [ "if" expr ] ":" expr
 NodeId Parser::parseGenerator(NodeKind kind, uint32_t begin) {
-    take();
-    Builder builder;
-    builder.headers = parseHeaders();
-    if (!recovering_ && accept(TokenKind::KwIf)) {
-      Scoped filter(noLambda_, true);
-      builder.filter = parseExpr();
-    }
-    if (!recovering_ && expect(TokenKind::Colon))
-      builder.body = parseExpr();
-    if (!builder.body)
-      builder.body = errorNode();
-    return ast_.add(kind, spanFrom(begin), std::move(builder));
+  take();
+  Builder builder;
+  builder.headers = parseHeaders();
+  if (!recovering_ && accept(TokenKind::KwIf)) {
+    Scoped filter(noLambda_, true);
+    builder.filter = parseExpr();
+  }
+  refuseLambda();
+  if (!recovering_ && expect(TokenKind::Colon)) builder.body = parseExpr();
+  if (!builder.body) builder.body = errorNode();
+  return ast_.add(kind, spanFrom(begin), std::move(builder));
+}
+
+/// After a range or filter, where `x => e` would be taken apart.
+void Parser::refuseLambda() {
+  if (recovering_ || !is(TokenKind::FatArrow)) return;
+  sink_.report(DiagId::LambdaHere, tokenSpan(peek()));
+  recovering_ = true;
 }
 
 /// headers = header { "," header };  header = ".." name | pattern [ "in" expr ]; there may be none
 std::vector<Header> Parser::parseHeaders() {
   std::vector<Header> out;
-  if (is(TokenKind::Colon) || is(TokenKind::KwIf))
-    return out;
+  if (is(TokenKind::Colon) || is(TokenKind::KwIf)) return out;
   do {
     Header header;
     uint32_t begin = peek().begin;
@@ -166,10 +165,9 @@ NodeId Parser::parseString() {
       } else {
         part.value = parseExpr();
         NodeKind kind = ast_.kind(part.value);
-        bool literal = kind == NodeKind::IntLit || kind == NodeKind::FloatLit || kind == NodeKind::CharLit || kind == NodeKind::BoolLit ||
-            kind == NodeKind::String;
-        if (literal && !recovering_)
-          sink_.report(DiagId::BracedLiteral, ast_.span(part.value));
+        bool literal = kind == NodeKind::IntLit || kind == NodeKind::FloatLit || kind == NodeKind::CharLit ||
+                       kind == NodeKind::BoolLit || kind == NodeKind::String;
+        if (literal && !recovering_) sink_.report(DiagId::BracedLiteral, ast_.span(part.value));
         if (is(TokenKind::FormatEnd))
           part.format = stream_.texts[take().text];
         else
@@ -178,17 +176,14 @@ NodeId Parser::parseString() {
       part.span = spanFrom(partBegin);
       string.parts.push_back(std::move(part));
     }
-    if (!recovering_)
-      expect(TokenKind::StringEnd);
+    if (!recovering_) expect(TokenKind::StringEnd);
     return ast_.add(NodeKind::String, spanFrom(begin), std::move(string));
   });
 }
 
 bool Parser::startsLambda() const {
-  if (noLambda_)
-    return false;
-  if (is(TokenKind::Identifier))
-    return is(TokenKind::FatArrow, 1) && sameLine(1);
+  if (noLambda_) return false;
+  if (is(TokenKind::Identifier)) return is(TokenKind::FatArrow, 1) && sameLine(1);
   return is(TokenKind::LParen) && parenBefore(TokenKind::FatArrow);
 }
 
@@ -205,10 +200,8 @@ NodeId Parser::parseLambda() {
   } else {
     lambda.params = parseParameters(true);
   }
-  if (!recovering_ && expect(TokenKind::FatArrow))
-    lambda.body = nested([&] { return parseExpr(); });
-  if (!lambda.body)
-    lambda.body = errorNode();
+  if (!recovering_ && expect(TokenKind::FatArrow)) lambda.body = nested([&] { return parseExpr(); });
+  if (!lambda.body) lambda.body = errorNode();
   return ast_.add(NodeKind::Lambda, spanFrom(begin), std::move(lambda));
 }
 
@@ -227,14 +220,11 @@ NodeId Parser::parseIfHead() {
   Scoped head(noBrace_, true);
   Scoped lambdas(noLambda_, false);
   uint32_t begin = peek().begin;
-  if (!accept(TokenKind::KwLet))
-    return parseExpr();
+  if (!accept(TokenKind::KwLet)) return parseExpr();
   LetCondition let{};
   let.pattern = parsePattern();
-  if (!recovering_ && expect(TokenKind::Equal))
-    let.value = parseExpr();
-  if (!let.value)
-    let.value = errorNode();
+  if (!recovering_ && expect(TokenKind::Equal)) let.value = parseExpr();
+  if (!let.value) let.value = errorNode();
   return ast_.add(NodeKind::LetCondition, spanFrom(begin), let);
 }
 
@@ -254,17 +244,15 @@ NodeId Parser::parseMatch() {
     auto open = static_cast<uint32_t>(at_);
     if (!recovering_ && expect(TokenKind::LBrace)) {
       separators();
-      while (!closesBlock()) {
+      while (!closesBlock() && !missesBrace()) {
         size_t before = at_;
         node.arms.push_back(parseMatchArm());
         endsElement();
-        if (recovering_)
-          skipTo(true);
+        if (recovering_) skipTo(true);
         separators();
-        if (at_ == before)
-          break;
+        if (at_ == before) break;
       }
-      expectClose(TokenKind::RBrace, open);
+      if (!missesBrace()) expectClose(TokenKind::RBrace, open);
     }
     return ast_.add(NodeKind::Match, spanFrom(begin), std::move(node));
   });
@@ -283,8 +271,7 @@ MatchArm Parser::parseMatchArm() {
     Scoped lambdas(noLambda_, false);
     arm.body = parseStatement();
   }
-  if (!arm.body)
-    arm.body = errorNode();
+  if (!arm.body) arm.body = errorNode();
   arm.span = spanFrom(begin);
   return arm;
 }
@@ -305,8 +292,7 @@ NodeId Parser::parseQuote() {
     quote.block = nested([&] { return type ? parseType() : parsePattern(); });
     expectClose(TokenKind::RBrace, open);
   }
-  if (!quote.block)
-    quote.block = errorNode();
+  if (!quote.block) quote.block = errorNode();
   return ast_.add(NodeKind::Quote, spanFrom(begin), quote);
 }
 
@@ -319,8 +305,7 @@ NodeId Parser::parseSplice() {
     inner = parsePrimary();
   else
     fail("a name, `(` or `[`");
-  if (!inner)
-    inner = errorNode();
+  if (!inner) inner = errorNode();
   return ast_.add(kind, spanFrom(begin), One{inner});
 }
 
@@ -331,28 +316,26 @@ NodeId Parser::parseMacroUse() {
     MacroUse use{};
     Span span;
     NameId name;
-    if (!takeName(name, span))
-      return errorNode();
+    if (!takeName(name, span)) return errorNode();
     use.path = ast_.add(NodeKind::Name, span, Name{name});
     while (is(TokenKind::Dot) && !recovering_) {
       take();
       if (takeName(name, span, true))
-        use.path = ast_.add(NodeKind::Member, {span.file, ast_.span(use.path).begin, span.end}, Member{use.path, name, span});
+        use.path = ast_.add(NodeKind::Member, {span.file, ast_.span(use.path).begin, span.end},
+                            Member{use.path, name, span});
     }
     if (is(TokenKind::LParen) && !peek().newlineBefore) {
       use.hasArgs = true;
       use.args = parseArguments();
     }
-    if (!recovering_)
-      use.target = parseMacroTarget();
+    if (!recovering_) use.target = parseMacroTarget();
     return ast_.add(NodeKind::MacroUse, spanFrom(begin), std::move(use));
   });
 }
 
 /// The last argument of a macro (rule 44): a statement or block on the same line, or an item.
 NodeId Parser::parseMacroTarget() {
-  if (noBrace_)
-    return NodeId::none();
+  if (noBrace_) return NodeId::none();
   bool here = sameLine();
   switch (peek().kind) {
   case TokenKind::KwLet:
@@ -371,11 +354,9 @@ NodeId Parser::parseMacroTarget() {
   }
   bool item = !ignoreNewlines_ && macrosThenItem();
   bool macro = is(TokenKind::At) && !peek().spaceAfter;
-  if (!item)
-    return here && macro ? parseStatement() : NodeId::none();
+  if (!item) return here && macro ? parseStatement() : NodeId::none();
   NodeList items;
-  if (parseItemInto(items))
-    return items.empty() ? NodeId::none() : items[0];
+  if (parseItemInto(items)) return items.empty() ? NodeId::none() : items[0];
   return parseStatement();
 }
 
@@ -384,10 +365,8 @@ bool Parser::macrosThenItem() const {
   size_t k = 0;
   for (int macros = 0; macros < 64 && is(TokenKind::At, k) && is(TokenKind::Identifier, k + 1); ++macros) {
     k += 2;
-    while (is(TokenKind::Dot, k) && is(TokenKind::Identifier, k + 1))
-      k += 2;
-    if (is(TokenKind::LParen, k) && matching_[at_ + k] != 0)
-      k = matching_[at_ + k] - at_ + 1;
+    while (is(TokenKind::Dot, k) && is(TokenKind::Identifier, k + 1)) k += 2;
+    if (is(TokenKind::LParen, k) && matching_[at_ + k] != 0) k = matching_[at_ + k] - at_ + 1;
   }
   return startsItem(k);
 }

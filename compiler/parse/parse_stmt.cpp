@@ -38,15 +38,13 @@ NodeId Parser::parseBlock() {
     Scoped types(typeItems_, false);
     NodeList items;
     auto open = static_cast<uint32_t>(at_);
-    if (!expect(TokenKind::LBrace))
-      return errorNode();
+    if (!expect(TokenKind::LBrace)) return errorNode();
     while (accept(TokenKind::Semicolon)) {
     }
     while (!closesBlock()) {
       size_t before = at_;
       parseStatementInto(items);
-      if (recovering_)
-        skipTo(false);
+      if (recovering_) skipTo(false);
       if (at_ == before) {
         fail("a statement");
         recovering_ = false;
@@ -77,10 +75,8 @@ NodeId Parser::parseLet() {
   Let let{};
   let.isVar = take().kind == TokenKind::KwVar;
   let.pattern = parsePattern();
-  if (!recovering_ && accept(TokenKind::Colon))
-    let.type = parseType();
-  if (recovering_ || !expect(TokenKind::Equal))
-    return ast_.add(NodeKind::Error, spanFrom(begin));
+  if (!recovering_ && accept(TokenKind::Colon)) let.type = parseType();
+  if (recovering_ || !expect(TokenKind::Equal)) return ast_.add(NodeKind::Error, spanFrom(begin));
   let.init = parseExpr();
   if (!recovering_ && is(TokenKind::KwElse)) {
     take();
@@ -95,8 +91,7 @@ NodeId Parser::parseFor() {
   For loop{};
   loop.byPlace = accept(TokenKind::Amp);
   loop.pattern = parsePattern();
-  if (recovering_ || !expect(TokenKind::KwIn))
-    return ast_.add(NodeKind::Error, spanFrom(begin));
+  if (recovering_ || !expect(TokenKind::KwIn)) return ast_.add(NodeKind::Error, spanFrom(begin));
   {
     Scoped head(noBrace_, true);
     loop.range = parseExpr();
@@ -143,11 +138,9 @@ NodeId Parser::parseScope(NodeKind kind) {
 NodeId Parser::parseJump(NodeKind kind) {
   return nested([&] {
     uint32_t begin = take().begin;
-    if (kind == NodeKind::Continue)
-      return ast_.add(kind, spanFrom(begin));
+    if (kind == NodeKind::Continue) return ast_.add(kind, spanFrom(begin));
     One value{};
-    if (sameLine() && startsOperand())
-      value.inner = parseExpr();
+    if (sameLine() && startsOperand()) value.inner = parseExpr();
     return ast_.add(kind, spanFrom(begin), value);
   });
 }
@@ -156,13 +149,11 @@ NodeId Parser::parseJump(NodeKind kind) {
 NodeId Parser::parseExpressionStatement() {
   uint32_t begin = peek().begin;
   NodeId target = parseExpr();
-  if (recovering_)
-    return target;
+  if (recovering_) return target;
   if (is(TokenKind::Colon) && ast_.kind(target) == NodeKind::Name) {
     take();
     NodeId type = parseType();
-    if (!expect(TokenKind::Tilde))
-      return target;
+    if (!expect(TokenKind::Tilde)) return target;
     Sample sample{target, type, parseExpr()};
     return ast_.add(NodeKind::Sample, spanFrom(begin), sample);
   }

@@ -16,8 +16,7 @@ NodeId Parser::parseType() {
       giveUp(maxChain);
       break;
     }
-    if (!enter())
-      return errorNode();
+    if (!enter()) return errorNode();
     auto items = parseBracketItems();
     --depth_;
     type = ast_.add(NodeKind::Brackets, spanFrom(begin), Brackets{type, std::move(items)});
@@ -26,10 +25,8 @@ NodeId Parser::parseType() {
 }
 
 NodeId Parser::parseTypeAtom(uint32_t begin) {
-  if (is(TokenKind::Dollar) || is(TokenKind::DollarDotDot))
-    return parseSplice();
-  if (is(TokenKind::LParen))
-    return nested([&] { return parseTupleType(begin); });
+  if (is(TokenKind::Dollar) || is(TokenKind::DollarDotDot)) return parseSplice();
+  if (is(TokenKind::LParen)) return nested([&] { return parseTupleType(begin); });
   if (!is(TokenKind::Identifier)) {
     fail("a type");
     return errorNode();
@@ -61,12 +58,10 @@ NodeId Parser::parseTupleType(uint32_t begin) {
   while (!is(TokenKind::RParen) && !recovering_) {
     parts.push_back(parseType());
     comma = accept(TokenKind::Comma);
-    if (!comma)
-      break;
+    if (!comma) break;
   }
   expectClose(TokenKind::RParen, open);
-  if (parts.size() == 1 && !comma)
-    return ast_.add(NodeKind::Paren, spanFrom(begin), One{parts[0]});
+  if (parts.size() == 1 && !comma) return ast_.add(NodeKind::Paren, spanFrom(begin), One{parts[0]});
   return ast_.add(NodeKind::Tuple, spanFrom(begin), Many{std::move(parts)});
 }
 
@@ -79,13 +74,11 @@ NodeId Parser::parseFunctionType(uint32_t begin) {
     while (!is(TokenKind::RParen) && !recovering_) {
       fn.inout.push_back(accept(TokenKind::KwInout));
       fn.params.push_back(parseType());
-      if (!accept(TokenKind::Comma))
-        break;
+      if (!accept(TokenKind::Comma)) break;
     }
     expect(TokenKind::RParen);
   }
-  if (!recovering_ && expect(TokenKind::Arrow))
-    fn.result = parseType();
+  if (!recovering_ && expect(TokenKind::Arrow)) fn.result = parseType();
   return ast_.add(NodeKind::FunctionType, spanFrom(begin), std::move(fn));
 }
 
@@ -93,11 +86,9 @@ NodeId Parser::parseFunctionType(uint32_t begin) {
 NodeId Parser::parsePattern() {
   uint32_t begin = peek().begin;
   NodeId first = parsePatternAtom();
-  if (recovering_ || !is(TokenKind::Pipe))
-    return first;
+  if (recovering_ || !is(TokenKind::Pipe)) return first;
   NodeList alternatives{first};
-  while (!recovering_ && accept(TokenKind::Pipe))
-    alternatives.push_back(parsePatternAtom());
+  while (!recovering_ && accept(TokenKind::Pipe)) alternatives.push_back(parsePatternAtom());
   return ast_.add(NodeKind::OrPattern, spanFrom(begin), Many{std::move(alternatives)});
 }
 
@@ -112,8 +103,7 @@ NodeId Parser::parsePatternAtom() {
     }
     char initial = textOf(peek())[0];
     bool capital = initial >= 'A' && initial <= 'Z';
-    if (capital || is(TokenKind::Dot, 1))
-      return nested([&] { return parseCasePattern(begin); });
+    if (capital || is(TokenKind::Dot, 1)) return nested([&] { return parseCasePattern(begin); });
     const Token& name = take();
     return ast_.add(NodeKind::Name, tokenSpan(name), Name{nameOf(name)});
   }
@@ -155,12 +145,10 @@ NodeId Parser::parseTuplePattern() {
   while (!is(TokenKind::RParen) && !recovering_) {
     parts.push_back(parsePattern());
     comma = accept(TokenKind::Comma);
-    if (!comma)
-      break;
+    if (!comma) break;
   }
   expectClose(TokenKind::RParen, open);
-  if (parts.size() == 1 && !comma)
-    return ast_.add(NodeKind::Paren, spanFrom(begin), One{parts[0]});
+  if (parts.size() == 1 && !comma) return ast_.add(NodeKind::Paren, spanFrom(begin), One{parts[0]});
   return ast_.add(NodeKind::Tuple, spanFrom(begin), Many{std::move(parts)});
 }
 
@@ -194,8 +182,7 @@ NodeId Parser::parseCasePattern(uint32_t begin) {
         field.span = spanFrom(fieldBegin);
       }
       node.fields.push_back(field);
-      if (!accept(TokenKind::Comma))
-        break;
+      if (!accept(TokenKind::Comma)) break;
     }
     expectClose(TokenKind::RParen, open);
   }

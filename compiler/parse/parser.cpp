@@ -15,56 +15,62 @@ std::string_view Parser::textOf(const Token& token) const {
 
 const Token& Parser::take() {
   const Token& token = tokens_[at_];
-  if (at_ + 1 < tokens_.size())
-    ++at_;
+  if (at_ + 1 < tokens_.size()) ++at_;
   return token;
 }
 
 bool Parser::accept(TokenKind kind) {
-  if (!is(kind))
-    return false;
+  if (!is(kind)) return false;
   take();
   return true;
 }
 
 bool Parser::expect(TokenKind kind, std::string_view what) {
-  if (accept(kind))
-    return true;
+  if (accept(kind)) return true;
   fail(what.empty() ? lex::tokenText(kind) : what);
   return false;
 }
 
 void Parser::fail(std::string_view expected) {
-  if (recovering_)
-    return;
+  if (recovering_) return;
   recovering_ = true;
   if (gaveUp_ || (is(TokenKind::End) && stream_.unclosed) || sink_.errorCount() >= errorsBefore_ + maxErrors)
     return;
   ranOut_ |= is(TokenKind::End) && sink_.errorCount() == errorsBefore_;
   const Token& token = peek();
-  if (token.kind == TokenKind::Bad)
-    return; // the lexer has reported it
+  if (token.kind == TokenKind::Bad) return; // the lexer has reported it
   std::string found(lex::tokenText(token.kind));
   if (token.kind == TokenKind::Identifier || token.kind == TokenKind::Int || token.kind == TokenKind::Float)
     found = "`" + std::string(textOf(token)) + "`";
-  sink_.report(DiagId::Expected, tokenSpan(token), expected, found);
+  Span place = tokenSpan(token);
+  if (is(TokenKind::End) && at_ > 0) // just behind the last token
+    place.begin = place.end = tokens_[at_ - 1].end;
+  sink_.report(DiagId::Expected, place, expected, found);
 }
 
-/// Expects the closing bracket of the opening one at token `open`; where that fails at the end, both are shown.
+/// Expects the closing bracket of the opening one at token `open`; where that fails at the end, both are
+/// shown.
 bool Parser::expectClose(TokenKind kind, uint32_t open, std::string_view what) {
-  if (accept(kind))
+  if (accept(kind)) return true;
+  // What went wrong inside of brackets that are closed stays inside.
+  uint32_t close = matching_[open];
+  if (recovering_ && !gaveUp_ && close >= at_ && tokens_[close].kind == kind) {
+    recovering_ = false;
+    at_ = close;
+    take();
     return true;
+  }
   size_t before = sink_.all().size();
   fail(what.empty() ? lex::tokenText(kind) : what);
   if (is(TokenKind::End) && sink_.all().size() > before)
-    sink_.annotateLast(tokenSpan(tokens_[open]), "this " + std::string(lex::tokenText(tokens_[open].kind)) + " is not closed");
+    sink_.annotateLast(tokenSpan(tokens_[open]),
+                       "this " + std::string(lex::tokenText(tokens_[open].kind)) + " is not closed");
   return false;
 }
 
 /// Reports that the text is nested too deep and reads no more of it.
 void Parser::giveUp(unsigned limit) {
-  if (!recovering_ && !gaveUp_)
-    sink_.report(DiagId::NestedTooDeep, tokenSpan(peek()), std::to_string(limit));
+  if (!recovering_ && !gaveUp_) sink_.report(DiagId::NestedTooDeep, tokenSpan(peek()), std::to_string(limit));
   recovering_ = gaveUp_ = true;
   at_ = tokens_.size() - 1;
 }
@@ -78,8 +84,7 @@ void Parser::skipTo(bool commaEnds) {
     if (depth == 0 && (kind == TokenKind::RBrace || kind == TokenKind::Semicolon ||
                        (commaEnds && kind == TokenKind::Comma) || (!first && peek().newlineBefore)))
       return;
-    if (kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace)
-      ++depth;
+    if (kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace) ++depth;
     if (kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace)
       depth -= depth > 0;
     take();
@@ -88,8 +93,7 @@ void Parser::skipTo(bool commaEnds) {
 
 /// Rule 1 (3): whether the infix token at hand continues the line above it.
 bool Parser::continuesLine() const {
-  if (sameLine())
-    return true;
+  if (sameLine()) return true;
   switch (peek().kind) {
   case TokenKind::Minus:
   case TokenKind::At:
@@ -116,8 +120,7 @@ bool Parser::takeName(NameId& name, Span& span, bool anyWord) {
 }
 
 void Parser::separators() {
-  while (is(TokenKind::Semicolon) || is(TokenKind::Comma))
-    take();
+  while (is(TokenKind::Semicolon) || is(TokenKind::Comma)) take();
 }
 
 NodeId Parser::errorNode() { return ast_.add(NodeKind::Error, tokenSpan(peek())); }
@@ -155,17 +158,14 @@ bool Parser::enter() {
 void Parser::parseModule() {
   syntax::NodeList items;
   while (!is(TokenKind::End)) {
-    if (accept(TokenKind::Semicolon))
-      continue;
+    if (accept(TokenKind::Semicolon)) continue;
     size_t before = at_;
     parseStatementInto(items);
-    if (recovering_)
-      skipTo(false);
+    if (recovering_) skipTo(false);
     if (at_ == before) { // a stray closing bracket, say
       fail("a statement");
       recovering_ = false;
-      for (TokenKind stray = peek().kind; is(stray) && !is(TokenKind::End);)
-        take();
+      for (TokenKind stray = peek().kind; is(stray) && !is(TokenKind::End);) take();
     }
   }
   Span whole{stream_.file, 0, static_cast<uint32_t>(sources_.text(stream_.file).size())};
@@ -178,20 +178,21 @@ void Parser::checkHeight() {
   std::vector<uint32_t> heights(ast_.size());
   for (uint32_t k = 0; k < ast_.size(); ++k) {
     uint32_t below = 0;
-    syntax::forEachChild(ast_, NodeId(k), [&](NodeId child) { below = std::max(below, heights[child.index]); });
+    syntax::forEachChild(ast_, NodeId(k),
+                         [&](NodeId child) { below = std::max(below, heights[child.index]); });
     heights[k] = below + 1;
-    if (heights[k] <= maxHeight)
-      continue;
-    if (!gaveUp_)
-      sink_.report(DiagId::NestedTooDeep, ast_.span(NodeId(k)), std::to_string(maxHeight));
+    if (heights[k] <= maxHeight) continue;
+    if (!gaveUp_) sink_.report(DiagId::NestedTooDeep, ast_.span(NodeId(k)), std::to_string(maxHeight));
     ast_.root = ast_.add(NodeKind::Module, ast_.span(ast_.root), syntax::Many{});
     return;
   }
 }
 
-/// Whether an element of a struct, enum, concept or match ends here: at a newline, `,`, `;` or the closing brace.
+/// Whether an element of a struct, enum, concept or match ends here: at a newline, `,`, `;` or the closing
+/// brace.
 bool Parser::endsElement() {
-  if (recovering_ || closesBlock() || is(TokenKind::Comma) || is(TokenKind::Semicolon) || peek().newlineBefore)
+  if (recovering_ || closesBlock() || is(TokenKind::Comma) || is(TokenKind::Semicolon) ||
+      peek().newlineBefore)
     return true;
   fail("`,` or a new line");
   return false;
@@ -215,8 +216,7 @@ ParseResult parseFile(FileId file, const SourceStore& sources, Interner& names, 
 ParseResult parseReplEntry(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink) {
   size_t mark = sink.all().size();
   ParseResult result = parseFile(file, sources, names, sink);
-  if (result.incomplete)
-    sink.rewind(mark);
+  if (result.incomplete) sink.rewind(mark);
   return result;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// The recursive-descent parser. Each function quotes its rule of grammar/melix.ebnf; one file for each group of constructs.
-// Newlines (rule 1): inside ( ) and [ ] they do not count; elsewhere a token on a new line ends what stands before it
-// unless it plainly continues.
+// The recursive-descent parser. Each function quotes its rule of grammar/melix.ebnf; one file for each group
+// of constructs. Newlines (rule 1): inside ( ) and [ ] they do not count; elsewhere a token on a new line
+// ends what stands before it unless it plainly continues.
 
 #include "lex/lexer.h"
 #include "syntax/ast.h"
@@ -16,7 +16,8 @@ using syntax::NodeKind;
 
 class Parser {
 public:
-  Parser(const lex::TokenStream& stream, const SourceStore& sources, Interner& names, DiagnosticSink& sink, Ast& ast)
+  Parser(const lex::TokenStream& stream, const SourceStore& sources, Interner& names, DiagnosticSink& sink,
+         Ast& ast)
       : stream_(stream), tokens_(stream.tokens), sources_(sources), names_(names), sink_(sink), ast_(ast),
         errorsBefore_(sink.errorCount()) {
     matchParens();
@@ -51,8 +52,11 @@ private:
   void matchParens();
   bool parenBefore(TokenKind after) const; ///< the matching `)` of the `(` at hand is followed by it
   bool enter();
-  template <class F> NodeId nested(F parse);
+  template <class F>
+  NodeId nested(F parse);
   bool endsElement();
+  bool missesBrace();
+  void skipToItem();
   bool macrosThenItem() const;
   void checkHeight();
 
@@ -119,6 +123,7 @@ private:
   std::vector<syntax::Argument> parseBracketItems();
   NodeId parseBracketItem();
   std::vector<syntax::Header> parseHeaders();
+  void refuseLambda();
   bool startsLambda() const;
 
   // --- parse_type.cpp, parse_pattern.cpp
@@ -153,9 +158,9 @@ private:
 };
 
 /// Runs `parse` one level deeper, or reports that the nesting is too deep and gives an Error node.
-template <class F> NodeId Parser::nested(F parse) {
-  if (!enter())
-    return errorNode();
+template <class F>
+NodeId Parser::nested(F parse) {
+  if (!enter()) return errorNode();
   NodeId result = parse();
   --depth_;
   return result;

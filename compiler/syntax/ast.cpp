@@ -13,7 +13,7 @@ std::string_view nodeText(NodeKind kind) {
 std::string_view spelling(UnaryOp op) { return op == UnaryOp::Neg ? "-" : "not"; }
 
 std::string_view spelling(BinaryOp op) {
-  static constexpr std::string_view texts[] = {"+", "-", "*", "/", "%", "@", "^", "<<", ">>", "&",
+  static constexpr std::string_view texts[] = {"+", "-",  "*",  "/", "%",  "@", "^",  "<<",  ">>", "&",
                                                "|", "==", "!=", "<", "<=", ">", ">=", "and", "or"};
   return texts[static_cast<size_t>(op)];
 }
@@ -25,14 +25,11 @@ std::string Ast::docOf(NodeId item, const SourceStore& sources) const {
   std::string doc;
   for (size_t k = comments.size(); k-- > 0;) {
     const Comment& comment = comments[k];
-    if (comment.span.end > end)
-      continue;
+    if (comment.span.end > end) continue;
     std::string_view between = text.substr(comment.span.end, end - comment.span.end);
-    if (!comment.isDoc || between.find_first_not_of(" \t\r\n") != std::string_view::npos)
-      break;
+    if (!comment.isDoc || between.find_first_not_of(" \t\r\n") != std::string_view::npos) break;
     std::string_view line = sources.text(comment.span).substr(3);
-    if (!line.empty() && line.front() == ' ')
-      line.remove_prefix(1);
+    if (!line.empty() && line.front() == ' ') line.remove_prefix(1);
     doc = std::string(line) + (doc.empty() ? "" : "\n") + doc;
     end = comment.span.begin;
   }
@@ -46,32 +43,25 @@ struct Children {
   const std::function<void(NodeId)>& visit;
 
   void one(NodeId id) const {
-    if (id.valid())
-      visit(id);
+    if (id.valid()) visit(id);
   }
   void all(const NodeList& ids) const {
-    for (NodeId id : ids)
-      one(id);
+    for (NodeId id : ids) one(id);
   }
   void args(const std::vector<Argument>& arguments) const {
-    for (const Argument& a : arguments)
-      one(a.value);
+    for (const Argument& a : arguments) one(a.value);
   }
   void params(const std::vector<Parameter>& parameters) const {
-    for (const Parameter& p : parameters)
-      one(p.pattern), one(p.type), one(p.defaultValue);
+    for (const Parameter& p : parameters) one(p.pattern), one(p.type), one(p.defaultValue);
   }
   void generics(const std::vector<Generic>& list) const {
-    for (const Generic& g : list)
-      one(g.bound), one(g.defaultType);
+    for (const Generic& g : list) one(g.bound), one(g.defaultType);
   }
   void fields(const std::vector<FieldDecl>& list) const {
-    for (const FieldDecl& f : list)
-      one(f.type);
+    for (const FieldDecl& f : list) one(f.type);
   }
   void attributes(const std::vector<Attribute>& list) const {
-    for (const Attribute& a : list)
-      args(a.args);
+    for (const Attribute& a : list) args(a.args);
   }
 
   void operator()(const None&) const {}
@@ -88,21 +78,18 @@ struct Children {
   void operator()(const Call& p) const { one(p.callee), args(p.args); }
   void operator()(const Brackets& p) const { one(p.base), args(p.items); }
   void operator()(const StringLit& p) const {
-    for (const StringPart& part : p.parts)
-      one(part.value);
+    for (const StringPart& part : p.parts) one(part.value);
   }
   void operator()(const Lambda& p) const { params(p.params), one(p.body); }
   void operator()(const Builder& p) const {
-    for (const Header& h : p.headers)
-      one(h.pattern), one(h.range);
+    for (const Header& h : p.headers) one(h.pattern), one(h.range);
     one(p.filter), one(p.body);
   }
   void operator()(const If& p) const { one(p.condition), one(p.then), one(p.otherwise); }
   void operator()(const LetCondition& p) const { one(p.pattern), one(p.value); }
   void operator()(const Match& p) const {
     one(p.scrutinee);
-    for (const MatchArm& arm : p.arms)
-      one(arm.pattern), one(arm.guard), one(arm.body);
+    for (const MatchArm& arm : p.arms) one(arm.pattern), one(arm.guard), one(arm.body);
   }
   void operator()(const For& p) const { one(p.pattern), one(p.range), one(p.body); }
   void operator()(const While& p) const { one(p.condition), one(p.body); }
@@ -113,12 +100,10 @@ struct Children {
   void operator()(const FunctionType& p) const { all(p.params), one(p.result); }
   void operator()(const CasePattern& p) const {
     one(p.path);
-    for (const PatternField& f : p.fields)
-      one(f.pattern);
+    for (const PatternField& f : p.fields) one(f.pattern);
   }
   void operator()(const DictEntries& p) const {
-    for (auto [key, value] : p.entries)
-      one(key), one(value);
+    for (auto [key, value] : p.entries) one(key), one(value);
   }
   void operator()(const MacroUse& p) const { one(p.path), args(p.args), one(p.target); }
   void operator()(const Quote& p) const { one(p.block); }
@@ -132,8 +117,7 @@ struct Children {
   }
   void operator()(const EnumItem& p) const {
     attributes(p.attributes), generics(p.generics);
-    for (const CaseDecl& c : p.cases)
-      fields(c.fields);
+    for (const CaseDecl& c : p.cases) fields(c.fields);
   }
   void operator()(const ConceptItem& p) const { generics(p.generics), all(p.functions); }
   void operator()(const MacroItem& p) const { params(p.params), one(p.result), one(p.body); }
@@ -166,8 +150,7 @@ struct Label {
   std::string labels(const std::vector<Argument>& args) const {
     std::string out;
     for (const Argument& a : args)
-      if (a.label)
-        out += name(a.label) + ":";
+      if (a.label) out += name(a.label) + ":";
     return out;
   }
   std::string operator()(const Call& p) const { return labels(p.args); }
@@ -177,19 +160,18 @@ struct Label {
     for (const Generic& g : p.generics)
       out += " [" + std::string(g.isPack ? ".." : "") + std::string(names.text(g.name)) + "]";
     for (const Parameter& q : p.params)
-      out += " (" + std::string(q.isInout ? "inout " : "") + (q.name ? std::string(names.text(q.name)) : "pattern") + ")";
+      out += " (" + std::string(q.isInout ? "inout " : "") +
+             (q.name ? std::string(names.text(q.name)) : "pattern") + ")";
     return out;
   }
   std::string operator()(const StructItem& p) const {
     std::string out = name(p.name);
-    for (const FieldDecl& f : p.fields)
-      out += " ." + (f.name ? std::string(names.text(f.name)) : "");
+    for (const FieldDecl& f : p.fields) out += " ." + (f.name ? std::string(names.text(f.name)) : "");
     return out;
   }
   std::string operator()(const EnumItem& p) const {
     std::string out = name(p.name);
-    for (const CaseDecl& c : p.cases)
-      out += " |" + name(c.name);
+    for (const CaseDecl& c : p.cases) out += " |" + name(c.name);
     return out;
   }
   std::string operator()(const ConceptItem& p) const { return name(p.name); }
@@ -200,13 +182,14 @@ struct Label {
   std::string operator()(const Scope& p) const { return name(p.name); }
   std::string operator()(const UseItem& p) const {
     std::string out;
-    for (const UseName& part : p.path)
-      out += name(part.name);
-    for (const UseName& part : p.names)
-      out += " {" + std::string(names.text(part.name)) + "}";
+    for (const UseName& part : p.path) out += name(part.name);
+    for (const UseName& part : p.names) out += " {" + std::string(names.text(part.name)) + "}";
     return out + name(p.alias);
   }
-  template <class P> std::string operator()(const P&) const { return ""; }
+  template <class P>
+  std::string operator()(const P&) const {
+    return "";
+  }
 };
 
 } // namespace
@@ -222,8 +205,7 @@ std::string dump(const Ast& ast, const Interner& names) {
     out += std::visit(Label{names}, ast[id].payload) + "\n";
     forEachChild(ast, id, [&](NodeId child) { print(child, depth + 1); });
   };
-  if (ast.root)
-    print(ast.root, 0);
+  if (ast.root) print(ast.root, 0);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// The syntax tree: an arena of nodes with typed ids, spans on everything, comments kept beside it. One structure for the
-// formatter, macros, language server and checker. Nothing here is resolved: names are text, types are syntax.
+// The syntax tree: an arena of nodes with typed ids, spans on everything, comments kept beside it. One
+// structure for the formatter, macros, language server and checker. Nothing here is resolved: names are text,
+// types are syntax.
 
 #include "source/source.h"
 #include "support/interner.h"
@@ -24,34 +25,52 @@ std::string_view nodeText(NodeKind kind);
 
 enum class UnaryOp : uint8_t { Neg, Not };
 enum class BinaryOp : uint8_t {
-  Add, Sub, Mul, Div, Rem, MatMul, Pow, Shl, Shr, BitAnd, BitOr, Eq, Ne, Lt, Le, Gt, Ge, And, Or,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Rem,
+  MatMul,
+  Pow,
+  Shl,
+  Shr,
+  BitAnd,
+  BitOr,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  And,
+  Or,
 };
 std::string_view spelling(UnaryOp op);
 std::string_view spelling(BinaryOp op);
 
 /// `name: value`, `&place`, or a value. Also an item of brackets.
 struct Argument {
-  NameId label;  ///< none for a positional one
+  NameId label; ///< none for a positional one
   Span labelSpan;
   NodeId value;
 };
 
 /// A parameter of a function, lambda, concept function or macro. A lambda's may be a pattern.
 struct Parameter {
-  NameId name;          ///< none when `pattern` is given
+  NameId name; ///< none when `pattern` is given
   NodeId pattern;
-  NodeId type;          ///< none: untyped
-  NodeId defaultValue;  ///< none: must be given
+  NodeId type;         ///< none: untyped
+  NodeId defaultValue; ///< none: must be given
   bool isInout = false;
-  bool isPack = false;  ///< `..xs: Expr`
+  bool isPack = false; ///< `..xs: Expr`
   Span span;
 };
 
 /// `T: Float = f32`, `N`, `..S`.
 struct Generic {
   NameId name;
-  NodeId bound;        ///< none
-  NodeId defaultType;  ///< none
+  NodeId bound;       ///< none
+  NodeId defaultType; ///< none
   bool isPack = false;
   Span span;
 };
@@ -73,8 +92,8 @@ struct CaseDecl {
 
 /// One header of a builder or generator: `i`, `i, j in 0..n` gives two, `(a, b) in zip(xs, ys)`, `..i`.
 struct Header {
-  NodeId pattern;   ///< a pattern that names the index or the element
-  NodeId range;     ///< what stands after `in`; none
+  NodeId pattern; ///< a pattern that names the index or the element
+  NodeId range;   ///< what stands after `in`; none
   bool isPack = false;
   Span span;
 };
@@ -116,45 +135,132 @@ struct UseName {
 
 // Payloads, one for each shape; nodes.def says which kind has which.
 struct None {};
-struct Text { std::string text; };                                  // Number, RawString, Comment-like leaves
-struct Name { NameId name; };
-struct Unary { UnaryOp op; NodeId operand; };
-struct Binary { BinaryOp op; NodeId left, right; Span opSpan; };
-struct One { NodeId inner; };                                        // Paren, Try, Ref, Return, Break, Splice …
-struct Two { NodeId first, second; };                                // As (value, type)
-struct Range { NodeId first, last, step; };                          // each may be none
-struct Many { NodeList items; };                                     // Tuple, Array, Block, …
-struct Member { NodeId base; NameId name; Span nameSpan; };
-struct TupleIndex { NodeId base; uint32_t index; };
-struct Call { NodeId callee; std::vector<Argument> args; };
-struct Brackets { NodeId base; std::vector<Argument> items; };       // e[items] in expressions and types
-struct StringLit { std::vector<StringPart> parts; };
-struct Lambda { std::vector<Parameter> params; NodeId body; };
-struct Builder { std::vector<Header> headers; NodeId filter, body; };
-struct If { NodeId condition, then, otherwise; };                    // condition may be LetCondition
-struct LetCondition { NodeId pattern, value; };
-struct Match { NodeId scrutinee; std::vector<MatchArm> arms; };      // scrutinee may be Ref
-struct For { NodeId pattern; bool byPlace; NodeId range, body; };
-struct While { NodeId condition, body; };
-struct Let { bool isVar; NodeId pattern, type, init, otherwise; };   // type, otherwise may be none
-struct Assign { NodeId target, value; };
-struct OpAssign { BinaryOp op; NodeId target, value; };
-struct Assert { NodeId condition, message; };
-struct FunctionType { NodeList params; std::vector<bool> inout; NodeId result; };
-struct CasePattern { NodeId path; std::vector<PatternField> fields; bool hasFields; };
-struct DictEntries { std::vector<std::pair<NodeId, NodeId>> entries; };
-struct MacroUse { NodeId path; std::vector<Argument> args; bool hasArgs; NodeId target; };
-struct Quote { NameId what; NodeId block; };                         // what: none, type, pattern
-struct Sample { NodeId target, type, value; };                       // name: T ~ e
-struct Scope { NodeId expr; NameId name; NodeId body; };             // scope s { }, on gpu { }
+struct Text {
+  std::string text;
+}; // Number, RawString, Comment-like leaves
+struct Name {
+  NameId name;
+};
+struct Unary {
+  UnaryOp op;
+  NodeId operand;
+};
+struct Binary {
+  BinaryOp op;
+  NodeId left, right;
+  Span opSpan;
+};
+struct One {
+  NodeId inner;
+}; // Paren, Try, Ref, Return, Break, Splice …
+struct Two {
+  NodeId first, second;
+}; // As (value, type)
+struct Range {
+  NodeId first, last, step;
+}; // each may be none
+struct Many {
+  NodeList items;
+}; // Tuple, Array, Block, …
+struct Member {
+  NodeId base;
+  NameId name;
+  Span nameSpan;
+};
+struct TupleIndex {
+  NodeId base;
+  uint32_t index;
+};
+struct Call {
+  NodeId callee;
+  std::vector<Argument> args;
+};
+struct Brackets {
+  NodeId base;
+  std::vector<Argument> items;
+}; // e[items] in expressions and types
+struct StringLit {
+  std::vector<StringPart> parts;
+};
+struct Lambda {
+  std::vector<Parameter> params;
+  NodeId body;
+};
+struct Builder {
+  std::vector<Header> headers;
+  NodeId filter, body;
+};
+struct If {
+  NodeId condition, then, otherwise;
+}; // condition may be LetCondition
+struct LetCondition {
+  NodeId pattern, value;
+};
+struct Match {
+  NodeId scrutinee;
+  std::vector<MatchArm> arms;
+}; // scrutinee may be Ref
+struct For {
+  NodeId pattern;
+  bool byPlace;
+  NodeId range, body;
+};
+struct While {
+  NodeId condition, body;
+};
+struct Let {
+  bool isVar;
+  NodeId pattern, type, init, otherwise;
+}; // type, otherwise may be none
+struct Assign {
+  NodeId target, value;
+};
+struct OpAssign {
+  BinaryOp op;
+  NodeId target, value;
+};
+struct Assert {
+  NodeId condition, message;
+};
+struct FunctionType {
+  NodeList params;
+  std::vector<bool> inout;
+  NodeId result;
+};
+struct CasePattern {
+  NodeId path;
+  std::vector<PatternField> fields;
+  bool hasFields;
+};
+struct DictEntries {
+  std::vector<std::pair<NodeId, NodeId>> entries;
+};
+struct MacroUse {
+  NodeId path;
+  std::vector<Argument> args;
+  bool hasArgs;
+  NodeId target;
+};
+struct Quote {
+  NameId what;
+  NodeId block;
+}; // what: none, type, pattern
+struct Sample {
+  NodeId target, type, value;
+}; // name: T ~ e
+struct Scope {
+  NodeId expr;
+  NameId name;
+  NodeId body;
+}; // scope s { }, on gpu { }
 
 struct FnItem {
   NameId name;
   Span nameSpan;
   std::vector<Generic> generics;
   std::vector<Parameter> params;
-  NodeId result;  ///< none
-  NodeId body;    ///< none: extern, builtin, concept
+  NodeId result; ///< none
+  NodeId body;   ///< none: extern, builtin, concept
   bool shortForm = false;
   bool isPub = false, isPure = false, isExtern = false, isExport = false;
   std::vector<Attribute> attributes;
@@ -163,7 +269,7 @@ struct StructItem {
   NameId name;
   Span nameSpan;
   std::vector<Generic> generics;
-  NodeId base;  ///< `: Array[T, M, N]`
+  NodeId base; ///< `: Array[T, M, N]`
   std::vector<FieldDecl> fields;
   bool isPub = false;
   std::vector<Attribute> attributes;
@@ -176,32 +282,73 @@ struct EnumItem {
   bool isPub = false;
   std::vector<Attribute> attributes;
 };
-struct ConceptItem { NameId name; Span nameSpan; std::vector<Generic> generics; NodeList functions; bool isPub; };
-struct MacroItem { NameId name; Span nameSpan; std::vector<Parameter> params; NodeId result, body; bool isPub; };
-struct UseItem { std::vector<UseName> path; std::vector<UseName> names; bool hasNames; NameId alias; bool isPub; };
-struct ConstItem { NameId name; Span nameSpan; NodeId type, value; bool isPub; };
-struct TypeItem { NameId name; Span nameSpan; std::vector<Generic> generics; NodeId type; bool isPub; };
-struct TestItem { std::string name; Span nameSpan; NodeId body; };   // also BenchItem
-struct CheckItem { NodeId type, concept_; };
+struct ConceptItem {
+  NameId name;
+  Span nameSpan;
+  std::vector<Generic> generics;
+  NodeList functions;
+  bool isPub;
+};
+struct MacroItem {
+  NameId name;
+  Span nameSpan;
+  std::vector<Parameter> params;
+  NodeId result, body;
+  bool isPub;
+};
+struct UseItem {
+  std::vector<UseName> path;
+  std::vector<UseName> names;
+  bool hasNames;
+  NameId alias;
+  bool isPub;
+};
+struct ConstItem {
+  NameId name;
+  Span nameSpan;
+  NodeId type, value;
+  bool isPub;
+};
+struct TypeItem {
+  NameId name;
+  Span nameSpan;
+  std::vector<Generic> generics;
+  NodeId type;
+  bool isPub;
+};
+struct TestItem {
+  std::string name;
+  Span nameSpan;
+  NodeId body;
+}; // also BenchItem
+struct CheckItem {
+  NodeId type, concept_;
+};
 
-using Payload =
-    std::variant<None, Text, Name, Unary, Binary, One, Two, Range, Many, Member, TupleIndex, Call, Brackets, StringLit,
-                 Lambda, Builder, If, LetCondition, Match, For, While, Let, Assign, OpAssign, Assert, FunctionType,
-                 CasePattern, DictEntries, MacroUse, Quote, Sample, Scope, FnItem, StructItem, EnumItem, ConceptItem,
-                 MacroItem, UseItem, ConstItem, TypeItem, TestItem, CheckItem>;
+using Payload = std::variant<None, Text, Name, Unary, Binary, One, Two, Range, Many, Member, TupleIndex, Call,
+                             Brackets, StringLit, Lambda, Builder, If, LetCondition, Match, For, While, Let,
+                             Assign, OpAssign, Assert, FunctionType, CasePattern, DictEntries, MacroUse,
+                             Quote, Sample, Scope, FnItem, StructItem, EnumItem, ConceptItem, MacroItem,
+                             UseItem, ConstItem, TypeItem, TestItem, CheckItem>;
 
 struct Node {
   NodeKind kind;
   Span span;
   Payload payload;
-  template <class P> const P& as() const { return std::get<P>(payload); }
-  template <class P> P& as() { return std::get<P>(payload); }
+  template <class P>
+  const P& as() const {
+    return std::get<P>(payload);
+  }
+  template <class P>
+  P& as() {
+    return std::get<P>(payload);
+  }
 };
 
 /// A comment; a documentation comment belongs to the item that follows.
 struct Comment {
-  Span span;          ///< with its marks
-  bool isDoc = false; ///< `///`
+  Span span;            ///< with its marks
+  bool isDoc = false;   ///< `///`
   bool ownLine = false; ///< nothing but blanks before it on its line
 };
 
@@ -209,11 +356,13 @@ struct Comment {
 class Ast {
 public:
   FileId file;
-  NodeId root;  ///< a Module node: Many of items and statements
-  std::vector<Comment> comments; ///< in order
+  NodeId root;                      ///< a Module node: Many of items and statements
+  std::vector<Comment> comments;    ///< in order
   std::vector<uint32_t> blankLines; ///< offsets of the starts of blank lines, in order
 
-  NodeId add(NodeKind kind, Span span, Payload payload = None{}) { return nodes_.add({kind, span, std::move(payload)}); }
+  NodeId add(NodeKind kind, Span span, Payload payload = None{}) {
+    return nodes_.add({kind, span, std::move(payload)});
+  }
   const Node& operator[](NodeId id) const { return nodes_[id]; }
   Node& operator[](NodeId id) { return nodes_[id]; }
   NodeKind kind(NodeId id) const { return nodes_[id].kind; }

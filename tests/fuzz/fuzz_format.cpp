@@ -1,5 +1,5 @@
-// Whatever parses is formatted: to the same tree, to itself when formatted again, and to the same text however it was laid
-// out before.
+// Whatever parses is formatted: to the same tree, to itself when formatted again, and to the same text
+// however it was laid out before.
 #include "fuzz/mutate.h"
 
 #include "format/format.h"
@@ -24,8 +24,7 @@ Formatted formatText(const std::string& text) {
   DiagnosticSink sink;
   FileId file = sources.add("fuzz.mlx", text);
   parse::ParseResult result = parse::parseFile(file, sources, names, sink);
-  if (sink.errorCount() > 0)
-    return {};
+  if (sink.errorCount() > 0) return {};
   auto out = format::formatFile(result.ast, sources);
   return {out.has_value(), dump(result.ast, names), out.value_or(""), fuzz::layoutGaps(result.ast, sources)};
 }
@@ -38,16 +37,12 @@ void fail(const char* what, const std::string& before, const std::string& after)
 void step(fuzz::Random& random) {
   static const std::vector<std::string> programs = fuzz::corpus(MELIX_SOURCE_DIR);
   std::string text = programs[random() % programs.size()];
-  if (random() % 2 == 0)
-    text = fuzz::changeTokens(text, programs[random() % programs.size()], random);
+  if (random() % 2 == 0) text = fuzz::changeTokens(text, programs[random() % programs.size()], random);
   Formatted first = formatText(text);
-  if (!first.parses)
-    return;
+  if (!first.parses) return;
   Formatted second = formatText(first.text);
-  if (!second.parses || second.tree != first.tree)
-    fail("formatting changed the tree", text, first.text);
-  if (second.text != first.text)
-    fail("formatting twice changed the text", first.text, second.text);
+  if (!second.parses || second.tree != first.tree) fail("formatting changed the tree", text, first.text);
+  if (second.text != first.text) fail("formatting twice changed the text", first.text, second.text);
   std::string laidOut = fuzz::changeLayout(text, first.gaps, random, 1 + random() % 100);
   Formatted other = formatText(laidOut);
   if (!other.parses || other.tree != first.tree || other.text != first.text)

@@ -14,12 +14,10 @@ static void step(fuzz::Random& random) {
   lex::TokenStream stream = lex::lex(file, sources, sink);
   uint32_t end = 0;
   for (const lex::Token& token : stream.tokens) {
-    if (token.begin < end || token.end < token.begin || token.end > text.size())
-      std::abort();
+    if (token.begin < end || token.end < token.begin || token.end > text.size()) std::abort();
     end = token.end;
   }
-  for (const Diagnostic& d : sink.all())
-    renderDiagnostic(d, sources, true);
+  for (const Diagnostic& d : sink.all()) renderDiagnostic(d, sources, true);
 }
 
 int main(int argc, char** argv) { return fuzz::runFuzzer(argc, argv, step); }

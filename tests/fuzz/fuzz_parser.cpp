@@ -18,14 +18,11 @@ static void step(fuzz::Random& random) {
   DiagnosticSink sink;
   FileId file = sources.add("fuzz.mlx", text);
   parse::ParseResult result = parse::parseFile(file, sources, names, sink);
-  if (!result.ast.root || sink.errorCount() > 100)
-    std::abort();
+  if (!result.ast.root || sink.errorCount() > 100) std::abort();
   for (uint32_t k = 0; k < result.ast.size(); ++k)
-    if (result.ast.span(syntax::NodeId(k)).end > text.size())
-      std::abort();
+    if (result.ast.span(syntax::NodeId(k)).end > text.size()) std::abort();
   dump(result.ast, names);
-  for (const Diagnostic& d : sink.all())
-    renderDiagnostic(d, sources, false);
+  for (const Diagnostic& d : sink.all()) renderDiagnostic(d, sources, false);
 }
 
 int main(int argc, char** argv) { return fuzz::runFuzzer(argc, argv, step); }

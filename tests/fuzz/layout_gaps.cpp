@@ -21,10 +21,8 @@ struct Note {
 class Notes {
 public:
   Notes(const syntax::Ast& ast, const lex::TokenStream& stream) : ast_(ast), stream_(stream) {
-    for (size_t k = 0; k < stream.tokens.size(); ++k)
-      tokenAt_[stream.tokens[k].begin] = k;
-    for (uint32_t k = 0; k < ast.size(); ++k)
-      visit(NodeId(k));
+    for (size_t k = 0; k < stream.tokens.size(); ++k) tokenAt_[stream.tokens[k].begin] = k;
+    for (uint32_t k = 0; k < ast.size(); ++k) visit(NodeId(k));
   }
   Note& before(size_t token) { return notes_[token]; }
 
@@ -50,20 +48,22 @@ private:
   void visit(NodeId id) {
     const syntax::Node& n = ast_[id];
     auto each = [&](const auto& list, bool comma, auto spanOf) {
-      for (size_t k = 1; k < list.size(); ++k)
-        separated(spanOf(list[k]), comma);
+      for (size_t k = 1; k < list.size(); ++k) separated(spanOf(list[k]), comma);
     };
     switch (n.kind) {
     case NodeKind::Block:
     case NodeKind::Module: {
       const auto& items = n.as<syntax::Many>().items;
       for (size_t k = 1; k < items.size(); ++k)
-        if (ast_.kind(items[k]) != NodeKind::Use)
-          separated(ast_.span(items[k]), false);
+        if (ast_.kind(items[k]) != NodeKind::Use) separated(ast_.span(items[k]), false);
       break;
     }
-    case NodeKind::Struct: each(n.as<syntax::StructItem>().fields, true, [](const auto& f) { return f.span; }); break;
-    case NodeKind::Enum: each(n.as<syntax::EnumItem>().cases, true, [](const auto& c) { return c.span; }); break;
+    case NodeKind::Struct:
+      each(n.as<syntax::StructItem>().fields, true, [](const auto& f) { return f.span; });
+      break;
+    case NodeKind::Enum:
+      each(n.as<syntax::EnumItem>().cases, true, [](const auto& c) { return c.span; });
+      break;
     case NodeKind::Match: each(n.as<syntax::Match>().arms, true, [](const auto& a) { return a.span; }); break;
     case NodeKind::Concept:
       each(n.as<syntax::ConceptItem>().functions, false, [&](NodeId f) { return ast_.span(f); });
@@ -71,8 +71,7 @@ private:
     case NodeKind::Binary: infix(n.as<syntax::Binary>().opSpan.begin); break;
     case NodeKind::As: infix(ast_.span(n.as<syntax::Two>().first).end); break;
     case NodeKind::Range:
-      if (n.as<syntax::Range>().last)
-        infix(ast_.span(n.as<syntax::Range>().first).end);
+      if (n.as<syntax::Range>().last) infix(ast_.span(n.as<syntax::Range>().first).end);
       break;
     default: break;
     }
@@ -129,40 +128,43 @@ std::vector<Gap> layoutGaps(const syntax::Ast& ast, const SourceStore& sources) 
     std::string_view text = sources.text(Span{ast.file, t.begin, t.end});
     if (t.kind == TokenKind::LParen || t.kind == TokenKind::LBracket || t.kind == TokenKind::LBrace)
       open.push_back(t.kind);
-    if ((t.kind == TokenKind::RParen || t.kind == TokenKind::RBracket || t.kind == TokenKind::RBrace) && !open.empty())
+    if ((t.kind == TokenKind::RParen || t.kind == TokenKind::RBracket || t.kind == TokenKind::RBrace) &&
+        !open.empty())
       open.pop_back();
     strings += t.kind == TokenKind::StringStart;
     strings -= t.kind == TokenKind::StringEnd;
-    while (comment < stream.comments.size() && stream.comments[comment].begin < t.end)
-      ++comment;
+    while (comment < stream.comments.size() && stream.comments[comment].begin < t.end) ++comment;
     bool hasComment = comment < stream.comments.size() && stream.comments[comment].begin < next.begin;
     auto blank = std::lower_bound(stream.blankLines.begin(), stream.blankLines.end(), t.end);
     bool hasBlank = blank != stream.blankLines.end() && *blank < next.begin;
-    bool glued = t.kind == TokenKind::At || t.kind == TokenKind::Minus || t.kind == TokenKind::Amp || t.kind == TokenKind::Dollar ||
-                 t.kind == TokenKind::DollarDotDot;
-    if (strings > 0 || hasComment || hasBlank || next.kind == TokenKind::End || (glued && !notes.before(k + 1).newline))
+    bool glued = t.kind == TokenKind::At || t.kind == TokenKind::Minus || t.kind == TokenKind::Amp ||
+                 t.kind == TokenKind::Dollar || t.kind == TokenKind::DollarDotDot;
+    if (strings > 0 || hasComment || hasBlank || next.kind == TokenKind::End ||
+        (glued && !notes.before(k + 1).newline))
       continue;
     Note note = notes.before(k + 1);
     Gap gap{t.end, next.begin, false, note.comma, note.semicolon};
-    bool separator = note.semicolon && (t.kind == TokenKind::Semicolon || (t.kind == TokenKind::Comma && note.comma));
+    bool separator =
+        note.semicolon && (t.kind == TokenKind::Semicolon || (t.kind == TokenKind::Comma && note.comma));
     if (separator) {
       // What stands before the separator belongs to the gap, unless it is more than blanks and one newline.
       std::string_view before = k == 0 ? "" : sources.text(Span{ast.file, stream.tokens[k - 1].end, t.begin});
-      bool plain = before.find_first_not_of(" \t\r\n") == std::string_view::npos && std::count(before.begin(), before.end(), '\n') < 2;
-      if (!plain)
-        continue;
+      bool plain = before.find_first_not_of(" \t\r\n") == std::string_view::npos &&
+                   std::count(before.begin(), before.end(), '\n') < 2;
+      if (!plain) continue;
       gap.begin = t.begin - static_cast<uint32_t>(before.size());
     }
     bool inBrackets = !open.empty() && open.back() != TokenKind::LBrace;
-    bool suffix = (next.kind == TokenKind::LParen || next.kind == TokenKind::LBracket) && endsOperand(t, text);
+    bool suffix =
+        (next.kind == TokenKind::LParen || next.kind == TokenKind::LBracket) && endsOperand(t, text);
     bool continues = next.kind == TokenKind::Dot || next.kind == TokenKind::KwElse;
-    if (next.kind == TokenKind::Semicolon || next.kind == TokenKind::Comma)
-      continue;
+    if (next.kind == TokenKind::Semicolon || next.kind == TokenKind::Comma) continue;
     gap.newline = !suffix && (inBrackets || note.newline || opensOrContinues(t.kind) || continues);
     bool beforeBrace = next.kind == TokenKind::RBrace && t.kind != TokenKind::LBrace;
     gap.newline |= beforeBrace && !inBrackets;
     // At the start of a line these are infix only when a blank follows.
-    bool needsBlank = next.kind == TokenKind::Minus || next.kind == TokenKind::At || next.kind == TokenKind::Amp;
+    bool needsBlank =
+        next.kind == TokenKind::Minus || next.kind == TokenKind::At || next.kind == TokenKind::Amp;
     gap.newline &= inBrackets || !needsBlank || next.spaceAfter;
     if (!gap.newline && sources.text(Span{ast.file, t.end, next.begin}).find('\n') != std::string_view::npos)
       continue;

@@ -19,9 +19,9 @@ std::string readFile(const std::string& path) {
 std::vector<std::string> programsBelow(const std::string& folder) {
   std::vector<std::string> out;
   std::error_code error;
-  for (std::filesystem::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    if (entry->path().extension() == ".mlx")
-      out.push_back(entry->path().string());
+  for (std::filesystem::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->path().extension() == ".mlx") out.push_back(entry->path().string());
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -29,8 +29,7 @@ std::vector<std::string> programsBelow(const std::string& folder) {
 std::vector<std::string> corpus(const std::string& sourceFolder) {
   std::vector<std::string> out;
   for (const char* folder : {"/tests/unit/parse/programs", "/examples", "/stdlib", "/../shared/programs"})
-    for (const std::string& path : programsBelow(sourceFolder + folder))
-      out.push_back(readFile(path));
+    for (const std::string& path : programsBelow(sourceFolder + folder)) out.push_back(readFile(path));
   return out;
 }
 
@@ -43,12 +42,13 @@ std::vector<Span> tokenSpans(std::string_view text) {
   FileId file = sources.add("text", std::string(text));
   std::vector<Span> out;
   for (const lex::Token& t : lex::lex(file, sources, sink).tokens)
-    if (t.end > t.begin)
-      out.push_back({file, t.begin, t.end});
+    if (t.end > t.begin) out.push_back({file, t.begin, t.end});
   return out;
 }
 
-std::string_view slice(std::string_view text, Span span) { return text.substr(span.begin, span.end - span.begin); }
+std::string_view slice(std::string_view text, Span span) {
+  return text.substr(span.begin, span.end - span.begin);
+}
 
 } // namespace
 
@@ -56,8 +56,7 @@ std::string changeTokens(std::string_view text, const std::string& others, Rando
   std::string out(text);
   for (unsigned count = 1 + random() % 4; count > 0; --count) {
     std::vector<Span> here = tokenSpans(out), there = tokenSpans(others);
-    if (here.empty() || there.empty())
-      return out;
+    if (here.empty() || there.empty()) return out;
     Span at = here[random() % here.size()];
     Span other = here[random() % here.size()];
     std::string word(slice(out, at));
@@ -65,7 +64,9 @@ std::string changeTokens(std::string_view text, const std::string& others, Rando
     case 0: out.erase(at.begin, at.end - at.begin); break;
     case 1: out.insert(at.begin, word + " "); break;
     case 2: out.replace(at.begin, at.end - at.begin, std::string(slice(out, other))); break;
-    case 3: out.replace(at.begin, at.end - at.begin, std::string(slice(others, there[random() % there.size()]))); break;
+    case 3:
+      out.replace(at.begin, at.end - at.begin, std::string(slice(others, there[random() % there.size()])));
+      break;
     default: out.insert(at.begin, random() % 2 == 0 ? "\n" : " ");
     }
   }
@@ -83,12 +84,10 @@ std::string changeBytes(std::string_view text, Random& random) {
     case 1: out.erase(at, 1 + random() % 4); break;
     case 2: out.insert(at, out.substr(at, random() % 40)); break;
     default:
-      if (at < out.size())
-        out[at] = byte;
+      if (at < out.size()) out[at] = byte;
     }
   }
-  if (random() % 20 == 0)
-    out.resize(random() % (out.size() + 1));
+  if (random() % 20 == 0) out.resize(random() % (out.size() + 1));
   return out;
 }
 
@@ -97,10 +96,8 @@ int runFuzzer(int argc, char** argv, void (*step)(Random& random)) {
   uint64_t seed = std::random_device{}();
   bool once = false;
   for (int k = 1; k + 1 < argc; k += 2) {
-    if (std::strcmp(argv[k], "--seconds") == 0)
-      seconds = std::atof(argv[k + 1]);
-    if (std::strcmp(argv[k], "--seed") == 0)
-      seed = std::strtoull(argv[k + 1], nullptr, 10), once = true;
+    if (std::strcmp(argv[k], "--seconds") == 0) seconds = std::atof(argv[k + 1]);
+    if (std::strcmp(argv[k], "--seed") == 0) seed = std::strtoull(argv[k + 1], nullptr, 10), once = true;
   }
   using Clock = std::chrono::steady_clock;
   auto start = Clock::now();

@@ -20,16 +20,16 @@ std::vector<std::string> corpus(const std::string& sourceFolder);
 
 /// A place between two tokens, with all that may stand there instead.
 struct Gap {
-  uint32_t begin = 0, end = 0; ///< of the blanks, newlines and separators now there
-  bool newline = false;        ///< rule 1 lets a newline be here
+  uint32_t begin = 0, end = 0;           ///< of the blanks, newlines and separators now there
+  bool newline = false;                  ///< rule 1 lets a newline be here
   bool comma = false, semicolon = false; ///< these mean the same as a newline
 };
 
 /// The places of a program that parses where its layout may change. None holds a comment or a blank line.
 std::vector<Gap> layoutGaps(const syntax::Ast& ast, const SourceStore& sources);
 
-/// The program with newlines, separators and blanks changed at random, so that tokens, comments, blank lines and tree are
-/// the same. `rate` of 100 gaps are changed.
+/// The program with newlines, separators and blanks changed at random, so that tokens, comments, blank lines
+/// and tree are the same. `rate` of 100 gaps are changed.
 std::string changeLayout(std::string_view text, const std::vector<Gap>& gaps, Random& random, unsigned rate);
 
 /// The program with some tokens removed, doubled, swapped or replaced by tokens of `others`.
@@ -37,7 +37,8 @@ std::string changeTokens(std::string_view text, const std::string& others, Rando
 /// The program with some bytes changed.
 std::string changeBytes(std::string_view text, Random& random);
 
-/// Runs `step` with new random numbers until the seconds of `--seconds N` (60) have passed; `--seed N` repeats one step.
+/// Runs `step` with new random numbers until the seconds of `--seconds N` (60) have passed; `--seed N`
+/// repeats one step.
 int runFuzzer(int argc, char** argv, void (*step)(Random& random));
 
 } // namespace melix::fuzz

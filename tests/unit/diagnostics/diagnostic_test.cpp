@@ -20,23 +20,26 @@ TEST(Diagnostics, ShowPlaceLineCaretAndHint) {
   DiagnosticSink sink;
   FileId file = sources.add("a.mlx", "fn f() = 1\nlet é = 0 <= i < n\n");
   sink.report(DiagId::ChainedComparison, Span{file, 27, 28});
-  EXPECT_EQ(renderDiagnostic(sink.all()[0], sources, false), "a.mlx:2:16: error: comparisons do not chain [chained-comparison]\n"
-                                                             " 2 | let é = 0 <= i < n\n"
-                                                             "   |                ^\n"
-                                                             "  hint: write `a <= b and b < c`\n");
+  EXPECT_EQ(renderDiagnostic(sink.all()[0], sources, false),
+            "a.mlx:2:16: error: comparisons do not chain [chained-comparison]\n"
+            " 2 | let é = 0 <= i < n\n"
+            "   |                ^\n"
+            "  hint: write `a <= b and b < c`\n");
 }
 
 TEST(Diagnostics, NotesHavePlacesOfTheirOwn) {
   SourceStore sources;
   DiagnosticSink sink;
   FileId file = sources.add("a.mlx", "f(\nx");
-  sink.report(DiagId::Expected, Span{file, 4, 4}, "`)`", "the end of the file").notes.push_back({{file, 1, 2}, "opened here"});
-  EXPECT_EQ(renderDiagnostic(sink.all()[0], sources, false), "a.mlx:2:2: error: expected `)`, found the end of the file [expected]\n"
-                                                             " 2 | x\n"
-                                                             "   |  ^\n"
-                                                             "a.mlx:1:2: note: opened here\n"
-                                                             " 1 | f(\n"
-                                                             "   |  ^\n");
+  sink.report(DiagId::Expected, Span{file, 4, 4}, "`)`", "the end of the file")
+      .notes.push_back({{file, 1, 2}, "opened here"});
+  EXPECT_EQ(renderDiagnostic(sink.all()[0], sources, false),
+            "a.mlx:2:2: error: expected `)`, found the end of the file [expected]\n"
+            " 2 | x\n"
+            "   |  ^\n"
+            "a.mlx:1:2: note: opened here\n"
+            " 1 | f(\n"
+            "   |  ^\n");
 }
 
 TEST(Diagnostics, SpansAreUnderlinedOnTheirFirstLine) {
@@ -81,7 +84,8 @@ TEST(Diagnostics, EveryIdIsUniqueAndOfSmallWordsJoinedByHyphens) {
   std::set<std::string_view> seen;
   for (const Row& row : rows) {
     EXPECT_TRUE(seen.insert(row.id).second) << row.id;
-    EXPECT_EQ(row.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"), std::string_view::npos) << row.id;
+    EXPECT_EQ(row.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"), std::string_view::npos)
+        << row.id;
   }
 }
 

@@ -23,10 +23,8 @@ inline Formatted formatted(const std::string& text) {
   FileId file = sources.add("test.mlx", text);
   parse::ParseResult result = parse::parseFile(file, sources, names, sink);
   for (const Diagnostic& d : sink.all())
-    if (diagSeverity(d.id) == SeverityKind::Error)
-      out.errors += renderDiagnostic(d, sources, false);
-  if (!out.errors.empty())
-    return out;
+    if (diagSeverity(d.id) == SeverityKind::Error) out.errors += renderDiagnostic(d, sources, false);
+  if (!out.errors.empty()) return out;
   out.text = formatFile(result.ast, sources).value_or("(not formatted)");
   out.tree = dump(result.ast, names);
   out.gaps = fuzz::layoutGaps(result.ast, sources);

@@ -28,16 +28,13 @@ void checkProgram(const std::string& path) {
 TEST(Invariance, OwnPrograms) {
   std::vector<std::string> paths = fuzz::programsBelow(MELIX_SOURCE_DIR "/tests/unit/parse/programs");
   EXPECT_GE(paths.size(), 3u);
-  for (const std::string& path : paths)
-    checkProgram(path);
+  for (const std::string& path : paths) checkProgram(path);
 }
 
 TEST(Invariance, TargetPrograms) {
   std::vector<std::string> paths = fuzz::programsBelow(MELIX_SOURCE_DIR "/../shared/programs");
-  if (paths.empty())
-    GTEST_SKIP() << "../shared/programs is not here";
-  for (const std::string& path : paths)
-    checkProgram(path);
+  if (paths.empty()) GTEST_SKIP() << "../shared/programs is not here";
+  for (const std::string& path : paths) checkProgram(path);
 }
 
 TEST(Invariance, LinesHoldUpTo100ColumnsInThePrograms) {

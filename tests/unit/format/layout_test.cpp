@@ -23,15 +23,18 @@ void expectBecomes(const std::string& before, const std::string& after) {
 TEST(Layout, BlanksAroundOperators) {
   expectBecomes("let x=a+b*-c^2 .. d\n", "let x = a+b*-c^2..d\n");
   expectBecomes("let x=a+b*-c ^ 2\n", "let x = a + b * -c^2\n");
-  expectBecomes("x[ i ,2 .. n-1,time :0 ]=f ( a , b:1 , &c )?\n", "x[i, 2..n-1, time: 0] = f(a, b: 1, &c)?\n");
+  expectBecomes("x[ i ,2 .. n-1,time :0 ]=f ( a , b:1 , &c )?\n",
+                "x[i, 2..n-1, time: 0] = f(a, b: 1, &c)?\n");
   expectBecomes("let s=\"{ x+1 :>8} {{}}\"\n", "let s = \"{x + 1:>8} {{}}\"\n");
 }
 
 TEST(Layout, ABlockOfOneSimpleStatementFitsItsLine) {
   expectStays("fn f(a) {\n  if a < 0 { return (nan, 0) }\n  a\n}\n");
-  expectBecomes("fn f(a) { if a < 0 { return (nan, 0) }; a }\n", "fn f(a) {\n  if a < 0 { return (nan, 0) }\n  a\n}\n");
+  expectBecomes("fn f(a) { if a < 0 { return (nan, 0) }; a }\n",
+                "fn f(a) {\n  if a < 0 { return (nan, 0) }\n  a\n}\n");
   expectBecomes("for i in 0..n {\n s += i\n}\n", "for i in 0..n { s += i }\n");
-  expectBecomes("for i in 0..n { for j in 0..n { s += i } }\n", "for i in 0..n {\n  for j in 0..n { s += i }\n}\n");
+  expectBecomes("for i in 0..n { for j in 0..n { s += i } }\n",
+                "for i in 0..n {\n  for j in 0..n { s += i }\n}\n");
   expectBecomes("if a { b } else { c; d }\n", "if a {\n  b\n} else {\n  c\n  d\n}\n");
 }
 
@@ -39,23 +42,25 @@ TEST(Layout, SeparatorsAreWrittenAnew) {
   expectBecomes("struct P { x: f32; y: f32\n z: f32, }\n", "struct P { x: f32, y: f32, z: f32 }\n");
   expectBecomes("enum E { A, B; C }\n", "enum E { A, B, C }\n");
   expectBecomes("enum E { A(int), B }\n", "enum E {\n  A(int)\n  B\n}\n");
-  expectBecomes("match e { A => 1, B if x => { 2 }; _ => f(3) }\n", "match e {\n  A => 1\n  B if x => { 2 }\n  _ => f(3)\n}\n");
+  expectBecomes("match e { A => 1, B if x => { 2 }; _ => f(3) }\n",
+                "match e {\n  A => 1\n  B if x => { 2 }\n  _ => f(3)\n}\n");
   expectBecomes("a; b;\n", "a\nb\n");
 }
 
 TEST(Layout, LongListsHaveALineForEachElement) {
   std::string a(40, 'a'), b(40, 'b'), c(40, 'c');
   expectBecomes("f(" + a + "," + b + "," + c + ")\n", "f(\n  " + a + ",\n  " + b + ",\n  " + c + "\n)\n");
-  expectBecomes("let x = " + a + "+" + b + "+" + c + "\n", "let x = " + a + "\n  + " + b + "\n  + " + c + "\n");
+  expectBecomes("let x = " + a + "+" + b + "+" + c + "\n",
+                "let x = " + a + "\n  + " + b + "\n  + " + c + "\n");
   expectBecomes("fn f(" + a + ": int," + b + ": int," + c + ": int) -> int { 1 }\n",
                 "fn f(\n  " + a + ": int,\n  " + b + ": int,\n  " + c + ": int\n) -> int {\n  1\n}\n");
-  expectBecomes("fn f(x) = mean(" + a + ", " + b + ", g(x))\n", "fn f(x) =\n  mean(" + a + ", " + b + ", g(x))\n");
+  expectBecomes("fn f(x) = mean(" + a + ", " + b + ", g(x))\n",
+                "fn f(x) =\n  mean(" + a + ", " + b + ", g(x))\n");
 }
 
 TEST(Layout, NumbersFillTheirLines) {
   std::string numbers;
-  for (int k = 0; k < 40; ++k)
-    numbers += std::to_string(1000 + k) + (k < 39 ? ", " : "");
+  for (int k = 0; k < 40; ++k) numbers += std::to_string(1000 + k) + (k < 39 ? ", " : "");
   std::string text = formatted("let x = [" + numbers + "]\n").text;
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5) << text;
 }
@@ -67,7 +72,8 @@ TEST(Layout, TheLastArgumentMayBringItsLines) {
 }
 
 TEST(Layout, CommentsStay) {
-  expectStays("// at the start\n\n/// Doc.\nfn f() { // behind\n  // inside\n  a // behind a\n\n  // at the end\n}\n\n// last\n");
+  expectStays("// at the start\n\n/// Doc.\nfn f() { // behind\n  // inside\n  a // behind a\n\n  // at the "
+              "end\n}\n\n// last\n");
   expectStays("struct P {\n  x: f32 // first\n  // second\n  y: f32\n}\n");
   expectBecomes("f(a, // one\n  // two\n  b)\n", "f(\n  a, // one\n  // two\n  b\n)\n");
   expectStays("let x = a // why\n  + b\n");
@@ -80,7 +86,8 @@ TEST(Layout, OneBlankLineIsKept) {
 }
 
 TEST(Layout, CarriageReturnsByteOrderMarkAndTrailingBlanksGo) {
-  expectBecomes("\xef\xbb\xbf#!/usr/bin/env melix  \r\na  \r\n// c  \r\nb", "#!/usr/bin/env melix\na\n// c\nb\n");
+  expectBecomes("\xef\xbb\xbf#!/usr/bin/env melix  \r\na  \r\n// c  \r\nb",
+                "#!/usr/bin/env melix\na\n// c\nb\n");
   expectBecomes("let s = \"\"\"a\r\n b\"\"\"\r\n", "let s = \"\"\"a\n b\"\"\"\n");
 }
 

@@ -15,8 +15,7 @@ struct Lexed {
   std::string words() const {
     std::string out;
     for (const Token& t : stream.tokens) {
-      if (t.kind == TokenKind::End)
-        break;
+      if (t.kind == TokenKind::End) break;
       out += t.newlineBefore ? "/" : out.empty() ? "" : " ";
       out += sources.text(Span{stream.file, t.begin, t.end});
     }
@@ -24,8 +23,7 @@ struct Lexed {
   }
   std::string ids() const {
     std::string out;
-    for (const Diagnostic& d : sink.all())
-      out += (out.empty() ? "" : " ") + std::string(diagName(d.id));
+    for (const Diagnostic& d : sink.all()) out += (out.empty() ? "" : " ") + std::string(diagName(d.id));
     return out;
   }
 };

@@ -18,8 +18,7 @@ void expectGrouped(const std::string& text, const std::string& grouped) {
       size_t end = lines.find('\n', start);
       std::string line = lines.substr(start, end - start);
       size_t depth = line.find_first_not_of(' ') / 2;
-      while (!parens.empty() && depth <= parens.back().first)
-        parens.pop_back();
+      while (!parens.empty() && depth <= parens.back().first) parens.pop_back();
       if (line.substr(2 * depth) == "paren")
         parens.push_back({depth, 0});
       else
@@ -48,7 +47,9 @@ TEST(Precedence, GoesFromPostfixToOr) {
   expectGrouped("-a.b(c)[d]?", "-(((a.b(c))[d])?)");
 }
 
-TEST(Precedence, ComparisonsDoNotChain) { EXPECT_EQ(Parsed("0 <= i < n").errors(), "1:8 chained-comparison"); }
+TEST(Precedence, ComparisonsDoNotChain) {
+  EXPECT_EQ(Parsed("0 <= i < n").errors(), "1:8 chained-comparison");
+}
 
 TEST(Precedence, ThereIsNoUnaryPlus) { EXPECT_EQ(Parsed("let x = +1").errors(), "1:9 no-plus-sign"); }
 
@@ -112,7 +113,8 @@ TEST(Macros, TakeAStatementABlockOrAnItem) {
   EXPECT_EQ(Parsed("@unroll(4) for i in 0..N { f(i) }").count(), 1u);
   EXPECT_EQ(Parsed("@checkpoint { f() }").count(), 1u);
   EXPECT_EQ(Parsed("@model fn f(x) { x ~ Normal(0, 1); z: f64[J] ~ d }").count(), 1u);
-  EXPECT_EQ(Parsed("@model\n@memo(2)\nfn f(x) = x").count(), 1u) << "before an item newlines may come between";
+  EXPECT_EQ(Parsed("@model\n@memo(2)\nfn f(x) = x").count(), 1u)
+      << "before an item newlines may come between";
   EXPECT_EQ(Parsed("@a(1)\nlet x = 1").count(), 2u);
   EXPECT_EQ(Parsed("let c = @einsum(\"ij->i\", a) @ b").errors(), "");
   EXPECT_EQ(Parsed("if @m(x) { a }").errors(), "") << "in the head of `if` no block is taken";

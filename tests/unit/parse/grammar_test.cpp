@@ -30,7 +30,9 @@ std::string readText(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-bool isWord(const std::string& text) { return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos; }
+bool isWord(const std::string& text) {
+  return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos;
+}
 
 /// The grammar without comments, descriptions in words, and the part on tokens.
 std::string syntaxPart() {
@@ -38,9 +40,11 @@ std::string syntaxPart() {
   text = text.substr(0, text.find("(* ---- Tokens"));
   for (size_t k = 0; k < text.size(); ++k) {
     bool quoted = text[k] == '"';
-    size_t end = quoted ? text.find('"', k + 1) : text.compare(k, 2, "(*") == 0 ? text.find("*)", k) + 1 : text[k] == '?' ? text.find('?', k + 1) : k;
-    if (quoted || end == k)
-      out += text.substr(k, end - k + 1);
+    size_t end = quoted                          ? text.find('"', k + 1)
+                 : text.compare(k, 2, "(*") == 0 ? text.find("*)", k) + 1
+                 : text[k] == '?'                ? text.find('?', k + 1)
+                                                 : k;
+    if (quoted || end == k) out += text.substr(k, end - k + 1);
     k = end;
   }
   return out;
@@ -74,8 +78,9 @@ TEST(Grammar, EveryTokenIsATerminal) {
 
 TEST(Grammar, EveryNameUsedIsDefined) {
   std::string text = readText("grammar/melix.ebnf");
-  for (const char* rule : {"module", "statements", "block", "statement", "item", "expr", "type", "pattern", "generator", "header", "arm",
-                           "quote", "splice", "macro use", "bracket item", "function type", "case pattern", "tuple pattern"})
+  for (const char* rule : {"module", "statements", "block", "statement", "item", "expr", "type", "pattern",
+                           "generator", "header", "arm", "quote", "splice", "macro use", "bracket item",
+                           "function type", "case pattern", "tuple pattern"})
     EXPECT_NE(text.find("\n" + std::string(rule) + " "), std::string::npos) << rule;
 }
 
@@ -83,8 +88,7 @@ TEST(Grammar, EveryNameUsedIsDefined) {
 Words wordsBetween(const std::string& text, const std::string& begin, const std::string& end) {
   Words out;
   size_t from = text.find(begin);
-  if (from == std::string::npos)
-    return out;
+  if (from == std::string::npos) return out;
   from += begin.size();
   std::string list = text.substr(from, text.find(end, from) - from), word;
   for (char c : list + "|") {
@@ -101,8 +105,12 @@ Words wordsBetween(const std::string& text, const std::string& begin, const std:
 TEST(Editors, VsCodeKnowsEveryKeywordAndNoOther) {
   std::string text = readText("editors/vscode/syntaxes/melix.tmLanguage.json");
   ASSERT_FALSE(text.empty());
-  EXPECT_EQ(wordsBetween(text, "\"keywords\": { \"name\": \"keyword.control.melix\", \"match\": \"\\\\b(", ")"), keywords);
-  EXPECT_EQ(wordsBetween(text, "\"contextual\": { \"name\": \"keyword.other.melix\", \"match\": \"\\\\b(", ")"), contextual);
+  EXPECT_EQ(
+      wordsBetween(text, "\"keywords\": { \"name\": \"keyword.control.melix\", \"match\": \"\\\\b(", ")"),
+      keywords);
+  EXPECT_EQ(
+      wordsBetween(text, "\"contextual\": { \"name\": \"keyword.other.melix\", \"match\": \"\\\\b(", ")"),
+      contextual);
 }
 
 TEST(Editors, VimKnowsEveryKeywordAndNoOther) {

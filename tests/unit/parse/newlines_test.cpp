@@ -72,18 +72,22 @@ TEST(Newlines, SeparateFieldsCasesAndArmsLikeCommasAndSemicolons) {
 }
 
 TEST(Prompt, IncompleteEntriesWantMore) {
-  for (const char* text : {"let x =", "f(1,", "fn f() {", "a +", "\"\"\"abc", "/* a", "if a {", "[for i:", "match e {", "x[", "a and"}) {
+  for (const char* text : {"let x =", "f(1,", "fn f() {", "a +", "\"\"\"abc", "/* a", "if a {",
+                           "[for i:", "match e {", "x[", "a and"}) {
     Parsed parsed("");
-    ParseResult result = parseReplEntry(parsed.sources.add("<prompt>", text), parsed.sources, parsed.names, parsed.sink);
+    ParseResult result =
+        parseReplEntry(parsed.sources.add("<prompt>", text), parsed.sources, parsed.names, parsed.sink);
     EXPECT_TRUE(result.incomplete) << text;
     EXPECT_TRUE(parsed.sink.all().empty()) << text << ": nothing is said of an entry that may go on";
   }
 }
 
 TEST(Prompt, CompleteAndWrongEntriesDoNot) {
-  for (const char* text : {"", "let x = 1", "f(1)", "a ) b", "let = 1", "\"abc", "f(1 2", "} {", "0 <= i < n"}) {
+  for (const char* text :
+       {"", "let x = 1", "f(1)", "a ) b", "let = 1", "\"abc", "f(1 2", "} {", "0 <= i < n"}) {
     Parsed parsed("");
-    ParseResult result = parseReplEntry(parsed.sources.add("<prompt>", text), parsed.sources, parsed.names, parsed.sink);
+    ParseResult result =
+        parseReplEntry(parsed.sources.add("<prompt>", text), parsed.sources, parsed.names, parsed.sink);
     EXPECT_FALSE(result.incomplete) << text;
   }
 }

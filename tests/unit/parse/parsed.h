@@ -15,7 +15,9 @@ struct Parsed {
   DiagnosticSink sink;
   ParseResult result;
 
-  explicit Parsed(const std::string& text) { result = parseFile(sources.add("test.mlx", text), sources, names, sink); }
+  explicit Parsed(const std::string& text) {
+    result = parseFile(sources.add("test.mlx", text), sources, names, sink);
+  }
 
   std::string tree() const { return dump(result.ast, names); }
   /// `line:column id` of each message.
@@ -30,8 +32,7 @@ struct Parsed {
   }
   std::string messages() const {
     std::string out;
-    for (const Diagnostic& d : sink.all())
-      out += renderDiagnostic(d, sources, false);
+    for (const Diagnostic& d : sink.all()) out += renderDiagnostic(d, sources, false);
     return out;
   }
   /// Statements and items of the file.

@@ -7,7 +7,8 @@ namespace melix::parse {
 namespace {
 
 TEST(Recovery, AStatementThatCannotBeReadDoesNotHideTheNext) {
-  EXPECT_EQ(Parsed("let = 1\nlet b = 2\nlet c 3\nlet d = )\n").errors(), "1:5 expected, 3:7 expected, 4:9 expected");
+  EXPECT_EQ(Parsed("let = 1\nlet b = 2\nlet c 3\nlet d = )\n").errors(),
+            "1:5 expected, 3:7 expected, 4:9 expected");
   EXPECT_EQ(Parsed("fn f() {\n  let a = *\n  b\n}\nfn g() = 1").errors(), "2:11 expected");
 }
 
@@ -21,15 +22,15 @@ TEST(Recovery, OneArmFieldOrCaseDoesNotHideTheOthers) {
 TEST(Recovery, AMissingClosingBracketShowsWhereItWasOpened) {
   std::string messages = Parsed("fn f() {\n  g(1\n").messages();
   EXPECT_NE(messages.find("test.mlx:2:4: note: this `(` is not closed"), std::string::npos) << messages;
-  EXPECT_NE(Parsed("fn f() {\n  1\n").messages().find("1:8: note: this `{` is not closed"), std::string::npos);
+  EXPECT_NE(Parsed("fn f() {\n  1\n").messages().find("1:8: note: this `{` is not closed"),
+            std::string::npos);
 }
 
 TEST(Recovery, StrayBracketsAreOneMessage) { EXPECT_EQ(Parsed("}}}\nlet x = 1").errors(), "1:1 expected"); }
 
 std::string repeated(const std::string& text, int count) {
   std::string out;
-  for (int k = 0; k < count; ++k)
-    out += text;
+  for (int k = 0; k < count; ++k) out += text;
   return out;
 }
 
@@ -41,9 +42,45 @@ TEST(Depth, Up256IsReadAndMoreIsADiagnostic) {
 }
 
 TEST(Depth, AHundredThousandLevelsAreAFewMessages) {
-  for (const char* piece : {"(", "[", "{", "f(", "x[", "-", "not ", "x => ", "2^", "if ", "if a {", "match x {", "match x { (", "return ",
-                            "@a ", "@a\n", "quote {", "\"{", "\"{f(", "$(", "a+", "a.b", "a as ", "let x: (", "let x: (A) -> ", "&", "f32[",
-                            "if a {} else ", "fn f(x: (", "struct A {", "}", ")", "1.", "'", "\"", "#", "\\", "[for i: ", "while a {"}) {
+  for (const char* piece : {"(",
+                            "[",
+                            "{",
+                            "f(",
+                            "x[",
+                            "-",
+                            "not ",
+                            "x => ",
+                            "2^",
+                            "if ",
+                            "if a {",
+                            "match x {",
+                            "match x { (",
+                            "return ",
+                            "@a ",
+                            "@a\n",
+                            "quote {",
+                            "\"{",
+                            "\"{f(",
+                            "$(",
+                            "a+",
+                            "a.b",
+                            "a as ",
+                            "let x: (",
+                            "let x: (A) -> ",
+                            "&",
+                            "f32[",
+                            "if a {} else ",
+                            "fn f(x: (",
+                            "struct A {",
+                            "}",
+                            ")",
+                            "1.",
+                            "'",
+                            "\"",
+                            "#",
+                            "\\",
+                            "[for i: ",
+                            "while a {"}) {
     Parsed parsed(repeated(piece, 100000));
     EXPECT_LE(parsed.sink.errorCount(), 70u) << piece;
     EXPECT_TRUE(parsed.result.ast.root.valid()) << piece;
@@ -52,8 +89,7 @@ TEST(Depth, AHundredThousandLevelsAreAFewMessages) {
 
 TEST(Depth, LongChainsInDeepBracketsDoNotMakeATreeOfAnyHeight) {
   std::string text = "1";
-  for (int k = 0; k < 200; ++k)
-    text = "(" + text + ")" + repeated(" + 1", 100);
+  for (int k = 0; k < 200; ++k) text = "(" + text + ")" + repeated(" + 1", 100);
   Parsed parsed(text);
   EXPECT_EQ(parsed.sink.errorCount(), 1u);
   EXPECT_NE(parsed.errors().find("nested-too-deep"), std::string::npos);
@@ -62,12 +98,15 @@ TEST(Depth, LongChainsInDeepBracketsDoNotMakeATreeOfAnyHeight) {
 TEST(Recovery, ATextThatIsNotUtf8IsRefused) { EXPECT_EQ(Parsed("let a = 1\n\xff").errors(), "2:1 not-utf8"); }
 
 TEST(Items, ManyKinds) {
-  for (const char* text : {"use a.b.{f, G}, c as d", "pub use a", "const n: int = 3", "type P[N] = f32[N]", "check Mlp: nn.Layer[f32[2]]",
-                           "extern \"C\" fn f(x: f32[N]) -> f32", "export fn f(x: int) -> int = x", "pub pure fn f() {}",
-                           "concept L[X] { fn apply(self, x: X) -> X }", "struct C[T, M]: Array[T, M] { v: T[M] }",
-                           "fn f[T: Float = f32, N, ..S](inout x: T[..S], k: int = 3) -> T[?M] { x }", "test \"a\" { assert x == 1, \"b\" }",
-                           "bench \"b\" { f() }", "macro m(n: int, ..xs: Expr, body: Block) -> Block { quote { $body; $..xs } }",
-                           "@derivative(of: f)\nfn g(x) = x", "fn f($..ps) = 1", "struct S { $..fields }"})
+  for (const char* text :
+       {"use a.b.{f, G}, c as d", "pub use a", "const n: int = 3", "type P[N] = f32[N]",
+        "check Mlp: nn.Layer[f32[2]]", "extern \"C\" fn f(x: f32[N]) -> f32",
+        "export fn f(x: int) -> int = x", "pub pure fn f() {}", "concept L[X] { fn apply(self, x: X) -> X }",
+        "struct C[T, M]: Array[T, M] { v: T[M] }",
+        "fn f[T: Float = f32, N, ..S](inout x: T[..S], k: int = 3) -> T[?M] { x }",
+        "test \"a\" { assert x == 1, \"b\" }", "bench \"b\" { f() }",
+        "macro m(n: int, ..xs: Expr, body: Block) -> Block { quote { $body; $..xs } }",
+        "@derivative(of: f)\nfn g(x) = x", "fn f($..ps) = 1", "struct S { $..fields }"})
     EXPECT_EQ(Parsed(text).errors(), "") << text;
 }
 
