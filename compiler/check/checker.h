@@ -62,6 +62,20 @@ struct Canonical {
   std::vector<DimId> stoodFor;
 };
 
+/// A variable at the prompt: entries after the one that made it see it.
+struct PromptVariable {
+  NameId name;
+  TypeId type;
+  bool isVar = false;
+};
+
+/// A checked entry: a function of the variables there were, in order. It gives a tuple: the value of the last statement
+/// (unit if that is no expression), then the values of `variables`.
+struct PromptEntry {
+  InstanceId instance;
+  std::vector<PromptVariable> variables; ///< all that are visible after it; types once sizes are known
+};
+
 class Checker {
 public:
   Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink);
@@ -74,6 +88,8 @@ public:
   InstanceId program(ModuleId root);
   /// `test "name"` blocks of a module, each an instance without parameters; those whose name contains `filter`.
   std::vector<std::pair<std::string, InstanceId>> tests(ModuleId root, std::string_view filter);
+  /// The statements of a module as an entry at the prompt; its instance is none after errors.
+  PromptEntry prompt(ModuleId module, const std::vector<PromptVariable>& known);
   /// The library's function `name` (like `exp_f32`); none if the library has none.
   InstanceId libraryFunction(std::string_view module, std::string_view name);
 
@@ -121,6 +137,7 @@ public:
 
 private:
   void checkBody(InstanceId id, const InstanceKey& key);
+  InstanceId entryOf(InstanceId inner, ModuleId root, Span span);
   void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
   GenericKind kindOfGeneric(const syntax::Ast& ast, NameId name, const std::vector<syntax::NodeId>& typeNodes, ModuleId module);
   bool usedAsType(const syntax::Ast& ast, syntax::NodeId type, NameId name, ModuleId module);

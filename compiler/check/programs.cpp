@@ -169,6 +169,28 @@ InstanceId Checker::program(ModuleId root) {
   instance.nodes[value].type = resultType;
   finish(id, body, value, resultType);
   body.warnUnused();
+  return entryOf(id, root, span);
+}
+
+/// The program as the runtime calls it: an `Err` is printed and ends with status 1, else the status is 0.
+InstanceId Checker::entryOf(InstanceId inner, ModuleId root, Span span) {
+  InstanceId id = addInstance({});
+  infos_[id.index].inProgress = true;
+  Instance& instance = program_.instance(id);
+  instance.name = "entry";
+  instance.key = "entry";
+  Body body(*this, id, root, modules[root].ast);
+  CallTarget target;
+  target.instance = inner;
+  NodeId call = body.b.make(NodeKind::Call, program_.instance(inner).result, span, {}, std::move(target));
+  std::vector<NodeId> nodes;
+  if (types.kind(program_.instance(inner).result) == TypeKind::Enum)
+    nodes.push_back(body.callPrelude("command_status", {call}, span));
+  else
+    nodes.push_back(call);
+  nodes.push_back(body.b.integer(0, span));
+  finish(id, body, body.b.block(std::move(nodes), span), types.int64());
+  instance.failed |= program_.instance(inner).failed;
   return id;
 }
 

@@ -50,6 +50,12 @@ ModuleId Modules::load(const std::string& dotted, Span use) {
   return id;
 }
 
+void Modules::import(ModuleId into, NameId name, ModuleId from) {
+  modules_[into.index]->imported[name] = {from, name};
+  for (DeclId d : modules_[from.index]->decls[name])
+    decls_[d].isPub = true;
+}
+
 ModuleId Modules::prelude() {
   if (prelude_)
     return prelude_;

@@ -66,6 +66,9 @@ public:
   ModuleId addRoot(std::string path, std::string text);
   /// The module of `use a.b`; none after reporting that it does not exist or that modules use each other.
   ModuleId load(const std::string& dotted, Span use);
+  /// Makes the declarations of `name` in one module visible in another, as `use from.{name}` does but whether or not they
+  /// are `pub`: entries at the prompt see those before them.
+  void import(ModuleId into, NameId name, ModuleId from);
   /// All prelude files as one module.
   ModuleId prelude();
 
