@@ -77,6 +77,18 @@ bool Session::program(names::ModuleId root) {
   return verified("lower", false);
 }
 
+bool Session::lowerEntry(check::InstanceId id) {
+  module_->entry = lowered(id);
+  return verified("lower", false);
+}
+
+void Session::renewModule() {
+  module_ = std::make_unique<core::Module>(types);
+  lowering_ = std::make_unique<Lowered>(*module_, checker_.program_);
+  bug_.clear();
+  stage_ = CoreStage::Lowered;
+}
+
 std::vector<std::pair<std::string, core::FunctionId>> Session::tests(names::ModuleId root, std::string_view filter) {
   std::vector<std::pair<std::string, core::FunctionId>> out;
   if (sink.errorCount() > 0)

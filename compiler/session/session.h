@@ -45,11 +45,16 @@ public:
   bool program(names::ModuleId root);
   /// Tests of the root whose name contains `filter`, each a Core function without parameters.
   std::vector<std::pair<std::string, core::FunctionId>> tests(names::ModuleId root, std::string_view filter);
+  /// An entry at the prompt as the module's entry, which takes the variables there are. False after errors.
+  bool lowerEntry(check::InstanceId id);
+  /// Starts a new Core module; sources, names, types and checked instances stay. Whoever runs the old one must be gone.
+  void renewModule();
   /// lower … optimised: takes the module to a stage; false after errors.
   bool advance(CoreStage stage);
 
   core::Module& module() { return *module_; }
   check::Checker& checker() { return checker_; }
+  names::Modules& modules() { return modules_; }
   /// What the verifier said, if it was asked and found something.
   const std::string& bug() const { return bug_; }
 
