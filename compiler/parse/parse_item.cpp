@@ -45,12 +45,24 @@ void Parser::parseStatementInto(NodeList& out) {
   }
 }
 
-/// attribute = "@" ( "derivative" | "checkpoint" | "unchecked" | "inplace" | "builtin" ) [ "(" arguments ")"
-/// ]
+/// How many tokens the attributes at hand take.
+size_t Parser::attributesAhead() const {
+  size_t k = 0;
+  auto attribute = [&] {
+    return is(TokenKind::At, k) && is(TokenKind::Identifier, k + 1) && isAttributeName(textOf(peek(k + 1)));
+  };
+  for (int count = 0; count < 64 && attribute(); ++count) {
+    k += 2;
+    if (is(TokenKind::LParen, k) && matching_[at_ + k] != 0) k = matching_[at_ + k] - at_ + 1;
+  }
+  return k;
+}
+
+/// item = { attribute } [ "pub" ] ( fn | struct | … );  attribute = "@" attribute name [ arguments ]
 bool Parser::parseItemInto(NodeList& out) {
   uint32_t begin = peek().begin;
   std::vector<Attribute> attributes;
-  size_t start = at_;
+  if (!startsItem(attributesAhead())) return false; // `@checkpoint { … }` is a statement
   while (is(TokenKind::At) && is(TokenKind::Identifier, 1) && isAttributeName(textOf(peek(1)))) {
     Attribute attribute;
     take();
@@ -63,10 +75,7 @@ bool Parser::parseItemInto(NodeList& out) {
     }
     attributes.push_back(std::move(attribute));
   }
-  if (!startsItem()) {
-    at_ = start; // `@checkpoint { … }` is a statement
-    return false;
-  }
+  if (recovering_) return true;
   bool isPub = accept(TokenKind::KwPub);
   FnItem fn;
   fn.isPub = isPub;
@@ -81,6 +90,11 @@ bool Parser::parseItemInto(NodeList& out) {
     else
       more = false;
   }
+  if ((fn.isPure || fn.isExport || fn.isExtern) && !is(TokenKind::KwFn)) fail("`fn`");
+  bool mayHaveAttributes = is(TokenKind::KwFn) || is(TokenKind::KwStruct) || is(TokenKind::KwEnum);
+  if (!attributes.empty() && !mayHaveAttributes) fail("`fn`, `struct` or `enum`");
+  if (isPub && is(TokenKind::Identifier)) fail("an item with a name of its own");
+  if (recovering_) return true;
   switch (peek().kind) {
   case TokenKind::KwFn: out.push_back(parseFn(begin, std::move(fn))); break;
   case TokenKind::KwStruct: out.push_back(parseStruct(begin, std::move(attributes), isPub)); break;

@@ -58,6 +58,7 @@ private:
   bool missesBrace();
   void skipToItem();
   bool macrosThenItem() const;
+  size_t attributesAhead() const;
   void checkHeight();
 
   // --- parse_item.cpp

@@ -58,6 +58,7 @@ TEST(Depth, AHundredThousandLevelsAreAFewMessages) {
                             "return ",
                             "@a ",
                             "@a\n",
+                            "@unchecked\n",
                             "quote {",
                             "\"{",
                             "\"{f(",
@@ -108,6 +109,16 @@ TEST(Items, ManyKinds) {
         "macro m(n: int, ..xs: Expr, body: Block) -> Block { quote { $body; $..xs } }",
         "@derivative(of: f)\nfn g(x) = x", "fn f($..ps) = 1", "struct S { $..fields }"})
     EXPECT_EQ(Parsed(text).errors(), "") << text;
+}
+
+TEST(Items, ModifiersStandOnlyBeforeWhatTheyModify) {
+  EXPECT_EQ(Parsed("pub test \"a\" {}").errors(), "1:5 expected");
+  EXPECT_EQ(Parsed("@inplace const n = 1").errors(), "1:10 expected");
+  EXPECT_EQ(Parsed("extern \"C\" struct S {}").errors(), "1:12 expected");
+}
+
+TEST(Depth, NothingIsReadTwice) {
+  EXPECT_EQ(Parsed(repeated("@unchecked({ ", 100) + "1" + repeated(" })", 100)).errors(), "");
 }
 
 TEST(Items, DocumentationBelongsToTheItemBelow) {
