@@ -91,8 +91,8 @@ protected:
         functions_.insert_or_assign(name, m_.functions.add(std::move(f)));
         continue;
       }
-      if (is("{")) ++depth;
-      if (is("}") && depth > 0) --depth;
+      if (is("{") || is("(")) ++depth;
+      if ((is("}") || is(")")) && depth > 0) --depth;
       next();
     }
   }
