@@ -1,0 +1,80 @@
+#include "decompile/names.h"
+
+#include <cctype>
+
+namespace melix::decompile {
+
+std::string identifier(std::string_view text, bool capital) {
+  std::string out;
+  for (char c : text) {
+    bool ok = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    if (ok) out += c;
+    else if (!out.empty() && out.back() != '_') out += '_';
+  }
+  while (!out.empty() && out.back() == '_') out.pop_back();
+  while (!out.empty() && (out.front() == '_' || std::isdigit(static_cast<unsigned char>(out.front())))) out.erase(0, 1);
+  if (out.empty()) out = capital ? "T" : "v";
+  char first = out[0];
+  out[0] = static_cast<char>(capital ? std::toupper(first) : std::tolower(first));
+  static const std::set<std::string> reserved{
+      "fn", "let", "var", "if", "else", "match", "for", "in", "while", "loop", "break", "continue", "return", "struct",
+      "enum", "concept", "macro", "quote", "use", "pub", "const", "type", "extern", "export", "inout", "as", "and", "or",
+      "not", "true", "false", "assert", "step", "test", "bench", "scope", "on", "pure", "check", "inf", "nan", "pi",
+      "sum", "prod", "min", "max", "any", "all", "argmin", "argmax", "zeros", "reshape", "list", "array"};
+  return reserved.count(out) ? out + "_" : out;
+}
+
+std::string Names::unique(std::string wanted, std::set<std::string>& taken) {
+  std::string name = wanted;
+  for (int k = 2; !taken.insert(name).second; ++k) name = wanted + (std::isdigit(static_cast<unsigned char>(wanted.back())) ? "_" : "") + std::to_string(k);
+  return name;
+}
+
+/// fwd(jvp(f)) is f_fwd, bwd(jvp(f)) is f_bwd, jvp(f) is f_jvp.
+static std::string companionName(std::string name) {
+  std::string suffix;
+  for (bool found = true; found;) {
+    found = false;
+    for (std::string_view kind : {"fwd(jvp(", "bwd(jvp(", "jvp(", "fwd(", "bwd("}) {
+      if (!name.starts_with(kind)) continue;
+      suffix = "_" + std::string(kind.substr(0, 3)) + suffix;
+      name = name.substr(kind.size());
+      found = true;
+      break;
+    }
+  }
+  return name + suffix;
+}
+
+std::string Names::function(core::FunctionId f) {
+  auto it = functions_.find(f);
+  if (it != functions_.end()) return it->second;
+  return functions_[f] = unique(identifier(companionName(m_.functions[f].name), false), items_);
+}
+
+std::string Names::record(types::RecordId r) {
+  auto it = records_.find(r);
+  if (it != records_.end()) return it->second;
+  return records_[r] = unique(identifier(m_.types.names.text(m_.types.recordInfo(r).name), true), items_);
+}
+
+std::string Names::field(types::RecordId r, uint32_t c, uint32_t k) {
+  NameId name = m_.types.recordInfo(r).cases[c].fields[k].name;
+  return name.valid() ? std::string(m_.types.names.text(name)) : "f" + std::to_string(k);
+}
+
+std::string Names::enumCase(types::RecordId r, uint32_t c) {
+  return identifier(m_.types.names.text(m_.types.recordInfo(r).cases[c].name), true);
+}
+
+std::string Names::dim(core::DimSym s, bool upper) {
+  auto it = dims_.find(s);
+  if (it != dims_.end()) return it->second;
+  return dims_[s] = unique(identifier(m_.types.dims.info(s).name, upper), locals_);
+}
+
+std::string Names::local(std::string_view hint) { return unique(identifier(hint, false), locals_); }
+
+void Names::startFunction() { locals_ = items_; }
+
+} // namespace melix::decompile

@@ -1,0 +1,37 @@
+#pragma once
+// Identifiers: free of reserved words, unique where they meet.
+
+#include "core/ir.h"
+
+#include <set>
+
+namespace melix::decompile {
+
+/// Names given to functions, records, values and dims.
+class Names {
+public:
+  explicit Names(const core::Module& m) : m_(m) {}
+
+  std::string function(core::FunctionId f);
+  std::string record(types::RecordId r);
+  std::string field(types::RecordId r, uint32_t c, uint32_t k);
+  std::string enumCase(types::RecordId r, uint32_t c);
+  std::string dim(core::DimSym s, bool upper = true);
+  /// A new local name that looks like `hint`.
+  std::string local(std::string_view hint);
+  void startFunction();
+
+private:
+  std::string unique(std::string wanted, std::set<std::string>& taken);
+
+  const core::Module& m_;
+  std::set<std::string> items_, locals_;
+  std::map<core::FunctionId, std::string> functions_;
+  std::map<types::RecordId, std::string> records_;
+  std::map<core::DimSym, std::string> dims_;
+};
+
+/// Letters, digits and underscores of `text`, so that it is an identifier.
+std::string identifier(std::string_view text, bool capital);
+
+} // namespace melix::decompile
