@@ -1,13 +1,118 @@
 // melix repl: a prompt for expressions and definitions.
+#include "driver/builtins.h"
 #include "driver/commands.h"
+#include "driver/compile.h"
 #include "driver/exit_status.h"
+#include "driver/files.h"
+#include "driver/interpret.h"
 #include "driver/program_input.h"
+#include "repl/prompt.h"
+
+#include <cerrno>
+#include <unistd.h>
 
 namespace melix::driver {
+namespace {
+
+enum class LineKind { Line, End, Interrupted };
+
+/// Lines of standard input. Reads by itself, because only `read` tells that Ctrl-C came while it waited.
+class LineReader {
+public:
+  LineKind next(std::string& line) {
+    for (;;) {
+      if (size_t end = pending_.find('\n'); end != std::string::npos) {
+        line = pending_.substr(0, end + 1);
+        pending_.erase(0, end + 1);
+        return LineKind::Line;
+      }
+      char buffer[4096];
+      ssize_t got = read(STDIN_FILENO, buffer, sizeof buffer);
+      if (got < 0 && errno == EINTR) {
+        pending_.clear();
+        return LineKind::Interrupted;
+      }
+      if (got <= 0) {
+        line = std::move(pending_);
+        pending_.clear();
+        return line.empty() ? LineKind::End : LineKind::Line;
+      }
+      pending_.append(buffer, static_cast<size_t>(got));
+    }
+  }
+
+private:
+  std::string pending_;
+};
+
+repl::Host makeHost(session::Session& session, HostBuiltins& builtins) {
+  repl::Host host;
+  host.hooks = builtins.hooks();
+  host.show = [&builtins](types::TypeId type, const interp::Value& value) {
+    core::FormatAttr format;
+    format.quoted = true;
+    return builtins.show(type, value, format);
+  };
+  host.write = [](std::string_view text) { writeOutput(text); };
+  host.writeError = [](std::string_view text) { writeError(text); };
+  host.writeDiagnostics = [&session] { writeDiagnostics(session.sink, session.sources); };
+  host.reportPanic = [&session, &builtins](const interp::Panic& panic) {
+    builtins.flush();
+    if (builtins.exited()) return;
+    writeError(builtins.takeInterrupt() ? "interrupted\n" : panicText(session, panic));
+  };
+  return host;
+}
+
+void showPrompt(bool isTerminal, bool continued) {
+  if (!isTerminal) return;
+  writeOutput(continued ? "… " : "> ");
+  std::fflush(stdout);
+}
+
+} // namespace
 
 int commandRepl(const Invocation&) {
-  writeProblem("`melix repl` does not work yet");
-  return Failure;
+  std::unique_ptr<session::Session> session = makeSession();
+  char name[] = "melix";
+  char* arguments[] = {name, nullptr};
+  HostBuiltins builtins(session->types, 1, arguments);
+  repl::Prompt prompt(*session, makeHost(*session, builtins));
+  bool isTerminal = isatty(STDIN_FILENO) != 0;
+  LineReader reader;
+  std::string entry, line;
+  for (;;) {
+    showPrompt(isTerminal, !entry.empty());
+    LineKind kind = reader.next(line);
+    if (kind == LineKind::Interrupted) {
+      builtins.takeInterrupt();
+      entry.clear();
+      writeOutput("\n");
+      continue;
+    }
+    if (kind == LineKind::End && entry.empty()) break;
+    if (kind == LineKind::Line) entry += line;
+    if (entry.find_first_not_of(" \t\r\n") == std::string::npos) {
+      entry.clear();
+      continue;
+    }
+    // An empty line ends an entry that cannot be completed; so does the end of the input.
+    bool isForced = kind == LineKind::End || line == "\n";
+    if (!isForced && repl::Prompt::isIncomplete(entry)) continue;
+    // On the main thread stays only the waiting: the phases need a large stack.
+    onBigStack([&] {
+      prompt.enter(entry);
+      return 0;
+    });
+    builtins.flush();
+    std::fflush(stdout);
+    builtins.takeInterrupt();
+    if (builtins.exited()) return builtins.exitStatus();
+    entry.clear();
+    if (kind == LineKind::End) break;
+  }
+  if (isTerminal) writeOutput("\n");
+  return Success;
 }
 
 } // namespace melix::driver

@@ -93,9 +93,7 @@ bool Prompt::recheckFunctions(names::ModuleId module, Definitions& now) {
   return session_.sink.errorCount() == 0;
 }
 
-EntryKind Prompt::enter(const std::string& text) {
-  if (isIncomplete(text))
-    return EntryKind::Incomplete;
+bool Prompt::enter(const std::string& text) {
   session_.sink.clear();
   names::ModuleId module = session_.modules().addRoot("<prompt>", text);
   bool ok = session_.sink.errorCount() == 0;
@@ -115,7 +113,7 @@ EntryKind Prompt::enter(const std::string& text) {
       definitions_ = std::move(now);
   }
   host_.writeDiagnostics();
-  return ok ? EntryKind::Done : EntryKind::Failed;
+  return ok;
 }
 
 bool Prompt::run(const check::PromptEntry& entry) {

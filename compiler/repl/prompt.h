@@ -23,16 +23,14 @@ struct Host {
   std::function<void(const interp::Panic&)> reportPanic; ///< also says whether it was Ctrl-C
 };
 
-enum class EntryKind : uint8_t { Incomplete, Done, Failed };
-
 class Prompt {
 public:
   Prompt(session::Session& session, Host host) : session_(session), host_(std::move(host)) {}
 
   /// Whether more lines are wanted before the entry can be taken.
   static bool isIncomplete(const std::string& text);
-  /// Checks and runs one entry.
-  EntryKind enter(const std::string& text);
+  /// Checks and runs one entry. Whether that went well; what was wrong has been told.
+  bool enter(const std::string& text);
 
 private:
   /// What later entries see, besides variables.
