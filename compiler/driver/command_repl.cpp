@@ -72,8 +72,9 @@ void showPrompt(bool isTerminal, bool continued) {
 
 } // namespace
 
-int commandRepl(const Invocation&) {
-  std::unique_ptr<session::Session> session = makeSession();
+int commandRepl(const Invocation& invocation) {
+  if (!accepts(invocation.code)) return WrongCommandLine;
+  std::unique_ptr<session::Session> session = makeSession(invocation.code);
   char name[] = "melix";
   char* arguments[] = {name, nullptr};
   HostBuiltins builtins(session->types, 1, arguments);

@@ -24,7 +24,8 @@ std::vector<char*> argumentsOf(const Invocation& invocation, std::vector<std::st
 } // namespace
 
 int commandRun(const Invocation& invocation) {
-  std::unique_ptr<session::Session> session = makeSession();
+  if (!accepts(invocation.code)) return WrongCommandLine;
+  std::unique_ptr<session::Session> session = makeSession(invocation.code);
   std::optional<codegen::Compiled> compiled;
   int status = onBigStack([&] {
     std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
@@ -35,7 +36,7 @@ int commandRun(const Invocation& invocation) {
       return Failure;
     if (invocation.code.interpret)
       return Success;
-    compiled = compileCore(*session, invocation.code, codegen::TargetKind::Host);
+    compiled = compileCore(*session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
     return compiled ? Success : Failure;
   });
   if (status != Success)

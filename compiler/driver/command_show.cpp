@@ -1,10 +1,12 @@
 // melix show: what each stage makes of a program.
 #include "core/print.h"
+#include "decompile/decompile.h"
 #include "driver/commands.h"
 #include "driver/compile.h"
 #include "driver/exit_status.h"
 #include "driver/files.h"
 #include "driver/program_input.h"
+#include "format/format.h"
 #include "loops/loops.h"
 #include "loops/print.h"
 #include "parse/parse.h"
@@ -27,57 +29,99 @@ int showSyntaxTree(const Invocation& invocation) {
   return writeDiagnostics(sink, sources) ? Success : Failure;
 }
 
-size_t opCount(const core::Module& module) {
-  size_t count = 0;
-  for (const core::Function& f : module.functions)
-    for (const core::Region& r : f.regions)
-      count += r.ops.size();
-  return count;
+/// Functions of Core that are meant: all, or those of the name given by --only.
+std::vector<core::FunctionId> chosenFunctions(const core::Module& module, const std::string& only) {
+  std::vector<core::FunctionId> out;
+  for (uint32_t k = 0; k < module.functions.size(); ++k)
+    if (only.empty() || module.functions[core::FunctionId(k)].name == only) out.push_back(core::FunctionId(k));
+  return out;
+}
+
+/// The operations of each function, then their sum.
+std::string countText(const core::Module& module, const std::vector<core::FunctionId>& functions) {
+  std::string out;
+  size_t total = 0;
+  for (core::FunctionId f : functions) {
+    size_t count = 0;
+    for (const core::Region& region : module.functions[f].regions) count += region.ops.size();
+    out += std::to_string(count) + " " + module.functions[f].name + "\n";
+    total += count;
+  }
+  return out + std::to_string(total) + " in all\n";
+}
+
+/// Core as Melix source, laid out.
+std::string decompiled(const core::Module& module, core::FunctionId root) {
+  std::string text = decompile::decompile(module, root).text;
+  SourceStore sources;
+  Interner names;
+  DiagnosticSink sink;
+  FileId file = sources.add("<grad>", text);
+  parse::ParseResult parsed = parse::parseFile(file, sources, names, sink);
+  return sink.errorCount() == 0 ? format::formatFile(parsed.ast, sources).value_or(text) : text;
+}
+
+int showCore(const Invocation& invocation, session::Session& session) {
+  const core::Module& module = session.module();
+  std::vector<core::FunctionId> functions = chosenFunctions(module, invocation.only);
+  if (functions.empty()) {
+    writeProblem("there is no function `" + invocation.only + "` in this stage");
+    return Failure;
+  }
+  std::string text;
+  if (invocation.count) {
+    text = countText(module, functions);
+  } else if (invocation.stage == StageKind::Grad) {
+    text = decompiled(module, invocation.only.empty() ? module.entry : functions[0]);
+  } else if (invocation.only.empty()) {
+    text = core::printModule(module);
+  } else {
+    for (core::FunctionId f : functions) text += core::printFunction(module, f) + "\n";
+  }
+  writeOutput(text);
+  return Success;
+}
+
+/// The stages from `loops` on.
+int showMachine(const Invocation& invocation, session::Session& session) {
+  loops::Result lowered = loops::fromCore(session.module());
+  if (lowered.error) {
+    writeProblem("this is not compiled yet: " + lowered.error->what);
+    return Failure;
+  }
+  if (invocation.stage == StageKind::Loops) {
+    writeOutput(loops::print(lowered.module));
+    return Success;
+  }
+  codegen::Options options;
+  options.optimise = invocation.code.optimise;
+  options.sources = &session.sources;
+  options.target = targetOf(invocation.code, codegen::TargetKind::Host);
+  auto kind = invocation.stage == StageKind::Llvm ? codegen::TextKind::Ir : codegen::TextKind::Assembly;
+  writeOutput(codegen::compileToText(lowered.module, options, kind));
+  return Success;
+}
+
+session::CoreStage coreStageOf(StageKind stage) {
+  if (stage == StageKind::Core) return session::CoreStage::Lowered;
+  return stage == StageKind::Grad ? session::CoreStage::Derivatives : session::CoreStage::Optimised;
 }
 
 /// The stages from `core` on.
 int showCompiled(const Invocation& invocation) {
   return onBigStack([&]() -> int {
-    std::unique_ptr<session::Session> session = makeSession();
+    std::unique_ptr<session::Session> session = makeSession(invocation.code);
     std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
     if (!root) return Failure;
-    session::CoreStage stage = invocation.stage == StageKind::Core   ? session::CoreStage::Lowered
-                               : invocation.stage == StageKind::Grad ? session::CoreStage::Derivatives
-                                                                     : session::CoreStage::Optimised;
-    if (!reported(*session, session->program(*root) && session->advance(stage))) return Failure;
-    if (invocation.stage <= StageKind::Opt) {
-      if (invocation.count) {
-        writeOutput(std::to_string(opCount(session->module())) + "\n");
-        return Success;
-      }
-      std::string text;
-      for (uint32_t k = 0; k < session->module().functions.size(); ++k)
-        if (invocation.only.empty() || session->module().functions[core::FunctionId(k)].name == invocation.only)
-          text += core::printFunction(session->module(), core::FunctionId(k)) + "\n";
-      writeOutput(invocation.only.empty() ? core::printModule(session->module()) : text);
-      return Success;
-    }
-    loops::Result lowered = loops::fromCore(session->module());
-    if (lowered.error) {
-      writeProblem("this is not compiled yet: " + lowered.error->what);
-      return Failure;
-    }
-    if (invocation.stage == StageKind::Loops) {
-      writeOutput(loops::print(lowered.module));
-      return Success;
-    }
-    codegen::Options options;
-    options.optimise = invocation.code.optimise;
-    options.sources = &session->sources;
-    auto kind = invocation.stage == StageKind::Llvm ? codegen::TextKind::Ir : codegen::TextKind::Assembly;
-    writeOutput(codegen::compileToText(lowered.module, options, kind));
-    return Success;
+    if (!reported(*session, session->program(*root) && session->advance(coreStageOf(invocation.stage)))) return Failure;
+    return invocation.stage <= StageKind::Opt ? showCore(invocation, *session) : showMachine(invocation, *session);
   });
 }
 
 } // namespace
 
 int commandShow(const Invocation& invocation) {
+  if (!accepts(invocation.code)) return WrongCommandLine;
   return invocation.stage == StageKind::Ast ? showSyntaxTree(invocation) : showCompiled(invocation);
 }
 

@@ -15,7 +15,7 @@ struct Tally {
 };
 
 bool testFile(const std::string& file, const Invocation& invocation, Tally& tally) {
-  std::unique_ptr<session::Session> session = makeSession();
+  std::unique_ptr<session::Session> session = makeSession(invocation.code);
   ProgramSource source;
   source.file = file;
   std::optional<names::ModuleId> root = loadRoot(source, *session);
@@ -28,7 +28,7 @@ bool testFile(const std::string& file, const Invocation& invocation, Tally& tall
     session->module().entry = function;
     std::optional<codegen::Compiled> compiled;
     if (!invocation.code.interpret) {
-      compiled = compileCore(*session, invocation.code, codegen::TargetKind::Host);
+      compiled = compileCore(*session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
       if (!compiled)
         return false;
     }
@@ -45,6 +45,7 @@ bool testFile(const std::string& file, const Invocation& invocation, Tally& tall
 } // namespace
 
 int commandTest(const Invocation& invocation) {
+  if (!accepts(invocation.code)) return WrongCommandLine;
   Tally tally;
   bool readable = true;
   std::vector<std::string> files = expandFolders(invocation.files);

@@ -9,7 +9,7 @@
 
 namespace melix::driver {
 
-std::unique_ptr<session::Session> makeSession() {
+std::unique_ptr<session::Session> makeSession(const CodeOptions& code) {
   session::Options options;
   options.library = [](std::string_view path) { return findLibraryFile(path); };
   for (std::string_view path : libraryFiles("prelude/"))
@@ -23,7 +23,23 @@ std::unique_ptr<session::Session> makeSession() {
 #else
   options.verify = std::getenv("MELIX_VERIFY") != nullptr;
 #endif
+  options.fuse = !code.strictFp;
   return std::make_unique<session::Session>(std::move(options));
+}
+
+bool accepts(const CodeOptions& options) {
+  if (options.strictShapes) {
+    writeProblem("`--strict-shapes` is not available in this version");
+    return false;
+  }
+  if (options.cpu.empty() || options.cpu == "native" || options.cpu == "x86-64-v3") return true;
+  writeProblem("there is no processor `" + options.cpu + "`, only native and x86-64-v3");
+  return false;
+}
+
+codegen::TargetKind targetOf(const CodeOptions& options, codegen::TargetKind usual) {
+  if (options.cpu.empty()) return usual;
+  return options.cpu == "native" ? codegen::TargetKind::Host : codegen::TargetKind::Portable;
 }
 
 std::optional<names::ModuleId> loadRoot(const ProgramSource& program, session::Session& session) {

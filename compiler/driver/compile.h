@@ -12,7 +12,11 @@
 namespace melix::driver {
 
 /// A session over the embedded library and the file system.
-std::unique_ptr<session::Session> makeSession();
+std::unique_ptr<session::Session> makeSession(const CodeOptions& options);
+/// Whether these options can be followed; says on standard error what cannot.
+bool accepts(const CodeOptions& options);
+/// The processor asked for, else `usual`.
+codegen::TargetKind targetOf(const CodeOptions& options, codegen::TargetKind usual);
 /// Reads and loads the program of a command line; says on standard error why it cannot.
 std::optional<names::ModuleId> loadRoot(const ProgramSource& program, session::Session& session);
 /// Writes diagnostics, or the compiler's own bug; returns `ok`.

@@ -162,6 +162,8 @@ bool Session::advance(CoreStage wanted) {
     if (!addMathBodies())
       return false;
     for (const Pass& pass : optimisingPasses()) {
+      if (pass.name == "form_fma" && !options_.fuse)
+        continue;
       pass.run(*module_);
       if (!verified(pass.name, true))
         return false;

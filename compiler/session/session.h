@@ -20,6 +20,7 @@ struct Options {
   LibraryFile library;
   std::vector<std::string> preludeFiles; ///< paths of the prelude's files
   UserFile userFile;
+  bool fuse = true;      ///< form fused multiply-adds
   bool verify = false;   ///< check Core after every pass (a bug of the compiler is then reported and stops)
 };
 
