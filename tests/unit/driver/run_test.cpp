@@ -1,0 +1,121 @@
+// Whole programs by the command: what is printed and how it ends (rule 45).
+#include "driver/melix_process.h"
+
+#include <gtest/gtest.h>
+
+namespace melix::driver {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(Run, CodeFilesAndStandardInputArePrograms) {
+  EXPECT_EQ(melix("run -e 'print(1 + 2)'").output, "3\n");
+  EXPECT_EQ(melix("run -", "print(\"hello\")\n").output, "hello\n");
+}
+
+TEST(Run, TheInterpreterPrintsTheSame) {
+  const char* code = "'struct P { x: f32, name: str }\nlet a = [1.5, 2.0]\nprint(a, a + a, P(1.0, \"q\"), (1, true), [Some(1), None])'";
+  harness::ProcessResult compiled = melix(std::string("run -e ") + code);
+  harness::ProcessResult interpreted = melix(std::string("run --interpret -e ") + code);
+  EXPECT_EQ(compiled.status, 0) << compiled.errors;
+  EXPECT_EQ(interpreted.status, 0) << interpreted.errors;
+  EXPECT_EQ(interpreted.output, compiled.output);
+}
+
+TEST(Run, ErrorsAreStatus1AndNameTheirPlace) {
+  harness::ProcessResult r = melix("run -e 'print(nothing)'");
+  EXPECT_EQ(r.status, 1);
+  EXPECT_TRUE(contains(r.errors, "<code>:1:7: error: ")) << r.errors;
+}
+
+TEST(Run, PanicsAreStatus101WithATraceInBothWaysOfRunning) {
+  for (const char* how : {"", "--interpret "}) {
+    harness::ProcessResult r = melix(std::string("run ") + how + "-e 'fn f(k: int) -> int = [1, 2, 3][k]\nprint(f(7))'");
+    EXPECT_EQ(r.status, 101) << how;
+    EXPECT_TRUE(contains(r.errors, "<code>:1:")) << r.errors;
+    EXPECT_TRUE(contains(r.errors, "panic: ")) << r.errors;
+    EXPECT_TRUE(contains(r.errors, "  at f (<code>:1)")) << r.errors;
+  }
+}
+
+TEST(Run, AnErrorOutOfMainIsStatus1) {
+  for (const char* how : {"", "--interpret "}) {
+    harness::ProcessResult r = melix(std::string("run ") + how + "-e 'fn main() -> Result { Err(error(\"no luck\")) }'");
+    EXPECT_EQ(r.status, 1) << r.errors;
+    EXPECT_TRUE(contains(r.errors, "no luck")) << r.errors;
+  }
+}
+
+TEST(Run, ExitEndsWithItsNumber) {
+  EXPECT_EQ(melix("run -e 'exit(7)'").status, 7);
+  EXPECT_EQ(melix("run --interpret -e 'exit(7)'").status, 7);
+}
+
+TEST(Run, WhatFollowsTheFileBelongsToTheProgram) {
+  const char* code = "'fn main(n: int, scale: int = 2) { print(n * scale) }'";
+  EXPECT_EQ(melix(std::string("run -e ") + code + " 4").output, "8\n");
+  EXPECT_EQ(melix(std::string("run -e ") + code + " 4 --scale 5").output, "20\n");
+  EXPECT_EQ(melix(std::string("run --interpret -e ") + code + " 4 --scale 5").output, "20\n");
+  EXPECT_EQ(melix(std::string("run -e ") + code + " four").status, 2);
+}
+
+TEST(Run, GradientsAreTheSameCompiledAndInterpreted) {
+  const char* code = "'fn loss(w: f32[3]) -> f32 = sum(w * w * w)\nprint(grad(loss)([1.0, 2.0, 3.0]))'";
+  harness::ProcessResult compiled = melix(std::string("run -e ") + code);
+  EXPECT_EQ(compiled.output, "[3.0, 12.0, 27.0]\n") << compiled.errors;
+  EXPECT_EQ(melix(std::string("run --interpret -e ") + code).output, compiled.output);
+}
+
+TEST(Build, TheExecutableDoesWhatRunDoes) {
+  std::string out = "/tmp/melix_built_" + std::to_string(getpid());
+  harness::ProcessResult built = melix("build -e 'print(sum([1.0, 2.0]))' -o " + out);
+  EXPECT_EQ(built.status, 0) << built.errors;
+  harness::ProcessResult ran = harness::runProcess({out});
+  EXPECT_EQ(ran.output, "3.0\n");
+  EXPECT_EQ(ran.status, 0);
+  unlink(out.c_str());
+}
+
+TEST(Check, RunsNothing) {
+  harness::ProcessResult r = melix("check -e 'print(1)'");
+  EXPECT_EQ(r.status, 0);
+  EXPECT_EQ(r.output, "");
+}
+
+TEST(Show, EveryStageHasAText) {
+  for (const char* stage : {"ast", "core", "grad", "opt", "loops", "llvm", "asm"}) {
+    harness::ProcessResult r = melix(std::string("show --stage ") + stage + " -e 'fn f(x: f32) -> f32 = x * x\nprint(grad(f)(3.0))'");
+    EXPECT_EQ(r.status, 0) << stage << r.errors;
+    EXPECT_FALSE(r.output.empty()) << stage;
+  }
+}
+
+TEST(Show, CountsAndChoosesFunctions) {
+  harness::ProcessResult r = melix("show --stage core --count --only f -e 'fn f(x: f32) -> f32 = x * x\nprint(f(3.0))'");
+  EXPECT_TRUE(contains(r.output, " f\n")) << r.output << r.errors;
+  EXPECT_EQ(melix("show --stage core --only nothing -e 'print(1)'").status, 1);
+}
+
+TEST(Test, EachTestIsReportedAndAFailureIsStatus1) {
+  std::string file = "/tmp/melix_tests_" + std::to_string(getpid()) + ".mlx";
+  if (FILE* f = std::fopen(file.c_str(), "w")) {
+    std::fputs("test \"good\" { assert 1 + 1 == 2 }\ntest \"bad\" { assert 1 == 2 }\n", f);
+    std::fclose(f);
+  }
+  for (const char* how : {"", "--interpret "}) {
+    harness::ProcessResult r = melix(std::string("test ") + how + file);
+    EXPECT_EQ(r.status, 1) << r.errors;
+    EXPECT_TRUE(contains(r.output, "1 passed, 1 failed")) << r.output << r.errors;
+    EXPECT_TRUE(contains(r.output, "panic: ")) << r.output;
+    EXPECT_EQ(melix(std::string("test ") + how + "--filter good " + file).status, 0);
+  }
+  unlink(file.c_str());
+}
+
+TEST(Options, WhatCannotBeFollowedIsRefused) {
+  EXPECT_EQ(melix("run --strict-shapes -e 'print(1)'").status, 2);
+  EXPECT_EQ(melix("run --cpu potato -e 'print(1)'").status, 2);
+}
+
+} // namespace
+} // namespace melix::driver
