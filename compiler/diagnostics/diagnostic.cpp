@@ -130,6 +130,11 @@ void DiagnosticSink::annotate(size_t mark, const DiagNote& note) {
       diagnostics_[k].notes.push_back(note);
 }
 
+void DiagnosticSink::sortSince(size_t mark) {
+  std::stable_sort(diagnostics_.begin() + static_cast<std::ptrdiff_t>(mark), diagnostics_.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) { return a.span < b.span; });
+}
+
 std::string renderDiagnostic(const Diagnostic& d, const SourceStore& sources, bool colour) {
   Style style{colour};
   const Row& r = row(d.id);

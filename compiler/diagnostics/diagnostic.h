@@ -55,6 +55,8 @@ public:
   void clear();
   /// Forgets what was reported since `mark` (a size of all()): for checks that were only tried.
   void rewind(size_t mark);
+  /// Puts what was reported since `mark` in the order of the text.
+  void sortSince(size_t mark);
   /// Adds a note to the errors reported since `mark` (at most two notes of this kind each).
   void annotate(size_t mark, const DiagNote& note);
 

@@ -209,6 +209,7 @@ ParseResult parseFile(FileId file, const SourceStore& sources, Interner& names, 
     result.ast.comments.push_back({{file, c.begin, c.end}, c.isDoc, c.ownLine});
   Parser parser(stream, sources, names, sink, result.ast);
   parser.parseModule();
+  sink.sortSince(before);
   result.incomplete = parser.ranOut() || openText || stream.endsInText;
   return result;
 }

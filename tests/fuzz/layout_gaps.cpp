@@ -139,6 +139,8 @@ std::vector<Gap> layoutGaps(const syntax::Ast& ast, const SourceStore& sources) 
     bool hasBlank = blank != stream.blankLines.end() && *blank < next.begin;
     bool glued = t.kind == TokenKind::At || t.kind == TokenKind::Minus || t.kind == TokenKind::Amp ||
                  t.kind == TokenKind::Dollar || t.kind == TokenKind::DollarDotDot;
+    // `4.abs()` without blanks: `4.` alone is no number.
+    glued |= t.kind == TokenKind::Dot && k > 0 && stream.tokens[k - 1].kind == TokenKind::Int;
     if (strings > 0 || hasComment || hasBlank || next.kind == TokenKind::End ||
         (glued && !notes.before(k + 1).newline))
       continue;
