@@ -1,6 +1,6 @@
 #pragma once
-// Loops to machine code: LLVM IR, a short pipeline, an object file, and the table that maps return addresses to Melix
-// functions and lines. No file is read or written.
+// Loops to machine code: LLVM IR, a short pipeline, an object file, and the table that maps return addresses
+// to Melix functions and lines. No file is read or written.
 
 #include "loops/ir.h"
 #include "source/source.h"
@@ -55,8 +55,8 @@ LineData encodeLines(const LineTable& table);
 struct Compiled {
   std::string object; ///< ELF
   LineTable lines;
-  std::string entry;  ///< symbol of the entry, a MelixEntryFn; empty if the module has none
-  std::string error;  ///< of the code generator itself: a bug; empty if all is well
+  std::string entry; ///< symbol of the entry, a MelixEntryFn; empty if the module has none
+  std::string error; ///< of the code generator itself: a bug; empty if all is well
 };
 
 Compiled compile(const loops::Module& module, const Options& options);

@@ -13,12 +13,14 @@ namespace {
 bool hasLoops(const loops::Module& module) {
   for (const loops::Function& fn : module.functions)
     for (const loops::Stmt& s : fn.stmts)
-      if (s.kind == loops::StmtKind::For || s.kind == loops::StmtKind::While || s.kind == loops::StmtKind::Launch)
+      if (s.kind == loops::StmtKind::For || s.kind == loops::StmtKind::While ||
+          s.kind == loops::StmtKind::Launch)
         return true;
   // Recursion loops too.
   for (const loops::Function& fn : module.functions)
     for (const loops::Stmt& s : fn.stmts)
-      if (s.kind == loops::StmtKind::Call && module.functions[s.as<loops::FunctionId>()].key == fn.key) return true;
+      if (s.kind == loops::StmtKind::Call && module.functions[s.as<loops::FunctionId>()].key == fn.key)
+        return true;
   return false;
 }
 

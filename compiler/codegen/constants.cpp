@@ -39,7 +39,8 @@ uint8_t kindOf(TypeKind kind) {
 }
 
 llvm::GlobalVariable* constantGlobal(llvm::Module& m, llvm::Constant* value, const char* name) {
-  auto* global = new llvm::GlobalVariable(m, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value, name);
+  auto* global =
+      new llvm::GlobalVariable(m, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value, name);
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   return global;
 }
@@ -60,14 +61,16 @@ llvm::Constant* ModuleEmitter::text(const std::string& text) {
   auto number = [&](llvm::IntegerType* type, uint64_t v) { return llvm::ConstantInt::get(type, v); };
   auto* i16 = llvm::Type::getInt16Ty(context);
   llvm::Constant* block = llvm::ConstantStruct::getAnon(
-      {number(i32(), static_cast<uint32_t>(MELIX_IMMORTAL)), number(i16, 0), number(i16, 1), number(i64(), text.size()),
-       llvm::ConstantAggregateZero::get(words), bytes});
-  auto* global = new llvm::GlobalVariable(*llvm, block->getType(), true, llvm::GlobalValue::PrivateLinkage, block, "str");
+      {number(i32(), static_cast<uint32_t>(MELIX_IMMORTAL)), number(i16, 0), number(i16, 1),
+       number(i64(), text.size()), llvm::ConstantAggregateZero::get(words), bytes});
+  auto* global = new llvm::GlobalVariable(*llvm, block->getType(), true, llvm::GlobalValue::PrivateLinkage,
+                                          block, "str");
   global->setAlignment(llvm::Align(MELIX_DATA_ALIGN));
   return made = llvm::ConstantExpr::getInBoundsGetElementPtr(i8(), global, number(i64(), MELIX_HEADER_BYTES));
 }
 
-// --- descriptors ------------------------------------------------------------------------------------------------------
+// --- descriptors
+// ------------------------------------------------------------------------------------------------------
 
 llvm::Constant* ModuleEmitter::typeRecord(uint8_t kind, uint8_t rank, TypeId type, uint32_t fieldCount,
                                           uint32_t caseCount, llvm::Constant* name, llvm::Constant* elem,
@@ -77,9 +80,9 @@ llvm::Constant* ModuleEmitter::typeRecord(uint8_t kind, uint8_t rank, TypeId typ
   auto byte = [&](uint8_t v) { return llvm::ConstantInt::get(i8(), v); };
   auto word = [&](uint32_t v) { return llvm::ConstantInt::get(i32(), v); };
   return llvm::ConstantStruct::get(
-      typeStruct_, {byte(kind), byte(rank), byte(form.counted ? MELIX_HOLDS_REFS : 0), byte(static_cast<uint8_t>(form.align)),
-                    word(form.size), word(fieldCount), word(caseCount), orNull(name), orNull(elem), orNull(fields),
-                    orNull(cases)});
+      typeStruct_, {byte(kind), byte(rank), byte(form.counted ? MELIX_HOLDS_REFS : 0),
+                    byte(static_cast<uint8_t>(form.align)), word(form.size), word(fieldCount),
+                    word(caseCount), orNull(name), orNull(elem), orNull(fields), orNull(cases)});
 }
 
 llvm::Constant* ModuleEmitter::field(llvm::Constant* name, TypeId type, uint32_t offset) {
@@ -120,19 +123,23 @@ llvm::Constant* ModuleEmitter::enumCases(TypeId type) {
     for (uint32_t k = 0; k < fieldCount; ++k) {
       NameId id = layouts.types.recordInfo(record).cases[c].fields[k].name;
       llvm::Constant* name = nullptr;
-      if (id) name = cString(llvm::StringRef(layouts.types.names.text(id).data(), layouts.types.names.text(id).size()));
+      if (id)
+        name = cString(
+            llvm::StringRef(layouts.types.names.text(id).data(), layouts.types.names.text(id).size()));
       fields.push_back(field(name, layouts.field(type, c, k), layouts.fieldOffset(type, c, k)));
     }
     NameId id = layouts.types.recordInfo(record).cases[c].name;
     std::string_view caseName = id ? layouts.types.names.text(id) : std::string_view("?");
     llvm::Constant* table = fieldTable(fields);
-    cases.push_back(llvm::ConstantStruct::get(
-        caseStruct_, {cString({caseName.data(), caseName.size()}),
-                      table ? table : llvm::ConstantPointerNull::get(ptr()), llvm::ConstantInt::get(i32(), fieldCount),
-                      llvm::ConstantInt::get(i32(), layouts.nodeBytes(type, c))}));
+    cases.push_back(
+        llvm::ConstantStruct::get(caseStruct_, {cString({caseName.data(), caseName.size()}),
+                                                table ? table : llvm::ConstantPointerNull::get(ptr()),
+                                                llvm::ConstantInt::get(i32(), fieldCount),
+                                                llvm::ConstantInt::get(i32(), layouts.nodeBytes(type, c))}));
   }
   if (cases.empty()) return nullptr;
-  return constantGlobal(*llvm, llvm::ConstantArray::get(llvm::ArrayType::get(caseStruct_, cases.size()), cases), "cases");
+  return constantGlobal(
+      *llvm, llvm::ConstantArray::get(llvm::ArrayType::get(caseStruct_, cases.size()), cases), "cases");
 }
 
 llvm::Constant* ModuleEmitter::descriptor(TypeId type) {
@@ -140,15 +147,16 @@ llvm::Constant* ModuleEmitter::descriptor(TypeId type) {
   TypeKind kind = store.kind(type);
   if (types::scalarBits(kind) != 0 || kind == TypeKind::Str || kind == TypeKind::Exit || store.isUnit(type)) {
     auto* all = llvm->getOrInsertGlobal("melix_scalar_types", llvm::ArrayType::get(typeStruct_, 20));
-    return llvm::ConstantExpr::getInBoundsGetElementPtr(
-        typeStruct_, all, llvm::ConstantInt::get(i64(), kindOf(kind)));
+    return llvm::ConstantExpr::getInBoundsGetElementPtr(typeStruct_, all,
+                                                        llvm::ConstantInt::get(i64(), kindOf(kind)));
   }
   if (kind == TypeKind::Pack && store.kind(layouts.packInner(type)) == TypeKind::Array)
     return descriptor(layouts.packInner(type));
   // Declared before it is filled: types may be recursive.
   llvm::GlobalVariable*& made = descriptors_[type.index];
   if (made) return made;
-  auto* global = new llvm::GlobalVariable(*llvm, typeStruct_, true, llvm::GlobalValue::PrivateLinkage, nullptr, "type");
+  auto* global =
+      new llvm::GlobalVariable(*llvm, typeStruct_, true, llvm::GlobalValue::PrivateLinkage, nullptr, "type");
   made = global;
   llvm::Constant* value = nullptr;
   auto recordName = [&] {
@@ -161,7 +169,8 @@ llvm::Constant* ModuleEmitter::descriptor(TypeId type) {
                        descriptor(store.element(type)), nullptr, nullptr);
     break;
   case TypeKind::List:
-    value = typeRecord(MELIX_KIND_LIST, 0, type, 0, 0, nullptr, descriptor(store[type].parts[0]), nullptr, nullptr);
+    value = typeRecord(MELIX_KIND_LIST, 0, type, 0, 0, nullptr, descriptor(store[type].parts[0]), nullptr,
+                       nullptr);
     break;
   case TypeKind::Enum: {
     auto count = static_cast<uint32_t>(store.recordInfo(store[type].record).cases.size());
@@ -183,8 +192,8 @@ llvm::Constant* ModuleEmitter::descriptor(TypeId type) {
         std::string_view text = store.names.text(store.recordInfo(store[inner].record).name);
         name = cString({text.data(), text.size()});
       }
-      value = typeRecord(isStruct ? MELIX_KIND_STRUCT : MELIX_KIND_TUPLE, 0, type, layouts.partCount(inner), 0, name,
-                         nullptr, productFields(inner, shift), nullptr);
+      value = typeRecord(isStruct ? MELIX_KIND_STRUCT : MELIX_KIND_TUPLE, 0, type, layouts.partCount(inner),
+                         0, name, nullptr, productFields(inner, shift), nullptr);
     } else {
       value = typeRecord(MELIX_KIND_TUPLE, 0, type, 1, 0, nullptr, nullptr,
                          fieldTable({field(nullptr, inner, shift)}), nullptr);
@@ -193,11 +202,12 @@ llvm::Constant* ModuleEmitter::descriptor(TypeId type) {
   }
   case TypeKind::Tuple:
   case TypeKind::Known:
-    value = typeRecord(MELIX_KIND_TUPLE, 0, type, layouts.partCount(type), 0, nullptr, nullptr, productFields(type, 0),
-                       nullptr);
+    value = typeRecord(MELIX_KIND_TUPLE, 0, type, layouts.partCount(type), 0, nullptr, nullptr,
+                       productFields(type, 0), nullptr);
     break;
   default:
-    value = typeRecord(MELIX_KIND_OPAQUE, 0, type, 0, 0, cString(store.print(type)), nullptr, nullptr, nullptr);
+    value =
+        typeRecord(MELIX_KIND_OPAQUE, 0, type, 0, 0, cString(store.print(type)), nullptr, nullptr, nullptr);
   }
   global->setInitializer(value);
   return global;

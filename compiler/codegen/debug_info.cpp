@@ -11,8 +11,8 @@ DebugInfo::DebugInfo(llvm::Module& llvm, const core::Module& core, const Options
   llvm.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
   llvm.addModuleFlag(llvm::Module::Warning, "Dwarf Version", 5);
   llvm::DIFile* file = builder_.createFile(options.sourceName, ".");
-  unit_ = builder_.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C99), file, "melix", true, "", 0,
-                                     "", llvm::DICompileUnit::FullDebug);
+  unit_ = builder_.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C99), file, "melix",
+                                     true, "", 0, "", llvm::DICompileUnit::FullDebug);
   signature_ = builder_.createSubroutineType(builder_.getOrCreateTypeArray({}));
 }
 
@@ -45,8 +45,8 @@ Span DebugInfo::spanOf(core::LocId loc) const {
 
 llvm::DISubprogram* DebugInfo::subprogram(const std::string& name, llvm::StringRef linkage, Span span) {
   Position at = position(span);
-  return builder_.createFunction(at.file, name, linkage, at.file, at.line, signature_, at.line, llvm::DINode::FlagZero,
-                                 llvm::DISubprogram::SPFlagDefinition);
+  return builder_.createFunction(at.file, name, linkage, at.file, at.line, signature_, at.line,
+                                 llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition);
 }
 
 void DebugInfo::beginFunction(llvm::Function* f, const std::string& name, core::LocId loc) {
@@ -68,7 +68,8 @@ llvm::DILocation* DebugInfo::location(core::LocId loc) {
     if (l.kind != core::LocKind::InlinedAt) continue;
     Position call = position(l.span);
     at = llvm::DILocation::get(context, call.line, call.column, scope, at);
-    // A line belongs to the file of its scope, so a function inlined from elsewhere has a scope for each file.
+    // A line belongs to the file of its scope, so a function inlined from elsewhere has a scope for each
+    // file.
     Span inner = spanOf(l.inner);
     llvm::DISubprogram*& made = inlined_[l.function + "\n" + std::to_string(inner.file.index)];
     if (!made) made = subprogram(l.function, "", inner);
@@ -76,7 +77,8 @@ llvm::DILocation* DebugInfo::location(core::LocId loc) {
   }
   Position where = position(last);
   llvm::DIScope* in = scope;
-  if (where.line != 0 && where.file != scope->getFile()) in = builder_.createLexicalBlockFile(scope, where.file);
+  if (where.line != 0 && where.file != scope->getFile())
+    in = builder_.createLexicalBlockFile(scope, where.file);
   return llvm::DILocation::get(context, where.line, where.column, in, at);
 }
 

@@ -102,7 +102,7 @@ void FunctionEmitter::emitWhile(const Stmt& s) {
   b_.CreateBr(head);
   b_.SetInsertPoint(head);
   const std::vector<ValueId>&conditionParams = fn_.regions[s.regions[0]].params,
-                            &params = fn_.regions[s.regions[1]].params;
+        &params = fn_.regions[s.regions[1]].params;
   std::vector<llvm::PHINode*> phis;
   for (size_t k = 0; k < params.size(); ++k) {
     phis.push_back(b_.CreatePHI(m_.typeOf(fn_.typeOf(params[k])), 2));

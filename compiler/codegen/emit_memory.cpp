@@ -26,7 +26,8 @@ llvm::Value* FunctionEmitter::address(const Stmt& s, size_t operandCount) {
     if (bytes != 8 && bytes != 4 && bytes != 2 && bytes != 1) sum = b_.CreateNSWMul(sum, b_.getInt64(bytes));
     at = b_.CreateInBoundsGEP(unit, at, sum);
   }
-  return access.offset ? b_.CreateConstInBoundsGEP1_64(m_.i8(), at, static_cast<uint64_t>(access.offset)) : at;
+  return access.offset ? b_.CreateConstInBoundsGEP1_64(m_.i8(), at, static_cast<uint64_t>(access.offset))
+                       : at;
 }
 
 void FunctionEmitter::emitLoad(const Stmt& s) {
@@ -71,8 +72,9 @@ void FunctionEmitter::emitAllocArray(const Stmt& s) {
 
 void FunctionEmitter::emitAllocNode(const Stmt& s) {
   const auto& attr = s.as<AllocAttr>();
-  setResult(s, call(runtime("melix_alloc_typed", m_.ptr(), {m_.ptr(), m_.i64(), m_.ptr(), m_.i32()}),
-                    {task_, b_.getInt64(attr.bytes), m_.descriptor(attr.type), b_.getInt32(MELIX_LAYOUT_NODE)}));
+  setResult(s,
+            call(runtime("melix_alloc_typed", m_.ptr(), {m_.ptr(), m_.i64(), m_.ptr(), m_.i32()}),
+                 {task_, b_.getInt64(attr.bytes), m_.descriptor(attr.type), b_.getInt32(MELIX_LAYOUT_NODE)}));
 }
 
 void FunctionEmitter::emitCount(const Stmt& s) {
@@ -80,7 +82,8 @@ void FunctionEmitter::emitCount(const Stmt& s) {
   if (llvm::isa<llvm::Constant>(v)) return; // immortal
   bool word = fn_.typeOf(s.operands[0]).cls == ClassKind::Word;
   bool drop = s.kind == loops::StmtKind::Drop;
-  const char* name = drop ? (word ? "melix_release_word" : "melix_release") : (word ? "melix_retain_word" : "melix_retain");
+  const char* name =
+      drop ? (word ? "melix_release_word" : "melix_release") : (word ? "melix_retain_word" : "melix_retain");
   call(runtime(name, b_.getVoidTy(), {m_.ptr(), m_.ptr()}), {task_, v});
 }
 
@@ -90,7 +93,8 @@ void FunctionEmitter::emitEnsureUnique(const Stmt& s) {
   llvm::BasicBlock *look = block("look"), *copy = block("copy"), *done = block("unique");
   b_.CreateCondBr(b_.CreateIsNull(v), copy, look);
   b_.SetInsertPoint(look);
-  llvm::Value* header = b_.CreateConstInBoundsGEP1_64(m_.i8(), v, static_cast<uint64_t>(-int64_t(MELIX_HEADER_BYTES)));
+  llvm::Value* header =
+      b_.CreateConstInBoundsGEP1_64(m_.i8(), v, static_cast<uint64_t>(-int64_t(MELIX_HEADER_BYTES)));
   auto* refs = b_.CreateLoad(m_.i32(), header);
   refs->setAtomic(llvm::AtomicOrdering::Acquire);
   refs->setAlignment(llvm::Align(4));

@@ -8,7 +8,7 @@ namespace {
 
 const char* symbolOf(ops::BuiltinKind kind) {
   switch (kind) {
-#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                                 \
+#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                       \
   case ops::BuiltinKind::Kind: return #Symbol;
 #include "ops/builtins.def"
   }
@@ -62,10 +62,10 @@ void FunctionEmitter::emitBuiltin(const Stmt& s) {
 void FunctionEmitter::emitFormat(const Stmt& s) {
   const auto& attr = s.as<loops::FormatCall>();
   auto* text = llvm::StructType::get(m_.context, {m_.ptr(), m_.i64()});
-  llvm::Value* r = call(
-      runtime("melix_format_value", text, {m_.ptr(), m_.ptr(), m_.ptr(), m_.ptr(), m_.i64(), m_.i32()}),
-      {task_, m_.descriptor(attr.type), value(s.operands[0]), m_.cString(attr.spec), b_.getInt64(attr.spec.size()),
-       b_.getInt32(attr.quoted)});
+  llvm::Value* r =
+      call(runtime("melix_format_value", text, {m_.ptr(), m_.ptr(), m_.ptr(), m_.ptr(), m_.i64(), m_.i32()}),
+           {task_, m_.descriptor(attr.type), value(s.operands[0]), m_.cString(attr.spec),
+            b_.getInt64(attr.spec.size()), b_.getInt32(attr.quoted)});
   set(s.results[0], b_.CreateExtractValue(r, 0));
   set(s.results[1], b_.CreateExtractValue(r, 1));
 }
@@ -85,9 +85,11 @@ void FunctionEmitter::emitRuntimeCall(const Stmt& s) {
     call(runtime("melix_list_reserve", b_.getVoidTy(), {p, p, p, m_.i64()}),
          {task_, arg(0), m_.descriptor(attr.type), arg(1)});
     return;
-  case RuntimeKind::ListLength: return setResult(s, call(runtime("melix_list_length", m_.i64(), {p}), {arg(0)}));
+  case RuntimeKind::ListLength:
+    return setResult(s, call(runtime("melix_list_length", m_.i64(), {p}), {arg(0)}));
   case RuntimeKind::ListToArray:
-    return setResult(s, call(runtime("melix_list_to_array", p, {p, p, p}), {task_, arg(0), m_.descriptor(attr.type)}));
+    return setResult(
+        s, call(runtime("melix_list_to_array", p, {p, p, p}), {task_, arg(0), m_.descriptor(attr.type)}));
   case RuntimeKind::ListFromArray:
     return setResult(s, call(runtime("melix_list_from_array", p, {p, p, m_.i64(), p}),
                              {task_, arg(0), arg(1), m_.descriptor(attr.type)}));

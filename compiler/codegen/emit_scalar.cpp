@@ -18,7 +18,8 @@ void FunctionEmitter::emitConst(const Stmt& s) {
   uint64_t bits = s.as<uint64_t>();
   if (type.cls != loops::ClassKind::Scalar) {
     llvm::Constant* word = b_.getInt64(bits);
-    return setResult(s, bits ? llvm::ConstantExpr::getIntToPtr(word, m_.ptr()) : llvm::ConstantPointerNull::get(m_.ptr()));
+    return setResult(s, bits ? llvm::ConstantExpr::getIntToPtr(word, m_.ptr())
+                             : llvm::ConstantPointerNull::get(m_.ptr()));
   }
   llvm::Type* t = m_.typeOf(type);
   if (type.scalar == TypeKind::Bool) return setResult(s, b_.getInt1(bits != 0));
@@ -44,13 +45,16 @@ void FunctionEmitter::emitScalar(const Stmt& s) {
   case OpKind::Not: r = b_.CreateNot(a); break;
   case OpKind::Sqrt: r = unary(llvm::Intrinsic::sqrt); break;
   case OpKind::Abs:
-    if (isFloat) r = unary(llvm::Intrinsic::fabs);
-    else if (!isSigned(attr.from)) r = a;
-    else r = b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, b_.getInt1(false));
+    if (isFloat)
+      r = unary(llvm::Intrinsic::fabs);
+    else if (!isSigned(attr.from))
+      r = a;
+    else
+      r = b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, b_.getInt1(false));
     break;
   case OpKind::Round: {
-    static constexpr llvm::Intrinsic::ID modes[] = {llvm::Intrinsic::floor, llvm::Intrinsic::ceil, llvm::Intrinsic::trunc,
-                                                    llvm::Intrinsic::roundeven};
+    static constexpr llvm::Intrinsic::ID modes[] = {llvm::Intrinsic::floor, llvm::Intrinsic::ceil,
+                                                    llvm::Intrinsic::trunc, llvm::Intrinsic::roundeven};
     r = isFloat ? unary(modes[attr.index]) : a;
     break;
   }
@@ -85,7 +89,9 @@ llvm::Value* FunctionEmitter::withoutNanBits(llvm::Value* v) {
 
 llvm::Value* FunctionEmitter::binary(OpKind op, llvm::Value* a, llvm::Value* b, TypeKind kind) {
   bool isFloat = a->getType()->isFloatingPointTy();
-  auto count = [&] { return b_.CreateAnd(b, llvm::ConstantInt::get(b->getType(), types::scalarBits(kind) - 1)); };
+  auto count = [&] {
+    return b_.CreateAnd(b, llvm::ConstantInt::get(b->getType(), types::scalarBits(kind) - 1));
+  };
   switch (op) {
   case OpKind::Add: return isFloat ? b_.CreateFAdd(a, b) : b_.CreateAdd(a, b);
   case OpKind::Sub: return isFloat ? b_.CreateFSub(a, b) : b_.CreateSub(a, b);
@@ -104,8 +110,8 @@ llvm::Value* FunctionEmitter::binary(OpKind op, llvm::Value* a, llvm::Value* b, 
   }
 }
 
-/// Floor division. The divisor was checked, but code may stand in front of its check: nothing here traps; a quotient by
-/// zero is 0.
+/// Floor division. The divisor was checked, but code may stand in front of its check: nothing here traps; a
+/// quotient by zero is 0.
 llvm::Value* FunctionEmitter::floorDivide(llvm::Value* a, llvm::Value* b, TypeKind kind, bool remainder) {
   llvm::Type* t = a->getType();
   llvm::Value *zero = llvm::ConstantInt::get(t, 0), *one = llvm::ConstantInt::get(t, 1);
@@ -138,7 +144,8 @@ llvm::Value* FunctionEmitter::minMax(bool min, llvm::Value* a, llvm::Value* b, T
 
 llvm::Value* FunctionEmitter::compare(ops::CmpKind how, llvm::Value* a, llvm::Value* b, TypeKind kind) {
   using P = llvm::CmpInst::Predicate;
-  static constexpr P floats[] = {P::FCMP_OEQ, P::FCMP_UNE, P::FCMP_OLT, P::FCMP_OLE, P::FCMP_OGT, P::FCMP_OGE};
+  static constexpr P floats[] = {P::FCMP_OEQ, P::FCMP_UNE, P::FCMP_OLT,
+                                 P::FCMP_OLE, P::FCMP_OGT, P::FCMP_OGE};
   static constexpr P sints[] = {P::ICMP_EQ, P::ICMP_NE, P::ICMP_SLT, P::ICMP_SLE, P::ICMP_SGT, P::ICMP_SGE};
   static constexpr P uints[] = {P::ICMP_EQ, P::ICMP_NE, P::ICMP_ULT, P::ICMP_ULE, P::ICMP_UGT, P::ICMP_UGE};
   auto k = static_cast<size_t>(how);
@@ -146,7 +153,8 @@ llvm::Value* FunctionEmitter::compare(ops::CmpKind how, llvm::Value* a, llvm::Va
   return b_.CreateICmp(isSigned(kind) ? sints[k] : uints[k], a, b);
 }
 
-// --- conversions ------------------------------------------------------------------------------------------------------
+// --- conversions
+// ------------------------------------------------------------------------------------------------------
 
 llvm::Value* FunctionEmitter::convert(llvm::Value* v, TypeKind from, TypeKind to, ops::ConvertMode mode) {
   llvm::Type* target = m_.typeOf(loops::scalarType(to));
@@ -184,12 +192,16 @@ llvm::Value* FunctionEmitter::saturateInt(llvm::Value* v, TypeKind from, TypeKin
   unsigned bits = types::scalarBits(to);
   auto* wide = llvm::IntegerType::get(m_.context, 72);
   llvm::APInt low = isSigned(to) ? llvm::APInt::getSignedMinValue(bits).sext(72) : llvm::APInt(72, 0);
-  llvm::APInt high = isSigned(to) ? llvm::APInt::getSignedMaxValue(bits).sext(72) : llvm::APInt::getMaxValue(bits).zext(72);
+  llvm::APInt high =
+      isSigned(to) ? llvm::APInt::getSignedMaxValue(bits).sext(72) : llvm::APInt::getMaxValue(bits).zext(72);
   unsigned fromBits = types::scalarBits(from);
   bool lowFits = !isSigned(from) || (isSigned(to) && bits >= fromBits);
-  bool highFits = isSigned(from) == isSigned(to) ? bits >= fromBits : isSigned(to) ? bits > fromBits : bits + 1 >= fromBits;
+  bool highFits = isSigned(from) == isSigned(to) ? bits >= fromBits
+                  : isSigned(to)                 ? bits > fromBits
+                                                 : bits + 1 >= fromBits;
   llvm::Type* target = m_.typeOf(loops::scalarType(to));
-  if (lowFits && highFits) return isSigned(from) ? b_.CreateSExtOrTrunc(v, target) : b_.CreateZExtOrTrunc(v, target);
+  if (lowFits && highFits)
+    return isSigned(from) ? b_.CreateSExtOrTrunc(v, target) : b_.CreateZExtOrTrunc(v, target);
   llvm::Value* x = isSigned(from) ? b_.CreateSExt(v, wide) : b_.CreateZExt(v, wide);
   llvm::Value *lowest = b_.getInt(low), *highest = b_.getInt(high);
   x = b_.CreateSelect(b_.CreateICmpSLT(x, lowest), lowest, x);

@@ -15,15 +15,16 @@ ModuleEmitter::ModuleEmitter(const loops::Module& m, const Options& o, llvm::LLV
     : module(m), options(o), context(c), llvm(std::make_unique<llvm::Module>(o.sourceName, c)),
       layouts(m.core.types), debug(std::make_unique<DebugInfo>(*llvm, m.core, o)) {
   auto* p = ptr();
-  typeStruct_ = llvm::StructType::create(
-      context, {i8(), i8(), i8(), i8(), i32(), i32(), i32(), p, p, p, p}, "MelixType");
+  typeStruct_ = llvm::StructType::create(context, {i8(), i8(), i8(), i8(), i32(), i32(), i32(), p, p, p, p},
+                                         "MelixType");
   fieldStruct_ = llvm::StructType::create(context, {p, p, i32(), i32()}, "MelixField");
   caseStruct_ = llvm::StructType::create(context, {p, p, i32(), i32()}, "MelixCase");
 }
 
 ModuleEmitter::~ModuleEmitter() = default;
 
-// --- types ------------------------------------------------------------------------------------------------------------
+// --- types
+// ------------------------------------------------------------------------------------------------------------
 
 llvm::Type* ModuleEmitter::typeOf(loops::ValueType type) {
   if (type.cls != ClassKind::Scalar) return ptr();
@@ -52,7 +53,8 @@ llvm::Type* ModuleEmitter::resultOf(const loops::Function& fn) {
 
 llvm::FunctionCallee ModuleEmitter::runtime(llvm::StringRef name, llvm::Type* result,
                                             llvm::ArrayRef<llvm::Type*> params, bool returns) {
-  llvm::FunctionCallee callee = llvm->getOrInsertFunction(name, llvm::FunctionType::get(result, params, false));
+  llvm::FunctionCallee callee =
+      llvm->getOrInsertFunction(name, llvm::FunctionType::get(result, params, false));
   auto* f = llvm::cast<llvm::Function>(callee.getCallee());
   f->addFnAttr(llvm::Attribute::NoUnwind);
   if (!returns) {
@@ -62,7 +64,8 @@ llvm::FunctionCallee ModuleEmitter::runtime(llvm::StringRef name, llvm::Type* re
   return callee;
 }
 
-// --- functions --------------------------------------------------------------------------------------------------------
+// --- functions
+// --------------------------------------------------------------------------------------------------------
 
 void ModuleEmitter::addAttributes(llvm::Function* f) {
   f->addFnAttr("frame-pointer", "all");
@@ -94,8 +97,8 @@ void ModuleEmitter::declare(loops::FunctionId id) {
   params.clear();
   for (loops::ValueId p : fn.params()) params.push_back(typeOf(fn.typeOf(p)));
   params.push_back(ptr());
-  auto* kernel = llvm::Function::Create(llvm::FunctionType::get(i64(), params, false), llvm::Function::InternalLinkage,
-                                        fn.key + ".kernel", *llvm);
+  auto* kernel = llvm::Function::Create(llvm::FunctionType::get(i64(), params, false),
+                                        llvm::Function::InternalLinkage, fn.key + ".kernel", *llvm);
   addAttributes(kernel);
   for (unsigned k = 0; k < params.size(); ++k)
     if (params[k]->isPointerTy()) kernel->addParamAttr(k, llvm::Attribute::NoAlias);

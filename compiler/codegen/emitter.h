@@ -50,17 +50,17 @@ public:
   std::string entrySymbol;
 
   // constants.cpp
-  llvm::Constant* text(const std::string& text);     ///< data of an immortal block
-  llvm::Constant* cString(llvm::StringRef text);     ///< NUL-terminated
-  llvm::Constant* descriptor(types::TypeId type);    ///< a MelixType
+  llvm::Constant* text(const std::string& text);  ///< data of an immortal block
+  llvm::Constant* cString(llvm::StringRef text);  ///< NUL-terminated
+  llvm::Constant* descriptor(types::TypeId type); ///< a MelixType
 
 private:
   void declare(loops::FunctionId f);
   void addAttributes(llvm::Function* f);
   void emitEntry();
-  llvm::Constant* typeRecord(uint8_t kind, uint8_t rank, types::TypeId type, uint32_t fieldCount, uint32_t caseCount,
-                             llvm::Constant* name, llvm::Constant* elem, llvm::Constant* fields,
-                             llvm::Constant* cases);
+  llvm::Constant* typeRecord(uint8_t kind, uint8_t rank, types::TypeId type, uint32_t fieldCount,
+                             uint32_t caseCount, llvm::Constant* name, llvm::Constant* elem,
+                             llvm::Constant* fields, llvm::Constant* cases);
   llvm::Constant* fieldTable(const std::vector<llvm::Constant*>& fields);
   llvm::Constant* field(llvm::Constant* name, types::TypeId type, uint32_t offset);
   llvm::Constant* enumCases(types::TypeId type);

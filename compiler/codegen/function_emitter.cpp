@@ -20,9 +20,7 @@ void FunctionEmitter::run() {
   switch (fn_.kind) {
   case FunctionKind::Orchestration: return emitOrchestration();
   case FunctionKind::Chunk: return emitChunk();
-  case FunctionKind::Kernel:
-    emitKernel();
-    return emitKernelLauncher();
+  case FunctionKind::Kernel: emitKernel(); return emitKernelLauncher();
   }
 }
 
@@ -76,7 +74,8 @@ void FunctionEmitter::emitKernel() {
   kernel_ = true;
   task_ = nullptr;
   beginBody(m_.kernelOf(id_));
-  for (size_t k = 0; k < fn_.params().size(); ++k) set(fn_.params()[k], function_->getArg(static_cast<unsigned>(k)));
+  for (size_t k = 0; k < fn_.params().size(); ++k)
+    set(fn_.params()[k], function_->getArg(static_cast<unsigned>(k)));
   failRecord_ = function_->getArg(static_cast<unsigned>(fn_.params().size()));
   region(fn_.body);
   b_.CreateRet(b_.getInt64(-1));
@@ -103,7 +102,8 @@ void FunctionEmitter::emitKernelLauncher() {
     which->addCase(b_.getInt64(k), at);
     b_.SetInsertPoint(at);
     b_.SetCurrentDebugLocation(m_.debug->location(checks_[k]->loc));
-    panicFormat(checks_[k]->as<loops::Message>().text, record, std::min(checks_[k]->operands.size() - 1, maxNumbers));
+    panicFormat(checks_[k]->as<loops::Message>().text, record,
+                std::min(checks_[k]->operands.size() - 1, maxNumbers));
     b_.CreateUnreachable();
   }
   b_.SetInsertPoint(done);
@@ -148,7 +148,8 @@ void FunctionEmitter::statement(const Stmt& s) {
   case StmtKind::AddressOf: return setResult(s, address(s, s.operands.size()));
   case StmtKind::Scratch: return setResult(s, slot(s.as<uint64_t>()));
   case StmtKind::CopyBytes:
-    b_.CreateMemCpy(value(s.operands[0]), llvm::Align(1), value(s.operands[1]), llvm::Align(1), value(s.operands[2]));
+    b_.CreateMemCpy(value(s.operands[0]), llvm::Align(1), value(s.operands[1]), llvm::Align(1),
+                    value(s.operands[2]));
     return;
   case StmtKind::ZeroBytes:
     b_.CreateMemSet(value(s.operands[0]), b_.getInt8(0), value(s.operands[1]), llvm::Align(1));

@@ -1,6 +1,6 @@
 #pragma once
-// Internal: one function of Loops as LLVM IR. One file for each group of statements: emit_scalar, emit_memory,
-// emit_control, emit_runtime.
+// Internal: one function of Loops as LLVM IR. One file for each group of statements: emit_scalar,
+// emit_memory, emit_control, emit_runtime.
 
 #include "codegen/emitter.h"
 
@@ -32,7 +32,7 @@ private:
   void beginBody(llvm::Function* f);
 
   void emitKernel();
-  void emitChunk();         ///< task, captures, begin, end
+  void emitChunk(); ///< task, captures, begin, end
   void emitKernelLauncher();
   void emitOrchestration();
 
@@ -70,7 +70,8 @@ private:
   void emitCall(const Stmt& s);
   void emitLaunch(const Stmt& s);
   void poll();
-  void merge(const Stmt& s, llvm::BasicBlock* join, const std::vector<std::pair<llvm::BasicBlock*, Values>>& ends);
+  void merge(const Stmt& s, llvm::BasicBlock* join,
+             const std::vector<std::pair<llvm::BasicBlock*, Values>>& ends);
 
   // emit_runtime.cpp
   void emitCheck(const Stmt& s);
@@ -89,7 +90,7 @@ private:
   llvm::Value* task_ = nullptr;       ///< null in a kernel
   llvm::Value* failRecord_ = nullptr; ///< of a kernel
   bool kernel_ = false;
-  std::vector<const Stmt*> checks_;   ///< of a kernel, by number
+  std::vector<const Stmt*> checks_; ///< of a kernel, by number
   std::unordered_map<uint32_t, llvm::Value*> values_;
 };
 

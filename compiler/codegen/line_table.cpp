@@ -1,5 +1,6 @@
-// Return addresses and their frames, from the DWARF of the finished object. Calls are found by the code's relocations:
-// a call of the runtime or of another function has one, a call inside the section is found by its opcode.
+// Return addresses and their frames, from the DWARF of the finished object. Calls are found by the code's
+// relocations: a call of the runtime or of another function has one, a call inside the section is found by
+// its opcode.
 #include "codegen/target.h"
 
 #include <llvm/DebugInfo/DIContext.h>
@@ -17,8 +18,8 @@ namespace {
 using llvm::object::ObjectFile;
 using llvm::object::SectionRef;
 
-/// Offsets just behind what may be a call. Reading every byte as if an instruction began there finds all of them, and
-/// some that are none; these do no harm, since only exact return addresses are looked up.
+/// Offsets just behind what may be a call. Reading every byte as if an instruction began there finds all of
+/// them, and some that are none; these do no harm, since only exact return addresses are looked up.
 std::set<uint32_t> returnAddresses(llvm::StringRef code) {
   std::set<uint32_t> out;
   auto byte = [&](size_t k) { return static_cast<unsigned char>(code[k]); };
@@ -96,7 +97,8 @@ LineTable readLineTable(const std::string& object, const Options& options) {
       if (info.Line == 0) continue;
       Frame frame{info.FunctionName, info.FileName, "", info.Line, info.Column};
       auto source = files.find(frame.file);
-      if (source != files.end()) frame.text = std::string(options.sources->lineText(source->second, info.Line));
+      if (source != files.end())
+        frame.text = std::string(options.sources->lineText(source->second, info.Line));
       entry.frames.push_back(std::move(frame));
     }
     if (!entry.frames.empty()) table.entries.push_back(std::move(entry));

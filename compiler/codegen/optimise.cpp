@@ -1,5 +1,6 @@
-// The passes before code generation. Loops makes the code as it should run, so there is no vectoriser, SLP or unroller;
-// these only clean up. No pass may change the bits of a float: none is allowed to, as no fast-math flag is set.
+// The passes before code generation. Loops makes the code as it should run, so there is no vectoriser, SLP or
+// unroller; these only clean up. No pass may change the bits of a float: none is allowed to, as no fast-math
+// flag is set.
 #include "codegen/target.h"
 
 #include <llvm/IR/Module.h>
@@ -10,8 +11,8 @@
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
-#include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Scalar/SROA.h>
 
 namespace melix::codegen {
 

@@ -48,7 +48,8 @@ Compiled programObject(const Compiled& program, const Options& options) {
   auto* ptr = llvm::PointerType::get(context, 0);
   llvm::Constant* null = llvm::ConstantPointerNull::get(ptr);
   auto global = [&](llvm::Constant* value, bool constant) {
-    return new llvm::GlobalVariable(m, value->getType(), constant, llvm::GlobalValue::PrivateLinkage, value, "data");
+    return new llvm::GlobalVariable(m, value->getType(), constant, llvm::GlobalValue::PrivateLinkage, value,
+                                    "data");
   };
 
   llvm::Constant* lines = null;
@@ -62,9 +63,9 @@ Compiled programObject(const Compiled& program, const Options& options) {
       return v.empty() ? null : global(llvm::ConstantDataArray::get(context, v), true);
     };
     llvm::Constant* strings = global(llvm::ConstantDataArray::getString(context, data.strings, false), true);
-    lines = global(llvm::ConstantStruct::getAnon({base, llvm::ConstantInt::get(i64, program.lines.size),
-                                                  words(data.entries), llvm::ConstantInt::get(i64, data.count),
-                                                  words(data.frames), strings, null}),
+    lines = global(llvm::ConstantStruct::getAnon(
+                       {base, llvm::ConstantInt::get(i64, program.lines.size), words(data.entries),
+                        llvm::ConstantInt::get(i64, data.count), words(data.frames), strings, null}),
                    false);
   }
 
@@ -72,13 +73,14 @@ Compiled programObject(const Compiled& program, const Options& options) {
   auto* entryType = llvm::FunctionType::get(i32, {ptr, ptr}, false);
   auto* entry = llvm::Function::Create(entryType, llvm::Function::ExternalLinkage, program.entry, m);
   int level = options.target == TargetKind::Portable ? 3 : 0;
-  llvm::Constant* record = global(llvm::ConstantStruct::getAnon({entry, null, lines, llvm::ConstantInt::get(i32, level),
-                                                                 llvm::ConstantInt::get(i32, 0)}),
-                                  true);
+  llvm::Constant* record =
+      global(llvm::ConstantStruct::getAnon(
+                 {entry, null, lines, llvm::ConstantInt::get(i32, level), llvm::ConstantInt::get(i32, 0)}),
+             true);
   auto* run = llvm::Function::Create(llvm::FunctionType::get(i32, {i32, ptr, ptr}, false),
                                      llvm::Function::ExternalLinkage, "melix_main", m);
-  auto* main = llvm::Function::Create(llvm::FunctionType::get(i32, {i32, ptr}, false), llvm::Function::ExternalLinkage,
-                                      "main", m);
+  auto* main = llvm::Function::Create(llvm::FunctionType::get(i32, {i32, ptr}, false),
+                                      llvm::Function::ExternalLinkage, "main", m);
   main->addFnAttr("frame-pointer", "all");
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", main));
   b.CreateRet(b.CreateCall(run, {main->getArg(0), main->getArg(1), record}));

@@ -18,7 +18,8 @@ namespace {
 /// By feature, not by name: processors under a hypervisor call themselves what they like.
 std::string hostFeatures() {
   llvm::SubtargetFeatures features;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures()) features.AddFeature(feature.first(), feature.second);
+  for (const auto& feature : llvm::sys::getHostCPUFeatures())
+    features.AddFeature(feature.first(), feature.second);
   return features.getString();
 }
 
@@ -48,7 +49,8 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options, b
       llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
 }
 
-bool emitCode(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out, bool assembly) {
+bool emitCode(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out,
+              bool assembly) {
   llvm::legacy::PassManager passes;
   auto kind = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
   if (machine.addPassesToEmitFile(passes, out, nullptr, kind)) return false;

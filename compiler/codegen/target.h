@@ -20,7 +20,8 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options, b
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool all);
 
 /// Object or assembly. Returns false if the target cannot.
-bool emitCode(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out, bool assembly);
+bool emitCode(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out,
+              bool assembly);
 
 /// The table of a finished object: every call's return address with the frames of its inlining.
 LineTable readLineTable(const std::string& object, const Options& options);

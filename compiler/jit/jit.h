@@ -1,5 +1,6 @@
 #pragma once
-// Programs in this process: objects linked into memory by ORC, bound to the runtime that melix itself is linked with.
+// Programs in this process: objects linked into memory by ORC, bound to the runtime that melix itself is
+// linked with.
 
 #include "codegen/codegen.h"
 
@@ -8,8 +9,9 @@
 
 namespace melix::jit {
 
-/// Linked code lives as long as the object. Modules may be added one after another; a later one may use the exported
-/// symbols of earlier ones, and redefines nothing: give each a `codegen::Options::prefix` of its own.
+/// Linked code lives as long as the object. Modules may be added one after another; a later one may use the
+/// exported symbols of earlier ones, and redefines nothing: give each a `codegen::Options::prefix` of its
+/// own.
 class Jit {
 public:
   Jit();

@@ -7,7 +7,7 @@
 
 // The builtins, all of one type; and what LLVM calls for numbers narrower than the machine's.
 extern "C" {
-#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                                 \
+#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                       \
   void Symbol(MelixTask* task, const uint64_t* args, uint64_t* results);
 #include "ops/builtins.def"
 void __truncsfbf2();
@@ -20,7 +20,10 @@ void __extendhfsf2();
 namespace melix::jit {
 namespace {
 
-template <class F> void* addressOf(F* function) { return reinterpret_cast<void*>(function); }
+template <class F>
+void* addressOf(F* function) {
+  return reinterpret_cast<void*>(function);
+}
 
 #define RUNTIME(name) {#name, addressOf(&name)}
 const RuntimeSymbol symbols[] = {

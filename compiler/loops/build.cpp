@@ -19,8 +19,8 @@ RegionId Builder::end(std::vector<ValueId> yields) {
   return region;
 }
 
-StmtId Builder::stmt(StmtKind kind, std::vector<ValueId> operands, const std::vector<ValueType>& results, Attr attr,
-                     std::vector<RegionId> regions) {
+StmtId Builder::stmt(StmtKind kind, std::vector<ValueId> operands, const std::vector<ValueType>& results,
+                     Attr attr, std::vector<RegionId> regions) {
   StmtId id = fn.stmts.add({kind, loc, std::move(operands), {}, std::move(regions), std::move(attr)});
   for (ValueType type : results) {
     ValueId result = fn.values.add({type, id, stack_.back()});

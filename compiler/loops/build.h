@@ -26,8 +26,8 @@ public:
   const std::vector<ValueId>& params(RegionId r) const { return fn.regions[r].params; }
   RegionId current() const { return stack_.back(); }
 
-  StmtId stmt(StmtKind kind, std::vector<ValueId> operands, const std::vector<ValueType>& results = {}, Attr attr = {},
-              std::vector<RegionId> regions = {});
+  StmtId stmt(StmtKind kind, std::vector<ValueId> operands, const std::vector<ValueType>& results = {},
+              Attr attr = {}, std::vector<RegionId> regions = {});
   ValueId value(StmtKind kind, std::vector<ValueId> operands, ValueType result, Attr attr = {}) {
     return fn.stmts[stmt(kind, std::move(operands), {result}, std::move(attr))].results[0];
   }
@@ -39,7 +39,8 @@ public:
   /// The zero of a class: 0, null.
   ValueId zero(ValueType type) { return constant(type, 0); }
 
-  ValueId scalar(core::OpKind op, std::vector<ValueId> operands, TypeKind from, TypeKind to, uint32_t index = 0) {
+  ValueId scalar(core::OpKind op, std::vector<ValueId> operands, TypeKind from, TypeKind to,
+                 uint32_t index = 0) {
     return value(StmtKind::Scalar, std::move(operands), scalarType(to), ScalarAttr{op, index, from});
   }
   ValueId arith(core::OpKind op, ValueId a, ValueId b, TypeKind kind = TypeKind::I64) {

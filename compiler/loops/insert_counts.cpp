@@ -1,5 +1,6 @@
-// Precise reference counting. Each counted value belongs to the region where it is defined; a branch inherits what is
-// not needed after it, so that each path drops what it does not use; a loop body only borrows from outside.
+// Precise reference counting. Each counted value belongs to the region where it is defined; a branch inherits
+// what is not needed after it, so that each path drops what it does not use; a loop body only borrows from
+// outside.
 #include "loops/ownership.h"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ public:
   void run() {
     Set owned;
     for (size_t p = 0; p < fn_.params().size(); ++p)
-      if (fn_.modes[p] == ModeKind::Own && fn_.typeOf(fn_.params()[p]).counted()) owned.insert(fn_.params()[p]);
+      if (fn_.modes[p] == ModeKind::Own && fn_.typeOf(fn_.params()[p]).counted())
+        owned.insert(fn_.params()[p]);
     region(fn_.body, owned);
   }
 
@@ -85,8 +87,10 @@ private:
     for (size_t k = 0; k < stmt.operands.size(); ++k) {
       ValueId v = stmt.operands[k];
       if (!counts(v)) continue;
-      if (consumes(module_, stmt, k)) ++taken[v];
-      else lent.insert(v);
+      if (consumes(module_, stmt, k))
+        ++taken[v];
+      else
+        lent.insert(v);
     }
     auto endsHere = [&](ValueId v) { return owned.count(v) && last.at(v) == position; };
     bool isBranch = stmt.kind == StmtKind::If || stmt.kind == StmtKind::Switch;

@@ -1,12 +1,14 @@
 #pragma once
 // Loops: what runs, in terms of machine values, buffers and ownership.
 //
-// A Core value is one Loops value for each of its *leaves* (layout.h): a scalar; the data pointer of an array; pointer
-// and length of a string; the word of an enum. Dims are i64 values, shared by all arrays of a function. Statements are
-// in SSA form with regions, like Core's ops; memory is read and written through `Access`.
+// A Core value is one Loops value for each of its *leaves* (layout.h): a scalar; the data pointer of an
+// array; pointer and length of a string; the word of an enum. Dims are i64 values, shared by all arrays of a
+// function. Statements are in SSA form with regions, like Core's ops; memory is read and written through
+// `Access`.
 //
-// Ownership: a value of class Data or Word is owned by exactly one place. Which operands take ownership is said by
-// ownership.h. `bufferise` makes functions in which uses are not balanced; `insertCounts` makes them so.
+// Ownership: a value of class Data or Word is owned by exactly one place. Which operands take ownership is
+// said by ownership.h. `bufferise` makes functions in which uses are not balanced; `insertCounts` makes them
+// so.
 
 #include "core/ir.h"
 
@@ -55,7 +57,8 @@ struct Region {
   std::vector<StmtId> stmts; ///< the last one is `yield`
 };
 
-// --- attributes ---------------------------------------------------------------------------------------------------
+// --- attributes
+// ---------------------------------------------------------------------------------------------------
 
 /// An op of Core on scalars of kind `from`, with the op's own attribute number.
 struct ScalarAttr {
@@ -116,11 +119,12 @@ enum class MarkKind : uint8_t { Serial, Parallel };
 struct ForAttr {
   MarkKind mark = MarkKind::Serial;
   bool polls = false; ///< looks for cancellation at its back-edge
-  ValueId work;       ///< of a parallel loop: an estimate of the whole in nanoseconds; an operand of the launch
+  ValueId work; ///< of a parallel loop: an estimate of the whole in nanoseconds; an operand of the launch
 };
 
-using Attr = std::variant<std::monostate, uint64_t, std::string, ScalarAttr, Access, TypeId, AllocAttr, FunctionId,
-                          ops::BuiltinKind, RuntimeCall, FormatCall, Message, SwitchAttr, ForAttr>;
+using Attr =
+    std::variant<std::monostate, uint64_t, std::string, ScalarAttr, Access, TypeId, AllocAttr, FunctionId,
+                 ops::BuiltinKind, RuntimeCall, FormatCall, Message, SwitchAttr, ForAttr>;
 
 struct Stmt {
   StmtKind kind;
@@ -130,25 +134,33 @@ struct Stmt {
   std::vector<RegionId> regions;
   Attr attr;
 
-  template <class A> const A& as() const { return std::get<A>(attr); }
-  template <class A> A& as() { return std::get<A>(attr); }
+  template <class A>
+  const A& as() const {
+    return std::get<A>(attr);
+  }
+  template <class A>
+  A& as() {
+    return std::get<A>(attr);
+  }
 };
 
-// --- functions ----------------------------------------------------------------------------------------------------
+// --- functions
+// ----------------------------------------------------------------------------------------------------
 
-/// How a parameter is passed. Inout and Dest are part of the convention; functions of Core return what they change, so
-/// neither arises by itself (an `own` parameter that is updated and returned keeps its memory).
+/// How a parameter is passed. Inout and Dest are part of the convention; functions of Core return what they
+/// change, so neither arises by itself (an `own` parameter that is updated and returned keeps its memory).
 enum class ModeKind : uint8_t { Borrow, Own, Inout, Dest };
 
 enum class FunctionKind : uint8_t {
   Orchestration, ///< (dims…, leaves…) -> (result leaves…, result dims…)
-  Chunk,         ///< (captures…) with loop bounds: iterations of a parallel loop; parameters 0 and 1 are begin and end
-  Kernel,        ///< the same, closed: only statements that stmts.def marks so; a failed check is a returned number
+  Chunk,  ///< (captures…) with loop bounds: iterations of a parallel loop; parameters 0 and 1 are begin and
+          ///< end
+  Kernel, ///< the same, closed: only statements that stmts.def marks so; a failed check is a returned number
 };
 
 struct Function {
-  std::string name;  ///< for traces
-  std::string key;   ///< unique in the module
+  std::string name; ///< for traces
+  std::string key;  ///< unique in the module
   FunctionKind kind = FunctionKind::Orchestration;
   core::FunctionId source;
   LocId loc;

@@ -16,9 +16,7 @@ void Layouts::addLeaves(TypeId type, std::vector<ValueType>& out) {
   if (types::scalarBits(kind) != 0) return out.push_back(scalarType(kind));
   switch (kind) {
   case TypeKind::Exit: return out.push_back(indexType);
-  case TypeKind::Str:
-    out.push_back(dataType);
-    return out.push_back(indexType);
+  case TypeKind::Str: out.push_back(dataType); return out.push_back(indexType);
   case TypeKind::Array:
   case TypeKind::List: return out.push_back(dataType);
   case TypeKind::Enum: return out.push_back(wordType);
@@ -41,7 +39,8 @@ const std::vector<ValueType>& Layouts::leaves(TypeId type) {
 
 uint32_t Layouts::partCount(TypeId type) const {
   const types::Type& t = types[type];
-  if (t.kind == TypeKind::Struct) return static_cast<uint32_t>(types.recordInfo(t.record).cases[0].fields.size());
+  if (t.kind == TypeKind::Struct)
+    return static_cast<uint32_t>(types.recordInfo(t.record).cases[0].fields.size());
   return static_cast<uint32_t>(t.parts.size());
 }
 

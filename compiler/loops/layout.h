@@ -8,8 +8,8 @@
 //   tuple, struct, known    those of the parts, in order         the parts, naturally aligned
 //   enum                    word                                 8 bytes
 //   list                    data                                 8 bytes
-//   pack                    hidden dims, then the inner type's   of an array: the array's; else hidden dims, inner
-//   acc(T)                  those of T                           none
+//   pack                    hidden dims, then the inner type's   of an array: the array's; else hidden dims,
+//   inner acc(T)                  those of T                           none
 
 #include "loops/ir.h"
 

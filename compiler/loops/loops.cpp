@@ -72,7 +72,8 @@ Result fromCore(const core::Module& core, const Options& options) {
     }
   }
   inferModes(module);
-  for (uint32_t f = 0; f < module.functions.size(); ++f) insertCounts(module, module.functions[FunctionId(f)]);
+  for (uint32_t f = 0; f < module.functions.size(); ++f)
+    insertCounts(module, module.functions[FunctionId(f)]);
   markClosed(module);
   auto count = static_cast<uint32_t>(module.functions.size());
   if (options.parallel)

@@ -9,8 +9,9 @@ struct Options {
   bool parallel = true; ///< nests on the pool
 };
 
-/// lower → infer modes → insert counts → outline kernels. Functions that the roots do not reach are left out. Requires:
-/// verified Core without derivatives, closures and `apply`. What is not compiled yet is told by `error`.
+/// lower → infer modes → insert counts → outline kernels. Functions that the roots do not reach are left out.
+/// Requires: verified Core without derivatives, closures and `apply`. What is not compiled yet is told by
+/// `error`.
 struct Result {
   Module module;
   std::optional<Unsupported> error;

@@ -37,7 +37,8 @@ void Lower::bind(const std::vector<core::ValueId>& vs, const std::vector<ValueId
   }
 }
 
-// --- dims -----------------------------------------------------------------------------------------------------------
+// --- dims
+// -----------------------------------------------------------------------------------------------------------
 
 ValueId Lower::dim(types::DimId d) {
   types::DimStore& store = types_.dims;
@@ -75,8 +76,10 @@ ValueId Lower::dim(types::DimId d) {
       product = product ? b_.arith(OpKind::Mul, product, v) : v;
     }
     ValueId c = b_.integer(term.coefficient);
-    if (!product) product = c;
-    else if (term.coefficient != 1) product = b_.arith(OpKind::Mul, product, c);
+    if (!product)
+      product = c;
+    else if (term.coefficient != 1)
+      product = b_.arith(OpKind::Mul, product, c);
     sum = sum ? b_.arith(OpKind::Add, sum, product) : product;
   }
   return sum ? sum : b_.integer(0);
@@ -97,9 +100,12 @@ bool Lower::dimInScope(types::DimId d) {
   return true;
 }
 
-// --- regions --------------------------------------------------------------------------------------------------------
+// --- regions
+// --------------------------------------------------------------------------------------------------------
 
-const core::Op& Lower::yieldOf(core::RegionId region) const { return in_.ops[in_.regions[region].ops.back()]; }
+const core::Op& Lower::yieldOf(core::RegionId region) const {
+  return in_.ops[in_.regions[region].ops.back()];
+}
 
 void Lower::lowerOps(core::RegionId region) {
   auto found = filters_.find(region);
@@ -130,7 +136,8 @@ std::vector<ValueId> Lower::lowerRegion(core::RegionId region) {
 bool Lower::hasEffects(core::RegionId region) const {
   for (core::OpId id : in_.regions[region].ops) {
     const core::Op& op = in_.ops[id];
-    if (op.kind == OpKind::Builtin || op.kind == OpKind::Debug || op.kind == OpKind::Check || op.kind == OpKind::Panic)
+    if (op.kind == OpKind::Builtin || op.kind == OpKind::Debug || op.kind == OpKind::Check ||
+        op.kind == OpKind::Panic)
       return true;
     // A callee may panic or do I/O: keep it.
     if (op.kind == OpKind::Call || op.kind == OpKind::While) return true;
@@ -140,7 +147,8 @@ bool Lower::hasEffects(core::RegionId region) const {
   return false;
 }
 
-// --- functions ------------------------------------------------------------------------------------------------------
+// --- functions
+// ------------------------------------------------------------------------------------------------------
 
 void Lower::run() {
   for (const core::Op& op : in_.ops)

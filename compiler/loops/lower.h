@@ -1,7 +1,7 @@
 #pragma once
-// Internal to the lowering of Core to Loops: what is known of Core values while a function is lowered. One file for
-// each group of ops: lower_scalars, lower_values, lower_places, lower_arrays, lower_control, lower_nest,
-// lower_reduce, lower_effects.
+// Internal to the lowering of Core to Loops: what is known of Core values while a function is lowered. One
+// file for each group of ops: lower_scalars, lower_values, lower_places, lower_arrays, lower_control,
+// lower_nest, lower_reduce, lower_effects.
 
 #include "loops/build.h"
 #include "loops/layout.h"
@@ -19,17 +19,18 @@ struct Axis {
   bool whole = false; ///< every index of the array's own axis, in order
 };
 
-/// Where a path leads: some leaves, or memory. In memory: base + offset + scale · Σ terms, over the axes that are left.
+/// Where a path leads: some leaves, or memory. In memory: base + offset + scale · Σ terms, over the axes that
+/// are left.
 struct Place {
-  TypeId type;             ///< of one element when there are axes
+  TypeId type; ///< of one element when there are axes
   bool inLeaves = true;
   uint32_t firstLeaf = 0;
-  ValueId base;            ///< class Data, Word or Address
+  ValueId base; ///< class Data, Word or Address
   std::vector<Term> terms;
   uint32_t scale = 0;
   int64_t offset = 0;
   std::vector<Axis> axes;
-  bool indirect = false;   ///< the base was loaded from memory that another value owns
+  bool indirect = false; ///< the base was loaded from memory that another value owns
 };
 
 /// A slice that is only read by `get`: nothing is copied.
@@ -37,7 +38,8 @@ struct View {
   Place place;
 };
 
-/// What stands for a Core value: its leaves, or a view (arrays only), or nothing because it was written where it goes.
+/// What stands for a Core value: its leaves, or a view (arrays only), or nothing because it was written where
+/// it goes.
 struct Rep {
   std::vector<ValueId> leaves;
   std::optional<View> view;
@@ -75,7 +77,9 @@ private:
   const std::vector<ValueId>& leaves(core::ValueId v);
   ValueId leaf(core::ValueId v) { return leaves(v)[0]; }
   TypeId typeOf(core::ValueId v) const { return in_.typeOf(v); }
-  void define(core::ValueId v, std::vector<ValueId> leaves) { env_[v.index] = {std::move(leaves), {}, false}; }
+  void define(core::ValueId v, std::vector<ValueId> leaves) {
+    env_[v.index] = {std::move(leaves), {}, false};
+  }
   void defineDim(types::DimSym s, ValueId v) { dims_[s] = v; }
   ValueId dim(types::DimId d);
   std::vector<ValueId> dimsOf(TypeId arrayType);
@@ -117,7 +121,8 @@ private:
   std::vector<ValueId> loadStored(const Place& place, bool take = false);
   enum class StoreMode { Fresh, Replace, Lend };
   void storeStored(const Place& place, const std::vector<ValueId>& leaves, StoreMode mode);
-  void storeArray(const Place& place, TypeId type, ValueId data, const std::vector<ValueId>& dims, StoreMode mode);
+  void storeArray(const Place& place, TypeId type, ValueId data, const std::vector<ValueId>& dims,
+                  StoreMode mode);
   void storeLeaf(const Place& place, ValueType type, int64_t more, ValueId v, StoreMode mode);
   /// Address of a frame slot with the stored form of a value, lent.
   ValueId spill(TypeId type, const std::vector<ValueId>& leaves);
@@ -127,9 +132,10 @@ private:
   void lowerSet(const core::Op& op);
   void lowerAddAt(const core::Op& op);
   Place startOf(core::ValueId v);
-  /// Follows a path. With `unique`, containers on the way get one owner, `leaves` being changed to the new ones.
-  Place walk(Place place, std::vector<ValueId>& leaves, const core::Path& path, const core::Op& op, size_t operand,
-             bool unique);
+  /// Follows a path. With `unique`, containers on the way get one owner, `leaves` being changed to the new
+  /// ones.
+  Place walk(Place place, std::vector<ValueId>& leaves, const core::Path& path, const core::Op& op,
+             size_t operand, bool unique);
   void enterArray(Place& place, std::vector<ValueId>& leaves, bool unique);
   void enterList(Place& place, std::vector<ValueId>& leaves, ValueId index, bool unique);
   ValueId enterContainer(Place& place, std::vector<ValueId>& leaves, bool unique);
@@ -146,7 +152,8 @@ private:
   Place densePlace(ValueId data, TypeId arrayType);
   Place densePlace(const Destination& at, TypeId arrayType);
   /// Runs `body` with the place of each element of `place` in turn.
-  template <class Body> void forElements(const Place& place, const Body& body);
+  template <class Body>
+  void forElements(const Place& place, const Body& body);
   void lowerArrayOf(const core::Op& op);
   void lowerZero(const core::Op& op);
   void lowerArgSort(const core::Op& op);
@@ -158,7 +165,8 @@ private:
   void addStored(const Place& to, const std::vector<ValueId>& v);
   void addStoredArray(const Place& to, const Place& from, OpKind how);
   /// A loop i in 0..extent without carries.
-  template <class Body> void loop(ValueId extent, const Body& body);
+  template <class Body>
+  void loop(ValueId extent, const Body& body);
 
   // --- lower_tangents.cpp
   FunctionId tangentFunction(TypeId type, OpKind how);
@@ -193,13 +201,17 @@ private:
   struct Sweep;
   void lowerNest(const core::Op& op);
   void runSweep(const core::Op& op, Sweep& sweep);
-  std::vector<ValueId> sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level, std::vector<ValueId> carried);
-  std::vector<ValueId> sweepBlocks(const core::Op& op, Sweep& sweep, uint32_t level, std::vector<ValueId> carried);
+  std::vector<ValueId> sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level,
+                                  std::vector<ValueId> carried);
+  std::vector<ValueId> sweepBlocks(const core::Op& op, Sweep& sweep, uint32_t level,
+                                   std::vector<ValueId> carried);
   std::vector<ValueId> sweepBody(const core::Op& op, Sweep& sweep, std::vector<ValueId> carried);
   void planDestinations(const core::Op& op, const Sweep& sweep);
   Place placeInResult(const core::Op& op, const Sweep& sweep, const NestResultState& r, uint32_t k);
   void storeResult(const core::Op& op, const Sweep& sweep, const NestResultState& r, uint32_t k,
                    const std::vector<ValueId>& value);
+  void storeAt(const Place& place, const std::vector<ValueId>& value);
+  std::vector<ValueId> filterDims(TypeId type, ValueId first);
   void finishFilter(const core::Op& op, const NestResultState& r, ValueId count);
   ValueId workOf(const core::Op& op, const std::vector<ValueId>& extents);
   ValueId workOf(core::RegionId region);
@@ -222,7 +234,8 @@ private:
   void lowerDebug(const core::Op& op);
   ValueId fits(ValueId v, TypeKind from, TypeKind to);
   std::vector<ValueId> callBuiltin(ops::BuiltinKind kind, const std::vector<ValueId>& args, uint32_t results);
-  std::vector<ValueId> format(TypeId type, const std::vector<ValueId>& leaves, const std::string& spec, bool quoted);
+  std::vector<ValueId> format(TypeId type, const std::vector<ValueId>& leaves, const std::string& spec,
+                              bool quoted);
 
   LowerContext& context_;
   Layouts& layouts_;
@@ -238,7 +251,8 @@ private:
   int nestDepth_ = 0;
 };
 
-template <class Body> void Lower::loop(ValueId extent, const Body& body) {
+template <class Body>
+void Lower::loop(ValueId extent, const Body& body) {
   ValueId zero = b_.integer(0);
   RegionId region = b_.begin({indexType});
   body(b_.params(region)[0]);
@@ -246,7 +260,8 @@ template <class Body> void Lower::loop(ValueId extent, const Body& body) {
   b_.stmt(StmtKind::For, {zero, extent}, {}, ForAttr{}, {region});
 }
 
-template <class Body> void Lower::forElements(const Place& place, const Body& body) {
+template <class Body>
+void Lower::forElements(const Place& place, const Body& body) {
   if (place.axes.empty()) return body(place);
   Place inner = place;
   Axis axis = inner.axes.front();

@@ -27,7 +27,9 @@ ValueId Lower::product(const std::vector<ValueId>& dims) {
   return all;
 }
 
-Place Lower::densePlace(ValueId data, TypeId arrayType) { return densePlace(Destination{data, {}}, arrayType); }
+Place Lower::densePlace(ValueId data, TypeId arrayType) {
+  return densePlace(Destination{data, {}}, arrayType);
+}
 
 Place Lower::densePlace(const Destination& at, TypeId arrayType) {
   Place place;
@@ -57,8 +59,8 @@ ValueId Lower::copyToDense(const Place& place) {
   return data;
 }
 
-/// Copies `from` over `to`, of equal extents. The trailing axes that are whole on both sides are one run of bytes.
-/// `fresh`: the memory holds no references yet.
+/// Copies `from` over `to`, of equal extents. The trailing axes that are whole on both sides are one run of
+/// bytes. `fresh`: the memory holds no references yet.
 void Lower::copyBetween(const Place& to, const Place& from, bool fresh) {
   size_t outer = to.axes.size();
   while (outer > 0 && to.axes[outer - 1].whole && from.axes[outer - 1].whole) --outer;
@@ -71,7 +73,8 @@ void Lower::copyBetween(const Place& to, const Place& from, bool fresh) {
     ValueId target = b_.addressOf(to.base, to.terms, to.scale, to.offset);
     ValueId source = b_.addressOf(from.base, from.terms, from.scale, from.offset);
     // Retained first: the two may share what they hold.
-    if (form.counted) b_.stmt(StmtKind::Runtime, {source, count}, {}, RuntimeCall{RuntimeKind::RetainElements, to.type});
+    if (form.counted)
+      b_.stmt(StmtKind::Runtime, {source, count}, {}, RuntimeCall{RuntimeKind::RetainElements, to.type});
     if (form.counted && !fresh)
       b_.stmt(StmtKind::Runtime, {target, count}, {}, RuntimeCall{RuntimeKind::ReleaseElements, to.type});
     ValueId bytes = b_.arith(OpKind::Mul, count, b_.integer(form.size));
@@ -124,7 +127,8 @@ void Lower::lowerArgSort(const core::Op& op) {
   define(op.results[0], {sorted});
 }
 
-// --- zeros and sums of tangent types ----------------------------------------------------------------------------------
+// --- zeros and sums of tangent types
+// ----------------------------------------------------------------------------------
 
 void Lower::lowerZero(const core::Op& op) { define(op.results[0], zeroOf(typeOf(op.results[0]))); }
 
@@ -136,7 +140,8 @@ std::vector<ValueId> Lower::zeroOf(TypeId type) {
     if (types_.isScalar(elem)) return {allocArray(elem, dimsOf(type), true)};
     ValueId data = allocArray(elem, dimsOf(type), true);
     if (layouts_.stored(elem).counted)
-      forElements(densePlace(data, type), [&](const Place& at) { storeStored(at, zeroOf(elem), StoreMode::Fresh); });
+      forElements(densePlace(data, type),
+                  [&](const Place& at) { storeStored(at, zeroOf(elem), StoreMode::Fresh); });
     return {data};
   }
   if (kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known) {
@@ -156,8 +161,8 @@ std::vector<ValueId> Lower::zeroOf(TypeId type) {
   return out;
 }
 
-std::vector<ValueId> Lower::addLeaves(TypeId type, const std::vector<ValueId>& a, const std::vector<ValueId>& b,
-                                      OpKind how) {
+std::vector<ValueId> Lower::addLeaves(TypeId type, const std::vector<ValueId>& a,
+                                      const std::vector<ValueId>& b, OpKind how) {
   TypeKind kind = types_.kind(type);
   if (kind == TypeKind::Acc) return addLeaves(types_[type].parts[0], a, b, how);
   if (kind == TypeKind::Array) return {addArrays(type, a[0], b[0], how)};
@@ -167,7 +172,8 @@ std::vector<ValueId> Lower::addLeaves(TypeId type, const std::vector<ValueId>& a
     for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k) {
       TypeId part = layouts_.part(type, k);
       auto from = static_cast<long>(at), to = static_cast<long>(at + layouts_.leafCount(part));
-      for (ValueId v : addLeaves(part, {a.begin() + from, a.begin() + to}, {b.begin() + from, b.begin() + to}, how))
+      for (ValueId v :
+           addLeaves(part, {a.begin() + from, a.begin() + to}, {b.begin() + from, b.begin() + to}, how))
         out.push_back(v);
       at = static_cast<size_t>(to);
     }
@@ -184,7 +190,8 @@ std::vector<ValueId> Lower::addLeaves(TypeId type, const std::vector<ValueId>& a
       b_.stmt(StmtKind::Check, {b_.compare(ops::CmpKind::Eq, a[k], b[k]), a[k], b[k]}, {},
               Message{"tangents of different sizes are added: {0} is not {1}"});
     }
-    for (ValueId v : addLeaves(layouts_.packInner(type), {a.begin() + count, a.end()}, {b.begin() + count, b.end()}, how))
+    for (ValueId v :
+         addLeaves(layouts_.packInner(type), {a.begin() + count, a.end()}, {b.begin() + count, b.end()}, how))
       out.push_back(v);
     return out;
   }

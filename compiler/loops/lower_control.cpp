@@ -95,7 +95,8 @@ void Lower::lowerFor(const core::Op& op) {
     core::ValueId v = yield.operands[carryCount + k];
     std::vector<Term> terms{{values[0], strides[k]}};
     if (types_.kind(typeOf(v)) == TypeKind::Array) {
-      copyBetween(densePlace(Destination{collected[k], terms}, typeOf(v)), densePlace(leaf(v), typeOf(v)), true);
+      copyBetween(densePlace(Destination{collected[k], terms}, typeOf(v)), densePlace(leaf(v), typeOf(v)),
+                  true);
       continue;
     }
     Place place = memoryPlace(collected[k], typeOf(v));
@@ -103,7 +104,8 @@ void Lower::lowerFor(const core::Op& op) {
     place.scale = layouts_.stored(place.type).size;
     storeStored(place, leaves(v), StoreMode::Fresh);
   }
-  std::vector<core::ValueId> carries(yield.operands.begin(), yield.operands.begin() + static_cast<long>(carryCount));
+  std::vector<core::ValueId> carries(yield.operands.begin(),
+                                     yield.operands.begin() + static_cast<long>(carryCount));
   std::vector<ValueId> yields = leavesOf(carries);
   for (types::DimId d : yield.dims) yields.push_back(dim(d));
   body = b_.end(yields);

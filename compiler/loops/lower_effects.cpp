@@ -26,7 +26,7 @@ std::vector<std::string_view> words(std::string_view list) {
 
 Signature signatureOf(BuiltinKind kind) {
   switch (kind) {
-#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                                 \
+#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                       \
   case BuiltinKind::Kind: return {words(#Params), words(#Results)};
 #include "ops/builtins.def"
   }
@@ -35,7 +35,7 @@ Signature signatureOf(BuiltinKind kind) {
 
 std::string_view messageOf(core::CheckKind kind) {
   switch (kind) {
-#define CHECK(Kind, Name, Message)                                                                                     \
+#define CHECK(Kind, Name, Message)                                                                           \
   case core::CheckKind::Kind: return Message;
 #include "core/checks.def"
   }
@@ -76,8 +76,10 @@ uint64_t bitsOf(double v) {
 ValueId Lower::fits(ValueId v, TypeKind from, TypeKind to) {
   using ops::CmpKind;
   if (to == TypeKind::Bool && types::isIntKind(from))
-    return b_.scalar(OpKind::Cmp, {b_.scalar(OpKind::Convert, {v}, from, TypeKind::U64, 1), b_.constant(scalarType(TypeKind::U64), 1)},
-                     TypeKind::U64, TypeKind::Bool, static_cast<uint32_t>(CmpKind::Le));
+    return b_.scalar(
+        OpKind::Cmp,
+        {b_.scalar(OpKind::Convert, {v}, from, TypeKind::U64, 1), b_.constant(scalarType(TypeKind::U64), 1)},
+        TypeKind::U64, TypeKind::Bool, static_cast<uint32_t>(CmpKind::Le));
   if (!types::isIntKind(to) && to != TypeKind::Char) return b_.boolean(true);
   IntRange range = rangeOf(to == TypeKind::Char ? TypeKind::U32 : to);
   if (types::isFloatKind(from)) {
@@ -133,7 +135,9 @@ void Lower::lowerCheck(const core::Op& op) {
   case core::CheckKind::DimEqual: ok = b_.compare(CmpKind::Eq, dims[0], dims[1]); break;
   case core::CheckKind::DimNonNegative: ok = b_.compare(CmpKind::Ge, dims[0], zero); break;
   case core::CheckKind::NotEmpty: ok = b_.compare(CmpKind::Gt, dims[0], zero); break;
-  case core::CheckKind::Divisor: ok = b_.compare(CmpKind::Ne, args[0], b_.zero(scalarType(kind)), kind); break;
+  case core::CheckKind::Divisor:
+    ok = b_.compare(CmpKind::Ne, args[0], b_.zero(scalarType(kind)), kind);
+    break;
   case core::CheckKind::DivideOverflow: {
     if (types::scalarClass(kind) != types::ScalarClass::SInt) return;
     unsigned bits = types::scalarBits(kind);
@@ -143,7 +147,9 @@ void Lower::lowerCheck(const core::Op& op) {
                   b_.compare(CmpKind::Ne, args[1], minusOne, kind), TypeKind::Bool);
     break;
   }
-  case core::CheckKind::Exponent: ok = b_.compare(CmpKind::Ge, args[0], b_.zero(scalarType(kind)), kind); break;
+  case core::CheckKind::Exponent:
+    ok = b_.compare(CmpKind::Ge, args[0], b_.zero(scalarType(kind)), kind);
+    break;
   case core::CheckKind::Converts: ok = fits(args[0], kind, types_.kind(attr.type)); break;
   case core::CheckKind::Assert: ok = args[0]; break;
   }
@@ -161,7 +167,8 @@ void Lower::lowerCheck(const core::Op& op) {
   for (ValueId v : args) {
     ValueType type = b_.fn.typeOf(v);
     if (!named || type.cls != ClassKind::Scalar || types::isFloatKind(type.scalar)) continue;
-    operands.push_back(type == indexType ? v : b_.scalar(OpKind::Convert, {v}, type.scalar, TypeKind::I64, 1));
+    operands.push_back(type == indexType ? v
+                                         : b_.scalar(OpKind::Convert, {v}, type.scalar, TypeKind::I64, 1));
   }
   operands.insert(operands.end(), dims.begin(), dims.end());
   b_.stmt(StmtKind::Check, operands, {}, Message{message});
@@ -169,10 +176,12 @@ void Lower::lowerCheck(const core::Op& op) {
 
 void Lower::lowerPanic(const core::Op& op) { b_.stmt(StmtKind::Panic, leaves(op.operands[0])); }
 
-// --- builtins and formatting ------------------------------------------------------------------------------------------
+// --- builtins and formatting
+// ------------------------------------------------------------------------------------------
 
 /// Calls with arguments that are slots already; gives the first `results` slots as integers.
-std::vector<ValueId> Lower::callBuiltin(BuiltinKind kind, const std::vector<ValueId>& args, uint32_t results) {
+std::vector<ValueId> Lower::callBuiltin(BuiltinKind kind, const std::vector<ValueId>& args,
+                                        uint32_t results) {
   ValueId in = b_.scratch(8 * std::max<size_t>(args.size(), 1)), out = b_.scratch(8 * std::max(results, 1u));
   for (size_t k = 0; k < args.size(); ++k) {
     ValueType type = b_.fn.typeOf(args[k]);
@@ -183,7 +192,8 @@ std::vector<ValueId> Lower::callBuiltin(BuiltinKind kind, const std::vector<Valu
   for (ValueId v : args)
     if (b_.fn.typeOf(v).counted()) b_.stmt(StmtKind::KeepAlive, {v});
   std::vector<ValueId> values;
-  for (uint32_t k = 0; k < results; ++k) values.push_back(b_.load(out, {}, {indexType, 8, 8 * k, false, false}));
+  for (uint32_t k = 0; k < results; ++k)
+    values.push_back(b_.load(out, {}, {indexType, 8, 8 * k, false, false}));
   return values;
 }
 
@@ -227,7 +237,8 @@ void Lower::lowerBuiltin(const core::Op& op) {
     TypeId type = typeOf(v);
     if (types_.kind(type) == TypeKind::Tuple && (signature.results.size() != 1 || types_.isUnit(type)))
       for (TypeId part : types_[type].parts) results.push_back(part);
-    else results.push_back(type);
+    else
+      results.push_back(type);
   }
   if (results.size() != signature.results.size()) return fail("a builtin whose results do not fit");
   uint32_t resultSlots = 0;
@@ -250,7 +261,8 @@ void Lower::lowerBuiltin(const core::Op& op) {
     resultSlots += 1 + static_cast<uint32_t>(dims.size());
   }
 
-  ValueId in = b_.scratch(8 * std::max<size_t>(slots.size(), 1)), out = b_.scratch(8 * std::max(resultSlots, 1u));
+  ValueId in = b_.scratch(8 * std::max<size_t>(slots.size(), 1)),
+          out = b_.scratch(8 * std::max(resultSlots, 1u));
   for (size_t k = 0; k < slots.size(); ++k)
     b_.store(in, {}, {b_.fn.typeOf(slots[k]), 8, static_cast<int64_t>(8 * k), false, true}, slots[k]);
   b_.stmt(StmtKind::Builtin, {in, out}, {}, kind);
@@ -296,7 +308,8 @@ void Lower::lowerBuiltin(const core::Op& op) {
   bind(op.results, values, from);
 }
 
-std::vector<ValueId> Lower::format(TypeId type, const std::vector<ValueId>& v, const std::string& spec, bool quoted) {
+std::vector<ValueId> Lower::format(TypeId type, const std::vector<ValueId>& v, const std::string& spec,
+                                   bool quoted) {
   ValueId slot = spill(type, v);
   StmtId s = b_.stmt(StmtKind::Format, {slot}, {dataType, indexType}, FormatCall{type, spec, quoted});
   std::vector<ValueId> text = b_.results(s);
@@ -309,7 +322,8 @@ void Lower::lowerFormat(const core::Op& op) {
   const auto& attr = op.as<core::FormatAttr>();
   const std::vector<ValueId> v = leaves(op.operands[0]);
   TypeId type = typeOf(op.operands[0]);
-  if (types_.kind(type) == TypeKind::Str && attr.spec.empty() && !attr.quoted) return define(op.results[0], v);
+  if (types_.kind(type) == TypeKind::Str && attr.spec.empty() && !attr.quoted)
+    return define(op.results[0], v);
   define(op.results[0], format(type, v, attr.spec, attr.quoted));
 }
 

@@ -45,8 +45,8 @@ void Lower::lowerPush(const core::Op& op) {
 void Lower::lowerPop(const core::Op& op) {
   TypeId elem = types_[typeOf(op.operands[0])].parts[0];
   ValueId slot = listSlot(leaf(op.operands[0]));
-  ValueId length = b_.value(StmtKind::Runtime, {b_.load(slot, {}, {addressType, 8, 0, false, false})}, indexType,
-                            RuntimeCall{RuntimeKind::ListLength, elem});
+  ValueId length = b_.value(StmtKind::Runtime, {b_.load(slot, {}, {addressType, 8, 0, false, false})},
+                            indexType, RuntimeCall{RuntimeKind::ListLength, elem});
   ValueId some = b_.compare(ops::CmpKind::Gt, length, b_.integer(0));
   b_.stmt(StmtKind::Check, {some}, {}, Message{"pop of an empty list"});
   ValueId at = b_.value(StmtKind::Runtime, {slot}, addressType, RuntimeCall{RuntimeKind::ListPop, elem});

@@ -1,5 +1,5 @@
-// Nests: every nest alone, one scalar loop for each axis. Results whose kept axes do not fit one order of the loops get
-// a sweep of their own.
+// Nests: every nest alone, one scalar loop for each axis. Results whose kept axes do not fit one order of the
+// loops get a sweep of their own.
 #include "loops/lower_nest.h"
 
 #include <algorithm>
@@ -34,7 +34,8 @@ uint32_t resultCountOf(const NestResult& r, uint32_t axes) {
 }
 
 bool nested(const std::set<uint32_t>& a, const std::set<uint32_t>& b) {
-  return std::includes(a.begin(), a.end(), b.begin(), b.end()) || std::includes(b.begin(), b.end(), a.begin(), a.end());
+  return std::includes(a.begin(), a.end(), b.begin(), b.end()) ||
+         std::includes(b.begin(), b.end(), a.begin(), a.end());
 }
 
 bool isPrefix(const std::set<uint32_t>& kept) { return kept.empty() || *kept.rbegin() + 1 == kept.size(); }
@@ -107,19 +108,21 @@ void Lower::lowerNest(const core::Op& op) {
     if (sweep.withAccs) kept = {all};
     for (const std::set<uint32_t>& set : kept)
       for (uint32_t a : set)
-        if (std::find(sweep.order.begin(), sweep.order.end(), a) == sweep.order.end()) sweep.order.push_back(a);
+        if (std::find(sweep.order.begin(), sweep.order.end(), a) == sweep.order.end())
+          sweep.order.push_back(a);
     if (sweeps.size() > 1) {
       sweep.whole = false;
       Needed needed(in_, body);
       for (const NestResultState& r : sweep.results) {
-        for (uint32_t k = 0; k < yieldCountOf(*r.result); ++k) needed.value(yieldOp.operands[r.firstYield + k]);
+        for (uint32_t k = 0; k < yieldCountOf(*r.result); ++k)
+          needed.value(yieldOp.operands[r.firstYield + k]);
       }
       if (sweep.withAccs)
         for (uint32_t k = 0; k < attr.accs; ++k) needed.value(yieldOp.operands[yield + k]);
       for (core::OpId id : in_.regions[body].ops) {
         const core::Op& inner = in_.ops[id];
-        bool effect = inner.kind == OpKind::Check || inner.kind == OpKind::Panic || inner.kind == OpKind::Call ||
-                      inner.kind == OpKind::While || !inner.resultDims.empty();
+        bool effect = inner.kind == OpKind::Check || inner.kind == OpKind::Panic ||
+                      inner.kind == OpKind::Call || inner.kind == OpKind::While || !inner.resultDims.empty();
         for (core::RegionId r : inner.regions) effect = effect || hasEffects(r);
         if (effect) needed.op(&inner);
       }
@@ -141,9 +144,11 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
       core::ValueId v = op.results[r.firstResult + k];
       TypeId type = typeOf(v), elem = types_.element(type);
       if (r.isFilter()) {
-        r.out[k] = memoryPlace(allocArray(elem, {sweep.extents[0]}, layouts_.stored(elem).counted), elem);
-        r.out[k].axes = {{b_.integer(1), sweep.extents[0], true}};
+        std::vector<ValueId> dims = filterDims(type, sweep.extents[0]);
+        r.out[k] = memoryPlace(allocArray(elem, dims, layouts_.stored(elem).counted), elem);
         r.out[k].scale = layouts_.stored(elem).size;
+        std::vector<ValueId> strides = denseStrides(dims);
+        for (size_t a = 0; a < dims.size(); ++a) r.out[k].axes.push_back({strides[a], dims[a], true});
         continue;
       }
       for (types::DimId d : types_[type].dims)
@@ -151,8 +156,9 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
       if (context_.error) return;
       auto placed = destinations_.find(v.index);
       r.placed[k] = placed != destinations_.end();
-      Destination at = r.placed[k] ? placed->second
-                                   : Destination{allocArray(elem, dimsOf(type), layouts_.stored(elem).counted), {}};
+      Destination at = r.placed[k]
+                           ? placed->second
+                           : Destination{allocArray(elem, dimsOf(type), layouts_.stored(elem).counted), {}};
       r.out[k] = densePlace(at, type);
     }
   }
@@ -242,10 +248,13 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
     for (uint32_t k = 0; k < r.resultCount; ++k) {
       core::ValueId v = op.results[r.firstResult + k];
       size_t count = level == 0 ? layouts_.leafCount(typeOf(v)) : values.size() / r.resultCount;
-      std::vector<ValueId> value(values.begin() + static_cast<long>(at), values.begin() + static_cast<long>(at + count));
+      std::vector<ValueId> value(values.begin() + static_cast<long>(at),
+                                 values.begin() + static_cast<long>(at + count));
       at += count;
-      if (level == 0) define(v, std::move(value));
-      else storeResult(op, sweep, r, k, value);
+      if (level == 0)
+        define(v, std::move(value));
+      else
+        storeResult(op, sweep, r, k, value);
     }
   }
   carried.resize(outer);

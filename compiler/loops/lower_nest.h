@@ -7,23 +7,24 @@ namespace melix::loops {
 
 struct Lower::NestResultState {
   const core::NestResult* result;
-  uint32_t firstYield;   ///< among the operands of the body's yield
-  uint32_t firstResult;  ///< among the op's results
-  uint32_t firstUnit;    ///< among the op's operands, of a combining result
+  uint32_t firstYield;  ///< among the operands of the body's yield
+  uint32_t firstResult; ///< among the op's results
+  uint32_t firstUnit;   ///< among the op's operands, of a combining result
   uint32_t resultCount;
   std::vector<Place> out; ///< memory of array results, as far as they are kept axes: for each of its results
   std::vector<bool> placed; ///< the memory belongs to somebody else
-  uint32_t at = 0;       ///< of its state among the carried values
+  uint32_t at = 0;          ///< of its state among the carried values
   uint32_t count = 0;
-  bool blocked = false;  ///< its one reduced axis is cut into blocks by the loops themselves (Lower::sweepBlocks)
-  ValueId scratch;       ///< of a blocked one: its lanes
+  bool blocked =
+      false;       ///< its one reduced axis is cut into blocks by the loops themselves (Lower::sweepBlocks)
+  ValueId scratch; ///< of a blocked one: its lanes
 
   bool isReduce() const { return result->kind == core::NestResultKind::Reduce; }
   bool isFilter() const { return result->kind == core::NestResultKind::Filter; }
 };
 
-/// Results that one order of the axes can serve: their kept axes are nested sets, so each reduction is finished in
-/// registers at the level where its kept axes end.
+/// Results that one order of the axes can serve: their kept axes are nested sets, so each reduction is
+/// finished in registers at the level where its kept axes end.
 struct Lower::Sweep {
   std::vector<NestResultState> results;
   bool withAccs = false;

@@ -18,8 +18,8 @@ Place Lower::startOf(core::ValueId v) {
   return place;
 }
 
-/// The base of the container (array or list) that the place holds. Where the place is memory, the container is another
-/// block: its pointer is read, and for an update replaced by one with a single owner.
+/// The base of the container (array or list) that the place holds. Where the place is memory, the container
+/// is another block: its pointer is read, and for an update replaced by one with a single owner.
 ValueId Lower::enterContainer(Place& place, std::vector<ValueId>& leaves, bool unique) {
   ValueId base;
   if (place.inLeaves) {
@@ -69,8 +69,10 @@ Place Lower::walk(Place place, std::vector<ValueId>& leaves, const core::Path& p
   for (size_t i = 0; i < path.size();) {
     const core::PathStep& step = path[i];
     if (step.kind == core::StepKind::Field) {
-      if (place.inLeaves) place.firstLeaf += layouts_.firstLeaf(place.type, step.number);
-      else place.offset += layouts_.partOffset(place.type, step.number);
+      if (place.inLeaves)
+        place.firstLeaf += layouts_.firstLeaf(place.type, step.number);
+      else
+        place.offset += layouts_.partOffset(place.type, step.number);
       place.type = layouts_.part(place.type, step.number);
       ++i;
       continue;
@@ -95,7 +97,8 @@ Place Lower::walk(Place place, std::vector<ValueId>& leaves, const core::Path& p
       // What is left in front of this axis is no longer dense.
       for (Axis& before : left) before.whole = false;
       if (path[i].kind == core::StepKind::Index) continue;
-      ValueId stride = path[i].step == 1 ? a.stride : b_.arith(OpKind::Mul, a.stride, b_.integer(path[i].step));
+      ValueId stride =
+          path[i].step == 1 ? a.stride : b_.arith(OpKind::Mul, a.stride, b_.integer(path[i].step));
       left.push_back({stride, dim(path[i].length), false});
     }
     for (; axis < place.axes.size(); ++axis) left.push_back(place.axes[axis]);
@@ -104,7 +107,8 @@ Place Lower::walk(Place place, std::vector<ValueId>& leaves, const core::Path& p
   return place;
 }
 
-// --- views ----------------------------------------------------------------------------------------------------------
+// --- views
+// ----------------------------------------------------------------------------------------------------------
 
 /// Whether the op stands in the region or deeper.
 bool Lower::isInside(const core::Op* op, core::RegionId region) const {
@@ -117,8 +121,8 @@ bool Lower::isInside(const core::Op* op, core::RegionId region) const {
   return false;
 }
 
-/// A view must not make an update copy its parent: in the region where it is made, its parent, and what that was taken
-/// from, is only read.
+/// A view must not make an update copy its parent: in the region where it is made, its parent, and what that
+/// was taken from, is only read.
 bool Lower::onlyReadIn(core::ValueId v, core::RegionId region) const {
   auto found = uses_.find(v.index);
   if (found != uses_.end())
@@ -137,7 +141,8 @@ bool Lower::mayView(core::ValueId result, const core::Op& op) const {
   return onlyReadIn(op.operands[0], regionOf_.at(&op));
 }
 
-// --- ops ------------------------------------------------------------------------------------------------------------
+// --- ops
+// ------------------------------------------------------------------------------------------------------------
 
 void Lower::lowerGet(const core::Op& op) {
   core::ValueId root = op.operands[0], result = op.results[0];

@@ -76,8 +76,7 @@ std::vector<ValueId> Lower::initState(const core::Op& op, NestResultState& r) {
     return zeroOf(type);
   }
   TypeKind kind = types_.kind(type);
-  if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax)
-  {
+  if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax) {
     std::vector<ValueId> state{b_.zero(scalarType(kind)), b_.boolean(false)};
     for (uint32_t k = 0; k < r.resultCount; ++k) state.push_back(b_.integer(0));
     return state;
@@ -91,8 +90,9 @@ std::vector<ValueId> Lower::initState(const core::Op& op, NestResultState& r) {
   if (r.result->order == OrderKind::Lanes) {
     uint32_t bytes = types::scalarBits(kind) / 8;
     ValueId scratch = b_.scratch(uint64_t(bytes) * r.result->lanes);
-    loop(b_.integer(r.result->lanes),
-         [&](ValueId i) { b_.store(scratch, {{i, b_.integer(1)}}, {scalarType(kind), bytes, 0, false, false}, unit); });
+    loop(b_.integer(r.result->lanes), [&](ValueId i) {
+      b_.store(scratch, {{i, b_.integer(1)}}, {scalarType(kind), bytes, 0, false, false}, unit);
+    });
     state.push_back(scratch);
     r.scratch = scratch;
   }
@@ -135,10 +135,13 @@ std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, 
   ValueId term = leaf(yielded);
   if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax) {
     // Better: strictly beyond the best, or the first NaN. Once the best is NaN nothing is better.
-    ValueId better = b_.compare(monoid == MonoidKind::ArgMax ? CmpKind::Gt : CmpKind::Lt, term, state[0], kind);
+    ValueId better =
+        b_.compare(monoid == MonoidKind::ArgMax ? CmpKind::Gt : CmpKind::Lt, term, state[0], kind);
     if (types::isFloatKind(kind)) {
-      ValueId termNan = b_.compare(CmpKind::Ne, term, term, kind), bestOk = b_.compare(CmpKind::Eq, state[0], state[0], kind);
-      better = b_.arith(OpKind::Or, better, b_.arith(OpKind::And, termNan, bestOk, TypeKind::Bool), TypeKind::Bool);
+      ValueId termNan = b_.compare(CmpKind::Ne, term, term, kind),
+              bestOk = b_.compare(CmpKind::Eq, state[0], state[0], kind);
+      better = b_.arith(OpKind::Or, better, b_.arith(OpKind::And, termNan, bestOk, TypeKind::Bool),
+                        TypeKind::Bool);
     }
     ValueId first = b_.scalar(OpKind::Not, {state[1]}, TypeKind::Bool, TypeKind::Bool);
     ValueId take = b_.arith(OpKind::Or, first, better, TypeKind::Bool);
@@ -193,11 +196,12 @@ std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, 
   return next;
 }
 
-/// A function of its own, shared by the module: the lanes of a block, combined pairwise (halves, then quarters …) into
-/// one; they are units again afterwards.
+/// A function of its own, shared by the module: the lanes of a block, combined pairwise (halves, then
+/// quarters …) into one; they are units again afterwards.
 FunctionId Lower::foldFunction(MonoidKind monoid, TypeKind kind, uint32_t lanes) {
   bool sum = monoid == MonoidKind::Sum;
-  std::string key = (sum ? "sum.lanes." : "prod.lanes.") + std::string(types::scalarName(kind)) + "." + std::to_string(lanes);
+  std::string key = (sum ? "sum.lanes." : "prod.lanes.") + std::string(types::scalarName(kind)) + "." +
+                    std::to_string(lanes);
   auto [found, fresh] = context_.helpers.emplace(key, FunctionId());
   if (!fresh) return found->second;
   Function fn;
@@ -235,8 +239,8 @@ ValueId Lower::foldLanes(const NestResultState& r, ValueId scratch, TypeKind kin
   return b_.value(StmtKind::Call, {scratch}, scalarType(kind), fold);
 }
 
-/// The innermost axis in blocks: an inner loop with nothing but the terms, and one around it that adds up the blocks. If
-/// there is never more than one block, the inner loop is all.
+/// The innermost axis in blocks: an inner loop with nothing but the terms, and one around it that adds up the
+/// blocks. If there is never more than one block, the inner loop is all.
 std::vector<ValueId> Lower::sweepBlocks(const core::Op& op, Sweep& sweep, uint32_t level,
                                         std::vector<ValueId> carried) {
   std::vector<ValueType> types;
@@ -260,7 +264,8 @@ std::vector<ValueId> Lower::sweepBlocks(const core::Op& op, Sweep& sweep, uint32
     b_.loc = op.loc;
     std::vector<ValueId> out = b_.results(b_.stmt(StmtKind::For, operands, types, ForAttr{}, {region}));
     for (const NestResultState& r : sweep.results)
-      if (r.blocked && r.result->order == OrderKind::Lanes) out[r.at] = foldLanes(r, r.scratch, types[r.at].scalar);
+      if (r.blocked && r.result->order == OrderKind::Lanes)
+        out[r.at] = foldLanes(r, r.scratch, types[r.at].scalar);
     return out;
   };
 

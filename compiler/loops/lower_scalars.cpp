@@ -7,7 +7,8 @@ void Lower::lowerConst(const core::Op& op) {
   TypeId type = typeOf(op.results[0]);
   const auto& constant = op.as<core::Constant>();
   if (types_.kind(type) == TypeKind::Str) {
-    ValueId data = constant.text.empty() ? b_.zero(dataType) : b_.value(StmtKind::Text, {}, dataType, constant.text);
+    ValueId data =
+        constant.text.empty() ? b_.zero(dataType) : b_.value(StmtKind::Text, {}, dataType, constant.text);
     return define(op.results[0], {data, b_.integer(static_cast<int64_t>(constant.text.size()))});
   }
   const std::vector<ValueType>& leaves = layouts_.leaves(type);

@@ -18,7 +18,11 @@ Place Lower::placeInResult(const core::Op&, const Sweep& sweep, const NestResult
 
 void Lower::storeResult(const core::Op& op, const Sweep& sweep, const NestResultState& r, uint32_t k,
                         const std::vector<ValueId>& value) {
-  Place place = placeInResult(op, sweep, r, k);
+  storeAt(placeInResult(op, sweep, r, k), value);
+}
+
+/// Stores an element, or an inner array that fits the axes left.
+void Lower::storeAt(const Place& place, const std::vector<ValueId>& value) {
   if (place.axes.empty()) return storeStored(place, value, StoreMode::Fresh);
   Place from = memoryPlace(value[0], place.type);
   from.scale = place.scale;
@@ -43,7 +47,9 @@ void Lower::planDestinations(const core::Op& op, const Sweep& sweep) {
       bool indices = c.kind == core::NestResultKind::Reduce &&
                      (c.monoid == core::MonoidKind::ArgMin || c.monoid == core::MonoidKind::ArgMax);
       uint32_t count = indices ? static_cast<uint32_t>(inner.dims.size() - c.keep.size())
-                       : c.kind == core::NestResultKind::Reduce && c.monoid == core::MonoidKind::Combine ? c.yields : 1;
+                       : c.kind == core::NestResultKind::Reduce && c.monoid == core::MonoidKind::Combine
+                           ? c.yields
+                           : 1;
       if (result >= index && result < index + count) made = &c;
       index += count;
     }
@@ -62,7 +68,8 @@ std::vector<ValueId> Lower::sweepBody(const core::Op& op, Sweep& sweep, std::vec
   DimScope scope(*this);
   for (size_t a = 0; a < sweep.axes.size(); ++a) define(region.params[a], {sweep.axes[a]});
   size_t at = 0;
-  std::vector<core::ValueId> accs(region.params.begin() + static_cast<long>(sweep.axes.size()), region.params.end());
+  std::vector<core::ValueId> accs(region.params.begin() + static_cast<long>(sweep.axes.size()),
+                                  region.params.end());
   if (sweep.withAccs) bind(accs, carried, at);
   planDestinations(op, sweep);
   if (!sweep.whole) filters_[body] = &sweep.needed;
@@ -81,9 +88,9 @@ std::vector<ValueId> Lower::sweepBody(const core::Op& op, Sweep& sweep, std::vec
       const std::vector<ValueId> value = leaves(yield.operands[r.firstYield + 1]);
       RegionId yes = b_.begin();
       Place place = r.out[0];
-      place.terms.push_back({count, b_.integer(1)});
-      place.axes.clear();
-      storeStored(place, value, StoreMode::Fresh);
+      place.terms.push_back({count, place.axes[0].stride});
+      place.axes.erase(place.axes.begin());
+      storeAt(place, value);
       b_.end({b_.arith(OpKind::Add, count, b_.integer(1))});
       RegionId no = b_.begin();
       b_.end({count});
@@ -104,6 +111,14 @@ std::vector<ValueId> Lower::sweepBody(const core::Op& op, Sweep& sweep, std::vec
   return carried;
 }
 
+/// Extents of a filter's result when it keeps `first` elements.
+std::vector<ValueId> Lower::filterDims(TypeId type, ValueId first) {
+  std::vector<types::DimId> inner(types_[type].dims.begin() + 1, types_[type].dims.end());
+  std::vector<ValueId> dims{first};
+  for (types::DimId d : inner) dims.push_back(dim(d));
+  return dims;
+}
+
 /// Of what a filter kept, an array of its own size.
 void Lower::finishFilter(const core::Op& op, const NestResultState& r, ValueId count) {
   const auto& attr = op.as<core::NestAttr>();
@@ -116,8 +131,9 @@ void Lower::finishFilter(const core::Op& op, const NestResultState& r, ValueId c
   TypeId elem = r.out[0].type;
   ValueId data = r.out[0].base;
   if (!layouts_.stored(elem).counted) {
-    ValueId exact = allocArray(elem, {count}, false);
-    ValueId bytes = b_.arith(OpKind::Mul, count, b_.integer(layouts_.stored(elem).size));
+    ValueId exact = allocArray(elem, filterDims(typeOf(op.results[r.firstResult]), count), false);
+    ValueId elements = b_.arith(OpKind::Mul, count, r.out[0].axes[0].stride);
+    ValueId bytes = b_.arith(OpKind::Mul, elements, b_.integer(layouts_.stored(elem).size));
     b_.stmt(StmtKind::CopyBytes, {b_.pointerOf(exact), b_.pointerOf(data), bytes});
     b_.stmt(StmtKind::KeepAlive, {data});
     data = exact;
@@ -125,7 +141,8 @@ void Lower::finishFilter(const core::Op& op, const NestResultState& r, ValueId c
   define(op.results[r.firstResult], {data});
 }
 
-// --- estimates --------------------------------------------------------------------------------------------------------
+// --- estimates
+// --------------------------------------------------------------------------------------------------------
 
 /// Nanoseconds of one run of a region, roughly; sizes not known outside count 16.
 ValueId Lower::workOf(core::RegionId region) {

@@ -1,12 +1,13 @@
-// Sums and negatives of tangents that are lists or enums: functions of their own, because such types may be recursive.
-// The tangent of an enum has a first case without fields, its zero; lists must have one length.
+// Sums and negatives of tangents that are lists or enums: functions of their own, because such types may be
+// recursive. The tangent of an enum has a first case without fields, its zero; lists must have one length.
 #include "loops/lower.h"
 
 namespace melix::loops {
 
 /// `a how b`, or the negative of `a`; takes the dims of the type, then the leaves.
 FunctionId Lower::tangentFunction(TypeId type, OpKind how) {
-  std::string key = std::string(ops::opText(how)) + "." + types_.print(type) + "." + std::to_string(type.index);
+  std::string key =
+      std::string(ops::opText(how)) + "." + types_.print(type) + "." + std::to_string(type.index);
   auto [found, fresh] = context_.helpers.emplace(key, FunctionId());
   if (!fresh) return found->second;
   // Known before its body is made: the body may call it.
@@ -88,8 +89,10 @@ ValueId Lower::caseTangent(TypeId type, uint32_t c, ValueId a, ValueId b, OpKind
     std::vector<ValueId> x = loadStored(place(a, k));
     fields.push_back(b ? addLeaves(field, x, loadStored(place(b, k)), how) : negLeaves(field, x));
   }
-  ValueId node = b_.value(StmtKind::AllocNode, {}, wordType, AllocAttr{type, layouts_.nodeBytes(type, c), false});
-  b_.store(node, {}, {scalarType(TypeKind::I32), 4, 0, false, false}, b_.constant(scalarType(TypeKind::I32), c));
+  ValueId node =
+      b_.value(StmtKind::AllocNode, {}, wordType, AllocAttr{type, layouts_.nodeBytes(type, c), false});
+  b_.store(node, {}, {scalarType(TypeKind::I32), 4, 0, false, false},
+           b_.constant(scalarType(TypeKind::I32), c));
   for (uint32_t k = 0; k < count; ++k) storeStored(place(node, k), fields[k], StoreMode::Fresh);
   return node;
 }
@@ -120,12 +123,13 @@ ValueId Lower::enumTangent(TypeId type, ValueId a, ValueId b, OpKind how) {
   if (!b) return sameCase();
   ValueId other = b_.value(StmtKind::Tag, {b}, indexType), zero = b_.integer(0);
   return either(b_.compare(ops::CmpKind::Eq, tag, other), sameCase, [&] {
-    return either(b_.compare(ops::CmpKind::Eq, other, zero), [&] { return a; },
-                  [&] {
-                    b_.stmt(StmtKind::Check, {b_.compare(ops::CmpKind::Eq, tag, zero)}, {},
-                            Message{"tangents of different cases are added"});
-                    return how == OpKind::Sub ? callTangent(type, OpKind::Neg, {b}, {})[0] : b;
-                  });
+    return either(
+        b_.compare(ops::CmpKind::Eq, other, zero), [&] { return a; },
+        [&] {
+          b_.stmt(StmtKind::Check, {b_.compare(ops::CmpKind::Eq, tag, zero)}, {},
+                  Message{"tangents of different cases are added"});
+          return how == OpKind::Sub ? callTangent(type, OpKind::Neg, {b}, {})[0] : b;
+        });
   });
 }
 

@@ -19,7 +19,8 @@ void Lower::lowerVariant(const core::Op& op) {
   if (op.operands.empty()) return define(op.results[0], {b_.constant(wordType, (uint64_t(tag) << 1) | 1)});
   std::vector<std::vector<ValueId>> fields;
   for (core::ValueId v : op.operands) fields.push_back(leaves(v));
-  ValueId node = b_.value(StmtKind::AllocNode, {}, wordType, AllocAttr{type, layouts_.nodeBytes(type, tag), false});
+  ValueId node =
+      b_.value(StmtKind::AllocNode, {}, wordType, AllocAttr{type, layouts_.nodeBytes(type, tag), false});
   b_.store(node, {}, {scalarType(TypeKind::I32), 4, 0, false, false},
            b_.constant(scalarType(TypeKind::I32), tag));
   for (uint32_t k = 0; k < op.operands.size(); ++k) {
@@ -47,7 +48,8 @@ void Lower::lowerUnpack(const core::Op& op) {
   define(op.results[0], {all.begin() + static_cast<long>(hidden), all.end()});
 }
 
-// --- stored forms ---------------------------------------------------------------------------------------------------
+// --- stored forms
+// ---------------------------------------------------------------------------------------------------
 
 Access Lower::access(const Place& place, ValueType elem, int64_t more) const {
   return {elem, place.scale, place.offset + more, false, false};
@@ -135,7 +137,8 @@ void Lower::storeStored(const Place& place, const std::vector<ValueId>& leaves, 
       part.type = layouts_.part(type, k);
       part.offset += layouts_.partOffset(type, k);
       size_t count = layouts_.leafCount(part.type);
-      storeStored(part, {leaves.begin() + static_cast<long>(at), leaves.begin() + static_cast<long>(at + count)},
+      storeStored(part,
+                  {leaves.begin() + static_cast<long>(at), leaves.begin() + static_cast<long>(at + count)},
                   mode);
       at += count;
     }

@@ -9,7 +9,7 @@ namespace {
 bool kindIsClosed(StmtKind kind) {
   enum { Yes = true, No = false };
   switch (kind) {
-#define STMT(Kind, Text, Closed)                                                                                       \
+#define STMT(Kind, Text, Closed)                                                                             \
   case StmtKind::Kind: return Closed;
 #include "loops/stmts.def"
   }
@@ -98,8 +98,8 @@ private:
 bool isClosed(const Module& module, const Function& fn, RegionId region) {
   for (StmtId id : fn.regions[region].stmts) {
     const Stmt& s = fn.stmts[id];
-    bool closed = kindIsClosed(s.kind) ||
-                  (s.kind == StmtKind::Call && module.functions[s.as<FunctionId>()].closed);
+    bool closed =
+        kindIsClosed(s.kind) || (s.kind == StmtKind::Call && module.functions[s.as<FunctionId>()].closed);
     if (!closed) return false;
     for (RegionId r : s.regions)
       if (!isClosed(module, fn, r)) return false;
@@ -129,7 +129,8 @@ void outlineKernels(Module& module, FunctionId function) {
     const Function& fn = module.functions[function];
     for (uint32_t s = 0; s < fn.stmts.size(); ++s) {
       const Stmt& stmt = fn.stmts[StmtId(s)];
-      if (stmt.kind == StmtKind::For && stmt.as<ForAttr>().mark == MarkKind::Parallel) loops.push_back(StmtId(s));
+      if (stmt.kind == StmtKind::For && stmt.as<ForAttr>().mark == MarkKind::Parallel)
+        loops.push_back(StmtId(s));
     }
   }
   unsigned number = 0;

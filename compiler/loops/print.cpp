@@ -17,8 +17,10 @@ std::string quote(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') out += "\\n";
-    else out += c;
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
   }
   return out + "\"";
 }
@@ -49,7 +51,8 @@ public:
     for (size_t k = 0; k < fn_.params().size(); ++k) {
       if (k) out_ += ", ";
       ValueId p = fn_.params()[k];
-      if (fn_.typeOf(p).counted() && k < fn_.modes.size()) out_ += std::string(modes[static_cast<int>(fn_.modes[k])]) + " ";
+      if (fn_.typeOf(p).counted() && k < fn_.modes.size())
+        out_ += std::string(modes[static_cast<int>(fn_.modes[k])]) + " ";
       out_ += name(p) + ": " + typeText(fn_.typeOf(p));
     }
     out_ += ")";
@@ -73,11 +76,13 @@ private:
     case StmtKind::Text: return " " + quote(s.as<std::string>());
     case StmtKind::Descriptor: return typed(s.as<TypeId>());
     case StmtKind::AllocArray:
-    case StmtKind::AllocNode: return typed(s.as<AllocAttr>().type) + (s.as<AllocAttr>().zeroed ? " zeroed" : "");
+    case StmtKind::AllocNode:
+      return typed(s.as<AllocAttr>().type) + (s.as<AllocAttr>().zeroed ? " zeroed" : "");
     case StmtKind::Call:
     case StmtKind::Launch: return " " + module_.functions[s.as<FunctionId>()].key;
     case StmtKind::Builtin: return " " + std::to_string(static_cast<int>(s.as<ops::BuiltinKind>()));
-    case StmtKind::Runtime: return std::string(" ") + runtimeText(s.as<RuntimeCall>().kind) + typed(s.as<RuntimeCall>().type);
+    case StmtKind::Runtime:
+      return std::string(" ") + runtimeText(s.as<RuntimeCall>().kind) + typed(s.as<RuntimeCall>().type);
     case StmtKind::Format: return typed(s.as<FormatCall>().type) + " " + quote(s.as<FormatCall>().spec);
     case StmtKind::Check: return " " + quote(s.as<Message>().text);
     case StmtKind::For: {
@@ -135,7 +140,8 @@ private:
     }
     if (!s.results.empty()) {
       out_ += " : ";
-      for (size_t k = 0; k < s.results.size(); ++k) out_ += (k ? ", " : "") + typeText(fn_.typeOf(s.results[k]));
+      for (size_t k = 0; k < s.results.size(); ++k)
+        out_ += (k ? ", " : "") + typeText(fn_.typeOf(s.results[k]));
     }
     for (RegionId r : s.regions) {
       out_ += " {";
@@ -157,7 +163,7 @@ private:
 
 std::string_view stmtText(StmtKind kind) {
   switch (kind) {
-#define STMT(Kind, Text, Closed)                                                                                       \
+#define STMT(Kind, Text, Closed)                                                                             \
   case StmtKind::Kind: return Text;
 #include "loops/stmts.def"
   }

@@ -12,7 +12,8 @@ namespace {
 
 class Verifier {
 public:
-  Verifier(const Module& module, const Function& fn, bool counted) : module_(module), fn_(fn), counted_(counted) {}
+  Verifier(const Module& module, const Function& fn, bool counted)
+      : module_(module), fn_(fn), counted_(counted) {}
 
   std::string run() {
     std::unordered_map<ValueId, int> owned;
@@ -20,7 +21,8 @@ public:
       if (k < fn_.modes.size() && fn_.modes[k] == ModeKind::Own && fn_.typeOf(fn_.params()[k]).counted())
         owned[fn_.params()[k]] = 1;
     region(fn_.body, owned, fn_.results, true);
-    if (fn_.kind == FunctionKind::Kernel && !isClosed(module_, fn_, fn_.body)) say("a kernel that is not closed");
+    if (fn_.kind == FunctionKind::Kernel && !isClosed(module_, fn_, fn_.body))
+      say("a kernel that is not closed");
     return problems_;
   }
 
@@ -44,7 +46,8 @@ private:
         if (counts(p)) owned[p] += 1;
     for (ValueId p : defined) scope_.insert(p);
     const std::vector<StmtId>& stmts = fn_.regions[r].stmts;
-    if (stmts.empty() || fn_.stmts[stmts.back()].kind != StmtKind::Yield) return say("a region without yield");
+    if (stmts.empty() || fn_.stmts[stmts.back()].kind != StmtKind::Yield)
+      return say("a region without yield");
     for (StmtId id : stmts) {
       const Stmt& s = fn_.stmts[id];
       statement(s, owned);
@@ -56,10 +59,12 @@ private:
       }
     }
     const Stmt& yield = fn_.stmts[stmts.back()];
-    if (yield.operands.size() != results.size()) say("a yield of " + std::to_string(yield.operands.size()) + " values");
+    if (yield.operands.size() != results.size())
+      say("a yield of " + std::to_string(yield.operands.size()) + " values");
     else
       for (size_t k = 0; k < results.size(); ++k)
-        if (fn_.typeOf(yield.operands[k]) != results[k]) say("a yield of another type: " + name(yield.operands[k]));
+        if (fn_.typeOf(yield.operands[k]) != results[k])
+          say("a yield of another type: " + name(yield.operands[k]));
     if (counted_ && reachable_)
       for (auto [v, count] : owned)
         if (count != 0) say(name(v) + " has " + std::to_string(count) + " owners left");
@@ -72,8 +77,10 @@ private:
       ValueId v = s.operands[k];
       if (!scope_.count(v)) say(name(v) + " is not in scope in " + std::string(stmtText(s.kind)));
       if (!counts(v) || !counted_) continue;
-      if (s.kind == StmtKind::Retain) owned[v] += 1;
-      else if (consumes(module_, s, k)) owned[v] -= 1;
+      if (s.kind == StmtKind::Retain)
+        owned[v] += 1;
+      else if (consumes(module_, s, k))
+        owned[v] -= 1;
     }
     if (s.kind == StmtKind::Panic) reachable_ = false;
     std::vector<ValueType> results;
@@ -106,10 +113,13 @@ private:
       const Stmt& s = fn_.stmts[id];
       for (size_t k = 0; k < s.operands.size(); ++k) {
         if (!counts(s.operands[k])) continue;
-        if (s.kind == StmtKind::Retain) net[s.operands[k]] -= 1;
-        else if (consumes(module_, s, k)) net[s.operands[k]] += 1;
+        if (s.kind == StmtKind::Retain)
+          net[s.operands[k]] -= 1;
+        else if (consumes(module_, s, k))
+          net[s.operands[k]] += 1;
       }
-      if ((s.kind == StmtKind::If || s.kind == StmtKind::Switch) && !s.regions.empty()) collect(s.regions[0], net);
+      if ((s.kind == StmtKind::If || s.kind == StmtKind::Switch) && !s.regions.empty())
+        collect(s.regions[0], net);
     }
   }
 

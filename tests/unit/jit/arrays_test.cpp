@@ -27,7 +27,8 @@ fn main () -> (i64) {
   } : i64
   yield %s
 }
-)").result,
+)")
+                .result,
             285);
 }
 
@@ -66,7 +67,8 @@ fn main () -> (i64) {
   %r = convert saturate %t : i64
   yield %r
 }
-)").result,
+)")
+                .result,
             600);
 }
 
@@ -221,7 +223,8 @@ fn main () -> (i64) {
   %r7 = add %r6, %all : i64
   yield %r7
 }
-)").result,
+)")
+                .result,
             expected);
 }
 
@@ -257,7 +260,8 @@ fn main () -> (i64) {
   %p6 = add %p5, %n : i64
   yield %p6
 }
-)").result,
+)")
+                .result,
             6041005);
 }
 

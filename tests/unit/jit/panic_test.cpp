@@ -20,7 +20,8 @@ fn main () -> (i64) {
   EXPECT_EQ(outcome.error, "");
   EXPECT_EQ(outcome.status, MELIX_PANIC);
   EXPECT_EQ(outcome.stats.liveBlocks, 0);
-  EXPECT_NE(outcome.panic.find("index 12 is out of range for an axis of size 10"), std::string::npos) << outcome.panic;
+  EXPECT_NE(outcome.panic.find("index 12 is out of range for an axis of size 10"), std::string::npos)
+      << outcome.panic;
 }
 
 TEST(Panics, OfAKernelAreThoseOfTheLowestIndex) {

@@ -210,8 +210,10 @@ fn main () -> (i64) {
 }
 )");
   EXPECT_EQ(outcome.output,
-            "Node(v: 5.0, next: Node(v: 3.0, next: Node(v: 1.0, next: Zero, xs: [1.0, 1.0]), xs: [3.0, 3.0]), xs: [5.0, 5.0])\n"
-            "Node(v: -5.0, next: Node(v: -3.0, next: Node(v: -1.0, next: Zero, xs: [-1.0, -1.0]), xs: [-3.0, -3.0]), xs: [-5.0, -5.0])\n"
+            "Node(v: 5.0, next: Node(v: 3.0, next: Node(v: 1.0, next: Zero, xs: [1.0, 1.0]), xs: [3.0, "
+            "3.0]), xs: [5.0, 5.0])\n"
+            "Node(v: -5.0, next: Node(v: -3.0, next: Node(v: -1.0, next: Zero, xs: [-1.0, -1.0]), xs: [-3.0, "
+            "-3.0]), xs: [-5.0, -5.0])\n"
             "Node(v: -2.0, next: Node(v: -1.0, next: Zero, xs: [-1.0, -1.0]), xs: [-2.0, -2.0])\n");
 }
 

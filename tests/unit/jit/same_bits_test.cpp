@@ -1,5 +1,5 @@
-// Compiled code against the interpreter, bit for bit: every scalar op on every kind with awkward operands, and every kind
-// of reduction at sizes around the blocks and lanes of Numerics.
+// Compiled code against the interpreter, bit for bit: every scalar op on every kind with awkward operands,
+// and every kind of reduction at sizes around the blocks and lanes of Numerics.
 #include "core/parse.h"
 #include "interp/interp.h"
 #include "jit/program.h"
@@ -26,7 +26,8 @@ void expectSame(const std::string& text, const std::string& what) {
     EXPECT_EQ(outcome.stats.liveBlocks, 0) << what;
     if (expected.panicked) {
       EXPECT_EQ(outcome.status, MELIX_PANIC) << what;
-      EXPECT_NE(outcome.panic.find(expected.panic.message), std::string::npos) << what << "\n" << outcome.panic;
+      EXPECT_NE(outcome.panic.find(expected.panic.message), std::string::npos) << what << "\n"
+                                                                               << outcome.panic;
     } else {
       EXPECT_EQ(outcome.status, MELIX_OK) << what << "\n" << outcome.panic;
       EXPECT_EQ(outcome.result, expected.values[0].slot().i) << what << (optimise ? "" : " (-O0)");
@@ -43,12 +44,24 @@ std::vector<uint64_t> patterns(TypeKind kind) {
   if (kind == TypeKind::Bool) return {0, 1};
   switch (kind) {
   case TypeKind::F64:
-    return {0, 0x8000000000000000, 0x3ff0000000000000, 0xbff8000000000000, 0x7ff0000000000000, 0xfff0000000000000,
-            0x7ff8000000000000, 1, 0x7fefffffffffffff, 0x43e0000000000000, 0xc3e0000000000001, 0x41dfffffffc00000,
-            0x4008000000000000, 0x3fe0000000000000, 0x405edd2f1a9fbe77};
+    return {0,
+            0x8000000000000000,
+            0x3ff0000000000000,
+            0xbff8000000000000,
+            0x7ff0000000000000,
+            0xfff0000000000000,
+            0x7ff8000000000000,
+            1,
+            0x7fefffffffffffff,
+            0x43e0000000000000,
+            0xc3e0000000000001,
+            0x41dfffffffc00000,
+            0x4008000000000000,
+            0x3fe0000000000000,
+            0x405edd2f1a9fbe77};
   case TypeKind::F32:
-    return {0, 0x80000000, 0x3f800000, 0xbfc00000, 0x7f800000, 0xff800000, 0x7fc00000, 1, 0x7f7fffff, 0x4f000000,
-            0x5f000000, 0x40400000, 0x3f000000, 0x42f6e979};
+    return {0, 0x80000000, 0x3f800000, 0xbfc00000, 0x7f800000, 0xff800000, 0x7fc00000,
+            1, 0x7f7fffff, 0x4f000000, 0x5f000000, 0x40400000, 0x3f000000, 0x42f6e979};
   case TypeKind::F16: return {0, 0x8000, 0x3c00, 0xbe00, 0x7c00, 0xfc00, 0x7e00, 1, 0x7bff, 0x4200, 0x3555};
   case TypeKind::BF16: return {0, 0x8000, 0x3f80, 0xbfc0, 0x7f80, 0xff80, 0x7fc0, 1, 0x7f7f, 0x4040, 0x3eab};
   default: return {0, 1, 2, 3, 7, ones, ones - 1, ones >> 1, (ones >> 1) + 1, 100 & ones, (ones / 3)};
@@ -79,8 +92,9 @@ public:
     } else {
       unsigned width = types::scalarBits(kind);
       bool isSigned = types::scalarClass(kind) == types::ScalarClass::SInt;
-      std::string number = isSigned ? std::to_string(static_cast<int64_t>(bits << (64 - width)) >> (64 - width))
-                                    : std::to_string(bits);
+      std::string number = isSigned
+                               ? std::to_string(static_cast<int64_t>(bits << (64 - width)) >> (64 - width))
+                               : std::to_string(bits);
       line(v + " = const " + number + " : " + name(kind));
     }
     return v;
@@ -96,8 +110,11 @@ public:
       std::string nan = op("cmp ne " + v + ", " + v, TypeKind::Bool), zero = constant(kind, 0);
       std::string clean = op("select " + nan + ", " + zero + ", " + v, kind);
       v = op("bitcast " + clean, unsignedOf(kind));
-      if (kind != TypeKind::F64) v = op("convert wrap " + v, TypeKind::I64);
-      else v = op("bitcast " + op("bitcast " + v, TypeKind::F64), TypeKind::U64), v = op("convert wrap " + v, TypeKind::I64);
+      if (kind != TypeKind::F64)
+        v = op("convert wrap " + v, TypeKind::I64);
+      else
+        v = op("bitcast " + op("bitcast " + v, TypeKind::F64), TypeKind::U64),
+        v = op("convert wrap " + v, TypeKind::I64);
       std::string n = op("convert wrap " + nan, TypeKind::I64);
       v = op("add " + v + ", " + n, TypeKind::I64);
     } else if (kind != TypeKind::I64) {
@@ -141,7 +158,8 @@ void unaries(const std::vector<std::string>& ops, TypeKind kind) {
 
 TEST(SameBits, IntegerOps) {
   for (TypeKind kind : intKinds) {
-    binaries({"add", "sub", "mul", "idiv", "irem", "and", "or", "xor", "shl", "shr", "min", "max"}, kind, kind);
+    binaries({"add", "sub", "mul", "idiv", "irem", "and", "or", "xor", "shl", "shr", "min", "max"}, kind,
+             kind);
     binaries({"cmp eq", "cmp ne", "cmp lt", "cmp le", "cmp gt", "cmp ge"}, kind, TypeKind::Bool);
     unaries({"neg", "not", "abs"}, kind);
   }
@@ -157,7 +175,8 @@ TEST(SameBits, FloatOps) {
     Text text;
     for (uint64_t a : patterns(kind))
       for (uint64_t b : patterns(kind)) {
-        std::string x = text.constant(kind, a), y = text.constant(kind, b), z = text.constant(kind, patterns(kind)[3]);
+        std::string x = text.constant(kind, a), y = text.constant(kind, b),
+                    z = text.constant(kind, patterns(kind)[3]);
         text.mix(text.op("fma " + x + ", " + y + ", " + z, kind), kind);
         if (patterns(kind)[6] != b) text.mix(text.op("copysign " + x + ", " + y, kind), kind);
       }
@@ -208,19 +227,21 @@ TEST(SameBits, Checks) {
         std::string x = text.constant(from, bits);
         text.check("check converts \"" + name(to) + "\" of " + name(to) + " " + x);
         text.mix(text.op("convert saturate " + x, to), to);
-        expectSame(text.finish(), "whether " + std::to_string(bits) + " of " + name(from) + " fits " + name(to));
+        expectSame(text.finish(),
+                   "whether " + std::to_string(bits) + " of " + name(from) + " fits " + name(to));
       }
 }
 
 std::string reduction(const std::string& how, TypeKind kind, int64_t n, const std::string& extra = "") {
   std::string t = name(kind), size = std::to_string(n);
-  std::string text = "fn main () -> (i64) {\n  %x = nest (%i: " + size + ") -> collect[i] {\n" +
-                     "    %k = const 7919 : i64\n    %m = const 1009 : i64\n    %a = mul %i, %k : i64\n" +
-                     "    %b = irem %a, %m : i64\n    %c = convert saturate %b : f64\n    %d = const 37.3 : f64\n" +
-                     "    %e = sub %c, %d : f64\n    %e2 = div %e, %d : f64\n    %f = convert saturate %e2 : " + t +
-                     "\n    yield %f\n  } : " + t + "[" + size + "]\n";
-  text += "  %r = nest (%j: " + size + ") -> keep[] " + how + " {\n    %v = get %x[%j] : " + t + "\n" + extra +
-          "  } : " + (how.starts_with("arg") ? "i64" : t) + "\n";
+  std::string text =
+      "fn main () -> (i64) {\n  %x = nest (%i: " + size + ") -> collect[i] {\n" +
+      "    %k = const 7919 : i64\n    %m = const 1009 : i64\n    %a = mul %i, %k : i64\n" +
+      "    %b = irem %a, %m : i64\n    %c = convert saturate %b : f64\n    %d = const 37.3 : f64\n" +
+      "    %e = sub %c, %d : f64\n    %e2 = div %e, %d : f64\n    %f = convert saturate %e2 : " + t +
+      "\n    yield %f\n  } : " + t + "[" + size + "]\n";
+  text += "  %r = nest (%j: " + size + ") -> keep[] " + how + " {\n    %v = get %x[%j] : " + t + "\n" +
+          extra + "  } : " + (how.starts_with("arg") ? "i64" : t) + "\n";
   if (how.starts_with("arg")) return text + "  yield %r\n}\n";
   if (types::isFloatKind(kind)) {
     text += "  %u = bitcast %r : " + name(unsignedOf(kind)) + "\n  %w = convert wrap %u : i64\n";
@@ -234,10 +255,12 @@ TEST(SameBits, Reductions) {
   for (TypeKind kind : {TypeKind::F32, TypeKind::F64, TypeKind::F16, TypeKind::I32, TypeKind::I64})
     for (int64_t n : {0, 1, 31, 33, 64, 100, 8191, 8192, 8193, 20000}) {
       std::vector<std::string> hows{"sum", "prod", "min", "max"};
-      if (types::isFloatKind(kind)) hows.insert(hows.end(), {"sum chain", "sum lanes 32", "sum lanes 64", "prod lanes 32"});
+      if (types::isFloatKind(kind))
+        hows.insert(hows.end(), {"sum chain", "sum lanes 32", "sum lanes 64", "prod lanes 32"});
       if (n > 0) hows.insert(hows.end(), {"argmin", "argmax"});
       for (const std::string& how : hows)
-        expectSame(reduction(how, kind, n, "    yield %v\n"), how + " of " + std::to_string(n) + " " + name(kind));
+        expectSame(reduction(how, kind, n, "    yield %v\n"),
+                   how + " of " + std::to_string(n) + " " + name(kind));
       if (types::isFloatKind(kind))
         for (const char* how : {"sum fused", "sum chain fused", "sum lanes 32 fused"})
           expectSame(reduction(how, kind, n, "    %p = mul %v, %v : " + name(kind) + "\n    yield %p\n"),
@@ -249,14 +272,19 @@ TEST(SameBits, Reductions) {
 std::string reduceMatrix(const std::string& keep, const std::string& how, int64_t rows, int64_t columns) {
   std::string dims = std::to_string(rows) + ", " + std::to_string(columns);
   std::string kept = keep == "" ? "f32" : keep == "a" ? "f32[A]" : keep == "b" ? "f32[B]" : "f32[B, A]";
-  std::string text = "fn reduce [A, B] (%x: f32[A, B]) -> (" + kept + ") {\n  %r = nest (%a: A, %b: B) -> keep[" + keep +
-                     "] " + how + " {\n    %v = get %x[%a, %b] : f32\n    yield %v\n  } : " + kept + "\n  yield %r\n}\n";
-  text += "fn main () -> (i64) {\n  %x = nest (%i: " + std::to_string(rows) + ", %j: " + std::to_string(columns) +
-          ") -> collect[i, j] {\n    %k = const 7919 : i64\n    %m = const 1009 : i64\n    %p = mul %i, %k : i64\n" +
+  std::string text = "fn reduce [A, B] (%x: f32[A, B]) -> (" + kept +
+                     ") {\n  %r = nest (%a: A, %b: B) -> keep[" + keep + "] " + how +
+                     " {\n    %v = get %x[%a, %b] : f32\n    yield %v\n  } : " + kept + "\n  yield %r\n}\n";
+  text += "fn main () -> (i64) {\n  %x = nest (%i: " + std::to_string(rows) +
+          ", %j: " + std::to_string(columns) +
+          ") -> collect[i, j] {\n    %k = const 7919 : i64\n    %m = const 1009 : i64\n    %p = mul %i, %k : "
+          "i64\n" +
           "    %q = add %p, %j : i64\n    %b = irem %q, %m : i64\n    %f = convert saturate %b : f32\n" +
           "    %d = const 37.3 : f32\n    %e = div %f, %d : f32\n    yield %e\n  } : f32[" + dims + "]\n";
-  std::string size = keep == "" ? "" : keep == "a" ? std::to_string(rows) : keep == "b" ? std::to_string(columns)
-                                                                         : std::to_string(columns) + ", " + std::to_string(rows);
+  std::string size = keep == ""    ? ""
+                     : keep == "a" ? std::to_string(rows)
+                     : keep == "b" ? std::to_string(columns)
+                                   : std::to_string(columns) + ", " + std::to_string(rows);
   std::string type = size.empty() ? "f32" : "f32[" + size + "]";
   text += "  %r = call @reduce %x dims [" + dims + "] : " + type + "\n";
   if (keep == "") {
@@ -266,8 +294,10 @@ std::string reduceMatrix(const std::string& keep, const std::string& how, int64_
     std::string second = both ? ", %l: " + std::to_string(rows) : "", index = both ? "%k2, %l" : "%k2";
     text += "  %w = nest (%k2: " + (keep == "a" ? std::to_string(rows) : std::to_string(columns)) + second +
             ") -> keep[] combine 1 region 1 units (%zero) {\n    %v = get %r[" + index +
-            "] : f32\n    %h = bitcast %v : u32\n    %y = convert wrap %h : i64\n    yield %y\n  } { (%s: i64, %t: i64)\n" +
-            "    %prime = const 1099511628211 : i64\n    %s1 = mul %s, %prime : i64\n    %s2 = add %s1, %t : i64\n" +
+            "] : f32\n    %h = bitcast %v : u32\n    %y = convert wrap %h : i64\n    yield %y\n  } { (%s: "
+            "i64, %t: i64)\n" +
+            "    %prime = const 1099511628211 : i64\n    %s1 = mul %s, %prime : i64\n    %s2 = add %s1, %t : "
+            "i64\n" +
             "    yield %s2\n  } : i64\n";
     text.insert(text.find("  %r = call"), "  %zero = const 0 : i64\n");
   }
@@ -277,9 +307,11 @@ std::string reduceMatrix(const std::string& keep, const std::string& how, int64_
 TEST(SameBits, ReductionsOfMatrices) {
   for (const char* keep : {"", "a", "b", "b, a"})
     for (const char* how : {"sum", "sum chain", "sum lanes 64", "prod lanes 64", "max"})
-      for (auto [rows, columns] : {std::pair<int64_t, int64_t>{3, 9000}, {9000, 2}, {100, 100}, {1, 1}, {0, 4}, {4, 0}})
+      for (auto [rows, columns] :
+           {std::pair<int64_t, int64_t>{3, 9000}, {9000, 2}, {100, 100}, {1, 1}, {0, 4}, {4, 0}})
         expectSame(reduceMatrix(keep, how, rows, columns), std::string(how) + " keeping [" + keep + "] of " +
-                                                               std::to_string(rows) + " x " + std::to_string(columns));
+                                                               std::to_string(rows) + " x " +
+                                                               std::to_string(columns));
 }
 
 } // namespace

@@ -62,7 +62,8 @@ TEST(Traces, ShowInlinedFrames) {
   placeOps(program, sources);
   // As if `pick` had been inlined into a third function.
   core::Function& pick = program.core.functions[core::findFunction(program.core, "pick")];
-  core::OpId check = program.core.functions[core::findFunction(program.core, "pick")].regions[pick.body].ops[0];
+  core::OpId check =
+      program.core.functions[core::findFunction(program.core, "pick")].regions[pick.body].ops[0];
   core::LocId inner = pick.ops[check].loc;
   core::Loc call{core::LocKind::InlinedAt, program.core.locs[pick.loc].span, inner, "leaf"};
   pick.ops[check].loc = program.core.locs.add(call);
