@@ -1,0 +1,114 @@
+// A session over the library's sources: modules, stages, entries at the prompt.
+#include "session/session.h"
+
+#include "core/ir.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <sstream>
+
+namespace melix::session {
+namespace {
+
+std::map<std::string, std::string>& library() {
+  static std::map<std::string, std::string> files;
+  if (files.empty()) {
+    std::filesystem::path root = std::filesystem::path(MELIX_SOURCE_DIR) / "stdlib";
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root))
+      if (entry.path().extension() == ".mlx") {
+        std::stringstream text;
+        text << std::ifstream(entry.path()).rdbuf();
+        files[std::filesystem::relative(entry.path(), root).string()] = text.str();
+      }
+  }
+  return files;
+}
+
+/// A session whose user files are `files`.
+std::unique_ptr<Session> makeSession(std::map<std::string, std::string> files = {}) {
+  Options options;
+  options.library = [](std::string_view path) {
+    auto found = library().find(std::string(path));
+    return found == library().end() ? std::string_view() : std::string_view(found->second);
+  };
+  for (const auto& [path, text] : library())
+    if (path.starts_with("prelude/"))
+      options.preludeFiles.push_back(path);
+  options.userFile = [files](const std::string& path) -> std::optional<std::string> {
+    auto found = files.find(path);
+    return found == files.end() ? std::nullopt : std::optional(found->second);
+  };
+  options.verify = true;
+  return std::make_unique<Session>(std::move(options));
+}
+
+std::string messages(const Session& session) {
+  std::string out = session.bug();
+  for (const Diagnostic& d : session.sink.all())
+    out += renderDiagnostic(d, session.sources, false);
+  return out;
+}
+
+size_t derivativesIn(core::Module& module) {
+  size_t count = 0;
+  for (const core::Function& f : module.functions)
+    for (const core::Op& op : f.ops)
+      count += op.kind == core::OpKind::Derivative;
+  return count;
+}
+
+TEST(Session, AProgramReachesEveryStageVerified) {
+  auto session = makeSession();
+  names::ModuleId root = session->load("main.mlx", "fn f(x: f32) -> f32 = x * sin(x)\nprint(grad(f)(2.0))\n");
+  ASSERT_TRUE(session->program(root)) << messages(*session);
+  EXPECT_GT(derivativesIn(session->module()), 0u);
+  EXPECT_TRUE(session->module().entry.valid());
+  ASSERT_TRUE(session->advance(CoreStage::Derivatives)) << messages(*session);
+  ASSERT_TRUE(session->advance(CoreStage::Optimised)) << messages(*session);
+  EXPECT_TRUE(session->module().mathBodies.contains({ops::MathKind::Sin, types::TypeKind::F32}));
+}
+
+TEST(Session, FilesBesideTheRootComeBeforeTheLibrary) {
+  auto session = makeSession({{"dir/helper.mlx", "pub fn twice(x: int) -> int = 2 * x\n"}});
+  names::ModuleId root = session->load("dir/main.mlx", "use helper.{twice}\nprint(twice(3))\n");
+  EXPECT_TRUE(session->check(root)) << messages(*session);
+}
+
+TEST(Session, AMissingModuleIsOneError) {
+  auto session = makeSession();
+  EXPECT_FALSE(session->check(session->load("main.mlx", "use nowhere\n")));
+  EXPECT_EQ(session->sink.errorCount(), 1u) << messages(*session);
+}
+
+TEST(Session, ErrorsStopBeforeLowering) {
+  auto session = makeSession();
+  EXPECT_FALSE(session->program(session->load("main.mlx", "print(nothing)\n")));
+  EXPECT_EQ(session->module().functions.size(), 0u);
+}
+
+TEST(Session, TestsAreFunctionsChosenByName) {
+  auto session = makeSession();
+  names::ModuleId root = session->load("main.mlx", "test \"one\" { assert true }\ntest \"two\" { assert true }\n");
+  auto tests = session->tests(root, "tw");
+  ASSERT_EQ(tests.size(), 1u) << messages(*session);
+  EXPECT_EQ(tests[0].first, "two");
+}
+
+TEST(Session, EntriesAreFunctionsOfTheVariablesThereAre) {
+  auto session = makeSession();
+  names::ModuleId root = session->load("<prompt>", "let y = x + 1\ny * 2\n");
+  check::PromptVariable x{session->names.intern("x"), session->types.int64(), false};
+  check::PromptEntry entry = session->checker().prompt(root, {x});
+  ASSERT_TRUE(entry.instance.valid()) << messages(*session);
+  ASSERT_EQ(entry.variables.size(), 2u);
+  EXPECT_EQ(session->names.text(entry.variables[1].name), "y");
+  EXPECT_EQ(entry.variables[1].type, session->types.int64());
+  session->renewModule();
+  EXPECT_TRUE(session->lowerEntry(entry.instance)) << messages(*session);
+  EXPECT_TRUE(session->advance(CoreStage::Optimised)) << messages(*session);
+}
+
+} // namespace
+} // namespace melix::session
