@@ -205,6 +205,8 @@ std::optional<std::string> formatFile(const Ast& ast, const SourceStore& sources
   DiagnosticSink sink;
   lex::TokenStream stream = lex::lex(ast.file, sources, sink);
   if (sink.errorCount() > 0 || !ast.root) return std::nullopt;
+  for (uint32_t k = 0; k < ast.size(); ++k)
+    if (ast.kind(NodeId(k)) == NodeKind::Error) return std::nullopt;
   Writer writer(ast, stream, sources);
   if (!writer.writeModule()) return std::nullopt;
   constexpr uint32_t columns = 100;

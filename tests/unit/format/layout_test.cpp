@@ -96,6 +96,17 @@ TEST(Layout, ABlockAtTheStartOfAnInterpolationIsNoEscapedBrace) {
   EXPECT_EQ(formatted(result.text).tree, result.tree) << result.text;
 }
 
+TEST(Layout, ATreeWithErrorsIsRefused) {
+  for (const char* text : {"let x =", "if a {", "quote {", "fn f(", "match x { A =>", "struct S {"}) {
+    SourceStore sources;
+    Interner names;
+    DiagnosticSink sink;
+    parse::ParseResult result = parse::parseFile(sources.add("test.mlx", text), sources, names, sink);
+    std::optional<std::string> out = formatFile(result.ast, sources);
+    EXPECT_FALSE(out.has_value()) << text;
+  }
+}
+
 TEST(Layout, EmptyFilesStayEmpty) {
   EXPECT_EQ(formatted("").text, "");
   EXPECT_EQ(formatted("\n \n").text, "");
