@@ -5,12 +5,14 @@ namespace melix::lower {
 
 using namespace check;
 
-BodyLowering::BodyLowering(core::Module& module, Lowering& lowering, const Instance& instance, core::FunctionId function)
+BodyLowering::BodyLowering(core::Module& module, Lowering& lowering, const Instance& instance,
+                           core::FunctionId function)
     : module_(module), types_(module.types), lowering_(lowering), instance_(instance), function_(function),
       b_(module, function, module.functions[function].body, core::LocId::none()),
       nextPseudo_(static_cast<uint32_t>(instance.locals.size())) {
   exit_ = LocalId(nextPseudo_++);
   return_ = LocalId(nextPseudo_++);
+  collectUsedSymbols();
 }
 
 core::LocId BodyLowering::locOf(Span span) {
@@ -26,21 +28,23 @@ void BodyLowering::run() {
   bool exits = exitsIn(instance_.body, false, {});
   if (exits) {
     values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
-    values_[return_] = undef(instance_.result);
+    // Sizes that the function decides travel with the value (carriedReturn).
+    bool decides = !instance_.resultDims.empty() && types_.kind(instance_.result) != TypeKind::Pack;
+    values_[return_] =
+        decides ? b_.undef(types_.pack(instance_.result, instance_.resultDims)) : undef(instance_.result);
   }
   for (size_t k = 0; k < instance_.params.size(); ++k)
     define(instance_.params[k], b_.fn().regions[b_.fn().body].params[k]);
   ValueId value = expr(instance_.body);
   TypeId result = instance_.result;
-  if (flow_ == FlowKind::Off)
-    value = values_[return_];
-  else if (flow_ == FlowKind::Maybe) {
-    ValueId normal = value, early = values_[return_];
+  if (flow_ == FlowKind::Off && exits) {
+    value = returned();
+  } else if (flow_ == FlowKind::Maybe) {
+    ValueId normal = value;
     core::Op op = Builder::simple(OpKind::If, {exitIs(core::exits::ret)});
-    FlowKind kept = flow_;
     flow_ = FlowKind::On;
-    value = branches(std::move(op), {[&](RegionId) { return early; }, [&](RegionId) { return normal; }}, b_.typeOf(normal), {});
-    flow_ = kept;
+    value = branches(std::move(op), {[&](RegionId) { return returned(); }, [&](RegionId) { return normal; }},
+                     result, instance_.resultDims);
   }
   types::DimSubst actual;
   matchDims(result, b_.typeOf(value), actual);
@@ -57,8 +61,7 @@ void BodyLowering::run() {
   }
   std::vector<ValueId> out{cast(value, types_.substitute(result, all))};
   for (LocalId p : instance_.params)
-    if (instance_.locals[p].isInout)
-      out.push_back(values_[p]);
+    if (instance_.locals[p].isInout) out.push_back(values_[p]);
   b_.yield(std::move(out), std::move(sizes));
 }
 
@@ -66,40 +69,37 @@ void BodyLowering::run() {
 void BodyLowering::matchDims(TypeId wanted, TypeId actual, types::DimSubst& out) {
   const types::Type w = types_[wanted], a = types_[actual];
   for (size_t k = 0; k < w.dims.size() && k < a.dims.size(); ++k)
-    if (auto s = types_.dims.asSymbol(w.dims[k]))
-      out.emplace(*s, a.dims[k]);
-  for (size_t k = 0; k < w.parts.size() && k < a.parts.size(); ++k)
-    matchDims(w.parts[k], a.parts[k], out);
+    if (auto s = types_.dims.asSymbol(w.dims[k])) out.emplace(*s, a.dims[k]);
+  for (size_t k = 0; k < w.parts.size() && k < a.parts.size(); ++k) matchDims(w.parts[k], a.parts[k], out);
 }
 
 void BodyLowering::learnDims(TypeId wanted, ValueId value, const std::vector<DimSym>& symbols) {
-  if (symbols.empty())
-    return;
+  if (symbols.empty()) return;
   types::DimSubst found;
   matchDims(wanted, b_.typeOf(value), found);
   for (DimSym s : symbols)
-    if (auto it = found.find(s); it != found.end())
-      dimMap_[s] = it->second;
+    if (auto it = found.find(s); it != found.end()) dimMap_[s] = it->second;
 }
 
 ValueId BodyLowering::cast(ValueId value, TypeId type) {
   TypeId from = b_.typeOf(value);
   if (from == type || types_.kind(type) == TypeKind::Never || types_.kind(type) == TypeKind::Error)
     return value;
+  if (types_.isUnit(from)) return undef(type); // what stands here does not come back
   return b_.castDims(value, type);
 }
 
 ValueId BodyLowering::unit() { return b_.make(types_.unit(), {}); }
 
 ValueId BodyLowering::undef(TypeId type) {
-  if (types_.kind(type) == TypeKind::Never || types_.isUnit(type))
-    return unit();
+  if (types_.kind(type) == TypeKind::Never || types_.isUnit(type)) return unit();
   // Sizes that are not in scope here are nobody's: nothing reads the value.
   std::vector<DimSym> symbols;
   types_.collectSymbols(type, symbols);
   types::DimSubst none;
   for (DimSym s : symbols) {
-    bool parameter = std::find(instance_.dimParams.begin(), instance_.dimParams.end(), s) != instance_.dimParams.end();
+    bool parameter =
+        std::find(instance_.dimParams.begin(), instance_.dimParams.end(), s) != instance_.dimParams.end();
     if (!parameter && types_.dims.info(s).kind != types::DimSymKind::Bound)
       none.emplace(s, types_.dims.constant(0));
   }
@@ -108,7 +108,7 @@ ValueId BodyLowering::undef(TypeId type) {
 
 void BodyLowering::define(LocalId local, ValueId value) {
   const Local& l = instance_.locals[local];
-  if (l.asDim) {
+  if (l.asDim && usedSymbols_.contains(l.asDim)) {
     const core::Op* def = b_.fn().values[value].def ? &b_.fn().ops[b_.fn().values[value].def] : nullptr;
     if (def && def->kind == OpKind::DimValue)
       dimMap_[l.asDim] = def->dims[0];
@@ -118,13 +118,14 @@ void BodyLowering::define(LocalId local, ValueId value) {
       dimMap_[l.asDim] = types_.dims.symbol(b_.bindDim(value, types_.dims.info(l.asDim).name));
   }
   core::Value& v = b_.fn().values[value];
-  if (!v.hint)
-    v.hint = l.name;
+  if (!v.hint) v.hint = l.name;
   values_[local] = value;
 }
 
-void BodyLowering::check(core::CheckKind kind, std::vector<ValueId> operands, std::vector<DimId> dims, std::string text, TypeId type) {
-  core::Op op = Builder::simple(OpKind::Check, std::move(operands), core::CheckAttr{kind, std::move(text), type});
+void BodyLowering::check(core::CheckKind kind, std::vector<ValueId> operands, std::vector<DimId> dims,
+                         std::string text, TypeId type) {
+  core::Op op =
+      Builder::simple(OpKind::Check, std::move(operands), core::CheckAttr{kind, std::move(text), type});
   op.dims = std::move(dims);
   b_.append(std::move(op), {});
 }
@@ -137,36 +138,31 @@ void BodyLowering::checkDims(const std::vector<DimCheckItem>& items) {
       continue;
     }
     DimId right = D(item.right);
-    if (left != right)
-      check(core::CheckKind::DimEqual, {}, {left, right}, item.text);
+    if (left != right) check(core::CheckKind::DimEqual, {}, {left, right}, item.text);
   }
 }
 
 void BodyLowering::checkExtents(const std::vector<DimId>& dims) {
   for (DimId d : dims)
-    if (!types_.dims.atLeast(d, 0))
-      check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.print(d));
+    if (!types_.dims.atLeast(d, 0)) check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.print(d));
 }
 
 ValueId BodyLowering::expr(NodeId n) {
-  if (auto found = hoisted_.find(n); found != hoisted_.end())
-    return found->second;
+  if (auto found = hoisted_.find(n); found != hoisted_.end()) return found->second;
   core::LocId outer = b_.loc;
-  if (instance_.nodes[n].span.valid())
-    b_.loc = locOf(instance_.nodes[n].span);
+  if (instance_.nodes[n].span.valid()) b_.loc = locOf(instance_.nodes[n].span);
   ValueId value = exprAt(n);
   b_.loc = outer;
   return value;
 }
 
-ValueId BodyLowering::after(const std::vector<NodeId>& children, TypeId type, const std::function<ValueId(std::vector<ValueId>)>& make) {
+ValueId BodyLowering::after(const std::vector<NodeId>& children, TypeId type,
+                            const std::function<ValueId(std::vector<ValueId>)>& make) {
   std::vector<ValueId> values;
   for (size_t k = 0; k < children.size(); ++k) {
     values.push_back(expr(children[k]));
-    if (flow_ == FlowKind::Off)
-      return undef(T(type));
-    if (flow_ != FlowKind::Maybe)
-      continue;
+    if (flow_ == FlowKind::Off) return undef(T(type));
+    if (flow_ != FlowKind::Maybe) continue;
     std::vector<NodeId> rest(children.begin() + static_cast<ptrdiff_t>(k) + 1, children.end());
     return guarded(type, [&] {
       return after(rest, type, [&](std::vector<ValueId> more) {
@@ -182,10 +178,13 @@ ValueId BodyLowering::after(const std::vector<NodeId>& children, TypeId type, co
 ValueId BodyLowering::guarded(TypeId type, const Make& make) {
   core::Op op = Builder::simple(OpKind::If, {exitIs(core::exits::on)});
   flow_ = FlowKind::On;
-  ValueId result = branches(std::move(op), {[&](RegionId) { return make(); }, [&](RegionId) {
-                              flow_ = FlowKind::Off;
-                              return undef(T(type));
-                            }}, type, {});
+  ValueId result = branches(std::move(op),
+                            {[&](RegionId) { return make(); },
+                             [&](RegionId) {
+                               flow_ = FlowKind::Off;
+                               return undef(T(type));
+                             }},
+                            type, {});
   flow_ = FlowKind::Maybe;
   return result;
 }
@@ -196,8 +195,7 @@ ValueId BodyLowering::blockFrom(const std::vector<NodeId>& children, size_t k, T
   ValueId last;
   for (; k < children.size(); ++k) {
     last = expr(children[k]);
-    if (flow_ == FlowKind::Off)
-      return undef(T(type));
+    if (flow_ == FlowKind::Off) return undef(T(type));
     if (flow_ == FlowKind::Maybe && k + 1 < children.size())
       return guarded(type, [&] { return blockFrom(children, k + 1, type); });
   }
@@ -215,10 +213,13 @@ ValueId BodyLowering::let(const Node& node) {
     // `let P = e else { … }`: the block leaves, so what follows runs only where the pattern matched.
     ValueId hit = test(v[0], pattern);
     core::Op op = Builder::simple(OpKind::If, {hit});
-    branches(std::move(op), {[&](RegionId) { return unit(); }, [&](RegionId) {
-               expr(copy.children[1]);
-               return unit();
-             }}, types_.unit(), {});
+    branches(std::move(op),
+             {[&](RegionId) { return unit(); },
+              [&](RegionId) {
+                expr(copy.children[1]);
+                return unit();
+              }},
+             types_.unit(), {});
     if (flow_ == FlowKind::Maybe) {
       // Names bound here are used only after the guard; extract them under it.
       bind(v[0], pattern);
@@ -231,8 +232,7 @@ ValueId BodyLowering::let(const Node& node) {
 
 ValueId BodyLowering::constant(const Node& node) {
   const Const& c = node.as<Const>();
-  if (types_.kind(node.type) == TypeKind::Str)
-    return b_.text(c.text);
+  if (types_.kind(node.type) == TypeKind::Str) return b_.text(c.text);
   unsigned bits = types::scalarBits(types_.kind(node.type));
   uint64_t mask = bits >= 64 || bits == 0 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
   return b_.constant(node.type, c.bits & mask);
@@ -251,11 +251,9 @@ ValueId BodyLowering::operation(const Node& node) {
       const core::Op* def = b_.fn().values[v[1]].def ? &b_.fn().ops[b_.fn().values[v[1]].def] : nullptr;
       bool constant = def && def->kind == OpKind::Const;
       uint64_t bits = constant ? def->as<core::Constant>().bits : 0;
-      if (!constant || bits == 0)
-        check(core::CheckKind::Divisor, {v[1]}, {});
+      if (!constant || bits == 0) check(core::CheckKind::Divisor, {v[1]}, {});
       bool isSigned = types::scalarClass(types_.kind(type)) == types::ScalarClass::SInt;
-      if (isSigned && !constant)
-        check(core::CheckKind::DivideOverflow, {v[0], v[1]}, {});
+      if (isSigned && !constant) check(core::CheckKind::DivideOverflow, {v[0], v[1]}, {});
       return b_.binary(ref.kind, v[0], v[1]);
     }
     case OpKind::Math:
@@ -270,11 +268,12 @@ ValueId BodyLowering::convert(const Node& node) {
   TypeId to = node.type;
   return after(node.children, to, [&](std::vector<ValueId> v) {
     TypeId from = b_.typeOf(v[0]);
-    if (from == to)
-      return v[0];
-    bool narrows = types_.isFloat(from) || types::scalarBits(types_.kind(from)) > types::scalarBits(types_.kind(to)) ||
+    if (from == to) return v[0];
+    bool narrows = types_.isFloat(from) ||
+                   types::scalarBits(types_.kind(from)) > types::scalarBits(types_.kind(to)) ||
                    types::scalarClass(types_.kind(from)) != types::scalarClass(types_.kind(to));
-    bool widens = !types_.isFloat(from) && types::scalarClass(types_.kind(from)) == types::ScalarClass::UInt &&
+    bool widens = !types_.isFloat(from) &&
+                  types::scalarClass(types_.kind(from)) == types::ScalarClass::UInt &&
                   types::scalarBits(types_.kind(to)) > types::scalarBits(types_.kind(from));
     if (ref.checked && narrows && !widens && types_.kind(from) != TypeKind::Bool && !types_.isFloat(to))
       check(core::CheckKind::Converts, {v[0]}, {}, types_.print(to), to);
@@ -284,7 +283,9 @@ ValueId BodyLowering::convert(const Node& node) {
 
 ValueId BodyLowering::known(const Node& node) {
   TypeId type = node.type;
-  return after(node.children, type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::Known, std::move(v)), T(type)); });
+  return after(node.children, type, [&](std::vector<ValueId> v) {
+    return b_.one(Builder::simple(OpKind::Known, std::move(v)), T(type));
+  });
 }
 
 ValueId BodyLowering::exprAt(NodeId n) {
@@ -299,7 +300,8 @@ ValueId BodyLowering::exprAt(NodeId n) {
     return after(node.children, node.type, [&](std::vector<ValueId> v) {
       TypeId type = T(node.type);
       for (uint32_t k = 0; k < v.size(); ++k)
-        v[k] = cast(v[k], types_.kind(type) == TypeKind::Tuple ? types_[type].parts[k] : types_.fieldType(type, 0, k));
+        v[k] = cast(v[k], types_.kind(type) == TypeKind::Tuple ? types_[type].parts[k]
+                                                               : types_.fieldType(type, 0, k));
       return b_.make(type, std::move(v));
     });
   case NodeKind::Variant:
@@ -312,25 +314,25 @@ ValueId BodyLowering::exprAt(NodeId n) {
   case NodeKind::ArrayOf:
   case NodeKind::ListOf: {
     OpKind kind = node.kind == NodeKind::ArrayOf ? OpKind::ArrayOf : OpKind::ListOf;
-    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(kind, std::move(v)), T(node.type)); });
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      return b_.one(Builder::simple(kind, std::move(v)), T(node.type));
+    });
   }
   case NodeKind::Known: return known(node);
   case NodeKind::ToClosure:
     return after(node.children, node.type, [&](std::vector<ValueId> v) {
       CallTarget target = node.as<CallTarget>();
       std::vector<ValueId> captures;
-      if (target.known)
-        captures = withCaptures(target, v);
-      core::Op op = Builder::simple(OpKind::Closure, std::move(captures), core::CallAttr{lowering_.functionOf(target.instance)});
-      for (DimId d : target.dims)
-        op.dims.push_back(D(d));
+      if (target.known) captures = withCaptures(target, v);
+      core::Op op = Builder::simple(OpKind::Closure, std::move(captures),
+                                    core::CallAttr{lowering_.functionOf(target.instance)});
+      for (DimId d : target.dims) op.dims.push_back(D(d));
       return b_.one(std::move(op), T(node.type));
     });
   case NodeKind::Pack:
     return after(node.children, node.type, [&](std::vector<ValueId> v) {
       std::vector<DimId> dims = node.as<Dims>().dims;
-      for (DimId& d : dims)
-        d = D(d);
+      for (DimId& d : dims) d = D(d);
       ValueId inner = cast(v[0], types_.openPack(T(node.type), dims));
       core::Op op = Builder::simple(OpKind::Pack, {inner});
       op.dims = std::move(dims);
@@ -347,7 +349,9 @@ ValueId BodyLowering::exprAt(NodeId n) {
     });
   case NodeKind::Get: return get(node);
   case NodeKind::Reshape:
-    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::Reshape, {v[0]}), T(node.type)); });
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      return b_.one(Builder::simple(OpKind::Reshape, {v[0]}), T(node.type));
+    });
   case NodeKind::CastDims:
     return after(node.children, node.type, [&](std::vector<ValueId> v) {
       checkDims(node.as<DimChecks>().items);
@@ -362,7 +366,7 @@ ValueId BodyLowering::exprAt(NodeId n) {
   case NodeKind::Let: return let(node);
   case NodeKind::Assign: return assign(node);
   case NodeKind::Update: return update(node);
-  case NodeKind::ScatterAdd: return unit();
+  case NodeKind::ScatterAdd: return scatter(node);
   case NodeKind::If: return ifNode(node);
   case NodeKind::Match: return match(node);
   case NodeKind::For: return forLoop(node);
@@ -384,10 +388,13 @@ ValueId BodyLowering::exprAt(NodeId n) {
   case NodeKind::DimCheck: checkDims(node.as<DimChecks>().items); return unit();
   case NodeKind::Call: return call(node);
   case NodeKind::Apply:
-    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::Apply, std::move(v)), T(node.type)); });
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      return b_.one(Builder::simple(OpKind::Apply, std::move(v)), T(node.type));
+    });
   case NodeKind::Builtin:
     return after(node.children, node.type, [&](std::vector<ValueId> v) {
-      core::Op op = Builder::simple(OpKind::Builtin, std::move(v), core::BuiltinAttr{node.as<BuiltinRef>().builtin});
+      core::Op op =
+          Builder::simple(OpKind::Builtin, std::move(v), core::BuiltinAttr{node.as<BuiltinRef>().builtin});
       for (DimSym s : node.resultDims) {
         op.resultDims.push_back(b_.newDim(types_.dims.info(s).name));
         dimMap_[s] = types_.dims.symbol(op.resultDims.back());
@@ -397,28 +404,37 @@ ValueId BodyLowering::exprAt(NodeId n) {
         b_.append(std::move(op), {});
         return unit();
       }
-      if (types_.kind(type) != TypeKind::Tuple)
-        return b_.one(std::move(op), type);
-      core::OpId made = b_.append(std::move(op), std::span<const TypeId>(std::vector<TypeId>(types_[type].parts)));
+      if (types_.kind(type) != TypeKind::Tuple) return b_.one(std::move(op), type);
+      core::OpId made =
+          b_.append(std::move(op), std::span<const TypeId>(std::vector<TypeId>(types_[type].parts)));
       std::vector<ValueId> parts;
-      for (size_t k = 0; k < types_[type].parts.size(); ++k)
-        parts.push_back(b_.result(made, k));
+      for (size_t k = 0; k < types_[type].parts.size(); ++k) parts.push_back(b_.result(made, k));
       return b_.make(type, std::move(parts));
     });
   case NodeKind::Format:
     return after(node.children, node.type, [&](std::vector<ValueId> v) {
-      return b_.one(Builder::simple(OpKind::Format, {v[0]}, core::FormatAttr{node.as<FormatSpec>().spec, false}), types_.str());
+      return b_.one(
+          Builder::simple(OpKind::Format, {v[0]}, core::FormatAttr{node.as<FormatSpec>().spec, false}),
+          types_.str());
     });
   case NodeKind::Debug:
-    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::Debug, {v[0]}), b_.typeOf(v[0])); });
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      return b_.one(Builder::simple(OpKind::Debug, {v[0]}), b_.typeOf(v[0]));
+    });
   case NodeKind::StopGradient:
-    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::StopGradient, {v[0]}), b_.typeOf(v[0])); });
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      return b_.one(Builder::simple(OpKind::StopGradient, {v[0]}), b_.typeOf(v[0]));
+    });
   case NodeKind::Derivative: return derivative(node);
   case NodeKind::Nest: return nest(node);
   case NodeKind::Length:
-    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::Length, {v[0]}), types_.int64()); });
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      return b_.one(Builder::simple(OpKind::Length, {v[0]}), types_.int64());
+    });
   case NodeKind::Push:
-    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::Push, {v[0], v[1]}), b_.typeOf(v[0])); });
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      return b_.one(Builder::simple(OpKind::Push, {v[0], v[1]}), b_.typeOf(v[0]));
+    });
   case NodeKind::Pop: return pop(node);
   case NodeKind::ToArray:
     return after(node.children, node.type, [&](std::vector<ValueId> v) {
@@ -428,7 +444,9 @@ ValueId BodyLowering::exprAt(NodeId n) {
       return b_.one(std::move(op), T(node.type));
     });
   case NodeKind::ToList:
-    return after(node.children, node.type, [&](std::vector<ValueId> v) { return b_.one(Builder::simple(OpKind::ToList, {v[0]}), T(node.type)); });
+    return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      return b_.one(Builder::simple(OpKind::ToList, {v[0]}), T(node.type));
+    });
   case NodeKind::ArgSort:
     return after(node.children, node.type, [&](std::vector<ValueId> v) {
       return b_.one(Builder::simple(OpKind::ArgSort, {v[0]}, node.as<Index>().index), T(node.type));

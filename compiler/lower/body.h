@@ -1,5 +1,6 @@
 #pragma once
-// Lowers one instance. State is the SSA value of every local; regions copy it and what changed becomes their results.
+// Lowers one instance. State is the SSA value of every local; regions copy it and what changed becomes their
+// results.
 
 #include "core/build.h"
 #include "lower/lower.h"
@@ -39,7 +40,8 @@ private:
   ValueId expr(NodeId n);
   ValueId exprAt(NodeId n);
   /// Lowers `children` in order, then `make`; what follows an exit is guarded.
-  ValueId after(const std::vector<NodeId>& children, TypeId type, const std::function<ValueId(std::vector<ValueId>)>& make);
+  ValueId after(const std::vector<NodeId>& children, TypeId type,
+                const std::function<ValueId(std::vector<ValueId>)>& make);
   ValueId block(const check::Node& node);
   ValueId blockFrom(const std::vector<NodeId>& children, size_t k, TypeId type);
   ValueId guarded(TypeId type, const Make& make);
@@ -52,53 +54,87 @@ private:
   ValueId operation(const check::Node& node);
   ValueId convert(const check::Node& node);
   ValueId known(const check::Node& node);
-  void check(core::CheckKind kind, std::vector<ValueId> operands, std::vector<DimId> dims, std::string text = {}, TypeId type = {});
+  void check(core::CheckKind kind, std::vector<ValueId> operands, std::vector<DimId> dims,
+             std::string text = {}, TypeId type = {});
   void checkDims(const std::vector<check::DimCheckItem>& items);
   void checkExtents(const std::vector<DimId>& dims);
   TypeId T(TypeId t) { return dimMap_.empty() ? t : types_.substitute(t, dimMap_); }
   DimId D(DimId d) { return dimMap_.empty() ? d : types_.dims.substitute(d, dimMap_); }
-  /// Sizes of `value`'s type where `wanted` has the symbols `symbols`; they are what the symbols mean from here on.
+  /// Sizes of `value`'s type where `wanted` has the symbols `symbols`; they are what the symbols mean from
+  /// here on.
   void learnDims(TypeId wanted, ValueId value, const std::vector<DimSym>& symbols);
   void matchDims(TypeId wanted, TypeId actual, types::DimSubst& out);
   core::LocId locOf(Span span);
 
   // --- control.cpp
-  struct Arm {
-    Make make;
-  };
-  /// An `if` or `match` whose arms are lowered by `makes`, each in its own region; merges the locals they change.
-  ValueId branches(core::Op op, const std::vector<std::function<ValueId(RegionId)>>& makes, TypeId type, const std::vector<DimSym>& sizes);
+  /// An `if` or `match` whose arms are lowered by `makes`, each in its own region; merges the locals they
+  /// change.
+  ValueId branches(core::Op op, const std::vector<std::function<ValueId(RegionId)>>& makes, TypeId type,
+                   const std::vector<DimSym>& sizes);
   ValueId ifNode(const check::Node& node);
   ValueId shortCircuit(const check::Node& node);
+
+  // --- pattern.cpp
   ValueId match(const check::Node& node);
-  ValueId matchChain(ValueId value, const std::vector<check::Arm>& arms, size_t k, TypeId type, const std::vector<DimSym>& sizes);
-  ValueId matchDirect(ValueId value, const std::vector<check::Arm>& arms, TypeId type, const std::vector<DimSym>& sizes);
+  ValueId matchChain(ValueId value, const std::vector<check::Arm>& arms, size_t k, TypeId type,
+                     const std::vector<DimSym>& sizes);
+  ValueId matchDirect(ValueId value, const std::vector<check::Arm>& arms, TypeId type,
+                      const std::vector<DimSym>& sizes);
   bool isDirect(const std::vector<check::Arm>& arms, TypeId scrutinee);
   bool irrefutable(check::PatternId p);
   ValueId test(ValueId value, check::PatternId p);
   void bind(ValueId value, check::PatternId p);
   ValueId opened(ValueId value, const check::Pattern& p);
+
+  // --- loops.cpp
+  /// A range as i64; `first` and `step` are none where they are 0 and 1, `extent` where the count is no
+  /// dimension.
+  struct Counted {
+    ValueId first, step, count;
+    TypeId type;
+    DimId extent;
+  };
+  Counted counted(const std::vector<ValueId>& bounds);
+  ValueId indexOf(const Counted& range, ValueId i);
   ValueId forLoop(const check::Node& node);
+  void countedLoop(LocalId index, const std::vector<NodeId>& nodes, const Counted& range, bool continues,
+                   const std::function<void()>& body);
+  void forThatLeaves(const check::For& ref, NodeId body, const Counted& range);
   ValueId whileLoop(const check::Node& node);
   ValueId loopForever(const check::Node& node);
   /// A while over the locals `body` assigns; `condition` and `body` run in their regions.
   void whileOver(const std::set<LocalId>& assigned, const Make& condition, const std::function<void()>& body);
-  std::set<LocalId> assignedIn(const std::vector<NodeId>& nodes);
-  bool exitsIn(NodeId n, bool onlyOutside, std::set<uint32_t> inside);
-  void visit(NodeId n, const std::function<void(NodeId)>& f);
-  void childrenOf(NodeId n, const std::function<void(NodeId)>& f);
   ValueId setExit(uint64_t code);
   ValueId exitIs(uint64_t code);
+  void clearExit(uint64_t code);
+  void carryExit(std::set<LocalId>& assigned);
   ValueId jump(const check::Node& node);
+  ValueId carriedReturn(ValueId value);
+  ValueId returned();
+
+  // --- walk.cpp
+  std::set<LocalId> assignedIn(const std::vector<NodeId>& nodes);
+  bool exitsIn(NodeId n, bool onlyOutside, std::set<uint32_t> inside);
+  bool leavesEarly(NodeId body, uint32_t loop);
+  /// The dimension symbols that types and sizes of the instance mention.
+  void collectUsedSymbols();
+  void visit(NodeId n, const std::function<void(NodeId)>& f);
+  void childrenOf(NodeId n, const std::function<void(NodeId)>& f);
 
   // --- place.cpp
   struct LoweredPath {
     core::Path path;
     std::vector<ValueId> indices;
   };
-  LoweredPath path(TypeId type, const std::vector<check::Step>& steps);
-  void loweredIndices(const std::vector<check::Step>& steps, std::vector<std::pair<ValueId, ValueId>>& out);
-  LoweredPath pathWith(TypeId type, ValueId base, const std::vector<check::Step>& steps, const std::vector<std::pair<ValueId, ValueId>>& indices);
+  using Indices = std::vector<std::pair<ValueId, ValueId>>;
+  void indexNodes(const std::vector<check::Step>& steps, std::vector<NodeId>& out);
+  Indices takeIndices(const std::vector<check::Step>& steps, const std::vector<ValueId>& values,
+                      size_t& next);
+  LoweredPath pathWith(TypeId type, ValueId base, const std::vector<check::Step>& steps,
+                       const Indices& indices);
+  LoweredPath placePath(const check::Place& place, const std::vector<ValueId>& values, size_t& next);
+  ValueId current(const check::Place& place, const LoweredPath& p);
+  ValueId scatter(const check::Node& node);
   ValueId get(const check::Node& node);
   ValueId read(ValueId base, const LoweredPath& p);
   void write(const check::Place& place, const LoweredPath& p, ValueId value);
@@ -117,10 +153,23 @@ private:
   // --- nest.cpp
   ValueId nest(const check::Node& node);
   ValueId elementwise(const check::Node& node);
-  void hoist(NodeId body, const std::vector<LocalId>& bound);
-  bool invariant(NodeId n);
+  struct NestBody {
+    bool filter = false; ///< yields (bool, value)
+    bool counts = false; ///< yields 1 for what passes the filter, after the value
+    ValueId positions;   ///< what passed the filter, when that is found first
+    ValueId unit;        ///< of a user's monoid
+  };
+  TypeId nestBody(const check::Node& node, const NestBody& shape);
+  ValueId positions(const check::Nest& ref, NodeId filter);
+  ValueId axisParam(const check::NestAxis& axis);
   core::NestResult resultOf(check::NestKind kind, size_t axes);
   ValueId monoidUnit(check::NestKind kind, TypeId type);
+
+  // --- hoist.cpp
+  void hoist(NodeId body, const std::vector<DimId>& extents);
+  bool invariant(NodeId n);
+  ValueId ahead(NodeId n, const std::vector<DimId>& extents);
+  bool mayPanic(RegionId r);
 
   // --- call.cpp
   ValueId call(const check::Node& node);
@@ -136,13 +185,14 @@ private:
   Values values_;
   types::DimSubst dimMap_;
   FlowKind flow_ = FlowKind::On;
-  LocalId exit_, return_;                  ///< pseudo-locals: how control left, and with what
+  LocalId exit_, return_; ///< pseudo-locals: how control left, and with what
   std::map<uint32_t, uint64_t> loopNumbers_;
   std::map<uint32_t, LocalId> loopValues_;
   std::map<ValueId, DimId> axisExtents_;
   std::map<NodeId, ValueId> hoisted_;
-  std::set<DimSym> innerSymbols_;
+  std::set<DimSym> innerSymbols_, usedSymbols_;
   uint32_t nextPseudo_;
+  uint64_t nextLoop_ = 0;
 };
 
 } // namespace melix::lower

@@ -7,8 +7,7 @@ using namespace check;
 
 /// The captures of a known function value in front of the arguments.
 std::vector<ValueId> BodyLowering::withCaptures(const CallTarget& target, std::vector<ValueId> args) {
-  if (!target.known)
-    return args;
+  if (!target.known) return args;
   ValueId known = args[0];
   const std::vector<TypeId> parts = types_[b_.typeOf(known)].parts;
   std::vector<ValueId> out;
@@ -20,40 +19,30 @@ std::vector<ValueId> BodyLowering::withCaptures(const CallTarget& target, std::v
 
 ValueId BodyLowering::call(const Node& node) {
   const CallTarget target = node.as<CallTarget>();
-  return after(node.children, node.type, [&](std::vector<ValueId> v) {
-    std::vector<ValueId> byValue = withCaptures(target, std::move(v));
+  // Places of inout arguments follow the values: their indices come last, the places are read after every
+  // argument.
+  std::vector<NodeId> children = node.children;
+  for (const InoutArg& arg : target.inouts) indexNodes(arg.place.steps, children);
+  return after(children, node.type, [&](std::vector<ValueId> v) {
+    size_t next = node.children.size();
+    std::vector<LoweredPath> places;
+    for (const InoutArg& arg : target.inouts) places.push_back(placePath(arg.place, v, next));
+    v.resize(node.children.size());
+    std::vector<ValueId> args = withCaptures(target, v);
+    size_t offset = target.known ? args.size() + 1 - v.size() : 0;
+    for (size_t k = 0; k < target.inouts.size(); ++k)
+      args.insert(args.begin() + static_cast<ptrdiff_t>(target.inouts[k].param + offset),
+                  current(target.inouts[k].place, places[k]));
     core::FunctionId callee = lowering_.functionOf(target.instance);
     std::vector<DimId> dims;
-    for (DimId d : target.dims)
-      dims.push_back(D(d));
-    // inout arguments are read in their places among the parameters; their new values are stored after.
-    std::vector<LoweredPath> places;
-    std::vector<ValueId> args;
-    size_t next = 0, captures = byValue.size() + target.inouts.size();
-    (void)captures;
-    size_t count = module_.functions[callee].params().size();
-    size_t offset = target.known && !target.inouts.empty() ? byValue.size() + target.inouts.size() - count : 0;
-    for (size_t p = 0; p < count; ++p) {
-      const InoutArg* inout = nullptr;
-      for (const InoutArg& arg : target.inouts)
-        if (arg.param + offset == p)
-          inout = &arg;
-      if (!inout) {
-        args.push_back(byValue[next++]);
-        continue;
-      }
-      std::vector<std::pair<ValueId, ValueId>> indices;
-      loweredIndices(inout->place.steps, indices);
-      LoweredPath path = pathWith(b_.typeOf(values_.at(inout->place.root)), values_.at(inout->place.root), inout->place.steps, indices);
-      args.push_back(path.path.empty() ? values_.at(inout->place.root) : read(values_.at(inout->place.root), path));
-      places.push_back(std::move(path));
-    }
+    for (DimId d : target.dims) dims.push_back(D(d));
     types::DimSubst subst;
     const std::vector<DimSym> params = module_.functions[callee].dimParams;
-    for (size_t k = 0; k < params.size() && k < dims.size(); ++k)
-      subst.emplace(params[k], dims[k]);
+    for (size_t k = 0; k < params.size() && k < dims.size(); ++k) subst.emplace(params[k], dims[k]);
     for (size_t p = 0; p < args.size(); ++p)
-      args[p] = cast(args[p], types_.substitute(module_.functions[callee].typeOf(module_.functions[callee].params()[p]), subst));
+      args[p] = cast(
+          args[p],
+          types_.substitute(module_.functions[callee].typeOf(module_.functions[callee].params()[p]), subst));
     core::OpId made = b_.call(callee, std::move(args), std::move(dims));
     ValueId result = b_.result(made, 0);
     learnDims(node.type, result, node.resultDims);
@@ -70,13 +59,16 @@ ValueId BodyLowering::derivative(const Node& node) {
   const DerivativeRef ref = node.as<DerivativeRef>();
   return after(node.children, node.type, [&](std::vector<ValueId> v) {
     core::FunctionId callee = lowering_.functionOf(ref.target.instance);
-    size_t seeds = ref.mode == check::DerivativeMode::Jvp ? ref.wrt.size() : ref.mode == check::DerivativeMode::Reverse ? 1 : 0;
+    size_t seeds = ref.mode == check::DerivativeMode::Jvp       ? ref.wrt.size()
+                   : ref.mode == check::DerivativeMode::Reverse ? 1
+                                                                : 0;
     std::vector<ValueId> tail(v.end() - static_cast<ptrdiff_t>(seeds), v.end());
     v.resize(v.size() - seeds);
     std::vector<ValueId> args = withCaptures(ref.target, std::move(v));
     core::Op op = Builder::simple(OpKind::Derivative, {});
     core::DerivativeAttr attr;
-    attr.mode = ref.mode == check::DerivativeMode::Jvp ? core::DerivativeMode::Jvp : core::DerivativeMode::Reverse;
+    attr.mode =
+        ref.mode == check::DerivativeMode::Jvp ? core::DerivativeMode::Jvp : core::DerivativeMode::Reverse;
     attr.callee = callee;
     attr.wrt = ref.wrt;
     attr.seeded = {true};
@@ -88,15 +80,17 @@ ValueId BodyLowering::derivative(const Node& node) {
       subst.emplace(params[k], op.dims.back());
     }
     for (size_t p = 0; p < args.size(); ++p)
-      args[p] = cast(args[p], types_.substitute(module_.functions[callee].typeOf(module_.functions[callee].params()[p]), subst));
+      args[p] = cast(
+          args[p],
+          types_.substitute(module_.functions[callee].typeOf(module_.functions[callee].params()[p]), subst));
     op.operands = std::move(args);
     op.operands.insert(op.operands.end(), tail.begin(), tail.end());
     op.attr = std::move(attr);
     TypeId type = T(node.type);
-    core::OpId made = b_.append(std::move(op), std::span<const TypeId>(std::vector<TypeId>(types_[type].parts)));
+    core::OpId made =
+        b_.append(std::move(op), std::span<const TypeId>(std::vector<TypeId>(types_[type].parts)));
     std::vector<ValueId> parts;
-    for (size_t k = 0; k < types_[type].parts.size(); ++k)
-      parts.push_back(b_.result(made, k));
+    for (size_t k = 0; k < types_[type].parts.size(); ++k) parts.push_back(b_.result(made, k));
     return b_.make(type, std::move(parts));
   });
 }

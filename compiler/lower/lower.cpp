@@ -5,8 +5,7 @@
 namespace melix::lower {
 
 core::FunctionId Lowering::functionOf(check::InstanceId id) {
-  if (auto found = functions_.find(id); found != functions_.end())
-    return found->second;
+  if (auto found = functions_.find(id); found != functions_.end()) return found->second;
   const Instance& instance = program_.instance(id);
   core::Function fn;
   fn.name = instance.name;

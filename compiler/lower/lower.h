@@ -1,5 +1,6 @@
 #pragma once
-// Typed tree to Core: mutation becomes SSA update, control flow single-exit, element-wise work and builders nests.
+// Typed tree to Core: mutation becomes SSA update, control flow single-exit, element-wise work and builders
+// nests.
 //
 // Takes: checked instances without errors. Gives: one Core function for each instance that is reached.
 

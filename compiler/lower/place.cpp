@@ -19,15 +19,16 @@ BodyLowering::Affine BodyLowering::affine(ValueId v) {
   }
   const core::Op op = b_.fn().ops[def];
   switch (op.kind) {
-  case OpKind::Const: out.constant = types_.dims.constant(static_cast<int64_t>(op.as<core::Constant>().bits)); return out;
+  case OpKind::Const:
+    out.constant = types_.dims.constant(static_cast<int64_t>(op.as<core::Constant>().bits));
+    return out;
   case OpKind::DimValue: out.constant = op.dims[0]; return out;
   case OpKind::Add:
   case OpKind::Sub: {
     Affine a = affine(op.operands[0]), c = affine(op.operands[1]);
     a.known &= c.known;
     int64_t sign = op.kind == OpKind::Sub ? -1 : 1;
-    for (auto [term, k] : c.terms)
-      a.terms[term] += sign * k;
+    for (auto [term, k] : c.terms) a.terms[term] += sign * k;
     a.constant = sign < 0 ? types_.dims.sub(a.constant, c.constant) : types_.dims.add(a.constant, c.constant);
     return a;
   }
@@ -35,10 +36,8 @@ BodyLowering::Affine BodyLowering::affine(ValueId v) {
     for (size_t side = 0; side < 2; ++side) {
       Affine a = affine(op.operands[side]), c = affine(op.operands[1 - side]);
       auto factor = types_.dims.asConstant(a.constant);
-      if (!a.known || !c.known || !a.terms.empty() || !factor)
-        continue;
-      for (auto& [term, k] : c.terms)
-        k *= *factor;
+      if (!a.known || !c.known || !a.terms.empty() || !factor) continue;
+      for (auto& [term, k] : c.terms) k *= *factor;
       c.constant = types_.dims.mul(c.constant, a.constant);
       return c;
     }
@@ -50,8 +49,7 @@ BodyLowering::Affine BodyLowering::affine(ValueId v) {
 /// 0 <= index < extent for every value of the axes in it.
 bool BodyLowering::proved(ValueId index, DimId extent) {
   Affine a = affine(index);
-  if (!a.known)
-    return false;
+  if (!a.known) return false;
   types::DimStore& dims = types_.dims;
   DimId low = a.constant, high = a.constant;
   for (auto [axis, k] : a.terms) {
@@ -62,21 +60,32 @@ bool BodyLowering::proved(ValueId index, DimId extent) {
 }
 
 void BodyLowering::checkIndex(ValueId index, DimId extent) {
-  if (!proved(index, extent))
-    check(core::CheckKind::Index, {index}, {extent});
+  if (!proved(index, extent)) check(core::CheckKind::Index, {index}, {extent});
 }
 
-void BodyLowering::loweredIndices(const std::vector<Step>& steps, std::vector<std::pair<ValueId, ValueId>>& out) {
+/// The expressions in the steps of a place, in the order they are written.
+void BodyLowering::indexNodes(const std::vector<Step>& steps, std::vector<NodeId>& out) {
   for (const Step& s : steps) {
-    ValueId index = s.index.valid() ? expr(s.index) : ValueId::none();
-    ValueId end = s.end.valid() ? expr(s.end) : ValueId::none();
+    if (s.index.valid()) out.push_back(s.index);
+    if (s.end.valid()) out.push_back(s.end);
+  }
+}
+
+/// Their values, start and end for each step, taken from `values` at `next`.
+BodyLowering::Indices BodyLowering::takeIndices(const std::vector<Step>& steps,
+                                                const std::vector<ValueId>& values, size_t& next) {
+  Indices out;
+  for (const Step& s : steps) {
+    ValueId index = s.index.valid() ? values[next++] : ValueId::none();
+    ValueId end = s.end.valid() ? values[next++] : ValueId::none();
     out.push_back({index, end});
   }
+  return out;
 }
 
 /// Core steps for a place in a value of `type`, with bounds checks.
 BodyLowering::LoweredPath BodyLowering::pathWith(TypeId type, ValueId base, const std::vector<Step>& steps,
-                                                 const std::vector<std::pair<ValueId, ValueId>>& indices) {
+                                                 const Indices& indices) {
   LoweredPath out;
   size_t axis = 0;
   for (size_t k = 0; k < steps.size(); ++k) {
@@ -86,9 +95,9 @@ BodyLowering::LoweredPath BodyLowering::pathWith(TypeId type, ValueId base, cons
     case check::StepKind::Field:
       step.kind = core::StepKind::Field;
       type = types_.element(type);
-      type = types_.kind(type) == TypeKind::Tuple    ? types_[type].parts[s.number]
+      type = types_.kind(type) == TypeKind::Tuple   ? types_[type].parts[s.number]
              : types_.kind(type) == TypeKind::Known ? types_[type].parts[s.number]
-                                                     : types_.fieldType(type, 0, s.number);
+                                                    : types_.fieldType(type, 0, s.number);
       axis = 0;
       break;
     case check::StepKind::Index:
@@ -96,18 +105,21 @@ BodyLowering::LoweredPath BodyLowering::pathWith(TypeId type, ValueId base, cons
       checkIndex(indices[k].first, types_[type].dims[axis++]);
       out.indices.push_back(indices[k].first);
       break;
-    case check::StepKind::All: step.kind = core::StepKind::All; ++axis; break;
+    case check::StepKind::All:
+      step.kind = core::StepKind::All;
+      ++axis;
+      break;
     case check::StepKind::Slice: {
       step.kind = core::StepKind::Slice;
       step.length = D(s.length);
       DimId extent = types_[type].dims[axis++];
       ValueId end = indices[k].second.valid() ? indices[k].second : b_.dimValue(extent);
       Affine first = affine(indices[k].first), last = affine(end);
-      bool fine = first.known && last.known && first.terms.empty() && last.terms.empty() && types_.dims.atLeast(first.constant, 0) &&
+      bool fine = first.known && last.known && first.terms.empty() && last.terms.empty() &&
+                  types_.dims.atLeast(first.constant, 0) &&
                   types_.dims.atLeast(types_.dims.sub(last.constant, first.constant), 0) &&
                   types_.dims.atLeast(types_.dims.sub(extent, last.constant), 0);
-      if (!fine)
-        check(core::CheckKind::Slice, {indices[k].first, end}, {extent});
+      if (!fine) check(core::CheckKind::Slice, {indices[k].first, end}, {extent});
       out.indices.push_back(indices[k].first);
       break;
     }
@@ -133,23 +145,14 @@ ValueId BodyLowering::get(const Node& node) {
   const std::vector<Step> steps = node.as<Steps>().steps;
   // Base, then indices in the order written.
   std::vector<NodeId> children{node.children[0]};
-  for (const Step& s : steps) {
-    if (s.index.valid())
-      children.push_back(s.index);
-    if (s.end.valid())
-      children.push_back(s.end);
-  }
+  indexNodes(steps, children);
   return after(children, node.type, [&](std::vector<ValueId> v) {
     ValueId base = v[0];
-    std::vector<std::pair<ValueId, ValueId>> indices;
     size_t next = 1;
-    for (const Step& s : steps) {
-      ValueId index = s.index.valid() ? v[next++] : ValueId::none();
-      ValueId end = s.end.valid() ? v[next++] : ValueId::none();
-      indices.push_back({index, end});
-    }
+    Indices indices = takeIndices(steps, v, next);
     if (types_.kind(b_.typeOf(base)) == TypeKind::Known)
-      return b_.one(Builder::simple(OpKind::Capture, {base}, steps[0].number), types_[b_.typeOf(base)].parts[steps[0].number]);
+      return b_.one(Builder::simple(OpKind::Capture, {base}, steps[0].number),
+                    types_[b_.typeOf(base)].parts[steps[0].number]);
     LoweredPath p = pathWith(b_.typeOf(base), base, steps, indices);
     return cast(read(base, p), T(node.type));
   });
@@ -161,20 +164,32 @@ void BodyLowering::write(const Place& place, const LoweredPath& p, ValueId value
     return;
   }
   ValueId base = values_.at(place.root);
-  if (auto type = core::pathType(types_, b_.typeOf(base), p.path))
-    value = cast(value, *type);
+  if (auto type = core::pathType(types_, b_.typeOf(base), p.path)) value = cast(value, *type);
   ValueId next = b_.set(base, value, p.path, p.indices);
   b_.fn().values[next].hint = b_.fn().values[base].hint;
   values_[place.root] = next;
 }
 
+BodyLowering::LoweredPath BodyLowering::placePath(const Place& place, const std::vector<ValueId>& values,
+                                                  size_t& next) {
+  Indices indices = takeIndices(place.steps, values, next);
+  ValueId root = values_.at(place.root);
+  return pathWith(b_.typeOf(root), root, place.steps, indices);
+}
+
+ValueId BodyLowering::current(const Place& place, const LoweredPath& p) {
+  return p.path.empty() ? values_.at(place.root) : read(values_.at(place.root), p);
+}
+
 ValueId BodyLowering::assign(const Node& node) {
   const Place place = node.as<Place>();
-  std::vector<std::pair<ValueId, ValueId>> indices;
-  loweredIndices(place.steps, indices);
-  return after(node.children, types_.unit(), [&](std::vector<ValueId> v) {
-    LoweredPath p = pathWith(b_.typeOf(values_.at(place.root)), values_.at(place.root), place.steps, indices);
-    write(place, p, v[0]);
+  std::vector<NodeId> children;
+  indexNodes(place.steps, children);
+  children.push_back(node.children[0]);
+  return after(children, types_.unit(), [&](std::vector<ValueId> v) {
+    size_t next = 0;
+    LoweredPath p = placePath(place, v, next);
+    write(place, p, v[next]);
     return unit();
   });
 }
@@ -182,13 +197,14 @@ ValueId BodyLowering::assign(const Node& node) {
 /// The place's indices, then the value, then check, read and store (rule 14).
 ValueId BodyLowering::update(const Node& node) {
   const Update ref = node.as<Update>();
-  std::vector<std::pair<ValueId, ValueId>> indices;
-  loweredIndices(ref.place.steps, indices);
-  return after({node.children[0]}, types_.unit(), [&](std::vector<ValueId> v) {
-    LoweredPath p = pathWith(b_.typeOf(values_.at(ref.place.root)), values_.at(ref.place.root), ref.place.steps, indices);
-    ValueId current = p.path.empty() ? values_.at(ref.place.root) : read(values_.at(ref.place.root), p);
-    values_[ref.value] = v[0];
-    values_[ref.current] = current;
+  std::vector<NodeId> children;
+  indexNodes(ref.place.steps, children);
+  children.push_back(node.children[0]);
+  return after(children, types_.unit(), [&](std::vector<ValueId> v) {
+    size_t next = 0;
+    LoweredPath p = placePath(ref.place, v, next);
+    values_[ref.current] = current(ref.place, p);
+    values_[ref.value] = v[next];
     ValueId combined = expr(node.children[1]);
     values_.erase(ref.value);
     values_.erase(ref.current);
@@ -197,16 +213,39 @@ ValueId BodyLowering::update(const Node& node) {
   });
 }
 
+/// `x[ids] op= v`: one update for each point, in row-major order.
+ValueId BodyLowering::scatter(const Node& node) {
+  const Scatter ref = node.as<Scatter>();
+  std::function<void(size_t)> level = [&](size_t k) {
+    if (k == ref.axes.size()) {
+      expr(node.children[0]);
+      return;
+    }
+    DimId extent = D(ref.axes[k].extent);
+    checkExtents({extent});
+    Counted range;
+    range.type = types_.int64();
+    range.extent = extent;
+    range.count = b_.dimValue(extent);
+    countedLoop(ref.axes[k].index, {node.children[0]}, range, false, [&] { level(k + 1); });
+  };
+  level(0);
+  return unit();
+}
+
 ValueId BodyLowering::pop(const Node& node) {
   const Place place = node.as<Place>();
-  std::vector<std::pair<ValueId, ValueId>> indices;
-  loweredIndices(place.steps, indices);
-  LoweredPath p = pathWith(b_.typeOf(values_.at(place.root)), values_.at(place.root), place.steps, indices);
-  ValueId list = p.path.empty() ? values_.at(place.root) : read(values_.at(place.root), p);
-  TypeId listType = b_.typeOf(list);
-  core::OpId made = b_.append(Builder::simple(OpKind::Pop, {list}), {types_[listType].parts[0], listType});
-  write(place, p, b_.result(made, 1));
-  return b_.result(made, 0);
+  std::vector<NodeId> children;
+  indexNodes(place.steps, children);
+  return after(children, node.type, [&](std::vector<ValueId> v) {
+    size_t next = 0;
+    LoweredPath p = placePath(place, v, next);
+    ValueId list = current(place, p);
+    TypeId listType = b_.typeOf(list);
+    core::OpId made = b_.append(Builder::simple(OpKind::Pop, {list}), {types_[listType].parts[0], listType});
+    write(place, p, b_.result(made, 1));
+    return b_.result(made, 0);
+  });
 }
 
 } // namespace melix::lower

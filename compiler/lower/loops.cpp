@@ -1,0 +1,305 @@
+// Loops and exits (core.md, Single exit).
+#include "lower/body.h"
+
+namespace melix::lower {
+
+using namespace check;
+
+ValueId BodyLowering::setExit(uint64_t code) {
+  values_[exit_] = b_.integer(static_cast<int64_t>(code));
+  return values_[exit_];
+}
+
+ValueId BodyLowering::exitIs(uint64_t code) {
+  return b_.compare(ops::CmpKind::Eq, values_.at(exit_), b_.integer(static_cast<int64_t>(code)));
+}
+
+ValueId BodyLowering::jump(const Node& node) {
+  return after(node.children, node.type, [&](std::vector<ValueId> v) {
+    if (node.kind == NodeKind::Return) {
+      if (!v.empty()) values_[return_] = carriedReturn(v[0]);
+      setExit(core::exits::ret);
+    } else {
+      uint32_t loop = node.as<check::Loop>().loop;
+      uint64_t number = loopNumbers_.at(loop);
+      if (!v.empty())
+        if (auto carried = loopValues_.find(loop); carried != loopValues_.end())
+          values_[carried->second] = cast(v[0], b_.typeOf(values_.at(carried->second)));
+      setExit(node.kind == NodeKind::Break ? core::exits::breakOf(number) : core::exits::continueOf(number));
+    }
+    flow_ = FlowKind::Off;
+    return unit();
+  });
+}
+
+/// The value that an early return carries to the end: a pack where the function decides sizes of its result.
+ValueId BodyLowering::carriedReturn(ValueId value) {
+  TypeId wanted = b_.typeOf(values_.at(return_));
+  if (instance_.resultDims.empty() || types_.kind(wanted) != TypeKind::Pack) return cast(value, wanted);
+  types::DimSubst actual;
+  matchDims(instance_.result, b_.typeOf(value), actual);
+  core::Op op = Builder::simple(OpKind::Pack, {});
+  for (DimSym s : instance_.resultDims) {
+    auto found = actual.find(s);
+    op.dims.push_back(found != actual.end() ? found->second : types_.dims.constant(0));
+  }
+  op.operands = {cast(value, types_.openPack(wanted, op.dims))};
+  return b_.one(std::move(op), wanted);
+}
+
+/// Opens what `carriedReturn` packed.
+ValueId BodyLowering::returned() {
+  ValueId value = values_.at(return_);
+  TypeId type = b_.typeOf(value);
+  if (instance_.resultDims.empty() || types_.kind(type) != TypeKind::Pack) return value;
+  core::Op op = Builder::simple(OpKind::Unpack, {value});
+  std::vector<DimId> dims;
+  for (DimSym s : instance_.resultDims) {
+    op.resultDims.push_back(b_.newDim(types_.dims.info(s).name));
+    dims.push_back(types_.dims.symbol(op.resultDims.back()));
+  }
+  return b_.one(std::move(op), types_.openPack(type, dims));
+}
+
+/// The exit value and what leaves with it are carried by a loop whose body may leave it.
+void BodyLowering::carryExit(std::set<LocalId>& assigned) {
+  if (!values_.contains(exit_)) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
+  assigned.insert(exit_);
+  if (values_.contains(return_)) assigned.insert(return_);
+  for (auto [loop, local] : loopValues_)
+    if (values_.contains(local)) assigned.insert(local);
+}
+
+/// `exit = if exit == code { on } else { exit }`
+void BodyLowering::clearExit(uint64_t code) {
+  values_[exit_] =
+      b_.select(exitIs(code), b_.integer(static_cast<int64_t>(core::exits::on)), values_.at(exit_));
+}
+
+void BodyLowering::whileOver(const std::set<LocalId>& assigned, const Make& condition,
+                             const std::function<void()>& body) {
+  std::vector<LocalId> carried(assigned.begin(), assigned.end());
+  core::Op op = Builder::simple(OpKind::While, {});
+  std::vector<TypeId> carryTypes;
+  for (LocalId l : carried) {
+    op.operands.push_back(values_.at(l));
+    carryTypes.push_back(b_.typeOf(values_.at(l)));
+  }
+  Values before = values_;
+  types::DimSubst dimsBefore = dimMap_;
+  RegionId outer = b_.region;
+  auto enter = [&](const std::function<std::vector<ValueId>()>& make) {
+    RegionId region = b_.newRegion();
+    b_.region = region;
+    values_ = before;
+    dimMap_ = dimsBefore;
+    flow_ = FlowKind::On;
+    for (size_t k = 0; k < carried.size(); ++k)
+      values_[carried[k]] = b_.param(carryTypes[k], b_.fn().values[before.at(carried[k])].hint);
+    b_.yield(make());
+    op.regions.push_back(region);
+  };
+  enter([&] { return std::vector<ValueId>{condition()}; });
+  enter([&] {
+    body();
+    std::vector<ValueId> out;
+    for (size_t k = 0; k < carried.size(); ++k) out.push_back(cast(values_.at(carried[k]), carryTypes[k]));
+    return out;
+  });
+  b_.region = outer;
+  values_ = before;
+  dimMap_ = dimsBefore;
+  flow_ = FlowKind::On;
+  core::OpId made = b_.append(std::move(op), std::span<const TypeId>(carryTypes));
+  for (size_t k = 0; k < carried.size(); ++k) values_[carried[k]] = b_.result(made, k);
+}
+
+/// How often a counted loop runs, with its bounds as i64: the numbers of a narrower type do not wrap here.
+BodyLowering::Counted BodyLowering::counted(const std::vector<ValueId>& bounds) {
+  Counted out;
+  TypeId int64 = types_.int64();
+  out.type = b_.typeOf(bounds[0]);
+  out.first = b_.convert(bounds[0], int64);
+  ValueId last = b_.convert(bounds[1], int64);
+  Affine from = affine(out.first), to = affine(last);
+  bool known = from.known && to.known && from.terms.empty() && to.terms.empty();
+  bool fromZero = known && types_.dims.asConstant(from.constant) == 0;
+  ValueId span = fromZero ? last : b_.binary(OpKind::Sub, last, out.first);
+  if (fromZero) out.first = ValueId::none();
+  if (bounds.size() > 2) {
+    out.step = b_.convert(bounds[2], int64);
+    auto step = affine(out.step).known ? types_.dims.asConstant(affine(out.step).constant) : std::nullopt;
+    if (!step || *step <= 0)
+      check(core::CheckKind::Assert, {b_.compare(ops::CmpKind::Gt, out.step, b_.integer(0))}, {},
+            "the step of a range is positive");
+    ValueId less = b_.binary(OpKind::Sub, out.step, b_.integer(1));
+    span = b_.binary(OpKind::IDiv, b_.binary(OpKind::Add, span, less), out.step);
+  } else if (known) {
+    out.extent = types_.dims.sub(to.constant, from.constant);
+  }
+  bool positive = out.extent && types_.dims.atLeast(out.extent, 0);
+  out.count = positive ? span : b_.binary(OpKind::Max, span, b_.integer(0));
+  return out;
+}
+
+/// The loop's variable in iteration `i`.
+ValueId BodyLowering::indexOf(const Counted& range, ValueId i) {
+  if (range.extent) axisExtents_[i] = range.extent;
+  ValueId index = range.step ? b_.binary(OpKind::Mul, i, range.step) : i;
+  if (range.first) index = b_.binary(OpKind::Add, range.first, index);
+  return b_.convert(index, range.type);
+}
+
+ValueId BodyLowering::forLoop(const Node& node) {
+  const auto ref = node.as<check::For>();
+  NodeId body = node.children.back();
+  std::vector<NodeId> bounds(node.children.begin(), node.children.end() - 1);
+  return after(bounds, types_.unit(), [&](std::vector<ValueId> v) {
+    Counted range = counted(v);
+    loopNumbers_[ref.loop] = nextLoop_++;
+    if (leavesEarly(body, ref.loop))
+      forThatLeaves(ref, body, range);
+    else
+      countedLoop(ref.index, {body}, range, exitsIn(body, true, {}), [&] { expr(body); });
+    return unit();
+  });
+}
+
+/// A loop that runs to its end, a `for` op, over what `nodes` assign. A `continue` ends its iteration only.
+void BodyLowering::countedLoop(LocalId index, const std::vector<NodeId>& nodes, const Counted& range,
+                               bool continues, const std::function<void()>& body) {
+  std::set<LocalId> assigned = assignedIn(nodes);
+  std::vector<LocalId> carried(assigned.begin(), assigned.end());
+  core::Op op = Builder::simple(OpKind::For, {range.count}, core::LoopAttr{});
+  std::vector<TypeId> carryTypes;
+  for (LocalId l : carried) {
+    op.operands.push_back(values_.at(l));
+    carryTypes.push_back(b_.typeOf(values_.at(l)));
+  }
+  Values before = values_;
+  types::DimSubst dimsBefore = dimMap_;
+  auto hoistedBefore = hoisted_;
+  RegionId outer = b_.region, region = b_.newRegion();
+  b_.region = region;
+  ValueId i = b_.param(types_.int64());
+  for (size_t k = 0; k < carried.size(); ++k)
+    values_[carried[k]] = b_.param(carryTypes[k], b_.fn().values[before.at(carried[k])].hint);
+  if (continues) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
+  define(index, indexOf(range, i));
+  body();
+  std::vector<ValueId> out;
+  for (size_t k = 0; k < carried.size(); ++k) out.push_back(cast(values_.at(carried[k]), carryTypes[k]));
+  b_.yield(std::move(out));
+  op.regions.push_back(region);
+  b_.region = outer;
+  values_ = before;
+  dimMap_ = dimsBefore;
+  hoisted_ = hoistedBefore;
+  flow_ = FlowKind::On;
+  core::OpId made = b_.append(std::move(op), std::span<const TypeId>(carryTypes));
+  for (size_t k = 0; k < carried.size(); ++k) values_[carried[k]] = b_.result(made, k);
+}
+
+/// `while exit == on and i < count`.
+void BodyLowering::forThatLeaves(const check::For& ref, NodeId body, const Counted& range) {
+  bool leaves = exitsIn(body, true, {ref.loop});
+  uint64_t number = loopNumbers_.at(ref.loop);
+  LocalId counter(nextPseudo_++);
+  values_[counter] = b_.integer(0);
+  std::set<LocalId> assigned = assignedIn({body});
+  assigned.insert(counter);
+  carryExit(assigned);
+  whileOver(
+      assigned,
+      [&] {
+        return b_.binary(OpKind::And, exitIs(core::exits::on),
+                         b_.compare(ops::CmpKind::Lt, values_.at(counter), range.count));
+      },
+      [&] {
+        ValueId i = values_.at(counter);
+        define(ref.index, indexOf(range, i));
+        expr(body);
+        clearExit(core::exits::continueOf(number));
+        values_[counter] = b_.binary(OpKind::Add, i, b_.integer(1));
+      });
+  values_.erase(counter);
+  clearExit(core::exits::breakOf(number));
+  flow_ = leaves ? FlowKind::Maybe : FlowKind::On;
+}
+
+ValueId BodyLowering::whileLoop(const Node& node) {
+  NodeId cond = node.children[0], body = node.children[1];
+  uint32_t loop = node.as<check::Loop>().loop;
+  bool leaves = exitsIn(body, true, {loop}) || exitsIn(cond, true, {});
+  bool jumps = exitsIn(body, true, {}) || exitsIn(cond, true, {});
+  uint64_t number = nextLoop_++;
+  loopNumbers_[loop] = number;
+  std::set<LocalId> assigned = assignedIn({cond, body});
+  if (!jumps && assignedIn({cond}).empty()) {
+    whileOver(
+        assigned, [&] { return expr(cond); }, [&] { expr(body); });
+    return unit();
+  }
+  // A condition with effects, or a body that leaves: `while exit == on { if cond { body } else { break } }`.
+  carryExit(assigned);
+  auto iteration = [&](ValueId go) {
+    branches(Builder::simple(OpKind::If, {go}),
+             {[&](RegionId) {
+                expr(body);
+                return unit();
+              },
+              [&](RegionId) {
+                setExit(core::exits::breakOf(number));
+                flow_ = FlowKind::Off;
+                return unit();
+              }},
+             types_.unit(), {});
+  };
+  whileOver(
+      assigned, [&] { return exitIs(core::exits::on); },
+      [&] {
+        ValueId go = expr(cond);
+        if (flow_ == FlowKind::Maybe)
+          guarded(types_.unit(), [&] {
+            iteration(go);
+            return unit();
+          });
+        else if (flow_ == FlowKind::On)
+          iteration(go);
+        clearExit(core::exits::continueOf(number));
+      });
+  clearExit(core::exits::breakOf(number));
+  flow_ = leaves ? FlowKind::Maybe : FlowKind::On;
+  return unit();
+}
+
+ValueId BodyLowering::loopForever(const Node& node) {
+  NodeId body = node.children[0];
+  uint32_t loop = node.as<check::Loop>().loop;
+  bool leaves = exitsIn(body, true, {loop});
+  uint64_t number = nextLoop_++;
+  loopNumbers_[loop] = number;
+  bool valued = types_.kind(node.type) != TypeKind::Never && !types_.isUnit(node.type);
+  LocalId value(nextPseudo_++);
+  if (valued) {
+    values_[value] = undef(T(node.type));
+    loopValues_[loop] = value;
+  }
+  std::set<LocalId> assigned = assignedIn({body});
+  carryExit(assigned);
+  whileOver(
+      assigned, [&] { return exitIs(core::exits::on); },
+      [&] {
+        expr(body);
+        clearExit(core::exits::continueOf(number));
+      });
+  clearExit(core::exits::breakOf(number));
+  bool never = types_.kind(node.type) == TypeKind::Never; // no `break`: what follows is not reached
+  flow_ = !leaves ? FlowKind::On : never ? FlowKind::Off : FlowKind::Maybe;
+  ValueId result = valued ? values_.at(value) : unit();
+  loopValues_.erase(loop);
+  values_.erase(value);
+  return result;
+}
+
+} // namespace melix::lower
