@@ -51,13 +51,29 @@ std::string place(const SourceStore& sources, Span span) {
          std::to_string(at.column) + ": ";
 }
 
+/// Whether every byte over 127 belongs to a sequence of the right length; overlong forms are let through.
+bool isText(std::string_view line) {
+  for (size_t k = 0; k < line.size();) {
+    auto lead = static_cast<unsigned char>(line[k]);
+    size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
+    if (length == 0 || k + length > line.size())
+      return false;
+    for (size_t j = 1; j < length; ++j)
+      if ((static_cast<unsigned char>(line[k + j]) & 0xc0) != 0x80)
+        return false;
+    k += length;
+  }
+  return true;
+}
+
 /// The source line and a line with a caret under the span (to the end of its first line).
 std::string excerpt(const SourceStore& sources, Span span, const Style& style) {
   LineColumn at = sources.lineColumn(span);
   std::string_view line = sources.lineText(span.file, at.line);
   std::string shown, caret;
+  bool printable = isText(line);
   // Of a very long line only the part around the place is shown.
-  constexpr uint32_t before = 60, after = 120;
+  constexpr uint32_t before = 40, after = 70;
   uint32_t first = at.column > before + 20 ? at.column - before : 1;
   uint32_t column = 0, width = std::max(1u, characterCount(sources.text(span).substr(0, 4 * after)));
   for (char c : line) {
@@ -68,7 +84,7 @@ std::string excerpt(const SourceStore& sources, Span span, const Style& style) {
       shown += "…";
       break;
     }
-    bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f || (c < 0 && !printable);
     shown += c == '\t' ? ' ' : control ? '?' : c;
     if (start && column < at.column + width)
       caret += column < at.column ? ' ' : column == at.column ? '^' : '~';

@@ -58,6 +58,14 @@ TEST(Diagnostics, OfALongLineOnlyTheSurroundingsAreShown) {
   EXPECT_LT(renderDiagnostic(sink.all()[0], sources, false).size(), 600u);
 }
 
+TEST(Diagnostics, BytesThatAreNoTextAreNotEchoed) {
+  SourceStore sources;
+  DiagnosticSink sink;
+  FileId file = sources.add("a.mlx", "x\xff\xfe y\xc3");
+  sink.report(DiagId::NotUtf8, Span{file, 1, 2}, "0xff", "1");
+  EXPECT_NE(renderDiagnostic(sink.all()[0], sources, false).find("1 | x?? y?\n"), std::string::npos);
+}
+
 TEST(Diagnostics, OneMessageForOneCause) {
   SourceStore sources;
   DiagnosticSink sink;
