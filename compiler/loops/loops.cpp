@@ -15,19 +15,29 @@ public:
   std::vector<core::FunctionId> order;
 
   void add(core::FunctionId f) {
-    if (!f || !seen_.insert(f).second) return;
-    for (const core::Op& op : module_.functions[f].ops) {
-      if (op.kind == core::OpKind::Call) add(op.as<core::CallAttr>().callee);
-      if (op.kind != core::OpKind::Math) continue;
-      TypeKind kind = module_.types.kind(module_.functions[f].typeOf(op.results[0]));
-      if (kind != TypeKind::F64) kind = TypeKind::F32;
-      auto body = module_.mathBodies.find({static_cast<ops::MathKind>(op.index()), kind});
-      if (body != module_.mathBodies.end()) add(body->second);
-    }
+    if (!f || !module_.functions[f].body || !seen_.insert(f).second) return;
+    region(module_.functions[f], module_.functions[f].body);
     order.push_back(f);
   }
 
 private:
+  /// Only what stands in a region: passes leave dead ops in the store.
+  void region(const core::Function& fn, core::RegionId r) {
+    for (core::OpId id : fn.regions[r].ops) {
+      const core::Op& op = fn.ops[id];
+      if (op.kind == core::OpKind::Call) add(op.as<core::CallAttr>().callee);
+      if (op.kind == core::OpKind::Math) addMath(fn, op);
+      for (core::RegionId inner : op.regions) region(fn, inner);
+    }
+  }
+
+  void addMath(const core::Function& fn, const core::Op& op) {
+    TypeKind kind = module_.types.kind(fn.typeOf(op.results[0]));
+    if (kind != TypeKind::F64) kind = TypeKind::F32;
+    auto body = module_.mathBodies.find({static_cast<ops::MathKind>(op.index()), kind});
+    if (body != module_.mathBodies.end()) add(body->second);
+  }
+
   const core::Module& module_;
   std::unordered_set<core::FunctionId> seen_;
 };

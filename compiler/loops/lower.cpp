@@ -150,11 +150,18 @@ bool Lower::hasEffects(core::RegionId region) const {
 // --- functions
 // ------------------------------------------------------------------------------------------------------
 
-void Lower::run() {
-  for (const core::Op& op : in_.ops)
+/// Ops that passes have taken out of all regions do not count.
+void Lower::noteUses(core::RegionId region) {
+  for (core::OpId id : in_.regions[region].ops) {
+    const core::Op& op = in_.ops[id];
+    regionOf_[&op] = region;
     for (core::ValueId v : op.operands) uses_[v.index].push_back(&op);
-  for (uint32_t r = 0; r < in_.regions.size(); ++r)
-    for (core::OpId op : in_.regions[core::RegionId(r)].ops) regionOf_[&in_.ops[op]] = core::RegionId(r);
+    for (core::RegionId inner : op.regions) noteUses(inner);
+  }
+}
+
+void Lower::run() {
+  noteUses(in_.body);
 
   b_.loc = in_.loc;
   std::vector<ValueType> params(in_.dimParams.size(), indexType);

@@ -88,6 +88,7 @@ private:
   std::vector<ValueId> leavesOf(const std::vector<core::ValueId>& vs);
   /// Gives out `values` as the leaves of `vs`, starting at `at`.
   void bind(const std::vector<core::ValueId>& vs, const std::vector<ValueId>& values, size_t& at);
+  void noteUses(core::RegionId region);
   void lowerOps(core::RegionId region);
   void lowerOp(const core::Op& op);
   const core::Op& yieldOf(core::RegionId region) const;
