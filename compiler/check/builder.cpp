@@ -282,7 +282,10 @@ NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, bo
   bool ok = resolveRanges(firstIndex);
   std::vector<DimCheckItem> checks = std::move(rangeChecks);
   rangeChecks = std::move(outerChecks);
-  headerIndices.resize(firstIndex);
+  if (firstIndex == 0)
+    headerIndices.clear();
+  for (size_t k = firstIndex; k < headerIndices.size(); ++k)
+    headerIndices[k].given = true; // kept: the ranges of outer indices may depend on it (`x[i + k]`)
   if (!ok || b.kindOf(body) == TypeKind::Error || (filter.valid() && b.kindOf(filter) == TypeKind::Error))
     return b.error(span);
   TypeId inner = b.typeOf(body);

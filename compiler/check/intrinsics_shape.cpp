@@ -107,8 +107,15 @@ NodeId ArrayIntrinsics::shapeOf(NodeId x, Span span) {
 
 NodeId ArrayIntrinsics::lengthOf(NodeId x, Span span) {
   TypeKind kind = b.kindOf(x);
-  if (kind == TypeKind::Array)
-    return b.dimValue(b.dimsOf(b.typeOf(x))[0], span);
+  if (kind == TypeKind::Array) {
+    NodeId length = b.dimValue(b.dimsOf(b.typeOf(x))[0], span);
+    if (b.instance.nodes[x].kind != NodeKind::Unpack)
+      return length;
+    std::vector<NodeId> nodes; // the value names the size
+    b.bind("x", x, nodes);
+    nodes.push_back(length);
+    return b.block(std::move(nodes), span);
+  }
   if (kind == TypeKind::List || kind == TypeKind::Str)
     return b.make(NodeKind::Length, b.types.int64(), span, {x});
   if (kind != TypeKind::Error)

@@ -286,6 +286,14 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
     for (size_t k = 1; k < args.size(); ++k)
       if (types.names.text(args[k].label) != "wrt" || !args[k].label || !readWrt(args[k].syntax, function, known.wrt))
         return count(1), b.error(span);
+    if (*transform == TransformKind::Hessian || *transform == TransformKind::Hvp) { // derivatives of the gradient
+      Known gradient;
+      gradient.kind = KnownKind::Transform;
+      gradient.module = module;
+      gradient.number = static_cast<uint32_t>(TransformKind::Grad);
+      gradient.name = "grad";
+      function = templateValue(std::move(gradient), {function}, span);
+    }
     return templateValue(std::move(known), {function}, span);
   }
   switch (kind) {

@@ -123,7 +123,8 @@ let x = [1.0, -2.0, 3.0]
 let a = firstOf(x, 2)
 assert len(a) == 2
 assert sum(a) == -1.0
-assert len(firstOf(x, 0)) == 0
+let none = firstOf(x, 0)
+assert len(none) == 0
 )");
 }
 
