@@ -140,7 +140,7 @@ void JvpBuilder::op(OpId id, Emit& e) {
   default: break;
   }
   bool anyActive = false;
-  for (ValueId v : o.operands) anyActive |= tangents_.count(v) != 0;
+  for (ValueId v : o.operands) anyActive |= !inCondition_ && tangents_.count(v) != 0;
   clone(o, e);
   if (!anyActive) return;
   if (hasScalarRule(o.kind)) return scalar(o, e);

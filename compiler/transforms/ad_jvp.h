@@ -91,6 +91,7 @@ private:
   std::unordered_map<ValueId, ValueId> values_;
   std::unordered_map<ValueId, Tangents> tangents_;
   types::DimSubst dims_;
+  bool inCondition_ = false; ///< of a `while`: no tangent leaves it
 };
 
 } // namespace melix::transforms

@@ -217,7 +217,10 @@ void JvpBuilder::whileLoop(const Op& o, Emit& e) {
         if (which[i][k]) t[k] = b.param(leaves[k].tangent);
       if (region01 == 1) bind(own[i], std::move(t)); // the condition carries no tangents on
     }
+    bool outer = inCondition_;
+    inCondition_ |= region01 == 0;
     region(from, b);
+    inCondition_ = outer;
     std::vector<ValueId> out = valuesOf(terminator(from).operands);
     if (region01 == 1)
       for (ValueId t : yieldAll(b, from, 0, params.size(), which)) out.push_back(t);

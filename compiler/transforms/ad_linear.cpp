@@ -72,6 +72,10 @@ private:
       outer |= changed_;
     } while (changed_);
     changed_ = outer;
+    if (o.kind == OpKind::While) { // what the condition does with tangents is not needed, but must be known as theirs
+      for (size_t i = 0; i < carries; ++i) flow(params[i], f_.regions[o.regions[0]].params[i]);
+      region(o.regions[0]);
+    }
     const Op& y = terminator(body);
     for (size_t i = 0; i < carries; ++i) flow(params[lead + i], o.results[i]);
     for (size_t i = carries; i < o.results.size(); ++i) flow(y.operands[i], o.results[i]);

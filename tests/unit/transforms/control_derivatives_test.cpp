@@ -505,3 +505,27 @@ TEST(ControlDerivative, branchesOfDifferentSizes) {
       .check();
 }
 
+
+TEST(ControlDerivative, whileWhoseConditionReadsWhatIsDifferentiated) {
+  GradCheck(R"(fn f (%a: f64, %x0: f64) -> (f64) {
+  %half = const 0.5 : f64
+  %eps = const 1e-9 : f64
+  %x = while %x0 {
+   (%c: f64)
+    %c2 = mul %c, %c : f64
+    %d = sub %c2, %a : f64
+    %ad = abs %d : f64
+    %go = cmp gt %ad, %eps : bool
+    yield %go
+  } {
+   (%b: f64)
+    %q = div %a, %b : f64
+    %s = add %b, %q : f64
+    %h = mul %s, %half : f64
+    yield %h
+  } : f64
+  yield %x
+}
+)")
+      .check();
+}
