@@ -194,7 +194,21 @@ ValueId BodyLowering::block(const Node& node) { return blockFrom(node.children, 
 ValueId BodyLowering::blockFrom(const std::vector<NodeId>& children, size_t k, TypeId type) {
   ValueId last;
   for (; k < children.size(); ++k) {
-    last = expr(children[k]);
+    const Node child = instance_.nodes[children[k]];
+    if (child.kind == NodeKind::Let) {
+      ValueId value = expr(child.children[0]);
+      // The names must reach the rest of the block: it stands in the same guard.
+      if (flow_ == FlowKind::Maybe)
+        return guarded(type, [&] {
+          bindLet(child, value);
+          if (flow_ != FlowKind::Maybe) return blockFrom(children, k + 1, type);
+          return guarded(type, [&] { return blockFrom(children, k + 1, type); });
+        });
+      if (flow_ == FlowKind::On) bindLet(child, value);
+      last = unit();
+    } else {
+      last = expr(children[k]);
+    }
     if (flow_ == FlowKind::Off) return undef(T(type));
     if (flow_ == FlowKind::Maybe && k + 1 < children.size())
       return guarded(type, [&] { return blockFrom(children, k + 1, type); });
@@ -204,30 +218,30 @@ ValueId BodyLowering::blockFrom(const std::vector<NodeId>& children, size_t k, T
 
 ValueId BodyLowering::let(const Node& node) {
   const Node copy = node;
-  PatternId pattern = copy.as<PatternRef>().pattern;
   return after({copy.children[0]}, types_.unit(), [&](std::vector<ValueId> v) {
-    if (copy.children.size() == 1) {
-      bind(v[0], pattern);
-      return unit();
-    }
-    // `let P = e else { … }`: the block leaves, so what follows runs only where the pattern matched.
-    ValueId hit = test(v[0], pattern);
-    core::Op op = Builder::simple(OpKind::If, {hit});
-    branches(std::move(op),
+    bindLet(copy, v[0]);
+    return unit();
+  });
+}
+
+/// Binds the names of a `let`. In `let P = e else { … }` the block leaves, so what follows runs only after a
+/// match.
+void BodyLowering::bindLet(const Node& node, ValueId value) {
+  PatternId pattern = node.as<PatternRef>().pattern;
+  if (node.children.size() > 1) {
+    ValueId hit = test(value, pattern);
+    branches(Builder::simple(OpKind::If, {hit}),
              {[&](RegionId) { return unit(); },
               [&](RegionId) {
-                expr(copy.children[1]);
+                expr(node.children[1]);
                 return unit();
               }},
              types_.unit(), {});
-    if (flow_ == FlowKind::Maybe) {
-      // Names bound here are used only after the guard; extract them under it.
-      bind(v[0], pattern);
-    } else {
-      bind(v[0], pattern);
-    }
-    return unit();
-  });
+  }
+  FlowKind flow = flow_;
+  flow_ = FlowKind::On;
+  bind(value, pattern);
+  flow_ = flow;
 }
 
 ValueId BodyLowering::constant(const Node& node) {

@@ -46,6 +46,7 @@ private:
   ValueId blockFrom(const std::vector<NodeId>& children, size_t k, TypeId type);
   ValueId guarded(TypeId type, const Make& make);
   ValueId let(const check::Node& node);
+  void bindLet(const check::Node& node, ValueId value);
   void define(LocalId local, ValueId value);
   ValueId cast(ValueId value, TypeId type);
   ValueId undef(TypeId type);

@@ -144,6 +144,21 @@ assert match total([2, 3]) { Some(v) => v, None => -1 } == -1
 )");
 }
 
+TEST(LowerControl, NamesBoundAfterAQuestionReachTheRest) {
+  expectRuns(R"(
+fn half(x: int) -> Option[int] = if x % 2 == 0 { Some(x / 2) } else { None }
+fn f(x: int) -> Option[int] {
+  let a = half(x)?
+  let b = half(a)?
+  var c = a + b
+  c += half(c)?
+  Some(c)
+}
+assert match f(8) { Some(v) => v, None => -1 } == 9
+assert match f(6) { Some(v) => v, None => -1 } == -1
+)");
+}
+
 TEST(LowerControl, WhatPanicsInTheMiddleDoesNotComeBack) {
   expectPanics(R"(
 fn f(x: int) -> int = if x > 0 { x } else { panic("not positive") }
