@@ -135,7 +135,6 @@ public:
   NodeId checkReturn(const syntax::One& ret, Span span);
   NodeId checkAssert(const syntax::Assert& a, Span span);
   bool isUsedUp(NodeId value, SynId node);
-  void bindAnnotation(SynId type, TypeId& out);
 
   // --- places (place.cpp)
   bool checkPlace(SynId node, Place& place, bool report = true);
@@ -159,7 +158,6 @@ public:
   // --- patterns (pattern.cpp)
   PatternId checkPattern(SynId node, TypeId type, bool isVar, bool& refutable);
   PatternId bindPattern(LocalId local, TypeId type, Span span);
-  NodeId literalPattern(SynId node, TypeId type);
   bool caseOf(SynId path, TypeId type, uint32_t& caseIndex);
   void checkExhaustive(const std::vector<Arm>& arms, TypeId type, Span span);
   TypeId openPattern(Pattern& p, TypeId type);
@@ -186,8 +184,6 @@ public:
   NodeId templateValue(Known known, std::vector<NodeId> captures, Span span);
   NodeId asFunction(NodeId value, TypeId functionType, Span span);
   NodeId checkLambda(const syntax::Lambda& lambda, SynId node, TypeId expected);
-  NodeId inferredCall(const InstanceKey& key, const std::vector<TypeId>& argTypes, NodeId callNode, Span span);
-  void forgetCall(NodeId call);
 
   /// A call whose instance is made when everything is settled.
   struct PendingCall {
@@ -205,7 +201,7 @@ public:
   void finishCall(PendingCall& call);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);
   bool probe(const InstanceKey& key, Span span);
-  void settleLiteral(Node& node);
+  void settleLiteral(Node& node, bool negated);
   bool holdsError();
   std::vector<TypeId> compared; ///< enums that `==` is being taken apart for
 
@@ -231,7 +227,6 @@ public:
   std::vector<NameId> visibleNames() const;
   TypeId fresh(Span span) { return infer.freshVar(types::VarClass::Any, span); }
   NodeId toStr(NodeId value, std::string spec, Span span);
-  void finishRecordTypes();
   TypeId optionOf(TypeId payload);
   uint32_t caseNumber(TypeId type, std::string_view name);
   NodeId commandLineValue(const ParamDecl& param, uint32_t position);

@@ -288,8 +288,6 @@ NodeId Body::callDecl(DeclId decl, const std::vector<CallArg>& args, const Expli
   };
   for (const GenericParam& g : fn.generics) {
     if (g.kind == GenericKind::Type) {
-      bool isFloat = g.bound && types.names.text(g.bound) == "Float", isNum = g.bound && (types.names.text(g.bound) == "Num" || types.names.text(g.bound) == "Int");
-      (void)isFloat, (void)isNum;
       bound.types[g.name] = fresh(span);
       call.genericNames.push_back(g.name);
     } else if (g.kind == GenericKind::Dim) {
@@ -356,7 +354,6 @@ NodeId Body::callDecl(DeclId decl, const std::vector<CallArg>& args, const Expli
       inParams |= mentions(p.type, g.name);
     resultDecides |= !inParams;
   }
-  bool resultUsed = false;
   if (resultDecides && fn.result && want && types.kind(want) != TypeKind::Var) {
     if (bindPack(fn.result, types.rank(want), span)) {
       TypeEnv saved = bound;
@@ -368,7 +365,6 @@ NodeId Body::callDecl(DeclId decl, const std::vector<CallArg>& args, const Expli
       resolver.valueDim = nullptr;
       if (sink.all().size() == before) {
         infer.unify(result, want);
-        resultUsed = true;
       } else {
         sink.rewind(before);
       }
@@ -377,7 +373,6 @@ NodeId Body::callDecl(DeclId decl, const std::vector<CallArg>& args, const Expli
       bound.packs = saved.packs.empty() ? bound.packs : saved.packs;
     }
   }
-  (void)resultUsed;
   // Arguments, in the order of the parameters; named ones out of order are evaluated first to last as written.
   std::vector<NodeId> lets;
   std::vector<CallArg> ordered(args);

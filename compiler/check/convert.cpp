@@ -220,8 +220,6 @@ NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
       return value;
     return fail();
   }
-  if (infer.isOpen(fromElement) && infer.varClass(fromElement) == types::VarClass::OpenFloat && types.isFloat(element) && false)
-    return value;
   bool checked = (types.isInt(element) && fromElement != element) || chars;
   return b.elementwise({value}, span, [&](std::vector<NodeId> e) {
     return b.make(NodeKind::Convert, element, span, {e[0]}, ConvertRef{ops::ConvertMode::Saturate, checked});
@@ -331,8 +329,6 @@ NodeId Body::checkRangeValue(const syntax::Range& r, Span span) {
   NodeId first = coerce(checkExpr(r.first), types.int64(), ast.span(r.first));
   NodeId last = coerce(checkExpr(r.last), types.int64(), ast.span(r.last));
   std::vector<CallArg> args{{NameId::none(), SynId::none(), first, span}, {NameId::none(), SynId::none(), last, span}};
-  const RecordDecl& record = c.record(decl);
-  (void)record;
   TypeId type = types.record(c.recordAt(decl, {}), {});
   if (types.recordInfo(types[type].record).cases[0].fields.size() > 2)
     args.push_back({NameId::none(), SynId::none(), r.step ? coerce(checkExpr(r.step), types.int64(), span) : b.integer(1, span), span});

@@ -65,12 +65,10 @@ InstanceId Checker::instantiate(const InstanceKey& key, Span call) {
   if (infos_[id.index].recursed && !program_.instance(id).failed) {
     // The result is known now: check once more, with recursive calls at it.
     TypeId result = program_.instance(id).result;
-    std::vector<DimSym> oldDims = program_.instance(id).dimParams;
     std::string kept = program_.instance(id).name;
     program_.instance(id) = Instance();
     program_.instance(id).name = kept;
     infos_[id.index].recursed = false;
-    (void)oldDims;
     infos_[id.index].resultKnown = true;
     program_.instance(id).result = result;
     sink.rewind(before);

@@ -43,7 +43,6 @@ NodeId Body::checkLambda(const Lambda& lambda, SynId node, TypeId expected) {
     forEachChild(ast, s, look);
   };
   forEachChild(ast, node, look);
-  (void)lambda;
   NodeId value = templateValue(std::move(known), std::move(captures), span);
   if (expected && types.kind(infer.shallow(expected)) == TypeKind::Function)
     return asFunction(value, infer.zonk(expected), span);
@@ -53,10 +52,7 @@ NodeId Body::checkLambda(const Lambda& lambda, SynId node, TypeId expected) {
 /// A known function as a value of function type: its instance at that type.
 NodeId Body::asFunction(NodeId value, TypeId functionType, Span span) {
   const types::Type fn = types[functionType];
-  std::vector<NodeId> nodes;
   // The instance is asked for like a call with arguments of the parameters' types.
-  size_t mark = instance.nodes.size();
-  (void)mark;
   std::vector<NodeId> args;
   for (TypeId param : fn.parts)
     args.push_back(b.op(OpKind::Undef, param, {}, span));

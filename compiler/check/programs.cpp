@@ -45,10 +45,6 @@ void Checker::checkModule(ModuleId module) {
     }
     std::function<void(SynId)> look = [&](SynId s) {
       concrete &= ast(decl).kind(s) != SynKind::PackUse;
-      if (ast(decl).kind(s) == SynKind::Name)
-        if (DeclId type = typeDecl(fn.module, ast(decl)[s].as<Name>().name); type && modules.decl(type).kind != names::DeclKind::TypeAlias)
-          for (const GenericParam& g : record(type).generics)
-            concrete &= g.kind != GenericKind::Type || true;
       forEachChild(ast(decl), s, look);
     };
     for (const ParamDecl& p : fn.params)
@@ -138,8 +134,6 @@ InstanceId Checker::program(ModuleId root) {
       else
         positional += (positional.empty() ? "" : " ") + name;
     }
-    bool flags = false;
-    (void)flags;
     std::string doc = tree.docOf(modules.decl(mains[0]).node, modules.sources);
     nodes.push_back(body.callPrelude("command_check", {body.b.string(known + " ", span), body.b.string(positional, span), body.b.string(doc, span)}, span));
     for (const ParamDecl& p : fn.params) {

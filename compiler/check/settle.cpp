@@ -182,7 +182,7 @@ uint64_t floatBits(double value, TypeKind kind) {
 } // namespace
 
 /// The bits of a number literal at its settled type.
-void Body::settleLiteral(Node& node) {
+void Body::settleLiteral(Node& node, bool negated) {
   Const& value = node.as<Const>();
   TypeKind kind = types.kind(node.type);
   if (value.text.empty() || kind == TypeKind::Str || kind == TypeKind::Error)
@@ -215,10 +215,11 @@ void Body::settleLiteral(Node& node) {
   if (types::isIntKind(kind)) {
     unsigned width = types::scalarBits(kind);
     bool isSigned = types::scalarClass(kind) == types::ScalarClass::SInt;
-    // The magnitude of the least signed number stands under a minus sign.
-    uint64_t most = isSigned ? uint64_t(1) << (width - 1) : width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1;
+    // Under a minus sign the least signed number fits too, and nothing but 0 fits an unsigned type.
+    uint64_t half = uint64_t(1) << (width - 1);
+    uint64_t most = !isSigned && negated ? 0 : isSigned ? half - !negated : half - 1 + half;
     if (!fits || bits > most)
-      sink.report(DiagId::LiteralRange, node.span, digits, types.print(node.type));
+      sink.report(DiagId::LiteralRange, node.span, (negated ? "-" : "") + digits, types.print(node.type));
   }
   value.bits = bits;
 }
@@ -238,6 +239,10 @@ void Body::settle() {
       instance.nodes[node].payload = target;
   }
   size_t errors = sink.errorCount();
+  std::set<NodeId> negated; // literals under a minus sign
+  for (const Node& node : instance.nodes)
+    if (auto* op = std::get_if<OpRef>(&node.payload); op && op->kind == OpKind::Neg)
+      negated.insert(node.children[0]);
   auto settleSteps = [&](std::vector<Step>& steps) {
     for (Step& s : steps)
       if (s.length)
@@ -276,7 +281,7 @@ void Body::settle() {
       if (op->kind == OpKind::IDiv && types.isFloat(node.type))
         op->kind = OpKind::Div;
     } else if (node.kind == NodeKind::Const) {
-      settleLiteral(node);
+      settleLiteral(node, negated.contains(NodeId(k)));
     }
     if (node.kind != NodeKind::Error && infer.hasInferenceDim(node.type) && sink.errorCount() == errors && !instance.failed) {
       // Left over only where nothing uses the value, or where a size was never given.
@@ -307,7 +312,6 @@ void Body::settle() {
     Pattern& p = instance.patterns[PatternId(k)];
     p.type = p.type ? infer.zonk(p.type) : types.error();
   }
-  std::vector<bool> reached;
   instance.failed |= sink.errorCount() > errors || holdsError();
 }
 

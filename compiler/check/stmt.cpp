@@ -98,16 +98,10 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   if (refutable && !let.otherwise)
     sink.report(DiagId::Refutable, ast.span(let.pattern));
   if (simpleName && !let.isVar) {
-    LocalId local = instance.patterns[pattern].local;
     TypeId shallow = infer.shallow(type);
     if (types.kind(shallow) == TypeKind::I64)
-      if (DimId d = b.dimOf(init)) {
-        NodeId initNode = init;
-        bool plain = instance.nodes[initNode].kind != NodeKind::Const;
-        if (plain)
-          env.dims[ast[let.pattern].as<Name>().name] = d;
-        (void)local;
-      }
+      if (DimId d = b.dimOf(init); d && instance.nodes[init].kind != NodeKind::Const)
+        env.dims[ast[let.pattern].as<Name>().name] = d;
   }
   std::vector<NodeId> children{init};
   if (otherwise.valid())
@@ -466,16 +460,13 @@ NodeId Body::forOverIterator(const syntax::For& loop, NodeId source, Span span) 
   };
   TypeId type = b.typeOf(source);
   NodeId it = source;
-  bool hasIter = false;
   for (const auto& layer : layersOf(iterName, type)) {
     auto chosen = layer.empty() ? std::nullopt : choose(iterName, layer, args, span, false);
     if (!chosen)
       continue;
     it = callDecl(*chosen, args, nullptr, TypeId::none(), span);
-    hasIter = true;
     break;
   }
-  (void)hasIter;
   LocalId held = b.newLocal("it", b.typeOf(it), span, true);
   nodes.push_back(b.let(held, it));
   args[0].node = b.local(held, span);
