@@ -183,7 +183,7 @@ public:
   std::vector<ModuleId> homeModules(TypeId type);
   NodeId templateValue(Known known, std::vector<NodeId> captures, Span span);
   NodeId asFunction(NodeId value, TypeId functionType, Span span);
-  NodeId checkLambda(const syntax::Lambda& lambda, SynId node, TypeId expected);
+  NodeId checkLambda(SynId node, TypeId expected);
 
   /// A call whose instance is made when everything is settled.
   struct PendingCall {

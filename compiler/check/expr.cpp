@@ -39,7 +39,7 @@ NodeId Body::checkExpr(SynId node, TypeId expected) {
   case SynKind::TupleIndex: return checkTupleIndex(n.as<TupleIndex>(), n.span);
   case SynKind::Call: return checkCall(node, expected);
   case SynKind::Brackets: return checkIndexing(node);
-  case SynKind::Lambda: return checkLambda(n.as<Lambda>(), node, expected);
+  case SynKind::Lambda: return checkLambda(node, expected);
   case SynKind::Block: return checkBlockItems(n.as<Many>().items, expected, n.span);
   case SynKind::If: return checkIf(n.as<syntax::If>(), n.span, expected);
   case SynKind::Match: return checkMatch(n.as<syntax::Match>(), n.span, expected);

@@ -14,7 +14,7 @@ NodeId Body::templateValue(Known known, std::vector<NodeId> captures, Span span)
 }
 
 /// A lambda captures the variables it names, at the moment it is made.
-NodeId Body::checkLambda(const Lambda& lambda, SynId node, TypeId expected) {
+NodeId Body::checkLambda(SynId node, TypeId expected) {
   Known known;
   known.kind = KnownKind::Lambda;
   known.module = module;
