@@ -229,7 +229,11 @@ public:
   NodeId toStr(NodeId value, std::string spec, Span span);
   TypeId optionOf(TypeId payload);
   uint32_t caseNumber(TypeId type, std::string_view name);
-  NodeId commandLineValue(const ParamDecl& param, uint32_t position);
+
+  // --- the command line (command_line.cpp)
+  std::vector<TypeId> declareCommandLine(const FunctionDecl& fn, std::string doc, std::vector<NodeId>& nodes);
+  NodeId commandLineValue(const ParamDecl& param, uint32_t k, TypeId type);
+  NodeId callMain(DeclId decl, const FunctionDecl& fn, const std::vector<TypeId>& paramTypes);
   bool isPreludeEnum(TypeId t, std::string_view name);
 };
 

@@ -137,7 +137,7 @@ public:
 
 private:
   void checkBody(InstanceId id, const InstanceKey& key);
-  InstanceId entryOf(InstanceId inner, ModuleId root, Span span);
+  InstanceId entryOf(InstanceId inner, ModuleId root);
   void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
   GenericKind kindOfGeneric(const syntax::Ast& ast, NameId name, const std::vector<syntax::NodeId>& typeNodes, ModuleId module);
   bool usedAsType(const syntax::Ast& ast, syntax::NodeId type, NameId name, ModuleId module);

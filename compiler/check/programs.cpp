@@ -66,47 +66,16 @@ InstanceId Checker::libraryFunction(std::string_view moduleName, std::string_vie
   return instantiate(key, Span());
 }
 
-/// One argument of `main` from the command line, by the prelude's functions of command_line.mlx.
-NodeId Body::commandLineValue(const ParamDecl& param, uint32_t position) {
-  Span span = param.span;
-  TypeId type = resolveType(param.type, false);
-  std::string name(types.names.text(param.name));
-  std::string suffix;
-  switch (types.kind(type)) {
-  case TypeKind::Str: suffix = "str"; break;
-  case TypeKind::I64: suffix = "int"; break;
-  case TypeKind::F64: suffix = "f64"; break;
-  case TypeKind::F32: suffix = "f32"; break;
-  case TypeKind::Bool: suffix = "bool"; break;
-  case TypeKind::List:
-    if (types.kind(types[type].parts[0]) == TypeKind::Str)
-      return callPrelude("command_rest", {b.integer(position, span)}, span);
-    [[fallthrough]];
-  default:
-    sink.report(DiagId::Unsupported, span, "a parameter of `main` of type `" + b.show(type) + "`");
-    return b.error(span);
-  }
-  for (char& ch : name)
-    ch = ch == '_' ? '-' : ch;
-  if (!param.defaultValue)
-    return callPrelude("command_" + suffix, {b.integer(position, span), b.string(name, span)}, span);
-  NodeId standard = coerce(checkExpr(param.defaultValue, type), type, span);
-  if (b.kindOf(standard) == TypeKind::Error)
-    return standard;
-  return callPrelude("option_" + suffix, {b.string("--" + name, span), standard}, span);
-}
-
 InstanceId Checker::program(ModuleId root) {
   const Ast& tree = modules[root].ast;
   InstanceId id = addInstance({});
   Instance& instance = program_.instance(id);
-  instance.name = "main program";
+  instance.name = "script";
   instance.key = "program";
   infos_[id.index].inProgress = true;
   Body body(*this, id, root, tree);
   body.mayReturn = true;
-  Span span = tree.span(tree.root);
-  span.end = span.begin;
+  const Span span; // what no statement says has no place
   // A script may end early with an error: `?` returns a Result.
   DeclId resultDecl = typeDecl(modules.prelude(), types.names.intern("Result"));
   DeclId errorDecl = typeDecl(modules.prelude(), types.names.intern("Error"));
@@ -115,44 +84,15 @@ InstanceId Checker::program(ModuleId root) {
                           : types.unit();
   body.returnType = resultType;
   std::vector<NodeId> nodes;
+  std::vector<DeclId> mains = functionsIn(root, types.names.intern("main"), false);
+  std::vector<TypeId> params;
+  if (!mains.empty())
+    params = body.declareCommandLine(function(mains[0]), tree.docOf(modules.decl(mains[0]).node, modules.sources), nodes);
   const std::vector<SynId> statements = modules[root].statements;
   for (SynId statement : statements)
     nodes.push_back(body.checkStatement(statement, false, TypeId::none()));
-  std::vector<DeclId> mains = functionsIn(root, types.names.intern("main"), false);
-  if (!mains.empty()) {
-    body.scope.clear();
-    const FunctionDecl fn = function(mains[0]);
-    std::vector<CallArg> args;
-    uint32_t position = 0;
-    std::string known, positional;
-    for (const ParamDecl& p : fn.params) {
-      std::string name(types.names.text(p.name));
-      for (char& ch : name)
-        ch = ch == '_' ? '-' : ch;
-      if (p.defaultValue)
-        known += " --" + name;
-      else
-        positional += (positional.empty() ? "" : " ") + name;
-    }
-    std::string doc = tree.docOf(modules.decl(mains[0]).node, modules.sources);
-    nodes.push_back(body.callPrelude("command_check", {body.b.string(known + " ", span), body.b.string(positional, span), body.b.string(doc, span)}, span));
-    for (const ParamDecl& p : fn.params) {
-      NodeId value = p.type ? body.commandLineValue(p, position) : NodeId::none();
-      if (!value.valid()) {
-        sink.report(DiagId::NothingSettles, p.span, "the type of this parameter of `main`");
-        value = body.b.error(p.span);
-      }
-      position += !p.defaultValue.valid();
-      args.push_back({NameId::none(), SynId::none(), value, p.span});
-    }
-    NodeId call = body.callDecl(mains[0], args, nullptr, TypeId::none(), fn.span);
-    TypeId type = body.b.typeOf(call);
-    if (body.isPreludeEnum(type, "Result"))
-      call = body.callPrelude("command_status", {call}, fn.span);
-    else if (types.kind(type) != TypeKind::Error && !types.isUnit(type) && types.kind(type) != TypeKind::Never)
-      sink.report(DiagId::TypeMismatch, fn.span, "() or Result", body.b.show(type));
-    nodes.push_back(call);
-  }
+  if (!mains.empty())
+    nodes.push_back(body.callMain(mains[0], FunctionDecl(function(mains[0])), params));
   if (types.kind(resultType) == TypeKind::Enum) {
     NodeId fine = body.b.make(NodeKind::Variant, resultType, span, {body.b.unit(span)}, Index{body.caseNumber(resultType, "Ok")});
     nodes.push_back(fine);
@@ -163,11 +103,12 @@ InstanceId Checker::program(ModuleId root) {
   instance.nodes[value].type = resultType;
   finish(id, body, value, resultType);
   body.warnUnused();
-  return entryOf(id, root, span);
+  return entryOf(id, root);
 }
 
 /// The program as the runtime calls it: an `Err` is printed and ends with status 1, else the status is 0.
-InstanceId Checker::entryOf(InstanceId inner, ModuleId root, Span span) {
+InstanceId Checker::entryOf(InstanceId inner, ModuleId root) {
+  const Span span; // nothing of it is in the source
   InstanceId id = addInstance({});
   infos_[id.index].inProgress = true;
   Instance& instance = program_.instance(id);

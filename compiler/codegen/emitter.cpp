@@ -106,10 +106,10 @@ void ModuleEmitter::declare(loops::FunctionId id) {
   kernels_[id.index] = kernel;
 }
 
-/// i32 entry(task, args): the program's own entry gives an i64 status.
+/// i32 entry(task): the program's own entry gives an i64 status.
 void ModuleEmitter::emitEntry() {
   entrySymbol = options.prefix + "melix_entry";
-  auto* f = llvm::Function::Create(llvm::FunctionType::get(i32(), {ptr(), ptr()}, false),
+  auto* f = llvm::Function::Create(llvm::FunctionType::get(i32(), {ptr()}, false),
                                    llvm::Function::ExternalLinkage, entrySymbol, *llvm);
   addAttributes(f);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", f));

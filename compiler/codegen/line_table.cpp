@@ -82,7 +82,7 @@ LineTable readLineTable(const std::string& object, const Options& options) {
   }
 
   std::unique_ptr<llvm::DWARFContext> dwarf = llvm::DWARFContext::create(elf);
-  llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::RawValue,
+  llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::RelativeFilePath,
                                    llvm::DILineInfoSpecifier::FunctionNameKind::ShortName);
   std::map<std::string, FileId> files;
   if (options.sources)

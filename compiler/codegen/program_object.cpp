@@ -70,12 +70,12 @@ Compiled programObject(const Compiled& program, const Options& options) {
   }
 
   // MelixProgram, and main(argc, argv) that hands it over.
-  auto* entryType = llvm::FunctionType::get(i32, {ptr, ptr}, false);
+  auto* entryType = llvm::FunctionType::get(i32, {ptr}, false);
   auto* entry = llvm::Function::Create(entryType, llvm::Function::ExternalLinkage, program.entry, m);
   int level = options.target == TargetKind::Portable ? 3 : 0;
   llvm::Constant* record =
       global(llvm::ConstantStruct::getAnon(
-                 {entry, null, lines, llvm::ConstantInt::get(i32, level), llvm::ConstantInt::get(i32, 0)}),
+                 {entry, lines, llvm::ConstantInt::get(i32, level), llvm::ConstantInt::get(i32, 0)}),
              true);
   auto* run = llvm::Function::Create(llvm::FunctionType::get(i32, {i32, ptr, ptr}, false),
                                      llvm::Function::ExternalLinkage, "melix_main", m);

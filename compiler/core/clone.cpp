@@ -76,7 +76,7 @@ Cloner::Yielded Cloner::body(RegionId id, Builder& b) {
 }
 
 LocId inlinedLoc(Module& m, LocId inner, LocId call, const std::string& function) {
-  if (!call.valid()) return inner;
+  if (!call.valid()) return m.locs.add(Loc{LocKind::InlinedAt, Span(), inner, function});
   Loc link = m.locs[call];
   if (link.kind == LocKind::Source) return m.locs.add(Loc{LocKind::InlinedAt, link.span, inner, function});
   link.inner = inlinedLoc(m, inner, link.inner, function);

@@ -4,27 +4,53 @@
 #include "driver/exit_status.h"
 #include "driver/files.h"
 
+#include <algorithm>
+
 namespace melix::driver {
 
-std::string panicText(session::Session& session, const interp::Panic& panic) {
-  std::string out;
-  for (size_t k = 0; k < panic.trace.size(); ++k) {
-    core::LocId loc = panic.trace[k].loc;
-    while (loc && session.module().locs[loc].inner)
-      loc = session.module().locs[loc].inner;
-    Span span = loc ? session.module().locs[loc].span : Span();
-    std::string place;
-    if (span.valid()) {
-      LineColumn at = session.sources.lineColumn(span);
-      std::string path(session.sources.path(span.file));
-      if (k == 0)
-        out = path + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": panic: " + panic.message + "\n" +
-              std::string(session.sources.lineText(span.file, at.line)) + "\n";
-      place = " (" + path + ":" + std::to_string(at.line) + ")";
+namespace {
+
+struct PlacedFrame {
+  std::string function;
+  Span span;
+};
+
+/// The Melix frames of one frame of the interpreter, innermost first: functions inlined by a pass have one of their own.
+/// Frames without a place are the compiler's and are left out.
+std::vector<PlacedFrame> placedFrames(const core::Module& module, const interp::PanicFrame& frame) {
+  std::vector<PlacedFrame> out;
+  std::string function = frame.function;
+  Span last;
+  for (core::LocId loc = frame.loc; loc; loc = module.locs[loc].inner) {
+    const core::Loc& link = module.locs[loc];
+    if (link.kind == core::LocKind::InlinedAt) {
+      out.push_back({function, link.span});
+      function = link.function;
     }
-    out += "  at " + panic.trace[k].function + place + "\n";
+    if (link.span.valid())
+      last = link.span;
   }
-  return out.find("panic: ") == std::string::npos ? "panic: " + panic.message + "\n" + out : out;
+  out.push_back({function, last});
+  std::erase_if(out, [](const PlacedFrame& f) { return !f.span.valid(); });
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+} // namespace
+
+std::string panicText(session::Session& session, const interp::Panic& panic) {
+  std::string head, frames;
+  for (const interp::PanicFrame& frame : panic.trace) {
+    for (const PlacedFrame& f : placedFrames(session.module(), frame)) {
+      LineColumn at = session.sources.lineColumn(f.span);
+      std::string place = std::string(session.sources.path(f.span.file)) + ":" + std::to_string(at.line);
+      if (head.empty())
+        head = place + ":" + std::to_string(at.column) + ": panic: " + panic.message + "\n" +
+               std::string(session.sources.lineText(f.span.file, at.line)) + "\n";
+      frames += "  at " + f.function + " (" + place + ")\n";
+    }
+  }
+  return (head.empty() ? "panic: " + panic.message + "\n" : head) + frames;
 }
 
 int interpretProgram(session::Session& session, int argc, char** argv) {

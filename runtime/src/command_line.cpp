@@ -1,4 +1,5 @@
-// The command line of a program, from the parameters of its main (rule 45).
+// The command line of a program (rule 45): its entry declares the parameters of main, has the arguments
+// parsed before anything else runs, and asks for the values. One command line a process.
 #include "builtins.h"
 #include "parse_number.h"
 #include "system.h"
@@ -7,23 +8,34 @@ namespace melix::runtime {
 
 namespace {
 
-bool isFlag(const MelixParam& p) {
-  return (p.flags & MELIX_PARAM_DEFAULT) && p.type->kind == MELIX_KIND_BOOL;
-}
-bool isOption(const MelixParam& p) { return p.flags & MELIX_PARAM_DEFAULT; }
-bool isRest(const MelixParam& p) { return p.flags & MELIX_PARAM_REST; }
+struct Param {
+  char* name;        ///< as in the program
+  char* standard;    ///< text of the default value, or null: positional
+  uint8_t kind;      ///< of a scalar or str; MELIX_KIND_LIST takes the remaining positional arguments
+  const char* given; ///< the argument's text, or null
+  uint64_t bits;     ///< of a number, bool or char
+};
+
+Param* params;
+int64_t paramCount;
+const char** restTexts; ///< what the list takes
+int32_t restCount;
+
+bool isOption(const Param& p) { return p.standard != nullptr; }
+bool isFlag(const Param& p) { return isOption(p) && p.kind == MELIX_KIND_BOOL; }
+bool isRest(const Param& p) { return p.kind == MELIX_KIND_LIST; }
 
 /// `batch_size` as `batch-size`
-void addOptionName(TextBuffer& out, const MelixParam& p) {
+void addOptionName(TextBuffer& out, const Param& p) {
   for (const char* c = p.name; *c; c++) out.addByte(*c == '_' ? '-' : *c);
 }
 
-const char* valueWord(const MelixType* type) {
-  switch (type->kind) {
+const char* valueWord(uint8_t kind) {
+  switch (kind) {
   case MELIX_KIND_STR: return "TEXT";
   case MELIX_KIND_CHAR: return "CHAR";
   case MELIX_KIND_BOOL: return "true|false";
-  default: return type->kind >= MELIX_KIND_F16 && type->kind <= MELIX_KIND_F64 ? "NUMBER" : "INTEGER";
+  default: return kind >= MELIX_KIND_F16 && kind <= MELIX_KIND_F64 ? "NUMBER" : "INTEGER";
   }
 }
 
@@ -31,73 +43,105 @@ void addUpper(TextBuffer& out, const char* name) {
   for (const char* c = name; *c; c++) out.addByte(*c >= 'a' && *c <= 'z' ? static_cast<char>(*c - 32) : *c);
 }
 
-void addUsage(TextBuffer& out, const MelixCommandLine& spec, const char* program) {
+void addUsage(TextBuffer& out, const char* program) {
   out.add("usage: ");
   out.add(program);
-  for (int64_t k = 0; k < spec.count; k++) {
-    const MelixParam& p = spec.params[k];
+  for (int64_t k = 0; k < paramCount; k++) {
+    const Param& p = params[k];
     if (isOption(p)) continue;
     out.add(isRest(p) ? " [" : " ");
     addUpper(out, p.name);
     out.add(isRest(p) ? "...]" : "");
   }
-  for (int64_t k = 0; k < spec.count; k++) {
-    const MelixParam& p = spec.params[k];
+  for (int64_t k = 0; k < paramCount; k++) {
+    const Param& p = params[k];
     if (!isOption(p)) continue;
     out.add(" [--");
     addOptionName(out, p);
     if (!isFlag(p)) {
       out.addByte(' ');
-      out.add(valueWord(p.type));
+      out.add(valueWord(p.kind));
     }
     out.addByte(']');
   }
   out.addByte('\n');
 }
 
-void addHelpLine(TextBuffer& out, const MelixParam& p) {
+void addHelpLine(TextBuffer& out, const Param& p) {
   int64_t start = out.len;
   out.add("  ");
   if (isOption(p)) {
     out.add("--");
     addOptionName(out, p);
     out.addByte(' ');
-    if (!isFlag(p)) out.add(valueWord(p.type));
+    if (!isFlag(p)) out.add(valueWord(p.kind));
   } else {
     addUpper(out, p.name);
   }
   while (out.len - start < 26) out.addByte(' ');
-  if (p.help) out.add(p.help);
-  if (p.defaultText && !isFlag(p)) {
-    out.add(p.help ? " (default " : "default ");
-    out.add(p.defaultText);
-    out.add(p.help ? ")" : "");
+  if (isOption(p) && (!isFlag(p) || strcmp(p.standard, "true") == 0)) {
+    out.add("default ");
+    out.add(p.standard);
   }
   while (out.len > start && out.data[out.len - 1] == ' ') out.len--;
   out.addByte('\n');
 }
 
-void writeHelp(const MelixCommandLine& spec, const char* program) {
+void writeHelp(const char* program, MelixStr doc) {
   ScopedBuffer out;
-  addUsage(out, spec, program);
-  if (spec.doc && *spec.doc) {
+  addUsage(out, program);
+  if (doc.len > 0) {
     out.addByte('\n');
-    out.add(spec.doc);
+    out.add(doc);
     if (out.data[out.len - 1] != '\n') out.addByte('\n');
   }
   out.addByte('\n');
-  for (int64_t k = 0; k < spec.count; k++) addHelpLine(out, spec.params[k]);
+  for (int64_t k = 0; k < paramCount; k++) addHelpLine(out, params[k]);
   out.add("  --help                  show this text\n");
   writeText(1, out.data, out.len);
 }
 
-struct Parser {
-  MelixTask* task;
-  const MelixCommandLine& spec;
-  int32_t argc;
-  char** argv;
-  MelixArg* out;
+const char* wanted(uint8_t kind) {
+  switch (kind) {
+  case MELIX_KIND_BOOL: return "is not `true` or `false`";
+  case MELIX_KIND_CHAR: return "is not one char";
+  case MELIX_KIND_STR:
+  case MELIX_KIND_LIST: return "is not UTF-8";
+  default: return kind >= MELIX_KIND_F16 && kind <= MELIX_KIND_F64 ? "is not a number" : "is not an integer";
+  }
+}
 
+/// Reads the arguments; the statuses are MELIX_OK, MELIX_USAGE with the message written, -1 after --help.
+class Parser {
+public:
+  explicit Parser(MelixStr doc) : doc_(doc) {}
+
+  int32_t scan() {
+    int64_t next = 0;
+    bool options = true;
+    for (int32_t at = 1; at < argumentCount(); at++) {
+      const char* text = argument(at);
+      int32_t status = MELIX_OK;
+      if (options && strcmp(text, "--help") == 0) {
+        writeHelp(argument(0), doc_);
+        return -1;
+      }
+      if (options && strcmp(text, "--") == 0)
+        options = false;
+      else if (options && text[0] == '-' && text[1] == '-')
+        status = option(at);
+      else
+        status = positional(next, text);
+      if (status != MELIX_OK) return status;
+    }
+    for (int64_t k = 0; k < paramCount; k++) {
+      if (!params[k].given && !isOption(params[k]) && !isRest(params[k]))
+        return wrong("`", params[k].name, "` is missing");
+    }
+    return MELIX_OK;
+  }
+
+private:
   int32_t wrong(const char* before, const char* what, const char* after) {
     ScopedBuffer text;
     text.add("error: ");
@@ -105,55 +149,42 @@ struct Parser {
     text.add(what);
     text.add(after);
     text.addByte('\n');
-    addUsage(text, spec, argv[0]);
+    addUsage(text, argument(0));
     text.add("`--help` tells more\n");
     writeText(2, text.data, text.len);
     return MELIX_USAGE;
   }
 
-  int32_t badValue(const MelixParam& p, const char* value, ParseStatus status) {
+  int32_t badValue(const Param& p, const char* value, ParseStatus status) {
     ScopedBuffer after;
     after.add("` for `");
     after.add(p.name);
-    after.add(status == ParseStatus::TooLarge ? "` does not fit its type" : "` is not ");
-    if (status != ParseStatus::TooLarge) {
-      uint8_t kind = p.type->kind;
-      bool isFloat = kind >= MELIX_KIND_F16 && kind <= MELIX_KIND_F64;
-      after.add(kind == MELIX_KIND_BOOL   ? "`true` or `false`"
-                : kind == MELIX_KIND_CHAR ? "one char"
-                : kind == MELIX_KIND_STR  ? "UTF-8"
-                : isFloat                 ? "a number"
-                                          : "an integer");
-    }
+    after.add("` ");
+    after.add(status == ParseStatus::TooLarge ? "does not fit its type" : wanted(p.kind));
     after.addByte(0);
     return wrong("`", value, reinterpret_cast<const char*>(after.data));
   }
 
-  /// Strings are made only when everything else is known to be right.
-  int32_t store(const MelixParam& p, MelixArg& arg, const char* value) {
+  int32_t store(Param& p, const char* value) {
     MelixStr text{reinterpret_cast<const uint8_t*>(value), static_cast<int64_t>(strlen(value))};
-    arg.given = 1;
-    arg.slots[0] = arg.slots[1] = 0;
-    if (p.type->kind == MELIX_KIND_STR) {
-      if (findBadUtf8(text.data, text.len) >= 0) return badValue(p, value, ParseStatus::NoNumber);
-      setStr(arg.slots, text);
-      return MELIX_OK;
+    ParseStatus status = ParseStatus::Ok;
+    uint32_t c;
+    p.given = value;
+    p.bits = 0;
+    if (p.kind == MELIX_KIND_STR || p.kind == MELIX_KIND_LIST) {
+      if (findBadUtf8(text.data, text.len) >= 0) status = ParseStatus::NoNumber;
+    } else if (p.kind == MELIX_KIND_CHAR) {
+      if (text.len == 0 || decodeChar(text.data, text.len, c) != text.len) status = ParseStatus::NoNumber;
+    } else {
+      status = parseScalar(text, p.kind, &p.bits);
     }
-    if (p.type->kind == MELIX_KIND_CHAR) {
-      uint32_t c;
-      if (text.len == 0 || decodeChar(text.data, text.len, c) != text.len)
-        return badValue(p, value, ParseStatus::NoNumber);
-      arg.slots[0] = c;
-      return MELIX_OK;
-    }
-    ParseStatus status = parseScalar(text, p.type->kind, arg.slots);
     return status == ParseStatus::Ok ? static_cast<int32_t>(MELIX_OK) : badValue(p, value, status);
   }
 
-  /// Option `text` (without dashes, up to `=`); `no-` in front of a flag turns it off.
-  const MelixParam* findOption(const char* text, size_t len, bool& off) {
-    for (int64_t k = 0; k < spec.count; k++) {
-      const MelixParam& p = spec.params[k];
+  /// The option `text` (without dashes, up to `=`); `no-` in front of a flag turns it off.
+  Param* findOption(const char* text, size_t len, bool& off) {
+    for (int64_t k = 0; k < paramCount; k++) {
+      Param& p = params[k];
       if (!isOption(p)) continue;
       ScopedBuffer name;
       addOptionName(name, p);
@@ -169,102 +200,116 @@ struct Parser {
   }
 
   int32_t option(int32_t& at) {
-    const char* text = argv[at] + 2;
+    const char* text = argument(at) + 2;
     const char* equals = strchr(text, '=');
     bool off;
-    const MelixParam* p = findOption(text, equals ? static_cast<size_t>(equals - text) : strlen(text), off);
-    if (!p) return wrong("unknown option `", argv[at], "`");
-    MelixArg& arg = out[p - spec.params];
-    if (isFlag(*p) && !equals) {
-      arg = {1, {!off, 0}};
-      return MELIX_OK;
-    }
-    if (equals) return store(*p, arg, equals + 1);
-    if (at + 1 == argc) return wrong("`", argv[at], "` needs a value");
-    return store(*p, arg, argv[++at]);
+    Param* p = findOption(text, equals ? static_cast<size_t>(equals - text) : strlen(text), off);
+    if (!p) return wrong("unknown option `", argument(at), "`");
+    if (isFlag(*p) && !equals) return store(*p, off ? "false" : "true");
+    if (equals) return store(*p, equals + 1);
+    if (at + 1 == argumentCount()) return wrong("`", argument(at), "` needs a value");
+    return store(*p, argument(++at));
   }
 
-  /// Positional arguments in order; what is left goes to the rest parameter, whose slots count it until the
-  /// end.
-  int32_t positional(int64_t& next, const char* value, int64_t index) {
-    while (next < spec.count && (isOption(spec.params[next]) || isRest(spec.params[next]))) next++;
-    if (next < spec.count) {
-      int64_t k = next++;
-      return store(spec.params[k], out[k], value);
-    }
-    for (int64_t k = 0; k < spec.count; k++) {
-      if (isRest(spec.params[k])) {
-        if (findBadUtf8(reinterpret_cast<const uint8_t*>(value), static_cast<int64_t>(strlen(value))) >= 0)
-          return wrong("argument `", value, "` is not UTF-8");
-        rest[restCount++] = static_cast<int32_t>(index);
-        return MELIX_OK;
-      }
+  /// Positional arguments in order; what is left goes to the list.
+  int32_t positional(int64_t& next, const char* value) {
+    while (next < paramCount && (isOption(params[next]) || isRest(params[next]))) next++;
+    if (next < paramCount) return store(params[next++], value);
+    for (int64_t k = 0; k < paramCount; k++) {
+      if (!isRest(params[k])) continue;
+      restTexts[restCount++] = value;
+      return store(params[k], value);
     }
     return wrong("unexpected argument `", value, "`");
   }
 
-  int32_t* rest = nullptr;
-  int32_t restCount = 0;
-
-  int32_t scan() {
-    int64_t next = 0;
-    bool options = true;
-    for (int32_t at = 1; at < argc; at++) {
-      const char* text = argv[at];
-      int32_t status = MELIX_OK;
-      if (options && strcmp(text, "--help") == 0) {
-        writeHelp(spec, argv[0]);
-        return -1;
-      }
-      if (options && strcmp(text, "--") == 0)
-        options = false;
-      else if (options && text[0] == '-' && text[1] == '-')
-        status = option(at);
-      else
-        status = positional(next, text, at);
-      if (status != MELIX_OK) return status;
-    }
-    for (int64_t k = 0; k < spec.count; k++) {
-      if (!out[k].given && !isOption(spec.params[k]) && !isRest(spec.params[k]))
-        return wrong("`", spec.params[k].name, "` is missing");
-    }
-    return MELIX_OK;
-  }
-
-  /// Gives the program strings and lists of its own.
-  void own() {
-    for (int64_t k = 0; k < spec.count; k++) {
-      const MelixParam& p = spec.params[k];
-      if (isRest(p)) {
-        void* list = nullptr;
-        for (int32_t n = 0; n < restCount; n++) {
-          MelixStr text = makeStr(task, argv[rest[n]]);
-          *static_cast<MelixStr*>(melix_list_push(task, &list, &melix_scalar_types[MELIX_KIND_STR])) = text;
-        }
-        out[k] = {1, {reinterpret_cast<uint64_t>(list), 0}};
-      } else if (out[k].given && p.type->kind == MELIX_KIND_STR) {
-        MelixStr text = strArg(out[k].slots);
-        setStr(out[k].slots, makeStr(task, text.data, text.len));
-      }
-    }
-  }
+  MelixStr doc_;
 };
 
+/// The kind that has this name in Melix; `List[str]` is MELIX_KIND_LIST.
+uint8_t kindNamed(MelixStr name) {
+  static const char* const names[] = {"()",  "bool", "char", "i8",  "i16",  "i32", "int", "u8",
+                                      "u16", "u32",  "u64",  "f16", "bf16", "f32", "f64"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+    if (strlen(names[k]) == static_cast<size_t>(name.len) &&
+        memcmp(names[k], name.data, strlen(names[k])) == 0)
+      return static_cast<uint8_t>(k);
+  return name.len == 3 ? MELIX_KIND_STR : MELIX_KIND_LIST;
+}
+
+char* copyText(MelixTask* task, MelixStr text) {
+  auto* copy = static_cast<char*>(calloc(static_cast<size_t>(text.len) + 1, 1));
+  if (!copy) panicText(task, "out of memory");
+  if (text.len > 0) memcpy(copy, text.data, static_cast<size_t>(text.len));
+  return copy;
+}
+
 } // namespace
+
+void forgetCommandLine() {
+  for (int64_t k = 0; k < paramCount; k++) {
+    free(params[k].name);
+    free(params[k].standard);
+  }
+  free(params);
+  free(restTexts);
+  params = nullptr;
+  restTexts = nullptr;
+  paramCount = restCount = 0;
+}
 
 } // namespace melix::runtime
 
 using namespace melix::runtime;
 
-int32_t melix_parse_command_line(MelixTask* task, const MelixCommandLine* spec, int32_t argc, char** argv,
-                                 MelixArg* out) {
-  for (int64_t k = 0; k < spec->count; k++) out[k] = {0, {0, 0}};
-  auto* rest = static_cast<int32_t*>(malloc(static_cast<size_t>(argc + 1) * sizeof(int32_t)));
-  if (!rest) return MELIX_USAGE;
-  Parser parser{task, *spec, argc, argv, out};
-  parser.rest = rest;
-  int32_t status = parser.scan();
-  if (status == MELIX_OK) parser.own();
-  free(rest);
-  return status;
+void melix_command_declare(MelixTask* task, const uint64_t* args, uint64_t*) {
+  auto* grown = static_cast<Param*>(realloc(params, static_cast<size_t>(paramCount + 1) * sizeof(Param)));
+  if (!grown) panicText(task, "out of memory");
+  params = grown;
+  Param p{copyText(task, strArg(args)), nullptr, kindNamed(strArg(args + 2)), nullptr, 0};
+  if (args[4]) p.standard = copyText(task, strArg(args + 5));
+  params[paramCount++] = p;
+}
+
+void melix_command_parse(MelixTask* task, const uint64_t* args, uint64_t*) {
+  restTexts = static_cast<const char**>(malloc(static_cast<size_t>(argumentCount() + 1) * sizeof(char*)));
+  if (!restTexts) panicText(task, "out of memory");
+  int32_t status = Parser(strArg(args)).scan();
+  if (status == MELIX_OK) return;
+  task->exitStatus = status < 0 ? static_cast<int32_t>(MELIX_OK) : status;
+  leaveToLanding(task, MELIX_EXIT);
+}
+
+void melix_command_given(MelixTask*, const uint64_t* args, uint64_t* results) {
+  results[0] = params[args[0]].given != nullptr;
+}
+
+void melix_command_int(MelixTask*, const uint64_t* args, uint64_t* results) {
+  const Param& p = params[args[0]];
+  unsigned unused = 64 - 8 * melix_scalar_types[p.kind].size;
+  bool isSigned = p.kind >= MELIX_KIND_I8 && p.kind <= MELIX_KIND_I64;
+  results[0] = isSigned ? static_cast<uint64_t>(static_cast<int64_t>(p.bits << unused) >> unused) : p.bits;
+}
+
+void melix_command_float(MelixTask*, const uint64_t* args, uint64_t* results) {
+  const Param& p = params[args[0]];
+  results[0] = p.bits;
+  if (p.kind == MELIX_KIND_F64) return;
+  float narrow;
+  memcpy(&narrow, &p.bits, sizeof narrow);
+  double wide = static_cast<double>(narrow);
+  memcpy(results, &wide, sizeof wide);
+}
+
+void melix_command_text(MelixTask* task, const uint64_t* args, uint64_t* results) {
+  setStr(results, makeStr(task, params[args[0]].given));
+}
+
+void melix_command_rest(MelixTask* task, const uint64_t*, uint64_t* results) {
+  void* list = nullptr;
+  for (int32_t k = 0; k < restCount; k++) {
+    MelixStr text = makeStr(task, restTexts[k]);
+    *static_cast<MelixStr*>(melix_list_push(task, &list, &melix_scalar_types[MELIX_KIND_STR])) = text;
+  }
+  results[0] = reinterpret_cast<uint64_t>(list);
 }

@@ -33,13 +33,12 @@ void writeMessage(const char* text) {
 
 struct Run {
   const MelixProgram* program;
-  MelixArg* args;
   int32_t result;
 };
 
 void runEntry(MelixTask* task, void* context) {
   auto* run = static_cast<Run*>(context);
-  run->result = run->program->entry(task, run->args);
+  run->result = run->program->entry(task);
 }
 
 /// The status of the process for the way the entry ended; writes what there is to say.
@@ -60,22 +59,10 @@ bool statsWanted() {
 }
 
 int32_t runProgram(MelixTask* task, int32_t argc, char** argv, const MelixProgram* program) {
-  const MelixCommandLine* spec = program->commandLine;
-  MelixArg args[64];
-  Run run{program, args, 0};
-  if (spec && spec->count > 64) {
-    writeMessage("error: main has more than 64 parameters\n");
-    return MELIX_USAGE;
-  }
-  if (spec) {
-    int32_t status = melix_parse_command_line(task, spec, argc, argv, args);
-    if (status != MELIX_OK) return status < 0 ? static_cast<int32_t>(MELIX_OK) : status;
-  }
+  Run run{program, 0};
   melix_set_arguments(argc, argv);
   melix_watch_interrupt(task);
   int32_t status = melix_catch(task, runEntry, &run);
-  // A panic leaves what the command line gave to the entry.
-  if (status != MELIX_OK) freeList(task, task->rootList);
   return finalStatus(task, status, run.result);
 }
 

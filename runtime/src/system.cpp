@@ -11,8 +11,8 @@ namespace melix::runtime {
 
 namespace {
 
-int32_t argumentCount;
-char** argumentTexts;
+int32_t count;
+char** texts;
 
 uint8_t inputBuffer[4096];
 int64_t inputAt, inputEnd;
@@ -35,13 +35,17 @@ int nextByte(MelixTask* task) {
 
 const char* environmentVariable(const char* name) { return getenv(name); }
 
+int32_t argumentCount() { return count; }
+const char* argument(int32_t k) { return texts[k]; }
+
 } // namespace melix::runtime
 
 using namespace melix::runtime;
 
 void melix_set_arguments(int32_t argc, char** argv) {
-  argumentCount = argc;
-  argumentTexts = argv;
+  count = argc;
+  texts = argv;
+  forgetCommandLine();
 }
 
 void melix_clock(MelixTask*, const uint64_t*, uint64_t* results) {
@@ -53,8 +57,8 @@ void melix_clock(MelixTask*, const uint64_t*, uint64_t* results) {
 
 void melix_arguments(MelixTask* task, const uint64_t*, uint64_t* results) {
   void* list = nullptr;
-  for (int32_t k = 1; k < argumentCount; k++) {
-    MelixStr text = makeStr(task, argumentTexts[k]);
+  for (int32_t k = 1; k < count; k++) {
+    MelixStr text = makeStr(task, texts[k]);
     *static_cast<MelixStr*>(melix_list_push(task, &list, &melix_scalar_types[MELIX_KIND_STR])) = text;
   }
   results[0] = reinterpret_cast<uint64_t>(list);

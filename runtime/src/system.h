@@ -8,6 +8,12 @@ namespace melix::runtime {
 /// Null if unset. The C library's own, which does not change after the start.
 const char* environmentVariable(const char* name);
 
+/// The arguments of the process, the program's name first.
+int32_t argumentCount();
+const char* argument(int32_t k);
+/// Forgets the declared parameters and their values.
+void forgetCommandLine();
+
 /// The innermost frame from which a trace of an interrupted task can start: `fp` if it is the frame of
 /// compiled code, else the first place at or above `sp` that looks like one, else null.
 const void* const* findFrame(const MelixTask* task, const uint8_t* fp, const uint8_t* sp);

@@ -335,46 +335,19 @@ enum MelixStatus {
   MELIX_EXIT = -1, // from melix_catch only: exit(n) was called, the number is melix_exit_status(task)
 };
 
-// A parameter of `main`.
-enum MelixParamFlags {
-  MELIX_PARAM_DEFAULT = 1, // `--name VALUE` (a bool: the flag `--name`, also `--no-name`), else positional
-  MELIX_PARAM_REST = 2,    // List[str]: takes the remaining positional arguments
-};
-typedef struct MelixParam {
-  const char* name;
-  const MelixType* type; // a number, bool, char, str, or List[str] with MELIX_PARAM_REST
-  uint32_t flags;
-  uint32_t reserved;
-  const char* defaultText; // for --help, may be null
-  const char* help;        // for --help, may be null
-} MelixParam;
-
-typedef struct MelixCommandLine {
-  const MelixParam* params;
-  int64_t count;
-  const char* doc; // the `///` comment of main or the script, may be null
-} MelixCommandLine;
-
-// The value of one parameter. If `given` is 0 the program uses the default.
-typedef struct MelixArg {
-  int64_t given;
-  uint64_t slots[2]; // as a builtin's argument of that type: str takes both, the others the first
-} MelixArg;
-
-// Runs the script's statements and main. `args` has one entry per parameter; the strings and lists in it are
-// owned by the callee. Returns MELIX_OK, or MELIX_FAILED after it has written the error to standard error.
-typedef int32_t (*MelixEntryFn)(MelixTask* task, const MelixArg* args);
+// Runs the script's statements and main. Returns MELIX_OK, or MELIX_FAILED after it has written the error to
+// standard error.
+typedef int32_t (*MelixEntryFn)(MelixTask* task);
 
 typedef struct MelixProgram {
   MelixEntryFn entry;
-  const MelixCommandLine* commandLine; // null: no parameters, all arguments go to `program arguments`
   MelixLineTable* lines;               // null: none; further tables by melix_register_lines
   int32_t cpuLevel;                    // 3: made for x86-64-v3, checked at start; 0 or 1: no check
   int32_t reserved;
 } MelixProgram;
 
 // What an executable's start code calls with the arguments of the process (argv[0] is the program), and the
-// driver for `melix run`. Parses the command line, runs the entry on a stack of its own, writes the text of a
+// driver for `melix run`. Runs the entry on a stack of its own, writes the text of a
 // panic, the statistics (MELIX_STATS=1), ends the pool. Returns the exit status.
 int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program);
 
@@ -404,12 +377,7 @@ int32_t melix_exit_status(MelixTask* task);
 // One builtin under melix_catch.
 int32_t melix_call_builtin(MelixTask* task, MelixBuiltinFn fn, const uint64_t* args, uint64_t* results);
 
-// Parses arguments (argv[0] is the program's name) into `out`. Returns MELIX_OK; MELIX_USAGE with the message
-// on standard error; or -1 when --help was asked for and written.
-int32_t melix_parse_command_line(MelixTask* task, const MelixCommandLine* spec, int32_t argc, char** argv,
-                                 MelixArg* out);
-
-// What `args()` of a program gives: argv[1..]. The array must live on.
+// The arguments of the program, argv[0] its name. The array must live on. Forgets what an earlier program declared.
 void melix_set_arguments(int32_t argc, char** argv);
 
 // From now on Ctrl-C sets `cancel` of this task and its workers; a second one before it is noticed ends the
