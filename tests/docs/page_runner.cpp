@@ -80,7 +80,8 @@ private:
   void runFailing(const Block& block, const Block* text) {
     Lines got = harness::splitLines(melixOn("run", block).errors);
     auto isMessage = [](const std::string& line) {
-      return line.find(": error: ") != std::string::npos || line.find(": panic: ") != std::string::npos;
+      return line.starts_with("error: ") || line.find(": error: ") != std::string::npos ||
+             line.find(": panic: ") != std::string::npos;
     };
     got.erase(got.begin(), std::find_if(got.begin(), got.end(), isMessage));
     Lines wanted = text ? text->lines : Lines{"(a block with the message)"};
