@@ -20,23 +20,38 @@ struct Block {
   bool follows; ///< only blank lines between it and the block above
 };
 
-std::vector<Block> readBlocks(const std::string& page) {
+struct PageText {
   std::vector<Block> blocks;
+  std::string prose; ///< what stands outside of them, without `code`
+};
+
+void addProse(const std::string& line, std::string& prose) {
+  bool code = false;
+  for (char c : line) {
+    if (c == '`') code = !code;
+    if (!code) prose += c;
+  }
+  prose += '\n';
+}
+
+PageText readPage(const std::string& path) {
+  PageText page;
   bool inside = false, follows = false;
   size_t number = 0;
-  for (const std::string& line : harness::splitLines(harness::readText(page))) {
+  for (const std::string& line : harness::splitLines(harness::readText(path))) {
     ++number;
     if (line.starts_with("```")) {
-      if (!inside) blocks.push_back({line.substr(3), {}, number, follows});
+      if (!inside) page.blocks.push_back({line.substr(3), {}, number, follows});
       inside = !inside;
       follows = true;
     } else if (inside) {
-      blocks.back().lines.push_back(line);
-    } else if (!line.empty()) {
-      follows = false;
+      page.blocks.back().lines.push_back(line);
+    } else {
+      addProse(line, page.prose);
+      follows = follows && line.empty();
     }
   }
-  return blocks;
+  return page;
 }
 
 class Page {
@@ -53,7 +68,8 @@ public:
   ~Page() { std::filesystem::remove_all(folder_); }
 
   bool run() {
-    std::vector<Block> blocks = readBlocks(path_);
+    auto [blocks, prose] = readPage(path_);
+    checkLinks(prose);
     for (size_t i = 0; i < blocks.size(); ++i) {
       bool hasText = i + 1 < blocks.size() && blocks[i + 1].info == "text" && blocks[i + 1].follows;
       runBlock(blocks[i], hasText ? &blocks[i + 1] : nullptr);
@@ -63,6 +79,17 @@ public:
   }
 
 private:
+  /// Links to files, from the page's own folder; `name.md#heading` is the file.
+  void checkLinks(const std::string& text) {
+    for (size_t at = text.find("]("); at != std::string::npos; at = text.find("](", at + 1)) {
+      std::string target = text.substr(at + 2, text.find_first_of(")# ", at) - at - 2);
+      if (target.empty() || std::filesystem::exists(std::filesystem::path(path_).parent_path() / target))
+        continue;
+      passed_ = false;
+      std::printf("%s: the link to %s leads nowhere\n", path_.c_str(), target.c_str());
+    }
+  }
+
   void runBlock(const Block& block, const Block* text) {
     if (block.info == "melix") return runProgram(block, text);
     if (block.info == "melix fail") return runFailing(block, text);
