@@ -99,6 +99,8 @@ public:
 
   // --- expressions (expr.cpp)
   NodeId checkName(SynId node, TypeId expected);
+  NodeId constantValue(DeclId constant, TypeId expected, Span span);
+  NodeId caseValue(DeclId decl, uint32_t k, TypeId expected, Span span);
   NodeId checkNumber(const SynNode& n);
   NodeId checkString(const syntax::StringLit& s, Span span);
   NodeId checkUnary(const syntax::Unary& u, Span span, TypeId expected);
@@ -164,7 +166,21 @@ public:
   std::vector<std::pair<PatternId, NodeId>> literalPatterns; ///< their values are taken over when numbers are settled
 
   // --- calls (call.cpp, overload.cpp)
+  struct WrittenCall {
+    std::vector<CallArg> args;
+    std::optional<Explicit> items; ///< of `f[…](…)`
+    TypeId expected;
+    Span span;
+    const Explicit* explicitItems() const { return items ? &*items : nullptr; }
+  };
   NodeId checkCall(SynId node, TypeId expected);
+  bool isDeclaredName(SynId s);
+  NodeId callName(SynId callee, WrittenCall& call);
+  NodeId constructAlias(SynId callee, WrittenCall& call);
+  NodeId callQualified(SynId callee, WrittenCall& call);
+  NodeId callInModule(ModuleId in, const syntax::Member& member, WrittenCall& call);
+  NodeId callMember(SynId callee, WrittenCall& call);
+  std::optional<std::pair<DeclId, uint32_t>> caseNamed(NameId name, TypeId expected, Span span);
   NodeId callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers, const std::vector<CallArg>& args,
                    const Explicit* explicitArgs, TypeId expected, Span span, Span nameSpan);
   NodeId callDecl(DeclId decl, const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span);

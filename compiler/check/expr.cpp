@@ -142,44 +142,10 @@ NodeId Body::checkName(SynId node, TypeId expected) {
     return b.dimValue(dim->second, span);
   if (text == "inf" || text == "nan" || text == "pi")
     return b.number(std::string(text), infer.freshVar(VarClass::OpenFloat, span), span);
-  if (DeclId constant = c.constDecl(module, name)) {
-    const auto item = c.ast(constant)[c.modules.decl(constant).node].as<ConstItem>();
-    if (c.openAliases.contains(constant)) {
-      sink.report(DiagId::ConstValue, span, text);
-      return b.error(span);
-    }
-    if (&c.ast(constant) != &ast) { // of another file: an instance of its own, at its own type
-      PendingCall call;
-      call.decl = constant;
-      return finishInferred(std::move(call), b.make(NodeKind::Call, types.error(), span, {}, CallTarget{}), span);
-    }
-    c.openAliases.insert(constant);
-    TypeId asked = item.type ? resolveType(item.type, false) : expected;
-    NodeId value = checkExpr(item.value, asked);
-    if (item.type)
-      value = coerce(value, asked, span);
-    c.openAliases.erase(constant);
-    return value;
-  }
-  std::vector<std::pair<DeclId, uint32_t>> cases = c.casesNamed(module, name);
-  if (expected && types.kind(infer.shallow(expected)) == TypeKind::Enum) {
-    DeclId wanted(types.recordInfo(types[infer.shallow(expected)].record).declaration);
-    const auto& all = c.ast(wanted)[c.modules.decl(wanted).node];
-    if (all.kind == SynKind::Enum)
-      for (uint32_t k = 0; k < all.as<EnumItem>().cases.size(); ++k)
-        if (all.as<EnumItem>().cases[k].name == name)
-          cases = {{wanted, k}};
-  }
-  if (!cases.empty()) {
-    auto [decl, k] = cases[0];
-    if (c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases[k].fields.empty())
-      return construct(decl, k, {}, nullptr, expected, span);
-    Known known;
-    known.kind = KnownKind::Constructor;
-    known.constructor = decl;
-    known.number = k;
-    return templateValue(std::move(known), {}, span);
-  }
+  if (DeclId constant = c.constDecl(module, name))
+    return constantValue(constant, expected, span);
+  if (auto found = caseNamed(name, expected, span))
+    return caseValue(found->first, found->second, expected, span);
   std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
   if (!layers.empty()) {
     Known known;
@@ -198,6 +164,38 @@ NodeId Body::checkName(SynId node, TypeId expected) {
   Diagnostic& d = sink.report(DiagId::UnknownName, span, text);
   d.hint = c.suggestName(module, name, visibleNames());
   return b.error(span);
+}
+
+/// A case by its name alone: a value, or the function that makes it from its payload.
+NodeId Body::caseValue(DeclId decl, uint32_t k, TypeId expected, Span span) {
+  if (c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases[k].fields.empty())
+    return construct(decl, k, {}, nullptr, expected, span);
+  Known known;
+  known.kind = KnownKind::Constructor;
+  known.constructor = decl;
+  known.number = k;
+  return templateValue(std::move(known), {}, span);
+}
+
+/// A `const` is its expression, open numbers included; one of another file is an instance of its own, at its own type.
+NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
+  const auto item = c.ast(constant)[c.modules.decl(constant).node].as<ConstItem>();
+  if (c.openAliases.contains(constant)) {
+    sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(constant).name));
+    return b.error(span);
+  }
+  if (&c.ast(constant) != ast.at) {
+    PendingCall call;
+    call.decl = constant;
+    return finishInferred(std::move(call), b.make(NodeKind::Call, types.error(), span, {}, CallTarget{}), span);
+  }
+  c.openAliases.insert(constant);
+  TypeId asked = item.type ? resolveType(item.type, false) : expected;
+  NodeId value = checkExpr(item.value, asked);
+  if (item.type)
+    value = coerce(value, asked, span);
+  c.openAliases.erase(constant);
+  return value;
 }
 
 NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
@@ -347,6 +345,9 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
     if (auto owned = env.dims.find(TypeResolver::ownedName(types.names, base, member.name)); owned != env.dims.end())
       return b.dimValue(owned->second, span);
     if (auto prefix = c.modules[module].prefixes.find(base); prefix != c.modules[module].prefixes.end()) {
+      if (auto found = c.modules[prefix->second].decls.find(member.name); found != c.modules[prefix->second].decls.end())
+        if (const names::Decl& decl = c.modules.decl(found->second[0]); decl.kind == names::DeclKind::Const && decl.isPub)
+          return constantValue(found->second[0], expected, span);
       Known known;
       known.kind = KnownKind::Overloads;
       known.module = module;
@@ -360,7 +361,7 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
       const auto& cases = c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases;
       for (uint32_t k = 0; k < cases.size(); ++k)
         if (cases[k].name == member.name)
-          return construct(decl, k, {}, nullptr, expected, span);
+          return caseValue(decl, k, expected, span);
       sink.report(DiagId::UnknownCase, member.nameSpan, types.names.text(base), types.names.text(member.name));
       return b.error(span);
     }

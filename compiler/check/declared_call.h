@@ -1,0 +1,56 @@
+#pragma once
+// A call of one declared function: generics are opened, arguments checked against the parameters in order, then the result's
+// type is read. Lambdas wait for the arguments beside them, which may settle their types.
+
+#include "check/body.h"
+
+namespace melix::check {
+
+class DeclaredCall {
+public:
+  DeclaredCall(Body& body, DeclId decl, Span span);
+
+  /// The call's node, or an Error node after a message. `argOf` says which argument each parameter gets, -1 for a default.
+  NodeId check(const std::vector<CallArg>& args, const std::vector<int>& argOf, const Explicit* explicitArgs, TypeId expected);
+
+private:
+  void openGenerics();
+  bool bindExplicit(const Explicit& items);
+  /// Parameters that only the result decides are taken from the type asked for.
+  void bindFromResult(TypeId want);
+  bool bindPack(SynId type, size_t rank, Span at);
+  bool mentions(SynId type, NameId wanted) const;
+  void evaluateAsWritten(const std::vector<int>& argOf);
+
+  bool isFunctionType(size_t p) const;
+  void argument(size_t p, const CallArg& arg);
+  void inoutArgument(size_t p, const CallArg& arg);
+  void checkApart(const Place& place, Span at);
+  TypeId parameterType(size_t p, NodeId& value, const CallArg& arg);
+  void defaultArgument(size_t p);
+  bool boundsMet();
+  NodeId inBlock(NodeId result);
+  NodeId declaredResult(NodeId node);
+  void fail() { failed_ = true; }
+
+  Body& body_;
+  Checker& c_;
+  TypeStore& types_;
+  Inference& infer_;
+  NodeBuilder& b_;
+  const FunctionDecl fn_;
+  const syntax::Ast& tree_; ///< where the function stands
+  std::string_view name_;
+  Span span_;
+  Body::PendingCall call_;
+  TypeResolver resolver_;
+  CallTarget target_;
+  std::vector<CallArg> args_;
+  std::vector<NodeId> lets_;         ///< arguments evaluated before the others, and those that defaults use
+  std::vector<NodeId> values_;       ///< by parameter; none for `inout`
+  std::vector<TypeId> untyped_;      ///< by parameter: the type given to an untyped one
+  std::vector<TypeId> paramTypes_;   ///< by parameter, once read
+  bool failed_ = false;
+};
+
+} // namespace melix::check

@@ -1,0 +1,305 @@
+// Which of several functions of a name a call means (rules 8, 10).
+#include "check/body.h"
+#include "check/declared_call.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+std::vector<ModuleId> Body::homeModules(TypeId type) {
+  std::vector<ModuleId> out;
+  type = infer.zonk(type);
+  const types::Type t = types[type];
+  if (t.record) {
+    types::RecordId record = t.record;
+    while (types.recordInfo(record).tangentOf)
+      record = types.recordInfo(record).tangentOf;
+    if (!types.recordInfo(record).tangentOf)
+      out.push_back(c.modules.decl(DeclId(types.recordInfo(record).declaration)).module);
+  }
+  for (TypeId part : t.parts)
+    for (ModuleId m : homeModules(part))
+      out.push_back(m);
+  return out;
+}
+
+NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers, const std::vector<CallArg>& given,
+                       const Explicit* explicitArgs, TypeId expected, Span span, Span nameSpan) {
+  std::vector<CallArg> args = given;
+  size_t candidates = 0;
+  for (const auto& layer : layers)
+    candidates += layer.size();
+  std::string_view text = types.names.text(name);
+  std::optional<IntrinsicKind> intrinsic = findIntrinsic(text);
+  if (candidates == 1 && !intrinsic && !layers.empty()) {
+    bool fromPrelude = c.modules.decl(layers[0][0]).module == c.modules.prelude();
+    if (!fromPrelude || args.empty())
+      return callDecl(layers[0][0], args, explicitArgs, expected, span);
+  }
+  if (candidates == 0 && intrinsic)
+    if (args.empty() || !args[0].node.valid() || homeModules(b.typeOf(args[0].node)).empty())
+      return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
+  // Several candidates: the arguments' types decide.
+  bool failed = false;
+  for (CallArg& arg : args) {
+    if (arg.node.valid())
+      continue;
+    if (ast.kind(arg.syntax) == SynKind::Ref) {
+      Place place;
+      failed |= !checkPlace(ast[arg.syntax].as<One>().inner, place);
+      if (!failed)
+        arg.node = readPlace(place, arg.span);
+      continue;
+    }
+    bool onlyOne = candidates == 1 && layers[0].size() == 1;
+    if (onlyOne && (ast.kind(arg.syntax) == SynKind::Call || ast.kind(arg.syntax) == SynKind::Array || ast.kind(arg.syntax) == SynKind::Lambda))
+      continue; // may need the type asked of it
+    arg.node = checkArg(arg);
+    failed |= b.kindOf(arg.node) == TypeKind::Error;
+  }
+  if (failed)
+    return b.error(span);
+  std::vector<std::vector<DeclId>> all;
+  ModuleId prelude = c.modules.prelude();
+  std::set<ModuleId> homes;
+  for (const CallArg& arg : args)
+    if (arg.node.valid())
+      for (ModuleId home : homeModules(b.typeOf(arg.node)))
+        homes.insert(home);
+  for (const auto& layer : layers)
+    if (c.modules.decl(layer[0]).module != prelude || module == prelude)
+      all.push_back(layer);
+  for (ModuleId home : homes)
+    if (home != module && home != prelude)
+      if (auto layer = c.functionsIn(home, name, true); !layer.empty())
+        all.push_back(layer);
+  for (const auto& layer : layers)
+    if (c.modules.decl(layer[0]).module == prelude && module != prelude)
+      all.push_back(layer);
+  for (const auto& layer : all) {
+    if (layer.size() == 1 && all.size() == 1 && !intrinsic)
+      return callDecl(layer[0], args, explicitArgs, expected, span);
+    size_t before = sink.all().size();
+    if (auto chosen = choose(name, layer, args, span, true))
+      return callDecl(*chosen, args, explicitArgs, expected, span);
+    if (sink.all().size() > before)
+      return b.error(span);
+  }
+  if (intrinsic)
+    return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
+  std::string shown;
+  for (const CallArg& arg : args)
+    shown += (shown.empty() ? "" : ", ") + (arg.node.valid() ? b.show(b.typeOf(arg.node)) : "…");
+  if (all.empty()) {
+    Diagnostic& d = sink.report(DiagId::UnknownName, nameSpan, text);
+    d.hint = c.suggestName(module, name, visibleNames());
+    return b.error(span);
+  }
+  Diagnostic& d = sink.report(DiagId::NoOverload, nameSpan, text, shown);
+  for (const auto& layer : all)
+    for (DeclId decl : layer)
+      if (d.notes.size() < 4)
+        d.notes.push_back({c.modules.decl(decl).span, "candidate"});
+  return b.error(span);
+}
+
+/// Which argument goes to which parameter: -1 for a default.
+bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, std::vector<int>& argOf, bool report, Span span) {
+  argOf.assign(fn.params.size(), -1);
+  std::string_view name = types.names.text(fn.name);
+  size_t position = 0;
+  for (size_t k = 0; k < args.size(); ++k) {
+    size_t at = fn.params.size();
+    if (!args[k].label) {
+      at = position++;
+      if (at >= fn.params.size()) {
+        if (report)
+          sink.report(DiagId::ArgumentCount, span, name, std::to_string(fn.params.size()), std::to_string(args.size())).notes.push_back({fn.span, "declared here"});
+        return false;
+      }
+    } else {
+      for (size_t p = 0; p < fn.params.size(); ++p)
+        if (fn.params[p].name == args[k].label)
+          at = p;
+      if (at == fn.params.size() || argOf[at] >= 0) {
+        if (report)
+          sink.report(DiagId::UnknownArgument, args[k].span, name, types.names.text(args[k].label));
+        return false;
+      }
+    }
+    argOf[at] = static_cast<int>(k);
+  }
+  for (size_t p = 0; p < fn.params.size(); ++p)
+    if (argOf[p] < 0 && !fn.params[p].defaultValue) {
+      if (report)
+        sink.report(DiagId::MissingArgument, span, name, types.names.text(fn.params[p].name)).notes.push_back({fn.span, "declared here"});
+      return false;
+    }
+  return true;
+}
+
+NodeId Body::callDecl(DeclId decl, const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span) {
+  std::vector<int> argOf;
+  if (!matchArgs(c.function(decl), args, argOf, true, span))
+    return b.error(span);
+  return DeclaredCall(*this, decl, span).check(args, argOf, explicitArgs, expected);
+}
+
+/// Whether a type meets a generic parameter's bound.
+bool Body::boundMet(const GenericParam& g, TypeId type, Span span) {
+  if (!g.bound)
+    return true;
+  std::string_view bound = types.names.text(g.bound);
+  TypeId shallow = infer.shallow(type);
+  TypeKind k = types.kind(shallow);
+  if (k == TypeKind::Error)
+    return false;
+  if (k == TypeKind::Var) { // a whole literal given to a Float becomes a float
+    if (bound == "Float")
+      infer.unify(infer.freshVar(types::VarClass::OpenFloat, span), shallow);
+    else if (bound == "Num" || bound == "Int")
+      infer.unify(infer.freshVar(types::VarClass::OpenInt, span), shallow);
+    return true;
+  }
+  bool met = true;
+  if (bound == "Float")
+    met = types.isFloat(shallow);
+  else if (bound == "Int")
+    met = types.isInt(shallow);
+  else if (bound == "Num")
+    met = types.isInt(shallow) || types.isFloat(shallow);
+  else if (bound == "Ord")
+    met = types.isInt(shallow) || types.isFloat(shallow) || k == TypeKind::Str || k == TypeKind::Char;
+  if (!met)
+    sink.report(DiagId::BoundNotMet, span, b.show(type), bound);
+  return met;
+}
+
+/// Whether `decl` takes these (checked) arguments; how specific each parameter is goes to `score`.
+bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score) {
+  const FunctionDecl fn = c.function(decl);
+  const Ast& tree = c.ast(decl);
+  std::vector<int> argOf;
+  if (!matchArgs(fn, args, argOf, false, Span()))
+    return false;
+  Inference::State saved = infer.state();
+  size_t before = sink.all().size();
+  TypeEnv bound;
+  TypeResolver resolver(c, fn.module, tree, bound);
+  resolver.bindDim = [&](NameId dim, Span at) { return types.dims.symbol(infer.freshDim(dim ? std::string(types.names.text(dim)) : "_", at)); };
+  resolver.bindType = [&](NameId, Span at) { return fresh(at); };
+  for (const GenericParam& g : fn.generics)
+    if (g.kind == GenericKind::Type)
+      bound.types[g.name] = fresh(fn.span);
+    else if (g.kind == GenericKind::Dim)
+      bound.dims[g.name] = types.dims.symbol(infer.freshDim("d", fn.span));
+  bool fits = true;
+  score.clear();
+  for (size_t p = 0; fits && p < fn.params.size(); ++p) {
+    if (argOf[p] < 0)
+      continue;
+    const CallArg& arg = args[static_cast<size_t>(argOf[p])];
+    bool isRef = arg.syntax && ast.kind(arg.syntax) == SynKind::Ref;
+    bool held = !arg.syntax && arg.node.valid() && instance.nodes[arg.node].kind == NodeKind::Local; // a loop's iterator
+    if (fn.params[p].isInout != isRef && !(p == 0 && fn.params[p].isInout && (arg.syntax || held)))
+      fits = false;
+    if (!fn.params[p].type) {
+      score.push_back(0);
+      continue;
+    }
+    if (!arg.node.valid())
+      continue;
+    TypeId type = b.typeOf(arg.node);
+    // Packs are bound by the argument's rank.
+    if (tree.kind(fn.params[p].type) == SynKind::Brackets) {
+      const auto& items = tree[fn.params[p].type].as<Brackets>().items;
+      for (const Argument& item : items)
+        if (tree.kind(item.value) == SynKind::PackUse && !bound.packs.contains(tree[item.value].as<Name>().name)) {
+          size_t rank = types.rank(type);
+          if (rank < items.size() - 1) {
+            fits = false;
+            break;
+          }
+          std::vector<DimId> dims;
+          for (size_t k = 0; k < rank - (items.size() - 1); ++k)
+            dims.push_back(types.dims.symbol(infer.freshDim("s", fn.span)));
+          bound.packs[tree[item.value].as<Name>().name] = std::move(dims);
+        }
+      if (!fits)
+        break;
+    }
+    resolver.owner = fn.params[p].name;
+    TypeId want = resolver.type(fn.params[p].type);
+    TypeKind wantKind = types.kind(infer.shallow(want)), k = types.kind(type);
+    bool generic = wantKind == TypeKind::Var;
+    bool functionLike = wantKind == TypeKind::Function && k == TypeKind::Known;
+    UnifyResult match = functionLike ? UnifyResult{} : infer.unify(want, k == TypeKind::Pack && !generic ? type : type);
+    if (match.kind == UnifyKind::Mismatch)
+      fits = false;
+    bool hasPack = false, hasGenericElement = false;
+    std::function<void(SynId)> look = [&](SynId s) {
+      hasPack |= tree.kind(s) == SynKind::PackUse;
+      if (tree.kind(s) == SynKind::Name)
+        for (const GenericParam& g : fn.generics)
+          hasGenericElement |= g.kind == GenericKind::Type && g.name == tree[s].as<Name>().name;
+      forEachChild(tree, s, look);
+    };
+    look(fn.params[p].type);
+    score.push_back(hasPack ? 1 : hasGenericElement ? 2 : 3);
+  }
+  for (const GenericParam& g : fn.generics)
+    if (fits && g.kind == GenericKind::Type && g.bound)
+      fits = boundMet(g, infer.zonk(bound.types[g.name]), fn.span);
+  fits &= sink.all().size() == before;
+  sink.rewind(before);
+  infer.restore(saved);
+  return fits;
+}
+
+std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candidates, std::vector<CallArg>& args, Span span, bool report) {
+  struct Candidate {
+    DeclId decl;
+    std::vector<int> score;
+    size_t params;
+  };
+  std::vector<Candidate> fitting;
+  for (DeclId decl : candidates) {
+    Candidate candidate{decl, {}, 0};
+    if (applicable(decl, args, candidate.score)) {
+      candidate.params = c.function(decl).params.size();
+      fitting.push_back(std::move(candidate));
+    }
+  }
+  if (fitting.empty())
+    return std::nullopt;
+  auto atLeast = [](const Candidate& x, const Candidate& y) {
+    for (size_t k = 0; k < x.score.size() && k < y.score.size(); ++k)
+      if (x.score[k] < y.score[k])
+        return false;
+    return true;
+  };
+  const Candidate* best = &fitting[0];
+  for (const Candidate& candidate : fitting)
+    if (atLeast(candidate, *best) && (!atLeast(*best, candidate) || candidate.params < best->params))
+      best = &candidate;
+  for (const Candidate& candidate : fitting)
+    if (&candidate != best && atLeast(candidate, *best) && candidate.params == best->params) {
+      // An open number fits every number type and becomes int or f32 on a tie.
+      bool settled = false;
+      for (CallArg& arg : args)
+        if (arg.node.valid() && infer.isOpen(types.element(b.typeOf(arg.node)))) {
+          TypeId element = infer.shallow(types.element(b.typeOf(arg.node)));
+          bool whole = infer.varClass(element) == types::VarClass::OpenInt;
+          infer.unify(whole ? types.int64() : types.scalar(TypeKind::F32), element);
+          settled = true;
+        }
+      if (settled)
+        return choose(name, candidates, args, span, report);
+      if (report)
+        sink.report(DiagId::AmbiguousCall, span, types.names.text(name));
+      return std::nullopt;
+    }
+  return best->decl;
+}
+
+} // namespace melix::check
