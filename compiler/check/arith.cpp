@@ -100,7 +100,28 @@ TypeId NodeBuilder::commonElement(NodeId a, NodeId b, std::string_view what, Spa
   return TypeId::none();
 }
 
-NodeId NodeBuilder::asElement(NodeId value, TypeId element, Span span) { return convert(value, element, span); }
+NodeId NodeBuilder::asElement(NodeId value, TypeId element, Span span) {
+  const Node& node = instance.nodes[value];
+  if (node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::IDiv)
+    quotients.push_back({value, element});
+  return convert(value, element, span);
+}
+
+/// A comparison of a u64 with a signed integer compares the numbers: a negative one is below all others.
+NodeId NodeBuilder::compareWithU64(ops::CmpKind cmp, NodeId a, NodeId b, Span span) {
+  std::vector<NodeId> nodes;
+  NodeId left = local(bind("left", a, nodes), span), right = local(bind("right", b, nodes), span);
+  bool leftSigned = kindOf(a) != TypeKind::U64;
+  NodeId number = leftSigned ? left : right;
+  TypeId u64 = types.scalar(TypeKind::U64);
+  auto asU64 = [&](NodeId n) { return convert(n, u64, span, false, ops::ConvertMode::Wrap); };
+  auto compare = [&](NodeId x, NodeId y, ops::CmpKind kind) { return op(OpKind::Cmp, types.boolean(), {x, y}, span, static_cast<uint32_t>(kind)); };
+  NodeId negative = compare(number, integer(0, span, typeOf(number)), ops::CmpKind::Lt);
+  bool less = cmp == ops::CmpKind::Lt || cmp == ops::CmpKind::Le, more = cmp == ops::CmpKind::Gt || cmp == ops::CmpKind::Ge;
+  bool whenNegative = cmp == ops::CmpKind::Ne || (leftSigned ? less : more);
+  nodes.push_back(make(NodeKind::If, types.boolean(), span, {negative, boolean(whenNegative, span), compare(asU64(left), asU64(right), cmp)}));
+  return block(std::move(nodes), span);
+}
 
 NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
                                 const std::function<NodeId(std::vector<NodeId>)>& body) {
@@ -193,6 +214,10 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
       sink.report(DiagId::IntegerArrayDivision, span, show(ta), show(tb));
       return error(span);
     }
+    TypeKind fixedA = types.kind(infer.shallow(ea)), fixedB = types.kind(infer.shallow(eb));
+    auto cmp = comparison(kind);
+    if (cmp && types::isIntKind(fixedA) && types::isIntKind(fixedB) && !widerInt(fixedA, fixedB))
+      return elementwise({a, b}, span, [&](std::vector<NodeId> e) { return compareWithU64(*cmp, e[0], e[1], span); });
     TypeId element = commonElement(a, b, "`" + std::string(binaryText(kind)) + "`", span);
     if (!element)
       return error(span);

@@ -36,6 +36,10 @@ public:
   Inference& infer;
   LibraryCalls& library;
 
+  /// Quotients that meet another number at once, and the element type they meet at: a whole one that meets a float gets a
+  /// warning when types are settled.
+  std::vector<std::pair<NodeId, TypeId>> quotients;
+
   // --- nodes
   NodeId make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children = {}, Payload payload = {});
   NodeId error(Span span) { return make(NodeKind::Error, types.error(), span); }
@@ -104,6 +108,7 @@ private:
   NodeId addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type, TypeId tangent, Span span);
   NodeId operatorError(BinaryKind kind, NodeId a, NodeId b, Span span);
   NodeId asElement(NodeId value, TypeId element, Span span);
+  NodeId compareWithU64(ops::CmpKind cmp, NodeId a, NodeId b, Span span);
 };
 
 } // namespace melix::check

@@ -137,6 +137,7 @@ public:
 
 private:
   void checkBody(InstanceId id, const InstanceKey& key);
+  void checkOverloads(ModuleId module);
   InstanceId entryOf(InstanceId inner, ModuleId root);
   void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
   GenericKind kindOfGeneric(const syntax::Ast& ast, NameId name, const std::vector<syntax::NodeId>& typeNodes, ModuleId module);

@@ -51,7 +51,7 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
         arg.node = readPlace(place, arg.span);
       continue;
     }
-    bool onlyOne = candidates == 1 && layers[0].size() == 1;
+    bool onlyOne = candidates == 1 && !intrinsic;
     if (onlyOne && (ast.kind(arg.syntax) == SynKind::Call || ast.kind(arg.syntax) == SynKind::Array || ast.kind(arg.syntax) == SynKind::Lambda))
       continue; // may need the type asked of it
     arg.node = checkArg(arg);

@@ -7,6 +7,7 @@ using namespace syntax;
 
 /// Typed functions without generic element types are checked at their definition; templates where they are used.
 void Checker::checkModule(ModuleId module) {
+  checkOverloads(module);
   std::vector<DeclId> decls;
   for (const auto& [name, same] : modules[module].decls)
     decls.insert(decls.end(), same.begin(), same.end());

@@ -198,14 +198,12 @@ void Body::settleLiteral(Node& node, bool negated) {
       value.bits = kind == TypeKind::F64 ? 0x7ff8000000000000u : 0x7fc00000u;
     else if (digits == "pi")
       value.bits = floatBits(kind == TypeKind::F64 ? 3.14159265358979323846 : double(3.14159265358979323846f), kind);
-    else if (kind == TypeKind::F64)
-      value.bits = floatBits(std::strtod(digits.c_str(), nullptr), kind);
     else {
-      float narrow = std::strtof(digits.c_str(), nullptr);
-      uint32_t bits;
-      std::memcpy(&bits, &narrow, sizeof bits);
-      value.bits = bits;
-      if (kind != TypeKind::F32)
+      double number = kind == TypeKind::F64 ? std::strtod(digits.c_str(), nullptr) : double(std::strtof(digits.c_str(), nullptr));
+      value.bits = floatBits(number, kind);
+      if (std::isinf(number))
+        sink.report(DiagId::LiteralRange, node.span, digits, types.print(node.type));
+      else if (kind != TypeKind::F64 && kind != TypeKind::F32)
         sink.report(DiagId::Unsupported, node.span, "arithmetic in `" + types.print(node.type) + "`");
     }
     return;
@@ -293,6 +291,9 @@ void Body::settle() {
     Local& local = instance.locals[LocalId(k)];
     local.type = infer.zonk(local.type);
   }
+  for (auto [quotient, met] : b.quotients)
+    if (types.isInt(instance.nodes[quotient].type) && types.isFloat(infer.zonk(met)))
+      sink.report(DiagId::IntegerQuotient, instance.nodes[quotient].span);
   for (auto [pattern, value] : literalPatterns) {
     Const constant;
     NodeId at = value;

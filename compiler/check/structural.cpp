@@ -18,7 +18,7 @@ size_t partCount(TypeStore& types, TypeId t) {
 /// `a op b` leaf by leaf, where b has the tangent type of a; the leaves of a that have no tangent are kept.
 NodeId NodeBuilder::addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type, TypeId tangent, Span span) {
   if (types.isUnit(tangent))
-    return a;
+    return a.valid() ? a : unit(span);
   TypeKind k = types.kind(type);
   if (isNumber(types.element(type)))
     return a.valid() ? binary(kind, a, b, span) : negate(b, span);
