@@ -25,8 +25,7 @@ PatternId Body::bindPattern(LocalId local, TypeId type, Span span) {
 
 /// The type with its hidden sizes given names (rule 24).
 TypeId Body::openPattern(Pattern& p, TypeId type) {
-  if (types.kind(type) != TypeKind::Pack)
-    return type;
+  if (types.kind(type) != TypeKind::Pack) return type;
   std::vector<DimId> dims;
   for (uint32_t k = 0; k < types[type].number; ++k) {
     p.unpacked.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, p.span}));
@@ -37,8 +36,7 @@ TypeId Body::openPattern(Pattern& p, TypeId type) {
 
 bool Body::isPreludeEnum(TypeId t, std::string_view name) {
   t = infer.shallow(t);
-  if (types.kind(t) != TypeKind::Enum)
-    return false;
+  if (types.kind(t) != TypeKind::Enum) return false;
   const types::Record& r = types.recordInfo(types[t].record);
   return !r.tangentOf && types.names.text(r.name) == name;
 }
@@ -65,8 +63,7 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
   Pattern p;
   p.span = n.span;
   auto mismatch = [&] {
-    if (types.kind(type) != TypeKind::Error)
-      sink.report(DiagId::PatternType, n.span, b.show(type));
+    if (types.kind(type) != TypeKind::Error) sink.report(DiagId::PatternType, n.span, b.show(type));
     p.type = types.error();
     return instance.patterns.add(std::move(p));
   };
@@ -82,8 +79,7 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
   }
   case SynKind::Tuple: {
     const NodeList items = n.as<Many>().items;
-    if (types.kind(type) != TypeKind::Tuple || types[type].parts.size() != items.size())
-      return mismatch();
+    if (types.kind(type) != TypeKind::Tuple || types[type].parts.size() != items.size()) return mismatch();
     p.kind = PatternKind::Parts;
     const std::vector<TypeId> parts = types[type].parts;
     for (size_t k = 0; k < items.size(); ++k)
@@ -92,10 +88,10 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
   }
   case SynKind::CasePattern: {
     const auto pattern = n.as<CasePattern>();
-    if (types.kind(type) != TypeKind::Enum && types.kind(type) != TypeKind::Struct)
-      return mismatch();
+    if (types.kind(type) != TypeKind::Enum && types.kind(type) != TypeKind::Struct) return mismatch();
     if (!caseOf(pattern.path, type, p.caseIndex)) {
-      sink.report(DiagId::UnknownCase, ast.span(pattern.path), b.show(type), c.modules.sources.text(ast.span(pattern.path)));
+      sink.report(DiagId::UnknownCase, ast.span(pattern.path), b.show(type),
+                  c.modules.sources.text(ast.span(pattern.path)));
       p.type = types.error();
       return instance.patterns.add(std::move(p));
     }
@@ -116,8 +112,7 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
       if (f.label) {
         at = fields.size();
         for (size_t k = 0; k < fields.size(); ++k)
-          if (fields[k].name == f.label)
-            at = k;
+          if (fields[k].name == f.label) at = k;
       }
       if (at >= fields.size() || given[at]) {
         sink.report(DiagId::PatternType, f.span, b.show(type));
@@ -127,7 +122,8 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
       if (!f.label && ast.kind(f.pattern) == SynKind::Name)
         for (size_t k = 0; k < fields.size(); ++k)
           if (k != at && fields[k].name && fields[k].name == ast[f.pattern].as<Name>().name)
-            sink.report(DiagId::PatternType, f.span, "field " + std::string(types.names.text(fields[at].name)));
+            sink.report(DiagId::PatternType, f.span,
+                        "field " + std::string(types.names.text(fields[at].name)));
       given[at] = true;
       subs[at] = f.pattern;
     }
@@ -138,7 +134,9 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
         continue;
       }
       if (!rest)
-        sink.report(DiagId::PatternType, n.span, b.show(type) + ", which has " + std::to_string(fields.size()) + " parts (`..` stands for the rest)");
+        sink.report(DiagId::PatternType, n.span,
+                    b.show(type) + ", which has " + std::to_string(fields.size()) +
+                        " parts (`..` stands for the rest)");
       Pattern any;
       any.type = field;
       any.span = n.span;
@@ -166,8 +164,7 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
     refutable = true;
     p.kind = PatternKind::Literal;
     NodeId value = coerce(checkExpr(node), type, n.span, DiagId::PatternType);
-    if (b.kindOf(value) == TypeKind::Error)
-      return mismatch();
+    if (b.kindOf(value) == TypeKind::Error) return mismatch();
     literalPatterns.push_back({PatternId(static_cast<uint32_t>(instance.patterns.size())), value});
     return instance.patterns.add(std::move(p));
   }
@@ -186,8 +183,7 @@ NodeId Body::checkMatch(const syntax::Match& node, Span span, TypeId expected) {
   }
   NodeId value = checkExpr(node.scrutinee);
   TypeId type = b.typeOf(value);
-  if (types.kind(type) == TypeKind::Error)
-    return value;
+  if (types.kind(type) == TypeKind::Error) return value;
   Arms arms;
   NodeId result;
   TypeId common = expected;
@@ -197,24 +193,24 @@ NodeId Body::checkMatch(const syntax::Match& node, Span span, TypeId expected) {
     Arm arm;
     bool refutable = false;
     arm.pattern = checkPattern(written.pattern, type, false, refutable);
-    if (written.guard)
-      arm.guard = checkBoolean(written.guard, "a guard");
+    if (written.guard) arm.guard = checkBoolean(written.guard, "a guard");
     arm.body = checkStatement(written.body, true, common);
     scope.resize(mark);
     TypeId mine = b.typeOf(arm.body);
-    failed |= types.kind(mine) == TypeKind::Error || types.kind(instance.patterns[arm.pattern].type) == TypeKind::Error;
+    failed |= types.kind(mine) == TypeKind::Error ||
+              types.kind(instance.patterns[arm.pattern].type) == TypeKind::Error;
     if (types.kind(mine) != TypeKind::Never && types.kind(mine) != TypeKind::Error) {
       if (!common)
         common = mine;
-      else if (types.isUnit(infer.shallow(common)) && !types.isUnit(mine) && isUsedUp(arm.body, SynId::none()))
+      else if (types.isUnit(infer.shallow(common)) && !types.isUnit(mine) &&
+               isUsedUp(arm.body, SynId::none()))
         arm.body = b.block({arm.body, b.unit(span)}, span);
       else
         arm.body = coerce(arm.body, common, b.spanOf(arm.body), DiagId::BranchTypes);
     }
     arms.arms.push_back(arm);
   }
-  if (failed)
-    return b.error(span);
+  if (failed) return b.error(span);
   checkExhaustive(arms.arms, type, span);
   return b.make(NodeKind::Match, common ? infer.zonk(common) : types.never(), span, {value}, std::move(arms));
 }
@@ -228,12 +224,14 @@ struct Coverage {
   using Row = std::vector<PatternId>;
 
   const Pattern* at(PatternId p) const { return p.valid() ? &instance.patterns[p] : nullptr; }
-  static bool isAny(const Pattern* p) { return !p || p->kind == PatternKind::Wildcard || p->kind == PatternKind::Bind || p->kind == PatternKind::BindPlace; }
+  static bool isAny(const Pattern* p) {
+    return !p || p->kind == PatternKind::Wildcard || p->kind == PatternKind::Bind ||
+           p->kind == PatternKind::BindPlace;
+  }
 
   /// Empty: everything is covered; else an example of what is not.
   std::string missing(std::vector<Row> rows, std::vector<TypeId> columns) {
-    if (columns.empty())
-      return rows.empty() ? "()" : "";
+    if (columns.empty()) return rows.empty() ? "()" : "";
     // Or-patterns become rows of their own.
     for (size_t k = 0; k < rows.size(); ++k)
       if (const Pattern* p = at(rows[k][0]); p && p->kind == PatternKind::Or) {
@@ -249,8 +247,7 @@ struct Coverage {
     TypeId type = columns[0];
     if (types.kind(type) == TypeKind::Pack)
       for (const Row& row : rows)
-        if (const Pattern* p = at(row[0]))
-          type = p->type;
+        if (const Pattern* p = at(row[0])) type = p->type;
     std::vector<TypeId> rest(columns.begin() + 1, columns.end());
     TypeKind kind = types.kind(type);
     // A column that no pattern looks into is not taken apart: types may be recursive.
@@ -258,25 +255,28 @@ struct Coverage {
       return expand(rows, {}, rest, [](const Pattern*) { return false; }, "_");
     if (kind == TypeKind::Tuple || kind == TypeKind::Struct) {
       std::vector<TypeId> parts = kind == TypeKind::Tuple ? types[type].parts : fieldsOf(type, 0);
-      return expand(rows, parts, rest, [](const Pattern* p) { return p->kind == PatternKind::Parts; }, kind == TypeKind::Tuple ? "(…)" : "");
+      return expand(
+          rows, parts, rest, [](const Pattern* p) { return p->kind == PatternKind::Parts; },
+          kind == TypeKind::Tuple ? "(…)" : "");
     }
     if (kind == TypeKind::Enum) {
       const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
       for (uint32_t k = 0; k < cases.size(); ++k) {
-        std::string found = expand(rows, fieldsOf(type, k), rest,
-                                   [k](const Pattern* p) { return p->kind == PatternKind::Case && p->caseIndex == k; },
-                                   std::string(types.names.text(cases[k].name)));
-        if (!found.empty())
-          return found;
+        std::string found = expand(
+            rows, fieldsOf(type, k), rest,
+            [k](const Pattern* p) { return p->kind == PatternKind::Case && p->caseIndex == k; },
+            std::string(types.names.text(cases[k].name)));
+        if (!found.empty()) return found;
       }
       return "";
     }
     if (kind == TypeKind::Bool) {
       for (uint64_t value : {0u, 1u}) {
-        std::string found = expand(rows, {}, rest, [value](const Pattern* p) { return p->kind == PatternKind::Literal && p->value.bits == value; },
-                                   value ? "true" : "false");
-        if (!found.empty())
-          return found;
+        std::string found = expand(
+            rows, {}, rest,
+            [value](const Pattern* p) { return p->kind == PatternKind::Literal && p->value.bits == value; },
+            value ? "true" : "false");
+        if (!found.empty()) return found;
       }
       return "";
     }
@@ -291,12 +291,12 @@ struct Coverage {
   }
 
   template <class Matches>
-  std::string expand(const std::vector<Row>& rows, std::vector<TypeId> parts, const std::vector<TypeId>& rest, Matches matches, std::string shown) {
+  std::string expand(const std::vector<Row>& rows, std::vector<TypeId> parts, const std::vector<TypeId>& rest,
+                     Matches matches, std::string shown) {
     std::vector<Row> next;
     for (const Row& row : rows) {
       const Pattern* p = at(row[0]);
-      if (!isAny(p) && !matches(p))
-        continue;
+      if (!isAny(p) && !matches(p)) continue;
       Row made = isAny(p) ? Row(parts.size()) : Row(p->subs.begin(), p->subs.end());
       made.resize(parts.size());
       made.insert(made.end(), row.begin() + 1, row.end());
@@ -316,11 +316,9 @@ void Body::checkExhaustive(const std::vector<Arm>& arms, TypeId type, Span span)
       instance.patterns[pattern].value.bits = instance.nodes[value].as<Const>().bits;
   std::vector<Coverage::Row> rows;
   for (const Arm& arm : arms)
-    if (!arm.guard.valid())
-      rows.push_back({arm.pattern});
+    if (!arm.guard.valid()) rows.push_back({arm.pattern});
   std::string left = Coverage{instance, types}.missing(std::move(rows), {infer.zonk(type)});
-  if (!left.empty())
-    sink.report(DiagId::NotExhaustive, span, "`" + left + "`");
+  if (!left.empty()) sink.report(DiagId::NotExhaustive, span, "`" + left + "`");
 }
 
 } // namespace melix::check

@@ -7,8 +7,7 @@ using namespace syntax;
 
 NodeId Body::readPlace(const Place& place, Span span) {
   NodeId base = b.local(place.root, span);
-  if (place.steps.empty())
-    return base;
+  if (place.steps.empty()) return base;
   return b.make(NodeKind::Get, infer.zonk(place.type), span, {base}, Steps{place.steps});
 }
 
@@ -32,7 +31,8 @@ bool Body::checkPlace(SynId node, Place& place, bool report) {
         bool capture = false;
         for (uint32_t k = 0; k < instance.captures && k < instance.params.size(); ++k)
           capture |= instance.params[k] == l;
-        sink.report(capture ? DiagId::CaptureAssigned : DiagId::NotAssignable, n.span, types.names.text(name));
+        sink.report(capture ? DiagId::CaptureAssigned : DiagId::NotAssignable, n.span,
+                    types.names.text(name));
       }
       return false;
     }
@@ -52,8 +52,7 @@ bool Body::checkPlace(SynId node, Place& place, bool report) {
   }
   case SynKind::Member: {
     const auto member = n.as<Member>();
-    if (!checkPlace(member.base, place, report))
-      return false;
+    if (!checkPlace(member.base, place, report)) return false;
     TypeId type = infer.zonk(place.type);
     if (types.kind(type) == TypeKind::Struct) {
       const types::Record& record = types.recordInfo(types[type].record);
@@ -70,26 +69,22 @@ bool Body::checkPlace(SynId node, Place& place, bool report) {
   }
   case SynKind::TupleIndex: {
     const auto t = n.as<TupleIndex>();
-    if (!checkPlace(t.base, place, report))
-      return false;
+    if (!checkPlace(t.base, place, report)) return false;
     TypeId type = infer.zonk(place.type);
     if (types.kind(type) == TypeKind::Tuple && t.index < types[type].parts.size()) {
       place.steps.push_back({StepKind::Field, t.index, {}, {}, {}, 1, n.span});
       place.type = types[type].parts[t.index];
       return true;
     }
-    if (report)
-      sink.report(DiagId::UnknownField, n.span, b.show(type), std::to_string(t.index));
+    if (report) sink.report(DiagId::UnknownField, n.span, b.show(type), std::to_string(t.index));
     return false;
   }
   case SynKind::Brackets: {
     const auto brackets = n.as<Brackets>();
-    if (!checkPlace(brackets.base, place, report))
-      return false;
+    if (!checkPlace(brackets.base, place, report)) return false;
     TypeId type = infer.zonk(place.type);
     std::vector<std::pair<size_t, NodeId>> gathers;
-    if (!addSteps(type, brackets.items, n.span, place.steps, gathers))
-      return false;
+    if (!addSteps(type, brackets.items, n.span, place.steps, gathers)) return false;
     if (!gathers.empty()) {
       sink.report(DiagId::Unsupported, n.span, "assigning through an index array");
       return false;
@@ -98,8 +93,7 @@ bool Body::checkPlace(SynId node, Place& place, bool report) {
     return true;
   }
   default:
-    if (report)
-      sink.report(DiagId::NotAssignable, n.span, c.modules.sources.text(n.span));
+    if (report) sink.report(DiagId::NotAssignable, n.span, c.modules.sources.text(n.span));
     return false;
   }
 }
@@ -114,20 +108,22 @@ NodeId Body::checkIndexing(SynId node) {
 NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span span) {
   TypeId type = b.typeOf(base);
   TypeKind k = types.kind(type);
-  if (k == TypeKind::Error)
-    return base;
+  if (k == TypeKind::Error) return base;
   if (k == TypeKind::Str && items.size() == 1) {
     if (ast.kind(items[0].value) == SynKind::Range) {
       const auto range = ast[items[0].value].as<syntax::Range>();
       std::vector<NodeId> nodes;
       NodeId text = b.local(b.bind("s", base, nodes), span);
       NodeId first = coerce(checkExpr(range.first), types.int64(), span);
-      NodeId last = range.last ? coerce(checkExpr(range.last), types.int64(), span) : b.make(NodeKind::Length, types.int64(), span, {text});
-      nodes.push_back(b.make(NodeKind::Builtin, types.str(), span, {text, first, last}, BuiltinRef{ops::BuiltinKind::StrSlice}));
+      NodeId last = range.last ? coerce(checkExpr(range.last), types.int64(), span)
+                               : b.make(NodeKind::Length, types.int64(), span, {text});
+      nodes.push_back(b.make(NodeKind::Builtin, types.str(), span, {text, first, last},
+                             BuiltinRef{ops::BuiltinKind::StrSlice}));
       return b.block(std::move(nodes), span);
     }
     NodeId index = coerce(checkExpr(items[0].value), types.int64(), span);
-    return b.make(NodeKind::Builtin, types.scalar(TypeKind::Char), span, {base, index}, BuiltinRef{ops::BuiltinKind::StrCharAt});
+    return b.make(NodeKind::Builtin, types.scalar(TypeKind::Char), span, {base, index},
+                  BuiltinRef{ops::BuiltinKind::StrCharAt});
   }
   if (k == TypeKind::List && items.size() == 1) {
     NodeId index = coerce(checkExpr(items[0].value), types.int64(), span);
@@ -150,11 +146,11 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
   // `x[..i]` of a scalar: a pack without axes.
   bool packsOnly = k != TypeKind::Array && !items.empty();
   for (const Argument& item : items) {
-    auto pack = ast.kind(item.value) == SynKind::PackUse ? indexPacks.find(ast[item.value].as<Name>().name) : indexPacks.end();
+    auto pack = ast.kind(item.value) == SynKind::PackUse ? indexPacks.find(ast[item.value].as<Name>().name)
+                                                         : indexPacks.end();
     packsOnly &= pack != indexPacks.end() && pack->second.empty();
   }
-  if (packsOnly)
-    return base;
+  if (packsOnly) return base;
   if (k != TypeKind::Array) {
     sink.report(DiagId::CannotIndex, span, b.show(type));
     return b.error(span);
@@ -162,14 +158,11 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
   TypeId whole = type;
   std::vector<Step> steps;
   std::vector<std::pair<size_t, NodeId>> gathers;
-  if (!addSteps(type, items, span, steps, gathers))
-    return b.error(span);
-  if (gathers.size() == 1 && gathers[0].first == SIZE_MAX)
-    return maskSelect(base, gathers[0].second, span);
+  if (!addSteps(type, items, span, steps, gathers)) return b.error(span);
+  if (gathers.size() == 1 && gathers[0].first == SIZE_MAX) return maskSelect(base, gathers[0].second, span);
   // `new` axes are marked by a Slice step without an index.
   bool hasNew = false;
-  for (const Step& s : steps)
-    hasNew |= s.kind == StepKind::Slice && !s.index.valid();
+  for (const Step& s : steps) hasNew |= s.kind == StepKind::Slice && !s.index.valid();
   if (hasNew) {
     std::vector<Step> real;
     std::vector<DimId> dims;
@@ -187,32 +180,28 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
       real.push_back(s);
       ++axis;
     }
-    for (; axis < from.size(); ++axis)
-      dims.push_back(from[axis]);
+    for (; axis < from.size(); ++axis) dims.push_back(from[axis]);
     if (!gathers.empty()) {
       sink.report(DiagId::Unsupported, span, "`new` beside an index array");
       return b.error(span);
     }
     bool allWhole = true;
-    for (const Step& s : real)
-      allWhole &= s.kind == StepKind::All;
+    for (const Step& s : real) allWhole &= s.kind == StepKind::All;
     NodeId inner = base;
     if (!allWhole) {
       std::vector<DimId> innerDims;
       for (DimId d : dims)
-        if (types.dims.asConstant(d) != 1)
-          innerDims.push_back(d);
+        if (types.dims.asConstant(d) != 1) innerDims.push_back(d);
       inner = b.make(NodeKind::Get, types.array(types.element(whole), innerDims), span, {base}, Steps{real});
     }
     return b.make(NodeKind::Reshape, types.array(types.element(whole), dims), span, {inner});
   }
-  if (!gathers.empty())
-    return gather(base, std::move(steps), gathers, type, span);
+  if (!gathers.empty()) return gather(base, std::move(steps), gathers, type, span);
   return b.make(NodeKind::Get, type, span, {base}, Steps{std::move(steps)});
 }
 
-/// Steps for the items of a bracket on an array of `type`, which becomes the type of the place. Index arrays become Index
-/// steps without an index, listed in `gathers` by position; a mask gives position SIZE_MAX.
+/// Steps for the items of a bracket on an array of `type`, which becomes the type of the place. Index arrays
+/// become Index steps without an index, listed in `gathers` by position; a mask gives position SIZE_MAX.
 bool Body::addSteps(TypeId& type, const std::vector<Argument>& items, Span span, std::vector<Step>& steps,
                     std::vector<std::pair<size_t, NodeId>>& gathers) {
   if (types.kind(type) == TypeKind::List && items.size() == 1) {
@@ -222,19 +211,20 @@ bool Body::addSteps(TypeId& type, const std::vector<Argument>& items, Span span,
     return true;
   }
   if (types.kind(type) != TypeKind::Array) {
-    if (types.kind(type) != TypeKind::Error)
-      sink.report(DiagId::CannotIndex, span, b.show(type));
+    if (types.kind(type) != TypeKind::Error) sink.report(DiagId::CannotIndex, span, b.show(type));
     return false;
   }
   const std::vector<DimId> dims = b.dimsOf(type);
   std::vector<DimId> kept;
   size_t axis = 0;
   auto isNewAxis = [&](SynId item) {
-    return ast.kind(item) == SynKind::Name && types.names.text(ast[item].as<Name>().name) == "new" && !lookupAny(ast[item].as<Name>().name);
+    return ast.kind(item) == SynKind::Name && types.names.text(ast[item].as<Name>().name) == "new" &&
+           !lookupAny(ast[item].as<Name>().name);
   };
   size_t plain = 0;
   for (const Argument& item : items)
-    plain += ast.kind(item.value) != SynKind::RestAxes && ast.kind(item.value) != SynKind::PackUse && !isNewAxis(item.value);
+    plain += ast.kind(item.value) != SynKind::RestAxes && ast.kind(item.value) != SynKind::PackUse &&
+             !isNewAxis(item.value);
   for (const Argument& item : items) {
     const SynNode n = ast[item.value];
     if (item.label) {
@@ -272,7 +262,8 @@ bool Body::addSteps(TypeId& type, const std::vector<Argument>& items, Span span,
       continue;
     }
     if (axis >= dims.size()) {
-      sink.report(DiagId::RankMismatch, span, b.show(type), std::to_string(dims.size()), std::to_string(plain));
+      sink.report(DiagId::RankMismatch, span, b.show(type), std::to_string(dims.size()),
+                  std::to_string(plain));
       return false;
     }
     DimId extent = dims[axis];
@@ -294,16 +285,15 @@ bool Body::addSteps(TypeId& type, const std::vector<Argument>& items, Span span,
       Step step{StepKind::Slice, 0, {}, {}, {}, 1, n.span};
       DimId lo = end(range.first, step.index);
       DimId hi = range.last ? end(range.last, step.end) : extent;
-      if (auto literal = b.literal(step.index); literal && *literal < 0)
-        step.index = b.dimValue(lo, n.span);
+      if (auto literal = b.literal(step.index); literal && *literal < 0) step.index = b.dimValue(lo, n.span);
       if (step.end.valid())
-        if (auto literal = b.literal(step.end); literal && *literal < 0)
-          step.end = b.dimValue(hi, n.span);
+        if (auto literal = b.literal(step.end); literal && *literal < 0) step.end = b.dimValue(hi, n.span);
       if (range.step) {
         NodeId stepNode = checkExpr(range.step);
         auto literal = b.literal(stepNode);
         if (!literal || *literal < 1) {
-          sink.report(DiagId::Unsupported, ast.span(range.step), "a slice step that is not a positive literal");
+          sink.report(DiagId::Unsupported, ast.span(range.step),
+                      "a slice step that is not a positive literal");
           return false;
         }
         step.step = *literal;
@@ -311,10 +301,13 @@ bool Body::addSteps(TypeId& type, const std::vector<Argument>& items, Span span,
       if (lo && hi) {
         DimId size = types.dims.sub(hi, lo);
         DimId stride = types.dims.constant(step.step);
-        step.length = step.step == 1 ? size
-                                     : types.dims.floorDiv(types.dims.add(size, types.dims.constant(step.step - 1)), stride);
+        step.length =
+            step.step == 1
+                ? size
+                : types.dims.floorDiv(types.dims.add(size, types.dims.constant(step.step - 1)), stride);
       } else {
-        sink.report(DiagId::UnknownSize, n.span, c.modules.sources.text(n.span)).hint = "bind the ends of the slice with `let` first";
+        sink.report(DiagId::UnknownSize, n.span, c.modules.sources.text(n.span)).hint =
+            "bind the ends of the slice with `let` first";
         return false;
       }
       steps.push_back(step);
@@ -325,27 +318,25 @@ bool Body::addSteps(TypeId& type, const std::vector<Argument>& items, Span span,
     NodeId index = checkExpr(item.value);
     TypeId indexType = b.typeOf(index);
     TypeKind k = types.kind(indexType);
-    if (k == TypeKind::Error)
-      return false;
+    if (k == TypeKind::Error) return false;
     if (k == TypeKind::Array) {
       TypeId element = types.element(indexType);
       if (types.kind(element) == TypeKind::Bool && items.size() == 1) {
         gathers.push_back({SIZE_MAX, index});
         return true;
       }
-      if (!types.isInt(infer.shallow(element)) && !(infer.isOpen(element) && infer.varClass(element) == types::VarClass::OpenInt)) {
+      if (!types.isInt(infer.shallow(element)) &&
+          !(infer.isOpen(element) && infer.varClass(element) == types::VarClass::OpenInt)) {
         sink.report(DiagId::IndexType, n.span, b.show(indexType));
         return false;
       }
       gathers.push_back({steps.size(), index});
       steps.push_back({StepKind::Index, 0, {}, {}, {}, 1, n.span});
-      for (DimId d : b.dimsOf(indexType))
-        kept.push_back(d);
+      for (DimId d : b.dimsOf(indexType)) kept.push_back(d);
       ++axis;
       continue;
     }
-    if (infer.isOpen(indexType))
-      infer.unify(types.int64(), indexType);
+    if (infer.isOpen(indexType)) infer.unify(types.int64(), indexType);
     if (!types.isInt(infer.shallow(indexType))) {
       sink.report(DiagId::IndexType, n.span, b.show(indexType));
       return false;
@@ -356,33 +347,28 @@ bool Body::addSteps(TypeId& type, const std::vector<Argument>& items, Span span,
         sink.report(DiagId::IndexOutOfRange, n.span, std::to_string(*literal), std::to_string(*size));
         return false;
       }
-      if (*literal < 0)
-        index = b.dimValue(types.dims.add(extent, types.dims.constant(*literal)), n.span);
+      if (*literal < 0) index = b.dimValue(types.dims.add(extent, types.dims.constant(*literal)), n.span);
     }
     index = b.convert(index, types.int64(), n.span);
     noteIndexUse(index, extent, type);
     steps.push_back({StepKind::Index, 0, index, {}, {}, 1, n.span});
     ++axis;
   }
-  for (; axis < dims.size(); ++axis)
-    kept.push_back(dims[axis]);
+  for (; axis < dims.size(); ++axis) kept.push_back(dims[axis]);
   type = types.array(types.element(type), std::move(kept));
   return true;
 }
 
 /// `x[ids, …]`: each index array works on its own axis (a grid).
-NodeId Body::gather(NodeId base, std::vector<Step> steps, const std::vector<std::pair<size_t, NodeId>>& gathers,
-                    TypeId type, Span span) {
+NodeId Body::gather(NodeId base, std::vector<Step> steps,
+                    const std::vector<std::pair<size_t, NodeId>>& gathers, TypeId type, Span span) {
   std::vector<NodeId> nodes;
   NodeId array = b.local(b.bind("x", base, nodes), span);
   std::vector<std::pair<size_t, NodeId>> bound;
-  for (auto [at, node] : gathers)
-    bound.push_back({at, b.local(b.bind("ids", node, nodes), span)});
+  for (auto [at, node] : gathers) bound.push_back({at, b.local(b.bind("ids", node, nodes), span)});
   for (Step& s : steps) { // other indices are evaluated once, before
-    if (s.index.valid())
-      s.index = b.local(b.bind("at", s.index, nodes), span);
-    if (s.end.valid())
-      s.end = b.local(b.bind("end", s.end, nodes), span);
+    if (s.index.valid()) s.index = b.local(b.bind("at", s.index, nodes), span);
+    if (s.end.valid()) s.end = b.local(b.bind("end", s.end, nodes), span);
   }
   std::vector<DimId> all = b.dimsOf(type), from = b.dimsOf(b.typeOf(base));
   nodes.push_back(b.collect(all, span, [&](const std::vector<LocalId>& i) {
@@ -393,14 +379,14 @@ NodeId Body::gather(NodeId base, std::vector<Step> steps, const std::vector<std:
       auto it = std::find_if(bound.begin(), bound.end(), [&](const auto& p) { return p.first == k; });
       if (it != bound.end()) {
         size_t rank = types.rank(b.typeOf(it->second));
-        std::vector<LocalId> at(i.begin() + static_cast<ptrdiff_t>(next), i.begin() + static_cast<ptrdiff_t>(next + rank));
+        std::vector<LocalId> at(i.begin() + static_cast<ptrdiff_t>(next),
+                                i.begin() + static_cast<ptrdiff_t>(next + rank));
         next += rank;
         s.index = b.convert(b.at(it->second, at, span), types.int64(), span);
       } else if (s.kind == StepKind::All || s.kind == StepKind::Slice) {
         NodeId index = b.local(i[next++], span);
         if (s.kind == StepKind::Slice) {
-          if (s.step != 1)
-            index = b.op(OpKind::Mul, types.int64(), {index, b.integer(s.step, span)}, span);
+          if (s.step != 1) index = b.op(OpKind::Mul, types.int64(), {index, b.integer(s.step, span)}, span);
           index = b.op(OpKind::Add, types.int64(), {index, s.index}, span);
         }
         s = {StepKind::Index, 0, index, {}, {}, 1, span};
@@ -419,7 +405,8 @@ NodeId Body::maskSelect(NodeId base, NodeId mask, Span span) {
   TypeId type = b.typeOf(base), maskType = b.typeOf(mask);
   std::vector<DimId> dims = b.dimsOf(type), other = b.dimsOf(maskType);
   if (other.size() != 1 || infer.unifyDim(dims[0], other[0]) == UnifyKind::DimsDiffer) {
-    sink.report(DiagId::ShapeMismatch, span, b.show(type), b.show(maskType), "0", types.dims.print(dims[0]), "0", types.dims.print(other[0]));
+    sink.report(DiagId::ShapeMismatch, span, b.show(type), b.show(maskType), "0", types.dims.print(dims[0]),
+                "0", types.dims.print(other[0]));
     return b.error(span);
   }
   std::vector<NodeId> nodes;
@@ -432,7 +419,8 @@ NodeId Body::maskSelect(NodeId base, NodeId mask, Span span) {
   DimSym size = types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span});
   std::vector<DimId> shape{types.dims.symbol(size)};
   shape.insert(shape.end(), dims.begin() + 1, dims.end());
-  NodeId node = b.make(NodeKind::Nest, types.array(types.element(type), shape), span, {value, keep}, std::move(nest));
+  NodeId node =
+      b.make(NodeKind::Nest, types.array(types.element(type), shape), span, {value, keep}, std::move(nest));
   instance.nodes[node].resultDims = {size};
   nodes.push_back(node);
   return b.block(std::move(nodes), span);
@@ -442,8 +430,7 @@ NodeId Body::maskSelect(NodeId base, NodeId mask, Span span) {
 bool Body::affine(NodeId n, std::vector<std::pair<LocalId, int64_t>>& terms, DimId& constant, int64_t scale) {
   const Node node = instance.nodes[n];
   types::DimStore& dims = types.dims;
-  if (node.kind == NodeKind::Convert)
-    return affine(node.children[0], terms, constant, scale);
+  if (node.kind == NodeKind::Convert) return affine(node.children[0], terms, constant, scale);
   if (node.kind == NodeKind::Local) {
     LocalId l = node.as<LocalRef>().local;
     for (const HeaderIndex& h : headerIndices)
@@ -470,8 +457,7 @@ bool Body::affine(NodeId n, std::vector<std::pair<LocalId, int64_t>>& terms, Dim
 }
 
 void Body::noteIndexUse(NodeId index, DimId extent, TypeId arrayType) {
-  if (headerIndices.empty())
-    return;
+  if (headerIndices.empty()) return;
   // Only arrays whose type does not depend on the header count.
   for (const HeaderIndex& h : headerIndices)
     if (h.extent && !h.given) {
@@ -481,20 +467,17 @@ void Body::noteIndexUse(NodeId index, DimId extent, TypeId arrayType) {
       symbols.clear();
       types.collectSymbols(zonked, symbols);
       for (DimSym s : symbols)
-        if (s == h.extent)
-          return;
+        if (s == h.extent) return;
     }
   IndexUse use;
   use.constant = types.dims.constant(0);
   use.extent = extent;
   use.span = b.spanOf(index);
-  if (!affine(index, use.terms, use.constant, 1) || use.terms.empty())
-    return;
+  if (!affine(index, use.terms, use.constant, 1) || use.terms.empty()) return;
   use.bare = use.terms.size() == 1 && use.terms[0].second == 1 && types.dims.asConstant(use.constant) == 0;
   for (auto [local, coefficient] : use.terms)
     for (HeaderIndex& h : headerIndices)
-      if (h.local == local)
-        h.uses.push_back(use);
+      if (h.local == local) h.uses.push_back(use);
 }
 
 } // namespace melix::check

@@ -18,8 +18,7 @@ NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) 
   }
   scope.resize(mark);
   env.dims = outer.dims;
-  if (!valueLast)
-    return b.unit(span);
+  if (!valueLast) return b.unit(span);
   TypeId type = instance.nodes[nodes.back()].type;
   return b.make(NodeKind::Block, type, span, std::move(nodes));
 }
@@ -28,15 +27,13 @@ NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) 
 bool Body::isUsedUp(NodeId value, SynId node) {
   TypeId type = b.typeOf(value);
   TypeKind k = types.kind(type);
-  if (k == TypeKind::Error || k == TypeKind::Never || types.isUnit(type))
-    return true;
+  if (k == TypeKind::Error || k == TypeKind::Never || types.isUnit(type)) return true;
   const Node& n = instance.nodes[value];
-  if (n.kind == NodeKind::Call)
-    return !n.as<CallTarget>().inouts.empty();
-  if (n.kind == NodeKind::Pop || n.kind == NodeKind::Debug)
-    return true;
+  if (n.kind == NodeKind::Call) return !n.as<CallTarget>().inouts.empty();
+  if (n.kind == NodeKind::Pop || n.kind == NodeKind::Debug) return true;
   if (n.kind == NodeKind::Block && !n.children.empty())
-    return isUsedUp(n.children.back(), node) && !n.children.empty() && instance.nodes[n.children.back()].kind != NodeKind::Local;
+    return isUsedUp(n.children.back(), node) && !n.children.empty() &&
+           instance.nodes[n.children.back()].kind != NodeKind::Local;
   return false;
 }
 
@@ -51,12 +48,13 @@ NodeId Body::checkStatement(SynId node, bool last, TypeId expected) {
   case SynKind::Assert: return checkAssert(n.as<syntax::Assert>(), n.span);
   case SynKind::Fn:
   case SynKind::Struct:
-  case SynKind::Enum: sink.report(DiagId::Unsupported, n.span, "a declaration inside a block"); return b.error(n.span);
+  case SynKind::Enum:
+    sink.report(DiagId::Unsupported, n.span, "a declaration inside a block");
+    return b.error(n.span);
   default: break;
   }
   NodeId value = checkExpr(node, last ? expected : TypeId::none());
-  if (last)
-    return value;
+  if (last) return value;
   TypeId type = b.typeOf(value);
   if (isPreludeEnum(type, "Result")) {
     sink.report(DiagId::UnusedResult, n.span);
@@ -72,17 +70,13 @@ NodeId Body::checkStatement(SynId node, bool last, TypeId expected) {
 
 NodeId Body::checkLet(const syntax::Let& let, Span span) {
   TypeId asked;
-  if (let.type)
-    asked = resolveType(let.type, true);
+  if (let.type) asked = resolveType(let.type, true);
   NodeId init = checkExpr(let.init, asked);
-  if (asked)
-    init = coerce(init, asked, b.spanOf(init));
+  if (asked) init = coerce(init, asked, b.spanOf(init));
   // `?N` names are what the value's sizes turned out to be.
-  for (auto& [name, dim] : env.dims)
-    dim = infer.zonk(dim);
+  for (auto& [name, dim] : env.dims) dim = infer.zonk(dim);
   TypeId type = asked ? infer.zonk(asked) : b.typeOf(init);
-  if (types.kind(type) == TypeKind::Never)
-    return init;
+  if (types.kind(type) == TypeKind::Never) return init;
   // `let n = N - 360`: a dimension expression is replaced by what it says (rule 23).
   bool refutable = false;
   bool simpleName = ast.kind(let.pattern) == SynKind::Name;
@@ -90,13 +84,13 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   if (let.otherwise) {
     otherwise = checkExpr(let.otherwise);
     if (b.kindOf(otherwise) != TypeKind::Never && b.kindOf(otherwise) != TypeKind::Error) {
-      sink.report(DiagId::TypeMismatch, ast.span(let.otherwise), "a block that leaves", b.show(b.typeOf(otherwise)));
+      sink.report(DiagId::TypeMismatch, ast.span(let.otherwise), "a block that leaves",
+                  b.show(b.typeOf(otherwise)));
       return b.error(span);
     }
   }
   PatternId pattern = checkPattern(let.pattern, type, let.isVar, refutable);
-  if (refutable && !let.otherwise)
-    sink.report(DiagId::Refutable, ast.span(let.pattern));
+  if (refutable && !let.otherwise) sink.report(DiagId::Refutable, ast.span(let.pattern));
   if (simpleName && !let.isVar) {
     TypeId shallow = infer.shallow(type);
     if (types.kind(shallow) == TypeKind::I64)
@@ -104,8 +98,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
         env.dims[ast[let.pattern].as<Name>().name] = d;
   }
   std::vector<NodeId> children{init};
-  if (otherwise.valid())
-    children.push_back(otherwise);
+  if (otherwise.valid()) children.push_back(otherwise);
   return b.make(NodeKind::Let, types.unit(), span, std::move(children), PatternRef{pattern});
 }
 
@@ -123,30 +116,29 @@ NodeId Body::checkAssign(const syntax::Assign& a, Span span) {
     std::vector<Place> places(parts.size());
     std::vector<TypeId> wanted;
     for (size_t k = 0; k < parts.size(); ++k) {
-      if (!checkPlace(parts[k], places[k]))
-        return b.error(span);
+      if (!checkPlace(parts[k], places[k])) return b.error(span);
       wanted.push_back(places[k].type);
     }
     TypeId tuple = types.tuple(wanted);
     NodeId value = coerce(checkExpr(a.value, tuple), tuple, span);
     std::vector<NodeId> nodes;
     NodeId all = b.local(b.bind("values", value, nodes), span);
-    if (b.kindOf(value) == TypeKind::Error)
-      return b.error(span);
+    if (b.kindOf(value) == TypeKind::Error) return b.error(span);
     for (uint32_t k = 0; k < parts.size(); ++k)
       nodes.push_back(b.make(NodeKind::Assign, types.unit(), span, {b.field(all, k, span)}, places[k]));
     return b.block(std::move(nodes), span);
   }
   Place place;
-  if (!checkPlace(a.target, place))
-    return b.error(span);
+  if (!checkPlace(a.target, place)) return b.error(span);
   NodeId value = checkExpr(a.value, place.type);
   // `x[ids] = v` and broadcasting into a slice: a scalar fills the place.
   TypeId type = b.typeOf(value);
-  if (types.kind(infer.shallow(place.type)) == TypeKind::Array && types.kind(type) != TypeKind::Array && types.kind(type) != TypeKind::Error) {
+  if (types.kind(infer.shallow(place.type)) == TypeKind::Array && types.kind(type) != TypeKind::Array &&
+      types.kind(type) != TypeKind::Error) {
     std::vector<NodeId> nodes;
     NodeId scalar = b.local(b.bind("v", coerce(value, types.element(place.type), span), nodes), span);
-    nodes.push_back(b.collect(b.dimsOf(infer.zonk(place.type)), span, [&](const std::vector<LocalId>&) { return scalar; }));
+    nodes.push_back(b.collect(b.dimsOf(infer.zonk(place.type)), span,
+                              [&](const std::vector<LocalId>&) { return scalar; }));
     value = b.block(std::move(nodes), span);
   }
   value = coerce(value, place.type, span);
@@ -155,28 +147,25 @@ NodeId Body::checkAssign(const syntax::Assign& a, Span span) {
 
 NodeId Body::checkOpAssign(const OpAssign& a, Span span) {
   Place place;
-  if (!checkPlace(a.target, place))
-    return b.error(span);
+  if (!checkPlace(a.target, place)) return b.error(span);
   NodeId value = checkExpr(a.value);
-  if (b.kindOf(value) == TypeKind::Error)
-    return value;
+  if (b.kindOf(value) == TypeKind::Error) return value;
   Update update;
   update.value = b.newLocal("value", b.typeOf(value), span);
   update.current = b.newLocal("current", infer.zonk(place.type), span);
   bool literal = instance.nodes[value].kind == NodeKind::Const;
   NodeId right = literal ? value : b.local(update.value, b.spanOf(value));
   NodeId current = b.local(update.current, span);
-  static constexpr BinaryKind kinds[] = {BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Div,
-                                         BinaryKind::Rem, BinaryKind::MatMul, BinaryKind::Pow, BinaryKind::Shl,
-                                         BinaryKind::Shr, BinaryKind::BitAnd, BinaryKind::BitOr};
+  static constexpr BinaryKind kinds[] = {BinaryKind::Add,    BinaryKind::Sub,  BinaryKind::Mul,
+                                         BinaryKind::Div,    BinaryKind::Rem,  BinaryKind::MatMul,
+                                         BinaryKind::Pow,    BinaryKind::Shl,  BinaryKind::Shr,
+                                         BinaryKind::BitAnd, BinaryKind::BitOr};
   NodeId combined;
   TypeKind k = types.kind(types.element(infer.zonk(place.type)));
   if (k == TypeKind::Struct || k == TypeKind::Enum)
     combined = userOperator(spelling(a.op), {current, right}, span);
-  if (!combined.valid())
-    combined = b.binary(kinds[static_cast<size_t>(a.op)], current, right, span);
-  if (b.kindOf(combined) == TypeKind::Error)
-    return combined;
+  if (!combined.valid()) combined = b.binary(kinds[static_cast<size_t>(a.op)], current, right, span);
+  if (b.kindOf(combined) == TypeKind::Error) return combined;
   combined = coerce(combined, place.type, span);
   update.place = std::move(place);
   return b.make(NodeKind::Update, types.unit(), span, {value, combined}, std::move(update));
@@ -192,7 +181,8 @@ NodeId Body::checkAssert(const syntax::Assert& a, Span span) {
   return b.make(NodeKind::Assert, types.unit(), span, std::move(children), text);
 }
 
-// --- branches -------------------------------------------------------------------------------------------------------
+// --- branches
+// -------------------------------------------------------------------------------------------------------
 
 NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
   size_t mark = scope.size();
@@ -211,8 +201,7 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     miss.pattern = instance.patterns.add(any);
     miss.body = node.otherwise ? checkExpr(node.otherwise, expected) : b.unit(span);
     NodeId joined = joinBranches(NodeId::none(), hit.body, miss.body, span, expected);
-    if (b.kindOf(joined) == TypeKind::Error)
-      return joined;
+    if (b.kindOf(joined) == TypeKind::Error) return joined;
     const Node pair = instance.nodes[joined];
     hit.body = pair.children[0], miss.body = pair.children[1];
     NodeId match = b.make(NodeKind::Match, pair.type, span, {value}, Arms{{hit, miss}, {}});
@@ -223,7 +212,8 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
   NodeId then = checkExpr(node.then, expected);
   if (!node.otherwise) {
     TypeKind k = b.kindOf(then);
-    if (k != TypeKind::Never && k != TypeKind::Error && !types.isUnit(b.typeOf(then)) && !isUsedUp(then, node.then)) {
+    if (k != TypeKind::Never && k != TypeKind::Error && !types.isUnit(b.typeOf(then)) &&
+        !isUsedUp(then, node.then)) {
       sink.report(DiagId::UnusedValue, b.spanOf(then), b.show(b.typeOf(then)));
       return b.error(span);
     }
@@ -239,16 +229,12 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
   TypeId a = b.typeOf(then), o = b.typeOf(otherwise);
   auto made = [&](TypeId type) {
     std::vector<NodeId> children{then, otherwise};
-    if (cond.valid())
-      children.insert(children.begin(), cond);
+    if (cond.valid()) children.insert(children.begin(), cond);
     return b.make(NodeKind::If, type, span, std::move(children));
   };
-  if (types.kind(a) == TypeKind::Error || types.kind(o) == TypeKind::Error)
-    return b.error(span);
-  if (types.kind(a) == TypeKind::Never)
-    return made(o);
-  if (types.kind(o) == TypeKind::Never)
-    return made(a);
+  if (types.kind(a) == TypeKind::Error || types.kind(o) == TypeKind::Error) return b.error(span);
+  if (types.kind(a) == TypeKind::Never) return made(o);
+  if (types.kind(o) == TypeKind::Never) return made(a);
   if (expected) {
     then = coerce(then, expected, b.spanOf(then));
     otherwise = coerce(otherwise, expected, b.spanOf(otherwise));
@@ -285,7 +271,8 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
   return made(infer.zonk(a));
 }
 
-// --- loops ----------------------------------------------------------------------------------------------------------
+// --- loops
+// ----------------------------------------------------------------------------------------------------------
 
 NodeId Body::checkWhile(const syntax::While& loop, Span span) {
   LoopFrame frame;
@@ -321,11 +308,11 @@ NodeId Body::checkBreak(const One& brk, Span span) {
   if (brk.inner) {
     NodeId value = checkExpr(brk.inner, loops[level].breakType);
     if (!loops[level].isLoop) {
-      sink.report(DiagId::TypeMismatch, span, "`break` without a value, outside of `loop`", b.show(b.typeOf(value)));
+      sink.report(DiagId::TypeMismatch, span, "`break` without a value, outside of `loop`",
+                  b.show(b.typeOf(value)));
       return b.error(span);
     }
-    if (!loops[level].breakType)
-      loops[level].breakType = b.typeOf(value);
+    if (!loops[level].breakType) loops[level].breakType = b.typeOf(value);
     children.push_back(coerce(value, loops[level].breakType, span));
   }
   loops[level].broken = true;
@@ -364,10 +351,8 @@ NodeId Body::checkFor(const syntax::For& loop, Span span) {
     return forOverRange(loop, ast[loop.range].as<syntax::Range>(), span);
   NodeId xs = checkExpr(loop.range);
   TypeKind k = b.kindOf(xs);
-  if (k == TypeKind::Error)
-    return xs;
-  if (k == TypeKind::Array || k == TypeKind::List)
-    return forOverElements(loop, xs, span);
+  if (k == TypeKind::Error) return xs;
+  if (k == TypeKind::Array || k == TypeKind::List) return forOverElements(loop, xs, span);
   return forOverIterator(loop, xs, span);
 }
 
@@ -380,16 +365,16 @@ NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, S
   // The bounds mix like operands; the index has their type.
   NodeId sum = b.binary(BinaryKind::Add, first, last, span);
   TypeId type = b.typeOf(sum);
-  if (types.kind(type) == TypeKind::Error)
-    return sum;
+  if (types.kind(type) == TypeKind::Error) return sum;
   TypeId shallow = infer.shallow(type);
-  if (!types.isInt(shallow) && !(infer.isOpen(shallow) && infer.varClass(shallow) == types::VarClass::OpenInt)) {
+  if (!types.isInt(shallow) &&
+      !(infer.isOpen(shallow) && infer.varClass(shallow) == types::VarClass::OpenInt)) {
     sink.report(DiagId::IndexType, span, b.show(type));
     return b.error(span);
   }
-  std::vector<NodeId> children{b.convert(first, type, b.spanOf(first)), b.convert(last, type, b.spanOf(last))};
-  if (range.step)
-    children.push_back(coerce(checkExpr(range.step, type), type, span));
+  std::vector<NodeId> children{b.convert(first, type, b.spanOf(first)),
+                               b.convert(last, type, b.spanOf(last))};
+  if (range.step) children.push_back(coerce(checkExpr(range.step, type), type, span));
   size_t mark = scope.size();
   check::For payload;
   payload.loop = static_cast<LoopId>(instance.nodes.size());
@@ -432,8 +417,7 @@ NodeId Body::forOverElements(const syntax::For& loop, NodeId xs, Span span) {
   }
   bool refutable = false;
   PatternId pattern = checkPattern(loop.pattern, b.typeOf(element), false, refutable);
-  if (refutable)
-    sink.report(DiagId::Refutable, ast.span(loop.pattern));
+  if (refutable) sink.report(DiagId::Refutable, ast.span(loop.pattern));
   LoopFrame frame;
   frame.id = payload.loop;
   frame.builderDepth = builderDepth;
@@ -454,16 +438,14 @@ NodeId Body::forOverIterator(const syntax::For& loop, NodeId source, Span span) 
   NameId iterName = types.names.intern("iter"), nextName = types.names.intern("next");
   auto layersOf = [&](NameId name, TypeId type) {
     std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
-    for (ModuleId home : homeModules(type))
-      layers.push_back(c.functionsIn(home, name, true));
+    for (ModuleId home : homeModules(type)) layers.push_back(c.functionsIn(home, name, true));
     return layers;
   };
   TypeId type = b.typeOf(source);
   NodeId it = source;
   for (const auto& layer : layersOf(iterName, type)) {
     auto chosen = layer.empty() ? std::nullopt : choose(iterName, layer, args, span, false);
-    if (!chosen)
-      continue;
+    if (!chosen) continue;
     it = callDecl(*chosen, args, nullptr, TypeId::none(), span);
     break;
   }
@@ -472,8 +454,7 @@ NodeId Body::forOverIterator(const syntax::For& loop, NodeId source, Span span) 
   args[0].node = b.local(held, span);
   std::optional<DeclId> next;
   for (const auto& layer : layersOf(nextName, b.typeOf(it)))
-    if (!next && !layer.empty())
-      next = choose(nextName, layer, args, span, false);
+    if (!next && !layer.empty()) next = choose(nextName, layer, args, span, false);
   if (!next) {
     sink.report(DiagId::NotIterable, ast.span(loop.range), b.show(type));
     return b.error(span);
@@ -496,8 +477,7 @@ NodeId Body::forOverIterator(const syntax::For& loop, NodeId source, Span span) 
   some.span = ast.span(loop.pattern);
   some.caseIndex = caseNumber(optionType, "Some");
   some.subs = {checkPattern(loop.pattern, types.fieldType(optionType, some.caseIndex, 0), false, refutable)};
-  if (refutable)
-    sink.report(DiagId::Refutable, ast.span(loop.pattern));
+  if (refutable) sink.report(DiagId::Refutable, ast.span(loop.pattern));
   loops.push_back(frame);
   Arm hit;
   hit.body = checkExpr(loop.body);

@@ -236,8 +236,7 @@ ValueId BodyLowering::whileLoop(const Node& node) {
   loopNumbers_[loop] = number;
   std::set<LocalId> assigned = assignedIn({cond, body});
   if (!jumps && assignedIn({cond}).empty()) {
-    whileOver(
-        assigned, [&] { return expr(cond); }, [&] { expr(body); });
+    whileOver(assigned, [&] { return expr(cond); }, [&] { expr(body); });
     return unit();
   }
   // A condition with effects, or a body that leaves: `while exit == on { if cond { body } else { break } }`.

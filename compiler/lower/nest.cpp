@@ -153,7 +153,8 @@ TypeId BodyLowering::nestBody(const Node& node, const NestBody& shape) {
 ValueId BodyLowering::nest(const Node& node) {
   const Nest ref = node.as<Nest>();
   // Over no axes the domain is one point (rule 28): the body alone.
-  bool onePoint = ref.axes.empty() && !ref.filtered && ref.kind != NestKind::ArgMax && ref.kind != NestKind::ArgMin;
+  bool onePoint =
+      ref.axes.empty() && !ref.filtered && ref.kind != NestKind::ArgMax && ref.kind != NestKind::ArgMin;
   if (onePoint) return expr(node.children[0]);
   std::vector<DimId> dims;
   for (const NestAxis& axis : ref.axes) dims.push_back(D(axis.extent));
