@@ -20,6 +20,9 @@ struct CallArg {
 /// Explicit `[…]` of a call: `init[64, H: 128](k)`.
 using Explicit = std::vector<syntax::Argument>;
 
+/// The operator on values; `and` and `or` have none.
+BinaryKind binaryKind(syntax::BinaryOp op);
+
 class Body : public LibraryCalls, public FunctionCalls {
 public:
   Body(Checker& checker, InstanceId id, ModuleId module, const syntax::Ast& ast);
@@ -127,6 +130,7 @@ public:
   NodeId checkLet(const syntax::Let& let, Span span);
   NodeId checkAssign(const syntax::Assign& a, Span span);
   NodeId checkOpAssign(const syntax::OpAssign& a, Span span);
+  NodeId combined(syntax::BinaryOp op, NodeId current, NodeId value, Span span);
   NodeId checkFor(const syntax::For& loop, Span span);
   NodeId forOverRange(const syntax::For& loop, const syntax::Range& range, Span span);
   NodeId forOverElements(const syntax::For& loop, NodeId xs, Span span);
@@ -139,16 +143,55 @@ public:
   bool isUsedUp(NodeId value, SynId node);
 
   // --- places (place.cpp)
+  /// The index arrays of a bracket, each at the step it stands for; a mask of the leading axes stands alone.
+  struct Gathers {
+    struct Array {
+      size_t step;
+      NodeId values;
+    };
+    std::vector<Array> arrays;
+    NodeId mask;
+    bool any() const { return mask.valid() || !arrays.empty(); }
+  };
+  /// What an assignment changes: a place, or what the index arrays of its last bracket choose of one.
+  struct Target {
+    Place place;
+    Gathers gathers;
+    size_t bracket = 0; ///< the first step of the last bracket, where it has index arrays
+    TypeId whole;       ///< the array that this bracket stands at
+  };
   bool checkPlace(SynId node, Place& place, bool report = true);
+  bool checkTarget(SynId node, Target& target, bool report);
+  bool checkPlaceName(SynId node, Place& place, bool report);
+  bool checkPlaceField(SynId node, Place& place, bool report);
   NodeId checkIndexing(SynId node);
   NodeId indexInto(NodeId base, const std::vector<syntax::Argument>& items, Span span);
   bool addSteps(TypeId& type, const std::vector<syntax::Argument>& items, Span span, std::vector<Step>& steps,
-                std::vector<std::pair<size_t, NodeId>>& gathers);
-  NodeId gather(NodeId base, std::vector<Step> steps, const std::vector<std::pair<size_t, NodeId>>& gathers, TypeId type, Span span);
-  NodeId maskSelect(NodeId base, NodeId mask, Span span);
+                Gathers& gathers);
   void noteIndexUse(NodeId index, DimId extent, TypeId arrayType);
   bool affine(NodeId n, std::vector<std::pair<LocalId, int64_t>>& terms, DimId& constant, int64_t scale);
   NodeId readPlace(const Place& place, Span span);
+
+  // --- index arrays and masks (gather.cpp, scatter.cpp)
+  NodeId pinned(NodeId node, std::string_view name, std::vector<NodeId>& nodes);
+  void pinSteps(std::vector<Step>& steps, Gathers& gathers, std::vector<NodeId>& nodes);
+  std::vector<Step> pointSteps(const std::vector<Step>& steps, size_t bracket, const Gathers& gathers,
+                               const std::vector<LocalId>& at, Span span);
+  NodeId gather(NodeId base, std::vector<Step> steps, Gathers gathers, TypeId type, Span span);
+  bool maskFits(TypeId type, NodeId mask, Span span, std::vector<NodeId>& nodes);
+  NodeId whereTrue(NodeId mask, DimSym size, Span span,
+                   const std::function<NodeId(const std::vector<LocalId>&)>& value);
+  NodeId maskSelect(NodeId base, NodeId mask, Span span);
+  NodeId readGathered(const Target& target, Span span);
+  NodeId assignGathered(Target target, const syntax::BinaryOp* op, SynId written, Span span);
+  NodeId assignOrUpdate(Place place, const syntax::BinaryOp* op, NodeId value, Span span);
+  NodeId scatter(const Target& target, TypeId type, const syntax::BinaryOp* op, NodeId value, Span span,
+                 const std::function<std::vector<Step>(const std::vector<LocalId>&)>& steps);
+  NodeId assignWhere(const Target& target, NodeId mask, const syntax::BinaryOp* op, NodeId value, Span span);
+  std::vector<Step> maskedSteps(const Place& place, NodeId flat, const std::vector<DimId>& axes,
+                                const std::vector<LocalId>& at, Span span);
+  bool spreads(NodeId value, TypeId type, std::vector<NodeId>& nodes);
+  NodeId spreadAt(NodeId value, const std::vector<LocalId>& at, Span span);
 
   // --- builders (builder.cpp)
   NodeId checkBuilder(const syntax::Builder& builder, Span span, TypeId expected, bool generator);

@@ -291,12 +291,6 @@ NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, bo
   }
   std::vector<DimId> innerDims = b.dimsOf(inner);
   std::vector<DimSym> sizes;
-  if (nest.filtered && !generator) {
-    if (dims.size() != 1) {
-      sink.report(DiagId::Unsupported, span, "a filter over several indices in a builder");
-      return b.error(span);
-    }
-  }
   if (nest.filtered) {
     sizes.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span}));
     dims = {types.dims.symbol(sizes[0])};

@@ -240,6 +240,14 @@ NodeId Body::userOperator(std::string_view name, std::vector<NodeId> args, Span 
   return NodeId::none();
 }
 
+BinaryKind binaryKind(BinaryOp op) {
+  static constexpr BinaryKind kinds[] = {
+      BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Div, BinaryKind::Rem, BinaryKind::MatMul,
+      BinaryKind::Pow, BinaryKind::Shl, BinaryKind::Shr, BinaryKind::BitAnd, BinaryKind::BitOr, BinaryKind::Eq,
+      BinaryKind::Ne, BinaryKind::Lt, BinaryKind::Le, BinaryKind::Gt, BinaryKind::Ge};
+  return kinds[static_cast<size_t>(op)];
+}
+
 NodeId Body::checkBinary(const Binary& bin, Span span) {
   if (bin.op == BinaryOp::And || bin.op == BinaryOp::Or) {
     std::string what = "`" + std::string(spelling(bin.op)) + "`";
@@ -257,11 +265,7 @@ NodeId Body::checkBinary(const Binary& bin, Span span) {
   if (composite(left) || composite(right))
     if (NodeId user = userOperator(spelling(bin.op), {left, right}, span))
       return user;
-  static constexpr BinaryKind kinds[] = {
-      BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Div, BinaryKind::Rem, BinaryKind::MatMul,
-      BinaryKind::Pow, BinaryKind::Shl, BinaryKind::Shr, BinaryKind::BitAnd, BinaryKind::BitOr, BinaryKind::Eq,
-      BinaryKind::Ne, BinaryKind::Lt, BinaryKind::Le, BinaryKind::Gt, BinaryKind::Ge};
-  return b.binary(kinds[static_cast<size_t>(bin.op)], left, right, span);
+  return b.binary(binaryKind(bin.op), left, right, span);
 }
 
 NodeId Body::checkTuple(const Many& m, Span span, TypeId expected) {

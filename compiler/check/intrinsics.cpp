@@ -253,16 +253,16 @@ NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vect
       NodeId element = b.at(b.local(array, span), index, span);
       return nestKind(kind) == NestKind::Sum || kind == IntrinsicKind::Prod ? summable(element, span) : element;
     });
-    return kind == IntrinsicKind::Mean ? meanOf(total, b.types.element(b.typeOf(x)), inner, span) : total;
+    if (kind != IntrinsicKind::Mean) return total;
+    return meanOf(total, b.types.element(b.typeOf(x)), b.dimValue(b.types.dims.product(inner), span), span);
   }));
   return b.block(std::move(nodes), span);
 }
 
 /// total / count; the mean of bools and integers is an f32 (rule 16 gives it for bools).
-NodeId ArrayIntrinsics::meanOf(NodeId total, TypeId element, const std::vector<DimId>& dims, Span span) {
+NodeId ArrayIntrinsics::meanOf(NodeId total, TypeId element, NodeId count, Span span) {
   TypeId shallow = b.infer.shallow(element);
   TypeKind kind = b.types.kind(shallow);
-  NodeId count = b.dimValue(b.types.dims.product(dims), span);
   if (kind == TypeKind::Bool || types::isIntKind(kind))
     total = b.convert(total, b.types.scalar(TypeKind::F32), span);
   if (b.infer.isOpen(shallow))
@@ -336,12 +336,11 @@ NodeId ArrayIntrinsics::reduceGenerator(IntrinsicKind kind, NodeId generator, Sp
   std::vector<DimId> dims;
   for (const NestAxis& axis : nest.axes)
     dims.push_back(axis.extent);
-  if (kind == IntrinsicKind::Mean && nest.filtered) {
-    b.sink.report(DiagId::Unsupported, span, "`mean` of a generator with a filter");
-    return b.error(span);
-  }
+  NodeId count = b.dimValue(b.types.dims.product(dims), span);
+  if (kind == IntrinsicKind::Mean && nest.filtered)
+    count = b.make(NodeKind::Nest, b.types.int64(), span, {b.integer(1, span), node.children[1]}, nest);
   NodeId total = b.make(NodeKind::Nest, type, span, std::move(node.children), std::move(nest));
-  return kind == IntrinsicKind::Mean ? meanOf(total, element, dims, span) : total;
+  return kind == IntrinsicKind::Mean ? meanOf(total, element, count, span) : total;
 }
 
 } // namespace melix::check

@@ -48,7 +48,7 @@ public:
 private:
   NodeId reduction(IntrinsicKind kind, GivenArgs& args, Span span);
   NodeId reduceAxes(IntrinsicKind kind, NodeId x, const std::vector<size_t>& axes, bool keep, Span span);
-  NodeId meanOf(NodeId total, TypeId element, const std::vector<DimId>& dims, Span span);
+  NodeId meanOf(NodeId total, TypeId element, NodeId count, Span span);
   NodeId logSumExp(NodeId x, const std::vector<size_t>& axes, bool keep, Span span);
   NodeId minMax(IntrinsicKind kind, NodeId x, NodeId y, Span span);
   NodeId floatFunction(OpKind op, uint32_t index, NodeId x, std::string_view name, Span span);

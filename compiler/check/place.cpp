@@ -11,84 +11,97 @@ NodeId Body::readPlace(const Place& place, Span span) {
   return b.make(NodeKind::Get, infer.zonk(place.type), span, {base}, Steps{place.steps});
 }
 
+/// A place that is one: index arrays choose several.
 bool Body::checkPlace(SynId node, Place& place, bool report) {
+  Target target;
+  if (!checkTarget(node, target, report)) return false;
+  if (target.gathers.any()) {
+    if (report) sink.report(DiagId::NotOnePlace, ast.span(node));
+    return false;
+  }
+  place = std::move(target.place);
+  return true;
+}
+
+bool Body::checkPlaceName(SynId node, Place& place, bool report) {
   const SynNode n = ast[node];
-  switch (n.kind) {
-  case SynKind::Paren: return checkPlace(n.as<One>().inner, place, report);
-  case SynKind::Name: {
-    NameId name = n.as<Name>().name;
-    LocalId l = lookupAny(name);
-    if (!l) {
-      if (report) {
-        Diagnostic& d = sink.report(DiagId::UnknownName, n.span, types.names.text(name));
-        d.hint = c.suggestName(module, name, visibleNames());
+  NameId name = n.as<Name>().name;
+  std::string_view text = types.names.text(name);
+  LocalId l = lookupAny(name);
+  if (!l) {
+    if (report)
+      sink.report(DiagId::UnknownName, n.span, text).hint = c.suggestName(module, name, visibleNames());
+    return false;
+  }
+  const check::Local local = instance.locals[l];
+  if (!local.isVar) {
+    if (!report) return false;
+    bool capture = false;
+    for (uint32_t k = 0; k < instance.captures && k < instance.params.size(); ++k)
+      capture |= instance.params[k] == l;
+    sink.report(capture ? DiagId::CaptureAssigned : DiagId::NotAssignable, n.span, text);
+    return false;
+  }
+  if (builderDepth > 0 && report) {
+    size_t begin = builderScopes.back();
+    for (size_t k = 0; k < begin && k < scope.size(); ++k)
+      if (scope[k].local == l) {
+        sink.report(DiagId::BuilderAssigns, n.span, text);
+        return false;
       }
-      return false;
-    }
-    const check::Local local = instance.locals[l];
-    if (!local.isVar) {
-      if (report) {
-        bool capture = false;
-        for (uint32_t k = 0; k < instance.captures && k < instance.params.size(); ++k)
-          capture |= instance.params[k] == l;
-        sink.report(capture ? DiagId::CaptureAssigned : DiagId::NotAssignable, n.span,
-                    types.names.text(name));
-      }
-      return false;
-    }
-    if (builderDepth > 0 && report) {
-      size_t begin = builderScopes.back();
-      for (size_t k = 0; k < begin && k < scope.size(); ++k)
-        if (scope[k].local == l) {
-          sink.report(DiagId::BuilderAssigns, n.span, types.names.text(name));
-          return false;
-        }
-    }
-    used.insert(l);
-    place.root = l;
-    place.steps.clear();
-    place.type = infer.zonk(local.type);
+  }
+  used.insert(l);
+  place = {l, {}, infer.zonk(local.type)};
+  return true;
+}
+
+/// A field of a struct, or a part of a tuple.
+bool Body::checkPlaceField(SynId node, Place& place, bool report) {
+  const SynNode n = ast[node];
+  bool named = n.kind == SynKind::Member;
+  if (!checkPlace(named ? n.as<Member>().base : n.as<TupleIndex>().base, place, report)) return false;
+  TypeId type = infer.zonk(place.type);
+  auto step = [&](uint32_t k, TypeId part) {
+    place.steps.push_back({StepKind::Field, k, {}, {}, {}, 1, n.span});
+    place.type = part;
     return true;
+  };
+  if (named && types.kind(type) == TypeKind::Struct) {
+    const std::vector<types::Field> fields = types.recordInfo(types[type].record).cases[0].fields;
+    for (uint32_t k = 0; k < fields.size(); ++k)
+      if (fields[k].name == n.as<Member>().name) return step(k, types.fieldType(type, 0, k));
   }
-  case SynKind::Member: {
-    const auto member = n.as<Member>();
-    if (!checkPlace(member.base, place, report)) return false;
-    TypeId type = infer.zonk(place.type);
-    if (types.kind(type) == TypeKind::Struct) {
-      const types::Record& record = types.recordInfo(types[type].record);
-      for (uint32_t k = 0; k < record.cases[0].fields.size(); ++k)
-        if (record.cases[0].fields[k].name == member.name) {
-          place.steps.push_back({StepKind::Field, k, {}, {}, {}, 1, n.span});
-          place.type = types.fieldType(type, 0, k);
-          return true;
-        }
-    }
-    if (report && types.kind(type) != TypeKind::Error)
-      sink.report(DiagId::UnknownField, member.nameSpan, b.show(type), types.names.text(member.name));
-    return false;
-  }
-  case SynKind::TupleIndex: {
-    const auto t = n.as<TupleIndex>();
-    if (!checkPlace(t.base, place, report)) return false;
-    TypeId type = infer.zonk(place.type);
-    if (types.kind(type) == TypeKind::Tuple && t.index < types[type].parts.size()) {
-      place.steps.push_back({StepKind::Field, t.index, {}, {}, {}, 1, n.span});
-      place.type = types[type].parts[t.index];
-      return true;
-    }
-    if (report) sink.report(DiagId::UnknownField, n.span, b.show(type), std::to_string(t.index));
-    return false;
-  }
+  if (!named && types.kind(type) == TypeKind::Tuple && n.as<TupleIndex>().index < types[type].parts.size())
+    return step(n.as<TupleIndex>().index, types[type].parts[n.as<TupleIndex>().index]);
+  if (!report || types.kind(type) == TypeKind::Error) return false;
+  if (named)
+    sink.report(DiagId::UnknownField, n.as<Member>().nameSpan, b.show(type),
+                types.names.text(n.as<Member>().name));
+  else
+    sink.report(DiagId::UnknownField, n.span, b.show(type), std::to_string(n.as<TupleIndex>().index));
+  return false;
+}
+
+bool Body::checkTarget(SynId node, Target& target, bool report) {
+  const SynNode n = ast[node];
+  Place& place = target.place;
+  switch (n.kind) {
+  case SynKind::Paren: return checkTarget(n.as<One>().inner, target, report);
+  case SynKind::Name: return checkPlaceName(node, place, report);
+  case SynKind::Member:
+  case SynKind::TupleIndex: return checkPlaceField(node, place, report);
   case SynKind::Brackets: {
     const auto brackets = n.as<Brackets>();
     if (!checkPlace(brackets.base, place, report)) return false;
     TypeId type = infer.zonk(place.type);
-    std::vector<std::pair<size_t, NodeId>> gathers;
-    if (!addSteps(type, brackets.items, n.span, place.steps, gathers)) return false;
-    if (!gathers.empty()) {
-      sink.report(DiagId::Unsupported, n.span, "assigning through an index array");
-      return false;
-    }
+    target.whole = type;
+    target.bracket = place.steps.size();
+    if (!addSteps(type, brackets.items, n.span, place.steps, target.gathers)) return false;
+    for (size_t k = target.bracket; k < place.steps.size(); ++k)
+      if (place.steps[k].kind == StepKind::Slice && !place.steps[k].index.valid()) { // `x[new]`
+        if (report) sink.report(DiagId::NotAssignable, n.span, c.modules.sources.text(n.span));
+        return false;
+      }
     place.type = type;
     return true;
   }
@@ -157,9 +170,9 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
   }
   TypeId whole = type;
   std::vector<Step> steps;
-  std::vector<std::pair<size_t, NodeId>> gathers;
+  Gathers gathers;
   if (!addSteps(type, items, span, steps, gathers)) return b.error(span);
-  if (gathers.size() == 1 && gathers[0].first == SIZE_MAX) return maskSelect(base, gathers[0].second, span);
+  if (gathers.mask.valid()) return maskSelect(base, gathers.mask, span);
   // `new` axes are marked by a Slice step without an index.
   bool hasNew = false;
   for (const Step& s : steps) hasNew |= s.kind == StepKind::Slice && !s.index.valid();
@@ -181,7 +194,7 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
       ++axis;
     }
     for (; axis < from.size(); ++axis) dims.push_back(from[axis]);
-    if (!gathers.empty()) {
+    if (gathers.any()) {
       sink.report(DiagId::Unsupported, span, "`new` beside an index array");
       return b.error(span);
     }
@@ -196,14 +209,14 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
     }
     return b.make(NodeKind::Reshape, types.array(types.element(whole), dims), span, {inner});
   }
-  if (!gathers.empty()) return gather(base, std::move(steps), gathers, type, span);
+  if (gathers.any()) return gather(base, std::move(steps), gathers, type, span);
   return b.make(NodeKind::Get, type, span, {base}, Steps{std::move(steps)});
 }
 
 /// Steps for the items of a bracket on an array of `type`, which becomes the type of the place. Index arrays
-/// become Index steps without an index, listed in `gathers` by position; a mask gives position SIZE_MAX.
+/// become Index steps without an index and are listed in `gathers`; a mask stands alone and makes no step.
 bool Body::addSteps(TypeId& type, const std::vector<Argument>& items, Span span, std::vector<Step>& steps,
-                    std::vector<std::pair<size_t, NodeId>>& gathers) {
+                    Gathers& gathers) {
   if (types.kind(type) == TypeKind::List && items.size() == 1) {
     NodeId index = coerce(checkExpr(items[0].value), types.int64(), span);
     steps.push_back({StepKind::Element, 0, index, {}, {}, 1, span});
@@ -322,7 +335,7 @@ bool Body::addSteps(TypeId& type, const std::vector<Argument>& items, Span span,
     if (k == TypeKind::Array) {
       TypeId element = types.element(indexType);
       if (types.kind(element) == TypeKind::Bool && items.size() == 1) {
-        gathers.push_back({SIZE_MAX, index});
+        gathers.mask = index;
         return true;
       }
       if (!types.isInt(infer.shallow(element)) &&
@@ -330,7 +343,7 @@ bool Body::addSteps(TypeId& type, const std::vector<Argument>& items, Span span,
         sink.report(DiagId::IndexType, n.span, b.show(indexType));
         return false;
       }
-      gathers.push_back({steps.size(), index});
+      gathers.arrays.push_back({steps.size(), index});
       steps.push_back({StepKind::Index, 0, {}, {}, {}, 1, n.span});
       for (DimId d : b.dimsOf(indexType)) kept.push_back(d);
       ++axis;
@@ -357,73 +370,6 @@ bool Body::addSteps(TypeId& type, const std::vector<Argument>& items, Span span,
   for (; axis < dims.size(); ++axis) kept.push_back(dims[axis]);
   type = types.array(types.element(type), std::move(kept));
   return true;
-}
-
-/// `x[ids, …]`: each index array works on its own axis (a grid).
-NodeId Body::gather(NodeId base, std::vector<Step> steps,
-                    const std::vector<std::pair<size_t, NodeId>>& gathers, TypeId type, Span span) {
-  std::vector<NodeId> nodes;
-  NodeId array = b.local(b.bind("x", base, nodes), span);
-  std::vector<std::pair<size_t, NodeId>> bound;
-  for (auto [at, node] : gathers) bound.push_back({at, b.local(b.bind("ids", node, nodes), span)});
-  for (Step& s : steps) { // other indices are evaluated once, before
-    if (s.index.valid()) s.index = b.local(b.bind("at", s.index, nodes), span);
-    if (s.end.valid()) s.end = b.local(b.bind("end", s.end, nodes), span);
-  }
-  std::vector<DimId> all = b.dimsOf(type), from = b.dimsOf(b.typeOf(base));
-  nodes.push_back(b.collect(all, span, [&](const std::vector<LocalId>& i) {
-    std::vector<Step> read;
-    size_t next = 0, axis = 0;
-    for (size_t k = 0; k < steps.size(); ++k, ++axis) {
-      Step s = steps[k];
-      auto it = std::find_if(bound.begin(), bound.end(), [&](const auto& p) { return p.first == k; });
-      if (it != bound.end()) {
-        size_t rank = types.rank(b.typeOf(it->second));
-        std::vector<LocalId> at(i.begin() + static_cast<ptrdiff_t>(next),
-                                i.begin() + static_cast<ptrdiff_t>(next + rank));
-        next += rank;
-        s.index = b.convert(b.at(it->second, at, span), types.int64(), span);
-      } else if (s.kind == StepKind::All || s.kind == StepKind::Slice) {
-        NodeId index = b.local(i[next++], span);
-        if (s.kind == StepKind::Slice) {
-          if (s.step != 1) index = b.op(OpKind::Mul, types.int64(), {index, b.integer(s.step, span)}, span);
-          index = b.op(OpKind::Add, types.int64(), {index, s.index}, span);
-        }
-        s = {StepKind::Index, 0, index, {}, {}, 1, span};
-      }
-      read.push_back(s);
-    }
-    for (; axis < from.size(); ++axis)
-      read.push_back({StepKind::Index, 0, b.local(i[next++], span), {}, {}, 1, span});
-    return b.make(NodeKind::Get, types.element(type), span, {array}, Steps{std::move(read)});
-  }));
-  return b.block(std::move(nodes), span);
-}
-
-/// `x[mask]`: the elements where a mask of the same shape is true; of unknown size.
-NodeId Body::maskSelect(NodeId base, NodeId mask, Span span) {
-  TypeId type = b.typeOf(base), maskType = b.typeOf(mask);
-  std::vector<DimId> dims = b.dimsOf(type), other = b.dimsOf(maskType);
-  if (other.size() != 1 || infer.unifyDim(dims[0], other[0]) == UnifyKind::DimsDiffer) {
-    sink.report(DiagId::ShapeMismatch, span, b.show(type), b.show(maskType), "0", types.dims.print(dims[0]),
-                "0", types.dims.print(other[0]));
-    return b.error(span);
-  }
-  std::vector<NodeId> nodes;
-  NodeId x = b.local(b.bind("x", base, nodes), span), m = b.local(b.bind("mask", mask, nodes), span);
-  Nest nest;
-  nest.filtered = true;
-  LocalId index = b.newLocal("i", types.int64(), span);
-  nest.axes.push_back({index, dims[0], span});
-  NodeId value = b.at(x, {index}, span), keep = b.at(m, {index}, span);
-  DimSym size = types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span});
-  std::vector<DimId> shape{types.dims.symbol(size)};
-  shape.insert(shape.end(), dims.begin() + 1, dims.end());
-  NodeId node =
-      b.make(NodeKind::Nest, types.array(types.element(type), shape), span, {value, keep}, std::move(nest));
-  instance.nodes[node].resultDims = {size};
-  nodes.push_back(node);
-  return b.block(std::move(nodes), span);
 }
 
 /// The index as Σ c·variable + constant, or false.

@@ -271,6 +271,9 @@ void Body::settle() {
     } else if (auto* nest = std::get_if<Nest>(&node.payload)) {
       for (NestAxis& axis : nest->axes)
         axis.extent = infer.zonk(axis.extent);
+    } else if (auto* scatter = std::get_if<Scatter>(&node.payload)) {
+      for (NestAxis& axis : scatter->axes)
+        axis.extent = infer.zonk(axis.extent);
     } else if (auto* target = std::get_if<CallTarget>(&node.payload)) {
       for (InoutArg& arg : target->inouts)
         settleSteps(arg.place.steps);

@@ -128,10 +128,12 @@ NodeId Body::checkAssign(const syntax::Assign& a, Span span) {
       nodes.push_back(b.make(NodeKind::Assign, types.unit(), span, {b.field(all, k, span)}, places[k]));
     return b.block(std::move(nodes), span);
   }
-  Place place;
-  if (!checkPlace(a.target, place)) return b.error(span);
+  Target to;
+  if (!checkTarget(a.target, to, true)) return b.error(span);
+  if (to.gathers.any()) return assignGathered(std::move(to), nullptr, a.value, span);
+  Place& place = to.place;
   NodeId value = checkExpr(a.value, place.type);
-  // `x[ids] = v` and broadcasting into a slice: a scalar fills the place.
+  // A scalar fills the place.
   TypeId type = b.typeOf(value);
   if (types.kind(infer.shallow(place.type)) == TypeKind::Array && types.kind(type) != TypeKind::Array &&
       types.kind(type) != TypeKind::Error) {
@@ -145,30 +147,21 @@ NodeId Body::checkAssign(const syntax::Assign& a, Span span) {
   return b.make(NodeKind::Assign, types.unit(), span, {value}, std::move(place));
 }
 
+/// `current op value`; the user's own operators come first.
+NodeId Body::combined(BinaryOp op, NodeId current, NodeId value, Span span) {
+  TypeKind k = types.kind(types.element(b.typeOf(current)));
+  if (k == TypeKind::Struct || k == TypeKind::Enum)
+    if (NodeId user = userOperator(spelling(op), {current, value}, span)) return user;
+  return b.binary(binaryKind(op), current, value, span);
+}
+
 NodeId Body::checkOpAssign(const OpAssign& a, Span span) {
-  Place place;
-  if (!checkPlace(a.target, place)) return b.error(span);
+  Target target;
+  if (!checkTarget(a.target, target, true)) return b.error(span);
+  if (target.gathers.any()) return assignGathered(std::move(target), &a.op, a.value, span);
   NodeId value = checkExpr(a.value);
   if (b.kindOf(value) == TypeKind::Error) return value;
-  Update update;
-  update.value = b.newLocal("value", b.typeOf(value), span);
-  update.current = b.newLocal("current", infer.zonk(place.type), span);
-  bool literal = instance.nodes[value].kind == NodeKind::Const;
-  NodeId right = literal ? value : b.local(update.value, b.spanOf(value));
-  NodeId current = b.local(update.current, span);
-  static constexpr BinaryKind kinds[] = {BinaryKind::Add,    BinaryKind::Sub,  BinaryKind::Mul,
-                                         BinaryKind::Div,    BinaryKind::Rem,  BinaryKind::MatMul,
-                                         BinaryKind::Pow,    BinaryKind::Shl,  BinaryKind::Shr,
-                                         BinaryKind::BitAnd, BinaryKind::BitOr};
-  NodeId combined;
-  TypeKind k = types.kind(types.element(infer.zonk(place.type)));
-  if (k == TypeKind::Struct || k == TypeKind::Enum)
-    combined = userOperator(spelling(a.op), {current, right}, span);
-  if (!combined.valid()) combined = b.binary(kinds[static_cast<size_t>(a.op)], current, right, span);
-  if (b.kindOf(combined) == TypeKind::Error) return combined;
-  combined = coerce(combined, place.type, span);
-  update.place = std::move(place);
-  return b.make(NodeKind::Update, types.unit(), span, {value, combined}, std::move(update));
+  return assignOrUpdate(std::move(target.place), &a.op, value, span);
 }
 
 NodeId Body::checkAssert(const syntax::Assert& a, Span span) {

@@ -116,13 +116,13 @@ struct Update {
   LocalId current; ///< bound to what the place holds, read after the value
                    ///< second child: the new value
 };
-/// `x[ids, …] op= v`: for each point of `axes` (row-major), place[…] op= element. Children: the arrays that the body
-/// reads are let-bound before; first child: statement executed per point (an Update).
 struct NestAxis {
   LocalId index; ///< an int, 0 <= index < extent
   DimId extent;
   Span span;
 };
+/// `x[ids, …] op= v`: for each point of `axes`, in row-major order, the statement that is the only child: an Assign or an
+/// Update of one element. What it reads besides the indices is let-bound before.
 struct Scatter {
   std::vector<NestAxis> axes;
 };

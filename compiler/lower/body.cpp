@@ -380,7 +380,7 @@ ValueId BodyLowering::exprAt(NodeId n) {
   case NodeKind::Let: return let(node);
   case NodeKind::Assign: return assign(node);
   case NodeKind::Update: return update(node);
-  case NodeKind::ScatterAdd: return scatter(node);
+  case NodeKind::Scatter: return scatter(node);
   case NodeKind::If: return ifNode(node);
   case NodeKind::Match: return match(node);
   case NodeKind::For: return forLoop(node);

@@ -136,6 +136,8 @@ private:
   LoweredPath placePath(const check::Place& place, const std::vector<ValueId>& values, size_t& next);
   ValueId current(const check::Place& place, const LoweredPath& p);
   ValueId scatter(const check::Node& node);
+  bool addsToElement(NodeId statement);
+  ValueId scatterSum(const check::Node& node);
   ValueId get(const check::Node& node);
   ValueId read(ValueId base, const LoweredPath& p);
   void write(const check::Place& place, const LoweredPath& p, ValueId value);
@@ -163,6 +165,10 @@ private:
   TypeId nestBody(const check::Node& node, const NestBody& shape);
   ValueId positions(const check::Nest& ref, NodeId filter);
   ValueId axisParam(const check::NestAxis& axis);
+  DimId flatExtent(const check::Nest& ref);
+  ValueId flatParam(const check::Nest& ref);
+  void defineAxes(const check::Nest& ref, ValueId flat);
+  std::vector<ValueId> unflatten(const check::Nest& ref, ValueId flat);
   core::NestResult resultOf(check::NestKind kind, size_t axes);
   ValueId monoidUnit(check::NestKind kind, TypeId type);
 

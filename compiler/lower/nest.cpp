@@ -88,18 +88,18 @@ ValueId BodyLowering::monoidUnit(NestKind kind, TypeId type) {
   return b_.constant(type, least ? (isSigned ? top : 0) : (isSigned ? top - 1 : all));
 }
 
-/// The positions along one axis that pass a filter: int[n], n decided here.
+/// The positions that pass a filter, counted over all axes together in row-major order: int[n], n decided here.
 ValueId BodyLowering::positions(const Nest& ref, NodeId filter) {
   core::NestResult result;
   result.kind = core::NestResultKind::Filter;
   result.yields = 2;
   core::Op op = Builder::simple(OpKind::Nest, {}, core::NestAttr{{result}, 0});
-  op.dims = {D(ref.axes[0].extent)};
+  op.dims = {flatExtent(ref)};
   RegionId outer = b_.region, region = b_.newRegion();
   Values before = values_;
   types::DimSubst dimsBefore = dimMap_;
   b_.region = region;
-  ValueId i = axisParam(ref.axes[0]);
+  ValueId i = flatParam(ref);
   ValueId keep = expr(filter);
   b_.yield({keep, i});
   b_.region = outer;
@@ -109,6 +109,39 @@ ValueId BodyLowering::positions(const Nest& ref, NodeId filter) {
   op.resultDims = {b_.newDim("n")};
   TypeId type = types_.array(types_.int64(), {types_.dims.symbol(op.resultDims[0])});
   return b_.one(std::move(op), type);
+}
+
+DimId BodyLowering::flatExtent(const Nest& ref) {
+  std::vector<DimId> dims;
+  for (const NestAxis& axis : ref.axes) dims.push_back(D(axis.extent));
+  return types_.dims.product(dims);
+}
+
+/// One parameter for all axes; the indices of the axes are found from it.
+ValueId BodyLowering::flatParam(const Nest& ref) {
+  if (ref.axes.size() == 1) return axisParam(ref.axes[0]);
+  ValueId flat = b_.param(types_.int64());
+  axisExtents_[flat] = flatExtent(ref);
+  defineAxes(ref, flat);
+  return flat;
+}
+
+void BodyLowering::defineAxes(const Nest& ref, ValueId flat) {
+  const std::vector<ValueId> indices = unflatten(ref, flat);
+  for (size_t k = 0; k < indices.size(); ++k) define(ref.axes[k].index, indices[k]);
+}
+
+/// The indices of the axes at the row-major position `flat`.
+std::vector<ValueId> BodyLowering::unflatten(const Nest& ref, ValueId flat) {
+  std::vector<ValueId> indices(ref.axes.size(), flat);
+  ValueId rest = flat;
+  for (size_t k = ref.axes.size(); k-- > 0;) {
+    DimId extent = D(ref.axes[k].extent);
+    indices[k] = k > 0 ? b_.binary(OpKind::IRem, rest, b_.dimValue(extent)) : rest;
+    if (k > 0) rest = b_.binary(OpKind::IDiv, rest, b_.dimValue(extent));
+    axisExtents_[indices[k]] = extent;
+  }
+  return indices;
 }
 
 ValueId BodyLowering::axisParam(const NestAxis& axis) {
@@ -123,9 +156,9 @@ TypeId BodyLowering::nestBody(const Node& node, const NestBody& shape) {
   const Nest& ref = node.as<Nest>();
   if (shape.positions) {
     ValueId j = b_.param(types_.int64());
-    ValueId i = b_.getAt(shape.positions, std::vector<ValueId>{j});
-    axisExtents_[i] = D(ref.axes[0].extent);
-    define(ref.axes[0].index, i);
+    defineAxes(ref, b_.getAt(shape.positions, std::vector<ValueId>{j}));
+  } else if (shape.filter) {
+    flatParam(ref);
   } else {
     for (const NestAxis& axis : ref.axes) axisParam(axis);
   }
@@ -168,9 +201,11 @@ ValueId BodyLowering::nest(const Node& node) {
   if (ref.filtered) hoist(node.children[1], dims);
   NestBody shape;
   shape.filter = ref.filtered && collects;
-  if (ref.filtered && arg && dims.size() == 1) {
+  if (ref.filtered && arg) {
     shape.positions = positions(ref, node.children[1]);
     dims = types_[b_.typeOf(shape.positions)].dims;
+  } else if (shape.filter) {
+    dims = {flatExtent(ref)};
   }
   TypeId element = instance_.nodes[node.children[0]].type;
   bool needsOne =
@@ -235,10 +270,12 @@ ValueId BodyLowering::nest(const Node& node) {
   core::OpId made = b_.append(std::move(op), std::span<const TypeId>(resultTypes));
   if (shape.counts)
     check(core::CheckKind::NotEmpty, {}, {types_.dims.symbol(b_.bindDim(b_.result(made, own), "n"))}, name);
-  if (shape.positions) return b_.getAt(shape.positions, std::vector<ValueId>{b_.result(made)});
-  if (own == 1) return b_.result(made);
   std::vector<ValueId> parts;
-  for (size_t k = 0; k < own; ++k) parts.push_back(b_.result(made, k));
+  if (shape.positions)
+    parts = unflatten(ref, b_.getAt(shape.positions, std::vector<ValueId>{b_.result(made)}));
+  else
+    for (size_t k = 0; k < own; ++k) parts.push_back(b_.result(made, k));
+  if (parts.size() == 1) return parts[0];
   return b_.make(T(node.type), std::move(parts));
 }
 

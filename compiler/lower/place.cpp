@@ -213,8 +213,62 @@ ValueId BodyLowering::update(const Node& node) {
   });
 }
 
-/// `x[ids] op= v`: one update for each point, in row-major order.
+/// Whether an update adds a number to an element of a variable, or takes one away: `current ± value`.
+bool BodyLowering::addsToElement(NodeId statement) {
+  const Node& node = instance_.nodes[statement];
+  if (node.kind != NodeKind::Update) return false;
+  const Update& ref = node.as<Update>();
+  const Node& made = instance_.nodes[node.children[1]];
+  bool sum = made.kind == NodeKind::Op &&
+             (made.as<OpRef>().kind == OpKind::Add || made.as<OpRef>().kind == OpKind::Sub);
+  if (!sum || !types_.isScalar(made.type) || ref.place.steps.empty()) return false;
+  for (const Step& s : ref.place.steps)
+    if (s.kind != check::StepKind::Index) return false;
+  auto readsCurrent = [&](NodeId n) {
+    auto* local = std::get_if<LocalRef>(&instance_.nodes[n].payload);
+    return local && local->local == ref.current;
+  };
+  bool again = false;
+  visit(made.children[1], [&](NodeId n) { again |= readsCurrent(n); });
+  return readsCurrent(made.children[0]) && !again;
+}
+
+/// `x[ids] += v`: every point adds to an accumulator that begins as `x`.
+ValueId BodyLowering::scatterSum(const Node& node) {
+  const Scatter ref = node.as<Scatter>();
+  const Node statement = instance_.nodes[node.children[0]];
+  const Update update = statement.as<Update>();
+  const Node made = instance_.nodes[statement.children[1]];
+  ValueId root = values_.at(update.place.root);
+  TypeId type = b_.typeOf(root);
+  core::Op op = Builder::simple(OpKind::Nest, {root}, core::NestAttr{{}, 1});
+  for (const NestAxis& axis : ref.axes) op.dims.push_back(D(axis.extent));
+  checkExtents(op.dims);
+  RegionId outer = b_.region, region = b_.newRegion();
+  b_.region = region;
+  Values before = values_;
+  for (const NestAxis& axis : ref.axes) axisParam(axis);
+  ValueId sum = b_.param(types_.acc(type));
+  std::vector<NodeId> nodes;
+  indexNodes(update.place.steps, nodes);
+  std::vector<ValueId> indices;
+  for (NodeId n : nodes) indices.push_back(expr(n));
+  values_[update.value] = expr(statement.children[0]);
+  size_t next = 0;
+  LoweredPath p = pathWith(type, root, update.place.steps, takeIndices(update.place.steps, indices, next));
+  ValueId value = expr(made.children[1]);
+  if (made.as<OpRef>().kind == OpKind::Sub) value = b_.unary(OpKind::Neg, value);
+  b_.yield({b_.addAt(sum, value, p.path, p.indices)});
+  values_ = before;
+  b_.region = outer;
+  op.regions = {region};
+  values_[update.place.root] = b_.one(std::move(op), type);
+  return unit();
+}
+
+/// `x[ids] op= v`: one statement for each point, in row-major order.
 ValueId BodyLowering::scatter(const Node& node) {
+  if (addsToElement(node.children[0])) return scatterSum(node);
   const Scatter ref = node.as<Scatter>();
   std::function<void(size_t)> level = [&](size_t k) {
     if (k == ref.axes.size()) {
