@@ -57,6 +57,11 @@ public:
   LocalId declareLocal(NameId name, TypeId type, Span span, bool isVar);
   /// Settles open numbers, finishes calls, removes inference variables from the tree.
   void settle();
+  /// The first variables are the open numbers of the instance's key.
+  void openNumbers(const InstanceKey& key, Span span) {
+    for (types::VarClass cls : key.open)
+      infer.freshVar(cls, span);
+  }
   void warnUnused();
 
   // --- scopes
@@ -256,10 +261,12 @@ public:
     NodeId follow;                  ///< a Derivative whose target is this call's
   };
   std::vector<PendingCall> pending;
+  std::vector<TypeId> argumentTypes(const PendingCall& call);
   InstanceKey keyOf(const PendingCall& call, Canonical& canonical);
+  DimId boundDim(const PendingCall& call, NameId name);
+  types::DimSubst callerDims(const PendingCall& call, InstanceId made, const Canonical& canonical, std::vector<DimSym>& sizes, Span span);
   void finishCall(PendingCall& call);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);
-  bool probe(const InstanceKey& key, Span span);
   void settleLiteral(Node& node, bool negated);
   bool holdsError();
   std::vector<TypeId> compared; ///< enums that `==` is being taken apart for

@@ -54,6 +54,9 @@ struct InstanceInfo {
   bool inProgress = false;
   bool resultKnown = false;
   bool recursed = false;          ///< called while its result was not known
+  // Of an instance at open numbers, which only says what its body makes of them and is never lowered:
+  std::vector<TypeId> openArgs;                                 ///< the key's types as the body left them
+  std::vector<std::pair<TypeId, types::VarClass>> stillOpen;    ///< the variables in openArgs and the result
 };
 
 /// Types with their dimension symbols renamed to canonical ones, for keys; and what each canonical symbol stood for.
@@ -138,6 +141,7 @@ public:
 private:
   void checkBody(InstanceId id, const InstanceKey& key);
   void checkOverloads(ModuleId module);
+  void finishOpen(InstanceId id, Body& body, NodeId value);
   InstanceId entryOf(InstanceId inner, ModuleId root);
   void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
   GenericKind kindOfGeneric(const syntax::Ast& ast, NameId name, const std::vector<syntax::NodeId>& typeNodes, ModuleId module);

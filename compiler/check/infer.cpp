@@ -82,6 +82,35 @@ bool Inference::hasOpen(TypeId t) {
   return open;
 }
 
+TypeId Inference::mapVars(TypeId t, const std::function<TypeId(TypeId)>& map) {
+  return types_.rewrite(t, [&](TypeId part) {
+    if (types_.kind(part) == TypeKind::Var)
+      return map(part);
+    const Type type = types_[part];
+    if (!type.record)
+      return part;
+    std::vector<TypeId> args = types_.recordInfo(type.record).typeArgs;
+    bool changed = false;
+    for (TypeId& arg : args) {
+      TypeId mapped = mapVars(arg, map);
+      changed |= mapped != arg;
+      arg = mapped;
+    }
+    return changed ? types_.record(atArguments_(type.record, std::move(args)), type.dims) : part;
+  });
+}
+
+std::vector<TypeId> Inference::openVars(const std::vector<TypeId>& in) {
+  std::vector<TypeId> found;
+  for (TypeId t : in)
+    mapVars(zonk(t), [&](TypeId var) {
+      if (std::find(found.begin(), found.end(), var) == found.end())
+        found.push_back(var);
+      return var;
+    });
+  return found;
+}
+
 bool Inference::hasInferenceDim(DimId d) { return types_.dims.mentionsKind(zonk(d), DimSymKind::Inference); }
 
 bool Inference::hasInferenceDim(TypeId t) {

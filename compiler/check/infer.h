@@ -46,6 +46,11 @@ public:
   bool hasInferenceDim(TypeId t);                     ///< contains an unsolved dimension
   bool hasInferenceDim(DimId d);
 
+  /// Each unsolved variable of `t` replaced by what `map` says, arguments of records included.
+  TypeId mapVars(TypeId t, const std::function<TypeId(TypeId)>& map);
+  /// The unsolved variables of some types, each once, in order.
+  std::vector<TypeId> openVars(const std::vector<TypeId>& in);
+
   UnifyResult unify(TypeId expected, TypeId actual);
   UnifyKind unifyDim(DimId expected, DimId actual);
   /// Binds an unsolved dimension; false if it is already solved.

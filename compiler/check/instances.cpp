@@ -104,12 +104,15 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
   Instance& instance = program_.instance(id);
   instance.key = std::to_string(id.index);
   TypeId knownResult = started.resultKnown ? instance.result : TypeId::none();
+  if (!key.open.empty())
+    started.openArgs = args;
 
   if (key.known) {
     const Known known = program_.known(key.known);
     bool lambda = known.kind == KnownKind::Lambda;
     const Ast& tree = lambda ? *known.tree : modules[known.module].ast;
     Body body(*this, id, known.module, tree);
+    body.openNumbers(key, tree.span(tree.root));
     instance.name = known.name;
     instance.dimParams = fresh;
     body.env = known.env;
@@ -186,6 +189,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
   const names::Decl decl = modules.decl(key.decl);
   const Ast& tree = ast(key.decl);
   Body body(*this, id, decl.module, tree);
+  body.openNumbers(key, decl.span);
   instance.name = std::string(types.names.text(decl.name));
   instance.span = decl.span;
   if (decl.kind == names::DeclKind::Const) {
@@ -314,12 +318,13 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
     }
     instance.result = type;
   }
-  instance.body = value;
-  body.settle();
-  if (!declared)
-    instance.result = body.infer.zonk(instance.result);
-  else
-    instance.result = declared;
+  if (!infos_[id.index].key.open.empty()) {
+    finishOpen(id, body, value);
+  } else {
+    instance.body = value;
+    body.settle();
+    instance.result = declared ? declared : body.infer.zonk(instance.result);
+  }
   std::vector<DimSym> symbols;
   types.collectSymbols(instance.result, symbols);
   instance.resultDims.clear();

@@ -62,6 +62,7 @@ struct InstanceKey {
   KnownId known;
   std::vector<TypeId> typeArgs;  ///< of Type generics; then the types of untyped parameters and captures, dims renamed
   std::vector<uint32_t> ranks;   ///< of packs
+  std::vector<types::VarClass> open; ///< of the open numbers in typeArgs, which are the variables 0, 1, … (rule 15)
   auto operator<=>(const InstanceKey&) const = default;
 };
 

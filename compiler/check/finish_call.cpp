@@ -1,0 +1,149 @@
+// From a checked call to the instance it runs: keys, dimensions, results inferred from the callee, and open numbers given
+// to templates, which stay open inside (rule 15).
+#include "check/body.h"
+
+#include <cstdlib>
+
+namespace melix::check {
+
+using types::DimSymKind;
+
+/// The types that the key of a call is made of: of generics, then of untyped parameters and captures.
+std::vector<TypeId> Body::argumentTypes(const PendingCall& call) {
+  std::vector<TypeId> args;
+  for (NameId g : call.genericNames)
+    args.push_back(infer.zonk(call.bound.types.at(g)));
+  for (TypeId t : call.untyped)
+    args.push_back(infer.zonk(t));
+  return args;
+}
+
+InstanceKey Body::keyOf(const PendingCall& call, Canonical& canonical) {
+  InstanceKey key;
+  key.decl = call.decl;
+  key.known = call.known;
+  canonical = c.canonical(argumentTypes(call));
+  key.typeArgs = canonical.types;
+  for (NameId pack : call.packNames)
+    key.ranks.push_back(static_cast<uint32_t>(call.bound.packs.at(pack).size()));
+  return key;
+}
+
+/// What a call gives to the dimension parameter `name`, or to axis k of a pack (`S#k`); none if nothing does.
+DimId Body::boundDim(const PendingCall& call, NameId name) {
+  std::string_view text = types.names.text(name);
+  if (size_t mark = text.find('#'); mark != std::string_view::npos) {
+    NameId pack = types.names.intern(text.substr(0, mark));
+    return call.bound.packs.at(pack)[static_cast<size_t>(std::atoi(std::string(text.substr(mark + 1)).c_str()))];
+  }
+  auto found = call.bound.dims.find(name);
+  return found == call.bound.dims.end() ? DimId::none() : found->second;
+}
+
+/// Instance and dimensions of a call whose types are settled.
+void Body::finishCall(PendingCall& call) {
+  Canonical canonical;
+  InstanceKey key = keyOf(call, canonical);
+  Span span = instance.nodes[call.node].span;
+  InstanceId made = c.instantiate(key, span);
+  const InstanceInfo info = c.info(made);
+  std::vector<DimId> dims;
+  for (NameId name : info.dimNames) {
+    DimId d = boundDim(call, name);
+    if (!d)
+      sink.report(DiagId::NothingSettles, span, "the dimension `" + std::string(types.names.text(name)) + "`");
+    dims.push_back(d ? infer.zonk(d) : types.dims.constant(0));
+  }
+  for (DimId d : canonical.stoodFor)
+    dims.push_back(infer.zonk(d));
+  for (DimId d : dims)
+    if (infer.hasInferenceDim(d)) {
+      sink.report(DiagId::NothingSettles, span, "the dimension `" + types.dims.print(d) + "` of this call");
+      instance.failed = true;
+      break;
+    }
+  CallTarget& target = instance.nodes[call.node].as<CallTarget>();
+  target.instance = made;
+  target.dims = std::move(dims);
+  const Instance& callee = c.program_.instance(made);
+  instance.failed |= callee.failed;
+  instance.doesIo |= callee.doesIo;
+}
+
+/// The caller's dimensions for those of the callee; sizes that the callee finds become new symbols, added to `sizes`.
+types::DimSubst Body::callerDims(const PendingCall& call, InstanceId made, const Canonical& canonical, std::vector<DimSym>& sizes, Span span) {
+  const Instance& callee = c.program_.instance(made);
+  const std::vector<NameId> named = c.info(made).dimNames;
+  types::DimSubst subst;
+  for (size_t k = 0; k < callee.dimParams.size(); ++k) {
+    DimId d;
+    if (k < named.size())
+      d = boundDim(call, named[k]);
+    else if (k - named.size() < canonical.stoodFor.size())
+      d = canonical.stoodFor[k - named.size()];
+    if (d)
+      subst.emplace(callee.dimParams[k], infer.zonk(d));
+  }
+  for (DimSym s : callee.resultDims) {
+    sizes.push_back(types.dims.newSym({types.dims.info(s).name, DimSymKind::Unknown, 0, span}));
+    subst.emplace(s, types.dims.symbol(sizes.back()));
+  }
+  return subst;
+}
+
+/// A call whose result type is the callee's to infer: checks the callee now. Open numbers stay open inside; what the body
+/// makes of them is unified with the arguments, and with the result where they reach it.
+NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
+  call.node = node;
+  Canonical canonical;
+  InstanceKey key = keyOf(call, canonical);
+  std::vector<TypeId> open = infer.openVars(key.typeArgs);
+  for (TypeId v : open)
+    key.open.push_back(infer.varClass(v));
+  for (TypeId& t : key.typeArgs)
+    t = infer.mapVars(t, [&](TypeId v) {
+      return types.var(static_cast<uint32_t>(std::find(open.begin(), open.end(), v) - open.begin()));
+    });
+  InstanceId made = c.instantiate(key, span);
+  const Instance& callee = c.program_.instance(made);
+  const InstanceInfo info = c.info(made);
+  if (callee.failed)
+    return b.error(span);
+  if (info.inProgress && !info.resultKnown) { // recursion adds nothing to an inferred result
+    instance.nodes[node].type = types.never();
+    pending.push_back(std::move(call));
+    return node;
+  }
+  std::vector<DimSym> sizes;
+  types::DimSubst subst = callerDims(call, made, canonical, sizes, span);
+  std::unordered_map<uint32_t, TypeId> here; // the callee's open variables in this body
+  for (auto [var, cls] : info.stillOpen)
+    here.emplace(var.index, infer.freshVar(cls, span));
+  auto mine = [&](TypeId t) {
+    return types.substitute(infer.mapVars(t, [&](TypeId v) { return here.at(v.index); }), subst);
+  };
+  std::vector<TypeId> given = argumentTypes(call);
+  for (size_t k = 0; k < info.openArgs.size(); ++k)
+    infer.unify(mine(info.openArgs[k]), given[k]);
+  instance.nodes[node].type = infer.zonk(mine(callee.result));
+  instance.nodes[node].resultDims = sizes;
+  pending.push_back(std::move(call));
+  return node;
+}
+
+/// Ends the check of an instance at open numbers: nothing is settled, the caller does that.
+void Checker::finishOpen(InstanceId id, Body& body, NodeId value) {
+  Instance& instance = program_.instance(id);
+  InstanceInfo& info = infos_[id.index];
+  instance.body = value;
+  instance.result = body.infer.zonk(instance.result);
+  std::vector<TypeId> all;
+  for (TypeId& t : info.openArgs)
+    all.push_back(t = body.infer.zonk(t));
+  all.push_back(instance.result);
+  for (TypeId var : body.infer.openVars(all))
+    info.stillOpen.push_back({var, body.infer.varClass(var)});
+  instance.failed |= body.holdsError();
+  info.recursed = false; // a second round would say the same
+}
+} // namespace melix::check
