@@ -144,6 +144,7 @@ llvm::Constant* ModuleEmitter::enumCases(TypeId type) {
 
 llvm::Constant* ModuleEmitter::descriptor(TypeId type) {
   const types::TypeStore& store = layouts.types;
+  type = layouts.types.eraseDims(type);
   TypeKind kind = store.kind(type);
   if (types::scalarBits(kind) != 0 || kind == TypeKind::Str || kind == TypeKind::Exit || store.isUnit(type)) {
     auto* all = llvm->getOrInsertGlobal("melix_scalar_types", llvm::ArrayType::get(typeStruct_, 20));

@@ -92,7 +92,7 @@ void HostTypes::describeEnum(TypeId type, MelixType& out) {
 }
 
 const MelixType* HostTypes::describe(TypeId given) {
-  TypeId type = opened(given);
+  TypeId type = types_.eraseDims(opened(given));
   TypeKind kind = types_.kind(type);
   if (const MelixType* scalar = scalarDescriptor(kind))
     return scalar;

@@ -48,7 +48,7 @@ Result fromCore(const core::Module& core, const Options& options) {
   Result result{Module(core), {}};
   Module& module = result.module;
   Layouts layouts(core.types);
-  LowerContext context{core, layouts, {}, &module, {}, {}};
+  LowerContext context{core, layouts, {}, &module, {}, {}, {}};
 
   Reach reach(core);
   reach.add(core.entry);

@@ -58,6 +58,7 @@ struct LowerContext {
   std::unordered_map<core::FunctionId, FunctionId> functions;
   Module* module;                                      ///< for functions made on the way
   std::unordered_map<std::string, FunctionId> helpers; ///< by key
+  std::vector<types::DimSym> slots;                    ///< dims of generalised types, by number
   std::optional<Unsupported> error;
 };
 
@@ -170,7 +171,8 @@ private:
   void loop(ValueId extent, const Body& body);
 
   // --- lower_tangents.cpp
-  FunctionId tangentFunction(TypeId type, OpKind how);
+  TypeId generalised(TypeId type, std::vector<types::DimId>& dims);
+  FunctionId tangentFunction(TypeId type, uint32_t dims, OpKind how);
   std::vector<ValueId> callTangent(TypeId type, OpKind how, const std::vector<ValueId>& a,
                                    const std::vector<ValueId>& b);
   ValueId listTangent(TypeId type, ValueId a, ValueId b, OpKind how);

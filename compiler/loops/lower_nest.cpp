@@ -139,7 +139,7 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
   for (NestResultState& r : sweep.results) {
     r.out.resize(r.resultCount);
     r.placed.resize(r.resultCount);
-    if (r.isReduce() && r.result->keep.empty()) continue;
+    if (r.keepsNone()) continue;
     for (uint32_t k = 0; k < r.resultCount; ++k) {
       core::ValueId v = op.results[r.firstResult + k];
       TypeId type = typeOf(v), elem = types_.element(type);
@@ -182,7 +182,7 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
       finishFilter(op, r, carried[r.at]);
       continue;
     }
-    if (r.isReduce() && r.result->keep.empty()) continue; // defined where the reduction ended
+    if (r.keepsNone()) continue;
     for (uint32_t k = 0; k < r.resultCount; ++k) {
       core::ValueId v = op.results[r.firstResult + k];
       define(v, {r.out[k].base});

@@ -21,6 +21,8 @@ struct Lower::NestResultState {
 
   bool isReduce() const { return result->kind == core::NestResultKind::Reduce; }
   bool isFilter() const { return result->kind == core::NestResultKind::Filter; }
+  /// One value (a nest of no axes collects that too): it has no memory and is defined where its axes end.
+  bool keepsNone() const { return !isFilter() && result->keep.empty(); }
 };
 
 /// Results that one order of the axes can serve: their kept axes are nested sets, so each reduction is

@@ -6,10 +6,7 @@ namespace melix::loops {
 /// The place of result `k` at the current kept axes; its own inner axes are left.
 Place Lower::placeInResult(const core::Op&, const Sweep& sweep, const NestResultState& r, uint32_t k) {
   Place place = r.out[k];
-  std::vector<uint32_t> keep = r.result->keep;
-  if (keep.empty() && !r.isReduce())
-    for (uint32_t a = 0; a < sweep.axes.size(); ++a) keep.push_back(a);
-  for (uint32_t axis : keep) {
+  for (uint32_t axis : r.result->keep) {
     place.terms.push_back({sweep.axes[axis], place.axes.front().stride});
     place.axes.erase(place.axes.begin());
   }
@@ -53,8 +50,7 @@ void Lower::planDestinations(const core::Op& op, const Sweep& sweep) {
       if (result >= index && result < index + count) made = &c;
       index += count;
     }
-    bool kept = made && (made->kind == core::NestResultKind::Collect ||
-                         (made->kind == core::NestResultKind::Reduce && !made->keep.empty()));
+    bool kept = made && made->kind != core::NestResultKind::Filter && !made->keep.empty();
     if (!kept) continue;
     Place place = placeInResult(op, sweep, r, 0);
     destinations_[v.index] = {place.base, place.terms};
@@ -99,6 +95,8 @@ std::vector<ValueId> Lower::sweepBody(const core::Op& op, Sweep& sweep, std::vec
       auto first = carried.begin() + r.at;
       std::vector<ValueId> state = updateState(op, sweep, r, {first, first + r.count});
       std::copy(state.begin(), state.end(), carried.begin() + r.at);
+    } else if (r.keepsNone()) {
+      define(op.results[r.firstResult], leaves(v));
     } else if (!rep(v).placed) {
       storeResult(op, sweep, r, 0, leaves(v));
     }

@@ -2,12 +2,37 @@
 // recursive. The tangent of an enum has a first case without fields, its zero; lists must have one length.
 #include "loops/lower.h"
 
+#include <algorithm>
+
 namespace melix::loops {
 
-/// `a how b`, or the negative of `a`; takes the dims of the type, then the leaves.
-FunctionId Lower::tangentFunction(TypeId type, OpKind how) {
-  std::string key =
-      std::string(ops::opText(how)) + "." + types_.print(type) + "." + std::to_string(type.index);
+/// The type with its dims numbered: `dims` are what the numbers stand for. Types that differ in sizes only
+/// share their functions, so a recursive type whose sizes shrink has finitely many.
+TypeId Lower::generalised(TypeId type, std::vector<types::DimId>& dims) {
+  auto slot = [&](types::DimId d) {
+    size_t k = static_cast<size_t>(std::find(dims.begin(), dims.end(), d) - dims.begin());
+    if (k == dims.size()) dims.push_back(d);
+    if (k == context_.slots.size())
+      context_.slots.push_back(
+          types_.dims.newSym({"d" + std::to_string(k), types::DimSymKind::Parameter, 0, {}}));
+    return types_.dims.symbol(context_.slots[k]);
+  };
+  types::Type t = types_[type];
+  if (t.kind == TypeKind::Pack) { // its own dims stay; those of the scope around it are numbered
+    std::vector<types::DimSym> symbols;
+    types_.collectSymbols(type, symbols);
+    types::DimSubst numbered;
+    for (types::DimSym s : symbols) numbered.emplace(s, slot(types_.dims.symbol(s)));
+    return types_.substitute(type, numbered);
+  }
+  for (types::DimId& d : t.dims) d = slot(d);
+  for (TypeId& part : t.parts) part = generalised(part, dims);
+  return t.kind == TypeKind::Array ? types_.array(t.parts[0], t.dims) : types_.intern(std::move(t));
+}
+
+/// `a how b`, or the negative of `a`; takes the dims of a generalised type, then the leaves.
+FunctionId Lower::tangentFunction(TypeId type, uint32_t dims, OpKind how) {
+  std::string key = std::string(ops::opText(how)) + "." + std::to_string(type.index);
   auto [found, fresh] = context_.helpers.emplace(key, FunctionId());
   if (!fresh) return found->second;
   // Known before its body is made: the body may call it.
@@ -20,15 +45,13 @@ FunctionId Lower::tangentFunction(TypeId type, OpKind how) {
   Function fn = context_.module->functions[id];
   Lower inner(context_, fn, in_);
   Builder& b = inner.b_;
-  std::vector<types::DimSym> symbols;
-  types_.collectSymbols(type, symbols);
-  std::vector<ValueType> params(symbols.size(), indexType), leaf = layouts_.leaves(type);
+  std::vector<ValueType> params(dims, indexType), leaf = layouts_.leaves(type);
   size_t operands = how == OpKind::Neg ? 1 : 2;
   for (size_t k = 0; k < operands; ++k) params.insert(params.end(), leaf.begin(), leaf.end());
   RegionId body = b.begin(params);
   std::vector<ValueId> values = b.params(body);
-  for (size_t k = 0; k < symbols.size(); ++k) inner.defineDim(symbols[k], values[k]);
-  ValueId x = values[symbols.size()], y = how == OpKind::Neg ? ValueId() : values.back();
+  for (size_t k = 0; k < dims; ++k) inner.defineDim(context_.slots[k], values[k]);
+  ValueId x = values[dims], y = how == OpKind::Neg ? ValueId() : values.back();
   bool isList = types_.kind(type) == TypeKind::List;
   ValueId result = isList ? inner.listTangent(type, x, y, how) : inner.enumTangent(type, x, y, how);
   fn.body = b.end({result});
@@ -39,13 +62,14 @@ FunctionId Lower::tangentFunction(TypeId type, OpKind how) {
 
 std::vector<ValueId> Lower::callTangent(TypeId type, OpKind how, const std::vector<ValueId>& a,
                                         const std::vector<ValueId>& b) {
-  std::vector<types::DimSym> symbols;
-  types_.collectSymbols(type, symbols);
+  std::vector<types::DimId> dims;
+  TypeId general = generalised(type, dims);
   std::vector<ValueId> operands;
-  for (types::DimSym s : symbols) operands.push_back(dim(types_.dims.symbol(s)));
+  for (types::DimId d : dims) operands.push_back(dim(d));
   operands.insert(operands.end(), a.begin(), a.end());
   operands.insert(operands.end(), b.begin(), b.end());
-  return {b_.value(StmtKind::Call, operands, layouts_.leaves(type)[0], tangentFunction(type, how))};
+  FunctionId function = tangentFunction(general, static_cast<uint32_t>(dims.size()), how);
+  return {b_.value(StmtKind::Call, operands, layouts_.leaves(type)[0], function)};
 }
 
 ValueId Lower::listTangent(TypeId type, ValueId a, ValueId b, OpKind how) {

@@ -26,7 +26,8 @@ private:
   using Known = std::unordered_map<std::string, std::vector<ValueId>>;
 
   ValueId resolve(ValueId v) const {
-    for (auto it = replaced_.values.find(v); it != replaced_.values.end(); it = replaced_.values.find(v)) v = it->second;
+    for (auto it = replaced_.values.find(v); it != replaced_.values.end(); it = replaced_.values.find(v))
+      v = it->second;
     return v;
   }
   const Op* defOf(ValueId v, OpKind kind) const {
@@ -55,8 +56,10 @@ private:
   void splice(const std::vector<OpId>& list, std::vector<OpId>& out) {
     for (OpId id : list) {
       for (ValueId& v : f_.ops[id].operands) v = resolve(v);
-      if (!step(id, out)) out.push_back(id);
-      else changed_ = true;
+      if (!step(id, out))
+        out.push_back(id);
+      else
+        changed_ = true;
     }
   }
 
@@ -68,6 +71,7 @@ private:
     if (op.kind == OpKind::Yield) return false;
     if (op.kind == OpKind::If && chooseArm(id, out)) return true;
     if (op.kind == OpKind::Match && chooseCase(id, out)) return true;
+    if (op.kind == OpKind::Nest && onePoint(id, out)) return true;
     if (op.kind == OpKind::Check && isProved(m_, f_, op)) return true;
     for (size_t k = 0; k < f_.ops[id].regions.size(); ++k) region(f_.ops[id].regions[k]);
     if (op.kind == OpKind::If) sameInBothArms(op);
@@ -76,7 +80,8 @@ private:
     return common(op);
   }
 
-  // --- branches ---------------------------------------------------------------------------------------------------
+  // --- branches
+  // ---------------------------------------------------------------------------------------------------
 
   bool takeRegion(const Op& op, RegionId r, std::vector<OpId>& out) {
     const std::vector<ValueId> results = op.results;
@@ -85,8 +90,10 @@ private:
     OpId end = inner.back();
     inner.pop_back();
     splice(inner, out);
-    for (size_t k = 0; k < results.size(); ++k) replaced_.values.emplace(results[k], resolve(f_.ops[end].operands[k]));
-    for (size_t k = 0; k < resultDims.size(); ++k) replaced_.dims.insert_or_assign(resultDims[k], f_.ops[end].dims[k]);
+    for (size_t k = 0; k < results.size(); ++k)
+      replaced_.values.emplace(results[k], resolve(f_.ops[end].operands[k]));
+    for (size_t k = 0; k < resultDims.size(); ++k)
+      replaced_.dims.insert_or_assign(resultDims[k], f_.ops[end].dims[k]);
     return true;
   }
   bool chooseArm(OpId id, std::vector<OpId>& out) {
@@ -100,12 +107,26 @@ private:
     if (!made) return false;
     RegionId r = op.regions[op.as<MatchAttr>().regionOf[made->index()]];
     const std::vector<ValueId> params = f_.regions[r].params;
-    for (size_t k = 0; k < params.size(); ++k) replaced_.values.emplace(params[k], resolve(made->operands[k]));
+    for (size_t k = 0; k < params.size(); ++k)
+      replaced_.values.emplace(params[k], resolve(made->operands[k]));
     return takeRegion(op, r, out);
+  }
+  /// A nest of no axes is its body, unless its accumulators begin here.
+  bool onePoint(OpId id, std::vector<OpId>& out) {
+    const Op op = f_.ops[id];
+    if (!op.dims.empty()) return false;
+    for (const NestResult& r : op.as<NestAttr>().results)
+      if (r.kind != NestResultKind::Collect) return false;
+    for (ValueId v : op.operands)
+      if (types_.kind(f_.typeOf(v)) != TypeKind::Acc) return false;
+    const std::vector<ValueId> accs = f_.regions[op.regions[0]].params;
+    for (size_t k = 0; k < accs.size(); ++k) replaced_.values.emplace(accs[k], resolve(op.operands[k]));
+    return takeRegion(op, op.regions[0], out);
   }
   void sameInBothArms(const Op& op) {
     for (size_t k = 0; k < op.results.size(); ++k) {
-      ValueId a = resolve(terminator(f_, op.regions[0]).operands[k]), b = resolve(terminator(f_, op.regions[1]).operands[k]);
+      ValueId a = resolve(terminator(f_, op.regions[0]).operands[k]),
+              b = resolve(terminator(f_, op.regions[1]).operands[k]);
       if (a != b || replaced_.values.contains(op.results[k])) continue;
       if (f_.typeOf(a) != f_.typeOf(op.results[k])) continue;
       replace(op, k, a);
@@ -113,7 +134,8 @@ private:
     }
   }
 
-  // --- what was put together --------------------------------------------------------------------------------------
+  // --- what was put together
+  // --------------------------------------------------------------------------------------
 
   bool identity(const Op& op) {
     switch (op.kind) {
@@ -153,7 +175,8 @@ private:
     TypeKind kind = types_.kind(f_.typeOf(a));
     auto is = [&](ValueId v, int64_t n) {
       std::optional<uint64_t> bits = constantOf(v);
-      if (bits && (kind == TypeKind::F32 || kind == TypeKind::F64)) return *bits == floatBits(kind, static_cast<double>(n));
+      if (bits && (kind == TypeKind::F32 || kind == TypeKind::F64))
+        return *bits == floatBits(kind, static_cast<double>(n));
       return isConstant(v, n);
     };
     bool isInt = types::isIntKind(kind);
@@ -166,7 +189,8 @@ private:
     if (op.kind == OpKind::Add && isInt && is(a, 0)) same = b;
     if (isInt && op.kind == OpKind::Mul && is(a, 0)) same = a;
     if (isInt && op.kind == OpKind::Mul && is(b, 0)) same = b;
-    if (kind == TypeKind::Bool && (op.kind == OpKind::And || op.kind == OpKind::Or)) same = connective(op, a, b);
+    if (kind == TypeKind::Bool && (op.kind == OpKind::And || op.kind == OpKind::Or))
+      same = connective(op, a, b);
     if (!same.valid()) return false;
     return replace(op, 0, same), true;
   }
@@ -207,7 +231,8 @@ private:
   bool unpack(const Op& op) {
     const Op* made = defOf(op.operands[0], OpKind::Pack);
     if (!made) return false;
-    for (size_t k = 0; k < op.resultDims.size(); ++k) replaced_.dims.insert_or_assign(op.resultDims[k], made->dims[k]);
+    for (size_t k = 0; k < op.resultDims.size(); ++k)
+      replaced_.dims.insert_or_assign(op.resultDims[k], made->dims[k]);
     return replace(op, 0, made->operands[0]), true;
   }
 
@@ -221,11 +246,13 @@ private:
     return true;
   }
 
-  // --- constants --------------------------------------------------------------------------------------------------
+  // --- constants
+  // --------------------------------------------------------------------------------------------------
 
   void constants(Op& op) {
     if (op.kind == OpKind::DimValue) {
-      if (std::optional<int64_t> c = types_.dims.asConstant(op.dims[0])) becomeConstant(op, static_cast<uint64_t>(*c));
+      if (std::optional<int64_t> c = types_.dims.asConstant(op.dims[0]))
+        becomeConstant(op, static_cast<uint64_t>(*c));
       return;
     }
     if (op.results.size() != 1 || op.operands.empty() || !op.regions.empty()) return;
@@ -235,7 +262,8 @@ private:
       if (!c) return;
       x.push_back(*c);
     }
-    std::optional<uint64_t> r = foldScalar(op, types_.kind(f_.typeOf(op.operands[0])), types_.kind(f_.typeOf(op.results[0])), x);
+    std::optional<uint64_t> r =
+        foldScalar(op, types_.kind(f_.typeOf(op.operands[0])), types_.kind(f_.typeOf(op.results[0])), x);
     if (r) becomeConstant(op, *r);
   }
   void becomeConstant(Op& op, uint64_t bits) {
@@ -246,13 +274,15 @@ private:
     changed_ = true;
   }
 
-  // --- common subexpressions --------------------------------------------------------------------------------------
+  // --- common subexpressions
+  // --------------------------------------------------------------------------------------
 
   bool common(const Op& op) {
     bool check = op.kind == OpKind::Check;
     if (!check && ops::opEffect(op.kind) != ops::EffectKind::None) return false;
     if (!op.resultDims.empty() || op.kind == OpKind::Undef || op.kind == OpKind::Zero) return false;
-    if (op.operands.empty() && op.kind != OpKind::Const && op.kind != OpKind::DimValue && !check) return false;
+    if (op.operands.empty() && op.kind != OpKind::Const && op.kind != OpKind::DimValue && !check)
+      return false;
     for (ValueId v : op.operands)
       if (types_.kind(f_.typeOf(v)) == TypeKind::Acc) return false;
     std::string key = keyOf(op);
@@ -282,7 +312,8 @@ private:
         add(s.step);
       }
     }
-    if (auto* c = std::get_if<CheckAttr>(&op.attr)) key += c->text, add(static_cast<int>(c->kind)), add(c->type.index);
+    if (auto* c = std::get_if<CheckAttr>(&op.attr))
+      key += c->text, add(static_cast<int>(c->kind)), add(c->type.index);
     if (auto* a = std::get_if<FormatAttr>(&op.attr)) key += a->spec, add(a->quoted);
     return key;
   }
@@ -301,7 +332,8 @@ private:
 bool foldFunction(Module& m, FunctionId f) { return Folder(m, f).run(); }
 
 void simplify(Module& m) {
-  // Folding makes values dead and dead values make folding possible; a few rounds are enough, the bound is a guard.
+  // Folding makes values dead and dead values make folding possible; a few rounds are enough, the bound is a
+  // guard.
   for (int round = 0; round < 12; ++round) {
     bool changed = false;
     Effects effects(m);

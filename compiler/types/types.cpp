@@ -261,6 +261,14 @@ TypeId TypeStore::rewrite(TypeId id, const std::function<TypeId(TypeId)>& map) {
   return map(intern(std::move(t)));
 }
 
+TypeId TypeStore::eraseDims(TypeId id) {
+  return rewrite(id, [this](TypeId part) {
+    Type t = (*this)[part];
+    std::fill(t.dims.begin(), t.dims.end(), dims.constant(0));
+    return t.kind == TypeKind::Array ? array(t.parts[0], std::move(t.dims)) : intern(std::move(t));
+  });
+}
+
 void TypeStore::collectSymbols(TypeId id, std::vector<DimSym>& out) const {
   const Type& t = (*this)[id];
   for (DimId d : t.dims) dims.collectSymbols(d, out);

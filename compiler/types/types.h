@@ -127,6 +127,9 @@ public:
   /// Rebuilds a type bottom-up through `map` (given a type whose parts are already mapped).
   TypeId rewrite(TypeId id, const std::function<TypeId(TypeId)>& map);
   void collectSymbols(TypeId id, std::vector<DimSym>& out) const;
+  /// The type with every dimension 0: what layouts depend on. In this form the types that a type reaches are finitely
+  /// many, although a node for size N may hold nodes for N - 1.
+  TypeId eraseDims(TypeId id);
   /// Source-like text: `f32[B, 2*N]`, `Mlp[64, H, 10]`.
   std::string print(TypeId id) const;
 
