@@ -92,7 +92,7 @@ MELIX_BINARY(AddF, bits(a) + bits(b))
 MELIX_BINARY(SubF, bits(a) - bits(b))
 MELIX_BINARY(MulF, bits(a) * bits(b))
 MELIX_BINARY(DivF, a / b)
-MELIX_BINARY(CopySignF, std::copysign(a, b))
+MELIX_BINARY(CopySignF, std::copysign(a, std::isnan(b) ? T(0) : b)) // a NaN counts as positive
 MELIX_BINARY(AndF, a & b)
 MELIX_BINARY(OrF, a | b)
 MELIX_BINARY(XorF, a ^ b)
