@@ -261,6 +261,15 @@ public:
     NodeId follow;                  ///< a Derivative whose target is this call's
   };
   std::vector<PendingCall> pending;
+  struct Callee {
+    InstanceId instance;
+    Canonical canonical;
+    types::DimSubst dims;        ///< the callee's dimensions here
+    std::vector<DimSym> sizes;   ///< those that it finds
+    std::unordered_map<uint32_t, TypeId> here; ///< its open variables, as variables of this body
+  };
+  Callee checkCallee(const PendingCall& call, Span span);
+  TypeId hereType(TypeId t, const Callee& callee);
   std::vector<TypeId> argumentTypes(const PendingCall& call);
   InstanceKey keyOf(const PendingCall& call, Canonical& canonical);
   DimId boundDim(const PendingCall& call, NameId name);

@@ -127,6 +127,10 @@ public:
 
   // --- instances (instances.cpp)
   Canonical canonical(const std::vector<TypeId>& types);
+  /// The same with every dimension renamed, constants and expressions too: for recursion that changes sizes (rule 11).
+  Canonical sizeless(const std::vector<TypeId>& types);
+  /// Whether an instance of this function is being checked whose key differs from this one.
+  bool recursesDifferently(const InstanceKey& key) const;
   DimSym canonicalSym(uint32_t k, types::DimSymKind kind);
   /// The instance of `key`, checked (or being checked). `call` is where it was asked for.
   InstanceId instantiate(const InstanceKey& key, Span call);
@@ -155,7 +159,12 @@ private:
   std::map<DeclId, std::unique_ptr<RecordDecl>> recordDecls_;
   std::map<std::pair<DeclId, std::vector<TypeId>>, types::RecordId> records_;
   std::vector<DimSym> canonicalSyms_[2];
-  std::vector<std::pair<std::string, Span>> stack_; ///< instances being checked, for traces and the depth limit
+  struct Open {
+    std::string name;
+    Span call;
+    InstanceId id;
+  };
+  std::vector<Open> stack_; ///< instances being checked
   friend class Body;
 };
 

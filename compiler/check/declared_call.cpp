@@ -344,6 +344,8 @@ NodeId DeclaredCall::declaredResult(NodeId node) {
     sizes.push_back(types_.dims.newSym({std::string(name), types::DimSymKind::Unknown, 0, at}));
     return types_.dims.symbol(sizes.back());
   };
+  if (!infer_.openVars(call_.untyped).empty() && c_.program_.instance(body_.checkCallee(call_, span_).instance).failed)
+    return b_.error(span_);
   resolver_.bindDim = nullptr;
   resolver_.freshDim = [&](NameId dim, Span at) { return unknownSize(dim ? types_.names.text(dim) : "_", at); };
   resolver_.valueDim = [&](SynId s) -> DimId {

@@ -22,10 +22,14 @@ InstanceKey Body::keyOf(const PendingCall& call, Canonical& canonical) {
   InstanceKey key;
   key.decl = call.decl;
   key.known = call.known;
-  canonical = c.canonical(argumentTypes(call));
-  key.typeArgs = canonical.types;
   for (NameId pack : call.packNames)
     key.ranks.push_back(static_cast<uint32_t>(call.bound.packs.at(pack).size()));
+  canonical = c.canonical(argumentTypes(call));
+  key.typeArgs = canonical.types;
+  if (c.recursesDifferently(key)) {
+    canonical = c.sizeless(argumentTypes(call));
+    key.typeArgs = canonical.types;
+  }
   return key;
 }
 
@@ -91,12 +95,11 @@ types::DimSubst Body::callerDims(const PendingCall& call, InstanceId made, const
   return subst;
 }
 
-/// A call whose result type is the callee's to infer: checks the callee now. Open numbers stay open inside; what the body
-/// makes of them is unified with the arguments, and with the result where they reach it.
-NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
-  call.node = node;
-  Canonical canonical;
-  InstanceKey key = keyOf(call, canonical);
+/// The callee checked at what is known of the arguments now. Open numbers stay open inside; what the body makes of them is
+/// unified with the arguments, and its variables that stay open become some of this body's (`Callee::here`).
+Body::Callee Body::checkCallee(const PendingCall& call, Span span) {
+  Callee out;
+  InstanceKey key = keyOf(call, out.canonical);
   std::vector<TypeId> open = infer.openVars(key.typeArgs);
   for (TypeId v : open)
     key.open.push_back(infer.varClass(v));
@@ -104,29 +107,35 @@ NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
     t = infer.mapVars(t, [&](TypeId v) {
       return types.var(static_cast<uint32_t>(std::find(open.begin(), open.end(), v) - open.begin()));
     });
-  InstanceId made = c.instantiate(key, span);
-  const Instance& callee = c.program_.instance(made);
-  const InstanceInfo info = c.info(made);
-  if (callee.failed)
-    return b.error(span);
-  if (info.inProgress && !info.resultKnown) { // recursion adds nothing to an inferred result
-    instance.nodes[node].type = types.never();
-    pending.push_back(std::move(call));
-    return node;
-  }
-  std::vector<DimSym> sizes;
-  types::DimSubst subst = callerDims(call, made, canonical, sizes, span);
-  std::unordered_map<uint32_t, TypeId> here; // the callee's open variables in this body
+  out.instance = c.instantiate(key, span);
+  const InstanceInfo info = c.info(out.instance);
+  if (c.program_.instance(out.instance).failed || (info.inProgress && !info.resultKnown))
+    return out;
+  out.dims = callerDims(call, out.instance, out.canonical, out.sizes, span);
   for (auto [var, cls] : info.stillOpen)
-    here.emplace(var.index, infer.freshVar(cls, span));
-  auto mine = [&](TypeId t) {
-    return types.substitute(infer.mapVars(t, [&](TypeId v) { return here.at(v.index); }), subst);
-  };
+    out.here.emplace(var.index, infer.freshVar(cls, span));
   std::vector<TypeId> given = argumentTypes(call);
-  for (size_t k = 0; k < info.openArgs.size(); ++k)
-    infer.unify(mine(info.openArgs[k]), given[k]);
-  instance.nodes[node].type = infer.zonk(mine(callee.result));
-  instance.nodes[node].resultDims = sizes;
+  for (size_t k = 0; k < info.openArgs.size() && !info.inProgress; ++k)
+    infer.unify(hereType(info.openArgs[k], out), given[k]);
+  return out;
+}
+
+/// A type of the callee in terms of this body's dimensions and variables.
+TypeId Body::hereType(TypeId t, const Callee& callee) {
+  return types.substitute(infer.mapVars(t, [&](TypeId v) { return callee.here.at(v.index); }), callee.dims);
+}
+
+/// A call whose result type is the callee's to infer.
+NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
+  call.node = node;
+  Callee callee = checkCallee(call, span);
+  const Instance& made = c.program_.instance(callee.instance);
+  const InstanceInfo& info = c.info(callee.instance);
+  if (made.failed)
+    return b.error(span);
+  bool known = !info.inProgress || info.resultKnown; // else recursion, which adds nothing to an inferred result
+  instance.nodes[node].type = known ? infer.zonk(hereType(made.result, callee)) : types.never();
+  instance.nodes[node].resultDims = callee.sizes;
   pending.push_back(std::move(call));
   return node;
 }

@@ -35,6 +35,38 @@ Canonical Checker::canonical(const std::vector<TypeId>& given) {
   return out;
 }
 
+Canonical Checker::sizeless(const std::vector<TypeId>& given) {
+  Canonical out;
+  std::vector<DimId> own;
+  auto renamed = [&](DimId d) {
+    auto at = std::find(out.stoodFor.begin(), out.stoodFor.end(), d);
+    if (at == out.stoodFor.end()) {
+      own.push_back(types.dims.symbol(canonicalSym(static_cast<uint32_t>(own.size()), DimSymKind::Unknown)));
+      out.stoodFor.push_back(d);
+      return own.back();
+    }
+    return own[static_cast<size_t>(at - out.stoodFor.begin())];
+  };
+  for (TypeId t : given)
+    out.types.push_back(types.rewrite(t, [&](TypeId part) {
+      const types::Type type = types[part];
+      std::vector<DimId> dims = type.dims;
+      if (type.kind != TypeKind::Array && !type.record)
+        return part;
+      for (DimId& d : dims)
+        d = renamed(d);
+      return type.record ? types.record(type.record, std::move(dims)) : types.array(type.parts[0], std::move(dims));
+    }));
+  return out;
+}
+
+bool Checker::recursesDifferently(const InstanceKey& key) const {
+  return key.decl && std::any_of(stack_.begin(), stack_.end(), [&](const Open& open) {
+    const InstanceKey& other = infos_[open.id.index].key;
+    return other.decl == key.decl && other != key;
+  });
+}
+
 InstanceId Checker::addInstance(InstanceKey key) {
   InstanceId id = program_.addInstance();
   infos_.push_back({});
@@ -50,7 +82,7 @@ InstanceId Checker::instantiate(const InstanceKey& key, Span call) {
   }
   std::string name = key.decl ? std::string(types.names.text(modules.decl(key.decl).name)) : program_.known(key.known).name;
   if (stack_.size() >= 64) {
-    Diagnostic& d = sink.report(DiagId::InstanceDepth, stack_.front().second, stack_.front().first);
+    Diagnostic& d = sink.report(DiagId::InstanceDepth, stack_.front().call, stack_.front().name);
     d.notes.push_back({call, "asked for here"});
     InstanceId broken = addInstance(key);
     program_.instance(broken).failed = true;
@@ -59,7 +91,7 @@ InstanceId Checker::instantiate(const InstanceKey& key, Span call) {
   }
   InstanceId id = addInstance(key);
   instances_.emplace(key, id);
-  stack_.push_back({name, call});
+  stack_.push_back({name, call, id});
   size_t before = sink.all().size();
   checkBody(id, key);
   if (infos_[id.index].recursed && !program_.instance(id).failed) {
@@ -180,7 +212,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
       std::vector<NodeId> locals;
       for (size_t k = 1; k < args.size(); ++k)
         locals.push_back(body.b.local(instance.params[k], Span()));
-      value = body.derivatives.apply(static_cast<TransformKind>(known.number), body.b.local(instance.params[0], Span()), std::move(locals), known.wrt, stack_.empty() ? Span() : stack_.back().second);
+      value = body.derivatives.apply(static_cast<TransformKind>(known.number), body.b.local(instance.params[0], Span()), std::move(locals), known.wrt, stack_.empty() ? Span() : stack_.back().call);
     }
     finish(id, body, value, knownResult);
     return;
