@@ -6,7 +6,7 @@ namespace melix::runtime {
 
 namespace {
 
-constexpr int maxKept = 8;
+constexpr int maxKept = 64;
 constexpr size_t maxKeptBytes = size_t(512) << 20;
 
 struct Kept {

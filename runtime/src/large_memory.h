@@ -1,5 +1,5 @@
 #pragma once
-// Memory of large arrays. The C library gives blocks above 32 MiB back to the system at once, and touching
+// Memory of large arrays. The C library gives large blocks back to the system when they are freed, and touching
 // fresh pages costs about ten times what computing on them does; so freed ones are kept for the next array of
 // about that size.
 
@@ -7,7 +7,7 @@
 
 namespace melix::runtime {
 
-inline constexpr size_t leastKept = size_t(16) << 20;
+inline constexpr size_t leastKept = size_t(128) << 10;
 
 /// At least `bytes`; the size of what was given goes to `got`. Null if there is none. Contents are undefined,
 /// or zero.
