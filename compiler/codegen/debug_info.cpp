@@ -60,26 +60,26 @@ llvm::DILocation* DebugInfo::location(core::LocId loc) {
   llvm::LLVMContext& context = llvm_.getContext();
   llvm::DISubprogram* scope = current_;
   llvm::DILocation* at = nullptr;
+  // A line belongs to the file of its scope.
+  auto make = [&](const Position& p) {
+    llvm::DIScope* in = scope;
+    if (p.line != 0 && p.file != scope->getFile()) in = builder_.createLexicalBlockFile(scope, p.file);
+    return llvm::DILocation::get(context, p.line, p.column, in, at);
+  };
   Span last;
   for (; loc; loc = core_.locs[loc].inner) {
     const core::Loc& l = core_.locs[loc];
     if (l.span.valid()) last = l.span;
     if (l.kind == core::LocKind::Source) break;
     if (l.kind != core::LocKind::InlinedAt) continue;
-    Position call = position(l.span);
-    at = llvm::DILocation::get(context, call.line, call.column, scope, at);
-    // A line belongs to the file of its scope, so a function inlined from elsewhere has a scope for each
-    // file.
+    at = make(position(l.span));
+    // A function inlined from several files has a scope for each.
     Span inner = spanOf(l.inner);
     llvm::DISubprogram*& made = inlined_[l.function + "\n" + std::to_string(inner.file.index)];
     if (!made) made = subprogram(l.function, "", inner);
     scope = made;
   }
-  Position where = position(last);
-  llvm::DIScope* in = scope;
-  if (where.line != 0 && where.file != scope->getFile())
-    in = builder_.createLexicalBlockFile(scope, where.file);
-  return llvm::DILocation::get(context, where.line, where.column, in, at);
+  return make(position(last));
 }
 
 } // namespace melix::codegen

@@ -1,5 +1,6 @@
 // melix show: what each stage makes of a program.
 #include "core/print.h"
+#include "core/walk.h"
 #include "decompile/decompile.h"
 #include "driver/commands.h"
 #include "driver/compile.h"
@@ -33,7 +34,9 @@ int showSyntaxTree(const Invocation& invocation) {
 std::vector<core::FunctionId> chosenFunctions(const core::Module& module, const std::string& only) {
   std::vector<core::FunctionId> out;
   for (uint32_t k = 0; k < module.functions.size(); ++k)
-    if (only.empty() || module.functions[core::FunctionId(k)].name == only) out.push_back(core::FunctionId(k));
+    if (const core::Function& f = module.functions[core::FunctionId(k)];
+        f.body.valid() && (only.empty() || f.name == only))
+      out.push_back(core::FunctionId(k));
   return out;
 }
 
@@ -43,7 +46,7 @@ std::string countText(const core::Module& module, const std::vector<core::Functi
   size_t total = 0;
   for (core::FunctionId f : functions) {
     size_t count = 0;
-    for (const core::Region& region : module.functions[f].regions) count += region.ops.size();
+    core::forEachOp(module.functions[f], [&](core::OpId) { ++count; });
     out += std::to_string(count) + " " + module.functions[f].name + "\n";
     total += count;
   }
@@ -113,8 +116,10 @@ int showCompiled(const Invocation& invocation) {
     std::unique_ptr<session::Session> session = makeSession(invocation.code);
     std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
     if (!root) return Failure;
-    if (!reported(*session, session->program(*root) && session->advance(coreStageOf(invocation.stage)))) return Failure;
-    return invocation.stage <= StageKind::Opt ? showCore(invocation, *session) : showMachine(invocation, *session);
+    if (!reported(*session, session->program(*root) && session->advance(coreStageOf(invocation.stage))))
+      return Failure;
+    return invocation.stage <= StageKind::Opt ? showCore(invocation, *session)
+                                              : showMachine(invocation, *session);
   });
 }
 

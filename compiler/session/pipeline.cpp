@@ -25,6 +25,13 @@ std::function<Problems(core::Module&)> plain(void (*run)(core::Module&)) {
 
 void chooseOrders(core::Module& module) { core::chooseOrders(module); }
 
+/// Nothing but calls needs a function of its own once derivatives are there.
+void inlineExpanded(core::Module& module) {
+  transforms::InlineOptions options;
+  options.beforeDerivatives = false;
+  transforms::inlineCalls(module, options);
+}
+
 Problems expand(core::Module& module) { return transforms::expandDerivatives(module).problems; }
 
 } // namespace
@@ -41,6 +48,8 @@ std::span<const Pass> derivativePasses() {
 
 std::span<const Pass> optimisingPasses() {
   static const Pass passes[] = {
+      {"inline_calls", plain(inlineExpanded), true},
+      {"simplify", plain(transforms::simplify), true},
       {"accumulate_to_reduce", plain(transforms::accumulateToReduce), true},
       {"split_results", plain(transforms::splitResults), true},
       {"hoist_axes", plain(transforms::hoistAxes), true},
@@ -53,8 +62,7 @@ std::span<const Pass> optimisingPasses() {
 }
 
 Span locationOf(const core::Module& module, core::LocId loc) {
-  while (loc && module.locs[loc].inner)
-    loc = module.locs[loc].inner;
+  while (loc && module.locs[loc].inner) loc = module.locs[loc].inner;
   return loc ? module.locs[loc].span : Span();
 }
 

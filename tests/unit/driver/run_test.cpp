@@ -6,7 +6,9 @@
 namespace melix::driver {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(Run, CodeFilesAndStandardInputArePrograms) {
   EXPECT_EQ(melix("run -e 'print(1 + 2)'").output, "3\n");
@@ -14,7 +16,8 @@ TEST(Run, CodeFilesAndStandardInputArePrograms) {
 }
 
 TEST(Run, TheInterpreterPrintsTheSame) {
-  const char* code = "'struct P { x: f32, name: str }\nlet a = [1.5, 2.0]\nprint(a, a + a, P(1.0, \"q\"), (1, true), [Some(1), None])'";
+  const char* code = "'struct P { x: f32, name: str }\nlet a = [1.5, 2.0]\nprint(a, a + a, P(1.0, \"q\"), "
+                     "(1, true), [Some(1), None])'";
   harness::ProcessResult compiled = melix(std::string("run -e ") + code);
   harness::ProcessResult interpreted = melix(std::string("run --interpret -e ") + code);
   EXPECT_EQ(compiled.status, 0) << compiled.errors;
@@ -30,7 +33,8 @@ TEST(Run, ErrorsAreStatus1AndNameTheirPlace) {
 
 TEST(Run, PanicsAreStatus101WithATraceInBothWaysOfRunning) {
   for (const char* how : {"", "--interpret "}) {
-    harness::ProcessResult r = melix(std::string("run ") + how + "-e 'fn f(k: int) -> int = [1, 2, 3][k]\nprint(f(7))'");
+    harness::ProcessResult r =
+        melix(std::string("run ") + how + "-e 'fn f(k: int) -> int = [1, 2, 3][k]\nprint(f(7))'");
     EXPECT_EQ(r.status, 101) << how;
     EXPECT_TRUE(contains(r.errors, "<code>:1:")) << r.errors;
     EXPECT_TRUE(contains(r.errors, "panic: ")) << r.errors;
@@ -40,7 +44,8 @@ TEST(Run, PanicsAreStatus101WithATraceInBothWaysOfRunning) {
 
 TEST(Run, AnErrorOutOfMainIsStatus1) {
   for (const char* how : {"", "--interpret "}) {
-    harness::ProcessResult r = melix(std::string("run ") + how + "-e 'fn main() -> Result { Err(error(\"no luck\")) }'");
+    harness::ProcessResult r =
+        melix(std::string("run ") + how + "-e 'fn main() -> Result { Err(error(\"no luck\")) }'");
     EXPECT_EQ(r.status, 1) << r.errors;
     EXPECT_TRUE(contains(r.errors, "no luck")) << r.errors;
   }
@@ -84,16 +89,41 @@ TEST(Check, RunsNothing) {
 
 TEST(Show, EveryStageHasAText) {
   for (const char* stage : {"ast", "core", "grad", "opt", "loops", "llvm", "asm"}) {
-    harness::ProcessResult r = melix(std::string("show --stage ") + stage + " -e 'fn f(x: f32) -> f32 = x * x\nprint(grad(f)(3.0))'");
+    harness::ProcessResult r = melix(std::string("show --stage ") + stage +
+                                     " -e 'fn f(x: f32) -> f32 = x * x\nprint(grad(f)(3.0))'");
     EXPECT_EQ(r.status, 0) << stage << r.errors;
     EXPECT_FALSE(r.output.empty()) << stage;
   }
 }
 
 TEST(Show, CountsAndChoosesFunctions) {
-  harness::ProcessResult r = melix("show --stage core --count --only f -e 'fn f(x: f32) -> f32 = x * x\nprint(f(3.0))'");
-  EXPECT_TRUE(contains(r.output, " f\n")) << r.output << r.errors;
+  harness::ProcessResult r =
+      melix("show --stage core --count --only f -e 'fn f(x: f32) -> f32 = x * x\nprint(f(3.0))'");
+  EXPECT_EQ(r.output, "2 f\n2 in all\n") << r.errors;
   EXPECT_EQ(melix("show --stage core --only nothing -e 'print(1)'").status, 1);
+}
+
+/// Operations of a program at a stage that differentiates that many calls of one body, `order` times.
+int operationsOfAChain(int calls, int order, const std::string& stage) {
+  std::string code = "fn body(x: f64[N], s: f64) -> f64[N] = [for i: tanh(x[i] * s) + x[i] * x[i]]\n"
+                     "fn chain(x: f64[N]) -> f64 {\n  let x0 = x\n";
+  for (int k = 1; k <= calls; ++k)
+    code += "  let x" + std::to_string(k) + " = body(x" + std::to_string(k - 1) + ", 0.5)\n";
+  code += "  sum(x" + std::to_string(calls) + ")\n}\nfn slope(x: f64[N]) -> f64 = sum(grad(chain)(x))\n";
+  code += std::string("print(grad(") + (order == 1 ? "chain" : "slope") + ")([1.0, 2.0])[0])\n";
+  harness::ProcessResult r = melix("show --count --stage " + stage + " -", code);
+  EXPECT_TRUE(contains(r.output, " in all\n")) << r.output << r.errors;
+  size_t line = r.output.rfind('\n', r.output.size() - 2);
+  return std::stoi(r.output.substr(line + 1));
+}
+
+TEST(Show, DerivativesOfAChainGrowLinearly) {
+  for (const char* stage : {"grad", "opt"})
+    for (int order : {1, 2}) {
+      int shorter = operationsOfAChain(20, order, stage), longer = operationsOfAChain(40, order, stage);
+      EXPECT_GT(longer, shorter) << stage << order;
+      EXPECT_LE(longer, 2.1 * shorter) << stage << order;
+    }
 }
 
 TEST(Test, EachTestIsReportedAndAFailureIsStatus1) {
