@@ -1,6 +1,7 @@
 #include "driver/compile.h"
 
 #include "driver/embedded.h"
+#include "driver/exit_status.h"
 #include "driver/files.h"
 #include "driver/program_input.h"
 #include "loops/loops.h"
@@ -18,11 +19,7 @@ std::unique_ptr<session::Session> makeSession(const CodeOptions& code) {
     std::string error;
     return readFile(path, error);
   };
-#ifdef MELIX_VERIFY
-  options.verify = true;
-#else
   options.verify = std::getenv("MELIX_VERIFY") != nullptr;
-#endif
   options.fuse = !code.strictFp;
   return std::make_unique<session::Session>(std::move(options));
 }
@@ -88,7 +85,15 @@ struct Work {
 };
 } // namespace
 
-int onBigStack(const std::function<int()>& work) {
+int onBigStack(const std::function<int()>& unguarded) {
+  std::function<int()> work = [&] {
+    try {
+      return unguarded();
+    } catch (const std::exception& e) { // no phase throws on purpose
+      writeProblem("a bug of the compiler: " + std::string(e.what()));
+      return static_cast<int>(Failure);
+    }
+  };
   Work job{&work, 0};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

@@ -57,7 +57,7 @@ harness::ProcessResult buildAndRun(const std::string& melix, const Program& prog
 }
 
 harness::ProcessResult runIn(const std::string& melix, const std::string& mode, const Program& program) {
-  harness::ProcessOptions options{.folder = MELIX_SOURCE_DIR, .environment = {{"MELIX_STATS", "1"}}};
+  harness::ProcessOptions options{.folder = MELIX_SOURCE_DIR, .environment = {{"MELIX_STATS", "1"}, {"MELIX_VERIFY", "1"}}};
   if (mode == "build") return buildAndRun(melix, program, options);
   std::vector<std::string> command{melix, "run"};
   if (mode == "interpret") command.push_back("--interpret");
