@@ -110,7 +110,7 @@ DimId Body::dimOfSyntax(SynId node) {
 
 NodeId Body::checkAs(const Two& as, Span span) {
   if (ast.kind(as.second) == SynKind::AxisNames) {
-    sink.report(DiagId::Unsupported, ast.span(as.second), "named axes");
+    sink.report(DiagId::NoNamedAxes, ast.span(as.second));
     return b.error(span);
   }
   TypeId type = resolveType(as.second, true);
@@ -261,7 +261,7 @@ NodeId Body::tryValue(NodeId value, Span span) {
     return b.error(span);
   }
   if (!mayReturn || builderDepth > 0) {
-    sink.report(DiagId::Unsupported, span, builderDepth > 0 ? "`?` in the body of a builder" : "`?` here");
+    sink.report(builderDepth > 0 ? DiagId::NoTryInBuilder : DiagId::NoTryHere, span);
     return b.error(span);
   }
   TypeId back = returnType ? infer.zonk(returnType) : TypeId::none();
@@ -323,7 +323,7 @@ NodeId Body::tryValue(NodeId value, Span span) {
 NodeId Body::checkRangeValue(const syntax::Range& r, Span span) {
   DeclId decl = c.typeDecl(c.modules.prelude(), types.names.intern("Range"));
   if (!decl || !r.last) {
-    sink.report(DiagId::Unsupported, span, "a range here");
+    sink.report(DiagId::NoRangeValue, span);
     return b.error(span);
   }
   NodeId first = coerce(checkExpr(r.first), types.int64(), ast.span(r.first));

@@ -189,7 +189,7 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs) {
       continue;
     }
     if (g.kind == GenericKind::Pack)
-      sink.report(DiagId::Unsupported, declared.span, "a rank pack of a struct or enum");
+      sink.report(DiagId::NoRecordPacks, declared.span);
     DimSym s = types.dims.newSym({std::string(types.names.text(g.name)), types::DimSymKind::Parameter, 0, declared.span});
     r.dimParams.push_back(s);
     env.dims[g.name] = types.dims.symbol(s);

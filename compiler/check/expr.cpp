@@ -62,15 +62,15 @@ NodeId Body::checkExpr(SynId node, TypeId expected) {
   case SynKind::For:
   case SynKind::While:
   case SynKind::Assert: return checkStatement(node, false, expected);
-  case SynKind::Dict: sink.report(DiagId::Unsupported, n.span, "a dictionary"); return b.error(n.span);
-  case SynKind::MacroUse: sink.report(DiagId::Unsupported, n.span, "a macro"); return b.error(n.span);
+  case SynKind::Dict: sink.report(DiagId::NoDictionaries, n.span); return b.error(n.span);
+  case SynKind::MacroUse: sink.report(DiagId::NoMacros, n.span); return b.error(n.span);
   case SynKind::Quote:
   case SynKind::Splice:
-  case SynKind::SpliceMany: sink.report(DiagId::Unsupported, n.span, "quoted syntax"); return b.error(n.span);
-  case SynKind::Scope: sink.report(DiagId::Unsupported, n.span, "a task scope"); return b.error(n.span);
-  case SynKind::On: sink.report(DiagId::Unsupported, n.span, "running on a device"); return b.error(n.span);
-  case SynKind::Sample: sink.report(DiagId::Unsupported, n.span, "`~` outside of a macro"); return b.error(n.span);
-  default: sink.report(DiagId::Unsupported, n.span, "this construct here"); return b.error(n.span);
+  case SynKind::SpliceMany: sink.report(DiagId::NoQuotes, n.span); return b.error(n.span);
+  case SynKind::Scope: sink.report(DiagId::NoTasks, n.span); return b.error(n.span);
+  case SynKind::On: sink.report(DiagId::NoDevices, n.span); return b.error(n.span);
+  case SynKind::Sample: sink.report(DiagId::NoSampling, n.span); return b.error(n.span);
+  default: sink.report(DiagId::NoConstruct, n.span); return b.error(n.span);
   }
 }
 

@@ -314,7 +314,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
   body.returnType = want;
   NodeId value = fn.body ? body.checkExpr(fn.body, want) : body.b.error(fn.span);
   if (!fn.body)
-    sink.report(DiagId::Unsupported, fn.span, "a function without a body");
+    sink.report(DiagId::NoForeignFunctions, fn.span);
   if (want && fn.body)
     value = body.coerce(value, want, tree.kind(fn.body) == SynKind::Block ? fn.span : tree.span(fn.body));
   finish(id, body, value, knownResult);

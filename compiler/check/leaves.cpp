@@ -61,7 +61,7 @@ NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values
       return mapParts(f, elements, b.types.element(type), span);
     });
   if (!isComposite(type)) {
-    b.sink.report(DiagId::Unsupported, span, "`map_leaves` over `" + b.show(type) + "`");
+    b.sink.report(DiagId::NoLeaves, span, "map_leaves", b.show(type));
     return b.error(span);
   }
   std::vector<NodeId> parts;
@@ -86,7 +86,7 @@ NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCal
   if (isLeaf(type))
     return op({sofar, f({value}, TypeId::none())}, TypeId::none());
   if (!isComposite(type)) {
-    b.sink.report(DiagId::Unsupported, span, "`fold_leaves` over `" + b.show(type) + "`");
+    b.sink.report(DiagId::NoLeaves, span, "fold_leaves", b.show(type));
     return b.error(span);
   }
   for (uint32_t k = 0; k < partCount(type); ++k)
@@ -117,7 +117,7 @@ NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::stri
       return buildParts(make, b.types.element(type), "", inner, span);
     });
   if (!isComposite(type)) {
-    b.sink.report(DiagId::Unsupported, span, "`build` of `" + b.show(type) + "`");
+    b.sink.report(DiagId::NoLeaves, span, "build", b.show(type));
     return b.error(span);
   }
   std::vector<NodeId> parts;
@@ -139,7 +139,7 @@ NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
   if (isLeaf(type))
     return b.binary(BinaryKind::Mul, x, y, span);
   if (!isComposite(type)) {
-    b.sink.report(DiagId::Unsupported, span, "`dot` of `" + b.show(type) + "`");
+    b.sink.report(DiagId::NoLeaves, span, "dot", b.show(type));
     return b.error(span);
   }
   NodeId total;

@@ -15,7 +15,7 @@ void Checker::checkModule(ModuleId module) {
   for (DeclId decl : decls) {
     names::DeclKind kind = modules.decl(decl).kind;
     if (kind == names::DeclKind::Macro || kind == names::DeclKind::Concept) {
-      sink.report(DiagId::Unsupported, modules.decl(decl).span, kind == names::DeclKind::Macro ? "a macro" : "a concept");
+      sink.report(kind == names::DeclKind::Macro ? DiagId::NoMacros : DiagId::NoConcepts, modules.decl(decl).span);
       continue;
     }
     if (kind == names::DeclKind::Struct || kind == names::DeclKind::Enum) {

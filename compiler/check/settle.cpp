@@ -55,7 +55,7 @@ void Body::settleLiteral(Node& node, bool negated) {
       if (std::isinf(number))
         sink.report(DiagId::LiteralRange, node.span, digits, types.print(node.type));
       else if (kind != TypeKind::F64 && kind != TypeKind::F32)
-        sink.report(DiagId::Unsupported, node.span, "arithmetic in `" + types.print(node.type) + "`");
+        sink.report(DiagId::NoNarrowFloats, node.span, types.print(node.type));
     }
     return;
   }
@@ -217,7 +217,7 @@ NodeId Body::callEquality(NodeId x, NodeId y, Span span) {
   TypeId type = b.typeOf(x);
   bool recursive = std::find(compared.begin(), compared.end(), type) != compared.end();
   if (types.kind(type) == TypeKind::List || recursive) {
-    sink.report(DiagId::Unsupported, span, "`==` of `" + b.show(type) + "`");
+    sink.report(DiagId::NoEquality, span, b.show(type));
     return b.error(span);
   }
   compared.push_back(type);
@@ -276,7 +276,7 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
     if (candidate.name == fn.builtin)
       row = &candidate;
   if (!row) {
-    sink.report(DiagId::Unsupported, span, "the builtin `" + fn.builtin + "`");
+    sink.report(DiagId::NoBuiltin, span, fn.builtin);
     return b.error(span);
   }
   instance.doesIo |= row->io;

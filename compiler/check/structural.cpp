@@ -62,7 +62,7 @@ NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar,
       return scaleTangent(kind, at(tangent, axes, span), scalar, span);
     });
   if (!isRecordLike(k)) {
-    sink.report(DiagId::Unsupported, span, "scaling the tangent of `" + show(type) + "`");
+    sink.report(DiagId::NoTangentScaling, span, show(type));
     return error(span);
   }
   std::vector<NodeId> parts;

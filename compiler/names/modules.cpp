@@ -91,50 +91,37 @@ void Modules::index(ModuleId id, const Ast& ast) {
     return;
   for (NodeId node : ast[ast.root].as<Many>().items) {
     const Node& n = ast[node];
+    auto add = [&](DeclKind kind, const auto& item) { declare(id, ast, kind, node, item.name, item.nameSpan, item.isPub); };
     switch (n.kind) {
     case NodeKind::Fn: {
       const auto& fn = n.as<FnItem>();
-      declare(id, ast, DeclKind::Function, node, fn.name, fn.nameSpan, fn.isPub || fn.isExport);
+      refuseAttributes(fn.attributes);
+      if (fn.isExtern || fn.isExport)
+        sink.report(fn.isExtern ? DiagId::NoForeignFunctions : DiagId::NoExports, fn.nameSpan);
+      add(DeclKind::Function, fn);
       break;
     }
-    case NodeKind::Struct: {
-      const auto& item = n.as<StructItem>();
-      declare(id, ast, DeclKind::Struct, node, item.name, item.nameSpan, item.isPub);
-      break;
-    }
-    case NodeKind::Enum: {
-      const auto& item = n.as<EnumItem>();
-      declare(id, ast, DeclKind::Enum, node, item.name, item.nameSpan, item.isPub);
-      break;
-    }
-    case NodeKind::Const: {
-      const auto& item = n.as<ConstItem>();
-      declare(id, ast, DeclKind::Const, node, item.name, item.nameSpan, item.isPub);
-      break;
-    }
-    case NodeKind::TypeAlias: {
-      const auto& item = n.as<TypeItem>();
-      declare(id, ast, DeclKind::TypeAlias, node, item.name, item.nameSpan, item.isPub);
-      break;
-    }
-    case NodeKind::Concept: {
-      const auto& item = n.as<ConceptItem>();
-      declare(id, ast, DeclKind::Concept, node, item.name, item.nameSpan, item.isPub);
-      break;
-    }
-    case NodeKind::Macro: {
-      const auto& item = n.as<MacroItem>();
-      declare(id, ast, DeclKind::Macro, node, item.name, item.nameSpan, item.isPub);
-      break;
-    }
+    case NodeKind::Struct: refuseAttributes(n.as<StructItem>().attributes); add(DeclKind::Struct, n.as<StructItem>()); break;
+    case NodeKind::Enum: refuseAttributes(n.as<EnumItem>().attributes); add(DeclKind::Enum, n.as<EnumItem>()); break;
+    case NodeKind::Const: add(DeclKind::Const, n.as<ConstItem>()); break;
+    case NodeKind::TypeAlias: add(DeclKind::TypeAlias, n.as<TypeItem>()); break;
+    case NodeKind::Concept: add(DeclKind::Concept, n.as<ConceptItem>()); break;
+    case NodeKind::Macro: add(DeclKind::Macro, n.as<MacroItem>()); break;
     case NodeKind::Use: indexUse(id, ast, node); break;
     case NodeKind::Test: modules_[id.index]->tests.push_back(node); break;
-    case NodeKind::Bench:
-    case NodeKind::CheckItem:
+    case NodeKind::Bench: sink.report(DiagId::NoBenchmarks, n.as<TestItem>().nameSpan); break;
+    case NodeKind::CheckItem: sink.report(DiagId::NoConcepts, n.span); break;
     case NodeKind::Error: break;
     default: modules_[id.index]->statements.push_back(node); break;
     }
   }
+}
+
+/// Attributes change what code means, so those that are not known yet are not passed over.
+void Modules::refuseAttributes(const std::vector<syntax::Attribute>& attributes) {
+  for (const syntax::Attribute& a : attributes)
+    if (names.text(a.name) != "builtin")
+      sink.report(DiagId::NoAttribute, a.span, names.text(a.name));
 }
 
 void Modules::indexUse(ModuleId id, const Ast& ast, NodeId node) {

@@ -87,6 +87,7 @@ private:
   ModuleId add(std::string name, std::string path, std::string text);
   void index(ModuleId id, const syntax::Ast& ast);
   void indexUse(ModuleId id, const syntax::Ast& ast, syntax::NodeId node);
+  void refuseAttributes(const std::vector<syntax::Attribute>& attributes);
   void declare(ModuleId id, const syntax::Ast& ast, DeclKind kind, syntax::NodeId node, NameId name, Span span, bool isPub);
 
   ModuleReader& reader_;
