@@ -169,6 +169,10 @@ private:
   /// A loop i in 0..extent without carries.
   template <class Body>
   void loop(ValueId extent, const Body& body);
+  /// A loop i in begin..end; `body(i, carried)` gives what is carried on.
+  template <class Body>
+  std::vector<ValueId> carryLoop(ValueId begin, ValueId end, std::vector<ValueId> carried, const Body& body,
+                                 ForAttr attr = {});
 
   // --- lower_tangents.cpp
   TypeId generalised(TypeId type, std::vector<types::DimId>& dims);
@@ -206,8 +210,9 @@ private:
   void runSweep(const core::Op& op, Sweep& sweep);
   std::vector<ValueId> sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level,
                                   std::vector<ValueId> carried);
-  std::vector<ValueId> sweepBlocks(const core::Op& op, Sweep& sweep, uint32_t level,
-                                   std::vector<ValueId> carried);
+  void finishLevel(const core::Op& op, const Sweep& sweep, uint32_t level,
+                   const std::vector<ValueId>& carried);
+  void defineKept(const core::Op& op, const Sweep& sweep);
   std::vector<ValueId> sweepBody(const core::Op& op, Sweep& sweep, std::vector<ValueId> carried);
   void planDestinations(const core::Op& op, const Sweep& sweep);
   Place placeInResult(const core::Op& op, const Sweep& sweep, const NestResultState& r, uint32_t k);
@@ -215,19 +220,39 @@ private:
                    const std::vector<ValueId>& value);
   void storeAt(const Place& place, const std::vector<ValueId>& value);
   std::vector<ValueId> filterDims(TypeId type, ValueId first);
-  void finishFilter(const core::Op& op, const NestResultState& r, ValueId count);
+  void finishFilter(const core::Op& op, const NestResultState& r, ValueId count, ValueId counts = {},
+                    ValueId blocks = {});
   ValueId workOf(const core::Op& op, const std::vector<ValueId>& extents);
   ValueId workOf(core::RegionId region);
   bool isOrdered(const core::Op& op, const NestResultState& r);
   std::vector<ValueId> initState(const core::Op& op, NestResultState& r);
   std::vector<ValueId> updateState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
                                    std::vector<ValueId> state);
-  std::vector<ValueId> finishState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
-                                   std::vector<ValueId> state);
+  std::vector<ValueId> finishState(const core::Op& op, const NestResultState& r, std::vector<ValueId> state);
+  ValueId isBetter(core::MonoidKind monoid, ValueId term, ValueId best, TypeKind kind);
   ValueId combine(core::MonoidKind monoid, ValueId a, ValueId b, TypeKind kind);
   ValueId monoidUnit(core::MonoidKind monoid, TypeKind kind);
   FunctionId foldFunction(core::MonoidKind monoid, TypeKind kind, uint32_t lanes);
+  ValueId lanes(const NestResultState& r, TypeKind kind);
   ValueId foldLanes(const NestResultState& r, ValueId scratch, TypeKind kind);
+
+  // --- lower_blocks.cpp
+  bool isOneBlock(ValueId points) const;
+  bool runsInBlocks(const core::Op& op, const Sweep& sweep, uint32_t level);
+  bool runsOnPool(const core::Op& op, const Sweep& sweep);
+  ValueId blockCount(ValueId points);
+  std::pair<ValueId, ValueId> blockBounds(ValueId block, ValueId points);
+  void openLanes(Sweep& sweep);
+  std::vector<ValueId> sweepBlock(const core::Op& op, Sweep& sweep, uint32_t level, ValueId begin,
+                                  ValueId end, std::vector<ValueId> carried);
+  std::vector<ValueId> sweepBlocks(const core::Op& op, Sweep& sweep, uint32_t level, ValueId points,
+                                   std::vector<ValueId> carried);
+  std::vector<ValueId> sweepSpan(const core::Op& op, Sweep& sweep, uint32_t level, ValueId begin, ValueId end,
+                                 std::vector<ValueId> carried);
+  std::vector<ValueId> mergeStates(const NestResultState& r, const std::vector<ValueId>& a,
+                                   const std::vector<ValueId>& b);
+  void joinBlocks(ValueId to, ValueId from, ValueId bytes, ValueId counts, ValueId blocks);
+  void sweepOnPool(const core::Op& op, Sweep& sweep);
 
   // --- lower_effects.cpp
   void lowerCheck(const core::Op& op);
@@ -261,6 +286,21 @@ void Lower::loop(ValueId extent, const Body& body) {
   body(b_.params(region)[0]);
   b_.end();
   b_.stmt(StmtKind::For, {zero, extent}, {}, ForAttr{}, {region});
+}
+
+template <class Body>
+std::vector<ValueId> Lower::carryLoop(ValueId begin, ValueId end, std::vector<ValueId> carried,
+                                      const Body& body, ForAttr attr) {
+  std::vector<ValueType> types;
+  for (ValueId v : carried) types.push_back(b_.fn.typeOf(v));
+  std::vector<ValueType> params{indexType};
+  params.insert(params.end(), types.begin(), types.end());
+  RegionId region = b_.begin(params);
+  std::vector<ValueId> values = b_.params(region);
+  std::vector<ValueId> next = body(values[0], std::vector<ValueId>(values.begin() + 1, values.end()));
+  b_.end(std::move(next));
+  carried.insert(carried.begin(), {begin, end});
+  return b_.results(b_.stmt(StmtKind::For, std::move(carried), types, attr, {region}));
 }
 
 template <class Body>

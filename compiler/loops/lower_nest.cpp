@@ -77,7 +77,8 @@ void Lower::lowerNest(const core::Op& op) {
   uint32_t yield = 0, result = 0, unit = attr.accs;
   for (const NestResult& r : attr.results) {
     uint32_t count = resultCountOf(r, axisCount);
-    NestResultState state{&r, yield, result, unit, count, {}, {}, 0, 0, false, {}};
+    NestResultState state{&r, yield, result, unit, count, {}, {}, 0, 0, false, {}, {}, {}};
+    state.yielded = yieldOf(op.regions[0]).operands[yield];
     yield += yieldCountOf(r);
     result += count;
     if (isCombine(r)) unit += r.yields;
@@ -163,6 +164,10 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
     }
   }
 
+  if (runsOnPool(op, sweep)) {
+    sweepOnPool(op, sweep);
+    return defineKept(op, sweep);
+  }
   std::vector<ValueId> carried;
   if (sweep.withAccs)
     for (uint32_t k = 0; k < attr.accs; ++k)
@@ -177,18 +182,9 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
   if (context_.error) return;
 
   b_.loc = op.loc;
-  for (NestResultState& r : sweep.results) {
-    if (r.isFilter()) {
-      finishFilter(op, r, carried[r.at]);
-      continue;
-    }
-    if (r.keepsNone()) continue;
-    for (uint32_t k = 0; k < r.resultCount; ++k) {
-      core::ValueId v = op.results[r.firstResult + k];
-      define(v, {r.out[k].base});
-      env_[v.index].placed = r.placed[k];
-    }
-  }
+  for (const NestResultState& r : sweep.results)
+    if (r.isFilter()) finishFilter(op, r, carried[r.at]);
+  defineKept(op, sweep);
   if (!sweep.withAccs) return;
   uint32_t first = static_cast<uint32_t>(op.results.size()) - attr.accs;
   std::vector<core::ValueId> accs(op.results.begin() + first, op.results.end());
@@ -196,15 +192,33 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
   bind(accs, carried, at);
 }
 
+/// The results that are memory.
+void Lower::defineKept(const core::Op& op, const Sweep& sweep) {
+  if (context_.error) return;
+  for (const NestResultState& r : sweep.results) {
+    if (r.isFilter() || r.keepsNone()) continue;
+    for (uint32_t k = 0; k < r.resultCount; ++k) {
+      core::ValueId v = op.results[r.firstResult + k];
+      define(v, {r.out[k].base});
+      env_[v.index].placed = r.placed[k];
+    }
+  }
+}
+
 std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level,
                                        std::vector<ValueId> carried) {
   size_t outer = carried.size();
-  bool blocks = false;
-  auto endsHere = [&](const NestResultState& r) { return r.isReduce() && r.result->keep.size() == level; };
+  bool blocks = runsInBlocks(op, sweep, level);
+  ValueId points;
+  if (blocks) {
+    std::vector<ValueId> extents;
+    for (size_t k = level; k < sweep.order.size(); ++k) extents.push_back(sweep.extents[sweep.order[k]]);
+    points = product(extents);
+  }
   for (NestResultState& r : sweep.results) {
-    if (!endsHere(r)) continue;
-    r.blocked = level + 1 == sweep.order.size() && isOrdered(op, r);
-    blocks = blocks || r.blocked;
+    if (!r.endsAt(level)) continue;
+    r.blocked = blocks && isOrdered(op, r);
+    r.points = points;
     std::vector<ValueId> state = initState(op, r);
     r.at = static_cast<uint32_t>(carried.size());
     r.count = static_cast<uint32_t>(state.size());
@@ -214,36 +228,38 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
   if (level == sweep.order.size()) {
     carried = sweepBody(op, sweep, std::move(carried));
   } else if (blocks) {
-    carried = sweepBlocks(op, sweep, level, std::move(carried));
+    carried = sweepBlocks(op, sweep, level, points, std::move(carried));
   } else {
     ForAttr attr;
     if (level == 0 && carried.empty() && nestDepth_ == 0) {
       attr.mark = MarkKind::Parallel;
       attr.work = workOf(op, sweep.extents);
     }
-    std::vector<ValueType> types;
-    for (ValueId v : carried) types.push_back(b_.fn.typeOf(v));
-    std::vector<ValueType> params{indexType};
-    params.insert(params.end(), types.begin(), types.end());
     uint32_t axis = sweep.order[level];
-    std::vector<ValueId> operands{b_.integer(0), sweep.extents[axis]};
-    operands.insert(operands.end(), carried.begin(), carried.end());
-    RegionId region = b_.begin(params);
-    std::vector<ValueId> values = b_.params(region);
-    sweep.axes[axis] = values[0];
-    values.erase(values.begin());
-    std::vector<ValueId> next = sweepLevel(op, sweep, level + 1, std::move(values));
-    region = b_.end(next);
-    b_.loc = op.loc;
-    carried = b_.results(b_.stmt(StmtKind::For, operands, types, attr, {region}));
+    carried = carryLoop(
+        b_.integer(0), sweep.extents[axis], std::move(carried),
+        [&](ValueId i, std::vector<ValueId> values) {
+          sweep.axes[axis] = i;
+          std::vector<ValueId> next = sweepLevel(op, sweep, level + 1, std::move(values));
+          b_.loc = op.loc;
+          return next;
+        },
+        attr);
   }
-  if (context_.error) return carried;
+  finishLevel(op, sweep, level, carried);
+  carried.resize(outer);
+  return carried;
+}
 
+/// The values of the reductions that end at this level.
+void Lower::finishLevel(const core::Op& op, const Sweep& sweep, uint32_t level,
+                        const std::vector<ValueId>& carried) {
+  if (context_.error) return;
   b_.loc = op.loc;
-  for (NestResultState& r : sweep.results) {
-    if (!endsHere(r)) continue;
+  for (const NestResultState& r : sweep.results) {
+    if (!r.endsAt(level)) continue;
     auto first = carried.begin() + r.at;
-    std::vector<ValueId> values = finishState(op, sweep, r, {first, first + r.count});
+    std::vector<ValueId> values = finishState(op, r, {first, first + r.count});
     size_t at = 0;
     for (uint32_t k = 0; k < r.resultCount; ++k) {
       core::ValueId v = op.results[r.firstResult + k];
@@ -257,8 +273,6 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
         storeResult(op, sweep, r, k, value);
     }
   }
-  carried.resize(outer);
-  return carried;
 }
 
 } // namespace melix::loops

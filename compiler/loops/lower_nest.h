@@ -15,12 +15,14 @@ struct Lower::NestResultState {
   std::vector<bool> placed; ///< the memory belongs to somebody else
   uint32_t at = 0;          ///< of its state among the carried values
   uint32_t count = 0;
-  bool blocked =
-      false;       ///< its one reduced axis is cut into blocks by the loops themselves (Lower::sweepBlocks)
-  ValueId scratch; ///< of a blocked one: its lanes
+  bool blocked = false;    ///< the loops themselves cut its terms into blocks (lower_blocks.cpp)
+  ValueId scratch, points; ///< of a blocked one: its lanes; how many terms there are
+  core::ValueId yielded;   ///< the first of its yields
 
   bool isReduce() const { return result->kind == core::NestResultKind::Reduce; }
   bool isFilter() const { return result->kind == core::NestResultKind::Filter; }
+  /// A reduction that is finished inside that many of the loops.
+  bool endsAt(uint32_t level) const { return isReduce() && result->keep.size() == level; }
   /// One value (a nest of no axes collects that too): it has no memory and is defined where its axes end.
   bool keepsNone() const { return !isFilter() && result->keep.empty(); }
 };
@@ -33,6 +35,7 @@ struct Lower::Sweep {
   std::vector<uint32_t> order;      ///< axes from the outermost
   std::vector<ValueId> extents;     ///< by axis
   std::vector<ValueId> axes;        ///< by axis: the loop variables
+  ValueId point;                    ///< in blocks: the number of the point at hand
   std::set<const core::Op*> needed; ///< ops of the body; all when `whole`
   bool whole = true;
 };

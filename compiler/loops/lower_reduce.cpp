@@ -87,17 +87,21 @@ std::vector<ValueId> Lower::initState(const core::Op& op, NestResultState& r) {
   bool sum = monoid == MonoidKind::Sum;
   ValueId total = sum ? b_.constant(scalarType(kind), floatBits(kind, -0.0)) : unit;
   std::vector<ValueId> state{total, unit, b_.integer(0)};
-  if (r.result->order == OrderKind::Lanes) {
-    uint32_t bytes = types::scalarBits(kind) / 8;
-    ValueId scratch = b_.scratch(uint64_t(bytes) * r.result->lanes);
-    loop(b_.integer(r.result->lanes), [&](ValueId i) {
-      b_.store(scratch, {{i, b_.integer(1)}}, {scalarType(kind), bytes, 0, false, false}, unit);
-    });
-    state.push_back(scratch);
-    r.scratch = scratch;
-  }
-  if (r.blocked) state.resize(1);
+  if (r.blocked)
+    state.resize(1);
+  else if (r.result->order == OrderKind::Lanes)
+    state.push_back(lanes(r, kind));
   return state;
+}
+
+/// Lanes in the frame, all of them the unit.
+ValueId Lower::lanes(const NestResultState& r, TypeKind kind) {
+  uint32_t bytes = types::scalarBits(kind) / 8;
+  ValueId scratch = b_.scratch(uint64_t(bytes) * r.result->lanes), unit = monoidUnit(r.result->monoid, kind);
+  loop(b_.integer(r.result->lanes), [&](ValueId i) {
+    b_.store(scratch, {{i, b_.integer(1)}}, {scalarType(kind), bytes, 0, false, false}, unit);
+  });
+  return scratch;
 }
 
 ValueId Lower::combine(MonoidKind monoid, ValueId a, ValueId b, TypeKind kind) {
@@ -111,9 +115,19 @@ ValueId Lower::combine(MonoidKind monoid, ValueId a, ValueId b, TypeKind kind) {
   }
 }
 
+/// Strictly beyond the best, or the first NaN: once the best is NaN nothing is better.
+ValueId Lower::isBetter(MonoidKind monoid, ValueId term, ValueId best, TypeKind kind) {
+  using ops::CmpKind;
+  ValueId beyond = b_.compare(monoid == MonoidKind::ArgMax ? CmpKind::Gt : CmpKind::Lt, term, best, kind);
+  if (!types::isFloatKind(kind)) return beyond;
+  ValueId termNan = b_.compare(CmpKind::Ne, term, term, kind);
+  ValueId bestOk = b_.compare(CmpKind::Eq, best, best, kind);
+  ValueId firstNan = b_.arith(OpKind::And, termNan, bestOk, TypeKind::Bool);
+  return b_.arith(OpKind::Or, beyond, firstNan, TypeKind::Bool);
+}
+
 std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
                                         std::vector<ValueId> state) {
-  using ops::CmpKind;
   const core::Op& yield = yieldOf(op.regions[0]);
   core::ValueId yielded = yield.operands[r.firstYield];
   TypeId type = typeOf(yielded);
@@ -134,15 +148,7 @@ std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, 
   TypeKind kind = types_.kind(type);
   ValueId term = leaf(yielded);
   if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax) {
-    // Better: strictly beyond the best, or the first NaN. Once the best is NaN nothing is better.
-    ValueId better =
-        b_.compare(monoid == MonoidKind::ArgMax ? CmpKind::Gt : CmpKind::Lt, term, state[0], kind);
-    if (types::isFloatKind(kind)) {
-      ValueId termNan = b_.compare(CmpKind::Ne, term, term, kind),
-              bestOk = b_.compare(CmpKind::Eq, state[0], state[0], kind);
-      better = b_.arith(OpKind::Or, better, b_.arith(OpKind::And, termNan, bestOk, TypeKind::Bool),
-                        TypeKind::Bool);
-    }
+    ValueId better = isBetter(monoid, term, state[0], kind);
     ValueId first = b_.scalar(OpKind::Not, {state[1]}, TypeKind::Bool, TypeKind::Bool);
     ValueId take = b_.arith(OpKind::Or, first, better, TypeKind::Bool);
     std::vector<ValueId> next{b_.select(take, term, state[0]), b_.boolean(true)};
@@ -163,17 +169,17 @@ std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, 
 
   if (r.blocked) {
     if (r.result->order == OrderKind::Chain) return {addTo(state[0])};
-    // Blocks begin at multiples of the lanes, so the index itself tells the lane.
+    // Blocks begin at multiples of the lanes, so the number of the point tells the lane.
     uint32_t bytes = types::scalarBits(kind) / 8;
     Access access{scalarType(kind), bytes, 0, false, false};
-    ValueId lane = b_.arith(OpKind::And, sweep.axes[sweep.order.back()], b_.integer(r.result->lanes - 1));
+    ValueId lane = b_.arith(OpKind::And, sweep.point, b_.integer(r.result->lanes - 1));
     std::vector<Term> at{{lane, b_.integer(1)}};
     b_.store(r.scratch, at, access, addTo(b_.load(r.scratch, at, access)));
     return state;
   }
   // A full block goes into the total.
   ValueId count = b_.arith(OpKind::Add, state[2], b_.integer(1));
-  ValueId full = b_.compare(CmpKind::Eq, count, b_.integer(static_cast<int64_t>(blockTerms)));
+  ValueId full = b_.compare(ops::CmpKind::Eq, count, b_.integer(static_cast<int64_t>(blockTerms)));
   ValueId block = state[1];
   if (r.result->order == OrderKind::Lanes) {
     uint32_t bytes = types::scalarBits(kind) / 8;
@@ -239,58 +245,7 @@ ValueId Lower::foldLanes(const NestResultState& r, ValueId scratch, TypeKind kin
   return b_.value(StmtKind::Call, {scratch}, scalarType(kind), fold);
 }
 
-/// The innermost axis in blocks: an inner loop with nothing but the terms, and one around it that adds up the
-/// blocks. If there is never more than one block, the inner loop is all.
-std::vector<ValueId> Lower::sweepBlocks(const core::Op& op, Sweep& sweep, uint32_t level,
-                                        std::vector<ValueId> carried) {
-  std::vector<ValueType> types;
-  for (ValueId v : carried) types.push_back(b_.fn.typeOf(v));
-  std::vector<ValueType> params{indexType};
-  params.insert(params.end(), types.begin(), types.end());
-  uint32_t axis = sweep.order[level];
-  ValueId extent = sweep.extents[axis];
-
-  auto block = [&](ValueId begin, ValueId end, const std::vector<ValueId>& from) {
-    std::vector<ValueId> operands{begin, end};
-    operands.insert(operands.end(), from.begin(), from.end());
-    for (const NestResultState& r : sweep.results)
-      if (r.blocked) operands[2 + r.at] = monoidUnit(r.result->monoid, types[r.at].scalar);
-    RegionId region = b_.begin(params);
-    std::vector<ValueId> values = b_.params(region);
-    sweep.axes[axis] = values[0];
-    values.erase(values.begin());
-    std::vector<ValueId> next = sweepLevel(op, sweep, level + 1, std::move(values));
-    region = b_.end(next);
-    b_.loc = op.loc;
-    std::vector<ValueId> out = b_.results(b_.stmt(StmtKind::For, operands, types, ForAttr{}, {region}));
-    for (const NestResultState& r : sweep.results)
-      if (r.blocked && r.result->order == OrderKind::Lanes)
-        out[r.at] = foldLanes(r, r.scratch, types[r.at].scalar);
-    return out;
-  };
-
-  const uint64_t* known = b_.asConstant(extent);
-  if (known && *known <= blockTerms) return block(b_.integer(0), extent, carried);
-
-  ValueId size = b_.integer(static_cast<int64_t>(blockTerms)), zero = b_.integer(0);
-  ValueId rounded = b_.arith(OpKind::Add, extent, b_.integer(static_cast<int64_t>(blockTerms - 1)));
-  ValueId count = b_.arith(OpKind::Shr, rounded, b_.integer(13));
-  std::vector<ValueId> operands{zero, count};
-  operands.insert(operands.end(), carried.begin(), carried.end());
-  RegionId region = b_.begin(params);
-  std::vector<ValueId> totals = b_.params(region);
-  ValueId begin = b_.arith(OpKind::Mul, totals[0], size);
-  ValueId end = b_.arith(OpKind::Min, extent, b_.arith(OpKind::Add, begin, size));
-  totals.erase(totals.begin());
-  std::vector<ValueId> next = block(begin, end, totals);
-  for (const NestResultState& r : sweep.results)
-    if (r.blocked) next[r.at] = combine(r.result->monoid, totals[r.at], next[r.at], types[r.at].scalar);
-  region = b_.end(next);
-  b_.loc = op.loc;
-  return b_.results(b_.stmt(StmtKind::For, operands, types, ForAttr{}, {region}));
-}
-
-std::vector<ValueId> Lower::finishState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
+std::vector<ValueId> Lower::finishState(const core::Op& op, const NestResultState& r,
                                         std::vector<ValueId> state) {
   core::ValueId yielded = yieldOf(op.regions[0]).operands[r.firstYield];
   TypeId type = typeOf(yielded);
@@ -299,11 +254,9 @@ std::vector<ValueId> Lower::finishState(const core::Op& op, const Sweep& sweep, 
   TypeKind kind = types_.kind(type);
   if (monoid == MonoidKind::Combine || !types_.isScalar(type) || !isOrdered(op, r)) return state;
   if (r.blocked) {
-    ValueId extent = sweep.extents[sweep.order.back()];
-    const uint64_t* known = b_.asConstant(extent);
-    if (monoid == MonoidKind::Prod || (known && *known <= blockTerms)) return state;
+    if (monoid == MonoidKind::Prod || isOneBlock(r.points)) return state;
     // Without a block the total is still the negative zero.
-    ValueId any = b_.compare(ops::CmpKind::Gt, extent, b_.integer(0));
+    ValueId any = b_.compare(ops::CmpKind::Gt, r.points, b_.integer(0));
     return {b_.select(any, state[0], monoidUnit(monoid, kind))};
   }
   // What is left of the last block, which is all there is if nothing came.

@@ -117,8 +117,9 @@ std::vector<ValueId> Lower::filterDims(TypeId type, ValueId first) {
   return dims;
 }
 
-/// Of what a filter kept, an array of its own size.
-void Lower::finishFilter(const core::Op& op, const NestResultState& r, ValueId count) {
+/// Of what a filter kept, an array of its own size. It may lie in blocks, each as many as `counts` says.
+void Lower::finishFilter(const core::Op& op, const NestResultState& r, ValueId count, ValueId counts,
+                         ValueId blocks) {
   const auto& attr = op.as<core::NestAttr>();
   size_t dimIndex = 0;
   for (const core::NestResult& other : attr.results) {
@@ -130,10 +131,14 @@ void Lower::finishFilter(const core::Op& op, const NestResultState& r, ValueId c
   ValueId data = r.out[0].base;
   if (!layouts_.stored(elem).counted) {
     ValueId exact = allocArray(elem, filterDims(typeOf(op.results[r.firstResult]), count), false);
-    ValueId elements = b_.arith(OpKind::Mul, count, r.out[0].axes[0].stride);
-    ValueId bytes = b_.arith(OpKind::Mul, elements, b_.integer(layouts_.stored(elem).size));
-    b_.stmt(StmtKind::CopyBytes, {b_.pointerOf(exact), b_.pointerOf(data), bytes});
+    ValueId bytes = b_.arith(OpKind::Mul, r.out[0].axes[0].stride, b_.integer(layouts_.stored(elem).size));
+    if (counts)
+      joinBlocks(exact, data, bytes, counts, blocks);
+    else
+      b_.stmt(StmtKind::CopyBytes,
+              {b_.pointerOf(exact), b_.pointerOf(data), b_.arith(OpKind::Mul, count, bytes)});
     b_.stmt(StmtKind::KeepAlive, {data});
+    b_.stmt(StmtKind::KeepAlive, {exact});
     data = exact;
   }
   define(op.results[r.firstResult], {data});
