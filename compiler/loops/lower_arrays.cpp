@@ -22,9 +22,16 @@ std::vector<ValueId> Lower::denseStrides(const std::vector<ValueId>& extents) {
 }
 
 ValueId Lower::product(const std::vector<ValueId>& dims) {
-  ValueId all = b_.integer(1);
-  for (ValueId d : dims) all = b_.arith(OpKind::Mul, all, d);
-  return all;
+  uint64_t known = 1;
+  ValueId all;
+  for (ValueId d : dims) {
+    if (const uint64_t* n = b_.asConstant(d))
+      known *= *n;
+    else
+      all = all ? b_.arith(OpKind::Mul, all, d) : d;
+  }
+  ValueId constant = all && known == 1 ? ValueId() : b_.integer(static_cast<int64_t>(known));
+  return !all ? constant : constant ? b_.arith(OpKind::Mul, all, constant) : all;
 }
 
 Place Lower::densePlace(ValueId data, TypeId arrayType) {
@@ -68,8 +75,9 @@ void Lower::copyBetween(const Place& to, const Place& from, bool fresh) {
   if (outer == to.axes.size()) {
     if (outer == 0) return storeStored(to, loadStored(from), fresh ? StoreMode::Fresh : StoreMode::Replace);
   } else if (outer == 0 && from.scale == form.size && to.scale == form.size) {
-    ValueId count = b_.integer(1);
-    for (const Axis& axis : to.axes) count = b_.arith(OpKind::Mul, count, axis.extent);
+    std::vector<ValueId> extents;
+    for (const Axis& axis : to.axes) extents.push_back(axis.extent);
+    ValueId count = product(extents);
     ValueId target = b_.addressOf(to.base, to.terms, to.scale, to.offset);
     ValueId source = b_.addressOf(from.base, from.terms, from.scale, from.offset);
     // Retained first: the two may share what they hold.
