@@ -9,7 +9,9 @@
 namespace melix::interp {
 
 static int64_t live = 0;
+static int64_t arrayBytes = 0;
 int64_t liveObjects() { return live; }
+int64_t arrayBytesMade() { return arrayBytes; }
 
 Object::Object(ObjectKind k) : kind(k) { ++live; }
 Object::~Object() { --live; }
@@ -66,6 +68,7 @@ Array::Array(TypeKind e, std::span<const int64_t> extents) : Object(ObjectKind::
   }
   data = static_cast<char*>(std::calloc(static_cast<size_t>(count) * elementBytes + 1, 1));
   if (!data) std::abort();
+  arrayBytes += count * elementBytes;
 }
 
 Array::~Array() { std::free(data); }

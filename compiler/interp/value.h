@@ -88,6 +88,8 @@ inline void release(Object* o) {
 }
 /// Objects alive in this process; leaks show here.
 int64_t liveObjects();
+/// Bytes of all arrays made so far, copies among them: what tests of costs compare.
+int64_t arrayBytesMade();
 
 unsigned slotBytes(TypeKind kind);
 Slot loadSlot(TypeKind kind, const char* from);

@@ -1,8 +1,6 @@
 // Control flow, calls, panics, ownership.
 #include "interp/run_text.h"
 
-#include <chrono>
-
 namespace melix::interp {
 namespace {
 
@@ -157,15 +155,12 @@ TEST(Interp, UpdatesOfTheOnlyOwnerAreInPlace) {
   yield %r
 }
 )");
-  auto time = [&](int64_t n) {
-    std::vector<float> zeros(static_cast<size_t>(n));
-    auto start = std::chrono::steady_clock::now();
-    std::vector<Value> r = m.run({Value::floats(zeros), Value::integer(n)});
-    EXPECT_EQ(r[0].asFloats()[static_cast<size_t>(n) - 1], 1.0f);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  time(1000);
-  EXPECT_LT(time(1 << 18), 2.0) << "copies of the array would take far longer";
+  constexpr int64_t n = 1 << 12;
+  Value zeros = Value::floats(std::vector<float>(n));
+  int64_t before = arrayBytesMade();
+  std::vector<Value> r = m.run({zeros, Value::integer(n)});
+  EXPECT_EQ(r[0].asFloats()[n - 1], 1.0f);
+  EXPECT_LE(arrayBytesMade() - before, 2 * n * 4) << "one copy of what the caller keeps, none a step";
 }
 
 TEST(Interp, ValuesPassedByValueAreNotChanged) {
@@ -177,31 +172,6 @@ TEST(Interp, ValuesPassedByValueAreNotChanged) {
   std::vector<Value> r = m.run({Value::floats(std::vector<float>{1, 2}), Value::integer(0), Value::f32(7)});
   EXPECT_EQ(floatsOf(r[0]), (std::vector<float>{1, 2}));
   EXPECT_EQ(floatsOf(r[1]), (std::vector<float>{7, 2}));
-}
-
-TEST(Interp, DoesTwentyMillionOpsASecond) {
-  Running m(R"(fn f (%n: i64) -> (f64) {
-  %0 = const 1.0 : f64
-  %a = const 0.999 : f64
-  %1 = for collects 0 %n, %0 { (%i: i64, %s: f64)
-    %t = mul %s, %a : f64
-    %u = add %t, %a : f64
-    %v = mul %u, %a : f64
-    %w = sub %v, %a : f64
-    yield %w
-  } : f64
-  yield %1
-}
-)");
-  constexpr int64_t n = 4000000;
-  auto start = std::chrono::steady_clock::now();
-  m.run({Value::integer(n)});
-  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  double rate = 5.0 * n / seconds; // four ops and the loop's own
-  RecordProperty("ops_per_second", std::to_string(rate));
-#ifndef MELIX_SANITIZE
-  EXPECT_GT(rate, 2e7);
-#endif
 }
 
 } // namespace
