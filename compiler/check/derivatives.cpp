@@ -2,6 +2,8 @@
 
 #include "types/tangent.h"
 
+#include <algorithm>
+
 namespace melix::check {
 
 std::vector<NodeId> Derivatives::bindAll(std::vector<NodeId> args, std::vector<NodeId>& into) {
@@ -44,6 +46,7 @@ NodeId Derivatives::derivative(DerivativeMode mode, const Callee& callee, std::v
   std::vector<NodeId> children = b.instance.nodes[callee.call].children;
   children.insert(children.end(), seeds.begin(), seeds.end());
   NodeId node = b.make(NodeKind::Derivative, type, span, std::move(children), std::move(ref));
+  b.instance.nodes[node].resultDims = std::vector<types::DimSym>(b.instance.nodes[callee.call].resultDims);
   calls_.followTarget(node, callee.call);
   return node;
 }
@@ -64,45 +67,73 @@ bool Derivatives::differentiable(NodeId arg, Span span) {
 }
 
 NodeId Derivatives::apply(TransformKind kind, NodeId function, std::vector<NodeId> args,
-                          const std::vector<uint32_t>& wrt, Span span) {
+                          const std::vector<uint32_t>& given, Span span) {
+  const std::vector<uint32_t> wrt = given.empty() ? std::vector<uint32_t>{0} : given;
+  const size_t arity = kind == TransformKind::Hvp ? args.size() - 1 : args.size();
+  if (kind != TransformKind::Vmap && (args.empty() || *std::max_element(wrt.begin(), wrt.end()) >= arity)) {
+    b.sink.report(DiagId::TooFewArguments, span, std::to_string(args.size()));
+    return b.error(span);
+  }
   switch (kind) {
   case TransformKind::Grad: return gradient(false, function, std::move(args), wrt, span);
   case TransformKind::ValueAndGrad: return gradient(true, function, std::move(args), wrt, span);
-  case TransformKind::Jacobian: return jacobian(function, std::move(args), span);
+  case TransformKind::Jacobian: return jacobians(function, std::move(args), wrt, span);
+  case TransformKind::Hessian: return hessian(function, std::move(args), wrt, span);
+  case TransformKind::Hvp: return hvp(function, std::move(args), wrt, span);
+  case TransformKind::Linearize: return linearize(function, std::move(args), span);
   case TransformKind::Vmap: return vmap(function, std::move(args), span);
-  case TransformKind::Hvp: {
-    if (args.size() < 2) {
-      b.sink.report(DiagId::ArgumentCount, span, "hvp(f)", "2", std::to_string(args.size()));
-      return b.error(span);
-    }
-    NodeId direction = args[1];
-    args.erase(args.begin() + 1);
-    NodeId pair = jvpAt(function, args, {0}, {direction}, span);
-    return b.kindOf(pair) == TypeKind::Error ? pair : b.tuplePart(pair, 1, span);
-  }
-  case TransformKind::Hessian: return jacobian(function, std::move(args), span);
   }
   return b.error(span);
 }
 
-NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId> args, std::vector<uint32_t> wrt, Span span) {
-  if (wrt.empty())
-    wrt = {0};
+/// The Hessian of the float result times a direction, which is the last argument.
+NodeId Derivatives::hvp(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span) {
+  std::vector<NodeId> nodes;
+  NodeId direction = b.local(b.bind("v", args.back(), nodes), span);
+  args.pop_back();
+  std::vector<NodeId> tangents{direction};
+  if (wrt.size() > 1) {
+    if (!isTupleOf(direction, wrt.size(), "hvp(f)")) return b.error(span);
+    tangents.clear();
+    for (uint32_t k = 0; k < wrt.size(); ++k) tangents.push_back(b.tuplePart(direction, k, span));
+  }
+  NodeId pair = jvpAt(calls_.gradientOf(function, wrt, span), args, wrt, std::move(tangents), span);
+  if (b.kindOf(pair) == TypeKind::Error) return pair;
+  nodes.push_back(b.tuplePart(pair, 1, span));
+  return b.block(std::move(nodes), span);
+}
+
+/// Jacobians of the gradient; of several parameters a tuple of rows.
+NodeId Derivatives::hessian(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span) {
+  std::vector<NodeId> nodes, rows;
+  args = bindAll(std::move(args), nodes);
   for (uint32_t w : wrt) {
-    if (w >= args.size()) {
-      b.sink.report(DiagId::NoSuchParameter, span, std::to_string(w), std::to_string(args.size()));
-      return b.error(span);
-    }
+    rows.push_back(jacobians(calls_.gradientOf(function, {w}, span), args, wrt, span));
+    if (b.kindOf(rows.back()) == TypeKind::Error) return rows.back();
+  }
+  nodes.push_back(rows.size() == 1 ? rows[0] : tuple(std::move(rows), span));
+  return b.block(std::move(nodes), span);
+}
+
+bool Derivatives::isTupleOf(NodeId value, size_t parts, std::string_view what) {
+  TypeId type = b.typeOf(value);
+  if (b.types.kind(type) == TypeKind::Error) return false;
+  if (b.types.kind(type) == TypeKind::Tuple && b.types[type].parts.size() == parts) return true;
+  b.sink.report(DiagId::ArgumentType, b.spanOf(value), what, "a tuple of " + std::to_string(parts), b.show(type));
+  return false;
+}
+
+NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId> args, std::vector<uint32_t> wrt, Span span) {
+  for (uint32_t w : wrt)
     if (!differentiable(args[w], span))
       return b.error(span);
-  }
   std::vector<NodeId> nodes;
   args = bindAll(std::move(args), nodes);
   Callee callee = prepare(function, args, span);
   if (!callee.call)
     return b.error(span);
-  bool tuple = b.types.kind(callee.result) == TypeKind::Tuple;
-  TypeId main = tuple && !b.types[callee.result].parts.empty() ? b.types[callee.result].parts[0] : callee.result;
+  bool isTuple = b.types.kind(callee.result) == TypeKind::Tuple;
+  TypeId main = isTuple && !b.types[callee.result].parts.empty() ? b.types[callee.result].parts[0] : callee.result;
   if (b.infer.isOpen(main))
     b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), main);
   else if (!b.types.isFloat(b.infer.shallow(main))) {
@@ -110,16 +141,13 @@ NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId
     return b.error(span);
   }
   NodeId seed = b.number("1", main, span);
-  if (tuple) {
+  if (isTuple) {
     std::vector<NodeId> parts{seed};
     for (size_t k = 1; k < b.types[callee.result].parts.size(); ++k) {
       TypeId part = types::tangentType(b.types, b.infer.zonk(b.types[callee.result].parts[k]));
       parts.push_back(b.types.isUnit(part) ? b.unit(span) : b.op(OpKind::Zero, part, {}, span));
     }
-    std::vector<TypeId> kinds;
-    for (NodeId part : parts)
-      kinds.push_back(b.typeOf(part));
-    seed = b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(parts));
+    seed = tuple(std::move(parts), span);
   }
   std::vector<TypeId> types{callee.result};
   for (uint32_t w : wrt)
@@ -127,34 +155,20 @@ NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId
   NodeId both = derivative(DerivativeMode::Reverse, callee, wrt, {seed}, b.types.tuple(std::move(types)), span);
   NodeId all = b.local(b.bind("d", both, nodes), span);
   NodeId slope;
-  if (wrt.size() == 1) {
-    slope = b.tuplePart(all, 1, span);
-  } else {
-    std::vector<NodeId> slopes;
-    std::vector<TypeId> kinds;
-    for (uint32_t k = 0; k < wrt.size(); ++k) {
-      slopes.push_back(b.tuplePart(all, k + 1, span));
-      kinds.push_back(b.typeOf(slopes.back()));
-    }
-    slope = b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(slopes));
-  }
+  std::vector<NodeId> slopes;
+  for (uint32_t k = 0; k < wrt.size(); ++k)
+    slopes.push_back(b.tuplePart(all, k + 1, span));
+  slope = slopes.size() == 1 ? slopes[0] : tuple(std::move(slopes), span);
   NodeId value = b.tuplePart(all, 0, span);
   std::vector<NodeId> result;
   if (withValue)
     result = {value, slope};
   else {
     result = {slope};
-    for (uint32_t k = 1; tuple && k < b.types[callee.result].parts.size(); ++k)
+    for (uint32_t k = 1; isTuple && k < b.types[callee.result].parts.size(); ++k)
       result.push_back(b.tuplePart(value, k, span));
   }
-  if (result.size() == 1) {
-    nodes.push_back(result[0]);
-    return b.block(std::move(nodes), span);
-  }
-  std::vector<TypeId> kinds;
-  for (NodeId part : result)
-    kinds.push_back(b.typeOf(part));
-  nodes.push_back(b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(result)));
+  nodes.push_back(result.size() == 1 ? result[0] : tuple(std::move(result), span));
   return b.block(std::move(nodes), span);
 }
 
@@ -184,18 +198,18 @@ NodeId Derivatives::jvpAt(NodeId function, const std::vector<NodeId>& args, cons
 }
 
 NodeId Derivatives::jvp(NodeId function, NodeId x, NodeId dx, Span span) {
-  const bool several = b.kindOf(x) == TypeKind::Tuple && b.instance.nodes[x].kind == NodeKind::Tuple;
-  if (!several)
-    return jvpAt(function, {x}, {0}, {dx}, span);
-  std::vector<NodeId> args = b.instance.nodes[x].children, tangents;
-  std::vector<uint32_t> wrt;
   std::vector<NodeId> nodes;
+  std::vector<NodeId> args = spread(function, x, nodes);
+  if (args.size() == 1) return jvpAt(function, {x}, {0}, {dx}, span);
   NodeId all = b.local(b.bind("dx", dx, nodes), span);
+  if (!isTupleOf(all, args.size(), "jvp")) return b.error(span);
+  std::vector<uint32_t> wrt;
+  std::vector<NodeId> tangents;
   for (uint32_t k = 0; k < args.size(); ++k) {
-    if (b.types.isUnit(types::tangentType(b.types, b.typeOf(args[k]))))
-      continue;
+    NodeId part = b.tuplePart(all, k, span);
+    if (b.types.isUnit(b.typeOf(part)) && b.types.isUnit(types::tangentType(b.types, b.typeOf(args[k])))) continue;
     wrt.push_back(k);
-    tangents.push_back(b.tuplePart(all, k, span));
+    tangents.push_back(part);
   }
   nodes.push_back(jvpAt(function, args, wrt, tangents, span));
   return b.block(std::move(nodes), span);
@@ -216,16 +230,26 @@ NodeId Derivatives::oneHot(TypeId type, const std::vector<LocalId>& place, Span 
   });
 }
 
+NodeId Derivatives::jacobians(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span) {
+  std::vector<NodeId> nodes, blocks;
+  args = bindAll(std::move(args), nodes);
+  for (uint32_t w : wrt) {
+    blocks.push_back(jacobian(function, args, w, span));
+    if (b.kindOf(blocks.back()) == TypeKind::Error) return blocks.back();
+  }
+  nodes.push_back(blocks.size() == 1 ? blocks[0] : tuple(std::move(blocks), span));
+  return b.block(std::move(nodes), span);
+}
+
 /// Forward mode: one direction for each place of x, then the axes of the result go in front of those of x.
-NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, Span span) {
-  if (args.empty() || !differentiable(args[0], span))
-    return b.error(span);
+NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, uint32_t wrt, Span span) {
+  if (!differentiable(args[wrt], span)) return b.error(span);
   std::vector<NodeId> nodes;
   args = bindAll(std::move(args), nodes);
-  TypeId in = b.typeOf(args[0]);
+  TypeId in = b.typeOf(args[wrt]);
   std::vector<DimId> inDims = b.dimsOf(in);
   NodeId columns = b.collect(inDims, span, [&](const std::vector<LocalId>& place) {
-    NodeId pair = jvpAt(function, args, {0}, {oneHot(in, place, span)}, span);
+    NodeId pair = jvpAt(function, args, {wrt}, {oneHot(in, place, span)}, span);
     return b.kindOf(pair) == TypeKind::Error ? pair : b.tuplePart(pair, 1, span);
   });
   TypeId type = b.typeOf(columns);

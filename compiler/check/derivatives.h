@@ -3,6 +3,9 @@
 // ordinary code around them.
 
 #include "check/leaves.h"
+#include "check/program.h"
+
+#include <set>
 
 namespace melix::check {
 
@@ -15,9 +18,15 @@ public:
   virtual NodeId callFunction(NodeId function, std::vector<NodeId> args, Span span) = 0;
   /// `call`'s target is settled later; `derivative` gets it then too.
   virtual void followTarget(NodeId derivative, NodeId call) = 0;
+  /// The pullback that keeps `saved`, as a template value.
+  virtual NodeId pullbackValue(PullbackShape shape, NodeId saved, Span span) = 0;
+  /// `grad(function, wrt: …)` as a template value.
+  virtual NodeId gradientOf(NodeId function, std::vector<uint32_t> wrt, Span span) = 0;
+  /// How many arguments the function value may be called with.
+  virtual std::set<size_t> arities(NodeId function) = 0;
 };
 
-enum class TransformKind : uint8_t { Grad, ValueAndGrad, Jacobian, Hessian, Hvp, Vmap };
+enum class TransformKind : uint8_t { Grad, ValueAndGrad, Jacobian, Hessian, Hvp, Vmap, Linearize };
 
 class Derivatives {
 public:
@@ -27,6 +36,10 @@ public:
   NodeId apply(TransformKind kind, NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
   /// `(y, dy)`; several arguments are given as tuples.
   NodeId jvp(NodeId function, NodeId x, NodeId dx, Span span);
+  /// `(y, pullback)`; several arguments are given as a tuple, and so are their cotangents.
+  NodeId vjp(NodeId function, NodeId x, Span span);
+  /// A pullback applied: `saved` is what it keeps.
+  NodeId pull(const PullbackShape& shape, NodeId saved, NodeId seed, Span span);
 
 private:
   struct Callee {
@@ -37,7 +50,16 @@ private:
   Callee prepare(NodeId function, const std::vector<NodeId>& args, Span span);
   NodeId derivative(DerivativeMode mode, const Callee& callee, std::vector<uint32_t> wrt, std::vector<NodeId> seeds, TypeId type, Span span);
   NodeId gradient(bool withValue, NodeId function, std::vector<NodeId> args, std::vector<uint32_t> wrt, Span span);
-  NodeId jacobian(NodeId function, std::vector<NodeId> args, Span span);
+  std::vector<NodeId> spread(NodeId function, NodeId x, std::vector<NodeId>& into);
+  void closeNumbers(TypeId type);
+  NodeId vjpAt(NodeId function, std::vector<NodeId> args, Span span);
+  NodeId linearize(NodeId function, std::vector<NodeId> args, Span span);
+  NodeId tuple(std::vector<NodeId> parts, Span span);
+  bool isTupleOf(NodeId value, size_t parts, std::string_view what);
+  NodeId hvp(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
+  NodeId hessian(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
+  NodeId jacobians(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
+  NodeId jacobian(NodeId function, std::vector<NodeId> args, uint32_t wrt, Span span);
   NodeId jvpAt(NodeId function, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt, std::vector<NodeId> tangents, Span span);
   NodeId vmap(NodeId function, std::vector<NodeId> args, Span span);
   NodeId oneHot(TypeId type, const std::vector<LocalId>& place, Span span);

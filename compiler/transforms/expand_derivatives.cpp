@@ -3,6 +3,7 @@
 #include "core/clone.h"
 #include "core/walk.h"
 #include "transforms/ad.h"
+#include "types/tangent.h"
 
 #include <algorithm>
 
@@ -16,6 +17,7 @@ public:
 
   DerivativeResult run() {
     size_t functions = m_.functions.size();
+    for (uint32_t i = 0; i < functions; ++i) findSweeps(FunctionId(i));
     for (uint32_t i = 0; i < functions; ++i) function(FunctionId(i));
     return {std::move(ad_.problems)};
   }
@@ -27,6 +29,7 @@ private:
   void function(FunctionId f) {
     if (state_[f] != State::New) return;
     state_[f] = State::Open;
+    fillSavedIn(f);
     std::vector<std::pair<OpId, RegionId>> derivatives;
     std::vector<FunctionId> callees;
     collect(f, m_.functions[f].body, derivatives, callees);
@@ -41,6 +44,39 @@ private:
       expand(f, region, id);
     }
     state_[f] = State::Done;
+  }
+
+  void findSweeps(FunctionId f) {
+    const Function& fn = m_.functions[f];
+    forEachOp(fn, [&](OpId id) {
+      if (fn.ops[id].kind != OpKind::Derivative) return;
+      const DerivativeAttr& attr = fn.ops[id].as<DerivativeAttr>();
+      if (attr.saved.valid()) sweeps_.try_emplace(attr.saved, fn.ops[id]);
+    });
+  }
+
+  /// What a function handles must be known before anything of it is differentiated: fills the records of pullbacks that
+  /// its values hold.
+  void fillSavedIn(FunctionId f) {
+    if (sweeps_.empty()) return;
+    std::unordered_set<TypeId> seen;
+    std::vector<RecordId> found;
+    std::function<void(TypeId)> look = [&](TypeId t) {
+      if (!seen.insert(t).second) return;
+      const types::Type type = m_.types[t];
+      for (TypeId part : type.parts) look(part);
+      if (!type.record.valid()) return;
+      if (sweeps_.count(type.record)) found.push_back(type.record);
+      for (const types::EnumCase& c : m_.types.recordInfo(type.record).cases)
+        for (const types::Field& field : c.fields) look(field.type);
+    };
+    for (const Value& v : m_.functions[f].values) look(v.type);
+    for (RecordId record : found) {
+      const Op sweep = sweeps_.at(record);
+      FunctionId callee = sweep.as<DerivativeAttr>().callee;
+      function(callee);
+      if (!reachesOpenDerivative(callee)) fillSaved(sweep, sweep.as<DerivativeAttr>());
+    }
   }
 
   void collect(FunctionId f, RegionId r, std::vector<std::pair<OpId, RegionId>>& derivatives,
@@ -236,7 +272,8 @@ private:
         types::DimSubst own;
         for (size_t k = 0; k < f.dimParams.size(); ++k) own[f.dimParams[k]] = dims[k];
         for (size_t k = 0; k < f.resultDims.size(); ++k) own[f.resultDims[k]] = dims[f.dimParams.size() + k];
-        parts = ad_.leaves.takeApart(e, cotangents[next++], m_.types.substitute(t, own), true);
+        t = m_.types.substitute(t, own);
+        parts = ad_.leaves.takeApart(e, e.castDims(cotangents[next++], ad_.leaves.tangent(t)), t, true);
       }
       for (size_t k = 0; k < p.jvp->results[i].size(); ++k) {
         if (!p.jvp->results[i][k]) continue;
@@ -292,40 +329,59 @@ private:
     return out;
   }
 
-  /// The record that the checker named holds the companion's Saved as its only field.
-  void fillSaved(const DerivativeAttr& attr, const Pair& p) {
-    types::Record& record = m_.types.recordInfo(attr.saved);
-    if (record.cases.empty()) record.cases.resize(1);
-    if (!record.cases[0].fields.empty()) return;
+  /// The record that the checker named holds the companion's Saved as its only field; the sizes of the call are hidden
+  /// with it.
+  Pair fillSaved(const Op& op, const DerivativeAttr& attr) {
+    Pair p = companions(op, attr);
+    if (!m_.types.recordInfo(attr.saved).cases[0].fields.empty()) return p;
     std::vector<DimId> dims;
-    for (size_t i = 0; i < m_.functions[attr.callee].dimParams.size(); ++i)
-      dims.push_back(m_.types.dims.symbol(record.dimParams[i]));
-    TypeId t = m_.types.record(p.lin->saved, dims);
-    m_.types.recordInfo(attr.saved).cases[0].fields.push_back({NameId(), t});
+    std::vector<DimSym> hidden;
+    const Function& f = m_.functions[attr.callee];
+    for (size_t i = 0; i < f.dimParams.size() + f.resultDims.size(); ++i) {
+      hidden.push_back(m_.types.dims.newSym({"", types::DimSymKind::Unknown, 0, {}}));
+      if (i < f.dimParams.size()) dims.push_back(m_.types.dims.symbol(hidden.back()));
+    }
+    types::fillSaved(m_.types, attr.saved, m_.types.pack(m_.types.record(p.lin->saved, dims), hidden));
+    return p;
   }
 
   std::vector<ValueId> forward(const Op& op, const DerivativeAttr& attr, Emit& e) {
-    Pair p = companions(op, attr);
-    fillSaved(attr, p);
+    Pair p = fillSaved(op, attr);
     std::vector<ValueId> out = callForward(op, p, e);
-    size_t results = m_.functions[attr.callee].results.size();
-    out.resize(results + 1);
-    out.back() = e.make(e.typeOf(op.results.back()), {out.back()});
+    out.erase(out.begin() + static_cast<long>(m_.functions[attr.callee].results.size()), out.end() - 1);
+    TypeId record = e.typeOf(op.results.back()), field = m_.types.fieldType(record, 0, 0);
+    if (m_.types.kind(field) == TypeKind::Pack) {
+      Op pack = Emit::simple(OpKind::Pack, {out.back()});
+      pack.dims = op.dims;
+      for (DimSym s : op.resultDims) pack.dims.push_back(dims_.at(s));
+      out.back() = e.one(std::move(pack), field);
+    }
+    out.back() = e.make(record, {out.back()});
     return out;
   }
 
   std::vector<ValueId> backward(const Op& op, const DerivativeAttr& attr, Emit& e) {
-    Pair p = companions(op, attr);
-    fillSaved(attr, p);
-    TypeId outer = e.typeOf(op.operands[0]);
-    std::vector<DimId> dims = m_.types[outer].dims;
-    ValueId saved = e.get(op.operands[0], {PathStep{StepKind::Field, 0, {}, 1}}, {}, m_.types.record(p.lin->saved, dims));
-    return callBackward(attr, p, saved, dims, std::span(op.operands).subspan(1), e);
+    Pair p = fillSaved(op, attr);
+    ValueId saved = e.get(op.operands[0], {PathStep{StepKind::Field, 0, {}, 1}}, {},
+                          m_.types.fieldType(e.typeOf(op.operands[0]), 0, 0));
+    std::vector<DimId> dims;
+    if (const TypeId packed = e.typeOf(saved); m_.types.kind(packed) == TypeKind::Pack) {
+      Op open = Emit::simple(OpKind::Unpack, {saved});
+      for (uint32_t k = 0; k < m_.types[packed].number; ++k) {
+        open.resultDims.push_back(e.newDim("K"));
+        dims.push_back(m_.types.dims.symbol(open.resultDims.back()));
+      }
+      saved = e.one(std::move(open), m_.types.openPack(packed, dims));
+    }
+    std::vector<ValueId> out = callBackward(attr, p, saved, dims, std::span(op.operands).subspan(1), e);
+    for (size_t i = 0; i < out.size(); ++i) out[i] = e.castDims(out[i], e.typeOf(op.results[i]));
+    return out;
   }
 
   Ad ad_;
   Module& m_;
   std::unordered_map<FunctionId, State> state_;
+  std::map<RecordId, Op> sweeps_; ///< by what they save or use: a Forward or Backward op
   std::map<uint32_t, std::vector<ValueId>> byParam_;
   types::DimSubst dims_;
 };

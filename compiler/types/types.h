@@ -68,6 +68,7 @@ struct Record {
   std::vector<DimSym> dimParams;  ///< fields mention these
   std::vector<EnumCase> cases;    ///< a struct has exactly one
   RecordId tangentOf;             ///< set when this is a derived tangent record
+  bool isSaved = false;           ///< what a pullback keeps: fields come with expand_derivatives, and may carry tangents
   Span origin;
 };
 
