@@ -304,6 +304,7 @@ public:
   void followTarget(NodeId derivative, NodeId call) override;
   NodeId gradientOf(NodeId function, std::vector<uint32_t> wrt, Span span) override;
   NodeId pullbackValue(PullbackShape shape, NodeId saved, Span span) override;
+  bool wantsWhole(NodeId function, size_t k) override;
   std::set<size_t> arities(NodeId function) override { return aritiesOf(b.typeOf(function)); }
 
   // --- types in bodies

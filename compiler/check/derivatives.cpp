@@ -207,7 +207,7 @@ NodeId Derivatives::jvp(NodeId function, NodeId x, NodeId dx, Span span) {
   std::vector<NodeId> tangents;
   for (uint32_t k = 0; k < args.size(); ++k) {
     NodeId part = b.tuplePart(all, k, span);
-    if (b.types.isUnit(b.typeOf(part)) && b.types.isUnit(types::tangentType(b.types, b.typeOf(args[k])))) continue;
+    if (b.types.isUnit(b.typeOf(part)) && !carriesTangent(function, k, args[k])) continue;
     wrt.push_back(k);
     tangents.push_back(part);
   }

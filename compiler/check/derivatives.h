@@ -22,6 +22,8 @@ public:
   virtual NodeId pullbackValue(PullbackShape shape, NodeId saved, Span span) = 0;
   /// `grad(function, wrt: …)` as a template value.
   virtual NodeId gradientOf(NodeId function, std::vector<uint32_t> wrt, Span span) = 0;
+  /// Whether parameter `k` is declared as a whole number, so that a literal given to it stays one.
+  virtual bool wantsWhole(NodeId function, size_t k) = 0;
   /// How many arguments the function value may be called with.
   virtual std::set<size_t> arities(NodeId function) = 0;
 };
@@ -64,6 +66,7 @@ private:
   NodeId vmap(NodeId function, std::vector<NodeId> args, Span span);
   NodeId oneHot(TypeId type, const std::vector<LocalId>& place, Span span);
   bool differentiable(NodeId arg, Span span);
+  bool carriesTangent(NodeId function, size_t k, NodeId arg);
   std::vector<NodeId> bindAll(std::vector<NodeId> args, std::vector<NodeId>& into);
 
   NodeBuilder& b;

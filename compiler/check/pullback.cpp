@@ -1,6 +1,6 @@
-// `vjp` and `linearize`: the forward sweep runs once, and what it saved is kept in a record that the function given back
-// captures. Only `expand_derivatives` knows what is in the record; here its type says which sizes the function's own
-// types mention.
+// `vjp` and `linearize`: the forward sweep runs once, and what it saved is kept in a record that the function
+// given back captures. Only `expand_derivatives` knows what is in the record; here its type says which sizes
+// the function's own types mention.
 #include "check/derivatives.h"
 
 #include "types/tangent.h"
@@ -23,6 +23,14 @@ std::vector<NodeId> Derivatives::spread(NodeId function, NodeId x, std::vector<N
   return out;
 }
 
+/// Of one argument among several: whether it is differentiated by.
+bool Derivatives::carriesTangent(NodeId function, size_t k, NodeId arg) {
+  TypeId type = b.typeOf(arg);
+  if (b.infer.isOpen(type) && b.infer.varClass(type) == types::VarClass::OpenInt)
+    return !calls_.wantsWhole(function, k);
+  return !b.types.isUnit(types::tangentType(b.types, type));
+}
+
 NodeId Derivatives::tuple(std::vector<NodeId> parts, Span span) {
   std::vector<TypeId> kinds;
   for (NodeId part : parts) kinds.push_back(b.typeOf(part));
@@ -34,7 +42,8 @@ void Derivatives::closeNumbers(TypeId type) {
   b.types.rewrite(b.infer.zonk(type), [&](TypeId part) {
     if (b.infer.isOpen(part) && b.infer.varClass(part) != types::VarClass::Any)
       b.infer.unify(
-          b.types.scalar(b.infer.varClass(part) == types::VarClass::OpenInt ? TypeKind::I64 : TypeKind::F32), part);
+          b.types.scalar(b.infer.varClass(part) == types::VarClass::OpenInt ? TypeKind::I64 : TypeKind::F32),
+          part);
     return part;
   });
 }
@@ -48,7 +57,7 @@ NodeId Derivatives::vjp(NodeId function, NodeId x, Span span) {
 NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) {
   std::vector<uint32_t> wrt;
   for (uint32_t k = 0; k < args.size(); ++k)
-    if (args.size() == 1 || !b.types.isUnit(types::tangentType(b.types, b.typeOf(args[k])))) {
+    if (args.size() == 1 || carriesTangent(function, k, args[k])) {
       if (!differentiable(args[k], span)) return b.error(span);
       wrt.push_back(k);
     }
@@ -95,7 +104,8 @@ NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) 
   b.instance.nodes[both].as<DerivativeRef>().saved = shape.saved;
   NodeId all = b.local(b.bind("swept", both, nodes), span);
   NodeId kept = b.local(b.bind("saved", b.tuplePart(all, 1, span), nodes), span);
-  nodes.push_back(tuple({b.tuplePart(all, 0, span), calls_.pullbackValue(std::move(shape), kept, span)}, span));
+  nodes.push_back(
+      tuple({b.tuplePart(all, 0, span), calls_.pullbackValue(std::move(shape), kept, span)}, span));
   return b.block(std::move(nodes), span);
 }
 
@@ -107,7 +117,8 @@ NodeId Derivatives::pull(const PullbackShape& shape, NodeId saved, NodeId seed, 
   TypeId wanted = b.types.substitute(shape.seed, actual);
   UnifyResult match = b.infer.unify(wanted, b.typeOf(seed));
   if (match.kind > UnifyKind::NeedsCheck) {
-    b.sink.report(DiagId::ArgumentType, b.spanOf(seed), "this pullback", b.show(wanted), b.show(b.typeOf(seed)));
+    b.sink.report(DiagId::ArgumentType, b.spanOf(seed), "this pullback", b.show(wanted),
+                  b.show(b.typeOf(seed)));
     return b.error(span);
   }
   DerivativeRef ref;
@@ -130,8 +141,8 @@ NodeId Derivatives::pull(const PullbackShape& shape, NodeId saved, NodeId seed, 
   return b.block(std::move(nodes), span);
 }
 
-/// `(y, dx => dy)`. The pullback is linear in its cotangent, so its own pullback is the linear map itself, over what the
-/// forward sweep saved.
+/// `(y, dx => dy)`. The pullback is linear in its cotangent, so its own pullback is the linear map itself,
+/// over what the forward sweep saved.
 NodeId Derivatives::linearize(NodeId function, std::vector<NodeId> args, Span span) {
   std::vector<NodeId> nodes;
   NodeId swept = vjpAt(function, std::move(args), span);

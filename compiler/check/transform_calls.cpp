@@ -1,4 +1,5 @@
-// Calls of `grad`, `vmap` and their like: which parameters `wrt:` names, and the template value that comes out.
+// Calls of `grad`, `vmap` and their like: which parameters `wrt:` names, and the template value that comes
+// out.
 #include "check/body.h"
 
 namespace melix::check {
@@ -18,7 +19,8 @@ std::optional<TransformKind> Body::transformOf(IntrinsicKind kind) {
   }
 }
 
-NodeId Body::callTransform(TransformKind kind, std::string_view name, const std::vector<CallArg>& args, Span span) {
+NodeId Body::callTransform(TransformKind kind, std::string_view name, const std::vector<CallArg>& args,
+                           Span span) {
   if (args.empty()) {
     sink.report(DiagId::ArgumentCount, span, name, "1", "0");
     return b.error(span);
@@ -31,7 +33,8 @@ NodeId Body::callTransform(TransformKind kind, std::string_view name, const std:
       sink.report(DiagId::ArgumentCount, span, name, "1", std::to_string(args.size()));
       return b.error(span);
     }
-    if (types.names.text(args[k].label) != "wrt" || kind == TransformKind::Vmap || kind == TransformKind::Linearize) {
+    if (types.names.text(args[k].label) != "wrt" || kind == TransformKind::Vmap ||
+        kind == TransformKind::Linearize) {
       sink.report(DiagId::UnknownArgument, args[k].span, name, types.names.text(args[k].label));
       return b.error(span);
     }
@@ -40,7 +43,8 @@ NodeId Body::callTransform(TransformKind kind, std::string_view name, const std:
   return transformed(kind, name, std::move(wrt), function, span);
 }
 
-NodeId Body::transformed(TransformKind kind, std::string_view name, std::vector<uint32_t> wrt, NodeId function, Span span) {
+NodeId Body::transformed(TransformKind kind, std::string_view name, std::vector<uint32_t> wrt,
+                         NodeId function, Span span) {
   Known value;
   value.kind = KnownKind::Transform;
   value.module = module;
@@ -97,6 +101,26 @@ std::optional<uint32_t> Body::parameterNamed(TypeId function, NameId name) {
   case KnownKind::Transform: return parameterNamed(types[function].parts[0], name);
   default: return std::nullopt;
   }
+}
+
+bool Body::wantsWhole(NodeId function, size_t k) {
+  if (b.kindOf(function) != TypeKind::Known) return false;
+  const Known value = c.program_.known(types[b.typeOf(function)].known);
+  auto whole = [&](const Ast& tree, SynId type) {
+    if (!type.valid() || tree.kind(type) != SynKind::Name) return false;
+    std::optional<TypeKind> scalar = scalarNamed(types.names.text(tree[type].as<Name>().name));
+    return scalar && types::isIntKind(*scalar);
+  };
+  if (value.kind == KnownKind::Lambda) {
+    const auto lambda = (*value.tree)[value.lambda].as<Lambda>();
+    return k < lambda.params.size() && whole(*value.tree, lambda.params[k].type);
+  }
+  bool all = value.kind == KnownKind::Overloads;
+  for (DeclId decl : value.candidates) {
+    const FunctionDecl& fn = c.function(decl);
+    all = all && k < fn.params.size() && whole(c.ast(decl), fn.params[k].type);
+  }
+  return all;
 }
 
 /// What `wrt:` says: a name, a position, or a tuple of these.
