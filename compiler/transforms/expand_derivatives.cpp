@@ -16,8 +16,11 @@ public:
 
   DerivativeResult run() {
     size_t functions = m_.functions.size();
-    for (uint32_t i = 0; i < functions; ++i) findSweeps(FunctionId(i));
-    for (uint32_t i = 0; i < functions; ++i) function(FunctionId(i));
+    auto hasBody = [&](uint32_t i) { return m_.functions[FunctionId(i)].body.valid(); };
+    for (uint32_t i = 0; i < functions; ++i)
+      if (hasBody(i)) findSweeps(FunctionId(i));
+    for (uint32_t i = 0; i < functions; ++i)
+      if (hasBody(i)) function(FunctionId(i));
     return {std::move(ad_.problems)};
   }
 
