@@ -57,8 +57,8 @@ private:
     });
   }
 
-  /// What a function handles must be known before anything of it is differentiated: fills the records of pullbacks that
-  /// its values hold.
+  /// What a function handles must be known before anything of it is differentiated: fills the records of
+  /// pullbacks that its values hold.
   void fillSavedIn(FunctionId f) {
     if (sweeps_.empty()) return;
     std::unordered_set<TypeId> seen;
@@ -145,28 +145,25 @@ private:
       p.path.insert(p.path.begin(), op.loc);
       report(std::move(p));
     }
-    for (size_t i = 0; i < act.lostResults.size(); ++i)
-      if (act.lostResults[i] && ad_.leaves.count(f.results[i]) != 0)
-        report({AdProblemKind::LostDerivative, lostPath(attr.callee, params, i, op.loc), "a float becomes an integer and comes back into the result"});
+    bool lost = false;
+    for (size_t i = 0; i < f.results.size(); ++i)
+      if (std::vector<LocId> path = ad_.activity.lostPath(act, i); !path.empty()) {
+        path.insert(path.begin(), op.loc);
+        report({AdProblemKind::LostDerivative, std::move(path),
+                "a float becomes an integer and comes back into the result"});
+        lost = true;
+      }
     bool anyActive = false, anyLeaf = false;
     for (size_t i = 0; i < act.results.size(); ++i) {
       bool relevant = attr.mode == DerivativeMode::Jvp || attr.mode == DerivativeMode::Forward ||
                       (i < attr.seeded.size() && attr.seeded[i]);
       for (bool b : act.results[i]) anyActive |= b && relevant, anyLeaf |= relevant;
     }
-    if (anyLeaf && !anyActive && attr.mode == DerivativeMode::Reverse)
-      report({AdProblemKind::Independent, {op.loc}, "the result does not depend on what it is differentiated by"});
+    if (anyLeaf && !anyActive && !lost && attr.mode == DerivativeMode::Reverse)
+      report({AdProblemKind::Independent,
+              {op.loc},
+              "the result does not depend on what it is differentiated by"});
     return params;
-  }
-
-  /// From the derivative through the calls to the place where the float became an integer.
-  std::vector<LocId> lostPath(FunctionId f, const std::vector<LeafBits>& params, size_t result, LocId from) {
-    std::vector<LocId> path{from};
-    const FunctionActivity& act = ad_.activity.of(f, params);
-    const Function& fn = m_.functions[f];
-    ValueId v = terminator(fn, fn.body).operands[result];
-    if (auto it = act.lost.find(v); it != act.lost.end()) path.push_back(it->second);
-    return path;
   }
 
   void report(AdProblem p) {
