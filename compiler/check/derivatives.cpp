@@ -18,10 +18,10 @@ Derivatives::Callee Derivatives::prepare(NodeId function, const std::vector<Node
   Callee callee;
   NodeId call = calls_.callFunction(function, args, span);
   const Node& node = b.instance.nodes[call];
-  if (node.kind == NodeKind::Error)
-    return callee;
+  if (node.kind == NodeKind::Error) return callee;
   if (node.kind != NodeKind::Call) {
-    b.sink.report(DiagId::Unsupported, span, "the derivative of a function value that is not known when compiling");
+    b.sink.report(DiagId::Unsupported, span,
+                  "the derivative of a function value that is not known when compiling");
     return callee;
   }
   if (!node.as<CallTarget>().inouts.empty()) {
@@ -39,8 +39,7 @@ NodeId Derivatives::derivative(DerivativeMode mode, const Callee& callee, std::v
                                std::vector<NodeId> seeds, TypeId type, Span span) {
   DerivativeRef ref;
   ref.mode = mode;
-  for (uint32_t& w : wrt)
-    w += callee.captures;
+  for (uint32_t& w : wrt) w += callee.captures;
   ref.wrt = std::move(wrt);
   ref.target = b.instance.nodes[callee.call].as<CallTarget>();
   std::vector<NodeId> children = b.instance.nodes[callee.call].children;
@@ -58,10 +57,8 @@ bool Derivatives::differentiable(NodeId arg, Span span) {
     b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
     return true;
   }
-  if (b.types.kind(type) == TypeKind::Error)
-    return false;
-  if (!b.types.isUnit(types::tangentType(b.types, type)))
-    return true;
+  if (b.types.kind(type) == TypeKind::Error) return false;
+  if (!b.types.isUnit(types::tangentType(b.types, type))) return true;
   b.sink.report(DiagId::NotDifferentiable, b.spanOf(arg), b.show(type));
   return false;
 }
@@ -87,7 +84,8 @@ NodeId Derivatives::apply(TransformKind kind, NodeId function, std::vector<NodeI
 }
 
 /// The Hessian of the float result times a direction, which is the last argument.
-NodeId Derivatives::hvp(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span) {
+NodeId Derivatives::hvp(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt,
+                        Span span) {
   std::vector<NodeId> nodes;
   NodeId direction = b.local(b.bind("v", args.back(), nodes), span);
   args.pop_back();
@@ -104,7 +102,8 @@ NodeId Derivatives::hvp(NodeId function, std::vector<NodeId> args, const std::ve
 }
 
 /// Jacobians of the gradient; of several parameters a tuple of rows.
-NodeId Derivatives::hessian(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span) {
+NodeId Derivatives::hessian(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt,
+                            Span span) {
   std::vector<NodeId> nodes, rows;
   args = bindAll(std::move(args), nodes);
   for (uint32_t w : wrt) {
@@ -119,21 +118,22 @@ bool Derivatives::isTupleOf(NodeId value, size_t parts, std::string_view what) {
   TypeId type = b.typeOf(value);
   if (b.types.kind(type) == TypeKind::Error) return false;
   if (b.types.kind(type) == TypeKind::Tuple && b.types[type].parts.size() == parts) return true;
-  b.sink.report(DiagId::ArgumentType, b.spanOf(value), what, "a tuple of " + std::to_string(parts), b.show(type));
+  b.sink.report(DiagId::ArgumentType, b.spanOf(value), what, "a tuple of " + std::to_string(parts),
+                b.show(type));
   return false;
 }
 
-NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId> args, std::vector<uint32_t> wrt, Span span) {
+NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId> args,
+                             std::vector<uint32_t> wrt, Span span) {
   for (uint32_t w : wrt)
-    if (!differentiable(args[w], span))
-      return b.error(span);
+    if (!differentiable(args[w], span)) return b.error(span);
   std::vector<NodeId> nodes;
   args = bindAll(std::move(args), nodes);
   Callee callee = prepare(function, args, span);
-  if (!callee.call)
-    return b.error(span);
+  if (!callee.call) return b.error(span);
   bool isTuple = b.types.kind(callee.result) == TypeKind::Tuple;
-  TypeId main = isTuple && !b.types[callee.result].parts.empty() ? b.types[callee.result].parts[0] : callee.result;
+  TypeId main =
+      isTuple && !b.types[callee.result].parts.empty() ? b.types[callee.result].parts[0] : callee.result;
   if (b.infer.isOpen(main))
     b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), main);
   else if (!b.types.isFloat(b.infer.shallow(main))) {
@@ -150,14 +150,13 @@ NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId
     seed = tuple(std::move(parts), span);
   }
   std::vector<TypeId> types{callee.result};
-  for (uint32_t w : wrt)
-    types.push_back(types::tangentType(b.types, b.typeOf(args[w])));
-  NodeId both = derivative(DerivativeMode::Reverse, callee, wrt, {seed}, b.types.tuple(std::move(types)), span);
+  for (uint32_t w : wrt) types.push_back(types::tangentType(b.types, b.typeOf(args[w])));
+  NodeId both =
+      derivative(DerivativeMode::Reverse, callee, wrt, {seed}, b.types.tuple(std::move(types)), span);
   NodeId all = b.local(b.bind("d", both, nodes), span);
   NodeId slope;
   std::vector<NodeId> slopes;
-  for (uint32_t k = 0; k < wrt.size(); ++k)
-    slopes.push_back(b.tuplePart(all, k + 1, span));
+  for (uint32_t k = 0; k < wrt.size(); ++k) slopes.push_back(b.tuplePart(all, k + 1, span));
   slope = slopes.size() == 1 ? slopes[0] : tuple(std::move(slopes), span);
   NodeId value = b.tuplePart(all, 0, span);
   std::vector<NodeId> result;
@@ -176,24 +175,24 @@ NodeId Derivatives::jvpAt(NodeId function, const std::vector<NodeId>& args, cons
                           std::vector<NodeId> tangents, Span span) {
   std::vector<NodeId> nodes;
   for (uint32_t w : wrt)
-    if (!differentiable(args[w], span))
-      return b.error(span);
+    if (!differentiable(args[w], span)) return b.error(span);
   std::vector<NodeId> bound = bindAll(args, nodes);
   tangents = bindAll(std::move(tangents), nodes);
   Callee callee = prepare(function, bound, span);
-  if (!callee.call)
-    return b.error(span);
+  if (!callee.call) return b.error(span);
   for (size_t k = 0; k < wrt.size(); ++k) {
     TypeId wanted = types::tangentType(b.types, b.typeOf(bound[wrt[k]]));
     UnifyResult match = b.infer.unify(wanted, b.typeOf(tangents[k]));
     if (match.kind > UnifyKind::NeedsCheck) {
-      b.sink.report(DiagId::ArgumentType, b.spanOf(tangents[k]), "jvp", b.show(wanted), b.show(b.typeOf(tangents[k])));
+      b.sink.report(DiagId::ArgumentType, b.spanOf(tangents[k]), "jvp", b.show(wanted),
+                    b.show(b.typeOf(tangents[k])));
       return b.error(span);
     }
     tangents[k] = b.checked(tangents[k], wanted, match.checks, span);
   }
   TypeId slope = types::tangentType(b.types, b.infer.zonk(callee.result));
-  nodes.push_back(derivative(DerivativeMode::Jvp, callee, wrt, std::move(tangents), b.types.tuple({callee.result, slope}), span));
+  nodes.push_back(derivative(DerivativeMode::Jvp, callee, wrt, std::move(tangents),
+                             b.types.tuple({callee.result, slope}), span));
   return b.block(std::move(nodes), span);
 }
 
@@ -216,8 +215,7 @@ NodeId Derivatives::jvp(NodeId function, NodeId x, NodeId dx, Span span) {
 }
 
 NodeId Derivatives::oneHot(TypeId type, const std::vector<LocalId>& place, Span span) {
-  if (place.empty())
-    return b.number("1", type, span);
+  if (place.empty()) return b.number("1", type, span);
   TypeId element = b.types.element(type);
   return b.collect(b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
     NodeId here;
@@ -226,11 +224,13 @@ NodeId Derivatives::oneHot(TypeId type, const std::vector<LocalId>& place, Span 
                          static_cast<uint32_t>(ops::CmpKind::Eq));
       here = here.valid() ? b.op(OpKind::And, b.types.boolean(), {here, same}, span) : same;
     }
-    return b.op(OpKind::Select, element, {here, b.number("1", element, span), b.number("0", element, span)}, span);
+    return b.op(OpKind::Select, element, {here, b.number("1", element, span), b.number("0", element, span)},
+                span);
   });
 }
 
-NodeId Derivatives::jacobians(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span) {
+NodeId Derivatives::jacobians(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt,
+                              Span span) {
   std::vector<NodeId> nodes, blocks;
   args = bindAll(std::move(args), nodes);
   for (uint32_t w : wrt) {
@@ -253,8 +253,7 @@ NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, uint32_t
     return b.kindOf(pair) == TypeKind::Error ? pair : b.tuplePart(pair, 1, span);
   });
   TypeId type = b.typeOf(columns);
-  if (b.types.kind(type) == TypeKind::Error)
-    return b.error(span);
+  if (b.types.kind(type) == TypeKind::Error) return b.error(span);
   if (!b.isNumber(b.types.element(type)) || !b.isNumber(b.types.element(in))) {
     b.sink.report(DiagId::JacobianTypes, span, b.show(in), b.show(type));
     return b.error(span);
@@ -276,42 +275,60 @@ NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, uint32_t
   return b.block(std::move(nodes), span);
 }
 
+/// Adds the first axis of every array in an argument of `vmap(f)`: tuples are mapped part by part.
+bool Derivatives::collectLanes(TypeId type, NodeId arg, Lanes& lanes) {
+  if (b.types.kind(type) == TypeKind::Tuple && !b.types.isUnit(type)) {
+    const std::vector<TypeId> parts = b.types[type].parts;
+    return std::all_of(parts.begin(), parts.end(),
+                       [&](TypeId part) { return collectLanes(part, arg, lanes); });
+  }
+  if (b.types.kind(type) != TypeKind::Array) {
+    if (b.types.kind(type) != TypeKind::Error)
+      b.sink.report(DiagId::WantsArray, b.spanOf(arg), "vmap(f)", b.show(type));
+    return false;
+  }
+  DimId mine = b.dimsOf(type)[0];
+  if (!lanes.count) {
+    lanes.count = mine;
+    lanes.first = type;
+    return true;
+  }
+  UnifyKind match = b.infer.unifyDim(lanes.count, mine);
+  if (match == UnifyKind::DimsDiffer) {
+    b.sink.report(DiagId::ShapeMismatch, b.spanOf(arg), b.show(lanes.first), b.show(type), "0",
+                  b.types.dims.print(lanes.count), "0", b.types.dims.print(mine));
+    return false;
+  }
+  if (match == UnifyKind::NeedsCheck)
+    lanes.checks.push_back({lanes.count, mine, "axis 0 of the arguments of `vmap(f)`"});
+  return true;
+}
+
+/// The argument at one lane.
+NodeId Derivatives::atLane(NodeId arg, const std::vector<LocalId>& lane, Span span) {
+  if (b.kindOf(arg) != TypeKind::Tuple) return b.at(arg, lane, span);
+  std::vector<NodeId> parts;
+  for (uint32_t k = 0; k < b.types[b.typeOf(arg)].parts.size(); ++k)
+    parts.push_back(atLane(b.tuplePart(arg, k, span), lane, span));
+  return tuple(std::move(parts), span);
+}
+
 /// `[for b: f(x[b], y[b], …)]`; all arguments share the first axis.
 NodeId Derivatives::vmap(NodeId function, std::vector<NodeId> args, Span span) {
-  std::vector<NodeId> nodes;
-  args = bindAll(std::move(args), nodes);
-  DimId lanes;
-  std::vector<DimCheckItem> checks;
-  for (NodeId arg : args) {
-    if (b.kindOf(arg) != TypeKind::Array) {
-      if (b.kindOf(arg) != TypeKind::Error)
-        b.sink.report(DiagId::WantsArray, b.spanOf(arg), "vmap(f)", b.show(b.typeOf(arg)));
-      return b.error(span);
-    }
-    DimId mine = b.dimsOf(b.typeOf(arg))[0];
-    if (!lanes) {
-      lanes = mine;
-      continue;
-    }
-    UnifyKind match = b.infer.unifyDim(lanes, mine);
-    if (match == UnifyKind::DimsDiffer) {
-      b.sink.report(DiagId::ShapeMismatch, b.spanOf(arg), b.show(b.typeOf(args[0])), b.show(b.typeOf(arg)), "0",
-                    b.types.dims.print(lanes), "0", b.types.dims.print(mine));
-      return b.error(span);
-    }
-    if (match == UnifyKind::NeedsCheck)
-      checks.push_back({lanes, mine, "axis 0 of the arguments of `vmap(f)`"});
-  }
-  if (!lanes) {
+  if (args.empty()) {
     b.sink.report(DiagId::ArgumentCount, span, "vmap(f)", "at least 1", "0");
     return b.error(span);
   }
-  if (!checks.empty())
-    nodes.push_back(b.make(NodeKind::DimCheck, b.types.unit(), span, {}, DimChecks{std::move(checks)}));
-  nodes.push_back(b.collect({lanes}, span, [&](const std::vector<LocalId>& lane) {
+  std::vector<NodeId> nodes;
+  args = bindAll(std::move(args), nodes);
+  Lanes lanes;
+  for (NodeId arg : args)
+    if (!collectLanes(b.typeOf(arg), arg, lanes)) return b.error(span);
+  if (!lanes.checks.empty())
+    nodes.push_back(b.make(NodeKind::DimCheck, b.types.unit(), span, {}, DimChecks{std::move(lanes.checks)}));
+  nodes.push_back(b.collect({lanes.count}, span, [&](const std::vector<LocalId>& lane) {
     std::vector<NodeId> elements;
-    for (NodeId arg : args)
-      elements.push_back(b.at(arg, lane, span));
+    for (NodeId arg : args) elements.push_back(atLane(arg, lane, span));
     return calls_.callFunction(function, std::move(elements), span);
   }));
   return b.block(std::move(nodes), span);

@@ -1,6 +1,6 @@
 #pragma once
-// The transforms of rule 43 as typed nodes: each becomes Derivative nodes on a call of the function, and the rest is
-// ordinary code around them.
+// The transforms of rule 43 as typed nodes: each becomes Derivative nodes on a call of the function, and the
+// rest is ordinary code around them.
 
 #include "check/leaves.h"
 #include "check/program.h"
@@ -13,8 +13,8 @@ namespace melix::check {
 class FunctionCalls {
 public:
   virtual ~FunctionCalls() = default;
-  /// Calls a function value (of Known or Function type). For a Known one the answer is a Call node, so that a Derivative
-  /// can take its target over; an Error node after a report.
+  /// Calls a function value (of Known or Function type). For a Known one the answer is a Call node, so that a
+  /// Derivative can take its target over; an Error node after a report.
   virtual NodeId callFunction(NodeId function, std::vector<NodeId> args, Span span) = 0;
   /// `call`'s target is settled later; `derivative` gets it then too.
   virtual void followTarget(NodeId derivative, NodeId call) = 0;
@@ -34,8 +34,10 @@ class Derivatives {
 public:
   Derivatives(NodeBuilder& build, FunctionCalls& calls) : b(build), calls_(calls) {}
 
-  /// Reverse mode: `(result, cotangents…)` with the seed 1 for the float result; none of `wrt` means parameter 0.
-  NodeId apply(TransformKind kind, NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
+  /// Reverse mode: `(result, cotangents…)` with the seed 1 for the float result; none of `wrt` means
+  /// parameter 0.
+  NodeId apply(TransformKind kind, NodeId function, std::vector<NodeId> args,
+               const std::vector<uint32_t>& wrt, Span span);
   /// `(y, dy)`; several arguments are given as tuples.
   NodeId jvp(NodeId function, NodeId x, NodeId dx, Span span);
   /// `(y, pullback)`; several arguments are given as a tuple, and so are their cotangents.
@@ -45,13 +47,15 @@ public:
 
 private:
   struct Callee {
-    NodeId call;     ///< the Call node whose target is taken over; none after an error
+    NodeId call; ///< the Call node whose target is taken over; none after an error
     TypeId result;
     uint32_t captures = 0;
   };
   Callee prepare(NodeId function, const std::vector<NodeId>& args, Span span);
-  NodeId derivative(DerivativeMode mode, const Callee& callee, std::vector<uint32_t> wrt, std::vector<NodeId> seeds, TypeId type, Span span);
-  NodeId gradient(bool withValue, NodeId function, std::vector<NodeId> args, std::vector<uint32_t> wrt, Span span);
+  NodeId derivative(DerivativeMode mode, const Callee& callee, std::vector<uint32_t> wrt,
+                    std::vector<NodeId> seeds, TypeId type, Span span);
+  NodeId gradient(bool withValue, NodeId function, std::vector<NodeId> args, std::vector<uint32_t> wrt,
+                  Span span);
   std::vector<NodeId> spread(NodeId function, NodeId x, std::vector<NodeId>& into);
   void closeNumbers(TypeId type);
   NodeId vjpAt(NodeId function, std::vector<NodeId> args, Span span);
@@ -62,7 +66,16 @@ private:
   NodeId hessian(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
   NodeId jacobians(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
   NodeId jacobian(NodeId function, std::vector<NodeId> args, uint32_t wrt, Span span);
-  NodeId jvpAt(NodeId function, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt, std::vector<NodeId> tangents, Span span);
+  NodeId jvpAt(NodeId function, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt,
+               std::vector<NodeId> tangents, Span span);
+  /// The axis that `vmap` maps over, as its arguments give it.
+  struct Lanes {
+    DimId count;
+    TypeId first; ///< of the array that gave it
+    std::vector<DimCheckItem> checks;
+  };
+  bool collectLanes(TypeId type, NodeId arg, Lanes& lanes);
+  NodeId atLane(NodeId arg, const std::vector<LocalId>& lane, Span span);
   NodeId vmap(NodeId function, std::vector<NodeId> args, Span span);
   NodeId oneHot(TypeId type, const std::vector<LocalId>& place, Span span);
   bool differentiable(NodeId arg, Span span);

@@ -128,6 +128,8 @@ void Body::settle() {
     } else if (auto* scatter = std::get_if<Scatter>(&node.payload)) {
       for (NestAxis& axis : scatter->axes)
         axis.extent = infer.zonk(axis.extent);
+    } else if (auto* derivative = std::get_if<DerivativeRef>(&node.payload)) {
+      derivative->saved = infer.recordOf(derivative->saved);
     } else if (auto* target = std::get_if<CallTarget>(&node.payload)) {
       for (InoutArg& arg : target->inouts)
         settleSteps(arg.place.steps);
