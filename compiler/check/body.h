@@ -283,8 +283,17 @@ public:
   NodeId callInstanceOf(KnownId id, NodeId function, const std::vector<NodeId>& args, Span span);
   NodeId callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callAsked(NodeId function, std::vector<NodeId> args, TypeId asked, Span span);
+  NodeId applyKnown(const Known& known, NodeId capture, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId knownCapture(NodeId function, NodeId fallback);
-  bool readWrt(SynId node, NodeId function, std::vector<uint32_t>& wrt);
+
+  // --- transforms (transform_calls.cpp)
+  static std::optional<TransformKind> transformOf(IntrinsicKind kind);
+  NodeId callTransform(TransformKind kind, std::string_view name, const std::vector<CallArg>& args, Span span);
+  NodeId transformed(TransformKind kind, std::string_view name, std::vector<uint32_t> wrt, NodeId function, Span span);
+  NodeId known(NodeId function, Span span);
+  bool readWrt(SynId node, TypeId function, std::vector<uint32_t>& wrt);
+  std::optional<uint32_t> parameterNamed(TypeId function, NameId name);
+  std::set<size_t> aritiesOf(TypeId function);
   int wrapTransforms = 0; ///< over 0: a transform is called through an instance of its own, so that it can be transformed
   std::vector<std::pair<NodeId, NodeId>> follows; ///< (Derivative or ToClosure, Call whose target it takes over)
 
@@ -293,6 +302,10 @@ public:
   NodeId callEquality(NodeId a, NodeId b, Span span) override;
   NodeId callFunction(NodeId function, std::vector<NodeId> args, Span span) override;
   void followTarget(NodeId derivative, NodeId call) override;
+  NodeId gradientOf(NodeId function, std::vector<uint32_t> wrt, Span span) override;
+  NodeId pullbackValue(PullbackShape shape, NodeId saved, Span span) override;
+  bool wantsWhole(NodeId function, size_t k) override;
+  std::set<size_t> arities(NodeId function) override { return aritiesOf(b.typeOf(function)); }
 
   // --- types in bodies
   TypeId resolveType(SynId node, bool binds);

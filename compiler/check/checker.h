@@ -84,8 +84,9 @@ public:
   Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink);
   ~Checker();
 
-  /// Checks every declaration of the module that needs no caller: typed functions, records, constants.
-  void checkModule(ModuleId module);
+  /// Checks every declaration of the module that needs no caller: typed functions, records, constants. Gives the
+  /// functions.
+  std::vector<InstanceId> checkModule(ModuleId module);
   /// The program of a root module: its statements, then `main` with the command line's values; gives the exit status as
   /// i64. None after errors.
   InstanceId program(ModuleId root);

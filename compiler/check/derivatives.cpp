@@ -2,6 +2,8 @@
 
 #include "types/tangent.h"
 
+#include <algorithm>
+
 namespace melix::check {
 
 std::vector<NodeId> Derivatives::bindAll(std::vector<NodeId> args, std::vector<NodeId>& into) {
@@ -16,10 +18,10 @@ Derivatives::Callee Derivatives::prepare(NodeId function, const std::vector<Node
   Callee callee;
   NodeId call = calls_.callFunction(function, args, span);
   const Node& node = b.instance.nodes[call];
-  if (node.kind == NodeKind::Error)
-    return callee;
+  if (node.kind == NodeKind::Error) return callee;
   if (node.kind != NodeKind::Call) {
-    b.sink.report(DiagId::Unsupported, span, "the derivative of a function value that is not known when compiling");
+    b.sink.report(DiagId::Unsupported, span,
+                  "the derivative of a function value that is not known when compiling");
     return callee;
   }
   if (!node.as<CallTarget>().inouts.empty()) {
@@ -37,13 +39,13 @@ NodeId Derivatives::derivative(DerivativeMode mode, const Callee& callee, std::v
                                std::vector<NodeId> seeds, TypeId type, Span span) {
   DerivativeRef ref;
   ref.mode = mode;
-  for (uint32_t& w : wrt)
-    w += callee.captures;
+  for (uint32_t& w : wrt) w += callee.captures;
   ref.wrt = std::move(wrt);
   ref.target = b.instance.nodes[callee.call].as<CallTarget>();
   std::vector<NodeId> children = b.instance.nodes[callee.call].children;
   children.insert(children.end(), seeds.begin(), seeds.end());
   NodeId node = b.make(NodeKind::Derivative, type, span, std::move(children), std::move(ref));
+  b.instance.nodes[node].resultDims = std::vector<types::DimSym>(b.instance.nodes[callee.call].resultDims);
   calls_.followTarget(node, callee.call);
   return node;
 }
@@ -55,54 +57,83 @@ bool Derivatives::differentiable(NodeId arg, Span span) {
     b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
     return true;
   }
-  if (b.types.kind(type) == TypeKind::Error)
-    return false;
-  if (!b.types.isUnit(types::tangentType(b.types, type)))
-    return true;
+  if (b.types.kind(type) == TypeKind::Error) return false;
+  if (!b.types.isUnit(types::tangentType(b.types, type))) return true;
   b.sink.report(DiagId::NotDifferentiable, b.spanOf(arg), b.show(type));
   return false;
 }
 
 NodeId Derivatives::apply(TransformKind kind, NodeId function, std::vector<NodeId> args,
-                          const std::vector<uint32_t>& wrt, Span span) {
+                          const std::vector<uint32_t>& given, Span span) {
+  const std::vector<uint32_t> wrt = given.empty() ? std::vector<uint32_t>{0} : given;
+  const size_t arity = kind == TransformKind::Hvp ? args.size() - 1 : args.size();
+  if (kind != TransformKind::Vmap && (args.empty() || *std::max_element(wrt.begin(), wrt.end()) >= arity)) {
+    b.sink.report(DiagId::TooFewArguments, span, std::to_string(args.size()));
+    return b.error(span);
+  }
   switch (kind) {
   case TransformKind::Grad: return gradient(false, function, std::move(args), wrt, span);
   case TransformKind::ValueAndGrad: return gradient(true, function, std::move(args), wrt, span);
-  case TransformKind::Jacobian: return jacobian(function, std::move(args), span);
+  case TransformKind::Jacobian: return jacobians(function, std::move(args), wrt, span);
+  case TransformKind::Hessian: return hessian(function, std::move(args), wrt, span);
+  case TransformKind::Hvp: return hvp(function, std::move(args), wrt, span);
+  case TransformKind::Linearize: return linearize(function, std::move(args), span);
   case TransformKind::Vmap: return vmap(function, std::move(args), span);
-  case TransformKind::Hvp: {
-    if (args.size() < 2) {
-      b.sink.report(DiagId::ArgumentCount, span, "hvp(f)", "2", std::to_string(args.size()));
-      return b.error(span);
-    }
-    NodeId direction = args[1];
-    args.erase(args.begin() + 1);
-    NodeId pair = jvpAt(function, args, {0}, {direction}, span);
-    return b.kindOf(pair) == TypeKind::Error ? pair : b.tuplePart(pair, 1, span);
-  }
-  case TransformKind::Hessian: return jacobian(function, std::move(args), span);
   }
   return b.error(span);
 }
 
-NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId> args, std::vector<uint32_t> wrt, Span span) {
-  if (wrt.empty())
-    wrt = {0};
-  for (uint32_t w : wrt) {
-    if (w >= args.size()) {
-      b.sink.report(DiagId::NoSuchParameter, span, std::to_string(w), std::to_string(args.size()));
-      return b.error(span);
-    }
-    if (!differentiable(args[w], span))
-      return b.error(span);
+/// The Hessian of the float result times a direction, which is the last argument.
+NodeId Derivatives::hvp(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt,
+                        Span span) {
+  std::vector<NodeId> nodes;
+  NodeId direction = b.local(b.bind("v", args.back(), nodes), span);
+  args.pop_back();
+  std::vector<NodeId> tangents{direction};
+  if (wrt.size() > 1) {
+    if (!isTupleOf(direction, wrt.size(), "hvp(f)")) return b.error(span);
+    tangents.clear();
+    for (uint32_t k = 0; k < wrt.size(); ++k) tangents.push_back(b.tuplePart(direction, k, span));
   }
+  NodeId pair = jvpAt(calls_.gradientOf(function, wrt, span), args, wrt, std::move(tangents), span);
+  if (b.kindOf(pair) == TypeKind::Error) return pair;
+  nodes.push_back(b.tuplePart(pair, 1, span));
+  return b.block(std::move(nodes), span);
+}
+
+/// Jacobians of the gradient; of several parameters a tuple of rows.
+NodeId Derivatives::hessian(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt,
+                            Span span) {
+  std::vector<NodeId> nodes, rows;
+  args = bindAll(std::move(args), nodes);
+  for (uint32_t w : wrt) {
+    rows.push_back(jacobians(calls_.gradientOf(function, {w}, span), args, wrt, span));
+    if (b.kindOf(rows.back()) == TypeKind::Error) return rows.back();
+  }
+  nodes.push_back(rows.size() == 1 ? rows[0] : tuple(std::move(rows), span));
+  return b.block(std::move(nodes), span);
+}
+
+bool Derivatives::isTupleOf(NodeId value, size_t parts, std::string_view what) {
+  TypeId type = b.typeOf(value);
+  if (b.types.kind(type) == TypeKind::Error) return false;
+  if (b.types.kind(type) == TypeKind::Tuple && b.types[type].parts.size() == parts) return true;
+  b.sink.report(DiagId::ArgumentType, b.spanOf(value), what, "a tuple of " + std::to_string(parts),
+                b.show(type));
+  return false;
+}
+
+NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId> args,
+                             std::vector<uint32_t> wrt, Span span) {
+  for (uint32_t w : wrt)
+    if (!differentiable(args[w], span)) return b.error(span);
   std::vector<NodeId> nodes;
   args = bindAll(std::move(args), nodes);
   Callee callee = prepare(function, args, span);
-  if (!callee.call)
-    return b.error(span);
-  bool tuple = b.types.kind(callee.result) == TypeKind::Tuple;
-  TypeId main = tuple && !b.types[callee.result].parts.empty() ? b.types[callee.result].parts[0] : callee.result;
+  if (!callee.call) return b.error(span);
+  bool isTuple = b.types.kind(callee.result) == TypeKind::Tuple;
+  TypeId main =
+      isTuple && !b.types[callee.result].parts.empty() ? b.types[callee.result].parts[0] : callee.result;
   if (b.infer.isOpen(main))
     b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), main);
   else if (!b.types.isFloat(b.infer.shallow(main))) {
@@ -110,51 +141,33 @@ NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId
     return b.error(span);
   }
   NodeId seed = b.number("1", main, span);
-  if (tuple) {
+  if (isTuple) {
     std::vector<NodeId> parts{seed};
     for (size_t k = 1; k < b.types[callee.result].parts.size(); ++k) {
       TypeId part = types::tangentType(b.types, b.infer.zonk(b.types[callee.result].parts[k]));
       parts.push_back(b.types.isUnit(part) ? b.unit(span) : b.op(OpKind::Zero, part, {}, span));
     }
-    std::vector<TypeId> kinds;
-    for (NodeId part : parts)
-      kinds.push_back(b.typeOf(part));
-    seed = b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(parts));
+    seed = tuple(std::move(parts), span);
   }
   std::vector<TypeId> types{callee.result};
-  for (uint32_t w : wrt)
-    types.push_back(types::tangentType(b.types, b.typeOf(args[w])));
-  NodeId both = derivative(DerivativeMode::Reverse, callee, wrt, {seed}, b.types.tuple(std::move(types)), span);
+  for (uint32_t w : wrt) types.push_back(types::tangentType(b.types, b.typeOf(args[w])));
+  NodeId both =
+      derivative(DerivativeMode::Reverse, callee, wrt, {seed}, b.types.tuple(std::move(types)), span);
   NodeId all = b.local(b.bind("d", both, nodes), span);
   NodeId slope;
-  if (wrt.size() == 1) {
-    slope = b.tuplePart(all, 1, span);
-  } else {
-    std::vector<NodeId> slopes;
-    std::vector<TypeId> kinds;
-    for (uint32_t k = 0; k < wrt.size(); ++k) {
-      slopes.push_back(b.tuplePart(all, k + 1, span));
-      kinds.push_back(b.typeOf(slopes.back()));
-    }
-    slope = b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(slopes));
-  }
+  std::vector<NodeId> slopes;
+  for (uint32_t k = 0; k < wrt.size(); ++k) slopes.push_back(b.tuplePart(all, k + 1, span));
+  slope = slopes.size() == 1 ? slopes[0] : tuple(std::move(slopes), span);
   NodeId value = b.tuplePart(all, 0, span);
   std::vector<NodeId> result;
   if (withValue)
     result = {value, slope};
   else {
     result = {slope};
-    for (uint32_t k = 1; tuple && k < b.types[callee.result].parts.size(); ++k)
+    for (uint32_t k = 1; isTuple && k < b.types[callee.result].parts.size(); ++k)
       result.push_back(b.tuplePart(value, k, span));
   }
-  if (result.size() == 1) {
-    nodes.push_back(result[0]);
-    return b.block(std::move(nodes), span);
-  }
-  std::vector<TypeId> kinds;
-  for (NodeId part : result)
-    kinds.push_back(b.typeOf(part));
-  nodes.push_back(b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(result)));
+  nodes.push_back(result.size() == 1 ? result[0] : tuple(std::move(result), span));
   return b.block(std::move(nodes), span);
 }
 
@@ -162,48 +175,47 @@ NodeId Derivatives::jvpAt(NodeId function, const std::vector<NodeId>& args, cons
                           std::vector<NodeId> tangents, Span span) {
   std::vector<NodeId> nodes;
   for (uint32_t w : wrt)
-    if (!differentiable(args[w], span))
-      return b.error(span);
+    if (!differentiable(args[w], span)) return b.error(span);
   std::vector<NodeId> bound = bindAll(args, nodes);
   tangents = bindAll(std::move(tangents), nodes);
   Callee callee = prepare(function, bound, span);
-  if (!callee.call)
-    return b.error(span);
+  if (!callee.call) return b.error(span);
   for (size_t k = 0; k < wrt.size(); ++k) {
     TypeId wanted = types::tangentType(b.types, b.typeOf(bound[wrt[k]]));
     UnifyResult match = b.infer.unify(wanted, b.typeOf(tangents[k]));
     if (match.kind > UnifyKind::NeedsCheck) {
-      b.sink.report(DiagId::ArgumentType, b.spanOf(tangents[k]), "jvp", b.show(wanted), b.show(b.typeOf(tangents[k])));
+      b.sink.report(DiagId::ArgumentType, b.spanOf(tangents[k]), "jvp", b.show(wanted),
+                    b.show(b.typeOf(tangents[k])));
       return b.error(span);
     }
     tangents[k] = b.checked(tangents[k], wanted, match.checks, span);
   }
   TypeId slope = types::tangentType(b.types, b.infer.zonk(callee.result));
-  nodes.push_back(derivative(DerivativeMode::Jvp, callee, wrt, std::move(tangents), b.types.tuple({callee.result, slope}), span));
+  nodes.push_back(derivative(DerivativeMode::Jvp, callee, wrt, std::move(tangents),
+                             b.types.tuple({callee.result, slope}), span));
   return b.block(std::move(nodes), span);
 }
 
 NodeId Derivatives::jvp(NodeId function, NodeId x, NodeId dx, Span span) {
-  const bool several = b.kindOf(x) == TypeKind::Tuple && b.instance.nodes[x].kind == NodeKind::Tuple;
-  if (!several)
-    return jvpAt(function, {x}, {0}, {dx}, span);
-  std::vector<NodeId> args = b.instance.nodes[x].children, tangents;
-  std::vector<uint32_t> wrt;
   std::vector<NodeId> nodes;
+  std::vector<NodeId> args = spread(function, x, nodes);
+  if (args.size() == 1) return jvpAt(function, {x}, {0}, {dx}, span);
   NodeId all = b.local(b.bind("dx", dx, nodes), span);
+  if (!isTupleOf(all, args.size(), "jvp")) return b.error(span);
+  std::vector<uint32_t> wrt;
+  std::vector<NodeId> tangents;
   for (uint32_t k = 0; k < args.size(); ++k) {
-    if (b.types.isUnit(types::tangentType(b.types, b.typeOf(args[k]))))
-      continue;
+    NodeId part = b.tuplePart(all, k, span);
+    if (b.types.isUnit(b.typeOf(part)) && !carriesTangent(function, k, args[k])) continue;
     wrt.push_back(k);
-    tangents.push_back(b.tuplePart(all, k, span));
+    tangents.push_back(part);
   }
   nodes.push_back(jvpAt(function, args, wrt, tangents, span));
   return b.block(std::move(nodes), span);
 }
 
 NodeId Derivatives::oneHot(TypeId type, const std::vector<LocalId>& place, Span span) {
-  if (place.empty())
-    return b.number("1", type, span);
+  if (place.empty()) return b.number("1", type, span);
   TypeId element = b.types.element(type);
   return b.collect(b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
     NodeId here;
@@ -212,25 +224,36 @@ NodeId Derivatives::oneHot(TypeId type, const std::vector<LocalId>& place, Span 
                          static_cast<uint32_t>(ops::CmpKind::Eq));
       here = here.valid() ? b.op(OpKind::And, b.types.boolean(), {here, same}, span) : same;
     }
-    return b.op(OpKind::Select, element, {here, b.number("1", element, span), b.number("0", element, span)}, span);
+    return b.op(OpKind::Select, element, {here, b.number("1", element, span), b.number("0", element, span)},
+                span);
   });
 }
 
+NodeId Derivatives::jacobians(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt,
+                              Span span) {
+  std::vector<NodeId> nodes, blocks;
+  args = bindAll(std::move(args), nodes);
+  for (uint32_t w : wrt) {
+    blocks.push_back(jacobian(function, args, w, span));
+    if (b.kindOf(blocks.back()) == TypeKind::Error) return blocks.back();
+  }
+  nodes.push_back(blocks.size() == 1 ? blocks[0] : tuple(std::move(blocks), span));
+  return b.block(std::move(nodes), span);
+}
+
 /// Forward mode: one direction for each place of x, then the axes of the result go in front of those of x.
-NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, Span span) {
-  if (args.empty() || !differentiable(args[0], span))
-    return b.error(span);
+NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, uint32_t wrt, Span span) {
+  if (!differentiable(args[wrt], span)) return b.error(span);
   std::vector<NodeId> nodes;
   args = bindAll(std::move(args), nodes);
-  TypeId in = b.typeOf(args[0]);
+  TypeId in = b.typeOf(args[wrt]);
   std::vector<DimId> inDims = b.dimsOf(in);
   NodeId columns = b.collect(inDims, span, [&](const std::vector<LocalId>& place) {
-    NodeId pair = jvpAt(function, args, {0}, {oneHot(in, place, span)}, span);
+    NodeId pair = jvpAt(function, args, {wrt}, {oneHot(in, place, span)}, span);
     return b.kindOf(pair) == TypeKind::Error ? pair : b.tuplePart(pair, 1, span);
   });
   TypeId type = b.typeOf(columns);
-  if (b.types.kind(type) == TypeKind::Error)
-    return b.error(span);
+  if (b.types.kind(type) == TypeKind::Error) return b.error(span);
   if (!b.isNumber(b.types.element(type)) || !b.isNumber(b.types.element(in))) {
     b.sink.report(DiagId::JacobianTypes, span, b.show(in), b.show(type));
     return b.error(span);
@@ -252,42 +275,60 @@ NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, Span spa
   return b.block(std::move(nodes), span);
 }
 
+/// Adds the first axis of every array in an argument of `vmap(f)`: tuples are mapped part by part.
+bool Derivatives::collectLanes(TypeId type, NodeId arg, Lanes& lanes) {
+  if (b.types.kind(type) == TypeKind::Tuple && !b.types.isUnit(type)) {
+    const std::vector<TypeId> parts = b.types[type].parts;
+    return std::all_of(parts.begin(), parts.end(),
+                       [&](TypeId part) { return collectLanes(part, arg, lanes); });
+  }
+  if (b.types.kind(type) != TypeKind::Array) {
+    if (b.types.kind(type) != TypeKind::Error)
+      b.sink.report(DiagId::WantsArray, b.spanOf(arg), "vmap(f)", b.show(type));
+    return false;
+  }
+  DimId mine = b.dimsOf(type)[0];
+  if (!lanes.count) {
+    lanes.count = mine;
+    lanes.first = type;
+    return true;
+  }
+  UnifyKind match = b.infer.unifyDim(lanes.count, mine);
+  if (match == UnifyKind::DimsDiffer) {
+    b.sink.report(DiagId::ShapeMismatch, b.spanOf(arg), b.show(lanes.first), b.show(type), "0",
+                  b.types.dims.print(lanes.count), "0", b.types.dims.print(mine));
+    return false;
+  }
+  if (match == UnifyKind::NeedsCheck)
+    lanes.checks.push_back({lanes.count, mine, "axis 0 of the arguments of `vmap(f)`"});
+  return true;
+}
+
+/// The argument at one lane.
+NodeId Derivatives::atLane(NodeId arg, const std::vector<LocalId>& lane, Span span) {
+  if (b.kindOf(arg) != TypeKind::Tuple) return b.at(arg, lane, span);
+  std::vector<NodeId> parts;
+  for (uint32_t k = 0; k < b.types[b.typeOf(arg)].parts.size(); ++k)
+    parts.push_back(atLane(b.tuplePart(arg, k, span), lane, span));
+  return tuple(std::move(parts), span);
+}
+
 /// `[for b: f(x[b], y[b], …)]`; all arguments share the first axis.
 NodeId Derivatives::vmap(NodeId function, std::vector<NodeId> args, Span span) {
-  std::vector<NodeId> nodes;
-  args = bindAll(std::move(args), nodes);
-  DimId lanes;
-  std::vector<DimCheckItem> checks;
-  for (NodeId arg : args) {
-    if (b.kindOf(arg) != TypeKind::Array) {
-      if (b.kindOf(arg) != TypeKind::Error)
-        b.sink.report(DiagId::WantsArray, b.spanOf(arg), "vmap(f)", b.show(b.typeOf(arg)));
-      return b.error(span);
-    }
-    DimId mine = b.dimsOf(b.typeOf(arg))[0];
-    if (!lanes) {
-      lanes = mine;
-      continue;
-    }
-    UnifyKind match = b.infer.unifyDim(lanes, mine);
-    if (match == UnifyKind::DimsDiffer) {
-      b.sink.report(DiagId::ShapeMismatch, b.spanOf(arg), b.show(b.typeOf(args[0])), b.show(b.typeOf(arg)), "0",
-                    b.types.dims.print(lanes), "0", b.types.dims.print(mine));
-      return b.error(span);
-    }
-    if (match == UnifyKind::NeedsCheck)
-      checks.push_back({lanes, mine, "axis 0 of the arguments of `vmap(f)`"});
-  }
-  if (!lanes) {
+  if (args.empty()) {
     b.sink.report(DiagId::ArgumentCount, span, "vmap(f)", "at least 1", "0");
     return b.error(span);
   }
-  if (!checks.empty())
-    nodes.push_back(b.make(NodeKind::DimCheck, b.types.unit(), span, {}, DimChecks{std::move(checks)}));
-  nodes.push_back(b.collect({lanes}, span, [&](const std::vector<LocalId>& lane) {
+  std::vector<NodeId> nodes;
+  args = bindAll(std::move(args), nodes);
+  Lanes lanes;
+  for (NodeId arg : args)
+    if (!collectLanes(b.typeOf(arg), arg, lanes)) return b.error(span);
+  if (!lanes.checks.empty())
+    nodes.push_back(b.make(NodeKind::DimCheck, b.types.unit(), span, {}, DimChecks{std::move(lanes.checks)}));
+  nodes.push_back(b.collect({lanes.count}, span, [&](const std::vector<LocalId>& lane) {
     std::vector<NodeId> elements;
-    for (NodeId arg : args)
-      elements.push_back(b.at(arg, lane, span));
+    for (NodeId arg : args) elements.push_back(atLane(arg, lane, span));
     return calls_.callFunction(function, std::move(elements), span);
   }));
   return b.block(std::move(nodes), span);

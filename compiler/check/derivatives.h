@@ -1,8 +1,11 @@
 #pragma once
-// The transforms of rule 43 as typed nodes: each becomes Derivative nodes on a call of the function, and the rest is
-// ordinary code around them.
+// The transforms of rule 43 as typed nodes: each becomes Derivative nodes on a call of the function, and the
+// rest is ordinary code around them.
 
 #include "check/leaves.h"
+#include "check/program.h"
+
+#include <set>
 
 namespace melix::check {
 
@@ -10,38 +13,73 @@ namespace melix::check {
 class FunctionCalls {
 public:
   virtual ~FunctionCalls() = default;
-  /// Calls a function value (of Known or Function type). For a Known one the answer is a Call node, so that a Derivative
-  /// can take its target over; an Error node after a report.
+  /// Calls a function value (of Known or Function type). For a Known one the answer is a Call node, so that a
+  /// Derivative can take its target over; an Error node after a report.
   virtual NodeId callFunction(NodeId function, std::vector<NodeId> args, Span span) = 0;
   /// `call`'s target is settled later; `derivative` gets it then too.
   virtual void followTarget(NodeId derivative, NodeId call) = 0;
+  /// The pullback that keeps `saved`, as a template value.
+  virtual NodeId pullbackValue(PullbackShape shape, NodeId saved, Span span) = 0;
+  /// `grad(function, wrt: …)` as a template value.
+  virtual NodeId gradientOf(NodeId function, std::vector<uint32_t> wrt, Span span) = 0;
+  /// Whether parameter `k` is declared as a whole number, so that a literal given to it stays one.
+  virtual bool wantsWhole(NodeId function, size_t k) = 0;
+  /// How many arguments the function value may be called with.
+  virtual std::set<size_t> arities(NodeId function) = 0;
 };
 
-enum class TransformKind : uint8_t { Grad, ValueAndGrad, Jacobian, Hessian, Hvp, Vmap };
+enum class TransformKind : uint8_t { Grad, ValueAndGrad, Jacobian, Hessian, Hvp, Vmap, Linearize };
 
 class Derivatives {
 public:
   Derivatives(NodeBuilder& build, FunctionCalls& calls) : b(build), calls_(calls) {}
 
-  /// Reverse mode: `(result, cotangents…)` with the seed 1 for the float result; none of `wrt` means parameter 0.
-  NodeId apply(TransformKind kind, NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
+  /// Reverse mode: `(result, cotangents…)` with the seed 1 for the float result; none of `wrt` means
+  /// parameter 0.
+  NodeId apply(TransformKind kind, NodeId function, std::vector<NodeId> args,
+               const std::vector<uint32_t>& wrt, Span span);
   /// `(y, dy)`; several arguments are given as tuples.
   NodeId jvp(NodeId function, NodeId x, NodeId dx, Span span);
+  /// `(y, pullback)`; several arguments are given as a tuple, and so are their cotangents.
+  NodeId vjp(NodeId function, NodeId x, Span span);
+  /// A pullback applied: `saved` is what it keeps.
+  NodeId pull(const PullbackShape& shape, NodeId saved, NodeId seed, Span span);
 
 private:
   struct Callee {
-    NodeId call;     ///< the Call node whose target is taken over; none after an error
+    NodeId call; ///< the Call node whose target is taken over; none after an error
     TypeId result;
     uint32_t captures = 0;
   };
   Callee prepare(NodeId function, const std::vector<NodeId>& args, Span span);
-  NodeId derivative(DerivativeMode mode, const Callee& callee, std::vector<uint32_t> wrt, std::vector<NodeId> seeds, TypeId type, Span span);
-  NodeId gradient(bool withValue, NodeId function, std::vector<NodeId> args, std::vector<uint32_t> wrt, Span span);
-  NodeId jacobian(NodeId function, std::vector<NodeId> args, Span span);
-  NodeId jvpAt(NodeId function, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt, std::vector<NodeId> tangents, Span span);
+  NodeId derivative(DerivativeMode mode, const Callee& callee, std::vector<uint32_t> wrt,
+                    std::vector<NodeId> seeds, TypeId type, Span span);
+  NodeId gradient(bool withValue, NodeId function, std::vector<NodeId> args, std::vector<uint32_t> wrt,
+                  Span span);
+  std::vector<NodeId> spread(NodeId function, NodeId x, std::vector<NodeId>& into);
+  void closeNumbers(TypeId type);
+  NodeId vjpAt(NodeId function, std::vector<NodeId> args, Span span);
+  NodeId linearize(NodeId function, std::vector<NodeId> args, Span span);
+  NodeId tuple(std::vector<NodeId> parts, Span span);
+  bool isTupleOf(NodeId value, size_t parts, std::string_view what);
+  NodeId hvp(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
+  NodeId hessian(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
+  NodeId jacobians(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
+  NodeId jacobian(NodeId function, std::vector<NodeId> args, uint32_t wrt, Span span);
+  NodeId jvpAt(NodeId function, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt,
+               std::vector<NodeId> tangents, Span span);
+  /// The axis that `vmap` maps over, as its arguments give it.
+  struct Lanes {
+    DimId count;
+    TypeId first; ///< of the array that gave it
+    std::vector<DimCheckItem> checks;
+  };
+  bool collectLanes(TypeId type, NodeId arg, Lanes& lanes);
+  NodeId atLane(NodeId arg, const std::vector<LocalId>& lane, Span span);
   NodeId vmap(NodeId function, std::vector<NodeId> args, Span span);
   NodeId oneHot(TypeId type, const std::vector<LocalId>& place, Span span);
   bool differentiable(NodeId arg, Span span);
+  bool carriesTangent(NodeId function, size_t k, NodeId arg);
   std::vector<NodeId> bindAll(std::vector<NodeId> args, std::vector<NodeId>& into);
 
   NodeBuilder& b;

@@ -158,6 +158,8 @@ NodeId Body::checkName(SynId node, TypeId expected) {
   if (auto intrinsic = findIntrinsic(text)) {
     Known known;
     known.kind = KnownKind::Intrinsic;
+    known.module = module;
+    known.name = std::string(text);
     known.number = static_cast<uint32_t>(*intrinsic);
     return templateValue(std::move(known), {}, span);
   }
@@ -172,6 +174,8 @@ NodeId Body::caseValue(DeclId decl, uint32_t k, TypeId expected, Span span) {
     return construct(decl, k, {}, nullptr, expected, span);
   Known known;
   known.kind = KnownKind::Constructor;
+  known.module = module;
+  known.name = std::string(types.names.text(c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases[k].name));
   known.constructor = decl;
   known.number = k;
   return templateValue(std::move(known), {}, span);

@@ -21,7 +21,7 @@ std::vector<TypeId> Body::argumentTypes(const PendingCall& call) {
 InstanceKey Body::keyOf(const PendingCall& call, Canonical& canonical) {
   InstanceKey key;
   key.decl = call.decl;
-  key.known = call.known;
+  key.known = infer.templateOf(call.known);
   for (NameId pack : call.packNames)
     key.ranks.push_back(static_cast<uint32_t>(call.bound.packs.at(pack).size()));
   canonical = c.canonical(argumentTypes(call));
@@ -72,6 +72,8 @@ void Body::finishCall(PendingCall& call) {
   const Instance& callee = c.program_.instance(made);
   instance.failed |= callee.failed;
   instance.doesIo |= callee.doesIo;
+  if (callee.result)
+    infer.settleTemplates(instance.nodes[call.node].type, callee.result);
 }
 
 /// The caller's dimensions for those of the callee; sizes that the callee finds become new symbols, added to `sizes`.

@@ -49,10 +49,42 @@ TypeId Inference::zonkRecord(TypeId t) {
   return changed ? types_.record(atArguments_(type.record, std::move(args)), type.dims) : t;
 }
 
+/// Template values and what pullbacks keep, as the settled instance has them.
+TypeId Inference::zonkTemplate(TypeId t) {
+  if (templates_.empty() && records_.empty())
+    return t;
+  Type type = types_[t];
+  if (type.kind != TypeKind::Known && !type.record)
+    return t;
+  type.known = templateOf(type.known);
+  type.record = recordOf(type.record);
+  return types_.intern(std::move(type));
+}
+
+types::KnownId Inference::templateOf(types::KnownId id) const {
+  auto found = templates_.find(id);
+  return found == templates_.end() ? id : found->second;
+}
+
+types::RecordId Inference::recordOf(types::RecordId id) const {
+  auto found = records_.find(id);
+  return found == records_.end() ? id : found->second;
+}
+
+void Inference::settleTemplates(TypeId open, TypeId settled) {
+  const Type o = types_[open], s = types_[settled];
+  if (o.kind == TypeKind::Known && s.kind == TypeKind::Known && o.known != s.known)
+    templates_.emplace(o.known, s.known);
+  if (o.record && s.record && o.record != s.record && types_.recordInfo(o.record).isSaved)
+    records_.emplace(o.record, s.record);
+  for (size_t k = 0; k < o.parts.size() && k < s.parts.size(); ++k)
+    settleTemplates(o.parts[k], s.parts[k]);
+}
+
 TypeId Inference::zonk(TypeId t) {
   TypeId solved = types_.rewrite(t, [this](TypeId part) {
     TypeId found = shallow(part);
-    return found == part ? zonkRecord(part) : zonk(found);
+    return found == part ? zonkTemplate(zonkRecord(part)) : zonk(found);
   });
   std::vector<DimSym> symbols;
   types_.collectSymbols(solved, symbols);

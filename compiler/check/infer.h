@@ -51,6 +51,12 @@ public:
   /// The unsolved variables of some types, each once, in order.
   std::vector<TypeId> openVars(const std::vector<TypeId>& in);
 
+  /// The instance of a call, once it is settled, has template values of its own in the place of those it had while its
+  /// arguments were open; the two result types say which.
+  void settleTemplates(TypeId open, TypeId settled);
+  types::KnownId templateOf(types::KnownId id) const;
+  types::RecordId recordOf(types::RecordId id) const;
+
   UnifyResult unify(TypeId expected, TypeId actual);
   UnifyKind unifyDim(DimId expected, DimId actual);
   /// Binds an unsolved dimension; false if it is already solved.
@@ -74,6 +80,7 @@ private:
     Span span;
   };
   TypeId zonkRecord(TypeId t);
+  TypeId zonkTemplate(TypeId t);
   bool bindVar(TypeId var, TypeId to);
   UnifyResult unifyParts(TypeId a, TypeId b);
   void join(UnifyResult& into, UnifyResult part) const;
@@ -82,6 +89,8 @@ private:
   AtArguments atArguments_;
   std::vector<VarInfo> vars_;
   types::DimSubst solved_;
+  std::unordered_map<types::KnownId, types::KnownId> templates_;
+  std::unordered_map<types::RecordId, types::RecordId> records_;
 };
 
 struct Inference::State {

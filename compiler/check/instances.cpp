@@ -149,7 +149,8 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
     instance.dimParams = fresh;
     body.env = known.env;
     body.mayReturn = lambda;
-    size_t captures = lambda ? known.captureNames.size() : 1;
+    bool bare = known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor;
+    size_t captures = lambda ? known.captureNames.size() : bare ? 0 : 1;
     instance.captures = static_cast<uint32_t>(captures);
     if (lambda) { // dimensions of the place where it stands are found through the captures' types
       types::DimSubst there;
@@ -209,10 +210,12 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
         value = body.b.block(std::move(lets), tree.span(known.lambda));
       }
     } else {
-      std::vector<NodeId> locals;
-      for (size_t k = 1; k < args.size(); ++k)
-        locals.push_back(body.b.local(instance.params[k], Span()));
-      value = body.derivatives.apply(static_cast<TransformKind>(known.number), body.b.local(instance.params[0], Span()), std::move(locals), known.wrt, stack_.empty() ? Span() : stack_.back().call);
+      Span span = stack_.empty() ? Span() : stack_.back().call;
+      auto param = [&](size_t k) { return body.b.local(instance.params[k], span); };
+      std::vector<CallArg> given;
+      for (size_t k = captures; k < args.size(); ++k)
+        given.push_back({NameId::none(), SynId::none(), param(k), span});
+      value = body.applyKnown(known, bare ? NodeId::none() : param(0), given, TypeId::none(), span);
     }
     finish(id, body, value, knownResult);
     return;

@@ -40,6 +40,19 @@ std::optional<IntrinsicKind> findIntrinsic(std::string_view name) {
 
 std::string_view intrinsicName(IntrinsicKind kind) { return rows[static_cast<size_t>(kind)].name; }
 
+size_t leastArguments(IntrinsicKind kind) {
+  switch (kind) {
+  case IntrinsicKind::Fma:
+  case IntrinsicKind::Select: return 3;
+  case IntrinsicKind::CopySign:
+  case IntrinsicKind::Div:
+  case IntrinsicKind::Pow:
+  case IntrinsicKind::Atan2:
+  case IntrinsicKind::Dot: return 2;
+  default: return 1;
+  }
+}
+
 NodeId GivenArgs::positional() {
   for (size_t k = 0; k < args_.size(); ++k)
     if (!used_[k] && args_[k].label.empty()) {

@@ -13,6 +13,8 @@ enum class IntrinsicKind : uint8_t {
 };
 std::optional<IntrinsicKind> findIntrinsic(std::string_view name);
 std::string_view intrinsicName(IntrinsicKind kind);
+/// Positional arguments that a call needs.
+size_t leastArguments(IntrinsicKind kind);
 
 /// An argument as the call gives it, already checked.
 struct GivenArg {

@@ -128,21 +128,26 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
       return callDecl(known.candidates[0], args, nullptr, expected, span);
     return callNamed(name, layers, args, nullptr, expected, span, span);
   }
-  case KnownKind::Intrinsic: return callIntrinsic(static_cast<IntrinsicKind>(known.number), args, nullptr, expected, span);
-  case KnownKind::Constructor: return construct(known.constructor, known.number, args, nullptr, expected, span);
-  case KnownKind::Transform: {
+  case KnownKind::Intrinsic:
+  case KnownKind::Constructor:
+    if (wrapTransforms == 0)
+      return applyKnown(known, NodeId::none(), args, expected, span);
+    [[fallthrough]];
+  case KnownKind::Transform:
+  case KnownKind::Pullback:
+  case KnownKind::Value: {
     std::vector<NodeId> values;
+    std::vector<CallArg> given;
     for (const CallArg& arg : args) {
       values.push_back(checkArg(arg));
       if (b.kindOf(values.back()) == TypeKind::Error)
         return values.back();
+      given.push_back({NameId::none(), SynId::none(), values.back(), arg.span});
     }
-    auto transform = static_cast<TransformKind>(known.number);
-    if (wrapTransforms == 0) {
-      NodeId inner = b.make(NodeKind::Get, types[type].parts[0], span, {function}, Steps{{Step{StepKind::Field, 0, {}, {}, {}, 1, span}}});
-      return derivatives.apply(transform, knownCapture(function, inner), std::move(values), known.wrt, span);
-    }
-    return callInstanceOf(id, function, values, span);
+    if (wrapTransforms > 0)
+      return callInstanceOf(id, function, values, span);
+    NodeId inner = b.make(NodeKind::Get, types[type].parts[0], span, {function}, Steps{{Step{StepKind::Field, 0, {}, {}, {}, 1, span}}});
+    return applyKnown(known, knownCapture(function, inner), given, expected, span);
   }
   case KnownKind::Lambda: {
     const Ast& tree = *known.tree;
@@ -174,6 +179,24 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
   return b.error(span);
 }
 
+/// What a call of a template value that has no declaration means; `capture` is its only one, if any.
+NodeId Body::applyKnown(const Known& known, NodeId capture, const std::vector<CallArg>& args, TypeId expected, Span span) {
+  std::vector<NodeId> values;
+  for (const CallArg& arg : args)
+    values.push_back(arg.node);
+  switch (known.kind) {
+  case KnownKind::Intrinsic: return callIntrinsic(static_cast<IntrinsicKind>(known.number), args, nullptr, expected, span);
+  case KnownKind::Constructor: return construct(known.constructor, known.number, args, nullptr, expected, span);
+  case KnownKind::Pullback:
+    if (args.size() == 1)
+      return derivatives.pull(known.pullback, capture, values[0], span);
+    sink.report(DiagId::ArgumentCount, span, "this pullback", "1", std::to_string(args.size()));
+    return b.error(span);
+  case KnownKind::Value: return callValue(capture, args, expected, span);
+  default: return derivatives.apply(static_cast<TransformKind>(known.number), capture, std::move(values), known.wrt, span);
+  }
+}
+
 /// Part 0 of a transform's captures: the function it transforms.
 NodeId Body::knownCapture(NodeId function, NodeId fallback) {
   const Node& node = instance.nodes[function];
@@ -201,58 +224,6 @@ NodeId Body::callInstanceOf(KnownId id, NodeId function, const std::vector<NodeI
 
 // --- intrinsics -----------------------------------------------------------------------------------------------------
 
-namespace {
-std::optional<TransformKind> transformOf(IntrinsicKind kind) {
-  switch (kind) {
-  case IntrinsicKind::Grad: return TransformKind::Grad;
-  case IntrinsicKind::ValueAndGrad: return TransformKind::ValueAndGrad;
-  case IntrinsicKind::Jacobian: return TransformKind::Jacobian;
-  case IntrinsicKind::Hessian: return TransformKind::Hessian;
-  case IntrinsicKind::Hvp: return TransformKind::Hvp;
-  case IntrinsicKind::Vmap: return TransformKind::Vmap;
-  default: return std::nullopt;
-  }
-}
-} // namespace
-
-/// Positions of `wrt:` names among a function's parameters.
-bool Body::readWrt(SynId node, NodeId function, std::vector<uint32_t>& wrt) {
-  std::vector<SynId> items{node};
-  if (ast.kind(node) == SynKind::Tuple)
-    items = ast[node].as<Many>().items;
-  const Known known = c.program_.known(types[b.typeOf(function)].known);
-  for (SynId item : items) {
-    if (ast.kind(item) == SynKind::IntLit) {
-      wrt.push_back(static_cast<uint32_t>(Checker::literalBits(ast[item].as<Text>().text)));
-      continue;
-    }
-    bool found = false;
-    if (ast.kind(item) == SynKind::Name) {
-      NameId name = ast[item].as<Name>().name;
-      if (known.kind == KnownKind::Overloads && !known.candidates.empty()) {
-        const auto& params = c.function(known.candidates[0]).params;
-        for (uint32_t k = 0; k < params.size(); ++k)
-          if (params[k].name == name && !found) {
-            wrt.push_back(k);
-            found = true;
-          }
-      } else if (known.kind == KnownKind::Lambda) {
-        const auto params = (*known.tree)[known.lambda].as<Lambda>().params;
-        for (uint32_t k = 0; k < params.size(); ++k)
-          if (params[k].name == name && !found) {
-            wrt.push_back(k);
-            found = true;
-          }
-      }
-    }
-    if (!found) {
-      sink.report(DiagId::NoSuchParameter, ast.span(item), c.modules.sources.text(ast.span(item)), "this kind");
-      return false;
-    }
-  }
-  return true;
-}
-
 NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span) {
   std::string_view name = intrinsicName(kind);
   auto count = [&](size_t wanted) {
@@ -261,47 +232,25 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
     sink.report(DiagId::ArgumentCount, span, name, std::to_string(wanted), std::to_string(args.size()));
     return false;
   };
-  if (auto transform = transformOf(kind)) {
-    if (args.empty()) {
-      count(1);
-      return b.error(span);
-    }
-    NodeId function = checkArg(args[0]);
-    if (b.kindOf(function) == TypeKind::Error)
-      return function;
-    if (b.kindOf(function) != TypeKind::Known) {
-      sink.report(b.kindOf(function) == TypeKind::Function ? DiagId::Unsupported : DiagId::NotCallable, args[0].span,
-                  b.kindOf(function) == TypeKind::Function ? "a transform of a function value that is not known when compiling" : b.show(b.typeOf(function)));
-      return b.error(span);
-    }
-    Known known;
-    known.kind = KnownKind::Transform;
-    known.module = module;
-    known.number = static_cast<uint32_t>(*transform);
-    known.name = std::string(name);
-    for (size_t k = 1; k < args.size(); ++k)
-      if (types.names.text(args[k].label) != "wrt" || !args[k].label || !readWrt(args[k].syntax, function, known.wrt))
-        return count(1), b.error(span);
-    if (*transform == TransformKind::Hessian || *transform == TransformKind::Hvp) { // derivatives of the gradient
-      Known gradient;
-      gradient.kind = KnownKind::Transform;
-      gradient.module = module;
-      gradient.number = static_cast<uint32_t>(TransformKind::Grad);
-      gradient.name = "grad";
-      function = templateValue(std::move(gradient), {function}, span);
-    }
-    return templateValue(std::move(known), {function}, span);
-  }
+  if (auto transform = transformOf(kind))
+    return callTransform(*transform, name, args, span);
   switch (kind) {
   case IntrinsicKind::Jvp: {
     if (!count(3))
       return b.error(span);
-    NodeId f = checkArg(args[0]), x = checkArg(args[1]), dx = checkArg(args[2]);
+    NodeId f = known(checkArg(args[0]), args[0].span), x = checkArg(args[1]), dx = checkArg(args[2]);
     if (b.kindOf(f) == TypeKind::Error || b.kindOf(x) == TypeKind::Error || b.kindOf(dx) == TypeKind::Error)
       return b.error(span);
     return derivatives.jvp(f, x, dx, span);
   }
-  case IntrinsicKind::Vjp: sink.report(DiagId::Unsupported, span, "`vjp`"); return b.error(span);
+  case IntrinsicKind::Vjp: {
+    if (!count(2))
+      return b.error(span);
+    NodeId f = known(checkArg(args[0]), args[0].span), x = checkArg(args[1]);
+    if (b.kindOf(f) == TypeKind::Error || b.kindOf(x) == TypeKind::Error)
+      return b.error(span);
+    return derivatives.vjp(f, x, span);
+  }
   case IntrinsicKind::Print:
   case IntrinsicKind::Eprint: {
     std::vector<NodeId> parts;
@@ -455,7 +404,7 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
       return value;
     checkedArgs.push_back({value, arg.label ? types.names.text(arg.label) : std::string_view(), arg.span});
   }
-  size_t least = kind == IntrinsicKind::Fma || kind == IntrinsicKind::Select ? 3 : kind == IntrinsicKind::CopySign || kind == IntrinsicKind::Div || kind == IntrinsicKind::Pow || kind == IntrinsicKind::Atan2 ? 2 : 1;
+  size_t least = leastArguments(kind);
   size_t positional = 0;
   for (const GivenArg& arg : checkedArgs)
     positional += arg.label.empty();

@@ -36,8 +36,18 @@ struct TypeEnv {
   std::unordered_map<NameId, std::vector<DimId>> packs;
 };
 
+/// What a pullback is, apart from the value it keeps. Types are in terms of the dimensions of `saved`.
+struct PullbackShape {
+  types::RecordId saved;
+  TypeId seed;                ///< of the cotangent it takes
+  std::vector<TypeId> slopes; ///< what it gives for each argument of the function, `()` where there is no derivative
+  std::vector<uint32_t> wrt;  ///< parameters of the instance that these others belong to
+};
+
 /// A template value: how to call it. Its captures are the parts of its Known type, in order.
-enum class KnownKind : uint8_t { Overloads, Lambda, Transform, Intrinsic, Constructor };
+///   Pullback  of `vjp`: its capture is what the forward sweep saved
+///   Value     a function value (its capture), where something known is needed
+enum class KnownKind : uint8_t { Overloads, Lambda, Transform, Intrinsic, Constructor, Pullback, Value };
 struct Known {
   KnownKind kind = KnownKind::Overloads;
   std::vector<DeclId> candidates;   ///< of Overloads
@@ -54,6 +64,7 @@ struct Known {
   std::vector<TypeId> captureTypes; ///< as seen where the lambda stands
   TypeEnv env;                      ///< generic parameters and dimensions visible there
   std::vector<DimSym> symbols;      ///< dimensions visible there that the captures' types do not determine: passed as ints
+  PullbackShape pullback;
 };
 
 /// Identity of an instance: the declaration (or template value) and everything that is not a dimension value.
@@ -82,6 +93,9 @@ public:
 
   KnownId addKnown(Known known) { return knowns_.add(std::move(known)); }
   const Known& known(KnownId id) const { return knowns_[id]; }
+
+  /// Whose forward sweep saves such a record.
+  std::unordered_map<types::RecordId, InstanceId> savedBy;
 
 private:
   std::vector<std::unique_ptr<Instance>> instances_;

@@ -6,7 +6,8 @@ namespace melix::check {
 using namespace syntax;
 
 /// Typed functions without generic element types are checked at their definition; templates where they are used.
-void Checker::checkModule(ModuleId module) {
+std::vector<InstanceId> Checker::checkModule(ModuleId module) {
+  std::vector<InstanceId> checked;
   checkOverloads(module);
   std::vector<DeclId> decls;
   for (const auto& [name, same] : modules[module].decls)
@@ -51,8 +52,9 @@ void Checker::checkModule(ModuleId module) {
     for (const ParamDecl& p : fn.params)
       look(p.type);
     if (concrete)
-      instantiate(key, Span());
+      checked.push_back(instantiate(key, Span()));
   }
+  return checked;
 }
 
 InstanceId Checker::libraryFunction(std::string_view moduleName, std::string_view name) {

@@ -7,8 +7,6 @@ namespace melix::check {
 using namespace syntax;
 using types::DimSymKind;
 
-namespace {
-
 std::optional<TypeKind> scalarNamed(std::string_view name) {
   if (name == "int")
     return TypeKind::I64;
@@ -20,6 +18,8 @@ std::optional<TypeKind> scalarNamed(std::string_view name) {
     return TypeKind::Str;
   return std::nullopt;
 }
+
+namespace {
 
 bool isCapital(std::string_view name) { return !name.empty() && name[0] >= 'A' && name[0] <= 'Z'; }
 

@@ -6,6 +6,9 @@
 
 namespace melix::check {
 
+/// `int`, `f32` and their like.
+std::optional<TypeKind> scalarNamed(std::string_view name);
+
 class TypeResolver {
 public:
   TypeResolver(Checker& checker, ModuleId module, const syntax::Ast& ast, TypeEnv& env)

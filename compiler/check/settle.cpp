@@ -82,9 +82,12 @@ void Body::settle() {
     finishCall(pending[k]);
   for (auto [node, call] : follows) {
     const CallTarget target = instance.nodes[call].as<CallTarget>();
-    if (instance.nodes[node].kind == NodeKind::Derivative)
-      instance.nodes[node].as<DerivativeRef>().target = target;
-    else
+    if (instance.nodes[node].kind == NodeKind::Derivative) {
+      DerivativeRef& ref = instance.nodes[node].as<DerivativeRef>();
+      ref.target = target;
+      if (ref.saved)
+        c.program_.savedBy[ref.saved] = target.instance;
+    } else
       instance.nodes[node].payload = target;
   }
   size_t errors = sink.errorCount();
@@ -125,6 +128,8 @@ void Body::settle() {
     } else if (auto* scatter = std::get_if<Scatter>(&node.payload)) {
       for (NestAxis& axis : scatter->axes)
         axis.extent = infer.zonk(axis.extent);
+    } else if (auto* derivative = std::get_if<DerivativeRef>(&node.payload)) {
+      derivative->saved = infer.recordOf(derivative->saved);
     } else if (auto* target = std::get_if<CallTarget>(&node.payload)) {
       for (InoutArg& arg : target->inouts)
         settleSteps(arg.place.steps);

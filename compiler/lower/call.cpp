@@ -55,37 +55,36 @@ ValueId BodyLowering::call(const Node& node) {
   });
 }
 
+namespace {
+
+core::DerivativeMode coreMode(check::DerivativeMode mode) {
+  switch (mode) {
+  case check::DerivativeMode::Jvp: return core::DerivativeMode::Jvp;
+  case check::DerivativeMode::Reverse: return core::DerivativeMode::Reverse;
+  case check::DerivativeMode::Forward: return core::DerivativeMode::Forward;
+  case check::DerivativeMode::Backward: return core::DerivativeMode::Backward;
+  }
+  return core::DerivativeMode::Jvp;
+}
+
+/// How many of the children are tangents or cotangents: they stand last.
+size_t seedsOf(const DerivativeRef& ref) {
+  switch (ref.mode) {
+  case check::DerivativeMode::Jvp: return ref.wrt.size();
+  case check::DerivativeMode::Forward: return 0;
+  default: return 1;
+  }
+}
+
+} // namespace
+
 ValueId BodyLowering::derivative(const Node& node) {
   const DerivativeRef ref = node.as<DerivativeRef>();
   return after(node.children, node.type, [&](std::vector<ValueId> v) {
-    core::FunctionId callee = lowering_.functionOf(ref.target.instance);
-    size_t seeds = ref.mode == check::DerivativeMode::Jvp       ? ref.wrt.size()
-                   : ref.mode == check::DerivativeMode::Reverse ? 1
-                                                                : 0;
-    std::vector<ValueId> tail(v.end() - static_cast<ptrdiff_t>(seeds), v.end());
-    v.resize(v.size() - seeds);
-    std::vector<ValueId> args = withCaptures(ref.target, std::move(v));
-    core::Op op = Builder::simple(OpKind::Derivative, {});
-    core::DerivativeAttr attr;
-    attr.mode =
-        ref.mode == check::DerivativeMode::Jvp ? core::DerivativeMode::Jvp : core::DerivativeMode::Reverse;
-    attr.callee = callee;
-    attr.wrt = ref.wrt;
-    attr.seeded = {true};
-    attr.saved = ref.saved;
-    types::DimSubst subst;
-    const std::vector<DimSym> params = module_.functions[callee].dimParams;
-    for (size_t k = 0; k < params.size() && k < ref.target.dims.size(); ++k) {
-      op.dims.push_back(D(ref.target.dims[k]));
-      subst.emplace(params[k], op.dims.back());
-    }
-    for (size_t p = 0; p < args.size(); ++p)
-      args[p] = cast(
-          args[p],
-          types_.substitute(module_.functions[callee].typeOf(module_.functions[callee].params()[p]), subst));
-    op.operands = std::move(args);
-    op.operands.insert(op.operands.end(), tail.begin(), tail.end());
-    op.attr = std::move(attr);
+    std::vector<ValueId> seeds(v.end() - static_cast<ptrdiff_t>(seedsOf(ref)), v.end());
+    v.resize(v.size() - seeds.size());
+    core::Op op = derivativeOf(node, std::move(v));
+    op.operands.insert(op.operands.end(), seeds.begin(), seeds.end());
     TypeId type = T(node.type);
     core::OpId made =
         b_.append(std::move(op), std::span<const TypeId>(std::vector<TypeId>(types_[type].parts)));
@@ -93,6 +92,40 @@ ValueId BodyLowering::derivative(const Node& node) {
     for (size_t k = 0; k < types_[type].parts.size(); ++k) parts.push_back(b_.result(made, k));
     return b_.make(type, std::move(parts));
   });
+}
+
+/// The op without its seeds; sizes that the function decides come into scope.
+core::Op BodyLowering::derivativeOf(const Node& node, std::vector<ValueId> args) {
+  const DerivativeRef ref = node.as<DerivativeRef>();
+  core::Op op = Builder::simple(OpKind::Derivative, std::move(args));
+  core::DerivativeAttr attr{coreMode(ref.mode), {}, ref.wrt, {true}, ref.saved};
+  if (ref.mode == check::DerivativeMode::Backward) {
+    attr.callee = lowering_.functionOf(lowering_.savedBy(ref.saved));
+    op.attr = std::move(attr);
+    return op;
+  }
+  attr.callee = lowering_.functionOf(ref.target.instance);
+  op.operands = withCaptures(ref.target, std::move(op.operands));
+  types::DimSubst subst;
+  const std::vector<DimSym> params = module_.functions[attr.callee].dimParams;
+  for (size_t k = 0; k < params.size() && k < ref.target.dims.size(); ++k) {
+    op.dims.push_back(D(ref.target.dims[k]));
+    subst.emplace(params[k], op.dims.back());
+  }
+  for (size_t p = 0; p < op.operands.size(); ++p) {
+    TypeId wanted = module_.functions[attr.callee].typeOf(module_.functions[attr.callee].params()[p]);
+    op.operands[p] = cast(op.operands[p], types_.substitute(wanted, subst));
+  }
+  for (DimSym s : std::vector<DimSym>(module_.functions[attr.callee].resultDims)) {
+    op.resultDims.push_back(b_.newDim(types_.dims.info(s).name));
+    subst.emplace(s, types_.dims.symbol(op.resultDims.back()));
+  }
+  types::DimSubst found;
+  matchDims(types_[node.type].parts[0], types_.substitute(module_.functions[attr.callee].results[0], subst), found);
+  for (DimSym s : node.resultDims)
+    if (auto it = found.find(s); it != found.end()) dimMap_[s] = it->second;
+  op.attr = std::move(attr);
+  return op;
 }
 
 } // namespace melix::lower

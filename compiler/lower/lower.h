@@ -17,6 +17,8 @@ public:
 
   /// The function of an instance; its body and those of the calls in it are lowered by `finish`.
   core::FunctionId functionOf(check::InstanceId id);
+  /// The instance whose forward sweep saves such a record.
+  check::InstanceId savedBy(types::RecordId record) const { return program_.savedBy.at(record); }
   /// Lowers until nothing is left to do.
   void finish();
 

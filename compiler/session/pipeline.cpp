@@ -7,6 +7,7 @@
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
 #include "transforms/simplify.h"
+#include "transforms/specialise_calls.h"
 #include "transforms/split_results.h"
 
 namespace melix::session {
@@ -39,6 +40,7 @@ Problems expand(core::Module& module) { return transforms::expandDerivatives(mod
 std::span<const Pass> derivativePasses() {
   static const Pass passes[] = {
       {"simplify", plain(transforms::simplify), false},
+      {"specialise_calls", plain(transforms::specialiseCalls), false},
       {"defunctionalise", plain(transforms::defunctionalise), false},
       {"expand_derivatives", expand, true},
       {"simplify", plain(transforms::simplify), true},

@@ -49,10 +49,31 @@ names::ModuleId Session::load(std::string path, std::string text) {
 bool Session::check(names::ModuleId root) {
   if (sink.errorCount() > 0)
     return false;
-  checker_.checkModule(root);
-  checker_.program(root);
-  checker_.tests(root, "");
-  return sink.errorCount() == 0;
+  std::vector<check::InstanceId> others = checker_.checkModule(root);
+  check::InstanceId entry = checker_.program(root);
+  for (auto& [name, id] : checker_.tests(root, ""))
+    others.push_back(id);
+  return sink.errorCount() == 0 && checkDerivatives(entry, others);
+}
+
+/// What a derivative goes through is known on Core: takes what asks for one that far.
+bool Session::checkDerivatives(check::InstanceId entry, const std::vector<check::InstanceId>& others) {
+  const check::Program& program = checker_.program_;
+  bool any = false;
+  for (uint32_t k = 0; k < program.instanceCount(); ++k)
+    for (const check::Node& node : program.instance(check::InstanceId(k)).nodes)
+      any |= node.kind == check::NodeKind::Derivative;
+  if (!any)
+    return true;
+  module_->entry = lowered(entry);
+  for (check::InstanceId id : others) {
+    const check::Instance& instance = program.instance(id);
+    // What a function value does is only known where it is made.
+    if (std::none_of(instance.params.begin(), instance.params.end(),
+                     [&](check::LocalId p) { return types.holdsFunction(instance.locals[p].type); }))
+      lowered(id);
+  }
+  return verified("lower", false) && advance(CoreStage::Derivatives);
 }
 
 core::FunctionId Session::lowered(check::InstanceId id) {
@@ -144,12 +165,25 @@ bool Session::addMathBodies() {
   return true;
 }
 
+/// The place at fault, and how the derivative came there.
+void Session::reportDerivative(const transforms::AdProblem& problem) {
+  using transforms::AdProblemKind;
+  Span place = problem.path.empty() ? Span() : locationOf(*module_, problem.path.back());
+  Diagnostic& d = problem.kind == AdProblemKind::LostDerivative ? sink.report(DiagId::LostDerivative, place)
+                  : problem.kind == AdProblemKind::Effect       ? sink.report(DiagId::EffectDifferentiated, place)
+                  : problem.kind == AdProblemKind::Independent  ? sink.report(DiagId::IndependentGradient, place)
+                                                                : sink.report(DiagId::Unsupported, place, problem.reason);
+  for (size_t k = 0; k + 1 < problem.path.size(); ++k)
+    if (Span at = locationOf(*module_, problem.path[k]); at.valid() && !(at == place))
+      d.notes.push_back({at, k == 0 ? "the derivative is asked for here" : "on the way through this call"});
+}
+
 bool Session::advance(CoreStage wanted) {
   if (stage_ < CoreStage::Derivatives && wanted >= CoreStage::Derivatives) {
     for (const Pass& pass : derivativePasses()) {
       if (auto problem = pass.run(*module_)) {
         for (const transforms::AdProblem& p : *problem)
-          sink.report(DiagId::LostDerivative, p.path.empty() ? Span() : locationOf(*module_, p.path.back()), p.reason);
+          reportDerivative(p);
         if (!problem->empty())
           return false;
       }

@@ -65,6 +65,8 @@ private:
   syntax::Ast parse(FileId file) override;
   core::FunctionId lowered(check::InstanceId id);
   bool addMathBodies();
+  bool checkDerivatives(check::InstanceId entry, const std::vector<check::InstanceId>& others);
+  void reportDerivative(const transforms::AdProblem& problem);
   bool verified(std::string_view pass, bool derivativesGone);
 
   Options options_;

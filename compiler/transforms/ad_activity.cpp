@@ -12,20 +12,24 @@ static bool any(const LeafBits& bits) {
 /// One pass over a function; repeated by Activity until nothing changes.
 class ActivityWalk {
 public:
-  ActivityWalk(Activity& a, FunctionActivity& out) : a_(a), out_(out), f_(a.module_.functions[out.function]) {}
+  ActivityWalk(Activity& a, FunctionActivity& out)
+      : a_(a), out_(out), f_(a.module_.functions[out.function]) {}
 
   void run() {
     const std::vector<ValueId>& params = f_.params();
     for (size_t i = 0; i < params.size(); ++i) {
       mark(params[i], out_.params[i]);
-      if (i < out_.lostParams.size() && out_.lostParams[i]) markLost(params[i], f_.loc);
+      for (uint32_t k = 0; k < out_.lostParams[i].size(); ++k)
+        if (out_.lostParams[i][k]) lose(params[i], k, {params[i], k, f_.loc});
     }
     if (f_.customJvp.valid()) return customRule();
     region(f_.body);
     const Op& yield = terminator(f_.body);
     for (size_t i = 0; i < yield.operands.size(); ++i) {
       join(out_.results[i], bits(yield.operands[i]));
-      if (lost(yield.operands[i])) out_.lostResults[i] = true;
+      const std::vector<Loss> losses = lossesOf(yield.operands[i]);
+      for (size_t k = 0; k < losses.size(); ++k)
+        if (losses[k].at.valid()) out_.lostResults[i][k] = true;
     }
   }
 
@@ -45,7 +49,6 @@ private:
     return it == out_.values.end() ? LeafBits(leafCount(v), false) : it->second;
   }
   bool active(ValueId v) { return out_.active(v); }
-  bool lost(ValueId v) const { return out_.lost.count(v) != 0; }
 
   void join(LeafBits& into, const LeafBits& from) {
     if (into.size() < from.size()) into.resize(from.size());
@@ -57,12 +60,48 @@ private:
     join(out_.values.try_emplace(v, LeafBits(leafCount(v), false)).first->second, from);
   }
   void markAll(ValueId v) { mark(v, LeafBits(leafCount(v), true)); }
-  void markLost(ValueId v, LocId where) {
-    if (out_.lost.emplace(v, where).second) changed_ = true;
+
+  // Losses.
+  size_t partCount(ValueId v) { return a_.parts_.count(f_.typeOf(v)); }
+  const std::vector<Loss>& lossesOf(ValueId v) const {
+    static const std::vector<Loss> none;
+    auto it = out_.lost.find(v);
+    return it == out_.lost.end() ? none : it->second;
+  }
+  /// Any loss of a value; one without `at` if there is none.
+  Loss lossOf(ValueId v) const {
+    for (const Loss& loss : lossesOf(v))
+      if (loss.at.valid()) return loss;
+    return {};
+  }
+  bool lost(ValueId v) const { return lossOf(v).at.valid(); }
+  void lose(ValueId v, size_t part, Loss loss) {
+    if (!loss.at.valid()) return;
+    Loss& slot = out_.lost.try_emplace(v, std::vector<Loss>(partCount(v))).first->second[part];
+    if (slot.at.valid()) return;
+    slot = loss;
+    changed_ = true;
+  }
+  void loseAll(ValueId v, Loss loss) {
+    for (size_t k = 0, n = partCount(v); k < n; ++k) lose(v, k, loss);
+  }
+  void loseHere(ValueId v, LocId loc) {
+    for (uint32_t k = 0, n = static_cast<uint32_t>(partCount(v)); k < n; ++k) lose(v, k, {v, k, loc});
+  }
+  /// Parts [from, from + count) of one value become those from `into` on of another.
+  void flowLost(ValueId v, size_t from, size_t count, ValueId to, size_t into) {
+    const std::vector<Loss> losses = lossesOf(v);
+    for (size_t k = 0; k < count && from + k < losses.size(); ++k) lose(to, into + k, losses[from + k]);
+  }
+  void flowLost(ValueId from, ValueId to) {
+    if (partCount(from) == partCount(to))
+      flowLost(from, 0, partCount(from), to, 0);
+    else
+      loseAll(to, lossOf(from));
   }
   void flow(ValueId from, ValueId to) {
     mark(to, bits(from));
-    if (auto it = out_.lost.find(from); it != out_.lost.end()) markLost(to, LocId(it->second));
+    flowLost(from, to);
   }
 
   /// One problem for each place, however many ways lead to it.
@@ -115,17 +154,19 @@ private:
       ValueId v = o.operands[i];
       for (ValueId r : o.results) {
         if (active(v)) markAll(r);
-        if (lost(v)) markLost(r, LocId(out_.lost.at(v)));
+        flowLost(v, r);
       }
     }
   }
 
   void make(const Op& o) {
     LeafBits out;
+    size_t part = 0;
     for (ValueId v : o.operands) {
       LeafBits b = bits(v);
       out.insert(out.end(), b.begin(), b.end());
-      if (lost(v)) markLost(o.results[0], LocId(out_.lost.at(v)));
+      flowLost(v, 0, partCount(v), o.results[0], part);
+      part += partCount(v);
     }
     mark(o.results[0], out);
   }
@@ -134,51 +175,65 @@ private:
     auto [begin, count] = a_.leaves_.range(f_.typeOf(o.operands[0]), k);
     LeafBits b = bits(o.operands[0]);
     mark(o.results[0], LeafBits(b.begin() + begin, b.begin() + begin + count));
+    auto parts = a_.parts_.range(f_.typeOf(o.operands[0]), k);
+    flowLost(o.operands[0], parts.first, parts.second, o.results[0], 0);
   }
 
   /// Leading field steps select leaves exactly; what follows goes into one leaf.
-  std::pair<uint32_t, uint32_t> leadingRange(TypeId type, const Path& path, size_t& steps) {
-    std::pair<uint32_t, uint32_t> r{0, static_cast<uint32_t>(a_.leaves_.count(type))};
-    for (steps = 0; steps < path.size() && a_.leaves_.isBundle(type); ++steps) {
-      auto sub = a_.leaves_.range(type, path[steps].number);
+  static std::pair<uint32_t, uint32_t> leadingRange(Leaves& leaves, TypeId type, const Path& path,
+                                                    size_t& steps) {
+    std::pair<uint32_t, uint32_t> r{0, static_cast<uint32_t>(leaves.count(type))};
+    for (steps = 0; steps < path.size() && leaves.isBundle(type); ++steps) {
+      auto sub = leaves.range(type, path[steps].number);
       r = {r.first + sub.first, sub.second};
-      type = a_.leaves_.kid(type, path[steps].number);
+      type = leaves.kid(type, path[steps].number);
     }
     return r;
   }
 
   void get(const Op& o) {
     size_t steps = 0;
-    auto [begin, count] = leadingRange(f_.typeOf(o.operands[0]), o.as<Path>(), steps);
+    auto [begin, count] = leadingRange(a_.leaves_, f_.typeOf(o.operands[0]), o.as<Path>(), steps);
     LeafBits b = bits(o.operands[0]);
     LeafBits sub(b.begin() + begin, b.begin() + begin + count);
-    if (steps == o.as<Path>().size()) mark(o.results[0], sub);
-    else if (any(sub)) markAll(o.results[0]);
-    if (lost(o.operands[0])) markLost(o.results[0], LocId(out_.lost.at(o.operands[0])));
+    if (steps == o.as<Path>().size())
+      mark(o.results[0], sub);
+    else if (any(sub))
+      markAll(o.results[0]);
+    auto parts = leadingRange(a_.parts_, f_.typeOf(o.operands[0]), o.as<Path>(), steps);
+    if (steps == o.as<Path>().size())
+      return flowLost(o.operands[0], parts.first, parts.second, o.results[0], 0);
+    for (uint32_t k = 0; k < parts.second; ++k)
+      if (const std::vector<Loss> losses = lossesOf(o.operands[0]); parts.first + k < losses.size())
+        loseAll(o.results[0], losses[parts.first + k]);
   }
 
   void update(const Op& o) {
     size_t steps = 0;
-    auto [begin, count] = leadingRange(f_.typeOf(o.operands[0]), o.as<Path>(), steps);
+    auto [begin, count] = leadingRange(a_.leaves_, f_.typeOf(o.operands[0]), o.as<Path>(), steps);
     LeafBits b = bits(o.operands[0]);
     LeafBits v = bits(o.operands[1]);
     bool whole = steps == o.as<Path>().size();
     for (uint32_t i = 0; i < count; ++i) b[begin + i] = whole ? bool(v[i]) : bool(b[begin + i]) || any(v);
     mark(o.results[0], b);
-    for (int i : {0, 1})
-      if (lost(o.operands[i])) markLost(o.results[0], LocId(out_.lost.at(o.operands[i])));
+    auto parts = leadingRange(a_.parts_, f_.typeOf(o.operands[0]), o.as<Path>(), steps);
+    const std::vector<Loss> before = lossesOf(o.operands[0]), now = lossesOf(o.operands[1]);
+    for (uint32_t k = 0; k < before.size(); ++k)
+      if (!whole || k < parts.first || k >= parts.first + parts.second) lose(o.results[0], k, before[k]);
+    for (uint32_t k = 0; k < parts.second; ++k)
+      lose(o.results[0], parts.first + k, whole && k < now.size() ? now[k] : lossOf(o.operands[1]));
   }
 
   void convert(const Op& o) {
     ValueId v = o.operands[0], r = o.results[0];
-    if (active(v) && leafCount(r) == 0) return markLost(r, o.loc);
+    if (active(v) && leafCount(r) == 0) return loseHere(r, o.loc);
     if (active(v)) markAll(r);
-    if (lost(v)) markLost(r, LocId(out_.lost.at(v)));
+    flowLost(v, r);
   }
 
   void loses(const Op& o) {
     for (ValueId v : o.operands)
-      if (active(v) || lost(v)) markLost(o.results[0], o.loc);
+      if (active(v) || lost(v)) loseHere(o.results[0], o.loc);
   }
 
   void builtin(const Op& o) {
@@ -186,7 +241,7 @@ private:
       report({AdProblemKind::Effect, {o.loc}, "input or output"});
     for (ValueId v : o.operands)
       if (active(v) || lost(v))
-        for (ValueId r : o.results) markLost(r, o.loc);
+        for (ValueId r : o.results) loseHere(r, o.loc);
   }
 
   void arms(const Op& o) {
@@ -201,7 +256,7 @@ private:
     for (RegionId r : o.regions)
       for (ValueId p : f_.regions[r].params) {
         if (active(o.operands[0])) markAll(p);
-        if (lost(o.operands[0])) markLost(p, LocId(out_.lost.at(o.operands[0])));
+        flowLost(o.operands[0], p);
       }
     arms(o);
   }
@@ -227,7 +282,8 @@ private:
       if (active(y.operands[i])) markAll(o.results[i]);
       if (a_.leaves_.count(f_.typeOf(o.results[i])) == a_.leaves_.count(f_.typeOf(y.operands[i])))
         flow(y.operands[i], o.results[i]);
-      else if (lost(y.operands[i])) markLost(o.results[i], LocId(out_.lost.at(y.operands[i])));
+      else
+        flowLost(y.operands[i], o.results[i]);
     }
   }
 
@@ -254,7 +310,7 @@ private:
         for (uint32_t j = 0; j < yieldsOf(r); ++j) {
           ValueId from = y.operands[yielded + j], to = o.results[result + k];
           if (active(from)) markAll(to);
-          if (lost(from)) markLost(to, LocId(out_.lost.at(from)));
+          flowLost(from, to);
         }
       yielded += yieldsOf(r);
       result += resultsOf(r, o.dims.size());
@@ -266,14 +322,7 @@ private:
   }
 
   void call(const Op& o) {
-    FunctionId callee = o.as<CallAttr>().callee;
-    std::vector<LeafBits> params;
-    std::vector<bool> lostParams;
-    for (ValueId v : o.operands) {
-      params.push_back(bits(v));
-      lostParams.push_back(lost(v));
-    }
-    FunctionActivity& c = a_.entry({callee, params, lostParams});
+    const FunctionActivity& c = a_.ofCall(out_, o);
     if (&c != &out_)
       for (AdProblem p : c.problems) {
         p.path.insert(p.path.begin(), o.loc);
@@ -281,7 +330,8 @@ private:
       }
     for (size_t i = 0; i < o.results.size(); ++i) {
       mark(o.results[i], c.results[i]);
-      if (c.lostResults[i]) markLost(o.results[i], o.loc);
+      for (uint32_t k = 0; k < c.lostResults[i].size(); ++k)
+        if (c.lostResults[i][k]) lose(o.results[i], k, {o.results[i], k, o.loc});
     }
   }
 
@@ -290,6 +340,52 @@ private:
   const Function& f_;
   bool changed_ = false;
 };
+
+/// The callee's activity at a call.
+const FunctionActivity& Activity::ofCall(const FunctionActivity& act, const Op& call) {
+  const Function& f = module_.functions[act.function];
+  std::vector<LeafBits> params, lostParams;
+  for (ValueId v : call.operands) {
+    auto known = act.values.find(v);
+    params.push_back(known == act.values.end() ? LeafBits(leaves_.count(f.typeOf(v)), false) : known->second);
+    lostParams.push_back(LeafBits(parts_.count(f.typeOf(v)), false));
+    if (auto lost = act.lost.find(v); lost != act.lost.end())
+      for (size_t k = 0; k < lost->second.size(); ++k) lostParams.back()[k] = lost->second[k].at.valid();
+  }
+  return entry({call.as<CallAttr>().callee, params, lostParams});
+}
+
+/// Adds the way from a part of `v` to the place of its loss; gives the parameter if that lies before the
+/// function.
+Loss Activity::followLoss(const FunctionActivity& act, ValueId v, uint32_t part, std::vector<LocId>& path) {
+  const Function& f = module_.functions[act.function];
+  for (;;) {
+    const Loss loss = act.lost.at(v)[part];
+    if (f.values[loss.at].region.valid()) return loss;
+    path.push_back(loss.loc);
+    const Op& o = f.ops[f.values[loss.at].def];
+    if (o.kind != OpKind::Call || path.size() > 32) return {}; // recursion: the way so far tells enough
+    const FunctionActivity& inner = ofCall(act, o);
+    const Function& callee = module_.functions[inner.function];
+    ValueId yielded = callee.ops[callee.regions[callee.body].ops.back()].operands[f.values[loss.at].index];
+    const Loss param = followLoss(inner, yielded, loss.part, path);
+    if (!param.at.valid()) return {};
+    v = o.operands[callee.values[param.at].index];
+    part = param.part;
+  }
+}
+
+std::vector<LocId> Activity::lostPath(const FunctionActivity& act, size_t result) {
+  std::vector<LocId> path;
+  const Function& f = module_.functions[act.function];
+  const std::vector<Leaf> parts = parts_.of(f.results[result]);
+  for (uint32_t k = 0; k < parts.size(); ++k)
+    if (act.lostResults[result][k] && leaves_.count(parts[k].type) != 0) {
+      followLoss(act, f.ops[f.regions[f.body].ops.back()].operands[result], k, path);
+      break;
+    }
+  return path;
+}
 
 FunctionActivity& Activity::entry(const Key& key) {
   auto [it, isNew] = table_.try_emplace(key);
@@ -300,16 +396,20 @@ FunctionActivity& Activity::entry(const Key& key) {
     e.params = params;
     e.lostParams = lostParams;
     for (TypeId t : module_.functions[f].results) e.results.push_back(LeafBits(leaves_.count(t), false));
-    e.lostResults.assign(e.results.size(), false);
+    for (TypeId t : module_.functions[f].results) e.lostResults.push_back(LeafBits(parts_.count(t), false));
   }
   return e;
 }
 
-const FunctionActivity& Activity::of(FunctionId f, const std::vector<LeafBits>& params, std::vector<bool> lostParams) {
-  lostParams.resize(params.size());
+const FunctionActivity& Activity::of(FunctionId f, const std::vector<LeafBits>& params,
+                                     std::vector<LeafBits> lostParams) {
+  if (lostParams.empty())
+    for (ValueId p : module_.functions[f].params())
+      lostParams.push_back(LeafBits(parts_.count(module_.functions[f].typeOf(p)), false));
   FunctionActivity& root = entry({f, params, lostParams});
   if (root.done) return root;
-  // Results only grow, so passing over all open functions until none changes is a fixpoint, recursion included.
+  // Results only grow, so passing over all open functions until none changes is a fixpoint, recursion
+  // included.
   for (bool changed = true; changed;) {
     changed = false;
     size_t before = table_.size();

@@ -23,14 +23,22 @@ struct AdProblem {
   std::string reason;
 };
 
+/// Where a dependency ended: at the op that defines `at` (a conversion, or a call in which it happened), or before the
+/// function began if `at` is a parameter.
+struct Loss {
+  ValueId at;
+  uint32_t part = 0;
+  LocId loc;
+};
+
 /// Activity of one function for given active leaves of its parameters.
 struct FunctionActivity {
   FunctionId function;
   std::vector<LeafBits> params;
   std::vector<LeafBits> results;
-  std::vector<bool> lostParams, lostResults; ///< integers whose dependency was lost
+  std::vector<LeafBits> lostParams, lostResults; ///< parts whose dependency was lost, integers too
   std::unordered_map<ValueId, LeafBits> values;
-  std::unordered_map<ValueId, LocId> lost;   ///< value -> where the dependency was lost
+  std::unordered_map<ValueId, std::vector<Loss>> lost; ///< by part; a loss without `at` is none
   std::vector<AdProblem> problems;
   bool done = false;
 
@@ -45,16 +53,22 @@ struct FunctionActivity {
 
 class Activity {
 public:
-  Activity(Module& m, Leaves& leaves) : module_(m), leaves_(leaves) {}
-  const FunctionActivity& of(FunctionId f, const std::vector<LeafBits>& params, std::vector<bool> lostParams = {});
+  Activity(Module& m, Leaves& leaves) : module_(m), leaves_(leaves), parts_(m.types, LeafKind::All) {}
+  const FunctionActivity& of(FunctionId f, const std::vector<LeafBits>& params, std::vector<LeafBits> lostParams = {});
+  /// The calls that lead to where a dependency was lost that comes back as a float in result `result`, and that place;
+  /// empty if there is none.
+  std::vector<LocId> lostPath(const FunctionActivity& act, size_t result);
 
 private:
   friend class ActivityWalk;
-  using Key = std::tuple<FunctionId, std::vector<LeafBits>, std::vector<bool>>;
+  using Key = std::tuple<FunctionId, std::vector<LeafBits>, std::vector<LeafBits>>;
   FunctionActivity& entry(const Key& key);
+  Loss followLoss(const FunctionActivity& act, ValueId v, uint32_t part, std::vector<LocId>& path);
+  const FunctionActivity& ofCall(const FunctionActivity& act, const Op& call);
 
   Module& module_;
   Leaves& leaves_;
+  Leaves parts_; ///< what a loss is told of
   std::map<Key, FunctionActivity> table_;
 };
 

@@ -98,7 +98,7 @@ std::vector<ValueId> JvpBuilder::real(Emit& e, ValueId v, const LeafBits& which)
 
 ValueId JvpBuilder::whole(Emit& e, ValueId v) {
   LeafBits all(leafCount(v), true);
-  return ad_.leaves.putTogether(e, typeOfSource(v), real(e, v, all));
+  return follow(ad_.leaves.putTogether(e, typeOfSource(v), real(e, v, all)), v);
 }
 
 void JvpBuilder::region(RegionId from, Emit& e) {

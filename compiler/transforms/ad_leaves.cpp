@@ -38,7 +38,7 @@ void Leaves::collect(TypeId type, std::vector<uint32_t>& path, std::vector<Leaf>
     return;
   }
   TypeId t = tangent(type);
-  if (!types_.isUnit(t)) out.push_back({path, type, t});
+  if (kind_ == LeafKind::All || !types_.isUnit(t)) out.push_back({path, type, t});
 }
 
 const std::vector<Leaf>& Leaves::of(TypeId type) {

@@ -21,9 +21,12 @@ using Tangents = std::vector<ValueId>;
 /// Whether each leaf depends on what is differentiated.
 using LeafBits = std::vector<bool>;
 
+/// Which parts count as leaves: those that carry a derivative, or all.
+enum class LeafKind : uint8_t { Differentiable, All };
+
 class Leaves {
 public:
-  explicit Leaves(types::TypeStore& types) : types_(types) {}
+  explicit Leaves(types::TypeStore& types, LeafKind kind = LeafKind::Differentiable) : types_(types), kind_(kind) {}
 
   const std::vector<Leaf>& of(TypeId type);
   size_t count(TypeId type) { return of(type).size(); }
@@ -46,6 +49,7 @@ private:
   ValueId build(Emit& e, TypeId type, const std::vector<ValueId>& leaves, size_t& at);
 
   types::TypeStore& types_;
+  LeafKind kind_;
   std::unordered_map<TypeId, std::vector<Leaf>> leaves_;
 };
 

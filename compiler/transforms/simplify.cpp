@@ -304,6 +304,7 @@ private:
     for (ValueId v : op.results) key += " t", add(f_.typeOf(v).index);
     if (auto* c = std::get_if<Constant>(&op.attr)) key += " c" + c->text, add(c->bits);
     if (auto* n = std::get_if<uint32_t>(&op.attr)) key += " n", add(*n);
+    if (auto* c = std::get_if<CallAttr>(&op.attr)) key += " f", add(c->callee.index);
     if (auto* p = std::get_if<Path>(&op.attr)) {
       for (const PathStep& s : *p) {
         add(static_cast<int>(s.kind));

@@ -31,7 +31,7 @@ bool carriesTangent(const TypeStore& types, TypeId id, Seen& seen) {
   case TypeKind::Var: return true;
   case TypeKind::Struct:
   case TypeKind::Enum:
-    if (types.recordInfo(t.record).tangentOf.valid()) return true;
+    if (types.recordInfo(t.record).tangentOf.valid() || types.recordInfo(t.record).isSaved) return true;
     return enter(seen, t.record) &&
            anyField(types, t.record, [&](TypeId f) { return carriesTangent(types, f, seen); });
   case TypeKind::Function: return false;
@@ -54,11 +54,24 @@ bool isOwnTangent(const TypeStore& types, TypeId id, Seen& seen) {
   case TypeKind::Tuple:
     return std::all_of(t.parts.begin(), t.parts.end(), [&](TypeId p) { return isOwnTangent(types, p, seen); });
   case TypeKind::Struct:
+    if (types.recordInfo(t.record).isSaved) return false;
     if (types.recordInfo(t.record).tangentOf.valid() || !enter(seen, t.record)) return true;
     return !anyField(types, t.record, [&](TypeId f) { return !isOwnTangent(types, f, seen); });
   case TypeKind::Enum: return types.recordInfo(t.record).tangentOf.valid();
   default: return false;
   }
+}
+
+void deriveFields(TypeStore& types, RecordId of, RecordId tangent) {
+  const Record source = types.recordInfo(of);
+  std::vector<EnumCase> cases;
+  if (source.isEnum) cases.push_back({types.names.intern("zero"), {}});
+  for (const EnumCase& c : source.cases) {
+    EnumCase own{c.name, {}};
+    for (const Field& f : c.fields) own.fields.push_back({f.name, tangentType(types, f.type)});
+    cases.push_back(std::move(own));
+  }
+  types.recordInfo(tangent).cases = std::move(cases);
 }
 
 RecordId tangentRecord(TypeStore& types, RecordId of) {
@@ -74,14 +87,7 @@ RecordId tangentRecord(TypeStore& types, RecordId of) {
   derived.origin = source.origin;
   RecordId id = types.addRecord(std::move(derived)); // known before its fields: the record may hold itself
   types.tangentRecords.emplace(of, id);
-  std::vector<EnumCase> cases;
-  if (source.isEnum) cases.push_back({types.names.intern("zero"), {}});
-  for (const EnumCase& c : source.cases) {
-    EnumCase own{c.name, {}};
-    for (const Field& f : c.fields) own.fields.push_back({f.name, tangentType(types, f.type)});
-    cases.push_back(std::move(own));
-  }
-  types.recordInfo(id).cases = std::move(cases);
+  deriveFields(types, of, id);
   return id;
 }
 
@@ -101,6 +107,12 @@ TypeId tangentType(TypeStore& types, TypeId id) {
   case TypeKind::Array: return types.array(t.parts[0], t.dims);
   default: return types.intern(std::move(t));
   }
+}
+
+void fillSaved(TypeStore& types, RecordId record, TypeId field) {
+  types.recordInfo(record).cases = {EnumCase{{}, {{NameId(), field}}}};
+  if (auto it = types.tangentRecords.find(record); it != types.tangentRecords.end())
+    deriveFields(types, record, it->second);
 }
 
 uint32_t tangentCase(TypeStore& types, TypeId enumType, uint32_t c) {

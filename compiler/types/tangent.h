@@ -21,4 +21,7 @@ TypeId tangentType(TypeStore& types, TypeId type);
 /// of all fields of case `c`, in order, `()` where there is none.
 uint32_t tangentCase(TypeStore& types, TypeId enumType, uint32_t c);
 
+/// Gives a record that `isSaved` its only field, and its tangent record the field's tangent.
+void fillSaved(TypeStore& types, RecordId record, TypeId field);
+
 } // namespace melix::types

@@ -154,6 +154,23 @@ TypeId TypeStore::element(TypeId id) const {
   return t.kind == TypeKind::Array ? t.parts[0] : id;
 }
 
+bool TypeStore::holdsFunction(TypeId id) const {
+  std::vector<RecordId> seen; // a recursive record is looked at once
+  std::function<bool(TypeId)> holds = [&](TypeId at) {
+    const Type& t = (*this)[at];
+    if (t.kind == TypeKind::Function) return true;
+    for (TypeId part : t.parts)
+      if (holds(part)) return true;
+    if (!t.record.valid() || std::find(seen.begin(), seen.end(), t.record) != seen.end()) return false;
+    seen.push_back(t.record);
+    for (const EnumCase& c : recordInfo(t.record).cases)
+      for (const Field& field : c.fields)
+        if (holds(field.type)) return true;
+    return false;
+  };
+  return holds(id);
+}
+
 size_t TypeStore::rank(TypeId id) const {
   const Type& t = (*this)[id];
   return t.kind == TypeKind::Array ? t.dims.size() : 0;

@@ -68,6 +68,7 @@ struct Record {
   std::vector<DimSym> dimParams;  ///< fields mention these
   std::vector<EnumCase> cases;    ///< a struct has exactly one
   RecordId tangentOf;             ///< set when this is a derived tangent record
+  bool isSaved = false;           ///< what a pullback keeps: fields come with expand_derivatives, and may carry tangents
   Span origin;
 };
 
@@ -119,6 +120,8 @@ public:
   bool isFloat(TypeId id) const { return isFloatKind(kind(id)); }
   bool isInt(TypeId id) const { return isIntKind(kind(id)); }
   bool isUnit(TypeId id) const { return id == unit_; }
+  /// Whether a function value is anywhere inside.
+  bool holdsFunction(TypeId id) const;
   /// The element of an array, else the type itself.
   TypeId element(TypeId id) const;
   size_t rank(TypeId id) const;

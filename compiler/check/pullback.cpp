@@ -1,0 +1,161 @@
+// `vjp` and `linearize`: the forward sweep runs once, and what it saved is kept in a record that the function
+// given back captures. Only `expand_derivatives` knows what is in the record; here its type says which sizes
+// the function's own types mention.
+#include "check/derivatives.h"
+
+#include "types/tangent.h"
+
+#include <algorithm>
+
+namespace melix::check {
+
+/// The arguments that `x` stands for: its parts if it is a tuple and the function takes that many.
+std::vector<NodeId> Derivatives::spread(NodeId function, NodeId x, std::vector<NodeId>& into) {
+  if (b.kindOf(x) != TypeKind::Tuple) return {x};
+  const size_t parts = b.types[b.typeOf(x)].parts.size();
+  const bool literal = b.instance.nodes[x].kind == NodeKind::Tuple;
+  std::set<size_t> arities = calls_.arities(function);
+  if (parts == 1 || !arities.contains(parts) || (arities.contains(1) && !literal)) return {x};
+  if (literal) return b.instance.nodes[x].children;
+  NodeId all = b.local(b.bind("x", x, into), b.spanOf(x));
+  std::vector<NodeId> out;
+  for (uint32_t k = 0; k < parts; ++k) out.push_back(b.tuplePart(all, k, b.spanOf(x)));
+  return out;
+}
+
+/// Of one argument among several: whether it is differentiated by.
+bool Derivatives::carriesTangent(NodeId function, size_t k, NodeId arg) {
+  TypeId type = b.typeOf(arg);
+  if (b.infer.isOpen(type) && b.infer.varClass(type) == types::VarClass::OpenInt)
+    return !calls_.wantsWhole(function, k);
+  return !b.types.isUnit(types::tangentType(b.types, type));
+}
+
+NodeId Derivatives::tuple(std::vector<NodeId> parts, Span span) {
+  std::vector<TypeId> kinds;
+  for (NodeId part : parts) kinds.push_back(b.typeOf(part));
+  return b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(parts));
+}
+
+/// Open numbers become what they are if nothing settles them: a function made of them may be used anywhere.
+void Derivatives::closeNumbers(TypeId type) {
+  b.types.rewrite(b.infer.zonk(type), [&](TypeId part) {
+    if (b.infer.isOpen(part) && b.infer.varClass(part) != types::VarClass::Any)
+      b.infer.unify(
+          b.types.scalar(b.infer.varClass(part) == types::VarClass::OpenInt ? TypeKind::I64 : TypeKind::F32),
+          part);
+    return part;
+  });
+}
+
+NodeId Derivatives::vjp(NodeId function, NodeId x, Span span) {
+  std::vector<NodeId> nodes;
+  nodes.push_back(vjpAt(function, spread(function, x, nodes), span));
+  return b.block(std::move(nodes), span);
+}
+
+NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) {
+  std::vector<uint32_t> wrt;
+  for (uint32_t k = 0; k < args.size(); ++k)
+    if (args.size() == 1 || carriesTangent(function, k, args[k])) {
+      if (!differentiable(args[k], span)) return b.error(span);
+      wrt.push_back(k);
+    }
+  std::vector<NodeId> nodes;
+  args = bindAll(std::move(args), nodes);
+  Callee callee = prepare(function, args, span);
+  if (!callee.call) return b.error(span);
+  for (NodeId arg : args) closeNumbers(b.typeOf(arg));
+  closeNumbers(callee.result);
+  callee.result = b.infer.zonk(callee.result);
+
+  PullbackShape shape;
+  shape.seed = types::tangentType(b.types, callee.result);
+  for (NodeId arg : args) shape.slopes.push_back(types::tangentType(b.types, b.typeOf(arg)));
+  for (uint32_t w : wrt) shape.wrt.push_back(w + callee.captures);
+  if (b.types.isUnit(shape.seed)) {
+    b.sink.report(DiagId::NotDifferentiable, span, b.show(callee.result));
+    return b.error(span);
+  }
+  // Every size that these types mention becomes a dimension parameter of the record.
+  std::vector<types::DimSym> symbols;
+  b.types.collectSymbols(shape.seed, symbols);
+  for (TypeId slope : shape.slopes) b.types.collectSymbols(slope, symbols);
+  types::Record record;
+  record.name = b.types.names.intern("Saved");
+  record.isSaved = true;
+  record.cases.resize(1);
+  types::DimSubst formal;
+  std::vector<DimId> here;
+  for (types::DimSym s : symbols) {
+    const types::DimSymInfo info = b.types.dims.info(s);
+    if (info.kind == types::DimSymKind::Bound || formal.contains(s)) continue;
+    record.dimParams.push_back(b.types.dims.newSym({info.name, types::DimSymKind::Parameter, 0, span}));
+    formal.emplace(s, b.types.dims.symbol(record.dimParams.back()));
+    here.push_back(b.types.dims.symbol(s));
+  }
+  shape.seed = b.types.substitute(shape.seed, formal);
+  for (TypeId& slope : shape.slopes) slope = b.types.substitute(slope, formal);
+  shape.saved = b.types.addRecord(std::move(record));
+
+  TypeId saved = b.types.record(shape.saved, std::move(here));
+  NodeId both =
+      derivative(DerivativeMode::Forward, callee, wrt, {}, b.types.tuple({callee.result, saved}), span);
+  b.instance.nodes[both].as<DerivativeRef>().saved = shape.saved;
+  NodeId all = b.local(b.bind("swept", both, nodes), span);
+  NodeId kept = b.local(b.bind("saved", b.tuplePart(all, 1, span), nodes), span);
+  nodes.push_back(
+      tuple({b.tuplePart(all, 0, span), calls_.pullbackValue(std::move(shape), kept, span)}, span));
+  return b.block(std::move(nodes), span);
+}
+
+NodeId Derivatives::pull(const PullbackShape& shape, NodeId saved, NodeId seed, Span span) {
+  types::DimSubst actual;
+  const std::vector<DimId> dims = b.types[b.typeOf(saved)].dims;
+  const std::vector<types::DimSym> formals = b.types.recordInfo(shape.saved).dimParams;
+  for (size_t k = 0; k < formals.size(); ++k) actual.emplace(formals[k], dims[k]);
+  TypeId wanted = b.types.substitute(shape.seed, actual);
+  UnifyResult match = b.infer.unify(wanted, b.typeOf(seed));
+  if (match.kind > UnifyKind::NeedsCheck) {
+    b.sink.report(DiagId::ArgumentType, b.spanOf(seed), "this pullback", b.show(wanted),
+                  b.show(b.typeOf(seed)));
+    return b.error(span);
+  }
+  DerivativeRef ref;
+  ref.mode = DerivativeMode::Backward;
+  ref.wrt = shape.wrt;
+  ref.saved = shape.saved;
+  std::vector<TypeId> parts;
+  for (TypeId slope : shape.slopes)
+    if (!b.types.isUnit(slope)) parts.push_back(b.types.substitute(slope, actual));
+  std::vector<NodeId> nodes;
+  seed = b.checked(seed, wanted, match.checks, span);
+  NodeId back =
+      b.make(NodeKind::Derivative, b.types.tuple(std::move(parts)), span, {saved, seed}, std::move(ref));
+  NodeId all = b.local(b.bind("slopes", back, nodes), span);
+  std::vector<NodeId> out;
+  uint32_t at = 0;
+  for (TypeId slope : shape.slopes)
+    out.push_back(b.types.isUnit(slope) ? b.unit(span) : b.tuplePart(all, at++, span));
+  nodes.push_back(out.size() == 1 ? out[0] : tuple(std::move(out), span));
+  return b.block(std::move(nodes), span);
+}
+
+/// `(y, dx => dy)`. The pullback is linear in its cotangent, so its own pullback is the linear map itself,
+/// over what the forward sweep saved.
+NodeId Derivatives::linearize(NodeId function, std::vector<NodeId> args, Span span) {
+  std::vector<NodeId> nodes;
+  NodeId swept = vjpAt(function, std::move(args), span);
+  if (b.kindOf(swept) == TypeKind::Error) return swept;
+  NodeId both = b.local(b.bind("both", swept, nodes), span);
+  NodeId y = b.local(b.bind("y", b.tuplePart(both, 0, span), nodes), span);
+  NodeId pullback = b.local(b.bind("pullback", b.tuplePart(both, 1, span), nodes), span);
+  NodeId zero = b.op(OpKind::Zero, types::tangentType(b.types, b.typeOf(y)), {}, span);
+  NodeId again = vjpAt(pullback, {zero}, span);
+  if (b.kindOf(again) == TypeKind::Error) return again;
+  NodeId back = b.local(b.bind("back", again, nodes), span);
+  nodes.push_back(tuple({y, b.tuplePart(back, 1, span)}, span));
+  return b.block(std::move(nodes), span);
+}
+
+} // namespace melix::check

@@ -1,0 +1,189 @@
+// Calls of `grad`, `vmap` and their like: which parameters `wrt:` names, and the template value that comes
+// out.
+#include "check/body.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+std::optional<TransformKind> Body::transformOf(IntrinsicKind kind) {
+  switch (kind) {
+  case IntrinsicKind::Grad: return TransformKind::Grad;
+  case IntrinsicKind::ValueAndGrad: return TransformKind::ValueAndGrad;
+  case IntrinsicKind::Jacobian: return TransformKind::Jacobian;
+  case IntrinsicKind::Hessian: return TransformKind::Hessian;
+  case IntrinsicKind::Hvp: return TransformKind::Hvp;
+  case IntrinsicKind::Vmap: return TransformKind::Vmap;
+  case IntrinsicKind::Linearize: return TransformKind::Linearize;
+  default: return std::nullopt;
+  }
+}
+
+NodeId Body::callTransform(TransformKind kind, std::string_view name, const std::vector<CallArg>& args,
+                           Span span) {
+  if (args.empty()) {
+    sink.report(DiagId::ArgumentCount, span, name, "1", "0");
+    return b.error(span);
+  }
+  NodeId function = known(checkArg(args[0]), args[0].span);
+  if (b.kindOf(function) == TypeKind::Error) return function;
+  std::vector<uint32_t> wrt;
+  for (size_t k = 1; k < args.size(); ++k) {
+    if (!args[k].label) {
+      sink.report(DiagId::ArgumentCount, span, name, "1", std::to_string(args.size()));
+      return b.error(span);
+    }
+    if (types.names.text(args[k].label) != "wrt" || kind == TransformKind::Vmap ||
+        kind == TransformKind::Linearize) {
+      sink.report(DiagId::UnknownArgument, args[k].span, name, types.names.text(args[k].label));
+      return b.error(span);
+    }
+    if (!readWrt(args[k].syntax, b.typeOf(function), wrt)) return b.error(span);
+  }
+  return transformed(kind, name, std::move(wrt), function, span);
+}
+
+NodeId Body::transformed(TransformKind kind, std::string_view name, std::vector<uint32_t> wrt,
+                         NodeId function, Span span) {
+  Known value;
+  value.kind = KnownKind::Transform;
+  value.module = module;
+  value.number = static_cast<uint32_t>(kind);
+  value.name = std::string(name);
+  value.wrt = std::move(wrt);
+  return templateValue(std::move(value), {function}, span);
+}
+
+NodeId Body::gradientOf(NodeId function, std::vector<uint32_t> wrt, Span span) {
+  return transformed(TransformKind::Grad, "grad", std::move(wrt), function, span);
+}
+
+NodeId Body::pullbackValue(PullbackShape shape, NodeId saved, Span span) {
+  Known value;
+  value.kind = KnownKind::Pullback;
+  value.module = module;
+  value.name = "pullback";
+  value.pullback = std::move(shape);
+  return templateValue(std::move(value), {saved}, span);
+}
+
+/// The function as a template value: a plain function value becomes one that captures it.
+NodeId Body::known(NodeId function, Span span) {
+  switch (b.kindOf(function)) {
+  case TypeKind::Known:
+  case TypeKind::Error: return function;
+  case TypeKind::Function: {
+    Known value;
+    value.kind = KnownKind::Value;
+    value.module = module;
+    value.name = "function";
+    return templateValue(std::move(value), {function}, span);
+  }
+  default: sink.report(DiagId::NotCallable, span, b.show(b.typeOf(function))); return b.error(span);
+  }
+}
+
+/// The position of a parameter of a template value.
+std::optional<uint32_t> Body::parameterNamed(TypeId function, NameId name) {
+  if (types.kind(function) != TypeKind::Known) return std::nullopt;
+  const Known value = c.program_.known(types[function].known);
+  auto among = [&](const auto& params) -> std::optional<uint32_t> {
+    for (uint32_t k = 0; k < params.size(); ++k)
+      if (params[k].name == name) return k;
+    return std::nullopt;
+  };
+  switch (value.kind) {
+  case KnownKind::Overloads:
+    for (DeclId decl : value.candidates)
+      if (auto found = among(c.function(decl).params)) return found;
+    return std::nullopt;
+  case KnownKind::Lambda: return among((*value.tree)[value.lambda].as<Lambda>().params);
+  case KnownKind::Transform: return parameterNamed(types[function].parts[0], name);
+  default: return std::nullopt;
+  }
+}
+
+bool Body::wantsWhole(NodeId function, size_t k) {
+  if (b.kindOf(function) != TypeKind::Known) return false;
+  const Known value = c.program_.known(types[b.typeOf(function)].known);
+  auto whole = [&](const Ast& tree, SynId type) {
+    if (!type.valid() || tree.kind(type) != SynKind::Name) return false;
+    std::optional<TypeKind> scalar = scalarNamed(types.names.text(tree[type].as<Name>().name));
+    return scalar && types::isIntKind(*scalar);
+  };
+  if (value.kind == KnownKind::Lambda) {
+    const auto lambda = (*value.tree)[value.lambda].as<Lambda>();
+    return k < lambda.params.size() && whole(*value.tree, lambda.params[k].type);
+  }
+  bool all = value.kind == KnownKind::Overloads;
+  for (DeclId decl : value.candidates) {
+    const FunctionDecl& fn = c.function(decl);
+    all = all && k < fn.params.size() && whole(c.ast(decl), fn.params[k].type);
+  }
+  return all;
+}
+
+/// What `wrt:` says: a name, a position, or a tuple of these.
+bool Body::readWrt(SynId node, TypeId function, std::vector<uint32_t>& wrt) {
+  std::vector<SynId> items{node};
+  if (ast.kind(node) == SynKind::Tuple) items = ast[node].as<Many>().items;
+  for (SynId item : items) {
+    std::optional<uint32_t> position;
+    if (ast.kind(item) == SynKind::IntLit)
+      position = static_cast<uint32_t>(Checker::literalBits(ast[item].as<Text>().text));
+    else if (ast.kind(item) == SynKind::Name)
+      position = parameterNamed(function, ast[item].as<Name>().name);
+    std::string_view text = c.modules.sources.text(ast.span(item));
+    std::set<size_t> arities = aritiesOf(function);
+    if (!position || *position >= *arities.rbegin()) {
+      sink.report(DiagId::NoSuchParameter, ast.span(item), text, std::to_string(*arities.rbegin()));
+      return false;
+    }
+    if (std::find(wrt.begin(), wrt.end(), *position) != wrt.end()) {
+      sink.report(DiagId::RepeatedParameter, ast.span(item), text);
+      return false;
+    }
+    wrt.push_back(*position);
+  }
+  return true;
+}
+
+/// How many arguments a function value may be called with.
+std::set<size_t> Body::aritiesOf(TypeId function) {
+  if (types.kind(function) == TypeKind::Function) return {types[function].parts.size()};
+  if (types.kind(function) != TypeKind::Known) return {1};
+  const Known value = c.program_.known(types[function].known);
+  switch (value.kind) {
+  case KnownKind::Overloads: {
+    std::set<size_t> out;
+    for (DeclId decl : value.candidates) {
+      const FunctionDecl& fn = c.function(decl);
+      size_t needed = 0;
+      for (const ParamDecl& param : fn.params) needed += !param.defaultValue.valid();
+      for (size_t n = needed; n <= fn.params.size(); ++n) out.insert(n);
+    }
+    return out;
+  }
+  case KnownKind::Lambda: return {(*value.tree)[value.lambda].as<Lambda>().params.size()};
+  case KnownKind::Value: return aritiesOf(types[function].parts[0]);
+  case KnownKind::Transform: {
+    std::set<size_t> inner = aritiesOf(types[function].parts[0]), out;
+    for (size_t n : inner) out.insert(n + (static_cast<TransformKind>(value.number) == TransformKind::Hvp));
+    return out;
+  }
+  case KnownKind::Intrinsic: {
+    auto kind = static_cast<IntrinsicKind>(value.number);
+    if (kind == IntrinsicKind::Max || kind == IntrinsicKind::Min) return {1, 2};
+    return {leastArguments(kind)};
+  }
+  case KnownKind::Constructor: {
+    const SynNode& item = c.ast(value.constructor)[c.modules.decl(value.constructor).node];
+    return {item.kind == SynKind::Enum ? item.as<EnumItem>().cases[value.number].fields.size()
+                                       : item.as<StructItem>().fields.size()};
+  }
+  case KnownKind::Pullback: return {1};
+  }
+  return {1};
+}
+
+} // namespace melix::check

@@ -1,0 +1,243 @@
+#include "transforms/specialise_calls.h"
+
+#include "core/clone.h"
+#include "core/walk.h"
+#include "transforms/dce.h"
+#include "transforms/inline_calls.h"
+
+#include <optional>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+constexpr int deepest = 4; ///< closures of closures
+constexpr uint32_t mostCopies =
+    512; ///< of one module: recursion that wraps its function anew each time ends here
+
+/// Which function a closure calls, and what of its captures is known the same way.
+struct Shape {
+  FunctionId callee;
+  std::vector<std::optional<Shape>> captures;
+  bool operator<(const Shape& o) const {
+    if (callee != o.callee) return callee < o.callee;
+    return captures < o.captures;
+  }
+};
+using Shapes = std::vector<std::optional<Shape>>; ///< for each argument of a call
+
+class Specialiser {
+public:
+  explicit Specialiser(Module& m) : m_(m), types_(m.types) {}
+
+  void run() {
+    for (uint32_t i = 0; i < m_.functions.size(); ++i) // copies are added on the way
+      if (m_.functions[FunctionId(i)].body.valid()) function(FunctionId(i));
+  }
+
+private:
+  void function(FunctionId f) {
+    Replacement applied;
+    region(f, m_.functions[f].body, applied);
+    replaceAll(m_, f, applied);
+    // Bodies only now: what is copied may be the function at hand.
+    for (; !waiting_.empty(); waiting_.pop_back()) {
+      Copy& copy = waiting_.back();
+      Cloner::Yielded end = copy.cloner.body(m_.functions[copy.source].body, copy.at);
+      copy.at.yield(std::move(end.values), std::move(end.dims));
+    }
+  }
+
+  void region(FunctionId f, RegionId r, Replacement& applied) {
+    std::vector<OpId> list = std::move(m_.functions[f].regions[r].ops);
+    m_.functions[f].regions[r].ops.clear();
+    for (OpId id : list) {
+      Builder b(m_, f, r, m_.functions[f].ops[id].loc);
+      const OpKind kind = m_.functions[f].ops[id].kind;
+      if (kind == OpKind::Apply && apply(b, id, applied)) continue;
+      if (kind == OpKind::Call || kind == OpKind::Derivative) specialise(b, id);
+      m_.functions[f].regions[r].ops.push_back(id);
+      for (RegionId inner : std::vector<RegionId>(m_.functions[f].ops[id].regions)) region(f, inner, applied);
+    }
+  }
+
+  // --- closures
+  // ---------------------------------------------------------------------------------------------------
+
+  /// The op that makes the closure `v`, if it is known.
+  OpId closureOf(const Function& f, ValueId v) const {
+    for (OpId def = f.values[v].def; def.valid(); def = f.values[v].def) {
+      if (f.ops[def].kind == OpKind::Closure) return def;
+      if (f.ops[def].kind != OpKind::CastDims) break;
+      v = f.ops[def].operands[0];
+    }
+    return {};
+  }
+
+  std::optional<Shape> shapeOf(const Function& f, ValueId v, int depth = 0) const {
+    if (types_.kind(f.typeOf(v)) != TypeKind::Function || depth == deepest) return std::nullopt;
+    OpId closure = closureOf(f, v);
+    if (!closure.valid()) return std::nullopt;
+    Shape out{f.ops[closure].as<CallAttr>().callee, {}};
+    for (ValueId capture : f.ops[closure].operands) out.captures.push_back(shapeOf(f, capture, depth + 1));
+    return out;
+  }
+
+  /// What a copy is passed in place of a closure: sizes of the function it calls, and captures, all levels
+  /// flattened.
+  void flatten(const Function& f, ValueId v, const std::optional<Shape>& shape, std::vector<ValueId>& values,
+               std::vector<DimId>& dims) const {
+    if (!shape) {
+      values.push_back(v);
+      return;
+    }
+    const Op& closure = f.ops[closureOf(f, v)];
+    dims.insert(dims.end(), closure.dims.begin(), closure.dims.end());
+    for (size_t k = 0; k < closure.operands.size(); ++k)
+      flatten(f, closure.operands[k], shape->captures[k], values, dims);
+  }
+
+  /// The closure made again at the beginning of a copy, from new parameters.
+  ValueId rebuild(Builder& b, const Shape& shape, TypeId type) {
+    types::DimSubst dims;
+    Op op = Builder::simple(OpKind::Closure, {}, CallAttr{shape.callee});
+    for (DimSym s : std::vector<DimSym>(m_.functions[shape.callee].dimParams)) {
+      DimSym own = b.newDim(types_.dims.info(s).name, types::DimSymKind::Parameter);
+      b.fn().dimParams.push_back(own);
+      op.dims.push_back(types_.dims.symbol(own));
+      dims.emplace(s, op.dims.back());
+    }
+    for (size_t k = 0; k < shape.captures.size(); ++k) {
+      const Function& callee = m_.functions[shape.callee];
+      TypeId wanted = types_.substitute(callee.typeOf(callee.params()[k]), dims);
+      op.operands.push_back(shape.captures[k] ? rebuild(b, *shape.captures[k], wanted) : b.param(wanted));
+    }
+    return b.one(std::move(op), type);
+  }
+
+  // --- calls
+  // ------------------------------------------------------------------------------------------------------
+
+  /// A call of a closure that is known is a call of its function.
+  bool apply(Builder& b, OpId id, Replacement& applied) {
+    const Op op = b.fn().ops[id];
+    OpId made = closureOf(b.fn(), op.operands[0]);
+    if (!made.valid() || op.results.size() != 1) return false;
+    const Op closure = b.fn().ops[made];
+    FunctionId callee = closure.as<CallAttr>().callee;
+    if (m_.functions[callee].results.size() != 1) return false;
+    std::vector<ValueId> args(closure.operands);
+    args.insert(args.end(), op.operands.begin() + 1, op.operands.end());
+    types::DimSubst dims;
+    for (size_t k = 0; k < closure.dims.size(); ++k)
+      dims.emplace(m_.functions[callee].dimParams[k], closure.dims[k]);
+    for (size_t k = 0; k < args.size(); ++k) {
+      TypeId wanted = m_.functions[callee].typeOf(m_.functions[callee].params()[k]);
+      args[k] = b.castDims(args[k], types_.substitute(wanted, dims));
+    }
+    OpId call = b.call(callee, std::move(args), closure.dims);
+    specialise(b, call);
+    applied.values[op.results[0]] = b.castDims(b.result(call), b.typeOf(op.results[0]));
+    return true;
+  }
+
+  static FunctionId& calleeOf(Op& op) {
+    return op.kind == OpKind::Call ? op.as<CallAttr>().callee : op.as<DerivativeAttr>().callee;
+  }
+
+  /// Makes a call, or the derivative of one, go to a copy if it passes closures that are known.
+  void specialise(Builder& b, OpId id) {
+    Op op = b.fn().ops[id];
+    auto* derivative = std::get_if<DerivativeAttr>(&op.attr);
+    // The two halves of a pullback speak of one function and one record.
+    if (derivative && derivative->saved.valid()) return;
+    FunctionId callee = calleeOf(op);
+    if (m_.functions[callee].customJvp.valid() || !m_.functions[callee].body.valid()) return;
+    const size_t arity = m_.functions[callee].params().size();
+    Shapes shapes(arity);
+    bool any = false;
+    for (uint32_t k = 0; k < arity; ++k) {
+      if (derivative && std::find(derivative->wrt.begin(), derivative->wrt.end(), k) != derivative->wrt.end())
+        continue;
+      shapes[k] = shapeOf(b.fn(), op.operands[k]);
+      any |= shapes[k].has_value();
+    }
+    if (!any) return;
+    FunctionId copy = copyOf(callee, shapes);
+    if (!copy.valid()) return;
+    std::vector<ValueId> operands;
+    std::vector<uint32_t> moved; // where a parameter stands in the copy
+    for (size_t k = 0; k < op.operands.size(); ++k) {
+      moved.push_back(static_cast<uint32_t>(operands.size()));
+      flatten(b.fn(), op.operands[k], k < arity ? shapes[k] : std::nullopt, operands, op.dims);
+    }
+    op.operands = std::move(operands);
+    calleeOf(op) = copy;
+    if (derivative)
+      for (uint32_t& w : derivative->wrt) w = moved[w];
+    b.fn().ops[id] = std::move(op);
+  }
+
+  FunctionId copyOf(FunctionId source, const Shapes& shapes) {
+    auto [it, fresh] = copies_.try_emplace({source, shapes});
+    if (!fresh) return it->second;
+    if (copies_.size() > mostCopies) return {};
+    Function f;
+    std::string given;
+    for (const std::optional<Shape>& shape : shapes)
+      if (shape) given += (given.empty() ? "" : ", ") + m_.functions[shape->callee].name;
+    f.name = m_.functions[source].name;
+    f.key = m_.functions[source].key + "(" + given + ")#" + std::to_string(copies_.size());
+    f.device = m_.functions[source].device;
+    f.loc = m_.functions[source].loc;
+    f.body = f.regions.add(Region{});
+    const RegionId body = f.body;
+    const LocId loc = f.loc;
+    FunctionId id = it->second = m_.functions.add(std::move(f)); // known before its body: it may call itself
+    Builder b(m_, id, body, loc);
+    Cloner cloner(m_, source, id);
+    for (DimSym s : std::vector<DimSym>(m_.functions[source].dimParams))
+      b.fn().dimParams.push_back(cloner.defineDim(s));
+    std::vector<uint32_t> moved;
+    const std::vector<ValueId> params = m_.functions[source].params();
+    for (size_t k = 0; k < params.size(); ++k) {
+      const Value p = m_.functions[source].values[params[k]];
+      moved.push_back(static_cast<uint32_t>(b.fn().params().size()));
+      cloner.values[params[k]] =
+          shapes[k] ? rebuild(b, *shapes[k], cloner.type(p.type)) : b.param(cloner.type(p.type), p.hint);
+    }
+    for (DimSym s : std::vector<DimSym>(m_.functions[source].resultDims))
+      b.fn().resultDims.push_back(cloner.defineDim(s));
+    for (TypeId t : std::vector<TypeId>(m_.functions[source].results))
+      b.fn().results.push_back(cloner.type(t));
+    for (InoutPair pair : std::vector<InoutPair>(m_.functions[source].inouts))
+      b.fn().inouts.push_back({moved[pair.param], pair.result});
+    waiting_.push_back({source, b, std::move(cloner)});
+    return id;
+  }
+
+  /// A copy that has a signature and no body yet.
+  struct Copy {
+    FunctionId source;
+    Builder at;
+    Cloner cloner;
+  };
+
+  Module& m_;
+  types::TypeStore& types_;
+  std::vector<Copy> waiting_;
+  std::map<std::pair<FunctionId, Shapes>, FunctionId> copies_;
+};
+
+} // namespace
+
+void specialiseCalls(Module& m) {
+  Specialiser(m).run();
+  removeUnreachable(m);
+  eliminateDeadValues(m); // closures that nobody takes any more
+  removeUnreachable(m);
+}
+
+} // namespace melix::transforms
