@@ -6,6 +6,7 @@
 #include "transforms/form_fma.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
+#include "transforms/separate_terms.h"
 #include "transforms/simplify.h"
 #include "transforms/specialise_calls.h"
 #include "transforms/split_results.h"
@@ -56,6 +57,7 @@ std::span<const Pass> optimisingPasses() {
       {"split_results", plain(transforms::splitResults), true},
       {"hoist_axes", plain(transforms::hoistAxes), true},
       {"simplify", plain(transforms::simplify), true},
+      {"separate_terms", plain(transforms::separateTerms), true},
       {"choose_orders", plain(chooseOrders), true},
       {"form_fma", plain(transforms::formFma), true},
       {"remove_unreachable", plain(transforms::removeUnreachable), true},

@@ -4,13 +4,47 @@
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
 #include "transforms/pass_text.h"
+#include "transforms/separate_terms.h"
 
 namespace melix::transforms {
 namespace {
 
 using interp::Value;
 
-const std::vector<Value> twoMatrices{Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}), Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2})};
+const std::vector<Value> twoMatrices{Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}),
+                                     Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2})};
+
+TEST(SeparateTerms, DearTermsAreComputedByANestOfTheirOwn) {
+  PassText m(R"(fn loss [N] (%x: f32[N], %k: i64) -> (f32, bool) {
+  %a = get %x[%k] : f32
+  %b = math exp %a : f32
+  %c = cmp gt %a, %b : bool
+  %d = not %c : bool
+  yield %b, %d
+}
+
+fn f [N] (%x: f32[N], %y: f32[N]) -> (f32, f32[N], i64, i64, f32[K]) defines [K] keep {
+  %s, %t, %at, %n, %kept = nest (%i: N) -> keep[] sum, collect[i], keep[] argmax, keep[] sum, filter defines [J] {
+    %l, %c = call @loss %x, %i dims [N] : f32, bool
+    yield %l, %l, %l, %i, %c, %l
+  } : f32, f32[N], i64, i64, f32[J]
+  yield %s, %t, %at, %n, %kept dims [J]
+}
+
+fn cheap [N] (%x: f32[N]) -> (f32) keep {
+  %s = nest (%i: N) -> keep[] sum {
+    %a = get %x[%i] : f32
+    yield %a
+  } : f32
+  yield %s
+}
+)");
+  Value x = Value::floats(std::vector<float>{3, 1, 2});
+  m.apply(separateTerms, {x, x});
+  EXPECT_EQ(m.count("collect[i], collect[i]"), 1u) << m.text(); // the loss, the condition
+  EXPECT_EQ(m.count("keep[] sum, keep[] argmax, keep[] sum, filter"), 1u) << m.text();
+  EXPECT_EQ(m.count("nest ("), 3u) << m.text();
+}
 
 TEST(Inline, SmallFunctionsAreCopiedWithTheirDims) {
   PassText m(R"(fn double [M] (%x: f32[M]) -> (f32[M]) {
@@ -113,11 +147,15 @@ TEST(HoistAxes, EffectsAndBranchesStay) {
   EXPECT_GT(m.text().find("check"), m.text().find("nest"));
 }
 
-std::string orderOf(const std::string& nest, const char* params = "%x: f32[M, K], %w: f32[K, N], %v: f32[K]") {
-  PassText m(std::string("fn f [M, K, N] (") + params + ") -> (f32) {\n" + nest + "  %z = const 0.0 : f32\n  yield %z\n}\n");
+std::string orderOf(const std::string& nest,
+                    const char* params = "%x: f32[M, K], %w: f32[K, N], %v: f32[K]") {
+  PassText m(std::string("fn f [M, K, N] (") + params + ") -> (f32) {\n" + nest +
+             "  %z = const 0.0 : f32\n  yield %z\n}\n");
   m.apply([](core::Module& module) { core::chooseOrders(module); });
   std::string text = m.text();
-  return text.find(" chain") != std::string::npos ? "chain" : text.find("lanes 64") != std::string::npos ? "lanes 64" : "none";
+  return text.find(" chain") != std::string::npos     ? "chain"
+         : text.find("lanes 64") != std::string::npos ? "lanes 64"
+                                                      : "none";
 }
 
 TEST(Order, MatrixProductsAreChains) {
@@ -127,7 +165,8 @@ TEST(Order, MatrixProductsAreChains) {
     %p = mul %a, %b : f32
     yield %p
   } : f32[M, N]
-)"), "chain");
+)"),
+            "chain");
 }
 
 TEST(Order, InnerReductionsSeeTheAxesAround) {
@@ -140,7 +179,8 @@ TEST(Order, InnerReductionsSeeTheAxesAround) {
     } : f32
     yield %s
   } : f32[M, N]
-)"), "chain");
+)"),
+            "chain");
 }
 
 TEST(Order, RowSumsAndDotProductsUseLanes) {
@@ -150,7 +190,8 @@ TEST(Order, RowSumsAndDotProductsUseLanes) {
     %p = mul %a, %b : f32
     yield %p
   } : f32[M]
-)"), "lanes 64");
+)"),
+            "lanes 64");
 }
 
 TEST(Order, ColumnSumsAreChains) {
@@ -158,7 +199,8 @@ TEST(Order, ColumnSumsAreChains) {
     %a = get %w[%k, %j] : f32
     yield %a
   } : f32[N]
-)"), "chain");
+)"),
+            "chain");
 }
 
 TEST(FormFma, ProductsInSumsAndReductions) {

@@ -1,0 +1,178 @@
+#include "transforms/separate_terms.h"
+
+#include "core/clone.h"
+#include "core/walk.h"
+#include "transforms/nest_shape.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+constexpr int64_t fewPoints = 64;
+
+class Separator {
+public:
+  Separator(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects) {}
+
+  void run(RegionId region) {
+    std::vector<OpId> out;
+    for (OpId id : std::vector<OpId>(fn().regions[region].ops)) {
+      if (fn().ops[id].kind != OpKind::Nest) {
+        for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions)) run(inner);
+        out.push_back(id);
+      } else if (isWanted(id)) {
+        fn().regions[region].ops.clear(); // the builder appends; what it made is taken over
+        separate(id, region);
+        const std::vector<OpId>& made = fn().regions[region].ops;
+        out.insert(out.end(), made.begin(), made.end());
+      } else {
+        out.push_back(id);
+      }
+    }
+    fn().regions[region].ops = std::move(out);
+  }
+
+  Replacement replace;
+
+private:
+  Function& fn() const { return m_.functions[f_]; }
+
+  bool isWanted(OpId id) const {
+    const Op& op = fn().ops[id];
+    const auto& attr = op.as<NestAttr>();
+    if (attr.accs > 0 || op.dims.empty()) return false;
+    bool ends = false;
+    for (const NestResult& r : attr.results) {
+      if (r.kind == NestResultKind::Collect) continue;
+      ends = true;
+      if (r.kind == NestResultKind::Reduce && !r.keep.empty()) return false;
+      if (isCombine(r))
+        for (OpId inner : fn().regions[op.regions[r.combineRegion]].ops)
+          if (effects_.ofOp(fn(), inner).any()) return false;
+    }
+    if (!ends) return false;
+    const Op& yield = fn().ops[fn().regions[op.regions[0]].ops.back()];
+    size_t at = 0;
+    for (const NestResult& r : attr.results)
+      for (uint32_t k = 0; k < yieldsOf(r); ++k, ++at)
+        if (r.kind != NestResultKind::Collect && !m_.types.isScalar(fn().typeOf(yield.operands[at])))
+          return false;
+    return isDear(op.regions[0]);
+  }
+
+  bool isDear(RegionId body) const {
+    bool dear = false;
+    forEachOp(fn(), body, [&](OpId id) {
+      const Op& op = fn().ops[id];
+      dear |= op.kind == OpKind::Call || op.kind == OpKind::While || op.kind == OpKind::For;
+      if (op.kind != OpKind::Nest) return;
+      std::optional<int64_t> points = m_.types.dims.asConstant(m_.types.dims.product(op.dims));
+      dear |= !points || *points > fewPoints;
+    });
+    return dear;
+  }
+
+  void separate(OpId id, RegionId region) {
+    const Op nest = fn().ops[id];
+    const auto& attr = nest.as<NestAttr>();
+    const RegionId body = nest.regions[0];
+    const OpId yieldId = fn().regions[body].ops.back();
+    const std::vector<ValueId> yielded = fn().ops[yieldId].operands;
+    Builder b(m_, f_, region, nest.loc);
+
+    // What the first nest collects: each value that is made in the body, once.
+    std::vector<ValueId> collected;
+    std::vector<TypeId> types;
+    NestAttr terms;
+    NestResult all;
+    for (uint32_t a = 0; a < nest.dims.size(); ++a) all.keep.push_back(a);
+    auto collect = [&](ValueId v) {
+      if (std::find(collected.begin(), collected.end(), v) != collected.end()) return;
+      collected.push_back(v);
+      types.push_back(m_.types.array(fn().typeOf(v), nest.dims));
+      terms.results.push_back(all);
+    };
+    size_t at = 0;
+    for (const NestResult& r : attr.results)
+      for (uint32_t k = 0; k < yieldsOf(r); ++k, ++at)
+        if (r.kind == NestResultKind::Collect || isMadeIn(body, yielded[at])) collect(yielded[at]);
+    fn().ops[yieldId].operands = collected;
+    Op first = Builder::simple(OpKind::Nest, {}, std::move(terms));
+    first.dims = nest.dims;
+    first.regions = {body};
+    OpId made = b.append(std::move(first), types);
+
+    auto arrayOf = [&](ValueId v) {
+      auto found = std::find(collected.begin(), collected.end(), v);
+      return b.result(made, static_cast<size_t>(found - collected.begin()));
+    };
+    reduce(nest, yielded, b, body, arrayOf);
+  }
+
+  bool isMadeIn(RegionId body, ValueId v) const {
+    const Value& value = fn().values[v];
+    const std::vector<OpId>& ops = fn().regions[body].ops;
+    return std::find(ops.begin(), ops.end(), value.def) != ops.end();
+  }
+
+  /// The second nest: all results but the collected ones, of values read where the first nest put them.
+  template <class ArrayOf>
+  void reduce(const Op& nest, const std::vector<ValueId>& yielded, Builder& b, RegionId body,
+              const ArrayOf& arrayOf) {
+    const auto& attr = nest.as<NestAttr>();
+    Builder in = b.in(b.newRegion());
+    std::vector<ValueId> axes, values, old;
+    for (size_t a = 0; a < nest.dims.size(); ++a) axes.push_back(in.param(m_.types.int64()));
+    NestAttr rest;
+    std::vector<TypeId> types;
+    size_t at = 0, result = 0;
+    for (const NestResult& r : attr.results) {
+      if (r.kind == NestResultKind::Collect) {
+        replace.values[nest.results[result++]] = arrayOf(yielded[at++]);
+        continue;
+      }
+      rest.results.push_back(r);
+      for (uint32_t k = 0; k < yieldsOf(r); ++k, ++at) {
+        ValueId v = yielded[at];
+        const Value& value = fn().values[v];
+        bool axis = !value.def.valid() && value.region == body;
+        values.push_back(axis ? axes[value.index] : isMadeIn(body, v) ? in.getAt(arrayOf(v), axes) : v);
+      }
+      for (uint32_t k = 0; k < resultsOf(r, nest.dims.size()); ++k, ++result) {
+        old.push_back(nest.results[result]);
+        types.push_back(fn().typeOf(old.back()));
+      }
+    }
+    in.yield(values);
+    Op second = Builder::simple(OpKind::Nest, nest.operands, std::move(rest));
+    second.dims = nest.dims;
+    second.regions = nest.regions;
+    second.regions[0] = in.region;
+    second.resultDims = nest.resultDims;
+    OpId made = b.append(std::move(second), types);
+    for (size_t k = 0; k < old.size(); ++k) replace.values[old[k]] = b.result(made, k);
+  }
+
+  Module& m_;
+  FunctionId f_;
+  const Effects& effects_;
+};
+
+} // namespace
+
+void separateTerms(Module& m) {
+  Effects effects(m);
+  for (uint32_t i = 0; i < m.functions.size(); ++i) {
+    FunctionId f(i);
+    if (!m.functions[f].body.valid()) continue;
+    Separator s(m, f, effects);
+    s.run(m.functions[f].body);
+    if (!s.replace.empty()) replaceAll(m, f, s.replace);
+  }
+}
+
+} // namespace melix::transforms
