@@ -140,6 +140,14 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
                 types.dims.print(shape.left), std::to_string(shape.rightAxis), types.dims.print(shape.right));
     return error(span);
   }
+  // The sizes compared may come from the arguments: these are evaluated before.
+  std::vector<NodeId> nodes;
+  if (!shape.checks.empty()) {
+    for (NodeId& arg : args)
+      if (!isLiteral(arg))
+        arg = local(bind("a", arg, nodes), spanOf(arg));
+    nodes.push_back(make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{std::move(shape.checks)}));
+  }
   Elementwise payload;
   std::vector<NodeId> elements;
   for (NodeId arg : args) {
@@ -153,11 +161,8 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
   TypeId type = types.array(typeOf(result), shape.dims);
   std::vector<NodeId> children = std::move(args);
   children.push_back(result);
-  NodeId node = make(NodeKind::Elementwise, type, span, std::move(children), std::move(payload));
-  if (shape.checks.empty())
-    return node;
-  NodeId check = make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{std::move(shape.checks)});
-  return block({check, node}, span);
+  nodes.push_back(make(NodeKind::Elementwise, type, span, std::move(children), std::move(payload)));
+  return block(std::move(nodes), span);
 }
 
 NodeId NodeBuilder::mixedElementwise(std::vector<NodeId> args, Span span,

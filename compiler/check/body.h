@@ -75,37 +75,51 @@ public:
     bool isLoop = false;      ///< `loop`, whose breaks may carry a value
     TypeId breakType;
     bool broken = false;
-    size_t builderDepth;
+    size_t builderDepth = 0;
   };
   std::vector<LoopFrame> loops;
   TypeId returnType;          ///< declared or being inferred; none: no function
+  std::vector<DimSym> returnedSizes; ///< of the values returned
+  TypeId returnHere(Span span);
   bool mayReturn = false;
   size_t builderDepth = 0;    ///< nested builder bodies
-  std::vector<size_t> builderScopes; ///< scope sizes where the builder bodies at hand begin
+  struct BuilderFrame {
+    size_t scopeBegin; ///< size of the scope where the body begins
+    uint32_t firstLocal, firstSymbol; ///< of those that the body makes
+    std::vector<NodeId> ahead;        ///< evaluated in front of the builder
+    std::set<DimSym> aheadSymbols;    ///< sizes that this defines
+  };
+  std::vector<BuilderFrame> builders; ///< whose bodies are being checked
   size_t captureBarrier = 0;
   std::set<LocalId> used;
   std::vector<LocalId> declared;
 
-  /// How an index variable of a header is used, to find its range (rule 28).
+  /// How an array is indexed by header indices: Σ c·index + constant.
   struct IndexUse {
     std::vector<std::pair<LocalId, int64_t>> terms;
     DimId constant, extent;
-    bool bare = false;
     Span span;
+    bool conditional = false; ///< on some paths through the body only
   };
   struct HeaderIndex {
     LocalId local;
-    DimSym extent; ///< Inference until found; none when given
-    bool given = false;
-    std::vector<IndexUse> uses;
-    size_t level;
+    LocalId named;      ///< with an offset or a step: what the name means, first + step·local
+    DimId first;        ///< none: 0
+    int64_t step = 1;   ///< 0: not a literal
+    DimSym extent;      ///< Inference until found
+    bool given = false; ///< by `in`, or by the type asked for
+    size_t builder;     ///< builders.size() in its body
+    size_t conditions;  ///< around the body
     NameId name;
     Span span;
   };
-  std::vector<HeaderIndex> headerIndices;
+  std::vector<HeaderIndex> headerIndices; ///< of the builders at hand, and those that ended inside of them
+  std::vector<IndexUse> indexUses;
+  size_t conditions = 0; ///< conditions around the expression at hand
   std::unordered_map<NameId, std::vector<LocalId>> indexPacks; ///< `..i` of headers
 
   // --- expressions (expr.cpp)
+  NodeId checkExprAsIs(SynId node, TypeId expected);
   NodeId checkName(SynId node, TypeId expected);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
   NodeId caseValue(DeclId decl, uint32_t k, TypeId expected, Span span);
@@ -134,12 +148,15 @@ public:
   NodeId checkStatement(SynId node, bool last, TypeId expected);
   NodeId checkLet(const syntax::Let& let, Span span);
   NodeId checkAssign(const syntax::Assign& a, Span span);
+  NodeId assignParts(const syntax::NodeList& parts, SynId written, Span span);
   NodeId checkOpAssign(const syntax::OpAssign& a, Span span);
   NodeId combined(syntax::BinaryOp op, NodeId current, NodeId value, Span span);
   NodeId checkFor(const syntax::For& loop, Span span);
   NodeId forOverRange(const syntax::For& loop, const syntax::Range& range, Span span);
   NodeId forOverElements(const syntax::For& loop, NodeId xs, Span span);
   NodeId forOverIterator(const syntax::For& loop, NodeId iterator, Span span);
+  void enterLoop(LoopFrame frame);
+  void leaveLoop();
   NodeId checkWhile(const syntax::While& loop, Span span);
   NodeId checkLoop(const syntax::One& loop, Span span);
   NodeId checkBreak(const syntax::One& brk, Span span);
@@ -164,18 +181,53 @@ public:
     Gathers gathers;
     size_t bracket = 0; ///< the first step of the last bracket, where it has index arrays
     TypeId whole;       ///< the array that this bracket stands at
+    /// Values that hide sizes, and slices, are taken out to variables to change them inside. `before` names sizes and
+    /// evaluates indices.
+    std::vector<Within> openings;
+    std::vector<NodeId> before;
   };
-  bool checkPlace(SynId node, Place& place, bool report = true);
-  bool checkTarget(SynId node, Target& target, bool report);
-  bool checkPlaceName(SynId node, Place& place, bool report);
-  bool checkPlaceField(SynId node, Place& place, bool report);
+  /// What `node` may be assigned through; no part of it that a name is bound to.
+  bool checkTarget(SynId node, Target& target);
+  /// The same, without index arrays.
+  bool checkPlaceTarget(SynId node, Target& target);
+  bool targetOf(SynId node, Target& target, bool report);
+  bool partOf(SynId node, Target& target, bool report);
+  bool placeOfName(SynId node, Place& place, bool report);
+  bool placeOfField(SynId node, Place& place, bool report);
+  bool mayChange(const Place& place, SynId node);
+  void fromTheEnd(Place& place, size_t step, Span span);
   NodeId checkIndexing(SynId node);
   NodeId indexInto(NodeId base, const std::vector<syntax::Argument>& items, Span span);
   bool addSteps(TypeId& type, const std::vector<syntax::Argument>& items, Span span, std::vector<Step>& steps,
                 Gathers& gathers);
-  void noteIndexUse(NodeId index, DimId extent, TypeId arrayType);
-  bool affine(NodeId n, std::vector<std::pair<LocalId, int64_t>>& terms, DimId& constant, int64_t scale);
   NodeId readPlace(const Place& place, Span span);
+
+  // --- changing what is inside of a value (inside.cpp)
+  std::map<LocalId, Place> aliases; ///< names bound by `for &x`: the place that each means
+  /// A place with names for its parts. `for &x` walks one: its elements may change by index too, but not the whole. An
+  /// arm of `match &place` changes either the parts, by their names, or the whole.
+  struct Hold {
+    Place place;
+    bool walked = false;
+    std::vector<LocalId> names;    ///< of an arm: variables that are written back
+    bool partsChange = false;
+    std::vector<SynId> wholeChanges;
+  };
+  std::vector<Hold> holds;
+  bool bindsPlaces = false; ///< patterns bind places
+  NodeId readLocal(LocalId local, Span span);
+  bool endHold();
+  void openTarget(Target& target, Span span);
+  bool needsOpening(const Place& place);
+  NodeId finishTarget(const Target& target, std::vector<NodeId> nodes, NodeId statement, Span span);
+  std::vector<NodeId> pinTarget(Target& target, NodeId& value);
+  NodeId assignTo(Target target, const syntax::BinaryOp* op, NodeId value, Span span);
+  /// place = next(what it holds, value)
+  NodeId updateTarget(Target target, NodeId value, const std::function<NodeId(NodeId, NodeId)>& next, Span span);
+  bool bindAliases(SynId pattern, Place place);
+  NodeId forByPlace(const syntax::For& loop, Span span);
+  NodeId matchPlace(const syntax::Match& node, Span span, TypeId expected);
+  NodeId matchArms(const syntax::Match& node, NodeId value, std::vector<Place> places, Span span, TypeId expected);
 
   // --- index arrays and masks (gather.cpp, scatter.cpp)
   NodeId pinned(NodeId node, std::string_view name, std::vector<NodeId>& nodes);
@@ -190,6 +242,7 @@ public:
   NodeId readGathered(const Target& target, Span span);
   NodeId assignGathered(Target target, const syntax::BinaryOp* op, SynId written, Span span);
   NodeId assignOrUpdate(Place place, const syntax::BinaryOp* op, NodeId value, Span span);
+  NodeId update(Place place, NodeId value, const std::function<NodeId(NodeId, NodeId)>& next, Span span);
   NodeId scatter(const Target& target, TypeId type, const syntax::BinaryOp* op, NodeId value, Span span,
                  const std::function<std::vector<Step>(const std::vector<LocalId>&)>& steps);
   NodeId assignWhere(const Target& target, NodeId mask, const syntax::BinaryOp* op, NodeId value, Span span);
@@ -198,15 +251,36 @@ public:
   bool spreads(NodeId value, TypeId type, std::vector<NodeId>& nodes);
   NodeId spreadAt(NodeId value, const std::vector<LocalId>& at, Span span);
 
+  // --- ranges of header indices (ranges.cpp)
+  void noteIndexUse(NodeId index, DimId extent);
+  bool affine(NodeId n, IndexUse& use, int64_t scale);
+  bool knownAhead(DimId d);
+  DimId reachBeside(const IndexUse& use, const HeaderIndex& index);
+  DimId rangeFrom(const IndexUse& use, const HeaderIndex& index);
+  bool rangesFromBareUses(std::vector<DimCheckItem>& checks);
+  DimId rangeFromUses(const HeaderIndex& index, bool& differ);
+  bool resolveRanges(std::vector<DimCheckItem>& checks);
+  bool checkReach(const IndexUse& use);
+  NodeId aheadOfBuilder(NodeId base, uint32_t firstOwn, const std::vector<syntax::Argument>& items);
+  bool readsFrom(NodeId node, uint32_t first, uint32_t last);
+
   // --- builders (builder.cpp)
   NodeId checkBuilder(const syntax::Builder& builder, Span span, TypeId expected, bool generator);
-  bool resolveRanges(size_t firstIndex);
   size_t packRank(SynId body, NameId name);
-  std::vector<DimCheckItem> rangeChecks;
   std::vector<NodeId> generatorBefore; ///< evaluated before the generator just checked; taken by its reduction
 
   // --- patterns (pattern.cpp)
   PatternId checkPattern(SynId node, TypeId type, bool isVar, bool& refutable);
+  std::vector<SynId> caseFields(const syntax::CasePattern& pattern, TypeId type, uint32_t caseIndex, Span span);
+  /// The alternative of an or-pattern at hand, after the first: the names there must be, and those bound so far.
+  struct Alternative {
+    std::vector<ScopeEntry> names;
+    std::set<NameId> bound;
+    Alternative* outer;
+  };
+  Alternative* alternative = nullptr;
+  LocalId bindName(NameId name, TypeId type, Span span, bool isVar);
+  PatternId orPattern(Pattern p, const syntax::NodeList& alternatives, bool isVar, bool& refutable);
   PatternId bindPattern(LocalId local, TypeId type, Span span);
   bool caseOf(SynId path, TypeId type, uint32_t& caseIndex);
   void checkExhaustive(const std::vector<Arm>& arms, TypeId type, Span span);
@@ -279,6 +353,9 @@ public:
   void settleLiteral(Node& node, bool negated);
   bool holdsError();
   std::vector<TypeId> compared; ///< enums that `==` is being taken apart for
+  NodeId equalityBody(NodeId x, NodeId y, Span span);
+  NodeId equalCases(NodeId x, NodeId y, Span span);
+  NodeId equalElements(NodeId x, NodeId y, Span span);
 
   NodeId callInstanceOf(KnownId id, NodeId function, const std::vector<NodeId>& args, Span span);
   NodeId callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
@@ -308,7 +385,8 @@ public:
   std::set<size_t> arities(NodeId function) override { return aritiesOf(b.typeOf(function)); }
 
   // --- types in bodies
-  TypeId resolveType(SynId node, bool binds);
+  /// With `binds`, `?N` and `_` become sizes to be found; those of `_` are listed in `unnamed`.
+  TypeId resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed = nullptr);
   DimId dimOfSyntax(SynId node);
   LocalId lookup(NameId name);
   LocalId lookupAny(NameId name); ///< without marking it used

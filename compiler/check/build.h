@@ -21,7 +21,7 @@ public:
   virtual ~LibraryCalls() = default;
   /// Calls the prelude function `name`; arguments are evaluated in order.
   virtual NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) = 0;
-  /// The equality function of a recursive enum (a generated instance).
+  /// `==` of enums and Lists.
   virtual NodeId callEquality(NodeId a, NodeId b, Span span) = 0;
 };
 
@@ -104,6 +104,7 @@ private:
   NodeId powerLiteral(NodeId a, int64_t k, Span span);
   NodeId matmul(NodeId a, NodeId b, Span span);
   NodeId structural(BinaryKind kind, NodeId a, NodeId b, Span span);
+  NodeId equalSizesToo(NodeId a, NodeId b, Span span);
   NodeId scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar, Span span);
   NodeId addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type, TypeId tangent, Span span);
   NodeId operatorError(BinaryKind kind, NodeId a, NodeId b, Span span);

@@ -1,4 +1,4 @@
-// Builders and generators: headers, ranges of indices (rule 28), bodies.
+// Builders and generators: headers, bodies (rules 13, 24, 28, 29).
 #include "check/body.h"
 
 namespace melix::check {
@@ -7,75 +7,218 @@ using namespace syntax;
 
 namespace {
 
-/// What the headers of one builder have become.
-struct Headers {
-  std::vector<NestAxis> axes;
-  std::vector<NodeId> before; ///< evaluated once, before the builder
-  std::vector<NodeId> lets;   ///< at the start of the body: offsets, elements
+/// Checks one builder: ranges and what is iterated outside, then the body once, then the ranges that its uses
+/// give.
+class BuilderCheck {
+public:
+  BuilderCheck(Body& body, const Builder& builder, Span span, bool generator)
+      : body_(body), types_(body.types), b_(body.b), builder_(builder), span_(span), generator_(generator),
+        scopeMark_(body.scope.size()), outermost_(body.builders.empty()) {}
+  NodeId check(TypeId want);
+
+private:
+  /// What stands after `in`.
+  struct Range {
+    NodeId first, step; ///< none: 0, 1
+    int64_t stride = 1; ///< 0: not a literal
+    DimId firstDim, extent;
+    NodeId elements; ///< iterated instead
+  };
+  bool prepare(const Header& header);
+  bool prepareRange(const Header& header, Range& range);
+  bool prepareStep(SynId step, Range& range);
+  bool prepareElements(const Header& header, Range& range);
+  DimId dimension(NodeId value);
+  bool open(const Header& header, const Range& range);
+  void openPack(const Header& header);
+  void openElements(const Header& header, const Range& range);
+  Body::HeaderIndex addAxis(NameId name, DimId extent, Span at);
+  DimId wantedExtent() const;
+  TypeId wantedBody() const;
+  NodeId finish(NodeId value, NodeId filter);
+  NodeId made(NodeId value, NodeId filter);
+  NodeId withLets(NodeId value);
+
+  Body& body_;
+  TypeStore& types_;
+  NodeBuilder& b_;
+  const Builder& builder_;
+  Span span_;
+  bool generator_;
+  size_t scopeMark_;
+  bool outermost_;
+  TypeId want_; ///< the array type asked for; none
+  std::vector<Range> ranges_;
+  std::vector<NestAxis> axes_;
+  std::vector<NodeId> before_; ///< evaluated once, in front of the builder
+  std::vector<NodeId> lets_;   ///< at the start of the body: offsets, elements
+  std::vector<NameId> packs_;
 };
 
 } // namespace
 
-/// Solves the extents of the header indices from `first` on by their uses; false after an error.
-bool Body::resolveRanges(size_t first) {
-  types::DimStore& dims = types.dims;
-  bool ok = true;
-  for (size_t k = first; k < headerIndices.size(); ++k) {
-    const HeaderIndex h = headerIndices[k];
-    if (h.given) continue;
-    DimId self = dims.symbol(h.extent);
-    for (const IndexUse& use : h.uses) {
-      if (!use.bare) continue;
-      UnifyKind match = infer.unifyDim(self, use.extent);
-      if (match == UnifyKind::DimsDiffer) {
-        sink.report(DiagId::RangesDiffer, use.span, types.names.text(h.name), dims.print(infer.zonk(self)),
-                    dims.print(infer.zonk(use.extent)));
-        ok = false;
-      } else if (match == UnifyKind::NeedsCheck) {
-        rangeChecks.push_back({infer.zonk(self), infer.zonk(use.extent),
-                               "range of `" + std::string(types.names.text(h.name)) + "`"});
-      }
-    }
+DimId BuilderCheck::dimension(NodeId value) {
+  value = body_.coerce(value, types_.int64(), b_.spanOf(value));
+  if (b_.kindOf(value) == TypeKind::Error) return DimId::none();
+  if (DimId d = b_.dimOf(value)) return d;
+  LocalId named = b_.newLocal("n", types_.int64(), b_.spanOf(value));
+  before_.push_back(b_.let(named, value));
+  return b_.dimOf(b_.local(named, b_.spanOf(value)));
+}
+
+/// Ranges belong to the outside: they are checked before any index is in scope.
+bool BuilderCheck::prepare(const Header& header) {
+  Range range;
+  if (header.range) {
+    bool isRange = body_.ast.kind(header.range) == SynKind::Range;
+    if (!(isRange ? prepareRange(header, range) : prepareElements(header, range))) return false;
   }
-  // Uses as c·i + others + constant: the largest range that keeps them in bounds.
-  for (size_t k = first; ok && k < headerIndices.size(); ++k) {
-    const HeaderIndex h = headerIndices[k];
-    if (h.given || infer.zonk(dims.symbol(h.extent)) != dims.symbol(h.extent)) continue;
-    DimId found;
-    for (const IndexUse& use : h.uses) {
-      int64_t mine = 0;
-      DimId reach = use.constant;
-      bool known = true;
-      for (auto [local, coefficient] : use.terms) {
-        if (local == h.local) {
-          mine += coefficient;
-          continue;
-        }
-        for (const HeaderIndex& other : headerIndices)
-          if (other.local == local) {
-            DimId extent = infer.zonk(dims.symbol(other.extent));
-            known &= !infer.hasInferenceDim(extent) && coefficient > 0;
-            reach = dims.add(reach, dims.mul(dims.constant(coefficient), dims.sub(extent, dims.constant(1))));
-          }
-      }
-      if (mine < 1 || !known) continue;
-      DimId room = dims.sub(dims.sub(infer.zonk(use.extent), dims.constant(1)), reach);
-      DimId range = dims.add(dims.floorDiv(room, dims.constant(mine)), dims.constant(1));
-      if (found && found != range) {
-        sink.report(DiagId::RangesDiffer, use.span, types.names.text(h.name), dims.print(found),
-                    dims.print(range));
-        ok = false;
-      }
-      found = range;
-    }
-    if (found && ok)
-      infer.solve(h.extent, found);
-    else if (ok) {
-      sink.report(DiagId::RangeNeeded, h.span, types.names.text(h.name));
-      ok = false;
-    }
+  ranges_.push_back(range);
+  return true;
+}
+
+bool BuilderCheck::prepareRange(const Header& header, Range& range) {
+  const auto written = body_.ast[header.range].as<syntax::Range>();
+  NodeId lo = body_.checkExpr(written.first);
+  if (!written.last) {
+    std::string_view name = body_.c.modules.sources.text(body_.ast.span(header.pattern));
+    body_.sink.report(DiagId::RangeNeeded, header.span, name);
+    return false;
   }
-  return ok;
+  NodeId hi = body_.checkExpr(written.last);
+  if (b_.kindOf(lo) == TypeKind::Error || b_.kindOf(hi) == TypeKind::Error) return false;
+  bool zero = b_.literal(lo) == 0;
+  DimId first = dimension(lo), last = dimension(hi);
+  if (!first || !last) return false;
+  range.extent = types_.dims.sub(last, first);
+  if (!zero) range.first = b_.dimValue(first, header.span), range.firstDim = first;
+  return !written.step || prepareStep(written.step, range);
+}
+
+/// `step c`: the extent counts the steps, rounded up.
+bool BuilderCheck::prepareStep(SynId written, Range& range) {
+  Span span = body_.ast.span(written);
+  NodeId step = body_.checkExpr(written);
+  auto literal = b_.literal(step);
+  if (literal && *literal < 1) {
+    body_.sink.report(DiagId::RangeStep, span, std::to_string(*literal));
+    return false;
+  }
+  DimId stride = dimension(step);
+  if (!stride) return false;
+  range.stride = literal.value_or(0);
+  if (range.stride == 1) return true;
+  range.step = b_.dimValue(stride, span);
+  if (!literal) {
+    NodeId positive = b_.op(OpKind::Cmp, types_.boolean(), {range.step, b_.integer(0, span)}, span,
+                            static_cast<uint32_t>(ops::CmpKind::Gt));
+    Const text;
+    text.text = "the step of a range is positive";
+    before_.push_back(b_.make(NodeKind::Assert, types_.unit(), span, {positive}, text));
+  }
+  types::DimStore& dims = types_.dims;
+  range.extent = dims.floorDiv(dims.add(range.extent, dims.sub(stride, dims.constant(1))), stride);
+  return true;
+}
+
+bool BuilderCheck::prepareElements(const Header& header, Range& range) {
+  NodeId xs = body_.checkExpr(header.range);
+  TypeKind k = b_.kindOf(xs);
+  if (k == TypeKind::Error) return false;
+  if (k != TypeKind::Array && k != TypeKind::List) xs = body_.callPrelude("list", {xs}, header.span);
+  if (b_.kindOf(xs) == TypeKind::Error) return false;
+  range.elements = b_.local(b_.bind("xs", xs, before_), header.span);
+  bool array = b_.kindOf(xs) == TypeKind::Array;
+  range.extent = array ? b_.dimsOf(b_.typeOf(xs))[0]
+                       : dimension(b_.make(NodeKind::Length, types_.int64(), header.span, {range.elements}));
+  return true;
+}
+
+/// The extent that the type asked for gives the next axis. A filter leaves the number of elements open.
+DimId BuilderCheck::wantedExtent() const {
+  if (!want_ || builder_.filter || axes_.size() >= types_.rank(want_)) return DimId::none();
+  DimId d = types_[want_].dims[axes_.size()];
+  return body_.infer.hasInferenceDim(d) ? DimId::none() : d;
+}
+
+TypeId BuilderCheck::wantedBody() const {
+  size_t own = builder_.filter ? 1 : axes_.size();
+  if (!want_ || types_.rank(want_) < own) return TypeId::none();
+  const std::vector<DimId>& dims = types_[want_].dims;
+  return types_.array(types_.element(want_), {dims.begin() + static_cast<ptrdiff_t>(own), dims.end()});
+}
+
+/// A header index with the extent that is given, or one to be found.
+Body::HeaderIndex BuilderCheck::addAxis(NameId name, DimId extent, Span at) {
+  std::string shown(name ? types_.names.text(name) : "k");
+  Body::HeaderIndex h;
+  h.local = b_.newLocal(shown, types_.int64(), at);
+  h.extent = body_.infer.freshDim(shown, at);
+  h.given = extent.valid();
+  if (extent) body_.infer.solve(h.extent, extent);
+  h.builder = body_.builders.size();
+  h.conditions = body_.conditions;
+  h.name = name;
+  h.span = at;
+  axes_.push_back({h.local, types_.dims.symbol(h.extent), at});
+  return h;
+}
+
+/// The type asked for may have more axes than the pack: those of the body.
+void BuilderCheck::openPack(const Header& header) {
+  NameId name = body_.ast[header.pattern].as<Name>().name;
+  size_t others = builder_.headers.size() - 1, rank = body_.packRank(builder_.body, name);
+  if (rank == SIZE_MAX) rank = want_ && types_.rank(want_) >= others ? types_.rank(want_) - others : 0;
+  std::vector<LocalId> locals;
+  for (size_t k = 0; k < rank; ++k) {
+    body_.headerIndices.push_back(addAxis(name, wantedExtent(), header.span));
+    locals.push_back(body_.headerIndices.back().local);
+  }
+  body_.indexPacks[name] = locals;
+  packs_.push_back(name);
+}
+
+void BuilderCheck::openElements(const Header& header, const Range& range) {
+  Body::HeaderIndex h = addAxis(NameId::none(), range.extent, header.span);
+  body_.headerIndices.push_back(h);
+  NodeId element;
+  if (b_.kindOf(range.elements) == TypeKind::Array) {
+    element = b_.at(range.elements, {h.local}, header.span);
+  } else {
+    Step step{StepKind::Element, 0, b_.local(h.local, header.span), {}, {}, 1, header.span};
+    TypeId type = types_[b_.typeOf(range.elements)].parts[0];
+    element = b_.make(NodeKind::Get, type, header.span, {range.elements}, Steps{{step}});
+  }
+  bool refutable = false;
+  PatternId pattern = body_.checkPattern(header.pattern, b_.typeOf(element), false, refutable);
+  if (refutable) body_.sink.report(DiagId::Refutable, header.span);
+  lets_.push_back(b_.make(NodeKind::Let, types_.unit(), header.span, {element}, PatternRef{pattern}));
+}
+
+/// Brings the names of a header into scope.
+bool BuilderCheck::open(const Header& header, const Range& range) {
+  if (header.isPack) return openPack(header), true;
+  if (range.elements.valid()) return openElements(header, range), true;
+  SynKind kind = body_.ast.kind(header.pattern);
+  if (kind != SynKind::Name && kind != SynKind::Underscore) {
+    body_.sink.report(DiagId::PatternType, header.span, "int");
+    return false;
+  }
+  NameId name = kind == SynKind::Name ? body_.ast[header.pattern].as<Name>().name : NameId::none();
+  Body::HeaderIndex h = addAxis(name, range.extent ? range.extent : wantedExtent(), header.span);
+  LocalId index = h.local;
+  if (range.first.valid() || range.step.valid()) {
+    NodeId value = b_.local(index, header.span);
+    if (range.step.valid()) value = b_.op(OpKind::Mul, types_.int64(), {value, range.step}, header.span);
+    if (range.first.valid()) value = b_.op(OpKind::Add, types_.int64(), {value, range.first}, header.span);
+    index = h.named = b_.newLocal(name ? types_.names.text(name) : "_", types_.int64(), header.span);
+    h.first = range.firstDim;
+    h.step = range.stride;
+    lets_.push_back(b_.let(index, value));
+  }
+  body_.headerIndices.push_back(h);
+  if (name) body_.scope.push_back({name, index});
+  return true;
 }
 
 /// Rank of the index pack `name`: from its uses `x[..name, …]` in the body; SIZE_MAX if there is none.
@@ -105,218 +248,110 @@ size_t Body::packRank(SynId body, NameId name) {
   return rank;
 }
 
-NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, bool generator) {
-  TypeId want = expected ? infer.zonk(expected) : TypeId::none();
-  if (generator || !want || types.kind(want) != TypeKind::Array) want = TypeId::none();
-  if (expected && !generator && types.kind(infer.zonk(expected)) == TypeKind::List) {
-    NodeId array = checkBuilder(builder, span, TypeId::none(), false);
-    return b.kindOf(array) == TypeKind::Array ? b.make(NodeKind::ToList, infer.zonk(expected), span, {array})
-                                              : array;
+NodeId BuilderCheck::check(TypeId want) {
+  want_ = want;
+  for (const Header& header : builder_.headers)
+    if (!prepare(header)) return b_.error(span_);
+  body_.builders.push_back({scopeMark_,
+                            static_cast<uint32_t>(body_.instance.locals.size()),
+                            static_cast<uint32_t>(types_.dims.symCount()),
+                            {},
+                            {}});
+  ++body_.builderDepth;
+  bool good = true;
+  for (size_t k = 0; k < builder_.headers.size() && good; ++k) good = open(builder_.headers[k], ranges_[k]);
+  NodeId filter, value = b_.error(span_);
+  if (good) {
+    if (builder_.filter) filter = body_.checkBoolean(builder_.filter, "a filter");
+    body_.conditions += filter.valid();
+    TypeId asked = wantedBody();
+    value = body_.checkExpr(builder_.body, asked);
+    if (asked && b_.kindOf(value) != TypeKind::Error) value = body_.coerce(value, asked, b_.spanOf(value));
+    body_.conditions -= filter.valid();
   }
-  std::vector<DimId> wanted = want ? b.dimsOf(want) : std::vector<DimId>();
-  Headers made;
-  size_t mark = scope.size(), firstIndex = headerIndices.size(), level = builderDepth;
-  // Ranges belong to the outside: they are checked before any index is in scope.
-  struct Prepared {
-    NodeId lo, iterable;
-    DimId extent;
-    int64_t step = 1;
-  };
-  std::vector<Prepared> prepared;
-  auto dimension = [&](NodeId value) {
-    value = coerce(value, types.int64(), b.spanOf(value));
-    if (DimId d = b.dimOf(value)) return d;
-    LocalId named = b.newLocal("n", types.int64(), b.spanOf(value));
-    made.before.push_back(b.let(named, value));
-    return b.dimOf(b.local(named, b.spanOf(value)));
-  };
-  for (const Header& header : builder.headers) {
-    Prepared p;
-    if (header.range && ast.kind(header.range) == SynKind::Range) {
-      const auto range = ast[header.range].as<syntax::Range>();
-      NodeId lo = checkExpr(range.first);
-      if (!range.last) {
-        sink.report(DiagId::RangeNeeded, header.span, c.modules.sources.text(ast.span(header.pattern)));
-        return b.error(span);
-      }
-      NodeId hi = checkExpr(range.last);
-      if (b.kindOf(lo) == TypeKind::Error || b.kindOf(hi) == TypeKind::Error) return b.error(span);
-      if (range.step) {
-        auto step = b.literal(checkExpr(range.step));
-        if (!step || *step < 1) {
-          sink.report(DiagId::Unsupported, ast.span(range.step),
-                      "a step that is not a positive literal in a builder");
-          return b.error(span);
-        }
-        p.step = *step;
-      }
-      bool zero = b.literal(lo) == 0;
-      DimId first = dimension(lo), last = dimension(hi);
-      if (!first || !last) return b.error(span);
-      p.extent = types.dims.sub(last, first);
-      if (p.step != 1)
-        p.extent = types.dims.floorDiv(types.dims.add(p.extent, types.dims.constant(p.step - 1)),
-                                       types.dims.constant(p.step));
-      if (!zero) p.lo = b.dimValue(first, header.span);
-    } else if (header.range) {
-      NodeId xs = checkExpr(header.range);
-      TypeKind k = b.kindOf(xs);
-      if (k == TypeKind::Error) return xs;
-      if (k != TypeKind::Array && k != TypeKind::List) xs = callPrelude("list", {xs}, header.span);
-      if (b.kindOf(xs) == TypeKind::Error) return xs;
-      LocalId held = b.bind("xs", xs, made.before);
-      p.iterable = b.local(held, header.span);
-      TypeId type = b.typeOf(xs);
-      if (types.kind(type) == TypeKind::Array)
-        p.extent = b.dimsOf(type)[0];
-      else
-        p.extent = dimension(b.make(NodeKind::Length, types.int64(), header.span, {p.iterable}));
-    }
-    prepared.push_back(p);
+  --body_.builderDepth;
+  body_.scope.resize(scopeMark_);
+  for (NameId pack : packs_) body_.indexPacks.erase(pack);
+  bool failed =
+      b_.kindOf(value) == TypeKind::Error || (filter.valid() && b_.kindOf(filter) == TypeKind::Error);
+  NodeId node = finish(failed ? b_.error(span_) : value, filter);
+  body_.builders.pop_back();
+  if (outermost_) {
+    body_.headerIndices.clear();
+    body_.indexUses.clear();
   }
-  ++builderDepth;
-  builderScopes.push_back(mark);
-  auto addAxis = [&](NameId name, DimId extent, bool given, Span at) {
-    LocalId index = b.newLocal(name ? types.names.text(name) : "k", types.int64(), at);
-    HeaderIndex h;
-    h.local = index;
-    h.given = given;
-    h.level = level;
-    h.name = name;
-    h.span = at;
-    if (given) {
-      DimSym symbol = infer.freshDim(name ? std::string(types.names.text(name)) : "k", at);
-      infer.solve(symbol, extent);
-      h.extent = symbol;
-    } else {
-      h.extent = infer.freshDim(std::string(types.names.text(name)), at);
-      extent = types.dims.symbol(h.extent);
-    }
-    headerIndices.push_back(h);
-    made.axes.push_back({index, extent, at});
-    return index;
-  };
-  std::vector<NameId> packNames;
-  size_t axis = 0;
-  for (size_t k = 0; k < builder.headers.size(); ++k) {
-    const Header& header = builder.headers[k];
-    const Prepared& p = prepared[k];
-    NameId name =
-        ast.kind(header.pattern) == SynKind::Name ? ast[header.pattern].as<Name>().name : NameId::none();
-    if (header.isPack) {
-      size_t others = builder.headers.size() - 1;
-      size_t rank = packRank(builder.body, name); // the type asked for may have more axes: those of the body
-      if (rank == SIZE_MAX) rank = want && wanted.size() >= others ? wanted.size() - others : 0;
-      std::vector<LocalId> locals;
-      for (size_t r = 0; r < rank; ++r, ++axis)
-        locals.push_back(addAxis(name, axis < wanted.size() ? wanted[axis] : DimId::none(),
-                                 axis < wanted.size(), header.span));
-      indexPacks[name] = locals;
-      packNames.push_back(name);
-      continue;
-    }
-    if (p.iterable.valid()) {
-      LocalId index = addAxis(NameId::none(), p.extent, true, header.span);
-      NodeId element;
-      if (b.kindOf(p.iterable) == TypeKind::Array)
-        element = b.at(p.iterable, {index}, header.span);
-      else
-        element =
-            b.make(NodeKind::Get, types[b.typeOf(p.iterable)].parts[0], header.span, {p.iterable},
-                   Steps{{Step{StepKind::Element, 0, b.local(index, header.span), {}, {}, 1, header.span}}});
-      bool refutable = false;
-      PatternId pattern = checkPattern(header.pattern, b.typeOf(element), false, refutable);
-      if (refutable) sink.report(DiagId::Refutable, header.span);
-      made.lets.push_back(b.make(NodeKind::Let, types.unit(), header.span, {element}, PatternRef{pattern}));
-      ++axis;
-      continue;
-    }
-    if (!name && ast.kind(header.pattern) != SynKind::Underscore) {
-      sink.report(DiagId::PatternType, header.span, "int");
-      --builderDepth;
-      builderScopes.pop_back();
-      headerIndices.resize(firstIndex);
-      scope.resize(mark);
-      return b.error(span);
-    }
-    bool given = p.extent || axis < wanted.size();
-    DimId extent = p.extent ? p.extent : given ? wanted[axis] : DimId::none();
-    LocalId index = addAxis(name, extent, given, header.span);
-    ++axis;
-    if (p.lo.valid() || p.step != 1) {
-      NodeId value = b.local(index, header.span);
-      if (p.step != 1)
-        value = b.op(OpKind::Mul, types.int64(), {value, b.integer(p.step, header.span)}, header.span);
-      if (p.lo.valid()) value = b.op(OpKind::Add, types.int64(), {value, p.lo}, header.span);
-      index = b.newLocal(name ? types.names.text(name) : "_", types.int64(), header.span);
-      made.lets.push_back(b.let(index, value));
-    }
-    if (name) scope.push_back({name, index});
+  return node;
+}
+
+NodeId BuilderCheck::finish(NodeId value, NodeId filter) {
+  std::vector<DimCheckItem> checks;
+  bool failed = b_.kindOf(value) == TypeKind::Error;
+  if (failed || !body_.resolveRanges(checks)) return b_.error(span_);
+  for (size_t k = 0; outermost_ && k < body_.indexUses.size(); ++k)
+    if (!body_.checkReach(body_.indexUses[k])) return b_.error(span_);
+  TypeId type = b_.typeOf(value);
+  if (types_.kind(type) == TypeKind::Never) {
+    body_.sink.report(DiagId::TypeMismatch, b_.spanOf(value), "a value", "a body that never gives one");
+    return b_.error(span_);
   }
-  TypeId bodyWant;
-  if (want && wanted.size() >= axis) {
-    std::vector<DimId> rest(wanted.begin() + static_cast<ptrdiff_t>(axis), wanted.end());
-    bodyWant = types.array(types.element(want), std::move(rest));
+  for (DimId d : b_.dimsOf(type))
+    if (!body_.knownAhead(d)) {
+      body_.sink.report(DiagId::RaggedBuilder, b_.spanOf(value), b_.show(type));
+      return b_.error(span_);
+    }
+  std::vector<NodeId>& ahead = body_.builders.back().ahead;
+  before_.insert(before_.end(), ahead.begin(), ahead.end());
+  if (!checks.empty())
+    before_.push_back(b_.make(NodeKind::DimCheck, types_.unit(), span_, {}, DimChecks{std::move(checks)}));
+  NodeId node = builder_.headers.empty() ? value : made(value, filter);
+  if (before_.empty()) return node;
+  if (generator_) { // the reduction takes the nest over: what comes before goes with the statement around it
+    body_.generatorBefore.insert(body_.generatorBefore.end(), before_.begin(), before_.end());
+    return node;
   }
-  NodeId filter;
-  if (builder.filter) filter = checkBoolean(builder.filter, "a filter");
-  NodeId body = checkExpr(builder.body, bodyWant);
-  if (bodyWant && b.kindOf(body) != TypeKind::Error) body = coerce(body, bodyWant, b.spanOf(body));
-  --builderDepth;
-  builderScopes.pop_back();
-  scope.resize(mark);
-  for (NameId pack : packNames) indexPacks.erase(pack);
-  std::vector<DimCheckItem> outerChecks = std::move(rangeChecks);
-  rangeChecks.clear();
-  bool ok = resolveRanges(firstIndex);
-  std::vector<DimCheckItem> checks = std::move(rangeChecks);
-  rangeChecks = std::move(outerChecks);
-  if (firstIndex == 0) headerIndices.clear();
-  for (size_t k = firstIndex; k < headerIndices.size(); ++k)
-    headerIndices[k].given = true; // kept: the ranges of outer indices may depend on it (`x[i + k]`)
-  if (!ok || b.kindOf(body) == TypeKind::Error || (filter.valid() && b.kindOf(filter) == TypeKind::Error))
-    return b.error(span);
-  TypeId inner = b.typeOf(body);
-  if (types.kind(inner) == TypeKind::Never) {
-    sink.report(DiagId::TypeMismatch, b.spanOf(body), "a value", "a body that never gives one");
-    return b.error(span);
-  }
-  if (builder.headers.empty()) return body;
+  before_.push_back(node);
+  return b_.block(std::move(before_), span_);
+}
+
+NodeId BuilderCheck::made(NodeId value, NodeId filter) {
   Nest nest;
   nest.filtered = filter.valid();
   std::vector<DimId> dims;
-  for (NestAxis& a : made.axes) {
-    a.extent = infer.zonk(a.extent);
+  for (NestAxis& a : axes_) {
+    a.extent = body_.infer.zonk(a.extent);
     dims.push_back(a.extent);
   }
-  std::vector<DimId> innerDims = b.dimsOf(inner);
+  nest.axes = axes_;
   std::vector<DimSym> sizes;
   if (nest.filtered) {
-    sizes.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span}));
-    dims = {types.dims.symbol(sizes[0])};
+    sizes.push_back(types_.dims.newSym({"_", types::DimSymKind::Unknown, 0, span_}));
+    dims = {types_.dims.symbol(sizes[0])};
   }
-  dims.insert(dims.end(), innerDims.begin(), innerDims.end());
-  nest.axes = made.axes;
-  auto withLets = [&](NodeId value) {
-    if (made.lets.empty()) return value;
-    std::vector<NodeId> nodes = made.lets;
-    nodes.push_back(value);
-    return b.block(std::move(nodes), span);
-  };
-  std::vector<NodeId> children{withLets(body)};
+  TypeId inner = b_.typeOf(value);
+  for (DimId d : b_.dimsOf(inner)) dims.push_back(d);
+  std::vector<NodeId> children{withLets(value)};
   if (filter.valid()) children.push_back(withLets(filter));
-  NodeId node = b.make(NodeKind::Nest, types.array(types.element(inner), std::move(dims)), span,
-                       std::move(children), std::move(nest));
-  instance.nodes[node].resultDims = sizes;
-  if (!checks.empty())
-    made.before.push_back(b.make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{std::move(checks)}));
-  if (made.before.empty()) return node;
-  if (generator) { // the reduction takes the nest over: what comes before goes with the statement around it
-    generatorBefore.insert(generatorBefore.end(), made.before.begin(), made.before.end());
-    return node;
-  }
-  made.before.push_back(node);
-  return b.block(std::move(made.before), span);
+  TypeId type = types_.array(types_.element(inner), std::move(dims));
+  NodeId node = b_.make(NodeKind::Nest, type, span_, std::move(children), std::move(nest));
+  body_.instance.nodes[node].resultDims = sizes;
+  return node;
+}
+
+NodeId BuilderCheck::withLets(NodeId value) {
+  if (lets_.empty()) return value;
+  std::vector<NodeId> nodes = lets_;
+  nodes.push_back(value);
+  return b_.block(std::move(nodes), span_);
+}
+
+NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, bool generator) {
+  TypeId want = expected && !generator ? infer.zonk(expected) : TypeId::none();
+  TypeKind kind = want ? types.kind(want) : TypeKind::Error;
+  BuilderCheck check(*this, builder, span, generator);
+  NodeId made = check.check(kind == TypeKind::Array ? want : TypeId::none());
+  if (kind == TypeKind::List && b.kindOf(made) == TypeKind::Array)
+    return b.make(NodeKind::ToList, want, span, {made});
+  return made;
 }
 
 } // namespace melix::check

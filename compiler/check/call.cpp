@@ -44,7 +44,7 @@ NodeId Body::callName(SynId callee, WrittenCall& call) {
   NameId name = ast[callee].as<Name>().name;
   Span calleeSpan = ast.span(callee);
   if (LocalId l = lookup(name))
-    return callValue(b.local(l, calleeSpan), call.args, call.expected, call.span);
+    return callValue(readLocal(l, calleeSpan), call.args, call.expected, call.span);
   if (DeclId type = c.typeDecl(module, name)) {
     if (c.modules.decl(type).kind == names::DeclKind::Struct)
       return construct(type, 0, call.args, call.explicitItems(), call.expected, call.span);
@@ -134,19 +134,21 @@ NodeId Body::callInModule(ModuleId in, const Member& member, WrittenCall& call) 
 /// `x.f(…)`: the field `f` if there is one, else `f(x, …)` (rule 8).
 NodeId Body::callMember(SynId callee, WrittenCall& call) {
   const auto member = ast[callee].as<Member>();
-  Place place;
+  Target place;
   size_t before = sink.all().size();
-  bool isPlace = checkPlace(member.base, place, false);
+  bool isPlace = partOf(member.base, place, false);
   sink.rewind(before);
-  NodeId base = isPlace ? readPlace(place, ast.span(member.base)) : checkExpr(member.base);
-  TypeId type = b.typeOf(base);
+  bool direct = isPlace && place.openings.empty();
+  NodeId base = direct ? readPlace(place.place, ast.span(member.base)) : checkExpr(member.base);
+  NodeId whole = unpacked(base, ast.span(member.base));
+  TypeId type = b.typeOf(whole);
   if (types.kind(type) == TypeKind::Error)
     return base;
   if (types.kind(type) == TypeKind::Struct) {
     const types::Record& record = types.recordInfo(types[type].record);
     for (uint32_t k = 0; k < record.cases[0].fields.size(); ++k)
       if (record.cases[0].fields[k].name == member.name)
-        return callValue(b.field(base, k, ast.span(callee)), call.args, call.expected, call.span);
+        return callValue(b.field(whole, k, ast.span(callee)), call.args, call.expected, call.span);
   }
   CallArg receiver{NameId::none(), isPlace ? member.base : SynId::none(), base, ast.span(member.base)};
   call.args.insert(call.args.begin(), receiver);

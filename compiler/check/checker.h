@@ -137,6 +137,8 @@ public:
   InstanceId instantiate(const InstanceKey& key, Span call);
   const InstanceInfo& info(InstanceId id) const { return infos_[id.index]; }
   InstanceInfo& info(InstanceId id) { return infos_[id.index]; }
+  /// What compares two Lists, or two values of an enum that contains itself.
+  KnownId equality();
   /// A fresh instance without memo: for tests, scripts and probes.
   InstanceId addInstance(InstanceKey key);
   /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is inferred.
@@ -160,6 +162,7 @@ private:
   std::map<DeclId, std::unique_ptr<RecordDecl>> recordDecls_;
   std::map<std::pair<DeclId, std::vector<TypeId>>, types::RecordId> records_;
   std::vector<DimSym> canonicalSyms_[2];
+  KnownId equality_;
   struct Open {
     std::string name;
     Span call;

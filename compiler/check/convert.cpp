@@ -83,7 +83,7 @@ NodeId Body::unpacked(NodeId node, Span span) {
   return made;
 }
 
-TypeId Body::resolveType(SynId node, bool binds) {
+TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
   TypeResolver resolver(c, module, ast, env);
   resolver.valueDim = [&](SynId s) { return dimOfSyntax(s); };
   resolver.valueType = [&](NameId name) {
@@ -92,7 +92,9 @@ TypeId Body::resolveType(SynId node, bool binds) {
   };
   if (binds)
     resolver.freshDim = [&](NameId name, Span at) {
-      return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
+      DimSym size = infer.freshDim(name ? std::string(types.names.text(name)) : "_", at);
+      if (!name && unnamed) unnamed->push_back(size);
+      return types.dims.symbol(size);
     };
   return resolver.type(node);
 }
@@ -260,11 +262,11 @@ NodeId Body::tryValue(NodeId value, Span span) {
     sink.report(DiagId::QuestionContext, span, b.show(type), "an Option or a Result", returnType ? b.show(returnType) : "nothing");
     return b.error(span);
   }
-  if (!mayReturn || builderDepth > 0) {
-    sink.report(builderDepth > 0 ? DiagId::NoTryInBuilder : DiagId::NoTryHere, span);
+  if (!mayReturn) {
+    sink.report(DiagId::NoTryHere, span);
     return b.error(span);
   }
-  TypeId back = returnType ? infer.zonk(returnType) : TypeId::none();
+  TypeId back = returnType ? infer.zonk(returnHere(span)) : TypeId::none();
   bool fits = back && (option ? isPreludeEnum(back, "Option") : isPreludeEnum(back, "Result"));
   if (!fits) {
     sink.report(DiagId::QuestionContext, span, b.show(type), option ? "an Option" : "a Result", back ? b.show(back) : "()");

@@ -162,7 +162,7 @@ void DeclaredCall::bindFromResult(TypeId want) {
   size_t before = body_.sink.all().size();
   resolver_.freshDim = [this](NameId, Span at) { return types_.dims.symbol(infer_.freshDim("_", at)); };
   resolver_.valueDim = [this](SynId) { return types_.dims.symbol(infer_.freshDim("_", span_)); };
-  TypeId result = resolver_.type(fn_.result);
+  TypeId result = resolver_.result(fn_.result);
   resolver_.freshDim = nullptr;
   resolver_.valueDim = nullptr;
   if (body_.sink.all().size() == before)
@@ -215,14 +215,15 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
   bool isRef = arg.syntax && body_.ast.kind(arg.syntax) == SynKind::Ref;
   bool isReceiver = p == 0 && arg.node.valid() && arg.syntax && !isRef;
   bool isLocal = !arg.syntax && arg.node.valid() && body_.instance.nodes[arg.node].kind == NodeKind::Local;
-  Place place;
+  Body::Target target;
+  Place& place = target.place;
   if (isLocal) { // the iterator of a loop
     place.root = body_.instance.nodes[arg.node].as<LocalRef>().local;
     place.type = b_.typeOf(arg.node);
   } else if (!isRef && !isReceiver) {
     body_.sink.report(DiagId::InoutArgument, arg.span, name_, types_.names.text(param.name));
     return fail();
-  } else if (!body_.checkPlace(isRef ? body_.ast[arg.syntax].as<One>().inner : arg.syntax, place)) {
+  } else if (!body_.checkPlaceTarget(isRef ? body_.ast[arg.syntax].as<One>().inner : arg.syntax, target)) {
     if (!isRef)
       body_.sink.report(DiagId::InoutArgument, arg.span, name_, types_.names.text(param.name));
     return fail();
@@ -232,14 +233,29 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
   if (param.type) {
     if (!bindPack(param.type, types_.rank(type), arg.span))
       fail();
-    TypeId paramType = resolver_.type(param.type);
-    if (infer_.unify(paramType, type).kind > UnifyKind::NeedsCheck) {
-      body_.sink.report(DiagId::ArgumentType, arg.span, name_, b_.show(paramType), b_.show(type));
+    TypeId paramType = resolver_.parameter(param.type, true);
+    UnifyResult match = infer_.unify(paramType, type);
+    if (match.kind > UnifyKind::NeedsCheck) {
+      Diagnostic& d = body_.sink.report(DiagId::ArgumentType, arg.span, name_, b_.show(paramType), b_.show(type));
+      if (types_.kind(paramType) == TypeKind::Pack && types_.kind(type) != TypeKind::Pack)
+        d.hint = "a variable that may change its size is declared with `_`: `var x: " + b_.show(paramType) + " = …`";
       return fail();
     }
   }
+  openInside(target);
   checkApart(place, arg.span);
   target_.inouts.push_back({static_cast<uint32_t>(p), std::move(place)});
+}
+
+/// What is inside of another value is taken out before the call: the arguments so far are evaluated before that.
+void DeclaredCall::openInside(Body::Target& target) {
+  if (target.openings.empty())
+    return;
+  for (NodeId& value : values_)
+    if (value.valid())
+      value = body_.pinned(value, "arg", lets_);
+  lets_.insert(lets_.end(), target.before.begin(), target.before.end());
+  openings_.insert(openings_.end(), target.openings.begin(), target.openings.end());
 }
 
 /// Two `&` arguments overlap unless their paths part at different fields or different literal indices (rule 14).
@@ -287,7 +303,7 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
   }
   NodeId value;
   if (!param.type) {
-    value = body_.checkArg(arg);
+    value = body_.unpacked(body_.checkArg(arg), arg.span);
     untyped_[p] = b_.typeOf(value);
   } else {
     TypeId type = parameterType(p, value, arg);
@@ -331,6 +347,8 @@ void DeclaredCall::defaultArgument(size_t p) {
 // --- the result -----------------------------------------------------------------------------------------------------
 
 NodeId DeclaredCall::inBlock(NodeId result) {
+  for (size_t k = openings_.size(); k-- > 0;)
+    result = b_.make(NodeKind::Within, b_.typeOf(result), span_, {result}, openings_[k]);
   if (lets_.empty())
     return result;
   lets_.push_back(result);
@@ -359,7 +377,7 @@ NodeId DeclaredCall::declaredResult(NodeId node) {
       }
     return c_.constantDim(fn_.module, name);
   };
-  TypeId result = infer_.zonk(resolver_.type(fn_.result));
+  TypeId result = infer_.zonk(resolver_.result(fn_.result));
   Node& made = body_.instance.nodes[node];
   made.type = result;
   made.resultDims = sizes;

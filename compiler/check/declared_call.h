@@ -25,6 +25,7 @@ private:
   bool isFunctionType(size_t p) const;
   void argument(size_t p, const CallArg& arg);
   void inoutArgument(size_t p, const CallArg& arg);
+  void openInside(Body::Target& target);
   void checkApart(const Place& place, Span at);
   TypeId parameterType(size_t p, NodeId& value, const CallArg& arg);
   void defaultArgument(size_t p);
@@ -46,6 +47,7 @@ private:
   TypeResolver resolver_;
   CallTarget target_;
   std::vector<CallArg> args_;
+  std::vector<Within> openings_;     ///< where `inout` arguments are inside of other values
   std::vector<NodeId> lets_;         ///< arguments evaluated before the others, and those that defaults use
   std::vector<NodeId> values_;       ///< by parameter; none for `inout`
   std::vector<TypeId> untyped_;      ///< by parameter: the type given to an untyped one

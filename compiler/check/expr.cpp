@@ -6,7 +6,10 @@ namespace melix::check {
 using namespace syntax;
 using types::VarClass;
 
-NodeId Body::checkExpr(SynId node, TypeId expected) {
+/// Values that hide their sizes are opened where they are read.
+NodeId Body::checkExpr(SynId node, TypeId expected) { return unpacked(checkExprAsIs(node, expected), ast.span(node)); }
+
+NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
   const SynNode n = ast[node];
   switch (n.kind) {
   case SynKind::Error: return b.error(n.span);
@@ -137,7 +140,7 @@ NodeId Body::checkName(SynId node, TypeId expected) {
   NameId name = ast[node].as<Name>().name;
   std::string_view text = types.names.text(name);
   if (LocalId l = lookup(name))
-    return b.local(l, span);
+    return readLocal(l, span);
   if (auto dim = env.dims.find(name); dim != env.dims.end())
     return b.dimValue(dim->second, span);
   if (text == "inf" || text == "nan" || text == "pi")
@@ -255,7 +258,10 @@ BinaryKind binaryKind(BinaryOp op) {
 NodeId Body::checkBinary(const Binary& bin, Span span) {
   if (bin.op == BinaryOp::And || bin.op == BinaryOp::Or) {
     std::string what = "`" + std::string(spelling(bin.op)) + "`";
-    NodeId left = checkBoolean(bin.left, what), right = checkBoolean(bin.right, what);
+    NodeId left = checkBoolean(bin.left, what);
+    ++conditions;
+    NodeId right = checkBoolean(bin.right, what);
+    --conditions;
     return b.make(bin.op == BinaryOp::And ? NodeKind::ShortAnd : NodeKind::ShortOr, types.boolean(), span, {left, right});
   }
   NodeId left = checkExpr(bin.left), right;

@@ -10,6 +10,17 @@ Checker::Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink
     : program_(types), modules(modules), types(types), sink(sink) {}
 Checker::~Checker() = default;
 
+KnownId Checker::equality() {
+  if (!equality_) {
+    Known known;
+    known.kind = KnownKind::Equality;
+    known.module = modules.prelude();
+    known.name = "==";
+    equality_ = program_.addKnown(std::move(known));
+  }
+  return equality_;
+}
+
 DimSym Checker::canonicalSym(uint32_t k, DimSymKind kind) {
   std::vector<DimSym>& list = canonicalSyms_[kind == DimSymKind::Parameter ? 0 : 1];
   while (list.size() <= k)
@@ -149,7 +160,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
     instance.dimParams = fresh;
     body.env = known.env;
     body.mayReturn = lambda;
-    bool bare = known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor;
+    bool bare = known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor || known.kind == KnownKind::Equality;
     size_t captures = lambda ? known.captureNames.size() : bare ? 0 : 1;
     instance.captures = static_cast<uint32_t>(captures);
     if (lambda) { // dimensions of the place where it stands are found through the captures' types
@@ -281,7 +292,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
     };
     packs(fn.params[p].type);
     resolver.owner = fn.params[p].name;
-    paramTypes[p] = resolver.type(fn.params[p].type);
+    paramTypes[p] = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
   }
   for (size_t p = 0; p < fn.params.size(); ++p) {
     const ParamDecl& param = fn.params[p];
@@ -296,25 +307,18 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
   infos_[id.index].dimNames = dimNames;
   resolver.owner = NameId::none();
   resolver.bindDim = nullptr;
-  TypeId want = knownResult;
   if (fn.result) {
     TypeEnv before = body.env;
     resolver.freshDim = [&](NameId name, Span span) {
       return types.dims.symbol(types.dims.newSym({name ? std::string(types.names.text(name)) : "_", DimSymKind::Unknown, 0, span}));
     };
-    instance.result = resolver.type(fn.result);
+    instance.result = resolver.result(fn.result);
     infos_[id.index].resultKnown = true;
     body.env = before;
-    std::vector<DimSym> symbols;
-    types.collectSymbols(instance.result, symbols);
-    types::DimSubst open;
-    for (DimSym s : symbols)
-      if (types.dims.info(s).kind == DimSymKind::Unknown && std::find(instance.dimParams.begin(), instance.dimParams.end(), s) == instance.dimParams.end())
-        open.emplace(s, types.dims.symbol(body.infer.freshDim(types.dims.info(s).name, fn.span)));
-    want = types.substitute(instance.result, open);
     knownResult = instance.result;
   }
-  body.returnType = want;
+  body.returnType = knownResult;
+  TypeId want = body.returnHere(fn.span);
   NodeId value = fn.body ? body.checkExpr(fn.body, want) : body.b.error(fn.span);
   if (!fn.body)
     sink.report(DiagId::NoForeignFunctions, fn.span);
@@ -342,7 +346,7 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   if (!declared) {
     TypeId type = body.b.typeOf(value);
     if (body.returnType && types.kind(type) != TypeKind::Never && types.kind(type) != TypeKind::Error) {
-      value = body.coerce(value, body.returnType, body.b.spanOf(value));
+      value = body.coerce(value, body.returnHere(body.b.spanOf(value)), body.b.spanOf(value));
       type = body.infer.zonk(body.returnType);
     } else if (body.returnType && types.kind(type) == TypeKind::Never) {
       type = body.infer.zonk(body.returnType);

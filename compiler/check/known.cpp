@@ -32,8 +32,8 @@ NodeId Body::checkLambda(SynId node, TypeId expected) {
       if (l && seen.insert(name).second) {
         used.insert(l);
         known.captureNames.push_back(name);
-        captures.push_back(b.local(l, span));
-        known.captureTypes.push_back(infer.zonk(instance.locals[l].type));
+        captures.push_back(readLocal(l, span));
+        known.captureTypes.push_back(b.typeOf(captures.back()));
       } else if (!l && env.dims.contains(name) && seen.insert(name).second) {
         known.captureNames.push_back(name);
         captures.push_back(b.dimValue(env.dims[name], span));
@@ -149,6 +149,7 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
     NodeId inner = b.make(NodeKind::Get, types[type].parts[0], span, {function}, Steps{{Step{StepKind::Field, 0, {}, {}, {}, 1, span}}});
     return applyKnown(known, knownCapture(function, inner), given, expected, span);
   }
+  case KnownKind::Equality: break; // called by callEquality only
   case KnownKind::Lambda: {
     const Ast& tree = *known.tree;
     const auto lambda = tree[known.lambda].as<Lambda>();
@@ -193,6 +194,7 @@ NodeId Body::applyKnown(const Known& known, NodeId capture, const std::vector<Ca
     sink.report(DiagId::ArgumentCount, span, "this pullback", "1", std::to_string(args.size()));
     return b.error(span);
   case KnownKind::Value: return callValue(capture, args, expected, span);
+  case KnownKind::Equality: return equalityBody(values[0], values[1], span);
   default: return derivatives.apply(static_cast<TransformKind>(known.number), capture, std::move(values), known.wrt, span);
   }
 }
@@ -436,22 +438,23 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
     SynId target = args[0].syntax;
     if (target && ast.kind(target) == SynKind::Ref)
       target = ast[target].as<One>().inner;
-    Place place;
-    if (!target || !checkPlace(target, place))
+    Target to;
+    if (!target || !checkPlaceTarget(target, to))
       return b.error(span);
-    TypeId list = infer.zonk(place.type);
+    TypeId list = infer.zonk(to.place.type);
     if (types.kind(list) != TypeKind::List) {
       sink.report(DiagId::ArgumentType, args[0].span, name, "a List", b.show(list));
       return b.error(span);
     }
     TypeId element = types[list].parts[0];
     if (kind == IntrinsicKind::Pop)
-      return b.make(NodeKind::Pop, element, span, {}, std::move(place));
+      return finishTarget(to, {}, b.make(NodeKind::Pop, element, span, {}, to.place), span);
     NodeId value = coerce(checkArg(args[1], element), element, args[1].span, DiagId::ArgumentType, name);
     if (b.kindOf(value) == TypeKind::Error)
       return value;
-    NodeId pushed = b.make(NodeKind::Push, list, span, {readPlace(place, span), value});
-    return b.make(NodeKind::Assign, types.unit(), span, {pushed}, std::move(place));
+    return updateTarget(std::move(to), value, [&](NodeId current, NodeId added) {
+      return b.make(NodeKind::Push, list, span, {current, added});
+    }, span);
   }
   NodeId x = checkArg(args[0]);
   TypeId type = b.typeOf(x);

@@ -45,10 +45,10 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
     if (arg.node.valid())
       continue;
     if (ast.kind(arg.syntax) == SynKind::Ref) {
-      Place place;
-      failed |= !checkPlace(ast[arg.syntax].as<One>().inner, place);
+      Target target; // only its type is asked for here
+      failed |= !checkPlaceTarget(ast[arg.syntax].as<One>().inner, target);
       if (!failed)
-        arg.node = readPlace(place, arg.span);
+        arg.node = readPlace(target.place, arg.span);
       continue;
     }
     bool onlyOne = candidates == 1 && !intrinsic;
@@ -209,7 +209,7 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
     }
     if (!arg.node.valid())
       continue;
-    TypeId type = b.typeOf(arg.node);
+    TypeId type = fn.params[p].isInout ? b.typeOf(arg.node) : b.typeOf(unpacked(arg.node, arg.span));
     // Packs are bound by the argument's rank.
     if (tree.kind(fn.params[p].type) == SynKind::Brackets) {
       const auto& items = tree[fn.params[p].type].as<Brackets>().items;
@@ -229,11 +229,10 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
         break;
     }
     resolver.owner = fn.params[p].name;
-    TypeId want = resolver.type(fn.params[p].type);
+    TypeId want = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
     TypeKind wantKind = types.kind(infer.shallow(want)), k = types.kind(type);
-    bool generic = wantKind == TypeKind::Var;
     bool functionLike = wantKind == TypeKind::Function && k == TypeKind::Known;
-    UnifyResult match = functionLike ? UnifyResult{} : infer.unify(want, k == TypeKind::Pack && !generic ? type : type);
+    UnifyResult match = functionLike ? UnifyResult{} : infer.unify(want, type);
     if (match.kind == UnifyKind::Mismatch)
       fits = false;
     bool hasPack = false, hasGenericElement = false;

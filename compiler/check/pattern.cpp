@@ -59,6 +59,7 @@ bool Body::caseOf(SynId path, TypeId type, uint32_t& caseIndex) {
 
 PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutable) {
   const SynNode n = ast[node];
+  if (n.kind == SynKind::Paren) return checkPattern(n.as<One>().inner, type, isVar, refutable);
   type = infer.zonk(type);
   Pattern p;
   p.span = n.span;
@@ -67,14 +68,14 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
     p.type = types.error();
     return instance.patterns.add(std::move(p));
   };
-  p.type = openPattern(p, type);
-  type = p.type;
+  bool place = bindsPlaces && n.kind == SynKind::Name; // its sizes may change
+  type = p.type = place ? type : openPattern(p, type);
   switch (n.kind) {
   case SynKind::Underscore: return instance.patterns.add(std::move(p));
-  case SynKind::Paren: return checkPattern(n.as<One>().inner, type, isVar, refutable);
   case SynKind::Name: {
-    p.kind = PatternKind::Bind;
-    p.local = declareLocal(n.as<Name>().name, type, n.span, isVar);
+    p.kind = place ? PatternKind::BindPlace : PatternKind::Bind;
+    p.local = bindName(n.as<Name>().name, type, n.span, isVar || place);
+    if (!p.local) return mismatch();
     return instance.patterns.add(std::move(p));
   }
   case SynKind::Tuple: {
@@ -98,45 +99,13 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
     bool isEnum = types.kind(type) == TypeKind::Enum;
     p.kind = isEnum ? PatternKind::Case : PatternKind::Parts;
     refutable |= isEnum && types.recordInfo(types[type].record).cases.size() > 1;
-    const std::vector<types::Field> fields = types.recordInfo(types[type].record).cases[p.caseIndex].fields;
-    std::vector<SynId> subs(fields.size());
-    std::vector<bool> given(fields.size(), false);
-    bool rest = false;
-    size_t position = 0;
-    for (const PatternField& f : pattern.fields) {
-      if (!f.pattern) {
-        rest = true;
-        continue;
-      }
-      size_t at = position++;
-      if (f.label) {
-        at = fields.size();
-        for (size_t k = 0; k < fields.size(); ++k)
-          if (fields[k].name == f.label) at = k;
-      }
-      if (at >= fields.size() || given[at]) {
-        sink.report(DiagId::PatternType, f.span, b.show(type));
-        continue;
-      }
-      // Binding one field under the name of another is an error.
-      if (!f.label && ast.kind(f.pattern) == SynKind::Name)
-        for (size_t k = 0; k < fields.size(); ++k)
-          if (k != at && fields[k].name && fields[k].name == ast[f.pattern].as<Name>().name)
-            sink.report(DiagId::PatternType, f.span,
-                        "field " + std::string(types.names.text(fields[at].name)));
-      given[at] = true;
-      subs[at] = f.pattern;
-    }
-    for (uint32_t k = 0; k < fields.size(); ++k) {
+    std::vector<SynId> subs = caseFields(pattern, type, p.caseIndex, n.span);
+    for (uint32_t k = 0; k < subs.size(); ++k) {
       TypeId field = types.fieldType(type, p.caseIndex, k);
-      if (given[k]) {
+      if (subs[k]) {
         p.subs.push_back(checkPattern(subs[k], field, isVar, refutable));
         continue;
       }
-      if (!rest)
-        sink.report(DiagId::PatternType, n.span,
-                    b.show(type) + ", which has " + std::to_string(fields.size()) +
-                        " parts (`..` stands for the rest)");
       Pattern any;
       any.type = field;
       any.span = n.span;
@@ -144,17 +113,7 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
     }
     return instance.patterns.add(std::move(p));
   }
-  case SynKind::OrPattern: {
-    p.kind = PatternKind::Or;
-    size_t mark = scope.size();
-    for (SynId alternative : NodeList(n.as<Many>().items))
-      p.subs.push_back(checkPattern(alternative, type, isVar, refutable));
-    if (scope.size() != mark) {
-      sink.report(DiagId::Unsupported, n.span, "a name bound in an alternative");
-      scope.resize(mark);
-    }
-    return instance.patterns.add(std::move(p));
-  }
+  case SynKind::OrPattern: return orPattern(std::move(p), n.as<Many>().items, isVar, refutable);
   case SynKind::IntLit:
   case SynKind::FloatLit:
   case SynKind::CharLit:
@@ -176,15 +135,93 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
   }
 }
 
-NodeId Body::checkMatch(const syntax::Match& node, Span span, TypeId expected) {
-  if (ast.kind(node.scrutinee) == SynKind::Ref) {
-    sink.report(DiagId::Unsupported, span, "`match &place`");
-    return b.error(span);
+/// The pattern written for each field of a case, by position or name; none for those that `..` stands for.
+std::vector<SynId> Body::caseFields(const CasePattern& pattern, TypeId type, uint32_t caseIndex, Span span) {
+  const std::vector<types::Field> fields = types.recordInfo(types[type].record).cases[caseIndex].fields;
+  std::vector<SynId> subs(fields.size());
+  bool rest = false;
+  size_t position = 0;
+  for (const PatternField& f : pattern.fields) {
+    if (!f.pattern) {
+      rest = true;
+      continue;
+    }
+    size_t at = position++;
+    if (f.label)
+      for (at = 0; at < fields.size() && fields[at].name != f.label;) ++at;
+    if (at >= fields.size() || subs[at]) {
+      sink.report(DiagId::PatternType, f.span, b.show(type));
+      continue;
+    }
+    // Binding one field under the name of another is an error.
+    if (!f.label && ast.kind(f.pattern) == SynKind::Name)
+      for (size_t k = 0; k < fields.size(); ++k)
+        if (k != at && fields[k].name && fields[k].name == ast[f.pattern].as<Name>().name)
+          sink.report(DiagId::PatternType, f.span, "field " + std::string(types.names.text(fields[at].name)));
+    subs[at] = f.pattern;
   }
+  for (SynId sub : subs)
+    if (!sub && !rest) {
+      sink.report(DiagId::PatternType, span,
+                  b.show(type) + ", which has " + std::to_string(fields.size()) +
+                      " parts (`..` stands for the rest)");
+      break;
+    }
+  return subs;
+}
+
+/// The local that a name of a pattern binds: a new one, or that of the first alternative. None if the
+/// alternatives differ.
+LocalId Body::bindName(NameId name, TypeId type, Span span, bool isVar) {
+  if (!alternative) return declareLocal(name, type, span, isVar);
+  auto first = std::find_if(alternative->names.begin(), alternative->names.end(),
+                            [&](const ScopeEntry& e) { return e.name == name; });
+  if (first == alternative->names.end()) {
+    sink.report(DiagId::AlternativeNames, span, types.names.text(name));
+    return LocalId::none();
+  }
+  alternative->bound.insert(name);
+  UnifyKind match = infer.unify(instance.locals[first->local].type, type).kind;
+  return match == UnifyKind::Equal || match == UnifyKind::NeedsCheck ? first->local : LocalId::none();
+}
+
+/// `a | b`: every alternative binds the same names at the same types; sizes are those of the one that
+/// matches.
+PatternId Body::orPattern(Pattern p, const NodeList& alternatives, bool isVar, bool& refutable) {
+  p.kind = PatternKind::Or;
+  size_t mark = scope.size();
+  Alternative names{{}, {}, alternative};
+  const std::set<NameId> before = alternative ? alternative->bound : std::set<NameId>();
+  for (size_t k = 0; k < alternatives.size(); ++k) {
+    names.bound.clear();
+    if (k > 0) alternative = &names;
+    p.subs.push_back(checkPattern(alternatives[k], p.type, isVar, refutable));
+    alternative = names.outer;
+    if (k == 0) names.names.assign(scope.begin() + static_cast<ptrdiff_t>(mark), scope.end());
+    if (k == 0 && alternative)
+      for (const ScopeEntry& e : alternative->names)
+        if (alternative->bound.contains(e.name) && !before.contains(e.name)) names.names.push_back(e);
+    for (const ScopeEntry& e : names.names)
+      if (k > 0 && !names.bound.contains(e.name)) {
+        sink.report(DiagId::AlternativeNames, ast.span(alternatives[k]), types.names.text(e.name));
+        p.type = types.error();
+      }
+  }
+  return instance.patterns.add(std::move(p));
+}
+
+NodeId Body::checkMatch(const syntax::Match& node, Span span, TypeId expected) {
+  if (ast.kind(node.scrutinee) == SynKind::Ref) return matchPlace(node, span, expected);
   NodeId value = checkExpr(node.scrutinee);
+  return b.kindOf(value) == TypeKind::Error ? value : matchArms(node, value, {}, span, expected);
+}
+
+/// The arms of a match on `value`, which is read from `places`, if there is one.
+NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Place> places, Span span,
+                       TypeId expected) {
   TypeId type = b.typeOf(value);
-  if (types.kind(type) == TypeKind::Error) return value;
   Arms arms;
+  arms.places = std::move(places);
   NodeId result;
   TypeId common = expected;
   bool failed = false;
@@ -192,10 +229,19 @@ NodeId Body::checkMatch(const syntax::Match& node, Span span, TypeId expected) {
     size_t mark = scope.size();
     Arm arm;
     bool refutable = false;
+    bindsPlaces = !arms.places.empty();
     arm.pattern = checkPattern(written.pattern, type, false, refutable);
+    bindsPlaces = false;
+    if (!arms.places.empty()) {
+      holds.push_back({arms.places[0], false, {}, false, {}});
+      for (size_t k = mark; k < scope.size(); ++k) holds.back().names.push_back(scope[k].local);
+    }
+    ++conditions;
     if (written.guard) arm.guard = checkBoolean(written.guard, "a guard");
     arm.body = checkStatement(written.body, true, common);
+    --conditions;
     scope.resize(mark);
+    if (!arms.places.empty()) failed |= !endHold();
     TypeId mine = b.typeOf(arm.body);
     failed |= types.kind(mine) == TypeKind::Error ||
               types.kind(instance.patterns[arm.pattern].type) == TypeKind::Error;

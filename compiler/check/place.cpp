@@ -11,19 +11,23 @@ NodeId Body::readPlace(const Place& place, Span span) {
   return b.make(NodeKind::Get, infer.zonk(place.type), span, {base}, Steps{place.steps});
 }
 
-/// A place that is one: index arrays choose several.
-bool Body::checkPlace(SynId node, Place& place, bool report) {
-  Target target;
-  if (!checkTarget(node, target, report)) return false;
-  if (target.gathers.any()) {
-    if (report) sink.report(DiagId::NotOnePlace, ast.span(node));
-    return false;
-  }
-  place = std::move(target.place);
-  return true;
+bool Body::checkTarget(SynId node, Target& target) {
+  return targetOf(node, target, true) && mayChange(target.place, node);
 }
 
-bool Body::checkPlaceName(SynId node, Place& place, bool report) {
+bool Body::checkPlaceTarget(SynId node, Target& target) {
+  return partOf(node, target, true) && mayChange(target.place, node);
+}
+
+/// A target that is one place.
+bool Body::partOf(SynId node, Target& target, bool report) {
+  if (!targetOf(node, target, report)) return false;
+  if (!target.gathers.any()) return true;
+  if (report) sink.report(DiagId::NotOnePlace, ast.span(node));
+  return false;
+}
+
+bool Body::placeOfName(SynId node, Place& place, bool report) {
   const SynNode n = ast[node];
   NameId name = n.as<Name>().name;
   std::string_view text = types.names.text(name);
@@ -43,7 +47,7 @@ bool Body::checkPlaceName(SynId node, Place& place, bool report) {
     return false;
   }
   if (builderDepth > 0 && report) {
-    size_t begin = builderScopes.back();
+    size_t begin = builders.back().scopeBegin;
     for (size_t k = 0; k < begin && k < scope.size(); ++k)
       if (scope[k].local == l) {
         sink.report(DiagId::BuilderAssigns, n.span, text);
@@ -51,15 +55,15 @@ bool Body::checkPlaceName(SynId node, Place& place, bool report) {
       }
   }
   used.insert(l);
-  place = {l, {}, infer.zonk(local.type)};
+  auto alias = aliases.find(l);
+  place = alias != aliases.end() ? alias->second : Place{l, {}, infer.zonk(local.type)};
   return true;
 }
 
-/// A field of a struct, or a part of a tuple.
-bool Body::checkPlaceField(SynId node, Place& place, bool report) {
+/// A field of a struct, or a part of a tuple, of the place at hand.
+bool Body::placeOfField(SynId node, Place& place, bool report) {
   const SynNode n = ast[node];
   bool named = n.kind == SynKind::Member;
-  if (!checkPlace(named ? n.as<Member>().base : n.as<TupleIndex>().base, place, report)) return false;
   TypeId type = infer.zonk(place.type);
   auto step = [&](uint32_t k, TypeId part) {
     place.steps.push_back({StepKind::Field, k, {}, {}, {}, 1, n.span});
@@ -82,17 +86,23 @@ bool Body::checkPlaceField(SynId node, Place& place, bool report) {
   return false;
 }
 
-bool Body::checkTarget(SynId node, Target& target, bool report) {
+bool Body::targetOf(SynId node, Target& target, bool report) {
   const SynNode n = ast[node];
   Place& place = target.place;
   switch (n.kind) {
-  case SynKind::Paren: return checkTarget(n.as<One>().inner, target, report);
-  case SynKind::Name: return checkPlaceName(node, place, report);
+  case SynKind::Paren: return targetOf(n.as<One>().inner, target, report);
+  case SynKind::Name: return placeOfName(node, place, report);
   case SynKind::Member:
-  case SynKind::TupleIndex: return checkPlaceField(node, place, report);
+  case SynKind::TupleIndex: {
+    SynId base = n.kind == SynKind::Member ? n.as<Member>().base : n.as<TupleIndex>().base;
+    if (!partOf(base, target, report)) return false;
+    if (types.kind(infer.zonk(place.type)) == TypeKind::Pack) openTarget(target, n.span);
+    return placeOfField(node, place, report);
+  }
   case SynKind::Brackets: {
     const auto brackets = n.as<Brackets>();
-    if (!checkPlace(brackets.base, place, report)) return false;
+    if (!partOf(brackets.base, target, report)) return false;
+    if (needsOpening(place)) openTarget(target, n.span);
     TypeId type = infer.zonk(place.type);
     target.whole = type;
     target.bracket = place.steps.size();
@@ -102,6 +112,7 @@ bool Body::checkTarget(SynId node, Target& target, bool report) {
         if (report) sink.report(DiagId::NotAssignable, n.span, c.modules.sources.text(n.span));
         return false;
       }
+    fromTheEnd(place, target.bracket, n.span);
     place.type = type;
     return true;
   }
@@ -111,10 +122,22 @@ bool Body::checkTarget(SynId node, Target& target, bool report) {
   }
 }
 
+/// `xs[-1]` of a list: the last element.
+void Body::fromTheEnd(Place& place, size_t step, Span span) {
+  if (step >= place.steps.size() || place.steps[step].kind != StepKind::Element) return;
+  auto literal = b.literal(place.steps[step].index);
+  if (!literal || *literal >= 0) return;
+  Place list{
+      place.root, {place.steps.begin(), place.steps.begin() + static_cast<ptrdiff_t>(step)}, place.type};
+  NodeId length = b.make(NodeKind::Length, types.int64(), span, {readPlace(list, span)});
+  place.steps[step].index = b.op(OpKind::Add, types.int64(), {length, b.integer(*literal, span)}, span);
+}
+
 NodeId Body::checkIndexing(SynId node) {
   const SynNode n = ast[node];
   const auto brackets = n.as<Brackets>();
-  NodeId base = checkExpr(brackets.base);
+  auto firstOwn = static_cast<uint32_t>(instance.locals.size());
+  NodeId base = aheadOfBuilder(checkExpr(brackets.base), firstOwn, brackets.items);
   return indexInto(base, brackets.items, n.span);
 }
 
@@ -264,7 +287,7 @@ bool Body::addSteps(TypeId& type, const std::vector<Argument>& items, Span span,
           continue;
         }
         NodeId index = b.local((*pack)[k], n.span);
-        noteIndexUse(index, dims[axis], type);
+        noteIndexUse(index, dims[axis]);
         steps.push_back({StepKind::Index, 0, index, {}, {}, 1, n.span});
       }
       continue;
@@ -363,67 +386,13 @@ bool Body::addSteps(TypeId& type, const std::vector<Argument>& items, Span span,
       if (*literal < 0) index = b.dimValue(types.dims.add(extent, types.dims.constant(*literal)), n.span);
     }
     index = b.convert(index, types.int64(), n.span);
-    noteIndexUse(index, extent, type);
+    noteIndexUse(index, extent);
     steps.push_back({StepKind::Index, 0, index, {}, {}, 1, n.span});
     ++axis;
   }
   for (; axis < dims.size(); ++axis) kept.push_back(dims[axis]);
   type = types.array(types.element(type), std::move(kept));
   return true;
-}
-
-/// The index as Σ c·variable + constant, or false.
-bool Body::affine(NodeId n, std::vector<std::pair<LocalId, int64_t>>& terms, DimId& constant, int64_t scale) {
-  const Node node = instance.nodes[n];
-  types::DimStore& dims = types.dims;
-  if (node.kind == NodeKind::Convert) return affine(node.children[0], terms, constant, scale);
-  if (node.kind == NodeKind::Local) {
-    LocalId l = node.as<LocalRef>().local;
-    for (const HeaderIndex& h : headerIndices)
-      if (h.local == l) {
-        terms.push_back({l, scale});
-        return true;
-      }
-  }
-  if (node.kind == NodeKind::Op && node.children.size() == 2) {
-    OpKind k = node.as<OpRef>().kind;
-    if (k == OpKind::Add || k == OpKind::Sub)
-      return affine(node.children[0], terms, constant, scale) &&
-             affine(node.children[1], terms, constant, k == OpKind::Sub ? -scale : scale);
-    if (k == OpKind::Mul)
-      for (int side = 0; side < 2; ++side)
-        if (auto factor = b.literal(node.children[static_cast<size_t>(side)]))
-          return affine(node.children[static_cast<size_t>(1 - side)], terms, constant, scale * *factor);
-  }
-  if (DimId d = b.dimOf(n)) {
-    constant = dims.add(constant, dims.mul(dims.constant(scale), d));
-    return true;
-  }
-  return false;
-}
-
-void Body::noteIndexUse(NodeId index, DimId extent, TypeId arrayType) {
-  if (headerIndices.empty()) return;
-  // Only arrays whose type does not depend on the header count.
-  for (const HeaderIndex& h : headerIndices)
-    if (h.extent && !h.given) {
-      std::vector<DimSym> symbols;
-      types.collectSymbols(arrayType, symbols);
-      TypeId zonked = infer.zonk(arrayType);
-      symbols.clear();
-      types.collectSymbols(zonked, symbols);
-      for (DimSym s : symbols)
-        if (s == h.extent) return;
-    }
-  IndexUse use;
-  use.constant = types.dims.constant(0);
-  use.extent = extent;
-  use.span = b.spanOf(index);
-  if (!affine(index, use.terms, use.constant, 1) || use.terms.empty()) return;
-  use.bare = use.terms.size() == 1 && use.terms[0].second == 1 && types.dims.asConstant(use.constant) == 0;
-  for (auto [local, coefficient] : use.terms)
-    for (HeaderIndex& h : headerIndices)
-      if (h.local == local) h.uses.push_back(use);
 }
 
 } // namespace melix::check

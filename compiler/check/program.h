@@ -47,7 +47,8 @@ struct PullbackShape {
 /// A template value: how to call it. Its captures are the parts of its Known type, in order.
 ///   Pullback  of `vjp`: its capture is what the forward sweep saved
 ///   Value     a function value (its capture), where something known is needed
-enum class KnownKind : uint8_t { Overloads, Lambda, Transform, Intrinsic, Constructor, Pullback, Value };
+///   Equality  `==` of Lists, and of enums inside of themselves
+enum class KnownKind : uint8_t { Overloads, Lambda, Transform, Intrinsic, Constructor, Pullback, Value, Equality };
 struct Known {
   KnownKind kind = KnownKind::Overloads;
   std::vector<DeclId> candidates;   ///< of Overloads

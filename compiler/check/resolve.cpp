@@ -164,6 +164,23 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
   return types_.record(checker_.recordAt(decl, std::move(typeArgs)), std::move(dims));
 }
 
+TypeId TypeResolver::parameter(SynId node, bool isInout) {
+  bool hides = false;
+  std::function<void(SynId)> look = [&](SynId s) {
+    hides |= ast_.kind(s) == SynKind::Underscore;
+    forEachChild(ast_, s, look);
+  };
+  look(node);
+  return isInout && hides ? nested(node) : type(node);
+}
+
+TypeId TypeResolver::result(SynId node) {
+  hidesNamed_ = true;
+  TypeId found = type(node);
+  hidesNamed_ = false;
+  return found;
+}
+
 TypeId TypeResolver::nested(SynId node) {
   std::vector<DimSym> hidden;
   std::vector<DimSym>* outer = hidden_;
@@ -227,8 +244,10 @@ DimId TypeResolver::dim(SynId node) {
   case SynKind::FreshDim:
   case SynKind::Underscore: {
     NameId name = n.kind == SynKind::FreshDim ? n.as<Name>().name : NameId::none();
-    if (hidden_ && !name) {
-      hidden_->push_back(dims.newSym({"_", DimSymKind::Unknown, 0, n.span}));
+    if (hidden_ && (!name || (hidesNamed_ && !env_.dims.contains(name)))) {
+      hidden_->push_back(dims.newSym({name ? std::string(text(name)) : "_", DimSymKind::Unknown, 0, n.span}));
+      if (name)
+        env_.dims[name] = dims.symbol(hidden_->back());
       return dims.symbol(hidden_->back());
     }
     if (name && env_.dims.contains(name) && freshDim) {

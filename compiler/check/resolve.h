@@ -28,6 +28,10 @@ public:
   NameId owner;
 
   TypeId type(syntax::NodeId node);
+  /// The type of a parameter: in that of an `inout` one, `_` is a size that may change.
+  TypeId parameter(syntax::NodeId node, bool isInout);
+  /// The type of a result: inside another type, `?N` is a size that comes with the value.
+  TypeId result(syntax::NodeId node);
   DimId dim(syntax::NodeId node);
   /// Name under which a bare record's parameter is bound for `owner`.
   static NameId ownedName(Interner& names, NameId owner, NameId param);
@@ -51,6 +55,7 @@ private:
   const syntax::Ast& ast_;
   TypeEnv& env_;
   std::vector<DimSym>* hidden_ = nullptr;
+  bool hidesNamed_ = false;
   uint32_t anonymous_ = 0;
 };
 

@@ -47,19 +47,25 @@ NodeId Body::spreadAt(NodeId value, const std::vector<LocalId>& at, Span span) {
   return b.make(NodeKind::Get, types.element(b.typeOf(value)), span, {value}, std::move(steps));
 }
 
+/// `place = next(what it holds, value)`: the value first, then the place is read.
+NodeId Body::update(Place place, NodeId value, const std::function<NodeId(NodeId, NodeId)>& next, Span span) {
+  Update ref;
+  ref.value = b.newLocal("value", b.typeOf(value), span);
+  ref.current = b.newLocal("current", infer.zonk(place.type), span);
+  bool literal = instance.nodes[value].kind == NodeKind::Const;
+  NodeId added = literal ? value : b.local(ref.value, b.spanOf(value));
+  NodeId made = next(unpacked(b.local(ref.current, span), span), added);
+  if (b.kindOf(made) == TypeKind::Error) return made;
+  made = coerce(made, place.type, span);
+  ref.place = std::move(place);
+  return b.make(NodeKind::Update, types.unit(), span, {value, made}, std::move(ref));
+}
+
 /// `place = value` or `place op= value`.
 NodeId Body::assignOrUpdate(Place place, const BinaryOp* op, NodeId value, Span span) {
   if (!op) return b.make(NodeKind::Assign, types.unit(), span, {value}, std::move(place));
-  Update update;
-  update.value = b.newLocal("value", b.typeOf(value), span);
-  update.current = b.newLocal("current", infer.zonk(place.type), span);
-  bool literal = instance.nodes[value].kind == NodeKind::Const;
-  NodeId right = literal ? value : b.local(update.value, b.spanOf(value));
-  NodeId made = combined(*op, b.local(update.current, span), right, span);
-  if (b.kindOf(made) == TypeKind::Error) return made;
-  made = coerce(made, place.type, span);
-  update.place = std::move(place);
-  return b.make(NodeKind::Update, types.unit(), span, {value, made}, std::move(update));
+  auto next = [&](NodeId current, NodeId right) { return combined(*op, current, right, span); };
+  return update(std::move(place), value, next, span);
 }
 
 /// One assignment or update for each point of `type`, in row-major order; `steps` leads to a point.
@@ -166,7 +172,7 @@ NodeId Body::assignGathered(Target target, const BinaryOp* op, SynId written, Sp
   if (rows) flat = b.local(b.bind("positions", flat, nodes), span);
   value = pinned(value, "v", nodes);
   nodes.insert(nodes.end(), checks.begin(), checks.end());
-  NodeId statement;
+  NodeId statement; // its operands are names now: nothing is evaluated inside of openings
   if (masked && !rows)
     statement = assignWhere(target, gathers.mask, op, value, span);
   else
@@ -175,8 +181,7 @@ NodeId Body::assignGathered(Target target, const BinaryOp* op, SynId written, Sp
                     : pointSteps(target.place.steps, target.bracket, gathers, at, span);
     });
   if (b.kindOf(statement) == TypeKind::Error) return statement;
-  nodes.push_back(statement);
-  return b.block(std::move(nodes), span);
+  return finishTarget(target, std::move(nodes), statement, span);
 }
 
 } // namespace melix::check

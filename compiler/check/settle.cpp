@@ -76,6 +76,9 @@ void Body::settleLiteral(Node& node, bool negated) {
 void Body::settle() {
   std::vector<Span> unsolved;
   infer.settle(unsolved);
+  for (DimSym s : returnedSizes) // nothing of that size is returned there
+    if (infer.hasInferenceDim(types.dims.symbol(s)))
+      infer.solve(s, types.dims.constant(0));
   for (Span span : unsolved)
     sink.report(DiagId::NothingSettles, span, "a type here");
   for (size_t k = 0; k < pending.size(); ++k) // finishing a call adds none here
@@ -116,6 +119,14 @@ void Body::settle() {
     } else if (auto* update = std::get_if<Update>(&node.payload)) {
       settleSteps(update->place.steps);
       update->place.type = infer.zonk(update->place.type);
+    } else if (auto* within = std::get_if<Within>(&node.payload)) {
+      settleSteps(within->place.steps);
+      within->place.type = infer.zonk(within->place.type);
+    } else if (auto* arms = std::get_if<Arms>(&node.payload)) {
+      for (Place& matched : arms->places) {
+        settleSteps(matched.steps);
+        matched.type = infer.zonk(matched.type);
+      }
     } else if (auto* checks = std::get_if<DimChecks>(&node.payload)) {
       for (DimCheckItem& item : checks->items) {
         item.left = infer.zonk(item.left);
@@ -215,52 +226,6 @@ NodeId Body::callPrelude(std::string_view name, std::vector<NodeId> args, Span s
     shown += (shown.empty() ? "" : ", ") + b.show(b.typeOf(arg));
   sink.report(DiagId::NoOverload, span, name, shown);
   return b.error(span);
-}
-
-/// Structural equality of enums and lists: arms by case, elements one by one. Recursive enums need their own function.
-NodeId Body::callEquality(NodeId x, NodeId y, Span span) {
-  TypeId type = b.typeOf(x);
-  bool recursive = std::find(compared.begin(), compared.end(), type) != compared.end();
-  if (types.kind(type) == TypeKind::List || recursive) {
-    sink.report(DiagId::NoEquality, span, b.show(type));
-    return b.error(span);
-  }
-  compared.push_back(type);
-  std::vector<NodeId> nodes;
-  NodeId left = b.local(b.bind("left", x, nodes), span), right = b.local(b.bind("right", y, nodes), span);
-  const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
-  Arms outer;
-  auto wild = [&](TypeId t) {
-    Pattern p;
-    p.type = t;
-    p.span = span;
-    return instance.patterns.add(std::move(p));
-  };
-  for (uint32_t k = 0; k < cases.size(); ++k) {
-    Pattern mine, theirs;
-    mine.kind = theirs.kind = PatternKind::Case;
-    mine.type = theirs.type = type;
-    mine.caseIndex = theirs.caseIndex = k;
-    mine.span = theirs.span = span;
-    NodeId same = b.boolean(true, span);
-    for (uint32_t f = 0; f < cases[k].fields.size(); ++f) {
-      TypeId field = types.fieldType(type, k, f);
-      LocalId l = b.newLocal("l", field, span), r = b.newLocal("r", field, span);
-      mine.subs.push_back(bindPattern(l, field, span));
-      theirs.subs.push_back(bindPattern(r, field, span));
-      NodeId part = b.equal(b.local(l, span), b.local(r, span), span);
-      same = f == 0 ? part : b.make(NodeKind::ShortAnd, types.boolean(), span, {same, part});
-    }
-    Arms inner;
-    inner.arms.push_back({instance.patterns.add(theirs), NodeId::none(), same});
-    if (cases.size() > 1)
-      inner.arms.push_back({wild(type), NodeId::none(), b.boolean(false, span)});
-    NodeId match = b.make(NodeKind::Match, types.boolean(), span, {right}, std::move(inner));
-    outer.arms.push_back({instance.patterns.add(mine), NodeId::none(), match});
-  }
-  compared.pop_back();
-  nodes.push_back(b.make(NodeKind::Match, types.boolean(), span, {left}, std::move(outer)));
-  return b.block(std::move(nodes), span);
 }
 
 /// A function of builtins.def. Sizes asked for but not known come into scope; parts of the result that hide sizes are

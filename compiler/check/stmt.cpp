@@ -31,6 +31,7 @@ bool Body::isUsedUp(NodeId value, SynId node) {
   const Node& n = instance.nodes[value];
   if (n.kind == NodeKind::Call) return !n.as<CallTarget>().inouts.empty();
   if (n.kind == NodeKind::Pop || n.kind == NodeKind::Debug) return true;
+  if (n.kind == NodeKind::Unpack || n.kind == NodeKind::Within) return isUsedUp(n.children[0], node);
   if (n.kind == NodeKind::Block && !n.children.empty())
     return isUsedUp(n.children.back(), node) && !n.children.empty() &&
            instance.nodes[n.children.back()].kind != NodeKind::Local;
@@ -70,7 +71,10 @@ NodeId Body::checkStatement(SynId node, bool last, TypeId expected) {
 
 NodeId Body::checkLet(const syntax::Let& let, Span span) {
   TypeId asked;
-  if (let.type) asked = resolveType(let.type, true);
+  std::vector<DimSym> changing; // sizes of a variable declared with `_`
+  bool simpleName = ast.kind(let.pattern) == SynKind::Name;
+  if (let.type) asked = resolveType(let.type, true, let.isVar && simpleName ? &changing : nullptr);
+  if (!changing.empty()) asked = types.pack(asked, changing);
   NodeId init = checkExpr(let.init, asked);
   if (asked) init = coerce(init, asked, b.spanOf(init));
   // `?N` names are what the value's sizes turned out to be.
@@ -79,7 +83,6 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   if (types.kind(type) == TypeKind::Never) return init;
   // `let n = N - 360`: a dimension expression is replaced by what it says (rule 23).
   bool refutable = false;
-  bool simpleName = ast.kind(let.pattern) == SynKind::Name;
   NodeId otherwise;
   if (let.otherwise) {
     otherwise = checkExpr(let.otherwise);
@@ -89,7 +92,11 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
       return b.error(span);
     }
   }
-  PatternId pattern = checkPattern(let.pattern, type, let.isVar, refutable);
+  PatternId pattern =
+      changing.empty()
+          ? checkPattern(let.pattern, type, let.isVar, refutable)
+          : bindPattern(declareLocal(ast[let.pattern].as<Name>().name, type, ast.span(let.pattern), true),
+                        type, ast.span(let.pattern));
   if (refutable && !let.otherwise) sink.report(DiagId::Refutable, ast.span(let.pattern));
   if (simpleName && !let.isVar) {
     TypeId shallow = infer.shallow(type);
@@ -111,40 +118,49 @@ NodeId Body::checkAssign(const syntax::Assign& a, Span span) {
     p.span = target.span;
     return b.make(NodeKind::Let, types.unit(), span, {value}, PatternRef{instance.patterns.add(p)});
   }
-  if (target.kind == SynKind::Tuple) {
-    const NodeList parts = target.as<Many>().items;
-    std::vector<Place> places(parts.size());
-    std::vector<TypeId> wanted;
-    for (size_t k = 0; k < parts.size(); ++k) {
-      if (!checkPlace(parts[k], places[k])) return b.error(span);
-      wanted.push_back(places[k].type);
-    }
-    TypeId tuple = types.tuple(wanted);
-    NodeId value = coerce(checkExpr(a.value, tuple), tuple, span);
-    std::vector<NodeId> nodes;
-    NodeId all = b.local(b.bind("values", value, nodes), span);
-    if (b.kindOf(value) == TypeKind::Error) return b.error(span);
-    for (uint32_t k = 0; k < parts.size(); ++k)
-      nodes.push_back(b.make(NodeKind::Assign, types.unit(), span, {b.field(all, k, span)}, places[k]));
-    return b.block(std::move(nodes), span);
-  }
+  if (target.kind == SynKind::Tuple) return assignParts(target.as<Many>().items, a.value, span);
   Target to;
-  if (!checkTarget(a.target, to, true)) return b.error(span);
+  if (!checkTarget(a.target, to)) return b.error(span);
   if (to.gathers.any()) return assignGathered(std::move(to), nullptr, a.value, span);
-  Place& place = to.place;
-  NodeId value = checkExpr(a.value, place.type);
+  TypeId wanted = to.place.type;
+  NodeId value = checkExpr(a.value, wanted);
   // A scalar fills the place.
   TypeId type = b.typeOf(value);
-  if (types.kind(infer.shallow(place.type)) == TypeKind::Array && types.kind(type) != TypeKind::Array &&
+  if (types.kind(infer.shallow(wanted)) == TypeKind::Array && types.kind(type) != TypeKind::Array &&
       types.kind(type) != TypeKind::Error) {
     std::vector<NodeId> nodes;
-    NodeId scalar = b.local(b.bind("v", coerce(value, types.element(place.type), span), nodes), span);
-    nodes.push_back(b.collect(b.dimsOf(infer.zonk(place.type)), span,
-                              [&](const std::vector<LocalId>&) { return scalar; }));
+    NodeId scalar = b.local(b.bind("v", coerce(value, types.element(wanted), span), nodes), span);
+    nodes.push_back(
+        b.collect(b.dimsOf(infer.zonk(wanted)), span, [&](const std::vector<LocalId>&) { return scalar; }));
     value = b.block(std::move(nodes), span);
   }
-  value = coerce(value, place.type, span);
-  return b.make(NodeKind::Assign, types.unit(), span, {value}, std::move(place));
+  return assignTo(std::move(to), nullptr, coerce(value, wanted, span), span);
+}
+
+/// `(a, b) = e`: the places are found first, then the value, then each takes its part.
+NodeId Body::assignParts(const NodeList& parts, SynId written, Span span) {
+  std::vector<Target> targets(parts.size());
+  std::vector<TypeId> wanted;
+  std::vector<NodeId> nodes;
+  for (size_t k = 0; k < parts.size(); ++k) {
+    if (!checkTarget(parts[k], targets[k])) return b.error(span);
+    if (targets[k].gathers.any()) {
+      sink.report(DiagId::NotOnePlace, ast.span(parts[k]));
+      return b.error(span);
+    }
+    nodes.insert(nodes.end(), targets[k].before.begin(), targets[k].before.end());
+    targets[k].before.clear();
+    Gathers none;
+    pinSteps(targets[k].place.steps, none, nodes);
+    wanted.push_back(targets[k].place.type);
+  }
+  TypeId tuple = types.tuple(wanted);
+  NodeId value = coerce(checkExpr(written, tuple), tuple, span);
+  if (b.kindOf(value) == TypeKind::Error) return b.error(span);
+  NodeId all = b.local(b.bind("values", value, nodes), span);
+  for (uint32_t k = 0; k < parts.size(); ++k)
+    nodes.push_back(assignTo(std::move(targets[k]), nullptr, b.field(all, k, span), span));
+  return b.block(std::move(nodes), span);
 }
 
 /// `current op value`; the user's own operators come first.
@@ -157,11 +173,10 @@ NodeId Body::combined(BinaryOp op, NodeId current, NodeId value, Span span) {
 
 NodeId Body::checkOpAssign(const OpAssign& a, Span span) {
   Target target;
-  if (!checkTarget(a.target, target, true)) return b.error(span);
+  if (!checkTarget(a.target, target)) return b.error(span);
   if (target.gathers.any()) return assignGathered(std::move(target), &a.op, a.value, span);
   NodeId value = checkExpr(a.value);
-  if (b.kindOf(value) == TypeKind::Error) return value;
-  return assignOrUpdate(std::move(target.place), &a.op, value, span);
+  return b.kindOf(value) == TypeKind::Error ? value : assignTo(std::move(target), &a.op, value, span);
 }
 
 NodeId Body::checkAssert(const syntax::Assert& a, Span span) {
@@ -185,6 +200,7 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     bool refutable = false;
     Arm hit;
     hit.pattern = checkPattern(let.pattern, b.typeOf(value), false, refutable);
+    ++conditions;
     hit.body = checkExpr(node.then, expected);
     scope.resize(mark);
     Arm miss;
@@ -193,6 +209,7 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     any.span = span;
     miss.pattern = instance.patterns.add(any);
     miss.body = node.otherwise ? checkExpr(node.otherwise, expected) : b.unit(span);
+    --conditions;
     NodeId joined = joinBranches(NodeId::none(), hit.body, miss.body, span, expected);
     if (b.kindOf(joined) == TypeKind::Error) return joined;
     const Node pair = instance.nodes[joined];
@@ -202,7 +219,10 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     return match;
   }
   NodeId cond = checkBoolean(node.condition, "`if`");
+  ++conditions;
   NodeId then = checkExpr(node.then, expected);
+  NodeId otherwise = node.otherwise ? checkExpr(node.otherwise, expected) : NodeId::none();
+  --conditions;
   if (!node.otherwise) {
     TypeKind k = b.kindOf(then);
     if (k != TypeKind::Never && k != TypeKind::Error && !types.isUnit(b.typeOf(then)) &&
@@ -212,7 +232,6 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     }
     return b.make(NodeKind::If, types.unit(), span, {cond, then});
   }
-  NodeId otherwise = checkExpr(node.otherwise, expected);
   NodeId joined = joinBranches(cond, then, otherwise, span, expected);
   return joined;
 }
@@ -267,14 +286,24 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
 // --- loops
 // ----------------------------------------------------------------------------------------------------------
 
+void Body::enterLoop(LoopFrame frame) {
+  frame.builderDepth = builderDepth;
+  loops.push_back(frame);
+  ++conditions;
+}
+
+void Body::leaveLoop() {
+  loops.pop_back();
+  --conditions;
+}
+
 NodeId Body::checkWhile(const syntax::While& loop, Span span) {
   LoopFrame frame;
   frame.id = static_cast<LoopId>(instance.nodes.size());
-  frame.builderDepth = builderDepth;
   NodeId cond = checkBoolean(loop.condition, "`while`");
-  loops.push_back(frame);
+  enterLoop(frame);
   NodeId body = checkExpr(loop.body);
-  loops.pop_back();
+  leaveLoop();
   return b.make(NodeKind::While, types.unit(), span, {cond, body}, check::Loop{frame.id});
 }
 
@@ -282,11 +311,10 @@ NodeId Body::checkLoop(const One& loop, Span span) {
   LoopFrame frame;
   frame.id = static_cast<LoopId>(instance.nodes.size());
   frame.isLoop = true;
-  frame.builderDepth = builderDepth;
-  loops.push_back(frame);
+  enterLoop(frame);
   NodeId body = checkExpr(loop.inner);
   frame = loops.back();
-  loops.pop_back();
+  leaveLoop();
   TypeId type = !frame.broken ? types.never() : frame.breakType ? frame.breakType : types.unit();
   return b.make(NodeKind::Loop, type, span, {body}, check::Loop{frame.id});
 }
@@ -312,15 +340,32 @@ NodeId Body::checkBreak(const One& brk, Span span) {
   return b.make(NodeKind::Break, types.never(), span, std::move(children), check::Loop{loops[level].id});
 }
 
+/// The result type for one value that is returned: sizes that the function decides are this value's own.
+TypeId Body::returnHere(Span span) {
+  if (!returnType) return returnType;
+  std::vector<DimSym> symbols;
+  types.collectSymbols(returnType, symbols);
+  types::DimSubst open;
+  const std::vector<DimSym>& own = instance.dimParams;
+  for (DimSym s : symbols)
+    if (types.dims.info(s).kind == types::DimSymKind::Unknown &&
+        std::find(own.begin(), own.end(), s) == own.end()) {
+      returnedSizes.push_back(infer.freshDim(types.dims.info(s).name, span));
+      open.emplace(s, types.dims.symbol(returnedSizes.back()));
+    }
+  return types.substitute(returnType, open);
+}
+
 NodeId Body::checkReturn(const One& ret, Span span) {
   if (!mayReturn || builderDepth > 0) {
     sink.report(builderDepth > 0 ? DiagId::BuilderControl : DiagId::NoReturn, span, "return");
     return b.error(span);
   }
   std::vector<NodeId> children;
-  TypeId type = types.unit();
+  TypeId type = types.unit(), wanted;
   if (ret.inner) {
-    NodeId value = checkExpr(ret.inner, returnType);
+    wanted = returnHere(span);
+    NodeId value = checkExpr(ret.inner, wanted);
     type = b.typeOf(value);
     children.push_back(value);
   }
@@ -330,16 +375,13 @@ NodeId Body::checkReturn(const One& ret, Span span) {
     if (infer.unify(returnType, type).kind != UnifyKind::Equal)
       sink.report(DiagId::TypeMismatch, span, b.show(returnType), "()");
   } else {
-    children[0] = coerce(children[0], returnType, span);
+    children[0] = coerce(children[0], wanted, span);
   }
   return b.make(NodeKind::Return, types.never(), span, std::move(children));
 }
 
 NodeId Body::checkFor(const syntax::For& loop, Span span) {
-  if (loop.byPlace) {
-    sink.report(DiagId::Unsupported, span, "`for &x in xs`");
-    return b.error(span);
-  }
+  if (loop.byPlace) return forByPlace(loop, span);
   if (ast.kind(loop.range) == SynKind::Range)
     return forOverRange(loop, ast[loop.range].as<syntax::Range>(), span);
   NodeId xs = checkExpr(loop.range);
@@ -381,10 +423,9 @@ NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, S
   }
   LoopFrame frame;
   frame.id = payload.loop;
-  frame.builderDepth = builderDepth;
-  loops.push_back(frame);
+  enterLoop(frame);
   children.push_back(checkExpr(loop.body));
-  loops.pop_back();
+  leaveLoop();
   scope.resize(mark);
   return b.make(NodeKind::For, types.unit(), span, std::move(children), payload);
 }
@@ -413,10 +454,9 @@ NodeId Body::forOverElements(const syntax::For& loop, NodeId xs, Span span) {
   if (refutable) sink.report(DiagId::Refutable, ast.span(loop.pattern));
   LoopFrame frame;
   frame.id = payload.loop;
-  frame.builderDepth = builderDepth;
-  loops.push_back(frame);
+  enterLoop(frame);
   NodeId body = checkExpr(loop.body);
-  loops.pop_back();
+  leaveLoop();
   scope.resize(mark);
   NodeId let = b.make(NodeKind::Let, types.unit(), span, {element}, PatternRef{pattern});
   NodeId whole = b.make(NodeKind::Block, types.unit(), span, {let, body, b.unit(span)});
@@ -461,7 +501,6 @@ NodeId Body::forOverIterator(const syntax::For& loop, NodeId source, Span span) 
   }
   LoopFrame frame;
   frame.id = static_cast<LoopId>(instance.nodes.size());
-  frame.builderDepth = builderDepth;
   size_t mark = scope.size();
   bool refutable = false;
   Pattern some;
@@ -471,10 +510,10 @@ NodeId Body::forOverIterator(const syntax::For& loop, NodeId source, Span span) 
   some.caseIndex = caseNumber(optionType, "Some");
   some.subs = {checkPattern(loop.pattern, types.fieldType(optionType, some.caseIndex, 0), false, refutable)};
   if (refutable) sink.report(DiagId::Refutable, ast.span(loop.pattern));
-  loops.push_back(frame);
+  enterLoop(frame);
   Arm hit;
   hit.body = checkExpr(loop.body);
-  loops.pop_back();
+  leaveLoop();
   scope.resize(mark);
   hit.body = b.block({hit.body, b.unit(span)}, span);
   hit.pattern = instance.patterns.add(some);

@@ -117,6 +117,35 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
   return block(std::move(nodes), span);
 }
 
+/// Values that hide their sizes are equal if these are and the rest is.
+NodeId NodeBuilder::equalSizesToo(NodeId a, NodeId b, Span span) {
+  TypeId pack = typeOf(a);
+  std::vector<NodeId> nodes;
+  std::vector<DimId> sizes[2];
+  NodeId opened[2] = {a, b};
+  for (int side = 0; side < 2; ++side) {
+    std::vector<DimSym> fresh;
+    for (uint32_t k = 0; k < types[pack].number; ++k) {
+      fresh.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span}));
+      sizes[side].push_back(types.dims.symbol(fresh.back()));
+    }
+    NodeId value = make(NodeKind::Unpack, types.openPack(pack, sizes[side]), span, {opened[side]});
+    instance.nodes[value].resultDims = fresh;
+    opened[side] = local(bind("opened", value, nodes), span);
+  }
+  NodeId same = boolean(true, span);
+  for (size_t k = 0; k < sizes[0].size(); ++k) {
+    NodeId equalSize = op(OpKind::Cmp, types.boolean(), {dimValue(sizes[0][k], span), dimValue(sizes[1][k], span)}, span, static_cast<uint32_t>(ops::CmpKind::Eq));
+    same = k == 0 ? equalSize : make(NodeKind::ShortAnd, types.boolean(), span, {same, equalSize});
+  }
+  NodeId right = make(NodeKind::CastDims, typeOf(opened[0]), span, {opened[1]}, DimChecks{});
+  NodeId rest = equal(opened[0], right, span);
+  if (kindOf(rest) == TypeKind::Error)
+    return rest;
+  nodes.push_back(make(NodeKind::ShortAnd, types.boolean(), span, {same, rest}));
+  return block(std::move(nodes), span);
+}
+
 /// `==` of two values of one type as one bool; arrays inside compare all their elements.
 NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
   TypeId type = typeOf(a);
@@ -128,6 +157,8 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
     return op(OpKind::Cmp, types.boolean(), {a, b}, span, static_cast<uint32_t>(ops::CmpKind::Eq));
   if (k == TypeKind::Enum || k == TypeKind::List)
     return library.callEquality(a, b, span);
+  if (k == TypeKind::Pack)
+    return equalSizesToo(a, b, span);
   std::vector<NodeId> nodes;
   LocalId left = bind("left", a, nodes), right = bind("right", b, nodes);
   if (!match.checks.empty())

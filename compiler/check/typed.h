@@ -127,6 +127,13 @@ struct Scatter {
   std::vector<NestAxis> axes;
 };
 
+/// The value of `place` moves to the variable `local` while the child runs, and back when control leaves it, however it
+/// does. Where the place hides sizes, the local's type names them: they are checked on the way in.
+struct Within {
+  Place place;
+  LocalId local;
+};
+
 struct Loop {
   LoopId loop = 0;
 };
@@ -185,7 +192,7 @@ struct Arm {
 };
 struct Arms {
   std::vector<Arm> arms;
-  std::vector<Place> places; ///< at most one: the scrutinee of `match &place`
+  std::vector<Place> places; ///< at most one: the scrutinee of `match &place`, whose indices are evaluated before
 };
 struct PatternRef {
   PatternId pattern;
@@ -194,7 +201,7 @@ struct PatternRef {
 enum class PatternKind : uint8_t {
   Wildcard,
   Bind,    ///< local
-  BindPlace, ///< local is an alias of the place matched (`for &x`, `match &t`)
+  BindPlace, ///< local, a variable that is written back to the place matched when the arm is left
   Literal, ///< value
   Case,    ///< caseIndex; subs by position
   Parts,   ///< tuple or struct; subs by position
@@ -212,7 +219,7 @@ struct Pattern {
 };
 
 using Payload = std::variant<std::monostate, Const, LocalRef, Dim, Dims, Index, KnownRef, Steps, Place, OpRef,
-                             ConvertRef, Elementwise, DimChecks, Update, Scatter, Loop, For, Nest, CallTarget,
+                             ConvertRef, Elementwise, DimChecks, Update, Scatter, Within, Loop, For, Nest, CallTarget,
                              BuiltinRef, FormatSpec, DerivativeRef, Arms, PatternRef>;
 
 struct Node {

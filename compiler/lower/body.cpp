@@ -307,7 +307,7 @@ ValueId BodyLowering::exprAt(NodeId n) {
   switch (node.kind) {
   case NodeKind::Error: return undef(T(node.type));
   case NodeKind::Const: return constant(node);
-  case NodeKind::Local: return values_.at(node.as<LocalRef>().local);
+  case NodeKind::Local: return whole(node.as<LocalRef>().local, {});
   case NodeKind::DimValue: return b_.dimValue(D(node.as<Dim>().dim));
   case NodeKind::Tuple:
   case NodeKind::Struct:
@@ -381,6 +381,7 @@ ValueId BodyLowering::exprAt(NodeId n) {
   case NodeKind::Assign: return assign(node);
   case NodeKind::Update: return update(node);
   case NodeKind::Scatter: return scatter(node);
+  case NodeKind::Within: return within(node);
   case NodeKind::If: return ifNode(node);
   case NodeKind::Match: return match(node);
   case NodeKind::For: return forLoop(node);

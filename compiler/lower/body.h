@@ -6,6 +6,7 @@
 #include "lower/lower.h"
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -67,6 +68,21 @@ private:
   void matchDims(TypeId wanted, TypeId actual, types::DimSubst& out);
   core::LocId locOf(Span span);
 
+  // --- inside.cpp
+  struct LoweredPath {
+    core::Path path;
+    std::vector<ValueId> indices;
+  };
+  /// A place whose value is in other variables at the moment; `value` puts it together.
+  struct Held {
+    check::Place place;
+    LoweredPath path;
+    std::function<ValueId()> value;
+  };
+  ValueId whole(LocalId local, const std::vector<check::Step>& steps);
+  ValueId holding(Held held, const Make& body);
+  ValueId within(const check::Node& node);
+
   // --- control.cpp
   /// An `if` or `match` whose arms are lowered by `makes`, each in its own region; merges the locals they
   /// change.
@@ -75,16 +91,33 @@ private:
   ValueId ifNode(const check::Node& node);
   ValueId shortCircuit(const check::Node& node);
 
-  // --- pattern.cpp
+  // --- match.cpp
+  /// A match being lowered; `held` is the place whose parts the arms change, without its value.
+  struct Matching {
+    ValueId value;
+    std::vector<check::Arm> arms;
+    TypeId type;
+    std::vector<DimSym> sizes;
+    std::optional<Held> held;
+  };
   ValueId match(const check::Node& node);
-  ValueId matchChain(ValueId value, const std::vector<check::Arm>& arms, size_t k, TypeId type,
-                     const std::vector<DimSym>& sizes);
-  ValueId matchDirect(ValueId value, const std::vector<check::Arm>& arms, TypeId type,
-                      const std::vector<DimSym>& sizes);
+  ValueId matchChain(const Matching& m, size_t k);
+  ValueId matchDirect(const Matching& m);
+  ValueId armBody(const Matching& m, const check::Arm& arm);
   bool isDirect(const std::vector<check::Arm>& arms, TypeId scrutinee);
+  bool bindsPlace(check::PatternId p);
+  bool changesPlace(check::PatternId p, const std::set<LocalId>& assigned);
+  ValueId rebuilt(check::PatternId p, ValueId original, bool again);
+  ValueId rebuiltAlternative(const check::Pattern& p, size_t k, ValueId original);
+  ValueId rebuiltCase(const check::Pattern& p, ValueId original);
+
+  // --- pattern.cpp
   bool irrefutable(check::PatternId p);
   ValueId test(ValueId value, check::PatternId p);
   void bind(ValueId value, check::PatternId p);
+  void bindCase(ValueId value, check::PatternId p);
+  void bindAlternatives(ValueId value, const check::Pattern& p);
+  void namesOf(check::PatternId p, std::vector<LocalId>& locals, std::vector<DimSym>& sizes);
   ValueId opened(ValueId value, const check::Pattern& p);
 
   // --- loops.cpp
@@ -123,10 +156,6 @@ private:
   void childrenOf(NodeId n, const std::function<void(NodeId)>& f);
 
   // --- place.cpp
-  struct LoweredPath {
-    core::Path path;
-    std::vector<ValueId> indices;
-  };
   using Indices = std::vector<std::pair<ValueId, ValueId>>;
   void indexNodes(const std::vector<check::Step>& steps, std::vector<NodeId>& out);
   Indices takeIndices(const std::vector<check::Step>& steps, const std::vector<ValueId>& values,
@@ -159,10 +188,16 @@ private:
   struct NestBody {
     bool filter = false; ///< yields (bool, value)
     bool counts = false; ///< yields 1 for what passes the filter, after the value
+    bool leaves = false; ///< `?` in the body: yields the position where control left, last
     ValueId positions;   ///< what passed the filter, when that is found first
     ValueId unit;        ///< of a user's monoid
   };
   TypeId nestBody(const check::Node& node, const NestBody& shape);
+  ValueId nestValue(const check::Node& node, const NestBody& shape, std::vector<ValueId>& out);
+  ValueId orFiller(ValueId value, TypeId type);
+  ValueId filler(TypeId type);
+  ValueId flatIndex(const check::Nest& ref);
+  void leaveAt(const check::Node& node, ValueId position);
   ValueId positions(const check::Nest& ref, NodeId filter);
   ValueId axisParam(const check::NestAxis& axis);
   DimId flatExtent(const check::Nest& ref);
@@ -198,6 +233,9 @@ private:
   std::map<uint32_t, LocalId> loopValues_;
   std::map<ValueId, DimId> axisExtents_;
   std::map<NodeId, ValueId> hoisted_;
+  std::vector<Held> held_;
+  std::map<check::PatternId, std::vector<ValueId>> payloads_; ///< of the cases bound, by pattern
+  std::map<check::PatternId, ValueId> opened_;                ///< what was matched, its sizes named
   std::set<DimSym> innerSymbols_, usedSymbols_;
   uint32_t nextPseudo_;
   uint64_t nextLoop_ = 0;

@@ -38,8 +38,9 @@ bool BodyLowering::invariant(NodeId n) {
     if (auto* update = std::get_if<Update>(&node.payload)) inner.insert({update->value, update->current});
     fine &= node.kind != NodeKind::Return && node.kind != NodeKind::Break &&
             node.kind != NodeKind::Continue && node.kind != NodeKind::Error &&
-            node.kind != NodeKind::Assign && node.kind != NodeKind::Update && node.kind != NodeKind::Pop &&
-            node.kind != NodeKind::Debug;
+            node.kind != NodeKind::Assign && node.kind != NodeKind::Update && node.kind != NodeKind::Within &&
+            node.kind != NodeKind::Pop && node.kind != NodeKind::Debug;
+    if (auto* arms = std::get_if<Arms>(&node.payload)) fine &= arms->places.empty();
   });
   if (!fine) return false;
   visit(n, [&](NodeId k) {

@@ -88,7 +88,8 @@ ValueId BodyLowering::monoidUnit(NestKind kind, TypeId type) {
   return b_.constant(type, least ? (isSigned ? top : 0) : (isSigned ? top - 1 : all));
 }
 
-/// The positions that pass a filter, counted over all axes together in row-major order: int[n], n decided here.
+/// The positions that pass a filter, counted over all axes together in row-major order: int[n], n decided
+/// here.
 ValueId BodyLowering::positions(const Nest& ref, NodeId filter) {
   core::NestResult result;
   result.kind = core::NestResultKind::Filter;
@@ -100,7 +101,10 @@ ValueId BodyLowering::positions(const Nest& ref, NodeId filter) {
   types::DimSubst dimsBefore = dimMap_;
   b_.region = region;
   ValueId i = flatParam(ref);
-  ValueId keep = expr(filter);
+  bool leaves = exitsIn(filter, true, {});
+  if (leaves) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
+  ValueId keep = orFiller(expr(filter), types_.boolean());
+  if (leaves) keep = b_.select(exitIs(core::exits::on), keep, b_.boolean(true)); // it leaves there again
   b_.yield({keep, i});
   b_.region = outer;
   values_ = before;
@@ -162,25 +166,101 @@ TypeId BodyLowering::nestBody(const Node& node, const NestBody& shape) {
   } else {
     for (const NestAxis& axis : ref.axes) axisParam(axis);
   }
-  if (!ref.filtered || shape.positions) {
-    ValueId value = expr(node.children[0]);
-    b_.yield({value});
-    return b_.typeOf(value);
+  if (shape.leaves) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
+  std::vector<ValueId> out;
+  ValueId value = nestValue(node, shape, out);
+  if (shape.leaves) {
+    int64_t never = std::numeric_limits<int64_t>::max();
+    out.push_back(b_.select(exitIs(core::exits::on), b_.integer(never), flatIndex(ref)));
   }
-  ValueId keep = expr(node.children[1]);
-  TypeId bodyType = instance_.nodes[node.children[0]].type;
-  ValueId value =
-      branches(Builder::simple(OpKind::If, {keep}),
-               {[&](RegionId) { return expr(node.children[0]); },
-                [&](RegionId) {
-                  TypeId t = T(bodyType);
-                  return shape.filter ? b_.undef(t) : shape.unit ? shape.unit : monoidUnit(ref.kind, t);
-                }},
-               bodyType, {});
-  std::vector<ValueId> out = shape.filter ? std::vector<ValueId>{keep, value} : std::vector<ValueId>{value};
-  if (shape.counts) out.push_back(b_.select(keep, b_.integer(1), b_.integer(0)));
   b_.yield(std::move(out));
   return b_.typeOf(value);
+}
+
+/// The value of the body where the filter lets it pass; `out` is what the region yields for it.
+ValueId BodyLowering::nestValue(const Node& node, const NestBody& shape, std::vector<ValueId>& out) {
+  const Nest& ref = node.as<Nest>();
+  TypeId type = instance_.nodes[node.children[0]].type;
+  if (!ref.filtered || shape.positions) {
+    bool again = ref.filtered && exitsIn(node.children[1], true, {});
+    Make body = [&] { return expr(node.children[0]); };
+    ValueId value =
+        again ? after({node.children[1]}, type, [&](std::vector<ValueId>) { return body(); }) : body();
+    out = {orFiller(value, type)};
+    return out[0];
+  }
+  ValueId keep = orFiller(expr(node.children[1]), types_.boolean());
+  ValueId value =
+      branches(Builder::simple(OpKind::If, {keep}),
+               {[&](RegionId) { return orFiller(expr(node.children[0]), type); },
+                [&](RegionId) {
+                  TypeId t = T(type);
+                  return shape.filter ? b_.undef(t) : shape.unit ? shape.unit : monoidUnit(ref.kind, t);
+                }},
+               type, {});
+  out = shape.filter ? std::vector<ValueId>{keep, value} : std::vector<ValueId>{value};
+  if (shape.counts) out.push_back(b_.select(keep, b_.integer(1), b_.integer(0)));
+  return value;
+}
+
+/// `value`, or one that nobody reads where control left the body at hand.
+ValueId BodyLowering::orFiller(ValueId value, TypeId type) {
+  FlowKind flow = flow_;
+  flow_ = FlowKind::On;
+  if (flow == FlowKind::On) return value;
+  if (flow == FlowKind::Off) return filler(T(type));
+  return branches(Builder::simple(OpKind::If, {exitIs(core::exits::on)}),
+                  {[&](RegionId) { return value; }, [&](RegionId) { return filler(T(type)); }}, type, {});
+}
+
+/// A value of a type, of which only its sizes matter.
+ValueId BodyLowering::filler(TypeId type) {
+  const types::Type t = types_[type];
+  if (t.kind == TypeKind::Tuple) {
+    std::vector<ValueId> parts;
+    for (TypeId part : t.parts) parts.push_back(filler(part));
+    return b_.make(type, std::move(parts));
+  }
+  if (t.kind != TypeKind::Array) return types_.kind(type) == TypeKind::Bool ? b_.boolean(false) : undef(type);
+  core::Op op =
+      Builder::simple(OpKind::Nest, {}, core::NestAttr{{resultOf(NestKind::Collect, t.dims.size())}, 0});
+  op.dims = t.dims;
+  RegionId outer = b_.region, region = b_.newRegion();
+  b_.region = region;
+  for (size_t k = 0; k < t.dims.size(); ++k) b_.param(types_.int64());
+  b_.yield({filler(types_.element(type))});
+  b_.region = outer;
+  op.regions = {region};
+  return b_.one(std::move(op), type);
+}
+
+/// The row-major position of the point at hand.
+ValueId BodyLowering::flatIndex(const Nest& ref) {
+  ValueId flat = values_.at(ref.axes[0].index);
+  for (size_t k = 1; k < ref.axes.size(); ++k) {
+    flat = b_.binary(OpKind::Mul, flat, b_.dimValue(D(ref.axes[k].extent)));
+    flat = b_.binary(OpKind::Add, flat, values_.at(ref.axes[k].index));
+  }
+  return flat;
+}
+
+/// Leaves as the body does at the first position where it does: it runs there once more (rule 13).
+void BodyLowering::leaveAt(const Node& node, ValueId position) {
+  const Nest ref = node.as<Nest>();
+  ValueId left = b_.compare(ops::CmpKind::Lt, position, b_.integer(std::numeric_limits<int64_t>::max()));
+  auto body = [&](RegionId) {
+    expr(node.children[0]);
+    return unit();
+  };
+  auto again = [&](RegionId) {
+    defineAxes(ref, position);
+    if (!ref.filtered) return body({});
+    return after({node.children[1]}, types_.unit(), [&](std::vector<ValueId> keep) {
+      return branches(Builder::simple(OpKind::If, {keep[0]}), {body, [&](RegionId) { return unit(); }},
+                      types_.unit(), {});
+    });
+  };
+  branches(Builder::simple(OpKind::If, {left}), {again, [&](RegionId) { return unit(); }}, types_.unit(), {});
 }
 
 ValueId BodyLowering::nest(const Node& node) {
@@ -200,6 +280,7 @@ ValueId BodyLowering::nest(const Node& node) {
   hoist(node.children[0], dims);
   if (ref.filtered) hoist(node.children[1], dims);
   NestBody shape;
+  shape.leaves = exitsIn(node.children[0], true, {}) || (ref.filtered && exitsIn(node.children[1], true, {}));
   shape.filter = ref.filtered && collects;
   if (ref.filtered && arg) {
     shape.positions = positions(ref, node.children[1]);
@@ -225,6 +306,10 @@ ValueId BodyLowering::nest(const Node& node) {
     op.operands = {shape.unit};
     op.as<core::NestAttr>().results[0].combineRegion = 1;
   }
+  if (shape.leaves) {
+    core::NestResult first = resultOf(NestKind::Min, dims.size());
+    op.as<core::NestAttr>().results.push_back(first);
+  }
   RegionId outer = b_.region, region = b_.newRegion();
   Values before = values_;
   types::DimSubst dimsBefore = dimMap_;
@@ -243,20 +328,21 @@ ValueId BodyLowering::nest(const Node& node) {
     dimMap_ = dimsBefore;
   }
   b_.region = outer;
-  hoisted_ = hoistedBefore;
-  innerSymbols_ = innerBefore;
+  // What the nest gives: its own results, the number of elements that passed, where control left.
+  std::vector<TypeId> resultTypes(arg ? dims.size() : 1, arg ? types_.int64() : yielded);
   if (shape.filter) {
     op.resultDims = {b_.newDim("n")};
     dimMap_[node.resultDims[0]] = types_.dims.symbol(op.resultDims[0]);
-    return b_.one(std::move(op), T(node.type));
-  }
-  if (collects) {
+    resultTypes = {T(node.type)};
+  } else if (collects) {
     std::vector<DimId> all = dims;
-    for (DimId d : types_.kind(yielded) == TypeKind::Array ? types_[yielded].dims : std::vector<DimId>())
-      all.push_back(d);
-    ValueId made = b_.one(std::move(op), types_.array(types_.element(yielded), std::move(all)));
-    return cast(made, T(node.type));
+    if (types_.kind(yielded) == TypeKind::Array)
+      for (DimId d : types_[yielded].dims) all.push_back(d);
+    resultTypes = {types_.array(types_.element(yielded), std::move(all))};
   }
+  size_t own = resultTypes.size();
+  if (shape.counts) resultTypes.push_back(types_.int64());
+  if (shape.leaves) resultTypes.push_back(types_.int64());
   const char* name = ref.kind == NestKind::ArgMax   ? "argmax"
                      : ref.kind == NestKind::ArgMin ? "argmin"
                      : ref.kind == NestKind::Max    ? "max"
@@ -264,19 +350,22 @@ ValueId BodyLowering::nest(const Node& node) {
   DimId count = types_.dims.product(dims);
   if (needsOne && !shape.counts && !types_.dims.atLeast(count, 1))
     check(core::CheckKind::NotEmpty, {}, {count}, name);
-  std::vector<TypeId> resultTypes(arg ? dims.size() : 1, arg ? types_.int64() : yielded);
-  size_t own = resultTypes.size();
-  if (shape.counts) resultTypes.push_back(types_.int64());
   core::OpId made = b_.append(std::move(op), std::span<const TypeId>(resultTypes));
-  if (shape.counts)
-    check(core::CheckKind::NotEmpty, {}, {types_.dims.symbol(b_.bindDim(b_.result(made, own), "n"))}, name);
-  std::vector<ValueId> parts;
-  if (shape.positions)
-    parts = unflatten(ref, b_.getAt(shape.positions, std::vector<ValueId>{b_.result(made)}));
-  else
-    for (size_t k = 0; k < own; ++k) parts.push_back(b_.result(made, k));
-  if (parts.size() == 1) return parts[0];
-  return b_.make(T(node.type), std::move(parts));
+  auto finish = [&] {
+    if (shape.counts)
+      check(core::CheckKind::NotEmpty, {}, {types_.dims.symbol(b_.bindDim(b_.result(made, own), "n"))}, name);
+    if (collects) return cast(b_.result(made), T(node.type));
+    std::vector<ValueId> parts;
+    if (shape.positions)
+      parts = unflatten(ref, b_.getAt(shape.positions, std::vector<ValueId>{b_.result(made)}));
+    else
+      for (size_t k = 0; k < own; ++k) parts.push_back(b_.result(made, k));
+    return parts.size() == 1 ? parts[0] : b_.make(T(node.type), std::move(parts));
+  };
+  if (shape.leaves) leaveAt(node, b_.result(made, resultTypes.size() - 1));
+  hoisted_ = hoistedBefore;
+  innerSymbols_ = innerBefore;
+  return shape.leaves ? guarded(node.type, finish) : finish();
 }
 
 } // namespace melix::lower

@@ -1,4 +1,4 @@
-// Patterns: tests, bindings, `match`.
+// Patterns: tests and bindings.
 #include "lower/body.h"
 
 namespace melix::lower {
@@ -33,44 +33,90 @@ ValueId BodyLowering::opened(ValueId value, const Pattern& p) {
 void BodyLowering::bind(ValueId value, PatternId id) {
   const Pattern p = instance_.patterns[id];
   value = opened(value, p);
+  if (!p.unpacked.empty()) opened_[id] = value;
   switch (p.kind) {
+  case PatternKind::BindPlace:
   case PatternKind::Bind: define(p.local, cast(value, T(p.type))); return;
   case PatternKind::Parts:
     for (uint32_t k = 0; k < p.subs.size(); ++k)
       if (instance_.patterns[p.subs[k]].kind != PatternKind::Wildcard) bind(b_.field(value, k), p.subs[k]);
     return;
-  case PatternKind::Case: {
-    bool binds = std::any_of(p.subs.begin(), p.subs.end(), [&](PatternId s) {
-      return instance_.patterns[s].kind != PatternKind::Wildcard;
-    });
-    if (!binds) return;
-    // The payload of the one case; the others are not met here.
-    TypeId type = b_.typeOf(value);
-    std::vector<TypeId> fields;
-    for (uint32_t k = 0; k < p.subs.size(); ++k) fields.push_back(types_.fieldType(type, p.caseIndex, k));
-    core::Op op = Builder::simple(OpKind::Match, {value}, core::MatchAttr{});
-    RegionId outer = b_.region;
-    for (uint32_t c = 0; c < types_.recordInfo(types_[type].record).cases.size(); ++c) {
-      RegionId region = b_.newRegion();
-      b_.region = region;
-      std::vector<ValueId> payload;
-      for (uint32_t k = 0; k < types_.recordInfo(types_[type].record).cases[c].fields.size(); ++k)
-        payload.push_back(b_.param(types_.fieldType(type, c, k)));
-      if (c != p.caseIndex) {
-        payload.clear();
-        for (TypeId f : fields) payload.push_back(b_.undef(f));
-      }
-      b_.yield(std::move(payload));
-      op.as<core::MatchAttr>().regionOf.push_back(c);
-      op.regions.push_back(region);
-    }
-    b_.region = outer;
-    core::OpId made = b_.append(std::move(op), std::span<const TypeId>(fields));
-    for (uint32_t k = 0; k < p.subs.size(); ++k) bind(b_.result(made, k), p.subs[k]);
-    return;
-  }
+  case PatternKind::Case: bindCase(value, id); return;
+  case PatternKind::Or: bindAlternatives(value, p); return;
   default: return;
   }
+}
+
+/// Binds the parts of the one case a value is of; the other cases are not met here.
+void BodyLowering::bindCase(ValueId value, PatternId id) {
+  const Pattern p = instance_.patterns[id];
+  bool binds = std::any_of(p.subs.begin(), p.subs.end(),
+                           [&](PatternId s) { return instance_.patterns[s].kind != PatternKind::Wildcard; });
+  if (!binds) return;
+  TypeId type = b_.typeOf(value);
+  std::vector<TypeId> fields;
+  for (uint32_t k = 0; k < p.subs.size(); ++k) fields.push_back(types_.fieldType(type, p.caseIndex, k));
+  core::Op op = Builder::simple(OpKind::Match, {value}, core::MatchAttr{});
+  RegionId outer = b_.region;
+  for (uint32_t c = 0; c < types_.recordInfo(types_[type].record).cases.size(); ++c) {
+    RegionId region = b_.newRegion();
+    b_.region = region;
+    std::vector<ValueId> payload;
+    for (uint32_t k = 0; k < types_.recordInfo(types_[type].record).cases[c].fields.size(); ++k)
+      payload.push_back(b_.param(types_.fieldType(type, c, k)));
+    if (c != p.caseIndex) {
+      payload.clear();
+      for (TypeId f : fields) payload.push_back(b_.undef(f));
+    }
+    b_.yield(std::move(payload));
+    op.as<core::MatchAttr>().regionOf.push_back(c);
+    op.regions.push_back(region);
+  }
+  b_.region = outer;
+  core::OpId made = b_.append(std::move(op), std::span<const TypeId>(fields));
+  payloads_[id].clear();
+  for (uint32_t k = 0; k < p.subs.size(); ++k) payloads_[id].push_back(b_.result(made, k));
+  for (uint32_t k = 0; k < p.subs.size(); ++k) bind(b_.result(made, k), p.subs[k]);
+}
+
+/// Binds the names of the first alternative that matches; sizes are those it has.
+void BodyLowering::bindAlternatives(ValueId value, const Pattern& p) {
+  std::vector<LocalId> locals;
+  std::vector<DimSym> sizes;
+  namesOf(p.subs[0], locals, sizes);
+  if (locals.empty()) return;
+  std::vector<TypeId> parts;
+  for (LocalId l : locals) parts.push_back(instance_.locals[l].type);
+  TypeId all = types_.tuple(parts);
+  std::function<ValueId(size_t)> alternative = [&](size_t k) {
+    Make take = [&] {
+      bind(value, p.subs[k]);
+      std::vector<ValueId> values;
+      std::vector<TypeId> own;
+      for (LocalId l : locals) {
+        values.push_back(values_.at(l));
+        own.push_back(b_.typeOf(values.back()));
+        values_.erase(l);
+      }
+      return b_.make(types_.tuple(std::move(own)), std::move(values));
+    };
+    if (k + 1 == p.subs.size()) return take();
+    core::Op op = Builder::simple(OpKind::If, {test(value, p.subs[k])});
+    return branches(std::move(op),
+                    {[&](RegionId) { return take(); }, [&, k](RegionId) { return alternative(k + 1); }}, all,
+                    sizes);
+  };
+  ValueId taken = alternative(0);
+  for (uint32_t k = 0; k < locals.size(); ++k) define(locals[k], b_.field(taken, k));
+}
+
+/// The locals that a pattern binds, and the sizes it names.
+void BodyLowering::namesOf(PatternId id, std::vector<LocalId>& locals, std::vector<DimSym>& sizes) {
+  const Pattern& p = instance_.patterns[id];
+  if (p.local) locals.push_back(p.local);
+  sizes.insert(sizes.end(), p.unpacked.begin(), p.unpacked.end());
+  for (size_t k = 0; k < p.subs.size() && (k == 0 || p.kind != PatternKind::Or); ++k)
+    namesOf(p.subs[k], locals, sizes);
 }
 
 /// Whether a pattern matches, as a bool.
@@ -128,87 +174,6 @@ ValueId BodyLowering::test(ValueId value, PatternId id) {
   }
   default: return b_.boolean(true);
   }
-}
-
-/// Arms that one `match` op can hold: cases without guards whose parts bind, and a last arm for the rest.
-bool BodyLowering::isDirect(const std::vector<check::Arm>& arms, TypeId scrutinee) {
-  if (types_.kind(scrutinee) != TypeKind::Enum) return false;
-  for (const check::Arm& arm : arms) {
-    const Pattern& p = instance_.patterns[arm.pattern];
-    if (arm.guard.valid() || !p.unpacked.empty()) return false;
-    bool simpleCase = p.kind == PatternKind::Case &&
-                      std::all_of(p.subs.begin(), p.subs.end(), [&](PatternId s) { return irrefutable(s); });
-    if (!simpleCase && p.kind != PatternKind::Wildcard && p.kind != PatternKind::Bind) return false;
-  }
-  return true;
-}
-
-ValueId BodyLowering::matchDirect(ValueId value, const std::vector<check::Arm>& arms, TypeId type,
-                                  const std::vector<DimSym>& sizes) {
-  TypeId scrutinee = b_.typeOf(value);
-  core::Op op = Builder::simple(OpKind::Match, {value}, core::MatchAttr{});
-  std::vector<std::function<ValueId(RegionId)>> makes;
-  auto cases = types_.recordInfo(types_[scrutinee].record).cases;
-  for (uint32_t c = 0; c < cases.size(); ++c) {
-    op.as<core::MatchAttr>().regionOf.push_back(c);
-    makes.push_back([&, c](RegionId) {
-      std::vector<ValueId> payload;
-      for (uint32_t k = 0; k < cases[c].fields.size(); ++k)
-        payload.push_back(b_.param(types_.fieldType(scrutinee, c, k), cases[c].fields[k].name));
-      for (const check::Arm& arm : arms) {
-        const Pattern p = instance_.patterns[arm.pattern];
-        if (p.kind == PatternKind::Case && p.caseIndex != c) continue;
-        if (p.kind == PatternKind::Case)
-          for (uint32_t k = 0; k < p.subs.size(); ++k) bind(payload[k], p.subs[k]);
-        else
-          bind(value, arm.pattern);
-        return expr(arm.body);
-      }
-      b_.append(Builder::simple(OpKind::Panic, {b_.text("no arm matches")}), {});
-      flow_ = FlowKind::Off;
-      return unit();
-    });
-  }
-  return branches(std::move(op), makes, type, sizes);
-}
-
-ValueId BodyLowering::matchChain(ValueId value, const std::vector<check::Arm>& arms, size_t k, TypeId type,
-                                 const std::vector<DimSym>& sizes) {
-  if (k == arms.size()) {
-    b_.append(Builder::simple(OpKind::Panic, {b_.text("no arm matches")}), {});
-    flow_ = FlowKind::Off;
-    return unit();
-  }
-  const check::Arm& arm = arms[k];
-  if (!arm.guard.valid() && irrefutable(arm.pattern)) {
-    bind(value, arm.pattern);
-    return expr(arm.body);
-  }
-  ValueId hit = test(value, arm.pattern);
-  if (arm.guard.valid()) {
-    hit = branches(Builder::simple(OpKind::If, {hit}),
-                   {[&](RegionId) {
-                      bind(value, arm.pattern);
-                      return expr(arm.guard);
-                    },
-                    [&](RegionId) { return b_.boolean(false); }},
-                   types_.boolean(), {});
-  }
-  return branches(Builder::simple(OpKind::If, {hit}),
-                  {[&](RegionId) {
-                     bind(value, arm.pattern);
-                     return expr(arm.body);
-                   },
-                   [&](RegionId) { return matchChain(value, arms, k + 1, type, sizes); }},
-                  type, sizes);
-}
-
-ValueId BodyLowering::match(const Node& node) {
-  const Arms arms = node.as<Arms>();
-  return after({node.children[0]}, node.type, [&](std::vector<ValueId> v) {
-    if (isDirect(arms.arms, b_.typeOf(v[0]))) return matchDirect(v[0], arms.arms, node.type, node.resultDims);
-    return matchChain(v[0], arms.arms, 0, node.type, node.resultDims);
-  });
 }
 
 } // namespace melix::lower

@@ -144,11 +144,14 @@ ValueId BodyLowering::read(ValueId base, const LoweredPath& p) { return b_.get(b
 ValueId BodyLowering::get(const Node& node) {
   const std::vector<Step> steps = node.as<Steps>().steps;
   // Base, then indices in the order written.
-  std::vector<NodeId> children{node.children[0]};
+  auto* local = std::get_if<LocalRef>(&instance_.nodes[node.children[0]].payload);
+  ValueId known = local ? whole(local->local, steps) : ValueId::none();
+  std::vector<NodeId> children;
+  if (!known) children.push_back(node.children[0]);
   indexNodes(steps, children);
   return after(children, node.type, [&](std::vector<ValueId> v) {
-    ValueId base = v[0];
-    size_t next = 1;
+    ValueId base = known ? known : v[0];
+    size_t next = known ? 0 : 1;
     Indices indices = takeIndices(steps, v, next);
     if (types_.kind(b_.typeOf(base)) == TypeKind::Known)
       return b_.one(Builder::simple(OpKind::Capture, {base}, steps[0].number),

@@ -22,9 +22,12 @@ void BodyLowering::childrenOf(NodeId n, const std::function<void(NodeId)>& f) {
     steps(place->steps);
   else if (auto* update = std::get_if<Update>(&node.payload))
     steps(update->place.steps);
+  else if (auto* within = std::get_if<Within>(&node.payload))
+    steps(within->place.steps);
   else if (auto* target = std::get_if<CallTarget>(&node.payload)) {
     for (const InoutArg& arg : target->inouts) steps(arg.place.steps);
   } else if (auto* arms = std::get_if<Arms>(&node.payload)) {
+    for (const Place& matched : arms->places) steps(matched.steps);
     for (const check::Arm& arm : arms->arms) {
       if (arm.guard.valid()) f(arm.guard);
       f(arm.body);
@@ -65,6 +68,8 @@ void BodyLowering::collectUsedSymbols() {
       steps(place->steps);
     else if (auto* update = std::get_if<Update>(&node.payload))
       steps(update->place.steps);
+    else if (auto* within = std::get_if<Within>(&node.payload))
+      steps(within->place.steps);
     else if (auto* checks = std::get_if<DimChecks>(&node.payload))
       for (const DimCheckItem& item : checks->items) dims({item.left, item.right});
     else if (auto* scatter = std::get_if<Scatter>(&node.payload))
@@ -91,6 +96,10 @@ std::set<LocalId> BodyLowering::assignedIn(const std::vector<NodeId>& nodes) {
         out.insert(place->root);
       else if (auto* update = std::get_if<Update>(&node.payload))
         out.insert(update->place.root);
+      else if (auto* within = std::get_if<Within>(&node.payload))
+        out.insert(within->place.root);
+      else if (auto* arms = std::get_if<Arms>(&node.payload))
+        for (const Place& matched : arms->places) out.insert(matched.root);
       else if (auto* target = std::get_if<CallTarget>(&node.payload))
         for (const InoutArg& arg : target->inouts) out.insert(arg.place.root);
     });

@@ -1,0 +1,87 @@
+// `==` of enums and Lists: arms by case, elements one by one (rule 18). Lists, and enums inside of
+// themselves, are compared by an instance of their own.
+#include "check/body.h"
+
+namespace melix::check {
+
+NodeId Body::callEquality(NodeId x, NodeId y, Span span) {
+  TypeId type = b.typeOf(x);
+  bool recursive = std::find(compared.begin(), compared.end(), type) != compared.end();
+  if (types.kind(type) != TypeKind::List && !recursive) return equalCases(x, y, span);
+  KnownId id = c.equality();
+  NodeId function = b.make(NodeKind::Known, types.known(id, {}), span, {}, KnownRef{id});
+  return callInstanceOf(id, function, {x, y}, span);
+}
+
+/// The body of the instance that compares `x` and `y`.
+NodeId Body::equalityBody(NodeId x, NodeId y, Span span) {
+  return b.kindOf(x) == TypeKind::List ? equalElements(x, y, span) : equalCases(x, y, span);
+}
+
+/// `match x { Case(l…) => match y { Case(r…) => l == r and …, _ => false } … }`
+NodeId Body::equalCases(NodeId x, NodeId y, Span span) {
+  TypeId type = b.typeOf(x);
+  compared.push_back(type);
+  std::vector<NodeId> nodes;
+  NodeId left = b.local(b.bind("left", x, nodes), span), right = b.local(b.bind("right", y, nodes), span);
+  const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
+  auto wild = [&](TypeId t) {
+    Pattern p;
+    p.type = t;
+    p.span = span;
+    return instance.patterns.add(std::move(p));
+  };
+  Arms outer;
+  for (uint32_t k = 0; k < cases.size(); ++k) {
+    Pattern mine, theirs;
+    mine.kind = theirs.kind = PatternKind::Case;
+    mine.type = theirs.type = type;
+    mine.caseIndex = theirs.caseIndex = k;
+    mine.span = theirs.span = span;
+    NodeId same = b.boolean(true, span);
+    for (uint32_t f = 0; f < cases[k].fields.size(); ++f) {
+      TypeId field = types.fieldType(type, k, f);
+      LocalId l = b.newLocal("l", field, span), r = b.newLocal("r", field, span);
+      mine.subs.push_back(bindPattern(l, field, span));
+      theirs.subs.push_back(bindPattern(r, field, span));
+      NodeId part = b.equal(b.local(l, span), b.local(r, span), span);
+      same = f == 0 ? part : b.make(NodeKind::ShortAnd, types.boolean(), span, {same, part});
+    }
+    Arms inner;
+    inner.arms.push_back({instance.patterns.add(theirs), NodeId::none(), same});
+    if (cases.size() > 1) inner.arms.push_back({wild(type), NodeId::none(), b.boolean(false, span)});
+    NodeId match = b.make(NodeKind::Match, types.boolean(), span, {right}, std::move(inner));
+    outer.arms.push_back({instance.patterns.add(mine), NodeId::none(), match});
+  }
+  compared.pop_back();
+  nodes.push_back(b.make(NodeKind::Match, types.boolean(), span, {left}, std::move(outer)));
+  return b.block(std::move(nodes), span);
+}
+
+/// `var same = len(x) == len(y); if same { for k in 0..len(x) { if x[k] != y[k] { same = false; break } } };
+/// same`
+NodeId Body::equalElements(NodeId x, NodeId y, Span span) {
+  TypeId element = types[b.typeOf(x)].parts[0], unit = types.unit();
+  auto length = [&](NodeId list) { return b.make(NodeKind::Length, types.int64(), span, {list}); };
+  LocalId same = b.newLocal("same", types.boolean(), span, true);
+  auto equalLengths = static_cast<uint32_t>(ops::CmpKind::Eq);
+  NodeId init = b.op(OpKind::Cmp, types.boolean(), {length(x), length(y)}, span, equalLengths);
+  check::For loop;
+  loop.loop = static_cast<LoopId>(instance.nodes.size());
+  loop.index = b.newLocal("k", types.int64(), span);
+  auto at = [&](NodeId list) {
+    Step step{StepKind::Element, 0, b.local(loop.index, span), {}, {}, 1, span};
+    return b.make(NodeKind::Get, element, span, {list}, Steps{{step}});
+  };
+  NodeId equal = b.equal(at(x), at(y), span);
+  if (b.kindOf(equal) == TypeKind::Error) return equal;
+  NodeId no =
+      b.make(NodeKind::Assign, unit, span, {b.boolean(false, span)}, Place{same, {}, types.boolean()});
+  NodeId leave = b.make(NodeKind::Break, types.never(), span, {}, check::Loop{loop.loop});
+  NodeId body = b.make(NodeKind::If, unit, span, {equal, b.unit(span), b.block({no, leave}, span)});
+  NodeId each = b.make(NodeKind::For, unit, span, {b.integer(0, span), length(x), body}, loop);
+  NodeId some = b.make(NodeKind::If, unit, span, {b.local(same, span), each});
+  return b.block({b.let(same, init), some, b.local(same, span)}, span);
+}
+
+} // namespace melix::check

@@ -1,0 +1,211 @@
+// Changing what is inside of a value where it is (rule 14): `for &x in xs`, `match &t`, elements of arrays
+// that hide their size, slices of slices.
+#include "check/body.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+NodeId Body::readLocal(LocalId local, Span span) {
+  auto alias = aliases.find(local);
+  return alias == aliases.end() ? b.local(local, span) : readPlace(alias->second, span);
+}
+
+namespace {
+
+/// Whether two places of one variable part at different fields.
+bool apart(const Place& a, const Place& b) {
+  for (size_t k = 0; k < a.steps.size() && k < b.steps.size(); ++k) {
+    if (a.steps[k].kind != b.steps[k].kind) return false;
+    if (a.steps[k].kind == StepKind::Field && a.steps[k].number != b.steps[k].number) return true;
+  }
+  return false;
+}
+
+} // namespace
+
+/// Whether `place` may change here, where names may be bound to parts of it.
+bool Body::mayChange(const Place& place, SynId node) {
+  for (Hold& hold : holds) {
+    hold.partsChange |= std::find(hold.names.begin(), hold.names.end(), place.root) != hold.names.end();
+    if (hold.place.root != place.root || apart(hold.place, place)) continue;
+    if (!hold.walked) {
+      hold.wholeChanges.push_back(node);
+    } else if (place.steps.size() <= hold.place.steps.size()) {
+      sink.report(DiagId::PlaceHeld, ast.span(node), c.modules.sources.text(ast.span(node)));
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The end of an arm of `match &place`; false after a message.
+bool Body::endHold() {
+  Hold hold = std::move(holds.back());
+  holds.pop_back();
+  if (!hold.partsChange || hold.wholeChanges.empty()) return true;
+  Span span = ast.span(hold.wholeChanges[0]);
+  sink.report(DiagId::PlaceHeld, span, c.modules.sources.text(span));
+  return false;
+}
+
+/// Whether what is inside of a place can only be changed in a variable of its own: the steps of a bracket
+/// speak of the axes of one array, and no step goes into a value that hides its sizes.
+bool Body::needsOpening(const Place& place) {
+  if (types.kind(infer.zonk(place.type)) == TypeKind::Pack) return true;
+  for (size_t k = place.steps.size(); k-- > 0;) {
+    StepKind kind = place.steps[k].kind;
+    if (kind == StepKind::Field || kind == StepKind::Element) return false;
+    if (kind != StepKind::Index) return true;
+  }
+  return false;
+}
+
+void Body::openTarget(Target& target, Span span) {
+  Gathers none;
+  pinSteps(target.place.steps, none, target.before);
+  NodeId value = unpacked(readPlace(target.place, span), span);
+  TypeId type = b.typeOf(value);
+  if (instance.nodes[value].kind == NodeKind::Unpack) {
+    Pattern sizes;
+    sizes.type = type;
+    sizes.span = span;
+    PatternId pattern = instance.patterns.add(std::move(sizes));
+    target.before.push_back(b.make(NodeKind::Let, types.unit(), span, {value}, PatternRef{pattern}));
+  }
+  LocalId local = b.newLocal("part", type, span, true);
+  target.openings.push_back({std::move(target.place), local});
+  target.place = {local, {}, type};
+}
+
+/// `nodes`, then `statement` on the variables of the target's openings.
+NodeId Body::finishTarget(const Target& target, std::vector<NodeId> nodes, NodeId statement, Span span) {
+  for (size_t k = target.openings.size(); k-- > 0;)
+    statement = b.make(NodeKind::Within, b.typeOf(statement), span, {statement}, target.openings[k]);
+  nodes.insert(nodes.begin(), target.before.begin(), target.before.end());
+  nodes.push_back(statement);
+  return b.block(std::move(nodes), span);
+}
+
+/// Evaluates the indices of a target and the value that it takes: inside of an opening nothing else happens.
+std::vector<NodeId> Body::pinTarget(Target& target, NodeId& value) {
+  std::vector<NodeId> nodes;
+  if (target.openings.empty()) return nodes;
+  Gathers none;
+  pinSteps(target.place.steps, none, nodes);
+  value = pinned(value, "v", nodes);
+  return nodes;
+}
+
+/// `target = value` or `target op= value`.
+NodeId Body::assignTo(Target target, const BinaryOp* op, NodeId value, Span span) {
+  std::vector<NodeId> nodes = pinTarget(target, value);
+  NodeId statement = assignOrUpdate(target.place, op, value, span);
+  if (b.kindOf(statement) == TypeKind::Error) return statement;
+  return finishTarget(target, std::move(nodes), statement, span);
+}
+
+NodeId Body::updateTarget(Target target, NodeId value, const std::function<NodeId(NodeId, NodeId)>& next,
+                          Span span) {
+  std::vector<NodeId> nodes = pinTarget(target, value);
+  NodeId statement = update(target.place, value, next, span);
+  return b.kindOf(statement) == TypeKind::Error ? statement
+                                                : finishTarget(target, std::move(nodes), statement, span);
+}
+
+/// Binds the names of a `for &pattern` to parts of `place`.
+bool Body::bindAliases(SynId pattern, Place place) {
+  const SynNode n = ast[pattern];
+  TypeId type = infer.zonk(place.type);
+  if (n.kind == SynKind::Paren) return bindAliases(n.as<One>().inner, std::move(place));
+  if (n.kind == SynKind::Underscore) return true;
+  if (n.kind == SynKind::Name) {
+    LocalId local = declareLocal(n.as<Name>().name, type, n.span, true);
+    aliases.emplace(local, std::move(place));
+    return true;
+  }
+  std::vector<SynId> parts;
+  bool tuple = n.kind == SynKind::Tuple && types.kind(type) == TypeKind::Tuple, record = false;
+  if (tuple) {
+    parts = n.as<Many>().items;
+    tuple = parts.size() == types[type].parts.size();
+  } else if (n.kind == SynKind::CasePattern && types.kind(type) == TypeKind::Struct) {
+    uint32_t only = 0;
+    record = caseOf(n.as<CasePattern>().path, type, only);
+    if (record) parts = caseFields(n.as<CasePattern>(), type, 0, n.span);
+  }
+  if (!tuple && !record) {
+    if (types.kind(type) != TypeKind::Error) sink.report(DiagId::PatternType, n.span, b.show(type));
+    return false;
+  }
+  for (uint32_t k = 0; k < parts.size(); ++k) {
+    if (!parts[k]) continue;
+    Place part = place;
+    part.steps.push_back({StepKind::Field, k, {}, {}, {}, 1, ast.span(parts[k])});
+    part.type = tuple ? types[type].parts[k] : types.fieldType(type, 0, k);
+    if (!bindAliases(parts[k], std::move(part))) return false;
+  }
+  return true;
+}
+
+/// `for &x in place`: over the elements of an array or a List where they are. The length is read once.
+NodeId Body::forByPlace(const syntax::For& loop, Span span) {
+  Target target;
+  if (ast.kind(loop.range) == SynKind::Range) {
+    sink.report(DiagId::NotWalked, ast.span(loop.range), "a range");
+    return b.error(span);
+  }
+  if (!checkPlaceTarget(loop.range, target)) return b.error(span);
+  if (needsOpening(target.place)) openTarget(target, span);
+  Gathers none;
+  pinSteps(target.place.steps, none, target.before);
+  TypeId type = infer.zonk(target.place.type);
+  bool list = types.kind(type) == TypeKind::List;
+  if (!list && types.kind(type) != TypeKind::Array) {
+    if (types.kind(type) != TypeKind::Error)
+      sink.report(DiagId::NotWalked, ast.span(loop.range), b.show(type));
+    return b.error(span);
+  }
+  NodeId length = list ? b.make(NodeKind::Length, types.int64(), span, {readPlace(target.place, span)})
+                       : b.dimValue(b.dimsOf(type)[0], span);
+  check::For payload;
+  payload.loop = static_cast<LoopId>(instance.nodes.size());
+  payload.index = b.newLocal("k", types.int64(), span);
+  Place element = target.place;
+  element.steps.push_back(
+      {list ? StepKind::Element : StepKind::Index, 0, b.local(payload.index, span), {}, {}, 1, span});
+  std::vector<DimId> rest = b.dimsOf(type);
+  if (!list) rest.erase(rest.begin());
+  element.type = list ? types[type].parts[0] : types.array(types.element(type), std::move(rest));
+  size_t mark = scope.size();
+  if (!bindAliases(loop.pattern, std::move(element))) {
+    scope.resize(mark);
+    return b.error(span);
+  }
+  holds.push_back({target.place, true, {}, false, {}});
+  LoopFrame frame;
+  frame.id = payload.loop;
+  enterLoop(frame);
+  NodeId body = checkExpr(loop.body);
+  leaveLoop();
+  holds.pop_back();
+  scope.resize(mark);
+  NodeId made = b.make(NodeKind::For, types.unit(), span, {b.integer(0, span), length, body}, payload);
+  return finishTarget(target, {}, made, span);
+}
+
+/// `match &place`: names bound in an arm are variables that are written back to the place when the arm is
+/// left.
+NodeId Body::matchPlace(const syntax::Match& node, Span span, TypeId expected) {
+  Target target;
+  if (!checkPlaceTarget(ast[node.scrutinee].as<One>().inner, target)) return b.error(span);
+  if (types.kind(infer.zonk(target.place.type)) == TypeKind::Pack) openTarget(target, span);
+  Gathers none;
+  pinSteps(target.place.steps, none, target.before);
+  NodeId value = readPlace(target.place, ast.span(node.scrutinee));
+  if (b.kindOf(value) == TypeKind::Error) return value;
+  NodeId made = matchArms(node, value, {target.place}, span, expected);
+  return b.kindOf(made) == TypeKind::Error ? made : finishTarget(target, {}, made, span);
+}
+
+} // namespace melix::check
