@@ -332,6 +332,7 @@ public:
     std::vector<NameId> genericNames; ///< Type generics of the key, in order
     std::vector<NameId> packNames;
     std::vector<TypeId> untyped;    ///< types of untyped parameters and captures
+    std::vector<TypeId> openResults; ///< open numbers of the result that are not among the arguments'
     NodeId follow;                  ///< a Derivative whose target is this call's
   };
   std::vector<PendingCall> pending;

@@ -56,7 +56,8 @@ struct InstanceInfo {
   bool recursed = false;          ///< called while its result was not known
   // Of an instance at open numbers, which only says what its body makes of them and is never lowered:
   std::vector<TypeId> openArgs;                                 ///< the key's types as the body left them
-  std::vector<std::pair<TypeId, types::VarClass>> stillOpen;    ///< the variables in openArgs and the result
+  std::vector<std::pair<TypeId, types::VarClass>> stillOpen;    ///< the variables in openArgs, then those only in the result
+  size_t openInArgs = 0;                                        ///< how many of these are in openArgs
 };
 
 /// Types with their dimension symbols renamed to canonical ones, for keys; and what each canonical symbol stood for.

@@ -48,6 +48,8 @@ DimId Body::boundDim(const PendingCall& call, NameId name) {
 void Body::finishCall(PendingCall& call) {
   Canonical canonical;
   InstanceKey key = keyOf(call, canonical);
+  for (TypeId open : call.openResults)
+    key.results.push_back(infer.zonk(open));
   Span span = instance.nodes[call.node].span;
   InstanceId made = c.instantiate(key, span);
   const InstanceInfo info = c.info(made);
@@ -138,6 +140,8 @@ NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
   bool known = !info.inProgress || info.resultKnown; // else recursion, which adds nothing to an inferred result
   instance.nodes[node].type = known ? infer.zonk(hereType(made.result, callee)) : types.never();
   instance.nodes[node].resultDims = callee.sizes;
+  for (size_t k = info.openInArgs; known && k < info.stillOpen.size(); ++k)
+    call.openResults.push_back(callee.here.at(info.stillOpen[k].first.index));
   pending.push_back(std::move(call));
   return node;
 }
@@ -151,6 +155,7 @@ void Checker::finishOpen(InstanceId id, Body& body, NodeId value) {
   std::vector<TypeId> all;
   for (TypeId& t : info.openArgs)
     all.push_back(t = body.infer.zonk(t));
+  info.openInArgs = body.infer.openVars(all).size();
   all.push_back(instance.result);
   for (TypeId var : body.infer.openVars(all))
     info.stillOpen.push_back({var, body.infer.varClass(var)});

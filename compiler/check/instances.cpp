@@ -361,6 +361,11 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
     finishOpen(id, body, value);
   } else {
     instance.body = value;
+    if (const std::vector<TypeId> asked = infos_[id.index].key.results; !asked.empty()) {
+      std::vector<TypeId> left = body.infer.openVars({instance.result});
+      for (size_t k = 0; k < left.size() && k < asked.size(); ++k)
+        body.infer.unify(asked[k], left[k]);
+    }
     body.settle();
     instance.result = declared ? declared : body.infer.zonk(instance.result);
   }

@@ -75,6 +75,8 @@ struct InstanceKey {
   std::vector<TypeId> typeArgs;  ///< of Type generics; then the types of untyped parameters and captures, dims renamed
   std::vector<uint32_t> ranks;   ///< of packs
   std::vector<types::VarClass> open; ///< of the open numbers in typeArgs, which are the variables 0, 1, … (rule 15)
+  /// What the open numbers of an inferred result are, where the call and not an argument decides it.
+  std::vector<TypeId> results;
   auto operator<=>(const InstanceKey&) const = default;
 };
 
