@@ -23,11 +23,16 @@ void Layouts::addLeaves(TypeId type, std::vector<ValueType>& out) {
   case TypeKind::Pack:
     for (uint32_t k = 0; k < packCount(type); ++k) out.push_back(indexType);
     return addLeaves(packInner(type), out);
-  case TypeKind::Acc: return addLeaves(types[type].parts[0], out);
+  case TypeKind::Acc: return addAddresses(types[type].parts[0], out);
   default: break;
   }
   if (!isProduct(kind)) return;
   for (uint32_t k = 0, n = partCount(type); k < n; ++k) addLeaves(part(type, k), out);
+}
+
+void Layouts::addAddresses(TypeId type, std::vector<ValueType>& out) {
+  if (!isProduct(types.kind(type))) return out.push_back(addressType);
+  for (uint32_t k = 0, n = partCount(type); k < n; ++k) addAddresses(part(type, k), out);
 }
 
 const std::vector<ValueType>& Layouts::leaves(TypeId type) {
@@ -49,9 +54,12 @@ TypeId Layouts::part(TypeId type, uint32_t k) {
   return types[type].parts[k];
 }
 
-uint32_t Layouts::firstLeaf(TypeId type, uint32_t k) {
+uint32_t Layouts::firstLeaf(TypeId type, uint32_t k, bool inAcc) {
   uint32_t first = 0;
-  for (uint32_t i = 0; i < k; ++i) first += leafCount(part(type, i));
+  for (uint32_t i = 0; i < k; ++i) {
+    TypeId p = part(type, i);
+    first += leafCount(inAcc ? types.acc(p) : p);
+  }
   return first;
 }
 

@@ -9,7 +9,9 @@
 //   enum                    word                                 8 bytes
 //   list                    data                                 8 bytes
 //   pack                    hidden dims, then the inner type's   of an array: the array's; else hidden dims,
-//   inner acc(T)                  those of T                           none
+//                           leaves                               then the inner value
+//   acc(T)                  an address for each part of T that   none
+//                           is no product
 
 #include "loops/ir.h"
 
@@ -34,7 +36,8 @@ public:
   /// Parts of a tuple, struct or known function value.
   uint32_t partCount(TypeId type) const;
   TypeId part(TypeId type, uint32_t k);
-  uint32_t firstLeaf(TypeId type, uint32_t k);
+  /// Of part `k` among the leaves of the type, or of an accumulator of it.
+  uint32_t firstLeaf(TypeId type, uint32_t k, bool inAcc = false);
   uint32_t partOffset(TypeId type, uint32_t k);
 
   /// Nodes of an enum: the tag is an i32 at offset 0.
@@ -54,6 +57,7 @@ public:
 
 private:
   void addLeaves(TypeId type, std::vector<ValueType>& out);
+  void addAddresses(TypeId type, std::vector<ValueType>& out);
   std::unordered_map<TypeId, std::vector<ValueType>> leaves_;
   std::unordered_map<TypeId, StoredForm> stored_;
 };

@@ -24,6 +24,7 @@ struct Axis {
 struct Place {
   TypeId type; ///< of one element when there are axes
   bool inLeaves = true;
+  bool inAcc = false; ///< the leaves are addresses: of an array's elements, of another part's slot
   uint32_t firstLeaf = 0;
   ValueId base; ///< class Data, Word or Address
   std::vector<Term> terms;
@@ -207,6 +208,7 @@ private:
   struct NestResultState;
   struct Sweep;
   void lowerNest(const core::Op& op);
+  void runAdding(const core::Op& op, Sweep& sweep);
   void runSweep(const core::Op& op, Sweep& sweep);
   std::vector<ValueId> sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level,
                                   std::vector<ValueId> carried);
@@ -253,6 +255,15 @@ private:
                                    const std::vector<ValueId>& b);
   void joinBlocks(ValueId to, ValueId from, ValueId bytes, ValueId counts, ValueId blocks);
   void sweepOnPool(const core::Op& op, Sweep& sweep);
+
+  // --- lower_accs.cpp
+  template <class Part>
+  void forAccParts(TypeId type, uint32_t& leaf, const Part& part);
+  std::vector<ValueId> openAcc(TypeId type, std::vector<ValueId>& leaves);
+  std::vector<ValueId> closeAcc(TypeId type, const std::vector<ValueId>& addresses,
+                                std::vector<ValueId> leaves);
+  void addToAcc(TypeId type, const ValueId* addresses, const std::vector<ValueId>& value);
+  bool addsApart(const core::Op& op) const;
 
   // --- lower_effects.cpp
   void lowerCheck(const core::Op& op);

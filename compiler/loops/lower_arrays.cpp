@@ -142,7 +142,6 @@ void Lower::lowerZero(const core::Op& op) { define(op.results[0], zeroOf(typeOf(
 
 std::vector<ValueId> Lower::zeroOf(TypeId type) {
   TypeKind kind = types_.kind(type);
-  if (kind == TypeKind::Acc) return zeroOf(types_[type].parts[0]);
   if (kind == TypeKind::Array) {
     TypeId elem = types_.element(type);
     if (types_.isScalar(elem)) return {allocArray(elem, dimsOf(type), true)};
@@ -172,7 +171,6 @@ std::vector<ValueId> Lower::zeroOf(TypeId type) {
 std::vector<ValueId> Lower::addLeaves(TypeId type, const std::vector<ValueId>& a,
                                       const std::vector<ValueId>& b, OpKind how) {
   TypeKind kind = types_.kind(type);
-  if (kind == TypeKind::Acc) return addLeaves(types_[type].parts[0], a, b, how);
   if (kind == TypeKind::Array) return {addArrays(type, a[0], b[0], how)};
   if (kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known) {
     std::vector<ValueId> out;

@@ -129,13 +129,33 @@ void Lower::lowerNest(const core::Op& op) {
       }
       sweep.needed = std::move(needed.found);
     }
-    runSweep(op, sweep);
+    if (sweep.withAccs)
+      runAdding(op, sweep);
+    else
+      runSweep(op, sweep);
     if (context_.error) return;
   }
 }
 
+/// The sweep that adds: accumulators that begin here are memory from here to its end.
+void Lower::runAdding(const core::Op& op, Sweep& sweep) {
+  uint32_t count = op.as<core::NestAttr>().accs;
+  std::vector<std::vector<ValueId>> begun(count), addresses(count);
+  auto begins = [&](uint32_t k) { return types_.kind(typeOf(op.operands[k])) != TypeKind::Acc; };
+  for (uint32_t k = 0; k < count; ++k) {
+    begun[k] = leaves(op.operands[k]);
+    addresses[k] = begins(k) ? openAcc(typeOf(op.operands[k]), begun[k]) : begun[k];
+    sweep.accs.insert(sweep.accs.end(), addresses[k].begin(), addresses[k].end());
+  }
+  runSweep(op, sweep);
+  if (context_.error) return;
+  for (uint32_t k = 0; k < count; ++k) {
+    core::ValueId result = op.results[op.results.size() - count + k];
+    define(result, begins(k) ? closeAcc(typeOf(result), addresses[k], begun[k]) : addresses[k]);
+  }
+}
+
 void Lower::runSweep(const core::Op& op, Sweep& sweep) {
-  const auto& attr = op.as<core::NestAttr>();
   // Memory of the results that keep axes.
   for (NestResultState& r : sweep.results) {
     r.out.resize(r.resultCount);
@@ -169,9 +189,6 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
     return defineKept(op, sweep);
   }
   std::vector<ValueId> carried;
-  if (sweep.withAccs)
-    for (uint32_t k = 0; k < attr.accs; ++k)
-      for (ValueId v : leaves(op.operands[k])) carried.push_back(v);
   for (NestResultState& r : sweep.results)
     if (r.isFilter()) {
       r.at = static_cast<uint32_t>(carried.size());
@@ -185,11 +202,6 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
   for (const NestResultState& r : sweep.results)
     if (r.isFilter()) finishFilter(op, r, carried[r.at]);
   defineKept(op, sweep);
-  if (!sweep.withAccs) return;
-  uint32_t first = static_cast<uint32_t>(op.results.size()) - attr.accs;
-  std::vector<core::ValueId> accs(op.results.begin() + first, op.results.end());
-  size_t at = 0;
-  bind(accs, carried, at);
 }
 
 /// The results that are memory.
@@ -231,7 +243,7 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
     carried = sweepBlocks(op, sweep, level, points, std::move(carried));
   } else {
     ForAttr attr;
-    if (level == 0 && carried.empty() && nestDepth_ == 0) {
+    if (level == 0 && carried.empty() && nestDepth_ == 0 && (!sweep.withAccs || addsApart(op))) {
       attr.mark = MarkKind::Parallel;
       attr.work = workOf(op, sweep.extents);
     }

@@ -32,6 +32,7 @@ struct Lower::NestResultState {
 struct Lower::Sweep {
   std::vector<NestResultState> results;
   bool withAccs = false;
+  std::vector<ValueId> accs;        ///< leaves of the accumulators
   std::vector<uint32_t> order;      ///< axes from the outermost
   std::vector<ValueId> extents;     ///< by axis
   std::vector<ValueId> axes;        ///< by axis: the loop variables

@@ -22,7 +22,14 @@ Place Lower::startOf(core::ValueId v) {
 /// is another block: its pointer is read, and for an update replaced by one with a single owner.
 ValueId Lower::enterContainer(Place& place, std::vector<ValueId>& leaves, bool unique) {
   ValueId base;
-  if (place.inLeaves) {
+  if (place.inLeaves && place.inAcc) {
+    base = leaves[place.firstLeaf];
+    place.inAcc = false;
+    if (types_.kind(place.type) != TypeKind::Array) {
+      place = memoryPlace(base, place.type);
+      return enterContainer(place, leaves, unique);
+    }
+  } else if (place.inLeaves) {
     ValueId& data = leaves[place.firstLeaf];
     if (unique) data = b_.value(StmtKind::EnsureUnique, {data}, dataType);
     base = data;
@@ -70,7 +77,7 @@ Place Lower::walk(Place place, std::vector<ValueId>& leaves, const core::Path& p
     const core::PathStep& step = path[i];
     if (step.kind == core::StepKind::Field) {
       if (place.inLeaves)
-        place.firstLeaf += layouts_.firstLeaf(place.type, step.number);
+        place.firstLeaf += layouts_.firstLeaf(place.type, step.number, place.inAcc);
       else
         place.offset += layouts_.partOffset(place.type, step.number);
       place.type = layouts_.part(place.type, step.number);
@@ -186,9 +193,14 @@ void Lower::lowerAddAt(const core::Op& op) {
   std::vector<ValueId> all = leaves(root);
   const std::vector<ValueId> v = leaves(value);
   Place start = startOf(root);
-  if (types_.kind(start.type) == TypeKind::Acc) start.type = types_[start.type].parts[0];
+  if (types_.kind(start.type) == TypeKind::Acc) {
+    start.type = types_[start.type].parts[0];
+    start.inAcc = true;
+  }
   Place place = walk(start, all, op.as<core::Path>(), op, 2, true);
-  if (place.inLeaves) {
+  if (place.inLeaves && place.inAcc) {
+    addToAcc(place.type, all.data() + place.firstLeaf, v);
+  } else if (place.inLeaves) {
     uint32_t count = layouts_.leafCount(place.type);
     auto first = all.begin() + place.firstLeaf;
     std::vector<ValueId> sum = addLeaves(place.type, {first, first + count}, v);

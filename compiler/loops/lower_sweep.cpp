@@ -58,7 +58,6 @@ void Lower::planDestinations(const core::Op& op, const Sweep& sweep) {
 }
 
 std::vector<ValueId> Lower::sweepBody(const core::Op& op, Sweep& sweep, std::vector<ValueId> carried) {
-  const auto& attr = op.as<core::NestAttr>();
   core::RegionId body = op.regions[0];
   const core::Region& region = in_.regions[body];
   DimScope scope(*this);
@@ -66,7 +65,7 @@ std::vector<ValueId> Lower::sweepBody(const core::Op& op, Sweep& sweep, std::vec
   size_t at = 0;
   std::vector<core::ValueId> accs(region.params.begin() + static_cast<long>(sweep.axes.size()),
                                   region.params.end());
-  if (sweep.withAccs) bind(accs, carried, at);
+  if (sweep.withAccs) bind(accs, sweep.accs, at);
   planDestinations(op, sweep);
   if (!sweep.whole) filters_[body] = &sweep.needed;
   ++nestDepth_;
@@ -100,11 +99,6 @@ std::vector<ValueId> Lower::sweepBody(const core::Op& op, Sweep& sweep, std::vec
     } else if (!rep(v).placed) {
       storeResult(op, sweep, r, 0, leaves(v));
     }
-  }
-  if (sweep.withAccs) {
-    std::vector<core::ValueId> last(yield.operands.end() - attr.accs, yield.operands.end());
-    std::vector<ValueId> values = leavesOf(last);
-    std::copy(values.begin(), values.end(), carried.begin());
   }
   return carried;
 }
