@@ -9,12 +9,16 @@ void Ad::refuse(LocId loc, std::string reason) {
 }
 
 const JvpCompanion::Followed* Ad::primalOf(FunctionId g, ValueId t) const {
-  for (const auto& [key, c] : jvps_) {
-    if (c.function != g) continue;
-    auto it = c.primalOf.find(t);
-    return it == c.primalOf.end() ? nullptr : &it->second;
-  }
-  return nullptr;
+  auto companion = companions_.find(g);
+  if (companion == companions_.end()) return nullptr;
+  auto it = companion->second->primalOf.find(t);
+  return it == companion->second->primalOf.end() ? nullptr : &it->second;
+}
+
+const types::DimSubst& Ad::dimsOf(FunctionId g) const {
+  static const types::DimSubst none;
+  auto companion = companions_.find(g);
+  return companion == companions_.end() ? none : companion->second->dimOf;
 }
 
 LocId Ad::derived(LocId loc) {
@@ -105,6 +109,7 @@ const JvpCompanion& Ad::jvp(FunctionId f, const std::vector<LeafBits>& params) {
     }
   }
   c.function = module.functions.add(std::move(g));
+  companions_[c.function] = &c;
   jvpQueue_.push_back(&c);
   return c;
 }

@@ -22,6 +22,7 @@ struct JvpCompanion {
     std::vector<uint32_t> path;
   };
   std::unordered_map<ValueId, Followed> primalOf;
+  types::DimSubst dimOf; ///< sizes that opening a tangent defines: those of the value, which are the same numbers
 };
 
 /// A value or a packed group of values of a region of g, saved once an execution of the region.
@@ -90,6 +91,8 @@ public:
 
   /// The value whose size the tangent `t` of companion `g` has; none when it is not recorded.
   const JvpCompanion::Followed* primalOf(FunctionId g, ValueId t) const;
+  /// The dims that sizes of tangents in companion `g` stand for.
+  const types::DimSubst& dimsOf(FunctionId g) const;
   void refuse(LocId loc, std::string reason);
   /// `loc` marked as code of a derivative.
   LocId derived(LocId loc);
@@ -102,6 +105,7 @@ private:
   LinearValues& linearEntry(FunctionId g, const std::vector<bool>& params);
   std::map<std::pair<FunctionId, std::vector<bool>>, LinearValues> linearValues_;
   std::map<std::pair<FunctionId, std::vector<LeafBits>>, JvpCompanion> jvps_;
+  std::unordered_map<FunctionId, const JvpCompanion*> companions_; ///< by the function made
   std::map<std::pair<FunctionId, std::vector<bool>>, Linearisation> linearisations_;
   std::unordered_map<LocId, LocId> derived_;
   std::deque<JvpCompanion*> jvpQueue_;

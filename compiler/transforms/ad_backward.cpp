@@ -16,26 +16,12 @@ Backward::Backward(Ad& ad, Linearisation& lin, const std::vector<bool>& accs)
   }
 }
 
-/// A tangent that is opened (unpack, to_array) has sizes of its own; the cast that follows says which they are.
-void Backward::findAliases(TypeId own, TypeId cast) {
-  if (own == cast) return;
-  const types::Type a = types()[own], b = types()[cast];
-  for (size_t i = 0; i < a.dims.size() && i < b.dims.size(); ++i)
-    if (auto s = types().dims.asSymbol(a.dims[i]); s && a.dims[i] != b.dims[i]) aliases_[*s] = b.dims[i];
-  for (size_t i = 0; i < a.parts.size() && i < b.parts.size(); ++i) findAliases(a.parts[i], b.parts[i]);
-}
-
 void Backward::findHomes(RegionId r) {
   for (DimSym s : g().regions[r].dimParams) dimHome_[s] = r;
   for (OpId id : g().regions[r].ops) {
     opHome_[id] = r;
     for (DimSym s : opOf(id).resultDims) dimHome_[s] = r;
     for (RegionId inner : opOf(id).regions) findHomes(inner);
-    const Op& o = opOf(id);
-    if (o.kind != OpKind::CastDims || !linear(o.operands[0])) continue;
-    OpId def = g().values[o.operands[0]].def;
-    if (def.valid() && (opOf(def).kind == OpKind::Unpack || opOf(def).kind == OpKind::ToArray))
-      findAliases(g().typeOf(o.operands[0]), g().typeOf(o.results[0]));
   }
 }
 
@@ -94,7 +80,8 @@ Backward::Scope& Backward::scopeOf(RegionId home) {
 
 void Backward::needDim(DimSym s) {
   if (dims_.count(s)) return;
-  if (auto alias = aliases_.find(s); alias != aliases_.end()) {
+  const types::DimSubst& same = ad_.dimsOf(lin_.source);
+  if (auto alias = same.find(s); alias != same.end()) {
     dims_[s] = dim(alias->second);
     return;
   }

@@ -45,7 +45,6 @@ private:
   bool linear(ValueId v) const { return lin_.values->values.count(v) != 0; }
   bool isAcc(ValueId v) const { return types().kind(g().typeOf(v)) == TypeKind::Acc; }
   void findHomes(RegionId r);
-  void findAliases(TypeId own, TypeId cast);
   void findUpdated(RegionId r);
   RegionId homeOf(ValueId v) const;
   Scope& scopeOf(RegionId home);
@@ -110,7 +109,7 @@ private:
   std::unordered_map<DimSym, RegionId> dimHome_;
   std::unordered_set<ValueId> updated_;
   std::unordered_map<ValueId, ValueId> readers_;
-  types::DimSubst dims_, aliases_;
+  types::DimSubst dims_;
 };
 
 } // namespace melix::transforms

@@ -65,14 +65,17 @@ void JvpBuilder::bind(ValueId v, Tangents t) {
   }
   std::vector<Leaf> leaves = leavesOf(v);
   assert(leaves.size() == t.size() && "one tangent a leaf");
+  // The first value that has a tangent is the one where the tangent is defined; others may be further in.
   for (size_t i = 0; i < t.size(); ++i)
-    if (t[i].valid() && sizedByValue(types(), leaves[i].type)) c_.primalOf[t[i]] = {value(v), leaves[i].path};
+    if (t[i].valid() && sizedByValue(types(), leaves[i].type))
+      c_.primalOf.try_emplace(t[i], JvpCompanion::Followed{value(v), leaves[i].path});
   tangents_[v] = std::move(t);
 }
 
 /// Notes that the tangent `t`, not yet taken apart, has the sizes of `v`.
 ValueId JvpBuilder::follow(ValueId t, ValueId v) {
-  if (sizedByValue(types(), ad_.module.functions[dst_].typeOf(t))) c_.primalOf[t] = {value(v), {}};
+  if (sizedByValue(types(), ad_.module.functions[dst_].typeOf(t)))
+    c_.primalOf.try_emplace(t, JvpCompanion::Followed{value(v), {}});
   return t;
 }
 
@@ -301,6 +304,7 @@ void JvpBuilder::toArray(const Op& o, Emit& e) {
   Op copy = Emit::simple(OpKind::ToArray, {leaf(o.operands[0])});
   DimSym own = ad_.freshDim(o.resultDims[0]);
   copy.resultDims.push_back(own);
+  c_.dimOf[own] = dim(types().dims.symbol(o.resultDims[0]));
   auto symbol = types().dims.asSymbol(dim(types().dims.symbol(o.resultDims[0])));
   types::DimSubst toOwn{{*symbol, types().dims.symbol(own)}};
   ValueId made = e.one(std::move(copy), types().substitute(t, toOwn));
@@ -315,6 +319,7 @@ void JvpBuilder::unpack(const Op& o, Emit& e) {
   for (DimSym s : o.resultDims) {
     DimSym fresh = ad_.freshDim(s);
     copy.resultDims.push_back(fresh);
+    c_.dimOf[fresh] = dim(types().dims.symbol(s));
     own.push_back(types().dims.symbol(fresh));
   }
   ValueId made = e.one(std::move(copy), types().openPack(packed, own));
