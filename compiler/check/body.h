@@ -195,11 +195,9 @@ public:
   bool placeOfName(SynId node, Place& place, bool report);
   bool placeOfField(SynId node, Place& place, bool report);
   bool mayChange(const Place& place, SynId node);
-  void fromTheEnd(Place& place, size_t step, Span span);
+  bool elementOf(Place& list, SynId written, Span span);
   NodeId checkIndexing(SynId node);
   NodeId indexInto(NodeId base, const std::vector<syntax::Argument>& items, Span span);
-  bool addSteps(TypeId& type, const std::vector<syntax::Argument>& items, Span span, std::vector<Step>& steps,
-                Gathers& gathers);
   NodeId readPlace(const Place& place, Span span);
 
   // --- changing what is inside of a value (inside.cpp)

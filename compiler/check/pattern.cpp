@@ -129,7 +129,7 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
   }
   case SynKind::Error: p.type = types.error(); return instance.patterns.add(std::move(p));
   default:
-    sink.report(DiagId::Unsupported, n.span, "this pattern");
+    sink.report(DiagId::NoConstruct, n.span);
     p.type = types.error();
     return instance.patterns.add(std::move(p));
   }

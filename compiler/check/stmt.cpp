@@ -49,9 +49,7 @@ NodeId Body::checkStatement(SynId node, bool last, TypeId expected) {
   case SynKind::Assert: return checkAssert(n.as<syntax::Assert>(), n.span);
   case SynKind::Fn:
   case SynKind::Struct:
-  case SynKind::Enum:
-    sink.report(DiagId::Unsupported, n.span, "a declaration inside a block");
-    return b.error(n.span);
+  case SynKind::Enum: sink.report(DiagId::NoNestedDeclaration, n.span); return b.error(n.span);
   default: break;
   }
   NodeId value = checkExpr(node, last ? expected : TypeId::none());

@@ -1,0 +1,202 @@
+// The items of a bracket on an array: indices, slices, whole and new axes, index packs, index arrays, masks
+// (rule 30).
+#include "check/index.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+namespace {
+
+/// The number of elements of a slice in steps of `stride`, rounded up.
+DimId stepped(types::DimStore& dims, DimId size, DimId stride) {
+  return dims.floorDiv(dims.add(size, dims.sub(stride, dims.constant(1))), stride);
+}
+
+} // namespace
+
+IndexItems::IndexItems(Body& body, TypeId array, Span span)
+    : body_(body), types_(body.types), b_(body.b), array_(array), dims_(b_.dimsOf(array)), span_(span) {}
+
+bool IndexItems::isNewAxis(SynId item) const {
+  return body_.ast.kind(item) == SynKind::Name &&
+         types_.names.text(body_.ast[item].as<Name>().name) == "new" &&
+         !body_.lookupAny(body_.ast[item].as<Name>().name);
+}
+
+bool IndexItems::add(const std::vector<Argument>& items) {
+  alone_ = items.size() == 1;
+  for (const Argument& item : items) {
+    const SynNode n = body_.ast[item.value];
+    auto pack =
+        n.kind == SynKind::PackUse ? body_.indexPacks.find(n.as<Name>().name) : body_.indexPacks.end();
+    if (pack != body_.indexPacks.end())
+      plain_ += pack->second.size();
+    else
+      plain_ += n.kind != SynKind::RestAxes && !isNewAxis(item.value);
+  }
+  for (const Argument& item : items) {
+    if (item.label) {
+      body_.sink.report(DiagId::NoNamedAxes, body_.ast.span(item.value)).hint = "ranges are written `a..b`";
+      return false;
+    }
+    if (!addItem(item.value)) return false;
+  }
+  while (!gathers.mask.valid() && axis_ < dims_.size()) kept_.push_back(dims_[axis_++]);
+  return true;
+}
+
+TypeId IndexItems::type() const { return types_.array(types_.element(array_), kept_); }
+
+TypeId IndexItems::typeWithNewAxes() const {
+  std::vector<DimId> dims = kept_;
+  for (size_t k : newAxes) dims.insert(dims.begin() + static_cast<ptrdiff_t>(k), types_.dims.constant(1));
+  return types_.array(types_.element(array_), std::move(dims));
+}
+
+bool IndexItems::addItem(SynId item) {
+  const SynNode n = body_.ast[item];
+  if (n.kind == SynKind::RestAxes) return addRest(n.span), true;
+  if (n.kind == SynKind::PackUse) return addPack(n);
+  if (isNewAxis(item)) {
+    newAxes.push_back(kept_.size() + newAxes.size());
+    return true;
+  }
+  if (axis_ >= dims_.size()) {
+    body_.sink.report(DiagId::RankMismatch, span_, b_.show(array_), std::to_string(dims_.size()),
+                      std::to_string(plain_));
+    return false;
+  }
+  if (n.kind == SynKind::Colon) return addWhole(n.span), true;
+  if (n.kind == SynKind::Range) return addSlice(n.as<syntax::Range>(), n.span);
+  return addIndex(item, n.span);
+}
+
+void IndexItems::addWhole(Span span) {
+  steps.push_back({StepKind::All, 0, {}, {}, {}, 1, span});
+  kept_.push_back(dims_[axis_++]);
+}
+
+/// `..`: the axes that no other item speaks of.
+void IndexItems::addRest(Span span) {
+  for (size_t k = plain_; k < dims_.size() && axis_ < dims_.size(); ++k) addWhole(span);
+}
+
+bool IndexItems::addPack(const SynNode& n) {
+  auto found = body_.indexPacks.find(n.as<Name>().name);
+  if (found == body_.indexPacks.end()) {
+    body_.sink.report(DiagId::RangeWithoutStart, n.span);
+    return false;
+  }
+  for (size_t k = 0; k < found->second.size() && axis_ < dims_.size(); ++k)
+    addAt(b_.local(found->second[k], n.span), n.span);
+  return true;
+}
+
+void IndexItems::addAt(NodeId index, Span span) {
+  body_.noteIndexUse(index, dims_[axis_]);
+  steps.push_back({StepKind::Index, 0, index, {}, {}, 1, span});
+  ++axis_;
+}
+
+/// An end of a slice as a dimension; what is none yet is evaluated before and named, so that the size has a
+/// name.
+DimId IndexItems::end(SynId written, NodeId& node) {
+  Span span = body_.ast.span(written);
+  node = body_.coerce(body_.checkExpr(written), types_.int64(), span);
+  if (b_.kindOf(node) == TypeKind::Error) return DimId::none();
+  if (auto literal = b_.literal(node); literal && *literal < 0) {
+    DimId d = types_.dims.add(dims_[axis_], types_.dims.constant(*literal));
+    node = b_.dimValue(d, span);
+    return d;
+  }
+  if (DimId d = b_.dimOf(node)) return d;
+  LocalId named = b_.newLocal("end", types_.int64(), span);
+  before.push_back(b_.let(named, node));
+  node = b_.local(named, span);
+  return b_.dimOf(node);
+}
+
+bool IndexItems::addSlice(const syntax::Range& range, Span span) {
+  Step step{StepKind::Slice, 0, {}, {}, {}, 1, span};
+  DimId lo = end(range.first, step.index), hi = range.last ? end(range.last, step.end) : dims_[axis_];
+  if (!lo || !hi) return false;
+  step.length = types_.dims.sub(hi, lo);
+  if (range.step) {
+    NodeId by = body_.coerce(body_.checkExpr(range.step), types_.int64(), body_.ast.span(range.step));
+    if (b_.kindOf(by) == TypeKind::Error) return false;
+    auto literal = b_.literal(by);
+    if (!literal) return addStepped(step, range.step);
+    if (*literal < 1) {
+      body_.sink.report(DiagId::RangeStep, body_.ast.span(range.step), std::to_string(*literal));
+      return false;
+    }
+    step.step = *literal;
+    step.length = stepped(types_.dims, step.length, types_.dims.constant(step.step));
+  }
+  steps.push_back(step);
+  kept_.push_back(step.length);
+  ++axis_;
+  return true;
+}
+
+/// A slice in steps that are found at run time: an index array.
+bool IndexItems::addStepped(const Step& slice, SynId written) {
+  Span span = slice.span;
+  NodeId by;
+  DimId stride = end(written, by);
+  if (!stride) return false;
+  NodeId positive = b_.op(OpKind::Cmp, types_.boolean(), {by, b_.integer(0, span)}, span,
+                          static_cast<uint32_t>(ops::CmpKind::Gt));
+  Const text;
+  text.text = "the step of a range is positive";
+  before.push_back(b_.make(NodeKind::Assert, types_.unit(), span, {positive}, text));
+  NodeId first = slice.index;
+  DimId count = stepped(types_.dims, slice.length, stride);
+  NodeId ids = b_.collect({count}, span, [&](const std::vector<LocalId>& k) {
+    NodeId offset = b_.op(OpKind::Mul, types_.int64(), {b_.local(k[0], span), by}, span);
+    return b_.op(OpKind::Add, types_.int64(), {first, offset}, span);
+  });
+  addArray(ids, span);
+  return true;
+}
+
+void IndexItems::addArray(NodeId ids, Span span) {
+  gathers.arrays.push_back({steps.size(), ids});
+  steps.push_back({StepKind::Index, 0, {}, {}, {}, 1, span});
+  for (DimId d : b_.dimsOf(b_.typeOf(ids))) kept_.push_back(d);
+  ++axis_;
+}
+
+bool IndexItems::addIndex(SynId item, Span span) {
+  NodeId index = body_.checkExpr(item);
+  TypeId type = b_.typeOf(index);
+  if (types_.kind(type) == TypeKind::Error) return false;
+  bool array = types_.kind(type) == TypeKind::Array;
+  TypeId element = body_.infer.shallow(types_.element(type));
+  if (array && types_.kind(element) == TypeKind::Bool && alone_) {
+    gathers.mask = index;
+    return true;
+  }
+  if (!array && body_.infer.isOpen(element)) body_.infer.unify(types_.int64(), element);
+  element = body_.infer.shallow(element);
+  bool open = body_.infer.isOpen(element) && body_.infer.varClass(element) == types::VarClass::OpenInt;
+  if (!types_.isInt(element) && !(array && open)) {
+    body_.sink.report(DiagId::IndexType, span, b_.show(type));
+    return false;
+  }
+  if (array) return addArray(index, span), true;
+  if (auto literal = b_.literal(index)) {
+    auto size = types_.dims.asConstant(body_.infer.zonk(dims_[axis_]));
+    if (size && (*literal >= *size || *literal < -*size)) {
+      body_.sink.report(DiagId::IndexOutOfRange, span, std::to_string(*literal), std::to_string(*size));
+      return false;
+    }
+    if (*literal < 0)
+      index = b_.dimValue(types_.dims.add(dims_[axis_], types_.dims.constant(*literal)), span);
+  }
+  addAt(b_.convert(index, types_.int64(), span), span);
+  return true;
+}
+
+} // namespace melix::check
