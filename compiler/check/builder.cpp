@@ -372,8 +372,7 @@ NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, Bu
   if (becomesList) use = BuilderUse::List;
   bool fits = kind == (use == BuilderUse::List ? TypeKind::List : TypeKind::Array);
   NodeId made = BuilderCheck(*this, builder, span, use).check(fits ? want : TypeId::none());
-  if (becomesList && b.kindOf(made) == TypeKind::Array)
-    return b.make(NodeKind::ToList, want, span, {made});
+  if (becomesList && b.kindOf(made) == TypeKind::Array) return b.make(NodeKind::ToList, want, span, {made});
   return made;
 }
 

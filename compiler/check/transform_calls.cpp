@@ -182,6 +182,7 @@ std::set<size_t> Body::aritiesOf(TypeId function) {
                                        : item.as<StructItem>().fields.size()};
   }
   case KnownKind::Pullback: return {1};
+  case KnownKind::Equality: return {2};
   }
   return {1};
 }
