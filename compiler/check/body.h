@@ -154,7 +154,9 @@ public:
   NodeId checkFor(const syntax::For& loop, Span span);
   NodeId forOverRange(const syntax::For& loop, const syntax::Range& range, Span span);
   NodeId forOverElements(const syntax::For& loop, NodeId xs, Span span);
-  NodeId forOverIterator(const syntax::For& loop, NodeId iterator, Span span);
+  NodeId iterate(NodeId source, Span at, const std::function<PatternId(TypeId)>& pattern,
+                 const std::function<NodeId()>& body, Span span);
+  NodeId listOfIterator(NodeId source, Span span);
   void enterLoop(LoopFrame frame);
   void leaveLoop();
   NodeId checkWhile(const syntax::While& loop, Span span);
@@ -263,9 +265,12 @@ public:
   bool readsFrom(NodeId node, uint32_t first, uint32_t last);
 
   // --- builders (builder.cpp)
-  NodeId checkBuilder(const syntax::Builder& builder, Span span, TypeId expected, bool generator);
+  /// What becomes of a builder's elements: an array, a list (they may differ in size), or the terms of a
+  /// reduction, which evaluates `generatorBefore` first.
+  enum class BuilderUse : uint8_t { Array, List, Terms };
+  NodeId checkBuilder(const syntax::Builder& builder, Span span, TypeId expected, BuilderUse use);
   size_t packRank(SynId body, NameId name);
-  std::vector<NodeId> generatorBefore; ///< evaluated before the generator just checked; taken by its reduction
+  std::vector<NodeId> generatorBefore; ///< of the terms just checked
 
   // --- patterns (pattern.cpp)
   PatternId checkPattern(SynId node, TypeId type, bool isVar, bool& refutable);
@@ -313,6 +318,7 @@ public:
   bool boundMet(const GenericParam& g, TypeId type, Span span);
   /// An expression of another file (a default argument), in that file's module.
   NodeId checkForeign(const syntax::Ast& tree, ModuleId from, SynId node, TypeId expected);
+  UnifyResult unifyGiven(TypeId want, TypeId given);
   bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
   NodeId checkArg(const CallArg& arg, TypeId expected = TypeId::none());
   bool matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, std::vector<int>& argOf, bool report, Span span);
@@ -357,6 +363,8 @@ public:
   NodeId equalElements(NodeId x, NodeId y, Span span);
 
   NodeId callInstanceOf(KnownId id, NodeId function, const std::vector<NodeId>& args, Span span);
+  bool isGenerator(const std::vector<CallArg>& args) const;
+  NodeId arrayOfList(NodeId list, TypeId asked, Span span);
   NodeId callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callAsked(NodeId function, std::vector<NodeId> args, TypeId asked, Span span);
   NodeId applyKnown(const Known& known, NodeId capture, const std::vector<CallArg>& args, TypeId expected, Span span);

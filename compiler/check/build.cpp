@@ -1,5 +1,7 @@
 #include "check/build.h"
 
+#include <algorithm>
+
 namespace melix::check {
 
 std::string NodeBuilder::show(TypeId t) {
@@ -82,6 +84,30 @@ LocalId NodeBuilder::bind(std::string_view name, NodeId init, std::vector<NodeId
   LocalId l = newLocal(name, instance.nodes[init].type, spanOf(init));
   into.push_back(let(l, init));
   return l;
+}
+
+NodeId NodeBuilder::after(NodeId x, NodeId result, Span span) {
+  NodeId root = x;
+  while (instance.nodes[root].kind == NodeKind::Get) {
+    const std::vector<Step> steps = instance.nodes[root].as<Steps>().steps;
+    if (!std::all_of(steps.begin(), steps.end(), [](const Step& s) { return s.kind == StepKind::Field; }))
+      break;
+    root = instance.nodes[root].children[0];
+  }
+  if (instance.nodes[root].kind == NodeKind::Local) return result;
+  std::vector<NodeId> nodes;
+  bind("x", x, nodes);
+  nodes.push_back(result);
+  return block(std::move(nodes), span);
+}
+
+NodeId NodeBuilder::endOf(NodeId n, std::vector<NodeId>& before) {
+  while (instance.nodes[n].kind == NodeKind::Block && !instance.nodes[n].children.empty()) {
+    const std::vector<NodeId> children = instance.nodes[n].children;
+    before.insert(before.end(), children.begin(), children.end() - 1);
+    n = children.back();
+  }
+  return n;
 }
 
 NodeId NodeBuilder::dimValue(DimId d, Span span) { return make(NodeKind::DimValue, types.int64(), span, {}, Dim{d}); }

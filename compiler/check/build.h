@@ -55,6 +55,11 @@ public:
   /// Binds `init` to a fresh local and appends the `let` to `into`; a node that is a plain local read is used as is.
   LocalId bind(std::string_view name, NodeId init, std::vector<NodeId>& into);
   NodeId let(LocalId l, NodeId init);
+  /// `result`, said of the sizes of `x`: `x` is evaluated before it, unless it is a variable or a part of
+  /// one.
+  NodeId after(NodeId x, NodeId result, Span span);
+  /// What a block ends in; the nodes before it are appended to `before`. Any other node is its own end.
+  NodeId endOf(NodeId n, std::vector<NodeId>& before);
   NodeId dimValue(DimId d, Span span);
   NodeId field(NodeId base, uint32_t k, Span span);
   NodeId tuplePart(NodeId base, uint32_t k, Span span) { return field(base, k, span); }

@@ -11,9 +11,10 @@ namespace {
 /// give.
 class BuilderCheck {
 public:
-  BuilderCheck(Body& body, const Builder& builder, Span span, bool generator)
-      : body_(body), types_(body.types), b_(body.b), builder_(builder), span_(span), generator_(generator),
+  BuilderCheck(Body& body, const Builder& builder, Span span, Body::BuilderUse use)
+      : body_(body), types_(body.types), b_(body.b), builder_(builder), span_(span), use_(use),
         scopeMark_(body.scope.size()), outermost_(body.builders.empty()) {}
+  /// `want`: the array asked for, or the list that the elements go to; none.
   NodeId check(TypeId want);
 
 private:
@@ -36,6 +37,7 @@ private:
   DimId wantedExtent() const;
   TypeId wantedBody() const;
   NodeId finish(NodeId value, NodeId filter);
+  NodeId withOwnSizes(NodeId value);
   NodeId made(NodeId value, NodeId filter);
   NodeId withLets(NodeId value);
 
@@ -44,10 +46,11 @@ private:
   NodeBuilder& b_;
   const Builder& builder_;
   Span span_;
-  bool generator_;
+  Body::BuilderUse use_;
   size_t scopeMark_;
   bool outermost_;
-  TypeId want_; ///< the array type asked for; none
+  TypeId want_;    ///< the array type asked for; none
+  TypeId element_; ///< asked for of a list's elements; none
   std::vector<Range> ranges_;
   std::vector<NestAxis> axes_;
   std::vector<NodeId> before_; ///< evaluated once, in front of the builder
@@ -58,7 +61,7 @@ private:
 } // namespace
 
 DimId BuilderCheck::dimension(NodeId value) {
-  value = body_.coerce(value, types_.int64(), b_.spanOf(value));
+  value = b_.endOf(body_.coerce(value, types_.int64(), b_.spanOf(value)), before_);
   if (b_.kindOf(value) == TypeKind::Error) return DimId::none();
   if (DimId d = b_.dimOf(value)) return d;
   LocalId named = b_.newLocal("n", types_.int64(), b_.spanOf(value));
@@ -122,11 +125,13 @@ bool BuilderCheck::prepareStep(SynId written, Range& range) {
 }
 
 bool BuilderCheck::prepareElements(const Header& header, Range& range) {
-  NodeId xs = body_.checkExpr(header.range);
+  NodeId xs = body_.unpacked(body_.checkExpr(header.range), header.span);
   TypeKind k = b_.kindOf(xs);
   if (k == TypeKind::Error) return false;
-  if (k != TypeKind::Array && k != TypeKind::List) xs = body_.callPrelude("list", {xs}, header.span);
-  if (b_.kindOf(xs) == TypeKind::Error) return false;
+  if (k != TypeKind::Array && k != TypeKind::List) {
+    body_.sink.report(DiagId::NoLength, body_.ast.span(header.range), b_.show(b_.typeOf(xs)));
+    return false;
+  }
   range.elements = b_.local(b_.bind("xs", xs, before_), header.span);
   bool array = b_.kindOf(xs) == TypeKind::Array;
   range.extent = array ? b_.dimsOf(b_.typeOf(xs))[0]
@@ -142,6 +147,7 @@ DimId BuilderCheck::wantedExtent() const {
 }
 
 TypeId BuilderCheck::wantedBody() const {
+  if (element_) return element_;
   size_t own = builder_.filter ? 1 : axes_.size();
   if (!want_ || types_.rank(want_) < own) return TypeId::none();
   const std::vector<DimId>& dims = types_[want_].dims;
@@ -249,7 +255,10 @@ size_t Body::packRank(SynId body, NameId name) {
 }
 
 NodeId BuilderCheck::check(TypeId want) {
-  want_ = want;
+  if (use_ == Body::BuilderUse::Array)
+    want_ = want;
+  else if (want && builder_.headers.size() == 1)
+    element_ = types_[want].parts[0];
   for (const Header& header : builder_.headers)
     if (!prepare(header)) return b_.error(span_);
   body_.builders.push_back({scopeMark_,
@@ -267,6 +276,7 @@ NodeId BuilderCheck::check(TypeId want) {
     TypeId asked = wantedBody();
     value = body_.checkExpr(builder_.body, asked);
     if (asked && b_.kindOf(value) != TypeKind::Error) value = body_.coerce(value, asked, b_.spanOf(value));
+    value = withOwnSizes(value);
     body_.conditions -= filter.valid();
   }
   --body_.builderDepth;
@@ -281,6 +291,17 @@ NodeId BuilderCheck::check(TypeId want) {
     body_.indexUses.clear();
   }
   return node;
+}
+
+/// Elements of a list that are of a size found in the body have it beside them (rule 24).
+NodeId BuilderCheck::withOwnSizes(NodeId value) {
+  if (use_ != Body::BuilderUse::List || builder_.headers.size() != 1 || b_.kindOf(value) == TypeKind::Error)
+    return value;
+  std::vector<DimSym> symbols, own;
+  types_.collectSymbols(b_.typeOf(value), symbols);
+  for (DimSym s : symbols)
+    if (!body_.knownAhead(types_.dims.symbol(s))) own.push_back(s);
+  return own.empty() ? value : body_.coerce(value, types_.pack(b_.typeOf(value), own), b_.spanOf(value));
 }
 
 NodeId BuilderCheck::finish(NodeId value, NodeId filter) {
@@ -305,8 +326,8 @@ NodeId BuilderCheck::finish(NodeId value, NodeId filter) {
     before_.push_back(b_.make(NodeKind::DimCheck, types_.unit(), span_, {}, DimChecks{std::move(checks)}));
   NodeId node = builder_.headers.empty() ? value : made(value, filter);
   if (before_.empty()) return node;
-  if (generator_) { // the reduction takes the nest over: what comes before goes with the statement around it
-    body_.generatorBefore.insert(body_.generatorBefore.end(), before_.begin(), before_.end());
+  if (use_ == Body::BuilderUse::Terms) { // the reduction takes the nest over
+    body_.generatorBefore = std::move(before_);
     return node;
   }
   before_.push_back(node);
@@ -344,13 +365,14 @@ NodeId BuilderCheck::withLets(NodeId value) {
   return b_.block(std::move(nodes), span_);
 }
 
-NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, bool generator) {
-  TypeId want = expected && !generator ? infer.zonk(expected) : TypeId::none();
-  TypeKind kind = want ? types.kind(want) : TypeKind::Error;
-  BuilderCheck check(*this, builder, span, generator);
-  NodeId made = check.check(kind == TypeKind::Array ? want : TypeId::none());
-  if (kind == TypeKind::List && b.kindOf(made) == TypeKind::Array)
-    return b.make(NodeKind::ToList, want, span, {made});
+NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, BuilderUse use) {
+  TypeId want = expected ? infer.zonk(expected) : TypeId::none();
+  TypeKind kind = want && use != BuilderUse::Terms ? types.kind(want) : TypeKind::Error;
+  bool becomesList = use == BuilderUse::Array && kind == TypeKind::List;
+  if (becomesList) use = BuilderUse::List;
+  bool fits = kind == (use == BuilderUse::List ? TypeKind::List : TypeKind::Array);
+  NodeId made = BuilderCheck(*this, builder, span, use).check(fits ? want : TypeId::none());
+  if (becomesList && b.kindOf(made) == TypeKind::Array) return b.make(NodeKind::ToList, want, span, {made});
   return made;
 }
 

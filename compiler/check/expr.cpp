@@ -36,8 +36,8 @@ NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
   case SynKind::Range: return checkRangeValue(n.as<syntax::Range>(), n.span);
   case SynKind::Tuple: return checkTuple(n.as<Many>(), n.span, expected);
   case SynKind::Array: return checkArray(n.as<Many>(), n.span, expected);
-  case SynKind::Builder: return checkBuilder(n.as<Builder>(), n.span, expected, false);
-  case SynKind::Generator: return checkBuilder(n.as<Builder>(), n.span, expected, true);
+  case SynKind::Builder:
+  case SynKind::Generator: return checkBuilder(n.as<Builder>(), n.span, expected, BuilderUse::Array);
   case SynKind::Member: return checkMember(node, expected);
   case SynKind::TupleIndex: return checkTupleIndex(n.as<TupleIndex>(), n.span);
   case SynKind::Call: return checkCall(node, expected);

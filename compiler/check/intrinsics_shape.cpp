@@ -102,19 +102,13 @@ NodeId ArrayIntrinsics::shapeOf(NodeId x, Span span) {
     parts.push_back(b.dimValue(d, span));
     kinds.push_back(b.types.int64());
   }
-  return b.block({b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(parts))}, span);
+  return b.after(x, b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(parts)), span);
 }
 
 NodeId ArrayIntrinsics::lengthOf(NodeId x, Span span) {
   TypeKind kind = b.kindOf(x);
   if (kind == TypeKind::Array) {
-    NodeId length = b.dimValue(b.dimsOf(b.typeOf(x))[0], span);
-    if (b.instance.nodes[x].kind != NodeKind::Unpack)
-      return length;
-    std::vector<NodeId> nodes; // the value names the size
-    b.bind("x", x, nodes);
-    nodes.push_back(length);
-    return b.block(std::move(nodes), span);
+    return b.after(x, b.dimValue(b.dimsOf(b.typeOf(x))[0], span), span);
   }
   if (kind == TypeKind::List || kind == TypeKind::Str)
     return b.make(NodeKind::Length, b.types.int64(), span, {x});

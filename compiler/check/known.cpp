@@ -377,13 +377,11 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
   }
   GivenArg given;
   std::vector<GivenArg> checkedArgs;
-  bool generator = args.size() == 1 && args[0].syntax && !args[0].node.valid() && ast.kind(args[0].syntax) == SynKind::Generator;
-  if (generator && ArrayIntrinsics::takesGenerator(kind)) {
-    std::vector<NodeId> outerBefore = std::move(generatorBefore);
+  if (isGenerator(args) && ArrayIntrinsics::takesGenerator(kind)) {
     generatorBefore.clear();
-    NodeId nest = checkExpr(args[0].syntax);
+    NodeId nest = checkBuilder(ast[args[0].syntax].as<Builder>(), span, TypeId::none(), BuilderUse::Terms);
     std::vector<NodeId> before = std::move(generatorBefore);
-    generatorBefore = std::move(outerBefore);
+    generatorBefore.clear();
     if (b.kindOf(nest) == TypeKind::Error)
       return nest;
     NodeId reduced = arrays.reduceGenerator(kind, nest, span);
@@ -393,15 +391,7 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
     return b.block(std::move(before), span);
   }
   for (const CallArg& arg : args) {
-    std::vector<NodeId> outerBefore = std::move(generatorBefore);
-    generatorBefore.clear();
     NodeId value = unpacked(checkArg(arg), arg.span);
-    std::vector<NodeId> before = std::move(generatorBefore);
-    generatorBefore = std::move(outerBefore);
-    if (!before.empty()) {
-      before.push_back(value);
-      value = b.block(std::move(before), arg.span);
-    }
     if (b.kindOf(value) == TypeKind::Error)
       return value;
     checkedArgs.push_back({value, arg.label ? types.names.text(arg.label) : std::string_view(), arg.span});
@@ -456,34 +446,73 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
       return b.make(NodeKind::Push, list, span, {current, added});
     }, span);
   }
-  NodeId x = checkArg(args[0]);
+  bool elements = kind == IntrinsicKind::ListOf && isGenerator(args);
+  TypeId asked =
+      expected && types.kind(infer.shallow(expected)) == TypeKind::List ? expected : TypeId::none();
+  NodeId x = elements ? checkBuilder(ast[args[0].syntax].as<Builder>(), span, asked, BuilderUse::List)
+                      : unpacked(checkArg(args[0]), args[0].span);
   TypeId type = b.typeOf(x);
   if (types.kind(type) == TypeKind::Error)
     return x;
   if (kind == IntrinsicKind::ListOf) {
     if (types.kind(type) == TypeKind::List)
       return x;
+    if (types.kind(type) != TypeKind::Array) return listOfIterator(x, span);
     if (types.kind(type) == TypeKind::Array) {
       std::vector<DimId> rest(types[type].dims.begin() + 1, types[type].dims.end());
       TypeId element = types.array(types.element(type), std::move(rest));
       return b.make(NodeKind::ToList, types.list(element), span, {x});
     }
   } else if (types.kind(type) == TypeKind::List) {
-    DimSym size = types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span});
-    TypeId element = types[type].parts[0];
-    if (types.kind(element) == TypeKind::Array || types.kind(element) == TypeKind::Pack) {
-      sink.report(DiagId::Unsupported, span, "`array` of a list of arrays");
-      return b.error(span);
-    }
-    NodeId node = b.make(NodeKind::ToArray, types.array(element, {types.dims.symbol(size)}), span, {x});
-    instance.nodes[node].resultDims = {size};
-    return node;
+    return arrayOfList(x, expected, span);
   } else if (types.kind(type) == TypeKind::Array) {
     return x;
   }
-  (void)expected;
-  sink.report(DiagId::ArgumentType, args[0].span, name, kind == IntrinsicKind::ListOf ? "an array" : "a List", b.show(type));
+  sink.report(DiagId::ArgumentType, args[0].span, name, "a List", b.show(type));
   return b.error(span);
+}
+
+/// The elements along a first axis. Arrays with sizes of their own stay so, unless a rectangular type is
+/// asked for: then all must have the sizes of the first, which are 0 where there is none.
+NodeId Body::arrayOfList(NodeId list, TypeId asked, Span span) {
+  TypeId element = types[b.typeOf(list)].parts[0];
+  TypeId want = asked ? infer.zonk(asked) : TypeId::none();
+  bool ragged = types.kind(element) == TypeKind::Pack && types[element].number > 0;
+  bool rectangular = ragged && want && types.kind(want) == TypeKind::Array &&
+                     types.kind(types.element(want)) != TypeKind::Pack;
+  if (!rectangular) {
+    DimSym size = types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span});
+    NodeId node = b.make(NodeKind::ToArray, types.array(element, {types.dims.symbol(size)}), span, {list});
+    instance.nodes[node].resultDims = {size};
+    return node;
+  }
+  std::vector<NodeId> nodes;
+  LocalId xs = b.bind("xs", list, nodes);
+  LocalId n = b.newLocal("n", types.int64(), span);
+  nodes.push_back(b.let(n, b.make(NodeKind::Length, types.int64(), span, {b.local(xs, span)})));
+  auto at = [&](NodeId index) {
+    Steps steps{{Step{StepKind::Element, 0, index, {}, {}, 1, span}}};
+    return unpacked(b.make(NodeKind::Get, element, span, {b.local(xs, span)}, std::move(steps)), span);
+  };
+  std::vector<DimId> row;
+  TypeId first = b.typeOf(at(b.integer(0, span)));
+  for (size_t k = 0; k < b.dimsOf(first).size(); ++k) {
+    NodeId of = at(b.integer(0, span));
+    NodeId some = b.op(OpKind::Cmp, types.boolean(), {b.local(n, span), b.integer(0, span)}, span,
+                       static_cast<uint32_t>(ops::CmpKind::Gt));
+    NodeId size = b.after(of, b.dimValue(b.dimsOf(b.typeOf(of))[k], span), span);
+    NodeId known = b.make(NodeKind::If, types.int64(), span, {some, size, b.integer(0, span)});
+    row.push_back(b.dimOf(b.local(b.bind("m", known, nodes), span)));
+  }
+  nodes.push_back(b.collect({b.dimOf(b.local(n, span))}, span, [&](const std::vector<LocalId>& index) {
+    return coerce(at(b.local(index[0], span)), types.array(types.element(first), row), span);
+  }));
+  return b.block(std::move(nodes), span);
+}
+
+bool Body::isGenerator(const std::vector<CallArg>& args) const {
+  return args.size() == 1 && args[0].syntax && !args[0].node.valid() &&
+         ast.kind(args[0].syntax) == SynKind::Generator;
 }
 
 } // namespace melix::check

@@ -175,6 +175,22 @@ bool Body::boundMet(const GenericParam& g, TypeId type, Span span) {
   return met;
 }
 
+/// Unifies as an argument is passed: sizes beside a value are opened, or made, where only one side has them.
+UnifyResult Body::unifyGiven(TypeId want, TypeId given) {
+  auto opened = [&](TypeId type) {
+    std::vector<DimId> dims;
+    for (uint32_t k = 0; k < types[type].number; ++k)
+      dims.push_back(types.dims.symbol(infer.freshDim("_", Span())));
+    return types.openPack(type, dims);
+  };
+  TypeId asked = infer.zonk(want);
+  TypeKind wantKind = types.kind(asked), k = types.kind(given);
+  if (wantKind == TypeKind::Pack && k != TypeKind::Pack) return infer.unify(opened(asked), given);
+  if (k == TypeKind::Pack && wantKind != TypeKind::Pack && wantKind != TypeKind::Var)
+    return infer.unify(asked, opened(given));
+  return infer.unify(want, given);
+}
+
 /// Whether `decl` takes these (checked) arguments; how specific each parameter is goes to `score`.
 bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score) {
   const FunctionDecl fn = c.function(decl);
@@ -232,7 +248,7 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
     TypeId want = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
     TypeKind wantKind = types.kind(infer.shallow(want)), k = types.kind(type);
     bool functionLike = wantKind == TypeKind::Function && k == TypeKind::Known;
-    UnifyResult match = functionLike ? UnifyResult{} : infer.unify(want, type);
+    UnifyResult match = functionLike ? UnifyResult{} : unifyGiven(want, type);
     if (match.kind == UnifyKind::Mismatch)
       fits = false;
     bool hasPack = false, hasGenericElement = false;

@@ -98,8 +98,9 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   if (refutable && !let.otherwise) sink.report(DiagId::Refutable, ast.span(let.pattern));
   if (simpleName && !let.isVar) {
     TypeId shallow = infer.shallow(type);
+    std::vector<NodeId> before;
     if (types.kind(shallow) == TypeKind::I64)
-      if (DimId d = b.dimOf(init); d && instance.nodes[init].kind != NodeKind::Const)
+      if (DimId d = b.dimOf(b.endOf(init, before)); d && instance.nodes[init].kind != NodeKind::Const)
         env.dims[ast[let.pattern].as<Name>().name] = d;
   }
   std::vector<NodeId> children{init};
@@ -382,11 +383,17 @@ NodeId Body::checkFor(const syntax::For& loop, Span span) {
   if (loop.byPlace) return forByPlace(loop, span);
   if (ast.kind(loop.range) == SynKind::Range)
     return forOverRange(loop, ast[loop.range].as<syntax::Range>(), span);
-  NodeId xs = checkExpr(loop.range);
+  NodeId xs = unpacked(checkExpr(loop.range), ast.span(loop.range));
   TypeKind k = b.kindOf(xs);
   if (k == TypeKind::Error) return xs;
   if (k == TypeKind::Array || k == TypeKind::List) return forOverElements(loop, xs, span);
-  return forOverIterator(loop, xs, span);
+  auto pattern = [&](TypeId element) {
+    bool refutable = false;
+    PatternId made = checkPattern(loop.pattern, element, false, refutable);
+    if (refutable) sink.report(DiagId::Refutable, ast.span(loop.pattern));
+    return made;
+  };
+  return iterate(xs, ast.span(loop.range), pattern, [&] { return checkExpr(loop.body); }, span);
 }
 
 NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, Span span) {
@@ -463,7 +470,8 @@ NodeId Body::forOverElements(const syntax::For& loop, NodeId xs, Span span) {
 }
 
 /// `var it = iter(e); loop { match next(&it) { Some(p) => body, None => break } }` (rule 36).
-NodeId Body::forOverIterator(const syntax::For& loop, NodeId source, Span span) {
+NodeId Body::iterate(NodeId source, Span at, const std::function<PatternId(TypeId)>& pattern,
+                     const std::function<NodeId()>& body, Span span) {
   std::vector<NodeId> nodes;
   std::vector<CallArg> args{{NameId::none(), SynId::none(), source, span}};
   NameId iterName = types.names.intern("iter"), nextName = types.names.intern("next");
@@ -487,30 +495,27 @@ NodeId Body::forOverIterator(const syntax::For& loop, NodeId source, Span span) 
   for (const auto& layer : layersOf(nextName, b.typeOf(it)))
     if (!next && !layer.empty()) next = choose(nextName, layer, args, span, false);
   if (!next) {
-    sink.report(DiagId::NotIterable, ast.span(loop.range), b.show(type));
+    sink.report(DiagId::NotIterable, at, b.show(type));
     return b.error(span);
   }
   NodeId option = callDecl(*next, args, nullptr, TypeId::none(), span);
   TypeId optionType = b.typeOf(option);
   if (!isPreludeEnum(optionType, "Option")) {
-    if (types.kind(optionType) != TypeKind::Error)
-      sink.report(DiagId::NotIterable, ast.span(loop.range), b.show(type));
+    if (types.kind(optionType) != TypeKind::Error) sink.report(DiagId::NotIterable, at, b.show(type));
     return b.error(span);
   }
   LoopFrame frame;
   frame.id = static_cast<LoopId>(instance.nodes.size());
   size_t mark = scope.size();
-  bool refutable = false;
   Pattern some;
   some.kind = PatternKind::Case;
   some.type = optionType;
-  some.span = ast.span(loop.pattern);
+  some.span = at;
   some.caseIndex = caseNumber(optionType, "Some");
-  some.subs = {checkPattern(loop.pattern, types.fieldType(optionType, some.caseIndex, 0), false, refutable)};
-  if (refutable) sink.report(DiagId::Refutable, ast.span(loop.pattern));
+  some.subs = {pattern(types.fieldType(optionType, some.caseIndex, 0))};
   enterLoop(frame);
   Arm hit;
-  hit.body = checkExpr(loop.body);
+  hit.body = body();
   leaveLoop();
   scope.resize(mark);
   hit.body = b.block({hit.body, b.unit(span)}, span);
@@ -524,6 +529,25 @@ NodeId Body::forOverIterator(const syntax::For& loop, NodeId source, Span span) 
   NodeId match = b.make(NodeKind::Match, types.unit(), span, {option}, Arms{{hit, miss}, {}});
   nodes.push_back(b.make(NodeKind::Loop, types.unit(), span, {match}, check::Loop{frame.id}));
   return b.make(NodeKind::Block, types.unit(), span, std::move(nodes));
+}
+
+/// `var out: List[T] = []; for x in e { out.push(x) }; out`
+NodeId Body::listOfIterator(NodeId source, Span span) {
+  LocalId out, element;
+  TypeId list;
+  auto pattern = [&](TypeId type) {
+    list = types.list(type);
+    out = b.newLocal("out", list, span, true);
+    element = b.newLocal("x", type, span);
+    return bindPattern(element, type, span);
+  };
+  auto push = [&] {
+    NodeId pushed = b.make(NodeKind::Push, list, span, {b.local(out, span), b.local(element, span)});
+    return b.make(NodeKind::Assign, types.unit(), span, {pushed}, Place{out, {}, list});
+  };
+  NodeId loop = iterate(source, span, pattern, push, span);
+  if (b.kindOf(loop) == TypeKind::Error) return loop;
+  return b.block({b.let(out, b.make(NodeKind::ListOf, list, span)), loop, b.local(out, span)}, span);
 }
 
 } // namespace melix::check
