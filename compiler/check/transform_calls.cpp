@@ -183,7 +183,6 @@ std::set<size_t> Body::aritiesOf(TypeId function) {
   }
   case KnownKind::Equality: return {2};
   case KnownKind::Pullback: return {1};
-  case KnownKind::Equality: return {2};
   }
   return {1};
 }
