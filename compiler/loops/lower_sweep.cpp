@@ -31,7 +31,7 @@ void Lower::storeAt(const Place& place, const std::vector<ValueId>& value) {
 void Lower::planDestinations(const core::Op& op, const Sweep& sweep) {
   const core::Op& yield = yieldOf(op.regions[0]);
   for (const NestResultState& r : sweep.results) {
-    if (r.result->kind != core::NestResultKind::Collect) continue;
+    if (r.result->kind != core::NestResultKind::Collect || r.keepsNone()) continue;
     core::ValueId v = yield.operands[r.firstYield];
     core::OpId def = in_.values[v].def;
     if (!def || in_.ops[def].kind != OpKind::Nest || regionOf_[&in_.ops[def]] != op.regions[0]) continue;

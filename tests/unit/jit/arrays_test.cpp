@@ -178,6 +178,38 @@ fn main () -> (i64) {
   EXPECT_EQ(outcome.stats.allocations, 1);
 }
 
+TEST(Arrays, ANestOfNoAxesIsOnePoint) {
+  EXPECT_EQ(fine(R"(
+fn main () -> (i64) {
+  %two = const 2 : i64
+  %half = const 0.5 : f64
+  %x = nest (%i: 3) -> collect[i] {
+    yield %i
+  } : i64[3]
+  %a, %r, %s, %m, %f, %x1 = nest () -> collect[], collect[], keep[] sum, keep[] max, keep[] sum lanes 32 accs (%h = %x) {
+    %row = nest (%j: 3) -> collect[j] {
+      %p = mul %j, %two : i64
+      yield %p
+    } : i64[3]
+    %h1 = add_at %h[%two] += %two : acc i64[3]
+    yield %two, %row, %two, %two, %half, %h1
+  } : i64, i64[3], i64, i64, f64, i64[3]
+  %b = get %r[%two] : i64
+  %c = get %x1[%two] : i64
+  %one = const 1 : i64
+  %d = convert saturate %f : i64
+  %t1 = add %a, %b : i64
+  %t2 = add %t1, %c : i64
+  %t3 = add %t2, %s : i64
+  %t4 = add %t3, %m : i64
+  %t5 = add %t4, %d : i64
+  yield %t5
+}
+)")
+                .result,
+            2 + 4 + 4 + 2 + 2 + 0);
+}
+
 TEST(Arrays, ReducesAlongEveryAxis) {
   int64_t rows = 0, cols = 0, best = -1, at = 0;
   for (int i = 0; i < 4; ++i)
