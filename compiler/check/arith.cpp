@@ -179,6 +179,10 @@ NodeId NodeBuilder::mixedElementwise(std::vector<NodeId> args, Span span,
     if (kindOf(arg) == TypeKind::Error)
       return error(span);
   }
+  if (!types.isScalar(infer.shallow(element)) && !infer.isOpen(element)) {
+    sink.report(DiagId::OperatorTypes, span, "this function", show(typeOf(args[0])), show(typeOf(args.back())));
+    return error(span);
+  }
   return elementwise(args, span, [&](std::vector<NodeId> elements) {
     for (NodeId& e : elements)
       e = asElement(e, element, span);

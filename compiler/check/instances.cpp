@@ -155,7 +155,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
     bool lambda = known.kind == KnownKind::Lambda;
     const Ast& tree = lambda ? *known.tree : modules[known.module].ast;
     Body body(*this, id, known.module, tree);
-    body.openNumbers(key, tree.span(tree.root));
+    body.openNumbers(key, Span());
     instance.name = known.name;
     instance.dimParams = fresh;
     body.env = known.env;

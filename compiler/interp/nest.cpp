@@ -270,7 +270,7 @@ private:
       std::string problem;
       Slot sum = cell.total;
       cell.total.o = nullptr;
-      cell.total = tangentOp(TangentOp::Add, objectKind, sum, v, problem);
+      cell.total = tangentOp(TangentOp::AddAll, objectKind, sum, v, problem);
       if (problem.empty()) return true;
       problem_ = problem;
       return false;

@@ -163,7 +163,7 @@ Object* makeUnique(Object* o) {
 // --- tangents -----------------------------------------------------------------------------------------------------
 
 template <class T> static T floatOp(TangentOp op, T a, T b) {
-  return op == TangentOp::Add ? a + b : op == TangentOp::Sub ? a - b : -a;
+  return op == TangentOp::Sub ? a - b : op == TangentOp::Neg ? -a : a + b;
 }
 
 static Slot scalarTangent(TangentOp op, TypeKind kind, Slot a, Slot b) {
@@ -177,7 +177,7 @@ static Slot scalarTangent(TangentOp op, TypeKind kind, Slot a, Slot b) {
     auto x = static_cast<float>(core::floatValue(kind, a.u)), y = static_cast<float>(core::floatValue(kind, b.u));
     r.u = core::floatBits(kind, static_cast<double>(floatOp(op, x, y)));
   } else {
-    r = slotOfBits(kind, op == TangentOp::Add ? a.u + b.u : op == TangentOp::Sub ? a.u - b.u : 0 - a.u);
+    r = slotOfBits(kind, op == TangentOp::Sub ? a.u - b.u : op == TangentOp::Neg ? 0 - a.u : a.u + b.u);
   }
   return r;
 }
@@ -226,7 +226,7 @@ static Slot recordTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
   a.o = x;
   for (size_t k = 0; k < x->parts.size() && problem.empty(); ++k) {
     Slot part = x->parts[k];
-    if (types::isIntKind(x->kinds[k])) continue; // the hidden sizes of a pack
+    if (types::isIntKind(x->kinds[k]) && op != TangentOp::AddAll) continue;
     if (isObject(x->kinds[k])) x->parts[k].o = nullptr;
     x->parts[k] = tangentOp(op, x->kinds[k], part, y ? y->parts[k] : nullSlot(), problem);
   }

@@ -103,8 +103,9 @@ Object* shallowCopy(const Object* o);
 Object* makeUnique(Object* o);
 
 /// Sums, differences and negations of tangents, leaf by leaf. Take over `a`, borrow `b`. A mismatch (another case,
-/// another length) sets `problem`.
-enum class TangentOp : uint8_t { Add, Sub, Neg };
+/// another length) sets `problem`. Integers in a tangent are the sizes of a pack, which stay as they are; AddAll adds
+/// those of a value too.
+enum class TangentOp : uint8_t { Add, Sub, Neg, AddAll };
 Slot tangentOp(TangentOp op, TypeKind kind, Slot a, Slot b, std::string& problem);
 
 /// An owning handle for the world outside the interpreter.

@@ -94,7 +94,9 @@ ValueId BodyLowering::branches(core::Op op, const std::vector<std::function<Valu
     allOff &= d.flow == FlowKind::Off;
     anyLeft |= d.flow != FlowKind::On;
   }
-  flow_ = allOff ? FlowKind::Off : anyLeft ? FlowKind::Maybe : FlowKind::On;
+  // Where nothing records how control leaves, arms that do not end are never reached.
+  bool mayHaveLeft = anyLeft && values_.contains(exit_);
+  flow_ = allOff ? FlowKind::Off : mayHaveLeft ? FlowKind::Maybe : FlowKind::On;
   return b_.result(made, 0);
 }
 
