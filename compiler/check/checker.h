@@ -139,7 +139,7 @@ public:
   const InstanceInfo& info(InstanceId id) const { return infos_[id.index]; }
   InstanceInfo& info(InstanceId id) { return infos_[id.index]; }
   /// What compares two Lists, or two values of an enum that contains itself.
-  KnownId equality();
+  KnownId equality(ModuleId asker);
   /// A fresh instance without memo: for tests, scripts and probes.
   InstanceId addInstance(InstanceKey key);
   /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is inferred.

@@ -152,7 +152,7 @@ bool Body::bindAliases(SynId pattern, Place place) {
 NodeId Body::forByPlace(const syntax::For& loop, Span span) {
   Target target;
   if (ast.kind(loop.range) == SynKind::Range) {
-    sink.report(DiagId::NotWalked, ast.span(loop.range), "a range");
+    sink.report(DiagId::NotWalked, ast.span(loop.range), c.modules.sources.text(ast.span(loop.range)));
     return b.error(span);
   }
   if (!checkPlaceTarget(loop.range, target)) return b.error(span);

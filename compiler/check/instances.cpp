@@ -10,11 +10,11 @@ Checker::Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink
     : program_(types), modules(modules), types(types), sink(sink) {}
 Checker::~Checker() = default;
 
-KnownId Checker::equality() {
+KnownId Checker::equality(ModuleId asker) {
   if (!equality_) {
     Known known;
     known.kind = KnownKind::Equality;
-    known.module = modules.prelude();
+    known.module = asker;
     known.name = "==";
     equality_ = program_.addKnown(std::move(known));
   }

@@ -183,10 +183,14 @@ bool Body::checkReach(const IndexUse& use) {
   bool below = lowest && *lowest < 0;
   Diagnostic& d = sink.report(DiagId::IndexLeavesRange, use.span, c.modules.sources.text(use.span),
                               dims.print(below ? low : high), dims.print(extent));
-  if (own)
-    if (DimId fits = rangeFrom(use, *own))
-      d.hint =
-          "give the range: `" + std::string(types.names.text(own->name)) + " in 0.." + dims.print(fits) + "`";
+  if (!own) return false;
+  std::string range = std::string(types.names.text(own->name)) + " in ";
+  bool single = use.terms.size() == 1 && use.terms[0].second == 1;
+  if (below && single)
+    d.hint = "give the range: `" + range + std::to_string(-*lowest) + ".." +
+             dims.print(infer.zonk(dims.symbol(own->extent))) + "`";
+  else if (DimId fits = below ? DimId::none() : rangeFrom(use, *own))
+    d.hint = "give the range: `" + range + "0.." + dims.print(fits) + "`";
   return false;
 }
 

@@ -150,7 +150,7 @@ private:
   std::set<LocalId> assignedIn(const std::vector<NodeId>& nodes);
   bool exitsIn(NodeId n, bool onlyOutside, std::set<uint32_t> inside);
   bool leavesEarly(NodeId body, uint32_t loop);
-  /// The dimension symbols that types and sizes of the instance mention.
+  void symbolsOf(const check::Node& node, std::vector<DimSym>& used);
   void collectUsedSymbols();
   void visit(NodeId n, const std::function<void(NodeId)>& f);
   void childrenOf(NodeId n, const std::function<void(NodeId)>& f);
@@ -209,6 +209,7 @@ private:
 
   // --- hoist.cpp
   void hoist(NodeId body, const std::vector<DimId>& extents);
+  void definedIn(NodeId n, std::set<LocalId>& locals, std::set<types::DimSym>& sizes);
   bool invariant(NodeId n);
   ValueId ahead(NodeId n, const std::vector<DimId>& extents);
   bool mayPanic(RegionId r);

@@ -5,37 +5,42 @@ namespace melix::lower {
 
 using namespace check;
 
+/// The locals and sizes that `n` defines for itself.
+void BodyLowering::definedIn(NodeId n, std::set<LocalId>& locals, std::set<DimSym>& sizes) {
+  std::function<void(PatternId)> names = [&](PatternId p) {
+    const Pattern& pattern = instance_.patterns[p];
+    if (pattern.local) locals.insert(pattern.local);
+    sizes.insert(pattern.unpacked.begin(), pattern.unpacked.end());
+    for (PatternId sub : pattern.subs) names(sub);
+  };
+  visit(n, [&](NodeId k) {
+    const Node& node = instance_.nodes[k];
+    sizes.insert(node.resultDims.begin(), node.resultDims.end());
+    if (auto* let = std::get_if<PatternRef>(&node.payload)) names(let->pattern);
+    if (auto* arms = std::get_if<Arms>(&node.payload))
+      for (const check::Arm& arm : arms->arms) names(arm.pattern);
+    if (auto* nest = std::get_if<Nest>(&node.payload))
+      for (const NestAxis& axis : nest->axes) locals.insert(axis.index);
+    if (auto* scatter = std::get_if<Scatter>(&node.payload))
+      for (const NestAxis& axis : scatter->axes) locals.insert(axis.index);
+    if (auto* elements = std::get_if<Elementwise>(&node.payload))
+      locals.insert(elements->elements.begin(), elements->elements.end());
+    if (auto* loop = std::get_if<check::For>(&node.payload)) locals.insert(loop->index);
+    if (auto* update = std::get_if<Update>(&node.payload)) locals.insert({update->value, update->current});
+    if (auto* within = std::get_if<Within>(&node.payload)) locals.insert(within->local);
+  });
+  for (LocalId l : locals)
+    if (instance_.locals[l].asDim) sizes.insert(instance_.locals[l].asDim);
+}
+
 /// Whether `n` reads only what is known outside of the builder at hand.
 bool BodyLowering::invariant(NodeId n) {
   std::set<LocalId> inner;
   std::set<DimSym> symbols;
+  definedIn(n, inner, symbols);
   bool fine = true;
   visit(n, [&](NodeId k) {
     const Node& node = instance_.nodes[k];
-    for (DimSym s : node.resultDims) symbols.insert(s);
-    if (auto* let = std::get_if<PatternRef>(&node.payload)) {
-      std::function<void(PatternId)> names = [&](PatternId p) {
-        const Pattern& pattern = instance_.patterns[p];
-        if (pattern.local) inner.insert(pattern.local);
-        symbols.insert(pattern.unpacked.begin(), pattern.unpacked.end());
-        for (PatternId sub : pattern.subs) names(sub);
-      };
-      names(let->pattern);
-    }
-    if (auto* arms = std::get_if<Arms>(&node.payload)) {
-      std::function<void(PatternId)> names = [&](PatternId p) {
-        const Pattern& pattern = instance_.patterns[p];
-        if (pattern.local) inner.insert(pattern.local);
-        for (PatternId sub : pattern.subs) names(sub);
-      };
-      for (const check::Arm& arm : arms->arms) names(arm.pattern);
-    }
-    if (auto* nest = std::get_if<Nest>(&node.payload))
-      for (const NestAxis& axis : nest->axes) inner.insert(axis.index);
-    if (auto* elements = std::get_if<Elementwise>(&node.payload))
-      inner.insert(elements->elements.begin(), elements->elements.end());
-    if (auto* loop = std::get_if<check::For>(&node.payload)) inner.insert(loop->index);
-    if (auto* update = std::get_if<Update>(&node.payload)) inner.insert({update->value, update->current});
     fine &= node.kind != NodeKind::Return && node.kind != NodeKind::Break &&
             node.kind != NodeKind::Continue && node.kind != NodeKind::Error &&
             node.kind != NodeKind::Assign && node.kind != NodeKind::Update && node.kind != NodeKind::Within &&
@@ -48,8 +53,7 @@ bool BodyLowering::invariant(NodeId n) {
     if (auto* ref = std::get_if<LocalRef>(&node.payload))
       fine &= inner.contains(ref->local) || values_.contains(ref->local);
     std::vector<DimSym> used;
-    types_.collectSymbols(node.type, used);
-    if (auto* d = std::get_if<Dim>(&node.payload)) types_.dims.collectSymbols(d->dim, used);
+    symbolsOf(node, used);
     for (DimSym s : used) fine &= !innerSymbols_.contains(s) || symbols.contains(s);
   });
   return fine;
@@ -117,10 +121,8 @@ ValueId BodyLowering::ahead(NodeId n, const std::vector<DimId>& extents) {
 /// Lowers, in front of a builder, the costly parts of its body that do not depend on its indices and are
 /// reached on every path through the body.
 void BodyLowering::hoist(NodeId body, const std::vector<DimId>& extents) {
-  visit(body, [&](NodeId k) {
-    const Node& node = instance_.nodes[k];
-    innerSymbols_.insert(node.resultDims.begin(), node.resultDims.end());
-  });
+  std::set<LocalId> locals;
+  definedIn(body, locals, innerSymbols_);
   for (uint32_t k = 0; k < instance_.locals.size(); ++k)
     if (instance_.locals[LocalId(k)].asDim && !values_.contains(LocalId(k)))
       innerSymbols_.insert(instance_.locals[LocalId(k)].asDim);

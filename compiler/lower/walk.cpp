@@ -40,8 +40,8 @@ void BodyLowering::visit(NodeId n, const std::function<void(NodeId)>& f) {
   childrenOf(n, [&](NodeId child) { visit(child, f); });
 }
 
-void BodyLowering::collectUsedSymbols() {
-  std::vector<DimSym> used;
+/// The dimension symbols that the type of one node and its payload mention.
+void BodyLowering::symbolsOf(const Node& node, std::vector<DimSym>& used) {
   auto dim = [&](DimId d) {
     if (d) types_.dims.collectSymbols(d, used);
   };
@@ -56,31 +56,35 @@ void BodyLowering::collectUsedSymbols() {
     dims(t.dims);
     for (const InoutArg& arg : t.inouts) steps(arg.place.steps);
   };
-  for (const Node& node : instance_.nodes) {
-    types_.collectSymbols(node.type, used);
-    if (auto* d = std::get_if<Dim>(&node.payload))
-      dim(d->dim);
-    else if (auto* list = std::get_if<Dims>(&node.payload))
-      dims(list->dims);
-    else if (auto* p = std::get_if<Steps>(&node.payload))
-      steps(p->steps);
-    else if (auto* place = std::get_if<Place>(&node.payload))
-      steps(place->steps);
-    else if (auto* update = std::get_if<Update>(&node.payload))
-      steps(update->place.steps);
-    else if (auto* within = std::get_if<Within>(&node.payload))
-      steps(within->place.steps);
-    else if (auto* checks = std::get_if<DimChecks>(&node.payload))
-      for (const DimCheckItem& item : checks->items) dims({item.left, item.right});
-    else if (auto* scatter = std::get_if<Scatter>(&node.payload))
-      axes(scatter->axes);
-    else if (auto* nest = std::get_if<Nest>(&node.payload))
-      axes(nest->axes);
-    else if (auto* call = std::get_if<CallTarget>(&node.payload))
-      target(*call);
-    else if (auto* derivative = std::get_if<DerivativeRef>(&node.payload))
-      target(derivative->target);
-  }
+  types_.collectSymbols(node.type, used);
+  if (auto* d = std::get_if<Dim>(&node.payload))
+    dim(d->dim);
+  else if (auto* list = std::get_if<Dims>(&node.payload))
+    dims(list->dims);
+  else if (auto* p = std::get_if<Steps>(&node.payload))
+    steps(p->steps);
+  else if (auto* place = std::get_if<Place>(&node.payload))
+    steps(place->steps);
+  else if (auto* update = std::get_if<Update>(&node.payload))
+    steps(update->place.steps);
+  else if (auto* within = std::get_if<Within>(&node.payload))
+    steps(within->place.steps);
+  else if (auto* checks = std::get_if<DimChecks>(&node.payload))
+    for (const DimCheckItem& item : checks->items) dims({item.left, item.right});
+  else if (auto* scatter = std::get_if<Scatter>(&node.payload))
+    axes(scatter->axes);
+  else if (auto* nest = std::get_if<Nest>(&node.payload))
+    axes(nest->axes);
+  else if (auto* call = std::get_if<CallTarget>(&node.payload))
+    target(*call);
+  else if (auto* derivative = std::get_if<DerivativeRef>(&node.payload))
+    target(derivative->target);
+}
+
+/// The dimension symbols that types and sizes of the instance mention.
+void BodyLowering::collectUsedSymbols() {
+  std::vector<DimSym> used;
+  for (const Node& node : instance_.nodes) symbolsOf(node, used);
   for (const Local& local : instance_.locals) types_.collectSymbols(local.type, used);
   for (const Pattern& pattern : instance_.patterns) types_.collectSymbols(pattern.type, used);
   types_.collectSymbols(instance_.result, used);
