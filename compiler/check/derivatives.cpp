@@ -20,8 +20,7 @@ Derivatives::Callee Derivatives::prepare(NodeId function, const std::vector<Node
   const Node& node = b.instance.nodes[call];
   if (node.kind == NodeKind::Error) return callee;
   if (node.kind != NodeKind::Call) {
-    b.sink.report(DiagId::Unsupported, span,
-                  "the derivative of a function value that is not known when compiling");
+    b.sink.report(DiagId::NoKnownDerivative, span);
     return callee;
   }
   if (!node.as<CallTarget>().inouts.empty()) {

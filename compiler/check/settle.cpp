@@ -59,6 +59,10 @@ void Body::settleLiteral(Node& node, bool negated) {
     }
     return;
   }
+  if (types::scalarClass(kind) == types::ScalarClass::Complex) {
+    sink.report(DiagId::NoNumberType, node.span, types.print(node.type));
+    return;
+  }
   uint64_t bits = 0;
   bool fits = Checker::literalFits(digits, bits);
   if (types::isIntKind(kind)) {
