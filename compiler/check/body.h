@@ -336,6 +336,7 @@ public:
     std::vector<NameId> genericNames; ///< Type generics of the key, in order
     std::vector<NameId> packNames;
     std::vector<TypeId> untyped;    ///< types of untyped parameters and captures
+    bool inBuilder = false;         ///< stands in the body of a builder, which does no I/O
     std::vector<TypeId> openResults; ///< open numbers of the result that are not among the arguments'
     NodeId follow;                  ///< a Derivative whose target is this call's
   };
