@@ -64,7 +64,7 @@ void Body::finishCall(PendingCall& call) {
     dims.push_back(infer.zonk(d));
   for (DimId d : dims)
     if (infer.hasInferenceDim(d)) {
-      sink.report(DiagId::NothingSettles, span, "the dimension `" + types.dims.print(d) + "` of this call");
+      sink.report(DiagId::NothingSettles, span, "the dimension `" + types.dims.show(d) + "` of this call");
       instance.failed = true;
       break;
     }

@@ -223,7 +223,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
           TypeId want = body.resolveType(p.type, true);
           UnifyResult match = body.infer.unify(want, args[k]);
           if (match.kind > UnifyKind::NeedsCheck)
-            sink.report(DiagId::ArgumentType, p.span, instance.name, types.print(want), types.print(args[k]));
+            sink.report(DiagId::ArgumentType, p.span, instance.name, types.show(want), types.show(args[k]));
           for (auto& [name, dim] : body.env.dims)
             dim = body.infer.zonk(dim);
         }

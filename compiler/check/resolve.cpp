@@ -286,7 +286,11 @@ DimId TypeResolver::dim(SynId node) {
     return DimId::none();
   }
   case SynKind::Member: return memberDim(n.as<Member>(), n.span);
-  case SynKind::Binary: return binaryDim(n.as<Binary>(), n.span);
+  case SynKind::Binary: {
+    DimId d = binaryDim(n.as<Binary>(), n.span);
+    if (d) dims.spell(d, checker_.modules.sources.text(n.span));
+    return d;
+  }
   case SynKind::Unary: {
     DimId inner = dim(n.as<Unary>().operand);
     return inner ? dims.sub(dims.constant(0), inner) : inner;
