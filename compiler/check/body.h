@@ -129,6 +129,7 @@ public:
   NodeId checkBinary(const syntax::Binary& bin, Span span);
   NodeId checkAs(const syntax::Two& as, Span span);
   NodeId convertTo(NodeId value, TypeId type, Span span);
+  bool isNumberLiteral(SynId node);
   bool callNeedsType(SynId node);
   NodeId unpacked(NodeId node, Span span);
   NodeId tryValue(NodeId value, Span span);

@@ -119,7 +119,7 @@ NodeId Body::checkAs(const Two& as, Span span) {
   while (ast.kind(inner) == SynKind::Paren)
     inner = ast[inner].as<One>().inner;
   // A literal, or a call whose result its arguments do not settle, takes the type asked of it.
-  bool literal = ast.kind(inner) == SynKind::IntLit || ast.kind(inner) == SynKind::FloatLit;
+  bool literal = isNumberLiteral(inner);
   NodeId value;
   if (ast.kind(inner) == SynKind::Call || ast.kind(inner) == SynKind::Array || ast.kind(inner) == SynKind::Builder) {
     size_t before = sink.all().size();
@@ -148,6 +148,20 @@ NodeId Body::checkAs(const Two& as, Span span) {
 }
 
 /// Whether a call's result has a parameter that its arguments do not settle.
+/// A number as written, with a sign or not, or one of the names for numbers.
+bool Body::isNumberLiteral(SynId node) {
+  while (ast.kind(node) == SynKind::Paren)
+    node = ast[node].as<One>().inner;
+  if (ast.kind(node) == SynKind::Unary && ast[node].as<Unary>().op == UnaryOp::Neg)
+    return isNumberLiteral(ast[node].as<Unary>().operand);
+  if (ast.kind(node) == SynKind::Name) {
+    NameId name = ast[node].as<Name>().name;
+    std::string_view text = types.names.text(name);
+    return (text == "inf" || text == "nan" || text == "pi") && !lookupAny(name);
+  }
+  return ast.kind(node) == SynKind::IntLit || ast.kind(node) == SynKind::FloatLit;
+}
+
 bool Body::callNeedsType(SynId node) {
   const auto call = ast[node].as<Call>();
   SynId callee = call.callee;
