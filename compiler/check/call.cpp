@@ -1,4 +1,5 @@
-// What the callee of a call means: a value, a type, an enum's case, a function by name, a module's function, a method.
+// What the callee of a call means: a value, a type, an enum's case, a function by name, a module's function,
+// a method.
 #include "check/body.h"
 
 namespace melix::check {
@@ -11,8 +12,7 @@ NodeId Body::checkArg(const CallArg& arg, TypeId expected) {
 
 /// Whether an expression can only name something declared: no variable in scope hides it.
 bool Body::isDeclaredName(SynId s) {
-  if (ast.kind(s) == SynKind::Name)
-    return !lookupAny(ast[s].as<Name>().name);
+  if (ast.kind(s) == SynKind::Name) return !lookupAny(ast[s].as<Name>().name);
   return ast.kind(s) == SynKind::Member && ast.kind(ast[s].as<Member>().base) == SynKind::Name &&
          !lookupAny(ast[ast[s].as<Member>().base].as<Name>().name);
 }
@@ -24,8 +24,7 @@ NodeId Body::checkCall(SynId node, TypeId expected) {
   bool named = false;
   for (const Argument& a : call.args) {
     named |= a.label.valid();
-    if (named && !a.label)
-      sink.report(DiagId::PositionalAfterNamed, ast.span(a.value));
+    if (named && !a.label) sink.report(DiagId::PositionalAfterNamed, ast.span(a.value));
     written.args.push_back({a.label, a.value, NodeId::none(), ast.span(a.value)});
   }
   SynId callee = call.callee;
@@ -33,8 +32,7 @@ NodeId Body::checkCall(SynId node, TypeId expected) {
     written.items = ast[callee].as<Brackets>().items;
     callee = ast[callee].as<Brackets>().base;
   }
-  if (ast.kind(callee) == SynKind::Name)
-    return callName(callee, written);
+  if (ast.kind(callee) == SynKind::Name) return callName(callee, written);
   if (ast.kind(callee) == SynKind::Member)
     return isDeclaredName(callee) ? callQualified(callee, written) : callMember(callee, written);
   return callValue(checkExpr(callee), written.args, expected, n.span);
@@ -48,46 +46,44 @@ NodeId Body::callName(SynId callee, WrittenCall& call) {
   if (DeclId type = c.typeDecl(module, name)) {
     if (c.modules.decl(type).kind == names::DeclKind::Struct)
       return construct(type, 0, call.args, call.explicitItems(), call.expected, call.span);
-    if (c.modules.decl(type).kind == names::DeclKind::TypeAlias)
-      return constructAlias(callee, call);
+    if (c.modules.decl(type).kind == names::DeclKind::TypeAlias) return constructAlias(callee, call);
   }
   if (auto found = caseNamed(name, call.expected, calleeSpan))
     return construct(found->first, found->second, call.args, call.explicitItems(), call.expected, call.span);
-  return callNamed(name, c.functionLayers(module, name), call.args, call.explicitItems(), call.expected, call.span, calleeSpan);
+  return callNamed(name, c.functionLayers(module, name), call.args, call.explicitItems(), call.expected,
+                   call.span, calleeSpan);
 }
 
 /// An alias of a struct makes values as the struct does.
 NodeId Body::constructAlias(SynId callee, WrittenCall& call) {
   TypeId type = resolveType(callee, false);
-  if (types.kind(type) == TypeKind::Error)
-    return b.error(call.span);
+  if (types.kind(type) == TypeKind::Error) return b.error(call.span);
   if (types.kind(type) != TypeKind::Struct) {
     sink.report(DiagId::NotCallable, ast.span(callee), b.show(type));
     return b.error(call.span);
   }
-  return construct(DeclId(types.recordInfo(types[type].record).declaration), 0, call.args, nullptr, type, call.span);
+  return construct(DeclId(types.recordInfo(types[type].record).declaration), 0, call.args, nullptr, type,
+                   call.span);
 }
 
 /// The case a capitalised name stands for: of the enum expected, else of the enums in scope (rule 34).
 std::optional<std::pair<DeclId, uint32_t>> Body::caseNamed(NameId name, TypeId expected, Span span) {
   char initial = types.names.text(name)[0];
-  if (initial < 'A' || initial > 'Z')
-    return std::nullopt;
+  if (initial < 'A' || initial > 'Z') return std::nullopt;
   TypeId want = expected ? infer.shallow(expected) : TypeId::none();
   if (want && types.kind(want) == TypeKind::Enum && !types.recordInfo(types[want].record).tangentOf) {
     DeclId wanted(types.recordInfo(types[want].record).declaration);
     const auto& all = c.ast(wanted)[c.modules.decl(wanted).node].as<EnumItem>().cases;
     for (uint32_t k = 0; k < all.size(); ++k)
-      if (all[k].name == name)
-        return std::pair(wanted, k);
+      if (all[k].name == name) return std::pair(wanted, k);
   }
   std::vector<std::pair<DeclId, uint32_t>> cases = c.casesNamed(module, name);
-  if (cases.empty())
-    return std::nullopt;
+  if (cases.empty()) return std::nullopt;
   if (cases.size() > 1) {
     std::string_view other = types.names.text(c.modules.decl(cases[1].first).name);
     std::string_view text = types.names.text(name);
-    sink.report(DiagId::AmbiguousCase, span, text, types.names.text(c.modules.decl(cases[0].first).name), other);
+    sink.report(DiagId::AmbiguousCase, span, text, types.names.text(c.modules.decl(cases[0].first).name),
+                other);
   }
   return cases[0];
 }
@@ -124,11 +120,13 @@ NodeId Body::callInModule(ModuleId in, const Member& member, WrittenCall& call) 
         any |= !c.functionsIn(home, member.name, true).empty();
     }
     if (!any) {
-      sink.report(DiagId::UnknownInModule, member.nameSpan, types.names.text(ast[member.base].as<Name>().name), types.names.text(member.name));
+      sink.report(DiagId::UnknownInModule, member.nameSpan,
+                  types.names.text(ast[member.base].as<Name>().name), types.names.text(member.name));
       return b.error(call.span);
     }
   }
-  return callNamed(member.name, layers, call.args, call.explicitItems(), call.expected, call.span, member.nameSpan);
+  return callNamed(member.name, layers, call.args, call.explicitItems(), call.expected, call.span,
+                   member.nameSpan);
 }
 
 /// `x.f(…)`: the field `f` if there is one, else `f(x, …)` (rule 8).
@@ -142,8 +140,7 @@ NodeId Body::callMember(SynId callee, WrittenCall& call) {
   NodeId base = direct ? readPlace(place.place, ast.span(member.base)) : checkExpr(member.base);
   NodeId whole = unpacked(base, ast.span(member.base));
   TypeId type = b.typeOf(whole);
-  if (types.kind(type) == TypeKind::Error)
-    return base;
+  if (types.kind(type) == TypeKind::Error) return base;
   if (types.kind(type) == TypeKind::Struct) {
     const types::Record& record = types.recordInfo(types[type].record);
     for (uint32_t k = 0; k < record.cases[0].fields.size(); ++k)
@@ -152,7 +149,8 @@ NodeId Body::callMember(SynId callee, WrittenCall& call) {
   }
   CallArg receiver{NameId::none(), isPlace ? member.base : SynId::none(), base, ast.span(member.base)};
   call.args.insert(call.args.begin(), receiver);
-  return callNamed(member.name, c.functionLayers(module, member.name), call.args, call.explicitItems(), call.expected, call.span, member.nameSpan);
+  return callNamed(member.name, c.functionLayers(module, member.name), call.args, call.explicitItems(),
+                   call.expected, call.span, member.nameSpan);
 }
 
 } // namespace melix::check

@@ -12,8 +12,7 @@ std::vector<Body::ScopeEntry> visibleLocals(const Body& body) {
     bool hidden = false;
     for (size_t later = k + 1; later < body.scope.size(); ++later)
       hidden |= body.scope[later].name == body.scope[k].name;
-    if (!hidden)
-      out.push_back(body.scope[k]);
+    if (!hidden) out.push_back(body.scope[k]);
   }
   return out;
 }

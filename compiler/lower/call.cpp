@@ -121,7 +121,8 @@ core::Op BodyLowering::derivativeOf(const Node& node, std::vector<ValueId> args)
     subst.emplace(s, types_.dims.symbol(op.resultDims.back()));
   }
   types::DimSubst found;
-  matchDims(types_[node.type].parts[0], types_.substitute(module_.functions[attr.callee].results[0], subst), found);
+  matchDims(types_[node.type].parts[0], types_.substitute(module_.functions[attr.callee].results[0], subst),
+            found);
   for (DimSym s : node.resultDims)
     if (auto it = found.find(s); it != found.end()) dimMap_[s] = it->second;
   op.attr = std::move(attr);
