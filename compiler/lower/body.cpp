@@ -149,6 +149,19 @@ void BodyLowering::checkExtents(const std::vector<NestAxis>& axes) {
       check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.show(axis.extent));
 }
 
+/// A size that a call passes is not negative: known from the symbols, because an argument has an axis of it, or checked.
+void BodyLowering::checkDimArguments(const std::vector<DimId>& dims, const std::vector<ValueId>& args) {
+  auto isAxis = [&](DimId d) {
+    return std::any_of(args.begin(), args.end(), [&](ValueId v) {
+      const types::Type& t = types_[b_.typeOf(v)];
+      return t.kind == TypeKind::Array && std::find(t.dims.begin(), t.dims.end(), d) != t.dims.end();
+    });
+  };
+  for (DimId written : dims)
+    if (DimId d = D(written); !types_.dims.atLeast(d, 0) && !isAxis(d))
+      check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.show(written));
+}
+
 ValueId BodyLowering::expr(NodeId n) {
   if (auto found = hoisted_.find(n); found != hoisted_.end()) return found->second;
   core::LocId outer = b_.loc;
@@ -366,6 +379,7 @@ ValueId BodyLowering::exprAt(NodeId n) {
   case NodeKind::Get: return get(node);
   case NodeKind::Reshape:
     return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      checkDimArguments(types_[node.type].dims, {});
       return b_.one(Builder::simple(OpKind::Reshape, {v[0]}), T(node.type));
     });
   case NodeKind::CastDims:

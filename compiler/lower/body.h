@@ -60,6 +60,7 @@ private:
              std::string text = {}, TypeId type = {});
   void checkDims(const std::vector<check::DimCheckItem>& items);
   void checkExtents(const std::vector<check::NestAxis>& axes);
+  void checkDimArguments(const std::vector<DimId>& dims, const std::vector<ValueId>& args);
   TypeId T(TypeId t) { return dimMap_.empty() ? t : types_.substitute(t, dimMap_); }
   DimId D(DimId d) { return dimMap_.empty() ? d : types_.dims.substitute(d, dimMap_); }
   /// Sizes of `value`'s type where `wanted` has the symbols `symbols`; they are what the symbols mean from
