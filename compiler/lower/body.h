@@ -54,6 +54,9 @@ private:
   ValueId unit();
   ValueId constant(const check::Node& node);
   ValueId operation(const check::Node& node);
+  ValueId applied(const check::OpRef& ref, TypeId type, std::vector<ValueId> v);
+  ValueId quotient(OpKind kind, TypeId type, ValueId a, ValueId b);
+  void checkOverflow(OpKind kind, TypeId type, const std::vector<ValueId>& v);
   ValueId convert(const check::Node& node);
   ValueId known(const check::Node& node);
   void check(core::CheckKind kind, std::vector<ValueId> operands, std::vector<DimId> dims,
