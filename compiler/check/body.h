@@ -59,6 +59,7 @@ public:
   LocalId declareLocal(NameId name, TypeId type, Span span, bool isVar);
   /// Settles open numbers, finishes calls, removes inference variables from the tree.
   void settle();
+  void refuseChecks(const DimChecks& checks, Span span);
   /// The first variables are the open numbers of the instance's key.
   void openNumbers(const InstanceKey& key, Span span) {
     for (types::VarClass cls : key.open) infer.freshVar(cls, span);

@@ -144,9 +144,10 @@ NodeId NodeBuilder::convert(NodeId value, TypeId to, Span span, bool checked, op
   return make(NodeKind::Convert, to, span, {value}, ConvertRef{mode, checked});
 }
 
-NodeId NodeBuilder::checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span) {
+NodeId NodeBuilder::checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span,
+                            bool written) {
   if (checks.empty()) return value;
-  return make(NodeKind::CastDims, type, span, {value}, DimChecks{std::move(checks)});
+  return make(NodeKind::CastDims, type, span, {value}, DimChecks{std::move(checks), written});
 }
 
 NodeId NodeBuilder::collect(const std::vector<DimId>& dims, Span span,

@@ -95,14 +95,15 @@ public:
   /// The same for checks axis by axis; `id` is ShapeMismatch or ShapeExpected.
   std::vector<DimCheckItem> worded(std::vector<DimCheckItem> checks, DiagId id, TypeId left, TypeId right);
   DimCheckItem shapesFit(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis);
-  NodeId dimChecks(std::vector<DimCheckItem> checks, Span span);
+  NodeId dimChecks(std::vector<DimCheckItem> checks, Span span, bool written = false);
   void shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span);
   /// Adds to the last message where a size comes from: the names in it, or the value that has it.
   void noteNames(DimId size);
   void noteOrigin(NodeId value, size_t axis);
   void reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span);
   /// The node with `checks` made before it, at `type`.
-  NodeId checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span);
+  NodeId checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span,
+                 bool written = false);
   NodeId collect(const std::vector<DimId>& dims, Span span,
                  const std::function<NodeId(const std::vector<LocalId>&)>& body);
   NodeId reduce(NestKind kind, const std::vector<DimId>& dims, Span span,

@@ -86,7 +86,9 @@ struct PromptEntry {
 
 class Checker {
 public:
-  Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink);
+  /// `strictShapes`: sizes that only the run can compare are errors (rule 22), but for those that are written
+  /// to be checked: `x as T`, `reshape`.
+  Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink, bool strictShapes = false);
   ~Checker();
 
   /// Checks every declaration of the module that needs no caller: typed functions, records, constants. Gives
@@ -107,6 +109,7 @@ public:
   names::Modules& modules;
   TypeStore& types;
   DiagnosticSink& sink;
+  const bool strictShapes;
 
   // --- declarations (decls.cpp)
   const FunctionDecl& function(DeclId decl);

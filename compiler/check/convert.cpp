@@ -209,7 +209,7 @@ NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
     to = infer.zonk(to);
     checks = b.worded(std::move(checks), DiagId::ShapeExpected, to, from);
     if (!checks.empty())
-      value = b.checked(value, types.array(types.element(from), b.dimsOf(to)), std::move(checks), span);
+      value = b.checked(value, types.array(types.element(from), b.dimsOf(to)), std::move(checks), span, true);
   }
   if (types.kind(from) != TypeKind::Array && types.kind(to) != TypeKind::Array && !numbers && !chars) {
     if (infer.unify(to, from).kind == UnifyKind::Equal) return value;

@@ -6,8 +6,8 @@ namespace melix::check {
 using namespace syntax;
 using types::DimSymKind;
 
-Checker::Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink)
-    : program_(types), modules(modules), types(types), sink(sink) {}
+Checker::Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink, bool strictShapes)
+    : program_(types), modules(modules), types(types), sink(sink), strictShapes(strictShapes) {}
 Checker::~Checker() = default;
 
 KnownId Checker::equality(ModuleId asker) {

@@ -154,7 +154,7 @@ NodeId ArrayIntrinsics::reshape(GivenArgs& args, TypeId expected, Span span) {
   }
   if (match == UnifyKind::NeedsCheck)
     nodes.push_back(b.dimChecks(
-        {b.told({from, to, "", {}, 0}, DiagId::ReshapeSize, b.typeOf(x), type, {"{0}", "{1}"})}, span));
+        {b.told({from, to, "", {}, 0}, DiagId::ReshapeSize, b.typeOf(x), type, {"{0}", "{1}"})}, span, true));
   nodes.push_back(b.make(NodeKind::Reshape, type, span, {x}));
   return b.block(std::move(nodes), span);
 }

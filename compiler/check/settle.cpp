@@ -82,6 +82,18 @@ void Body::settleLiteral(Node& node, bool negated) {
   value.bits = bits;
 }
 
+/// Under `--strict-shapes`: what only the run can compare is an error in the program, not in the library.
+void Body::refuseChecks(const DimChecks& checks, Span span) {
+  if (!span.valid() || c.modules.isLibraryFile(span.file)) return;
+  for (const DimCheckItem& item : checks.items) {
+    if (item.left == item.right) continue;
+    sink.report(DiagId::ShapeAtRun, span, types.dims.show(item.left), types.dims.show(item.right));
+    b.noteNames(item.left);
+    b.noteNames(item.right);
+    return;
+  }
+}
+
 void Body::settle() {
   std::vector<Span> unsolved;
   infer.settle(unsolved);
@@ -136,6 +148,7 @@ void Body::settle() {
         item.left = infer.zonk(item.left), item.right = infer.zonk(item.right);
         for (DimId& d : item.shown) d = infer.zonk(d);
       }
+      if (c.strictShapes && !checks->written) refuseChecks(*checks, node.span);
     } else if (auto* nest = std::get_if<Nest>(&node.payload)) {
       for (NestAxis& axis : nest->axes) axis.extent = infer.zonk(axis.extent);
     } else if (auto* scatter = std::get_if<Scatter>(&node.payload)) {

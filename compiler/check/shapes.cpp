@@ -48,8 +48,8 @@ DimCheckItem NodeBuilder::shapesFit(TypeId left, size_t leftAxis, TypeId right, 
               right, {std::to_string(leftAxis), "{0}", std::to_string(rightAxis), "{1}"});
 }
 
-NodeId NodeBuilder::dimChecks(std::vector<DimCheckItem> checks, Span span) {
-  return make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{std::move(checks)});
+NodeId NodeBuilder::dimChecks(std::vector<DimCheckItem> checks, Span span, bool written) {
+  return make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{std::move(checks), written});
 }
 
 /// The hint is for sizes that have names: two numbers that differ are never equal.

@@ -113,6 +113,7 @@ struct DimCheckItem {
 };
 struct DimChecks {
   std::vector<DimCheckItem> items;
+  bool written = false; ///< the program asks for the check: `x as T`, `reshape`
 };
 
 struct Update {

@@ -20,7 +20,6 @@ struct Options {
   TargetKind target = TargetKind::Host;
   bool optimise = true;                 ///< false: LLVM's passes are left out (`-O0`)
   const SourceStore* sources = nullptr; ///< for places in traces; without it there are none
-  std::string prefix;                   ///< of exported symbols, so that many modules can live side by side
   std::string sourceName = "melix";     ///< of the compile unit
 };
 
@@ -66,7 +65,7 @@ enum class TextKind : uint8_t { Ir, Assembly };
 std::string compileToText(const loops::Module& module, const Options& options, TextKind kind);
 
 /// Symbol of a function that was kept (`core::Function::keep`): takes `MelixTask*`, dims and leaves.
-std::string exportedSymbol(const loops::Function& function, const Options& options);
+std::string exportedSymbol(const loops::Function& function);
 
 /// What stands beside the program's object in an executable: the line table, the MelixProgram and `main`.
 Compiled programObject(const Compiled& program, const Options& options);

@@ -49,13 +49,22 @@ void FunctionEmitter::emitStore(const Stmt& s) {
   b_.CreateStore(v, at);
 }
 
+/// The size of an array all of whose dims are constants, if it is one.
+std::optional<int64_t> FunctionEmitter::knownBytes(const Stmt& alloc) {
+  auto bytes = static_cast<int64_t>(alloc.as<AllocAttr>().bytes);
+  for (ValueId d : alloc.operands) {
+    auto* extent = llvm::dyn_cast<llvm::ConstantInt>(value(d));
+    if (!extent || extent->isNegative()) return std::nullopt;
+    if (__builtin_mul_overflow(bytes, extent->getSExtValue(), &bytes)) return std::nullopt;
+  }
+  return bytes;
+}
+
 void FunctionEmitter::emitAllocArray(const Stmt& s) {
   const auto& attr = s.as<AllocAttr>();
   llvm::Value* bytes = b_.getInt64(attr.bytes);
-  bool constant = true;
-  for (ValueId d : s.operands) constant = constant && llvm::isa<llvm::ConstantInt>(value(d));
-  if (constant) {
-    for (ValueId d : s.operands) bytes = b_.CreateMul(bytes, value(d));
+  if (std::optional<int64_t> known = knownBytes(s)) {
+    bytes = b_.getInt64(static_cast<uint64_t>(*known));
   } else {
     llvm::Value* dims = slot(8 * s.operands.size());
     for (size_t k = 0; k < s.operands.size(); ++k)

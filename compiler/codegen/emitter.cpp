@@ -17,7 +17,7 @@ ModuleEmitter::ModuleEmitter(const loops::Module& m, const Options& o, llvm::LLV
   auto* p = ptr();
   typeStruct_ = llvm::StructType::create(context, {i8(), i8(), i8(), i8(), i32(), i32(), i32(), p, p, p, p},
                                          "MelixType");
-  fieldStruct_ = llvm::StructType::create(context, {p, p, i32(), i32()}, "MelixField");
+  fieldStruct_ = llvm::StructType::create(context, {p, p, i32()}, "MelixField");
   caseStruct_ = llvm::StructType::create(context, {p, p, i32(), i32()}, "MelixCase");
 }
 
@@ -85,7 +85,7 @@ void ModuleEmitter::declare(loops::FunctionId id) {
     params = {ptr(), ptr(), i64(), i64()};
     result = i64();
   }
-  std::string name = fn.exported ? exportedSymbol(fn, options) : fn.key;
+  std::string name = fn.exported ? exportedSymbol(fn) : fn.key;
   auto linkage = fn.exported ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage;
   auto* f = llvm::Function::Create(llvm::FunctionType::get(result, params, false), linkage, name, *llvm);
   addAttributes(f);
@@ -108,7 +108,7 @@ void ModuleEmitter::declare(loops::FunctionId id) {
 
 /// i32 entry(task): the program's own entry gives an i64 status.
 void ModuleEmitter::emitEntry() {
-  entrySymbol = options.prefix + "melix_entry";
+  entrySymbol = "melix_entry";
   auto* f = llvm::Function::Create(llvm::FunctionType::get(i32(), {ptr()}, false),
                                    llvm::Function::ExternalLinkage, entrySymbol, *llvm);
   addAttributes(f);
@@ -127,8 +127,6 @@ void ModuleEmitter::run() {
   debug->finish();
 }
 
-std::string exportedSymbol(const loops::Function& function, const Options& options) {
-  return options.prefix + "melix." + function.key;
-}
+std::string exportedSymbol(const loops::Function& function) { return "melix." + function.key; }
 
 } // namespace melix::codegen

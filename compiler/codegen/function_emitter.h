@@ -58,6 +58,7 @@ private:
   llvm::Value* address(const Stmt& s, size_t operandCount);
   void emitLoad(const Stmt& s);
   void emitStore(const Stmt& s);
+  std::optional<int64_t> knownBytes(const Stmt& alloc);
   void emitAllocArray(const Stmt& s);
   void emitAllocNode(const Stmt& s);
   void emitEnsureUnique(const Stmt& s);

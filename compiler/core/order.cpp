@@ -110,8 +110,7 @@ private:
 
 } // namespace
 
-void chooseOrders(Module& m, bool strict) {
-  if (strict) return;
+void chooseOrders(Module& m) {
   for (uint32_t i = 0; i < m.functions.size(); ++i) {
     Function& f = m.functions[FunctionId(i)];
     if (f.body.valid()) Orders(m, f).run();

@@ -18,8 +18,8 @@
 
 namespace melix::core {
 
-/// Sets the order of every float sum and product that has none. `strict`: one chain without blocks (Unset
-/// stays).
-void chooseOrders(Module& m, bool strict = false);
+/// Sets the order of every float sum and product that has none. Where it has not run, all terms are one
+/// chain.
+void chooseOrders(Module& m);
 
 } // namespace melix::core

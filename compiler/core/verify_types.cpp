@@ -263,7 +263,8 @@ private:
   std::string checkOp() const {
     static constexpr struct {
       size_t operands, dims;
-    } counts[] = {{1, 1}, {2, 0}, {2, 1}, {0, 2}, {0, 1}, {1, 0}, {2, 0}, {1, 0}, {1, 0}, {0, 1}, {1, 0}};
+    } counts[] = {{1, 1}, {2, 0}, {2, 1}, {0, 2}, {0, 1}, {1, 0}, {2, 0}, {1, 0},
+                  {1, 0}, {0, 1}, {1, 0}, {2, 0}, {2, 0}, {2, 0}, {1, 0}};
     const auto& c = op_.as<CheckAttr>();
     auto want = counts[static_cast<size_t>(c.kind)];
     bool text = c.kind == CheckKind::Assert && op_.operands.size() == 2;

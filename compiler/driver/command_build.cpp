@@ -11,10 +11,7 @@ int commandBuild(const Invocation& invocation) {
   if (!accepts(invocation.code)) return WrongCommandLine;
   return onBigStack([&]() -> int {
     std::unique_ptr<session::Session> session = makeSession(invocation.code);
-    std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
-    if (!root) return Failure;
-    bool ok = session->program(*root) && session->advance(session::CoreStage::Optimised);
-    if (!reported(*session, ok)) return Failure;
+    if (!advanceProgram(invocation.program, *session, session::CoreStage::Optimised)) return Failure;
     codegen::TargetKind target = targetOf(invocation.code, codegen::TargetKind::Portable);
     std::optional<codegen::Compiled> compiled = compileCore(*session, invocation.code, target);
     if (!compiled) return Failure;

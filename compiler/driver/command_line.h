@@ -18,11 +18,12 @@ struct ProgramSource {
 
 /// How a program is compiled and run.
 struct CodeOptions {
-  bool interpret = false;    ///< by the Core interpreter instead of compiled code
-  bool optimise = true;      ///< off under -O0: each nest alone, scalar
-  bool strictFp = false;     ///< no fused multiply-add is formed
-  bool strictShapes = false; ///< broadcasting by size 1 is an error
-  std::string cpu;           ///< empty: this machine's for `run`, x86-64-v3 for `build`
+  bool interpret = false;     ///< by the Core interpreter instead of compiled code
+  bool optimise = true;       ///< off under -O0: each nest alone, scalar
+  bool strictFp = false;      ///< floats are summed in sequence, no fused multiply-add is formed
+  bool strictShapes = false;  ///< sizes that only the run can compare are errors
+  bool checkOverflow = false; ///< integers that wrap are a panic
+  std::string cpu;            ///< empty: this machine's for `run`, x86-64-v3 for `build`
 };
 
 /// A command line that was understood. Members that a command does not take have their default.

@@ -27,10 +27,7 @@ int commandRun(const Invocation& invocation) {
   std::unique_ptr<session::Session> session = makeSession(invocation.code);
   std::optional<codegen::Compiled> compiled;
   int status = onBigStack([&] {
-    std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
-    if (!root) return Failure;
-    bool ok = session->program(*root) && session->advance(session::CoreStage::Optimised);
-    if (!reported(*session, ok)) return Failure;
+    if (!advanceProgram(invocation.program, *session, session::CoreStage::Optimised)) return Failure;
     if (invocation.code.interpret) return Success;
     compiled = compileCore(*session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
     return compiled ? Success : Failure;

@@ -87,13 +87,10 @@ int showCore(const Invocation& invocation, session::Session& session) {
 
 /// The stages from `loops` on.
 int showMachine(const Invocation& invocation, session::Session& session) {
-  loops::Result lowered = loops::fromCore(session.module());
-  if (lowered.error) {
-    writeProblem("this is not compiled yet: " + lowered.error->what);
-    return Failure;
-  }
+  std::optional<loops::Module> module = loopsOf(session);
+  if (!module) return Failure;
   if (invocation.stage == StageKind::Loops) {
-    writeOutput(loops::print(lowered.module));
+    writeOutput(loops::print(*module));
     return Success;
   }
   codegen::Options options;
@@ -101,7 +98,7 @@ int showMachine(const Invocation& invocation, session::Session& session) {
   options.sources = &session.sources;
   options.target = targetOf(invocation.code, codegen::TargetKind::Host);
   auto kind = invocation.stage == StageKind::Llvm ? codegen::TextKind::Ir : codegen::TextKind::Assembly;
-  writeOutput(codegen::compileToText(lowered.module, options, kind));
+  writeOutput(codegen::compileToText(*module, options, kind));
   return Success;
 }
 
@@ -114,10 +111,7 @@ session::CoreStage coreStageOf(StageKind stage) {
 int showCompiled(const Invocation& invocation) {
   return onBigStack([&]() -> int {
     std::unique_ptr<session::Session> session = makeSession(invocation.code);
-    std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
-    if (!root) return Failure;
-    if (!reported(*session, session->program(*root) && session->advance(coreStageOf(invocation.stage))))
-      return Failure;
+    if (!advanceProgram(invocation.program, *session, coreStageOf(invocation.stage))) return Failure;
     return invocation.stage <= StageKind::Opt ? showCore(invocation, *session)
                                               : showMachine(invocation, *session);
   });

@@ -4,11 +4,19 @@
 #include "driver/exit_status.h"
 #include "driver/files.h"
 #include "driver/program_input.h"
-#include "loops/loops.h"
 
 #include <pthread.h>
 
 namespace melix::driver {
+
+/// Whether what the passes make is verified after each: in debug builds, or if `MELIX_VERIFY` is set.
+static bool verifies() {
+#ifdef _GLIBCXX_ASSERTIONS
+  return true;
+#else
+  return std::getenv("MELIX_VERIFY") != nullptr;
+#endif
+}
 
 std::unique_ptr<session::Session> makeSession(const CodeOptions& code) {
   session::Options options;
@@ -18,16 +26,14 @@ std::unique_ptr<session::Session> makeSession(const CodeOptions& code) {
     std::string error;
     return readFile(path, error);
   };
-  options.verify = std::getenv("MELIX_VERIFY") != nullptr;
-  options.fuse = !code.strictFp;
+  options.verify = verifies();
+  options.strictFloats = code.strictFp;
+  options.strictShapes = code.strictShapes;
+  options.checkOverflow = code.checkOverflow;
   return std::make_unique<session::Session>(std::move(options));
 }
 
 bool accepts(const CodeOptions& options) {
-  if (options.strictShapes) {
-    writeProblem("`--strict-shapes` is not available in this version");
-    return false;
-  }
   if (options.cpu.empty() || options.cpu == "native" || options.cpu == "x86-64-v3") return true;
   writeProblem("there is no processor `" + options.cpu + "`, only native and x86-64-v3");
   return false;
@@ -58,18 +64,32 @@ bool reported(const session::Session& session, bool ok) {
   return ok && session.sink.errorCount() == 0;
 }
 
+bool advanceProgram(const ProgramSource& program, session::Session& session, session::CoreStage stage) {
+  std::optional<names::ModuleId> root = loadRoot(program, session);
+  if (!root) return false;
+  bool ok = session.program(*root) && session.advance(stage);
+  return reported(session, ok);
+}
+
+std::optional<loops::Module> loopsOf(session::Session& session) {
+  loops::Options options;
+  options.verify = verifies();
+  loops::Result lowered = loops::fromCore(session.module(), options);
+  if (!lowered.error && lowered.bug.empty()) return std::move(lowered.module);
+  writeProblem(lowered.error ? "this is not compiled yet: " + lowered.error->what
+                             : "a bug of the compiler: " + lowered.bug);
+  return std::nullopt;
+}
+
 std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& code,
                                              codegen::TargetKind target) {
-  loops::Result lowered = loops::fromCore(session.module());
-  if (lowered.error) {
-    writeProblem("this is not compiled yet: " + lowered.error->what);
-    return std::nullopt;
-  }
+  std::optional<loops::Module> module = loopsOf(session);
+  if (!module) return std::nullopt;
   codegen::Options options;
   options.target = target;
   options.optimise = code.optimise;
   options.sources = &session.sources;
-  codegen::Compiled compiled = codegen::compile(lowered.module, options);
+  codegen::Compiled compiled = codegen::compile(*module, options);
   if (!compiled.error.empty()) {
     writeProblem("a bug of the code generator: " + compiled.error);
     return std::nullopt;

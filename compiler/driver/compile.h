@@ -4,6 +4,7 @@
 
 #include "codegen/codegen.h"
 #include "driver/command_line.h"
+#include "loops/loops.h"
 #include "session/session.h"
 
 #include <memory>
@@ -19,8 +20,12 @@ bool accepts(const CodeOptions& options);
 codegen::TargetKind targetOf(const CodeOptions& options, codegen::TargetKind usual);
 /// Reads and loads the program of a command line; says on standard error why it cannot.
 std::optional<names::ModuleId> loadRoot(const ProgramSource& program, session::Session& session);
+/// Reads a program and takes it to a stage of Core; says on standard error what is wrong.
+bool advanceProgram(const ProgramSource& program, session::Session& session, session::CoreStage stage);
 /// Writes diagnostics, or the compiler's own bug; returns `ok`.
 bool reported(const session::Session& session, bool ok);
+/// Optimised Core to Loops; says on standard error what is not compiled yet.
+std::optional<loops::Module> loopsOf(session::Session& session);
 /// Optimised Core to an object; says on standard error what is not compiled yet.
 std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& options,
                                              codegen::TargetKind target);

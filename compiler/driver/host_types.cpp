@@ -56,7 +56,7 @@ uint32_t HostTypes::layOut(std::span<const TypeId> parts, std::span<const NameId
     const MelixType* part = describe(parts[k]);
     offset = roundUp(offset, std::max<uint8_t>(part->align, 1));
     const char* name = k < names.size() && names[k] ? text(types_.names.text(names[k])) : nullptr;
-    out.push_back({name, part, offset, 0});
+    out.push_back({name, part, offset});
     offset += part->size;
     align = std::max(align, part->align);
     flags = static_cast<uint8_t>(flags | part->flags);

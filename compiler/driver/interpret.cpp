@@ -37,10 +37,18 @@ std::vector<PlacedFrame> placedFrames(const core::Module& module, const interp::
 
 } // namespace
 
+/// As the runtime writes it (runtime/src/trace.cpp): of a long trace the frames at both ends.
 std::string panicText(session::Session& session, const interp::Panic& panic) {
+  constexpr size_t shownAtEachEnd = 20;
   std::string head, frames;
-  for (const interp::PanicFrame& frame : panic.trace) {
-    for (const PlacedFrame& f : placedFrames(session.module(), frame)) {
+  size_t count = panic.trace.size();
+  while (count > 0 && placedFrames(session.module(), panic.trace[count - 1]).empty()) --count; // the entry
+  for (size_t k = 0; k < count; ++k) {
+    if (k == shownAtEachEnd && count > 2 * shownAtEachEnd) {
+      k = count - shownAtEachEnd;
+      frames += "  … " + std::to_string(k - shownAtEachEnd) + " more frames\n";
+    }
+    for (const PlacedFrame& f : placedFrames(session.module(), panic.trace[k])) {
       LineColumn at = session.sources.lineColumn(f.span);
       std::string place = std::string(session.sources.path(f.span.file)) + ":" + std::to_string(at.line);
       if (head.empty())

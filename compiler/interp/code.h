@@ -103,10 +103,16 @@ inline Slot slotOf(double v) {
   return s;
 }
 
-/// Runs from `in` until the code returns.
-inline void runFrom(Frame& f, const Instr* in) {
-  while (in) in = in->run(f, in);
+/// The object of operand b in register a, to be changed in place: nobody else owns it.
+template <class T>
+T* updated(Frame& f, const Instr* in) {
+  Object* o = take(f, in->b).o;
+  putObject(f, in->a, o);
+  return uniqueAt<T>(f.r[in->a].o);
 }
+
+/// Runs from `in` until the code returns. Memory that cannot be had is a panic of the instruction that asked.
+void runFrom(Frame& f, const Instr* in);
 
 /// One function a scalar op and kind: a ← op(b, c, d); `detail` is the op's attribute. Null where the op does
 /// not exist for the kind. `kind` is that of the first operand.

@@ -28,6 +28,22 @@ static bool fits(TypeKind from, TypeKind to, Slot v) {
   return bits >= 64 || v.u >> bits == 0;
 }
 
+/// Whether a sum, difference, product or negative of integers fits their type.
+static bool resultFits(core::CheckKind check, TypeKind kind, Slot a, Slot b) {
+  bool isSigned = types::scalarClass(kind) == types::ScalarClass::SInt;
+  auto wide = [&](Slot s) { return isSigned ? static_cast<__int128>(s.i) : static_cast<__int128>(s.u); };
+  if (check == core::CheckKind::MulFits && !isSigned) {
+    uint64_t low;
+    return !__builtin_mul_overflow(a.u, b.u, &low) && slotOfBits(kind, low).u == low;
+  }
+  __int128 x = wide(a), y = wide(b), end = static_cast<__int128>(1) << (types::scalarBits(kind) - isSigned);
+  __int128 result = check == core::CheckKind::AddFits   ? x + y
+                    : check == core::CheckKind::SubFits ? x - y
+                    : check == core::CheckKind::MulFits ? x * y
+                                                        : -x;
+  return result < end && result >= (isSigned ? -end : 0);
+}
+
 static bool holds(const CheckExtra& x, TypeKind target, const std::vector<Slot>& v,
                   const std::vector<int64_t>& d) {
   switch (x.check.kind) {
@@ -48,6 +64,10 @@ static bool holds(const CheckExtra& x, TypeKind target, const std::vector<Slot>&
   case core::CheckKind::Converts: return fits(x.kinds[0], target, v[0]);
   case core::CheckKind::NotEmpty: return d[0] > 0;
   case core::CheckKind::Assert: return v[0].u != 0;
+  case core::CheckKind::AddFits:
+  case core::CheckKind::SubFits:
+  case core::CheckKind::MulFits:
+  case core::CheckKind::NegFits: return resultFits(x.check.kind, x.kinds[0], v[0], v.back());
   }
   return true;
 }

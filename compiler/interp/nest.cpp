@@ -461,8 +461,8 @@ private:
   void filter(ResultState& r) {
     if (!f_.r[r.x->yields[0]].u) return;
     Slot v = f_.r[r.x->yields[1]];
-    if (isObject(r.x->kind0)) retain(v.o);
     r.filtered.push_back(v);
+    if (isObject(r.x->kind0)) retain(v.o);
   }
 
   void endFilter(ResultState& r) {
@@ -509,7 +509,7 @@ const Instr* runNestBegin(Frame& f, const Instr* in) {
 const Instr* runNestStep(Frame& f, const Instr* in) {
   auto* s = static_cast<NestState*>(f.r[in->a].o);
   NestRun run(f, *s);
-  if (!run.accumulate()) return f.machine->fail(f, in, run.problem_);
+  if (!run.accumulate()) return f.machine->panicked ? nullptr : f.machine->fail(f, in, run.problem_);
   if (run.advance()) return f.code->instrs.data() + s->x->body;
   run.end(false);
   putObject(f, in->a, nullptr);

@@ -28,7 +28,7 @@ public:
   bool walk(Slot& slot, size_t step) {
     if (step == x_.steps.size()) return visit_(Place{reinterpret_cast<char*>(&slot), objectKind}), true;
     if (!slot.o) return fail("an undefined value is read");
-    if (access_ == Access::Write) slot.o = makeUnique(slot.o);
+    if (access_ == Access::Write) makeUnique(slot.o);
     switch (slot.o->kind) {
     case ObjectKind::Array: return axis(*static_cast<Array*>(slot.o), 0, 0, step);
     case ObjectKind::List: {
@@ -91,10 +91,7 @@ private:
   bool element(Array& a, int64_t index, size_t step) {
     char* at = a.data + index * a.elementBytes;
     if (!isObject(a.element) || step == x_.steps.size()) return visit_(Place{at, a.element}), true;
-    Slot s = loadSlot(objectKind, at);
-    bool fine = walk(s, step);
-    storeSlot(objectKind, at, s); // it may have been replaced by an unshared copy
-    return fine;
+    return walk(*reinterpret_cast<Slot*>(at), step);
   }
 
   Frame& f_;
@@ -117,6 +114,20 @@ void eachElement(Place p, bool isArray, Each each) {
   auto* a = static_cast<Array*>(loadSlot(objectKind, p.at).o);
   if (!a || a->kind != ObjectKind::Array) return each(p);
   for (int64_t k = 0; k < a->count; ++k) each(Place{a->data + k * a->elementBytes, a->element});
+}
+
+/// Changes places beside the elements of an array, in order: `change` gets a place and what comes there,
+/// borrowed. An array that a record holds as one object is changed element by element too.
+template <class Change>
+std::string changeElements(Frame& f, const PlaceExtra& x, Slot& root, const Array* from, Change change) {
+  bool scalars = !isObject(x.element);
+  int64_t next = 0;
+  return visitPlaces(f, x, Access::Write, root, [&](Place p) {
+    if (isObject(p.kind) && scalars) makeUnique(reinterpret_cast<Slot*>(p.at)->o);
+    eachElement(p, scalars, [&](Place e) {
+      if (from && next < from->count) change(e, from->at(next++));
+    });
+  });
 }
 
 } // namespace
@@ -155,68 +166,37 @@ const Instr* runGet(Frame& f, const Instr* in) {
 
 const Instr* runSet(Frame& f, const Instr* in) {
   const auto& x = *static_cast<const PlaceExtra*>(in->extra);
-  Slot root = take(f, in->b);
-  auto replace = [](Place p, Slot owned) {
-    if (isObject(p.kind)) release(loadSlot(objectKind, p.at).o);
-    storeSlot(p.kind, p.at, owned);
+  Object* target = take(f, in->b).o;
+  putObject(f, in->a, target);
+  auto replace = [](Place p, Slot v) {
+    if (isObject(p.kind)) {
+      retain(v.o);
+      release(loadSlot(objectKind, p.at).o);
+    }
+    storeSlot(p.kind, p.at, v);
   };
-  std::string problem;
-  auto kind = static_cast<TypeKind>(in->d);
-  if (!x.wholeArray) {
-    problem = visitPlaces(f, x, Access::Write, root, [&](Place p) {
-      Slot v = peek(f, in->c);
-      if (isObject(kind)) retain(v.o);
-      replace(p, v);
-    });
-  } else {
-    auto* from = static_cast<const Array*>(peek(f, in->c).o);
-    int64_t next = 0;
-    problem = visitPlaces(f, x, Access::Write, root, [&](Place p) {
-      // An array stored as one object in a record is replaced element by element too.
-      if (isObject(p.kind) && !isObject(x.element)) {
-        Slot own = loadSlot(objectKind, p.at);
-        own.o = makeUnique(own.o);
-        storeSlot(objectKind, p.at, own);
-      }
-      eachElement(p, !isObject(x.element), [&](Place e) {
-        if (!from || next >= from->count) return;
-        Slot v = from->at(next++);
-        if (isObject(e.kind)) retain(v.o);
-        replace(e, v);
-      });
-    });
-  }
+  Slot value = peek(f, in->c), &root = f.r[in->a];
+  std::string problem = x.wholeArray
+                            ? changeElements(f, x, root, static_cast<const Array*>(value.o), replace)
+                            : visitPlaces(f, x, Access::Write, root, [&](Place p) { replace(p, value); });
   if (in->c & moveBit) putObject(f, in->c & ~moveBit, nullptr);
-  putObject(f, in->a, root.o);
   return problem.empty() ? in + 1 : f.machine->fail(f, in, problem);
 }
 
 const Instr* runAddAt(Frame& f, const Instr* in) {
   const auto& x = *static_cast<const PlaceExtra*>(in->extra);
-  Slot root = take(f, in->b);
-  std::string problem, sums;
+  Object* target = take(f, in->b).o;
+  putObject(f, in->a, target);
+  std::string sums;
   auto add = [&](Place p, Slot v) {
     Slot old = loadSlot(p.kind, p.at);
     if (isObject(p.kind)) storeSlot(objectKind, p.at, Slot{0});
     storeSlot(p.kind, p.at, tangentOp(TangentOp::Add, p.kind, old, v, sums));
   };
-  if (!x.wholeArray) {
-    problem = visitPlaces(f, x, Access::Write, root, [&](Place p) { add(p, peek(f, in->c)); });
-  } else {
-    auto* from = static_cast<const Array*>(peek(f, in->c).o);
-    int64_t next = 0;
-    problem = visitPlaces(f, x, Access::Write, root, [&](Place p) {
-      if (isObject(p.kind) && !isObject(x.element)) {
-        Slot own = loadSlot(objectKind, p.at);
-        own.o = makeUnique(own.o);
-        storeSlot(objectKind, p.at, own);
-      }
-      eachElement(p, !isObject(x.element), [&](Place e) {
-        if (from && next < from->count) add(e, from->at(next++));
-      });
-    });
-  }
-  putObject(f, in->a, root.o);
+  Slot value = peek(f, in->c), &root = f.r[in->a];
+  std::string problem = x.wholeArray
+                            ? changeElements(f, x, root, static_cast<const Array*>(value.o), add)
+                            : visitPlaces(f, x, Access::Write, root, [&](Place p) { add(p, value); });
   if (problem.empty()) problem = sums;
   return problem.empty() ? in + 1 : f.machine->fail(f, in, problem);
 }
@@ -277,8 +257,7 @@ const Instr* getElement(Frame& f, const Instr* in) {
 
 template <size_t Rank>
 const Instr* setElement(Frame& f, const Instr* in) {
-  auto* a = static_cast<Array*>(makeUnique(take(f, in->b).o));
-  putObject(f, in->a, a);
+  auto* a = updated<Array>(f, in);
   int64_t i = elementIndex<Rank>(f, *a, indexRegs(in));
   if (i < 0) return f.machine->fail(f, in, "an index is out of range");
   storeSlot(a->element, a->data + i * a->elementBytes, f.r[in->c]);
@@ -287,8 +266,7 @@ const Instr* setElement(Frame& f, const Instr* in) {
 
 template <size_t Rank, class T>
 const Instr* addElement(Frame& f, const Instr* in) {
-  auto* a = static_cast<Array*>(makeUnique(take(f, in->b).o));
-  putObject(f, in->a, a);
+  auto* a = updated<Array>(f, in);
   int64_t i = elementIndex<Rank>(f, *a, indexRegs(in));
   if (i < 0) return f.machine->fail(f, in, "an index is out of range");
   auto* place = reinterpret_cast<T*>(a->data) + i;
@@ -301,8 +279,7 @@ const Instr* addElement(Frame& f, const Instr* in) {
 
 template <size_t Rank>
 const Instr* addAnyElement(Frame& f, const Instr* in) {
-  auto* a = static_cast<Array*>(makeUnique(take(f, in->b).o));
-  putObject(f, in->a, a);
+  auto* a = updated<Array>(f, in);
   int64_t i = elementIndex<Rank>(f, *a, indexRegs(in));
   if (i < 0) return f.machine->fail(f, in, "an index is out of range");
   std::string problem;

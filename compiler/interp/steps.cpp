@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
+#include <stdexcept>
 
 namespace melix::interp {
 
@@ -15,6 +17,18 @@ const Instr* Machine::fail(Frame& f, const Instr* in, std::string message) {
   const core::Function& fn = program.module().functions[f.code->function];
   panic.trace.push_back({fn.name, f.code->locs[static_cast<size_t>(in - f.code->instrs.data())]});
   return nullptr;
+}
+
+void runFrom(Frame& f, const Instr* in) {
+  try {
+    while (in) in = in->run(f, in);
+  } catch (const OutOfMemory& asked) {
+    f.machine->fail(f, in, asked.message());
+  } catch (const std::bad_alloc&) {
+    f.machine->fail(f, in, "out of memory");
+  } catch (const std::length_error&) {
+    f.machine->fail(f, in, "out of memory");
+  }
 }
 
 static const Instr* at(Frame& f, uint32_t target) { return f.code->instrs.data() + target; }
@@ -96,10 +110,10 @@ const Instr* runMatch(Frame& f, const Instr* in) {
 const Instr* runCall(Frame& f, const Instr* in) {
   const auto& x = extraOf<CallExtra>(in);
   Machine& m = *f.machine;
-  if (m.depth >= maxCallDepth) return m.fail(f, in, "calls are nested more than 100000 deep");
   if (!mayGoOn(m)) return m.fail(f, in, "interrupted");
   const Code& code = m.program.code(x.callee);
-  if (m.used + code.regs > m.stackSlots) return m.fail(f, in, "the stack of the interpreter is full");
+  bool overflows = m.depth >= maxCallDepth || m.used + code.regs > m.stackSlots;
+  if (overflows) return m.fail(f, in, "stack overflow: recursion without end?");
   Frame callee{m.stack + m.used, &m, &code, nullptr};
   std::memcpy(static_cast<void*>(callee.r), code.constants.data(), code.constants.size() * sizeof(Slot));
   m.used += code.regs;
@@ -246,8 +260,7 @@ const Instr* runPutRow(Frame& f, const Instr* in) {
 
 const Instr* runReshape(Frame& f, const Instr* in) {
   const auto& x = extraOf<RegsExtra>(in);
-  auto* a = static_cast<Array*>(makeUnique(take(f, in->b).o));
-  putObject(f, in->a, a);
+  auto* a = updated<Array>(f, in);
   int64_t count = 1;
   for (uint32_t r : x.dims) count *= f.r[r].i;
   if (count != a->count) return f.machine->fail(f, in, "a reshape changes the number of elements");
@@ -262,30 +275,27 @@ const Instr* runReshape(Frame& f, const Instr* in) {
 const Instr* runNewList(Frame& f, const Instr* in) {
   const auto& x = extraOf<RegsExtra>(in);
   auto* l = new List(x.element);
-  for (uint32_t r : x.regs) l->items.push_back(taken(f, r, x.element));
   putObject(f, in->a, l);
+  l->items.reserve(x.regs.size());
+  for (uint32_t r : x.regs) l->items.push_back(taken(f, r, x.element));
   return in + 1;
 }
 
 const Instr* runPush(Frame& f, const Instr* in) {
-  auto kind = static_cast<TypeKind>(in->d);
-  Slot value = taken(f, in->c, kind);
-  auto* l = static_cast<List*>(makeUnique(take(f, in->b).o));
-  l->items.push_back(value);
-  putObject(f, in->a, l);
+  auto* l = updated<List>(f, in);
+  l->items.push_back(Slot{0});
+  l->items.back() = taken(f, in->c, static_cast<TypeKind>(in->d));
   return in + 1;
 }
 
 const Instr* runPop(Frame& f, const Instr* in) {
-  auto* l = static_cast<List*>(makeUnique(take(f, in->c).o));
-  if (l->items.empty()) {
-    release(l);
-    return f.machine->fail(f, in, "pop of an empty list");
-  }
+  Object* o = take(f, in->c).o;
+  putObject(f, in->b, o);
+  auto* l = uniqueAt<List>(f.r[in->b].o);
+  if (l->items.empty()) return f.machine->fail(f, in, "pop of an empty list");
   Slot last = l->items.back();
   l->items.pop_back();
   put(f, in->a, static_cast<TypeKind>(in->d), last);
-  putObject(f, in->b, l);
   return in + 1;
 }
 
@@ -321,6 +331,8 @@ const Instr* runToList(Frame& f, const Instr* in) {
   const auto& x = extraOf<RegsExtra>(in);
   auto* a = static_cast<const Array*>(f.r[in->b].o);
   auto* l = new List(x.element);
+  putObject(f, in->a, l);
+  l->items.reserve(static_cast<size_t>(a->dims[0]));
   for (int64_t k = 0; k < a->dims[0]; ++k) {
     if (in->c) {
       auto* row = new Array(a->element, {a->dims + 1, static_cast<size_t>(a->rank - 1)});
@@ -338,7 +350,6 @@ const Instr* runToList(Frame& f, const Instr* in) {
     if (isObject(a->element)) retain(s.o);
     l->items.push_back(s);
   }
-  putObject(f, in->a, l);
   return in + 1;
 }
 

@@ -2,9 +2,10 @@
 
 #include "core/build.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <new>
+#include <utility>
 
 namespace melix::interp {
 
@@ -61,17 +62,31 @@ Slot loadSlot(TypeKind kind, const char* from) {
 
 void storeSlot(TypeKind kind, char* to, Slot value) { std::memcpy(to, &value, slotBytes(kind)); }
 
+std::string OutOfMemory::message() const {
+  if (!bytes) return "an array of this shape does not fit into memory";
+  return "out of memory: " + std::to_string(*bytes) + " bytes asked for";
+}
+
+/// Bytes of all elements; throws if an i64 does not hold them.
+static int64_t bytesOf(unsigned elementBytes, std::span<const int64_t> dims) {
+  int64_t bytes = elementBytes;
+  bool overflows = false;
+  for (int64_t d : dims) overflows |= __builtin_mul_overflow(bytes, d, &bytes);
+  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return 0;
+  if (overflows) throw OutOfMemory{};
+  return bytes;
+}
+
 Array::Array(TypeKind e, std::span<const int64_t> extents) : Object(ObjectKind::Array), element(e) {
   assert(extents.size() <= maxRank && "arrays of higher rank are refused when code is made");
   elementBytes = static_cast<uint8_t>(slotBytes(e));
   rank = static_cast<uint8_t>(extents.size());
-  for (size_t k = 0; k < extents.size(); ++k) {
-    dims[k] = extents[k] < 0 ? 0 : extents[k];
-    count *= dims[k];
-  }
-  data = static_cast<char*>(std::calloc(static_cast<size_t>(count) * elementBytes + 1, 1));
-  if (!data) std::abort();
-  arrayBytes += count * elementBytes;
+  for (size_t k = 0; k < extents.size(); ++k) dims[k] = std::max<int64_t>(extents[k], 0);
+  int64_t bytes = bytesOf(elementBytes, {dims, rank});
+  count = bytes / elementBytes;
+  data = static_cast<char*>(std::calloc(static_cast<size_t>(bytes) + 1, 1));
+  if (!data) throw OutOfMemory{bytes};
+  arrayBytes += bytes;
 }
 
 Array::~Array() { std::free(data); }
@@ -138,17 +153,17 @@ Object* shallowCopy(const Object* o) {
   }
   case ObjectKind::Record: {
     auto* r = static_cast<const Record*>(o);
-    auto* c = new Record(r->tag, r->isEnum, 0);
+    auto c = std::make_unique<Record>(r->tag, r->isEnum, 0);
     c->parts = r->parts;
     c->kinds = r->kinds;
-    copy = c;
+    copy = c.release();
     break;
   }
   case ObjectKind::List: {
     auto* l = static_cast<const List*>(o);
-    auto* c = new List(l->element);
+    auto c = std::make_unique<List>(l->element);
     c->items = l->items;
-    copy = c;
+    copy = c.release();
     break;
   }
   case ObjectKind::Str: copy = new Str(static_cast<const Str*>(o)->text); break;
@@ -158,11 +173,11 @@ Object* shallowCopy(const Object* o) {
   return copy;
 }
 
-Object* makeUnique(Object* o) {
-  if (o->refs == 1) return o;
-  Object* copy = shallowCopy(o);
-  release(o);
-  return copy;
+void makeUnique(Object*& place) {
+  if (place->refs == 1) return;
+  Object* copy = shallowCopy(place);
+  release(place);
+  place = copy;
 }
 
 // --- tangents
@@ -196,13 +211,28 @@ static Slot nullSlot() {
   return s;
 }
 
+/// A reference that is released unless it is given away.
+class Owned {
+public:
+  explicit Owned(Slot s) : object(s.o) {}
+  ~Owned() { release(object); }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  Slot give() {
+    Slot s;
+    s.o = std::exchange(object, nullptr);
+    return s;
+  }
+  Object* object;
+};
+
 static Slot arrayTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
-  auto* x = static_cast<Array*>(makeUnique(a.o));
+  Owned result(a);
+  auto* x = uniqueAt<Array>(result.object);
   auto* y = op == TangentOp::Neg ? nullptr : static_cast<const Array*>(b.o);
-  a.o = x;
   if (y && y->count != x->count) {
     problem = "arrays of different sizes are added";
-    return a;
+    return result.give();
   }
   for (int64_t k = 0; k < x->count && problem.empty(); ++k) {
     Slot old = x->at(k), other = y ? y->at(k) : nullSlot();
@@ -213,7 +243,7 @@ static Slot arrayTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
     storeSlot(x->element, x->data + k * x->elementBytes, nullSlot());
     storeSlot(x->element, x->data + k * x->elementBytes, tangentOp(op, objectKind, old, other, problem));
   }
-  return a;
+  return result.give();
 }
 
 static Slot recordTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
@@ -230,31 +260,31 @@ static Slot recordTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
     retain(b.o);
     return op == TangentOp::Sub ? tangentOp(TangentOp::Neg, objectKind, b, nullSlot(), problem) : b;
   }
-  auto* x = static_cast<Record*>(makeUnique(a.o));
-  a.o = x;
+  Owned result(a);
+  auto* x = uniqueAt<Record>(result.object);
   for (size_t k = 0; k < x->parts.size() && problem.empty(); ++k) {
     Slot part = x->parts[k];
     if (types::isIntKind(x->kinds[k]) && op != TangentOp::AddAll) continue;
     if (isObject(x->kinds[k])) x->parts[k].o = nullptr;
     x->parts[k] = tangentOp(op, x->kinds[k], part, y ? y->parts[k] : nullSlot(), problem);
   }
-  return a;
+  return result.give();
 }
 
 static Slot listTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
-  auto* x = static_cast<List*>(makeUnique(a.o));
+  Owned result(a);
+  auto* x = uniqueAt<List>(result.object);
   auto* y = op == TangentOp::Neg ? nullptr : static_cast<const List*>(b.o);
-  a.o = x;
   if (y && y->items.size() != x->items.size()) {
     problem = "tangents of lists of different lengths are added";
-    return a;
+    return result.give();
   }
   for (size_t k = 0; k < x->items.size() && problem.empty(); ++k) {
     Slot item = x->items[k];
     if (isObject(x->element)) x->items[k].o = nullptr;
     x->items[k] = tangentOp(op, x->element, item, y ? y->items[k] : nullSlot(), problem);
   }
-  return a;
+  return result.give();
 }
 
 Slot tangentOp(TangentOp op, TypeKind kind, Slot a, Slot b, std::string& problem) {

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,12 @@ struct Object {
   Object& operator=(const Object&) = delete;
 };
 
+/// Memory that cannot be had: thrown by what makes values. The instruction that asked panics.
+struct OutOfMemory {
+  std::optional<int64_t> bytes; ///< asked for; none: more than an i64 tells
+  std::string message() const;
+};
+
 inline constexpr unsigned maxRank = 8;
 
 /// Dense, row-major. Elements are scalars at their natural size, or objects as slots.
@@ -53,7 +60,7 @@ struct Array : Object {
   int64_t count = 1;
   int64_t dims[maxRank];
   char* data;
-  /// Zeroed: null where elements are objects.
+  /// Zeroed: null where elements are objects. Throws OutOfMemory.
   Array(TypeKind element, std::span<const int64_t> dims);
   ~Array() override;
   Slot at(int64_t index) const;
@@ -100,8 +107,14 @@ Slot slotOfBits(TypeKind kind, uint64_t bits);
 
 /// A copy whose parts are shared.
 Object* shallowCopy(const Object* o);
-/// `o` itself if nobody else owns it, else a copy; takes over the reference.
-Object* makeUnique(Object* o);
+/// Makes `place` the only owner of what it holds: by a copy, if there are others.
+void makeUnique(Object*& place);
+/// The same where the kind of object is known.
+template <class T>
+T* uniqueAt(Object*& place) {
+  makeUnique(place);
+  return static_cast<T*>(place);
+}
 
 /// Sums, differences and negations of tangents, leaf by leaf. Take over `a`, borrow `b`. A mismatch (another
 /// case, another length) sets `problem`. Integers in a tangent are the sizes of a pack, which stay as they

@@ -9,9 +9,7 @@
 
 namespace melix::jit {
 
-/// Linked code lives as long as the object. Modules may be added one after another; a later one may use the
-/// exported symbols of earlier ones, and redefines nothing: give each a `codegen::Options::prefix` of its
-/// own.
+/// Linked code lives as long as the object. It holds one module: each has the same symbols.
 class Jit {
 public:
   Jit();

@@ -147,9 +147,8 @@ struct Stmt {
 // --- functions
 // ----------------------------------------------------------------------------------------------------
 
-/// How a parameter is passed. Inout and Dest are part of the convention; functions of Core return what they
-/// change, so neither arises by itself (an `own` parameter that is updated and returned keeps its memory).
-enum class ModeKind : uint8_t { Borrow, Own, Inout, Dest };
+/// How a parameter is passed. An `own` parameter that is updated and returned keeps its memory.
+enum class ModeKind : uint8_t { Borrow, Own };
 
 enum class FunctionKind : uint8_t {
   Orchestration, ///< (dims…, leaves…) -> (result leaves…, result dims…)

@@ -42,22 +42,12 @@ private:
   std::unordered_set<core::FunctionId> seen_;
 };
 
-} // namespace
-
-Result fromCore(const core::Module& core, const Options& options) {
-  Result result{Module(core), {}};
-  Module& module = result.module;
-  Layouts layouts(core.types);
-  LowerContext context{core, layouts, {}, &module, {}, {}, {}};
-
-  Reach reach(core);
-  reach.add(core.entry);
-  for (uint32_t f = 0; f < core.functions.size(); ++f)
-    if (core.functions[core::FunctionId(f)].keep) reach.add(core::FunctionId(f));
+/// A function for each that is reached, without bodies.
+void declareFunctions(LowerContext& context, const std::vector<core::FunctionId>& reached) {
+  const core::Module& core = context.core;
   std::unordered_set<core::FunctionId> mathBodies;
   for (const auto& [key, f] : core.mathBodies) mathBodies.insert(f);
-
-  for (core::FunctionId f : reach.order) {
+  for (core::FunctionId f : reached) {
     const core::Function& source = core.functions[f];
     Function fn;
     fn.name = source.name;
@@ -66,28 +56,72 @@ Result fromCore(const core::Module& core, const Options& options) {
     fn.loc = source.loc;
     fn.exported = source.keep || f == core.entry;
     fn.inlined = mathBodies.count(f) != 0;
-    context.functions[f] = module.functions.add(std::move(fn));
+    context.functions[f] = context.module->functions.add(std::move(fn));
   }
-  module.entry = core.entry ? context.functions[core.entry] : FunctionId();
+  context.module->entry = core.entry ? context.functions[core.entry] : FunctionId();
+}
 
-  for (core::FunctionId f : reach.order) {
+void lowerFunctions(LowerContext& context, const std::vector<core::FunctionId>& reached) {
+  for (core::FunctionId f : reached) {
     // Lowered beside the module, which grows helpers meanwhile.
     FunctionId id = context.functions[f];
-    Function fn = std::move(module.functions[id]);
-    Lower(context, fn, core.functions[f]).run();
-    module.functions[id] = std::move(fn);
-    if (context.error) {
-      result.error = context.error;
-      return result;
-    }
+    Function fn = std::move(context.module->functions[id]);
+    Lower(context, fn, context.core.functions[f]).run();
+    context.module->functions[id] = std::move(fn);
+    if (context.error) return;
   }
-  inferModes(module);
+}
+
+void insertAllCounts(Module& module) {
   for (uint32_t f = 0; f < module.functions.size(); ++f)
     insertCounts(module, module.functions[FunctionId(f)]);
-  markClosed(module);
+}
+
+void outlineAllKernels(Module& module) {
   auto count = static_cast<uint32_t>(module.functions.size());
-  if (options.parallel)
-    for (uint32_t f = 0; f < count; ++f) outlineKernels(module, FunctionId(f));
+  for (uint32_t f = 0; f < count; ++f) outlineKernels(module, FunctionId(f));
+}
+
+struct Pass {
+  const char* name;
+  void (*run)(Module&);
+  bool counted;  ///< from here on every owned value is consumed once
+  bool parallel; ///< only if nests may run on the pool
+};
+
+constexpr Pass passes[] = {
+    {"infer_modes", inferModes, false, false},
+    {"insert_counts", insertAllCounts, true, false},
+    {"mark_closed", markClosed, true, false},
+    {"outline_kernels", outlineAllKernels, true, true},
+};
+
+std::string findBug(const Module& module, bool counted, const char* pass) {
+  std::string problem = verify(module, counted);
+  return problem.empty() ? problem : "Loops is not well formed after `" + std::string(pass) + "`: " + problem;
+}
+
+} // namespace
+
+Result fromCore(const core::Module& core, const Options& options) {
+  Result result{Module(core), {}, {}};
+  Layouts layouts(core.types);
+  LowerContext context{core, layouts, {}, &result.module, {}, {}, {}};
+  Reach reach(core);
+  reach.add(core.entry);
+  for (uint32_t f = 0; f < core.functions.size(); ++f)
+    if (core.functions[core::FunctionId(f)].keep) reach.add(core::FunctionId(f));
+  declareFunctions(context, reach.order);
+  lowerFunctions(context, reach.order);
+  result.error = context.error;
+  if (result.error) return result;
+  if (options.verify) result.bug = findBug(result.module, false, "lower");
+  for (const Pass& pass : passes) {
+    if (!result.bug.empty()) break;
+    if (pass.parallel && !options.parallel) continue;
+    pass.run(result.module);
+    if (options.verify) result.bug = findBug(result.module, pass.counted, pass.name);
+  }
   return result;
 }
 

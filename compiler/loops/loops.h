@@ -7,6 +7,7 @@ namespace melix::loops {
 
 struct Options {
   bool parallel = true; ///< nests on the pool
+  bool verify = false;  ///< look at the module after every pass
 };
 
 /// lower → infer modes → insert counts → outline kernels. Functions that the roots do not reach are left out.
@@ -15,6 +16,7 @@ struct Options {
 struct Result {
   Module module;
   std::optional<Unsupported> error;
+  std::string bug; ///< what the verifier found, and after which pass; empty if nothing
 };
 Result fromCore(const core::Module& module, const Options& options = {});
 

@@ -1,11 +1,12 @@
 #pragma once
 // Internal to the lowering of Core to Loops: what is known of Core values while a function is lowered. One
 // file for each group of ops: lower_scalars, lower_values, lower_places, lower_arrays, lower_control,
-// lower_nest, lower_reduce, lower_effects.
+// lower_nest, lower_reduce, lower_effects, lower_checks.
 
 #include "loops/build.h"
 #include "loops/layout.h"
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <unordered_set>
@@ -266,16 +267,36 @@ private:
   bool addsApart(const core::Op& op) const;
 
   // --- lower_effects.cpp
-  void lowerCheck(const core::Op& op);
+  /// A call of a builtin being put together.
+  struct BuiltinCall {
+    std::vector<ValueId> slots, alive; ///< the arguments; what must live until the call is over
+    uint32_t resultSlots = 0;
+    void add(const std::vector<ValueId>& more) { slots.insert(slots.end(), more.begin(), more.end()); }
+  };
   void lowerPanic(const core::Op& op);
   void lowerBuiltin(const core::Op& op);
   void lowerFormat(const core::Op& op);
   void lowerDebug(const core::Op& op);
-  ValueId toldNumber(ValueId v, std::string& message, size_t k);
-  ValueId fits(ValueId v, TypeKind from, TypeKind to);
+  void addTexts(BuiltinCall& call, const std::vector<core::ValueId>& texts);
+  void addArgument(BuiltinCall& call, std::string_view param, core::ValueId v);
+  void addAsked(BuiltinCall& call, TypeId type);
+  std::vector<TypeId> builtinResults(const core::Op& op, size_t count);
+  ValueId callWithSlots(ops::BuiltinKind kind, const BuiltinCall& call);
+  std::vector<ValueId> arrayResult(const core::Op& op, TypeId result,
+                                   const std::function<ValueId(ValueType)>& slot);
   std::vector<ValueId> callBuiltin(ops::BuiltinKind kind, const std::vector<ValueId>& args, uint32_t results);
   std::vector<ValueId> format(TypeId type, const std::vector<ValueId>& leaves, const std::string& spec,
                               bool quoted);
+
+  // --- lower_checks.cpp
+  void lowerCheck(const core::Op& op);
+  ValueId checkHolds(const core::Op& op, const std::vector<ValueId>& args, const std::vector<ValueId>& dims);
+  ValueId resultFits(core::CheckKind check, const std::vector<ValueId>& v, TypeKind kind);
+  ValueId fits(ValueId v, TypeKind from, TypeKind to);
+  ValueId both(ValueId a, ValueId b);
+  ValueId either(ValueId a, ValueId b);
+  void assertWithText(ValueId holds, const std::vector<ValueId>& text);
+  ValueId toldNumber(ValueId v, std::string& message, size_t k);
 
   LowerContext& context_;
   Layouts& layouts_;

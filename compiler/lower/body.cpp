@@ -149,6 +149,20 @@ void BodyLowering::checkExtents(const std::vector<NestAxis>& axes) {
       check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.show(axis.extent));
 }
 
+/// A size that a call passes is not negative: known from the symbols, because an argument has an axis of it,
+/// or checked.
+void BodyLowering::checkDimArguments(const std::vector<DimId>& dims, const std::vector<ValueId>& args) {
+  auto isAxis = [&](DimId d) {
+    return std::any_of(args.begin(), args.end(), [&](ValueId v) {
+      const types::Type& t = types_[b_.typeOf(v)];
+      return t.kind == TypeKind::Array && std::find(t.dims.begin(), t.dims.end(), d) != t.dims.end();
+    });
+  };
+  for (DimId written : dims)
+    if (DimId d = D(written); !types_.dims.atLeast(d, 0) && !isAxis(d))
+      check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.show(written));
+}
+
 ValueId BodyLowering::expr(NodeId n) {
   if (auto found = hoisted_.find(n); found != hoisted_.end()) return found->second;
   core::LocId outer = b_.loc;
@@ -257,26 +271,46 @@ ValueId BodyLowering::constant(const Node& node) {
 ValueId BodyLowering::operation(const Node& node) {
   const OpRef ref = node.as<OpRef>();
   TypeId type = node.type;
-  return after(node.children, type, [&](std::vector<ValueId> v) -> ValueId {
-    switch (ref.kind) {
-    case OpKind::Zero: return b_.zero(T(type));
-    case OpKind::Undef: return undef(T(type));
-    case OpKind::Cmp: return b_.compare(static_cast<ops::CmpKind>(ref.index), v[0], v[1]);
-    case OpKind::IDiv:
-    case OpKind::IRem: {
-      const core::Op* def = b_.fn().values[v[1]].def ? &b_.fn().ops[b_.fn().values[v[1]].def] : nullptr;
-      bool constant = def && def->kind == OpKind::Const;
-      uint64_t bits = constant ? def->as<core::Constant>().bits : 0;
-      if (!constant || bits == 0) check(core::CheckKind::Divisor, {v[1]}, {});
-      bool isSigned = types::scalarClass(types_.kind(type)) == types::ScalarClass::SInt;
-      if (isSigned && !constant) check(core::CheckKind::DivideOverflow, {v[0], v[1]}, {});
-      return b_.binary(ref.kind, v[0], v[1]);
-    }
-    case OpKind::Math:
-    case OpKind::Round: return b_.one(Builder::simple(ref.kind, std::move(v), ref.index), T(type));
-    default: return b_.one(Builder::simple(ref.kind, std::move(v)), T(type));
-    }
-  });
+  return after(node.children, type, [&](std::vector<ValueId> v) { return applied(ref, type, std::move(v)); });
+}
+
+ValueId BodyLowering::applied(const OpRef& ref, TypeId type, std::vector<ValueId> v) {
+  switch (ref.kind) {
+  case OpKind::Zero: return b_.zero(T(type));
+  case OpKind::Undef: return undef(T(type));
+  case OpKind::Cmp: return b_.compare(static_cast<ops::CmpKind>(ref.index), v[0], v[1]);
+  case OpKind::IDiv:
+  case OpKind::IRem: return quotient(ref.kind, type, v[0], v[1]);
+  case OpKind::Math:
+  case OpKind::Round: return b_.one(Builder::simple(ref.kind, std::move(v), ref.index), T(type));
+  default: checkOverflow(ref.kind, type, v); return b_.one(Builder::simple(ref.kind, std::move(v)), T(type));
+  }
+}
+
+ValueId BodyLowering::quotient(OpKind kind, TypeId type, ValueId a, ValueId b) {
+  const core::Op* def = b_.fn().values[b].def ? &b_.fn().ops[b_.fn().values[b].def] : nullptr;
+  bool constant = def && def->kind == OpKind::Const;
+  uint64_t bits = constant ? def->as<core::Constant>().bits : 0;
+  if (!constant || bits == 0) check(core::CheckKind::Divisor, {b}, {});
+  bool isSigned = types::scalarClass(types_.kind(type)) == types::ScalarClass::SInt;
+  if (isSigned && !constant) check(core::CheckKind::DivideOverflow, {a, b}, {});
+  return b_.binary(kind, a, b);
+}
+
+/// Under `--check-overflow`, what the program itself computes with integers is checked; the library wraps
+/// where it means to.
+void BodyLowering::checkOverflow(OpKind kind, TypeId type, const std::vector<ValueId>& v) {
+  if (!types::isIntKind(types_.kind(type))) return;
+  const Span& at = module_.locs[b_.loc].span;
+  if (!at.valid() || !lowering_.checksOverflow(at.file)) return;
+  std::string name = types_.show(type);
+  switch (kind) {
+  case OpKind::Add: return check(core::CheckKind::AddFits, v, {}, name);
+  case OpKind::Sub: return check(core::CheckKind::SubFits, v, {}, name);
+  case OpKind::Mul: return check(core::CheckKind::MulFits, v, {}, name);
+  case OpKind::Neg: return check(core::CheckKind::NegFits, v, {}, name);
+  default: return;
+  }
 }
 
 ValueId BodyLowering::convert(const Node& node) {
@@ -366,6 +400,7 @@ ValueId BodyLowering::exprAt(NodeId n) {
   case NodeKind::Get: return get(node);
   case NodeKind::Reshape:
     return after(node.children, node.type, [&](std::vector<ValueId> v) {
+      checkDimArguments(types_[node.type].dims, {});
       return b_.one(Builder::simple(OpKind::Reshape, {v[0]}), T(node.type));
     });
   case NodeKind::CastDims:

@@ -54,12 +54,16 @@ private:
   ValueId unit();
   ValueId constant(const check::Node& node);
   ValueId operation(const check::Node& node);
+  ValueId applied(const check::OpRef& ref, TypeId type, std::vector<ValueId> v);
+  ValueId quotient(OpKind kind, TypeId type, ValueId a, ValueId b);
+  void checkOverflow(OpKind kind, TypeId type, const std::vector<ValueId>& v);
   ValueId convert(const check::Node& node);
   ValueId known(const check::Node& node);
   void check(core::CheckKind kind, std::vector<ValueId> operands, std::vector<DimId> dims,
              std::string text = {}, TypeId type = {});
   void checkDims(const std::vector<check::DimCheckItem>& items);
   void checkExtents(const std::vector<check::NestAxis>& axes);
+  void checkDimArguments(const std::vector<DimId>& dims, const std::vector<ValueId>& args);
   TypeId T(TypeId t) { return dimMap_.empty() ? t : types_.substitute(t, dimMap_); }
   DimId D(DimId d) { return dimMap_.empty() ? d : types_.dims.substitute(d, dimMap_); }
   /// Sizes of `value`'s type where `wanted` has the symbols `symbols`; they are what the symbols mean from

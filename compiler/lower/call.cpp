@@ -39,6 +39,7 @@ ValueId BodyLowering::call(const Node& node) {
     types::DimSubst subst;
     const std::vector<DimSym> params = module_.functions[callee].dimParams;
     for (size_t k = 0; k < params.size() && k < dims.size(); ++k) subst.emplace(params[k], dims[k]);
+    checkDimArguments(target.dims, args);
     for (size_t p = 0; p < args.size(); ++p)
       args[p] = cast(
           args[p],
@@ -107,6 +108,7 @@ core::Op BodyLowering::derivativeOf(const Node& node, std::vector<ValueId> args)
   attr.callee = lowering_.functionOf(ref.target.instance);
   op.operands = withCaptures(ref.target, std::move(op.operands));
   types::DimSubst subst;
+  checkDimArguments(ref.target.dims, op.operands);
   const std::vector<DimSym> params = module_.functions[attr.callee].dimParams;
   for (size_t k = 0; k < params.size() && k < ref.target.dims.size(); ++k) {
     op.dims.push_back(D(ref.target.dims[k]));

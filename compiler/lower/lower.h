@@ -7,13 +7,19 @@
 #include "check/program.h"
 #include "core/ir.h"
 
+#include <functional>
 #include <map>
 
 namespace melix::lower {
 
 class Lowering {
 public:
-  Lowering(core::Module& module, check::Program& program) : module_(module), program_(program) {}
+  /// `checksOverflow`: whether a sum, difference, product or negative of integers written in this file that
+  /// wraps is a panic (`--check-overflow`).
+  Lowering(core::Module& module, check::Program& program, std::function<bool(FileId)> checksOverflow)
+      : checksOverflow(std::move(checksOverflow)), module_(module), program_(program) {}
+
+  const std::function<bool(FileId)> checksOverflow;
 
   /// The function of an instance; its body and those of the calls in it are lowered by `finish`.
   core::FunctionId functionOf(check::InstanceId id);

@@ -9,18 +9,24 @@ using namespace syntax;
 Modules::Modules(SourceStore& sources, Interner& names, DiagnosticSink& sink, ModuleReader& reader)
     : sources(sources), names(names), sink(sink), reader_(reader) {}
 
-ModuleId Modules::add(std::string name, std::string path, std::string text) {
+FileId Modules::addSource(ModuleReader::Text text) {
+  FileId file = sources.add(std::move(text.path), std::move(text.text));
+  if (text.isLibrary) libraryFiles_.insert(file);
+  return file;
+}
+
+ModuleId Modules::add(std::string name, ModuleReader::Text text) {
   auto module = std::make_unique<Module>();
   module->name = std::move(name);
-  module->path = path;
-  module->ast = reader_.parse(sources.add(std::move(path), std::move(text)));
+  module->path = text.path;
+  module->ast = reader_.parse(addSource(std::move(text)));
   modules_.push_back(std::move(module));
   return ModuleId(static_cast<uint32_t>(modules_.size() - 1));
 }
 
 ModuleId Modules::addRoot(std::string path, std::string text) {
   std::string stem = path.substr(path.find_last_of('/') + 1);
-  ModuleId id = add(stem.substr(0, stem.rfind('.')), path, std::move(text));
+  ModuleId id = add(stem.substr(0, stem.rfind('.')), {std::move(path), std::move(text)});
   index(id, modules_[id.index]->ast);
   return id;
 }
@@ -41,7 +47,7 @@ ModuleId Modules::load(const std::string& dotted, Span use) {
     return ModuleId::none();
   }
   loading_.push_back(dotted);
-  ModuleId id = add(dotted.substr(dotted.find_last_of('.') + 1), text->path, std::move(text->text));
+  ModuleId id = add(dotted.substr(dotted.find_last_of('.') + 1), std::move(*text));
   loaded_.emplace(dotted, id);
   index(id, modules_[id.index]->ast);
   loading_.pop_back();
@@ -60,7 +66,7 @@ ModuleId Modules::prelude() {
   modules_.back()->name = "prelude";
   modules_.back()->isPrelude = true;
   for (ModuleReader::Text& text : reader_.prelude()) {
-    FileId file = sources.add(std::move(text.path), std::move(text.text));
+    FileId file = addSource(std::move(text));
     preludeAsts_.push_back(std::make_unique<Ast>(reader_.parse(file)));
     index(prelude_, *preludeAsts_.back());
   }

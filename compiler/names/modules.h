@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace melix::names {
 
@@ -50,6 +51,7 @@ public:
   struct Text {
     std::string path; ///< shown in diagnostics
     std::string text;
+    bool isLibrary = false;
   };
   /// `a/b` for `use a.b`; none if there is no such module.
   virtual std::optional<Text> read(const std::string& slashed) = 0;
@@ -77,6 +79,8 @@ public:
   const Module& operator[](ModuleId id) const { return *modules_[id.index]; }
   const Decl& decl(DeclId id) const { return decls_[id]; }
   size_t size() const { return modules_.size(); }
+  /// Whether a file is the library's, not the user's.
+  bool isLibraryFile(FileId file) const { return libraryFiles_.contains(file); }
 
   SourceStore& sources;
   Interner& names;
@@ -85,7 +89,8 @@ public:
   const syntax::Ast& astOf(DeclId id) const { return *declAsts_[id.index]; }
 
 private:
-  ModuleId add(std::string name, std::string path, std::string text);
+  FileId addSource(ModuleReader::Text text);
+  ModuleId add(std::string name, ModuleReader::Text text);
   void index(ModuleId id, const syntax::Ast& ast);
   void indexUse(ModuleId id, const syntax::Ast& ast, syntax::NodeId node);
   void refuseAttributes(const std::vector<syntax::Attribute>& attributes);
@@ -97,6 +102,7 @@ private:
   Store<DeclId, Decl> decls_;
   std::vector<const syntax::Ast*> declAsts_;
   std::vector<std::unique_ptr<syntax::Ast>> preludeAsts_;
+  std::unordered_set<FileId> libraryFiles_;
   std::map<std::string, ModuleId> loaded_;
   std::vector<std::string> loading_;
   ModuleId prelude_;

@@ -25,8 +25,6 @@ std::function<Problems(core::Module&)> plain(void (*run)(core::Module&)) {
   };
 }
 
-void chooseOrders(core::Module& module) { core::chooseOrders(module); }
-
 /// Nothing but calls needs a function of its own once derivatives are there.
 void inlineExpanded(core::Module& module) {
   transforms::InlineOptions options;
@@ -58,8 +56,8 @@ std::span<const Pass> optimisingPasses() {
       {"hoist_axes", plain(transforms::hoistAxes), true},
       {"simplify", plain(transforms::simplify), true},
       {"separate_terms", plain(transforms::separateTerms), true},
-      {"choose_orders", plain(chooseOrders), true},
-      {"form_fma", plain(transforms::formFma), true},
+      {"choose_orders", plain(core::chooseOrders), true, true},
+      {"form_fma", plain(transforms::formFma), true, true},
       {"remove_unreachable", plain(transforms::removeUnreachable), true},
   };
   return passes;

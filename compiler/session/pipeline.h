@@ -15,6 +15,7 @@ struct Pass {
   /// Problems for the user, from passes that may refuse a program.
   std::function<std::optional<std::vector<transforms::AdProblem>>(core::Module&)> run;
   bool derivativesGone = false; ///< from here on no `derivative` op remains
+  bool rounds = false;          ///< decides how floats are rounded: not under `--strict-fp`
 };
 
 /// lower … expand_derivatives: after these `show --stage grad` is taken.

@@ -10,16 +10,24 @@
 namespace melix::session {
 
 struct Session::Lowered {
-  Lowered(core::Module& module, check::Program& program) : lowering(module, program) {}
+  Lowered(core::Module& module, check::Program& program, std::function<bool(FileId)> checksOverflow)
+      : lowering(module, program, std::move(checksOverflow)) {}
   lower::Lowering lowering;
 };
 
 Session::Session(Options options)
     : types(names), options_(std::move(options)), modules_(sources, names, sink, *this),
-      checker_(modules_, types, sink), module_(std::make_unique<core::Module>(types)),
-      lowering_(std::make_unique<Lowered>(*module_, checker_.program_)) {}
+      checker_(modules_, types, sink, options_.strictShapes), module_(std::make_unique<core::Module>(types)),
+      lowering_(makeLowering()) {}
 
 Session::~Session() = default;
+
+std::unique_ptr<Session::Lowered> Session::makeLowering() {
+  auto checksOverflow = [this](FileId file) {
+    return options_.checkOverflow && !modules_.isLibraryFile(file);
+  };
+  return std::make_unique<Lowered>(*module_, checker_.program_, checksOverflow);
+}
 
 std::optional<Session::Text> Session::read(const std::string& slashed) {
   std::string path = rootFolder_ + slashed + ".mlx";
@@ -27,13 +35,13 @@ std::optional<Session::Text> Session::read(const std::string& slashed) {
     if (std::optional<std::string> text = options_.userFile(path)) return Text{path, std::move(*text)};
   std::string_view library = options_.library ? options_.library(slashed + ".mlx") : std::string_view();
   if (!library.data()) return std::nullopt;
-  return Text{"stdlib/" + slashed + ".mlx", std::string(library)};
+  return Text{"stdlib/" + slashed + ".mlx", std::string(library), true};
 }
 
 std::vector<Session::Text> Session::prelude() {
   std::vector<Text> out;
   for (const std::string& path : options_.preludeFiles)
-    out.push_back({"stdlib/" + path, std::string(options_.library(path))});
+    out.push_back({"stdlib/" + path, std::string(options_.library(path)), true});
   return out;
 }
 
@@ -101,7 +109,7 @@ bool Session::lowerEntry(check::InstanceId id) {
 
 void Session::renewModule() {
   module_ = std::make_unique<core::Module>(types);
-  lowering_ = std::make_unique<Lowered>(*module_, checker_.program_);
+  lowering_ = makeLowering();
   bug_.clear();
   stage_ = CoreStage::Lowered;
 }
@@ -185,7 +193,7 @@ bool Session::advance(CoreStage wanted) {
   if (stage_ < CoreStage::Optimised && wanted >= CoreStage::Optimised) {
     if (!addMathBodies()) return false;
     for (const Pass& pass : optimisingPasses()) {
-      if (pass.name == "form_fma" && !options_.fuse) continue;
+      if (pass.rounds && options_.strictFloats) continue;
       pass.run(*module_);
       if (!verified(pass.name, true)) return false;
     }

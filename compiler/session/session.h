@@ -20,7 +20,9 @@ struct Options {
   LibraryFile library;
   std::vector<std::string> preludeFiles; ///< paths of the prelude's files
   UserFile userFile;
-  bool fuse = true;    ///< form fused multiply-adds
+  bool strictFloats = false;  ///< sums in sequence, no product fused with a sum
+  bool checkOverflow = false; ///< a sum, difference, product or negative of integers that wraps is a panic
+  bool strictShapes = false;  ///< sizes that only the run can compare are errors
   bool verify = false; ///< check Core after every pass (a bug of the compiler is then reported and stops)
 };
 
@@ -75,6 +77,7 @@ private:
   check::Checker checker_;
   std::unique_ptr<core::Module> module_;
   struct Lowered;
+  std::unique_ptr<Lowered> makeLowering();
   std::unique_ptr<Lowered> lowering_;
   std::string rootFolder_;
   std::string bug_;

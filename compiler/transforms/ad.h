@@ -90,6 +90,9 @@ public:
   const JvpCompanion& jvp(FunctionId f, const std::vector<LeafBits>& params);
   Linearisation& linearise(FunctionId g, const std::vector<bool>& linearParams);
   FunctionId backward(Linearisation& lin, const std::vector<bool>& accs);
+  /// Whether a call of `f` calls `f` again on every path. What such a call saves is kept in a list of one: a
+  /// struct cannot hold itself.
+  bool recursAlways(FunctionId f) const;
   /// Bodies of everything asked for so far.
   void finish();
 

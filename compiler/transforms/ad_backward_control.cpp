@@ -251,6 +251,16 @@ void Backward::loop(OpId id, bool isWhile) {
   for (size_t k = 0; k < carried.size(); ++k) addTo(o.operands[carried[k] + lead], e.result(op, k));
 }
 
+/// The record that a call's forward companion gave.
+ValueId Backward::savedByCall(OpId call, const Linearisation& callee) {
+  TypeId record = types().record(callee.saved, opOf(call).dims);
+  if (!ad_.recursAlways(callee.source)) return known(carrier(call, 0, record));
+  Emit& e = cur_->e;
+  ValueId list = known(carrier(call, 0, types().list(record)));
+  std::vector<ValueId> first{e.i64(0)};
+  return e.get(list, Path{PathStep{StepKind::Element, 0, {}, 1}}, first, types()[e.typeOf(list)].parts[0]);
+}
+
 void Backward::call(OpId id) {
   const Op& o = opOf(id);
   std::vector<bool> params;
@@ -263,8 +273,7 @@ void Backward::call(OpId id) {
   Emit& e = cur_->e;
   Op made;
   made.kind = OpKind::Call;
-  ValueId saved = known(carrier(id, 0, types().record(lin.saved, o.dims)));
-  made.operands.push_back(saved);
+  made.operands.push_back(savedByCall(id, lin));
   for (DimId d : o.dims) made.dims.push_back(dim(d));
   for (DimSym s : o.resultDims) made.dims.push_back(dim(types().dims.symbol(s)));
   for (ValueId r : o.results) {

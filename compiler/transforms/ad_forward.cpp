@@ -372,7 +372,12 @@ private:
     t.push_back(types().record(lin.saved, copy.dims));
     OpId made = e.append(std::move(copy), t);
     bind(o, made, e);
-    if (const OpResidual* plan = planned(id)) values_[plan->carriers[0]] = e.result(made, t.size() - 1);
+    const OpResidual* plan = planned(id);
+    if (!plan) return;
+    ValueId saved = e.result(made, t.size() - 1);
+    if (ad_.recursAlways(lin.source))
+      saved = e.one(Emit::simple(OpKind::ListOf, {saved}), types().list(t.back()));
+    values_[plan->carriers[0]] = saved;
   }
 
   Ad& ad_;

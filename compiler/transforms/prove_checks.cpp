@@ -49,6 +49,10 @@ public:
       std::optional<int64_t> c = integer(value(0));
       return c && *c != 0;
     }
+    case CheckKind::AddFits:
+    case CheckKind::SubFits:
+    case CheckKind::MulFits:
+    case CheckKind::NegFits: return fits(op);
     case CheckKind::ListIndex:
     case CheckKind::Converts: return false;
     }
@@ -56,6 +60,24 @@ public:
   }
 
 private:
+  /// Whether a sum, difference, product or negative of two known integers fits their type.
+  bool fits(const Op& check) const {
+    std::optional<int64_t> a = integer(check.operands[0]), b = integer(check.operands.back());
+    TypeKind kind = types_.kind(f_.typeOf(check.operands[0]));
+    unsigned width = types::scalarBits(kind);
+    bool isSigned = types::scalarClass(kind) == types::ScalarClass::SInt;
+    if (!a || !b || (width == 64 && !isSigned)) return false;
+    __int128 x = *a, y = *b, result = -x;
+    switch (check.as<CheckAttr>().kind) {
+    case CheckKind::AddFits: result = x + y; break;
+    case CheckKind::SubFits: result = x - y; break;
+    case CheckKind::MulFits: result = x * y; break;
+    default: break;
+    }
+    __int128 end = __int128(1) << (width - isSigned);
+    return result < end && result >= (isSigned ? -end : 0);
+  }
+
   const Op* def(ValueId v) const { return f_.values[v].def.valid() ? &f_.ops[f_.values[v].def] : nullptr; }
 
   std::optional<int64_t> integer(ValueId v) const {

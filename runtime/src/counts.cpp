@@ -72,15 +72,7 @@ void visitValue(const MelixType* type, const uint8_t* value, const Visit& visit)
     return;
   }
   case MELIX_KIND_TUPLE:
-  case MELIX_KIND_STRUCT:
-  case MELIX_KIND_RECORDS: visitFields(type->fields, type->fieldCount, value, visit); return;
-  case MELIX_KIND_UNION: {
-    uint32_t tag;
-    memcpy(&tag, value, sizeof tag);
-    if (tag < type->caseCount)
-      visitFields(type->cases[tag].fields, type->cases[tag].fieldCount, value, visit);
-    return;
-  }
+  case MELIX_KIND_STRUCT: visitFields(type->fields, type->fieldCount, value, visit); return;
   default: return;
   }
 }

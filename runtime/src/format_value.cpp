@@ -21,7 +21,6 @@ struct Formatter {
   void caseOf(const MelixType* type, uint32_t tag, const uint8_t* base);
   void array(const MelixType* type, const uint8_t* stored, bool nested);
   void list(const MelixType* type, const uint8_t* stored);
-  void records(const MelixType* type, const uint8_t* stored, bool nested);
 };
 
 /// The axes of an array, and how its element at a row-major index is shown.
@@ -97,38 +96,6 @@ void Formatter::list(const MelixType* type, const uint8_t* stored) {
   });
 }
 
-/// Gathers one element of an array of structs kept as leaf arrays into the element's stored form.
-void gatherElement(const MelixType* type, const uint8_t* stored, int64_t index, uint8_t* element) {
-  for (uint32_t k = 0; k < type->fieldCount; k++) {
-    const MelixField& leaf = type->fields[k];
-    const uint8_t* data;
-    memcpy(&data, stored + leaf.offset, sizeof data);
-    auto* dims = reinterpret_cast<const int64_t*>(stored + leaf.offset + 8);
-    int innerRank = leaf.type->rank - type->rank;
-    uint64_t size = leaf.type->elem->size;
-    if (innerRank == 0) {
-      memcpy(element + leaf.target, data + static_cast<uint64_t>(index) * size, size);
-      continue;
-    }
-    const int64_t* inner = dims + type->rank;
-    data += static_cast<uint64_t>(index * sizeOf(inner, innerRank)) * size;
-    memcpy(element + leaf.target, &data, sizeof data);
-    memcpy(element + leaf.target + 8, inner, static_cast<size_t>(innerRank) * 8);
-  }
-}
-
-void Formatter::records(const MelixType* type, const uint8_t* stored, bool nested) {
-  if (type->fieldCount == 0) return out.add("[]");
-  auto* dims = reinterpret_cast<const int64_t*>(stored + type->fields[0].offset + 8);
-  auto* element = static_cast<uint8_t*>(calloc(1, type->elem->size + 1));
-  if (!element) return;
-  writeArray(out, dims, type->rank, nested, [&](int64_t i) {
-    gatherElement(type, stored, i, element);
-    value(type->elem, element, true);
-  });
-  free(element);
-}
-
 void Formatter::fields(const MelixField* fields, uint32_t count, const uint8_t* base) {
   for (uint32_t k = 0; k < count; k++) {
     if (k > 0) out.add(", ");
@@ -157,7 +124,6 @@ void Formatter::value(const MelixType* type, const uint8_t* data, bool nested) {
   }
   switch (type->kind) {
   case MELIX_KIND_ARRAY: return array(type, data, nested);
-  case MELIX_KIND_RECORDS: return records(type, data, nested);
   case MELIX_KIND_LIST: return list(type, data);
   case MELIX_KIND_TUPLE:
     out.addByte('(');
@@ -176,11 +142,6 @@ void Formatter::value(const MelixType* type, const uint8_t* data, bool nested) {
     uint32_t tag;
     memcpy(&tag, reinterpret_cast<const void*>(word), sizeof tag);
     return caseOf(type, tag, reinterpret_cast<const uint8_t*>(word));
-  }
-  case MELIX_KIND_UNION: {
-    uint32_t tag;
-    memcpy(&tag, data, sizeof tag);
-    return caseOf(type, tag, data);
   }
   case MELIX_KIND_OPAQUE: return out.add(type->name);
   default: return formatScalar(out, type->kind, data, spec, nested);

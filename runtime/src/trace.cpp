@@ -8,6 +8,8 @@ MelixLineTable* tables;
 uint32_t tablesLock;
 
 constexpr int64_t shownAtEachEnd = 20;
+/// Frames below the program's own: its entry and what the runtime calls that with.
+constexpr int64_t mostOutside = 8;
 
 struct Found {
   const MelixLineTable* table = nullptr;
@@ -103,13 +105,18 @@ void addFrames(const void* returnAddress, TextBuffer& place, TextBuffer& out) {
 } // namespace
 
 void traceFrom(MelixTask* task, const void* const* frame, TextBuffer& place, TextBuffer& out) {
-  const void* last[shownAtEachEnd];
+  constexpr int64_t kept = shownAtEachEnd + mostOutside;
+  const void* last[kept];
   int64_t count = 0;
   for (FrameWalk walk(task, frame); walk; walk.next(), count++) {
     if (count < shownAtEachEnd)
       addFrames(walk.returnAddress(), place, out);
     else
-      last[count % shownAtEachEnd] = walk.returnAddress();
+      last[count % kept] = walk.returnAddress();
+  }
+  for (int64_t k = 0; k < mostOutside && count > shownAtEachEnd; k++, count--) {
+    Found outermost = lookUp(last[(count - 1) % kept]);
+    if (outermost.table && outermost.first != outermost.end) break;
   }
   if (count <= shownAtEachEnd) return;
   int64_t from = count - shownAtEachEnd;
@@ -120,7 +127,7 @@ void traceFrom(MelixTask* task, const void* const* frame, TextBuffer& place, Tex
     out.addInt(from - shownAtEachEnd);
     out.add(" more frames\n");
   }
-  for (int64_t k = from; k < count; k++) addFrames(last[k % shownAtEachEnd], place, out);
+  for (int64_t k = from; k < count; k++) addFrames(last[k % kept], place, out);
 }
 
 const void* const* findFrame(const MelixTask* task, const uint8_t* fp, const uint8_t* sp) {

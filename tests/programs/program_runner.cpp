@@ -14,6 +14,7 @@ using harness::takePrefix;
 
 struct Program {
   std::string path;
+  std::vector<std::string> options; ///< of melix, to run, build, check or show it
   std::vector<std::string> arguments;
   std::vector<std::string> expected; ///< the lines of standard output
   std::vector<std::string> errors;   ///< in standard error, in this order
@@ -30,9 +31,20 @@ Program readProgram(const std::string& path) {
     if (takePrefix(line, "// expect-error:", rest)) program.errors.push_back(rest);
     if (takePrefix(line, "// expect-status:", rest)) program.status = std::atoi(rest.c_str());
     if (takePrefix(line, "// args:", rest)) program.arguments = harness::splitWords(rest);
+    if (takePrefix(line, "// options:", rest)) program.options = harness::splitWords(rest);
     if (takePrefix(line, "// modes:", rest)) program.modes = harness::splitWords(rest);
   }
   return program;
+}
+
+/// `melix COMMAND` with the program's options and `more`, then its file.
+std::vector<std::string> commandFor(const std::string& melix, const Program& program,
+                                    std::vector<std::string> more) {
+  std::vector<std::string> command{melix};
+  command.insert(command.end(), more.begin(), more.end());
+  command.insert(command.end(), program.options.begin(), program.options.end());
+  command.push_back(program.path);
+  return command;
 }
 
 bool runsIn(const Program& program, const std::string& mode) {
@@ -47,7 +59,7 @@ harness::ProcessResult buildAndRun(const std::string& melix, const Program& prog
                                    const std::string& scratch, const harness::ProcessOptions& options) {
   std::string executable = scratch + "/program";
   harness::ProcessResult built =
-      harness::runProcess({melix, "build", program.path, "-o", executable}, options);
+      harness::runProcess(commandFor(melix, program, {"build", "-o", executable}), options);
   if (built.status != 0) return built;
   std::vector<std::string> command{executable};
   command.insert(command.end(), program.arguments.begin(), program.arguments.end());
@@ -64,7 +76,7 @@ void replaceAll(std::string& text, std::string_view from, std::string_view to) {
 harness::ProcessResult showAndRun(const std::string& melix, const Program& program,
                                   const std::string& scratch, const harness::ProcessOptions& options) {
   harness::ProcessResult shown =
-      harness::runProcess({melix, "show", "--stage", "grad", program.path}, options);
+      harness::runProcess(commandFor(melix, program, {"show", "--stage", "grad"}), options);
   if (shown.status != 0) return shown;
   std::string file = scratch + "/shown.mlx";
   std::ofstream(file) << shown.output;
@@ -87,10 +99,10 @@ harness::ProcessResult runIn(const std::string& melix, const std::string& mode, 
       .environment = {{"MELIX_STATS", "1"}, {"MELIX_VERIFY", "1"}, {"TMPDIR", scratch}}};
   if (mode == "build") return buildAndRun(melix, program, scratch, options);
   if (mode == "shown") return showAndRun(melix, program, scratch, options);
-  std::vector<std::string> command{melix, mode == "check" ? "check" : "run"};
-  if (mode == "interpret") command.push_back("--interpret");
-  if (mode == "unoptimised") command.push_back("-O0");
-  command.push_back(program.path);
+  std::vector<std::string> words{mode == "check" ? "check" : "run"};
+  if (mode == "interpret") words.push_back("--interpret");
+  if (mode == "unoptimised") words.push_back("-O0");
+  std::vector<std::string> command = commandFor(melix, program, words);
   command.insert(command.end(), program.arguments.begin(), program.arguments.end());
   return harness::runProcess(command, options);
 }

@@ -34,7 +34,6 @@ typedef struct MelixType MelixType;
 //                        to a node block's data: i32 tag, then the fields at the offsets of the case
 //    inline enum         i32 tag at offset 0, then the fields of the case at its offsets; the size is that of
 //                        the largest case; bytes of other cases are undefined. Not for recursive enums.
-//    records             an array of structs kept as one array per leaf (see MELIX_KIND_RECORDS)
 //
 //    All pointers to counted data point at the *data* of a block; the header lies 64 bytes in front of it.
 // ---------------------------------------------------------------------------------------------------------
@@ -83,12 +82,7 @@ enum MelixKind {
   MELIX_KIND_TUPLE = 22,  // fields (names null)
   MELIX_KIND_STRUCT = 23, // name, fields
   MELIX_KIND_ENUM = 24,   // name, cases; boxed
-  MELIX_KIND_UNION = 25,  // name, cases; inline enum
-  // An array of structs as one array per leaf: `elem` is the element's type, `rank` the number of axes of the
-  // array of structs; fields are the leaf arrays in the stored form of this value (each of kind ARRAY, rank =
-  // outer rank + rank of the leaf) and `target` is where that leaf lies in the stored form of an element.
-  MELIX_KIND_RECORDS = 26,
-  MELIX_KIND_OPAQUE = 27, // printed as its name (function values and the like); copied as plain bytes
+  MELIX_KIND_OPAQUE = 25, // printed as its name (function values and the like); copied as plain bytes
 };
 
 enum MelixTypeFlags {
@@ -99,7 +93,6 @@ typedef struct MelixField {
   const char* name; // null for a position
   const MelixType* type;
   uint32_t offset; // in the stored form (for a boxed case: from the node's data, after the tag)
-  uint32_t target; // only for MELIX_KIND_RECORDS
 } MelixField;
 
 typedef struct MelixCase {
@@ -111,14 +104,14 @@ typedef struct MelixCase {
 
 struct MelixType {
   uint8_t kind;          // MelixKind
-  uint8_t rank;          // ARRAY, RECORDS
+  uint8_t rank;          // ARRAY
   uint8_t flags;         // MelixTypeFlags
   uint8_t align;         // of the stored form
   uint32_t size;         // bytes of the stored form; elements of arrays and lists are `size` apart
-  uint32_t fieldCount;   // TUPLE, STRUCT, RECORDS
-  uint32_t caseCount;    // ENUM, UNION
-  const char* name;      // STRUCT, ENUM, UNION, OPAQUE
-  const MelixType* elem; // ARRAY, LIST, RECORDS
+  uint32_t fieldCount;   // TUPLE, STRUCT
+  uint32_t caseCount;    // ENUM
+  const char* name;      // STRUCT, ENUM, OPAQUE
+  const MelixType* elem; // ARRAY, LIST
   const MelixField* fields;
   const MelixCase* cases;
 };

@@ -63,6 +63,7 @@ TEST(CommandLine, BuildTakesItsOutputOnEitherSide) {
   EXPECT_TRUE(build.strip);
   EXPECT_TRUE(build.code.strictFp);
   EXPECT_FALSE(build.code.strictShapes);
+  EXPECT_FALSE(build.code.checkOverflow);
 }
 
 TEST(CommandLine, ShowKnowsEveryStage) {
@@ -114,11 +115,13 @@ TEST(CommandLine, HelpNamesEveryCommandAndOption) {
   for (const char* word : {"run", "build", "check", "test", "show", "fmt", "repl", "--version", "101", "130"})
     EXPECT_NE(help.text.find(word), std::string::npos) << word;
   const std::pair<const char*, Words> commands[] = {
-      {"run", {"--interpret", "-O0", "--strict-fp", "--strict-shapes", "--cpu", "-e CODE", "arguments"}},
+      {"run",
+       {"--interpret", "-O0", "--strict-fp", "--strict-shapes", "--check-overflow", "--cpu", "-e CODE",
+        "arguments"}},
       {"build", {"-o", "--strip", "--cpu", "x86-64-v3"}},
       {"check", {"--strict-shapes"}},
       {"show", {"ast", "core", "grad", "opt", "loops", "llvm", "asm", "--count", "--only"}},
-      {"test", {"--filter", "--interpret", "-O0"}},
+      {"test", {"--filter", "--interpret", "-O0", "--check-overflow"}},
       {"fmt", {"--check", "-"}},
       {"repl", {"Ctrl-D"}},
   };

@@ -142,10 +142,23 @@ TEST(Test, EachTestIsReportedAndAFailureIsStatus1) {
   unlink(file.c_str());
 }
 
-TEST(Options, WhatCannotBeFollowedIsRefused) {
-  EXPECT_EQ(melix("run --strict-shapes -e 'print(1)'").status, 2);
-  EXPECT_EQ(melix("run --cpu potato -e 'print(1)'").status, 2);
+TEST(Options, TestsAreCheckedForOverflowToo) {
+  std::string file = "/tmp/melix_overflow_" + std::to_string(getpid()) + ".mlx";
+  if (FILE* f = std::fopen(file.c_str(), "w")) {
+    std::fputs("fn next(i: i32) -> i32 = i + 1\ntest \"last\" { assert next(2147483647) < 0 }\n", f);
+    std::fclose(f);
+  }
+  for (const char* how : {"", "--interpret ", "-O0 "}) {
+    EXPECT_EQ(melix(std::string("test ") + how + file).status, 0);
+    harness::ProcessResult checked = melix(std::string("test --check-overflow ") + how + file);
+    EXPECT_EQ(checked.status, 1);
+    EXPECT_TRUE(contains(checked.output, "integer overflow: 2147483647 + 1 does not fit `i32`"))
+        << checked.output;
+  }
+  unlink(file.c_str());
 }
+
+TEST(Options, WhatCannotBeFollowedIsRefused) { EXPECT_EQ(melix("run --cpu potato -e 'print(1)'").status, 2); }
 
 } // namespace
 } // namespace melix::driver

@@ -53,8 +53,7 @@ Outcome Program::run(const codegen::Options& options, const loops::Options& loop
   outcome.error = jit.add(compiled);
   if (!outcome.error.empty()) return outcome;
   const loops::Function& entry = lowered.module.functions[lowered.module.entry];
-  Call call{reinterpret_cast<int64_t (*)(MelixTask*)>(jit.lookup(codegen::exportedSymbol(entry, options))),
-            0};
+  Call call{reinterpret_cast<int64_t (*)(MelixTask*)>(jit.lookup(codegen::exportedSymbol(entry))), 0};
   if (!call.main) {
     outcome.error = "main was not found";
     return outcome;

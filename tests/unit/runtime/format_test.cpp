@@ -96,7 +96,7 @@ TEST_F(Format, above_a_thousand_elements_the_middle_is_left_out) {
 
 TEST_F(Format, structs_tuples_and_cases) {
   MelixType list = listType(scalar(MELIX_KIND_STR));
-  MelixField fields[] = {{"x", scalar(MELIX_KIND_I32), 0, 0}, {"name", scalar(MELIX_KIND_STR), 8, 0}};
+  MelixField fields[] = {{"x", scalar(MELIX_KIND_I32), 0}, {"name", scalar(MELIX_KIND_STR), 8}};
   MelixType point{};
   point.kind = MELIX_KIND_STRUCT;
   point.size = 24;
@@ -109,7 +109,7 @@ TEST_F(Format, structs_tuples_and_cases) {
   } p{7, str("a")};
   EXPECT_EQ(format(&point, &p), "Point(x: 7, name: \"a\")");
 
-  MelixField parts[] = {{nullptr, scalar(MELIX_KIND_I32), 0, 0}, {nullptr, scalar(MELIX_KIND_STR), 8, 0}};
+  MelixField parts[] = {{nullptr, scalar(MELIX_KIND_I32), 0}, {nullptr, scalar(MELIX_KIND_STR), 8}};
   MelixType tuple = point;
   tuple.kind = MELIX_KIND_TUPLE;
   tuple.fields = parts;
@@ -117,19 +117,16 @@ TEST_F(Format, structs_tuples_and_cases) {
   tuple.fieldCount = 1;
   EXPECT_EQ(format(&tuple, &p), "(7,)");
 
-  MelixField payload[] = {{nullptr, scalar(MELIX_KIND_F64), 8, 0}};
+  MelixField payload[] = {{nullptr, scalar(MELIX_KIND_F64), 8}};
   MelixCase cases[] = {{"None", nullptr, 0, 4}, {"Some", payload, 1, 16}};
   MelixType option{};
-  option.kind = MELIX_KIND_UNION;
   option.size = 16;
   option.cases = cases;
   option.caseCount = 2;
   struct {
     int32_t tag;
     double value;
-  } some{1, 2.5}, none{0, 0};
-  EXPECT_EQ(format(&option, &some), "Some(2.5)");
-  EXPECT_EQ(format(&option, &none), "None");
+  } some{1, 2.5};
   option.kind = MELIX_KIND_ENUM;
   uint64_t boxedNone = 0 << 1 | 1;
   void* boxed = &some;
@@ -150,7 +147,7 @@ TEST_F(Format, structs_tuples_and_cases) {
 
 TEST_F(Format, arrays_inside_a_value_stay_on_one_line) {
   MelixType matrix = arrayType(scalar(MELIX_KIND_I32), 2);
-  MelixField fields[] = {{"w", &matrix, 0, 0}};
+  MelixField fields[] = {{"w", &matrix, 0}};
   MelixType layer{};
   layer.kind = MELIX_KIND_STRUCT;
   layer.name = "Layer";
@@ -159,34 +156,6 @@ TEST_F(Format, arrays_inside_a_value_stay_on_one_line) {
   int32_t data[] = {1, 2, 3, 4};
   StoredArray m{data, {2, 2}};
   EXPECT_EQ(format(&layer, &m), "Layer(w: [[1, 2], [3, 4]])");
-}
-
-TEST_F(Format, arrays_of_structs_kept_as_leaves) {
-  MelixType inner = arrayType(scalar(MELIX_KIND_I32), 1);
-  MelixField pointFields[] = {{"x", scalar(MELIX_KIND_F32), 0, 0}, {"ids", &inner, 8, 0}};
-  MelixType point{};
-  point.kind = MELIX_KIND_STRUCT;
-  point.size = 24;
-  point.name = "P";
-  point.fields = pointFields;
-  point.fieldCount = 2;
-  MelixType xs = arrayType(scalar(MELIX_KIND_F32), 1), ids = arrayType(scalar(MELIX_KIND_I32), 2);
-  MelixField leaves[] = {{nullptr, &xs, 0, 0}, {nullptr, &ids, 16, 8}};
-  MelixType records{};
-  records.kind = MELIX_KIND_RECORDS;
-  records.rank = 1;
-  records.elem = &point;
-  records.fields = leaves;
-  records.fieldCount = 2;
-  float x[] = {1, 2};
-  int32_t id[] = {10, 11, 20, 21};
-  struct {
-    const void* x;
-    int64_t n;
-    const void* ids;
-    int64_t dims[2];
-  } stored{x, 2, id, {2, 2}};
-  EXPECT_EQ(format(&records, &stored), "[P(x: 1.0, ids: [10, 11]), P(x: 2.0, ids: [20, 21])]");
 }
 
 TEST_F(Format, complex_numbers) {

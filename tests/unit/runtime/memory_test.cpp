@@ -66,9 +66,9 @@ struct ChainType {
   MelixCase cases[2];
   MelixType type{};
   ChainType() {
-    fields[0] = {nullptr, scalar(MELIX_KIND_I64), 8, 0};
-    fields[1] = {nullptr, scalar(MELIX_KIND_STR), 16, 0};
-    fields[2] = {nullptr, &type, 32, 0};
+    fields[0] = {nullptr, scalar(MELIX_KIND_I64), 8};
+    fields[1] = {nullptr, scalar(MELIX_KIND_STR), 16};
+    fields[2] = {nullptr, &type, 32};
     cases[0] = {"End", nullptr, 0, 4};
     cases[1] = {"Node", fields, 3, 40};
     type.kind = MELIX_KIND_ENUM;
