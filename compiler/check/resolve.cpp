@@ -41,7 +41,10 @@ TypeId TypeResolver::type(SynId node) {
   case SynKind::Name:
   case SynKind::Member: return named(node);
   case SynKind::Brackets: return bracketed(node);
-  case SynKind::Underscore: return bindType ? bindType(NameId::none(), n.span) : error(DiagId::UnknownType, n.span, "_");
+  case SynKind::Underscore:
+    if (TypeId bound = bindType ? bindType(NameId::none(), n.span) : TypeId::none())
+      return bound;
+    return error(DiagId::UnknownType, n.span, "_");
   case SynKind::Tuple: {
     std::vector<TypeId> parts;
     for (SynId part : NodeList(n.as<Many>().items))
@@ -121,6 +124,7 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
     checker_.sink.report(DiagId::TypeArguments, span, text(record.name), std::to_string(record.generics.size()), std::to_string(given));
     return types_.error();
   }
+  bool failed = false;
   for (size_t k = 0; k < record.generics.size(); ++k) {
     const GenericParam& g = record.generics[k];
     bool isType = g.kind == GenericKind::Type;
@@ -130,14 +134,17 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
         typeArgs.push_back(nested(item));
       else
         dims.push_back(dim(item));
+      failed |= !isType && !dims.back();
     } else if (isType && g.defaultType) {
       TypeEnv none;
       TypeResolver inner(checker_, record.module, checker_.modules.astOf(decl), none);
       typeArgs.push_back(inner.type(g.defaultType));
     } else if (isType) {
       TypeId bound = bindType ? bindType(owner ? ownedName(types_.names, owner, g.name) : NameId::none(), span) : TypeId::none();
-      if (!bound)
-        return error(DiagId::TypeArguments, span, text(record.name));
+      if (!bound) {
+        checker_.sink.report(DiagId::TypeArguments, span, text(record.name), std::to_string(record.generics.size()), std::to_string(given));
+        return types_.error();
+      }
       typeArgs.push_back(bound);
     } else {
       NameId name = ownedName(types_.names, owner, g.name);
@@ -161,6 +168,8 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
       dims.push_back(fresh);
     }
   }
+  if (failed)
+    return types_.error();
   return types_.record(checker_.recordAt(decl, std::move(typeArgs)), std::move(dims));
 }
 
