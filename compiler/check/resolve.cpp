@@ -342,6 +342,11 @@ DimId TypeResolver::memberDim(const Member& member, Span span) {
 
 DimId TypeResolver::binaryDim(const Binary& binary, Span span) {
   types::DimStore& dims = types_.dims;
+  for (SynId operand : {binary.left, binary.right})
+    if (ast_.kind(operand) == SynKind::Underscore || ast_.kind(operand) == SynKind::FreshDim) { // these stand alone
+      checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span));
+      return DimId::none();
+    }
   DimId a = dim(binary.left), b = dim(binary.right);
   if (!a || !b)
     return DimId::none();
