@@ -373,6 +373,7 @@ public:
   void finishCall(PendingCall& call);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);
   void settleLiteral(Node& node, bool negated);
+  std::optional<std::string> misapplied(const OpRef& op, TypeId type) const;
   bool holdsError();
   std::vector<TypeId> compared; ///< enums that `==` is being taken apart for
   NodeId equalityBody(NodeId x, NodeId y, Span span);

@@ -263,10 +263,8 @@ size_t Body::packRank(SynId body, NameId name) {
         size_t before = sink.all().size();
         TypeId type = b.typeOf(checkExpr(brackets.base));
         sink.rewind(before);
-        if (types.kind(type) == TypeKind::Array)
-          rank = types.rank(type) - (brackets.items.size() - 1);
-        else
-          rank = 0;
+        size_t others = brackets.items.size() - 1; // more than there are axes is an error where it is used
+        rank = types.rank(type) > others ? types.rank(type) - others : 0;
         return;
       }
     }

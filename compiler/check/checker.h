@@ -160,6 +160,7 @@ private:
   void checkBody(InstanceId id, const InstanceKey& key);
   bool growsWithoutEnd(const InstanceKey& key);
   void checkDeclaration(DeclId decl);
+  void checkRecords(const std::vector<DeclId>& decls);
   void checkOverloads(ModuleId module);
   void finishOpen(InstanceId id, Body& body, NodeId value);
   InstanceId entryOf(InstanceId inner, ModuleId root);

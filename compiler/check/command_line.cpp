@@ -82,9 +82,9 @@ NodeId Body::callMain(DeclId decl, const FunctionDecl& fn, const std::vector<Typ
   std::vector<CallArg> args;
   for (uint32_t k = 0; k < fn.params.size(); ++k) {
     const ParamDecl& p = fn.params[k];
+    NodeId value = commandLineValue(p, k, paramTypes[k]); // its default may use the parameters before it
     LocalId local = declareLocal(p.name, paramTypes[k], p.span, false);
     used.insert(local);
-    NodeId value = commandLineValue(p, k, paramTypes[k]);
     nodes.push_back(b.let(local, value));
     args.push_back({NameId::none(), SynId::none(), b.local(local, p.span), p.span});
   }

@@ -170,7 +170,7 @@ NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expecte
   case IntrinsicKind::Div: {
     NodeId x = args.positional(), y = args.positional();
     return b.mixedElementwise({x, y}, span, [&](std::vector<NodeId> e, TypeId element) {
-      return b.op(OpKind::IDiv, element, std::move(e), span);
+      return b.op(OpKind::IDiv, element, std::move(e), span, staysWhole);
     });
   }
   case IntrinsicKind::Bits: return bitsOf(args.positional(), span);
@@ -216,6 +216,31 @@ NodeId ArrayIntrinsics::summable(NodeId value, Span span) {
   return narrow || kind == TypeKind::Bool ? b.convert(value, b.types.int64(), span) : value;
 }
 
+/// Whether elements of this type are reduced this way; says so if not. Sums are of all that `+` combines.
+bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
+  TypeId type = b.infer.shallow(element);
+  TypeKind k = b.types.kind(type);
+  bool number = b.isNumber(type) || k == TypeKind::Bool || b.infer.isOpen(type);
+  bool parts = k == TypeKind::Array || k == TypeKind::Tuple || k == TypeKind::Struct || k == TypeKind::Enum ||
+               k == TypeKind::List || k == TypeKind::Pack;
+  bool fits = number;
+  if (nestKind(kind) == NestKind::Any || nestKind(kind) == NestKind::All)
+    fits = k == TypeKind::Bool;
+  else if (kind == IntrinsicKind::Sum || kind == IntrinsicKind::Mean)
+    fits = number || parts;
+  else if (kind == IntrinsicKind::LogSumExp)
+    fits = b.types.isFloat(type) || b.infer.isOpen(type);
+  if (fits || k == TypeKind::Error) return k != TypeKind::Error;
+  std::string name(intrinsicName(kind));
+  if (nestKind(kind) == NestKind::Any || nestKind(kind) == NestKind::All)
+    b.sink.report(DiagId::WantsBool, span, "`" + name + "`", b.show(type)).hint =
+        "compare: `" + name + "(x != 0)`";
+  else
+    b.sink.report(kind == IntrinsicKind::LogSumExp ? DiagId::WantsFloat : DiagId::WantsNumbers, span, name,
+                  b.show(type));
+  return false;
+}
+
 NodeId ArrayIntrinsics::reduction(IntrinsicKind kind, GivenArgs& args, Span span) {
   NodeId x = args.positional();
   NodeId over = args.labelled("over"), keepArg = args.labelled("keep");
@@ -239,6 +264,7 @@ NodeId ArrayIntrinsics::reduction(IntrinsicKind kind, GivenArgs& args, Span span
     if (!chosen) return b.error(span);
     axes = *chosen;
   }
+  if (!reduces(kind, b.types.element(type), span)) return b.error(span);
   return kind == IntrinsicKind::LogSumExp ? logSumExp(x, axes, keep, span)
                                           : reduceAxes(kind, x, axes, keep, span);
 }
@@ -330,14 +356,10 @@ NodeId ArrayIntrinsics::reduceGenerator(IntrinsicKind kind, NodeId generator, Sp
   nest.kind = nestKind(kind);
   NodeId body = node.children[0];
   TypeId element = b.typeOf(body);
+  if (!reduces(kind, element, span)) return b.error(span);
   if (nest.kind == NestKind::Sum || nest.kind == NestKind::Prod)
     if (b.types.isScalar(b.infer.shallow(element))) body = summable(body, span);
   node.children[0] = body;
-  bool wantsBool = nest.kind == NestKind::Any || nest.kind == NestKind::All;
-  if (wantsBool && b.kindOf(body) != TypeKind::Bool && b.kindOf(body) != TypeKind::Error) {
-    b.sink.report(DiagId::WantsBool, span, "`" + std::string(intrinsicName(kind)) + "`", b.show(element));
-    return b.error(span);
-  }
   TypeId type = b.typeOf(body);
   if (nest.kind == NestKind::ArgMax || nest.kind == NestKind::ArgMin)
     type = nest.axes.size() == 1 ? b.types.int64()

@@ -365,6 +365,10 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
     TypeId to = resolveType((*explicitArgs)[0].value, false);
     NodeId x = checkArg(args[0]);
     if (b.kindOf(x) == TypeKind::Error || types.kind(to) == TypeKind::Error) return b.error(span);
+    if (!b.isNumber(to) || !b.isNumber(types.element(b.typeOf(x)))) {
+      sink.report(DiagId::CannotConvert, span, b.show(b.typeOf(x)), b.show(to));
+      return b.error(span);
+    }
     auto mode = kind == IntrinsicKind::Wrap ? ops::ConvertMode::Wrap : ops::ConvertMode::Saturate;
     return b.elementwise({x}, span, [&](std::vector<NodeId> e) {
       return b.make(NodeKind::Convert, to, span, {e[0]}, ConvertRef{mode, false});
@@ -427,6 +431,8 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
     SynId target = args[0].syntax;
     if (target && ast.kind(target) == SynKind::Ref) target = ast[target].as<One>().inner;
     Target to;
+    if (!target) // a receiver that is no place
+      sink.report(DiagId::NotAssignable, args[0].span, c.modules.sources.text(args[0].span));
     if (!target || !checkPlaceTarget(target, to)) return b.error(span);
     TypeId list = infer.zonk(to.place.type);
     if (types.kind(list) != TypeKind::List) {

@@ -124,6 +124,12 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
     p.kind = PatternKind::Literal;
     NodeId value = coerce(checkExpr(node), type, n.span, DiagId::PatternType);
     if (b.kindOf(value) == TypeKind::Error) return mismatch();
+    const Node& literal = instance.nodes[value];
+    if (literal.kind != NodeKind::Const && literal.kind != NodeKind::Op) { // text with values in it
+      PatternId wrong = mismatch();
+      sink.hintLast("a pattern holds no values: `text if text == …` compares with one");
+      return wrong;
+    }
     literalPatterns.push_back({PatternId(static_cast<uint32_t>(instance.patterns.size())), value});
     return instance.patterns.add(std::move(p));
   }
@@ -158,7 +164,8 @@ std::vector<SynId> Body::caseFields(const CasePattern& pattern, TypeId type, uin
       for (size_t k = 0; k < fields.size(); ++k)
         if (k != at && fields[k].name && fields[k].name == ast[f.pattern].as<Name>().name)
           sink.report(DiagId::PatternField, f.span, types.names.text(fields[k].name),
-                      types.names.text(fields[at].name));
+                      fields[at].name ? "field `" + std::string(types.names.text(fields[at].name)) + "`"
+                                      : "part " + std::to_string(at + 1));
     subs[at] = f.pattern;
   }
   for (SynId sub : subs)

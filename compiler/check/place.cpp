@@ -38,6 +38,7 @@ bool Body::placeOfName(SynId node, Place& place, bool report) {
     return false;
   }
   const check::Local local = instance.locals[l];
+  used.insert(l);
   if (!local.isVar) {
     if (!report) return false;
     bool capture = false;

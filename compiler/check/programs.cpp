@@ -6,26 +6,31 @@ namespace melix::check {
 using namespace syntax;
 
 /// Typed functions without generic element types are checked at their definition; templates where they are
-/// used.
+/// used. Structs and enums without type parameters.
+void Checker::checkRecords(const std::vector<DeclId>& decls) {
+  for (DeclId decl : decls) {
+    names::DeclKind kind = modules.decl(decl).kind;
+    if (kind != names::DeclKind::Struct && kind != names::DeclKind::Enum) continue;
+    const RecordDecl& r = record(decl);
+    if (std::none_of(r.generics.begin(), r.generics.end(),
+                     [](const GenericParam& g) { return g.kind == GenericKind::Type; }))
+      recordAt(decl, {});
+  }
+}
+
 std::vector<InstanceId> Checker::checkModule(ModuleId module) {
   std::vector<InstanceId> checked;
-  checkOverloads(module);
   std::vector<DeclId> decls;
   for (const auto& [name, same] : modules[module].decls) decls.insert(decls.end(), same.begin(), same.end());
   std::sort(decls.begin(), decls.end());
+  checkRecords(decls); // before overloads are tried: what is wrong with a type is said here
+  checkOverloads(module);
   for (DeclId decl : decls) {
     checkDeclaration(decl);
     names::DeclKind kind = modules.decl(decl).kind;
     if (kind == names::DeclKind::Macro || kind == names::DeclKind::Concept) {
       sink.report(kind == names::DeclKind::Macro ? DiagId::NoMacros : DiagId::NoConcepts,
                   modules.decl(decl).span);
-      continue;
-    }
-    if (kind == names::DeclKind::Struct || kind == names::DeclKind::Enum) {
-      const RecordDecl& r = record(decl);
-      bool plain = std::none_of(r.generics.begin(), r.generics.end(),
-                                [](const GenericParam& g) { return g.kind == GenericKind::Type; });
-      if (plain) recordAt(decl, {});
       continue;
     }
     if (kind != names::DeclKind::Function) continue;

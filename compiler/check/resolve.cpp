@@ -39,7 +39,8 @@ TypeId TypeResolver::type(SynId node) {
   case SynKind::Member: return named(node);
   case SynKind::Brackets: return bracketed(node);
   case SynKind::Underscore:
-    return bindType ? bindType(NameId::none(), n.span) : error(DiagId::UnknownType, n.span, "_");
+    if (TypeId bound = bindType ? bindType(NameId::none(), n.span) : TypeId::none()) return bound;
+    return error(DiagId::UnknownType, n.span, "_");
   case SynKind::Tuple: {
     std::vector<TypeId> parts;
     for (SynId part : NodeList(n.as<Many>().items)) parts.push_back(type(part));
@@ -110,6 +111,7 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
                          std::to_string(record.generics.size()), std::to_string(given));
     return types_.error();
   }
+  bool failed = false;
   for (size_t k = 0; k < record.generics.size(); ++k) {
     const GenericParam& g = record.generics[k];
     bool isType = g.kind == GenericKind::Type;
@@ -119,6 +121,7 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
         typeArgs.push_back(nested(item));
       else
         dims.push_back(dim(item));
+      failed |= !isType && !dims.back();
     } else if (isType && g.defaultType) {
       TypeEnv none;
       TypeResolver inner(checker_, record.module, checker_.modules.astOf(decl), none);
@@ -127,7 +130,11 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
       TypeId bound = bindType
                          ? bindType(owner ? ownedName(types_.names, owner, g.name) : NameId::none(), span)
                          : TypeId::none();
-      if (!bound) return error(DiagId::TypeArguments, span, text(record.name));
+      if (!bound) {
+        checker_.sink.report(DiagId::TypeArguments, span, text(record.name),
+                             std::to_string(record.generics.size()), std::to_string(given));
+        return types_.error();
+      }
       typeArgs.push_back(bound);
     } else {
       NameId name = ownedName(types_.names, owner, g.name);
@@ -151,6 +158,7 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
       dims.push_back(fresh);
     }
   }
+  if (failed) return types_.error();
   return types_.record(checker_.recordAt(decl, std::move(typeArgs)), std::move(dims));
 }
 
@@ -318,6 +326,12 @@ DimId TypeResolver::memberDim(const Member& member, Span span) {
 
 DimId TypeResolver::binaryDim(const Binary& binary, Span span) {
   types::DimStore& dims = types_.dims;
+  for (SynId operand : {binary.left, binary.right})
+    if (ast_.kind(operand) == SynKind::Underscore ||
+        ast_.kind(operand) == SynKind::FreshDim) { // these stand alone
+      checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span));
+      return DimId::none();
+    }
   DimId a = dim(binary.left), b = dim(binary.right);
   if (!a || !b) return DimId::none();
   bool zero = dims.asConstant(b) == 0;

@@ -94,6 +94,32 @@ void Body::refuseChecks(const DimChecks& checks, Span span) {
   }
 }
 
+/// The operation as programs write it, if it is not for what its open operands became: `|` of floats, `fma`
+/// of integers.
+std::optional<std::string> Body::misapplied(const OpRef& op, TypeId type) const {
+  std::string_view text;
+  bool wantsFloat = false;
+  switch (op.kind) {
+  case OpKind::IDiv:
+    if (op.index != staysWhole) return std::nullopt; // `/` of literals that became floats
+    text = "div";
+    break;
+  case OpKind::IRem: text = "%"; break;
+  case OpKind::And: text = "&"; break;
+  case OpKind::Or: text = "|"; break;
+  case OpKind::Shl: text = "<<"; break;
+  case OpKind::Shr: text = ">>"; break;
+  case OpKind::Math: text = ops::mathName(static_cast<ops::MathKind>(op.index)), wantsFloat = true; break;
+  case OpKind::Fma:
+  case OpKind::Sqrt:
+  case OpKind::CopySign: text = ops::opText(op.kind), wantsFloat = true; break;
+  default: return std::nullopt;
+  }
+  bool fits = wantsFloat ? types.isFloat(type) : !types.isFloat(type);
+  if (fits || types.kind(type) == TypeKind::Error) return std::nullopt;
+  return "`" + std::string(text) + "`";
+}
+
 void Body::settle() {
   std::vector<Span> unsolved;
   infer.settle(unsolved);
@@ -158,8 +184,9 @@ void Body::settle() {
     } else if (auto* target = std::get_if<CallTarget>(&node.payload)) {
       for (InoutArg& arg : target->inouts) settleSteps(arg.place.steps);
     } else if (auto* op = std::get_if<OpRef>(&node.payload)) {
-      // A quotient of literals that became floats.
-      if (op->kind == OpKind::IDiv && types.isFloat(node.type)) op->kind = OpKind::Div;
+      if (auto name = misapplied(*op, node.type))
+        sink.report(DiagId::OperatorTypes, node.span, *name, types.show(node.type), types.show(node.type));
+      if (op->kind == OpKind::IDiv) *op = {types.isFloat(node.type) ? OpKind::Div : OpKind::IDiv, 0};
     } else if (node.kind == NodeKind::Const) {
       settleLiteral(node, negated.contains(NodeId(k)));
     }

@@ -149,7 +149,9 @@ NodeId NodeBuilder::equalSizesToo(NodeId a, NodeId b, Span span) {
 NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
   TypeId type = typeOf(a);
   UnifyResult match = infer.unify(type, typeOf(b));
-  TypeKind k = types.kind(infer.shallow(type));
+  type = typeOf(a); // what was open may be solved now
+  TypeKind k = types.kind(type);
+  if (k == TypeKind::Error || kindOf(b) == TypeKind::Error) return error(span);
   if (match.kind > UnifyKind::NeedsCheck || k == TypeKind::Function || k == TypeKind::Known)
     return operatorError(BinaryKind::Eq, a, b, span);
   if (k == TypeKind::Var || types.isScalar(type) || k == TypeKind::Str)
@@ -169,6 +171,7 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
   NodeId all = boolean(true, span);
   for (uint32_t f = 0; f < partCount(types, type); ++f) {
     NodeId same = equal(field(local(left, span), f, span), field(local(right, span), f, span), span);
+    if (kindOf(same) == TypeKind::Error) return same;
     all = f == 0 ? same : make(NodeKind::ShortAnd, types.boolean(), span, {all, same});
   }
   nodes.push_back(all);

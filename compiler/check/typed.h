@@ -91,8 +91,10 @@ struct Place {
 
 struct OpRef {
   ops::OpKind kind;
-  uint32_t index = 0; ///< MathKind, CmpKind, RoundMode
+  uint32_t index = 0; ///< MathKind, CmpKind, RoundMode; of IDiv until operands are settled: staysWhole
 };
+/// A quotient that is one of whole numbers whatever its operands become: `div(x, y)`.
+constexpr uint32_t staysWhole = 1;
 struct ConvertRef {
   ops::ConvertMode mode = ops::ConvertMode::Saturate;
   bool checked = false; ///< panics if the value does not fit (rule 17)

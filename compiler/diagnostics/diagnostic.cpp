@@ -111,9 +111,16 @@ std::string_view diagName(DiagId id) { return row(id).name; }
 SeverityKind diagSeverity(DiagId id) { return row(id).severity; }
 std::string diagMessage(const Diagnostic& d) { return fill(row(d.id).message, d.args); }
 
+bool DiagnosticSink::followsError(const std::vector<std::string>& args) const {
+  return errors_ > 0 && std::any_of(args.begin(), args.end(), [](const std::string& arg) {
+           return arg.find(errorTypeText) != std::string::npos;
+         });
+}
+
 Diagnostic& DiagnosticSink::reportList(DiagId id, Span span, std::vector<std::string> args) {
   Diagnostic diagnostic{id, span, std::move(args), {}, {}};
-  if (!seen_.insert({id, span}).second) {
+  dropped_ = followsError(diagnostic.args) || !seen_.insert({id, span}).second;
+  if (dropped_) {
     scratch_ = std::move(diagnostic);
     return scratch_;
   }
@@ -123,7 +130,7 @@ Diagnostic& DiagnosticSink::reportList(DiagId id, Span span, std::vector<std::st
 }
 
 void DiagnosticSink::annotateLast(Span span, std::string text) {
-  std::vector<DiagNote>& notes = diagnostics_.back().notes;
+  std::vector<DiagNote>& notes = last().notes;
   bool said = std::any_of(notes.begin(), notes.end(),
                           [&](const DiagNote& n) { return n.span == span && n.text == text; });
   if (!said) notes.push_back({span, std::move(text)});

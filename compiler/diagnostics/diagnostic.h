@@ -33,7 +33,11 @@ struct Diagnostic {
   std::string hint; ///< instead of the catalogue's
 };
 
-/// Collects diagnostics; the same id at the same place is kept once.
+/// The type of an erroneous expression, as messages show it.
+inline constexpr std::string_view errorTypeText = "{error}";
+
+/// Collects diagnostics; the same id at the same place is kept once, and what is said about the type of an
+/// erroneous expression is left out: another message has told the cause.
 class DiagnosticSink {
 public:
   virtual ~DiagnosticSink() = default;
@@ -46,7 +50,7 @@ public:
   /// Adds a note to the last diagnostic, once.
   void annotateLast(Span span, std::string text);
   /// Gives the last diagnostic a hint of its own.
-  void hintLast(std::string text) { diagnostics_.back().hint = std::move(text); }
+  void hintLast(std::string text) { last().hint = std::move(text); }
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
   size_t errorCount() const { return errors_; }
   size_t errorsSince(size_t mark) const;
@@ -59,9 +63,13 @@ public:
   void annotate(size_t mark, const DiagNote& note);
 
 private:
+  bool followsError(const std::vector<std::string>& args) const;
+  Diagnostic& last() { return dropped_ ? scratch_ : diagnostics_.back(); }
+
   std::vector<Diagnostic> diagnostics_;
   std::set<std::pair<DiagId, Span>> seen_;
-  Diagnostic scratch_{};
+  Diagnostic scratch_{}; ///< the last one, if it was not kept
+  bool dropped_ = false;
   size_t errors_ = 0;
 };
 

@@ -129,6 +129,12 @@ void Parser::refuseLambda() {
   recovering_ = true;
 }
 
+NodeId Parser::parsePackName() {
+  NameId name;
+  Span span;
+  return takeName(name, span) ? ast_.add(NodeKind::Name, span, Name{name}) : errorNode();
+}
+
 /// headers = header { "," header };  header = ".." name | pattern [ "in" expr ]; there may be none
 std::vector<Header> Parser::parseHeaders() {
   std::vector<Header> out;
@@ -137,7 +143,7 @@ std::vector<Header> Parser::parseHeaders() {
     Header header;
     uint32_t begin = peek().begin;
     header.isPack = accept(TokenKind::DotDot);
-    header.pattern = parsePattern();
+    header.pattern = header.isPack ? parsePackName() : parsePattern();
     if (!recovering_ && accept(TokenKind::KwIn)) {
       Scoped filter(noLambda_, true);
       header.range = parseExpr();

@@ -124,6 +124,7 @@ private:
   std::vector<syntax::Argument> parseArguments();
   std::vector<syntax::Argument> parseBracketItems();
   NodeId parseBracketItem();
+  syntax::NodeId parsePackName();
   std::vector<syntax::Header> parseHeaders();
   void refuseLambda();
   bool startsLambda() const;

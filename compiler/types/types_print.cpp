@@ -1,5 +1,7 @@
 #include "types/types.h"
 
+#include "diagnostics/diagnostic.h"
+
 namespace melix::types {
 
 namespace {
@@ -16,7 +18,7 @@ public:
       return std::string(t.kind == TypeKind::I64 ? "int"
                                                  : scalarName(t.kind)); // `int` is how programs spell i64
     switch (t.kind) {
-    case TypeKind::Error: return "{error}";
+    case TypeKind::Error: return std::string(errorTypeText);
     case TypeKind::Never: return "!";
     case TypeKind::Str: return "str";
     case TypeKind::Exit: return "exit";

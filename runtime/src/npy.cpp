@@ -13,7 +13,7 @@ struct Header {
   uint8_t kind = 0; ///< MelixKind of the elements
   bool bigEndian = false;
   bool fortran = false;
-  int rank = 0;
+  int rank = -1; ///< before a shape was read
   int64_t dims[maxRank];
   int64_t dataAt = 0;
 };
@@ -78,7 +78,8 @@ bool parseDescr(const char* descr, Header& header) {
 }
 
 bool parseShape(HeaderText& text, Header& header) {
-  if (!text.take("(")) return false;
+  if (header.rank >= 0 || !text.take("(")) return false; // twice
+  header.rank = 0;
   while (!text.take(")")) {
     if (header.rank == maxRank || !text.number(header.dims[header.rank++])) return false;
     if (!text.take(",")) return text.take(")");
@@ -107,7 +108,7 @@ const char* parseDictionary(HeaderText text, Header& header) {
       break;
     }
   }
-  return header.kind ? nullptr : malformed;
+  return header.kind && header.rank >= 0 ? nullptr : malformed;
 }
 
 /// Null, or what is wrong with the file.
@@ -291,6 +292,8 @@ void melix_npy_read(MelixTask* task, const uint64_t* args, uint64_t* results) {
     widenHalves(data, halves, count, asked.elem()->kind);
     melix_release(task, halves);
   }
+  if (header.kind == MELIX_KIND_BOOL) // any other byte than 0 is true, as in NumPy
+    for (int64_t k = 0; k < count; k++) data[k] = data[k] != 0;
   file.release();
   giveArray(results, asked, data, header.dims);
 }

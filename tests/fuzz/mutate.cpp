@@ -1,10 +1,6 @@
 #include "fuzz/mutate.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -90,30 +86,6 @@ std::string changeBytes(std::string_view text, Random& random) {
   }
   if (random() % 20 == 0) out.resize(random() % (out.size() + 1));
   return out;
-}
-
-int runFuzzer(int argc, char** argv, void (*step)(Random& random)) {
-  double seconds = 60;
-  uint64_t seed = std::random_device{}();
-  bool once = false;
-  for (int k = 1; k + 1 < argc; k += 2) {
-    if (std::strcmp(argv[k], "--seconds") == 0) seconds = std::atof(argv[k + 1]);
-    if (std::strcmp(argv[k], "--seed") == 0) seed = std::strtoull(argv[k + 1], nullptr, 10), once = true;
-    if (std::strcmp(argv[k], "--from") == 0) seed = std::strtoull(argv[k + 1], nullptr, 10);
-  }
-  using Clock = std::chrono::steady_clock;
-  auto start = Clock::now();
-  uint64_t steps = 0;
-  do {
-    // The last line tells how to repeat a step that crashed or hung.
-    if (steps % 1000 == 0 || once)
-      std::fprintf(stderr, "seeds from %llu\n", static_cast<unsigned long long>(seed));
-    Random random(seed++);
-    step(random);
-    ++steps;
-  } while (!once && std::chrono::duration<double>(Clock::now() - start).count() < seconds);
-  std::printf("%llu steps\n", static_cast<unsigned long long>(steps));
-  return 0;
 }
 
 } // namespace melix::fuzz

@@ -1,16 +1,14 @@
 #pragma once
 // Random changes of programs: such that must not matter to the layout, and such that may break anything.
 
+#include "fuzz/run.h"
 #include "lex/lexer.h"
 #include "syntax/ast.h"
 
-#include <random>
 #include <string>
 #include <vector>
 
 namespace melix::fuzz {
-
-using Random = std::mt19937_64;
 
 /// The .mlx files below a folder and its subfolders, by path; none if there is no such folder.
 std::vector<std::string> programsBelow(const std::string& folder);
@@ -37,8 +35,8 @@ std::string changeTokens(std::string_view text, const std::string& others, Rando
 /// The program with some bytes changed.
 std::string changeBytes(std::string_view text, Random& random);
 
-/// Runs `step` with new random numbers until the seconds of `--seconds N` (60) have passed, random ones
-/// or those from `--from N`; `--seed N` repeats one step.
-int runFuzzer(int argc, char** argv, void (*step)(Random& random));
+/// The program with expressions, statements, patterns or items of `other` in place of some of its own or
+/// beside them.
+std::string graftPieces(std::string text, const std::string& other, Random& random);
 
 } // namespace melix::fuzz

@@ -177,6 +177,8 @@ TEST_F(Files, npy_of_each_order) {
   EXPECT_EQ(npy(path, MELIX_KIND_F16, {-1}), "[1.0, -2.5]");
   EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}), "[1.0, -2.5]");
   EXPECT_EQ(npy(path, MELIX_KIND_F64, {2}), "[1.0, -2.5]");
+  write(npyFile("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }", hex("000147")));
+  EXPECT_EQ(npy(path, MELIX_KIND_BOOL, {-1}), "[false, true, true]");
 }
 
 TEST_F(Files, npy_mistakes) {
@@ -199,6 +201,10 @@ TEST_F(Files, npy_mistakes) {
   EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}), "cannot read `t.csv`: its element type is not supported");
   write(npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999), }", ""));
   EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1, -1}), "cannot read `t.csv`: its data is cut off");
+  for (const char* shape : {"", ", 'shape': (1,), 'shape': (1,)"}) { // none, and two
+    write(npyFile(std::string("{'descr': '<f4', 'fortran_order': False") + shape + "}", hex("0000803f")));
+    EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}), "cannot read `t.csv`: its header is malformed");
+  }
   for (size_t cut = 0; cut < good.size(); cut++) { // every prefix, and every byte changed
     write(good.substr(0, cut));
     npy(path, MELIX_KIND_F32, {-1, -1});
