@@ -123,6 +123,17 @@ public:
   std::string suggestName(ModuleId module, NameId name, const std::vector<NameId>& locals);
   DimId constantDim(ModuleId module, NameId name);
   std::set<DeclId> openAliases;
+  /// The variables at the top of a script: where each `let` begins, and which of them each function sees.
+  struct ScriptNames {
+    std::map<NameId, uint32_t> lets;
+    std::set<NameId> vars, again; ///< `again`: bound by several `let`s, which functions do not see
+    std::map<DeclId, std::set<NameId>> seen;
+  };
+  const ScriptNames& scriptNames(ModuleId module);
+  /// The `let`s of the script that a function sees, itself or through what it calls (rule 9).
+  std::vector<NameId> scriptLets(DeclId decl);
+  /// The declaration of a function inside of a function.
+  DeclId nested(ModuleId module, const syntax::Ast& tree, SynId node);
   static uint64_t literalBits(std::string_view text); ///< of an integer literal in any base
   static bool literalFits(std::string_view text, uint64_t& bits);
   const syntax::Ast& ast(DeclId decl) const { return modules.astOf(decl); }
@@ -146,12 +157,15 @@ public:
   void finish(InstanceId id, Body& body, NodeId value, TypeId declared);
   NameId packDimName(NameId pack, uint32_t k);
 
+  /// Symbols of `from` as they appear in `to`, a type of the same structure.
+  void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
+
 private:
   void checkBody(InstanceId id, const InstanceKey& key);
   void checkOverloads(ModuleId module);
   void finishOpen(InstanceId id, Body& body, NodeId value);
   InstanceId entryOf(InstanceId inner, ModuleId root);
-  void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
+  void namedBy(DeclId decl, ScriptNames& script, std::set<DeclId>& functions);
   GenericKind kindOfGeneric(const syntax::Ast& ast, NameId name, const std::vector<syntax::NodeId>& typeNodes, ModuleId module);
   bool usedAsType(const syntax::Ast& ast, syntax::NodeId type, NameId name, ModuleId module);
   std::vector<GenericParam> readGenerics(const syntax::Ast& ast, const std::vector<syntax::Generic>& generics,
@@ -164,6 +178,8 @@ private:
   std::map<std::pair<DeclId, std::vector<TypeId>>, types::RecordId> records_;
   std::vector<DimSym> canonicalSyms_[2];
   KnownId equality_;
+  std::map<ModuleId, ScriptNames> scripts_;
+  std::map<std::pair<const syntax::Ast*, SynId>, DeclId> nested_;
   struct Open {
     std::string name;
     Span call;

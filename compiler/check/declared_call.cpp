@@ -30,6 +30,7 @@ DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
     : body_(body), c_(body.c), types_(body.types), infer_(body.infer), b_(body.b), fn_(body.c.function(decl)),
       tree_(body.c.ast(decl)), name_(types_.names.text(fn_.name)), span_(span), resolver_(c_, fn_.module, tree_, call_.bound) {
   call_.decl = decl;
+  findCaptures(decl);
   values_.resize(fn_.params.size());
   untyped_.resize(fn_.params.size());
   paramTypes_.resize(fn_.params.size());
@@ -48,8 +49,38 @@ DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
   };
 }
 
+/// What the function captured, and what names of the place where it stands mean here.
+void DeclaredCall::findCaptures(DeclId decl) {
+  for (size_t k = body_.given.size(); k-- > 0;) {
+    const Body::Given given = body_.given[k];
+    if (!given.nested || given.functions[0] != decl)
+      continue;
+    const Known known = c_.program_.known(given.nested);
+    call_.known = given.nested;
+    types::DimSubst there;
+    for (uint32_t n = 0; n < known.captureNames.size(); ++n) {
+      captures_.push_back(body_.part(given.value, n, span_));
+      c_.matchSymbols(known.captureTypes[n], b_.typeOf(captures_.back()), there);
+    }
+    call_.bound = known.env;
+    for (auto& [name, dim] : call_.bound.dims)
+      if (known.owner != body_.id)
+        dim = types_.dims.substitute(dim, there);
+    return;
+  }
+  for (NameId let : c_.scriptLets(decl)) {
+    captures_.push_back(body_.scriptLet(decl, let, span_));
+    if (captures_.back().valid())
+      continue;
+    body_.sink.report(DiagId::ScriptLetUnset, span_, name_, types_.names.text(let));
+    return fail();
+  }
+}
+
 NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<int>& argOf, const Explicit* explicitArgs,
                            TypeId expected) {
+  if (failed_)
+    return b_.error(span_);
   args_ = args;
   openGenerics();
   if (explicitArgs && !bindExplicit(*explicitArgs))
@@ -75,7 +106,10 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
   if (failed_ || !boundsMet())
     return b_.error(span_);
   resolver_.owner = NameId::none();
-  std::vector<NodeId> children;
+  std::vector<NodeId> children = captures_;
+  for (NodeId value : captures_)
+    call_.untyped.push_back(b_.typeOf(value));
+  target_.captures = static_cast<uint32_t>(captures_.size());
   for (size_t p = 0; p < fn_.params.size(); ++p) {
     if (values_[p].valid())
       children.push_back(values_[p]);
@@ -245,7 +279,7 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
   }
   openInside(target);
   checkApart(place, arg.span);
-  target_.inouts.push_back({static_cast<uint32_t>(p), std::move(place)});
+  target_.inouts.push_back({static_cast<uint32_t>(p + captures_.size()), std::move(place)});
 }
 
 /// What is inside of another value is taken out before the call: the arguments so far are evaluated before that.

@@ -151,12 +151,10 @@ NodeId Body::checkName(SynId node, TypeId expected) {
     return caseValue(found->first, found->second, expected, span);
   std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
   if (!layers.empty()) {
-    Known known;
-    known.kind = KnownKind::Overloads;
-    known.module = module;
+    std::vector<DeclId> candidates;
     for (const auto& layer : layers)
-      known.candidates.insert(known.candidates.end(), layer.begin(), layer.end());
-    return templateValue(std::move(known), {}, span);
+      candidates.insert(candidates.end(), layer.begin(), layer.end());
+    return functionValue(std::move(candidates), span);
   }
   if (auto intrinsic = findIntrinsic(text)) {
     Known known;
@@ -166,8 +164,14 @@ NodeId Body::checkName(SynId node, TypeId expected) {
     known.number = static_cast<uint32_t>(*intrinsic);
     return templateValue(std::move(known), {}, span);
   }
-  Diagnostic& d = sink.report(DiagId::UnknownName, span, text);
-  d.hint = c.suggestName(module, name, visibleNames());
+  if (!isScript && c.scriptNames(module).vars.contains(name))
+    sink.report(DiagId::ScriptVar, span, text);
+  else if (!isScript && c.scriptNames(module).again.contains(name))
+    sink.report(DiagId::ScriptLetAgain, span, text);
+  else if (!isScript && c.scriptNames(module).lets.contains(name))
+    sink.report(DiagId::ScriptLetBelow, span, text);
+  else
+    sink.report(DiagId::UnknownName, span, text).hint = c.suggestName(module, name, visibleNames());
   return b.error(span);
 }
 

@@ -13,42 +13,6 @@ NodeId Body::templateValue(Known known, std::vector<NodeId> captures, Span span)
   return b.make(NodeKind::Known, types.known(id, std::move(parts)), span, std::move(captures), KnownRef{id});
 }
 
-/// A lambda captures the variables it names, at the moment it is made.
-NodeId Body::checkLambda(SynId node, TypeId expected) {
-  Known known;
-  known.kind = KnownKind::Lambda;
-  known.module = module;
-  known.lambda = node;
-  known.tree = ast.at;
-  known.name = instance.name + ".lambda";
-  known.env = env;
-  std::set<NameId> seen;
-  std::vector<NodeId> captures;
-  Span span = ast.span(node);
-  std::function<void(SynId)> look = [&](SynId s) {
-    if (ast.kind(s) == SynKind::Name) {
-      NameId name = ast[s].as<Name>().name;
-      LocalId l = lookupAny(name);
-      if (l && seen.insert(name).second) {
-        used.insert(l);
-        known.captureNames.push_back(name);
-        captures.push_back(readLocal(l, span));
-        known.captureTypes.push_back(b.typeOf(captures.back()));
-      } else if (!l && env.dims.contains(name) && seen.insert(name).second) {
-        known.captureNames.push_back(name);
-        captures.push_back(b.dimValue(env.dims[name], span));
-        known.captureTypes.push_back(types.int64());
-      }
-    }
-    forEachChild(ast, s, look);
-  };
-  forEachChild(ast, node, look);
-  NodeId value = templateValue(std::move(known), std::move(captures), span);
-  if (expected && types.kind(infer.shallow(expected)) == TypeKind::Function)
-    return asFunction(value, infer.zonk(expected), span);
-  return value;
-}
-
 /// A known function as a value of function type: its instance at that type.
 NodeId Body::asFunction(NodeId value, TypeId functionType, Span span) {
   const types::Type fn = types[functionType];
@@ -111,23 +75,34 @@ NodeId Body::callValue(NodeId function, const std::vector<CallArg>& args, TypeId
   }
 }
 
+/// A call of a function by its value; what it captures is in the value.
+NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& args, const Explicit* items, TypeId expected, Span span) {
+  KnownId id = types[b.typeOf(function)].known;
+  const Known known = c.program_.known(id);
+  std::vector<NodeId> nodes;
+  NodeKind kind = instance.nodes[function].kind;
+  if (!known.captureNames.empty() && kind != NodeKind::Known && kind != NodeKind::Local)
+    function = b.local(b.bind("f", function, nodes), span);
+  given.push_back({known.candidates, known.captureNames, function, known.isNested ? id : KnownId::none()});
+  std::vector<std::vector<DeclId>> layers;
+  for (DeclId decl : known.candidates) { // the layers, told apart by their modules
+    if (layers.empty() || c.modules.decl(layers.back()[0]).module != c.modules.decl(decl).module)
+      layers.emplace_back();
+    layers.back().push_back(decl);
+  }
+  bool single = known.candidates.size() == 1;
+  nodes.push_back(single ? callDecl(known.candidates[0], args, items, expected, span)
+                         : callNamed(c.modules.decl(known.candidates[0]).name, layers, args, items, expected, span, span));
+  given.pop_back();
+  return b.block(std::move(nodes), span);
+}
+
 NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span) {
   TypeId type = b.typeOf(function);
   KnownId id = types[type].known;
   const Known known = c.program_.known(id);
   switch (known.kind) {
-  case KnownKind::Overloads: {
-    std::vector<std::vector<DeclId>> layers;
-    for (DeclId decl : known.candidates) { // the layers, told apart by their modules
-      if (layers.empty() || c.modules.decl(layers.back()[0]).module != c.modules.decl(decl).module)
-        layers.emplace_back();
-      layers.back().push_back(decl);
-    }
-    NameId name = c.modules.decl(known.candidates[0]).name;
-    if (known.candidates.size() == 1)
-      return callDecl(known.candidates[0], args, nullptr, expected, span);
-    return callNamed(name, layers, args, nullptr, expected, span, span);
-  }
+  case KnownKind::Overloads: return callOverloads(function, args, nullptr, expected, span);
   case KnownKind::Intrinsic:
   case KnownKind::Constructor:
     if (wrapTransforms == 0)

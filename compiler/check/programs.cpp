@@ -29,8 +29,8 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
     if (kind != names::DeclKind::Function)
       continue;
     const FunctionDecl fn = function(decl);
-    if (fn.hasUntyped() || !fn.builtin.empty())
-      continue;
+    if (fn.hasUntyped() || !fn.builtin.empty() || !scriptLets(decl).empty())
+      continue; // templates, and what is known where the script calls it
     InstanceKey key;
     key.decl = decl;
     bool concrete = true;
@@ -78,6 +78,7 @@ InstanceId Checker::program(ModuleId root) {
   infos_[id.index].inProgress = true;
   Body body(*this, id, root, tree);
   body.mayReturn = true;
+  body.isScript = true;
   const Span span; // what no statement says has no place
   // A script may end early with an error: `?` returns a Result.
   DeclId resultDecl = typeDecl(modules.prelude(), types.names.intern("Result"));
@@ -92,8 +93,10 @@ InstanceId Checker::program(ModuleId root) {
   if (!mains.empty())
     params = body.declareCommandLine(function(mains[0]), tree.docOf(modules.decl(mains[0]).node, modules.sources), nodes);
   const std::vector<SynId> statements = modules[root].statements;
-  for (SynId statement : statements)
+  for (SynId statement : statements) {
     nodes.push_back(body.checkStatement(statement, false, TypeId::none()));
+    body.noteLets(statement);
+  }
   if (!mains.empty())
     nodes.push_back(body.callMain(mains[0], FunctionDecl(function(mains[0])), params));
   if (types.kind(resultType) == TypeKind::Enum) {
