@@ -135,9 +135,8 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
     return body(args);
   BroadcastResult shape = broadcast(infer, types.dims, shapes);
   if (shape.kind == UnifyKind::DimsDiffer) {
-    TypeId left = typeOf(args[shape.leftOperand]), right = typeOf(args[shape.rightOperand]);
-    sink.report(DiagId::ShapeMismatch, span, show(left), show(right), std::to_string(shape.leftAxis),
-                types.dims.print(shape.left), std::to_string(shape.rightAxis), types.dims.print(shape.right));
+    const AxisPair& at = shape.differ;
+    reportShapes(args[at.leftOperand], at.leftAxis, args[at.rightOperand], at.rightAxis, span);
     return error(span);
   }
   // The sizes compared may come from the arguments: these are evaluated before.
@@ -146,7 +145,11 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
     for (NodeId& arg : args)
       if (!isLiteral(arg))
         arg = local(bind("a", arg, nodes), spanOf(arg));
-    nodes.push_back(make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{std::move(shape.checks)}));
+    std::vector<DimCheckItem> checks;
+    for (const AxisPair& at : shape.checks)
+      checks.push_back(
+          shapesFit(typeOf(args[at.leftOperand]), at.leftAxis, typeOf(args[at.rightOperand]), at.rightAxis));
+    nodes.push_back(dimChecks(std::move(checks), span));
   }
   Elementwise payload;
   std::vector<NodeId> elements;
@@ -327,14 +330,12 @@ NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
   DimId inner = da.back();
   UnifyKind match = infer.unifyDim(inner, db[0]);
   if (match == UnifyKind::DimsDiffer) {
-    sink.report(DiagId::ShapeMismatch, span, show(ta), show(tb), std::to_string(da.size() - 1), types.dims.print(infer.zonk(inner)),
-                "0", types.dims.print(infer.zonk(db[0])));
+    reportShapes(a, da.size() - 1, b, 0, span);
     return error(span);
   }
   std::vector<NodeId> nodes;
   LocalId left = bind("left", a, nodes), right = bind("right", b, nodes);
-  if (match == UnifyKind::NeedsCheck)
-    nodes.push_back(make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{{{inner, db[0], "inner sizes of `@`"}}}));
+  if (match == UnifyKind::NeedsCheck) nodes.push_back(dimChecks({shapesFit(ta, da.size() - 1, tb, 0)}, span));
   std::vector<DimId> outer(da.begin(), da.end() - 1);
   if (db.size() == 2)
     outer.push_back(db[1]);

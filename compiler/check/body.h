@@ -129,6 +129,7 @@ public:
   NodeId checkBinary(const syntax::Binary& bin, Span span);
   NodeId checkAs(const syntax::Two& as, Span span);
   NodeId convertTo(NodeId value, TypeId type, Span span);
+  bool isNumberLiteral(SynId node);
   bool callNeedsType(SynId node);
   NodeId unpacked(NodeId node, Span span);
   NodeId tryValue(NodeId value, Span span);
@@ -361,6 +362,7 @@ public:
     std::vector<NameId> genericNames; ///< Type generics of the key, in order
     std::vector<NameId> packNames;
     std::vector<TypeId> untyped;    ///< types of untyped parameters and captures
+    bool inBuilder = false;         ///< stands in the body of a builder, which does no I/O
     std::vector<TypeId> openResults; ///< open numbers of the result that are not among the arguments'
     NodeId follow;                  ///< a Derivative whose target is this call's
   };

@@ -25,14 +25,13 @@ BroadcastResult broadcast(Inference& infer, types::DimStore& dims, const std::ve
       if (dims.asConstant(mine) == 1)
         continue;
       UnifyKind kind = infer.unifyDim(common, mine);
-      if (kind == UnifyKind::NeedsCheck)
-        result.checks.push_back({common, mine, ""});
+      size_t left = owner[lead + axis];
+      AxisPair pair{left, operands[left].size() - (rank - lead - axis), k, axis};
+      if (kind == UnifyKind::NeedsCheck) result.checks.push_back(pair);
       if (kind != UnifyKind::DimsDiffer || result.kind == UnifyKind::DimsDiffer)
         continue;
       result.kind = kind;
-      result.leftOperand = owner[lead + axis], result.rightOperand = k;
-      result.leftAxis = operands[result.leftOperand].size() - (rank - lead - axis), result.rightAxis = axis;
-      result.left = common, result.right = mine;
+      result.differ = pair;
     }
   }
   return result;

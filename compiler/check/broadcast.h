@@ -6,13 +6,16 @@
 
 namespace melix::check {
 
+/// Two axes that meet.
+struct AxisPair {
+  size_t leftOperand = 0, leftAxis = 0, rightOperand = 0, rightAxis = 0;
+};
+
 struct BroadcastResult {
   UnifyKind kind = UnifyKind::Equal;
-  std::vector<DimId> dims;          ///< of the result
-  std::vector<DimCheckItem> checks; ///< to be made before the work
-  size_t leftOperand = 0, rightOperand = 0; ///< of DimsDiffer: which operands, and their axes
-  size_t leftAxis = 0, rightAxis = 0;
-  DimId left, right;
+  std::vector<DimId> dims;      ///< of the result
+  std::vector<AxisPair> checks; ///< to be compared before the work
+  AxisPair differ;              ///< of DimsDiffer
 };
 
 /// The common shape of operands with these dims (scalars have none).

@@ -10,7 +10,7 @@ std::string NodeBuilder::show(TypeId t) {
     bool whole = infer.varClass(element) == types::VarClass::OpenInt;
     type = types.array(whole ? types.int64() : types.scalar(TypeKind::F32), dimsOf(type));
   }
-  return types.print(type);
+  return types.show(type);
 }
 
 NodeId NodeBuilder::make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children, Payload payload) {

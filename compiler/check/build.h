@@ -67,6 +67,18 @@ public:
   NodeId op(OpKind kind, TypeId type, std::vector<NodeId> operands, Span span, uint32_t index = 0);
   /// Number conversion of a scalar; nothing if the types agree (also once they are settled).
   NodeId convert(NodeId value, TypeId to, Span span, bool checked = false, ops::ConvertMode mode = ops::ConvertMode::Saturate);
+  /// A check with the message that would tell of two types when compiling; what is not known in them is told
+  /// at run time. `args` follow the two types.
+  DimCheckItem told(DimCheckItem check, DiagId id, TypeId left, TypeId right, std::vector<std::string> args);
+  /// The same for checks axis by axis; `id` is ShapeMismatch or ShapeExpected.
+  std::vector<DimCheckItem> worded(std::vector<DimCheckItem> checks, DiagId id, TypeId left, TypeId right);
+  DimCheckItem shapesFit(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis);
+  NodeId dimChecks(std::vector<DimCheckItem> checks, Span span);
+  void shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span);
+  /// Adds to the last message where a size comes from: the names in it, or the value that has it.
+  void noteNames(DimId size);
+  void noteOrigin(NodeId value, size_t axis);
+  void reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span);
   /// The node with `checks` made before it, at `type`.
   NodeId checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span);
   NodeId collect(const std::vector<DimId>& dims, Span span, const std::function<NodeId(const std::vector<LocalId>&)>& body);
@@ -112,6 +124,7 @@ private:
   NodeId equalSizesToo(NodeId a, NodeId b, Span span);
   NodeId scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar, Span span);
   NodeId addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type, TypeId tangent, Span span);
+  std::string showAtRun(TypeId type, std::vector<DimId>& shown);
   NodeId operatorError(BinaryKind kind, NodeId a, NodeId b, Span span);
   NodeId asElement(NodeId value, TypeId element, Span span);
   NodeId compareWithU64(ops::CmpKind cmp, NodeId a, NodeId b, Span span);

@@ -94,6 +94,7 @@ bool BuilderCheck::prepareRange(const Header& header, Range& range) {
   DimId first = dimension(lo), last = dimension(hi);
   if (!first || !last) return false;
   range.extent = types_.dims.sub(last, first);
+  if (zero) types_.dims.spell(range.extent, body_.c.modules.sources.text(body_.ast.span(written.last)));
   if (!zero) range.first = b_.dimValue(first, header.span), range.firstDim = first;
   return !written.step || prepareStep(written.step, range);
 }
@@ -322,8 +323,7 @@ NodeId BuilderCheck::finish(NodeId value, NodeId filter) {
     }
   std::vector<NodeId>& ahead = body_.builders.back().ahead;
   before_.insert(before_.end(), ahead.begin(), ahead.end());
-  if (!checks.empty())
-    before_.push_back(b_.make(NodeKind::DimCheck, types_.unit(), span_, {}, DimChecks{std::move(checks)}));
+  if (!checks.empty()) before_.push_back(b_.dimChecks(std::move(checks), span_));
   NodeId node = builder_.headers.empty() ? value : made(value, filter);
   if (before_.empty()) return node;
   if (use_ == Body::BuilderUse::Terms) { // the reduction takes the nest over

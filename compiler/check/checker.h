@@ -33,6 +33,7 @@ struct FunctionDecl {
   syntax::NodeId body;   ///< none: a builtin
   std::string builtin;   ///< of `@builtin("name")`
   Span span;
+  bool isPure = false;   ///< `pure fn`: does no I/O
   bool hasUntyped() const;
 };
 
@@ -162,6 +163,7 @@ public:
 
 private:
   void checkBody(InstanceId id, const InstanceKey& key);
+  bool growsWithoutEnd(const InstanceKey& key);
   void checkOverloads(ModuleId module);
   void finishOpen(InstanceId id, Body& body, NodeId value);
   InstanceId entryOf(InstanceId inner, ModuleId root);

@@ -35,24 +35,21 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
   if (match.kind == UnifyKind::Equal)
     return node;
   if (match.kind == UnifyKind::NeedsCheck) {
-    for (DimCheckItem& item : match.checks)
-      if (item.text.empty())
-        item.text = "a size of `" + std::string(c.modules.sources.text(span)) + "`";
-    return b.checked(node, infer.zonk(type), std::move(match.checks), span);
+    std::vector<DimCheckItem> checks = b.worded(std::move(match.checks), DiagId::ShapeExpected, type, actual);
+    return b.checked(node, infer.zonk(type), std::move(checks), span);
   }
   std::string expected = b.show(type), got = b.show(actual);
   if (match.kind == UnifyKind::DimsDiffer) {
+    DimId left = infer.zonk(match.left), right = infer.zonk(match.right);
     Diagnostic& d = sink.report(DiagId::ShapeExpected, span, expected, got, std::to_string(match.axis),
-                                types.dims.print(infer.zonk(match.left)), types.dims.print(infer.zonk(match.right)));
-    if (!what.empty())
-      d.notes.push_back({Span(), "in the call of `" + std::string(what) + "`"});
-    for (DimId side : {match.left, match.right}) {
-      std::vector<DimSym> symbols;
-      types.dims.collectSymbols(infer.zonk(side), symbols);
-      for (DimSym s : symbols)
-        if (types.dims.info(s).origin.valid() && d.notes.size() < 3)
-          d.notes.push_back({types.dims.info(s).origin, "`" + types.dims.info(s).name + "` comes from here"});
-    }
+                                types.dims.show(left), types.dims.show(right));
+    bool cast = !types.dims.asConstant(left) || !types.dims.asConstant(right);
+    d.hint =
+        cast ? "a size that is only known to be equal at run time is checked by `x as " + expected + "`" : "";
+    if (!what.empty()) sink.annotateLast(Span(), "in the call of `" + std::string(what) + "`");
+    b.noteNames(match.asked);
+    b.noteNames(left);
+    b.noteNames(right);
   } else if (id == DiagId::ArgumentType) {
     bool scalarWanted = types.isScalar(infer.shallow(type)) && k == TypeKind::Array;
     if (scalarWanted)
@@ -122,7 +119,7 @@ NodeId Body::checkAs(const Two& as, Span span) {
   while (ast.kind(inner) == SynKind::Paren)
     inner = ast[inner].as<One>().inner;
   // A literal, or a call whose result its arguments do not settle, takes the type asked of it.
-  bool literal = ast.kind(inner) == SynKind::IntLit || ast.kind(inner) == SynKind::FloatLit;
+  bool literal = isNumberLiteral(inner);
   NodeId value;
   if (ast.kind(inner) == SynKind::Call || ast.kind(inner) == SynKind::Array || ast.kind(inner) == SynKind::Builder) {
     size_t before = sink.all().size();
@@ -151,6 +148,20 @@ NodeId Body::checkAs(const Two& as, Span span) {
 }
 
 /// Whether a call's result has a parameter that its arguments do not settle.
+/// A number as written, with a sign or not, or one of the names for numbers.
+bool Body::isNumberLiteral(SynId node) {
+  while (ast.kind(node) == SynKind::Paren)
+    node = ast[node].as<One>().inner;
+  if (ast.kind(node) == SynKind::Unary && ast[node].as<Unary>().op == UnaryOp::Neg)
+    return isNumberLiteral(ast[node].as<Unary>().operand);
+  if (ast.kind(node) == SynKind::Name) {
+    NameId name = ast[node].as<Name>().name;
+    std::string_view text = types.names.text(name);
+    return (text == "inf" || text == "nan" || text == "pi") && !lookupAny(name);
+  }
+  return ast.kind(node) == SynKind::IntLit || ast.kind(node) == SynKind::FloatLit;
+}
+
 bool Body::callNeedsType(SynId node) {
   const auto call = ast[node].as<Call>();
   SynId callee = call.callee;
@@ -206,9 +217,10 @@ NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
       auto x = types.dims.asConstant(infer.zonk(want[k])), y = types.dims.asConstant(infer.zonk(have[k]));
       if (x && y)
         return fail();
-      checks.push_back({infer.zonk(have[k]), infer.zonk(want[k]), "axis " + std::to_string(k) + " of `" + std::string(c.modules.sources.text(span)) + "`"});
+      checks.push_back({infer.zonk(want[k]), infer.zonk(have[k]), "", {}, static_cast<uint32_t>(k)});
     }
     to = infer.zonk(to);
+    checks = b.worded(std::move(checks), DiagId::ShapeExpected, to, from);
     if (!checks.empty())
       value = b.checked(value, types.array(types.element(from), b.dimsOf(to)), std::move(checks), span);
   }

@@ -417,6 +417,7 @@ NodeId DeclaredCall::declaredResult(NodeId node) {
   made.type = result;
   made.resultDims = sizes;
   call_.node = node;
+  call_.inBuilder = body_.builderDepth > 0;
   body_.pending.push_back(std::move(call_));
   return node;
 }

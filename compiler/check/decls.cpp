@@ -120,6 +120,7 @@ const FunctionDecl& Checker::function(DeclId decl) {
   fn->span = d.span;
   fn->result = item.result;
   fn->body = item.body;
+  fn->isPure = item.isPure;
   std::vector<SynId> typeNodes{item.result};
   for (const Parameter& p : item.params) {
     fn->params.push_back({p.name, p.type, p.defaultValue, p.isInout, p.span});

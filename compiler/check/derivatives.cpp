@@ -20,8 +20,7 @@ Derivatives::Callee Derivatives::prepare(NodeId function, const std::vector<Node
   const Node& node = b.instance.nodes[call];
   if (node.kind == NodeKind::Error) return callee;
   if (node.kind != NodeKind::Call) {
-    b.sink.report(DiagId::Unsupported, span,
-                  "the derivative of a function value that is not known when compiling");
+    b.sink.report(DiagId::NoKnownDerivative, span);
     return callee;
   }
   if (!node.as<CallTarget>().inouts.empty()) {
@@ -296,12 +295,11 @@ bool Derivatives::collectLanes(TypeId type, NodeId arg, Lanes& lanes) {
   }
   UnifyKind match = b.infer.unifyDim(lanes.count, mine);
   if (match == UnifyKind::DimsDiffer) {
-    b.sink.report(DiagId::ShapeMismatch, b.spanOf(arg), b.show(lanes.first), b.show(type), "0",
-                  b.types.dims.print(lanes.count), "0", b.types.dims.print(mine));
+    b.shapesDiffer(lanes.first, 0, type, 0, b.spanOf(arg));
+    b.noteOrigin(arg, 0);
     return false;
   }
-  if (match == UnifyKind::NeedsCheck)
-    lanes.checks.push_back({lanes.count, mine, "axis 0 of the arguments of `vmap(f)`"});
+  if (match == UnifyKind::NeedsCheck) lanes.checks.push_back(b.shapesFit(lanes.first, 0, type, 0));
   return true;
 }
 
@@ -325,8 +323,7 @@ NodeId Derivatives::vmap(NodeId function, std::vector<NodeId> args, Span span) {
   Lanes lanes;
   for (NodeId arg : args)
     if (!collectLanes(b.typeOf(arg), arg, lanes)) return b.error(span);
-  if (!lanes.checks.empty())
-    nodes.push_back(b.make(NodeKind::DimCheck, b.types.unit(), span, {}, DimChecks{std::move(lanes.checks)}));
+  if (!lanes.checks.empty()) nodes.push_back(b.dimChecks(std::move(lanes.checks), span));
   nodes.push_back(b.collect({lanes.count}, span, [&](const std::vector<LocalId>& lane) {
     std::vector<NodeId> elements;
     for (NodeId arg : args) elements.push_back(atLane(arg, lane, span));

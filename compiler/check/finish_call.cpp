@@ -64,7 +64,7 @@ void Body::finishCall(PendingCall& call) {
     dims.push_back(infer.zonk(d));
   for (DimId d : dims)
     if (infer.hasInferenceDim(d)) {
-      sink.report(DiagId::NothingSettles, span, "the dimension `" + types.dims.print(d) + "` of this call");
+      sink.report(DiagId::NothingSettles, span, "the dimension `" + types.dims.show(d) + "` of this call");
       instance.failed = true;
       break;
     }
@@ -74,6 +74,8 @@ void Body::finishCall(PendingCall& call) {
   const Instance& callee = c.program_.instance(made);
   instance.failed |= callee.failed;
   instance.doesIo |= callee.doesIo;
+  if (callee.doesIo && call.inBuilder)
+    sink.report(DiagId::BuilderIo, span);
   if (callee.result)
     infer.settleTemplates(instance.nodes[call.node].type, callee.result);
 }
@@ -132,6 +134,7 @@ TypeId Body::hereType(TypeId t, const Callee& callee) {
 /// A call whose result type is the callee's to infer.
 NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
   call.node = node;
+  call.inBuilder = builderDepth > 0;
   Callee callee = checkCallee(call, span);
   const Instance& made = c.program_.instance(callee.instance);
   const InstanceInfo& info = c.info(callee.instance);

@@ -77,15 +77,13 @@ bool Body::maskFits(TypeId type, NodeId mask, Span span, std::vector<NodeId>& no
   std::vector<DimCheckItem> checks;
   for (size_t k = 0; k < own.size(); ++k) {
     UnifyKind match = infer.unifyDim(dims[k], own[k]);
-    std::string axis = std::to_string(k);
-    if (match == UnifyKind::NeedsCheck) checks.push_back({dims[k], own[k], "axis " + axis + " of the mask"});
+    if (match == UnifyKind::NeedsCheck) checks.push_back(b.shapesFit(type, k, maskType, k));
     if (match != UnifyKind::DimsDiffer) continue;
-    sink.report(DiagId::ShapeMismatch, span, b.show(type), b.show(maskType), axis, types.dims.print(dims[k]),
-                axis, types.dims.print(own[k]));
+    b.shapesDiffer(type, k, maskType, k, span);
+    b.noteOrigin(mask, k);
     return false;
   }
-  if (!checks.empty())
-    nodes.push_back(b.make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{std::move(checks)}));
+  if (!checks.empty()) nodes.push_back(b.dimChecks(std::move(checks), span));
   return true;
 }
 

@@ -207,6 +207,7 @@ void Inference::join(UnifyResult& into, UnifyResult part) const {
     into.kind = part.kind;
     into.left = part.left;
     into.right = part.right;
+    into.asked = part.asked;
     into.axis = part.axis;
   }
 }
@@ -276,9 +277,8 @@ UnifyResult Inference::unifyParts(TypeId a, TypeId b) {
       UnifyKind kind = unifyDim(za, zb);
       UnifyResult part;
       part.kind = kind;
-      part.left = za, part.right = zb, part.axis = static_cast<uint32_t>(k);
-      if (kind == UnifyKind::NeedsCheck)
-        part.checks.push_back({za, zb, ""});
+      part.left = za, part.right = zb, part.asked = ta.dims[k], part.axis = static_cast<uint32_t>(k);
+      if (kind == UnifyKind::NeedsCheck) part.checks.push_back({za, zb, "", {}, static_cast<uint32_t>(k)});
       join(result, std::move(part));
     }
   return result;

@@ -22,6 +22,7 @@ struct UnifyResult {
   UnifyKind kind = UnifyKind::Equal;
   std::vector<DimCheckItem> checks; ///< pairs to compare at run time
   DimId left, right;                ///< the first pair at fault, of DimsDiffer
+  DimId asked;                      ///< `left` before it was solved
   uint32_t axis = 0;                ///< its position in the innermost array
 };
 

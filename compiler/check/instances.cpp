@@ -85,6 +85,19 @@ InstanceId Checker::addInstance(InstanceKey key) {
   return id;
 }
 
+/// Types that double at each level would be too large to look at long before 64 levels.
+bool Checker::growsWithoutEnd(const InstanceKey& key) {
+  constexpr size_t most = 4096;
+  std::function<size_t(TypeId)> parts = [&](TypeId t) {
+    size_t count = 1;
+    for (TypeId part : std::vector<TypeId>(types[t].parts))
+      if (count < most)
+        count += parts(part);
+    return count;
+  };
+  return std::any_of(key.typeArgs.begin(), key.typeArgs.end(), [&](TypeId t) { return parts(t) >= most; });
+}
+
 InstanceId Checker::instantiate(const InstanceKey& key, Span call) {
   if (auto found = instances_.find(key); found != instances_.end()) {
     InstanceInfo& known = infos_[found->second.index];
@@ -92,7 +105,7 @@ InstanceId Checker::instantiate(const InstanceKey& key, Span call) {
     return found->second;
   }
   std::string name = key.decl ? std::string(types.names.text(modules.decl(key.decl).name)) : program_.known(key.known).name;
-  if (stack_.size() >= 64) {
+  if (stack_.size() >= 64 || growsWithoutEnd(key)) {
     Diagnostic& d = sink.report(DiagId::InstanceDepth, stack_.front().call, stack_.front().name);
     d.notes.push_back({call, "asked for here"});
     InstanceId broken = addInstance(key);
@@ -189,7 +202,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
           TypeId want = body.resolveType(p.type, true);
           UnifyResult match = body.infer.unify(want, args[k]);
           if (match.kind > UnifyKind::NeedsCheck)
-            sink.report(DiagId::ArgumentType, p.span, instance.name, types.print(want), types.print(args[k]));
+            sink.report(DiagId::ArgumentType, p.span, instance.name, types.show(want), types.show(args[k]));
           for (auto& [name, dim] : body.env.dims)
             dim = body.infer.zonk(dim);
         }
@@ -369,6 +382,9 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
     if (types.dims.info(s).kind != DimSymKind::Bound && std::find(instance.dimParams.begin(), instance.dimParams.end(), s) == instance.dimParams.end())
       instance.resultDims.push_back(s);
   instance.failed |= types.kind(instance.result) == TypeKind::Error;
+  const InstanceKey& key = infos_[id.index].key;
+  if (instance.doesIo && key.decl && modules.decl(key.decl).kind == names::DeclKind::Function && function(key.decl).isPure)
+    sink.report(DiagId::NotPure, instance.span, instance.name);
   infos_[id.index].inProgress = false;
   infos_[id.index].resultKnown = true;
 }

@@ -147,11 +147,13 @@ NodeId ArrayIntrinsics::reshape(GivenArgs& args, TypeId expected, Span span) {
   TypeId type = b.types.array(b.types.element(b.typeOf(x)), dims);
   UnifyKind match = b.infer.unifyDim(to, from);
   if (match == UnifyKind::DimsDiffer) {
-    b.sink.report(DiagId::ReshapeSize, span, b.show(b.typeOf(x)), b.show(type));
+    b.sink.report(DiagId::ReshapeSize, span, b.show(b.typeOf(x)), b.show(type),
+                  b.types.dims.show(b.infer.zonk(from)), b.types.dims.show(b.infer.zonk(to)));
     return b.error(span);
   }
   if (match == UnifyKind::NeedsCheck)
-    nodes.push_back(b.make(NodeKind::DimCheck, b.types.unit(), span, {}, DimChecks{{{from, to, "elements of `reshape`"}}}));
+    nodes.push_back(b.dimChecks(
+        {b.told({from, to, "", {}, 0}, DiagId::ReshapeSize, b.typeOf(x), type, {"{0}", "{1}"})}, span));
   nodes.push_back(b.make(NodeKind::Reshape, type, span, {x}));
   return b.block(std::move(nodes), span);
 }
@@ -244,19 +246,20 @@ NodeId ArrayIntrinsics::concat(GivenArgs& args, Span span) {
     std::vector<DimId> dims = b.dimsOf(b.typeOf(result)), other = b.dimsOf(b.typeOf(y));
     bool fits = dims.size() == other.size() &&
                 b.infer.unify(b.types.element(b.typeOf(result)), b.types.element(b.typeOf(y))).kind == UnifyKind::Equal;
+    TypeId leftType = b.typeOf(result), rightType = b.typeOf(y);
     std::vector<DimCheckItem> checks;
     for (size_t k = 0; fits && k < dims.size(); ++k) {
       UnifyKind match = k == axis ? UnifyKind::Equal : b.infer.unifyDim(dims[k], other[k]);
       fits = match != UnifyKind::DimsDiffer;
       if (match == UnifyKind::NeedsCheck)
-        checks.push_back({dims[k], other[k], "axis " + std::to_string(k) + " of `concat`"});
+        checks.push_back(b.told({dims[k], other[k], "", {}, 0}, DiagId::ConcatShapes, leftType, rightType,
+                                {std::to_string(axis)}));
     }
     if (!fits) {
-      b.sink.report(DiagId::ConcatShapes, span, b.show(b.typeOf(result)), b.show(b.typeOf(y)), std::to_string(axis));
+      b.sink.report(DiagId::ConcatShapes, span, b.show(leftType), b.show(rightType), std::to_string(axis));
       return b.error(span);
     }
-    if (!checks.empty())
-      nodes.push_back(b.make(NodeKind::DimCheck, b.types.unit(), span, {}, DimChecks{std::move(checks)}));
+    if (!checks.empty()) nodes.push_back(b.dimChecks(std::move(checks), span));
     DimId cut = dims[axis];
     std::vector<DimId> shape = dims;
     shape[axis] = b.types.dims.add(cut, other[axis]);

@@ -24,7 +24,7 @@ NodeId Body::asFunction(NodeId value, TypeId functionType, Span span) {
   if (b.kindOf(call) == TypeKind::Error)
     return call;
   if (instance.nodes[call].kind != NodeKind::Call) {
-    sink.report(DiagId::Unsupported, span, "this function as a value");
+    sink.report(DiagId::NoFunctionValue, span);
     return b.error(span);
   }
   UnifyResult match = infer.unify(fn.result, b.typeOf(call));
@@ -382,7 +382,7 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
   GivenArgs list(std::move(checkedArgs));
   NodeId result = arrays.call(kind, list, expected, span);
   if (!result.valid()) {
-    sink.report(DiagId::Unsupported, span, "`" + std::string(name) + "`");
+    sink.report(DiagId::NoIntrinsicForm, span, name);
     return b.error(span);
   }
   if (const GivenArg* left = list.firstUnused(); left && b.kindOf(result) != TypeKind::Error) {

@@ -39,7 +39,8 @@ NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Spa
         return b.error(span);
       }
       if (!match.checks.empty())
-        nodes.push_back(b.make(NodeKind::DimCheck, b.types.unit(), span, {}, DimChecks{match.checks}));
+        nodes.push_back(b.dimChecks(
+            b.worded(std::move(match.checks), DiagId::ShapeMismatch, type, b.typeOf(value)), span));
     }
     locals.push_back(b.local(b.bind("v", value, nodes), span));
   }

@@ -223,8 +223,10 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
       score.push_back(0);
       continue;
     }
-    if (!arg.node.valid())
+    if (!arg.node.valid()) {
+      score.push_back(4);
       continue;
+    }
     TypeId type = fn.params[p].isInout ? b.typeOf(arg.node) : b.typeOf(unpacked(arg.node, arg.span));
     // Packs are bound by the argument's rank.
     if (tree.kind(fn.params[p].type) == SynKind::Brackets) {
@@ -251,16 +253,17 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
     UnifyResult match = functionLike ? UnifyResult{} : unifyGiven(want, type);
     if (match.kind == UnifyKind::Mismatch)
       fits = false;
-    bool hasPack = false, hasGenericElement = false;
+    bool hasPack = false, hasFree = false, hasBounded = false;
     std::function<void(SynId)> look = [&](SynId s) {
       hasPack |= tree.kind(s) == SynKind::PackUse;
       if (tree.kind(s) == SynKind::Name)
         for (const GenericParam& g : fn.generics)
-          hasGenericElement |= g.kind == GenericKind::Type && g.name == tree[s].as<Name>().name;
+          if (g.kind == GenericKind::Type && g.name == tree[s].as<Name>().name)
+            (g.bound ? hasBounded : hasFree) = true;
       forEachChild(tree, s, look);
     };
     look(fn.params[p].type);
-    score.push_back(hasPack ? 1 : hasGenericElement ? 2 : 3);
+    score.push_back(hasPack ? 1 : hasFree ? 2 : hasBounded ? 3 : 4);
   }
   for (const GenericParam& g : fn.generics)
     if (fits && g.kind == GenericKind::Type && g.bound)
@@ -298,7 +301,7 @@ std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candi
     if (atLeast(candidate, *best) && (!atLeast(*best, candidate) || candidate.params < best->params))
       best = &candidate;
   for (const Candidate& candidate : fitting)
-    if (&candidate != best && atLeast(candidate, *best) && candidate.params == best->params) {
+    if (&candidate != best && (!atLeast(*best, candidate) || (atLeast(candidate, *best) && candidate.params == best->params))) {
       // An open number fits every number type and becomes int or f32 on a tie.
       bool settled = false;
       for (CallArg& arg : args)

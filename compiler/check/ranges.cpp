@@ -107,10 +107,14 @@ bool Body::rangesFromBareUses(std::vector<DimCheckItem>& checks) {
       if (!bare || !knownAhead(use.extent)) continue;
       UnifyKind match = infer.unifyDim(self, use.extent);
       if (match == UnifyKind::NeedsCheck)
-        checks.push_back({infer.zonk(self), infer.zonk(use.extent), "range of `" + name + "`"});
+        checks.push_back({infer.zonk(self),
+                          infer.zonk(use.extent),
+                          diagMessage({DiagId::RangesDiffer, {}, {name, "{0}", "{1}"}, {}, {}}),
+                          {},
+                          0});
       if (match != UnifyKind::DimsDiffer) continue;
-      sink.report(DiagId::RangesDiffer, use.span, name, types.dims.print(infer.zonk(self)),
-                  types.dims.print(infer.zonk(use.extent)));
+      sink.report(DiagId::RangesDiffer, use.span, name, types.dims.show(infer.zonk(self)),
+                  types.dims.show(infer.zonk(use.extent)));
       ok = false;
     }
   }
@@ -128,8 +132,8 @@ DimId Body::rangeFromUses(const HeaderIndex& index, bool& differ) {
       found = range;
       continue;
     }
-    sink.report(DiagId::RangesDiffer, use.span, types.names.text(index.name), types.dims.print(found),
-                types.dims.print(range));
+    sink.report(DiagId::RangesDiffer, use.span, types.names.text(index.name), types.dims.show(found),
+                types.dims.show(range));
     differ = true;
     return found;
   }
@@ -182,15 +186,15 @@ bool Body::checkReach(const IndexUse& use) {
   if (!(use.conditional ? every : some)) return true;
   bool below = lowest && *lowest < 0;
   Diagnostic& d = sink.report(DiagId::IndexLeavesRange, use.span, c.modules.sources.text(use.span),
-                              dims.print(below ? low : high), dims.print(extent));
+                              dims.show(below ? low : high), dims.show(extent));
   if (!own) return false;
   std::string range = std::string(types.names.text(own->name)) + " in ";
   bool single = use.terms.size() == 1 && use.terms[0].second == 1;
   if (below && single)
     d.hint = "give the range: `" + range + std::to_string(-*lowest) + ".." +
-             dims.print(infer.zonk(dims.symbol(own->extent))) + "`";
+             dims.show(infer.zonk(dims.symbol(own->extent))) + "`";
   else if (DimId fits = below ? DimId::none() : rangeFrom(use, *own))
-    d.hint = "give the range: `" + range + "0.." + dims.print(fits) + "`";
+    d.hint = "give the range: `" + range + "0.." + dims.show(fits) + "`";
   return false;
 }
 

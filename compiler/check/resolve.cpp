@@ -57,7 +57,7 @@ TypeId TypeResolver::type(SynId node) {
     return types_.function(std::move(params), fn.inout, result);
   }
   case SynKind::Error: return types_.error();
-  default: return error(DiagId::Unsupported, n.span, "this form of type");
+  default: return error(DiagId::NoTypeForm, n.span, {});
   }
 }
 
@@ -97,7 +97,7 @@ TypeId TypeResolver::alias(DeclId decl, Span span) {
   const Ast& ast = checker_.modules.astOf(decl);
   const auto& item = ast[d.node].as<TypeItem>();
   if (!item.generics.empty())
-    return error(DiagId::Unsupported, span, "a type alias with parameters");
+    return error(DiagId::NoAliasParameters, span, {});
   if (checker_.openAliases.contains(decl))
     return error(DiagId::InfiniteStruct, d.span, text(d.name));
   checker_.openAliases.insert(decl);
@@ -215,7 +215,7 @@ TypeId TypeResolver::arrayOf(TypeId element, const std::vector<Argument>& items,
   std::vector<DimId> dims;
   for (const Argument& item : items) {
     if (item.label)
-      return error(DiagId::Unsupported, span, "named axes");
+      return error(DiagId::NoNamedAxes, span, {});
     const SynNode& n = ast_[item.value];
     if (n.kind == SynKind::PackUse) {
       auto pack = env_.packs.find(n.as<Name>().name);
@@ -286,7 +286,11 @@ DimId TypeResolver::dim(SynId node) {
     return DimId::none();
   }
   case SynKind::Member: return memberDim(n.as<Member>(), n.span);
-  case SynKind::Binary: return binaryDim(n.as<Binary>(), n.span);
+  case SynKind::Binary: {
+    DimId d = binaryDim(n.as<Binary>(), n.span);
+    if (d) dims.spell(d, checker_.modules.sources.text(n.span));
+    return d;
+  }
   case SynKind::Unary: {
     DimId inner = dim(n.as<Unary>().operand);
     return inner ? dims.sub(dims.constant(0), inner) : inner;

@@ -14,8 +14,8 @@ bool Body::spreads(NodeId value, TypeId type, std::vector<NodeId>& nodes) {
   const std::vector<DimId> dims = b.dimsOf(infer.zonk(type));
   BroadcastResult shape = broadcast(infer, types.dims, {dims, b.dimsOf(mine)});
   if (shape.kind == UnifyKind::DimsDiffer) {
-    sink.report(DiagId::ShapeMismatch, span, b.show(type), b.show(mine), std::to_string(shape.leftAxis),
-                types.dims.print(shape.left), std::to_string(shape.rightAxis), types.dims.print(shape.right));
+    b.shapesDiffer(type, shape.differ.leftAxis, mine, shape.differ.rightAxis, span);
+    b.noteOrigin(value, shape.differ.rightAxis);
     return false;
   }
   if (shape.dims.size() > dims.size()) {
@@ -26,11 +26,13 @@ bool Body::spreads(NodeId value, TypeId type, std::vector<NodeId>& nodes) {
     DimId want = infer.zonk(dims[k]), got = infer.zonk(shape.dims[k]);
     if (want == got) continue;
     sink.report(DiagId::ShapeExpected, span, b.show(type), b.show(mine), std::to_string(k),
-                types.dims.print(want), types.dims.print(got));
+                types.dims.show(want), types.dims.show(got));
     return false;
   }
-  if (!shape.checks.empty())
-    nodes.push_back(b.make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{std::move(shape.checks)}));
+  std::vector<DimCheckItem> checks;
+  for (const AxisPair& at : shape.checks)
+    checks.push_back(b.shapesFit(type, at.leftAxis, mine, at.rightAxis));
+  if (!checks.empty()) nodes.push_back(b.dimChecks(std::move(checks), span));
   return true;
 }
 

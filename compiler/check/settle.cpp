@@ -53,10 +53,14 @@ void Body::settleLiteral(Node& node, bool negated) {
       double number = kind == TypeKind::F64 ? std::strtod(digits.c_str(), nullptr) : double(std::strtof(digits.c_str(), nullptr));
       value.bits = floatBits(number, kind);
       if (std::isinf(number))
-        sink.report(DiagId::LiteralRange, node.span, digits, types.print(node.type));
+        sink.report(DiagId::LiteralRange, node.span, digits, types.show(node.type));
       else if (kind != TypeKind::F64 && kind != TypeKind::F32)
-        sink.report(DiagId::NoNarrowFloats, node.span, types.print(node.type));
+        sink.report(DiagId::NoNarrowFloats, node.span, types.show(node.type));
     }
+    return;
+  }
+  if (types::scalarClass(kind) == types::ScalarClass::Complex) {
+    sink.report(DiagId::NoNumberType, node.span, types.show(node.type));
     return;
   }
   uint64_t bits = 0;
@@ -68,7 +72,7 @@ void Body::settleLiteral(Node& node, bool negated) {
     uint64_t half = uint64_t(1) << (width - 1);
     uint64_t most = !isSigned && negated ? 0 : isSigned ? half - !negated : half - 1 + half;
     if (!fits || bits > most)
-      sink.report(DiagId::LiteralRange, node.span, (negated ? "-" : "") + digits, types.print(node.type));
+      sink.report(DiagId::LiteralRange, node.span, (negated ? "-" : "") + digits, types.show(node.type));
   }
   value.bits = bits;
 }
@@ -129,9 +133,8 @@ void Body::settle() {
       }
     } else if (auto* checks = std::get_if<DimChecks>(&node.payload)) {
       for (DimCheckItem& item : checks->items) {
-        item.left = infer.zonk(item.left);
-        if (item.right)
-          item.right = infer.zonk(item.right);
+        item.left = infer.zonk(item.left), item.right = infer.zonk(item.right);
+        for (DimId& d : item.shown) d = infer.zonk(d);
       }
     } else if (auto* nest = std::get_if<Nest>(&node.payload)) {
       for (NestAxis& axis : nest->axes)
@@ -154,7 +157,7 @@ void Body::settle() {
     if (node.kind != NodeKind::Error && infer.hasInferenceDim(node.type) && sink.errorCount() == errors && !instance.failed) {
       // Left over only where nothing uses the value, or where a size was never given.
       instance.failed = true;
-      sink.report(DiagId::NothingSettles, node.span, "a size of `" + types.print(node.type) + "`");
+      sink.report(DiagId::NothingSettles, node.span, "a size of `" + types.show(node.type) + "`");
     }
   }
   for (uint32_t k = 0; k < instance.locals.size(); ++k) {

@@ -162,7 +162,7 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
   std::vector<NodeId> nodes;
   LocalId left = bind("left", a, nodes), right = bind("right", b, nodes);
   if (!match.checks.empty())
-    nodes.push_back(make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{match.checks}));
+    nodes.push_back(dimChecks(worded(std::move(match.checks), DiagId::ShapeMismatch, type, typeOf(b)), span));
   if (k == TypeKind::Array) {
     nodes.push_back(reduce(NestKind::All, dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
       return equal(at(local(left, span), axes, span), at(local(right, span), axes, span), span);

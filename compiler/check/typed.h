@@ -103,8 +103,10 @@ struct Elementwise {
 };
 
 struct DimCheckItem {
-  DimId left, right; ///< must be equal; right none: `left` must not be negative
-  std::string text;  ///< `axis 1 of `y``: goes into the message
+  DimId left, right;        ///< must be equal
+  std::string text;         ///< the message; {0} {1} … are the numbers of left, right, then of `shown`
+  std::vector<DimId> shown; ///< further sizes that the message tells
+  uint32_t axis = 0;        ///< of the types that are compared
 };
 struct DimChecks {
   std::vector<DimCheckItem> items;

@@ -17,22 +17,27 @@ const char* symbolOf(ops::BuiltinKind kind) {
 
 } // namespace
 
+/// A call that raises a panic: each keeps its own return address, which the trace finds the place by.
+void FunctionEmitter::raise(llvm::FunctionCallee callee, llvm::ArrayRef<llvm::Value*> args) {
+  b_.CreateCall(callee, args)->addFnAttr(llvm::Attribute::NoMerge);
+}
+
 /// `numbers`: an array of i64 in memory.
 void FunctionEmitter::panicFormat(const std::string& text, llvm::Value* numbers, size_t count) {
   if (count == 0) {
-    call(m_.runtime("melix_panic", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64()}, false),
-         {task_, m_.cString(text), b_.getInt64(text.size())});
+    raise(m_.runtime("melix_panic", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64()}, false),
+          {task_, m_.cString(text), b_.getInt64(text.size())});
     return;
   }
-  call(m_.runtime("melix_panic_format", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64(), m_.ptr()}, false),
-       {task_, m_.cString(text), b_.getInt64(count), numbers});
+  raise(m_.runtime("melix_panic_format", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64(), m_.ptr()}, false),
+        {task_, m_.cString(text), b_.getInt64(count), numbers});
 }
 
 void FunctionEmitter::emitCheck(const Stmt& s) {
   llvm::BasicBlock *failed = block("failed"), *fine = block("fine");
   b_.CreateCondBr(value(s.operands[0]), fine, failed);
   b_.SetInsertPoint(failed);
-  size_t count = std::min<size_t>(s.operands.size() - 1, 4);
+  size_t count = std::min(s.operands.size() - 1, maxNumbers);
   llvm::Value* numbers = kernel_ ? failRecord_ : count ? slot(8 * count) : nullptr;
   for (size_t k = 0; k < count; ++k)
     b_.CreateStore(value(s.operands[k + 1]), b_.CreateConstInBoundsGEP1_64(m_.i64(), numbers, k));
@@ -47,8 +52,8 @@ void FunctionEmitter::emitCheck(const Stmt& s) {
 }
 
 void FunctionEmitter::emitPanic(const Stmt& s) {
-  call(m_.runtime("melix_panic", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64()}, false),
-       {task_, value(s.operands[0]), value(s.operands[1])});
+  raise(m_.runtime("melix_panic", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64()}, false),
+        {task_, value(s.operands[0]), value(s.operands[1])});
   b_.CreateUnreachable();
   // What follows in the region is dead; it still needs a block.
   b_.SetInsertPoint(block("dead"));

@@ -7,9 +7,7 @@ namespace melix::codegen {
 using loops::FunctionKind;
 using loops::StmtKind;
 
-namespace {
-constexpr size_t maxNumbers = 4; ///< of a failed check
-}
+namespace {}
 
 FunctionEmitter::FunctionEmitter(ModuleEmitter& module, loops::FunctionId id)
     : m_(module), fn_(module.module.functions[id]), id_(id), b_(module.context) {}

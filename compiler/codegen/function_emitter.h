@@ -8,6 +8,8 @@
 
 namespace melix::codegen {
 
+constexpr size_t maxNumbers = 10; ///< of a failed check
+
 class FunctionEmitter {
 public:
   FunctionEmitter(ModuleEmitter& module, loops::FunctionId id);
@@ -76,6 +78,7 @@ private:
   // emit_runtime.cpp
   void emitCheck(const Stmt& s);
   void emitPanic(const Stmt& s);
+  void raise(llvm::FunctionCallee callee, llvm::ArrayRef<llvm::Value*> args);
   void panicFormat(const std::string& text, llvm::Value* numbers, size_t count);
   void emitBuiltin(const Stmt& s);
   void emitFormat(const Stmt& s);

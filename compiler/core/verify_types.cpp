@@ -247,7 +247,8 @@ private:
     const auto& c = op_.as<CheckAttr>();
     auto want = counts[static_cast<size_t>(c.kind)];
     bool text = c.kind == CheckKind::Assert && op_.operands.size() == 2;
-    return first({shape(want.operands + text, 0), dims(want.dims)});
+    bool tells = c.kind == CheckKind::DimEqual && op_.dims.size() > want.dims; // sizes for the message
+    return first({shape(want.operands + text, 0), dims(tells ? op_.dims.size() : want.dims)});
   }
   std::string argSort() const {
     if (std::string wrong = shape(1, 1); !wrong.empty()) return wrong;

@@ -14,15 +14,21 @@ namespace {
 
 class Decompiler {
 public:
-  Decompiler(const Module& m, FunctionId root) : m_(m), names_(m), root_(root) {}
+  Decompiler(const Module& m, FunctionId root)
+      : m_(m), names_(m), root_(root), shared_{m, names_, out_.notes} {}
 
   Source run() {
+    bool script = root_ == m_.entry;
     collect(root_);
+    if (script) functions_.erase(functions_.begin());
     for (FunctionId f : functions_) (void)names_.function(f);
-    std::string code;
-    for (FunctionId f : functions_) code += FunctionWriter(m_, f, names_, out_.notes).write() + "\n";
-    for (size_t k = 0; k < records_.size(); ++k) out_.text += declaration(records_[k]) + "\n";
-    out_.text += code;
+    std::string code, statements;
+    for (FunctionId f : functions_) code += FunctionWriter(shared_, f).write() + "\n";
+    if (script) statements = FunctionWriter(shared_, root_).statements();
+    for (RecordId record : records_) out_.text += declaration(record) + "\n";
+    for (const auto& [signature, declared] : shared_.builtins) out_.text += declared.second + "\n";
+    for (const auto& [record, text] : shared_.sums) out_.text += text + "\n";
+    out_.text += code + statements;
     while (out_.text.ends_with("\n\n")) out_.text.pop_back();
     return std::move(out_);
   }
@@ -42,7 +48,8 @@ private:
     if (!t.valid()) return;
     const types::Type& ty = m_.types[t];
     for (TypeId p : ty.parts) record(p);
-    if (!ty.record.valid() || std::find(records_.begin(), records_.end(), ty.record) != records_.end()) return;
+    if (!ty.record.valid() || std::find(records_.begin(), records_.end(), ty.record) != records_.end())
+      return;
     records_.push_back(ty.record);
     for (const types::EnumCase& c : m_.types.recordInfo(ty.record).cases)
       for (const types::Field& f : c.fields) record(f.type);
@@ -51,16 +58,19 @@ private:
   std::string declaration(RecordId id) {
     const types::Record& r = m_.types.recordInfo(id);
     names_.startFunction();
-    FunctionWriter writer(m_, root_, names_, out_.notes);
-    std::string dims;
-    for (DimSym s : r.dimParams) dims += (dims.empty() ? "" : ", ") + names_.dim(s);
-    std::string text = std::string(r.isEnum ? "enum " : "struct ") + names_.record(id) + (dims.empty() ? "" : "[" + dims + "]") + " {\n";
+    FunctionWriter writer(shared_, root_);
+    std::string dims = writer.parameters(r.dimParams);
+    std::string text = std::string(r.isEnum ? "enum " : "struct ") + names_.record(id) + dims + " {\n";
     for (uint32_t c = 0; c < r.cases.size(); ++c) {
       std::string fields;
       for (uint32_t k = 0; k < r.cases[c].fields.size(); ++k) {
-        std::string field = names_.field(id, c, k) + ": " + writer.typeText(r.cases[c].fields[k].type);
-        if (r.isEnum) fields += (k ? ", " : "") + field;
-        else text += "  " + field + "\n";
+        bool positional = r.isEnum && !r.cases[c].fields[k].name.valid();
+        std::string field =
+            (positional ? "" : names_.field(id, c, k) + ": ") + writer.typeText(r.cases[c].fields[k].type);
+        if (r.isEnum)
+          fields += (k ? ", " : "") + field;
+        else
+          text += "  " + field + "\n";
       }
       if (r.isEnum) text += "  " + names_.enumCase(id, c) + (fields.empty() ? "" : "(" + fields + ")") + "\n";
     }
@@ -71,6 +81,7 @@ private:
   Names names_;
   FunctionId root_;
   Source out_;
+  Shared shared_;
   std::vector<FunctionId> functions_;
   std::vector<RecordId> records_;
 };

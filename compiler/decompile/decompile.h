@@ -4,8 +4,8 @@
 //   %r = nest (i: N) -> collect[i] { %a = get %x[i]  %b = mul %a, %a  yield %b }
 //   let r: f32[N] = [for i in 0..N: x[i] * x[i]]
 //
-// Functions called follow the root. Values that are used once stand where they are used; updates become `var`s;
-// accumulators become loops with `+=`. Index and shape checks are left out, being implicit in Melix.
+// Functions called follow the root. Values that are used once stand where they are used; updates become
+// `var`s; accumulators become loops with `+=`. Index and shape checks are left out, being implicit in Melix.
 
 #include "core/ir.h"
 

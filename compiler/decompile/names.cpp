@@ -4,29 +4,50 @@
 
 namespace melix::decompile {
 
+/// Words of the language, and functions that the writer calls.
+static const std::set<std::string>& reserved() {
+  static const std::set<std::string> words = [] {
+    std::set<std::string> out{
+        "fn",       "let",     "var",    "if",      "else",     "match",         "for",
+        "in",       "while",   "loop",   "break",   "continue", "return",        "struct",
+        "enum",     "concept", "macro",  "quote",   "use",      "pub",           "const",
+        "type",     "extern",  "export", "inout",   "as",       "and",           "or",
+        "not",      "true",    "false",  "assert",  "step",     "test",          "bench",
+        "scope",    "on",      "pure",   "check",   "inf",      "nan",           "pi",
+        "sum",      "prod",    "min",    "max",     "any",      "all",           "argmin",
+        "argmax",   "reduce",  "zero",   "shape",   "len",      "push",          "pop",
+        "reshape",  "list",    "array",  "argsort", "sqrt",     "abs",           "fma",
+        "floor",    "ceil",    "trunc",  "round",   "copysign", "bits",          "wrap",
+        "saturate", "debug",   "print",  "eprint",  "panic",    "f32_from_bits", "f64_from_bits",
+        "str",      "int",     "bool"};
+    for (uint32_t k = 0; k < ops::mathCount; ++k) out.emplace(ops::mathName(static_cast<ops::MathKind>(k)));
+    return out;
+  }();
+  return words;
+}
+
 std::string identifier(std::string_view text, bool capital) {
   std::string out;
   for (char c : text) {
     bool ok = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-    if (ok) out += c;
-    else if (!out.empty() && out.back() != '_') out += '_';
+    if (ok)
+      out += c;
+    else if (!out.empty() && out.back() != '_')
+      out += '_';
   }
   while (!out.empty() && out.back() == '_') out.pop_back();
-  while (!out.empty() && (out.front() == '_' || std::isdigit(static_cast<unsigned char>(out.front())))) out.erase(0, 1);
+  while (!out.empty() && (out.front() == '_' || std::isdigit(static_cast<unsigned char>(out.front()))))
+    out.erase(0, 1);
   if (out.empty()) out = capital ? "T" : "v";
   char first = out[0];
   out[0] = static_cast<char>(capital ? std::toupper(first) : std::tolower(first));
-  static const std::set<std::string> reserved{
-      "fn", "let", "var", "if", "else", "match", "for", "in", "while", "loop", "break", "continue", "return", "struct",
-      "enum", "concept", "macro", "quote", "use", "pub", "const", "type", "extern", "export", "inout", "as", "and", "or",
-      "not", "true", "false", "assert", "step", "test", "bench", "scope", "on", "pure", "check", "inf", "nan", "pi",
-      "sum", "prod", "min", "max", "any", "all", "argmin", "argmax", "zeros", "reshape", "list", "array"};
-  return reserved.count(out) ? out + "_" : out;
+  return reserved().count(out) ? out + "_" : out;
 }
 
 std::string Names::unique(std::string wanted, std::set<std::string>& taken) {
   std::string name = wanted;
-  for (int k = 2; !taken.insert(name).second; ++k) name = wanted + (std::isdigit(static_cast<unsigned char>(wanted.back())) ? "_" : "") + std::to_string(k);
+  for (int k = 2; !taken.insert(name).second; ++k)
+    name = wanted + (std::isdigit(static_cast<unsigned char>(wanted.back())) ? "_" : "") + std::to_string(k);
   return name;
 }
 
@@ -52,6 +73,16 @@ std::string Names::function(core::FunctionId f) {
   return functions_[f] = unique(identifier(companionName(m_.functions[f].name), false), items_);
 }
 
+std::string Names::builtin(ops::BuiltinKind kind) {
+  return unique(identifier(ops::builtinName(kind), false), items_);
+}
+
+std::string Names::sum(types::RecordId r) {
+  auto [it, fresh] = sums_.try_emplace(r);
+  if (fresh) it->second = unique(identifier("add_" + record(r), false), items_);
+  return it->second;
+}
+
 std::string Names::record(types::RecordId r) {
   auto it = records_.find(r);
   if (it != records_.end()) return it->second;
@@ -63,8 +94,17 @@ std::string Names::field(types::RecordId r, uint32_t c, uint32_t k) {
   return name.valid() ? std::string(m_.types.names.text(name)) : "f" + std::to_string(k);
 }
 
+/// Closures of one name are told apart.
 std::string Names::enumCase(types::RecordId r, uint32_t c) {
-  return identifier(m_.types.names.text(m_.types.recordInfo(r).cases[c].name), true);
+  auto it = cases_.find(r);
+  if (it == cases_.end()) {
+    std::set<std::string> taken;
+    std::vector<std::string> names;
+    for (const types::EnumCase& one : m_.types.recordInfo(r).cases)
+      names.push_back(unique(identifier(m_.types.names.text(one.name), true), taken));
+    it = cases_.emplace(r, std::move(names)).first;
+  }
+  return it->second[c];
 }
 
 std::string Names::dim(core::DimSym s, bool upper) {

@@ -13,6 +13,10 @@ public:
   explicit Names(const core::Module& m) : m_(m) {}
 
   std::string function(core::FunctionId f);
+  /// A new name for a function of the runtime.
+  std::string builtin(ops::BuiltinKind kind);
+  /// Of the function that adds two values of a record.
+  std::string sum(types::RecordId r);
   std::string record(types::RecordId r);
   std::string field(types::RecordId r, uint32_t c, uint32_t k);
   std::string enumCase(types::RecordId r, uint32_t c);
@@ -27,7 +31,8 @@ private:
   const core::Module& m_;
   std::set<std::string> items_, locals_;
   std::map<core::FunctionId, std::string> functions_;
-  std::map<types::RecordId, std::string> records_;
+  std::map<types::RecordId, std::string> records_, sums_;
+  std::map<types::RecordId, std::vector<std::string>> cases_;
   std::map<core::DimSym, std::string> dims_;
 };
 

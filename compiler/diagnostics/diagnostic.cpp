@@ -119,6 +119,13 @@ Diagnostic& DiagnosticSink::reportList(DiagId id, Span span, std::vector<std::st
   return diagnostics_.back();
 }
 
+void DiagnosticSink::annotateLast(Span span, std::string text) {
+  std::vector<DiagNote>& notes = diagnostics_.back().notes;
+  bool said = std::any_of(notes.begin(), notes.end(),
+                          [&](const DiagNote& n) { return n.span == span && n.text == text; });
+  if (!said) notes.push_back({span, std::move(text)});
+}
+
 size_t DiagnosticSink::errorsSince(size_t mark) const {
   return static_cast<size_t>(std::count_if(
       diagnostics_.begin() + static_cast<ptrdiff_t>(std::min(mark, diagnostics_.size())), diagnostics_.end(),

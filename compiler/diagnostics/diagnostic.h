@@ -43,10 +43,8 @@ public:
   Diagnostic& report(DiagId id, Span span, Args&&... args) {
     return reportList(id, span, {std::string(std::forward<Args>(args))...});
   }
-  /// Adds a note to the last diagnostic.
-  void annotateLast(Span span, std::string text) {
-    diagnostics_.back().notes.push_back({span, std::move(text)});
-  }
+  /// Adds a note to the last diagnostic, once.
+  void annotateLast(Span span, std::string text);
   /// Gives the last diagnostic a hint of its own.
   void hintLast(std::string text) { diagnostics_.back().hint = std::move(text); }
   const std::vector<Diagnostic>& all() const { return diagnostics_; }

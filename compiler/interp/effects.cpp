@@ -47,36 +47,40 @@ static bool holds(const CheckExtra& x, TypeKind target, const std::vector<Slot>&
   return true;
 }
 
-static std::string numberText(TypeKind kind, Slot s) {
-  switch (types::scalarClass(kind)) {
-  case types::ScalarClass::SInt: return std::to_string(s.i);
-  case types::ScalarClass::Bool: return s.u ? "true" : "false";
-  default: return std::to_string(s.u);
-  }
+static Value share(TypeKind kind, Slot s) {
+  if (isObject(kind)) retain(s.o);
+  return Value(kind, s);
 }
 
-static std::string messageOf(const CheckExtra& x, const std::vector<Slot>& v, const std::vector<int64_t>& d) {
+static std::string numberText(const Frame& f, TypeKind kind, Slot s) {
+  if (!types::isFloatKind(kind))
+    return types::scalarClass(kind) == types::ScalarClass::SInt ? std::to_string(s.i) : std::to_string(s.u);
+  const Program& program = f.machine->program;
+  const types::TypeStore& types = program.module().types;
+  const Hooks& h = program.hooks();
+  return h.format ? h.format(types, types.scalar(kind), share(kind, s), core::FormatAttr{}) : "a float";
+}
+
+/// The catalogue's message; `{text}` is the check's text, in which numbers stand as in the catalogue.
+static std::string messageOf(const Frame& f, const CheckExtra& x, const std::vector<Slot>& v,
+                             const std::vector<int64_t>& d) {
   constexpr std::string_view messages[] = {
 #define CHECK(Kind, Name, Message) Message,
 #include "core/checks.def"
   };
   if (x.check.kind == core::CheckKind::Assert && v.size() == 2) return static_cast<const Str*>(v[1].o)->text;
-  std::string_view pattern = messages[static_cast<size_t>(x.check.kind)];
-  std::string out;
+  std::string pattern(messages[static_cast<size_t>(x.check.kind)]), out;
+  if (size_t at = pattern.find("{text}"); at != std::string::npos) pattern.replace(at, 6, x.check.text);
+  if (x.check.kind == core::CheckKind::Assert) return pattern; // any text
   for (size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] != '{') {
+    bool number = pattern[i] == '{' && i + 2 < pattern.size() && pattern[i + 2] == '}';
+    auto k = static_cast<size_t>(number ? pattern[i + 1] - '0' : 10);
+    if (k >= v.size() + d.size()) {
       out += pattern[i];
       continue;
     }
-    size_t end = pattern.find('}', i);
-    std::string_view name = pattern.substr(i + 1, end - i - 1);
-    i = end;
-    if (name == "text") {
-      out += x.check.text;
-      continue;
-    }
-    auto k = static_cast<size_t>(name[0] - '0');
-    out += k < v.size() ? numberText(x.kinds[k], v[k]) : std::to_string(d[k - v.size()]);
+    out += k < v.size() ? numberText(f, x.kinds[k], v[k]) : std::to_string(d[k - v.size()]);
+    i += 2;
   }
   return out;
 }
@@ -93,16 +97,11 @@ const Instr* runCheck(Frame& f, const Instr* in) {
   for (uint32_t r : x.dims) d.push_back(f.r[r].i);
   TypeKind target = x.check.type.valid() ? f.machine->program.module().types.kind(x.check.type) : TypeKind::Error;
   if (holds(x, target, v, d)) return in + 1;
-  return f.machine->fail(f, in, messageOf(x, v, d));
+  return f.machine->fail(f, in, messageOf(f, x, v, d));
 }
 
 const Instr* runPanic(Frame& f, const Instr* in) {
   return f.machine->fail(f, in, static_cast<const Str*>(f.r[in->a].o)->text);
-}
-
-static Value share(TypeKind kind, Slot s) {
-  if (isObject(kind)) retain(s.o);
-  return Value(kind, s);
 }
 
 const Instr* runBuiltin(Frame& f, const Instr* in) {

@@ -271,6 +271,7 @@ private:
   void lowerBuiltin(const core::Op& op);
   void lowerFormat(const core::Op& op);
   void lowerDebug(const core::Op& op);
+  ValueId toldNumber(ValueId v, std::string& message, size_t k);
   ValueId fits(ValueId v, TypeKind from, TypeKind to);
   std::vector<ValueId> callBuiltin(ops::BuiltinKind kind, const std::vector<ValueId>& args, uint32_t results);
   std::vector<ValueId> format(TypeId type, const std::vector<ValueId>& leaves, const std::string& spec,

@@ -110,6 +110,29 @@ ValueId Lower::fits(ValueId v, TypeKind from, TypeKind to) {
   return ok;
 }
 
+/// Number `k` of a failed check's message as 64 bits; one that is no i64 marks its place in the message (see
+/// melix_panic_format).
+ValueId Lower::toldNumber(ValueId v, std::string& message, size_t k) {
+  TypeKind kind = b_.fn.typeOf(v).scalar;
+  std::string place = "{" + std::to_string(k);
+  auto mark = [&](char letter) {
+    if (size_t at = message.find(place + "}"); at != std::string::npos)
+      message.insert(at + place.size(), 1, letter);
+  };
+  if (types::isFloatKind(kind) && kind != TypeKind::F64) {
+    ValueId single = kind == TypeKind::F32 ? v : b_.scalar(OpKind::Convert, {v}, kind, TypeKind::F32);
+    mark('s');
+    ValueId bits = b_.scalar(OpKind::Bitcast, {single}, TypeKind::F32, TypeKind::U32);
+    return b_.scalar(OpKind::Convert, {bits}, TypeKind::U32, TypeKind::I64, 1);
+  }
+  if (kind == TypeKind::F64) {
+    mark('d');
+    return b_.scalar(OpKind::Bitcast, {v}, TypeKind::F64, TypeKind::I64);
+  }
+  if (kind == TypeKind::U64) mark('u');
+  return kind == TypeKind::I64 ? v : b_.scalar(OpKind::Convert, {v}, kind, TypeKind::I64, 1);
+}
+
 void Lower::lowerCheck(const core::Op& op) {
   using ops::CmpKind;
   const auto& attr = op.as<core::CheckAttr>();
@@ -163,13 +186,8 @@ void Lower::lowerCheck(const core::Op& op) {
     return;
   }
   std::vector<ValueId> operands{ok};
-  bool named = attr.kind != core::CheckKind::Assert && attr.kind != core::CheckKind::Converts;
-  for (ValueId v : args) {
-    ValueType type = b_.fn.typeOf(v);
-    if (!named || type.cls != ClassKind::Scalar || types::isFloatKind(type.scalar)) continue;
-    operands.push_back(type == indexType ? v
-                                         : b_.scalar(OpKind::Convert, {v}, type.scalar, TypeKind::I64, 1));
-  }
+  if (attr.kind != core::CheckKind::Assert)
+    for (ValueId v : args) operands.push_back(toldNumber(v, message, operands.size() - 1));
   operands.insert(operands.end(), dims.begin(), dims.end());
   b_.stmt(StmtKind::Check, operands, {}, Message{message});
 }

@@ -114,8 +114,12 @@ void BodyLowering::define(LocalId local, ValueId value) {
       dimMap_[l.asDim] = def->dims[0];
     else if (def && def->kind == OpKind::Const)
       dimMap_[l.asDim] = types_.dims.constant(static_cast<int64_t>(def->as<core::Constant>().bits));
-    else
-      dimMap_[l.asDim] = types_.dims.symbol(b_.bindDim(value, types_.dims.info(l.asDim).name));
+    else {
+      DimSym bound = b_.bindDim(value, types_.dims.info(l.asDim).name);
+      bool natural = axisExtents_.contains(value) || (def && def->kind == OpKind::Length);
+      types_.dims.info(bound).lowerBound = natural ? 0 : INT64_MIN;
+      dimMap_[l.asDim] = types_.dims.symbol(bound);
+    }
   }
   core::Value& v = b_.fn().values[value];
   if (!v.hint) v.hint = l.name;
@@ -132,19 +136,17 @@ void BodyLowering::check(core::CheckKind kind, std::vector<ValueId> operands, st
 
 void BodyLowering::checkDims(const std::vector<DimCheckItem>& items) {
   for (const DimCheckItem& item : items) {
-    DimId left = D(item.left);
-    if (!item.right) {
-      check(core::CheckKind::DimNonNegative, {}, {left}, item.text);
-      continue;
-    }
-    DimId right = D(item.right);
-    if (left != right) check(core::CheckKind::DimEqual, {}, {left, right}, item.text);
+    std::vector<DimId> dims{D(item.left), D(item.right)};
+    if (dims[0] == dims[1]) continue;
+    for (DimId d : item.shown) dims.push_back(D(d));
+    check(core::CheckKind::DimEqual, {}, std::move(dims), item.text);
   }
 }
 
-void BodyLowering::checkExtents(const std::vector<DimId>& dims) {
-  for (DimId d : dims)
-    if (!types_.dims.atLeast(d, 0)) check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.print(d));
+void BodyLowering::checkExtents(const std::vector<NestAxis>& axes) {
+  for (const NestAxis& axis : axes)
+    if (DimId d = D(axis.extent); !types_.dims.atLeast(d, 0))
+      check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.show(axis.extent));
 }
 
 ValueId BodyLowering::expr(NodeId n) {

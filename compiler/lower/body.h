@@ -59,7 +59,7 @@ private:
   void check(core::CheckKind kind, std::vector<ValueId> operands, std::vector<DimId> dims,
              std::string text = {}, TypeId type = {});
   void checkDims(const std::vector<check::DimCheckItem>& items);
-  void checkExtents(const std::vector<DimId>& dims);
+  void checkExtents(const std::vector<check::NestAxis>& axes);
   TypeId T(TypeId t) { return dimMap_.empty() ? t : types_.substitute(t, dimMap_); }
   DimId D(DimId d) { return dimMap_.empty() ? d : types_.dims.substitute(d, dimMap_); }
   /// Sizes of `value`'s type where `wanted` has the symbols `symbols`; they are what the symbols mean from

@@ -271,7 +271,7 @@ ValueId BodyLowering::nest(const Node& node) {
   if (onePoint) return expr(node.children[0]);
   std::vector<DimId> dims;
   for (const NestAxis& axis : ref.axes) dims.push_back(D(axis.extent));
-  checkExtents(dims);
+  checkExtents(ref.axes);
   bool collects = ref.kind == NestKind::Collect,
        arg = ref.kind == NestKind::ArgMax || ref.kind == NestKind::ArgMin;
   // What does not depend on the indices is computed once, before (rule 13).

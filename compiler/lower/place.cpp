@@ -246,7 +246,7 @@ ValueId BodyLowering::scatterSum(const Node& node) {
   TypeId type = b_.typeOf(root);
   core::Op op = Builder::simple(OpKind::Nest, {root}, core::NestAttr{{}, 1});
   for (const NestAxis& axis : ref.axes) op.dims.push_back(D(axis.extent));
-  checkExtents(op.dims);
+  checkExtents(ref.axes);
   RegionId outer = b_.region, region = b_.newRegion();
   b_.region = region;
   Values before = values_;
@@ -279,7 +279,7 @@ ValueId BodyLowering::scatter(const Node& node) {
       return;
     }
     DimId extent = D(ref.axes[k].extent);
-    checkExtents({extent});
+    checkExtents({ref.axes[k]});
     Counted range;
     range.type = types_.int64();
     range.extent = extent;

@@ -70,7 +70,10 @@ void BodyLowering::symbolsOf(const Node& node, std::vector<DimSym>& used) {
   else if (auto* within = std::get_if<Within>(&node.payload))
     steps(within->place.steps);
   else if (auto* checks = std::get_if<DimChecks>(&node.payload))
-    for (const DimCheckItem& item : checks->items) dims({item.left, item.right});
+    for (const DimCheckItem& item : checks->items) {
+      dims({item.left, item.right});
+      dims(item.shown);
+    }
   else if (auto* scatter = std::get_if<Scatter>(&node.payload))
     axes(scatter->axes);
   else if (auto* nest = std::get_if<Nest>(&node.payload))

@@ -172,7 +172,7 @@ void Session::reportDerivative(const transforms::AdProblem& problem) {
   Diagnostic& d = problem.kind == AdProblemKind::LostDerivative ? sink.report(DiagId::LostDerivative, place)
                   : problem.kind == AdProblemKind::Effect       ? sink.report(DiagId::EffectDifferentiated, place)
                   : problem.kind == AdProblemKind::Independent  ? sink.report(DiagId::IndependentGradient, place)
-                                                                : sink.report(DiagId::Unsupported, place, problem.reason);
+                                                                : sink.report(DiagId::NoDerivative, place, problem.reason);
   for (size_t k = 0; k + 1 < problem.path.size(); ++k)
     if (Span at = locationOf(*module_, problem.path[k]); at.valid() && !(at == place))
       d.notes.push_back({at, k == 0 ? "the derivative is asked for here" : "on the way through this call"});

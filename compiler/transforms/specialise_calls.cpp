@@ -6,6 +6,7 @@
 #include "transforms/inline_calls.h"
 
 #include <optional>
+#include <unordered_set>
 
 namespace melix::transforms {
 
@@ -33,21 +34,34 @@ public:
   explicit Specialiser(Module& m) : m_(m), types_(m.types) {}
 
   void run() {
+    keepAsWritten();
     for (uint32_t i = 0; i < m_.functions.size(); ++i) // copies are added on the way
-      if (m_.functions[FunctionId(i)].body.valid()) function(FunctionId(i));
+      if (m_.functions[FunctionId(i)].body.valid() && !kept_.count(FunctionId(i))) function(FunctionId(i));
   }
 
 private:
+  /// Copies are made of functions as they were: one that calls itself calls the original in each copy, so the
+  /// closures that are passed on are told by their whole shape, which is bounded.
+  void keepAsWritten() {
+    for (uint32_t i = 0, n = static_cast<uint32_t>(m_.functions.size()); i < n; ++i) {
+      const Function& f = m_.functions[FunctionId(i)];
+      if (!f.body.valid() || f.customJvp.valid()) continue;
+      bool takesFunction = false;
+      for (ValueId p : f.params()) takesFunction |= types_.kind(f.typeOf(p)) == TypeKind::Function;
+      if (!takesFunction) continue;
+      Function copy = f;
+      copy.key += " as written";
+      copy.keep = false;
+      FunctionId kept = m_.functions.add(std::move(copy));
+      asWritten_.emplace(FunctionId(i), kept);
+      kept_.insert(kept);
+    }
+  }
+
   void function(FunctionId f) {
     Replacement applied;
     region(f, m_.functions[f].body, applied);
     replaceAll(m_, f, applied);
-    // Bodies only now: what is copied may be the function at hand.
-    for (; !waiting_.empty(); waiting_.pop_back()) {
-      Copy& copy = waiting_.back();
-      Cloner::Yielded end = copy.cloner.body(m_.functions[copy.source].body, copy.at);
-      copy.at.yield(std::move(end.values), std::move(end.dims));
-    }
   }
 
   void region(FunctionId f, RegionId r, Replacement& applied) {
@@ -154,7 +168,7 @@ private:
     // The two halves of a pullback speak of one function and one record.
     if (derivative && derivative->saved.valid()) return;
     FunctionId callee = calleeOf(op);
-    if (m_.functions[callee].customJvp.valid() || !m_.functions[callee].body.valid()) return;
+    if (!asWritten_.count(callee)) return;
     const size_t arity = m_.functions[callee].params().size();
     Shapes shapes(arity);
     bool any = false;
@@ -195,9 +209,10 @@ private:
     f.body = f.regions.add(Region{});
     const RegionId body = f.body;
     const LocId loc = f.loc;
-    FunctionId id = it->second = m_.functions.add(std::move(f)); // known before its body: it may call itself
+    FunctionId id = it->second = m_.functions.add(std::move(f));
     Builder b(m_, id, body, loc);
-    Cloner cloner(m_, source, id);
+    const FunctionId written = asWritten_.at(source);
+    Cloner cloner(m_, written, id);
     for (DimSym s : std::vector<DimSym>(m_.functions[source].dimParams))
       b.fn().dimParams.push_back(cloner.defineDim(s));
     std::vector<uint32_t> moved;
@@ -214,20 +229,15 @@ private:
       b.fn().results.push_back(cloner.type(t));
     for (InoutPair pair : std::vector<InoutPair>(m_.functions[source].inouts))
       b.fn().inouts.push_back({moved[pair.param], pair.result});
-    waiting_.push_back({source, b, std::move(cloner)});
+    Cloner::Yielded end = cloner.body(m_.functions[written].body, b);
+    b.yield(std::move(end.values), std::move(end.dims));
     return id;
   }
 
-  /// A copy that has a signature and no body yet.
-  struct Copy {
-    FunctionId source;
-    Builder at;
-    Cloner cloner;
-  };
-
   Module& m_;
   types::TypeStore& types_;
-  std::vector<Copy> waiting_;
+  std::unordered_map<FunctionId, FunctionId> asWritten_;
+  std::unordered_set<FunctionId> kept_;
   std::map<std::pair<FunctionId, Shapes>, FunctionId> copies_;
 };
 

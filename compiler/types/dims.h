@@ -95,6 +95,10 @@ public:
   std::optional<int64_t> evaluate(DimId d, const std::unordered_map<DimSym, int64_t>& values) const;
   /// Source-like text: `2*N + 1`, `(H - 2) / 2`.
   std::string print(DimId d) const;
+  /// Keeps how the source writes a dimension; of several spellings the first.
+  void spell(DimId d, std::string_view text);
+  /// As the source writes it, for messages (rule 23); as print() if it is written nowhere.
+  std::string show(DimId d) const;
 
 private:
   DimId intern(std::vector<DimTerm> terms);
@@ -111,6 +115,7 @@ private:
   Store<DimSym, DimSymInfo> syms_;
   Store<DimAtomId, DimAtom> atoms_;
   Store<DimId, std::vector<DimTerm>> dims_;
+  std::unordered_map<DimId, std::string> spellings_;
   std::map<DimAtom, DimAtomId> atomIds_;
   std::map<std::vector<DimTerm>, DimId> dimIds_;
 };

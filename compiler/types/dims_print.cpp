@@ -60,4 +60,14 @@ std::string DimStore::print(DimId d) const {
   return out;
 }
 
+void DimStore::spell(DimId d, std::string_view text) {
+  bool expression = !asConstant(d) && !asSymbol(d) && text.find('\n') == std::string_view::npos;
+  if (expression) spellings_.emplace(d, text);
+}
+
+std::string DimStore::show(DimId d) const {
+  auto spelled = spellings_.find(d);
+  return spelled == spellings_.end() ? print(d) : spelled->second;
+}
+
 } // namespace melix::types

@@ -84,7 +84,7 @@ public:
   const Type& operator[](TypeId id) const { return *types_[id.index]; }
   TypeKind kind(TypeId id) const { return types_[id.index]->kind; }
 
-  TypeId scalar(TypeKind kind) { return simple_[static_cast<size_t>(kind)]; }
+  TypeId scalar(TypeKind kind) const { return simple_[static_cast<size_t>(kind)]; }
   TypeId error() { return scalar(TypeKind::Error); }
   TypeId never() { return scalar(TypeKind::Never); }
   TypeId boolean() { return scalar(TypeKind::Bool); }
@@ -135,6 +135,8 @@ public:
   TypeId eraseDims(TypeId id);
   /// Source-like text: `f32[B, 2*N]`, `Mlp[64, H, 10]`.
   std::string print(TypeId id) const;
+  /// The same with dimensions as the source spells them, for messages.
+  std::string show(TypeId id) const;
 
 private:
   struct Hash { size_t operator()(const Type& t) const; };

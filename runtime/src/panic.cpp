@@ -1,4 +1,5 @@
 // Panics: the message, where it arose, and the way to the landing.
+#include "format.h"
 #include "trace.h"
 
 namespace melix::runtime {
@@ -60,17 +61,30 @@ void melix_panic(MelixTask* task, const uint8_t* message, int64_t len) {
   raiseMessage(task, message, len, static_cast<const void* const*>(__builtin_frame_address(0)));
 }
 
+/// What the 64 bits of a number are in a message: `{0}` an i64, `{0u}` a u64, `{0s}` an f32, `{0d}` an f64.
+static uint8_t kindOfMark(char mark) {
+  switch (mark) {
+  case '}': return MELIX_KIND_I64;
+  case 'u': return MELIX_KIND_U64;
+  case 's': return MELIX_KIND_F32;
+  case 'd': return MELIX_KIND_F64;
+  default: return MELIX_KIND_UNIT;
+  }
+}
+
 void melix_panic_format(MelixTask* task, const char* format, int64_t count, const int64_t* values) {
   TextBuffer& message = task->message;
   message.clear();
   for (const char* p = format; *p; p++) {
-    int64_t index = p[0] == '{' && p[1] >= '0' && p[1] <= '9' && p[2] == '}' ? p[1] - '0' : count;
-    if (index >= count) {
+    bool number = p[0] == '{' && p[1] >= '0' && p[1] <= '9' && p[1] - '0' < count;
+    uint8_t kind = kindOfMark(number ? p[2] : 0);
+    const char* end = p + (kind == MELIX_KIND_I64 ? 2 : 3);
+    if (kind == MELIX_KIND_UNIT || *end != '}') {
       message.addByte(*p);
       continue;
     }
-    message.addInt(values[index]);
-    p += 2;
+    formatScalar(message, kind, &values[p[1] - '0'], FormatSpec(), false);
+    p = end;
   }
   raise(task, static_cast<const void* const*>(__builtin_frame_address(0)));
 }

@@ -83,9 +83,9 @@ private:
   std::map<size_t, Note> notes_;
 };
 
-bool endsOperand(const Token& t, std::string_view text) {
+bool endsOperand(const Token& t) {
   switch (t.kind) {
-  case TokenKind::Identifier: return text != "step";
+  case TokenKind::Identifier:
   case TokenKind::Int:
   case TokenKind::Float:
   case TokenKind::Char:
@@ -125,7 +125,6 @@ std::vector<Gap> layoutGaps(const syntax::Ast& ast, const SourceStore& sources) 
   for (size_t k = 0; k + 1 < stream.tokens.size(); ++k) {
     const Token& t = stream.tokens[k];
     const Token& next = stream.tokens[k + 1];
-    std::string_view text = sources.text(Span{ast.file, t.begin, t.end});
     if (t.kind == TokenKind::LParen || t.kind == TokenKind::LBracket || t.kind == TokenKind::LBrace)
       open.push_back(t.kind);
     if ((t.kind == TokenKind::RParen || t.kind == TokenKind::RBracket || t.kind == TokenKind::RBrace) &&
@@ -140,7 +139,8 @@ std::vector<Gap> layoutGaps(const syntax::Ast& ast, const SourceStore& sources) 
     bool glued = t.kind == TokenKind::At || t.kind == TokenKind::Minus || t.kind == TokenKind::Amp ||
                  t.kind == TokenKind::Dollar || t.kind == TokenKind::DollarDotDot;
     // `4.abs()` without blanks: `4.` alone is no number.
-    glued |= t.kind == TokenKind::Dot && k > 0 && stream.tokens[k - 1].kind == TokenKind::Int;
+    glued |= t.kind == TokenKind::Dot && k > 0 &&
+             (stream.tokens[k - 1].kind == TokenKind::Int || stream.tokens[k - 1].kind == TokenKind::Float);
     if (strings > 0 || hasComment || hasBlank || next.kind == TokenKind::End ||
         (glued && !notes.before(k + 1).newline))
       continue;
@@ -158,7 +158,7 @@ std::vector<Gap> layoutGaps(const syntax::Ast& ast, const SourceStore& sources) 
     }
     bool inBrackets = !open.empty() && open.back() != TokenKind::LBrace;
     bool suffix =
-        (next.kind == TokenKind::LParen || next.kind == TokenKind::LBracket) && endsOperand(t, text);
+        (next.kind == TokenKind::LParen || next.kind == TokenKind::LBracket) && endsOperand(t);
     bool continues = next.kind == TokenKind::Dot || next.kind == TokenKind::KwElse;
     if (next.kind == TokenKind::Semicolon || next.kind == TokenKind::Comma) continue;
     gap.newline = !suffix && (inBrackets || note.newline || opensOrContinues(t.kind) || continues);

@@ -98,6 +98,7 @@ int runFuzzer(int argc, char** argv, void (*step)(Random& random)) {
   for (int k = 1; k + 1 < argc; k += 2) {
     if (std::strcmp(argv[k], "--seconds") == 0) seconds = std::atof(argv[k + 1]);
     if (std::strcmp(argv[k], "--seed") == 0) seed = std::strtoull(argv[k + 1], nullptr, 10), once = true;
+    if (std::strcmp(argv[k], "--from") == 0) seed = std::strtoull(argv[k + 1], nullptr, 10);
   }
   using Clock = std::chrono::steady_clock;
   auto start = Clock::now();

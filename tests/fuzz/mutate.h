@@ -37,8 +37,8 @@ std::string changeTokens(std::string_view text, const std::string& others, Rando
 /// The program with some bytes changed.
 std::string changeBytes(std::string_view text, Random& random);
 
-/// Runs `step` with new random numbers until the seconds of `--seconds N` (60) have passed; `--seed N`
-/// repeats one step.
+/// Runs `step` with new random numbers until the seconds of `--seconds N` (60) have passed, random ones
+/// or those from `--from N`; `--seed N` repeats one step.
 int runFuzzer(int argc, char** argv, void (*step)(Random& random));
 
 } // namespace melix::fuzz

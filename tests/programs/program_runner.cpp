@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <unistd.h>
 
 namespace melix::programs {
@@ -41,25 +42,49 @@ bool runsIn(const Program& program, const std::string& mode) {
   return false;
 }
 
-/// Runs the program as an executable of its own, made in a temporary file.
-harness::ProcessResult buildAndRun(const std::string& melix, const Program& program,
+/// Runs the program as an executable of its own.
+harness::ProcessResult buildAndRun(const std::string& melix, const Program& program, const std::string& scratch,
                                    const harness::ProcessOptions& options) {
-  std::string executable =
-      std::filesystem::temp_directory_path() / ("melix_program_" + std::to_string(getpid()));
+  std::string executable = scratch + "/program";
   harness::ProcessResult built =
       harness::runProcess({melix, "build", program.path, "-o", executable}, options);
   if (built.status != 0) return built;
   std::vector<std::string> command{executable};
   command.insert(command.end(), program.arguments.begin(), program.arguments.end());
-  harness::ProcessResult result = harness::runProcess(command, options);
-  std::filesystem::remove(executable);
+  return harness::runProcess(command, options);
+}
+
+void replaceAll(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// Shows the program with its derivatives written out, and runs that in its place. A program cannot declare what is
+/// called `Tangent[T]`, nor a case `zero`, so these have other names there.
+harness::ProcessResult showAndRun(const std::string& melix, const Program& program, const std::string& scratch,
+                                  const harness::ProcessOptions& options) {
+  harness::ProcessResult shown = harness::runProcess({melix, "show", "--stage", "grad", program.path}, options);
+  if (shown.status != 0) return shown;
+  std::string file = scratch + "/shown.mlx";
+  std::ofstream(file) << shown.output;
+  harness::ProcessResult result = harness::runProcess({melix, "check", file}, options);
+  if (result.status == 0) result = harness::runProcess({melix, "run", "--interpret", file}, options);
+  for (size_t at = result.output.find("Tangent_"); at != std::string::npos; at = result.output.find("Tangent_", at)) {
+    size_t end = result.output.find('(', at);
+    result.output.replace(at, end - at, "Tangent[" + result.output.substr(at + 8, end - at - 8) + "]");
+  }
+  replaceAll(result.output, "Zero", "zero");
   return result;
 }
 
-harness::ProcessResult runIn(const std::string& melix, const std::string& mode, const Program& program) {
-  harness::ProcessOptions options{.folder = MELIX_SOURCE_DIR, .environment = {{"MELIX_STATS", "1"}, {"MELIX_VERIFY", "1"}}};
-  if (mode == "build") return buildAndRun(melix, program, options);
-  std::vector<std::string> command{melix, "run"};
+/// `scratch` is the program's own folder for files, so that tests may run side by side.
+harness::ProcessResult runIn(const std::string& melix, const std::string& mode, const Program& program,
+                             const std::string& scratch) {
+  harness::ProcessOptions options{.folder = MELIX_SOURCE_DIR,
+                                  .environment = {{"MELIX_STATS", "1"}, {"MELIX_VERIFY", "1"}, {"TMPDIR", scratch}}};
+  if (mode == "build") return buildAndRun(melix, program, scratch, options);
+  if (mode == "shown") return showAndRun(melix, program, scratch, options);
+  std::vector<std::string> command{melix, mode == "check" ? "check" : "run"};
   if (mode == "interpret") command.push_back("--interpret");
   if (mode == "unoptimised") command.push_back("-O0");
   command.push_back(program.path);
@@ -97,7 +122,7 @@ bool checkErrors(const Program& program, const std::string& text) {
 
 /// Compiled programs say with MELIX_STATS=1 how many blocks live at their end; it must be none.
 bool checkLiveBlocks(const Program& program, const std::string& mode, const std::string& text) {
-  if (mode == "interpret" || program.status == 2) return true;
+  if (mode == "interpret" || mode == "shown" || mode == "check" || program.status == 2) return true;
   if (text.find("melix: live blocks 0,") != std::string::npos) return true;
   return report(program, "blocks are left at the end of the program, or nothing tells");
 }
@@ -108,14 +133,17 @@ bool checkLiveBlocks(const Program& program, const std::string& mode, const std:
 int main(int argc, char** argv) {
   using namespace melix::programs;
   if (argc != 4) {
-    std::puts("Usage: program_runner MELIX run|unoptimised|interpret|build FILE");
+    std::puts("Usage: program_runner MELIX run|unoptimised|interpret|build|check|shown FILE");
     return 2;
   }
   std::string melix = argv[1], mode = argv[2];
   Program program = readProgram(argv[3]);
   if (!runsIn(program, mode)) return 0;
-  melix::harness::ProcessResult result = runIn(melix, mode, program);
-  bool passed = checkOutput(program, result.output);
+  auto scratch = std::filesystem::temp_directory_path() / ("melix_program_" + std::to_string(getpid()));
+  std::filesystem::create_directories(scratch);
+  melix::harness::ProcessResult result = runIn(melix, mode, program, scratch);
+  std::filesystem::remove_all(scratch);
+  bool passed = mode == "check" || checkOutput(program, result.output);
   passed = checkErrors(program, result.errors) && passed;
   passed = checkLiveBlocks(program, mode, result.errors) && passed;
   if (result.status != program.status)

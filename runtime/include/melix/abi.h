@@ -188,7 +188,8 @@ typedef struct MelixTaskHead {
 
 MELIX_NORETURN void melix_panic(MelixTask* task, const uint8_t* message, int64_t len);
 
-// `format` is NUL-terminated; `{0}` `{1}` … in it stand for the `count` integers.
+// `format` is NUL-terminated; `{0}` … `{9}` in it stand for the `count` numbers: an int64_t, with a letter
+// behind the digit the bits of a uint64_t (`u`), a float (`s`) or a double (`d`).
 MELIX_NORETURN void melix_panic_format(MelixTask* task, const char* format, int64_t count,
                                        const int64_t* values);
 

@@ -22,7 +22,7 @@ std::string statusPage() {
   std::map<std::string, std::string> areas;
   for (const Row& row : rows) {
     std::string message = row.message;
-    for (const char* hole : {"`{0}`", "`{1}`", "`@{0}`"})
+    for (const char* hole : {"`{0}`", "`{1}`", "`@{0}`", "{0}"})
       if (size_t at = message.find(hole); at != std::string::npos)
         message.replace(at, std::string(hole).size(), "…");
     areas[row.area] += "| " + message + " | " + row.note + " |\n";

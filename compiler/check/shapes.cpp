@@ -1,0 +1,95 @@
+// Messages about sizes: the same words when compiling and at run time, and where each size comes from.
+#include "check/build.h"
+
+namespace melix::check {
+
+namespace {
+
+/// The sizes that one message of a check can tell, besides the two that are compared.
+constexpr size_t mostShown = 8;
+
+} // namespace
+
+/// A type as the message of a check shows it: `{k}` stands for each size that only the run knows.
+std::string NodeBuilder::showAtRun(TypeId type, std::vector<DimId>& shown) {
+  types::Type told = types[infer.zonk(type)];
+  for (DimId& d : told.dims) {
+    if (types.dims.asConstant(d) || shown.size() == mostShown) continue;
+    std::string place = "{" + std::to_string(2 + shown.size()) + "}";
+    shown.push_back(d);
+    d = types.dims.symbol(types.dims.newSym({place, types::DimSymKind::Unknown, 0, Span()}));
+  }
+  return show(types.intern(std::move(told)));
+}
+
+DimCheckItem NodeBuilder::told(DimCheckItem check, DiagId id, TypeId left, TypeId right,
+                               std::vector<std::string> args) {
+  Diagnostic message{id, Span(), {}, {}, {}};
+  message.args = {showAtRun(left, check.shown), showAtRun(right, check.shown)};
+  message.args.insert(message.args.end(), args.begin(), args.end());
+  check.text = diagMessage(message);
+  return check;
+}
+
+std::vector<DimCheckItem> NodeBuilder::worded(std::vector<DimCheckItem> checks, DiagId id, TypeId left,
+                                              TypeId right) {
+  for (DimCheckItem& check : checks) {
+    std::string axis = std::to_string(check.axis);
+    bool both = id == DiagId::ShapeMismatch; // it names the axis of each
+    std::vector<std::string> args{axis, "{0}", "{1}"};
+    if (both) args.insert(args.begin() + 2, axis);
+    check = told(std::move(check), id, left, right, std::move(args));
+  }
+  return checks;
+}
+
+DimCheckItem NodeBuilder::shapesFit(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis) {
+  return told({dimsOf(left)[leftAxis], dimsOf(right)[rightAxis], {}, {}, 0}, DiagId::ShapeMismatch, left,
+              right, {std::to_string(leftAxis), "{0}", std::to_string(rightAxis), "{1}"});
+}
+
+NodeId NodeBuilder::dimChecks(std::vector<DimCheckItem> checks, Span span) {
+  return make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{std::move(checks)});
+}
+
+/// The hint is for sizes that have names: two numbers that differ are never equal.
+void NodeBuilder::shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span) {
+  DimId x = infer.zonk(dimsOf(left)[leftAxis]), y = infer.zonk(dimsOf(right)[rightAxis]);
+  Diagnostic& d = sink.report(DiagId::ShapeMismatch, span, show(left), show(right), std::to_string(leftAxis),
+                              types.dims.show(x), std::to_string(rightAxis), types.dims.show(y));
+  if (types.dims.asConstant(x) && types.dims.asConstant(y)) return;
+  bool sameAxes = leftAxis == rightAxis && types.rank(left) == types.rank(right);
+  d.hint = "a size that is only known to be equal at run time is checked by `x as " +
+           (sameAxes ? show(left) : "T[…]") + "`";
+}
+
+void NodeBuilder::noteNames(DimId size) {
+  std::vector<DimSym> symbols;
+  types.dims.collectSymbols(size, symbols);
+  for (DimSym s : symbols) {
+    const types::DimSymInfo& info = types.dims.info(s);
+    DimId is = infer.zonk(types.dims.symbol(s));
+    bool solved = is != types.dims.symbol(s);
+    if (info.origin.valid())
+      sink.annotateLast(info.origin, "`" + info.name + "` " +
+                                         (solved ? "is " + types.dims.show(is) : "comes from") + " here");
+  }
+}
+
+void NodeBuilder::noteOrigin(NodeId value, size_t axis) {
+  DimId size = infer.zonk(dimsOf(typeOf(value))[axis]);
+  if (!types.dims.asConstant(size)) return noteNames(size);
+  const Node& node = instance.nodes[value];
+  const Local* local = node.kind == NodeKind::Local ? &instance.locals[node.as<LocalRef>().local] : nullptr;
+  std::string name = local ? "`" + std::string(types.names.text(local->name)) + "`" : "this";
+  Span at = local ? local->span : node.span;
+  if (at.valid()) sink.annotateLast(at, name + " is `" + show(typeOf(value)) + "`");
+}
+
+void NodeBuilder::reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span) {
+  shapesDiffer(typeOf(left), leftAxis, typeOf(right), rightAxis, span);
+  noteOrigin(left, leftAxis);
+  noteOrigin(right, rightAxis);
+}
+
+} // namespace melix::check

@@ -1,0 +1,270 @@
+// Nests as builders and reductions; those that add to accumulators as loops.
+
+#include "decompile/writer.h"
+
+#include "core/walk.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace melix::decompile {
+
+using namespace core;
+
+std::string FunctionWriter::axis(const Op& o, uint32_t a) {
+  ValueId p = f_.regions[o.regions[0]].params[a];
+  if (!exprs_.count(p)) call(p, names_.local(hintOf(p) == "v" ? "i" : hintOf(p)));
+  return value(p) + " in 0.." + dim(o.dims[a], 14);
+}
+
+std::string FunctionWriter::header(const Op& o, const std::vector<uint32_t>& axes) {
+  std::string out;
+  for (uint32_t a : axes) out += (out.empty() ? "" : ", ") + axis(o, a);
+  return out;
+}
+
+/// Which ops of a region some of what it yields needs. A nest is written once for each of its results.
+std::vector<bool> FunctionWriter::neededFor(RegionId r, const std::vector<ValueId>& yielded) const {
+  const std::vector<OpId>& ops = f_.regions[r].ops;
+  std::vector<bool> needed(ops.size(), false);
+  std::unordered_set<ValueId> values(yielded.begin(), yielded.end());
+  std::set<DimSym> sizes;
+  auto wants = [&](TypeId t) {
+    std::vector<DimSym> symbols;
+    types().collectSymbols(t, symbols);
+    sizes.insert(symbols.begin(), symbols.end());
+  };
+  for (ValueId v : yielded) wants(f_.typeOf(v));
+  auto use = [&](OpId id) {
+    const Op& o = op(id);
+    values.insert(o.operands.begin(), o.operands.end());
+    std::vector<DimSym> symbols;
+    for (DimId d : o.dims) types().dims.collectSymbols(d, symbols);
+    sizes.insert(symbols.begin(), symbols.end());
+    for (ValueId v : o.results) wants(f_.typeOf(v));
+    for (ValueId v : o.operands) wants(f_.typeOf(v));
+  };
+  for (size_t k = ops.size() - 1; k-- > 0;) {
+    const Op& o = op(ops[k]);
+    for (ValueId v : o.results) needed[k] = needed[k] || values.count(v) != 0;
+    for (DimSym s : o.resultDims) needed[k] = needed[k] || sizes.count(s) != 0;
+    if (!needed[k]) continue;
+    use(ops[k]);
+    for (RegionId inner : o.regions) forEachOp(f_, inner, use);
+  }
+  return needed;
+}
+
+/// The body of a builder as an expression; a block where it has statements.
+std::string FunctionWriter::body(RegionId r, const std::vector<ValueId>& yielded) {
+  std::string saved = std::move(out_);
+  out_.clear();
+  const std::set<DimSym> known = knownDims_;
+  ++indent_, ++builders_;
+  std::vector<bool> needed = neededFor(r, yielded);
+  for (size_t k = 0; k < needed.size(); ++k)
+    if (needed[k]) write(f_.regions[r].ops[k]);
+  std::string last = tuple(yielded), inner = std::move(out_);
+  --indent_, --builders_;
+  knownDims_ = known;
+  out_ = std::move(saved);
+  if (inner.empty()) return last;
+  std::string pad(static_cast<size_t>(2 * indent_), ' ');
+  return "{\n" + inner + pad + "  " + last + "\n" + pad + "}";
+}
+
+/// What each result of a nest takes and gives.
+std::vector<FunctionWriter::Yields> FunctionWriter::yieldsOf(const Op& o) const {
+  const NestAttr& attr = o.as<NestAttr>();
+  const std::vector<ValueId>& y = yieldOf(o.regions[0]);
+  std::vector<Yields> out;
+  size_t value = 0, result = 0, unit = attr.accs;
+  for (const NestResult& r : attr.results) {
+    bool combine = r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Combine;
+    bool places = r.kind == NestResultKind::Reduce &&
+                  (r.monoid == MonoidKind::ArgMin || r.monoid == MonoidKind::ArgMax);
+    size_t yields = r.kind == NestResultKind::Filter ? 2 : combine ? r.yields : 1;
+    size_t results = combine ? r.yields : places ? o.dims.size() - r.keep.size() : 1;
+    out.push_back({r, {}, {}, {}});
+    for (size_t k = 0; k < yields; ++k) out.back().values.push_back(y[value++]);
+    for (size_t k = 0; k < results; ++k) out.back().results.push_back(o.results[result++]);
+    for (size_t k = 0; k < (combine ? yields : 0); ++k) out.back().units.push_back(o.operands[unit++]);
+  }
+  return out;
+}
+
+/// `sum(for k in 0..K: e)`; a reduction of the program's own is `reduce((a, b) => …, unit, for …)`.
+std::string FunctionWriter::reduction(const Op& o, const Yields& y, const std::string& axes,
+                                      const std::string& text) {
+  constexpr const char* names[] = {"sum", "prod", "min", "max", "all", "any", "argmin", "argmax"};
+  if (y.result.monoid != MonoidKind::Combine)
+    return std::string(names[static_cast<size_t>(y.result.monoid)]) + "(for " + axes + ": " + text + ")";
+  const RegionId r = o.regions[y.result.combineRegion];
+  const std::vector<ValueId>& params = f_.regions[r].params;
+  const size_t n = y.values.size();
+  auto pattern = [&](size_t from) {
+    std::string out;
+    for (size_t k = 0; k < n; ++k) out += (k ? ", " : "") + name(params[from + k]);
+    return n == 1 ? out : "(" + out + ")";
+  };
+  std::string left = pattern(0), right = pattern(n);
+  return "reduce((" + left + ", " + right + ") => " + body(r, yieldOf(r)) + ", " + tuple(y.units) +
+         ", [for " + axes + ": " + text + "])";
+}
+
+void FunctionWriter::nestResult(const Op& o, const Yields& y) {
+  bool used = std::any_of(y.results.begin(), y.results.end(), [&](ValueId v) { return uses_[v.index] != 0; });
+  if (!used && o.resultDims.empty()) return;
+  const TypeId t = f_.typeOf(y.results[0]);
+  std::vector<uint32_t> reduced;
+  for (uint32_t a = 0; a < o.dims.size(); ++a) {
+    (void)axis(o, a);
+    if (std::find(y.result.keep.begin(), y.result.keep.end(), a) == y.result.keep.end()) reduced.push_back(a);
+  }
+  if (y.result.kind == NestResultKind::Collect && isRagged(t)) return ragged(o, y);
+  std::string text;
+  if (y.result.kind == NestResultKind::Filter) {
+    std::string condition = body(o.regions[0], {y.values[0]});
+    text = "[for " + header(o, reduced) + " if " + condition + ": " + body(o.regions[0], {y.values[1]}) + "]";
+  } else {
+    ++indent_;
+    text = body(o.regions[0], y.values);
+    --indent_;
+    if (y.result.kind == NestResultKind::Reduce) {
+      bool nothing =
+          reduced.empty() && y.result.monoid != MonoidKind::ArgMin && y.result.monoid != MonoidKind::ArgMax;
+      if (!nothing) text = reduction(o, y, header(o, reduced), text);
+    }
+    if (!y.result.keep.empty()) text = "[for " + header(o, y.result.keep) + ": " + text + "]";
+  }
+  std::string n = names_.local(hintOf(y.results[0]));
+  if (y.results.size() == 1) {
+    line("let " + n + ": " + type(t) + " = " + text);
+    call(y.results[0], n);
+    return;
+  }
+  // Several at once: tuples, taken apart afterwards.
+  line("let " + n + " = " + text);
+  for (uint32_t k = 0; k < y.results.size(); ++k) {
+    if (y.result.keep.empty()) {
+      call(y.results[k], n + "." + std::to_string(k));
+      continue;
+    }
+    std::string part = names_.local(hintOf(y.results[k])), at;
+    for (uint32_t a : y.result.keep)
+      at += (at.empty() ? "" : ", ") + value(f_.regions[o.regions[0]].params[a]);
+    line("let " + part + ": " + type(f_.typeOf(y.results[k])) + " = [for " + header(o, y.result.keep) + ": " +
+         n + "[" + at + "]." + std::to_string(k) + "]");
+    call(y.results[k], part);
+  }
+}
+
+/// Elements of different sizes: a List, filled in a loop.
+void FunctionWriter::ragged(const Op& o, const Yields& y) {
+  const TypeId t = f_.typeOf(y.results[0]);
+  std::string n = variable(hintOf(y.results[0]), type(t), "[]");
+  if (o.dims.size() != 1) note("elements of different sizes over several axes");
+  const std::set<DimSym> known = knownDims_;
+  open("for " + axis(o, 0) + " {");
+  region(o.regions[0]);
+  line("push(&" + n + ", " + value(y.values[0]) + ")");
+  close("}");
+  knownDims_ = known;
+  call(y.results[0], n);
+}
+
+/// Whether builders cannot say it: what is yielded comes out of the same branches and calls as accumulators,
+/// or is summed by a function.
+bool FunctionWriter::needsLoops(const Op& o) {
+  const RegionId r = o.regions[0];
+  for (const Yields& y : yieldsOf(o)) {
+    bool sums = y.result.kind == NestResultKind::Reduce && y.result.monoid == MonoidKind::Sum;
+    if (sums && !isPlain(f_.typeOf(y.values[0]))) return true;
+    const std::vector<bool> needed = neededFor(r, y.values);
+    bool adds = false;
+    auto look = [&](OpId id) {
+      for (ValueId v : op(id).operands) adds |= types().kind(f_.typeOf(v)) == TypeKind::Acc;
+    };
+    for (size_t k = 0; k < needed.size(); ++k) {
+      if (!needed[k]) continue;
+      look(f_.regions[r].ops[k]);
+      for (RegionId inner : op(f_.regions[r].ops[k]).regions) forEachOp(f_, inner, look);
+    }
+    if (adds) return true;
+  }
+  return false;
+}
+
+void FunctionWriter::nest(const Op& o) {
+  const bool loops = needsLoops(o);
+  if (!loops)
+    for (const Yields& y : yieldsOf(o)) nestResult(o, y);
+  if (loops || o.as<NestAttr>().accs > 0) nestLoops(o, loops);
+  finishSizes(o);
+}
+
+/// The variable that a result of a nest grows in, when it is written as loops.
+void FunctionWriter::startResult(const Op& o, const Yields& y) {
+  const TypeId t = f_.typeOf(y.results[0]), element = types().element(t);
+  const std::string e = type(element);
+  auto unit = [&]() -> std::string {
+    if (y.result.kind != NestResultKind::Reduce) return undef(t);
+    switch (y.result.monoid) {
+    case MonoidKind::Sum: return "zero()";
+    case MonoidKind::Prod: return "(1 as " + e + ")";
+    case MonoidKind::Min: return "(inf as " + e + ")";
+    case MonoidKind::Max: return "(-inf as " + e + ")";
+    case MonoidKind::And: return "true";
+    case MonoidKind::Or: return "false";
+    default: note("a reduction to places among accumulators"); return "zero()";
+    }
+  };
+  std::string first = unit();
+  if (y.result.kind == NestResultKind::Reduce && !y.result.keep.empty() && y.result.monoid != MonoidKind::Sum)
+    first = "[for " + header(o, y.result.keep) + ": " + first + "]";
+  call(y.results[0], variable(hintOf(y.results[0]), type(t), first));
+}
+
+void FunctionWriter::addToResult(const Op& o, const Yields& y) {
+  const std::string n = value(y.results[0]), v = value(y.values.back());
+  std::string at;
+  for (uint32_t a : y.result.keep) at += (at.empty() ? "" : ", ") + value(f_.regions[o.regions[0]].params[a]);
+  std::string place = at.empty() ? n : n + "[" + at + "]";
+  if (y.result.kind == NestResultKind::Collect)
+    return line(isRagged(f_.typeOf(y.results[0])) ? "push(&" + n + ", " + v + ")" : place + " = " + v);
+  if (y.result.kind == NestResultKind::Filter)
+    return line("if " + value(y.values[0]) + " { push(&" + n + ", " + v + ") }");
+  switch (y.result.monoid) {
+  case MonoidKind::Sum: return line(place + " = " + sum(f_.typeOf(y.values[0]), place, named(v)));
+  case MonoidKind::Prod: return line(place + " = " + place + " * " + v);
+  case MonoidKind::Min: return line(place + " = min(" + place + ", " + v + ")");
+  case MonoidKind::Max: return line(place + " = max(" + place + ", " + v + ")");
+  case MonoidKind::And: return line(place + " = " + place + " and " + v);
+  default: return line(place + " = " + place + " or " + v);
+  }
+}
+
+/// Loops over the axes: accumulators are variables that are added to.
+void FunctionWriter::nestLoops(const Op& o, bool withResults) {
+  const uint32_t accs = o.as<NestAttr>().accs;
+  const std::vector<ValueId>& params = f_.regions[o.regions[0]].params;
+  const size_t results = o.results.size() - accs, axes = o.dims.size();
+  const std::vector<ValueId>& y = yieldOf(o.regions[0]);
+  std::vector<ValueId> vars(params.begin() + static_cast<long>(axes), params.end());
+  for (uint32_t k = 0; k < accs; ++k) {
+    std::string hint = f_.values[vars[k]].hint.valid() ? hintOf(vars[k]) : "total";
+    call(vars[k], variable(hint, type(f_.typeOf(o.results[results + k])), value(o.operands[k])));
+  }
+  const std::vector<Yields> grown = withResults ? yieldsOf(o) : std::vector<Yields>();
+  for (const Yields& one : grown) startResult(o, one);
+  const std::set<DimSym> known = knownDims_;
+  for (uint32_t a = 0; a < axes; ++a) open("for " + axis(o, a) + " {");
+  region(o.regions[0]);
+  for (const Yields& one : grown) addToResult(o, one);
+  assignCarries(vars, {y.end() - accs, y.end()});
+  for (uint32_t a = 0; a < axes; ++a) close("}");
+  knownDims_ = known;
+  for (uint32_t k = 0; k < accs; ++k) exprs_[o.results[results + k]] = exprs_[vars[k]];
+}
+
+} // namespace melix::decompile

@@ -1,0 +1,169 @@
+// Places, updates, lists and what hides sizes as source; functions of the runtime.
+
+#include "decompile/writer.h"
+
+#include <algorithm>
+
+namespace melix::decompile {
+
+using namespace core;
+
+std::string FunctionWriter::place(const Op& o, size_t at) {
+  std::string out;
+  bool open = false;
+  TypeId t = f_.typeOf(o.operands[0]);
+  auto close = [&] {
+    if (open) out += "]";
+    open = false;
+  };
+  for (const PathStep& s : o.as<Path>()) {
+    if (s.kind == StepKind::Field) {
+      close();
+      while (types().kind(t) == TypeKind::Array || types().kind(t) == TypeKind::Acc) t = types()[t].parts[0];
+      const types::Type ty = types()[t];
+      bool isStruct = ty.kind == TypeKind::Struct;
+      out += "." + (isStruct ? names_.field(ty.record, 0, s.number) : std::to_string(s.number));
+      t = isStruct ? types().recordInfo(ty.record).cases[0].fields[s.number].type : ty.parts[s.number];
+      continue;
+    }
+    bool separate = s.kind == StepKind::Element || isRagged(t);
+    if (separate) close();
+    if (s.kind == StepKind::Element && types().kind(t) == TypeKind::List) t = types()[t].parts[0];
+    out += open ? ", " : "[";
+    open = true;
+    if (s.kind == StepKind::All) {
+      out += ":";
+    } else if (s.kind == StepKind::Slice) {
+      std::string start = value(o.operands[at++], 14), length = dim(s.length, 14);
+      out += start + ".." + start + " + " +
+             (s.step == 1 ? length
+                          : std::to_string(s.step) + " * " + length + " step " + std::to_string(s.step));
+    } else {
+      out += value(o.operands[at++]);
+    }
+    if (separate) close();
+  }
+  close();
+  return out;
+}
+
+/// The variable that an update changes: its operand's own if nothing later needs the old value, else a copy.
+std::string FunctionWriter::variableFor(const Op& o) {
+  ValueId x = o.operands[0];
+  std::string text = value(x);
+  auto own = variables_.find(text);
+  bool last = lastUse_[x.index].valid() && &op(lastUse_[x.index]) == &o;
+  if (own != variables_.end() && own->second == builders_ && last) return text;
+  ValueId result = o.results.back();
+  return variable(hintOf(result), type(f_.typeOf(result)), text);
+}
+
+void FunctionWriter::update(const Op& o) {
+  std::string n = variableFor(o), at = place(o, 2), v = value(o.operands[1]);
+  if (o.kind == OpKind::Set)
+    line(n + at + " = " + v);
+  else if (isPlain(f_.typeOf(o.operands[1])))
+    line(n + at + " += " + v);
+  else
+    line(n + at + " = " + sum(f_.typeOf(o.operands[1]), named(n + at), named(v)));
+  call(o.results[0], n);
+}
+
+/// push xs, v and pop xs.
+void FunctionWriter::lists(const Op& o) {
+  std::string n = variableFor(o);
+  if (o.kind == OpKind::Push) {
+    line("push(&" + n + ", " + value(o.operands[1]) + ")");
+  } else {
+    std::string popped = names_.local(hintOf(o.results[0]));
+    line("let " + popped + " = pop(&" + n + ")");
+    call(o.results[0], popped);
+  }
+  call(o.results.back(), n);
+}
+
+Expr FunctionWriter::pack(const Op& o) {
+  TypeId t = f_.typeOf(o.results[0]);
+  std::string ints;
+  std::vector<uint32_t> unread = unreadable(t);
+  for (uint32_t k : unread) ints += (ints.empty() ? "" : ", ") + dim(o.dims[k]);
+  if (unread.empty()) return {value(o.operands[0], 20)};
+  if (types().isUnit(types()[t].parts[0])) return {unread.size() == 1 ? ints : "(" + ints + ")"};
+  return {"(" + ints + ", " + value(o.operands[0]) + ")"};
+}
+
+/// What was hidden gets names: sizes that stand in front, then the parts, whose sizes are read, then the
+/// whole.
+void FunctionWriter::unpack(const Op& o) {
+  TypeId t = f_.typeOf(o.results[0]), packed = f_.typeOf(o.operands[0]);
+  std::string from = value(o.operands[0], 20);
+  std::vector<uint32_t> unread = unreadable(packed);
+  const bool nothing = types().isUnit(t), alone = nothing && unread.size() == 1;
+  for (size_t k = 0; k < unread.size(); ++k)
+    bindDim(o.resultDims[unread[k]], alone ? from : from + "." + std::to_string(k));
+  if (nothing) return call(o.results[0], "()");
+  if (!unread.empty()) from += "." + std::to_string(unread.size());
+  std::vector<DimSym> others;
+  for (uint32_t k = 0; k < o.resultDims.size(); ++k)
+    if (std::find(unread.begin(), unread.end(), k) == unread.end()) others.push_back(o.resultDims[k]);
+  std::string n = names_.local(hintOf(o.results[0]));
+  const std::vector<TypeId> parts =
+      types().kind(t) == TypeKind::Tuple ? types()[t].parts : std::vector<TypeId>();
+  if (parts.empty()) {
+    line("let " + n + " = " + from);
+    call(o.results[0], n);
+    return bindDims(others, {{t, n}});
+  }
+  std::string left;
+  std::vector<std::pair<TypeId, std::string>> named;
+  for (TypeId part : parts) {
+    named.emplace_back(part, names_.local("part"));
+    left += (left.empty() ? "" : ", ") + named.back().second;
+  }
+  if (parts.size() == 1) left += ",";
+  line("let (" + left + ") = " + from);
+  bindDims(others, named);
+  line("let " + n + ": " + type(t) + " = (" + left + ")");
+  call(o.results[0], n);
+}
+
+/// `str(x)`, or an interpolation where there is a format.
+Expr FunctionWriter::format(const Op& o) {
+  const auto& attr = o.as<FormatAttr>();
+  OpId def = f_.values[o.operands[0]].def;
+  const bool literal = def.valid() && op(def).kind == OpKind::Const;
+  std::string x = value(o.operands[0], attr.spec.empty() ? 0 : 20);
+  if (attr.quoted) note("the text of a value inside another");
+  if (attr.spec.empty()) return {"str(" + x + ")"};
+  return {"\"{" + (literal ? named(x) : x) + ":" + attr.spec + "}\""};
+}
+
+void FunctionWriter::builtin(const Op& o) {
+  ops::BuiltinKind kind = o.as<BuiltinAttr>().builtin;
+  switch (kind) {
+  case ops::BuiltinKind::Print: return line("print(" + args(o.operands) + ")");
+  case ops::BuiltinKind::Eprint: return line("eprint(" + args(o.operands) + ")");
+  case ops::BuiltinKind::StrConcat: {
+    std::string text;
+    for (ValueId v : o.operands) text += (text.empty() ? "" : " + ") + value(v, 14);
+    return define(o.results[0], {text.empty() ? "\"\"" : text, o.operands.size() > 1 ? 13 : 20});
+  }
+  default: break;
+  }
+  // Declared anew for each choice of types.
+  std::string params, results;
+  for (size_t k = 0; k < o.operands.size(); ++k)
+    params += (k ? ", p" : "p") + std::to_string(k) + ": " + type(f_.typeOf(o.operands[k]));
+  for (ValueId v : o.results) results += (results.empty() ? "" : ", ") + type(f_.typeOf(v));
+  if (o.results.size() > 1) results = "(" + results + ")";
+  std::string signature = "(" + params + ")" + (results.empty() ? "" : " -> " + results);
+  std::string kindName(ops::builtinName(kind));
+  auto [declared, fresh] = shared_.builtins.try_emplace(kindName + signature);
+  if (fresh) {
+    std::string n = names_.builtin(kind);
+    declared->second = {n, "@builtin(\"" + kindName + "\")\nfn " + n + signature + "\n"};
+  }
+  bindAll(o, declared->second.first + "(" + args(o.operands) + ")");
+}
+
+} // namespace melix::decompile
