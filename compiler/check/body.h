@@ -1,6 +1,7 @@
 #pragma once
-// Checks the body of one instance: expressions with the type asked of them (bidirectional), statements, patterns,
-// builders, calls. One pass in source order with unification; what stays open is settled at the end (rule 15).
+// Checks the body of one instance: expressions with the type asked of them (bidirectional), statements,
+// patterns, builders, calls. One pass in source order with unification; what stays open is settled at the end
+// (rule 15).
 
 #include "check/derivatives.h"
 #include "check/resolve.h"
@@ -12,7 +13,7 @@ namespace melix::check {
 /// An argument of a call before it is checked: syntax, or a node already made (a receiver).
 struct CallArg {
   NameId label;
-  SynId syntax;  ///< none when `node` is given
+  SynId syntax; ///< none when `node` is given
   NodeId node;
   Span span;
 };
@@ -53,14 +54,14 @@ public:
   NodeId checkExpr(SynId node, TypeId expected = TypeId::none());
   NodeId checkBlockItems(const syntax::NodeList& items, TypeId expected, Span span);
   /// The node at `type`: literals take it, dimensions are compared, anything else is `id` with the two types.
-  NodeId coerce(NodeId node, TypeId type, Span span, DiagId id = DiagId::TypeMismatch, std::string_view what = {});
+  NodeId coerce(NodeId node, TypeId type, Span span, DiagId id = DiagId::TypeMismatch,
+                std::string_view what = {});
   LocalId declareLocal(NameId name, TypeId type, Span span, bool isVar);
   /// Settles open numbers, finishes calls, removes inference variables from the tree.
   void settle();
   /// The first variables are the open numbers of the instance's key.
   void openNumbers(const InstanceKey& key, Span span) {
-    for (types::VarClass cls : key.open)
-      infer.freshVar(cls, span);
+    for (types::VarClass cls : key.open) infer.freshVar(cls, span);
   }
   void warnUnused();
 
@@ -72,19 +73,19 @@ public:
   std::vector<ScopeEntry> scope;
   struct LoopFrame {
     LoopId id;
-    bool isLoop = false;      ///< `loop`, whose breaks may carry a value
+    bool isLoop = false; ///< `loop`, whose breaks may carry a value
     TypeId breakType;
     bool broken = false;
     size_t builderDepth = 0;
   };
   std::vector<LoopFrame> loops;
-  TypeId returnType;          ///< declared or being inferred; none: no function
+  TypeId returnType;                 ///< declared or being inferred; none: no function
   std::vector<DimSym> returnedSizes; ///< of the values returned
   TypeId returnHere(Span span);
   bool mayReturn = false;
-  size_t builderDepth = 0;    ///< nested builder bodies
+  size_t builderDepth = 0; ///< nested builder bodies
   struct BuilderFrame {
-    size_t scopeBegin; ///< size of the scope where the body begins
+    size_t scopeBegin;                ///< size of the scope where the body begins
     uint32_t firstLocal, firstSymbol; ///< of those that the body makes
     std::vector<NodeId> ahead;        ///< evaluated in front of the builder
     std::set<DimSym> aheadSymbols;    ///< sizes that this defines
@@ -115,12 +116,13 @@ public:
   };
   std::vector<HeaderIndex> headerIndices; ///< of the builders at hand, and those that ended inside of them
   std::vector<IndexUse> indexUses;
-  size_t conditions = 0; ///< conditions around the expression at hand
+  size_t conditions = 0;                                       ///< conditions around the expression at hand
   std::unordered_map<NameId, std::vector<LocalId>> indexPacks; ///< `..i` of headers
 
   // --- expressions (expr.cpp)
   NodeId checkExprAsIs(SynId node, TypeId expected);
   NodeId checkName(SynId node, TypeId expected);
+  NodeId unknownName(NameId name, Span span);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
   NodeId caseValue(DeclId decl, uint32_t k, TypeId expected, Span span);
   NodeId checkNumber(const SynNode& n);
@@ -185,8 +187,8 @@ public:
     Gathers gathers;
     size_t bracket = 0; ///< the first step of the last bracket, where it has index arrays
     TypeId whole;       ///< the array that this bracket stands at
-    /// Values that hide sizes, and slices, are taken out to variables to change them inside. `before` names sizes and
-    /// evaluates indices.
+    /// Values that hide sizes, and slices, are taken out to variables to change them inside. `before` names
+    /// sizes and evaluates indices.
     std::vector<Within> openings;
     std::vector<NodeId> before;
   };
@@ -206,12 +208,12 @@ public:
 
   // --- changing what is inside of a value (inside.cpp)
   std::map<LocalId, Place> aliases; ///< names bound by `for &x`: the place that each means
-  /// A place with names for its parts. `for &x` walks one: its elements may change by index too, but not the whole. An
-  /// arm of `match &place` changes either the parts, by their names, or the whole.
+  /// A place with names for its parts. `for &x` walks one: its elements may change by index too, but not the
+  /// whole. An arm of `match &place` changes either the parts, by their names, or the whole.
   struct Hold {
     Place place;
     bool walked = false;
-    std::vector<LocalId> names;    ///< of an arm: variables that are written back
+    std::vector<LocalId> names; ///< of an arm: variables that are written back
     bool partsChange = false;
     std::vector<SynId> wholeChanges;
   };
@@ -225,11 +227,13 @@ public:
   std::vector<NodeId> pinTarget(Target& target, NodeId& value);
   NodeId assignTo(Target target, const syntax::BinaryOp* op, NodeId value, Span span);
   /// place = next(what it holds, value)
-  NodeId updateTarget(Target target, NodeId value, const std::function<NodeId(NodeId, NodeId)>& next, Span span);
+  NodeId updateTarget(Target target, NodeId value, const std::function<NodeId(NodeId, NodeId)>& next,
+                      Span span);
   bool bindAliases(SynId pattern, Place place);
   NodeId forByPlace(const syntax::For& loop, Span span);
   NodeId matchPlace(const syntax::Match& node, Span span, TypeId expected);
-  NodeId matchArms(const syntax::Match& node, NodeId value, std::vector<Place> places, Span span, TypeId expected);
+  NodeId matchArms(const syntax::Match& node, NodeId value, std::vector<Place> places, Span span,
+                   TypeId expected);
 
   // --- index arrays and masks (gather.cpp, scatter.cpp)
   NodeId pinned(NodeId node, std::string_view name, std::vector<NodeId>& nodes);
@@ -276,8 +280,10 @@ public:
 
   // --- patterns (pattern.cpp)
   PatternId checkPattern(SynId node, TypeId type, bool isVar, bool& refutable);
-  std::vector<SynId> caseFields(const syntax::CasePattern& pattern, TypeId type, uint32_t caseIndex, Span span);
-  /// The alternative of an or-pattern at hand, after the first: the names there must be, and those bound so far.
+  std::vector<SynId> caseFields(const syntax::CasePattern& pattern, TypeId type, uint32_t caseIndex,
+                                Span span);
+  /// The alternative of an or-pattern at hand, after the first: the names there must be, and those bound so
+  /// far.
   struct Alternative {
     std::vector<ScopeEntry> names;
     std::set<NameId> bound;
@@ -290,7 +296,8 @@ public:
   bool caseOf(SynId path, TypeId type, uint32_t& caseIndex);
   void checkExhaustive(const std::vector<Arm>& arms, TypeId type, Span span);
   TypeId openPattern(Pattern& p, TypeId type);
-  std::vector<std::pair<PatternId, NodeId>> literalPatterns; ///< their values are taken over when numbers are settled
+  std::vector<std::pair<PatternId, NodeId>>
+      literalPatterns; ///< their values are taken over when numbers are settled
 
   // --- calls (call.cpp, overload.cpp)
   struct WrittenCall {
@@ -309,22 +316,29 @@ public:
   NodeId callInModule(ModuleId in, const syntax::Member& member, WrittenCall& call);
   NodeId callMember(SynId callee, WrittenCall& call);
   std::optional<std::pair<DeclId, uint32_t>> caseNamed(NameId name, TypeId expected, Span span);
-  NodeId callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers, const std::vector<CallArg>& args,
-                   const Explicit* explicitArgs, TypeId expected, Span span, Span nameSpan);
-  NodeId callDecl(DeclId decl, const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span);
+  NodeId callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers,
+                   const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span,
+                   Span nameSpan);
+  NodeId callDecl(DeclId decl, const std::vector<CallArg>& args, const Explicit* explicitArgs,
+                  TypeId expected, Span span);
   NodeId callValue(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
-  NodeId callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span);
-  NodeId callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args, TypeEnv& bound, TypeId expected, Span span);
-  NodeId construct(DeclId decl, uint32_t caseIndex, const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span);
-  std::optional<DeclId> choose(NameId name, const std::vector<DeclId>& candidates, std::vector<CallArg>& args, Span span, bool report);
+  NodeId callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs,
+                       TypeId expected, Span span);
+  NodeId callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args, TypeEnv& bound, TypeId expected,
+                     Span span);
+  NodeId construct(DeclId decl, uint32_t caseIndex, const std::vector<CallArg>& args,
+                   const Explicit* explicitArgs, TypeId expected, Span span);
+  std::optional<DeclId> choose(NameId name, const std::vector<DeclId>& candidates, std::vector<CallArg>& args,
+                               Span span, bool report);
   bool boundMet(const GenericParam& g, TypeId type, Span span);
   /// An expression of another file (a default argument), in that file's module.
   NodeId checkForeign(const syntax::Ast& tree, ModuleId from, SynId node, TypeId expected);
   UnifyResult unifyGiven(TypeId want, TypeId given);
   bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
   NodeId checkArg(const CallArg& arg, TypeId expected = TypeId::none());
-  bool matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, std::vector<int>& argOf, bool report, Span span);
+  bool matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, std::vector<int>& argOf,
+                 bool report, Span span);
   std::vector<ModuleId> homeModules(TypeId type);
   NodeId templateValue(Known known, std::vector<NodeId> captures, Span span);
   // --- captures (captures.cpp)
@@ -341,15 +355,24 @@ public:
   void noteLets(SynId statement);
   void capture(Known& known, NameId name, NodeId value, std::vector<NodeId>& values);
   void captureNames(SynId node, Known& known, std::vector<NodeId>& values);
-  void captureLets(const std::vector<DeclId>& functions, Known& known, std::vector<NodeId>& values, Span span);
+  void captureLets(const std::vector<DeclId>& functions, Known& known, std::vector<NodeId>& values,
+                   Span span);
+  DimId* capturedDim(TypeEnv& of, NameId name);
+  std::vector<NameId> untoldDims(const Known& known);
   NodeId scriptLet(DeclId function, NameId name, Span span);
   NodeId part(NodeId known, uint32_t k, Span span);
+  size_t blockBegin = 0; ///< size of the scope where the block at hand begins
   NodeId checkNested(SynId node);
+  NodeId overloadSet(LocalId before, NodeId added, Span span);
+  bool nestedAt(LocalId local);
+  bool isReadable(NodeId node);
+  void giveCaptures(const Known& known, NodeId function);
   NodeId functionValue(std::vector<DeclId> candidates, Span span);
   void bindCaptures(const Known& known, const std::vector<TypeId>& captured, Span span);
   NodeId bindNested(KnownId nested, const std::vector<TypeId>& captured, const FunctionDecl& fn);
   void bindLets(const std::vector<NameId>& lets, const std::vector<TypeId>& captured, Span span);
-  NodeId callOverloads(NodeId function, const std::vector<CallArg>& args, const Explicit* items, TypeId expected, Span span);
+  NodeId callOverloads(NodeId function, const std::vector<CallArg>& args, const Explicit* items,
+                       TypeId expected, Span span);
   NodeId asFunction(NodeId value, TypeId functionType, Span span);
   NodeId checkLambda(SynId node, TypeId expected);
 
@@ -358,20 +381,20 @@ public:
     NodeId node;
     DeclId decl;
     KnownId known;
-    TypeEnv bound;                  ///< of a declared function: what its generics are here
+    TypeEnv bound;                    ///< of a declared function: what its generics are here
     std::vector<NameId> genericNames; ///< Type generics of the key, in order
     std::vector<NameId> packNames;
-    std::vector<TypeId> untyped;    ///< types of untyped parameters and captures
-    bool inBuilder = false;         ///< stands in the body of a builder, which does no I/O
+    std::vector<TypeId> untyped;     ///< types of untyped parameters and captures
+    bool inBuilder = false;          ///< stands in the body of a builder, which does no I/O
     std::vector<TypeId> openResults; ///< open numbers of the result that are not among the arguments'
-    NodeId follow;                  ///< a Derivative whose target is this call's
+    NodeId follow;                   ///< a Derivative whose target is this call's
   };
   std::vector<PendingCall> pending;
   struct Callee {
     InstanceId instance;
     Canonical canonical;
-    types::DimSubst dims;        ///< the callee's dimensions here
-    std::vector<DimSym> sizes;   ///< those that it finds
+    types::DimSubst dims;                      ///< the callee's dimensions here
+    std::vector<DimSym> sizes;                 ///< those that it finds
     std::unordered_map<uint32_t, TypeId> here; ///< its open variables, as variables of this body
   };
   Callee checkCallee(const PendingCall& call, Span span);
@@ -379,7 +402,8 @@ public:
   std::vector<TypeId> argumentTypes(const PendingCall& call);
   InstanceKey keyOf(const PendingCall& call, Canonical& canonical);
   DimId boundDim(const PendingCall& call, NameId name);
-  types::DimSubst callerDims(const PendingCall& call, InstanceId made, const Canonical& canonical, std::vector<DimSym>& sizes, Span span);
+  types::DimSubst callerDims(const PendingCall& call, InstanceId made, const Canonical& canonical,
+                             std::vector<DimSym>& sizes, Span span);
   void finishCall(PendingCall& call);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);
   void settleLiteral(Node& node, bool negated);
@@ -394,19 +418,24 @@ public:
   NodeId arrayOfList(NodeId list, TypeId asked, Span span);
   NodeId callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callAsked(NodeId function, std::vector<NodeId> args, TypeId asked, Span span);
-  NodeId applyKnown(const Known& known, NodeId capture, const std::vector<CallArg>& args, TypeId expected, Span span);
+  NodeId applyKnown(const Known& known, NodeId capture, const std::vector<CallArg>& args, TypeId expected,
+                    Span span);
   NodeId knownCapture(NodeId function, NodeId fallback);
 
   // --- transforms (transform_calls.cpp)
   static std::optional<TransformKind> transformOf(IntrinsicKind kind);
-  NodeId callTransform(TransformKind kind, std::string_view name, const std::vector<CallArg>& args, Span span);
-  NodeId transformed(TransformKind kind, std::string_view name, std::vector<uint32_t> wrt, NodeId function, Span span);
+  NodeId callTransform(TransformKind kind, std::string_view name, const std::vector<CallArg>& args,
+                       Span span);
+  NodeId transformed(TransformKind kind, std::string_view name, std::vector<uint32_t> wrt, NodeId function,
+                     Span span);
   NodeId known(NodeId function, Span span);
   bool readWrt(SynId node, TypeId function, std::vector<uint32_t>& wrt);
   std::optional<uint32_t> parameterNamed(TypeId function, NameId name);
   std::set<size_t> aritiesOf(TypeId function);
-  int wrapTransforms = 0; ///< over 0: a transform is called through an instance of its own, so that it can be transformed
-  std::vector<std::pair<NodeId, NodeId>> follows; ///< (Derivative or ToClosure, Call whose target it takes over)
+  int wrapTransforms =
+      0; ///< over 0: a transform is called through an instance of its own, so that it can be transformed
+  std::vector<std::pair<NodeId, NodeId>>
+      follows; ///< (Derivative or ToClosure, Call whose target it takes over)
 
   // --- LibraryCalls, FunctionCalls
   NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) override;

@@ -1,4 +1,5 @@
-// What the callee of a call means: a value, a type, an enum's case, a function by name, a module's function, a method.
+// What the callee of a call means: a value, a type, an enum's case, a function by name, a module's function,
+// a method.
 #include "check/body.h"
 
 namespace melix::check {
@@ -11,19 +12,18 @@ NodeId Body::checkArg(const CallArg& arg, TypeId expected) {
 
 /// Whether an expression can only name something declared: no variable in scope hides it.
 bool Body::isDeclaredName(SynId s) {
-  if (ast.kind(s) == SynKind::Name)
-    return !lookupAny(ast[s].as<Name>().name);
+  if (ast.kind(s) == SynKind::Name) return !lookupAny(ast[s].as<Name>().name);
   return ast.kind(s) == SynKind::Member && ast.kind(ast[s].as<Member>().base) == SynKind::Name &&
          !lookupAny(ast[ast[s].as<Member>().base].as<Name>().name);
 }
 
 /// Whether a name means a function inside of a function, or of a script by its value.
 bool Body::isNestedName(SynId s) {
-  if (ast.kind(s) != SynKind::Name)
-    return false;
+  if (ast.kind(s) != SynKind::Name) return false;
   LocalId l = lookupAny(ast[s].as<Name>().name);
   TypeId type = l ? infer.zonk(instance.locals[l].type) : types.error();
-  return types.kind(type) == TypeKind::Known && c.program_.known(types[type].known).kind == KnownKind::Overloads;
+  return types.kind(type) == TypeKind::Known &&
+         c.program_.known(types[type].known).kind == KnownKind::Overloads;
 }
 
 NodeId Body::checkCall(SynId node, TypeId expected) {
@@ -33,8 +33,7 @@ NodeId Body::checkCall(SynId node, TypeId expected) {
   bool named = false;
   for (const Argument& a : call.args) {
     named |= a.label.valid();
-    if (named && !a.label)
-      sink.report(DiagId::PositionalAfterNamed, ast.span(a.value));
+    if (named && !a.label) sink.report(DiagId::PositionalAfterNamed, ast.span(a.value));
     written.args.push_back({a.label, a.value, NodeId::none(), ast.span(a.value)});
   }
   SynId callee = call.callee;
@@ -43,8 +42,7 @@ NodeId Body::checkCall(SynId node, TypeId expected) {
     written.items = ast[callee].as<Brackets>().items;
     callee = ast[callee].as<Brackets>().base;
   }
-  if (ast.kind(callee) == SynKind::Name)
-    return callName(callee, written);
+  if (ast.kind(callee) == SynKind::Name) return callName(callee, written);
   if (ast.kind(callee) == SynKind::Member)
     return isDeclaredName(callee) ? callQualified(callee, written) : callMember(callee, written);
   return callValue(checkExpr(callee), written.args, expected, n.span);
@@ -54,51 +52,50 @@ NodeId Body::callName(SynId callee, WrittenCall& call) {
   NameId name = ast[callee].as<Name>().name;
   Span calleeSpan = ast.span(callee);
   if (LocalId l = lookup(name))
-    return call.items ? callOverloads(b.local(l, calleeSpan), call.args, call.explicitItems(), call.expected, call.span)
+    return call.items ? callOverloads(b.local(l, calleeSpan), call.args, call.explicitItems(), call.expected,
+                                      call.span)
                       : callValue(readLocal(l, calleeSpan), call.args, call.expected, call.span);
   if (DeclId type = c.typeDecl(module, name)) {
     if (c.modules.decl(type).kind == names::DeclKind::Struct)
       return construct(type, 0, call.args, call.explicitItems(), call.expected, call.span);
-    if (c.modules.decl(type).kind == names::DeclKind::TypeAlias)
-      return constructAlias(callee, call);
+    if (c.modules.decl(type).kind == names::DeclKind::TypeAlias) return constructAlias(callee, call);
   }
   if (auto found = caseNamed(name, call.expected, calleeSpan))
     return construct(found->first, found->second, call.args, call.explicitItems(), call.expected, call.span);
-  return callNamed(name, c.functionLayers(module, name), call.args, call.explicitItems(), call.expected, call.span, calleeSpan);
+  return callNamed(name, c.functionLayers(module, name), call.args, call.explicitItems(), call.expected,
+                   call.span, calleeSpan);
 }
 
 /// An alias of a struct makes values as the struct does.
 NodeId Body::constructAlias(SynId callee, WrittenCall& call) {
   TypeId type = resolveType(callee, false);
-  if (types.kind(type) == TypeKind::Error)
-    return b.error(call.span);
+  if (types.kind(type) == TypeKind::Error) return b.error(call.span);
   if (types.kind(type) != TypeKind::Struct) {
     sink.report(DiagId::NotCallable, ast.span(callee), b.show(type));
     return b.error(call.span);
   }
-  return construct(DeclId(types.recordInfo(types[type].record).declaration), 0, call.args, nullptr, type, call.span);
+  return construct(DeclId(types.recordInfo(types[type].record).declaration), 0, call.args, nullptr, type,
+                   call.span);
 }
 
 /// The case a capitalised name stands for: of the enum expected, else of the enums in scope (rule 34).
 std::optional<std::pair<DeclId, uint32_t>> Body::caseNamed(NameId name, TypeId expected, Span span) {
   char initial = types.names.text(name)[0];
-  if (initial < 'A' || initial > 'Z')
-    return std::nullopt;
+  if (initial < 'A' || initial > 'Z') return std::nullopt;
   TypeId want = expected ? infer.shallow(expected) : TypeId::none();
   if (want && types.kind(want) == TypeKind::Enum && !types.recordInfo(types[want].record).tangentOf) {
     DeclId wanted(types.recordInfo(types[want].record).declaration);
     const auto& all = c.ast(wanted)[c.modules.decl(wanted).node].as<EnumItem>().cases;
     for (uint32_t k = 0; k < all.size(); ++k)
-      if (all[k].name == name)
-        return std::pair(wanted, k);
+      if (all[k].name == name) return std::pair(wanted, k);
   }
   std::vector<std::pair<DeclId, uint32_t>> cases = c.casesNamed(module, name);
-  if (cases.empty())
-    return std::nullopt;
+  if (cases.empty()) return std::nullopt;
   if (cases.size() > 1) {
     std::string_view other = types.names.text(c.modules.decl(cases[1].first).name);
     std::string_view text = types.names.text(name);
-    sink.report(DiagId::AmbiguousCase, span, text, types.names.text(c.modules.decl(cases[0].first).name), other);
+    sink.report(DiagId::AmbiguousCase, span, text, types.names.text(c.modules.decl(cases[0].first).name),
+                other);
   }
   return cases[0];
 }
@@ -135,11 +132,13 @@ NodeId Body::callInModule(ModuleId in, const Member& member, WrittenCall& call) 
         any |= !c.functionsIn(home, member.name, true).empty();
     }
     if (!any) {
-      sink.report(DiagId::UnknownInModule, member.nameSpan, types.names.text(ast[member.base].as<Name>().name), types.names.text(member.name));
+      sink.report(DiagId::UnknownInModule, member.nameSpan,
+                  types.names.text(ast[member.base].as<Name>().name), types.names.text(member.name));
       return b.error(call.span);
     }
   }
-  return callNamed(member.name, layers, call.args, call.explicitItems(), call.expected, call.span, member.nameSpan);
+  return callNamed(member.name, layers, call.args, call.explicitItems(), call.expected, call.span,
+                   member.nameSpan);
 }
 
 /// `x.f(…)`: the field `f` if there is one, else `f(x, …)` (rule 8).
@@ -153,8 +152,7 @@ NodeId Body::callMember(SynId callee, WrittenCall& call) {
   NodeId base = direct ? readPlace(place.place, ast.span(member.base)) : checkExpr(member.base);
   NodeId whole = unpacked(base, ast.span(member.base));
   TypeId type = b.typeOf(whole);
-  if (types.kind(type) == TypeKind::Error)
-    return base;
+  if (types.kind(type) == TypeKind::Error) return base;
   if (types.kind(type) == TypeKind::Struct) {
     const types::Record& record = types.recordInfo(types[type].record);
     for (uint32_t k = 0; k < record.cases[0].fields.size(); ++k)
@@ -164,9 +162,11 @@ NodeId Body::callMember(SynId callee, WrittenCall& call) {
   CallArg receiver{NameId::none(), isPlace ? member.base : SynId::none(), base, ast.span(member.base)};
   call.args.insert(call.args.begin(), receiver);
   if (LocalId l = lookup(member.name)) // a local function
-    if (TypeKind k = types.kind(infer.zonk(instance.locals[l].type)); k == TypeKind::Known || k == TypeKind::Function)
+    if (TypeKind k = types.kind(infer.zonk(instance.locals[l].type));
+        k == TypeKind::Known || k == TypeKind::Function)
       return callValue(readLocal(l, ast.span(callee)), call.args, call.expected, call.span);
-  return callNamed(member.name, c.functionLayers(module, member.name), call.args, call.explicitItems(), call.expected, call.span, member.nameSpan);
+  return callNamed(member.name, c.functionLayers(module, member.name), call.args, call.explicitItems(),
+                   call.expected, call.span, member.nameSpan);
 }
 
 } // namespace melix::check

@@ -40,9 +40,40 @@ void Body::captureNames(SynId node, Known& known, std::vector<NodeId>& values) {
         captureLets(c.functionsIn(module, name, false), known, values, span);
       }
     }
+    if (ast.kind(s) == SynKind::PackUse && env.packs.contains(ast[s].as<Name>().name)) {
+      NameId pack = ast[s].as<Name>().name;
+      for (uint32_t k = 0; k < env.packs[pack].size(); ++k)
+        capture(known, c.packDimName(pack, k), b.dimValue(env.packs[pack][k], span), values);
+    }
     forEachChild(ast, s, look);
   };
   forEachChild(ast, node, look);
+}
+
+/// The dimension that a captured name means: a dimension variable, or `S#k`, axis k of a pack; null if none.
+DimId* Body::capturedDim(TypeEnv& of, NameId name) {
+  if (auto dim = of.dims.find(name); dim != of.dims.end()) return &dim->second;
+  std::string_view text = types.names.text(name);
+  size_t mark = text.find('#');
+  if (mark == std::string_view::npos) return nullptr;
+  auto pack = of.packs.find(types.names.intern(text.substr(0, mark)));
+  return pack == of.packs.end() ? nullptr : &pack->second[std::stoul(std::string(text.substr(mark + 1)))];
+}
+
+/// The captured dimensions that the types of the captures do not tell.
+std::vector<NameId> Body::untoldDims(const Known& known) {
+  types::DimSubst told;
+  for (TypeId type : known.captureTypes) c.matchSymbols(type, type, told);
+  TypeEnv there = known.env;
+  std::vector<NameId> out;
+  for (NameId name : known.captureNames)
+    if (DimId* dim = capturedDim(there, name)) {
+      std::vector<DimSym> symbols;
+      types.dims.collectSymbols(*dim, symbols);
+      if (!std::all_of(symbols.begin(), symbols.end(), [&](DimSym s) { return told.contains(s); }))
+        out.push_back(name);
+    }
+  return out;
 }
 
 /// The `let`s of the script that functions see, under names of their own.
@@ -72,7 +103,9 @@ NodeId Body::scriptLet(DeclId function, NameId name, Span span) {
     if (meant && at != g.names.end()) return part(g.value, static_cast<uint32_t>(at - g.names.begin()), span);
   }
   auto found = scriptLets.find(name);
-  return found == scriptLets.end() ? NodeId::none() : b.local(found->second, span);
+  if (found == scriptLets.end()) return NodeId::none();
+  used.insert(found->second);
+  return b.local(found->second, span);
 }
 
 /// Capture `k` of a known function value.
@@ -113,11 +146,55 @@ NodeId Body::checkNested(SynId node) {
   known.name = instance.name + "." + std::string(types.names.text(item.name));
   known.env = env;
   known.owner = id;
+  LocalId before;
+  for (size_t k = blockBegin; k < scope.size(); ++k)
+    if (scope[k].name == item.name && nestedAt(scope[k].local)) before = scope[k].local;
+  known.joins = before.valid();
   std::vector<NodeId> values;
   captureNames(node, known, values);
   NodeId value = templateValue(std::move(known), std::move(values), n.span);
+  if (before) {
+    used.insert(before);
+    value = overloadSet(before, value, n.span);
+    c.checkOverloadSet(c.program_.known(types[b.typeOf(value)].known).candidates);
+  }
   LocalId local = declareLocal(item.name, b.typeOf(value), item.nameSpan, false);
   return b.let(local, value);
+}
+
+/// Whether a local is a function inside of a function, or several of one name.
+bool Body::nestedAt(LocalId local) {
+  TypeId type = infer.zonk(instance.locals[local].type);
+  return types.kind(type) == TypeKind::Known && c.program_.known(types[type].known).isNested;
+}
+
+/// The functions of a name side by side in a block, with one more: overloads.
+NodeId Body::overloadSet(LocalId before, NodeId added, Span span) {
+  const TypeId type = infer.zonk(instance.locals[before].type);
+  const Known above = c.program_.known(types[type].known);
+  Known set;
+  set.kind = KnownKind::Overloads;
+  set.module = module;
+  set.isNested = set.isSet = true;
+  set.candidates = above.candidates;
+  set.candidates.push_back(c.program_.known(types[b.typeOf(added)].known).candidates[0]);
+  std::vector<NodeId> members;
+  for (uint32_t k = 0; k < above.candidates.size(); ++k)
+    members.push_back(above.isSet ? part(b.local(before, span), k, span) : b.local(before, span));
+  members.push_back(added);
+  return templateValue(std::move(set), std::move(members), span);
+}
+
+/// While `function` is called by its value: what its candidates capture is in the value.
+void Body::giveCaptures(const Known& known, NodeId function) {
+  KnownId id = types[b.typeOf(function)].known;
+  if (!known.isSet)
+    return given.push_back(
+        {known.candidates, known.captureNames, function, known.isNested ? id : KnownId::none()});
+  for (uint32_t k = 0; k < known.candidates.size(); ++k) {
+    NodeId member = part(function, k, b.spanOf(function));
+    given.push_back({{known.candidates[k]}, {}, member, types[b.typeOf(member)].known});
+  }
 }
 
 /// Functions by their name, as a value: with the `let`s of the script that they see.
@@ -134,7 +211,8 @@ NodeId Body::functionValue(std::vector<DeclId> candidates, Span span) {
 }
 
 /// The captures of an instance: its first parameters. Sizes visible where the function stands are found
-/// through their types, or are captures themselves.
+/// through their types; the others are captures themselves, in a lambda, and dimension parameters of a
+/// function.
 void Body::bindCaptures(const Known& known, const std::vector<TypeId>& captured, Span span) {
   env = known.env;
   types::DimSubst there;
@@ -142,10 +220,7 @@ void Body::bindCaptures(const Known& known, const std::vector<TypeId>& captured,
   for (auto& [name, dim] : env.dims) dim = types.dims.substitute(dim, there);
   for (auto& [name, pack] : env.packs)
     for (DimId& d : pack) d = types.dims.substitute(d, there);
-  std::set<DimSym> mine;
-  std::vector<DimSym> symbols;
-  for (TypeId t : captured) types.collectSymbols(t, symbols);
-  mine.insert(symbols.begin(), symbols.end());
+  const std::vector<NameId> untold = untoldDims(known);
   for (size_t k = 0; k < captured.size(); ++k) {
     NameId name = known.captureNames[k];
     std::string_view text = types.names.text(name);
@@ -154,13 +229,15 @@ void Body::bindCaptures(const Known& known, const std::vector<TypeId>& captured,
     used.insert(l);
     if (text.starts_with(scriptPrefix)) {
       scriptLets[types.names.intern(text.substr(scriptPrefix.size()))] = l;
-    } else if (auto dim = env.dims.find(name); dim != env.dims.end()) { // a captured dimension
-      std::vector<DimSym> left;
-      types.dims.collectSymbols(dim->second, left);
-      if (std::all_of(left.begin(), left.end(), [&](DimSym s) { return mine.contains(s); })) continue;
-      DimSym s = types.dims.newSym({std::string(text), types::DimSymKind::Value, INT64_MIN, span});
-      instance.locals[l].asDim = s;
-      dim->second = types.dims.symbol(s);
+    } else if (DimId* dim = capturedDim(env, name)) {
+      if (std::find(untold.begin(), untold.end(), name) == untold.end()) continue;
+      auto kind = known.isNested ? types::DimSymKind::Parameter : types::DimSymKind::Value;
+      DimSym s = types.dims.newSym({std::string(text), kind, known.isNested ? 0 : INT64_MIN, span});
+      if (known.isNested)
+        instance.dimParams.push_back(s);
+      else
+        instance.locals[l].asDim = s;
+      *dim = types.dims.symbol(s);
     } else {
       scope.push_back({name, l});
     }
@@ -183,17 +260,20 @@ NodeId Body::bindNested(KnownId nested, const std::vector<TypeId>& captured, con
   for (LocalId l : instance.params) values.push_back(b.local(l, fn.span));
   NodeId value =
       b.make(NodeKind::Known, types.known(nested, captured), fn.span, std::move(values), KnownRef{nested});
+  if (c.program_.known(nested).joins) value = overloadSet(lookupAny(fn.name), value, fn.span);
   LocalId local = b.newLocal(types.names.text(fn.name), b.typeOf(value), fn.span);
   scope.push_back({fn.name, local});
   return b.let(local, value);
 }
 
-/// The `let`s of the script that a function sees are its first parameters.
+/// The `let`s of the script that a function sees are its first parameters; `()` is given for one that has no
+/// value yet.
 void Body::bindLets(const std::vector<NameId>& lets, const std::vector<TypeId>& captured, Span span) {
   for (size_t k = 0; k < lets.size(); ++k) {
     LocalId l = b.newLocal(types.names.text(lets[k]), captured[k], span);
     instance.params.push_back(l);
     used.insert(l);
+    if (types.isUnit(captured[k])) continue;
     scope.push_back({lets[k], l});
     scriptLets[lets[k]] = l;
   }

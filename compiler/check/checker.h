@@ -1,6 +1,6 @@
 #pragma once
-// Checks items on demand: one instance at a time, memoised by InstanceKey. Declarations, records and lookup of names stand
-// here; signatures of types are read by resolve.h, bodies are checked by body.h.
+// Checks items on demand: one instance at a time, memoised by InstanceKey. Declarations, records and lookup
+// of names stand here; signatures of types are read by resolve.h, bodies are checked by body.h.
 
 #include "check/build.h"
 #include "check/intrinsics.h"
@@ -33,7 +33,7 @@ struct FunctionDecl {
   syntax::NodeId body;   ///< none: a builtin
   std::string builtin;   ///< of `@builtin("name")`
   Span span;
-  bool isPure = false;   ///< `pure fn`: does no I/O
+  bool isPure = false; ///< `pure fn`: does no I/O
   bool hasUntyped() const;
 };
 
@@ -50,18 +50,21 @@ struct RecordDecl {
 /// A checked signature: what a call of an instance needs beyond the instance itself.
 struct InstanceInfo {
   InstanceKey key;
-  std::vector<NameId> dimNames;   ///< of the first dimParams; the others are the key's canonical symbols in order
+  std::vector<NameId>
+      dimNames; ///< of the first dimParams; the others are the key's canonical symbols in order
   uint32_t canonicalCount = 0;
   bool inProgress = false;
   bool resultKnown = false;
-  bool recursed = false;          ///< called while its result was not known
+  bool recursed = false; ///< called while its result was not known
   // Of an instance at open numbers, which only says what its body makes of them and is never lowered:
-  std::vector<TypeId> openArgs;                                 ///< the key's types as the body left them
-  std::vector<std::pair<TypeId, types::VarClass>> stillOpen;    ///< the variables in openArgs, then those only in the result
-  size_t openInArgs = 0;                                        ///< how many of these are in openArgs
+  std::vector<TypeId> openArgs; ///< the key's types as the body left them
+  std::vector<std::pair<TypeId, types::VarClass>>
+      stillOpen;         ///< the variables in openArgs, then those only in the result
+  size_t openInArgs = 0; ///< how many of these are in openArgs
 };
 
-/// Types with their dimension symbols renamed to canonical ones, for keys; and what each canonical symbol stood for.
+/// Types with their dimension symbols renamed to canonical ones, for keys; and what each canonical symbol
+/// stood for.
 struct Canonical {
   std::vector<TypeId> types;
   std::vector<DimId> stoodFor;
@@ -74,8 +77,8 @@ struct PromptVariable {
   bool isVar = false;
 };
 
-/// A checked entry: a function of the variables there were, in order. It gives a tuple: the value of the last statement
-/// (unit if that is no expression), then the values of `variables`.
+/// A checked entry: a function of the variables there were, in order. It gives a tuple: the value of the last
+/// statement (unit if that is no expression), then the values of `variables`.
 struct PromptEntry {
   InstanceId instance;
   std::vector<PromptVariable> variables; ///< all that are visible after it; types once sizes are known
@@ -86,13 +89,14 @@ public:
   Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink);
   ~Checker();
 
-  /// Checks every declaration of the module that needs no caller: typed functions, records, constants. Gives the
-  /// functions.
+  /// Checks every declaration of the module that needs no caller: typed functions, records, constants. Gives
+  /// the functions.
   std::vector<InstanceId> checkModule(ModuleId module);
-  /// The program of a root module: its statements, then `main` with the command line's values; gives the exit status as
-  /// i64. None after errors.
+  /// The program of a root module: its statements, then `main` with the command line's values; gives the exit
+  /// status as i64. None after errors.
   InstanceId program(ModuleId root);
-  /// `test "name"` blocks of a module, each an instance without parameters; those whose name contains `filter`.
+  /// `test "name"` blocks of a module, each an instance without parameters; those whose name contains
+  /// `filter`.
   std::vector<std::pair<std::string, InstanceId>> tests(ModuleId root, std::string_view filter);
   /// The statements of a module as an entry at the prompt; its instance is none after errors.
   PromptEntry prompt(ModuleId module, const std::vector<PromptVariable>& known);
@@ -124,13 +128,18 @@ public:
   std::string suggestName(ModuleId module, NameId name, const std::vector<NameId>& locals);
   DimId constantDim(ModuleId module, NameId name);
   std::set<DeclId> openAliases;
-  /// The variables at the top of a script: where each `let` begins, and which of them each function sees.
+  /// The variables at the top of a script, or before an entry at the prompt; and where each `let` begins.
   struct ScriptNames {
     std::map<NameId, uint32_t> lets;
     std::set<NameId> vars, again; ///< `again`: bound by several `let`s, which functions do not see
-    std::map<DeclId, std::set<NameId>> seen;
   };
   const ScriptNames& scriptNames(ModuleId module);
+  /// The variables that a module's functions see at the prompt; to be said before the module is checked.
+  void seePrompt(ModuleId module, const std::vector<PromptVariable>& known);
+  /// Functions that see `let`s of their script, checked at the types these have; those without a caller are
+  /// so too.
+  void checkSeeing(ModuleId module, const std::map<NameId, TypeId>& lets);
+  void checkOverloadSet(const std::vector<DeclId>& set);
   /// The `let`s of the script that a function sees, itself or through what it calls (rule 9).
   std::vector<NameId> scriptLets(DeclId decl);
   /// The declaration of a function inside of a function.
@@ -141,7 +150,8 @@ public:
 
   // --- instances (instances.cpp)
   Canonical canonical(const std::vector<TypeId>& types);
-  /// The same with every dimension renamed, constants and expressions too: for recursion that changes sizes (rule 11).
+  /// The same with every dimension renamed, constants and expressions too: for recursion that changes sizes
+  /// (rule 11).
   Canonical sizeless(const std::vector<TypeId>& types);
   /// Whether an instance of this function is being checked whose key differs from this one.
   bool recursesDifferently(const InstanceKey& key) const;
@@ -154,7 +164,8 @@ public:
   KnownId equality(ModuleId asker);
   /// A fresh instance without memo: for tests, scripts and probes.
   InstanceId addInstance(InstanceKey key);
-  /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is inferred.
+  /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is
+  /// inferred.
   void finish(InstanceId id, Body& body, NodeId value, TypeId declared);
   NameId packDimName(NameId pack, uint32_t k);
 
@@ -165,10 +176,18 @@ private:
   void checkBody(InstanceId id, const InstanceKey& key);
   bool growsWithoutEnd(const InstanceKey& key);
   void checkOverloads(ModuleId module);
+  std::optional<InstanceKey> keyOfDefinition(const FunctionDecl& fn);
   void finishOpen(InstanceId id, Body& body, NodeId value);
   InstanceId entryOf(InstanceId inner, ModuleId root);
-  void namedBy(DeclId decl, ScriptNames& script, std::set<DeclId>& functions);
-  GenericKind kindOfGeneric(const syntax::Ast& ast, NameId name, const std::vector<syntax::NodeId>& typeNodes, ModuleId module);
+  struct NamedBy {
+    std::set<NameId> lets;
+    std::vector<DeclId> functions;
+  };
+  const NamedBy& namedBy(DeclId decl);
+  bool isScript(ModuleId module);
+  std::vector<DeclId> declsOf(ModuleId module);
+  GenericKind kindOfGeneric(const syntax::Ast& ast, NameId name, const std::vector<syntax::NodeId>& typeNodes,
+                            ModuleId module);
   bool usedAsType(const syntax::Ast& ast, syntax::NodeId type, NameId name, ModuleId module);
   std::vector<GenericParam> readGenerics(const syntax::Ast& ast, const std::vector<syntax::Generic>& generics,
                                          const std::vector<syntax::NodeId>& typeNodes, ModuleId module);
@@ -181,6 +200,9 @@ private:
   std::vector<DimSym> canonicalSyms_[2];
   KnownId equality_;
   std::map<ModuleId, ScriptNames> scripts_;
+  std::map<ModuleId, std::vector<PromptVariable>> promptNames_;
+  std::map<DeclId, NamedBy> namedBy_;
+  std::map<DeclId, std::vector<NameId>> seenLets_;
   std::map<std::pair<const syntax::Ast*, SynId>, DeclId> nested_;
   struct Open {
     std::string name;

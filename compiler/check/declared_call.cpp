@@ -13,8 +13,7 @@ struct PackUse {
 
 /// The unbound pack among the axes of an array type.
 std::optional<PackUse> packIn(const Ast& ast, SynId type, size_t rank, const TypeEnv& env) {
-  if (!type.valid() || ast.kind(type) != SynKind::Brackets)
-    return std::nullopt;
+  if (!type.valid() || ast.kind(type) != SynKind::Brackets) return std::nullopt;
   const auto& items = ast[type].as<Brackets>().items;
   for (const Argument& item : items)
     if (ast.kind(item.value) == SynKind::PackUse && !env.packs.contains(ast[item.value].as<Name>().name)) {
@@ -28,7 +27,8 @@ std::optional<PackUse> packIn(const Ast& ast, SynId type, size_t rank, const Typ
 
 DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
     : body_(body), c_(body.c), types_(body.types), infer_(body.infer), b_(body.b), fn_(body.c.function(decl)),
-      tree_(body.c.ast(decl)), name_(types_.names.text(fn_.name)), span_(span), resolver_(c_, fn_.module, tree_, call_.bound) {
+      tree_(body.c.ast(decl)), name_(types_.names.text(fn_.name)), span_(span),
+      resolver_(c_, fn_.module, tree_, call_.bound) {
   call_.decl = decl;
   findCaptures(decl);
   values_.resize(fn_.params.size());
@@ -53,38 +53,48 @@ DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
 void DeclaredCall::findCaptures(DeclId decl) {
   for (size_t k = body_.given.size(); k-- > 0;) {
     const Body::Given given = body_.given[k];
-    if (!given.nested || given.functions[0] != decl)
-      continue;
+    if (!given.nested || given.functions[0] != decl) continue;
     const Known known = c_.program_.known(given.nested);
     call_.known = given.nested;
-    types::DimSubst there;
-    for (uint32_t n = 0; n < known.captureNames.size(); ++n) {
-      captures_.push_back(body_.part(given.value, n, span_));
-      c_.matchSymbols(known.captureTypes[n], b_.typeOf(captures_.back()), there);
-    }
+    target_.known = true;
+    captures_ = {given.value};
+    captureTypes_ = types_[b_.typeOf(given.value)].parts;
     call_.bound = known.env;
-    for (auto& [name, dim] : call_.bound.dims)
-      if (known.owner != body_.id)
-        dim = types_.dims.substitute(dim, there);
+    if (known.owner == body_.id) return;
+    if (c_.info(body_.id).key.known == given.nested) { // it calls itself
+      call_.bound.dims = body_.env.dims;
+      call_.bound.packs = body_.env.packs;
+      for (const GenericParam& g : fn_.generics) call_.bound.packs.erase(g.name);
+      return;
+    }
+    types::DimSubst there;
+    for (size_t n = 0; n < captureTypes_.size(); ++n)
+      c_.matchSymbols(known.captureTypes[n], captureTypes_[n], there);
+    for (auto& [name, dim] : call_.bound.dims) dim = types_.dims.substitute(dim, there);
+    for (auto& [name, pack] : call_.bound.packs)
+      for (DimId& dim : pack) dim = types_.dims.substitute(dim, there);
+    for (NameId name : body_.untoldDims(known)) {
+      auto at =
+          std::find(known.captureNames.begin(), known.captureNames.end(), name) - known.captureNames.begin();
+      NodeId size = body_.part(given.value, static_cast<uint32_t>(at), span_);
+      *body_.capturedDim(call_.bound, name) =
+          b_.dimOf(b_.local(b_.bind(types_.names.text(name), size, lets_), span_));
+    }
     return;
   }
   for (NameId let : c_.scriptLets(decl)) {
-    captures_.push_back(body_.scriptLet(decl, let, span_));
-    if (captures_.back().valid())
-      continue;
-    body_.sink.report(DiagId::ScriptLetUnset, span_, name_, types_.names.text(let));
-    return fail();
+    NodeId value = body_.scriptLet(decl, let, span_);
+    captures_.push_back(value.valid() ? value : b_.unit(span_));
+    captureTypes_.push_back(b_.typeOf(captures_.back()));
   }
+  target_.captures = static_cast<uint32_t>(captures_.size());
 }
 
-NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<int>& argOf, const Explicit* explicitArgs,
-                           TypeId expected) {
-  if (failed_)
-    return b_.error(span_);
+NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<int>& argOf,
+                           const Explicit* explicitArgs, TypeId expected) {
   args_ = args;
   openGenerics();
-  if (explicitArgs && !bindExplicit(*explicitArgs))
-    return b_.error(span_);
+  if (explicitArgs && !bindExplicit(*explicitArgs)) return b_.error(span_);
   bindFromResult(expected ? infer_.zonk(expected) : TypeId::none());
   evaluateAsWritten(argOf);
   std::vector<size_t> waiting;
@@ -103,26 +113,21 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
     resolver_.owner = fn_.params[waiting[k]].name;
     argument(waiting[k], args_[static_cast<size_t>(argOf[waiting[k]])]);
   }
-  if (failed_ || !boundsMet())
-    return b_.error(span_);
+  if (failed_ || !boundsMet()) return b_.error(span_);
   resolver_.owner = NameId::none();
   std::vector<NodeId> children = captures_;
-  for (NodeId value : captures_)
-    call_.untyped.push_back(b_.typeOf(value));
-  target_.captures = static_cast<uint32_t>(captures_.size());
+  call_.untyped = captureTypes_;
   for (size_t p = 0; p < fn_.params.size(); ++p) {
-    if (values_[p].valid())
-      children.push_back(values_[p]);
-    if (!fn_.params[p].type)
-      call_.untyped.push_back(untyped_[p]);
+    if (values_[p].valid()) children.push_back(values_[p]);
+    if (!fn_.params[p].type) call_.untyped.push_back(untyped_[p]);
   }
-  if (!fn_.builtin.empty())
-    return inBlock(body_.callBuiltin(fn_, children, call_.bound, expected, span_));
+  if (!fn_.builtin.empty()) return inBlock(body_.callBuiltin(fn_, children, call_.bound, expected, span_));
   NodeId node = b_.make(NodeKind::Call, types_.error(), span_, std::move(children), std::move(target_));
   return inBlock(fn_.result ? declaredResult(node) : body_.finishInferred(std::move(call_), node, span_));
 }
 
-// --- generics -------------------------------------------------------------------------------------------------------
+// --- generics
+// -------------------------------------------------------------------------------------------------------
 
 void DeclaredCall::openGenerics() {
   for (const GenericParam& g : fn_.generics) {
@@ -130,7 +135,8 @@ void DeclaredCall::openGenerics() {
       call_.bound.types[g.name] = body_.fresh(span_);
       call_.genericNames.push_back(g.name);
     } else if (g.kind == GenericKind::Dim) {
-      call_.bound.dims[g.name] = types_.dims.symbol(infer_.freshDim(std::string(types_.names.text(g.name)), span_));
+      call_.bound.dims[g.name] =
+          types_.dims.symbol(infer_.freshDim(std::string(types_.names.text(g.name)), span_));
     } else {
       call_.packNames.push_back(g.name);
     }
@@ -146,13 +152,13 @@ bool DeclaredCall::bindExplicit(const Explicit& items) {
     const GenericParam* g = nullptr;
     if (item.label) {
       for (const GenericParam& candidate : fn_.generics)
-        if (candidate.name == item.label)
-          g = &candidate;
+        if (candidate.name == item.label) g = &candidate;
     } else if (position < fn_.generics.size()) {
       g = &fn_.generics[position++];
     }
     if (!g) {
-      body_.sink.report(DiagId::TypeArguments, span_, name_, std::to_string(fn_.generics.size()), std::to_string(items.size()));
+      body_.sink.report(DiagId::TypeArguments, span_, name_, std::to_string(fn_.generics.size()),
+                        std::to_string(items.size()));
       return false;
     }
     if (g->kind == GenericKind::Type)
@@ -165,10 +171,8 @@ bool DeclaredCall::bindExplicit(const Explicit& items) {
 
 bool DeclaredCall::bindPack(SynId type, size_t rank, Span at) {
   auto use = packIn(tree_, type, rank, call_.bound);
-  if (!use)
-    return true;
-  if (use->rank == SIZE_MAX)
-    return false;
+  if (!use) return true;
+  if (use->rank == SIZE_MAX) return false;
   std::vector<DimId> dims;
   for (size_t k = 0; k < use->rank; ++k)
     dims.push_back(types_.dims.symbol(infer_.freshDim(std::string(types_.names.text(use->name)), at)));
@@ -179,9 +183,10 @@ bool DeclaredCall::bindPack(SynId type, size_t rank, Span at) {
 }
 
 bool DeclaredCall::mentions(SynId type, NameId wanted) const {
-  if (!type)
-    return false;
-  bool found = tree_.kind(type) == SynKind::Name || tree_.kind(type) == SynKind::PackUse ? tree_[type].as<Name>().name == wanted : false;
+  if (!type) return false;
+  bool found = tree_.kind(type) == SynKind::Name || tree_.kind(type) == SynKind::PackUse
+                   ? tree_[type].as<Name>().name == wanted
+                   : false;
   forEachChild(tree_, type, [&](SynId part) { found |= mentions(part, wanted); });
   return found;
 }
@@ -189,8 +194,10 @@ bool DeclaredCall::mentions(SynId type, NameId wanted) const {
 void DeclaredCall::bindFromResult(TypeId want) {
   bool resultDecides = false;
   for (const GenericParam& g : fn_.generics)
-    resultDecides |= std::none_of(fn_.params.begin(), fn_.params.end(), [&](const ParamDecl& p) { return mentions(p.type, g.name); });
-  if (!resultDecides || !fn_.result || !want || types_.kind(want) == TypeKind::Var || !bindPack(fn_.result, types_.rank(want), span_))
+    resultDecides |= std::none_of(fn_.params.begin(), fn_.params.end(),
+                                  [&](const ParamDecl& p) { return mentions(p.type, g.name); });
+  if (!resultDecides || !fn_.result || !want || types_.kind(want) == TypeKind::Var ||
+      !bindPack(fn_.result, types_.rank(want), span_))
     return;
   TypeEnv saved = call_.bound;
   size_t before = body_.sink.all().size();
@@ -203,22 +210,20 @@ void DeclaredCall::bindFromResult(TypeId want) {
     infer_.unify(result, want);
   else
     body_.sink.rewind(before);
-  for (auto& [dim, value] : saved.dims)
-    call_.bound.dims[dim] = value;
-  if (!saved.packs.empty())
-    call_.bound.packs = saved.packs;
+  for (auto& [dim, value] : saved.dims) call_.bound.dims[dim] = value;
+  if (!saved.packs.empty()) call_.bound.packs = saved.packs;
 }
 
 bool DeclaredCall::boundsMet() {
   for (const GenericParam& g : fn_.generics) {
     if (g.kind == GenericKind::Type) {
       TypeId type = infer_.zonk(call_.bound.types[g.name]);
-      if (types_.kind(type) == TypeKind::Var && infer_.varClass(type) == types::VarClass::Any && g.defaultType) {
+      if (types_.kind(type) == TypeKind::Var && infer_.varClass(type) == types::VarClass::Any &&
+          g.defaultType) {
         TypeResolver defaults(c_, fn_.module, tree_, call_.bound);
         infer_.unify(type, defaults.type(g.defaultType));
       }
-      if (!body_.boundMet(g, infer_.zonk(call_.bound.types[g.name]), span_))
-        return false;
+      if (!body_.boundMet(g, infer_.zonk(call_.bound.types[g.name]), span_)) return false;
     } else if (g.kind == GenericKind::Pack && !call_.bound.packs.contains(g.name)) {
       body_.sink.report(DiagId::NothingSettles, span_, "the shape of `" + std::string(name_) + "`");
       return false;
@@ -227,16 +232,17 @@ bool DeclaredCall::boundsMet() {
   return true;
 }
 
-// --- arguments ------------------------------------------------------------------------------------------------------
+// --- arguments
+// ------------------------------------------------------------------------------------------------------
 
 /// Arguments named out of order are evaluated first to last as written.
 void DeclaredCall::evaluateAsWritten(const std::vector<int>& argOf) {
   std::vector<int> given;
   std::copy_if(argOf.begin(), argOf.end(), std::back_inserter(given), [](int at) { return at >= 0; });
-  if (std::is_sorted(given.begin(), given.end()))
-    return;
+  if (std::is_sorted(given.begin(), given.end())) return;
   for (CallArg& arg : args_)
-    if (!arg.node.valid() && body_.ast.kind(arg.syntax) != SynKind::Ref && body_.ast.kind(arg.syntax) != SynKind::Lambda)
+    if (!arg.node.valid() && body_.ast.kind(arg.syntax) != SynKind::Ref &&
+        body_.ast.kind(arg.syntax) != SynKind::Lambda)
       arg.node = b_.local(b_.bind("arg", body_.checkArg(arg), lets_), arg.span);
 }
 
@@ -259,59 +265,55 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
     body_.sink.report(DiagId::InoutArgument, arg.span, name_, types_.names.text(param.name));
     return fail();
   } else if (!body_.checkPlaceTarget(isRef ? body_.ast[arg.syntax].as<One>().inner : arg.syntax, target)) {
-    if (!isRef)
-      body_.sink.report(DiagId::InoutArgument, arg.span, name_, types_.names.text(param.name));
+    if (!isRef) body_.sink.report(DiagId::InoutArgument, arg.span, name_, types_.names.text(param.name));
     return fail();
   }
   TypeId type = infer_.zonk(place.type);
   untyped_[p] = type;
   if (param.type) {
-    if (!bindPack(param.type, types_.rank(type), arg.span))
-      fail();
+    if (!bindPack(param.type, types_.rank(type), arg.span)) fail();
     TypeId paramType = resolver_.parameter(param.type, true);
     UnifyResult match = infer_.unify(paramType, type);
     if (match.kind > UnifyKind::NeedsCheck) {
-      Diagnostic& d = body_.sink.report(DiagId::ArgumentType, arg.span, name_, b_.show(paramType), b_.show(type));
+      Diagnostic& d =
+          body_.sink.report(DiagId::ArgumentType, arg.span, name_, b_.show(paramType), b_.show(type));
       if (types_.kind(paramType) == TypeKind::Pack && types_.kind(type) != TypeKind::Pack)
-        d.hint = "a variable that may change its size is declared with `_`: `var x: " + b_.show(paramType) + " = …`";
+        d.hint = "a variable that may change its size is declared with `_`: `var x: " + b_.show(paramType) +
+                 " = …`";
       return fail();
     }
   }
   openInside(target);
   checkApart(place, arg.span);
-  target_.inouts.push_back({static_cast<uint32_t>(p + captures_.size()), std::move(place)});
+  target_.inouts.push_back({static_cast<uint32_t>(p) + target_.captures, std::move(place)});
 }
 
-/// What is inside of another value is taken out before the call: the arguments so far are evaluated before that.
+/// What is inside of another value is taken out before the call: the arguments so far are evaluated before
+/// that.
 void DeclaredCall::openInside(Body::Target& target) {
-  if (target.openings.empty())
-    return;
+  if (target.openings.empty()) return;
   for (NodeId& value : values_)
-    if (value.valid())
-      value = body_.pinned(value, "arg", lets_);
+    if (value.valid()) value = body_.pinned(value, "arg", lets_);
   lets_.insert(lets_.end(), target.before.begin(), target.before.end());
   openings_.insert(openings_.end(), target.openings.begin(), target.openings.end());
 }
 
-/// Two `&` arguments overlap unless their paths part at different fields or different literal indices (rule 14).
+/// Two `&` arguments overlap unless their paths part at different fields or different literal indices (rule
+/// 14).
 void DeclaredCall::checkApart(const Place& place, Span at) {
   for (const InoutArg& other : target_.inouts) {
-    if (other.place.root != place.root)
-      continue;
+    if (other.place.root != place.root) continue;
     bool apart = false;
     for (size_t k = 0; k < other.place.steps.size() && k < place.steps.size(); ++k) {
       const Step &x = other.place.steps[k], &y = place.steps[k];
-      if (x.kind != y.kind)
-        break;
-      if (x.kind == StepKind::Field && x.number != y.number)
-        apart = true;
+      if (x.kind != y.kind) break;
+      if (x.kind == StepKind::Field && x.number != y.number) apart = true;
       if (x.kind == StepKind::Index) {
         auto ix = b_.literal(x.index), iy = b_.literal(y.index);
         apart |= ix && iy && *ix != *iy;
       }
     }
-    if (!apart)
-      body_.sink.report(DiagId::OverlappingInout, at);
+    if (!apart) body_.sink.report(DiagId::OverlappingInout, at);
   }
 }
 
@@ -320,10 +322,10 @@ TypeId DeclaredCall::parameterType(size_t p, NodeId& value, const CallArg& arg) 
   SynId type = fn_.params[p].type;
   if (packIn(tree_, type, 0, call_.bound)) {
     value = body_.checkArg(arg);
-    if (b_.kindOf(value) == TypeKind::Error)
-      return TypeId::none();
+    if (b_.kindOf(value) == TypeKind::Error) return TypeId::none();
     if (!bindPack(type, types_.rank(b_.typeOf(value)), arg.span)) {
-      body_.sink.report(DiagId::ArgumentType, arg.span, name_, c_.modules.sources.text(tree_.span(type)), b_.show(b_.typeOf(value)));
+      body_.sink.report(DiagId::ArgumentType, arg.span, name_, c_.modules.sources.text(tree_.span(type)),
+                        b_.show(b_.typeOf(value)));
       return TypeId::none();
     }
   }
@@ -342,10 +344,8 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
     untyped_[p] = b_.typeOf(value);
   } else {
     TypeId type = parameterType(p, value, arg);
-    if (!type)
-      return fail();
-    if (!value.valid())
-      value = body_.checkArg(arg, type);
+    if (!type) return fail();
+    if (!value.valid()) value = body_.checkArg(arg, type);
     if (types_.kind(infer_.shallow(type)) == TypeKind::Function && b_.kindOf(value) == TypeKind::Known)
       value = body_.asFunction(value, infer_.zonk(type), arg.span);
     value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name_);
@@ -360,32 +360,29 @@ void DeclaredCall::defaultArgument(size_t p) {
   TypeId type = param.type ? resolver_.type(param.type) : TypeId::none();
   size_t mark = body_.scope.size();
   bool usesEarlier = false;
-  for (size_t q = 0; q < p; ++q)
-    usesEarlier |= mentions(param.defaultValue, fn_.params[q].name);
+  for (size_t q = 0; q < p; ++q) usesEarlier |= mentions(param.defaultValue, fn_.params[q].name);
   for (size_t q = 0; q < p && usesEarlier; ++q) {
-    if (!values_[q].valid())
-      continue;
+    if (!values_[q].valid()) continue;
     if (body_.instance.nodes[values_[q]].kind != NodeKind::Local)
       values_[q] = b_.local(b_.bind(types_.names.text(fn_.params[q].name), values_[q], lets_), span_);
     body_.scope.push_back({fn_.params[q].name, body_.instance.nodes[values_[q]].as<LocalRef>().local});
   }
   NodeId value = &tree_ != body_.ast.at ? body_.checkForeign(tree_, fn_.module, param.defaultValue, type)
-                                          : body_.checkExpr(param.defaultValue, type);
+                                        : body_.checkExpr(param.defaultValue, type);
   body_.scope.resize(mark);
-  if (type)
-    value = body_.coerce(value, type, span_, DiagId::ArgumentType, name_);
+  if (type) value = body_.coerce(value, type, span_, DiagId::ArgumentType, name_);
   untyped_[p] = b_.typeOf(value);
   values_[p] = value;
   failed_ |= b_.kindOf(value) == TypeKind::Error;
 }
 
-// --- the result -----------------------------------------------------------------------------------------------------
+// --- the result
+// -----------------------------------------------------------------------------------------------------
 
 NodeId DeclaredCall::inBlock(NodeId result) {
   for (size_t k = openings_.size(); k-- > 0;)
     result = b_.make(NodeKind::Within, b_.typeOf(result), span_, {result}, openings_[k]);
-  if (lets_.empty())
-    return result;
+  if (lets_.empty()) return result;
   lets_.push_back(result);
   return b_.block(std::move(lets_), span_);
 }
@@ -397,13 +394,15 @@ NodeId DeclaredCall::declaredResult(NodeId node) {
     sizes.push_back(types_.dims.newSym({std::string(name), types::DimSymKind::Unknown, 0, at}));
     return types_.dims.symbol(sizes.back());
   };
-  if (!infer_.openVars(call_.untyped).empty() && c_.program_.instance(body_.checkCallee(call_, span_).instance).failed)
+  if (!infer_.openVars(call_.untyped).empty() &&
+      c_.program_.instance(body_.checkCallee(call_, span_).instance).failed)
     return b_.error(span_);
   resolver_.bindDim = nullptr;
-  resolver_.freshDim = [&](NameId dim, Span at) { return unknownSize(dim ? types_.names.text(dim) : "_", at); };
+  resolver_.freshDim = [&](NameId dim, Span at) {
+    return unknownSize(dim ? types_.names.text(dim) : "_", at);
+  };
   resolver_.valueDim = [&](SynId s) -> DimId {
-    if (tree_.kind(s) != SynKind::Name)
-      return DimId::none();
+    if (tree_.kind(s) != SynKind::Name) return DimId::none();
     NameId name = tree_[s].as<Name>().name;
     for (size_t p = 0; p < fn_.params.size(); ++p)
       if (fn_.params[p].name == name && values_[p].valid()) {

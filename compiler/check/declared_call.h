@@ -1,6 +1,6 @@
 #pragma once
-// A call of one declared function: generics are opened, arguments checked against the parameters in order, then the result's
-// type is read. Lambdas wait for the arguments beside them, which may settle their types.
+// A call of one declared function: generics are opened, arguments checked against the parameters in order,
+// then the result's type is read. Lambdas wait for the arguments beside them, which may settle their types.
 
 #include "check/body.h"
 
@@ -10,8 +10,10 @@ class DeclaredCall {
 public:
   DeclaredCall(Body& body, DeclId decl, Span span);
 
-  /// The call's node, or an Error node after a message. `argOf` says which argument each parameter gets, -1 for a default.
-  NodeId check(const std::vector<CallArg>& args, const std::vector<int>& argOf, const Explicit* explicitArgs, TypeId expected);
+  /// The call's node, or an Error node after a message. `argOf` says which argument each parameter gets, -1
+  /// for a default.
+  NodeId check(const std::vector<CallArg>& args, const std::vector<int>& argOf, const Explicit* explicitArgs,
+               TypeId expected);
 
 private:
   void findCaptures(DeclId decl);
@@ -48,12 +50,13 @@ private:
   TypeResolver resolver_;
   CallTarget target_;
   std::vector<CallArg> args_;
-  std::vector<Within> openings_;     ///< where `inout` arguments are inside of other values
-  std::vector<NodeId> lets_;         ///< arguments evaluated before the others, and those that defaults use
-  std::vector<NodeId> captures_;     ///< leading arguments
-  std::vector<NodeId> values_;       ///< by parameter; none for `inout`
-  std::vector<TypeId> untyped_;      ///< by parameter: the type given to an untyped one
-  std::vector<TypeId> paramTypes_;   ///< by parameter, once read
+  std::vector<Within> openings_; ///< where `inout` arguments are inside of other values
+  std::vector<NodeId> lets_;     ///< arguments evaluated before the others, and those that defaults use
+  std::vector<NodeId> captures_; ///< leading arguments: what is captured, or the function's value
+  std::vector<TypeId> captureTypes_;
+  std::vector<NodeId> values_;     ///< by parameter; none for `inout`
+  std::vector<TypeId> untyped_;    ///< by parameter: the type given to an untyped one
+  std::vector<TypeId> paramTypes_; ///< by parameter, once read
   bool failed_ = false;
 };
 

@@ -7,7 +7,9 @@ using namespace syntax;
 using types::VarClass;
 
 /// Values that hide their sizes are opened where they are read.
-NodeId Body::checkExpr(SynId node, TypeId expected) { return unpacked(checkExprAsIs(node, expected), ast.span(node)); }
+NodeId Body::checkExpr(SynId node, TypeId expected) {
+  return unpacked(checkExprAsIs(node, expected), ast.span(node));
+}
 
 NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
   const SynNode n = ast[node];
@@ -23,7 +25,8 @@ NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
     uint64_t code = lead < 0x80   ? lead
                     : lead < 0xe0 ? ((lead & 0x1f) << 6) | (byte(1) & 0x3f)
                     : lead < 0xf0 ? ((lead & 0x0f) << 12) | ((byte(1) & 0x3f) << 6) | (byte(2) & 0x3f)
-                                  : ((lead & 7) << 18) | ((byte(1) & 0x3f) << 12) | ((byte(2) & 0x3f) << 6) | (byte(3) & 0x3f);
+                                  : ((lead & 7) << 18) | ((byte(1) & 0x3f) << 12) | ((byte(2) & 0x3f) << 6) |
+                                        (byte(3) & 0x3f);
     return b.integer(static_cast<int64_t>(code), n.span, types.scalar(TypeKind::Char));
   }
   case SynKind::String: return checkString(n.as<StringLit>(), n.span);
@@ -56,9 +59,7 @@ NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
     }
     return b.make(NodeKind::Continue, types.never(), n.span, {}, check::Loop{loops.back().id});
   }
-  case SynKind::Ref:
-    sink.report(DiagId::NotInout, n.span, "this", "expression");
-    return b.error(n.span);
+  case SynKind::Ref: sink.report(DiagId::NotInout, n.span, "this", "expression"); return b.error(n.span);
   case SynKind::Let:
   case SynKind::Assign:
   case SynKind::OpAssign:
@@ -81,8 +82,7 @@ NodeId Body::checkNumber(const SynNode& n) {
   bool isFloat = n.kind == SynKind::FloatLit;
   std::string text;
   for (char ch : n.as<Text>().text)
-    if (ch != '_')
-      text += ch;
+    if (ch != '_') text += ch;
   uint64_t bits;
   if (!isFloat && !Checker::literalFits(text, bits)) {
     sink.report(DiagId::LiteralRange, n.span, text, "u64");
@@ -94,44 +94,38 @@ NodeId Body::checkNumber(const SynNode& n) {
 }
 
 NodeId Body::toStr(NodeId value, std::string spec, Span span) {
-  if (b.kindOf(value) == TypeKind::Error)
-    return value;
-  if (b.kindOf(value) == TypeKind::Str && spec.empty())
-    return value;
+  if (b.kindOf(value) == TypeKind::Error) return value;
+  if (b.kindOf(value) == TypeKind::Str && spec.empty()) return value;
   return b.make(NodeKind::Format, types.str(), span, {value}, FormatSpec{std::move(spec)});
 }
 
 NodeId Body::checkString(const StringLit& s, Span span) {
   std::vector<NodeId> parts;
   for (const StringPart& part : s.parts)
-    parts.push_back(part.value ? toStr(checkExpr(part.value), part.format, part.span) : b.string(part.text, part.span));
-  if (parts.empty())
-    return b.string("", span);
-  if (parts.size() == 1)
-    return parts[0];
-  return b.make(NodeKind::Builtin, types.str(), span, std::move(parts), BuiltinRef{ops::BuiltinKind::StrConcat});
+    parts.push_back(part.value ? toStr(checkExpr(part.value), part.format, part.span)
+                               : b.string(part.text, part.span));
+  if (parts.empty()) return b.string("", span);
+  if (parts.size() == 1) return parts[0];
+  return b.make(NodeKind::Builtin, types.str(), span, std::move(parts),
+                BuiltinRef{ops::BuiltinKind::StrConcat});
 }
 
 LocalId Body::lookupAny(NameId name) {
   for (size_t k = scope.size(); k-- > 0;)
-    if (scope[k].name == name)
-      return scope[k].local;
+    if (scope[k].name == name) return scope[k].local;
   return LocalId::none();
 }
 
 LocalId Body::lookup(NameId name) {
   LocalId found = lookupAny(name);
-  if (found)
-    used.insert(found);
+  if (found) used.insert(found);
   return found;
 }
 
 std::vector<NameId> Body::visibleNames() const {
   std::vector<NameId> out;
-  for (const ScopeEntry& e : scope)
-    out.push_back(e.name);
-  for (const auto& [name, dim] : env.dims)
-    out.push_back(name);
+  for (const ScopeEntry& e : scope) out.push_back(e.name);
+  for (const auto& [name, dim] : env.dims) out.push_back(name);
   return out;
 }
 
@@ -139,21 +133,17 @@ NodeId Body::checkName(SynId node, TypeId expected) {
   Span span = ast.span(node);
   NameId name = ast[node].as<Name>().name;
   std::string_view text = types.names.text(name);
-  if (LocalId l = lookup(name))
-    return readLocal(l, span);
-  if (auto dim = env.dims.find(name); dim != env.dims.end())
-    return b.dimValue(dim->second, span);
+  if (LocalId l = lookup(name)) return readLocal(l, span);
+  if (auto dim = env.dims.find(name); dim != env.dims.end()) return b.dimValue(dim->second, span);
   if (text == "inf" || text == "nan" || text == "pi")
     return b.number(std::string(text), infer.freshVar(VarClass::OpenFloat, span), span);
-  if (DeclId constant = c.constDecl(module, name))
-    return constantValue(constant, expected, span);
+  if (DeclId constant = c.constDecl(module, name)) return constantValue(constant, expected, span);
   if (auto found = caseNamed(name, expected, span))
     return caseValue(found->first, found->second, expected, span);
   std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
   if (!layers.empty()) {
     std::vector<DeclId> candidates;
-    for (const auto& layer : layers)
-      candidates.insert(candidates.end(), layer.begin(), layer.end());
+    for (const auto& layer : layers) candidates.insert(candidates.end(), layer.begin(), layer.end());
     return functionValue(std::move(candidates), span);
   }
   if (auto intrinsic = findIntrinsic(text)) {
@@ -164,12 +154,20 @@ NodeId Body::checkName(SynId node, TypeId expected) {
     known.number = static_cast<uint32_t>(*intrinsic);
     return templateValue(std::move(known), {}, span);
   }
-  if (!isScript && c.scriptNames(module).vars.contains(name))
+  return unknownName(name, span);
+}
+
+/// A name that means nothing here; functions are told why they do not see a variable of the script.
+NodeId Body::unknownName(NameId name, Span span) {
+  std::string_view text = types.names.text(name);
+  const Checker::ScriptNames script = isScript ? Checker::ScriptNames() : c.scriptNames(module);
+  if (script.vars.contains(name))
     sink.report(DiagId::ScriptVar, span, text);
-  else if (!isScript && c.scriptNames(module).again.contains(name))
+  else if (script.again.contains(name))
     sink.report(DiagId::ScriptLetAgain, span, text);
-  else if (!isScript && c.scriptNames(module).lets.contains(name))
-    sink.report(DiagId::ScriptLetBelow, span, text);
+  else if (auto let = script.lets.find(name); let != script.lets.end())
+    sink.report(let->second < instance.span.begin ? DiagId::ScriptLetUnset : DiagId::ScriptLetBelow, span,
+                text);
   else
     sink.report(DiagId::UnknownName, span, text).hint = c.suggestName(module, name, visibleNames());
   return b.error(span);
@@ -182,13 +180,15 @@ NodeId Body::caseValue(DeclId decl, uint32_t k, TypeId expected, Span span) {
   Known known;
   known.kind = KnownKind::Constructor;
   known.module = module;
-  known.name = std::string(types.names.text(c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases[k].name));
+  known.name =
+      std::string(types.names.text(c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases[k].name));
   known.constructor = decl;
   known.number = k;
   return templateValue(std::move(known), {}, span);
 }
 
-/// A `const` is its expression, open numbers included; one of another file is an instance of its own, at its own type.
+/// A `const` is its expression, open numbers included; one of another file is an instance of its own, at its
+/// own type.
 NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
   const auto item = c.ast(constant)[c.modules.decl(constant).node].as<ConstItem>();
   if (c.openAliases.contains(constant)) {
@@ -198,13 +198,13 @@ NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
   if (&c.ast(constant) != ast.at) {
     PendingCall call;
     call.decl = constant;
-    return finishInferred(std::move(call), b.make(NodeKind::Call, types.error(), span, {}, CallTarget{}), span);
+    return finishInferred(std::move(call), b.make(NodeKind::Call, types.error(), span, {}, CallTarget{}),
+                          span);
   }
   c.openAliases.insert(constant);
   TypeId asked = item.type ? resolveType(item.type, false) : expected;
   NodeId value = checkExpr(item.value, asked);
-  if (item.type)
-    value = coerce(value, asked, span);
+  if (item.type) value = coerce(value, asked, span);
   c.openAliases.erase(constant);
   return value;
 }
@@ -217,8 +217,7 @@ NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
   NodeId value = checkExpr(u.operand, expected);
   TypeKind k = types.kind(types.element(b.typeOf(value)));
   if (k == TypeKind::Struct)
-    if (NodeId user = userOperator("-", {value}, span))
-      return user;
+    if (NodeId user = userOperator("-", {value}, span)) return user;
   return b.negate(value, span);
 }
 
@@ -236,15 +235,12 @@ NodeId Body::checkBoolean(SynId node, std::string_view what) {
 NodeId Body::userOperator(std::string_view name, std::vector<NodeId> args, Span span) {
   NameId op = types.names.intern(name);
   std::vector<CallArg> call;
-  for (NodeId arg : args)
-    call.push_back({NameId::none(), SynId::none(), arg, b.spanOf(arg)});
+  for (NodeId arg : args) call.push_back({NameId::none(), SynId::none(), arg, b.spanOf(arg)});
   std::vector<std::vector<DeclId>> layers = c.functionLayers(module, op);
   for (NodeId arg : args)
-    for (ModuleId home : homeModules(b.typeOf(arg)))
-      layers.push_back(c.functionsIn(home, op, true));
+    for (ModuleId home : homeModules(b.typeOf(arg))) layers.push_back(c.functionsIn(home, op, true));
   for (const auto& layer : layers) {
-    if (layer.empty())
-      continue;
+    if (layer.empty()) continue;
     if (auto chosen = choose(op, layer, call, span, false))
       return callDecl(*chosen, call, nullptr, TypeId::none(), span);
   }
@@ -253,9 +249,10 @@ NodeId Body::userOperator(std::string_view name, std::vector<NodeId> args, Span 
 
 BinaryKind binaryKind(BinaryOp op) {
   static constexpr BinaryKind kinds[] = {
-      BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Div, BinaryKind::Rem, BinaryKind::MatMul,
-      BinaryKind::Pow, BinaryKind::Shl, BinaryKind::Shr, BinaryKind::BitAnd, BinaryKind::BitOr, BinaryKind::Eq,
-      BinaryKind::Ne, BinaryKind::Lt, BinaryKind::Le, BinaryKind::Gt, BinaryKind::Ge};
+      BinaryKind::Add,    BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Div, BinaryKind::Rem,
+      BinaryKind::MatMul, BinaryKind::Pow, BinaryKind::Shl, BinaryKind::Shr, BinaryKind::BitAnd,
+      BinaryKind::BitOr,  BinaryKind::Eq,  BinaryKind::Ne,  BinaryKind::Lt,  BinaryKind::Le,
+      BinaryKind::Gt,     BinaryKind::Ge};
   return kinds[static_cast<size_t>(op)];
 }
 
@@ -266,7 +263,8 @@ NodeId Body::checkBinary(const Binary& bin, Span span) {
     ++conditions;
     NodeId right = checkBoolean(bin.right, what);
     --conditions;
-    return b.make(bin.op == BinaryOp::And ? NodeKind::ShortAnd : NodeKind::ShortOr, types.boolean(), span, {left, right});
+    return b.make(bin.op == BinaryOp::And ? NodeKind::ShortAnd : NodeKind::ShortOr, types.boolean(), span,
+                  {left, right});
   }
   NodeId left = checkExpr(bin.left), right;
   // The case of an enum on the right is found by the type on the left.
@@ -277,8 +275,7 @@ NodeId Body::checkBinary(const Binary& bin, Span span) {
     return k == TypeKind::Struct || k == TypeKind::Enum;
   };
   if (composite(left) || composite(right))
-    if (NodeId user = userOperator(spelling(bin.op), {left, right}, span))
-      return user;
+    if (NodeId user = userOperator(spelling(bin.op), {left, right}, span)) return user;
   return b.binary(binaryKind(bin.op), left, right, span);
 }
 
@@ -291,8 +288,7 @@ NodeId Body::checkTuple(const Many& m, Span span, TypeId expected) {
   for (size_t k = 0; k < m.items.size(); ++k) {
     TypeId want = k < wanted.size() ? wanted[k] : TypeId::none();
     NodeId part = checkExpr(m.items[k], want);
-    if (want)
-      part = coerce(part, want, b.spanOf(part));
+    if (want) part = coerce(part, want, b.spanOf(part));
     parts.push_back(part);
     kinds.push_back(b.typeOf(part));
   }
@@ -310,10 +306,10 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
     element = types.array(types.element(want), std::move(rest));
   }
   if (m.items.empty()) {
-    if (asList)
-      return b.make(NodeKind::ListOf, want, span);
+    if (asList) return b.make(NodeKind::ListOf, want, span);
     if (element)
-      return b.collect({types.dims.constant(0)}, span, [&](const std::vector<LocalId>&) { return b.op(OpKind::Undef, element, {}, span); });
+      return b.collect({types.dims.constant(0)}, span,
+                       [&](const std::vector<LocalId>&) { return b.op(OpKind::Undef, element, {}, span); });
     sink.report(DiagId::NothingSettles, span, "the element type of `[]`");
     return b.error(span);
   }
@@ -325,19 +321,16 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
     else {
       // Whole literals beside floats become floats.
       TypeId mine = b.typeOf(value);
-      if (infer.isOpen(element) || b.isNumber(element))
-        infer.unify(element, mine);
+      if (infer.isOpen(element) || b.isNumber(element)) infer.unify(element, mine);
       value = coerce(value, element, b.spanOf(value), DiagId::TypeMismatch);
     }
     items.push_back(value);
   }
-  if (asList)
-    return b.make(NodeKind::ListOf, want, span, std::move(items));
+  if (asList) return b.make(NodeKind::ListOf, want, span, std::move(items));
   element = infer.zonk(element);
   TypeId type = types.array(types.element(element), [&] {
     std::vector<DimId> dims{types.dims.constant(static_cast<int64_t>(items.size()))};
-    for (DimId d : b.dimsOf(element))
-      dims.push_back(d);
+    for (DimId d : b.dimsOf(element)) dims.push_back(d);
     return dims;
   }());
   return b.make(NodeKind::ArrayOf, type, span, std::move(items));
@@ -346,8 +339,7 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
 NodeId Body::checkTupleIndex(const TupleIndex& t, Span span) {
   NodeId base = checkExpr(t.base);
   TypeId type = b.typeOf(base);
-  if (types.kind(type) == TypeKind::Error)
-    return b.error(span);
+  if (types.kind(type) == TypeKind::Error) return b.error(span);
   if (types.kind(type) != TypeKind::Tuple || t.index >= types[type].parts.size()) {
     sink.report(DiagId::UnknownField, span, b.show(type), std::to_string(t.index));
     return b.error(span);
@@ -360,39 +352,40 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
   const auto member = ast[node].as<Member>();
   if (ast.kind(member.base) == SynKind::Name && !lookupAny(ast[member.base].as<Name>().name)) {
     NameId base = ast[member.base].as<Name>().name;
-    if (auto owned = env.dims.find(TypeResolver::ownedName(types.names, base, member.name)); owned != env.dims.end())
+    if (auto owned = env.dims.find(TypeResolver::ownedName(types.names, base, member.name));
+        owned != env.dims.end())
       return b.dimValue(owned->second, span);
     if (auto prefix = c.modules[module].prefixes.find(base); prefix != c.modules[module].prefixes.end()) {
-      if (auto found = c.modules[prefix->second].decls.find(member.name); found != c.modules[prefix->second].decls.end())
-        if (const names::Decl& decl = c.modules.decl(found->second[0]); decl.kind == names::DeclKind::Const && decl.isPub)
+      if (auto found = c.modules[prefix->second].decls.find(member.name);
+          found != c.modules[prefix->second].decls.end())
+        if (const names::Decl& decl = c.modules.decl(found->second[0]);
+            decl.kind == names::DeclKind::Const && decl.isPub)
           return constantValue(found->second[0], expected, span);
       Known known;
       known.kind = KnownKind::Overloads;
       known.module = module;
       known.candidates = c.functionsIn(prefix->second, member.name, true);
-      if (!known.candidates.empty())
-        return templateValue(std::move(known), {}, span);
-      sink.report(DiagId::UnknownInModule, member.nameSpan, types.names.text(base), types.names.text(member.name));
+      if (!known.candidates.empty()) return templateValue(std::move(known), {}, span);
+      sink.report(DiagId::UnknownInModule, member.nameSpan, types.names.text(base),
+                  types.names.text(member.name));
       return b.error(span);
     }
     if (DeclId decl = c.typeDecl(module, base); decl && c.modules.decl(decl).kind == names::DeclKind::Enum) {
       const auto& cases = c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases;
       for (uint32_t k = 0; k < cases.size(); ++k)
-        if (cases[k].name == member.name)
-          return caseValue(decl, k, expected, span);
-      sink.report(DiagId::UnknownCase, member.nameSpan, types.names.text(base), types.names.text(member.name));
+        if (cases[k].name == member.name) return caseValue(decl, k, expected, span);
+      sink.report(DiagId::UnknownCase, member.nameSpan, types.names.text(base),
+                  types.names.text(member.name));
       return b.error(span);
     }
   }
   NodeId base = checkExpr(member.base);
   TypeId type = b.typeOf(base);
-  if (types.kind(type) == TypeKind::Error)
-    return b.error(span);
+  if (types.kind(type) == TypeKind::Error) return b.error(span);
   if (types.kind(type) == TypeKind::Struct) {
     const types::Record& record = types.recordInfo(types[type].record);
     for (uint32_t k = 0; k < record.cases[0].fields.size(); ++k)
-      if (record.cases[0].fields[k].name == member.name)
-        return b.field(base, k, span);
+      if (record.cases[0].fields[k].name == member.name) return b.field(base, k, span);
     for (size_t k = 0; k < record.dimParams.size(); ++k)
       if (types.dims.info(record.dimParams[k]).name == types.names.text(member.name))
         return b.dimValue(types[type].dims[k], span);
@@ -404,7 +397,8 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
     instance.nodes[bytes].type = types.array(types.scalar(TypeKind::U8), {types.dims.symbol(size)});
     return bytes;
   }
-  Diagnostic& d = sink.report(DiagId::UnknownField, member.nameSpan, b.show(type), types.names.text(member.name));
+  Diagnostic& d =
+      sink.report(DiagId::UnknownField, member.nameSpan, b.show(type), types.names.text(member.name));
   if (types.kind(type) == TypeKind::Struct) {
     std::vector<std::string_view> known;
     for (const types::Field& f : types.recordInfo(types[type].record).cases[0].fields)

@@ -24,25 +24,28 @@ KnownId Checker::equality(ModuleId asker) {
 DimSym Checker::canonicalSym(uint32_t k, DimSymKind kind) {
   std::vector<DimSym>& list = canonicalSyms_[kind == DimSymKind::Parameter ? 0 : 1];
   while (list.size() <= k)
-    list.push_back(types.dims.newSym({"D" + std::to_string(list.size()), kind == DimSymKind::Parameter ? DimSymKind::Parameter : DimSymKind::Unknown, 0, {}}));
+    list.push_back(
+        types.dims.newSym({"D" + std::to_string(list.size()),
+                           kind == DimSymKind::Parameter ? DimSymKind::Parameter : DimSymKind::Unknown,
+                           0,
+                           {}}));
   return list[k];
 }
 
 Canonical Checker::canonical(const std::vector<TypeId>& given) {
   std::vector<DimSym> symbols;
-  for (TypeId t : given)
-    types.collectSymbols(t, symbols);
+  for (TypeId t : given) types.collectSymbols(t, symbols);
   types::DimSubst subst;
   Canonical out;
   for (DimSym s : symbols) {
-    if (types.dims.info(s).kind == DimSymKind::Bound || subst.contains(s))
-      continue;
-    bool fixed = types.dims.info(s).kind == DimSymKind::Parameter || types.dims.info(s).kind == DimSymKind::Inference;
-    subst.emplace(s, types.dims.symbol(canonicalSym(static_cast<uint32_t>(out.stoodFor.size()), fixed ? DimSymKind::Parameter : DimSymKind::Unknown)));
+    if (types.dims.info(s).kind == DimSymKind::Bound || subst.contains(s)) continue;
+    bool fixed =
+        types.dims.info(s).kind == DimSymKind::Parameter || types.dims.info(s).kind == DimSymKind::Inference;
+    subst.emplace(s, types.dims.symbol(canonicalSym(static_cast<uint32_t>(out.stoodFor.size()),
+                                                    fixed ? DimSymKind::Parameter : DimSymKind::Unknown)));
     out.stoodFor.push_back(types.dims.symbol(s));
   }
-  for (TypeId t : given)
-    out.types.push_back(subst.empty() ? t : types.substitute(t, subst));
+  for (TypeId t : given) out.types.push_back(subst.empty() ? t : types.substitute(t, subst));
   return out;
 }
 
@@ -62,20 +65,19 @@ Canonical Checker::sizeless(const std::vector<TypeId>& given) {
     out.types.push_back(types.rewrite(t, [&](TypeId part) {
       const types::Type type = types[part];
       std::vector<DimId> dims = type.dims;
-      if (type.kind != TypeKind::Array && !type.record)
-        return part;
-      for (DimId& d : dims)
-        d = renamed(d);
-      return type.record ? types.record(type.record, std::move(dims)) : types.array(type.parts[0], std::move(dims));
+      if (type.kind != TypeKind::Array && !type.record) return part;
+      for (DimId& d : dims) d = renamed(d);
+      return type.record ? types.record(type.record, std::move(dims))
+                         : types.array(type.parts[0], std::move(dims));
     }));
   return out;
 }
 
 bool Checker::recursesDifferently(const InstanceKey& key) const {
   return key.decl && std::any_of(stack_.begin(), stack_.end(), [&](const Open& open) {
-    const InstanceKey& other = infos_[open.id.index].key;
-    return other.decl == key.decl && other != key;
-  });
+           const InstanceKey& other = infos_[open.id.index].key;
+           return other.decl == key.decl && other != key;
+         });
 }
 
 InstanceId Checker::addInstance(InstanceKey key) {
@@ -91,8 +93,7 @@ bool Checker::growsWithoutEnd(const InstanceKey& key) {
   std::function<size_t(TypeId)> parts = [&](TypeId t) {
     size_t count = 1;
     for (TypeId part : std::vector<TypeId>(types[t].parts))
-      if (count < most)
-        count += parts(part);
+      if (count < most) count += parts(part);
     return count;
   };
   return std::any_of(key.typeArgs.begin(), key.typeArgs.end(), [&](TypeId t) { return parts(t) >= most; });
@@ -104,7 +105,8 @@ InstanceId Checker::instantiate(const InstanceKey& key, Span call) {
     known.recursed |= known.inProgress && !known.resultKnown;
     return found->second;
   }
-  std::string name = key.decl ? std::string(types.names.text(modules.decl(key.decl).name)) : program_.known(key.known).name;
+  std::string name =
+      key.decl ? std::string(types.names.text(modules.decl(key.decl).name)) : program_.known(key.known).name;
   if (stack_.size() >= 64 || growsWithoutEnd(key)) {
     Diagnostic& d = sink.report(DiagId::InstanceDepth, stack_.front().call, stack_.front().name);
     d.notes.push_back({call, "asked for here"});
@@ -131,7 +133,9 @@ InstanceId Checker::instantiate(const InstanceKey& key, Span call) {
     checkBody(id, key);
   }
   stack_.pop_back();
-  bool isTemplate = !key.decl || (modules.decl(key.decl).kind == names::DeclKind::Function && (function(key.decl).hasUntyped() || !function(key.decl).generics.empty()));
+  bool isTemplate = !key.decl || !scriptLets(key.decl).empty() ||
+                    (modules.decl(key.decl).kind == names::DeclKind::Function &&
+                     (function(key.decl).hasUntyped() || !function(key.decl).generics.empty()));
   if (isTemplate && call.valid())
     sink.annotate(before, {call, "while checking `" + name + "` for this call"});
   return id;
@@ -142,8 +146,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
   // Symbols of the key become the instance's own.
   types::DimSubst own;
   std::vector<DimSym> keySymbols, fresh;
-  for (TypeId t : key.typeArgs)
-    types.collectSymbols(t, keySymbols);
+  for (TypeId t : key.typeArgs) types.collectSymbols(t, keySymbols);
   std::set<DimSym> seen;
   for (DimSym s : keySymbols)
     if (types.dims.info(s).kind != DimSymKind::Bound && seen.insert(s).second) {
@@ -152,16 +155,14 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
       own.emplace(s, types.dims.symbol(fresh.back()));
     }
   std::vector<TypeId> args;
-  for (TypeId t : key.typeArgs)
-    args.push_back(own.empty() ? t : types.substitute(t, own));
+  for (TypeId t : key.typeArgs) args.push_back(own.empty() ? t : types.substitute(t, own));
   InstanceInfo& started = infos_[id.index];
   started.inProgress = true;
   started.canonicalCount = static_cast<uint32_t>(fresh.size());
   Instance& instance = program_.instance(id);
   instance.key = std::to_string(id.index);
   TypeId knownResult = started.resultKnown ? instance.result : TypeId::none();
-  if (!key.open.empty())
-    started.openArgs = args;
+  if (!key.open.empty()) started.openArgs = args;
 
   if (key.known && !key.decl) {
     const Known known = program_.known(key.known);
@@ -173,11 +174,13 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
     instance.dimParams = fresh;
     body.env = known.env;
     body.mayReturn = lambda;
-    bool bare = known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor || known.kind == KnownKind::Equality;
+    bool bare = known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor ||
+                known.kind == KnownKind::Equality;
     size_t captures = lambda ? known.captureNames.size() : bare ? 0 : 1;
     instance.captures = static_cast<uint32_t>(captures);
     if (lambda)
-      body.bindCaptures(known, {args.begin(), args.begin() + static_cast<ptrdiff_t>(captures)}, tree.span(known.lambda));
+      body.bindCaptures(known, {args.begin(), args.begin() + static_cast<ptrdiff_t>(captures)},
+                        tree.span(known.lambda));
     for (size_t k = instance.params.size(); k < args.size(); ++k) {
       NameId name = lambda ? tree[known.lambda].as<Lambda>().params[k - captures].name
                            : types.names.intern("x" + std::to_string(k));
@@ -197,14 +200,14 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
         if (p.pattern) {
           bool refutable = false;
           PatternId pattern = body.checkPattern(p.pattern, args[k], false, refutable);
-          lets.push_back(body.b.make(NodeKind::Let, types.unit(), p.span, {body.b.local(instance.params[k], p.span)}, PatternRef{pattern}));
+          lets.push_back(body.b.make(NodeKind::Let, types.unit(), p.span,
+                                     {body.b.local(instance.params[k], p.span)}, PatternRef{pattern}));
         } else if (p.type) {
           TypeId want = body.resolveType(p.type, true);
           UnifyResult match = body.infer.unify(want, args[k]);
           if (match.kind > UnifyKind::NeedsCheck)
             sink.report(DiagId::ArgumentType, p.span, instance.name, types.show(want), types.show(args[k]));
-          for (auto& [name, dim] : body.env.dims)
-            dim = body.infer.zonk(dim);
+          for (auto& [name, dim] : body.env.dims) dim = body.infer.zonk(dim);
         }
       }
       value = body.checkExpr(written.body);
@@ -234,8 +237,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
     const auto item = tree[decl.node].as<ConstItem>();
     TypeId want = item.type ? body.resolveType(item.type, false) : TypeId::none();
     NodeId value = body.checkExpr(item.value, want);
-    if (want)
-      value = body.coerce(value, want, decl.span);
+    if (want) value = body.coerce(value, want, decl.span);
     finish(id, body, value, knownResult);
     return;
   }
@@ -244,7 +246,8 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
   // The key's types: of generics, of captures, of untyped parameters.
   const Known nested = key.known ? program_.known(key.known) : Known();
   const std::vector<NameId> lets = key.known ? std::vector<NameId>() : scriptLets(key.decl);
-  auto untyped = std::count_if(fn.params.begin(), fn.params.end(), [](const ParamDecl& p) { return !p.type; });
+  auto untyped =
+      std::count_if(fn.params.begin(), fn.params.end(), [](const ParamDecl& p) { return !p.type; });
   auto captures = static_cast<ptrdiff_t>(key.known ? nested.captureNames.size() : lets.size());
   const std::vector<TypeId> captured(args.end() - untyped - captures, args.end() - untyped);
   NodeId self;
@@ -252,7 +255,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
     self = body.bindNested(key.known, captured, fn);
   else
     body.bindLets(lets, captured, fn.span);
-  std::vector<NameId> dimNames;
+  std::vector<NameId> dimNames = key.known ? body.untoldDims(nested) : std::vector<NameId>();
   size_t nextArg = 0, nextRank = 0;
   auto newDim = [&](std::string text, NameId name, Span span) {
     DimSym s = types.dims.newSym({std::move(text), DimSymKind::Parameter, 0, span});
@@ -270,14 +273,16 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
     std::vector<DimId> dims;
     uint32_t rank = nextRank < key.ranks.size() ? key.ranks[nextRank++] : 0;
     for (uint32_t k = 0; k < rank; ++k)
-      dims.push_back(newDim(std::string(types.names.text(name)) + std::to_string(k), packDimName(name, k), span));
+      dims.push_back(
+          newDim(std::string(types.names.text(name)) + std::to_string(k), packDimName(name, k), span));
     body.env.packs[name] = std::move(dims);
   };
   for (const GenericParam& g : fn.generics)
-    if (g.kind == GenericKind::Pack)
-      makePack(g.name, fn.span);
+    if (g.kind == GenericKind::Pack) makePack(g.name, fn.span);
   TypeResolver resolver(*this, fn.module, tree, body.env);
-  resolver.bindDim = [&](NameId name, Span span) { return newDim(name ? std::string(types.names.text(name)) : "_", name, span); };
+  resolver.bindDim = [&](NameId name, Span span) {
+    return newDim(name ? std::string(types.names.text(name)) : "_", name, span);
+  };
   resolver.bindType = [&](NameId name, Span) {
     bool owned = name && types.names.text(name).find('.') != std::string_view::npos;
     return owned && nextArg < args.size() ? args[nextArg++] : TypeId::none();
@@ -286,8 +291,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
   // Types first: implicit parameters come in the order of the parameters, as at a call.
   std::vector<TypeId> paramTypes(fn.params.size());
   for (size_t p = 0; p < fn.params.size(); ++p) {
-    if (!fn.params[p].type)
-      continue;
+    if (!fn.params[p].type) continue;
     std::function<void(SynId)> packs = [&](SynId s) {
       if (tree.kind(s) == SynKind::PackUse && !body.env.packs.contains(tree[s].as<Name>().name))
         makePack(tree[s].as<Name>().name, tree.span(s));
@@ -303,8 +307,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
     TypeId type = param.type ? paramTypes[p] : nextArg < args.size() ? args[nextArg++] : types.error();
     LocalId l = body.declareLocal(param.name, type, param.span, param.isInout);
     instance.locals[l].isInout = param.isInout;
-    if (param.isInout)
-      body.used.insert(l);
+    if (param.isInout) body.used.insert(l);
     instance.params.push_back(l);
   }
   instance.dimParams.insert(instance.dimParams.end(), fresh.begin(), fresh.end());
@@ -314,7 +317,8 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
   if (fn.result) {
     TypeEnv before = body.env;
     resolver.freshDim = [&](NameId name, Span span) {
-      return types.dims.symbol(types.dims.newSym({name ? std::string(types.names.text(name)) : "_", DimSymKind::Unknown, 0, span}));
+      return types.dims.symbol(types.dims.newSym(
+          {name ? std::string(types.names.text(name)) : "_", DimSymKind::Unknown, 0, span}));
     };
     instance.result = resolver.result(fn.result);
     infos_[id.index].resultKnown = true;
@@ -324,12 +328,10 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
   body.returnType = knownResult;
   TypeId want = body.returnHere(fn.span);
   NodeId value = fn.body ? body.checkExpr(fn.body, want) : body.b.error(fn.span);
-  if (!fn.body)
-    sink.report(DiagId::NoForeignFunctions, fn.span);
+  if (!fn.body) sink.report(DiagId::NoForeignFunctions, fn.span);
   if (want && fn.body)
     value = body.coerce(value, want, tree.kind(fn.body) == SynKind::Block ? fn.span : tree.span(fn.body));
-  if (self.valid())
-    value = body.b.block({self, value}, fn.span);
+  if (self.valid()) value = body.b.block({self, value}, fn.span);
   finish(id, body, value, knownResult);
 }
 
@@ -343,8 +345,7 @@ void Checker::matchSymbols(TypeId from, TypeId to, types::DimSubst& out) {
   for (size_t k = 0; k < a.dims.size() && k < t.dims.size(); ++k)
     if (auto s = types.dims.asSymbol(a.dims[k]); s && types.dims.info(*s).kind != DimSymKind::Bound)
       out.emplace(*s, t.dims[k]);
-  for (size_t k = 0; k < a.parts.size() && k < t.parts.size(); ++k)
-    matchSymbols(a.parts[k], t.parts[k], out);
+  for (size_t k = 0; k < a.parts.size() && k < t.parts.size(); ++k) matchSymbols(a.parts[k], t.parts[k], out);
 }
 
 void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
@@ -369,8 +370,7 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
     instance.body = value;
     if (const std::vector<TypeId> asked = infos_[id.index].key.results; !asked.empty()) {
       std::vector<TypeId> left = body.infer.openVars({instance.result});
-      for (size_t k = 0; k < left.size() && k < asked.size(); ++k)
-        body.infer.unify(asked[k], left[k]);
+      for (size_t k = 0; k < left.size() && k < asked.size(); ++k) body.infer.unify(asked[k], left[k]);
     }
     body.settle();
     instance.result = declared ? declared : body.infer.zonk(instance.result);
@@ -379,11 +379,13 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   types.collectSymbols(instance.result, symbols);
   instance.resultDims.clear();
   for (DimSym s : symbols)
-    if (types.dims.info(s).kind != DimSymKind::Bound && std::find(instance.dimParams.begin(), instance.dimParams.end(), s) == instance.dimParams.end())
+    if (types.dims.info(s).kind != DimSymKind::Bound &&
+        std::find(instance.dimParams.begin(), instance.dimParams.end(), s) == instance.dimParams.end())
       instance.resultDims.push_back(s);
   instance.failed |= types.kind(instance.result) == TypeKind::Error;
   const InstanceKey& key = infos_[id.index].key;
-  if (instance.doesIo && key.decl && modules.decl(key.decl).kind == names::DeclKind::Function && function(key.decl).isPure)
+  if (instance.doesIo && key.decl && modules.decl(key.decl).kind == names::DeclKind::Function &&
+      function(key.decl).isPure)
     sink.report(DiagId::NotPure, instance.span, instance.name);
   infos_[id.index].inProgress = false;
   infos_[id.index].resultKnown = true;

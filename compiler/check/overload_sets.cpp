@@ -5,14 +5,14 @@
 
 namespace melix::check {
 
-
 namespace {
 
 /// What tells overloads apart, dimensions left out: names, types, `inout`, bounds, ranks.
 class Signatures {
 public:
   explicit Signatures(Checker& checker)
-      : c_(checker), types_(checker.types), infer_(checker.types, [](types::RecordId r, std::vector<TypeId>) { return r; }) {}
+      : c_(checker), types_(checker.types),
+        infer_(checker.types, [](types::RecordId r, std::vector<TypeId>) { return r; }) {}
 
   std::string of(const FunctionDecl& fn) {
     TypeEnv env;
@@ -43,14 +43,14 @@ public:
 
 private:
   TypeId variable(size_t k) {
-    while (variables_.size() <= k)
-      variables_.push_back(infer_.freshVar(types::VarClass::Any, Span()));
+    while (variables_.size() <= k) variables_.push_back(infer_.freshVar(types::VarClass::Any, Span()));
     return variables_[k];
   }
   TypeId withoutDims(TypeId type) {
     return types_.rewrite(type, [this](TypeId part) {
       return types_.kind(part) == TypeKind::Array
-                 ? types_.array(types_.element(part), std::vector<DimId>(types_.rank(part), types_.dims.constant(1)))
+                 ? types_.array(types_.element(part),
+                                std::vector<DimId>(types_.rank(part), types_.dims.constant(1)))
                  : part;
     });
   }
@@ -63,28 +63,28 @@ private:
 
 } // namespace
 
-void Checker::checkOverloads(ModuleId module) {
+void Checker::checkOverloadSet(const std::vector<DeclId>& set) {
   Signatures signatures(*this);
+  std::unordered_map<std::string, DeclId> seen;
+  for (DeclId decl : set) {
+    if (modules.decl(decl).kind != names::DeclKind::Function) continue;
+    size_t before = sink.all().size();
+    std::string signature = signatures.of(function(decl));
+    bool readable = sink.all().size() == before;
+    sink.rewind(before); // said where the function itself is checked
+    auto [first, isNew] = seen.emplace(std::move(signature), decl);
+    if (readable && !isNew)
+      sink.report(DiagId::SameOverload, modules.decl(decl).span, types.names.text(modules.decl(decl).name))
+          .notes.push_back({modules.decl(first->second).span, "the other is declared here"});
+  }
+}
+
+void Checker::checkOverloads(ModuleId module) {
   std::vector<std::vector<DeclId>> sets;
   for (const auto& [name, same] : modules[module].decls)
-    if (same.size() > 1)
-      sets.push_back(same);
+    if (same.size() > 1) sets.push_back(same);
   std::sort(sets.begin(), sets.end());
-  for (const std::vector<DeclId>& set : sets) {
-    std::unordered_map<std::string, DeclId> seen;
-    for (DeclId decl : set) {
-      if (modules.decl(decl).kind != names::DeclKind::Function)
-        continue;
-      size_t before = sink.all().size();
-      std::string signature = signatures.of(function(decl));
-      bool readable = sink.all().size() == before;
-      sink.rewind(before); // said where the function itself is checked
-      auto [first, isNew] = seen.emplace(std::move(signature), decl);
-      if (readable && !isNew)
-        sink.report(DiagId::SameOverload, modules.decl(decl).span, types.names.text(modules.decl(decl).name))
-            .notes.push_back({modules.decl(first->second).span, "the other is declared here"});
-    }
-  }
+  for (const std::vector<DeclId>& set : sets) checkOverloadSet(set);
 }
 
 } // namespace melix::check

@@ -12,29 +12,26 @@ std::vector<ModuleId> Body::homeModules(TypeId type) {
   const types::Type t = types[type];
   if (t.record) {
     types::RecordId record = t.record;
-    while (types.recordInfo(record).tangentOf)
-      record = types.recordInfo(record).tangentOf;
+    while (types.recordInfo(record).tangentOf) record = types.recordInfo(record).tangentOf;
     if (!types.recordInfo(record).tangentOf)
       out.push_back(c.modules.decl(DeclId(types.recordInfo(record).declaration)).module);
   }
   for (TypeId part : t.parts)
-    for (ModuleId m : homeModules(part))
-      out.push_back(m);
+    for (ModuleId m : homeModules(part)) out.push_back(m);
   return out;
 }
 
-NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers, const std::vector<CallArg>& given,
-                       const Explicit* explicitArgs, TypeId expected, Span span, Span nameSpan) {
+NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers,
+                       const std::vector<CallArg>& given, const Explicit* explicitArgs, TypeId expected,
+                       Span span, Span nameSpan) {
   std::vector<CallArg> args = given;
   size_t candidates = 0;
-  for (const auto& layer : layers)
-    candidates += layer.size();
+  for (const auto& layer : layers) candidates += layer.size();
   std::string_view text = types.names.text(name);
   std::optional<IntrinsicKind> intrinsic = findIntrinsic(text);
   if (candidates == 1 && !intrinsic && !layers.empty()) {
     bool fromPrelude = c.modules.decl(layers[0][0]).module == c.modules.prelude();
-    if (!fromPrelude || args.empty())
-      return callDecl(layers[0][0], args, explicitArgs, expected, span);
+    if (!fromPrelude || args.empty()) return callDecl(layers[0][0], args, explicitArgs, expected, span);
   }
   if (candidates == 0 && intrinsic)
     if (args.empty() || !args[0].node.valid() || homeModules(b.typeOf(args[0].node)).empty())
@@ -42,69 +39,59 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
   // Several candidates: the arguments' types decide.
   bool failed = false;
   for (CallArg& arg : args) {
-    if (arg.node.valid())
-      continue;
+    if (arg.node.valid()) continue;
     if (ast.kind(arg.syntax) == SynKind::Ref) {
       Target target; // only its type is asked for here
       failed |= !checkPlaceTarget(ast[arg.syntax].as<One>().inner, target);
-      if (!failed)
-        arg.node = readPlace(target.place, arg.span);
+      if (!failed) arg.node = readPlace(target.place, arg.span);
       continue;
     }
     bool onlyOne = candidates == 1 && !intrinsic;
-    if (onlyOne && (ast.kind(arg.syntax) == SynKind::Call || ast.kind(arg.syntax) == SynKind::Array || ast.kind(arg.syntax) == SynKind::Lambda))
+    if (onlyOne && (ast.kind(arg.syntax) == SynKind::Call || ast.kind(arg.syntax) == SynKind::Array ||
+                    ast.kind(arg.syntax) == SynKind::Lambda))
       continue; // may need the type asked of it
     arg.node = checkArg(arg);
     failed |= b.kindOf(arg.node) == TypeKind::Error;
   }
-  if (failed)
-    return b.error(span);
+  if (failed) return b.error(span);
   std::vector<std::vector<DeclId>> all;
   ModuleId prelude = c.modules.prelude();
   std::set<ModuleId> homes;
   for (const CallArg& arg : args)
     if (arg.node.valid())
-      for (ModuleId home : homeModules(b.typeOf(arg.node)))
-        homes.insert(home);
+      for (ModuleId home : homeModules(b.typeOf(arg.node))) homes.insert(home);
   for (const auto& layer : layers)
-    if (c.modules.decl(layer[0]).module != prelude || module == prelude)
-      all.push_back(layer);
+    if (c.modules.decl(layer[0]).module != prelude || module == prelude) all.push_back(layer);
   for (ModuleId home : homes)
     if (home != module && home != prelude)
-      if (auto layer = c.functionsIn(home, name, true); !layer.empty())
-        all.push_back(layer);
+      if (auto layer = c.functionsIn(home, name, true); !layer.empty()) all.push_back(layer);
   for (const auto& layer : layers)
-    if (c.modules.decl(layer[0]).module == prelude && module != prelude)
-      all.push_back(layer);
+    if (c.modules.decl(layer[0]).module == prelude && module != prelude) all.push_back(layer);
   for (const auto& layer : all) {
     if (layer.size() == 1 && all.size() == 1 && !intrinsic)
       return callDecl(layer[0], args, explicitArgs, expected, span);
     size_t before = sink.all().size();
     if (auto chosen = choose(name, layer, args, span, true))
       return callDecl(*chosen, args, explicitArgs, expected, span);
-    if (sink.all().size() > before)
-      return b.error(span);
+    if (sink.all().size() > before) return b.error(span);
   }
-  if (intrinsic)
-    return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
+  if (intrinsic) return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
   std::string shown;
   for (const CallArg& arg : args)
     shown += (shown.empty() ? "" : ", ") + (arg.node.valid() ? b.show(b.typeOf(arg.node)) : "…");
   if (all.empty()) {
-    Diagnostic& d = sink.report(DiagId::UnknownName, nameSpan, text);
-    d.hint = c.suggestName(module, name, visibleNames());
-    return b.error(span);
+    return unknownName(name, nameSpan);
   }
   Diagnostic& d = sink.report(DiagId::NoOverload, nameSpan, text, shown);
   for (const auto& layer : all)
     for (DeclId decl : layer)
-      if (d.notes.size() < 4)
-        d.notes.push_back({c.modules.decl(decl).span, "candidate"});
+      if (d.notes.size() < 4) d.notes.push_back({c.modules.decl(decl).span, "candidate"});
   return b.error(span);
 }
 
 /// Which argument goes to which parameter: -1 for a default.
-bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, std::vector<int>& argOf, bool report, Span span) {
+bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, std::vector<int>& argOf,
+                     bool report, Span span) {
   argOf.assign(fn.params.size(), -1);
   std::string_view name = types.names.text(fn.name);
   size_t position = 0;
@@ -114,16 +101,16 @@ bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, s
       at = position++;
       if (at >= fn.params.size()) {
         if (report)
-          sink.report(DiagId::ArgumentCount, span, name, std::to_string(fn.params.size()), std::to_string(args.size())).notes.push_back({fn.span, "declared here"});
+          sink.report(DiagId::ArgumentCount, span, name, std::to_string(fn.params.size()),
+                      std::to_string(args.size()))
+              .notes.push_back({fn.span, "declared here"});
         return false;
       }
     } else {
       for (size_t p = 0; p < fn.params.size(); ++p)
-        if (fn.params[p].name == args[k].label)
-          at = p;
+        if (fn.params[p].name == args[k].label) at = p;
       if (at == fn.params.size() || argOf[at] >= 0) {
-        if (report)
-          sink.report(DiagId::UnknownArgument, args[k].span, name, types.names.text(args[k].label));
+        if (report) sink.report(DiagId::UnknownArgument, args[k].span, name, types.names.text(args[k].label));
         return false;
       }
     }
@@ -132,28 +119,27 @@ bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, s
   for (size_t p = 0; p < fn.params.size(); ++p)
     if (argOf[p] < 0 && !fn.params[p].defaultValue) {
       if (report)
-        sink.report(DiagId::MissingArgument, span, name, types.names.text(fn.params[p].name)).notes.push_back({fn.span, "declared here"});
+        sink.report(DiagId::MissingArgument, span, name, types.names.text(fn.params[p].name))
+            .notes.push_back({fn.span, "declared here"});
       return false;
     }
   return true;
 }
 
-NodeId Body::callDecl(DeclId decl, const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span) {
+NodeId Body::callDecl(DeclId decl, const std::vector<CallArg>& args, const Explicit* explicitArgs,
+                      TypeId expected, Span span) {
   std::vector<int> argOf;
-  if (!matchArgs(c.function(decl), args, argOf, true, span))
-    return b.error(span);
+  if (!matchArgs(c.function(decl), args, argOf, true, span)) return b.error(span);
   return DeclaredCall(*this, decl, span).check(args, argOf, explicitArgs, expected);
 }
 
 /// Whether a type meets a generic parameter's bound.
 bool Body::boundMet(const GenericParam& g, TypeId type, Span span) {
-  if (!g.bound)
-    return true;
+  if (!g.bound) return true;
   std::string_view bound = types.names.text(g.bound);
   TypeId shallow = infer.shallow(type);
   TypeKind k = types.kind(shallow);
-  if (k == TypeKind::Error)
-    return false;
+  if (k == TypeKind::Error) return false;
   if (k == TypeKind::Var) { // a whole literal given to a Float becomes a float
     if (bound == "Float")
       infer.unify(infer.freshVar(types::VarClass::OpenFloat, span), shallow);
@@ -170,8 +156,7 @@ bool Body::boundMet(const GenericParam& g, TypeId type, Span span) {
     met = types.isInt(shallow) || types.isFloat(shallow);
   else if (bound == "Ord")
     met = types.isInt(shallow) || types.isFloat(shallow) || k == TypeKind::Str || k == TypeKind::Char;
-  if (!met)
-    sink.report(DiagId::BoundNotMet, span, b.show(type), bound);
+  if (!met) sink.report(DiagId::BoundNotMet, span, b.show(type), bound);
   return met;
 }
 
@@ -196,13 +181,14 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
   const FunctionDecl fn = c.function(decl);
   const Ast& tree = c.ast(decl);
   std::vector<int> argOf;
-  if (!matchArgs(fn, args, argOf, false, Span()))
-    return false;
+  if (!matchArgs(fn, args, argOf, false, Span())) return false;
   Inference::State saved = infer.state();
   size_t before = sink.all().size();
   TypeEnv bound;
   TypeResolver resolver(c, fn.module, tree, bound);
-  resolver.bindDim = [&](NameId dim, Span at) { return types.dims.symbol(infer.freshDim(dim ? std::string(types.names.text(dim)) : "_", at)); };
+  resolver.bindDim = [&](NameId dim, Span at) {
+    return types.dims.symbol(infer.freshDim(dim ? std::string(types.names.text(dim)) : "_", at));
+  };
   resolver.bindType = [&](NameId, Span at) { return fresh(at); };
   for (const GenericParam& g : fn.generics)
     if (g.kind == GenericKind::Type)
@@ -212,11 +198,11 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
   bool fits = true;
   score.clear();
   for (size_t p = 0; fits && p < fn.params.size(); ++p) {
-    if (argOf[p] < 0)
-      continue;
+    if (argOf[p] < 0) continue;
     const CallArg& arg = args[static_cast<size_t>(argOf[p])];
     bool isRef = arg.syntax && ast.kind(arg.syntax) == SynKind::Ref;
-    bool held = !arg.syntax && arg.node.valid() && instance.nodes[arg.node].kind == NodeKind::Local; // a loop's iterator
+    bool held = !arg.syntax && arg.node.valid() &&
+                instance.nodes[arg.node].kind == NodeKind::Local; // a loop's iterator
     if (fn.params[p].isInout != isRef && !(p == 0 && fn.params[p].isInout && (arg.syntax || held)))
       fits = false;
     if (!fn.params[p].type) {
@@ -232,7 +218,8 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
     if (tree.kind(fn.params[p].type) == SynKind::Brackets) {
       const auto& items = tree[fn.params[p].type].as<Brackets>().items;
       for (const Argument& item : items)
-        if (tree.kind(item.value) == SynKind::PackUse && !bound.packs.contains(tree[item.value].as<Name>().name)) {
+        if (tree.kind(item.value) == SynKind::PackUse &&
+            !bound.packs.contains(tree[item.value].as<Name>().name)) {
           size_t rank = types.rank(type);
           if (rank < items.size() - 1) {
             fits = false;
@@ -243,16 +230,14 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
             dims.push_back(types.dims.symbol(infer.freshDim("s", fn.span)));
           bound.packs[tree[item.value].as<Name>().name] = std::move(dims);
         }
-      if (!fits)
-        break;
+      if (!fits) break;
     }
     resolver.owner = fn.params[p].name;
     TypeId want = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
     TypeKind wantKind = types.kind(infer.shallow(want)), k = types.kind(type);
     bool functionLike = wantKind == TypeKind::Function && k == TypeKind::Known;
     UnifyResult match = functionLike ? UnifyResult{} : unifyGiven(want, type);
-    if (match.kind == UnifyKind::Mismatch)
-      fits = false;
+    if (match.kind == UnifyKind::Mismatch) fits = false;
     bool hasPack = false, hasFree = false, hasBounded = false;
     std::function<void(SynId)> look = [&](SynId s) {
       hasPack |= tree.kind(s) == SynKind::PackUse;
@@ -274,7 +259,8 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
   return fits;
 }
 
-std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candidates, std::vector<CallArg>& args, Span span, bool report) {
+std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candidates,
+                                   std::vector<CallArg>& args, Span span, bool report) {
   struct Candidate {
     DeclId decl;
     std::vector<int> score;
@@ -288,12 +274,10 @@ std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candi
       fitting.push_back(std::move(candidate));
     }
   }
-  if (fitting.empty())
-    return std::nullopt;
+  if (fitting.empty()) return std::nullopt;
   auto atLeast = [](const Candidate& x, const Candidate& y) {
     for (size_t k = 0; k < x.score.size() && k < y.score.size(); ++k)
-      if (x.score[k] < y.score[k])
-        return false;
+      if (x.score[k] < y.score[k]) return false;
     return true;
   };
   const Candidate* best = &fitting[0];
@@ -301,7 +285,8 @@ std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candi
     if (atLeast(candidate, *best) && (!atLeast(*best, candidate) || candidate.params < best->params))
       best = &candidate;
   for (const Candidate& candidate : fitting)
-    if (&candidate != best && (!atLeast(*best, candidate) || (atLeast(candidate, *best) && candidate.params == best->params))) {
+    if (&candidate != best &&
+        (!atLeast(*best, candidate) || (atLeast(candidate, *best) && candidate.params == best->params))) {
       // An open number fits every number type and becomes int or f32 on a tie.
       bool settled = false;
       for (CallArg& arg : args)
@@ -311,10 +296,8 @@ std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candi
           infer.unify(whole ? types.int64() : types.scalar(TypeKind::F32), element);
           settled = true;
         }
-      if (settled)
-        return choose(name, candidates, args, span, report);
-      if (report)
-        sink.report(DiagId::AmbiguousCall, span, types.names.text(name));
+      if (settled) return choose(name, candidates, args, span, report);
+      if (report) sink.report(DiagId::AmbiguousCall, span, types.names.text(name));
       return std::nullopt;
     }
   return best->decl;

@@ -1,6 +1,6 @@
 #pragma once
-// What the checker knows beyond one instance: declarations of records and functions, template values, the table of
-// instances, and the diagnostics' trace of how an instance came to be checked.
+// What the checker knows beyond one instance: declarations of records and functions, template values, the
+// table of instances, and the diagnostics' trace of how an instance came to be checked.
 
 #include "check/infer.h"
 #include "names/modules.h"
@@ -23,13 +23,13 @@ enum class GenericKind : uint8_t { Type, Dim, Pack };
 struct GenericParam {
   NameId name;
   GenericKind kind = GenericKind::Dim;
-  NameId bound;                 ///< of Type: Num Int Float Eq Ord Hash Show Differentiable; none if unbounded
-  syntax::NodeId defaultType;   ///< of Type
-  bool declared = true;         ///< false: bound implicitly by a parameter's type
+  NameId bound;               ///< of Type: Num Int Float Eq Ord Hash Show Differentiable; none if unbounded
+  syntax::NodeId defaultType; ///< of Type
+  bool declared = true;       ///< false: bound implicitly by a parameter's type
 };
 
-/// Names of generic parameters and what they are bound to: in a declaration being instantiated, in the body of one, and
-/// for `?N` names of a block.
+/// Names of generic parameters and what they are bound to: in a declaration being instantiated, in the body
+/// of one, and for `?N` names of a block.
 struct TypeEnv {
   std::unordered_map<NameId, TypeId> types;
   std::unordered_map<NameId, DimId> dims;
@@ -39,22 +39,32 @@ struct TypeEnv {
 /// What a pullback is, apart from the value it keeps. Types are in terms of the dimensions of `saved`.
 struct PullbackShape {
   types::RecordId saved;
-  TypeId seed;                ///< of the cotangent it takes
-  std::vector<TypeId> slopes; ///< what it gives for each argument of the function, `()` where there is no derivative
-  std::vector<uint32_t> wrt;  ///< parameters of the instance that these others belong to
+  TypeId seed; ///< of the cotangent it takes
+  std::vector<TypeId>
+      slopes; ///< what it gives for each argument of the function, `()` where there is no derivative
+  std::vector<uint32_t> wrt; ///< parameters of the instance that these others belong to
 };
 
 /// A template value: how to call it. Its captures are the parts of its Known type, in order.
 ///   Pullback  of `vjp`: its capture is what the forward sweep saved
 ///   Value     a function value (its capture), where something known is needed
 ///   Equality  `==` of Lists, and of enums inside of themselves
-enum class KnownKind : uint8_t { Overloads, Lambda, Transform, Intrinsic, Constructor, Pullback, Value, Equality };
+enum class KnownKind : uint8_t {
+  Overloads,
+  Lambda,
+  Transform,
+  Intrinsic,
+  Constructor,
+  Pullback,
+  Value,
+  Equality
+};
 struct Known {
   KnownKind kind = KnownKind::Overloads;
-  std::vector<DeclId> candidates;   ///< of Overloads
-  uint32_t number = 0;              ///< TransformKind, IntrinsicKind, enum case
+  std::vector<DeclId> candidates; ///< of Overloads
+  uint32_t number = 0;            ///< TransformKind, IntrinsicKind, enum case
   DeclId constructor;
-  std::vector<uint32_t> wrt;        ///< of Transform
+  std::vector<uint32_t> wrt; ///< of Transform
   std::vector<syntax::NodeId> wrtNames;
   // Lambda:
   ModuleId module;
@@ -64,10 +74,13 @@ struct Known {
   std::vector<NameId> captureNames; ///< one for each capture
   std::vector<TypeId> captureTypes; ///< as seen where the lambda stands
   TypeEnv env;                      ///< generic parameters and dimensions visible there
-  // Overloads: one function inside of another, or functions of a script with the `let`s they see as captures.
-  bool isNested = false;
-  InstanceId owner;                 ///< of a nested function: where it stands
-  std::vector<DimSym> symbols;      ///< dimensions visible there that the captures' types do not determine: passed as ints
+  // Overloads: one function inside of another; several of these, as captures; or functions of a script, with
+  // the `let`s they see as captures.
+  bool isNested = false, isSet = false;
+  bool joins = false; ///< a nested function that is an overload of those of its name above it
+  InstanceId owner;   ///< of a nested function: where it stands
+  std::vector<DimSym>
+      symbols; ///< dimensions visible there that the captures' types do not determine: passed as ints
   PullbackShape pullback;
 };
 
@@ -75,9 +88,11 @@ struct Known {
 struct InstanceKey {
   DeclId decl;
   KnownId known;
-  std::vector<TypeId> typeArgs;  ///< of Type generics; then the types of untyped parameters and captures, dims renamed
-  std::vector<uint32_t> ranks;   ///< of packs
-  std::vector<types::VarClass> open; ///< of the open numbers in typeArgs, which are the variables 0, 1, … (rule 15)
+  std::vector<TypeId>
+      typeArgs; ///< of Type generics; then the types of untyped parameters and captures, dims renamed
+  std::vector<uint32_t> ranks; ///< of packs
+  std::vector<types::VarClass>
+      open; ///< of the open numbers in typeArgs, which are the variables 0, 1, … (rule 15)
   /// What the open numbers of an inferred result are, where the call and not an argument decides it.
   std::vector<TypeId> results;
   auto operator<=>(const InstanceKey&) const = default;

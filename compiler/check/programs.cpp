@@ -5,65 +5,65 @@ namespace melix::check {
 
 using namespace syntax;
 
-/// Typed functions without generic element types are checked at their definition; templates where they are used.
+/// The declarations of a module in the order in which they stand there.
+std::vector<DeclId> Checker::declsOf(ModuleId module) {
+  std::vector<DeclId> decls;
+  for (const auto& [name, same] : modules[module].decls) decls.insert(decls.end(), same.begin(), same.end());
+  std::sort(decls.begin(), decls.end());
+  return decls;
+}
+
+/// What a function is checked at where it is declared; none for templates, which are checked where they are
+/// used.
+std::optional<InstanceKey> Checker::keyOfDefinition(const FunctionDecl& fn) {
+  if (fn.hasUntyped() || !fn.builtin.empty()) return std::nullopt;
+  InstanceKey key;
+  key.decl = fn.decl;
+  for (const GenericParam& g : fn.generics) {
+    if (g.kind == GenericKind::Pack || (g.kind == GenericKind::Type && !g.bound)) return std::nullopt;
+    if (g.kind == GenericKind::Type) // a bounded element type is tried at one that meets the bound
+      key.typeArgs.push_back(types.names.text(g.bound) == "Int" ? types.int64()
+                                                                : types.scalar(TypeKind::F32));
+  }
+  bool hasPack = false;
+  std::function<void(SynId)> look = [&](SynId s) {
+    hasPack |= ast(fn.decl).kind(s) == SynKind::PackUse;
+    forEachChild(ast(fn.decl), s, look);
+  };
+  for (const ParamDecl& p : fn.params) look(p.type);
+  return hasPack ? std::nullopt : std::optional(key);
+}
+
+/// Checks types and functions; functions that see variables of the script are checked when these have types.
 std::vector<InstanceId> Checker::checkModule(ModuleId module) {
   std::vector<InstanceId> checked;
   checkOverloads(module);
-  std::vector<DeclId> decls;
-  for (const auto& [name, same] : modules[module].decls)
-    decls.insert(decls.end(), same.begin(), same.end());
-  std::sort(decls.begin(), decls.end());
-  for (DeclId decl : decls) {
+  for (DeclId decl : declsOf(module)) {
     names::DeclKind kind = modules.decl(decl).kind;
     if (kind == names::DeclKind::Macro || kind == names::DeclKind::Concept) {
-      sink.report(kind == names::DeclKind::Macro ? DiagId::NoMacros : DiagId::NoConcepts, modules.decl(decl).span);
+      sink.report(kind == names::DeclKind::Macro ? DiagId::NoMacros : DiagId::NoConcepts,
+                  modules.decl(decl).span);
       continue;
     }
     if (kind == names::DeclKind::Struct || kind == names::DeclKind::Enum) {
       const RecordDecl& r = record(decl);
-      bool plain = std::none_of(r.generics.begin(), r.generics.end(), [](const GenericParam& g) { return g.kind == GenericKind::Type; });
-      if (plain)
-        recordAt(decl, {});
+      bool plain = std::none_of(r.generics.begin(), r.generics.end(),
+                                [](const GenericParam& g) { return g.kind == GenericKind::Type; });
+      if (plain) recordAt(decl, {});
       continue;
     }
-    if (kind != names::DeclKind::Function)
-      continue;
-    const FunctionDecl fn = function(decl);
-    if (fn.hasUntyped() || !fn.builtin.empty() || !scriptLets(decl).empty())
-      continue; // templates, and what is known where the script calls it
-    InstanceKey key;
-    key.decl = decl;
-    bool concrete = true;
-    for (const GenericParam& g : fn.generics) {
-      // A bounded element type is tried at one that meets the bound.
-      if (g.kind == GenericKind::Type && g.bound) {
-        std::string_view bound = types.names.text(g.bound);
-        key.typeArgs.push_back(bound == "Int" ? types.int64() : types.scalar(TypeKind::F32));
-      } else if (g.kind == GenericKind::Type) {
-        concrete = false;
-      } else if (g.kind == GenericKind::Pack) {
-        concrete = false;
-      }
-    }
-    std::function<void(SynId)> look = [&](SynId s) {
-      concrete &= ast(decl).kind(s) != SynKind::PackUse;
-      forEachChild(ast(decl), s, look);
-    };
-    for (const ParamDecl& p : fn.params)
-      look(p.type);
-    if (concrete)
-      checked.push_back(instantiate(key, Span()));
+    if (kind != names::DeclKind::Function) continue;
+    if (auto key = keyOfDefinition(FunctionDecl(function(decl))); key && scriptLets(decl).empty())
+      checked.push_back(instantiate(*key, Span()));
   }
   return checked;
 }
 
 InstanceId Checker::libraryFunction(std::string_view moduleName, std::string_view name) {
   ModuleId module = moduleName.empty() ? modules.prelude() : modules.load(std::string(moduleName), Span());
-  if (!module)
-    return InstanceId::none();
+  if (!module) return InstanceId::none();
   std::vector<DeclId> found = functionsIn(module, types.names.intern(name), false);
-  if (found.empty())
-    return InstanceId::none();
+  if (found.empty()) return InstanceId::none();
   InstanceKey key;
   key.decl = found[0];
   return instantiate(key, Span());
@@ -83,24 +83,26 @@ InstanceId Checker::program(ModuleId root) {
   // A script may end early with an error: `?` returns a Result.
   DeclId resultDecl = typeDecl(modules.prelude(), types.names.intern("Result"));
   DeclId errorDecl = typeDecl(modules.prelude(), types.names.intern("Error"));
-  TypeId resultType = resultDecl && errorDecl
-                          ? types.record(recordAt(resultDecl, {types.unit(), types.record(recordAt(errorDecl, {}), {})}), {})
-                          : types.unit();
+  TypeId resultType =
+      resultDecl && errorDecl
+          ? types.record(recordAt(resultDecl, {types.unit(), types.record(recordAt(errorDecl, {}), {})}), {})
+          : types.unit();
   body.returnType = resultType;
   std::vector<NodeId> nodes;
   std::vector<DeclId> mains = functionsIn(root, types.names.intern("main"), false);
   std::vector<TypeId> params;
   if (!mains.empty())
-    params = body.declareCommandLine(function(mains[0]), tree.docOf(modules.decl(mains[0]).node, modules.sources), nodes);
+    params = body.declareCommandLine(function(mains[0]),
+                                     tree.docOf(modules.decl(mains[0]).node, modules.sources), nodes);
   const std::vector<SynId> statements = modules[root].statements;
   for (SynId statement : statements) {
     nodes.push_back(body.checkStatement(statement, false, TypeId::none()));
     body.noteLets(statement);
   }
-  if (!mains.empty())
-    nodes.push_back(body.callMain(mains[0], FunctionDecl(function(mains[0])), params));
+  if (!mains.empty()) nodes.push_back(body.callMain(mains[0], FunctionDecl(function(mains[0])), params));
   if (types.kind(resultType) == TypeKind::Enum) {
-    NodeId fine = body.b.make(NodeKind::Variant, resultType, span, {body.b.unit(span)}, Index{body.caseNumber(resultType, "Ok")});
+    NodeId fine = body.b.make(NodeKind::Variant, resultType, span, {body.b.unit(span)},
+                              Index{body.caseNumber(resultType, "Ok")});
     nodes.push_back(fine);
   } else {
     nodes.push_back(body.b.unit(span));
@@ -108,6 +110,9 @@ InstanceId Checker::program(ModuleId root) {
   NodeId value = body.b.block(std::move(nodes), span);
   instance.nodes[value].type = resultType;
   finish(id, body, value, resultType);
+  std::map<NameId, TypeId> lets;
+  for (const auto& [name, local] : body.scriptLets) lets.emplace(name, instance.locals[local].type);
+  checkSeeing(root, lets);
   body.warnUnused();
   return entryOf(id, root);
 }
@@ -140,8 +145,7 @@ std::vector<std::pair<std::string, InstanceId>> Checker::tests(ModuleId root, st
   const Ast& tree = modules[root].ast;
   for (SynId node : std::vector<SynId>(modules[root].tests)) {
     const auto item = tree[node].as<TestItem>();
-    if (item.name.find(filter) == std::string::npos)
-      continue;
+    if (item.name.find(filter) == std::string::npos) continue;
     InstanceId id = addInstance({});
     infos_[id.index].inProgress = true;
     Instance& instance = program_.instance(id);
@@ -161,8 +165,7 @@ std::vector<std::pair<std::string, InstanceId>> Checker::tests(ModuleId root, st
 uint32_t Body::caseNumber(TypeId type, std::string_view name) {
   const types::Record& r = types.recordInfo(types[infer.shallow(type)].record);
   for (uint32_t k = 0; k < r.cases.size(); ++k)
-    if (types.names.text(r.cases[k].name) == name)
-      return k;
+    if (types.names.text(r.cases[k].name) == name) return k;
   return 0;
 }
 

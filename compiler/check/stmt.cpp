@@ -6,7 +6,7 @@ namespace melix::check {
 using namespace syntax;
 
 NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) {
-  size_t mark = scope.size();
+  size_t mark = scope.size(), outerBegin = std::exchange(blockBegin, mark);
   TypeEnv outer = env;
   std::vector<NodeId> nodes;
   bool valueLast = false;
@@ -17,6 +17,7 @@ NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) 
     valueLast = last;
   }
   scope.resize(mark);
+  blockBegin = outerBegin;
   env.dims = outer.dims;
   if (!valueLast) return b.unit(span);
   TypeId type = instance.nodes[nodes.back()].type;

@@ -1,7 +1,8 @@
 #pragma once
-// The typed tree: what checking one instance says about its code. It is the side table from (instance, node) to type and
-// meaning, in the form `lower` walks: names are resolved, calls have one target, operators on arrays are Elementwise or
-// Nest nodes with explicit axes, sugar (`?`, methods, interpolation, compound assignment, iteration) is gone.
+// The typed tree: what checking one instance says about its code. It is the side table from (instance, node)
+// to type and meaning, in the form `lower` walks: names are resolved, calls have one target, operators on
+// arrays are Elementwise or Nest nodes with explicit axes, sugar (`?`, methods, interpolation, compound
+// assignment, iteration) is gone.
 //
 // Types in a finished tree hold no inference variables and no Inference dimension symbols.
 
@@ -67,8 +68,9 @@ struct KnownRef {
 };
 
 enum class StepKind : uint8_t { Field, Index, Slice, All, Element };
-/// A step of a place, as core::PathStep; the index expressions are nodes. A Slice has `index` = its start, `end` = its
-/// end (none: to the end of the axis), `length` = the resulting extent. Negative literals are resolved.
+/// A step of a place, as core::PathStep; the index expressions are nodes. A Slice has `index` = its start,
+/// `end` = its end (none: to the end of the axis), `length` = the resulting extent. Negative literals are
+/// resolved.
 struct Step {
   StepKind kind;
   uint32_t number = 0; ///< of Field
@@ -96,8 +98,9 @@ struct ConvertRef {
   bool checked = false; ///< panics if the value does not fit (rule 17)
 };
 
-/// Element-wise work with broadcasting: argument k's element is bound to elements[k]. The result has the node's dims;
-/// an argument's axes align with the trailing axes, and an axis of extent 1 in its type stretches.
+/// Element-wise work with broadcasting: argument k's element is bound to elements[k]. The result has the
+/// node's dims; an argument's axes align with the trailing axes, and an axis of extent 1 in its type
+/// stretches.
 struct Elementwise {
   std::vector<LocalId> elements;
 };
@@ -123,14 +126,14 @@ struct NestAxis {
   DimId extent;
   Span span;
 };
-/// `x[ids, …] op= v`: for each point of `axes`, in row-major order, the statement that is the only child: an Assign or an
-/// Update of one element. What it reads besides the indices is let-bound before.
+/// `x[ids, …] op= v`: for each point of `axes`, in row-major order, the statement that is the only child: an
+/// Assign or an Update of one element. What it reads besides the indices is let-bound before.
 struct Scatter {
   std::vector<NestAxis> axes;
 };
 
-/// The value of `place` moves to the variable `local` while the child runs, and back when control leaves it, however it
-/// does. Where the place hides sizes, the local's type names them: they are checked on the way in.
+/// The value of `place` moves to the variable `local` while the child runs, and back when control leaves it,
+/// however it does. Where the place hides sizes, the local's type names them: they are checked on the way in.
 struct Within {
   Place place;
   LocalId local;
@@ -145,10 +148,10 @@ struct For {
 };
 
 enum class NestKind : uint8_t { Collect, Sum, Prod, Min, Max, Any, All, ArgMin, ArgMax, Reduce };
-/// A builder or a reduction over all its axes. Offsets, steps and iterated values are let-bound in the body. With a
-/// filter: Collect makes Node::resultDims[0] elements (one axis only); a reduction skips what fails it.
-/// Reduce (user monoid): children: body, then unit, combine body over `left`, `right`.
-/// Unless Collect, the result type is the body's (ArgMin/ArgMax: int, or a tuple of them; Any/All: bool).
+/// A builder or a reduction over all its axes. Offsets, steps and iterated values are let-bound in the body.
+/// With a filter: Collect makes Node::resultDims[0] elements (one axis only); a reduction skips what fails
+/// it. Reduce (user monoid): children: body, then unit, combine body over `left`, `right`. Unless Collect,
+/// the result type is the body's (ArgMin/ArgMax: int, or a tuple of them; Any/All: bool).
 struct Nest {
   NestKind kind = NestKind::Collect;
   std::vector<NestAxis> axes;
@@ -183,9 +186,9 @@ enum class DerivativeMode : uint8_t { Jvp, Reverse, Forward, Backward };
 ///   Backward the saved value, the cotangent of the result    -> (cotangents of `wrt` …)
 struct DerivativeRef {
   DerivativeMode mode;
-  CallTarget target;           ///< as in a Call; its known callee value, if any, is the first child
-  std::vector<uint32_t> wrt;   ///< parameters of the instance (captures counted)
-  types::RecordId saved;       ///< of Forward and Backward
+  CallTarget target;         ///< as in a Call; its known callee value, if any, is the first child
+  std::vector<uint32_t> wrt; ///< parameters of the instance (captures counted)
+  types::RecordId saved;     ///< of Forward and Backward
 };
 
 struct Arm {
@@ -195,7 +198,8 @@ struct Arm {
 };
 struct Arms {
   std::vector<Arm> arms;
-  std::vector<Place> places; ///< at most one: the scrutinee of `match &place`, whose indices are evaluated before
+  std::vector<Place>
+      places; ///< at most one: the scrutinee of `match &place`, whose indices are evaluated before
 };
 struct PatternRef {
   PatternId pattern;
@@ -203,12 +207,12 @@ struct PatternRef {
 
 enum class PatternKind : uint8_t {
   Wildcard,
-  Bind,    ///< local
+  Bind,      ///< local
   BindPlace, ///< local, a variable that is written back to the place matched when the arm is left
-  Literal, ///< value
-  Case,    ///< caseIndex; subs by position
-  Parts,   ///< tuple or struct; subs by position
-  Or,      ///< subs are alternatives that bind nothing
+  Literal,   ///< value
+  Case,      ///< caseIndex; subs by position
+  Parts,     ///< tuple or struct; subs by position
+  Or,        ///< subs are alternatives that bind nothing
 };
 struct Pattern {
   PatternKind kind = PatternKind::Wildcard;
@@ -217,13 +221,14 @@ struct Pattern {
   Const value;
   uint32_t caseIndex = 0;
   std::vector<PatternId> subs;
-  std::vector<DimSym> unpacked; ///< dims opened when the part matched is of Pack type (type is then the opened one)
+  std::vector<DimSym>
+      unpacked; ///< dims opened when the part matched is of Pack type (type is then the opened one)
   Span span;
 };
 
 using Payload = std::variant<std::monostate, Const, LocalRef, Dim, Dims, Index, KnownRef, Steps, Place, OpRef,
-                             ConvertRef, Elementwise, DimChecks, Update, Scatter, Within, Loop, For, Nest, CallTarget,
-                             BuiltinRef, FormatSpec, DerivativeRef, Arms, PatternRef>;
+                             ConvertRef, Elementwise, DimChecks, Update, Scatter, Within, Loop, For, Nest,
+                             CallTarget, BuiltinRef, FormatSpec, DerivativeRef, Arms, PatternRef>;
 
 struct Node {
   NodeKind kind = NodeKind::Error;
@@ -233,8 +238,14 @@ struct Node {
   std::vector<DimSym> resultDims; ///< unknown sizes that this node's value brings into scope
   Payload payload;
 
-  template <class P> const P& as() const { return std::get<P>(payload); }
-  template <class P> P& as() { return std::get<P>(payload); }
+  template <class P>
+  const P& as() const {
+    return std::get<P>(payload);
+  }
+  template <class P>
+  P& as() {
+    return std::get<P>(payload);
+  }
 };
 
 /// One checked instance of a function, lambda or script body.

@@ -28,13 +28,11 @@ ModuleId Modules::addRoot(std::string path, std::string text) {
 ModuleId Modules::load(const std::string& dotted, Span use) {
   if (auto open = std::find(loading_.begin(), loading_.end(), dotted); open != loading_.end()) {
     std::string path;
-    for (; open != loading_.end(); ++open)
-      path += *open + " → ";
+    for (; open != loading_.end(); ++open) path += *open + " → ";
     sink.report(DiagId::UseCycle, use, path + dotted);
     return ModuleId::none();
   }
-  if (auto found = loaded_.find(dotted); found != loaded_.end())
-    return found->second;
+  if (auto found = loaded_.find(dotted); found != loaded_.end()) return found->second;
   std::string slashed = dotted;
   std::replace(slashed.begin(), slashed.end(), '.', '/');
   std::optional<ModuleReader::Text> text = reader_.read(slashed);
@@ -52,13 +50,11 @@ ModuleId Modules::load(const std::string& dotted, Span use) {
 
 void Modules::import(ModuleId into, NameId name, ModuleId from) {
   modules_[into.index]->imported[name] = {from, name};
-  for (DeclId d : modules_[from.index]->decls[name])
-    decls_[d].isPub = true;
+  for (DeclId d : modules_[from.index]->decls[name]) decls_[d].isPub = true;
 }
 
 ModuleId Modules::prelude() {
-  if (prelude_)
-    return prelude_;
+  if (prelude_) return prelude_;
   modules_.push_back(std::make_unique<Module>());
   prelude_ = ModuleId(static_cast<uint32_t>(modules_.size() - 1));
   modules_.back()->name = "prelude";
@@ -71,16 +67,17 @@ ModuleId Modules::prelude() {
   return prelude_;
 }
 
-void Modules::declare(ModuleId id, const Ast& ast, DeclKind kind, NodeId node, NameId name, Span span, bool isPub) {
-  if (!name)
-    return;
+void Modules::declare(ModuleId id, const Ast& ast, DeclKind kind, NodeId node, NameId name, Span span,
+                      bool isPub) {
+  if (!name) return;
   DeclId decl = decls_.add({kind, id, node, name, isPub || modules_[id.index]->isPrelude, span});
   declAsts_.push_back(&ast);
   std::vector<DeclId>& same = modules_[id.index]->decls[name];
   // Only functions may share a name.
   for (DeclId other : same)
     if (kind != DeclKind::Function || decls_[other].kind != DeclKind::Function) {
-      sink.report(DiagId::Redeclared, span, names.text(name)).notes.push_back({decls_[other].span, "declared here before"});
+      sink.report(DiagId::Redeclared, span, names.text(name))
+          .notes.push_back({decls_[other].span, "declared here before"});
       break;
     }
   same.push_back(decl);
@@ -92,11 +89,12 @@ DeclId Modules::declareInside(ModuleId id, const Ast& ast, NodeId node, NameId n
 }
 
 void Modules::index(ModuleId id, const Ast& ast) {
-  if (!ast.root)
-    return;
+  if (!ast.root) return;
   for (NodeId node : ast[ast.root].as<Many>().items) {
     const Node& n = ast[node];
-    auto add = [&](DeclKind kind, const auto& item) { declare(id, ast, kind, node, item.name, item.nameSpan, item.isPub); };
+    auto add = [&](DeclKind kind, const auto& item) {
+      declare(id, ast, kind, node, item.name, item.nameSpan, item.isPub);
+    };
     switch (n.kind) {
     case NodeKind::Fn: {
       const auto& fn = n.as<FnItem>();
@@ -106,8 +104,14 @@ void Modules::index(ModuleId id, const Ast& ast) {
       add(DeclKind::Function, fn);
       break;
     }
-    case NodeKind::Struct: refuseAttributes(n.as<StructItem>().attributes); add(DeclKind::Struct, n.as<StructItem>()); break;
-    case NodeKind::Enum: refuseAttributes(n.as<EnumItem>().attributes); add(DeclKind::Enum, n.as<EnumItem>()); break;
+    case NodeKind::Struct:
+      refuseAttributes(n.as<StructItem>().attributes);
+      add(DeclKind::Struct, n.as<StructItem>());
+      break;
+    case NodeKind::Enum:
+      refuseAttributes(n.as<EnumItem>().attributes);
+      add(DeclKind::Enum, n.as<EnumItem>());
+      break;
     case NodeKind::Const: add(DeclKind::Const, n.as<ConstItem>()); break;
     case NodeKind::TypeAlias: add(DeclKind::TypeAlias, n.as<TypeItem>()); break;
     case NodeKind::Concept: add(DeclKind::Concept, n.as<ConceptItem>()); break;
@@ -125,8 +129,7 @@ void Modules::index(ModuleId id, const Ast& ast) {
 /// Attributes change what code means, so those that are not known yet are not passed over.
 void Modules::refuseAttributes(const std::vector<syntax::Attribute>& attributes) {
   for (const syntax::Attribute& a : attributes)
-    if (names.text(a.name) != "builtin")
-      sink.report(DiagId::NoAttribute, a.span, names.text(a.name));
+    if (names.text(a.name) != "builtin") sink.report(DiagId::NoAttribute, a.span, names.text(a.name));
 }
 
 void Modules::indexUse(ModuleId id, const Ast& ast, NodeId node) {
@@ -134,20 +137,17 @@ void Modules::indexUse(ModuleId id, const Ast& ast, NodeId node) {
   std::string dotted;
   for (const UseName& part : use.path)
     dotted += (dotted.empty() ? "" : ".") + std::string(names.text(part.name));
-  if (dotted.empty())
-    return;
+  if (dotted.empty()) return;
   ModuleId used = load(dotted, ast.span(node));
-  if (!used)
-    return;
+  if (!used) return;
   Module& module = *modules_[id.index];
   if (use.hasNames) {
     for (const UseName& name : use.names) {
       const auto& decls = modules_[used.index]->decls;
       auto found = decls.find(name.name);
-      bool isPub = found != decls.end() &&
-                   std::any_of(found->second.begin(), found->second.end(), [&](DeclId d) { return decls_[d].isPub; });
-      if (!isPub)
-        sink.report(DiagId::UnknownInModule, name.span, dotted, names.text(name.name));
+      bool isPub = found != decls.end() && std::any_of(found->second.begin(), found->second.end(),
+                                                       [&](DeclId d) { return decls_[d].isPub; });
+      if (!isPub) sink.report(DiagId::UnknownInModule, name.span, dotted, names.text(name.name));
       module.imported[name.name] = {used, name.name};
       module.useSpans[name.name] = name.span;
     }

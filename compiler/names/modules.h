@@ -1,8 +1,9 @@
 #pragma once
-// Modules and what they declare: tables from names to declarations, `use` resolved to modules. Knows no types.
+// Modules and what they declare: tables from names to declarations, `use` resolved to modules. Knows no
+// types.
 
-#include "syntax/ast.h"
 #include "diagnostics/diagnostic.h"
+#include "syntax/ast.h"
 
 #include <map>
 #include <memory>
@@ -29,20 +30,20 @@ struct Decl {
 };
 
 struct Module {
-  std::string name;  ///< the last part of its path: its prefix and, for a function so named, its call
-  std::string path;  ///< `a.b`, or the file's path for the root
+  std::string name; ///< the last part of its path: its prefix and, for a function so named, its call
+  std::string path; ///< `a.b`, or the file's path for the root
   syntax::Ast ast;
   std::unordered_map<NameId, std::vector<DeclId>> decls;
-  std::unordered_map<NameId, ModuleId> prefixes;                       ///< `use a.b`, `use a.b as c`
-  std::unordered_map<NameId, std::pair<ModuleId, NameId>> imported;    ///< `use a.{f}`
-  std::vector<syntax::NodeId> statements;                              ///< of a script, in order
+  std::unordered_map<NameId, ModuleId> prefixes;                    ///< `use a.b`, `use a.b as c`
+  std::unordered_map<NameId, std::pair<ModuleId, NameId>> imported; ///< `use a.{f}`
+  std::vector<syntax::NodeId> statements;                           ///< of a script, in order
   std::vector<syntax::NodeId> tests;
   std::unordered_map<NameId, Span> useSpans; ///< for unused-name warnings
   bool isPrelude = false;
 };
 
-/// Reads modules: files beside the root file, then the library; and makes trees of texts, so that this layer stays
-/// below parsing.
+/// Reads modules: files beside the root file, then the library; and makes trees of texts, so that this layer
+/// stays below parsing.
 class ModuleReader {
 public:
   virtual ~ModuleReader() = default;
@@ -66,8 +67,8 @@ public:
   ModuleId addRoot(std::string path, std::string text);
   /// The module of `use a.b`; none after reporting that it does not exist or that modules use each other.
   ModuleId load(const std::string& dotted, Span use);
-  /// Makes the declarations of `name` in one module visible in another, as `use from.{name}` does but whether or not they
-  /// are `pub`: entries at the prompt see those before them.
+  /// Makes the declarations of `name` in one module visible in another, as `use from.{name}` does but whether
+  /// or not they are `pub`: entries at the prompt see those before them.
   void import(ModuleId into, NameId name, ModuleId from);
   /// A function inside of a function: no name of the module means it.
   DeclId declareInside(ModuleId id, const syntax::Ast& ast, syntax::NodeId node, NameId name, Span span);
@@ -90,7 +91,8 @@ private:
   void index(ModuleId id, const syntax::Ast& ast);
   void indexUse(ModuleId id, const syntax::Ast& ast, syntax::NodeId node);
   void refuseAttributes(const std::vector<syntax::Attribute>& attributes);
-  void declare(ModuleId id, const syntax::Ast& ast, DeclKind kind, syntax::NodeId node, NameId name, Span span, bool isPub);
+  void declare(ModuleId id, const syntax::Ast& ast, DeclKind kind, syntax::NodeId node, NameId name,
+               Span span, bool isPub);
 
   ModuleReader& reader_;
   std::vector<std::unique_ptr<Module>> modules_;
