@@ -123,6 +123,7 @@ public:
   // --- expressions (expr.cpp)
   NodeId checkExprAsIs(SynId node, TypeId expected);
   NodeId checkName(SynId node, TypeId expected);
+  NodeId unknownName(NameId name, Span span);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
   NodeId caseValue(DeclId decl, uint32_t k, TypeId expected, Span span);
   NodeId checkNumber(const SynNode& n);
@@ -149,6 +150,7 @@ public:
 
   // --- statements (stmt.cpp)
   NodeId checkStatement(SynId node, bool last, TypeId expected);
+  NodeId checkConst(const syntax::ConstItem& item, Span span);
   NodeId checkLet(const syntax::Let& let, Span span);
   NodeId checkAssign(const syntax::Assign& a, Span span);
   NodeId assignParts(const syntax::NodeList& parts, SynId written, Span span);
@@ -308,6 +310,7 @@ public:
   };
   NodeId checkCall(SynId node, TypeId expected);
   bool isDeclaredName(SynId s);
+  bool isNestedName(SynId s);
   NodeId callName(SynId callee, WrittenCall& call);
   NodeId constructAlias(SynId callee, WrittenCall& call);
   NodeId callQualified(SynId callee, WrittenCall& call);
@@ -339,6 +342,39 @@ public:
                  bool report, Span span);
   std::vector<ModuleId> homeModules(TypeId type);
   NodeId templateValue(Known known, std::vector<NodeId> captures, Span span);
+  // --- captures (captures.cpp)
+  /// A function value being called: where the captures of these functions come from.
+  struct Given {
+    std::vector<DeclId> functions;
+    std::vector<NameId> names;
+    NodeId value;
+    KnownId nested; ///< none: functions of a script
+  };
+  std::vector<Given> given;
+  std::map<NameId, LocalId> scriptLets; ///< `let`s of the script that have a value here
+  bool isScript = false;
+  void noteLets(SynId statement);
+  void checkNames(SynId node);
+  void capture(Known& known, NameId name, NodeId value, std::vector<NodeId>& values);
+  void captureNames(SynId node, Known& known, std::vector<NodeId>& values);
+  void captureLets(const std::vector<DeclId>& functions, Known& known, std::vector<NodeId>& values,
+                   Span span);
+  DimId* capturedDim(TypeEnv& of, NameId name);
+  std::vector<NameId> untoldDims(const Known& known);
+  NodeId scriptLet(DeclId function, NameId name, Span span);
+  NodeId part(NodeId known, uint32_t k, Span span);
+  size_t blockBegin = 0; ///< size of the scope where the block at hand begins
+  NodeId checkNested(SynId node);
+  NodeId overloadSet(LocalId before, NodeId added, Span span);
+  bool nestedAt(LocalId local);
+  bool isReadable(NodeId node);
+  void giveCaptures(const Known& known, NodeId function);
+  NodeId functionValue(std::vector<DeclId> candidates, Span span);
+  void bindCaptures(const Known& known, const std::vector<TypeId>& captured, Span span);
+  NodeId bindNested(KnownId nested, const std::vector<TypeId>& captured, const FunctionDecl& fn);
+  void bindLets(const std::vector<NameId>& lets, const std::vector<TypeId>& captured, Span span);
+  NodeId callOverloads(NodeId function, const std::vector<CallArg>& args, const Explicit* items,
+                       TypeId expected, Span span);
   NodeId asFunction(NodeId value, TypeId functionType, Span span);
   NodeId checkLambda(SynId node, TypeId expected);
 

@@ -17,6 +17,15 @@ bool Body::isDeclaredName(SynId s) {
          !lookupAny(ast[ast[s].as<Member>().base].as<Name>().name);
 }
 
+/// Whether a name means a function inside of a function, or of a script by its value.
+bool Body::isNestedName(SynId s) {
+  if (ast.kind(s) != SynKind::Name) return false;
+  LocalId l = lookupAny(ast[s].as<Name>().name);
+  TypeId type = l ? infer.zonk(instance.locals[l].type) : types.error();
+  return types.kind(type) == TypeKind::Known &&
+         c.program_.known(types[type].known).kind == KnownKind::Overloads;
+}
+
 NodeId Body::checkCall(SynId node, TypeId expected) {
   const SynNode n = ast[node];
   const auto call = n.as<syntax::Call>();
@@ -28,7 +37,8 @@ NodeId Body::checkCall(SynId node, TypeId expected) {
     written.args.push_back({a.label, a.value, NodeId::none(), ast.span(a.value)});
   }
   SynId callee = call.callee;
-  if (ast.kind(callee) == SynKind::Brackets && isDeclaredName(ast[callee].as<Brackets>().base)) {
+  if (ast.kind(callee) == SynKind::Brackets &&
+      (isDeclaredName(ast[callee].as<Brackets>().base) || isNestedName(ast[callee].as<Brackets>().base))) {
     written.items = ast[callee].as<Brackets>().items;
     callee = ast[callee].as<Brackets>().base;
   }
@@ -42,7 +52,9 @@ NodeId Body::callName(SynId callee, WrittenCall& call) {
   NameId name = ast[callee].as<Name>().name;
   Span calleeSpan = ast.span(callee);
   if (LocalId l = lookup(name))
-    return callValue(readLocal(l, calleeSpan), call.args, call.expected, call.span);
+    return call.items ? callOverloads(b.local(l, calleeSpan), call.args, call.explicitItems(), call.expected,
+                                      call.span)
+                      : callValue(readLocal(l, calleeSpan), call.args, call.expected, call.span);
   if (DeclId type = c.typeDecl(module, name)) {
     if (c.modules.decl(type).kind == names::DeclKind::Struct)
       return construct(type, 0, call.args, call.explicitItems(), call.expected, call.span);
@@ -149,6 +161,10 @@ NodeId Body::callMember(SynId callee, WrittenCall& call) {
   }
   CallArg receiver{NameId::none(), isPlace ? member.base : SynId::none(), base, ast.span(member.base)};
   call.args.insert(call.args.begin(), receiver);
+  if (LocalId l = lookup(member.name)) // a local function
+    if (TypeKind k = types.kind(infer.zonk(instance.locals[l].type));
+        k == TypeKind::Known || k == TypeKind::Function)
+      return callValue(readLocal(l, ast.span(callee)), call.args, call.expected, call.span);
   return callNamed(member.name, c.functionLayers(module, member.name), call.args, call.explicitItems(),
                    call.expected, call.span, member.nameSpan);
 }

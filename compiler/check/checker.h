@@ -131,6 +131,22 @@ public:
   std::string suggestName(ModuleId module, NameId name, const std::vector<NameId>& locals);
   DimId constantDim(ModuleId module, NameId name);
   std::set<DeclId> openAliases;
+  /// The variables at the top of a script, or before an entry at the prompt; and where each `let` begins.
+  struct ScriptNames {
+    std::map<NameId, uint32_t> lets;
+    std::set<NameId> vars, again; ///< `again`: bound by several `let`s, which functions do not see
+  };
+  const ScriptNames& scriptNames(ModuleId module);
+  /// The variables that a module's functions see at the prompt; to be said before the module is checked.
+  void seePrompt(ModuleId module, const std::vector<PromptVariable>& known);
+  /// Functions that see `let`s of their script, checked at the types these have; those without a caller are
+  /// so too.
+  void checkSeeing(ModuleId module, const std::map<NameId, TypeId>& lets);
+  void checkOverloadSet(const std::vector<DeclId>& set);
+  /// The `let`s of the script that a function sees, itself or through what it calls (rule 9).
+  std::vector<NameId> scriptLets(DeclId decl);
+  /// The declaration of a function inside of a function.
+  DeclId nested(ModuleId module, const syntax::Ast& tree, SynId node);
   static uint64_t literalBits(std::string_view text); ///< of an integer literal in any base
   static bool literalFits(std::string_view text, uint64_t& bits);
   const syntax::Ast& ast(DeclId decl) const { return modules.astOf(decl); }
@@ -156,15 +172,25 @@ public:
   void finish(InstanceId id, Body& body, NodeId value, TypeId declared);
   NameId packDimName(NameId pack, uint32_t k);
 
+  /// Symbols of `from` as they appear in `to`, a type of the same structure.
+  void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
+
 private:
   void checkBody(InstanceId id, const InstanceKey& key);
   bool growsWithoutEnd(const InstanceKey& key);
   void checkDeclaration(DeclId decl);
   void checkRecords(const std::vector<DeclId>& decls);
   void checkOverloads(ModuleId module);
+  std::optional<InstanceKey> keyOfDefinition(const FunctionDecl& fn);
   void finishOpen(InstanceId id, Body& body, NodeId value);
   InstanceId entryOf(InstanceId inner, ModuleId root);
-  void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
+  struct NamedBy {
+    std::set<NameId> lets;
+    std::vector<DeclId> functions;
+  };
+  const NamedBy& namedBy(DeclId decl);
+  bool isScript(ModuleId module);
+  std::vector<DeclId> declsOf(ModuleId module);
   GenericKind kindOfGeneric(const syntax::Ast& ast, NameId name, const std::vector<syntax::NodeId>& typeNodes,
                             ModuleId module);
   bool usedAsType(const syntax::Ast& ast, syntax::NodeId type, NameId name, ModuleId module);
@@ -178,6 +204,11 @@ private:
   std::map<std::pair<DeclId, std::vector<TypeId>>, types::RecordId> records_;
   std::vector<DimSym> canonicalSyms_[2];
   KnownId equality_;
+  std::map<ModuleId, ScriptNames> scripts_;
+  std::map<ModuleId, std::vector<PromptVariable>> promptNames_;
+  std::map<DeclId, NamedBy> namedBy_;
+  std::map<DeclId, std::vector<NameId>> seenLets_;
+  std::map<std::pair<const syntax::Ast*, SynId>, DeclId> nested_;
   struct Open {
     std::string name;
     Span call;

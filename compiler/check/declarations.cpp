@@ -96,16 +96,10 @@ private:
     once(names);
   }
 
+  /// What a variable of the script means here is checked with the script (rule 9).
   bool isOfScript(NameId name) {
-    const std::vector<SynId>& statements = c_.modules[decl_.module].statements;
-    return std::any_of(statements.begin(), statements.end(), [&](SynId s) {
-      return ast_.kind(s) == SynKind::Let && binds(ast_[s].as<syntax::Let>().pattern, name);
-    });
-  }
-  bool binds(SynId pattern, NameId name) {
-    bool found = ast_.kind(pattern) == SynKind::Name && ast_[pattern].as<Name>().name == name;
-    forEachChild(ast_, pattern, [&](SynId part) { found = found || binds(part, name); });
-    return found;
+    const Checker::ScriptNames& script = c_.scriptNames(decl_.module);
+    return script.lets.contains(name) || script.vars.contains(name) || script.again.contains(name);
   }
   std::string_view text(NameId name) const { return c_.types.names.text(name); }
 

@@ -30,6 +30,7 @@ DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
       tree_(body.c.ast(decl)), name_(types_.names.text(fn_.name)), span_(span),
       resolver_(c_, fn_.module, tree_, call_.bound) {
   call_.decl = decl;
+  findCaptures(decl);
   values_.resize(fn_.params.size());
   untyped_.resize(fn_.params.size());
   paramTypes_.resize(fn_.params.size());
@@ -46,6 +47,47 @@ DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
     }
     return var;
   };
+}
+
+/// What the function captured, and what names of the place where it stands mean here.
+void DeclaredCall::findCaptures(DeclId decl) {
+  for (size_t k = body_.given.size(); k-- > 0;) {
+    const Body::Given given = body_.given[k];
+    if (!given.nested || given.functions[0] != decl) continue;
+    const Known known = c_.program_.known(given.nested);
+    call_.known = given.nested;
+    target_.known = true;
+    captures_ = {given.value};
+    captureTypes_ = types_[b_.typeOf(given.value)].parts;
+    call_.bound = known.env;
+    if (known.owner == body_.id) return;
+    if (c_.info(body_.id).key.known == given.nested) { // it calls itself
+      call_.bound.dims = body_.env.dims;
+      call_.bound.packs = body_.env.packs;
+      for (const GenericParam& g : fn_.generics) call_.bound.packs.erase(g.name);
+      return;
+    }
+    types::DimSubst there;
+    for (size_t n = 0; n < captureTypes_.size(); ++n)
+      c_.matchSymbols(known.captureTypes[n], captureTypes_[n], there);
+    for (auto& [name, dim] : call_.bound.dims) dim = types_.dims.substitute(dim, there);
+    for (auto& [name, pack] : call_.bound.packs)
+      for (DimId& dim : pack) dim = types_.dims.substitute(dim, there);
+    for (NameId name : body_.untoldDims(known)) {
+      auto at =
+          std::find(known.captureNames.begin(), known.captureNames.end(), name) - known.captureNames.begin();
+      NodeId size = body_.part(given.value, static_cast<uint32_t>(at), span_);
+      *body_.capturedDim(call_.bound, name) =
+          b_.dimOf(b_.local(b_.bind(types_.names.text(name), size, lets_), span_));
+    }
+    return;
+  }
+  for (NameId let : c_.scriptLets(decl)) {
+    NodeId value = body_.scriptLet(decl, let, span_);
+    captures_.push_back(value.valid() ? value : b_.unit(span_));
+    captureTypes_.push_back(b_.typeOf(captures_.back()));
+  }
+  target_.captures = static_cast<uint32_t>(captures_.size());
 }
 
 NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<int>& argOf,
@@ -73,7 +115,8 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
   }
   if (failed_ || !boundsMet()) return b_.error(span_);
   resolver_.owner = NameId::none();
-  std::vector<NodeId> children;
+  std::vector<NodeId> children = captures_;
+  call_.untyped = captureTypes_;
   for (size_t p = 0; p < fn_.params.size(); ++p) {
     if (values_[p].valid()) children.push_back(values_[p]);
     if (!fn_.params[p].type) call_.untyped.push_back(untyped_[p]);
@@ -242,7 +285,7 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
   }
   openInside(target);
   checkApart(place, arg.span);
-  target_.inouts.push_back({static_cast<uint32_t>(p), std::move(place)});
+  target_.inouts.push_back({static_cast<uint32_t>(p) + target_.captures, std::move(place)});
 }
 
 /// What is inside of another value is taken out before the call: the arguments so far are evaluated before

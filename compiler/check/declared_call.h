@@ -16,6 +16,7 @@ public:
                TypeId expected);
 
 private:
+  void findCaptures(DeclId decl);
   void openGenerics();
   bool bindExplicit(const Explicit& items);
   /// Parameters that only the result decides are taken from the type asked for.
@@ -49,8 +50,10 @@ private:
   TypeResolver resolver_;
   CallTarget target_;
   std::vector<CallArg> args_;
-  std::vector<Within> openings_;   ///< where `inout` arguments are inside of other values
-  std::vector<NodeId> lets_;       ///< arguments evaluated before the others, and those that defaults use
+  std::vector<Within> openings_; ///< where `inout` arguments are inside of other values
+  std::vector<NodeId> lets_;     ///< arguments evaluated before the others, and those that defaults use
+  std::vector<NodeId> captures_; ///< leading arguments: what is captured, or the function's value
+  std::vector<TypeId> captureTypes_;
   std::vector<NodeId> values_;     ///< by parameter; none for `inout`
   std::vector<TypeId> untyped_;    ///< by parameter: the type given to an untyped one
   std::vector<TypeId> paramTypes_; ///< by parameter, once read

@@ -29,6 +29,7 @@ Derivatives::Callee Derivatives::prepare(NodeId function, const std::vector<Node
   }
   callee.call = call;
   callee.result = b.infer.zonk(node.type);
+  callee.captures = node.as<CallTarget>().captures;
   if (node.as<CallTarget>().known)
     callee.captures = static_cast<uint32_t>(b.types[b.typeOf(node.children[0])].parts.size());
   return callee;

@@ -154,12 +154,9 @@ NodeId Body::checkName(SynId node, TypeId expected) {
     return caseValue(found->first, found->second, expected, span);
   std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
   if (!layers.empty()) {
-    Known known;
-    known.kind = KnownKind::Overloads;
-    known.module = module;
-    for (const auto& layer : layers)
-      known.candidates.insert(known.candidates.end(), layer.begin(), layer.end());
-    return templateValue(std::move(known), {}, span);
+    std::vector<DeclId> candidates;
+    for (const auto& layer : layers) candidates.insert(candidates.end(), layer.begin(), layer.end());
+    return functionValue(std::move(candidates), span);
   }
   if (auto intrinsic = findIntrinsic(text)) {
     Known known;
@@ -169,8 +166,22 @@ NodeId Body::checkName(SynId node, TypeId expected) {
     known.number = static_cast<uint32_t>(*intrinsic);
     return templateValue(std::move(known), {}, span);
   }
-  Diagnostic& d = sink.report(DiagId::UnknownName, span, text);
-  d.hint = c.suggestName(module, name, visibleNames());
+  return unknownName(name, span);
+}
+
+/// A name that means nothing here; functions are told why they do not see a variable of the script.
+NodeId Body::unknownName(NameId name, Span span) {
+  std::string_view text = types.names.text(name);
+  const Checker::ScriptNames script = isScript ? Checker::ScriptNames() : c.scriptNames(module);
+  if (script.vars.contains(name))
+    sink.report(DiagId::ScriptVar, span, text);
+  else if (script.again.contains(name))
+    sink.report(DiagId::ScriptLetAgain, span, text);
+  else if (auto let = script.lets.find(name); let != script.lets.end())
+    sink.report(let->second < instance.span.begin ? DiagId::ScriptLetUnset : DiagId::ScriptLetBelow, span,
+                text);
+  else
+    sink.report(DiagId::UnknownName, span, text).hint = c.suggestName(module, name, visibleNames());
   return b.error(span);
 }
 

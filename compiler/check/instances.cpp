@@ -133,8 +133,9 @@ InstanceId Checker::instantiate(const InstanceKey& key, Span call) {
     checkBody(id, key);
   }
   stack_.pop_back();
-  bool isTemplate = !key.decl || (modules.decl(key.decl).kind == names::DeclKind::Function &&
-                                  (function(key.decl).hasUntyped() || !function(key.decl).generics.empty()));
+  bool isTemplate = !key.decl || !scriptLets(key.decl).empty() ||
+                    (modules.decl(key.decl).kind == names::DeclKind::Function &&
+                     (function(key.decl).hasUntyped() || !function(key.decl).generics.empty()));
   if (isTemplate && call.valid())
     sink.annotate(before, {call, "while checking `" + name + "` for this call"});
   return id;
@@ -163,7 +164,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
   TypeId knownResult = started.resultKnown ? instance.result : TypeId::none();
   if (!key.open.empty()) started.openArgs = args;
 
-  if (key.known) {
+  if (key.known && !key.decl) {
     const Known known = program_.known(key.known);
     bool lambda = known.kind == KnownKind::Lambda;
     const Ast& tree = lambda ? *known.tree : modules[known.module].ast;
@@ -177,36 +178,16 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
                 known.kind == KnownKind::Equality;
     size_t captures = lambda ? known.captureNames.size() : bare ? 0 : 1;
     instance.captures = static_cast<uint32_t>(captures);
-    if (lambda) { // dimensions of the place where it stands are found through the captures' types
-      types::DimSubst there;
-      for (size_t k = 0; k < captures; ++k) matchSymbols(known.captureTypes[k], args[k], there);
-      for (auto& [name, dim] : body.env.dims) dim = types.dims.substitute(dim, there);
-      for (auto& [name, pack] : body.env.packs)
-        for (DimId& d : pack) d = types.dims.substitute(d, there);
-    }
-    for (size_t k = 0; k < args.size(); ++k) {
-      bool isCapture = k < captures;
-      NameId name = lambda && isCapture ? known.captureNames[k]
-                    : lambda            ? tree[known.lambda].as<Lambda>().params[k - captures].name
-                                        : types.names.intern("x" + std::to_string(k));
+    if (lambda)
+      body.bindCaptures(known, {args.begin(), args.begin() + static_cast<ptrdiff_t>(captures)},
+                        tree.span(known.lambda));
+    for (size_t k = instance.params.size(); k < args.size(); ++k) {
+      NameId name = lambda ? tree[known.lambda].as<Lambda>().params[k - captures].name
+                           : types.names.intern("x" + std::to_string(k));
       Span span = lambda ? tree.span(known.lambda) : Span();
       LocalId l = body.b.newLocal(name ? types.names.text(name) : "_", args[k], span);
       instance.params.push_back(l);
       body.used.insert(l);
-      if (lambda && isCapture && body.env.dims.contains(name)) { // a captured dimension
-        DimSym s =
-            types.dims.newSym({std::string(types.names.text(name)), DimSymKind::Value, INT64_MIN, span});
-        std::vector<DimSym> left;
-        types.dims.collectSymbols(body.env.dims[name], left);
-        bool found = std::all_of(left.begin(), left.end(), [&](DimSym d) {
-          return std::find(fresh.begin(), fresh.end(), d) != fresh.end();
-        });
-        if (!found) {
-          instance.locals[l].asDim = s;
-          body.env.dims[name] = types.dims.symbol(s);
-        }
-        continue;
-      }
       body.scope.push_back({name, l});
     }
     TypeId type;
@@ -262,7 +243,19 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
   }
   const FunctionDecl fn = function(key.decl);
   body.mayReturn = true;
-  std::vector<NameId> dimNames;
+  // The key's types: of generics, of captures, of untyped parameters.
+  const Known nested = key.known ? program_.known(key.known) : Known();
+  const std::vector<NameId> lets = key.known ? std::vector<NameId>() : scriptLets(key.decl);
+  auto untyped =
+      std::count_if(fn.params.begin(), fn.params.end(), [](const ParamDecl& p) { return !p.type; });
+  auto captures = static_cast<ptrdiff_t>(key.known ? nested.captureNames.size() : lets.size());
+  const std::vector<TypeId> captured(args.end() - untyped - captures, args.end() - untyped);
+  NodeId self;
+  if (key.known)
+    self = body.bindNested(key.known, captured, fn);
+  else
+    body.bindLets(lets, captured, fn.span);
+  std::vector<NameId> dimNames = key.known ? body.untoldDims(nested) : std::vector<NameId>();
   size_t nextArg = 0, nextRank = 0;
   auto newDim = [&](std::string text, NameId name, Span span) {
     DimSym s = types.dims.newSym({std::move(text), DimSymKind::Parameter, 0, span});
@@ -308,6 +301,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
     resolver.owner = fn.params[p].name;
     paramTypes[p] = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
   }
+  nextArg += captured.size();
   for (size_t p = 0; p < fn.params.size(); ++p) {
     const ParamDecl& param = fn.params[p];
     TypeId type = param.type ? paramTypes[p] : nextArg < args.size() ? args[nextArg++] : types.error();
@@ -336,6 +330,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
   NodeId value = fn.body ? body.checkExpr(fn.body, want) : body.b.error(fn.span);
   if (want && fn.body)
     value = body.coerce(value, want, tree.kind(fn.body) == SynKind::Block ? fn.span : tree.span(fn.body));
+  if (self.valid()) value = body.b.block({self, value}, fn.span);
   finish(id, body, value, knownResult);
 }
 

@@ -1,6 +1,5 @@
 // Template values: lambdas, function names, transforms; and calls of function values (rules 11, 13, 43).
 #include "check/body.h"
-#include "check/template_names.h"
 
 namespace melix::check {
 
@@ -13,42 +12,14 @@ NodeId Body::templateValue(Known known, std::vector<NodeId> captures, Span span)
   return b.make(NodeKind::Known, types.known(id, std::move(parts)), span, std::move(captures), KnownRef{id});
 }
 
-/// A lambda captures the variables it names, at the moment it is made.
-NodeId Body::checkLambda(SynId node, TypeId expected) {
-  Known known;
-  known.kind = KnownKind::Lambda;
-  known.module = module;
-  known.lambda = node;
-  known.tree = ast.at;
-  known.name = instance.name + ".lambda";
-  known.env = env;
-  std::set<NameId> seen;
-  std::vector<NodeId> captures;
-  Span span = ast.span(node);
-  std::function<void(SynId)> look = [&](SynId s) {
-    if (ast.kind(s) == SynKind::Name) {
-      NameId name = ast[s].as<Name>().name;
-      LocalId l = lookupAny(name);
-      if (l && seen.insert(name).second) {
-        used.insert(l);
-        known.captureNames.push_back(name);
-        captures.push_back(readLocal(l, span));
-        known.captureTypes.push_back(b.typeOf(captures.back()));
-      } else if (!l && env.dims.contains(name) && seen.insert(name).second) {
-        known.captureNames.push_back(name);
-        captures.push_back(b.dimValue(env.dims[name], span));
-        known.captureTypes.push_back(types.int64());
-      }
-    }
-    forEachChild(ast, s, look);
-  };
-  forEachChild(ast, node, look);
-  checkTemplateNames(c, module, *ast.at, node,
-                     [this](NameId name) { return lookupAny(name) || env.dims.contains(name); });
-  NodeId value = templateValue(std::move(known), std::move(captures), span);
-  if (expected && types.kind(infer.shallow(expected)) == TypeKind::Function)
-    return asFunction(value, infer.zonk(expected), span);
-  return value;
+/// Whether reading a value twice does the same as once: a variable, a part of one, a function by its name.
+bool Body::isReadable(NodeId node) {
+  const Node& n = instance.nodes[node];
+  if (n.kind != NodeKind::Get) return n.kind == NodeKind::Known || n.kind == NodeKind::Local;
+  const std::vector<Step>& steps = n.as<Steps>().steps;
+  bool fields =
+      std::all_of(steps.begin(), steps.end(), [](const Step& s) { return s.kind == StepKind::Field; });
+  return fields && isReadable(n.children[0]);
 }
 
 /// A known function as a value of function type: its instance at that type.
@@ -69,8 +40,14 @@ NodeId Body::asFunction(NodeId value, TypeId functionType, Span span) {
                 "a function that returns " + b.show(b.typeOf(call)));
     return b.error(span);
   }
-  NodeId node =
-      b.make(NodeKind::ToClosure, functionType, span, {value}, instance.nodes[call].as<CallTarget>());
+  const Node made = instance.nodes[call];
+  if (auto captures = static_cast<ptrdiff_t>(made.as<CallTarget>().captures);
+      captures > 0) { // those of the one chosen
+    Known chosen;
+    chosen.module = module;
+    value = templateValue(std::move(chosen), {made.children.begin(), made.children.begin() + captures}, span);
+  }
+  NodeId node = b.make(NodeKind::ToClosure, functionType, span, {value}, made.as<CallTarget>());
   followTarget(node, call);
   return node;
 }
@@ -111,22 +88,35 @@ NodeId Body::callValue(NodeId function, const std::vector<CallArg>& args, TypeId
   }
 }
 
+/// A call of a function by its value; what it captures is in the value.
+NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& args, const Explicit* items,
+                           TypeId expected, Span span) {
+  const Known known = c.program_.known(types[b.typeOf(function)].known);
+  std::vector<NodeId> nodes;
+  if (!known.isNested && !known.captureNames.empty() && !isReadable(function))
+    function = b.local(b.bind("f", function, nodes), span);
+  size_t before = given.size();
+  giveCaptures(known, function);
+  std::vector<std::vector<DeclId>> layers;
+  for (DeclId decl : known.candidates) { // the layers, told apart by their modules
+    if (layers.empty() || c.modules.decl(layers.back()[0]).module != c.modules.decl(decl).module)
+      layers.emplace_back();
+    layers.back().push_back(decl);
+  }
+  bool single = known.candidates.size() == 1;
+  nodes.push_back(single ? callDecl(known.candidates[0], args, items, expected, span)
+                         : callNamed(c.modules.decl(known.candidates[0]).name, layers, args, items, expected,
+                                     span, span));
+  given.resize(before);
+  return b.block(std::move(nodes), span);
+}
+
 NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span) {
   TypeId type = b.typeOf(function);
   KnownId id = types[type].known;
   const Known known = c.program_.known(id);
   switch (known.kind) {
-  case KnownKind::Overloads: {
-    std::vector<std::vector<DeclId>> layers;
-    for (DeclId decl : known.candidates) { // the layers, told apart by their modules
-      if (layers.empty() || c.modules.decl(layers.back()[0]).module != c.modules.decl(decl).module)
-        layers.emplace_back();
-      layers.back().push_back(decl);
-    }
-    NameId name = c.modules.decl(known.candidates[0]).name;
-    if (known.candidates.size() == 1) return callDecl(known.candidates[0], args, nullptr, expected, span);
-    return callNamed(name, layers, args, nullptr, expected, span, span);
-  }
+  case KnownKind::Overloads: return callOverloads(function, args, nullptr, expected, span);
   case KnownKind::Intrinsic:
   case KnownKind::Constructor:
     if (wrapTransforms == 0) return applyKnown(known, NodeId::none(), args, expected, span);

@@ -63,26 +63,28 @@ private:
 
 } // namespace
 
-void Checker::checkOverloads(ModuleId module) {
+void Checker::checkOverloadSet(const std::vector<DeclId>& set) {
   Signatures signatures(*this);
+  std::unordered_map<std::string, DeclId> seen;
+  for (DeclId decl : set) {
+    if (modules.decl(decl).kind != names::DeclKind::Function) continue;
+    size_t before = sink.all().size();
+    std::string signature = signatures.of(function(decl));
+    bool readable = sink.all().size() == before;
+    sink.rewind(before); // said where the function itself is checked
+    auto [first, isNew] = seen.emplace(std::move(signature), decl);
+    if (readable && !isNew)
+      sink.report(DiagId::SameOverload, modules.decl(decl).span, types.names.text(modules.decl(decl).name))
+          .notes.push_back({modules.decl(first->second).span, "the other is declared here"});
+  }
+}
+
+void Checker::checkOverloads(ModuleId module) {
   std::vector<std::vector<DeclId>> sets;
   for (const auto& [name, same] : modules[module].decls)
     if (same.size() > 1) sets.push_back(same);
   std::sort(sets.begin(), sets.end());
-  for (const std::vector<DeclId>& set : sets) {
-    std::unordered_map<std::string, DeclId> seen;
-    for (DeclId decl : set) {
-      if (modules.decl(decl).kind != names::DeclKind::Function) continue;
-      size_t before = sink.all().size();
-      std::string signature = signatures.of(function(decl));
-      bool readable = sink.all().size() == before;
-      sink.rewind(before); // said where the function itself is checked
-      auto [first, isNew] = seen.emplace(std::move(signature), decl);
-      if (readable && !isNew)
-        sink.report(DiagId::SameOverload, modules.decl(decl).span, types.names.text(modules.decl(decl).name))
-            .notes.push_back({modules.decl(first->second).span, "the other is declared here"});
-    }
-  }
+  for (const std::vector<DeclId>& set : sets) checkOverloadSet(set);
 }
 
 } // namespace melix::check

@@ -81,9 +81,7 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
   for (const CallArg& arg : args)
     shown += (shown.empty() ? "" : ", ") + (arg.node.valid() ? b.show(b.typeOf(arg.node)) : "…");
   if (all.empty()) {
-    Diagnostic& d = sink.report(DiagId::UnknownName, nameSpan, text);
-    d.hint = c.suggestName(module, name, visibleNames());
-    return b.error(span);
+    return unknownName(name, nameSpan);
   }
   Diagnostic& d = sink.report(DiagId::NoOverload, nameSpan, text, shown);
   for (const auto& layer : all)

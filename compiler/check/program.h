@@ -74,6 +74,11 @@ struct Known {
   std::vector<NameId> captureNames; ///< one for each capture
   std::vector<TypeId> captureTypes; ///< as seen where the lambda stands
   TypeEnv env;                      ///< generic parameters and dimensions visible there
+  // Overloads: one function inside of another; several of these, as captures; or functions of a script, with
+  // the `let`s they see as captures.
+  bool isNested = false, isSet = false;
+  bool joins = false; ///< a nested function that is an overload of those of its name above it
+  InstanceId owner;   ///< of a nested function: where it stands
   std::vector<DimSym>
       symbols; ///< dimensions visible there that the captures' types do not determine: passed as ints
   PullbackShape pullback;

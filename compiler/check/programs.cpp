@@ -5,8 +5,36 @@ namespace melix::check {
 
 using namespace syntax;
 
-/// Typed functions without generic element types are checked at their definition; templates where they are
-/// used. Structs and enums without type parameters.
+/// The declarations of a module in the order in which they stand there.
+std::vector<DeclId> Checker::declsOf(ModuleId module) {
+  std::vector<DeclId> decls;
+  for (const auto& [name, same] : modules[module].decls) decls.insert(decls.end(), same.begin(), same.end());
+  std::sort(decls.begin(), decls.end());
+  return decls;
+}
+
+/// What a function is checked at where it is declared; none for templates, which are checked where they are
+/// used.
+std::optional<InstanceKey> Checker::keyOfDefinition(const FunctionDecl& fn) {
+  if (fn.hasUntyped() || !fn.builtin.empty()) return std::nullopt;
+  InstanceKey key;
+  key.decl = fn.decl;
+  for (const GenericParam& g : fn.generics) {
+    if (g.kind == GenericKind::Pack || (g.kind == GenericKind::Type && !g.bound)) return std::nullopt;
+    if (g.kind == GenericKind::Type) // a bounded element type is tried at one that meets the bound
+      key.typeArgs.push_back(types.names.text(g.bound) == "Int" ? types.int64()
+                                                                : types.scalar(TypeKind::F32));
+  }
+  bool hasPack = false;
+  std::function<void(SynId)> look = [&](SynId s) {
+    hasPack |= ast(fn.decl).kind(s) == SynKind::PackUse;
+    forEachChild(ast(fn.decl), s, look);
+  };
+  for (const ParamDecl& p : fn.params) look(p.type);
+  return hasPack ? std::nullopt : std::optional(key);
+}
+
+/// Structs and enums without type parameters.
 void Checker::checkRecords(const std::vector<DeclId>& decls) {
   for (DeclId decl : decls) {
     names::DeclKind kind = modules.decl(decl).kind;
@@ -18,11 +46,10 @@ void Checker::checkRecords(const std::vector<DeclId>& decls) {
   }
 }
 
+/// Checks types and functions; functions that see variables of the script are checked when these have types.
 std::vector<InstanceId> Checker::checkModule(ModuleId module) {
   std::vector<InstanceId> checked;
-  std::vector<DeclId> decls;
-  for (const auto& [name, same] : modules[module].decls) decls.insert(decls.end(), same.begin(), same.end());
-  std::sort(decls.begin(), decls.end());
+  const std::vector<DeclId> decls = declsOf(module);
   checkRecords(decls); // before overloads are tried: what is wrong with a type is said here
   checkOverloads(module);
   for (DeclId decl : decls) {
@@ -34,28 +61,8 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
       continue;
     }
     if (kind != names::DeclKind::Function) continue;
-    const FunctionDecl fn = function(decl);
-    if (fn.hasUntyped() || !fn.builtin.empty()) continue;
-    InstanceKey key;
-    key.decl = decl;
-    bool concrete = true;
-    for (const GenericParam& g : fn.generics) {
-      // A bounded element type is tried at one that meets the bound.
-      if (g.kind == GenericKind::Type && g.bound) {
-        std::string_view bound = types.names.text(g.bound);
-        key.typeArgs.push_back(bound == "Int" ? types.int64() : types.scalar(TypeKind::F32));
-      } else if (g.kind == GenericKind::Type) {
-        concrete = false;
-      } else if (g.kind == GenericKind::Pack) {
-        concrete = false;
-      }
-    }
-    std::function<void(SynId)> look = [&](SynId s) {
-      concrete &= ast(decl).kind(s) != SynKind::PackUse;
-      forEachChild(ast(decl), s, look);
-    };
-    for (const ParamDecl& p : fn.params) look(p.type);
-    if (concrete) checked.push_back(instantiate(key, Span()));
+    if (auto key = keyOfDefinition(FunctionDecl(function(decl))); key && scriptLets(decl).empty())
+      checked.push_back(instantiate(*key, Span()));
   }
   return checked;
 }
@@ -79,6 +86,7 @@ InstanceId Checker::program(ModuleId root) {
   infos_[id.index].inProgress = true;
   Body body(*this, id, root, tree);
   body.mayReturn = true;
+  body.isScript = true;
   const Span span; // what no statement says has no place
   // A script may end early with an error: `?` returns a Result.
   DeclId resultDecl = typeDecl(modules.prelude(), types.names.intern("Result"));
@@ -95,7 +103,10 @@ InstanceId Checker::program(ModuleId root) {
     params = body.declareCommandLine(function(mains[0]),
                                      tree.docOf(modules.decl(mains[0]).node, modules.sources), nodes);
   const std::vector<SynId> statements = modules[root].statements;
-  for (SynId statement : statements) nodes.push_back(body.checkStatement(statement, false, TypeId::none()));
+  for (SynId statement : statements) {
+    nodes.push_back(body.checkStatement(statement, false, TypeId::none()));
+    body.noteLets(statement);
+  }
   if (!mains.empty()) nodes.push_back(body.callMain(mains[0], FunctionDecl(function(mains[0])), params));
   if (types.kind(resultType) == TypeKind::Enum) {
     NodeId fine = body.b.make(NodeKind::Variant, resultType, span, {body.b.unit(span)},
@@ -107,6 +118,9 @@ InstanceId Checker::program(ModuleId root) {
   NodeId value = body.b.block(std::move(nodes), span);
   instance.nodes[value].type = resultType;
   finish(id, body, value, resultType);
+  std::map<NameId, TypeId> lets;
+  for (const auto& [name, local] : body.scriptLets) lets.emplace(name, instance.locals[local].type);
+  checkSeeing(root, lets);
   body.warnUnused();
   return entryOf(id, root);
 }

@@ -29,12 +29,14 @@ PromptEntry Checker::prompt(ModuleId module, const std::vector<PromptVariable>& 
   instance.key = "prompt " + std::to_string(id.index);
   Body body(*this, id, module, tree);
   body.mayReturn = false;
+  body.isScript = true;
   size_t errors = sink.errorCount();
   Span span = tree.span(tree.root);
   for (const PromptVariable& v : known) {
     LocalId l = body.declareLocal(v.name, v.type, span, v.isVar);
     body.used.insert(l);
     instance.params.push_back(l);
+    if (!v.isVar) body.scriptLets[v.name] = l;
   }
   std::vector<NodeId> nodes;
   NodeId value = body.b.unit(span);
@@ -42,6 +44,7 @@ PromptEntry Checker::prompt(ModuleId module, const std::vector<PromptVariable>& 
   for (size_t k = 0; k < statements.size(); ++k) {
     bool last = k + 1 == statements.size();
     NodeId node = body.checkStatement(statements[k], last, TypeId::none());
+    body.noteLets(statements[k]);
     TypeKind kind = body.b.kindOf(node);
     if (last && kind != TypeKind::Never && !types.isUnit(body.b.typeOf(node)))
       value = node;

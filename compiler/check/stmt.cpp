@@ -6,7 +6,7 @@ namespace melix::check {
 using namespace syntax;
 
 NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) {
-  size_t mark = scope.size();
+  size_t mark = scope.size(), outerBegin = std::exchange(blockBegin, mark);
   TypeEnv outer = env;
   std::vector<NodeId> nodes;
   bool valueLast = false;
@@ -17,6 +17,7 @@ NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) 
     valueLast = last;
   }
   scope.resize(mark);
+  blockBegin = outerBegin;
   env.dims = outer.dims;
   if (!valueLast) return b.unit(span);
   TypeId type = instance.nodes[nodes.back()].type;
@@ -47,9 +48,14 @@ NodeId Body::checkStatement(SynId node, bool last, TypeId expected) {
   case SynKind::For: return checkFor(n.as<syntax::For>(), n.span);
   case SynKind::While: return checkWhile(n.as<syntax::While>(), n.span);
   case SynKind::Assert: return checkAssert(n.as<syntax::Assert>(), n.span);
-  case SynKind::Fn:
+  case SynKind::Fn: return checkNested(node);
+  case SynKind::Const: return checkConst(n.as<ConstItem>(), n.span);
   case SynKind::Struct:
-  case SynKind::Enum: sink.report(DiagId::NoNestedDeclaration, n.span); return b.error(n.span);
+  case SynKind::Enum:
+  case SynKind::Concept:
+  case SynKind::Macro:
+  case SynKind::Use:
+  case SynKind::TypeAlias: sink.report(DiagId::NoNestedDeclaration, n.span); return b.error(n.span);
   default: break;
   }
   NodeId value = checkExpr(node, last ? expected : TypeId::none());
@@ -65,6 +71,17 @@ NodeId Body::checkStatement(SynId node, bool last, TypeId expected) {
     return b.error(n.span);
   }
   return value;
+}
+
+/// A `const` in a block: a `let`, and where it is a whole number also a dimension.
+NodeId Body::checkConst(const ConstItem& item, Span span) {
+  TypeId asked = item.type ? resolveType(item.type, false) : TypeId::none();
+  NodeId value = checkExpr(item.value, asked);
+  if (asked) value = coerce(value, asked, b.spanOf(value));
+  LocalId local = declareLocal(item.name, b.typeOf(value), item.nameSpan, false);
+  if (DimId d = b.dimOf(value)) env.dims[item.name] = d;
+  return b.make(NodeKind::Let, types.unit(), span, {value},
+                PatternRef{bindPattern(local, b.typeOf(value), item.nameSpan)});
 }
 
 NodeId Body::checkLet(const syntax::Let& let, Span span) {

@@ -170,6 +170,7 @@ struct InoutArg {
 struct CallTarget {
   InstanceId instance;
   bool known = false; ///< the first child is a value of Known type, whose captures are the leading parameters
+  uint32_t captures = 0; ///< leading arguments that the callee captured, in a call by name
   std::vector<DimId> dims;
   std::vector<InoutArg> inouts;
 };

@@ -373,7 +373,7 @@ ValueId BodyLowering::exprAt(NodeId n) {
     return after(node.children, node.type, [&](std::vector<ValueId> v) {
       CallTarget target = node.as<CallTarget>();
       std::vector<ValueId> captures;
-      if (target.known) captures = withCaptures(target, v);
+      if (target.known || target.captures > 0) captures = capturesOf(v[0]);
       core::Op op = Builder::simple(OpKind::Closure, std::move(captures),
                                     core::CallAttr{lowering_.functionOf(target.instance)});
       for (DimId d : target.dims) op.dims.push_back(D(d));

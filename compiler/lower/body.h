@@ -222,6 +222,7 @@ private:
   ValueId call(const check::Node& node);
   ValueId derivative(const check::Node& node);
   core::Op derivativeOf(const check::Node& node, std::vector<ValueId> args);
+  std::vector<ValueId> capturesOf(ValueId known);
   std::vector<ValueId> withCaptures(const check::CallTarget& target, std::vector<ValueId> args);
 
   core::Module& module_;

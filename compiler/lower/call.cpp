@@ -5,14 +5,18 @@ namespace melix::lower {
 
 using namespace check;
 
-/// The captures of a known function value in front of the arguments.
-std::vector<ValueId> BodyLowering::withCaptures(const CallTarget& target, std::vector<ValueId> args) {
-  if (!target.known) return args;
-  ValueId known = args[0];
+std::vector<ValueId> BodyLowering::capturesOf(ValueId known) {
   const std::vector<TypeId> parts = types_[b_.typeOf(known)].parts;
   std::vector<ValueId> out;
   for (uint32_t k = 0; k < parts.size(); ++k)
     out.push_back(b_.one(Builder::simple(OpKind::Capture, {known}, k), parts[k]));
+  return out;
+}
+
+/// The captures of a known function value in front of the arguments.
+std::vector<ValueId> BodyLowering::withCaptures(const CallTarget& target, std::vector<ValueId> args) {
+  if (!target.known) return args;
+  std::vector<ValueId> out = capturesOf(args[0]);
   out.insert(out.end(), args.begin() + 1, args.end());
   return out;
 }

@@ -89,6 +89,11 @@ void Modules::declare(ModuleId id, const Ast& ast, DeclKind kind, NodeId node, N
   same.push_back(decl);
 }
 
+DeclId Modules::declareInside(ModuleId id, const Ast& ast, NodeId node, NameId name, Span span) {
+  declAsts_.push_back(&ast);
+  return decls_.add({DeclKind::Function, id, node, name, false, span});
+}
+
 void Modules::index(ModuleId id, const Ast& ast) {
   if (!ast.root) return;
   for (NodeId node : ast[ast.root].as<Many>().items) {

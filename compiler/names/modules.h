@@ -72,6 +72,8 @@ public:
   /// Makes the declarations of `name` in one module visible in another, as `use from.{name}` does but whether
   /// or not they are `pub`: entries at the prompt see those before them.
   void import(ModuleId into, NameId name, ModuleId from);
+  /// A function inside of a function: no name of the module means it.
+  DeclId declareInside(ModuleId id, const syntax::Ast& ast, syntax::NodeId node, NameId name, Span span);
   /// All prelude files as one module.
   ModuleId prelude();
 

@@ -65,8 +65,8 @@ Prompt::Definitions Prompt::collect(names::ModuleId module, Definitions known) {
 }
 
 /// Declares the functions of earlier entries anew if the module replaces one of them, so that they call the
-/// new one.
-bool Prompt::recheckFunctions(names::ModuleId module, Definitions& now) {
+/// new one; none if there is nothing to declare.
+names::ModuleId Prompt::renewFunctions(names::ModuleId module, Definitions& now) {
   names::Modules& modules = session_.modules();
   bool replaces = false;
   std::string others;
@@ -78,11 +78,20 @@ bool Prompt::recheckFunctions(names::ModuleId module, Definitions& now) {
     others += source;
     moved.push_back(name);
   }
-  if (!replaces || moved.empty()) return true;
+  if (!replaces || moved.empty()) return names::ModuleId::none();
   names::ModuleId again = modules.addRoot("<prompt>", others);
   for (NameId name : moved) now.names[name] = again;
   connect(again, now);
-  session_.checker().checkModule(again);
+  return again;
+}
+
+/// Checks what a module declares, at the variables there are.
+bool Prompt::checkDefinitions(names::ModuleId module) {
+  std::map<NameId, types::TypeId> lets;
+  for (const check::PromptVariable& v : variables_)
+    if (!v.isVar) lets.emplace(v.name, v.type);
+  session_.checker().checkModule(module);
+  session_.checker().checkSeeing(module, lets);
   return session_.sink.errorCount() == 0;
 }
 
@@ -92,11 +101,12 @@ bool Prompt::enter(const std::string& text) {
   bool ok = session_.sink.errorCount() == 0;
   if (ok) {
     Definitions now = collect(module, definitions_);
-    ok = recheckFunctions(module, now);
+    names::ModuleId again = renewFunctions(module, now);
     connect(module, now);
-    if (ok) session_.checker().checkModule(module);
+    for (names::ModuleId each : {again, module})
+      if (each) session_.checker().seePrompt(each, variables_);
+    ok = (!again || checkDefinitions(again)) && checkDefinitions(module);
     check::PromptEntry entry;
-    ok = ok && session_.sink.errorCount() == 0;
     if (ok && !session_.modules()[module].statements.empty()) {
       entry = session_.checker().prompt(module, variables_);
       ok = entry.instance.valid() && run(entry);

@@ -42,7 +42,8 @@ private:
   };
   void connect(names::ModuleId module, const Definitions& known);
   Definitions collect(names::ModuleId module, Definitions known);
-  bool recheckFunctions(names::ModuleId module, Definitions& now);
+  names::ModuleId renewFunctions(names::ModuleId module, Definitions& now);
+  bool checkDefinitions(names::ModuleId module);
   bool run(const check::PromptEntry& entry);
   bool keep(const check::PromptEntry& entry, interp::RunResult result);
 

@@ -62,6 +62,19 @@ TEST(Repl, SizesAreKnownAfterwards) {
 
 TEST(Repl, GradientsWork) { EXPECT_EQ(answers("fn f(x: f32) -> f32 = x * x * x\ngrad(f)(2.0)\n"), "12.0\n"); }
 
+TEST(Repl, FunctionsSeeVariablesAsTheyAre) {
+  EXPECT_EQ(answers("let k = 3\nfn f(x: int) -> int = x * k\nfn g(x) = f(x) + k\ng(4)\nlet k = 5\ng(4)\n"),
+            "15\n25\n");
+  EXPECT_EQ(
+      answers("let k = 2\nfn f(x: int) -> int = x * k\nfn g(x) = f(x) + k\nfn f(x: int) -> int = k\ng(4)\n"),
+      "4\n");
+  EXPECT_EQ(answers("let xs = [1.0, 2.0]; fn total(y) = sum(xs) * y\ngrad(total)(1.0)\n"), "3.0\n");
+}
+
+TEST(Repl, FunctionsDoNotSeeVars) {
+  EXPECT_TRUE(contains(melix("repl", "var k = 3\nfn f(x: int) -> int = x * k\n").errors, "[script-var]"));
+}
+
 TEST(Repl, ExitEndsWithItsNumber) { EXPECT_EQ(melix("repl", "exit(3)\nprint(1)\n").status, 3); }
 
 } // namespace

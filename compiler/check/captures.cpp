@@ -1,0 +1,292 @@
+// What functions see of the place where they stand: lambdas and functions inside of functions capture the
+// variables they name (rule 13), functions of a script its `let`s above them (rule 9).
+#include "check/body.h"
+#include "check/template_names.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+namespace {
+
+/// A capture that no name of the program means: a `let` of the script for the functions that are called.
+constexpr std::string_view scriptPrefix = "script.";
+
+} // namespace
+
+/// Makes `node` a capture of `known` under `name`, unless there is one.
+void Body::capture(Known& known, NameId name, NodeId value, std::vector<NodeId>& values) {
+  if (std::find(known.captureNames.begin(), known.captureNames.end(), name) != known.captureNames.end())
+    return;
+  known.captureNames.push_back(name);
+  known.captureTypes.push_back(b.typeOf(value));
+  values.push_back(value);
+}
+
+/// Captures what `node` names: variables, dimensions, and what the functions of the script that it names
+/// need.
+void Body::captureNames(SynId node, Known& known, std::vector<NodeId>& values) {
+  Span span = ast.span(node);
+  std::function<void(SynId)> look = [&](SynId s) {
+    bool isName = ast.kind(s) == SynKind::Name;
+    if (isName || ast.kind(s) == SynKind::Member) {
+      NameId name = isName ? ast[s].as<Name>().name : ast[s].as<Member>().name;
+      LocalId l = isName ? lookupAny(name) : LocalId::none();
+      if (l) {
+        used.insert(l);
+        capture(known, name, readLocal(l, span), values);
+      } else if (isName && env.dims.contains(name)) {
+        capture(known, name, b.dimValue(env.dims[name], span), values);
+      } else {
+        captureLets(c.functionsIn(module, name, false), known, values, span);
+      }
+    }
+    if (ast.kind(s) == SynKind::PackUse && env.packs.contains(ast[s].as<Name>().name)) {
+      NameId pack = ast[s].as<Name>().name;
+      for (uint32_t k = 0; k < env.packs[pack].size(); ++k)
+        capture(known, c.packDimName(pack, k), b.dimValue(env.packs[pack][k], span), values);
+    }
+    forEachChild(ast, s, look);
+  };
+  forEachChild(ast, node, look);
+}
+
+/// The dimension that a captured name means: a dimension variable, or `S#k`, axis k of a pack; null if none.
+DimId* Body::capturedDim(TypeEnv& of, NameId name) {
+  if (auto dim = of.dims.find(name); dim != of.dims.end()) return &dim->second;
+  std::string_view text = types.names.text(name);
+  size_t mark = text.find('#');
+  if (mark == std::string_view::npos) return nullptr;
+  auto pack = of.packs.find(types.names.intern(text.substr(0, mark)));
+  return pack == of.packs.end() ? nullptr : &pack->second[std::stoul(std::string(text.substr(mark + 1)))];
+}
+
+/// The captured dimensions that the types of the captures do not tell.
+std::vector<NameId> Body::untoldDims(const Known& known) {
+  types::DimSubst told;
+  for (TypeId type : known.captureTypes) c.matchSymbols(type, type, told);
+  TypeEnv there = known.env;
+  std::vector<NameId> out;
+  for (NameId name : known.captureNames)
+    if (DimId* dim = capturedDim(there, name)) {
+      std::vector<DimSym> symbols;
+      types.dims.collectSymbols(*dim, symbols);
+      if (!std::all_of(symbols.begin(), symbols.end(), [&](DimSym s) { return told.contains(s); }))
+        out.push_back(name);
+    }
+  return out;
+}
+
+/// The `let`s of the script that functions see, under names of their own.
+void Body::captureLets(const std::vector<DeclId>& functions, Known& known, std::vector<NodeId>& values,
+                       Span span) {
+  for (DeclId decl : functions)
+    for (NameId let : c.scriptLets(decl))
+      if (NodeId value = scriptLet(decl, let, span); value.valid()) {
+        std::string name = std::string(scriptPrefix) + std::string(types.names.text(let));
+        capture(known, types.names.intern(name), value, values);
+      }
+}
+
+/// The names of a statement of the script have values from here on.
+void Body::noteLets(SynId statement) {
+  if (ast.kind(statement) != SynKind::Let) return;
+  for (const auto& [name, begin] : c.scriptNames(module).lets)
+    if (LocalId l = lookupAny(name); l && begin == ast.span(statement).begin) scriptLets[name] = l;
+}
+
+/// The value of a `let` of the script for a call of `function`; none if it has none here.
+NodeId Body::scriptLet(DeclId function, NameId name, Span span) {
+  for (size_t k = given.size(); k-- > 0;) {
+    const Given& g = given[k];
+    auto at = std::find(g.names.begin(), g.names.end(), name);
+    bool meant = std::find(g.functions.begin(), g.functions.end(), function) != g.functions.end();
+    if (meant && at != g.names.end()) return part(g.value, static_cast<uint32_t>(at - g.names.begin()), span);
+  }
+  auto found = scriptLets.find(name);
+  if (found == scriptLets.end()) return NodeId::none();
+  used.insert(found->second);
+  return b.local(found->second, span);
+}
+
+/// Capture `k` of a known function value.
+NodeId Body::part(NodeId known, uint32_t k, Span span) {
+  if (instance.nodes[known].kind == NodeKind::Known) return instance.nodes[known].children[k];
+  TypeId type = types[b.typeOf(known)].parts[k];
+  Step step{StepKind::Field, k, {}, {}, {}, 1, span};
+  return b.make(NodeKind::Get, type, span, {known}, Steps{{step}});
+}
+
+/// Names without a meaning in what is checked where it is used.
+void Body::checkNames(SynId node) {
+  checkTemplateNames(c, module, *ast.at, node,
+                     [this](NameId name) { return lookupAny(name) || env.dims.contains(name); });
+}
+
+/// A lambda captures the variables it names, at the moment it is made.
+NodeId Body::checkLambda(SynId node, TypeId expected) {
+  Known known;
+  known.kind = KnownKind::Lambda;
+  known.module = module;
+  known.lambda = node;
+  known.tree = ast.at;
+  known.name = instance.name + ".lambda";
+  known.env = env;
+  std::vector<NodeId> values;
+  captureNames(node, known, values);
+  checkNames(node);
+  Span span = ast.span(node);
+  NodeId value = templateValue(std::move(known), std::move(values), span);
+  if (expected && types.kind(infer.shallow(expected)) == TypeKind::Function)
+    return asFunction(value, infer.zonk(expected), span);
+  return value;
+}
+
+/// A function inside of a function: a value from here on, with what it names around it.
+NodeId Body::checkNested(SynId node) {
+  const SynNode n = ast[node];
+  const auto item = n.as<FnItem>();
+  checkNames(node);
+  Known known;
+  known.kind = KnownKind::Overloads;
+  known.module = module;
+  known.candidates = {c.nested(module, ast, node)};
+  known.isNested = true;
+  known.name = instance.name + "." + std::string(types.names.text(item.name));
+  known.env = env;
+  known.owner = id;
+  LocalId before;
+  for (size_t k = blockBegin; k < scope.size(); ++k)
+    if (scope[k].name == item.name && nestedAt(scope[k].local)) before = scope[k].local;
+  known.joins = before.valid();
+  std::vector<NodeId> values;
+  captureNames(node, known, values);
+  NodeId value = templateValue(std::move(known), std::move(values), n.span);
+  if (before) {
+    used.insert(before);
+    value = overloadSet(before, value, n.span);
+    c.checkOverloadSet(c.program_.known(types[b.typeOf(value)].known).candidates);
+  }
+  LocalId local = declareLocal(item.name, b.typeOf(value), item.nameSpan, false);
+  return b.let(local, value);
+}
+
+/// Whether a local is a function inside of a function, or several of one name.
+bool Body::nestedAt(LocalId local) {
+  TypeId type = infer.zonk(instance.locals[local].type);
+  return types.kind(type) == TypeKind::Known && c.program_.known(types[type].known).isNested;
+}
+
+/// The functions of a name side by side in a block, with one more: overloads.
+NodeId Body::overloadSet(LocalId before, NodeId added, Span span) {
+  const TypeId type = infer.zonk(instance.locals[before].type);
+  const Known above = c.program_.known(types[type].known);
+  Known set;
+  set.kind = KnownKind::Overloads;
+  set.module = module;
+  set.isNested = set.isSet = true;
+  set.candidates = above.candidates;
+  set.candidates.push_back(c.program_.known(types[b.typeOf(added)].known).candidates[0]);
+  std::vector<NodeId> members;
+  for (uint32_t k = 0; k < above.candidates.size(); ++k)
+    members.push_back(above.isSet ? part(b.local(before, span), k, span) : b.local(before, span));
+  members.push_back(added);
+  return templateValue(std::move(set), std::move(members), span);
+}
+
+/// While `function` is called by its value: what its candidates capture is in the value.
+void Body::giveCaptures(const Known& known, NodeId function) {
+  KnownId id = types[b.typeOf(function)].known;
+  if (!known.isSet)
+    return given.push_back(
+        {known.candidates, known.captureNames, function, known.isNested ? id : KnownId::none()});
+  for (uint32_t k = 0; k < known.candidates.size(); ++k) {
+    NodeId member = part(function, k, b.spanOf(function));
+    given.push_back({{known.candidates[k]}, {}, member, types[b.typeOf(member)].known});
+  }
+}
+
+/// Functions by their name, as a value: with the `let`s of the script that they see.
+NodeId Body::functionValue(std::vector<DeclId> candidates, Span span) {
+  Known known;
+  known.kind = KnownKind::Overloads;
+  known.module = module;
+  std::vector<NodeId> values;
+  for (DeclId decl : candidates)
+    for (NameId let : c.scriptLets(decl))
+      if (NodeId value = scriptLet(decl, let, span); value.valid()) capture(known, let, value, values);
+  known.candidates = std::move(candidates);
+  return templateValue(std::move(known), std::move(values), span);
+}
+
+/// The captures of an instance: its first parameters. Sizes visible where the function stands are found
+/// through their types; the others are captures themselves, in a lambda, and dimension parameters of a
+/// function.
+void Body::bindCaptures(const Known& known, const std::vector<TypeId>& captured, Span span) {
+  env = known.env;
+  types::DimSubst there;
+  for (size_t k = 0; k < captured.size(); ++k) c.matchSymbols(known.captureTypes[k], captured[k], there);
+  for (auto& [name, dim] : env.dims) dim = types.dims.substitute(dim, there);
+  for (auto& [name, pack] : env.packs)
+    for (DimId& d : pack) d = types.dims.substitute(d, there);
+  const std::vector<NameId> untold = untoldDims(known);
+  for (size_t k = 0; k < captured.size(); ++k) {
+    NameId name = known.captureNames[k];
+    std::string_view text = types.names.text(name);
+    LocalId l = b.newLocal(text, captured[k], span);
+    instance.params.push_back(l);
+    used.insert(l);
+    if (text.starts_with(scriptPrefix)) {
+      scriptLets[types.names.intern(text.substr(scriptPrefix.size()))] = l;
+    } else if (DimId* dim = capturedDim(env, name)) {
+      if (std::find(untold.begin(), untold.end(), name) == untold.end()) continue;
+      auto kind = known.isNested ? types::DimSymKind::Parameter : types::DimSymKind::Value;
+      DimSym s = types.dims.newSym({std::string(text), kind, known.isNested ? 0 : INT64_MIN, span});
+      if (known.isNested)
+        instance.dimParams.push_back(s);
+      else
+        instance.locals[l].asDim = s;
+      *dim = types.dims.symbol(s);
+    } else {
+      scope.push_back({name, l});
+    }
+  }
+  instance.captures = static_cast<uint32_t>(captured.size());
+}
+
+/// The captures of a function inside of a function, which may call itself: gives the `let` of its own name,
+/// if it does.
+NodeId Body::bindNested(KnownId nested, const std::vector<TypeId>& captured, const FunctionDecl& fn) {
+  bindCaptures(c.program_.known(nested), captured, fn.span);
+  bool itself = false;
+  std::function<void(SynId)> look = [&](SynId s) {
+    itself |= ast.kind(s) == SynKind::Name && ast[s].as<Name>().name == fn.name;
+    forEachChild(ast, s, look);
+  };
+  look(fn.body);
+  if (!itself) return NodeId::none();
+  std::vector<NodeId> values;
+  for (LocalId l : instance.params) values.push_back(b.local(l, fn.span));
+  NodeId value =
+      b.make(NodeKind::Known, types.known(nested, captured), fn.span, std::move(values), KnownRef{nested});
+  if (c.program_.known(nested).joins) value = overloadSet(lookupAny(fn.name), value, fn.span);
+  LocalId local = b.newLocal(types.names.text(fn.name), b.typeOf(value), fn.span);
+  scope.push_back({fn.name, local});
+  return b.let(local, value);
+}
+
+/// The `let`s of the script that a function sees are its first parameters; `()` is given for one that has no
+/// value yet.
+void Body::bindLets(const std::vector<NameId>& lets, const std::vector<TypeId>& captured, Span span) {
+  for (size_t k = 0; k < lets.size(); ++k) {
+    LocalId l = b.newLocal(types.names.text(lets[k]), captured[k], span);
+    instance.params.push_back(l);
+    used.insert(l);
+    if (types.isUnit(captured[k])) continue;
+    scope.push_back({lets[k], l});
+    scriptLets[lets[k]] = l;
+  }
+  instance.captures = static_cast<uint32_t>(lets.size());
+}
+
+} // namespace melix::check
