@@ -86,9 +86,8 @@ llvm::Constant* ModuleEmitter::typeRecord(uint8_t kind, uint8_t rank, TypeId typ
 }
 
 llvm::Constant* ModuleEmitter::field(llvm::Constant* name, TypeId type, uint32_t offset) {
-  return llvm::ConstantStruct::get(fieldStruct_,
-                                   {name ? name : llvm::ConstantPointerNull::get(ptr()), descriptor(type),
-                                    llvm::ConstantInt::get(i32(), offset)});
+  return llvm::ConstantStruct::get(fieldStruct_, {name ? name : llvm::ConstantPointerNull::get(ptr()),
+                                                  descriptor(type), llvm::ConstantInt::get(i32(), offset)});
 }
 
 llvm::Constant* ModuleEmitter::fieldTable(const std::vector<llvm::Constant*>& fields) {

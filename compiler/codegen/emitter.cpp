@@ -127,8 +127,6 @@ void ModuleEmitter::run() {
   debug->finish();
 }
 
-std::string exportedSymbol(const loops::Function& function) {
-  return "melix." + function.key;
-}
+std::string exportedSymbol(const loops::Function& function) { return "melix." + function.key; }
 
 } // namespace melix::codegen

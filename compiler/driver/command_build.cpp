@@ -14,8 +14,7 @@ int commandBuild(const Invocation& invocation) {
     if (!advanceProgram(invocation.program, *session, session::CoreStage::Optimised)) return Failure;
     codegen::TargetKind target = targetOf(invocation.code, codegen::TargetKind::Portable);
     std::optional<codegen::Compiled> compiled = compileCore(*session, invocation.code, target);
-    if (!compiled)
-      return Failure;
+    if (!compiled) return Failure;
     codegen::Options options;
     options.target = target;
     options.sources = &session->sources;

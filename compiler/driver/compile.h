@@ -1,6 +1,6 @@
 #pragma once
-// From a command line to a session and from its Core to machine code: what `run`, `build`, `show`, `test` and the prompt
-// share.
+// From a command line to a session and from its Core to machine code: what `run`, `build`, `show`, `test` and
+// the prompt share.
 
 #include "codegen/codegen.h"
 #include "driver/command_line.h"

@@ -6,6 +6,7 @@
 #include "interp/code.h"
 #include "interp/nest.h"
 #include "interp/places.h"
+#include "interp/steps.h"
 
 #include <map>
 #include <set>
@@ -15,8 +16,9 @@ namespace melix::interp {
 
 using namespace core;
 
-/// Every value has a register of its own. The last use of an object moves it out of its register (precise ownership is
-/// what lets `set` work in place); an object whose last use only reads it is dropped after the op.
+/// Every value has a register of its own. The last use of an object moves it out of its register (precise
+/// ownership is what lets `set` work in place); an object whose last use only reads it is dropped after the
+/// op.
 class Compiler {
 public:
   Compiler(const Program& program, FunctionId f, Code& code);
@@ -31,9 +33,11 @@ private:
   uint32_t newReg(bool object);
   uint32_t reg(ValueId v);
   uint32_t constantReg(uint64_t bits);
-  size_t emit(Handler run, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0, uint32_t d = 0, const Extra* extra = nullptr);
+  size_t emit(Handler run, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0, uint32_t d = 0,
+              const Extra* extra = nullptr);
   size_t here() const { return code_.instrs.size(); }
-  template <class T> T* extra() {
+  template <class T>
+  T* extra() {
     code_.extras.push_back(std::make_unique<T>());
     return static_cast<T*>(code_.extras.back().get());
   }
@@ -58,9 +62,17 @@ private:
 
   // Ops.
   void op(const Op& op);
+  void effect(const Op& op);
+  void undef(ValueId v);
+  void convert(const Op& op);
+  void bitcast(const Op& op);
   void scalar(const Op& op);
   void constant(const Op& op);
   void zero(uint32_t into, TypeId t);
+  void zeroPart(RegsExtra& record, TypeId t);
+  void zeroRecord(uint32_t into, const std::vector<TypeId>& parts, bool isEnum);
+  void zeroArray(uint32_t into, const types::Type& type);
+  void zeroPack(uint32_t into, TypeId t);
   void record(const Op& op, uint32_t tag, bool isEnum);
   void pack(const Op& op);
   void unpack(const Op& op);
@@ -73,6 +85,9 @@ private:
   void math(const Op& op);
   void select(const Op& op);
   void lists(const Op& op);
+  void call(const Op& op);
+  void format(const Op& op);
+  void debug(const Op& op);
   void check(const Op& op);
   void builtin(const Op& op);
   void callTo(FunctionId callee, const std::vector<uint32_t>& args, std::span<const DimId> dims,
@@ -82,8 +97,9 @@ private:
   void forLoop(const Op& op);
   void whileLoop(const Op& op);
   void nest(const Op& op);
-  void nestResult(const Op& op, const NestResult& r, NestExtra& x, size_t& yield, size_t& result, size_t& unit,
-                  size_t& filter);
+  void combineRegion(const Op& op, const NestResult& r, NestResultExtra& x);
+  void nestResult(const Op& op, const NestResult& r, NestExtra& x, size_t& yield, size_t& result,
+                  size_t& unit, size_t& filter);
 
   struct PendingYield {
     uint32_t result, slot;

@@ -73,7 +73,8 @@ void lowerFunctions(LowerContext& context, const std::vector<core::FunctionId>& 
 }
 
 void insertAllCounts(Module& module) {
-  for (uint32_t f = 0; f < module.functions.size(); ++f) insertCounts(module, module.functions[FunctionId(f)]);
+  for (uint32_t f = 0; f < module.functions.size(); ++f)
+    insertCounts(module, module.functions[FunctionId(f)]);
 }
 
 void outlineAllKernels(Module& module) {

@@ -123,7 +123,7 @@ ValueId Lower::resultFits(CheckKind check, const std::vector<ValueId>& v, TypeKi
   ValueId zero = b_.zero(scalarType(kind));
   auto is = [&](CmpKind how, ValueId a, ValueId b) { return b_.compare(how, a, b, kind); };
   if (check == CheckKind::NegFits)
-    return is(CmpKind::Ne, v[0], isSigned(kind) ? b_.constant(scalarType(kind), leastOf(kind)) : zero) ;
+    return is(CmpKind::Ne, v[0], isSigned(kind) ? b_.constant(scalarType(kind), leastOf(kind)) : zero);
   if (check == CheckKind::MulFits) {
     // Without wrapping the product divided by a factor is the other; MIN / -1 is no quotient and gives 0.
     ValueId product = b_.arith(OpKind::Mul, v[0], v[1], kind);
@@ -136,11 +136,13 @@ ValueId Lower::resultFits(CheckKind check, const std::vector<ValueId>& v, TypeKi
   // Adding what is not negative, or subtracting what is, does not make it less; and the other way round.
   ValueId grows = is(CmpKind::Ge, v[1], zero);
   ValueId grew = is(adds ? CmpKind::Ge : CmpKind::Le, result, v[0]);
-  return b_.scalar(OpKind::Cmp, {grows, grew}, TypeKind::Bool, TypeKind::Bool, static_cast<uint32_t>(CmpKind::Eq));
+  return b_.scalar(OpKind::Cmp, {grows, grew}, TypeKind::Bool, TypeKind::Bool,
+                   static_cast<uint32_t>(CmpKind::Eq));
 }
 
 /// The condition of a check.
-ValueId Lower::checkHolds(const core::Op& op, const std::vector<ValueId>& args, const std::vector<ValueId>& dims) {
+ValueId Lower::checkHolds(const core::Op& op, const std::vector<ValueId>& args,
+                          const std::vector<ValueId>& dims) {
   const auto& attr = op.as<core::CheckAttr>();
   ValueId zero = b_.integer(0);
   TypeKind kind = args.empty() ? TypeKind::I64 : b_.fn.typeOf(args[0]).scalar;
@@ -173,7 +175,8 @@ ValueId Lower::checkHolds(const core::Op& op, const std::vector<ValueId>& args, 
   return b_.boolean(true);
 }
 
-/// An assertion whose message is a text made by the program: it is made before, and told if the condition fails.
+/// An assertion whose message is a text made by the program: it is made before, and told if the condition
+/// fails.
 void Lower::assertWithText(ValueId holds, const std::vector<ValueId>& text) {
   RegionId fine = b_.begin();
   b_.end();

@@ -41,7 +41,8 @@ void Lower::lowerPanic(const core::Op& op) { b_.stmt(StmtKind::Panic, leaves(op.
 // ------------------------------------------------------------------------------------------
 
 /// Calls with arguments that are slots already; gives the first `results` slots as integers.
-std::vector<ValueId> Lower::callBuiltin(BuiltinKind kind, const std::vector<ValueId>& args, uint32_t results) {
+std::vector<ValueId> Lower::callBuiltin(BuiltinKind kind, const std::vector<ValueId>& args,
+                                        uint32_t results) {
   BuiltinCall call;
   call.slots = args;
   call.resultSlots = results;
@@ -49,7 +50,8 @@ std::vector<ValueId> Lower::callBuiltin(BuiltinKind kind, const std::vector<Valu
     if (b_.fn.typeOf(v).counted()) call.alive.push_back(v);
   ValueId out = callWithSlots(kind, call);
   std::vector<ValueId> values;
-  for (uint32_t k = 0; k < results; ++k) values.push_back(b_.load(out, {}, {indexType, 8, 8 * k, false, false}));
+  for (uint32_t k = 0; k < results; ++k)
+    values.push_back(b_.load(out, {}, {indexType, 8, 8 * k, false, false}));
   return values;
 }
 
@@ -95,8 +97,10 @@ std::vector<TypeId> Lower::builtinResults(const core::Op& op, size_t count) {
   for (core::ValueId v : op.results) {
     TypeId type = typeOf(v);
     bool parts = types_.kind(type) == TypeKind::Tuple && (count != 1 || types_.isUnit(type));
-    if (!parts) out.push_back(type);
-    else out.insert(out.end(), types_[type].parts.begin(), types_[type].parts.end());
+    if (!parts)
+      out.push_back(type);
+    else
+      out.insert(out.end(), types_[type].parts.begin(), types_[type].parts.end());
   }
   return out;
 }
@@ -106,14 +110,16 @@ ValueId Lower::callWithSlots(BuiltinKind kind, const BuiltinCall& call) {
   ValueId in = b_.scratch(8 * std::max<size_t>(call.slots.size(), 1)),
           out = b_.scratch(8 * std::max(call.resultSlots, 1u));
   for (size_t k = 0; k < call.slots.size(); ++k)
-    b_.store(in, {}, {b_.fn.typeOf(call.slots[k]), 8, static_cast<int64_t>(8 * k), false, true}, call.slots[k]);
+    b_.store(in, {}, {b_.fn.typeOf(call.slots[k]), 8, static_cast<int64_t>(8 * k), false, true},
+             call.slots[k]);
   b_.stmt(StmtKind::Builtin, {in, out}, {}, kind);
   for (ValueId v : call.alive) b_.stmt(StmtKind::KeepAlive, {v});
   return out;
 }
 
 /// An array that a builtin gave: its data and dims, of which some are hidden in a pack or defined by the op.
-std::vector<ValueId> Lower::arrayResult(const core::Op& op, TypeId result, const std::function<ValueId(ValueType)>& slot) {
+std::vector<ValueId> Lower::arrayResult(const core::Op& op, TypeId result,
+                                        const std::function<ValueId(ValueType)>& slot) {
   bool packed = types_.kind(result) == TypeKind::Pack;
   TypeId type = packed ? layouts_.packInner(result) : result;
   std::vector<types::DimId> dims = types_[type].dims;
@@ -148,8 +154,10 @@ void Lower::lowerBuiltin(const core::Op& op) {
   if (results.size() != signature.results.size()) return fail("a builtin whose results do not fit");
   for (size_t k = 0; k < results.size(); ++k) {
     std::string_view word = signature.results[k];
-    if (word == "Asked") addAsked(call, results[k]);
-    else call.resultSlots += word == "Str" || word == "Bytes" ? 2 : 1;
+    if (word == "Asked")
+      addAsked(call, results[k]);
+    else
+      call.resultSlots += word == "Str" || word == "Bytes" ? 2 : 1;
   }
   ValueId out = callWithSlots(kind, call);
   int64_t at = 0;

@@ -14,8 +14,8 @@ namespace melix::lower {
 
 class Lowering {
 public:
-  /// `checksOverflow`: whether a sum, difference, product or negative of integers written in this file that wraps is
-  /// a panic (`--check-overflow`).
+  /// `checksOverflow`: whether a sum, difference, product or negative of integers written in this file that
+  /// wraps is a panic (`--check-overflow`).
   Lowering(core::Module& module, check::Program& program, std::function<bool(FileId)> checksOverflow)
       : checksOverflow(std::move(checksOverflow)), module_(module), program_(program) {}
 
