@@ -141,6 +141,56 @@ llvm::Constant* ModuleEmitter::enumCases(TypeId type) {
       *llvm, llvm::ConstantArray::get(llvm::ArrayType::get(caseStruct_, cases.size()), cases), "cases");
 }
 
+llvm::Constant* ModuleEmitter::recordName(TypeId type) {
+  const types::TypeStore& store = layouts.types;
+  std::string_view text = store.names.text(store.recordInfo(store[type].record).name);
+  return cString({text.data(), text.size()});
+}
+
+/// The hidden dims of a pack come first; a reader sees the inner product behind them.
+llvm::Constant* ModuleEmitter::packDescriptor(TypeId type) {
+  TypeId inner = layouts.packInner(type);
+  TypeKind kind = layouts.types.kind(inner);
+  uint32_t shift = layouts.packOffset(type);
+  if (kind == TypeKind::Struct)
+    return typeRecord(MELIX_KIND_STRUCT, 0, type, layouts.partCount(inner), 0, recordName(inner), nullptr,
+                      productFields(inner, shift), nullptr);
+  if (kind == TypeKind::Tuple)
+    return typeRecord(MELIX_KIND_TUPLE, 0, type, layouts.partCount(inner), 0, nullptr, nullptr,
+                      productFields(inner, shift), nullptr);
+  return typeRecord(MELIX_KIND_TUPLE, 0, type, 1, 0, nullptr, nullptr,
+                    fieldTable({field(nullptr, inner, shift)}), nullptr);
+}
+
+/// What stands in the descriptor of a type that is no scalar.
+llvm::Constant* ModuleEmitter::describe(TypeId type) {
+  const types::TypeStore& store = layouts.types;
+  switch (store.kind(type)) {
+  case TypeKind::Array:
+    return typeRecord(MELIX_KIND_ARRAY, static_cast<uint8_t>(store.rank(type)), type, 0, 0, nullptr,
+                      descriptor(store.element(type)), nullptr, nullptr);
+  case TypeKind::List:
+    return typeRecord(MELIX_KIND_LIST, 0, type, 0, 0, nullptr, descriptor(store[type].parts[0]), nullptr,
+                      nullptr);
+  case TypeKind::Enum: {
+    auto count = static_cast<uint32_t>(store.recordInfo(store[type].record).cases.size());
+    return typeRecord(MELIX_KIND_ENUM, 0, type, 0, count, recordName(type), nullptr, nullptr,
+                      enumCases(type));
+  }
+  case TypeKind::Struct:
+    return typeRecord(MELIX_KIND_STRUCT, 0, type, layouts.partCount(type), 0, recordName(type), nullptr,
+                      productFields(type, 0), nullptr);
+  case TypeKind::Pack: return packDescriptor(type);
+  case TypeKind::Tuple:
+  case TypeKind::Known:
+    return typeRecord(MELIX_KIND_TUPLE, 0, type, layouts.partCount(type), 0, nullptr, nullptr,
+                      productFields(type, 0), nullptr);
+  default:
+    return typeRecord(MELIX_KIND_OPAQUE, 0, type, 0, 0, cString(store.print(type)), nullptr, nullptr,
+                      nullptr);
+  }
+}
+
 llvm::Constant* ModuleEmitter::descriptor(TypeId type) {
   const types::TypeStore& store = layouts.types;
   type = layouts.types.eraseDims(type);
@@ -158,58 +208,7 @@ llvm::Constant* ModuleEmitter::descriptor(TypeId type) {
   auto* global =
       new llvm::GlobalVariable(*llvm, typeStruct_, true, llvm::GlobalValue::PrivateLinkage, nullptr, "type");
   made = global;
-  llvm::Constant* value = nullptr;
-  auto recordName = [&] {
-    std::string_view text = store.names.text(store.recordInfo(store[type].record).name);
-    return cString({text.data(), text.size()});
-  };
-  switch (kind) {
-  case TypeKind::Array:
-    value = typeRecord(MELIX_KIND_ARRAY, static_cast<uint8_t>(store.rank(type)), type, 0, 0, nullptr,
-                       descriptor(store.element(type)), nullptr, nullptr);
-    break;
-  case TypeKind::List:
-    value = typeRecord(MELIX_KIND_LIST, 0, type, 0, 0, nullptr, descriptor(store[type].parts[0]), nullptr,
-                       nullptr);
-    break;
-  case TypeKind::Enum: {
-    auto count = static_cast<uint32_t>(store.recordInfo(store[type].record).cases.size());
-    value = typeRecord(MELIX_KIND_ENUM, 0, type, 0, count, recordName(), nullptr, nullptr, enumCases(type));
-    break;
-  }
-  case TypeKind::Struct:
-    value = typeRecord(MELIX_KIND_STRUCT, 0, type, layouts.partCount(type), 0, recordName(), nullptr,
-                       productFields(type, 0), nullptr);
-    break;
-  case TypeKind::Pack: {
-    // The hidden dims come first; a reader sees the inner product behind them.
-    TypeId inner = layouts.packInner(type);
-    bool isStruct = store.kind(inner) == TypeKind::Struct;
-    uint32_t shift = layouts.packOffset(type);
-    if (isStruct || store.kind(inner) == TypeKind::Tuple) {
-      llvm::Constant* name = nullptr;
-      if (isStruct) {
-        std::string_view text = store.names.text(store.recordInfo(store[inner].record).name);
-        name = cString({text.data(), text.size()});
-      }
-      value = typeRecord(isStruct ? MELIX_KIND_STRUCT : MELIX_KIND_TUPLE, 0, type, layouts.partCount(inner),
-                         0, name, nullptr, productFields(inner, shift), nullptr);
-    } else {
-      value = typeRecord(MELIX_KIND_TUPLE, 0, type, 1, 0, nullptr, nullptr,
-                         fieldTable({field(nullptr, inner, shift)}), nullptr);
-    }
-    break;
-  }
-  case TypeKind::Tuple:
-  case TypeKind::Known:
-    value = typeRecord(MELIX_KIND_TUPLE, 0, type, layouts.partCount(type), 0, nullptr, nullptr,
-                       productFields(type, 0), nullptr);
-    break;
-  default:
-    value =
-        typeRecord(MELIX_KIND_OPAQUE, 0, type, 0, 0, cString(store.print(type)), nullptr, nullptr, nullptr);
-  }
-  global->setInitializer(value);
+  global->setInitializer(describe(type));
   return global;
 }
 

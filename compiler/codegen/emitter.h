@@ -64,6 +64,9 @@ private:
   llvm::Constant* fieldTable(const std::vector<llvm::Constant*>& fields);
   llvm::Constant* field(llvm::Constant* name, types::TypeId type, uint32_t offset);
   llvm::Constant* enumCases(types::TypeId type);
+  llvm::Constant* recordName(types::TypeId type);
+  llvm::Constant* packDescriptor(types::TypeId type);
+  llvm::Constant* describe(types::TypeId type);
   llvm::Constant* productFields(types::TypeId type, uint32_t shift);
   llvm::StructType* typeStruct_;
   llvm::StructType* fieldStruct_;

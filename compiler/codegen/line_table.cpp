@@ -34,73 +34,85 @@ std::set<uint32_t> returnAddresses(llvm::StringRef code) {
   return out;
 }
 
+/// The value, or nothing: what is wrong with the object is told by whoever links it.
+template <class T>
+std::optional<T> valueOf(llvm::Expected<T> expected) {
+  if (expected) return std::move(*expected);
+  llvm::consumeError(expected.takeError());
+  return std::nullopt;
+}
+
+std::optional<SectionRef> textSection(const ObjectFile& elf) {
+  std::optional<SectionRef> text;
+  for (const SectionRef& section : elf.sections())
+    if (valueOf(section.getName()) == llvm::StringRef(".text")) text = section;
+  return text;
+}
+
+/// The base: any function that other objects can see.
+void findBase(const ObjectFile& elf, const SectionRef& text, LineTable& table) {
+  for (const auto& symbol : elf.symbols()) {
+    auto flags = valueOf(symbol.getFlags());
+    auto section = valueOf(symbol.getSection());
+    auto name = valueOf(symbol.getName());
+    auto address = valueOf(symbol.getAddress());
+    bool usable = flags && section && name && address && *section != elf.section_end() && **section == text &&
+                  (*flags & llvm::object::SymbolRef::SF_Global);
+    if (!usable) continue;
+    table.baseSymbol = name->str();
+    table.baseOffset = *address;
+    return;
+  }
+}
+
+/// The frames that are inlined at a call, with the source line of each.
+class FrameReader {
+public:
+  FrameReader(const ObjectFile& elf, const SourceStore* sources)
+      : dwarf_(llvm::DWARFContext::create(elf)), sources_(sources) {
+    for (uint32_t f = 0; sources && f < sources->fileCount(); ++f)
+      files_.emplace(std::string(sources->path(FileId(f))), FileId(f));
+  }
+
+  std::vector<Frame> framesAt(uint64_t address, uint64_t section) {
+    llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::RelativeFilePath,
+                                     llvm::DILineInfoSpecifier::FunctionNameKind::ShortName);
+    auto inlined = dwarf_->getInliningInfoForAddress({address, section}, wanted);
+    std::vector<Frame> out;
+    for (uint32_t k = 0; k < inlined.getNumberOfFrames(); ++k) {
+      const llvm::DILineInfo& info = inlined.getFrame(k);
+      if (info.Line == 0) continue;
+      Frame frame{info.FunctionName, info.FileName, "", info.Line, info.Column};
+      auto source = files_.find(frame.file);
+      if (source != files_.end()) frame.text = std::string(sources_->lineText(source->second, info.Line));
+      out.push_back(std::move(frame));
+    }
+    return out;
+  }
+
+private:
+  std::unique_ptr<llvm::DWARFContext> dwarf_;
+  const SourceStore* sources_;
+  std::map<std::string, FileId> files_;
+};
+
 } // namespace
 
 LineTable readLineTable(const std::string& object, const Options& options) {
   LineTable table;
-  auto file = ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "object"));
-  if (!file) {
-    llvm::consumeError(file.takeError());
-    return table;
-  }
+  auto file = valueOf(ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "object")));
+  if (!file) return table;
   const ObjectFile& elf = **file;
-  SectionRef text;
-  bool found = false;
-  for (const SectionRef& section : elf.sections()) {
-    auto name = section.getName();
-    if (name && *name == ".text") {
-      text = section;
-      found = true;
-    } else if (!name) {
-      llvm::consumeError(name.takeError());
-    }
-  }
-  if (!found) return table;
-  auto code = text.getContents();
-  if (!code) {
-    llvm::consumeError(code.takeError());
-    return table;
-  }
+  std::optional<SectionRef> text = textSection(elf);
+  if (!text) return table;
+  std::optional<llvm::StringRef> code = valueOf(text->getContents());
+  if (!code) return table;
   table.size = code->size();
-
-  // The base: any function that other objects can see.
-  for (const auto& symbol : elf.symbols()) {
-    auto flags = symbol.getFlags();
-    auto section = symbol.getSection();
-    auto name = symbol.getName();
-    auto address = symbol.getAddress();
-    bool usable = flags && section && name && address && *section != elf.section_end() && **section == text &&
-                  (*flags & llvm::object::SymbolRef::SF_Global);
-    if (usable && table.baseSymbol.empty()) {
-      table.baseSymbol = name->str();
-      table.baseOffset = *address;
-    }
-    if (!flags) llvm::consumeError(flags.takeError());
-    if (!section) llvm::consumeError(section.takeError());
-    if (!name) llvm::consumeError(name.takeError());
-    if (!address) llvm::consumeError(address.takeError());
-  }
-
-  std::unique_ptr<llvm::DWARFContext> dwarf = llvm::DWARFContext::create(elf);
-  llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::RelativeFilePath,
-                                   llvm::DILineInfoSpecifier::FunctionNameKind::ShortName);
-  std::map<std::string, FileId> files;
-  if (options.sources)
-    for (uint32_t f = 0; f < options.sources->fileCount(); ++f)
-      files.emplace(std::string(options.sources->path(FileId(f))), FileId(f));
+  findBase(elf, *text, table);
+  FrameReader reader(elf, options.sources);
   for (uint32_t address : returnAddresses(*code)) {
     // The call itself lies before the address.
-    auto frames = dwarf->getInliningInfoForAddress({address - 1, text.getIndex()}, wanted);
-    LineEntry entry{address, {}};
-    for (uint32_t k = 0; k < frames.getNumberOfFrames(); ++k) {
-      const llvm::DILineInfo& info = frames.getFrame(k);
-      if (info.Line == 0) continue;
-      Frame frame{info.FunctionName, info.FileName, "", info.Line, info.Column};
-      auto source = files.find(frame.file);
-      if (source != files.end())
-        frame.text = std::string(options.sources->lineText(source->second, info.Line));
-      entry.frames.push_back(std::move(frame));
-    }
+    LineEntry entry{address, reader.framesAt(address - 1, text->getIndex())};
     if (!entry.frames.empty()) table.entries.push_back(std::move(entry));
   }
   return table;

@@ -37,58 +37,76 @@ LineData encodeLines(const LineTable& table) {
   return data;
 }
 
-Compiled programObject(const Compiled& program, const Options& options) {
-  llvm::LLVMContext context;
-  llvm::Module m("program", context);
-  auto machine = makeTargetMachine(options, false);
-  m.setTargetTriple(machine->getTargetTriple());
-  m.setDataLayout(machine->createDataLayout());
-  auto *i8 = llvm::Type::getInt8Ty(context), *i32 = llvm::Type::getInt32Ty(context),
-       *i64 = llvm::Type::getInt64Ty(context);
-  auto* ptr = llvm::PointerType::get(context, 0);
-  llvm::Constant* null = llvm::ConstantPointerNull::get(ptr);
-  auto global = [&](llvm::Constant* value, bool constant) {
-    return new llvm::GlobalVariable(m, value->getType(), constant, llvm::GlobalValue::PrivateLinkage, value,
-                                    "data");
-  };
+namespace {
 
-  llvm::Constant* lines = null;
-  if (!program.lines.baseSymbol.empty()) {
-    LineData data = encodeLines(program.lines);
-    auto* code = new llvm::GlobalVariable(m, i8, true, llvm::GlobalValue::ExternalLinkage, nullptr,
-                                          program.lines.baseSymbol);
+/// The module that is made, and the constants that go into it.
+class ProgramModule {
+public:
+  explicit ProgramModule(const llvm::TargetMachine& machine) : module("program", context) {
+    module.setTargetTriple(machine.getTargetTriple());
+    module.setDataLayout(machine.createDataLayout());
+  }
+
+  llvm::LLVMContext context;
+  llvm::Module module;
+  llvm::Type *i8 = llvm::Type::getInt8Ty(context), *i32 = llvm::Type::getInt32Ty(context),
+             *i64 = llvm::Type::getInt64Ty(context);
+  llvm::PointerType* ptr = llvm::PointerType::get(context, 0);
+  llvm::Constant* null = llvm::ConstantPointerNull::get(ptr);
+
+  llvm::Constant* global(llvm::Constant* value, bool constant) {
+    return new llvm::GlobalVariable(module, value->getType(), constant, llvm::GlobalValue::PrivateLinkage,
+                                    value, "data");
+  }
+
+  /// A MelixLineTable; null if there are no lines.
+  llvm::Constant* lines(const LineTable& table) {
+    if (table.baseSymbol.empty()) return null;
+    LineData data = encodeLines(table);
+    auto* code = new llvm::GlobalVariable(module, i8, true, llvm::GlobalValue::ExternalLinkage, nullptr,
+                                          table.baseSymbol);
     llvm::Constant* base = llvm::ConstantExpr::getGetElementPtr(
-        i8, code, llvm::ConstantInt::getSigned(i64, -static_cast<int64_t>(program.lines.baseOffset)));
+        i8, code, llvm::ConstantInt::getSigned(i64, -static_cast<int64_t>(table.baseOffset)));
     auto words = [&](const std::vector<uint32_t>& v) -> llvm::Constant* {
       return v.empty() ? null : global(llvm::ConstantDataArray::get(context, v), true);
     };
     llvm::Constant* strings = global(llvm::ConstantDataArray::getString(context, data.strings, false), true);
-    lines = global(llvm::ConstantStruct::getAnon(
-                       {base, llvm::ConstantInt::get(i64, program.lines.size), words(data.entries),
-                        llvm::ConstantInt::get(i64, data.count), words(data.frames), strings, null}),
-                   false);
+    return global(llvm::ConstantStruct::getAnon({base, llvm::ConstantInt::get(i64, table.size),
+                                                 words(data.entries), llvm::ConstantInt::get(i64, data.count),
+                                                 words(data.frames), strings, null}),
+                  false);
   }
 
-  // MelixProgram, and main(argc, argv) that hands it over.
-  auto* entryType = llvm::FunctionType::get(i32, {ptr}, false);
-  auto* entry = llvm::Function::Create(entryType, llvm::Function::ExternalLinkage, program.entry, m);
-  int level = options.target == TargetKind::Portable ? 3 : 0;
-  llvm::Constant* record =
-      global(llvm::ConstantStruct::getAnon(
-                 {entry, lines, llvm::ConstantInt::get(i32, level), llvm::ConstantInt::get(i32, 0)}),
-             true);
-  auto* run = llvm::Function::Create(llvm::FunctionType::get(i32, {i32, ptr, ptr}, false),
-                                     llvm::Function::ExternalLinkage, "melix_main", m);
-  auto* main = llvm::Function::Create(llvm::FunctionType::get(i32, {i32, ptr}, false),
-                                      llvm::Function::ExternalLinkage, "main", m);
-  main->addFnAttr("frame-pointer", "all");
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", main));
-  b.CreateRet(b.CreateCall(run, {main->getArg(0), main->getArg(1), record}));
+  llvm::Function* function(llvm::Type* result, llvm::ArrayRef<llvm::Type*> params, const std::string& name) {
+    return llvm::Function::Create(llvm::FunctionType::get(result, params, false),
+                                  llvm::Function::ExternalLinkage, name, module);
+  }
 
+  /// main(argc, argv), which hands a MelixProgram over.
+  void makeMain(llvm::Constant* program) {
+    auto* run = function(i32, {i32, ptr, ptr}, "melix_main");
+    auto* main = function(i32, {i32, ptr}, "main");
+    main->addFnAttr("frame-pointer", "all");
+    llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", main));
+    b.CreateRet(b.CreateCall(run, {main->getArg(0), main->getArg(1), program}));
+  }
+};
+
+} // namespace
+
+Compiled programObject(const Compiled& program, const Options& options) {
+  auto machine = makeTargetMachine(options, false);
+  ProgramModule m(*machine);
+  llvm::Constant* lines = m.lines(program.lines);
+  auto* entry = m.function(m.i32, {m.ptr}, program.entry);
+  int level = options.target == TargetKind::Portable ? 3 : 0;
+  m.makeMain(m.global(llvm::ConstantStruct::getAnon({entry, lines, llvm::ConstantInt::get(m.i32, level),
+                                                     llvm::ConstantInt::get(m.i32, 0)}),
+                      true));
   Compiled out;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
-  if (!emitCode(m, *machine, stream, false)) out.error = "this target has no object files";
+  if (!emitCode(m.module, *machine, stream, false)) out.error = "this target has no object files";
   out.object.assign(bytes.begin(), bytes.end());
   return out;
 }

@@ -6,6 +6,7 @@
 #include "interp/code.h"
 #include "interp/nest.h"
 #include "interp/places.h"
+#include "interp/steps.h"
 
 #include <map>
 #include <set>
@@ -61,9 +62,17 @@ private:
 
   // Ops.
   void op(const Op& op);
+  void effect(const Op& op);
+  void undef(ValueId v);
+  void convert(const Op& op);
+  void bitcast(const Op& op);
   void scalar(const Op& op);
   void constant(const Op& op);
   void zero(uint32_t into, TypeId t);
+  void zeroPart(RegsExtra& record, TypeId t);
+  void zeroRecord(uint32_t into, const std::vector<TypeId>& parts, bool isEnum);
+  void zeroArray(uint32_t into, const types::Type& type);
+  void zeroPack(uint32_t into, TypeId t);
   void record(const Op& op, uint32_t tag, bool isEnum);
   void pack(const Op& op);
   void unpack(const Op& op);
@@ -76,6 +85,9 @@ private:
   void math(const Op& op);
   void select(const Op& op);
   void lists(const Op& op);
+  void call(const Op& op);
+  void format(const Op& op);
+  void debug(const Op& op);
   void check(const Op& op);
   void builtin(const Op& op);
   void callTo(FunctionId callee, const std::vector<uint32_t>& args, std::span<const DimId> dims,
@@ -85,6 +97,7 @@ private:
   void forLoop(const Op& op);
   void whileLoop(const Op& op);
   void nest(const Op& op);
+  void combineRegion(const Op& op, const NestResult& r, NestResultExtra& x);
   void nestResult(const Op& op, const NestResult& r, NestExtra& x, size_t& yield, size_t& result,
                   size_t& unit, size_t& filter);
 

@@ -163,6 +163,29 @@ void Compiler::whileLoop(const Op& o) {
   dying_ = all;
 }
 
+/// How a user's monoid combines: from and to the registers of the region's parameters.
+void Compiler::combineRegion(const Op& o, const NestResult& nr, NestResultExtra& x) {
+  x.combineStart = static_cast<uint32_t>(here());
+  RegionId combine = o.regions[nr.combineRegion];
+  for (ValueId p : fn_.regions[combine].params) {
+    x.combineParams.push_back(reg(p));
+    x.combineKinds.push_back(kindOf(fn_.typeOf(p)));
+  }
+  std::vector<uint32_t> outs;
+  for (uint32_t y = 0; y < nr.yields; ++y) outs.push_back(newReg(isObject(x.combineKinds[y])));
+  // Results are put where the left operands were.
+  region(combine, {}, [&](const Op& yield) {
+    for (uint32_t y = 0; y < nr.yields; ++y) move(outs[y], yield.operands[y]);
+  });
+  for (uint32_t y = 0; y < nr.yields; ++y) {
+    if (isObject(x.combineKinds[y]))
+      emit(runMoveObject, x.combineParams[y], outs[y] | moveBit);
+    else
+      emit(runMove, x.combineParams[y], outs[y]);
+  }
+  emit(runEndSub);
+}
+
 void Compiler::nest(const Op& o) {
   const auto& attr = o.as<NestAttr>();
   RegionId r = o.regions[0];
@@ -205,26 +228,7 @@ void Compiler::nest(const Op& o) {
   for (size_t k = 0; k < attr.results.size(); ++k) {
     const NestResult& nr = attr.results[k];
     if (nr.kind != NestResultKind::Reduce || nr.monoid != MonoidKind::Combine) continue;
-    NestResultExtra& rx = x->results[k];
-    rx.combineStart = static_cast<uint32_t>(here());
-    RegionId combine = o.regions[nr.combineRegion];
-    for (ValueId p : fn_.regions[combine].params) {
-      rx.combineParams.push_back(reg(p));
-      rx.combineKinds.push_back(kindOf(fn_.typeOf(p)));
-    }
-    std::vector<uint32_t> outs;
-    for (uint32_t y = 0; y < nr.yields; ++y) outs.push_back(newReg(isObject(rx.combineKinds[y])));
-    // Results are put where the left operands were.
-    region(combine, {}, [&](const Op& yield) {
-      for (uint32_t y = 0; y < nr.yields; ++y) move(outs[y], yield.operands[y]);
-    });
-    for (uint32_t y = 0; y < nr.yields; ++y) {
-      if (isObject(rx.combineKinds[y]))
-        emit(runMoveObject, rx.combineParams[y], outs[y] | moveBit);
-      else
-        emit(runMove, rx.combineParams[y], outs[y]);
-    }
-    emit(runEndSub);
+    combineRegion(o, nr, x->results[k]);
   }
   code_.instrs[over].a = static_cast<uint32_t>(here());
   x->end = static_cast<uint32_t>(over);

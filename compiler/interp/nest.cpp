@@ -1,488 +1,158 @@
-#include "interp/nest.h"
-
-#include "core/build.h"
-
-#include <algorithm>
-#include <cmath>
+#include "interp/nest_run.h"
 
 namespace melix::interp {
-
-namespace {
 
 using core::MonoidKind;
 using core::NestResultKind;
 using core::OrderKind;
 
-/// Terms in a block of an ordered reduction (docs: Numerics).
-constexpr int64_t blockTerms = 8192;
-
-float toFloat(TypeKind k, Slot s) { return static_cast<float>(core::floatValue(k, s.u)); }
-Slot ofFloat(TypeKind k, float v) {
-  Slot s;
-  s.u = core::floatBits(k, static_cast<double>(v));
-  return s;
-}
-
-template <class T>
-T combineFloat(MonoidKind m, T a, T b) {
-  switch (m) {
-  case MonoidKind::Sum: return a + b;
-  case MonoidKind::Prod: return a * b;
-  case MonoidKind::Min: return a != a || a <= b ? a : b;
-  default: return a != a || a >= b ? a : b;
+NestState::~NestState() {
+  for (ResultState& r : results) {
+    for (Array* a : r.outs)
+      if (a) release(a);
+    if (isObject(r.x->kind0) && r.x->kind == NestResultKind::Reduce)
+      for (Cell& c : r.cells) release(c.total.o);
+    if (isObject(r.x->kind0))
+      for (Slot s : r.filtered) release(s.o);
+    for (size_t k = 0; k < r.combined.size(); ++k)
+      if (isObject(r.x->combineKinds[k % r.x->combineYields.size()])) release(r.combined[k].o);
   }
 }
 
-Slot combineScalar(MonoidKind m, TypeKind k, Slot a, Slot b) {
-  if (k == TypeKind::F32) return slotOf(combineFloat(m, a.f, b.f));
-  if (k == TypeKind::F64) return slotOf(combineFloat(m, a.d, b.d));
-  if (types::isFloatKind(k)) return ofFloat(k, combineFloat(m, toFloat(k, a), toFloat(k, b)));
-  bool isSigned = types::scalarClass(k) == types::ScalarClass::SInt;
-  switch (m) {
-  case MonoidKind::Sum: return slotOfBits(k, a.u + b.u);
-  case MonoidKind::Prod: return slotOfBits(k, a.u * b.u);
-  case MonoidKind::Min: return (isSigned ? a.i <= b.i : a.u <= b.u) ? a : b;
-  case MonoidKind::Max: return (isSigned ? a.i >= b.i : a.u >= b.u) ? a : b;
-  case MonoidKind::And: return slotOfBits(k, a.u & b.u);
-  default: return slotOfBits(k, a.u | b.u);
+void NestRun::begin() {
+  for (const NestResultExtra& x : s_.x->results) {
+    s_.results.emplace_back();
+    prepare(s_.results.back(), x);
   }
 }
 
-Slot fuse(TypeKind k, Slot a, Slot b, Slot sum) {
-  if (k == TypeKind::F32) return slotOf(std::fma(a.f, b.f, sum.f));
-  if (k == TypeKind::F64) return slotOf(std::fma(a.d, b.d, sum.d));
-  return ofFloat(k, std::fma(toFloat(k, a), toFloat(k, b), toFloat(k, sum)));
-}
-
-Slot unitOf(MonoidKind m, TypeKind k) {
-  unsigned width = types::scalarBits(k);
-  bool isSigned = types::scalarClass(k) == types::ScalarClass::SInt, isFloat = types::isFloatKind(k);
-  uint64_t ones = width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1;
-  switch (m) {
-  case MonoidKind::Prod: return slotOfBits(k, isFloat ? core::floatBits(k, 1.0) : 1);
-  case MonoidKind::Min:
-    return slotOfBits(k, isFloat ? core::floatBits(k, HUGE_VAL) : isSigned ? ones >> 1 : ones);
-  case MonoidKind::Max:
-    return slotOfBits(k, isFloat ? core::floatBits(k, -HUGE_VAL) : isSigned ? (ones >> 1) + 1 : 0);
-  case MonoidKind::And: return slotOfBits(k, k == TypeKind::Bool ? 1 : ones);
-  default: return slotOfBits(k, 0);
-  }
-}
-
-/// What is reduced so far into one element of a result.
-struct Cell {
-  Slot total{0}, block{0};
-  int64_t terms = 0; ///< in the block; of argmin and argmax: whether there is one
-  int64_t best = 0;  ///< of argmin and argmax: row-major number of the best over the reduced axes
-};
-
-struct ResultState {
-  const NestResultExtra* x = nullptr;
-  std::vector<int64_t> strides; ///< by axis, of the result's elements; 0 for reduced axes
-  std::vector<Cell> cells;      ///< one for each kept element, or a single one
-  std::vector<Slot> lanes;      ///< of each cell
-  std::vector<Slot> combined;   ///< Combine: `yields` values a cell
-  std::vector<Slot> filtered;
-  std::vector<Array*> outs; ///< null where the result is no array
-  int64_t width = 1;        ///< elements of an array value
-  bool single = false;      ///< the reduced axes are innermost: one cell at a time
-};
-
-bool isOrdered(const NestResultExtra& x) {
-  return types::isFloatKind(x.kind0) && (x.monoid == MonoidKind::Sum || x.monoid == MonoidKind::Prod) &&
-         x.order != OrderKind::Unset;
-}
-
-} // namespace
-
-struct NestState : Object {
-  const NestExtra* x;
-  std::vector<int64_t> index, extents;
-  std::vector<ResultState> results;
-  NestState() : Object(ObjectKind::Hidden) {}
-  ~NestState() override {
-    for (ResultState& r : results) {
-      for (Array* a : r.outs)
-        if (a) release(a);
-      if (isObject(r.x->kind0) && r.x->kind == NestResultKind::Reduce)
-        for (Cell& c : r.cells) release(c.total.o);
-      if (isObject(r.x->kind0))
-        for (Slot s : r.filtered) release(s.o);
-      for (size_t k = 0; k < r.combined.size(); ++k)
-        if (isObject(r.x->combineKinds[k % r.x->combineYields.size()])) release(r.combined[k].o);
-    }
-  }
-};
-
-namespace {
-
-class NestRun {
-public:
-  NestRun(Frame& f, NestState& s) : f_(f), s_(s) {}
-
-  void begin() {
-    for (const NestResultExtra& x : s_.x->results) {
-      s_.results.emplace_back();
-      prepare(s_.results.back(), x);
-    }
-  }
-
-  /// Takes what the body yielded at the current point; false after a panic in a combining region.
-  bool accumulate() {
-    for (ResultState& r : s_.results) {
-      const NestResultExtra& x = *r.x;
-      if (x.kind == NestResultKind::Collect)
-        collect(r);
-      else if (x.kind == NestResultKind::Filter)
-        filter(r);
-      else if (!reduce(r))
-        return false;
-    }
-    return true;
-  }
-
-  /// To the next point, row-major; false at the end.
-  bool advance() {
-    for (size_t a = s_.index.size(); a-- > 0;) {
-      if (++s_.index[a] < s_.extents[a]) {
-        finishCells(a);
-        f_.r[s_.x->axes[a]].i = s_.index[a];
-        return true;
-      }
-      s_.index[a] = 0;
-      f_.r[s_.x->axes[a]].i = 0;
-    }
-    return false;
-  }
-
-  /// Puts the results into their registers.
-  void end(bool empty) {
-    for (ResultState& r : s_.results) {
-      if (r.x->kind == NestResultKind::Filter) {
-        endFilter(r);
-        continue;
-      }
-      if (r.x->kind == NestResultKind::Reduce) endReduce(r, empty);
-      for (size_t k = 0; k < r.outs.size(); ++k) {
-        if (!r.outs[k]) continue;
-        putObject(f_, r.x->outs[k], r.outs[k]);
-        r.outs[k] = nullptr;
-      }
-    }
-  }
-
-private:
-  void prepare(ResultState& r, const NestResultExtra& x) {
-    r.x = &x;
-    r.strides.assign(s_.extents.size(), 0);
-    for (uint32_t reg : x.elementDims) r.width *= f_.r[reg].i;
-    int64_t cells = 1;
-    for (size_t k = x.keep.size(); k-- > 0;) {
-      r.strides[x.keep[k]] = cells;
-      cells *= s_.extents[x.keep[k]];
-    }
-    if (x.kind == NestResultKind::Filter) return;
-    std::vector<int64_t> dims;
-    for (uint32_t a : x.keep) dims.push_back(s_.extents[a]);
-    for (uint32_t reg : x.elementDims) dims.push_back(f_.r[reg].i);
-    bool arg = x.monoid == MonoidKind::ArgMin || x.monoid == MonoidKind::ArgMax;
-    bool collect = x.kind == NestResultKind::Collect;
-    for (size_t k = 0; k < x.outs.size(); ++k) {
-      bool combine = !x.combineYields.empty();
-      TypeKind element = collect || !arg ? (combine ? x.combineKinds[k] : x.element) : TypeKind::I64;
-      r.outs.push_back(dims.empty() ? nullptr : new Array(element, dims));
-    }
-    if (collect) return;
-    // Reduced axes behind all kept ones: one cell at a time is enough.
-    r.single = true;
-    for (uint32_t a : x.keep) r.single &= a < x.keep.size();
-    r.cells.resize(static_cast<size_t>(r.single ? 1 : cells));
-    if (isOrdered(x) && x.order == OrderKind::Lanes)
-      r.lanes.assign(r.cells.size() * x.lanes, unitOf(x.monoid, x.kind0));
-    for (size_t c = 0; c < r.cells.size(); ++c) reset(r, c);
-  }
-
-  int64_t elementOf(const ResultState& r) const {
-    int64_t at = 0;
-    for (size_t a = 0; a < s_.index.size(); ++a) at += s_.index[a] * r.strides[a];
-    return at;
-  }
-
-  void collect(ResultState& r) {
-    Slot v = f_.r[r.x->yields[0]];
-    if (r.outs[0])
-      store(*r.outs[0], elementOf(r), r.width, *r.x, v);
-    else
-      result(r, 0, 0, v, r.x->kind0); // no axes: the value itself
-  }
-
-  /// An array value goes in element by element.
-  static void store(Array& out, int64_t at, int64_t width, const NestResultExtra& x, Slot v) {
-    if (!x.isArray) {
-      if (isObject(out.element)) retain(v.o);
-      out.put(at, v);
-      return;
-    }
-    auto* from = static_cast<const Array*>(v.o);
-    if (!from) return;
-    if (!isObject(out.element)) {
-      std::memcpy(out.data + at * width * out.elementBytes, from->data,
-                  static_cast<size_t>(width) * out.elementBytes);
-      return;
-    }
-    for (int64_t k = 0; k < width; ++k) {
-      Slot s = from->at(k);
-      retain(s.o);
-      out.put(at * width + k, s);
-    }
-  }
-
-  // --- reductions
-  // -------------------------------------------------------------------------------------------------
-
-  void reset(ResultState& r, size_t c) {
+/// Takes what the body yielded at the current point; false after a panic in a combining region.
+bool NestRun::accumulate() {
+  for (ResultState& r : s_.results) {
     const NestResultExtra& x = *r.x;
-    Cell& cell = r.cells[c];
-    if (!x.combineYields.empty()) {
-      size_t n = x.combineYields.size();
-      r.combined.resize(r.cells.size() * n, Slot{0});
-      for (size_t k = 0; k < n; ++k) {
-        Slot unit = f_.r[x.units[k]], &place = r.combined[c * n + k];
-        if (isObject(x.combineKinds[k])) {
-          retain(unit.o);
-          release(place.o);
-        }
-        place = unit;
-      }
-      return;
-    }
-    if (isObject(x.kind0)) {
-      retain(f_.r[x.zero].o);
-      release(cell.total.o);
-      cell.total = f_.r[x.zero];
-      return;
-    }
-    cell = Cell{};
-    if (x.monoid == MonoidKind::ArgMin || x.monoid == MonoidKind::ArgMax) return;
-    Slot unit = unitOf(x.monoid, x.kind0);
-    cell.total = unit;
-    if (!isOrdered(x)) return;
-    cell.block = unit;
-    // The first total is the unit that changes no first block.
-    if (x.monoid == MonoidKind::Sum) cell.total = slotOfBits(x.kind0, core::floatBits(x.kind0, -0.0));
-  }
-
-  bool reduce(ResultState& r) {
-    const NestResultExtra& x = *r.x;
-    size_t c = r.single ? 0 : static_cast<size_t>(elementOf(r));
-    if (!x.combineYields.empty()) return combine(r, c);
-    Cell& cell = r.cells[c];
-    Slot v = f_.r[x.yields[0]];
-    if (isObject(x.kind0)) {
-      std::string problem;
-      Slot sum = cell.total;
-      cell.total.o = nullptr;
-      cell.total = tangentOp(TangentOp::AddAll, objectKind, sum, v, problem);
-      if (problem.empty()) return true;
-      problem_ = problem;
+    if (x.kind == NestResultKind::Collect)
+      collect(r);
+    else if (x.kind == NestResultKind::Filter)
+      filter(r);
+    else if (!reduce(r))
       return false;
-    }
-    if (x.monoid == MonoidKind::ArgMin || x.monoid == MonoidKind::ArgMax) {
-      argument(r, cell, v);
+  }
+  return true;
+}
+
+/// To the next point, row-major; false at the end.
+bool NestRun::advance() {
+  for (size_t a = s_.index.size(); a-- > 0;) {
+    if (++s_.index[a] < s_.extents[a]) {
+      finishCells(a);
+      f_.r[s_.x->axes[a]].i = s_.index[a];
       return true;
     }
-    auto add = [&](Slot& to) {
-      to = x.fused ? fuse(x.kind0, v, f_.r[x.yields[1]], to) : combineScalar(x.monoid, x.kind0, to, v);
-    };
-    if (!isOrdered(x)) {
-      add(cell.total);
-      return true;
-    }
-    if (x.order == OrderKind::Lanes)
-      add(r.lanes[c * x.lanes + static_cast<size_t>(cell.terms) % x.lanes]);
-    else
-      add(cell.block);
-    if (++cell.terms == blockTerms) closeBlock(r, c);
-    return true;
+    s_.index[a] = 0;
+    f_.r[s_.x->axes[a]].i = 0;
   }
+  return false;
+}
 
-  void closeBlock(ResultState& r, size_t c) {
-    const NestResultExtra& x = *r.x;
-    Cell& cell = r.cells[c];
-    Slot unit = unitOf(x.monoid, x.kind0);
-    if (x.order == OrderKind::Lanes) {
-      Slot* lanes = r.lanes.data() + c * x.lanes;
-      for (uint32_t half = x.lanes / 2; half >= 1; half /= 2)
-        for (uint32_t k = 0; k < half; ++k)
-          lanes[k] = combineScalar(x.monoid, x.kind0, lanes[k], lanes[k + half]);
-      cell.block = lanes[0];
-      for (uint32_t k = 0; k < x.lanes; ++k) lanes[k] = unit;
+/// Puts the results into their registers.
+void NestRun::end(bool empty) {
+  for (ResultState& r : s_.results) {
+    if (r.x->kind == NestResultKind::Filter) {
+      endFilter(r);
+      continue;
     }
-    cell.total = combineScalar(x.monoid, x.kind0, cell.total, cell.block);
-    cell.block = unit;
-    cell.terms = 0;
-  }
-
-  void argument(const ResultState& r, Cell& cell, Slot v) {
-    TypeKind k = r.x->kind0;
-    bool max = r.x->monoid == MonoidKind::ArgMax, better = cell.terms == 0;
-    if (!better && types::isFloatKind(k)) {
-      double x = core::floatValue(k, v.u), best = core::floatValue(k, cell.total.u);
-      better = (max ? x > best : x < best) || (std::isnan(x) && !std::isnan(best));
-    } else if (!better) {
-      bool isSigned = types::scalarClass(k) == types::ScalarClass::SInt;
-      better = isSigned ? (max ? v.i > cell.total.i : v.i < cell.total.i)
-                        : (max ? v.u > cell.total.u : v.u < cell.total.u);
-    }
-    if (!better) return;
-    cell.terms = 1;
-    cell.total = v;
-    cell.best = 0;
-    for (size_t a = 0; a < s_.index.size(); ++a)
-      if (isReduced(r, a)) cell.best = cell.best * s_.extents[a] + s_.index[a];
-  }
-
-  static bool isReduced(const ResultState& r, size_t axis) {
-    return std::find(r.x->keep.begin(), r.x->keep.end(), axis) == r.x->keep.end();
-  }
-
-  bool combine(ResultState& r, size_t c) {
-    const NestResultExtra& x = *r.x;
-    size_t n = x.combineYields.size();
-    Slot* state = r.combined.data() + c * n;
-    for (size_t k = 0; k < n; ++k) {
-      Slot right = f_.r[x.combineYields[k]];
-      if (isObject(x.combineKinds[k])) {
-        putObject(f_, x.combineParams[k], state[k].o);
-        state[k].o = nullptr;
-        retain(right.o);
-        putObject(f_, x.combineParams[n + k], right.o);
-      } else {
-        f_.r[x.combineParams[k]] = state[k];
-        f_.r[x.combineParams[n + k]] = right;
-      }
-    }
-    runFrom(f_, f_.code->instrs.data() + x.combineStart);
-    if (f_.machine->panicked) return false;
-    for (size_t k = 0; k < n; ++k) {
-      state[k] = f_.r[x.combineParams[k]];
-      if (isObject(x.combineKinds[k])) f_.r[x.combineParams[k]].o = nullptr;
-    }
-    return true;
-  }
-
-  /// Axis `a` moved on: elements whose reduced axes lie further inside are complete.
-  void finishCells(size_t a) {
-    for (ResultState& r : s_.results) {
-      if (r.x->kind != NestResultKind::Reduce || !r.single || a >= r.x->keep.size()) continue;
-      // The index of axis `a` and those inside have changed already: the element before, row-major over the
-      // kept axes.
-      int64_t at = previousElement(r, a);
-      finish(r, 0, at);
-      reset(r, 0);
+    if (r.x->kind == NestResultKind::Reduce) endReduce(r, empty);
+    for (size_t k = 0; k < r.outs.size(); ++k) {
+      if (!r.outs[k]) continue;
+      putObject(f_, r.x->outs[k], r.outs[k]);
+      r.outs[k] = nullptr;
     }
   }
-  int64_t previousElement(const ResultState& r, size_t a) const {
-    int64_t at = 0;
-    for (size_t k = 0; k < r.x->keep.size(); ++k) {
-      int64_t i = k < a ? s_.index[k] : k == a ? s_.index[k] - 1 : s_.extents[k] - 1;
-      at += i * r.strides[k];
-    }
-    return at;
+}
+
+void NestRun::prepare(ResultState& r, const NestResultExtra& x) {
+  r.x = &x;
+  r.strides.assign(s_.extents.size(), 0);
+  for (uint32_t reg : x.elementDims) r.width *= f_.r[reg].i;
+  int64_t cells = 1;
+  for (size_t k = x.keep.size(); k-- > 0;) {
+    r.strides[x.keep[k]] = cells;
+    cells *= s_.extents[x.keep[k]];
   }
-
-  void finish(ResultState& r, size_t c, int64_t at) {
-    const NestResultExtra& x = *r.x;
-    if (!x.combineYields.empty()) {
-      size_t n = x.combineYields.size();
-      for (size_t k = 0; k < n; ++k) result(r, k, at, r.combined[c * n + k], x.combineKinds[k]);
-      return;
-    }
-    Cell& cell = r.cells[c];
-    if (isObject(x.kind0)) {
-      if (!r.outs[0]) return result(r, 0, at, cell.total, objectKind);
-      store(*r.outs[0], at, r.width, x, cell.total);
-      return;
-    }
-    if (x.monoid == MonoidKind::ArgMin || x.monoid == MonoidKind::ArgMax) {
-      int64_t rest = cell.best;
-      size_t out = r.outs.size();
-      for (size_t a = s_.index.size(); a-- > 0;) {
-        if (!isReduced(r, a)) continue;
-        int64_t extent = s_.extents[a] > 0 ? s_.extents[a] : 1;
-        Slot s;
-        s.i = rest % extent;
-        rest /= extent;
-        result(r, --out, at, s, TypeKind::I64);
-      }
-      return;
-    }
-    if (isOrdered(x)) {
-      if (cell.terms > 0)
-        closeBlock(r, c);
-      else if (x.monoid == MonoidKind::Sum)
-        cell.total = combineScalar(MonoidKind::Sum, x.kind0, cell.total, unitOf(x.monoid, x.kind0));
-    }
-    result(r, 0, at, cell.total, x.kind0);
+  if (x.kind == NestResultKind::Filter) return;
+  std::vector<int64_t> dims;
+  for (uint32_t a : x.keep) dims.push_back(s_.extents[a]);
+  for (uint32_t reg : x.elementDims) dims.push_back(f_.r[reg].i);
+  bool arg = x.monoid == MonoidKind::ArgMin || x.monoid == MonoidKind::ArgMax;
+  bool collect = x.kind == NestResultKind::Collect;
+  for (size_t k = 0; k < x.outs.size(); ++k) {
+    bool combine = !x.combineYields.empty();
+    TypeKind element = collect || !arg ? (combine ? x.combineKinds[k] : x.element) : TypeKind::I64;
+    r.outs.push_back(dims.empty() ? nullptr : new Array(element, dims));
   }
+  if (collect) return;
+  // Reduced axes behind all kept ones: one cell at a time is enough.
+  r.single = true;
+  for (uint32_t a : x.keep) r.single &= a < x.keep.size();
+  r.cells.resize(static_cast<size_t>(r.single ? 1 : cells));
+  if (isOrdered(x) && x.order == OrderKind::Lanes)
+    r.lanes.assign(r.cells.size() * x.lanes, unitOf(x.monoid, x.kind0));
+  for (size_t c = 0; c < r.cells.size(); ++c) reset(r, c);
+}
 
-  void result(ResultState& r, size_t k, int64_t at, Slot v, TypeKind kind) {
-    if (isObject(kind)) retain(v.o);
-    if (r.outs[k])
-      r.outs[k]->put(at, v);
-    else if (isObject(kind))
-      putObject(f_, r.x->outs[k], v.o);
-    else
-      f_.r[r.x->outs[k]] = v;
+int64_t NestRun::elementOf(const ResultState& r) const {
+  int64_t at = 0;
+  for (size_t a = 0; a < s_.index.size(); ++a) at += s_.index[a] * r.strides[a];
+  return at;
+}
+
+void NestRun::collect(ResultState& r) {
+  Slot v = f_.r[r.x->yields[0]];
+  if (r.outs[0])
+    store(*r.outs[0], elementOf(r), r.width, *r.x, v);
+  else
+    result(r, 0, 0, v, r.x->kind0); // no axes: the value itself
+}
+
+/// An array value goes in element by element.
+void NestRun::store(Array& out, int64_t at, int64_t width, const NestResultExtra& x, Slot v) {
+  if (!x.isArray) {
+    if (isObject(out.element)) retain(v.o);
+    out.put(at, v);
+    return;
   }
-
-  void endReduce(ResultState& r, bool empty) {
-    int64_t cells = 1;
-    for (uint32_t a : r.x->keep) cells *= s_.extents[a];
-    if (!r.single) {
-      for (int64_t c = 0; c < cells; ++c) finish(r, static_cast<size_t>(c), c);
-      return;
-    }
-    if (!empty) return finish(r, 0, cells - 1 < 0 ? 0 : lastElement(r));
-    for (int64_t c = 0; c < cells; ++c) {
-      finish(r, 0, c);
-      reset(r, 0);
-    }
+  auto* from = static_cast<const Array*>(v.o);
+  if (!from) return;
+  if (!isObject(out.element)) {
+    std::memcpy(out.data + at * width * out.elementBytes, from->data,
+                static_cast<size_t>(width) * out.elementBytes);
+    return;
   }
-  int64_t lastElement(const ResultState& r) const {
-    int64_t at = 0;
-    for (uint32_t a : r.x->keep) at += (s_.extents[a] - 1) * r.strides[a];
-    return at;
+  for (int64_t k = 0; k < width; ++k) {
+    Slot s = from->at(k);
+    retain(s.o);
+    out.put(at * width + k, s);
   }
+}
 
-  // --- filters
-  // ----------------------------------------------------------------------------------------------------
+void NestRun::filter(ResultState& r) {
+  if (!f_.r[r.x->yields[0]].u) return;
+  Slot v = f_.r[r.x->yields[1]];
+  r.filtered.push_back(v);
+  if (isObject(r.x->kind0)) retain(v.o);
+}
 
-  void filter(ResultState& r) {
-    if (!f_.r[r.x->yields[0]].u) return;
-    Slot v = f_.r[r.x->yields[1]];
-    r.filtered.push_back(v);
-    if (isObject(r.x->kind0)) retain(v.o);
-  }
+void NestRun::endFilter(ResultState& r) {
+  auto n = static_cast<int64_t>(r.filtered.size());
+  std::vector<int64_t> dims{n};
+  for (uint32_t reg : r.x->elementDims) dims.push_back(f_.r[reg].i);
+  auto* out = new Array(r.x->element, dims);
+  for (int64_t k = 0; k < n; ++k) store(*out, k, r.width, *r.x, r.filtered[static_cast<size_t>(k)]);
+  putObject(f_, r.x->outs[0], out);
+  f_.r[r.x->dimOut].i = n;
+}
 
-  void endFilter(ResultState& r) {
-    auto n = static_cast<int64_t>(r.filtered.size());
-    std::vector<int64_t> dims{n};
-    for (uint32_t reg : r.x->elementDims) dims.push_back(f_.r[reg].i);
-    auto* out = new Array(r.x->element, dims);
-    for (int64_t k = 0; k < n; ++k) store(*out, k, r.width, *r.x, r.filtered[static_cast<size_t>(k)]);
-    putObject(f_, r.x->outs[0], out);
-    f_.r[r.x->dimOut].i = n;
-  }
-
-  Frame& f_;
-  NestState& s_;
-
-public:
-  std::string problem_;
-};
-
-} // namespace
+// --- instructions
 
 const Instr* runNestBegin(Frame& f, const Instr* in) {
   const auto& x = *static_cast<const NestExtra*>(in->extra);
@@ -509,7 +179,7 @@ const Instr* runNestBegin(Frame& f, const Instr* in) {
 const Instr* runNestStep(Frame& f, const Instr* in) {
   auto* s = static_cast<NestState*>(f.r[in->a].o);
   NestRun run(f, *s);
-  if (!run.accumulate()) return f.machine->panicked ? nullptr : f.machine->fail(f, in, run.problem_);
+  if (!run.accumulate()) return f.machine->panicked ? nullptr : f.machine->fail(f, in, run.problem);
   if (run.advance()) return f.code->instrs.data() + s->x->body;
   run.end(false);
   putObject(f, in->a, nullptr);

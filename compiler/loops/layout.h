@@ -1,5 +1,5 @@
 #pragma once
-// How Core types lie: as leaves (values of Loops), and in memory (the stored form of melix/abi.h, section 1).
+// How Core types lie: as leaves (values of Loops), and in memory (the stored form of melix/types.h).
 //
 //   type                    leaves                               stored form
 //   scalar, exit            one scalar                           its size

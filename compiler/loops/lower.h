@@ -94,6 +94,7 @@ private:
   void noteUses(core::RegionId region);
   void lowerOps(core::RegionId region);
   void lowerOp(const core::Op& op);
+  void lowerUndef(const core::Op& op);
   const core::Op& yieldOf(core::RegionId region) const;
   /// Lowers the region's ops; leaves of the yielded values, then the yielded dims.
   std::vector<ValueId> lowerRegion(core::RegionId region);
@@ -152,6 +153,7 @@ private:
   std::vector<ValueId> denseStrides(const std::vector<ValueId>& extents);
   ValueId product(const std::vector<ValueId>& dims);
   ValueId copyToDense(const Place& place);
+  void alongFirst(Place to, Place from, const std::function<void(const Place&, const Place&)>& each);
   void copyBetween(const Place& to, const Place& from, bool fresh);
   Place densePlace(ValueId data, TypeId arrayType);
   Place densePlace(const Destination& at, TypeId arrayType);
@@ -199,7 +201,15 @@ private:
   // --- lower_control.cpp
   void lowerIf(const core::Op& op);
   void lowerMatch(const core::Op& op);
+  /// What a loop collects: its memory, and how far rows are apart.
+  struct Collected {
+    ValueId data, stride;
+  };
   void lowerFor(const core::Op& op);
+  std::vector<Collected> collectedBy(const core::Op& op);
+  void storeRow(const Collected& to, ValueId i, core::ValueId v);
+  RegionId forBody(const core::Op& op, const std::vector<ValueType>& params,
+                   const std::vector<Collected>& rows);
   void lowerWhile(const core::Op& op);
   void lowerCall(const core::Op& op);
   void bindResults(const core::Op& op, StmtId s);
@@ -209,6 +219,9 @@ private:
   struct NestResultState;
   struct Sweep;
   void lowerNest(const core::Op& op);
+  std::vector<Sweep> sweepsOf(const core::Op& op);
+  std::vector<uint32_t> axisOrder(const Sweep& sweep, uint32_t axisCount) const;
+  std::set<const core::Op*> neededBy(const core::Op& op, const Sweep& sweep);
   void runAdding(const core::Op& op, Sweep& sweep);
   void runSweep(const core::Op& op, Sweep& sweep);
   std::vector<ValueId> sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level,
@@ -256,6 +269,10 @@ private:
                                    const std::vector<ValueId>& b);
   void joinBlocks(ValueId to, ValueId from, ValueId bytes, ValueId counts, ValueId blocks);
   void sweepOnPool(const core::Op& op, Sweep& sweep);
+  std::vector<ValueId> firstStates(const core::Op& op, Sweep& sweep, ValueId filtered);
+  Place leftByBlocks(ValueId scalar, ValueId blocks);
+  std::vector<ValueId> mergeBlock(const Sweep& sweep, std::vector<ValueId> before,
+                                  const std::vector<ValueId>& block);
 
   // --- lower_accs.cpp
   template <class Part>

@@ -66,6 +66,18 @@ ValueId Lower::copyToDense(const Place& place) {
   return data;
 }
 
+/// A loop over the first axes of two places, which have the same extent.
+void Lower::alongFirst(Place to, Place from, const std::function<void(const Place&, const Place&)>& each) {
+  Axis a = to.axes.front(), b = from.axes.front();
+  to.axes.erase(to.axes.begin());
+  from.axes.erase(from.axes.begin());
+  loop(a.extent, [&](ValueId i) {
+    to.terms.push_back({i, a.stride});
+    from.terms.push_back({i, b.stride});
+    each(to, from);
+  });
+}
+
 /// Copies `from` over `to`, of equal extents. The trailing axes that are whole on both sides are one run of
 /// bytes. `fresh`: the memory holds no references yet.
 void Lower::copyBetween(const Place& to, const Place& from, bool fresh) {
@@ -91,15 +103,7 @@ void Lower::copyBetween(const Place& to, const Place& from, bool fresh) {
     b_.stmt(StmtKind::KeepAlive, {to.base});
     return;
   }
-  Place innerTo = to, innerFrom = from;
-  Axis a = innerTo.axes.front(), b = innerFrom.axes.front();
-  innerTo.axes.erase(innerTo.axes.begin());
-  innerFrom.axes.erase(innerFrom.axes.begin());
-  loop(a.extent, [&](ValueId i) {
-    innerTo.terms.push_back({i, a.stride});
-    innerFrom.terms.push_back({i, b.stride});
-    copyBetween(innerTo, innerFrom, fresh);
-  });
+  alongFirst(to, from, [&](const Place& t, const Place& f) { copyBetween(t, f, fresh); });
 }
 
 void Lower::lowerArrayOf(const core::Op& op) {
@@ -258,15 +262,7 @@ void Lower::addStoredArray(const Place& to, const Place& from, OpKind how) {
     std::vector<ValueId> v = loadStored(from);
     return storeStored(to, addLeaves(to.type, loadStored(to, true), v, how), StoreMode::Fresh);
   }
-  Place innerTo = to, innerFrom = from;
-  Axis a = innerTo.axes.front(), b = innerFrom.axes.front();
-  innerTo.axes.erase(innerTo.axes.begin());
-  innerFrom.axes.erase(innerFrom.axes.begin());
-  loop(a.extent, [&](ValueId i) {
-    innerTo.terms.push_back({i, a.stride});
-    innerFrom.terms.push_back({i, b.stride});
-    addStoredArray(innerTo, innerFrom, how);
-  });
+  alongFirst(to, from, [&](const Place& t, const Place& f) { addStoredArray(t, f, how); });
 }
 
 } // namespace melix::loops

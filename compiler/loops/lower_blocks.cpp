@@ -193,26 +193,53 @@ void Lower::joinBlocks(ValueId to, ValueId from, ValueId bytes, ValueId counts, 
   });
 }
 
+/// The states of all results before their first point, in a row; `filtered` counts where a filter begins.
+std::vector<ValueId> Lower::firstStates(const core::Op& op, Sweep& sweep, ValueId filtered) {
+  std::vector<ValueId> states;
+  for (NestResultState& r : sweep.results) {
+    if (r.result->kind == core::NestResultKind::Collect) continue;
+    std::vector<ValueId> state = r.isFilter() ? std::vector<ValueId>{filtered} : initState(op, r);
+    r.at = static_cast<uint32_t>(states.size());
+    r.count = static_cast<uint32_t>(state.size());
+    states.insert(states.end(), state.begin(), state.end());
+  }
+  return states;
+}
+
+/// Memory for a scalar of each block.
+Place Lower::leftByBlocks(ValueId scalar, ValueId blocks) {
+  TypeId type = types_.scalar(b_.fn.typeOf(scalar).scalar);
+  Place place = memoryPlace(allocArray(type, {blocks}, false), type);
+  place.scale = layouts_.stored(type).size;
+  return place;
+}
+
+/// What one block leaves joined with what those before it came to.
+std::vector<ValueId> Lower::mergeBlock(const Sweep& sweep, std::vector<ValueId> before,
+                                       const std::vector<ValueId>& block) {
+  for (const NestResultState& r : sweep.results) {
+    if (!r.count) continue;
+    auto cut = [&](const std::vector<ValueId>& all) {
+      return std::vector<ValueId>(all.begin() + r.at, all.begin() + r.at + r.count);
+    };
+    std::vector<ValueId> merged = mergeStates(r, cut(before), cut(block));
+    std::copy(merged.begin(), merged.end(), before.begin() + r.at);
+  }
+  return before;
+}
+
 /// Each block stores what it leaves, and the blocks are then combined in order. A filter writes what a block
 /// keeps at the block's beginning.
 void Lower::sweepOnPool(const core::Op& op, Sweep& sweep) {
   ValueId points = product(sweep.extents), blocks = blockCount(points);
-  std::vector<ValueId> totals;
   for (NestResultState& r : sweep.results) {
     if (r.result->kind == core::NestResultKind::Collect) continue;
     r.blocked = r.isReduce() && isOrdered(op, r);
     r.points = points;
-    std::vector<ValueId> state = r.isFilter() ? std::vector<ValueId>{b_.integer(0)} : initState(op, r);
-    r.at = static_cast<uint32_t>(totals.size());
-    r.count = static_cast<uint32_t>(state.size());
-    totals.insert(totals.end(), state.begin(), state.end());
   }
+  std::vector<ValueId> totals = firstStates(op, sweep, b_.integer(0));
   std::vector<Place> left;
-  for (ValueId v : totals) {
-    TypeId type = types_.scalar(b_.fn.typeOf(v).scalar);
-    left.push_back(memoryPlace(allocArray(type, {blocks}, false), type));
-    left.back().scale = layouts_.stored(type).size;
-  }
+  for (ValueId v : totals) left.push_back(leftByBlocks(v, blocks));
   auto leftBy = [&](size_t k, ValueId block) {
     Place place = left[k];
     place.terms.push_back({block, b_.integer(1)});
@@ -226,13 +253,7 @@ void Lower::sweepOnPool(const core::Op& op, Sweep& sweep) {
   ValueId block = b_.params(region)[0];
   auto [begin, end] = blockBounds(block, points);
   openLanes(sweep);
-  std::vector<ValueId> states(totals.size());
-  for (NestResultState& r : sweep.results) {
-    if (!r.count) continue;
-    std::vector<ValueId> state = r.isFilter() ? std::vector<ValueId>{begin} : initState(op, r);
-    std::copy(state.begin(), state.end(), states.begin() + r.at);
-  }
-  states = sweepBlock(op, sweep, 0, begin, end, std::move(states));
+  std::vector<ValueId> states = sweepBlock(op, sweep, 0, begin, end, firstStates(op, sweep, begin));
   if (context_.error) return;
   for (const NestResultState& r : sweep.results)
     if (r.isFilter()) states[r.at] = b_.arith(OpKind::Sub, states[r.at], begin);
@@ -242,15 +263,7 @@ void Lower::sweepOnPool(const core::Op& op, Sweep& sweep) {
 
   totals = carryLoop(b_.integer(0), blocks, totals, [&](ValueId b, std::vector<ValueId> before) {
     for (size_t k = 0; k < before.size(); ++k) states[k] = loadStored(leftBy(k, b))[0];
-    for (const NestResultState& r : sweep.results) {
-      if (!r.count) continue;
-      auto cut = [&](const std::vector<ValueId>& all) {
-        return std::vector<ValueId>(all.begin() + r.at, all.begin() + r.at + r.count);
-      };
-      std::vector<ValueId> merged = mergeStates(r, cut(before), cut(states));
-      std::copy(merged.begin(), merged.end(), before.begin() + r.at);
-    }
-    return before;
+    return mergeBlock(sweep, std::move(before), states);
   });
   for (const NestResultState& r : sweep.results)
     if (r.isFilter()) finishFilter(op, r, totals[r.at], left[r.at].base, blocks);

@@ -52,76 +52,82 @@ void Lower::lowerMatch(const core::Op& op) {
   bindResults(op, b_.stmt(StmtKind::Switch, {tag}, resultTypes(op), SwitchAttr{attr.regionOf}, regions));
 }
 
-void Lower::lowerFor(const core::Op& op) {
+/// Memory for what the iterations collect; the rows' dims are those of the results.
+std::vector<Lower::Collected> Lower::collectedBy(const core::Op& op) {
   uint32_t collects = op.as<core::LoopAttr>().collects;
-  const core::Region& region = in_.regions[op.regions[0]];
-  const core::Op& yield = yieldOf(op.regions[0]);
-  size_t carryCount = op.operands.size() - 1;
-  ValueId zero = b_.integer(0);
-  ValueId count = b_.arith(OpKind::Max, leaf(op.operands[0]), zero);
-
-  size_t nextDim = 0;
-  if (collects) defineDim(op.resultDims[nextDim++], count);
-  std::vector<core::ValueId> initial(op.operands.begin() + 1, op.operands.end());
-  std::vector<ValueId> operands{zero, count};
-  for (ValueId v : leavesOf(initial)) operands.push_back(v);
-  for (types::DimId d : op.dims) operands.push_back(dim(d));
-
-  // Memory for what the iterations collect; the rows' dims are those of the result.
-  std::vector<ValueId> collected, strides;
-  for (uint32_t k = 0; k < collects; ++k) {
-    TypeId type = typeOf(op.results[carryCount + k]);
+  std::vector<Collected> out;
+  for (size_t k = op.results.size() - collects; k < op.results.size(); ++k) {
+    TypeId type = typeOf(op.results[k]);
     for (types::DimId d : types_[type].dims)
       if (!dimInScope(d)) fail("a loop that collects arrays of a size found in its body");
-    if (context_.error) return;
+    if (context_.error) return out;
     std::vector<ValueId> extents = dimsOf(type);
     TypeId elem = types_.element(type);
-    collected.push_back(allocArray(elem, extents, layouts_.stored(elem).counted));
-    strides.push_back(denseStrides(extents)[0]);
+    ValueId data = allocArray(elem, extents, layouts_.stored(elem).counted);
+    out.push_back({data, denseStrides(extents)[0]});
   }
+  return out;
+}
 
-  std::vector<ValueType> params{indexType};
-  for (ValueType type : leafTypes(initial)) params.push_back(type);
-  params.insert(params.end(), region.dimParams.size(), indexType);
-  std::optional<DimScope> scope(*this);
+/// Row `i` of what is collected becomes a value of the body.
+void Lower::storeRow(const Collected& to, ValueId i, core::ValueId v) {
+  std::vector<Term> terms{{i, to.stride}};
+  TypeId type = typeOf(v);
+  if (types_.kind(type) == TypeKind::Array)
+    return copyBetween(densePlace(Destination{to.data, terms}, type), densePlace(leaf(v), type), true);
+  Place place = memoryPlace(to.data, type);
+  place.terms = terms;
+  place.scale = layouts_.stored(place.type).size;
+  storeStored(place, leaves(v), StoreMode::Fresh);
+}
+
+/// The body as a region whose parameters are the index and the carries; yields the next carries.
+RegionId Lower::forBody(const core::Op& op, const std::vector<ValueType>& params,
+                        const std::vector<Collected>& rows) {
+  DimScope scope(*this);
+  const core::Region& region = in_.regions[op.regions[0]];
   RegionId body = b_.begin(params);
   std::vector<ValueId> values = b_.params(body);
   size_t at = 0;
   bind(region.params, values, at);
   for (types::DimSym d : region.dimParams) defineDim(d, values[at++]);
   lowerOps(op.regions[0]);
-  if (context_.error) return;
-  for (uint32_t k = 0; k < collects; ++k) {
-    core::ValueId v = yield.operands[carryCount + k];
-    std::vector<Term> terms{{values[0], strides[k]}};
-    if (types_.kind(typeOf(v)) == TypeKind::Array) {
-      copyBetween(densePlace(Destination{collected[k], terms}, typeOf(v)), densePlace(leaf(v), typeOf(v)),
-                  true);
-      continue;
-    }
-    Place place = memoryPlace(collected[k], typeOf(v));
-    place.terms = terms;
-    place.scale = layouts_.stored(place.type).size;
-    storeStored(place, leaves(v), StoreMode::Fresh);
-  }
-  std::vector<core::ValueId> carries(yield.operands.begin(),
-                                     yield.operands.begin() + static_cast<long>(carryCount));
-  std::vector<ValueId> yields = leavesOf(carries);
+  if (context_.error) return body;
+  const core::Op& yield = yieldOf(op.regions[0]);
+  size_t carryCount = op.operands.size() - 1;
+  for (size_t k = 0; k < rows.size(); ++k) storeRow(rows[k], values[0], yield.operands[carryCount + k]);
+  std::vector<ValueId> yields =
+      leavesOf({yield.operands.begin(), yield.operands.begin() + static_cast<long>(carryCount)});
   for (types::DimId d : yield.dims) yields.push_back(dim(d));
-  body = b_.end(yields);
-  scope.reset();
+  return b_.end(yields);
+}
+
+void Lower::lowerFor(const core::Op& op) {
+  size_t carryCount = op.operands.size() - 1, nextDim = 0;
+  ValueId zero = b_.integer(0);
+  ValueId count = b_.arith(OpKind::Max, leaf(op.operands[0]), zero);
+  if (op.as<core::LoopAttr>().collects) defineDim(op.resultDims[nextDim++], count);
+  std::vector<core::ValueId> initial(op.operands.begin() + 1, op.operands.end());
+  std::vector<ValueId> operands{zero, count};
+  for (ValueId v : leavesOf(initial)) operands.push_back(v);
+  for (types::DimId d : op.dims) operands.push_back(dim(d));
+  std::vector<Collected> rows = collectedBy(op);
+  if (context_.error) return;
+  std::vector<ValueType> params{indexType};
+  for (ValueType type : leafTypes(initial)) params.push_back(type);
+  params.insert(params.end(), in_.regions[op.regions[0]].dimParams.size(), indexType);
+  RegionId body = forBody(op, params, rows);
+  if (context_.error) return;
 
   b_.loc = op.loc;
   ForAttr attr;
   attr.polls = nestDepth_ == 0;
   std::vector<ValueType> types(params.begin() + 1, params.end());
-  StmtId s = b_.stmt(StmtKind::For, operands, types, attr, {body});
-  std::vector<ValueId> results = b_.results(s);
-  at = 0;
-  std::vector<core::ValueId> carried(op.results.begin(), op.results.begin() + static_cast<long>(carryCount));
-  bind(carried, results, at);
+  const std::vector<ValueId> results = b_.results(b_.stmt(StmtKind::For, operands, types, attr, {body}));
+  size_t at = 0;
+  bind({op.results.begin(), op.results.begin() + static_cast<long>(carryCount)}, results, at);
   while (nextDim < op.resultDims.size()) defineDim(op.resultDims[nextDim++], results[at++]);
-  for (uint32_t k = 0; k < collects; ++k) define(op.results[carryCount + k], {collected[k]});
+  for (size_t k = 0; k < rows.size(); ++k) define(op.results[carryCount + k], {rows[k].data});
 }
 
 void Lower::lowerWhile(const core::Op& op) {

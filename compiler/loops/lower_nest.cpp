@@ -66,12 +66,10 @@ private:
 
 } // namespace
 
-void Lower::lowerNest(const core::Op& op) {
+/// The sweeps of a nest: results whose kept axes are nested share one.
+std::vector<Lower::Sweep> Lower::sweepsOf(const core::Op& op) {
   const auto& attr = op.as<core::NestAttr>();
   auto axisCount = static_cast<uint32_t>(op.dims.size());
-  std::vector<ValueId> extents;
-  for (types::DimId d : op.dims) extents.push_back(dim(d));
-
   std::vector<Sweep> sweeps;
   if (attr.accs) sweeps.emplace_back().withAccs = true;
   uint32_t yield = 0, result = 0, unit = attr.accs;
@@ -94,41 +92,57 @@ void Lower::lowerNest(const core::Op& op) {
     found->results.push_back(state);
   }
   if (sweeps.empty()) sweeps.emplace_back();
+  return sweeps;
+}
 
+/// The axes from the outside in: those that the first results keep, then those that more keep, then the rest.
+std::vector<uint32_t> Lower::axisOrder(const Sweep& sweep, uint32_t axisCount) const {
+  std::vector<std::set<uint32_t>> kept;
+  if (!sweep.withAccs)
+    for (const NestResultState& r : sweep.results) kept.push_back(keptAxes(*r.result, axisCount));
+  std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  std::set<uint32_t> all;
+  for (uint32_t a = 0; a < axisCount; ++a) all.insert(a);
+  kept.push_back(all);
+  std::vector<uint32_t> order;
+  for (const std::set<uint32_t>& set : kept)
+    for (uint32_t a : set)
+      if (std::find(order.begin(), order.end(), a) == order.end()) order.push_back(a);
+  return order;
+}
+
+/// The ops of the body that one of several sweeps runs: what its results are made of, and all effects.
+std::set<const core::Op*> Lower::neededBy(const core::Op& op, const Sweep& sweep) {
+  const auto& attr = op.as<core::NestAttr>();
   core::RegionId body = op.regions[0];
-  const core::Op& yieldOp = yieldOf(body);
+  const core::Op& yield = yieldOf(body);
+  Needed needed(in_, body);
+  for (const NestResultState& r : sweep.results)
+    for (uint32_t k = 0; k < yieldCountOf(*r.result); ++k) needed.value(yield.operands[r.firstYield + k]);
+  if (sweep.withAccs)
+    for (uint32_t k = 0; k < attr.accs; ++k)
+      needed.value(yield.operands[yield.operands.size() - attr.accs + k]);
+  for (core::OpId id : in_.regions[body].ops) {
+    const core::Op& inner = in_.ops[id];
+    bool effect = inner.kind == OpKind::Check || inner.kind == OpKind::Panic || inner.kind == OpKind::Call ||
+                  inner.kind == OpKind::While || !inner.resultDims.empty();
+    for (core::RegionId r : inner.regions) effect = effect || hasEffects(r);
+    if (effect) needed.op(&inner);
+  }
+  return needed.found;
+}
+
+void Lower::lowerNest(const core::Op& op) {
+  auto axisCount = static_cast<uint32_t>(op.dims.size());
+  std::vector<ValueId> extents;
+  for (types::DimId d : op.dims) extents.push_back(dim(d));
+  std::vector<Sweep> sweeps = sweepsOf(op);
   for (Sweep& sweep : sweeps) {
     sweep.extents = extents;
     sweep.axes.resize(axisCount);
-    std::vector<std::set<uint32_t>> kept;
-    for (const NestResultState& r : sweep.results) kept.push_back(keptAxes(*r.result, axisCount));
-    std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
-    std::set<uint32_t> all;
-    for (uint32_t a = 0; a < axisCount; ++a) all.insert(a);
-    kept.push_back(all);
-    if (sweep.withAccs) kept = {all};
-    for (const std::set<uint32_t>& set : kept)
-      for (uint32_t a : set)
-        if (std::find(sweep.order.begin(), sweep.order.end(), a) == sweep.order.end())
-          sweep.order.push_back(a);
-    if (sweeps.size() > 1) {
-      sweep.whole = false;
-      Needed needed(in_, body);
-      for (const NestResultState& r : sweep.results) {
-        for (uint32_t k = 0; k < yieldCountOf(*r.result); ++k)
-          needed.value(yieldOp.operands[r.firstYield + k]);
-      }
-      if (sweep.withAccs)
-        for (uint32_t k = 0; k < attr.accs; ++k) needed.value(yieldOp.operands[yield + k]);
-      for (core::OpId id : in_.regions[body].ops) {
-        const core::Op& inner = in_.ops[id];
-        bool effect = inner.kind == OpKind::Check || inner.kind == OpKind::Panic ||
-                      inner.kind == OpKind::Call || inner.kind == OpKind::While || !inner.resultDims.empty();
-        for (core::RegionId r : inner.regions) effect = effect || hasEffects(r);
-        if (effect) needed.op(&inner);
-      }
-      sweep.needed = std::move(needed.found);
-    }
+    sweep.order = axisOrder(sweep, axisCount);
+    sweep.whole = sweeps.size() == 1;
+    if (!sweep.whole) sweep.needed = neededBy(op, sweep);
     if (sweep.withAccs)
       runAdding(op, sweep);
     else

@@ -39,7 +39,6 @@ private:
 
   // --- body.cpp
   ValueId expr(NodeId n);
-  ValueId exprAt(NodeId n);
   /// Lowers `children` in order, then `make`; what follows an exit is guarded.
   ValueId after(const std::vector<NodeId>& children, TypeId type,
                 const std::function<ValueId(std::vector<ValueId>)>& make);
@@ -52,13 +51,6 @@ private:
   ValueId cast(ValueId value, TypeId type);
   ValueId undef(TypeId type);
   ValueId unit();
-  ValueId constant(const check::Node& node);
-  ValueId operation(const check::Node& node);
-  ValueId applied(const check::OpRef& ref, TypeId type, std::vector<ValueId> v);
-  ValueId quotient(OpKind kind, TypeId type, ValueId a, ValueId b);
-  void checkOverflow(OpKind kind, TypeId type, const std::vector<ValueId>& v);
-  ValueId convert(const check::Node& node);
-  ValueId known(const check::Node& node);
   void check(core::CheckKind kind, std::vector<ValueId> operands, std::vector<DimId> dims,
              std::string text = {}, TypeId type = {});
   void checkDims(const std::vector<check::DimCheckItem>& items);
@@ -71,6 +63,23 @@ private:
   void learnDims(TypeId wanted, ValueId value, const std::vector<DimSym>& symbols);
   void matchDims(TypeId wanted, TypeId actual, types::DimSubst& out);
   core::LocId locOf(Span span);
+
+  // --- expr.cpp
+  ValueId exprAt(NodeId n);
+  ValueId constant(const check::Node& node);
+  ValueId operation(const check::Node& node);
+  ValueId applied(const check::OpRef& ref, TypeId type, std::vector<ValueId> v);
+  ValueId quotient(OpKind kind, TypeId type, ValueId a, ValueId b);
+  void checkOverflow(OpKind kind, TypeId type, const std::vector<ValueId>& v);
+  ValueId convert(const check::Node& node);
+  ValueId madeOf(const check::Node& node, std::vector<ValueId> v);
+  ValueId product(const check::Node& node, std::vector<ValueId> v);
+  ValueId variant(const check::Node& node, std::vector<ValueId> v);
+  ValueId closure(const check::Node& node, std::vector<ValueId> v);
+  ValueId packed(const check::Node& node, ValueId value);
+  void defineSizes(const check::Node& node, core::Op& op);
+  ValueId sized(const check::Node& node, OpKind kind, ValueId value);
+  ValueId builtin(const check::Node& node, std::vector<ValueId> v);
 
   // --- inside.cpp
   struct LoweredPath {
@@ -118,6 +127,10 @@ private:
   // --- pattern.cpp
   bool irrefutable(check::PatternId p);
   ValueId test(ValueId value, check::PatternId p);
+  ValueId testLiteral(ValueId value, const check::Pattern& p);
+  ValueId testAlternatives(ValueId value, const check::Pattern& p);
+  ValueId testCase(ValueId value, const check::Pattern& p);
+  ValueId testParts(const std::vector<check::PatternId>& subs, const std::function<ValueId(uint32_t)>& part);
   void bind(ValueId value, check::PatternId p);
   void bindCase(ValueId value, check::PatternId p);
   void bindAlternatives(ValueId value, const check::Pattern& p);
@@ -140,6 +153,14 @@ private:
   void forThatLeaves(const check::For& ref, NodeId body, const Counted& range);
   ValueId whileLoop(const check::Node& node);
   ValueId loopForever(const check::Node& node);
+  /// The locals that a loop carries, and the types they keep.
+  struct Carries {
+    std::vector<LocalId> locals;
+    std::vector<TypeId> types;
+  };
+  Carries carry(const std::set<LocalId>& assigned, core::Op& loop);
+  /// Parameters of the region at hand for what is carried; they are the locals' values there.
+  void enterCarries(const Carries& carries, const Values& before);
   /// A while over the locals `body` assigns; `condition` and `body` run in their regions.
   void whileOver(const std::set<LocalId>& assigned, const Make& condition, const std::function<void()>& body);
   ValueId setExit(uint64_t code);
@@ -186,16 +207,25 @@ private:
   };
   Affine affine(ValueId v);
 
+  // --- elementwise.cpp
+  ValueId elementwise(const check::Node& node);
+  ValueId elementAt(ValueId argument, const std::vector<DimId>& dims, const std::vector<ValueId>& axes);
+
   // --- nest.cpp
   ValueId nest(const check::Node& node);
-  ValueId elementwise(const check::Node& node);
   struct NestBody {
-    bool filter = false; ///< yields (bool, value)
-    bool counts = false; ///< yields 1 for what passes the filter, after the value
-    bool leaves = false; ///< `?` in the body: yields the position where control left, last
-    ValueId positions;   ///< what passed the filter, when that is found first
-    ValueId unit;        ///< of a user's monoid
+    bool filter = false;   ///< yields (bool, value)
+    bool counts = false;   ///< yields 1 for what passes the filter, after the value
+    bool leaves = false;   ///< `?` in the body: yields the position where control left, last
+    bool needsOne = false; ///< there is no result without an element
+    ValueId positions;     ///< what passed the filter, when that is found first
+    ValueId unit;          ///< of a user's monoid
   };
+  NestBody shapeOf(const check::Node& node, std::vector<DimId>& dims);
+  core::Op nestOp(const check::Node& node, NestBody& shape, const std::vector<DimId>& dims);
+  TypeId nestRegions(const check::Node& node, const NestBody& shape, core::Op& op);
+  std::vector<TypeId> nestTypes(const check::Node& node, const NestBody& shape, core::Op& op, TypeId yielded);
+  ValueId nestResult(const check::Node& node, const NestBody& shape, core::OpId made, size_t own);
   TypeId nestBody(const check::Node& node, const NestBody& shape);
   ValueId nestValue(const check::Node& node, const NestBody& shape, std::vector<ValueId>& out);
   ValueId orFiller(ValueId value, TypeId type);

@@ -76,15 +76,29 @@ void BodyLowering::clearExit(uint64_t code) {
       b_.select(exitIs(code), b_.integer(static_cast<int64_t>(core::exits::on)), values_.at(exit_));
 }
 
+BodyLowering::Carries BodyLowering::carry(const std::set<LocalId>& assigned, core::Op& loop) {
+  Carries carries;
+  for (LocalId l : assigned) {
+    carries.locals.push_back(l);
+    carries.types.push_back(b_.typeOf(values_.at(l)));
+    loop.operands.push_back(values_.at(l));
+  }
+  return carries;
+}
+
+void BodyLowering::enterCarries(const Carries& carries, const Values& before) {
+  for (size_t k = 0; k < carries.locals.size(); ++k) {
+    LocalId l = carries.locals[k];
+    values_[l] = b_.param(carries.types[k], b_.fn().values[before.at(l)].hint);
+  }
+}
+
 void BodyLowering::whileOver(const std::set<LocalId>& assigned, const Make& condition,
                              const std::function<void()>& body) {
-  std::vector<LocalId> carried(assigned.begin(), assigned.end());
   core::Op op = Builder::simple(OpKind::While, {});
-  std::vector<TypeId> carryTypes;
-  for (LocalId l : carried) {
-    op.operands.push_back(values_.at(l));
-    carryTypes.push_back(b_.typeOf(values_.at(l)));
-  }
+  const Carries carries = carry(assigned, op);
+  const std::vector<LocalId>& carried = carries.locals;
+  const std::vector<TypeId>& carryTypes = carries.types;
   Values before = values_;
   types::DimSubst dimsBefore = dimMap_;
   RegionId outer = b_.region;
@@ -94,8 +108,7 @@ void BodyLowering::whileOver(const std::set<LocalId>& assigned, const Make& cond
     values_ = before;
     dimMap_ = dimsBefore;
     flow_ = FlowKind::On;
-    for (size_t k = 0; k < carried.size(); ++k)
-      values_[carried[k]] = b_.param(carryTypes[k], b_.fn().values[before.at(carried[k])].hint);
+    enterCarries(carries, before);
     b_.yield(make());
     op.regions.push_back(region);
   };
@@ -168,22 +181,17 @@ ValueId BodyLowering::forLoop(const Node& node) {
 /// A loop that runs to its end, a `for` op, over what `nodes` assign. A `continue` ends its iteration only.
 void BodyLowering::countedLoop(LocalId index, const std::vector<NodeId>& nodes, const Counted& range,
                                bool continues, const std::function<void()>& body) {
-  std::set<LocalId> assigned = assignedIn(nodes);
-  std::vector<LocalId> carried(assigned.begin(), assigned.end());
   core::Op op = Builder::simple(OpKind::For, {range.count}, core::LoopAttr{});
-  std::vector<TypeId> carryTypes;
-  for (LocalId l : carried) {
-    op.operands.push_back(values_.at(l));
-    carryTypes.push_back(b_.typeOf(values_.at(l)));
-  }
+  const Carries carries = carry(assignedIn(nodes), op);
+  const std::vector<LocalId>& carried = carries.locals;
+  const std::vector<TypeId>& carryTypes = carries.types;
   Values before = values_;
   types::DimSubst dimsBefore = dimMap_;
   auto hoistedBefore = hoisted_;
   RegionId outer = b_.region, region = b_.newRegion();
   b_.region = region;
   ValueId i = b_.param(types_.int64());
-  for (size_t k = 0; k < carried.size(); ++k)
-    values_[carried[k]] = b_.param(carryTypes[k], b_.fn().values[before.at(carried[k])].hint);
+  enterCarries(carries, before);
   if (continues) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
   define(index, indexOf(range, i));
   body();

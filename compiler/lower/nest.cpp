@@ -1,4 +1,4 @@
-// Builders, reductions and element-wise work as nests.
+// Builders and reductions as nests.
 #include "lower/body.h"
 
 #include <limits>
@@ -7,46 +7,14 @@ namespace melix::lower {
 
 using namespace check;
 
-ValueId BodyLowering::elementwise(const Node& node) {
-  const std::vector<LocalId> elements = node.as<Elementwise>().elements;
-  NodeId body = node.children.back();
-  std::vector<NodeId> args(node.children.begin(), node.children.end() - 1);
-  return after(args, node.type, [&](std::vector<ValueId> v) {
-    TypeId type = T(node.type);
-    std::vector<DimId> dims = types_[type].dims;
-    core::Op op =
-        Builder::simple(OpKind::Nest, {}, core::NestAttr{{resultOf(NestKind::Collect, dims.size())}, 0});
-    op.dims = dims;
-    RegionId outer = b_.region, region = b_.newRegion();
-    b_.region = region;
-    Values before = values_;
-    std::vector<ValueId> axes;
-    for (DimId d : dims) {
-      axes.push_back(b_.param(types_.int64()));
-      axisExtents_[axes.back()] = d;
-    }
-    for (size_t k = 0; k < v.size(); ++k) {
-      TypeId argType = b_.typeOf(v[k]);
-      if (types_.kind(argType) != TypeKind::Array) {
-        values_[elements[k]] = v[k];
-        continue;
-      }
-      // Trailing axes align; an extent of 1 stretches.
-      const std::vector<DimId> own = types_[argType].dims;
-      std::vector<ValueId> index;
-      for (size_t a = 0; a < own.size(); ++a) {
-        size_t at = dims.size() - own.size() + a;
-        bool stretched = types_.dims.asConstant(own[a]) == 1 && types_.dims.asConstant(dims[at]) != 1;
-        index.push_back(stretched ? b_.integer(0) : axes[at]);
-      }
-      values_[elements[k]] = b_.getAt(v[k], index);
-    }
-    b_.yield({expr(body)});
-    values_ = before;
-    b_.region = outer;
-    op.regions = {region};
-    return b_.one(std::move(op), type);
-  });
+/// A reduction that needs an element, as its panic names it.
+static const char* reductionName(NestKind kind) {
+  switch (kind) {
+  case NestKind::ArgMax: return "argmax";
+  case NestKind::ArgMin: return "argmin";
+  case NestKind::Max: return "max";
+  default: return "min";
+  }
 }
 
 core::NestResult BodyLowering::resultOf(NestKind kind, size_t axes) {
@@ -263,6 +231,107 @@ void BodyLowering::leaveAt(const Node& node, ValueId position) {
   branches(Builder::simple(OpKind::If, {left}), {again, [&](RegionId) { return unit(); }}, types_.unit(), {});
 }
 
+/// What the body of a nest yields. Where a filter decides the positions first, their number takes the place
+/// of `dims`.
+BodyLowering::NestBody BodyLowering::shapeOf(const Node& node, std::vector<DimId>& dims) {
+  const Nest ref = node.as<Nest>();
+  NestBody shape;
+  bool collects = ref.kind == NestKind::Collect;
+  bool arg = ref.kind == NestKind::ArgMax || ref.kind == NestKind::ArgMin;
+  shape.leaves = exitsIn(node.children[0], true, {}) || (ref.filtered && exitsIn(node.children[1], true, {}));
+  shape.filter = ref.filtered && collects;
+  if (ref.filtered && arg) {
+    shape.positions = positions(ref, node.children[1]);
+    dims = types_[b_.typeOf(shape.positions)].dims;
+  } else if (shape.filter) {
+    dims = {flatExtent(ref)};
+  }
+  bool extremum = ref.kind == NestKind::Max || ref.kind == NestKind::Min;
+  shape.needsOne = arg || (extremum && !types_.isFloat(instance_.nodes[node.children[0]].type));
+  shape.counts = shape.needsOne && ref.filtered && !shape.positions;
+  return shape;
+}
+
+/// The op without regions and results; the unit of a user's monoid is computed before it.
+core::Op BodyLowering::nestOp(const Node& node, NestBody& shape, const std::vector<DimId>& dims) {
+  const Nest ref = node.as<Nest>();
+  core::NestResult result = resultOf(ref.kind, dims.size());
+  if (shape.filter) {
+    result.kind = core::NestResultKind::Filter;
+    result.keep = {};
+    result.yields = 2;
+  }
+  if (ref.kind == NestKind::Reduce) result.combineRegion = 1;
+  core::NestAttr attr{{result}, 0};
+  if (shape.counts) attr.results.push_back(resultOf(NestKind::Sum, dims.size()));
+  if (shape.leaves) attr.results.push_back(resultOf(NestKind::Min, dims.size()));
+  core::Op op = Builder::simple(OpKind::Nest, {}, std::move(attr));
+  op.dims = dims;
+  if (ref.kind == NestKind::Reduce) {
+    shape.unit = expr(node.children[node.children.size() - 2]);
+    op.operands = {shape.unit};
+  }
+  return op;
+}
+
+/// The body, and how a user's monoid combines; the type of an element.
+TypeId BodyLowering::nestRegions(const Node& node, const NestBody& shape, core::Op& op) {
+  const Nest ref = node.as<Nest>();
+  RegionId outer = b_.region;
+  Values before = values_;
+  types::DimSubst dimsBefore = dimMap_;
+  auto region = [&](const std::function<void()>& fill) {
+    b_.region = b_.newRegion();
+    op.regions.push_back(b_.region);
+    fill();
+    values_ = before;
+    dimMap_ = dimsBefore;
+  };
+  TypeId yielded;
+  region([&] { yielded = nestBody(node, shape); });
+  if (ref.kind == NestKind::Reduce)
+    region([&] {
+      values_[ref.left] = b_.param(yielded);
+      values_[ref.right] = b_.param(yielded);
+      b_.yield({cast(expr(node.children.back()), yielded)});
+    });
+  b_.region = outer;
+  return yielded;
+}
+
+/// The types of what the nest itself gives; the size of a filtered builder is defined by the op.
+std::vector<TypeId> BodyLowering::nestTypes(const Node& node, const NestBody& shape, core::Op& op,
+                                            TypeId yielded) {
+  const Nest& ref = node.as<Nest>();
+  if (ref.kind == NestKind::ArgMax || ref.kind == NestKind::ArgMin)
+    return std::vector<TypeId>(op.dims.size(), types_.int64());
+  if (shape.filter) {
+    op.resultDims = {b_.newDim("n")};
+    dimMap_[node.resultDims[0]] = types_.dims.symbol(op.resultDims[0]);
+    return {T(node.type)};
+  }
+  if (ref.kind != NestKind::Collect) return {yielded};
+  std::vector<DimId> all = op.dims;
+  if (types_.kind(yielded) == TypeKind::Array)
+    for (DimId d : types_[yielded].dims) all.push_back(d);
+  return {types_.array(types_.element(yielded), std::move(all))};
+}
+
+/// The value of the expression from the first `own` results of the op.
+ValueId BodyLowering::nestResult(const Node& node, const NestBody& shape, core::OpId made, size_t own) {
+  const Nest& ref = node.as<Nest>();
+  if (shape.counts)
+    check(core::CheckKind::NotEmpty, {}, {types_.dims.symbol(b_.bindDim(b_.result(made, own), "n"))},
+          reductionName(ref.kind));
+  if (ref.kind == NestKind::Collect) return cast(b_.result(made), T(node.type));
+  std::vector<ValueId> parts;
+  if (shape.positions)
+    parts = unflatten(ref, b_.getAt(shape.positions, std::vector<ValueId>{b_.result(made)}));
+  else
+    for (size_t k = 0; k < own; ++k) parts.push_back(b_.result(made, k));
+  return parts.size() == 1 ? parts[0] : b_.make(T(node.type), std::move(parts));
+}
+
 ValueId BodyLowering::nest(const Node& node) {
   const Nest ref = node.as<Nest>();
   // Over no axes the domain is one point (rule 28): the body alone.
@@ -272,99 +341,26 @@ ValueId BodyLowering::nest(const Node& node) {
   std::vector<DimId> dims;
   for (const NestAxis& axis : ref.axes) dims.push_back(D(axis.extent));
   checkExtents(ref.axes);
-  bool collects = ref.kind == NestKind::Collect,
-       arg = ref.kind == NestKind::ArgMax || ref.kind == NestKind::ArgMin;
   // What does not depend on the indices is computed once, before (rule 13).
   auto hoistedBefore = hoisted_;
   std::set<DimSym> innerBefore = innerSymbols_;
   hoist(node.children[0], dims);
   if (ref.filtered) hoist(node.children[1], dims);
-  NestBody shape;
-  shape.leaves = exitsIn(node.children[0], true, {}) || (ref.filtered && exitsIn(node.children[1], true, {}));
-  shape.filter = ref.filtered && collects;
-  if (ref.filtered && arg) {
-    shape.positions = positions(ref, node.children[1]);
-    dims = types_[b_.typeOf(shape.positions)].dims;
-  } else if (shape.filter) {
-    dims = {flatExtent(ref)};
-  }
-  TypeId element = instance_.nodes[node.children[0]].type;
-  bool needsOne =
-      arg || ((ref.kind == NestKind::Max || ref.kind == NestKind::Min) && !types_.isFloat(element));
-  shape.counts = needsOne && ref.filtered && !shape.positions;
-  core::NestResult result = resultOf(ref.kind, dims.size());
-  if (shape.filter) {
-    result.kind = core::NestResultKind::Filter;
-    result.keep = {};
-    result.yields = 2;
-  }
-  core::Op op = Builder::simple(OpKind::Nest, {}, core::NestAttr{{result}, 0});
-  if (shape.counts) op.as<core::NestAttr>().results.push_back(resultOf(NestKind::Sum, dims.size()));
-  op.dims = dims;
-  if (ref.kind == NestKind::Reduce) {
-    shape.unit = expr(node.children[node.children.size() - 2]);
-    op.operands = {shape.unit};
-    op.as<core::NestAttr>().results[0].combineRegion = 1;
-  }
-  if (shape.leaves) {
-    core::NestResult first = resultOf(NestKind::Min, dims.size());
-    op.as<core::NestAttr>().results.push_back(first);
-  }
-  RegionId outer = b_.region, region = b_.newRegion();
-  Values before = values_;
-  types::DimSubst dimsBefore = dimMap_;
-  b_.region = region;
-  TypeId yielded = nestBody(node, shape);
-  values_ = before;
-  dimMap_ = dimsBefore;
-  op.regions = {region};
-  if (ref.kind == NestKind::Reduce) {
-    b_.region = b_.newRegion();
-    op.regions.push_back(b_.region);
-    values_[ref.left] = b_.param(yielded);
-    values_[ref.right] = b_.param(yielded);
-    b_.yield({cast(expr(node.children.back()), yielded)});
-    values_ = before;
-    dimMap_ = dimsBefore;
-  }
-  b_.region = outer;
+  NestBody shape = shapeOf(node, dims);
+  core::Op op = nestOp(node, shape, dims);
+  TypeId yielded = nestRegions(node, shape, op);
   // What the nest gives: its own results, the number of elements that passed, where control left.
-  std::vector<TypeId> resultTypes(arg ? dims.size() : 1, arg ? types_.int64() : yielded);
-  if (shape.filter) {
-    op.resultDims = {b_.newDim("n")};
-    dimMap_[node.resultDims[0]] = types_.dims.symbol(op.resultDims[0]);
-    resultTypes = {T(node.type)};
-  } else if (collects) {
-    std::vector<DimId> all = dims;
-    if (types_.kind(yielded) == TypeKind::Array)
-      for (DimId d : types_[yielded].dims) all.push_back(d);
-    resultTypes = {types_.array(types_.element(yielded), std::move(all))};
-  }
+  std::vector<TypeId> resultTypes = nestTypes(node, shape, op, yielded);
   size_t own = resultTypes.size();
-  if (shape.counts) resultTypes.push_back(types_.int64());
-  if (shape.leaves) resultTypes.push_back(types_.int64());
-  const char* name = ref.kind == NestKind::ArgMax   ? "argmax"
-                     : ref.kind == NestKind::ArgMin ? "argmin"
-                     : ref.kind == NestKind::Max    ? "max"
-                                                    : "min";
+  resultTypes.insert(resultTypes.end(), size_t(shape.counts) + size_t(shape.leaves), types_.int64());
   DimId count = types_.dims.product(dims);
-  if (needsOne && !shape.counts && !types_.dims.atLeast(count, 1))
-    check(core::CheckKind::NotEmpty, {}, {count}, name);
+  if (shape.needsOne && !shape.counts && !types_.dims.atLeast(count, 1))
+    check(core::CheckKind::NotEmpty, {}, {count}, reductionName(ref.kind));
   core::OpId made = b_.append(std::move(op), std::span<const TypeId>(resultTypes));
-  auto finish = [&] {
-    if (shape.counts)
-      check(core::CheckKind::NotEmpty, {}, {types_.dims.symbol(b_.bindDim(b_.result(made, own), "n"))}, name);
-    if (collects) return cast(b_.result(made), T(node.type));
-    std::vector<ValueId> parts;
-    if (shape.positions)
-      parts = unflatten(ref, b_.getAt(shape.positions, std::vector<ValueId>{b_.result(made)}));
-    else
-      for (size_t k = 0; k < own; ++k) parts.push_back(b_.result(made, k));
-    return parts.size() == 1 ? parts[0] : b_.make(T(node.type), std::move(parts));
-  };
   if (shape.leaves) leaveAt(node, b_.result(made, resultTypes.size() - 1));
   hoisted_ = hoistedBefore;
   innerSymbols_ = innerBefore;
+  auto finish = [&] { return nestResult(node, shape, made, own); };
   return shape.leaves ? guarded(node.type, finish) : finish();
 }
 

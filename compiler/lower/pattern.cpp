@@ -124,56 +124,62 @@ ValueId BodyLowering::test(ValueId value, PatternId id) {
   const Pattern p = instance_.patterns[id];
   if (irrefutable(id)) return b_.boolean(true);
   value = opened(value, p);
-  auto both = [&](ValueId a, const Make& rest) {
-    return branches(Builder::simple(OpKind::If, {a}),
-                    {[&](RegionId) { return rest(); }, [&](RegionId) { return b_.boolean(false); }},
-                    types_.boolean(), {});
-  };
   switch (p.kind) {
-  case PatternKind::Literal: {
-    TypeId type = b_.typeOf(value);
-    ValueId constant =
-        types_.kind(type) == TypeKind::Str ? b_.text(p.value.text) : b_.constant(type, p.value.bits);
-    return b_.compare(ops::CmpKind::Eq, value, constant);
-  }
-  case PatternKind::Or: {
-    ValueId any = test(value, p.subs[0]);
-    for (size_t k = 1; k < p.subs.size(); ++k) {
-      ValueId earlier = any;
-      any = branches(
-          Builder::simple(OpKind::If, {earlier}),
-          {[&](RegionId) { return b_.boolean(true); }, [&](RegionId) { return test(value, p.subs[k]); }},
-          types_.boolean(), {});
-    }
-    return any;
-  }
-  case PatternKind::Parts: {
-    ValueId all = b_.boolean(true);
-    for (uint32_t k = 0; k < p.subs.size(); ++k)
-      if (!irrefutable(p.subs[k])) all = both(all, [&] { return test(b_.field(value, k), p.subs[k]); });
-    return all;
-  }
-  case PatternKind::Case: {
-    TypeId type = b_.typeOf(value);
-    core::Op op = Builder::simple(OpKind::Match, {value}, core::MatchAttr{});
-    std::vector<std::function<ValueId(RegionId)>> makes;
-    for (uint32_t c = 0; c < types_.recordInfo(types_[type].record).cases.size(); ++c) {
-      op.as<core::MatchAttr>().regionOf.push_back(c);
-      makes.push_back([&, c](RegionId) {
-        std::vector<ValueId> payload;
-        for (uint32_t k = 0; k < types_.recordInfo(types_[type].record).cases[c].fields.size(); ++k)
-          payload.push_back(b_.param(types_.fieldType(type, c, k)));
-        if (c != p.caseIndex) return b_.boolean(false);
-        ValueId all = b_.boolean(true);
-        for (uint32_t k = 0; k < p.subs.size(); ++k)
-          if (!irrefutable(p.subs[k])) all = both(all, [&] { return test(payload[k], p.subs[k]); });
-        return all;
-      });
-    }
-    return branches(std::move(op), makes, types_.boolean(), {});
-  }
+  case PatternKind::Literal: return testLiteral(value, p);
+  case PatternKind::Or: return testAlternatives(value, p);
+  case PatternKind::Parts: return testParts(p.subs, [&](uint32_t k) { return b_.field(value, k); });
+  case PatternKind::Case: return testCase(value, p);
   default: return b_.boolean(true);
   }
+}
+
+ValueId BodyLowering::testLiteral(ValueId value, const Pattern& p) {
+  TypeId type = b_.typeOf(value);
+  ValueId constant =
+      types_.kind(type) == TypeKind::Str ? b_.text(p.value.text) : b_.constant(type, p.value.bits);
+  return b_.compare(ops::CmpKind::Eq, value, constant);
+}
+
+/// Each alternative only where those before it do not match.
+ValueId BodyLowering::testAlternatives(ValueId value, const Pattern& p) {
+  ValueId any = test(value, p.subs[0]);
+  for (size_t k = 1; k < p.subs.size(); ++k)
+    any = branches(
+        Builder::simple(OpKind::If, {any}),
+        {[&](RegionId) { return b_.boolean(true); }, [&](RegionId) { return test(value, p.subs[k]); }},
+        types_.boolean(), {});
+  return any;
+}
+
+/// All of some patterns, each part only where those before it match.
+ValueId BodyLowering::testParts(const std::vector<PatternId>& subs,
+                                const std::function<ValueId(uint32_t)>& part) {
+  ValueId all = b_.boolean(true);
+  for (uint32_t k = 0; k < subs.size(); ++k) {
+    if (irrefutable(subs[k])) continue;
+    all = branches(
+        Builder::simple(OpKind::If, {all}),
+        {[&](RegionId) { return test(part(k), subs[k]); }, [&](RegionId) { return b_.boolean(false); }},
+        types_.boolean(), {});
+  }
+  return all;
+}
+
+ValueId BodyLowering::testCase(ValueId value, const Pattern& p) {
+  TypeId type = b_.typeOf(value);
+  core::Op op = Builder::simple(OpKind::Match, {value}, core::MatchAttr{});
+  std::vector<std::function<ValueId(RegionId)>> makes;
+  for (uint32_t c = 0; c < types_.recordInfo(types_[type].record).cases.size(); ++c) {
+    op.as<core::MatchAttr>().regionOf.push_back(c);
+    makes.push_back([&, c](RegionId) {
+      std::vector<ValueId> payload;
+      for (uint32_t k = 0; k < types_.recordInfo(types_[type].record).cases[c].fields.size(); ++k)
+        payload.push_back(b_.param(types_.fieldType(type, c, k)));
+      if (c != p.caseIndex) return b_.boolean(false);
+      return testParts(p.subs, [&](uint32_t k) { return payload[k]; });
+    });
+  }
+  return branches(std::move(op), makes, types_.boolean(), {});
 }
 
 } // namespace melix::lower

@@ -1,5 +1,5 @@
 #pragma once
-// The builtins' declarations, and reading and writing of their slots (melix/abi.h, section 9).
+// The builtins' declarations, and reading and writing of their slots (melix/abi.h, section 7).
 
 #include "task.h"
 

@@ -2,12 +2,15 @@
 // driver).
 //
 // Plain C, so that generated code, C++ and foreign callers see the same layouts. Sections:
-//   1 values in memory   2 type descriptors   3 blocks   4 tasks and landings   5 panics and line tables
-//   6 threads            7 memory operations  8 lists, text, order   9 builtins   10 programs   11 hosting
+//   1 blocks              2 tasks and landings    3 panics and line tables   4 threads   5 memory operations
+//   6 lists, text, order  7 builtins              8 programs                 9 hosting
+// Values in memory and type descriptors are in melix/types.h.
 //
 // Every compiled function takes `MelixTask*` as its first argument. Functions named here have C linkage.
 #ifndef MELIX_ABI_H
 #define MELIX_ABI_H
+
+#include "melix/types.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,117 +21,9 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 typedef struct MelixTask MelixTask;
-typedef struct MelixType MelixType;
 
 // ---------------------------------------------------------------------------------------------------------
-// 1. Values in memory ("stored form"): as list elements, enum payloads, struct fields in memory, and behind
-//    the `const void*` of a MelixValue.
-//
-//    bool                1 byte, 0 or 1            char   4 bytes, a Unicode scalar value
-//    i8..i64, u8..u64    their size                f8* f16 bf16 f32 f64 c64 c128   their size
-//    str                 MelixStr, 16 bytes        unit   0 bytes
-//    array of rank r     8 + 8 r bytes: data pointer, then the dims as i64 (dense, row-major)
-//    list                8 bytes: pointer to a list block's data, null when empty
-//    tuple, struct       the fields at the offsets of the descriptor
-//    boxed enum          8 bytes: an immediate word `tag << 1 | 1` for a case without fields, else a pointer
-//                        to a node block's data: i32 tag, then the fields at the offsets of the case
-//    inline enum         i32 tag at offset 0, then the fields of the case at its offsets; the size is that of
-//                        the largest case; bytes of other cases are undefined. Not for recursive enums.
-//
-//    All pointers to counted data point at the *data* of a block; the header lies 64 bytes in front of it.
-// ---------------------------------------------------------------------------------------------------------
-
-// Immutable UTF-8. `data` is null (only if len is 0) or the data of a block: a string owns its block, a slice
-// is a copy. Not terminated.
-typedef struct MelixStr {
-  const uint8_t* data;
-  int64_t len;
-} MelixStr;
-
-// In front of the elements of a list block.
-typedef struct MelixListHead {
-  int64_t len;
-  int64_t cap;
-} MelixListHead;
-enum { MELIX_LIST_ELEMENTS = 16 }; // byte offset of the first element in a list block's data
-
-// ---------------------------------------------------------------------------------------------------------
-// 2. Type descriptors: constant data, emitted by the compiler, read by printing, dropping, copying, readers.
-// ---------------------------------------------------------------------------------------------------------
-
-enum MelixKind {
-  MELIX_KIND_UNIT = 0,
-  MELIX_KIND_BOOL = 1,
-  MELIX_KIND_CHAR = 2,
-  MELIX_KIND_I8 = 3,
-  MELIX_KIND_I16 = 4,
-  MELIX_KIND_I32 = 5,
-  MELIX_KIND_I64 = 6,
-  MELIX_KIND_U8 = 7,
-  MELIX_KIND_U16 = 8,
-  MELIX_KIND_U32 = 9,
-  MELIX_KIND_U64 = 10,
-  MELIX_KIND_F16 = 11,
-  MELIX_KIND_BF16 = 12,
-  MELIX_KIND_F32 = 13,
-  MELIX_KIND_F64 = 14,
-  MELIX_KIND_F8E4M3 = 15,
-  MELIX_KIND_F8E5M2 = 16,
-  MELIX_KIND_C64 = 17,
-  MELIX_KIND_C128 = 18,
-  MELIX_KIND_STR = 19,
-  MELIX_KIND_ARRAY = 20,  // elem, rank
-  MELIX_KIND_LIST = 21,   // elem
-  MELIX_KIND_TUPLE = 22,  // fields (names null)
-  MELIX_KIND_STRUCT = 23, // name, fields
-  MELIX_KIND_ENUM = 24,   // name, cases; boxed
-  MELIX_KIND_OPAQUE = 25, // printed as its name (function values and the like); copied as plain bytes
-};
-
-enum MelixTypeFlags {
-  MELIX_HOLDS_REFS = 1, // some part of a stored value is counted: it is released by drops, retained by copies
-};
-
-typedef struct MelixField {
-  const char* name; // null for a position
-  const MelixType* type;
-  uint32_t offset; // in the stored form (for a boxed case: from the node's data, after the tag)
-} MelixField;
-
-typedef struct MelixCase {
-  const char* name;
-  const MelixField* fields;
-  uint32_t fieldCount;
-  uint32_t size; // boxed: bytes of the node's data, tag included
-} MelixCase;
-
-struct MelixType {
-  uint8_t kind;          // MelixKind
-  uint8_t rank;          // ARRAY
-  uint8_t flags;         // MelixTypeFlags
-  uint8_t align;         // of the stored form
-  uint32_t size;         // bytes of the stored form; elements of arrays and lists are `size` apart
-  uint32_t fieldCount;   // TUPLE, STRUCT
-  uint32_t caseCount;    // ENUM
-  const char* name;      // STRUCT, ENUM, OPAQUE
-  const MelixType* elem; // ARRAY, LIST
-  const MelixField* fields;
-  const MelixCase* cases;
-};
-
-// A value together with its type; the value is borrowed.
-typedef struct MelixValue {
-  const MelixType* type;
-  const void* data; // its stored form
-} MelixValue;
-
-// Descriptors of the scalar types and str, in the order of MelixKind (index by kind up to MELIX_KIND_STR), so
-// that nobody has to emit them again. melix_type_str_list is List[str].
-extern const MelixType melix_scalar_types[20];
-extern const MelixType melix_type_str_list;
-
-// ---------------------------------------------------------------------------------------------------------
-// 3. Blocks: a 64-byte header in front of 64-byte-aligned data.
+// 1. Blocks: a 64-byte header in front of 64-byte-aligned data.
 // ---------------------------------------------------------------------------------------------------------
 
 enum MelixLayout {
@@ -159,7 +54,7 @@ typedef struct MelixBlock {
 enum { MELIX_HEADER_BYTES = 64, MELIX_DATA_ALIGN = 64 };
 
 // ---------------------------------------------------------------------------------------------------------
-// 4. Tasks. Generated code reads the first two fields only, at these offsets.
+// 2. Tasks. Generated code reads the first two fields only, at these offsets.
 // ---------------------------------------------------------------------------------------------------------
 
 typedef struct MelixTaskHead {
@@ -168,7 +63,7 @@ typedef struct MelixTaskHead {
 } MelixTaskHead;    // a MelixTask begins with this
 
 // ---------------------------------------------------------------------------------------------------------
-// 5. Panics. They do not return: the landing of the task frees the blocks made since, and gets the text
+// 3. Panics. They do not return: the landing of the task frees the blocks made since, and gets the text
 //    `file:line:column: panic: message`, the source line, and one `  at function (file:line)` a frame. The
 //    place is the innermost frame found in a line table, so calls need a debug location and nothing else.
 // ---------------------------------------------------------------------------------------------------------
@@ -226,7 +121,7 @@ void melix_register_lines(MelixLineTable* table);
 void melix_unregister_lines(MelixLineTable* table);
 
 // ---------------------------------------------------------------------------------------------------------
-// 6. Threads.
+// 4. Threads.
 // ---------------------------------------------------------------------------------------------------------
 
 // Works on [begin, end). Returns -1, or the number of the first failed check, at which it stopped. May panic.
@@ -244,7 +139,7 @@ int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t 
 int32_t melix_thread_count(void);
 
 // ---------------------------------------------------------------------------------------------------------
-// 7. Memory. All pointers are data pointers; null and constants are allowed where a counted value is.
+// 5. Memory. All pointers are data pointers; null and constants are allowed where a counted value is.
 // ---------------------------------------------------------------------------------------------------------
 
 // Memory for `bytes` (≥ 0) of plain data, contents undefined, count 1. Panics when there is none.
@@ -252,7 +147,7 @@ void* melix_alloc(MelixTask* task, int64_t bytes);
 // The same, zeroed.
 void* melix_alloc_zeroed(MelixTask* task, int64_t bytes);
 // A block that holds references as `layout` and `type` say. ELEMENTS and NODE are zeroed (all-zero values are
-// valid to drop); NODE gets its tag and fields from the caller; LIST is the business of section 8.
+// valid to drop); NODE gets its tag and fields from the caller; LIST is the business of section 6.
 void* melix_alloc_typed(MelixTask* task, int64_t bytes, const MelixType* type, int32_t layout);
 
 void melix_retain(MelixTask* task, void* data);
@@ -271,7 +166,7 @@ void melix_release_value(MelixTask* task, const MelixType* type, const void* val
 int64_t melix_checked_bytes(MelixTask* task, int64_t elem, int64_t rank, const int64_t* dims);
 
 // ---------------------------------------------------------------------------------------------------------
-// 8. Lists, text, order. `list` is the place of the list value (a pointer to its word); it is made unique
+// 6. Lists, text, order. `list` is the place of the list value (a pointer to its word); it is made unique
 // first. `elem` is the
 //    element type; elements are moved in and out: no counting.
 // ---------------------------------------------------------------------------------------------------------
@@ -298,7 +193,7 @@ void melix_argsort(MelixTask* task, const MelixType* elem, const void* data, int
                    int64_t* out);
 
 // ---------------------------------------------------------------------------------------------------------
-// 9. Builtins: `compiler/ops/builtins.def` lists them. All have this one type. Arguments and results lie in
+// 7. Builtins: `compiler/ops/builtins.def` lists them. All have this one type. Arguments and results lie in
 //    8-byte slots:
 //      Bool Char I64 F32 F64       one slot; smaller than 8 bytes: in its low bytes (results zero-extended)
 //      Str                         two slots: data, len
@@ -317,7 +212,7 @@ void melix_argsort(MelixTask* task, const MelixType* elem, const void* data, int
 typedef void (*MelixBuiltinFn)(MelixTask* task, const uint64_t* args, uint64_t* results);
 
 // ---------------------------------------------------------------------------------------------------------
-// 10. Programs.
+// 8. Programs.
 // ---------------------------------------------------------------------------------------------------------
 
 enum MelixStatus {
@@ -346,7 +241,7 @@ typedef struct MelixProgram {
 int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program);
 
 // ---------------------------------------------------------------------------------------------------------
-// 11. Hosting: for the JIT, the prompt, the test runner, the interpreter.
+// 9. Hosting: for the JIT, the prompt, the test runner, the interpreter.
 // ---------------------------------------------------------------------------------------------------------
 
 MelixTask* melix_task_create(void);

@@ -1,0 +1,89 @@
+#pragma once
+// Internal: one run of a nest. Its state is an object in a register, so that a panic or an outer nest finds
+// it.
+
+#include "interp/nest.h"
+
+namespace melix::interp {
+
+/// What is reduced so far into one element of a result.
+struct Cell {
+  Slot total{0}, block{0};
+  int64_t terms = 0; ///< in the block; of argmin and argmax: whether there is one
+  int64_t best = 0;  ///< of argmin and argmax: row-major number of the best over the reduced axes
+};
+
+struct ResultState {
+  const NestResultExtra* x = nullptr;
+  std::vector<int64_t> strides; ///< by axis, of the result's elements; 0 for reduced axes
+  std::vector<Cell> cells;      ///< one for each kept element, or a single one
+  std::vector<Slot> lanes;      ///< of each cell
+  std::vector<Slot> combined;   ///< Combine: `yields` values a cell
+  std::vector<Slot> filtered;
+  std::vector<Array*> outs; ///< null where the result is no array
+  int64_t width = 1;        ///< elements of an array value
+  bool single = false;      ///< the reduced axes are innermost: one cell at a time
+};
+
+inline bool isOrdered(const NestResultExtra& x) {
+  return types::isFloatKind(x.kind0) &&
+         (x.monoid == core::MonoidKind::Sum || x.monoid == core::MonoidKind::Prod) &&
+         x.order != core::OrderKind::Unset;
+}
+
+/// What a reduction begins with.
+Slot unitOf(core::MonoidKind m, TypeKind k);
+
+struct NestState : Object {
+  const NestExtra* x;
+  std::vector<int64_t> index, extents;
+  std::vector<ResultState> results;
+  NestState() : Object(ObjectKind::Hidden) {}
+  ~NestState() override;
+};
+
+/// Works on the state at the current point of the axes.
+class NestRun {
+public:
+  NestRun(Frame& f, NestState& s) : f_(f), s_(s) {}
+
+  void begin();
+  /// Takes what the body yielded at the current point; false after a panic in a combining region.
+  bool accumulate();
+  /// To the next point, row-major; false at the end.
+  bool advance();
+  /// Puts the results into their registers.
+  void end(bool empty);
+
+  std::string problem; ///< why `accumulate` failed, unless a region panicked
+
+private:
+  // nest.cpp
+  void prepare(ResultState& r, const NestResultExtra& x);
+  int64_t elementOf(const ResultState& r) const;
+  void collect(ResultState& r);
+  /// An array value goes in element by element.
+  static void store(Array& out, int64_t at, int64_t width, const NestResultExtra& x, Slot v);
+  void filter(ResultState& r);
+  void endFilter(ResultState& r);
+
+  // nest_reduce.cpp
+  void reset(ResultState& r, size_t c);
+  bool reduce(ResultState& r);
+  void closeBlock(ResultState& r, size_t c);
+  void argument(const ResultState& r, Cell& cell, Slot v);
+  static bool isReduced(const ResultState& r, size_t axis);
+  bool combine(ResultState& r, size_t c);
+  /// Axis `a` moved on: elements whose reduced axes lie further inside are complete.
+  void finishCells(size_t a);
+  int64_t previousElement(const ResultState& r, size_t a) const;
+  void finish(ResultState& r, size_t c, int64_t at);
+  void result(ResultState& r, size_t k, int64_t at, Slot v, TypeKind kind);
+  void endReduce(ResultState& r, bool empty);
+  int64_t lastElement(const ResultState& r) const;
+
+  Frame& f_;
+  NestState& s_;
+};
+
+} // namespace melix::interp

@@ -1,0 +1,51 @@
+// Element-wise work as nests.
+#include "lower/body.h"
+
+namespace melix::lower {
+
+using namespace check;
+
+/// The element of an argument at a point of `axes`, whose extents are `dims`: trailing axes align, an extent
+/// of 1 stretches.
+ValueId BodyLowering::elementAt(ValueId argument, const std::vector<DimId>& dims,
+                                const std::vector<ValueId>& axes) {
+  TypeId type = b_.typeOf(argument);
+  if (types_.kind(type) != TypeKind::Array) return argument;
+  const std::vector<DimId> own = types_[type].dims;
+  std::vector<ValueId> index;
+  for (size_t a = 0; a < own.size(); ++a) {
+    size_t at = dims.size() - own.size() + a;
+    bool stretched = types_.dims.asConstant(own[a]) == 1 && types_.dims.asConstant(dims[at]) != 1;
+    index.push_back(stretched ? b_.integer(0) : axes[at]);
+  }
+  return b_.getAt(argument, index);
+}
+
+ValueId BodyLowering::elementwise(const Node& node) {
+  const std::vector<LocalId> elements = node.as<Elementwise>().elements;
+  NodeId body = node.children.back();
+  std::vector<NodeId> args(node.children.begin(), node.children.end() - 1);
+  return after(args, node.type, [&](std::vector<ValueId> v) {
+    TypeId type = T(node.type);
+    std::vector<DimId> dims = types_[type].dims;
+    core::Op op =
+        Builder::simple(OpKind::Nest, {}, core::NestAttr{{resultOf(NestKind::Collect, dims.size())}, 0});
+    op.dims = dims;
+    RegionId outer = b_.region, region = b_.newRegion();
+    b_.region = region;
+    Values before = values_;
+    std::vector<ValueId> axes;
+    for (DimId d : dims) {
+      axes.push_back(b_.param(types_.int64()));
+      axisExtents_[axes.back()] = d;
+    }
+    for (size_t k = 0; k < v.size(); ++k) values_[elements[k]] = elementAt(v[k], dims, axes);
+    b_.yield({expr(body)});
+    values_ = before;
+    b_.region = outer;
+    op.regions = {region};
+    return b_.one(std::move(op), type);
+  });
+}
+
+} // namespace melix::lower
