@@ -166,8 +166,19 @@ NodeId Body::checkName(SynId node, TypeId expected) {
     known.number = static_cast<uint32_t>(*intrinsic);
     return templateValue(std::move(known), {}, span);
   }
-  Diagnostic& d = sink.report(DiagId::UnknownName, span, text);
-  d.hint = c.suggestName(module, name, visibleNames());
+  return unknownName(name, span);
+}
+
+/// A name that nothing visible has; the `var`s of a script are not visible in its functions.
+NodeId Body::unknownName(NameId name, Span span) {
+  bool scriptVar = false;
+  for (SynId node : c.modules[module].statements)
+    if (ast.kind(node) == SynKind::Let && ast[node].as<Let>().isVar && ast.kind(ast[node].as<Let>().pattern) == SynKind::Name)
+      scriptVar |= ast[ast[node].as<Let>().pattern].as<Name>().name == name;
+  if (scriptVar)
+    sink.report(DiagId::ScriptVar, span, types.names.text(name));
+  else
+    sink.report(DiagId::UnknownName, span, types.names.text(name)).hint = c.suggestName(module, name, visibleNames());
   return b.error(span);
 }
 

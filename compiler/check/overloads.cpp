@@ -91,9 +91,7 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
   for (const CallArg& arg : args)
     shown += (shown.empty() ? "" : ", ") + (arg.node.valid() ? b.show(b.typeOf(arg.node)) : "…");
   if (all.empty()) {
-    Diagnostic& d = sink.report(DiagId::UnknownName, nameSpan, text);
-    d.hint = c.suggestName(module, name, visibleNames());
-    return b.error(span);
+    return unknownName(name, nameSpan);
   }
   Diagnostic& d = sink.report(DiagId::NoOverload, nameSpan, text, shown);
   for (const auto& layer : all)
@@ -154,6 +152,10 @@ bool Body::boundMet(const GenericParam& g, TypeId type, Span span) {
   TypeKind k = types.kind(shallow);
   if (k == TypeKind::Error)
     return false;
+  if (k == TypeKind::Var && bound == "Int" && infer.varClass(shallow) == types::VarClass::OpenFloat) {
+    sink.report(DiagId::BoundNotMet, span, b.show(types.scalar(TypeKind::F32)), bound);
+    return false;
+  }
   if (k == TypeKind::Var) { // a whole literal given to a Float becomes a float
     if (bound == "Float")
       infer.unify(infer.freshVar(types::VarClass::OpenFloat, span), shallow);

@@ -108,8 +108,9 @@ void Body::settle() {
   for (DimSym s : returnedSizes) // nothing of that size is returned there
     if (infer.hasInferenceDim(types.dims.symbol(s)))
       infer.solve(s, types.dims.constant(0));
-  for (Span span : unsolved)
-    sink.report(DiagId::NothingSettles, span, "a type here");
+  if (!unsolved.empty() && !holdsError()) // an error leaves types open that it would have settled
+    for (Span span : unsolved)
+      sink.report(DiagId::NothingSettles, span, "a type here");
   for (size_t k = 0; k < pending.size(); ++k) // finishing a call adds none here
     finishCall(pending[k]);
   for (auto [node, call] : follows) {
@@ -224,7 +225,9 @@ bool Body::holdsError() {
   return instance.body.valid() && instance.nodes[instance.body].kind == NodeKind::Error;
 }
 
+/// Not beside errors: what they left unchecked may use the name.
 void Body::warnUnused() {
+  if (instance.failed) return;
   for (LocalId l : declared) {
     const Local& local = instance.locals[l];
     if (!used.contains(l) && !types.names.text(local.name).starts_with("_"))

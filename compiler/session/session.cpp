@@ -53,6 +53,7 @@ bool Session::check(names::ModuleId root) {
   check::InstanceId entry = checker_.program(root);
   for (auto& [name, id] : checker_.tests(root, ""))
     others.push_back(id);
+  sink.sortSince(0); // as a reader of the file meets them
   return sink.errorCount() == 0 && checkDerivatives(entry, others);
 }
 
@@ -88,6 +89,7 @@ bool Session::program(names::ModuleId root) {
     return false;
   checker_.checkModule(root);
   check::InstanceId entry = checker_.program(root);
+  sink.sortSince(0);
   if (sink.errorCount() > 0)
     return false;
   if (checker_.program_.instance(entry).failed) {
