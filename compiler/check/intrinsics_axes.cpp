@@ -44,9 +44,13 @@ std::optional<size_t> ArrayIntrinsics::oneAxis(GivenArgs& args, size_t rank) {
 NodeId ArrayIntrinsics::cumsum(GivenArgs& args, Span span) {
   NodeId x = args.positional();
   if (!needArray(x, "cumsum", span)) return b.error(span);
+  if (!b.isNumber(b.types.element(b.typeOf(x)))) {
+    b.sink.report(DiagId::WantsNumbers, span, "cumsum", b.show(b.types.element(b.typeOf(x))));
+    return b.error(span);
+  }
   auto axis = oneAxis(args, b.types.rank(b.typeOf(x)));
   if (!axis) return b.error(span);
-  NodeId sums = b.library.callPrelude("cumsum", {movedAxis(x, *axis, 0, span)}, span);
+  NodeId sums = b.library.callPrelude("running_sums", {movedAxis(x, *axis, 0, span)}, span);
   return b.kindOf(sums) == TypeKind::Error ? sums : movedAxis(sums, 0, *axis, span);
 }
 
@@ -102,7 +106,7 @@ NodeId ArrayIntrinsics::ofSizes(IntrinsicKind kind, GivenArgs& args, TypeId expe
     sizes.push_back({size, "", span});
   }
   flat.push_back(count);
-  sizes[0].node = b.library.callPrelude("fill", std::move(flat), span);
+  sizes[0].node = b.library.callPrelude("filled", std::move(flat), span);
   if (b.kindOf(sizes[0].node) == TypeKind::Error) return sizes[0].node;
   GivenArgs shaped(std::move(sizes));
   nodes.push_back(reshape(shaped, expected, span));

@@ -191,6 +191,9 @@ void Body::settle() {
     Local& local = instance.locals[LocalId(k)];
     local.type = infer.zonk(local.type);
   }
+  for (auto [quotient, left, right] : b.arrayQuotients) // of literals that nothing made floats
+    if (types.isInt(instance.nodes[quotient].type))
+      sink.report(DiagId::IntegerArrayDivision, instance.nodes[quotient].span, b.show(infer.zonk(left)), b.show(infer.zonk(right)));
   for (auto [quotient, met] : b.quotients)
     if (types.isInt(instance.nodes[quotient].type) && types.isFloat(infer.zonk(met)))
       sink.report(DiagId::IntegerQuotient, instance.nodes[quotient].span);

@@ -203,7 +203,7 @@ fn f (%x: f64[4], %y: f64) -> (f64) {
   %grid = reshape %x : f64[2, 2]
   %corner = get %grid[%one, %one] : f64
   %called = call @twice %corner : f64
-  %rows = to_list %grid : List[f64[2]]
+  %values = to_list %x : List[f64]
   %none = list : List[f64]
   %l1 = push %none, %called : List[f64]
   %l2 = push %l1, %y : List[f64]
@@ -216,9 +216,8 @@ fn f (%x: f64[4], %y: f64) -> (f64) {
     yield %wk
   } : f64
   %last, %rest = pop %l2 : f64, List[f64]
-  %row = get %rows<%one> : f64[2]
+  %row0 = get %values<%one> : f64
   %zero = const 0 : i64
-  %row0 = get %row[%zero] : f64
   %packed = pack %array dims [M] : pack 1 f64[_]
   %open = unpack %packed defines [L] : f64[L]
   %seen = get %open[%zero] : f64
