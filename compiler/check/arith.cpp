@@ -228,8 +228,12 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
                          [&](std::vector<NodeId> e) { return compareWithU64(*cmp, e[0], e[1], span); });
     TypeId element = commonElement(a, b, "`" + std::string(binaryText(kind)) + "`", span);
     if (!element) return error(span);
-    return elementwise({a, b}, span,
-                       [&](std::vector<NodeId> e) { return scalarBinary(kind, e[0], e[1], element, span); });
+    bool arrays = kind == BinaryKind::Div && (ka == TypeKind::Array || kb == TypeKind::Array);
+    return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
+      NodeId result = scalarBinary(kind, e[0], e[1], element, span);
+      if (arrays) arrayQuotients.push_back({result, ta, tb});
+      return result;
+    });
   }
   bool logical = types.kind(ea) == TypeKind::Bool && types.kind(eb) == TypeKind::Bool;
   bool bitwise = kind == BinaryKind::BitAnd || kind == BinaryKind::BitOr;

@@ -125,6 +125,7 @@ public:
   NodeId checkName(SynId node, TypeId expected);
   NodeId unknownName(NameId name, Span span);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
+  NodeId unknownName(NameId name, Span span);
   NodeId caseValue(DeclId decl, uint32_t k, TypeId expected, Span span);
   NodeId checkNumber(const SynNode& n);
   NodeId checkString(const syntax::StringLit& s, Span span);
@@ -448,6 +449,7 @@ public:
   NodeId gradientOf(NodeId function, std::vector<uint32_t> wrt, Span span) override;
   NodeId pullbackValue(PullbackShape shape, NodeId saved, Span span) override;
   bool wantsWhole(NodeId function, size_t k) override;
+  bool changesParameters(NodeId function) override;
   std::set<size_t> arities(NodeId function) override { return aritiesOf(b.typeOf(function)); }
 
   // --- types in bodies

@@ -59,6 +59,12 @@ public:
   /// Quotients that meet another number at once, and the element type they meet at: a whole one that meets a
   /// float gets a warning when types are settled.
   std::vector<std::pair<NodeId, TypeId>> quotients;
+  /// Quotients of arrays of open numbers: one that is settled as whole is an error.
+  struct ArrayQuotient {
+    NodeId value; ///< of elements
+    TypeId left, right;
+  };
+  std::vector<ArrayQuotient> arrayQuotients;
 
   // --- nodes
   NodeId make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children = {}, Payload payload = {});

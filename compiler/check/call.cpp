@@ -33,7 +33,10 @@ NodeId Body::checkCall(SynId node, TypeId expected) {
   bool named = false;
   for (const Argument& a : call.args) {
     named |= a.label.valid();
-    if (named && !a.label) sink.report(DiagId::PositionalAfterNamed, ast.span(a.value));
+    if (named && !a.label) {
+      sink.report(DiagId::PositionalAfterNamed, ast.span(a.value));
+      return b.error(n.span);
+    }
     written.args.push_back({a.label, a.value, NodeId::none(), ast.span(a.value)});
   }
   SynId callee = call.callee;

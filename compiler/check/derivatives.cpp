@@ -16,15 +16,15 @@ std::vector<NodeId> Derivatives::bindAll(std::vector<NodeId> args, std::vector<N
 
 Derivatives::Callee Derivatives::prepare(NodeId function, const std::vector<NodeId>& args, Span span) {
   Callee callee;
+  if (calls_.changesParameters(function)) {
+    b.sink.report(DiagId::TransformInout, span);
+    return callee;
+  }
   NodeId call = calls_.callFunction(function, args, span);
   const Node& node = b.instance.nodes[call];
   if (node.kind == NodeKind::Error) return callee;
   if (node.kind != NodeKind::Call) {
     b.sink.report(DiagId::NoKnownDerivative, span);
-    return callee;
-  }
-  if (!node.as<CallTarget>().inouts.empty()) {
-    b.sink.report(DiagId::TransformInout, span);
     return callee;
   }
   callee.call = call;

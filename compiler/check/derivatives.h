@@ -24,6 +24,8 @@ public:
   virtual NodeId gradientOf(NodeId function, std::vector<uint32_t> wrt, Span span) = 0;
   /// Whether parameter `k` is declared as a whole number, so that a literal given to it stays one.
   virtual bool wantsWhole(NodeId function, size_t k) = 0;
+  /// Whether it has an `inout` parameter, in each of its overloads.
+  virtual bool changesParameters(NodeId function) = 0;
   /// How many arguments the function value may be called with.
   virtual std::set<size_t> arities(NodeId function) = 0;
 };

@@ -62,7 +62,8 @@ void Body::finishCall(PendingCall& call) {
   for (DimId d : canonical.stoodFor) dims.push_back(infer.zonk(d));
   for (DimId d : dims)
     if (infer.hasInferenceDim(d)) {
-      sink.report(DiagId::NothingSettles, span, "the dimension `" + types.dims.show(d) + "` of this call");
+      if (!c.program_.instance(made).failed)
+        sink.report(DiagId::NothingSettles, span, "the dimension `" + types.dims.show(d) + "` of this call");
       instance.failed = true;
       break;
     }

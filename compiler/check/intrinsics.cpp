@@ -44,6 +44,7 @@ size_t leastArguments(IntrinsicKind kind) {
   case IntrinsicKind::Fma:
   case IntrinsicKind::Select: return 3;
   case IntrinsicKind::CopySign:
+  case IntrinsicKind::Fill:
   case IntrinsicKind::Div:
   case IntrinsicKind::Pow:
   case IntrinsicKind::Atan2:
@@ -194,6 +195,11 @@ NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expecte
   case IntrinsicKind::Reshape: return reshape(args, expected, span);
   case IntrinsicKind::Permute: return permute(args, span);
   case IntrinsicKind::Concat: return concat(args, span);
+  case IntrinsicKind::Stack: return stack(args, span);
+  case IntrinsicKind::Cumsum: return cumsum(args, span);
+  case IntrinsicKind::Zeros:
+  case IntrinsicKind::Ones:
+  case IntrinsicKind::Fill: return ofSizes(kind, args, expected, span);
   case IntrinsicKind::Flip: return flip(args, span);
   case IntrinsicKind::ArgSort: return argSort(args, span);
   case IntrinsicKind::StopGradient: {

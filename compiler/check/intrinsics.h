@@ -63,6 +63,12 @@ private:
   NodeId lengthOf(NodeId x, Span span);
   NodeId reshape(GivenArgs& args, TypeId expected, Span span);
   NodeId permute(GivenArgs& args, Span span);
+  NodeId permuted(NodeId x, const std::vector<size_t>& order, Span span);
+  NodeId movedAxis(NodeId x, size_t from, size_t to, Span span);
+  std::optional<size_t> oneAxis(GivenArgs& args, size_t rank);
+  NodeId cumsum(GivenArgs& args, Span span);
+  NodeId stack(GivenArgs& args, Span span);
+  NodeId ofSizes(IntrinsicKind kind, GivenArgs& args, TypeId expected, Span span);
   NodeId concat(GivenArgs& args, Span span);
   NodeId flip(GivenArgs& args, Span span);
   NodeId argSort(GivenArgs& args, Span span);

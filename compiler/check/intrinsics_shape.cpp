@@ -177,16 +177,7 @@ NodeId ArrayIntrinsics::permute(GivenArgs& args, Span span) {
     b.sink.report(DiagId::BadAxis, span, std::to_string(dims.size()));
     return b.error(span);
   }
-  std::vector<NodeId> nodes;
-  LocalId array = b.bind("x", x, nodes);
-  std::vector<DimId> shape;
-  for (size_t axis : order) shape.push_back(dims[axis]);
-  nodes.push_back(b.collect(shape, span, [&](const std::vector<LocalId>& i) {
-    std::vector<LocalId> index(dims.size());
-    for (size_t k = 0; k < order.size(); ++k) index[order[k]] = i[k];
-    return b.at(b.local(array, span), index, span);
-  }));
-  return b.block(std::move(nodes), span);
+  return permuted(x, order, span);
 }
 
 NodeId ArrayIntrinsics::flip(GivenArgs& args, Span span) {
@@ -219,17 +210,11 @@ NodeId ArrayIntrinsics::flip(GivenArgs& args, Span span) {
 
 /// Elements of `a`, then of `b`, along an axis: the index decides which operand is read.
 NodeId ArrayIntrinsics::concat(GivenArgs& args, Span span) {
-  NodeId over = args.labelled("over");
   NodeId x = args.positional();
   if (!needArray(x, "concat", span)) return b.error(span);
-  size_t rank = b.types.rank(b.typeOf(x));
-  std::vector<size_t> axes{0};
-  if (over.valid()) {
-    auto chosen = axesOf(over, rank, span);
-    if (!chosen || chosen->size() != 1) return b.error(span);
-    axes = *chosen;
-  }
-  size_t axis = axes[0];
+  auto chosen = oneAxis(args, b.types.rank(b.typeOf(x)));
+  if (!chosen) return b.error(span);
+  size_t axis = *chosen;
   NodeId result = x;
   while (args.positionalsLeft() > 0) {
     NodeId y = args.positional();

@@ -141,6 +141,10 @@ bool Body::boundMet(const GenericParam& g, TypeId type, Span span) {
   TypeId shallow = infer.shallow(type);
   TypeKind k = types.kind(shallow);
   if (k == TypeKind::Error) return false;
+  if (k == TypeKind::Var && bound == "Int" && infer.varClass(shallow) == types::VarClass::OpenFloat) {
+    sink.report(DiagId::BoundNotMet, span, b.show(types.scalar(TypeKind::F32)), bound);
+    return false;
+  }
   if (k == TypeKind::Var) { // a whole literal given to a Float becomes a float
     if (bound == "Float" || bound == "Differentiable")
       infer.unify(infer.freshVar(types::VarClass::OpenFloat, span), shallow);

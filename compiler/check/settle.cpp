@@ -125,7 +125,8 @@ void Body::settle() {
   infer.settle(unsolved);
   for (DimSym s : returnedSizes) // nothing of that size is returned there
     if (infer.hasInferenceDim(types.dims.symbol(s))) infer.solve(s, types.dims.constant(0));
-  for (Span span : unsolved) sink.report(DiagId::NothingSettles, span, "a type here");
+  if (!unsolved.empty() && !holdsError()) // an error leaves types open that it would have settled
+    for (Span span : unsolved) sink.report(DiagId::NothingSettles, span, "a type here");
   for (size_t k = 0; k < pending.size(); ++k) // finishing a call adds none here
     finishCall(pending[k]);
   for (auto [node, call] : follows) {
@@ -201,6 +202,10 @@ void Body::settle() {
     Local& local = instance.locals[LocalId(k)];
     local.type = infer.zonk(local.type);
   }
+  for (auto [quotient, left, right] : b.arrayQuotients) // of literals that nothing made floats
+    if (types.isInt(instance.nodes[quotient].type))
+      sink.report(DiagId::IntegerArrayDivision, instance.nodes[quotient].span, b.show(infer.zonk(left)),
+                  b.show(infer.zonk(right)));
   for (auto [quotient, met] : b.quotients)
     if (types.isInt(instance.nodes[quotient].type) && types.isFloat(infer.zonk(met)))
       sink.report(DiagId::IntegerQuotient, instance.nodes[quotient].span);
@@ -233,7 +238,9 @@ bool Body::holdsError() {
   return instance.body.valid() && instance.nodes[instance.body].kind == NodeKind::Error;
 }
 
+/// Not beside errors: what they left unchecked may use the name.
 void Body::warnUnused() {
+  if (instance.failed) return;
   for (LocalId l : declared) {
     const Local& local = instance.locals[l];
     if (!used.contains(l) && !types.names.text(local.name).starts_with("_"))

@@ -47,9 +47,12 @@ NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar,
     TypeId element = types.element(type);
     return elementwise({tangent}, span, [&](std::vector<NodeId> e) {
       // The scalar is rounded to the leaf's type; an open literal is exact until then.
-      NodeId factor = infer.isOpen(typeOf(scalar)) && isLiteral(scalar)
-                          ? number(instance.nodes[scalar].as<Const>().text, element, span)
-                          : convert(scalar, element, span);
+      bool exact = infer.isOpen(typeOf(scalar)) && isLiteral(scalar);
+      bool negative = exact && instance.nodes[scalar].kind == NodeKind::Op;
+      NodeId literal = negative ? instance.nodes[scalar].children[0] : scalar;
+      NodeId factor = exact ? number(instance.nodes[literal].as<Const>().text, element, span)
+                            : convert(scalar, element, span);
+      if (negative) factor = op(OpKind::Neg, element, {factor}, span);
       return op(kind == BinaryKind::Div ? OpKind::Div : OpKind::Mul, element, {e[0], factor}, span);
     });
   }

@@ -123,6 +123,20 @@ bool Body::wantsWhole(NodeId function, size_t k) {
   return all;
 }
 
+bool Body::changesParameters(NodeId function) {
+  if (b.kindOf(function) != TypeKind::Known) {
+    const std::vector<bool> changed = types[b.typeOf(function)].inout;
+    return std::find(changed.begin(), changed.end(), true) != changed.end();
+  }
+  const Known value = c.program_.known(types[b.typeOf(function)].known);
+  return !value.candidates.empty() &&
+         std::all_of(value.candidates.begin(), value.candidates.end(), [&](DeclId decl) {
+           const FunctionDecl& fn = c.function(decl);
+           return std::any_of(fn.params.begin(), fn.params.end(),
+                              [](const ParamDecl& p) { return p.isInout; });
+         });
+}
+
 /// What `wrt:` says: a name, a position, or a tuple of these.
 bool Body::readWrt(SynId node, TypeId function, std::vector<uint32_t>& wrt) {
   std::vector<SynId> items{node};

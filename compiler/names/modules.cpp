@@ -26,8 +26,11 @@ ModuleId Modules::add(std::string name, ModuleReader::Text text) {
 
 ModuleId Modules::addRoot(std::string path, std::string text) {
   std::string stem = path.substr(path.find_last_of('/') + 1);
-  ModuleId id = add(stem.substr(0, stem.rfind('.')), {std::move(path), std::move(text)});
+  stem = stem.substr(0, stem.rfind('.'));
+  ModuleId id = add(stem, {std::move(path), std::move(text)});
+  loading_.push_back(stem); // what it uses cannot use it
   index(id, modules_[id.index]->ast);
+  loading_.pop_back();
   return id;
 }
 

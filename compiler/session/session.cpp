@@ -60,6 +60,7 @@ bool Session::check(names::ModuleId root) {
   std::vector<check::InstanceId> others = checker_.checkModule(root);
   check::InstanceId entry = checker_.program(root);
   for (auto& [name, id] : checker_.tests(root, "")) others.push_back(id);
+  sink.sortSince(0); // as a reader of the file meets them
   return sink.errorCount() == 0 && checkDerivatives(entry, others);
 }
 
@@ -93,6 +94,7 @@ bool Session::program(names::ModuleId root) {
   if (sink.errorCount() > 0) return false;
   checker_.checkModule(root);
   check::InstanceId entry = checker_.program(root);
+  sink.sortSince(0);
   if (sink.errorCount() > 0) return false;
   if (checker_.program_.instance(entry).failed) {
     bug_ = "the checker gave up without a message";

@@ -135,12 +135,7 @@ private:
       if (linear(r)) return;
     for (ValueId v : o.operands)
       if (linear(v)) return; // a length, say, of a tangent: nothing known needs it
-    Op copy;
-    copy.kind = o.kind;
-    copy.loc = o.loc;
-    copy.attr = o.attr;
-    copy.operands = known(o.operands, e);
-    copy.dims = dimsOf(o.dims);
+    Op copy = start(o, e);
     if (auto* p = std::get_if<Path>(&copy.attr))
       for (PathStep& s : *p)
         if (s.kind == StepKind::Slice) s.length = dim(s.length);

@@ -66,6 +66,8 @@ private:
 
   // Pieces of control ops.
   RegionId openRegion(RegionId from, Emit& e);
+  /// A region of `made` for the source's `from`, with its parameters bound and without tangents.
+  Emit openBody(RegionId from, Op& made, Emit& e);
   void payloadTangents(const Op& o, size_t regionIndex, Emit& e);
   /// Where results of the source op stand among the results of the op made.
   struct Slots {
@@ -81,6 +83,7 @@ private:
                                 const std::vector<LeafBits>& which);
   /// Selection results (min, max, filter): the body is run again at the points chosen.
   struct Chosen;
+  struct NestCopy;
   void nestAtPoints(const Op& o, const Chosen& chosen, OpId made, Emit& e);
   Tangents bodyAt(const Op& o, ValueId yielded, const std::vector<ValueId>& axisValues, Emit& e);
   void markNeeds(OpId id, std::unordered_map<ValueId, bool>& needed) const;

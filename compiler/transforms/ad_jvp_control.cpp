@@ -12,6 +12,17 @@ RegionId JvpBuilder::openRegion(RegionId from, Emit& e) {
   return r;
 }
 
+Emit JvpBuilder::openBody(RegionId from, Op& made, Emit& e) {
+  RegionId to = openRegion(from, e);
+  made.regions.push_back(to);
+  Emit body = e.in(to);
+  for (ValueId p : source().regions[from].params) {
+    values_[p] = body.param(typeOfSource(p));
+    tangents_.erase(p);
+  }
+  return body;
+}
+
 void JvpBuilder::bindResults(const Op& o, OpId made, const Slots& slots) {
   std::vector<Tangents> t;
   for (ValueId r : o.results) t.push_back(Tangents(leafCount(r)));
@@ -91,13 +102,8 @@ void JvpBuilder::branch(const Op& o, Emit& e) {
   copy.attr = o.attr;
   copy.operands = valuesOf(o.operands);
   for (size_t i = 0; i < o.regions.size(); ++i) {
-    RegionId from = o.regions[i], to = openRegion(from, e);
-    copy.regions.push_back(to);
-    Emit b = e.in(to);
-    for (ValueId p : source().regions[from].params) {
-      values_[p] = b.param(typeOfSource(p));
-      tangents_.erase(p);
-    }
+    RegionId from = o.regions[i];
+    Emit b = openBody(from, copy, e);
     if (o.kind == OpKind::Match) payloadTangents(o, i, b);
     region(from, b);
     std::vector<ValueId> out = valuesOf(terminator(from).operands);
@@ -138,13 +144,7 @@ void JvpBuilder::forLoop(const Op& o, Emit& e) {
     which.push_back(bits(params[i + 1]));
     for (ValueId t : real(e, o.operands[i + 1], which.back())) copy.operands.push_back(t);
   }
-  RegionId to = openRegion(from, e);
-  copy.regions.push_back(to);
-  Emit b = e.in(to);
-  for (ValueId p : params) {
-    values_[p] = b.param(typeOfSource(p));
-    tangents_.erase(p);
-  }
+  Emit b = openBody(from, copy, e);
   for (size_t i = 0; i < carries; ++i) {
     Tangents t(which[i].size());
     std::vector<Leaf> leaves = leavesOf(params[i + 1]);
@@ -204,14 +204,9 @@ void JvpBuilder::whileLoop(const Op& o, Emit& e) {
     for (ValueId t : real(e, o.operands[i], which.back())) copy.operands.push_back(t);
   }
   for (size_t region01 : {0, 1}) {
-    RegionId from = o.regions[region01], to = openRegion(from, e);
-    copy.regions.push_back(to);
-    Emit b = e.in(to);
+    RegionId from = o.regions[region01];
+    Emit b = openBody(from, copy, e);
     const std::vector<ValueId> own = source().regions[from].params;
-    for (ValueId p : own) {
-      values_[p] = b.param(typeOfSource(p));
-      tangents_.erase(p);
-    }
     for (size_t i = 0; i < own.size(); ++i) {
       Tangents t(which[i].size());
       std::vector<Leaf> leaves = leavesOf(own[i]);

@@ -21,169 +21,226 @@ struct JvpBuilder::Chosen {
   DimSym filtered, filteredPositions;
 };
 
-void JvpBuilder::nest(const Op& o, Emit& e) {
-  const NestAttr& attr = o.as<NestAttr>();
-  RegionId from = o.regions[0];
-  const std::vector<ValueId> params = source().regions[from].params;
-  size_t axes = o.dims.size();
+/// The nest that is made of a source nest, and what it yields: the source's results, then their tangents;
+/// then accumulators and theirs.
+struct JvpBuilder::NestCopy {
+  NestCopy(JvpBuilder& builder, const Op& source, Emit& emit)
+      : j(builder), o(source), attr(source.as<NestAttr>()), from(source.regions[0]), e(emit), b(begin()) {}
 
+  void results();
+  void tangents();
+  void accumulators();
+  /// Ends the body; the nest.
+  OpId finish();
+
+  std::vector<Chosen> chosen;
+
+private:
+  Emit begin();
+  void addResult(const NestResult& r, TypeId type) {
+    made.results.push_back(r);
+    resultTypes.push_back(type);
+  }
+  uint32_t nextResult() const { return static_cast<uint32_t>(resultTypes.size()); }
+  const Op& yield() const { return j.terminator(from); }
+  TypeId positionsOf(std::vector<DimId> kept) { return j.types().array(j.types().int64(), std::move(kept)); }
+  void combine(const NestResult& r);
+  void swept(const NestResult& r, uint32_t result, ValueId v);
+  void filtered(const NestResult& r, uint32_t result, ValueId condition, ValueId v, DimSym size);
+  void extreme(const NestResult& r, uint32_t result, ValueId v);
+
+  JvpBuilder& j;
+  const Op& o;
+  const NestAttr& attr;
+  RegionId from;
+  Emit& e;
   Op copy;
+  NestAttr made;
+  std::vector<LeafBits> accBits; ///< which leaves of each accumulator carry tangents
+  Emit b;                        ///< the body made
+  std::vector<ValueId> out;      ///< what it yields
+  std::vector<TypeId> resultTypes;
+  Slots slots;
+};
+
+/// Operands and the body up to its yield.
+Emit JvpBuilder::NestCopy::begin() {
+  const std::vector<ValueId> params = j.source().regions[from].params;
+  size_t results = o.results.size() - attr.accs;
   copy.kind = OpKind::Nest;
   copy.loc = o.loc;
-  copy.dims = dimsOf(o.dims);
-  NestAttr made;
+  copy.dims = j.dimsOf(o.dims);
   made.accs = attr.accs;
-  for (uint32_t i = 0; i < attr.accs; ++i) copy.operands.push_back(value(o.operands[i]));
-  size_t results = o.results.size() - attr.accs;
-  std::vector<LeafBits> accBits;
+  for (uint32_t i = 0; i < attr.accs; ++i) copy.operands.push_back(j.value(o.operands[i]));
   for (uint32_t i = 0; i < attr.accs; ++i) {
-    accBits.push_back(bits(o.results[results + i]));
-    for (ValueId t : real(e, o.operands[i], accBits.back())) {
+    accBits.push_back(j.bits(o.results[results + i]));
+    for (ValueId t : j.real(e, o.operands[i], accBits.back())) {
       copy.operands.push_back(t);
       ++made.accs;
     }
   }
-  for (size_t i = attr.accs; i < o.operands.size(); ++i) copy.operands.push_back(value(o.operands[i]));
-
-  RegionId to = openRegion(from, e);
-  copy.regions.push_back(to);
-  Emit b = e.in(to);
-  for (ValueId p : params) {
-    values_[p] = b.param(typeOfSource(p));
-    tangents_.erase(p);
-  }
+  for (size_t i = attr.accs; i < o.operands.size(); ++i) copy.operands.push_back(j.value(o.operands[i]));
+  Emit body = j.openBody(from, copy, e);
   for (uint32_t i = 0; i < attr.accs; ++i) {
+    ValueId acc = params[o.dims.size() + i];
     Tangents t(accBits[i].size());
     for (size_t k = 0; k < t.size(); ++k)
-      if (accBits[i][k]) t[k] = b.param(leavesOf(params[axes + i])[k].tangent);
-    bind(params[axes + i], std::move(t));
+      if (accBits[i][k]) t[k] = body.param(j.leavesOf(acc)[k].tangent);
+    j.bind(acc, std::move(t));
   }
-  region(from, b);
+  j.region(from, body);
+  return body;
+}
 
-  // Results and yields: the source's, then their tangents; then accumulators and theirs.
-  const Op& y = terminator(from);
-  std::vector<ValueId> out;
-  std::vector<TypeId> resultTypes;
-  std::vector<Chosen> chosen;
-  Slots slots;
-  for (DimSym s : o.resultDims) copy.resultDims.push_back(defineDim(s));
-  size_t yielded = 0, dimAt = 0;
+void JvpBuilder::NestCopy::results() {
+  for (DimSym s : o.resultDims) copy.resultDims.push_back(j.defineDim(s));
+  size_t yielded = 0;
   uint32_t result = 0;
   for (const NestResult& r : attr.results) {
     made.results.push_back(r);
-    for (uint32_t k = 0; k < yieldsOf(r); ++k) out.push_back(value(y.operands[yielded + k]));
+    for (uint32_t k = 0; k < yieldsOf(r); ++k) out.push_back(j.value(yield().operands[yielded + k]));
     for (uint32_t k = 0; k < resultsOf(r, o.dims.size()); ++k) {
-      slots.primal.push_back(static_cast<uint32_t>(resultTypes.size()));
-      resultTypes.push_back(typeOfSource(o.results[result + k]));
+      slots.primal.push_back(nextResult());
+      resultTypes.push_back(j.typeOfSource(o.results[result + k]));
     }
     yielded += yieldsOf(r);
     result += resultsOf(r, o.dims.size());
-    if (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Combine) {
-      RegionId combine = o.regions[r.combineRegion], combineTo = openRegion(combine, e);
-      Emit c = e.in(combineTo);
-      for (ValueId p : source().regions[combine].params) {
-        values_[p] = c.param(typeOfSource(p));
-        tangents_.erase(p);
-      }
-      region(combine, c);
-      c.yield(valuesOf(terminator(combine).operands));
-      copy.regions.push_back(combineTo);
-      made.results.back().combineRegion = static_cast<uint32_t>(copy.regions.size() - 1);
-    }
+    if (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Combine) combine(r);
   }
+}
 
-  yielded = 0, result = 0;
+void JvpBuilder::NestCopy::combine(const NestResult& r) {
+  RegionId region = o.regions[r.combineRegion];
+  Emit c = j.openBody(region, copy, e);
+  j.region(region, c);
+  c.yield(j.valuesOf(j.terminator(region).operands));
+  made.results.back().combineRegion = static_cast<uint32_t>(copy.regions.size() - 1);
+}
+
+void JvpBuilder::NestCopy::tangents() {
+  size_t yielded = 0, dimAt = 0;
+  uint32_t result = 0;
   for (const NestResult& r : attr.results) {
-    ValueId v = y.operands[yielded + yieldsOf(r) - 1], res = o.results[result];
-    DimSym filterDim = r.kind == NestResultKind::Filter ? o.resultDims[dimAt++] : DimSym();
+    ValueId v = yield().operands[yielded + yieldsOf(r) - 1];
+    DimSym size = r.kind == NestResultKind::Filter ? o.resultDims[dimAt++] : DimSym();
     bool isActive = false;
-    for (uint32_t k = 0; k < resultsOf(r, o.dims.size()); ++k) isActive |= active(o.results[result + k]);
-    bool sweeps = r.kind == NestResultKind::Collect ||
-                  (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum);
-    if (isActive && sweeps) {
-      NestResult t = r;
-      t.order = OrderKind::Unset;
-      std::vector<Leaf> leaves = leavesOf(res);
-      LeafBits which = bits(res);
-      if (ad_.leaves.isBundle(source().typeOf(res))) {
-        std::vector<ValueId> each = real(b, v, which);
-        out.insert(out.end(), each.begin(), each.end());
-      } else {
-        out.push_back(whole(b, v));
-      }
-      for (uint32_t k = 0; k < leaves.size(); ++k)
-        if (which[k]) {
-          made.results.push_back(t);
-          slots.tangents.push_back({result, k, static_cast<uint32_t>(resultTypes.size())});
-          resultTypes.push_back(leaves[k].tangent);
-        }
-    } else if (isActive && r.kind == NestResultKind::Filter) {
-      Chosen c{result, v, {~0u}, {static_cast<uint32_t>(resultTypes.size())}, {0}, {}, {}};
-      c.filtered = filterDim;
-      c.filteredPositions = ad_.freshDim(filterDim);
-      copy.resultDims.push_back(c.filteredPositions);
-      made.results.push_back(r);
-      out.push_back(value(y.operands[yielded]));
-      out.push_back(value(params[0]));
-      resultTypes.push_back(types().array(types().int64(), {types().dims.symbol(c.filteredPositions)}));
-      chosen.push_back(std::move(c));
-    } else if (isActive && (r.monoid == MonoidKind::Max || r.monoid == MonoidKind::Min)) {
-      Chosen c{result, v, r.keep, {}, {}, {}, {}};
-      std::vector<DimId> kept;
-      for (uint32_t a : r.keep) kept.push_back(copy.dims[a]);
-      for (uint32_t a = 0; a < axes; ++a)
-        if (std::find(r.keep.begin(), r.keep.end(), a) == r.keep.end()) c.chosenAxes.push_back(a);
-      NestResult arg = r;
-      arg.monoid = r.monoid == MonoidKind::Max ? MonoidKind::ArgMax : MonoidKind::ArgMin;
-      arg.order = OrderKind::Unset;
-      arg.results = static_cast<uint32_t>(c.chosenAxes.size());
-      made.results.push_back(arg);
-      out.push_back(value(v));
-      for (size_t k = 0; k < c.chosenAxes.size(); ++k) {
-        c.positions.push_back(static_cast<uint32_t>(resultTypes.size()));
-        resultTypes.push_back(types().array(types().int64(), kept));
-      }
-      if (arg.results != 0) {
-        chosen.push_back(std::move(c));
-      } else { // nothing is reduced: every element is its own maximum
-        made.results.back() = r;
-        made.results.back().kind = NestResultKind::Collect;
-        made.results.back().results = 1;
-        out.back() = whole(b, v);
-        slots.tangents.push_back({result, 0, static_cast<uint32_t>(resultTypes.size())});
-        resultTypes.push_back(leavesOf(res)[0].tangent);
-      }
-    } else if (isActive) {
-      ad_.refuse(o.loc, r.monoid == MonoidKind::Prod
-                            ? "a product reduction in this place"
-                            : "a reduction with a user-defined operation in this place");
+    for (uint32_t k = 0; k < resultsOf(r, o.dims.size()); ++k) isActive |= j.active(o.results[result + k]);
+    bool sums = r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum;
+    if (!isActive) {
+      // no tangent
+    } else if (r.kind == NestResultKind::Collect || sums) {
+      swept(r, result, v);
+    } else if (r.kind == NestResultKind::Filter) {
+      filtered(r, result, yield().operands[yielded], v, size);
+    } else if (r.monoid == MonoidKind::Max || r.monoid == MonoidKind::Min) {
+      extreme(r, result, v);
+    } else {
+      j.ad_.refuse(o.loc, r.monoid == MonoidKind::Prod
+                              ? "a product reduction in this place"
+                              : "a reduction with a user-defined operation in this place");
     }
     yielded += yieldsOf(r);
     result += resultsOf(r, o.dims.size());
   }
+}
 
-  // Accumulators.
-  for (uint32_t i = 0; i < attr.accs; ++i) {
-    out.push_back(value(y.operands[yielded + i]));
-    slots.primal.push_back(static_cast<uint32_t>(resultTypes.size()));
-    resultTypes.push_back(typeOfSource(o.results[results + i]));
+/// Tangents that are collected or summed as their values are.
+void JvpBuilder::NestCopy::swept(const NestResult& r, uint32_t result, ValueId v) {
+  NestResult t = r;
+  t.order = OrderKind::Unset;
+  ValueId res = o.results[result];
+  std::vector<Leaf> leaves = j.leavesOf(res);
+  LeafBits which = j.bits(res);
+  if (j.ad_.leaves.isBundle(j.source().typeOf(res))) {
+    std::vector<ValueId> each = j.real(b, v, which);
+    out.insert(out.end(), each.begin(), each.end());
+  } else {
+    out.push_back(j.whole(b, v));
   }
-  // (their tangents follow all of them, as the operands do)
+  for (uint32_t k = 0; k < leaves.size(); ++k)
+    if (which[k]) {
+      slots.tangents.push_back({result, k, nextResult()});
+      addResult(t, leaves[k].tangent);
+    }
+}
+
+/// The positions of what the filter let through.
+void JvpBuilder::NestCopy::filtered(const NestResult& r, uint32_t result, ValueId condition, ValueId v,
+                                    DimSym size) {
+  Chosen c{result, v, {~0u}, {nextResult()}, {0}, {}, {}};
+  c.filtered = size;
+  c.filteredPositions = j.ad_.freshDim(size);
+  copy.resultDims.push_back(c.filteredPositions);
+  out.push_back(j.value(condition));
+  out.push_back(j.value(j.source().regions[from].params[0]));
+  addResult(r, positionsOf({j.types().dims.symbol(c.filteredPositions)}));
+  chosen.push_back(std::move(c));
+}
+
+/// The places of the maxima or minima.
+void JvpBuilder::NestCopy::extreme(const NestResult& r, uint32_t result, ValueId v) {
+  Chosen c{result, v, r.keep, {}, {}, {}, {}};
+  std::vector<DimId> kept;
+  for (uint32_t a : r.keep) kept.push_back(copy.dims[a]);
+  for (uint32_t a = 0; a < o.dims.size(); ++a)
+    if (std::find(r.keep.begin(), r.keep.end(), a) == r.keep.end()) c.chosenAxes.push_back(a);
+  if (c.chosenAxes.empty()) { // nothing is reduced: every element is its own maximum
+    NestResult each = r;
+    each.kind = NestResultKind::Collect;
+    each.results = 1;
+    out.push_back(j.whole(b, v));
+    slots.tangents.push_back({result, 0, nextResult()});
+    addResult(each, j.leavesOf(o.results[result])[0].tangent);
+    return;
+  }
+  NestResult arg = r;
+  arg.monoid = r.monoid == MonoidKind::Max ? MonoidKind::ArgMax : MonoidKind::ArgMin;
+  arg.order = OrderKind::Unset;
+  arg.results = static_cast<uint32_t>(c.chosenAxes.size());
+  made.results.push_back(arg);
+  out.push_back(j.value(v));
+  for (size_t k = 0; k < c.chosenAxes.size(); ++k) {
+    c.positions.push_back(nextResult());
+    resultTypes.push_back(positionsOf(kept));
+  }
+  chosen.push_back(std::move(c));
+}
+
+/// The accumulators, then the tangents of all of them, as the operands stand.
+void JvpBuilder::NestCopy::accumulators() {
+  size_t results = o.results.size() - attr.accs, yielded = 0;
+  for (const NestResult& r : attr.results) yielded += yieldsOf(r);
   for (uint32_t i = 0; i < attr.accs; ++i) {
-    std::vector<ValueId> t = real(b, y.operands[yielded + i], accBits[i]);
+    out.push_back(j.value(yield().operands[yielded + i]));
+    slots.primal.push_back(nextResult());
+    resultTypes.push_back(j.typeOfSource(o.results[results + i]));
+  }
+  for (uint32_t i = 0; i < attr.accs; ++i) {
+    std::vector<ValueId> t = j.real(b, yield().operands[yielded + i], accBits[i]);
     out.insert(out.end(), t.begin(), t.end());
     for (uint32_t k = 0; k < accBits[i].size(); ++k)
       if (accBits[i][k]) {
-        slots.tangents.push_back(
-            {static_cast<uint32_t>(results + i), k, static_cast<uint32_t>(resultTypes.size())});
-        resultTypes.push_back(leavesOf(o.results[results + i])[k].tangent);
+        slots.tangents.push_back({static_cast<uint32_t>(results + i), k, nextResult()});
+        resultTypes.push_back(j.leavesOf(o.results[results + i])[k].tangent);
       }
   }
+}
+
+OpId JvpBuilder::NestCopy::finish() {
   b.yield(std::move(out));
   copy.attr = std::move(made);
   OpId id = e.append(std::move(copy), resultTypes);
-  bindResults(o, id, slots);
-  for (const Chosen& c : chosen) nestAtPoints(o, c, id, e);
+  j.bindResults(o, id, slots);
+  return id;
+}
+
+void JvpBuilder::nest(const Op& o, Emit& e) {
+  NestCopy copy(*this, o, e);
+  copy.results();
+  copy.tangents();
+  copy.accumulators();
+  OpId made = copy.finish();
+  for (const Chosen& c : copy.chosen) nestAtPoints(o, c, made, e);
 }
 
 /// %t = nest(kept axes) -> keep { yield tangent of the body at (kept, chosen) }

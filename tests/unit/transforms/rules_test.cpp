@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 using namespace melix;
 using test::GradCheck;
 
@@ -188,6 +190,82 @@ fn f [N] (%x: f64[N], %y: f64, %w: f64) -> (f64) {
   yield %t5
 }
 )";
+
+/// The moves that the first text has no place for: shapes, lists that grow and shrink, calls, hidden sizes.
+static const char* movesMore = R"(fn twice (%a: f64) -> (f64) {
+  %t = add %a, %a : f64
+  %t2 = mul %t, %a : f64
+  yield %t2
+}
+fn f (%x: f64[4], %y: f64) -> (f64) {
+  %one = const 1 : i64
+  %two = const 2 : i64
+  %grid = reshape %x : f64[2, 2]
+  %corner = get %grid[%one, %one] : f64
+  %called = call @twice %corner : f64
+  %values = to_list %x : List[f64]
+  %none = list : List[f64]
+  %l1 = push %none, %called : List[f64]
+  %l2 = push %l1, %y : List[f64]
+  %array = to_array %l2 defines [M] : f64[M]
+  %second = get %array[%one] : f64
+  %same = cast_dims %array : f64[2]
+  %first2 = nest (%k: 2) -> keep[] sum {
+    %vk = get %same[%k] : f64
+    %wk = mul %vk, %vk : f64
+    yield %wk
+  } : f64
+  %last, %rest = pop %l2 : f64, List[f64]
+  %row0 = get %values<%one> : f64
+  %zero = const 0 : i64
+  %packed = pack %array dims [M] : pack 1 f64[_]
+  %open = unpack %packed defines [L] : f64[L]
+  %seen = get %open[%zero] : f64
+  %shown = debug %seen : f64
+  %count, %power = while %zero, %y {
+   (%i: i64, %p: f64)
+    %go = cmp lt %i, %two : bool
+    yield %go
+  } {
+   (%j: i64, %q: f64)
+    %j1 = add %j, %one : i64
+    %q1 = mul %q, %row0 : f64
+    yield %j1, %q1
+  } : i64, f64
+  %a = mul %second, %first2 : f64
+  %b = mul %last, %shown : f64
+  %c = add %a, %b : f64
+  %d = mul %c, %power : f64
+  yield %d
+}
+)";
+
+TEST(StructuralRule, shapesListsCallsAndLoops) { GradCheck(movesMore).orders(1).check(); }
+
+/// Whether one of the texts above has the op on some line.
+static bool isTested(ops::OpKind kind) {
+  std::string text(ops::opText(kind));
+  for (const RuleCase& c : cases())
+    if (!c.math && c.rule == static_cast<uint32_t>(kind)) return true;
+  for (std::string lines : {movesTangents, movesMore})
+    for (std::string before : {" = ", "\n    ", "\n  "})
+      if (lines.find(before + text + " ") != std::string::npos) return true;
+  return false;
+}
+
+TEST(Rules, everyOpThatCarriesATangentHasACase) {
+  using ops::OpKind;
+  // Gone before derivatives are made, or what they are made of; each elementary function has a case of its
+  // own.
+  const std::set<OpKind> elsewhere{OpKind::Closure, OpKind::Apply,   OpKind::Derivative,
+                                   OpKind::Known,   OpKind::Capture, OpKind::Math};
+  for (unsigned k = 0; k < ops::opCount; ++k) {
+    auto kind = static_cast<OpKind>(k);
+    if (ops::opLinearity(kind) == ops::LinearityKind::No) continue;
+    EXPECT_NE(isTested(kind), elsewhere.contains(kind))
+        << "`" << ops::opText(kind) << "` carries a tangent: give it a case here";
+  }
+}
 
 static std::vector<std::string> failuresOfMoves() {
   std::vector<std::string> out;

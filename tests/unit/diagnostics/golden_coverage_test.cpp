@@ -1,0 +1,61 @@
+// Every row of the catalogue is shown by a golden test: a CHECK line has its message and its id.
+#include "diagnostics/diagnostic.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace melix {
+namespace {
+
+struct Row {
+  std::string_view name, id, message;
+};
+const Row rows[] = {
+#define DIAG(Id, Text, Severity, Message, Hint) {#Id, Text, Message},
+#include "diagnostics/diagnostics.def"
+};
+
+/// Refusals that no program is known to reach: the parser, or another message, comes first. The list may only
+/// shrink.
+const std::set<std::string_view> exempt = {"NoTypeForm", "NoFunctionValue", "NoKnownDerivative"};
+
+std::vector<std::string> checkLines() {
+  std::vector<std::string> out;
+  std::filesystem::path golden = std::filesystem::path(MELIX_SOURCE_DIR) / "tests/golden";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(golden)) {
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);)
+      if (line.find("// CHECK") != std::string::npos) out.push_back(line);
+  }
+  return out;
+}
+
+/// The message's text between its arguments, in order, then its id.
+bool shows(std::string_view line, const Row& row) {
+  std::string_view rest = row.message;
+  while (!rest.empty()) {
+    size_t end = 0;
+    while (end < rest.size() && !(rest[end] == '{' && end + 2 < rest.size() && rest[end + 2] == '}')) ++end;
+    size_t found = line.find(rest.substr(0, end));
+    if (found == std::string_view::npos) return false;
+    line.remove_prefix(found + end);
+    rest.remove_prefix(std::min(rest.size(), end + 3));
+  }
+  return line.find("[" + std::string(row.id) + "]") != std::string_view::npos;
+}
+
+TEST(GoldenCoverage, EveryMessageIsShown) {
+  const std::vector<std::string> lines = checkLines();
+  ASSERT_FALSE(lines.empty());
+  for (const Row& row : rows) {
+    bool shown =
+        std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return shows(line, row); });
+    EXPECT_NE(shown, exempt.contains(row.name)) << row.name << ": " << row.message << " [" << row.id << "]";
+  }
+}
+
+} // namespace
+} // namespace melix
