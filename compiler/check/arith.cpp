@@ -41,7 +41,7 @@ std::optional<CmpKind> comparison(BinaryKind kind) {
 } // namespace
 
 std::string_view binaryText(BinaryKind kind) {
-  static constexpr std::string_view texts[] = {"+", "-", "*", "/", "%", "^", "@", "<<", ">>",
+  static constexpr std::string_view texts[] = {"+", "-", "*",  "/",  "%", "^",  "@", "<<", ">>",
                                                "&", "|", "==", "!=", "<", "<=", ">", ">="};
   return texts[static_cast<size_t>(kind)];
 }
@@ -49,31 +49,28 @@ std::string_view binaryText(BinaryKind kind) {
 TypeId NodeBuilder::widerInt(TypeKind a, TypeKind b) {
   auto isSigned = [](TypeKind k) { return types::scalarClass(k) == types::ScalarClass::SInt; };
   unsigned bitsA = types::scalarBits(a), bitsB = types::scalarBits(b);
-  if (isSigned(a) == isSigned(b))
-    return types.scalar(bitsA >= bitsB ? a : b);
+  if (isSigned(a) == isSigned(b)) return types.scalar(bitsA >= bitsB ? a : b);
   auto [s, u] = isSigned(a) ? std::pair(a, b) : std::pair(b, a);
   unsigned bitsS = types::scalarBits(s), bitsU = types::scalarBits(u);
-  if (bitsU == 64)
-    return TypeId::none();
-  if (bitsS > bitsU)
-    return types.scalar(s);
+  if (bitsU == 64) return TypeId::none();
+  if (bitsS > bitsU) return types.scalar(s);
   return types.scalar(bitsU == 8 ? TypeKind::I16 : bitsU == 16 ? TypeKind::I32 : TypeKind::I64);
 }
 
 /// The element type at which two operands meet (rules 15 and 16); none after reporting why they do not.
 TypeId NodeBuilder::commonElement(NodeId a, NodeId b, std::string_view what, Span span) {
   TypeId ea = infer.shallow(types.element(typeOf(a))), eb = infer.shallow(types.element(typeOf(b)));
-  if (ea == eb)
-    return ea;
+  if (ea == eb) return ea;
   bool openA = infer.isOpen(ea), openB = infer.isOpen(eb);
   if (openA && openB) {
-    if (infer.varClass(ea) == infer.varClass(eb) || infer.varClass(ea) == VarClass::Any || infer.varClass(eb) == VarClass::Any) {
+    if (infer.varClass(ea) == infer.varClass(eb) || infer.varClass(ea) == VarClass::Any ||
+        infer.varClass(eb) == VarClass::Any) {
       infer.unify(ea, eb);
       return infer.shallow(ea);
     }
-    auto [whole, wholeNode, real] = infer.varClass(ea) == VarClass::OpenInt ? std::tuple(ea, a, eb) : std::tuple(eb, b, ea);
-    if (isLiteral(wholeNode))
-      infer.unify(real, whole);
+    auto [whole, wholeNode, real] =
+        infer.varClass(ea) == VarClass::OpenInt ? std::tuple(ea, a, eb) : std::tuple(eb, b, ea);
+    if (isLiteral(wholeNode)) infer.unify(real, whole);
     return infer.shallow(real);
   }
   if (openA || openB) {
@@ -83,11 +80,9 @@ TypeId NodeBuilder::commonElement(NodeId a, NodeId b, std::string_view what, Spa
       return open; // a whole number meets an open float
     if (types.isFloat(fixed) && wholeVar && !isLiteral(openNode))
       return fixed; // an open int variable stays an int and is converted
-    if (infer.unify(fixed, open).kind == UnifyKind::Equal)
-      return fixed;
+    if (infer.unify(fixed, open).kind == UnifyKind::Equal) return fixed;
   } else if (types.isInt(ea) && types.isInt(eb)) {
-    if (TypeId wide = widerInt(types.kind(ea), types.kind(eb)))
-      return wide;
+    if (TypeId wide = widerInt(types.kind(ea), types.kind(eb))) return wide;
   } else if (types.isInt(ea) && types.isFloat(eb)) {
     return eb;
   } else if (types.isFloat(ea) && types.isInt(eb)) {
@@ -115,11 +110,15 @@ NodeId NodeBuilder::compareWithU64(ops::CmpKind cmp, NodeId a, NodeId b, Span sp
   NodeId number = leftSigned ? left : right;
   TypeId u64 = types.scalar(TypeKind::U64);
   auto asU64 = [&](NodeId n) { return convert(n, u64, span, false, ops::ConvertMode::Wrap); };
-  auto compare = [&](NodeId x, NodeId y, ops::CmpKind kind) { return op(OpKind::Cmp, types.boolean(), {x, y}, span, static_cast<uint32_t>(kind)); };
+  auto compare = [&](NodeId x, NodeId y, ops::CmpKind kind) {
+    return op(OpKind::Cmp, types.boolean(), {x, y}, span, static_cast<uint32_t>(kind));
+  };
   NodeId negative = compare(number, integer(0, span, typeOf(number)), ops::CmpKind::Lt);
-  bool less = cmp == ops::CmpKind::Lt || cmp == ops::CmpKind::Le, more = cmp == ops::CmpKind::Gt || cmp == ops::CmpKind::Ge;
+  bool less = cmp == ops::CmpKind::Lt || cmp == ops::CmpKind::Le,
+       more = cmp == ops::CmpKind::Gt || cmp == ops::CmpKind::Ge;
   bool whenNegative = cmp == ops::CmpKind::Ne || (leftSigned ? less : more);
-  nodes.push_back(make(NodeKind::If, types.boolean(), span, {negative, boolean(whenNegative, span), compare(asU64(left), asU64(right), cmp)}));
+  nodes.push_back(make(NodeKind::If, types.boolean(), span,
+                       {negative, boolean(whenNegative, span), compare(asU64(left), asU64(right), cmp)}));
   return block(std::move(nodes), span);
 }
 
@@ -131,8 +130,7 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
     shapes.push_back(dimsOf(typeOf(arg)));
     anyArray |= !shapes.back().empty();
   }
-  if (!anyArray)
-    return body(args);
+  if (!anyArray) return body(args);
   BroadcastResult shape = broadcast(infer, types.dims, shapes);
   if (shape.kind == UnifyKind::DimsDiffer) {
     const AxisPair& at = shape.differ;
@@ -143,8 +141,7 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
   std::vector<NodeId> nodes;
   if (!shape.checks.empty()) {
     for (NodeId& arg : args)
-      if (!isLiteral(arg))
-        arg = local(bind("a", arg, nodes), spanOf(arg));
+      if (!isLiteral(arg)) arg = local(bind("a", arg, nodes), spanOf(arg));
     std::vector<DimCheckItem> checks;
     for (const AxisPair& at : shape.checks)
       checks.push_back(
@@ -154,13 +151,13 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
   Elementwise payload;
   std::vector<NodeId> elements;
   for (NodeId arg : args) {
-    LocalId element = newLocal("e" + std::to_string(elements.size()), types.element(typeOf(arg)), spanOf(arg));
+    LocalId element =
+        newLocal("e" + std::to_string(elements.size()), types.element(typeOf(arg)), spanOf(arg));
     payload.elements.push_back(element);
     elements.push_back(local(element, spanOf(arg)));
   }
   NodeId result = body(elements);
-  if (kindOf(result) == TypeKind::Error)
-    return result;
+  if (kindOf(result) == TypeKind::Error) return result;
   TypeId type = types.array(typeOf(result), shape.dims);
   std::vector<NodeId> children = std::move(args);
   children.push_back(result);
@@ -174,21 +171,22 @@ NodeId NodeBuilder::mixedElementwise(std::vector<NodeId> args, Span span,
   for (size_t k = 1; k < args.size(); ++k) {
     // Later operands meet the type reached so far; an earlier pair decides for the ones after it.
     TypeId met = commonElement(args[k - 1], args[k], "this function", span);
-    if (!met)
-      return error(span);
+    if (!met) return error(span);
     element = met;
   }
   for (NodeId arg : args) {
-    if (kindOf(arg) == TypeKind::Error)
-      return error(span);
+    if (kindOf(arg) == TypeKind::Error) return error(span);
   }
   if (!types.isScalar(infer.shallow(element)) && !infer.isOpen(element)) {
-    sink.report(DiagId::OperatorTypes, span, "this function", show(typeOf(args[0])), show(typeOf(args.back())));
+    if (args.size() == 1)
+      sink.report(DiagId::OperandType, span, "this function", show(typeOf(args[0])));
+    else
+      sink.report(DiagId::OperatorTypes, span, "this function", show(typeOf(args[0])),
+                  show(typeOf(args.back())));
     return error(span);
   }
   return elementwise(args, span, [&](std::vector<NodeId> elements) {
-    for (NodeId& e : elements)
-      e = asElement(e, element, span);
+    for (NodeId& e : elements) e = asElement(e, element, span);
     return body(std::move(elements), element);
   });
 }
@@ -198,29 +196,26 @@ NodeId NodeBuilder::scalarBinary(BinaryKind kind, NodeId a, NodeId b, TypeId ele
   if (auto cmp = comparison(kind))
     return op(OpKind::Cmp, types.boolean(), {left, right}, span, static_cast<uint32_t>(*cmp));
   TypeId shallow = infer.shallow(element);
-  bool isFloat = types.isFloat(shallow) || (infer.isOpen(shallow) && infer.varClass(shallow) == VarClass::OpenFloat);
-  // A quotient of open whole numbers is decided when they are settled: whole unless something makes them floats.
+  bool isFloat =
+      types.isFloat(shallow) || (infer.isOpen(shallow) && infer.varClass(shallow) == VarClass::OpenFloat);
+  // A quotient of open whole numbers is decided when they are settled: whole unless something makes them
+  // floats.
   std::optional<OpKind> simple = simpleOp(kind, isFloat);
-  if (!simple)
-    return operatorError(kind, a, b, span);
+  if (!simple) return operatorError(kind, a, b, span);
   return op(*simple, element, {left, right}, span);
 }
 
 NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
   TypeId ta = typeOf(a), tb = typeOf(b);
   TypeKind ka = types.kind(ta), kb = types.kind(tb);
-  if (ka == TypeKind::Error || kb == TypeKind::Error)
-    return error(span);
-  if (ka == TypeKind::Never || kb == TypeKind::Never)
-    return block({a, b}, span);
+  if (ka == TypeKind::Error || kb == TypeKind::Error) return error(span);
+  if (ka == TypeKind::Never || kb == TypeKind::Never) return block({a, b}, span);
   if (kind == BinaryKind::Add && ka == TypeKind::Str && kb == TypeKind::Str)
     return make(NodeKind::Builtin, types.str(), span, {a, b}, BuiltinRef{ops::BuiltinKind::StrConcat});
-  if (kind == BinaryKind::MatMul)
-    return matmul(a, b, span);
+  if (kind == BinaryKind::MatMul) return matmul(a, b, span);
   TypeId ea = types.element(ta), eb = types.element(tb);
   if (isNumber(ea) && isNumber(eb)) {
-    if (kind == BinaryKind::Pow)
-      return power(a, b, span);
+    if (kind == BinaryKind::Pow) return power(a, b, span);
     if (kind == BinaryKind::Div && types.isInt(infer.shallow(ea)) && types.isInt(infer.shallow(eb)) &&
         (ka == TypeKind::Array || kb == TypeKind::Array)) {
       sink.report(DiagId::IntegerArrayDivision, span, show(ta), show(tb));
@@ -229,11 +224,12 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
     TypeKind fixedA = types.kind(infer.shallow(ea)), fixedB = types.kind(infer.shallow(eb));
     auto cmp = comparison(kind);
     if (cmp && types::isIntKind(fixedA) && types::isIntKind(fixedB) && !widerInt(fixedA, fixedB))
-      return elementwise({a, b}, span, [&](std::vector<NodeId> e) { return compareWithU64(*cmp, e[0], e[1], span); });
+      return elementwise({a, b}, span,
+                         [&](std::vector<NodeId> e) { return compareWithU64(*cmp, e[0], e[1], span); });
     TypeId element = commonElement(a, b, "`" + std::string(binaryText(kind)) + "`", span);
-    if (!element)
-      return error(span);
-    return elementwise({a, b}, span, [&](std::vector<NodeId> e) { return scalarBinary(kind, e[0], e[1], element, span); });
+    if (!element) return error(span);
+    return elementwise({a, b}, span,
+                       [&](std::vector<NodeId> e) { return scalarBinary(kind, e[0], e[1], element, span); });
   }
   bool logical = types.kind(ea) == TypeKind::Bool && types.kind(eb) == TypeKind::Bool;
   bool bitwise = kind == BinaryKind::BitAnd || kind == BinaryKind::BitOr;
@@ -243,8 +239,10 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
       return bitwise ? op(kind == BinaryKind::BitAnd ? OpKind::And : OpKind::Or, types.boolean(), e, span)
                      : scalarBinary(kind, e[0], e[1], types.boolean(), span);
     });
-  if (auto cmp = comparison(kind); cmp && types.kind(ea) == types.kind(eb) && types.kind(ea) == TypeKind::Char)
-    return elementwise({a, b}, span, [&](std::vector<NodeId> e) { return scalarBinary(kind, e[0], e[1], ea, span); });
+  if (auto cmp = comparison(kind);
+      cmp && types.kind(ea) == types.kind(eb) && types.kind(ea) == TypeKind::Char)
+    return elementwise({a, b}, span,
+                       [&](std::vector<NodeId> e) { return scalarBinary(kind, e[0], e[1], ea, span); });
   if (auto cmp = comparison(kind); cmp && ka == TypeKind::Str && kb == TypeKind::Str)
     return op(OpKind::Cmp, types.boolean(), {a, b}, span, static_cast<uint32_t>(*cmp));
   if (equality) {
@@ -256,19 +254,17 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
 
 NodeId NodeBuilder::negate(NodeId a, Span span) {
   TypeId type = typeOf(a);
-  if (types.kind(type) == TypeKind::Error)
-    return a;
+  if (types.kind(type) == TypeKind::Error) return a;
   if (isNumber(types.element(type)))
-    return elementwise({a}, span, [&](std::vector<NodeId> e) { return op(OpKind::Neg, typeOf(e[0]), {e[0]}, span); });
+    return elementwise({a}, span,
+                       [&](std::vector<NodeId> e) { return op(OpKind::Neg, typeOf(e[0]), {e[0]}, span); });
   return structural(BinaryKind::Sub, NodeId::none(), a, span);
 }
 
 NodeId NodeBuilder::logicalNot(NodeId a, Span span) {
   TypeId type = typeOf(a);
-  if (types.kind(type) == TypeKind::Error)
-    return a;
-  if (types.kind(type) == TypeKind::Bool)
-    return op(OpKind::Not, types.boolean(), {a}, span);
+  if (types.kind(type) == TypeKind::Error) return a;
+  if (types.kind(type) == TypeKind::Bool) return op(OpKind::Not, types.boolean(), {a}, span);
   sink.report(DiagId::WantsBool, span, "`not`", show(type));
   return error(span);
 }
@@ -277,8 +273,7 @@ NodeId NodeBuilder::logicalNot(NodeId a, Span span) {
 NodeId NodeBuilder::powerLiteral(NodeId a, int64_t k, Span span) {
   return elementwise({a}, span, [&](std::vector<NodeId> e) {
     TypeId type = typeOf(e[0]);
-    if (k == 0)
-      return number("1", type, span);
+    if (k == 0) return number("1", type, span);
     std::vector<NodeId> lets;
     LocalId base = bind("x", e[0], lets);
     NodeId result = local(base, span);
@@ -286,8 +281,7 @@ NodeId NodeBuilder::powerLiteral(NodeId a, int64_t k, Span span) {
     while (bit-- > 0) {
       LocalId half = bind("p", result, lets);
       result = op(OpKind::Mul, type, {local(half, span), local(half, span)}, span);
-      if ((k >> bit) & 1)
-        result = op(OpKind::Mul, type, {result, local(base, span)}, span);
+      if ((k >> bit) & 1) result = op(OpKind::Mul, type, {result, local(base, span)}, span);
     }
     lets.push_back(result);
     return block(std::move(lets), span);
@@ -299,8 +293,7 @@ NodeId NodeBuilder::power(NodeId a, NodeId b, Span span) {
   bool whole = types.isInt(eb) || (infer.isOpen(eb) && infer.varClass(eb) == VarClass::OpenInt);
   if (!whole) {
     TypeId element = commonElement(a, b, "`^`", span);
-    if (!element)
-      return error(span);
+    if (!element) return error(span);
     return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
       return op(OpKind::Math, element, {asElement(e[0], element, span), asElement(e[1], element, span)}, span,
                 static_cast<uint32_t>(ops::MathKind::Pow));
@@ -312,8 +305,7 @@ NodeId NodeBuilder::power(NodeId a, NodeId b, Span span) {
     infer.unify(types.int64(), eb);
     return powerLiteral(a, k, span);
   }
-  if (infer.isOpen(eb))
-    infer.unify(types.int64(), eb);
+  if (infer.isOpen(eb)) infer.unify(types.int64(), eb);
   return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
     return library.callPrelude("pow_int", {e[0], convert(e[1], types.int64(), span)}, span);
   });
@@ -322,11 +314,11 @@ NodeId NodeBuilder::power(NodeId a, NodeId b, Span span) {
 NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
   TypeId ta = typeOf(a), tb = typeOf(b);
   std::vector<DimId> da = dimsOf(ta), db = dimsOf(tb);
-  if (da.empty() || db.empty() || db.size() > 2 || !isNumber(types.element(ta)) || !isNumber(types.element(tb)))
+  if (da.empty() || db.empty() || db.size() > 2 || !isNumber(types.element(ta)) ||
+      !isNumber(types.element(tb)))
     return operatorError(BinaryKind::MatMul, a, b, span);
   TypeId element = commonElement(a, b, "`@`", span);
-  if (!element)
-    return error(span);
+  if (!element) return error(span);
   DimId inner = da.back();
   UnifyKind match = infer.unifyDim(inner, db[0]);
   if (match == UnifyKind::DimsDiffer) {
@@ -337,15 +329,13 @@ NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
   LocalId left = bind("left", a, nodes), right = bind("right", b, nodes);
   if (match == UnifyKind::NeedsCheck) nodes.push_back(dimChecks({shapesFit(ta, da.size() - 1, tb, 0)}, span));
   std::vector<DimId> outer(da.begin(), da.end() - 1);
-  if (db.size() == 2)
-    outer.push_back(db[1]);
+  if (db.size() == 2) outer.push_back(db[1]);
   nodes.push_back(collect(outer, span, [&](const std::vector<LocalId>& axes) {
     return reduce(NestKind::Sum, {inner}, span, [&](const std::vector<LocalId>& k) {
       std::vector<LocalId> ia(axes.begin(), axes.begin() + static_cast<ptrdiff_t>(da.size() - 1));
       ia.push_back(k[0]);
       std::vector<LocalId> ib{k[0]};
-      if (db.size() == 2)
-        ib.push_back(axes.back());
+      if (db.size() == 2) ib.push_back(axes.back());
       NodeId x = asElement(at(local(left, span), ia, span), element, span);
       NodeId y = asElement(at(local(right, span), ib, span), element, span);
       return op(OpKind::Mul, element, {x, y}, span);
@@ -355,7 +345,8 @@ NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
 }
 
 NodeId NodeBuilder::operatorError(BinaryKind kind, NodeId a, NodeId b, Span span) {
-  sink.report(DiagId::OperatorTypes, span, "`" + std::string(binaryText(kind)) + "`", show(typeOf(a)), show(typeOf(b)));
+  sink.report(DiagId::OperatorTypes, span, "`" + std::string(binaryText(kind)) + "`", show(typeOf(a)),
+              show(typeOf(b)));
   return error(span);
 }
 

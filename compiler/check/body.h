@@ -362,6 +362,7 @@ public:
   NodeId scriptLet(DeclId function, NameId name, Span span);
   NodeId part(NodeId known, uint32_t k, Span span);
   size_t blockBegin = 0; ///< size of the scope where the block at hand begins
+  void checkNames(SynId function);
   NodeId checkNested(SynId node);
   NodeId overloadSet(LocalId before, NodeId added, Span span);
   bool nestedAt(LocalId local);
@@ -455,6 +456,7 @@ public:
   LocalId lookupAny(NameId name); ///< without marking it used
   std::vector<NameId> visibleNames() const;
   TypeId fresh(Span span) { return infer.freshVar(types::VarClass::Any, span); }
+  NodeId withFunctionType(NodeId value);
   NodeId toStr(NodeId value, std::string spec, Span span);
   TypeId optionOf(TypeId payload);
   uint32_t caseNumber(TypeId type, std::string_view name);

@@ -4,11 +4,11 @@
 
 namespace melix::check {
 
-BroadcastResult broadcast(Inference& infer, types::DimStore& dims, const std::vector<std::vector<DimId>>& operands) {
+BroadcastResult broadcast(Inference& infer, types::DimStore& dims,
+                          const std::vector<std::vector<DimId>>& operands) {
   BroadcastResult result;
   size_t rank = 0;
-  for (const std::vector<DimId>& operand : operands)
-    rank = std::max(rank, operand.size());
+  for (const std::vector<DimId>& operand : operands) rank = std::max(rank, operand.size());
   result.dims.resize(rank);
   std::vector<size_t> owner(rank, 0);
   for (size_t k = 0; k < operands.size(); ++k) {
@@ -22,14 +22,12 @@ BroadcastResult broadcast(Inference& infer, types::DimStore& dims, const std::ve
         owner[lead + axis] = k;
         continue;
       }
-      if (dims.asConstant(mine) == 1)
-        continue;
+      if (dims.asConstant(mine) == 1) continue;
       UnifyKind kind = infer.unifyDim(common, mine);
       size_t left = owner[lead + axis];
       AxisPair pair{left, operands[left].size() - (rank - lead - axis), k, axis};
       if (kind == UnifyKind::NeedsCheck) result.checks.push_back(pair);
-      if (kind != UnifyKind::DimsDiffer || result.kind == UnifyKind::DimsDiffer)
-        continue;
+      if (kind != UnifyKind::DimsDiffer || result.kind == UnifyKind::DimsDiffer) continue;
       result.kind = kind;
       result.differ = pair;
     }

@@ -1,6 +1,6 @@
 #pragma once
-// Broadcasting (rules 22 and 27): trailing axes align, missing axes are added in front, and an axis whose extent is the
-// literal 1 stretches. A symbolic extent never stretches.
+// Broadcasting (rules 22 and 27): trailing axes align, missing axes are added in front, and an axis whose
+// extent is the literal 1 stretches. A symbolic extent never stretches.
 
 #include "check/infer.h"
 
@@ -19,6 +19,7 @@ struct BroadcastResult {
 };
 
 /// The common shape of operands with these dims (scalars have none).
-BroadcastResult broadcast(Inference& infer, types::DimStore& dims, const std::vector<std::vector<DimId>>& operands);
+BroadcastResult broadcast(Inference& infer, types::DimStore& dims,
+                          const std::vector<std::vector<DimId>>& operands);
 
 } // namespace melix::check

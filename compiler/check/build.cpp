@@ -13,7 +13,8 @@ std::string NodeBuilder::show(TypeId t) {
   return types.show(type);
 }
 
-NodeId NodeBuilder::make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children, Payload payload) {
+NodeId NodeBuilder::make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children,
+                         Payload payload) {
   Node node;
   node.kind = kind;
   node.type = type;
@@ -48,8 +49,7 @@ NodeId NodeBuilder::string(std::string text, Span span) {
 }
 
 NodeId NodeBuilder::block(std::vector<NodeId> nodes, Span span) {
-  if (nodes.size() == 1)
-    return nodes[0];
+  if (nodes.size() == 1) return nodes[0];
   TypeId type = nodes.empty() ? types.unit() : instance.nodes[nodes.back()].type;
   return make(NodeKind::Block, type, span, std::move(nodes));
 }
@@ -110,7 +110,9 @@ NodeId NodeBuilder::endOf(NodeId n, std::vector<NodeId>& before) {
   return n;
 }
 
-NodeId NodeBuilder::dimValue(DimId d, Span span) { return make(NodeKind::DimValue, types.int64(), span, {}, Dim{d}); }
+NodeId NodeBuilder::dimValue(DimId d, Span span) {
+  return make(NodeKind::DimValue, types.int64(), span, {}, Dim{d});
+}
 
 NodeId NodeBuilder::field(NodeId base, uint32_t k, Span span) {
   TypeId type = typeOf(base);
@@ -121,8 +123,7 @@ NodeId NodeBuilder::field(NodeId base, uint32_t k, Span span) {
 
 NodeId NodeBuilder::at(NodeId base, const std::vector<LocalId>& indices, Span span) {
   TypeId type = typeOf(base);
-  if (indices.empty())
-    return base;
+  if (indices.empty()) return base;
   std::vector<DimId> dims = dimsOf(type);
   Steps steps;
   for (LocalId index : indices) {
@@ -139,14 +140,12 @@ NodeId NodeBuilder::op(OpKind kind, TypeId type, std::vector<NodeId> operands, S
 }
 
 NodeId NodeBuilder::convert(NodeId value, TypeId to, Span span, bool checked, ops::ConvertMode mode) {
-  if (typeOf(value) == infer.zonk(to))
-    return value;
+  if (typeOf(value) == infer.zonk(to)) return value;
   return make(NodeKind::Convert, to, span, {value}, ConvertRef{mode, checked});
 }
 
 NodeId NodeBuilder::checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span) {
-  if (checks.empty())
-    return value;
+  if (checks.empty()) return value;
   return make(NodeKind::CastDims, type, span, {value}, DimChecks{std::move(checks)});
 }
 
@@ -155,18 +154,18 @@ NodeId NodeBuilder::collect(const std::vector<DimId>& dims, Span span,
   Nest nest;
   std::vector<LocalId> indices;
   for (size_t k = 0; k < dims.size(); ++k) {
-    LocalId index = newLocal(k < 6 ? std::string(1, static_cast<char>('i' + k)) : "i" + std::to_string(k), types.int64(), span);
+    LocalId index = newLocal(k < 6 ? std::string(1, static_cast<char>('i' + k)) : "i" + std::to_string(k),
+                             types.int64(), span);
     nest.axes.push_back({index, dims[k], span});
     indices.push_back(index);
   }
   NodeId value = body(indices);
-  if (dims.empty())
-    return value;
+  if (dims.empty()) return value;
   TypeId inner = typeOf(value);
   std::vector<DimId> all = dims;
-  for (DimId d : dimsOf(inner))
-    all.push_back(d);
-  return make(NodeKind::Nest, types.array(types.element(inner), std::move(all)), span, {value}, std::move(nest));
+  for (DimId d : dimsOf(inner)) all.push_back(d);
+  return make(NodeKind::Nest, types.array(types.element(inner), std::move(all)), span, {value},
+              std::move(nest));
 }
 
 NodeId NodeBuilder::reduce(NestKind kind, const std::vector<DimId>& dims, Span span,
@@ -183,22 +182,19 @@ NodeId NodeBuilder::reduce(NestKind kind, const std::vector<DimId>& dims, Span s
   TypeId type = typeOf(value);
   if (kind == NestKind::ArgMax || kind == NestKind::ArgMin)
     type = dims.size() == 1 ? types.int64() : types.tuple(std::vector<TypeId>(dims.size(), types.int64()));
-  if (dims.empty() && kind != NestKind::ArgMax && kind != NestKind::ArgMin)
-    return value;
+  if (dims.empty() && kind != NestKind::ArgMax && kind != NestKind::ArgMin) return value;
   return make(NodeKind::Nest, type, span, {value}, std::move(nest));
 }
 
 bool NodeBuilder::isNumber(TypeId element) {
   element = infer.shallow(element);
-  if (types.kind(element) == TypeKind::Var)
-    return infer.varClass(element) != types::VarClass::Any;
+  if (types.kind(element) == TypeKind::Var) return infer.varClass(element) != types::VarClass::Any;
   return types.isInt(element) || types.isFloat(element);
 }
 
 bool NodeBuilder::isLiteral(NodeId n) const {
   const Node& node = instance.nodes[n];
-  if (node.kind == NodeKind::Const)
-    return !node.as<Const>().text.empty();
+  if (node.kind == NodeKind::Const) return !node.as<Const>().text.empty();
   bool negated = node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::Neg;
   return negated && isLiteral(node.children[0]);
 }
@@ -206,43 +202,33 @@ bool NodeBuilder::isLiteral(NodeId n) const {
 std::optional<int64_t> NodeBuilder::literal(NodeId n) {
   const Node& node = instance.nodes[n];
   if (node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::Neg)
-    if (auto value = literal(node.children[0]))
-      return -*value;
-  if (node.kind != NodeKind::Const || kindOf(n) == TypeKind::Str)
-    return std::nullopt;
+    if (auto value = literal(node.children[0])) return -*value;
+  if (node.kind != NodeKind::Const || kindOf(n) == TypeKind::Str) return std::nullopt;
   const Const& c = node.as<Const>();
-  if (c.text.empty())
-    return static_cast<int64_t>(c.bits);
-  if (c.text.size() > 18 || c.text.find_first_not_of("0123456789") != std::string::npos)
-    return std::nullopt;
-  if (infer.isOpen(node.type))
-    infer.unify(types.int64(), node.type);
+  if (c.text.empty()) return static_cast<int64_t>(c.bits);
+  if (c.text.size() > 18 || c.text.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  if (infer.isOpen(node.type)) infer.unify(types.int64(), node.type);
   return std::stoll(c.text);
 }
 
 DimId NodeBuilder::dimOf(NodeId n) {
   Node node = instance.nodes[n];
   types::DimStore& dims = types.dims;
-  if (auto value = literal(n))
-    return dims.constant(*value);
-  if (node.kind == NodeKind::DimValue)
-    return node.as<Dim>().dim;
+  if (auto value = literal(n)) return dims.constant(*value);
+  if (node.kind == NodeKind::DimValue) return node.as<Dim>().dim;
   if (node.kind == NodeKind::Local) {
     Local& local = instance.locals[node.as<LocalRef>().local];
     TypeId type = infer.shallow(local.type);
-    if (infer.isOpen(type))
-      infer.unify(types.int64(), type);
-    if (local.isVar || types.kind(infer.shallow(local.type)) != TypeKind::I64)
-      return DimId::none();
+    if (infer.isOpen(type)) infer.unify(types.int64(), type);
+    if (local.isVar || types.kind(infer.shallow(local.type)) != TypeKind::I64) return DimId::none();
     if (!local.asDim)
-      local.asDim = dims.newSym({std::string(types.names.text(local.name)), types::DimSymKind::Value, INT64_MIN, local.span});
+      local.asDim = dims.newSym(
+          {std::string(types.names.text(local.name)), types::DimSymKind::Value, INT64_MIN, local.span});
     return dims.symbol(local.asDim);
   }
-  if (node.kind != NodeKind::Op || node.children.size() != 2)
-    return DimId::none();
+  if (node.kind != NodeKind::Op || node.children.size() != 2) return DimId::none();
   DimId x = dimOf(node.children[0]), y = dimOf(node.children[1]);
-  if (!x || !y)
-    return DimId::none();
+  if (!x || !y) return DimId::none();
   switch (node.as<OpRef>().kind) {
   case OpKind::Add: return dims.add(x, y);
   case OpKind::Sub: return dims.sub(x, y);

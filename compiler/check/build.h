@@ -1,6 +1,7 @@
 #pragma once
-// Makes nodes of one instance's typed tree, and gives operators their meaning on types: mixing of numbers (rules 15-17),
-// broadcasting, matrix products, vector-space operations on tangents, structural equality. Knows nothing of syntax.
+// Makes nodes of one instance's typed tree, and gives operators their meaning on types: mixing of numbers
+// (rules 15-17), broadcasting, matrix products, vector-space operations on tangents, structural equality.
+// Knows nothing of syntax.
 
 #include "check/infer.h"
 #include "diagnostics/diagnostic.h"
@@ -12,7 +13,25 @@ namespace melix::check {
 
 using ops::OpKind;
 
-enum class BinaryKind : uint8_t { Add, Sub, Mul, Div, Rem, Pow, MatMul, Shl, Shr, BitAnd, BitOr, Eq, Ne, Lt, Le, Gt, Ge };
+enum class BinaryKind : uint8_t {
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Rem,
+  Pow,
+  MatMul,
+  Shl,
+  Shr,
+  BitAnd,
+  BitOr,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge
+};
 std::string_view binaryText(BinaryKind kind);
 
 /// What NodeBuilder needs of the checker: calls of library functions by name.
@@ -27,7 +46,8 @@ public:
 
 class NodeBuilder {
 public:
-  NodeBuilder(TypeStore& types, DiagnosticSink& sink, Instance& instance, Inference& infer, LibraryCalls& library)
+  NodeBuilder(TypeStore& types, DiagnosticSink& sink, Instance& instance, Inference& infer,
+              LibraryCalls& library)
       : types(types), sink(sink), instance(instance), infer(infer), library(library) {}
 
   TypeStore& types;
@@ -36,8 +56,8 @@ public:
   Inference& infer;
   LibraryCalls& library;
 
-  /// Quotients that meet another number at once, and the element type they meet at: a whole one that meets a float gets a
-  /// warning when types are settled.
+  /// Quotients that meet another number at once, and the element type they meet at: a whole one that meets a
+  /// float gets a warning when types are settled.
   std::vector<std::pair<NodeId, TypeId>> quotients;
 
   // --- nodes
@@ -52,7 +72,8 @@ public:
   NodeId block(std::vector<NodeId> nodes, Span span);
   NodeId local(LocalId l, Span span);
   LocalId newLocal(std::string_view name, TypeId type, Span span, bool isVar = false);
-  /// Binds `init` to a fresh local and appends the `let` to `into`; a node that is a plain local read is used as is.
+  /// Binds `init` to a fresh local and appends the `let` to `into`; a node that is a plain local read is used
+  /// as is.
   LocalId bind(std::string_view name, NodeId init, std::vector<NodeId>& into);
   NodeId let(LocalId l, NodeId init);
   /// `result`, said of the sizes of `x`: `x` is evaluated before it, unless it is a variable or a part of
@@ -66,7 +87,8 @@ public:
   NodeId at(NodeId base, const std::vector<LocalId>& indices, Span span); ///< one index for each leading axis
   NodeId op(OpKind kind, TypeId type, std::vector<NodeId> operands, Span span, uint32_t index = 0);
   /// Number conversion of a scalar; nothing if the types agree (also once they are settled).
-  NodeId convert(NodeId value, TypeId to, Span span, bool checked = false, ops::ConvertMode mode = ops::ConvertMode::Saturate);
+  NodeId convert(NodeId value, TypeId to, Span span, bool checked = false,
+                 ops::ConvertMode mode = ops::ConvertMode::Saturate);
   /// A check with the message that would tell of two types when compiling; what is not known in them is told
   /// at run time. `args` follow the two types.
   DimCheckItem told(DimCheckItem check, DiagId id, TypeId left, TypeId right, std::vector<std::string> args);
@@ -81,32 +103,39 @@ public:
   void reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span);
   /// The node with `checks` made before it, at `type`.
   NodeId checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span);
-  NodeId collect(const std::vector<DimId>& dims, Span span, const std::function<NodeId(const std::vector<LocalId>&)>& body);
-  NodeId reduce(NestKind kind, const std::vector<DimId>& dims, Span span, const std::function<NodeId(const std::vector<LocalId>&)>& body);
+  NodeId collect(const std::vector<DimId>& dims, Span span,
+                 const std::function<NodeId(const std::vector<LocalId>&)>& body);
+  NodeId reduce(NestKind kind, const std::vector<DimId>& dims, Span span,
+                const std::function<NodeId(const std::vector<LocalId>&)>& body);
 
   // --- types of nodes
   TypeId typeOf(NodeId n) { return infer.zonk(instance.nodes[n].type); }
   TypeKind kindOf(NodeId n) { return types.kind(typeOf(n)); }
   Span spanOf(NodeId n) const { return instance.nodes[n].span; }
-  std::vector<DimId> dimsOf(TypeId t) { return types.kind(t) == TypeKind::Array ? types[t].dims : std::vector<DimId>(); }
+  std::vector<DimId> dimsOf(TypeId t) {
+    return types.kind(t) == TypeKind::Array ? types[t].dims : std::vector<DimId>();
+  }
   bool isNumber(TypeId element); ///< an integer, float, or open number
   /// A type as messages show it; an open number as what it becomes if nothing settles it.
   std::string show(TypeId t);
 
   /// The value of a whole-number literal (with a sign, perhaps).
   std::optional<int64_t> literal(NodeId n);
-  /// The dimension an `int` expression stands for: a literal, a dimension, an immutable variable, or arithmetic on these;
-  /// none if it is anything else (a size made from it is then unknown).
+  /// The dimension an `int` expression stands for: a literal, a dimension, an immutable variable, or
+  /// arithmetic on these; none if it is anything else (a size made from it is then unknown).
   DimId dimOf(NodeId n);
 
   // --- operators
   NodeId binary(BinaryKind kind, NodeId a, NodeId b, Span span);
   NodeId negate(NodeId a, Span span);
   NodeId logicalNot(NodeId a, Span span);
-  /// Applies a scalar function element-wise with broadcasting; `resultElement` is the element type of the result.
-  NodeId elementwise(std::vector<NodeId> args, Span span, const std::function<NodeId(std::vector<NodeId>)>& body);
+  /// Applies a scalar function element-wise with broadcasting; `resultElement` is the element type of the
+  /// result.
+  NodeId elementwise(std::vector<NodeId> args, Span span,
+                     const std::function<NodeId(std::vector<NodeId>)>& body);
   /// `min max clamp select`: mixed like operators, element-wise.
-  NodeId mixedElementwise(std::vector<NodeId> args, Span span, const std::function<NodeId(std::vector<NodeId>, TypeId)>& body);
+  NodeId mixedElementwise(std::vector<NodeId> args, Span span,
+                          const std::function<NodeId(std::vector<NodeId>, TypeId)>& body);
   NodeId equal(NodeId a, NodeId b, Span span);
 
 private:

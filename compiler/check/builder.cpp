@@ -26,6 +26,7 @@ private:
     NodeId elements; ///< iterated instead
   };
   bool prepare(const Header& header);
+  bool isRectangular(SynId range);
   bool prepareRange(const Header& header, Range& range);
   bool prepareStep(SynId step, Range& range);
   bool prepareElements(const Header& header, Range& range);
@@ -73,11 +74,31 @@ DimId BuilderCheck::dimension(NodeId value) {
 bool BuilderCheck::prepare(const Header& header) {
   Range range;
   if (header.range) {
+    if (!isRectangular(header.range)) return false;
     bool isRange = body_.ast.kind(header.range) == SynKind::Range;
     if (!(isRange ? prepareRange(header, range) : prepareElements(header, range))) return false;
   }
   ranges_.push_back(range);
   return true;
+}
+
+/// The range of an index does not depend on the other indices.
+bool BuilderCheck::isRectangular(SynId range) {
+  bool good = true;
+  std::function<void(SynId)> look = [&](SynId s) {
+    if (good && body_.ast.kind(s) == SynKind::Name && !body_.lookupAny(body_.ast[s].as<Name>().name))
+      for (const Header& h : builder_.headers)
+        if (body_.ast.kind(h.pattern) == SynKind::Name &&
+            body_.ast[h.pattern].as<Name>().name == body_.ast[s].as<Name>().name) {
+          body_.sink.report(DiagId::RangeOfIndex, body_.ast.span(s),
+                            types_.names.text(body_.ast[s].as<Name>().name));
+          good = false;
+          break;
+        }
+    if (good) forEachChild(body_.ast, s, look);
+  };
+  look(range);
+  return good;
 }
 
 bool BuilderCheck::prepareRange(const Header& header, Range& range) {
@@ -277,6 +298,7 @@ NodeId BuilderCheck::check(TypeId want) {
     TypeId asked = wantedBody();
     value = body_.checkExpr(builder_.body, asked);
     if (asked && b_.kindOf(value) != TypeKind::Error) value = body_.coerce(value, asked, b_.spanOf(value));
+    if (use_ != Body::BuilderUse::Terms) value = body_.withFunctionType(value);
     value = withOwnSizes(value);
     body_.conditions -= filter.valid();
   }

@@ -1,6 +1,7 @@
 // What functions see of the place where they stand: lambdas and functions inside of functions capture the
 // variables they name (rule 13), functions of a script its `let`s above them (rule 9).
 #include "check/body.h"
+#include "check/template_names.h"
 
 namespace melix::check {
 
@@ -116,6 +117,13 @@ NodeId Body::part(NodeId known, uint32_t k, Span span) {
   return b.make(NodeKind::Get, type, span, {known}, Steps{{step}});
 }
 
+/// Names that mean nothing here are told whether or not the function is called.
+void Body::checkNames(SynId function) {
+  checkTemplateNames(c, module, *ast.at, function, [this](NameId name) {
+    return lookupAny(name) || env.dims.contains(name) || (!isScript && c.isOfScript(module, name));
+  });
+}
+
 /// A lambda captures the variables it names, at the moment it is made.
 NodeId Body::checkLambda(SynId node, TypeId expected) {
   Known known;
@@ -128,6 +136,7 @@ NodeId Body::checkLambda(SynId node, TypeId expected) {
   std::vector<NodeId> values;
   captureNames(node, known, values);
   Span span = ast.span(node);
+  checkNames(node);
   NodeId value = templateValue(std::move(known), std::move(values), span);
   if (expected && types.kind(infer.shallow(expected)) == TypeKind::Function)
     return asFunction(value, infer.zonk(expected), span);
@@ -150,6 +159,7 @@ NodeId Body::checkNested(SynId node) {
   for (size_t k = blockBegin; k < scope.size(); ++k)
     if (scope[k].name == item.name && nestedAt(scope[k].local)) before = scope[k].local;
   known.joins = before.valid();
+  checkNames(node);
   std::vector<NodeId> values;
   captureNames(node, known, values);
   NodeId value = templateValue(std::move(known), std::move(values), n.span);

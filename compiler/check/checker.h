@@ -134,6 +134,8 @@ public:
     std::set<NameId> vars, again; ///< `again`: bound by several `let`s, which functions do not see
   };
   const ScriptNames& scriptNames(ModuleId module);
+  /// Whether checking a function's body says what a name means, or why it is not seen.
+  bool isOfScript(ModuleId module, NameId name);
   /// The variables that a module's functions see at the prompt; to be said before the module is checked.
   void seePrompt(ModuleId module, const std::vector<PromptVariable>& known);
   /// Functions that see `let`s of their script, checked at the types these have; those without a caller are
@@ -175,6 +177,7 @@ public:
 private:
   void checkBody(InstanceId id, const InstanceKey& key);
   bool growsWithoutEnd(const InstanceKey& key);
+  void checkDeclaration(DeclId decl);
   void checkOverloads(ModuleId module);
   std::optional<InstanceKey> keyOfDefinition(const FunctionDecl& fn);
   void finishOpen(InstanceId id, Body& body, NodeId value);

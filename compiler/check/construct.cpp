@@ -6,8 +6,8 @@ namespace melix::check {
 using namespace syntax;
 
 /// A struct or an enum case from its fields, by position or name.
-NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallArg>& args, const Explicit* explicitArgs,
-                       TypeId expected, Span span) {
+NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallArg>& args,
+                       const Explicit* explicitArgs, TypeId expected, Span span) {
   const RecordDecl record = c.record(decl);
   std::string_view name = types.names.text(record.name);
   std::vector<TypeId> typeArgs;
@@ -16,45 +16,44 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
   outer.valueDim = [&](SynId s) { return dimOfSyntax(s); };
   size_t position = 0;
   for (const GenericParam& g : record.generics) {
-    const Argument* given = explicitArgs && position < explicitArgs->size() ? &(*explicitArgs)[position] : nullptr;
+    const Argument* given =
+        explicitArgs && position < explicitArgs->size() ? &(*explicitArgs)[position] : nullptr;
     ++position;
     if (g.kind == GenericKind::Type)
       typeArgs.push_back(given ? outer.type(given->value) : fresh(span));
     else
-      dims.push_back(given ? outer.dim(given->value) : types.dims.symbol(infer.freshDim(std::string(types.names.text(g.name)), span)));
+      dims.push_back(given ? outer.dim(given->value)
+                           : types.dims.symbol(infer.freshDim(std::string(types.names.text(g.name)), span)));
   }
   for (DimId d : dims)
-    if (!d)
-      return b.error(span);
+    if (!d) return b.error(span);
   TypeId want = expected ? infer.zonk(expected) : TypeId::none();
   bool sameDecl = want && types[want].record && !types.recordInfo(types[want].record).tangentOf &&
                   types.recordInfo(types[want].record).declaration == decl.index;
   if (sameDecl) {
     const std::vector<TypeId> wantArgs = types.recordInfo(types[want].record).typeArgs;
-    for (size_t k = 0; k < typeArgs.size(); ++k)
-      infer.unify(typeArgs[k], wantArgs[k]);
-    for (size_t k = 0; k < dims.size(); ++k)
-      infer.unifyDim(dims[k], types[want].dims[k]);
+    for (size_t k = 0; k < typeArgs.size(); ++k) infer.unify(typeArgs[k], wantArgs[k]);
+    for (size_t k = 0; k < dims.size(); ++k) infer.unifyDim(dims[k], types[want].dims[k]);
   }
   TypeId type = types.record(c.recordAt(decl, typeArgs), dims);
   const std::vector<types::Field> fields = types.recordInfo(types[type].record).cases[caseIndex].fields;
-  std::string_view shown = record.isEnum ? types.names.text(types.recordInfo(types[type].record).cases[caseIndex].name) : name;
+  std::string_view shown =
+      record.isEnum ? types.names.text(types.recordInfo(types[type].record).cases[caseIndex].name) : name;
   std::vector<NodeId> values(fields.size());
   std::vector<NodeId> lets;
   size_t next = 0;
   int lastField = -1;
   for (const CallArg& arg : args) {
     size_t at = fields.size();
-    if (!arg.label)
-      at = next++;
+    if (!arg.label) at = next++;
     for (size_t k = 0; arg.label && k < fields.size(); ++k)
-      if (fields[k].name == arg.label)
-        at = k;
+      if (fields[k].name == arg.label) at = k;
     if (at >= fields.size() || values[at].valid()) {
       if (arg.label)
         sink.report(DiagId::UnknownArgument, arg.span, shown, types.names.text(arg.label));
       else
-        sink.report(DiagId::ArgumentCount, span, shown, std::to_string(fields.size()), std::to_string(args.size()));
+        sink.report(DiagId::ArgumentCount, span, shown, std::to_string(fields.size()),
+                    std::to_string(args.size()));
       return b.error(span);
     }
     TypeId field = types.fieldType(type, caseIndex, static_cast<uint32_t>(at));
@@ -62,28 +61,27 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
     if (types.kind(infer.shallow(field)) == TypeKind::Function && b.kindOf(value) == TypeKind::Known)
       value = asFunction(value, infer.zonk(field), arg.span);
     value = coerce(value, field, arg.span, DiagId::ArgumentType, shown);
-    if (b.kindOf(value) == TypeKind::Error)
-      return b.error(span);
-    if (static_cast<int>(at) < lastField)
-      value = b.local(b.bind("field", value, lets), arg.span);
+    if (b.kindOf(value) == TypeKind::Error) return b.error(span);
+    if (static_cast<int>(at) < lastField) value = b.local(b.bind("field", value, lets), arg.span);
     lastField = static_cast<int>(at);
     values[at] = value;
   }
   for (size_t k = 0; k < fields.size(); ++k)
     if (!values[k].valid()) {
       // `Ok()` is `Ok(())` (rule 35).
-      if (TypeId field = types.fieldType(type, caseIndex, static_cast<uint32_t>(k)); types.isUnit(infer.zonk(field))) {
+      if (TypeId field = types.fieldType(type, caseIndex, static_cast<uint32_t>(k));
+          types.isUnit(infer.zonk(field))) {
         values[k] = b.unit(span);
         continue;
       }
-      sink.report(DiagId::MissingArgument, span, shown, fields[k].name ? types.names.text(fields[k].name) : std::to_string(k));
+      sink.report(DiagId::MissingArgument, span, shown,
+                  fields[k].name ? types.names.text(fields[k].name) : std::to_string(k));
       return b.error(span);
     }
   TypeId made = infer.zonk(type);
   NodeId node = record.isEnum ? b.make(NodeKind::Variant, made, span, std::move(values), Index{caseIndex})
                               : b.make(NodeKind::Struct, made, span, std::move(values));
-  if (lets.empty())
-    return node;
+  if (lets.empty()) return node;
   lets.push_back(node);
   return b.block(std::move(lets), span);
 }

@@ -8,10 +8,8 @@ using namespace syntax;
 NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_view what) {
   TypeId actual = b.typeOf(node);
   TypeKind k = types.kind(actual), wantKind = types.kind(infer.shallow(type));
-  if (k == TypeKind::Error || k == TypeKind::Never || wantKind == TypeKind::Error)
-    return node;
-  if (wantKind == TypeKind::Function && k == TypeKind::Known)
-    return asFunction(node, infer.zonk(type), span);
+  if (k == TypeKind::Error || k == TypeKind::Never || wantKind == TypeKind::Error) return node;
+  if (wantKind == TypeKind::Function && k == TypeKind::Known) return asFunction(node, infer.zonk(type), span);
   if (wantKind == TypeKind::Pack && k != TypeKind::Pack) {
     // A value with sizes of its own, kept beside it.
     TypeId pack = infer.zonk(type);
@@ -23,17 +21,14 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
     }
     TypeId open = types.openPack(pack, dims);
     NodeId inner = coerce(node, open, span, id, what);
-    if (b.kindOf(inner) == TypeKind::Error)
-      return inner;
-    for (DimId& d : dims)
-      d = infer.zonk(d);
+    if (b.kindOf(inner) == TypeKind::Error) return inner;
+    for (DimId& d : dims) d = infer.zonk(d);
     return b.make(NodeKind::Pack, pack, span, {inner}, Dims{std::move(dims)});
   }
   if (k == TypeKind::Pack && wantKind != TypeKind::Pack && wantKind != TypeKind::Var)
     return coerce(unpacked(node, span), type, span, id, what);
   UnifyResult match = infer.unify(type, actual);
-  if (match.kind == UnifyKind::Equal)
-    return node;
+  if (match.kind == UnifyKind::Equal) return node;
   if (match.kind == UnifyKind::NeedsCheck) {
     std::vector<DimCheckItem> checks = b.worded(std::move(match.checks), DiagId::ShapeExpected, type, actual);
     return b.checked(node, infer.zonk(type), std::move(checks), span);
@@ -67,8 +62,7 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
 /// A packed value with its hidden sizes named.
 NodeId Body::unpacked(NodeId node, Span span) {
   TypeId pack = b.typeOf(node);
-  if (types.kind(pack) != TypeKind::Pack)
-    return node;
+  if (types.kind(pack) != TypeKind::Pack) return node;
   std::vector<DimSym> fresh;
   std::vector<DimId> dims;
   for (uint32_t k = 0; k < types[pack].number; ++k) {
@@ -113,15 +107,14 @@ NodeId Body::checkAs(const Two& as, Span span) {
     return b.error(span);
   }
   TypeId type = resolveType(as.second, true);
-  if (types.kind(type) == TypeKind::Error)
-    return b.error(span);
+  if (types.kind(type) == TypeKind::Error) return b.error(span);
   SynId inner = as.first;
-  while (ast.kind(inner) == SynKind::Paren)
-    inner = ast[inner].as<One>().inner;
+  while (ast.kind(inner) == SynKind::Paren) inner = ast[inner].as<One>().inner;
   // A literal, or a call whose result its arguments do not settle, takes the type asked of it.
   bool literal = isNumberLiteral(inner);
   NodeId value;
-  if (ast.kind(inner) == SynKind::Call || ast.kind(inner) == SynKind::Array || ast.kind(inner) == SynKind::Builder) {
+  if (ast.kind(inner) == SynKind::Call || ast.kind(inner) == SynKind::Array ||
+      ast.kind(inner) == SynKind::Builder) {
     size_t before = sink.all().size();
     size_t pendingBefore = pending.size();
     Inference::State saved = infer.state();
@@ -140,18 +133,15 @@ NodeId Body::checkAs(const Two& as, Span span) {
   } else {
     value = checkExpr(as.first);
   }
-  if (b.kindOf(value) == TypeKind::Error)
-    return value;
-  if (literal && infer.unify(type, b.typeOf(value)).kind == UnifyKind::Equal)
-    return value;
+  if (b.kindOf(value) == TypeKind::Error) return value;
+  if (literal && infer.unify(type, b.typeOf(value)).kind == UnifyKind::Equal) return value;
   return convertTo(value, type, span);
 }
 
 /// Whether a call's result has a parameter that its arguments do not settle.
 /// A number as written, with a sign or not, or one of the names for numbers.
 bool Body::isNumberLiteral(SynId node) {
-  while (ast.kind(node) == SynKind::Paren)
-    node = ast[node].as<One>().inner;
+  while (ast.kind(node) == SynKind::Paren) node = ast[node].as<One>().inner;
   if (ast.kind(node) == SynKind::Unary && ast[node].as<Unary>().op == UnaryOp::Neg)
     return isNumberLiteral(ast[node].as<Unary>().operand);
   if (ast.kind(node) == SynKind::Name) {
@@ -165,14 +155,14 @@ bool Body::isNumberLiteral(SynId node) {
 bool Body::callNeedsType(SynId node) {
   const auto call = ast[node].as<Call>();
   SynId callee = call.callee;
-  if (ast.kind(callee) != SynKind::Name && ast.kind(callee) != SynKind::Member)
-    return false;
-  NameId name = ast.kind(callee) == SynKind::Name ? ast[callee].as<Name>().name : ast[callee].as<Member>().name;
-  if (lookupAny(name))
-    return false;
+  if (ast.kind(callee) != SynKind::Name && ast.kind(callee) != SynKind::Member) return false;
+  NameId name =
+      ast.kind(callee) == SynKind::Name ? ast[callee].as<Name>().name : ast[callee].as<Member>().name;
+  if (lookupAny(name)) return false;
   std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
   if (ast.kind(callee) == SynKind::Member && ast.kind(ast[callee].as<Member>().base) == SynKind::Name)
-    if (auto prefix = c.modules[module].prefixes.find(ast[ast[callee].as<Member>().base].as<Name>().name); prefix != c.modules[module].prefixes.end())
+    if (auto prefix = c.modules[module].prefixes.find(ast[ast[callee].as<Member>().base].as<Name>().name);
+        prefix != c.modules[module].prefixes.end())
       layers = {c.functionsIn(prefix->second, name, true)};
   for (const auto& layer : layers)
     for (DeclId decl : layer) {
@@ -186,10 +176,8 @@ bool Body::callNeedsType(SynId node) {
           forEachChild(tree, s, look);
         };
         for (const ParamDecl& p : fn.params)
-          if (p.type)
-            look(p.type);
-        if (!inParams)
-          return true;
+          if (p.type) look(p.type);
+        if (!inParams) return true;
       }
     }
   return layers.empty() && (types.names.text(name) == "reshape" || types.names.text(name) == "zero");
@@ -202,21 +190,20 @@ NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
     return b.error(span);
   };
   TypeId element = types.element(to), fromElement = infer.shallow(types.element(from));
-  if (types.kind(from) == TypeKind::Pack)
-    return convertTo(unpacked(value, span), type, span);
-  bool numbers = b.isNumber(element) && (b.isNumber(fromElement) || types.kind(fromElement) == TypeKind::Bool || types.kind(fromElement) == TypeKind::Char);
+  if (types.kind(from) == TypeKind::Pack) return convertTo(unpacked(value, span), type, span);
+  bool numbers =
+      b.isNumber(element) && (b.isNumber(fromElement) || types.kind(fromElement) == TypeKind::Bool ||
+                              types.kind(fromElement) == TypeKind::Char);
   bool chars = types.kind(element) == TypeKind::Char && types.isInt(fromElement);
   if (types.kind(to) == TypeKind::Array) { // an array type also checks the shape
-    if (types.kind(from) != TypeKind::Array || types.rank(from) != types.rank(to))
-      return fail();
+    if (types.kind(from) != TypeKind::Array || types.rank(from) != types.rank(to)) return fail();
     std::vector<DimCheckItem> checks;
     std::vector<DimId> want = b.dimsOf(to), have = b.dimsOf(from);
     for (size_t k = 0; k < want.size(); ++k) {
       if (infer.zonk(want[k]) == infer.zonk(have[k]) || infer.unifyDim(want[k], have[k]) == UnifyKind::Equal)
         continue;
       auto x = types.dims.asConstant(infer.zonk(want[k])), y = types.dims.asConstant(infer.zonk(have[k]));
-      if (x && y)
-        return fail();
+      if (x && y) return fail();
       checks.push_back({infer.zonk(want[k]), infer.zonk(have[k]), "", {}, static_cast<uint32_t>(k)});
     }
     to = infer.zonk(to);
@@ -225,13 +212,11 @@ NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
       value = b.checked(value, types.array(types.element(from), b.dimsOf(to)), std::move(checks), span);
   }
   if (types.kind(from) != TypeKind::Array && types.kind(to) != TypeKind::Array && !numbers && !chars) {
-    if (infer.unify(to, from).kind == UnifyKind::Equal)
-      return value;
+    if (infer.unify(to, from).kind == UnifyKind::Equal) return value;
     return fail();
   }
   if (!numbers && !chars) {
-    if (types.element(to) == fromElement)
-      return value;
+    if (types.element(to) == fromElement) return value;
     return fail();
   }
   bool checked = (types.isInt(element) && fromElement != element) || chars;
@@ -253,17 +238,16 @@ NodeId Body::checkTry(const One& t, Span span, TypeId expected) {
     std::vector<DimSym> symbols, open;
     types.collectSymbols(payload, symbols);
     for (DimSym s : symbols)
-      if (types.dims.info(s).kind == types::DimSymKind::Inference)
-        open.push_back(s);
+      if (types.dims.info(s).kind == types::DimSymKind::Inference) open.push_back(s);
     payload = types.pack(payload, open);
     bool option = returnType && isPreludeEnum(returnType, "Option");
     DeclId result = c.typeDecl(c.modules.prelude(), types.names.intern("Result"));
-    asked = option || !result ? optionOf(payload) : types.record(c.recordAt(result, {payload, fresh(span)}), {});
+    asked =
+        option || !result ? optionOf(payload) : types.record(c.recordAt(result, {payload, fresh(span)}), {});
   }
   NodeId value = checkExpr(t.inner, asked);
   TypeId type = b.typeOf(value);
-  if (types.kind(type) == TypeKind::Error)
-    return value;
+  if (types.kind(type) == TypeKind::Error) return value;
   return tryValue(value, span);
 }
 
@@ -271,7 +255,8 @@ NodeId Body::tryValue(NodeId value, Span span) {
   TypeId type = b.typeOf(value);
   bool option = isPreludeEnum(type, "Option"), result = isPreludeEnum(type, "Result");
   if (!option && !result) {
-    sink.report(DiagId::QuestionContext, span, b.show(type), "an Option or a Result", returnType ? b.show(returnType) : "nothing");
+    sink.report(DiagId::QuestionContext, span, b.show(type), "an Option or a Result",
+                returnType ? b.show(returnType) : "nothing");
     return b.error(span);
   }
   if (!mayReturn) {
@@ -281,7 +266,8 @@ NodeId Body::tryValue(NodeId value, Span span) {
   TypeId back = returnType ? infer.zonk(returnHere(span)) : TypeId::none();
   bool fits = back && (option ? isPreludeEnum(back, "Option") : isPreludeEnum(back, "Result"));
   if (!fits) {
-    sink.report(DiagId::QuestionContext, span, b.show(type), option ? "an Option" : "a Result", back ? b.show(back) : "()");
+    sink.report(DiagId::QuestionContext, span, b.show(type), option ? "an Option" : "a Result",
+                back ? b.show(back) : "()");
     return b.error(span);
   }
   auto wild = [&](TypeId t) {
@@ -299,7 +285,8 @@ NodeId Body::tryValue(NodeId value, Span span) {
     p.span = span;
     return instance.patterns.add(std::move(p));
   };
-  uint32_t goodCase = caseNumber(type, option ? "Some" : "Ok"), badCase = caseNumber(type, option ? "None" : "Err");
+  uint32_t goodCase = caseNumber(type, option ? "Some" : "Ok"),
+           badCase = caseNumber(type, option ? "None" : "Err");
   TypeId payload = types.fieldType(type, goodCase, 0);
   Pattern good;
   good.kind = PatternKind::Bind;
@@ -322,7 +309,9 @@ NodeId Body::tryValue(NodeId value, Span span) {
     miss.pattern = casePattern(badCase, {bindPattern(e, error, span)});
     NodeId err = b.local(e, span);
     if (infer.unify(wanted, error).kind != UnifyKind::Equal) {
-      NodeId text = callPrelude("message", {err}, span);
+      NameId message = types.names.intern("message");
+      NodeId text = callNamed(message, c.functionLayers(module, message),
+                              {{NameId::none(), SynId::none(), err, span}}, nullptr, types.str(), span, span);
       err = callPrelude("error", {text}, span);
     }
     leave = b.make(NodeKind::Variant, back, span, {err}, Index{badCase});
@@ -342,10 +331,12 @@ NodeId Body::checkRangeValue(const syntax::Range& r, Span span) {
   }
   NodeId first = coerce(checkExpr(r.first), types.int64(), ast.span(r.first));
   NodeId last = coerce(checkExpr(r.last), types.int64(), ast.span(r.last));
-  std::vector<CallArg> args{{NameId::none(), SynId::none(), first, span}, {NameId::none(), SynId::none(), last, span}};
+  std::vector<CallArg> args{{NameId::none(), SynId::none(), first, span},
+                            {NameId::none(), SynId::none(), last, span}};
   TypeId type = types.record(c.recordAt(decl, {}), {});
   if (types.recordInfo(types[type].record).cases[0].fields.size() > 2)
-    args.push_back({NameId::none(), SynId::none(), r.step ? coerce(checkExpr(r.step), types.int64(), span) : b.integer(1, span), span});
+    args.push_back({NameId::none(), SynId::none(),
+                    r.step ? coerce(checkExpr(r.step), types.int64(), span) : b.integer(1, span), span});
   return construct(decl, 0, args, nullptr, TypeId::none(), span);
 }
 

@@ -26,49 +26,48 @@ bool Checker::literalFits(std::string_view text, uint64_t& bits) {
     base = 2;
   else if (text.starts_with("0o"))
     base = 8;
-  if (base != 10)
-    text.remove_prefix(2);
+  if (base != 10) text.remove_prefix(2);
   bits = 0;
   bool fits = true;
   for (char c : text) {
-    if (c == '_')
-      continue;
+    if (c == '_') continue;
     unsigned digit = c <= '9' ? static_cast<unsigned>(c - '0') : static_cast<unsigned>((c | 32) - 'a' + 10);
-    fits &= !__builtin_mul_overflow(bits, uint64_t(base), &bits) && !__builtin_add_overflow(bits, uint64_t(digit), &bits);
+    fits &= !__builtin_mul_overflow(bits, uint64_t(base), &bits) &&
+            !__builtin_add_overflow(bits, uint64_t(digit), &bits);
   }
   return fits;
 }
 
 /// Whether `name` stands where a type is meant inside the type syntax `type`.
 bool Checker::usedAsType(const Ast& ast, SynId type, NameId name, ModuleId module) {
-  if (!type.valid())
-    return false;
+  if (!type.valid()) return false;
   const SynNode& n = ast[type];
   switch (n.kind) {
   case SynKind::Name: return n.as<Name>().name == name;
   case SynKind::Paren: return usedAsType(ast, n.as<One>().inner, name, module);
   case SynKind::Tuple:
-    return std::any_of(n.as<Many>().items.begin(), n.as<Many>().items.end(), [&](SynId part) { return usedAsType(ast, part, name, module); });
+    return std::any_of(n.as<Many>().items.begin(), n.as<Many>().items.end(),
+                       [&](SynId part) { return usedAsType(ast, part, name, module); });
   case SynKind::FunctionType: {
     const auto& fn = n.as<FunctionType>();
     return usedAsType(ast, fn.result, name, module) ||
-           std::any_of(fn.params.begin(), fn.params.end(), [&](SynId part) { return usedAsType(ast, part, name, module); });
+           std::any_of(fn.params.begin(), fn.params.end(),
+                       [&](SynId part) { return usedAsType(ast, part, name, module); });
   }
   case SynKind::Brackets: {
     const auto& b = n.as<Brackets>();
-    if (usedAsType(ast, b.base, name, module))
-      return true;
-    std::string_view base = ast.kind(b.base) == SynKind::Name ? types.names.text(ast[b.base].as<Name>().name) : std::string_view();
+    if (usedAsType(ast, b.base, name, module)) return true;
+    std::string_view base = ast.kind(b.base) == SynKind::Name ? types.names.text(ast[b.base].as<Name>().name)
+                                                              : std::string_view();
     if (base == "List" || base == "Tangent")
       return !b.items.empty() && usedAsType(ast, b.items[0].value, name, module);
     DeclId decl = typeDecl(module, ast, b.base);
-    bool isRecord = decl && (modules.decl(decl).kind == DeclKind::Struct || modules.decl(decl).kind == DeclKind::Enum);
+    bool isRecord =
+        decl && (modules.decl(decl).kind == DeclKind::Struct || modules.decl(decl).kind == DeclKind::Enum);
     if (!isRecord || recordDecls_.contains(decl) == false) {
-      if (!isRecord)
-        return false;
+      if (!isRecord) return false;
       // A record that is being read (recursive): its own parameters are of the kind asked for.
-      if (openAliases.contains(decl))
-        return false;
+      if (openAliases.contains(decl)) return false;
     }
     const std::vector<GenericParam> generics = record(decl).generics;
     for (size_t k = 0; k < b.items.size() && k < generics.size(); ++k)
@@ -80,10 +79,10 @@ bool Checker::usedAsType(const Ast& ast, SynId type, NameId name, ModuleId modul
   }
 }
 
-GenericKind Checker::kindOfGeneric(const Ast& ast, NameId name, const std::vector<SynId>& typeNodes, ModuleId module) {
+GenericKind Checker::kindOfGeneric(const Ast& ast, NameId name, const std::vector<SynId>& typeNodes,
+                                   ModuleId module) {
   for (SynId type : typeNodes)
-    if (usedAsType(ast, type, name, module))
-      return GenericKind::Type;
+    if (usedAsType(ast, type, name, module)) return GenericKind::Type;
   return GenericKind::Dim;
 }
 
@@ -100,16 +99,14 @@ std::vector<GenericParam> Checker::readGenerics(const Ast& ast, const std::vecto
       p.kind = GenericKind::Type;
     else
       p.kind = kindOfGeneric(ast, g.name, typeNodes, module);
-    if (g.bound && ast.kind(g.bound) == SynKind::Name)
-      p.bound = ast[g.bound].as<Name>().name;
+    if (g.bound && ast.kind(g.bound) == SynKind::Name) p.bound = ast[g.bound].as<Name>().name;
     out.push_back(p);
   }
   return out;
 }
 
 const FunctionDecl& Checker::function(DeclId decl) {
-  if (auto found = functions_.find(decl); found != functions_.end())
-    return *found->second;
+  if (auto found = functions_.find(decl); found != functions_.end()) return *found->second;
   const names::Decl& d = modules.decl(decl);
   const Ast& tree = ast(decl);
   const auto& item = tree[d.node].as<FnItem>();
@@ -128,15 +125,14 @@ const FunctionDecl& Checker::function(DeclId decl) {
   }
   fn->generics = readGenerics(tree, item.generics, typeNodes, d.module);
   for (const Attribute& a : item.attributes)
-    if (types.names.text(a.name) == "builtin" && a.args.size() == 1 && tree.kind(a.args[0].value) == SynKind::String)
-      for (const StringPart& part : tree[a.args[0].value].as<StringLit>().parts)
-        fn->builtin += part.text;
+    if (types.names.text(a.name) == "builtin" && a.args.size() == 1 &&
+        tree.kind(a.args[0].value) == SynKind::String)
+      for (const StringPart& part : tree[a.args[0].value].as<StringLit>().parts) fn->builtin += part.text;
   return *(functions_[decl] = std::move(fn));
 }
 
 const RecordDecl& Checker::record(DeclId decl) {
-  if (auto found = recordDecls_.find(decl); found != recordDecls_.end())
-    return *found->second;
+  if (auto found = recordDecls_.find(decl); found != recordDecls_.end()) return *found->second;
   const names::Decl& d = modules.decl(decl);
   const Ast& tree = ast(decl);
   auto record = std::make_unique<RecordDecl>();
@@ -151,13 +147,11 @@ const RecordDecl& Checker::record(DeclId decl) {
     const auto& item = tree[d.node].as<EnumItem>();
     generics = &item.generics;
     for (const CaseDecl& c : item.cases)
-      for (const FieldDecl& f : c.fields)
-        typeNodes.push_back(f.type);
+      for (const FieldDecl& f : c.fields) typeNodes.push_back(f.type);
   } else {
     const auto& item = tree[d.node].as<StructItem>();
     generics = &item.generics;
-    for (const FieldDecl& f : item.fields)
-      typeNodes.push_back(f.type);
+    for (const FieldDecl& f : item.fields) typeNodes.push_back(f.type);
   }
   openAliases.insert(decl);
   record->generics = readGenerics(tree, *generics, typeNodes, d.module);
@@ -167,13 +161,13 @@ const RecordDecl& Checker::record(DeclId decl) {
 
 bool Checker::takesNoParameters(DeclId decl) {
   DeclKind kind = modules.decl(decl).kind;
-  return kind == DeclKind::TypeAlias || ((kind == DeclKind::Struct || kind == DeclKind::Enum) && record(decl).generics.empty());
+  return kind == DeclKind::TypeAlias ||
+         ((kind == DeclKind::Struct || kind == DeclKind::Enum) && record(decl).generics.empty());
 }
 
 types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs) {
   auto key = std::pair(decl, typeArgs);
-  if (auto found = records_.find(key); found != records_.end())
-    return found->second;
+  if (auto found = records_.find(key); found != records_.end()) return found->second;
   const RecordDecl declared = record(decl);
   const Ast& tree = ast(decl);
   types::Record r;
@@ -189,9 +183,9 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs) {
       env.types[g.name] = typeArgs[nextType++];
       continue;
     }
-    if (g.kind == GenericKind::Pack)
-      sink.report(DiagId::NoRecordPacks, declared.span);
-    DimSym s = types.dims.newSym({std::string(types.names.text(g.name)), types::DimSymKind::Parameter, 0, declared.span});
+    if (g.kind == GenericKind::Pack) sink.report(DiagId::NoRecordPacks, declared.span);
+    DimSym s = types.dims.newSym(
+        {std::string(types.names.text(g.name)), types::DimSymKind::Parameter, 0, declared.span});
     r.dimParams.push_back(s);
     env.dims[g.name] = types.dims.symbol(s);
   }
@@ -214,8 +208,7 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs) {
   };
   if (declared.isEnum) {
     const std::vector<CaseDecl> written = tree[modules.decl(decl).node].as<EnumItem>().cases;
-    for (const CaseDecl& c : written)
-      cases.push_back({c.name, fieldsOf(c.fields)});
+    for (const CaseDecl& c : written) cases.push_back({c.name, fieldsOf(c.fields)});
   } else {
     const std::vector<FieldDecl> written = tree[modules.decl(decl).node].as<StructItem>().fields;
     cases.push_back({declared.name, fieldsOf(written)});
@@ -223,13 +216,11 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs) {
     std::function<bool(TypeId)> contains = [&](TypeId t) {
       const types::Type type = types[t];
       if (type.kind == TypeKind::Struct) {
-        if (type.record == id)
-          return true;
+        if (type.record == id) return true;
         if (inside.insert(type.record).second)
           for (const types::EnumCase& c : std::vector<types::EnumCase>(types.recordInfo(type.record).cases))
             for (const types::Field& f : c.fields)
-              if (contains(f.type))
-                return true;
+              if (contains(f.type)) return true;
       }
       if (type.kind != TypeKind::Tuple && type.kind != TypeKind::Array && type.kind != TypeKind::Pack)
         return false;
@@ -258,35 +249,27 @@ DeclId Checker::typeDecl(ModuleId module, NameId name) {
     auto found = modules[m].decls.find(n);
     if (found != modules[m].decls.end())
       for (DeclId d : found->second)
-        if (isType(d))
-          return d;
+        if (isType(d)) return d;
     return DeclId::none();
   };
-  if (DeclId own = in(module, name))
-    return own;
+  if (DeclId own = in(module, name)) return own;
   if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
-    if (DeclId d = in(imported->second.first, imported->second.second))
-      return d;
+    if (DeclId d = in(imported->second.first, imported->second.second)) return d;
   return in(modules.prelude(), name);
 }
 
 DeclId Checker::typeDecl(ModuleId module, const Ast& tree, SynId node) {
   const SynNode& n = tree[node];
-  if (n.kind == SynKind::Name)
-    return typeDecl(module, n.as<Name>().name);
-  if (n.kind != SynKind::Member)
-    return DeclId::none();
+  if (n.kind == SynKind::Name) return typeDecl(module, n.as<Name>().name);
+  if (n.kind != SynKind::Member) return DeclId::none();
   const auto& member = n.as<Member>();
-  if (tree.kind(member.base) != SynKind::Name)
-    return DeclId::none();
+  if (tree.kind(member.base) != SynKind::Name) return DeclId::none();
   auto prefix = modules[module].prefixes.find(tree[member.base].as<Name>().name);
-  if (prefix == modules[module].prefixes.end())
-    return DeclId::none();
+  if (prefix == modules[module].prefixes.end()) return DeclId::none();
   auto found = modules[prefix->second].decls.find(member.name);
   if (found != modules[prefix->second].decls.end())
     for (DeclId d : found->second)
-      if (modules.decl(d).isPub && modules.decl(d).kind != DeclKind::Function)
-        return d;
+      if (modules.decl(d).isPub && modules.decl(d).kind != DeclKind::Function) return d;
   return DeclId::none();
 }
 
@@ -308,8 +291,7 @@ std::vector<std::vector<DeclId>> Checker::functionLayers(ModuleId module, NameId
   if (auto prefix = modules[module].prefixes.find(name); prefix != modules[module].prefixes.end())
     layers.push_back(functionsIn(prefix->second, types.names.intern(modules[prefix->second].name), true));
   ModuleId prelude = modules.prelude();
-  if (module != prelude)
-    layers.push_back(functionsIn(prelude, name, true));
+  if (module != prelude) layers.push_back(functionsIn(prelude, name, true));
   std::erase_if(layers, [](const std::vector<DeclId>& layer) { return layer.empty(); });
   return layers;
 }
@@ -319,22 +301,18 @@ DeclId Checker::constDecl(ModuleId module, NameId name) {
     auto found = modules[m].decls.find(n);
     if (found != modules[m].decls.end())
       for (DeclId d : found->second)
-        if (modules.decl(d).kind == DeclKind::Const)
-          return d;
+        if (modules.decl(d).kind == DeclKind::Const) return d;
     return DeclId::none();
   };
-  if (DeclId own = in(module, name))
-    return own;
+  if (DeclId own = in(module, name)) return own;
   if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
-    if (DeclId d = in(imported->second.first, imported->second.second))
-      return d;
+    if (DeclId d = in(imported->second.first, imported->second.second)) return d;
   return in(modules.prelude(), name);
 }
 
 DimId Checker::constantDim(ModuleId module, NameId name) {
   DeclId decl = constDecl(module, name);
-  if (!decl)
-    return DimId::none();
+  if (!decl) return DimId::none();
   const Ast& tree = ast(decl);
   TypeEnv none;
   TypeResolver resolver(*this, modules.decl(decl).module, tree, none);
@@ -346,35 +324,29 @@ std::vector<std::pair<DeclId, uint32_t>> Checker::casesNamed(ModuleId module, Na
   auto look = [&](ModuleId m) {
     for (const auto& [declName, decls] : modules[m].decls)
       for (DeclId d : decls) {
-        if (modules.decl(d).kind != DeclKind::Enum)
-          continue;
+        if (modules.decl(d).kind != DeclKind::Enum) continue;
         const auto& cases = ast(d)[modules.decl(d).node].as<EnumItem>().cases;
         for (uint32_t k = 0; k < cases.size(); ++k)
-          if (cases[k].name == name)
-            out.push_back({d, k});
+          if (cases[k].name == name) out.push_back({d, k});
       }
   };
   look(module);
-  if (!out.empty())
-    return out;
+  if (!out.empty()) return out;
   for (const auto& [imported, from] : modules[module].imported)
     for (DeclId d : modules[from.first].decls[from.second])
       if (modules.decl(d).kind == DeclKind::Enum) {
         const auto& cases = ast(d)[modules.decl(d).node].as<EnumItem>().cases;
         for (uint32_t k = 0; k < cases.size(); ++k)
-          if (cases[k].name == name)
-            out.push_back({d, k});
+          if (cases[k].name == name) out.push_back({d, k});
       }
-  if (out.empty())
-    look(modules.prelude());
+  if (out.empty()) look(modules.prelude());
   return out;
 }
 
 std::string Checker::suggest(std::string_view wrong, const std::vector<std::string_view>& known) {
   auto distance = [](std::string_view a, std::string_view b) {
     std::vector<size_t> row(b.size() + 1);
-    for (size_t j = 0; j <= b.size(); ++j)
-      row[j] = j;
+    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (size_t i = 1; i <= a.size(); ++i) {
       size_t diagonal = row[0];
       row[0] = i;
@@ -400,13 +372,10 @@ std::string Checker::suggest(std::string_view wrong, const std::vector<std::stri
 
 std::string Checker::suggestName(ModuleId module, NameId name, const std::vector<NameId>& locals) {
   std::vector<std::string_view> known;
-  for (NameId local : locals)
-    known.push_back(types.names.text(local));
+  for (NameId local : locals) known.push_back(types.names.text(local));
   for (ModuleId m : {module, modules.prelude()})
-    for (const auto& [declName, decls] : modules[m].decls)
-      known.push_back(types.names.text(declName));
-  for (const auto& [prefix, used] : modules[module].prefixes)
-    known.push_back(types.names.text(prefix));
+    for (const auto& [declName, decls] : modules[m].decls) known.push_back(types.names.text(declName));
+  for (const auto& [prefix, used] : modules[module].prefixes) known.push_back(types.names.text(prefix));
 #define INTRINSIC(Kind, Name, Signature, Doc) known.push_back(Name);
 #include "check/intrinsics.def"
   return suggest(types.names.text(name), known);
@@ -418,8 +387,7 @@ std::string Checker::suggestType(ModuleId module, NameId name) {
 #include "types/types.def"
   for (ModuleId m : {module, modules.prelude()})
     for (const auto& [declName, decls] : modules[m].decls)
-      if (modules.decl(decls[0]).kind != DeclKind::Function)
-        known.push_back(types.names.text(declName));
+      if (modules.decl(decls[0]).kind != DeclKind::Function) known.push_back(types.names.text(declName));
   return suggest(types.names.text(name), known);
 }
 

@@ -93,9 +93,21 @@ NodeId Body::checkNumber(const SynNode& n) {
   return b.number(text, infer.freshVar(isFloat ? VarClass::OpenFloat : VarClass::OpenInt, n.span), n.span);
 }
 
+/// What is known only when compiling cannot be changed or stored: `var` and elements need a function type
+/// (rule 11).
+NodeId Body::withFunctionType(NodeId value) {
+  if (b.kindOf(value) != TypeKind::Known) return value;
+  sink.report(DiagId::FunctionTypeWanted, b.spanOf(value));
+  return b.error(b.spanOf(value));
+}
+
 NodeId Body::toStr(NodeId value, std::string spec, Span span) {
   if (b.kindOf(value) == TypeKind::Error) return value;
   if (b.kindOf(value) == TypeKind::Str && spec.empty()) return value;
+  if (b.kindOf(value) == TypeKind::Known || types.holdsFunction(infer.zonk(b.typeOf(value)))) {
+    sink.report(DiagId::FunctionText, span);
+    return b.error(span);
+  }
   return b.make(NodeKind::Format, types.str(), span, {value}, FormatSpec{std::move(spec)});
 }
 
@@ -316,9 +328,10 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
   std::vector<NodeId> items;
   for (SynId item : m.items) {
     NodeId value = checkExpr(item, element);
-    if (!element)
+    if (!element) {
+      value = withFunctionType(value);
       element = b.typeOf(value);
-    else {
+    } else {
       // Whole literals beside floats become floats.
       TypeId mine = b.typeOf(value);
       if (infer.isOpen(element) || b.isNumber(element)) infer.unify(element, mine);

@@ -1,5 +1,5 @@
-// From a checked call to the instance it runs: keys, dimensions, results inferred from the callee, and open numbers given
-// to templates, which stay open inside (rule 15).
+// From a checked call to the instance it runs: keys, dimensions, results inferred from the callee, and open
+// numbers given to templates, which stay open inside (rule 15).
 #include "check/body.h"
 
 #include <cstdlib>
@@ -11,10 +11,8 @@ using types::DimSymKind;
 /// The types that the key of a call is made of: of generics, then of untyped parameters and captures.
 std::vector<TypeId> Body::argumentTypes(const PendingCall& call) {
   std::vector<TypeId> args;
-  for (NameId g : call.genericNames)
-    args.push_back(infer.zonk(call.bound.types.at(g)));
-  for (TypeId t : call.untyped)
-    args.push_back(infer.zonk(t));
+  for (NameId g : call.genericNames) args.push_back(infer.zonk(call.bound.types.at(g)));
+  for (TypeId t : call.untyped) args.push_back(infer.zonk(t));
   return args;
 }
 
@@ -38,7 +36,8 @@ DimId Body::boundDim(const PendingCall& call, NameId name) {
   std::string_view text = types.names.text(name);
   if (size_t mark = text.find('#'); mark != std::string_view::npos) {
     NameId pack = types.names.intern(text.substr(0, mark));
-    return call.bound.packs.at(pack)[static_cast<size_t>(std::atoi(std::string(text.substr(mark + 1)).c_str()))];
+    return call.bound.packs.at(
+        pack)[static_cast<size_t>(std::atoi(std::string(text.substr(mark + 1)).c_str()))];
   }
   auto found = call.bound.dims.find(name);
   return found == call.bound.dims.end() ? DimId::none() : found->second;
@@ -48,8 +47,7 @@ DimId Body::boundDim(const PendingCall& call, NameId name) {
 void Body::finishCall(PendingCall& call) {
   Canonical canonical;
   InstanceKey key = keyOf(call, canonical);
-  for (TypeId open : call.openResults)
-    key.results.push_back(infer.zonk(open));
+  for (TypeId open : call.openResults) key.results.push_back(infer.zonk(open));
   Span span = instance.nodes[call.node].span;
   InstanceId made = c.instantiate(key, span);
   const InstanceInfo info = c.info(made);
@@ -57,11 +55,11 @@ void Body::finishCall(PendingCall& call) {
   for (NameId name : info.dimNames) {
     DimId d = boundDim(call, name);
     if (!d)
-      sink.report(DiagId::NothingSettles, span, "the dimension `" + std::string(types.names.text(name)) + "`");
+      sink.report(DiagId::NothingSettles, span,
+                  "the dimension `" + std::string(types.names.text(name)) + "`");
     dims.push_back(d ? infer.zonk(d) : types.dims.constant(0));
   }
-  for (DimId d : canonical.stoodFor)
-    dims.push_back(infer.zonk(d));
+  for (DimId d : canonical.stoodFor) dims.push_back(infer.zonk(d));
   for (DimId d : dims)
     if (infer.hasInferenceDim(d)) {
       sink.report(DiagId::NothingSettles, span, "the dimension `" + types.dims.show(d) + "` of this call");
@@ -74,14 +72,14 @@ void Body::finishCall(PendingCall& call) {
   const Instance& callee = c.program_.instance(made);
   instance.failed |= callee.failed;
   instance.doesIo |= callee.doesIo;
-  if (callee.doesIo && call.inBuilder)
-    sink.report(DiagId::BuilderIo, span);
-  if (callee.result)
-    infer.settleTemplates(instance.nodes[call.node].type, callee.result);
+  if (callee.doesIo && call.inBuilder) sink.report(DiagId::BuilderIo, span);
+  if (callee.result) infer.settleTemplates(instance.nodes[call.node].type, callee.result);
 }
 
-/// The caller's dimensions for those of the callee; sizes that the callee finds become new symbols, added to `sizes`.
-types::DimSubst Body::callerDims(const PendingCall& call, InstanceId made, const Canonical& canonical, std::vector<DimSym>& sizes, Span span) {
+/// The caller's dimensions for those of the callee; sizes that the callee finds become new symbols, added to
+/// `sizes`.
+types::DimSubst Body::callerDims(const PendingCall& call, InstanceId made, const Canonical& canonical,
+                                 std::vector<DimSym>& sizes, Span span) {
   const Instance& callee = c.program_.instance(made);
   const std::vector<NameId> named = c.info(made).dimNames;
   types::DimSubst subst;
@@ -91,8 +89,7 @@ types::DimSubst Body::callerDims(const PendingCall& call, InstanceId made, const
       d = boundDim(call, named[k]);
     else if (k - named.size() < canonical.stoodFor.size())
       d = canonical.stoodFor[k - named.size()];
-    if (d)
-      subst.emplace(callee.dimParams[k], infer.zonk(d));
+    if (d) subst.emplace(callee.dimParams[k], infer.zonk(d));
   }
   for (DimSym s : callee.resultDims) {
     sizes.push_back(types.dims.newSym({types.dims.info(s).name, DimSymKind::Unknown, 0, span}));
@@ -101,25 +98,23 @@ types::DimSubst Body::callerDims(const PendingCall& call, InstanceId made, const
   return subst;
 }
 
-/// The callee checked at what is known of the arguments now. Open numbers stay open inside; what the body makes of them is
-/// unified with the arguments, and its variables that stay open become some of this body's (`Callee::here`).
+/// The callee checked at what is known of the arguments now. Open numbers stay open inside; what the body
+/// makes of them is unified with the arguments, and its variables that stay open become some of this body's
+/// (`Callee::here`).
 Body::Callee Body::checkCallee(const PendingCall& call, Span span) {
   Callee out;
   InstanceKey key = keyOf(call, out.canonical);
   std::vector<TypeId> open = infer.openVars(key.typeArgs);
-  for (TypeId v : open)
-    key.open.push_back(infer.varClass(v));
+  for (TypeId v : open) key.open.push_back(infer.varClass(v));
   for (TypeId& t : key.typeArgs)
     t = infer.mapVars(t, [&](TypeId v) {
       return types.var(static_cast<uint32_t>(std::find(open.begin(), open.end(), v) - open.begin()));
     });
   out.instance = c.instantiate(key, span);
   const InstanceInfo info = c.info(out.instance);
-  if (c.program_.instance(out.instance).failed || (info.inProgress && !info.resultKnown))
-    return out;
+  if (c.program_.instance(out.instance).failed || (info.inProgress && !info.resultKnown)) return out;
   out.dims = callerDims(call, out.instance, out.canonical, out.sizes, span);
-  for (auto [var, cls] : info.stillOpen)
-    out.here.emplace(var.index, infer.freshVar(cls, span));
+  for (auto [var, cls] : info.stillOpen) out.here.emplace(var.index, infer.freshVar(cls, span));
   std::vector<TypeId> given = argumentTypes(call);
   for (size_t k = 0; k < info.openArgs.size() && !info.inProgress; ++k)
     infer.unify(hereType(info.openArgs[k], out), given[k]);
@@ -138,9 +133,9 @@ NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
   Callee callee = checkCallee(call, span);
   const Instance& made = c.program_.instance(callee.instance);
   const InstanceInfo& info = c.info(callee.instance);
-  if (made.failed)
-    return b.error(span);
-  bool known = !info.inProgress || info.resultKnown; // else recursion, which adds nothing to an inferred result
+  if (made.failed) return b.error(span);
+  bool known =
+      !info.inProgress || info.resultKnown; // else recursion, which adds nothing to an inferred result
   instance.nodes[node].type = known ? infer.zonk(hereType(made.result, callee)) : types.never();
   instance.nodes[node].resultDims = callee.sizes;
   for (size_t k = info.openInArgs; known && k < info.stillOpen.size(); ++k)
@@ -156,12 +151,10 @@ void Checker::finishOpen(InstanceId id, Body& body, NodeId value) {
   instance.body = value;
   instance.result = body.infer.zonk(instance.result);
   std::vector<TypeId> all;
-  for (TypeId& t : info.openArgs)
-    all.push_back(t = body.infer.zonk(t));
+  for (TypeId& t : info.openArgs) all.push_back(t = body.infer.zonk(t));
   info.openInArgs = body.infer.openVars(all).size();
   all.push_back(instance.result);
-  for (TypeId var : body.infer.openVars(all))
-    info.stillOpen.push_back({var, body.infer.varClass(var)});
+  for (TypeId var : body.infer.openVars(all)) info.stillOpen.push_back({var, body.infer.varClass(var)});
   instance.failed |= body.holdsError();
   info.recursed = false; // a second round would say the same
 }

@@ -17,8 +17,7 @@ DimSym Inference::freshDim(std::string name, Span span) {
 TypeId Inference::shallow(TypeId t) const {
   while (types_.kind(t) == TypeKind::Var) {
     const VarInfo& var = vars_[types_[t].number];
-    if (!var.bound)
-      return t;
+    if (!var.bound) return t;
     t = var.bound;
   }
   return t;
@@ -28,8 +27,7 @@ DimId Inference::zonk(DimId d) {
   // Solutions may mention symbols solved later, so this runs to a fixed point; occurs checks keep it finite.
   for (int round = 0; round < 64; ++round) {
     DimId next = types_.dims.substitute(d, solved_);
-    if (next == d)
-      return d;
+    if (next == d) return d;
     d = next;
   }
   return d;
@@ -37,8 +35,7 @@ DimId Inference::zonk(DimId d) {
 
 TypeId Inference::zonkRecord(TypeId t) {
   const Type type = types_[t];
-  if (!type.record)
-    return t;
+  if (!type.record) return t;
   std::vector<TypeId> args = types_.recordInfo(type.record).typeArgs;
   bool changed = false;
   for (TypeId& arg : args) {
@@ -51,11 +48,9 @@ TypeId Inference::zonkRecord(TypeId t) {
 
 /// Template values and what pullbacks keep, as the settled instance has them.
 TypeId Inference::zonkTemplate(TypeId t) {
-  if (templates_.empty() && records_.empty())
-    return t;
+  if (templates_.empty() && records_.empty()) return t;
   Type type = types_[t];
-  if (type.kind != TypeKind::Known && !type.record)
-    return t;
+  if (type.kind != TypeKind::Known && !type.record) return t;
   type.known = templateOf(type.known);
   type.record = recordOf(type.record);
   return types_.intern(std::move(type));
@@ -77,8 +72,7 @@ void Inference::settleTemplates(TypeId open, TypeId settled) {
     templates_.emplace(o.known, s.known);
   if (o.record && s.record && o.record != s.record && types_.recordInfo(o.record).isSaved)
     records_.emplace(o.record, s.record);
-  for (size_t k = 0; k < o.parts.size() && k < s.parts.size(); ++k)
-    settleTemplates(o.parts[k], s.parts[k]);
+  for (size_t k = 0; k < o.parts.size() && k < s.parts.size(); ++k) settleTemplates(o.parts[k], s.parts[k]);
 }
 
 TypeId Inference::zonk(TypeId t) {
@@ -91,8 +85,7 @@ TypeId Inference::zonk(TypeId t) {
   types::DimSubst subst;
   for (DimSym s : symbols) {
     DimId self = types_.dims.symbol(s);
-    if (DimId value = zonk(self); value != self)
-      subst.emplace(s, value);
+    if (DimId value = zonk(self); value != self) subst.emplace(s, value);
   }
   return subst.empty() ? solved : types_.substitute(solved, subst);
 }
@@ -106,8 +99,7 @@ bool Inference::hasOpen(TypeId t) {
   std::function<TypeId(TypeId)> look = [&](TypeId part) {
     open |= types_.kind(part) == TypeKind::Var;
     if (types::RecordId record = types_[part].record)
-      for (TypeId arg : std::vector<TypeId>(types_.recordInfo(record).typeArgs))
-        types_.rewrite(arg, look);
+      for (TypeId arg : std::vector<TypeId>(types_.recordInfo(record).typeArgs)) types_.rewrite(arg, look);
     return part;
   };
   types_.rewrite(zonk(t), look);
@@ -116,11 +108,9 @@ bool Inference::hasOpen(TypeId t) {
 
 TypeId Inference::mapVars(TypeId t, const std::function<TypeId(TypeId)>& map) {
   return types_.rewrite(t, [&](TypeId part) {
-    if (types_.kind(part) == TypeKind::Var)
-      return map(part);
+    if (types_.kind(part) == TypeKind::Var) return map(part);
     const Type type = types_[part];
-    if (!type.record)
-      return part;
+    if (!type.record) return part;
     std::vector<TypeId> args = types_.recordInfo(type.record).typeArgs;
     bool changed = false;
     for (TypeId& arg : args) {
@@ -136,8 +126,7 @@ std::vector<TypeId> Inference::openVars(const std::vector<TypeId>& in) {
   std::vector<TypeId> found;
   for (TypeId t : in)
     mapVars(zonk(t), [&](TypeId var) {
-      if (std::find(found.begin(), found.end(), var) == found.end())
-        found.push_back(var);
+      if (std::find(found.begin(), found.end(), var) == found.end()) found.push_back(var);
       return var;
     });
   return found;
@@ -149,8 +138,7 @@ bool Inference::hasInferenceDim(TypeId t) {
   std::vector<DimSym> symbols;
   types_.collectSymbols(zonk(t), symbols);
   for (DimSym s : symbols)
-    if (types_.dims.info(s).kind == DimSymKind::Inference)
-      return true;
+    if (types_.dims.info(s).kind == DimSymKind::Inference) return true;
   return false;
 }
 
@@ -159,8 +147,7 @@ bool Inference::bindVar(TypeId var, TypeId to) {
   if (types_.kind(to) == TypeKind::Var) {
     VarInfo& other = vars_[types_[to].number];
     // The more demanding class survives: float over int over anything.
-    if (static_cast<int>(info.cls) > static_cast<int>(other.cls))
-      other.cls = info.cls;
+    if (static_cast<int>(info.cls) > static_cast<int>(other.cls)) other.cls = info.cls;
     info.bound = to;
     return true;
   }
@@ -168,20 +155,16 @@ bool Inference::bindVar(TypeId var, TypeId to) {
   bool fits = info.cls == VarClass::Any || kind == TypeKind::Error || kind == TypeKind::Never ||
               types::isFloatKind(kind) || types::scalarClass(kind) == types::ScalarClass::Complex ||
               (info.cls == VarClass::OpenInt && types::isIntKind(kind));
-  if (!fits)
-    return false;
-  if (kind != TypeKind::Never)
-    info.bound = to;
+  if (!fits) return false;
+  if (kind != TypeKind::Never) info.bound = to;
   return true;
 }
 
 bool Inference::solve(DimSym s, DimId value) {
   DimId self = types_.dims.symbol(s);
   value = zonk(value);
-  if (value == self)
-    return true;
-  if (solved_.contains(s) || types_.dims.mentions(value, s))
-    return false;
+  if (value == self) return true;
+  if (solved_.contains(s) || types_.dims.mentions(value, s)) return false;
   solved_.emplace(s, value);
   return true;
 }
@@ -189,8 +172,7 @@ bool Inference::solve(DimSym s, DimId value) {
 UnifyKind Inference::unifyDim(DimId expected, DimId actual) {
   types::DimStore& dims = types_.dims;
   DimId a = zonk(expected), b = zonk(actual);
-  if (a == b)
-    return UnifyKind::Equal;
+  if (a == b) return UnifyKind::Equal;
   for (auto [bare, other] : {std::pair(a, b), std::pair(b, a)})
     if (auto s = dims.asSymbol(bare); s && dims.info(*s).kind == DimSymKind::Inference && solve(*s, other))
       return UnifyKind::Equal;
@@ -214,19 +196,14 @@ void Inference::join(UnifyResult& into, UnifyResult part) const {
 
 UnifyResult Inference::unify(TypeId expected, TypeId actual) {
   TypeId a = shallow(expected), b = shallow(actual);
-  if (a == b)
-    return {};
+  if (a == b) return {};
   TypeKind ka = types_.kind(a), kb = types_.kind(b);
-  if (ka == TypeKind::Error || kb == TypeKind::Error || kb == TypeKind::Never)
-    return {};
+  if (ka == TypeKind::Error || kb == TypeKind::Error || kb == TypeKind::Never) return {};
   UnifyResult mismatch;
   mismatch.kind = UnifyKind::Mismatch;
-  if (ka == TypeKind::Var)
-    return bindVar(a, b) ? UnifyResult{} : mismatch;
-  if (kb == TypeKind::Var)
-    return bindVar(b, a) ? UnifyResult{} : mismatch;
-  if (ka != kb)
-    return mismatch;
+  if (ka == TypeKind::Var) return bindVar(a, b) ? UnifyResult{} : mismatch;
+  if (kb == TypeKind::Var) return bindVar(b, a) ? UnifyResult{} : mismatch;
+  if (ka != kb) return mismatch;
   return unifyParts(a, b);
 }
 
@@ -253,26 +230,21 @@ UnifyResult Inference::unifyParts(TypeId a, TypeId b) {
       return result;
     }
     std::vector<TypeId> argsA = ra.typeArgs, argsB = rb.typeArgs;
-    for (size_t k = 0; k < argsA.size(); ++k)
-      join(result, unify(argsA[k], argsB[k]));
+    for (size_t k = 0; k < argsA.size(); ++k) join(result, unify(argsA[k], argsB[k]));
   }
-  for (size_t k = 0; k < ta.parts.size(); ++k)
-    join(result, unify(ta.parts[k], tb.parts[k]));
-  if (ta.result)
-    join(result, unify(ta.result, tb.result));
+  for (size_t k = 0; k < ta.parts.size(); ++k) join(result, unify(ta.parts[k], tb.parts[k]));
+  if (ta.result) join(result, unify(ta.result, tb.result));
   // Bare unknown extents first, so that expressions over them are compared with what they became.
   std::vector<bool> done(ta.dims.size(), false);
   for (int pass = 0; pass < 2; ++pass)
     for (size_t k = 0; k < ta.dims.size() && k < tb.dims.size(); ++k) {
-      if (done[k])
-        continue;
+      if (done[k]) continue;
       DimId za = zonk(ta.dims[k]), zb = zonk(tb.dims[k]);
       auto bare = [&](DimId d) {
         auto s = types_.dims.asSymbol(d);
         return s && types_.dims.info(*s).kind == DimSymKind::Inference;
       };
-      if (pass == 0 && !bare(za) && !bare(zb))
-        continue;
+      if (pass == 0 && !bare(za) && !bare(zb)) continue;
       done[k] = true;
       UnifyKind kind = unifyDim(za, zb);
       UnifyResult part;
@@ -286,8 +258,7 @@ UnifyResult Inference::unifyParts(TypeId a, TypeId b) {
 
 void Inference::settle(std::vector<Span>& unsolved) {
   for (VarInfo& var : vars_) {
-    if (var.bound)
-      continue;
+    if (var.bound) continue;
     switch (var.cls) {
     case VarClass::OpenInt: var.bound = types_.int64(); break;
     case VarClass::OpenFloat: var.bound = types_.scalar(TypeKind::F32); break;

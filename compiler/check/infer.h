@@ -1,6 +1,6 @@
 #pragma once
-// Inference variables of one instance: open numbers and unknown types (TypeKind::Var), unknown extents (Inference
-// dimension symbols), and unification over them. One pass, no backtracking (rule 15).
+// Inference variables of one instance: open numbers and unknown types (TypeKind::Var), unknown extents
+// (Inference dimension symbols), and unification over them. One pass, no backtracking (rule 15).
 
 #include "check/typed.h"
 
@@ -12,7 +12,7 @@ using types::VarClass;
 
 /// How two types, or two dimensions, relate after unification.
 enum class UnifyKind : uint8_t {
-  Equal,     ///< the same, perhaps after solving variables
+  Equal,      ///< the same, perhaps after solving variables
   NeedsCheck, ///< dimensions that only the run can compare (rule 22)
   DimsDiffer, ///< dimensions that cannot be equal
   Mismatch,   ///< different constructors, element types or ranks
@@ -30,7 +30,8 @@ class Inference {
 public:
   /// The record of the same declaration at other type arguments (open arguments get solved).
   using AtArguments = std::function<types::RecordId(types::RecordId, std::vector<TypeId>)>;
-  Inference(TypeStore& types, AtArguments atArguments) : types_(types), atArguments_(std::move(atArguments)) {}
+  Inference(TypeStore& types, AtArguments atArguments)
+      : types_(types), atArguments_(std::move(atArguments)) {}
 
   TypeId freshVar(VarClass cls, Span span);
   DimSym freshDim(std::string name, Span span);
@@ -41,10 +42,10 @@ public:
   TypeId zonk(TypeId t);
   DimId zonk(DimId d);
 
-  bool isOpen(TypeId t) const;                        ///< an unsolved variable
-  VarClass varClass(TypeId t) const;                  ///< of an unsolved variable
-  bool hasOpen(TypeId t);                             ///< contains an unsolved variable
-  bool hasInferenceDim(TypeId t);                     ///< contains an unsolved dimension
+  bool isOpen(TypeId t) const;       ///< an unsolved variable
+  VarClass varClass(TypeId t) const; ///< of an unsolved variable
+  bool hasOpen(TypeId t);            ///< contains an unsolved variable
+  bool hasInferenceDim(TypeId t);    ///< contains an unsolved dimension
   bool hasInferenceDim(DimId d);
 
   /// Each unsolved variable of `t` replaced by what `map` says, arguments of records included.
@@ -52,8 +53,8 @@ public:
   /// The unsolved variables of some types, each once, in order.
   std::vector<TypeId> openVars(const std::vector<TypeId>& in);
 
-  /// The instance of a call, once it is settled, has template values of its own in the place of those it had while its
-  /// arguments were open; the two result types say which.
+  /// The instance of a call, once it is settled, has template values of its own in the place of those it had
+  /// while its arguments were open; the two result types say which.
   void settleTemplates(TypeId open, TypeId settled);
   types::KnownId templateOf(types::KnownId id) const;
   types::RecordId recordOf(types::RecordId id) const;
@@ -65,7 +66,8 @@ public:
   /// A fact learned from a check or an assertion: `s` is `value` in what follows (rule 23).
   void substituteSymbol(DimSym s, DimId value) { solved_[s] = value; }
 
-  /// Gives every variable that is still open its default: int, f32; an Any variable is reported through `unsolved`.
+  /// Gives every variable that is still open its default: int, f32; an Any variable is reported through
+  /// `unsolved`.
   void settle(std::vector<Span>& unsolved);
   /// What has been solved so far, to go back to after a trial.
   struct State;

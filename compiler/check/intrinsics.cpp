@@ -33,8 +33,7 @@ NestKind nestKind(IntrinsicKind kind) {
 
 std::optional<IntrinsicKind> findIntrinsic(std::string_view name) {
   for (const Row& row : rows)
-    if (row.name == name)
-      return row.kind;
+    if (row.name == name) return row.kind;
   return std::nullopt;
 }
 
@@ -73,15 +72,13 @@ NodeId GivenArgs::labelled(std::string_view label) {
 
 size_t GivenArgs::positionalsLeft() const {
   size_t count = 0;
-  for (size_t k = 0; k < args_.size(); ++k)
-    count += !used_[k] && args_[k].label.empty();
+  for (size_t k = 0; k < args_.size(); ++k) count += !used_[k] && args_[k].label.empty();
   return count;
 }
 
 const GivenArg* GivenArgs::firstUnused() const {
   for (size_t k = 0; k < args_.size(); ++k)
-    if (!used_[k])
-      return &args_[k];
+    if (!used_[k]) return &args_[k];
   return nullptr;
 }
 
@@ -102,8 +99,7 @@ bool ArrayIntrinsics::takesGenerator(IntrinsicKind kind) {
 
 std::optional<std::vector<size_t>> ArrayIntrinsics::axesOf(NodeId over, size_t rank, Span span) {
   std::vector<NodeId> items{over};
-  if (b.instance.nodes[over].kind == NodeKind::Tuple)
-    items = b.instance.nodes[over].children;
+  if (b.instance.nodes[over].kind == NodeKind::Tuple) items = b.instance.nodes[over].children;
   std::vector<size_t> axes;
   for (NodeId item : items) {
     std::optional<int64_t> axis = b.literal(item);
@@ -122,8 +118,7 @@ std::optional<std::vector<size_t>> ArrayIntrinsics::axesOf(NodeId over, size_t r
 }
 
 bool ArrayIntrinsics::needArray(NodeId x, std::string_view name, Span span) {
-  if (b.kindOf(x) == TypeKind::Array)
-    return true;
+  if (b.kindOf(x) == TypeKind::Array) return true;
   if (b.kindOf(x) != TypeKind::Error)
     b.sink.report(DiagId::WantsArray, span, std::string(name), b.show(b.typeOf(x)));
   return false;
@@ -141,31 +136,32 @@ NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expecte
   case IntrinsicKind::Mean: return reduction(kind, args, span);
   case IntrinsicKind::Max:
   case IntrinsicKind::Min: {
-    if (args.positionalsLeft() < 2)
-      return reduction(kind, args, span);
+    if (args.positionalsLeft() < 2) return reduction(kind, args, span);
     NodeId result = args.positional();
-    while (args.positionalsLeft() > 0)
-      result = minMax(kind, result, args.positional(), span);
+    while (args.positionalsLeft() > 0) result = minMax(kind, result, args.positional(), span);
     return result;
   }
   case IntrinsicKind::Abs: return absolute(args.positional(), span);
   case IntrinsicKind::Sqrt: return floatFunction(OpKind::Sqrt, 0, args.positional(), "sqrt", span);
   case IntrinsicKind::Floor:
-    return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::Floor), args.positional(), "floor", span);
+    return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::Floor), args.positional(),
+                         "floor", span);
   case IntrinsicKind::Ceil:
-    return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::Ceil), args.positional(), "ceil", span);
+    return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::Ceil), args.positional(),
+                         "ceil", span);
   case IntrinsicKind::Trunc:
-    return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::Trunc), args.positional(), "trunc", span);
+    return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::Trunc), args.positional(),
+                         "trunc", span);
   case IntrinsicKind::RoundEven:
-    return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::HalfEven), args.positional(), "round", span);
-#define MATH(Kind, Name, Arity, Derivative)                                                                            \
+    return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::HalfEven), args.positional(),
+                         "round", span);
+#define MATH(Kind, Name, Arity, Derivative)                                                                  \
   case IntrinsicKind::Kind: return mathFunction(ops::MathKind::Kind, args, span);
 #include "ops/math.def"
   case IntrinsicKind::CopySign:
   case IntrinsicKind::Fma: {
     std::vector<NodeId> given;
-    for (size_t k = 0; k < (kind == IntrinsicKind::Fma ? 3u : 2u); ++k)
-      given.push_back(args.positional());
+    for (size_t k = 0; k < (kind == IntrinsicKind::Fma ? 3u : 2u); ++k) given.push_back(args.positional());
     return b.mixedElementwise(std::move(given), span, [&](std::vector<NodeId> e, TypeId element) {
       return b.op(kind == IntrinsicKind::Fma ? OpKind::Fma : OpKind::CopySign, element, std::move(e), span);
     });
@@ -182,9 +178,11 @@ NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expecte
   case IntrinsicKind::F64FromBits: {
     bool wide = kind == IntrinsicKind::F64FromBits;
     NodeId x = args.positional();
-    UnifyResult match = b.infer.unify(b.types.scalar(wide ? TypeKind::U64 : TypeKind::U32), b.types.element(b.typeOf(x)));
+    UnifyResult match =
+        b.infer.unify(b.types.scalar(wide ? TypeKind::U64 : TypeKind::U32), b.types.element(b.typeOf(x)));
     if (match.kind != UnifyKind::Equal) {
-      b.sink.report(DiagId::ArgumentType, span, std::string(intrinsicName(kind)), wide ? "u64" : "u32", b.show(b.typeOf(x)));
+      b.sink.report(DiagId::ArgumentType, span, std::string(intrinsicName(kind)), wide ? "u64" : "u32",
+                    b.show(b.typeOf(x)));
       return b.error(span);
     }
     return b.elementwise({x}, span, [&](std::vector<NodeId> e) {
@@ -223,8 +221,7 @@ NodeId ArrayIntrinsics::reduction(IntrinsicKind kind, GivenArgs& args, Span span
   NodeId over = args.labelled("over"), keepArg = args.labelled("keep");
   bool keep = keepArg.valid() && b.literal(keepArg) == 1;
   TypeId type = b.typeOf(x);
-  if (b.types.kind(type) == TypeKind::Error)
-    return b.error(span);
+  if (b.types.kind(type) == TypeKind::Error) return b.error(span);
   if (b.types.kind(type) == TypeKind::List) {
     NodeId array = b.library.callPrelude("array", {x}, span);
     GivenArgs inner({{array, "", span}});
@@ -239,24 +236,23 @@ NodeId ArrayIntrinsics::reduction(IntrinsicKind kind, GivenArgs& args, Span span
   std::iota(axes.begin(), axes.end(), 0);
   if (over.valid()) {
     auto chosen = axesOf(over, rank, b.spanOf(over));
-    if (!chosen)
-      return b.error(span);
+    if (!chosen) return b.error(span);
     axes = *chosen;
   }
-  return kind == IntrinsicKind::LogSumExp ? logSumExp(x, axes, keep, span) : reduceAxes(kind, x, axes, keep, span);
+  return kind == IntrinsicKind::LogSumExp ? logSumExp(x, axes, keep, span)
+                                          : reduceAxes(kind, x, axes, keep, span);
 }
 
-NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vector<size_t>& axes, bool keep, Span span) {
+NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vector<size_t>& axes, bool keep,
+                                   Span span) {
   std::vector<NodeId> nodes;
   LocalId array = b.bind("x", x, nodes);
   std::vector<DimId> dims = b.dimsOf(b.typeOf(x)), outer, inner;
   auto reduced = [&](size_t k) { return std::find(axes.begin(), axes.end(), k) != axes.end(); };
-  for (size_t k = 0; k < dims.size(); ++k)
-    (reduced(k) ? inner : outer).push_back(dims[k]);
+  for (size_t k = 0; k < dims.size(); ++k) (reduced(k) ? inner : outer).push_back(dims[k]);
   std::vector<DimId> shape = keep ? dims : outer;
   if (keep)
-    for (size_t axis : axes)
-      shape[axis] = b.types.dims.constant(1);
+    for (size_t axis : axes) shape[axis] = b.types.dims.constant(1);
   nodes.push_back(b.collect(shape, span, [&](const std::vector<LocalId>& place) {
     NodeId total = b.reduce(nestKind(kind), inner, span, [&](const std::vector<LocalId>& r) {
       std::vector<LocalId> index;
@@ -264,7 +260,8 @@ NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vect
       for (size_t k = 0; k < dims.size(); ++k)
         index.push_back(reduced(k) ? r[nextInner++] : place[keep ? k : nextOuter++]);
       NodeId element = b.at(b.local(array, span), index, span);
-      return nestKind(kind) == NestKind::Sum || kind == IntrinsicKind::Prod ? summable(element, span) : element;
+      return nestKind(kind) == NestKind::Sum || kind == IntrinsicKind::Prod ? summable(element, span)
+                                                                            : element;
     });
     if (kind != IntrinsicKind::Mean) return total;
     return meanOf(total, b.types.element(b.typeOf(x)), b.dimValue(b.types.dims.product(inner), span), span);
@@ -278,28 +275,26 @@ NodeId ArrayIntrinsics::meanOf(NodeId total, TypeId element, NodeId count, Span 
   TypeKind kind = b.types.kind(shallow);
   if (kind == TypeKind::Bool || types::isIntKind(kind))
     total = b.convert(total, b.types.scalar(TypeKind::F32), span);
-  if (b.infer.isOpen(shallow))
-    b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), shallow);
+  if (b.infer.isOpen(shallow)) b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), shallow);
   return b.binary(BinaryKind::Div, total, count, span);
 }
 
-/// m + log(sum(exp(x - m))) with m the maximum, or m itself when that is not finite; weights carry the derivative, so
-/// the maximum is a constant for it.
+/// m + log(sum(exp(x - m))) with m the maximum, or m itself when that is not finite; weights carry the
+/// derivative, so the maximum is a constant for it.
 NodeId ArrayIntrinsics::logSumExp(NodeId x, const std::vector<size_t>& axes, bool keep, Span span) {
   std::vector<NodeId> nodes;
   LocalId array = b.bind("x", x, nodes);
   std::vector<DimId> dims = b.dimsOf(b.typeOf(x)), outer, inner;
   auto reduced = [&](size_t k) { return std::find(axes.begin(), axes.end(), k) != axes.end(); };
-  for (size_t k = 0; k < dims.size(); ++k)
-    (reduced(k) ? inner : outer).push_back(dims[k]);
+  for (size_t k = 0; k < dims.size(); ++k) (reduced(k) ? inner : outer).push_back(dims[k]);
   std::vector<DimId> shape = keep ? dims : outer;
   if (keep)
-    for (size_t axis : axes)
-      shape[axis] = b.types.dims.constant(1);
+    for (size_t axis : axes) shape[axis] = b.types.dims.constant(1);
   TypeId element = b.types.element(b.typeOf(x));
-  if (b.infer.isOpen(element))
-    b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
-  auto math = [&](ops::MathKind f, NodeId v) { return b.op(OpKind::Math, element, {v}, span, static_cast<uint32_t>(f)); };
+  if (b.infer.isOpen(element)) b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
+  auto math = [&](ops::MathKind f, NodeId v) {
+    return b.op(OpKind::Math, element, {v}, span, static_cast<uint32_t>(f));
+  };
   nodes.push_back(b.collect(shape, span, [&](const std::vector<LocalId>& place) {
     auto read = [&](const std::vector<LocalId>& r) {
       std::vector<LocalId> index;
@@ -313,9 +308,12 @@ NodeId ArrayIntrinsics::logSumExp(NodeId x, const std::vector<size_t>& axes, boo
     LocalId m = b.bind("m", b.make(NodeKind::StopGradient, element, span, {top}), body);
     // x - m is nan when both are the same infinity; the shift is then 0.
     NodeId finite = b.op(OpKind::Cmp, b.types.boolean(),
-                         {b.op(OpKind::Sub, element, {b.local(m, span), b.local(m, span)}, span), b.number("0", element, span)},
+                         {b.op(OpKind::Sub, element, {b.local(m, span), b.local(m, span)}, span),
+                          b.number("0", element, span)},
                          span, static_cast<uint32_t>(ops::CmpKind::Eq));
-    LocalId shift = b.bind("shift", b.op(OpKind::Select, element, {finite, b.local(m, span), b.number("0", element, span)}, span), body);
+    LocalId shift = b.bind(
+        "shift",
+        b.op(OpKind::Select, element, {finite, b.local(m, span), b.number("0", element, span)}, span), body);
     NodeId total = b.reduce(NestKind::Sum, inner, span, [&](const std::vector<LocalId>& r) {
       return math(ops::MathKind::Exp, b.op(OpKind::Sub, element, {read(r), b.local(shift, span)}, span));
     });
@@ -327,15 +325,13 @@ NodeId ArrayIntrinsics::logSumExp(NodeId x, const std::vector<size_t>& axes, boo
 
 NodeId ArrayIntrinsics::reduceGenerator(IntrinsicKind kind, NodeId generator, Span span) {
   Node node = b.instance.nodes[generator];
-  if (node.kind != NodeKind::Nest)
-    return generator; // an error was reported
+  if (node.kind != NodeKind::Nest) return generator; // an error was reported
   Nest nest = node.as<Nest>();
   nest.kind = nestKind(kind);
   NodeId body = node.children[0];
   TypeId element = b.typeOf(body);
   if (nest.kind == NestKind::Sum || nest.kind == NestKind::Prod)
-    if (b.types.isScalar(b.infer.shallow(element)))
-      body = summable(body, span);
+    if (b.types.isScalar(b.infer.shallow(element))) body = summable(body, span);
   node.children[0] = body;
   bool wantsBool = nest.kind == NestKind::Any || nest.kind == NestKind::All;
   if (wantsBool && b.kindOf(body) != TypeKind::Bool && b.kindOf(body) != TypeKind::Error) {
@@ -347,8 +343,7 @@ NodeId ArrayIntrinsics::reduceGenerator(IntrinsicKind kind, NodeId generator, Sp
     type = nest.axes.size() == 1 ? b.types.int64()
                                  : b.types.tuple(std::vector<TypeId>(nest.axes.size(), b.types.int64()));
   std::vector<DimId> dims;
-  for (const NestAxis& axis : nest.axes)
-    dims.push_back(axis.extent);
+  for (const NestAxis& axis : nest.axes) dims.push_back(axis.extent);
   NodeId count = b.dimValue(b.types.dims.product(dims), span);
   if (kind == IntrinsicKind::Mean && nest.filtered)
     count = b.make(NodeKind::Nest, b.types.int64(), span, {b.integer(1, span), node.children[1]}, nest);

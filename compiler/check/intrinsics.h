@@ -37,8 +37,9 @@ private:
   std::vector<bool> used_;
 };
 
-/// Array functions: reductions, shapes, element-wise functions, lists, conversion of bits. `expected` is the type asked
-/// for, if any. Gives none for an intrinsic that needs the checker itself (functions as arguments).
+/// Array functions: reductions, shapes, element-wise functions, lists, conversion of bits. `expected` is the
+/// type asked for, if any. Gives none for an intrinsic that needs the checker itself (functions as
+/// arguments).
 class ArrayIntrinsics {
 public:
   explicit ArrayIntrinsics(NodeBuilder& build) : b(build) {}

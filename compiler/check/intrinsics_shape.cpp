@@ -14,22 +14,21 @@ NodeId ArrayIntrinsics::minMax(IntrinsicKind kind, NodeId x, NodeId y, Span span
 
 NodeId ArrayIntrinsics::floatFunction(OpKind op, uint32_t index, NodeId x, std::string_view name, Span span) {
   TypeId element = b.infer.shallow(b.types.element(b.typeOf(x)));
-  if (b.types.kind(element) == TypeKind::Error)
-    return b.error(span);
+  if (b.types.kind(element) == TypeKind::Error) return b.error(span);
   if (b.infer.isOpen(element))
     b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
   else if (!b.types.isFloat(element)) {
     b.sink.report(DiagId::WantsFloat, span, std::string(name), b.show(b.typeOf(x)));
     return b.error(span);
   }
-  return b.elementwise({x}, span, [&](std::vector<NodeId> e) { return b.op(op, element, std::move(e), span, index); });
+  return b.elementwise({x}, span,
+                       [&](std::vector<NodeId> e) { return b.op(op, element, std::move(e), span, index); });
 }
 
 NodeId ArrayIntrinsics::mathFunction(ops::MathKind kind, GivenArgs& args, Span span) {
   auto index = static_cast<uint32_t>(kind);
   NodeId x = args.positional();
-  if (ops::mathArity(kind) == 1)
-    return floatFunction(OpKind::Math, index, x, ops::mathName(kind), span);
+  if (ops::mathArity(kind) == 1) return floatFunction(OpKind::Math, index, x, ops::mathName(kind), span);
   return b.mixedElementwise({x, args.positional()}, span, [&](std::vector<NodeId> e, TypeId element) {
     return b.op(OpKind::Math, element, std::move(e), span, index);
   });
@@ -42,7 +41,8 @@ NodeId ArrayIntrinsics::absolute(NodeId x, Span span) {
       b.sink.report(DiagId::ArgumentType, span, "abs", "a number", b.show(b.typeOf(x)));
     return b.error(span);
   }
-  return b.elementwise({x}, span, [&](std::vector<NodeId> e) { return b.op(OpKind::Abs, element, std::move(e), span); });
+  return b.elementwise({x}, span,
+                       [&](std::vector<NodeId> e) { return b.op(OpKind::Abs, element, std::move(e), span); });
 }
 
 NodeId ArrayIntrinsics::select(GivenArgs& args, Span span) {
@@ -53,18 +53,20 @@ NodeId ArrayIntrinsics::select(GivenArgs& args, Span span) {
   }
   TypeId element = b.types.element(b.typeOf(x));
   // Numbers meet as under an operator; anything else must agree.
-  NodeId probe = b.isNumber(element) ? b.mixedElementwise({x, y}, span, [&](std::vector<NodeId> e, TypeId met) {
-    element = met;
-    return e[0];
-  }) : NodeId::none();
+  NodeId probe = b.isNumber(element) ? b.mixedElementwise({x, y}, span,
+                                                          [&](std::vector<NodeId> e, TypeId met) {
+                                                            element = met;
+                                                            return e[0];
+                                                          })
+                                     : NodeId::none();
   if (probe.valid() ? b.kindOf(probe) == TypeKind::Error
                     : b.infer.unify(element, b.types.element(b.typeOf(y))).kind > UnifyKind::NeedsCheck) {
-    if (!probe.valid())
-      b.sink.report(DiagId::BranchTypes, span, b.show(b.typeOf(x)), b.show(b.typeOf(y)));
+    if (!probe.valid()) b.sink.report(DiagId::BranchTypes, span, b.show(b.typeOf(x)), b.show(b.typeOf(y)));
     return b.error(span);
   }
   return b.elementwise({c, x, y}, span, [&](std::vector<NodeId> e) {
-    return b.op(OpKind::Select, element, {e[0], b.convert(e[1], element, span), b.convert(e[2], element, span)}, span);
+    return b.op(OpKind::Select, element,
+                {e[0], b.convert(e[1], element, span), b.convert(e[2], element, span)}, span);
   });
 }
 
@@ -90,8 +92,9 @@ NodeId ArrayIntrinsics::bitsOf(NodeId x, Span span) {
     return b.error(span);
   }
   return b.elementwise({x}, span, [&](std::vector<NodeId> e) {
-    return types::isFloatKind(kind) ? b.op(OpKind::Bitcast, b.types.scalar(to), std::move(e), span)
-                                    : b.convert(e[0], b.types.scalar(to), span, false, ops::ConvertMode::Wrap);
+    return types::isFloatKind(kind)
+               ? b.op(OpKind::Bitcast, b.types.scalar(to), std::move(e), span)
+               : b.convert(e[0], b.types.scalar(to), span, false, ops::ConvertMode::Wrap);
   });
 }
 
@@ -112,15 +115,13 @@ NodeId ArrayIntrinsics::lengthOf(NodeId x, Span span) {
   }
   if (kind == TypeKind::List || kind == TypeKind::Str)
     return b.make(NodeKind::Length, b.types.int64(), span, {x});
-  if (kind != TypeKind::Error)
-    b.sink.report(DiagId::WantsArray, span, "len", b.show(b.typeOf(x)));
+  if (kind != TypeKind::Error) b.sink.report(DiagId::WantsArray, span, "len", b.show(b.typeOf(x)));
   return b.error(span);
 }
 
 NodeId ArrayIntrinsics::reshape(GivenArgs& args, TypeId expected, Span span) {
   NodeId x = args.positional();
-  if (!needArray(x, "reshape", span))
-    return b.error(span);
+  if (!needArray(x, "reshape", span)) return b.error(span);
   std::vector<DimId> dims;
   std::vector<NodeId> nodes;
   while (args.positionalsLeft() > 0) {
@@ -160,14 +161,12 @@ NodeId ArrayIntrinsics::reshape(GivenArgs& args, TypeId expected, Span span) {
 
 NodeId ArrayIntrinsics::permute(GivenArgs& args, Span span) {
   NodeId x = args.positional();
-  if (!needArray(x, "permute", span))
-    return b.error(span);
+  if (!needArray(x, "permute", span)) return b.error(span);
   std::vector<DimId> dims = b.dimsOf(b.typeOf(x));
   std::vector<size_t> order;
   while (args.positionalsLeft() > 0) {
     auto axis = axesOf(args.positional(), dims.size(), span);
-    if (!axis)
-      return b.error(span);
+    if (!axis) return b.error(span);
     order.insert(order.end(), axis->begin(), axis->end());
   }
   std::vector<size_t> sorted = order;
@@ -181,12 +180,10 @@ NodeId ArrayIntrinsics::permute(GivenArgs& args, Span span) {
   std::vector<NodeId> nodes;
   LocalId array = b.bind("x", x, nodes);
   std::vector<DimId> shape;
-  for (size_t axis : order)
-    shape.push_back(dims[axis]);
+  for (size_t axis : order) shape.push_back(dims[axis]);
   nodes.push_back(b.collect(shape, span, [&](const std::vector<LocalId>& i) {
     std::vector<LocalId> index(dims.size());
-    for (size_t k = 0; k < order.size(); ++k)
-      index[order[k]] = i[k];
+    for (size_t k = 0; k < order.size(); ++k) index[order[k]] = i[k];
     return b.at(b.local(array, span), index, span);
   }));
   return b.block(std::move(nodes), span);
@@ -194,14 +191,12 @@ NodeId ArrayIntrinsics::permute(GivenArgs& args, Span span) {
 
 NodeId ArrayIntrinsics::flip(GivenArgs& args, Span span) {
   NodeId x = args.positional(), over = args.labelled("over");
-  if (!needArray(x, "flip", span))
-    return b.error(span);
+  if (!needArray(x, "flip", span)) return b.error(span);
   std::vector<DimId> dims = b.dimsOf(b.typeOf(x));
   std::vector<size_t> axes{0};
   if (over.valid()) {
     auto chosen = axesOf(over, dims.size(), span);
-    if (!chosen)
-      return b.error(span);
+    if (!chosen) return b.error(span);
     axes = *chosen;
   }
   std::vector<NodeId> nodes;
@@ -216,7 +211,8 @@ NodeId ArrayIntrinsics::flip(GivenArgs& args, Span span) {
       }
       steps.steps.push_back({StepKind::Index, 0, index, {}, {}, 1, span});
     }
-    return b.make(NodeKind::Get, b.types.element(b.typeOf(x)), span, {b.local(array, span)}, std::move(steps));
+    return b.make(NodeKind::Get, b.types.element(b.typeOf(x)), span, {b.local(array, span)},
+                  std::move(steps));
   }));
   return b.block(std::move(nodes), span);
 }
@@ -225,27 +221,25 @@ NodeId ArrayIntrinsics::flip(GivenArgs& args, Span span) {
 NodeId ArrayIntrinsics::concat(GivenArgs& args, Span span) {
   NodeId over = args.labelled("over");
   NodeId x = args.positional();
-  if (!needArray(x, "concat", span))
-    return b.error(span);
+  if (!needArray(x, "concat", span)) return b.error(span);
   size_t rank = b.types.rank(b.typeOf(x));
   std::vector<size_t> axes{0};
   if (over.valid()) {
     auto chosen = axesOf(over, rank, span);
-    if (!chosen || chosen->size() != 1)
-      return b.error(span);
+    if (!chosen || chosen->size() != 1) return b.error(span);
     axes = *chosen;
   }
   size_t axis = axes[0];
   NodeId result = x;
   while (args.positionalsLeft() > 0) {
     NodeId y = args.positional();
-    if (!needArray(y, "concat", span))
-      return b.error(span);
+    if (!needArray(y, "concat", span)) return b.error(span);
     std::vector<NodeId> nodes;
     LocalId left = b.bind("left", result, nodes), right = b.bind("right", y, nodes);
     std::vector<DimId> dims = b.dimsOf(b.typeOf(result)), other = b.dimsOf(b.typeOf(y));
     bool fits = dims.size() == other.size() &&
-                b.infer.unify(b.types.element(b.typeOf(result)), b.types.element(b.typeOf(y))).kind == UnifyKind::Equal;
+                b.infer.unify(b.types.element(b.typeOf(result)), b.types.element(b.typeOf(y))).kind ==
+                    UnifyKind::Equal;
     TypeId leftType = b.typeOf(result), rightType = b.typeOf(y);
     std::vector<DimCheckItem> checks;
     for (size_t k = 0; fits && k < dims.size(); ++k) {
@@ -265,13 +259,12 @@ NodeId ArrayIntrinsics::concat(GivenArgs& args, Span span) {
     shape[axis] = b.types.dims.add(cut, other[axis]);
     TypeId element = b.types.element(b.typeOf(result));
     nodes.push_back(b.collect(shape, span, [&](const std::vector<LocalId>& i) {
-      NodeId inLeft = b.op(OpKind::Cmp, b.types.boolean(), {b.local(i[axis], span), b.dimValue(cut, span)}, span,
-                           static_cast<uint32_t>(ops::CmpKind::Lt));
+      NodeId inLeft = b.op(OpKind::Cmp, b.types.boolean(), {b.local(i[axis], span), b.dimValue(cut, span)},
+                           span, static_cast<uint32_t>(ops::CmpKind::Lt));
       Steps steps;
       for (size_t k = 0; k < shape.size(); ++k) {
         NodeId index = b.local(i[k], span);
-        if (k == axis)
-          index = b.op(OpKind::Sub, b.types.int64(), {index, b.dimValue(cut, span)}, span);
+        if (k == axis) index = b.op(OpKind::Sub, b.types.int64(), {index, b.dimValue(cut, span)}, span);
         steps.steps.push_back({StepKind::Index, 0, index, {}, {}, 1, span});
       }
       NodeId fromRight = b.make(NodeKind::Get, element, span, {b.local(right, span)}, std::move(steps));
@@ -284,14 +277,14 @@ NodeId ArrayIntrinsics::concat(GivenArgs& args, Span span) {
 
 NodeId ArrayIntrinsics::argSort(GivenArgs& args, Span span) {
   NodeId x = args.positional(), descending = args.labelled("descending");
-  if (!needArray(x, "argsort", span))
-    return b.error(span);
+  if (!needArray(x, "argsort", span)) return b.error(span);
   if (b.types.rank(b.typeOf(x)) != 1) {
     b.sink.report(DiagId::ArgumentType, span, "argsort", "an array of rank 1", b.show(b.typeOf(x)));
     return b.error(span);
   }
   uint32_t down = descending.valid() && b.literal(descending) == 1;
-  return b.make(NodeKind::ArgSort, b.types.array(b.types.int64(), b.dimsOf(b.typeOf(x))), span, {x}, Index{down});
+  return b.make(NodeKind::ArgSort, b.types.array(b.types.int64(), b.dimsOf(b.typeOf(x))), span, {x},
+                Index{down});
 }
 
 } // namespace melix::check

@@ -71,7 +71,7 @@ NodeId Body::callValue(NodeId function, const std::vector<CallArg>& args, TypeId
   case TypeKind::Function: {
     const types::Type fn = types[type];
     if (fn.parts.size() != args.size()) {
-      sink.report(DiagId::ArgumentCount, span, "this function", std::to_string(fn.parts.size()),
+      sink.report(DiagId::ValueArguments, span, "this function", std::to_string(fn.parts.size()),
                   std::to_string(args.size()));
       return b.error(span);
     }
@@ -141,7 +141,7 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
     const Ast& tree = *known.tree;
     const auto lambda = tree[known.lambda].as<Lambda>();
     if (lambda.params.size() != args.size()) {
-      sink.report(DiagId::ArgumentCount, span, "this lambda", std::to_string(lambda.params.size()),
+      sink.report(DiagId::ValueArguments, span, "this lambda", std::to_string(lambda.params.size()),
                   std::to_string(args.size()));
       return b.error(span);
     }
@@ -180,7 +180,7 @@ NodeId Body::applyKnown(const Known& known, NodeId capture, const std::vector<Ca
     return construct(known.constructor, known.number, args, nullptr, expected, span);
   case KnownKind::Pullback:
     if (args.size() == 1) return derivatives.pull(known.pullback, capture, values[0], span);
-    sink.report(DiagId::ArgumentCount, span, "this pullback", "1", std::to_string(args.size()));
+    sink.report(DiagId::ValueArguments, span, "this pullback", "1", std::to_string(args.size()));
     return b.error(span);
   case KnownKind::Value: return callValue(capture, args, expected, span);
   case KnownKind::Equality: return equalityBody(values[0], values[1], span);

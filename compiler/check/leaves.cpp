@@ -9,7 +9,9 @@ bool Leaves::isComposite(TypeId t) {
   return k == TypeKind::Struct || k == TypeKind::Tuple;
 }
 
-bool Leaves::isLeaf(TypeId t) { return b.types.isScalar(b.types.element(t)) || b.isNumber(b.types.element(t)); }
+bool Leaves::isLeaf(TypeId t) {
+  return b.types.isScalar(b.types.element(t)) || b.isNumber(b.types.element(t));
+}
 
 size_t Leaves::partCount(TypeId t) {
   return b.types.kind(t) == TypeKind::Tuple ? b.types[t].parts.size()
@@ -17,13 +19,13 @@ size_t Leaves::partCount(TypeId t) {
 }
 
 std::string Leaves::partName(TypeId t, size_t k) {
-  if (b.types.kind(t) == TypeKind::Tuple)
-    return std::to_string(k);
+  if (b.types.kind(t) == TypeKind::Tuple) return std::to_string(k);
   return std::string(b.types.names.text(b.types.recordInfo(b.types[t].record).cases[0].fields[k].name));
 }
 
 NodeId Leaves::rebuild(TypeId t, std::vector<NodeId> parts, Span span) {
-  return b.make(b.types.kind(t) == TypeKind::Tuple ? NodeKind::Tuple : NodeKind::Struct, t, span, std::move(parts));
+  return b.make(b.types.kind(t) == TypeKind::Tuple ? NodeKind::Tuple : NodeKind::Struct, t, span,
+                std::move(parts));
 }
 
 NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Span span) {
@@ -33,9 +35,12 @@ NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Spa
     NodeId value = values[k];
     if (k > 0) { // a T, or a tangent of T
       UnifyResult asValue = b.infer.unify(type, b.typeOf(value));
-      UnifyResult match = asValue.kind > UnifyKind::NeedsCheck ? b.infer.unify(types::tangentType(b.types, type), b.typeOf(value)) : asValue;
+      UnifyResult match = asValue.kind > UnifyKind::NeedsCheck
+                              ? b.infer.unify(types::tangentType(b.types, type), b.typeOf(value))
+                              : asValue;
       if (match.kind > UnifyKind::NeedsCheck) {
-        b.sink.report(DiagId::ArgumentType, b.spanOf(value), "map_leaves", b.show(type), b.show(b.typeOf(value)));
+        b.sink.report(DiagId::ArgumentType, b.spanOf(value), "map_leaves", b.show(type),
+                      b.show(b.typeOf(value)));
         return b.error(span);
       }
       if (!match.checks.empty())
@@ -50,15 +55,12 @@ NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Spa
 
 NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span) {
   TypeId tangent = types::tangentType(b.types, type);
-  if (b.types.isUnit(tangent))
-    return values[0];
-  if (isLeaf(type))
-    return f(values, type);
+  if (b.types.isUnit(tangent)) return values[0];
+  if (isLeaf(type)) return f(values, type);
   if (b.types.kind(type) == TypeKind::Array)
     return b.collect(b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
       std::vector<NodeId> elements;
-      for (NodeId value : values)
-        elements.push_back(b.at(value, i, span));
+      for (NodeId value : values) elements.push_back(b.at(value, i, span));
       return mapParts(f, elements, b.types.element(type), span);
     });
   if (!isComposite(type)) {
@@ -68,8 +70,7 @@ NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values
   std::vector<NodeId> parts;
   for (uint32_t k = 0; k < partCount(type); ++k) {
     std::vector<NodeId> fields;
-    for (NodeId value : values)
-      fields.push_back(b.field(value, k, span));
+    for (NodeId value : values) fields.push_back(b.field(value, k, span));
     parts.push_back(mapParts(f, fields, b.typeOf(fields[0]), span));
   }
   return rebuild(type, std::move(parts), span);
@@ -82,10 +83,10 @@ NodeId Leaves::fold(const TemplateCall& op, NodeId zero, const TemplateCall& f, 
   return b.block(std::move(nodes), span);
 }
 
-NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value, Span span) {
+NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value,
+                         Span span) {
   TypeId type = b.typeOf(value);
-  if (isLeaf(type))
-    return op({sofar, f({value}, TypeId::none())}, TypeId::none());
+  if (isLeaf(type)) return op({sofar, f({value}, TypeId::none())}, TypeId::none());
   if (!isComposite(type)) {
     b.sink.report(DiagId::NoLeaves, span, "fold_leaves", b.show(type));
     return b.error(span);
@@ -96,24 +97,25 @@ NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCal
 }
 
 NodeId Leaves::joined(NodeId prefix, const std::string& path, Span span) {
-  if (!prefix.valid())
-    return b.string(path, span);
-  return b.make(NodeKind::Builtin, b.types.str(), span, {prefix, b.string(path, span)}, BuiltinRef{ops::BuiltinKind::StrConcat});
+  if (!prefix.valid()) return b.string(path, span);
+  return b.make(NodeKind::Builtin, b.types.str(), span, {prefix, b.string(path, span)},
+                BuiltinRef{ops::BuiltinKind::StrConcat});
 }
 
 NodeId Leaves::build(const TemplateCall& make, TypeId type, Span span) {
   return buildParts(make, type, "", NodeId::none(), span);
 }
 
-NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::string& path, NodeId prefix, Span span) {
-  if (isLeaf(type))
-    return make({joined(prefix, path, span)}, type);
+NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::string& path, NodeId prefix,
+                          Span span) {
+  if (isLeaf(type)) return make({joined(prefix, path, span)}, type);
   if (b.types.kind(type) == TypeKind::Array)
     return b.collect(b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
       NodeId inner = joined(prefix, path, span);
       for (LocalId index : i) {
         NodeId number = b.make(NodeKind::Format, b.types.str(), span, {b.local(index, span)}, FormatSpec{});
-        inner = b.make(NodeKind::Builtin, b.types.str(), span, {inner, b.string(".", span), number}, BuiltinRef{ops::BuiltinKind::StrConcat});
+        inner = b.make(NodeKind::Builtin, b.types.str(), span, {inner, b.string(".", span), number},
+                       BuiltinRef{ops::BuiltinKind::StrConcat});
       }
       return buildParts(make, b.types.element(type), "", inner, span);
     });
@@ -123,7 +125,8 @@ NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::stri
   }
   std::vector<NodeId> parts;
   for (uint32_t k = 0; k < partCount(type); ++k) {
-    TypeId part = b.types.kind(type) == TypeKind::Tuple ? b.types[type].parts[k] : b.types.fieldType(type, 0, k);
+    TypeId part =
+        b.types.kind(type) == TypeKind::Tuple ? b.types[type].parts[k] : b.types.fieldType(type, 0, k);
     std::string name = partName(type, k);
     bool first = path.empty() && !prefix.valid();
     parts.push_back(buildParts(make, part, first ? name : path + "." + name, prefix, span));
@@ -137,8 +140,7 @@ NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
     return b.reduce(NestKind::Sum, b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
       return b.binary(BinaryKind::Mul, b.at(x, i, span), b.at(y, i, span), span);
     });
-  if (isLeaf(type))
-    return b.binary(BinaryKind::Mul, x, y, span);
+  if (isLeaf(type)) return b.binary(BinaryKind::Mul, x, y, span);
   if (!isComposite(type)) {
     b.sink.report(DiagId::NoLeaves, span, "dot", b.show(type));
     return b.error(span);
@@ -146,8 +148,7 @@ NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
   NodeId total;
   for (uint32_t k = 0; k < partCount(type); ++k) {
     NodeId left = b.field(x, k, span);
-    if (b.types.isUnit(b.typeOf(left)))
-      continue;
+    if (b.types.isUnit(b.typeOf(left))) continue;
     NodeId part = dot(left, b.field(y, k, span), span);
     total = total.valid() ? b.binary(BinaryKind::Add, total, part, span) : part;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Leaves of structures (rule 41): the scalars and arrays of scalars of a struct, tuple or array of these, in order of
-// declaration. map_leaves, fold_leaves and build unroll over them while checking.
+// Leaves of structures (rule 41): the scalars and arrays of scalars of a struct, tuple or array of these, in
+// order of declaration. map_leaves, fold_leaves and build unroll over them while checking.
 
 #include "check/build.h"
 
@@ -13,7 +13,8 @@ class Leaves {
 public:
   explicit Leaves(NodeBuilder& build) : b(build) {}
 
-  /// `f` of corresponding differentiable leaves of `values` (the first is a T; the others are T's or tangents of T).
+  /// `f` of corresponding differentiable leaves of `values` (the first is a T; the others are T's or tangents
+  /// of T).
   NodeId map(const TemplateCall& f, const std::vector<NodeId>& values, Span span);
   /// op(… op(op(zero, f(leaf0)), f(leaf1)) …) over every scalar and array leaf.
   NodeId fold(const TemplateCall& op, NodeId zero, const TemplateCall& f, NodeId value, Span span);

@@ -1,5 +1,6 @@
 // Which of several functions of a name a call means (rules 8, 10).
 #include "check/body.h"
+#include "check/bounds.h"
 #include "check/declared_call.h"
 
 namespace melix::check {
@@ -141,21 +142,13 @@ bool Body::boundMet(const GenericParam& g, TypeId type, Span span) {
   TypeKind k = types.kind(shallow);
   if (k == TypeKind::Error) return false;
   if (k == TypeKind::Var) { // a whole literal given to a Float becomes a float
-    if (bound == "Float")
+    if (bound == "Float" || bound == "Differentiable")
       infer.unify(infer.freshVar(types::VarClass::OpenFloat, span), shallow);
     else if (bound == "Num" || bound == "Int")
       infer.unify(infer.freshVar(types::VarClass::OpenInt, span), shallow);
     return true;
   }
-  bool met = true;
-  if (bound == "Float")
-    met = types.isFloat(shallow);
-  else if (bound == "Int")
-    met = types.isInt(shallow);
-  else if (bound == "Num")
-    met = types.isInt(shallow) || types.isFloat(shallow);
-  else if (bound == "Ord")
-    met = types.isInt(shallow) || types.isFloat(shallow) || k == TypeKind::Str || k == TypeKind::Char;
+  bool met = meetsBound(types, infer.zonk(type), bound);
   if (!met) sink.report(DiagId::BoundNotMet, span, b.show(type), bound);
   return met;
 }

@@ -157,14 +157,15 @@ std::vector<SynId> Body::caseFields(const CasePattern& pattern, TypeId type, uin
     if (!f.label && ast.kind(f.pattern) == SynKind::Name)
       for (size_t k = 0; k < fields.size(); ++k)
         if (k != at && fields[k].name && fields[k].name == ast[f.pattern].as<Name>().name)
-          sink.report(DiagId::PatternType, f.span, "field " + std::string(types.names.text(fields[at].name)));
+          sink.report(DiagId::PatternField, f.span, types.names.text(fields[k].name),
+                      types.names.text(fields[at].name));
     subs[at] = f.pattern;
   }
   for (SynId sub : subs)
     if (!sub && !rest) {
-      sink.report(DiagId::PatternType, span,
-                  b.show(type) + ", which has " + std::to_string(fields.size()) +
-                      " parts (`..` stands for the rest)");
+      sink.report(DiagId::PatternType, span, b.show(type)).hint = "it has " + std::to_string(fields.size()) +
+                                                                  (fields.size() == 1 ? " part" : " parts") +
+                                                                  "; `..` stands for those that are left out";
       break;
     }
   return subs;

@@ -39,6 +39,7 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
   std::vector<InstanceId> checked;
   checkOverloads(module);
   for (DeclId decl : declsOf(module)) {
+    checkDeclaration(decl);
     names::DeclKind kind = modules.decl(decl).kind;
     if (kind == names::DeclKind::Macro || kind == names::DeclKind::Concept) {
       sink.report(kind == names::DeclKind::Macro ? DiagId::NoMacros : DiagId::NoConcepts,

@@ -8,14 +8,11 @@ using namespace syntax;
 using types::DimSymKind;
 
 std::optional<TypeKind> scalarNamed(std::string_view name) {
-  if (name == "int")
-    return TypeKind::I64;
-#define SCALAR(Kind, Text, Bits, Class)                                                                                \
-  if (name == Text)                                                                                                    \
-    return TypeKind::Kind;
+  if (name == "int") return TypeKind::I64;
+#define SCALAR(Kind, Text, Bits, Class)                                                                      \
+  if (name == Text) return TypeKind::Kind;
 #include "types/types.def"
-  if (name == "str")
-    return TypeKind::Str;
+  if (name == "str") return TypeKind::Str;
   return std::nullopt;
 }
 
@@ -41,18 +38,17 @@ TypeId TypeResolver::type(SynId node) {
   case SynKind::Name:
   case SynKind::Member: return named(node);
   case SynKind::Brackets: return bracketed(node);
-  case SynKind::Underscore: return bindType ? bindType(NameId::none(), n.span) : error(DiagId::UnknownType, n.span, "_");
+  case SynKind::Underscore:
+    return bindType ? bindType(NameId::none(), n.span) : error(DiagId::UnknownType, n.span, "_");
   case SynKind::Tuple: {
     std::vector<TypeId> parts;
-    for (SynId part : NodeList(n.as<Many>().items))
-      parts.push_back(type(part));
+    for (SynId part : NodeList(n.as<Many>().items)) parts.push_back(type(part));
     return types_.tuple(std::move(parts));
   }
   case SynKind::FunctionType: {
     FunctionType fn = n.as<FunctionType>();
     std::vector<TypeId> params;
-    for (SynId param : fn.params)
-      params.push_back(type(param));
+    for (SynId param : fn.params) params.push_back(type(param));
     TypeId result = type(fn.result);
     return types_.function(std::move(params), fn.inout, result);
   }
@@ -65,21 +61,16 @@ TypeId TypeResolver::named(SynId node) {
   const SynNode& n = ast_[node];
   if (n.kind == SynKind::Name) {
     NameId name = n.as<Name>().name;
-    if (auto bound = env_.types.find(name); bound != env_.types.end())
-      return bound->second;
-    if (auto scalar = scalarNamed(text(name)))
-      return types_.scalar(*scalar);
+    if (auto bound = env_.types.find(name); bound != env_.types.end()) return bound->second;
+    if (auto scalar = scalarNamed(text(name))) return types_.scalar(*scalar);
   }
   DeclId decl = checker_.typeDecl(module_, ast_, node);
-  if (decl)
-    return ofDecl(decl, nullptr, n.span);
+  if (decl) return ofDecl(decl, nullptr, n.span);
   if (n.kind == SynKind::Name && bindType)
-    if (TypeId bound = bindType(n.as<Name>().name, n.span))
-      return bound;
+    if (TypeId bound = bindType(n.as<Name>().name, n.span)) return bound;
   std::string_view shown = checker_.modules.sources.text(n.span);
   Diagnostic& d = checker_.sink.report(DiagId::UnknownType, n.span, shown);
-  if (n.kind == SynKind::Name)
-    d.hint = checker_.suggestType(module_, n.as<Name>().name);
+  if (n.kind == SynKind::Name) d.hint = checker_.suggestType(module_, n.as<Name>().name);
   return types_.error();
 }
 
@@ -96,10 +87,8 @@ TypeId TypeResolver::alias(DeclId decl, Span span) {
   const names::Decl& d = checker_.modules.decl(decl);
   const Ast& ast = checker_.modules.astOf(decl);
   const auto& item = ast[d.node].as<TypeItem>();
-  if (!item.generics.empty())
-    return error(DiagId::NoAliasParameters, span, {});
-  if (checker_.openAliases.contains(decl))
-    return error(DiagId::InfiniteStruct, d.span, text(d.name));
+  if (!item.generics.empty()) return error(DiagId::NoAliasParameters, span, {});
+  if (checker_.openAliases.contains(decl)) return error(DiagId::InfiniteStruct, d.span, text(d.name));
   checker_.openAliases.insert(decl);
   TypeEnv none;
   TypeResolver inner(checker_, d.module, ast, none);
@@ -113,12 +102,12 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
   std::vector<TypeId> typeArgs;
   std::vector<DimId> dims;
   size_t required = 0;
-  for (const GenericParam& g : record.generics)
-    required += !g.defaultType.valid();
+  for (const GenericParam& g : record.generics) required += !g.defaultType.valid();
   size_t given = items ? items->size() : 0;
   bool bare = given == 0 && required > 0;
   if (!bare && (given < required || given > record.generics.size())) {
-    checker_.sink.report(DiagId::TypeArguments, span, text(record.name), std::to_string(record.generics.size()), std::to_string(given));
+    checker_.sink.report(DiagId::TypeArguments, span, text(record.name),
+                         std::to_string(record.generics.size()), std::to_string(given));
     return types_.error();
   }
   for (size_t k = 0; k < record.generics.size(); ++k) {
@@ -135,9 +124,10 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
       TypeResolver inner(checker_, record.module, checker_.modules.astOf(decl), none);
       typeArgs.push_back(inner.type(g.defaultType));
     } else if (isType) {
-      TypeId bound = bindType ? bindType(owner ? ownedName(types_.names, owner, g.name) : NameId::none(), span) : TypeId::none();
-      if (!bound)
-        return error(DiagId::TypeArguments, span, text(record.name));
+      TypeId bound = bindType
+                         ? bindType(owner ? ownedName(types_.names, owner, g.name) : NameId::none(), span)
+                         : TypeId::none();
+      if (!bound) return error(DiagId::TypeArguments, span, text(record.name));
       typeArgs.push_back(bound);
     } else {
       NameId name = ownedName(types_.names, owner, g.name);
@@ -152,12 +142,12 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
         continue;
       }
       if (!hook) {
-        checker_.sink.report(DiagId::TypeArguments, span, text(record.name), std::to_string(record.generics.size()), "0");
+        checker_.sink.report(DiagId::TypeArguments, span, text(record.name),
+                             std::to_string(record.generics.size()), "0");
         return types_.error();
       }
       DimId fresh = hook(name, span);
-      if (owner)
-        env_.dims[name] = fresh;
+      if (owner) env_.dims[name] = fresh;
       dims.push_back(fresh);
     }
   }
@@ -195,38 +185,39 @@ TypeId TypeResolver::bracketed(SynId node) {
   const auto brackets = n.as<Brackets>();
   const SynNode& base = ast_[brackets.base];
   if (base.kind == SynKind::Name || base.kind == SynKind::Member) {
-    bool bound = base.kind == SynKind::Name && (env_.types.contains(base.as<Name>().name) || scalarNamed(text(base.as<Name>().name)));
-    if (!bound && base.kind == SynKind::Name && text(base.as<Name>().name) == "List" && brackets.items.size() == 1)
+    bool bound = base.kind == SynKind::Name &&
+                 (env_.types.contains(base.as<Name>().name) || scalarNamed(text(base.as<Name>().name)));
+    if (!bound && base.kind == SynKind::Name && text(base.as<Name>().name) == "List" &&
+        brackets.items.size() == 1)
       return types_.list(nested(brackets.items[0].value));
-    if (!bound && base.kind == SynKind::Name && text(base.as<Name>().name) == "Tangent" && brackets.items.size() == 1)
+    if (!bound && base.kind == SynKind::Name && text(base.as<Name>().name) == "Tangent" &&
+        brackets.items.size() == 1)
       return types::tangentType(types_, type(brackets.items[0].value));
     DeclId decl = bound ? DeclId::none() : checker_.typeDecl(module_, ast_, brackets.base);
-    if (decl && !checker_.takesNoParameters(decl))
-      return ofDecl(decl, &brackets.items, n.span);
+    if (decl && !checker_.takesNoParameters(decl)) return ofDecl(decl, &brackets.items, n.span);
   }
   // An array: of what stands before the bracket; inside it `_` in the element is a size for each element.
-  TypeId element = base.kind == SynKind::Brackets || base.kind == SynKind::Paren || base.kind == SynKind::Tuple ? type(brackets.base) : named(brackets.base);
-  if (types_.kind(element) == TypeKind::Error)
-    return element;
+  TypeId element =
+      base.kind == SynKind::Brackets || base.kind == SynKind::Paren || base.kind == SynKind::Tuple
+          ? type(brackets.base)
+          : named(brackets.base);
+  if (types_.kind(element) == TypeKind::Error) return element;
   return arrayOf(element, brackets.items, n.span);
 }
 
 TypeId TypeResolver::arrayOf(TypeId element, const std::vector<Argument>& items, Span span) {
   std::vector<DimId> dims;
   for (const Argument& item : items) {
-    if (item.label)
-      return error(DiagId::NoNamedAxes, span, {});
+    if (item.label) return error(DiagId::NoNamedAxes, span, {});
     const SynNode& n = ast_[item.value];
     if (n.kind == SynKind::PackUse) {
       auto pack = env_.packs.find(n.as<Name>().name);
-      if (pack == env_.packs.end())
-        return error(DiagId::DimensionUnbound, n.span, text(n.as<Name>().name));
+      if (pack == env_.packs.end()) return error(DiagId::DimensionUnbound, n.span, text(n.as<Name>().name));
       dims.insert(dims.end(), pack->second.begin(), pack->second.end());
       continue;
     }
     DimId d = dim(item.value);
-    if (!d)
-      return types_.error();
+    if (!d) return types_.error();
     dims.push_back(d);
   }
   return types_.array(element, std::move(dims));
@@ -246,8 +237,7 @@ DimId TypeResolver::dim(SynId node) {
     NameId name = n.kind == SynKind::FreshDim ? n.as<Name>().name : NameId::none();
     if (hidden_ && (!name || (hidesNamed_ && !env_.dims.contains(name)))) {
       hidden_->push_back(dims.newSym({name ? std::string(text(name)) : "_", DimSymKind::Unknown, 0, n.span}));
-      if (name)
-        env_.dims[name] = dims.symbol(hidden_->back());
+      if (name) env_.dims[name] = dims.symbol(hidden_->back());
       return dims.symbol(hidden_->back());
     }
     if (name && env_.dims.contains(name) && freshDim) {
@@ -263,18 +253,15 @@ DimId TypeResolver::dim(SynId node) {
     if (!used && owner)
       used = types_.names.intern(std::string(text(owner)) + "._" + std::to_string(anonymous_++));
     DimId fresh = hook(used, n.span);
-    if (used)
-      env_.dims[used] = fresh;
+    if (used) env_.dims[used] = fresh;
     return fresh;
   }
   case SynKind::Name: {
     NameId name = n.as<Name>().name;
-    if (auto bound = env_.dims.find(name); bound != env_.dims.end())
-      return bound->second;
+    if (auto bound = env_.dims.find(name); bound != env_.dims.end()) return bound->second;
     if (!isCapital(text(name))) {
       DimId value = valueDim ? valueDim(node) : checker_.constantDim(module_, name);
-      if (!value)
-        checker_.sink.report(DiagId::DimensionValue, n.span, text(name));
+      if (!value) checker_.sink.report(DiagId::DimensionValue, n.span, text(name));
       return value;
     }
     if (bindDim) {
@@ -307,8 +294,7 @@ DimId TypeResolver::dim(SynId node) {
   }
   default:
     if (valueDim)
-      if (DimId value = valueDim(node))
-        return value;
+      if (DimId value = valueDim(node)) return value;
     checker_.sink.report(DiagId::DimensionValue, n.span, checker_.modules.sources.text(n.span));
     return DimId::none();
   }
@@ -323,8 +309,7 @@ DimId TypeResolver::memberDim(const Member& member, Span span) {
       if (TypeId type = valueType(base); type && types_[type].record) {
         const types::Record& record = types_.recordInfo(types_[type].record);
         for (size_t k = 0; k < record.dimParams.size(); ++k)
-          if (types_.dims.info(record.dimParams[k]).name == text(member.name))
-            return types_[type].dims[k];
+          if (types_.dims.info(record.dimParams[k]).name == text(member.name)) return types_[type].dims[k];
       }
   }
   checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span));
@@ -334,26 +319,22 @@ DimId TypeResolver::memberDim(const Member& member, Span span) {
 DimId TypeResolver::binaryDim(const Binary& binary, Span span) {
   types::DimStore& dims = types_.dims;
   DimId a = dim(binary.left), b = dim(binary.right);
-  if (!a || !b)
-    return DimId::none();
+  if (!a || !b) return DimId::none();
   bool zero = dims.asConstant(b) == 0;
   switch (binary.op) {
   case BinaryOp::Add: return dims.add(a, b);
   case BinaryOp::Sub: return dims.sub(a, b);
   case BinaryOp::Mul: return dims.mul(a, b);
   case BinaryOp::Div:
-    if (!zero)
-      return dims.floorDiv(a, b);
+    if (!zero) return dims.floorDiv(a, b);
     break;
   case BinaryOp::Rem:
-    if (!zero)
-      return dims.mod(a, b);
+    if (!zero) return dims.mod(a, b);
     break;
   case BinaryOp::Pow:
     if (auto k = dims.asConstant(b); k && *k >= 0 && *k <= 16) {
       DimId result = dims.constant(1);
-      for (int64_t i = 0; i < *k; ++i)
-        result = dims.mul(result, a);
+      for (int64_t i = 0; i < *k; ++i) result = dims.mul(result, a);
       return result;
     }
     break;

@@ -1,6 +1,6 @@
 #pragma once
-// Type syntax to types (rules 20-25): names, brackets, dimensions. What unbound names, `?N` and `_` mean depends on where
-// the type stands, so the places say it through hooks.
+// Type syntax to types (rules 20-25): names, brackets, dimensions. What unbound names, `?N` and `_` mean
+// depends on where the type stands, so the places say it through hooks.
 
 #include "check/checker.h"
 

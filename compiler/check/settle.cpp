@@ -1,4 +1,5 @@
-// The end of a body: open numbers get their types, calls their instances, and no inference variable stays in the tree.
+// The end of a body: open numbers get their types, calls their instances, and no inference variable stays in
+// the tree.
 #include "check/body.h"
 
 #include <cmath>
@@ -11,9 +12,12 @@ namespace melix::check {
 using types::DimSymKind;
 
 Body::Body(Checker& checker, InstanceId instanceId, ModuleId moduleId, const syntax::Ast& tree)
-    : c(checker), id(instanceId), module(moduleId), ast{&tree}, instance(checker.program_.instance(instanceId)),
-      types(checker.types), sink(checker.sink),
-      infer(checker.types, [&checker](types::RecordId r, std::vector<TypeId> args) { return checker.reinstantiate(r, std::move(args)); }),
+    : c(checker), id(instanceId), module(moduleId), ast{&tree},
+      instance(checker.program_.instance(instanceId)), types(checker.types), sink(checker.sink),
+      infer(checker.types,
+            [&checker](types::RecordId r, std::vector<TypeId> args) {
+              return checker.reinstantiate(r, std::move(args));
+            }),
       b(checker.types, checker.sink, instance, infer, *this), arrays(b), leaves(b), derivatives(b, *this) {}
 
 namespace {
@@ -36,8 +40,7 @@ uint64_t floatBits(double value, TypeKind kind) {
 void Body::settleLiteral(Node& node, bool negated) {
   Const& value = node.as<Const>();
   TypeKind kind = types.kind(node.type);
-  if (value.text.empty() || kind == TypeKind::Str || kind == TypeKind::Error)
-    return;
+  if (value.text.empty() || kind == TypeKind::Str || kind == TypeKind::Error) return;
   std::string text(value.text);
   value.text.clear();
   bool negative = text.starts_with('-');
@@ -48,9 +51,11 @@ void Body::settleLiteral(Node& node, bool negated) {
     else if (digits == "nan")
       value.bits = kind == TypeKind::F64 ? 0x7ff8000000000000u : 0x7fc00000u;
     else if (digits == "pi")
-      value.bits = floatBits(kind == TypeKind::F64 ? 3.14159265358979323846 : double(3.14159265358979323846f), kind);
+      value.bits =
+          floatBits(kind == TypeKind::F64 ? 3.14159265358979323846 : double(3.14159265358979323846f), kind);
     else {
-      double number = kind == TypeKind::F64 ? std::strtod(digits.c_str(), nullptr) : double(std::strtof(digits.c_str(), nullptr));
+      double number = kind == TypeKind::F64 ? std::strtod(digits.c_str(), nullptr)
+                                            : double(std::strtof(digits.c_str(), nullptr));
       value.bits = floatBits(number, kind);
       if (std::isinf(number))
         sink.report(DiagId::LiteralRange, node.span, digits, types.show(node.type));
@@ -81,10 +86,8 @@ void Body::settle() {
   std::vector<Span> unsolved;
   infer.settle(unsolved);
   for (DimSym s : returnedSizes) // nothing of that size is returned there
-    if (infer.hasInferenceDim(types.dims.symbol(s)))
-      infer.solve(s, types.dims.constant(0));
-  for (Span span : unsolved)
-    sink.report(DiagId::NothingSettles, span, "a type here");
+    if (infer.hasInferenceDim(types.dims.symbol(s))) infer.solve(s, types.dims.constant(0));
+  for (Span span : unsolved) sink.report(DiagId::NothingSettles, span, "a type here");
   for (size_t k = 0; k < pending.size(); ++k) // finishing a call adds none here
     finishCall(pending[k]);
   for (auto [node, call] : follows) {
@@ -92,8 +95,7 @@ void Body::settle() {
     if (instance.nodes[node].kind == NodeKind::Derivative) {
       DerivativeRef& ref = instance.nodes[node].as<DerivativeRef>();
       ref.target = target;
-      if (ref.saved)
-        c.program_.savedBy[ref.saved] = target.instance;
+      if (ref.saved) c.program_.savedBy[ref.saved] = target.instance;
     } else
       instance.nodes[node].payload = target;
   }
@@ -104,8 +106,7 @@ void Body::settle() {
       negated.insert(node.children[0]);
   auto settleSteps = [&](std::vector<Step>& steps) {
     for (Step& s : steps)
-      if (s.length)
-        s.length = infer.zonk(s.length);
+      if (s.length) s.length = infer.zonk(s.length);
   };
   for (uint32_t k = 0; k < instance.nodes.size(); ++k) {
     Node& node = instance.nodes[NodeId(k)];
@@ -113,8 +114,7 @@ void Body::settle() {
     if (auto* p = std::get_if<Dim>(&node.payload))
       p->dim = infer.zonk(p->dim);
     else if (auto* many = std::get_if<Dims>(&node.payload))
-      for (DimId& d : many->dims)
-        d = infer.zonk(d);
+      for (DimId& d : many->dims) d = infer.zonk(d);
     else if (auto* steps = std::get_if<Steps>(&node.payload))
       settleSteps(steps->steps);
     else if (auto* place = std::get_if<Place>(&node.payload)) {
@@ -137,24 +137,21 @@ void Body::settle() {
         for (DimId& d : item.shown) d = infer.zonk(d);
       }
     } else if (auto* nest = std::get_if<Nest>(&node.payload)) {
-      for (NestAxis& axis : nest->axes)
-        axis.extent = infer.zonk(axis.extent);
+      for (NestAxis& axis : nest->axes) axis.extent = infer.zonk(axis.extent);
     } else if (auto* scatter = std::get_if<Scatter>(&node.payload)) {
-      for (NestAxis& axis : scatter->axes)
-        axis.extent = infer.zonk(axis.extent);
+      for (NestAxis& axis : scatter->axes) axis.extent = infer.zonk(axis.extent);
     } else if (auto* derivative = std::get_if<DerivativeRef>(&node.payload)) {
       derivative->saved = infer.recordOf(derivative->saved);
     } else if (auto* target = std::get_if<CallTarget>(&node.payload)) {
-      for (InoutArg& arg : target->inouts)
-        settleSteps(arg.place.steps);
+      for (InoutArg& arg : target->inouts) settleSteps(arg.place.steps);
     } else if (auto* op = std::get_if<OpRef>(&node.payload)) {
       // A quotient of literals that became floats.
-      if (op->kind == OpKind::IDiv && types.isFloat(node.type))
-        op->kind = OpKind::Div;
+      if (op->kind == OpKind::IDiv && types.isFloat(node.type)) op->kind = OpKind::Div;
     } else if (node.kind == NodeKind::Const) {
       settleLiteral(node, negated.contains(NodeId(k)));
     }
-    if (node.kind != NodeKind::Error && infer.hasInferenceDim(node.type) && sink.errorCount() == errors && !instance.failed) {
+    if (node.kind != NodeKind::Error && infer.hasInferenceDim(node.type) && sink.errorCount() == errors &&
+        !instance.failed) {
       // Left over only where nothing uses the value, or where a size was never given.
       instance.failed = true;
       sink.report(DiagId::NothingSettles, node.span, "a size of `" + types.show(node.type) + "`");
@@ -171,8 +168,7 @@ void Body::settle() {
     Const constant;
     NodeId at = value;
     bool negative = instance.nodes[at].kind == NodeKind::Op;
-    if (negative)
-      at = instance.nodes[at].children[0];
+    if (negative) at = instance.nodes[at].children[0];
     constant = instance.nodes[at].as<Const>();
     if (negative) {
       TypeKind kind = types.kind(instance.nodes[at].type);
@@ -193,8 +189,7 @@ void Body::settle() {
 bool Body::holdsError() {
   for (uint32_t k = 0; k < instance.nodes.size(); ++k)
     for (NodeId child : instance.nodes[NodeId(k)].children)
-      if (child.valid() && instance.nodes[child].kind == NodeKind::Error)
-        return true;
+      if (child.valid() && instance.nodes[child].kind == NodeKind::Error) return true;
   return instance.body.valid() && instance.nodes[instance.body].kind == NodeKind::Error;
 }
 
@@ -206,13 +201,13 @@ void Body::warnUnused() {
   }
 }
 
-// --- library calls --------------------------------------------------------------------------------------------------
+// --- library calls
+// --------------------------------------------------------------------------------------------------
 
 NodeId Body::callPrelude(std::string_view name, std::vector<NodeId> args, Span span) {
   NameId id = types.names.intern(name);
   std::vector<CallArg> given;
-  for (NodeId arg : args)
-    given.push_back({NameId::none(), SynId::none(), arg, span});
+  for (NodeId arg : args) given.push_back({NameId::none(), SynId::none(), arg, span});
   std::vector<DeclId> layer = c.functionsIn(c.modules.prelude(), id, true);
   if (layer.empty()) {
     if (auto intrinsic = findIntrinsic(name))
@@ -225,15 +220,15 @@ NodeId Body::callPrelude(std::string_view name, std::vector<NodeId> args, Span s
   if (auto intrinsic = findIntrinsic(name))
     return callIntrinsic(*intrinsic, given, nullptr, TypeId::none(), span);
   std::string shown;
-  for (NodeId arg : args)
-    shown += (shown.empty() ? "" : ", ") + b.show(b.typeOf(arg));
+  for (NodeId arg : args) shown += (shown.empty() ? "" : ", ") + b.show(b.typeOf(arg));
   sink.report(DiagId::NoOverload, span, name, shown);
   return b.error(span);
 }
 
-/// A function of builtins.def. Sizes asked for but not known come into scope; parts of the result that hide sizes are
-/// packed here.
-NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args, TypeEnv& bound, TypeId expected, Span span) {
+/// A function of builtins.def. Sizes asked for but not known come into scope; parts of the result that hide
+/// sizes are packed here.
+NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args, TypeEnv& bound,
+                         TypeId expected, Span span) {
   struct Row {
     std::string_view name;
     ops::BuiltinKind kind;
@@ -241,20 +236,19 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
   };
   static constexpr auto isIo = [](std::string_view effects) { return effects == "Io"; };
   static constexpr Row rows[] = {
-#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose) {Name, ops::BuiltinKind::Kind, isIo(#Effects)},
+#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                       \
+  {Name, ops::BuiltinKind::Kind, isIo(#Effects)},
 #include "ops/builtins.def"
   };
   const Row* row = nullptr;
   for (const Row& candidate : rows)
-    if (candidate.name == fn.builtin)
-      row = &candidate;
+    if (candidate.name == fn.builtin) row = &candidate;
   if (!row) {
     sink.report(DiagId::NoBuiltin, span, fn.builtin);
     return b.error(span);
   }
   instance.doesIo |= row->io;
-  if (row->io && builderDepth > 0)
-    sink.report(DiagId::BuilderIo, span);
+  if (row->io && builderDepth > 0) sink.report(DiagId::BuilderIo, span);
   TypeResolver resolver(c, fn.module, c.ast(fn.decl), bound);
   std::vector<DimSym> sizes;
   auto freshSize = [&](Span at) {
@@ -263,15 +257,12 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
   };
   resolver.freshDim = [&](NameId, Span at) { return freshSize(at); };
   TypeId declared = fn.result ? resolver.type(fn.result) : types.unit();
-  if (expected)
-    infer.unify(declared, expected);
+  if (expected) infer.unify(declared, expected);
   declared = infer.zonk(declared);
   auto opened = [&](TypeId t) {
-    if (types.kind(t) != TypeKind::Pack)
-      return t;
+    if (types.kind(t) != TypeKind::Pack) return t;
     std::vector<DimId> dims;
-    for (uint32_t k = 0; k < types[t].number; ++k)
-      dims.push_back(freshSize(span));
+    for (uint32_t k = 0; k < types[t].number; ++k) dims.push_back(freshSize(span));
     return types.openPack(t, dims);
   };
   if (types.kind(declared) != TypeKind::Tuple || types.isUnit(declared)) {
@@ -281,33 +272,31 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
   }
   const std::vector<TypeId> parts = types[declared].parts;
   std::vector<TypeId> open;
-  for (TypeId part : parts)
-    open.push_back(opened(part));
+  for (TypeId part : parts) open.push_back(opened(part));
   NodeId node = b.make(NodeKind::Builtin, types.tuple(open), span, args, BuiltinRef{row->kind});
   instance.nodes[node].resultDims = sizes;
-  if (open == parts)
-    return node;
+  if (open == parts) return node;
   std::vector<NodeId> nodes;
   NodeId all = b.local(b.bind("results", node, nodes), span);
   std::vector<NodeId> packed;
-  for (uint32_t k = 0; k < parts.size(); ++k)
-    packed.push_back(coerce(b.field(all, k, span), parts[k], span));
+  for (uint32_t k = 0; k < parts.size(); ++k) packed.push_back(coerce(b.field(all, k, span), parts[k], span));
   nodes.push_back(b.make(NodeKind::Tuple, declared, span, std::move(packed)));
   return b.block(std::move(nodes), span);
 }
 
-/// Calls a lambda whose result type is asked for (rule 41's `build`): its body is checked here, with that type expected.
+/// Calls a lambda whose result type is asked for (rule 41's `build`): its body is checked here, with that
+/// type expected.
 NodeId Body::callAsked(NodeId function, std::vector<NodeId> args, TypeId asked, Span span) {
   const Known known = c.program_.known(types[b.typeOf(function)].known);
   if (known.kind != KnownKind::Lambda || known.tree != ast.at) {
     std::vector<CallArg> given;
-    for (NodeId arg : args)
-      given.push_back({NameId::none(), SynId::none(), arg, span});
+    for (NodeId arg : args) given.push_back({NameId::none(), SynId::none(), arg, span});
     return coerce(callKnown(function, given, asked, span), asked, span);
   }
   const auto lambda = ast[known.lambda].as<syntax::Lambda>();
   if (lambda.params.size() != args.size()) {
-    sink.report(DiagId::ArgumentCount, span, "this lambda", std::to_string(lambda.params.size()), std::to_string(args.size()));
+    sink.report(DiagId::ValueArguments, span, "this lambda", std::to_string(lambda.params.size()),
+                std::to_string(args.size()));
     return b.error(span);
   }
   size_t mark = scope.size();

@@ -92,6 +92,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   if (!changing.empty()) asked = types.pack(asked, changing);
   NodeId init = checkExpr(let.init, asked);
   if (asked) init = coerce(init, asked, b.spanOf(init));
+  if (let.isVar) init = withFunctionType(init);
   // `?N` names are what the value's sizes turned out to be.
   for (auto& [name, dim] : env.dims) dim = infer.zonk(dim);
   TypeId type = asked ? infer.zonk(asked) : b.typeOf(init);
@@ -243,7 +244,8 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     TypeKind k = b.kindOf(then);
     if (k != TypeKind::Never && k != TypeKind::Error && !types.isUnit(b.typeOf(then)) &&
         !isUsedUp(then, node.then)) {
-      sink.report(DiagId::UnusedValue, b.spanOf(then), b.show(b.typeOf(then)));
+      sink.report(DiagId::UnusedValue, b.spanOf(then), b.show(b.typeOf(then))).hint =
+          "an `else` gives the value for when the condition is false; `let _ = …` discards this one";
       return b.error(span);
     }
     return b.make(NodeKind::If, types.unit(), span, {cond, then});
@@ -345,8 +347,7 @@ NodeId Body::checkBreak(const One& brk, Span span) {
   if (brk.inner) {
     NodeId value = checkExpr(brk.inner, loops[level].breakType);
     if (!loops[level].isLoop) {
-      sink.report(DiagId::TypeMismatch, span, "`break` without a value, outside of `loop`",
-                  b.show(b.typeOf(value)));
+      sink.report(DiagId::BreakValue, span);
       return b.error(span);
     }
     if (!loops[level].breakType) loops[level].breakType = b.typeOf(value);

@@ -17,11 +17,9 @@ size_t partCount(TypeStore& types, TypeId t) {
 
 /// `a op b` leaf by leaf, where b has the tangent type of a; the leaves of a that have no tangent are kept.
 NodeId NodeBuilder::addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type, TypeId tangent, Span span) {
-  if (types.isUnit(tangent))
-    return a.valid() ? a : unit(span);
+  if (types.isUnit(tangent)) return a.valid() ? a : unit(span);
   TypeKind k = types.kind(type);
-  if (isNumber(types.element(type)))
-    return a.valid() ? binary(kind, a, b, span) : negate(b, span);
+  if (isNumber(types.element(type))) return a.valid() ? binary(kind, a, b, span) : negate(b, span);
   if (k == TypeKind::Array)
     return collect(dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
       std::vector<NodeId> nodes;
@@ -55,8 +53,7 @@ NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar,
       return op(kind == BinaryKind::Div ? OpKind::Div : OpKind::Mul, element, {e[0], factor}, span);
     });
   }
-  if (types.isUnit(type))
-    return tangent;
+  if (types.isUnit(type)) return tangent;
   if (k == TypeKind::Array)
     return collect(dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
       return scaleTangent(kind, at(tangent, axes, span), scalar, span);
@@ -80,25 +77,27 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
   std::vector<NodeId> nodes;
   if (!a.valid()) { // negation
     if (!composite(b)) {
-      sink.report(DiagId::OperatorTypes, span, "`-`", show(typeOf(b)), show(typeOf(b)));
+      sink.report(DiagId::OperandType, span, "`-`", show(typeOf(b)));
       return error(span);
     }
     LocalId t = bind("t", b, nodes);
-    nodes.push_back(addTangent(kind, NodeId::none(), local(t, span), typeOf(b), types::tangentType(types, typeOf(b)), span));
+    nodes.push_back(addTangent(kind, NodeId::none(), local(t, span), typeOf(b),
+                               types::tangentType(types, typeOf(b)), span));
     return block(std::move(nodes), span);
   }
   bool additive = kind == BinaryKind::Add || kind == BinaryKind::Sub;
   if (additive && composite(a)) {
     TypeId tangent = types::tangentType(types, typeOf(a));
     UnifyResult match = infer.unify(tangent, typeOf(b));
-    if (types.isUnit(tangent) || match.kind > UnifyKind::NeedsCheck)
-      return operatorError(kind, a, b, span);
-    LocalId left = bind("left", a, nodes), right = bind("right", checked(b, tangent, match.checks, span), nodes);
+    if (types.isUnit(tangent) || match.kind > UnifyKind::NeedsCheck) return operatorError(kind, a, b, span);
+    LocalId left = bind("left", a, nodes),
+            right = bind("right", checked(b, tangent, match.checks, span), nodes);
     nodes.push_back(addTangent(kind, local(left, span), local(right, span), typeOf(a), tangent, span));
     return block(std::move(nodes), span);
   }
   auto isScalar = [&](NodeId n) { return types.kind(typeOf(n)) != TypeKind::Array && isNumber(typeOf(n)); };
-  bool scales = (kind == BinaryKind::Mul && (isScalar(a) || isScalar(b))) || (kind == BinaryKind::Div && isScalar(b));
+  bool scales =
+      (kind == BinaryKind::Mul && (isScalar(a) || isScalar(b))) || (kind == BinaryKind::Div && isScalar(b));
   NodeId tangent = isScalar(a) ? b : a, scalar = isScalar(a) ? a : b;
   if (!scales || !composite(tangent) || !infer.zonk(types::tangentType(types, typeOf(tangent))).valid() ||
       types::tangentType(types, typeOf(tangent)) != typeOf(tangent))
@@ -110,8 +109,7 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
     t = bind("t", tangent, nodes);
   } else {
     t = bind("t", tangent, nodes);
-    if (!isLiteral(scalar))
-      scalar = local(bind("s", scalar, nodes), span);
+    if (!isLiteral(scalar)) scalar = local(bind("s", scalar, nodes), span);
   }
   nodes.push_back(scaleTangent(kind, local(t, span), scalar, span));
   return block(std::move(nodes), span);
@@ -135,13 +133,14 @@ NodeId NodeBuilder::equalSizesToo(NodeId a, NodeId b, Span span) {
   }
   NodeId same = boolean(true, span);
   for (size_t k = 0; k < sizes[0].size(); ++k) {
-    NodeId equalSize = op(OpKind::Cmp, types.boolean(), {dimValue(sizes[0][k], span), dimValue(sizes[1][k], span)}, span, static_cast<uint32_t>(ops::CmpKind::Eq));
+    NodeId equalSize =
+        op(OpKind::Cmp, types.boolean(), {dimValue(sizes[0][k], span), dimValue(sizes[1][k], span)}, span,
+           static_cast<uint32_t>(ops::CmpKind::Eq));
     same = k == 0 ? equalSize : make(NodeKind::ShortAnd, types.boolean(), span, {same, equalSize});
   }
   NodeId right = make(NodeKind::CastDims, typeOf(opened[0]), span, {opened[1]}, DimChecks{});
   NodeId rest = equal(opened[0], right, span);
-  if (kindOf(rest) == TypeKind::Error)
-    return rest;
+  if (kindOf(rest) == TypeKind::Error) return rest;
   nodes.push_back(make(NodeKind::ShortAnd, types.boolean(), span, {same, rest}));
   return block(std::move(nodes), span);
 }
@@ -155,10 +154,8 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
     return operatorError(BinaryKind::Eq, a, b, span);
   if (k == TypeKind::Var || types.isScalar(type) || k == TypeKind::Str)
     return op(OpKind::Cmp, types.boolean(), {a, b}, span, static_cast<uint32_t>(ops::CmpKind::Eq));
-  if (k == TypeKind::Enum || k == TypeKind::List)
-    return library.callEquality(a, b, span);
-  if (k == TypeKind::Pack)
-    return equalSizesToo(a, b, span);
+  if (k == TypeKind::Enum || k == TypeKind::List) return library.callEquality(a, b, span);
+  if (k == TypeKind::Pack) return equalSizesToo(a, b, span);
   std::vector<NodeId> nodes;
   LocalId left = bind("left", a, nodes), right = bind("right", b, nodes);
   if (!match.checks.empty())

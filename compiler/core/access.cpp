@@ -26,7 +26,8 @@ void AccessInfo::region(RegionId r) {
     for (RegionId inner : op.regions) {
       const std::vector<ValueId>& params = f_.regions[inner].params;
       for (size_t k = 0; k < params.size(); ++k) {
-        bool axis = (op.kind == OpKind::Nest && inner == op.regions[0] && k < op.dims.size()) || (op.kind == OpKind::For && k == 0);
+        bool axis = (op.kind == OpKind::Nest && inner == op.regions[0] && k < op.dims.size()) ||
+                    (op.kind == OpKind::For && k == 0);
         std::set<ValueId> own = all; // what is carried may vary with all that goes in
         if (axis) {
           own = {params[k]};

@@ -21,8 +21,8 @@ class AccessInfo {
 public:
   AccessInfo(const Module& m, const Function& f);
 
-  /// Axis parameters (of any enclosing nest or loop) a value varies with. Values computed by loops and branches vary
-  /// with everything inside them that comes from outside the op.
+  /// Axis parameters (of any enclosing nest or loop) a value varies with. Values computed by loops and
+  /// branches vary with everything inside them that comes from outside the op.
   const std::set<ValueId>& axesOf(ValueId v) const;
   /// Axes an index varies with linearly; nullopt if it depends on data or is not affine.
   std::optional<AffineForm> affine(ValueId index) const;

@@ -37,7 +37,9 @@ OpId Builder::append(Op op, std::span<const TypeId> resultTypes) {
   return id;
 }
 
-ValueId Builder::number(TypeId type, double value) { return constant(type, floatBits(types().kind(type), value)); }
+ValueId Builder::number(TypeId type, double value) {
+  return constant(type, floatBits(types().kind(type), value));
+}
 
 ValueId Builder::dimValue(DimId d) {
   Op op = simple(OpKind::DimValue, {});
@@ -70,7 +72,8 @@ ValueId Builder::getAt(ValueId x, std::span<const ValueId> indices) {
   return get(x, Path(indices.size(), PathStep{StepKind::Index, 0, {}, 1}), indices);
 }
 
-static ValueId update(Builder& b, OpKind kind, ValueId x, ValueId v, Path path, std::span<const ValueId> indices) {
+static ValueId update(Builder& b, OpKind kind, ValueId x, ValueId v, Path path,
+                      std::span<const ValueId> indices) {
   Op op = Builder::simple(kind, {x, v}, std::move(path));
   op.operands.insert(op.operands.end(), indices.begin(), indices.end());
   return b.one(std::move(op), b.typeOf(x));

@@ -26,18 +26,25 @@ public:
   // Regions and functions.
   RegionId newRegion() const { return fn().regions.add(Region{}); }
   ValueId param(TypeId type, NameId hint = {});
-  DimSym newDim(std::string name, types::DimSymKind kind = types::DimSymKind::Unknown, int64_t lowerBound = 0);
+  DimSym newDim(std::string name, types::DimSymKind kind = types::DimSymKind::Unknown,
+                int64_t lowerBound = 0);
 
   // Any op: results of the given types are made for it; ops without a location take the builder's.
   OpId append(Op op, std::span<const TypeId> resultTypes);
-  OpId append(Op op, std::initializer_list<TypeId> t) { return append(std::move(op), std::span(t.begin(), t.size())); }
+  OpId append(Op op, std::initializer_list<TypeId> t) {
+    return append(std::move(op), std::span(t.begin(), t.size()));
+  }
   ValueId one(Op op, TypeId type) { return result(append(std::move(op), {type})); }
   ValueId result(OpId op, size_t i = 0) const { return fn().ops[op].results[i]; }
   static Op simple(OpKind kind, std::vector<ValueId> operands, Attr attr = {});
 
   // Values.
-  ValueId constant(TypeId type, uint64_t bits) { return one(simple(OpKind::Const, {}, Constant{bits, {}}), type); }
-  ValueId text(std::string s) { return one(simple(OpKind::Const, {}, Constant{0, std::move(s)}), types().str()); }
+  ValueId constant(TypeId type, uint64_t bits) {
+    return one(simple(OpKind::Const, {}, Constant{bits, {}}), type);
+  }
+  ValueId text(std::string s) {
+    return one(simple(OpKind::Const, {}, Constant{0, std::move(s)}), types().str());
+  }
   ValueId integer(int64_t v) { return constant(types().int64(), static_cast<uint64_t>(v)); }
   ValueId boolean(bool v) { return constant(types().boolean(), v); }
   /// A float constant of any float type, rounded once from f64.
@@ -47,7 +54,9 @@ public:
   ValueId dimValue(DimId d);
   DimSym bindDim(ValueId v, std::string name);
   ValueId castDims(ValueId v, TypeId to); ///< `v` itself when the types are equal
-  ValueId make(TypeId type, std::vector<ValueId> parts) { return one(simple(OpKind::Make, std::move(parts)), type); }
+  ValueId make(TypeId type, std::vector<ValueId> parts) {
+    return one(simple(OpKind::Make, std::move(parts)), type);
+  }
   ValueId variant(TypeId type, uint32_t c, std::vector<ValueId> payload) {
     return one(simple(OpKind::Variant, std::move(payload), c), type);
   }
@@ -63,7 +72,9 @@ public:
   ValueId unary(OpKind kind, ValueId a) { return one(simple(kind, {a}), typeOf(a)); }
   ValueId binary(OpKind kind, ValueId a, ValueId b) { return one(simple(kind, {a, b}), typeOf(a)); }
   ValueId compare(ops::CmpKind kind, ValueId a, ValueId b);
-  ValueId select(ValueId c, ValueId a, ValueId b) { return one(simple(OpKind::Select, {c, a, b}), typeOf(a)); }
+  ValueId select(ValueId c, ValueId a, ValueId b) {
+    return one(simple(OpKind::Select, {c, a, b}), typeOf(a));
+  }
   ValueId convert(ValueId v, TypeId to, ops::ConvertMode mode = ops::ConvertMode::Saturate);
 
   // Control.
@@ -76,7 +87,8 @@ uint64_t floatBits(TypeKind kind, double value);
 /// The number a float constant stands for, exactly.
 double floatValue(TypeKind kind, uint64_t bits);
 
-/// What `call` of `callee` gives with these dimension arguments; new symbols for its result dims are put in `defined`.
+/// What `call` of `callee` gives with these dimension arguments; new symbols for its result dims are put in
+/// `defined`.
 std::vector<TypeId> callResultTypes(Module& m, FunctionId callee, std::span<const DimId> dimArgs,
                                     std::vector<DimSym>& defined);
 

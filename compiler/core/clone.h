@@ -7,8 +7,9 @@
 
 namespace melix::core {
 
-/// Copies from `source` into the builders' function. Values and dims of the source that are not in the maps stand for
-/// themselves, which is right within one function; every value and dim symbol defined by what is copied is made anew.
+/// Copies from `source` into the builders' function. Values and dims of the source that are not in the maps
+/// stand for themselves, which is right within one function; every value and dim symbol defined by what is
+/// copied is made anew.
 class Cloner {
 public:
   Cloner(Module& m, FunctionId source, FunctionId target) : module_(m), source_(source), target_(target) {}
@@ -47,8 +48,8 @@ private:
 /// The location of code at `inner` inlined at `call` into another function; `function` names the callee.
 LocId inlinedLoc(Module& m, LocId inner, LocId call, const std::string& function);
 
-/// Appends a copy of the callee's body in place of the call; gives the values that replace its results. The call's
-/// result dims are replaced through `outer`, to be applied to what follows.
+/// Appends a copy of the callee's body in place of the call; gives the values that replace its results. The
+/// call's result dims are replaced through `outer`, to be applied to what follows.
 std::vector<ValueId> inlineCall(Module& m, const Op& call, Builder& b, types::DimSubst& outer);
 
 /// Replaces values and dims in every op of the function (types of values included).

@@ -27,7 +27,8 @@ uint64_t narrowBits(Format f, double value) {
   uint64_t sign = std::signbit(value) ? uint64_t(1) << (f.exponentBits + f.mantissaBits) : 0;
   uint64_t allExponent = ((uint64_t(1) << f.exponentBits) - 1) << f.mantissaBits;
   uint64_t mantissaMask = (uint64_t(1) << f.mantissaBits) - 1;
-  uint64_t nan = f.hasInfinity ? allExponent | (uint64_t(1) << (f.mantissaBits - 1)) : allExponent | mantissaMask;
+  uint64_t nan =
+      f.hasInfinity ? allExponent | (uint64_t(1) << (f.mantissaBits - 1)) : allExponent | mantissaMask;
   if (std::isnan(value)) return nan;
   uint64_t overflow = f.hasInfinity ? allExponent : nan;
   double size = std::fabs(value);
@@ -38,7 +39,8 @@ uint64_t narrowBits(Format f, double value) {
   int unit = std::max(exponent - 1, 1 - bias) - f.mantissaBits;
   double steps = std::nearbyint(std::ldexp(size, -unit));
   auto count = static_cast<uint64_t>(steps);
-  int field = std::max(exponent - 1, 1 - bias) + bias; // of the exponent; a subnormal has the leading bit missing
+  int field =
+      std::max(exponent - 1, 1 - bias) + bias; // of the exponent; a subnormal has the leading bit missing
   uint64_t bits = (static_cast<uint64_t>(field - 1) << f.mantissaBits) + count;
   uint64_t largest = f.hasInfinity ? allExponent - 1 : allExponent + mantissaMask - 1;
   return sign | (bits > largest ? overflow : bits);

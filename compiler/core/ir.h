@@ -1,8 +1,9 @@
 #pragma once
 // Core: typed SSA with regions. Semantics in core/README.md, the ops in ops/ops.def.
 //
-// A function owns its values, ops and regions; a module owns functions, locations and shares the session's TypeStore.
-// Regions see the values of the regions around them. Every region has one block and ends in `yield`.
+// A function owns its values, ops and regions; a module owns functions, locations and shares the session's
+// TypeStore. Regions see the values of the regions around them. Every region has one block and ends in
+// `yield`.
 
 #include "ops/ops.h"
 #include "types/types.h"
@@ -35,27 +36,28 @@ using LocId = Id<LocTag>;
 enum class LocKind : uint8_t { Source, InlinedAt, InstanceOf, DerivativeOf, Expanded };
 struct Loc {
   LocKind kind = LocKind::Source;
-  Span span;             ///< of Source: the code; of the others: the place that caused the step (the call, say)
-  LocId inner;           ///< the rest of the chain, towards the source; none for Source
-  std::string function;  ///< InstanceOf, InlinedAt: name of the function for traces
+  Span span;   ///< of Source: the code; of the others: the place that caused the step (the call, say)
+  LocId inner; ///< the rest of the chain, towards the source; none for Source
+  std::string function; ///< InstanceOf, InlinedAt: name of the function for traces
 };
 
 struct Value {
   TypeId type;
-  OpId def;         ///< defining op; none for a region parameter
-  RegionId region;  ///< of which it is a parameter; none for op results
+  OpId def;        ///< defining op; none for a region parameter
+  RegionId region; ///< of which it is a parameter; none for op results
   uint32_t index = 0;
-  NameId hint;      ///< source name, for text only
+  NameId hint; ///< source name, for text only
 };
 
 struct Region {
   std::vector<DimSym> dimParams; ///< dims carried by for/while, bound per match arm
   std::vector<ValueId> params;
-  std::vector<OpId> ops;         ///< the last one is `yield`
-  OpId parent;                   ///< none for a function body
+  std::vector<OpId> ops; ///< the last one is `yield`
+  OpId parent;           ///< none for a function body
 };
 
-// --- attributes ---------------------------------------------------------------------------------------------------
+// --- attributes
+// ---------------------------------------------------------------------------------------------------
 
 struct Constant {
   uint64_t bits = 0; ///< of a scalar or Exit, in the low bits of the result type
@@ -69,8 +71,9 @@ constexpr uint64_t breakOf(uint64_t loop) { return 2 + 2 * loop; }
 constexpr uint64_t continueOf(uint64_t loop) { return 3 + 2 * loop; }
 } // namespace exits
 
-/// Steps of a place. Index-like steps speak of successive axes of the array at hand; axes that no step mentions are
-/// whole. After the steps of an array a Field step goes into its elements (`bodies[i].vx`), Element into a list.
+/// Steps of a place. Index-like steps speak of successive axes of the array at hand; axes that no step
+/// mentions are whole. After the steps of an array a Field step goes into its elements (`bodies[i].vx`),
+/// Element into a list.
 enum class StepKind : uint8_t {
   Field,   ///< number = field of a struct or part of a tuple
   Index,   ///< one axis, removed; consumes an i64 operand
@@ -92,16 +95,17 @@ enum class NestResultKind : uint8_t { Collect, Reduce, Filter };
 
 /// One result of a nest.
 ///   Collect: keeps all axes (in the order `keep`); an array-valued yield appends its dims.
-///   Reduce:  keeps `keep`, combines over the rest, row-major. Sum takes any tangent-like yield. ArgMin/ArgMax give one
-///            i64 result for each reduced axis. Combine has `yields` operands and results, units as nest operands
-///            after the accumulators, and its region (2·yields params) at regions[combineRegion].
+///   Reduce:  keeps `keep`, combines over the rest, row-major. Sum takes any tangent-like yield.
+///   ArgMin/ArgMax give one
+///            i64 result for each reduced axis. Combine has `yields` operands and results, units as nest
+///            operands after the accumulators, and its region (2·yields params) at regions[combineRegion].
 ///   Filter:  one axis; yields (bool, value); result T[d] with d the next of the op's resultDims.
 struct NestResult {
   NestResultKind kind = NestResultKind::Collect;
   std::vector<uint32_t> keep;
   MonoidKind monoid = MonoidKind::Sum;
   OrderKind order = OrderKind::Unset; ///< of float Sum and Prod; set by core/order.h
-  bool fused = false;                 ///< float Sum whose yielded value is a `mul` of region 0: each term is added by `fma`
+  bool fused = false; ///< float Sum whose yielded value is a `mul` of region 0: each term is added by `fma`
   uint32_t lanes = 0;
   uint32_t yields = 1;
   uint32_t results = 1;
@@ -109,15 +113,15 @@ struct NestResult {
 };
 
 /// Op::dims are the extents of the axes. Operands: initial accumulators, then units of Combine results.
-/// Region 0: params = axes as i64, then accumulators (type Acc(T)); yields the results' values in order, then the
-/// accumulators. Results: those of `results` in order, then the accumulators' final values (type T).
+/// Region 0: params = axes as i64, then accumulators (type Acc(T)); yields the results' values in order, then
+/// the accumulators. Results: those of `results` in order, then the accumulators' final values (type T).
 struct NestAttr {
   std::vector<NestResult> results;
   uint32_t accs = 0;
 };
 
-/// Of `for`: yields carries, then `collects` values; results: carries, then arrays T[count, …]; with collects the op
-/// defines resultDims[0] = max(count, 0), and then dims carried by the iterations.
+/// Of `for`: yields carries, then `collects` values; results: carries, then arrays T[count, …]; with collects
+/// the op defines resultDims[0] = max(count, 0), and then dims carried by the iterations.
 struct LoopAttr {
   uint32_t collects = 0;
 };
@@ -141,13 +145,17 @@ struct CheckAttr {
   TypeId type; ///< of Converts
 };
 
-/// Jvp:      operands: arguments, tangents of the `wrt` parameters; results: primal results, tangents of the results
+/// Jvp:      operands: arguments, tangents of the `wrt` parameters; results: primal results, tangents of the
+/// results
 ///           that have one.
-/// Reverse:  operands: arguments, cotangents of the results flagged in `seeded`; results: primal results, cotangents of
+/// Reverse:  operands: arguments, cotangents of the results flagged in `seeded`; results: primal results,
+/// cotangents of
 ///           the `wrt` parameters.
-/// Forward:  operands: arguments; results: primal results, a value of struct `saved` (its fields are filled in by
+/// Forward:  operands: arguments; results: primal results, a value of struct `saved` (its fields are filled
+/// in by
 ///           expand_derivatives).
-/// Backward: operands: the saved value, cotangents of the results flagged in `seeded`; results: cotangents of `wrt`.
+/// Backward: operands: the saved value, cotangents of the results flagged in `seeded`; results: cotangents of
+/// `wrt`.
 enum class DerivativeMode : uint8_t { Jvp, Reverse, Forward, Backward };
 struct DerivativeAttr {
   DerivativeMode mode;
@@ -180,12 +188,19 @@ struct Op {
   std::vector<RegionId> regions;
   Attr attr;
 
-  template <class A> const A& as() const { return std::get<A>(attr); }
-  template <class A> A& as() { return std::get<A>(attr); }
+  template <class A>
+  const A& as() const {
+    return std::get<A>(attr);
+  }
+  template <class A>
+  A& as() {
+    return std::get<A>(attr);
+  }
   uint32_t index() const { return std::get<uint32_t>(attr); }
 };
 
-// --- functions and modules ----------------------------------------------------------------------------------------
+// --- functions and modules
+// ----------------------------------------------------------------------------------------
 
 enum class Device : uint8_t { Host };
 
@@ -195,16 +210,17 @@ struct InoutPair {
 };
 
 struct Function {
-  std::string name;  ///< for traces and text: `forward`, `loss.lambda`, `grad(loss)`
-  std::string key;   ///< instance key: unique in the module, names argument types and known functions
+  std::string name; ///< for traces and text: `forward`, `loss.lambda`, `grad(loss)`
+  std::string key;  ///< instance key: unique in the module, names argument types and known functions
   Device device = Device::Host;
   std::vector<DimSym> dimParams;
-  RegionId body;     ///< its params are the function's
-  std::vector<TypeId> results;      ///< in terms of dimParams and resultDims
-  std::vector<DimSym> resultDims;   ///< sizes decided inside; the body's yield gives them
+  RegionId body;                  ///< its params are the function's
+  std::vector<TypeId> results;    ///< in terms of dimParams and resultDims
+  std::vector<DimSym> resultDims; ///< sizes decided inside; the body's yield gives them
   std::vector<InoutPair> inouts;
-  FunctionId customJvp;             ///< `@derivative` rule: (params, tangents) -> (results, tangents); keeps it from being inlined
-  bool keep = false;                ///< a root (entry, export, test): never removed
+  FunctionId customJvp; ///< `@derivative` rule: (params, tangents) -> (results, tangents); keeps it from
+                        ///< being inlined
+  bool keep = false;    ///< a root (entry, export, test): never removed
   LocId loc;
 
   Store<ValueId, Value> values;

@@ -43,7 +43,8 @@ private:
       reduced.insert(axes[a]);
     }
     r.order = OrderKind::Chain;
-    if (!innermost.valid() || hasTwoSides(term, reduced) || !access_.readsContiguously(term, innermost)) return;
+    if (!innermost.valid() || hasTwoSides(term, reduced) || !access_.readsContiguously(term, innermost))
+      return;
     r.order = OrderKind::Lanes;
     r.lanes = m_.types.kind(f_.typeOf(term)) == TypeKind::F64 ? 32 : 64;
   }
@@ -81,7 +82,8 @@ private:
       for (const auto& f : all)
         if (f.contains(a)) joined.insert(f.begin(), f.end());
       for (auto it = classes.begin(); it != classes.end();) {
-        bool meets = std::any_of(it->begin(), it->end(), [&](ValueId x) { return joined.contains(x) && isSide(x, reduced, all); });
+        bool meets = std::any_of(it->begin(), it->end(),
+                                 [&](ValueId x) { return joined.contains(x) && isSide(x, reduced, all); });
         if (!meets) {
           ++it;
           continue;
@@ -93,9 +95,12 @@ private:
     }
     return classes.size() >= 2;
   }
-  bool isNestAxis(ValueId a) const { return f_.ops[f_.regions[f_.values[a].region].parent].kind == OpKind::Nest; }
+  bool isNestAxis(ValueId a) const {
+    return f_.ops[f_.regions[f_.values[a].region].parent].kind == OpKind::Nest;
+  }
   static bool isSide(ValueId a, const std::set<ValueId>& reduced, const std::vector<std::set<ValueId>>& all) {
-    return !reduced.contains(a) && !std::all_of(all.begin(), all.end(), [&](const auto& f) { return f.contains(a); });
+    return !reduced.contains(a) &&
+           !std::all_of(all.begin(), all.end(), [&](const auto& f) { return f.contains(a); });
   }
 
   Module& m_;

@@ -1,22 +1,25 @@
 #pragma once
 // The order in which float sums and products of nests are computed.
 //
-// The reduced terms, row-major over the reduced axes, are cut into blocks of 8,192; block results are added in index
-// order, the first to -0. Inside a block, from +0:
-//   chain     one after another. For a contraction with both M and N axes, or when no operand of the term is contiguous
+// The reduced terms, row-major over the reduced axes, are cut into blocks of 8,192; block results are added
+// in index order, the first to -0. Inside a block, from +0:
+//   chain     one after another. For a contraction with both M and N axes, or when no operand of the term is
+//   contiguous
 //             in the innermost reduced axis (the last index of some `get` is that axis with coefficient 1).
-//   lanes(w)  w interleaved partial results, combined pairwise by halves; w is 64 for f32 and narrower, 32 for f64.
+//   lanes(w)  w interleaved partial results, combined pairwise by halves; w is 64 for f32 and narrower, 32
+//   for f64.
 // The order is part of the meaning: interpreter and compiled code obey it bit for bit.
 //
-// Note: M and N. The term's factors (of mul, neg, fma, select) each vary with some of the axes P that are not reduced
-// here (kept axes and those of nests around). An axis of P in every factor is a batch axis; the others are joined when
-// they share a factor. Two classes or more: M and N.
+// Note: M and N. The term's factors (of mul, neg, fma, select) each vary with some of the axes P that are not
+// reduced here (kept axes and those of nests around). An axis of P in every factor is a batch axis; the
+// others are joined when they share a factor. Two classes or more: M and N.
 
 #include "core/ir.h"
 
 namespace melix::core {
 
-/// Sets the order of every float sum and product that has none. `strict`: one chain without blocks (Unset stays).
+/// Sets the order of every float sum and product that has none. `strict`: one chain without blocks (Unset
+/// stays).
 void chooseOrders(Module& m, bool strict = false);
 
 } // namespace melix::core

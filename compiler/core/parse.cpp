@@ -14,7 +14,8 @@ constexpr unsigned checkKinds = 0
 #include "core/checks.def"
     ;
 
-template <class Kind, class NameOf> std::optional<Kind> byName(std::string_view name, unsigned count, NameOf nameOf) {
+template <class Kind, class NameOf>
+std::optional<Kind> byName(std::string_view name, unsigned count, NameOf nameOf) {
   for (unsigned k = 0; k < count; ++k)
     if (nameOf(static_cast<Kind>(k)) == name) return static_cast<Kind>(k);
   return std::nullopt;
@@ -28,15 +29,19 @@ public:
     declare();
     at_ = 0;
     while (ok() && peek().kind != TokenKind::End) {
-      if (accept("fn")) function();
-      else if (is("struct") || is("enum")) record();
-      else fail("`fn`, `struct` or `enum` expected");
+      if (accept("fn"))
+        function();
+      else if (is("struct") || is("enum"))
+        record();
+      else
+        fail("`fn`, `struct` or `enum` expected");
     }
     return error_;
   }
 
 private:
-  // --- values -----------------------------------------------------------------------------------------------------
+  // --- values
+  // -----------------------------------------------------------------------------------------------------
   ValueId value() {
     if (peek().kind != TokenKind::Value) {
       fail("a value expected, not `" + peek().text + "`");
@@ -51,7 +56,8 @@ private:
     return it->second;
   }
   void define(Builder& b, const std::string& name, ValueId v) {
-    if (!std::isdigit(static_cast<unsigned char>(name[0]))) b.fn().values[v].hint = m_.types.names.intern(name);
+    if (!std::isdigit(static_cast<unsigned char>(name[0])))
+      b.fn().values[v].hint = m_.types.names.intern(name);
     if (!values_.emplace(name, v).second) fail("%" + name + " is defined twice");
   }
   std::string valueName() {
@@ -124,7 +130,8 @@ private:
     return in.region;
   }
 
-  // --- ops --------------------------------------------------------------------------------------------------------
+  // --- ops
+  // --------------------------------------------------------------------------------------------------------
   void op(Builder& b) {
     std::vector<std::string> names;
     if (peek().kind == TokenKind::Value) {
@@ -172,19 +179,25 @@ private:
   Constant constant(const std::string& text, TypeId t) {
     Constant c;
     TypeKind kind = m_.types.kind(t);
-    if (kind == TypeKind::Str) c.text = text;
-    else if (text == "true" || text == "false") c.bits = text == "true";
-    else if (text.starts_with("0x")) c.bits = std::strtoull(text.c_str(), nullptr, 16);
-    else if (m_.types.isFloat(t)) c.bits = floatBits(kind, std::strtod(text.c_str(), nullptr));
+    if (kind == TypeKind::Str)
+      c.text = text;
+    else if (text == "true" || text == "false")
+      c.bits = text == "true";
+    else if (text.starts_with("0x"))
+      c.bits = std::strtoull(text.c_str(), nullptr, 16);
+    else if (m_.types.isFloat(t))
+      c.bits = floatBits(kind, std::strtod(text.c_str(), nullptr));
     else if (types::scalarClass(kind) == types::ScalarClass::SInt) {
       unsigned bits = types::scalarBits(kind);
       c.bits = static_cast<uint64_t>(std::strtoll(text.c_str(), nullptr, 10));
       if (bits < 64) c.bits &= (uint64_t(1) << bits) - 1;
-    } else c.bits = std::strtoull(text.c_str(), nullptr, 10);
+    } else
+      c.bits = std::strtoull(text.c_str(), nullptr, 10);
     return c;
   }
 
-  template <class Kind, class NameOf> uint32_t choice(unsigned count, NameOf nameOf) {
+  template <class Kind, class NameOf>
+  uint32_t choice(unsigned count, NameOf nameOf) {
     std::string text = word();
     std::optional<Kind> kind = byName<Kind>(text, count, nameOf);
     if (!kind) fail("`" + text + "` is not known here");
@@ -217,7 +230,8 @@ private:
     case OpKind::Call:
     case OpKind::Closure: o.attr = CallAttr{callee()}; break;
     case OpKind::Builtin:
-      o.attr = BuiltinAttr{static_cast<ops::BuiltinKind>(choice<ops::BuiltinKind>(ops::builtinCount, ops::builtinName))};
+      o.attr = BuiltinAttr{
+          static_cast<ops::BuiltinKind>(choice<ops::BuiltinKind>(ops::builtinCount, ops::builtinName))};
       break;
     case OpKind::Match: {
       MatchAttr a;
@@ -264,8 +278,10 @@ private:
     list("]", [&] { d.seeded.push_back(count() != 0); });
     if (accept("saved")) {
       auto it = records_.find(word());
-      if (it == records_.end()) fail("no such record");
-      else d.saved = it->second;
+      if (it == records_.end())
+        fail("no such record");
+      else
+        d.saved = it->second;
     }
     o.attr = std::move(d);
   }
@@ -286,18 +302,22 @@ private:
       p.push_back(s);
     };
     while (ok()) {
-      if (accept("[")) list("]", axis);
-      else if (accept(".")) p.push_back({StepKind::Field, count(), {}, 1});
+      if (accept("["))
+        list("]", axis);
+      else if (accept("."))
+        p.push_back({StepKind::Field, count(), {}, 1});
       else if (accept("<")) {
         o.operands.push_back(value());
         p.push_back({StepKind::Element, 0, {}, 1});
         expect(">");
-      } else break;
+      } else
+        break;
     }
     o.attr = std::move(p);
   }
 
-  // --- nests ------------------------------------------------------------------------------------------------------
+  // --- nests
+  // ------------------------------------------------------------------------------------------------------
   void nest(Op& o, Builder& b) {
     NestAttr attr;
     Builder in = b.in(b.newRegion());
@@ -359,7 +379,8 @@ private:
     if (kind != "keep") fail("`collect`, `keep` or `filter` expected");
     r.kind = NestResultKind::Reduce;
     r.monoid = static_cast<MonoidKind>(choice<MonoidKind>(9, monoidName));
-    if (r.monoid == MonoidKind::ArgMin || r.monoid == MonoidKind::ArgMax) r.results = static_cast<uint32_t>(axes.size() - r.keep.size());
+    if (r.monoid == MonoidKind::ArgMin || r.monoid == MonoidKind::ArgMax)
+      r.results = static_cast<uint32_t>(axes.size() - r.keep.size());
     if (r.monoid == MonoidKind::Combine) {
       r.yields = r.results = count();
       expect("region");

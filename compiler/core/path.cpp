@@ -17,7 +17,8 @@ struct PathTyper {
   TypeId at;
 
   std::string axis(const PathStep& s) {
-    if (types.kind(at) != TypeKind::Array) return "an index step needs an array, not `" + types.print(at) + "`";
+    if (types.kind(at) != TypeKind::Array)
+      return "an index step needs an array, not `" + types.print(at) + "`";
     types::Type array = types[at];
     if (s.kind == StepKind::Slice) kept.push_back(s.length);
     if (s.kind == StepKind::All) kept.push_back(array.dims[0]);

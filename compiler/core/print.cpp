@@ -20,7 +20,8 @@ std::string_view checkName(CheckKind kind) {
 }
 
 std::string_view monoidName(MonoidKind kind) {
-  constexpr std::string_view names[] = {"sum", "prod", "min", "max", "and", "or", "argmin", "argmax", "combine"};
+  constexpr std::string_view names[] = {"sum", "prod",   "min",    "max",    "and",
+                                        "or",  "argmin", "argmax", "combine"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -34,13 +35,16 @@ namespace {
 std::string quoted(std::string_view s) {
   std::string out = "\"";
   for (char c : s) {
-    if (c == '"' || c == '\\') out += std::string("\\") + c;
-    else if (c == '\n') out += "\\n";
+    if (c == '"' || c == '\\')
+      out += std::string("\\") + c;
+    else if (c == '\n')
+      out += "\\n";
     else if (static_cast<unsigned char>(c) < 32 || c == 127) {
       char buffer[8];
       std::snprintf(buffer, sizeof buffer, "\\x%02x", static_cast<unsigned char>(c));
       out += buffer;
-    } else out += c;
+    } else
+      out += c;
   }
   return out + "\"";
 }
@@ -59,7 +63,8 @@ public:
     for (size_t i = 0; i < f_.results.size(); ++i) out_ += (i ? ", " : "") + names_.type(f_.results[i]);
     out_ += ")";
     if (!f_.resultDims.empty()) out_ += " defines [" + syms(f_.resultDims) + "]";
-    for (InoutPair p : f_.inouts) out_ += " inout " + std::to_string(p.param) + "=" + std::to_string(p.result);
+    for (InoutPair p : f_.inouts)
+      out_ += " inout " + std::to_string(p.param) + "=" + std::to_string(p.result);
     if (f_.customJvp.valid()) out_ += " jvp @" + names_.function(f_.customJvp);
     if (f_.keep) out_ += " keep";
     out_ += " {\n";
@@ -106,7 +111,8 @@ private:
   }
   std::string params(const std::vector<ValueId>& vs) {
     std::string out = "(";
-    for (size_t i = 0; i < vs.size(); ++i) out += (i ? ", " : "") + value(vs[i]) + ": " + names_.type(f_.typeOf(vs[i]));
+    for (size_t i = 0; i < vs.size(); ++i)
+      out += (i ? ", " : "") + value(vs[i]) + ": " + names_.type(f_.typeOf(vs[i]));
     return out + ")";
   }
 
@@ -212,11 +218,19 @@ private:
     switch (op.kind) {
     case OpKind::Const: out_ += " " + constant(op); return;
     case OpKind::Get: out_ += " " + value(op.operands[0]) + path(op, 1); return;
-    case OpKind::Set: out_ += " " + value(op.operands[0]) + path(op, 2) + " = " + value(op.operands[1]); return;
-    case OpKind::AddAt: out_ += " " + value(op.operands[0]) + path(op, 2) + " += " + value(op.operands[1]); return;
+    case OpKind::Set:
+      out_ += " " + value(op.operands[0]) + path(op, 2) + " = " + value(op.operands[1]);
+      return;
+    case OpKind::AddAt:
+      out_ += " " + value(op.operands[0]) + path(op, 2) + " += " + value(op.operands[1]);
+      return;
     case OpKind::Cmp: out_ += " " + std::string(ops::cmpText(static_cast<ops::CmpKind>(op.index()))); break;
-    case OpKind::Round: out_ += " " + std::string(ops::roundText(static_cast<ops::RoundMode>(op.index()))); break;
-    case OpKind::Math: out_ += " " + std::string(ops::mathName(static_cast<ops::MathKind>(op.index()))); break;
+    case OpKind::Round:
+      out_ += " " + std::string(ops::roundText(static_cast<ops::RoundMode>(op.index())));
+      break;
+    case OpKind::Math:
+      out_ += " " + std::string(ops::mathName(static_cast<ops::MathKind>(op.index())));
+      break;
     case OpKind::Convert: out_ += op.index() ? " wrap" : " saturate"; break;
     case OpKind::Variant:
     case OpKind::Capture: out_ += " " + std::to_string(op.index()); break;
@@ -226,7 +240,8 @@ private:
     case OpKind::Builtin: out_ += " " + std::string(ops::builtinName(op.as<BuiltinAttr>().builtin)); break;
     case OpKind::Match: {
       out_ += " cases [";
-      for (uint32_t r : op.as<MatchAttr>().regionOf) out_ += (out_.back() == '[' ? "" : ", ") + std::to_string(r);
+      for (uint32_t r : op.as<MatchAttr>().regionOf)
+        out_ += (out_.back() == '[' ? "" : ", ") + std::to_string(r);
       out_ += "]";
       break;
     }
@@ -354,10 +369,12 @@ std::string printModule(const Module& m, PrintOptions options) {
   std::string functions, records;
   for (uint32_t i = 0; i < m.functions.size(); ++i) {
     if (!m.functions[FunctionId(i)].body.valid()) continue;
-    functions += (functions.empty() ? "" : "\n") + Printer(m, names, m.functions[FunctionId(i)]).function(FunctionId(i));
+    functions += (functions.empty() ? "" : "\n") +
+                 Printer(m, names, m.functions[FunctionId(i)]).function(FunctionId(i));
   }
   if (!options.records) return functions;
-  for (size_t i = 0; i < names.recordsMet().size(); ++i) records += recordText(m, names, names.recordsMet()[i]);
+  for (size_t i = 0; i < names.recordsMet().size(); ++i)
+    records += recordText(m, names, names.recordsMet()[i]);
   return records + (records.empty() ? "" : "\n") + functions;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Core as text. What is printed reads back by core/parse.h to the same Core, names of values and dimensions included.
+// Core as text. What is printed reads back by core/parse.h to the same Core, names of values and dimensions
+// included.
 //
 //   struct Layer[H] { w: f32[H] }
 //   fn scale [N] (%x: f32[N], %s: f32) -> (f32[N]) {

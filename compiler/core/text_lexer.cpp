@@ -16,7 +16,9 @@ std::vector<Token> lexCore(std::string_view s) {
   unsigned line = 1;
   size_t i = 0;
   auto at = [&](size_t k) { return k < s.size() ? s[k] : '\0'; };
-  auto add = [&](TokenKind kind, size_t begin, size_t end) { out.push_back({kind, std::string(s.substr(begin, end - begin)), line}); };
+  auto add = [&](TokenKind kind, size_t begin, size_t end) {
+    out.push_back({kind, std::string(s.substr(begin, end - begin)), line});
+  };
   while (i < s.size()) {
     char c = s[i];
     if (c == '\n') ++line;
@@ -32,12 +34,15 @@ std::vector<Token> lexCore(std::string_view s) {
     if (c == '"') {
       Token t{TokenKind::String, {}, line};
       for (++i; i < s.size() && s[i] != '"'; ++i) {
-        if (s[i] != '\\') t.text += s[i];
-        else if (s[++i] == 'n') t.text += '\n';
+        if (s[i] != '\\')
+          t.text += s[i];
+        else if (s[++i] == 'n')
+          t.text += '\n';
         else if (s[i] == 'x') {
           t.text += static_cast<char>(hexDigit(at(i + 1)) * 16 + hexDigit(at(i + 2)));
           i += 2;
-        } else t.text += s[i];
+        } else
+          t.text += s[i];
       }
       ++i;
       out.push_back(std::move(t));
@@ -46,7 +51,9 @@ std::vector<Token> lexCore(std::string_view s) {
     bool negative = c == '-' && std::isdigit(static_cast<unsigned char>(at(i + 1)));
     if (std::isdigit(static_cast<unsigned char>(c)) || negative) {
       ++i;
-      while (std::isalnum(static_cast<unsigned char>(at(i))) || at(i) == '.' || ((at(i) == '-' || at(i) == '+') && at(i - 1) == 'e')) ++i;
+      while (std::isalnum(static_cast<unsigned char>(at(i))) || at(i) == '.' ||
+             ((at(i) == '-' || at(i) == '+') && at(i - 1) == 'e'))
+        ++i;
       add(TokenKind::Number, begin, i);
       continue;
     }

@@ -7,13 +7,15 @@ namespace melix::core {
 
 std::string NamePool::take(std::string_view wanted) {
   std::string name(wanted);
-  while (!taken_.insert(name).second) name = std::string(wanted) + "$" + std::to_string(++next_[std::string(wanted)]);
+  while (!taken_.insert(name).second)
+    name = std::string(wanted) + "$" + std::to_string(++next_[std::string(wanted)]);
   return name;
 }
 
 std::string asWord(std::string_view text) {
   std::string out;
-  for (char c : text) out += std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$' ? c : '_';
+  for (char c : text)
+    out += std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$' ? c : '_';
   while (!out.empty() && out.back() == '_' && text.back() != '_') out.pop_back();
   if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0]))) out = "_" + out;
   return out;
@@ -76,7 +78,8 @@ std::string TextNames::type(TypeId id) {
   if (types::scalarClass(t.kind) != types::ScalarClass::None) return std::string(types::scalarName(t.kind));
   switch (t.kind) {
   case TypeKind::Array: {
-    bool grouped = module_.types.kind(t.parts[0]) != TypeKind::Struct && module_.types.kind(t.parts[0]) != TypeKind::Enum;
+    bool grouped = module_.types.kind(t.parts[0]) != TypeKind::Struct &&
+                   module_.types.kind(t.parts[0]) != TypeKind::Enum;
     std::string element = type(t.parts[0]);
     bool plain = module_.types.isScalar(t.parts[0]) || !grouped;
     // A record without dimensions is written `R[]` in front of the extents.

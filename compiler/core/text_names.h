@@ -18,8 +18,8 @@ private:
   std::unordered_map<std::string, unsigned> next_;
 };
 
-/// Names for the text of a module. Dimensions are named by renaming the symbols in the store, undone at the end, so
-/// that DimStore::print can be used.
+/// Names for the text of a module. Dimensions are named by renaming the symbols in the store, undone at the
+/// end, so that DimStore::print can be used.
 class TextNames {
 public:
   explicit TextNames(const Module& m);

@@ -15,12 +15,14 @@ namespace melix::core {
 class TextReader {
 public:
   TextReader(Module& m, std::string_view text) : m_(m), tokens_(lexCore(text)) {
-    for (uint32_t i = 0; i < m.functions.size(); ++i) functions_.emplace(asWord(m.functions[FunctionId(i)].name), FunctionId(i));
+    for (uint32_t i = 0; i < m.functions.size(); ++i)
+      functions_.emplace(asWord(m.functions[FunctionId(i)].name), FunctionId(i));
     loc_ = m.locs.add(Loc{});
   }
 
 protected:
-  // --- tokens -----------------------------------------------------------------------------------------------------
+  // --- tokens
+  // -----------------------------------------------------------------------------------------------------
   const Token& peek(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
   Token next() {
     Token t = peek();
@@ -58,7 +60,8 @@ protected:
     return next().text;
   }
   /// item (`,` item)* up to `close`, which is consumed.
-  template <class Item> void list(std::string_view close, Item item) {
+  template <class Item>
+  void list(std::string_view close, Item item) {
     for (bool first = true; ok() && !is(close); first = false) {
       if (!first) expect(",");
       if (!is(close)) item();
@@ -66,7 +69,8 @@ protected:
     expect(close);
   }
 
-  // --- declarations -----------------------------------------------------------------------------------------------
+  // --- declarations
+  // -----------------------------------------------------------------------------------------------
   void declare() {
     unsigned depth = 0;
     while (ok() && peek().kind != TokenKind::End) {
@@ -97,7 +101,9 @@ protected:
     }
   }
 
-  DimSym newSym(std::string name, types::DimSymKind kind) { return m_.types.dims.newSym({std::move(name), kind, 0, {}}); }
+  DimSym newSym(std::string name, types::DimSymKind kind) {
+    return m_.types.dims.newSym({std::move(name), kind, 0, {}});
+  }
 
   void record() {
     bool isEnum = next().text == "enum";
@@ -136,7 +142,8 @@ protected:
     m_.types.recordInfo(id).cases = std::move(cases);
   }
 
-  // --- dimensions and types ---------------------------------------------------------------------------------------
+  // --- dimensions and types
+  // ---------------------------------------------------------------------------------------
   DimSym symbol(const std::string& name) {
     auto it = syms_.find(name);
     if (it != syms_.end()) return it->second;
@@ -227,7 +234,8 @@ protected:
     if (name == "never") return t.never();
     if (name == "int") return arrayOf(t.int64());
     for (unsigned k = 0; k <= static_cast<unsigned>(TypeKind::C128); ++k)
-      if (types::scalarName(static_cast<TypeKind>(k)) == name) return arrayOf(t.scalar(static_cast<TypeKind>(k)));
+      if (types::scalarName(static_cast<TypeKind>(k)) == name)
+        return arrayOf(t.scalar(static_cast<TypeKind>(k)));
     auto it = records_.find(name);
     if (it == records_.end()) {
       fail("no type `" + name + "`");

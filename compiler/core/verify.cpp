@@ -13,7 +13,8 @@ namespace {
 class Verifier {
 public:
   Verifier(const Module& m, FunctionId id, VerifyBarriers barriers)
-      : m_(m), id_(id), f_(m.functions[id]), types_(m.types), barriers_(barriers), seen_(f_.values.size(), false) {}
+      : m_(m), id_(id), f_(m.functions[id]), types_(m.types), barriers_(barriers),
+        seen_(f_.values.size(), false) {}
 
   std::vector<std::string> run() {
     for (DimSym s : f_.dimParams) dims_.insert(s);
@@ -22,10 +23,13 @@ public:
     region(f_.body);
     if (!problems_.empty()) return std::move(problems_);
     const Op& end = terminator(f_, f_.body);
-    if (end.dims.size() != f_.resultDims.size()) report(terminatorId(f_, f_.body), "yields a wrong number of dims");
-    else yields(terminatorId(f_, f_.body), f_.results, f_.resultDims, end.dims);
+    if (end.dims.size() != f_.resultDims.size())
+      report(terminatorId(f_, f_.body), "yields a wrong number of dims");
+    else
+      yields(terminatorId(f_, f_.body), f_.results, f_.resultDims, end.dims);
     for (InoutPair p : f_.inouts)
-      if (p.param >= body.params.size() || p.result >= f_.results.size()) say("an inout pair is out of range");
+      if (p.param >= body.params.size() || p.result >= f_.results.size())
+        say("an inout pair is out of range");
     return std::move(problems_);
   }
 
@@ -47,9 +51,12 @@ private:
     if (seen_[v.index]) say("a value is defined twice");
     seen_[v.index] = true;
     if (!inScope(f_.typeOf(v))) {
-      std::string text = "type " + types_.print(f_.typeOf(v)) + " mentions a dimension that is not defined here";
-      if (at.valid()) report(at, text);
-      else say(text);
+      std::string text =
+          "type " + types_.print(f_.typeOf(v)) + " mentions a dimension that is not defined here";
+      if (at.valid())
+        report(at, text);
+      else
+        say(text);
     }
     scope_.push_back(v);
     visible_.insert(v);
@@ -61,7 +68,8 @@ private:
     std::vector<DimSym> defined;
     const std::vector<OpId>& ops = f_.regions[r].ops;
     for (size_t i = 0; i < ops.size(); ++i) {
-      if ((f_.ops[ops[i]].kind == OpKind::Yield) != (i + 1 == ops.size())) report(ops[i], "yield ends a region, and only it");
+      if ((f_.ops[ops[i]].kind == OpKind::Yield) != (i + 1 == ops.size()))
+        report(ops[i], "yield ends a region, and only it");
       op(ops[i], defined);
     }
     if (ops.empty()) say("a region is empty");
@@ -71,7 +79,8 @@ private:
 
   void op(OpId id, std::vector<DimSym>& defined) {
     const Op& o = f_.ops[id];
-    if (std::string wrong = inputs(id); !wrong.empty()) report(id, wrong);
+    if (std::string wrong = inputs(id); !wrong.empty())
+      report(id, wrong);
     else if (o.regions.empty()) {
       for (DimSym s : o.resultDims) defineDim(id, s, defined);
       if (std::string types = checkOpTypes(m_, f_, o); !types.empty()) report(id, types);
@@ -105,22 +114,25 @@ private:
     if (!dims_.insert(s).second) report(id, "defines a dimension that is defined already");
     defined.push_back(s);
   }
-  // --- ops with regions -------------------------------------------------------------------------------------------
+  // --- ops with regions
+  // -------------------------------------------------------------------------------------------
 
   bool arity(OpId id, RegionId r, size_t params, size_t dimParams, size_t yielded, size_t yieldedDims) {
     const Region& region = f_.regions[r];
-    if (region.ops.empty() || terminator(f_, r).kind != OpKind::Yield) return report(id, "a region does not end in yield"), false;
+    if (region.ops.empty() || terminator(f_, r).kind != OpKind::Yield)
+      return report(id, "a region does not end in yield"), false;
     const Op& end = terminator(f_, r);
     bool fits = region.params.size() == params && region.dimParams.size() == dimParams &&
                 end.operands.size() == yielded && end.dims.size() == yieldedDims;
     if (!fits)
       report(id, "a region takes " + std::to_string(region.params.size()) + " values and yields " +
-                     std::to_string(end.operands.size()) + ", not " + std::to_string(params) + " and " + std::to_string(yielded) +
-                     " (or its dims do not fit)");
+                     std::to_string(end.operands.size()) + ", not " + std::to_string(params) + " and " +
+                     std::to_string(yielded) + " (or its dims do not fit)");
     return fits;
   }
   void paramIs(OpId id, ValueId p, TypeId want) {
-    if (f_.typeOf(p) != want) report(id, "a parameter is " + types_.print(f_.typeOf(p)) + ", not " + types_.print(want));
+    if (f_.typeOf(p) != want)
+      report(id, "a parameter is " + types_.print(f_.typeOf(p)) + ", not " + types_.print(want));
   }
   types::DimSubst substitution(const std::vector<DimSym>& from, const std::vector<DimId>& to) {
     types::DimSubst out;
@@ -133,15 +145,16 @@ private:
     return out;
   }
   /// Operands of a yield have types `want` once `syms` stand for `values`.
-  void yields(OpId yield, const std::vector<TypeId>& want, const std::vector<DimSym>& syms, const std::vector<DimId>& values,
-              size_t at = 0) {
+  void yields(OpId yield, const std::vector<TypeId>& want, const std::vector<DimSym>& syms,
+              const std::vector<DimId>& values, size_t at = 0) {
     const Op& o = f_.ops[yield];
     types::DimSubst subst = substitution(syms, values);
     for (size_t i = 0; i < want.size(); ++i) {
       TypeId t = types_.substitute(want[i], subst);
       if (at + i >= o.operands.size()) return report(yield, "yields too few values");
       if (f_.typeOf(o.operands[at + i]) != t)
-        report(yield, "yields " + types_.print(f_.typeOf(o.operands[at + i])) + " where " + types_.print(t) + " belongs");
+        report(yield, "yields " + types_.print(f_.typeOf(o.operands[at + i])) + " where " + types_.print(t) +
+                          " belongs");
     }
   }
   void enter(RegionId r, OpId id) {
@@ -155,7 +168,8 @@ private:
   }
   std::vector<TypeId> resultTypes(const Op& o, size_t from = 0, size_t count = SIZE_MAX) {
     std::vector<TypeId> out;
-    for (size_t i = from; i < o.results.size() && out.size() < count; ++i) out.push_back(f_.typeOf(o.results[i]));
+    for (size_t i = from; i < o.results.size() && out.size() < count; ++i)
+      out.push_back(f_.typeOf(o.results[i]));
     return out;
   }
 
@@ -184,7 +198,8 @@ private:
 
   void match(OpId id) {
     const Op& o = f_.ops[id];
-    if (o.operands.size() != 1 || types_.kind(f_.typeOf(o.operands[0])) != TypeKind::Enum) return report(id, "needs an enum");
+    if (o.operands.size() != 1 || types_.kind(f_.typeOf(o.operands[0])) != TypeKind::Enum)
+      return report(id, "needs an enum");
     TypeId t = f_.typeOf(o.operands[0]);
     const auto& regionOf = o.as<MatchAttr>().regionOf;
     size_t cases = types_.recordInfo(types_[t].record).cases.size();
@@ -193,7 +208,8 @@ private:
       if (regionOf[c] >= o.regions.size()) return report(id, "no such region");
       RegionId r = o.regions[regionOf[c]];
       if (f_.regions[r].params.empty()) continue; // the payload is not taken
-      if (std::count(regionOf.begin(), regionOf.end(), regionOf[c]) != 1) return report(id, "cases with a payload share a region");
+      if (std::count(regionOf.begin(), regionOf.end(), regionOf[c]) != 1)
+        return report(id, "cases with a payload share a region");
       size_t fields = types_.recordInfo(types_[t].record).cases[c].fields.size();
       if (f_.regions[r].params.size() != fields) return report(id, "a region takes another payload");
       for (uint32_t k = 0; k < fields; ++k) paramIs(id, f_.regions[r].params[k], types_.fieldType(t, c, k));
@@ -212,21 +228,25 @@ private:
     for (size_t k = 0; k < count; ++k) {
       TypeId want = types_.substitute(f_.typeOf(region.params[firstParam + k]), initial);
       if (f_.typeOf(o.operands[firstOperand + k]) != want)
-        report(id, "carries " + types_.print(f_.typeOf(o.operands[firstOperand + k])) + " as " + types_.print(want));
+        report(id, "carries " + types_.print(f_.typeOf(o.operands[firstOperand + k])) + " as " +
+                       types_.print(want));
     }
   }
   std::vector<TypeId> paramTypes(RegionId r, size_t from) {
     std::vector<TypeId> out;
-    for (size_t i = from; i < f_.regions[r].params.size(); ++i) out.push_back(f_.typeOf(f_.regions[r].params[i]));
+    for (size_t i = from; i < f_.regions[r].params.size(); ++i)
+      out.push_back(f_.typeOf(f_.regions[r].params[i]));
     return out;
   }
 
   void forLoop(OpId id) {
     const Op& o = f_.ops[id];
     uint32_t collects = o.as<LoopAttr>().collects;
-    if (o.operands.empty() || o.regions.size() != 1 || f_.typeOf(o.operands[0]) != types_.int64()) return report(id, "needs a count and one region");
+    if (o.operands.empty() || o.regions.size() != 1 || f_.typeOf(o.operands[0]) != types_.int64())
+      return report(id, "needs a count and one region");
     size_t count = o.operands.size() - 1, carried = o.dims.size();
-    if (o.results.size() != count + collects || o.resultDims.size() != carried + (collects > 0)) return report(id, "results do not fit the carries and collects");
+    if (o.results.size() != count + collects || o.resultDims.size() != carried + (collects > 0))
+      return report(id, "results do not fit the carries and collects");
     RegionId r = o.regions[0];
     if (!arity(id, r, count + 1, carried, count + collects, carried)) return;
     paramIs(id, f_.regions[r].params[0], types_.int64());
@@ -242,24 +262,30 @@ private:
       if (f_.typeOf(o.results[count + k]) != want) report(id, "collects " + types_.print(want));
     }
   }
-  void finals(OpId id, const std::vector<TypeId>& carryTypes, const std::vector<DimSym>& syms, const std::vector<DimId>& after) {
+  void finals(OpId id, const std::vector<TypeId>& carryTypes, const std::vector<DimSym>& syms,
+              const std::vector<DimId>& after) {
     types::DimSubst subst = substitution(syms, after);
     for (size_t k = 0; k < carryTypes.size(); ++k)
-      if (f_.typeOf(f_.ops[id].results[k]) != types_.substitute(carryTypes[k], subst)) report(id, "a result has another type than its carry");
+      if (f_.typeOf(f_.ops[id].results[k]) != types_.substitute(carryTypes[k], subst))
+        report(id, "a result has another type than its carry");
   }
 
   void whileLoop(OpId id) {
     const Op& o = f_.ops[id];
     size_t count = o.operands.size(), carried = o.dims.size();
-    if (o.regions.size() != 2 || o.results.size() != count || o.resultDims.size() != carried) return report(id, "needs two regions and a result for each carry");
-    if (!arity(id, o.regions[0], count, carried, 1, 0) || !arity(id, o.regions[1], count, carried, count, carried)) return;
+    if (o.regions.size() != 2 || o.results.size() != count || o.resultDims.size() != carried)
+      return report(id, "needs two regions and a result for each carry");
+    if (!arity(id, o.regions[0], count, carried, 1, 0) ||
+        !arity(id, o.regions[1], count, carried, count, carried))
+      return;
     for (RegionId r : o.regions) {
       carries(id, r, 0, 0, count);
       enter(r, id);
     }
     yields(terminatorId(f_, o.regions[0]), {types_.boolean()}, {}, {});
     RegionId body = o.regions[1];
-    yields(terminatorId(f_, body), paramTypes(body, 0), f_.regions[body].dimParams, terminator(f_, body).dims);
+    yields(terminatorId(f_, body), paramTypes(body, 0), f_.regions[body].dimParams,
+           terminator(f_, body).dims);
     finals(id, paramTypes(body, 0), f_.regions[body].dimParams, asDims(o.resultDims));
   }
 
@@ -275,9 +301,11 @@ private:
       units += combine ? r.yields : 0;
       for (uint32_t a : r.keep)
         if (a >= axes) return report(id, "keeps an axis that is not there");
-      if (r.kind == NestResultKind::Collect && r.keep.size() != axes) return report(id, "collecting keeps all axes");
+      if (r.kind == NestResultKind::Collect && r.keep.size() != axes)
+        return report(id, "collecting keeps all axes");
     }
-    if (o.regions.empty() || o.operands.size() != attr.accs + units || o.results.size() != results + attr.accs || o.resultDims.size() != filters)
+    if (o.regions.empty() || o.operands.size() != attr.accs + units ||
+        o.results.size() != results + attr.accs || o.resultDims.size() != filters)
       return report(id, "operands or results do not fit the attribute");
     RegionId r = o.regions[0];
     if (!arity(id, r, axes + attr.accs, 0, yielded + attr.accs, 0)) return;
@@ -300,7 +328,8 @@ private:
     paramIs(id, f_.regions[r].params[axes + k], types_.acc(inner));
     if (f_.typeOf(o.results[results + k]) != t) report(id, "an accumulator comes back with another type");
     const Op& end = terminator(f_, r);
-    if (f_.typeOf(end.operands[yielded + k]) != types_.acc(inner)) report(id, "an accumulator is not yielded");
+    if (f_.typeOf(end.operands[yielded + k]) != types_.acc(inner))
+      report(id, "an accumulator is not yielded");
   }
   void nestResult(OpId id, const NestResult& nr, size_t& y, size_t& res, size_t& filter, size_t& unit) {
     const Op& o = f_.ops[id];
@@ -308,7 +337,8 @@ private:
     std::vector<DimId> kept;
     for (uint32_t a : nr.keep) kept.push_back(o.dims[a]);
     auto expect = [&](TypeId want) {
-      if (f_.typeOf(o.results[res]) != want) report(id, "result " + std::to_string(res) + " is not " + types_.print(want));
+      if (f_.typeOf(o.results[res]) != want)
+        report(id, "result " + std::to_string(res) + " is not " + types_.print(want));
       ++res;
     };
     TypeId t = f_.typeOf(end.operands[y]);
@@ -334,7 +364,9 @@ private:
       ++y;
       return;
     }
-    if (nr.combineRegion >= o.regions.size() || !arity(id, o.regions[nr.combineRegion], 2 * nr.yields, 0, nr.yields, 0)) return;
+    if (nr.combineRegion >= o.regions.size() ||
+        !arity(id, o.regions[nr.combineRegion], 2 * nr.yields, 0, nr.yields, 0))
+      return;
     RegionId combine = o.regions[nr.combineRegion];
     for (uint32_t k = 0; k < nr.yields; ++k) {
       TypeId part = f_.typeOf(end.operands[y + k]);

@@ -1,5 +1,6 @@
 #pragma once
-// The invariants of Core (core/README.md): types, places, dominance of values and dimensions, shapes of regions.
+// The invariants of Core (core/README.md): types, places, dominance of values and dimensions, shapes of
+// regions.
 
 #include "core/ir.h"
 

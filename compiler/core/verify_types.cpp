@@ -61,8 +61,12 @@ public:
     case OpKind::ArgSort: return argSort();
     case OpKind::ListOf: return listOf();
     case OpKind::Length: return first({shape(1, 1), is(result(), types_.int64())});
-    case OpKind::Push: return first({shape(2, 1), isList(operand(0)), is(operand(1), inner(operand(0))), is(result(), operand(0))});
-    case OpKind::Pop: return first({shape(1, 2), isList(operand(0)), is(result(0), inner(operand(0))), is(result(1), operand(0))});
+    case OpKind::Push:
+      return first(
+          {shape(2, 1), isList(operand(0)), is(operand(1), inner(operand(0))), is(result(), operand(0))});
+    case OpKind::Pop:
+      return first(
+          {shape(1, 2), isList(operand(0)), is(result(0), inner(operand(0))), is(result(1), operand(0))});
     case OpKind::ToArray: return toArray();
     case OpKind::ToList: return toList();
     case OpKind::StopGradient:
@@ -83,8 +87,12 @@ public:
 
 private:
   // Rules are evaluated together, so asking for what is not there gives the error type.
-  TypeId operand(size_t i) const { return i < op_.operands.size() ? f_.typeOf(op_.operands[i]) : types_.error(); }
-  TypeId result(size_t i = 0) const { return i < op_.results.size() ? f_.typeOf(op_.results[i]) : types_.error(); }
+  TypeId operand(size_t i) const {
+    return i < op_.operands.size() ? f_.typeOf(op_.operands[i]) : types_.error();
+  }
+  TypeId result(size_t i = 0) const {
+    return i < op_.results.size() ? f_.typeOf(op_.results[i]) : types_.error();
+  }
   TypeId inner(TypeId t) const { return types_[t].parts.empty() ? types_.error() : types_[t].parts[0]; }
   std::string name(TypeId t) const { return types_.print(t); }
 
@@ -96,19 +104,25 @@ private:
   }
   std::string shape(size_t operands, size_t results) const {
     if (op_.operands.size() == operands && op_.results.size() == results) return {};
-    return "has " + std::to_string(op_.operands.size()) + " operands and " + std::to_string(op_.results.size()) +
-           " results, not " + std::to_string(operands) + " and " + std::to_string(results);
+    return "has " + std::to_string(op_.operands.size()) + " operands and " +
+           std::to_string(op_.results.size()) + " results, not " + std::to_string(operands) + " and " +
+           std::to_string(results);
   }
   std::string dims(size_t n) const { return op_.dims.size() == n ? "" : "has a wrong number of dims"; }
-  std::string defines(size_t n) const { return op_.resultDims.size() == n ? "" : "defines a wrong number of dims"; }
+  std::string defines(size_t n) const {
+    return op_.resultDims.size() == n ? "" : "defines a wrong number of dims";
+  }
   std::string is(TypeId have, TypeId want) const {
     return have == want ? "" : "type " + name(have) + " where " + name(want) + " belongs";
   }
   std::string isFloat(TypeId t) const { return types_.isFloat(t) ? "" : name(t) + " is no float"; }
   std::string isInt(TypeId t) const { return types_.isInt(t) ? "" : name(t) + " is no integer"; }
-  std::string isList(TypeId t) const { return types_.kind(t) == TypeKind::List ? "" : name(t) + " is no list"; }
+  std::string isList(TypeId t) const {
+    return types_.kind(t) == TypeKind::List ? "" : name(t) + " is no list";
+  }
   std::string intOrBool(TypeId t) const {
-    return types_.isInt(t) || types_.kind(t) == TypeKind::Bool ? "" : name(t) + " is neither integer nor bool";
+    return types_.isInt(t) || types_.kind(t) == TypeKind::Bool ? ""
+                                                               : name(t) + " is neither integer nor bool";
   }
   std::string number(TypeId t) const {
     return types_.isInt(t) || types_.isFloat(t) ? "" : name(t) + " is no number";
@@ -130,7 +144,8 @@ private:
   std::string constant() const {
     if (!std::holds_alternative<Constant>(op_.attr)) return "has no constant";
     TypeKind k = types_.kind(result());
-    bool fits = types_.isScalar(result()) || k == TypeKind::Str || k == TypeKind::Exit || types_.isUnit(result());
+    bool fits =
+        types_.isScalar(result()) || k == TypeKind::Str || k == TypeKind::Exit || types_.isUnit(result());
     return first({shape(0, 1), fits ? "" : "a constant of type " + name(result())});
   }
   std::string list(const std::vector<TypeId>& want) const {
@@ -166,7 +181,8 @@ private:
   std::string unpack() const {
     if (std::string wrong = shape(1, 1); !wrong.empty()) return wrong;
     const types::Type t = types_[operand(0)];
-    if (t.kind != TypeKind::Pack || t.number != op_.resultDims.size()) return "does not take " + name(operand(0));
+    if (t.kind != TypeKind::Pack || t.number != op_.resultDims.size())
+      return "does not take " + name(operand(0));
     std::vector<DimId> own;
     for (DimSym s : op_.resultDims) own.push_back(types_.dims.symbol(s));
     return is(result(), types_.openPack(operand(0), own));
@@ -181,7 +197,8 @@ private:
     return is(result(), t.parts[op_.index()]);
   }
   std::string closure() const {
-    if (op_.results.size() != 1 || types_.kind(result()) != TypeKind::Function) return "makes a function value";
+    if (op_.results.size() != 1 || types_.kind(result()) != TypeKind::Function)
+      return "makes a function value";
     const Function& callee = m_.functions[op_.as<CallAttr>().callee];
     size_t params = callee.params().size(), visible = types_[result()].parts.size();
     return params == op_.operands.size() + visible ? "" : "captures do not fit the callee";
@@ -193,7 +210,8 @@ private:
   }
   std::string update() const {
     if (op_.operands.size() < 2 || op_.results.size() != 1) return "needs a value and what is put there";
-    if (op_.kind == OpKind::Set && types_.kind(operand(0)) == TypeKind::Acc) return "an accumulator is only added to";
+    if (op_.kind == OpKind::Set && types_.kind(operand(0)) == TypeKind::Acc)
+      return "an accumulator is only added to";
     return first({is(result(), operand(0)), path(2, operand(1))});
   }
   std::string path(size_t fixed, TypeId place) const {
@@ -225,7 +243,8 @@ private:
     TypeId t = operand(0);
     TypeKind k = types_.kind(t);
     bool fits = types_.isScalar(t) || k == TypeKind::Str || k == TypeKind::Exit;
-    return first({is(operand(1), t), is(result(), types_.boolean()), fits ? "" : "compares scalars, not " + name(t)});
+    return first(
+        {is(operand(1), t), is(result(), types_.boolean()), fits ? "" : "compares scalars, not " + name(t)});
   }
   std::string select() const {
     if (std::string wrong = shape(3, 1); !wrong.empty()) return wrong;
@@ -242,8 +261,9 @@ private:
     return a == b && a > 0 ? "" : "the sizes differ";
   }
   std::string checkOp() const {
-    static constexpr struct { size_t operands, dims; } counts[] = {
-        {1, 1}, {2, 0}, {2, 1}, {0, 2}, {0, 1}, {1, 0}, {2, 0}, {1, 0}, {1, 0}, {0, 1}, {1, 0}};
+    static constexpr struct {
+      size_t operands, dims;
+    } counts[] = {{1, 1}, {2, 0}, {2, 1}, {0, 2}, {0, 1}, {1, 0}, {2, 0}, {1, 0}, {1, 0}, {0, 1}, {1, 0}};
     const auto& c = op_.as<CheckAttr>();
     auto want = counts[static_cast<size_t>(c.kind)];
     bool text = c.kind == CheckKind::Assert && op_.operands.size() == 2;
@@ -260,7 +280,8 @@ private:
     return list(std::vector<TypeId>(op_.operands.size(), inner(result())));
   }
   std::string toArray() const {
-    if (std::string wrong = first({shape(1, 1), defines(1), isList(operand(0))}); !wrong.empty()) return wrong;
+    if (std::string wrong = first({shape(1, 1), defines(1), isList(operand(0))}); !wrong.empty())
+      return wrong;
     return is(result(), types_.array(inner(operand(0)), {types_.dims.symbol(op_.resultDims[0])}));
   }
   std::string toList() const {
@@ -279,7 +300,8 @@ private:
     for (size_t i = 0; i < op_.dims.size(); ++i) subst.emplace(callee.dimParams[i], op_.dims[i]);
     for (size_t i = 0; i < op_.operands.size(); ++i) {
       TypeId want = types_.substitute(callee.typeOf(callee.params()[i]), subst);
-      if (std::string wrong = is(operand(i), want); !wrong.empty()) return "argument " + std::to_string(i) + ": " + wrong;
+      if (std::string wrong = is(operand(i), want); !wrong.empty())
+        return "argument " + std::to_string(i) + ": " + wrong;
     }
     for (size_t i = 0; i < op_.resultDims.size(); ++i)
       subst.insert_or_assign(callee.resultDims[i], types_.dims.symbol(op_.resultDims[i]));
@@ -298,6 +320,8 @@ private:
 
 } // namespace
 
-std::string checkOpTypes(const Module& m, const Function& f, const Op& op) { return TypeRule(m, f, op).check(); }
+std::string checkOpTypes(const Module& m, const Function& f, const Op& op) {
+  return TypeRule(m, f, op).check();
+}
 
 } // namespace melix::core

@@ -6,7 +6,8 @@
 namespace melix::core {
 
 /// Calls `visit(OpId)` for every op of the region and of the regions inside, an op before its regions.
-template <class Visit> void forEachOp(const Function& f, RegionId region, Visit&& visit) {
+template <class Visit>
+void forEachOp(const Function& f, RegionId region, Visit&& visit) {
   const std::vector<OpId>& ops = f.regions[region].ops;
   for (size_t i = 0; i < ops.size(); ++i) {
     OpId op = ops[i];
@@ -15,7 +16,10 @@ template <class Visit> void forEachOp(const Function& f, RegionId region, Visit&
   }
 }
 
-template <class Visit> void forEachOp(const Function& f, Visit&& visit) { forEachOp(f, f.body, visit); }
+template <class Visit>
+void forEachOp(const Function& f, Visit&& visit) {
+  forEachOp(f, f.body, visit);
+}
 
 inline OpId terminatorId(const Function& f, RegionId region) {
   assert(!f.regions[region].ops.empty() && "every region ends in yield");
@@ -43,8 +47,8 @@ struct EffectSet {
   bool operator==(const EffectSet&) const = default;
 };
 
-/// Effects of every function, found by fixed point over calls. `apply` and `while` count as panicking: what runs, or
-/// whether it ends, is unknown.
+/// Effects of every function, found by fixed point over calls. `apply` and `while` count as panicking: what
+/// runs, or whether it ends, is unknown.
 class Effects {
 public:
   explicit Effects(const Module& m);

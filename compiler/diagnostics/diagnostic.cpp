@@ -18,19 +18,24 @@ constexpr Row rows[] = {
 
 const Row& row(DiagId id) { return rows[static_cast<size_t>(id)]; }
 
-/// Replaces {0}, {1} … by the arguments.
+/// Replaces {0}, {1} … by the arguments, {1:noun} by a count of such things.
 std::string fill(std::string_view text, const std::vector<std::string>& args) {
   std::string out;
   for (size_t k = 0; k < text.size(); ++k) {
-    bool place = text[k] == '{' && k + 2 < text.size() && text[k + 2] == '}' && text[k + 1] >= '0' &&
-                 text[k + 1] <= '9';
-    if (!place) {
+    bool digit = text[k] == '{' && k + 2 < text.size() && text[k + 1] >= '0' && text[k + 1] <= '9';
+    size_t end =
+        digit && (text[k + 2] == '}' || text[k + 2] == ':') ? text.find('}', k) : std::string_view::npos;
+    if (end == std::string_view::npos) {
       out += text[k];
       continue;
     }
     auto index = static_cast<size_t>(text[k + 1] - '0');
-    out += index < args.size() ? args[index] : "?";
-    k += 2;
+    std::string arg = index < args.size() ? args[index] : "?";
+    out += arg;
+    if (text[k + 2] == ':')
+      out +=
+          " " + std::string(text.substr(k + 3, end - k - 3)) + (arg == "1" || arg == "at least 1" ? "" : "s");
+    k = end;
   }
   return out;
 }
@@ -56,11 +61,9 @@ bool isText(std::string_view line) {
   for (size_t k = 0; k < line.size();) {
     auto lead = static_cast<unsigned char>(line[k]);
     size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
-    if (length == 0 || k + length > line.size())
-      return false;
+    if (length == 0 || k + length > line.size()) return false;
     for (size_t j = 1; j < length; ++j)
-      if ((static_cast<unsigned char>(line[k + j]) & 0xc0) != 0x80)
-        return false;
+      if ((static_cast<unsigned char>(line[k + j]) & 0xc0) != 0x80) return false;
     k += length;
   }
   return true;

@@ -6,7 +6,8 @@
 #include <cstring>
 
 extern "C" {
-#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose) void Symbol(MelixTask*, const uint64_t*, uint64_t*);
+#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                       \
+  void Symbol(MelixTask*, const uint64_t*, uint64_t*);
 #include "ops/builtins.def"
 }
 
@@ -29,9 +30,13 @@ struct Row {
 
 const Row& rowOf(ops::BuiltinKind kind) {
   using enum WordKind;
-#define MELIX_LIST(...) {__VA_ARGS__}
+#define MELIX_LIST(...)                                                                                      \
+  {                                                                                                          \
+    __VA_ARGS__                                                                                              \
+  }
   static const Row rows[] = {
-#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose) {Symbol, MELIX_LIST Params, MELIX_LIST Results},
+#define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                       \
+  {Symbol, MELIX_LIST Params, MELIX_LIST Results},
 #include "ops/builtins.def"
   };
 #undef MELIX_LIST
@@ -62,26 +67,27 @@ Value takeTextList(MelixTask* task, const uint64_t* at) {
   for (int64_t k = 0; k < melix_list_length(list); ++k) {
     MelixStr item;
     std::memcpy(&item, list + MELIX_LIST_ELEMENTS + k * static_cast<int64_t>(sizeof item), sizeof item);
-    items.push_back(Value::text(item.data ? std::string(reinterpret_cast<const char*>(item.data), static_cast<size_t>(item.len)) : ""));
+    items.push_back(Value::text(
+        item.data ? std::string(reinterpret_cast<const char*>(item.data), static_cast<size_t>(item.len))
+                  : ""));
   }
   melix_release(task, list);
   return Value::list(interp::objectKind, std::move(items));
 }
 
 /// An array of numbers; a pack of one gets the sizes in front.
-Value takeArray(MelixTask* task, types::TypeStore& types, TypeId type, char* data, std::span<const int64_t> dims) {
+Value takeArray(MelixTask* task, types::TypeStore& types, TypeId type, char* data,
+                std::span<const int64_t> dims) {
   bool hidden = types.kind(type) == TypeKind::Pack;
   const types::Type& array = types[hidden ? types[type].parts[0] : type];
   TypeKind element = types.kind(array.parts[0]);
   Value out = Value::array(element, dims, data);
   melix_release(task, data);
-  if (!hidden)
-    return out;
+  if (!hidden) return out;
   std::vector<Value> parts(types[type].number, Value::integer(0));
   for (uint32_t h = 0; h < types[type].number; ++h)
     for (size_t k = 0; k < array.dims.size(); ++k)
-      if (types.dims.asSymbol(array.dims[k]) == types.boundSym(h))
-        parts[h] = Value::integer(dims[k]);
+      if (types.dims.asSymbol(array.dims[k]) == types.boundSym(h)) parts[h] = Value::integer(dims[k]);
   parts.push_back(std::move(out));
   return Value::tuple(std::move(parts));
 }
@@ -91,8 +97,7 @@ class Arguments {
 public:
   Arguments(types::TypeStore& types, MelixTask* task) : task_(task), forms_(types, task) {}
   ~Arguments() {
-    for (auto& [type, memory] : stored_)
-      melix_release_value(task_, type, memory.data());
+    for (auto& [type, memory] : stored_) melix_release_value(task_, type, memory.data());
   }
 
   std::vector<uint64_t> slots;
@@ -159,7 +164,8 @@ size_t rankOf(const types::TypeStore& types, TypeId type) {
 
 } // namespace
 
-HostBuiltins::HostBuiltins(types::TypeStore& types, int argc, char** argv) : types_(types), task_(melix_task_create()) {
+HostBuiltins::HostBuiltins(types::TypeStore& types, int argc, char** argv)
+    : types_(types), task_(melix_task_create()) {
   melix_set_arguments(argc, argv);
   melix_watch_interrupt(task_);
 }
@@ -172,8 +178,7 @@ HostBuiltins::~HostBuiltins() {
 bool HostBuiltins::takeInterrupt() {
   auto* head = reinterpret_cast<volatile MelixTaskHead*>(task_);
   bool was = head->cancel != 0;
-  if (was)
-    melix_clear_cancel(task_);
+  if (was) melix_clear_cancel(task_);
   return was;
 }
 
@@ -220,9 +225,9 @@ void HostBuiltins::call(ops::BuiltinKind kind, interp::BuiltinCall& call) {
     case WordKind::Asked: {
       size_t rank = row.results[k] == WordKind::Bytes ? 1 : rankOf(call.types, call.resultTypes[k]);
       std::vector<int64_t> dims;
-      for (size_t d = 0; d < rank; ++d)
-        dims.push_back(static_cast<int64_t>(at[1 + d]));
-      call.results.push_back(takeArray(task_, types_, call.resultTypes[k], reinterpret_cast<char*>(at[0]), dims));
+      for (size_t d = 0; d < rank; ++d) dims.push_back(static_cast<int64_t>(at[1 + d]));
+      call.results.push_back(
+          takeArray(task_, types_, call.resultTypes[k], reinterpret_cast<char*>(at[0]), dims));
       at += 1 + rank;
       break;
     }
@@ -248,12 +253,12 @@ std::string HostBuiltins::show(TypeId type, const Value& value, const core::Form
       task_,
       [](MelixTask* task, void* context) {
         auto* mine = static_cast<FormatJob*>(context);
-        mine->text = melix_format_value(task, mine->type, mine->value, reinterpret_cast<const uint8_t*>(mine->format.spec.data()),
+        mine->text = melix_format_value(task, mine->type, mine->value,
+                                        reinterpret_cast<const uint8_t*>(mine->format.spec.data()),
                                         static_cast<int64_t>(mine->format.spec.size()), mine->format.quoted);
       },
       &job);
-  if (status != MELIX_OK)
-    return panicMessage(task_);
+  if (status != MELIX_OK) return panicMessage(task_);
   std::string out(reinterpret_cast<const char*>(job.text.data), static_cast<size_t>(job.text.len));
   melix_release(task_, const_cast<uint8_t*>(job.text.data));
   return out;
@@ -262,9 +267,8 @@ std::string HostBuiltins::show(TypeId type, const Value& value, const core::Form
 interp::Hooks HostBuiltins::hooks() {
   interp::Hooks hooks;
   hooks.builtin = [this](ops::BuiltinKind kind, interp::BuiltinCall& c) { call(kind, c); };
-  hooks.format = [this](const types::TypeStore&, TypeId type, const Value& value, const core::FormatAttr& format) {
-    return show(type, value, format);
-  };
+  hooks.format = [this](const types::TypeStore&, TypeId type, const Value& value,
+                        const core::FormatAttr& format) { return show(type, value, format); };
   hooks.debug = [this](const types::TypeStore&, TypeId type, const Value& value) {
     core::FormatAttr format;
     format.quoted = true;

@@ -6,8 +6,8 @@
 
 namespace melix::driver {
 
-/// The runtime's builtins for the interpreter: the same C functions that compiled code calls, so that both print and
-/// read alike.
+/// The runtime's builtins for the interpreter: the same C functions that compiled code calls, so that both
+/// print and read alike.
 class HostBuiltins {
 public:
   /// The command line of the program, its name first.

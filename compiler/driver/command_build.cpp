@@ -12,15 +12,12 @@ int commandBuild(const Invocation& invocation) {
   return onBigStack([&]() -> int {
     std::unique_ptr<session::Session> session = makeSession(invocation.code);
     std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
-    if (!root)
-      return Failure;
+    if (!root) return Failure;
     bool ok = session->program(*root) && session->advance(session::CoreStage::Optimised);
-    if (!reported(*session, ok))
-      return Failure;
+    if (!reported(*session, ok)) return Failure;
     codegen::TargetKind target = targetOf(invocation.code, codegen::TargetKind::Portable);
     std::optional<codegen::Compiled> compiled = compileCore(*session, invocation.code, target);
-    if (!compiled)
-      return Failure;
+    if (!compiled) return Failure;
     codegen::Options options;
     options.target = target;
     options.sources = &session->sources;

@@ -15,8 +15,7 @@ std::vector<char*> argumentsOf(const Invocation& invocation, std::vector<std::st
   storage.push_back(invocation.program.code ? "<code>" : invocation.program.file);
   storage.insert(storage.end(), invocation.programArguments.begin(), invocation.programArguments.end());
   std::vector<char*> out;
-  for (std::string& s : storage)
-    out.push_back(s.data());
+  for (std::string& s : storage) out.push_back(s.data());
   out.push_back(nullptr);
   return out;
 }
@@ -29,26 +28,21 @@ int commandRun(const Invocation& invocation) {
   std::optional<codegen::Compiled> compiled;
   int status = onBigStack([&] {
     std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
-    if (!root)
-      return Failure;
+    if (!root) return Failure;
     bool ok = session->program(*root) && session->advance(session::CoreStage::Optimised);
-    if (!reported(*session, ok))
-      return Failure;
-    if (invocation.code.interpret)
-      return Success;
+    if (!reported(*session, ok)) return Failure;
+    if (invocation.code.interpret) return Success;
     compiled = compileCore(*session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
     return compiled ? Success : Failure;
   });
-  if (status != Success)
-    return status;
+  if (status != Success) return status;
   std::vector<std::string> storage;
   std::vector<char*> argv = argumentsOf(invocation, storage);
   if (invocation.code.interpret)
     return interpretProgram(*session, static_cast<int>(argv.size()) - 1, argv.data());
   std::string error;
   int result = jit::runProgram(*compiled, static_cast<int>(argv.size()) - 1, argv.data(), error);
-  if (error.empty())
-    return result;
+  if (error.empty()) return result;
   writeProblem("a bug of the code generator: " + error);
   return Failure;
 }

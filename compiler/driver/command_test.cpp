@@ -19,24 +19,20 @@ bool testFile(const std::string& file, const Invocation& invocation, Tally& tall
   ProgramSource source;
   source.file = file;
   std::optional<names::ModuleId> root = loadRoot(source, *session);
-  if (!root)
-    return false;
+  if (!root) return false;
   auto tests = session->tests(*root, invocation.filter);
-  if (!reported(*session, session->advance(session::CoreStage::Optimised)))
-    return false;
+  if (!reported(*session, session->advance(session::CoreStage::Optimised))) return false;
   for (auto& [name, function] : tests) {
     session->module().entry = function;
     std::optional<codegen::Compiled> compiled;
     if (!invocation.code.interpret) {
       compiled = compileCore(*session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
-      if (!compiled)
-        return false;
+      if (!compiled) return false;
     }
     std::string output;
     bool fine = runTestInChild(*session, compiled ? &*compiled : nullptr, output);
     writeOutput((fine ? "ok      " : "FAILED  ") + file + ": " + name + "\n");
-    if (!fine)
-      writeOutput(output);
+    if (!fine) writeOutput(output);
     ++(fine ? tally.passed : tally.failed);
   }
   return true;
@@ -50,8 +46,7 @@ int commandTest(const Invocation& invocation) {
   bool readable = true;
   std::vector<std::string> files = expandFolders(invocation.files);
   onBigStack([&] {
-    for (const std::string& file : files)
-      readable &= testFile(file, invocation, tally);
+    for (const std::string& file : files) readable &= testFile(file, invocation, tally);
     return 0;
   });
   writeOutput(std::to_string(tally.passed) + " passed, " + std::to_string(tally.failed) + " failed\n");

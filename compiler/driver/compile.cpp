@@ -13,8 +13,7 @@ namespace melix::driver {
 std::unique_ptr<session::Session> makeSession(const CodeOptions& code) {
   session::Options options;
   options.library = [](std::string_view path) { return findLibraryFile(path); };
-  for (std::string_view path : libraryFiles("prelude/"))
-    options.preludeFiles.emplace_back(path);
+  for (std::string_view path : libraryFiles("prelude/")) options.preludeFiles.emplace_back(path);
   options.userFile = [](const std::string& path) -> std::optional<std::string> {
     std::string error;
     return readFile(path, error);
@@ -40,8 +39,7 @@ codegen::TargetKind targetOf(const CodeOptions& options, codegen::TargetKind usu
 }
 
 std::optional<names::ModuleId> loadRoot(const ProgramSource& program, session::Session& session) {
-  if (program.code)
-    return session.load("<code>", *program.code);
+  if (program.code) return session.load("<code>", *program.code);
   std::string error;
   std::optional<std::string> text = readFile(program.file, error);
   if (!text) {
@@ -60,7 +58,8 @@ bool reported(const session::Session& session, bool ok) {
   return ok && session.sink.errorCount() == 0;
 }
 
-std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& code, codegen::TargetKind target) {
+std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& code,
+                                             codegen::TargetKind target) {
   loops::Result lowered = loops::fromCore(session.module());
   if (lowered.error) {
     writeProblem("this is not compiled yet: " + lowered.error->what);
@@ -101,17 +100,18 @@ int onBigStack(const std::function<int()>& unguarded) {
   bool started = false;
   for (size_t megabytes : {512, 64}) {
     pthread_attr_setstacksize(&attributes, megabytes << 20);
-    started = pthread_create(&thread, &attributes, [](void* data) -> void* {
-      auto* mine = static_cast<Work*>(data);
-      mine->status = (*mine->run)();
-      return nullptr;
-    }, &job) == 0;
-    if (started)
-      break;
+    started = pthread_create(
+                  &thread, &attributes,
+                  [](void* data) -> void* {
+                    auto* mine = static_cast<Work*>(data);
+                    mine->status = (*mine->run)();
+                    return nullptr;
+                  },
+                  &job) == 0;
+    if (started) break;
   }
   pthread_attr_destroy(&attributes);
-  if (!started)
-    return work();
+  if (!started) return work();
   pthread_join(thread, nullptr);
   return job.status;
 }

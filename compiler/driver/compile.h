@@ -1,6 +1,6 @@
 #pragma once
-// From a command line to a session and from its Core to machine code: what `run`, `build`, `show`, `test` and the prompt
-// share.
+// From a command line to a session and from its Core to machine code: what `run`, `build`, `show`, `test` and
+// the prompt share.
 
 #include "codegen/codegen.h"
 #include "driver/command_line.h"
@@ -22,7 +22,8 @@ std::optional<names::ModuleId> loadRoot(const ProgramSource& program, session::S
 /// Writes diagnostics, or the compiler's own bug; returns `ok`.
 bool reported(const session::Session& session, bool ok);
 /// Optimised Core to an object; says on standard error what is not compiled yet.
-std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& options, codegen::TargetKind target);
+std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& options,
+                                             codegen::TargetKind target);
 
 /// Runs `work` on a thread with a stack large enough for the deepest trees that the parser lets through.
 int onBigStack(const std::function<int()>& work);

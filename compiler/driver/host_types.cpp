@@ -16,19 +16,21 @@ struct KindRow {
 };
 
 constexpr KindRow scalarKinds[] = {
-    {TypeKind::Bool, MELIX_KIND_BOOL}, {TypeKind::Char, MELIX_KIND_CHAR},     {TypeKind::I8, MELIX_KIND_I8},
-    {TypeKind::I16, MELIX_KIND_I16},   {TypeKind::I32, MELIX_KIND_I32},       {TypeKind::I64, MELIX_KIND_I64},
-    {TypeKind::U8, MELIX_KIND_U8},     {TypeKind::U16, MELIX_KIND_U16},       {TypeKind::U32, MELIX_KIND_U32},
-    {TypeKind::U64, MELIX_KIND_U64},   {TypeKind::F8E4M3, MELIX_KIND_F8E4M3}, {TypeKind::F8E5M2, MELIX_KIND_F8E5M2},
-    {TypeKind::F16, MELIX_KIND_F16},   {TypeKind::BF16, MELIX_KIND_BF16},     {TypeKind::F32, MELIX_KIND_F32},
-    {TypeKind::F64, MELIX_KIND_F64},   {TypeKind::C64, MELIX_KIND_C64},       {TypeKind::C128, MELIX_KIND_C128},
+    {TypeKind::Bool, MELIX_KIND_BOOL},     {TypeKind::Char, MELIX_KIND_CHAR},
+    {TypeKind::I8, MELIX_KIND_I8},         {TypeKind::I16, MELIX_KIND_I16},
+    {TypeKind::I32, MELIX_KIND_I32},       {TypeKind::I64, MELIX_KIND_I64},
+    {TypeKind::U8, MELIX_KIND_U8},         {TypeKind::U16, MELIX_KIND_U16},
+    {TypeKind::U32, MELIX_KIND_U32},       {TypeKind::U64, MELIX_KIND_U64},
+    {TypeKind::F8E4M3, MELIX_KIND_F8E4M3}, {TypeKind::F8E5M2, MELIX_KIND_F8E5M2},
+    {TypeKind::F16, MELIX_KIND_F16},       {TypeKind::BF16, MELIX_KIND_BF16},
+    {TypeKind::F32, MELIX_KIND_F32},       {TypeKind::F64, MELIX_KIND_F64},
+    {TypeKind::C64, MELIX_KIND_C64},       {TypeKind::C128, MELIX_KIND_C128},
     {TypeKind::Str, MELIX_KIND_STR},
 };
 
 const MelixType* scalarDescriptor(TypeKind kind) {
   for (const KindRow& row : scalarKinds)
-    if (row.kind == kind)
-      return &melix_scalar_types[row.runtime];
+    if (row.kind == kind) return &melix_scalar_types[row.runtime];
   return nullptr;
 }
 
@@ -41,16 +43,14 @@ interp::Slot partOf(const interp::Record& record, size_t k) { return record.part
 const char* HostTypes::text(std::string_view s) { return texts_.emplace_back(s).c_str(); }
 
 TypeId HostTypes::opened(TypeId type) {
-  if (types_.kind(type) != TypeKind::Pack)
-    return type;
+  if (types_.kind(type) != TypeKind::Pack) return type;
   std::vector<types::DimId> dims;
-  for (uint32_t k = 0; k < types_[type].number; ++k)
-    dims.push_back(types_.dims.symbol(types_.boundSym(k)));
+  for (uint32_t k = 0; k < types_[type].number; ++k) dims.push_back(types_.dims.symbol(types_.boundSym(k)));
   return types_.openPack(type, dims);
 }
 
-uint32_t HostTypes::layOut(std::span<const TypeId> parts, std::span<const NameId> names, uint32_t offset, uint8_t& align,
-                           uint8_t& flags, const MelixField*& fields) {
+uint32_t HostTypes::layOut(std::span<const TypeId> parts, std::span<const NameId> names, uint32_t offset,
+                           uint8_t& align, uint8_t& flags, const MelixField*& fields) {
   std::vector<MelixField> out;
   for (size_t k = 0; k < parts.size(); ++k) {
     const MelixType* part = describe(parts[k]);
@@ -94,10 +94,8 @@ void HostTypes::describeEnum(TypeId type, MelixType& out) {
 const MelixType* HostTypes::describe(TypeId given) {
   TypeId type = types_.eraseDims(opened(given));
   TypeKind kind = types_.kind(type);
-  if (const MelixType* scalar = scalarDescriptor(kind))
-    return scalar;
-  if (auto found = known_.find(type); found != known_.end())
-    return found->second;
+  if (const MelixType* scalar = scalarDescriptor(kind)) return scalar;
+  if (auto found = known_.find(type); found != known_.end()) return found->second;
   MelixType& out = descriptors_.emplace_back();
   known_[type] = &out;
   const types::Type t = types_[type];
@@ -129,7 +127,9 @@ const MelixType* HostTypes::describe(TypeId given) {
         names.push_back(record.cases[0].fields[k].name);
       }
     }
-    out.kind = parts.empty() && kind == TypeKind::Tuple ? MELIX_KIND_UNIT : kind == TypeKind::Tuple ? MELIX_KIND_TUPLE : MELIX_KIND_STRUCT;
+    out.kind = parts.empty() && kind == TypeKind::Tuple ? MELIX_KIND_UNIT
+               : kind == TypeKind::Tuple                ? MELIX_KIND_TUPLE
+                                                        : MELIX_KIND_STRUCT;
     out.fieldCount = static_cast<uint32_t>(parts.size());
     out.align = 1;
     uint32_t end = layOut(parts, names, 0, out.align, out.flags, out.fields);
@@ -150,7 +150,8 @@ void HostTypes::storeArray(TypeId type, const interp::Array& array, char* to) {
   const MelixType* element = describe(types_[type].parts[0]);
   int64_t bytes = array.count * element->size;
   bool counted = element->flags & MELIX_HOLDS_REFS || element->kind == MELIX_KIND_STR;
-  void* data = counted ? melix_alloc_typed(task_, bytes, element, MELIX_LAYOUT_ELEMENTS) : melix_alloc(task_, bytes);
+  void* data =
+      counted ? melix_alloc_typed(task_, bytes, element, MELIX_LAYOUT_ELEMENTS) : melix_alloc(task_, bytes);
   if (!interp::isObject(array.element))
     std::memcpy(data, array.data, static_cast<size_t>(bytes));
   else
@@ -164,7 +165,8 @@ void HostTypes::storeRecord(TypeId type, const interp::Record& record, char* to)
   const MelixType* descriptor = describe(type);
   if (types_.kind(type) != TypeKind::Enum) {
     for (uint32_t k = 0; k < descriptor->fieldCount; ++k) {
-      TypeId part = types_.kind(type) == TypeKind::Struct ? types_.fieldType(type, 0, k) : types_[type].parts[k];
+      TypeId part =
+          types_.kind(type) == TypeKind::Struct ? types_.fieldType(type, 0, k) : types_[type].parts[k];
       store(part, partOf(record, k), to + descriptor->fields[k].offset);
     }
     return;
@@ -186,12 +188,10 @@ void HostTypes::store(TypeId given, interp::Slot value, char* to) {
     value = static_cast<const interp::Record*>(value.o)->parts.back();
   TypeId type = opened(given);
   TypeKind held = interp::slotKind(types_, type);
-  if (!interp::isObject(held))
-    return interp::storeSlot(held, to, value);
+  if (!interp::isObject(held)) return interp::storeSlot(held, to, value);
   const MelixType* descriptor = describe(type);
   std::memset(to, 0, descriptor->size);
-  if (!value.o)
-    return;
+  if (!value.o) return;
   switch (value.o->kind) {
   case interp::ObjectKind::Array: return storeArray(type, static_cast<const interp::Array&>(*value.o), to);
   case interp::ObjectKind::Record:

@@ -7,22 +7,24 @@
 
 namespace melix::driver {
 
-/// Values of the interpreter in the runtime's stored form (melix/abi.h, sections 1 and 2), so that the runtime can print
-/// and write them. Enums are boxed and arrays of structs are dense: no program sees the difference.
+/// Values of the interpreter in the runtime's stored form (melix/abi.h, sections 1 and 2), so that the
+/// runtime can print and write them. Enums are boxed and arrays of structs are dense: no program sees the
+/// difference.
 class HostTypes {
 public:
   HostTypes(types::TypeStore& types, MelixTask* task) : types_(types), task_(task) {}
 
   /// The descriptor of a type; it lives as long as this object.
   const MelixType* describe(types::TypeId type);
-  /// Writes a value to `to`, which has room for `describe(type)->size` bytes; what it allocates is owned there.
+  /// Writes a value to `to`, which has room for `describe(type)->size` bytes; what it allocates is owned
+  /// there.
   void store(types::TypeId type, interp::Slot value, char* to);
 
 private:
   types::TypeId opened(types::TypeId type);
   /// Lays fields out after `offset` bytes; returns their end, and the strictest alignment in `align`.
-  uint32_t layOut(std::span<const types::TypeId> parts, std::span<const NameId> names, uint32_t offset, uint8_t& align,
-                  uint8_t& flags, const MelixField*& fields);
+  uint32_t layOut(std::span<const types::TypeId> parts, std::span<const NameId> names, uint32_t offset,
+                  uint8_t& align, uint8_t& flags, const MelixField*& fields);
   void describeEnum(types::TypeId type, MelixType& out);
   void storeArray(types::TypeId type, const interp::Array& array, char* to);
   void storeRecord(types::TypeId type, const interp::Record& record, char* to);

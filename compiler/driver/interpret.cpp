@@ -15,8 +15,8 @@ struct PlacedFrame {
   Span span;
 };
 
-/// The Melix frames of one frame of the interpreter, innermost first: functions inlined by a pass have one of their own.
-/// Frames without a place are the compiler's and are left out.
+/// The Melix frames of one frame of the interpreter, innermost first: functions inlined by a pass have one of
+/// their own. Frames without a place are the compiler's and are left out.
 std::vector<PlacedFrame> placedFrames(const core::Module& module, const interp::PanicFrame& frame) {
   std::vector<PlacedFrame> out;
   std::string function = frame.function;
@@ -27,8 +27,7 @@ std::vector<PlacedFrame> placedFrames(const core::Module& module, const interp::
       out.push_back({function, link.span});
       function = link.function;
     }
-    if (link.span.valid())
-      last = link.span;
+    if (link.span.valid()) last = link.span;
   }
   out.push_back({function, last});
   std::erase_if(out, [](const PlacedFrame& f) { return !f.span.valid(); });
@@ -58,10 +57,8 @@ int interpretProgram(session::Session& session, int argc, char** argv) {
   interp::Program program(session.module(), builtins.hooks());
   interp::RunResult result = program.run(session.module().entry, {});
   builtins.flush();
-  if (builtins.exited())
-    return builtins.exitStatus();
-  if (result.panicked && builtins.takeInterrupt())
-    return Interrupted;
+  if (builtins.exited()) return builtins.exitStatus();
+  if (result.panicked && builtins.takeInterrupt()) return Interrupted;
   if (result.panicked) {
     writeError(panicText(session, result.panic));
     return Panicked;

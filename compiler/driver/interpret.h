@@ -6,10 +6,12 @@
 
 namespace melix::driver {
 
-/// Runs the module's entry in the Core interpreter with the runtime's builtins; the exit status of the program.
+/// Runs the module's entry in the Core interpreter with the runtime's builtins; the exit status of the
+/// program.
 int interpretProgram(session::Session& session, int argc, char** argv);
 
-/// A panic of the interpreter as the runtime reports one: `file:line:column: panic: message`, the source line, the calls.
+/// A panic of the interpreter as the runtime reports one: `file:line:column: panic: message`, the source
+/// line, the calls.
 std::string panicText(session::Session& session, const interp::Panic& panic);
 
 } // namespace melix::driver

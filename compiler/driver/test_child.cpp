@@ -34,8 +34,7 @@ bool runTestInChild(session::Session& session, const codegen::Compiled* compiled
     output.append(buffer, static_cast<size_t>(got));
   close(ends[0]);
   int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) < 0)
-    return false;
+  if (child < 0 || waitpid(child, &status, 0) < 0) return false;
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 

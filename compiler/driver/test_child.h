@@ -4,8 +4,8 @@
 
 namespace melix::driver {
 
-/// Runs the module's entry in a forked child, compiled or (without `compiled`) interpreted; what it wrote goes to
-/// `output`. Whether it ended with status 0.
+/// Runs the module's entry in a forked child, compiled or (without `compiled`) interpreted; what it wrote
+/// goes to `output`. Whether it ended with status 0.
 bool runTestInChild(session::Session& session, const codegen::Compiled* compiled, std::string& output);
 
 } // namespace melix::driver

@@ -1,6 +1,6 @@
 #pragma once
-// Internal: the compact code a function becomes. Registers are numbered; a region is a stretch of instructions; an
-// instruction is a pointer to what runs it and the registers it works on.
+// Internal: the compact code a function becomes. Registers are numbered; a region is a stretch of
+// instructions; an instruction is a pointer to what runs it and the registers it works on.
 
 #include "core/ir.h"
 #include "interp/interp.h"
@@ -10,9 +10,10 @@ namespace melix::interp {
 struct Frame;
 struct Instr;
 /// Runs one instruction and gives the next; null ends the run (return, or a panic).
-using Handler = const Instr* (*)(Frame& frame, const Instr* in);
+using Handler = const Instr* (*)(Frame & frame, const Instr* in);
 
-/// An operand is a register; with `moveBit` its object is taken out of the register, which nobody reads again.
+/// An operand is a register; with `moveBit` its object is taken out of the register, which nobody reads
+/// again.
 inline constexpr uint32_t moveBit = 0x80000000u;
 
 /// Data of an instruction that does not fit its four numbers.
@@ -29,12 +30,12 @@ struct Instr {
 struct Code {
   core::FunctionId function;
   std::vector<Instr> instrs;
-  std::vector<core::LocId> locs;          ///< one an instruction
-  std::vector<Slot> constants;            ///< the first registers
-  std::vector<uint32_t> objectRegs;       ///< to be released when the frame ends
-  std::vector<Object*> owned;             ///< strings among the constants
+  std::vector<core::LocId> locs;    ///< one an instruction
+  std::vector<Slot> constants;      ///< the first registers
+  std::vector<uint32_t> objectRegs; ///< to be released when the frame ends
+  std::vector<Object*> owned;       ///< strings among the constants
   std::vector<std::unique_ptr<Extra>> extras;
-  std::vector<uint32_t> paramRegs;        ///< dims, then values
+  std::vector<uint32_t> paramRegs; ///< dims, then values
   uint32_t regs = 0;
   ~Code() {
     for (Object* o : owned) release(o);
@@ -56,8 +57,8 @@ struct Machine {
   Panic panic;
   unsigned depth = 0;
   uint64_t steps = 0; ///< calls and iterations so far
-  Slot* stack;       ///< registers of the frames
-  size_t stackSlots; ///< reserved
+  Slot* stack;        ///< registers of the frames
+  size_t stackSlots;  ///< reserved
   size_t used = 0;
 
   explicit Machine(Program& p);
@@ -77,8 +78,10 @@ inline Slot peek(Frame& f, uint32_t operand) { return f.r[operand & ~moveBit]; }
 inline Slot take(Frame& f, uint32_t operand) {
   Slot& place = f.r[operand & ~moveBit];
   Slot s = place;
-  if (operand & moveBit) place.o = nullptr;
-  else retain(s.o);
+  if (operand & moveBit)
+    place.o = nullptr;
+  else
+    retain(s.o);
   return s;
 }
 /// Puts an owned object into a register.
@@ -105,8 +108,8 @@ inline void runFrom(Frame& f, const Instr* in) {
   while (in) in = in->run(f, in);
 }
 
-/// One function a scalar op and kind: a ← op(b, c, d); `detail` is the op's attribute. Null where the op does not exist
-/// for the kind. `kind` is that of the first operand.
+/// One function a scalar op and kind: a ← op(b, c, d); `detail` is the op's attribute. Null where the op does
+/// not exist for the kind. `kind` is that of the first operand.
 Handler scalarHandler(core::OpKind op, TypeKind kind, uint32_t detail);
 /// a ← convert b; c holds the kinds: from | to << 8 | mode << 16.
 const Instr* runConvert(Frame& f, const Instr* in);

@@ -7,7 +7,8 @@
 namespace melix::interp {
 
 Compiler::Compiler(const Program& program, FunctionId f, Code& code)
-    : program_(program), m_(program.module()), fn_(m_.functions[f]), types_(m_.types), code_(code), loc_(fn_.loc) {
+    : program_(program), m_(program.module()), fn_(m_.functions[f]), types_(m_.types), code_(code),
+      loc_(fn_.loc) {
   code.function = f;
   dimRegs_.emplace_back();
 }
@@ -30,7 +31,8 @@ void Compiler::compile() {
   code_.constants.resize(code_.regs, Slot{0});
 }
 
-// --- registers ----------------------------------------------------------------------------------------------------
+// --- registers
+// ----------------------------------------------------------------------------------------------------
 
 uint32_t Compiler::newReg(bool object) {
   uint32_t r = code_.regs++;
@@ -66,7 +68,8 @@ void Compiler::refuse(const std::string& what) {
   emit(runRefuse, 0, 0, 0, 0, message);
 }
 
-// --- dimensions ---------------------------------------------------------------------------------------------------
+// --- dimensions
+// ---------------------------------------------------------------------------------------------------
 
 uint32_t Compiler::symReg(DimSym s) {
   auto [it, fresh] = symRegs_.try_emplace(s, 0);
@@ -120,7 +123,8 @@ std::vector<uint32_t> Compiler::dimRegs(std::span<const DimId> dims) {
   return out;
 }
 
-// --- ownership ----------------------------------------------------------------------------------------------------
+// --- ownership
+// ----------------------------------------------------------------------------------------------------
 
 uint32_t Compiler::operand(ValueId v) {
   uint32_t r = reg(v);
@@ -141,8 +145,10 @@ void Compiler::move(uint32_t to, ValueId v) {
     dying_.erase(v);
     return;
   }
-  if (isObjectValue(v)) emit(runMoveObject, to, operand(v));
-  else emit(runMove, to, reg(v));
+  if (isObjectValue(v))
+    emit(runMoveObject, to, operand(v));
+  else
+    emit(runMove, to, reg(v));
 }
 
 void Compiler::moveAll(const std::vector<uint32_t>& to, std::span<const ValueId> from) {
@@ -157,12 +163,16 @@ void Compiler::moveAll(const std::vector<uint32_t>& to, std::span<const ValueId>
   std::vector<uint32_t> temps;
   for (ValueId v : from) {
     temps.push_back(newReg(isObjectValue(v)));
-    if (isObjectValue(v)) emit(runMoveObject, temps.back(), operand(v));
-    else emit(runMove, temps.back(), reg(v));
+    if (isObjectValue(v))
+      emit(runMoveObject, temps.back(), operand(v));
+    else
+      emit(runMove, temps.back(), reg(v));
   }
   for (size_t k = 0; k < to.size(); ++k) {
-    if (isObjectValue(from[k])) emit(runMoveObject, to[k], temps[k] | moveBit);
-    else emit(runMove, to[k], temps[k]);
+    if (isObjectValue(from[k]))
+      emit(runMoveObject, to[k], temps[k] | moveBit);
+    else
+      emit(runMove, to[k], temps[k]);
   }
   forget(to);
 }
@@ -208,8 +218,10 @@ void Compiler::region(RegionId r, const ValueSet& inherited, const std::function
     for (RegionId inner : o.regions) usesInside(inner, inside_);
     current_ = &o;
     loc_ = o.loc;
-    if (i + 1 == region.ops.size()) yield(o);
-    else op(o);
+    if (i + 1 == region.ops.size())
+      yield(o);
+    else
+      op(o);
     loc_ = o.loc;
     dropDying();
   }

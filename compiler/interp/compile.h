@@ -15,8 +15,9 @@ namespace melix::interp {
 
 using namespace core;
 
-/// Every value has a register of its own. The last use of an object moves it out of its register (precise ownership is
-/// what lets `set` work in place); an object whose last use only reads it is dropped after the op.
+/// Every value has a register of its own. The last use of an object moves it out of its register (precise
+/// ownership is what lets `set` work in place); an object whose last use only reads it is dropped after the
+/// op.
 class Compiler {
 public:
   Compiler(const Program& program, FunctionId f, Code& code);
@@ -31,9 +32,11 @@ private:
   uint32_t newReg(bool object);
   uint32_t reg(ValueId v);
   uint32_t constantReg(uint64_t bits);
-  size_t emit(Handler run, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0, uint32_t d = 0, const Extra* extra = nullptr);
+  size_t emit(Handler run, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0, uint32_t d = 0,
+              const Extra* extra = nullptr);
   size_t here() const { return code_.instrs.size(); }
-  template <class T> T* extra() {
+  template <class T>
+  T* extra() {
     code_.extras.push_back(std::make_unique<T>());
     return static_cast<T*>(code_.extras.back().get());
   }
@@ -82,8 +85,8 @@ private:
   void forLoop(const Op& op);
   void whileLoop(const Op& op);
   void nest(const Op& op);
-  void nestResult(const Op& op, const NestResult& r, NestExtra& x, size_t& yield, size_t& result, size_t& unit,
-                  size_t& filter);
+  void nestResult(const Op& op, const NestResult& r, NestExtra& x, size_t& yield, size_t& result,
+                  size_t& unit, size_t& filter);
 
   struct PendingYield {
     uint32_t result, slot;

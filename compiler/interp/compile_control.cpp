@@ -14,7 +14,8 @@ void Compiler::branch(const Op& o) {
   auto arm = [&](RegionId r) {
     region(r, inherited, [&](const Op& yield) {
       std::vector<uint32_t> to;
-      for (size_t k = 0; k < yield.dims.size(); ++k) emit(runMove, symReg(o.resultDims[k]), dimReg(yield.dims[k]));
+      for (size_t k = 0; k < yield.dims.size(); ++k)
+        emit(runMove, symReg(o.resultDims[k]), dimReg(yield.dims[k]));
       for (ValueId v : o.results) to.push_back(reg(v));
       for (size_t k = 0; k < to.size(); ++k) move(to[k], yield.operands[k]);
     });
@@ -49,7 +50,8 @@ void Compiler::match(const Op& o) {
     }
     if (dies && !used) emit(runDrop, from);
     region(o.regions[r], inherited, [&](const Op& yield) {
-      for (size_t k = 0; k < yield.dims.size(); ++k) emit(runMove, symReg(o.resultDims[k]), dimReg(yield.dims[k]));
+      for (size_t k = 0; k < yield.dims.size(); ++k)
+        emit(runMove, symReg(o.resultDims[k]), dimReg(yield.dims[k]));
       for (size_t k = 0; k < o.results.size(); ++k) move(reg(o.results[k]), yield.operands[k]);
     });
     jumps.push_back(static_cast<uint32_t>(emit(runJump)));
@@ -93,7 +95,8 @@ void Compiler::forLoop(const Op& o) {
     for (size_t k = count; k < yield.operands.size(); ++k) {
       ValueId v = yield.operands[k];
       bool row = types_.kind(fn_.typeOf(v)) == TypeKind::Array;
-      emit(runPutRow, reg(o.results[k]), i, reg(v), row ? uint32_t(TypeKind::Array) : static_cast<uint32_t>(kindOf(fn_.typeOf(v))));
+      emit(runPutRow, reg(o.results[k]), i, reg(v),
+           row ? uint32_t(TypeKind::Array) : static_cast<uint32_t>(kindOf(fn_.typeOf(v))));
     }
     std::vector<uint32_t> dims;
     for (DimId d : yield.dims) {
@@ -105,7 +108,8 @@ void Compiler::forLoop(const Op& o) {
   });
   emit(runLoopBack, static_cast<uint32_t>(next));
   code_.instrs[next].c = static_cast<uint32_t>(here());
-  for (size_t k = 0; k < dimParams.size(); ++k) emit(runMove, symReg(o.resultDims[k + (collects > 0)]), symReg(dimParams[k]));
+  for (size_t k = 0; k < dimParams.size(); ++k)
+    emit(runMove, symReg(o.resultDims[k + (collects > 0)]), symReg(dimParams[k]));
   loc_ = o.loc;
   current_ = &o;
   dying_ = all;
@@ -122,7 +126,8 @@ void Compiler::whileLoop(const Op& o) {
   }
   for (size_t k = 0; k < params.size(); ++k) {
     state.push_back(reg(params[k]));
-    // The condition only looks at the state: its parameters are held elsewhere so that it does not use them up.
+    // The condition only looks at the state: its parameters are held elsewhere so that it does not use them
+    // up.
     move(state[k], o.operands[k]);
     regs_[o.results[k]] = state[k];
   }
@@ -131,8 +136,10 @@ void Compiler::whileLoop(const Op& o) {
   size_t test = 0;
   const std::vector<ValueId> condParams = fn_.regions[cond].params;
   for (size_t k = 0; k < condParams.size(); ++k) {
-    if (!isObjectValue(condParams[k])) regs_[condParams[k]] = state[k];
-    else emit(runMoveObject, reg(condParams[k]), state[k]);
+    if (!isObjectValue(condParams[k]))
+      regs_[condParams[k]] = state[k];
+    else
+      emit(runMoveObject, reg(condParams[k]), state[k]);
   }
   uint32_t go = newReg(false);
   region(cond, {}, [&](const Op& yield) { emit(runMove, go, reg(yield.operands[0])); });
@@ -190,7 +197,8 @@ void Compiler::nest(const Op& o) {
     dying_.clear(); // NestStep still looks at what was yielded
   });
   for (const PendingYield& p : pending)
-    (p.slot < 2 ? x->results[p.result].yields[p.slot] : x->results[p.result].combineYields[p.slot - 2]) = reg(p.value);
+    (p.slot < 2 ? x->results[p.result].yields[p.slot] : x->results[p.result].combineYields[p.slot - 2]) =
+        reg(p.value);
   loc_ = o.loc;
   emit(runNestStep, state, 0, 0, 0, x);
   size_t over = emit(runJump);
@@ -211,8 +219,10 @@ void Compiler::nest(const Op& o) {
       for (uint32_t y = 0; y < nr.yields; ++y) move(outs[y], yield.operands[y]);
     });
     for (uint32_t y = 0; y < nr.yields; ++y) {
-      if (isObject(rx.combineKinds[y])) emit(runMoveObject, rx.combineParams[y], outs[y] | moveBit);
-      else emit(runMove, rx.combineParams[y], outs[y]);
+      if (isObject(rx.combineKinds[y]))
+        emit(runMoveObject, rx.combineParams[y], outs[y] | moveBit);
+      else
+        emit(runMove, rx.combineParams[y], outs[y]);
     }
     emit(runEndSub);
   }
@@ -223,8 +233,8 @@ void Compiler::nest(const Op& o) {
   dying_ = all;
 }
 
-void Compiler::nestResult(const Op& o, const NestResult& nr, NestExtra& x, size_t& yieldAt, size_t& resultAt, size_t& unit,
-                          size_t& filter) {
+void Compiler::nestResult(const Op& o, const NestResult& nr, NestExtra& x, size_t& yieldAt, size_t& resultAt,
+                          size_t& unit, size_t& filter) {
   const Op& yield = terminator(fn_, o.regions[0]);
   NestResultExtra rx;
   rx.kind = nr.kind;
@@ -234,7 +244,9 @@ void Compiler::nestResult(const Op& o, const NestResult& nr, NestExtra& x, size_
   rx.keep = nr.keep;
   bool isFilter = nr.kind == NestResultKind::Filter;
   // Registers of yielded values are settled when the body has been compiled.
-  auto later = [&](uint32_t slot, ValueId v) { pendingYields_.push_back({static_cast<uint32_t>(x.results.size()), slot, v}); };
+  auto later = [&](uint32_t slot, ValueId v) {
+    pendingYields_.push_back({static_cast<uint32_t>(x.results.size()), slot, v});
+  };
   if (isFilter) later(0, yield.operands[yieldAt++]);
   ValueId value = yield.operands[yieldAt];
   TypeId type = fn_.typeOf(value);
@@ -268,7 +280,9 @@ void Compiler::nestResult(const Op& o, const NestResult& nr, NestExtra& x, size_
     rx.zero = newReg(true);
     zero(rx.zero, type);
   }
-  size_t outs = reduces && (nr.monoid == MonoidKind::ArgMin || nr.monoid == MonoidKind::ArgMax) ? o.dims.size() - nr.keep.size() : 1;
+  size_t outs = reduces && (nr.monoid == MonoidKind::ArgMin || nr.monoid == MonoidKind::ArgMax)
+                    ? o.dims.size() - nr.keep.size()
+                    : 1;
   for (size_t k = 0; k < outs; ++k) rx.outs.push_back(reg(o.results[resultAt++]));
   if (isFilter) rx.dimOut = symReg(o.resultDims[filter++]);
   x.results.push_back(std::move(rx));

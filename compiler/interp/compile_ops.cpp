@@ -14,8 +14,10 @@ void Compiler::op(const Op& o) {
   case OpKind::Const: return constant(o);
   case OpKind::Zero: return zero(reg(o.results[0]), fn_.typeOf(o.results[0]));
   case OpKind::Undef:
-    if (!isObjectValue(o.results[0])) emit(runMove, reg(o.results[0]), constantReg(0));
-    else emit(runDrop, reg(o.results[0]));
+    if (!isObjectValue(o.results[0]))
+      emit(runMove, reg(o.results[0]), constantReg(0));
+    else
+      emit(runDrop, reg(o.results[0]));
     return;
   case OpKind::DimValue: emit(runMove, reg(o.results[0]), dimReg(o.dims[0])); return;
   case OpKind::BindDim: emit(runMove, symReg(o.resultDims[0]), reg(o.operands[0])); return;
@@ -43,11 +45,15 @@ void Compiler::op(const Op& o) {
   }
   case OpKind::Bitcast: {
     // The bits stay; a signed integer is extended anew.
-    uint32_t from = static_cast<uint32_t>(TypeKind::U64), to = static_cast<uint32_t>(types_.kind(fn_.typeOf(o.results[0])));
+    uint32_t from = static_cast<uint32_t>(TypeKind::U64),
+             to = static_cast<uint32_t>(types_.kind(fn_.typeOf(o.results[0])));
     TypeId source = fn_.typeOf(o.operands[0]);
-    if (types_.isFloat(source)) emit(runBits, reg(o.results[0]), reg(o.operands[0]), static_cast<uint32_t>(types_.kind(source)));
-    else if (types_.isFloat(fn_.typeOf(o.results[0]))) emit(runMove, reg(o.results[0]), reg(o.operands[0]));
-    else emit(runConvert, reg(o.results[0]), reg(o.operands[0]), from | to << 8 | 1u << 16);
+    if (types_.isFloat(source))
+      emit(runBits, reg(o.results[0]), reg(o.operands[0]), static_cast<uint32_t>(types_.kind(source)));
+    else if (types_.isFloat(fn_.typeOf(o.results[0])))
+      emit(runMove, reg(o.results[0]), reg(o.operands[0]));
+    else
+      emit(runConvert, reg(o.results[0]), reg(o.operands[0]), from | to << 8 | 1u << 16);
     return;
   }
   case OpKind::If: return branch(o);
@@ -102,7 +108,9 @@ void Compiler::scalar(const Op& o) {
       emit(runCompareText, out, reg(o.operands[0]), second, detail);
       return;
     }
-    auto how = o.kind == OpKind::Add ? TangentOp::Add : o.kind == OpKind::Sub ? TangentOp::Sub : TangentOp::Neg;
+    auto how = o.kind == OpKind::Add   ? TangentOp::Add
+               : o.kind == OpKind::Sub ? TangentOp::Sub
+                                       : TangentOp::Neg;
     uint32_t first = operand(o.operands[0]);
     emit(runTangent, out, first, second, static_cast<uint32_t>(how));
     return;
@@ -164,7 +172,8 @@ void Compiler::zero(uint32_t into, TypeId t) {
   case TypeKind::Known: return parts(type.parts, 0, false);
   case TypeKind::Struct: {
     std::vector<TypeId> fields;
-    for (uint32_t k = 0; k < types_.recordInfo(type.record).cases[0].fields.size(); ++k) fields.push_back(types_.fieldType(t, 0, k));
+    for (uint32_t k = 0; k < types_.recordInfo(type.record).cases[0].fields.size(); ++k)
+      fields.push_back(types_.fieldType(t, 0, k));
     return parts(fields, 0, false);
   }
   case TypeKind::Enum: return parts({}, 0, true);
@@ -218,7 +227,8 @@ void Compiler::pack(const Op& o) {
 }
 
 void Compiler::unpack(const Op& o) {
-  for (uint32_t k = 0; k < o.resultDims.size(); ++k) emit(runPart, symReg(o.resultDims[k]), reg(o.operands[0]), k, 0);
+  for (uint32_t k = 0; k < o.resultDims.size(); ++k)
+    emit(runPart, symReg(o.resultDims[k]), reg(o.operands[0]), k, 0);
   field(o, o.operands[0], static_cast<uint32_t>(o.resultDims.size()));
 }
 
@@ -228,7 +238,8 @@ void Compiler::field(const Op& o, ValueId from, uint32_t k) {
   emit(runField, reg(o.results[0]), source, k, object);
 }
 
-// --- places -------------------------------------------------------------------------------------------------------
+// --- places
+// -------------------------------------------------------------------------------------------------------
 
 static bool allIndices(const Path& p) {
   return std::all_of(p.begin(), p.end(), [](const PathStep& s) { return s.kind == StepKind::Index; });
@@ -243,7 +254,8 @@ const PlaceExtra* Compiler::place(const Op& o, size_t firstIndex, TypeId placeTy
   Path prefix;
   for (const PathStep& s : o.as<Path>()) {
     PlaceStep step{s.kind, s.number, 0, 0, s.step};
-    if (s.kind == StepKind::Index || s.kind == StepKind::Slice || s.kind == StepKind::Element) step.index = reg(o.operands[at++]);
+    if (s.kind == StepKind::Index || s.kind == StepKind::Slice || s.kind == StepKind::Element)
+      step.index = reg(o.operands[at++]);
     if (s.kind == StepKind::Slice) step.length = dimReg(s.length);
     keeps |= s.kind == StepKind::Slice || s.kind == StepKind::All;
     TypeId before = *pathType(types_, root, prefix);
@@ -287,8 +299,10 @@ void Compiler::update(const Op& o) {
   if (path.empty()) { // the whole value
     if (!add) return move(reg(o.results[0]), o.operands[1]);
     uint32_t first = operand(o.operands[0]);
-    if (isObject(kind)) emit(runTangent, reg(o.results[0]), first, reg(o.operands[1]), static_cast<uint32_t>(TangentOp::Add));
-    else emit(scalarHandler(OpKind::Add, kind, 0), reg(o.results[0]), reg(o.operands[0]), reg(o.operands[1]));
+    if (isObject(kind))
+      emit(runTangent, reg(o.results[0]), first, reg(o.operands[1]), static_cast<uint32_t>(TangentOp::Add));
+    else
+      emit(scalarHandler(OpKind::Add, kind, 0), reg(o.results[0]), reg(o.operands[0]), reg(o.operands[1]));
     return;
   }
   bool fast = !isObject(kind) && allIndices(path) && path.size() <= 3;
@@ -351,14 +365,18 @@ void Compiler::math(const Op& o) {
   for (ValueId v : o.operands) args.push_back(convert(reg(v), type, wide));
   uint32_t out = type == wide ? reg(o.results[0]) : newReg(false);
   auto body = m_.mathBodies.find({kind, wide});
-  if (body != m_.mathBodies.end()) callTo(body->second, args, {}, {}, {out});
-  else emit(runMathHook, out, args[0], static_cast<uint32_t>(kind) | static_cast<uint32_t>(wide) << 8, args.back());
-  if (type != wide) emit(runConvert, reg(o.results[0]), out, static_cast<uint32_t>(wide) | static_cast<uint32_t>(type) << 8);
+  if (body != m_.mathBodies.end())
+    callTo(body->second, args, {}, {}, {out});
+  else
+    emit(runMathHook, out, args[0], static_cast<uint32_t>(kind) | static_cast<uint32_t>(wide) << 8,
+         args.back());
+  if (type != wide)
+    emit(runConvert, reg(o.results[0]), out, static_cast<uint32_t>(wide) | static_cast<uint32_t>(type) << 8);
 }
 
 void Compiler::select(const Op& o) {
-  emit(isObjectValue(o.results[0]) ? runSelectObject : runSelect, reg(o.results[0]), reg(o.operands[0]), reg(o.operands[1]),
-       reg(o.operands[2]));
+  emit(isObjectValue(o.results[0]) ? runSelectObject : runSelect, reg(o.results[0]), reg(o.operands[0]),
+       reg(o.operands[1]), reg(o.operands[2]));
 }
 
 void Compiler::lists(const Op& o) {
@@ -405,7 +423,8 @@ void Compiler::lists(const Op& o) {
   }
 }
 
-// --- effects and calls --------------------------------------------------------------------------------------------
+// --- effects and calls
+// --------------------------------------------------------------------------------------------
 
 void Compiler::check(const Op& o) {
   auto* x = extra<CheckExtra>();

@@ -6,7 +6,10 @@
 
 namespace melix::interp {
 
-template <class T> static const T& extraOf(const Instr* in) { return *static_cast<const T*>(in->extra); }
+template <class T>
+static const T& extraOf(const Instr* in) {
+  return *static_cast<const T*>(in->extra);
+}
 
 static bool fits(TypeKind from, TypeKind to, Slot v) {
   if (types::isFloatKind(to)) return true;
@@ -25,7 +28,8 @@ static bool fits(TypeKind from, TypeKind to, Slot v) {
   return bits >= 64 || v.u >> bits == 0;
 }
 
-static bool holds(const CheckExtra& x, TypeKind target, const std::vector<Slot>& v, const std::vector<int64_t>& d) {
+static bool holds(const CheckExtra& x, TypeKind target, const std::vector<Slot>& v,
+                  const std::vector<int64_t>& d) {
   switch (x.check.kind) {
   case core::CheckKind::Index: return v[0].i >= 0 && v[0].i < d[0];
   case core::CheckKind::ListIndex: return v[0].i >= 0 && v[0].i < v[1].i;
@@ -39,7 +43,8 @@ static bool holds(const CheckExtra& x, TypeKind target, const std::vector<Slot>&
     int64_t smallest = width == 64 ? INT64_MIN : -(int64_t(1) << (width - 1));
     return !isSigned || v[0].i != smallest || v[1].i != -1;
   }
-  case core::CheckKind::Exponent: return types::scalarClass(x.kinds[0]) == types::ScalarClass::UInt || v[0].i >= 0;
+  case core::CheckKind::Exponent:
+    return types::scalarClass(x.kinds[0]) == types::ScalarClass::UInt || v[0].i >= 0;
   case core::CheckKind::Converts: return fits(x.kinds[0], target, v[0]);
   case core::CheckKind::NotEmpty: return d[0] > 0;
   case core::CheckKind::Assert: return v[0].u != 0;
@@ -95,7 +100,8 @@ const Instr* runCheck(Frame& f, const Instr* in) {
   std::vector<int64_t> d;
   for (uint32_t r : x.operands) v.push_back(f.r[r]);
   for (uint32_t r : x.dims) d.push_back(f.r[r].i);
-  TypeKind target = x.check.type.valid() ? f.machine->program.module().types.kind(x.check.type) : TypeKind::Error;
+  TypeKind target =
+      x.check.type.valid() ? f.machine->program.module().types.kind(x.check.type) : TypeKind::Error;
   if (holds(x, target, v, d)) return in + 1;
   return f.machine->fail(f, in, messageOf(f, x, v, d));
 }
@@ -108,23 +114,28 @@ const Instr* runBuiltin(Frame& f, const Instr* in) {
   const auto& x = extraOf<BuiltinExtra>(in);
   const types::TypeStore& types = f.machine->program.module().types;
   const Hooks& h = f.machine->program.hooks();
-  if (!h.builtin) return f.machine->fail(f, in, "`" + std::string(ops::builtinName(x.builtin)) + "` is not available here");
+  if (!h.builtin)
+    return f.machine->fail(f, in, "`" + std::string(ops::builtinName(x.builtin)) + "` is not available here");
   std::vector<Value> args;
-  for (size_t k = 0; k < x.args.size(); ++k) args.push_back(share(slotKind(types, x.argTypes[k]), f.r[x.args[k]]));
+  for (size_t k = 0; k < x.args.size(); ++k)
+    args.push_back(share(slotKind(types, x.argTypes[k]), f.r[x.args[k]]));
   std::vector<int64_t> dims;
   for (uint32_t r : x.dims) dims.push_back(f.r[r].i);
   BuiltinCall call{types, x.argTypes, x.resultTypes, args, dims, {}, {}};
   h.builtin(x.builtin, call);
   if (!call.panic.empty()) return f.machine->fail(f, in, std::move(call.panic));
   if (call.results.size() != x.results.size())
-    return f.machine->fail(f, in, "`" + std::string(ops::builtinName(x.builtin)) + "` gave a wrong number of results");
+    return f.machine->fail(
+        f, in, "`" + std::string(ops::builtinName(x.builtin)) + "` gave a wrong number of results");
   for (size_t k = 0; k < x.dimResults.size(); ++k) {
     const Value& sized = call.results[x.dimSources[k].first];
     f.r[x.dimResults[k]].i = sized.asArray().dims[x.dimSources[k].second];
   }
   for (size_t k = 0; k < x.results.size(); ++k) {
-    if (isObject(call.results[k].kind())) putObject(f, x.results[k], call.results[k].takeSlot().o);
-    else f.r[x.results[k]] = call.results[k].slot();
+    if (isObject(call.results[k].kind()))
+      putObject(f, x.results[k], call.results[k].takeSlot().o);
+    else
+      f.r[x.results[k]] = call.results[k].slot();
   }
   return in + 1;
 }
@@ -141,7 +152,8 @@ const Instr* runFormat(Frame& f, const Instr* in) {
 const Instr* runDebug(Frame& f, const Instr* in) {
   const auto& x = extraOf<FormatExtra>(in);
   const Hooks& h = f.machine->program.hooks();
-  if (h.debug) h.debug(f.machine->program.module().types, x.type, share(static_cast<TypeKind>(in->d), f.r[in->b]));
+  if (h.debug)
+    h.debug(f.machine->program.module().types, x.type, share(static_cast<TypeKind>(in->d), f.r[in->b]));
   return in + 1;
 }
 

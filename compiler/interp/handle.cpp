@@ -58,7 +58,8 @@ Value Value::part(size_t k) const {
 
 static bool sameSlot(TypeKind kind, Slot a, Slot b) {
   if (isObject(kind)) return sameBits(shared(kind, a), shared(kind, b));
-  if (types::isFloatKind(kind) && std::isnan(core::floatValue(kind, a.u))) return std::isnan(core::floatValue(kind, b.u));
+  if (types::isFloatKind(kind) && std::isnan(core::floatValue(kind, a.u)))
+    return std::isnan(core::floatValue(kind, b.u));
   return a.u == b.u;
 }
 
@@ -70,7 +71,8 @@ bool sameBits(const Value& a, const Value& b) {
   switch (x->kind) {
   case ObjectKind::Array: {
     const Array &p = a.asArray(), &q = b.asArray();
-    if (p.element != q.element || p.rank != q.rank || !std::equal(p.dims, p.dims + p.rank, q.dims)) return false;
+    if (p.element != q.element || p.rank != q.rank || !std::equal(p.dims, p.dims + p.rank, q.dims))
+      return false;
     for (int64_t k = 0; k < p.count; ++k)
       if (!sameSlot(p.element, p.at(k), q.at(k))) return false;
     return true;

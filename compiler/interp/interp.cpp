@@ -29,8 +29,8 @@ struct Job {
   RunResult result;
 };
 
-constexpr size_t registerStack = size_t(64) << 20;  // slots; pages are touched on use only
-constexpr size_t nativeStack = size_t(4096) << 20;  // bytes, reserved
+constexpr size_t registerStack = size_t(64) << 20; // slots; pages are touched on use only
+constexpr size_t nativeStack = size_t(4096) << 20; // bytes, reserved
 
 void runJob(Job& job) {
   const core::Function& fn = job.program.module().functions[job.function];
@@ -41,7 +41,8 @@ void runJob(Job& job) {
   std::memcpy(static_cast<void*>(f.r), code.constants.data(), code.constants.size() * sizeof(Slot));
   m.used = code.regs;
   size_t reg = 0;
-  for (size_t k = 0; k < fn.dimParams.size(); ++k) f.r[code.paramRegs[reg++]].i = k < job.dims.size() ? job.dims[k] : 0;
+  for (size_t k = 0; k < fn.dimParams.size(); ++k)
+    f.r[code.paramRegs[reg++]].i = k < job.dims.size() ? job.dims[k] : 0;
   for (Value& v : job.args) f.r[code.paramRegs[reg++]] = v.takeSlot();
   runFrom(f, code.instrs.data());
   for (uint32_t r : code.objectRegs) release(f.r[r].o);
@@ -50,7 +51,8 @@ void runJob(Job& job) {
   if (m.panicked) return;
   size_t at = 0;
   for (; at < fn.resultDims.size(); ++at) job.result.dims.push_back(results[at].i);
-  for (core::TypeId t : fn.results) job.result.values.emplace_back(slotKind(job.program.module().types, t), results[at++]);
+  for (core::TypeId t : fn.results)
+    job.result.values.emplace_back(slotKind(job.program.module().types, t), results[at++]);
 }
 
 void* threadMain(void* p) {
@@ -60,33 +62,40 @@ void* threadMain(void* p) {
 
 } // namespace
 
-Machine::Machine(Program& p) : program(p), stack(static_cast<Slot*>(reserveStack(registerStack * sizeof(Slot)))), stackSlots(registerStack) {}
+Machine::Machine(Program& p)
+    : program(p), stack(static_cast<Slot*>(reserveStack(registerStack * sizeof(Slot)))),
+      stackSlots(registerStack) {}
 Machine::~Machine() { freeStack(stack, stackSlots * sizeof(Slot)); }
 
 RunResult Program::run(core::FunctionId f, std::vector<Value> args, std::vector<int64_t> dims) {
   if (dims.empty()) dims = dimsOfArguments(module_, f, args);
   Job job{*this, f, std::move(args), std::move(dims), {}};
-  // Melix recursion becomes recursion here where a call stands in a nest or not; so the run has a stack of its own.
+  // Melix recursion becomes recursion here where a call stands in a nest or not; so the run has a stack of
+  // its own.
   pthread_attr_t attr;
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, nativeStack);
   pthread_t thread;
   bool started = pthread_create(&thread, &attr, threadMain, &job) == 0;
   pthread_attr_destroy(&attr);
-  if (started) pthread_join(thread, nullptr);
-  else runJob(job);
+  if (started)
+    pthread_join(thread, nullptr);
+  else
+    runJob(job);
   return std::move(job.result);
 }
 
 namespace {
 
 /// Takes the sizes of a value apart beside its type: a dimension that is one symbol gets the size found.
-void matchDims(const types::TypeStore& types, types::TypeId type, const Value& v, std::unordered_map<types::DimSym, int64_t>& found) {
+void matchDims(const types::TypeStore& types, types::TypeId type, const Value& v,
+               std::unordered_map<types::DimSym, int64_t>& found) {
   const types::Type& t = types[type];
   if (!isObject(v.kind()) || !v.slot().o) return;
   if (t.kind == TypeKind::Array) {
     for (size_t k = 0; k < t.dims.size(); ++k)
-      if (std::optional<types::DimSym> s = types.dims.asSymbol(t.dims[k])) found.emplace(*s, v.asArray().dims[k]);
+      if (std::optional<types::DimSym> s = types.dims.asSymbol(t.dims[k]))
+        found.emplace(*s, v.asArray().dims[k]);
     return;
   }
   if (t.kind == TypeKind::Tuple || t.kind == TypeKind::Known)
@@ -94,7 +103,8 @@ void matchDims(const types::TypeStore& types, types::TypeId type, const Value& v
   if (t.kind == TypeKind::Struct) {
     const types::Record& r = types.recordInfo(t.record);
     std::unordered_map<types::DimSym, int64_t> own;
-    for (size_t k = 0; k < r.cases[0].fields.size(); ++k) matchDims(types, r.cases[0].fields[k].type, v.part(k), own);
+    for (size_t k = 0; k < r.cases[0].fields.size(); ++k)
+      matchDims(types, r.cases[0].fields[k].type, v.part(k), own);
     for (size_t k = 0; k < t.dims.size(); ++k) {
       std::optional<types::DimSym> s = types.dims.asSymbol(t.dims[k]);
       if (auto it = own.find(r.dimParams[k]); s && it != own.end()) found.emplace(*s, it->second);
@@ -107,7 +117,8 @@ void matchDims(const types::TypeStore& types, types::TypeId type, const Value& v
 std::vector<int64_t> dimsOfArguments(const core::Module& m, core::FunctionId f, std::span<const Value> args) {
   const core::Function& fn = m.functions[f];
   std::unordered_map<types::DimSym, int64_t> found;
-  for (size_t k = 0; k < args.size() && k < fn.params().size(); ++k) matchDims(m.types, fn.typeOf(fn.params()[k]), args[k], found);
+  for (size_t k = 0; k < args.size() && k < fn.params().size(); ++k)
+    matchDims(m.types, fn.typeOf(fn.params()[k]), args[k], found);
   std::vector<int64_t> out;
   for (types::DimSym s : fn.dimParams) out.push_back(found.contains(s) ? found[s] : 0);
   return out;

@@ -15,13 +15,14 @@ struct BuiltinCall {
   std::span<const Value> arguments;
   std::span<const int64_t> dims; ///< of the array results, one after another; -1 where the call decides
   std::vector<Value> results;
-  std::string panic;               ///< not empty: the call panics
+  std::string panic; ///< not empty: the call panics
 };
 
 /// What the interpreter gets from outside; anything missing panics when it is needed.
 struct Hooks {
   std::function<void(ops::BuiltinKind, BuiltinCall&)> builtin;
-  std::function<std::string(const types::TypeStore&, types::TypeId, const Value&, const core::FormatAttr&)> format;
+  std::function<std::string(const types::TypeStore&, types::TypeId, const Value&, const core::FormatAttr&)>
+      format;
   std::function<void(const types::TypeStore&, types::TypeId, const Value&)> debug;
   /// Elementary functions whose body the module lacks.
   std::function<std::optional<double>(ops::MathKind, TypeKind, double, double)> math;

@@ -23,7 +23,8 @@ Slot ofFloat(TypeKind k, float v) {
   return s;
 }
 
-template <class T> T combineFloat(MonoidKind m, T a, T b) {
+template <class T>
+T combineFloat(MonoidKind m, T a, T b) {
   switch (m) {
   case MonoidKind::Sum: return a + b;
   case MonoidKind::Prod: return a * b;
@@ -59,8 +60,10 @@ Slot unitOf(MonoidKind m, TypeKind k) {
   uint64_t ones = width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1;
   switch (m) {
   case MonoidKind::Prod: return slotOfBits(k, isFloat ? core::floatBits(k, 1.0) : 1);
-  case MonoidKind::Min: return slotOfBits(k, isFloat ? core::floatBits(k, HUGE_VAL) : isSigned ? ones >> 1 : ones);
-  case MonoidKind::Max: return slotOfBits(k, isFloat ? core::floatBits(k, -HUGE_VAL) : isSigned ? (ones >> 1) + 1 : 0);
+  case MonoidKind::Min:
+    return slotOfBits(k, isFloat ? core::floatBits(k, HUGE_VAL) : isSigned ? ones >> 1 : ones);
+  case MonoidKind::Max:
+    return slotOfBits(k, isFloat ? core::floatBits(k, -HUGE_VAL) : isSigned ? (ones >> 1) + 1 : 0);
   case MonoidKind::And: return slotOfBits(k, k == TypeKind::Bool ? 1 : ones);
   default: return slotOfBits(k, 0);
   }
@@ -80,13 +83,14 @@ struct ResultState {
   std::vector<Slot> lanes;      ///< of each cell
   std::vector<Slot> combined;   ///< Combine: `yields` values a cell
   std::vector<Slot> filtered;
-  std::vector<Array*> outs;     ///< null where the result is no array
-  int64_t width = 1;            ///< elements of an array value
-  bool single = false;          ///< the reduced axes are innermost: one cell at a time
+  std::vector<Array*> outs; ///< null where the result is no array
+  int64_t width = 1;        ///< elements of an array value
+  bool single = false;      ///< the reduced axes are innermost: one cell at a time
 };
 
 bool isOrdered(const NestResultExtra& x) {
-  return types::isFloatKind(x.kind0) && (x.monoid == MonoidKind::Sum || x.monoid == MonoidKind::Prod) && x.order != OrderKind::Unset;
+  return types::isFloatKind(x.kind0) && (x.monoid == MonoidKind::Sum || x.monoid == MonoidKind::Prod) &&
+         x.order != OrderKind::Unset;
 }
 
 } // namespace
@@ -127,9 +131,12 @@ public:
   bool accumulate() {
     for (ResultState& r : s_.results) {
       const NestResultExtra& x = *r.x;
-      if (x.kind == NestResultKind::Collect) collect(r);
-      else if (x.kind == NestResultKind::Filter) filter(r);
-      else if (!reduce(r)) return false;
+      if (x.kind == NestResultKind::Collect)
+        collect(r);
+      else if (x.kind == NestResultKind::Filter)
+        filter(r);
+      else if (!reduce(r))
+        return false;
     }
     return true;
   }
@@ -190,7 +197,8 @@ private:
     r.single = true;
     for (uint32_t a : x.keep) r.single &= a < x.keep.size();
     r.cells.resize(static_cast<size_t>(r.single ? 1 : cells));
-    if (isOrdered(x) && x.order == OrderKind::Lanes) r.lanes.assign(r.cells.size() * x.lanes, unitOf(x.monoid, x.kind0));
+    if (isOrdered(x) && x.order == OrderKind::Lanes)
+      r.lanes.assign(r.cells.size() * x.lanes, unitOf(x.monoid, x.kind0));
     for (size_t c = 0; c < r.cells.size(); ++c) reset(r, c);
   }
 
@@ -202,8 +210,10 @@ private:
 
   void collect(ResultState& r) {
     Slot v = f_.r[r.x->yields[0]];
-    if (r.outs[0]) store(*r.outs[0], elementOf(r), r.width, *r.x, v);
-    else result(r, 0, 0, v, r.x->kind0); // no axes: the value itself
+    if (r.outs[0])
+      store(*r.outs[0], elementOf(r), r.width, *r.x, v);
+    else
+      result(r, 0, 0, v, r.x->kind0); // no axes: the value itself
   }
 
   /// An array value goes in element by element.
@@ -216,7 +226,8 @@ private:
     auto* from = static_cast<const Array*>(v.o);
     if (!from) return;
     if (!isObject(out.element)) {
-      std::memcpy(out.data + at * width * out.elementBytes, from->data, static_cast<size_t>(width) * out.elementBytes);
+      std::memcpy(out.data + at * width * out.elementBytes, from->data,
+                  static_cast<size_t>(width) * out.elementBytes);
       return;
     }
     for (int64_t k = 0; k < width; ++k) {
@@ -226,7 +237,8 @@ private:
     }
   }
 
-  // --- reductions -------------------------------------------------------------------------------------------------
+  // --- reductions
+  // -------------------------------------------------------------------------------------------------
 
   void reset(ResultState& r, size_t c) {
     const NestResultExtra& x = *r.x;
@@ -279,13 +291,17 @@ private:
       argument(r, cell, v);
       return true;
     }
-    auto add = [&](Slot& to) { to = x.fused ? fuse(x.kind0, v, f_.r[x.yields[1]], to) : combineScalar(x.monoid, x.kind0, to, v); };
+    auto add = [&](Slot& to) {
+      to = x.fused ? fuse(x.kind0, v, f_.r[x.yields[1]], to) : combineScalar(x.monoid, x.kind0, to, v);
+    };
     if (!isOrdered(x)) {
       add(cell.total);
       return true;
     }
-    if (x.order == OrderKind::Lanes) add(r.lanes[c * x.lanes + static_cast<size_t>(cell.terms) % x.lanes]);
-    else add(cell.block);
+    if (x.order == OrderKind::Lanes)
+      add(r.lanes[c * x.lanes + static_cast<size_t>(cell.terms) % x.lanes]);
+    else
+      add(cell.block);
     if (++cell.terms == blockTerms) closeBlock(r, c);
     return true;
   }
@@ -297,7 +313,8 @@ private:
     if (x.order == OrderKind::Lanes) {
       Slot* lanes = r.lanes.data() + c * x.lanes;
       for (uint32_t half = x.lanes / 2; half >= 1; half /= 2)
-        for (uint32_t k = 0; k < half; ++k) lanes[k] = combineScalar(x.monoid, x.kind0, lanes[k], lanes[k + half]);
+        for (uint32_t k = 0; k < half; ++k)
+          lanes[k] = combineScalar(x.monoid, x.kind0, lanes[k], lanes[k + half]);
       cell.block = lanes[0];
       for (uint32_t k = 0; k < x.lanes; ++k) lanes[k] = unit;
     }
@@ -314,7 +331,8 @@ private:
       better = (max ? x > best : x < best) || (std::isnan(x) && !std::isnan(best));
     } else if (!better) {
       bool isSigned = types::scalarClass(k) == types::ScalarClass::SInt;
-      better = isSigned ? (max ? v.i > cell.total.i : v.i < cell.total.i) : (max ? v.u > cell.total.u : v.u < cell.total.u);
+      better = isSigned ? (max ? v.i > cell.total.i : v.i < cell.total.i)
+                        : (max ? v.u > cell.total.u : v.u < cell.total.u);
     }
     if (!better) return;
     cell.terms = 1;
@@ -357,7 +375,8 @@ private:
   void finishCells(size_t a) {
     for (ResultState& r : s_.results) {
       if (r.x->kind != NestResultKind::Reduce || !r.single || a >= r.x->keep.size()) continue;
-      // The index of axis `a` and those inside have changed already: the element before, row-major over the kept axes.
+      // The index of axis `a` and those inside have changed already: the element before, row-major over the
+      // kept axes.
       int64_t at = previousElement(r, a);
       finish(r, 0, at);
       reset(r, 0);
@@ -399,17 +418,22 @@ private:
       return;
     }
     if (isOrdered(x)) {
-      if (cell.terms > 0) closeBlock(r, c);
-      else if (x.monoid == MonoidKind::Sum) cell.total = combineScalar(MonoidKind::Sum, x.kind0, cell.total, unitOf(x.monoid, x.kind0));
+      if (cell.terms > 0)
+        closeBlock(r, c);
+      else if (x.monoid == MonoidKind::Sum)
+        cell.total = combineScalar(MonoidKind::Sum, x.kind0, cell.total, unitOf(x.monoid, x.kind0));
     }
     result(r, 0, at, cell.total, x.kind0);
   }
 
   void result(ResultState& r, size_t k, int64_t at, Slot v, TypeKind kind) {
     if (isObject(kind)) retain(v.o);
-    if (r.outs[k]) r.outs[k]->put(at, v);
-    else if (isObject(kind)) putObject(f_, r.x->outs[k], v.o);
-    else f_.r[r.x->outs[k]] = v;
+    if (r.outs[k])
+      r.outs[k]->put(at, v);
+    else if (isObject(kind))
+      putObject(f_, r.x->outs[k], v.o);
+    else
+      f_.r[r.x->outs[k]] = v;
   }
 
   void endReduce(ResultState& r, bool empty) {
@@ -431,7 +455,8 @@ private:
     return at;
   }
 
-  // --- filters ----------------------------------------------------------------------------------------------------
+  // --- filters
+  // ----------------------------------------------------------------------------------------------------
 
   void filter(ResultState& r) {
     if (!f_.r[r.x->yields[0]].u) return;

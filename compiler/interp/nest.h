@@ -1,6 +1,6 @@
 #pragma once
-// Internal: running nests. The body is compiled in line between NestBegin and NestStep; the state of a run is an object
-// in a register, so nests may contain calls and each other.
+// Internal: running nests. The body is compiled in line between NestBegin and NestStep; the state of a run is
+// an object in a register, so nests may contain calls and each other.
 
 #include "interp/code.h"
 
@@ -13,23 +13,23 @@ struct NestResultExtra {
   uint32_t lanes = 0;
   bool fused = false;
   std::vector<uint32_t> keep;
-  uint32_t yields[2] = {0, 0};          ///< operands; of a filter: condition, value; fused: the factors
-  TypeKind kind0 = TypeKind::F32;       ///< of the yielded value (of the filter's value)
-  bool isArray = false;                 ///< the value is an array, whose elements go into the result's
-  TypeKind element = TypeKind::F32;     ///< of the result, if it is an array
-  std::vector<uint32_t> elementDims;    ///< registers: extents of an array value
-  std::vector<uint32_t> outs;           ///< result registers
-  uint32_t zero = 0;                    ///< register of the zero of a sum of objects
-  uint32_t dimOut = 0;                  ///< of a filter
+  uint32_t yields[2] = {0, 0};       ///< operands; of a filter: condition, value; fused: the factors
+  TypeKind kind0 = TypeKind::F32;    ///< of the yielded value (of the filter's value)
+  bool isArray = false;              ///< the value is an array, whose elements go into the result's
+  TypeKind element = TypeKind::F32;  ///< of the result, if it is an array
+  std::vector<uint32_t> elementDims; ///< registers: extents of an array value
+  std::vector<uint32_t> outs;        ///< result registers
+  uint32_t zero = 0;                 ///< register of the zero of a sum of objects
+  uint32_t dimOut = 0;               ///< of a filter
   std::vector<uint32_t> units, combineYields, combineParams; ///< of Combine
   std::vector<TypeKind> combineKinds;
-  uint32_t combineStart = 0;            ///< code of the combining region
+  uint32_t combineStart = 0; ///< code of the combining region
 };
 
 struct NestExtra : Extra {
   std::vector<uint32_t> axes, extents; ///< registers
   std::vector<NestResultExtra> results;
-  uint32_t body = 0, end = 0;          ///< instruction numbers
+  uint32_t body = 0, end = 0; ///< instruction numbers
 };
 
 const Instr* runNestBegin(Frame& f, const Instr* in); ///< a: register of the state

@@ -16,11 +16,13 @@ struct Place {
 
 enum class Access : uint8_t { Read, Write };
 
-/// Visits the places a path names, in row-major order of the axes it keeps. Writing makes every object on the way
-/// unshared first.
-template <class Visit> class PlaceWalk {
+/// Visits the places a path names, in row-major order of the axes it keeps. Writing makes every object on the
+/// way unshared first.
+template <class Visit>
+class PlaceWalk {
 public:
-  PlaceWalk(Frame& f, const PlaceExtra& x, Access access, Visit visit) : f_(f), x_(x), access_(access), visit_(visit) {}
+  PlaceWalk(Frame& f, const PlaceExtra& x, Access access, Visit visit)
+      : f_(f), x_(x), access_(access), visit_(visit) {}
 
   /// `slot` is the object at hand, held in a field, an element or a register; false after a problem.
   bool walk(Slot& slot, size_t step) {
@@ -32,7 +34,8 @@ public:
     case ObjectKind::List: {
       auto* l = static_cast<List*>(slot.o);
       int64_t i = f_.r[x_.steps[step].index].i;
-      if (i < 0 || i >= static_cast<int64_t>(l->items.size())) return fail("an element of a list is out of range");
+      if (i < 0 || i >= static_cast<int64_t>(l->items.size()))
+        return fail("an element of a list is out of range");
       return part(l->items[static_cast<size_t>(i)], l->element, step + 1);
     }
     case ObjectKind::Record: {
@@ -57,7 +60,8 @@ private:
   }
 
   bool axis(Array& a, size_t dim, int64_t offset, size_t step) {
-    bool stepHere = step < x_.steps.size() && x_.steps[step].kind != StepKind::Field && x_.steps[step].kind != StepKind::Element;
+    bool stepHere = step < x_.steps.size() && x_.steps[step].kind != StepKind::Field &&
+                    x_.steps[step].kind != StepKind::Element;
     if (dim == a.rank) return element(a, offset, step);
     if (!stepHere) return whole(a, dim, offset, step);
     const PlaceStep& s = x_.steps[step];
@@ -99,14 +103,16 @@ private:
   Visit visit_;
 };
 
-template <class Visit> std::string visitPlaces(Frame& f, const PlaceExtra& x, Access access, Slot& root, Visit visit) {
+template <class Visit>
+std::string visitPlaces(Frame& f, const PlaceExtra& x, Access access, Slot& root, Visit visit) {
   PlaceWalk<Visit> walk(f, x, access, visit);
   walk.walk(root, 0);
   return walk.problem;
 }
 
 /// The elements of the value at a place: of an array stored there, else the one it is.
-template <class Each> void eachElement(Place p, bool isArray, Each each) {
+template <class Each>
+void eachElement(Place p, bool isArray, Each each) {
   if (!isArray || !isObject(p.kind)) return each(p);
   auto* a = static_cast<Array*>(loadSlot(objectKind, p.at).o);
   if (!a || a->kind != ObjectKind::Array) return each(p);
@@ -120,7 +126,8 @@ const Instr* runGet(Frame& f, const Instr* in) {
   Slot root = peek(f, in->b);
   if (!x.wholeArray) {
     Slot found{0};
-    std::string problem = visitPlaces(f, x, Access::Read, root, [&](Place p) { found = loadSlot(p.kind, p.at); });
+    std::string problem =
+        visitPlaces(f, x, Access::Read, root, [&](Place p) { found = loadSlot(p.kind, p.at); });
     if (!problem.empty()) return f.machine->fail(f, in, problem);
     if (isObject(x.element)) {
       retain(found.o);
@@ -221,8 +228,10 @@ const Instr* runField(Frame& f, const Instr* in) {
   Slot s = r->parts[in->c];
   if (in->d) {
     bool steal = (in->b & moveBit) && r->refs == 1;
-    if (steal) r->parts[in->c].o = nullptr;
-    else retain(s.o);
+    if (steal)
+      r->parts[in->c].o = nullptr;
+    else
+      retain(s.o);
     if (in->b & moveBit) putObject(f, source, nullptr);
     putObject(f, in->a, s.o);
     return in + 1;
@@ -232,11 +241,13 @@ const Instr* runField(Frame& f, const Instr* in) {
   return in + 1;
 }
 
-// --- single elements ----------------------------------------------------------------------------------------------
+// --- single elements
+// ----------------------------------------------------------------------------------------------
 
 namespace {
 
-template <size_t Rank> inline int64_t elementIndex(Frame& f, const Array& a, const std::vector<uint32_t>& regs) {
+template <size_t Rank>
+inline int64_t elementIndex(Frame& f, const Array& a, const std::vector<uint32_t>& regs) {
   int64_t index = 0;
   for (size_t k = 0; k < Rank; ++k) {
     int64_t i = f.r[regs[k]].i;
@@ -246,20 +257,26 @@ template <size_t Rank> inline int64_t elementIndex(Frame& f, const Array& a, con
   return index;
 }
 
-const std::vector<uint32_t>& indexRegs(const Instr* in) { return static_cast<const RegsExtra*>(in->extra)->regs; }
+const std::vector<uint32_t>& indexRegs(const Instr* in) {
+  return static_cast<const RegsExtra*>(in->extra)->regs;
+}
 
-template <size_t Rank, class T> const Instr* getElement(Frame& f, const Instr* in) {
+template <size_t Rank, class T>
+const Instr* getElement(Frame& f, const Instr* in) {
   auto* a = static_cast<const Array*>(f.r[in->b].o);
   int64_t i = a ? elementIndex<Rank>(f, *a, indexRegs(in)) : -1;
   if (i < 0) return f.machine->fail(f, in, "an index is out of range");
   T v;
   std::memcpy(&v, a->data + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
-  if constexpr (std::is_signed_v<T>) f.r[in->a].i = v;
-  else f.r[in->a].u = v;
+  if constexpr (std::is_signed_v<T>)
+    f.r[in->a].i = v;
+  else
+    f.r[in->a].u = v;
   return in + 1;
 }
 
-template <size_t Rank> const Instr* setElement(Frame& f, const Instr* in) {
+template <size_t Rank>
+const Instr* setElement(Frame& f, const Instr* in) {
   auto* a = static_cast<Array*>(makeUnique(take(f, in->b).o));
   putObject(f, in->a, a);
   int64_t i = elementIndex<Rank>(f, *a, indexRegs(in));
@@ -268,29 +285,35 @@ template <size_t Rank> const Instr* setElement(Frame& f, const Instr* in) {
   return in + 1;
 }
 
-template <size_t Rank, class T> const Instr* addElement(Frame& f, const Instr* in) {
+template <size_t Rank, class T>
+const Instr* addElement(Frame& f, const Instr* in) {
   auto* a = static_cast<Array*>(makeUnique(take(f, in->b).o));
   putObject(f, in->a, a);
   int64_t i = elementIndex<Rank>(f, *a, indexRegs(in));
   if (i < 0) return f.machine->fail(f, in, "an index is out of range");
   auto* place = reinterpret_cast<T*>(a->data) + i;
-  if constexpr (std::is_same_v<T, float>) *place += f.r[in->c].f;
-  else *place += f.r[in->c].d;
+  if constexpr (std::is_same_v<T, float>)
+    *place += f.r[in->c].f;
+  else
+    *place += f.r[in->c].d;
   return in + 1;
 }
 
-template <size_t Rank> const Instr* addAnyElement(Frame& f, const Instr* in) {
+template <size_t Rank>
+const Instr* addAnyElement(Frame& f, const Instr* in) {
   auto* a = static_cast<Array*>(makeUnique(take(f, in->b).o));
   putObject(f, in->a, a);
   int64_t i = elementIndex<Rank>(f, *a, indexRegs(in));
   if (i < 0) return f.machine->fail(f, in, "an index is out of range");
   std::string problem;
   char* place = a->data + i * a->elementBytes;
-  storeSlot(a->element, place, tangentOp(TangentOp::Add, a->element, loadSlot(a->element, place), f.r[in->c], problem));
+  storeSlot(a->element, place,
+            tangentOp(TangentOp::Add, a->element, loadSlot(a->element, place), f.r[in->c], problem));
   return in + 1;
 }
 
-template <size_t Rank> Handler getOf(unsigned bytes, bool isSigned) {
+template <size_t Rank>
+Handler getOf(unsigned bytes, bool isSigned) {
   switch (bytes) {
   case 1: return isSigned ? getElement<Rank, int8_t> : getElement<Rank, uint8_t>;
   case 2: return isSigned ? getElement<Rank, int16_t> : getElement<Rank, uint16_t>;
@@ -299,7 +322,8 @@ template <size_t Rank> Handler getOf(unsigned bytes, bool isSigned) {
   }
 }
 
-template <size_t Rank> Handler addOf(TypeKind kind) {
+template <size_t Rank>
+Handler addOf(TypeKind kind) {
   if (kind == TypeKind::F32) return addElement<Rank, float>;
   return kind == TypeKind::F64 ? addElement<Rank, double> : addAnyElement<Rank>;
 }
@@ -307,7 +331,9 @@ template <size_t Rank> Handler addOf(TypeKind kind) {
 } // namespace
 
 Handler fastGet(size_t rank, unsigned bytes, bool isSigned) {
-  return rank == 1 ? getOf<1>(bytes, isSigned) : rank == 2 ? getOf<2>(bytes, isSigned) : getOf<3>(bytes, isSigned);
+  return rank == 1   ? getOf<1>(bytes, isSigned)
+         : rank == 2 ? getOf<2>(bytes, isSigned)
+                     : getOf<3>(bytes, isSigned);
 }
 Handler fastSet(size_t rank) { return rank == 1 ? setElement<1> : rank == 2 ? setElement<2> : setElement<3>; }
 Handler fastAddAt(size_t rank, TypeKind kind) {

@@ -15,18 +15,18 @@ struct PlaceStep {
 
 struct PlaceExtra : Extra {
   std::vector<PlaceStep> steps;
-  bool wholeArray = false;           ///< what is at the place is an array made of several places
-  TypeKind element = TypeKind::F32;  ///< of that array, else the kind of the place
-  std::vector<uint32_t> dims;        ///< registers of its extents
+  bool wholeArray = false;          ///< what is at the place is an array made of several places
+  TypeKind element = TypeKind::F32; ///< of that array, else the kind of the place
+  std::vector<uint32_t> dims;       ///< registers of its extents
 };
 
-const Instr* runGet(Frame& f, const Instr* in);    ///< a ← place in b
-const Instr* runSet(Frame& f, const Instr* in);    ///< a ← b with the place replaced by c
-const Instr* runAddAt(Frame& f, const Instr* in);  ///< a ← b with c added at the place
+const Instr* runGet(Frame& f, const Instr* in);   ///< a ← place in b
+const Instr* runSet(Frame& f, const Instr* in);   ///< a ← b with the place replaced by c
+const Instr* runAddAt(Frame& f, const Instr* in); ///< a ← b with c added at the place
 /// All steps are indices and reach a scalar of a rank-1 to rank-3 array.
 Handler fastGet(size_t rank, unsigned bytes, bool isSigned);
 Handler fastSet(size_t rank);
 Handler fastAddAt(size_t rank, TypeKind kind);
-const Instr* runField(Frame& f, const Instr* in);  ///< a ← part c of record b; d: it is an object
+const Instr* runField(Frame& f, const Instr* in); ///< a ← part c of record b; d: it is an object
 
 } // namespace melix::interp

@@ -15,13 +15,16 @@ using ops::OpKind;
 using ops::RoundMode;
 
 // How a kind is read from a slot and written to it. Narrow floats are computed in f32 and rounded once.
-template <class T> struct IntKind {
+template <class T>
+struct IntKind {
   using Type = T;
   static T get(Slot s) { return static_cast<T>(s.u); }
   static Slot put(T v) {
     Slot s;
-    if constexpr (std::is_signed_v<T>) s.i = v;
-    else s.u = v;
+    if constexpr (std::is_signed_v<T>)
+      s.i = v;
+    else
+      s.u = v;
     return s;
   }
 };
@@ -35,7 +38,8 @@ struct F64Kind {
   static double get(Slot s) { return s.d; }
   static Slot put(double v) { return slotOf(v); }
 };
-template <TypeKind K> struct NarrowKind {
+template <TypeKind K>
+struct NarrowKind {
   using Type = float;
   static float get(Slot s) { return static_cast<float>(core::floatValue(K, s.u)); }
   static Slot put(float v) {
@@ -54,46 +58,62 @@ struct BoolKind {
   }
 };
 
-template <class K, class F> const Instr* unary(Frame& f, const Instr* in) {
+template <class K, class F>
+const Instr* unary(Frame& f, const Instr* in) {
   f.r[in->a] = K::put(F::apply(K::get(f.r[in->b])));
   return in + 1;
 }
-template <class K, class F> const Instr* binary(Frame& f, const Instr* in) {
+template <class K, class F>
+const Instr* binary(Frame& f, const Instr* in) {
   f.r[in->a] = K::put(F::apply(K::get(f.r[in->b]), K::get(f.r[in->c])));
   return in + 1;
 }
-template <class K, class F> const Instr* compare(Frame& f, const Instr* in) {
+template <class K, class F>
+const Instr* compare(Frame& f, const Instr* in) {
   f.r[in->a].u = F::apply(K::get(f.r[in->b]), K::get(f.r[in->c]));
   return in + 1;
 }
-template <class K> const Instr* fma(Frame& f, const Instr* in) {
+template <class K>
+const Instr* fma(Frame& f, const Instr* in) {
   f.r[in->a] = K::put(std::fma(K::get(f.r[in->b]), K::get(f.r[in->c]), K::get(f.r[in->d])));
   return in + 1;
 }
 
 // Integers wrap: they are computed without sign.
-template <class T> auto bits(T v) {
-  if constexpr (std::is_integral_v<T>) return static_cast<uint64_t>(v);
-  else return v;
+template <class T>
+auto bits(T v) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<uint64_t>(v);
+  else
+    return v;
 }
-#define MELIX_BINARY(Name, Expression)                                                                                 \
-  struct Name {                                                                                                        \
-    template <class T> static T apply(T a, T b) { return static_cast<T>(Expression); }                                 \
+#define MELIX_BINARY(Name, Expression)                                                                       \
+  struct Name {                                                                                              \
+    template <class T>                                                                                       \
+    static T apply(T a, T b) {                                                                               \
+      return static_cast<T>(Expression);                                                                     \
+    }                                                                                                        \
   };
-#define MELIX_UNARY(Name, Expression)                                                                                  \
-  struct Name {                                                                                                        \
-    template <class T> static T apply(T a) { return static_cast<T>(Expression); }                                      \
+#define MELIX_UNARY(Name, Expression)                                                                        \
+  struct Name {                                                                                              \
+    template <class T>                                                                                       \
+    static T apply(T a) {                                                                                    \
+      return static_cast<T>(Expression);                                                                     \
+    }                                                                                                        \
   };
-#define MELIX_COMPARE(Name, Operator)                                                                                  \
-  struct Name {                                                                                                        \
-    template <class T> static bool apply(T a, T b) { return a Operator b; }                                            \
+#define MELIX_COMPARE(Name, Operator)                                                                        \
+  struct Name {                                                                                              \
+    template <class T>                                                                                       \
+    static bool apply(T a, T b) {                                                                            \
+      return a Operator b;                                                                                   \
+    }                                                                                                        \
   };
 MELIX_BINARY(AddF, bits(a) + bits(b))
 MELIX_BINARY(SubF, bits(a) - bits(b))
 MELIX_BINARY(MulF, bits(a) * bits(b))
 MELIX_BINARY(DivF, a / b)
 MELIX_BINARY(CopySignF, std::copysign(a, std::isnan(b) ? T(0) : b)) // a NaN counts as positive
-MELIX_BINARY(AndF, a & b)
+MELIX_BINARY(AndF, a& b)
 MELIX_BINARY(OrF, a | b)
 MELIX_BINARY(XorF, a ^ b)
 MELIX_UNARY(SqrtF, std::sqrt(a))
@@ -110,30 +130,43 @@ MELIX_COMPARE(GtF, >)
 MELIX_COMPARE(GeF, >=)
 
 struct NegF {
-  template <class T> static T apply(T a) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(0 - bits(a));
-    else return -a;
+  template <class T>
+  static T apply(T a) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(0 - bits(a));
+    else
+      return -a;
   }
 };
 struct AbsF {
-  template <class T> static T apply(T a) {
-    if constexpr (std::is_integral_v<T>) return a < T(0) ? NegF::apply(a) : a;
-    else return std::fabs(a);
+  template <class T>
+  static T apply(T a) {
+    if constexpr (std::is_integral_v<T>)
+      return a < T(0) ? NegF::apply(a) : a;
+    else
+      return std::fabs(a);
   }
 };
 // A NaN operand is the result; a tie follows the first operand.
 struct MinF {
-  template <class T> static T apply(T a, T b) { return a != a || a <= b ? a : b; }
+  template <class T>
+  static T apply(T a, T b) {
+    return a != a || a <= b ? a : b;
+  }
 };
 struct MaxF {
-  template <class T> static T apply(T a, T b) { return a != a || a >= b ? a : b; }
+  template <class T>
+  static T apply(T a, T b) {
+    return a != a || a >= b ? a : b;
+  }
 };
 struct NotBool {
   static bool apply(bool a) { return !a; }
 };
 // The divisor was checked before; code moved in front of its check must not trap.
 struct IDivF {
-  template <class T> static T apply(T a, T b) {
+  template <class T>
+  static T apply(T a, T b) {
     if (b == 0) return 0;
     if constexpr (std::is_signed_v<T>) {
       if (b == T(-1)) return NegF::apply(a);
@@ -145,7 +178,8 @@ struct IDivF {
   }
 };
 struct IRemF {
-  template <class T> static T apply(T a, T b) {
+  template <class T>
+  static T apply(T a, T b) {
     if (b == 0) return 0;
     if constexpr (std::is_signed_v<T>) {
       if (b == T(-1)) return 0;
@@ -157,17 +191,20 @@ struct IRemF {
   }
 };
 struct ShlF {
-  template <class T> static T apply(T a, T b) {
+  template <class T>
+  static T apply(T a, T b) {
     return static_cast<T>(static_cast<uint64_t>(a) << (static_cast<uint64_t>(b) & (8 * sizeof(T) - 1)));
   }
 };
 struct ShrF {
-  template <class T> static T apply(T a, T b) {
+  template <class T>
+  static T apply(T a, T b) {
     return static_cast<T>(a >> (static_cast<uint64_t>(b) & (8 * sizeof(T) - 1)));
   }
 };
 
-template <class K> Handler compareHandler(uint32_t detail) {
+template <class K>
+Handler compareHandler(uint32_t detail) {
   switch (static_cast<CmpKind>(detail)) {
   case CmpKind::Eq: return compare<K, EqF>;
   case CmpKind::Ne: return compare<K, NeF>;
@@ -179,7 +216,8 @@ template <class K> Handler compareHandler(uint32_t detail) {
   return nullptr;
 }
 
-template <class K> Handler numberHandler(OpKind op, uint32_t detail) {
+template <class K>
+Handler numberHandler(OpKind op, uint32_t detail) {
   switch (op) {
   case OpKind::Add: return binary<K, AddF>;
   case OpKind::Sub: return binary<K, SubF>;
@@ -193,7 +231,8 @@ template <class K> Handler numberHandler(OpKind op, uint32_t detail) {
   }
 }
 
-template <class K> Handler floatHandler(OpKind op, uint32_t detail) {
+template <class K>
+Handler floatHandler(OpKind op, uint32_t detail) {
   switch (op) {
   case OpKind::Div: return binary<K, DivF>;
   case OpKind::Fma: return fma<K>;
@@ -211,7 +250,8 @@ template <class K> Handler floatHandler(OpKind op, uint32_t detail) {
   }
 }
 
-template <class T> Handler intHandler(OpKind op, uint32_t detail) {
+template <class T>
+Handler intHandler(OpKind op, uint32_t detail) {
   using K = IntKind<T>;
   switch (op) {
   case OpKind::IDiv: return binary<K, IDivF>;
@@ -262,7 +302,8 @@ Handler scalarHandler(OpKind op, TypeKind kind, uint32_t detail) {
   }
 }
 
-// --- conversion ---------------------------------------------------------------------------------------------------
+// --- conversion
+// ---------------------------------------------------------------------------------------------------
 
 static Slot intFromFloat(TypeKind to, double v) {
   unsigned width = types::scalarBits(to);
@@ -276,14 +317,17 @@ static Slot intFromFloat(TypeKind to, double v) {
   uint64_t ones = width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1;
   if (v <= low) return slotOfBits(to, isSigned ? uint64_t(1) << (width - 1) : 0);
   if (v >= end) return slotOfBits(to, isSigned ? ones >> 1 : ones);
-  if (isSigned) s.i = static_cast<int64_t>(v);
-  else s.u = static_cast<uint64_t>(v);
+  if (isSigned)
+    s.i = static_cast<int64_t>(v);
+  else
+    s.u = static_cast<uint64_t>(v);
   return s;
 }
 
 static Slot intFromInt(TypeKind from, TypeKind to, ops::ConvertMode mode, Slot v) {
   unsigned width = types::scalarBits(to);
-  if (mode == ops::ConvertMode::Wrap || to == TypeKind::Char || to == TypeKind::Bool) return slotOfBits(to, v.u);
+  if (mode == ops::ConvertMode::Wrap || to == TypeKind::Char || to == TypeKind::Bool)
+    return slotOfBits(to, v.u);
   bool toSigned = types::scalarClass(to) == types::ScalarClass::SInt;
   bool negative = types::scalarClass(from) == types::ScalarClass::SInt && v.i < 0;
   uint64_t ones = width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1;
@@ -298,7 +342,8 @@ Slot convertSlot(TypeKind from, TypeKind to, ops::ConvertMode mode, Slot v) {
   bool fromFloat = types::isFloatKind(from), toFloat = types::isFloatKind(to);
   if (from == to) return v;
   Slot s;
-  if (!toFloat) return fromFloat ? intFromFloat(to, core::floatValue(from, v.u)) : intFromInt(from, to, mode, v);
+  if (!toFloat)
+    return fromFloat ? intFromFloat(to, core::floatValue(from, v.u)) : intFromInt(from, to, mode, v);
   if (fromFloat) {
     s.u = core::floatBits(to, core::floatValue(from, v.u));
     return s;

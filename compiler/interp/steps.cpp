@@ -18,15 +18,23 @@ const Instr* Machine::fail(Frame& f, const Instr* in, std::string message) {
 }
 
 static const Instr* at(Frame& f, uint32_t target) { return f.code->instrs.data() + target; }
-template <class T> static const T& extraOf(const Instr* in) { return *static_cast<const T*>(in->extra); }
+template <class T>
+static const T& extraOf(const Instr* in) {
+  return *static_cast<const T*>(in->extra);
+}
 
 static void put(Frame& f, uint32_t reg, TypeKind kind, Slot owned) {
-  if (isObject(kind)) putObject(f, reg, owned.o);
-  else f.r[reg] = owned;
+  if (isObject(kind))
+    putObject(f, reg, owned.o);
+  else
+    f.r[reg] = owned;
 }
-static Slot taken(Frame& f, uint32_t operand, TypeKind kind) { return isObject(kind) ? take(f, operand) : peek(f, operand); }
+static Slot taken(Frame& f, uint32_t operand, TypeKind kind) {
+  return isObject(kind) ? take(f, operand) : peek(f, operand);
+}
 
-// --- moving and control -------------------------------------------------------------------------------------------
+// --- moving and control
+// -------------------------------------------------------------------------------------------
 
 const Instr* runMove(Frame& f, const Instr* in) {
   f.r[in->a] = f.r[in->b];
@@ -50,7 +58,9 @@ const Instr* runReturn(Frame& f, const Instr* in) {
   return nullptr;
 }
 
-const Instr* runRefuse(Frame& f, const Instr* in) { return f.machine->fail(f, in, extraOf<MessageExtra>(in).text); }
+const Instr* runRefuse(Frame& f, const Instr* in) {
+  return f.machine->fail(f, in, extraOf<MessageExtra>(in).text);
+}
 const Instr* runJump(Frame& f, const Instr* in) { return at(f, in->a); }
 const Instr* runJumpUnless(Frame& f, const Instr* in) { return f.r[in->a].u ? in + 1 : at(f, in->b); }
 
@@ -114,12 +124,14 @@ const Instr* runMathHook(Frame& f, const Instr* in) {
   auto number = [&](uint32_t r) { return type == TypeKind::F32 ? static_cast<double>(f.r[r].f) : f.r[r].d; };
   std::optional<double> v;
   if (h.math) v = h.math(kind, type, number(in->b), number(in->d));
-  if (!v) return f.machine->fail(f, in, "`" + std::string(ops::mathName(kind)) + "` has no body in this program");
+  if (!v)
+    return f.machine->fail(f, in, "`" + std::string(ops::mathName(kind)) + "` has no body in this program");
   f.r[in->a] = type == TypeKind::F32 ? slotOf(static_cast<float>(*v)) : slotOf(*v);
   return in + 1;
 }
 
-// --- values -------------------------------------------------------------------------------------------------------
+// --- values
+// -------------------------------------------------------------------------------------------------------
 
 const Instr* runSelect(Frame& f, const Instr* in) {
   f.r[in->a] = f.r[in->b].u ? f.r[in->c] : f.r[in->d];
@@ -187,7 +199,8 @@ const Instr* runFillZero(Frame& f, const Instr* in) {
 static void copyElements(Array* to, int64_t at, const Array* from) {
   if (!from) return;
   if (!isObject(to->element)) {
-    std::memcpy(to->data + at * to->elementBytes, from->data, static_cast<size_t>(from->count) * from->elementBytes);
+    std::memcpy(to->data + at * to->elementBytes, from->data,
+                static_cast<size_t>(from->count) * from->elementBytes);
     return;
   }
   for (int64_t k = 0; k < from->count; ++k) {
@@ -243,7 +256,8 @@ const Instr* runReshape(Frame& f, const Instr* in) {
   return in + 1;
 }
 
-// --- lists --------------------------------------------------------------------------------------------------------
+// --- lists
+// --------------------------------------------------------------------------------------------------------
 
 const Instr* runNewList(Frame& f, const Instr* in) {
   const auto& x = extraOf<RegsExtra>(in);
@@ -277,7 +291,8 @@ const Instr* runPop(Frame& f, const Instr* in) {
 
 const Instr* runLength(Frame& f, const Instr* in) {
   const Object* o = f.r[in->b].o;
-  size_t n = o->kind == ObjectKind::List ? static_cast<const List*>(o)->items.size() : static_cast<const Str*>(o)->text.size();
+  size_t n = o->kind == ObjectKind::List ? static_cast<const List*>(o)->items.size()
+                                         : static_cast<const Str*>(o)->text.size();
   f.r[in->a].i = static_cast<int64_t>(n);
   return in + 1;
 }
@@ -288,7 +303,8 @@ const Instr* runToArray(Frame& f, const Instr* in) {
   if (!next) return nullptr;
   auto* a = static_cast<Array*>(f.r[in->a].o);
   auto* l = static_cast<const List*>(f.r[in->b].o);
-  bool rows = isObject(l->element) && !l->items.empty() && l->items[0].o && l->items[0].o->kind == ObjectKind::Array && x.dims.size() > 1;
+  bool rows = isObject(l->element) && !l->items.empty() && l->items[0].o &&
+              l->items[0].o->kind == ObjectKind::Array && x.dims.size() > 1;
   for (size_t k = 0; k < l->items.size(); ++k) {
     Slot s = l->items[k];
     if (rows) {
@@ -326,7 +342,8 @@ const Instr* runToList(Frame& f, const Instr* in) {
   return in + 1;
 }
 
-// --- order --------------------------------------------------------------------------------------------------------
+// --- order
+// --------------------------------------------------------------------------------------------------------
 
 /// Strictly before; NaN is behind everything.
 static bool isBefore(TypeKind kind, Slot a, Slot b) {
@@ -343,7 +360,9 @@ const Instr* runArgSort(Frame& f, const Instr* in) {
   auto* a = static_cast<const Array*>(f.r[in->b].o);
   std::vector<int64_t> order(static_cast<size_t>(a->count));
   for (size_t k = 0; k < order.size(); ++k) order[k] = static_cast<int64_t>(k);
-  auto isNan = [&](Slot s) { return types::isFloatKind(a->element) && std::isnan(core::floatValue(a->element, s.u)); };
+  auto isNan = [&](Slot s) {
+    return types::isFloatKind(a->element) && std::isnan(core::floatValue(a->element, s.u));
+  };
   std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) {
     Slot x = a->at(p), y = a->at(q);
     if (in->c == 0 || isNan(x) || isNan(y)) return isBefore(a->element, x, y);

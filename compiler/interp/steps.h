@@ -9,14 +9,14 @@ struct MessageExtra : Extra {
   std::string text;
 };
 struct RegsExtra : Extra {
-  std::vector<uint32_t> regs;   ///< operands
+  std::vector<uint32_t> regs; ///< operands
   std::vector<TypeKind> kinds;
-  std::vector<uint32_t> dims;   ///< registers of extents
+  std::vector<uint32_t> dims; ///< registers of extents
   TypeKind element = TypeKind::F32;
 };
 struct CallExtra : Extra {
   core::FunctionId callee;
-  std::vector<uint32_t> args;    ///< dims, then operands
+  std::vector<uint32_t> args; ///< dims, then operands
   std::vector<TypeKind> argKinds;
   std::vector<uint32_t> results; ///< dims, then registers
   std::vector<TypeKind> resultKinds;
@@ -54,34 +54,34 @@ const Instr* runForStart(Frame& f, const Instr* in);   ///< a ← -1
 const Instr* runForNext(Frame& f, const Instr* in);    ///< ++a; to c unless a < b
 const Instr* runMatch(Frame& f, const Instr* in);      ///< by the case of a
 const Instr* runCall(Frame& f, const Instr* in);
-const Instr* runMathHook(Frame& f, const Instr* in);   ///< a ← hook(c = MathKind | kind << 8)(b, d)
+const Instr* runMathHook(Frame& f, const Instr* in); ///< a ← hook(c = MathKind | kind << 8)(b, d)
 
 // Values.
-const Instr* runSelect(Frame& f, const Instr* in);       ///< a ← b ? c : d
+const Instr* runSelect(Frame& f, const Instr* in); ///< a ← b ? c : d
 const Instr* runSelectObject(Frame& f, const Instr* in);
-const Instr* runTangent(Frame& f, const Instr* in);      ///< a ← b op c; d = TangentOp
-const Instr* runRecord(Frame& f, const Instr* in);       ///< a ← parts; b = case, c = is an enum
-const Instr* runPart(Frame& f, const Instr* in);         ///< a ← part c of b, borrowed; d: an object
-const Instr* runNewArray(Frame& f, const Instr* in);     ///< a ← zeroed array
-const Instr* runFillZero(Frame& f, const Instr* in);     ///< array a: every element a share of b
-const Instr* runArrayOf(Frame& f, const Instr* in);      ///< a ← operands stacked
-const Instr* runPutRow(Frame& f, const Instr* in);       ///< array a, row b ← operand c; d: TypeKind of c
-const Instr* runReshape(Frame& f, const Instr* in);      ///< a ← b with other extents
+const Instr* runTangent(Frame& f, const Instr* in);  ///< a ← b op c; d = TangentOp
+const Instr* runRecord(Frame& f, const Instr* in);   ///< a ← parts; b = case, c = is an enum
+const Instr* runPart(Frame& f, const Instr* in);     ///< a ← part c of b, borrowed; d: an object
+const Instr* runNewArray(Frame& f, const Instr* in); ///< a ← zeroed array
+const Instr* runFillZero(Frame& f, const Instr* in); ///< array a: every element a share of b
+const Instr* runArrayOf(Frame& f, const Instr* in);  ///< a ← operands stacked
+const Instr* runPutRow(Frame& f, const Instr* in);   ///< array a, row b ← operand c; d: TypeKind of c
+const Instr* runReshape(Frame& f, const Instr* in);  ///< a ← b with other extents
 const Instr* runNewList(Frame& f, const Instr* in);
-const Instr* runPush(Frame& f, const Instr* in);         ///< a ← b with c; d = kind of c
-const Instr* runPop(Frame& f, const Instr* in);          ///< a, b ← last and rest of c; d = kind of a
+const Instr* runPush(Frame& f, const Instr* in); ///< a ← b with c; d = kind of c
+const Instr* runPop(Frame& f, const Instr* in);  ///< a, b ← last and rest of c; d = kind of a
 const Instr* runLength(Frame& f, const Instr* in);
-const Instr* runToArray(Frame& f, const Instr* in);      ///< a ← list b; c ← its length
-const Instr* runToList(Frame& f, const Instr* in);       ///< a ← rows of b
-const Instr* runArgSort(Frame& f, const Instr* in);      ///< a ← order of b; c = 1: descending
-const Instr* runCompareText(Frame& f, const Instr* in);  ///< a ← b cmp c; d = CmpKind
-const Instr* runRealDim(Frame& f, const Instr* in);      ///< a ← max(b, 0)
+const Instr* runToArray(Frame& f, const Instr* in);     ///< a ← list b; c ← its length
+const Instr* runToList(Frame& f, const Instr* in);      ///< a ← rows of b
+const Instr* runArgSort(Frame& f, const Instr* in);     ///< a ← order of b; c = 1: descending
+const Instr* runCompareText(Frame& f, const Instr* in); ///< a ← b cmp c; d = CmpKind
+const Instr* runRealDim(Frame& f, const Instr* in);     ///< a ← max(b, 0)
 
 // Effects.
 const Instr* runCheck(Frame& f, const Instr* in);
-const Instr* runPanic(Frame& f, const Instr* in);   ///< a: text
+const Instr* runPanic(Frame& f, const Instr* in); ///< a: text
 const Instr* runBuiltin(Frame& f, const Instr* in);
-const Instr* runFormat(Frame& f, const Instr* in);  ///< a ← text of b; d = kind of b
-const Instr* runDebug(Frame& f, const Instr* in);   ///< b; d = kind
+const Instr* runFormat(Frame& f, const Instr* in); ///< a ← text of b; d = kind of b
+const Instr* runDebug(Frame& f, const Instr* in);  ///< b; d = kind
 
 } // namespace melix::interp

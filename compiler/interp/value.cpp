@@ -28,12 +28,15 @@ Slot slotOfBits(TypeKind kind, uint64_t bits) {
   Slot s;
   unsigned width = types::scalarBits(kind);
   s.u = bits;
-  if (types::scalarClass(kind) == types::ScalarClass::SInt) s.i = static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
-  else if (width > 0 && width < 64) s.u = bits & ((uint64_t(1) << width) - 1);
+  if (types::scalarClass(kind) == types::ScalarClass::SInt)
+    s.i = static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
+  else if (width > 0 && width < 64)
+    s.u = bits & ((uint64_t(1) << width) - 1);
   return s;
 }
 
-template <class T> static uint64_t load(const char* from) {
+template <class T>
+static uint64_t load(const char* from) {
   T v;
   std::memcpy(&v, from, sizeof v);
   return static_cast<uint64_t>(v);
@@ -81,9 +84,11 @@ void Array::put(int64_t index, Slot value) {
   storeSlot(element, place, value);
 }
 
-// --- ownership ----------------------------------------------------------------------------------------------------
+// --- ownership
+// ----------------------------------------------------------------------------------------------------
 
-template <class Visit> static void forEachPart(const Object* o, Visit visit) {
+template <class Visit>
+static void forEachPart(const Object* o, Visit visit) {
   switch (o->kind) {
   case ObjectKind::Array: {
     auto* a = static_cast<const Array*>(o);
@@ -160,9 +165,11 @@ Object* makeUnique(Object* o) {
   return copy;
 }
 
-// --- tangents -----------------------------------------------------------------------------------------------------
+// --- tangents
+// -----------------------------------------------------------------------------------------------------
 
-template <class T> static T floatOp(TangentOp op, T a, T b) {
+template <class T>
+static T floatOp(TangentOp op, T a, T b) {
   return op == TangentOp::Sub ? a - b : op == TangentOp::Neg ? -a : a + b;
 }
 
@@ -174,7 +181,8 @@ static Slot scalarTangent(TangentOp op, TypeKind kind, Slot a, Slot b) {
   } else if (kind == TypeKind::F64) {
     r.d = floatOp(op, a.d, b.d);
   } else if (types::isFloatKind(kind)) {
-    auto x = static_cast<float>(core::floatValue(kind, a.u)), y = static_cast<float>(core::floatValue(kind, b.u));
+    auto x = static_cast<float>(core::floatValue(kind, a.u)),
+         y = static_cast<float>(core::floatValue(kind, b.u));
     r.u = core::floatBits(kind, static_cast<double>(floatOp(op, x, y)));
   } else {
     r = slotOfBits(kind, op == TangentOp::Sub ? a.u - b.u : op == TangentOp::Neg ? 0 - a.u : a.u + b.u);

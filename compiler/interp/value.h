@@ -1,6 +1,6 @@
 #pragma once
-// Values of the interpreter: a scalar in 64 bits, or a counted object. They know the kinds of their parts, so they can
-// be printed, compared and added without their types.
+// Values of the interpreter: a scalar in 64 bits, or a counted object. They know the kinds of their parts, so
+// they can be printed, compared and added without their types.
 
 #include "types/types.h"
 
@@ -25,7 +25,8 @@ union Slot {
   Object* o;
 };
 
-/// What a slot holds: the kind of a scalar, or `objectKind` for a counted object (which may be null: undefined).
+/// What a slot holds: the kind of a scalar, or `objectKind` for a counted object (which may be null:
+/// undefined).
 inline constexpr TypeKind objectKind = TypeKind::Tuple;
 inline bool isObject(TypeKind k) { return k == objectKind; }
 /// How values of a type are held.
@@ -102,9 +103,9 @@ Object* shallowCopy(const Object* o);
 /// `o` itself if nobody else owns it, else a copy; takes over the reference.
 Object* makeUnique(Object* o);
 
-/// Sums, differences and negations of tangents, leaf by leaf. Take over `a`, borrow `b`. A mismatch (another case,
-/// another length) sets `problem`. Integers in a tangent are the sizes of a pack, which stay as they are; AddAll adds
-/// those of a value too.
+/// Sums, differences and negations of tangents, leaf by leaf. Take over `a`, borrow `b`. A mismatch (another
+/// case, another length) sets `problem`. Integers in a tangent are the sizes of a pack, which stay as they
+/// are; AddAll adds those of a value too.
 enum class TangentOp : uint8_t { Add, Sub, Neg, AddAll };
 Slot tangentOp(TangentOp op, TypeKind kind, Slot a, Slot b, std::string& problem);
 

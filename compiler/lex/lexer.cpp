@@ -61,7 +61,7 @@ private:
     endInterpolations();
     while (!strings_.empty()) {
       out_.endsInText = strings_.back().triple && sink_.errorCount() == errorsBefore_;
-      report(DiagId::UnclosedString, strings_.back().opened, strings_.back().opened + 1);
+      unclosed(strings_.back().opened, strings_.back().opened + 1);
       strings_.pop_back();
       out_.unclosed = true;
     }
@@ -210,7 +210,9 @@ private:
 
   void closeString(uint32_t begin, uint32_t quotes) {
     uint32_t end = scan_.position();
-    if (scan_.peek() != '"') report(DiagId::UnclosedString, begin, end);
+    bool insideOther = !strings_.empty() && !strings_.back().triple &&
+                       strings_.back().depth == 0; // which is not closed either
+    if (scan_.peek() != '"' && !insideOther) unclosed(begin, end);
     for (uint32_t k = 0; k < quotes && scan_.peek() == '"'; ++k) scan_.advance();
     add(TokenKind::StringEnd, end);
   }
@@ -271,16 +273,23 @@ private:
     if (scan_.peek() == '}')
       scan_.advance();
     else
-      report(DiagId::UnclosedString, level.opened, begin);
+      unclosed(level.opened, begin);
     add(TokenKind::FormatEnd, begin, format);
     stringText(level.opened, level.triple);
+  }
+
+  void unclosed(uint32_t begin, uint32_t end) {
+    out_.unclosedStrings.emplace_back(begin, end);
+    report(DiagId::UnclosedString, begin, end);
   }
 
   /// A newline ends a string of one line, also between its braces; only brackets in there may span lines.
   void endInterpolations() {
     while (!strings_.empty() && !strings_.back().triple && strings_.back().depth == 0) {
-      report(DiagId::UnclosedString, strings_.back().opened, scan_.position());
+      uint32_t opened = strings_.back().opened;
       strings_.pop_back();
+      if (strings_.empty() || strings_.back().triple || strings_.back().depth > 0)
+        unclosed(opened, scan_.position());
       add(TokenKind::FormatEnd, scan_.position());
       add(TokenKind::StringEnd, scan_.position());
     }

@@ -38,9 +38,10 @@ struct TokenStream {
   std::vector<Token> tokens; ///< the last is End
   std::vector<std::string> texts;
   std::vector<CommentText> comments;
-  std::vector<uint32_t> blankLines; ///< offsets of starts of blank lines
-  bool unclosed = false;            ///< the text ended in an interpolation, which is reported
-  bool endsInText = false;          ///< the only thing wrong is that a `"""` string is not closed
+  std::vector<uint32_t> blankLines;                           ///< offsets of starts of blank lines
+  std::vector<std::pair<uint32_t, uint32_t>> unclosedStrings; ///< where those that are reported begin and end
+  bool unclosed = false;   ///< the text ended in an interpolation, which is reported
+  bool endsInText = false; ///< the only thing wrong is that a `"""` string is not closed
 };
 
 /// Never fails: what cannot be read is reported and becomes Bad tokens. A text that is not UTF-8 gives only

@@ -100,8 +100,7 @@ bool Lower::addsApart(const core::Op& op) const {
       regions.insert(regions.end(), inner.regions.begin(), inner.regions.end());
       bool uses = false;
       for (core::ValueId v : inner.operands) uses = uses || types_.kind(typeOf(v)) == TypeKind::Acc;
-      if (!uses || inner.kind == OpKind::Yield || !inner.regions.empty())
-        continue;
+      if (!uses || inner.kind == OpKind::Yield || !inner.regions.empty()) continue;
       if (inner.kind != OpKind::AddAt || !isApart(inner)) return false;
     }
   }

@@ -21,8 +21,8 @@ enum class MathKind : uint8_t {
 
 enum class CmpKind : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 enum class RoundMode : uint8_t { Floor, Ceil, Trunc, HalfEven };
-/// Of `convert` to an integer type: Saturate clamps and maps NaN to 0 (a checked conversion is a `check` before it);
-/// Wrap keeps the low bits of an integer.
+/// Of `convert` to an integer type: Saturate clamps and maps NaN to 0 (a checked conversion is a `check`
+/// before it); Wrap keeps the low bits of an integer.
 enum class ConvertMode : uint8_t { Saturate, Wrap };
 
 /// A row of builtins.def.

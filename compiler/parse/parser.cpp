@@ -38,7 +38,7 @@ void Parser::fail(std::string_view expected) {
     return;
   ranOut_ |= is(TokenKind::End) && sink_.errorCount() == errorsBefore_;
   const Token& token = peek();
-  if (token.kind == TokenKind::Bad) return; // the lexer has reported it
+  if (token.kind == TokenKind::Bad || inUnclosedString()) return; // the lexer has reported it
   std::string found(lex::tokenText(token.kind));
   if (token.kind == TokenKind::Identifier || token.kind == TokenKind::Int || token.kind == TokenKind::Float)
     found = "`" + std::string(textOf(token)) + "`";
@@ -46,6 +46,15 @@ void Parser::fail(std::string_view expected) {
   if (is(TokenKind::End) && at_ > 0) // just behind the last token
     place.begin = place.end = tokens_[at_ - 1].end;
   sink_.report(DiagId::Expected, place, expected, found);
+}
+
+/// Whether the next token is inside of a string that is not closed, or follows it.
+bool Parser::inUnclosedString() const {
+  return std::any_of(stream_.unclosedStrings.begin(), stream_.unclosedStrings.end(), [&](auto string) {
+    auto [begin, end] = string;
+    bool follows = at_ > 0 && tokens_[at_ - 1].begin >= begin && tokens_[at_ - 1].end <= end;
+    return follows || (peek().begin >= begin && peek().begin < end);
+  });
 }
 
 /// Expects the closing bracket of the opening one at token `open`; where that fails at the end, both are

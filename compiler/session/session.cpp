@@ -15,19 +15,18 @@ struct Session::Lowered {
 };
 
 Session::Session(Options options)
-    : types(names), options_(std::move(options)), modules_(sources, names, sink, *this), checker_(modules_, types, sink),
-      module_(std::make_unique<core::Module>(types)), lowering_(std::make_unique<Lowered>(*module_, checker_.program_)) {}
+    : types(names), options_(std::move(options)), modules_(sources, names, sink, *this),
+      checker_(modules_, types, sink), module_(std::make_unique<core::Module>(types)),
+      lowering_(std::make_unique<Lowered>(*module_, checker_.program_)) {}
 
 Session::~Session() = default;
 
 std::optional<Session::Text> Session::read(const std::string& slashed) {
   std::string path = rootFolder_ + slashed + ".mlx";
   if (options_.userFile)
-    if (std::optional<std::string> text = options_.userFile(path))
-      return Text{path, std::move(*text)};
+    if (std::optional<std::string> text = options_.userFile(path)) return Text{path, std::move(*text)};
   std::string_view library = options_.library ? options_.library(slashed + ".mlx") : std::string_view();
-  if (!library.data())
-    return std::nullopt;
+  if (!library.data()) return std::nullopt;
   return Text{"stdlib/" + slashed + ".mlx", std::string(library)};
 }
 
@@ -38,7 +37,9 @@ std::vector<Session::Text> Session::prelude() {
   return out;
 }
 
-syntax::Ast Session::parse(FileId file) { return std::move(parse::parseFile(file, sources, names, sink).ast); }
+syntax::Ast Session::parse(FileId file) {
+  return std::move(parse::parseFile(file, sources, names, sink).ast);
+}
 
 names::ModuleId Session::load(std::string path, std::string text) {
   size_t slash = path.find_last_of('/');
@@ -47,12 +48,10 @@ names::ModuleId Session::load(std::string path, std::string text) {
 }
 
 bool Session::check(names::ModuleId root) {
-  if (sink.errorCount() > 0)
-    return false;
+  if (sink.errorCount() > 0) return false;
   std::vector<check::InstanceId> others = checker_.checkModule(root);
   check::InstanceId entry = checker_.program(root);
-  for (auto& [name, id] : checker_.tests(root, ""))
-    others.push_back(id);
+  for (auto& [name, id] : checker_.tests(root, "")) others.push_back(id);
   return sink.errorCount() == 0 && checkDerivatives(entry, others);
 }
 
@@ -63,8 +62,7 @@ bool Session::checkDerivatives(check::InstanceId entry, const std::vector<check:
   for (uint32_t k = 0; k < program.instanceCount(); ++k)
     for (const check::Node& node : program.instance(check::InstanceId(k)).nodes)
       any |= node.kind == check::NodeKind::Derivative;
-  if (!any)
-    return true;
+  if (!any) return true;
   module_->entry = lowered(entry);
   for (check::InstanceId id : others) {
     const check::Instance& instance = program.instance(id);
@@ -84,12 +82,10 @@ core::FunctionId Session::lowered(check::InstanceId id) {
 }
 
 bool Session::program(names::ModuleId root) {
-  if (sink.errorCount() > 0)
-    return false;
+  if (sink.errorCount() > 0) return false;
   checker_.checkModule(root);
   check::InstanceId entry = checker_.program(root);
-  if (sink.errorCount() > 0)
-    return false;
+  if (sink.errorCount() > 0) return false;
   if (checker_.program_.instance(entry).failed) {
     bug_ = "the checker gave up without a message";
     return false;
@@ -110,27 +106,23 @@ void Session::renewModule() {
   stage_ = CoreStage::Lowered;
 }
 
-std::vector<std::pair<std::string, core::FunctionId>> Session::tests(names::ModuleId root, std::string_view filter) {
+std::vector<std::pair<std::string, core::FunctionId>> Session::tests(names::ModuleId root,
+                                                                     std::string_view filter) {
   std::vector<std::pair<std::string, core::FunctionId>> out;
-  if (sink.errorCount() > 0)
-    return out;
+  if (sink.errorCount() > 0) return out;
   checker_.checkModule(root);
   auto instances = checker_.tests(root, filter);
-  if (sink.errorCount() > 0)
-    return out;
-  for (auto& [name, id] : instances)
-    out.push_back({name, lowered(id)});
+  if (sink.errorCount() > 0) return out;
+  for (auto& [name, id] : instances) out.push_back({name, lowered(id)});
   return out;
 }
 
 bool Session::verified(std::string_view pass, bool derivativesGone) {
-  if (!options_.verify)
-    return true;
+  if (!options_.verify) return true;
   core::VerifyBarriers barriers;
   barriers.noDerivative = derivativesGone;
   std::vector<std::string> problems = core::verify(*module_, barriers);
-  if (problems.empty())
-    return true;
+  if (problems.empty()) return true;
   bug_ = "Core is not well formed after `" + std::string(pass) + "`: " + problems[0];
   return false;
 }
@@ -145,7 +137,8 @@ bool Session::addMathBodies() {
         if (op.kind == core::OpKind::Math) {
           types::TypeKind kind = types.kind(f.typeOf(op.results[0]));
           auto key = std::pair(static_cast<ops::MathKind>(op.index()), kind);
-          if (!module_->mathBodies.contains(key) && std::find(wanted.begin(), wanted.end(), key) == wanted.end())
+          if (!module_->mathBodies.contains(key) &&
+              std::find(wanted.begin(), wanted.end(), key) == wanted.end())
             wanted.push_back(key);
         }
     for (auto [math, kind] : wanted) {
@@ -153,8 +146,7 @@ bool Session::addMathBodies() {
       std::string full = name + (kind == types::TypeKind::F64 ? "_f64" : "_f32");
       check::InstanceId id = checker_.libraryFunction("math.kernel." + name, full);
       if (!id || checker_.program_.instance(id).failed) {
-        if (sink.errorCount() == 0)
-          bug_ = "the library has no `" + full + "`";
+        if (sink.errorCount() == 0) bug_ = "the library has no `" + full + "`";
         return false;
       }
       module_->mathBodies[{math, kind}] = lowered(id);
@@ -170,9 +162,10 @@ void Session::reportDerivative(const transforms::AdProblem& problem) {
   using transforms::AdProblemKind;
   Span place = problem.path.empty() ? Span() : locationOf(*module_, problem.path.back());
   Diagnostic& d = problem.kind == AdProblemKind::LostDerivative ? sink.report(DiagId::LostDerivative, place)
-                  : problem.kind == AdProblemKind::Effect       ? sink.report(DiagId::EffectDifferentiated, place)
-                  : problem.kind == AdProblemKind::Independent  ? sink.report(DiagId::IndependentGradient, place)
-                                                                : sink.report(DiagId::NoDerivative, place, problem.reason);
+                  : problem.kind == AdProblemKind::Effect ? sink.report(DiagId::EffectDifferentiated, place)
+                  : problem.kind == AdProblemKind::Independent
+                      ? sink.report(DiagId::IndependentGradient, place)
+                      : sink.report(DiagId::NoDerivative, place, problem.reason);
   for (size_t k = 0; k + 1 < problem.path.size(); ++k)
     if (Span at = locationOf(*module_, problem.path[k]); at.valid() && !(at == place))
       d.notes.push_back({at, k == 0 ? "the derivative is asked for here" : "on the way through this call"});
@@ -182,25 +175,19 @@ bool Session::advance(CoreStage wanted) {
   if (stage_ < CoreStage::Derivatives && wanted >= CoreStage::Derivatives) {
     for (const Pass& pass : derivativePasses()) {
       if (auto problem = pass.run(*module_)) {
-        for (const transforms::AdProblem& p : *problem)
-          reportDerivative(p);
-        if (!problem->empty())
-          return false;
+        for (const transforms::AdProblem& p : *problem) reportDerivative(p);
+        if (!problem->empty()) return false;
       }
-      if (!verified(pass.name, pass.derivativesGone))
-        return false;
+      if (!verified(pass.name, pass.derivativesGone)) return false;
     }
     stage_ = CoreStage::Derivatives;
   }
   if (stage_ < CoreStage::Optimised && wanted >= CoreStage::Optimised) {
-    if (!addMathBodies())
-      return false;
+    if (!addMathBodies()) return false;
     for (const Pass& pass : optimisingPasses()) {
-      if (pass.name == "form_fma" && !options_.fuse)
-        continue;
+      if (pass.name == "form_fma" && !options_.fuse) continue;
       pass.run(*module_);
-      if (!verified(pass.name, true))
-        return false;
+      if (!verified(pass.name, true)) return false;
     }
     stage_ = CoreStage::Optimised;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// A session: the sources, names and types of one program, and what the phases made of it. Queries are answered once and
-// kept; only the session knows the order of the phases.
+// A session: the sources, names and types of one program, and what the phases made of it. Queries are
+// answered once and kept; only the session knows the order of the phases.
 
 #include "check/checker.h"
 #include "core/ir.h"
@@ -20,8 +20,8 @@ struct Options {
   LibraryFile library;
   std::vector<std::string> preludeFiles; ///< paths of the prelude's files
   UserFile userFile;
-  bool fuse = true;      ///< form fused multiply-adds
-  bool verify = false;   ///< check Core after every pass (a bug of the compiler is then reported and stops)
+  bool fuse = true;    ///< form fused multiply-adds
+  bool verify = false; ///< check Core after every pass (a bug of the compiler is then reported and stops)
 };
 
 /// How far Core is taken.
@@ -41,14 +41,15 @@ public:
   names::ModuleId load(std::string path, std::string text);
   /// check: every declaration of the root and its program. False after errors.
   bool check(names::ModuleId root);
-  /// The program of the root as a Core function without parameters that gives the exit status; kept in `module()`.
-  /// False after errors, which are in `sink`.
+  /// The program of the root as a Core function without parameters that gives the exit status; kept in
+  /// `module()`. False after errors, which are in `sink`.
   bool program(names::ModuleId root);
   /// Tests of the root whose name contains `filter`, each a Core function without parameters.
   std::vector<std::pair<std::string, core::FunctionId>> tests(names::ModuleId root, std::string_view filter);
   /// An entry at the prompt as the module's entry, which takes the variables there are. False after errors.
   bool lowerEntry(check::InstanceId id);
-  /// Starts a new Core module; sources, names, types and checked instances stay. Whoever runs the old one must be gone.
+  /// Starts a new Core module; sources, names, types and checked instances stay. Whoever runs the old one
+  /// must be gone.
   void renewModule();
   /// lower … optimised: takes the module to a stage; false after errors.
   bool advance(CoreStage stage);

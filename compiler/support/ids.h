@@ -11,7 +11,8 @@
 namespace melix {
 
 /// A 32-bit index into the store of `Tag`s. The default value is `none()`.
-template <class Tag> struct Id {
+template <class Tag>
+struct Id {
   static constexpr uint32_t noneIndex = 0xffffffffu;
   uint32_t index = noneIndex;
 
@@ -24,7 +25,8 @@ template <class Tag> struct Id {
 };
 
 /// Owns values addressed by typed ids. A reference is invalidated by the next `add`.
-template <class IdType, class Value> class Store {
+template <class IdType, class Value>
+class Store {
 public:
   IdType add(Value value) {
     values_.push_back(std::move(value));
@@ -48,6 +50,7 @@ private:
 
 } // namespace melix
 
-template <class Tag> struct std::hash<melix::Id<Tag>> {
+template <class Tag>
+struct std::hash<melix::Id<Tag>> {
   size_t operator()(melix::Id<Tag> id) const noexcept { return std::hash<uint32_t>()(id.index); }
 };

@@ -18,10 +18,10 @@ struct Solved {
   enum class Kind : uint8_t { Fixed, Unit, Radix };
   Kind kind = Kind::Fixed;
   AffineIndex index;
-  ValueId axis;        ///< Unit: solved for; Radix: the quotient
-  int64_t sign = 1;    ///< Unit
-  ValueId rest;        ///< Radix: the remainder axis
-  int64_t radix = 1;   ///< Radix
+  ValueId axis;      ///< Unit: solved for; Radix: the quotient
+  int64_t sign = 1;  ///< Unit
+  ValueId rest;      ///< Radix: the remainder axis
+  int64_t radix = 1; ///< Radix
 };
 
 class Accumulations {
@@ -47,7 +47,7 @@ private:
 
   struct Conversion {
     AccumulationSite site;
-    std::vector<ValueId> axes;          ///< of all levels, then those of slices and whole axes
+    std::vector<ValueId> axes; ///< of all levels, then those of slices and whole axes
     std::vector<DimId> extents;
     std::vector<ValueId> element;       ///< which of these index the added value
     std::vector<Solved> target;         ///< for each axis of the accumulator
@@ -95,8 +95,10 @@ private:
         Path fixed;
         std::vector<ValueId> indices;
         ValueId r = reduction(id, c, keptAs, e, fixed, indices);
-        if (!total.valid() && fixed.empty()) total = r;
-        else total = addWhereReached(e, total.valid() ? total : init, r, fixed, indices, c);
+        if (!total.valid() && fixed.empty())
+          total = r;
+        else
+          total = addWhereReached(e, total.valid() ? total : init, r, fixed, indices, c);
       }
       replace.values[old] = total.valid() ? total : init;
     }
@@ -145,7 +147,8 @@ private:
     return true;
   }
 
-  // --- what can be done ---------------------------------------------------------------------------------------------
+  // --- what can be done
+  // ---------------------------------------------------------------------------------------------
 
   bool plan(Conversion& c) {
     for (const SiteLevel& level : c.site.levels) {
@@ -236,7 +239,8 @@ private:
       if (s.kind == Solved::Kind::Radix) solvedAxes.insert(s.rest);
       c.target.push_back(s);
     }
-    // What is left in an index beside the axis solved for must be free, or solved by another index on its own.
+    // What is left in an index beside the axis solved for must be free, or solved by another index on its
+    // own.
     for (const Solved& s : c.target)
       for (auto [a, k] : s.index.axes) {
         if (s.kind == Solved::Kind::Fixed || a == s.axis || a == s.rest) continue;
@@ -251,7 +255,8 @@ private:
     if (i.axes.size() != 2 || !i.outside.empty() || !i.dims.empty() || i.constant != 0) return false;
     std::pair<ValueId, int64_t> first = *i.axes.begin(), second = *std::next(i.axes.begin());
     if (second.second != 1) std::swap(first, second);
-    if (second.second != 1 || first.second <= 1 || uses[first.first] != 1 || uses[second.first] != 1) return false;
+    if (second.second != 1 || first.second <= 1 || uses[first.first] != 1 || uses[second.first] != 1)
+      return false;
     auto extent = types().dims.asConstant(extentOf(c, second.first));
     if (!extent || *extent > first.second) return false;
     s.kind = Solved::Kind::Radix;
@@ -263,8 +268,16 @@ private:
 
   static bool dear(const Op& o) {
     switch (o.kind) {
-    case OpKind::Nest: case OpKind::For: case OpKind::While: case OpKind::Call: case OpKind::If: case OpKind::Match:
-    case OpKind::Math: case OpKind::Div: case OpKind::Sqrt: case OpKind::Builtin: return true;
+    case OpKind::Nest:
+    case OpKind::For:
+    case OpKind::While:
+    case OpKind::Call:
+    case OpKind::If:
+    case OpKind::Match:
+    case OpKind::Math:
+    case OpKind::Div:
+    case OpKind::Sqrt:
+    case OpKind::Builtin: return true;
     default: return false;
     }
   }
@@ -325,10 +338,12 @@ private:
     return true;
   }
 
-  // --- doing it -----------------------------------------------------------------------------------------------------
+  // --- doing it
+  // -----------------------------------------------------------------------------------------------------
 
   /// Further results of the first nest: what the others read.
-  std::unordered_map<ValueId, ValueId> keep(OpId id, std::vector<std::pair<uint32_t, std::vector<Conversion>>>& todo) {
+  std::unordered_map<ValueId, ValueId> keep(OpId id,
+                                            std::vector<std::pair<uint32_t, std::vector<Conversion>>>& todo) {
     std::unordered_map<ValueId, ValueId> out;
     std::vector<ValueId> values;
     for (auto& [k, conversions] : todo)
@@ -386,8 +401,8 @@ private:
     condition = condition.valid() ? e.binary(OpKind::And, condition, both) : both;
   }
 
-  ValueId reduction(OpId id, Conversion& c, const std::unordered_map<ValueId, ValueId>& keptAs, Emit& e, Path& fixed,
-                    std::vector<ValueId>& fixedIndices) {
+  ValueId reduction(OpId id, Conversion& c, const std::unordered_map<ValueId, ValueId>& keptAs, Emit& e,
+                    Path& fixed, std::vector<ValueId>& fixedIndices) {
     const Op add = fn().ops[c.site.add];
     const types::Type t = types()[types()[fn().typeOf(add.operands[0])].parts[0]];
     Cloner map(m_, f_, f_);
@@ -444,13 +459,16 @@ private:
         ValueId v = targets[d];
         if (!bare) {
           ValueId rest = form(b, s.index, s.axis, {}, map);
-          if (rest.valid()) v = s.sign > 0 ? b.sub(v, rest) : b.sub(rest, v);
-          else if (s.sign < 0) v = b.neg(v);
+          if (rest.valid())
+            v = s.sign > 0 ? b.sub(v, rest) : b.sub(rest, v);
+          else if (s.sign < 0)
+            v = b.neg(v);
         }
         map.values[s.axis] = v;
         if (!bare || extentOf(c, s.axis) != t.dims[d]) inRange(b, v, extentOf(c, s.axis), condition);
       }
-    ValueId value = guarded(b, condition, [&](Emit& in) { return body(id, c, 0, keptAs, map, in); }, t.parts[0]);
+    ValueId value =
+        guarded(b, condition, [&](Emit& in) { return body(id, c, 0, keptAs, map, in); }, t.parts[0]);
     b.yield({value});
     made.regions = {b.region};
     NestAttr attr;
@@ -461,7 +479,8 @@ private:
     return e.one(std::move(made), types().array(t.parts[0], kept));
   }
 
-  template <class Make> ValueId guarded(Emit& b, ValueId condition, Make make, TypeId type) {
+  template <class Make>
+  ValueId guarded(Emit& b, ValueId condition, Make make, TypeId type) {
     if (!condition.valid()) return make(b);
     Emit yes = b.in(b.newRegion()), no = b.in(b.newRegion());
     yes.yield({make(yes)});
@@ -472,8 +491,8 @@ private:
   }
 
   /// The ops of one level after another, then the value added.
-  ValueId body(OpId id, const Conversion& c, size_t level, const std::unordered_map<ValueId, ValueId>& keptAs, Cloner& map,
-               Emit& b) {
+  ValueId body(OpId id, const Conversion& c, size_t level, const std::unordered_map<ValueId, ValueId>& keptAs,
+               Cloner& map, Emit& b) {
     if (level == 0)
       for (ValueId v : c.kept) {
         std::vector<ValueId> at;

@@ -4,12 +4,13 @@
 //   before:  %h1 = nest(b: B, i: I, o: O) accs(%h = zero) { %h' = add_at %h[i, o] += %v; yield ; %h' }
 //   after:   %h1 = nest(i: I, o: O, b: B) -> keep[i, o] sum { yield %v }
 //
-// A1 projection: every index is an axis of its own. A2 unit elimination: an index `±a + r` becomes the axis and `a` is
-// solved for; where that is out of range the term is zero. A3 mixed radix: `c·a + b` with b < c likewise, by quotient
-// and remainder. A4 kept part: what is left, if some index is an axis, becomes a nest of its own whose kept axes stand
-// first; its accumulator stays. A5: everything else stays as it is; a nest with accumulators runs in order.
-// What several of the new nests need and is dear (calls, loops, math) is kept by the first nest as a further result.
-// Requires: verified Core. Keeps: values up to the order of float sums.
+// A1 projection: every index is an axis of its own. A2 unit elimination: an index `±a + r` becomes the axis
+// and `a` is solved for; where that is out of range the term is zero. A3 mixed radix: `c·a + b` with b < c
+// likewise, by quotient and remainder. A4 kept part: what is left, if some index is an axis, becomes a nest
+// of its own whose kept axes stand first; its accumulator stays. A5: everything else stays as it is; a nest
+// with accumulators runs in order. What several of the new nests need and is dear (calls, loops, math) is
+// kept by the first nest as a further result. Requires: verified Core. Keeps: values up to the order of float
+// sums.
 
 #include "core/ir.h"
 

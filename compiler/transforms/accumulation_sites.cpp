@@ -127,7 +127,8 @@ private:
         }
         ValueId next = o.results[result];
         o.results.erase(o.results.begin() + static_cast<long>(result));
-        for (size_t i = 0; i < o.results.size(); ++i) fn().values[o.results[i]].index = static_cast<uint32_t>(i);
+        for (size_t i = 0; i < o.results.size(); ++i)
+          fn().values[o.results[i]].index = static_cast<uint32_t>(i);
         v = next;
       }
     }

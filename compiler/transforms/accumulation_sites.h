@@ -8,7 +8,7 @@ namespace melix::transforms {
 
 struct SiteLevel {
   enum class Kind : uint8_t { Nest, Arm } kind;
-  core::OpId op;         ///< the nest or the `if`
+  core::OpId op; ///< the nest or the `if`
   core::RegionId region;
   size_t arm = 0;
 };
@@ -18,7 +18,8 @@ struct AccumulationSite {
 };
 
 /// All adds to accumulator `k` of the nest; false if it goes where it cannot be followed (calls, loops).
-bool findAccumulationSites(const core::Function& f, core::OpId nest, uint32_t k, std::vector<AccumulationSite>& out);
+bool findAccumulationSites(const core::Function& f, core::OpId nest, uint32_t k,
+                           std::vector<AccumulationSite>& out);
 
 /// Takes accumulators, all of whose adds were found, out of the nest and of all that hands them on.
 void removeAccumulators(core::Module& m, core::FunctionId f, core::OpId nest, std::vector<uint32_t> which);

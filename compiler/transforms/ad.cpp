@@ -82,7 +82,8 @@ const JvpCompanion& Ad::jvp(FunctionId f, const std::vector<LeafBits>& params) {
       return index;
     };
     std::vector<std::vector<uint32_t>> tangentParams, tangentResults;
-    for (ValueId p : from.params()) addParam(module.types.substitute(from.typeOf(p), dims), from.values[p].hint);
+    for (ValueId p : from.params())
+      addParam(module.types.substitute(from.typeOf(p), dims), from.values[p].hint);
     for (size_t i = 0; i < params.size(); ++i) {
       TypeId t = module.types.substitute(from.typeOf(from.params()[i]), dims);
       const std::vector<Leaf> own = leaves.of(t);
@@ -120,7 +121,7 @@ static CotangentKind cotangentKind(const Function& g, const types::TypeStore& ty
   for (InoutPair p : g.inouts)
     if (p.param == param) return CotangentKind::Inout;
   return types.kind(t) == TypeKind::Array || types.kind(t) == TypeKind::List ? CotangentKind::Accumulate
-                                                                            : CotangentKind::Return;
+                                                                             : CotangentKind::Return;
 }
 
 Linearisation& Ad::linearise(FunctionId g, const std::vector<bool>& linearParams) {
@@ -179,7 +180,8 @@ Linearisation& Ad::linearise(FunctionId g, const std::vector<bool>& linearParams
       ValueId p = from.params()[i];
       Region& body = f.regions[f.body];
       paramAt[i] = static_cast<uint32_t>(body.params.size());
-      body.params.push_back(f.values.add(Value{t.substitute(from.typeOf(p), dims), {}, f.body, paramAt[i], from.values[p].hint}));
+      body.params.push_back(f.values.add(
+          Value{t.substitute(from.typeOf(p), dims), {}, f.body, paramAt[i], from.values[p].hint}));
     }
     for (uint32_t i = 0; i < from.results.size(); ++i) {
       if (lin.linearResults[i]) continue;
@@ -188,7 +190,8 @@ Linearisation& Ad::linearise(FunctionId g, const std::vector<bool>& linearParams
     }
     f.results.push_back(t.record(lin.saved, savedDims));
     for (InoutPair p : from.inouts)
-      if (paramAt[p.param] != ~0u && resultAt[p.result] != ~0u) f.inouts.push_back({paramAt[p.param], resultAt[p.result]});
+      if (paramAt[p.param] != ~0u && resultAt[p.result] != ~0u)
+        f.inouts.push_back({paramAt[p.param], resultAt[p.result]});
   }
   lin.forward = module.functions.add(std::move(f));
   forwardQueue_.push_back(&lin);
@@ -263,7 +266,8 @@ FunctionId Ad::backward(Linearisation& lin, const std::vector<bool>& accs) {
 }
 
 void Ad::finish() {
-  // jvp bodies first: linearise needs them whole. Backward bodies before forward ones: they decide what is saved.
+  // jvp bodies first: linearise needs them whole. Backward bodies before forward ones: they decide what is
+  // saved.
   while (!jvpQueue_.empty() || !backwardQueue_.empty() || !forwardQueue_.empty()) {
     if (!jvpQueue_.empty()) {
       JvpCompanion* c = jvpQueue_.front();

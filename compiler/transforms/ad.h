@@ -1,9 +1,11 @@
 #pragma once
 // Shared state of expand_derivatives: companions of functions, made on demand and memoised.
 //
-//   jvp(f, active leaves)            f_jvp: (parameters, tangents of active leaves) -> (results, tangents of active leaves)
-//   linearise(g, linear parameters)  g is linear in these; f_fwd: its other results and a Saved record of what the
-//                                    linear part needs; f_bwd: the transposed linear part, adding into cotangents it is given
+//   jvp(f, active leaves)            f_jvp: (parameters, tangents of active leaves) -> (results, tangents of
+//   active leaves) linearise(g, linear parameters)  g is linear in these; f_fwd: its other results and a
+//   Saved record of what the
+//                                    linear part needs; f_bwd: the transposed linear part, adding into
+//                                    cotangents it is given
 // Shells are made at once and bodies from a queue, so recursive groups need no special case.
 
 #include "transforms/ad_activity.h"
@@ -22,7 +24,8 @@ struct JvpCompanion {
     std::vector<uint32_t> path;
   };
   std::unordered_map<ValueId, Followed> primalOf;
-  types::DimSubst dimOf; ///< sizes that opening a tangent defines: those of the value, which are the same numbers
+  types::DimSubst
+      dimOf; ///< sizes that opening a tangent defines: those of the value, which are the same numbers
 };
 
 /// A value or a packed group of values of a region of g, saved once an execution of the region.
@@ -32,12 +35,13 @@ struct ResidualItem {
   std::vector<DimSym> hidden;  ///< dims decided inside the region; not empty: `pack(tuple(values))`
 };
 
-/// What the forward companion keeps for the backward one: for each region its items, and for each structured op the
-/// values that carry the items out of it, as values of g that no op defines.
+/// What the forward companion keeps for the backward one: for each region its items, and for each structured
+/// op the values that carry the items out of it, as values of g that no op defines.
 struct OpResidual {
-  std::vector<ValueId> carriers; ///< If/Match: an enum; For/Nest: an array an item; While: count, list; Call: saved
-  TypeId element;                ///< While: of the list; If/Match: the enum
-  DimSym count;                  ///< For that had no collects: the extent of the arrays
+  std::vector<ValueId>
+      carriers;   ///< If/Match: an enum; For/Nest: an array an item; While: count, list; Call: saved
+  TypeId element; ///< While: of the list; If/Match: the enum
+  DimSym count;   ///< For that had no collects: the extent of the arrays
 };
 struct ResidualPlan {
   std::unordered_map<RegionId, std::vector<ResidualItem>> regions;
@@ -61,10 +65,10 @@ struct LinearValues {
 };
 
 struct Linearisation {
-  FunctionId source;                 ///< g
-  std::vector<bool> linear;          ///< parameters of g
+  FunctionId source;        ///< g
+  std::vector<bool> linear; ///< parameters of g
   std::vector<bool> linearResults;
-  std::vector<CotangentKind> kinds;  ///< of the linear parameters, in order
+  std::vector<CotangentKind> kinds; ///< of the linear parameters, in order
   RecordId saved;
   FunctionId forward;
   std::map<std::vector<bool>, FunctionId> backward; ///< by: which Accumulate parameters are Acc(T)
@@ -112,7 +116,6 @@ private:
   std::deque<std::pair<Linearisation*, std::vector<bool>>> backwardQueue_;
   std::vector<Linearisation*> forwardQueue_;
 };
-
 
 /// `f`, or a copy of it in which reductions that have no rule are loops.
 FunctionId prepare(Ad& ad, FunctionId f);

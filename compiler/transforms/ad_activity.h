@@ -1,8 +1,10 @@
 #pragma once
-// Activity: which leaves of which values depend on what is differentiated, through calls and loops (fixpoints).
+// Activity: which leaves of which values depend on what is differentiated, through calls and loops
+// (fixpoints).
 //
-// Where a float becomes an integer the dependency ends; a dependency that ends so and comes back into a result as a
-// float is `lost` and reported (rule 42). Selection (comparisons, indices, sizes, trip counts) does not flow.
+// Where a float becomes an integer the dependency ends; a dependency that ends so and comes back into a
+// result as a float is `lost` and reported (rule 42). Selection (comparisons, indices, sizes, trip counts)
+// does not flow.
 
 #include "transforms/ad_leaves.h"
 
@@ -23,8 +25,8 @@ struct AdProblem {
   std::string reason;
 };
 
-/// Where a dependency ended: at the op that defines `at` (a conversion, or a call in which it happened), or before the
-/// function began if `at` is a parameter.
+/// Where a dependency ended: at the op that defines `at` (a conversion, or a call in which it happened), or
+/// before the function began if `at` is a parameter.
 struct Loss {
   ValueId at;
   uint32_t part = 0;
@@ -54,9 +56,10 @@ struct FunctionActivity {
 class Activity {
 public:
   Activity(Module& m, Leaves& leaves) : module_(m), leaves_(leaves), parts_(m.types, LeafKind::All) {}
-  const FunctionActivity& of(FunctionId f, const std::vector<LeafBits>& params, std::vector<LeafBits> lostParams = {});
-  /// The calls that lead to where a dependency was lost that comes back as a float in result `result`, and that place;
-  /// empty if there is none.
+  const FunctionActivity& of(FunctionId f, const std::vector<LeafBits>& params,
+                             std::vector<LeafBits> lostParams = {});
+  /// The calls that lead to where a dependency was lost that comes back as a float in result `result`, and
+  /// that place; empty if there is none.
   std::vector<LocId> lostPath(const FunctionActivity& act, size_t result);
 
 private:

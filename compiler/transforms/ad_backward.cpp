@@ -113,9 +113,11 @@ Path Backward::path(const Path& p) {
   return out;
 }
 
-// --- cotangents ---------------------------------------------------------------------------------------------------
+// --- cotangents
+// ---------------------------------------------------------------------------------------------------
 
-/// Summed over the lanes of a nest rather than accumulated: what is no array or list, and has a zero of its own.
+/// Summed over the lanes of a nest rather than accumulated: what is no array or list, and has a zero of its
+/// own.
 static bool byValue(const types::TypeStore& types, TypeId t) {
   TypeKind k = types.kind(t);
   return k != TypeKind::Array && k != TypeKind::Acc && !sizedByValue(types, t);
@@ -186,9 +188,12 @@ void Backward::addTo(ValueId v, ValueId c) {
   Emit& e = cur_->e;
   c = e.castDims(c, typeOf(v));
   ValueId& s = slot(*cur_, v);
-  if (!s.valid()) s = c;
-  else if (byValue(types(), e.typeOf(s))) s = e.add(s, c);
-  else s = e.addAt(s, c, {}, {});
+  if (!s.valid())
+    s = c;
+  else if (byValue(types(), e.typeOf(s)))
+    s = e.add(s, c);
+  else
+    s = e.addAt(s, c, {}, {});
 }
 
 void Backward::addAt(ValueId v, Path p, std::span<const ValueId> indices, ValueId c) {
@@ -199,7 +204,8 @@ void Backward::addAt(ValueId v, Path p, std::span<const ValueId> indices, ValueI
   s = cur_->e.addAt(s, c, std::move(p), indices);
 }
 
-// --- ops ----------------------------------------------------------------------------------------------------------
+// --- ops
+// ----------------------------------------------------------------------------------------------------------
 
 void Backward::region(Scope& s) {
   Scope* outer = cur_;
@@ -232,8 +238,9 @@ void Backward::op(OpId id) {
   if (!c.valid()) return;
   switch (o.kind) {
   case OpKind::Get:
-    return addAt(o.operands[0], path(o.as<Path>()),
-                 placeIndices(cur_->e, StructuralRule::TransposeGet, knownAll(std::span(o.operands).subspan(1))), c);
+    return addAt(
+        o.operands[0], path(o.as<Path>()),
+        placeIndices(cur_->e, StructuralRule::TransposeGet, knownAll(std::span(o.operands).subspan(1))), c);
   case OpKind::Set: return set(o, c);
   case OpKind::Make: return make(o, c);
   case OpKind::Variant: return variant(o, c);
@@ -260,12 +267,14 @@ void Backward::op(OpId id) {
     TypeId opened = types().openPack(cur_->e.typeOf(c), own);
     return addTo(o.operands[0], cur_->e.one(std::move(open), opened));
   }
-  case OpKind::Reshape: return addTo(o.operands[0], cur_->e.one(Emit::simple(OpKind::Reshape, {c}), typeOf(o.operands[0])));
+  case OpKind::Reshape:
+    return addTo(o.operands[0], cur_->e.one(Emit::simple(OpKind::Reshape, {c}), typeOf(o.operands[0])));
   case OpKind::ArrayOf:
     for (size_t k = 0; k < o.operands.size(); ++k)
       if (linear(o.operands[k])) {
         ValueId i = cur_->e.i64(static_cast<int64_t>(k));
-        addTo(o.operands[k], cur_->e.getAt(c, placeIndices(cur_->e, StructuralRule::TransposeArrayOf, {i}), typeOf(o.operands[k])));
+        addTo(o.operands[k], cur_->e.getAt(c, placeIndices(cur_->e, StructuralRule::TransposeArrayOf, {i}),
+                                           typeOf(o.operands[k])));
       }
     return;
   case OpKind::ListOf:
@@ -283,9 +292,7 @@ void Backward::scalar(const Op& o, ValueId c) {
     return linear(o.operands[i]);
   };
   switch (o.kind) {
-  case OpKind::Add:
-    addTo(o.operands[0], c);
-    return addTo(o.operands[1], c);
+  case OpKind::Add: addTo(o.operands[0], c); return addTo(o.operands[1], c);
   case OpKind::Sub:
     addTo(o.operands[0], c);
     if (only(1)) addTo(o.operands[1], mutated(StructuralRule::TransposeSub) ? c : e.neg(c));
@@ -301,7 +308,8 @@ void Backward::scalar(const Op& o, ValueId c) {
   case OpKind::Select: {
     if (only(0)) break;
     ValueId condition = known(o.operands[0]);
-    if (mutated(StructuralRule::TransposeSelect)) condition = e.one(Emit::simple(OpKind::Not, {condition}), types().boolean());
+    if (mutated(StructuralRule::TransposeSelect))
+      condition = e.one(Emit::simple(OpKind::Not, {condition}), types().boolean());
     ValueId zero = e.zero(e.typeOf(c));
     if (only(1)) addTo(o.operands[1], e.select(condition, c, zero));
     if (only(2)) addTo(o.operands[2], e.select(condition, zero, c));
@@ -312,7 +320,8 @@ void Backward::scalar(const Op& o, ValueId c) {
   case OpKind::Capture:
   default: break;
   }
-  ad_.refuse(o.loc, "a derivative rule that is not linear in its tangents (`" + std::string(ops::opText(o.kind)) + "`)");
+  ad_.refuse(o.loc, "a derivative rule that is not linear in its tangents (`" +
+                        std::string(ops::opText(o.kind)) + "`)");
 }
 
 /// v̄ = get x̄, and the place of x̄ becomes zero.
@@ -368,7 +377,8 @@ void Backward::variant(const Op& o, ValueId c) {
   same.yield(mine);
   other.e.yield(zeros);
   MatchAttr attr;
-  for (uint32_t i = 0; i < cases; ++i) attr.regionOf.push_back((i == theCase) != mutated(StructuralRule::TransposeVariant) ? 0 : 1);
+  for (uint32_t i = 0; i < cases; ++i)
+    attr.regionOf.push_back((i == theCase) != mutated(StructuralRule::TransposeVariant) ? 0 : 1);
   Op m = Emit::simple(OpKind::Match, {c});
   m.regions = {same.region, other.e.region};
   m.attr = attr;
@@ -387,7 +397,8 @@ void Backward::projection(const Op& o) {
   if (!any) return;
   if (chosen == o.regions.size()) return;
   const std::vector<uint32_t>& regionOf = o.as<MatchAttr>().regionOf;
-  uint32_t theCase = static_cast<uint32_t>(std::find(regionOf.begin(), regionOf.end(), chosen) - regionOf.begin());
+  uint32_t theCase =
+      static_cast<uint32_t>(std::find(regionOf.begin(), regionOf.end(), chosen) - regionOf.begin());
   const std::vector<ValueId> params = g().regions[o.regions[chosen]].params;
   const std::vector<ValueId> yields = terminator(o.regions[chosen]).operands;
   std::vector<ValueId> payload(params.size());
@@ -399,8 +410,10 @@ void Backward::projection(const Op& o) {
   TypeId t = typeOf(o.operands[0]);
   for (uint32_t k = 0; k < payload.size(); ++k) {
     TypeId field = types().fieldType(t, theCase, k);
-    if (payload[k].valid()) payload[k] = e.castDims(payload[k], field);
-    else payload[k] = types().isUnit(field) ? e.make(types().unit(), {}) : e.zero(field);
+    if (payload[k].valid())
+      payload[k] = e.castDims(payload[k], field);
+    else
+      payload[k] = types().isUnit(field) ? e.make(types().unit(), {}) : e.zero(field);
   }
   Op v = Emit::simple(OpKind::Variant, std::move(payload));
   v.attr = theCase;
@@ -417,7 +430,8 @@ void Backward::lists(const Op& o) {
   case OpKind::ListOf: {
     ValueId c = cotangent(o.results[0]);
     for (size_t k = 0; k < o.operands.size(); ++k)
-      if (linear(o.operands[k])) addTo(o.operands[k], element(c, e.i64(static_cast<int64_t>(k)), o.operands[k]));
+      if (linear(o.operands[k]))
+        addTo(o.operands[k], element(c, e.i64(static_cast<int64_t>(k)), o.operands[k]));
     return;
   }
   case OpKind::Push: {
@@ -505,6 +519,8 @@ void Backward::build() {
   }
 }
 
-void buildBackward(Ad& ad, Linearisation& lin, const std::vector<bool>& accs) { Backward(ad, lin, accs).build(); }
+void buildBackward(Ad& ad, Linearisation& lin, const std::vector<bool>& accs) {
+  Backward(ad, lin, accs).build();
+}
 
 } // namespace melix::transforms

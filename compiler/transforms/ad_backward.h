@@ -1,10 +1,11 @@
 #pragma once
 // Makes the body of f_bwd: the linear part of a jvp companion g transposed, region by region in reverse.
 //
-// Scopes mirror the regions of g. A scope knows values of g that are at hand in f_bwd: those made again, and those
-// saved, which are asked for on demand; when a scope is closed its demands become the region's residual items.
-// Cotangents are symbolic: absent means zero. A scope that touches the cotangent of an outer value takes it over:
-// branches yield it, loops carry it, nests hold an accumulator for it (arrays) or sum it (scalars).
+// Scopes mirror the regions of g. A scope knows values of g that are at hand in f_bwd: those made again, and
+// those saved, which are asked for on demand; when a scope is closed its demands become the region's residual
+// items. Cotangents are symbolic: absent means zero. A scope that touches the cotangent of an outer value
+// takes it over: branches yield it, loops carry it, nests hold an accumulator for it (arrays) or sum it
+// (scalars).
 
 #include "transforms/ad.h"
 

@@ -7,8 +7,8 @@
 
 namespace melix::transforms {
 
-/// If, and Match on a known value: on the case recorded by the forward companion, or the condition itself when no
-/// arm saved anything.
+/// If, and Match on a known value: on the case recorded by the forward companion, or the condition itself
+/// when no arm saved anything.
 void Backward::branch(OpId id) {
   const Op& o = opOf(id);
   bool seeded = false;
@@ -17,15 +17,18 @@ void Backward::branch(OpId id) {
   Scope* outer = cur_;
   std::deque<Scope> arms;
   for (RegionId from : o.regions) {
-    arms.push_back(Scope{ScopeKind::Arm, from, outer->e.in(outer->e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0});
+    arms.push_back(
+        Scope{ScopeKind::Arm, from, outer->e.in(outer->e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0});
     Scope& s = arms.back();
     cur_ = &s;
     for (size_t i = 0; i < o.results.size(); ++i) {
       ValueId r = o.results[i];
       if (!linear(r)) continue;
       auto c = outer->cotangents.find(r);
-      if (isAcc(r)) addTo(terminator(from).operands[i], reader(r));
-      else if (c != outer->cotangents.end() && c->second.valid()) addTo(terminator(from).operands[i], c->second);
+      if (isAcc(r))
+        addTo(terminator(from).operands[i], reader(r));
+      else if (c != outer->cotangents.end() && c->second.valid())
+        addTo(terminator(from).operands[i], c->second);
     }
     region(s);
   }
@@ -35,7 +38,8 @@ void Backward::branch(OpId id) {
   for (Scope& s : arms)
     for (ValueId v : s.captureOrder) {
       const Capture& c = s.captured.at(v);
-      if (c.current != c.base && std::find(joined.begin(), joined.end(), v) == joined.end()) joined.push_back(v);
+      if (c.current != c.base && std::find(joined.begin(), joined.end(), v) == joined.end())
+        joined.push_back(v);
     }
   std::vector<TypeId> resultTypes;
   std::vector<std::vector<ValueId>> outs;
@@ -94,7 +98,8 @@ void Backward::branch(OpId id) {
       }
       for (auto& arm : items) {
         types::EnumCase c{types().names.intern("arm" + std::to_string(record.cases.size())), {}};
-        for (ResidualItem& item : arm) c.fields.push_back({NameId(), types().substitute(item.type, toRecord)});
+        for (ResidualItem& item : arm)
+          c.fields.push_back({NameId(), types().substitute(item.type, toRecord)});
         record.cases.push_back(std::move(c));
       }
       chosen = carrier(id, 0, types().record(types().addRecord(std::move(record)), dims));
@@ -106,7 +111,8 @@ void Backward::branch(OpId id) {
     made.attr = attr;
   }
   for (Scope& s : arms) made.regions.push_back(s.e.region);
-  if (mutated(StructuralRule::TransposeBranch) && made.kind == OpKind::If) std::swap(made.regions[0], made.regions[1]);
+  if (mutated(StructuralRule::TransposeBranch) && made.kind == OpKind::If)
+    std::swap(made.regions[0], made.regions[1]);
   if (joined.empty()) return;
   OpId op = outer->e.append(std::move(made), resultTypes);
   for (size_t i = 0; i < joined.size(); ++i) slot(*outer, joined[i]) = outer->e.result(op, i);
@@ -230,7 +236,8 @@ void Backward::loop(OpId id, bool isWhile) {
     }
     for (size_t k = 0; k < items.size(); ++k) {
       ValueId array = known(carrier(id, k, types().array(items[k].type, {types().dims.symbol(extent)})));
-      define(s, roots[k], Emit::simple(OpKind::Get, {array, index}, Path{PathStep{StepKind::Index, 0, {}, 1}}));
+      define(s, roots[k],
+             Emit::simple(OpKind::Get, {array, index}, Path{PathStep{StepKind::Index, 0, {}, 1}}));
     }
   }
   openItems(s, items, roots);

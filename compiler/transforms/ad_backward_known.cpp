@@ -1,7 +1,7 @@
 // Values of g in f_bwd: made again where that is cheap, else saved in the forward companion.
 //
-// A read of an array from outside a loop or nest is made again, so what is saved is the array, once, by reference;
-// not so if the array is updated later: then keeping it would cost a copy at every update.
+// A read of an array from outside a loop or nest is made again, so what is saved is the array, once, by
+// reference; not so if the array is updated later: then keeping it would cost a copy at every update.
 
 #include "transforms/ad_backward.h"
 #include "transforms/nest_shape.h"
@@ -35,9 +35,24 @@ const Backward::Scope& Backward::levelOf(const Scope& s) const {
 
 static bool cheapOp(const Function& g, const types::TypeStore& types, const Op& o, bool floats) {
   switch (o.kind) {
-  case OpKind::Add: case OpKind::Sub: case OpKind::Mul: case OpKind::Neg: case OpKind::Min: case OpKind::Max:
-  case OpKind::Abs: case OpKind::Select: case OpKind::Cmp: case OpKind::And: case OpKind::Or: case OpKind::Not:
-  case OpKind::Xor: case OpKind::Convert: case OpKind::IDiv: case OpKind::IRem: case OpKind::Shl: case OpKind::Shr: break;
+  case OpKind::Add:
+  case OpKind::Sub:
+  case OpKind::Mul:
+  case OpKind::Neg:
+  case OpKind::Min:
+  case OpKind::Max:
+  case OpKind::Abs:
+  case OpKind::Select:
+  case OpKind::Cmp:
+  case OpKind::And:
+  case OpKind::Or:
+  case OpKind::Not:
+  case OpKind::Xor:
+  case OpKind::Convert:
+  case OpKind::IDiv:
+  case OpKind::IRem:
+  case OpKind::Shl:
+  case OpKind::Shr: break;
   default: return false;
   }
   if (!types.isScalar(g.typeOf(o.results[0]))) return false;
@@ -147,7 +162,8 @@ ValueId Backward::residual(Scope& home, ValueId v) {
   return home.known[v] = p;
 }
 
-// --- residual items -----------------------------------------------------------------------------------------------
+// --- residual items
+// -----------------------------------------------------------------------------------------------
 
 /// The items of a scope's region and what stands for them here. The first backward companion decides them.
 const std::vector<ResidualItem>& Backward::close(Scope& s, Roots& roots) {

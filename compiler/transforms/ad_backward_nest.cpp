@@ -1,5 +1,5 @@
-// Transpose of a nest: the same axes; what is read of an outside array is added to its accumulator, what is read of an
-// outside scalar is summed. `accumulate_to_reduce` turns accumulators into reductions afterwards.
+// Transpose of a nest: the same axes; what is read of an outside array is added to its accumulator, what is
+// read of an outside scalar is summed. `accumulate_to_reduce` turns accumulators into reductions afterwards.
 
 #include "transforms/ad_backward.h"
 #include "transforms/ad_rules.h"
@@ -37,7 +37,8 @@ void Backward::nest(OpId id) {
     ValueId y = terminator(from).operands[yielded - 1];
     auto c = outer->cotangents.find(res);
     if (c == outer->cotangents.end() || !c->second.valid()) continue;
-    bool sweeps = r.kind == NestResultKind::Collect || (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum);
+    bool sweeps = r.kind == NestResultKind::Collect ||
+                  (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum);
     if (!sweeps) {
       ad_.refuse(o.loc, "a tangent reduced by something else than a sum");
       continue;

@@ -1,5 +1,6 @@
-// Makes the body of f_fwd: the ops of a jvp companion that do not depend on tangents, and the residual items that the
-// plan asks for: collected by loops and nests, a case of an enum from branches, the callee's Saved from calls.
+// Makes the body of f_fwd: the ops of a jvp companion that do not depend on tangents, and the residual items
+// that the plan asks for: collected by loops and nests, a case of an enum from branches, the callee's Saved
+// from calls.
 
 #include "transforms/ad.h"
 #include "transforms/nest_shape.h"
@@ -10,11 +11,13 @@ namespace {
 
 class Forward {
 public:
-  Forward(Ad& ad, Linearisation& lin) : ad_(ad), lin_(lin), e_(ad.module, lin.forward, ad.module.functions[lin.forward].body, g().loc) {}
+  Forward(Ad& ad, Linearisation& lin)
+      : ad_(ad), lin_(lin), e_(ad.module, lin.forward, ad.module.functions[lin.forward].body, g().loc) {}
 
   void build() {
     const std::vector<DimSym> dimParams = e_.fn().dimParams;
-    for (size_t i = 0; i < g().dimParams.size(); ++i) dims_[g().dimParams[i]] = types().dims.symbol(dimParams[i]);
+    for (size_t i = 0; i < g().dimParams.size(); ++i)
+      dims_[g().dimParams[i]] = types().dims.symbol(dimParams[i]);
     const std::vector<ValueId> own = e_.fn().params();
     size_t at = 0;
     for (size_t i = 0; i < g().params().size(); ++i)

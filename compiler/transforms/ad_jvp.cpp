@@ -175,7 +175,8 @@ void JvpBuilder::scalar(const Op& o, Emit& e) {
   if (leafCount(r) == 0) return;
   TypeKind kind = types().kind(source().typeOf(r));
   bool complexType = types::scalarClass(kind) == types::ScalarClass::Complex;
-  bool linearOp = o.kind == OpKind::Add || o.kind == OpKind::Sub || o.kind == OpKind::Neg || o.kind == OpKind::Select;
+  bool linearOp =
+      o.kind == OpKind::Add || o.kind == OpKind::Sub || o.kind == OpKind::Neg || o.kind == OpKind::Select;
   if (complexType && !linearOp) return ad_.refuse(o.loc, "arithmetic on complex numbers");
   std::vector<ValueId> x = valuesOf(o.operands);
   // Leaf by leaf: scalars have one, values that `add` and `select` take whole may have several.
@@ -245,8 +246,10 @@ void JvpBuilder::update(const Op& o, Emit& e) {
   if (rest.empty()) {
     for (uint32_t i = 0; i < count; ++i) {
       ValueId& slot = out[begin + i];
-      if (o.kind == OpKind::Set || !slot.valid()) slot = tv[i];
-      else if (tv[i].valid()) slot = e.addAt(slot, tv[i], {}, {});
+      if (o.kind == OpKind::Set || !slot.valid())
+        slot = tv[i];
+      else if (tv[i].valid())
+        slot = e.addAt(slot, tv[i], {}, {});
     }
     return bind(r, std::move(out));
   }
@@ -258,7 +261,8 @@ void JvpBuilder::update(const Op& o, Emit& e) {
   StructuralRule rule = o.kind == OpKind::Set ? StructuralRule::JvpSet : StructuralRule::JvpAddAt;
   std::vector<ValueId> indices = placeIndices(e, rule, valuesOf(std::span(o.operands).subspan(2)));
   ValueId change = whole(e, v);
-  slot = o.kind == OpKind::Set ? e.set(slot, change, path(rest), indices) : e.addAt(slot, change, path(rest), indices);
+  slot = o.kind == OpKind::Set ? e.set(slot, change, path(rest), indices)
+                               : e.addAt(slot, change, path(rest), indices);
   bind(r, std::move(out));
 }
 
@@ -285,7 +289,8 @@ void JvpBuilder::linear(const Op& o, Emit& e) {
 void JvpBuilder::push(const Op& o, Emit& e) {
   ValueId xs = o.operands[0], r = o.results[0];
   ValueId base = whole(e, xs);
-  bindLeaf(r, e.one(Emit::simple(OpKind::Push, {base, whole(e, o.operands[1])}), ad_.leaves.tangent(typeOfSource(r))));
+  bindLeaf(r, e.one(Emit::simple(OpKind::Push, {base, whole(e, o.operands[1])}),
+                    ad_.leaves.tangent(typeOfSource(r))));
 }
 
 void JvpBuilder::pop(const Op& o, Emit& e) {
@@ -364,7 +369,8 @@ void JvpBuilder::customRule(Emit& e) {
     ValueId tuple = given[0];
     TypeId t = e.typeOf(tuple);
     given.clear();
-    for (uint32_t k = 0; k < types()[t].parts.size(); ++k) given.push_back(e.kid(tuple, k, TypeId(types()[t].parts[k])));
+    for (uint32_t k = 0; k < types()[t].parts.size(); ++k)
+      given.push_back(e.kid(tuple, k, TypeId(types()[t].parts[k])));
   }
   assert(given.size() == expected && "a derivative rule gives results and their tangents");
   std::vector<ValueId> out(given.begin(), given.begin() + static_cast<long>(f.results.size()));

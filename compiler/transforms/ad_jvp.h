@@ -77,7 +77,8 @@ private:
   };
   void bindResults(const Op& o, OpId made, const Slots& slots);
   std::vector<DimId> yieldDims(RegionId r) { return dimsOf(terminator(r).dims); }
-  std::vector<ValueId> yieldAll(Emit& e, RegionId from, size_t first, size_t count, const std::vector<LeafBits>& which);
+  std::vector<ValueId> yieldAll(Emit& e, RegionId from, size_t first, size_t count,
+                                const std::vector<LeafBits>& which);
   /// Selection results (min, max, filter): the body is run again at the points chosen.
   struct Chosen;
   void nestAtPoints(const Op& o, const Chosen& chosen, OpId made, Emit& e);

@@ -57,7 +57,8 @@ void JvpBuilder::payloadTangents(const Op& o, size_t regionIndex, Emit& e) {
   Emit in = e.in(same), out = e.in(other);
   size_t fields = types().recordInfo(types()[tangentType].record).cases[tangentCase].fields.size();
   std::vector<ValueId> payload;
-  for (uint32_t k = 0; k < fields; ++k) payload.push_back(in.param(types().fieldType(tangentType, tangentCase, k)));
+  for (uint32_t k = 0; k < fields; ++k)
+    payload.push_back(in.param(types().fieldType(tangentType, tangentCase, k)));
   for (size_t k = 0; k < params.size(); ++k) {
     if (leafCount(params[k]) == 0) continue;
     std::vector<ValueId> own;
@@ -74,7 +75,8 @@ void JvpBuilder::payloadTangents(const Op& o, size_t regionIndex, Emit& e) {
   m.regions = {same, other};
   OpId made = e.append(std::move(m), resultTypes);
   for (size_t i = 0; i < carrying.size(); ++i) {
-    std::vector<ValueId> got = ad_.leaves.takeApart(e, follow(e.result(made, i), carrying[i]), typeOfSource(carrying[i]), true);
+    std::vector<ValueId> got =
+        ad_.leaves.takeApart(e, follow(e.result(made, i), carrying[i]), typeOfSource(carrying[i]), true);
     bind(carrying[i], Tangents(got.begin(), got.end()));
   }
 }

@@ -1,5 +1,6 @@
-// jvp of nests. Collected values, sums and accumulators carry their tangents in the same sweep. Results that select
-// (max, min, filter) give the places chosen, and a second nest runs the body again at these places only.
+// jvp of nests. Collected values, sums and accumulators carry their tangents in the same sweep. Results that
+// select (max, min, filter) give the places chosen, and a second nest runs the body again at these places
+// only.
 
 #include "transforms/ad_jvp.h"
 #include "transforms/ad_rules.h"
@@ -11,9 +12,10 @@ namespace melix::transforms {
 
 /// A result whose tangent is read at chosen places.
 struct JvpBuilder::Chosen {
-  uint32_t result;                 ///< of the source op
-  ValueId yielded;                 ///< the value of the body that is chosen
-  std::vector<uint32_t> axes;      ///< for each axis of the second nest: the axis it stands for; ~0: positions of a filter
+  uint32_t result; ///< of the source op
+  ValueId yielded; ///< the value of the body that is chosen
+  std::vector<uint32_t>
+      axes; ///< for each axis of the second nest: the axis it stands for; ~0: positions of a filter
   std::vector<uint32_t> positions; ///< results of the op made that hold chosen axis values
   std::vector<uint32_t> chosenAxes;
   DimSym filtered, filteredPositions;
@@ -96,7 +98,8 @@ void JvpBuilder::nest(const Op& o, Emit& e) {
     DimSym filterDim = r.kind == NestResultKind::Filter ? o.resultDims[dimAt++] : DimSym();
     bool isActive = false;
     for (uint32_t k = 0; k < resultsOf(r, o.dims.size()); ++k) isActive |= active(o.results[result + k]);
-    bool sweeps = r.kind == NestResultKind::Collect || (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum);
+    bool sweeps = r.kind == NestResultKind::Collect ||
+                  (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum);
     if (isActive && sweeps) {
       NestResult t = r;
       t.order = OrderKind::Unset;
@@ -151,8 +154,9 @@ void JvpBuilder::nest(const Op& o, Emit& e) {
         resultTypes.push_back(leavesOf(res)[0].tangent);
       }
     } else if (isActive) {
-      ad_.refuse(o.loc, r.monoid == MonoidKind::Prod ? "a product reduction in this place"
-                                                      : "a reduction with a user-defined operation in this place");
+      ad_.refuse(o.loc, r.monoid == MonoidKind::Prod
+                            ? "a product reduction in this place"
+                            : "a reduction with a user-defined operation in this place");
     }
     yielded += yieldsOf(r);
     result += resultsOf(r, o.dims.size());
@@ -170,7 +174,8 @@ void JvpBuilder::nest(const Op& o, Emit& e) {
     out.insert(out.end(), t.begin(), t.end());
     for (uint32_t k = 0; k < accBits[i].size(); ++k)
       if (accBits[i][k]) {
-        slots.tangents.push_back({static_cast<uint32_t>(results + i), k, static_cast<uint32_t>(resultTypes.size())});
+        slots.tangents.push_back(
+            {static_cast<uint32_t>(results + i), k, static_cast<uint32_t>(resultTypes.size())});
         resultTypes.push_back(leavesOf(o.results[results + i])[k].tangent);
       }
   }
@@ -217,7 +222,8 @@ void JvpBuilder::nestAtPoints(const Op& o, const Chosen& c, OpId made, Emit& e) 
   if (!c.filtered.valid())
     for (size_t i = 0; i < c.axes.size(); ++i) at[c.axes[i]] = own[i];
   for (size_t i = 0; i < positions.size(); ++i)
-    at[c.chosenAxes[i]] = placeIndices(b, StructuralRule::JvpChosen, {b.getAt(positions[i], kept, types().int64())})[0];
+    at[c.chosenAxes[i]] =
+        placeIndices(b, StructuralRule::JvpChosen, {b.getAt(positions[i], kept, types().int64())})[0];
   ValueId res = o.results[c.result];
   Tangents t = bodyAt(o, c.yielded, at, b);
   TypeId resultTangent = leavesOf(res)[0].tangent;

@@ -11,7 +11,8 @@ bool Leaves::isBundle(TypeId type) const {
 
 uint32_t Leaves::kidCount(TypeId type) const {
   const types::Type& t = types_[type];
-  if (t.kind == TypeKind::Struct) return static_cast<uint32_t>(types_.recordInfo(t.record).cases[0].fields.size());
+  if (t.kind == TypeKind::Struct)
+    return static_cast<uint32_t>(types_.recordInfo(t.record).cases[0].fields.size());
   return static_cast<uint32_t>(t.parts.size());
 }
 

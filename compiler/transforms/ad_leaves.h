@@ -1,6 +1,6 @@
 #pragma once
-// The differentiable leaves of a type: what is left of it after taking tuples, structs and known functions apart.
-// Derivatives treat each leaf on its own, so a zero in one field never makes zeros of the others.
+// The differentiable leaves of a type: what is left of it after taking tuples, structs and known functions
+// apart. Derivatives treat each leaf on its own, so a zero in one field never makes zeros of the others.
 //
 //   (f32, Mlp, int)  ->  .0 : f32,  .1.w1 : f32[I, H],  .1.b1 : f32[H]
 
@@ -26,7 +26,8 @@ enum class LeafKind : uint8_t { Differentiable, All };
 
 class Leaves {
 public:
-  explicit Leaves(types::TypeStore& types, LeafKind kind = LeafKind::Differentiable) : types_(types), kind_(kind) {}
+  explicit Leaves(types::TypeStore& types, LeafKind kind = LeafKind::Differentiable)
+      : types_(types), kind_(kind) {}
 
   const std::vector<Leaf>& of(TypeId type);
   size_t count(TypeId type) { return of(type).size(); }
@@ -39,7 +40,8 @@ public:
 
   TypeId tangent(TypeId type);
 
-  /// The leaves of `value`, whose type is a tangent type of `type` (or `type` itself when `ofTangent` is false).
+  /// The leaves of `value`, whose type is a tangent type of `type` (or `type` itself when `ofTangent` is
+  /// false).
   std::vector<ValueId> takeApart(Emit& e, ValueId value, TypeId type, bool ofTangent);
   /// A value of the tangent type of `type` from its leaves, all present.
   ValueId putTogether(Emit& e, TypeId type, const std::vector<ValueId>& leaves);

@@ -72,7 +72,8 @@ private:
       outer |= changed_;
     } while (changed_);
     changed_ = outer;
-    if (o.kind == OpKind::While) { // what the condition does with tangents is not needed, but must be known as theirs
+    if (o.kind ==
+        OpKind::While) { // what the condition does with tangents is not needed, but must be known as theirs
       for (size_t i = 0; i < carries; ++i) flow(params[i], f_.regions[o.regions[0]].params[i]);
       region(o.regions[0]);
     }
@@ -90,7 +91,8 @@ private:
     size_t yielded = 0, result = 0;
     for (const NestResult& r : attr.results) {
       for (uint32_t j = 0; j < yieldsOf(r); ++j)
-        for (uint32_t k = 0; k < resultsOf(r, o.dims.size()); ++k) flow(y.operands[yielded + j], o.results[result + k]);
+        for (uint32_t k = 0; k < resultsOf(r, o.dims.size()); ++k)
+          flow(y.operands[yielded + j], o.results[result + k]);
       yielded += yieldsOf(r);
       result += resultsOf(r, o.dims.size());
     }

@@ -1,5 +1,5 @@
-// Products and user-defined reductions of floats are differentiated as the loops they stand for: a loop has exact
-// derivatives also where a factor is zero, and for any operation.
+// Products and user-defined reductions of floats are differentiated as the loops they stand for: a loop has
+// exact derivatives also where a factor is zero, and for any operation.
 //
 //   before:  %r = nest(i: N, k: K) -> keep[i] prod { yield %x }
 //   after:   %r = nest(i: N) -> collect[i] { %p = for K carry(%p = 1) { %x; yield mul %p, %x }; yield %p }
@@ -15,7 +15,8 @@ namespace melix::transforms {
 
 namespace {
 
-bool needsLoop(const Function& f, const types::TypeStore& types, const Op& nest, size_t result, const NestResult& r) {
+bool needsLoop(const Function& f, const types::TypeStore& types, const Op& nest, size_t result,
+               const NestResult& r) {
   if (r.kind != NestResultKind::Reduce) return false;
   TypeId t = types.element(f.typeOf(nest.results[result]));
   return isCombine(r) || (r.monoid == MonoidKind::Prod && types.isFloat(t));
@@ -90,14 +91,15 @@ private:
     o.operands.resize(attr.accs);
     o.regions.resize(1);
     o.results = leftResults;
-    for (size_t i = 0; i < leftResults.size(); ++i) fn().values[leftResults[i]].index = static_cast<uint32_t>(i);
+    for (size_t i = 0; i < leftResults.size(); ++i)
+      fn().values[leftResults[i]].index = static_cast<uint32_t>(i);
     o.attr = left;
     fn().ops[fn().regions[o.regions[0]].ops.back()].operands = leftYields;
     return !leftResults.empty();
   }
 
-  void sweep(const Op& old, const NestResult& r, std::span<const ValueId> yields, std::span<const ValueId> results,
-             std::vector<ValueId> units, Emit& e) {
+  void sweep(const Op& old, const NestResult& r, std::span<const ValueId> yields,
+             std::span<const ValueId> results, std::vector<ValueId> units, Emit& e) {
     types::DimStore& dims = m_.types.dims;
     const std::vector<ValueId> axes = fn().regions[old.regions[0]].params;
     Op nest;
@@ -137,7 +139,8 @@ private:
       map.values[axes[reduced[k]]] = k == 0 ? linear : in.binary(OpKind::IRem, linear, d);
       if (k != 0) linear = in.binary(OpKind::IDiv, linear, d);
     }
-    for (size_t k = old.dims.size(); k < axes.size(); ++k) map.values[axes[k]] = axes[k]; // accumulators are not read
+    for (size_t k = old.dims.size(); k < axes.size(); ++k)
+      map.values[axes[k]] = axes[k]; // accumulators are not read
     for (OpId id : needed(old.regions[0], yields)) map.op(id, in);
     std::vector<ValueId> next;
     if (isCombine(r)) {
@@ -216,11 +219,14 @@ FunctionId prepare(Ad& ad, FunctionId f) {
   }
   FunctionId to = m.functions.add(std::move(copy));
   Cloner clone(m, f, to);
-  for (DimSym s : std::vector<DimSym>(m.functions[f].dimParams)) m.functions[to].dimParams.push_back(clone.defineDim(s));
+  for (DimSym s : std::vector<DimSym>(m.functions[f].dimParams))
+    m.functions[to].dimParams.push_back(clone.defineDim(s));
   Builder b(m, to, RegionId(), m.functions[f].loc);
   m.functions[to].body = clone.region(m.functions[f].body, b);
-  for (DimSym s : std::vector<DimSym>(m.functions[f].resultDims)) m.functions[to].resultDims.push_back(clone.defineDim(s));
-  for (TypeId t : std::vector<TypeId>(m.functions[f].results)) m.functions[to].results.push_back(clone.type(t));
+  for (DimSym s : std::vector<DimSym>(m.functions[f].resultDims))
+    m.functions[to].resultDims.push_back(clone.defineDim(s));
+  for (TypeId t : std::vector<TypeId>(m.functions[f].results))
+    m.functions[to].results.push_back(clone.type(t));
   Preparer p(ad, to);
   p.run(m.functions[to].body);
   replaceAll(m, to, p.replace);

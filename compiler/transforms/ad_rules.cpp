@@ -129,9 +129,20 @@ ValueId jvpMath(Emit& e, const RuleArgs& a) {
 
 bool hasScalarRule(OpKind kind) {
   switch (kind) {
-  case OpKind::Add: case OpKind::Sub: case OpKind::Mul: case OpKind::Div: case OpKind::Neg: case OpKind::Fma:
-  case OpKind::Sqrt: case OpKind::Abs: case OpKind::Min: case OpKind::Max: case OpKind::CopySign: case OpKind::Math:
-  case OpKind::Select: case OpKind::Convert: return true;
+  case OpKind::Add:
+  case OpKind::Sub:
+  case OpKind::Mul:
+  case OpKind::Div:
+  case OpKind::Neg:
+  case OpKind::Fma:
+  case OpKind::Sqrt:
+  case OpKind::Abs:
+  case OpKind::Min:
+  case OpKind::Max:
+  case OpKind::CopySign:
+  case OpKind::Math:
+  case OpKind::Select:
+  case OpKind::Convert: return true;
   default: return false;
   }
 }

@@ -19,7 +19,8 @@ ValueId jvpScalar(Emit& e, const RuleArgs& a);
 ValueId mathDerivative(Emit& e, ops::MathKind kind, std::span<const ValueId> x, ValueId r, unsigned which);
 bool hasScalarRule(OpKind kind);
 
-/// Rules that move tangents about rather than scale them. Mutated: an index moved by one, operands or arms swapped.
+/// Rules that move tangents about rather than scale them. Mutated: an index moved by one, operands or arms
+/// swapped.
 enum class StructuralRule : uint8_t {
 #define STRUCTURAL(Kind, Text) Kind,
 #include "transforms/structural_rules.def"
@@ -29,8 +30,8 @@ inline constexpr unsigned structuralRuleCount = 0
 #include "transforms/structural_rules.def"
     ;
 
-/// Tests set this to get one rule wrong: that of an op, or of a math function and operand, by 0.1 %, or a structural
-/// one. It is read while derivatives are made, so it costs programs nothing.
+/// Tests set this to get one rule wrong: that of an op, or of a math function and operand, by 0.1 %, or a
+/// structural one. It is read while derivatives are made, so it costs programs nothing.
 struct RuleMutation {
   bool active = false;
   bool math = false;

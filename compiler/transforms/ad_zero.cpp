@@ -13,7 +13,8 @@ bool sizedByValue(const types::TypeStore& types, TypeId t) {
   case TypeKind::Array:
   case TypeKind::Tuple:
   case TypeKind::Known:
-    return std::any_of(types[t].parts.begin(), types[t].parts.end(), [&](TypeId p) { return sizedByValue(types, p); });
+    return std::any_of(types[t].parts.begin(), types[t].parts.end(),
+                       [&](TypeId p) { return sizedByValue(types, p); });
   case TypeKind::Struct: {
     for (const types::Field& f : types.recordInfo(types[t].record).cases[0].fields)
       if (sizedByValue(types, f.type)) return true;
@@ -39,7 +40,8 @@ static ValueId zeroList(Emit& e, Leaves& leaves, TypeId t, ValueId xs) {
   Emit b = e.in(e.newRegion());
   ValueId i = b.param(e.types().int64());
   ValueId list = b.param(t);
-  ValueId x = b.get(xs, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&i, 1), e.types()[e.typeOf(xs)].parts[0]);
+  ValueId x =
+      b.get(xs, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&i, 1), e.types()[e.typeOf(xs)].parts[0]);
   ValueId z = wholeZero(b, leaves, x);
   b.yield({b.one(Emit::simple(OpKind::Push, {list, z}), t)});
   Op loop = Emit::simple(OpKind::For, {n, empty}, LoopAttr{});

@@ -37,8 +37,10 @@ std::optional<AffineIndex> affineIndex(const Module& m, const Function& f, Value
       return out;
     }
     if (o.kind == OpKind::DimValue) {
-      if (auto c = m.types.dims.asConstant(o.dims[0])) out.constant = *c;
-      else out.dims[o.dims[0]] = 1;
+      if (auto c = m.types.dims.asConstant(o.dims[0]))
+        out.constant = *c;
+      else
+        out.dims[o.dims[0]] = 1;
       return out;
     }
     if (o.kind == OpKind::Add || o.kind == OpKind::Sub) {

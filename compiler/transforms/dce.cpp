@@ -28,7 +28,8 @@ public:
     });
     forEachOp(f_, [&](OpId id) {
       const Op& op = f_.ops[id];
-      bool structured = op.kind == OpKind::If || op.kind == OpKind::Match || op.kind == OpKind::For || op.kind == OpKind::Nest;
+      bool structured = op.kind == OpKind::If || op.kind == OpKind::Match || op.kind == OpKind::For ||
+                        op.kind == OpKind::Nest;
       if (op.kind != OpKind::Yield && !structured && effects_.ofOp(f_, id).any()) needOp(id);
     });
     const Op& end = terminator(f_, f_.body);
@@ -160,8 +161,10 @@ private:
       for (RegionId r : op.regions) need(terminator(f_, r).operands[k]);
       break;
     case OpKind::For:
-      if (k < op.operands.size() - 1) carry(op, k);
-      else need(terminator(f_, op.regions[0]).operands[k]);
+      if (k < op.operands.size() - 1)
+        carry(op, k);
+      else
+        need(terminator(f_, op.regions[0]).operands[k]);
       break;
     case OpKind::While: carry(op, k); break;
     case OpKind::Nest: nestResult(op, k); break;
@@ -310,7 +313,8 @@ private:
     size_t at = 0;
     for (const NestResult& r : attr.results) {
       size_t results = Marker::resultCount(r, op.dims.size());
-      bool filter = r.kind == NestResultKind::Filter, combine = !filter && r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Combine;
+      bool filter = r.kind == NestResultKind::Filter,
+           combine = !filter && r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Combine;
       bool unused = !filter;
       for (size_t k = 0; k < results; ++k) unused = unused && dead[at + k];
       // All results of an entry stay or go together.

@@ -15,8 +15,8 @@ namespace {
 /// One function type up to its dimensions.
 struct Signature {
   RecordId record;
-  std::vector<DimSym> dims;     ///< the enum's dimension parameters
-  std::vector<TypeId> params;   ///< in terms of `dims`, already without function types
+  std::vector<DimSym> dims;   ///< the enum's dimension parameters
+  std::vector<TypeId> params; ///< in terms of `dims`, already without function types
   TypeId result;
   std::vector<FunctionId> cases;
   FunctionId apply;
@@ -48,7 +48,8 @@ private:
     return found;
   }
 
-  // --- types ------------------------------------------------------------------------------------------------------
+  // --- types
+  // ------------------------------------------------------------------------------------------------------
 
   bool holdsFunction(TypeId id) {
     auto [it, fresh] = holds_.try_emplace(id, false); // false while a recursive type is looked at
@@ -121,7 +122,8 @@ private:
   size_t signatureOf(TypeId function, std::vector<DimId>& args) {
     distinctDims(function, args);
     while (placeholders_.size() < args.size())
-      placeholders_.push_back(types_.dims.newSym({"d" + std::to_string(placeholders_.size()), types::DimSymKind::Parameter, 0, {}}));
+      placeholders_.push_back(types_.dims.newSym(
+          {"d" + std::to_string(placeholders_.size()), types::DimSymKind::Parameter, 0, {}}));
     TypeId shape = withSyms(function, args, placeholders_);
     auto it = byShape_.find(shape);
     if (it != byShape_.end()) return it->second;
@@ -144,7 +146,8 @@ private:
     return k;
   }
 
-  // --- cases ------------------------------------------------------------------------------------------------------
+  // --- cases
+  // ------------------------------------------------------------------------------------------------------
 
   void collectCases(FunctionId id) {
     const Function& f = m_.functions[id];
@@ -184,13 +187,15 @@ private:
       const Function& f = m_.functions[callee];
       types::EnumCase c{types_.names.intern(f.name), {}};
       for (size_t d = 0; d < f.dimParams.size(); ++d) c.fields.push_back({{}, types_.int64()});
-      for (size_t p = 0; p < captureCount(signatures_[k], callee); ++p) c.fields.push_back({{}, closed(f.typeOf(f.params()[p]))});
+      for (size_t p = 0; p < captureCount(signatures_[k], callee); ++p)
+        c.fields.push_back({{}, closed(f.typeOf(f.params()[p]))});
       cases.push_back(std::move(c));
     }
     types_.recordInfo(signatures_[k].record).cases = std::move(cases);
   }
 
-  // --- apply ------------------------------------------------------------------------------------------------------
+  // --- apply
+  // ------------------------------------------------------------------------------------------------------
 
   void makeApply(size_t k) {
     const Signature s = signatures_[k];
@@ -234,7 +239,8 @@ private:
     b.yield({b.one(std::move(match), result)});
   }
 
-  RegionId callCase(Builder& outer, const Signature& s, uint32_t c, ValueId function, const std::vector<ValueId>& params, TypeId result) {
+  RegionId callCase(Builder& outer, const Signature& s, uint32_t c, ValueId function,
+                    const std::vector<ValueId>& params, TypeId result) {
     Builder b = outer.in(outer.newRegion());
     FunctionId callee = s.cases[c];
     TypeId enumType = b.typeOf(function);
@@ -249,8 +255,11 @@ private:
       subst.emplace(calleeDims[k], dims.back());
     }
     std::vector<ValueId> args;
-    auto want = [&](size_t p) { return types_.substitute(m_.functions[callee].typeOf(m_.functions[callee].params()[p]), subst); };
-    for (size_t k = calleeDims.size(); k < fields; ++k) args.push_back(b.castDims(unpacked(b, payload[k]), want(args.size())));
+    auto want = [&](size_t p) {
+      return types_.substitute(m_.functions[callee].typeOf(m_.functions[callee].params()[p]), subst);
+    };
+    for (size_t k = calleeDims.size(); k < fields; ++k)
+      args.push_back(b.castDims(unpacked(b, payload[k]), want(args.size())));
     for (ValueId p : params) args.push_back(b.castDims(p, want(args.size())));
     OpId call = b.call(callee, std::move(args), dims);
     b.yield({b.castDims(b.result(call), result)});
@@ -269,7 +278,8 @@ private:
     return b.one(std::move(op), types_.openPack(b.typeOf(v), own));
   }
 
-  // --- ops --------------------------------------------------------------------------------------------------------
+  // --- ops
+  // --------------------------------------------------------------------------------------------------------
 
   void rewrite(FunctionId id, RegionId r) {
     std::vector<OpId> list = std::move(m_.functions[id].regions[r].ops);
@@ -330,7 +340,8 @@ private:
   void apply(Builder& b, OpId o) {
     const Op op = b.fn().ops[o];
     std::vector<DimId> args;
-    const Signature s = signatures_[signatureOf(appliedAs_.at({b.function.index, op.operands[0].index}), args)];
+    const Signature s =
+        signatures_[signatureOf(appliedAs_.at({b.function.index, op.operands[0].index}), args)];
     types::DimSubst subst;
     for (size_t k = 0; k < args.size(); ++k) subst.emplace(s.dims[k], args[k]);
     std::vector<ValueId> operands{op.operands[0]};

@@ -4,16 +4,18 @@
 //   before:  %y, %g = derivative reverse @f wrt [0] seeded [1] %x, %seed
 //   after:   %y, %s = call @fwd(f) %x;   %g = call @bwd(f) %s, %seed, %zero
 //
-// Innermost derivatives first, callees before callers, so a derivative of a derivative differentiates companions.
-// Requires: verified Core without closures (after defunctionalise). Guarantees: no `derivative` op remains unless
-// problems are reported; size linear in the program for any nesting, because companions are called, not copied.
+// Innermost derivatives first, callees before callers, so a derivative of a derivative differentiates
+// companions. Requires: verified Core without closures (after defunctionalise). Guarantees: no `derivative`
+// op remains unless problems are reported; size linear in the program for any nesting, because companions are
+// called, not copied.
 
 #include "transforms/ad_activity.h"
 
 namespace melix::transforms {
 
 struct DerivativeResult {
-  std::vector<AdProblem> problems; ///< errors for the user; the module must not be used further if there are any
+  std::vector<AdProblem>
+      problems; ///< errors for the user; the module must not be used further if there are any
 };
 
 DerivativeResult expandDerivatives(core::Module& module);

@@ -17,7 +17,8 @@ uint64_t truncated(TypeKind k, uint64_t bits) {
   return width >= 64 ? bits : bits & ((uint64_t(1) << width) - 1);
 }
 
-template <class T> bool compared(ops::CmpKind kind, T a, T b) {
+template <class T>
+bool compared(ops::CmpKind kind, T a, T b) {
   switch (kind) {
   case ops::CmpKind::Eq: return a == b;
   case ops::CmpKind::Ne: return a != b;
@@ -59,7 +60,8 @@ std::optional<uint64_t> foldInteger(const Op& op, TypeKind k, const std::vector<
 }
 
 /// f32 and f64; a NaN is left to run time, its bits are nobody's business.
-template <class T> std::optional<T> foldFloat(const Op& op, const std::vector<T>& x) {
+template <class T>
+std::optional<T> foldFloat(const Op& op, const std::vector<T>& x) {
   T a = x[0], b = x.size() > 1 ? x[1] : T(0), r;
   switch (op.kind) {
   case OpKind::Add: r = a + b; break;
@@ -83,7 +85,9 @@ std::optional<uint64_t> foldConvert(TypeKind from, TypeKind to, uint64_t bits) {
     if (std::isnan(v)) return std::nullopt;
     return floatBits(to, v);
   }
-  if (to == TypeKind::F64) return floatBits(to, isSigned(from) ? static_cast<double>(signedBits(from, bits)) : static_cast<double>(bits));
+  if (to == TypeKind::F64)
+    return floatBits(to, isSigned(from) ? static_cast<double>(signedBits(from, bits))
+                                        : static_cast<double>(bits));
   float v = isSigned(from) ? static_cast<float>(signedBits(from, bits)) : static_cast<float>(bits);
   return floatBits(to, static_cast<double>(v));
 }
@@ -96,11 +100,13 @@ int64_t signedBits(TypeKind kind, uint64_t bits) {
   return static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
 }
 
-std::optional<uint64_t> foldScalar(const Op& op, TypeKind k, TypeKind result, const std::vector<uint64_t>& x) {
+std::optional<uint64_t> foldScalar(const Op& op, TypeKind k, TypeKind result,
+                                   const std::vector<uint64_t>& x) {
   if (op.kind == OpKind::Convert) return foldConvert(k, result, x[0]);
   if (types::isIntKind(k) || k == TypeKind::Bool || k == TypeKind::Exit) return foldInteger(op, k, x);
   if (k != TypeKind::F32 && k != TypeKind::F64) return std::nullopt;
-  if (op.kind == OpKind::Cmp) return compared(static_cast<ops::CmpKind>(op.index()), floatValue(k, x[0]), floatValue(k, x[1]));
+  if (op.kind == OpKind::Cmp)
+    return compared(static_cast<ops::CmpKind>(op.index()), floatValue(k, x[0]), floatValue(k, x[1]));
   if (k == TypeKind::F64) {
     std::vector<double> v;
     for (uint64_t b : x) v.push_back(floatValue(k, b));

@@ -38,7 +38,8 @@ private:
   /// The product's op, if it stands in the same region and nobody else looks at it.
   std::optional<OpId> product(ValueId v, const std::vector<OpId>& here) const {
     OpId def = f_.values[v].def;
-    if (!def.valid() || f_.ops[def].kind != OpKind::Mul || uses_[v.index] != 1 || !isWide(v)) return std::nullopt;
+    if (!def.valid() || f_.ops[def].kind != OpKind::Mul || uses_[v.index] != 1 || !isWide(v))
+      return std::nullopt;
     for (size_t k = here.size(); k-- > 0;)
       if (here[k] == def) return def;
     return std::nullopt;
@@ -67,7 +68,8 @@ private:
     for (NestResult& r : op.as<NestAttr>().results) {
       ValueId v = end.operands[y];
       y += r.kind == NestResultKind::Filter ? 2 : r.yields;
-      bool sum = r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum && r.order != OrderKind::Unset;
+      bool sum =
+          r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum && r.order != OrderKind::Unset;
       if (!sum || !isWide(v) || uses_[v.index] != 1) continue;
       OpId def = f_.values[v].def;
       if (!def.valid() || f_.ops[def].kind != OpKind::Mul) continue;

@@ -54,7 +54,8 @@ private:
     return out;
   }
 
-  /// Which of the region's own values an op needs, itself and in its regions; nullopt if it needs one of its dims.
+  /// Which of the region's own values an op needs, itself and in its regions; nullopt if it needs one of its
+  /// dims.
   std::optional<std::set<ValueId>> needs(OpId id, const Inside& in) {
     std::set<ValueId> out;
     bool dims = false;
@@ -71,8 +72,7 @@ private:
     };
     const Op op = fn().ops[id];
     look(op);
-    for (RegionId r : op.regions)
-      forEachOp(fn(), r, [&](OpId i) { look(fn().ops[i]); });
+    for (RegionId r : op.regions) forEachOp(fn(), r, [&](OpId i) { look(fn().ops[i]); });
     if (dims) return std::nullopt;
     return out;
   }
@@ -85,7 +85,8 @@ private:
     return !effects_.ofOp(fn(), id).any();
   }
 
-  /// Reads whose index is out of range are caught by a check in front of them; such a read must stay behind it.
+  /// Reads whose index is out of range are caught by a check in front of them; such a read must stay behind
+  /// it.
   bool isGuarded(OpId id) {
     bool reads = false;
     auto look = [&](const Op& op) {
@@ -93,8 +94,7 @@ private:
       reads |= op.kind == OpKind::Set || op.kind == OpKind::AddAt;
     };
     look(fn().ops[id]);
-    for (RegionId r : fn().ops[id].regions)
-      forEachOp(fn(), r, [&](OpId i) { look(fn().ops[i]); });
+    for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, [&](OpId i) { look(fn().ops[i]); });
     return reads;
   }
   bool hasChecks(RegionId r) {
@@ -115,11 +115,13 @@ private:
     const Path& path = op.as<Path>();
     for (size_t k = 0; k < path.size(); ++k) {
       if (path[k].kind == StepKind::All) continue;
-      if (path[k].kind != StepKind::Index || k >= array.dims.size() || pathOperands(path) != path.size()) return false;
+      if (path[k].kind != StepKind::Index || k >= array.dims.size() || pathOperands(path) != path.size())
+        return false;
       const Value& v = fn().values[op.operands[k + 1]];
       if (!v.region.valid() || !fn().regions[v.region].parent.valid()) return false;
       const Op& nest = fn().ops[fn().regions[v.region].parent];
-      if (nest.kind != OpKind::Nest || v.index >= nest.dims.size() || nest.dims[v.index] != array.dims[k]) return false;
+      if (nest.kind != OpKind::Nest || v.index >= nest.dims.size() || nest.dims[v.index] != array.dims[k])
+        return false;
     }
     return true;
   }
@@ -146,11 +148,11 @@ private:
   bool isDear(OpId id) {
     bool dear = false;
     auto look = [&](const Op& op) {
-      dear |= op.kind == OpKind::Math || op.kind == OpKind::Call || op.kind == OpKind::Nest || op.kind == OpKind::For;
+      dear |= op.kind == OpKind::Math || op.kind == OpKind::Call || op.kind == OpKind::Nest ||
+              op.kind == OpKind::For;
     };
     look(fn().ops[id]);
-    for (RegionId r : fn().ops[id].regions)
-      forEachOp(fn(), r, [&](OpId i) { look(fn().ops[i]); });
+    for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, [&](OpId i) { look(fn().ops[i]); });
     return dear;
   }
 
@@ -161,8 +163,8 @@ private:
     if (axes < 2 || hasChecks(r)) return;
     const std::vector<ValueId> params = fn().regions[r].params;
     Inside in = inside(r);
-    std::map<ValueId, std::set<ValueId>> varies;  ///< with which parameters
-    std::map<ValueId, std::vector<OpId>> makes;   ///< the ops of the body that make it, in order
+    std::map<ValueId, std::set<ValueId>> varies; ///< with which parameters
+    std::map<ValueId, std::vector<OpId>> makes;  ///< the ops of the body that make it, in order
     std::vector<OpId> list = fn().regions[r].ops, kept;
     for (ValueId p : params) varies[p] = {p};
     for (OpId id : list) {
@@ -172,8 +174,10 @@ private:
       std::vector<OpId> chain;
       if (n) {
         for (ValueId v : *n) {
-          if (varies.contains(v)) with.insert(varies[v].begin(), varies[v].end());
-          else pure = false;
+          if (varies.contains(v))
+            with.insert(varies[v].begin(), varies[v].end());
+          else
+            pure = false;
           for (OpId o : makes[v])
             if (std::find(chain.begin(), chain.end(), o) == chain.end()) chain.push_back(o);
         }
@@ -183,13 +187,16 @@ private:
         for (ValueId v : fn().ops[id].results) varies[v] = {params.begin(), params.end()};
         continue;
       }
-      std::sort(chain.begin(), chain.end(), [&](OpId a, OpId b) { return position(list, a) < position(list, b); });
+      std::sort(chain.begin(), chain.end(),
+                [&](OpId a, OpId b) { return position(list, a) < position(list, b); });
       chain.push_back(id);
       ValueId v = fn().ops[id].results[0];
       varies[v] = with;
       makes[v] = chain;
-      bool onlyAxes = std::all_of(with.begin(), with.end(), [&](ValueId p) { return fn().values[p].index < axes; });
-      if (isDear(id) && onlyAxes && !with.empty() && with.size() < axes) makes[v] = {readBack(nest, id, with, chain, out)};
+      bool onlyAxes =
+          std::all_of(with.begin(), with.end(), [&](ValueId p) { return fn().values[p].index < axes; });
+      if (isDear(id) && onlyAxes && !with.empty() && with.size() < axes)
+        makes[v] = {readBack(nest, id, with, chain, out)};
       kept.push_back(makes[v].back());
     }
     fn().regions[r].ops = std::move(kept);
@@ -199,7 +206,8 @@ private:
   }
 
   /// Makes the nest over `with` and turns the op at hand into a read of its result; gives that op.
-  OpId readBack(OpId nest, OpId id, const std::set<ValueId>& with, const std::vector<OpId>& chain, std::vector<OpId>& out) {
+  OpId readBack(OpId nest, OpId id, const std::set<ValueId>& with, const std::vector<OpId>& chain,
+                std::vector<OpId>& out) {
     const Op outer = fn().ops[nest];
     RegionId from = outer.regions[0];
     LocId loc = fn().ops[id].loc;

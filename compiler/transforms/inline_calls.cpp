@@ -10,14 +10,17 @@ using namespace core;
 namespace {
 
 /// Functions an op names.
-template <class Visit> void callees(const Op& op, Visit visit) {
+template <class Visit>
+void callees(const Op& op, Visit visit) {
   if (auto* c = std::get_if<CallAttr>(&op.attr)) visit(c->callee);
   if (auto* d = std::get_if<DerivativeAttr>(&op.attr)) visit(d->callee);
 }
 
 class Inliner {
 public:
-  Inliner(Module& m, InlineOptions options) : m_(m), options_(options), info_(m.functions.size()) { analyse(); }
+  Inliner(Module& m, InlineOptions options) : m_(m), options_(options), info_(m.functions.size()) {
+    analyse();
+  }
 
   void run() {
     // Callees first, so that what is copied is final; the order is that of a depth-first walk.
@@ -58,9 +61,7 @@ private:
     info.visited = info.onStack = true;
     const Function& f = m_.functions[id];
     if (f.body.valid())
-      forEachOp(f, [&](OpId op) {
-        callees(f.ops[op], [&](FunctionId callee) { order(callee); });
-      });
+      forEachOp(f, [&](OpId op) { callees(f.ops[op], [&](FunctionId callee) { order(callee); }); });
     info.onStack = false;
     order_.push_back(id);
   }
@@ -95,7 +96,8 @@ private:
       // Operands and dims may be results of calls that were replaced before.
       Op now = call;
       for (ValueId& v : now.operands)
-        for (auto it = replaced.values.find(v); it != replaced.values.end(); it = replaced.values.find(v)) v = it->second;
+        for (auto it = replaced.values.find(v); it != replaced.values.end(); it = replaced.values.find(v))
+          v = it->second;
       for (DimId& d : now.dims) d = resolve(d, replaced.dims);
       Builder b(m_, id, r, call.loc);
       std::vector<ValueId> results = inlineCall(m_, now, b, replaced.dims);
@@ -138,8 +140,7 @@ void removeUnreachable(Module& m) {
     queue.pop_back();
     const Function& f = m.functions[id];
     reach(f.customJvp);
-    if (f.body.valid())
-      forEachOp(f, [&](OpId op) { callees(f.ops[op], reach); });
+    if (f.body.valid()) forEachOp(f, [&](OpId op) { callees(f.ops[op], reach); });
   }
   for (uint32_t i = 0; i < m.functions.size(); ++i)
     if (!reached[i]) m.functions[FunctionId(i)].body = RegionId();

@@ -61,11 +61,13 @@ private:
   std::optional<int64_t> integer(ValueId v) const {
     const Op* op = def(v);
     TypeKind kind = types_.kind(f_.typeOf(v));
-    if (!op || op->kind != OpKind::Const || !(types::isIntKind(kind) || kind == TypeKind::Bool)) return std::nullopt;
+    if (!op || op->kind != OpKind::Const || !(types::isIntKind(kind) || kind == TypeKind::Bool))
+      return std::nullopt;
     return signedBits(kind, op->as<Constant>().bits);
   }
 
-  /// Bounds of an i64 as dimensions. Sums of dimensions are taken not to wrap: they are sizes of arrays that exist.
+  /// Bounds of an i64 as dimensions. Sums of dimensions are taken not to wrap: they are sizes of arrays that
+  /// exist.
   std::optional<Range> range(ValueId v, int depth) {
     if (depth == 0 || f_.typeOf(v) != types_.int64()) return std::nullopt;
     if (std::optional<int64_t> c = integer(v)) return Range{dims_.constant(*c), dims_.constant(*c)};

@@ -5,8 +5,8 @@
 
 namespace melix::transforms {
 
-/// Whether the check can never fail where it stands: constants, loop and axis indices in their ranges, dimensions with
-/// their lower bounds. Nothing stronger.
+/// Whether the check can never fail where it stands: constants, loop and axis indices in their ranges,
+/// dimensions with their lower bounds. Nothing stronger.
 bool isProved(core::Module& m, const core::Function& f, const core::Op& check);
 
 } // namespace melix::transforms

@@ -19,7 +19,8 @@ bool cheap(const Function& f, const Op& nest) {
   for (OpId id : f.regions[nest.regions[0]].ops) {
     const Op& o = f.ops[id];
     if (!o.regions.empty() || o.kind == OpKind::Call || o.kind == OpKind::Math || o.kind == OpKind::Check ||
-        o.kind == OpKind::Panic || o.kind == OpKind::Builtin || o.kind == OpKind::Debug || o.kind == OpKind::Pop)
+        o.kind == OpKind::Panic || o.kind == OpKind::Builtin || o.kind == OpKind::Debug ||
+        o.kind == OpKind::Pop)
       return false;
   }
   for (const NestResult& r : nest.as<NestAttr>().results)
@@ -36,8 +37,10 @@ public:
     std::vector<OpId> out;
     for (OpId id : ops) {
       for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions)) run(inner);
-      if (fn().ops[id].kind == OpKind::Nest && cheap(fn(), fn().ops[id])) split(id, region, out);
-      else out.push_back(id);
+      if (fn().ops[id].kind == OpKind::Nest && cheap(fn(), fn().ops[id]))
+        split(id, region, out);
+      else
+        out.push_back(id);
     }
     fn().regions[region].ops = std::move(out);
   }
@@ -51,9 +54,12 @@ private:
     const std::vector<NestResult> results = fn().ops[id].as<NestAttr>().results;
     std::vector<std::vector<size_t>> groups;
     for (size_t i = 0; i < results.size(); ++i) {
-      auto g = std::find_if(groups.begin(), groups.end(), [&](auto& x) { return together(results[x[0]], results[i]); });
-      if (g == groups.end()) groups.push_back({i});
-      else g->push_back(i);
+      auto g = std::find_if(groups.begin(), groups.end(),
+                            [&](auto& x) { return together(results[x[0]], results[i]); });
+      if (g == groups.end())
+        groups.push_back({i});
+      else
+        g->push_back(i);
     }
     if (groups.size() < 2) return out.push_back(id);
     const std::vector<ValueId> old = fn().ops[id].results;

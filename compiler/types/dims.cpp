@@ -8,8 +8,12 @@ namespace melix::types {
 
 namespace {
 
-int64_t wrapAdd(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
-int64_t wrapMul(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+int64_t wrapAdd(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+int64_t wrapMul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
 
 int64_t floorDivide(int64_t a, int64_t b) {
   if (b == -1) return wrapMul(a, -1);
@@ -30,8 +34,10 @@ std::vector<DimTerm> normalTerms(std::vector<DimTerm> terms) {
   });
   std::vector<DimTerm> out;
   for (DimTerm& t : terms) {
-    if (!out.empty() && out.back().factors == t.factors) out.back().coefficient = wrapAdd(out.back().coefficient, t.coefficient);
-    else out.push_back(std::move(t));
+    if (!out.empty() && out.back().factors == t.factors)
+      out.back().coefficient = wrapAdd(out.back().coefficient, t.coefficient);
+    else
+      out.push_back(std::move(t));
   }
   std::erase_if(out, [](const DimTerm& t) { return t.coefficient == 0; });
   return out;
@@ -92,7 +98,8 @@ DimId DimStore::product(std::span<const DimId> dims) {
   return all;
 }
 
-// Rule 23: under `/ c` every coefficient k is split as c·⌊k/c⌋ + k mod c and the multiples leave the division.
+// Rule 23: under `/ c` every coefficient k is split as c·⌊k/c⌋ + k mod c and the multiples leave the
+// division.
 DimId DimStore::floorDiv(DimId a, DimId b) {
   std::optional<int64_t> c = asConstant(b);
   std::optional<int64_t> value = asConstant(a);
@@ -139,13 +146,17 @@ DimId DimStore::extremum(DimAtomKind kind, DimId a, DimId b) {
   std::optional<int64_t> known;
   auto take = [&](DimId d) {
     std::optional<int64_t> value = asConstant(d);
-    if (!value) args.push_back(d);
-    else if (!known) known = value;
-    else known = kind == DimAtomKind::Min ? std::min(*known, *value) : std::max(*known, *value);
+    if (!value)
+      args.push_back(d);
+    else if (!known)
+      known = value;
+    else
+      known = kind == DimAtomKind::Min ? std::min(*known, *value) : std::max(*known, *value);
   };
   for (DimId d : {a, b}) {
     const std::vector<DimTerm>& t = dims_[d];
-    bool nested = t.size() == 1 && t[0].coefficient == 1 && t[0].factors.size() == 1 && atoms_[t[0].factors[0]].kind == kind;
+    bool nested = t.size() == 1 && t[0].coefficient == 1 && t[0].factors.size() == 1 &&
+                  atoms_[t[0].factors[0]].kind == kind;
     if (!nested) {
       take(d);
       continue;
@@ -216,7 +227,8 @@ void DimStore::collectSymbols(DimId d, std::vector<DimSym>& out) const {
   for (const DimTerm& t : dims_[d]) {
     for (DimAtomId id : t.factors) {
       const DimAtom& a = atoms_[id];
-      if (a.kind == DimAtomKind::Symbol && std::find(out.begin(), out.end(), a.symbol) == out.end()) out.push_back(a.symbol);
+      if (a.kind == DimAtomKind::Symbol && std::find(out.begin(), out.end(), a.symbol) == out.end())
+        out.push_back(a.symbol);
       for (DimId inner : a.args) collectSymbols(inner, out);
     }
   }
@@ -241,7 +253,8 @@ bool DimStore::hasOpaqueAtom(DimId d) const {
   return false;
 }
 
-// --- intervals ----------------------------------------------------------------------------------------------------
+// --- intervals
+// ----------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -309,7 +322,8 @@ DimStore::Interval DimStore::interval(DimId d) const {
     Interval p{t.coefficient, t.coefficient};
     for (DimAtomId id : t.factors) {
       Interval f = atomInterval(id);
-      Wide corners[] = {mulWide(p.low, f.low), mulWide(p.low, f.high), mulWide(p.high, f.low), mulWide(p.high, f.high)};
+      Wide corners[] = {mulWide(p.low, f.low), mulWide(p.low, f.high), mulWide(p.high, f.low),
+                        mulWide(p.high, f.high)};
       p = {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
     }
     sum.low = p.low <= -infinite || sum.low <= -infinite ? -infinite : clampWide(sum.low + p.low);
@@ -320,9 +334,11 @@ DimStore::Interval DimStore::interval(DimId d) const {
 
 bool DimStore::atLeast(DimId d, int64_t bound) const { return interval(d).low >= bound; }
 
-// --- evaluation ---------------------------------------------------------------------------------------------------
+// --- evaluation
+// ---------------------------------------------------------------------------------------------------
 
-std::optional<int64_t> DimStore::evaluateAtom(DimAtomId id, const std::unordered_map<DimSym, int64_t>& values) const {
+std::optional<int64_t> DimStore::evaluateAtom(DimAtomId id,
+                                              const std::unordered_map<DimSym, int64_t>& values) const {
   const DimAtom& a = atoms_[id];
   if (a.kind == DimAtomKind::Symbol) {
     auto it = values.find(a.symbol);

@@ -1,8 +1,10 @@
 #pragma once
-// Dimensions: the second sort of name. A dimension is a normal form over symbols, so equality is equality of ids.
+// Dimensions: the second sort of name. A dimension is a normal form over symbols, so equality is equality of
+// ids.
 //
-// Normal form (rule 23): a polynomial with integer coefficients over atoms; an atom is a symbol, or a floor division,
-// remainder, min or max of normal forms. Construction normalises, and equal normal forms have equal ids.
+// Normal form (rule 23): a polynomial with integer coefficients over atoms; an atom is a symbol, or a floor
+// division, remainder, min or max of normal forms. Construction normalises, and equal normal forms have equal
+// ids.
 
 #include "source/source.h"
 #include "support/ids.h"
@@ -24,7 +26,8 @@ using DimSym = Id<DimSymTag>;
 using DimId = Id<DimTag>;
 using DimAtomId = Id<DimAtomTag>;
 
-/// Where a symbol's number comes from, which decides when two dimensions are comparable at compile time (rule 22).
+/// Where a symbol's number comes from, which decides when two dimensions are comparable at compile time (rule
+/// 22).
 enum class DimSymKind : uint8_t {
   Parameter, ///< a dimension variable of a function or record: a fixed unknown number of its own, at least 0
   Unknown,   ///< bound at run time: `?N`, `_`, a filtered size

@@ -8,7 +8,8 @@ static bool isSum(const std::vector<DimTerm>& terms) {
 }
 
 static bool isProduct(const std::vector<DimTerm>& terms) {
-  return terms.size() == 1 && !terms[0].factors.empty() && (terms[0].coefficient != 1 || terms[0].factors.size() > 1);
+  return terms.size() == 1 && !terms[0].factors.empty() &&
+         (terms[0].coefficient != 1 || terms[0].factors.size() > 1);
 }
 
 std::string DimStore::printAtom(DimAtomId id) const {
@@ -40,9 +41,12 @@ std::string DimStore::print(DimId d) const {
   std::string out;
   auto append = [&](const DimTerm& t) {
     bool negative = t.coefficient < 0;
-    uint64_t size = negative ? 0 - static_cast<uint64_t>(t.coefficient) : static_cast<uint64_t>(t.coefficient);
-    if (out.empty()) out = negative ? "-" : "";
-    else out += negative ? " - " : " + ";
+    uint64_t size =
+        negative ? 0 - static_cast<uint64_t>(t.coefficient) : static_cast<uint64_t>(t.coefficient);
+    if (out.empty())
+      out = negative ? "-" : "";
+    else
+      out += negative ? " - " : " + ";
     if (t.factors.empty() || size != 1) out += std::to_string(size) + (t.factors.empty() ? "" : "*");
     for (size_t i = 0; i < t.factors.size(); ++i) {
       DimAtomKind kind = atoms_[t.factors[i]].kind;

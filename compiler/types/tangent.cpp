@@ -14,7 +14,8 @@ bool enter(Seen& seen, RecordId r) {
   return true;
 }
 
-template <class Predicate> bool anyField(const TypeStore& types, RecordId r, Predicate predicate) {
+template <class Predicate>
+bool anyField(const TypeStore& types, RecordId r, Predicate predicate) {
   for (const EnumCase& c : types.recordInfo(r).cases)
     for (const Field& f : c.fields)
       if (predicate(f.type)) return true;
@@ -35,7 +36,9 @@ bool carriesTangent(const TypeStore& types, TypeId id, Seen& seen) {
     return enter(seen, t.record) &&
            anyField(types, t.record, [&](TypeId f) { return carriesTangent(types, f, seen); });
   case TypeKind::Function: return false;
-  default: return std::any_of(t.parts.begin(), t.parts.end(), [&](TypeId p) { return carriesTangent(types, p, seen); });
+  default:
+    return std::any_of(t.parts.begin(), t.parts.end(),
+                       [&](TypeId p) { return carriesTangent(types, p, seen); });
   }
 }
 
@@ -52,7 +55,8 @@ bool isOwnTangent(const TypeStore& types, TypeId id, Seen& seen) {
   case TypeKind::Pack:
   case TypeKind::Acc:
   case TypeKind::Tuple:
-    return std::all_of(t.parts.begin(), t.parts.end(), [&](TypeId p) { return isOwnTangent(types, p, seen); });
+    return std::all_of(t.parts.begin(), t.parts.end(),
+                       [&](TypeId p) { return isOwnTangent(types, p, seen); });
   case TypeKind::Struct:
     if (types.recordInfo(t.record).isSaved) return false;
     if (types.recordInfo(t.record).tangentOf.valid() || !enter(seen, t.record)) return true;

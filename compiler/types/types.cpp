@@ -7,7 +7,7 @@ namespace melix::types {
 
 ScalarClass scalarClass(TypeKind kind) {
   switch (kind) {
-#define SCALAR(Kind, Text, Bits, Class)                                                                                \
+#define SCALAR(Kind, Text, Bits, Class)                                                                      \
   case TypeKind::Kind: return ScalarClass::Class;
 #include "types/types.def"
   default: return ScalarClass::None;
@@ -16,7 +16,7 @@ ScalarClass scalarClass(TypeKind kind) {
 
 unsigned scalarBits(TypeKind kind) {
   switch (kind) {
-#define SCALAR(Kind, Text, Bits, Class)                                                                                \
+#define SCALAR(Kind, Text, Bits, Class)                                                                      \
   case TypeKind::Kind: return Bits;
 #include "types/types.def"
   default: return 0;
@@ -25,7 +25,7 @@ unsigned scalarBits(TypeKind kind) {
 
 std::string_view scalarName(TypeKind kind) {
   switch (kind) {
-#define SCALAR(Kind, Text, Bits, Class)                                                                                \
+#define SCALAR(Kind, Text, Bits, Class)                                                                      \
   case TypeKind::Kind: return Text;
 #include "types/types.def"
   default: return "";
@@ -91,7 +91,8 @@ TypeId TypeStore::tuple(std::vector<TypeId> parts) {
 }
 
 TypeId TypeStore::record(RecordId record, std::vector<DimId> dims) {
-  assert(dims.size() == records_[record].dimParams.size() && "one dimension for each parameter of the record");
+  assert(dims.size() == records_[record].dimParams.size() &&
+         "one dimension for each parameter of the record");
   Type t;
   t.kind = records_[record].isEnum ? TypeKind::Enum : TypeKind::Struct;
   t.record = record;
@@ -176,9 +177,10 @@ size_t TypeStore::rank(TypeId id) const {
   return t.kind == TypeKind::Array ? t.dims.size() : 0;
 }
 
-// --- hidden dimensions --------------------------------------------------------------------------------------------
-// Note: Bound symbols count outwards. In a pack of n dims, symbols 0..n are its own and symbol n + i is symbol i of
-// the pack around it; so going into a pack shifts free Bound symbols by n, on both sides of a substitution.
+// --- hidden dimensions
+// -------------------------------------------------------------------------------------------- Note: Bound
+// symbols count outwards. In a pack of n dims, symbols 0..n are its own and symbol n + i is symbol i of the
+// pack around it; so going into a pack shifts free Bound symbols by n, on both sides of a substitution.
 
 DimSym TypeStore::boundSym(uint32_t i) {
   while (bound_.size() <= i) {
@@ -251,7 +253,8 @@ TypeId TypeStore::substitute(TypeId id, const DimSubst& subst) {
   }
   auto part = [&](TypeId& p) {
     if (!p.valid()) return;
-    TypeId now = t.kind == TypeKind::Pack ? substitute(p, shiftedSubst(*this, subst, t.number)) : substitute(p, subst);
+    TypeId now =
+        t.kind == TypeKind::Pack ? substitute(p, shiftedSubst(*this, subst, t.number)) : substitute(p, subst);
     changed |= now != p;
     p = now;
   };

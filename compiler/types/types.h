@@ -1,8 +1,8 @@
 #pragma once
 // Types, interned: two types are equal iff their ids are. Shared by the checker and Core.
 //
-// Types are monomorphic in element types and ranks and polymorphic in dimensions only; a record (struct or enum) is
-// declared once for each choice of its type arguments and has symbolic dimension parameters.
+// Types are monomorphic in element types and ranks and polymorphic in dimensions only; a record (struct or
+// enum) is declared once for each choice of its type arguments and has symbolic dimension parameters.
 
 #include "support/interner.h"
 #include "types/dims.h"
@@ -39,13 +39,14 @@ enum class VarClass : uint8_t { Any, OpenInt, OpenFloat };
 
 struct Type {
   TypeKind kind = TypeKind::Error;
-  std::vector<TypeId> parts;  ///< Tuple parts; Known captures; Function parameters; Array/List/Pack/Acc: [inner]
-  std::vector<DimId> dims;    ///< Array extents; Struct/Enum dimension arguments
-  TypeId result;              ///< of Function
-  std::vector<bool> inout;    ///< of Function, one for each parameter
-  RecordId record;            ///< of Struct and Enum
-  KnownId known;              ///< of Known
-  uint32_t number = 0;        ///< Pack: count of hidden dims; Var: its id
+  std::vector<TypeId>
+      parts;               ///< Tuple parts; Known captures; Function parameters; Array/List/Pack/Acc: [inner]
+  std::vector<DimId> dims; ///< Array extents; Struct/Enum dimension arguments
+  TypeId result;           ///< of Function
+  std::vector<bool> inout; ///< of Function, one for each parameter
+  RecordId record;         ///< of Struct and Enum
+  KnownId known;           ///< of Known
+  uint32_t number = 0;     ///< Pack: count of hidden dims; Var: its id
   bool operator==(const Type&) const = default;
 };
 
@@ -63,12 +64,13 @@ struct EnumCase {
 struct Record {
   NameId name;
   bool isEnum = false;
-  uint32_t declaration = 0;       ///< identity of the declaring item, given by the checker
-  std::vector<TypeId> typeArgs;   ///< for printing and identity
-  std::vector<DimSym> dimParams;  ///< fields mention these
-  std::vector<EnumCase> cases;    ///< a struct has exactly one
-  RecordId tangentOf;             ///< set when this is a derived tangent record
-  bool isSaved = false;           ///< what a pullback keeps: fields come with expand_derivatives, and may carry tangents
+  uint32_t declaration = 0;      ///< identity of the declaring item, given by the checker
+  std::vector<TypeId> typeArgs;  ///< for printing and identity
+  std::vector<DimSym> dimParams; ///< fields mention these
+  std::vector<EnumCase> cases;   ///< a struct has exactly one
+  RecordId tangentOf;            ///< set when this is a derived tangent record
+  bool isSaved =
+      false; ///< what a pullback keeps: fields come with expand_derivatives, and may carry tangents
   Span origin;
 };
 
@@ -92,7 +94,8 @@ public:
   TypeId str() { return scalar(TypeKind::Str); }
   TypeId exit() { return scalar(TypeKind::Exit); }
   TypeId unit() { return unit_; }
-  /// Flattens: an array of arrays `T[M][N]` is `T[N, M]` (rule 7); no dims give `element` itself (`f32[]` is `f32`).
+  /// Flattens: an array of arrays `T[M][N]` is `T[N, M]` (rule 7); no dims give `element` itself (`f32[]` is
+  /// `f32`).
   TypeId array(TypeId element, std::vector<DimId> dims);
   TypeId tuple(std::vector<TypeId> parts);
   TypeId record(RecordId record, std::vector<DimId> dims); ///< a Struct or an Enum
@@ -130,8 +133,8 @@ public:
   /// Rebuilds a type bottom-up through `map` (given a type whose parts are already mapped).
   TypeId rewrite(TypeId id, const std::function<TypeId(TypeId)>& map);
   void collectSymbols(TypeId id, std::vector<DimSym>& out) const;
-  /// The type with every dimension 0: what layouts depend on. In this form the types that a type reaches are finitely
-  /// many, although a node for size N may hold nodes for N - 1.
+  /// The type with every dimension 0: what layouts depend on. In this form the types that a type reaches are
+  /// finitely many, although a node for size N may hold nodes for N - 1.
   TypeId eraseDims(TypeId id);
   /// Source-like text: `f32[B, 2*N]`, `Mlp[64, H, 10]`.
   std::string print(TypeId id) const;
@@ -139,7 +142,9 @@ public:
   std::string show(TypeId id) const;
 
 private:
-  struct Hash { size_t operator()(const Type& t) const; };
+  struct Hash {
+    size_t operator()(const Type& t) const;
+  };
   std::vector<const Type*> types_;
   std::unordered_map<Type, TypeId, Hash> ids_;
   Store<RecordId, Record> records_;

@@ -1,7 +1,7 @@
 #pragma once
-// Memory of large arrays. The C library gives large blocks back to the system when they are freed, and touching
-// fresh pages costs about ten times what computing on them does; so freed ones are kept for the next array of
-// about that size.
+// Memory of large arrays. The C library gives large blocks back to the system when they are freed, and
+// touching fresh pages costs about ten times what computing on them does; so freed ones are kept for the next
+// array of about that size.
 
 #include <stddef.h>
 

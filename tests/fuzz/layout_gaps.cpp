@@ -157,8 +157,7 @@ std::vector<Gap> layoutGaps(const syntax::Ast& ast, const SourceStore& sources) 
       gap.begin = t.begin - static_cast<uint32_t>(before.size());
     }
     bool inBrackets = !open.empty() && open.back() != TokenKind::LBrace;
-    bool suffix =
-        (next.kind == TokenKind::LParen || next.kind == TokenKind::LBracket) && endsOperand(t);
+    bool suffix = (next.kind == TokenKind::LParen || next.kind == TokenKind::LBracket) && endsOperand(t);
     bool continues = next.kind == TokenKind::Dot || next.kind == TokenKind::KwElse;
     if (next.kind == TokenKind::Semicolon || next.kind == TokenKind::Comma) continue;
     gap.newline = !suffix && (inBrackets || note.newline || opensOrContinues(t.kind) || continues);

@@ -28,7 +28,8 @@ std::vector<std::string> programsBelow(const std::string& folder) {
 
 std::vector<std::string> corpus(const std::string& sourceFolder) {
   std::vector<std::string> out;
-  for (const char* folder : {"/tests/unit/parse/programs", "/examples", "/stdlib", "/tests/programs", "/../shared/programs"})
+  for (const char* folder :
+       {"/tests/unit/parse/programs", "/examples", "/stdlib", "/tests/programs", "/../shared/programs"})
     for (const std::string& path : programsBelow(sourceFolder + folder)) out.push_back(readFile(path));
   return out;
 }

@@ -43,8 +43,8 @@ bool runsIn(const Program& program, const std::string& mode) {
 }
 
 /// Runs the program as an executable of its own.
-harness::ProcessResult buildAndRun(const std::string& melix, const Program& program, const std::string& scratch,
-                                   const harness::ProcessOptions& options) {
+harness::ProcessResult buildAndRun(const std::string& melix, const Program& program,
+                                   const std::string& scratch, const harness::ProcessOptions& options) {
   std::string executable = scratch + "/program";
   harness::ProcessResult built =
       harness::runProcess({melix, "build", program.path, "-o", executable}, options);
@@ -59,17 +59,19 @@ void replaceAll(std::string& text, std::string_view from, std::string_view to) {
     text.replace(at, from.size(), to);
 }
 
-/// Shows the program with its derivatives written out, and runs that in its place. A program cannot declare what is
-/// called `Tangent[T]`, nor a case `zero`, so these have other names there.
-harness::ProcessResult showAndRun(const std::string& melix, const Program& program, const std::string& scratch,
-                                  const harness::ProcessOptions& options) {
-  harness::ProcessResult shown = harness::runProcess({melix, "show", "--stage", "grad", program.path}, options);
+/// Shows the program with its derivatives written out, and runs that in its place. A program cannot declare
+/// what is called `Tangent[T]`, nor a case `zero`, so these have other names there.
+harness::ProcessResult showAndRun(const std::string& melix, const Program& program,
+                                  const std::string& scratch, const harness::ProcessOptions& options) {
+  harness::ProcessResult shown =
+      harness::runProcess({melix, "show", "--stage", "grad", program.path}, options);
   if (shown.status != 0) return shown;
   std::string file = scratch + "/shown.mlx";
   std::ofstream(file) << shown.output;
   harness::ProcessResult result = harness::runProcess({melix, "check", file}, options);
   if (result.status == 0) result = harness::runProcess({melix, "run", "--interpret", file}, options);
-  for (size_t at = result.output.find("Tangent_"); at != std::string::npos; at = result.output.find("Tangent_", at)) {
+  for (size_t at = result.output.find("Tangent_"); at != std::string::npos;
+       at = result.output.find("Tangent_", at)) {
     size_t end = result.output.find('(', at);
     result.output.replace(at, end - at, "Tangent[" + result.output.substr(at + 8, end - at - 8) + "]");
   }
@@ -80,8 +82,9 @@ harness::ProcessResult showAndRun(const std::string& melix, const Program& progr
 /// `scratch` is the program's own folder for files, so that tests may run side by side.
 harness::ProcessResult runIn(const std::string& melix, const std::string& mode, const Program& program,
                              const std::string& scratch) {
-  harness::ProcessOptions options{.folder = MELIX_SOURCE_DIR,
-                                  .environment = {{"MELIX_STATS", "1"}, {"MELIX_VERIFY", "1"}, {"TMPDIR", scratch}}};
+  harness::ProcessOptions options{
+      .folder = MELIX_SOURCE_DIR,
+      .environment = {{"MELIX_STATS", "1"}, {"MELIX_VERIFY", "1"}, {"TMPDIR", scratch}}};
   if (mode == "build") return buildAndRun(melix, program, scratch, options);
   if (mode == "shown") return showAndRun(melix, program, scratch, options);
   std::vector<std::string> command{melix, mode == "check" ? "check" : "run"};

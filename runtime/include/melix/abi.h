@@ -342,8 +342,8 @@ typedef int32_t (*MelixEntryFn)(MelixTask* task);
 
 typedef struct MelixProgram {
   MelixEntryFn entry;
-  MelixLineTable* lines;               // null: none; further tables by melix_register_lines
-  int32_t cpuLevel;                    // 3: made for x86-64-v3, checked at start; 0 or 1: no check
+  MelixLineTable* lines; // null: none; further tables by melix_register_lines
+  int32_t cpuLevel;      // 3: made for x86-64-v3, checked at start; 0 or 1: no check
   int32_t reserved;
 } MelixProgram;
 
@@ -378,7 +378,8 @@ int32_t melix_exit_status(MelixTask* task);
 // One builtin under melix_catch.
 int32_t melix_call_builtin(MelixTask* task, MelixBuiltinFn fn, const uint64_t* args, uint64_t* results);
 
-// The arguments of the program, argv[0] its name. The array must live on. Forgets what an earlier program declared.
+// The arguments of the program, argv[0] its name. The array must live on. Forgets what an earlier program
+// declared.
 void melix_set_arguments(int32_t argc, char** argv);
 
 // From now on Ctrl-C sets `cancel` of this task and its workers; a second one before it is noticed ends the

@@ -10,11 +10,13 @@ void expectProblem(const char* text, const char* part) {
 }
 
 TEST(Verify, OperandTypesMustAgree) {
-  expectProblem("fn f (%a: f32, %b: f64) -> (f32) {\n  %c = add %a, %b : f32\n  yield %c\n}\n", "f64 where f32 belongs");
+  expectProblem("fn f (%a: f32, %b: f64) -> (f32) {\n  %c = add %a, %b : f32\n  yield %c\n}\n",
+                "f64 where f32 belongs");
 }
 
 TEST(Verify, ValuesOfARegionStayInside) {
-  TextModule m("fn f (%c: bool, %a: f32) -> (f32) {\n  %r = if %c {\n    %x = add %a, %a : f32\n    yield %x\n  } {\n    yield %a\n  } : f32\n  yield %r\n}\n");
+  TextModule m("fn f (%c: bool, %a: f32) -> (f32) {\n  %r = if %c {\n    %x = add %a, %a : f32\n    yield "
+               "%x\n  } {\n    yield %a\n  } : f32\n  yield %r\n}\n");
   Function& f = m.module.functions[FunctionId(0)];
   ValueId inner = f.ops[f.regions[f.ops[f.regions[f.body].ops[0]].regions[0]].ops[0]].results[0];
   f.ops[f.regions[f.body].ops[1]].operands[0] = inner;
@@ -23,11 +25,15 @@ TEST(Verify, ValuesOfARegionStayInside) {
 
 TEST(Verify, TypesMentionDefinedDimsOnly) {
   expectProblem("fn f (%a: f32[N]) -> () {\n  yield\n}\n", "mentions a dimension that is not defined here");
-  expectProblem("fn f (%n: i64) -> () {\n  %d = dim_value dims [N] : i64\n  bind_dim %n defines [N]\n  yield\n}\n", "dimension N is not defined here");
+  expectProblem(
+      "fn f (%n: i64) -> () {\n  %d = dim_value dims [N] : i64\n  bind_dim %n defines [N]\n  yield\n}\n",
+      "dimension N is not defined here");
 }
 
 TEST(Verify, BranchesYieldWhatTheIfGives) {
-  expectProblem("fn f (%c: bool, %a: f32, %n: i64) -> (f32) {\n  %r = if %c {\n    yield %a\n  } {\n    yield %n\n  } : f32\n  yield %r\n}\n", "yields int where f32 belongs");
+  expectProblem("fn f (%c: bool, %a: f32, %n: i64) -> (f32) {\n  %r = if %c {\n    yield %a\n  } {\n    "
+                "yield %n\n  } : f32\n  yield %r\n}\n",
+                "yields int where f32 belongs");
 }
 
 TEST(Verify, AccumulatorsAreWriteOnly) {
@@ -39,11 +45,13 @@ TEST(Verify, AccumulatorsAreWriteOnly) {
   } : f32[N]
   yield %r
 }
-)", "an accumulator cannot be read");
+)",
+                "an accumulator cannot be read");
 }
 
 TEST(Verify, PathsFitTheirValue) {
-  expectProblem("fn f [N] (%x: f32[N], %i: i64) -> (f32) {\n  %a = get %x[%i, %i] : f32\n  yield %a\n}\n", "an index step needs an array");
+  expectProblem("fn f [N] (%x: f32[N], %i: i64) -> (f32) {\n  %a = get %x[%i, %i] : f32\n  yield %a\n}\n",
+                "an index step needs an array");
 }
 
 } // namespace

@@ -53,7 +53,8 @@ fn g (%x: f64, %y: f64) -> (f64, f64, f64) keep {
   %r, %gx, %gy = derivative reverse @f wrt [0, 1] seeded [1] %x, %y, %one : f64, f64, f64
   yield %r, %gx, %gy
 }
-)", "g");
+)",
+                           "g");
   EXPECT_TRUE(has(s, "fn g(x: f64, y: f64) -> (f64, f64, f64) {")) << s;
   EXPECT_TRUE(has(s, "cos(")) << s;
 }
@@ -81,7 +82,8 @@ fn g [B, I, O] (%x: f64[B, I], %w: f64[I, O]) -> (f64, f64[I, O]) keep {
   %r, %gw = derivative reverse @f wrt [1] seeded [1] %x, %w, %one dims [B, I, O] : f64, f64[I, O]
   yield %r, %gw
 }
-)", "g");
+)",
+                           "g");
   EXPECT_TRUE(has(s, "fn g[B, I, O](x: f64[B, I], w: f64[I, O]) -> (f64, f64[I, O]) {")) << s;
   EXPECT_TRUE(has(s, "sum(for")) << s;
   EXPECT_FALSE(has(s, "+=")) << s;
@@ -110,7 +112,8 @@ TEST(Decompile, loopsAndUpdates) {
   %t = add %r, %y : f64
   yield %t
 }
-)", "f");
+)",
+                           "f");
   EXPECT_TRUE(has(s, "for i in 0..n {")) << s;
   EXPECT_TRUE(has(s, "a[i] = w")) << s;
 }
@@ -130,6 +133,7 @@ fn g [V, D, B] (%t: f64[V, D], %ids: i64[B]) -> (f64, f64[V, D]) keep {
   %r, %gt = derivative reverse @f wrt [0] seeded [1] %t, %ids, %one dims [V, D, B] : f64, f64[V, D]
   yield %r, %gt
 }
-)", "g");
+)",
+                           "g");
   EXPECT_TRUE(has(s, "+=")) << s;
 }

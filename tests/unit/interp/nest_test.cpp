@@ -140,7 +140,9 @@ TEST(InterpNest, AccumulatorsScatter) {
 }
 )");
   std::vector<int64_t> bins{1, 0, 1}, dims{3};
-  std::vector<Value> r = m.run({Value::floats(std::vector<float>{1, 2, 3}), Value::array(TypeKind::I64, dims, bins.data()), Value::floats(std::vector<float>{10, 20})});
+  std::vector<Value> r =
+      m.run({Value::floats(std::vector<float>{1, 2, 3}), Value::array(TypeKind::I64, dims, bins.data()),
+             Value::floats(std::vector<float>{10, 20})});
   EXPECT_EQ(floatsOf(r[0]), (std::vector<float>{12, 24}));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// One small function for each op of ops.def: what it is given and what it must give. Held total by op_rules_test.cpp.
+// One small function for each op of ops.def: what it is given and what it must give. Held total by
+// op_rules_test.cpp.
 #include "interp/value.h"
 #include "ops/ops.h"
 

@@ -1,5 +1,5 @@
-// Every op has a type rule, an effect, an evaluation and a text: enumerated and executed. And every evaluation matters:
-// perturbing the results of one op is seen by its example.
+// Every op has a type rule, an effect, an evaluation and a text: enumerated and executed. And every
+// evaluation matters: perturbing the results of one op is seen by its example.
 #include "core/build.h"
 #include "core/print.h"
 #include "core/walk.h"
@@ -19,13 +19,16 @@ Hooks testHooks() {
   Hooks h;
   h.math = [](ops::MathKind, TypeKind, double x, double) { return std::optional(std::exp(x)); };
   h.builtin = [](ops::BuiltinKind, BuiltinCall& call) { call.results = {Value::f64(42)}; };
-  h.format = [](const types::TypeStore&, types::TypeId, const Value& v, const core::FormatAttr& a) { return a.spec + " " + show(v); };
+  h.format = [](const types::TypeStore&, types::TypeId, const Value& v, const core::FormatAttr& a) {
+    return a.spec + " " + show(v);
+  };
   h.maxSteps = 1000;
   return h;
 }
 
 std::string textOf(const OpExample& e) {
-  return std::string("enum Option { None(), Some(f32) }\n\nfn minus (%a: f32, %b: f32) -> (f32) {\n  %c = sub %a, %b : f32\n  yield %c\n}\n\nfn f ") +
+  return std::string("enum Option { None(), Some(f32) }\n\nfn minus (%a: f32, %b: f32) -> (f32) {\n  %c = "
+                     "sub %a, %b : f32\n  yield %c\n}\n\nfn f ") +
          e.signature + " {\n" + e.body + "\n}\n";
 }
 
@@ -67,7 +70,9 @@ TEST(OpRules, EveryOpVerifiesRunsAndReadsBack) {
 TEST(OpRules, TypeRulesRefuseWhatDoesNotFit) {
   // Each example with the type of its op's first result or operand changed must be refused.
   for (const OpExample& e : opExamples()) {
-    if (e.kind == OpKind::Undef || e.kind == OpKind::Zero || e.kind == OpKind::Builtin || e.kind == OpKind::Derivative) continue; // any type is theirs
+    if (e.kind == OpKind::Undef || e.kind == OpKind::Zero || e.kind == OpKind::Builtin ||
+        e.kind == OpKind::Derivative)
+      continue; // any type is theirs
     SCOPED_TRACE(nameOf(e));
     Running m(textOf(e));
     core::FunctionId id = core::findFunction(m.module, "f");
@@ -75,8 +80,10 @@ TEST(OpRules, TypeRulesRefuseWhatDoesNotFit) {
     core::forEachOp(f, [&](core::OpId o) {
       if (f.ops[o].kind != e.kind) return;
       core::Op& op = f.ops[o];
-      if (!op.results.empty()) f.values[op.results[0]].type = m.types.exit();
-      else if (!op.operands.empty()) op.operands.pop_back();
+      if (!op.results.empty())
+        f.values[op.results[0]].type = m.types.exit();
+      else if (!op.operands.empty())
+        op.operands.pop_back();
     });
     EXPECT_FALSE(core::verify(m.module).empty());
   }
@@ -102,10 +109,12 @@ TEST(OpRules, EffectsAreThoseOfTheCatalogue) {
   }
 }
 
-// --- mutation -----------------------------------------------------------------------------------------------------
+// --- mutation
+// -----------------------------------------------------------------------------------------------------
 
-/// Perturbs what the op gives: floats by 0.1 %, integers by one, bools turned, the first element of arrays, lists made
-/// longer; ops without results disappear or get another operand. False where nothing can be perturbed.
+/// Perturbs what the op gives: floats by 0.1 %, integers by one, bools turned, the first element of arrays,
+/// lists made longer; ops without results disappear or get another operand. False where nothing can be
+/// perturbed.
 class Mutation {
 public:
   Mutation(core::Module& m, core::FunctionId f) : m_(m), id_(f) {}
@@ -169,7 +178,8 @@ private:
     if (shape.kind == TypeKind::Str) return b.text("something else");
     if (shape.kind == TypeKind::Array) {
       std::vector<core::ValueId> at(shape.dims.size(), b.integer(0));
-      core::ValueId one = t.isFloat(shape.parts[0]) ? b.number(shape.parts[0], 1.5) : b.constant(shape.parts[0], 1);
+      core::ValueId one =
+          t.isFloat(shape.parts[0]) ? b.number(shape.parts[0], 1.5) : b.constant(shape.parts[0], 1);
       return b.addAt(v, one, core::Path(at.size(), core::PathStep{core::StepKind::Index, 0, {}, 1}), at);
     }
     if (shape.kind == TypeKind::List) {
@@ -212,7 +222,8 @@ private:
 
 TEST(OpRules, PerturbingAnOpIsSeenByItsExample) {
   for (const OpExample& e : opExamples()) {
-    if (e.kind == OpKind::Closure || e.kind == OpKind::Apply || e.kind == OpKind::Derivative) continue; // refused, not evaluated
+    if (e.kind == OpKind::Closure || e.kind == OpKind::Apply || e.kind == OpKind::Derivative)
+      continue; // refused, not evaluated
     SCOPED_TRACE(nameOf(e));
     Running m(textOf(e));
     ASSERT_TRUE(Mutation(m.module, core::findFunction(m.module, "f")).apply(e.kind)) << "nothing to perturb";

@@ -26,7 +26,8 @@ void expectSame(const std::string& text, const std::string& what) {
     EXPECT_EQ(outcome.stats.liveBlocks, 0) << what;
     if (expected.panicked) {
       std::string message = expected.panic.message;
-      if (message.starts_with("a float ")) message.erase(0, 7); // without a hook the interpreter does not spell floats
+      if (message.starts_with("a float "))
+        message.erase(0, 7); // without a hook the interpreter does not spell floats
       EXPECT_EQ(outcome.status, MELIX_PANIC) << what;
       EXPECT_NE(outcome.panic.find(message), std::string::npos) << what << "\n" << outcome.panic;
     } else {

@@ -34,8 +34,7 @@ std::unique_ptr<Session> makeSession(std::map<std::string, std::string> files = 
     return found == library().end() ? std::string_view() : std::string_view(found->second);
   };
   for (const auto& [path, text] : library())
-    if (path.starts_with("prelude/"))
-      options.preludeFiles.push_back(path);
+    if (path.starts_with("prelude/")) options.preludeFiles.push_back(path);
   options.userFile = [files](const std::string& path) -> std::optional<std::string> {
     auto found = files.find(path);
     return found == files.end() ? std::nullopt : std::optional(found->second);
@@ -46,16 +45,14 @@ std::unique_ptr<Session> makeSession(std::map<std::string, std::string> files = 
 
 std::string messages(const Session& session) {
   std::string out = session.bug();
-  for (const Diagnostic& d : session.sink.all())
-    out += renderDiagnostic(d, session.sources, false);
+  for (const Diagnostic& d : session.sink.all()) out += renderDiagnostic(d, session.sources, false);
   return out;
 }
 
 size_t derivativesIn(core::Module& module) {
   size_t count = 0;
   for (const core::Function& f : module.functions)
-    for (const core::Op& op : f.ops)
-      count += op.kind == core::OpKind::Derivative;
+    for (const core::Op& op : f.ops) count += op.kind == core::OpKind::Derivative;
   return count;
 }
 
@@ -90,7 +87,8 @@ TEST(Session, ErrorsStopBeforeLowering) {
 
 TEST(Session, TestsAreFunctionsChosenByName) {
   auto session = makeSession();
-  names::ModuleId root = session->load("main.mlx", "test \"one\" { assert true }\ntest \"two\" { assert true }\n");
+  names::ModuleId root =
+      session->load("main.mlx", "test \"one\" { assert true }\ntest \"two\" { assert true }\n");
   auto tests = session->tests(root, "tw");
   ASSERT_EQ(tests.size(), 1u) << messages(*session);
   EXPECT_EQ(tests[0].first, "two");

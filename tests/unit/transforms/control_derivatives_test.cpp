@@ -505,7 +505,6 @@ TEST(ControlDerivative, branchesOfDifferentSizes) {
       .check();
 }
 
-
 TEST(ControlDerivative, whileWhoseConditionReadsWhatIsDifferentiated) {
   GradCheck(R"(fn f (%a: f64, %x0: f64) -> (f64) {
   %half = const 0.5 : f64

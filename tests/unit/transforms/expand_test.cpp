@@ -140,7 +140,8 @@ TEST(Expand, gradientsOfOneParameterOfSeveral) {
   EXPECT_EQ(c.gradient(), (std::vector<double>{4, 3}));
 }
 
-// --- known behaviours -----------------------------------------------------------------------------------------------
+// --- known behaviours
+// -----------------------------------------------------------------------------------------------
 
 static std::vector<double> gradAt(const std::string& body, double x) {
   GradCheck c("fn f (%x: f64) -> (f64) {\n" + body + "  yield %r\n}\n");
@@ -157,9 +158,10 @@ TEST(Behaviour, cube) {
 }
 
 TEST(Behaviour, branchTaken) {
-  const std::string body = "  %two = const 2.0 : f64\n  %c = cmp lt %x, %two : bool\n"
-                           "  %r = if %c {\n    %three = const 3.0 : f64\n    %a = mul %three, %x : f64\n    yield %a\n"
-                           "  } {\n    %b = math sin %x : f64\n    yield %b\n  } : f64\n";
+  const std::string body =
+      "  %two = const 2.0 : f64\n  %c = cmp lt %x, %two : bool\n"
+      "  %r = if %c {\n    %three = const 3.0 : f64\n    %a = mul %three, %x : f64\n    yield %a\n"
+      "  } {\n    %b = math sin %x : f64\n    yield %b\n  } : f64\n";
   EXPECT_EQ(gradAt(body, 1.72), std::vector<double>{3});
   EXPECT_DOUBLE_EQ(gradAt(body, 2.14)[0], -0.5389614493995114);
 }
@@ -171,9 +173,10 @@ TEST(Behaviour, broadcast) {
 }
 
 TEST(Behaviour, dotProduct) {
-  GradCheck c("fn f [N] (%x: f64[N], %y: f64[N]) -> (f64) {\n  %r = nest (%i: N) -> keep[] sum {\n"
-              "    %a = get %x[%i] : f64\n    %b = get %y[%i] : f64\n    %p = mul %a, %b : f64\n    yield %p\n"
-              "  } : f64\n  yield %r\n}\n");
+  GradCheck c(
+      "fn f [N] (%x: f64[N], %y: f64[N]) -> (f64) {\n  %r = nest (%i: N) -> keep[] sum {\n"
+      "    %a = get %x[%i] : f64\n    %b = get %y[%i] : f64\n    %p = mul %a, %b : f64\n    yield %p\n"
+      "  } : f64\n  yield %r\n}\n");
   c.dims({2}).argument(0, test::array64({1, 2})).argument(1, test::array64({3, 4})).orders(1);
   EXPECT_EQ(c.gradient(), (std::vector<double>{3, 4, 1, 2}));
 }
@@ -201,7 +204,8 @@ TEST(Behaviour, thirdDerivative) {
                      "  %b = mul %a, %x : f64\n  %r = mul %c, %b : f64\n  yield %r\n}\n";
   std::string previous = "p";
   for (std::string name : {"d1", "d2", "f"}) {
-    text += "fn " + name + " (%x: f64) -> (f64) {\n  %one = const 1.0 : f64\n  %y, %d = derivative reverse @" + previous +
+    text += "fn " + name +
+            " (%x: f64) -> (f64) {\n  %one = const 1.0 : f64\n  %y, %d = derivative reverse @" + previous +
             " wrt [0] seeded [1] %x, %one : f64, f64\n  yield %d\n}\n";
     previous = name;
   }

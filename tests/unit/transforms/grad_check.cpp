@@ -171,7 +171,8 @@ void GradCheck::expand() {
     forwardOverReverse_ = derivative(reverse_, DerivativeMode::Jvp, wrt_, {}, "forward_over_reverse");
     std::vector<bool> gradients(module_.functions[reverse_].results.size(), false);
     for (size_t i = gradients.size() - wrt_.size(); i < gradients.size(); ++i) gradients[i] = true;
-    reverseOverReverse_ = derivative(reverse_, DerivativeMode::Reverse, wrt_, gradients, "reverse_over_reverse");
+    reverseOverReverse_ =
+        derivative(reverse_, DerivativeMode::Reverse, wrt_, gradients, "reverse_over_reverse");
   }
   if (orders_ >= 3) third_ = derivative(forwardOverReverse_, DerivativeMode::Jvp, wrt_, {}, "third");
   transforms::DerivativeResult r = transforms::expandDerivatives(module_);
@@ -180,7 +181,8 @@ void GradCheck::expand() {
   for (const std::string& e : verify(module_, {.noDerivative = true})) fail("after expand: " + e);
   auto pass = [&](const char* name, auto run) {
     run(module_);
-    for (const std::string& e : verify(module_, {.noDerivative = true})) fail(std::string("after ") + name + ": " + e);
+    for (const std::string& e : verify(module_, {.noDerivative = true}))
+      fail(std::string("after ") + name + ": " + e);
   };
   if (reduce_) {
     pass("simplify", transforms::simplify);
@@ -244,10 +246,12 @@ static double dot(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 void GradCheck::equal(double a, double b, double tolerance, const char* what) {
-  if (!(std::abs(a - b) <= tolerance)) fail(std::string(what) + ": " + std::to_string(a) + " and " + std::to_string(b));
+  if (!(std::abs(a - b) <= tolerance))
+    fail(std::string(what) + ": " + std::to_string(a) + " and " + std::to_string(b));
 }
 
-void GradCheck::near(const std::vector<double>& a, const std::vector<double>& b, double tolerance, const char* what) {
+void GradCheck::near(const std::vector<double>& a, const std::vector<double>& b, double tolerance,
+                     const char* what) {
   if (a.size() != b.size()) return fail(std::string(what) + ": different numbers of numbers");
   double scale = 1;
   for (double x : a) scale = std::max(scale, std::abs(x));
@@ -340,9 +344,11 @@ void GradCheck::compare() {
 
   // Second order: of the gradient, forward against differences, reverse against forward.
   const size_t reverseResults = module_.functions[reverse_].results.size();
-  std::vector<double> hv = call(forwardOverReverse_, append(seededArgs, v),
-                                module_.functions[forwardOverReverse_].results.size() - wrt_.size(), wrt_.size());
-  near(hv, difference(reverse_, seeds, results, wrt_.size()), 10 * tolerance_, "jvp of the gradient and difference");
+  std::vector<double> hv =
+      call(forwardOverReverse_, append(seededArgs, v),
+           module_.functions[forwardOverReverse_].results.size() - wrt_.size(), wrt_.size());
+  near(hv, difference(reverse_, seeds, results, wrt_.size()), 10 * tolerance_,
+       "jvp of the gradient and difference");
   std::vector<double> hw = call(reverseOverReverse_, append(seededArgs, w), reverseResults, wrt_.size());
   equal(dot(hv, w), dot(v, hw), 1e-8 * (1 + std::abs(dot(hv, w))), "<Hv, w> and <v, Hw>");
   if (orders_ < 3) return;
@@ -351,7 +357,9 @@ void GradCheck::compare() {
   more = append(more, v);
   std::vector<double> third = call(third_, append(append(seededArgs, v), v),
                                    module_.functions[third_].results.size() - wrt_.size(), wrt_.size());
-  near(third, difference(forwardOverReverse_, more, module_.functions[forwardOverReverse_].results.size() - wrt_.size(), wrt_.size()),
+  near(third,
+       difference(forwardOverReverse_, more,
+                  module_.functions[forwardOverReverse_].results.size() - wrt_.size(), wrt_.size()),
        100 * tolerance_, "third order and difference");
 }
 

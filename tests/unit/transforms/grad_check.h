@@ -1,5 +1,6 @@
 #pragma once
-// Derivatives of a Core function, both modes and to the third order, against differences and against each other.
+// Derivatives of a Core function, both modes and to the third order, against differences and against each
+// other.
 //
 //   GradCheck("fn f (%x: f64) -> (f64) { … }").inputs({…}).check();
 //
@@ -49,7 +50,8 @@ private:
   bool isFloats(core::TypeId t) const;
   std::vector<double> flatten(const interp::Value& v) const;
   interp::Value rebuild(const interp::Value& like, const double*& from) const;
-  std::vector<double> call(core::FunctionId f, const std::vector<interp::Value>& args, size_t from, size_t count);
+  std::vector<double> call(core::FunctionId f, const std::vector<interp::Value>& args, size_t from,
+                           size_t count);
   interp::Value randomValue(core::TypeId t);
   double random();
 

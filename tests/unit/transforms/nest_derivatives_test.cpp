@@ -337,4 +337,3 @@ TEST(NestDerivative, emptyMaximum) {
       .dims({0})
       .check();
 }
-

@@ -27,7 +27,8 @@ struct PassText {
   }
 
   /// Runs the pass; the results of `f` must keep their bits.
-  template <class Pass> PassText& apply(Pass pass, const std::vector<interp::Value>& args = {}) {
+  template <class Pass>
+  PassText& apply(Pass pass, const std::vector<interp::Value>& args = {}) {
     expectVerified();
     bool runs = !args.empty();
     interp::RunResult before = runs ? run(args) : interp::RunResult();

@@ -25,7 +25,9 @@ std::string textOf(const RuleCase& c) {
          "  %y = mul %y0, %half : f64\n"
          "  %z = mul %z0, %half : f64\n"
          "  %less = cmp lt %x, %y : bool\n"
-         "  %r = " + c.op + " : f64\n"
+         "  %r = " +
+         c.op +
+         " : f64\n"
          "  %q = mul %r, %r : f64\n"
          "  %s = add %q, %r : f64\n"
          "  yield %s\n"
@@ -40,10 +42,12 @@ RuleCase scalar(ops::OpKind kind, std::string operands, uint32_t count = 2) {
 std::vector<RuleCase> cases() {
   using ops::OpKind;
   std::vector<RuleCase> out{
-      scalar(OpKind::Add, "%x, %y"),      scalar(OpKind::Sub, "%x, %y"),  scalar(OpKind::Mul, "%x, %y"),
-      scalar(OpKind::Div, "%x, %y"),      scalar(OpKind::Neg, "%x", 1),   scalar(OpKind::Fma, "%x, %y, %z", 3),
-      scalar(OpKind::Sqrt, "%x", 1),      scalar(OpKind::Abs, "%x", 1),   scalar(OpKind::Min, "%x, %y"),
-      scalar(OpKind::Max, "%x, %y"),      scalar(OpKind::CopySign, "%x, %y", 1),
+      scalar(OpKind::Add, "%x, %y"),         scalar(OpKind::Sub, "%x, %y"),
+      scalar(OpKind::Mul, "%x, %y"),         scalar(OpKind::Div, "%x, %y"),
+      scalar(OpKind::Neg, "%x", 1),          scalar(OpKind::Fma, "%x, %y, %z", 3),
+      scalar(OpKind::Sqrt, "%x", 1),         scalar(OpKind::Abs, "%x", 1),
+      scalar(OpKind::Min, "%x, %y"),         scalar(OpKind::Max, "%x, %y"),
+      scalar(OpKind::CopySign, "%x, %y", 1),
   };
   RuleCase select = scalar(OpKind::Select, "%less, %x, %y");
   out.push_back(select);
@@ -82,7 +86,8 @@ TEST(Mutation, everyScalarRuleIsNoticed) {
     for (uint32_t operand = 0; operand < c.operands; ++operand) {
       uint32_t at = c.name == "select" ? operand + 1 : operand;
       transforms::ruleMutation = {true, c.math, c.rule, at, -1};
-      EXPECT_FALSE(failuresOf(c).empty()) << c.name << ", operand " << at << ", is 0.1 % off and nobody notices";
+      EXPECT_FALSE(failuresOf(c).empty())
+          << c.name << ", operand " << at << ", is 0.1 % off and nobody notices";
       transforms::ruleMutation = {};
     }
   }

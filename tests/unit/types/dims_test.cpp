@@ -9,7 +9,9 @@ namespace {
 class Dims : public ::testing::Test {
 protected:
   DimStore dims;
-  DimSym symbol(const char* name, int64_t low = 0) { return dims.newSym({name, DimSymKind::Parameter, low, {}}); }
+  DimSym symbol(const char* name, int64_t low = 0) {
+    return dims.newSym({name, DimSymKind::Parameter, low, {}});
+  }
   DimId sym(const char* name, int64_t low = 0) { return dims.symbol(symbol(name, low)); }
   DimId k(int64_t v) { return dims.constant(v); }
   DimId add(DimId a, DimId b) { return dims.add(a, b); }
@@ -29,7 +31,8 @@ TEST_F(Dims, MultiplesLeaveADivision) {
   DimId h = sym("H");
   EXPECT_EQ(add(dims.floorDiv(sub(h, k(2)), k(2)), k(1)), dims.floorDiv(h, k(2)));
   EXPECT_EQ(dims.floorDiv(mul(k(6), h), k(3)), mul(k(2), h));
-  EXPECT_EQ(dims.floorDiv(add(mul(k(3), h), k(7)), k(2)), add(add(h, k(3)), dims.floorDiv(add(h, k(1)), k(2))));
+  EXPECT_EQ(dims.floorDiv(add(mul(k(3), h), k(7)), k(2)),
+            add(add(h, k(3)), dims.floorDiv(add(h, k(1)), k(2))));
   EXPECT_EQ(dims.floorDiv(h, k(1)), h);
   EXPECT_EQ(dims.floorDiv(k(-7), k(2)), k(-4));
 }

@@ -101,7 +101,8 @@ TEST_F(Types, TangentOfARecursiveTypeEnds) {
 TEST_F(Types, AnEnumWithoutFloatsHasNoTangent) {
   RecordId list = add("Ints", true, {});
   TypeId t = types.record(list, {});
-  types.recordInfo(list).cases = {{names.intern("End"), {}}, {names.intern("Cons"), {field("n", i64), field("r", t)}}};
+  types.recordInfo(list).cases = {{names.intern("End"), {}},
+                                  {names.intern("Cons"), {field("n", i64), field("r", t)}}};
   EXPECT_TRUE(types.isUnit(tangentType(types, t)));
 }
 

@@ -1,0 +1,55 @@
+#include "check/bounds.h"
+
+#include "types/tangent.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace melix::check {
+
+namespace {
+
+using types::TypeId;
+using types::TypeKind;
+using types::TypeStore;
+
+bool isNumber(TypeStore& t, TypeId x) { return t.isInt(x) || t.isFloat(x); }
+bool isOrdered(TypeStore& t, TypeId x) {
+  TypeKind k = t.kind(x);
+  return isNumber(t, x) || k == TypeKind::Bool || k == TypeKind::Char || k == TypeKind::Str;
+}
+bool isData(TypeStore& t, TypeId x) { return t.kind(x) != TypeKind::Known && !t.holdsFunction(x); }
+
+struct Bound {
+  std::string_view name;
+  bool (*meets)(TypeStore&, TypeId);
+};
+constexpr Bound bounds[] = {
+    {"Num", isNumber},
+    {"Int", [](TypeStore& t, TypeId x) { return t.isInt(x); }},
+    {"Float", [](TypeStore& t, TypeId x) { return t.isFloat(x); }},
+    {"Eq", isData},
+    {"Ord", isOrdered},
+    {"Hash", isData},
+    {"Show", isData},
+    {"Iterator",
+     [](TypeStore& t, TypeId x) { return t.kind(x) == TypeKind::Struct || t.kind(x) == TypeKind::Enum; }},
+    {"Differentiable", [](TypeStore& t, TypeId x) { return !t.isUnit(types::tangentType(t, x)); }},
+};
+
+const Bound* find(std::string_view name) {
+  const Bound* found =
+      std::find_if(std::begin(bounds), std::end(bounds), [&](const Bound& b) { return b.name == name; });
+  return found == std::end(bounds) ? nullptr : found;
+}
+
+} // namespace
+
+bool isBound(std::string_view name) { return find(name) != nullptr; }
+
+bool meetsBound(TypeStore& types, TypeId type, std::string_view bound) {
+  const Bound* found = find(bound);
+  return !found || found->meets(types, type);
+}
+
+} // namespace melix::check

@@ -1,0 +1,107 @@
+#include "check/template_names.h"
+
+#include "check/intrinsics.h"
+#include "check/resolve.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+namespace {
+
+class TemplateNames {
+public:
+  TemplateNames(Checker& checker, ModuleId module, const Ast& ast, const std::function<bool(NameId)>& visible)
+      : c_(checker), module_(module), ast_(ast), visible_(visible) {}
+
+  void check(SynId node) {
+    collect(node);
+    if (!hasMacros_) look(node);
+  }
+
+private:
+  void collect(SynId s) {
+    const SynNode& n = ast_[s];
+    auto params = [&](const std::vector<Parameter>& list) {
+      for (const Parameter& p : list) {
+        bound_.insert(p.name);
+        patternIn(p.pattern);
+      }
+    };
+    switch (n.kind) {
+    case SynKind::Lambda: params(n.as<Lambda>().params); break;
+    case SynKind::Fn:
+      bound_.insert(n.as<FnItem>().name);
+      for (const Generic& g : n.as<FnItem>().generics) bound_.insert(g.name);
+      params(n.as<FnItem>().params);
+      break;
+    case SynKind::Const: bound_.insert(n.as<ConstItem>().name); break;
+    case SynKind::Let: patternIn(n.as<syntax::Let>().pattern); break;
+    case SynKind::LetCondition: patternIn(n.as<LetCondition>().pattern); break;
+    case SynKind::For: patternIn(n.as<syntax::For>().pattern); break;
+    case SynKind::Builder:
+    case SynKind::Generator:
+      for (const Header& h : n.as<Builder>().headers) patternIn(h.pattern);
+      break;
+    case SynKind::Match:
+      for (const MatchArm& arm : n.as<syntax::Match>().arms) patternIn(arm.pattern);
+      break;
+    case SynKind::MacroUse:
+    case SynKind::Quote:
+    case SynKind::Sample:
+    case SynKind::Scope:
+    case SynKind::On: hasMacros_ = true; break;
+    default: break;
+    }
+    forEachChild(ast_, s, [this](SynId child) { collect(child); });
+  }
+
+  void patternIn(SynId s) {
+    if (!s.valid()) return;
+    patterns_.insert(s);
+    bind(s);
+  }
+
+  void bind(SynId s) {
+    if (ast_.kind(s) == SynKind::Name) bound_.insert(ast_[s].as<Name>().name);
+    forEachChild(ast_, s, [this](SynId child) { bind(child); });
+  }
+
+  void look(SynId s) {
+    if (patterns_.contains(s)) return;
+    if (ast_.kind(s) == SynKind::Name && !isKnown(ast_[s].as<Name>().name)) {
+      NameId name = ast_[s].as<Name>().name;
+      std::vector<NameId> near(bound_.begin(), bound_.end());
+      std::erase_if(near, [](NameId n) { return !n.valid(); });
+      c_.sink.report(DiagId::UnknownName, ast_.span(s), c_.types.names.text(name)).hint =
+          c_.suggestName(module_, name, near);
+    }
+    forEachChild(ast_, s, [this](SynId child) { look(child); });
+  }
+
+  bool isKnown(NameId name) {
+    std::string_view text = c_.types.names.text(name);
+    bool isLower = text[0] >= 'a' && text[0] <= 'z';
+    return !isLower || bound_.contains(name) || visible_(name) || text == "inf" || text == "nan" ||
+           text == "pi" || text == "str" || scalarNamed(text) || findIntrinsic(text) ||
+           c_.modules[module_].prefixes.contains(name) || c_.constDecl(module_, name) ||
+           c_.typeDecl(module_, name) || !c_.functionLayers(module_, name).empty();
+  }
+
+  Checker& c_;
+  ModuleId module_;
+  const Ast& ast_;
+  const std::function<bool(NameId)>& visible_;
+  std::set<NameId> bound_;
+  std::set<SynId> patterns_;
+  bool hasMacros_ = false;
+};
+
+} // namespace
+
+void checkTemplateNames(Checker& checker, ModuleId module, const Ast& ast, SynId node,
+                        const std::function<bool(NameId)>& visible) {
+  TemplateNames(checker, module, ast, visible).check(node);
+}
+
+} // namespace melix::check

@@ -1,0 +1,15 @@
+#pragma once
+// Names in templates: what no use of a template could give a meaning is told where it is written, used or
+// not.
+
+#include "check/checker.h"
+
+namespace melix::check {
+
+/// Reports the lower-case names below `node` (a function or lambda) that mean nothing in `module` and are not
+/// bound by `node` or anything inside of it; `visible` says which names its place offers. Which of the bound
+/// names are in scope is left to the checking of instances.
+void checkTemplateNames(Checker& checker, ModuleId module, const syntax::Ast& ast, syntax::NodeId node,
+                        const std::function<bool(NameId)>& visible);
+
+} // namespace melix::check
