@@ -365,6 +365,7 @@ public:
   NodeId scriptLet(DeclId function, NameId name, Span span);
   NodeId part(NodeId known, uint32_t k, Span span);
   size_t blockBegin = 0; ///< size of the scope where the block at hand begins
+  void checkNames(SynId function);
   NodeId checkNested(SynId node);
   NodeId overloadSet(LocalId before, NodeId added, Span span);
   bool nestedAt(LocalId local);

@@ -117,10 +117,11 @@ NodeId Body::part(NodeId known, uint32_t k, Span span) {
   return b.make(NodeKind::Get, type, span, {known}, Steps{{step}});
 }
 
-/// Names without a meaning in what is checked where it is used.
-void Body::checkNames(SynId node) {
-  checkTemplateNames(c, module, *ast.at, node,
-                     [this](NameId name) { return lookupAny(name) || env.dims.contains(name); });
+/// Names that mean nothing here are told whether or not the function is called.
+void Body::checkNames(SynId function) {
+  checkTemplateNames(c, module, *ast.at, function, [this](NameId name) {
+    return lookupAny(name) || env.dims.contains(name) || (!isScript && c.isOfScript(module, name));
+  });
 }
 
 /// A lambda captures the variables it names, at the moment it is made.
@@ -134,8 +135,8 @@ NodeId Body::checkLambda(SynId node, TypeId expected) {
   known.env = env;
   std::vector<NodeId> values;
   captureNames(node, known, values);
-  checkNames(node);
   Span span = ast.span(node);
+  checkNames(node);
   NodeId value = templateValue(std::move(known), std::move(values), span);
   if (expected && types.kind(infer.shallow(expected)) == TypeKind::Function)
     return asFunction(value, infer.zonk(expected), span);
@@ -146,7 +147,6 @@ NodeId Body::checkLambda(SynId node, TypeId expected) {
 NodeId Body::checkNested(SynId node) {
   const SynNode n = ast[node];
   const auto item = n.as<FnItem>();
-  checkNames(node);
   Known known;
   known.kind = KnownKind::Overloads;
   known.module = module;
@@ -159,6 +159,7 @@ NodeId Body::checkNested(SynId node) {
   for (size_t k = blockBegin; k < scope.size(); ++k)
     if (scope[k].name == item.name && nestedAt(scope[k].local)) before = scope[k].local;
   known.joins = before.valid();
+  checkNames(node);
   std::vector<NodeId> values;
   captureNames(node, known, values);
   NodeId value = templateValue(std::move(known), std::move(values), n.span);

@@ -137,6 +137,8 @@ public:
     std::set<NameId> vars, again; ///< `again`: bound by several `let`s, which functions do not see
   };
   const ScriptNames& scriptNames(ModuleId module);
+  /// Whether checking a function's body says what a name means, or why it is not seen.
+  bool isOfScript(ModuleId module, NameId name);
   /// The variables that a module's functions see at the prompt; to be said before the module is checked.
   void seePrompt(ModuleId module, const std::vector<PromptVariable>& known);
   /// Functions that see `let`s of their script, checked at the types these have; those without a caller are

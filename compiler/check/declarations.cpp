@@ -75,7 +75,7 @@ private:
                     [](const Generic& g) { return g.isPack || !g.bound; });
     if (isTemplate)
       checkTemplateNames(c_, decl_.module, ast_, decl_.node,
-                         [this](NameId name) { return isOfScript(name); });
+                         [this](NameId name) { return c_.isOfScript(decl_.module, name); });
   }
 
   void fields(const std::vector<Generic>& params, const std::vector<FieldDecl>& list) {
@@ -96,11 +96,6 @@ private:
     once(names);
   }
 
-  /// What a variable of the script means here is checked with the script (rule 9).
-  bool isOfScript(NameId name) {
-    const Checker::ScriptNames& script = c_.scriptNames(decl_.module);
-    return script.lets.contains(name) || script.vars.contains(name) || script.again.contains(name);
-  }
   std::string_view text(NameId name) const { return c_.types.names.text(name); }
 
   Checker& c_;

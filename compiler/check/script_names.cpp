@@ -78,6 +78,11 @@ const Checker::NamedBy& Checker::namedBy(DeclId decl) {
   return namedBy_[decl] = std::move(out);
 }
 
+bool Checker::isOfScript(ModuleId module, NameId name) {
+  const ScriptNames& script = scriptNames(module);
+  return script.lets.contains(name) || script.vars.contains(name) || script.again.contains(name);
+}
+
 /// Whether functions of a module may see variables.
 bool Checker::isScript(ModuleId module) { return !scriptNames(module).lets.empty(); }
 
