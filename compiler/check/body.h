@@ -125,7 +125,6 @@ public:
   NodeId checkName(SynId node, TypeId expected);
   NodeId unknownName(NameId name, Span span);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
-  NodeId unknownName(NameId name, Span span);
   NodeId caseValue(DeclId decl, uint32_t k, TypeId expected, Span span);
   NodeId checkNumber(const SynNode& n);
   NodeId checkString(const syntax::StringLit& s, Span span);
@@ -355,7 +354,6 @@ public:
   std::map<NameId, LocalId> scriptLets; ///< `let`s of the script that have a value here
   bool isScript = false;
   void noteLets(SynId statement);
-  void checkNames(SynId node);
   void capture(Known& known, NameId name, NodeId value, std::vector<NodeId>& values);
   void captureNames(SynId node, Known& known, std::vector<NodeId>& values);
   void captureLets(const std::vector<DeclId>& functions, Known& known, std::vector<NodeId>& values,
