@@ -22,7 +22,7 @@ Value Value::f64(double v) {
 
 Value Value::array(TypeKind element, std::span<const int64_t> dims, const void* data) {
   auto* a = new Array(element, dims);
-  std::memcpy(a->data, data, static_cast<size_t>(a->count) * a->elementBytes);
+  if (a->count > 0) std::memcpy(a->data, data, static_cast<size_t>(a->count) * a->elementBytes);
   return ofObject(a);
 }
 

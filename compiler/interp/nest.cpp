@@ -70,14 +70,19 @@ void NestRun::end(bool empty) {
   }
 }
 
+/// Sizes of what cannot be made may wrap: making it fails.
+static int64_t wrappingProduct(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
 void NestRun::prepare(ResultState& r, const NestResultExtra& x) {
   r.x = &x;
   r.strides.assign(s_.extents.size(), 0);
-  for (uint32_t reg : x.elementDims) r.width *= f_.r[reg].i;
+  for (uint32_t reg : x.elementDims) r.width = wrappingProduct(r.width, f_.r[reg].i);
   int64_t cells = 1;
   for (size_t k = x.keep.size(); k-- > 0;) {
     r.strides[x.keep[k]] = cells;
-    cells *= s_.extents[x.keep[k]];
+    cells = wrappingProduct(cells, s_.extents[x.keep[k]]);
   }
   if (x.kind == NestResultKind::Filter) return;
   std::vector<int64_t> dims;

@@ -31,7 +31,7 @@ const Instr* runArgSort(Frame& f, const Instr* in) {
     return isBefore(a->element, y, x);
   });
   putObject(f, in->a, new Array(TypeKind::I64, {a->dims, 1}));
-  std::memcpy(static_cast<Array*>(f.r[in->a].o)->data, order.data(), order.size() * 8);
+  if (!order.empty()) std::memcpy(static_cast<Array*>(f.r[in->a].o)->data, order.data(), order.size() * 8);
   return in + 1;
 }
 

@@ -115,8 +115,8 @@ void BodyLowering::define(LocalId local, ValueId value) {
     else if (def && def->kind == OpKind::Const)
       dimMap_[l.asDim] = types_.dims.constant(static_cast<int64_t>(def->as<core::Constant>().bits));
     else {
-      DimSym bound = b_.bindDim(value, types_.dims.info(l.asDim).name);
       bool natural = axisExtents_.contains(value) || (def && def->kind == OpKind::Length);
+      DimSym bound = b_.bindDim(value, types_.dims.info(l.asDim).name); // `def` moves
       types_.dims.info(bound).lowerBound = natural ? 0 : INT64_MIN;
       dimMap_[l.asDim] = types_.dims.symbol(bound);
     }
