@@ -171,7 +171,8 @@ NodeId Body::assignGathered(Target target, const BinaryOp* op, SynId written, Sp
   std::vector<NodeId> checks;
   if (op && !spreads(value, type, checks)) return b.error(span);
   bool rows = masked && types.rank(b.typeOf(value)) == types.rank(type);
-  if (rows) flat = b.local(b.bind("positions", flat, nodes), span);
+  if (rows || (masked && !checks.empty())) // the checks tell how many are chosen
+    flat = b.local(b.bind("positions", flat, nodes), span);
   value = pinned(value, "v", nodes);
   nodes.insert(nodes.end(), checks.begin(), checks.end());
   NodeId statement; // its operands are names now: nothing is evaluated inside of openings
