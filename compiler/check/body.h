@@ -168,6 +168,7 @@ public:
   NodeId checkLoop(const syntax::One& loop, Span span);
   NodeId checkBreak(const syntax::One& brk, Span span);
   NodeId checkReturn(const syntax::One& ret, Span span);
+  void assumeEqual(SynId condition);
   NodeId checkAssert(const syntax::Assert& a, Span span);
   bool isUsedUp(NodeId value, SynId node);
 

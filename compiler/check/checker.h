@@ -55,7 +55,8 @@ struct InstanceInfo {
   uint32_t canonicalCount = 0;
   bool inProgress = false;
   bool resultKnown = false;
-  bool recursed = false; ///< called while its result was not known
+  std::vector<bool> usesUpKeys; ///< by parameter: a key that it draws with (rule 39)
+  bool recursed = false;        ///< called while its result was not known
   // Of an instance at open numbers, which only says what its body makes of them and is never lowered:
   std::vector<TypeId> openArgs; ///< the key's types as the body left them
   std::vector<std::pair<TypeId, types::VarClass>>

@@ -176,11 +176,22 @@ UnifyKind Inference::unifyDim(DimId expected, DimId actual) {
   for (auto [bare, other] : {std::pair(a, b), std::pair(b, a)})
     if (auto s = dims.asSymbol(bare); s && dims.info(*s).kind == DimSymKind::Inference && solve(*s, other))
       return UnifyKind::Equal;
+  if (dims.substitute(a, equalHere) == dims.substitute(b, equalHere)) return UnifyKind::NeedsCheck;
   bool unknown = false;
   for (DimId d : {a, b})
     unknown |= dims.mentionsKind(d, DimSymKind::Unknown) || dims.mentionsKind(d, DimSymKind::Value) ||
                dims.mentionsKind(d, DimSymKind::Inference) || dims.hasOpaqueAtom(d);
   return unknown ? UnifyKind::NeedsCheck : UnifyKind::DimsDiffer;
+}
+
+/// From here on the variable `bare` stands for `equal`.
+void Inference::assume(DimId bare, DimId equal) {
+  types::DimStore& dims = types_.dims;
+  equal = dims.substitute(zonk(equal), equalHere);
+  auto symbol = dims.asSymbol(dims.substitute(zonk(bare), equalHere));
+  if (!symbol || dims.mentions(equal, *symbol)) return;
+  for (auto& [known, dim] : equalHere) dim = dims.substitute(dim, {{*symbol, equal}});
+  equalHere.emplace(*symbol, equal);
 }
 
 void Inference::join(UnifyResult& into, UnifyResult part) const {

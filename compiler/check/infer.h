@@ -61,6 +61,10 @@ public:
 
   UnifyResult unify(TypeId expected, TypeId actual);
   UnifyKind unifyDim(DimId expected, DimId actual);
+  /// What dimension variables were asserted to be (rule 23): sizes equal by that are compared when the
+  /// program runs.
+  types::DimSubst equalHere;
+  void assume(DimId bare, DimId equal);
   /// Binds an unsolved dimension; false if it is already solved.
   bool solve(DimSym s, DimId value);
   /// A fact learned from a check or an assertion: `s` is `value` in what follows (rule 23).

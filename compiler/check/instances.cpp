@@ -1,5 +1,6 @@
 // Instances: keys, signatures, checking of bodies on demand.
 #include "check/body.h"
+#include "check/key_reuse.h"
 
 namespace melix::check {
 
@@ -386,6 +387,8 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   if (instance.doesIo && key.decl && modules.decl(key.decl).kind == names::DeclKind::Function &&
       function(key.decl).isPure)
     sink.report(DiagId::NotPure, instance.span, instance.name);
+  if (infos_[id.index].key.open.empty() && !instance.failed)
+    infos_[id.index].usesUpKeys = checkKeys(*this, id);
   infos_[id.index].inProgress = false;
   infos_[id.index].resultKnown = true;
 }

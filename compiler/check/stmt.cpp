@@ -8,6 +8,7 @@ using namespace syntax;
 NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) {
   size_t mark = scope.size(), outerBegin = std::exchange(blockBegin, mark);
   TypeEnv outer = env;
+  const types::DimSubst equalBefore = infer.equalHere;
   std::vector<NodeId> nodes;
   bool valueLast = false;
   for (size_t k = 0; k < items.size(); ++k) {
@@ -16,6 +17,9 @@ NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) 
     nodes.push_back(node);
     valueLast = last;
   }
+  if (valueLast && expected && infer.equalHere.size() > equalBefore.size())
+    nodes.back() = coerce(nodes.back(), expected, b.spanOf(nodes.back()));
+  infer.equalHere = equalBefore;
   scope.resize(mark);
   blockBegin = outerBegin;
   env.dims = outer.dims;
@@ -196,6 +200,21 @@ NodeId Body::checkOpAssign(const OpAssign& a, Span span) {
   return b.kindOf(value) == TypeKind::Error ? value : assignTo(std::move(target), &a.op, value, span);
 }
 
+/// `A == e` on a dimension variable A holds in what follows (rule 23).
+void Body::assumeEqual(SynId condition) {
+  while (ast.kind(condition) == SynKind::Paren) condition = ast[condition].as<One>().inner;
+  if (ast.kind(condition) != SynKind::Binary) return;
+  const auto both = ast[condition].as<Binary>();
+  if (both.op == BinaryOp::And) {
+    assumeEqual(both.left);
+    assumeEqual(both.right);
+  }
+  if (both.op != BinaryOp::Eq) return;
+  for (auto [bare, other] : {std::pair(both.left, both.right), std::pair(both.right, both.left)})
+    if (ast.kind(bare) == SynKind::Name && env.dims.contains(ast[bare].as<Name>().name))
+      if (DimId equal = dimOfSyntax(other)) return infer.assume(env.dims[ast[bare].as<Name>().name], equal);
+}
+
 NodeId Body::checkAssert(const syntax::Assert& a, Span span) {
   NodeId condition = checkBoolean(a.condition, "`assert`");
   std::vector<NodeId> children{condition};
@@ -203,6 +222,7 @@ NodeId Body::checkAssert(const syntax::Assert& a, Span span) {
     children.push_back(coerce(checkExpr(a.message, types.str()), types.str(), ast.span(a.message)));
   Const text;
   text.text = std::string(c.modules.sources.text(ast.span(a.condition)));
+  assumeEqual(a.condition);
   return b.make(NodeKind::Assert, types.unit(), span, std::move(children), text);
 }
 
