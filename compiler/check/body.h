@@ -412,7 +412,10 @@ public:
   void settleLiteral(Node& node, bool negated);
   std::optional<std::string> misapplied(const OpRef& op, TypeId type) const;
   bool holdsError();
-  std::vector<TypeId> compared; ///< enums that `==` is being taken apart for
+  /// The nodes made since there were `first` belong to an attempt that is dropped with its messages.
+  void abandonSince(size_t first);
+  std::vector<std::pair<size_t, size_t>> abandoned; ///< ranges of nodes
+  std::vector<TypeId> compared;                     ///< enums that `==` is being taken apart for
   NodeId equalityBody(NodeId x, NodeId y, Span span);
   NodeId equalCases(NodeId x, NodeId y, Span span);
   NodeId equalElements(NodeId x, NodeId y, Span span);

@@ -260,9 +260,10 @@ size_t Body::packRank(SynId body, NameId name) {
       for (const Argument& item : brackets.items)
         uses |= ast.kind(item.value) == SynKind::PackUse && ast[item.value].as<Name>().name == name;
       if (uses) {
-        size_t before = sink.all().size();
+        size_t before = sink.all().size(), nodesBefore = instance.nodes.size();
         TypeId type = b.typeOf(checkExpr(brackets.base));
         sink.rewind(before);
+        abandonSince(nodesBefore);
         size_t others = brackets.items.size() - 1; // more than there are axes is an error where it is used
         rank = types.rank(type) > others ? types.rank(type) - others : 0;
         return;

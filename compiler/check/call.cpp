@@ -148,9 +148,10 @@ NodeId Body::callInModule(ModuleId in, const Member& member, WrittenCall& call) 
 NodeId Body::callMember(SynId callee, WrittenCall& call) {
   const auto member = ast[callee].as<Member>();
   Target place;
-  size_t before = sink.all().size();
+  size_t before = sink.all().size(), nodesBefore = instance.nodes.size();
   bool isPlace = partOf(member.base, place, false);
   sink.rewind(before);
+  if (!isPlace) abandonSince(nodesBefore);
   bool direct = isPlace && place.openings.empty();
   NodeId base = direct ? readPlace(place.place, ast.span(member.base)) : checkExpr(member.base);
   NodeId whole = unpacked(base, ast.span(member.base));

@@ -92,10 +92,11 @@ TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
 
 /// The dimension that an expression in a type stands for; none without a report if it is none.
 DimId Body::dimOfSyntax(SynId node) {
-  size_t before = sink.all().size();
+  size_t before = sink.all().size(), nodesBefore = instance.nodes.size();
   NodeId value = checkExpr(node);
   if (sink.all().size() > before) {
     sink.rewind(before);
+    abandonSince(nodesBefore);
     return DimId::none();
   }
   return b.dimOf(value);
@@ -116,7 +117,7 @@ NodeId Body::checkAs(const Two& as, Span span) {
   if (ast.kind(inner) == SynKind::Call || ast.kind(inner) == SynKind::Array ||
       ast.kind(inner) == SynKind::Builder) {
     size_t before = sink.all().size();
-    size_t pendingBefore = pending.size();
+    size_t pendingBefore = pending.size(), nodesBefore = instance.nodes.size();
     Inference::State saved = infer.state();
     if (ast.kind(inner) == SynKind::Call && !callNeedsType(inner)) {
       value = checkExpr(as.first);
@@ -125,6 +126,7 @@ NodeId Body::checkAs(const Two& as, Span span) {
       UnifyResult match = infer.unify(type, b.typeOf(value));
       if (sink.all().size() > before || match.kind == UnifyKind::Mismatch) {
         sink.rewind(before);
+        abandonSince(nodesBefore);
         infer.restore(saved);
         pending.resize(pendingBefore);
         value = checkExpr(as.first);

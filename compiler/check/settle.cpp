@@ -230,11 +230,17 @@ void Body::settle() {
   instance.failed |= sink.errorCount() > errors || holdsError();
 }
 
+void Body::abandonSince(size_t first) { abandoned.emplace_back(first, instance.nodes.size()); }
+
 /// Whether an Error node is part of the body.
 bool Body::holdsError() {
+  auto isAbandoned = [this](size_t k) {
+    return std::any_of(abandoned.begin(), abandoned.end(),
+                       [k](auto range) { return k >= range.first && k < range.second; });
+  };
   for (uint32_t k = 0; k < instance.nodes.size(); ++k)
     for (NodeId child : instance.nodes[NodeId(k)].children)
-      if (child.valid() && instance.nodes[child].kind == NodeKind::Error) return true;
+      if (child.valid() && instance.nodes[child].kind == NodeKind::Error && !isAbandoned(k)) return true;
   return instance.body.valid() && instance.nodes[instance.body].kind == NodeKind::Error;
 }
 

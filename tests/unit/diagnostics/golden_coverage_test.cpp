@@ -1,4 +1,5 @@
-// Every row of the catalogue is shown by a golden test: a CHECK line has its message and its id.
+// Every row of the catalogue is shown by a test: a CHECK line of a golden file, or an `expect-error` line of
+// a program, has its message and its id.
 #include "diagnostics/diagnostic.h"
 
 #include <gtest/gtest.h>
@@ -24,12 +25,14 @@ const std::set<std::string_view> exempt = {"NoTypeForm", "NoFunctionValue", "NoK
 
 std::vector<std::string> checkLines() {
   std::vector<std::string> out;
-  std::filesystem::path golden = std::filesystem::path(MELIX_SOURCE_DIR) / "tests/golden";
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(golden)) {
-    std::ifstream file(entry.path());
-    for (std::string line; std::getline(file, line);)
-      if (line.find("// CHECK") != std::string::npos) out.push_back(line);
-  }
+  for (const char* folder : {"tests/golden", "tests/programs"})
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(std::filesystem::path(MELIX_SOURCE_DIR) / folder)) {
+      std::ifstream file(entry.path());
+      for (std::string line; std::getline(file, line);)
+        if (line.find("// CHECK") != std::string::npos || line.find("// expect-error:") != std::string::npos)
+          out.push_back(line);
+    }
   return out;
 }
 
@@ -38,11 +41,15 @@ bool shows(std::string_view line, const Row& row) {
   std::string_view rest = row.message;
   while (!rest.empty()) {
     size_t end = 0;
-    while (end < rest.size() && !(rest[end] == '{' && end + 2 < rest.size() && rest[end + 2] == '}')) ++end;
+    auto isArgument = [&] {
+      return rest[end] == '{' && end + 2 < rest.size() && std::isdigit(rest[end + 1]);
+    };
+    while (end < rest.size() && !isArgument()) ++end;
     size_t found = line.find(rest.substr(0, end));
     if (found == std::string_view::npos) return false;
     line.remove_prefix(found + end);
-    rest.remove_prefix(std::min(rest.size(), end + 3));
+    rest.remove_prefix(std::min(rest.size(), rest.find('}', end)));
+    if (!rest.empty()) rest.remove_prefix(1);
   }
   return line.find("[" + std::string(row.id) + "]") != std::string_view::npos;
 }
