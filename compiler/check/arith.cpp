@@ -135,6 +135,7 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
   if (shape.kind == UnifyKind::DimsDiffer) {
     const AxisPair& at = shape.differ;
     reportShapes(args[at.leftOperand], at.leftAxis, args[at.rightOperand], at.rightAxis, span);
+    hintNewAxes(typeOf(args[at.leftOperand]), typeOf(args[at.rightOperand]));
     return error(span);
   }
   // The sizes compared may come from the arguments: these are evaluated before.

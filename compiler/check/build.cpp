@@ -5,11 +5,11 @@
 namespace melix::check {
 
 std::string NodeBuilder::show(TypeId t) {
-  TypeId type = infer.zonk(t), element = types.element(type);
-  if (infer.isOpen(element)) {
-    bool whole = infer.varClass(element) == types::VarClass::OpenInt;
-    type = types.array(whole ? types.int64() : types.scalar(TypeKind::F32), dimsOf(type));
-  }
+  TypeId type = types.rewrite(infer.zonk(t), [this](TypeId part) {
+    if (!infer.isOpen(part)) return part;
+    bool whole = infer.varClass(part) == types::VarClass::OpenInt;
+    return whole ? types.int64() : types.scalar(TypeKind::F32);
+  });
   return types.show(type);
 }
 

@@ -106,6 +106,9 @@ public:
   /// Adds to the last message where a size comes from: the names in it, or the value that has it.
   void noteNames(DimId size);
   void noteOrigin(NodeId value, size_t axis);
+  /// Where the operand of lower rank has the first sizes of the other: how it gets axes of size 1 behind
+  /// them.
+  void hintNewAxes(TypeId left, TypeId right);
   void reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span);
   /// The node with `checks` made before it, at `type`.
   NodeId checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span,

@@ -89,7 +89,16 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
   }
   case SynKind::CasePattern: {
     const auto pattern = n.as<CasePattern>();
-    if (types.kind(type) != TypeKind::Enum && types.kind(type) != TypeKind::Struct) return mismatch();
+    bool hasCases = types.kind(type) == TypeKind::Enum || types.kind(type) == TypeKind::Struct;
+    if (!hasCases && !pattern.hasFields &&
+        ast.kind(pattern.path) == SynKind::Name) { // meant as a name to bind
+      NameId name = ast[pattern.path].as<Name>().name;
+      used.insert(declareLocal(name, types.error(), n.span, isVar));
+      sink.report(DiagId::CapitalName, n.span, types.names.text(name));
+      p.type = types.error();
+      return instance.patterns.add(std::move(p));
+    }
+    if (!hasCases) return mismatch();
     if (!caseOf(pattern.path, type, p.caseIndex)) {
       sink.report(DiagId::UnknownCase, ast.span(pattern.path), b.show(type),
                   c.modules.sources.text(ast.span(pattern.path)));

@@ -63,6 +63,19 @@ void NodeBuilder::shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_
            (sameAxes ? show(left) : "T[…]") + "`";
 }
 
+void NodeBuilder::hintNewAxes(TypeId left, TypeId right) {
+  std::vector<DimId> few = dimsOf(left), many = dimsOf(right);
+  if (few.size() > many.size()) std::swap(few, many);
+  if (few.empty() || few.size() == many.size()) return;
+  for (size_t k = 0; k < few.size(); ++k)
+    if (infer.zonk(few[k]) != infer.zonk(many[k])) return;
+  std::string index;
+  for (size_t k = 0; k < many.size(); ++k)
+    index += (k == 0 ? "" : ", ") + std::string(k < few.size() ? ":" : "new");
+  sink.hintLast("shapes meet at their last axes: `s[" + index +
+                "]` gives the smaller one, `s`, an axis of size 1 there");
+}
+
 void NodeBuilder::noteNames(DimId size) {
   std::vector<DimSym> symbols;
   types.dims.collectSymbols(size, symbols);

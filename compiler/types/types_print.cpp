@@ -31,7 +31,7 @@ public:
     case TypeKind::Known: return "fn#" + std::to_string(t.known.index) + "(" + joined(t.parts) + ")";
     case TypeKind::Pack: return type(t.parts[0]);
     case TypeKind::Acc: return "acc " + type(t.parts[0]);
-    case TypeKind::Var: return "?" + std::to_string(t.number);
+    case TypeKind::Var: return "_";
     default: return "?";
     }
   }
