@@ -134,6 +134,8 @@ public:
   NodeId convertTo(NodeId value, TypeId type, Span span);
   bool isNumberLiteral(SynId node);
   bool callNeedsType(SynId node);
+  NodeId checkSized(SynId node, TypeId want);
+  bool endsInBranches(SynId node) const;
   NodeId unpacked(NodeId node, Span span);
   NodeId tryValue(NodeId value, Span span);
   NodeId checkTry(const syntax::One& t, Span span, TypeId expected);

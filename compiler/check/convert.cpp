@@ -74,6 +74,48 @@ NodeId Body::unpacked(NodeId node, Span span) {
   return made;
 }
 
+bool Body::endsInBranches(SynId node) const {
+  switch (ast.kind(node)) {
+  case SynKind::If:
+  case SynKind::Match: return true;
+  case SynKind::Paren: return endsInBranches(ast[node].as<One>().inner);
+  case SynKind::Block: {
+    const NodeList& items = ast[node].as<Many>().items;
+    return !items.empty() && endsInBranches(items.back());
+  }
+  default: return false;
+  }
+}
+
+/// A value of type `want`, whose sizes may still be to be found: branches may then differ in them (rule 24).
+/// Those that are known to agree keep what is known of their sizes; the others have them beside the value.
+NodeId Body::checkSized(SynId node, TypeId want) {
+  std::vector<DimSym> symbols, open;
+  if (want) types.collectSymbols(infer.zonk(want), symbols);
+  for (DimSym s : symbols)
+    if (types.dims.info(s).kind == types::DimSymKind::Inference) open.push_back(s);
+  if (open.empty() || !endsInBranches(node)) return checkExpr(node, want);
+  size_t errors = sink.errorCount(), messages = sink.all().size();
+  size_t calls = pending.size(), nodes = instance.nodes.size(), names = declared.size();
+  Inference::State saved = infer.state();
+  NodeId value = checkExpr(node, want);
+  auto comparesAtRun = [&] {
+    for (size_t k = nodes; k < instance.nodes.size(); ++k)
+      if (NodeKind kind = instance.nodes[NodeId(static_cast<uint32_t>(k))].kind;
+          kind == NodeKind::DimCheck || kind == NodeKind::CastDims)
+        return true;
+    return false;
+  };
+  if (sink.errorCount() == errors && !comparesAtRun()) return value;
+  sink.rewind(messages);
+  abandonSince(nodes);
+  infer.restore(saved);
+  pending.resize(calls);
+  declared.resize(names);
+  TypeId sized = types.pack(infer.zonk(want), open);
+  return unpacked(coerce(checkExpr(node, sized), sized, ast.span(node)), ast.span(node));
+}
+
 TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
   TypeResolver resolver(c, module, ast, env);
   resolver.valueDim = [&](SynId s) { return dimOfSyntax(s); };

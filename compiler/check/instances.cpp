@@ -328,7 +328,7 @@ void Checker::checkBody(InstanceId id, const InstanceKey& key) {
   }
   body.returnType = knownResult;
   TypeId want = body.returnHere(fn.span);
-  NodeId value = fn.body ? body.checkExpr(fn.body, want) : body.b.error(fn.span);
+  NodeId value = fn.body ? body.checkSized(fn.body, want) : body.b.error(fn.span);
   if (want && fn.body)
     value = body.coerce(value, want, tree.kind(fn.body) == SynKind::Block ? fn.span : tree.span(fn.body));
   if (self.valid()) value = body.b.block({self, value}, fn.span);

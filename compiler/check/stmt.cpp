@@ -94,7 +94,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   bool simpleName = ast.kind(let.pattern) == SynKind::Name;
   if (let.type) asked = resolveType(let.type, true, let.isVar && simpleName ? &changing : nullptr);
   if (!changing.empty()) asked = types.pack(asked, changing);
-  NodeId init = checkExpr(let.init, asked);
+  NodeId init = checkSized(let.init, asked);
   if (asked) init = coerce(init, asked, b.spanOf(init));
   if (let.isVar) init = withFunctionType(init);
   // `?N` names are what the value's sizes turned out to be.
