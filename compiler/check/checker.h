@@ -180,6 +180,7 @@ public:
 
 private:
   void checkBody(InstanceId id, const InstanceKey& key);
+  TypeId withOwnSizes(TypeId result, const std::vector<DimSym>& params);
   bool growsWithoutEnd(const InstanceKey& key);
   void checkDeclaration(DeclId decl);
   void checkRecords(const std::vector<DeclId>& decls);

@@ -6,7 +6,8 @@
 
 namespace melix::transforms {
 
-bool sizedByValue(const types::TypeStore& types, TypeId t) {
+/// `seen`: structs being looked at; what a function saves that always calls itself holds itself.
+static bool sizedByValue(const types::TypeStore& types, TypeId t, std::vector<types::RecordId>& seen) {
   switch (types.kind(t)) {
   case TypeKind::List:
   case TypeKind::Pack: return true;
@@ -14,14 +15,22 @@ bool sizedByValue(const types::TypeStore& types, TypeId t) {
   case TypeKind::Tuple:
   case TypeKind::Known:
     return std::any_of(types[t].parts.begin(), types[t].parts.end(),
-                       [&](TypeId p) { return sizedByValue(types, p); });
+                       [&](TypeId p) { return sizedByValue(types, p, seen); });
   case TypeKind::Struct: {
-    for (const types::Field& f : types.recordInfo(types[t].record).cases[0].fields)
-      if (sizedByValue(types, f.type)) return true;
-    return false;
+    types::RecordId record = types[t].record;
+    if (std::find(seen.begin(), seen.end(), record) != seen.end()) return false;
+    seen.push_back(record);
+    const std::vector<types::Field>& fields = types.recordInfo(record).cases[0].fields;
+    return std::any_of(fields.begin(), fields.end(),
+                       [&](const types::Field& f) { return sizedByValue(types, f.type, seen); });
   }
   default: return false;
   }
+}
+
+bool sizedByValue(const types::TypeStore& types, TypeId t) {
+  std::vector<types::RecordId> seen;
+  return sizedByValue(types, t, seen);
 }
 
 /// A zero of the tangent type of a whole value, which may be a bundle.
