@@ -79,7 +79,7 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
   };
   std::vector<NodeId> nodes;
   if (!a.valid()) { // negation
-    if (!composite(b)) {
+    if (TypeId type = infer.zonk(typeOf(b)); !composite(b) || types::tangentType(types, type) != type) {
       sink.report(DiagId::OperandType, span, "`-`", show(typeOf(b)));
       return error(span);
     }
