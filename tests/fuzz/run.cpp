@@ -73,6 +73,7 @@ void startTimer() {
 
 struct Job {
   double seconds = 60;
+  uint64_t steps = UINT64_MAX; ///< at most
   bool once = false;
   void (*step)(Random& random) = nullptr;
 
@@ -84,16 +85,16 @@ struct Job {
     sigaltstack(&stack, nullptr);
     using Clock = std::chrono::steady_clock;
     auto start = Clock::now();
-    uint64_t steps = 0;
+    uint64_t done = 0;
     do {
       startTimer();
       working = 1;
       Random random(seed);
       step(random);
       working = 0;
-      ++seed, ++steps;
-    } while (!once && std::chrono::duration<double>(Clock::now() - start).count() < seconds);
-    std::printf("%llu steps\n", static_cast<unsigned long long>(steps));
+      ++seed, ++done;
+    } while (!once && done < steps && std::chrono::duration<double>(Clock::now() - start).count() < seconds);
+    std::printf("%llu steps\n", static_cast<unsigned long long>(done));
   }
 };
 
@@ -106,6 +107,7 @@ int runFuzzer(int argc, char** argv, void (*step)(Random& random)) {
   for (int k = 1; k + 1 < argc; k += 2) {
     if (std::strcmp(argv[k], "--seconds") == 0) job.seconds = std::atof(argv[k + 1]);
     if (std::strcmp(argv[k], "--seed") == 0) seed = std::strtoull(argv[k + 1], nullptr, 10), job.once = true;
+    if (std::strcmp(argv[k], "--steps") == 0) job.steps = std::strtoull(argv[k + 1], nullptr, 10);
     if (std::strcmp(argv[k], "--from") == 0) seed = std::strtoull(argv[k + 1], nullptr, 10);
   }
   catchSignals();
