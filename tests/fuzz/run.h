@@ -9,7 +9,7 @@ namespace melix::fuzz {
 using Random = std::mt19937_64;
 
 /// Runs `step` with new random numbers until the seconds of `--seconds N` (60) have passed, random ones
-/// or those from `--from N`; `--seed N` repeats one step.
+/// or those from `--from N`, at most `--steps N`; `--seed N` repeats one step.
 int runFuzzer(int argc, char** argv, void (*step)(Random& random));
 
 } // namespace melix::fuzz
