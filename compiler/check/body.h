@@ -161,6 +161,7 @@ public:
   NodeId checkFor(const syntax::For& loop, Span span);
   NodeId forOverRange(const syntax::For& loop, const syntax::Range& range, Span span);
   NodeId forOverElements(const syntax::For& loop, NodeId xs, Span span);
+  std::optional<DeclId> protocolFunction(NameId name, NodeId value, Span span);
   NodeId iterate(NodeId source, Span at, const std::function<PatternId(TypeId)>& pattern,
                  const std::function<NodeId()>& body, Span span);
   NodeId listOfIterator(NodeId source, Span span);
@@ -414,9 +415,7 @@ public:
   void settleLiteral(Node& node, bool negated);
   std::optional<std::string> misapplied(const OpRef& op, TypeId type) const;
   bool holdsError();
-  /// The nodes made since there were `first` belong to an attempt that is dropped with its messages.
-  void abandonSince(size_t first);
-  std::vector<std::pair<size_t, size_t>> abandoned; ///< ranges of nodes
+  std::vector<std::pair<size_t, size_t>> abandoned; ///< ranges of nodes of attempts that were dropped
   std::vector<TypeId> compared;                     ///< enums that `==` is being taken apart for
   NodeId equalityBody(NodeId x, NodeId y, Span span);
   NodeId equalCases(NodeId x, NodeId y, Span span);

@@ -12,6 +12,7 @@ namespace {
 using types::TypeId;
 using types::TypeKind;
 using types::TypeStore;
+using types::VarClass;
 
 bool isNumber(TypeStore& t, TypeId x) { return t.isInt(x) || t.isFloat(x); }
 bool isOrdered(TypeStore& t, TypeId x) {
@@ -20,21 +21,26 @@ bool isOrdered(TypeStore& t, TypeId x) {
 }
 bool isData(TypeStore& t, TypeId x) { return t.kind(x) != TypeKind::Known && !t.holdsFunction(x); }
 
+bool isInt(TypeStore& t, TypeId x) { return t.isInt(x); }
+bool isFloat(TypeStore& t, TypeId x) { return t.isFloat(x); }
+bool hasTangent(TypeStore& t, TypeId x) { return !t.isUnit(types::tangentType(t, x)); }
+bool isRecord(TypeStore& t, TypeId x) { return t.kind(x) == TypeKind::Struct || t.kind(x) == TypeKind::Enum; }
+
 struct Bound {
   std::string_view name;
   bool (*meets)(TypeStore&, TypeId);
+  std::optional<VarClass> number; ///< what an open number becomes at least
 };
 constexpr Bound bounds[] = {
-    {"Num", isNumber},
-    {"Int", [](TypeStore& t, TypeId x) { return t.isInt(x); }},
-    {"Float", [](TypeStore& t, TypeId x) { return t.isFloat(x); }},
-    {"Eq", isData},
-    {"Ord", isOrdered},
-    {"Hash", isData},
-    {"Show", isData},
-    {"Iterator",
-     [](TypeStore& t, TypeId x) { return t.kind(x) == TypeKind::Struct || t.kind(x) == TypeKind::Enum; }},
-    {"Differentiable", [](TypeStore& t, TypeId x) { return !t.isUnit(types::tangentType(t, x)); }},
+    {"Num", isNumber, VarClass::OpenInt},
+    {"Int", isInt, VarClass::OpenInt},
+    {"Float", isFloat, VarClass::OpenFloat},
+    {"Eq", isData, {}},
+    {"Ord", isOrdered, {}},
+    {"Hash", isData, {}},
+    {"Show", isData, {}},
+    {"Iterator", isRecord, {}},
+    {"Differentiable", hasTangent, VarClass::OpenFloat},
 };
 
 const Bound* find(std::string_view name) {
@@ -46,6 +52,17 @@ const Bound* find(std::string_view name) {
 } // namespace
 
 bool isBound(std::string_view name) { return find(name) != nullptr; }
+
+std::string boundNames() {
+  std::string out;
+  for (const Bound& b : bounds) out += (out.empty() ? "" : " ") + std::string(b.name);
+  return out;
+}
+
+std::optional<types::VarClass> boundNumber(std::string_view bound) {
+  const Bound* found = find(bound);
+  return found ? found->number : std::nullopt;
+}
 
 bool meetsBound(TypeStore& types, TypeId type, std::string_view bound) {
   const Bound* found = find(bound);

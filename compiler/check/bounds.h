@@ -3,13 +3,19 @@
 
 #include "types/types.h"
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace melix::check {
 
 /// Whether a name is one of them.
 bool isBound(std::string_view name);
-/// Whether a type that is no open number meets a bound.
+/// All of them, for messages.
+std::string boundNames();
+/// What an open number given to a parameter of this bound becomes at least.
+std::optional<types::VarClass> boundNumber(std::string_view bound);
+/// Whether a type that is no open number meets a bound; of an Iterator only that it may have a `next`.
 bool meetsBound(types::TypeStore& types, types::TypeId type, std::string_view bound);
 
 } // namespace melix::check

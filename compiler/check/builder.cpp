@@ -1,5 +1,5 @@
 // Builders and generators: headers, bodies (rules 13, 24, 28, 29).
-#include "check/body.h"
+#include "check/attempt.h"
 
 namespace melix::check {
 
@@ -260,10 +260,9 @@ size_t Body::packRank(SynId body, NameId name) {
       for (const Argument& item : brackets.items)
         uses |= ast.kind(item.value) == SynKind::PackUse && ast[item.value].as<Name>().name == name;
       if (uses) {
-        size_t before = sink.all().size(), nodesBefore = instance.nodes.size();
+        Attempt attempt(*this); // only its rank is asked for
         TypeId type = b.typeOf(checkExpr(brackets.base));
-        sink.rewind(before);
-        abandonSince(nodesBefore);
+        attempt.drop();
         size_t others = brackets.items.size() - 1; // more than there are axes is an error where it is used
         rank = types.rank(type) > others ? types.rank(type) - others : 0;
         return;

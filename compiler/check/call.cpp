@@ -1,6 +1,6 @@
 // What the callee of a call means: a value, a type, an enum's case, a function by name, a module's function,
 // a method.
-#include "check/body.h"
+#include "check/attempt.h"
 
 namespace melix::check {
 
@@ -148,10 +148,9 @@ NodeId Body::callInModule(ModuleId in, const Member& member, WrittenCall& call) 
 NodeId Body::callMember(SynId callee, WrittenCall& call) {
   const auto member = ast[callee].as<Member>();
   Target place;
-  size_t before = sink.all().size(), nodesBefore = instance.nodes.size();
+  Attempt attempt(*this);
   bool isPlace = partOf(member.base, place, false);
-  sink.rewind(before);
-  if (!isPlace) abandonSince(nodesBefore);
+  if (!isPlace) attempt.drop();
   bool direct = isPlace && place.openings.empty();
   NodeId base = direct ? readPlace(place.place, ast.span(member.base)) : checkExpr(member.base);
   NodeId whole = unpacked(base, ast.span(member.base));

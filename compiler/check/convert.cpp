@@ -1,5 +1,5 @@
 // Types asked for: coercion, `as`, `?`, annotations; overloads.
-#include "check/body.h"
+#include "check/attempt.h"
 
 namespace melix::check {
 
@@ -95,23 +95,10 @@ NodeId Body::checkSized(SynId node, TypeId want) {
   for (DimSym s : symbols)
     if (types.dims.info(s).kind == types::DimSymKind::Inference) open.push_back(s);
   if (open.empty() || !endsInBranches(node)) return checkExpr(node, want);
-  size_t errors = sink.errorCount(), messages = sink.all().size();
-  size_t calls = pending.size(), nodes = instance.nodes.size(), names = declared.size();
-  Inference::State saved = infer.state();
+  Attempt attempt(*this);
   NodeId value = checkExpr(node, want);
-  auto comparesAtRun = [&] {
-    for (size_t k = nodes; k < instance.nodes.size(); ++k)
-      if (NodeKind kind = instance.nodes[NodeId(static_cast<uint32_t>(k))].kind;
-          kind == NodeKind::DimCheck || kind == NodeKind::CastDims)
-        return true;
-    return false;
-  };
-  if (sink.errorCount() == errors && !comparesAtRun()) return value;
-  sink.rewind(messages);
-  abandonSince(nodes);
-  infer.restore(saved);
-  pending.resize(calls);
-  declared.resize(names);
+  if (!attempt.hasErrors() && !attempt.comparesAtRun()) return value;
+  attempt.drop();
   TypeId sized = types.pack(infer.zonk(want), open);
   return unpacked(coerce(checkExpr(node, sized), sized, ast.span(node)), ast.span(node));
 }
@@ -134,14 +121,11 @@ TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
 
 /// The dimension that an expression in a type stands for; none without a report if it is none.
 DimId Body::dimOfSyntax(SynId node) {
-  size_t before = sink.all().size(), nodesBefore = instance.nodes.size();
+  Attempt attempt(*this);
   NodeId value = checkExpr(node);
-  if (sink.all().size() > before) {
-    sink.rewind(before);
-    abandonSince(nodesBefore);
-    return DimId::none();
-  }
-  return b.dimOf(value);
+  if (!attempt.hasMessages()) return b.dimOf(value);
+  attempt.drop();
+  return DimId::none();
 }
 
 NodeId Body::checkAs(const Two& as, Span span) {
@@ -158,19 +142,14 @@ NodeId Body::checkAs(const Two& as, Span span) {
   NodeId value;
   if (ast.kind(inner) == SynKind::Call || ast.kind(inner) == SynKind::Array ||
       ast.kind(inner) == SynKind::Builder) {
-    size_t before = sink.all().size();
-    size_t pendingBefore = pending.size(), nodesBefore = instance.nodes.size();
-    Inference::State saved = infer.state();
     if (ast.kind(inner) == SynKind::Call && !callNeedsType(inner)) {
       value = checkExpr(as.first);
     } else {
+      Attempt attempt(*this);
       value = checkExpr(as.first, type);
       UnifyResult match = infer.unify(type, b.typeOf(value));
-      if (sink.all().size() > before || match.kind == UnifyKind::Mismatch) {
-        sink.rewind(before);
-        abandonSince(nodesBefore);
-        infer.restore(saved);
-        pending.resize(pendingBefore);
+      if (attempt.hasMessages() || match.kind == UnifyKind::Mismatch) {
+        attempt.drop();
         value = checkExpr(as.first);
       }
     }
@@ -182,7 +161,6 @@ NodeId Body::checkAs(const Two& as, Span span) {
   return convertTo(value, type, span);
 }
 
-/// Whether a call's result has a parameter that its arguments do not settle.
 /// A number as written, with a sign or not, or one of the names for numbers.
 bool Body::isNumberLiteral(SynId node) {
   while (ast.kind(node) == SynKind::Paren) node = ast[node].as<One>().inner;
@@ -196,6 +174,7 @@ bool Body::isNumberLiteral(SynId node) {
   return ast.kind(node) == SynKind::IntLit || ast.kind(node) == SynKind::FloatLit;
 }
 
+/// Whether a call's result has a parameter that its arguments do not settle.
 bool Body::callNeedsType(SynId node) {
   const auto call = ast[node].as<Call>();
   SynId callee = call.callee;

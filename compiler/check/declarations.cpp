@@ -50,7 +50,7 @@ private:
                                    [&](ModuleId m) { return hasConcept(m, bound); });
       if (isConcept || isBound(bound)) continue;
       c_.sink.report(DiagId::UnknownBound, ast_.span(g.bound), bound).hint =
-          "the built-in ones are `Num Int Float Eq Ord Hash Show Iterator Differentiable`";
+          "the built-in ones are `" + boundNames() + "`";
     }
     return out;
   }

@@ -146,13 +146,14 @@ bool Body::boundMet(const GenericParam& g, TypeId type, Span span) {
     return false;
   }
   if (k == TypeKind::Var) { // a whole literal given to a Float becomes a float
-    if (bound == "Float" || bound == "Differentiable")
-      infer.unify(infer.freshVar(types::VarClass::OpenFloat, span), shallow);
-    else if (bound == "Num" || bound == "Int")
-      infer.unify(infer.freshVar(types::VarClass::OpenInt, span), shallow);
+    if (auto number = boundNumber(bound)) infer.unify(infer.freshVar(*number, span), shallow);
     return true;
   }
   bool met = meetsBound(types, infer.zonk(type), bound);
+  if (met && bound == "Iterator") {
+    NodeId value = b.op(OpKind::Undef, infer.zonk(type), {}, span);
+    met = protocolFunction(types.names.intern("next"), value, span).has_value();
+  }
   if (!met) sink.report(DiagId::BoundNotMet, span, b.show(type), bound);
   return met;
 }

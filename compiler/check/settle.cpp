@@ -230,8 +230,6 @@ void Body::settle() {
   instance.failed |= sink.errorCount() > errors || holdsError();
 }
 
-void Body::abandonSince(size_t first) { abandoned.emplace_back(first, instance.nodes.size()); }
-
 /// Whether an Error node is part of the body.
 bool Body::holdsError() {
   auto isAbandoned = [this](size_t k) {

@@ -507,31 +507,30 @@ NodeId Body::forOverElements(const syntax::For& loop, NodeId xs, Span span) {
   return b.make(NodeKind::Block, types.unit(), span, std::move(nodes));
 }
 
+/// `iter` or `next` for a value: of this module and its imports, or of the home of its type.
+std::optional<DeclId> Body::protocolFunction(NameId name, NodeId value, Span span) {
+  std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
+  for (ModuleId home : homeModules(b.typeOf(value))) layers.push_back(c.functionsIn(home, name, true));
+  std::vector<CallArg> args{{NameId::none(), SynId::none(), value, span}};
+  for (const auto& layer : layers)
+    if (auto chosen = layer.empty() ? std::nullopt : choose(name, layer, args, span, false)) return chosen;
+  return std::nullopt;
+}
+
 /// `var it = iter(e); loop { match next(&it) { Some(p) => body, None => break } }` (rule 36).
 NodeId Body::iterate(NodeId source, Span at, const std::function<PatternId(TypeId)>& pattern,
                      const std::function<NodeId()>& body, Span span) {
   std::vector<NodeId> nodes;
   std::vector<CallArg> args{{NameId::none(), SynId::none(), source, span}};
   NameId iterName = types.names.intern("iter"), nextName = types.names.intern("next");
-  auto layersOf = [&](NameId name, TypeId type) {
-    std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
-    for (ModuleId home : homeModules(type)) layers.push_back(c.functionsIn(home, name, true));
-    return layers;
-  };
   TypeId type = b.typeOf(source);
   NodeId it = source;
-  for (const auto& layer : layersOf(iterName, type)) {
-    auto chosen = layer.empty() ? std::nullopt : choose(iterName, layer, args, span, false);
-    if (!chosen) continue;
-    it = callDecl(*chosen, args, nullptr, TypeId::none(), span);
-    break;
-  }
+  if (auto iter = protocolFunction(iterName, source, span))
+    it = callDecl(*iter, args, nullptr, TypeId::none(), span);
   LocalId held = b.newLocal("it", b.typeOf(it), span, true);
   nodes.push_back(b.let(held, it));
   args[0].node = b.local(held, span);
-  std::optional<DeclId> next;
-  for (const auto& layer : layersOf(nextName, b.typeOf(it)))
-    if (!next && !layer.empty()) next = choose(nextName, layer, args, span, false);
+  std::optional<DeclId> next = protocolFunction(nextName, args[0].node, span);
   if (!next) {
     sink.report(DiagId::NotIterable, at, b.show(type));
     return b.error(span);

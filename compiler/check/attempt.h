@@ -1,0 +1,43 @@
+#pragma once
+// Something checked to find out whether it can be.
+
+#include "check/body.h"
+
+namespace melix::check {
+
+/// `drop` leaves the body as if what was checked since had never been looked at: no message, nothing solved,
+/// no call to finish, no name declared. Its nodes stay behind, apart from the others.
+class Attempt {
+public:
+  explicit Attempt(Body& body)
+      : body_(body), messages_(body.sink.all().size()), errors_(body.sink.errorCount()),
+        nodes_(body.instance.nodes.size()), calls_(body.pending.size()), follows_(body.follows.size()),
+        names_(body.declared.size()), solved_(body.infer.state()) {}
+
+  bool hasMessages() const { return body_.sink.all().size() > messages_; }
+  bool hasErrors() const { return body_.sink.errorCount() > errors_; }
+  /// Whether sizes that were met are compared when the program runs.
+  bool comparesAtRun() const {
+    for (size_t k = nodes_; k < body_.instance.nodes.size(); ++k) {
+      NodeKind kind = body_.instance.nodes[NodeId(static_cast<uint32_t>(k))].kind;
+      if (kind == NodeKind::DimCheck || kind == NodeKind::CastDims) return true;
+    }
+    return false;
+  }
+
+  void drop() {
+    body_.sink.rewind(messages_);
+    body_.abandoned.emplace_back(nodes_, body_.instance.nodes.size());
+    body_.pending.resize(calls_);
+    body_.follows.resize(follows_);
+    body_.declared.resize(names_);
+    body_.infer.restore(solved_);
+  }
+
+private:
+  Body& body_;
+  size_t messages_, errors_, nodes_, calls_, follows_, names_;
+  Inference::State solved_;
+};
+
+} // namespace melix::check
