@@ -48,6 +48,7 @@ public:
   ArrayIntrinsics arrays;
   Leaves leaves;
   Derivatives derivatives;
+  size_t errorsBefore; ///< that were known when this body began
   TypeEnv env;
 
   // --- entry points (instances.cpp drives these)
@@ -412,7 +413,12 @@ public:
                              std::vector<DimSym>& sizes, Span span);
   void finishCall(PendingCall& call);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);
+  void settleCalls();
+  void settleNodes();
+  void settlePayload(Node& node);
   void settleLiteral(Node& node, bool negated);
+  void settleQuotients();
+  Const patternConstant(NodeId value) const;
   std::optional<std::string> misapplied(const OpRef& op, TypeId type) const;
   bool holdsError();
   std::vector<std::pair<size_t, size_t>> abandoned; ///< ranges of nodes of attempts that were dropped

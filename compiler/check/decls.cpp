@@ -371,6 +371,8 @@ std::string Checker::suggest(std::string_view wrong, const std::vector<std::stri
 }
 
 std::string Checker::suggestName(ModuleId module, NameId name, const std::vector<NameId>& locals) {
+  if (std::string_view hint = habitHint(HabitKind::Word, types.names.text(name)); !hint.empty())
+    return std::string(hint);
   std::vector<std::string_view> known;
   for (NameId local : locals) known.push_back(types.names.text(local));
   for (ModuleId m : {module, modules.prelude()})
@@ -382,6 +384,8 @@ std::string Checker::suggestName(ModuleId module, NameId name, const std::vector
 }
 
 std::string Checker::suggestType(ModuleId module, NameId name) {
+  if (std::string_view hint = habitHint(HabitKind::Type, types.names.text(name)); !hint.empty())
+    return std::string(hint);
   std::vector<std::string_view> known{"int", "str", "List", "Tangent"};
 #define SCALAR(Kind, Text, Bits, Class) known.push_back(Text);
 #include "types/types.def"

@@ -59,7 +59,7 @@ NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
     }
     return b.make(NodeKind::Continue, types.never(), n.span, {}, check::Loop{loops.back().id});
   }
-  case SynKind::Ref: sink.report(DiagId::NotInout, n.span, "this", "expression"); return b.error(n.span);
+  case SynKind::Ref: sink.report(DiagId::RefHere, n.span); return b.error(n.span);
   case SynKind::Let:
   case SynKind::Assign:
   case SynKind::OpAssign:
@@ -414,6 +414,7 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
   }
   Diagnostic& d =
       sink.report(DiagId::UnknownField, member.nameSpan, b.show(type), types.names.text(member.name));
+  d.hint = habitHint(HabitKind::Field, types.names.text(member.name));
   if (types.kind(type) == TypeKind::Struct) {
     std::vector<std::string_view> known;
     for (const types::Field& f : types.recordInfo(types[type].record).cases[0].fields)

@@ -152,9 +152,11 @@ NodeId ArrayIntrinsics::reshape(GivenArgs& args, TypeId expected, Span span) {
                   b.types.dims.show(b.infer.zonk(from)), b.types.dims.show(b.infer.zonk(to)));
     return b.error(span);
   }
-  if (match == UnifyKind::NeedsCheck)
+  if (match == UnifyKind::NeedsCheck) {
+    x = b.local(b.bind("x", x, nodes), span); // its sizes may be found by computing it
     nodes.push_back(b.dimChecks(
         {b.told({from, to, "", {}, 0}, DiagId::ReshapeSize, b.typeOf(x), type, {"{0}", "{1}"})}, span, true));
+  }
   nodes.push_back(b.make(NodeKind::Reshape, type, span, {x}));
   return b.block(std::move(nodes), span);
 }

@@ -32,7 +32,7 @@ NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Spa
   std::vector<NodeId> nodes, locals;
   TypeId type = b.typeOf(values[0]);
   for (size_t k = 0; k < values.size(); ++k) {
-    NodeId value = values[k];
+    NodeId value = b.local(b.bind("v", values[k], nodes), span);
     if (k > 0) { // a T, or a tangent of T
       UnifyResult asValue = b.infer.unify(type, b.typeOf(value));
       UnifyResult match = asValue.kind > UnifyKind::NeedsCheck
@@ -47,7 +47,7 @@ NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Spa
         nodes.push_back(b.dimChecks(
             b.worded(std::move(match.checks), DiagId::ShapeMismatch, type, b.typeOf(value)), span));
     }
-    locals.push_back(b.local(b.bind("v", value, nodes), span));
+    locals.push_back(value);
   }
   nodes.push_back(mapParts(f, locals, type, span));
   return b.block(std::move(nodes), span);

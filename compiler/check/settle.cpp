@@ -18,7 +18,8 @@ Body::Body(Checker& checker, InstanceId instanceId, ModuleId moduleId, const syn
             [&checker](types::RecordId r, std::vector<TypeId> args) {
               return checker.reinstantiate(r, std::move(args));
             }),
-      b(checker.types, checker.sink, instance, infer, *this), arrays(b), leaves(b), derivatives(b, *this) {}
+      b(checker.types, checker.sink, instance, infer, *this), arrays(b), leaves(b), derivatives(b, *this),
+      errorsBefore(checker.sink.errorCount()) {}
 
 namespace {
 
@@ -127,6 +128,22 @@ void Body::settle() {
     if (infer.hasInferenceDim(types.dims.symbol(s))) infer.solve(s, types.dims.constant(0));
   if (!unsolved.empty() && !holdsError()) // an error leaves types open that it would have settled
     for (Span span : unsolved) sink.report(DiagId::NothingSettles, span, "a type here");
+  settleCalls();
+  settleNodes();
+  for (uint32_t k = 0; k < instance.locals.size(); ++k) {
+    Local& local = instance.locals[LocalId(k)];
+    local.type = infer.zonk(local.type);
+  }
+  settleQuotients();
+  for (auto [pattern, value] : literalPatterns) instance.patterns[pattern].value = patternConstant(value);
+  for (uint32_t k = 0; k < instance.patterns.size(); ++k) {
+    Pattern& p = instance.patterns[PatternId(k)];
+    p.type = p.type ? infer.zonk(p.type) : types.error();
+  }
+  instance.failed |= sink.errorCount() > errorsBefore || holdsError();
+}
+
+void Body::settleCalls() {
   for (size_t k = 0; k < pending.size(); ++k) // finishing a call adds none here
     finishCall(pending[k]);
   for (auto [node, call] : follows) {
@@ -138,59 +155,21 @@ void Body::settle() {
     } else
       instance.nodes[node].payload = target;
   }
+}
+
+void Body::settleNodes() {
   size_t errors = sink.errorCount();
   std::set<NodeId> negated; // literals under a minus sign
   for (const Node& node : instance.nodes)
     if (auto* op = std::get_if<OpRef>(&node.payload); op && op->kind == OpKind::Neg)
       negated.insert(node.children[0]);
-  auto settleSteps = [&](std::vector<Step>& steps) {
-    for (Step& s : steps)
-      if (s.length) s.length = infer.zonk(s.length);
-  };
   for (uint32_t k = 0; k < instance.nodes.size(); ++k) {
     Node& node = instance.nodes[NodeId(k)];
     node.type = node.type ? infer.zonk(node.type) : types.error();
-    if (auto* p = std::get_if<Dim>(&node.payload))
-      p->dim = infer.zonk(p->dim);
-    else if (auto* many = std::get_if<Dims>(&node.payload))
-      for (DimId& d : many->dims) d = infer.zonk(d);
-    else if (auto* steps = std::get_if<Steps>(&node.payload))
-      settleSteps(steps->steps);
-    else if (auto* place = std::get_if<Place>(&node.payload)) {
-      settleSteps(place->steps);
-      place->type = infer.zonk(place->type);
-    } else if (auto* update = std::get_if<Update>(&node.payload)) {
-      settleSteps(update->place.steps);
-      update->place.type = infer.zonk(update->place.type);
-    } else if (auto* within = std::get_if<Within>(&node.payload)) {
-      settleSteps(within->place.steps);
-      within->place.type = infer.zonk(within->place.type);
-    } else if (auto* arms = std::get_if<Arms>(&node.payload)) {
-      for (Place& matched : arms->places) {
-        settleSteps(matched.steps);
-        matched.type = infer.zonk(matched.type);
-      }
-    } else if (auto* checks = std::get_if<DimChecks>(&node.payload)) {
-      for (DimCheckItem& item : checks->items) {
-        item.left = infer.zonk(item.left), item.right = infer.zonk(item.right);
-        for (DimId& d : item.shown) d = infer.zonk(d);
-      }
-      if (c.strictShapes && !checks->written) refuseChecks(*checks, node.span);
-    } else if (auto* nest = std::get_if<Nest>(&node.payload)) {
-      for (NestAxis& axis : nest->axes) axis.extent = infer.zonk(axis.extent);
-    } else if (auto* scatter = std::get_if<Scatter>(&node.payload)) {
-      for (NestAxis& axis : scatter->axes) axis.extent = infer.zonk(axis.extent);
-    } else if (auto* derivative = std::get_if<DerivativeRef>(&node.payload)) {
-      derivative->saved = infer.recordOf(derivative->saved);
-    } else if (auto* target = std::get_if<CallTarget>(&node.payload)) {
-      for (InoutArg& arg : target->inouts) settleSteps(arg.place.steps);
-    } else if (auto* op = std::get_if<OpRef>(&node.payload)) {
-      if (auto name = misapplied(*op, node.type))
-        sink.report(DiagId::OperatorTypes, node.span, *name, types.show(node.type), types.show(node.type));
-      if (op->kind == OpKind::IDiv) *op = {types.isFloat(node.type) ? OpKind::Div : OpKind::IDiv, 0};
-    } else if (node.kind == NodeKind::Const) {
+    if (node.kind == NodeKind::Const)
       settleLiteral(node, negated.contains(NodeId(k)));
-    }
+    else
+      settlePayload(node);
     if (node.kind != NodeKind::Error && infer.hasInferenceDim(node.type) && sink.errorCount() == errors &&
         !instance.failed) {
       // Left over only where nothing uses the value, or where a size was never given.
@@ -198,36 +177,75 @@ void Body::settle() {
       sink.report(DiagId::NothingSettles, node.span, "a size of `" + types.show(node.type) + "`");
     }
   }
-  for (uint32_t k = 0; k < instance.locals.size(); ++k) {
-    Local& local = instance.locals[LocalId(k)];
-    local.type = infer.zonk(local.type);
+}
+
+/// Types and sizes that a node holds beside its own.
+void Body::settlePayload(Node& node) {
+  auto settleSteps = [&](std::vector<Step>& steps) {
+    for (Step& s : steps)
+      if (s.length) s.length = infer.zonk(s.length);
+  };
+  auto settlePlace = [&](Place& place) {
+    settleSteps(place.steps);
+    place.type = infer.zonk(place.type);
+  };
+  if (auto* p = std::get_if<Dim>(&node.payload)) {
+    p->dim = infer.zonk(p->dim);
+  } else if (auto* many = std::get_if<Dims>(&node.payload)) {
+    for (DimId& d : many->dims) d = infer.zonk(d);
+  } else if (auto* steps = std::get_if<Steps>(&node.payload)) {
+    settleSteps(steps->steps);
+  } else if (auto* place = std::get_if<Place>(&node.payload)) {
+    settlePlace(*place);
+  } else if (auto* update = std::get_if<Update>(&node.payload)) {
+    settlePlace(update->place);
+  } else if (auto* within = std::get_if<Within>(&node.payload)) {
+    settlePlace(within->place);
+  } else if (auto* arms = std::get_if<Arms>(&node.payload)) {
+    for (Place& matched : arms->places) settlePlace(matched);
+  } else if (auto* checks = std::get_if<DimChecks>(&node.payload)) {
+    for (DimCheckItem& item : checks->items) {
+      item.left = infer.zonk(item.left), item.right = infer.zonk(item.right);
+      for (DimId& d : item.shown) d = infer.zonk(d);
+    }
+    if (c.strictShapes && !checks->written) refuseChecks(*checks, node.span);
+  } else if (auto* nest = std::get_if<Nest>(&node.payload)) {
+    for (NestAxis& axis : nest->axes) axis.extent = infer.zonk(axis.extent);
+  } else if (auto* scatter = std::get_if<Scatter>(&node.payload)) {
+    for (NestAxis& axis : scatter->axes) axis.extent = infer.zonk(axis.extent);
+  } else if (auto* derivative = std::get_if<DerivativeRef>(&node.payload)) {
+    derivative->saved = infer.recordOf(derivative->saved);
+  } else if (auto* target = std::get_if<CallTarget>(&node.payload)) {
+    for (InoutArg& arg : target->inouts) settleSteps(arg.place.steps);
+  } else if (auto* op = std::get_if<OpRef>(&node.payload)) {
+    if (auto name = misapplied(*op, node.type))
+      sink.report(DiagId::OperatorTypes, node.span, *name, types.show(node.type), types.show(node.type));
+    if (op->kind == OpKind::IDiv) *op = {types.isFloat(node.type) ? OpKind::Div : OpKind::IDiv, 0};
   }
-  for (auto [quotient, left, right] : b.arrayQuotients) // of literals that nothing made floats
+}
+
+/// Rule 15: quotients of literals that nothing made floats.
+void Body::settleQuotients() {
+  for (auto [quotient, left, right] : b.arrayQuotients)
     if (types.isInt(instance.nodes[quotient].type))
       sink.report(DiagId::IntegerArrayDivision, instance.nodes[quotient].span, b.show(infer.zonk(left)),
                   b.show(infer.zonk(right)));
   for (auto [quotient, met] : b.quotients)
     if (types.isInt(instance.nodes[quotient].type) && types.isFloat(infer.zonk(met)))
       sink.report(DiagId::IntegerQuotient, instance.nodes[quotient].span);
-  for (auto [pattern, value] : literalPatterns) {
-    Const constant;
-    NodeId at = value;
-    bool negative = instance.nodes[at].kind == NodeKind::Op;
-    if (negative) at = instance.nodes[at].children[0];
-    constant = instance.nodes[at].as<Const>();
-    if (negative) {
-      TypeKind kind = types.kind(instance.nodes[at].type);
-      constant.bits = kind == TypeKind::F64   ? constant.bits ^ (uint64_t(1) << 63)
-                      : kind == TypeKind::F32 ? constant.bits ^ (uint64_t(1) << 31)
-                                              : uint64_t(0) - constant.bits;
-    }
-    instance.patterns[pattern].value = constant;
-  }
-  for (uint32_t k = 0; k < instance.patterns.size(); ++k) {
-    Pattern& p = instance.patterns[PatternId(k)];
-    p.type = p.type ? infer.zonk(p.type) : types.error();
-  }
-  instance.failed |= sink.errorCount() > errors || holdsError();
+}
+
+/// The number of a literal pattern, from the node that settled it.
+Const Body::patternConstant(NodeId value) const {
+  bool negative = instance.nodes[value].kind == NodeKind::Op;
+  NodeId literal = negative ? instance.nodes[value].children[0] : value;
+  Const constant = instance.nodes[literal].as<Const>();
+  if (!negative) return constant;
+  TypeKind kind = types.kind(instance.nodes[literal].type);
+  constant.bits = kind == TypeKind::F64   ? constant.bits ^ (uint64_t(1) << 63)
+                  : kind == TypeKind::F32 ? constant.bits ^ (uint64_t(1) << 31)
+                                          : uint64_t(0) - constant.bits;
+  return constant;
 }
 
 /// Whether an Error node is part of the body.

@@ -406,7 +406,10 @@ NodeId Body::checkReturn(const One& ret, Span span) {
     type = b.typeOf(value);
     children.push_back(value);
   }
-  if (!returnType) {
+  if (children.empty() && isScript) // the script ends
+    children = {
+        b.make(NodeKind::Variant, returnType, span, {b.unit(span)}, Index{caseNumber(returnType, "Ok")})};
+  else if (!returnType) {
     returnType = type;
   } else if (children.empty()) {
     if (infer.unify(returnType, type).kind != UnifyKind::Equal)

@@ -1,6 +1,7 @@
 #include "diagnostics/diagnostic.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 
 namespace melix {
@@ -39,6 +40,17 @@ std::string fill(std::string_view text, const std::vector<std::string>& args) {
   }
   return out;
 }
+
+struct Habit {
+  HabitKind where;
+  std::string_view spelling, hint;
+};
+constexpr Habit habits[] = {
+#define HABIT(Where, Spelling, Hint) {HabitKind::Where, Spelling, Hint},
+#include "diagnostics/habits.def"
+};
+
+bool isWordByte(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 struct Style {
   bool on;
@@ -166,6 +178,16 @@ void DiagnosticSink::annotate(size_t mark, const DiagNote& note) {
 void DiagnosticSink::sortSince(size_t mark) {
   std::stable_sort(diagnostics_.begin() + static_cast<std::ptrdiff_t>(mark), diagnostics_.end(),
                    [](const Diagnostic& a, const Diagnostic& b) { return a.span < b.span; });
+}
+
+std::string_view habitHint(HabitKind where, std::string_view text) {
+  for (const Habit& habit : habits) {
+    if (habit.where != where || !text.starts_with(habit.spelling)) continue;
+    bool goesOn = where != HabitKind::Sign && text.size() > habit.spelling.size() &&
+                  isWordByte(text[habit.spelling.size()]);
+    if (!goesOn) return habit.hint;
+  }
+  return {};
 }
 
 std::string renderDiagnostic(const Diagnostic& d, const SourceStore& sources, bool colour) {

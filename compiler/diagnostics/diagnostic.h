@@ -73,6 +73,12 @@ private:
   size_t errors_ = 0;
 };
 
+enum class HabitKind : uint8_t { Sign, Word, Type, Field };
+
+/// What Melix writes for what stands at the start of `text`, if other languages have it there (habits.def);
+/// empty if not.
+std::string_view habitHint(HabitKind where, std::string_view text);
+
 /// `file:line:column: error: message [id]`, the source line, a caret line, notes and the hint (rule 46).
 std::string renderDiagnostic(const Diagnostic& diagnostic, const SourceStore& sources, bool colour);
 /// The message alone.

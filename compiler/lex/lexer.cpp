@@ -313,7 +313,7 @@ private:
     }
     std::string text;
     scan_.rawCharacter(text);
-    report(DiagId::BadCharacter, begin, scan_.position(), text);
+    report(DiagId::BadCharacter, begin, scan_.position(), text, habitHint(HabitKind::Sign, rest));
     add(TokenKind::Bad, begin);
   }
 

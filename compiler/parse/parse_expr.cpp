@@ -188,6 +188,10 @@ NodeId Parser::parseAxisNames() {
 NodeId Parser::parsePrefix() {
   uint32_t begin = peek().begin;
   if (is(TokenKind::Plus)) {
+    if (at_ > 0 && tokens_[at_ - 1].kind == TokenKind::Plus && tokens_[at_ - 1].end == begin) {
+      fail("an expression");
+      return errorNode();
+    }
     if (!recovering_) sink_.report(DiagId::NoPlusSign, tokenSpan(peek()));
     take();
     return parsePrefix();

@@ -155,6 +155,10 @@ NodeId Parser::parseFn(uint32_t begin, FnItem item) {
     item.params = parseParameters(false);
   else
     fail("`(`");
+  if (is(TokenKind::Colon) && !recovering_) {
+    fail("`->`, `=` or `{`");
+    sink_.hintLast("the type of the result follows `->`");
+  }
   if (is(TokenKind::Arrow) && !recovering_) {
     take();
     item.result = parseType();

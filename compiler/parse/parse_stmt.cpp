@@ -38,6 +38,10 @@ NodeId Parser::parseBlock() {
     Scoped types(typeItems_, false);
     NodeList items;
     auto open = static_cast<uint32_t>(at_);
+    if (!is(TokenKind::LBrace) && is(TokenKind::Colon) && !recovering_) {
+      fail("`{`");
+      sink_.hintLast("a block stands in braces");
+    }
     if (!expect(TokenKind::LBrace)) return errorNode();
     while (accept(TokenKind::Semicolon)) {
     }

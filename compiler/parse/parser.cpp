@@ -3,6 +3,8 @@
 
 #include "parse/parse.h"
 
+#include <cctype>
+
 namespace melix::parse {
 
 bool Parser::isWord(std::string_view word, size_t ahead) const {
@@ -45,7 +47,24 @@ void Parser::fail(std::string_view expected) {
   Span place = tokenSpan(token);
   if (is(TokenKind::End) && at_ > 0) // just behind the last token
     place.begin = place.end = tokens_[at_ - 1].end;
-  sink_.report(DiagId::Expected, place, expected, found);
+  sink_.report(DiagId::Expected, place, expected, found, habitHint());
+}
+
+/// What a sign or a word of another language at the failing token, or just before it on its line, is in
+/// Melix.
+std::string_view Parser::habitHint() const {
+  auto hintAt = [&](const Token& token) {
+    std::string_view rest = sources_.text(stream_.file).substr(token.begin);
+    bool isWord = !rest.empty() && std::isalpha(static_cast<unsigned char>(rest[0]));
+    return melix::habitHint(isWord ? HabitKind::Word : HabitKind::Sign, rest);
+  };
+  if (at_ > 0 && !peek().newlineBefore) {
+    const Token& before = tokens_[at_ - 1];
+    bool isWord = before.kind == TokenKind::Identifier, isChoice = before.kind == TokenKind::Question;
+    if (isWord || isChoice || before.end == peek().begin)
+      if (std::string_view hint = hintAt(before); !hint.empty()) return hint;
+  }
+  return hintAt(peek());
 }
 
 /// Whether the next token is inside of a string that is not closed, or follows it.

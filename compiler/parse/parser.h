@@ -38,6 +38,7 @@ private:
   bool expect(TokenKind kind, std::string_view what = {});
   bool expectClose(TokenKind kind, uint32_t open, std::string_view what = {});
   void fail(std::string_view expected);
+  std::string_view habitHint() const;
   bool inUnclosedString() const;
   void skipTo(bool commaEnds);
   void giveUp(unsigned limit);

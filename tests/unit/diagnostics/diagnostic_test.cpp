@@ -31,7 +31,7 @@ TEST(Diagnostics, NotesHavePlacesOfTheirOwn) {
   SourceStore sources;
   DiagnosticSink sink;
   FileId file = sources.add("a.mlx", "f(\nx");
-  sink.report(DiagId::Expected, Span{file, 4, 4}, "`)`", "the end of the file")
+  sink.report(DiagId::Expected, Span{file, 4, 4}, "`)`", "the end of the file", "")
       .notes.push_back({{file, 1, 2}, "opened here"});
   EXPECT_EQ(renderDiagnostic(sink.all()[0], sources, false),
             "a.mlx:2:2: error: expected `)`, found the end of the file [expected]\n"
