@@ -85,6 +85,9 @@ public:
   std::vector<DimSym> returnedSizes; ///< of the values returned
   TypeId returnHere(Span span);
   bool mayReturn = false;
+  bool unsure = false; ///< a result was guessed: another round will check this body again
+  TypeId openResult(const InstanceInfo& guess);
+  void noteOpenResult(TypeId type);
   size_t builderDepth = 0; ///< nested builder bodies
   struct BuilderFrame {
     size_t scopeBegin;                ///< size of the scope where the body begins

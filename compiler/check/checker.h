@@ -48,20 +48,32 @@ struct RecordDecl {
 };
 
 /// A checked signature: what a call of an instance needs beyond the instance itself.
+/// What is known of the result of an instance in progress. Guessed: a type with open numbers, which the
+/// second round over a recursive body may settle.
+enum class ResultState : uint8_t { Unknown, Guessed, Known };
+
 struct InstanceInfo {
   InstanceKey key;
   std::vector<NameId>
       dimNames; ///< of the first dimParams; the others are the key's canonical symbols in order
   uint32_t canonicalCount = 0;
   bool inProgress = false;
-  bool resultKnown = false;
+  ResultState state = ResultState::Unknown;
+  bool recursed = false; ///< called while its result was not known
+  TypeId guess;          ///< the result of the round before
+  TypeId openGuess;      ///< with the open numbers that it was settled from; none: it had none
+  std::vector<std::pair<TypeId, types::VarClass>> openNumbers; ///< these
+  size_t guessedFor =
+      SIZE_MAX; ///< finished on a guess: where on the stack the instance stands that it waits for
   std::vector<bool> usesUpKeys; ///< by parameter: a key that it draws with (rule 39)
-  bool recursed = false;        ///< called while its result was not known
   // Of an instance at open numbers, which only says what its body makes of them and is never lowered:
   std::vector<TypeId> openArgs; ///< the key's types as the body left them
   std::vector<std::pair<TypeId, types::VarClass>>
       stillOpen;         ///< the variables in openArgs, then those only in the result
   size_t openInArgs = 0; ///< how many of these are in openArgs
+
+  bool hasResult() const { return !inProgress || state != ResultState::Unknown; }
+  bool isGuess() const { return inProgress ? state != ResultState::Known : guessedFor != SIZE_MAX; }
 };
 
 /// Types with their dimension symbols renamed to canonical ones, for keys; and what each canonical symbol
@@ -179,7 +191,10 @@ public:
   void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
 
 private:
-  void checkBody(InstanceId id, const InstanceKey& key);
+  void checkBody(InstanceId id);
+  void noteUse(InstanceId id);
+  bool startRound(InstanceId id, size_t before);
+  void closeInstance(size_t before);
   TypeId withOwnSizes(TypeId result, const std::vector<DimSym>& params);
   bool growsWithoutEnd(const InstanceKey& key);
   void checkDeclaration(DeclId decl);
@@ -217,8 +232,13 @@ private:
     std::string name;
     Span call;
     InstanceId id;
+    size_t lowest;     ///< the lowest on the stack whose result this one had to guess; itself: none
+    size_t firstGuess; ///< of guesses_, made since it was opened
+    std::vector<std::pair<size_t, size_t>>
+        settled; ///< ranges of messages that stand whatever the next round says
   };
-  std::vector<Open> stack_; ///< instances being checked
+  std::vector<Open> stack_;         ///< instances being checked
+  std::vector<InstanceId> guesses_; ///< finished ones that are forgotten when what they guessed is known
   friend class Body;
 };
 

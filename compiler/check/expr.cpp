@@ -288,6 +288,9 @@ NodeId Body::checkBinary(const Binary& bin, Span span) {
   };
   if (composite(left) || composite(right))
     if (NodeId user = userOperator(spelling(bin.op), {left, right}, span)) return user;
+  bool guessed = unsure && (b.kindOf(left) == TypeKind::Error || b.kindOf(right) == TypeKind::Error);
+  if (guessed && bin.op >= BinaryOp::Eq && bin.op <= BinaryOp::Ge)
+    return b.boolean(false, span); // whatever is compared
   return b.binary(binaryKind(bin.op), left, right, span);
 }
 

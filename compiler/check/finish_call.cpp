@@ -113,7 +113,8 @@ Body::Callee Body::checkCallee(const PendingCall& call, Span span) {
     });
   out.instance = c.instantiate(key, span);
   const InstanceInfo info = c.info(out.instance);
-  if (c.program_.instance(out.instance).failed || (info.inProgress && !info.resultKnown)) return out;
+  unsure |= info.isGuess();
+  if (c.program_.instance(out.instance).failed || !info.hasResult()) return out;
   out.dims = callerDims(call, out.instance, out.canonical, out.sizes, span);
   for (auto [var, cls] : info.stillOpen) out.here.emplace(var.index, infer.freshVar(cls, span));
   std::vector<TypeId> given = argumentTypes(call);
@@ -134,15 +135,35 @@ NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
   Callee callee = checkCallee(call, span);
   const Instance& made = c.program_.instance(callee.instance);
   const InstanceInfo& info = c.info(callee.instance);
-  if (made.failed) return b.error(span);
-  bool known =
-      !info.inProgress || info.resultKnown; // else recursion, which adds nothing to an inferred result
-  instance.nodes[node].type = known ? infer.zonk(hereType(made.result, callee)) : types.never();
+  if (made.failed || !info.hasResult()) return b.error(span); // recursion adds nothing to an inferred result
+  bool isGuess = info.isGuess() && info.openGuess.valid();
+  bool itself = isGuess && callee.instance == id;
+  instance.nodes[node].type = itself    ? returnType
+                              : isGuess ? openResult(info)
+                                        : infer.zonk(hereType(made.result, callee));
   instance.nodes[node].resultDims = callee.sizes;
-  for (size_t k = info.openInArgs; known && k < info.stillOpen.size(); ++k)
+  for (size_t k = info.openInArgs; !isGuess && k < info.stillOpen.size(); ++k)
     call.openResults.push_back(callee.here.at(info.stillOpen[k].first.index));
   pending.push_back(std::move(call));
   return node;
+}
+
+/// Keeps a result whose numbers are still open, unless it has sizes.
+void Body::noteOpenResult(TypeId type) {
+  std::vector<TypeId> open = infer.openVars({type});
+  std::vector<DimSym> sizes;
+  types.collectSymbols(infer.zonk(type), sizes);
+  if (open.empty() || !sizes.empty()) return;
+  InstanceInfo& info = c.info(id);
+  info.openGuess = infer.zonk(type);
+  for (TypeId var : open) info.openNumbers.push_back({var, infer.varClass(var)});
+}
+
+/// A guessed result with its numbers open again.
+TypeId Body::openResult(const InstanceInfo& guess) {
+  std::map<TypeId, TypeId> opened;
+  for (auto [var, cls] : guess.openNumbers) opened.emplace(var, infer.freshVar(cls, instance.span));
+  return infer.mapVars(guess.openGuess, [&](TypeId var) { return opened.at(var); });
 }
 
 /// Ends the check of an instance at open numbers: nothing is settled, the caller does that.
@@ -157,6 +178,5 @@ void Checker::finishOpen(InstanceId id, Body& body, NodeId value) {
   all.push_back(instance.result);
   for (TypeId var : body.infer.openVars(all)) info.stillOpen.push_back({var, body.infer.varClass(var)});
   instance.failed |= body.holdsError();
-  info.recursed = false; // a second round would say the same
 }
 } // namespace melix::check

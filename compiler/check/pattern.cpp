@@ -260,7 +260,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     scope.resize(mark);
     if (!arms.places.empty()) failed |= !endHold();
     TypeId mine = b.typeOf(arm.body);
-    failed |= types.kind(mine) == TypeKind::Error ||
+    failed |= (types.kind(mine) == TypeKind::Error && !unsure) ||
               types.kind(instance.patterns[arm.pattern].type) == TypeKind::Error;
     if (types.kind(mine) != TypeKind::Never && types.kind(mine) != TypeKind::Error) {
       if (!common)

@@ -169,6 +169,18 @@ void DiagnosticSink::rewind(size_t mark) {
   }
 }
 
+void DiagnosticSink::rewindBut(size_t mark, const std::vector<std::pair<size_t, size_t>>& kept) {
+  std::vector<Diagnostic> stay;
+  for (auto [begin, end] : kept)
+    for (size_t k = begin; k < end; ++k) stay.push_back(diagnostics_[k]);
+  rewind(mark);
+  for (Diagnostic& d : stay) {
+    if (!seen_.emplace(d.id, d.span).second) continue;
+    errors_ += diagSeverity(d.id) == SeverityKind::Error;
+    diagnostics_.push_back(std::move(d));
+  }
+}
+
 void DiagnosticSink::annotate(size_t mark, const DiagNote& note) {
   for (size_t k = mark; k < diagnostics_.size(); ++k)
     if (diagnostics_[k].notes.size() < 4 && diagSeverity(diagnostics_[k].id) == SeverityKind::Error)

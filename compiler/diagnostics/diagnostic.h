@@ -57,6 +57,8 @@ public:
   void clear();
   /// Forgets what was reported since `mark` (a size of all()): for checks that were only tried.
   void rewind(size_t mark);
+  /// The same, but what was reported in `kept`, ranges of all() in order, stays.
+  void rewindBut(size_t mark, const std::vector<std::pair<size_t, size_t>>& kept);
   /// Puts what was reported since `mark` in the order of the text.
   void sortSince(size_t mark);
   /// Adds a note to the errors reported since `mark` (at most two notes of this kind each).

@@ -4,5 +4,5 @@ int main(int argc, char** argv) { return melix::driver::runMelix({argv + 1, argv
 
 #ifdef MELIX_SANITIZE
 /// A program may ask for more memory than there is: that is a panic of its own.
-extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1:use_sigaltstack=0"; }
 #endif

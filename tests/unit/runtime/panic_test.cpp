@@ -175,13 +175,18 @@ TEST_F(Panic, a_trace_goes_on_from_the_chunk_to_the_launch_whatever_thread_ran_i
     melix_pool_stop();
     if (k == 0) {
       hook = [](MelixTask*) { // the calls in `leaf`, in `chunkBody`, and in `launch`
+        const std::vector<const uint8_t*> callers = {reinterpret_cast<const uint8_t*>(&leaf),
+                                                     reinterpret_cast<const uint8_t*>(&chunkBody),
+                                                     reinterpret_cast<const uint8_t*>(&launch)};
         noted.clear();
         auto** frame = static_cast<void**>(__builtin_frame_address(0));
-        for (int up = 0; up < 8; up++, frame = static_cast<void**>(frame[0])) {
+        for (int up = 0; up < 12 && noted.size() < callers.size();
+             up++, frame = static_cast<void**>(frame[0])) {
           auto* address = static_cast<const uint8_t*>(frame[1]);
-          auto* start = reinterpret_cast<const uint8_t*>(&launch);
-          if (up < 2 || (address > start && address < start + 128)) noted.push_back(address);
-          if (noted.size() == 3) return;
+          const uint8_t* around = nullptr; // the last of them that begins in front of the address
+          for (const uint8_t* start : callers)
+            if (start < address && address < start + 512) around = std::max(around, start);
+          if (around == callers[noted.size()]) noted.push_back(address);
         }
       };
       run([&] { launch(task); });

@@ -1,0 +1,296 @@
+// The body of one instance, checked at the types of its key.
+#include "check/body.h"
+
+namespace melix::check {
+
+using namespace syntax;
+using types::DimSymKind;
+
+namespace {
+
+/// Declares what a body sees, then checks it: parameters, dimensions, captures, and whatever the key says.
+class InstanceBody {
+public:
+  InstanceBody(Checker& checker, InstanceId id, Span call)
+      : c_(checker), id_(id), call_(call), key_(checker.info(id).key),
+        instance_(checker.program_.instance(id)) {
+    openKey();
+  }
+
+  void check() {
+    if (!key_.decl)
+      checkKnown();
+    else if (c_.modules.decl(key_.decl).kind == names::DeclKind::Const)
+      checkConst();
+    else
+      checkFunction();
+  }
+
+private:
+  void openKey();
+  void checkKnown();
+  NodeId lambdaBody(Body& body, const Known& known, size_t captures);
+  void lambdaParameter(Body& body, const Parameter& written, size_t k, std::vector<NodeId>& lets);
+  void checkConst();
+  void checkFunction();
+  NodeId bindCaptures(Body& body, const FunctionDecl& fn);
+  void declareGenerics(Body& body, const FunctionDecl& fn);
+  void makePack(Body& body, NameId name, Span span);
+  void declareParameters(Body& body, const FunctionDecl& fn, TypeResolver& resolver);
+  TypeId declaredResult(Body& body, const FunctionDecl& fn, TypeResolver& resolver);
+  DimId newDim(std::string text, NameId name, Span span);
+  /// The result that is known already, in a second round.
+  TypeId knownResult() const {
+    return c_.info(id_).state == ResultState::Known ? instance_.result : TypeId::none();
+  }
+
+  Checker& c_;
+  InstanceId id_;
+  Span call_;
+  const InstanceKey key_;
+  Instance& instance_;
+  std::vector<TypeId> args_;  ///< types of the key, with dimensions of the instance's own
+  std::vector<DimSym> fresh_; ///< these
+  std::vector<NameId> dimNames_;
+  size_t nextArg_ = 0, nextRank_ = 0;
+  size_t capturedEnd_ = 0; ///< of args_: the types of captures end here
+};
+
+/// Symbols of the key become the instance's own.
+void InstanceBody::openKey() {
+  TypeStore& types = c_.types;
+  types::DimSubst own;
+  std::vector<DimSym> symbols;
+  for (TypeId t : key_.typeArgs) types.collectSymbols(t, symbols);
+  std::set<DimSym> seen;
+  for (DimSym s : symbols)
+    if (types.dims.info(s).kind != DimSymKind::Bound && seen.insert(s).second) {
+      types::DimSymInfo info = types.dims.info(s);
+      fresh_.push_back(types.dims.newSym({info.name, info.kind, 0, {}}));
+      own.emplace(s, types.dims.symbol(fresh_.back()));
+    }
+  for (TypeId t : key_.typeArgs) args_.push_back(own.empty() ? t : types.substitute(t, own));
+  InstanceInfo& info = c_.info(id_);
+  info.inProgress = true;
+  info.canonicalCount = static_cast<uint32_t>(fresh_.size());
+  if (!key_.open.empty()) info.openArgs = args_;
+  instance_.key = std::to_string(id_.index);
+}
+
+/// A function without a declaration: a lambda, or what makes or wraps functions.
+void InstanceBody::checkKnown() {
+  const Known known = c_.program_.known(key_.known);
+  bool lambda = known.kind == KnownKind::Lambda;
+  bool bare = known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor ||
+              known.kind == KnownKind::Equality;
+  const Ast& tree = lambda ? *known.tree : c_.modules[known.module].ast;
+  Body body(c_, id_, known.module, tree);
+  body.openNumbers(key_, Span());
+  instance_.name = known.name;
+  instance_.dimParams = fresh_;
+  body.env = known.env;
+  body.mayReturn = lambda;
+  if (known.kind == KnownKind::Equality) {
+    instance_.result = c_.types.boolean();
+    c_.info(id_).state = ResultState::Known;
+  }
+  size_t captures = lambda ? known.captureNames.size() : bare ? 0 : 1;
+  instance_.captures = static_cast<uint32_t>(captures);
+  if (lambda)
+    body.bindCaptures(known, {args_.begin(), args_.begin() + static_cast<ptrdiff_t>(captures)},
+                      tree.span(known.lambda));
+  for (size_t k = instance_.params.size(); k < args_.size(); ++k) {
+    NameId name = lambda ? tree[known.lambda].as<Lambda>().params[k - captures].name
+                         : c_.types.names.intern("x" + std::to_string(k));
+    Span span = lambda ? tree.span(known.lambda) : Span();
+    LocalId l = body.b.newLocal(name ? c_.types.names.text(name) : "_", args_[k], span);
+    instance_.params.push_back(l);
+    body.used.insert(l);
+    body.scope.push_back({name, l});
+  }
+  NodeId value;
+  if (lambda) {
+    value = lambdaBody(body, known, captures);
+  } else {
+    auto param = [&](size_t k) { return body.b.local(instance_.params[k], call_); };
+    std::vector<CallArg> given;
+    for (size_t k = captures; k < args_.size(); ++k)
+      given.push_back({NameId::none(), SynId::none(), param(k), call_});
+    value = body.applyKnown(known, bare ? NodeId::none() : param(0), given, TypeId::none(), call_);
+  }
+  c_.finish(id_, body, value, knownResult());
+}
+
+NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures) {
+  const Ast& tree = *known.tree;
+  const auto written = tree[known.lambda].as<Lambda>();
+  std::vector<NodeId> lets;
+  for (size_t k = captures; k < args_.size(); ++k)
+    lambdaParameter(body, written.params[k - captures], k, lets);
+  NodeId value = body.checkExpr(written.body);
+  if (lets.empty()) return value;
+  lets.push_back(value);
+  return body.b.block(std::move(lets), tree.span(known.lambda));
+}
+
+/// What is written of parameter `k` beside its name: a pattern, or a type that the argument must have.
+void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t k,
+                                   std::vector<NodeId>& lets) {
+  if (written.pattern) {
+    bool refutable = false;
+    PatternId pattern = body.checkPattern(written.pattern, args_[k], false, refutable);
+    lets.push_back(body.b.make(NodeKind::Let, c_.types.unit(), written.span,
+                               {body.b.local(instance_.params[k], written.span)}, PatternRef{pattern}));
+  } else if (written.type) {
+    TypeId want = body.resolveType(written.type, true);
+    UnifyResult match = body.infer.unify(want, args_[k]);
+    if (match.kind > UnifyKind::NeedsCheck)
+      c_.sink.report(DiagId::ArgumentType, written.span, instance_.name, c_.types.show(want),
+                     c_.types.show(args_[k]));
+    for (auto& [name, dim] : body.env.dims) dim = body.infer.zonk(dim);
+  }
+}
+
+void InstanceBody::checkConst() {
+  const names::Decl decl = c_.modules.decl(key_.decl);
+  const Ast& tree = c_.ast(key_.decl);
+  Body body(c_, id_, decl.module, tree);
+  body.openNumbers(key_, decl.span);
+  instance_.name = std::string(c_.types.names.text(decl.name));
+  instance_.span = decl.span;
+  const auto item = tree[decl.node].as<ConstItem>();
+  TypeId want = item.type ? body.resolveType(item.type, false) : TypeId::none();
+  NodeId value = body.checkExpr(item.value, want);
+  if (want) value = body.coerce(value, want, decl.span);
+  c_.finish(id_, body, value, knownResult());
+}
+
+void InstanceBody::checkFunction() {
+  const names::Decl decl = c_.modules.decl(key_.decl);
+  const Ast& tree = c_.ast(key_.decl);
+  Body body(c_, id_, decl.module, tree);
+  body.openNumbers(key_, decl.span);
+  instance_.name = std::string(c_.types.names.text(decl.name));
+  instance_.span = decl.span;
+  const FunctionDecl fn = c_.function(key_.decl);
+  body.mayReturn = true;
+  NodeId self = bindCaptures(body, fn);
+  declareGenerics(body, fn);
+  TypeResolver resolver(c_, fn.module, tree, body.env);
+  declareParameters(body, fn, resolver);
+  TypeId result = fn.result ? declaredResult(body, fn, resolver) : knownResult();
+  const InstanceInfo& info = c_.info(id_);
+  body.returnType = !result && info.state == ResultState::Guessed ? body.openResult(info) : result;
+  TypeId want = body.returnHere(fn.span);
+  NodeId value = fn.body ? body.checkSized(fn.body, want) : body.b.error(fn.span);
+  if (want && fn.body)
+    value = body.coerce(value, want, tree.kind(fn.body) == SynKind::Block ? fn.span : tree.span(fn.body));
+  if (self.valid()) value = body.b.block({self, value}, fn.span);
+  c_.finish(id_, body, value, result);
+}
+
+/// The key's types are those of generics, of captures, of untyped parameters.
+NodeId InstanceBody::bindCaptures(Body& body, const FunctionDecl& fn) {
+  const Known nested = key_.known ? c_.program_.known(key_.known) : Known();
+  const std::vector<NameId> lets = key_.known ? std::vector<NameId>() : c_.scriptLets(key_.decl);
+  auto untyped = static_cast<size_t>(
+      std::count_if(fn.params.begin(), fn.params.end(), [](const ParamDecl& p) { return !p.type; }));
+  size_t captures = key_.known ? nested.captureNames.size() : lets.size();
+  capturedEnd_ = args_.size() - untyped;
+  const std::vector<TypeId> captured(args_.begin() + static_cast<ptrdiff_t>(capturedEnd_ - captures),
+                                     args_.begin() + static_cast<ptrdiff_t>(capturedEnd_));
+  if (key_.known) {
+    NodeId self = body.bindNested(key_.known, captured, fn);
+    dimNames_ = body.untoldDims(nested);
+    return self;
+  }
+  body.bindLets(lets, captured, fn.span);
+  return NodeId::none();
+}
+
+DimId InstanceBody::newDim(std::string text, NameId name, Span span) {
+  DimSym s = c_.types.dims.newSym({std::move(text), DimSymKind::Parameter, 0, span});
+  instance_.dimParams.push_back(s);
+  dimNames_.push_back(name);
+  return c_.types.dims.symbol(s);
+}
+
+void InstanceBody::declareGenerics(Body& body, const FunctionDecl& fn) {
+  for (const GenericParam& g : fn.generics) {
+    if (g.kind == GenericKind::Type)
+      body.env.types[g.name] = args_[nextArg_++];
+    else if (g.kind == GenericKind::Dim)
+      body.env.dims[g.name] = newDim(std::string(c_.types.names.text(g.name)), g.name, fn.span);
+  }
+  for (const GenericParam& g : fn.generics)
+    if (g.kind == GenericKind::Pack) makePack(body, g.name, fn.span);
+}
+
+void InstanceBody::makePack(Body& body, NameId name, Span span) {
+  std::vector<DimId> dims;
+  uint32_t rank = nextRank_ < key_.ranks.size() ? key_.ranks[nextRank_++] : 0;
+  for (uint32_t k = 0; k < rank; ++k)
+    dims.push_back(
+        newDim(std::string(c_.types.names.text(name)) + std::to_string(k), c_.packDimName(name, k), span));
+  body.env.packs[name] = std::move(dims);
+}
+
+/// Types first: implicit parameters come in the order of the parameters, as at a call.
+void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeResolver& resolver) {
+  const Ast& tree = *body.ast.at;
+  resolver.bindDim = [&](NameId name, Span span) {
+    return newDim(name ? std::string(c_.types.names.text(name)) : "_", name, span);
+  };
+  resolver.bindType = [&](NameId name, Span) {
+    bool owned = name && c_.types.names.text(name).find('.') != std::string_view::npos;
+    return owned && nextArg_ < args_.size() ? args_[nextArg_++] : TypeId::none();
+  };
+  resolver.valueDim = [&](SynId s) { return body.dimOfSyntax(s); };
+  std::function<void(SynId)> packs = [&](SynId s) {
+    if (tree.kind(s) == SynKind::PackUse && !body.env.packs.contains(tree[s].as<Name>().name))
+      makePack(body, tree[s].as<Name>().name, tree.span(s));
+    forEachChild(tree, s, packs);
+  };
+  std::vector<TypeId> paramTypes(fn.params.size());
+  for (size_t p = 0; p < fn.params.size(); ++p) {
+    if (!fn.params[p].type) continue;
+    packs(fn.params[p].type);
+    resolver.owner = fn.params[p].name;
+    paramTypes[p] = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
+  }
+  nextArg_ = capturedEnd_;
+  for (size_t p = 0; p < fn.params.size(); ++p) {
+    const ParamDecl& param = fn.params[p];
+    TypeId untyped = nextArg_ < args_.size() ? args_[nextArg_] : c_.types.error();
+    nextArg_ += !param.type;
+    LocalId l =
+        body.declareLocal(param.name, param.type ? paramTypes[p] : untyped, param.span, param.isInout);
+    instance_.locals[l].isInout = param.isInout;
+    if (param.isInout) body.used.insert(l);
+    instance_.params.push_back(l);
+  }
+  instance_.dimParams.insert(instance_.dimParams.end(), fresh_.begin(), fresh_.end());
+  c_.info(id_).dimNames = dimNames_;
+  resolver.owner = NameId::none();
+  resolver.bindDim = nullptr;
+}
+
+TypeId InstanceBody::declaredResult(Body& body, const FunctionDecl& fn, TypeResolver& resolver) {
+  TypeEnv before = body.env;
+  resolver.freshDim = [&](NameId name, Span span) {
+    return c_.types.dims.symbol(c_.types.dims.newSym(
+        {name ? std::string(c_.types.names.text(name)) : "_", DimSymKind::Unknown, 0, span}));
+  };
+  instance_.result = resolver.result(fn.result);
+  c_.info(id_).state = ResultState::Known;
+  body.env = before;
+  return instance_.result;
+}
+
+} // namespace
+
+void Checker::checkBody(InstanceId id) {
+  InstanceBody(*this, id, stack_.empty() ? Span() : stack_.back().call).check();
+}
+
+} // namespace melix::check
