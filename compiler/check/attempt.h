@@ -6,13 +6,16 @@
 namespace melix::check {
 
 /// `drop` leaves the body as if what was checked since had never been looked at: no message, nothing solved,
-/// no call to finish, no name declared. Its nodes stay behind, apart from the others.
+/// no call to finish, no name declared; what was made of it stays behind empty.
 class Attempt {
 public:
   explicit Attempt(Body& body)
       : body_(body), messages_(body.sink.all().size()), errors_(body.sink.errorCount()),
-        nodes_(body.instance.nodes.size()), calls_(body.pending.size()), follows_(body.follows.size()),
-        names_(body.declared.size()), solved_(body.infer.state()) {}
+        nodes_(body.instance.nodes.size()), locals_(body.instance.locals.size()),
+        patterns_(body.instance.patterns.size()), calls_(body.pending.size()), follows_(body.follows.size()),
+        names_(body.declared.size()), literals_(body.literalPatterns.size()),
+        quotients_(body.b.quotients.size()), arrayQuotients_(body.b.arrayQuotients.size()),
+        solved_(body.infer.state()) {}
 
   bool hasMessages() const { return body_.sink.all().size() > messages_; }
   bool hasErrors() const { return body_.sink.errorCount() > errors_; }
@@ -27,16 +30,27 @@ public:
 
   void drop() {
     body_.sink.rewind(messages_);
-    body_.abandoned.emplace_back(nodes_, body_.instance.nodes.size());
+    Instance& instance = body_.instance;
+    const TypeId none = body_.types.error();
+    for (size_t k = nodes_; k < instance.nodes.size(); ++k)
+      instance.nodes[NodeId(static_cast<uint32_t>(k))] = {NodeKind::Block, none, {}, {}, {}, {}};
+    for (size_t k = locals_; k < instance.locals.size(); ++k)
+      instance.locals[LocalId(static_cast<uint32_t>(k))].type = none;
+    for (size_t k = patterns_; k < instance.patterns.size(); ++k)
+      instance.patterns[PatternId(static_cast<uint32_t>(k))].type = none;
     body_.pending.resize(calls_);
     body_.follows.resize(follows_);
     body_.declared.resize(names_);
+    body_.literalPatterns.resize(literals_);
+    body_.b.quotients.resize(quotients_);
+    body_.b.arrayQuotients.resize(arrayQuotients_);
     body_.infer.restore(solved_);
   }
 
 private:
   Body& body_;
-  size_t messages_, errors_, nodes_, calls_, follows_, names_;
+  size_t messages_, errors_, nodes_, locals_, patterns_, calls_, follows_, names_, literals_, quotients_,
+      arrayQuotients_;
   Inference::State solved_;
 };
 

@@ -73,6 +73,7 @@ public:
     LocalId local;
   };
   std::vector<ScopeEntry> scope;
+  size_t scopeFloor = 0; ///< names below it are not seen, but for those of the script
   struct LoopFrame {
     LoopId id;
     bool isLoop = false; ///< `loop`, whose breaks may carry a value
@@ -342,7 +343,6 @@ public:
                                Span span, bool report);
   bool boundMet(const GenericParam& g, TypeId type, Span span);
   /// An expression of another file (a default argument), in that file's module.
-  NodeId checkForeign(const syntax::Ast& tree, ModuleId from, SynId node, TypeId expected);
   UnifyResult unifyGiven(TypeId want, TypeId given);
   bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
   NodeId checkArg(const CallArg& arg, TypeId expected = TypeId::none());
@@ -424,8 +424,7 @@ public:
   Const patternConstant(NodeId value) const;
   std::optional<std::string> misapplied(const OpRef& op, TypeId type) const;
   bool holdsError();
-  std::vector<std::pair<size_t, size_t>> abandoned; ///< ranges of nodes of attempts that were dropped
-  std::vector<TypeId> compared;                     ///< enums that `==` is being taken apart for
+  std::vector<TypeId> compared; ///< enums that `==` is being taken apart for
   NodeId equalityBody(NodeId x, NodeId y, Span span);
   NodeId equalCases(NodeId x, NodeId y, Span span);
   NodeId equalElements(NodeId x, NodeId y, Span span);

@@ -97,6 +97,7 @@ public:
                  ops::ConvertMode mode = ops::ConvertMode::Saturate);
   /// A check with the message that would tell of two types when compiling; what is not known in them is told
   /// at run time. `args` follow the two types.
+  void reportBadAxis(size_t rank, Span span);
   DimCheckItem told(DimCheckItem check, DiagId id, TypeId left, TypeId right, std::vector<std::string> args);
   /// The same for checks axis by axis; `id` is ShapeMismatch or ShapeExpected.
   std::vector<DimCheckItem> worded(std::vector<DimCheckItem> checks, DiagId id, TypeId left, TypeId right);

@@ -106,6 +106,7 @@ NodeId Body::checkSized(SynId node, TypeId want) {
 TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
   TypeResolver resolver(c, module, ast, env);
   resolver.valueDim = [&](SynId s) { return dimOfSyntax(s); };
+  resolver.readDim = [&](NameId name) { lookup(name); };
   resolver.valueType = [&](NameId name) {
     LocalId l = lookup(name);
     return l ? infer.zonk(instance.locals[l].type) : TypeId::none();
@@ -361,17 +362,6 @@ NodeId Body::checkRangeValue(const syntax::Range& r, Span span) {
     args.push_back({NameId::none(), SynId::none(),
                     r.step ? coerce(checkExpr(r.step), types.int64(), span) : b.integer(1, span), span});
   return construct(decl, 0, args, nullptr, TypeId::none(), span);
-}
-
-NodeId Body::checkForeign(const Ast& tree, ModuleId from, SynId node, TypeId expected) {
-  const Ast* mine = ast.at;
-  ModuleId home = module;
-  ast.at = &tree;
-  module = from;
-  NodeId value = checkExpr(node, expected);
-  ast.at = mine;
-  module = home;
-  return value;
 }
 
 } // namespace melix::check

@@ -16,7 +16,7 @@ namespace {
 class Declarations {
 public:
   Declarations(Checker& checker, DeclId decl)
-      : c_(checker), decl_(checker.modules.decl(decl)), ast_(checker.ast(decl)) {}
+      : c_(checker), id_(decl), decl_(checker.modules.decl(decl)), ast_(checker.ast(decl)) {}
 
   void check() {
     const SynNode& n = ast_[decl_.node];
@@ -26,6 +26,8 @@ public:
       structure(n.as<StructItem>());
     else if (n.kind == SynKind::Enum)
       enumeration(n.as<EnumItem>());
+    else if (n.kind == SynKind::Const)
+      constant();
   }
 
 private:
@@ -96,9 +98,18 @@ private:
     once(names);
   }
 
+  /// What it is made of is known when compiling, and making it does nothing else.
+  void constant() {
+    InstanceKey key;
+    key.decl = id_;
+    const Instance& made = c_.program_.instance(c_.instantiate(key, Span()));
+    if (made.doesIo) c_.sink.report(DiagId::ConstValue, decl_.span, text(decl_.name));
+  }
+
   std::string_view text(NameId name) const { return c_.types.names.text(name); }
 
   Checker& c_;
+  const DeclId id_;
   const names::Decl decl_;
   const Ast& ast_;
   const ModuleId modules_[2] = {decl_.module, c_.modules.prelude()};

@@ -1,5 +1,7 @@
 #include "check/declared_call.h"
 
+#include "check/elsewhere.h"
+
 namespace melix::check {
 
 using namespace syntax;
@@ -367,13 +369,20 @@ void DeclaredCall::defaultArgument(size_t p) {
       values_[q] = b_.local(b_.bind(types_.names.text(fn_.params[q].name), values_[q], lets_), span_);
     body_.scope.push_back({fn_.params[q].name, body_.instance.nodes[values_[q]].as<LocalRef>().local});
   }
-  NodeId value = &tree_ != body_.ast.at ? body_.checkForeign(tree_, fn_.module, param.defaultValue, type)
-                                        : body_.checkExpr(param.defaultValue, type);
+  NodeId value = defaultValue(param.defaultValue, type, mark);
   body_.scope.resize(mark);
   if (type) value = body_.coerce(value, type, span_, DiagId::ArgumentType, name_);
   untyped_[p] = b_.typeOf(value);
   values_[p] = value;
   failed_ |= b_.kindOf(value) == TypeKind::Error;
+}
+
+/// It sees the earlier parameters, which stand in the scope from `mark` on; inside of a function also the
+/// names around it.
+NodeId DeclaredCall::defaultValue(SynId written, TypeId type, size_t mark) {
+  if (call_.known) return body_.checkExpr(written, type);
+  Elsewhere home(body_, tree_, fn_.module, call_.bound, mark);
+  return body_.checkExpr(written, type);
 }
 
 // --- the result

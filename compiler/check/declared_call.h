@@ -32,6 +32,7 @@ private:
   void checkApart(const Place& place, Span at);
   TypeId parameterType(size_t p, NodeId& value, const CallArg& arg);
   void defaultArgument(size_t p);
+  NodeId defaultValue(SynId written, TypeId type, size_t mark);
   bool boundsMet();
   NodeId inBlock(NodeId result);
   NodeId declaredResult(NodeId node);

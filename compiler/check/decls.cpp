@@ -254,7 +254,8 @@ DeclId Checker::typeDecl(ModuleId module, NameId name) {
   };
   if (DeclId own = in(module, name)) return own;
   if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
-    if (DeclId d = in(imported->second.first, imported->second.second)) return d;
+    for (ModuleId from : imported->second)
+      if (DeclId d = in(from, name)) return d;
   return in(modules.prelude(), name);
 }
 
@@ -285,8 +286,11 @@ std::vector<DeclId> Checker::functionsIn(ModuleId module, NameId name, bool publ
 
 std::vector<std::vector<DeclId>> Checker::functionLayers(ModuleId module, NameId name) {
   std::vector<std::vector<DeclId>> layers{functionsIn(module, name, false)};
-  if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
-    layers.push_back(functionsIn(imported->second.first, imported->second.second, true));
+  if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end()) {
+    std::vector<DeclId>& layer = layers.emplace_back();
+    for (ModuleId from : imported->second)
+      for (DeclId d : functionsIn(from, name, true)) layer.push_back(d);
+  }
   // A function with its module's name may be called by it.
   if (auto prefix = modules[module].prefixes.find(name); prefix != modules[module].prefixes.end())
     layers.push_back(functionsIn(prefix->second, types.names.intern(modules[prefix->second].name), true));
@@ -306,7 +310,8 @@ DeclId Checker::constDecl(ModuleId module, NameId name) {
   };
   if (DeclId own = in(module, name)) return own;
   if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
-    if (DeclId d = in(imported->second.first, imported->second.second)) return d;
+    for (ModuleId from : imported->second)
+      if (DeclId d = in(from, name)) return d;
   return in(modules.prelude(), name);
 }
 
@@ -333,7 +338,7 @@ std::vector<std::pair<DeclId, uint32_t>> Checker::casesNamed(ModuleId module, Na
   look(module);
   if (!out.empty()) return out;
   for (const auto& [imported, from] : modules[module].imported)
-    for (DeclId d : modules[from.first].decls[from.second])
+    for (DeclId d : modules[from[0]].decls[imported])
       if (modules.decl(d).kind == DeclKind::Enum) {
         const auto& cases = ast(d)[modules.decl(d).node].as<EnumItem>().cases;
         for (uint32_t k = 0; k < cases.size(); ++k)

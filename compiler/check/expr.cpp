@@ -1,5 +1,5 @@
 // Expressions.
-#include "check/body.h"
+#include "check/elsewhere.h"
 
 namespace melix::check {
 
@@ -123,7 +123,8 @@ NodeId Body::checkString(const StringLit& s, Span span) {
 }
 
 LocalId Body::lookupAny(NameId name) {
-  for (size_t k = scope.size(); k-- > 0;)
+  size_t floor = scopeFloor > 0 && c.isOfScript(module, name) ? 0 : scopeFloor;
+  for (size_t k = scope.size(); k-- > floor;)
     if (scope[k].name == name) return scope[k].local;
   return LocalId::none();
 }
@@ -136,7 +137,7 @@ LocalId Body::lookup(NameId name) {
 
 std::vector<NameId> Body::visibleNames() const {
   std::vector<NameId> out;
-  for (const ScopeEntry& e : scope) out.push_back(e.name);
+  for (size_t k = scopeFloor; k < scope.size(); ++k) out.push_back(scope[k].name);
   for (const auto& [name, dim] : env.dims) out.push_back(name);
   return out;
 }
@@ -173,6 +174,12 @@ NodeId Body::checkName(SynId node, TypeId expected) {
 NodeId Body::unknownName(NameId name, Span span) {
   std::string_view text = types.names.text(name);
   const Checker::ScriptNames script = isScript ? Checker::ScriptNames() : c.scriptNames(module);
+  const DeclId mine = c.info(id).key.decl;
+  bool isConstant = mine && c.modules.decl(mine).kind == names::DeclKind::Const;
+  if (isConstant && (script.vars.contains(name) || script.lets.contains(name))) {
+    sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(mine).name));
+    return b.error(span);
+  }
   if (script.vars.contains(name))
     sink.report(DiagId::ScriptVar, span, text);
   else if (script.again.contains(name))
@@ -201,19 +208,15 @@ NodeId Body::caseValue(DeclId decl, uint32_t k, TypeId expected, Span span) {
 
 /// A `const` is its expression, open numbers included; one of another file is an instance of its own, at its
 /// own type.
+/// The value of a `const`, checked where it is used: its literals are open there (rule 15).
 NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
   const auto item = c.ast(constant)[c.modules.decl(constant).node].as<ConstItem>();
   if (c.openAliases.contains(constant)) {
     sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(constant).name));
     return b.error(span);
   }
-  if (&c.ast(constant) != ast.at) {
-    PendingCall call;
-    call.decl = constant;
-    return finishInferred(std::move(call), b.make(NodeKind::Call, types.error(), span, {}, CallTarget{}),
-                          span);
-  }
   c.openAliases.insert(constant);
+  Elsewhere home(*this, c.ast(constant), c.modules.decl(constant).module, {}, scope.size());
   TypeId asked = item.type ? resolveType(item.type, false) : expected;
   NodeId value = checkExpr(item.value, asked);
   if (item.type) value = coerce(value, asked, span);

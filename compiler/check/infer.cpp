@@ -142,13 +142,30 @@ bool Inference::hasInferenceDim(TypeId t) {
   return false;
 }
 
+/// A variable about to change.
+Inference::VarInfo& Inference::changed(TypeId var) {
+  uint32_t number = types_[var].number;
+  changes_.push_back({number, vars_[number], DimSym::none()});
+  return vars_[number];
+}
+
+void Inference::restore(State state) {
+  for (; changes_.size() > state.changes; changes_.pop_back()) {
+    const Change& change = changes_.back();
+    if (change.solved)
+      solved_.erase(change.solved);
+    else
+      vars_[change.var] = change.before;
+  }
+  vars_.resize(state.vars);
+}
+
 bool Inference::bindVar(TypeId var, TypeId to) {
-  VarInfo& info = vars_[types_[var].number];
+  const VarInfo& info = vars_[types_[var].number];
   if (types_.kind(to) == TypeKind::Var) {
-    VarInfo& other = vars_[types_[to].number];
     // The more demanding class survives: float over int over anything.
-    if (static_cast<int>(info.cls) > static_cast<int>(other.cls)) other.cls = info.cls;
-    info.bound = to;
+    if (static_cast<int>(info.cls) > static_cast<int>(varClass(to))) changed(to).cls = info.cls;
+    changed(var).bound = to;
     return true;
   }
   TypeKind kind = types_.kind(to);
@@ -156,7 +173,7 @@ bool Inference::bindVar(TypeId var, TypeId to) {
               types::isFloatKind(kind) || types::scalarClass(kind) == types::ScalarClass::Complex ||
               (info.cls == VarClass::OpenInt && types::isIntKind(kind));
   if (!fits) return false;
-  if (kind != TypeKind::Never) info.bound = to;
+  if (kind != TypeKind::Never) changed(var).bound = to;
   return true;
 }
 
@@ -166,6 +183,7 @@ bool Inference::solve(DimSym s, DimId value) {
   if (value == self) return true;
   if (solved_.contains(s) || types_.dims.mentions(value, s)) return false;
   solved_.emplace(s, value);
+  changes_.push_back({0, {}, s});
   return true;
 }
 

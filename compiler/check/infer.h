@@ -67,18 +67,16 @@ public:
   void assume(DimId bare, DimId equal);
   /// Binds an unsolved dimension; false if it is already solved.
   bool solve(DimSym s, DimId value);
-  /// A fact learned from a check or an assertion: `s` is `value` in what follows (rule 23).
-  void substituteSymbol(DimSym s, DimId value) { solved_[s] = value; }
 
   /// Gives every variable that is still open its default: int, f32; an Any variable is reported through
   /// `unsolved`.
   void settle(std::vector<Span>& unsolved);
-  /// What has been solved so far, to go back to after a trial.
-  struct State;
-  State state() const;
-  void restore(const State& state);
-  /// Variables created since `mark()` keep their identity; used to see what a body left open.
-  size_t mark() const { return vars_.size(); }
+  /// What has been solved so far, to go back to after a trial: as many variables, and changes of these.
+  struct State {
+    size_t vars, changes;
+  };
+  State state() const { return {vars_.size(), changes_.size()}; }
+  void restore(State state);
 
 private:
   struct VarInfo {
@@ -86,6 +84,13 @@ private:
     TypeId bound; ///< none while unsolved
     Span span;
   };
+  /// How a variable was before it was changed; or, without one, a dimension that was solved.
+  struct Change {
+    uint32_t var;
+    VarInfo before;
+    DimSym solved;
+  };
+  VarInfo& changed(TypeId var);
   TypeId zonkRecord(TypeId t);
   TypeId zonkTemplate(TypeId t);
   bool bindVar(TypeId var, TypeId to);
@@ -96,15 +101,9 @@ private:
   AtArguments atArguments_;
   std::vector<VarInfo> vars_;
   types::DimSubst solved_;
+  std::vector<Change> changes_;
   std::unordered_map<types::KnownId, types::KnownId> templates_;
   std::unordered_map<types::RecordId, types::RecordId> records_;
 };
-
-struct Inference::State {
-  std::vector<VarInfo> vars;
-  types::DimSubst solved;
-};
-inline Inference::State Inference::state() const { return {vars_, solved_}; }
-inline void Inference::restore(const State& state) { vars_ = state.vars, solved_ = state.solved; }
 
 } // namespace melix::check

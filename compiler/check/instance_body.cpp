@@ -1,4 +1,5 @@
 // The body of one instance, checked at the types of its key.
+#include "check/attempt.h"
 #include "check/body.h"
 
 namespace melix::check {
@@ -37,6 +38,7 @@ private:
   void declareGenerics(Body& body, const FunctionDecl& fn);
   void makePack(Body& body, NameId name, Span span);
   void declareParameters(Body& body, const FunctionDecl& fn, TypeResolver& resolver);
+  void checkDefault(Body& body, const ParamDecl& param, TypeId type);
   TypeId declaredResult(Body& body, const FunctionDecl& fn, TypeResolver& resolver);
   DimId newDim(std::string text, NameId name, Span span);
   /// The result that is known already, in a second round.
@@ -161,8 +163,23 @@ void InstanceBody::checkConst() {
   const auto item = tree[decl.node].as<ConstItem>();
   TypeId want = item.type ? body.resolveType(item.type, false) : TypeId::none();
   NodeId value = body.checkExpr(item.value, want);
-  if (want) value = body.coerce(value, want, decl.span);
+  if (want) value = body.coerce(value, want, tree.span(item.value));
   c_.finish(id_, body, value, knownResult());
+}
+
+/// Where the result of a function is written; its name where it is not.
+Span resultSpan(const Ast& tree, const FunctionDecl& fn) {
+  if (tree.kind(fn.body) != SynKind::Block) return tree.span(fn.body);
+  const NodeList& items = tree[fn.body].as<Many>().items;
+  if (items.empty()) return fn.span;
+  switch (tree.kind(items.back())) {
+  case SynKind::Let:
+  case SynKind::Assign:
+  case SynKind::OpAssign:
+  case SynKind::For:
+  case SynKind::While: return fn.span;
+  default: return tree.span(items.back());
+  }
 }
 
 void InstanceBody::checkFunction() {
@@ -183,8 +200,7 @@ void InstanceBody::checkFunction() {
   body.returnType = !result && info.state == ResultState::Guessed ? body.openResult(info) : result;
   TypeId want = body.returnHere(fn.span);
   NodeId value = fn.body ? body.checkSized(fn.body, want) : body.b.error(fn.span);
-  if (want && fn.body)
-    value = body.coerce(value, want, tree.kind(fn.body) == SynKind::Block ? fn.span : tree.span(fn.body));
+  if (want && fn.body) value = body.coerce(value, want, resultSpan(tree, fn));
   if (self.valid()) value = body.b.block({self, value}, fn.span);
   c_.finish(id_, body, value, result);
 }
@@ -263,16 +279,25 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
     const ParamDecl& param = fn.params[p];
     TypeId untyped = nextArg_ < args_.size() ? args_[nextArg_] : c_.types.error();
     nextArg_ += !param.type;
+    if (param.defaultValue) checkDefault(body, param, paramTypes[p]);
     LocalId l =
         body.declareLocal(param.name, param.type ? paramTypes[p] : untyped, param.span, param.isInout);
     instance_.locals[l].isInout = param.isInout;
-    if (param.isInout) body.used.insert(l);
+    body.used.insert(l);
     instance_.params.push_back(l);
   }
   instance_.dimParams.insert(instance_.dimParams.end(), fresh_.begin(), fresh_.end());
   c_.info(id_).dimNames = dimNames_;
   resolver.owner = NameId::none();
   resolver.bindDim = nullptr;
+}
+
+/// A default value, which may use the parameters before its own; calls check it again, each at its own types.
+void InstanceBody::checkDefault(Body& body, const ParamDecl& param, TypeId type) {
+  Attempt attempt(body);
+  NodeId value = body.checkExpr(param.defaultValue, type);
+  if (type) body.coerce(value, type, body.ast.span(param.defaultValue), DiagId::ArgumentType, instance_.name);
+  if (!attempt.hasErrors()) attempt.drop();
 }
 
 TypeId InstanceBody::declaredResult(Body& body, const FunctionDecl& fn, TypeResolver& resolver) {

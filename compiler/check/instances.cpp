@@ -232,6 +232,10 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
     sink.report(DiagId::NotPure, instance.span, instance.name);
   if (infos_[id.index].key.open.empty() && !instance.failed)
     infos_[id.index].usesUpKeys = checkKeys(*this, id);
+  bool isFunction = key.decl || key.known;
+  if (isFunction && key.open.empty() && !body.unsure &&
+      !modules.isLibraryFile(body.ast.span(body.ast.at->root).file))
+    body.warnUnused();
   infos_[id.index].inProgress = false;
 }
 

@@ -98,24 +98,30 @@ bool ArrayIntrinsics::takesGenerator(IntrinsicKind kind) {
   }
 }
 
-std::optional<std::vector<size_t>> ArrayIntrinsics::axesOf(NodeId over, size_t rank, Span span) {
+/// The axes that `over` names, as they are written.
+std::optional<std::vector<size_t>> ArrayIntrinsics::axesAsWritten(NodeId over, size_t rank, Span span) {
   std::vector<NodeId> items{over};
   if (b.instance.nodes[over].kind == NodeKind::Tuple) items = b.instance.nodes[over].children;
   std::vector<size_t> axes;
   for (NodeId item : items) {
     std::optional<int64_t> axis = b.literal(item);
     if (!axis || *axis < -static_cast<int64_t>(rank) || *axis >= static_cast<int64_t>(rank)) {
-      b.sink.report(DiagId::BadAxis, span, std::to_string(rank));
+      b.reportBadAxis(rank, span);
       return std::nullopt;
     }
     axes.push_back(static_cast<size_t>(*axis < 0 ? *axis + static_cast<int64_t>(rank) : *axis));
   }
-  std::sort(axes.begin(), axes.end());
-  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) {
-    b.sink.report(DiagId::BadAxis, span, std::to_string(rank));
-    return std::nullopt;
-  }
   return axes;
+}
+
+/// The same in order, each once.
+std::optional<std::vector<size_t>> ArrayIntrinsics::axesOf(NodeId over, size_t rank, Span span) {
+  auto axes = axesAsWritten(over, rank, span);
+  if (!axes) return axes;
+  std::sort(axes->begin(), axes->end());
+  if (std::adjacent_find(axes->begin(), axes->end()) == axes->end()) return axes;
+  b.reportBadAxis(rank, span);
+  return std::nullopt;
 }
 
 bool ArrayIntrinsics::needArray(NodeId x, std::string_view name, Span span) {

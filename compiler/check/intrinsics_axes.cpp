@@ -37,7 +37,7 @@ std::optional<size_t> ArrayIntrinsics::oneAxis(GivenArgs& args, size_t rank) {
   if (!over.valid()) return 0;
   auto axes = axesOf(over, rank, b.spanOf(over));
   if (axes && axes->size() == 1) return axes->front();
-  if (axes) b.sink.report(DiagId::BadAxis, b.spanOf(over), std::to_string(rank));
+  if (axes) b.reportBadAxis(rank, b.spanOf(over));
   return std::nullopt;
 }
 

@@ -167,7 +167,7 @@ NodeId ArrayIntrinsics::permute(GivenArgs& args, Span span) {
   std::vector<DimId> dims = b.dimsOf(b.typeOf(x));
   std::vector<size_t> order;
   while (args.positionalsLeft() > 0) {
-    auto axis = axesOf(args.positional(), dims.size(), span);
+    auto axis = axesAsWritten(args.positional(), dims.size(), span);
     if (!axis) return b.error(span);
     order.insert(order.end(), axis->begin(), axis->end());
   }
@@ -176,7 +176,7 @@ NodeId ArrayIntrinsics::permute(GivenArgs& args, Span span) {
   std::vector<size_t> all(dims.size());
   std::iota(all.begin(), all.end(), 0);
   if (sorted != all) {
-    b.sink.report(DiagId::BadAxis, span, std::to_string(dims.size()));
+    b.reportBadAxis(dims.size(), span);
     return b.error(span);
   }
   return permuted(x, order, span);

@@ -121,6 +121,10 @@ InstanceId Checker::program(ModuleId root) {
   std::map<NameId, TypeId> lets;
   for (const auto& [name, local] : body.scriptLets) lets.emplace(name, instance.locals[local].type);
   checkSeeing(root, lets);
+  for (DeclId decl : declsOf(root))
+    for (NameId let : scriptLets(decl))
+      if (auto seen = body.scriptLets.find(let); seen != body.scriptLets.end())
+        body.used.insert(seen->second);
   body.warnUnused();
   return entryOf(id, root);
 }

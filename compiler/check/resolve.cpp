@@ -266,7 +266,10 @@ DimId TypeResolver::dim(SynId node) {
   }
   case SynKind::Name: {
     NameId name = n.as<Name>().name;
-    if (auto bound = env_.dims.find(name); bound != env_.dims.end()) return bound->second;
+    if (auto bound = env_.dims.find(name); bound != env_.dims.end()) {
+      if (readDim) readDim(name);
+      return bound->second;
+    }
     if (!isCapital(text(name))) {
       DimId value = valueDim ? valueDim(node) : checker_.constantDim(module_, name);
       if (!value) checker_.sink.report(DiagId::DimensionValue, n.span, text(name));

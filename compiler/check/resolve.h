@@ -22,6 +22,7 @@ public:
   std::function<DimId(syntax::NodeId)> valueDim;
   /// The type whose parameters `p.N` reads, for a value `p` in scope.
   std::function<TypeId(NameId)> valueType;
+  std::function<void(NameId)> readDim; ///< a name is read as a dimension
   /// A type for a generic parameter that is not bound; null: an error.
   std::function<TypeId(NameId, Span)> bindType;
   /// Name of the parameter whose type is read: the parameters of a bare generic record are called `p.N`.

@@ -87,7 +87,7 @@ bool Checker::isOfScript(ModuleId module, NameId name) {
 bool Checker::isScript(ModuleId module) { return !scriptNames(module).lets.empty(); }
 
 std::vector<NameId> Checker::scriptLets(DeclId decl) {
-  if (!isScript(modules.decl(decl).module)) return {};
+  if (modules.decl(decl).kind != names::DeclKind::Function || !isScript(modules.decl(decl).module)) return {};
   if (auto found = seenLets_.find(decl); found != seenLets_.end()) return found->second;
   std::set<NameId> lets;
   std::set<DeclId> reached{decl};

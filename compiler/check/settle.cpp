@@ -250,13 +250,9 @@ Const Body::patternConstant(NodeId value) const {
 
 /// Whether an Error node is part of the body.
 bool Body::holdsError() {
-  auto isAbandoned = [this](size_t k) {
-    return std::any_of(abandoned.begin(), abandoned.end(),
-                       [k](auto range) { return k >= range.first && k < range.second; });
-  };
-  for (uint32_t k = 0; k < instance.nodes.size(); ++k)
-    for (NodeId child : instance.nodes[NodeId(k)].children)
-      if (child.valid() && instance.nodes[child].kind == NodeKind::Error && !isAbandoned(k)) return true;
+  for (const Node& node : instance.nodes)
+    for (NodeId child : node.children)
+      if (child.valid() && instance.nodes[child].kind == NodeKind::Error) return true;
   return instance.body.valid() && instance.nodes[instance.body].kind == NodeKind::Error;
 }
 

@@ -22,6 +22,10 @@ std::string NodeBuilder::showAtRun(TypeId type, std::vector<DimId>& shown) {
   return show(types.intern(std::move(told)));
 }
 
+void NodeBuilder::reportBadAxis(size_t rank, Span span) {
+  sink.report(DiagId::BadAxis, span, std::to_string(rank), std::to_string(static_cast<int64_t>(rank) - 1));
+}
+
 DimCheckItem NodeBuilder::told(DimCheckItem check, DiagId id, TypeId left, TypeId right,
                                std::vector<std::string> args) {
   Diagnostic message{id, Span(), {}, {}, {}};

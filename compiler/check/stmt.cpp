@@ -217,13 +217,17 @@ void Body::assumeEqual(SynId condition) {
 
 NodeId Body::checkAssert(const syntax::Assert& a, Span span) {
   NodeId condition = checkBoolean(a.condition, "`assert`");
-  std::vector<NodeId> children{condition};
-  if (a.message)
-    children.push_back(coerce(checkExpr(a.message, types.str()), types.str(), ast.span(a.message)));
+  assumeEqual(a.condition);
+  if (a.message) { // it is computed where the condition is false only
+    ++conditions;
+    NodeId message = coerce(checkExpr(a.message, types.str()), types.str(), ast.span(a.message));
+    --conditions;
+    NodeId panic = b.make(NodeKind::Panic, types.never(), span, {message});
+    return b.make(NodeKind::If, types.unit(), span, {condition, b.unit(span), panic});
+  }
   Const text;
   text.text = std::string(c.modules.sources.text(ast.span(a.condition)));
-  assumeEqual(a.condition);
-  return b.make(NodeKind::Assert, types.unit(), span, std::move(children), text);
+  return b.make(NodeKind::Assert, types.unit(), span, {condition}, text);
 }
 
 // --- branches
@@ -375,6 +379,11 @@ NodeId Body::checkBreak(const One& brk, Span span) {
     }
     if (!loops[level].breakType) loops[level].breakType = b.typeOf(value);
     children.push_back(coerce(value, loops[level].breakType, span));
+  } else if (loops[level].isLoop) {
+    if (!loops[level].breakType) loops[level].breakType = types.unit();
+    if (infer.unify(loops[level].breakType, types.unit()).kind != UnifyKind::Equal)
+      sink.report(DiagId::TypeMismatch, span, b.show(loops[level].breakType), "()").hint =
+          "every `break` of a `loop` gives a value, or none does";
   }
   loops[level].broken = true;
   return b.make(NodeKind::Break, types.never(), span, std::move(children), check::Loop{loops[level].id});
@@ -464,6 +473,8 @@ NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, S
   payload.loop = static_cast<LoopId>(instance.nodes.size());
   if (ast.kind(loop.pattern) == SynKind::Name)
     payload.index = declareLocal(ast[loop.pattern].as<Name>().name, type, ast.span(loop.pattern), false);
+  if (payload.index)
+    used.insert(payload.index); // it may but count the rounds
   else if (ast.kind(loop.pattern) == SynKind::Underscore)
     payload.index = b.newLocal("_", type, span);
   else {

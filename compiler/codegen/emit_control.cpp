@@ -127,7 +127,11 @@ void FunctionEmitter::emitCall(const Stmt& s) {
   // A closed function asks nothing of its task.
   Values args{task_ ? task_ : static_cast<llvm::Value*>(llvm::ConstantPointerNull::get(m_.ptr()))};
   for (ValueId v : s.operands) args.push_back(value(v));
-  llvm::Value* r = b_.CreateCall(callee, args);
+  llvm::CallInst* r = b_.CreateCall(callee, args);
+  // Straight-line code with very many elementary functions calls them: merged, each is some hundred
+  // instructions.
+  constexpr unsigned mostMerged = 32;
+  if (callee->hasFnAttribute(llvm::Attribute::AlwaysInline) && ++merged_ > mostMerged) r->setIsNoInline();
   if (s.results.size() == 1) return setResult(s, r);
   for (unsigned k = 0; k < s.results.size(); ++k) set(s.results[k], b_.CreateExtractValue(r, k));
 }

@@ -96,6 +96,7 @@ private:
   bool kernel_ = false;
   std::vector<const Stmt*> checks_; ///< of a kernel, by number
   std::unordered_map<uint32_t, llvm::Value*> values_;
+  unsigned merged_ = 0; ///< calls of functions that are merged into this one
 };
 
 } // namespace melix::codegen

@@ -53,12 +53,14 @@ ModuleId Modules::load(const std::string& dotted, Span use) {
   ModuleId id = add(dotted.substr(dotted.find_last_of('.') + 1), std::move(*text));
   loaded_.emplace(dotted, id);
   index(id, modules_[id.index]->ast);
+  if (!modules_[id.index]->statements.empty()) sink.report(DiagId::ScriptUsed, use, dotted);
+  if (!modules_[id.index]->statements.empty()) sink.report(DiagId::ScriptUsed, use, dotted);
   loading_.pop_back();
   return id;
 }
 
 void Modules::import(ModuleId into, NameId name, ModuleId from) {
-  modules_[into.index]->imported[name] = {from, name};
+  modules_[into.index]->imported[name] = {from};
   for (DeclId d : modules_[from.index]->decls[name]) decls_[d].isPub = true;
 }
 
@@ -151,20 +153,30 @@ void Modules::indexUse(ModuleId id, const Ast& ast, NodeId node) {
   if (!used) return;
   Module& module = *modules_[id.index];
   if (use.hasNames) {
-    for (const UseName& name : use.names) {
-      const auto& decls = modules_[used.index]->decls;
-      auto found = decls.find(name.name);
-      bool isPub = found != decls.end() && std::any_of(found->second.begin(), found->second.end(),
-                                                       [&](DeclId d) { return decls_[d].isPub; });
-      if (!isPub) sink.report(DiagId::UnknownInModule, name.span, dotted, names.text(name.name));
-      module.imported[name.name] = {used, name.name};
-      module.useSpans[name.name] = name.span;
-    }
+    for (const UseName& name : use.names) importName(module, used, dotted, name);
     return;
   }
   NameId prefix = use.alias ? use.alias : use.path.back().name;
   module.prefixes[prefix] = used;
-  module.useSpans[prefix] = ast.span(node);
+}
+
+/// `use from.{name}`. Functions of one name may come from several modules: they are overloads.
+void Modules::importName(Module& into, ModuleId from, const std::string& dotted, const UseName& name) {
+  const std::vector<DeclId> decls = modules_[from.index]->decls[name.name];
+  if (std::none_of(decls.begin(), decls.end(), [&](DeclId d) { return decls_[d].isPub; }))
+    sink.report(DiagId::UnknownInModule, name.span, dotted, names.text(name.name));
+  std::vector<ModuleId>& all = into.imported[name.name];
+  if (std::find(all.begin(), all.end(), from) != all.end()) return;
+  all.push_back(from);
+  auto onlyFunctions = [&](ModuleId module) {
+    const std::vector<DeclId>& named = modules_[module.index]->decls[name.name];
+    return std::all_of(named.begin(), named.end(),
+                       [&](DeclId d) { return decls_[d].kind == DeclKind::Function; });
+  };
+  const std::vector<DeclId>& first = modules_[all[0].index]->decls[name.name];
+  if (all.size() > 1 && !first.empty() && !(onlyFunctions(all[0]) && onlyFunctions(from)))
+    sink.report(DiagId::ImportedTwice, name.span, names.text(name.name))
+        .notes.push_back({decls_[first[0]].span, "the other one"});
 }
 
 } // namespace melix::names

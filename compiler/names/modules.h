@@ -35,11 +35,10 @@ struct Module {
   std::string path; ///< `a.b`, or the file's path for the root
   syntax::Ast ast;
   std::unordered_map<NameId, std::vector<DeclId>> decls;
-  std::unordered_map<NameId, ModuleId> prefixes;                    ///< `use a.b`, `use a.b as c`
-  std::unordered_map<NameId, std::pair<ModuleId, NameId>> imported; ///< `use a.{f}`
-  std::vector<syntax::NodeId> statements;                           ///< of a script, in order
+  std::unordered_map<NameId, ModuleId> prefixes;              ///< `use a.b`, `use a.b as c`
+  std::unordered_map<NameId, std::vector<ModuleId>> imported; ///< `use a.{f}`; of several, all functions
+  std::vector<syntax::NodeId> statements;                     ///< of a script, in order
   std::vector<syntax::NodeId> tests;
-  std::unordered_map<NameId, Span> useSpans; ///< for unused-name warnings
   bool isPrelude = false;
 };
 
@@ -95,6 +94,7 @@ private:
   ModuleId add(std::string name, ModuleReader::Text text);
   void index(ModuleId id, const syntax::Ast& ast);
   void indexUse(ModuleId id, const syntax::Ast& ast, syntax::NodeId node);
+  void importName(Module& into, ModuleId from, const std::string& dotted, const syntax::UseName& name);
   void refuseAttributes(const std::vector<syntax::Attribute>& attributes);
   void declare(ModuleId id, const syntax::Ast& ast, DeclKind kind, syntax::NodeId node, NameId name,
                Span span, bool isPub);

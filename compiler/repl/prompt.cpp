@@ -51,7 +51,7 @@ void Prompt::connect(names::ModuleId module, const Definitions& known) {
 /// `known` with what a module adds.
 Prompt::Definitions Prompt::collect(names::ModuleId module, Definitions known) {
   names::Modules& modules = session_.modules();
-  for (const auto& [name, from] : modules[module].imported) known.names[name] = from.first;
+  for (const auto& [name, from] : modules[module].imported) known.names[name] = from.back();
   for (const auto& [name, used] : modules[module].prefixes) known.prefixes[name] = used;
   for (const auto& [name, decls] : modules[module].decls) {
     known.names[name] = module;

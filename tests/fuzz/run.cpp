@@ -125,3 +125,8 @@ int runFuzzer(int argc, char** argv, void (*step)(Random& random)) {
 }
 
 } // namespace melix::fuzz
+
+#ifdef MELIX_SANITIZE
+/// Signals are handled on a stack of the fuzzer's own, which the sanitizer is not to free.
+extern "C" const char* __asan_default_options() { return "use_sigaltstack=0"; }
+#endif

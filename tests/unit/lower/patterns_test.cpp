@@ -9,7 +9,7 @@ enum Tree { Leaf(value: int), Node(left: Tree, right: Tree) }
 fn kind(t: Tree) -> int = match t {
   Node(Leaf(a), Leaf(b)) if a == b => 1
   Node(Leaf(0), _) => 2
-  Node(Node(_, Leaf(c)), r) => 10 + c
+  Node(Node(_, Leaf(c)), _) => 10 + c
   Leaf(1) | Leaf(2) => 3
   Leaf(v) => 100 + v
   _ => 4
