@@ -1,6 +1,7 @@
 // The end of a body: open numbers get their types, calls their instances, and no inference variable stays in
 // the tree.
 #include "check/body.h"
+#include "check/formats.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -217,6 +218,10 @@ void Body::settlePayload(Node& node) {
     derivative->saved = infer.recordOf(derivative->saved);
   } else if (auto* target = std::get_if<CallTarget>(&node.payload)) {
     for (InoutArg& arg : target->inouts) settleSteps(arg.place.steps);
+  } else if (auto* format = std::get_if<FormatSpec>(&node.payload)) {
+    TypeId printed = infer.zonk(b.typeOf(node.children[0]));
+    if (!formatFits(types, printed, format->spec))
+      sink.report(DiagId::FormatType, node.span, format->spec, types.show(printed));
   } else if (auto* op = std::get_if<OpRef>(&node.payload)) {
     if (auto name = misapplied(*op, node.type))
       sink.report(DiagId::OperatorTypes, node.span, *name, types.show(node.type), types.show(node.type));
