@@ -86,7 +86,10 @@ private:
     once(names);
   }
 
-  void structure(const StructItem& item) { fields(item.generics, item.fields); }
+  void structure(const StructItem& item) {
+    if (item.base) c_.sink.report(DiagId::NoTypeForm, ast_.span(item.base));
+    fields(item.generics, item.fields);
+  }
 
   void enumeration(const EnumItem& item) {
     Named names;

@@ -14,7 +14,7 @@ using core::OrderKind;
 
 namespace {
 
-/// Terms in a block of an ordered reduction (docs: Numerics).
+/// Terms in a block of an ordered reduction (docs/reference/numbers.md).
 constexpr int64_t blockTerms = 8192;
 
 float toFloat(TypeKind k, Slot s) { return static_cast<float>(core::floatValue(k, s.u)); }

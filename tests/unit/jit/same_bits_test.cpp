@@ -1,5 +1,5 @@
 // Compiled code against the interpreter, bit for bit: every scalar op on every kind with awkward operands,
-// and every kind of reduction at sizes around the blocks and lanes of Numerics.
+// and every kind of reduction at sizes around the blocks and lanes of sums.
 #include "core/parse.h"
 #include "interp/interp.h"
 #include "jit/program.h"
