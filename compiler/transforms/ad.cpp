@@ -8,11 +8,20 @@ void Ad::refuse(LocId loc, std::string reason) {
   problems.push_back({AdProblemKind::Unsupported, {loc}, std::move(reason)});
 }
 
+template <class Table>
+static const JvpCompanion::Followed* findFollowed(const Table& table, ValueId t) {
+  auto it = table.find(t);
+  return it == table.end() ? nullptr : &it->second;
+}
+
 const JvpCompanion::Followed* Ad::primalOf(FunctionId g, ValueId t) const {
   auto companion = companions_.find(g);
-  if (companion == companions_.end()) return nullptr;
-  auto it = companion->second->primalOf.find(t);
-  return it == companion->second->primalOf.end() ? nullptr : &it->second;
+  return companion == companions_.end() ? nullptr : findFollowed(companion->second->primalOf, t);
+}
+
+const JvpCompanion::Followed* Ad::overwritten(FunctionId g, ValueId t) const {
+  auto companion = companions_.find(g);
+  return companion == companions_.end() ? nullptr : findFollowed(companion->second->overwritten, t);
 }
 
 const types::DimSubst& Ad::dimsOf(FunctionId g) const {

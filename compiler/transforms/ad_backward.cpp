@@ -149,11 +149,16 @@ ValueId Backward::zeroFor(Scope& s, ValueId v) {
     ad_.refuse(s.e.loc, "a derivative whose size is not known");
     return s.e.zero(t);
   }
+  return zeroFollowing(s, t, *followed);
+}
+
+/// A zero of type `t` with the sizes of a value of g.
+ValueId Backward::zeroFollowing(Scope& s, TypeId t, const JvpCompanion::Followed& followed) {
   Scope* inner = cur_;
   cur_ = &s;
-  ValueId primal = known(followed->value);
+  ValueId primal = known(followed.value);
   TypeId at = s.e.typeOf(primal);
-  for (uint32_t k : followed->path) {
+  for (uint32_t k : followed.path) {
     at = ad_.leaves.kid(at, k);
     primal = s.e.kid(primal, k, at);
   }
@@ -310,9 +315,8 @@ void Backward::scalar(const Op& o, ValueId c) {
     ValueId condition = known(o.operands[0]);
     if (mutated(StructuralRule::TransposeSelect))
       condition = e.one(Emit::simple(OpKind::Not, {condition}), types().boolean());
-    ValueId zero = e.zero(e.typeOf(c));
-    if (only(1)) addTo(o.operands[1], e.select(condition, c, zero));
-    if (only(2)) addTo(o.operands[2], e.select(condition, zero, c));
+    if (only(1)) addTo(o.operands[1], e.select(condition, c, zeroFor(*cur_, o.operands[1])));
+    if (only(2)) addTo(o.operands[2], e.select(condition, zeroFor(*cur_, o.operands[2]), c));
     return;
   }
   case OpKind::Convert: return addTo(o.operands[0], e.convert(c, typeOf(o.operands[0])));
@@ -324,7 +328,7 @@ void Backward::scalar(const Op& o, ValueId c) {
                         std::string(ops::opText(o.kind)) + "`)");
 }
 
-/// v̄ = get x̄, and the place of x̄ becomes zero.
+/// v̄ = get x̄, and the place of x̄ becomes zero: one with the sizes of what was overwritten.
 void Backward::set(const Op& o, ValueId c) {
   Emit& e = cur_->e;
   ValueId x = o.operands[0], v = o.operands[1];
@@ -332,7 +336,10 @@ void Backward::set(const Op& o, ValueId c) {
   Path p = path(o.as<Path>());
   TypeId t = typeOf(v);
   if (linear(v)) addTo(v, e.get(c, p, placeIndices(e, StructuralRule::TransposeSet, indices), t));
-  if (linear(x)) addTo(x, mutated(StructuralRule::TransposeSetClears) ? c : e.set(c, e.zero(t), p, indices));
+  if (!linear(x)) return;
+  if (mutated(StructuralRule::TransposeSetClears)) return addTo(x, c);
+  const JvpCompanion::Followed* old = ad_.overwritten(lin_.source, o.results[0]);
+  addTo(x, e.set(c, old ? zeroFollowing(*cur_, t, *old) : e.zero(t), p, indices));
 }
 
 void Backward::addAtOp(const Op& o) {
@@ -449,19 +456,34 @@ void Backward::lists(const Op& o) {
   case OpKind::ToArray:
     return addTo(o.operands[0],
                  e.one(Emit::simple(OpKind::ToList, {cotangent(o.results[0])}), typeOf(o.operands[0])));
-  case OpKind::ToList: {
-    ValueId c = cotangent(o.results[0]);
-    TypeId t = typeOf(o.operands[0]);
-    // Stacked again, one element at a time: the elements may be arrays.
-    Op to = Emit::simple(OpKind::ToArray, {c});
-    if (types().rank(t) != 1) return ad_.refuse(o.loc, "a list of the rows of an array");
-    DimSym own = types().dims.newSym({"", types::DimSymKind::Unknown, 0, {}});
-    to.resultDims.push_back(own);
-    TypeId made = types().array(types().element(t), {types().dims.symbol(own)});
-    return addTo(o.operands[0], e.one(std::move(to), made));
-  }
+  case OpKind::ToList: return stacked(o);
   default: return;
   }
+}
+
+/// %x_c += nest(i: N, j: M) -> collect[i, j] { yield get %rows_c[i][j] }
+void Backward::stacked(const Op& o) {
+  Emit& e = cur_->e;
+  TypeId t = typeOf(o.operands[0]);
+  Op nest;
+  nest.kind = OpKind::Nest;
+  nest.dims = types()[t].dims;
+  Emit b = e.in(e.newRegion());
+  Path p;
+  std::vector<ValueId> at;
+  NestResult all;
+  for (uint32_t a = 0; a < nest.dims.size(); ++a) {
+    p.push_back({a == 0 ? StepKind::Element : StepKind::Index, 0, {}, 1});
+    at.push_back(b.param(types().int64()));
+    all.keep.push_back(a);
+  }
+  at[0] = placeIndices(b, StructuralRule::TransposeList, {at[0]})[0];
+  b.yield({b.get(cotangent(o.results[0]), p, at, types().element(t))});
+  nest.regions = {b.region};
+  NestAttr attr;
+  attr.results.push_back(all);
+  nest.attr = attr;
+  addTo(o.operands[0], e.one(std::move(nest), t));
 }
 
 void Backward::build() {

@@ -79,6 +79,7 @@ private:
   ValueId& slot(Scope& s, ValueId v);
   ValueId cotangent(ValueId v);
   ValueId zeroFor(Scope& s, ValueId v);
+  ValueId zeroFollowing(Scope& s, TypeId t, const JvpCompanion::Followed& followed);
   ValueId realCotangent(ValueId v);
   void addTo(ValueId v, ValueId c);
   void addAt(ValueId v, Path p, std::span<const ValueId> indices, ValueId c);
@@ -94,6 +95,7 @@ private:
   void variant(const Op& o, ValueId c);
   void projection(const Op& o);
   void lists(const Op& o);
+  void stacked(const Op& o);
   void branch(OpId id);
   void forLoop(OpId id);
   void whileLoop(OpId id);

@@ -261,8 +261,16 @@ void JvpBuilder::update(const Op& o, Emit& e) {
   StructuralRule rule = o.kind == OpKind::Set ? StructuralRule::JvpSet : StructuralRule::JvpAddAt;
   std::vector<ValueId> indices = placeIndices(e, rule, valuesOf(std::span(o.operands).subspan(2)));
   ValueId change = whole(e, v);
-  slot = o.kind == OpKind::Set ? e.set(slot, change, path(rest), indices)
-                               : e.addAt(slot, change, path(rest), indices);
+  if (o.kind == OpKind::AddAt) {
+    slot = e.addAt(slot, change, path(rest), indices);
+    return bind(r, std::move(out));
+  }
+  slot = e.set(slot, change, path(rest), indices);
+  if (sizedByValue(types(), e.typeOf(change))) {
+    ValueId old =
+        e.get(value(x), path(o.as<Path>()), valuesOf(std::span(o.operands).subspan(2)), typeOfSource(v));
+    c_.overwritten[slot] = {old, {}};
+  }
   bind(r, std::move(out));
 }
 
