@@ -420,6 +420,7 @@ public:
   void settleQuotients();
   Const patternConstant(NodeId value) const;
   std::optional<std::string> misapplied(const OpRef& op, TypeId type) const;
+  bool isAbandoned(size_t k) const;
   bool holdsError();
   std::vector<std::pair<size_t, size_t>> abandoned; ///< ranges of nodes of attempts that were dropped
   std::vector<TypeId> compared;                     ///< enums that `==` is being taken apart for

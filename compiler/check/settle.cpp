@@ -171,7 +171,7 @@ void Body::settleNodes() {
     else
       settlePayload(node);
     if (node.kind != NodeKind::Error && infer.hasInferenceDim(node.type) && sink.errorCount() == errors &&
-        !instance.failed) {
+        !instance.failed && !isAbandoned(k)) {
       // Left over only where nothing uses the value, or where a size was never given.
       instance.failed = true;
       sink.report(DiagId::NothingSettles, node.span, "a size of `" + types.show(node.type) + "`");
@@ -248,12 +248,14 @@ Const Body::patternConstant(NodeId value) const {
   return constant;
 }
 
+/// Whether node number `k` is of an attempt that was dropped: no part of the body.
+bool Body::isAbandoned(size_t k) const {
+  return std::any_of(abandoned.begin(), abandoned.end(),
+                     [k](auto range) { return k >= range.first && k < range.second; });
+}
+
 /// Whether an Error node is part of the body.
 bool Body::holdsError() {
-  auto isAbandoned = [this](size_t k) {
-    return std::any_of(abandoned.begin(), abandoned.end(),
-                       [k](auto range) { return k >= range.first && k < range.second; });
-  };
   for (uint32_t k = 0; k < instance.nodes.size(); ++k)
     for (NodeId child : instance.nodes[NodeId(k)].children)
       if (child.valid() && instance.nodes[child].kind == NodeKind::Error && !isAbandoned(k)) return true;
