@@ -37,6 +37,7 @@ void FunctionWriter::write(OpId id) {
   case OpKind::Check:
     if (o.as<CheckAttr>().kind == CheckKind::Assert)
       line("assert " + value(o.operands[0]) + (o.operands.size() > 1 ? ", " + value(o.operands[1]) : ""));
+    if (o.as<CheckAttr>().kind == CheckKind::NotEmpty) notEmpty_.insert(o.dims[0]);
     return;
   case OpKind::Call: {
     std::string given;
@@ -200,14 +201,22 @@ Expr FunctionWriter::convert(const Op& o) {
 
 Expr FunctionWriter::make(const Op& o) {
   TypeId t = f_.typeOf(o.results[0]);
-  if (o.kind == OpKind::Variant) {
-    RecordId r = types()[t].record;
-    std::string name = names_.record(r) + "." + names_.enumCase(r, o.index());
-    return {o.operands.empty() ? name : name + "(" + args(o.operands) + ")"};
-  }
-  if (types().kind(t) == TypeKind::Struct)
-    return {names_.record(types()[t].record) + "(" + args(o.operands) + ")"};
+  if (o.kind == OpKind::Variant) return construct(t, o.index(), args(o.operands));
+  if (types().kind(t) == TypeKind::Struct) return construct(t, 0, args(o.operands));
   return {"(" + args(o.operands) + (o.operands.size() == 1 ? ",)" : ")")};
+}
+
+/// Lists, one inside the other, in place of an array of elements of different sizes.
+std::string FunctionWriter::undefLists(TypeId t, int depth) {
+  std::string head, tail;
+  bool empty = false;
+  for (DimId d : types()[t].dims) {
+    std::string extent = dim(d, 14);
+    empty |= extent == "_" || extent == "0";
+    head += "list(for " + names_.local("i") + " in 0.." + extent + ": ", tail += ")";
+  }
+  std::string out = empty ? "[]" : head + undef(types()[t].parts[0], depth + 1) + tail;
+  return depth > 0 ? "(" + out + " as " + type(t) + ")" : out;
 }
 
 /// Something of a type that nothing reads.
@@ -223,9 +232,9 @@ std::string FunctionWriter::undef(TypeId t, int depth) {
   case TypeKind::Char: return "'0'";
   case TypeKind::Str: return "\"\"";
   case TypeKind::Exit: return "0";
-  case TypeKind::List: return "[]";
+  case TypeKind::List: return depth > 0 ? "([] as " + type(t) + ")" : "[]";
   case TypeKind::Array: {
-    if (isRagged(t)) return "[]";
+    if (isRagged(t)) return undefLists(t, depth);
     std::string axes;
     bool known = true;
     for (DimId d : ty.dims) {
@@ -237,7 +246,10 @@ std::string FunctionWriter::undef(TypeId t, int depth) {
     if (known && depth == 0 && types().isFloat(ty.parts[0])) return "zero()";
     return "[for " + axes + ": " + undef(ty.parts[0], depth + 1) + "]";
   }
-  case TypeKind::Pack: return undef(ty.parts[0], depth + 1);
+  case TypeKind::Pack: {
+    const std::vector<DimId> sizes(ty.number, m_.types.dims.constant(0));
+    return sized(t, undef(m_.types.openPack(t, sizes), depth + 1), sizes).text;
+  }
   case TypeKind::Tuple:
   case TypeKind::Known: return "(" + each(ty.parts) + (ty.parts.size() == 1 ? ",)" : ")");
   case TypeKind::Struct:
@@ -250,9 +262,7 @@ std::string FunctionWriter::undef(TypeId t, int depth) {
     std::vector<TypeId> fields;
     for (uint32_t k = 0; k < r.cases[best].fields.size(); ++k)
       fields.push_back(m_.types.fieldType(t, best, k));
-    std::string name = names_.record(ty.record);
-    if (ty.kind == TypeKind::Enum) name += "." + names_.enumCase(ty.record, best);
-    return fields.empty() && ty.kind == TypeKind::Enum ? name : name + "(" + each(fields) + ")";
+    return construct(t, best, each(fields)).text;
   }
   default: return "(0 as " + type(t) + ")";
   }

@@ -7,12 +7,12 @@ namespace melix::decompile {
 
 using namespace core;
 
-/// Whether `+` is there: no enum anywhere inside, and no sizes that stand in front of what hides them.
+/// Whether `+` is there: no enum anywhere inside.
 bool FunctionWriter::isPlain(TypeId t) {
   std::set<RecordId> seen;
   std::function<bool(TypeId)> plain = [&](TypeId at) {
     const types::Type ty = types()[at];
-    if (ty.kind == TypeKind::Enum || (ty.kind == TypeKind::Pack && !unreadable(at).empty())) return false;
+    if (ty.kind == TypeKind::Enum) return false;
     for (TypeId part : ty.parts)
       if (!plain(part)) return false;
     if (ty.kind != TypeKind::Struct || !seen.insert(ty.record).second) return true;
@@ -24,8 +24,8 @@ bool FunctionWriter::isPlain(TypeId t) {
 }
 
 /// A name for what an expression says.
-std::string FunctionWriter::named(const std::string& e) {
-  std::string n = names_.local("term");
+std::string FunctionWriter::named(const std::string& e, std::string_view hint) {
+  std::string n = names_.local(hint);
   line("let " + n + " = " + e);
   return n;
 }
@@ -36,17 +36,8 @@ std::string FunctionWriter::sum(TypeId t, const std::string& a, const std::strin
   const types::Type ty = types()[t];
   switch (ty.kind) {
   case TypeKind::Enum:
-  case TypeKind::Struct:
-    return sumFunction(ty.record) + (ty.dims.empty() ? "" : dims(ty.dims)) + "(" + a + ", " + b + ")";
-  case TypeKind::Pack: {
-    const size_t sizes = unreadable(t).size();
-    if (sizes == 0) return sum(ty.parts[0], a, b);
-    if (types().isUnit(ty.parts[0])) return a;
-    std::string out;
-    for (size_t k = 0; k < sizes; ++k) out += a + "." + std::to_string(k) + ", ";
-    std::string part = "." + std::to_string(sizes);
-    return "(" + out + sum(ty.parts[0], a + part, b + part) + ")";
-  }
+  case TypeKind::Struct: return sumFunction(ty.record) + "(" + a + ", " + b + ")";
+  case TypeKind::Pack: return showsSizes(t) ? sum(ty.parts[0], a, b) : sizedSum(t) + "(" + a + ", " + b + ")";
   case TypeKind::Tuple: {
     std::string out;
     for (size_t k = 0; k < ty.parts.size(); ++k) {
@@ -55,24 +46,45 @@ std::string FunctionWriter::sum(TypeId t, const std::string& a, const std::strin
     }
     return "(" + out + (ty.parts.size() == 1 ? ",)" : ")");
   }
-  case TypeKind::Array:
-    if (!isRagged(t)) {
-      std::string axes, at;
-      for (size_t k = 0; k < ty.dims.size(); ++k) {
-        std::string i = names_.local("i"),
-                    extent = ty.dims.size() == 1 ? "len(" + a + ")" : "shape(" + a + ")." + std::to_string(k);
-        axes += (k ? ", " : "") + i + " in 0.." + extent;
-        at += (k ? ", " : "") + i;
-      }
-      return "[for " + axes + ": " + sum(ty.parts[0], a + "[" + at + "]", b + "[" + at + "]") + "]";
+  default: return elementSums(t, a, b);
+  }
+}
+
+/// Element by element: of arrays and lists.
+std::string FunctionWriter::elementSums(TypeId t, const std::string& a, const std::string& b) {
+  const types::Type ty = types()[t];
+  if (ty.kind == TypeKind::List || isRagged(t)) {
+    std::string x = a, y = b, head, tail;
+    for (size_t k = 0; k < std::max<size_t>(ty.dims.size(), 1); ++k) {
+      std::string i = names_.local("i");
+      head += "list(for " + i + " in 0..len(" + x + "): ";
+      x += "[" + i + "]", y += "[" + i + "]", tail += ")";
     }
-    [[fallthrough]];
-  default: {
-    std::string out = names_.local("total"), i = names_.local("i");
-    return "{ var " + out + " = " + a + "; for " + i + " in 0..len(" + a + ") { " + out + "[" + i +
-           "] = " + sum(ty.parts[0], out + "[" + i + "]", b + "[" + i + "]") + " }; " + out + " }";
+    return head + sum(ty.parts[0], x, y) + tail;
   }
+  std::string axes, at;
+  for (size_t k = 0; k < ty.dims.size(); ++k) {
+    std::string i = names_.local("i"),
+                extent = ty.dims.size() == 1 ? "len(" + a + ")" : "shape(" + a + ")." + std::to_string(k);
+    axes += (k ? ", " : "") + i + " in 0.." + extent;
+    at += (k ? ", " : "") + i;
   }
+  return "[for " + axes + ": " + sum(ty.parts[0], a + "[" + at + "]", b + "[" + at + "]") + "]";
+}
+
+/// The function that adds two structs of sizes.
+std::string FunctionWriter::sizedSum(TypeId pack) {
+  SizedStruct& own = shared_.sized.at(sizedStruct(pack).form);
+  if (!own.sumName.empty()) return own.sumName;
+  own.sumName = names_.item("add_" + own.name);
+  FunctionWriter w(shared_, id_);
+  w.parameters(own.symbols);
+  std::string text = own.name + own.params;
+  w.open("fn " + own.sumName + own.params + "(a: " + text + ", b: " + text + ") -> " + text + " {");
+  w.line(own.name + "(" + w.sum(own.inner, "a.value", "b.value") + ") as " + text);
+  w.close("}");
+  own.declaration += "\n" + w.out_;
+  return own.sumName;
 }
 
 /// The function that adds two values of a record, case by case; the case without payload that comes first is
