@@ -85,10 +85,18 @@ private:
   void addAt(ValueId v, Path p, std::span<const ValueId> indices, ValueId c);
   ValueId reader(ValueId v) const;
 
+  // The function as a whole.
+  void takeSeeds(Scope& top);
+  void yieldCotangents(Scope& top);
+  void fillSaved(const std::vector<ResidualItem>& items);
+
   // Transposes.
   void region(Scope& s);
   void op(OpId id);
   void scalar(const Op& o, ValueId c);
+  void unpack(const Op& o, ValueId c);
+  void pack(const Op& o, ValueId c);
+  void arrayOf(const Op& o, ValueId c);
   void set(const Op& o, ValueId c);
   void addAtOp(const Op& o);
   void make(const Op& o, ValueId c);
@@ -96,12 +104,33 @@ private:
   void projection(const Op& o);
   void lists(const Op& o);
   void stacked(const Op& o);
+  bool seeded(const Op& o);
+  void arm(const Op& o, Scope& s);
+  std::vector<ValueId> joinArms(std::deque<Scope>& arms, std::vector<TypeId>& resultTypes);
+  TypeId branchType(OpId id, const std::vector<std::vector<ResidualItem>>& items);
+  Op chooseAgain(OpId id, const std::vector<std::vector<ResidualItem>>& items);
   void branch(OpId id);
   void forLoop(OpId id);
   void whileLoop(OpId id);
+  struct LoopSweep;
+  void carrySizes(LoopSweep& sweep, Scope& s);
+  void takeCarried(LoopSweep& sweep, Scope& s);
+  void yieldCarried(LoopSweep& sweep, Scope& s);
+  void readItems(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items,
+                 const Roots& roots);
+  DimSym extentOfItems(OpId id);
   void loop(OpId id, bool isWhile);
+  struct NestSums {
+    std::vector<ValueId> sums, accs; ///< values whose cotangents are summed, those that are added to
+    std::vector<TypeId> resultTypes;
+  };
+  void takePoints(const Op& o, Scope& s, const std::vector<ValueId>& axes);
+  std::vector<std::pair<ValueId, ValueId>> takeAccumulators(const Op& o, const Scope& s);
+  NestSums yieldSums(Scope& s, Op& made, const std::vector<ValueId>& axes);
   void nest(OpId id);
   ValueId savedByCall(OpId call, const Linearisation& callee);
+  void passSeeds(const Op& o, Op& made);
+  ValueId accumulatorFor(ValueId v, bool again);
   void call(OpId id);
 
   Ad& ad_;
