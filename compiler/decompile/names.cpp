@@ -79,9 +79,9 @@ std::string Names::builtin(ops::BuiltinKind kind) {
 
 std::string Names::item(std::string_view hint) { return unique(std::string(hint), items_); }
 
-std::string Names::sum(types::RecordId r) {
-  auto [it, fresh] = sums_.try_emplace(r);
-  if (fresh) it->second = unique(identifier("add_" + record(r), false), items_);
+std::string Names::combining(types::RecordId r, size_t operands) {
+  auto [it, fresh] = combining_.try_emplace({r, operands});
+  if (fresh) it->second = unique(identifier((operands == 1 ? "negate_" : "add_") + record(r), false), items_);
   return it->second;
 }
 

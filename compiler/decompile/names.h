@@ -17,8 +17,8 @@ public:
   std::string builtin(ops::BuiltinKind kind);
   /// A new name for a declaration.
   std::string item(std::string_view hint);
-  /// Of the function that adds two values of a record.
-  std::string sum(types::RecordId r);
+  /// Of the function that negates a value of a record, or adds two.
+  std::string combining(types::RecordId r, size_t operands);
   std::string record(types::RecordId r);
   std::string field(types::RecordId r, uint32_t c, uint32_t k);
   std::string enumCase(types::RecordId r, uint32_t c);
@@ -35,7 +35,8 @@ private:
   const core::Module& m_;
   std::set<std::string> items_, locals_, parameters_;
   std::map<core::FunctionId, std::string> functions_;
-  std::map<types::RecordId, std::string> records_, sums_;
+  std::map<types::RecordId, std::string> records_;
+  std::map<std::pair<types::RecordId, size_t>, std::string> combining_;
   std::map<types::RecordId, std::vector<std::string>> cases_;
   std::map<core::DimSym, std::string> dims_;
 };

@@ -18,10 +18,10 @@ struct Expr {
 /// A struct that hides sizes where `_` alone does not say which (writer_sizes.cpp).
 struct SizedStruct {
   std::string name, params, declaration;
-  core::TypeId form;                 ///< the pack, its other sizes being parameters of the struct
-  core::TypeId inner;                ///< what it hides sizes of, in terms of the parameters
-  std::vector<core::DimSym> symbols; ///< the parameters: hidden sizes, then others
-  std::string sumName;               ///< of the function that adds two, once there is one
+  core::TypeId form;                         ///< the pack, its other sizes being parameters of the struct
+  core::TypeId inner;                        ///< what it hides sizes of, in terms of the parameters
+  std::vector<core::DimSym> symbols;         ///< the parameters: hidden sizes, then others
+  std::map<size_t, std::string> functions{}; ///< by operands: that which negates one, adds two
 };
 
 /// What the functions of one program share.
@@ -30,8 +30,9 @@ struct Shared {
   Names& names;
   std::vector<std::string>& notes;
   std::map<std::string, std::pair<std::string, std::string>> builtins =
-      {};                                             ///< by signature: name and declaration
-  std::map<core::RecordId, std::string> sums = {};    ///< functions that add tangents with enums inside
+      {}; ///< by signature: name and declaration
+  /// Functions that negate (one operand) and add tangents with enums inside.
+  std::map<std::pair<core::RecordId, size_t>, std::string> sums = {};
   std::map<core::TypeId, SizedStruct> sized = {};     ///< by the form of the pack
   std::vector<core::DimSym> hidden = {}, others = {}; ///< parameters of these structs
 };
@@ -120,13 +121,18 @@ private:
   void lists(const core::Op& o);
   std::string variableFor(const core::Op& update);
 
-  // Sums (writer_sums.cpp).
+  // Sums and negatives (writer_sums.cpp).
   bool isPlain(core::TypeId t);
   std::string named(const std::string& e, std::string_view hint = "term");
-  std::string sum(core::TypeId t, const std::string& a, const std::string& b);
-  std::string elementSums(core::TypeId t, const std::string& a, const std::string& b);
-  std::string sizedSum(core::TypeId pack);
-  std::string sumFunction(core::RecordId id);
+  std::string combined(core::TypeId t, const std::vector<std::string>& x);
+  std::string elements(core::TypeId t, std::vector<std::string> x);
+  void openCombining(const std::string& name, const std::string& params, const std::string& type,
+                     size_t operands);
+  std::string sizedFunction(core::TypeId pack, size_t operands);
+  std::string recordFunction(core::RecordId id, size_t operands);
+  std::string combinedCase(core::RecordId id, uint32_t c,
+                           const std::vector<std::vector<std::string>>& fields);
+  void combineCases(core::RecordId id, size_t operands);
 
   // Control (writer_control.cpp).
   /// Variables that the arms of a branch assign: its results, and sizes that none of them shows (places among

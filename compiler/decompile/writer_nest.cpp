@@ -272,7 +272,7 @@ void FunctionWriter::addToResult(const Op& o, const Yields& y) {
   if (y.result.kind == NestResultKind::Filter)
     return line("if " + value(y.values[0]) + " { push(&" + n + ", " + v + ") }");
   switch (y.result.monoid) {
-  case MonoidKind::Sum: return line(place + " = " + sum(f_.typeOf(y.values[0]), place, named(v)));
+  case MonoidKind::Sum: return line(place + " = " + combined(f_.typeOf(y.values[0]), {place, named(v)}));
   case MonoidKind::Prod: return line(place + " = " + place + " * " + v);
   case MonoidKind::Min: return line(place + " = min(" + place + ", " + v + ")");
   case MonoidKind::Max: return line(place + " = max(" + place + ", " + v + ")");

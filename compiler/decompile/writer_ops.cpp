@@ -80,13 +80,17 @@ Expr FunctionWriter::expression(const Op& o) {
   case OpKind::ListOf: return {"[" + args(o.operands) + "]"};
   case OpKind::Add:
     if (isPlain(t)) return binary(o, "+", 13);
-    return {sum(t, named(value(o.operands[0])), named(value(o.operands[1])))};
-  case OpKind::Sub: return binary(o, "-", 13);
+    return {combined(t, {named(value(o.operands[0])), named(value(o.operands[1]))})};
+  case OpKind::Sub:
+    if (isPlain(t)) return binary(o, "-", 13);
+    return {combined(t, {named(value(o.operands[0])), named(combined(t, {named(value(o.operands[1]))}))})};
   case OpKind::Mul: return binary(o, "*", 14);
   case OpKind::Div:
   case OpKind::IDiv: return binary(o, "/", 14);
   case OpKind::IRem: return binary(o, "%", 14);
-  case OpKind::Neg: return {"-" + value(o.operands[0], 16), 16};
+  case OpKind::Neg:
+    return isPlain(t) ? Expr{"-" + value(o.operands[0], 16), 16}
+                      : Expr{combined(t, {named(value(o.operands[0]))})};
   case OpKind::Fma: return called("fma");
   case OpKind::Sqrt: return called("sqrt");
   case OpKind::Abs: return called("abs");

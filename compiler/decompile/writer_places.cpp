@@ -73,7 +73,7 @@ void FunctionWriter::update(const Op& o) {
   else if (isPlain(f_.typeOf(o.operands[1])))
     line(n + at + " += " + v);
   else
-    line(n + at + " = " + sum(f_.typeOf(o.operands[1]), named(n + at), named(v)));
+    line(n + at + " = " + combined(f_.typeOf(o.operands[1]), {named(n + at), named(v)}));
   call(o.results[0], n);
 }
 
