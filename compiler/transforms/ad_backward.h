@@ -21,6 +21,12 @@ private:
   struct Capture {
     ValueId current, base, init, param;
   };
+  /// An add to a place of a cotangent that is still zero.
+  struct Add {
+    Path path;
+    std::vector<ValueId> indices;
+    ValueId value;
+  };
   struct Scope {
     ScopeKind kind;
     RegionId source;
@@ -34,6 +40,9 @@ private:
     std::vector<DimSym> dims;
     std::vector<OpId> prologue;
     size_t prologueAt = 0;
+    /// Adds wait for a whole cotangent, into which they go; without one a zero is made for them when it is
+    /// asked for.
+    std::unordered_map<ValueId, std::vector<Add>> waiting{};
   };
   /// A residual item as it stands in f_bwd: what delivers it defines `root`.
   using Roots = std::vector<ValueId>;
@@ -76,6 +85,7 @@ private:
   ValueId carrier(OpId id, size_t k, TypeId type);
 
   // Cotangents.
+  void makeWaiting(Scope& s, ValueId v);
   ValueId& slot(Scope& s, ValueId v);
   ValueId cotangent(ValueId v);
   ValueId zeroFor(Scope& s, ValueId v);

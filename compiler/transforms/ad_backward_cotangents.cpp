@@ -11,8 +11,22 @@ static bool byValue(const types::TypeStore& types, TypeId t) {
   return k != TypeKind::Array && k != TypeKind::Acc && !sizedByValue(types, t);
 }
 
+void Backward::makeWaiting(Scope& s, ValueId v) {
+  auto found = s.waiting.find(v);
+  if (found == s.waiting.end()) return;
+  std::vector<Add> adds = std::move(found->second);
+  s.waiting.erase(found);
+  ValueId c = s.cotangents[v];
+  if (!c.valid()) c = zeroFor(s, v);
+  for (Add& add : adds) c = s.e.addAt(c, add.value, std::move(add.path), add.indices);
+  s.cotangents[v] = c;
+}
+
 ValueId& Backward::slot(Scope& s, ValueId v) {
-  if (homeOf(v) == s.source) return s.cotangents[v];
+  if (homeOf(v) == s.source) {
+    makeWaiting(s, v);
+    return s.cotangents[v];
+  }
   if (auto it = s.captured.find(v); it != s.captured.end()) return it->second.current;
   Capture c;
   if (s.kind == ScopeKind::Arm) {
@@ -58,6 +72,7 @@ ValueId Backward::zeroFollowing(Scope& s, TypeId t, const JvpCompanion::Followed
 /// Of a value of the current region; none for zero.
 ValueId Backward::cotangent(ValueId v) {
   if (isAcc(v)) return {};
+  makeWaiting(*cur_, v);
   auto it = cur_->cotangents.find(v);
   return it == cur_->cotangents.end() ? ValueId() : it->second;
 }
@@ -80,6 +95,10 @@ void Backward::addTo(ValueId v, ValueId c) {
   }
   Emit& e = cur_->e;
   c = e.castDims(c, typeOf(v));
+  if (cur_->waiting.count(v)) {
+    cur_->cotangents[v] = c;
+    return makeWaiting(*cur_, v);
+  }
   ValueId& s = slot(*cur_, v);
   if (!s.valid())
     s = c;
@@ -92,6 +111,10 @@ void Backward::addTo(ValueId v, ValueId c) {
 void Backward::addAt(ValueId v, Path p, std::span<const ValueId> indices, ValueId c) {
   if (p.empty()) return addTo(v, c);
   if (!linear(v)) return;
+  if (homeOf(v) == cur_->source && !cur_->cotangents[v].valid()) {
+    cur_->waiting[v].push_back({std::move(p), {indices.begin(), indices.end()}, c});
+    return;
+  }
   ValueId& s = slot(*cur_, v);
   if (!s.valid()) s = zeroFor(*cur_, v);
   s = cur_->e.addAt(s, c, std::move(p), indices);

@@ -21,6 +21,7 @@ void Backward::op(OpId id) {
   for (ValueId r : o.results) any |= linear(r);
   if (!any) return;
   cur_->e.loc = o.loc;
+  for (ValueId r : o.results) makeWaiting(*cur_, r);
   switch (o.kind) {
   case OpKind::If: return branch(id);
   case OpKind::Match:
