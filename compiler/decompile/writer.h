@@ -100,6 +100,8 @@ private:
   Expr pack(const core::Op& o);
   void unpack(const core::Op& o);
   void unpackParts(const core::Op& o, core::TypeId t);
+  bool hasNegativeSize(core::TypeId t) const;
+  Expr resized(core::TypeId from, core::TypeId to, const std::string& e);
   bool fieldsTellSizes(core::RecordId id, uint32_t c);
   Expr construct(core::TypeId t, uint32_t c, const std::string& fields);
 

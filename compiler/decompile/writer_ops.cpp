@@ -68,10 +68,7 @@ Expr FunctionWriter::expression(const Op& o) {
   case OpKind::Known:
   case OpKind::Variant: return make(o);
   case OpKind::Capture: return {value(o.operands[0], 20) + "." + std::to_string(o.index())};
-  case OpKind::CastDims:
-    return types().kind(t) == TypeKind::Array && !isRagged(t)
-               ? Expr{value(o.operands[0], 17) + " as " + type(t), 16}
-               : Expr{value(o.operands[0], 20)};
+  case OpKind::CastDims: return resized(f_.typeOf(o.operands[0]), t, value(o.operands[0], 20));
   case OpKind::Pack: return pack(o);
   case OpKind::StopGradient: return {value(o.operands[0], 20)};
   case OpKind::Get: return {value(o.operands[0], 20) + place(o, 1)};
@@ -251,7 +248,11 @@ std::string FunctionWriter::undef(TypeId t, int depth) {
     return "[for " + axes + ": " + undef(ty.parts[0], depth + 1) + "]";
   }
   case TypeKind::Pack: {
-    const std::vector<DimId> sizes(ty.number, m_.types.dims.constant(0));
+    std::vector<DimId> sizes;
+    int64_t size = 0;
+    do // the least of which no size inside is negative
+      sizes.assign(ty.number, m_.types.dims.constant(size));
+    while (hasNegativeSize(m_.types.openPack(t, sizes)) && ++size < 16);
     return sized(t, undef(m_.types.openPack(t, sizes), depth + 1), sizes).text;
   }
   case TypeKind::Tuple:

@@ -211,6 +211,27 @@ void FunctionWriter::unpackParts(const Op& o, TypeId t) {
   call(o.results[0], n);
 }
 
+bool FunctionWriter::hasNegativeSize(TypeId t) const {
+  const types::Type& ty = types()[t];
+  return std::any_of(ty.dims.begin(), ty.dims.end(),
+                     [&](DimId d) { return types().dims.asConstant(d).value_or(0) < 0; }) ||
+         std::any_of(ty.parts.begin(), ty.parts.end(), [&](TypeId part) { return hasNegativeSize(part); });
+}
+
+/// A value at a type equal up to sizes: arrays by `as`, tuples part by part; others agree where they are
+/// named.
+Expr FunctionWriter::resized(TypeId from, TypeId to, const std::string& e) {
+  if (from == to) return {e};
+  if (types().kind(to) == TypeKind::Array && !isRagged(to)) return {e + " as " + type(to), 16};
+  if (types().kind(to) != TypeKind::Tuple) return {e};
+  const std::vector<TypeId> parts = types()[to].parts, given = types()[from].parts;
+  const std::string whole = named(e, "whole");
+  std::string out;
+  for (size_t k = 0; k < parts.size(); ++k)
+    out += (k ? ", " : "") + resized(given[k], parts[k], whole + "." + std::to_string(k)).text;
+  return {"(" + out + (parts.size() == 1 ? ",)" : ")")};
+}
+
 // --- what is made of parts
 // --------------------------------------------------------------------------------------
 
