@@ -26,6 +26,7 @@ public:
     for (FunctionId f : functions_) code += FunctionWriter(shared_, f).write() + "\n";
     if (script) statements = FunctionWriter(shared_, root_).statements();
     for (RecordId record : records_) out_.text += declaration(record) + "\n";
+    for (const auto& [form, hides] : shared_.sized) out_.text += hides.declaration + "\n";
     for (const auto& [signature, declared] : shared_.builtins) out_.text += declared.second + "\n";
     for (const auto& [record, text] : shared_.sums) out_.text += text + "\n";
     out_.text += code + statements;

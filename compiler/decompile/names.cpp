@@ -19,7 +19,7 @@ static const std::set<std::string>& reserved() {
         "reshape",  "list",    "array",  "argsort", "sqrt",     "abs",           "fma",
         "floor",    "ceil",    "trunc",  "round",   "copysign", "bits",          "wrap",
         "saturate", "debug",   "print",  "eprint",  "panic",    "f32_from_bits", "f64_from_bits",
-        "str",      "int",     "bool"};
+        "str",      "int",     "bool",   "main"};
     for (uint32_t k = 0; k < ops::mathCount; ++k) out.emplace(ops::mathName(static_cast<ops::MathKind>(k)));
     return out;
   }();
@@ -77,9 +77,11 @@ std::string Names::builtin(ops::BuiltinKind kind) {
   return unique(identifier(ops::builtinName(kind), false), items_);
 }
 
-std::string Names::sum(types::RecordId r) {
-  auto [it, fresh] = sums_.try_emplace(r);
-  if (fresh) it->second = unique(identifier("add_" + record(r), false), items_);
+std::string Names::item(std::string_view hint) { return unique(std::string(hint), items_); }
+
+std::string Names::combining(types::RecordId r, size_t operands) {
+  auto [it, fresh] = combining_.try_emplace({r, operands});
+  if (fresh) it->second = unique(identifier((operands == 1 ? "negate_" : "add_") + record(r), false), items_);
   return it->second;
 }
 
@@ -111,6 +113,11 @@ std::string Names::dim(core::DimSym s, bool upper) {
   auto it = dims_.find(s);
   if (it != dims_.end()) return it->second;
   return dims_[s] = unique(identifier(m_.types.dims.info(s).name, upper), locals_);
+}
+
+void Names::parameter(core::DimSym s) {
+  if (parameters_.empty()) parameters_ = items_;
+  dims_[s] = unique(identifier(m_.types.dims.info(s).name, true), parameters_);
 }
 
 std::string Names::local(std::string_view hint) { return unique(identifier(hint, false), locals_); }

@@ -15,12 +15,16 @@ public:
   std::string function(core::FunctionId f);
   /// A new name for a function of the runtime.
   std::string builtin(ops::BuiltinKind kind);
-  /// Of the function that adds two values of a record.
-  std::string sum(types::RecordId r);
+  /// A new name for a declaration.
+  std::string item(std::string_view hint);
+  /// Of the function that negates a value of a record, or adds two.
+  std::string combining(types::RecordId r, size_t operands);
   std::string record(types::RecordId r);
   std::string field(types::RecordId r, uint32_t c, uint32_t k);
   std::string enumCase(types::RecordId r, uint32_t c);
   std::string dim(core::DimSym s, bool upper = true);
+  /// Names a size that is a parameter of several declarations.
+  void parameter(core::DimSym s);
   /// A new local name that looks like `hint`.
   std::string local(std::string_view hint);
   void startFunction();
@@ -29,9 +33,10 @@ private:
   std::string unique(std::string wanted, std::set<std::string>& taken);
 
   const core::Module& m_;
-  std::set<std::string> items_, locals_;
+  std::set<std::string> items_, locals_, parameters_;
   std::map<core::FunctionId, std::string> functions_;
-  std::map<types::RecordId, std::string> records_, sums_;
+  std::map<types::RecordId, std::string> records_;
+  std::map<std::pair<types::RecordId, size_t>, std::string> combining_;
   std::map<types::RecordId, std::vector<std::string>> cases_;
   std::map<core::DimSym, std::string> dims_;
 };

@@ -29,11 +29,11 @@ std::string FunctionWriter::write() {
   std::string dims = parameters(f_.dimParams), params;
   for (ValueId p : f_.params()) {
     std::string n = name(p);
-    params += (params.empty() ? "" : ", ") + n + ": " + paramType(f_.typeOf(p));
+    params += (params.empty() ? "" : ", ") + n + ": " + type(f_.typeOf(p));
   }
   open("fn " + names_.function(id_) + dims + "(" + params + ")" + resultTypes() + " {");
   region(f_.body);
-  if (!f_.results.empty()) line(tuple(yieldOf(f_.body)));
+  if (!f_.results.empty()) line(returned());
   close("}");
   dropUnusedSizes();
   return std::move(out_);
@@ -76,6 +76,7 @@ std::string FunctionWriter::hintOf(ValueId v) const {
 std::string FunctionWriter::name(ValueId v) {
   auto it = exprs_.find(v);
   if (it != exprs_.end()) return it->second.text;
+  if (f_.values[v].def.valid()) note("a value that nothing has defined");
   std::string n = names_.local(hintOf(v));
   call(v, n);
   return n;
@@ -122,20 +123,56 @@ void FunctionWriter::define(ValueId v, Expr e) {
   call(v, n);
 }
 
+/// What a function gives: sizes that no result shows, then the results.
+std::string FunctionWriter::returned() {
+  const Op& y = terminator(f_.body);
+  std::string out;
+  std::vector<size_t> silent = silentSizes(f_.resultDims, f_.results);
+  for (size_t k : silent) out += dim(y.dims[k]) + ", ";
+  return silent.empty() ? tuple(y.operands) : "(" + out + args(y.operands) + ")";
+}
+
 /// The results of a call, and the sizes it decided.
 void FunctionWriter::bindAll(const Op& o, const std::string& e) {
   std::string left;
-  std::vector<std::pair<TypeId, std::string>> from;
+  std::vector<TypeId> resultTypes;
+  for (ValueId v : o.results) resultTypes.push_back(f_.typeOf(v));
+  const std::vector<size_t> silent = silentSizes(o.resultDims, resultTypes);
+  for (size_t k : silent) {
+    left += (left.empty() ? "" : ", ") + names_.dim(o.resultDims[k], false);
+    knownDims_.insert(o.resultDims[k]);
+  }
   for (ValueId v : o.results) {
     bool needed = uses_[v.index] != 0 || !o.resultDims.empty();
     std::string n = needed ? names_.local(hintOf(v)) : "_";
     left += (left.empty() ? "" : ", ") + n;
     call(v, n);
-    from.emplace_back(f_.typeOf(v), n);
   }
   if (o.results.empty()) return line(e);
-  line("let " + (o.results.size() == 1 ? left : "(" + left + ")") + " = " + e);
+  line("let " + (silent.size() + o.results.size() == 1 ? left : "(" + left + ")") + " = " + e);
+  finishSizes(o, {});
+}
+
+/// Sizes that the results of an op bring: those told already, by `silent` or before, and those read from the
+/// results. A value whose type mentions one that was told is given that type.
+void FunctionWriter::finishSizes(const Op& o, const std::map<DimSym, std::string>& silent) {
+  std::vector<std::pair<TypeId, std::string>> from;
+  for (ValueId v : o.results)
+    if (exprs_.count(v)) from.emplace_back(f_.typeOf(v), value(v));
+  for (const auto& [s, text] : silent) bindDim(s, text);
+  std::set<DimSym> told;
+  for (DimSym s : o.resultDims)
+    if (knownDims_.count(s)) told.insert(s);
   bindDims(o.resultDims, from);
+  for (ValueId v : o.results) {
+    std::map<DimSym, int> counts;
+    countSizes(f_.typeOf(v), counts);
+    bool mentions = std::any_of(told.begin(), told.end(), [&](DimSym s) { return counts.count(s) != 0; });
+    if (!mentions || uses_[v.index] == 0 || types().kind(f_.typeOf(v)) == TypeKind::Pack) continue;
+    std::string n = names_.local(hintOf(v));
+    line("let " + n + ": " + type(f_.typeOf(v)) + " = " + value(v));
+    call(v, n);
+  }
 }
 
 std::string FunctionWriter::variable(const std::string& hint, const std::string& typeText,

@@ -1,9 +1,7 @@
 #pragma once
 // One function as source text.
 //
-// How Core is said in Melix: sizes that the run decides are read into `let`s (`let k = len(a)`); what hides
-// sizes is a type with `_`; a tuple of one part is the part; an array of things of different sizes is a List;
-// known functions are tuples of their captures; exits are integers.
+// How Core is said in Melix: README.md beside this file.
 
 #include "decompile/names.h"
 
@@ -17,14 +15,26 @@ struct Expr {
   int level = 20;
 };
 
+/// A struct that hides sizes where `_` alone does not say which (writer_sizes.cpp).
+struct SizedStruct {
+  std::string name, params, declaration;
+  core::TypeId form;                         ///< the pack, its other sizes being parameters of the struct
+  core::TypeId inner;                        ///< what it hides sizes of, in terms of the parameters
+  std::vector<core::DimSym> symbols;         ///< the parameters: hidden sizes, then others
+  std::map<size_t, std::string> functions{}; ///< by operands: that which negates one, adds two
+};
+
 /// What the functions of one program share.
 struct Shared {
   const core::Module& module;
   Names& names;
   std::vector<std::string>& notes;
   std::map<std::string, std::pair<std::string, std::string>> builtins =
-      {};                                          ///< by signature: name and declaration
-  std::map<core::RecordId, std::string> sums = {}; ///< functions that add tangents with enums inside
+      {}; ///< by signature: name and declaration
+  /// Functions that negate (one operand) and add tangents with enums inside.
+  std::map<std::pair<core::RecordId, size_t>, std::string> sums = {};
+  std::map<core::TypeId, SizedStruct> sized = {};     ///< by the form of the pack
+  std::vector<core::DimSym> hidden = {}, others = {}; ///< parameters of these structs
 };
 
 class FunctionWriter {
@@ -59,21 +69,41 @@ private:
   std::string tuple(const std::vector<ValueId>& vs);
   bool readsVariable(const core::Op& o);
   void define(ValueId v, Expr e);
+  std::string returned();
   void bindAll(const core::Op& o, const std::string& e);
+  void finishSizes(const core::Op& o, const std::map<core::DimSym, std::string>& silent);
   std::string variable(const std::string& hint, const std::string& typeText, const std::string& initial);
 
-  // Types and sizes (writer_types.cpp).
+  // Types (writer_types.cpp).
   std::string dim(core::DimId d, int level = 0);
   std::string dims(const std::vector<core::DimId>& ds);
   std::string type(core::TypeId t);
+  std::string raggedType(core::TypeId t, size_t axis);
+  std::string resultTypes();
+
+  // Sizes (writer_sizes.cpp).
   std::string sizePath(core::TypeId t, core::DimSym s, const std::string& base);
-  std::vector<uint32_t> unreadable(core::TypeId pack);
+  std::vector<size_t> silentSizes(const std::vector<core::DimSym>& symbols,
+                                  const std::vector<core::TypeId>& from);
   void bindDim(core::DimSym s, const std::string& e);
   void bindDims(const std::vector<core::DimSym>& symbols,
                 const std::vector<std::pair<core::TypeId, std::string>>& from);
-  std::string paramType(core::TypeId t);
-  std::string resultTypes();
   void dropUnusedSizes();
+  void countSizes(core::TypeId t, std::map<core::DimSym, int>& counts) const;
+  bool showsSizes(core::TypeId pack);
+  core::DimSym parameter(std::vector<core::DimSym>& made, const char* hint, size_t k);
+  core::DimSym hiddenSize(size_t k);
+  std::vector<core::DimSym> freeSizes(core::TypeId pack) const;
+  const SizedStruct& sizedStruct(core::TypeId pack);
+  std::string sizedType(core::TypeId pack, const std::vector<core::DimId>& hidden = {});
+  Expr sized(core::TypeId pack, const std::string& inner, const std::vector<core::DimId>& hidden);
+  Expr pack(const core::Op& o);
+  void unpack(const core::Op& o);
+  void unpackParts(const core::Op& o, core::TypeId t);
+  bool hasNegativeSize(core::TypeId t) const;
+  Expr resized(core::TypeId from, core::TypeId to, const std::string& e);
+  bool fieldsTellSizes(core::RecordId id, uint32_t c);
+  Expr construct(core::TypeId t, uint32_t c, const std::string& fields);
 
   // Ops (writer_ops.cpp, writer_places.cpp).
   void region(core::RegionId r);
@@ -83,33 +113,49 @@ private:
   Expr convert(const core::Op& o);
   Expr make(const core::Op& o);
   std::string undef(core::TypeId t, int depth = 0);
+  std::string undefLists(core::TypeId t, int depth);
   Expr binary(const core::Op& o, const char* symbol, int level);
   void builtin(const core::Op& o);
   Expr format(const core::Op& o);
-  Expr pack(const core::Op& o);
-  void unpack(const core::Op& o);
   std::string place(const core::Op& o, size_t firstIndex);
+  std::string sliceLength(const core::PathStep& s);
   void update(const core::Op& o);
   void lists(const core::Op& o);
   std::string variableFor(const core::Op& update);
 
-  // Sums (writer_sums.cpp).
+  // Sums and negatives (writer_sums.cpp).
   bool isPlain(core::TypeId t);
-  std::string named(const std::string& e);
-  std::string sum(core::TypeId t, const std::string& a, const std::string& b);
-  std::string sumFunction(core::RecordId id);
+  std::string named(const std::string& e, std::string_view hint = "term");
+  std::string combined(core::TypeId t, const std::vector<std::string>& x);
+  std::string elements(core::TypeId t, std::vector<std::string> x);
+  void openCombining(const std::string& name, const std::string& params, const std::string& type,
+                     size_t operands);
+  std::string sizedFunction(core::TypeId pack, size_t operands);
+  std::string recordFunction(core::RecordId id, size_t operands);
+  std::string combinedCase(core::RecordId id, uint32_t c,
+                           const std::vector<std::vector<std::string>>& fields);
+  void combineCases(core::RecordId id, size_t operands);
 
   // Control (writer_control.cpp).
-  std::string joined(const core::Op& o, std::vector<std::string>& variables);
-  void finishArm(const core::Op& o, core::RegionId r, const std::vector<std::string>& variables);
-  void finishSizes(const core::Op& o);
+  /// Variables that the arms of a branch assign: its results, and sizes that none of them shows (places among
+  /// the op's resultDims).
+  struct Joined {
+    std::vector<std::string> results;
+    std::map<size_t, std::string> sizes;
+  };
+  std::string joined(const core::Op& o, Joined& variables);
+  void finishArm(const core::Op& o, core::RegionId r, const Joined& variables);
   void branch(const core::Op& o);
   void match(const core::Op& o);
   void forLoop(const core::Op& o);
   void whileLoop(const core::Op& o);
-  void carryIn(const core::Op& o, size_t lead, core::RegionId body);
-  void enterRegion(core::RegionId r, size_t lead);
+  /// Variables for sizes that change from one iteration to the next and that no carried value shows (places
+  /// among the body's dimParams).
+  using CarriedSizes = std::map<size_t, std::string>;
+  CarriedSizes carryIn(const core::Op& o, size_t lead, core::RegionId body);
+  void enterRegion(core::RegionId r, size_t lead, const CarriedSizes& sizes);
   void carryOut(const core::Op& o, size_t lead, core::RegionId body);
+  void assignSizes(core::RegionId r, const CarriedSizes& sizes);
   void assignCarries(const std::vector<ValueId>& vars, const std::vector<ValueId>& next);
 
   // Nests (writer_nest.cpp).
@@ -120,6 +166,9 @@ private:
     std::vector<ValueId> values, results, units;
   };
   std::vector<Yields> yieldsOf(const core::Op& o) const;
+  std::string unit(core::MonoidKind monoid, core::TypeId t);
+  std::string unlessEmpty(const core::Op& o, const Yields& y, const std::vector<uint32_t>& reduced,
+                          const std::string& text);
   void nestResult(const core::Op& o, const Yields& y);
   void ragged(const core::Op& o, const Yields& y);
   bool needsLoops(const core::Op& o);
@@ -143,6 +192,7 @@ private:
   std::unordered_map<std::string, int> variables_; ///< `var`s, and in how many builders they stand
   std::vector<std::string> sizes_;                 ///< names of sizes that were bound
   std::set<core::DimSym> knownDims_;
+  std::set<core::DimId> notEmpty_; ///< what checks found to be more than nothing
   std::vector<uint32_t> uses_;
   std::vector<core::OpId> lastUse_; ///< by value index: the op of the value's own region that uses it last
   std::unordered_map<ValueId, Expr> exprs_;

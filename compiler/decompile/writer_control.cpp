@@ -10,31 +10,47 @@ namespace melix::decompile {
 
 using namespace core;
 
-/// What stands before `if` or `match`: `let (a, b) = `. Where the arms decide sizes, results are variables
-/// that every arm assigns, and nothing stands before it.
-std::string FunctionWriter::joined(const Op& o, std::vector<std::string>& variables) {
-  std::string left;
+/// What stands before `if` or `match`: `let (a, b): (T, f64) = `. Where the arms decide sizes, results are
+/// variables that every arm assigns, and nothing stands before it.
+std::string FunctionWriter::joined(const Op& o, Joined& variables) {
+  std::string left, asked;
+  bool scalars = true;
+  std::vector<TypeId> resultTypes;
+  for (ValueId v : o.results) resultTypes.push_back(f_.typeOf(v));
+  for (size_t k : silentSizes(o.resultDims, resultTypes)) variables.sizes[k] = variable("size", "", "0");
   for (ValueId v : o.results) {
     if (!o.resultDims.empty()) {
-      variables.push_back(variable(hintOf(v), type(f_.typeOf(v)), undef(f_.typeOf(v))));
-      call(v, variables.back());
+      variables.results.push_back(variable(hintOf(v), type(f_.typeOf(v)), undef(f_.typeOf(v))));
+      call(v, variables.results.back());
       continue;
     }
     call(v, names_.local(hintOf(v)));
     left += (left.empty() ? "" : ", ") + exprs_[v].text;
+    asked += (asked.empty() ? "" : ", ") + type(f_.typeOf(v));
+    scalars = scalars && types().isScalar(f_.typeOf(v));
   }
   if (left.empty()) return "";
-  return "let " + (o.results.size() == 1 ? left : "(" + left + ")") + " = ";
+  if (o.results.size() > 1) left = "(" + left + ")", asked = "(" + asked + ")";
+  return "let " + left + (scalars ? "" : ": " + asked) + " = ";
 }
 
-void FunctionWriter::finishArm(const Op& o, RegionId r, const std::vector<std::string>& variables) {
+void FunctionWriter::finishArm(const Op& o, RegionId r, const Joined& variables) {
   const std::vector<ValueId>& y = yieldOf(r);
-  for (size_t k = 0; k < variables.size(); ++k) line(variables[k] + " = " + value(y[k]));
-  if (variables.empty()) line(o.results.empty() ? "()" : tuple(y));
+  for (const auto& [k, size] : variables.sizes) line(size + " = " + dim(terminator(r).dims[k]));
+  for (size_t k = 0; k < variables.results.size(); ++k) line(variables.results[k] + " = " + value(y[k]));
+  if (o.resultDims.empty()) line(o.results.empty() ? "()" : tuple(y));
+}
+
+/// Sizes by symbol rather than by place: those of `symbols` from `lead` on.
+static std::map<DimSym, std::string> bySymbol(const std::map<size_t, std::string>& sizes,
+                                              const std::vector<DimSym>& symbols, size_t lead = 0) {
+  std::map<DimSym, std::string> out;
+  for (const auto& [k, size] : sizes) out[symbols[lead + k]] = size;
+  return out;
 }
 
 void FunctionWriter::branch(const Op& o) {
-  std::vector<std::string> variables;
+  Joined variables;
   std::string head = joined(o, variables) + "if " + value(o.operands[0]) + " {";
   const std::set<DimSym> known = knownDims_;
   for (size_t arm = 0; arm < 2; ++arm) {
@@ -45,11 +61,11 @@ void FunctionWriter::branch(const Op& o) {
     knownDims_ = known;
   }
   line("}");
-  finishSizes(o);
+  finishSizes(o, bySymbol(variables.sizes, o.resultDims));
 }
 
 void FunctionWriter::match(const Op& o) {
-  std::vector<std::string> variables;
+  Joined variables;
   open(joined(o, variables) + "match " + value(o.operands[0]) + " {");
   RecordId record = types()[f_.typeOf(o.operands[0])].record;
   const std::vector<uint32_t>& regionOf = o.as<MatchAttr>().regionOf;
@@ -69,32 +85,37 @@ void FunctionWriter::match(const Op& o) {
     knownDims_ = known;
   }
   close("}");
-  finishSizes(o);
-}
-
-/// Sizes that the results of a structured op bring.
-void FunctionWriter::finishSizes(const Op& o) {
-  std::vector<std::pair<TypeId, std::string>> from;
-  for (ValueId v : o.results) from.emplace_back(f_.typeOf(v), value(v));
-  bindDims(o.resultDims, from);
+  finishSizes(o, bySymbol(variables.sizes, o.resultDims));
 }
 
 // --- loops
 // --------------------------------------------------------------------------------------------------------
 
 /// Variables for what a loop carries.
-void FunctionWriter::carryIn(const Op& o, size_t lead, RegionId body) {
+FunctionWriter::CarriedSizes FunctionWriter::carryIn(const Op& o, size_t lead, RegionId body) {
   const std::vector<ValueId>& params = f_.regions[body].params;
-  for (size_t k = lead; k < params.size(); ++k)
-    call(params[k], variable(hintOf(params[k]), type(f_.typeOf(params[k])), value(o.operands[k])));
+  std::vector<TypeId> carried;
+  for (size_t k = lead; k < params.size(); ++k) {
+    carried.push_back(f_.typeOf(params[k]));
+    call(params[k], variable(hintOf(params[k]), type(carried.back()), value(o.operands[k])));
+  }
+  CarriedSizes sizes;
+  for (size_t k : silentSizes(f_.regions[body].dimParams, carried))
+    sizes[k] = variable("size", "", dim(o.dims[k]));
+  return sizes;
 }
 
 /// Sizes that change from one iteration to the next.
-void FunctionWriter::enterRegion(RegionId r, size_t lead) {
+void FunctionWriter::enterRegion(RegionId r, size_t lead, const CarriedSizes& sizes) {
   std::vector<std::pair<TypeId, std::string>> from;
   const std::vector<ValueId>& params = f_.regions[r].params;
+  for (const auto& [k, size] : sizes) bindDim(f_.regions[r].dimParams[k], size);
   for (size_t k = lead; k < params.size(); ++k) from.emplace_back(f_.typeOf(params[k]), value(params[k]));
   bindDims(f_.regions[r].dimParams, from);
+}
+
+void FunctionWriter::assignSizes(RegionId r, const CarriedSizes& sizes) {
+  for (const auto& [k, size] : sizes) line(size + " = " + dim(terminator(r).dims[k]));
 }
 
 /// The results that were carried are the variables.
@@ -121,7 +142,7 @@ void FunctionWriter::assignCarries(const std::vector<ValueId>& vars, const std::
     if (values[k] != value(vars[k])) line(value(vars[k]) + " = " + values[k]);
 }
 
-/// Collected values go into an array made before the loop; into a List where their sizes differ.
+/// Collected values go into an array made before the loop; a List where their sizes differ.
 void FunctionWriter::forLoop(const Op& o) {
   const RegionId r = o.regions[0];
   const std::vector<ValueId> params = f_.regions[r].params, y = yieldOf(r);
@@ -132,7 +153,7 @@ void FunctionWriter::forLoop(const Op& o) {
     bindDim(o.resultDims[0], "max(" + value(o.operands[0]) + ", 0)");
     count = names_.dim(o.resultDims[0]);
   }
-  carryIn(o, 1, r);
+  const CarriedSizes sizes = carryIn(o, 1, r);
   for (size_t k = carries; k < y.size(); ++k) {
     TypeId t = f_.typeOf(o.results[k]);
     call(o.results[k], variable("kept", type(t), undef(t)));
@@ -141,37 +162,38 @@ void FunctionWriter::forLoop(const Op& o) {
   std::string i = names_.local(hintOf(params[0]) == "v" ? "i" : hintOf(params[0]));
   call(params[0], i);
   open("for " + i + " in 0.." + count + " {");
-  enterRegion(r, 1);
+  enterRegion(r, 1, sizes);
   region(r);
   for (size_t k = carries; k < y.size(); ++k) {
     std::string kept = value(o.results[k]);
-    line(isRagged(f_.typeOf(o.results[k])) ? "push(&" + kept + ", " + value(y[k]) + ")"
-                                           : kept + "[" + i + "] = " + value(y[k]));
+    line(kept + "[" + i + "] = " + value(y[k]));
   }
   assignCarries({params.begin() + 1, params.end()}, {y.begin(), y.begin() + static_cast<long>(carries)});
+  assignSizes(r, sizes);
   close("}");
   knownDims_ = known;
   carryOut(o, 1, r);
-  finishSizes(o);
+  finishSizes(o, bySymbol(sizes, o.resultDims, o.resultDims.size() - f_.regions[r].dimParams.size()));
 }
 
 void FunctionWriter::whileLoop(const Op& o) {
   const RegionId condition = o.regions[0], body = o.regions[1];
   const std::vector<ValueId> params = f_.regions[body].params;
-  carryIn(o, 0, body);
+  const CarriedSizes sizes = carryIn(o, 0, body);
   for (size_t k = 0; k < params.size(); ++k) exprs_[f_.regions[condition].params[k]] = exprs_[params[k]];
   const std::set<DimSym> known = knownDims_;
   open("loop {");
-  enterRegion(condition, 0);
+  enterRegion(condition, 0, sizes);
   region(condition);
   line("if not " + value(yieldOf(condition)[0], 7) + " { break }");
-  enterRegion(body, 0);
+  enterRegion(body, 0, sizes);
   region(body);
   assignCarries(params, yieldOf(body));
+  assignSizes(body, sizes);
   close("}");
   knownDims_ = known;
   carryOut(o, 0, body);
-  finishSizes(o);
+  finishSizes(o, bySymbol(sizes, o.resultDims));
 }
 
 } // namespace melix::decompile

@@ -112,6 +112,46 @@ std::string FunctionWriter::reduction(const Op& o, const Yields& y, const std::s
          ", [for " + axes + ": " + text + "])";
 }
 
+/// What a reduction of nothing gives in Core.
+std::string FunctionWriter::unit(MonoidKind monoid, TypeId t) {
+  const std::string as = " as " + type(t) + ")";
+  const bool isFloat = types().isFloat(t), least = monoid == MonoidKind::Max;
+  switch (monoid) {
+  case MonoidKind::Sum: return "zero()";
+  case MonoidKind::Prod: return "(1" + as;
+  case MonoidKind::Min:
+  case MonoidKind::Max: {
+    if (isFloat) return (least ? "(-inf" : "(inf") + as;
+    const unsigned bits = types::scalarBits(types().kind(t));
+    const bool isSigned = types::scalarClass(types().kind(t)) == types::ScalarClass::SInt;
+    const uint64_t top = ~uint64_t(0) >> (64 - bits + isSigned);
+    if (!least) return "(" + std::to_string(top) + as;
+    return isSigned ? "((-" + std::to_string(top) + " - 1)" + as : "(0" + as;
+  }
+  case MonoidKind::And: return "true";
+  case MonoidKind::Or: return "false";
+  default: return "0"; // places that nothing reads
+  }
+}
+
+/// Where Melix has no reduction of nothing and no check says that there is something: with what Core gives.
+std::string FunctionWriter::unlessEmpty(const Op& o, const Yields& y, const std::vector<uint32_t>& reduced,
+                                        const std::string& text) {
+  const MonoidKind monoid = y.result.monoid;
+  const bool places = monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax;
+  TypeId t = types().element(f_.typeOf(y.results[0]));
+  if (!places && ((monoid != MonoidKind::Min && monoid != MonoidKind::Max) || types().isFloat(t)))
+    return text;
+  types::DimStore& dims = m_.types.dims;
+  DimId extent = dims.constant(1);
+  for (uint32_t a : reduced) extent = dims.mul(extent, o.dims[a]);
+  if (dims.atLeast(extent, 1) || notEmpty_.count(extent)) return text;
+  std::string nothing;
+  for (size_t k = 0; k < (places ? reduced.size() : 1); ++k) nothing += (k ? ", " : "") + unit(monoid, t);
+  if (places && reduced.size() > 1) nothing = "(" + nothing + ")";
+  return "if " + dim(extent, 9) + " > 0 { " + text + " } else { " + nothing + " }";
+}
+
 void FunctionWriter::nestResult(const Op& o, const Yields& y) {
   bool used = std::any_of(y.results.begin(), y.results.end(), [&](ValueId v) { return uses_[v.index] != 0; });
   if (!used && o.resultDims.empty()) return;
@@ -130,11 +170,9 @@ void FunctionWriter::nestResult(const Op& o, const Yields& y) {
     ++indent_;
     text = body(o.regions[0], y.values);
     --indent_;
-    if (y.result.kind == NestResultKind::Reduce) {
-      bool nothing =
-          reduced.empty() && y.result.monoid != MonoidKind::ArgMin && y.result.monoid != MonoidKind::ArgMax;
-      if (!nothing) text = reduction(o, y, header(o, reduced), text);
-    }
+    const bool places = y.result.monoid == MonoidKind::ArgMin || y.result.monoid == MonoidKind::ArgMax;
+    if (y.result.kind == NestResultKind::Reduce && (places || !reduced.empty()))
+      text = unlessEmpty(o, y, reduced, reduction(o, y, header(o, reduced), text));
     if (!y.result.keep.empty()) text = "[for " + header(o, y.result.keep) + ": " + text + "]";
   }
   std::string n = names_.local(hintOf(y.results[0]));
@@ -159,18 +197,27 @@ void FunctionWriter::nestResult(const Op& o, const Yields& y) {
   }
 }
 
-/// Elements of different sizes: a List, filled in a loop.
+/// Elements of different sizes: Lists, one inside the other, filled in loops.
 void FunctionWriter::ragged(const Op& o, const Yields& y) {
-  const TypeId t = f_.typeOf(y.results[0]);
-  std::string n = variable(hintOf(y.results[0]), type(t), "[]");
-  if (o.dims.size() != 1) note("elements of different sizes over several axes");
+  const RegionId r = o.regions[0];
+  const size_t axes = y.result.keep.size();
+  TypeId t = f_.typeOf(y.results[0]);
+  std::vector<std::string> lists;
   const std::set<DimSym> known = knownDims_;
-  open("for " + axis(o, 0) + " {");
-  region(o.regions[0]);
-  line("push(&" + n + ", " + value(y.values[0]) + ")");
-  close("}");
+  for (size_t k = 0; k < axes; ++k) {
+    lists.push_back(variable(hintOf(y.results[0]), raggedType(t, k), "[]"));
+    open("for " + axis(o, y.result.keep[k]) + " {");
+  }
+  const std::vector<bool> needed = neededFor(r, y.values);
+  for (size_t k = 0; k < needed.size(); ++k)
+    if (needed[k]) write(f_.regions[r].ops[k]);
+  std::string element = value(y.values[0]);
+  for (size_t k = axes; k-- > 0; element = lists[k]) {
+    line("push(&" + lists[k] + ", " + element + ")");
+    close("}");
+  }
   knownDims_ = known;
-  call(y.results[0], n);
+  call(y.results[0], lists[0]);
 }
 
 /// Whether builders cannot say it: what is yielded comes out of the same branches and calls as accumulators,
@@ -200,42 +247,32 @@ void FunctionWriter::nest(const Op& o) {
   if (!loops)
     for (const Yields& y : yieldsOf(o)) nestResult(o, y);
   if (loops || o.as<NestAttr>().accs > 0) nestLoops(o, loops);
-  finishSizes(o);
+  finishSizes(o, {});
 }
 
 /// The variable that a result of a nest grows in, when it is written as loops.
 void FunctionWriter::startResult(const Op& o, const Yields& y) {
-  const TypeId t = f_.typeOf(y.results[0]), element = types().element(t);
-  const std::string e = type(element);
-  auto unit = [&]() -> std::string {
-    if (y.result.kind != NestResultKind::Reduce) return undef(t);
-    switch (y.result.monoid) {
-    case MonoidKind::Sum: return "zero()";
-    case MonoidKind::Prod: return "(1 as " + e + ")";
-    case MonoidKind::Min: return "(inf as " + e + ")";
-    case MonoidKind::Max: return "(-inf as " + e + ")";
-    case MonoidKind::And: return "true";
-    case MonoidKind::Or: return "false";
-    default: note("a reduction to places among accumulators"); return "zero()";
-    }
-  };
-  std::string first = unit();
-  if (y.result.kind == NestResultKind::Reduce && !y.result.keep.empty() && y.result.monoid != MonoidKind::Sum)
+  const TypeId t = f_.typeOf(y.results[0]);
+  const bool reduces = y.result.kind == NestResultKind::Reduce;
+  if (reduces && y.result.monoid >= MonoidKind::ArgMin) note("such a reduction among accumulators");
+  std::string first = reduces ? unit(y.result.monoid, types().element(t)) : undef(t);
+  if (reduces && !y.result.keep.empty() && y.result.monoid != MonoidKind::Sum)
     first = "[for " + header(o, y.result.keep) + ": " + first + "]";
   call(y.results[0], variable(hintOf(y.results[0]), type(t), first));
 }
 
 void FunctionWriter::addToResult(const Op& o, const Yields& y) {
   const std::string n = value(y.results[0]), v = value(y.values.back());
+  const bool lists = isRagged(f_.typeOf(y.results[0]));
   std::string at;
-  for (uint32_t a : y.result.keep) at += (at.empty() ? "" : ", ") + value(f_.regions[o.regions[0]].params[a]);
+  for (uint32_t a : y.result.keep)
+    at += (at.empty() ? "" : lists ? "][" : ", ") + value(f_.regions[o.regions[0]].params[a]);
   std::string place = at.empty() ? n : n + "[" + at + "]";
-  if (y.result.kind == NestResultKind::Collect)
-    return line(isRagged(f_.typeOf(y.results[0])) ? "push(&" + n + ", " + v + ")" : place + " = " + v);
+  if (y.result.kind == NestResultKind::Collect) return line(place + " = " + v);
   if (y.result.kind == NestResultKind::Filter)
     return line("if " + value(y.values[0]) + " { push(&" + n + ", " + v + ") }");
   switch (y.result.monoid) {
-  case MonoidKind::Sum: return line(place + " = " + sum(f_.typeOf(y.values[0]), place, named(v)));
+  case MonoidKind::Sum: return line(place + " = " + combined(f_.typeOf(y.values[0]), {place, named(v)}));
   case MonoidKind::Prod: return line(place + " = " + place + " * " + v);
   case MonoidKind::Min: return line(place + " = min(" + place + ", " + v + ")");
   case MonoidKind::Max: return line(place + " = max(" + place + ", " + v + ")");

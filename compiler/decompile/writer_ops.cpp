@@ -37,6 +37,7 @@ void FunctionWriter::write(OpId id) {
   case OpKind::Check:
     if (o.as<CheckAttr>().kind == CheckKind::Assert)
       line("assert " + value(o.operands[0]) + (o.operands.size() > 1 ? ", " + value(o.operands[1]) : ""));
+    if (o.as<CheckAttr>().kind == CheckKind::NotEmpty) notEmpty_.insert(o.dims[0]);
     return;
   case OpKind::Call: {
     std::string given;
@@ -67,10 +68,7 @@ Expr FunctionWriter::expression(const Op& o) {
   case OpKind::Known:
   case OpKind::Variant: return make(o);
   case OpKind::Capture: return {value(o.operands[0], 20) + "." + std::to_string(o.index())};
-  case OpKind::CastDims:
-    return types().kind(t) == TypeKind::Array && !isRagged(t)
-               ? Expr{value(o.operands[0], 17) + " as " + type(t), 16}
-               : Expr{value(o.operands[0], 20)};
+  case OpKind::CastDims: return resized(f_.typeOf(o.operands[0]), t, value(o.operands[0], 20));
   case OpKind::Pack: return pack(o);
   case OpKind::StopGradient: return {value(o.operands[0], 20)};
   case OpKind::Get: return {value(o.operands[0], 20) + place(o, 1)};
@@ -79,13 +77,17 @@ Expr FunctionWriter::expression(const Op& o) {
   case OpKind::ListOf: return {"[" + args(o.operands) + "]"};
   case OpKind::Add:
     if (isPlain(t)) return binary(o, "+", 13);
-    return {sum(t, named(value(o.operands[0])), named(value(o.operands[1])))};
-  case OpKind::Sub: return binary(o, "-", 13);
+    return {combined(t, {named(value(o.operands[0])), named(value(o.operands[1]))})};
+  case OpKind::Sub:
+    if (isPlain(t)) return binary(o, "-", 13);
+    return {combined(t, {named(value(o.operands[0])), named(combined(t, {named(value(o.operands[1]))}))})};
   case OpKind::Mul: return binary(o, "*", 14);
   case OpKind::Div:
   case OpKind::IDiv: return binary(o, "/", 14);
   case OpKind::IRem: return binary(o, "%", 14);
-  case OpKind::Neg: return {"-" + value(o.operands[0], 16), 16};
+  case OpKind::Neg:
+    return isPlain(t) ? Expr{"-" + value(o.operands[0], 16), 16}
+                      : Expr{combined(t, {named(value(o.operands[0]))})};
   case OpKind::Fma: return called("fma");
   case OpKind::Sqrt: return called("sqrt");
   case OpKind::Abs: return called("abs");
@@ -200,14 +202,22 @@ Expr FunctionWriter::convert(const Op& o) {
 
 Expr FunctionWriter::make(const Op& o) {
   TypeId t = f_.typeOf(o.results[0]);
-  if (o.kind == OpKind::Variant) {
-    RecordId r = types()[t].record;
-    std::string name = names_.record(r) + "." + names_.enumCase(r, o.index());
-    return {o.operands.empty() ? name : name + "(" + args(o.operands) + ")"};
-  }
-  if (types().kind(t) == TypeKind::Struct)
-    return {names_.record(types()[t].record) + "(" + args(o.operands) + ")"};
+  if (o.kind == OpKind::Variant) return construct(t, o.index(), args(o.operands));
+  if (types().kind(t) == TypeKind::Struct) return construct(t, 0, args(o.operands));
   return {"(" + args(o.operands) + (o.operands.size() == 1 ? ",)" : ")")};
+}
+
+/// Lists, one inside the other, in place of an array of elements of different sizes.
+std::string FunctionWriter::undefLists(TypeId t, int depth) {
+  std::string head, tail;
+  bool empty = false;
+  for (DimId d : types()[t].dims) {
+    std::string extent = dim(d, 14);
+    empty |= extent == "_" || extent == "0";
+    head += "list(for " + names_.local("i") + " in 0.." + extent + ": ", tail += ")";
+  }
+  std::string out = empty ? "[]" : head + undef(types()[t].parts[0], depth + 1) + tail;
+  return depth > 0 ? "(" + out + " as " + type(t) + ")" : out;
 }
 
 /// Something of a type that nothing reads.
@@ -223,9 +233,9 @@ std::string FunctionWriter::undef(TypeId t, int depth) {
   case TypeKind::Char: return "'0'";
   case TypeKind::Str: return "\"\"";
   case TypeKind::Exit: return "0";
-  case TypeKind::List: return "[]";
+  case TypeKind::List: return depth > 0 ? "([] as " + type(t) + ")" : "[]";
   case TypeKind::Array: {
-    if (isRagged(t)) return "[]";
+    if (isRagged(t)) return undefLists(t, depth);
     std::string axes;
     bool known = true;
     for (DimId d : ty.dims) {
@@ -237,7 +247,14 @@ std::string FunctionWriter::undef(TypeId t, int depth) {
     if (known && depth == 0 && types().isFloat(ty.parts[0])) return "zero()";
     return "[for " + axes + ": " + undef(ty.parts[0], depth + 1) + "]";
   }
-  case TypeKind::Pack: return undef(ty.parts[0], depth + 1);
+  case TypeKind::Pack: {
+    std::vector<DimId> sizes;
+    int64_t size = 0;
+    do // the least of which no size inside is negative
+      sizes.assign(ty.number, m_.types.dims.constant(size));
+    while (hasNegativeSize(m_.types.openPack(t, sizes)) && ++size < 16);
+    return sized(t, undef(m_.types.openPack(t, sizes), depth + 1), sizes).text;
+  }
   case TypeKind::Tuple:
   case TypeKind::Known: return "(" + each(ty.parts) + (ty.parts.size() == 1 ? ",)" : ")");
   case TypeKind::Struct:
@@ -250,9 +267,7 @@ std::string FunctionWriter::undef(TypeId t, int depth) {
     std::vector<TypeId> fields;
     for (uint32_t k = 0; k < r.cases[best].fields.size(); ++k)
       fields.push_back(m_.types.fieldType(t, best, k));
-    std::string name = names_.record(ty.record);
-    if (ty.kind == TypeKind::Enum) name += "." + names_.enumCase(ty.record, best);
-    return fields.empty() && ty.kind == TypeKind::Enum ? name : name + "(" + each(fields) + ")";
+    return construct(t, best, each(fields)).text;
   }
   default: return "(0 as " + type(t) + ")";
   }

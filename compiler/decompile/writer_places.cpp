@@ -1,4 +1,4 @@
-// Places, updates, lists and what hides sizes as source; functions of the runtime.
+// Places, updates and lists as source; functions of the runtime.
 
 #include "decompile/writer.h"
 
@@ -12,6 +12,7 @@ std::string FunctionWriter::place(const Op& o, size_t at) {
   std::string out;
   bool open = false;
   TypeId t = f_.typeOf(o.operands[0]);
+  if (types().kind(t) == TypeKind::Acc) t = types()[t].parts[0];
   auto close = [&] {
     if (open) out += "]";
     open = false;
@@ -34,10 +35,8 @@ std::string FunctionWriter::place(const Op& o, size_t at) {
     if (s.kind == StepKind::All) {
       out += ":";
     } else if (s.kind == StepKind::Slice) {
-      std::string start = value(o.operands[at++], 14), length = dim(s.length, 14);
-      out += start + ".." + start + " + " +
-             (s.step == 1 ? length
-                          : std::to_string(s.step) + " * " + length + " step " + std::to_string(s.step));
+      std::string start = value(o.operands[at++], 14);
+      out += start + ".." + start + " + " + sliceLength(s);
     } else {
       out += value(o.operands[at++]);
     }
@@ -45,6 +44,15 @@ std::string FunctionWriter::place(const Op& o, size_t at) {
   }
   close();
   return out;
+}
+
+/// From the first place of a slice to behind its last; nothing for no places.
+std::string FunctionWriter::sliceLength(const PathStep& s) {
+  if (s.step == 1) return dim(s.length, 14);
+  types::DimStore& dims = m_.types.dims;
+  DimId length = dims.sub(dims.mul(dims.constant(s.step), s.length), dims.constant(s.step - 1));
+  if (!dims.atLeast(length, 1)) length = dims.max(length, dims.constant(0));
+  return dim(length, 14) + " step " + std::to_string(s.step);
 }
 
 /// The variable that an update changes: its operand's own if nothing later needs the old value, else a copy.
@@ -65,7 +73,7 @@ void FunctionWriter::update(const Op& o) {
   else if (isPlain(f_.typeOf(o.operands[1])))
     line(n + at + " += " + v);
   else
-    line(n + at + " = " + sum(f_.typeOf(o.operands[1]), named(n + at), named(v)));
+    line(n + at + " = " + combined(f_.typeOf(o.operands[1]), {named(n + at), named(v)}));
   call(o.results[0], n);
 }
 
@@ -80,51 +88,6 @@ void FunctionWriter::lists(const Op& o) {
     call(o.results[0], popped);
   }
   call(o.results.back(), n);
-}
-
-Expr FunctionWriter::pack(const Op& o) {
-  TypeId t = f_.typeOf(o.results[0]);
-  std::string ints;
-  std::vector<uint32_t> unread = unreadable(t);
-  for (uint32_t k : unread) ints += (ints.empty() ? "" : ", ") + dim(o.dims[k]);
-  if (unread.empty()) return {value(o.operands[0], 20)};
-  if (types().isUnit(types()[t].parts[0])) return {unread.size() == 1 ? ints : "(" + ints + ")"};
-  return {"(" + ints + ", " + value(o.operands[0]) + ")"};
-}
-
-/// What was hidden gets names: sizes that stand in front, then the parts, whose sizes are read, then the
-/// whole.
-void FunctionWriter::unpack(const Op& o) {
-  TypeId t = f_.typeOf(o.results[0]), packed = f_.typeOf(o.operands[0]);
-  std::string from = value(o.operands[0], 20);
-  std::vector<uint32_t> unread = unreadable(packed);
-  const bool nothing = types().isUnit(t), alone = nothing && unread.size() == 1;
-  for (size_t k = 0; k < unread.size(); ++k)
-    bindDim(o.resultDims[unread[k]], alone ? from : from + "." + std::to_string(k));
-  if (nothing) return call(o.results[0], "()");
-  if (!unread.empty()) from += "." + std::to_string(unread.size());
-  std::vector<DimSym> others;
-  for (uint32_t k = 0; k < o.resultDims.size(); ++k)
-    if (std::find(unread.begin(), unread.end(), k) == unread.end()) others.push_back(o.resultDims[k]);
-  std::string n = names_.local(hintOf(o.results[0]));
-  const std::vector<TypeId> parts =
-      types().kind(t) == TypeKind::Tuple ? types()[t].parts : std::vector<TypeId>();
-  if (parts.empty()) {
-    line("let " + n + " = " + from);
-    call(o.results[0], n);
-    return bindDims(others, {{t, n}});
-  }
-  std::string left;
-  std::vector<std::pair<TypeId, std::string>> named;
-  for (TypeId part : parts) {
-    named.emplace_back(part, names_.local("part"));
-    left += (left.empty() ? "" : ", ") + named.back().second;
-  }
-  if (parts.size() == 1) left += ",";
-  line("let (" + left + ") = " + from);
-  bindDims(others, named);
-  line("let " + n + ": " + type(t) + " = (" + left + ")");
-  call(o.results[0], n);
 }
 
 /// `str(x)`, or an interpolation where there is a format.

@@ -246,6 +246,13 @@ static Slot arrayTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
   return result.give();
 }
 
+/// `b` in place of `a`, which is zero.
+static Slot besideZero(TangentOp op, Slot a, Slot b, std::string& problem) {
+  release(a.o);
+  retain(b.o);
+  return op == TangentOp::Sub ? tangentOp(TangentOp::Neg, objectKind, b, nullSlot(), problem) : b;
+}
+
 static Slot recordTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
   auto* y = op == TangentOp::Neg ? nullptr : static_cast<const Record*>(b.o);
   auto* old = static_cast<Record*>(a.o);
@@ -256,29 +263,35 @@ static Slot recordTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
       problem = "tangents of different cases are added";
       return a;
     }
-    release(a.o);
-    retain(b.o);
-    return op == TangentOp::Sub ? tangentOp(TangentOp::Neg, objectKind, b, nullSlot(), problem) : b;
+    return besideZero(op, a, b, problem);
   }
   Owned result(a);
   auto* x = uniqueAt<Record>(result.object);
   for (size_t k = 0; k < x->parts.size() && problem.empty(); ++k) {
     Slot part = x->parts[k];
-    if (types::isIntKind(x->kinds[k]) && op != TangentOp::AddAll) continue;
+    if (types::isIntKind(x->kinds[k]) && op != TangentOp::AddAll) { // a hidden size
+      if (y && part.i != y->parts[k].i)
+        problem = "tangents of different sizes are added: " + std::to_string(part.i) + " is not " +
+                  std::to_string(y->parts[k].i);
+      continue;
+    }
     if (isObject(x->kinds[k])) x->parts[k].o = nullptr;
     x->parts[k] = tangentOp(op, x->kinds[k], part, y ? y->parts[k] : nullSlot(), problem);
   }
   return result.give();
 }
 
+/// A list without elements is zero beside one of any length.
 static Slot listTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
+  auto* y = op == TangentOp::Neg ? nullptr : static_cast<const List*>(b.o);
+  if (size_t own = static_cast<const List*>(a.o)->items.size(); y && y->items.size() != own) {
+    if (y->items.empty()) return a;
+    if (own == 0) return besideZero(op, a, b, problem);
+    problem = "tangents of lists of different lengths are added";
+    return a;
+  }
   Owned result(a);
   auto* x = uniqueAt<List>(result.object);
-  auto* y = op == TangentOp::Neg ? nullptr : static_cast<const List*>(b.o);
-  if (y && y->items.size() != x->items.size()) {
-    problem = "tangents of lists of different lengths are added";
-    return result.give();
-  }
   for (size_t k = 0; k < x->items.size() && problem.empty(); ++k) {
     Slot item = x->items[k];
     if (isObject(x->element)) x->items[k].o = nullptr;

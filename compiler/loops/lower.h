@@ -183,7 +183,14 @@ private:
   FunctionId tangentFunction(TypeId type, uint32_t dims, OpKind how);
   std::vector<ValueId> callTangent(TypeId type, OpKind how, const std::vector<ValueId>& a,
                                    const std::vector<ValueId>& b);
+  struct TangentPair {
+    ValueId a, b;
+    OpKind how;
+  };
+  ValueId unlessZero(TypeId type, const TangentPair& pair, ValueId equal, ValueId zeroA, ValueId zeroB,
+                     const char* problem, const std::function<ValueId()>& sum);
   ValueId listTangent(TypeId type, ValueId a, ValueId b, OpKind how);
+  ValueId elementTangents(TypeId type, ValueId count, ValueId a, ValueId b, OpKind how);
   ValueId caseTangent(TypeId type, uint32_t c, ValueId a, ValueId b, OpKind how);
   ValueId enumTangent(TypeId type, ValueId a, ValueId b, OpKind how);
 

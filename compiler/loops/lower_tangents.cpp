@@ -1,5 +1,6 @@
 // Sums and negatives of tangents that are lists or enums: functions of their own, because such types may be
-// recursive. The tangent of an enum has a first case without fields, its zero; lists must have one length.
+// recursive. The tangent of an enum has a first case without fields, its zero; so is a list
+// without elements.
 #include "loops/lower.h"
 
 #include <algorithm>
@@ -72,15 +73,44 @@ std::vector<ValueId> Lower::callTangent(TypeId type, OpKind how, const std::vect
   return {b_.value(StmtKind::Call, operands, layouts_.leaves(type)[0], function)};
 }
 
+/// Where `equal` says that both are of one form, their sum; else the one that is not zero, which panics if
+/// neither is.
+ValueId Lower::unlessZero(TypeId type, const TangentPair& pair, ValueId equal, ValueId zeroA, ValueId zeroB,
+                          const char* problem, const std::function<ValueId()>& sum) {
+  auto either = [&](ValueId condition, const std::function<ValueId()>& yes,
+                    const std::function<ValueId()>& no) {
+    std::vector<RegionId> regions;
+    for (const auto& arm : {yes, no}) {
+      b_.begin();
+      ValueId v = arm();
+      regions.push_back(b_.end({v}));
+    }
+    return b_.results(b_.stmt(StmtKind::If, {condition}, layouts_.leaves(type), {}, regions))[0];
+  };
+  return either(equal, sum, [&] {
+    return either(
+        zeroB, [&] { return pair.a; },
+        [&] {
+          b_.stmt(StmtKind::Check, {zeroA}, {}, Message{problem});
+          return pair.how == OpKind::Sub ? callTangent(type, OpKind::Neg, {pair.b}, {})[0] : pair.b;
+        });
+  });
+}
+
+/// A list without elements is zero beside one of any length.
 ValueId Lower::listTangent(TypeId type, ValueId a, ValueId b, OpKind how) {
-  TypeId elem = types_[type].parts[0];
-  RuntimeCall length{RuntimeKind::ListLength, elem};
+  RuntimeCall length{RuntimeKind::ListLength, types_[type].parts[0]};
   ValueId count = b_.value(StmtKind::Runtime, {a}, indexType, length);
-  if (b) {
-    ValueId other = b_.value(StmtKind::Runtime, {b}, indexType, length);
-    b_.stmt(StmtKind::Check, {b_.compare(ops::CmpKind::Eq, count, other)}, {},
-            Message{"tangents of lists of different lengths are added"});
-  }
+  if (!b) return elementTangents(type, count, a, b, how);
+  ValueId other = b_.value(StmtKind::Runtime, {b}, indexType, length), zero = b_.integer(0);
+  return unlessZero(type, {a, b, how}, b_.compare(ops::CmpKind::Eq, count, other),
+                    b_.compare(ops::CmpKind::Eq, count, zero), b_.compare(ops::CmpKind::Eq, other, zero),
+                    "tangents of lists of different lengths are added",
+                    [&] { return elementTangents(type, count, a, b, how); });
+}
+
+ValueId Lower::elementTangents(TypeId type, ValueId count, ValueId a, ValueId b, OpKind how) {
+  TypeId elem = types_[type].parts[0];
   ValueId sum = b_.value(StmtKind::EnsureUnique, {a}, dataType);
   auto place = [&](ValueId list, ValueId i) {
     Place at = memoryPlace(list, elem);
@@ -123,15 +153,6 @@ ValueId Lower::caseTangent(TypeId type, uint32_t c, ValueId a, ValueId b, OpKind
 
 ValueId Lower::enumTangent(TypeId type, ValueId a, ValueId b, OpKind how) {
   size_t cases = types_.recordInfo(types_[type].record).cases.size();
-  auto either = [&](ValueId condition, auto yes, auto no) {
-    RegionId first = b_.begin();
-    ValueId v = yes();
-    first = b_.end({v});
-    RegionId second = b_.begin();
-    ValueId w = no();
-    second = b_.end({w});
-    return b_.results(b_.stmt(StmtKind::If, {condition}, {wordType}, {}, {first, second}))[0];
-  };
   ValueId tag = b_.value(StmtKind::Tag, {a}, indexType);
   auto sameCase = [&] {
     std::vector<RegionId> regions;
@@ -146,15 +167,9 @@ ValueId Lower::enumTangent(TypeId type, ValueId a, ValueId b, OpKind how) {
   };
   if (!b) return sameCase();
   ValueId other = b_.value(StmtKind::Tag, {b}, indexType), zero = b_.integer(0);
-  return either(b_.compare(ops::CmpKind::Eq, tag, other), sameCase, [&] {
-    return either(
-        b_.compare(ops::CmpKind::Eq, other, zero), [&] { return a; },
-        [&] {
-          b_.stmt(StmtKind::Check, {b_.compare(ops::CmpKind::Eq, tag, zero)}, {},
-                  Message{"tangents of different cases are added"});
-          return how == OpKind::Sub ? callTangent(type, OpKind::Neg, {b}, {})[0] : b;
-        });
-  });
+  return unlessZero(type, {a, b, how}, b_.compare(ops::CmpKind::Eq, tag, other),
+                    b_.compare(ops::CmpKind::Eq, tag, zero), b_.compare(ops::CmpKind::Eq, other, zero),
+                    "tangents of different cases are added", sameCase);
 }
 
 } // namespace melix::loops

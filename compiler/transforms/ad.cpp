@@ -8,11 +8,20 @@ void Ad::refuse(LocId loc, std::string reason) {
   problems.push_back({AdProblemKind::Unsupported, {loc}, std::move(reason)});
 }
 
+template <class Table>
+static const JvpCompanion::Followed* findFollowed(const Table& table, ValueId t) {
+  auto it = table.find(t);
+  return it == table.end() ? nullptr : &it->second;
+}
+
 const JvpCompanion::Followed* Ad::primalOf(FunctionId g, ValueId t) const {
   auto companion = companions_.find(g);
-  if (companion == companions_.end()) return nullptr;
-  auto it = companion->second->primalOf.find(t);
-  return it == companion->second->primalOf.end() ? nullptr : &it->second;
+  return companion == companions_.end() ? nullptr : findFollowed(companion->second->primalOf, t);
+}
+
+const JvpCompanion::Followed* Ad::overwritten(FunctionId g, ValueId t) const {
+  auto companion = companions_.find(g);
+  return companion == companions_.end() ? nullptr : findFollowed(companion->second->overwritten, t);
 }
 
 const types::DimSubst& Ad::dimsOf(FunctionId g) const {
@@ -40,88 +49,198 @@ DimSym Ad::freshDim(DimSym like) {
   return module.types.dims.newSym(info);
 }
 
-static std::string bitText(const std::vector<LeafBits>& params) {
-  std::string text;
-  for (const LeafBits& p : params) {
-    if (!text.empty()) text += ' ';
-    for (bool b : p) text += b ? '1' : '0';
+// --- shells
+// -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// A companion without a body: its name, sizes, parameters and results.
+struct Shell {
+  Shell(Ad& shared, FunctionId source, const char* mode, const std::string& bits, LocId loc)
+      : ad(shared), from(shared.module.functions[source]) {
+    f.name = mode + ("(" + from.name + ")");
+    f.key = mode + (" " + bits + " of " + from.key);
+    f.device = from.device;
+    f.loc = loc;
+    f.body = f.regions.add(Region{});
   }
+
+  types::TypeStore& types() const { return ad.module.types; }
+  TypeId type(TypeId t) const { return types().substitute(t, dims); }
+  TypeId paramType(uint32_t i) const { return type(from.typeOf(from.params()[i])); }
+  DimSym define(DimSym s) {
+    DimSym fresh = ad.freshDim(s);
+    dims[s] = types().dims.symbol(fresh);
+    return fresh;
+  }
+  void defineDims() {
+    for (DimSym s : from.dimParams) f.dimParams.push_back(define(s));
+    for (DimSym s : from.resultDims) f.resultDims.push_back(define(s));
+  }
+  uint32_t param(TypeId t, NameId hint = {}) {
+    Region& body = f.regions[f.body];
+    auto index = static_cast<uint32_t>(body.params.size());
+    body.params.push_back(f.values.add(Value{t, {}, f.body, index, hint}));
+    return index;
+  }
+  uint32_t result(TypeId t) {
+    f.results.push_back(t);
+    return static_cast<uint32_t>(f.results.size() - 1);
+  }
+  FunctionId finish() { return ad.module.functions.add(std::move(f)); }
+
+  Ad& ad;
+  const Function& from;
+  Function f;
+  types::DimSubst dims;
+};
+
+constexpr uint32_t nowhere = ~0u;
+
+std::string bitText(const std::vector<bool>& bits) {
+  std::string text;
+  for (bool b : bits) text += b ? '1' : '0';
   return text;
 }
 
-const JvpCompanion& Ad::jvp(FunctionId f, const std::vector<LeafBits>& params) {
-  auto [it, isNew] = jvps_.try_emplace({f, params});
-  JvpCompanion& c = it->second;
-  if (!isNew) return c;
-  c.source = module.functions[f].customJvp.valid() ? f : prepare(*this, f);
-  f = c.source;
-  const FunctionActivity& act = activity.of(f, params);
-  c.params = params;
-  c.results = act.results;
-
-  Function g;
-  {
-    const Function& from = module.functions[f];
-    g.name = "jvp(" + from.name + ")";
-    g.key = "jvp " + bitText(params) + " of " + from.key;
-    g.device = from.device;
-    g.loc = derived(from.loc);
-    types::DimSubst dims;
-    auto define = [&](DimSym s) {
-      DimSym fresh = freshDim(s);
-      dims[s] = module.types.dims.symbol(fresh);
-      return fresh;
-    };
-    for (DimSym s : from.dimParams) g.dimParams.push_back(define(s));
-    for (DimSym s : from.resultDims) g.resultDims.push_back(define(s));
-    g.body = g.regions.add(Region{});
-    auto addParam = [&](TypeId t, NameId hint) {
-      Region& body = g.regions[g.body];
-      uint32_t index = static_cast<uint32_t>(body.params.size());
-      body.params.push_back(g.values.add(Value{t, {}, g.body, index, hint}));
-      return index;
-    };
-    std::vector<std::vector<uint32_t>> tangentParams, tangentResults;
-    for (ValueId p : from.params())
-      addParam(module.types.substitute(from.typeOf(p), dims), from.values[p].hint);
-    for (size_t i = 0; i < params.size(); ++i) {
-      TypeId t = module.types.substitute(from.typeOf(from.params()[i]), dims);
-      const std::vector<Leaf> own = leaves.of(t);
-      tangentParams.emplace_back(own.size(), ~0u);
-      for (size_t k = 0; k < own.size(); ++k)
-        if (params[i][k]) tangentParams[i][k] = addParam(own[k].tangent, {});
-    }
-    for (TypeId t : from.results) g.results.push_back(module.types.substitute(t, dims));
-    size_t primalResults = g.results.size();
-    for (size_t i = 0; i < primalResults; ++i) {
-      const std::vector<Leaf> own = leaves.of(g.results[i]);
-      tangentResults.emplace_back(own.size(), ~0u);
-      for (size_t k = 0; k < own.size(); ++k)
-        if (c.results[i][k]) {
-          tangentResults[i][k] = static_cast<uint32_t>(g.results.size());
-          g.results.push_back(own[k].tangent);
-        }
-    }
-    for (InoutPair p : from.inouts) {
-      g.inouts.push_back(p);
-      for (size_t k = 0; k < tangentParams[p.param].size(); ++k)
-        if (tangentParams[p.param][k] != ~0u && tangentResults[p.result][k] != ~0u)
-          g.inouts.push_back({tangentParams[p.param][k], tangentResults[p.result][k]});
-    }
-  }
-  c.function = module.functions.add(std::move(g));
-  companions_[c.function] = &c;
-  jvpQueue_.push_back(&c);
-  return c;
+std::string bitText(const std::vector<LeafBits>& params) {
+  std::string text;
+  for (const LeafBits& p : params) text += (text.empty() ? "" : " ") + bitText(p);
+  return text;
 }
 
-static CotangentKind cotangentKind(const Function& g, const types::TypeStore& types, uint32_t param) {
+/// For each leaf of `type` that carries a tangent what `add` gives for it.
+template <class Add>
+std::vector<uint32_t> eachLeaf(Ad& ad, TypeId type, const LeafBits& which, Add add) {
+  const std::vector<Leaf> own = ad.leaves.of(type);
+  std::vector<uint32_t> out(own.size(), nowhere);
+  for (size_t k = 0; k < own.size(); ++k)
+    if (which[k]) out[k] = add(own[k].tangent);
+  return out;
+}
+
+/// f_jvp: f's parameters, then a tangent for each active leaf; results in the same way.
+FunctionId jvpShell(Ad& ad, const JvpCompanion& c) {
+  Shell g(ad, c.source, "jvp", bitText(c.params), ad.derived(ad.module.functions[c.source].loc));
+  g.defineDims();
+  const size_t primals = g.from.results.size();
+  std::vector<std::vector<uint32_t>> params, results;
+  for (uint32_t i = 0; i < c.params.size(); ++i)
+    g.param(g.paramType(i), g.from.values[g.from.params()[i]].hint);
+  for (uint32_t i = 0; i < c.params.size(); ++i)
+    params.push_back(eachLeaf(ad, g.paramType(i), c.params[i], [&](TypeId t) { return g.param(t); }));
+  for (TypeId t : g.from.results) g.result(g.type(t));
+  for (size_t i = 0; i < primals; ++i)
+    results.push_back(
+        eachLeaf(ad, TypeId(g.f.results[i]), c.results[i], [&](TypeId t) { return g.result(t); }));
+  for (InoutPair p : g.from.inouts) {
+    g.f.inouts.push_back(p);
+    for (size_t k = 0; k < params[p.param].size(); ++k)
+      if (params[p.param][k] != nowhere && results[p.result][k] != nowhere)
+        g.f.inouts.push_back({params[p.param][k], results[p.result][k]});
+  }
+  return g.finish();
+}
+
+/// The record of what f_fwd saves; its fields are found when f_bwd is made.
+RecordId savedRecord(Ad& ad, const Function& from, size_t number) {
+  types::Record saved;
+  saved.name = ad.module.types.names.intern("Saved_" + from.name);
+  saved.declaration = 0x40000000u + static_cast<uint32_t>(number);
+  saved.cases.resize(1);
+  for (DimSym s : from.dimParams) saved.dimParams.push_back(ad.freshDim(s));
+  return ad.module.types.addRecord(std::move(saved));
+}
+
+/// f_fwd: what of g is not linear, and Saved.
+FunctionId forwardShell(Ad& ad, const Linearisation& lin) {
+  Shell g(ad, lin.source, "fwd", bitText(lin.linear), ad.module.functions[lin.source].loc);
+  g.defineDims();
+  std::vector<DimId> savedDims;
+  for (DimSym s : g.f.dimParams) savedDims.push_back(g.types().dims.symbol(s));
+  std::vector<uint32_t> paramAt(lin.linear.size(), nowhere), resultAt(g.from.results.size(), nowhere);
+  for (uint32_t i = 0; i < lin.linear.size(); ++i)
+    if (!lin.linear[i]) paramAt[i] = g.param(g.paramType(i), g.from.values[g.from.params()[i]].hint);
+  for (uint32_t i = 0; i < g.from.results.size(); ++i)
+    if (!lin.linearResults[i]) resultAt[i] = g.result(g.type(g.from.results[i]));
+  g.result(g.types().record(lin.saved, savedDims));
+  for (InoutPair p : g.from.inouts)
+    if (paramAt[p.param] != nowhere && resultAt[p.result] != nowhere)
+      g.f.inouts.push_back({paramAt[p.param], resultAt[p.result]});
+  return g.finish();
+}
+
+/// f_bwd: Saved, cotangents of the results, accumulators for arrays and lists.
+FunctionId backwardShell(Ad& ad, const Linearisation& lin, const std::vector<bool>& accs) {
+  Shell g(ad, lin.source, "bwd", bitText(lin.linear) + " " + bitText(accs),
+          ad.module.functions[lin.source].loc);
+  std::vector<DimId> savedDims;
+  for (DimSym s : g.from.dimParams) {
+    g.f.dimParams.push_back(g.define(s));
+    savedDims.push_back(g.dims[s]);
+  }
+  // Results of sizes decided inside: their cotangents bring the sizes.
+  for (DimSym s : g.from.resultDims) g.f.dimParams.push_back(g.define(s));
+  g.param(g.types().record(lin.saved, savedDims));
+  std::vector<uint32_t> seedAt(g.from.results.size(), nowhere);
+  for (uint32_t i = 0; i < g.from.results.size(); ++i) {
+    if (!lin.linearResults[i]) continue;
+    TypeId type = g.type(g.from.results[i]);
+    seedAt[i] = g.param(g.types().kind(type) == TypeKind::Acc ? g.types()[type].parts[0] : type);
+  }
+  size_t at = 0, acc = 0;
+  for (uint32_t i = 0; i < lin.linear.size(); ++i) {
+    if (!lin.linear[i]) continue;
+    CotangentKind kind = lin.kinds[at++];
+    if (kind == CotangentKind::Reader) continue;
+    TypeId type = g.paramType(i);
+    if (kind == CotangentKind::Accumulate && accs[acc++]) type = g.types().acc(type);
+    uint32_t result = g.result(type);
+    if (kind == CotangentKind::Accumulate) g.f.inouts.push_back({g.param(type), result});
+    if (kind == CotangentKind::Inout)
+      for (InoutPair p : g.from.inouts)
+        if (p.param == i) g.f.inouts.push_back({seedAt[p.result], result});
+  }
+  return g.finish();
+}
+
+CotangentKind cotangentKind(const Function& g, const types::TypeStore& types, uint32_t param) {
   TypeId t = g.typeOf(g.params()[param]);
   if (types.kind(t) == TypeKind::Acc) return CotangentKind::Reader;
   for (InoutPair p : g.inouts)
     if (p.param == param) return CotangentKind::Inout;
   return types.kind(t) == TypeKind::Array || types.kind(t) == TypeKind::List ? CotangentKind::Accumulate
                                                                              : CotangentKind::Return;
+}
+
+std::vector<CotangentKind> cotangentKinds(const Function& g, const types::TypeStore& types,
+                                          const Linearisation& lin) {
+  std::vector<CotangentKind> out;
+  for (uint32_t i = 0; i < lin.linear.size(); ++i) {
+    if (!lin.linear[i]) continue;
+    CotangentKind kind = cotangentKind(g, types, i);
+    // A pair whose result carries no cotangent back is like any other parameter.
+    for (InoutPair p : g.inouts)
+      if (kind == CotangentKind::Inout && p.param == i && !lin.linearResults[p.result])
+        kind = CotangentKind::Return;
+    out.push_back(kind);
+  }
+  return out;
+}
+
+} // namespace
+
+const JvpCompanion& Ad::jvp(FunctionId f, const std::vector<LeafBits>& params) {
+  auto [it, isNew] = jvps_.try_emplace({f, params});
+  JvpCompanion& c = it->second;
+  if (!isNew) return c;
+  c.source = module.functions[f].customJvp.valid() ? f : prepare(*this, f);
+  c.params = params;
+  c.results = activity.of(c.source, params).results;
+  c.function = jvpShell(*this, c);
+  companions_[c.function] = &c;
+  jvpQueue_.push_back(&c);
+  return c;
 }
 
 Linearisation& Ad::linearise(FunctionId g, const std::vector<bool>& linearParams) {
@@ -132,68 +251,9 @@ Linearisation& Ad::linearise(FunctionId g, const std::vector<bool>& linearParams
   lin.linear = linearParams;
   lin.values = &linearValues(g, linearParams);
   lin.linearResults = lin.values->results;
-  types::TypeStore& t = module.types;
-  Function f;
-  {
-    const Function& from = module.functions[g];
-    for (uint32_t i = 0; i < linearParams.size(); ++i)
-      if (linearParams[i]) lin.kinds.push_back(cotangentKind(from, t, i));
-    // A pair whose result carries no cotangent back is like any other parameter.
-    size_t at = 0;
-    for (uint32_t i = 0; i < linearParams.size(); ++i) {
-      if (!linearParams[i]) continue;
-      CotangentKind& kind = lin.kinds[at++];
-      if (kind != CotangentKind::Inout) continue;
-      for (InoutPair p : from.inouts)
-        if (p.param == i && !lin.linearResults[p.result]) kind = CotangentKind::Return;
-    }
-
-    types::Record saved;
-    saved.name = t.names.intern("Saved_" + from.name);
-    saved.declaration = 0x40000000u + static_cast<uint32_t>(linearisations_.size());
-    saved.cases.resize(1);
-    for (DimSym s : from.dimParams) saved.dimParams.push_back(freshDim(s));
-    lin.saved = t.addRecord(std::move(saved));
-
-    f.name = "fwd(" + from.name + ")";
-    std::string bits;
-    for (bool b : linearParams) bits += b ? '1' : '0';
-    f.key = "fwd " + bits + " of " + from.key;
-    f.device = from.device;
-    f.loc = from.loc;
-    types::DimSubst dims;
-    auto define = [&](DimSym s) {
-      DimSym fresh = freshDim(s);
-      dims[s] = t.dims.symbol(fresh);
-      return fresh;
-    };
-    std::vector<DimId> savedDims;
-    for (DimSym s : from.dimParams) {
-      f.dimParams.push_back(define(s));
-      savedDims.push_back(t.dims.symbol(f.dimParams.back()));
-    }
-    for (DimSym s : from.resultDims) f.resultDims.push_back(define(s));
-    f.body = f.regions.add(Region{});
-    std::vector<uint32_t> paramAt(linearParams.size(), ~0u), resultAt(from.results.size(), ~0u);
-    for (uint32_t i = 0; i < linearParams.size(); ++i) {
-      if (linearParams[i]) continue;
-      ValueId p = from.params()[i];
-      Region& body = f.regions[f.body];
-      paramAt[i] = static_cast<uint32_t>(body.params.size());
-      body.params.push_back(f.values.add(
-          Value{t.substitute(from.typeOf(p), dims), {}, f.body, paramAt[i], from.values[p].hint}));
-    }
-    for (uint32_t i = 0; i < from.results.size(); ++i) {
-      if (lin.linearResults[i]) continue;
-      resultAt[i] = static_cast<uint32_t>(f.results.size());
-      f.results.push_back(t.substitute(from.results[i], dims));
-    }
-    f.results.push_back(t.record(lin.saved, savedDims));
-    for (InoutPair p : from.inouts)
-      if (paramAt[p.param] != ~0u && resultAt[p.result] != ~0u)
-        f.inouts.push_back({paramAt[p.param], resultAt[p.result]});
-  }
-  lin.forward = module.functions.add(std::move(f));
+  lin.kinds = cotangentKinds(module.functions[g], module.types, lin);
+  lin.saved = savedRecord(*this, module.functions[g], linearisations_.size());
+  lin.forward = forwardShell(*this, lin);
   forwardQueue_.push_back(&lin);
   // One backward companion at least, so that there is a plan of what is saved.
   size_t accumulated = 0;
@@ -221,62 +281,7 @@ bool Ad::recursAlways(FunctionId f) const {
 FunctionId Ad::backward(Linearisation& lin, const std::vector<bool>& accs) {
   auto [it, isNew] = lin.backward.try_emplace(accs);
   if (!isNew) return it->second;
-  types::TypeStore& t = module.types;
-  Function f;
-  {
-    const Function& from = module.functions[lin.source];
-    std::string bits;
-    for (bool b : lin.linear) bits += b ? '1' : '0';
-    bits += ' ';
-    for (bool b : accs) bits += b ? '1' : '0';
-    f.name = "bwd(" + from.name + ")";
-    f.key = "bwd " + bits + " of " + from.key;
-    f.device = from.device;
-    f.loc = from.loc;
-    types::DimSubst dims;
-    std::vector<DimId> savedDims;
-    for (DimSym s : from.dimParams) {
-      f.dimParams.push_back(freshDim(s));
-      dims[s] = t.dims.symbol(f.dimParams.back());
-      savedDims.push_back(dims[s]);
-    }
-    // Results of sizes decided inside: their cotangents bring the sizes.
-    for (DimSym s : from.resultDims) {
-      f.dimParams.push_back(freshDim(s));
-      dims[s] = t.dims.symbol(f.dimParams.back());
-    }
-    f.body = f.regions.add(Region{});
-    auto addParam = [&](TypeId type) {
-      Region& body = f.regions[f.body];
-      uint32_t index = static_cast<uint32_t>(body.params.size());
-      body.params.push_back(f.values.add(Value{type, {}, f.body, index, {}}));
-      return index;
-    };
-    addParam(t.record(lin.saved, savedDims));
-    std::vector<uint32_t> seedAt(from.results.size(), ~0u);
-    for (uint32_t i = 0; i < from.results.size(); ++i) {
-      if (!lin.linearResults[i]) continue;
-      TypeId type = t.substitute(from.results[i], dims);
-      seedAt[i] = addParam(t.kind(type) == TypeKind::Acc ? t[type].parts[0] : type);
-    }
-    size_t at = 0, acc = 0;
-    for (uint32_t i = 0; i < lin.linear.size(); ++i) {
-      if (!lin.linear[i]) continue;
-      CotangentKind kind = lin.kinds[at++];
-      if (kind == CotangentKind::Reader) continue;
-      TypeId type = t.substitute(from.typeOf(from.params()[i]), dims);
-      uint32_t result = static_cast<uint32_t>(f.results.size());
-      if (kind == CotangentKind::Accumulate) {
-        if (accs[acc++]) type = t.acc(type);
-        f.inouts.push_back({addParam(type), result});
-      }
-      if (kind == CotangentKind::Inout)
-        for (InoutPair p : from.inouts)
-          if (p.param == i) f.inouts.push_back({seedAt[p.result], result});
-      f.results.push_back(type);
-    }
-  }
-  it->second = module.functions.add(std::move(f));
+  it->second = backwardShell(*this, lin, accs);
   backwardQueue_.push_back({&lin, accs});
   return it->second;
 }

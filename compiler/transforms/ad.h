@@ -24,6 +24,8 @@ struct JvpCompanion {
     std::vector<uint32_t> path;
   };
   std::unordered_map<ValueId, Followed> primalOf;
+  /// By the tangent with the place replaced: what a `set` of something of such a type found there.
+  std::unordered_map<ValueId, Followed> overwritten;
   types::DimSubst
       dimOf; ///< sizes that opening a tangent defines: those of the value, which are the same numbers
 };
@@ -98,6 +100,7 @@ public:
 
   /// The value whose size the tangent `t` of companion `g` has; none when it is not recorded.
   const JvpCompanion::Followed* primalOf(FunctionId g, ValueId t) const;
+  const JvpCompanion::Followed* overwritten(FunctionId g, ValueId t) const;
   /// The dims that sizes of tangents in companion `g` stand for.
   const types::DimSubst& dimsOf(FunctionId g) const;
   void refuse(LocId loc, std::string reason);

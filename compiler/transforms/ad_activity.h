@@ -66,6 +66,7 @@ private:
   friend class ActivityWalk;
   using Key = std::tuple<FunctionId, std::vector<LeafBits>, std::vector<LeafBits>>;
   FunctionActivity& entry(const Key& key);
+  void walk(FunctionActivity& e);
   Loss followLoss(const FunctionActivity& act, ValueId v, uint32_t part, std::vector<LocId>& path);
   const FunctionActivity& ofCall(const FunctionActivity& act, const Op& call);
 

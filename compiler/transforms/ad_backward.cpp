@@ -1,7 +1,5 @@
 #include "transforms/ad_backward.h"
 
-#include "transforms/ad_rules.h"
-
 #include <algorithm>
 
 namespace melix::transforms {
@@ -113,400 +111,35 @@ Path Backward::path(const Path& p) {
   return out;
 }
 
-// --- cotangents
-// ---------------------------------------------------------------------------------------------------
-
-/// Summed over the lanes of a nest rather than accumulated: what is no array or list, and has a zero of its
-/// own.
-static bool byValue(const types::TypeStore& types, TypeId t) {
-  TypeKind k = types.kind(t);
-  return k != TypeKind::Array && k != TypeKind::Acc && !sizedByValue(types, t);
-}
-
-ValueId& Backward::slot(Scope& s, ValueId v) {
-  if (homeOf(v) == s.source) return s.cotangents[v];
-  if (auto it = s.captured.find(v); it != s.captured.end()) return it->second.current;
-  Capture c;
-  if (s.kind == ScopeKind::Arm) {
-    c.base = c.current = slot(*s.parent, v);
-  } else if (s.kind == ScopeKind::Loop || !byValue(types(), g().typeOf(v))) {
-    ValueId& outer = slot(*s.parent, v);
-    if (!outer.valid()) outer = zeroFor(*s.parent, v);
-    c.init = outer;
-    TypeId t = s.e.typeOf(outer);
-    if (s.kind == ScopeKind::Nest && types().kind(t) != TypeKind::Acc) t = types().acc(t);
-    c.current = c.param = s.e.param(t);
-  }
-  s.captureOrder.push_back(v);
-  return s.captured.emplace(v, c).first->second.current;
-}
-
-ValueId Backward::zeroFor(Scope& s, ValueId v) {
-  TypeId t = typeOf(v);
-  if (!sizedByValue(types(), t)) return s.e.zero(t);
-  const JvpCompanion::Followed* followed = ad_.primalOf(lin_.source, v);
-  if (!followed) {
-    ad_.refuse(s.e.loc, "a derivative whose size is not known");
-    return s.e.zero(t);
-  }
-  Scope* inner = cur_;
-  cur_ = &s;
-  ValueId primal = known(followed->value);
-  TypeId at = s.e.typeOf(primal);
-  for (uint32_t k : followed->path) {
-    at = ad_.leaves.kid(at, k);
-    primal = s.e.kid(primal, k, at);
-  }
-  ValueId made = zeroLike(s.e, ad_.leaves, t, primal);
-  cur_ = inner;
-  return made;
-}
-
-/// Of a value of the current region; none for zero.
-ValueId Backward::cotangent(ValueId v) {
-  if (isAcc(v)) return {};
-  auto it = cur_->cotangents.find(v);
-  return it == cur_->cotangents.end() ? ValueId() : it->second;
-}
-
-ValueId Backward::realCotangent(ValueId v) {
-  ValueId c = cotangent(v);
-  return c.valid() ? c : zeroFor(*cur_, v);
-}
-
-ValueId Backward::reader(ValueId v) const {
-  auto it = readers_.find(v);
-  return it == readers_.end() ? ValueId() : it->second;
-}
-
-void Backward::addTo(ValueId v, ValueId c) {
-  if (!linear(v) || !c.valid()) return;
-  if (isAcc(v)) {
-    readers_[v] = c;
-    return;
-  }
-  Emit& e = cur_->e;
-  c = e.castDims(c, typeOf(v));
-  ValueId& s = slot(*cur_, v);
-  if (!s.valid())
-    s = c;
-  else if (byValue(types(), e.typeOf(s)))
-    s = e.add(s, c);
-  else
-    s = e.addAt(s, c, {}, {});
-}
-
-void Backward::addAt(ValueId v, Path p, std::span<const ValueId> indices, ValueId c) {
-  if (p.empty()) return addTo(v, c);
-  if (!linear(v)) return;
-  ValueId& s = slot(*cur_, v);
-  if (!s.valid()) s = zeroFor(*cur_, v);
-  s = cur_->e.addAt(s, c, std::move(p), indices);
-}
-
-// --- ops
-// ----------------------------------------------------------------------------------------------------------
-
-void Backward::region(Scope& s) {
-  Scope* outer = cur_;
-  cur_ = &s;
-  const std::vector<OpId> ops = g().regions[s.source].ops;
-  for (size_t i = ops.size(); i-- > 0;) op(ops[i]);
-  cur_ = outer;
-}
-
-void Backward::op(OpId id) {
-  const Op& o = opOf(id);
-  bool any = false;
-  for (ValueId r : o.results) any |= linear(r);
-  if (!any) return;
-  cur_->e.loc = o.loc;
-  switch (o.kind) {
-  case OpKind::If: return branch(id);
-  case OpKind::Match:
-    if (linear(o.operands[0])) return projection(o);
-    return branch(id);
-  case OpKind::For: return forLoop(id);
-  case OpKind::While: return whileLoop(id);
-  case OpKind::Nest: return nest(id);
-  case OpKind::Call: return call(id);
-  case OpKind::AddAt: return addAtOp(o);
-  case OpKind::Pop: return lists(o);
-  default: break;
-  }
-  ValueId c = cotangent(o.results[0]);
-  if (!c.valid()) return;
-  switch (o.kind) {
-  case OpKind::Get:
-    return addAt(
-        o.operands[0], path(o.as<Path>()),
-        placeIndices(cur_->e, StructuralRule::TransposeGet, knownAll(std::span(o.operands).subspan(1))), c);
-  case OpKind::Set: return set(o, c);
-  case OpKind::Make: return make(o, c);
-  case OpKind::Variant: return variant(o, c);
-  case OpKind::CastDims: return addTo(o.operands[0], c);
-  case OpKind::Unpack: {
-    // The tangent's own sizes are the value's (a cast follows): they are read from the cotangent's type.
-    Op pack = Emit::simple(OpKind::Pack, {c});
-    std::vector<DimSym> hidden;
-    for (DimSym s : o.resultDims) {
-      pack.dims.push_back(dim(types().dims.symbol(s)));
-      hidden.push_back(s);
-    }
-    return addTo(o.operands[0], cur_->e.one(std::move(pack), typeOf(o.operands[0])));
-  }
-  case OpKind::Pack: {
-    // Opened at the sizes the value had.
-    Op open = Emit::simple(OpKind::Unpack, {c});
-    std::vector<DimId> own;
-    for (size_t i = 0; i < o.dims.size(); ++i) {
-      DimSym s = types().dims.newSym({"", types::DimSymKind::Unknown, 0, {}});
-      open.resultDims.push_back(s);
-      own.push_back(types().dims.symbol(s));
-    }
-    TypeId opened = types().openPack(cur_->e.typeOf(c), own);
-    return addTo(o.operands[0], cur_->e.one(std::move(open), opened));
-  }
-  case OpKind::Reshape:
-    return addTo(o.operands[0], cur_->e.one(Emit::simple(OpKind::Reshape, {c}), typeOf(o.operands[0])));
-  case OpKind::ArrayOf:
-    for (size_t k = 0; k < o.operands.size(); ++k)
-      if (linear(o.operands[k])) {
-        ValueId i = cur_->e.i64(static_cast<int64_t>(k));
-        addTo(o.operands[k], cur_->e.getAt(c, placeIndices(cur_->e, StructuralRule::TransposeArrayOf, {i}),
-                                           typeOf(o.operands[k])));
-      }
-    return;
-  case OpKind::ListOf:
-  case OpKind::Push:
-  case OpKind::ToArray:
-  case OpKind::ToList: return lists(o);
-  case OpKind::Debug: return addTo(o.operands[0], c);
-  default: return scalar(o, c);
-  }
-}
-
-void Backward::scalar(const Op& o, ValueId c) {
-  Emit& e = cur_->e;
-  auto only = [&](size_t i) { // the rule keeps all but one operand known
-    return linear(o.operands[i]);
-  };
-  switch (o.kind) {
-  case OpKind::Add: addTo(o.operands[0], c); return addTo(o.operands[1], c);
-  case OpKind::Sub:
-    addTo(o.operands[0], c);
-    if (only(1)) addTo(o.operands[1], mutated(StructuralRule::TransposeSub) ? c : e.neg(c));
-    return;
-  case OpKind::Neg: return addTo(o.operands[0], e.neg(c));
-  case OpKind::Mul:
-    if (only(0) && only(1)) break;
-    if (only(0)) return addTo(o.operands[0], e.mul(c, known(o.operands[1])));
-    return addTo(o.operands[1], e.mul(known(o.operands[0]), c));
-  case OpKind::Div:
-    if (only(1)) break;
-    return addTo(o.operands[0], e.div(c, known(o.operands[1])));
-  case OpKind::Select: {
-    if (only(0)) break;
-    ValueId condition = known(o.operands[0]);
-    if (mutated(StructuralRule::TransposeSelect))
-      condition = e.one(Emit::simple(OpKind::Not, {condition}), types().boolean());
-    ValueId zero = e.zero(e.typeOf(c));
-    if (only(1)) addTo(o.operands[1], e.select(condition, c, zero));
-    if (only(2)) addTo(o.operands[2], e.select(condition, zero, c));
-    return;
-  }
-  case OpKind::Convert: return addTo(o.operands[0], e.convert(c, typeOf(o.operands[0])));
-  case OpKind::Known:
-  case OpKind::Capture:
-  default: break;
-  }
-  ad_.refuse(o.loc, "a derivative rule that is not linear in its tangents (`" +
-                        std::string(ops::opText(o.kind)) + "`)");
-}
-
-/// v̄ = get x̄, and the place of x̄ becomes zero.
-void Backward::set(const Op& o, ValueId c) {
-  Emit& e = cur_->e;
-  ValueId x = o.operands[0], v = o.operands[1];
-  std::vector<ValueId> indices = knownAll(std::span(o.operands).subspan(2));
-  Path p = path(o.as<Path>());
-  TypeId t = typeOf(v);
-  if (linear(v)) addTo(v, e.get(c, p, placeIndices(e, StructuralRule::TransposeSet, indices), t));
-  if (linear(x)) addTo(x, mutated(StructuralRule::TransposeSetClears) ? c : e.set(c, e.zero(t), p, indices));
-}
-
-void Backward::addAtOp(const Op& o) {
-  ValueId x = o.operands[0], v = o.operands[1], r = o.results[0];
-  ValueId c = isAcc(r) ? reader(r) : cotangent(r);
-  if (!c.valid()) return;
-  if (linear(v)) {
-    std::vector<ValueId> indices =
-        placeIndices(cur_->e, StructuralRule::TransposeAddAt, knownAll(std::span(o.operands).subspan(2)));
-    addTo(v, cur_->e.get(c, path(o.as<Path>()), indices, typeOf(v)));
-  }
-  addTo(x, c);
-}
-
-void Backward::make(const Op& o, ValueId c) {
-  for (uint32_t k = 0; k < o.operands.size(); ++k)
-    if (linear(o.operands[k])) {
-      uint32_t from = mutated(StructuralRule::TransposeMake) && o.operands.size() == 2 ? 1 - k : k;
-      addTo(o.operands[k], cur_->e.kid(c, from, typeOf(o.operands[k])));
-    }
-}
-
-/// The payload's cotangents are in the same case; another case is zero.
-void Backward::variant(const Op& o, ValueId c) {
-  Emit& e = cur_->e;
-  TypeId t = e.typeOf(c);
-  uint32_t theCase = o.index();
-  size_t cases = types().recordInfo(types()[t].record).cases.size();
-  Emit same = e.in(e.newRegion());
-  Scope other{ScopeKind::Arm, RegionId(), e.in(e.newRegion()), cur_, {}, {}, {}, {}, {}, {}, {}, 0};
-  std::vector<ValueId> mine, zeros, targets;
-  std::vector<TypeId> resultTypes;
-  for (uint32_t k = 0; k < o.operands.size(); ++k) {
-    ValueId p = same.param(types().fieldType(t, theCase, k));
-    if (!linear(o.operands[k])) continue;
-    targets.push_back(o.operands[k]);
-    mine.push_back(p);
-    resultTypes.push_back(same.typeOf(p));
-    zeros.push_back(other.e.castDims(zeroFor(other, o.operands[k]), same.typeOf(p)));
-  }
-  if (targets.empty()) return;
-  same.yield(mine);
-  other.e.yield(zeros);
-  MatchAttr attr;
-  for (uint32_t i = 0; i < cases; ++i)
-    attr.regionOf.push_back((i == theCase) != mutated(StructuralRule::TransposeVariant) ? 0 : 1);
-  Op m = Emit::simple(OpKind::Match, {c});
-  m.regions = {same.region, other.e.region};
-  m.attr = attr;
-  OpId made = e.append(std::move(m), resultTypes);
-  for (size_t i = 0; i < targets.size(); ++i) addTo(targets[i], e.result(made, i));
-}
-
-/// A match on a tangent takes the payload of one case out of it: put together again.
-void Backward::projection(const Op& o) {
-  Emit& e = cur_->e;
-  size_t chosen = o.regions.size();
-  for (size_t i = 0; i < o.regions.size(); ++i)
-    if (!g().regions[o.regions[i]].params.empty()) chosen = i;
-  bool any = false;
-  for (ValueId r : o.results) any |= cotangent(r).valid();
-  if (!any) return;
-  if (chosen == o.regions.size()) return;
-  const std::vector<uint32_t>& regionOf = o.as<MatchAttr>().regionOf;
-  uint32_t theCase =
-      static_cast<uint32_t>(std::find(regionOf.begin(), regionOf.end(), chosen) - regionOf.begin());
-  const std::vector<ValueId> params = g().regions[o.regions[chosen]].params;
-  const std::vector<ValueId> yields = terminator(o.regions[chosen]).operands;
-  std::vector<ValueId> payload(params.size());
-  for (size_t i = 0; i < yields.size(); ++i) {
-    auto at = std::find(params.begin(), params.end(), yields[i]);
-    if (at == params.end()) return ad_.refuse(o.loc, "a match on a tangent");
-    payload[static_cast<size_t>(at - params.begin())] = realCotangent(o.results[i]);
-  }
-  TypeId t = typeOf(o.operands[0]);
-  for (uint32_t k = 0; k < payload.size(); ++k) {
-    TypeId field = types().fieldType(t, theCase, k);
-    if (payload[k].valid())
-      payload[k] = e.castDims(payload[k], field);
-    else
-      payload[k] = types().isUnit(field) ? e.make(types().unit(), {}) : e.zero(field);
-  }
-  Op v = Emit::simple(OpKind::Variant, std::move(payload));
-  v.attr = theCase;
-  addTo(o.operands[0], e.one(std::move(v), t));
-}
-
-void Backward::lists(const Op& o) {
-  Emit& e = cur_->e;
-  auto element = [&](ValueId list, ValueId i, ValueId v) {
-    i = placeIndices(e, StructuralRule::TransposeList, {i})[0];
-    return e.get(list, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&i, 1), typeOf(v));
-  };
-  switch (o.kind) {
-  case OpKind::ListOf: {
-    ValueId c = cotangent(o.results[0]);
-    for (size_t k = 0; k < o.operands.size(); ++k)
-      if (linear(o.operands[k]))
-        addTo(o.operands[k], element(c, e.i64(static_cast<int64_t>(k)), o.operands[k]));
-    return;
-  }
-  case OpKind::Push: {
-    ValueId c = cotangent(o.results[0]);
-    OpId made = e.append(Emit::simple(OpKind::Pop, {c}), {typeOf(o.operands[1]), e.typeOf(c)});
-    ValueId v = e.result(made, 0), xs = e.result(made, 1);
-    addTo(o.operands[1], v);
-    return addTo(o.operands[0], xs);
-  }
-  case OpKind::Pop: {
-    if (!cotangent(o.results[0]).valid() && !cotangent(o.results[1]).valid()) return;
-    ValueId v = realCotangent(o.results[0]), xs = realCotangent(o.results[1]);
-    return addTo(o.operands[0], e.one(Emit::simple(OpKind::Push, {xs, v}), e.typeOf(xs)));
-  }
-  case OpKind::ToArray:
-    return addTo(o.operands[0],
-                 e.one(Emit::simple(OpKind::ToList, {cotangent(o.results[0])}), typeOf(o.operands[0])));
-  case OpKind::ToList: {
-    ValueId c = cotangent(o.results[0]);
-    TypeId t = typeOf(o.operands[0]);
-    // Stacked again, one element at a time: the elements may be arrays.
-    Op to = Emit::simple(OpKind::ToArray, {c});
-    if (types().rank(t) != 1) return ad_.refuse(o.loc, "a list of the rows of an array");
-    DimSym own = types().dims.newSym({"", types::DimSymKind::Unknown, 0, {}});
-    to.resultDims.push_back(own);
-    TypeId made = types().array(types().element(t), {types().dims.symbol(own)});
-    return addTo(o.operands[0], e.one(std::move(to), made));
-  }
-  default: return;
-  }
-}
-
-void Backward::build() {
-  Emit e(ad_.module, dst_, ad_.module.functions[dst_].body, g().loc);
-  Scope top{ScopeKind::Function, g().body, e, nullptr, {}, {}, {}, {}, {}, {}, {}, 0};
-  cur_ = &top;
-  size_t at = 0;
-  const std::vector<DimSym> dimParams = e.fn().dimParams;
-  for (DimSym s : g().dimParams) dims_[s] = types().dims.symbol(dimParams[at++]);
-  const std::vector<ValueId> params = e.fn().params();
-  size_t param = 1;
+/// Accumulators first, so that seeds that are parameters of g passed through add into them.
+void Backward::takeSeeds(Scope& top) {
+  const std::vector<ValueId> params = top.e.fn().params(), from = g().params();
   const std::vector<ValueId> results = terminator(g().body).operands;
-  const std::vector<ValueId> from = g().params();
-  // Accumulators first, so that seeds that are parameters of g passed through add into them.
   size_t seeds = 0;
   for (bool b : lin_.linearResults) seeds += b;
-  size_t accParam = 1 + seeds, kindAt = 0;
+  size_t accParam = 1 + seeds, kindAt = 0, param = 1;
   for (size_t i = 0; i < from.size(); ++i) {
     if (!lin_.linear[i]) continue;
     if (lin_.kinds[kindAt++] == CotangentKind::Accumulate) top.cotangents[from[i]] = params[accParam++];
   }
   for (size_t i = 0; i < results.size(); ++i)
     if (lin_.linearResults[i]) addTo(results[i], params[param++]);
-  region(top);
+}
 
+void Backward::yieldCotangents(Scope& top) {
+  const std::vector<ValueId> from = g().params();
   std::vector<ValueId> out;
-  kindAt = 0;
-  cur_ = &top;
+  size_t kindAt = 0;
   for (size_t i = 0; i < from.size(); ++i) {
     if (!lin_.linear[i]) continue;
     if (lin_.kinds[kindAt++] == CotangentKind::Reader) continue;
     out.push_back(realCotangent(from[i]));
   }
   top.e.yield(std::move(out));
+}
 
-  Roots roots;
-  const std::vector<ResidualItem>& items = close(top, roots);
-  for (uint32_t k = 0; k < items.size(); ++k) {
-    Op get = Emit::simple(OpKind::Get, {params[0]});
-    get.attr = Path{PathStep{StepKind::Field, k, {}, 1}};
-    define(top, roots[k], std::move(get));
-  }
-  openItems(top, items, roots);
-  placePrologue(top);
-
+/// The fields of the Saved record are the items of the function's own region.
+void Backward::fillSaved(const std::vector<ResidualItem>& items) {
   if (lin_.planned) return;
   lin_.planned = true;
   types::Record& saved = types().recordInfo(lin_.saved);
@@ -517,6 +150,30 @@ void Backward::build() {
     TypeId t = types().substitute(item.type, toRecord);
     types().recordInfo(lin_.saved).cases[0].fields.push_back({NameId(), t});
   }
+}
+
+void Backward::build() {
+  Emit e(ad_.module, dst_, ad_.module.functions[dst_].body, g().loc);
+  Scope top{ScopeKind::Function, g().body, e, nullptr, {}, {}, {}, {}, {}, {}, {}, 0};
+  cur_ = &top;
+  size_t at = 0;
+  const std::vector<DimSym> dimParams = e.fn().dimParams;
+  for (DimSym s : g().dimParams) dims_[s] = types().dims.symbol(dimParams[at++]);
+  takeSeeds(top);
+  region(top);
+  cur_ = &top;
+  yieldCotangents(top);
+
+  Roots roots;
+  const std::vector<ResidualItem>& items = close(top, roots);
+  for (uint32_t k = 0; k < items.size(); ++k) {
+    Op get = Emit::simple(OpKind::Get, {ValueId(e.fn().params()[0])});
+    get.attr = Path{PathStep{StepKind::Field, k, {}, 1}};
+    define(top, roots[k], std::move(get));
+  }
+  openItems(top, items, roots);
+  placePrologue(top);
+  fillSaved(items);
 }
 
 void buildBackward(Ad& ad, Linearisation& lin, const std::vector<bool>& accs) {

@@ -21,6 +21,12 @@ private:
   struct Capture {
     ValueId current, base, init, param;
   };
+  /// An add to a place of a cotangent that is still zero.
+  struct Add {
+    Path path;
+    std::vector<ValueId> indices;
+    ValueId value;
+  };
   struct Scope {
     ScopeKind kind;
     RegionId source;
@@ -34,6 +40,9 @@ private:
     std::vector<DimSym> dims;
     std::vector<OpId> prologue;
     size_t prologueAt = 0;
+    /// Adds wait for a whole cotangent, into which they go; without one a zero is made for them when it is
+    /// asked for.
+    std::unordered_map<ValueId, std::vector<Add>> waiting{};
   };
   /// A residual item as it stands in f_bwd: what delivers it defines `root`.
   using Roots = std::vector<ValueId>;
@@ -76,30 +85,62 @@ private:
   ValueId carrier(OpId id, size_t k, TypeId type);
 
   // Cotangents.
+  void makeWaiting(Scope& s, ValueId v);
   ValueId& slot(Scope& s, ValueId v);
   ValueId cotangent(ValueId v);
   ValueId zeroFor(Scope& s, ValueId v);
+  ValueId zeroFollowing(Scope& s, TypeId t, const JvpCompanion::Followed& followed);
   ValueId realCotangent(ValueId v);
   void addTo(ValueId v, ValueId c);
   void addAt(ValueId v, Path p, std::span<const ValueId> indices, ValueId c);
   ValueId reader(ValueId v) const;
 
+  // The function as a whole.
+  void takeSeeds(Scope& top);
+  void yieldCotangents(Scope& top);
+  void fillSaved(const std::vector<ResidualItem>& items);
+
   // Transposes.
   void region(Scope& s);
   void op(OpId id);
   void scalar(const Op& o, ValueId c);
+  void unpack(const Op& o, ValueId c);
+  void pack(const Op& o, ValueId c);
+  void arrayOf(const Op& o, ValueId c);
   void set(const Op& o, ValueId c);
   void addAtOp(const Op& o);
   void make(const Op& o, ValueId c);
   void variant(const Op& o, ValueId c);
   void projection(const Op& o);
   void lists(const Op& o);
+  void stacked(const Op& o);
+  bool seeded(const Op& o);
+  void arm(const Op& o, Scope& s);
+  std::vector<ValueId> joinArms(std::deque<Scope>& arms, std::vector<TypeId>& resultTypes);
+  TypeId branchType(OpId id, const std::vector<std::vector<ResidualItem>>& items);
+  Op chooseAgain(OpId id, const std::vector<std::vector<ResidualItem>>& items);
   void branch(OpId id);
   void forLoop(OpId id);
   void whileLoop(OpId id);
+  struct LoopSweep;
+  void carrySizes(LoopSweep& sweep, Scope& s);
+  void takeCarried(LoopSweep& sweep, Scope& s);
+  void yieldCarried(LoopSweep& sweep, Scope& s);
+  void readItems(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items,
+                 const Roots& roots);
+  DimSym extentOfItems(OpId id);
   void loop(OpId id, bool isWhile);
+  struct NestSums {
+    std::vector<ValueId> sums, accs; ///< values whose cotangents are summed, those that are added to
+    std::vector<TypeId> resultTypes;
+  };
+  void takePoints(const Op& o, Scope& s, const std::vector<ValueId>& axes);
+  std::vector<std::pair<ValueId, ValueId>> takeAccumulators(const Op& o, const Scope& s);
+  NestSums yieldSums(Scope& s, Op& made, const std::vector<ValueId>& axes);
   void nest(OpId id);
   ValueId savedByCall(OpId call, const Linearisation& callee);
+  void passSeeds(const Op& o, Op& made);
+  ValueId accumulatorFor(ValueId v, bool again);
   void call(OpId id);
 
   Ad& ad_;

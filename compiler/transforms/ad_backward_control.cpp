@@ -7,33 +7,30 @@
 
 namespace melix::transforms {
 
-/// If, and Match on a known value: on the case recorded by the forward companion, or the condition itself
-/// when no arm saved anything.
-void Backward::branch(OpId id) {
-  const Op& o = opOf(id);
-  bool seeded = false;
-  for (ValueId r : o.results) seeded |= linear(r) && (isAcc(r) ? reader(r).valid() : cotangent(r).valid());
-  if (!seeded) return;
-  Scope* outer = cur_;
-  std::deque<Scope> arms;
-  for (RegionId from : o.regions) {
-    arms.push_back(
-        Scope{ScopeKind::Arm, from, outer->e.in(outer->e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0});
-    Scope& s = arms.back();
-    cur_ = &s;
-    for (size_t i = 0; i < o.results.size(); ++i) {
-      ValueId r = o.results[i];
-      if (!linear(r)) continue;
-      auto c = outer->cotangents.find(r);
-      if (isAcc(r))
-        addTo(terminator(from).operands[i], reader(r));
-      else if (c != outer->cotangents.end() && c->second.valid())
-        addTo(terminator(from).operands[i], c->second);
-    }
-    region(s);
-  }
+/// Whether a result of the op has a cotangent.
+bool Backward::seeded(const Op& o) {
+  return std::any_of(o.results.begin(), o.results.end(), [&](ValueId r) {
+    return linear(r) && (isAcc(r) ? reader(r).valid() : cotangent(r).valid());
+  });
+}
 
-  // What some arm changed comes out of all of them.
+/// One arm transposed, from the cotangents of the op's results.
+void Backward::arm(const Op& o, Scope& s) {
+  cur_ = &s;
+  for (size_t i = 0; i < o.results.size(); ++i) {
+    ValueId r = o.results[i];
+    if (!linear(r)) continue;
+    auto c = s.parent->cotangents.find(r);
+    if (isAcc(r))
+      addTo(terminator(s.source).operands[i], reader(r));
+    else if (c != s.parent->cotangents.end() && c->second.valid())
+      addTo(terminator(s.source).operands[i], c->second);
+  }
+  region(s);
+}
+
+/// What some arm changed comes out of all of them: these values; the arms yield their cotangents.
+std::vector<ValueId> Backward::joinArms(std::deque<Scope>& arms, std::vector<TypeId>& resultTypes) {
   std::vector<ValueId> joined;
   for (Scope& s : arms)
     for (ValueId v : s.captureOrder) {
@@ -41,7 +38,6 @@ void Backward::branch(OpId id) {
       if (c.current != c.base && std::find(joined.begin(), joined.end(), v) == joined.end())
         joined.push_back(v);
     }
-  std::vector<TypeId> resultTypes;
   std::vector<std::vector<ValueId>> outs;
   for (Scope& s : arms) {
     cur_ = &s;
@@ -53,63 +49,84 @@ void Backward::branch(OpId id) {
     }
     outs.push_back(std::move(out));
   }
+  for (ValueId v : outs.front()) resultTypes.push_back(arms.front().e.typeOf(v));
+  for (size_t i = 0; i < arms.size(); ++i) arms[i].e.yield(std::move(outs[i]));
+  return joined;
+}
+
+/// The enum that the forward companion's branch gives: a case an arm, with its items.
+TypeId Backward::branchType(OpId id, const std::vector<std::vector<ResidualItem>>& items) {
+  types::Record record;
+  record.name = types().names.intern("Branch");
+  record.isEnum = true;
+  record.declaration = 0x50000000u + id.index;
+  std::vector<DimSym> symbols, unique;
+  for (const auto& arm : items)
+    for (const ResidualItem& item : arm) types().collectSymbols(item.type, symbols);
+  std::vector<DimId> dims;
+  types::DimSubst toRecord;
+  for (DimSym s : symbols) {
+    if (types().dims.info(s).kind == types::DimSymKind::Bound) continue;
+    if (std::find(unique.begin(), unique.end(), s) != unique.end()) continue;
+    unique.push_back(s);
+    dims.push_back(types().dims.symbol(s));
+    record.dimParams.push_back(ad_.freshDim(s));
+    toRecord[s] = types().dims.symbol(record.dimParams.back());
+  }
+  for (const auto& arm : items) {
+    types::EnumCase c{types().names.intern("arm" + std::to_string(record.cases.size())), {}};
+    for (const ResidualItem& item : arm)
+      c.fields.push_back({NameId(), types().substitute(item.type, toRecord)});
+    record.cases.push_back(std::move(c));
+  }
+  return types().record(types().addRecord(std::move(record)), dims);
+}
+
+/// The op that chooses an arm again: by the condition itself where no arm saved anything, else by the case
+/// that the forward companion recorded.
+Op Backward::chooseAgain(OpId id, const std::vector<std::vector<ResidualItem>>& items) {
+  const Op& o = opOf(id);
+  const bool anyItems = std::any_of(items.begin(), items.end(), [](const auto& arm) { return !arm.empty(); });
+  Op made;
+  if (o.kind == OpKind::If && !anyItems) {
+    made.kind = OpKind::If;
+    made.operands = {known(o.operands[0])};
+    return made;
+  }
+  const bool recorded = lin_.plan.ops.count(id) && !lin_.plan.ops[id].carriers.empty();
+  ValueId chosen = recorded ? lin_.plan.ops[id].carriers[0] : carrier(id, 0, branchType(id, items));
+  made.kind = OpKind::Match;
+  made.operands = {known(chosen)};
+  MatchAttr attr;
+  for (uint32_t i = 0; i < items.size(); ++i) attr.regionOf.push_back(i);
+  made.attr = attr;
+  return made;
+}
+
+/// If, and Match on a known value.
+void Backward::branch(OpId id) {
+  const Op& o = opOf(id);
+  if (!seeded(o)) return;
+  Scope* outer = cur_;
+  std::deque<Scope> arms;
+  for (RegionId from : o.regions) {
+    arms.push_back(
+        Scope{ScopeKind::Arm, from, outer->e.in(outer->e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0});
+    arm(o, arms.back());
+  }
+  std::vector<TypeId> resultTypes;
+  const std::vector<ValueId> joined = joinArms(arms, resultTypes);
   cur_ = outer;
-  for (ValueId v : outs.front()) resultTypes.push_back(outer->e.typeOf(v));
-  bool anyItems = false;
   std::vector<std::vector<ResidualItem>> items;
   std::vector<Roots> roots(arms.size());
-  for (size_t i = 0; i < arms.size(); ++i) {
-    arms[i].e.yield(outs[i]);
-    items.push_back(close(arms[i], roots[i]));
-    anyItems |= !items.back().empty();
-  }
+  for (size_t i = 0; i < arms.size(); ++i) items.push_back(close(arms[i], roots[i]));
   for (size_t i = 0; i < arms.size(); ++i) {
     for (ValueId r : roots[i]) defineParam(arms[i], r);
     openItems(arms[i], items[i], roots[i]);
     placePrologue(arms[i]);
   }
 
-  Op made;
-  if (o.kind == OpKind::If && !anyItems) {
-    made.kind = OpKind::If;
-    made.operands = {known(o.operands[0])};
-  } else {
-    ValueId chosen;
-    if (lin_.plan.ops.count(id) && !lin_.plan.ops[id].carriers.empty()) {
-      chosen = lin_.plan.ops[id].carriers[0];
-    } else {
-      types::Record record;
-      record.name = types().names.intern("Branch");
-      record.isEnum = true;
-      record.declaration = 0x50000000u + id.index;
-      std::vector<DimSym> symbols;
-      for (auto& arm : items)
-        for (ResidualItem& item : arm) types().collectSymbols(item.type, symbols);
-      std::vector<DimId> dims;
-      types::DimSubst toRecord;
-      std::vector<DimSym> unique;
-      for (DimSym s : symbols) {
-        if (types().dims.info(s).kind == types::DimSymKind::Bound) continue;
-        if (std::find(unique.begin(), unique.end(), s) != unique.end()) continue;
-        unique.push_back(s);
-        dims.push_back(types().dims.symbol(s));
-        record.dimParams.push_back(ad_.freshDim(s));
-        toRecord[s] = types().dims.symbol(record.dimParams.back());
-      }
-      for (auto& arm : items) {
-        types::EnumCase c{types().names.intern("arm" + std::to_string(record.cases.size())), {}};
-        for (ResidualItem& item : arm)
-          c.fields.push_back({NameId(), types().substitute(item.type, toRecord)});
-        record.cases.push_back(std::move(c));
-      }
-      chosen = carrier(id, 0, types().record(types().addRecord(std::move(record)), dims));
-    }
-    made.kind = OpKind::Match;
-    made.operands = {known(chosen)};
-    MatchAttr attr;
-    for (uint32_t i = 0; i < arms.size(); ++i) attr.regionOf.push_back(i);
-    made.attr = attr;
-  }
+  Op made = chooseAgain(id, items);
   for (Scope& s : arms) made.regions.push_back(s.e.region);
   if (mutated(StructuralRule::TransposeBranch) && made.kind == OpKind::If)
     std::swap(made.regions[0], made.regions[1]);
@@ -122,133 +139,164 @@ void Backward::forLoop(OpId id) { loop(id, false); }
 
 void Backward::whileLoop(OpId id) { loop(id, true); }
 
-/// for %r in 0..n carry(cotangents of carries, cotangents of outside values): iteration n - 1 - %r undone.
-void Backward::loop(OpId id, bool isWhile) {
-  const Op& o = opOf(id);
-  size_t lead = isWhile ? 0 : 1;
-  RegionId from = o.regions.back();
-  const std::vector<ValueId> params = g().regions[from].params;
-  size_t carries = o.operands.size() - lead;
-  bool seeded = false;
-  for (ValueId r : o.results) seeded |= linear(r) && (isAcc(r) ? reader(r).valid() : cotangent(r).valid());
-  if (!seeded) return;
-  Scope* outer = cur_;
-  Emit& e = outer->e;
-  ValueId count = isWhile ? known(carrier(id, 0, types().int64())) : known(o.operands[0]);
-
-  Scope s{ScopeKind::Loop, from, e.in(e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0};
-  ValueId step = s.e.param(types().int64());
-  ValueId index = mutated(StructuralRule::TransposeLoop) ? step : s.e.sub(s.e.sub(count, s.e.i64(1)), step);
-  if (!isWhile) s.known[params[0]] = index;
-  s.prologueAt = s.e.fn().regions[s.e.region].ops.size();
-
-  // Sizes that change from one iteration to the next are carried backwards too.
-  const std::vector<DimSym> carriedDims = g().regions[from].dimParams;
-  size_t dimLead = o.resultDims.size() - carriedDims.size();
+/// A loop undone: what its parts share.
+struct Backward::LoopSweep {
+  OpId id;
+  bool isWhile;
+  size_t lead; ///< operands and parameters before the carries
+  RegionId from;
   Op made;
-  made.kind = OpKind::For;
-  types::DimSubst inBody, atEnd;
+  ValueId index; ///< of the iteration undone
+  types::DimSubst inBody{}, atEnd{};
+  std::vector<size_t> carried{}; ///< carries that have a cotangent
+  std::vector<TypeId> resultTypes{};
+};
+
+/// Sizes that change from one iteration to the next are carried backwards too.
+void Backward::carrySizes(LoopSweep& sweep, Scope& s) {
+  const Op& o = opOf(sweep.id);
+  const std::vector<DimSym> carriedDims = g().regions[sweep.from].dimParams;
+  size_t dimLead = o.resultDims.size() - carriedDims.size();
   for (size_t k = 0; k < carriedDims.size(); ++k) {
-    made.dims.push_back(dim(types().dims.symbol(o.resultDims[dimLead + k])));
+    sweep.made.dims.push_back(dim(types().dims.symbol(o.resultDims[dimLead + k])));
     DimSym own = ad_.freshDim(carriedDims[k]), last = ad_.freshDim(carriedDims[k]);
     s.e.fn().regions[s.e.region].dimParams.push_back(own);
-    made.resultDims.push_back(last);
-    inBody[carriedDims[k]] = types().dims.symbol(own);
-    atEnd[carriedDims[k]] = types().dims.symbol(last);
+    sweep.made.resultDims.push_back(last);
+    sweep.inBody[carriedDims[k]] = types().dims.symbol(own);
+    sweep.atEnd[carriedDims[k]] = types().dims.symbol(last);
   }
+}
 
-  std::vector<size_t> carried;
-  std::vector<ValueId> inits, own;
+/// Cotangents of what the body yields: those carried, and elements of those of what was collected.
+void Backward::takeCarried(LoopSweep& sweep, Scope& s) {
+  const Op& o = opOf(sweep.id);
+  Scope* outer = s.parent;
+  const std::vector<ValueId> params = g().regions[sweep.from].params;
+  const size_t carries = o.operands.size() - sweep.lead;
+  std::vector<ValueId> own;
   for (size_t i = 0; i < carries; ++i) {
-    ValueId p = params[i + lead];
+    ValueId p = params[i + sweep.lead];
     if (!linear(p)) continue;
     if (isAcc(p)) {
       if (ValueId c = reader(o.results[i]); c.valid()) {
         cur_ = &s;
-        addTo(terminator(from).operands[i], c);
+        addTo(terminator(sweep.from).operands[i], c);
         cur_ = outer;
-        readers_[o.operands[i + lead]] = c;
+        readers_[o.operands[i + sweep.lead]] = c;
       }
       continue;
     }
-    carried.push_back(i);
-    inits.push_back(realCotangent(o.results[i]));
-    TypeId t = types().substitute(g().typeOf(p), inBody);
-    own.push_back(s.e.param(type(t)));
+    sweep.carried.push_back(i);
+    sweep.made.operands.push_back(realCotangent(o.results[i]));
+    own.push_back(s.e.param(type(types().substitute(g().typeOf(p), sweep.inBody))));
   }
   cur_ = &s;
-  for (size_t k = 0; k < carried.size(); ++k) addTo(terminator(from).operands[carried[k]], own[k]);
+  for (size_t k = 0; k < own.size(); ++k) addTo(terminator(sweep.from).operands[sweep.carried[k]], own[k]);
   for (size_t i = carries; i < o.results.size(); ++i) {
     if (!linear(o.results[i])) continue;
     auto c = outer->cotangents.find(o.results[i]);
     if (c == outer->cotangents.end() || !c->second.valid()) continue;
-    ValueId y = terminator(from).operands[i];
-    addTo(y, s.e.getAt(c->second, std::span(&index, 1), typeOf(y)));
+    ValueId y = terminator(sweep.from).operands[i];
+    addTo(y, s.e.getAt(c->second, std::span(&sweep.index, 1), typeOf(y)));
   }
-  region(s);
+}
 
+/// Cotangents of the parameters carried, then of outside values.
+void Backward::yieldCarried(LoopSweep& sweep, Scope& s) {
+  Scope* outer = s.parent;
+  const std::vector<ValueId> params = g().regions[sweep.from].params;
   std::vector<ValueId> out;
-  std::vector<TypeId> resultTypes;
-  cur_ = &s;
-  for (size_t i : carried) {
-    out.push_back(realCotangent(params[i + lead]));
-    cur_ = outer;
-    resultTypes.push_back(type(types().substitute(g().typeOf(params[i + lead]), atEnd)));
+  for (size_t i : sweep.carried) {
     cur_ = &s;
+    out.push_back(realCotangent(params[i + sweep.lead]));
+    cur_ = outer;
+    sweep.resultTypes.push_back(type(types().substitute(g().typeOf(params[i + sweep.lead]), sweep.atEnd)));
   }
-  made.operands = {count};
-  made.operands.insert(made.operands.end(), inits.begin(), inits.end());
+  cur_ = &s;
   for (ValueId v : s.captureOrder) {
     const Capture& c = s.captured.at(v);
-    made.operands.push_back(c.init);
-    resultTypes.push_back(e.typeOf(c.init));
+    sweep.made.operands.push_back(c.init);
+    sweep.resultTypes.push_back(outer->e.typeOf(c.init));
     out.push_back(c.current);
   }
   std::vector<DimId> outDims;
-  for (DimSym d : carriedDims) outDims.push_back(dim(types().dims.symbol(d)));
+  for (DimSym d : g().regions[sweep.from].dimParams) outDims.push_back(dim(types().dims.symbol(d)));
   s.e.yield(std::move(out), std::move(outDims));
+}
 
-  Roots roots;
-  const std::vector<ResidualItem> items = close(s, roots);
-  cur_ = outer;
-  if (isWhile && !items.empty()) {
+/// The items of an iteration: of a `while` an element of one list, of a `for` an element of an array each.
+void Backward::readItems(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items,
+                         const Roots& roots) {
+  if (items.empty()) return;
+  if (sweep.isWhile) {
     TypeId element = items[0].type;
     if (items.size() > 1) {
       std::vector<TypeId> parts;
       for (const ResidualItem& item : items) parts.push_back(item.type);
       element = types().tuple(parts);
     }
-    ValueId list = known(carrier(id, 1, types().list(element)));
+    ValueId list = known(carrier(sweep.id, 1, types().list(element)));
     for (uint32_t k = 0; k < items.size(); ++k) {
       Path p{PathStep{StepKind::Element, 0, {}, 1}};
       if (items.size() > 1) p.push_back({StepKind::Field, k, {}, 1});
-      define(s, roots[k], Emit::simple(OpKind::Get, {list, index}, std::move(p)));
+      define(s, roots[k], Emit::simple(OpKind::Get, {list, sweep.index}, std::move(p)));
     }
-  } else if (!items.empty()) {
-    DimSym extent;
-    if (o.as<LoopAttr>().collects > 0) {
-      extent = o.resultDims[0];
-    } else {
-      OpResidual& r = lin_.plan.ops[id];
-      if (!r.count.valid()) r.count = types().dims.newSym({"n", types::DimSymKind::Unknown, 0, {}});
-      extent = r.count;
-      dimHome_[extent] = opHome_.at(id);
-    }
-    for (size_t k = 0; k < items.size(); ++k) {
-      ValueId array = known(carrier(id, k, types().array(items[k].type, {types().dims.symbol(extent)})));
-      define(s, roots[k],
-             Emit::simple(OpKind::Get, {array, index}, Path{PathStep{StepKind::Index, 0, {}, 1}}));
-    }
+    return;
   }
+  const DimId extent = types().dims.symbol(extentOfItems(sweep.id));
+  for (size_t k = 0; k < items.size(); ++k) {
+    ValueId array = known(carrier(sweep.id, k, types().array(items[k].type, {extent})));
+    define(s, roots[k],
+           Emit::simple(OpKind::Get, {array, sweep.index}, Path{PathStep{StepKind::Index, 0, {}, 1}}));
+  }
+}
+
+/// How many iterations a `for` had: its own size where it collects, else one that the companion defines.
+DimSym Backward::extentOfItems(OpId id) {
+  const Op& o = opOf(id);
+  if (o.as<LoopAttr>().collects > 0) return o.resultDims[0];
+  OpResidual& r = lin_.plan.ops[id];
+  if (!r.count.valid()) r.count = types().dims.newSym({"n", types::DimSymKind::Unknown, 0, {}});
+  dimHome_[r.count] = opHome_.at(id);
+  return r.count;
+}
+
+/// for %r in 0..n carry(cotangents of carries, cotangents of outside values): iteration n - 1 - %r undone.
+void Backward::loop(OpId id, bool isWhile) {
+  const Op& o = opOf(id);
+  if (!seeded(o)) return;
+  Scope* outer = cur_;
+  Emit& e = outer->e;
+  LoopSweep sweep{id, isWhile, isWhile ? 0u : 1u, o.regions.back(), {}, {}};
+  ValueId count = isWhile ? known(carrier(id, 0, types().int64())) : known(o.operands[0]);
+
+  Scope s{ScopeKind::Loop, sweep.from, e.in(e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0};
+  ValueId step = s.e.param(types().int64());
+  sweep.index = mutated(StructuralRule::TransposeLoop) ? step : s.e.sub(s.e.sub(count, s.e.i64(1)), step);
+  if (!isWhile) s.known[g().regions[sweep.from].params[0]] = sweep.index;
+  s.prologueAt = s.e.fn().regions[s.e.region].ops.size();
+
+  sweep.made.kind = OpKind::For;
+  sweep.made.operands = {count};
+  carrySizes(sweep, s);
+  takeCarried(sweep, s);
+  region(s);
+  yieldCarried(sweep, s);
+
+  Roots roots;
+  const std::vector<ResidualItem> items = close(s, roots);
+  cur_ = outer;
+  readItems(sweep, s, items, roots);
   openItems(s, items, roots);
   placePrologue(s);
 
-  made.regions = {s.e.region};
-  made.attr = LoopAttr{};
-  OpId op = e.append(std::move(made), resultTypes);
-  size_t at = carried.size();
+  sweep.made.regions = {s.e.region};
+  sweep.made.attr = LoopAttr{};
+  OpId op = e.append(std::move(sweep.made), sweep.resultTypes);
+  size_t at = sweep.carried.size();
   for (ValueId v : s.captureOrder) slot(*outer, v) = e.result(op, at++);
-  for (size_t k = 0; k < carried.size(); ++k) addTo(o.operands[carried[k] + lead], e.result(op, k));
+  for (size_t k = 0; k < sweep.carried.size(); ++k)
+    addTo(o.operands[sweep.carried[k] + sweep.lead], e.result(op, k));
 }
 
 /// The record that a call's forward companion gave.
@@ -261,21 +309,8 @@ ValueId Backward::savedByCall(OpId call, const Linearisation& callee) {
   return e.get(list, Path{PathStep{StepKind::Element, 0, {}, 1}}, first, types()[e.typeOf(list)].parts[0]);
 }
 
-void Backward::call(OpId id) {
-  const Op& o = opOf(id);
-  std::vector<bool> params;
-  for (ValueId v : o.operands) params.push_back(linear(v));
-  FunctionId callee = o.as<CallAttr>().callee;
-  Linearisation& lin = ad_.linearise(callee, params);
-  bool seeded = false;
-  for (ValueId r : o.results) seeded |= linear(r) && (isAcc(r) ? reader(r).valid() : cotangent(r).valid());
-  if (!seeded) return;
-  Emit& e = cur_->e;
-  Op made;
-  made.kind = OpKind::Call;
-  made.operands.push_back(savedByCall(id, lin));
-  for (DimId d : o.dims) made.dims.push_back(dim(d));
-  for (DimSym s : o.resultDims) made.dims.push_back(dim(types().dims.symbol(s)));
+/// Seeds of a call of a backward companion: cotangents of the results.
+void Backward::passSeeds(const Op& o, Op& made) {
   for (ValueId r : o.results) {
     if (!linear(r)) continue;
     if (!isAcc(r)) {
@@ -283,9 +318,33 @@ void Backward::call(OpId id) {
       continue;
     }
     ValueId c = reader(r);
-    made.operands.push_back(c.valid() ? c : e.zero(type(types()[g().typeOf(r)].parts[0])));
+    made.operands.push_back(c.valid() ? c : cur_->e.zero(type(types()[g().typeOf(r)].parts[0])));
   }
-  // Accumulators; one that is passed twice gets a zero of its own the second time.
+}
+
+/// An accumulator for the cotangent of an operand; one that is passed twice gets a zero of its own the second
+/// time.
+ValueId Backward::accumulatorFor(ValueId v, bool again) {
+  if (again) return zeroFor(*cur_, v);
+  ValueId& c = slot(*cur_, v);
+  if (!c.valid()) c = zeroFor(*cur_, v);
+  return c;
+}
+
+void Backward::call(OpId id) {
+  const Op& o = opOf(id);
+  std::vector<bool> params;
+  for (ValueId v : o.operands) params.push_back(linear(v));
+  FunctionId callee = o.as<CallAttr>().callee;
+  Linearisation& lin = ad_.linearise(callee, params);
+  if (!seeded(o)) return;
+  Emit& e = cur_->e;
+  Op made;
+  made.kind = OpKind::Call;
+  made.operands.push_back(savedByCall(id, lin));
+  for (DimId d : o.dims) made.dims.push_back(dim(d));
+  for (DimSym s : o.resultDims) made.dims.push_back(dim(types().dims.symbol(s)));
+  passSeeds(o, made);
   struct Back {
     ValueId operand;
     bool replaces;
@@ -311,14 +370,7 @@ void Backward::call(OpId id) {
     }
     bool again = std::find(passed.begin(), passed.end(), v) != passed.end();
     passed.push_back(v);
-    ValueId acc;
-    if (again) {
-      acc = zeroFor(*cur_, v);
-    } else {
-      ValueId& c = slot(*cur_, v);
-      if (!c.valid()) c = zeroFor(*cur_, v);
-      acc = c;
-    }
+    ValueId acc = accumulatorFor(v, again);
     made.operands.push_back(acc);
     accs.push_back(types().kind(e.typeOf(acc)) == TypeKind::Acc);
     backs.push_back({v, !again});
@@ -326,9 +378,8 @@ void Backward::call(OpId id) {
   }
   made.attr = CallAttr{ad_.backward(lin, accs)};
   OpId op = e.append(std::move(made), resultTypes);
-  for (size_t i = 0; i < backs.size(); ++i) {
+  for (size_t i = 0; i < backs.size(); ++i)
     if (backs[i].replaces) slot(*cur_, backs[i].operand) = e.result(op, i);
-  }
   for (size_t i = 0; i < backs.size(); ++i)
     if (!backs[i].replaces) addTo(backs[i].operand, e.result(op, i));
 }

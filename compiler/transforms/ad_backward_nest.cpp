@@ -7,36 +7,18 @@
 
 namespace melix::transforms {
 
-void Backward::nest(OpId id) {
-  const Op& o = opOf(id);
-  const NestAttr& attr = o.as<NestAttr>();
-  RegionId from = o.regions[0];
-  const std::vector<ValueId> params = g().regions[from].params;
-  size_t results = o.results.size() - attr.accs;
-  bool seeded = false;
-  for (ValueId r : o.results) seeded |= linear(r) && (isAcc(r) ? reader(r).valid() : cotangent(r).valid());
-  if (!seeded) return;
-  Scope* outer = cur_;
-  Emit& e = outer->e;
-  Op made;
-  made.kind = OpKind::Nest;
-  for (DimId d : o.dims) made.dims.push_back(dim(d));
-  Scope s{ScopeKind::Nest, from, e.in(e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0};
-  std::vector<ValueId> axes;
-  for (size_t a = 0; a < o.dims.size(); ++a) {
-    axes.push_back(s.e.param(types().int64()));
-    s.known[params[a]] = axes.back();
-  }
-  cur_ = &s;
+/// Cotangents of what the body yields, read where the point's results are.
+void Backward::takePoints(const Op& o, Scope& s, const std::vector<ValueId>& axes) {
+  const Op& yield = terminator(s.source);
   size_t yielded = 0, at = 0;
-  for (const NestResult& r : attr.results) {
+  for (const NestResult& r : o.as<NestAttr>().results) {
     ValueId res = o.results[at];
     yielded += yieldsOf(r);
     at += resultsOf(r, o.dims.size());
     if (!linear(res)) continue;
-    ValueId y = terminator(from).operands[yielded - 1];
-    auto c = outer->cotangents.find(res);
-    if (c == outer->cotangents.end() || !c->second.valid()) continue;
+    ValueId y = yield.operands[yielded - 1];
+    auto c = s.parent->cotangents.find(res);
+    if (c == s.parent->cotangents.end() || !c->second.valid()) continue;
     bool sweeps = r.kind == NestResultKind::Collect ||
                   (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum);
     if (!sweeps) {
@@ -49,54 +31,87 @@ void Backward::nest(OpId id) {
     kept = placeIndices(s.e, StructuralRule::TransposeNest, std::move(kept));
     addTo(y, kept.empty() ? c->second : s.e.getAt(c->second, kept, typeOf(y)));
   }
-  std::vector<std::pair<ValueId, ValueId>> initial; // what an accumulator began with gets the whole cotangent
-  for (uint32_t i = 0; i < attr.accs; ++i) {
-    ValueId res = o.results[results + i], init = o.operands[i];
+}
+
+/// Accumulators of the source are read; gives what they began with, which gets the whole cotangent.
+std::vector<std::pair<ValueId, ValueId>> Backward::takeAccumulators(const Op& o, const Scope& s) {
+  const uint32_t accs = o.as<NestAttr>().accs;
+  const std::vector<ValueId>& yields = terminator(s.source).operands;
+  std::vector<std::pair<ValueId, ValueId>> initial;
+  for (uint32_t i = 0; i < accs; ++i) {
+    ValueId res = o.results[o.results.size() - accs + i];
     if (!linear(res)) continue;
     ValueId c;
     if (isAcc(res)) {
       c = reader(res);
-    } else if (auto found = outer->cotangents.find(res); found != outer->cotangents.end()) {
+    } else if (auto found = s.parent->cotangents.find(res); found != s.parent->cotangents.end()) {
       c = found->second;
     }
     if (!c.valid()) continue;
-    readers_[terminator(from).operands[yielded + i]] = c;
-    initial.emplace_back(init, c);
+    readers_[yields[yields.size() - accs + i]] = c;
+    initial.emplace_back(o.operands[i], c);
   }
-  region(s);
+  return initial;
+}
 
-  NestAttr out;
-  std::vector<ValueId> yields, sums, accs;
-  std::vector<TypeId> resultTypes;
+/// What the transposed nest gives back: sums of cotangents, then accumulators. Those that nothing was added
+/// to are left out again.
+Backward::NestSums Backward::yieldSums(Scope& s, Op& made, const std::vector<ValueId>& axes) {
+  NestSums out;
+  NestAttr attr;
+  std::vector<ValueId> yields;
   for (ValueId v : s.captureOrder) {
     const Capture& c = s.captured.at(v);
     if (c.init.valid()) {
-      if (c.current != c.param) accs.push_back(v);
+      if (c.current != c.param) out.accs.push_back(v);
       continue;
     }
     if (!c.current.valid()) continue;
-    sums.push_back(v);
+    out.sums.push_back(v);
     NestResult r;
     r.kind = NestResultKind::Reduce;
-    out.results.push_back(r);
+    attr.results.push_back(r);
     yields.push_back(c.current);
-    resultTypes.push_back(s.e.typeOf(c.current));
+    out.resultTypes.push_back(s.e.typeOf(c.current));
   }
-  // Accumulators nothing was added to are left out again.
-  Function& f = e.fn();
+  Function& f = s.e.fn();
   std::vector<ValueId> own(axes);
-  for (ValueId v : accs) {
+  for (ValueId v : out.accs) {
     const Capture& c = s.captured.at(v);
     f.values[c.param].index = static_cast<uint32_t>(own.size());
     own.push_back(c.param);
     made.operands.push_back(c.init);
     yields.push_back(c.current);
-    resultTypes.push_back(e.typeOf(c.init));
+    out.resultTypes.push_back(s.e.typeOf(c.init));
   }
   f.regions[s.e.region].params = std::move(own);
-  out.accs = static_cast<uint32_t>(accs.size());
-  bool anything = !yields.empty();
+  attr.accs = static_cast<uint32_t>(out.accs.size());
+  made.attr = std::move(attr);
   s.e.yield(std::move(yields));
+  return out;
+}
+
+void Backward::nest(OpId id) {
+  const Op& o = opOf(id);
+  RegionId from = o.regions[0];
+  const std::vector<ValueId> params = g().regions[from].params;
+  if (!seeded(o)) return;
+  Scope* outer = cur_;
+  Emit& e = outer->e;
+  Op made;
+  made.kind = OpKind::Nest;
+  for (DimId d : o.dims) made.dims.push_back(dim(d));
+  Scope s{ScopeKind::Nest, from, e.in(e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0};
+  std::vector<ValueId> axes;
+  for (size_t a = 0; a < o.dims.size(); ++a) {
+    axes.push_back(s.e.param(types().int64()));
+    s.known[params[a]] = axes.back();
+  }
+  cur_ = &s;
+  takePoints(o, s, axes);
+  const std::vector<std::pair<ValueId, ValueId>> initial = takeAccumulators(o, s);
+  region(s);
+  const NestSums out = yieldSums(s, made, axes);
 
   Roots roots;
   const std::vector<ResidualItem> items = close(s, roots);
@@ -105,19 +120,17 @@ void Backward::nest(OpId id) {
     ValueId array = known(carrier(id, k, types().array(items[k].type, o.dims)));
     Op get = Emit::simple(OpKind::Get, {array}, Path(axes.size(), PathStep{StepKind::Index, 0, {}, 1}));
     get.operands.insert(get.operands.end(), axes.begin(), axes.end());
-    if (axes.empty()) {
-      get = Emit::simple(OpKind::CastDims, {array});
-    }
+    if (axes.empty()) get = Emit::simple(OpKind::CastDims, {array});
     define(s, roots[k], std::move(get));
   }
   openItems(s, items, roots);
   placePrologue(s);
-  if (anything) {
+  if (!out.resultTypes.empty()) {
     made.regions = {s.e.region};
-    made.attr = std::move(out);
-    OpId op = e.append(std::move(made), resultTypes);
-    for (size_t i = 0; i < accs.size(); ++i) slot(*outer, accs[i]) = e.result(op, sums.size() + i);
-    for (size_t i = 0; i < sums.size(); ++i) addTo(sums[i], e.result(op, i));
+    OpId op = e.append(std::move(made), out.resultTypes);
+    for (size_t i = 0; i < out.accs.size(); ++i)
+      slot(*outer, out.accs[i]) = e.result(op, out.sums.size() + i);
+    for (size_t i = 0; i < out.sums.size(); ++i) addTo(out.sums[i], e.result(op, i));
   }
   for (auto [init, c] : initial) addTo(init, c);
 }

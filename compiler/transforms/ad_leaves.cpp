@@ -56,15 +56,27 @@ std::pair<uint32_t, uint32_t> Leaves::range(TypeId type, uint32_t k) {
   return {begin, static_cast<uint32_t>(count(kid(type, k)))};
 }
 
+/// One read a leaf, so that the transpose adds at its place in `value`; captures are read one by one.
 std::vector<ValueId> Leaves::takeApart(Emit& e, ValueId value, TypeId type, bool ofTangent) {
   std::vector<ValueId> out;
   for (const Leaf& leaf : std::vector<Leaf>(of(type))) {
     ValueId v = value;
     TypeId t = type;
+    Path fields;
+    auto read = [&] {
+      v = e.get(v, std::move(fields), {}, ofTangent ? tangent(t) : t);
+      fields.clear();
+    };
     for (uint32_t k : leaf.path) {
+      if (!ofTangent && types_.kind(t) == TypeKind::Known) {
+        read();
+        v = e.kid(v, k, t = kid(t, k));
+        continue;
+      }
+      fields.push_back({StepKind::Field, k, {}, 1});
       t = kid(t, k);
-      v = e.kid(v, k, ofTangent ? tangent(t) : t);
     }
+    read();
     out.push_back(v);
   }
   return out;

@@ -1,6 +1,7 @@
 // Which values of a jvp companion are its linear part.
 
 #include "transforms/ad.h"
+#include "transforms/flow_around.h"
 #include "transforms/nest_shape.h"
 
 namespace melix::transforms {
@@ -62,16 +63,8 @@ private:
     RegionId body = o.regions.back();
     const std::vector<ValueId>& params = f_.regions[body].params;
     size_t carries = o.operands.size() - lead;
-    for (size_t i = 0; i < carries; ++i) flow(o.operands[lead + i], params[lead + i]);
-    bool outer = changed_;
-    do {
-      changed_ = false;
-      region(body);
-      const Op& y = terminator(body);
-      for (size_t i = 0; i < carries; ++i) flow(y.operands[i], params[lead + i]);
-      outer |= changed_;
-    } while (changed_);
-    changed_ = outer;
+    flowAround(
+        f_, o, lead, changed_, [&](ValueId from, ValueId to) { flow(from, to); }, [&] { region(body); });
     if (o.kind ==
         OpKind::While) { // what the condition does with tangents is not needed, but must be known as theirs
       for (size_t i = 0; i < carries; ++i) flow(params[i], f_.regions[o.regions[0]].params[i]);

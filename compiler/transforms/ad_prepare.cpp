@@ -8,6 +8,7 @@
 #include "core/walk.h"
 #include "transforms/ad.h"
 #include "transforms/nest_shape.h"
+#include "transforms/rewrite_region.h"
 
 #include <algorithm>
 
@@ -36,20 +37,11 @@ public:
   Preparer(Ad& ad, FunctionId f) : ad_(ad), m_(ad.module), f_(f) {}
 
   void run(RegionId region) {
-    const std::vector<OpId> ops = fn().regions[region].ops;
-    std::vector<OpId> out;
-    for (OpId id : ops) {
+    rewriteRegion(fn(), region, [&](OpId id) {
       for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions)) run(inner);
-      if (fn().ops[id].kind == OpKind::Nest && nestNeedsLoop(fn(), m_.types, fn().ops[id])) {
-        fn().regions[region].ops.clear();
-        if (rewrite(id, region)) out.push_back(id);
-        const std::vector<OpId>& made = fn().regions[region].ops;
-        out.insert(out.end(), made.begin(), made.end());
-      } else {
-        out.push_back(id);
-      }
-    }
-    fn().regions[region].ops = std::move(out);
+      const Op& o = fn().ops[id];
+      return o.kind != OpKind::Nest || !nestNeedsLoop(fn(), m_.types, o) || rewrite(id, region);
+    });
   }
 
   Replacement replace;
@@ -98,76 +90,89 @@ private:
     return !leftResults.empty();
   }
 
-  void sweep(const Op& old, const NestResult& r, std::span<const ValueId> yields,
-             std::span<const ValueId> results, std::vector<ValueId> units, Emit& e) {
+  /// A nest over the axes kept, around a loop over the others.
+  struct Sweep {
+    Op nest;
+    Emit b; ///< the body of the nest
+    Cloner map;
+    NestResult all;
+    std::vector<uint32_t> reduced;
+    DimId extent; ///< of the loop
+  };
+
+  Sweep openAxes(const Op& old, const NestResult& r, Emit& e) {
     types::DimStore& dims = m_.types.dims;
     const std::vector<ValueId> axes = fn().regions[old.regions[0]].params;
-    Op nest;
-    nest.kind = OpKind::Nest;
-    nest.loc = old.loc;
-    Emit b = e.in(e.newRegion());
-    Cloner map(m_, f_, f_);
-    NestResult all;
+    Sweep s{{}, e.in(e.newRegion()), Cloner(m_, f_, f_), {}, {}, dims.constant(1)};
+    s.nest.kind = OpKind::Nest;
+    s.nest.loc = old.loc;
     for (uint32_t a : r.keep) {
-      all.keep.push_back(static_cast<uint32_t>(nest.dims.size()));
-      nest.dims.push_back(old.dims[a]);
-      map.values[axes[a]] = b.param(m_.types.int64());
+      s.all.keep.push_back(static_cast<uint32_t>(s.nest.dims.size()));
+      s.nest.dims.push_back(old.dims[a]);
+      s.map.values[axes[a]] = s.b.param(m_.types.int64());
     }
-    std::vector<uint32_t> reduced;
-    DimId extent = dims.constant(1);
     for (uint32_t a = 0; a < old.dims.size(); ++a)
       if (std::find(r.keep.begin(), r.keep.end(), a) == r.keep.end()) {
-        reduced.push_back(a);
-        extent = dims.mul(extent, old.dims[a]);
+        s.reduced.push_back(a);
+        s.extent = dims.mul(s.extent, old.dims[a]);
       }
-    if (units.empty()) units.push_back(b.number(fn().typeOf(yields[0]), 1.0));
-    Op loop;
-    loop.kind = OpKind::For;
-    loop.operands.push_back(b.dimValue(extent));
+    return s;
+  }
+
+  /// The axes reduced, from the number of the iteration; row-major: the last axis runs fastest.
+  void splitIndex(Sweep& s, const Op& old, ValueId linear, Emit& in) {
+    const std::vector<ValueId> axes = fn().regions[old.regions[0]].params;
+    for (size_t k = s.reduced.size(); k-- > 0;) {
+      ValueId d = in.dimValue(old.dims[s.reduced[k]]);
+      s.map.values[axes[s.reduced[k]]] = k == 0 ? linear : in.binary(OpKind::IRem, linear, d);
+      if (k != 0) linear = in.binary(OpKind::IDiv, linear, d);
+    }
+    for (size_t k = old.dims.size(); k < axes.size(); ++k)
+      s.map.values[axes[k]] = axes[k]; // accumulators are not read
+  }
+
+  /// One step: what was carried combined with what the point yields.
+  std::vector<ValueId> step(Sweep& s, const Op& old, const NestResult& r, std::span<const ValueId> yields,
+                            const std::vector<ValueId>& carried, Emit& in) {
+    for (OpId id : needed(old.regions[0], yields)) s.map.op(id, in);
+    if (!isCombine(r)) return {in.mul(carried[0], s.map.value(yields[0]))};
+    RegionId combine = old.regions[r.combineRegion];
+    const std::vector<ValueId> params = fn().regions[combine].params;
+    for (size_t k = 0; k < yields.size(); ++k) {
+      s.map.values[params[k]] = carried[k];
+      s.map.values[params[yields.size() + k]] = s.map.value(yields[k]);
+    }
+    return s.map.body(combine, in).values;
+  }
+
+  void sweep(const Op& old, const NestResult& r, std::span<const ValueId> yields,
+             std::span<const ValueId> results, std::vector<ValueId> units, Emit& e) {
+    Sweep s = openAxes(old, r, e);
+    if (units.empty()) units.push_back(s.b.number(fn().typeOf(yields[0]), 1.0));
+    Op loop = Emit::simple(OpKind::For, {s.b.dimValue(s.extent)}, LoopAttr{});
     loop.operands.insert(loop.operands.end(), units.begin(), units.end());
-    loop.attr = LoopAttr{};
-    Emit in = b.in(b.newRegion());
+    Emit in = s.b.in(s.b.newRegion());
     ValueId linear = in.param(m_.types.int64());
     std::vector<ValueId> carried;
-    std::vector<TypeId> types;
+    std::vector<TypeId> types, resultTypes;
     for (ValueId v : yields) {
       types.push_back(fn().typeOf(v));
       carried.push_back(in.param(types.back()));
     }
-    for (size_t k = reduced.size(); k-- > 0;) { // row-major: the last axis runs fastest
-      ValueId d = in.dimValue(old.dims[reduced[k]]);
-      map.values[axes[reduced[k]]] = k == 0 ? linear : in.binary(OpKind::IRem, linear, d);
-      if (k != 0) linear = in.binary(OpKind::IDiv, linear, d);
-    }
-    for (size_t k = old.dims.size(); k < axes.size(); ++k)
-      map.values[axes[k]] = axes[k]; // accumulators are not read
-    for (OpId id : needed(old.regions[0], yields)) map.op(id, in);
-    std::vector<ValueId> next;
-    if (isCombine(r)) {
-      RegionId combine = old.regions[r.combineRegion];
-      const std::vector<ValueId> params = fn().regions[combine].params;
-      for (size_t k = 0; k < yields.size(); ++k) {
-        map.values[params[k]] = carried[k];
-        map.values[params[yields.size() + k]] = map.value(yields[k]);
-      }
-      next = map.body(combine, in).values;
-    } else {
-      next = {in.mul(carried[0], map.value(yields[0]))};
-    }
-    in.yield(next);
+    splitIndex(s, old, linear, in);
+    in.yield(step(s, old, r, yields, carried, in));
     loop.regions = {in.region};
-    OpId made = b.append(std::move(loop), types);
-    std::vector<ValueId> out = b.fn().ops[made].results;
-    b.yield(out);
-    nest.regions = {b.region};
+    OpId made = s.b.append(std::move(loop), types);
+    std::vector<ValueId> out = s.b.fn().ops[made].results;
+    s.b.yield(out);
+    s.nest.regions = {s.b.region};
     NestAttr attr;
-    std::vector<TypeId> resultTypes;
     for (ValueId v : results) {
-      attr.results.push_back(all);
+      attr.results.push_back(s.all);
       resultTypes.push_back(fn().typeOf(v));
     }
-    nest.attr = attr;
-    OpId op = e.append(std::move(nest), resultTypes);
+    s.nest.attr = attr;
+    OpId op = e.append(std::move(s.nest), resultTypes);
     for (size_t k = 0; k < results.size(); ++k) replace.values[results[k]] = e.result(op, k);
   }
 

@@ -29,6 +29,14 @@ std::vector<uint32_t> OpExpansion::sizedParams() const {
   return out;
 }
 
+/// Results, the sizes of whose cotangents only their values tell.
+std::vector<uint32_t> OpExpansion::sizedResults() const {
+  std::vector<uint32_t> out;
+  for (uint32_t i = 0; i < callee().results.size(); ++i)
+    if (sizedByValue(types(), callee().results[i])) out.push_back(i);
+  return out;
+}
+
 /// A call whose result dims become those of the derivative op.
 OpId OpExpansion::call(Emit& e, FunctionId f, std::vector<ValueId> operands) {
   OpId made = e.call(f, std::move(operands), op_.dims);
@@ -74,6 +82,16 @@ ValueId OpExpansion::zeroOf(Emit& e, TypeId tangent, ValueId primal, TypeId type
   return zeroLike(e, ad_.leaves, tangent, primal);
 }
 
+/// What a program gives as a tangent may be a zero without sizes, or have others: it is added to a zero of
+/// the right ones, which panics if they do not agree.
+ValueId OpExpansion::sizedLike(Emit& e, ValueId part, TypeId tangent, ValueId primal, TypeId type,
+                               const Leaf& leaf) {
+  if (!part.valid()) return zeroOf(e, tangent, primal, type, leaf);
+  part = e.castDims(part, tangent);
+  if (!sizedByValue(types(), tangent) || !primal.valid()) return part;
+  return e.add(zeroOf(e, tangent, primal, type, leaf), part);
+}
+
 /// The tangent of a value of `type` from its leaves, at the tangent type that the checker gave it.
 ValueId OpExpansion::together(Emit& e, TypeId type, TypeId declared, const std::vector<ValueId>& leaves,
                               size_t& at) {
@@ -104,8 +122,7 @@ std::vector<ValueId> OpExpansion::jvp(Emit& e) {
     ValueId x = op_.operands[param];
     TypeId t = e.typeOf(x);
     for (const Leaf& leaf : std::vector<Leaf>(ad_.leaves.of(t))) {
-      ValueId part = leafOf(e, tangent, t, leaf);
-      operands.push_back(part.valid() ? part : zeroOf(e, leaf.tangent, x, t, leaf));
+      operands.push_back(sizedLike(e, leafOf(e, tangent, t, leaf), leaf.tangent, x, t, leaf));
     }
   }
   OpId made = call(e, c.function, std::move(operands));
@@ -152,15 +169,15 @@ std::vector<ValueId> OpExpansion::reverse(Emit& e) {
   std::vector<ValueId> out = callForward(e);
   Sweep sweep{out.back(), op_.dims, {}, {}};
   out.pop_back();
-  sweep.results = out;
+  for (uint32_t i = 0; i < out.size(); ++i) sweep.results[i] = out[i];
   for (DimSym s : op_.resultDims) sweep.dims.push_back(dims.at(s));
   for (uint32_t w : sizedParams()) sweep.sizedArguments[w] = op_.operands[w];
   for (ValueId slope : callBackward(e, sweep, seeds())) out.push_back(slope);
   return out;
 }
 
-/// The record that the checker named keeps the companion's Saved, and arguments whose sizes nothing else
-/// tells; the sizes of the call are hidden with them.
+/// The record that the checker named keeps the companion's Saved, and arguments and results whose sizes
+/// nothing else tells; the sizes of the call are hidden with them.
 void OpExpansion::fillSaved() {
   companions();
   if (!types().recordInfo(attr_.saved).cases[0].fields.empty()) return;
@@ -178,6 +195,7 @@ void OpExpansion::fillSaved() {
   for (DimSym s : callee().resultDims) hide(s);
   std::vector<TypeId> parts{types().record(lin_->saved, at)};
   for (uint32_t w : sizedParams()) parts.push_back(types().substitute(paramType(w), own));
+  for (uint32_t i : sizedResults()) parts.push_back(types().substitute(callee().results[i], own));
   types::fillSaved(types(), attr_.saved, types().pack(types().tuple(parts), hidden));
 }
 
@@ -185,6 +203,7 @@ std::vector<ValueId> OpExpansion::forward(Emit& e) {
   fillSaved();
   std::vector<ValueId> out = callForward(e), kept{out.back()};
   for (uint32_t w : sizedParams()) kept.push_back(op_.operands[w]);
+  for (uint32_t i : sizedResults()) kept.push_back(out[i]);
   std::vector<TypeId> parts;
   for (ValueId v : kept) parts.push_back(e.typeOf(v));
   TypeId record = types().substitute(e.typeOf(op_.results.back()), dims),
@@ -215,10 +234,13 @@ std::vector<ValueId> OpExpansion::backward(Emit& e) {
   const std::vector<TypeId> parts = types()[e.typeOf(kept)].parts;
   sweep.saved = e.kid(kept, 0, parts[0]);
   uint32_t next = 1;
-  for (uint32_t w : sizedParams()) {
-    sweep.sizedArguments[w] = e.kid(kept, next, parts[next]);
+  auto sized = [&] {
+    ValueId v = e.kid(kept, next, parts[next]);
     ++next;
-  }
+    return v;
+  };
+  for (uint32_t w : sizedParams()) sweep.sizedArguments[w] = sized();
+  for (uint32_t i : sizedResults()) sweep.results[i] = sized();
   std::vector<ValueId> out = callBackward(e, sweep, std::span(op_.operands).subspan(1));
   return out;
 }
@@ -240,8 +262,9 @@ std::vector<ValueId> OpExpansion::cotangentOperands(Emit& e, const Sweep& sweep,
       if (!jvp_->results[i][k] || !lin_->linearResults[tangent++]) continue;
       TypeId want = wanted[1 + out.size()];
       ValueId part = given.valid() ? leafOf(e, given, t, leaves[k]) : ValueId();
-      ValueId primal = i < sweep.results.size() ? sweep.results[i] : ValueId();
-      out.push_back(part.valid() ? e.castDims(part, want) : zeroOf(e, want, primal, t, leaves[k]));
+      auto primal = sweep.results.find(static_cast<uint32_t>(i));
+      out.push_back(
+          sizedLike(e, part, want, primal == sweep.results.end() ? ValueId() : primal->second, t, leaves[k]));
     }
   }
   return out;

@@ -27,11 +27,13 @@ private:
   std::vector<ValueId> arguments() const;
   std::span<const ValueId> seeds() const { return std::span(op_.operands).subspan(arity()); }
   std::vector<uint32_t> sizedParams() const;
+  std::vector<uint32_t> sizedResults() const;
   OpId call(Emit& e, FunctionId f, std::vector<ValueId> operands);
 
   // Tangents and cotangents, leaf by leaf.
   ValueId leafOf(Emit& e, ValueId tangent, TypeId type, const Leaf& leaf);
   ValueId zeroOf(Emit& e, TypeId tangent, ValueId primal, TypeId type, const Leaf& leaf);
+  ValueId sizedLike(Emit& e, ValueId part, TypeId tangent, ValueId primal, TypeId type, const Leaf& leaf);
   ValueId together(Emit& e, TypeId type, TypeId declared, const std::vector<ValueId>& leaves, size_t& at);
 
   void companions();
@@ -45,7 +47,7 @@ private:
   struct Sweep {
     ValueId saved;
     std::vector<DimId> dims;
-    std::vector<ValueId> results;               ///< none where they are not at hand
+    std::map<uint32_t, ValueId> results;        ///< of the callee, those at hand
     std::map<uint32_t, ValueId> sizedArguments; ///< by parameter
   };
   std::vector<ValueId> callBackward(Emit& e, const Sweep& sweep, std::span<const ValueId> cotangents);

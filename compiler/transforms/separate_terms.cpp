@@ -3,6 +3,7 @@
 #include "core/clone.h"
 #include "core/walk.h"
 #include "transforms/nest_shape.h"
+#include "transforms/rewrite_region.h"
 
 #include <algorithm>
 
@@ -19,21 +20,13 @@ public:
   Separator(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects) {}
 
   void run(RegionId region) {
-    std::vector<OpId> out;
-    for (OpId id : std::vector<OpId>(fn().regions[region].ops)) {
-      if (fn().ops[id].kind != OpKind::Nest) {
+    rewriteRegion(fn(), region, [&](OpId id) {
+      const bool isNest = fn().ops[id].kind == OpKind::Nest;
+      if (isNest && isWanted(id)) return separate(id, region), false;
+      if (!isNest)
         for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions)) run(inner);
-        out.push_back(id);
-      } else if (isWanted(id)) {
-        fn().regions[region].ops.clear(); // the builder appends; what it made is taken over
-        separate(id, region);
-        const std::vector<OpId>& made = fn().regions[region].ops;
-        out.insert(out.end(), made.begin(), made.end());
-      } else {
-        out.push_back(id);
-      }
-    }
-    fn().regions[region].ops = std::move(out);
+      return true;
+    });
   }
 
   Replacement replace;

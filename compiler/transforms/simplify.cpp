@@ -278,6 +278,7 @@ private:
   // --------------------------------------------------------------------------------------
 
   bool common(const Op& op) {
+    if (op.kind == OpKind::Unpack) return openedBefore(op);
     bool check = op.kind == OpKind::Check;
     if (!check && ops::opEffect(op.kind) != ops::EffectKind::None) return false;
     if (!op.resultDims.empty() || op.kind == OpKind::Undef || op.kind == OpKind::Zero) return false;
@@ -291,6 +292,21 @@ private:
       if (it == scope.end()) continue;
       for (size_t k = 0; k < op.results.size(); ++k) replace(op, k, it->second[k]);
       return true;
+    }
+    known_.back().emplace(std::move(key), op.results);
+    return false;
+  }
+
+  /// What is opened twice has the same sizes both times.
+  bool openedBefore(const Op& op) {
+    std::string key = "unpack " + std::to_string(op.operands[0].index);
+    for (const Known& scope : known_) {
+      auto it = scope.find(key);
+      if (it == scope.end()) continue;
+      const Op& first = f_.ops[f_.values[it->second[0]].def];
+      for (size_t k = 0; k < op.resultDims.size(); ++k)
+        replaced_.dims.insert_or_assign(op.resultDims[k], types_.dims.symbol(first.resultDims[k]));
+      return replace(op, 0, it->second[0]), true;
     }
     known_.back().emplace(std::move(key), op.results);
     return false;

@@ -42,7 +42,13 @@ bool carriesTangent(const TypeStore& types, TypeId id, Seen& seen) {
   }
 }
 
-/// Whether the type is its own tangent: built of floats and derived tangents alone.
+bool carriesTangent(const TypeStore& types, TypeId id) {
+  Seen seen;
+  return carriesTangent(types, id, seen);
+}
+
+/// Whether the type is its own tangent: built of floats and derived tangents alone. What holds no tangent at
+/// all (an array of units, an empty struct) has the unit for one.
 bool isOwnTangent(const TypeStore& types, TypeId id, Seen& seen) {
   const Type& t = types[id];
   ScalarClass scalar = scalarClass(t.kind);
@@ -53,12 +59,12 @@ bool isOwnTangent(const TypeStore& types, TypeId id, Seen& seen) {
   case TypeKind::Array:
   case TypeKind::List:
   case TypeKind::Pack:
-  case TypeKind::Acc:
+  case TypeKind::Acc: return carriesTangent(types, id) && isOwnTangent(types, t.parts[0], seen);
   case TypeKind::Tuple:
     return std::all_of(t.parts.begin(), t.parts.end(),
                        [&](TypeId p) { return isOwnTangent(types, p, seen); });
   case TypeKind::Struct:
-    if (types.recordInfo(t.record).isSaved) return false;
+    if (types.recordInfo(t.record).isSaved || !carriesTangent(types, id)) return false;
     if (types.recordInfo(t.record).tangentOf.valid() || !enter(seen, t.record)) return true;
     return !anyField(types, t.record, [&](TypeId f) { return !isOwnTangent(types, f, seen); });
   case TypeKind::Enum: return types.recordInfo(t.record).tangentOf.valid();
@@ -98,9 +104,8 @@ RecordId tangentRecord(TypeStore& types, RecordId of) {
 } // namespace
 
 TypeId tangentType(TypeStore& types, TypeId id) {
+  if (!carriesTangent(types, id)) return types.unit();
   Seen seen;
-  if (!carriesTangent(types, id, seen)) return types.unit();
-  seen.clear();
   if (isOwnTangent(types, id, seen)) return id;
   Type t = types[id];
   for (TypeId& p : t.parts) p = tangentType(types, p);

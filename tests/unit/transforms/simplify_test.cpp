@@ -133,5 +133,24 @@ fn f [N] (%x: f32[N], %v: f32) -> (f32, f32[N]) {
   EXPECT_EQ(m.text(), "fn f [N] (%x: f32[N], %v: f32) -> (f32, f32[N]) {\n  yield %v, %x\n}\n");
 }
 
+/// So that a read and an update of an array of hidden size are of one value, and stay so in its derivative.
+TEST(Simplify, APackIsOpenedOnce) {
+  PassText m(R"(fn f (%h: pack 1 f32[_], %i: i64) -> (pack 1 f32[_]) {
+  %a = unpack %h defines [A] : f32[A]
+  %v = get %a[%i] : f32
+  %b = unpack %h defines [B] : f32[B]
+  check dim_equal "one size" dims [B, A]
+  %c = cast_dims %b : f32[A]
+  %d = set %c[%i] = %v : f32[A]
+  %r = pack %d dims [A] : pack 1 f32[_]
+  yield %r
+}
+)");
+  m.apply(simplify);
+  EXPECT_EQ(m.count("unpack"), 1u) << m.text();
+  EXPECT_EQ(m.count("cast_dims"), 0u) << m.text();
+  EXPECT_EQ(m.count("check"), 0u) << m.text();
+}
+
 } // namespace
 } // namespace melix::transforms

@@ -1,0 +1,258 @@
+#include "transforms/accumulation_plan.h"
+
+#include "core/walk.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+using namespace core;
+
+DimId Conversion::extentOf(ValueId axis) const {
+  return extents[static_cast<size_t>(std::find(axes.begin(), axes.end(), axis) - axes.begin())];
+}
+
+// --- what is inside of the nest
+// --------------------------------------------------------------------------------
+
+AccumulationPlanner::AccumulationPlanner(Module& m, FunctionId f, OpId nest) : m_(m), f_(f) {
+  for (RegionId r : fn().ops[nest].regions) {
+    enter(r);
+    forEachOp(fn(), r, [&](OpId o) {
+      insideOps_.insert(o.index);
+      for (DimSym s : fn().ops[o].resultDims) insideDims_.insert(s.index);
+      for (RegionId inner : fn().ops[o].regions) enter(inner);
+    });
+  }
+}
+
+void AccumulationPlanner::enter(RegionId r) {
+  for (ValueId p : fn().regions[r].params) insideParams_.insert(p.index);
+  for (DimSym s : fn().regions[r].dimParams) insideDims_.insert(s.index);
+}
+
+bool AccumulationPlanner::outside(ValueId v) const {
+  OpId def = fn().values[v].def;
+  return def.valid() ? !insideOps_.count(def.index) : !insideParams_.count(v.index);
+}
+
+bool AccumulationPlanner::allOutside(const std::vector<DimSym>& symbols) const {
+  return std::none_of(symbols.begin(), symbols.end(),
+                      [&](DimSym s) { return insideDims_.count(s.index) != 0; });
+}
+
+bool AccumulationPlanner::outsideDim(DimId d) const {
+  std::vector<DimSym> symbols;
+  types().dims.collectSymbols(d, symbols);
+  return allOutside(symbols);
+}
+
+bool AccumulationPlanner::outsideType(TypeId t) const {
+  std::vector<DimSym> symbols;
+  types().collectSymbols(t, symbols);
+  return allOutside(symbols);
+}
+
+// --- the place as forms of the axes
+// ----------------------------------------------------------------------------
+
+bool AccumulationPlanner::plan(Conversion& c) {
+  AffineIndices indices;
+  return takeAxes(c) && placeIndices(c, indices) && solve(c, indices) && slice(c);
+}
+
+/// The axes of all nests around the add.
+bool AccumulationPlanner::takeAxes(Conversion& c) const {
+  for (const SiteLevel& level : c.site.levels) {
+    if (level.kind != SiteLevel::Kind::Nest) continue;
+    const Op& n = fn().ops[level.op];
+    for (size_t a = 0; a < n.dims.size(); ++a) {
+      if (!outsideDim(n.dims[a])) return false;
+      c.axes.push_back(fn().regions[n.regions[0]].params[a]);
+      c.extents.push_back(n.dims[a]);
+    }
+  }
+  return true;
+}
+
+/// An affine form for each axis of the accumulator; slices and whole axes bring axes of their own.
+bool AccumulationPlanner::placeIndices(Conversion& c, AffineIndices& indices) {
+  const Op add = fn().ops[c.site.add];
+  const types::Type t = types()[types()[fn().typeOf(add.operands[0])].parts[0]];
+  size_t operand = 2;
+  for (const PathStep& s : add.as<Path>()) {
+    if (s.kind == StepKind::Index) {
+      indices.push_back(affine(c, add.operands[operand++]));
+    } else if (s.kind == StepKind::Slice) {
+      auto start = affine(c, add.operands[operand++]);
+      if (!outsideDim(s.length)) return false;
+      ValueId q = newAxis(c, s.length);
+      if (start) start->axes[q] += s.step;
+      indices.push_back(start);
+    } else if (s.kind == StepKind::All) {
+      indices.push_back(wholeAxis(c, t.dims[indices.size()]));
+    } else {
+      return false;
+    }
+  }
+  while (indices.size() < t.dims.size()) indices.push_back(wholeAxis(c, t.dims[indices.size()]));
+  return std::all_of(t.dims.begin(), t.dims.end(), [&](DimId d) { return outsideDim(d); }) &&
+         std::all_of(indices.begin(), indices.end(), [](const auto& i) { return i.has_value(); });
+}
+
+ValueId AccumulationPlanner::newAxis(Conversion& c, DimId extent) {
+  ValueId q = fn().values.add(Value{types().int64(), {}, {}, 0, {}});
+  c.axes.push_back(q);
+  c.extents.push_back(extent);
+  c.element.push_back(q);
+  return q;
+}
+
+std::optional<AffineIndex> AccumulationPlanner::wholeAxis(Conversion& c, DimId extent) {
+  AffineIndex i;
+  i.axes[newAxis(c, extent)] = 1;
+  return i;
+}
+
+std::optional<AffineIndex> AccumulationPlanner::affine(const Conversion& c, ValueId v) const {
+  return affineIndex(
+      m_, fn(), v, [&](ValueId x) { return std::find(c.axes.begin(), c.axes.end(), x) != c.axes.end(); },
+      [&](ValueId x) { return outside(x); });
+}
+
+// --- solved for axes
+// -------------------------------------------------------------------------------------------
+
+bool AccumulationPlanner::solve(Conversion& c, const AffineIndices& indices) const {
+  std::map<ValueId, int> uses;
+  for (const auto& i : indices)
+    for (auto [a, k] : i->axes) ++uses[a];
+  for (const auto& i : indices) {
+    Solved s;
+    s.index = *i;
+    if (!solveIndex(c, s, uses)) return false;
+    c.target.push_back(s);
+  }
+  // What is left in an index beside the axis solved for must be free, or solved by another index on its
+  // own.
+  for (const Solved& s : c.target)
+    for (auto [a, k] : s.index.axes) {
+      if (s.kind == Solved::Kind::Fixed || a == s.axis || a == s.rest) continue;
+      for (const Solved& other : c.target)
+        if ((other.axis == a || other.rest == a) && !other.index.isAxis()) return false;
+    }
+  return true;
+}
+
+/// For the outermost axis that stands in this index alone.
+bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<ValueId, int>& uses) const {
+  const AffineIndex& i = s.index;
+  if (i.axes.empty()) return true;
+  for (ValueId a : c.axes) {
+    auto at = i.axes.find(a);
+    if (at == i.axes.end() || uses[a] != 1 || std::abs(at->second) != 1) continue;
+    if (i.axes.size() > 1 && radix(c, i, uses, s)) return true;
+    s.kind = Solved::Kind::Unit;
+    s.axis = a;
+    s.sign = at->second;
+    return true;
+  }
+  return radix(c, i, uses, s);
+}
+
+/// c·a + b with 0 <= b < extent(b) <= c.
+bool AccumulationPlanner::radix(const Conversion& c, const AffineIndex& i, std::map<ValueId, int>& uses,
+                                Solved& s) const {
+  if (i.axes.size() != 2 || !i.outside.empty() || !i.dims.empty() || i.constant != 0) return false;
+  std::pair<ValueId, int64_t> first = *i.axes.begin(), second = *std::next(i.axes.begin());
+  if (second.second != 1) std::swap(first, second);
+  if (second.second != 1 || first.second <= 1 || uses[first.first] != 1 || uses[second.first] != 1)
+    return false;
+  auto extent = types().dims.asConstant(c.extentOf(second.first));
+  if (!extent || *extent > first.second) return false;
+  s.kind = Solved::Kind::Radix;
+  s.axis = first.first;
+  s.rest = second.first;
+  s.radix = first.second;
+  return true;
+}
+
+// --- what is copied
+// --------------------------------------------------------------------------------------------
+
+static bool dear(const Op& o) {
+  switch (o.kind) {
+  case OpKind::Nest:
+  case OpKind::For:
+  case OpKind::While:
+  case OpKind::Call:
+  case OpKind::If:
+  case OpKind::Match:
+  case OpKind::Math:
+  case OpKind::Div:
+  case OpKind::Sqrt:
+  case OpKind::Builtin: return true;
+  default: return false;
+  }
+}
+
+static bool structured(const Op& o) { return !o.regions.empty() || o.kind == OpKind::Call; }
+
+/// The ops that the added value needs; dear ones of the outermost body are kept by the first nest instead.
+bool AccumulationPlanner::slice(Conversion& c) const {
+  std::unordered_set<uint32_t> needed{fn().ops[c.site.add].operands[1].index};
+  for (const SiteLevel& level : c.site.levels)
+    if (level.kind == SiteLevel::Kind::Arm) needed.insert(fn().ops[level.op].operands[0].index);
+  for (size_t l = c.site.levels.size(); l-- > 0;)
+    if (!sliceLevel(c, l, needed)) return false;
+  return dimsCopied(c);
+}
+
+bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level,
+                                     std::unordered_set<uint32_t>& needed) const {
+  const std::vector<OpId>& ops = fn().regions[c.site.levels[level].region].ops;
+  for (size_t i = ops.size(); i-- > 0;) {
+    const Op& o = fn().ops[ops[i]];
+    bool wanted = false;
+    for (ValueId r : o.results) wanted |= needed.count(r.index) != 0;
+    if (!wanted) continue;
+    if (dear(o) && level == 0) {
+      for (ValueId r : o.results) {
+        if (!needed.count(r.index)) continue;
+        if (!outsideType(fn().typeOf(r)) || types().kind(fn().typeOf(r)) == TypeKind::Acc) return false;
+        c.kept.push_back(r);
+      }
+      continue;
+    }
+    if (structured(o) && level + 1 < c.site.levels.size()) return false;
+    c.slice.insert(ops[i].index);
+    for (ValueId v : o.operands) needed.insert(v.index);
+    for (RegionId inner : o.regions)
+      forEachOp(fn(), inner, [&](OpId x) {
+        for (ValueId v : fn().ops[x].operands) needed.insert(v.index);
+      });
+  }
+  return true;
+}
+
+/// Whether every size from inside the nest that the copied ops mention is decided by one of them.
+bool AccumulationPlanner::dimsCopied(const Conversion& c) const {
+  std::unordered_set<uint32_t> copied;
+  std::vector<DimSym> symbols;
+  auto scan = [&](OpId id) {
+    const Op& o = fn().ops[id];
+    for (DimSym s : o.resultDims) copied.insert(s.index);
+    for (RegionId r : o.regions)
+      for (DimSym s : fn().regions[r].dimParams) copied.insert(s.index);
+    for (ValueId v : o.results) types().collectSymbols(fn().typeOf(v), symbols);
+    for (DimId d : o.dims) types().dims.collectSymbols(d, symbols);
+  };
+  for (uint32_t i : c.slice) {
+    scan(OpId(i));
+    for (RegionId r : fn().ops[OpId(i)].regions) forEachOp(fn(), r, scan);
+  }
+  return std::all_of(symbols.begin(), symbols.end(),
+                     [&](DimSym s) { return !insideDims_.count(s.index) || copied.count(s.index); });
+}
+
+} // namespace melix::transforms

@@ -1,0 +1,73 @@
+#pragma once
+// What `accumulate_to_reduce` can make of the adds to an accumulator: for each add the axes of the nests
+// around it, which of them its place is solved for, and the ops that are copied.
+
+#include "transforms/accumulation_sites.h"
+#include "transforms/affine.h"
+
+#include <map>
+#include <optional>
+#include <unordered_set>
+
+namespace melix::transforms {
+
+/// One way to write a sum into an array: for each axis of the target an axis of the nest that is solved for.
+struct Solved {
+  enum class Kind : uint8_t { Fixed, Unit, Radix };
+  Kind kind = Kind::Fixed;
+  AffineIndex index;
+  core::ValueId axis; ///< Unit: solved for; Radix: the quotient
+  int64_t sign = 1;   ///< Unit
+  core::ValueId rest; ///< Radix: the remainder axis
+  int64_t radix = 1;  ///< Radix
+};
+
+/// One add as a reduction of its own.
+struct Conversion {
+  AccumulationSite site;
+  std::vector<core::ValueId> axes; ///< of all levels, then those of slices and whole axes
+  std::vector<core::DimId> extents;
+  std::vector<core::ValueId> element; ///< which of these index the added value
+  std::vector<Solved> target;         ///< for each axis of the accumulator
+  std::unordered_set<uint32_t> slice; ///< ops to copy
+  std::vector<core::ValueId> kept;    ///< values of the outermost body to be read from the first nest
+
+  core::DimId extentOf(core::ValueId axis) const;
+};
+
+/// Plans for one nest.
+class AccumulationPlanner {
+public:
+  AccumulationPlanner(core::Module& m, core::FunctionId f, core::OpId nest);
+  /// Fills in the conversion of `c.site`; whether there is one.
+  bool plan(Conversion& c);
+
+private:
+  using AffineIndices = std::vector<std::optional<AffineIndex>>;
+  core::Function& fn() const { return m_.functions[f_]; }
+  types::TypeStore& types() const { return m_.types; }
+
+  void enter(core::RegionId r);
+  bool outside(core::ValueId v) const;
+  bool allOutside(const std::vector<core::DimSym>& symbols) const;
+  bool outsideDim(core::DimId d) const;
+  bool outsideType(core::TypeId t) const;
+
+  bool takeAxes(Conversion& c) const;
+  bool placeIndices(Conversion& c, AffineIndices& indices);
+  core::ValueId newAxis(Conversion& c, core::DimId extent);
+  std::optional<AffineIndex> wholeAxis(Conversion& c, core::DimId extent);
+  std::optional<AffineIndex> affine(const Conversion& c, core::ValueId v) const;
+  bool solve(Conversion& c, const AffineIndices& indices) const;
+  bool solveIndex(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses) const;
+  bool radix(const Conversion& c, const AffineIndex& i, std::map<core::ValueId, int>& uses, Solved& s) const;
+  bool slice(Conversion& c) const;
+  bool sliceLevel(Conversion& c, size_t level, std::unordered_set<uint32_t>& needed) const;
+  bool dimsCopied(const Conversion& c) const;
+
+  core::Module& m_;
+  core::FunctionId f_;
+  std::unordered_set<uint32_t> insideOps_, insideDims_, insideParams_;
+};
+
+} // namespace melix::transforms

@@ -1,0 +1,287 @@
+// Transposes of ops without regions of their own, and of matches on tangents.
+
+#include "transforms/ad_backward.h"
+#include "transforms/ad_rules.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+void Backward::region(Scope& s) {
+  Scope* outer = cur_;
+  cur_ = &s;
+  const std::vector<OpId> ops = g().regions[s.source].ops;
+  for (size_t i = ops.size(); i-- > 0;) op(ops[i]);
+  cur_ = outer;
+}
+
+void Backward::op(OpId id) {
+  const Op& o = opOf(id);
+  bool any = false;
+  for (ValueId r : o.results) any |= linear(r);
+  if (!any) return;
+  cur_->e.loc = o.loc;
+  for (ValueId r : o.results) makeWaiting(*cur_, r);
+  switch (o.kind) {
+  case OpKind::If: return branch(id);
+  case OpKind::Match:
+    if (linear(o.operands[0])) return projection(o);
+    return branch(id);
+  case OpKind::For: return forLoop(id);
+  case OpKind::While: return whileLoop(id);
+  case OpKind::Nest: return nest(id);
+  case OpKind::Call: return call(id);
+  case OpKind::AddAt: return addAtOp(o);
+  case OpKind::Pop: return lists(o);
+  default: break;
+  }
+  ValueId c = cotangent(o.results[0]);
+  if (!c.valid()) return;
+  switch (o.kind) {
+  case OpKind::Get:
+    return addAt(
+        o.operands[0], path(o.as<Path>()),
+        placeIndices(cur_->e, StructuralRule::TransposeGet, knownAll(std::span(o.operands).subspan(1))), c);
+  case OpKind::Set: return set(o, c);
+  case OpKind::Make: return make(o, c);
+  case OpKind::Variant: return variant(o, c);
+  case OpKind::CastDims: return addTo(o.operands[0], c);
+  case OpKind::Unpack: return unpack(o, c);
+  case OpKind::Pack: return pack(o, c);
+  case OpKind::Reshape:
+    return addTo(o.operands[0], cur_->e.one(Emit::simple(OpKind::Reshape, {c}), typeOf(o.operands[0])));
+  case OpKind::ArrayOf: return arrayOf(o, c);
+  case OpKind::ListOf:
+  case OpKind::Push:
+  case OpKind::ToArray:
+  case OpKind::ToList: return lists(o);
+  case OpKind::Debug: return addTo(o.operands[0], c);
+  default: return scalar(o, c);
+  }
+}
+
+void Backward::unpack(const Op& o, ValueId c) {
+  // The tangent's own sizes are the value's (a cast follows): they are read from the cotangent's type.
+  Op pack = Emit::simple(OpKind::Pack, {c});
+  for (DimSym s : o.resultDims) pack.dims.push_back(dim(types().dims.symbol(s)));
+  addTo(o.operands[0], cur_->e.one(std::move(pack), typeOf(o.operands[0])));
+}
+
+/// Opened at the sizes the value had.
+void Backward::pack(const Op& o, ValueId c) {
+  Op open = Emit::simple(OpKind::Unpack, {c});
+  std::vector<DimId> own;
+  for (size_t i = 0; i < o.dims.size(); ++i) {
+    DimSym s = types().dims.newSym({"", types::DimSymKind::Unknown, 0, {}});
+    open.resultDims.push_back(s);
+    own.push_back(types().dims.symbol(s));
+  }
+  TypeId opened = types().openPack(cur_->e.typeOf(c), own);
+  addTo(o.operands[0], cur_->e.one(std::move(open), opened));
+}
+
+void Backward::arrayOf(const Op& o, ValueId c) {
+  for (size_t k = 0; k < o.operands.size(); ++k) {
+    if (!linear(o.operands[k])) continue;
+    ValueId i = cur_->e.i64(static_cast<int64_t>(k));
+    addTo(o.operands[k], cur_->e.getAt(c, placeIndices(cur_->e, StructuralRule::TransposeArrayOf, {i}),
+                                       typeOf(o.operands[k])));
+  }
+}
+
+void Backward::scalar(const Op& o, ValueId c) {
+  Emit& e = cur_->e;
+  auto only = [&](size_t i) { // the rule keeps all but one operand known
+    return linear(o.operands[i]);
+  };
+  switch (o.kind) {
+  case OpKind::Add: addTo(o.operands[0], c); return addTo(o.operands[1], c);
+  case OpKind::Sub:
+    addTo(o.operands[0], c);
+    if (only(1)) addTo(o.operands[1], mutated(StructuralRule::TransposeSub) ? c : e.neg(c));
+    return;
+  case OpKind::Neg: return addTo(o.operands[0], e.neg(c));
+  case OpKind::Mul:
+    if (only(0) && only(1)) break;
+    if (only(0)) return addTo(o.operands[0], e.mul(c, known(o.operands[1])));
+    return addTo(o.operands[1], e.mul(known(o.operands[0]), c));
+  case OpKind::Div:
+    if (only(1)) break;
+    return addTo(o.operands[0], e.div(c, known(o.operands[1])));
+  case OpKind::Select: {
+    if (only(0)) break;
+    ValueId condition = known(o.operands[0]);
+    if (mutated(StructuralRule::TransposeSelect))
+      condition = e.one(Emit::simple(OpKind::Not, {condition}), types().boolean());
+    if (only(1)) addTo(o.operands[1], e.select(condition, c, zeroFor(*cur_, o.operands[1])));
+    if (only(2)) addTo(o.operands[2], e.select(condition, zeroFor(*cur_, o.operands[2]), c));
+    return;
+  }
+  case OpKind::Convert: return addTo(o.operands[0], e.convert(c, typeOf(o.operands[0])));
+  case OpKind::Known:
+  case OpKind::Capture:
+  default: break;
+  }
+  ad_.refuse(o.loc, "a derivative rule that is not linear in its tangents (`" +
+                        std::string(ops::opText(o.kind)) + "`)");
+}
+
+/// v̄ = get x̄, and the place of x̄ becomes zero: one with the sizes of what was overwritten.
+void Backward::set(const Op& o, ValueId c) {
+  Emit& e = cur_->e;
+  ValueId x = o.operands[0], v = o.operands[1];
+  std::vector<ValueId> indices = knownAll(std::span(o.operands).subspan(2));
+  Path p = path(o.as<Path>());
+  TypeId t = typeOf(v);
+  if (linear(v)) addTo(v, e.get(c, p, placeIndices(e, StructuralRule::TransposeSet, indices), t));
+  if (!linear(x)) return;
+  if (mutated(StructuralRule::TransposeSetClears)) return addTo(x, c);
+  const JvpCompanion::Followed* old = ad_.overwritten(lin_.source, o.results[0]);
+  addTo(x, e.set(c, old ? zeroFollowing(*cur_, t, *old) : e.zero(t), p, indices));
+}
+
+void Backward::addAtOp(const Op& o) {
+  ValueId x = o.operands[0], v = o.operands[1], r = o.results[0];
+  ValueId c = isAcc(r) ? reader(r) : cotangent(r);
+  if (!c.valid()) return;
+  if (linear(v)) {
+    std::vector<ValueId> indices =
+        placeIndices(cur_->e, StructuralRule::TransposeAddAt, knownAll(std::span(o.operands).subspan(2)));
+    addTo(v, cur_->e.get(c, path(o.as<Path>()), indices, typeOf(v)));
+  }
+  addTo(x, c);
+}
+
+void Backward::make(const Op& o, ValueId c) {
+  for (uint32_t k = 0; k < o.operands.size(); ++k)
+    if (linear(o.operands[k])) {
+      uint32_t from = mutated(StructuralRule::TransposeMake) && o.operands.size() == 2 ? 1 - k : k;
+      addTo(o.operands[k], cur_->e.kid(c, from, typeOf(o.operands[k])));
+    }
+}
+
+/// The payload's cotangents are in the same case; another case is zero.
+void Backward::variant(const Op& o, ValueId c) {
+  Emit& e = cur_->e;
+  TypeId t = e.typeOf(c);
+  uint32_t theCase = o.index();
+  size_t cases = types().recordInfo(types()[t].record).cases.size();
+  Emit same = e.in(e.newRegion());
+  Scope other{ScopeKind::Arm, RegionId(), e.in(e.newRegion()), cur_, {}, {}, {}, {}, {}, {}, {}, 0};
+  std::vector<ValueId> mine, zeros, targets;
+  std::vector<TypeId> resultTypes;
+  for (uint32_t k = 0; k < o.operands.size(); ++k) {
+    ValueId p = same.param(types().fieldType(t, theCase, k));
+    if (!linear(o.operands[k])) continue;
+    targets.push_back(o.operands[k]);
+    mine.push_back(p);
+    resultTypes.push_back(same.typeOf(p));
+    zeros.push_back(other.e.castDims(zeroFor(other, o.operands[k]), same.typeOf(p)));
+  }
+  if (targets.empty()) return;
+  same.yield(mine);
+  other.e.yield(zeros);
+  MatchAttr attr;
+  for (uint32_t i = 0; i < cases; ++i)
+    attr.regionOf.push_back((i == theCase) != mutated(StructuralRule::TransposeVariant) ? 0 : 1);
+  Op m = Emit::simple(OpKind::Match, {c});
+  m.regions = {same.region, other.e.region};
+  m.attr = attr;
+  OpId made = e.append(std::move(m), resultTypes);
+  for (size_t i = 0; i < targets.size(); ++i) addTo(targets[i], e.result(made, i));
+}
+
+/// A match on a tangent takes the payload of one case out of it: put together again.
+void Backward::projection(const Op& o) {
+  Emit& e = cur_->e;
+  size_t chosen = o.regions.size();
+  for (size_t i = 0; i < o.regions.size(); ++i)
+    if (!g().regions[o.regions[i]].params.empty()) chosen = i;
+  bool any = false;
+  for (ValueId r : o.results) any |= cotangent(r).valid();
+  if (!any) return;
+  if (chosen == o.regions.size()) return;
+  const std::vector<uint32_t>& regionOf = o.as<MatchAttr>().regionOf;
+  uint32_t theCase =
+      static_cast<uint32_t>(std::find(regionOf.begin(), regionOf.end(), chosen) - regionOf.begin());
+  const std::vector<ValueId> params = g().regions[o.regions[chosen]].params;
+  const std::vector<ValueId> yields = terminator(o.regions[chosen]).operands;
+  std::vector<ValueId> payload(params.size());
+  for (size_t i = 0; i < yields.size(); ++i) {
+    auto at = std::find(params.begin(), params.end(), yields[i]);
+    if (at == params.end()) return ad_.refuse(o.loc, "a match on a tangent");
+    payload[static_cast<size_t>(at - params.begin())] = realCotangent(o.results[i]);
+  }
+  TypeId t = typeOf(o.operands[0]);
+  for (uint32_t k = 0; k < payload.size(); ++k) {
+    TypeId field = types().fieldType(t, theCase, k);
+    if (payload[k].valid())
+      payload[k] = e.castDims(payload[k], field);
+    else
+      payload[k] = types().isUnit(field) ? e.make(types().unit(), {}) : e.zero(field);
+  }
+  Op v = Emit::simple(OpKind::Variant, std::move(payload));
+  v.attr = theCase;
+  addTo(o.operands[0], e.one(std::move(v), t));
+}
+
+void Backward::lists(const Op& o) {
+  Emit& e = cur_->e;
+  auto element = [&](ValueId list, ValueId i, ValueId v) {
+    i = placeIndices(e, StructuralRule::TransposeList, {i})[0];
+    return e.get(list, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&i, 1), typeOf(v));
+  };
+  switch (o.kind) {
+  case OpKind::ListOf: {
+    ValueId c = cotangent(o.results[0]);
+    for (size_t k = 0; k < o.operands.size(); ++k)
+      if (linear(o.operands[k]))
+        addTo(o.operands[k], element(c, e.i64(static_cast<int64_t>(k)), o.operands[k]));
+    return;
+  }
+  case OpKind::Push: {
+    ValueId c = cotangent(o.results[0]);
+    OpId made = e.append(Emit::simple(OpKind::Pop, {c}), {typeOf(o.operands[1]), e.typeOf(c)});
+    ValueId v = e.result(made, 0), xs = e.result(made, 1);
+    addTo(o.operands[1], v);
+    return addTo(o.operands[0], xs);
+  }
+  case OpKind::Pop: {
+    if (!cotangent(o.results[0]).valid() && !cotangent(o.results[1]).valid()) return;
+    ValueId v = realCotangent(o.results[0]), xs = realCotangent(o.results[1]);
+    return addTo(o.operands[0], e.one(Emit::simple(OpKind::Push, {xs, v}), e.typeOf(xs)));
+  }
+  case OpKind::ToArray:
+    return addTo(o.operands[0],
+                 e.one(Emit::simple(OpKind::ToList, {cotangent(o.results[0])}), typeOf(o.operands[0])));
+  case OpKind::ToList: return stacked(o);
+  default: return;
+  }
+}
+
+/// %x_c += nest(i: N, j: M) -> collect[i, j] { yield get %rows_c[i][j] }
+void Backward::stacked(const Op& o) {
+  Emit& e = cur_->e;
+  TypeId t = typeOf(o.operands[0]);
+  Op nest;
+  nest.kind = OpKind::Nest;
+  nest.dims = types()[t].dims;
+  Emit b = e.in(e.newRegion());
+  Path p;
+  std::vector<ValueId> at;
+  NestResult all;
+  for (uint32_t a = 0; a < nest.dims.size(); ++a) {
+    p.push_back({a == 0 ? StepKind::Element : StepKind::Index, 0, {}, 1});
+    at.push_back(b.param(types().int64()));
+    all.keep.push_back(a);
+  }
+  at[0] = placeIndices(b, StructuralRule::TransposeList, {at[0]})[0];
+  b.yield({b.get(cotangent(o.results[0]), p, at, types().element(t))});
+  nest.regions = {b.region};
+  NestAttr attr;
+  attr.results.push_back(all);
+  nest.attr = attr;
+  addTo(o.operands[0], e.one(std::move(nest), t));
+}
+
+} // namespace melix::transforms
