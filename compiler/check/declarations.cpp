@@ -67,9 +67,7 @@ private:
     Named names = generics(item.generics);
     for (const Parameter& p : item.params) names.emplace_back(p.name, p.span);
     once(names);
-    bool isBuiltin = std::any_of(item.attributes.begin(), item.attributes.end(),
-                                 [&](const Attribute& a) { return text(a.name) == "builtin"; });
-    if (!item.body && !isBuiltin && !item.isExtern)
+    if (!item.body && !item.isExtern && c_.function(id_).builtin.empty())
       c_.sink.report(DiagId::NoBody, decl_.span, text(decl_.name));
     bool isTemplate =
         std::any_of(item.params.begin(), item.params.end(), [](const Parameter& p) { return !p.type; }) ||
