@@ -99,7 +99,7 @@ private:
   void whileLoop(OpId id);
   void loop(OpId id, bool isWhile);
   void nest(OpId id);
-  ValueId savedByCall(OpId call, const Linearisation& callee);
+  ValueId savedByCall(OpId call, Linearisation& callee);
   void call(OpId id);
 
   Ad& ad_;
