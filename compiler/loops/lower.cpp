@@ -181,19 +181,11 @@ void Lower::run() {
   for (ValueId v : results) b_.fn.results.push_back(b_.fn.typeOf(v));
 }
 
-void Lower::lowerUndef(const core::Op& op) {
-  std::vector<ValueId> undefined;
-  // An immediate word, so that dropping it does nothing.
-  for (ValueType type : leafTypes(op.results))
-    undefined.push_back(b_.constant(type, type.cls == ClassKind::Word ? 1 : 0));
-  define(op.results[0], undefined);
-}
-
 void Lower::lowerOp(const core::Op& op) {
   switch (op.kind) {
   case OpKind::Const: return lowerConst(op);
   case OpKind::Zero: return lowerZero(op);
-  case OpKind::Undef: return lowerUndef(op);
+  case OpKind::Undef: return define(op.results[0], undefOf(typeOf(op.results[0])));
   case OpKind::DimValue: return define(op.results[0], {dim(op.dims[0])});
   case OpKind::BindDim: return defineDim(op.resultDims[0], leaf(op.operands[0]));
   case OpKind::CastDims:

@@ -1,7 +1,7 @@
 #pragma once
 // Internal to the lowering of Core to Loops: what is known of Core values while a function is lowered. One
-// file for each group of ops: lower_scalars, lower_values, lower_places, lower_arrays, lower_control,
-// lower_nest, lower_reduce, lower_effects, lower_checks.
+// file for each group of ops: lower_scalars, lower_values, lower_records, lower_places, lower_arrays,
+// lower_control, lower_nest, lower_reduce, lower_effects, lower_checks.
 
 #include "loops/build.h"
 #include "loops/layout.h"
@@ -94,7 +94,6 @@ private:
   void noteUses(core::RegionId region);
   void lowerOps(core::RegionId region);
   void lowerOp(const core::Op& op);
-  void lowerUndef(const core::Op& op);
   const core::Op& yieldOf(core::RegionId region) const;
   /// Lowers the region's ops; leaves of the yielded values, then the yielded dims.
   std::vector<ValueId> lowerRegion(core::RegionId region);
@@ -129,8 +128,20 @@ private:
   void storeArray(const Place& place, TypeId type, ValueId data, const std::vector<ValueId>& dims,
                   StoreMode mode);
   void storeLeaf(const Place& place, ValueType type, int64_t more, ValueId v, StoreMode mode);
-  /// Address of a frame slot with the stored form of a value, lent.
+  /// Address of the stored form of a value, lent.
   ValueId spill(TypeId type, const std::vector<ValueId>& leaves);
+
+  // --- lower_records.cpp
+  Place partOf(Place place, uint32_t k);
+  std::vector<ValueId> leavesOfPart(TypeId type, uint32_t k, const std::vector<ValueId>& leaves);
+  ValueId makeBlock(TypeId type, const std::vector<std::vector<ValueId>>& parts);
+  void copyStored(const Place& to, const Place& from, ValueId count, bool retain, bool release);
+  ValueId loadBlock(const Place& place, bool take);
+  void storeBlock(const Place& place, ValueId data, StoreMode mode);
+  std::vector<ValueId> undefOf(TypeId type);
+  ValueId blockTangent(TypeId type, ValueId a, ValueId b, OpKind how);
+  void flatten(TypeId type, const std::vector<ValueId>& leaves, std::vector<ValueId>& out);
+  std::vector<ValueId> unflatten(TypeId type, const std::vector<ValueId>& flat, size_t& at);
 
   // --- lower_places.cpp
   void lowerGet(const core::Op& op);
@@ -280,7 +291,7 @@ private:
   std::vector<ValueId> openAcc(TypeId type, std::vector<ValueId>& leaves);
   std::vector<ValueId> closeAcc(TypeId type, const std::vector<ValueId>& addresses,
                                 std::vector<ValueId> leaves);
-  void addToAcc(TypeId type, const ValueId* addresses, const std::vector<ValueId>& value);
+  void addToAcc(TypeId type, const ValueId* addresses, const std::vector<ValueId>& leaves);
   bool addsApart(const core::Op& op) const;
 
   // --- lower_effects.cpp

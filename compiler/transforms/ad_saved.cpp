@@ -6,7 +6,7 @@ namespace melix::transforms {
 namespace {
 
 /// Records that a record has as parts before its callers keep it in a box.
-constexpr uint32_t partLimit = 16;
+constexpr uint32_t partLimit = 4;
 
 } // namespace
 

@@ -1,6 +1,7 @@
 // From Core text to Loops: ownership, kernels, what is refused.
 #include "core/parse.h"
 #include "core/verify.h"
+#include "loops/layout.h"
 #include "loops/loops.h"
 #include "loops/print.h"
 #include "loops/verify.h"
@@ -171,6 +172,47 @@ fn twice (%z: c128) -> (c128) {
 )");
   ASSERT_TRUE(lowered.result->error);
   EXPECT_NE(lowered.result->error->what.find("c128"), std::string::npos);
+}
+
+/// Types that hold the one below twice, and functions that make, read, change, carry and pass values of them.
+std::string doubling(int levels) {
+  std::string text = "struct P0 { a: f64, b: f64 }\nfn f0 (%v: P0) -> (P0) {\n  yield %v\n}\n";
+  for (int k = 1; k <= levels; ++k) {
+    std::string n = std::to_string(k), below = std::to_string(k - 1);
+    text += "struct P" + n + " { a: P" + below + ", b: P" + below + " }\n";
+    text += "fn f" + n + " (%v: P" + n + ") -> (P" + n + ") {\n";
+    text += "  %a = get %v.0 : P" + below + "\n";
+    text += "  %b = call @f" + below + " %a : P" + below + "\n";
+    text += "  %w = make %b, %a : P" + n + "\n";
+    text += "  %n = const 3 : i64\n";
+    text += "  %x = for collects 0 %n, %w { (%i: i64, %u: P" + n + ")\n";
+    text += "    %u2 = set %u.1 = %b : P" + n + "\n    yield %u2\n  } : P" + n + "\n  yield %x\n}\n";
+  }
+  return text;
+}
+
+TEST(Records, CodeForTypesThatDoubleGrowsLinearly) {
+  std::vector<size_t> counts;
+  for (int levels : {12, 18, 24}) {
+    Lowered lowered(doubling(levels));
+    ASSERT_FALSE(lowered.result->error);
+    size_t count = 0;
+    for (const Function& fn : lowered.result->module.functions) {
+      count += fn.stmts.size();
+      EXPECT_LE(fn.params().size(), leafLimit) << fn.key;
+      EXPECT_LE(fn.results.size(), leafLimit) << fn.key;
+    }
+    counts.push_back(count);
+  }
+  EXPECT_LE(10 * (counts[2] - counts[1]), 11 * (counts[1] - counts[0]));
+}
+
+TEST(Records, TheOnlyOwnerOfABlockChangesItInPlace) {
+  Lowered lowered(doubling(6));
+  const Function& fn = lowered.function("f6");
+  EXPECT_EQ(fn.modes[0], ModeKind::Borrow);
+  EXPECT_EQ(countOf(fn, StmtKind::EnsureUnique), 1u);
+  EXPECT_EQ(countOf(fn, StmtKind::Retain), 0u);
 }
 
 TEST(Verifier, FindsALeak) {
