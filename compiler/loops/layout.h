@@ -21,8 +21,9 @@
 
 namespace melix::loops {
 
-/// Products of more leaves lie in a block.
-constexpr uint32_t leafLimit = 64;
+/// Products of more leaves lie in a block: code for an op is never longer than this
+/// (docs/decisions/large_records.md).
+inline constexpr uint32_t leafLimit = 64;
 
 struct StoredForm {
   uint32_t size = 0;
