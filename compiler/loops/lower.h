@@ -1,12 +1,13 @@
 #pragma once
 // Internal to the lowering of Core to Loops: what is known of Core values while a function is lowered. One
 // file for each group of ops: lower_scalars, lower_values, lower_records, lower_places, lower_arrays,
-// lower_control, lower_nest, lower_reduce, lower_effects, lower_checks.
+// lower_control, lower_destinations, lower_nest, lower_reduce, lower_effects, lower_checks.
 
 #include "loops/build.h"
 #include "loops/layout.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_set>
@@ -62,6 +63,15 @@ struct LowerContext {
   std::unordered_map<std::string, FunctionId> helpers; ///< by key
   std::vector<types::DimSym> slots;                    ///< dims of generalised types, by number
   std::optional<Unsupported> error;
+  /// Functions asked for that write some of their results to memory they are given.
+  struct Writing {
+    FunctionId function;
+    core::FunctionId source;
+    std::vector<uint32_t> results;
+  };
+  std::vector<Writing> writing;
+  std::map<std::pair<core::FunctionId, uint32_t>, bool>
+      writesResult; ///< whether there may be such a function
 };
 
 class Lower {
@@ -69,7 +79,8 @@ public:
   Lower(LowerContext& context, Function& out, const core::Function& in)
       : context_(context), layouts_(context.layouts), types_(context.layouts.types), in_(in), b_(out) {}
 
-  void run();
+  /// The whole function. The results `written` are stored at addresses that are its last parameters.
+  void run(const std::vector<uint32_t>& written = {});
 
 private:
   using OpKind = core::OpKind;
@@ -222,9 +233,15 @@ private:
   RegionId forBody(const core::Op& op, const std::vector<ValueType>& params,
                    const std::vector<Collected>& rows);
   void lowerWhile(const core::Op& op);
-  void lowerCall(const core::Op& op);
   void bindResults(const core::Op& op, StmtId s);
   std::vector<ValueType> resultTypes(const core::Op& op);
+
+  // --- lower_destinations.cpp
+  void lowerCall(const core::Op& op);
+  bool canWrite(const core::Function& fn, core::ValueId v, core::RegionId region);
+  bool writesResult(core::FunctionId callee, uint32_t k);
+  void writeTo(core::ValueId v, core::RegionId region, const Destination& at);
+  FunctionId writingFunction(core::FunctionId callee, const std::vector<uint32_t>& written);
 
   // --- lower_nest.cpp, lower_reduce.cpp
   struct NestResultState;
@@ -333,7 +350,7 @@ private:
   Builder b_;
   std::unordered_map<uint32_t, Rep> env_;
   std::unordered_map<types::DimSym, ValueId> dims_;
-  std::unordered_map<uint32_t, Destination> destinations_; ///< of results of nests, by Core value
+  std::unordered_map<uint32_t, Destination> destinations_; ///< of results of nests and calls, by Core value
   std::unordered_map<uint32_t, std::vector<const core::Op*>> uses_;
   std::unordered_map<const core::Op*, core::RegionId> regionOf_;
   std::unordered_map<core::RegionId, const std::set<const core::Op*>*> filters_; ///< ops that a sweep needs

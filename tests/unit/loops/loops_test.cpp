@@ -215,6 +215,55 @@ TEST(Records, TheOnlyOwnerOfABlockChangesItInPlace) {
   EXPECT_EQ(countOf(fn, StmtKind::Retain), 0u);
 }
 
+constexpr std::string_view rows = R"(
+fn row [N] (%x: f64[N], %k: i64) -> (f64[N]) {
+  %r = nest (%i: N) -> collect[i] {
+    %v = get %x[%i] : f64
+    %f = convert checked %k : f64
+    %w = mul %v, %f : f64
+    yield %w
+  } : f64[N]
+  yield %r
+}
+fn again [N] (%y: f64[N], %k: i64) -> (f64[N]) {
+  %a = call @row %y, %k dims [N] : f64[N]
+  %b = call @row %a, %k dims [N] : f64[N]
+  yield %b
+}
+fn nested [N, M] (%z: f64[N]) -> (f64[M, N]) {
+  %m = nest (%j: M) -> collect[j] {
+    %c = call @again %z, %j dims [N] : f64[N]
+    yield %c
+  } : f64[M, N]
+  yield %m
+}
+fn looped [N] (%u: f64[N]) -> (f64) {
+  %three = const 3 : i64
+  %n = for collects 1 %three defines [K] { (%l: i64)
+    %d = call @row %u, %l dims [N] : f64[N]
+    yield %d
+  } : f64[K, N]
+  %zero = const 0 : i64
+  %e = get %n[%zero, %zero] : f64
+  yield %e
+}
+)";
+
+TEST(Destinations, AFunctionWritesItsArrayWhereTheCallerCollectsIt) {
+  Lowered lowered(rows);
+  ASSERT_FALSE(lowered.result->error) << lowered.result->error->what;
+  EXPECT_EQ(lowered.function("row.dest.0").modes.back(), ModeKind::Dest);
+  EXPECT_TRUE(lowered.function("row.dest.0").results.empty());
+  for (const char* key : {"nested", "looped"}) {
+    EXPECT_EQ(lowered.text(key).find("copy"), std::string::npos) << lowered.text(key);
+    EXPECT_EQ(countOf(lowered.function(key), StmtKind::AllocArray), 1u) << key;
+  }
+  EXPECT_EQ(countOf(lowered.function("row.dest.0"), StmtKind::AllocArray), 0u);
+  // What is only needed on the way has memory of its own.
+  EXPECT_EQ(countOf(lowered.function("again.dest.0"), StmtKind::AllocArray), 0u);
+  EXPECT_NE(lowered.text("again.dest.0").find("call row "), std::string::npos);
+}
+
 TEST(Verifier, FindsALeak) {
   Lowered lowered(R"(
 fn choose (%n: i64) -> (i64) {
