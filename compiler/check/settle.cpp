@@ -3,6 +3,7 @@
 #include "check/body.h"
 #include "check/formats.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -303,11 +304,12 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
     std::string_view name;
     ops::BuiltinKind kind;
     bool io;
+    std::string_view results;
   };
   static constexpr auto isIo = [](std::string_view effects) { return effects == "Io"; };
   static constexpr Row rows[] = {
 #define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose)                                       \
-  {Name, ops::BuiltinKind::Kind, isIo(#Effects)},
+  {Name, ops::BuiltinKind::Kind, isIo(#Effects), #Results},
 #include "ops/builtins.def"
   };
   const Row* row = nullptr;
@@ -341,6 +343,13 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
     return b.typeOf(node) == declared ? node : coerce(node, declared, span);
   }
   const std::vector<TypeId> parts = types[declared].parts;
+  if (size_t at = row->results.find("Asked"); at != std::string_view::npos) {
+    auto before = row->results.substr(0, at);
+    TypeId asked = parts[static_cast<size_t>(std::count(before.begin(), before.end(), ','))];
+    TypeId inner = types.kind(asked) == TypeKind::Pack ? types[asked].parts[0] : asked;
+    if (types.kind(inner) != TypeKind::Array && types.kind(inner) != TypeKind::Error)
+      sink.report(DiagId::WantsArray, span, fn.builtin, types.print(asked));
+  }
   std::vector<TypeId> open;
   for (TypeId part : parts) open.push_back(opened(part));
   NodeId node = b.make(NodeKind::Builtin, types.tuple(open), span, args, BuiltinRef{row->kind});

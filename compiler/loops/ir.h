@@ -147,11 +147,12 @@ struct Stmt {
 // --- functions
 // ----------------------------------------------------------------------------------------------------
 
-/// How a parameter is passed. An `own` parameter that is updated and returned keeps its memory.
-enum class ModeKind : uint8_t { Borrow, Own };
+/// How a parameter is passed. An `own` parameter that is updated and returned keeps its memory; a `dest` is
+/// the address of memory to which the function writes a result.
+enum class ModeKind : uint8_t { Borrow, Own, Dest };
 
 enum class FunctionKind : uint8_t {
-  Orchestration, ///< (dims…, leaves…) -> (result leaves…, result dims…)
+  Orchestration, ///< (dims…, leaves…, destinations…) -> (result leaves…, result dims…)
   Chunk,  ///< (captures…) with loop bounds: iterations of a parallel loop; parameters 0 and 1 are begin and
           ///< end
   Kernel, ///< the same, closed: only statements that stmts.def marks so; a failed check is a returned number

@@ -5,11 +5,17 @@ namespace {
 
 uint32_t alignUp(uint32_t offset, uint32_t align) { return (offset + align - 1) / align * align; }
 
-bool isProduct(TypeKind kind) {
+} // namespace
+
+bool Layouts::isProduct(TypeId type) const {
+  TypeKind kind = types.kind(type);
   return kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known;
 }
 
-} // namespace
+bool Layouts::inBlock(TypeId type) {
+  leaves(type);
+  return inBlock_.count(type) != 0;
+}
 
 void Layouts::addLeaves(TypeId type, std::vector<ValueType>& out) {
   TypeKind kind = types.kind(type);
@@ -22,16 +28,24 @@ void Layouts::addLeaves(TypeId type, std::vector<ValueType>& out) {
   case TypeKind::Enum: return out.push_back(wordType);
   case TypeKind::Pack:
     for (uint32_t k = 0; k < packCount(type); ++k) out.push_back(indexType);
-    return addLeaves(packInner(type), out);
+    return append(packInner(type), out);
   case TypeKind::Acc: return addAddresses(types[type].parts[0], out);
   default: break;
   }
-  if (!isProduct(kind)) return;
-  for (uint32_t k = 0, n = partCount(type); k < n; ++k) addLeaves(part(type, k), out);
+  if (!isProduct(type)) return;
+  for (uint32_t k = 0, n = partCount(type); k < n; ++k) append(part(type, k), out);
+  if (out.size() <= leafLimit) return;
+  out = {dataType};
+  inBlock_.insert(type);
+}
+
+void Layouts::append(TypeId type, std::vector<ValueType>& out) {
+  const std::vector<ValueType>& own = leaves(type);
+  out.insert(out.end(), own.begin(), own.end());
 }
 
 void Layouts::addAddresses(TypeId type, std::vector<ValueType>& out) {
-  if (!isProduct(types.kind(type))) return out.push_back(addressType);
+  if (!isProduct(type)) return out.push_back(addressType);
   for (uint32_t k = 0, n = partCount(type); k < n; ++k) addAddresses(part(type, k), out);
 }
 
@@ -114,7 +128,7 @@ StoredForm Layouts::stored(TypeId type) {
   } else if (kind == TypeKind::Pack) {
     StoredForm inner = stored(packInner(type));
     form = {alignUp(packOffset(type) + inner.size, 8), 8, inner.counted};
-  } else if (isProduct(kind)) {
+  } else if (isProduct(type)) {
     for (uint32_t k = 0, n = partCount(type); k < n; ++k) {
       StoredForm part = stored(this->part(type, k));
       form.size = alignUp(form.size, part.align) + part.size;
@@ -128,6 +142,7 @@ StoredForm Layouts::stored(TypeId type) {
 }
 
 std::string Layouts::unsupported(TypeId type) {
+  if (supported_.count(type)) return {};
   switch (TypeKind kind = types.kind(type)) {
   case TypeKind::C64:
   case TypeKind::C128:
@@ -142,9 +157,11 @@ std::string Layouts::unsupported(TypeId type) {
   case TypeKind::Acc:
     for (TypeId part : types[type].parts)
       if (std::string text = unsupported(part); !text.empty()) return text;
-    return {};
-  default: return {};
+    break;
+  default: break;
   }
+  supported_.insert(type);
+  return {};
 }
 
 } // namespace melix::loops

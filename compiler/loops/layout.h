@@ -5,7 +5,9 @@
 //   scalar, exit            one scalar                           its size
 //   str                     data, length                         16 bytes
 //   array                   data; the dims are those of the type data, dims
-//   tuple, struct, known    those of the parts, in order         the parts, naturally aligned
+//   tuple, struct, known    those of the parts, in order; more   the parts, naturally aligned
+//                           than leafLimit are one: data of a
+//                           block that holds the stored form
 //   enum                    word                                 8 bytes
 //   list                    data                                 8 bytes
 //   pack                    hidden dims, then the inner type's   of an array: the array's; else hidden dims,
@@ -15,7 +17,13 @@
 
 #include "loops/ir.h"
 
+#include <unordered_set>
+
 namespace melix::loops {
+
+/// Products of more leaves lie in a block: code for an op is never longer than this
+/// (docs/decisions/large_records.md).
+inline constexpr uint32_t leafLimit = 64;
 
 struct StoredForm {
   uint32_t size = 0;
@@ -32,6 +40,10 @@ public:
   const std::vector<ValueType>& leaves(TypeId type);
   uint32_t leafCount(TypeId type) { return static_cast<uint32_t>(leaves(type).size()); }
   StoredForm stored(TypeId type);
+
+  bool isProduct(TypeId type) const; ///< a tuple, struct or known function value
+  /// Whether a value is one pointer to a block with its stored form.
+  bool inBlock(TypeId type);
 
   /// Parts of a tuple, struct or known function value.
   uint32_t partCount(TypeId type) const;
@@ -56,10 +68,14 @@ public:
   std::string unsupported(TypeId type);
 
 private:
+  /// Leaves of a type, to an empty list.
   void addLeaves(TypeId type, std::vector<ValueType>& out);
+  void append(TypeId type, std::vector<ValueType>& out);
   void addAddresses(TypeId type, std::vector<ValueType>& out);
   std::unordered_map<TypeId, std::vector<ValueType>> leaves_;
   std::unordered_map<TypeId, StoredForm> stored_;
+  std::unordered_set<TypeId> inBlock_;
+  std::unordered_set<TypeId> supported_;
 };
 
 } // namespace melix::loops

@@ -70,6 +70,43 @@ void lowerFunctions(LowerContext& context, const std::vector<core::FunctionId>& 
     context.module->functions[id] = std::move(fn);
     if (context.error) return;
   }
+  while (!context.writing.empty() && !context.error) {
+    LowerContext::Writing next = std::move(context.writing.back());
+    context.writing.pop_back();
+    Function fn = std::move(context.module->functions[next.function]);
+    Lower(context, fn, context.core.functions[next.source]).run(next.results);
+    context.module->functions[next.function] = std::move(fn);
+  }
+}
+
+/// Leaves out the functions that nothing calls, such as those of which all calls give a destination.
+void dropUncalled(Module& module) {
+  std::vector<FunctionId> open;
+  std::unordered_set<FunctionId> called;
+  auto reach = [&](FunctionId f) {
+    if (f.valid() && called.insert(f).second) open.push_back(f);
+  };
+  for (uint32_t f = 0; f < module.functions.size(); ++f)
+    if (module.functions[FunctionId(f)].exported) reach(FunctionId(f));
+  if (open.empty()) return;
+  while (!open.empty()) {
+    FunctionId f = open.back();
+    open.pop_back();
+    for (const Stmt& s : module.functions[f].stmts)
+      if (s.kind == StmtKind::Call) reach(s.as<FunctionId>());
+  }
+  Store<FunctionId, Function> kept;
+  std::unordered_map<FunctionId, FunctionId> number;
+  for (uint32_t f = 0; f < module.functions.size(); ++f)
+    if (called.count(FunctionId(f)))
+      number[FunctionId(f)] = kept.add(std::move(module.functions[FunctionId(f)]));
+  for (uint32_t f = 0; f < kept.size(); ++f) {
+    Function& fn = kept[FunctionId(f)];
+    for (uint32_t k = 0; k < fn.stmts.size(); ++k)
+      if (Stmt& s = fn.stmts[StmtId(k)]; s.kind == StmtKind::Call) s.attr = number.at(s.as<FunctionId>());
+  }
+  module.functions = std::move(kept);
+  if (module.entry.valid()) module.entry = number.at(module.entry);
 }
 
 void insertAllCounts(Module& module) {
@@ -106,7 +143,7 @@ std::string findBug(const Module& module, bool counted, const char* pass) {
 Result fromCore(const core::Module& core, const Options& options) {
   Result result{Module(core), {}, {}};
   Layouts layouts(core.types);
-  LowerContext context{core, layouts, {}, &result.module, {}, {}, {}};
+  LowerContext context{core, layouts, {}, &result.module, {}, {}, {}, {}, {}};
   Reach reach(core);
   reach.add(core.entry);
   for (uint32_t f = 0; f < core.functions.size(); ++f)
@@ -115,6 +152,7 @@ Result fromCore(const core::Module& core, const Options& options) {
   lowerFunctions(context, reach.order);
   result.error = context.error;
   if (result.error) return result;
+  dropUncalled(result.module);
   if (options.verify) result.bug = findBug(result.module, false, "lower");
   for (const Pass& pass : passes) {
     if (!result.bug.empty()) break;

@@ -1,5 +1,7 @@
 #include "loops/lower.h"
 
+#include <algorithm>
+
 namespace melix::loops {
 
 void Lower::fail(std::string what) {
@@ -160,7 +162,7 @@ void Lower::noteUses(core::RegionId region) {
   }
 }
 
-void Lower::run() {
+void Lower::run(const std::vector<uint32_t>& written) {
   noteUses(in_.body);
 
   b_.loc = in_.loc;
@@ -170,30 +172,33 @@ void Lower::run() {
       return fail("values of type `" + what + "` are not compiled yet");
     for (ValueType type : layouts_.leaves(typeOf(v))) params.push_back(type);
   }
+  b_.fn.modes.assign(params.size(), ModeKind::Borrow);
+  params.insert(params.end(), written.size(), addressType);
+  b_.fn.modes.resize(params.size(), ModeKind::Dest);
   RegionId body = b_.begin(params);
   std::vector<ValueId> values = b_.params(body);
   for (size_t k = 0; k < in_.dimParams.size(); ++k) defineDim(in_.dimParams[k], values[k]);
   size_t at = in_.dimParams.size();
   bind(in_.params(), values, at);
-  std::vector<ValueId> results = lowerRegion(in_.body);
+  const core::Op& yield = yieldOf(in_.body);
+  for (uint32_t k : written) writeTo(yield.operands[k], in_.body, {values[at++], {}});
+  lowerOps(in_.body);
+  if (context_.error) return;
+  std::vector<ValueId> results;
+  for (uint32_t k = 0; k < yield.operands.size(); ++k)
+    if (std::find(written.begin(), written.end(), k) == written.end())
+      for (ValueId v : leaves(yield.operands[k])) results.push_back(v);
+  for (types::DimId d : yield.dims) results.push_back(dim(d));
   b_.loc = in_.loc;
   b_.fn.body = b_.end(results);
   for (ValueId v : results) b_.fn.results.push_back(b_.fn.typeOf(v));
-}
-
-void Lower::lowerUndef(const core::Op& op) {
-  std::vector<ValueId> undefined;
-  // An immediate word, so that dropping it does nothing.
-  for (ValueType type : leafTypes(op.results))
-    undefined.push_back(b_.constant(type, type.cls == ClassKind::Word ? 1 : 0));
-  define(op.results[0], undefined);
 }
 
 void Lower::lowerOp(const core::Op& op) {
   switch (op.kind) {
   case OpKind::Const: return lowerConst(op);
   case OpKind::Zero: return lowerZero(op);
-  case OpKind::Undef: return lowerUndef(op);
+  case OpKind::Undef: return define(op.results[0], undefOf(typeOf(op.results[0])));
   case OpKind::DimValue: return define(op.results[0], {dim(op.dims[0])});
   case OpKind::BindDim: return defineDim(op.resultDims[0], leaf(op.operands[0]));
   case OpKind::CastDims:

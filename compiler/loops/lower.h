@@ -1,12 +1,13 @@
 #pragma once
 // Internal to the lowering of Core to Loops: what is known of Core values while a function is lowered. One
-// file for each group of ops: lower_scalars, lower_values, lower_places, lower_arrays, lower_control,
-// lower_nest, lower_reduce, lower_effects, lower_checks.
+// file for each group of ops: lower_scalars, lower_values, lower_records, lower_places, lower_arrays,
+// lower_control, lower_destinations, lower_nest, lower_reduce, lower_effects, lower_checks.
 
 #include "loops/build.h"
 #include "loops/layout.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_set>
@@ -62,6 +63,15 @@ struct LowerContext {
   std::unordered_map<std::string, FunctionId> helpers; ///< by key
   std::vector<types::DimSym> slots;                    ///< dims of generalised types, by number
   std::optional<Unsupported> error;
+  /// Functions asked for that write some of their results to memory they are given.
+  struct Writing {
+    FunctionId function;
+    core::FunctionId source;
+    std::vector<uint32_t> results;
+  };
+  std::vector<Writing> writing;
+  std::map<std::pair<core::FunctionId, uint32_t>, bool>
+      writesResult; ///< whether there may be such a function
 };
 
 class Lower {
@@ -69,7 +79,8 @@ public:
   Lower(LowerContext& context, Function& out, const core::Function& in)
       : context_(context), layouts_(context.layouts), types_(context.layouts.types), in_(in), b_(out) {}
 
-  void run();
+  /// The whole function. The results `written` are stored at addresses that are its last parameters.
+  void run(const std::vector<uint32_t>& written = {});
 
 private:
   using OpKind = core::OpKind;
@@ -94,7 +105,6 @@ private:
   void noteUses(core::RegionId region);
   void lowerOps(core::RegionId region);
   void lowerOp(const core::Op& op);
-  void lowerUndef(const core::Op& op);
   const core::Op& yieldOf(core::RegionId region) const;
   /// Lowers the region's ops; leaves of the yielded values, then the yielded dims.
   std::vector<ValueId> lowerRegion(core::RegionId region);
@@ -129,8 +139,20 @@ private:
   void storeArray(const Place& place, TypeId type, ValueId data, const std::vector<ValueId>& dims,
                   StoreMode mode);
   void storeLeaf(const Place& place, ValueType type, int64_t more, ValueId v, StoreMode mode);
-  /// Address of a frame slot with the stored form of a value, lent.
+  /// Address of the stored form of a value, lent.
   ValueId spill(TypeId type, const std::vector<ValueId>& leaves);
+
+  // --- lower_records.cpp
+  Place partOf(Place place, uint32_t k);
+  std::vector<ValueId> leavesOfPart(TypeId type, uint32_t k, const std::vector<ValueId>& leaves);
+  ValueId makeBlock(TypeId type, const std::vector<std::vector<ValueId>>& parts);
+  void copyStored(const Place& to, const Place& from, ValueId count, bool retain, bool release);
+  ValueId loadBlock(const Place& place, bool take);
+  void storeBlock(const Place& place, ValueId data, StoreMode mode);
+  std::vector<ValueId> undefOf(TypeId type);
+  ValueId blockTangent(TypeId type, ValueId a, ValueId b, OpKind how);
+  void flatten(TypeId type, const std::vector<ValueId>& leaves, std::vector<ValueId>& out);
+  std::vector<ValueId> unflatten(TypeId type, const std::vector<ValueId>& flat, size_t& at);
 
   // --- lower_places.cpp
   void lowerGet(const core::Op& op);
@@ -218,9 +240,15 @@ private:
   RegionId forBody(const core::Op& op, const std::vector<ValueType>& params,
                    const std::vector<Collected>& rows);
   void lowerWhile(const core::Op& op);
-  void lowerCall(const core::Op& op);
   void bindResults(const core::Op& op, StmtId s);
   std::vector<ValueType> resultTypes(const core::Op& op);
+
+  // --- lower_destinations.cpp
+  void lowerCall(const core::Op& op);
+  bool canWrite(const core::Function& fn, core::ValueId v, core::RegionId region);
+  bool writesResult(core::FunctionId callee, uint32_t k);
+  void writeTo(core::ValueId v, core::RegionId region, const Destination& at);
+  FunctionId writingFunction(core::FunctionId callee, const std::vector<uint32_t>& written);
 
   // --- lower_nest.cpp, lower_reduce.cpp
   struct NestResultState;
@@ -287,7 +315,7 @@ private:
   std::vector<ValueId> openAcc(TypeId type, std::vector<ValueId>& leaves);
   std::vector<ValueId> closeAcc(TypeId type, const std::vector<ValueId>& addresses,
                                 std::vector<ValueId> leaves);
-  void addToAcc(TypeId type, const ValueId* addresses, const std::vector<ValueId>& value);
+  void addToAcc(TypeId type, const ValueId* addresses, const std::vector<ValueId>& leaves);
   bool addsApart(const core::Op& op) const;
 
   // --- lower_effects.cpp
@@ -329,7 +357,7 @@ private:
   Builder b_;
   std::unordered_map<uint32_t, Rep> env_;
   std::unordered_map<types::DimSym, ValueId> dims_;
-  std::unordered_map<uint32_t, Destination> destinations_; ///< of results of nests, by Core value
+  std::unordered_map<uint32_t, Destination> destinations_; ///< of results of nests and calls, by Core value
   std::unordered_map<uint32_t, std::vector<const core::Op*>> uses_;
   std::unordered_map<const core::Op*, core::RegionId> regionOf_;
   std::unordered_map<core::RegionId, const std::set<const core::Op*>*> filters_; ///< ops that a sweep needs

@@ -10,8 +10,7 @@ namespace melix::loops {
 /// Parts of `type` that are no products, in order: `part(type, first leaf)`.
 template <class Part>
 void Lower::forAccParts(TypeId type, uint32_t& leaf, const Part& part) {
-  TypeKind kind = types_.kind(type);
-  if (kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known) {
+  if (layouts_.isProduct(type)) {
     for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k)
       forAccParts(layouts_.part(type, k), leaf, part);
     return;
@@ -20,8 +19,12 @@ void Lower::forAccParts(TypeId type, uint32_t& leaf, const Part& part) {
   leaf += layouts_.leafCount(type);
 }
 
-/// The addresses for a value that an accumulator begins with; arrays among its leaves become unique.
+/// The addresses for a value that an accumulator begins with; its leaves become those it has without blocks,
+/// and arrays among them unique.
 std::vector<ValueId> Lower::openAcc(TypeId type, std::vector<ValueId>& leaves) {
+  std::vector<ValueId> flat;
+  flatten(type, leaves, flat);
+  leaves = std::move(flat);
   std::vector<ValueId> addresses;
   uint32_t first = 0;
   forAccParts(type, first, [&](TypeId part, uint32_t at) {
@@ -51,11 +54,14 @@ std::vector<ValueId> Lower::closeAcc(TypeId type, const std::vector<ValueId>& ad
     std::vector<ValueId> value = loadStored(memoryPlace(address, part), true);
     std::copy(value.begin(), value.end(), leaves.begin() + at);
   });
-  return leaves;
+  size_t from = 0;
+  return unflatten(type, leaves, from);
 }
 
 /// Adds a whole value at the parts whose addresses these are.
-void Lower::addToAcc(TypeId type, const ValueId* addresses, const std::vector<ValueId>& value) {
+void Lower::addToAcc(TypeId type, const ValueId* addresses, const std::vector<ValueId>& leaves) {
+  std::vector<ValueId> value;
+  flatten(type, leaves, value);
   uint32_t first = 0;
   forAccParts(type, first, [&](TypeId part, uint32_t at) {
     ValueId address = *addresses++;

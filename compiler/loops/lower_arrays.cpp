@@ -85,23 +85,12 @@ void Lower::copyBetween(const Place& to, const Place& from, bool fresh) {
   while (outer > 0 && to.axes[outer - 1].whole && from.axes[outer - 1].whole) --outer;
   StoredForm form = layouts_.stored(to.type);
   if (outer == to.axes.size()) {
+    if (outer == 0 && layouts_.inBlock(to.type)) return copyStored(to, from, b_.integer(1), true, !fresh);
     if (outer == 0) return storeStored(to, loadStored(from), fresh ? StoreMode::Fresh : StoreMode::Replace);
   } else if (outer == 0 && from.scale == form.size && to.scale == form.size) {
     std::vector<ValueId> extents;
     for (const Axis& axis : to.axes) extents.push_back(axis.extent);
-    ValueId count = product(extents);
-    ValueId target = b_.addressOf(to.base, to.terms, to.scale, to.offset);
-    ValueId source = b_.addressOf(from.base, from.terms, from.scale, from.offset);
-    // Retained first: the two may share what they hold.
-    if (form.counted)
-      b_.stmt(StmtKind::Runtime, {source, count}, {}, RuntimeCall{RuntimeKind::RetainElements, to.type});
-    if (form.counted && !fresh)
-      b_.stmt(StmtKind::Runtime, {target, count}, {}, RuntimeCall{RuntimeKind::ReleaseElements, to.type});
-    ValueId bytes = b_.arith(OpKind::Mul, count, b_.integer(form.size));
-    b_.stmt(StmtKind::CopyBytes, {target, source, bytes});
-    b_.stmt(StmtKind::KeepAlive, {from.base});
-    b_.stmt(StmtKind::KeepAlive, {to.base});
-    return;
+    return copyStored(to, from, product(extents), true, !fresh);
   }
   alongFirst(to, from, [&](const Place& t, const Place& f) { copyBetween(t, f, fresh); });
 }
@@ -155,7 +144,8 @@ std::vector<ValueId> Lower::zeroOf(TypeId type) {
                   [&](const Place& at) { storeStored(at, zeroOf(elem), StoreMode::Fresh); });
     return {data};
   }
-  if (kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known) {
+  if (layouts_.inBlock(type)) return callTangent(type, OpKind::Zero, {}, {});
+  if (layouts_.isProduct(type)) {
     std::vector<ValueId> out;
     for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k)
       for (ValueId v : zeroOf(layouts_.part(type, k))) out.push_back(v);
@@ -176,20 +166,16 @@ std::vector<ValueId> Lower::addLeaves(TypeId type, const std::vector<ValueId>& a
                                       const std::vector<ValueId>& b, OpKind how) {
   TypeKind kind = types_.kind(type);
   if (kind == TypeKind::Array) return {addArrays(type, a[0], b[0], how)};
-  if (kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known) {
+  if (layouts_.inBlock(type) || kind == TypeKind::List || kind == TypeKind::Enum)
+    return callTangent(type, how, a, b);
+  if (layouts_.isProduct(type)) {
     std::vector<ValueId> out;
-    size_t at = 0;
-    for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k) {
-      TypeId part = layouts_.part(type, k);
-      auto from = static_cast<long>(at), to = static_cast<long>(at + layouts_.leafCount(part));
+    for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k)
       for (ValueId v :
-           addLeaves(part, {a.begin() + from, a.begin() + to}, {b.begin() + from, b.begin() + to}, how))
+           addLeaves(layouts_.part(type, k), leavesOfPart(type, k, a), leavesOfPart(type, k, b), how))
         out.push_back(v);
-      at = static_cast<size_t>(to);
-    }
     return out;
   }
-  if (kind == TypeKind::List || kind == TypeKind::Enum) return callTangent(type, how, a, b);
   if (kind == TypeKind::Pack) {
     // With the hidden dims in scope for a moment, the inner type is an ordinary one.
     DimScope scope(*this);
@@ -220,18 +206,14 @@ std::vector<ValueId> Lower::negLeaves(TypeId type, const std::vector<ValueId>& a
     });
     return {data};
   }
-  if (kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known) {
+  if (layouts_.inBlock(type) || kind == TypeKind::List || kind == TypeKind::Enum)
+    return callTangent(type, OpKind::Neg, a, {});
+  if (layouts_.isProduct(type)) {
     std::vector<ValueId> out;
-    size_t at = 0;
-    for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k) {
-      TypeId part = layouts_.part(type, k);
-      auto from = static_cast<long>(at), to = static_cast<long>(at + layouts_.leafCount(part));
-      for (ValueId v : negLeaves(part, {a.begin() + from, a.begin() + to})) out.push_back(v);
-      at = static_cast<size_t>(to);
-    }
+    for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k)
+      for (ValueId v : negLeaves(layouts_.part(type, k), leavesOfPart(type, k, a))) out.push_back(v);
     return out;
   }
-  if (kind == TypeKind::List || kind == TypeKind::Enum) return callTangent(type, OpKind::Neg, a, {});
   if (kind == TypeKind::Pack) {
     DimScope scope(*this);
     uint32_t count = layouts_.packCount(type);

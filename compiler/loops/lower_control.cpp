@@ -91,11 +91,16 @@ RegionId Lower::forBody(const core::Op& op, const std::vector<ValueType>& params
   size_t at = 0;
   bind(region.params, values, at);
   for (types::DimSym d : region.dimParams) defineDim(d, values[at++]);
-  lowerOps(op.regions[0]);
-  if (context_.error) return body;
   const core::Op& yield = yieldOf(op.regions[0]);
   size_t carryCount = op.operands.size() - 1;
-  for (size_t k = 0; k < rows.size(); ++k) storeRow(rows[k], values[0], yield.operands[carryCount + k]);
+  for (size_t k = 0; k < rows.size(); ++k)
+    writeTo(yield.operands[carryCount + k], op.regions[0], {rows[k].data, {{values[0], rows[k].stride}}});
+  lowerOps(op.regions[0]);
+  if (context_.error) return body;
+  for (size_t k = 0; k < rows.size(); ++k) {
+    core::ValueId v = yield.operands[carryCount + k];
+    if (!rep(v).placed) storeRow(rows[k], values[0], v);
+  }
   std::vector<ValueId> yields =
       leavesOf({yield.operands.begin(), yield.operands.begin() + static_cast<long>(carryCount)});
   for (types::DimId d : yield.dims) yields.push_back(dim(d));
@@ -149,14 +154,6 @@ void Lower::lowerWhile(const core::Op& op) {
   }
   b_.loc = op.loc;
   bindResults(op, b_.stmt(StmtKind::While, operands, resultTypes(op), {}, regions));
-}
-
-void Lower::lowerCall(const core::Op& op) {
-  std::vector<ValueId> operands;
-  for (types::DimId d : op.dims) operands.push_back(dim(d));
-  for (ValueId v : leavesOf(op.operands)) operands.push_back(v);
-  FunctionId callee = context_.functions.at(op.as<core::CallAttr>().callee);
-  bindResults(op, b_.stmt(StmtKind::Call, operands, resultTypes(op), callee));
 }
 
 } // namespace melix::loops

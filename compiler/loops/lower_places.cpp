@@ -76,6 +76,11 @@ Place Lower::walk(Place place, std::vector<ValueId>& leaves, const core::Path& p
   for (size_t i = 0; i < path.size();) {
     const core::PathStep& step = path[i];
     if (step.kind == core::StepKind::Field) {
+      if (place.inLeaves && !place.inAcc && layouts_.inBlock(place.type)) {
+        ValueId& data = leaves[place.firstLeaf];
+        if (unique) data = b_.value(StmtKind::EnsureUnique, {data}, dataType);
+        place = memoryPlace(data, place.type);
+      }
       if (place.inLeaves)
         place.firstLeaf += layouts_.firstLeaf(place.type, step.number, place.inAcc);
       else

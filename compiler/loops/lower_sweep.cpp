@@ -27,33 +27,13 @@ void Lower::storeAt(const Place& place, const std::vector<ValueId>& value) {
   copyBetween(place, from, true);
 }
 
-/// An inner nest whose array is only yielded writes it where it goes.
+/// Arrays that the body only yields are written where they go.
 void Lower::planDestinations(const core::Op& op, const Sweep& sweep) {
   const core::Op& yield = yieldOf(op.regions[0]);
   for (const NestResultState& r : sweep.results) {
     if (r.result->kind != core::NestResultKind::Collect || r.keepsNone()) continue;
-    core::ValueId v = yield.operands[r.firstYield];
-    core::OpId def = in_.values[v].def;
-    if (!def || in_.ops[def].kind != OpKind::Nest || regionOf_[&in_.ops[def]] != op.regions[0]) continue;
-    if (uses_[v.index].size() != 1 || types_.kind(typeOf(v)) != TypeKind::Array) continue;
-    const core::Op& inner = in_.ops[def];
-    uint32_t index = 0, result = in_.values[v].index;
-    const core::NestResult* made = nullptr;
-    for (const core::NestResult& c : inner.as<core::NestAttr>().results) {
-      // Of these kinds each has as many results as yields.
-      bool indices = c.kind == core::NestResultKind::Reduce &&
-                     (c.monoid == core::MonoidKind::ArgMin || c.monoid == core::MonoidKind::ArgMax);
-      uint32_t count = indices ? static_cast<uint32_t>(inner.dims.size() - c.keep.size())
-                       : c.kind == core::NestResultKind::Reduce && c.monoid == core::MonoidKind::Combine
-                           ? c.yields
-                           : 1;
-      if (result >= index && result < index + count) made = &c;
-      index += count;
-    }
-    bool kept = made && made->kind != core::NestResultKind::Filter && !made->keep.empty();
-    if (!kept) continue;
     Place place = placeInResult(op, sweep, r, 0);
-    destinations_[v.index] = {place.base, place.terms};
+    writeTo(yield.operands[r.firstYield], op.regions[0], {place.base, place.terms});
   }
 }
 
@@ -66,12 +46,14 @@ std::vector<ValueId> Lower::sweepBody(const core::Op& op, Sweep& sweep, std::vec
   std::vector<core::ValueId> accs(region.params.begin() + static_cast<long>(sweep.axes.size()),
                                   region.params.end());
   if (sweep.withAccs) bind(accs, sweep.accs, at);
+  std::unordered_map<uint32_t, Destination> outer = destinations_;
   planDestinations(op, sweep);
   if (!sweep.whole) filters_[body] = &sweep.needed;
   ++nestDepth_;
   lowerOps(body);
   --nestDepth_;
   filters_.erase(body);
+  destinations_ = std::move(outer); // another sweep has other places
   if (context_.error) return carried;
 
   b_.loc = op.loc;

@@ -1,6 +1,6 @@
-// Sums and negatives of tangents that are lists or enums: functions of their own, because such types may be
-// recursive. The tangent of an enum has a first case without fields, its zero; so is a list
-// without elements.
+// Sums and negatives of tangents that are lists, enums or records in a block, and zeros of the last:
+// functions of their own, because such types may be recursive or large. The tangent of an enum has a first
+// case without fields, its zero; so is a list without elements.
 #include "loops/lower.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ TypeId Lower::generalised(TypeId type, std::vector<types::DimId>& dims) {
   return t.kind == TypeKind::Array ? types_.array(t.parts[0], t.dims) : types_.intern(std::move(t));
 }
 
-/// `a how b`, or the negative of `a`; takes the dims of a generalised type, then the leaves.
+/// `a how b`, the negative of `a`, or a zero; takes the dims of a generalised type, then the leaves.
 FunctionId Lower::tangentFunction(TypeId type, uint32_t dims, OpKind how) {
   std::string key = std::string(ops::opText(how)) + "." + std::to_string(type.index);
   auto [found, fresh] = context_.helpers.emplace(key, FunctionId());
@@ -47,14 +47,15 @@ FunctionId Lower::tangentFunction(TypeId type, uint32_t dims, OpKind how) {
   Lower inner(context_, fn, in_);
   Builder& b = inner.b_;
   std::vector<ValueType> params(dims, indexType), leaf = layouts_.leaves(type);
-  size_t operands = how == OpKind::Neg ? 1 : 2;
+  size_t operands = how == OpKind::Zero ? 0 : how == OpKind::Neg ? 1 : 2;
   for (size_t k = 0; k < operands; ++k) params.insert(params.end(), leaf.begin(), leaf.end());
   RegionId body = b.begin(params);
   std::vector<ValueId> values = b.params(body);
   for (size_t k = 0; k < dims; ++k) inner.defineDim(context_.slots[k], values[k]);
-  ValueId x = values[dims], y = how == OpKind::Neg ? ValueId() : values.back();
-  bool isList = types_.kind(type) == TypeKind::List;
-  ValueId result = isList ? inner.listTangent(type, x, y, how) : inner.enumTangent(type, x, y, how);
+  ValueId x = operands > 0 ? values[dims] : ValueId(), y = operands > 1 ? values.back() : ValueId();
+  ValueId result = layouts_.inBlock(type)                ? inner.blockTangent(type, x, y, how)
+                   : types_.kind(type) == TypeKind::List ? inner.listTangent(type, x, y, how)
+                                                         : inner.enumTangent(type, x, y, how);
   fn.body = b.end({result});
   fn.results = leaf;
   context_.module->functions[id] = std::move(fn);

@@ -3,14 +3,20 @@
 
 namespace melix::loops {
 
-void Lower::lowerMake(const core::Op& op) { define(op.results[0], leavesOf(op.operands)); }
+void Lower::lowerMake(const core::Op& op) {
+  TypeId type = typeOf(op.results[0]);
+  if (!layouts_.inBlock(type)) return define(op.results[0], leavesOf(op.operands));
+  std::vector<std::vector<ValueId>> parts;
+  for (core::ValueId v : op.operands) parts.push_back(leaves(v));
+  define(op.results[0], {makeBlock(type, parts)});
+}
 
 void Lower::lowerCapture(const core::Op& op) {
   TypeId type = typeOf(op.operands[0]);
-  const std::vector<ValueId>& all = leaves(op.operands[0]);
-  uint32_t first = layouts_.firstLeaf(type, op.index());
-  uint32_t count = layouts_.leafCount(layouts_.part(type, op.index()));
-  define(op.results[0], {all.begin() + first, all.begin() + first + count});
+  const std::vector<ValueId> all = leaves(op.operands[0]);
+  if (layouts_.inBlock(type))
+    return define(op.results[0], loadStored(partOf(memoryPlace(all[0], type), op.index())));
+  define(op.results[0], leavesOfPart(type, op.index(), all));
 }
 
 void Lower::lowerVariant(const core::Op& op) {
@@ -64,14 +70,11 @@ std::vector<ValueId> Lower::loadStored(const Place& place, bool take) {
     return b_.load(place.base, place.terms, a);
   };
   if (kind == TypeKind::Str) return {one(dataType, 0), one(indexType, 8)};
-  if (kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known) {
+  if (layouts_.inBlock(type)) return {loadBlock(place, take)};
+  if (layouts_.isProduct(type)) {
     std::vector<ValueId> out;
-    for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k) {
-      Place part = place;
-      part.type = layouts_.part(type, k);
-      part.offset += layouts_.partOffset(type, k);
-      for (ValueId v : loadStored(part, take)) out.push_back(v);
-    }
+    for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k)
+      for (ValueId v : loadStored(partOf(place, k), take)) out.push_back(v);
     return out;
   }
   if (kind == TypeKind::Pack) {
@@ -130,18 +133,10 @@ void Lower::storeStored(const Place& place, const std::vector<ValueId>& leaves, 
     return storeLeaf(place, indexType, 8, leaves[1], mode);
   }
   if (kind == TypeKind::Array) return storeArray(place, type, leaves[0], dimsOf(type), mode);
-  if (kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known) {
-    size_t at = 0;
-    for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k) {
-      Place part = place;
-      part.type = layouts_.part(type, k);
-      part.offset += layouts_.partOffset(type, k);
-      size_t count = layouts_.leafCount(part.type);
-      storeStored(part,
-                  {leaves.begin() + static_cast<long>(at), leaves.begin() + static_cast<long>(at + count)},
-                  mode);
-      at += count;
-    }
+  if (layouts_.inBlock(type)) return storeBlock(place, leaves[0], mode);
+  if (layouts_.isProduct(type)) {
+    for (uint32_t k = 0, n = layouts_.partCount(type); k < n; ++k)
+      storeStored(partOf(place, k), leavesOfPart(type, k, leaves), mode);
     return;
   }
   if (kind == TypeKind::Pack) {
@@ -172,6 +167,7 @@ Place Lower::memoryPlace(ValueId address, TypeId type) {
 }
 
 ValueId Lower::spill(TypeId type, const std::vector<ValueId>& leaves) {
+  if (layouts_.inBlock(type)) return b_.pointerOf(leaves[0]);
   ValueId slot = b_.scratch(std::max(layouts_.stored(type).size, 8u));
   storeStored(memoryPlace(slot, type), leaves, StoreMode::Lend);
   return slot;

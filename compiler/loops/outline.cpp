@@ -22,6 +22,13 @@ bool hasCheck(const Function& fn) {
   return false;
 }
 
+/// A loop that is to become a launch.
+bool hasParallelLoop(const Function& fn) {
+  for (const Stmt& s : fn.stmts)
+    if (s.kind == StmtKind::For && s.as<ForAttr>().mark == MarkKind::Parallel) return true;
+  return false;
+}
+
 /// Copies a region of one function into another. Values from outside become captures; constants are copied.
 class Outliner {
 public:
@@ -113,7 +120,7 @@ void markClosed(Module& module) {
     changed = false;
     for (uint32_t f = 0; f < module.functions.size(); ++f) {
       Function& fn = module.functions[FunctionId(f)];
-      if (fn.closed || hasCheck(fn) || !isClosed(module, fn, fn.body)) continue;
+      if (fn.closed || hasCheck(fn) || hasParallelLoop(fn) || !isClosed(module, fn, fn.body)) continue;
       bool scalars = true;
       for (ValueId p : fn.params()) scalars = scalars && !fn.typeOf(p).counted();
       for (ValueType type : fn.results) scalars = scalars && type.cls == ClassKind::Scalar;

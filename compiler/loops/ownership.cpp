@@ -21,7 +21,7 @@ bool consumes(const Module& module, const Stmt& stmt, size_t operand) {
 void inferModes(Module& module) {
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     Function& fn = module.functions[FunctionId(f)];
-    fn.modes.assign(fn.params().size(), ModeKind::Borrow);
+    fn.modes.resize(fn.params().size(), ModeKind::Borrow);
   }
   for (bool changed = true; changed;) {
     changed = false;

@@ -46,12 +46,12 @@ public:
 
   std::string run() {
     static const char* const kinds[] = {"fn", "chunk", "kernel"};
-    static const char* const modes[] = {"borrow", "own", "inout", "dest"};
+    static const char* const modes[] = {"borrow", "own", "dest"};
     out_ = std::string(kinds[static_cast<int>(fn_.kind)]) + " " + fn_.key + "(";
     for (size_t k = 0; k < fn_.params().size(); ++k) {
       if (k) out_ += ", ";
       ValueId p = fn_.params()[k];
-      if (fn_.typeOf(p).counted() && k < fn_.modes.size())
+      if (k < fn_.modes.size() && (fn_.typeOf(p).counted() || fn_.modes[k] == ModeKind::Dest))
         out_ += std::string(modes[static_cast<int>(fn_.modes[k])]) + " ";
       out_ += name(p) + ": " + typeText(fn_.typeOf(p));
     }

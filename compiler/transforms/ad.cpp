@@ -262,22 +262,6 @@ Linearisation& Ad::linearise(FunctionId g, const std::vector<bool>& linearParams
   return lin;
 }
 
-bool Ad::recursAlways(FunctionId f) const {
-  std::unordered_set<FunctionId> seen;
-  std::vector<FunctionId> open{f};
-  while (!open.empty()) {
-    const Function& fn = module.functions[open.back()];
-    open.pop_back();
-    for (OpId id : fn.regions[fn.body].ops) {
-      if (fn.ops[id].kind != OpKind::Call) continue;
-      FunctionId callee = fn.ops[id].as<CallAttr>().callee;
-      if (callee == f) return true;
-      if (seen.insert(callee).second) open.push_back(callee);
-    }
-  }
-  return false;
-}
-
 FunctionId Ad::backward(Linearisation& lin, const std::vector<bool>& accs) {
   auto [it, isNew] = lin.backward.try_emplace(accs);
   if (!isNew) return it->second;

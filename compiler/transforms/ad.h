@@ -71,7 +71,7 @@ struct Linearisation {
   std::vector<bool> linear; ///< parameters of g
   std::vector<bool> linearResults;
   std::vector<CotangentKind> kinds; ///< of the linear parameters, in order
-  RecordId saved;
+  RecordId saved, box;
   FunctionId forward;
   std::map<std::vector<bool>, FunctionId> backward; ///< by: which Accumulate parameters are Acc(T)
   const LinearValues* values = nullptr;
@@ -92,9 +92,11 @@ public:
   const JvpCompanion& jvp(FunctionId f, const std::vector<LeafBits>& params);
   Linearisation& linearise(FunctionId g, const std::vector<bool>& linearParams);
   FunctionId backward(Linearisation& lin, const std::vector<bool>& accs);
-  /// Whether a call of `f` calls `f` again on every path. What such a call saves is kept in a list of one: a
-  /// struct cannot hold itself.
-  bool recursAlways(FunctionId f) const;
+  /// The enum of one case in which a caller keeps the record of such a call; none if the record is a part of
+  /// the caller's. Boxed are functions that call themselves on every path, for a struct cannot hold itself,
+  /// and those whose record has many records as parts: the number of parts would double with each function
+  /// that calls the one below twice.
+  RecordId boxOf(Linearisation& lin);
   /// Bodies of everything asked for so far.
   void finish();
 
@@ -113,7 +115,13 @@ public:
 private:
   friend class LinearWalk;
   LinearValues& linearEntry(FunctionId g, const std::vector<bool>& params);
+  bool isBoxed(const LinearValues& callee);
+  /// Whether a call of `f` calls `f` again on every path.
+  bool recursAlways(FunctionId f) const;
+  /// Records that are parts of the function's own, at any depth; no more are counted than decide.
+  uint32_t recordsIn(const LinearValues& of);
   std::map<std::pair<FunctionId, std::vector<bool>>, LinearValues> linearValues_;
+  std::unordered_map<const LinearValues*, bool> boxed_;
   std::map<std::pair<FunctionId, std::vector<LeafBits>>, JvpCompanion> jvps_;
   std::unordered_map<FunctionId, const JvpCompanion*> companions_; ///< by the function made
   std::map<std::pair<FunctionId, std::vector<bool>>, Linearisation> linearisations_;

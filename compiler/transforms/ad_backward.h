@@ -138,7 +138,7 @@ private:
   std::vector<std::pair<ValueId, ValueId>> takeAccumulators(const Op& o, const Scope& s);
   NestSums yieldSums(Scope& s, Op& made, const std::vector<ValueId>& axes);
   void nest(OpId id);
-  ValueId savedByCall(OpId call, const Linearisation& callee);
+  ValueId savedByCall(OpId call, Linearisation& callee);
   void passSeeds(const Op& o, Op& made);
   ValueId accumulatorFor(ValueId v, bool again);
   void call(OpId id);

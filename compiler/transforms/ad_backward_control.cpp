@@ -300,13 +300,17 @@ void Backward::loop(OpId id, bool isWhile) {
 }
 
 /// The record that a call's forward companion gave.
-ValueId Backward::savedByCall(OpId call, const Linearisation& callee) {
+ValueId Backward::savedByCall(OpId call, Linearisation& callee) {
   TypeId record = types().record(callee.saved, opOf(call).dims);
-  if (!ad_.recursAlways(callee.source)) return known(carrier(call, 0, record));
+  RecordId boxRecord = ad_.boxOf(callee);
+  if (!boxRecord.valid()) return known(carrier(call, 0, record));
+  ValueId box = known(carrier(call, 0, types().record(boxRecord, opOf(call).dims)));
   Emit& e = cur_->e;
-  ValueId list = known(carrier(call, 0, types().list(record)));
-  std::vector<ValueId> first{e.i64(0)};
-  return e.get(list, Path{PathStep{StepKind::Element, 0, {}, 1}}, first, types()[e.typeOf(list)].parts[0]);
+  Emit arm = e.in(e.newRegion());
+  arm.yield({arm.param(type(record))});
+  Op open = Emit::simple(OpKind::Match, {box}, MatchAttr{{0}});
+  open.regions = {arm.region};
+  return e.one(std::move(open), type(record));
 }
 
 /// Seeds of a call of a backward companion: cotangents of the results.

@@ -146,14 +146,15 @@ void Forward::call(OpId id, Emit& e) {
   if (!any) return bind(o, e.append(std::move(copy), t), e);
   Linearisation& lin = ad_.linearise(o.as<CallAttr>().callee, params);
   copy.attr = CallAttr{lin.forward};
-  t.push_back(types().record(lin.saved, copy.dims));
+  std::vector<DimId> savedDims = copy.dims;
+  t.push_back(types().record(lin.saved, savedDims));
   OpId made = e.append(std::move(copy), t);
   bind(o, made, e);
   const OpResidual* plan = planned(id);
   if (!plan) return;
   ValueId saved = e.result(made, t.size() - 1);
-  if (ad_.recursAlways(lin.source))
-    saved = e.one(Emit::simple(OpKind::ListOf, {saved}), types().list(t.back()));
+  if (RecordId box = ad_.boxOf(lin); box.valid())
+    saved = e.one(Emit::simple(OpKind::Variant, {saved}, 0u), types().record(box, savedDims));
   values_[plan->carriers[0]] = saved;
 }
 

@@ -1,6 +1,7 @@
 // From Core text to Loops: ownership, kernels, what is refused.
 #include "core/parse.h"
 #include "core/verify.h"
+#include "loops/layout.h"
 #include "loops/loops.h"
 #include "loops/print.h"
 #include "loops/verify.h"
@@ -171,6 +172,96 @@ fn twice (%z: c128) -> (c128) {
 )");
   ASSERT_TRUE(lowered.result->error);
   EXPECT_NE(lowered.result->error->what.find("c128"), std::string::npos);
+}
+
+/// Types that hold the one below twice, and functions that make, read, change, carry and pass values of them.
+std::string doubling(int levels) {
+  std::string text = "struct P0 { a: f64, b: f64 }\nfn f0 (%v: P0) -> (P0) {\n  yield %v\n}\n";
+  for (int k = 1; k <= levels; ++k) {
+    std::string n = std::to_string(k), below = std::to_string(k - 1);
+    text += "struct P" + n + " { a: P" + below + ", b: P" + below + " }\n";
+    text += "fn f" + n + " (%v: P" + n + ") -> (P" + n + ") {\n";
+    text += "  %a = get %v.0 : P" + below + "\n";
+    text += "  %b = call @f" + below + " %a : P" + below + "\n";
+    text += "  %w = make %b, %a : P" + n + "\n";
+    text += "  %n = const 3 : i64\n";
+    text += "  %x = for collects 0 %n, %w { (%i: i64, %u: P" + n + ")\n";
+    text += "    %u2 = set %u.1 = %b : P" + n + "\n    yield %u2\n  } : P" + n + "\n  yield %x\n}\n";
+  }
+  return text;
+}
+
+TEST(Records, CodeForTypesThatDoubleGrowsLinearly) {
+  std::vector<size_t> counts;
+  for (int levels : {12, 18, 24}) {
+    Lowered lowered(doubling(levels));
+    ASSERT_FALSE(lowered.result->error);
+    size_t count = 0;
+    for (const Function& fn : lowered.result->module.functions) {
+      count += fn.stmts.size();
+      EXPECT_LE(fn.params().size(), leafLimit) << fn.key;
+      EXPECT_LE(fn.results.size(), leafLimit) << fn.key;
+    }
+    counts.push_back(count);
+  }
+  EXPECT_LE(10 * (counts[2] - counts[1]), 11 * (counts[1] - counts[0]));
+}
+
+TEST(Records, TheOnlyOwnerOfABlockChangesItInPlace) {
+  Lowered lowered(doubling(6));
+  const Function& fn = lowered.function("f6");
+  EXPECT_EQ(fn.modes[0], ModeKind::Borrow);
+  EXPECT_EQ(countOf(fn, StmtKind::EnsureUnique), 1u);
+  EXPECT_EQ(countOf(fn, StmtKind::Retain), 0u);
+}
+
+constexpr std::string_view rows = R"(
+fn row [N] (%x: f64[N], %k: i64) -> (f64[N]) {
+  %r = nest (%i: N) -> collect[i] {
+    %v = get %x[%i] : f64
+    %f = convert checked %k : f64
+    %w = mul %v, %f : f64
+    yield %w
+  } : f64[N]
+  yield %r
+}
+fn again [N] (%y: f64[N], %k: i64) -> (f64[N]) {
+  %a = call @row %y, %k dims [N] : f64[N]
+  %b = call @row %a, %k dims [N] : f64[N]
+  yield %b
+}
+fn nested [N, M] (%z: f64[N]) -> (f64[M, N]) {
+  %m = nest (%j: M) -> collect[j] {
+    %c = call @again %z, %j dims [N] : f64[N]
+    yield %c
+  } : f64[M, N]
+  yield %m
+}
+fn looped [N] (%u: f64[N]) -> (f64) {
+  %three = const 3 : i64
+  %n = for collects 1 %three defines [K] { (%l: i64)
+    %d = call @row %u, %l dims [N] : f64[N]
+    yield %d
+  } : f64[K, N]
+  %zero = const 0 : i64
+  %e = get %n[%zero, %zero] : f64
+  yield %e
+}
+)";
+
+TEST(Destinations, AFunctionWritesItsArrayWhereTheCallerCollectsIt) {
+  Lowered lowered(rows);
+  ASSERT_FALSE(lowered.result->error) << lowered.result->error->what;
+  EXPECT_EQ(lowered.function("row.dest.0").modes.back(), ModeKind::Dest);
+  EXPECT_TRUE(lowered.function("row.dest.0").results.empty());
+  for (const char* key : {"nested", "looped"}) {
+    EXPECT_EQ(lowered.text(key).find("copy"), std::string::npos) << lowered.text(key);
+    EXPECT_EQ(countOf(lowered.function(key), StmtKind::AllocArray), 1u) << key;
+  }
+  EXPECT_EQ(countOf(lowered.function("row.dest.0"), StmtKind::AllocArray), 0u);
+  // What is only needed on the way has memory of its own.
+  EXPECT_EQ(countOf(lowered.function("again.dest.0"), StmtKind::AllocArray), 0u);
+  EXPECT_NE(lowered.text("again.dest.0").find("call row "), std::string::npos);
 }
 
 TEST(Verifier, FindsALeak) {

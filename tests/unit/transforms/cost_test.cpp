@@ -1,5 +1,5 @@
-// What derivatives cost: an update costs the same however large the array, a chain of calls grows linearly,
-// and the gradients of dense work are dense.
+// What derivatives cost: an update costs the same however large the array, chains and towers of calls grow
+// linearly, and the gradients of dense work are dense.
 
 #include "core/walk.h"
 #include "transforms/grad_check.h"
@@ -111,6 +111,29 @@ TEST(Cost, derivativesOfAChainOfCallsGrowLinearly) {
     EXPECT_LE(static_cast<double>(opsAfterExpansion(40, order)),
               2.1 * static_cast<double>(opsAfterExpansion(20, order)))
         << "order " << order;
+}
+
+/// Characters of the text: a line may hold any number of parameters and results.
+static size_t sizeAfterExpansion(int levels, int orders) {
+  std::string text = "fn f0 (%x: f64) -> (f64) {\n  %a = math sin %x : f64\n  yield %a\n}\n";
+  for (int k = 1; k <= levels; ++k) {
+    std::string callee = "@f" + std::to_string(k - 1);
+    text += (k == levels ? "fn f" : "fn f" + std::to_string(k)) + " (%x: f64) -> (f64) {\n  %a = call " +
+            callee + " %x : f64\n  %y = add %x, %a : f64\n  %b = call " + callee +
+            " %y : f64\n  %c = mul %a, %b : f64\n  yield %c\n}\n";
+  }
+  GradCheck c(text);
+  return c.orders(orders).text().size();
+}
+
+/// What a call saved would be part of what its caller saves, twice at each level.
+TEST(Cost, derivativesOfFunctionsThatCallTheOneBelowTwiceGrowLinearly) {
+  for (int order : {1, 2}) {
+    size_t six = sizeAfterExpansion(6, order), twelve = sizeAfterExpansion(12, order),
+           eighteen = sizeAfterExpansion(18, order);
+    EXPECT_LE(static_cast<double>(eighteen - twelve), 1.3 * static_cast<double>(twelve - six))
+        << "order " << order;
+  }
 }
 
 static bool scatters(const std::string& f, std::vector<int64_t> dims) {

@@ -1,0 +1,70 @@
+// How the record of a call is kept in that of its caller: as a part of it, or in a box, an enum of one case.
+
+#include "transforms/ad.h"
+
+namespace melix::transforms {
+namespace {
+
+/// Records that a record has as parts before its callers keep it in a box. A box costs an allocation, and in
+/// second order zeros of all that it holds: 4 is where neither shows (docs/decisions/large_records.md).
+constexpr uint32_t partLimit = 4;
+
+} // namespace
+
+bool Ad::recursAlways(FunctionId f) const {
+  std::unordered_set<FunctionId> seen;
+  std::vector<FunctionId> open{f};
+  while (!open.empty()) {
+    const Function& fn = module.functions[open.back()];
+    open.pop_back();
+    for (OpId id : fn.regions[fn.body].ops) {
+      if (fn.ops[id].kind != OpKind::Call) continue;
+      FunctionId callee = fn.ops[id].as<CallAttr>().callee;
+      if (callee == f) return true;
+      if (seen.insert(callee).second) open.push_back(callee);
+    }
+  }
+  return false;
+}
+
+bool Ad::isBoxed(const LinearValues& callee) {
+  auto [it, isNew] = boxed_.try_emplace(&callee, false);
+  if (isNew) it->second = recursAlways(callee.function) || recordsIn(callee) > partLimit;
+  return it->second;
+}
+
+RecordId Ad::boxOf(Linearisation& lin) {
+  if (lin.box.valid() || !isBoxed(*lin.values)) return lin.box;
+  types::TypeStore& t = module.types;
+  const types::Record saved = t.recordInfo(lin.saved);
+  types::Record box;
+  box.name = t.names.intern("Boxed_" + std::string(t.names.text(saved.name)));
+  box.declaration = 0x60000000u + lin.saved.index;
+  box.isEnum = true;
+  std::vector<DimId> dims;
+  for (DimSym s : saved.dimParams) {
+    box.dimParams.push_back(freshDim(s));
+    dims.push_back(t.dims.symbol(box.dimParams.back()));
+  }
+  box.cases.push_back({t.names.intern("saved"), {{NameId(), t.record(lin.saved, dims)}}});
+  return lin.box = t.addRecord(std::move(box));
+}
+
+/// Calls in branches, loops and nests count nothing: their records lie in an enum, an array or a list.
+uint32_t Ad::recordsIn(const LinearValues& of) {
+  const std::vector<OpId> ops = module.functions[of.function].regions[module.functions[of.function].body].ops;
+  uint32_t records = 0;
+  for (OpId id : ops) {
+    const Op& op = module.functions[of.function].ops[id];
+    if (op.kind != OpKind::Call) continue;
+    std::vector<bool> params;
+    for (ValueId v : op.operands) params.push_back(of.values.count(v) != 0);
+    if (std::find(params.begin(), params.end(), true) == params.end()) continue;
+    const LinearValues& callee = linearValues(op.as<CallAttr>().callee, params);
+    records += isBoxed(callee) ? 1 : 1 + recordsIn(callee);
+    if (records > partLimit) break;
+  }
+  return records;
+}
+
+} // namespace melix::transforms
