@@ -23,6 +23,7 @@ constexpr size_t belowStack = signalBytes + emergencyBytes + guardBytes;
 constexpr int maxWatched = 256;
 MelixTask* watched[maxWatched];
 MelixTask* interruptible;
+bool endsWhenDeaf; ///< an interrupt that nothing answers within a second ends the process
 uint32_t handlersInstalled;
 struct sigaction oldSegv, oldBus;
 
@@ -83,6 +84,8 @@ void onFault(int number, siginfo_t* info, void* raw) {
   passOn(number, info, raw);
 }
 
+void onDeaf(int) { _exit(MELIX_CANCELLED); }
+
 void onInterrupt(int) {
   MelixTask* task = __atomic_load_n(&interruptible, __ATOMIC_ACQUIRE);
   if (!task || __atomic_load_n(&task->head.cancel, __ATOMIC_RELAXED)) _exit(MELIX_CANCELLED);
@@ -91,6 +94,7 @@ void onInterrupt(int) {
     MelixTask* worker = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
     if (worker && worker->isWorker) __atomic_store_n(&worker->head.cancel, 1, __ATOMIC_RELAXED);
   }
+  if (endsWhenDeaf) alarm(1);
 }
 
 void installHandlers() {
@@ -187,6 +191,15 @@ void melix_watch_interrupt(MelixTask* task) {
   memset(&action, 0, sizeof action);
   action.sa_handler = task ? onInterrupt : SIG_DFL;
   sigaction(SIGINT, &action, nullptr);
+  if (!task && endsWhenDeaf) alarm(0);
+}
+
+void melix_end_when_deaf() {
+  endsWhenDeaf = true;
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = onDeaf;
+  sigaction(SIGALRM, &action, nullptr);
 }
 
 void melix_clear_cancel(MelixTask* task) { __atomic_store_n(&task->head.cancel, 0, __ATOMIC_RELAXED); }

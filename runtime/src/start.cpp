@@ -62,6 +62,7 @@ int32_t runProgram(MelixTask* task, int32_t argc, char** argv, const MelixProgra
   Run run{program, 0};
   melix_set_arguments(argc, argv);
   melix_watch_interrupt(task);
+  melix_end_when_deaf();
   int32_t status = melix_catch(task, runEntry, &run);
   return finalStatus(task, status, run.result);
 }

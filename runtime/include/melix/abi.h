@@ -273,6 +273,9 @@ void melix_set_arguments(int32_t argc, char** argv);
 // From now on Ctrl-C sets `cancel` of this task and its workers; a second one before it is noticed ends the
 // process with 130. melix_clear_cancel makes the task usable again.
 void melix_watch_interrupt(MelixTask* task);
+// Code that only computes does not look at `cancel`: from now on a Ctrl-C that nothing answers within a
+// second ends the process.
+void melix_end_when_deaf(void);
 void melix_clear_cancel(MelixTask* task);
 
 typedef struct MelixStats {

@@ -42,6 +42,12 @@ TEST(Run, PanicsAreStatus101WithATraceInBothWaysOfRunning) {
   }
 }
 
+TEST(Run, CtrlCEndsALoopThatOnlyComputes) {
+  harness::ProcessResult result = harness::runProcess(
+      {"/bin/sh", "-c", "timeout --preserve-status -s INT 2 " MELIX_BINARY_DIR "/melix run -e 'loop { }'"});
+  EXPECT_EQ(result.status, 130) << result.errors;
+}
+
 TEST(Run, AnErrorOutOfMainIsStatus1) {
   for (const char* how : {"", "--interpret "}) {
     harness::ProcessResult r =
