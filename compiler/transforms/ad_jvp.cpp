@@ -79,6 +79,25 @@ ValueId JvpBuilder::follow(ValueId t, ValueId v) {
   return t;
 }
 
+void JvpBuilder::bindWhole(Emit& e, ValueId v, ValueId t) {
+  std::vector<ValueId> out;
+  for (const Leaf& leaf : leavesOf(v)) {
+    ValueId at = follow(t, v);
+    TypeId from = typeOfSource(v);
+    std::vector<uint32_t> path;
+    for (uint32_t k : leaf.path) {
+      from = ad_.leaves.kid(from, k);
+      at = e.kid(at, k, ad_.leaves.tangent(from));
+      path.push_back(k);
+      // Structs on the way have cotangents too.
+      if (sizedByValue(types(), ad_.module.functions[dst_].typeOf(at)))
+        c_.primalOf.try_emplace(at, JvpCompanion::Followed{value(v), path});
+    }
+    out.push_back(at);
+  }
+  bind(v, std::move(out));
+}
+
 ValueId JvpBuilder::zeroLeaf(Emit& e, ValueId v, const Leaf& l) {
   if (!sizedByValue(types(), l.tangent)) return e.zero(l.tangent);
   ValueId x = value(v);
@@ -233,7 +252,7 @@ void JvpBuilder::get(const Op& o, Emit& e) {
   std::vector<ValueId> indices =
       placeIndices(e, StructuralRule::JvpGet, valuesOf(std::span(o.operands).subspan(1)));
   ValueId got = e.get(t[begin], path(rest), indices, ad_.leaves.tangent(typeOfSource(r)));
-  bind(r, ad_.leaves.takeApart(e, follow(got, r), typeOfSource(r), true));
+  bindWhole(e, r, got);
 }
 
 /// Set and AddAt.
@@ -298,7 +317,7 @@ void JvpBuilder::pop(const Op& o, Emit& e) {
   TypeId tv = ad_.leaves.tangent(typeOfSource(v)), txs = ad_.leaves.tangent(typeOfSource(xs));
   OpId made = e.append(Emit::simple(OpKind::Pop, {leaf(o.operands[0])}), {tv, txs});
   ValueId first = e.result(made, 0), second = e.result(made, 1);
-  bind(v, ad_.leaves.takeApart(e, follow(first, v), typeOfSource(v), true));
+  bindWhole(e, v, first);
   bindLeaf(xs, second);
 }
 
