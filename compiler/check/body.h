@@ -57,6 +57,7 @@ public:
   /// The node at `type`: literals take it, dimensions are compared, anything else is `id` with the two types.
   NodeId coerce(NodeId node, TypeId type, Span span, DiagId id = DiagId::TypeMismatch,
                 std::string_view what = {});
+  NodeId dropped(NodeId value, SynId node);
   LocalId declareLocal(NameId name, TypeId type, Span span, bool isVar);
   /// Settles open numbers, finishes calls, removes inference variables from the tree.
   void settle();
@@ -99,6 +100,7 @@ public:
   std::vector<BuilderFrame> builders; ///< whose bodies are being checked
   size_t captureBarrier = 0;
   std::set<LocalId> used;
+  std::map<LocalId, Span> captured; ///< variables, and the first lambda that took their value
   std::vector<LocalId> declared;
 
   /// How an array is indexed by header indices: Σ c·index + constant.

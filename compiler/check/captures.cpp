@@ -34,6 +34,7 @@ void Body::captureNames(SynId node, Known& known, std::vector<NodeId>& values) {
       LocalId l = isName ? lookupAny(name) : LocalId::none();
       if (l) {
         used.insert(l);
+        if (instance.locals[l].isVar) captured.emplace(l, span);
         capture(known, name, readLocal(l, span), values);
       } else if (isName && env.dims.contains(name)) {
         capture(known, name, b.dimValue(env.dims[name], span), values);

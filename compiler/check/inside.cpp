@@ -186,7 +186,7 @@ NodeId Body::forByPlace(const syntax::For& loop, Span span) {
   LoopFrame frame;
   frame.id = payload.loop;
   enterLoop(frame);
-  NodeId body = checkExpr(loop.body);
+  NodeId body = dropped(checkExpr(loop.body), loop.body);
   leaveLoop();
   holds.pop_back();
   scope.resize(mark);

@@ -33,8 +33,10 @@ bool Body::placeOfName(SynId node, Place& place, bool report) {
   std::string_view text = types.names.text(name);
   LocalId l = lookupAny(name);
   if (!l) {
-    if (report)
-      sink.report(DiagId::UnknownName, n.span, text).hint = c.suggestName(module, name, visibleNames());
+    if (report && c.constDecl(module, name))
+      sink.report(DiagId::NotAssignable, n.span, text);
+    else if (report)
+      unknownName(name, n.span);
     return false;
   }
   const check::Local local = instance.locals[l];
@@ -56,6 +58,10 @@ bool Body::placeOfName(SynId node, Place& place, bool report) {
       }
   }
   used.insert(l);
+  if (auto taken = captured.find(l); taken != captured.end() && report) {
+    sink.report(DiagId::CapturedBefore, n.span, text).notes.push_back({taken->second, "captured here"});
+    captured.erase(taken);
+  }
   auto alias = aliases.find(l);
   place = alias != aliases.end() ? alias->second : Place{l, {}, infer.zonk(local.type)};
   return true;

@@ -165,7 +165,7 @@ std::vector<std::pair<std::string, InstanceId>> Checker::tests(ModuleId root, st
     instance.key = "test " + std::to_string(out.size());
     Body body(*this, id, root, tree);
     body.mayReturn = false;
-    NodeId block = body.checkExpr(item.body);
+    NodeId block = body.dropped(body.checkExpr(item.body), item.body);
     NodeId value = body.b.block({block, body.b.unit(tree.span(node))}, tree.span(node));
     finish(id, body, value, types.unit());
     body.warnUnused();

@@ -64,15 +64,21 @@ NodeId Body::checkStatement(SynId node, bool last, TypeId expected) {
   }
   NodeId value = checkExpr(node, last ? expected : TypeId::none());
   if (last) return value;
-  TypeId type = b.typeOf(value);
-  if (isPreludeEnum(type, "Result")) {
-    sink.report(DiagId::UnusedResult, n.span);
-    return b.error(n.span);
+  return dropped(value, node);
+}
+
+/// The value of an expression that nobody wants; `if` and `match` may end in such only if these are ().
+NodeId Body::dropped(NodeId value, SynId node) {
+  Span span = ast.span(node);
+  if (ast.kind(node) == SynKind::Block && !ast[node].as<Many>().items.empty())
+    span = ast.span(ast[node].as<Many>().items.back());
+  if (isPreludeEnum(b.typeOf(value), "Result")) {
+    sink.report(DiagId::UnusedResult, span);
+    return b.error(span);
   }
   if (!isUsedUp(value, node)) {
-    // `if` and `match` as statements may end in values that nobody wants only if these are ().
-    sink.report(DiagId::UnusedValue, n.span, b.show(type));
-    return b.error(n.span);
+    sink.report(DiagId::UnusedValue, span, b.show(b.typeOf(value)));
+    return b.error(span);
   }
   return value;
 }
@@ -347,7 +353,7 @@ NodeId Body::checkWhile(const syntax::While& loop, Span span) {
   frame.id = static_cast<LoopId>(instance.nodes.size());
   NodeId cond = checkBoolean(loop.condition, "`while`");
   enterLoop(frame);
-  NodeId body = checkExpr(loop.body);
+  NodeId body = dropped(checkExpr(loop.body), loop.body);
   leaveLoop();
   return b.make(NodeKind::While, types.unit(), span, {cond, body}, check::Loop{frame.id});
 }
@@ -446,7 +452,8 @@ NodeId Body::checkFor(const syntax::For& loop, Span span) {
     if (refutable) sink.report(DiagId::Refutable, ast.span(loop.pattern));
     return made;
   };
-  return iterate(xs, ast.span(loop.range), pattern, [&] { return checkExpr(loop.body); }, span);
+  return iterate(
+      xs, ast.span(loop.range), pattern, [&] { return dropped(checkExpr(loop.body), loop.body); }, span);
 }
 
 NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, Span span) {
@@ -484,7 +491,7 @@ NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, S
   LoopFrame frame;
   frame.id = payload.loop;
   enterLoop(frame);
-  children.push_back(checkExpr(loop.body));
+  children.push_back(dropped(checkExpr(loop.body), loop.body));
   leaveLoop();
   scope.resize(mark);
   return b.make(NodeKind::For, types.unit(), span, std::move(children), payload);
@@ -515,7 +522,7 @@ NodeId Body::forOverElements(const syntax::For& loop, NodeId xs, Span span) {
   LoopFrame frame;
   frame.id = payload.loop;
   enterLoop(frame);
-  NodeId body = checkExpr(loop.body);
+  NodeId body = dropped(checkExpr(loop.body), loop.body);
   leaveLoop();
   scope.resize(mark);
   NodeId let = b.make(NodeKind::Let, types.unit(), span, {element}, PatternRef{pattern});
