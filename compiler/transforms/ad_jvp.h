@@ -39,8 +39,6 @@ private:
   /// Tangent of the whole value as one value of its tangent type, zeros made real.
   ValueId whole(Emit& e, ValueId v);
   ValueId follow(ValueId t, ValueId v);
-  /// Binds `v` to the leaves of its whole tangent `t`.
-  void bindWhole(Emit& e, ValueId v, ValueId t);
   ValueId zeroLeaf(Emit& e, ValueId v, const Leaf& leaf);
   std::vector<Leaf> leavesOf(ValueId v) { return ad_.leaves.of(typeOfSource(v)); }
 
