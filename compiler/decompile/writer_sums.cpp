@@ -69,8 +69,9 @@ std::string FunctionWriter::sum(TypeId t, const std::string& a, const std::strin
     [[fallthrough]];
   default: {
     std::string out = names_.local("total"), i = names_.local("i");
-    return "{ var " + out + " = " + a + "; for " + i + " in 0..len(" + a + ") { " + out + "[" + i +
-           "] = " + sum(ty.parts[0], out + "[" + i + "]", b + "[" + i + "]") + " }; " + out + " }";
+    return "{ var " + out + " = " + a + "; if len(" + a + ") == 0 { " + out + " = " + b + " } else if len(" +
+           b + ") != 0 { for " + i + " in 0..len(" + a + ") { " + out + "[" + i +
+           "] = " + sum(ty.parts[0], out + "[" + i + "]", b + "[" + i + "]") + " } }; " + out + " }";
   }
   }
 }

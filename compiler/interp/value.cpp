@@ -272,9 +272,15 @@ static Slot recordTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
 }
 
 static Slot listTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
+  auto* y = op == TangentOp::Neg ? nullptr : static_cast<const List*>(b.o);
+  if (y && y->items.empty()) return a; // a zero
+  if (y && static_cast<List*>(a.o)->items.empty()) {
+    release(a.o);
+    retain(b.o);
+    return op == TangentOp::Sub ? tangentOp(TangentOp::Neg, objectKind, b, nullSlot(), problem) : b;
+  }
   Owned result(a);
   auto* x = uniqueAt<List>(result.object);
-  auto* y = op == TangentOp::Neg ? nullptr : static_cast<const List*>(b.o);
   if (y && y->items.size() != x->items.size()) {
     problem = "tangents of lists of different lengths are added";
     return result.give();

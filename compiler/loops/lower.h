@@ -183,7 +183,10 @@ private:
   FunctionId tangentFunction(TypeId type, uint32_t dims, OpKind how);
   std::vector<ValueId> callTangent(TypeId type, OpKind how, const std::vector<ValueId>& a,
                                    const std::vector<ValueId>& b);
+  ValueId branch(ValueType result, ValueId condition, const std::function<ValueId()>& yes,
+                 const std::function<ValueId()>& no);
   ValueId listTangent(TypeId type, ValueId a, ValueId b, OpKind how);
+  ValueId elementTangents(TypeId type, ValueId count, ValueId a, ValueId b, OpKind how);
   ValueId caseTangent(TypeId type, uint32_t c, ValueId a, ValueId b, OpKind how);
   ValueId enumTangent(TypeId type, ValueId a, ValueId b, OpKind how);
 

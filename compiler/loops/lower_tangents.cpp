@@ -72,15 +72,39 @@ std::vector<ValueId> Lower::callTangent(TypeId type, OpKind how, const std::vect
   return {b_.value(StmtKind::Call, operands, layouts_.leaves(type)[0], function)};
 }
 
+ValueId Lower::branch(ValueType result, ValueId condition, const std::function<ValueId()>& yes,
+                      const std::function<ValueId()>& no) {
+  b_.begin();
+  ValueId v = yes();
+  RegionId first = b_.end({v});
+  b_.begin();
+  ValueId w = no();
+  RegionId second = b_.end({w});
+  return b_.results(b_.stmt(StmtKind::If, {condition}, {result}, {}, {first, second}))[0];
+}
+
+/// A list without elements is the zero of every length.
 ValueId Lower::listTangent(TypeId type, ValueId a, ValueId b, OpKind how) {
-  TypeId elem = types_[type].parts[0];
-  RuntimeCall length{RuntimeKind::ListLength, elem};
+  RuntimeCall length{RuntimeKind::ListLength, types_[type].parts[0]};
   ValueId count = b_.value(StmtKind::Runtime, {a}, indexType, length);
-  if (b) {
-    ValueId other = b_.value(StmtKind::Runtime, {b}, indexType, length);
-    b_.stmt(StmtKind::Check, {b_.compare(ops::CmpKind::Eq, count, other)}, {},
-            Message{"tangents of lists of different lengths are added"});
-  }
+  if (!b) return elementTangents(type, count, a, b, how);
+  ValueId other = b_.value(StmtKind::Runtime, {b}, indexType, length), zero = b_.integer(0);
+  return branch(
+      dataType, b_.compare(ops::CmpKind::Eq, other, zero), [&] { return a; },
+      [&] {
+        return branch(
+            dataType, b_.compare(ops::CmpKind::Eq, count, zero),
+            [&] { return how == OpKind::Sub ? callTangent(type, OpKind::Neg, {b}, {})[0] : b; },
+            [&] {
+              b_.stmt(StmtKind::Check, {b_.compare(ops::CmpKind::Eq, count, other)}, {},
+                      Message{"tangents of lists of different lengths are added"});
+              return elementTangents(type, count, a, b, how);
+            });
+      });
+}
+
+ValueId Lower::elementTangents(TypeId type, ValueId count, ValueId a, ValueId b, OpKind how) {
+  TypeId elem = types_[type].parts[0];
   ValueId sum = b_.value(StmtKind::EnsureUnique, {a}, dataType);
   auto place = [&](ValueId list, ValueId i) {
     Place at = memoryPlace(list, elem);
@@ -123,15 +147,6 @@ ValueId Lower::caseTangent(TypeId type, uint32_t c, ValueId a, ValueId b, OpKind
 
 ValueId Lower::enumTangent(TypeId type, ValueId a, ValueId b, OpKind how) {
   size_t cases = types_.recordInfo(types_[type].record).cases.size();
-  auto either = [&](ValueId condition, auto yes, auto no) {
-    RegionId first = b_.begin();
-    ValueId v = yes();
-    first = b_.end({v});
-    RegionId second = b_.begin();
-    ValueId w = no();
-    second = b_.end({w});
-    return b_.results(b_.stmt(StmtKind::If, {condition}, {wordType}, {}, {first, second}))[0];
-  };
   ValueId tag = b_.value(StmtKind::Tag, {a}, indexType);
   auto sameCase = [&] {
     std::vector<RegionId> regions;
@@ -146,9 +161,9 @@ ValueId Lower::enumTangent(TypeId type, ValueId a, ValueId b, OpKind how) {
   };
   if (!b) return sameCase();
   ValueId other = b_.value(StmtKind::Tag, {b}, indexType), zero = b_.integer(0);
-  return either(b_.compare(ops::CmpKind::Eq, tag, other), sameCase, [&] {
-    return either(
-        b_.compare(ops::CmpKind::Eq, other, zero), [&] { return a; },
+  return branch(wordType, b_.compare(ops::CmpKind::Eq, tag, other), sameCase, [&] {
+    return branch(
+        wordType, b_.compare(ops::CmpKind::Eq, other, zero), [&] { return a; },
         [&] {
           b_.stmt(StmtKind::Check, {b_.compare(ops::CmpKind::Eq, tag, zero)}, {},
                   Message{"tangents of different cases are added"});
