@@ -41,6 +41,7 @@ struct Module {
   std::vector<syntax::NodeId> tests;
   std::unordered_map<NameId, Span> useSpans; ///< for unused-name warnings
   bool isPrelude = false;
+  bool isRoot = false; ///< of a program, a test file or an entry at the prompt: nothing imports it
 };
 
 /// Reads modules: files beside the root file, then the library; and makes trees of texts, so that this layer
