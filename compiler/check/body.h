@@ -153,6 +153,8 @@ public:
   NodeId checkIf(const syntax::If& node, Span span, TypeId expected);
   NodeId joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected);
   NodeId checkMatch(const syntax::Match& node, Span span, TypeId expected);
+  NodeId asInt(NodeId node, Span span);
+  bool isRange(TypeId type);
   NodeId checkRangeValue(const syntax::Range& r, Span span);
   NodeId checkBoolean(SynId node, std::string_view what);
   NodeId userOperator(std::string_view name, std::vector<NodeId> args, Span span);
@@ -322,10 +324,13 @@ public:
   NodeId checkCall(SynId node, TypeId expected);
   bool isDeclaredName(SynId s);
   bool isNestedName(SynId s);
+  bool isPassedOver(LocalId local, NameId name);
   NodeId callName(SynId callee, WrittenCall& call);
   NodeId constructAlias(SynId callee, WrittenCall& call);
   NodeId callQualified(SynId callee, WrittenCall& call);
   NodeId callInModule(ModuleId in, const syntax::Member& member, WrittenCall& call);
+  DeclId enumNamed(SynId node);
+  std::optional<uint32_t> caseIn(DeclId decl, const syntax::Member& member);
   NodeId callMember(SynId callee, WrittenCall& call);
   std::optional<std::pair<DeclId, uint32_t>> caseNamed(NameId name, TypeId expected, Span span);
   NodeId callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers,
@@ -334,6 +339,7 @@ public:
   NodeId callDecl(DeclId decl, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                   TypeId expected, Span span);
   NodeId callValue(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
+  TypeId askedOf(TypeId function, size_t k);
   NodeId callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                        TypeId expected, Span span);
@@ -341,10 +347,11 @@ public:
                      Span span);
   NodeId construct(DeclId decl, uint32_t caseIndex, const std::vector<CallArg>& args,
                    const Explicit* explicitArgs, TypeId expected, Span span);
+  bool intoArguments(const std::vector<CallArg>& args);
   std::optional<DeclId> choose(NameId name, const std::vector<DeclId>& candidates, std::vector<CallArg>& args,
                                Span span, bool report);
   bool boundMet(const GenericParam& g, TypeId type, Span span);
-  /// An expression of another file (a default argument), in that file's module.
+  TypeId openedPack(TypeId pack);
   UnifyResult unifyGiven(TypeId want, TypeId given);
   bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
   NodeId checkArg(const CallArg& arg, TypeId expected = TypeId::none());
@@ -385,6 +392,7 @@ public:
   void bindLets(const std::vector<NameId>& lets, const std::vector<TypeId>& captured, Span span);
   NodeId callOverloads(NodeId function, const std::vector<CallArg>& args, const Explicit* items,
                        TypeId expected, Span span);
+  NodeId lambdaAsked(NodeId value, TypeId result);
   NodeId asFunction(NodeId value, TypeId functionType, Span span);
   NodeId checkLambda(SynId node, TypeId expected);
 
@@ -430,6 +438,11 @@ public:
   NodeId equalityBody(NodeId x, NodeId y, Span span);
   NodeId equalCases(NodeId x, NodeId y, Span span);
   NodeId equalElements(NodeId x, NodeId y, Span span);
+  NodeId movedBody(NodeId x, NodeId t, Span span);
+  NodeId movedCases(NodeId x, NodeId t, Span span);
+  NodeId movedElements(NodeId x, NodeId t, Span span);
+  NodeId movedInside(NodeId x, NodeId t, Span span);
+  NodeId refuseMove(std::string_view why, Span span);
 
   NodeId callInstanceOf(KnownId id, NodeId function, const std::vector<NodeId>& args, Span span);
   bool isGenerator(const std::vector<CallArg>& args) const;
@@ -458,6 +471,7 @@ public:
   // --- LibraryCalls, FunctionCalls
   NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) override;
   NodeId callEquality(NodeId a, NodeId b, Span span) override;
+  NodeId callMoved(NodeId x, NodeId t, Span span) override;
   NodeId callFunction(NodeId function, std::vector<NodeId> args, Span span) override;
   void followTarget(NodeId derivative, NodeId call) override;
   NodeId gradientOf(NodeId function, std::vector<uint32_t> wrt, Span span) override;

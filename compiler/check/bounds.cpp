@@ -24,12 +24,18 @@ bool isData(TypeStore& t, TypeId x) { return t.kind(x) != TypeKind::Known && !t.
 bool isInt(TypeStore& t, TypeId x) { return t.isInt(x); }
 bool isFloat(TypeStore& t, TypeId x) { return t.isFloat(x); }
 bool hasTangent(TypeStore& t, TypeId x) { return !t.isUnit(types::tangentType(t, x)); }
+bool isTable(TypeStore& t, TypeId x) {
+  TypeId array = t.kind(x) == TypeKind::Pack ? t[x].parts[0] : x;
+  return t.kind(array) == TypeKind::Array &&
+         (isNumber(t, t.element(array)) || t.kind(t.element(array)) == TypeKind::Bool);
+}
 bool isRecord(TypeStore& t, TypeId x) { return t.kind(x) == TypeKind::Struct || t.kind(x) == TypeKind::Enum; }
 
 struct Bound {
   std::string_view name;
   bool (*meets)(TypeStore&, TypeId);
   std::optional<VarClass> number; ///< what an open number becomes at least
+  bool isLibrary = false;         ///< of the library's own functions only
 };
 constexpr Bound bounds[] = {
     {"Num", isNumber, VarClass::OpenInt},
@@ -41,6 +47,7 @@ constexpr Bound bounds[] = {
     {"Show", isData, {}},
     {"Iterator", isRecord, {}},
     {"Differentiable", hasTangent, VarClass::OpenFloat},
+    {"ArrayOfNumbers", isTable, {}, true},
 };
 
 const Bound* find(std::string_view name) {
@@ -55,7 +62,8 @@ bool isBound(std::string_view name) { return find(name) != nullptr; }
 
 std::string boundNames() {
   std::string out;
-  for (const Bound& b : bounds) out += (out.empty() ? "" : " ") + std::string(b.name);
+  for (const Bound& b : bounds)
+    if (!b.isLibrary) out += (out.empty() ? "" : " ") + std::string(b.name);
   return out;
 }
 

@@ -42,6 +42,8 @@ public:
   virtual NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) = 0;
   /// `==` of enums and Lists.
   virtual NodeId callEquality(NodeId a, NodeId b, Span span) = 0;
+  /// `x + t` of an enum, a List or a value that hides its sizes, with its tangent.
+  virtual NodeId callMoved(NodeId x, NodeId t, Span span) = 0;
 };
 
 class NodeBuilder {
@@ -148,6 +150,10 @@ public:
   NodeId mixedElementwise(std::vector<NodeId> args, Span span,
                           const std::function<NodeId(std::vector<NodeId>, TypeId)>& body);
   NodeId equal(NodeId a, NodeId b, Span span);
+  /// `x + t`, where `t` has the tangent type of `x`.
+  NodeId moved(NodeId x, NodeId t, Span span) {
+    return addTangent(BinaryKind::Add, x, t, typeOf(x), typeOf(t), span);
+  }
 
 private:
   struct Mixed {

@@ -29,6 +29,7 @@ private:
   bool isRectangular(SynId range);
   bool prepareRange(const Header& header, Range& range);
   bool prepareStep(SynId step, Range& range);
+  bool prepareValue(NodeId value, Range& range);
   bool prepareElements(const Header& header, Range& range);
   DimId dimension(NodeId value);
   bool open(const Header& header, const Range& range);
@@ -62,7 +63,7 @@ private:
 } // namespace
 
 DimId BuilderCheck::dimension(NodeId value) {
-  value = b_.endOf(body_.coerce(value, types_.int64(), b_.spanOf(value)), before_);
+  value = b_.endOf(body_.asInt(value, b_.spanOf(value)), before_);
   if (b_.kindOf(value) == TypeKind::Error) return DimId::none();
   if (DimId d = b_.dimOf(value)) return d;
   LocalId named = b_.newLocal("n", types_.int64(), b_.spanOf(value));
@@ -120,6 +121,22 @@ bool BuilderCheck::prepareRange(const Header& header, Range& range) {
   return !written.step || prepareStep(written.step, range);
 }
 
+/// A `Range` that is a value.
+bool BuilderCheck::prepareValue(NodeId value, Range& range) {
+  Span span = b_.spanOf(value);
+  value = b_.local(b_.bind("range", value, before_), span);
+  DimId first = dimension(b_.field(value, 0, span)), last = dimension(b_.field(value, 1, span)),
+        step = dimension(b_.field(value, 2, span));
+  types::DimStore& dims = types_.dims;
+  range.first = b_.dimValue(first, span), range.firstDim = first;
+  range.step = b_.dimValue(step, span), range.stride = 0;
+  NodeId size =
+      b_.op(OpKind::Add, types_.int64(), {b_.dimValue(dims.sub(last, first), span), range.step}, span);
+  size = b_.op(OpKind::Sub, types_.int64(), {size, b_.integer(1, span)}, span);
+  range.extent = dimension(b_.op(OpKind::IDiv, types_.int64(), {size, range.step}, span, staysWhole));
+  return true;
+}
+
 /// `step c`: the extent counts the steps, rounded up.
 bool BuilderCheck::prepareStep(SynId written, Range& range) {
   Span span = body_.ast.span(written);
@@ -150,6 +167,7 @@ bool BuilderCheck::prepareElements(const Header& header, Range& range) {
   NodeId xs = body_.unpacked(body_.checkExpr(header.range), header.span);
   TypeKind k = b_.kindOf(xs);
   if (k == TypeKind::Error) return false;
+  if (body_.isRange(b_.typeOf(xs))) return prepareValue(xs, range);
   if (k != TypeKind::Array && k != TypeKind::List) {
     body_.sink.report(DiagId::NoLength, body_.ast.span(header.range), b_.show(b_.typeOf(xs)));
     return false;

@@ -51,10 +51,17 @@ NodeId Body::checkCall(SynId node, TypeId expected) {
   return callValue(checkExpr(callee), written.args, expected, n.span);
 }
 
+/// Whether a variable that cannot be called leaves the name to functions (rule 8).
+bool Body::isPassedOver(LocalId local, NameId name) {
+  TypeKind k = types.kind(infer.zonk(instance.locals[local].type));
+  bool callable = k == TypeKind::Known || k == TypeKind::Function || k == TypeKind::Error;
+  return !callable && (!c.functionLayers(module, name).empty() || findIntrinsic(types.names.text(name)));
+}
+
 NodeId Body::callName(SynId callee, WrittenCall& call) {
   NameId name = ast[callee].as<Name>().name;
   Span calleeSpan = ast.span(callee);
-  if (LocalId l = lookup(name))
+  if (LocalId l = lookup(name); l && !isPassedOver(l, name))
     return call.items ? callOverloads(b.local(l, calleeSpan), call.args, call.explicitItems(), call.expected,
                                       call.span)
                       : callValue(readLocal(l, calleeSpan), call.args, call.expected, call.span);
@@ -103,20 +110,29 @@ std::optional<std::pair<DeclId, uint32_t>> Body::caseNamed(NameId name, TypeId e
   return cases[0];
 }
 
+/// The enum that `E` or `module.E` names.
+DeclId Body::enumNamed(SynId node) {
+  if (!isDeclaredName(node)) return DeclId::none();
+  DeclId decl = c.typeDecl(module, ast, node);
+  return decl && c.modules.decl(decl).kind == names::DeclKind::Enum ? decl : DeclId::none();
+}
+
+/// The case of an enum that a member names; none after a message.
+std::optional<uint32_t> Body::caseIn(DeclId decl, const Member& member) {
+  const auto& cases = c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases;
+  for (uint32_t k = 0; k < cases.size(); ++k)
+    if (cases[k].name == member.name) return k;
+  sink.report(DiagId::UnknownCase, member.nameSpan, types.names.text(c.modules.decl(decl).name),
+              types.names.text(member.name));
+  return std::nullopt;
+}
+
 /// `module.f(…)`, `module.Type(…)`, `Enum.Case(…)`, or a method of something declared.
 NodeId Body::callQualified(SynId callee, WrittenCall& call) {
   const auto member = ast[callee].as<Member>();
   NameId base = ast[member.base].as<Name>().name;
   if (auto prefix = c.modules[module].prefixes.find(base); prefix != c.modules[module].prefixes.end())
     return callInModule(prefix->second, member, call);
-  if (DeclId decl = c.typeDecl(module, base); decl && c.modules.decl(decl).kind == names::DeclKind::Enum) {
-    const auto& cases = c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases;
-    for (uint32_t k = 0; k < cases.size(); ++k)
-      if (cases[k].name == member.name)
-        return construct(decl, k, call.args, call.explicitItems(), call.expected, call.span);
-    sink.report(DiagId::UnknownCase, member.nameSpan, types.names.text(base), types.names.text(member.name));
-    return b.error(call.span);
-  }
   return callMember(callee, call);
 }
 
@@ -125,6 +141,8 @@ NodeId Body::callInModule(ModuleId in, const Member& member, WrittenCall& call) 
   auto found = c.modules[in].decls.find(member.name);
   if (found != c.modules[in].decls.end() && c.modules.decl(found->second[0]).kind == names::DeclKind::Struct)
     return construct(found->second[0], 0, call.args, call.explicitItems(), call.expected, call.span);
+  if (auto of = c.publicCase(in, member.name))
+    return construct(of->first, of->second, call.args, call.explicitItems(), call.expected, call.span);
   std::vector<std::vector<DeclId>> layers{c.functionsIn(in, member.name, true)};
   if (layers[0].empty()) {
     layers.clear();
@@ -132,7 +150,7 @@ NodeId Body::callInModule(ModuleId in, const Member& member, WrittenCall& call) 
     for (CallArg& arg : call.args) {
       arg.node = checkArg(arg);
       for (ModuleId home : homeModules(b.typeOf(arg.node)))
-        any |= !c.functionsIn(home, member.name, true).empty();
+        any |= !c.functionsAtHome(home, member.name).empty();
     }
     if (!any) {
       sink.report(DiagId::UnknownInModule, member.nameSpan,
@@ -147,6 +165,11 @@ NodeId Body::callInModule(ModuleId in, const Member& member, WrittenCall& call) 
 /// `x.f(…)`: the field `f` if there is one, else `f(x, …)` (rule 8).
 NodeId Body::callMember(SynId callee, WrittenCall& call) {
   const auto member = ast[callee].as<Member>();
+  if (DeclId decl = enumNamed(member.base)) {
+    std::optional<uint32_t> k = caseIn(decl, member);
+    return k ? construct(decl, *k, call.args, call.explicitItems(), call.expected, call.span)
+             : b.error(call.span);
+  }
   Target place;
   Attempt attempt(*this);
   bool isPlace = partOf(member.base, place, false);

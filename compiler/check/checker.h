@@ -88,6 +88,8 @@ struct PromptVariable {
   NameId name;
   TypeId type;
   bool isVar = false;
+  std::optional<int64_t> size = {}; ///< what `?N` found, which only types and the entries themselves see
+  bool isSize = false;
 };
 
 /// A checked entry: a function of the variables there were, in order. It gives a tuple: the value of the last
@@ -136,13 +138,23 @@ public:
   /// Functions a name may mean, one layer after another (rule 8): this module, imports, prelude.
   std::vector<std::vector<DeclId>> functionLayers(ModuleId module, NameId name);
   std::vector<DeclId> functionsIn(ModuleId module, NameId name, bool publicOnly);
+  /// Those of the home of a type: what a module that is imported gives away, all that a program's own file
+  /// has.
+  std::vector<DeclId> functionsAtHome(ModuleId home, NameId name) {
+    return functionsIn(home, name, !modules[home].isRoot);
+  }
   DeclId constDecl(ModuleId module, NameId name);
   /// (enum declaration, case) for a bare case name seen from a module.
   std::vector<std::pair<DeclId, uint32_t>> casesNamed(ModuleId module, NameId name);
+  /// The case `module.Case` of a public enum.
+  std::optional<std::pair<DeclId, uint32_t>> publicCase(ModuleId module, NameId name);
   std::string suggestType(ModuleId module, NameId name);
   std::string suggest(std::string_view wrong, const std::vector<std::string_view>& known);
   std::string suggestName(ModuleId module, NameId name, const std::vector<NameId>& locals);
+  /// The constant that `c` or `module.c` means.
+  DeclId constDecl(ModuleId module, const syntax::Ast& ast, syntax::NodeId node);
   DimId constantDim(ModuleId module, NameId name);
+  DimId constantDim(DeclId constant);
   std::set<DeclId> openAliases;
   /// The variables at the top of a script, or before an entry at the prompt; and where each `let` begins.
   struct ScriptNames {
@@ -178,8 +190,9 @@ public:
   InstanceId instantiate(const InstanceKey& key, Span call);
   const InstanceInfo& info(InstanceId id) const { return infos_[id.index]; }
   InstanceInfo& info(InstanceId id) { return infos_[id.index]; }
-  /// What compares two Lists, or two values of an enum that contains itself.
-  KnownId equality(ModuleId asker);
+  /// The template value of a kind that the compiler itself calls (Equality, Moved); with a place, one that
+  /// tells panics there.
+  KnownId ownTemplate(KnownKind kind, std::string_view name, ModuleId asker, Span place = {});
   /// A fresh instance without memo: for tests, scripts and probes.
   InstanceId addInstance(InstanceKey key);
   /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is
@@ -201,6 +214,7 @@ private:
   void checkRecords(const std::vector<DeclId>& decls);
   void checkOverloads(ModuleId module);
   std::optional<InstanceKey> keyOfDefinition(const FunctionDecl& fn);
+  bool leavesTypesOpen(const FunctionDecl& fn);
   void finishOpen(InstanceId id, Body& body, NodeId value);
   InstanceId entryOf(InstanceId inner, ModuleId root);
   struct NamedBy {
@@ -222,7 +236,7 @@ private:
   std::map<DeclId, std::unique_ptr<RecordDecl>> recordDecls_;
   std::map<std::pair<DeclId, std::vector<TypeId>>, types::RecordId> records_;
   std::vector<DimSym> canonicalSyms_[2];
-  KnownId equality_;
+  std::map<std::tuple<KnownKind, uint32_t, uint32_t>, KnownId> ownTemplates_;
   std::map<ModuleId, ScriptNames> scripts_;
   std::map<ModuleId, std::vector<PromptVariable>> promptNames_;
   std::map<DeclId, NamedBy> namedBy_;

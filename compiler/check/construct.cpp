@@ -56,7 +56,7 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
                     std::to_string(args.size()));
       return b.error(span);
     }
-    TypeId field = types.fieldType(type, caseIndex, static_cast<uint32_t>(at));
+    TypeId field = types.fieldType(infer.zonk(type), caseIndex, static_cast<uint32_t>(at));
     NodeId value = checkArg(arg, field);
     if (types.kind(infer.shallow(field)) == TypeKind::Function && b.kindOf(value) == TypeKind::Known)
       value = asFunction(value, infer.zonk(field), arg.span);

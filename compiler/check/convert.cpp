@@ -54,7 +54,11 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
   } else if (id == DiagId::PatternType) {
     sink.report(id, span, expected);
   } else {
-    sink.report(id, span, expected, got);
+    Diagnostic& d = sink.report(id, span, expected, got);
+    bool fails = isPreludeEnum(actual, "Result") || isPreludeEnum(actual, "Option");
+    uint32_t good = fails ? caseNumber(actual, isPreludeEnum(actual, "Result") ? "Ok" : "Some") : 0;
+    if (fails && unifyGiven(type, types.fieldType(actual, good, 0)).kind <= UnifyKind::NeedsCheck)
+      d.hint = "`?` takes the value out, or returns what stands in its place";
   }
   return b.error(span);
 }
@@ -124,9 +128,15 @@ TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
 DimId Body::dimOfSyntax(SynId node) {
   Attempt attempt(*this);
   NodeId value = checkExpr(node);
-  if (!attempt.hasMessages()) return b.dimOf(value);
+  if (!attempt.hasMessages())
+    if (DimId size = b.dimOf(value)) return size;
   attempt.drop();
-  return DimId::none();
+  bool hidden = ast.kind(node) == SynKind::Name && lookupAny(ast[node].as<Name>().name);
+  DeclId constant = hidden ? DeclId::none() : c.constDecl(module, ast, node);
+  if (!constant) return DimId::none();
+  DimId size = c.constantDim(constant);
+  attempt.drop(); // what is wrong with it is said where it stands
+  return size;
 }
 
 NodeId Body::checkAs(const Two& as, Span span) {
@@ -204,7 +214,8 @@ bool Body::callNeedsType(SynId node) {
         if (!inParams) return true;
       }
     }
-  return layers.empty() && (types.names.text(name) == "reshape" || types.names.text(name) == "zero");
+  std::optional<IntrinsicKind> intrinsic = findIntrinsic(types.names.text(name));
+  return layers.empty() && intrinsic && takesTypeAsked(*intrinsic);
 }
 
 NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
@@ -256,7 +267,7 @@ TypeId Body::optionOf(TypeId payload) {
 
 /// `e?`: the payload, or an early return (rule 35).
 NodeId Body::checkTry(const One& t, Span span, TypeId expected) {
-  TypeId asked;
+  TypeId asked, error;
   if (expected) { // the payload is asked for; sizes that are still to be found are hidden in it
     TypeId payload = infer.zonk(expected);
     std::vector<DimSym> symbols, open;
@@ -266,12 +277,15 @@ NodeId Body::checkTry(const One& t, Span span, TypeId expected) {
     payload = types.pack(payload, open);
     bool option = returnType && isPreludeEnum(returnType, "Option");
     DeclId result = c.typeDecl(c.modules.prelude(), types.names.intern("Result"));
-    asked =
-        option || !result ? optionOf(payload) : types.record(c.recordAt(result, {payload, fresh(span)}), {});
+    if (!option && result) error = fresh(span);
+    asked = error ? types.record(c.recordAt(result, {payload, error}), {}) : optionOf(payload);
   }
   NodeId value = checkExpr(t.inner, asked);
   TypeId type = b.typeOf(value);
   if (types.kind(type) == TypeKind::Error) return value;
+  if (error) // nothing was asked of it
+    infer.unify(error, isPreludeEnum(type, "Result") ? types.fieldType(type, caseNumber(type, "Err"), 0)
+                                                     : types.unit());
   return tryValue(value, span);
 }
 
@@ -346,6 +360,19 @@ NodeId Body::tryValue(NodeId value, Span span) {
   return match;
 }
 
+/// Where an index or a size is meant: any integer (rule 16).
+NodeId Body::asInt(NodeId node, Span span) {
+  return types.isInt(b.typeOf(node)) ? b.convert(node, types.int64(), span)
+                                     : coerce(node, types.int64(), span);
+}
+
+/// Whether it is the prelude's `Range`.
+bool Body::isRange(TypeId type) {
+  DeclId range = c.typeDecl(c.modules.prelude(), types.names.intern("Range"));
+  types::RecordId record = types[infer.shallow(type)].record;
+  return record && range && types.recordInfo(record).declaration == range.index;
+}
+
 /// A range as a value: the prelude's `Range`.
 NodeId Body::checkRangeValue(const syntax::Range& r, Span span) {
   DeclId decl = c.typeDecl(c.modules.prelude(), types.names.intern("Range"));
@@ -353,14 +380,14 @@ NodeId Body::checkRangeValue(const syntax::Range& r, Span span) {
     sink.report(DiagId::NoRangeValue, span);
     return b.error(span);
   }
-  NodeId first = coerce(checkExpr(r.first), types.int64(), ast.span(r.first));
-  NodeId last = coerce(checkExpr(r.last), types.int64(), ast.span(r.last));
+  NodeId first = asInt(checkExpr(r.first), ast.span(r.first));
+  NodeId last = asInt(checkExpr(r.last), ast.span(r.last));
   std::vector<CallArg> args{{NameId::none(), SynId::none(), first, span},
                             {NameId::none(), SynId::none(), last, span}};
   TypeId type = types.record(c.recordAt(decl, {}), {});
   if (types.recordInfo(types[type].record).cases[0].fields.size() > 2)
-    args.push_back({NameId::none(), SynId::none(),
-                    r.step ? coerce(checkExpr(r.step), types.int64(), span) : b.integer(1, span), span});
+    args.push_back(
+        {NameId::none(), SynId::none(), r.step ? asInt(checkExpr(r.step), span) : b.integer(1, span), span});
   return construct(decl, 0, args, nullptr, TypeId::none(), span);
 }
 

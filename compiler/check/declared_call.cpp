@@ -2,6 +2,8 @@
 
 #include "check/elsewhere.h"
 
+#include <numeric>
+
 namespace melix::check {
 
 using namespace syntax;
@@ -27,6 +29,23 @@ std::optional<PackUse> packIn(const Ast& ast, SynId type, size_t rank, const Typ
 
 } // namespace
 
+std::vector<size_t> orderOfTelling(const FunctionDecl& fn, const Ast& tree, Interner& names) {
+  NameId tangent = names.intern("Tangent");
+  std::function<bool(SynId)> mentionsTangent = [&](SynId type) {
+    bool found = tree.kind(type) == SynKind::Name && tree[type].as<Name>().name == tangent;
+    forEachChild(tree, type, [&](SynId part) { found |= mentionsTangent(part); });
+    return found;
+  };
+  auto lateness = [&](size_t p) {
+    SynId type = fn.params[p].type;
+    return !type ? 0 : tree.kind(type) == SynKind::FunctionType ? 2 : mentionsTangent(type) ? 1 : 0;
+  };
+  std::vector<size_t> order(fn.params.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::stable_sort(order.begin(), order.end(), [&](size_t p, size_t q) { return lateness(p) < lateness(q); });
+  return order;
+}
+
 DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
     : body_(body), c_(body.c), types_(body.types), infer_(body.infer), b_(body.b), fn_(body.c.function(decl)),
       tree_(body.c.ast(decl)), name_(types_.names.text(fn_.name)), span_(span),
@@ -39,6 +58,8 @@ DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
   resolver_.bindDim = [this](NameId dim, Span at) {
     return types_.dims.symbol(infer_.freshDim(std::string(types_.names.text(dim)), at));
   };
+  resolver_.valueDim = [this](SynId s) { return sizeOfValue(s); };
+  resolver_.solved = [this](TypeId type) { return infer_.zonk(type); };
   resolver_.bindType = [this](NameId type, Span at) -> TypeId {
     if (type && types_.names.text(type).find('.') == std::string_view::npos)
       return TypeId::none(); // an unknown name, not a bare record's parameter
@@ -98,22 +119,18 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
   openGenerics();
   if (explicitArgs && !bindExplicit(*explicitArgs)) return b_.error(span_);
   bindFromResult(expected ? infer_.zonk(expected) : TypeId::none());
-  evaluateAsWritten(argOf);
-  std::vector<size_t> waiting;
-  for (size_t p = 0; p < fn_.params.size() && !failed_; ++p) {
+  std::vector<int> given;
+  std::copy_if(argOf.begin(), argOf.end(), std::back_inserter(given), [](int at) { return at >= 0; });
+  if (!std::is_sorted(given.begin(), given.end())) written_.resize(args_.size());
+  for (size_t p : orderOfTelling(fn_, tree_, types_.names)) {
+    if (failed_) break;
     resolver_.owner = fn_.params[p].name;
     if (argOf[p] < 0)
       defaultArgument(p);
     else if (fn_.params[p].isInout)
       inoutArgument(p, args_[static_cast<size_t>(argOf[p])]);
-    else if (isFunctionType(p))
-      waiting.push_back(p);
     else
       argument(p, args_[static_cast<size_t>(argOf[p])]);
-  }
-  for (size_t k = 0; k < waiting.size() && !failed_; ++k) {
-    resolver_.owner = fn_.params[waiting[k]].name;
-    argument(waiting[k], args_[static_cast<size_t>(argOf[waiting[k]])]);
   }
   if (failed_ || !boundsMet()) return b_.error(span_);
   resolver_.owner = NameId::none();
@@ -198,18 +215,19 @@ void DeclaredCall::bindFromResult(TypeId want) {
   for (const GenericParam& g : fn_.generics)
     resultDecides |= std::none_of(fn_.params.begin(), fn_.params.end(),
                                   [&](const ParamDecl& p) { return mentions(p.type, g.name); });
-  if (!resultDecides || !fn_.result || !want || types_.kind(want) == TypeKind::Var ||
-      !bindPack(fn_.result, types_.rank(want), span_))
-    return;
+  if (!resultDecides || !fn_.result || !want || types_.kind(want) == TypeKind::Var) return;
+  TypeId array = want; // of a value whose sizes are kept beside it, for results that are arrays
+  if (types_.kind(want) == TypeKind::Pack) array = body_.openedPack(want);
+  if (!bindPack(fn_.result, types_.rank(array), span_)) return;
   TypeEnv saved = call_.bound;
   size_t before = body_.sink.all().size();
   resolver_.freshDim = [this](NameId, Span at) { return types_.dims.symbol(infer_.freshDim("_", at)); };
   resolver_.valueDim = [this](SynId) { return types_.dims.symbol(infer_.freshDim("_", span_)); };
   TypeId result = resolver_.result(fn_.result);
   resolver_.freshDim = nullptr;
-  resolver_.valueDim = nullptr;
+  resolver_.valueDim = [this](SynId s) { return sizeOfValue(s); };
   if (body_.sink.all().size() == before)
-    infer_.unify(result, want);
+    infer_.unify(result, types_.kind(result) == TypeKind::Array ? array : want);
   else
     body_.sink.rewind(before);
   for (auto& [dim, value] : saved.dims) call_.bound.dims[dim] = value;
@@ -223,7 +241,7 @@ bool DeclaredCall::boundsMet() {
       if (types_.kind(type) == TypeKind::Var && infer_.varClass(type) == types::VarClass::Any &&
           g.defaultType) {
         TypeResolver defaults(c_, fn_.module, tree_, call_.bound);
-        infer_.unify(type, defaults.type(g.defaultType));
+        infer_.unify(type, defaults.nested(g.defaultType));
       }
       if (!body_.boundMet(g, infer_.zonk(call_.bound.types[g.name]), span_)) return false;
     } else if (g.kind == GenericKind::Pack && !call_.bound.packs.contains(g.name)) {
@@ -238,18 +256,11 @@ bool DeclaredCall::boundsMet() {
 // ------------------------------------------------------------------------------------------------------
 
 /// Arguments named out of order are evaluated first to last as written.
-void DeclaredCall::evaluateAsWritten(const std::vector<int>& argOf) {
-  std::vector<int> given;
-  std::copy_if(argOf.begin(), argOf.end(), std::back_inserter(given), [](int at) { return at >= 0; });
-  if (std::is_sorted(given.begin(), given.end())) return;
-  for (CallArg& arg : args_)
-    if (!arg.node.valid() && body_.ast.kind(arg.syntax) != SynKind::Ref &&
-        body_.ast.kind(arg.syntax) != SynKind::Lambda)
-      arg.node = b_.local(b_.bind("arg", body_.checkArg(arg), lets_), arg.span);
-}
-
-bool DeclaredCall::isFunctionType(size_t p) const {
-  return fn_.params[p].type && tree_.kind(fn_.params[p].type) == SynKind::FunctionType;
+NodeId DeclaredCall::asWritten(NodeId value, const CallArg& arg) {
+  TypeKind kind = b_.kindOf(value);
+  if (written_.empty() || kind == TypeKind::Known || kind == TypeKind::Error) return value;
+  auto at = std::find_if(args_.begin(), args_.end(), [&](const CallArg& a) { return a.span == arg.span; });
+  return b_.local(b_.bind("arg", value, written_[static_cast<size_t>(at - args_.begin())]), arg.span);
 }
 
 void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
@@ -273,7 +284,11 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
   TypeId type = infer_.zonk(place.type);
   untyped_[p] = type;
   if (param.type) {
-    if (!bindPack(param.type, types_.rank(type), arg.span)) fail();
+    if (!bindPack(param.type, types_.rank(type), arg.span)) {
+      body_.sink.report(DiagId::ArgumentType, arg.span, name_,
+                        c_.modules.sources.text(tree_.span(param.type)), b_.show(type));
+      return fail();
+    }
     TypeId paramType = resolver_.parameter(param.type, true);
     UnifyResult match = infer_.unify(paramType, type);
     if (match.kind > UnifyKind::NeedsCheck) {
@@ -310,13 +325,41 @@ void DeclaredCall::checkApart(const Place& place, Span at) {
       const Step &x = other.place.steps[k], &y = place.steps[k];
       if (x.kind != y.kind) break;
       if (x.kind == StepKind::Field && x.number != y.number) apart = true;
-      if (x.kind == StepKind::Index) {
+      if (x.kind == StepKind::Index || x.kind == StepKind::Element) {
         auto ix = b_.literal(x.index), iy = b_.literal(y.index);
         apart |= ix && iy && *ix != *iy;
       }
     }
     if (!apart) body_.sink.report(DiagId::OverlappingInout, at);
   }
+}
+
+/// The value of a lower-case name in a parameter's type: an earlier argument, or what the function captured.
+NodeId DeclaredCall::valueNamed(NameId name) {
+  for (size_t p = 0; p < fn_.params.size(); ++p)
+    if (fn_.params[p].name == name) {
+      for (NodeId& value : values_) // before the others, in order
+        if (value.valid()) value = body_.pinned(value, "arg", lets_);
+      return values_[p];
+    }
+  const std::vector<NameId> names =
+      call_.known ? c_.program_.known(call_.known).captureNames : c_.scriptLets(call_.decl);
+  auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end()) return NodeId();
+  auto k = static_cast<uint32_t>(at - names.begin());
+  return call_.known ? body_.part(captures_[0], k, span_) : captures_[k];
+}
+
+/// The dimension that it stands for, which is one of the callee.
+DimId DeclaredCall::sizeOfValue(SynId s) {
+  if (tree_.kind(s) != SynKind::Name) return DimId::none();
+  NameId name = tree_[s].as<Name>().name;
+  NodeId value = valueNamed(name);
+  if (!value.valid()) return c_.constantDim(fn_.module, name);
+  DimId size = b_.dimOf(value);
+  if (!size) size = b_.dimOf(b_.local(b_.bind(types_.names.text(name), value, lets_), span_));
+  if (size) call_.bound.dims[name] = size;
+  return size;
 }
 
 /// The type of parameter `p`; a pack in it takes its rank from the argument, which is then checked first.
@@ -342,12 +385,12 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
   }
   NodeId value;
   if (!param.type) {
-    value = body_.unpacked(body_.checkArg(arg), arg.span);
+    value = asWritten(body_.unpacked(body_.checkArg(arg), arg.span), arg);
     untyped_[p] = b_.typeOf(value);
   } else {
     TypeId type = parameterType(p, value, arg);
     if (!type) return fail();
-    if (!value.valid()) value = body_.checkArg(arg, type);
+    value = asWritten(value.valid() ? value : body_.checkArg(arg, type), arg);
     if (types_.kind(infer_.shallow(type)) == TypeKind::Function && b_.kindOf(value) == TypeKind::Known)
       value = body_.asFunction(value, infer_.zonk(type), arg.span);
     value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name_);
@@ -391,9 +434,11 @@ NodeId DeclaredCall::defaultValue(SynId written, TypeId type, size_t mark) {
 NodeId DeclaredCall::inBlock(NodeId result) {
   for (size_t k = openings_.size(); k-- > 0;)
     result = b_.make(NodeKind::Within, b_.typeOf(result), span_, {result}, openings_[k]);
-  if (lets_.empty()) return result;
-  lets_.push_back(result);
-  return b_.block(std::move(lets_), span_);
+  std::vector<NodeId> nodes;
+  for (const std::vector<NodeId>& lets : written_) nodes.insert(nodes.end(), lets.begin(), lets.end());
+  nodes.insert(nodes.end(), lets_.begin(), lets_.end());
+  nodes.push_back(result);
+  return b_.block(std::move(nodes), span_);
 }
 
 /// The declared result type; sizes that the callee finds come into scope.
@@ -418,7 +463,7 @@ NodeId DeclaredCall::declaredResult(NodeId node) {
         DimId known = b_.dimOf(values_[p]);
         return known ? known : unknownSize(types_.names.text(name), span_);
       }
-    return c_.constantDim(fn_.module, name);
+    return sizeOfValue(s);
   };
   TypeId result = infer_.zonk(resolver_.result(fn_.result));
   Node& made = body_.instance.nodes[node];

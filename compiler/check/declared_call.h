@@ -6,6 +6,10 @@
 
 namespace melix::check {
 
+/// Parameters in the order in which their arguments tell types: lambdas come last, `Tangent[T]` says nothing
+/// of T.
+std::vector<size_t> orderOfTelling(const FunctionDecl& fn, const syntax::Ast& tree, Interner& names);
+
 class DeclaredCall {
 public:
   DeclaredCall(Body& body, DeclId decl, Span span);
@@ -23,13 +27,14 @@ private:
   void bindFromResult(TypeId want);
   bool bindPack(SynId type, size_t rank, Span at);
   bool mentions(SynId type, NameId wanted) const;
-  void evaluateAsWritten(const std::vector<int>& argOf);
+  NodeId asWritten(NodeId value, const CallArg& arg);
 
-  bool isFunctionType(size_t p) const;
   void argument(size_t p, const CallArg& arg);
   void inoutArgument(size_t p, const CallArg& arg);
   void openInside(Body::Target& target);
   void checkApart(const Place& place, Span at);
+  NodeId valueNamed(NameId name);
+  DimId sizeOfValue(SynId s);
   TypeId parameterType(size_t p, NodeId& value, const CallArg& arg);
   void defaultArgument(size_t p);
   NodeId defaultValue(SynId written, TypeId type, size_t mark);
@@ -53,7 +58,8 @@ private:
   std::vector<CallArg> args_;
   std::vector<Within> openings_; ///< where `inout` arguments are inside of other values
   std::vector<NodeId> lets_;     ///< arguments evaluated before the others, and those that defaults use
-  std::vector<NodeId> captures_; ///< leading arguments: what is captured, or the function's value
+  std::vector<std::vector<NodeId>> written_; ///< of arguments out of order: what evaluates each
+  std::vector<NodeId> captures_;             ///< leading arguments: what is captured, or the function's value
   std::vector<TypeId> captureTypes_;
   std::vector<NodeId> values_;     ///< by parameter; none for `inout`
   std::vector<TypeId> untyped_;    ///< by parameter: the type given to an untyped one

@@ -317,11 +317,24 @@ DeclId Checker::constDecl(ModuleId module, NameId name) {
 
 DimId Checker::constantDim(ModuleId module, NameId name) {
   DeclId decl = constDecl(module, name);
-  if (!decl) return DimId::none();
+  return decl ? constantDim(decl) : DimId::none();
+}
+
+DimId Checker::constantDim(DeclId decl) {
+  if (!openAliases.insert(decl).second) return DimId::none(); // it is made of itself
   const Ast& tree = ast(decl);
   TypeEnv none;
   TypeResolver resolver(*this, modules.decl(decl).module, tree, none);
-  return resolver.dim(tree[modules.decl(decl).node].as<ConstItem>().value);
+  DimId size = resolver.dim(tree[modules.decl(decl).node].as<ConstItem>().value);
+  openAliases.erase(decl);
+  return size;
+}
+
+DeclId Checker::constDecl(ModuleId module, const Ast& tree, SynId node) {
+  if (tree.kind(node) == SynKind::Name) return constDecl(module, tree[node].as<Name>().name);
+  if (tree.kind(node) != SynKind::Member) return DeclId::none();
+  DeclId decl = typeDecl(module, tree, node); // what is declared and no function
+  return decl && modules.decl(decl).kind == DeclKind::Const ? decl : DeclId::none();
 }
 
 std::vector<std::pair<DeclId, uint32_t>> Checker::casesNamed(ModuleId module, NameId name) {
@@ -346,6 +359,12 @@ std::vector<std::pair<DeclId, uint32_t>> Checker::casesNamed(ModuleId module, Na
       }
   if (out.empty()) look(modules.prelude());
   return out;
+}
+
+std::optional<std::pair<DeclId, uint32_t>> Checker::publicCase(ModuleId module, NameId name) {
+  for (auto found : casesNamed(module, name))
+    if (modules.decl(found.first).module == module && modules.decl(found.first).isPub) return found;
+  return std::nullopt;
 }
 
 std::string Checker::suggest(std::string_view wrong, const std::vector<std::string_view>& known) {

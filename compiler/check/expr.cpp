@@ -253,7 +253,7 @@ NodeId Body::userOperator(std::string_view name, std::vector<NodeId> args, Span 
   for (NodeId arg : args) call.push_back({NameId::none(), SynId::none(), arg, b.spanOf(arg)});
   std::vector<std::vector<DeclId>> layers = c.functionLayers(module, op);
   for (NodeId arg : args)
-    for (ModuleId home : homeModules(b.typeOf(arg))) layers.push_back(c.functionsIn(home, op, true));
+    for (ModuleId home : homeModules(b.typeOf(arg))) layers.push_back(c.functionsAtHome(home, op));
   for (const auto& layer : layers) {
     if (layer.empty()) continue;
     if (auto chosen = choose(op, layer, call, span, false))
@@ -387,18 +387,16 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
       known.module = module;
       known.candidates = c.functionsIn(prefix->second, member.name, true);
       if (!known.candidates.empty()) return templateValue(std::move(known), {}, span);
+      if (auto found = c.publicCase(prefix->second, member.name))
+        return caseValue(found->first, found->second, expected, span);
       sink.report(DiagId::UnknownInModule, member.nameSpan, types.names.text(base),
                   types.names.text(member.name));
       return b.error(span);
     }
-    if (DeclId decl = c.typeDecl(module, base); decl && c.modules.decl(decl).kind == names::DeclKind::Enum) {
-      const auto& cases = c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases;
-      for (uint32_t k = 0; k < cases.size(); ++k)
-        if (cases[k].name == member.name) return caseValue(decl, k, expected, span);
-      sink.report(DiagId::UnknownCase, member.nameSpan, types.names.text(base),
-                  types.names.text(member.name));
-      return b.error(span);
-    }
+  }
+  if (DeclId decl = enumNamed(member.base)) {
+    std::optional<uint32_t> k = caseIn(decl, member);
+    return k ? caseValue(decl, *k, expected, span) : b.error(span);
   }
   NodeId base = checkExpr(member.base);
   TypeId type = b.typeOf(base);

@@ -103,7 +103,7 @@ void IndexItems::addAt(NodeId index, Span span) {
 /// name.
 DimId IndexItems::end(SynId written, NodeId& node) {
   Span span = body_.ast.span(written);
-  node = body_.coerce(body_.checkExpr(written), types_.int64(), span);
+  node = body_.asInt(body_.checkExpr(written), span);
   if (b_.kindOf(node) == TypeKind::Error) return DimId::none();
   if (auto literal = b_.literal(node); literal && *literal < 0) {
     DimId d = types_.dims.add(dims_[axis_], types_.dims.constant(*literal));
@@ -123,7 +123,7 @@ bool IndexItems::addSlice(const syntax::Range& range, Span span) {
   if (!lo || !hi) return false;
   step.length = types_.dims.sub(hi, lo);
   if (range.step) {
-    NodeId by = body_.coerce(body_.checkExpr(range.step), types_.int64(), body_.ast.span(range.step));
+    NodeId by = body_.asInt(body_.checkExpr(range.step), body_.ast.span(range.step));
     if (b_.kindOf(by) == TypeKind::Error) return false;
     auto literal = b_.literal(by);
     if (!literal) return addStepped(step, range.step);

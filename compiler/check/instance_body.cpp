@@ -40,6 +40,7 @@ private:
   void declareParameters(Body& body, const FunctionDecl& fn, TypeResolver& resolver);
   void checkDefault(Body& body, const ParamDecl& param, TypeId type);
   TypeId declaredResult(Body& body, const FunctionDecl& fn, TypeResolver& resolver);
+  DimId sizeOfValue(Body& body, const FunctionDecl& fn, const std::vector<TypeId>& paramTypes, SynId s);
   DimId newDim(std::string text, NameId name, Span span);
   /// The result that is known already, in a second round.
   TypeId knownResult() const {
@@ -55,6 +56,7 @@ private:
   std::vector<DimSym> fresh_; ///< these
   std::vector<NameId> dimNames_;
   size_t nextArg_ = 0, nextRank_ = 0;
+  std::set<NameId> sizes_; ///< ints that are dimensions
   size_t capturedEnd_ = 0; ///< of args_: the types of captures end here
 };
 
@@ -84,7 +86,7 @@ void InstanceBody::checkKnown() {
   const Known known = c_.program_.known(key_.known);
   bool lambda = known.kind == KnownKind::Lambda;
   bool bare = known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor ||
-              known.kind == KnownKind::Equality;
+              known.kind == KnownKind::Equality || known.kind == KnownKind::Moved;
   const Ast& tree = lambda ? *known.tree : c_.modules[known.module].ast;
   Body body(c_, id_, known.module, tree);
   body.openNumbers(key_, Span());
@@ -92,8 +94,8 @@ void InstanceBody::checkKnown() {
   instance_.dimParams = fresh_;
   body.env = known.env;
   body.mayReturn = lambda;
-  if (known.kind == KnownKind::Equality) {
-    instance_.result = c_.types.boolean();
+  if (known.kind == KnownKind::Equality || known.kind == KnownKind::Moved) {
+    instance_.result = known.kind == KnownKind::Equality ? c_.types.boolean() : args_[0];
     c_.info(id_).state = ResultState::Known;
   }
   size_t captures = lambda ? known.captureNames.size() : bare ? 0 : 1;
@@ -129,7 +131,9 @@ NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures)
   std::vector<NodeId> lets;
   for (size_t k = captures; k < args_.size(); ++k)
     lambdaParameter(body, written.params[k - captures], k, lets);
-  NodeId value = body.checkExpr(written.body);
+  body.returnType = known.asked;
+  NodeId value = body.checkExpr(written.body, known.asked);
+  if (known.asked) value = body.coerce(value, known.asked, tree.span(written.body));
   if (lets.empty()) return value;
   lets.push_back(value);
   return body.b.block(std::move(lets), tree.span(known.lambda));
@@ -251,6 +255,28 @@ void InstanceBody::makePack(Body& body, NameId name, Span span) {
   body.env.packs[name] = std::move(dims);
 }
 
+/// An int that the type of a parameter names, given before it or captured, is a dimension from here on.
+DimId InstanceBody::sizeOfValue(Body& body, const FunctionDecl& fn, const std::vector<TypeId>& paramTypes,
+                                SynId s) {
+  NameId name = (*body.ast.at)[s].as<Name>().name;
+  auto param =
+      std::find_if(fn.params.begin(), fn.params.end(), [name](const ParamDecl& p) { return p.name == name; });
+  if (param != fn.params.end()) {
+    TypeId type = paramTypes[static_cast<size_t>(param - fn.params.begin())];
+    if (!type || c_.types.kind(type) != TypeKind::I64 || param->isInout) return DimId::none();
+  } else {
+    LocalId captured = body.lookupAny(name);
+    if (!captured || !body.b.dimOf(body.b.local(captured, call_))) return DimId::none();
+    std::erase_if(body.scope, [name](const Body::ScopeEntry& e) { return e.name == name; });
+  }
+  sizes_.insert(name);
+  std::string text(c_.types.names.text(name));
+  DimSym size = c_.types.dims.newSym({std::move(text), DimSymKind::Value, INT64_MIN, body.ast.span(s)});
+  instance_.dimParams.push_back(size);
+  dimNames_.push_back(name);
+  return body.env.dims[name] = c_.types.dims.symbol(size);
+}
+
 /// Types first: implicit parameters come in the order of the parameters, as at a call.
 void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeResolver& resolver) {
   const Ast& tree = *body.ast.at;
@@ -261,13 +287,16 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
     bool owned = name && c_.types.names.text(name).find('.') != std::string_view::npos;
     return owned && nextArg_ < args_.size() ? args_[nextArg_++] : TypeId::none();
   };
-  resolver.valueDim = [&](SynId s) { return body.dimOfSyntax(s); };
+  std::vector<TypeId> paramTypes(fn.params.size());
+  resolver.valueDim = [&](SynId s) {
+    DimId size = tree.kind(s) == SynKind::Name ? sizeOfValue(body, fn, paramTypes, s) : DimId::none();
+    return size ? size : body.dimOfSyntax(s);
+  };
   std::function<void(SynId)> packs = [&](SynId s) {
     if (tree.kind(s) == SynKind::PackUse && !body.env.packs.contains(tree[s].as<Name>().name))
       makePack(body, tree[s].as<Name>().name, tree.span(s));
     forEachChild(tree, s, packs);
   };
-  std::vector<TypeId> paramTypes(fn.params.size());
   for (size_t p = 0; p < fn.params.size(); ++p) {
     if (!fn.params[p].type) continue;
     packs(fn.params[p].type);
@@ -283,6 +312,8 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
     LocalId l =
         body.declareLocal(param.name, param.type ? paramTypes[p] : untyped, param.span, param.isInout);
     instance_.locals[l].isInout = param.isInout;
+    bool isSize = sizes_.contains(param.name);
+    if (isSize) std::erase_if(body.scope, [&](const Body::ScopeEntry& e) { return e.local == l; });
     body.used.insert(l);
     instance_.params.push_back(l);
   }
@@ -290,6 +321,7 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
   c_.info(id_).dimNames = dimNames_;
   resolver.owner = NameId::none();
   resolver.bindDim = nullptr;
+  resolver.valueDim = [&body](SynId s) { return body.dimOfSyntax(s); };
 }
 
 /// A default value, which may use the parameters before its own; calls check it again, each at its own types.

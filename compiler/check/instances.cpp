@@ -11,15 +11,16 @@ Checker::Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink
     : program_(types), modules(modules), types(types), sink(sink), strictShapes(strictShapes) {}
 Checker::~Checker() = default;
 
-KnownId Checker::equality(ModuleId asker) {
-  if (!equality_) {
+KnownId Checker::ownTemplate(KnownKind kind, std::string_view name, ModuleId asker, Span place) {
+  KnownId& id = ownTemplates_[{kind, place.file.index, place.begin}];
+  if (!id) {
     Known known;
-    known.kind = KnownKind::Equality;
+    known.kind = kind;
     known.module = asker;
-    known.name = "==";
-    equality_ = program_.addKnown(std::move(known));
+    known.name = std::string(name);
+    id = program_.addKnown(std::move(known));
   }
-  return equality_;
+  return id;
 }
 
 DimSym Checker::canonicalSym(uint32_t k, DimSymKind kind) {

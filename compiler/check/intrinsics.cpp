@@ -53,6 +53,10 @@ size_t leastArguments(IntrinsicKind kind) {
   }
 }
 
+bool takesTypeAsked(IntrinsicKind kind) {
+  return kind == IntrinsicKind::Reshape || kind == IntrinsicKind::ZeroOf || kind == IntrinsicKind::Build;
+}
+
 NodeId GivenArgs::positional() {
   for (size_t k = 0; k < args_.size(); ++k)
     if (!used_[k] && args_[k].label.empty()) {

@@ -15,6 +15,8 @@ std::optional<IntrinsicKind> findIntrinsic(std::string_view name);
 std::string_view intrinsicName(IntrinsicKind kind);
 /// Positional arguments that a call needs.
 size_t leastArguments(IntrinsicKind kind);
+/// Whether the type asked for decides what a call gives, beside its arguments.
+bool takesTypeAsked(IntrinsicKind kind);
 
 /// An argument as the call gives it, already checked.
 struct GivenArg {

@@ -138,7 +138,8 @@ NodeId ArrayIntrinsics::reshape(GivenArgs& args, TypeId expected, Span span) {
     dims.push_back(d);
   }
   if (dims.empty()) {
-    if (!expected || b.types.kind(b.infer.shallow(expected)) != TypeKind::Array) {
+    TypeKind asked = expected ? b.types.kind(b.infer.shallow(expected)) : TypeKind::Error;
+    if (asked != TypeKind::Array && !types::isFloatKind(asked) && !types::isIntKind(asked)) {
       b.sink.report(DiagId::NothingSettles, span, "the shape of `reshape`");
       return b.error(span);
     }
@@ -156,6 +157,12 @@ NodeId ArrayIntrinsics::reshape(GivenArgs& args, TypeId expected, Span span) {
     x = b.local(b.bind("x", x, nodes), span); // its sizes may be found by computing it
     nodes.push_back(b.dimChecks(
         {b.told({from, to, "", {}, 0}, DiagId::ReshapeSize, b.typeOf(x), type, {"{0}", "{1}"})}, span, true));
+  }
+  if (dims.empty()) { // its only element
+    Step first{StepKind::Index, 0, b.integer(0, span), {}, {}, 1, span};
+    Steps steps{std::vector<Step>(b.types.rank(b.typeOf(x)), first)};
+    nodes.push_back(b.make(NodeKind::Get, type, span, {x}, std::move(steps)));
+    return b.block(std::move(nodes), span);
   }
   nodes.push_back(b.make(NodeKind::Reshape, type, span, {x}));
   return b.block(std::move(nodes), span);

@@ -1,5 +1,5 @@
 // Template values: lambdas, function names, transforms; and calls of function values (rules 11, 13, 43).
-#include "check/body.h"
+#include "check/attempt.h"
 
 namespace melix::check {
 
@@ -22,9 +22,22 @@ bool Body::isReadable(NodeId node) {
   return fields && isReadable(n.children[0]);
 }
 
+/// A lambda as written, with the type asked of its result: its body takes that, as a function's does.
+NodeId Body::lambdaAsked(NodeId value, TypeId result) {
+  const Node node = instance.nodes[value];
+  std::vector<DimSym> sizes;
+  types.collectSymbols(result, sizes);
+  if (node.kind != NodeKind::Known || !sizes.empty() || infer.hasOpen(result)) return value;
+  Known known = c.program_.known(node.as<KnownRef>().known);
+  if (known.kind != KnownKind::Lambda || known.asked) return value;
+  known.asked = result;
+  return templateValue(std::move(known), node.children, node.span);
+}
+
 /// A known function as a value of function type: its instance at that type.
 NodeId Body::asFunction(NodeId value, TypeId functionType, Span span) {
   const types::Type fn = types[functionType];
+  value = lambdaAsked(value, fn.result);
   // The instance is asked for like a call with arguments of the parameters' types.
   std::vector<NodeId> args;
   for (TypeId param : fn.parts) args.push_back(b.op(OpKind::Undef, param, {}, span));
@@ -41,6 +54,7 @@ NodeId Body::asFunction(NodeId value, TypeId functionType, Span span) {
     return b.error(span);
   }
   const Node made = instance.nodes[call];
+  if (made.as<CallTarget>().known) value = made.children[0]; // the one chosen of a set
   if (auto captures = static_cast<ptrdiff_t>(made.as<CallTarget>().captures);
       captures > 0) { // those of the one chosen
     Known chosen;
@@ -111,6 +125,29 @@ NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& args, co
   return b.block(std::move(nodes), span);
 }
 
+/// The type that a transform of one declared function asks of an argument: that of the function's parameter.
+/// None where the parameters are not the function's, or their types are not written out.
+TypeId Body::askedOf(TypeId function, size_t k) {
+  const Known known = c.program_.known(types[function].known);
+  auto transform = static_cast<TransformKind>(known.number);
+  if (known.kind == KnownKind::Transform && transform != TransformKind::Vmap &&
+      transform != TransformKind::Hvp)
+    return askedOf(types[function].parts[0], k);
+  if (known.kind != KnownKind::Overloads || known.candidates.size() != 1) return TypeId::none();
+  const FunctionDecl fn = c.function(known.candidates[0]);
+  if (k >= fn.params.size() || !fn.params[k].type || !fn.generics.empty()) return TypeId::none();
+  TypeEnv scratch = known.env;
+  TypeResolver resolver(c, fn.module, c.ast(fn.decl), scratch);
+  resolver.freshDim =
+      resolver.bindDim = [&](NameId, Span at) { return types.dims.symbol(infer.freshDim("_", at)); };
+  resolver.valueDim = [&](SynId) { return types.dims.symbol(infer.freshDim("_", fn.span)); };
+  Attempt attempt(*this);
+  TypeId asked = resolver.type(fn.params[k].type);
+  if (!attempt.hasMessages()) return asked;
+  attempt.drop();
+  return TypeId::none();
+}
+
 NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span) {
   TypeId type = b.typeOf(function);
   KnownId id = types[type].known;
@@ -127,7 +164,10 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
     std::vector<NodeId> values;
     std::vector<CallArg> given;
     for (const CallArg& arg : args) {
-      values.push_back(checkArg(arg));
+      TypeId asked = askedOf(type, values.size());
+      values.push_back(checkArg(arg, asked));
+      if (asked && b.kindOf(values.back()) == TypeKind::List)
+        values.back() = coerce(values.back(), asked, arg.span);
       if (b.kindOf(values.back()) == TypeKind::Error) return values.back();
       given.push_back({NameId::none(), SynId::none(), values.back(), arg.span});
     }
@@ -136,7 +176,8 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
                           Steps{{Step{StepKind::Field, 0, {}, {}, {}, 1, span}}});
     return applyKnown(known, knownCapture(function, inner), given, expected, span);
   }
-  case KnownKind::Equality: break; // called by callEquality only
+  case KnownKind::Equality:
+  case KnownKind::Moved: break; // called by callEquality, callMoved only
   case KnownKind::Lambda: {
     const Ast& tree = *known.tree;
     const auto lambda = tree[known.lambda].as<Lambda>();
@@ -184,6 +225,7 @@ NodeId Body::applyKnown(const Known& known, NodeId capture, const std::vector<Ca
     return b.error(span);
   case KnownKind::Value: return callValue(capture, args, expected, span);
   case KnownKind::Equality: return equalityBody(values[0], values[1], span);
+  case KnownKind::Moved: return movedBody(values[0], values[1], span);
   default:
     return derivatives.apply(static_cast<TransformKind>(known.number), capture, std::move(values), known.wrt,
                              span);
@@ -396,7 +438,9 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
     return b.error(span);
   }
   GivenArgs list(std::move(checkedArgs));
-  NodeId result = arrays.call(kind, list, expected, span);
+  TypeId asked = expected ? infer.zonk(expected) : expected;
+  if (asked && types.kind(asked) == TypeKind::Pack) asked = openedPack(asked);
+  NodeId result = arrays.call(kind, list, asked, span);
   if (!result.valid()) {
     sink.report(DiagId::NoIntrinsicForm, span, name);
     return b.error(span);

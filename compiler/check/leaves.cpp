@@ -49,8 +49,16 @@ NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Spa
     }
     locals.push_back(value);
   }
+  closeWhole(type);
+  type = b.infer.zonk(type);
   nodes.push_back(mapParts(f, locals, type, span));
   return b.block(std::move(nodes), span);
+}
+
+/// Whole numbers that nothing made floats are kept: `map_leaves` is for leaves with a derivative.
+void Leaves::closeWhole(TypeId type) {
+  for (TypeId var : b.infer.openVars({type}))
+    if (b.infer.varClass(var) == types::VarClass::OpenInt) b.infer.unify(b.types.int64(), var);
 }
 
 NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span) {

@@ -31,6 +31,7 @@ private:
   size_t partCount(TypeId t);
   std::string partName(TypeId t, size_t k);
   NodeId rebuild(TypeId t, std::vector<NodeId> parts, Span span);
+  void closeWhole(TypeId type);
   NodeId mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span);
   NodeId foldParts(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value, Span span);
   NodeId buildParts(const TemplateCall& make, TypeId type, const std::string& path, NodeId prefix, Span span);

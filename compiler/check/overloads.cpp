@@ -1,5 +1,5 @@
 // Which of several functions of a name a call means (rules 8, 10).
-#include "check/body.h"
+#include "check/attempt.h"
 #include "check/bounds.h"
 #include "check/declared_call.h"
 
@@ -22,6 +22,14 @@ std::vector<ModuleId> Body::homeModules(TypeId type) {
   return out;
 }
 
+/// Whether an argument may need the type asked of it.
+bool Body::intoArguments(const std::vector<CallArg>& args) {
+  return std::any_of(args.begin(), args.end(), [this](const CallArg& arg) {
+    SynKind kind = arg.node.valid() ? SynKind::Error : ast.kind(arg.syntax);
+    return kind == SynKind::Call || kind == SynKind::Array || kind == SynKind::Lambda;
+  });
+}
+
 NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers,
                        const std::vector<CallArg>& given, const Explicit* explicitArgs, TypeId expected,
                        Span span, Span nameSpan) {
@@ -37,6 +45,14 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
   if (candidates == 0 && intrinsic)
     if (args.empty() || !args[0].node.valid() || homeModules(b.typeOf(args[0].node)).empty())
       return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
+  // The only one of its layer may be meant: then its types are asked of the arguments.
+  if (candidates + intrinsic.has_value() > 1 && !layers.empty() && layers[0].size() == 1 &&
+      intoArguments(args)) {
+    Attempt attempt(*this);
+    NodeId made = callDecl(layers[0][0], args, explicitArgs, expected, span);
+    if (!attempt.hasErrors() && b.kindOf(made) != TypeKind::Error) return made;
+    attempt.drop();
+  }
   // Several candidates: the arguments' types decide.
   bool failed = false;
   for (CallArg& arg : args) {
@@ -65,7 +81,7 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
     if (c.modules.decl(layer[0]).module != prelude || module == prelude) all.push_back(layer);
   for (ModuleId home : homes)
     if (home != module && home != prelude)
-      if (auto layer = c.functionsIn(home, name, true); !layer.empty()) all.push_back(layer);
+      if (auto layer = c.functionsAtHome(home, name); !layer.empty()) all.push_back(layer);
   for (const auto& layer : layers)
     if (c.modules.decl(layer[0]).module == prelude && module != prelude) all.push_back(layer);
   for (const auto& layer : all) {
@@ -158,23 +174,25 @@ bool Body::boundMet(const GenericParam& g, TypeId type, Span span) {
   return met;
 }
 
+/// What is in a value that keeps its sizes beside it, with sizes to be found.
+TypeId Body::openedPack(TypeId pack) {
+  std::vector<DimId> dims;
+  for (uint32_t k = 0; k < types[pack].number; ++k)
+    dims.push_back(types.dims.symbol(infer.freshDim("_", Span())));
+  return types.openPack(pack, dims);
+}
+
 /// Unifies as an argument is passed: sizes beside a value are opened, or made, where only one side has them.
 UnifyResult Body::unifyGiven(TypeId want, TypeId given) {
-  auto opened = [&](TypeId type) {
-    std::vector<DimId> dims;
-    for (uint32_t k = 0; k < types[type].number; ++k)
-      dims.push_back(types.dims.symbol(infer.freshDim("_", Span())));
-    return types.openPack(type, dims);
-  };
   TypeId asked = infer.zonk(want);
   TypeKind wantKind = types.kind(asked), k = types.kind(given);
-  if (wantKind == TypeKind::Pack && k != TypeKind::Pack) return infer.unify(opened(asked), given);
+  if (wantKind == TypeKind::Pack && k != TypeKind::Pack) return infer.unify(openedPack(asked), given);
   if (k == TypeKind::Pack && wantKind != TypeKind::Pack && wantKind != TypeKind::Var)
-    return infer.unify(asked, opened(given));
+    return infer.unify(asked, openedPack(given));
   return infer.unify(want, given);
 }
 
-/// Whether `decl` takes these (checked) arguments; how specific each parameter is goes to `score`.
+/// Whether `decl` takes these (checked) arguments; how specific the parameter of each is goes to `score`.
 bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score) {
   const FunctionDecl fn = c.function(decl);
   const Ast& tree = c.ast(decl);
@@ -193,9 +211,12 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
       bound.types[g.name] = fresh(fn.span);
     else if (g.kind == GenericKind::Dim)
       bound.dims[g.name] = types.dims.symbol(infer.freshDim("d", fn.span));
+  resolver.valueDim = [&](SynId) { return types.dims.symbol(infer.freshDim("_", fn.span)); };
+  resolver.solved = [&](TypeId type) { return infer.zonk(type); };
   bool fits = true;
-  score.clear();
-  for (size_t p = 0; fits && p < fn.params.size(); ++p) {
+  score.assign(args.size(), 0);
+  for (size_t p : orderOfTelling(fn, tree, types.names)) {
+    if (!fits) break;
     if (argOf[p] < 0) continue;
     const CallArg& arg = args[static_cast<size_t>(argOf[p])];
     bool isRef = arg.syntax && ast.kind(arg.syntax) == SynKind::Ref;
@@ -203,12 +224,10 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
                 instance.nodes[arg.node].kind == NodeKind::Local; // a loop's iterator
     if (fn.params[p].isInout != isRef && !(p == 0 && fn.params[p].isInout && (arg.syntax || held)))
       fits = false;
-    if (!fn.params[p].type) {
-      score.push_back(0);
-      continue;
-    }
+    int& specific = score[static_cast<size_t>(argOf[p])];
+    if (!fn.params[p].type) continue;
     if (!arg.node.valid()) {
-      score.push_back(4);
+      specific = 4;
       continue;
     }
     TypeId type = fn.params[p].isInout ? b.typeOf(arg.node) : b.typeOf(unpacked(arg.node, arg.span));
@@ -246,7 +265,7 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
       forEachChild(tree, s, look);
     };
     look(fn.params[p].type);
-    score.push_back(hasPack ? 1 : hasFree ? 2 : hasBounded ? 3 : 4);
+    specific = hasPack ? 1 : hasFree ? 2 : hasBounded ? 3 : 4;
   }
   for (const GenericParam& g : fn.generics)
     if (fits && g.kind == GenericKind::Type && g.bound)

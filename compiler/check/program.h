@@ -49,6 +49,7 @@ struct PullbackShape {
 ///   Pullback  of `vjp`: its capture is what the forward sweep saved
 ///   Value     a function value (its capture), where something known is needed
 ///   Equality  `==` of Lists, and of enums inside of themselves
+///   Moved     `x + t` of Lists, enums and values that hide sizes, with their tangents
 enum class KnownKind : uint8_t {
   Overloads,
   Lambda,
@@ -57,7 +58,8 @@ enum class KnownKind : uint8_t {
   Constructor,
   Pullback,
   Value,
-  Equality
+  Equality,
+  Moved
 };
 struct Known {
   KnownKind kind = KnownKind::Overloads;
@@ -71,6 +73,7 @@ struct Known {
   const syntax::Ast* tree = nullptr;
   syntax::NodeId lambda;
   std::string name;                 ///< `main.lambda`
+  TypeId asked;                     ///< of its result, where the lambda stands for a function type; none
   std::vector<NameId> captureNames; ///< one for each capture
   std::vector<TypeId> captureTypes; ///< as seen where the lambda stands
   TypeEnv env;                      ///< generic parameters and dimensions visible there

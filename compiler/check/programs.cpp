@@ -31,7 +31,30 @@ std::optional<InstanceKey> Checker::keyOfDefinition(const FunctionDecl& fn) {
     forEachChild(ast(fn.decl), s, look);
   };
   for (const ParamDecl& p : fn.params) look(p.type);
-  return hasPack ? std::nullopt : std::optional(key);
+  return hasPack || leavesTypesOpen(fn) ? std::nullopt : std::optional(key);
+}
+
+/// Whether a parameter's type stands without its type parameters: `m: Mlp` of a `struct Mlp[T]`, `xs: List`.
+bool Checker::leavesTypesOpen(const FunctionDecl& fn) {
+  bool open = false;
+  const size_t before = sink.all().size();
+  TypeEnv env;
+  for (const GenericParam& g : fn.generics)
+    if (g.kind == GenericKind::Type) env.types[g.name] = types.scalar(types::TypeKind::F32);
+  TypeResolver resolver(*this, fn.module, ast(fn.decl), env);
+  resolver.bindDim = resolver.freshDim = [this](NameId, Span) { return types.dims.constant(1); };
+  resolver.valueDim = [this](SynId) { return types.dims.constant(1); };
+  resolver.bindType = [&](NameId name, Span) {
+    bool bare = name && types.names.text(name).find('.') != std::string_view::npos;
+    open |= bare;
+    return bare ? types.scalar(types::TypeKind::F32) : TypeId::none();
+  };
+  for (const ParamDecl& p : fn.params) {
+    resolver.owner = p.name;
+    if (p.type) resolver.parameter(p.type, p.isInout);
+  }
+  sink.rewind(before); // said where the function is checked
+  return open;
 }
 
 /// Structs and enums without type parameters.

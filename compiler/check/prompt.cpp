@@ -36,7 +36,8 @@ PromptEntry Checker::prompt(ModuleId module, const std::vector<PromptVariable>& 
     LocalId l = body.declareLocal(v.name, v.type, span, v.isVar);
     body.used.insert(l);
     instance.params.push_back(l);
-    if (!v.isVar) body.scriptLets[v.name] = l;
+    if (v.size) body.env.dims[v.name] = types.dims.constant(*v.size);
+    if (!v.isVar && !v.isSize) body.scriptLets[v.name] = l;
   }
   std::vector<NodeId> nodes;
   NodeId value = body.b.unit(span);
@@ -60,6 +61,14 @@ PromptEntry Checker::prompt(ModuleId module, const std::vector<PromptVariable>& 
     parts.push_back(body.b.local(s.local, span));
     partTypes.push_back(body.b.typeOf(parts.back()));
     entry.variables.push_back({s.name, TypeId::none(), instance.locals[s.local].isVar});
+  }
+  for (PromptVariable& kept : entry.variables)
+    for (const PromptVariable& v : known) kept.isSize |= v.isSize && v.name == kept.name;
+  for (const auto& [name, dim] : std::map<NameId, DimId>(body.env.dims.begin(), body.env.dims.end())) {
+    if (body.lookupAny(name)) continue;
+    parts.push_back(body.b.dimValue(dim, span));
+    partTypes.push_back(types.int64());
+    entry.variables.push_back({name, TypeId::none(), false, {}, true});
   }
   nodes.push_back(body.b.make(NodeKind::Tuple, types.tuple(partTypes), span, std::move(parts)));
   finish(id, body, body.b.block(std::move(nodes), span), TypeId::none());

@@ -26,6 +26,12 @@ NameId TypeResolver::ownedName(Interner& names, NameId owner, NameId param) {
   return names.intern(std::string(owner ? names.text(owner) : "") + "." + std::string(names.text(param)));
 }
 
+/// What `_` is called in the type of a parameter; nothing elsewhere.
+NameId TypeResolver::unnamed() {
+  return owner ? ownedName(types_.names, owner, types_.names.intern("_" + std::to_string(anonymous_++)))
+               : NameId();
+}
+
 TypeId TypeResolver::error(DiagId id, Span span, std::string_view name) {
   checker_.sink.report(id, span, name);
   return types_.error();
@@ -67,11 +73,23 @@ TypeId TypeResolver::named(SynId node) {
   }
   DeclId decl = checker_.typeDecl(module_, ast_, node);
   if (decl) return ofDecl(decl, nullptr, n.span);
+  if (n.kind == SynKind::Name && text(n.as<Name>().name) == "List") return bareList(n.span);
+  if (n.kind == SynKind::Name && (text(n.as<Name>().name) == "Axis" || text(n.as<Name>().name) == "Axes"))
+    return error(DiagId::NoAxisParameters, n.span, {});
   if (n.kind == SynKind::Name && bindType)
     if (TypeId bound = bindType(n.as<Name>().name, n.span)) return bound;
   std::string_view shown = checker_.modules.sources.text(n.span);
   Diagnostic& d = checker_.sink.report(DiagId::UnknownType, n.span, shown);
   if (n.kind == SynKind::Name) d.hint = checker_.suggestType(module_, n.as<Name>().name);
+  return types_.error();
+}
+
+/// `List` alone, in the type of a parameter: of any elements.
+TypeId TypeResolver::bareList(Span span) {
+  NameId element = owner ? ownedName(types_.names, owner, types_.names.intern("T")) : NameId();
+  if (TypeId bound = bindType && element ? bindType(element, span) : TypeId::none())
+    return types_.list(bound);
+  checker_.sink.report(DiagId::TypeArguments, span, "List", "1", "0");
   return types_.error();
 }
 
@@ -180,6 +198,8 @@ TypeId TypeResolver::result(SynId node) {
 }
 
 TypeId TypeResolver::nested(SynId node) {
+  if (ast_.kind(node) == SynKind::Underscore && bindType && owner) // of any type
+    if (TypeId bound = bindType(unnamed(), ast_.span(node))) return bound;
   std::vector<DimSym> hidden;
   std::vector<DimSym>* outer = hidden_;
   hidden_ = &hidden;
@@ -199,8 +219,10 @@ TypeId TypeResolver::bracketed(SynId node) {
         brackets.items.size() == 1)
       return types_.list(nested(brackets.items[0].value));
     if (!bound && base.kind == SynKind::Name && text(base.as<Name>().name) == "Tangent" &&
-        brackets.items.size() == 1)
-      return types::tangentType(types_, type(brackets.items[0].value));
+        brackets.items.size() == 1) {
+      TypeId of = type(brackets.items[0].value);
+      return types::tangentType(types_, solved ? solved(of) : of);
+    }
     DeclId decl = bound ? DeclId::none() : checker_.typeDecl(module_, ast_, brackets.base);
     if (decl && !checker_.takesNoParameters(decl)) return ofDecl(decl, &brackets.items, n.span);
   }
@@ -257,9 +279,7 @@ DimId TypeResolver::dim(SynId node) {
       checker_.sink.report(DiagId::DimensionUnbound, n.span, name ? text(name) : "_");
       return DimId::none();
     }
-    NameId used = name;
-    if (!used && owner)
-      used = types_.names.intern(std::string(text(owner)) + "._" + std::to_string(anonymous_++));
+    NameId used = name ? name : unnamed();
     DimId fresh = hook(used, n.span);
     if (used) env_.dims[used] = fresh;
     return fresh;
@@ -283,7 +303,7 @@ DimId TypeResolver::dim(SynId node) {
     checker_.sink.report(DiagId::DimensionUnbound, n.span, text(name));
     return DimId::none();
   }
-  case SynKind::Member: return memberDim(n.as<Member>(), n.span);
+  case SynKind::Member: return memberDim(node);
   case SynKind::Binary: {
     DimId d = binaryDim(n.as<Binary>(), n.span);
     if (d) dims.spell(d, checker_.modules.sources.text(n.span));
@@ -311,7 +331,9 @@ DimId TypeResolver::dim(SynId node) {
   }
 }
 
-DimId TypeResolver::memberDim(const Member& member, Span span) {
+DimId TypeResolver::memberDim(SynId node) {
+  const auto member = ast_[node].as<Member>();
+  Span span = ast_.span(node);
   if (ast_.kind(member.base) == SynKind::Name) {
     NameId base = ast_[member.base].as<Name>().name;
     if (auto owned = env_.dims.find(ownedName(types_.names, base, member.name)); owned != env_.dims.end())
@@ -323,6 +345,7 @@ DimId TypeResolver::memberDim(const Member& member, Span span) {
           if (types_.dims.info(record.dimParams[k]).name == text(member.name)) return types_[type].dims[k];
       }
   }
+  if (DeclId constant = checker_.constDecl(module_, ast_, node)) return checker_.constantDim(constant);
   checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span));
   return DimId::none();
 }

@@ -25,6 +25,8 @@ public:
   std::function<void(NameId)> readDim; ///< a name is read as a dimension
   /// A type for a generic parameter that is not bound; null: an error.
   std::function<TypeId(NameId, Span)> bindType;
+  /// What is known by now of a type with variables; null: nothing more.
+  std::function<TypeId(TypeId)> solved;
   /// Name of the parameter whose type is read: the parameters of a bare generic record are called `p.N`.
   NameId owner;
 
@@ -33,20 +35,23 @@ public:
   TypeId parameter(syntax::NodeId node, bool isInout);
   /// The type of a result: inside another type, `?N` is a size that comes with the value.
   TypeId result(syntax::NodeId node);
+  /// Inside another type: `_` hides a size for each element.
+  TypeId nested(syntax::NodeId node);
   DimId dim(syntax::NodeId node);
   /// Name under which a bare record's parameter is bound for `owner`.
   static NameId ownedName(Interner& names, NameId owner, NameId param);
 
 private:
+  NameId unnamed();
   TypeId named(syntax::NodeId node);
+  TypeId bareList(Span span);
   TypeId ofDecl(DeclId decl, const std::vector<syntax::Argument>* items, Span span);
   TypeId recordType(DeclId decl, const std::vector<syntax::Argument>* items, Span span);
   TypeId alias(DeclId decl, Span span);
   TypeId bracketed(syntax::NodeId node);
   TypeId arrayOf(TypeId element, const std::vector<syntax::Argument>& items, Span span);
-  TypeId nested(syntax::NodeId node); ///< inside another type: `_` hides a size for each element
   DimId binaryDim(const syntax::Binary& binary, Span span);
-  DimId memberDim(const syntax::Member& member, Span span);
+  DimId memberDim(syntax::NodeId node);
   TypeId error(DiagId id, Span span, std::string_view name);
   std::string_view text(NameId n) const { return types_.names.text(n); }
 

@@ -44,7 +44,8 @@ const Checker::ScriptNames& Checker::scriptNames(ModuleId module) {
   for (NameId name : out.again) out.lets.erase(name);
   if (auto known = promptNames_.find(module); known != promptNames_.end())
     for (const PromptVariable& v : known->second) {
-      if (out.vars.contains(v.name) || out.again.contains(v.name) || out.lets.contains(v.name)) continue;
+      if (v.isSize || out.vars.contains(v.name) || out.again.contains(v.name) || out.lets.contains(v.name))
+        continue;
       if (v.isVar) out.vars.insert(v.name);
       if (!v.isVar) out.lets.emplace(v.name, 0);
     }
@@ -104,7 +105,7 @@ std::vector<NameId> Checker::scriptLets(DeclId decl) {
 
 void Checker::checkSeeing(ModuleId module, const std::map<NameId, TypeId>& lets) {
   for (DeclId decl : declsOf(module)) {
-    if (modules.decl(decl).kind != names::DeclKind::Function || scriptLets(decl).empty()) continue;
+    if (scriptLets(decl).empty()) continue;
     std::optional<InstanceKey> key = keyOfDefinition(FunctionDecl(function(decl)));
     for (NameId let : scriptLets(decl))
       if (auto found = lets.find(let); found == lets.end())

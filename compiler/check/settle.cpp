@@ -337,6 +337,10 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
     for (uint32_t k = 0; k < types[t].number; ++k) dims.push_back(freshSize(span));
     return types.openPack(t, dims);
   };
+  if (row->kind == ops::BuiltinKind::Exit) { // does not return
+    NodeId leave = b.make(NodeKind::Builtin, declared, span, args, BuiltinRef{row->kind});
+    return b.block({leave, b.make(NodeKind::Panic, types.never(), span, {b.string("exit", span)})}, span);
+  }
   if (types.kind(declared) != TypeKind::Tuple || types.isUnit(declared)) {
     NodeId node = b.make(NodeKind::Builtin, opened(declared), span, args, BuiltinRef{row->kind});
     instance.nodes[node].resultDims = sizes;

@@ -462,6 +462,8 @@ NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, S
     sink.report(DiagId::RangeNeeded, span, "this loop");
     return b.error(span);
   }
+  if (b.kindOf(first) == TypeKind::Never) return first;
+  if (b.kindOf(last) == TypeKind::Never) return b.block({first, last}, span);
   // The bounds mix like operands; the index has their type.
   NodeId sum = b.binary(BinaryKind::Add, first, last, span);
   TypeId type = b.typeOf(sum);
@@ -534,7 +536,7 @@ NodeId Body::forOverElements(const syntax::For& loop, NodeId xs, Span span) {
 /// `iter` or `next` for a value: of this module and its imports, or of the home of its type.
 std::optional<DeclId> Body::protocolFunction(NameId name, NodeId value, Span span) {
   std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
-  for (ModuleId home : homeModules(b.typeOf(value))) layers.push_back(c.functionsIn(home, name, true));
+  for (ModuleId home : homeModules(b.typeOf(value))) layers.push_back(c.functionsAtHome(home, name));
   std::vector<CallArg> args{{NameId::none(), SynId::none(), value, span}};
   for (const auto& layer : layers)
     if (auto chosen = layer.empty() ? std::nullopt : choose(name, layer, args, span, false)) return chosen;

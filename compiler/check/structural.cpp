@@ -28,7 +28,8 @@ NodeId NodeBuilder::addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type,
     });
   if (!isRecordLike(k)) {
     NodeId right = kind == BinaryKind::Sub ? op(OpKind::Neg, tangent, {b}, span) : b;
-    return a.valid() ? op(OpKind::Add, type, {a, right}, span) : right;
+    if (!a.valid()) return right;
+    return type == tangent ? op(OpKind::Add, type, {a, right}, span) : library.callMoved(a, right, span);
   }
   std::vector<NodeId> parts;
   for (uint32_t f = 0; f < partCount(types, type); ++f) {

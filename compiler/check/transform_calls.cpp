@@ -195,7 +195,8 @@ std::set<size_t> Body::aritiesOf(TypeId function) {
     return {item.kind == SynKind::Enum ? item.as<EnumItem>().cases[value.number].fields.size()
                                        : item.as<StructItem>().fields.size()};
   }
-  case KnownKind::Equality: return {2};
+  case KnownKind::Equality:
+  case KnownKind::Moved: return {2};
   case KnownKind::Pullback: return {1};
   }
   return {1};

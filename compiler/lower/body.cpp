@@ -177,7 +177,8 @@ ValueId BodyLowering::after(const std::vector<NodeId>& children, TypeId type,
   std::vector<ValueId> values;
   for (size_t k = 0; k < children.size(); ++k) {
     values.push_back(expr(children[k]));
-    if (flow_ == FlowKind::Off) return undef(T(type));
+    bool ends = types_.kind(instance_.nodes[children[k]].type) == TypeKind::Never; // in a panic
+    if (ends || flow_ == FlowKind::Off) return undef(T(type));
     if (flow_ != FlowKind::Maybe) continue;
     std::vector<NodeId> rest(children.begin() + static_cast<ptrdiff_t>(k) + 1, children.end());
     return guarded(type, [&] {

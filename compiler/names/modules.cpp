@@ -28,6 +28,7 @@ ModuleId Modules::addRoot(std::string path, std::string text) {
   std::string stem = path.substr(path.find_last_of('/') + 1);
   stem = stem.substr(0, stem.rfind('.'));
   ModuleId id = add(stem, {std::move(path), std::move(text)});
+  modules_[id.index]->isRoot = true;
   loading_.push_back(stem); // what it uses cannot use it
   index(id, modules_[id.index]->ast);
   loading_.pop_back();

@@ -40,6 +40,7 @@ struct Module {
   std::vector<syntax::NodeId> statements;                     ///< of a script, in order
   std::vector<syntax::NodeId> tests;
   bool isPrelude = false;
+  bool isRoot = false; ///< of a program, a test file or an entry at the prompt: nothing imports it
 };
 
 /// Reads modules: files beside the root file, then the library; and makes trees of texts, so that this layer

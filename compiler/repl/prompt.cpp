@@ -89,7 +89,7 @@ names::ModuleId Prompt::renewFunctions(names::ModuleId module, Definitions& now)
 bool Prompt::checkDefinitions(names::ModuleId module) {
   std::map<NameId, types::TypeId> lets;
   for (const check::PromptVariable& v : variables_)
-    if (!v.isVar) lets.emplace(v.name, v.type);
+    if (!v.isVar && !v.isSize) lets.emplace(v.name, v.type);
   session_.checker().checkModule(module);
   session_.checker().checkSeeing(module, lets);
   return session_.sink.errorCount() == 0;
@@ -151,6 +151,7 @@ bool Prompt::keep(const check::PromptEntry& entry, interp::RunResult result) {
                        "` is not kept: it holds a function value\n");
       continue;
     }
+    if (variable.isSize) variable.size = all.part(k + 1).asInteger();
     variables_.push_back(variable);
     values_.push_back(all.part(k + 1));
   }

@@ -159,7 +159,7 @@ bool TypeStore::holdsFunction(TypeId id) const {
   std::vector<RecordId> seen; // a recursive record is looked at once
   std::function<bool(TypeId)> holds = [&](TypeId at) {
     const Type& t = (*this)[at];
-    if (t.kind == TypeKind::Function) return true;
+    if (t.kind == TypeKind::Function || t.kind == TypeKind::Known) return true;
     for (TypeId part : t.parts)
       if (holds(part)) return true;
     if (!t.record.valid() || std::find(seen.begin(), seen.end(), t.record) != seen.end()) return false;

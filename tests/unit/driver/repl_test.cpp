@@ -55,6 +55,16 @@ TEST(Repl, ARedefinitionThatBreaksACallerIsRefused) {
   EXPECT_TRUE(contains(r.errors, "error: ")) << r.errors;
 }
 
+TEST(Repl, ConstantsAreKeptBesideVariables) {
+  EXPECT_EQ(answers("let f = sin\nlet n = 1\nconst c = 4\nc\nlet z: f32[c] = ones()\nz\n"),
+            "4\n[1.0, 1.0, 1.0, 1.0]\n");
+}
+
+TEST(Repl, SizesThatATypeNamesAreKept) {
+  EXPECT_EQ(answers("let x: f32[?N] = [1.0, 2, 3][[true, false, true]]\nN\nlet y: f32[N] = ones()\nx + y\n"),
+            "2\n[2.0, 4.0]\n");
+}
+
 TEST(Repl, SizesAreKnownAfterwards) {
   EXPECT_EQ(answers("let xs = [for i in 0..5 if i % 2 == 0: i]\nlet ys = [10, 20, 30]\nxs + ys\n"),
             "[10, 22, 34]\n");

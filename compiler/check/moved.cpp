@@ -1,0 +1,104 @@
+// `x + t` of enums, Lists and values that hide their sizes, with their tangents (rule 40): by an instance of
+// its own, since such types may hold themselves.
+#include "check/body.h"
+#include "types/tangent.h"
+
+namespace melix::check {
+
+NodeId Body::callMoved(NodeId x, NodeId t, Span span) {
+  KnownId id = c.ownTemplate(KnownKind::Moved, "+", module, span);
+  NodeId function = b.make(NodeKind::Known, types.known(id, {}), span, {}, KnownRef{id});
+  return callInstanceOf(id, function, {x, t}, span);
+}
+
+/// The body of the instance that adds the tangent `t` to `x`.
+NodeId Body::movedBody(NodeId x, NodeId t, Span span) {
+  switch (b.kindOf(x)) {
+  case TypeKind::List: return movedElements(x, t, span);
+  case TypeKind::Pack: return movedInside(x, t, span);
+  default: return movedCases(x, t, span);
+  }
+}
+
+/// `match t { zero => x, Case(s…) => match x { Case(v…) => Case(v + s…), _ => panic(…) } … }`
+NodeId Body::movedCases(NodeId x, NodeId t, Span span) {
+  const TypeId type = b.typeOf(x), tangent = b.typeOf(t);
+  const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
+  auto pattern = [&](PatternKind kind, TypeId of, uint32_t caseIndex) {
+    Pattern p;
+    p.kind = kind;
+    p.type = of;
+    p.caseIndex = caseIndex;
+    p.span = span;
+    return p;
+  };
+  auto wild = [&](TypeId of) { return instance.patterns.add(pattern(PatternKind::Wildcard, of, 0)); };
+  Arms outer;
+  for (uint32_t k = 0; k < cases.size(); ++k) {
+    uint32_t there = types::tangentCase(types, type, k);
+    Pattern value = pattern(PatternKind::Case, type, k), slope = pattern(PatternKind::Case, tangent, there);
+    std::vector<NodeId> fields;
+    for (uint32_t f = 0; f < cases[k].fields.size(); ++f) {
+      TypeId field = types.fieldType(type, k, f), by = types.fieldType(tangent, there, f);
+      LocalId v = b.newLocal("v", field, span), s = b.newLocal("s", by, span);
+      value.subs.push_back(bindPattern(v, field, span));
+      slope.subs.push_back(bindPattern(s, by, span));
+      fields.push_back(b.moved(b.local(v, span), b.local(s, span), span));
+    }
+    Arms inner;
+    NodeId made = b.make(NodeKind::Variant, type, span, std::move(fields), Index{k});
+    inner.arms.push_back({instance.patterns.add(value), NodeId::none(), made});
+    if (cases.size() > 1)
+      inner.arms.push_back(
+          {wild(type), NodeId::none(), refuseMove("a tangent of another case is added", span)});
+    NodeId match = b.make(NodeKind::Match, type, span, {x}, std::move(inner));
+    outer.arms.push_back({instance.patterns.add(slope), NodeId::none(), match});
+  }
+  outer.arms.push_back({wild(tangent), NodeId::none(), x});
+  return b.make(NodeKind::Match, type, span, {t}, std::move(outer));
+}
+
+/// `var out = x; if len(t) != 0 { if len(t) != len(x) { panic(…) }; for k in 0..len(x) { out[k] = x[k] + t[k]
+/// } }; out`
+NodeId Body::movedElements(NodeId x, NodeId t, Span span) {
+  const TypeId type = b.typeOf(x), unit = types.unit();
+  auto length = [&](NodeId list) { return b.make(NodeKind::Length, types.int64(), span, {list}); };
+  auto differ = [&](NodeId left, NodeId right) {
+    return b.op(OpKind::Cmp, types.boolean(), {left, right}, span, static_cast<uint32_t>(ops::CmpKind::Ne));
+  };
+  LocalId out = b.newLocal("out", type, span, true);
+  check::For loop;
+  loop.loop = static_cast<LoopId>(instance.nodes.size());
+  loop.index = b.newLocal("k", types.int64(), span);
+  Step step{StepKind::Element, 0, b.local(loop.index, span), {}, {}, 1, span};
+  auto at = [&](NodeId list) {
+    return b.make(NodeKind::Get, types[b.typeOf(list)].parts[0], span, {list}, Steps{{step}});
+  };
+  NodeId sum = b.moved(at(b.local(out, span)), at(t), span);
+  NodeId set = b.make(NodeKind::Assign, unit, span, {sum}, Place{out, {step}, types[type].parts[0]});
+  NodeId refuse =
+      b.make(NodeKind::If, unit, span,
+             {differ(length(t), length(x)), refuseMove("a tangent of another length is added", span)});
+  NodeId each = b.make(NodeKind::For, unit, span, {b.integer(0, span), length(x), set}, loop);
+  NodeId some = b.make(NodeKind::If, unit, span,
+                       {differ(length(t), b.integer(0, span)), b.block({refuse, each, b.unit(span)}, span)});
+  return b.block({b.let(out, x), some, b.local(out, span)}, span);
+}
+
+/// Of a value that hides its sizes: those of its tangent are the same, or it is a zero without any.
+NodeId Body::movedInside(NodeId x, NodeId t, Span span) {
+  std::vector<NodeId> nodes;
+  const TypeId type = b.typeOf(x);
+  NodeId value = b.local(b.bind("value", unpacked(x, span), nodes), span);
+  NodeId slope = b.local(b.bind("slope", unpacked(t, span), nodes), span);
+  TypeId tangent = types::tangentType(types, b.typeOf(value));
+  slope = coerce(slope, tangent, span);
+  nodes.push_back(coerce(b.moved(value, slope, span), type, span));
+  return b.block(std::move(nodes), span);
+}
+
+NodeId Body::refuseMove(std::string_view why, Span span) {
+  return b.make(NodeKind::Panic, types.never(), span, {b.string(std::string(why), span)});
+}
+
+} // namespace melix::check
