@@ -91,9 +91,14 @@ NodeId Body::callMain(DeclId decl, const FunctionDecl& fn, const std::vector<Typ
   NodeId call = callDecl(decl, args, nullptr, TypeId::none(), fn.span);
   instance.nodes[call].span = Span(); // no frame of a trace
   TypeId type = b.typeOf(call);
-  if (isPreludeEnum(type, "Result"))
-    call = callPrelude("command_status", {call}, fn.span);
-  else if (types.kind(type) != TypeKind::Error && !types.isUnit(type) && types.kind(type) != TypeKind::Never)
+  if (isPreludeEnum(type, "Result")) {
+    auto errorOf = [&](TypeId result) { return types.fieldType(result, caseNumber(result, "Err"), 0); };
+    bool isError = infer.zonk(errorOf(type)) == infer.zonk(errorOf(returnType));
+    // An error of another type is told by its `message`.
+    call = isError ? callPrelude("command_status", {call}, fn.span)
+                   : b.block({tryValue(call, fn.span), b.unit(fn.span)}, fn.span);
+  } else if (types.kind(type) != TypeKind::Error && !types.isUnit(type) &&
+             types.kind(type) != TypeKind::Never)
     sink.report(DiagId::TypeMismatch, fn.span, "() or Result", b.show(type));
   nodes.push_back(call);
   return b.block(std::move(nodes), Span());
