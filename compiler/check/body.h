@@ -447,6 +447,16 @@ public:
   NodeId callInstanceOf(KnownId id, NodeId function, const std::vector<NodeId>& args, Span span);
   bool isGenerator(const std::vector<CallArg>& args) const;
   NodeId arrayOfList(NodeId list, TypeId asked, Span span);
+  NodeId callAtOnce(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
+  NodeId callPrint(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
+  NodeId callMapLeaves(const std::vector<CallArg>& args, Span span);
+  NodeId callFoldLeaves(const std::vector<CallArg>& args, Span span);
+  NodeId callBuild(const std::vector<CallArg>& args, TypeId expected, Span span);
+  NodeId callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
+  NodeId callConversion(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs,
+                        Span span);
+  NodeId callReduction(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
+  NodeId callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callAsked(NodeId function, std::vector<NodeId> args, TypeId asked, Span span);
   NodeId applyKnown(const Known& known, NodeId capture, const std::vector<CallArg>& args, TypeId expected,

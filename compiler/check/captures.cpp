@@ -148,6 +148,11 @@ NodeId Body::checkLambda(SynId node, TypeId expected) {
 NodeId Body::checkNested(SynId node) {
   const SynNode n = ast[node];
   const auto item = n.as<FnItem>();
+  if (!item.body) {
+    sink.report(DiagId::NoBody, item.nameSpan, types.names.text(item.name));
+    used.insert(declareLocal(item.name, types.error(), item.nameSpan, false));
+    return b.error(n.span);
+  }
   Known known;
   known.kind = KnownKind::Overloads;
   known.module = module;

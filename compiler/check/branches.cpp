@@ -1,0 +1,103 @@
+// Branches and where they meet.
+#include "check/body.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
+  size_t mark = scope.size();
+  if (ast.kind(node.condition) == SynKind::LetCondition) {
+    const auto let = ast[node.condition].as<LetCondition>();
+    NodeId value = checkExpr(let.value);
+    bool refutable = false;
+    Arm hit;
+    hit.pattern = checkPattern(let.pattern, b.typeOf(value), false, refutable);
+    ++conditions;
+    hit.body = checkExpr(node.then, expected);
+    scope.resize(mark);
+    Arm miss;
+    Pattern any;
+    any.type = b.typeOf(value);
+    any.span = span;
+    miss.pattern = instance.patterns.add(any);
+    miss.body = node.otherwise ? checkExpr(node.otherwise, expected) : b.unit(span);
+    --conditions;
+    NodeId joined = joinBranches(NodeId::none(), hit.body, miss.body, span, expected);
+    if (b.kindOf(joined) == TypeKind::Error) return joined;
+    const Node pair = instance.nodes[joined];
+    hit.body = pair.children[0], miss.body = pair.children[1];
+    NodeId match = b.make(NodeKind::Match, pair.type, span, {value}, Arms{{hit, miss}, {}});
+    instance.nodes[match].resultDims = pair.resultDims;
+    return match;
+  }
+  NodeId cond = checkBoolean(node.condition, "`if`");
+  ++conditions;
+  NodeId then = checkExpr(node.then, expected);
+  NodeId otherwise = node.otherwise ? checkExpr(node.otherwise, expected) : NodeId::none();
+  --conditions;
+  if (!node.otherwise) {
+    TypeKind k = b.kindOf(then);
+    if (k != TypeKind::Never && k != TypeKind::Error && !types.isUnit(b.typeOf(then)) &&
+        !isUsedUp(then, node.then)) {
+      sink.report(DiagId::UnusedValue, b.spanOf(then), b.show(b.typeOf(then))).hint =
+          "an `else` gives the value for when the condition is false; `let _ = …` discards this one";
+      return b.error(span);
+    }
+    return b.make(NodeKind::If, types.unit(), span, {cond, then});
+  }
+  NodeId joined = joinBranches(cond, then, otherwise, span, expected);
+  return joined;
+}
+
+/// The two branches at one type. With a condition: an If; without: a node of the same type holding both.
+NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected) {
+  TypeId a = b.typeOf(then), o = b.typeOf(otherwise);
+  auto made = [&](TypeId type) {
+    std::vector<NodeId> children{then, otherwise};
+    if (cond.valid()) children.insert(children.begin(), cond);
+    return b.make(NodeKind::If, type, span, std::move(children));
+  };
+  auto addsNothing = [&](TypeId t) {
+    return types.kind(t) == TypeKind::Never || (unsure && types.kind(t) == TypeKind::Error);
+  };
+  if (addsNothing(a)) return made(o);
+  if (addsNothing(o)) return made(a);
+  if (types.kind(a) == TypeKind::Error || types.kind(o) == TypeKind::Error) return b.error(span);
+  if (expected) {
+    then = coerce(then, expected, b.spanOf(then));
+    otherwise = coerce(otherwise, expected, b.spanOf(otherwise));
+    return made(infer.zonk(expected));
+  }
+  // Statement position: branches whose values nobody wants.
+  if (types.isUnit(a) || types.isUnit(o)) {
+    NodeId& valued = types.isUnit(a) ? otherwise : then;
+    if (!types.isUnit(b.typeOf(valued)) && isUsedUp(valued, SynId::none()))
+      valued = b.block({valued, b.unit(span)}, span);
+  }
+  a = b.typeOf(then), o = b.typeOf(otherwise);
+  UnifyResult match = infer.unify(a, o);
+  if (match.kind == UnifyKind::Mismatch || match.kind == UnifyKind::DimsDiffer) {
+    sink.report(DiagId::BranchTypes, span, b.show(a), b.show(o));
+    return b.error(span);
+  }
+  if (match.kind == UnifyKind::NeedsCheck) {
+    // Sizes that differ between the branches: the result has sizes of its own.
+    NodeId node = made(a);
+    std::vector<DimSym> fresh;
+    std::vector<DimId> dims = b.dimsOf(infer.zonk(a)), other = b.dimsOf(infer.zonk(o));
+    for (size_t k = 0; k < dims.size() && k < other.size(); ++k)
+      if (infer.zonk(dims[k]) != infer.zonk(other[k])) {
+        fresh.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span}));
+        dims[k] = types.dims.symbol(fresh.back());
+      }
+    if (!fresh.empty()) {
+      instance.nodes[node].type = types.array(types.element(a), dims);
+      instance.nodes[node].resultDims = fresh;
+    }
+    return node;
+  }
+  return made(infer.zonk(a));
+}
+
+} // namespace melix::check

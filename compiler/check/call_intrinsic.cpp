@@ -1,0 +1,331 @@
+// Calls of what the compiler gives types to: arguments are taken by kind.
+#include "check/attempt.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+namespace {
+
+/// How many arguments a call has that is not an array function; none: it says itself.
+std::optional<size_t> argumentsOf(IntrinsicKind kind) {
+  switch (kind) {
+  case IntrinsicKind::Jvp: return 3;
+  case IntrinsicKind::FoldLeaves: return 4;
+  case IntrinsicKind::Vjp:
+  case IntrinsicKind::Map:
+  case IntrinsicKind::Dot: return 2;
+  case IntrinsicKind::Str:
+  case IntrinsicKind::Panic:
+  case IntrinsicKind::Build:
+  case IntrinsicKind::Norm:
+  case IntrinsicKind::Saturate:
+  case IntrinsicKind::Wrap: return 1;
+  default: return std::nullopt;
+  }
+}
+
+} // namespace
+
+NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs,
+                           TypeId expected, Span span) {
+  std::string_view name = intrinsicName(kind);
+  if (auto transform = transformOf(kind)) return callTransform(*transform, name, args, span);
+  if (auto wanted = argumentsOf(kind); wanted && *wanted != args.size()) {
+    sink.report(DiagId::ArgumentCount, span, name, std::to_string(*wanted), std::to_string(args.size()));
+    return b.error(span);
+  }
+  switch (kind) {
+  case IntrinsicKind::Jvp:
+  case IntrinsicKind::Vjp: return callAtOnce(kind, args, span);
+  case IntrinsicKind::Print:
+  case IntrinsicKind::Eprint: return callPrint(kind, args, span);
+  case IntrinsicKind::Str: return toStr(checkArg(args[0]), "", span);
+  case IntrinsicKind::Panic:
+    return b.make(
+        NodeKind::Panic, types.never(), span,
+        {coerce(checkArg(args[0], types.str()), types.str(), args[0].span, DiagId::ArgumentType, name)});
+  case IntrinsicKind::ZeroOf:
+    if (expected) return leaves.zero(infer.zonk(expected), span);
+    sink.report(DiagId::NothingSettles, span, "the type of `zero()`");
+    return b.error(span);
+  case IntrinsicKind::Map: {
+    NodeId f = checkArg(args[0]), x = checkArg(args[1]);
+    if (b.kindOf(x) == TypeKind::List) x = callPrelude("array", {x}, span);
+    return derivatives.apply(TransformKind::Vmap, f, {x}, {}, span);
+  }
+  case IntrinsicKind::MapLeaves: return callMapLeaves(args, span);
+  case IntrinsicKind::FoldLeaves: return callFoldLeaves(args, span);
+  case IntrinsicKind::Build: return callBuild(args, expected, span);
+  case IntrinsicKind::Dot:
+  case IntrinsicKind::Norm: return callDot(kind, args, span);
+  case IntrinsicKind::Saturate:
+  case IntrinsicKind::Wrap: return callConversion(kind, args, explicitArgs, span);
+  case IntrinsicKind::ListOf:
+  case IntrinsicKind::ArrayOf:
+  case IntrinsicKind::Push:
+  case IntrinsicKind::Pop: return callListIntrinsic(kind, args, expected, span);
+  default: break;
+  }
+  if (isGenerator(args) && ArrayIntrinsics::takesGenerator(kind)) return callReduction(kind, args, span);
+  return callArrayFunction(kind, args, expected, span);
+}
+
+/// `jvp(f, x, dx)` and `vjp(f, x)`, which are applied at once.
+NodeId Body::callAtOnce(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
+  NodeId f = known(checkArg(args[0]), args[0].span);
+  std::vector<NodeId> values;
+  for (size_t k = 1; k < args.size(); ++k) values.push_back(checkArg(args[k]));
+  bool failed = b.kindOf(f) == TypeKind::Error;
+  for (NodeId value : values) failed |= b.kindOf(value) == TypeKind::Error;
+  if (failed) return b.error(span);
+  return kind == IntrinsicKind::Jvp ? derivatives.jvp(f, values[0], values[1], span)
+                                    : derivatives.vjp(f, values[0], span);
+}
+
+NodeId Body::callPrint(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
+  std::vector<NodeId> parts;
+  for (const CallArg& arg : args) {
+    NodeId text = toStr(checkArg(arg), "", arg.span);
+    if (b.kindOf(text) == TypeKind::Error) return text;
+    parts.push_back(text);
+  }
+  if (builderDepth > 0) sink.report(DiagId::BuilderIo, span);
+  instance.doesIo = true;
+  return b.make(
+      NodeKind::Builtin, types.unit(), span, std::move(parts),
+      BuiltinRef{kind == IntrinsicKind::Print ? ops::BuiltinKind::Print : ops::BuiltinKind::Eprint});
+}
+
+NodeId Body::callMapLeaves(const std::vector<CallArg>& args, Span span) {
+  if (args.size() < 2) {
+    sink.report(DiagId::ArgumentCount, span, "map_leaves", "at least 2", std::to_string(args.size()));
+    return b.error(span);
+  }
+  NodeId f = checkArg(args[0]);
+  std::vector<NodeId> values;
+  for (size_t k = 1; k < args.size(); ++k) {
+    values.push_back(checkArg(args[k]));
+    if (b.kindOf(values.back()) == TypeKind::Error) return values.back();
+  }
+  return leaves.map(
+      [&](std::vector<NodeId> leaf, TypeId asked) {
+        NodeId made = callFunction(f, std::move(leaf), span);
+        return asked ? coerce(made, asked, span) : made;
+      },
+      values, span);
+}
+
+NodeId Body::callFoldLeaves(const std::vector<CallArg>& args, Span span) {
+  NodeId op = checkArg(args[0]), zero = checkArg(args[1]), f = checkArg(args[2]), value = checkArg(args[3]);
+  if (b.kindOf(value) == TypeKind::Error || b.kindOf(op) == TypeKind::Error || b.kindOf(f) == TypeKind::Error)
+    return b.error(span);
+  return leaves.fold(
+      [&](std::vector<NodeId> pair, TypeId) { return callFunction(op, std::move(pair), span); }, zero,
+      [&](std::vector<NodeId> leaf, TypeId) { return callFunction(f, std::move(leaf), span); }, value, span);
+}
+
+NodeId Body::callBuild(const std::vector<CallArg>& args, TypeId expected, Span span) {
+  if (!expected) {
+    sink.report(DiagId::NothingSettles, span, "the type of `build`");
+    return b.error(span);
+  }
+  NodeId f = checkArg(args[0]);
+  if (b.kindOf(f) != TypeKind::Known) {
+    sink.report(DiagId::NotCallable, args[0].span, b.show(b.typeOf(f)));
+    return b.error(span);
+  }
+  return leaves.build(
+      [&](std::vector<NodeId> path, TypeId asked) { return callAsked(f, std::move(path), asked, span); },
+      infer.zonk(expected), span);
+}
+
+/// `dot(x, y)`, and `norm(x)`, the root of `dot(x, x)`.
+NodeId Body::callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
+  std::vector<NodeId> nodes;
+  NodeId x = b.local(b.bind("x", checkArg(args[0]), nodes), span);
+  NodeId y = kind == IntrinsicKind::Dot ? b.local(b.bind("y", checkArg(args[1]), nodes), span) : x;
+  if (b.kindOf(x) == TypeKind::Error || b.kindOf(y) == TypeKind::Error) return b.error(span);
+  UnifyResult match = infer.unify(b.typeOf(x), b.typeOf(y));
+  if (match.kind > UnifyKind::NeedsCheck) {
+    sink.report(DiagId::ArgumentType, span, intrinsicName(kind), b.show(b.typeOf(x)), b.show(b.typeOf(y)));
+    return b.error(span);
+  }
+  NodeId total = leaves.dot(x, y, span);
+  if (kind == IntrinsicKind::Norm && b.kindOf(total) != TypeKind::Error) {
+    // sqrt has no slope at 0; norm has slope 0 there (rule 42).
+    LocalId square = b.bind("square", total, nodes);
+    TypeId type = b.typeOf(total);
+    NodeId positive = b.op(OpKind::Cmp, types.boolean(), {b.local(square, span), b.number("0", type, span)},
+                           span, static_cast<uint32_t>(ops::CmpKind::Gt));
+    NodeId nan = b.op(OpKind::Cmp, types.boolean(), {b.local(square, span), b.local(square, span)}, span,
+                      static_cast<uint32_t>(ops::CmpKind::Ne));
+    NodeId either = b.op(OpKind::Or, types.boolean(), {positive, nan}, span);
+    total =
+        b.make(NodeKind::If, type, span,
+               {either, b.op(OpKind::Sqrt, type, {b.local(square, span)}, span), b.number("0", type, span)});
+  }
+  nodes.push_back(total);
+  return b.block(std::move(nodes), span);
+}
+
+/// `saturate[T](x)` and `wrap[T](x)`.
+NodeId Body::callConversion(IntrinsicKind kind, const std::vector<CallArg>& args,
+                            const Explicit* explicitArgs, Span span) {
+  if (!explicitArgs || explicitArgs->size() != 1) {
+    sink.report(DiagId::NothingSettles, span, "the type of `" + std::string(intrinsicName(kind)) + "[T](x)`");
+    return b.error(span);
+  }
+  TypeId to = resolveType((*explicitArgs)[0].value, false);
+  NodeId x = checkArg(args[0]);
+  if (b.kindOf(x) == TypeKind::Error || types.kind(to) == TypeKind::Error) return b.error(span);
+  if (!b.isNumber(to) || !b.isNumber(types.element(b.typeOf(x)))) {
+    sink.report(DiagId::CannotConvert, span, b.show(b.typeOf(x)), b.show(to));
+    return b.error(span);
+  }
+  auto mode = kind == IntrinsicKind::Wrap ? ops::ConvertMode::Wrap : ops::ConvertMode::Saturate;
+  return b.elementwise({x}, span, [&](std::vector<NodeId> e) {
+    return b.make(NodeKind::Convert, to, span, {e[0]}, ConvertRef{mode, false});
+  });
+}
+
+/// A reduction over a generator.
+NodeId Body::callReduction(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
+  generatorBefore.clear();
+  NodeId nest = checkBuilder(ast[args[0].syntax].as<Builder>(), span, TypeId::none(), BuilderUse::Terms);
+  std::vector<NodeId> before = std::move(generatorBefore);
+  generatorBefore.clear();
+  if (b.kindOf(nest) == TypeKind::Error) return nest;
+  before.push_back(arrays.reduceGenerator(kind, nest, span));
+  return b.block(std::move(before), span);
+}
+
+NodeId Body::callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected,
+                               Span span) {
+  std::string_view name = intrinsicName(kind);
+  std::vector<GivenArg> given;
+  for (const CallArg& arg : args) {
+    NodeId value = unpacked(checkArg(arg), arg.span);
+    if (b.kindOf(value) == TypeKind::Error) return value;
+    given.push_back({value, arg.label ? types.names.text(arg.label) : std::string_view(), arg.span});
+  }
+  auto positional = static_cast<size_t>(
+      std::count_if(given.begin(), given.end(), [](const GivenArg& arg) { return arg.label.empty(); }));
+  if (size_t least = leastArguments(kind); positional < least) {
+    sink.report(DiagId::ArgumentCount, span, name, std::to_string(least), std::to_string(positional));
+    return b.error(span);
+  }
+  GivenArgs list(std::move(given));
+  TypeId asked = expected ? infer.zonk(expected) : expected;
+  if (asked && types.kind(asked) == TypeKind::Pack) asked = openedPack(asked);
+  NodeId result = arrays.call(kind, list, asked, span);
+  if (!result.valid()) {
+    sink.report(DiagId::NoIntrinsicForm, span, name);
+    return b.error(span);
+  }
+  if (const GivenArg* left = list.firstUnused(); left && b.kindOf(result) != TypeKind::Error) {
+    sink.report(DiagId::UnknownArgument, left->span, name,
+                left->label.empty() ? "another positional argument" : left->label);
+    return b.error(span);
+  }
+  return result;
+}
+
+NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected,
+                               Span span) {
+  std::string_view name = intrinsicName(kind);
+  size_t wanted = kind == IntrinsicKind::Push ? 2 : 1;
+  if (args.size() != wanted) {
+    sink.report(DiagId::ArgumentCount, span, name, std::to_string(wanted), std::to_string(args.size()));
+    return b.error(span);
+  }
+  if (kind == IntrinsicKind::Push || kind == IntrinsicKind::Pop) {
+    SynId target = args[0].syntax;
+    if (target && ast.kind(target) == SynKind::Ref) target = ast[target].as<One>().inner;
+    Target to;
+    if (!target) // a receiver that is no place
+      sink.report(DiagId::NotAssignable, args[0].span, c.modules.sources.text(args[0].span));
+    if (!target || !checkPlaceTarget(target, to)) return b.error(span);
+    TypeId list = infer.zonk(to.place.type);
+    if (types.kind(list) != TypeKind::List) {
+      sink.report(DiagId::ArgumentType, args[0].span, name, "a List", b.show(list));
+      return b.error(span);
+    }
+    TypeId element = types[list].parts[0];
+    if (kind == IntrinsicKind::Pop)
+      return finishTarget(to, {}, b.make(NodeKind::Pop, element, span, {}, to.place), span);
+    NodeId value = coerce(checkArg(args[1], element), element, args[1].span, DiagId::ArgumentType, name);
+    if (b.kindOf(value) == TypeKind::Error) return value;
+    return updateTarget(
+        std::move(to), value,
+        [&](NodeId current, NodeId added) { return b.make(NodeKind::Push, list, span, {current, added}); },
+        span);
+  }
+  bool elements = kind == IntrinsicKind::ListOf && isGenerator(args);
+  TypeId asked =
+      expected && types.kind(infer.shallow(expected)) == TypeKind::List ? expected : TypeId::none();
+  NodeId x = elements ? checkBuilder(ast[args[0].syntax].as<Builder>(), span, asked, BuilderUse::List)
+                      : unpacked(checkArg(args[0]), args[0].span);
+  TypeId type = b.typeOf(x);
+  if (types.kind(type) == TypeKind::Error) return x;
+  if (kind == IntrinsicKind::ListOf) {
+    if (types.kind(type) == TypeKind::List) return x;
+    if (types.kind(type) != TypeKind::Array) return listOfIterator(x, span);
+    if (types.kind(type) == TypeKind::Array) {
+      std::vector<DimId> rest(types[type].dims.begin() + 1, types[type].dims.end());
+      TypeId element = types.array(types.element(type), std::move(rest));
+      return b.make(NodeKind::ToList, types.list(element), span, {x});
+    }
+  } else if (types.kind(type) == TypeKind::List) {
+    return arrayOfList(x, expected, span);
+  } else if (types.kind(type) == TypeKind::Array) {
+    return x;
+  }
+  sink.report(DiagId::ArgumentType, args[0].span, name, "a List", b.show(type));
+  return b.error(span);
+}
+
+/// The elements along a first axis. Arrays with sizes of their own stay so, unless a rectangular type is
+/// asked for: then all must have the sizes of the first, which are 0 where there is none.
+NodeId Body::arrayOfList(NodeId list, TypeId asked, Span span) {
+  TypeId element = types[b.typeOf(list)].parts[0];
+  TypeId want = asked ? infer.zonk(asked) : TypeId::none();
+  bool ragged = types.kind(element) == TypeKind::Pack && types[element].number > 0;
+  bool rectangular = ragged && want && types.kind(want) == TypeKind::Array &&
+                     types.kind(types.element(want)) != TypeKind::Pack;
+  if (!rectangular) {
+    DimSym size = types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span});
+    NodeId node = b.make(NodeKind::ToArray, types.array(element, {types.dims.symbol(size)}), span, {list});
+    instance.nodes[node].resultDims = {size};
+    return node;
+  }
+  std::vector<NodeId> nodes;
+  LocalId xs = b.bind("xs", list, nodes);
+  LocalId n = b.newLocal("n", types.int64(), span);
+  nodes.push_back(b.let(n, b.make(NodeKind::Length, types.int64(), span, {b.local(xs, span)})));
+  auto at = [&](NodeId index) {
+    Steps steps{{Step{StepKind::Element, 0, index, {}, {}, 1, span}}};
+    return unpacked(b.make(NodeKind::Get, element, span, {b.local(xs, span)}, std::move(steps)), span);
+  };
+  std::vector<DimId> row;
+  TypeId first = b.typeOf(at(b.integer(0, span)));
+  for (size_t k = 0; k < b.dimsOf(first).size(); ++k) {
+    NodeId of = at(b.integer(0, span));
+    NodeId some = b.op(OpKind::Cmp, types.boolean(), {b.local(n, span), b.integer(0, span)}, span,
+                       static_cast<uint32_t>(ops::CmpKind::Gt));
+    NodeId size = b.after(of, b.dimValue(b.dimsOf(b.typeOf(of))[k], span), span);
+    NodeId known = b.make(NodeKind::If, types.int64(), span, {some, size, b.integer(0, span)});
+    row.push_back(b.dimOf(b.local(b.bind("m", known, nodes), span)));
+  }
+  nodes.push_back(b.collect({b.dimOf(b.local(n, span))}, span, [&](const std::vector<LocalId>& index) {
+    return coerce(at(b.local(index[0], span)), types.array(types.element(first), row), span);
+  }));
+  return b.block(std::move(nodes), span);
+}
+
+bool Body::isGenerator(const std::vector<CallArg>& args) const {
+  return args.size() == 1 && args[0].syntax && !args[0].node.valid() &&
+         ast.kind(args[0].syntax) == SynKind::Generator;
+}
+
+} // namespace melix::check

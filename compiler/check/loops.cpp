@@ -1,0 +1,284 @@
+// Loops, what leaves them, and what they iterate over.
+#include "check/body.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+void Body::enterLoop(LoopFrame frame) {
+  frame.builderDepth = builderDepth;
+  loops.push_back(frame);
+  ++conditions;
+}
+
+void Body::leaveLoop() {
+  loops.pop_back();
+  --conditions;
+}
+
+NodeId Body::checkWhile(const syntax::While& loop, Span span) {
+  LoopFrame frame;
+  frame.id = static_cast<LoopId>(instance.nodes.size());
+  NodeId cond = checkBoolean(loop.condition, "`while`");
+  enterLoop(frame);
+  NodeId body = dropped(checkExpr(loop.body), loop.body);
+  leaveLoop();
+  return b.make(NodeKind::While, types.unit(), span, {cond, body}, check::Loop{frame.id});
+}
+
+NodeId Body::checkLoop(const One& loop, Span span) {
+  LoopFrame frame;
+  frame.id = static_cast<LoopId>(instance.nodes.size());
+  frame.isLoop = true;
+  enterLoop(frame);
+  NodeId body = checkExpr(loop.inner);
+  frame = loops.back();
+  leaveLoop();
+  TypeId type = !frame.broken ? types.never() : frame.breakType ? frame.breakType : types.unit();
+  return b.make(NodeKind::Loop, type, span, {body}, check::Loop{frame.id});
+}
+
+NodeId Body::checkBreak(const One& brk, Span span) {
+  if (loops.empty() || loops.back().builderDepth != builderDepth) {
+    sink.report(builderDepth > 0 ? DiagId::BuilderControl : DiagId::NoLoop, span, "break");
+    return b.error(span);
+  }
+  size_t level = loops.size() - 1;
+  std::vector<NodeId> children;
+  if (brk.inner) {
+    NodeId value = checkExpr(brk.inner, loops[level].breakType);
+    if (!loops[level].isLoop) {
+      sink.report(DiagId::BreakValue, span);
+      return b.error(span);
+    }
+    if (!loops[level].breakType) loops[level].breakType = b.typeOf(value);
+    children.push_back(coerce(value, loops[level].breakType, span));
+  } else if (loops[level].isLoop) {
+    if (!loops[level].breakType) loops[level].breakType = types.unit();
+    if (infer.unify(loops[level].breakType, types.unit()).kind != UnifyKind::Equal)
+      sink.report(DiagId::TypeMismatch, span, b.show(loops[level].breakType), "()").hint =
+          "every `break` of a `loop` gives a value, or none does";
+  }
+  loops[level].broken = true;
+  return b.make(NodeKind::Break, types.never(), span, std::move(children), check::Loop{loops[level].id});
+}
+
+/// The result type for one value that is returned: sizes that the function decides are this value's own.
+TypeId Body::returnHere(Span span) {
+  if (!returnType) return returnType;
+  std::vector<DimSym> symbols;
+  types.collectSymbols(returnType, symbols);
+  types::DimSubst open;
+  const std::vector<DimSym>& own = instance.dimParams;
+  for (DimSym s : symbols)
+    if (types.dims.info(s).kind == types::DimSymKind::Unknown &&
+        std::find(own.begin(), own.end(), s) == own.end()) {
+      returnedSizes.push_back(infer.freshDim(types.dims.info(s).name, span));
+      open.emplace(s, types.dims.symbol(returnedSizes.back()));
+    }
+  return types.substitute(returnType, open);
+}
+
+NodeId Body::checkReturn(const One& ret, Span span) {
+  if (!mayReturn || builderDepth > 0) {
+    sink.report(builderDepth > 0 ? DiagId::BuilderControl : DiagId::NoReturn, span, "return");
+    return b.error(span);
+  }
+  std::vector<NodeId> children;
+  TypeId type = types.unit(), wanted;
+  if (ret.inner) {
+    wanted = returnHere(span);
+    NodeId value = checkExpr(ret.inner, wanted);
+    type = b.typeOf(value);
+    children.push_back(value);
+  }
+  if (children.empty() && isScript) // the script ends
+    children = {
+        b.make(NodeKind::Variant, returnType, span, {b.unit(span)}, Index{caseNumber(returnType, "Ok")})};
+  else if (!returnType) {
+    returnType = type;
+  } else if (children.empty()) {
+    if (infer.unify(returnType, type).kind != UnifyKind::Equal)
+      sink.report(DiagId::TypeMismatch, span, b.show(returnType), "()");
+  } else {
+    children[0] = coerce(children[0], wanted, span);
+  }
+  return b.make(NodeKind::Return, types.never(), span, std::move(children));
+}
+
+NodeId Body::checkFor(const syntax::For& loop, Span span) {
+  if (loop.byPlace) return forByPlace(loop, span);
+  if (ast.kind(loop.range) == SynKind::Range)
+    return forOverRange(loop, ast[loop.range].as<syntax::Range>(), span);
+  NodeId xs = unpacked(checkExpr(loop.range), ast.span(loop.range));
+  TypeKind k = b.kindOf(xs);
+  if (k == TypeKind::Error) return xs;
+  if (k == TypeKind::Array || k == TypeKind::List) return forOverElements(loop, xs, span);
+  auto pattern = [&](TypeId element) {
+    bool refutable = false;
+    PatternId made = checkPattern(loop.pattern, element, false, refutable);
+    if (refutable) sink.report(DiagId::Refutable, ast.span(loop.pattern));
+    return made;
+  };
+  return iterate(
+      xs, ast.span(loop.range), pattern, [&] { return dropped(checkExpr(loop.body), loop.body); }, span);
+}
+
+NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, Span span) {
+  NodeId first = checkExpr(range.first), last = range.last ? checkExpr(range.last) : NodeId::none();
+  if (!last.valid()) {
+    sink.report(DiagId::RangeNeeded, span, "this loop");
+    return b.error(span);
+  }
+  if (b.kindOf(first) == TypeKind::Never) return first;
+  if (b.kindOf(last) == TypeKind::Never) return b.block({first, last}, span);
+  // The bounds mix like operands; the index has their type.
+  NodeId sum = b.binary(BinaryKind::Add, first, last, span);
+  TypeId type = b.typeOf(sum);
+  if (types.kind(type) == TypeKind::Error) return sum;
+  TypeId shallow = infer.shallow(type);
+  if (!types.isInt(shallow) &&
+      !(infer.isOpen(shallow) && infer.varClass(shallow) == types::VarClass::OpenInt)) {
+    sink.report(DiagId::IndexType, span, b.show(type));
+    return b.error(span);
+  }
+  std::vector<NodeId> children{b.convert(first, type, b.spanOf(first)),
+                               b.convert(last, type, b.spanOf(last))};
+  if (range.step) children.push_back(coerce(checkExpr(range.step, type), type, span));
+  size_t mark = scope.size();
+  check::For payload;
+  payload.loop = static_cast<LoopId>(instance.nodes.size());
+  if (ast.kind(loop.pattern) == SynKind::Name)
+    payload.index = declareLocal(ast[loop.pattern].as<Name>().name, type, ast.span(loop.pattern), false);
+  if (payload.index)
+    used.insert(payload.index); // it may but count the rounds
+  else if (ast.kind(loop.pattern) == SynKind::Underscore)
+    payload.index = b.newLocal("_", type, span);
+  else {
+    sink.report(DiagId::PatternType, ast.span(loop.pattern), "int");
+    return b.error(span);
+  }
+  LoopFrame frame;
+  frame.id = payload.loop;
+  enterLoop(frame);
+  children.push_back(dropped(checkExpr(loop.body), loop.body));
+  leaveLoop();
+  scope.resize(mark);
+  return b.make(NodeKind::For, types.unit(), span, std::move(children), payload);
+}
+
+/// Over the first axis of an array, or a list: the elements are copies, the length is read once.
+NodeId Body::forOverElements(const syntax::For& loop, NodeId xs, Span span) {
+  std::vector<NodeId> nodes;
+  LocalId held = b.bind("xs", xs, nodes);
+  TypeId type = b.typeOf(xs);
+  bool list = types.kind(type) == TypeKind::List;
+  NodeId length = list ? b.make(NodeKind::Length, types.int64(), span, {b.local(held, span)})
+                       : b.dimValue(b.dimsOf(type)[0], span);
+  check::For payload;
+  payload.loop = static_cast<LoopId>(instance.nodes.size());
+  payload.index = b.newLocal("k", types.int64(), span);
+  size_t mark = scope.size();
+  NodeId element;
+  if (list) {
+    Steps steps{{Step{StepKind::Element, 0, b.local(payload.index, span), {}, {}, 1, span}}};
+    element = b.make(NodeKind::Get, types[type].parts[0], span, {b.local(held, span)}, std::move(steps));
+  } else {
+    element = b.at(b.local(held, span), {payload.index}, span);
+  }
+  bool refutable = false;
+  PatternId pattern = checkPattern(loop.pattern, b.typeOf(element), false, refutable);
+  if (refutable) sink.report(DiagId::Refutable, ast.span(loop.pattern));
+  LoopFrame frame;
+  frame.id = payload.loop;
+  enterLoop(frame);
+  NodeId body = dropped(checkExpr(loop.body), loop.body);
+  leaveLoop();
+  scope.resize(mark);
+  NodeId let = b.make(NodeKind::Let, types.unit(), span, {element}, PatternRef{pattern});
+  NodeId whole = b.make(NodeKind::Block, types.unit(), span, {let, body, b.unit(span)});
+  nodes.push_back(b.make(NodeKind::For, types.unit(), span, {b.integer(0, span), length, whole}, payload));
+  return b.make(NodeKind::Block, types.unit(), span, std::move(nodes));
+}
+
+/// `iter` or `next` for a value: of this module and its imports, or of the home of its type.
+std::optional<DeclId> Body::protocolFunction(NameId name, NodeId value, Span span) {
+  std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
+  for (ModuleId home : homeModules(b.typeOf(value))) layers.push_back(c.functionsAtHome(home, name));
+  std::vector<CallArg> args{{NameId::none(), SynId::none(), value, span}};
+  for (const auto& layer : layers)
+    if (auto chosen = layer.empty() ? std::nullopt : choose(name, layer, args, span, false)) return chosen;
+  return std::nullopt;
+}
+
+/// `var it = iter(e); loop { match next(&it) { Some(p) => body, None => break } }` (rule 36).
+NodeId Body::iterate(NodeId source, Span at, const std::function<PatternId(TypeId)>& pattern,
+                     const std::function<NodeId()>& body, Span span) {
+  std::vector<NodeId> nodes;
+  std::vector<CallArg> args{{NameId::none(), SynId::none(), source, span}};
+  NameId iterName = types.names.intern("iter"), nextName = types.names.intern("next");
+  TypeId type = b.typeOf(source);
+  NodeId it = source;
+  if (auto iter = protocolFunction(iterName, source, span))
+    it = callDecl(*iter, args, nullptr, TypeId::none(), span);
+  LocalId held = b.newLocal("it", b.typeOf(it), span, true);
+  nodes.push_back(b.let(held, it));
+  args[0].node = b.local(held, span);
+  std::optional<DeclId> next = protocolFunction(nextName, args[0].node, span);
+  if (!next) {
+    sink.report(DiagId::NotIterable, at, b.show(type));
+    return b.error(span);
+  }
+  NodeId option = callDecl(*next, args, nullptr, TypeId::none(), span);
+  TypeId optionType = b.typeOf(option);
+  if (!isPreludeEnum(optionType, "Option")) {
+    if (types.kind(optionType) != TypeKind::Error) sink.report(DiagId::NotIterable, at, b.show(type));
+    return b.error(span);
+  }
+  LoopFrame frame;
+  frame.id = static_cast<LoopId>(instance.nodes.size());
+  size_t mark = scope.size();
+  Pattern some;
+  some.kind = PatternKind::Case;
+  some.type = optionType;
+  some.span = at;
+  some.caseIndex = caseNumber(optionType, "Some");
+  some.subs = {pattern(types.fieldType(optionType, some.caseIndex, 0))};
+  enterLoop(frame);
+  Arm hit;
+  hit.body = body();
+  leaveLoop();
+  scope.resize(mark);
+  hit.body = b.block({hit.body, b.unit(span)}, span);
+  hit.pattern = instance.patterns.add(some);
+  Pattern any;
+  any.type = optionType;
+  any.span = span;
+  Arm miss;
+  miss.pattern = instance.patterns.add(any);
+  miss.body = b.make(NodeKind::Break, types.never(), span, {}, check::Loop{frame.id});
+  NodeId match = b.make(NodeKind::Match, types.unit(), span, {option}, Arms{{hit, miss}, {}});
+  nodes.push_back(b.make(NodeKind::Loop, types.unit(), span, {match}, check::Loop{frame.id}));
+  return b.make(NodeKind::Block, types.unit(), span, std::move(nodes));
+}
+
+/// `var out: List[T] = []; for x in e { out.push(x) }; out`
+NodeId Body::listOfIterator(NodeId source, Span span) {
+  LocalId out, element;
+  TypeId list;
+  auto pattern = [&](TypeId type) {
+    list = types.list(type);
+    out = b.newLocal("out", list, span, true);
+    element = b.newLocal("x", type, span);
+    return bindPattern(element, type, span);
+  };
+  auto push = [&] {
+    NodeId pushed = b.make(NodeKind::Push, list, span, {b.local(out, span), b.local(element, span)});
+    return b.make(NodeKind::Assign, types.unit(), span, {pushed}, Place{out, {}, list});
+  };
+  NodeId loop = iterate(source, span, pattern, push, span);
+  if (b.kindOf(loop) == TypeKind::Error) return loop;
+  return b.block({b.let(out, b.make(NodeKind::ListOf, list, span)), loop, b.local(out, span)}, span);
+}
+
+} // namespace melix::check
