@@ -120,7 +120,9 @@ const FunctionDecl& Checker::function(DeclId decl) {
   fn->isPure = item.isPure;
   std::vector<SynId> typeNodes{item.result};
   for (const Parameter& p : item.params) {
-    fn->params.push_back({p.name, p.type, p.defaultValue, p.isInout, p.span});
+    if (p.pattern || p.isPack) sink.report(p.isPack ? DiagId::NoMacros : DiagId::NoQuotes, p.span);
+    NameId name = p.name ? p.name : types.names.intern("_"); // a splice
+    fn->params.push_back({name, p.type, p.defaultValue, p.isInout, p.span});
     typeNodes.push_back(p.type);
   }
   fn->generics = readGenerics(tree, item.generics, typeNodes, d.module);

@@ -215,6 +215,9 @@ NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
     sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(constant).name));
     return b.error(span);
   }
+  InstanceKey itself;
+  itself.decl = constant;
+  if (c.program_.instance(c.instantiate(itself, span)).failed) return b.error(span); // told where it stands
   c.openAliases.insert(constant);
   Elsewhere home(*this, c.ast(constant), c.modules.decl(constant).module, {}, scope.size());
   TypeId asked = item.type ? resolveType(item.type, false) : expected;
@@ -336,6 +339,10 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
   std::vector<NodeId> items;
   for (SynId item : m.items) {
     NodeId value = checkExpr(item, element);
+    if (b.kindOf(value) == TypeKind::Never) {
+      items.push_back(value); // there is no array then
+      continue;
+    }
     if (!element) {
       value = withFunctionType(value);
       element = b.typeOf(value);
@@ -348,6 +355,7 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
     items.push_back(value);
   }
   if (asList) return b.make(NodeKind::ListOf, want, span, std::move(items));
+  if (!element) return b.block(std::move(items), span); // nothing that has a type
   element = infer.zonk(element);
   TypeId type = types.array(types.element(element), [&] {
     std::vector<DimId> dims{types.dims.constant(static_cast<int64_t>(items.size()))};

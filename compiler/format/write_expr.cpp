@@ -181,7 +181,8 @@ void Writer::postfix(NodeId id) {
     bool method =
         k > 0 && ast_.kind(chain[k]) == NodeKind::Member && ast_.kind(chain[k - 1]) == NodeKind::Call;
     if (breakable && method) line("");
-    bool isNumber = k + 1 == chain.size() && ast_.kind(base) == NodeKind::IntLit;
+    bool isNumber = k + 1 == chain.size() &&
+                    (ast_.kind(base) == NodeKind::IntLit || ast_.kind(base) == NodeKind::FloatLit);
     if (isNumber && ast_.kind(chain[k]) == NodeKind::TupleIndex) doc_.space(); // `1.0` is another number
     suffix(chain[k]);
   }
