@@ -54,6 +54,14 @@ NodeId Body::asFunction(NodeId value, TypeId functionType, Span span) {
     return b.error(span);
   }
   const Node made = instance.nodes[call];
+  std::vector<DimSym> sizes;
+  types.collectSymbols(infer.zonk(fn.result), sizes);
+  for (DimSym own : made.resultDims)
+    if (std::find(sizes.begin(), sizes.end(), own) != sizes.end()) { // no caller of the value would know it
+      sink.report(DiagId::NoFunctionValue, span).hint =
+          "the size of its result is its own: take the function as an untyped parameter, or give a List";
+      return b.error(span);
+    }
   if (made.as<CallTarget>().known) value = made.children[0]; // the one chosen of a set
   if (auto captures = static_cast<ptrdiff_t>(made.as<CallTarget>().captures);
       captures > 0) { // those of the one chosen
