@@ -6,6 +6,7 @@
 #include "check/intrinsics.h"
 #include "check/program.h"
 
+#include <deque>
 #include <map>
 #include <set>
 
@@ -231,7 +232,7 @@ private:
                                          const std::vector<syntax::NodeId>& typeNodes, ModuleId module);
 
   std::map<InstanceKey, InstanceId> instances_;
-  std::vector<InstanceInfo> infos_;
+  std::deque<InstanceInfo> infos_; ///< stay in place while bodies ask for more
   std::map<DeclId, std::unique_ptr<FunctionDecl>> functions_;
   std::map<DeclId, std::unique_ptr<RecordDecl>> recordDecls_;
   std::map<std::pair<DeclId, std::vector<TypeId>>, types::RecordId> records_;

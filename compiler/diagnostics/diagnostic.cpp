@@ -148,12 +148,6 @@ void DiagnosticSink::annotateLast(Span span, std::string text) {
   if (!said) notes.push_back({span, std::move(text)});
 }
 
-size_t DiagnosticSink::errorsSince(size_t mark) const {
-  return static_cast<size_t>(std::count_if(
-      diagnostics_.begin() + static_cast<ptrdiff_t>(std::min(mark, diagnostics_.size())), diagnostics_.end(),
-      [](const Diagnostic& d) { return diagSeverity(d.id) == SeverityKind::Error; }));
-}
-
 void DiagnosticSink::clear() {
   diagnostics_.clear();
   seen_.clear();

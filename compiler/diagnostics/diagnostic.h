@@ -53,7 +53,6 @@ public:
   void hintLast(std::string text) { last().hint = std::move(text); }
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
   size_t errorCount() const { return errors_; }
-  size_t errorsSince(size_t mark) const;
   void clear();
   /// Forgets what was reported since `mark` (a size of all()): for checks that were only tried.
   void rewind(size_t mark);
