@@ -440,8 +440,16 @@ public:
   NodeId equalElements(NodeId x, NodeId y, Span span);
   NodeId movedBody(NodeId x, NodeId t, Span span);
   NodeId movedCases(NodeId x, NodeId t, Span span);
+  NodeId eachPlace(LocalId list, NodeId length, Span span,
+                   const std::function<NodeId(NodeId, const Step&)>& each);
   NodeId movedElements(NodeId x, NodeId t, Span span);
   NodeId movedInside(NodeId x, NodeId t, Span span);
+  NodeId scaledBody(const Known& known, const std::vector<NodeId>& args, Span span);
+  NodeId dottedBody(NodeId x, NodeId y, Span span);
+  NodeId dottedCases(NodeId x, NodeId y, TypeId result, Span span);
+  NodeId dottedElements(NodeId x, NodeId y, TypeId result, Span span);
+  NodeId eachCase(NodeId t, Span span, const std::function<NodeId(NodeId)>& each);
+  NodeId eachElement(NodeId list, Span span, const std::function<NodeId(NodeId)>& each);
   NodeId refuseMove(std::string_view why, Span span);
 
   NodeId callInstanceOf(KnownId id, NodeId function, const std::vector<NodeId>& args, Span span);
@@ -449,6 +457,7 @@ public:
   NodeId arrayOfList(NodeId list, TypeId asked, Span span);
   NodeId callAtOnce(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId callPrint(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
+  NodeId wrongCount(IntrinsicKind kind, const std::string& wanted, size_t got, Span span);
   NodeId callMapLeaves(const std::vector<CallArg>& args, Span span);
   NodeId callFoldLeaves(const std::vector<CallArg>& args, Span span);
   NodeId callBuild(const std::vector<CallArg>& args, TypeId expected, Span span);
@@ -465,7 +474,7 @@ public:
 
   // --- transforms (transform_calls.cpp)
   static std::optional<TransformKind> transformOf(IntrinsicKind kind);
-  NodeId callTransform(TransformKind kind, std::string_view name, const std::vector<CallArg>& args,
+  NodeId callTransform(TransformKind kind, IntrinsicKind intrinsic, const std::vector<CallArg>& args,
                        Span span);
   NodeId transformed(TransformKind kind, std::string_view name, std::vector<uint32_t> wrt, NodeId function,
                      Span span);
@@ -482,6 +491,8 @@ public:
   NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) override;
   NodeId callEquality(NodeId a, NodeId b, Span span) override;
   NodeId callMoved(NodeId x, NodeId t, Span span) override;
+  NodeId callScaled(BinaryKind kind, NodeId t, NodeId scalar, Span span) override;
+  NodeId callDotted(NodeId x, NodeId y, Span span) override;
   NodeId callFunction(NodeId function, std::vector<NodeId> args, Span span) override;
   void followTarget(NodeId derivative, NodeId call) override;
   NodeId gradientOf(NodeId function, std::vector<uint32_t> wrt, Span span) override;

@@ -44,6 +44,10 @@ public:
   virtual NodeId callEquality(NodeId a, NodeId b, Span span) = 0;
   /// `x + t` of an enum, a List or a value that hides its sizes, with its tangent.
   virtual NodeId callMoved(NodeId x, NodeId t, Span span) = 0;
+  /// `s * t` or `t / s` of the tangent of such a value.
+  virtual NodeId callScaled(BinaryKind kind, NodeId t, NodeId scalar, Span span) = 0;
+  /// `dot` of two tangents of such a value.
+  virtual NodeId callDotted(NodeId x, NodeId y, Span span) = 0;
 };
 
 class NodeBuilder {
@@ -154,12 +158,14 @@ public:
   NodeId moved(NodeId x, NodeId t, Span span) {
     return addTangent(BinaryKind::Add, x, t, typeOf(x), typeOf(t), span);
   }
+  /// `scalar * tangent` or `tangent / scalar`, leaf by leaf.
+  NodeId scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar, Span span);
+  bool isLiteral(NodeId n) const;
 
 private:
   struct Mixed {
     TypeId element; ///< none after an error
   };
-  bool isLiteral(NodeId n) const;
   TypeId commonElement(NodeId a, NodeId b, std::string_view what, Span span);
   TypeId widerInt(TypeKind a, TypeKind b);
   NodeId scalarBinary(BinaryKind kind, NodeId a, NodeId b, TypeId element, Span span);
@@ -168,7 +174,6 @@ private:
   NodeId matmul(NodeId a, NodeId b, Span span);
   NodeId structural(BinaryKind kind, NodeId a, NodeId b, Span span);
   NodeId equalSizesToo(NodeId a, NodeId b, Span span);
-  NodeId scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar, Span span);
   NodeId addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type, TypeId tangent, Span span);
   std::string showAtRun(TypeId type, std::vector<DimId>& shown);
   NodeId operatorError(BinaryKind kind, NodeId a, NodeId b, Span span);

@@ -30,11 +30,9 @@ std::optional<size_t> argumentsOf(IntrinsicKind kind) {
 NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                            TypeId expected, Span span) {
   std::string_view name = intrinsicName(kind);
-  if (auto transform = transformOf(kind)) return callTransform(*transform, name, args, span);
-  if (auto wanted = argumentsOf(kind); wanted && *wanted != args.size()) {
-    sink.report(DiagId::ArgumentCount, span, name, std::to_string(*wanted), std::to_string(args.size()));
-    return b.error(span);
-  }
+  if (auto transform = transformOf(kind)) return callTransform(*transform, kind, args, span);
+  if (auto wanted = argumentsOf(kind); wanted && *wanted != args.size())
+    return wrongCount(kind, std::to_string(*wanted), args.size(), span);
   switch (kind) {
   case IntrinsicKind::Jvp:
   case IntrinsicKind::Vjp: return callAtOnce(kind, args, span);
@@ -51,6 +49,7 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
     return b.error(span);
   case IntrinsicKind::Map: {
     NodeId f = checkArg(args[0]), x = checkArg(args[1]);
+    if (b.kindOf(f) == TypeKind::Array || b.kindOf(f) == TypeKind::List) std::swap(f, x); // `xs.map(f)`
     if (b.kindOf(x) == TypeKind::List) x = callPrelude("array", {x}, span);
     return derivatives.apply(TransformKind::Vmap, f, {x}, {}, span);
   }
@@ -97,10 +96,16 @@ NodeId Body::callPrint(IntrinsicKind kind, const std::vector<CallArg>& args, Spa
       BuiltinRef{kind == IntrinsicKind::Print ? ops::BuiltinKind::Print : ops::BuiltinKind::Eprint});
 }
 
+/// Reports a call with too few or too many arguments.
+NodeId Body::wrongCount(IntrinsicKind kind, const std::string& wanted, size_t got, Span span) {
+  sink.report(DiagId::ArgumentCount, span, intrinsicName(kind), wanted, std::to_string(got)).hint =
+      intrinsicHint(kind);
+  return b.error(span);
+}
+
 NodeId Body::callMapLeaves(const std::vector<CallArg>& args, Span span) {
   if (args.size() < 2) {
-    sink.report(DiagId::ArgumentCount, span, "map_leaves", "at least 2", std::to_string(args.size()));
-    return b.error(span);
+    return wrongCount(IntrinsicKind::MapLeaves, "at least 2", args.size(), span);
   }
   NodeId f = checkArg(args[0]);
   std::vector<NodeId> values;
@@ -144,7 +149,8 @@ NodeId Body::callBuild(const std::vector<CallArg>& args, TypeId expected, Span s
 NodeId Body::callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
   std::vector<NodeId> nodes;
   NodeId x = b.local(b.bind("x", checkArg(args[0]), nodes), span);
-  NodeId y = kind == IntrinsicKind::Dot ? b.local(b.bind("y", checkArg(args[1]), nodes), span) : x;
+  NodeId y =
+      kind == IntrinsicKind::Dot ? b.local(b.bind("y", checkArg(args[1], b.typeOf(x)), nodes), span) : x;
   if (b.kindOf(x) == TypeKind::Error || b.kindOf(y) == TypeKind::Error) return b.error(span);
   UnifyResult match = infer.unify(b.typeOf(x), b.typeOf(y));
   if (match.kind > UnifyKind::NeedsCheck) {
@@ -212,8 +218,7 @@ NodeId Body::callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& a
   auto positional = static_cast<size_t>(
       std::count_if(given.begin(), given.end(), [](const GivenArg& arg) { return arg.label.empty(); }));
   if (size_t least = leastArguments(kind); positional < least) {
-    sink.report(DiagId::ArgumentCount, span, name, std::to_string(least), std::to_string(positional));
-    return b.error(span);
+    return wrongCount(kind, std::to_string(least), positional, span);
   }
   GivenArgs list(std::move(given));
   TypeId asked = expected ? infer.zonk(expected) : expected;
@@ -224,8 +229,9 @@ NodeId Body::callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& a
     return b.error(span);
   }
   if (const GivenArg* left = list.firstUnused(); left && b.kindOf(result) != TypeKind::Error) {
-    sink.report(DiagId::UnknownArgument, left->span, name,
-                left->label.empty() ? "another positional argument" : left->label);
+    if (left->label.empty())
+      return wrongCount(kind, std::to_string(positional - list.positionalsLeft()), positional, span);
+    sink.report(DiagId::UnknownArgument, left->span, name, left->label).hint = intrinsicHint(kind);
     return b.error(span);
   }
   return result;
@@ -236,8 +242,7 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
   std::string_view name = intrinsicName(kind);
   size_t wanted = kind == IntrinsicKind::Push ? 2 : 1;
   if (args.size() != wanted) {
-    sink.report(DiagId::ArgumentCount, span, name, std::to_string(wanted), std::to_string(args.size()));
-    return b.error(span);
+    return wrongCount(kind, std::to_string(wanted), args.size(), span);
   }
   if (kind == IntrinsicKind::Push || kind == IntrinsicKind::Pop) {
     SynId target = args[0].syntax;

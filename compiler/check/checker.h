@@ -175,6 +175,8 @@ public:
   std::vector<NameId> scriptLets(DeclId decl);
   /// The declaration of a function inside of a function.
   DeclId nested(ModuleId module, const syntax::Ast& tree, SynId node);
+  std::vector<std::pair<const syntax::Ast*, SynId>> openDefaults; ///< default values being checked
+  bool inTest = false; ///< what is checked is run by a test, without the statements of the script
   static uint64_t literalBits(std::string_view text); ///< of an integer literal in any base
   static bool literalFits(std::string_view text, uint64_t& bits);
   const syntax::Ast& ast(DeclId decl) const { return modules.astOf(decl); }
@@ -188,12 +190,11 @@ public:
   bool recursesDifferently(const InstanceKey& key) const;
   DimSym canonicalSym(uint32_t k, types::DimSymKind kind);
   /// The instance of `key`, checked (or being checked). `call` is where it was asked for.
-  InstanceId instantiate(const InstanceKey& key, Span call);
+  InstanceId instantiate(InstanceKey key, Span call);
   const InstanceInfo& info(InstanceId id) const { return infos_[id.index]; }
   InstanceInfo& info(InstanceId id) { return infos_[id.index]; }
-  /// The template value of a kind that the compiler itself calls (Equality, Moved); with a place, one that
-  /// tells panics there.
-  KnownId ownTemplate(KnownKind kind, std::string_view name, ModuleId asker, Span place = {});
+  /// A template value that the compiler itself calls (Equality, Moved, Scaled, Dotted): one for each place.
+  KnownId ownTemplate(Known known, Span place);
   /// A fresh instance without memo: for tests, scripts and probes.
   InstanceId addInstance(InstanceKey key);
   /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is
@@ -237,7 +238,7 @@ private:
   std::map<DeclId, std::unique_ptr<RecordDecl>> recordDecls_;
   std::map<std::pair<DeclId, std::vector<TypeId>>, types::RecordId> records_;
   std::vector<DimSym> canonicalSyms_[2];
-  std::map<std::tuple<KnownKind, uint32_t, uint32_t>, KnownId> ownTemplates_;
+  std::map<std::tuple<KnownKind, uint32_t, uint32_t, uint32_t>, KnownId> ownTemplates_;
   std::map<ModuleId, ScriptNames> scripts_;
   std::map<ModuleId, std::vector<PromptVariable>> promptNames_;
   std::map<DeclId, NamedBy> namedBy_;

@@ -423,6 +423,19 @@ void DeclaredCall::defaultArgument(size_t p) {
 /// It sees the earlier parameters, which stand in the scope from `mark` on; inside of a function also the
 /// names around it.
 NodeId DeclaredCall::defaultValue(SynId written, TypeId type, size_t mark) {
+  auto& open = c_.openDefaults;
+  const std::pair<const Ast*, SynId> self(&tree_, written);
+  if (std::find(open.begin(), open.end(), self) != open.end()) {
+    c_.sink.report(DiagId::DefaultCycle, tree_.span(written), name_);
+    return b_.error(span_);
+  }
+  open.push_back(self);
+  NodeId value = defaultAtHome(written, type, mark);
+  open.pop_back();
+  return value;
+}
+
+NodeId DeclaredCall::defaultAtHome(SynId written, TypeId type, size_t mark) {
   if (call_.known) return body_.checkExpr(written, type);
   Elsewhere home(body_, tree_, fn_.module, call_.bound, mark);
   return body_.checkExpr(written, type);

@@ -8,7 +8,11 @@ NodeId Body::callEquality(NodeId x, NodeId y, Span span) {
   TypeId type = b.typeOf(x);
   bool recursive = std::find(compared.begin(), compared.end(), type) != compared.end();
   if (types.kind(type) != TypeKind::List && !recursive) return equalCases(x, y, span);
-  KnownId id = c.ownTemplate(KnownKind::Equality, "==", module);
+  Known known;
+  known.kind = KnownKind::Equality;
+  known.module = module;
+  known.name = "==";
+  KnownId id = c.ownTemplate(std::move(known), {});
   NodeId function = b.make(NodeKind::Known, types.known(id, {}), span, {}, KnownRef{id});
   return callInstanceOf(id, function, {x, y}, span);
 }

@@ -1,5 +1,6 @@
 // Expressions.
 #include "check/elsewhere.h"
+#include "types/tangent.h"
 
 namespace melix::check {
 
@@ -160,6 +161,9 @@ NodeId Body::checkName(SynId node, TypeId expected) {
     return functionValue(std::move(candidates), span);
   }
   if (auto intrinsic = findIntrinsic(text)) {
+    TypeId asked = expected ? infer.zonk(expected) : expected;
+    if (*intrinsic == IntrinsicKind::ZeroOf && asked && types::tangentType(types, asked) == asked)
+      return leaves.zero(asked, span); // `zero` alone, where a tangent is asked for
     Known known;
     known.kind = KnownKind::Intrinsic;
     known.module = module;
@@ -180,7 +184,9 @@ NodeId Body::unknownName(NameId name, Span span) {
     sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(mine).name));
     return b.error(span);
   }
-  if (script.vars.contains(name))
+  if (c.inTest && (script.vars.contains(name) || script.lets.contains(name)))
+    sink.report(DiagId::ScriptNameInTest, span, text);
+  else if (script.vars.contains(name))
     sink.report(DiagId::ScriptVar, span, text);
   else if (script.again.contains(name))
     sink.report(DiagId::ScriptLetAgain, span, text);

@@ -1,6 +1,7 @@
 // The body of one instance, checked at the types of its key.
 #include "check/attempt.h"
 #include "check/body.h"
+#include "types/tangent.h"
 
 namespace melix::check {
 
@@ -85,8 +86,10 @@ void InstanceBody::openKey() {
 void InstanceBody::checkKnown() {
   const Known known = c_.program_.known(key_.known);
   bool lambda = known.kind == KnownKind::Lambda;
-  bool bare = known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor ||
-              known.kind == KnownKind::Equality || known.kind == KnownKind::Moved;
+  bool keepsType = known.kind == KnownKind::Moved || known.kind == KnownKind::Scaled;
+  bool dotted = known.kind == KnownKind::Dotted;
+  bool own = keepsType || dotted || known.kind == KnownKind::Equality;
+  bool bare = own || known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor;
   const Ast& tree = lambda ? *known.tree : c_.modules[known.module].ast;
   Body body(c_, id_, known.module, tree);
   body.openNumbers(key_, Span());
@@ -94,8 +97,10 @@ void InstanceBody::checkKnown() {
   instance_.dimParams = fresh_;
   body.env = known.env;
   body.mayReturn = lambda;
-  if (known.kind == KnownKind::Equality || known.kind == KnownKind::Moved) {
-    instance_.result = known.kind == KnownKind::Equality ? c_.types.boolean() : args_[0];
+  if (own) {
+    instance_.result = keepsType ? args_[0]
+                       : dotted  ? types::widestFloat(c_.types, args_[0])
+                                 : c_.types.boolean();
     c_.info(id_).state = ResultState::Known;
   }
   size_t captures = lambda ? known.captureNames.size() : bare ? 0 : 1;

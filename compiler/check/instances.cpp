@@ -11,15 +11,9 @@ Checker::Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink
     : program_(types), modules(modules), types(types), sink(sink), strictShapes(strictShapes) {}
 Checker::~Checker() = default;
 
-KnownId Checker::ownTemplate(KnownKind kind, std::string_view name, ModuleId asker, Span place) {
-  KnownId& id = ownTemplates_[{kind, place.file.index, place.begin}];
-  if (!id) {
-    Known known;
-    known.kind = kind;
-    known.module = asker;
-    known.name = std::string(name);
-    id = program_.addKnown(std::move(known));
-  }
+KnownId Checker::ownTemplate(Known known, Span place) {
+  KnownId& id = ownTemplates_[{known.kind, place.file.index, place.begin, place.end}];
+  if (!id) id = program_.addKnown(std::move(known));
   return id;
 }
 
@@ -84,6 +78,7 @@ bool Checker::recursesDifferently(const InstanceKey& key) const {
 
 InstanceId Checker::addInstance(InstanceKey key) {
   InstanceId id = program_.addInstance();
+  program_.instance(id).device = key.device;
   infos_.push_back({});
   infos_.back().key = std::move(key);
   return id;
@@ -101,7 +96,8 @@ bool Checker::growsWithoutEnd(const InstanceKey& key) {
   return std::any_of(key.typeArgs.begin(), key.typeArgs.end(), [&](TypeId t) { return parts(t) >= most; });
 }
 
-InstanceId Checker::instantiate(const InstanceKey& key, Span call) {
+InstanceId Checker::instantiate(InstanceKey key, Span call) {
+  if (!stack_.empty()) key.device = infos_[stack_.back().id.index].key.device;
   if (auto found = instances_.find(key); found != instances_.end()) {
     noteUse(found->second);
     return found->second;

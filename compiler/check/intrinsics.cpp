@@ -9,10 +9,10 @@ namespace {
 
 struct Row {
   IntrinsicKind kind;
-  std::string_view name;
+  std::string_view name, signature, doc;
 };
 constexpr Row rows[] = {
-#define INTRINSIC(Kind, Name, Signature, Doc) {IntrinsicKind::Kind, Name},
+#define INTRINSIC(Kind, Name, Signature, Doc) {IntrinsicKind::Kind, Name, Signature, Doc},
 #include "check/intrinsics.def"
 };
 
@@ -38,6 +38,11 @@ std::optional<IntrinsicKind> findIntrinsic(std::string_view name) {
 }
 
 std::string_view intrinsicName(IntrinsicKind kind) { return rows[static_cast<size_t>(kind)].name; }
+
+std::string intrinsicHint(IntrinsicKind kind) {
+  const Row& row = rows[static_cast<size_t>(kind)];
+  return "`" + std::string(row.name) + std::string(row.signature) + "`: " + std::string(row.doc);
+}
 
 size_t leastArguments(IntrinsicKind kind) {
   switch (kind) {

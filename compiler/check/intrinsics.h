@@ -13,6 +13,8 @@ enum class IntrinsicKind : uint8_t {
 };
 std::optional<IntrinsicKind> findIntrinsic(std::string_view name);
 std::string_view intrinsicName(IntrinsicKind kind);
+/// Its signature and what it does, for a call that does not fit.
+std::string intrinsicHint(IntrinsicKind kind);
 /// Positional arguments that a call needs.
 size_t leastArguments(IntrinsicKind kind);
 /// Whether the type asked for decides what a call gives, beside its arguments.

@@ -185,7 +185,9 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
     return applyKnown(known, knownCapture(function, inner), given, expected, span);
   }
   case KnownKind::Equality:
-  case KnownKind::Moved: break; // called by callEquality, callMoved only
+  case KnownKind::Moved:
+  case KnownKind::Scaled:
+  case KnownKind::Dotted: break; // called by callEquality, callMoved, callScaled, callDotted only
   case KnownKind::Lambda: {
     const Ast& tree = *known.tree;
     const auto lambda = tree[known.lambda].as<Lambda>();
@@ -234,6 +236,8 @@ NodeId Body::applyKnown(const Known& known, NodeId capture, const std::vector<Ca
   case KnownKind::Value: return callValue(capture, args, expected, span);
   case KnownKind::Equality: return equalityBody(values[0], values[1], span);
   case KnownKind::Moved: return movedBody(values[0], values[1], span);
+  case KnownKind::Scaled: return scaledBody(known, values, span);
+  case KnownKind::Dotted: return dottedBody(values[0], values[1], span);
   default:
     return derivatives.apply(static_cast<TransformKind>(known.number), capture, std::move(values), known.wrt,
                              span);

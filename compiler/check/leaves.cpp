@@ -95,6 +95,7 @@ NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCal
                          Span span) {
   TypeId type = b.typeOf(value);
   if (isLeaf(type)) return op({sofar, f({value}, TypeId::none())}, TypeId::none());
+  if (b.types.kind(type) == TypeKind::Array) return foldElements(op, sofar, f, value, span);
   if (!isComposite(type)) {
     b.sink.report(DiagId::NoLeaves, span, "fold_leaves", b.show(type));
     return b.error(span);
@@ -102,6 +103,34 @@ NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCal
   for (uint32_t k = 0; k < partCount(type); ++k)
     sofar = foldParts(op, sofar, f, b.field(value, k, span), span);
   return sofar;
+}
+
+/// `var total = sofar; for i in … { total = … value[i] … }; total`
+NodeId Leaves::foldElements(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value,
+                            Span span) {
+  const TypeId unit = b.types.unit();
+  const std::vector<DimId> dims = b.dimsOf(b.typeOf(value));
+  LocalId total = b.newLocal("total", b.typeOf(sofar), span, true);
+  std::vector<check::For> loops(dims.size());
+  std::vector<LocalId> indices;
+  std::vector<NodeId> extents;
+  for (size_t k = 0; k < dims.size(); ++k) {
+    loops[k].loop = static_cast<LoopId>(b.instance.nodes.size());
+    loops[k].index = b.newLocal("i", b.types.int64(), span);
+    indices.push_back(loops[k].index);
+    extents.push_back(b.dimValue(dims[k], span));
+  }
+  NodeId next = foldParts(op, b.local(total, span), f, b.at(value, indices, span), span);
+  TypeId type = b.instance.locals[total].type;
+  if (b.kindOf(next) == TypeKind::Error) return next;
+  if (b.infer.unify(type, b.typeOf(next)).kind > UnifyKind::NeedsCheck) {
+    b.sink.report(DiagId::TypeMismatch, span, b.show(type), b.show(b.typeOf(next)));
+    return b.error(span);
+  }
+  NodeId body = b.make(NodeKind::Assign, unit, span, {next}, Place{total, {}, type});
+  for (size_t k = dims.size(); k-- > 0;)
+    body = b.make(NodeKind::For, unit, span, {b.integer(0, span), extents[k], body}, loops[k]);
+  return b.block({b.let(total, sofar), body, b.local(total, span)}, span);
 }
 
 NodeId Leaves::joined(NodeId prefix, const std::string& path, Span span) {
@@ -149,15 +178,24 @@ NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
       return b.binary(BinaryKind::Mul, b.at(x, i, span), b.at(y, i, span), span);
     });
   if (isLeaf(type)) return b.binary(BinaryKind::Mul, x, y, span);
+  if (b.types.kind(type) == TypeKind::Array)
+    return b.reduce(NestKind::Sum, b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
+      return dot(b.at(x, i, span), b.at(y, i, span), span);
+    });
   if (!isComposite(type)) {
+    TypeKind k = b.types.kind(type);
+    bool isBoxed = k == TypeKind::Enum || k == TypeKind::List || k == TypeKind::Pack;
+    if (isBoxed && types::tangentType(b.types, type) == type) return b.library.callDotted(x, y, span);
     b.sink.report(DiagId::NoLeaves, span, "dot", b.show(type));
     return b.error(span);
   }
   NodeId total;
+  TypeId widest = types::widestFloat(b.types, b.infer.zonk(type));
   for (uint32_t k = 0; k < partCount(type); ++k) {
     NodeId left = b.field(x, k, span);
     if (b.types.isUnit(b.typeOf(left))) continue;
     NodeId part = dot(left, b.field(y, k, span), span);
+    if (b.types.isFloat(b.typeOf(part))) part = b.convert(part, widest, span);
     total = total.valid() ? b.binary(BinaryKind::Add, total, part, span) : part;
   }
   return total.valid() ? total : b.number("0", b.infer.freshVar(types::VarClass::OpenFloat, span), span);

@@ -20,7 +20,7 @@ public:
   NodeId fold(const TemplateCall& op, NodeId zero, const TemplateCall& f, NodeId value, Span span);
   /// A value of `type` whose leaves are what `make` gives for their path.
   NodeId build(const TemplateCall& make, TypeId type, Span span);
-  /// Sum of the products of corresponding leaves of two tangents.
+  /// Sum of the products of corresponding leaves of two tangents, in the widest of their float types.
   NodeId dot(NodeId x, NodeId y, Span span);
   /// The zero of a tangent type.
   NodeId zero(TypeId type, Span span);
@@ -33,6 +33,7 @@ private:
   NodeId rebuild(TypeId t, std::vector<NodeId> parts, Span span);
   void closeWhole(TypeId type);
   NodeId mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span);
+  NodeId foldElements(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value, Span span);
   NodeId foldParts(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value, Span span);
   NodeId buildParts(const TemplateCall& make, TypeId type, const std::string& path, NodeId prefix, Span span);
   NodeId joined(NodeId prefix, const std::string& path, Span span);

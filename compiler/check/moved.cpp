@@ -6,7 +6,11 @@
 namespace melix::check {
 
 NodeId Body::callMoved(NodeId x, NodeId t, Span span) {
-  KnownId id = c.ownTemplate(KnownKind::Moved, "+", module, span);
+  Known known;
+  known.kind = KnownKind::Moved;
+  known.module = module;
+  known.name = "+";
+  KnownId id = c.ownTemplate(std::move(known), span);
   NodeId function = b.make(NodeKind::Known, types.known(id, {}), span, {}, KnownRef{id});
   return callInstanceOf(id, function, {x, t}, span);
 }
@@ -58,28 +62,34 @@ NodeId Body::movedCases(NodeId x, NodeId t, Span span) {
   return b.make(NodeKind::Match, type, span, {t}, std::move(outer));
 }
 
+/// `for k in 0..length { list[k] = each(list[k], k) }`
+NodeId Body::eachPlace(LocalId list, NodeId length, Span span,
+                       const std::function<NodeId(NodeId, const Step&)>& each) {
+  const TypeId unit = types.unit(), element = types[instance.locals[list].type].parts[0];
+  check::For loop;
+  loop.loop = static_cast<LoopId>(instance.nodes.size());
+  loop.index = b.newLocal("k", types.int64(), span);
+  Step step{StepKind::Element, 0, b.local(loop.index, span), {}, {}, 1, span};
+  NodeId old = b.make(NodeKind::Get, element, span, {b.local(list, span)}, Steps{{step}});
+  NodeId set = b.make(NodeKind::Assign, unit, span, {each(old, step)}, Place{list, {step}, element});
+  return b.make(NodeKind::For, unit, span, {b.integer(0, span), length, set}, loop);
+}
+
 /// `var out = x; if len(t) != 0 { if len(t) != len(x) { panic(…) }; for k in 0..len(x) { out[k] = x[k] + t[k]
 /// } }; out`
 NodeId Body::movedElements(NodeId x, NodeId t, Span span) {
-  const TypeId type = b.typeOf(x), unit = types.unit();
+  const TypeId type = b.typeOf(x), unit = types.unit(), slope = types[b.typeOf(t)].parts[0];
   auto length = [&](NodeId list) { return b.make(NodeKind::Length, types.int64(), span, {list}); };
   auto differ = [&](NodeId left, NodeId right) {
     return b.op(OpKind::Cmp, types.boolean(), {left, right}, span, static_cast<uint32_t>(ops::CmpKind::Ne));
   };
   LocalId out = b.newLocal("out", type, span, true);
-  check::For loop;
-  loop.loop = static_cast<LoopId>(instance.nodes.size());
-  loop.index = b.newLocal("k", types.int64(), span);
-  Step step{StepKind::Element, 0, b.local(loop.index, span), {}, {}, 1, span};
-  auto at = [&](NodeId list) {
-    return b.make(NodeKind::Get, types[b.typeOf(list)].parts[0], span, {list}, Steps{{step}});
-  };
-  NodeId sum = b.moved(at(b.local(out, span)), at(t), span);
-  NodeId set = b.make(NodeKind::Assign, unit, span, {sum}, Place{out, {step}, types[type].parts[0]});
+  NodeId each = eachPlace(out, length(x), span, [&](NodeId old, const Step& step) {
+    return b.moved(old, b.make(NodeKind::Get, slope, span, {t}, Steps{{step}}), span);
+  });
   NodeId refuse =
       b.make(NodeKind::If, unit, span,
              {differ(length(t), length(x)), refuseMove("a tangent of another length is added", span)});
-  NodeId each = b.make(NodeKind::For, unit, span, {b.integer(0, span), length(x), set}, loop);
   NodeId some = b.make(NodeKind::If, unit, span,
                        {differ(length(t), b.integer(0, span)), b.block({refuse, each, b.unit(span)}, span)});
   return b.block({b.let(out, x), some, b.local(out, span)}, span);

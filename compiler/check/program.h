@@ -50,6 +50,8 @@ struct PullbackShape {
 ///   Value     a function value (its capture), where something known is needed
 ///   Equality  `==` of Lists, and of enums inside of themselves
 ///   Moved     `x + t` of Lists, enums and values that hide sizes, with their tangents
+///   Scaled    `s * t` and `t / s` of such tangents
+///   Dotted    `dot(t, u)` of such tangents
 enum class KnownKind : uint8_t {
   Overloads,
   Lambda,
@@ -59,12 +61,15 @@ enum class KnownKind : uint8_t {
   Pullback,
   Value,
   Equality,
-  Moved
+  Moved,
+  Scaled,
+  Dotted
 };
 struct Known {
   KnownKind kind = KnownKind::Overloads;
   std::vector<DeclId> candidates; ///< of Overloads
-  uint32_t number = 0;            ///< TransformKind, IntrinsicKind, enum case
+  uint32_t number = 0;            ///< TransformKind, IntrinsicKind, enum case; BinaryKind of Scaled
+  std::string literal;            ///< of Scaled: the scalar, where it is an open literal
   DeclId constructor;
   std::vector<uint32_t> wrt; ///< of Transform
   std::vector<syntax::NodeId> wrtNames;
@@ -98,6 +103,7 @@ struct InstanceKey {
       open; ///< of the open numbers in typeArgs, which are the variables 0, 1, … (rule 15)
   /// What the open numbers of an inferred result are, where the call and not an argument decides it.
   std::vector<TypeId> results;
+  Device device = Device::Host; ///< the caller's, unless the call says otherwise
   auto operator<=>(const InstanceKey&) const = default;
 };
 

@@ -178,6 +178,7 @@ InstanceId Checker::entryOf(InstanceId inner, ModuleId root) {
 std::vector<std::pair<std::string, InstanceId>> Checker::tests(ModuleId root, std::string_view filter) {
   std::vector<std::pair<std::string, InstanceId>> out;
   const Ast& tree = modules[root].ast;
+  inTest = true;
   for (SynId node : std::vector<SynId>(modules.tests(root))) {
     const auto item = tree[node].as<TestItem>();
     if (item.name.find(filter) == std::string::npos) continue;
@@ -194,6 +195,7 @@ std::vector<std::pair<std::string, InstanceId>> Checker::tests(ModuleId root, st
     body.warnUnused();
     out.push_back({item.name, id});
   }
+  inTest = false;
   return out;
 }
 

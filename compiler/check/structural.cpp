@@ -8,6 +8,11 @@ namespace {
 
 bool isRecordLike(TypeKind kind) { return kind == TypeKind::Struct || kind == TypeKind::Tuple; }
 
+/// What may hold itself or hides sizes: its tangents are worked on by instances of their own.
+bool isBoxed(TypeKind kind) {
+  return kind == TypeKind::Enum || kind == TypeKind::List || kind == TypeKind::Pack;
+}
+
 size_t partCount(TypeStore& types, TypeId t) {
   return types.kind(t) == TypeKind::Tuple ? types[t].parts.size()
                                           : types.recordInfo(types[t].record).cases[0].fields.size();
@@ -29,7 +34,8 @@ NodeId NodeBuilder::addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type,
   if (!isRecordLike(k)) {
     NodeId right = kind == BinaryKind::Sub ? op(OpKind::Neg, tangent, {b}, span) : b;
     if (!a.valid()) return right;
-    return type == tangent ? op(OpKind::Add, type, {a, right}, span) : library.callMoved(a, right, span);
+    if (type == tangent) return op(OpKind::Add, type, {a, right}, span);
+    return isBoxed(k) ? library.callMoved(a, right, span) : error(span);
   }
   std::vector<NodeId> parts;
   for (uint32_t f = 0; f < partCount(types, type); ++f) {
@@ -62,10 +68,8 @@ NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar,
     return collect(dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
       return scaleTangent(kind, at(tangent, axes, span), scalar, span);
     });
-  if (!isRecordLike(k)) {
-    sink.report(DiagId::NoTangentScaling, span, show(type));
-    return error(span);
-  }
+  if (isBoxed(k)) return library.callScaled(kind, tangent, scalar, span);
+  if (!isRecordLike(k)) return error(span); // reported before
   std::vector<NodeId> parts;
   for (uint32_t f = 0; f < partCount(types, type); ++f)
     parts.push_back(scaleTangent(kind, field(tangent, f, span), scalar, span));

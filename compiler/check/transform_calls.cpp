@@ -19,23 +19,19 @@ std::optional<TransformKind> Body::transformOf(IntrinsicKind kind) {
   }
 }
 
-NodeId Body::callTransform(TransformKind kind, std::string_view name, const std::vector<CallArg>& args,
+NodeId Body::callTransform(TransformKind kind, IntrinsicKind intrinsic, const std::vector<CallArg>& args,
                            Span span) {
-  if (args.empty()) {
-    sink.report(DiagId::ArgumentCount, span, name, "1", "0");
-    return b.error(span);
-  }
+  if (args.empty()) return wrongCount(intrinsic, "1", 0, span);
+  std::string_view name = intrinsicName(intrinsic);
   NodeId function = known(checkArg(args[0]), args[0].span);
   if (b.kindOf(function) == TypeKind::Error) return function;
   std::vector<uint32_t> wrt;
   for (size_t k = 1; k < args.size(); ++k) {
-    if (!args[k].label) {
-      sink.report(DiagId::ArgumentCount, span, name, "1", std::to_string(args.size()));
-      return b.error(span);
-    }
+    if (!args[k].label) return wrongCount(intrinsic, "1", args.size(), span);
     if (types.names.text(args[k].label) != "wrt" || kind == TransformKind::Vmap ||
         kind == TransformKind::Linearize) {
-      sink.report(DiagId::UnknownArgument, args[k].span, name, types.names.text(args[k].label));
+      sink.report(DiagId::UnknownArgument, args[k].span, name, types.names.text(args[k].label)).hint =
+          intrinsicHint(intrinsic);
       return b.error(span);
     }
     if (!readWrt(args[k].syntax, b.typeOf(function), wrt)) return b.error(span);
@@ -196,7 +192,9 @@ std::set<size_t> Body::aritiesOf(TypeId function) {
                                        : item.as<StructItem>().fields.size()};
   }
   case KnownKind::Equality:
-  case KnownKind::Moved: return {2};
+  case KnownKind::Moved:
+  case KnownKind::Dotted: return {2};
+  case KnownKind::Scaled: return {size_t(value.literal.empty() ? 2 : 1)};
   case KnownKind::Pullback: return {1};
   }
   return {1};

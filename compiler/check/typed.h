@@ -7,6 +7,7 @@
 // Types in a finished tree hold no inference variables and no Inference dimension symbols.
 
 #include "ops/ops.h"
+#include "support/device.h"
 #include "syntax/ast.h"
 #include "types/types.h"
 
@@ -261,6 +262,7 @@ struct Instance {
   TypeId result;
   std::vector<DimSym> resultDims; ///< unknown sizes in the result
   NodeId body;
+  Device device = Device::Host;
   bool doesIo = false;
   bool failed = false; ///< errors were reported; not to be lowered
   Span span;

@@ -6,6 +6,7 @@
 // `yield`.
 
 #include "ops/ops.h"
+#include "support/device.h"
 #include "types/types.h"
 
 #include <map>
@@ -33,12 +34,12 @@ using FunctionId = Id<FunctionTag>;
 using LocId = Id<LocTag>;
 
 /// One link of a location chain: where, and how the code came to be there.
-enum class LocKind : uint8_t { Source, InlinedAt, InstanceOf, DerivativeOf, Expanded };
+enum class LocKind : uint8_t { Source, InlinedAt, DerivativeOf };
 struct Loc {
   LocKind kind = LocKind::Source;
   Span span;   ///< of Source: the code; of the others: the place that caused the step (the call, say)
   LocId inner; ///< the rest of the chain, towards the source; none for Source
-  std::string function; ///< InstanceOf, InlinedAt: name of the function for traces
+  std::string function; ///< InlinedAt: name of the function for traces
 };
 
 struct Value {
@@ -201,8 +202,6 @@ struct Op {
 
 // --- functions and modules
 // ----------------------------------------------------------------------------------------
-
-enum class Device : uint8_t { Host };
 
 /// Parameter `param` is `inout`: result `result` is its new value and may use its memory.
 struct InoutPair {

@@ -10,6 +10,7 @@ core::FunctionId Lowering::functionOf(check::InstanceId id) {
   core::Function fn;
   fn.name = instance.name;
   fn.key = instance.name + "#" + instance.key;
+  fn.device = instance.device;
   fn.dimParams = instance.dimParams;
   fn.resultDims = instance.resultDims;
   fn.results = {instance.result};

@@ -118,6 +118,27 @@ TypeId tangentType(TypeStore& types, TypeId id) {
   }
 }
 
+/// The widest of `sofar` and the floats in `type`; `seen` are the records on the way.
+static TypeId widestFloat(TypeStore& types, TypeId type, TypeId sofar, std::vector<TypeId>& seen) {
+  const Type t = types[type];
+  if (types.isFloat(type)) return !sofar || scalarBits(t.kind) > scalarBits(types.kind(sofar)) ? type : sofar;
+  bool isRecord = t.kind == TypeKind::Struct || t.kind == TypeKind::Enum;
+  if (isRecord && std::find(seen.begin(), seen.end(), type) != seen.end()) return sofar;
+  if (isRecord) seen.push_back(type);
+  for (TypeId part : t.parts) sofar = widestFloat(types, part, sofar, seen);
+  if (!isRecord) return sofar;
+  const std::vector<EnumCase> cases = types.recordInfo(t.record).cases;
+  for (uint32_t k = 0; k < cases.size(); ++k)
+    for (uint32_t f = 0; f < cases[k].fields.size(); ++f)
+      sofar = widestFloat(types, types.fieldType(type, k, f), sofar, seen);
+  return sofar;
+}
+
+TypeId widestFloat(TypeStore& types, TypeId type) {
+  std::vector<TypeId> seen;
+  return widestFloat(types, type, TypeId::none(), seen);
+}
+
 void fillSaved(TypeStore& types, RecordId record, TypeId field) {
   types.recordInfo(record).cases = {EnumCase{{}, {{NameId(), field}}}};
   if (auto it = types.tangentRecords.find(record); it != types.tangentRecords.end())

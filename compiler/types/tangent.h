@@ -1,13 +1,13 @@
 #pragma once
 // Tangent types (rule 40).
 //
-//   floats, complex numbers, arrays of them      themselves
-//   tuple, struct                                the same structure of tangents; itself when every part is
-//   its own bool, integers, char, str, …                 () enum                                         enum
-//   { zero, the cases with the tangents of their payloads } list, pack, array of any of these            the
-//   same of tangents (the tangent of a list has its length) a known function                             the
-//   tuple of its captures' tangents a function value                             (): it has a tangent once
-//   `defunctionalise` made it an enum
+//   - floats, complex numbers, arrays of them: themselves
+//   - tuple, struct: the same structure of tangents; itself when every part is its own
+//   - bool, integers, char, str, …: ()
+//   - enum: enum { zero, the cases with the tangents of their payloads }
+//   - list, pack, array of any of these: the same of tangents (the tangent of a list has its length)
+//   - a known function: the tuple of its captures' tangents
+//   - a function value: (); it has a tangent once `defunctionalise` made it an enum
 //
 // What holds nothing differentiable has the tangent (). A tangent type is its own tangent.
 
@@ -20,6 +20,9 @@ TypeId tangentType(TypeStore& types, TypeId type);
 /// Case of `tangentType(enumType)` that holds the tangents of case `c`; case 0 is `zero`. Its fields are the
 /// tangents of all fields of case `c`, in order, `()` where there is none.
 uint32_t tangentCase(TypeStore& types, TypeId enumType, uint32_t c);
+
+/// The widest float type among the leaves of `type`; none if it has no float.
+TypeId widestFloat(TypeStore& types, TypeId type);
 
 /// Gives a record that `isSaved` its only field, and its tangent record the field's tangent.
 void fillSaved(TypeStore& types, RecordId record, TypeId field);

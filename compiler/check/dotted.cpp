@@ -1,0 +1,104 @@
+// `dot` of the tangents of enums, Lists and values that hide their sizes (rule 40): by an instance of its
+// own, since such types may hold themselves. Its result is the widest float among the leaves.
+#include "check/body.h"
+
+namespace melix::check {
+
+NodeId Body::callDotted(NodeId x, NodeId y, Span span) {
+  Known known;
+  known.kind = KnownKind::Dotted;
+  known.module = module;
+  known.name = "dot";
+  KnownId id = c.ownTemplate(std::move(known), span);
+  NodeId function = b.make(NodeKind::Known, types.known(id, {}), span, {}, KnownRef{id});
+  return callInstanceOf(id, function, {x, y}, span);
+}
+
+/// The body of the instance that multiplies the tangents `x` and `y` of one type.
+NodeId Body::dottedBody(NodeId x, NodeId y, Span span) {
+  const TypeId result = instance.result;
+  if (b.kindOf(x) == TypeKind::List) return dottedElements(x, y, result, span);
+  if (b.kindOf(x) == TypeKind::Enum) return dottedCases(x, y, result, span);
+  std::vector<NodeId> nodes;
+  NodeId left = b.local(b.bind("left", unpacked(x, span), nodes), span);
+  NodeId right = b.local(b.bind("right", unpacked(y, span), nodes), span);
+  right = coerce(right, b.typeOf(left), span);
+  nodes.push_back(b.convert(leaves.dot(left, right, span), result, span));
+  return b.block(std::move(nodes), span);
+}
+
+/// `match x { Case(v…) => match y { Case(s…) => dot(v, s) + …, zero => 0, _ => panic(…) } …, zero => 0 }`
+NodeId Body::dottedCases(NodeId x, NodeId y, TypeId result, Span span) {
+  const TypeId type = b.typeOf(x);
+  const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
+  auto nothing = [&] { return b.number("0", result, span); };
+  auto opened = [&](uint32_t k, std::vector<NodeId>& parts) {
+    Pattern p;
+    p.kind = PatternKind::Case;
+    p.type = type;
+    p.caseIndex = k;
+    p.span = span;
+    for (uint32_t f = 0; f < cases[k].fields.size(); ++f) {
+      TypeId field = types.fieldType(type, k, f);
+      LocalId v = b.newLocal("v", field, span);
+      p.subs.push_back(bindPattern(v, field, span));
+      parts.push_back(b.local(v, span));
+    }
+    return instance.patterns.add(std::move(p));
+  };
+  auto otherwise = [&](NodeId value) {
+    Pattern p;
+    p.type = type;
+    p.span = span;
+    return Arm{instance.patterns.add(p), NodeId::none(), value};
+  };
+  Arms outer;
+  for (uint32_t k = 1; k < cases.size(); ++k) { // 0 is `zero`
+    std::vector<NodeId> left, right;
+    PatternId mine = opened(k, left), theirs = opened(k, right);
+    NodeId total = nothing();
+    for (size_t f = 0; f < left.size(); ++f) {
+      if (types.isUnit(b.typeOf(left[f]))) continue;
+      NodeId part = b.convert(leaves.dot(left[f], right[f], span), result, span);
+      total = b.op(OpKind::Add, result, {total, part}, span);
+    }
+    std::vector<NodeId> none;
+    Arms inner;
+    inner.arms.push_back({theirs, NodeId::none(), total});
+    inner.arms.push_back({opened(0, none), NodeId::none(), nothing()});
+    if (cases.size() > 2) inner.arms.push_back(otherwise(refuseMove("`dot` of tangents of two cases", span)));
+    outer.arms.push_back(
+        {mine, NodeId::none(), b.make(NodeKind::Match, result, span, {y}, std::move(inner))});
+  }
+  outer.arms.push_back(otherwise(nothing()));
+  return b.make(NodeKind::Match, result, span, {x}, std::move(outer));
+}
+
+/// `var total = 0; if len(x) != 0 and len(y) != 0 { if len(x) != len(y) { panic(…) }; for k in 0..len(x) {
+/// total = total + dot(x[k], y[k]) } }; total`
+NodeId Body::dottedElements(NodeId x, NodeId y, TypeId result, Span span) {
+  const TypeId unit = types.unit(), element = types[b.typeOf(x)].parts[0];
+  auto length = [&](NodeId list) { return b.make(NodeKind::Length, types.int64(), span, {list}); };
+  auto differ = [&](NodeId left, NodeId right) {
+    return b.op(OpKind::Cmp, types.boolean(), {left, right}, span, static_cast<uint32_t>(ops::CmpKind::Ne));
+  };
+  LocalId total = b.newLocal("total", result, span, true);
+  check::For loop;
+  loop.loop = static_cast<LoopId>(instance.nodes.size());
+  loop.index = b.newLocal("k", types.int64(), span);
+  Step step{StepKind::Element, 0, b.local(loop.index, span), {}, {}, 1, span};
+  auto at = [&](NodeId list) { return b.make(NodeKind::Get, element, span, {list}, Steps{{step}}); };
+  NodeId part = b.convert(leaves.dot(at(x), at(y), span), result, span);
+  NodeId sum = b.op(OpKind::Add, result, {b.local(total, span), part}, span);
+  NodeId add = b.make(NodeKind::Assign, unit, span, {sum}, Place{total, {}, result});
+  NodeId refuse =
+      b.make(NodeKind::If, unit, span,
+             {differ(length(x), length(y)), refuseMove("`dot` of tangents of two lengths", span)});
+  NodeId each = b.make(NodeKind::For, unit, span, {b.integer(0, span), length(x), add}, loop);
+  NodeId both = b.op(OpKind::And, types.boolean(),
+                     {differ(length(x), b.integer(0, span)), differ(length(y), b.integer(0, span))}, span);
+  NodeId some = b.make(NodeKind::If, unit, span, {both, b.block({refuse, each, b.unit(span)}, span)});
+  return b.block({b.let(total, b.number("0", result, span)), some, b.local(total, span)}, span);
+}
+
+} // namespace melix::check

@@ -1,0 +1,86 @@
+// `s * t` and `t / s` of the tangents of enums, Lists and values that hide their sizes (rule 40): by an
+// instance of its own, since such types may hold themselves.
+#include "check/body.h"
+
+namespace melix::check {
+
+/// An open literal stays exact until it is rounded to each leaf's type: it is part of the template, any other
+/// scalar is an argument.
+NodeId Body::callScaled(BinaryKind kind, NodeId t, NodeId scalar, Span span) {
+  Known known;
+  known.kind = KnownKind::Scaled;
+  known.module = module;
+  known.name = std::string(1, kind == BinaryKind::Div ? '/' : '*');
+  known.number = static_cast<uint32_t>(kind);
+  std::vector<NodeId> args{t};
+  if (infer.isOpen(b.typeOf(scalar)) && b.isLiteral(scalar)) {
+    const Node& node = instance.nodes[scalar];
+    bool negated = node.kind == NodeKind::Op;
+    const Node& number = negated ? instance.nodes[node.children[0]] : node;
+    known.literal = number.as<Const>().text;
+    if (negated) known.literal.insert(known.literal.begin(), '-');
+  } else {
+    args.push_back(scalar);
+  }
+  KnownId id = c.ownTemplate(std::move(known), span);
+  NodeId function = b.make(NodeKind::Known, types.known(id, {}), span, {}, KnownRef{id});
+  return callInstanceOf(id, function, args, span);
+}
+
+/// The body of the instance that scales `args[0]`.
+NodeId Body::scaledBody(const Known& known, const std::vector<NodeId>& args, Span span) {
+  const auto kind = static_cast<BinaryKind>(known.number);
+  NodeId scalar = args.back();
+  if (!known.literal.empty()) {
+    bool negated = known.literal[0] == '-';
+    TypeId open = infer.freshVar(types::VarClass::OpenFloat, span);
+    scalar = b.number(known.literal.substr(negated), open, span);
+    if (negated) scalar = b.op(OpKind::Neg, open, {scalar}, span);
+  }
+  auto scaled = [&](NodeId t) { return b.scaleTangent(kind, t, scalar, span); };
+  switch (b.kindOf(args[0])) {
+  case TypeKind::List: return eachElement(args[0], span, scaled);
+  case TypeKind::Pack: {
+    std::vector<NodeId> nodes;
+    NodeId value = b.local(b.bind("slope", unpacked(args[0], span), nodes), span);
+    nodes.push_back(coerce(scaled(value), b.typeOf(args[0]), span));
+    return b.block(std::move(nodes), span);
+  }
+  default: return eachCase(args[0], span, scaled);
+  }
+}
+
+/// `match t { Case(v…) => Case(each(v)…) … }`
+NodeId Body::eachCase(NodeId t, Span span, const std::function<NodeId(NodeId)>& each) {
+  const TypeId type = b.typeOf(t);
+  const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
+  Arms arms;
+  for (uint32_t k = 0; k < cases.size(); ++k) {
+    Pattern pattern;
+    pattern.kind = PatternKind::Case;
+    pattern.type = type;
+    pattern.caseIndex = k;
+    pattern.span = span;
+    std::vector<NodeId> fields;
+    for (uint32_t f = 0; f < cases[k].fields.size(); ++f) {
+      TypeId field = types.fieldType(type, k, f);
+      LocalId v = b.newLocal("v", field, span);
+      pattern.subs.push_back(bindPattern(v, field, span));
+      fields.push_back(each(b.local(v, span)));
+    }
+    NodeId made = b.make(NodeKind::Variant, type, span, std::move(fields), Index{k});
+    arms.arms.push_back({instance.patterns.add(pattern), NodeId::none(), made});
+  }
+  return b.make(NodeKind::Match, type, span, {t}, std::move(arms));
+}
+
+/// `var out = list; for k in 0..len(out) { out[k] = each(out[k]) }; out`
+NodeId Body::eachElement(NodeId list, Span span, const std::function<NodeId(NodeId)>& each) {
+  const TypeId type = b.typeOf(list);
+  LocalId out = b.newLocal("out", type, span, true);
+  NodeId length = b.make(NodeKind::Length, types.int64(), span, {b.local(out, span)});
+  NodeId loop = eachPlace(out, length, span, [&](NodeId old, const Step&) { return each(old); });
+  return b.block({b.let(out, list), loop, b.local(out, span)}, span);
+}
+
+} // namespace melix::check
