@@ -332,7 +332,8 @@ ValueId BodyLowering::nestResult(const Node& node, const NestBody& shape, core::
   return parts.size() == 1 ? parts[0] : b_.make(T(node.type), std::move(parts));
 }
 
-ValueId BodyLowering::nest(const Node& node) {
+ValueId BodyLowering::nest(NodeId n) {
+  const Node node = instance_.nodes[n];
   const Nest ref = node.as<Nest>();
   // Over no axes the domain is one point (rule 28): the body alone.
   bool onePoint =
@@ -341,11 +342,9 @@ ValueId BodyLowering::nest(const Node& node) {
   std::vector<DimId> dims;
   for (const NestAxis& axis : ref.axes) dims.push_back(D(axis.extent));
   checkExtents(ref.axes);
-  // What does not depend on the indices is computed once, before (rule 13).
   auto hoistedBefore = hoisted_;
   std::set<DimSym> innerBefore = innerSymbols_;
-  hoist(node.children[0], dims);
-  if (ref.filtered) hoist(node.children[1], dims);
+  hoist(n);
   NestBody shape = shapeOf(node, dims);
   core::Op op = nestOp(node, shape, dims);
   TypeId yielded = nestRegions(node, shape, op);
