@@ -164,13 +164,13 @@ void BodyLowering::checkDimArguments(const std::vector<DimId>& dims, const std::
 }
 
 ValueId BodyLowering::expr(NodeId n) {
-  if (auto found = hoisted_.find(n); found != hoisted_.end()) return hoisted(n, found->second);
   if (auto found = instead_.find(n); found != instead_.end()) {
     auto taken = instead_.extract(found);
     ValueId value = taken.mapped()();
     instead_.insert(std::move(taken));
     return value;
   }
+  if (auto found = hoisted_.find(n); found != hoisted_.end()) return hoisted(n, found->second);
   core::LocId outer = b_.loc;
   if (instance_.nodes[n].span.valid()) b_.loc = locOf(instance_.nodes[n].span);
   ValueId value = exprAt(n);

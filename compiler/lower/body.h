@@ -290,6 +290,7 @@ private:
   void addPiece(Way& way, size_t depth, NodeId piece, Names& reads);
   ValueId along(const Way& way, size_t k = 0);
   ValueId through(const Way& way, NodeId n, const Turn& turn, NodeId next);
+  ValueId throughArm(const Way& way, check::Node node, const Turn& turn, NodeId next);
 
   // --- hoist.cpp
   /// The axes around the part of a body at hand: those of the builder, then those of sweeps inside of it. A

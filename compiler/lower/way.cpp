@@ -90,9 +90,8 @@ std::optional<BodyLowering::Way> BodyLowering::wayTo(const std::vector<NodeId>& 
       for (NodeId gate : turn.gate) addPiece(way, k, gate, reads);
     } else {
       way.skips = true;
-      Names bound;
-      if (node.kind == NodeKind::Match) definedIn(nodes[k], bound);
-      if (bound.meets(reads)) return std::nullopt;
+      // The names of an arm come from what is matched; guards of arms are skipped.
+      if (node.kind == NodeKind::Match && told(turn.gate[0])) addPiece(way, k, turn.gate[0], reads);
     }
     for (size_t s = turn.earlier.size(); s-- > 0;) {
       NodeId piece = turn.earlier[s];
@@ -108,6 +107,24 @@ std::optional<BodyLowering::Way> BodyLowering::wayTo(const std::vector<NodeId>& 
   return way;
 }
 
+/// Goes on in the arm whose body is `next`. Where guards are skipped, some point is known to reach the arm:
+/// it is the first to be tried.
+ValueId BodyLowering::throughArm(const Way& way, Node node, const Turn& turn, NodeId next) {
+  std::vector<check::Arm>& arms = node.as<Arms>().arms;
+  if (std::any_of(turn.gate.begin(), turn.gate.end(), [&](NodeId gate) { return !way.runs(gate); })) {
+    for (check::Arm& arm : arms) arm.guard = NodeId::none();
+    std::stable_partition(arms.begin(), arms.end(), [&](const check::Arm& arm) { return arm.body == next; });
+  }
+  for (const check::Arm& arm : arms)
+    if (arm.body != next) instead_[arm.body] = way.elsewhere;
+  node.type = way.type;
+  node.resultDims.clear();
+  ValueId value = match(node);
+  for (const check::Arm& arm : arms)
+    if (arm.body != next) instead_.erase(arm.body);
+  return value;
+}
+
 /// Goes on at `next` once the condition before it holds.
 ValueId BodyLowering::through(const Way& way, NodeId n, const Turn& turn, NodeId next) {
   const Node node = instance_.nodes[n];
@@ -118,17 +135,7 @@ ValueId BodyLowering::through(const Way& way, NodeId n, const Turn& turn, NodeId
                      [&](RegionId) { return wanted ? way.elsewhere() : on(); }},
                     way.type, {});
   };
-  if (node.kind == NodeKind::Match) {
-    Node narrowed = node;
-    narrowed.type = way.type;
-    narrowed.resultDims.clear();
-    for (const check::Arm& arm : node.as<Arms>().arms)
-      if (arm.body != next) instead_[arm.body] = way.elsewhere;
-    ValueId value = match(narrowed);
-    for (const check::Arm& arm : node.as<Arms>().arms)
-      if (arm.body != next) instead_.erase(arm.body);
-    return value;
-  }
+  if (node.kind == NodeKind::Match) return throughArm(way, node, turn, next);
   return after(turn.gate, way.type, [&](std::vector<ValueId> v) {
     if (node.kind == NodeKind::For)
       return when(b_.compare(ops::CmpKind::Gt, counted(v).count, b_.integer(0)), true);
