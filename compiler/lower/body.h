@@ -346,6 +346,7 @@ private:
   std::map<NodeId, Ahead> hoisted_;
   std::map<NodeId, Make> instead_; ///< what stands for a node on the way to another
   Sweep sweep_;
+  std::set<ValueId> guarded_; ///< computed ahead only if the sweep has a point
   std::vector<Held> held_;
   std::map<check::PatternId, std::vector<ValueId>> payloads_; ///< of the cases bound, by pattern
   std::map<check::PatternId, ValueId> opened_;                ///< what was matched, its sizes named

@@ -35,10 +35,13 @@ bool mayMove(NodeKind kind) {
   }
 }
 
-/// Whether a program can tell that the code ran.
-bool isSeen(const core::Function& fn, RegionId r) {
+/// Whether a program can tell that the code ran, or it reads one of `guarded`, which are made up where no
+/// point needs them.
+bool isSeen(const core::Function& fn, RegionId r, const std::set<ValueId>& guarded) {
   for (core::OpId id : fn.regions[r].ops) {
     const core::Op& op = fn.ops[id];
+    for (ValueId v : op.operands)
+      if (guarded.contains(v)) return true;
     switch (op.kind) {
     case OpKind::Call:
     case OpKind::Apply:
@@ -52,7 +55,7 @@ bool isSeen(const core::Function& fn, RegionId r) {
     default: break;
     }
     for (RegionId inner : op.regions)
-      if (isSeen(fn, inner)) return true;
+      if (isSeen(fn, inner, guarded)) return true;
   }
   return false;
 }
@@ -129,10 +132,14 @@ bool BodyLowering::moveAhead(NodeId n, uint64_t axes) {
   const std::vector<DimSym> hidden = hiddenSizes(n);
   value->type = hidden.empty() ? type : types_.pack(type, hidden);
   value->there = [this, n, hidden] { return concealed(expr(n), n, hidden); };
-  value->elsewhere = [this, &value] { return undef(T(value->type)); };
+  value->elsewhere = [this, &value] { return filler(T(value->type)); };
   Ahead ahead{computeAhead(axes, *value, reach ? *reach : Way{}), {}, hidden};
   for (uint32_t k : axesOf(axes)) ahead.axes.push_back(sweep_.axes[k].index);
-  if (ahead.axes.empty() && !hidden.empty()) ahead = {revealed(ahead.value, n, hidden), {}, {}};
+  if (ahead.axes.empty() && !hidden.empty()) {
+    ValueId open = revealed(ahead.value, n, hidden);
+    if (guarded_.contains(ahead.value)) guarded_.insert(open);
+    ahead = {open, {}, {}};
+  }
   hoisted_[n] = std::move(ahead);
   return true;
 }
@@ -198,7 +205,7 @@ ValueId BodyLowering::whereReached(const std::vector<DimId>& others, const Make&
     return value;
   };
   ValueId some;
-  if (isSeen(b_.fn(), region))
+  if (isSeen(b_.fn(), region, guarded_))
     for (DimId d : others)
       if (!types_.dims.atLeast(d, 1)) {
         ValueId one = b_.compare(ops::CmpKind::Gt, b_.dimValue(d), b_.integer(0));
@@ -206,9 +213,11 @@ ValueId BodyLowering::whereReached(const std::vector<DimId>& others, const Make&
       }
   if (!some) return moveTo(outer);
   TypeId type = b_.typeOf(value);
-  return branches(Builder::simple(OpKind::If, {some}),
-                  {[&](RegionId then) { return moveTo(then); }, [&](RegionId) { return b_.undef(type); }},
-                  type, {});
+  ValueId guarded = branches(
+      Builder::simple(OpKind::If, {some}),
+      {[&](RegionId then) { return moveTo(then); }, [&](RegionId) { return filler(type); }}, type, {});
+  guarded_.insert(guarded);
+  return guarded;
 }
 
 /// One result over `axes` of the sweep, from what `body`, which goes `way`, gives at each point; over no axes
