@@ -54,10 +54,27 @@ ValueId Backward::zeroFor(Scope& s, ValueId v) {
   return zeroFollowing(s, t, *followed);
 }
 
+/// A zero after a value that g packs: its sizes alone are needed, not what they are of. None if it is
+/// something else.
+ValueId Backward::zeroPacked(Scope& s, TypeId t, const JvpCompanion::Followed& followed) {
+  core::OpId def = g().values[followed.value].def;
+  if (!def || !followed.path.empty() || opOf(def).kind != OpKind::Pack) return {};
+  Op pack = Emit::simple(OpKind::Pack, {});
+  for (DimId d : opOf(def).dims) pack.dims.push_back(dim(d));
+  TypeId inside = types().openPack(t, pack.dims);
+  if (sizedByValue(types(), inside)) return {};
+  pack.operands = {s.e.zero(inside)};
+  return s.e.one(std::move(pack), t);
+}
+
 /// A zero of type `t` with the sizes of a value of g.
 ValueId Backward::zeroFollowing(Scope& s, TypeId t, const JvpCompanion::Followed& followed) {
   Scope* inner = cur_;
   cur_ = &s;
+  if (ValueId sized = zeroPacked(s, t, followed); sized.valid()) {
+    cur_ = inner;
+    return sized;
+  }
   ValueId primal = known(followed.value);
   TypeId at = s.e.typeOf(primal);
   for (uint32_t k : followed.path) {
