@@ -6,6 +6,8 @@
 #include "transforms/fold_scalars.h"
 #include "transforms/prove_checks.h"
 
+#include <algorithm>
+
 namespace melix::transforms {
 
 using namespace core;
@@ -208,7 +210,10 @@ private:
   void readInPlace(Op& op, const std::vector<OpId>& before) {
     Path& path = op.as<Path>();
     const Op* list = defOf(op.operands[0], OpKind::Get);
-    if (!list || path.empty() || path[0].kind != StepKind::Element) return;
+    auto isElement = [](const PathStep& s) { return s.kind == StepKind::Element; };
+    auto isPart = [](const PathStep& s) { return s.kind == StepKind::Slice || s.kind == StepKind::All; };
+    if (!list || std::none_of(path.begin(), path.end(), isElement)) return;
+    if (std::any_of(list->as<Path>().begin(), list->as<Path>().end(), isPart)) return;
     auto updates = [&](const Op& o) {
       bool update =
           o.kind == OpKind::Set || o.kind == OpKind::AddAt || o.kind == OpKind::Push || o.kind == OpKind::Pop;
