@@ -66,6 +66,7 @@ private:
   std::optional<Text> read(const std::string& slashed) override;
   std::vector<Text> prelude() override;
   syntax::Ast parse(FileId file) override;
+  std::vector<syntax::NodeId> examples(syntax::Ast& ast) override;
   core::FunctionId lowered(check::InstanceId id);
   bool addMathBodies();
   bool checkDerivatives(check::InstanceId entry, const std::vector<check::InstanceId>& others);
