@@ -149,12 +149,18 @@ bool BodyLowering::moveAhead(NodeId n, uint64_t axes) {
 bool BodyLowering::makeLight(const Way& way) {
   for (auto [depth, piece] : way.pieces) {
     if (!heavy(piece)) continue;
-    std::vector<NodeId> path(way.nodes.begin(), way.nodes.begin() + static_cast<ptrdiff_t>(depth) + 1);
-    std::swap(path, sweep_.path);
+    std::vector<NodeId> path = sweep_.path;
+    std::vector<NestAxis> axes = sweep_.axes;
     uint64_t whole = std::exchange(sweep_.whole, ~uint64_t(0));
+    sweep_.path.assign(way.nodes.begin(), way.nodes.begin() + static_cast<ptrdiff_t>(depth) + 1);
+    size_t around = 0;
+    for (NodeId n : sweep_.path)
+      if (auto* nest = std::get_if<Nest>(&instance_.nodes[n].payload)) around += nest->axes.size();
+    sweep_.axes.resize(around);
     look(piece);
     sweep_.whole = whole;
     sweep_.path = std::move(path);
+    sweep_.axes = std::move(axes);
     if (heavy(piece)) return false;
   }
   return true;

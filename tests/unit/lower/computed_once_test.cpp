@@ -92,6 +92,14 @@ TEST(ComputedOnce, AcrossSweepsInside) {
             Numbers({1, 2}));
 }
 
+TEST(ComputedOnce, ConditionsAroundASweepInsideDoNotWaitForIt) {
+  EXPECT_EQ(debugged("fn f(n: int) -> int[2] = [for i in 0..2: {\n  let k = slow(i + 1)\n  k + sum(for q in "
+                     "0..n: if k > "
+                     "1 { slow(q + 100) } else { 0 })\n}]\n"
+                     "assert f(0)[0] == 1 and f(0)[1] == 2\nassert f(1)[0] == 1 and f(1)[1] == 102\n"),
+            Numbers({1, 2, 1, 2, 1, 2, 100, 1, 2, 100}));
+}
+
 TEST(ComputedOnce, SizesOfItsOwn) {
   EXPECT_EQ(debugged("let a = [for i in 0..3, j in 0..2: sum(ragged(i)) + len(ragged(i)) + j]\n"
                      "assert a[2, 1] == 5\n"),
