@@ -12,6 +12,12 @@ namespace melix::decompile {
 
 using namespace core;
 
+/// The integer all of whose bits are set.
+static std::string allOnes(TypeKind kind) {
+  if (types::scalarClass(kind) == types::ScalarClass::SInt) return "-1";
+  return std::to_string(~uint64_t(0) >> (64 - types::scalarBits(kind)));
+}
+
 void FunctionWriter::region(RegionId r) {
   for (OpId id : f_.regions[r].ops)
     if (op(id).kind != OpKind::Yield) write(id);
@@ -70,7 +76,7 @@ Expr FunctionWriter::expression(const Op& o) {
   case OpKind::Capture: return {value(o.operands[0], 20) + "." + std::to_string(o.index())};
   case OpKind::CastDims: return resized(f_.typeOf(o.operands[0]), t, value(o.operands[0], 20));
   case OpKind::Pack: return pack(o);
-  case OpKind::StopGradient: return {value(o.operands[0], 20)};
+  case OpKind::StopGradient: return called("stop_gradient");
   case OpKind::Get: return {value(o.operands[0], 20) + place(o, 1)};
   case OpKind::Reshape: return called("reshape");
   case OpKind::ArrayOf:
@@ -107,7 +113,8 @@ Expr FunctionWriter::expression(const Op& o) {
     return {"(" + a + " | " + b + ") - (" + a + " & " + b + ")", 13};
   }
   case OpKind::Not:
-    return isBool ? Expr{"not " + value(o.operands[0], 7), 6} : Expr{"-1 - " + value(o.operands[0], 14), 13};
+    if (isBool) return {"not " + value(o.operands[0], 7), 6};
+    return {allOnes(types().kind(t)) + " - " + value(o.operands[0], 14), 13};
   case OpKind::Shl: return binary(o, "<<", 12);
   case OpKind::Shr: return binary(o, ">>", 12);
   case OpKind::Cmp: {

@@ -164,7 +164,13 @@ void BodyLowering::checkDimArguments(const std::vector<DimId>& dims, const std::
 }
 
 ValueId BodyLowering::expr(NodeId n) {
-  if (auto found = hoisted_.find(n); found != hoisted_.end()) return found->second;
+  if (auto found = instead_.find(n); found != instead_.end()) {
+    auto taken = instead_.extract(found);
+    ValueId value = taken.mapped()();
+    instead_.insert(std::move(taken));
+    return value;
+  }
+  if (auto found = hoisted_.find(n); found != hoisted_.end()) return hoisted(n, found->second);
   core::LocId outer = b_.loc;
   if (instance_.nodes[n].span.valid()) b_.loc = locOf(instance_.nodes[n].span);
   ValueId value = exprAt(n);
@@ -212,7 +218,7 @@ ValueId BodyLowering::blockFrom(const std::vector<NodeId>& children, size_t k, T
   ValueId last;
   for (; k < children.size(); ++k) {
     const Node child = instance_.nodes[children[k]];
-    if (child.kind == NodeKind::Let) {
+    if (child.kind == NodeKind::Let && !instead_.contains(children[k])) {
       ValueId value = expr(child.children[0]);
       // The names must reach the rest of the block: it stands in the same guard.
       if (flow_ == FlowKind::Maybe)

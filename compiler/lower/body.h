@@ -5,10 +5,12 @@
 #include "core/build.h"
 #include "lower/lower.h"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 namespace melix::lower {
 
@@ -215,7 +217,7 @@ private:
   ValueId elementAt(ValueId argument, const std::vector<DimId>& dims, const std::vector<ValueId>& axes);
 
   // --- nest.cpp
-  ValueId nest(const check::Node& node);
+  ValueId nest(NodeId n);
   struct NestBody {
     bool filter = false;               ///< yields (bool, value)
     bool counts = false;               ///< yields 1 for what passes the filter, after the value
@@ -246,12 +248,85 @@ private:
   core::NestResult resultOf(check::NestKind kind, size_t axes);
   ValueId monoidUnit(check::NestKind kind, TypeId type);
 
+  // --- needs.cpp
+  /// Names and sizes that a part of the tree defines or reads.
+  struct Names {
+    std::set<LocalId> locals;
+    std::set<DimSym> sizes;
+    bool meets(const Names& other) const;
+  };
+  /// What a part of a builder's body needs: axes of the sweep, by bit; `own`: what only the point at hand
+  /// has.
+  struct Needs {
+    uint64_t axes = 0;
+    bool own = false;
+    bool within(uint64_t given) const { return !own && (axes & ~given) == 0; }
+    void join(const Needs& other) { axes |= other.axes, own |= other.own; }
+  };
+  void definedIn(NodeId n, Names& names);
+  void readIn(NodeId n, Names& names);
+  void writtenIn(NodeId n, std::set<LocalId>& roots);
+  Needs needs(NodeId n);
+  Needs needs(const Names& reads);
+  void introduce(NodeId n);
+  bool introduceAxes(const check::Nest& ref);
+  bool heavy(NodeId n);
+  bool stops(NodeId n);
+
+  // --- way.cpp
+  /// The way through a body to a part of it. `pieces`, each with the depth of its parent, are what is run on
+  /// it: conditions, and the statements these and the part read. `skips`: there are more conditions on it.
+  struct Way {
+    std::vector<NodeId> nodes;
+    std::vector<std::pair<size_t, NodeId>> pieces;
+    Needs needs;
+    bool exits = false, skips = false;
+    TypeId type;
+    Make there, elsewhere;
+    bool runs(NodeId n) const;
+  };
+  /// What stands between a node and one of its children: a condition, and siblings that run before.
+  struct Turn {
+    std::vector<NodeId> gate, earlier;
+    bool lost = false; ///< no way leads there
+  };
+  Turn turnAt(NodeId n, NodeId next);
+  std::optional<Way> wayTo(const std::vector<NodeId>& nodes, std::optional<uint64_t> axes);
+  void addPiece(Way& way, size_t depth, NodeId piece, Names& reads);
+  ValueId along(const Way& way, size_t k = 0);
+  ValueId through(const Way& way, NodeId n, const Turn& turn, NodeId next);
+  ValueId throughArm(const Way& way, check::Node node, const Turn& turn, NodeId next);
+
   // --- hoist.cpp
-  void hoist(NodeId body, const std::vector<DimId>& extents);
-  void definedIn(NodeId n, std::set<LocalId>& locals, std::set<types::DimSym>& sizes);
-  bool invariant(NodeId n);
-  ValueId ahead(NodeId n, const std::vector<DimId>& extents);
-  bool mayPanic(RegionId r);
+  /// The axes around the part of a body at hand: those of the builder, then those of sweeps inside of it. A
+  /// part that needs not all of `whole` is computed ahead.
+  struct Sweep {
+    std::vector<check::NestAxis> axes;
+    uint64_t whole = 0;
+    std::vector<NodeId> path;
+    std::map<LocalId, Needs> locals;
+    std::map<DimSym, Needs> sizes;
+  };
+  /// A value computed in front of a sweep, at each point of some axes of it; `hidden` sizes are packed.
+  struct Ahead {
+    ValueId value;
+    std::vector<LocalId> axes;
+    std::vector<DimSym> hidden;
+  };
+  void hoist(NodeId nest);
+  void look(NodeId n);
+  void lookInside(NodeId n);
+  bool moveAhead(NodeId n, uint64_t axes);
+  bool makeLight(const Way& way);
+  ValueId computeAhead(uint64_t axes, const Way& value, const Way& reach);
+  ValueId whereReached(const std::vector<DimId>& others, const Make& make);
+  ValueId nestOver(uint64_t axes, core::NestResult result, const Way& way, const Make& body);
+  std::vector<uint32_t> axesOf(uint64_t bits);
+  DimId extentOf(uint32_t axis);
+  std::vector<DimSym> hiddenSizes(NodeId n);
+  ValueId concealed(ValueId value, NodeId n, const std::vector<DimSym>& hidden);
+  ValueId revealed(ValueId pack, NodeId n, const std::vector<DimSym>& hidden);
+  ValueId hoisted(NodeId n, const Ahead& ahead);
 
   // --- call.cpp
   ValueId call(const check::Node& node);
@@ -273,7 +348,10 @@ private:
   std::map<uint32_t, uint64_t> loopNumbers_;
   std::map<uint32_t, LocalId> loopValues_;
   std::map<ValueId, DimId> axisExtents_;
-  std::map<NodeId, ValueId> hoisted_;
+  std::map<NodeId, Ahead> hoisted_;
+  std::map<NodeId, Make> instead_; ///< what stands for a node on the way to another
+  Sweep sweep_;
+  std::set<ValueId> guarded_; ///< computed ahead only if the sweep has a point
   std::vector<Held> held_;
   std::map<check::PatternId, std::vector<ValueId>> payloads_; ///< of the cases bound, by pattern
   std::map<check::PatternId, ValueId> opened_;                ///< what was matched, its sizes named

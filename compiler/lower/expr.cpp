@@ -109,7 +109,7 @@ ValueId BodyLowering::exprAt(NodeId n) {
   case NodeKind::DimCheck: checkDims(node.as<DimChecks>().items); return unit();
   case NodeKind::Call: return call(node);
   case NodeKind::Derivative: return derivative(node);
-  case NodeKind::Nest: return nest(node);
+  case NodeKind::Nest: return nest(n);
   case NodeKind::Pop: return pop(node);
   default:
     return after(node.children, node.type,

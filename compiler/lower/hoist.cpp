@@ -1,67 +1,47 @@
-// What the body of a builder does not need its indices for is computed in front of it (rule 13).
+// What a builder's body computes from some of the indices only is computed in front of it, once for each
+// value of those (rule 13).
+//
+//   [for i, j: if p(j) { f(i) } else { g(j) }]   becomes
+//   needed = [for i: any(for j: p(j))]   ahead = [for i: if needed[i] { f(i) }]   … and the same for g
 #include "lower/body.h"
 
 namespace melix::lower {
 
 using namespace check;
 
-/// The locals and sizes that `n` defines for itself.
-void BodyLowering::definedIn(NodeId n, std::set<LocalId>& locals, std::set<DimSym>& sizes) {
-  std::function<void(PatternId)> names = [&](PatternId p) {
-    const Pattern& pattern = instance_.patterns[p];
-    if (pattern.local) locals.insert(pattern.local);
-    sizes.insert(pattern.unpacked.begin(), pattern.unpacked.end());
-    for (PatternId sub : pattern.subs) names(sub);
-  };
-  visit(n, [&](NodeId k) {
-    const Node& node = instance_.nodes[k];
-    sizes.insert(node.resultDims.begin(), node.resultDims.end());
-    if (auto* let = std::get_if<PatternRef>(&node.payload)) names(let->pattern);
-    if (auto* arms = std::get_if<Arms>(&node.payload))
-      for (const check::Arm& arm : arms->arms) names(arm.pattern);
-    if (auto* nest = std::get_if<Nest>(&node.payload))
-      for (const NestAxis& axis : nest->axes) locals.insert(axis.index);
-    if (auto* scatter = std::get_if<Scatter>(&node.payload))
-      for (const NestAxis& axis : scatter->axes) locals.insert(axis.index);
-    if (auto* elements = std::get_if<Elementwise>(&node.payload))
-      locals.insert(elements->elements.begin(), elements->elements.end());
-    if (auto* loop = std::get_if<check::For>(&node.payload)) locals.insert(loop->index);
-    if (auto* update = std::get_if<Update>(&node.payload)) locals.insert({update->value, update->current});
-    if (auto* within = std::get_if<Within>(&node.payload)) locals.insert(within->local);
-  });
-  for (LocalId l : locals)
-    if (instance_.locals[l].asDim) sizes.insert(instance_.locals[l].asDim);
+namespace {
+
+/// Expressions that may be computed ahead as a whole; of the others, parts may.
+bool mayMove(NodeKind kind) {
+  switch (kind) {
+  case NodeKind::Call:
+  case NodeKind::Nest:
+  case NodeKind::Elementwise:
+  case NodeKind::Derivative:
+  case NodeKind::ArgSort:
+  case NodeKind::ToArray:
+  case NodeKind::ToList:
+  case NodeKind::Apply:
+  case NodeKind::Builtin:
+  case NodeKind::Format:
+  case NodeKind::Debug:
+  case NodeKind::If:
+  case NodeKind::Match:
+  case NodeKind::ShortAnd:
+  case NodeKind::ShortOr:
+  case NodeKind::Loop:
+  case NodeKind::Block: return true;
+  default: return false;
+  }
 }
 
-/// Whether `n` reads only what is known outside of the builder at hand.
-bool BodyLowering::invariant(NodeId n) {
-  std::set<LocalId> inner;
-  std::set<DimSym> symbols;
-  definedIn(n, inner, symbols);
-  bool fine = true;
-  visit(n, [&](NodeId k) {
-    const Node& node = instance_.nodes[k];
-    fine &= node.kind != NodeKind::Return && node.kind != NodeKind::Break &&
-            node.kind != NodeKind::Continue && node.kind != NodeKind::Error &&
-            node.kind != NodeKind::Assign && node.kind != NodeKind::Update && node.kind != NodeKind::Within &&
-            node.kind != NodeKind::Pop && node.kind != NodeKind::Debug;
-    if (auto* arms = std::get_if<Arms>(&node.payload)) fine &= arms->places.empty();
-  });
-  if (!fine) return false;
-  visit(n, [&](NodeId k) {
-    const Node& node = instance_.nodes[k];
-    if (auto* ref = std::get_if<LocalRef>(&node.payload))
-      fine &= inner.contains(ref->local) || values_.contains(ref->local);
-    std::vector<DimSym> used;
-    symbolsOf(node, used);
-    for (DimSym s : used) fine &= !innerSymbols_.contains(s) || symbols.contains(s);
-  });
-  return fine;
-}
-
-bool BodyLowering::mayPanic(RegionId r) {
-  for (core::OpId id : b_.fn().regions[r].ops) {
-    const core::Op& op = b_.fn().ops[id];
+/// Whether a program can tell that the code ran, or it reads one of `guarded`, which are made up where no
+/// point needs them.
+bool isSeen(const core::Function& fn, RegionId r, const std::set<ValueId>& guarded) {
+  for (core::OpId id : fn.regions[r].ops) {
+    const core::Op& op = fn.ops[id];
+    for (ValueId v : op.operands)
+      if (guarded.contains(v)) return true;
     switch (op.kind) {
     case OpKind::Call:
     case OpKind::Apply:
@@ -70,21 +50,158 @@ bool BodyLowering::mayPanic(RegionId r) {
     case OpKind::Builtin:
     case OpKind::Check:
     case OpKind::Panic:
+    case OpKind::Debug:
     case OpKind::Pop: return true;
     default: break;
     }
     for (RegionId inner : op.regions)
-      if (mayPanic(inner)) return true;
+      if (isSeen(fn, inner, guarded)) return true;
   }
   return false;
 }
 
-/// `n` in front of a sweep over `extents`. What may panic runs only if the sweep has an element.
-ValueId BodyLowering::ahead(NodeId n, const std::vector<DimId>& extents) {
+} // namespace
+
+/// Computes ahead what the body and the filter of `nest` need not all of its indices for.
+void BodyLowering::hoist(NodeId nest) {
+  const Node node = instance_.nodes[nest];
+  Names inside;
+  definedIn(nest, inside);
+  innerSymbols_.insert(inside.sizes.begin(), inside.sizes.end());
+  for (const Local& local : instance_.locals)
+    if (local.asDim) innerSymbols_.insert(local.asDim);
+  Sweep outer = std::move(sweep_);
+  sweep_ = {};
+  if (flow_ == FlowKind::On && introduceAxes(node.as<Nest>())) {
+    sweep_.whole = (uint64_t(1) << sweep_.axes.size()) - 1;
+    sweep_.path = {nest};
+    if (node.as<Nest>().filtered) look(node.children[1]);
+    look(node.children[0]);
+  }
+  sweep_ = std::move(outer);
+}
+
+/// Computes `n` ahead, or parts of it.
+void BodyLowering::look(NodeId n) {
+  introduce(n);
+  if (!heavy(n)) return;
+  NodeKind kind = instance_.nodes[n].kind;
+  if (mayMove(kind) && !exitsIn(n, true, {})) {
+    Needs given = needs(n);
+    bool fewer = (given.axes & sweep_.whole) != sweep_.whole;
+    if (!given.own && fewer && moveAhead(n, given.axes)) return;
+  }
+  lookInside(n);
+}
+
+void BodyLowering::lookInside(NodeId n) {
+  const Node node = instance_.nodes[n];
+  size_t axes = sweep_.axes.size();
+  sweep_.path.push_back(n);
+  switch (node.kind) {
+  case NodeKind::Nest:
+    if (node.as<Nest>().kind == NestKind::Reduce) look(node.children[node.children.size() - 2]);
+    if (!introduceAxes(node.as<Nest>())) break;
+    if (node.as<Nest>().filtered) look(node.children[1]);
+    look(node.children[0]);
+    break;
+  case NodeKind::Elementwise: // its last child is about elements
+    for (size_t k = 0; k + 1 < node.children.size(); ++k) look(node.children[k]);
+    break;
+  default: childrenOf(n, [&](NodeId child) { look(child); });
+  }
+  sweep_.axes.resize(axes);
+  sweep_.path.pop_back();
+}
+
+/// Lowers `n`, which needs `axes` only, in front of the sweep; false if it has to stay where it is.
+bool BodyLowering::moveAhead(NodeId n, uint64_t axes) {
+  TypeId type = instance_.nodes[n].type;
+  if (types_.kind(type) == TypeKind::Never || (axes != 0 && types_.kind(type) == TypeKind::Known))
+    return false;
+  if (axes != 0) { // what needs still fewer comes before
+    uint64_t whole = std::exchange(sweep_.whole, axes);
+    lookInside(n);
+    sweep_.whole = whole;
+  }
+  std::vector<NodeId> nodes = sweep_.path;
+  nodes.push_back(n);
+  auto value = wayTo(nodes, axes), reach = wayTo(nodes, std::nullopt);
+  if (!value || !makeLight(*value)) return false;
+  if (value->skips && (!reach || !makeLight(*reach))) return false;
+  const std::vector<DimSym> hidden = hiddenSizes(n);
+  value->type = hidden.empty() ? type : types_.pack(type, hidden);
+  value->there = [this, n, hidden] { return concealed(expr(n), n, hidden); };
+  value->elsewhere = [this, &value] { return filler(T(value->type)); };
+  Ahead ahead{computeAhead(axes, *value, reach ? *reach : Way{}), {}, hidden};
+  for (uint32_t k : axesOf(axes)) ahead.axes.push_back(sweep_.axes[k].index);
+  if (ahead.axes.empty() && !hidden.empty()) {
+    ValueId open = revealed(ahead.value, n, hidden);
+    if (guarded_.contains(ahead.value)) guarded_.insert(open);
+    ahead = {open, {}, {}};
+  }
+  hoisted_[n] = std::move(ahead);
+  return true;
+}
+
+/// What runs on a way runs again in the body: what is heavy in it is computed ahead too, at every point that
+/// needs it.
+bool BodyLowering::makeLight(const Way& way) {
+  for (auto [depth, piece] : way.pieces) {
+    if (!heavy(piece)) continue;
+    std::vector<NodeId> path = sweep_.path;
+    std::vector<NestAxis> axes = sweep_.axes;
+    uint64_t whole = std::exchange(sweep_.whole, ~uint64_t(0));
+    sweep_.path.assign(way.nodes.begin(), way.nodes.begin() + static_cast<ptrdiff_t>(depth) + 1);
+    size_t around = 0;
+    for (NodeId n : sweep_.path)
+      if (auto* nest = std::get_if<Nest>(&instance_.nodes[n].payload)) around += nest->axes.size();
+    sweep_.axes.resize(around);
+    look(piece);
+    sweep_.whole = whole;
+    sweep_.path = std::move(path);
+    sweep_.axes = std::move(axes);
+    if (heavy(piece)) return false;
+  }
+  return true;
+}
+
+/// What `value` leads to, at each point of `axes` where some point of the sweep needs it.
+ValueId BodyLowering::computeAhead(uint64_t axes, const Way& value, const Way& reach) {
+  uint64_t all = (uint64_t(1) << sweep_.axes.size()) - 1;
+  uint64_t searched = axes | (reach.needs.own ? all : reach.needs.axes);
+  std::vector<DimId> others;
+  for (uint32_t k : axesOf(all & ~(value.skips ? searched : axes))) others.push_back(extentOf(k));
+  return whereReached(others, [&] {
+    ValueId needed;
+    if (value.skips) {
+      Way way = reach;
+      way.type = types_.boolean();
+      way.there = [this] { return b_.boolean(true); };
+      way.elsewhere = [this] { return b_.boolean(false); };
+      core::NestResult some = resultOf(NestKind::Any, 0);
+      const std::vector<uint32_t> order = axesOf(searched);
+      for (uint32_t k = 0; k < order.size(); ++k)
+        if (axes >> order[k] & 1) some.keep.push_back(k);
+      needed = nestOver(searched, some, way, [&] { return along(way); });
+    }
+    return nestOver(axes, resultOf(NestKind::Collect, axesOf(axes).size()), value, [&] {
+      if (!needed) return along(value);
+      std::vector<ValueId> at;
+      for (uint32_t k : axesOf(axes)) at.push_back(values_.at(sweep_.axes[k].index));
+      ValueId here = at.empty() ? needed : b_.getAt(needed, at);
+      return branches(Builder::simple(OpKind::If, {here}),
+                      {[&](RegionId) { return along(value); }, [&](RegionId) { return value.elsewhere(); }},
+                      value.type, {});
+    });
+  });
+}
+
+/// `make` in front of a sweep: where it can be seen, only if the axes `others` have points.
+ValueId BodyLowering::whereReached(const std::vector<DimId>& others, const Make& make) {
   RegionId outer = b_.region, region = b_.newRegion();
-  types::DimSubst dimsBefore = dimMap_;
   b_.region = region;
-  ValueId value = expr(n);
+  ValueId value = make();
   b_.region = outer;
   auto moveTo = [&](RegionId to) {
     const std::vector<core::OpId> ops = std::move(b_.fn().regions[region].ops);
@@ -94,61 +211,112 @@ ValueId BodyLowering::ahead(NodeId n, const std::vector<DimId>& extents) {
     return value;
   };
   ValueId some;
-  if (mayPanic(region))
-    for (DimId d : extents)
+  if (isSeen(b_.fn(), region, guarded_))
+    for (DimId d : others)
       if (!types_.dims.atLeast(d, 1)) {
         ValueId one = b_.compare(ops::CmpKind::Gt, b_.dimValue(d), b_.integer(0));
         some = some ? b_.binary(OpKind::And, some, one) : one;
       }
   if (!some) return moveTo(outer);
-  types::DimSubst dimsAfter = dimMap_;
-  dimMap_ = dimsBefore;
-  TypeId type = instance_.nodes[n].type;
-  ValueId result = branches(Builder::simple(OpKind::If, {some}),
-                            {[&](RegionId then) {
-                               dimMap_ = dimsAfter;
-                               return moveTo(then);
-                             },
-                             [&](RegionId) {
-                               flow_ = FlowKind::Off;
-                               return undef(T(type));
-                             }},
-                            type, instance_.nodes[n].resultDims);
-  flow_ = FlowKind::On;
-  return result;
+  TypeId type = b_.typeOf(value);
+  ValueId guarded = branches(
+      Builder::simple(OpKind::If, {some}),
+      {[&](RegionId then) { return moveTo(then); }, [&](RegionId) { return filler(type); }}, type, {});
+  guarded_.insert(guarded);
+  return guarded;
 }
 
-/// Lowers, in front of a builder, the costly parts of its body that do not depend on its indices and are
-/// reached on every path through the body.
-void BodyLowering::hoist(NodeId body, const std::vector<DimId>& extents) {
-  std::set<LocalId> locals;
-  definedIn(body, locals, innerSymbols_);
-  for (uint32_t k = 0; k < instance_.locals.size(); ++k)
-    if (instance_.locals[LocalId(k)].asDim && !values_.contains(LocalId(k)))
-      innerSymbols_.insert(instance_.locals[LocalId(k)].asDim);
-  std::function<void(NodeId)> look = [&](NodeId n) {
-    if (hoisted_.contains(n)) return;
-    const Node node = instance_.nodes[n];
-    bool costly = node.kind == NodeKind::Call || node.kind == NodeKind::Nest ||
-                  node.kind == NodeKind::Elementwise || node.kind == NodeKind::Derivative ||
-                  node.kind == NodeKind::ArgSort;
-    bool io = node.kind == NodeKind::Call && !node.as<CallTarget>().inouts.empty();
-    if (costly && !io && flow_ == FlowKind::On && invariant(n)) {
-      hoisted_[n] = ahead(n, extents);
-      return;
-    }
-    switch (node.kind) {
-    case NodeKind::If:
-    case NodeKind::Match:
-    case NodeKind::ShortAnd:
-    case NodeKind::ShortOr: look(node.children[0]); return; // the rest runs on some paths only
-    case NodeKind::For:
-    case NodeKind::While:
-    case NodeKind::Loop: return;
-    default: childrenOf(n, look);
-    }
-  };
-  look(body);
+/// One result over `axes` of the sweep, from what `body`, which goes `way`, gives at each point; over no axes
+/// the value itself.
+ValueId BodyLowering::nestOver(uint64_t axes, core::NestResult result, const Way& way, const Make& body) {
+  const std::vector<uint32_t> order = axesOf(axes);
+  Values before = values_;
+  types::DimSubst dimsBefore = dimMap_;
+  RegionId outer = b_.region;
+  core::Op op = Builder::simple(OpKind::Nest, {}, core::NestAttr{{result}, 0});
+  if (!order.empty()) op.regions = {b_.region = b_.newRegion()};
+  for (uint32_t k : order) {
+    op.dims.push_back(extentOf(k));
+    axisParam(sweep_.axes[k]);
+  }
+  if (way.exits) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
+  ValueId value = cast(orFiller(body(), way.type), T(way.type));
+  values_ = before;
+  dimMap_ = dimsBefore;
+  if (order.empty()) return value;
+  b_.yield({value});
+  b_.region = outer;
+  TypeId each = b_.typeOf(value);
+  std::vector<DimId> dims;
+  for (uint32_t k : result.keep) dims.push_back(op.dims[k]);
+  if (types_.kind(each) == TypeKind::Array)
+    dims.insert(dims.end(), types_[each].dims.begin(), types_[each].dims.end());
+  TypeId type = dims.empty() ? each : types_.array(types_.element(each), std::move(dims));
+  return b_.one(std::move(op), type);
+}
+
+std::vector<uint32_t> BodyLowering::axesOf(uint64_t bits) {
+  std::vector<uint32_t> out;
+  for (uint32_t k = 0; k < sweep_.axes.size(); ++k)
+    if (bits >> k & 1) out.push_back(k);
+  return out;
+}
+
+/// The extent of an axis; one of an inner sweep, which is checked where that stands, counts as 0 if it is
+/// negative.
+DimId BodyLowering::extentOf(uint32_t axis) {
+  DimId d = D(sweep_.axes[axis].extent);
+  bool outer = axis < instance_.nodes[sweep_.path[0]].as<Nest>().axes.size();
+  return outer || types_.dims.atLeast(d, 0) ? d : types_.dims.max(d, types_.dims.constant(0));
+}
+
+/// Sizes in the type of `n` that are not known in front of the sweep.
+std::vector<DimSym> BodyLowering::hiddenSizes(NodeId n) {
+  std::vector<DimSym> all, hidden;
+  types_.collectSymbols(instance_.nodes[n].type, all);
+  for (DimSym s : all)
+    if (innerSymbols_.contains(s) && !dimMap_.contains(s) &&
+        std::find(hidden.begin(), hidden.end(), s) == hidden.end())
+      hidden.push_back(s);
+  return hidden;
+}
+
+/// The value of `n` as a pack of its `hidden` sizes.
+ValueId BodyLowering::concealed(ValueId value, NodeId n, const std::vector<DimSym>& hidden) {
+  if (hidden.empty()) return value;
+  TypeId type = instance_.nodes[n].type;
+  types::DimSubst actual;
+  matchDims(type, b_.typeOf(value), actual);
+  core::Op op = Builder::simple(OpKind::Pack, {});
+  for (DimSym s : hidden) op.dims.push_back(actual.contains(s) ? actual.at(s) : D(types_.dims.symbol(s)));
+  TypeId pack = T(types_.pack(type, hidden));
+  op.operands = {cast(value, types_.openPack(pack, op.dims))};
+  return b_.one(std::move(op), pack);
+}
+
+/// The value of `n` out of its pack; sizes that it brought into scope are known from here on.
+ValueId BodyLowering::revealed(ValueId pack, NodeId n, const std::vector<DimSym>& hidden) {
+  core::Op op = Builder::simple(OpKind::Unpack, {pack});
+  std::vector<DimId> dims;
+  for (DimSym s : hidden) {
+    op.resultDims.push_back(b_.newDim(types_.dims.info(s).name));
+    dims.push_back(types_.dims.symbol(op.resultDims.back()));
+  }
+  ValueId value = b_.one(std::move(op), types_.openPack(b_.typeOf(pack), dims));
+  Names own;
+  definedIn(n, own);
+  for (size_t k = 0; k < hidden.size(); ++k)
+    if (own.sizes.contains(hidden[k])) dimMap_[hidden[k]] = dims[k];
+  return cast(value, T(instance_.nodes[n].type));
+}
+
+/// What was computed ahead for `n`, at the point at hand.
+ValueId BodyLowering::hoisted(NodeId n, const Ahead& ahead) {
+  if (ahead.axes.empty()) return ahead.value;
+  std::vector<ValueId> at;
+  for (LocalId axis : ahead.axes) at.push_back(values_.at(axis));
+  ValueId value = b_.getAt(ahead.value, at);
+  return ahead.hidden.empty() ? cast(value, T(instance_.nodes[n].type)) : revealed(value, n, ahead.hidden);
 }
 
 } // namespace melix::lower

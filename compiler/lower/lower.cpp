@@ -2,6 +2,8 @@
 
 #include "lower/body.h"
 
+#include <algorithm>
+
 namespace melix::lower {
 
 core::FunctionId Lowering::functionOf(check::InstanceId id) {
@@ -33,6 +35,36 @@ core::FunctionId Lowering::functionOf(check::InstanceId id) {
   functions_.emplace(id, made);
   waiting_.push_back(id);
   return made;
+}
+
+bool Lowering::isHeavy(const check::Node& node) {
+  switch (node.kind) {
+  case NodeKind::Call: return isHeavy(node.as<check::CallTarget>().instance);
+  case NodeKind::Nest:
+  case NodeKind::Elementwise:
+  case NodeKind::Scatter:
+  case NodeKind::ArgSort:
+  case NodeKind::ToArray:
+  case NodeKind::ToList:
+  case NodeKind::Derivative:
+  case NodeKind::Apply:
+  case NodeKind::Builtin:
+  case NodeKind::Format:
+  case NodeKind::For:
+  case NodeKind::While:
+  case NodeKind::Loop:
+  case NodeKind::Debug: return true;
+  default: return false;
+  }
+}
+
+/// A function that calls itself is heavy.
+bool Lowering::isHeavy(check::InstanceId id) {
+  auto [found, fresh] = heavy_.emplace(id, true);
+  if (!fresh) return found->second;
+  const auto& nodes = program_.instance(id).nodes;
+  bool heavy = std::any_of(nodes.begin(), nodes.end(), [&](const check::Node& n) { return isHeavy(n); });
+  return heavy_[id] = heavy;
 }
 
 void Lowering::finish() {

@@ -23,15 +23,21 @@ public:
 
   /// The function of an instance; its body and those of the calls in it are lowered by `finish`.
   core::FunctionId functionOf(check::InstanceId id);
+  /// Whether what a node does by itself, its children aside, is worth doing once: it loops, makes arrays, or
+  /// prints what `debug` is given.
+  bool isHeavy(const check::Node& node);
   /// The instance whose forward sweep saves such a record.
   check::InstanceId savedBy(types::RecordId record) const { return program_.savedBy.at(record); }
   /// Lowers until nothing is left to do.
   void finish();
 
 private:
+  bool isHeavy(check::InstanceId id);
+
   core::Module& module_;
   check::Program& program_;
   std::map<check::InstanceId, core::FunctionId> functions_;
+  std::map<check::InstanceId, bool> heavy_;
   std::vector<check::InstanceId> waiting_;
 };
 

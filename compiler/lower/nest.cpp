@@ -181,13 +181,22 @@ ValueId BodyLowering::orFiller(ValueId value, TypeId type) {
                   {[&](RegionId) { return value; }, [&](RegionId) { return filler(T(type)); }}, type, {});
 }
 
-/// A value of a type, of which only its sizes matter.
+/// A value of a type, of which only its sizes matter: its arrays may be read, since reads move.
 ValueId BodyLowering::filler(TypeId type) {
   const types::Type t = types_[type];
-  if (t.kind == TypeKind::Tuple) {
+  if (t.kind == TypeKind::Tuple || t.kind == TypeKind::Struct) {
     std::vector<ValueId> parts;
-    for (TypeId part : t.parts) parts.push_back(filler(part));
+    size_t count =
+        t.kind == TypeKind::Tuple ? t.parts.size() : types_.recordInfo(t.record).cases[0].fields.size();
+    for (uint32_t k = 0; k < count; ++k)
+      parts.push_back(filler(t.kind == TypeKind::Tuple ? t.parts[k] : types_.fieldType(type, 0, k)));
     return b_.make(type, std::move(parts));
+  }
+  if (t.kind == TypeKind::Pack) {
+    core::Op op = Builder::simple(OpKind::Pack, {});
+    op.dims.assign(t.number, types_.dims.constant(0));
+    op.operands = {filler(types_.openPack(type, op.dims))};
+    return b_.one(std::move(op), type);
   }
   if (t.kind != TypeKind::Array) return types_.kind(type) == TypeKind::Bool ? b_.boolean(false) : undef(type);
   return collected(type, [&](const std::vector<ValueId>&) { return filler(types_.element(type)); });
@@ -339,7 +348,8 @@ ValueId BodyLowering::nestResult(const Node& node, const NestBody& shape, core::
   return parts.size() == 1 ? parts[0] : b_.make(T(node.type), std::move(parts));
 }
 
-ValueId BodyLowering::nest(const Node& node) {
+ValueId BodyLowering::nest(NodeId n) {
+  const Node node = instance_.nodes[n];
   const Nest ref = node.as<Nest>();
   // Over no axes the domain is one point (rule 28): the body alone.
   bool onePoint =
@@ -348,11 +358,9 @@ ValueId BodyLowering::nest(const Node& node) {
   std::vector<DimId> dims;
   for (const NestAxis& axis : ref.axes) dims.push_back(D(axis.extent));
   checkExtents(ref.axes);
-  // What does not depend on the indices is computed once, before (rule 13).
   auto hoistedBefore = hoisted_;
   std::set<DimSym> innerBefore = innerSymbols_;
-  hoist(node.children[0], dims);
-  if (ref.filtered) hoist(node.children[1], dims);
+  hoist(n);
   NestBody shape = shapeOf(node, dims);
   core::Op op = nestOp(node, shape, dims);
   TypeId yielded = nestRegions(node, shape, op);

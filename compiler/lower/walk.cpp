@@ -94,24 +94,28 @@ void BodyLowering::collectUsedSymbols() {
   usedSymbols_.insert(used.begin(), used.end());
 }
 
+/// The variables that a part of the tree changes, or parts of them.
+void BodyLowering::writtenIn(NodeId n, std::set<LocalId>& roots) {
+  visit(n, [&](NodeId k) {
+    const Node& node = instance_.nodes[k];
+    if (auto* place = std::get_if<Place>(&node.payload))
+      roots.insert(place->root);
+    else if (auto* update = std::get_if<Update>(&node.payload))
+      roots.insert(update->place.root);
+    else if (auto* within = std::get_if<Within>(&node.payload))
+      roots.insert(within->place.root);
+    else if (auto* arms = std::get_if<Arms>(&node.payload))
+      for (const Place& matched : arms->places) roots.insert(matched.root);
+    else if (auto* target = std::get_if<CallTarget>(&node.payload))
+      for (const InoutArg& arg : target->inouts) roots.insert(arg.place.root);
+  });
+}
+
 std::set<LocalId> BodyLowering::assignedIn(const std::vector<NodeId>& nodes) {
-  std::set<LocalId> out;
-  for (NodeId n : nodes)
-    visit(n, [&](NodeId k) {
-      const Node& node = instance_.nodes[k];
-      if (auto* place = std::get_if<Place>(&node.payload))
-        out.insert(place->root);
-      else if (auto* update = std::get_if<Update>(&node.payload))
-        out.insert(update->place.root);
-      else if (auto* within = std::get_if<Within>(&node.payload))
-        out.insert(within->place.root);
-      else if (auto* arms = std::get_if<Arms>(&node.payload))
-        for (const Place& matched : arms->places) out.insert(matched.root);
-      else if (auto* target = std::get_if<CallTarget>(&node.payload))
-        for (const InoutArg& arg : target->inouts) out.insert(arg.place.root);
-    });
+  std::set<LocalId> roots;
+  for (NodeId n : nodes) writtenIn(n, roots);
   std::set<LocalId> outer;
-  for (LocalId l : out)
+  for (LocalId l : roots)
     if (values_.contains(l)) outer.insert(l);
   return outer;
 }

@@ -279,7 +279,7 @@ private:
       }
     const std::vector<OpId> ops = fn().regions[c.site.levels[level].region].ops;
     for (OpId o : ops)
-      if (c.slice.count(o.index)) map.op(o, b);
+      if (c.slice.count(o.index)) separate(m_, f_, map.op(o, b), b.region);
     if (level + 1 == c.site.levels.size()) return element(c, map, b);
     const SiteLevel& next = c.site.levels[level + 1];
     if (next.kind == SiteLevel::Kind::Nest) return body(id, c, level + 1, keptAs, map, b);

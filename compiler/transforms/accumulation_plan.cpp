@@ -225,12 +225,14 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level,
       continue;
     }
     if (structured(o) && level + 1 < c.site.levels.size()) return false;
+    if (!isSeparable(fn(), types(), ops[i])) return false;
     c.slice.insert(ops[i].index);
-    for (ValueId v : o.operands) needed.insert(v.index);
-    for (RegionId inner : o.regions)
-      forEachOp(fn(), inner, [&](OpId x) {
-        for (ValueId v : fn().ops[x].operands) needed.insert(v.index);
-      });
+    auto need = [&](const Op& user) {
+      for (ValueId v : user.operands)
+        if (types().kind(fn().typeOf(v)) != TypeKind::Acc) needed.insert(v.index);
+    };
+    need(o);
+    for (RegionId inner : o.regions) forEachOp(fn(), inner, [&](OpId x) { need(fn().ops[x]); });
   }
   return true;
 }

@@ -3,6 +3,8 @@
 #include "core/walk.h"
 
 #include <algorithm>
+#include <numeric>
+#include <unordered_set>
 
 namespace melix::transforms {
 
@@ -73,6 +75,9 @@ class Remover {
 public:
   Remover(Module& m, FunctionId f) : m_(m), f_(f) {}
 
+  /// What the ops of a region do with the accumulator `v`.
+  void from(RegionId region, ValueId v) { chain(region, v); }
+
   void nest(OpId id, std::vector<uint32_t> which) {
     std::sort(which.rbegin(), which.rend());
     for (uint32_t k : which) accumulator(id, k);
@@ -138,7 +143,57 @@ private:
   FunctionId f_;
 };
 
+/// Accumulators from outside that the regions of an op use.
+std::vector<ValueId> accumulatorsInside(const Function& f, const types::TypeStore& types, const Op& op) {
+  std::vector<ValueId> used;
+  std::unordered_set<ValueId> defined;
+  for (RegionId r : op.regions)
+    forEachOp(f, r, [&](OpId id) {
+      const Op& o = f.ops[id];
+      defined.insert(o.results.begin(), o.results.end());
+      for (RegionId inner : o.regions)
+        defined.insert(f.regions[inner].params.begin(), f.regions[inner].params.end());
+      for (ValueId v : o.operands)
+        if (types.kind(f.typeOf(v)) == TypeKind::Acc) used.push_back(v);
+    });
+  std::vector<ValueId> out;
+  for (ValueId v : used)
+    if (!defined.contains(v) && std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+  return out;
+}
+
 } // namespace
+
+bool isSeparable(const Function& f, const types::TypeStore& types, OpId id) {
+  const Op& op = f.ops[id];
+  auto isAcc = [&](ValueId v) { return types.kind(f.typeOf(v)) == TypeKind::Acc; };
+  if (std::none_of(op.results.begin(), op.results.end(), isAcc)) return true;
+  if (op.kind == OpKind::Nest) {
+    for (uint32_t k = 0; k < op.as<NestAttr>().accs; ++k) {
+      std::vector<AccumulationSite> sites;
+      if (!findAccumulationSites(f, id, k, sites)) return false;
+    }
+    return true;
+  }
+  if (op.kind != OpKind::If) return false;
+  for (ValueId v : accumulatorsInside(f, types, op))
+    for (RegionId arm : op.regions) {
+      std::vector<SiteLevel> levels;
+      std::vector<AccumulationSite> sites;
+      if (!follow(f, arm, v, levels, sites).valid()) return false;
+    }
+  return true;
+}
+
+void separate(Module& m, FunctionId f, OpId copy, RegionId region) {
+  const Op& op = m.functions[f].ops[copy];
+  if (op.kind == OpKind::Nest) {
+    std::vector<uint32_t> all(op.as<NestAttr>().accs);
+    std::iota(all.begin(), all.end(), 0);
+    return Remover(m, f).nest(copy, std::move(all));
+  }
+  for (ValueId v : accumulatorsInside(m.functions[f], m.types, op)) Remover(m, f).from(region, v);
+}
 
 bool findAccumulationSites(const Function& f, OpId nest, uint32_t k, std::vector<AccumulationSite>& out) {
   const Op& o = f.ops[nest];

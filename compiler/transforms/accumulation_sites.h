@@ -24,4 +24,9 @@ bool findAccumulationSites(const core::Function& f, core::OpId nest, uint32_t k,
 /// Takes accumulators, all of whose adds were found, out of the nest and of all that hands them on.
 void removeAccumulators(core::Module& m, core::FunctionId f, core::OpId nest, std::vector<uint32_t> which);
 
+/// Whether `op` hands no accumulators on, or only so that they can be taken out of a copy of it.
+bool isSeparable(const core::Function& f, const types::TypeStore& types, core::OpId op);
+/// Takes the accumulators out of a copy of a separable op in `region`; its other results stay.
+void separate(core::Module& m, core::FunctionId f, core::OpId copy, core::RegionId region);
+
 } // namespace melix::transforms

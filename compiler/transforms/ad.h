@@ -136,6 +136,8 @@ FunctionId prepare(Ad& ad, FunctionId f);
 
 /// Whether sizes of a tangent are known from the value alone: lists, packs, arrays of such.
 bool sizedByValue(const types::TypeStore& types, TypeId t);
+/// A list of `n` zeros, whose sizes their type tells.
+ValueId zeroList(Emit& e, TypeId t, ValueId n);
 /// A zero of a tangent type, with the sizes of the value it follows.
 ValueId zeroLike(Emit& e, Leaves& leaves, TypeId tangentType, ValueId primalLeaf);
 

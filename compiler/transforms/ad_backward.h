@@ -90,6 +90,8 @@ private:
   ValueId cotangent(ValueId v);
   ValueId zeroFor(Scope& s, ValueId v);
   ValueId zeroFollowing(Scope& s, TypeId t, const JvpCompanion::Followed& followed);
+  const Op* sizing(ValueId v, OpKind kind) const;
+  ValueId zeroOfSize(Scope& s, TypeId t, const JvpCompanion::Followed& followed);
   ValueId realCotangent(ValueId v);
   void addTo(ValueId v, ValueId c);
   void addAt(ValueId v, Path p, std::span<const ValueId> indices, ValueId c);

@@ -3,6 +3,7 @@
 #include "transforms/ad.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace melix::transforms {
 
@@ -42,20 +43,29 @@ static ValueId wholeZero(Emit& e, Leaves& leaves, ValueId x) {
   return leaves.putTogether(e, t, zeros);
 }
 
-/// %n = length xs; for %i in 0..%n carry(list) { push list, (a zero like xs[%i]) }
-static ValueId zeroList(Emit& e, Leaves& leaves, TypeId t, ValueId xs) {
-  ValueId n = e.one(Emit::simple(OpKind::Length, {xs}), e.types().int64());
+/// for %i in 0..%n carry(list) { push list, (what `element` makes for %i) }
+static ValueId listOf(Emit& e, TypeId t, ValueId n, const std::function<ValueId(Emit&, ValueId)>& element) {
   ValueId empty = e.one(Emit::simple(OpKind::ListOf, {}), t);
   Emit b = e.in(e.newRegion());
   ValueId i = b.param(e.types().int64());
   ValueId list = b.param(t);
-  ValueId x =
-      b.get(xs, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&i, 1), e.types()[e.typeOf(xs)].parts[0]);
-  ValueId z = wholeZero(b, leaves, x);
-  b.yield({b.one(Emit::simple(OpKind::Push, {list, z}), t)});
+  b.yield({b.one(Emit::simple(OpKind::Push, {list, element(b, i)}), t)});
   Op loop = Emit::simple(OpKind::For, {n, empty}, LoopAttr{});
   loop.regions.push_back(b.region);
   return e.one(std::move(loop), t);
+}
+
+ValueId zeroList(Emit& e, TypeId t, ValueId n) {
+  return listOf(e, t, n, [&](Emit& b, ValueId) { return b.zero(b.types()[t].parts[0]); });
+}
+
+/// A zero like each of `xs`.
+static ValueId zerosLike(Emit& e, Leaves& leaves, TypeId t, ValueId xs) {
+  ValueId n = e.one(Emit::simple(OpKind::Length, {xs}), e.types().int64());
+  return listOf(e, t, n, [&](Emit& b, ValueId i) {
+    TypeId each = b.types()[b.typeOf(xs)].parts[0];
+    return wholeZero(b, leaves, b.get(xs, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&i, 1), each));
+  });
 }
 
 static ValueId zeroPack(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
@@ -95,7 +105,7 @@ ValueId zeroLike(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
   if (!sizedByValue(e.types(), t)) return e.zero(t);
   if (leaves.isBundle(e.typeOf(x))) return wholeZero(e, leaves, x);
   switch (e.types().kind(t)) {
-  case TypeKind::List: return zeroList(e, leaves, t, x);
+  case TypeKind::List: return zerosLike(e, leaves, t, x);
   case TypeKind::Pack: return zeroPack(e, leaves, t, x);
   default: return zeroArray(e, leaves, t, x);
   }

@@ -85,13 +85,14 @@ private:
     return !effects_.ofOp(fn(), id).any();
   }
 
-  /// Reads whose index is out of range are caught by a check in front of them; such a read must stay behind
-  /// it.
+  /// Reads whose index is out of range are caught by a check in front of them, and what is computed only
+  /// where a sweep has a point has no case before: such a read must stay where it is.
   bool isGuarded(OpId id) {
     bool reads = false;
     auto look = [&](const Op& op) {
       if (op.kind == OpKind::Get) reads |= pathOperands(op.as<Path>()) > 0;
-      reads |= op.kind == OpKind::Set || op.kind == OpKind::AddAt;
+      reads |= op.kind == OpKind::Set || op.kind == OpKind::AddAt || op.kind == OpKind::Match ||
+               op.kind == OpKind::Length;
     };
     look(fn().ops[id]);
     for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, [&](OpId i) { look(fn().ops[i]); });

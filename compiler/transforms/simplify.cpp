@@ -6,6 +6,8 @@
 #include "transforms/fold_scalars.h"
 #include "transforms/prove_checks.h"
 
+#include <algorithm>
+
 namespace melix::transforms {
 
 using namespace core;
@@ -75,6 +77,7 @@ private:
     if (op.kind == OpKind::Check && isProved(m_, f_, op)) return true;
     for (size_t k = 0; k < f_.ops[id].regions.size(); ++k) region(f_.ops[id].regions[k]);
     if (op.kind == OpKind::If) sameInBothArms(op);
+    if (op.kind == OpKind::Get) readInPlace(op, out);
     if (identity(op) || bindKnown(op)) return true;
     constants(op);
     return common(op);
@@ -200,6 +203,33 @@ private:
     if (std::optional<uint64_t> c = constantOf(a)) return (*c != 0) == neutral ? b : a;
     if (std::optional<uint64_t> c = constantOf(b)) return (*c != 0) == neutral ? a : b;
     return {};
+  }
+
+  /// An element of a list that was read out of a place right before is read there: its derivative is then
+  /// that of the place, not a list of zeros beside it.
+  void readInPlace(Op& op, const std::vector<OpId>& before) {
+    Path& path = op.as<Path>();
+    const Op* list = defOf(op.operands[0], OpKind::Get);
+    auto isElement = [](const PathStep& s) { return s.kind == StepKind::Element; };
+    auto isPart = [](const PathStep& s) { return s.kind == StepKind::Slice || s.kind == StepKind::All; };
+    if (!list || std::none_of(path.begin(), path.end(), isElement)) return;
+    if (std::any_of(list->as<Path>().begin(), list->as<Path>().end(), isPart)) return;
+    auto updates = [&](const Op& o) {
+      bool update =
+          o.kind == OpKind::Set || o.kind == OpKind::AddAt || o.kind == OpKind::Push || o.kind == OpKind::Pop;
+      return !o.regions.empty() || (update && o.operands[0] == list->operands[0]);
+    };
+    for (size_t k = before.size();;) {
+      if (k == 0) return;
+      const Op& o = f_.ops[before[--k]];
+      if (&o == list) break;
+      if (updates(o)) return; // it would have to copy what is read later
+    }
+    const Path& outer = list->as<Path>();
+    path.insert(path.begin(), outer.begin(), outer.end());
+    op.operands.erase(op.operands.begin());
+    op.operands.insert(op.operands.begin(), list->operands.begin(), list->operands.end());
+    changed_ = true;
   }
 
   bool takeApart(const Op& op) {

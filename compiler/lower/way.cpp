@@ -1,0 +1,168 @@
+// The way through a builder's body to a part of it, lowered on its own: once to find the points that reach
+// the part, and once to compute the part where nothing else of the body runs.
+#include "lower/body.h"
+
+#include <algorithm>
+
+namespace melix::lower {
+
+using namespace check;
+
+bool BodyLowering::Way::runs(NodeId n) const {
+  return std::any_of(pieces.begin(), pieces.end(), [&](const auto& piece) { return piece.second == n; });
+}
+
+BodyLowering::Turn BodyLowering::turnAt(NodeId n, NodeId next) {
+  const Node& node = instance_.nodes[n];
+  const std::vector<NodeId>& children = node.children;
+  Turn turn;
+  switch (node.kind) {
+  case NodeKind::If:
+    if (next != children[0]) turn.gate = {children[0]};
+    return turn;
+  case NodeKind::ShortAnd:
+  case NodeKind::ShortOr:
+  case NodeKind::While:
+    if (next == children[1]) turn.gate = {children[0]};
+    return turn;
+  case NodeKind::Nest:
+    if (next == children[0] && node.as<Nest>().filtered) turn.gate = {children[1]};
+    turn.lost = node.as<Nest>().kind == NestKind::Reduce && next == children.back();
+    return turn;
+  case NodeKind::For:
+    if (next == children.back())
+      turn.gate.assign(children.begin(), children.end() - 1);
+    else
+      turn.earlier.assign(children.begin(), std::find(children.begin(), children.end(), next));
+    return turn;
+  case NodeKind::Match:
+    if (next == children[0]) return turn;
+    turn.gate = {children[0]};
+    turn.lost = !node.as<Arms>().places.empty();
+    for (const check::Arm& arm : node.as<Arms>().arms) {
+      turn.lost |= arm.guard == next;
+      if (arm.guard.valid()) turn.gate.push_back(arm.guard);
+    }
+    return turn;
+  case NodeKind::Within:
+  case NodeKind::Scatter: turn.lost = true; return turn;
+  default: break;
+  }
+  bool reached = false, after = false;
+  childrenOf(n, [&](NodeId child) {
+    reached |= child == next;
+    if (!reached)
+      turn.earlier.push_back(child);
+    else
+      after |= child != next && stops(child);
+  });
+  // Indices of places come last in the tree, and run first.
+  bool places = node.kind == NodeKind::Assign || node.kind == NodeKind::Update || node.kind == NodeKind::Pop;
+  bool otherwise = node.kind == NodeKind::Let && next != children[0];
+  turn.lost = (places && after) || otherwise;
+  return turn;
+}
+
+void BodyLowering::addPiece(Way& way, size_t depth, NodeId piece, Names& reads) {
+  way.pieces.emplace_back(depth, piece);
+  way.needs.join(needs(piece));
+  way.exits |= exitsIn(piece, true, {});
+  readIn(piece, reads);
+}
+
+/// The way to the last of `nodes`. With `axes`: for points of these only, as far as they tell; conditions
+/// that need more are skipped. Without: what decides whether a point reaches the end.
+std::optional<BodyLowering::Way> BodyLowering::wayTo(const std::vector<NodeId>& nodes,
+                                                     std::optional<uint64_t> axes) {
+  Way way;
+  way.nodes = nodes;
+  Names reads;
+  if (axes) readIn(nodes.back(), reads);
+  auto told = [&](NodeId n) { return !axes || needs(n).within(*axes); };
+  for (size_t k = nodes.size() - 1; k-- > 0;) {
+    const Turn turn = turnAt(nodes[k], nodes[k + 1]);
+    if (turn.lost) return std::nullopt;
+    const Node& node = instance_.nodes[nodes[k]];
+    bool loop = node.kind == NodeKind::For || node.kind == NodeKind::While || node.kind == NodeKind::Loop;
+    // Of a loop the first iteration is known only as far as it does not depend on the loop.
+    if (loop && nodes[k + 1] == node.children.back() && (way.needs.own || way.exits)) return std::nullopt;
+    if (std::all_of(turn.gate.begin(), turn.gate.end(), told)) {
+      for (NodeId gate : turn.gate) addPiece(way, k, gate, reads);
+    } else {
+      way.skips = true;
+      // The names of an arm come from what is matched; guards of arms are skipped.
+      if (node.kind == NodeKind::Match && told(turn.gate[0])) addPiece(way, k, turn.gate[0], reads);
+    }
+    for (size_t s = turn.earlier.size(); s-- > 0;) {
+      NodeId piece = turn.earlier[s];
+      Names given;
+      writtenIn(piece, given.locals);
+      if (instance_.nodes[piece].kind == NodeKind::Let) definedIn(piece, given);
+      if (given.meets(reads) || (stops(piece) && told(piece)))
+        addPiece(way, k, piece, reads);
+      else
+        way.skips |= stops(piece);
+    }
+  }
+  return way;
+}
+
+/// Goes on in the arm whose body is `next`. Where guards are skipped, some point is known to reach the arm:
+/// it is the first to be tried.
+ValueId BodyLowering::throughArm(const Way& way, Node node, const Turn& turn, NodeId next) {
+  std::vector<check::Arm>& arms = node.as<Arms>().arms;
+  if (std::any_of(turn.gate.begin(), turn.gate.end(), [&](NodeId gate) { return !way.runs(gate); })) {
+    for (check::Arm& arm : arms) arm.guard = NodeId::none();
+    std::stable_partition(arms.begin(), arms.end(), [&](const check::Arm& arm) { return arm.body == next; });
+  }
+  for (const check::Arm& arm : arms)
+    if (arm.body != next) instead_[arm.body] = way.elsewhere;
+  node.type = way.type;
+  node.resultDims.clear();
+  ValueId value = match(node);
+  for (const check::Arm& arm : arms)
+    if (arm.body != next) instead_.erase(arm.body);
+  return value;
+}
+
+/// Goes on at `next` once the condition before it holds.
+ValueId BodyLowering::through(const Way& way, NodeId n, const Turn& turn, NodeId next) {
+  const Node node = instance_.nodes[n];
+  Make on = [&] { return expr(next); };
+  auto when = [&](ValueId condition, bool wanted) {
+    return branches(Builder::simple(OpKind::If, {condition}),
+                    {[&](RegionId) { return wanted ? on() : way.elsewhere(); },
+                     [&](RegionId) { return wanted ? way.elsewhere() : on(); }},
+                    way.type, {});
+  };
+  if (node.kind == NodeKind::Match) return throughArm(way, node, turn, next);
+  return after(turn.gate, way.type, [&](std::vector<ValueId> v) {
+    if (node.kind == NodeKind::For)
+      return when(b_.compare(ops::CmpKind::Gt, counted(v).count, b_.integer(0)), true);
+    bool otherwise = node.kind == NodeKind::If && node.children.size() > 2 && next == node.children[2];
+    return when(v[0], !otherwise && node.kind != NodeKind::ShortOr);
+  });
+}
+
+/// What `there` gives at the end of the way from its node `k`, or `elsewhere` where the point does not get
+/// there.
+ValueId BodyLowering::along(const Way& way, size_t k) {
+  if (k + 1 == way.nodes.size()) return way.there();
+  NodeId n = way.nodes[k], next = way.nodes[k + 1];
+  const Turn turn = turnAt(n, next);
+  instead_[next] = [this, &way, k] { return along(way, k + 1); };
+  ValueId value;
+  if (!turn.gate.empty() && way.runs(turn.gate[0])) {
+    value = through(way, n, turn, next);
+  } else {
+    std::vector<NodeId> run;
+    for (NodeId piece : turn.earlier)
+      if (way.runs(piece)) run.push_back(piece);
+    run.push_back(next);
+    value = blockFrom(run, 0, way.type);
+  }
+  instead_.erase(next);
+  return value;
+}
+
+} // namespace melix::lower
