@@ -54,9 +54,10 @@ public:
   // --- entry points (instances.cpp drives these)
   NodeId checkExpr(SynId node, TypeId expected = TypeId::none());
   NodeId checkBlockItems(const syntax::NodeList& items, TypeId expected, Span span);
-  /// The node at `type`: literals take it, dimensions are compared, anything else is `id` with the two types.
+  /// The node at `type`: literals take it, dimensions are compared, anything else is `id` with the two types;
+  /// `what` asks for it, which is declared at `asker`.
   NodeId coerce(NodeId node, TypeId type, Span span, DiagId id = DiagId::TypeMismatch,
-                std::string_view what = {});
+                std::string_view what = {}, Span asker = {});
   NodeId dropped(NodeId value, SynId node);
   LocalId declareLocal(NameId name, TypeId type, Span span, bool isVar);
   /// Settles open numbers, finishes calls, removes inference variables from the tree.

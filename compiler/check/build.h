@@ -46,6 +46,12 @@ public:
   virtual NodeId callMoved(NodeId x, NodeId t, Span span) = 0;
 };
 
+/// What asks for a type, and where it is declared; either may be missing.
+struct Asking {
+  std::string_view what = {};
+  Span asker = {};
+};
+
 class NodeBuilder {
 public:
   NodeBuilder(TypeStore& types, DiagnosticSink& sink, Instance& instance, Inference& infer,
@@ -106,6 +112,14 @@ public:
   DimCheckItem shapesFit(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis);
   NodeId dimChecks(std::vector<DimCheckItem> checks, Span span, bool written = false);
   void shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span);
+  /// Sizes that cannot be equal where `want` is asked for and `got` is there; `value` is what has this type,
+  /// if it is at hand.
+  void reportAsked(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,
+                   Asking asking = {});
+  /// The same for two values of which neither asks; `rest` are further arguments of the message.
+  void reportUnequal(const UnifyResult& match, NodeId left, NodeId right, Span span,
+                     DiagId id = DiagId::ShapeMismatch, std::vector<std::string> rest = {});
+  void reportBranches(const UnifyResult& match, NodeId first, NodeId other, Span span);
   /// Adds to the last message where a size comes from: the names in it, or the value that has it.
   void noteNames(DimId size);
   void noteOrigin(NodeId value, size_t axis);

@@ -143,14 +143,16 @@ NodeId Body::callBuild(const std::vector<CallArg>& args, TypeId expected, Span s
 /// `dot(x, y)`, and `norm(x)`, the root of `dot(x, x)`.
 NodeId Body::callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
   std::vector<NodeId> nodes;
-  NodeId x = b.local(b.bind("x", checkArg(args[0]), nodes), span);
-  NodeId y = kind == IntrinsicKind::Dot ? b.local(b.bind("y", checkArg(args[1]), nodes), span) : x;
+  NodeId left = checkArg(args[0]);
+  NodeId x = b.local(b.bind("x", left, nodes), span);
+  NodeId right = kind == IntrinsicKind::Dot ? checkArg(args[1]) : x;
+  NodeId y = b.local(b.bind("y", right, nodes), span);
   if (b.kindOf(x) == TypeKind::Error || b.kindOf(y) == TypeKind::Error) return b.error(span);
   UnifyResult match = infer.unify(b.typeOf(x), b.typeOf(y));
-  if (match.kind > UnifyKind::NeedsCheck) {
+  if (match.kind == UnifyKind::DimsDiffer) b.reportUnequal(match, left, right, span);
+  if (match.kind == UnifyKind::Mismatch)
     sink.report(DiagId::ArgumentType, span, intrinsicName(kind), b.show(b.typeOf(x)), b.show(b.typeOf(y)));
-    return b.error(span);
-  }
+  if (match.kind > UnifyKind::NeedsCheck) return b.error(span);
   NodeId total = leaves.dot(x, y, span);
   if (kind == IntrinsicKind::Norm && b.kindOf(total) != TypeKind::Error) {
     // sqrt has no slope at 0; norm has slope 0 there (rule 42).

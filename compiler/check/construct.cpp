@@ -60,7 +60,8 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
     NodeId value = checkArg(arg, field);
     if (types.kind(infer.shallow(field)) == TypeKind::Function && b.kindOf(value) == TypeKind::Known)
       value = asFunction(value, infer.zonk(field), arg.span);
-    value = coerce(value, field, arg.span, DiagId::ArgumentType, shown);
+    value = coerce(value, field, arg.span, DiagId::ArgumentType, shown,
+                   types.recordInfo(types[infer.zonk(type)].record).origin);
     if (b.kindOf(value) == TypeKind::Error) return b.error(span);
     if (static_cast<int>(at) < lastField) value = b.local(b.bind("field", value, lets), arg.span);
     lastField = static_cast<int>(at);

@@ -5,7 +5,7 @@ namespace melix::check {
 
 using namespace syntax;
 
-NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_view what) {
+NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_view what, Span asker) {
   TypeId actual = b.typeOf(node);
   TypeKind k = types.kind(actual), wantKind = types.kind(infer.shallow(type));
   if (k == TypeKind::Error || k == TypeKind::Never || wantKind == TypeKind::Error) return node;
@@ -20,13 +20,13 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
       dims.push_back(types.dims.symbol(symbols.back()));
     }
     TypeId open = types.openPack(pack, dims);
-    NodeId inner = coerce(node, open, span, id, what);
+    NodeId inner = coerce(node, open, span, id, what, asker);
     if (b.kindOf(inner) == TypeKind::Error) return inner;
     for (DimId& d : dims) d = infer.zonk(d);
     return b.make(NodeKind::Pack, pack, span, {inner}, Dims{std::move(dims)});
   }
   if (k == TypeKind::Pack && wantKind != TypeKind::Pack && wantKind != TypeKind::Var)
-    return coerce(unpacked(node, span), type, span, id, what);
+    return coerce(unpacked(node, span), type, span, id, what, asker);
   UnifyResult match = infer.unify(type, actual);
   if (match.kind == UnifyKind::Equal) return node;
   if (match.kind == UnifyKind::NeedsCheck) {
@@ -35,16 +35,7 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
   }
   std::string expected = b.show(type), got = b.show(actual);
   if (match.kind == UnifyKind::DimsDiffer) {
-    DimId left = infer.zonk(match.left), right = infer.zonk(match.right);
-    Diagnostic& d = sink.report(DiagId::ShapeExpected, span, expected, got, std::to_string(match.axis),
-                                types.dims.show(left), types.dims.show(right));
-    bool cast = !types.dims.asConstant(left) || !types.dims.asConstant(right);
-    d.hint =
-        cast ? "a size that is only known to be equal at run time is checked by `x as " + expected + "`" : "";
-    if (!what.empty()) sink.annotateLast(Span(), "in the call of `" + std::string(what) + "`");
-    b.noteNames(match.asked);
-    b.noteNames(left);
-    b.noteNames(right);
+    b.reportAsked(match, type, actual, node, span, {what, asker});
   } else if (id == DiagId::ArgumentType) {
     bool scalarWanted = types.isScalar(infer.shallow(type)) && k == TypeKind::Array;
     if (scalarWanted)
@@ -238,7 +229,11 @@ NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
       if (infer.zonk(want[k]) == infer.zonk(have[k]) || infer.unifyDim(want[k], have[k]) == UnifyKind::Equal)
         continue;
       auto x = types.dims.asConstant(infer.zonk(want[k])), y = types.dims.asConstant(infer.zonk(have[k]));
-      if (x && y) return fail();
+      if (x && y) {
+        b.reportAsked({UnifyKind::DimsDiffer, {}, want[k], have[k], want[k], static_cast<uint32_t>(k)}, to,
+                      from, value, span);
+        return b.error(span);
+      }
       checks.push_back({infer.zonk(want[k]), infer.zonk(have[k]), "", {}, static_cast<uint32_t>(k)});
     }
     to = infer.zonk(to);

@@ -291,7 +291,11 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
     }
     TypeId paramType = resolver_.parameter(param.type, true);
     UnifyResult match = infer_.unify(paramType, type);
-    if (match.kind > UnifyKind::NeedsCheck) {
+    if (match.kind == UnifyKind::DimsDiffer) {
+      b_.reportAsked(match, paramType, type, NodeId::none(), arg.span, {name_, tree_.span(param.type)});
+      return fail();
+    }
+    if (match.kind == UnifyKind::Mismatch) {
       Diagnostic& d =
           body_.sink.report(DiagId::ArgumentType, arg.span, name_, b_.show(paramType), b_.show(type));
       if (types_.kind(paramType) == TypeKind::Pack && types_.kind(type) != TypeKind::Pack)
@@ -393,7 +397,7 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
     value = asWritten(value.valid() ? value : body_.checkArg(arg, type), arg);
     if (types_.kind(infer_.shallow(type)) == TypeKind::Function && b_.kindOf(value) == TypeKind::Known)
       value = body_.asFunction(value, infer_.zonk(type), arg.span);
-    value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name_);
+    value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name_, tree_.span(fn_.params[p].type));
   }
   values_[p] = value;
   failed_ |= b_.kindOf(value) == TypeKind::Error;

@@ -350,7 +350,8 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
       // Whole literals beside floats become floats.
       TypeId mine = b.typeOf(value);
       if (infer.isOpen(element) || b.isNumber(element)) infer.unify(element, mine);
-      value = coerce(value, element, b.spanOf(value), DiagId::TypeMismatch);
+      Span first = items.empty() ? Span() : b.spanOf(items[0]);
+      value = coerce(value, element, b.spanOf(value), DiagId::TypeMismatch, {}, first);
     }
     items.push_back(value);
   }

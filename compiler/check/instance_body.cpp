@@ -150,7 +150,9 @@ void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t 
   } else if (written.type) {
     TypeId want = body.resolveType(written.type, true);
     UnifyResult match = body.infer.unify(want, args_[k]);
-    if (match.kind > UnifyKind::NeedsCheck)
+    if (match.kind == UnifyKind::DimsDiffer)
+      body.b.reportAsked(match, want, args_[k], NodeId::none(), written.span);
+    else if (match.kind == UnifyKind::Mismatch)
       c_.sink.report(DiagId::ArgumentType, written.span, instance_.name, c_.types.show(want),
                      c_.types.show(args_[k]));
     for (auto& [name, dim] : body.env.dims) dim = body.infer.zonk(dim);

@@ -235,16 +235,21 @@ NodeId ArrayIntrinsics::concat(GivenArgs& args, Span span) {
                 b.infer.unify(b.types.element(b.typeOf(result)), b.types.element(b.typeOf(y))).kind ==
                     UnifyKind::Equal;
     TypeId leftType = b.typeOf(result), rightType = b.typeOf(y);
+    std::string along = std::to_string(axis);
+    if (!fits) {
+      b.sink.report(DiagId::ConcatTypes, span, b.show(leftType), b.show(rightType), along);
+      return b.error(span);
+    }
     std::vector<DimCheckItem> checks;
-    for (size_t k = 0; fits && k < dims.size(); ++k) {
+    for (size_t k = 0; k < dims.size(); ++k) {
       UnifyKind match = k == axis ? UnifyKind::Equal : b.infer.unifyDim(dims[k], other[k]);
-      fits = match != UnifyKind::DimsDiffer;
+      std::string at = std::to_string(k);
       if (match == UnifyKind::NeedsCheck)
         checks.push_back(b.told({dims[k], other[k], "", {}, 0}, DiagId::ConcatShapes, leftType, rightType,
-                                {std::to_string(axis)}));
-    }
-    if (!fits) {
-      b.sink.report(DiagId::ConcatShapes, span, b.show(leftType), b.show(rightType), std::to_string(axis));
+                                {at, "{0}", at, "{1}", along}));
+      if (match != UnifyKind::DimsDiffer) continue;
+      UnifyResult differ{match, {}, dims[k], other[k], dims[k], static_cast<uint32_t>(k)};
+      b.reportUnequal(differ, result, y, span, DiagId::ConcatShapes, {along});
       return b.error(span);
     }
     if (!checks.empty()) nodes.push_back(b.dimChecks(std::move(checks), span));

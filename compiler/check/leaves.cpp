@@ -38,11 +38,12 @@ NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Spa
       UnifyResult match = asValue.kind > UnifyKind::NeedsCheck
                               ? b.infer.unify(types::tangentType(b.types, type), b.typeOf(value))
                               : asValue;
-      if (match.kind > UnifyKind::NeedsCheck) {
+      if (match.kind == UnifyKind::DimsDiffer)
+        b.reportAsked(match, type, b.typeOf(value), value, b.spanOf(value), {"map_leaves", {}});
+      if (match.kind == UnifyKind::Mismatch)
         b.sink.report(DiagId::ArgumentType, b.spanOf(value), "map_leaves", b.show(type),
                       b.show(b.typeOf(value)));
-        return b.error(span);
-      }
+      if (match.kind > UnifyKind::NeedsCheck) return b.error(span);
       if (!match.checks.empty())
         nodes.push_back(b.dimChecks(
             b.worded(std::move(match.checks), DiagId::ShapeMismatch, type, b.typeOf(value)), span));

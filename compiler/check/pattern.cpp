@@ -239,7 +239,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
   TypeId type = b.typeOf(value);
   Arms arms;
   arms.places = std::move(places);
-  NodeId result;
+  NodeId first; ///< body that has a value
   TypeId common = expected;
   bool failed = false;
   for (const MatchArm& written : node.arms) {
@@ -263,10 +263,15 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     failed |= (types.kind(mine) == TypeKind::Error && !unsure) ||
               types.kind(instance.patterns[arm.pattern].type) == TypeKind::Error;
     if (types.kind(mine) != TypeKind::Never && types.kind(mine) != TypeKind::Error) {
-      if (!common)
+      UnifyResult match = !common || expected ? UnifyResult{} : infer.unify(common, mine);
+      if (!common) {
         common = mine;
-      else if (types.isUnit(infer.shallow(common)) && !types.isUnit(mine) &&
-               isUsedUp(arm.body, SynId::none()))
+        first = arm.body;
+      } else if (match.kind == UnifyKind::DimsDiffer) {
+        b.reportBranches(match, first, arm.body, b.spanOf(arm.body));
+        failed = true;
+      } else if (types.isUnit(infer.shallow(common)) && !types.isUnit(mine) &&
+                 isUsedUp(arm.body, SynId::none()))
         arm.body = b.block({arm.body, b.unit(span)}, span);
       else
         arm.body = coerce(arm.body, common, b.spanOf(arm.body), DiagId::BranchTypes);

@@ -93,6 +93,10 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
   if (additive && composite(a)) {
     TypeId tangent = types::tangentType(types, typeOf(a));
     UnifyResult match = infer.unify(tangent, typeOf(b));
+    if (!types.isUnit(tangent) && match.kind == UnifyKind::DimsDiffer) {
+      reportAsked(match, tangent, typeOf(b), b, span);
+      return error(span);
+    }
     if (types.isUnit(tangent) || match.kind > UnifyKind::NeedsCheck) return operatorError(kind, a, b, span);
     LocalId left = bind("left", a, nodes),
             right = bind("right", checked(b, tangent, match.checks, span), nodes);
@@ -156,6 +160,10 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
   type = typeOf(a); // what was open may be solved now
   TypeKind k = types.kind(type);
   if (k == TypeKind::Error || kindOf(b) == TypeKind::Error) return error(span);
+  if (match.kind == UnifyKind::DimsDiffer) {
+    reportUnequal(match, a, b, span);
+    return error(span);
+  }
   if (match.kind > UnifyKind::NeedsCheck || k == TypeKind::Function || k == TypeKind::Known)
     return operatorError(BinaryKind::Eq, a, b, span);
   if (k == TypeKind::Var || types.isScalar(type) || k == TypeKind::Str)
