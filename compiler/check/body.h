@@ -132,6 +132,7 @@ public:
   NodeId checkExprAsIs(SynId node, TypeId expected);
   NodeId checkName(SynId node, TypeId expected);
   NodeId unknownName(NameId name, Span span);
+  NodeId asSize(DeclId constant, NodeId value, Span span);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
   NodeId caseValue(DeclId decl, uint32_t k, TypeId expected, Span span);
   NodeId checkNumber(const SynNode& n);
@@ -495,6 +496,7 @@ public:
   /// With `binds`, `?N` and `_` become sizes to be found; those of `_` are listed in `unnamed`.
   TypeId resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed = nullptr);
   DimId dimOfSyntax(SynId node);
+  std::string whyNoSize(NameId name);
   LocalId lookup(NameId name);
   LocalId lookupAny(NameId name); ///< without marking it used
   std::vector<NameId> visibleNames() const;

@@ -101,6 +101,8 @@ NodeId Body::checkSized(SynId node, TypeId want) {
 TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
   TypeResolver resolver(c, module, ast, env);
   resolver.valueDim = [&](SynId s) { return dimOfSyntax(s); };
+  resolver.whyNoSize = [&](NameId name) { return whyNoSize(name); };
+  resolver.sizesInScope = [&] { return visibleNames(); };
   resolver.readDim = [&](NameId name) { lookup(name); };
   resolver.valueType = [&](NameId name) {
     LocalId l = lookup(name);
@@ -115,6 +117,17 @@ TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
   return resolver.type(node);
 }
 
+/// Why a variable in scope is no dimension; nothing if there is none of that name.
+std::string Body::whyNoSize(NameId name) {
+  LocalId local = lookupAny(name);
+  if (!local) return "";
+  std::string shown = "`" + std::string(types.names.text(name)) + "`";
+  if (instance.locals[local].isVar)
+    return shown + " is a `var`; `let n = " + std::string(types.names.text(name)) +
+           "` names the value it has";
+  return shown + " is `" + b.show(instance.locals[local].type) + "`, and a dimension is an `int`";
+}
+
 /// The dimension that an expression in a type stands for; none without a report if it is none.
 DimId Body::dimOfSyntax(SynId node) {
   Attempt attempt(*this);
@@ -125,9 +138,7 @@ DimId Body::dimOfSyntax(SynId node) {
   bool hidden = ast.kind(node) == SynKind::Name && lookupAny(ast[node].as<Name>().name);
   DeclId constant = hidden ? DeclId::none() : c.constDecl(module, ast, node);
   if (!constant) return DimId::none();
-  DimId size = c.constantDim(constant);
-  attempt.drop(); // what is wrong with it is said where it stands
-  return size;
+  return c.constantSize(constant).dim;
 }
 
 NodeId Body::checkAs(const Two& as, Span span) {

@@ -59,6 +59,7 @@ DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
     return types_.dims.symbol(infer_.freshDim(std::string(types_.names.text(dim)), at));
   };
   resolver_.valueDim = [this](SynId s) { return sizeOfValue(s); };
+  resolver_.whyNoSize = [this](NameId name) { return whyNoSize(c_, fn_, name); };
   resolver_.solved = [this](TypeId type) { return infer_.zonk(type); };
   resolver_.bindType = [this](NameId type, Span at) -> TypeId {
     if (type && types_.names.text(type).find('.') == std::string_view::npos)

@@ -302,43 +302,6 @@ std::vector<std::vector<DeclId>> Checker::functionLayers(ModuleId module, NameId
   return layers;
 }
 
-DeclId Checker::constDecl(ModuleId module, NameId name) {
-  auto in = [&](ModuleId m, NameId n) {
-    auto found = modules[m].decls.find(n);
-    if (found != modules[m].decls.end())
-      for (DeclId d : found->second)
-        if (modules.decl(d).kind == DeclKind::Const) return d;
-    return DeclId::none();
-  };
-  if (DeclId own = in(module, name)) return own;
-  if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
-    for (ModuleId from : imported->second)
-      if (DeclId d = in(from, name)) return d;
-  return in(modules.prelude(), name);
-}
-
-DimId Checker::constantDim(ModuleId module, NameId name) {
-  DeclId decl = constDecl(module, name);
-  return decl ? constantDim(decl) : DimId::none();
-}
-
-DimId Checker::constantDim(DeclId decl) {
-  if (!openAliases.insert(decl).second) return DimId::none(); // it is made of itself
-  const Ast& tree = ast(decl);
-  TypeEnv none;
-  TypeResolver resolver(*this, modules.decl(decl).module, tree, none);
-  DimId size = resolver.dim(tree[modules.decl(decl).node].as<ConstItem>().value);
-  openAliases.erase(decl);
-  return size;
-}
-
-DeclId Checker::constDecl(ModuleId module, const Ast& tree, SynId node) {
-  if (tree.kind(node) == SynKind::Name) return constDecl(module, tree[node].as<Name>().name);
-  if (tree.kind(node) != SynKind::Member) return DeclId::none();
-  DeclId decl = typeDecl(module, tree, node); // what is declared and no function
-  return decl && modules.decl(decl).kind == DeclKind::Const ? decl : DeclId::none();
-}
-
 std::vector<std::pair<DeclId, uint32_t>> Checker::casesNamed(ModuleId module, NameId name) {
   std::vector<std::pair<DeclId, uint32_t>> out;
   auto look = [&](ModuleId m) {

@@ -209,6 +209,13 @@ NodeId Body::caseValue(DeclId decl, uint32_t k, TypeId expected, Span span) {
 /// A `const` is its expression, open numbers included; one of another file is an instance of its own, at its
 /// own type.
 /// The value of a `const`, checked where it is used: its literals are open there (rule 15).
+/// An `int` that is run when compiling is a number where it is used, so that it is the same size everywhere.
+NodeId Body::asSize(DeclId constant, NodeId value, Span span) {
+  DimId size = c.constantSize(constant).dim;
+  auto number = size ? types.dims.asConstant(size) : std::nullopt;
+  return number ? b.integer(*number, span) : value;
+}
+
 NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
   const auto item = c.ast(constant)[c.modules.decl(constant).node].as<ConstItem>();
   if (c.openAliases.contains(constant)) {
@@ -224,7 +231,7 @@ NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
   NodeId value = checkExpr(item.value, asked);
   if (item.type) value = coerce(value, asked, span);
   c.openAliases.erase(constant);
-  return value;
+  return b.kindOf(value) == TypeKind::I64 && !b.dimOf(value) ? asSize(constant, value, span) : value;
 }
 
 NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {

@@ -294,6 +294,15 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
     DimId size = tree.kind(s) == SynKind::Name ? sizeOfValue(body, fn, paramTypes, s) : DimId::none();
     return size ? size : body.dimOfSyntax(s);
   };
+  resolver.whyNoSize = [&](NameId name) {
+    std::string why = whyNoSize(c_, fn, name);
+    return why.empty() ? body.whyNoSize(name) : why;
+  };
+  resolver.sizesInScope = [&] {
+    std::vector<NameId> names = body.visibleNames();
+    for (const ParamDecl& p : fn.params) names.push_back(p.name);
+    return names;
+  };
   std::function<void(SynId)> packs = [&](SynId s) {
     if (tree.kind(s) == SynKind::PackUse && !body.env.packs.contains(tree[s].as<Name>().name))
       makePack(body, tree[s].as<Name>().name, tree.span(s));

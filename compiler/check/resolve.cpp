@@ -292,7 +292,7 @@ DimId TypeResolver::dim(SynId node) {
     }
     if (!isCapital(text(name))) {
       DimId value = valueDim ? valueDim(node) : checker_.constantDim(module_, name);
-      if (!value) checker_.sink.report(DiagId::DimensionValue, n.span, text(name));
+      if (!value) reportNoSize(name, n.span);
       return value;
     }
     if (bindDim) {
@@ -331,6 +331,20 @@ DimId TypeResolver::dim(SynId node) {
   }
 }
 
+void TypeResolver::reportNoSize(NameId name, Span span) {
+  std::string why = whyNoSize ? whyNoSize(name) : "";
+  bool known = !why.empty() || checker_.constDecl(module_, name);
+  if (why.empty()) why = checker_.whyNoSize(module_, name);
+  if (!why.empty()) {
+    checker_.sink.report(DiagId::DimensionValue, span, text(name)).hint = why;
+  } else if (!known) {
+    std::vector<NameId> inScope = sizesInScope ? sizesInScope() : std::vector<NameId>();
+    for (const auto& [bound, dim] : env_.dims) inScope.push_back(bound);
+    checker_.sink.report(DiagId::UnknownName, span, text(name)).hint =
+        checker_.suggestSize(module_, name, inScope);
+  }
+}
+
 DimId TypeResolver::memberDim(SynId node) {
   const auto member = ast_[node].as<Member>();
   Span span = ast_.span(node);
@@ -345,7 +359,12 @@ DimId TypeResolver::memberDim(SynId node) {
           if (types_.dims.info(record.dimParams[k]).name == text(member.name)) return types_[type].dims[k];
       }
   }
-  if (DeclId constant = checker_.constDecl(module_, ast_, node)) return checker_.constantDim(constant);
+  if (DeclId constant = checker_.constDecl(module_, ast_, node)) {
+    const Checker::ConstantSize& size = checker_.constantSize(constant);
+    if (!size.why.empty())
+      checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span)).hint = size.why;
+    return size.dim;
+  }
   checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span));
   return DimId::none();
 }

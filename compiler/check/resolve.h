@@ -20,6 +20,10 @@ public:
   std::function<DimId(NameId, Span)> freshDim;
   /// An immutable `int` value in scope, of a lower-case name or an expression; null: only constants.
   std::function<DimId(syntax::NodeId)> valueDim;
+  /// For messages about names in lower case: why one that means a value here is no dimension (nothing if it
+  /// means none), and the names that would be. Null: there are no values here.
+  std::function<std::string(NameId)> whyNoSize;
+  std::function<std::vector<NameId>()> sizesInScope;
   /// The type whose parameters `p.N` reads, for a value `p` in scope.
   std::function<TypeId(NameId)> valueType;
   std::function<void(NameId)> readDim; ///< a name is read as a dimension
@@ -52,6 +56,7 @@ private:
   TypeId arrayOf(TypeId element, const std::vector<syntax::Argument>& items, Span span);
   DimId binaryDim(const syntax::Binary& binary, Span span);
   DimId memberDim(syntax::NodeId node);
+  void reportNoSize(NameId name, Span span);
   TypeId error(DiagId id, Span span, std::string_view name);
   std::string_view text(NameId n) const { return types_.names.text(n); }
 
@@ -64,5 +69,9 @@ private:
   bool hidesNamed_ = false;
   uint32_t anonymous_ = 0;
 };
+
+/// Why a parameter of `fn` is no dimension in the type of one before it, or of any; nothing if none has this
+/// name.
+std::string whyNoSize(Checker& checker, const FunctionDecl& fn, NameId name);
 
 } // namespace melix::check
