@@ -131,6 +131,8 @@ public:
   // --- expressions (expr.cpp)
   NodeId checkExprAsIs(SynId node, TypeId expected);
   NodeId checkName(SynId node, TypeId expected);
+  std::vector<std::pair<NameId, Span>> boundBelow(Span use);
+  void unknownField(const syntax::Member& member, TypeId type);
   NodeId unknownName(NameId name, Span span);
   NodeId asSize(DeclId constant, NodeId value, Span span);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
@@ -146,6 +148,8 @@ public:
   NodeId checkSized(SynId node, TypeId want);
   bool endsInBranches(SynId node) const;
   NodeId unpacked(NodeId node, Span span);
+  bool isRagged(TypeId array);
+  NodeId rowsOf(NodeId node, TypeId ragged, Span span);
   NodeId tryValue(NodeId value, Span span);
   NodeId checkTry(const syntax::One& t, Span span, TypeId expected);
   NodeId checkTuple(const syntax::Many& m, Span span, TypeId expected);
@@ -357,6 +361,8 @@ public:
   UnifyResult unifyGiven(TypeId want, TypeId given);
   bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
   NodeId checkArg(const CallArg& arg, TypeId expected = TypeId::none());
+  void unknownArgument(const CallArg& arg, std::string_view callee, bool isGiven,
+                       const std::vector<std::string_view>& known);
   bool matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, std::vector<int>& argOf,
                  bool report, Span span);
   std::vector<ModuleId> homeModules(TypeId type);

@@ -169,6 +169,14 @@ public:
     return addTangent(BinaryKind::Add, x, t, typeOf(x), typeOf(t), span);
   }
 
+  /// A value that hides its sizes, with these named.
+  struct Opened {
+    std::vector<NodeId> nodes; ///< before the value
+    NodeId value;
+    std::vector<DimId> sizes;
+  };
+  Opened open(NodeId packed, Span span);
+
 private:
   struct Mixed {
     TypeId element; ///< none after an error

@@ -52,6 +52,13 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
   case IntrinsicKind::Map: {
     NodeId f = checkArg(args[0]), x = checkArg(args[1]);
     if (b.kindOf(x) == TypeKind::List) x = callPrelude("array", {x}, span);
+    TypeKind given = b.kindOf(x);
+    if (given != TypeKind::Array && given != TypeKind::Tuple && given != TypeKind::Error) {
+      bool isFunction = given == TypeKind::Known || given == TypeKind::Function;
+      Diagnostic& d = sink.report(DiagId::WantsArray, args[1].span, name, b.show(b.typeOf(x)));
+      if (isFunction) d.hint = "the function comes first: `map(f, x)`";
+      return b.error(span);
+    }
     return derivatives.apply(TransformKind::Vmap, f, {x}, {}, span);
   }
   case IntrinsicKind::MapLeaves: return callMapLeaves(args, span);
@@ -153,6 +160,9 @@ NodeId Body::callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span 
   if (match.kind == UnifyKind::Mismatch)
     sink.report(DiagId::ArgumentType, span, intrinsicName(kind), b.show(b.typeOf(x)), b.show(b.typeOf(y)));
   if (match.kind > UnifyKind::NeedsCheck) return b.error(span);
+  if (!match.checks.empty())
+    nodes.push_back(b.dimChecks(
+        b.worded(std::move(match.checks), DiagId::ShapeMismatch, b.typeOf(x), b.typeOf(y)), span));
   NodeId total = leaves.dot(x, y, span);
   if (kind == IntrinsicKind::Norm && b.kindOf(total) != TypeKind::Error) {
     // sqrt has no slope at 0; norm has slope 0 there (rule 42).
@@ -226,8 +236,10 @@ NodeId Body::callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& a
     return b.error(span);
   }
   if (const GivenArg* left = list.firstUnused(); left && b.kindOf(result) != TypeKind::Error) {
-    sink.report(DiagId::UnknownArgument, left->span, name,
-                left->label.empty() ? "another positional argument" : left->label);
+    if (left->label.empty())
+      sink.report(DiagId::ArgumentsLeft, left->span, name);
+    else
+      sink.report(DiagId::UnknownArgument, left->span, name, left->label);
     return b.error(span);
   }
   return result;
@@ -250,7 +262,7 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
     if (!target || !checkPlaceTarget(target, to)) return b.error(span);
     TypeId list = infer.zonk(to.place.type);
     if (types.kind(list) != TypeKind::List) {
-      sink.report(DiagId::ArgumentType, args[0].span, name, "a List", b.show(list));
+      sink.report(DiagId::ArgumentKind, args[0].span, name, "a List", b.show(list));
       return b.error(span);
     }
     TypeId element = types[list].parts[0];
@@ -283,7 +295,7 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
   } else if (types.kind(type) == TypeKind::Array) {
     return x;
   }
-  sink.report(DiagId::ArgumentType, args[0].span, name, "a List", b.show(type));
+  sink.report(DiagId::ArgumentKind, args[0].span, name, "a List", b.show(type));
   return b.error(span);
 }
 

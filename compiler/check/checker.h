@@ -151,6 +151,7 @@ public:
   std::optional<std::pair<DeclId, uint32_t>> publicCase(ModuleId module, NameId name);
   std::string suggestType(ModuleId module, NameId name);
   std::string suggest(std::string_view wrong, const std::vector<std::string_view>& known);
+  std::string suggestPublic(ModuleId module, NameId name);
   std::string suggestName(ModuleId module, NameId name, const std::vector<NameId>& locals);
   /// The constant that `c` or `module.c` means.
   DeclId constDecl(ModuleId module, const syntax::Ast& ast, syntax::NodeId node);

@@ -27,6 +27,9 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
   }
   if (k == TypeKind::Pack && wantKind != TypeKind::Pack && wantKind != TypeKind::Var)
     return coerce(unpacked(node, span), type, span, id, what, asker);
+  if (wantKind == TypeKind::Array && k == TypeKind::Array && isRagged(type) && !isRagged(actual) &&
+      types.rank(actual) > types.rank(infer.zonk(type)))
+    return coerce(rowsOf(node, infer.zonk(type), span), type, span, id, what, asker);
   UnifyResult match = infer.unify(type, actual);
   if (match.kind == UnifyKind::Equal) return node;
   if (match.kind == UnifyKind::NeedsCheck) {
@@ -52,6 +55,22 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
       d.hint = "`?` takes the value out, or returns what stands in its place";
   }
   return b.error(span);
+}
+
+/// Whether an array's elements have sizes of their own.
+bool Body::isRagged(TypeId array) { return types.kind(types.element(infer.zonk(array))) == TypeKind::Pack; }
+
+/// The rows of a rectangular array as the elements of a ragged one; an error if they do not fit.
+NodeId Body::rowsOf(NodeId node, TypeId ragged, Span span) {
+  std::vector<NodeId> nodes;
+  LocalId rows = b.bind("rows", node, nodes);
+  std::vector<DimId> leading = b.dimsOf(b.typeOf(node));
+  leading.resize(types.rank(ragged));
+  nodes.push_back(b.collect(leading, span, [&](const std::vector<LocalId>& at) {
+    return coerce(b.at(b.local(rows, span), at, span), types.element(ragged), span);
+  }));
+  bool failed = b.kindOf(nodes.back()) == TypeKind::Error;
+  return failed ? b.error(span) : b.block(std::move(nodes), span);
 }
 
 /// A packed value with its hidden sizes named.
@@ -299,8 +318,7 @@ NodeId Body::tryValue(NodeId value, Span span) {
   TypeId type = b.typeOf(value);
   bool option = isPreludeEnum(type, "Option"), result = isPreludeEnum(type, "Result");
   if (!option && !result) {
-    sink.report(DiagId::QuestionContext, span, b.show(type), "an Option or a Result",
-                returnType ? b.show(returnType) : "nothing");
+    sink.report(DiagId::QuestionOperand, span, b.show(type));
     return b.error(span);
   }
   if (!mayReturn) {
@@ -310,8 +328,12 @@ NodeId Body::tryValue(NodeId value, Span span) {
   TypeId back = returnType ? infer.zonk(returnHere(span)) : TypeId::none();
   bool fits = back && (option ? isPreludeEnum(back, "Option") : isPreludeEnum(back, "Result"));
   if (!fits) {
-    sink.report(DiagId::QuestionContext, span, b.show(type), option ? "an Option" : "a Result",
-                back ? b.show(back) : "()");
+    Diagnostic& d = sink.report(DiagId::QuestionContext, span, b.show(type),
+                                option ? "an Option" : "a Result", back ? b.show(back) : "()");
+    bool returnsResult = back && isPreludeEnum(back, "Result");
+    d.hint = option && returnsResult ? "`x.or_error(\"…\")?` makes a Result of it, the text being its error"
+             : option ? "`x.or_else(value)` gives another value instead, `x.or_panic(\"…\")` ends the program"
+                      : "`x.or_else(value)` gives another value instead; `match` sees the error";
     return b.error(span);
   }
   auto wild = [&](TypeId t) {

@@ -333,19 +333,20 @@ std::optional<std::pair<DeclId, uint32_t>> Checker::publicCase(ModuleId module, 
 }
 
 std::string Checker::suggest(std::string_view wrong, const std::vector<std::string_view>& known) {
+  // Characters to add, leave out, replace, or swap with their neighbour.
   auto distance = [](std::string_view a, std::string_view b) {
-    std::vector<size_t> row(b.size() + 1);
-    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (size_t i = 1; i <= a.size(); ++i) {
-      size_t diagonal = row[0];
-      row[0] = i;
-      for (size_t j = 1; j <= b.size(); ++j) {
-        size_t next = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-        diagonal = row[j];
-        row[j] = next;
+    std::vector<std::vector<size_t>> steps(a.size() + 1, std::vector<size_t>(b.size() + 1));
+    for (size_t i = 0; i <= a.size(); ++i)
+      for (size_t j = 0; j <= b.size(); ++j) {
+        size_t& best = steps[i][j];
+        best = std::max(i, j);
+        if (i == 0 || j == 0) continue;
+        best = std::min(
+            {steps[i - 1][j] + 1, steps[i][j - 1] + 1, steps[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+          best = std::min(best, steps[i - 2][j - 2] + 1);
       }
-    }
-    return row[b.size()];
+    return steps[a.size()][b.size()];
   };
   std::string_view best;
   size_t bestDistance = wrong.size() / 3 + 1;
@@ -369,6 +370,13 @@ std::string Checker::suggestName(ModuleId module, NameId name, const std::vector
   for (const auto& [prefix, used] : modules[module].prefixes) known.push_back(types.names.text(prefix));
 #define INTRINSIC(Kind, Name, Signature, Doc) known.push_back(Name);
 #include "check/intrinsics.def"
+  return suggest(types.names.text(name), known);
+}
+
+std::string Checker::suggestPublic(ModuleId module, NameId name) {
+  std::vector<std::string_view> known;
+  for (const auto& [declared, decls] : modules[module].decls)
+    if (modules.decl(decls[0]).isPub) known.push_back(types.names.text(declared));
   return suggest(types.names.text(name), known);
 }
 

@@ -118,7 +118,7 @@ bool Derivatives::isTupleOf(NodeId value, size_t parts, std::string_view what) {
   TypeId type = b.typeOf(value);
   if (b.types.kind(type) == TypeKind::Error) return false;
   if (b.types.kind(type) == TypeKind::Tuple && b.types[type].parts.size() == parts) return true;
-  b.sink.report(DiagId::ArgumentType, b.spanOf(value), what, "a tuple of " + std::to_string(parts),
+  b.sink.report(DiagId::ArgumentKind, b.spanOf(value), what, "a tuple of " + std::to_string(parts),
                 b.show(type));
   return false;
 }

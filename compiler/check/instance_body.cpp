@@ -153,8 +153,7 @@ void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t 
     if (match.kind == UnifyKind::DimsDiffer)
       body.b.reportAsked(match, want, args_[k], NodeId::none(), written.span);
     else if (match.kind == UnifyKind::Mismatch)
-      c_.sink.report(DiagId::ArgumentType, written.span, instance_.name, c_.types.show(want),
-                     c_.types.show(args_[k]));
+      c_.sink.report(DiagId::TypeMismatch, written.span, body.b.show(want), body.b.show(args_[k]));
     for (auto& [name, dim] : body.env.dims) dim = body.infer.zonk(dim);
   }
 }
@@ -314,6 +313,9 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
     resolver.owner = fn.params[p].name;
     paramTypes[p] = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
   }
+  for (auto [name, span] : resolver.unsettled)
+    c_.sink.report(DiagId::DimensionUnbound, span, c_.types.names.text(name)).hint =
+        "nothing settles it: it is the size of an axis of some parameter, by itself, or declared in `[…]`";
   nextArg_ = capturedEnd_;
   for (size_t p = 0; p < fn.params.size(); ++p) {
     const ParamDecl& param = fn.params[p];

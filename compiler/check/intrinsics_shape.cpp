@@ -38,7 +38,7 @@ NodeId ArrayIntrinsics::absolute(NodeId x, Span span) {
   TypeId element = b.types.element(b.typeOf(x));
   if (!b.isNumber(element)) {
     if (b.kindOf(x) != TypeKind::Error)
-      b.sink.report(DiagId::ArgumentType, span, "abs", "a number", b.show(b.typeOf(x)));
+      b.sink.report(DiagId::ArgumentKind, span, "abs", "a number", b.show(b.typeOf(x)));
     return b.error(span);
   }
   return b.elementwise({x}, span,
@@ -88,7 +88,7 @@ NodeId ArrayIntrinsics::bitsOf(NodeId x, Span span) {
   }
   if (to == TypeKind::Error || types::scalarClass(kind) == types::ScalarClass::Complex) {
     if (kind != TypeKind::Error)
-      b.sink.report(DiagId::ArgumentType, span, "bits", "a number", b.show(b.typeOf(x)));
+      b.sink.report(DiagId::ArgumentKind, span, "bits", "a number", b.show(b.typeOf(x)));
     return b.error(span);
   }
   return b.elementwise({x}, span, [&](std::vector<NodeId> e) {
@@ -278,7 +278,7 @@ NodeId ArrayIntrinsics::argSort(GivenArgs& args, Span span) {
   NodeId x = args.positional(), descending = args.labelled("descending");
   if (!needArray(x, "argsort", span)) return b.error(span);
   if (b.types.rank(b.typeOf(x)) != 1) {
-    b.sink.report(DiagId::ArgumentType, span, "argsort", "an array of rank 1", b.show(b.typeOf(x)));
+    b.sink.report(DiagId::ArgumentKind, span, "argsort", "an array of rank 1", b.show(b.typeOf(x)));
     return b.error(span);
   }
   uint32_t down = descending.valid() && b.literal(descending) == 1;

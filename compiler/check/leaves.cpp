@@ -2,6 +2,8 @@
 
 #include "types/tangent.h"
 
+#include <algorithm>
+
 namespace melix::check {
 
 bool Leaves::isComposite(TypeId t) {
@@ -62,6 +64,31 @@ void Leaves::closeWhole(TypeId type) {
     if (b.infer.varClass(var) == types::VarClass::OpenInt) b.infer.unify(b.types.int64(), var);
 }
 
+Leaves::Together Leaves::openTogether(const std::vector<NodeId>& packed, Span span) {
+  Together all;
+  for (NodeId value : packed) {
+    NodeBuilder::Opened opened = b.open(value, span);
+    all.nodes.insert(all.nodes.end(), opened.nodes.begin(), opened.nodes.end());
+    if (all.values.empty()) {
+      all.values.push_back(opened.value);
+      all.sizes = opened.sizes;
+      continue;
+    }
+    TypeId first = b.typeOf(all.values[0]), mine = b.typeOf(opened.value);
+    std::vector<DimId> dims = b.dimsOf(mine);
+    std::vector<DimCheckItem> checks;
+    for (size_t k = 0; k < all.sizes.size(); ++k) {
+      auto axis = std::find(dims.begin(), dims.end(), opened.sizes[k]) - dims.begin();
+      std::string at = std::to_string(static_cast<size_t>(axis) < dims.size() ? axis : 0);
+      checks.push_back(b.told({all.sizes[k], opened.sizes[k], "", {}, 0}, DiagId::ShapeMismatch, first, mine,
+                              {at, "{0}", at, "{1}"}));
+    }
+    TypeId fits = b.types.openPack(b.typeOf(value), all.sizes);
+    all.values.push_back(b.checked(opened.value, fits, std::move(checks), span));
+  }
+  return all;
+}
+
 NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span) {
   TypeId tangent = types::tangentType(b.types, type);
   if (b.types.isUnit(tangent)) return values[0];
@@ -72,6 +99,13 @@ NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values
       for (NodeId value : values) elements.push_back(b.at(value, i, span));
       return mapParts(f, elements, b.types.element(type), span);
     });
+  if (b.types.kind(type) == TypeKind::Pack) {
+    Together all = openTogether(values, span);
+    NodeId mapped = mapParts(f, all.values, b.typeOf(all.values[0]), span);
+    if (b.kindOf(mapped) == TypeKind::Error) return mapped;
+    all.nodes.push_back(b.make(NodeKind::Pack, type, span, {mapped}, Dims{std::move(all.sizes)}));
+    return b.block(std::move(all.nodes), span);
+  }
   if (!isComposite(type)) {
     b.sink.report(DiagId::NoLeaves, span, "map_leaves", b.show(type));
     return b.error(span);
@@ -96,6 +130,11 @@ NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCal
                          Span span) {
   TypeId type = b.typeOf(value);
   if (isLeaf(type)) return op({sofar, f({value}, TypeId::none())}, TypeId::none());
+  if (b.types.kind(type) == TypeKind::Pack) {
+    NodeBuilder::Opened opened = b.open(value, span);
+    opened.nodes.push_back(foldParts(op, sofar, f, opened.value, span));
+    return b.block(std::move(opened.nodes), span);
+  }
   if (!isComposite(type)) {
     b.sink.report(DiagId::NoLeaves, span, "fold_leaves", b.show(type));
     return b.error(span);
@@ -145,11 +184,16 @@ NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::stri
 
 NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
   TypeId type = b.typeOf(x);
-  if (b.types.kind(type) == TypeKind::Array && isLeaf(type))
+  if (b.types.kind(type) == TypeKind::Array)
     return b.reduce(NestKind::Sum, b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
-      return b.binary(BinaryKind::Mul, b.at(x, i, span), b.at(y, i, span), span);
+      return dot(b.at(x, i, span), b.at(y, i, span), span);
     });
   if (isLeaf(type)) return b.binary(BinaryKind::Mul, x, y, span);
+  if (b.types.kind(type) == TypeKind::Pack) {
+    Together both = openTogether({x, y}, span);
+    both.nodes.push_back(dot(both.values[0], both.values[1], span));
+    return b.block(std::move(both.nodes), span);
+  }
   if (!isComposite(type)) {
     b.sink.report(DiagId::NoLeaves, span, "dot", b.show(type));
     return b.error(span);

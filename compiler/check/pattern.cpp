@@ -100,8 +100,12 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
     }
     if (!hasCases) return mismatch();
     if (!caseOf(pattern.path, type, p.caseIndex)) {
-      sink.report(DiagId::UnknownCase, ast.span(pattern.path), b.show(type),
-                  c.modules.sources.text(ast.span(pattern.path)));
+      std::string_view written = c.modules.sources.text(ast.span(pattern.path));
+      std::vector<std::string_view> known;
+      for (const types::EnumCase& each : types.recordInfo(types[type].record).cases)
+        known.push_back(types.names.text(each.name));
+      sink.report(DiagId::UnknownCase, ast.span(pattern.path), b.show(type), written).hint =
+          c.suggest(written, known);
       p.type = types.error();
       return instance.patterns.add(std::move(p));
     }

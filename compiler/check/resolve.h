@@ -34,6 +34,9 @@ public:
   /// Name of the parameter whose type is read: the parameters of a bare generic record are called `p.N`.
   NameId owner;
 
+  /// Names bound by `bindDim` in expressions, `N - 1`, that nowhere stand alone.
+  std::map<NameId, Span> unsettled;
+
   TypeId type(syntax::NodeId node);
   /// The type of a parameter: in that of an `inout` one, `_` is a size that may change.
   TypeId parameter(syntax::NodeId node, bool isInout);
@@ -41,7 +44,8 @@ public:
   TypeId result(syntax::NodeId node);
   /// Inside another type: `_` hides a size for each element.
   TypeId nested(syntax::NodeId node);
-  DimId dim(syntax::NodeId node);
+  /// `alone`: not inside of an expression, so that a value of the type settles the names in it.
+  DimId dim(syntax::NodeId node, bool alone = true);
   /// Name under which a bare record's parameter is bound for `owner`.
   static NameId ownedName(Interner& names, NameId owner, NameId param);
 
@@ -53,6 +57,7 @@ private:
   TypeId recordType(DeclId decl, const std::vector<syntax::Argument>* items, Span span);
   TypeId alias(DeclId decl, Span span);
   TypeId bracketed(syntax::NodeId node);
+  bool isArray(syntax::NodeId node) const;
   TypeId arrayOf(TypeId element, const std::vector<syntax::Argument>& items, Span span);
   DimId binaryDim(const syntax::Binary& binary, Span span);
   DimId memberDim(syntax::NodeId node);

@@ -187,6 +187,7 @@ check::Checker::Evaluated Session::evaluate(check::InstanceId id) {
   interp::Hooks hooks;
   hooks.maxSteps = 100'000'000;
   interp::RunResult result = interp::Program(module, std::move(hooks)).run(module.entry, {});
+  if (result.panicked && result.panic.message == "interrupted") return {{}, "takes too long"};
   if (result.panicked) return {{}, "panics: " + result.panic.message};
   return {result.values[0].asInteger(), {}};
 }

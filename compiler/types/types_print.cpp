@@ -28,7 +28,9 @@ public:
     case TypeKind::Enum: return record(t);
     case TypeKind::List: return "List[" + type(t.parts[0]) + "]";
     case TypeKind::Function: return function(t);
-    case TypeKind::Known: return "fn#" + std::to_string(t.known.index) + "(" + joined(t.parts) + ")";
+    case TypeKind::Known:
+      if (spelled_) return "function";
+      return "fn#" + std::to_string(t.known.index) + "(" + joined(t.parts) + ")";
     case TypeKind::Pack: return type(t.parts[0]);
     case TypeKind::Acc: return "acc " + type(t.parts[0]);
     case TypeKind::Var: return "_";
