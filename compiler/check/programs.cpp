@@ -183,7 +183,7 @@ InstanceId Checker::entryOf(InstanceId inner, ModuleId root) {
 std::vector<std::pair<std::string, InstanceId>> Checker::tests(ModuleId root, std::string_view filter) {
   std::vector<std::pair<std::string, InstanceId>> out;
   const Ast& tree = modules[root].ast;
-  for (SynId node : std::vector<SynId>(modules[root].tests)) {
+  for (SynId node : std::vector<SynId>(modules.tests(root))) {
     const auto item = tree[node].as<TestItem>();
     if (item.name.find(filter) == std::string::npos) continue;
     InstanceId id = addInstance({});

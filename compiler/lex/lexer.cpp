@@ -341,7 +341,11 @@ std::string_view tokenText(TokenKind kind) { return texts[static_cast<size_t>(ki
 bool isKeyword(TokenKind kind) { return kind <= TokenKind::KwAssert; }
 
 TokenStream lex(FileId file, const SourceStore& sources, DiagnosticSink& sink) {
-  return Lexer(file, sources.text(file), sink).run();
+  return lex(file, sources.text(file), sink);
+}
+
+TokenStream lex(FileId file, std::string_view text, DiagnosticSink& sink) {
+  return Lexer(file, text, sink).run();
 }
 
 } // namespace melix::lex

@@ -70,6 +70,7 @@ private:
   ValueId operation(const check::Node& node);
   ValueId applied(const check::OpRef& ref, TypeId type, std::vector<ValueId> v);
   ValueId quotient(OpKind kind, TypeId type, ValueId a, ValueId b);
+  bool checksOverflow(TypeId type);
   void checkOverflow(OpKind kind, TypeId type, const std::vector<ValueId>& v);
   ValueId convert(const check::Node& node);
   ValueId madeOf(const check::Node& node, std::vector<ValueId> v);
@@ -209,18 +210,22 @@ private:
 
   // --- elementwise.cpp
   ValueId elementwise(const check::Node& node);
+  ValueId collected(TypeId type, const std::function<ValueId(const std::vector<ValueId>&)>& element);
+  ValueId step(OpKind kind, ValueId left, ValueId right);
   ValueId elementAt(ValueId argument, const std::vector<DimId>& dims, const std::vector<ValueId>& axes);
 
   // --- nest.cpp
   ValueId nest(const check::Node& node);
   struct NestBody {
-    bool filter = false;   ///< yields (bool, value)
-    bool counts = false;   ///< yields 1 for what passes the filter, after the value
-    bool leaves = false;   ///< `?` in the body: yields the position where control left, last
-    bool needsOne = false; ///< there is no result without an element
-    ValueId positions;     ///< what passed the filter, when that is found first
-    ValueId unit;          ///< of a user's monoid
+    bool filter = false;               ///< yields (bool, value)
+    bool counts = false;               ///< yields 1 for what passes the filter, after the value
+    bool leaves = false;               ///< `?` in the body: yields the position where control left, last
+    bool needsOne = false;             ///< there is no result without an element
+    ValueId positions;                 ///< what passed the filter, when that is found first
+    ValueId unit;                      ///< of a user's monoid
+    std::optional<OpKind> checkedStep; ///< an integer sum or product that must not wrap
   };
+  std::optional<OpKind> checkedStep(check::NestKind kind, TypeId type);
   NestBody shapeOf(const check::Node& node, std::vector<DimId>& dims);
   core::Op nestOp(const check::Node& node, NestBody& shape, const std::vector<DimId>& dims);
   TypeId nestRegions(const check::Node& node, const NestBody& shape, core::Op& op);

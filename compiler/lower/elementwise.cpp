@@ -21,30 +21,49 @@ ValueId BodyLowering::elementAt(ValueId argument, const std::vector<DimId>& dims
   return b_.getAt(argument, index);
 }
 
+/// The array of what `element` gives at each point of the array type `type`.
+ValueId BodyLowering::collected(TypeId type,
+                                const std::function<ValueId(const std::vector<ValueId>&)>& element) {
+  const std::vector<DimId> dims = types_[type].dims;
+  core::Op op =
+      Builder::simple(OpKind::Nest, {}, core::NestAttr{{resultOf(NestKind::Collect, dims.size())}, 0});
+  op.dims = dims;
+  RegionId outer = b_.region, region = b_.newRegion();
+  b_.region = region;
+  std::vector<ValueId> axes;
+  for (DimId d : dims) {
+    axes.push_back(b_.param(types_.int64()));
+    axisExtents_[axes.back()] = d;
+  }
+  b_.yield({element(axes)});
+  b_.region = outer;
+  op.regions = {region};
+  return b_.one(std::move(op), type);
+}
+
 ValueId BodyLowering::elementwise(const Node& node) {
   const std::vector<LocalId> elements = node.as<Elementwise>().elements;
   NodeId body = node.children.back();
   std::vector<NodeId> args(node.children.begin(), node.children.end() - 1);
   return after(args, node.type, [&](std::vector<ValueId> v) {
     TypeId type = T(node.type);
-    std::vector<DimId> dims = types_[type].dims;
-    core::Op op =
-        Builder::simple(OpKind::Nest, {}, core::NestAttr{{resultOf(NestKind::Collect, dims.size())}, 0});
-    op.dims = dims;
-    RegionId outer = b_.region, region = b_.newRegion();
-    b_.region = region;
+    const std::vector<DimId> dims = types_[type].dims;
     Values before = values_;
-    std::vector<ValueId> axes;
-    for (DimId d : dims) {
-      axes.push_back(b_.param(types_.int64()));
-      axisExtents_[axes.back()] = d;
-    }
-    for (size_t k = 0; k < v.size(); ++k) values_[elements[k]] = elementAt(v[k], dims, axes);
-    b_.yield({expr(body)});
+    ValueId made = collected(type, [&](const std::vector<ValueId>& axes) {
+      for (size_t k = 0; k < v.size(); ++k) values_[elements[k]] = elementAt(v[k], dims, axes);
+      return expr(body);
+    });
     values_ = before;
-    b_.region = outer;
-    op.regions = {region};
-    return b_.one(std::move(op), type);
+    return made;
+  });
+}
+
+/// One step of a sum or product of integers or of arrays of them, checked under `--check-overflow`.
+ValueId BodyLowering::step(OpKind kind, ValueId left, ValueId right) {
+  TypeId type = b_.typeOf(left);
+  if (types_.kind(type) != TypeKind::Array) return applied({kind, 0}, type, {left, right});
+  return collected(type, [&](const std::vector<ValueId>& axes) {
+    return step(kind, b_.getAt(left, axes), b_.getAt(right, axes));
   });
 }
 

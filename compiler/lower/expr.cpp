@@ -44,10 +44,13 @@ ValueId BodyLowering::quotient(OpKind kind, TypeId type, ValueId a, ValueId b) {
 
 /// Under `--check-overflow`, what the program itself computes with integers is checked; the library wraps
 /// where it means to.
-void BodyLowering::checkOverflow(OpKind kind, TypeId type, const std::vector<ValueId>& v) {
-  if (!types::isIntKind(types_.kind(type))) return;
+bool BodyLowering::checksOverflow(TypeId type) {
   const Span& at = module_.locs[b_.loc].span;
-  if (!at.valid() || !lowering_.checksOverflow(at.file)) return;
+  return types::isIntKind(types_.kind(type)) && at.valid() && lowering_.checksOverflow(at.file);
+}
+
+void BodyLowering::checkOverflow(OpKind kind, TypeId type, const std::vector<ValueId>& v) {
+  if (!checksOverflow(type)) return;
   std::string name = types_.show(type);
   switch (kind) {
   case OpKind::Add: return check(core::CheckKind::AddFits, v, {}, name);

@@ -190,16 +190,7 @@ ValueId BodyLowering::filler(TypeId type) {
     return b_.make(type, std::move(parts));
   }
   if (t.kind != TypeKind::Array) return types_.kind(type) == TypeKind::Bool ? b_.boolean(false) : undef(type);
-  core::Op op =
-      Builder::simple(OpKind::Nest, {}, core::NestAttr{{resultOf(NestKind::Collect, t.dims.size())}, 0});
-  op.dims = t.dims;
-  RegionId outer = b_.region, region = b_.newRegion();
-  b_.region = region;
-  for (size_t k = 0; k < t.dims.size(); ++k) b_.param(types_.int64());
-  b_.yield({filler(types_.element(type))});
-  b_.region = outer;
-  op.regions = {region};
-  return b_.one(std::move(op), type);
+  return collected(type, [&](const std::vector<ValueId>&) { return filler(types_.element(type)); });
 }
 
 /// The row-major position of the point at hand.
@@ -231,6 +222,13 @@ void BodyLowering::leaveAt(const Node& node, ValueId position) {
   branches(Builder::simple(OpKind::If, {left}), {again, [&](RegionId) { return unit(); }}, types_.unit(), {});
 }
 
+/// The operation of an integer sum or product each step of which is checked under `--check-overflow`.
+std::optional<OpKind> BodyLowering::checkedStep(NestKind kind, TypeId type) {
+  TypeId element = types_.kind(type) == TypeKind::Array ? types_.element(type) : type;
+  if ((kind != NestKind::Sum && kind != NestKind::Prod) || !checksOverflow(element)) return std::nullopt;
+  return kind == NestKind::Sum ? OpKind::Add : OpKind::Mul;
+}
+
 /// What the body of a nest yields. Where a filter decides the positions first, their number takes the place
 /// of `dims`.
 BodyLowering::NestBody BodyLowering::shapeOf(const Node& node, std::vector<DimId>& dims) {
@@ -249,6 +247,7 @@ BodyLowering::NestBody BodyLowering::shapeOf(const Node& node, std::vector<DimId
   bool extremum = ref.kind == NestKind::Max || ref.kind == NestKind::Min;
   shape.needsOne = arg || (extremum && !types_.isFloat(instance_.nodes[node.children[0]].type));
   shape.counts = shape.needsOne && ref.filtered && !shape.positions;
+  shape.checkedStep = checkedStep(ref.kind, T(instance_.nodes[node.children[0]].type));
   return shape;
 }
 
@@ -261,7 +260,8 @@ core::Op BodyLowering::nestOp(const Node& node, NestBody& shape, const std::vect
     result.keep = {};
     result.yields = 2;
   }
-  if (ref.kind == NestKind::Reduce) result.combineRegion = 1;
+  if (shape.checkedStep) result.monoid = core::MonoidKind::Combine;
+  if (result.monoid == core::MonoidKind::Combine) result.combineRegion = 1;
   core::NestAttr attr{{result}, 0};
   if (shape.counts) attr.results.push_back(resultOf(NestKind::Sum, dims.size()));
   if (shape.leaves) attr.results.push_back(resultOf(NestKind::Min, dims.size()));
@@ -270,6 +270,8 @@ core::Op BodyLowering::nestOp(const Node& node, NestBody& shape, const std::vect
   if (ref.kind == NestKind::Reduce) {
     shape.unit = expr(node.children[node.children.size() - 2]);
     op.operands = {shape.unit};
+  } else if (shape.checkedStep) {
+    op.operands = {monoidUnit(ref.kind, T(instance_.nodes[node.children[0]].type))};
   }
   return op;
 }
@@ -294,6 +296,11 @@ TypeId BodyLowering::nestRegions(const Node& node, const NestBody& shape, core::
       values_[ref.left] = b_.param(yielded);
       values_[ref.right] = b_.param(yielded);
       b_.yield({cast(expr(node.children.back()), yielded)});
+    });
+  else if (shape.checkedStep)
+    region([&] {
+      ValueId left = b_.param(yielded), right = b_.param(yielded);
+      b_.yield({step(*shape.checkedStep, left, right)});
     });
   b_.region = outer;
   return yielded;

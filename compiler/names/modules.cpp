@@ -55,9 +55,15 @@ ModuleId Modules::load(const std::string& dotted, Span use) {
   loaded_.emplace(dotted, id);
   index(id, modules_[id.index]->ast);
   if (!modules_[id.index]->statements.empty()) sink.report(DiagId::ScriptUsed, use, dotted);
-  if (!modules_[id.index]->statements.empty()) sink.report(DiagId::ScriptUsed, use, dotted);
   loading_.pop_back();
   return id;
+}
+
+const std::vector<NodeId>& Modules::tests(ModuleId id) {
+  Module& module = *modules_[id.index];
+  if (!std::exchange(module.examplesRead, true))
+    for (NodeId example : reader_.examples(module.ast)) module.tests.push_back(example);
+  return module.tests;
 }
 
 void Modules::import(ModuleId into, NameId name, ModuleId from) {

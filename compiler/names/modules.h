@@ -38,7 +38,8 @@ struct Module {
   std::unordered_map<NameId, ModuleId> prefixes;              ///< `use a.b`, `use a.b as c`
   std::unordered_map<NameId, std::vector<ModuleId>> imported; ///< `use a.{f}`; of several, all functions
   std::vector<syntax::NodeId> statements;                     ///< of a script, in order
-  std::vector<syntax::NodeId> tests;
+  std::vector<syntax::NodeId> tests; ///< blocks, and once they are read the examples of comments
+  bool examplesRead = false;
   bool isPrelude = false;
   bool isRoot = false; ///< of a program, a test file or an entry at the prompt: nothing imports it
 };
@@ -58,6 +59,8 @@ public:
   /// The prelude's files.
   virtual std::vector<Text> prelude() = 0;
   virtual syntax::Ast parse(FileId file) = 0;
+  /// The examples of documentation comments as test blocks, added to the tree.
+  virtual std::vector<syntax::NodeId> examples(syntax::Ast& ast) = 0;
 };
 
 /// Owns the modules of a session; parses and indexes each once.
@@ -76,6 +79,9 @@ public:
   DeclId declareInside(ModuleId id, const syntax::Ast& ast, syntax::NodeId node, NameId name, Span span);
   /// All prelude files as one module.
   ModuleId prelude();
+
+  /// The test blocks of a module, and the examples in its documentation comments.
+  const std::vector<syntax::NodeId>& tests(ModuleId id);
 
   Module& operator[](ModuleId id) { return *modules_[id.index]; }
   const Module& operator[](ModuleId id) const { return *modules_[id.index]; }

@@ -18,4 +18,9 @@ ParseResult parseFile(FileId file, const SourceStore& sources, Interner& names, 
 /// may complete.
 ParseResult parseReplEntry(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink);
 
+/// The examples in the documentation comments of `ast`, which are what stands between lines of three
+/// backquotes (```, ```mlx or ```melix): Test nodes that are added to the tree, with a block each.
+std::vector<syntax::NodeId> parseExamples(syntax::Ast& ast, const SourceStore& sources, Interner& names,
+                                          DiagnosticSink& sink);
+
 } // namespace melix::parse

@@ -62,6 +62,12 @@ NodeId Parser::parseBlock() {
   });
 }
 
+NodeId Parser::parseBlockAt(uint32_t offset) {
+  recovering_ = false;
+  while (!is(TokenKind::End) && peek().begin < offset) take();
+  return parseBlock();
+}
+
 NodeId Parser::parseStatement() {
   switch (peek().kind) {
   case TokenKind::KwLet:

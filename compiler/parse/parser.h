@@ -24,6 +24,8 @@ public:
   }
 
   void parseModule();
+  /// The block that begins at this offset, or behind it where it should; what stands before it is skipped.
+  NodeId parseBlockAt(uint32_t offset);
   /// The first thing wrong was that the input ended: at the prompt, ask for more.
   bool ranOut() const { return ranOut_; }
 

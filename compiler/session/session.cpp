@@ -59,6 +59,10 @@ syntax::Ast Session::parse(FileId file) {
   return std::move(parse::parseFile(file, sources, names, sink).ast);
 }
 
+std::vector<syntax::NodeId> Session::examples(syntax::Ast& ast) {
+  return parse::parseExamples(ast, sources, names, sink);
+}
+
 names::ModuleId Session::load(std::string path, std::string text) {
   size_t slash = path.find_last_of('/');
   rootFolder_ = slash == std::string::npos ? "" : path.substr(0, slash + 1);

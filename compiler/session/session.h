@@ -68,6 +68,7 @@ private:
   std::vector<Text> prelude() override;
   syntax::Ast parse(FileId file) override;
   bool addMathBodies(core::Module& module, Lowered& lowering);
+  std::vector<syntax::NodeId> examples(syntax::Ast& ast) override;
   core::FunctionId lowered(check::InstanceId id);
   check::Checker::Evaluated evaluate(check::InstanceId id);
   bool checkDerivatives(check::InstanceId entry, const std::vector<check::InstanceId>& others);

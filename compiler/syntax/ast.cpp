@@ -18,6 +18,17 @@ std::string_view spelling(BinaryOp op) {
   return texts[static_cast<size_t>(op)];
 }
 
+NameId declaredName(const Ast& ast, NodeId node) {
+  return std::visit(
+      [](const auto& p) {
+        if constexpr (requires { NameId(p.name), p.nameSpan; })
+          return NameId(p.name);
+        else
+          return NameId::none();
+      },
+      ast[node].payload);
+}
+
 std::string Ast::docOf(NodeId item, const SourceStore& sources) const {
   // The run of `///` comments whose last one ends on the line above the item.
   std::string_view text = sources.text(file);

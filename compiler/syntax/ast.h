@@ -375,6 +375,8 @@ private:
   Store<NodeId, Node> nodes_;
 };
 
+/// The name that a declaration declares; none for any other node.
+NameId declaredName(const Ast& ast, NodeId node);
 /// Calls `visit` for every direct child, in source order.
 void forEachChild(const Ast& ast, NodeId node, const std::function<void(NodeId)>& visit);
 /// An indented outline for `show --stage ast`.

@@ -148,6 +148,28 @@ TEST(Test, EachTestIsReportedAndAFailureIsStatus1) {
   unlink(file.c_str());
 }
 
+TEST(Test, ExamplesOfCommentsAreTestsNamedForWhatTheyExplain) {
+  std::string file = "/tmp/melix_examples_" + std::to_string(getpid()) + ".mlx";
+  if (FILE* f = std::fopen(file.c_str(), "w")) {
+    std::fputs("/// ```\n/// assert f(1) == 2\n/// ```\n/// ```mlx\n/// fn g(x) = f(x)\n/// assert g(1) == "
+               "3\n/// ```\n"
+               "pub fn f(x: int) -> int = x + 1\n"
+               "enum E {\n  /// ```\n  /// assert f(0) == 1\n  /// ```\n  A\n}\n",
+               f);
+    std::fclose(f);
+  }
+  harness::ProcessResult r = melix("test " + file);
+  EXPECT_EQ(r.status, 1) << r.errors;
+  for (const char* line : {"ok      %s: example 1 of f\n", "FAILED  %s: example 2 of f\n%s:6:5: panic: ",
+                           "ok      %s: example of E\n", "2 passed, 1 failed\n"}) {
+    std::string text = line;
+    for (size_t at; (at = text.find("%s")) != std::string::npos;) text.replace(at, 2, file);
+    EXPECT_TRUE(contains(r.output, text)) << text << r.output << r.errors;
+  }
+  EXPECT_EQ(melix("run " + file).status, 0);
+  unlink(file.c_str());
+}
+
 TEST(Options, TestsAreCheckedForOverflowToo) {
   std::string file = "/tmp/melix_overflow_" + std::to_string(getpid()) + ".mlx";
   if (FILE* f = std::fopen(file.c_str(), "w")) {

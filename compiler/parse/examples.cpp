@@ -1,0 +1,138 @@
+// Examples in documentation comments.
+#include "parse/parse.h"
+#include "parse/parser.h"
+
+namespace melix::parse {
+
+namespace {
+
+constexpr std::string_view blanks = " \t\r";
+constexpr std::string_view mark = "```";
+
+/// One example: where its marks stand, and what it explains.
+struct Example {
+  uint32_t open = 0, close = 0;
+  std::string name;
+};
+
+/// Finds the examples of a file. `code_` is the file's text with all but them blanked and their marks made
+/// braces, so that they are read where they stand.
+class Examples {
+public:
+  Examples(const Ast& ast, std::string_view text, Interner& names, DiagnosticSink& sink)
+      : ast_(ast), text_(text), names_(names), sink_(sink), code_(text) {
+    for (char& c : code_)
+      if (c != '\n') c = ' ';
+  }
+
+  std::vector<Example> find() {
+    for (size_t k = 0; k < ast_.comments.size();) k = run(k);
+    return std::move(found_);
+  }
+  std::string takeCode() { return std::move(code_); }
+
+private:
+  bool isDoc(size_t k) const { return ast_.comments[k].isDoc && ast_.comments[k].ownLine; }
+  bool onlyBlanks(uint32_t begin, uint32_t end) const {
+    return text_.substr(begin, end - begin).find_first_not_of(" \t\r\n") == std::string_view::npos;
+  }
+
+  /// The documentation comment that begins with comment `first`; what stands behind it.
+  size_t run(size_t first) {
+    size_t end = first + 1;
+    if (!isDoc(first)) return end;
+    const std::vector<syntax::Comment>& all = ast_.comments;
+    while (end < all.size() && isDoc(end) && onlyBlanks(all[end - 1].span.end, all[end].span.begin)) ++end;
+    size_t before = found_.size();
+    bool inside = false, runs = false;
+    for (size_t k = first; k < end; ++k) line(all[k].span, inside, runs);
+    if (inside && runs) {
+      sink_.report(DiagId::OpenExample, {ast_.file, found_.back().open, found_.back().open + 3});
+      found_.pop_back();
+    }
+    name(before, all[end - 1].span.end);
+    return end;
+  }
+
+  /// One line of a comment: a mark, or code of the example at hand.
+  void line(Span span, bool& inside, bool& runs) {
+    uint32_t begin = span.begin + 3;
+    std::string_view rest = text_.substr(begin, span.end - begin);
+    size_t at = std::min(rest.find_first_not_of(blanks), rest.size());
+    if (!rest.substr(at).starts_with(mark)) {
+      if (inside && runs) code_.replace(begin, rest.size(), rest);
+      return;
+    }
+    auto place = static_cast<uint32_t>(begin + at);
+    std::string_view language = rest.substr(at + mark.size());
+    language = language.substr(0, language.find_last_not_of(blanks) + 1);
+    inside = !inside;
+    if (inside) runs = language.empty() || language == "mlx" || language == "melix";
+    if (!runs) return;
+    code_[place] = inside ? '{' : '}';
+    if (inside)
+      found_.push_back({place, 0, {}});
+    else
+      found_.back().close = place;
+  }
+
+  /// Names the examples from `first` on after the declaration that begins behind `end`.
+  void name(size_t first, uint32_t end) {
+    std::string owner = declaredAt(ast_.root, end);
+    size_t count = found_.size() - first;
+    for (size_t k = 0; k < count; ++k) {
+      Example& e = found_[first + k];
+      std::string number = count > 1 ? " " + std::to_string(k + 1) : "";
+      e.name = "example" + number + (owner.empty() ? " in line " + lineOf(e.open) : " of " + owner);
+    }
+  }
+
+  std::string textOf(NameId name) const { return name ? std::string(names_.text(name)) : std::string(); }
+
+  std::string lineOf(uint32_t offset) const {
+    return std::to_string(1 + std::count(text_.begin(), text_.begin() + offset, '\n'));
+  }
+
+  /// The name of the declaration that follows `end` among `node` and what is inside of it, else of the
+  /// innermost around it.
+  std::string declaredAt(NodeId node, uint32_t end) const {
+    Span span = ast_.span(node);
+    bool follows = span.begin >= end && onlyBlanks(end, span.begin),
+         around = span.begin < end && end < span.end;
+    std::string own = follows || around ? textOf(syntax::declaredName(ast_, node)) : std::string();
+    if (follows && !own.empty()) return own;
+    std::string inner;
+    syntax::forEachChild(ast_, node, [&](NodeId child) {
+      if (inner.empty() && ast_.span(child).end > end) inner = declaredAt(child, end);
+    });
+    return inner.empty() ? own : inner;
+  }
+
+  const Ast& ast_;
+  std::string_view text_;
+  Interner& names_;
+  DiagnosticSink& sink_;
+  std::string code_;
+  std::vector<Example> found_;
+};
+
+} // namespace
+
+std::vector<NodeId> parseExamples(Ast& ast, const SourceStore& sources, Interner& names,
+                                  DiagnosticSink& sink) {
+  Examples examples(ast, sources.text(ast.file), names, sink);
+  std::vector<Example> found = examples.find();
+  std::vector<NodeId> tests;
+  if (found.empty()) return tests;
+  std::string code = examples.takeCode();
+  lex::TokenStream stream = lex::lex(ast.file, code, sink);
+  Parser parser(stream, sources, names, sink, ast);
+  for (const Example& e : found) {
+    NodeId body = parser.parseBlockAt(e.open);
+    syntax::TestItem item{e.name, {ast.file, e.open, e.open + 3}, body};
+    tests.push_back(ast.add(NodeKind::Test, {ast.file, e.open, e.close + 3}, std::move(item)));
+  }
+  return tests;
+}
+
+} // namespace melix::parse
