@@ -1,6 +1,8 @@
 // Constants: what a name means, and the size that one stands for.
 #include "check/resolve.h"
 
+#include <algorithm>
+
 namespace melix::check {
 
 using namespace syntax;
@@ -35,7 +37,9 @@ DimId Checker::constantDim(ModuleId module, NameId name) {
 
 /// Of literals, constants and arithmetic it is read off; anything else is run, which only this asks for.
 const Checker::ConstantSize& Checker::constantSize(DeclId decl) {
-  if (auto found = constantSizes_.find(decl); found != constantSizes_.end()) return found->second;
+  if (auto found = constantSizes_.find(decl);
+      found != constantSizes_.end() && (found->second.dim || !found->second.why.empty()))
+    return found->second;
   ConstantSize size;
   if (openAliases.insert(decl).second) {
     const Ast& tree = ast(decl);
@@ -61,11 +65,14 @@ Checker::ConstantSize Checker::computedSize(DeclId decl) {
   if (!isComplete(id, seen))
     return {{}, "the value of `" + std::string(name) + "` needs this type to be known"};
   const Instance& made = program_.instance(id);
-  if (made.failed) return {}; // told where it stands
+  if (std::any_of(seen.begin(), seen.end(),
+                  [this](InstanceId each) { return program_.instance(each).failed; }))
+    return {}; // told where it stands
   if (!types.isInt(made.result))
     return {{},
             "`" + std::string(name) + "` is `" + types.show(made.result) + "`, and a dimension is an `int`"};
-  if (made.doesIo || !evaluate) return {};
+  if (made.doesIo || !evaluate)
+    return {{}, "the value of `" + std::string(name) + "` is not known when compiling"};
   Evaluated found = evaluate(id);
   if (found.value) return {types.dims.constant(*found.value), {}};
   return {{}, "computing `" + std::string(name) + "` " + found.problem};

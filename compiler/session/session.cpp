@@ -187,7 +187,7 @@ check::Checker::Evaluated Session::evaluate(check::InstanceId id) {
   for (const Pass& pass : derivativePasses())
     if (auto problems = pass.run(module); problems && !problems->empty())
       return {{}, "asks for a derivative that there is not"};
-  if (!addMathBodies(module, *lowering)) return {};
+  if (!addMathBodies(module, *lowering)) return {{}, "calls what the library has not"};
   interp::Hooks hooks;
   hooks.maxSteps = 100'000'000;
   interp::RunResult result = interp::Program(module, std::move(hooks)).run(module.entry, {});
