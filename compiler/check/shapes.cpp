@@ -127,19 +127,19 @@ void NodeBuilder::reportAsked(const UnifyResult& match, TypeId want, TypeId got,
 
 void NodeBuilder::reportUnequal(const UnifyResult& match, NodeId left, NodeId right, Span span, DiagId id,
                                 std::vector<std::string> rest) {
-  TypeId types_[2] = {typeOf(left), typeOf(right)};
-  DimId sizes[2] = {infer.zonk(match.left), infer.zonk(match.right)};
+  DimId leftSize = infer.zonk(match.left), rightSize = infer.zonk(match.right);
   std::string axis = std::to_string(match.axis);
   std::vector<std::string> args{
-      show(types_[0]), show(types_[1]), axis, types.dims.show(sizes[0]), axis, types.dims.show(sizes[1])};
+      show(typeOf(left)),        show(typeOf(right)), axis, types.dims.show(leftSize), axis,
+      types.dims.show(rightSize)};
   args.insert(args.end(), rest.begin(), rest.end());
   sink.reportList(id, span, std::move(args));
-  for (NodeId value : {left, right}) {
+  for (auto [value, size] : {std::pair(left, leftSize), std::pair(right, rightSize)}) {
     bool isArray = match.axis < dimsOf(typeOf(value)).size();
     if (isArray)
       noteOrigin(value, match.axis);
     else
-      noteNames(sizes[value == right]);
+      noteNames(size);
   }
 }
 
@@ -152,8 +152,9 @@ void NodeBuilder::reportBranches(const UnifyResult& match, NodeId first, NodeId 
   for (size_t k = 0; k < others.size(); ++k)
     if (infer.zonk(free.dims[k]) != infer.zonk(others[k]))
       free.dims[k] = types.dims.symbol(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, Span()}));
-  sink.hintLast("a type with `_` lets each have a size of its own: `let x: " +
-                show(types.intern(std::move(free))) + " = …`, or `-> …` of a function");
+  std::string asked = show(types.intern(std::move(free)));
+  sink.hintLast("where a type with `_` is asked for, each has a size of its own: `let x: " + asked +
+                " = …`, `fn f(…) -> " + asked + "`");
 }
 
 void NodeBuilder::reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span) {
