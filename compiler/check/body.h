@@ -54,9 +54,10 @@ public:
   // --- entry points (instances.cpp drives these)
   NodeId checkExpr(SynId node, TypeId expected = TypeId::none());
   NodeId checkBlockItems(const syntax::NodeList& items, TypeId expected, Span span);
-  /// The node at `type`: literals take it, dimensions are compared, anything else is `id` with the two types.
+  /// The node at `type`: literals take it, dimensions are compared, anything else is `id` with the two types;
+  /// `what` asks for it, which is declared at `asker`.
   NodeId coerce(NodeId node, TypeId type, Span span, DiagId id = DiagId::TypeMismatch,
-                std::string_view what = {});
+                std::string_view what = {}, Span asker = {});
   NodeId dropped(NodeId value, SynId node);
   LocalId declareLocal(NameId name, TypeId type, Span span, bool isVar);
   /// Settles open numbers, finishes calls, removes inference variables from the tree.
@@ -130,7 +131,10 @@ public:
   // --- expressions (expr.cpp)
   NodeId checkExprAsIs(SynId node, TypeId expected);
   NodeId checkName(SynId node, TypeId expected);
+  std::vector<std::pair<NameId, Span>> boundBelow(Span use);
+  void unknownField(const syntax::Member& member, TypeId type);
   NodeId unknownName(NameId name, Span span);
+  NodeId asSize(DeclId constant, NodeId value, Span span);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
   NodeId caseValue(DeclId decl, uint32_t k, TypeId expected, Span span);
   NodeId checkNumber(const SynNode& n);
@@ -144,6 +148,8 @@ public:
   NodeId checkSized(SynId node, TypeId want);
   bool endsInBranches(SynId node) const;
   NodeId unpacked(NodeId node, Span span);
+  bool isRagged(TypeId array);
+  NodeId rowsOf(NodeId node, TypeId ragged, Span span);
   NodeId tryValue(NodeId value, Span span);
   NodeId checkTry(const syntax::One& t, Span span, TypeId expected);
   NodeId checkTuple(const syntax::Many& m, Span span, TypeId expected);
@@ -355,6 +361,8 @@ public:
   UnifyResult unifyGiven(TypeId want, TypeId given);
   bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
   NodeId checkArg(const CallArg& arg, TypeId expected = TypeId::none());
+  void unknownArgument(const CallArg& arg, std::string_view callee, bool isGiven,
+                       const std::vector<std::string_view>& known);
   bool matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, std::vector<int>& argOf,
                  bool report, Span span);
   std::vector<ModuleId> homeModules(TypeId type);
@@ -505,6 +513,7 @@ public:
   /// With `binds`, `?N` and `_` become sizes to be found; those of `_` are listed in `unnamed`.
   TypeId resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed = nullptr);
   DimId dimOfSyntax(SynId node);
+  std::string whyNoSize(NameId name);
   LocalId lookup(NameId name);
   LocalId lookupAny(NameId name); ///< without marking it used
   std::vector<NameId> visibleNames() const;

@@ -77,7 +77,11 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
   }
   a = b.typeOf(then), o = b.typeOf(otherwise);
   UnifyResult match = infer.unify(a, o);
-  if (match.kind == UnifyKind::Mismatch || match.kind == UnifyKind::DimsDiffer) {
+  if (match.kind == UnifyKind::DimsDiffer) {
+    b.reportBranches(match, then, otherwise, span);
+    return b.error(span);
+  }
+  if (match.kind == UnifyKind::Mismatch) {
     sink.report(DiagId::BranchTypes, span, b.show(a), b.show(o));
     return b.error(span);
   }

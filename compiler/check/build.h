@@ -50,6 +50,12 @@ public:
   virtual NodeId callDotted(NodeId x, NodeId y, Span span) = 0;
 };
 
+/// What asks for a type, and where it is declared; either may be missing.
+struct Asking {
+  std::string_view what = {};
+  Span asker = {};
+};
+
 class NodeBuilder {
 public:
   NodeBuilder(TypeStore& types, DiagnosticSink& sink, Instance& instance, Inference& infer,
@@ -110,6 +116,14 @@ public:
   DimCheckItem shapesFit(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis);
   NodeId dimChecks(std::vector<DimCheckItem> checks, Span span, bool written = false);
   void shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span);
+  /// Sizes that cannot be equal where `want` is asked for and `got` is there; `value` is what has this type,
+  /// if it is at hand.
+  void reportAsked(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,
+                   Asking asking = {});
+  /// The same for two values of which neither asks; `rest` are further arguments of the message.
+  void reportUnequal(const UnifyResult& match, NodeId left, NodeId right, Span span,
+                     DiagId id = DiagId::ShapeMismatch, std::vector<std::string> rest = {});
+  void reportBranches(const UnifyResult& match, NodeId first, NodeId other, Span span);
   /// Adds to the last message where a size comes from: the names in it, or the value that has it.
   void noteNames(DimId size);
   void noteOrigin(NodeId value, size_t axis);
@@ -161,6 +175,14 @@ public:
   /// `scalar * tangent` or `tangent / scalar`, leaf by leaf.
   NodeId scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar, Span span);
   bool isLiteral(NodeId n) const;
+
+  /// A value that hides its sizes, with these named.
+  struct Opened {
+    std::vector<NodeId> nodes; ///< before the value
+    NodeId value;
+    std::vector<DimId> sizes;
+  };
+  Opened open(NodeId packed, Span span);
 
 private:
   struct Mixed {

@@ -351,7 +351,7 @@ NodeId BuilderCheck::finish(NodeId value, NodeId filter) {
     if (!body_.checkReach(body_.indexUses[k])) return b_.error(span_);
   TypeId type = b_.typeOf(value);
   if (types_.kind(type) == TypeKind::Never) {
-    body_.sink.report(DiagId::TypeMismatch, b_.spanOf(value), "a value", "a body that never gives one");
+    body_.sink.report(DiagId::NoElement, b_.spanOf(value));
     return b_.error(span_);
   }
   for (DimId d : b_.dimsOf(type))

@@ -122,8 +122,11 @@ std::optional<uint32_t> Body::caseIn(DeclId decl, const Member& member) {
   const auto& cases = c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases;
   for (uint32_t k = 0; k < cases.size(); ++k)
     if (cases[k].name == member.name) return k;
+  std::vector<std::string_view> known;
+  for (const CaseDecl& each : cases) known.push_back(types.names.text(each.name));
   sink.report(DiagId::UnknownCase, member.nameSpan, types.names.text(c.modules.decl(decl).name),
-              types.names.text(member.name));
+              types.names.text(member.name))
+      .hint = c.suggest(types.names.text(member.name), known);
   return std::nullopt;
 }
 
@@ -154,7 +157,8 @@ NodeId Body::callInModule(ModuleId in, const Member& member, WrittenCall& call) 
     }
     if (!any) {
       sink.report(DiagId::UnknownInModule, member.nameSpan,
-                  types.names.text(ast[member.base].as<Name>().name), types.names.text(member.name));
+                  types.names.text(ast[member.base].as<Name>().name), types.names.text(member.name))
+          .hint = c.suggestPublic(in, member.name);
       return b.error(call.span);
     }
   }

@@ -51,6 +51,13 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
     NodeId f = checkArg(args[0]), x = checkArg(args[1]);
     if (b.kindOf(f) == TypeKind::Array || b.kindOf(f) == TypeKind::List) std::swap(f, x); // `xs.map(f)`
     if (b.kindOf(x) == TypeKind::List) x = callPrelude("array", {x}, span);
+    TypeKind given = b.kindOf(x);
+    if (given != TypeKind::Array && given != TypeKind::Tuple && given != TypeKind::Error) {
+      bool isFunction = given == TypeKind::Known || given == TypeKind::Function;
+      Diagnostic& d = sink.report(DiagId::WantsArray, args[1].span, name, b.show(b.typeOf(x)));
+      if (isFunction) d.hint = "the function comes first: `map(f, x)`";
+      return b.error(span);
+    }
     return derivatives.apply(TransformKind::Vmap, f, {x}, {}, span);
   }
   case IntrinsicKind::MapLeaves: return callMapLeaves(args, span);
@@ -148,15 +155,19 @@ NodeId Body::callBuild(const std::vector<CallArg>& args, TypeId expected, Span s
 /// `dot(x, y)`, and `norm(x)`, the root of `dot(x, x)`.
 NodeId Body::callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
   std::vector<NodeId> nodes;
-  NodeId x = b.local(b.bind("x", checkArg(args[0]), nodes), span);
-  NodeId y =
-      kind == IntrinsicKind::Dot ? b.local(b.bind("y", checkArg(args[1], b.typeOf(x)), nodes), span) : x;
+  NodeId left = checkArg(args[0]);
+  NodeId x = b.local(b.bind("x", left, nodes), span);
+  NodeId right = kind == IntrinsicKind::Dot ? checkArg(args[1], b.typeOf(x)) : x;
+  NodeId y = b.local(b.bind("y", right, nodes), span);
   if (b.kindOf(x) == TypeKind::Error || b.kindOf(y) == TypeKind::Error) return b.error(span);
   UnifyResult match = infer.unify(b.typeOf(x), b.typeOf(y));
-  if (match.kind > UnifyKind::NeedsCheck) {
+  if (match.kind == UnifyKind::DimsDiffer) b.reportUnequal(match, left, right, span);
+  if (match.kind == UnifyKind::Mismatch)
     sink.report(DiagId::ArgumentType, span, intrinsicName(kind), b.show(b.typeOf(x)), b.show(b.typeOf(y)));
-    return b.error(span);
-  }
+  if (match.kind > UnifyKind::NeedsCheck) return b.error(span);
+  if (!match.checks.empty())
+    nodes.push_back(b.dimChecks(
+        b.worded(std::move(match.checks), DiagId::ShapeMismatch, b.typeOf(x), b.typeOf(y)), span));
   NodeId total = leaves.dot(x, y, span);
   if (kind == IntrinsicKind::Norm && b.kindOf(total) != TypeKind::Error) {
     // sqrt has no slope at 0; norm has slope 0 there (rule 42).
@@ -253,7 +264,7 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
     if (!target || !checkPlaceTarget(target, to)) return b.error(span);
     TypeId list = infer.zonk(to.place.type);
     if (types.kind(list) != TypeKind::List) {
-      sink.report(DiagId::ArgumentType, args[0].span, name, "a List", b.show(list));
+      sink.report(DiagId::ArgumentKind, args[0].span, name, "a List", b.show(list));
       return b.error(span);
     }
     TypeId element = types[list].parts[0];
@@ -286,7 +297,7 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
   } else if (types.kind(type) == TypeKind::Array) {
     return x;
   }
-  sink.report(DiagId::ArgumentType, args[0].span, name, "a List", b.show(type));
+  sink.report(DiagId::ArgumentKind, args[0].span, name, "a List", b.show(type));
   return b.error(span);
 }
 

@@ -151,11 +151,24 @@ public:
   std::optional<std::pair<DeclId, uint32_t>> publicCase(ModuleId module, NameId name);
   std::string suggestType(ModuleId module, NameId name);
   std::string suggest(std::string_view wrong, const std::vector<std::string_view>& known);
+  std::string suggestPublic(ModuleId module, NameId name);
   std::string suggestName(ModuleId module, NameId name, const std::vector<NameId>& locals);
   /// The constant that `c` or `module.c` means.
   DeclId constDecl(ModuleId module, const syntax::Ast& ast, syntax::NodeId node);
   DimId constantDim(ModuleId module, NameId name);
-  DimId constantDim(DeclId constant);
+  struct ConstantSize {
+    DimId dim;       ///< none: it is no size
+    std::string why; ///< this; empty where another message tells
+  };
+  const ConstantSize& constantSize(DeclId constant);
+  std::string whyNoSize(ModuleId module, NameId name);
+  std::string suggestSize(ModuleId module, NameId name, const std::vector<NameId>& inScope);
+  /// Runs a constant that is an integer; who makes the checker says how. `problem` goes on from its name.
+  struct Evaluated {
+    std::optional<int64_t> value;
+    std::string problem;
+  };
+  std::function<Evaluated(InstanceId)> evaluate;
   std::set<DeclId> openAliases;
   /// The variables at the top of a script, or before an entry at the prompt; and where each `let` begins.
   struct ScriptNames {
@@ -206,6 +219,8 @@ public:
   void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
 
 private:
+  ConstantSize computedSize(DeclId decl);
+  bool isComplete(InstanceId id, std::set<InstanceId>& seen);
   void checkBody(InstanceId id);
   void noteUse(InstanceId id);
   bool startRound(InstanceId id, size_t before);
@@ -241,6 +256,7 @@ private:
   std::map<std::tuple<KnownKind, uint32_t, uint32_t, uint32_t>, KnownId> ownTemplates_;
   std::map<ModuleId, ScriptNames> scripts_;
   std::map<ModuleId, std::vector<PromptVariable>> promptNames_;
+  std::map<DeclId, ConstantSize> constantSizes_;
   std::map<DeclId, NamedBy> namedBy_;
   std::map<DeclId, std::vector<NameId>> seenLets_;
   std::map<std::pair<const syntax::Ast*, SynId>, DeclId> nested_;

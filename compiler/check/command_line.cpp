@@ -34,6 +34,9 @@ std::vector<TypeId> Body::declareCommandLine(const FunctionDecl& fn, std::string
       sink.report(DiagId::CommandLineType, p.span, b.show(type));
       type = types.error();
     }
+    if (p.defaultValue && types.names.text(p.name) == "help") sink.report(DiagId::CommandLineHelp, p.span);
+    if (isTextList(types, type) && std::find(found.begin(), found.end(), type) != found.end())
+      sink.report(DiagId::CommandLineRest, p.span, types.names.text(p.name));
     found.push_back(type);
     if (types.kind(type) == TypeKind::Error) continue;
     std::string standard =
@@ -99,7 +102,7 @@ NodeId Body::callMain(DeclId decl, const FunctionDecl& fn, const std::vector<Typ
                    : b.block({tryValue(call, fn.span), b.unit(fn.span)}, fn.span);
   } else if (types.kind(type) != TypeKind::Error && !types.isUnit(type) &&
              types.kind(type) != TypeKind::Never)
-    sink.report(DiagId::TypeMismatch, fn.span, "() or Result", b.show(type));
+    sink.report(DiagId::MainResult, fn.span, b.show(type));
   nodes.push_back(call);
   return b.block(std::move(nodes), Span());
 }

@@ -49,9 +49,11 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
     for (size_t k = 0; arg.label && k < fields.size(); ++k)
       if (fields[k].name == arg.label) at = k;
     if (at >= fields.size() || values[at].valid()) {
-      if (arg.label)
-        sink.report(DiagId::UnknownArgument, arg.span, shown, types.names.text(arg.label));
-      else
+      if (arg.label) {
+        std::vector<std::string_view> known;
+        for (const types::Field& f : fields) known.push_back(types.names.text(f.name));
+        unknownArgument(arg, shown, at < fields.size(), known);
+      } else
         sink.report(DiagId::ArgumentCount, span, shown, std::to_string(fields.size()),
                     std::to_string(args.size()));
       return b.error(span);
@@ -60,7 +62,8 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
     NodeId value = checkArg(arg, field);
     if (types.kind(infer.shallow(field)) == TypeKind::Function && b.kindOf(value) == TypeKind::Known)
       value = asFunction(value, infer.zonk(field), arg.span);
-    value = coerce(value, field, arg.span, DiagId::ArgumentType, shown);
+    value = coerce(value, field, arg.span, DiagId::ArgumentType, shown,
+                   types.recordInfo(types[infer.zonk(type)].record).origin);
     if (b.kindOf(value) == TypeKind::Error) return b.error(span);
     if (static_cast<int>(at) < lastField) value = b.local(b.bind("field", value, lets), arg.span);
     lastField = static_cast<int>(at);

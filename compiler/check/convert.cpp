@@ -5,7 +5,7 @@ namespace melix::check {
 
 using namespace syntax;
 
-NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_view what) {
+NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_view what, Span asker) {
   TypeId actual = b.typeOf(node);
   TypeKind k = types.kind(actual), wantKind = types.kind(infer.shallow(type));
   if (k == TypeKind::Error || k == TypeKind::Never || wantKind == TypeKind::Error) return node;
@@ -20,13 +20,16 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
       dims.push_back(types.dims.symbol(symbols.back()));
     }
     TypeId open = types.openPack(pack, dims);
-    NodeId inner = coerce(node, open, span, id, what);
+    NodeId inner = coerce(node, open, span, id, what, asker);
     if (b.kindOf(inner) == TypeKind::Error) return inner;
     for (DimId& d : dims) d = infer.zonk(d);
     return b.make(NodeKind::Pack, pack, span, {inner}, Dims{std::move(dims)});
   }
   if (k == TypeKind::Pack && wantKind != TypeKind::Pack && wantKind != TypeKind::Var)
-    return coerce(unpacked(node, span), type, span, id, what);
+    return coerce(unpacked(node, span), type, span, id, what, asker);
+  if (wantKind == TypeKind::Array && k == TypeKind::Array && isRagged(type) && !isRagged(actual) &&
+      types.rank(actual) > types.rank(infer.zonk(type)))
+    return coerce(rowsOf(node, infer.zonk(type), span), type, span, id, what, asker);
   UnifyResult match = infer.unify(type, actual);
   if (match.kind == UnifyKind::Equal) return node;
   if (match.kind == UnifyKind::NeedsCheck) {
@@ -35,16 +38,7 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
   }
   std::string expected = b.show(type), got = b.show(actual);
   if (match.kind == UnifyKind::DimsDiffer) {
-    DimId left = infer.zonk(match.left), right = infer.zonk(match.right);
-    Diagnostic& d = sink.report(DiagId::ShapeExpected, span, expected, got, std::to_string(match.axis),
-                                types.dims.show(left), types.dims.show(right));
-    bool cast = !types.dims.asConstant(left) || !types.dims.asConstant(right);
-    d.hint =
-        cast ? "a size that is only known to be equal at run time is checked by `x as " + expected + "`" : "";
-    if (!what.empty()) sink.annotateLast(Span(), "in the call of `" + std::string(what) + "`");
-    b.noteNames(match.asked);
-    b.noteNames(left);
-    b.noteNames(right);
+    b.reportAsked(match, type, actual, node, span, {what, asker});
   } else if (id == DiagId::ArgumentType) {
     bool scalarWanted = types.isScalar(infer.shallow(type)) && k == TypeKind::Array;
     if (scalarWanted)
@@ -61,6 +55,22 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
       d.hint = "`?` takes the value out, or returns what stands in its place";
   }
   return b.error(span);
+}
+
+/// Whether an array's elements have sizes of their own.
+bool Body::isRagged(TypeId array) { return types.kind(types.element(infer.zonk(array))) == TypeKind::Pack; }
+
+/// The rows of a rectangular array as the elements of a ragged one; an error if they do not fit.
+NodeId Body::rowsOf(NodeId node, TypeId ragged, Span span) {
+  std::vector<NodeId> nodes;
+  LocalId rows = b.bind("rows", node, nodes);
+  std::vector<DimId> leading = b.dimsOf(b.typeOf(node));
+  leading.resize(types.rank(ragged));
+  nodes.push_back(b.collect(leading, span, [&](const std::vector<LocalId>& at) {
+    return coerce(b.at(b.local(rows, span), at, span), types.element(ragged), span);
+  }));
+  bool failed = b.kindOf(nodes.back()) == TypeKind::Error;
+  return failed ? b.error(span) : b.block(std::move(nodes), span);
 }
 
 /// A packed value with its hidden sizes named.
@@ -110,6 +120,8 @@ NodeId Body::checkSized(SynId node, TypeId want) {
 TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
   TypeResolver resolver(c, module, ast, env);
   resolver.valueDim = [&](SynId s) { return dimOfSyntax(s); };
+  resolver.whyNoSize = [&](NameId name) { return whyNoSize(name); };
+  resolver.sizesInScope = [&] { return visibleNames(); };
   resolver.readDim = [&](NameId name) { lookup(name); };
   resolver.valueType = [&](NameId name) {
     LocalId l = lookup(name);
@@ -124,6 +136,17 @@ TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
   return resolver.type(node);
 }
 
+/// Why a variable in scope is no dimension; nothing if there is none of that name.
+std::string Body::whyNoSize(NameId name) {
+  LocalId local = lookupAny(name);
+  if (!local) return "";
+  std::string shown = "`" + std::string(types.names.text(name)) + "`";
+  if (instance.locals[local].isVar)
+    return shown + " is a `var`; `let n = " + std::string(types.names.text(name)) +
+           "` names the value it has";
+  return shown + " is `" + b.show(instance.locals[local].type) + "`, and a dimension is an `int`";
+}
+
 /// The dimension that an expression in a type stands for; none without a report if it is none.
 DimId Body::dimOfSyntax(SynId node) {
   Attempt attempt(*this);
@@ -134,9 +157,7 @@ DimId Body::dimOfSyntax(SynId node) {
   bool hidden = ast.kind(node) == SynKind::Name && lookupAny(ast[node].as<Name>().name);
   DeclId constant = hidden ? DeclId::none() : c.constDecl(module, ast, node);
   if (!constant) return DimId::none();
-  DimId size = c.constantDim(constant);
-  attempt.drop(); // what is wrong with it is said where it stands
-  return size;
+  return c.constantSize(constant).dim;
 }
 
 NodeId Body::checkAs(const Two& as, Span span) {
@@ -238,7 +259,11 @@ NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
       if (infer.zonk(want[k]) == infer.zonk(have[k]) || infer.unifyDim(want[k], have[k]) == UnifyKind::Equal)
         continue;
       auto x = types.dims.asConstant(infer.zonk(want[k])), y = types.dims.asConstant(infer.zonk(have[k]));
-      if (x && y) return fail();
+      if (x && y) {
+        b.reportAsked({UnifyKind::DimsDiffer, {}, want[k], have[k], want[k], static_cast<uint32_t>(k)}, to,
+                      from, value, span);
+        return b.error(span);
+      }
       checks.push_back({infer.zonk(want[k]), infer.zonk(have[k]), "", {}, static_cast<uint32_t>(k)});
     }
     to = infer.zonk(to);
@@ -293,8 +318,7 @@ NodeId Body::tryValue(NodeId value, Span span) {
   TypeId type = b.typeOf(value);
   bool option = isPreludeEnum(type, "Option"), result = isPreludeEnum(type, "Result");
   if (!option && !result) {
-    sink.report(DiagId::QuestionContext, span, b.show(type), "an Option or a Result",
-                returnType ? b.show(returnType) : "nothing");
+    sink.report(DiagId::QuestionOperand, span, b.show(type));
     return b.error(span);
   }
   if (!mayReturn) {
@@ -304,8 +328,12 @@ NodeId Body::tryValue(NodeId value, Span span) {
   TypeId back = returnType ? infer.zonk(returnHere(span)) : TypeId::none();
   bool fits = back && (option ? isPreludeEnum(back, "Option") : isPreludeEnum(back, "Result"));
   if (!fits) {
-    sink.report(DiagId::QuestionContext, span, b.show(type), option ? "an Option" : "a Result",
-                back ? b.show(back) : "()");
+    Diagnostic& d = sink.report(DiagId::QuestionContext, span, b.show(type),
+                                option ? "an Option" : "a Result", back ? b.show(back) : "()");
+    bool returnsResult = back && isPreludeEnum(back, "Result");
+    d.hint = option && returnsResult ? "`x.or_error(\"…\")?` makes a Result of it, the text being its error"
+             : option ? "`x.or_else(value)` gives another value instead, `x.or_panic(\"…\")` ends the program"
+                      : "`x.or_else(value)` gives another value instead; `match` sees the error";
     return b.error(span);
   }
   auto wild = [&](TypeId t) {

@@ -1,10 +1,12 @@
 // What a declaration must keep whether or not anything uses it: names once each, bounds that exist, a body,
 // and in templates no name without a meaning.
 #include "check/bounds.h"
-#include "check/checker.h"
+#include "check/repeated_names.h"
+#include "check/resolve.h"
 #include "check/template_names.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace melix::check {
 
@@ -28,18 +30,18 @@ public:
       enumeration(n.as<EnumItem>());
     else if (n.kind == SynKind::Const)
       constant();
+    else if (decl_.kind == DeclKind::TypeAlias)
+      alias(n.as<TypeItem>());
+    bool isType = n.kind == SynKind::Struct || n.kind == SynKind::Enum || decl_.kind == DeclKind::TypeAlias;
+    if (isType && scalarNamed(text(decl_.name)))
+      c_.sink.report(DiagId::BuiltinType, decl_.span, text(decl_.name));
   }
 
 private:
-  using Named = std::vector<std::pair<NameId, Span>>;
+  using Named = BoundNames;
 
   void once(const Named& list) {
-    std::map<NameId, Span> seen;
-    for (auto [name, span] : list)
-      if (auto [first, isNew] = seen.emplace(name, span); name && !isNew && text(name) != "_") {
-        Diagnostic& d = c_.sink.report(DiagId::RepeatedName, span, text(name), text(decl_.name));
-        d.notes.push_back({first->second, "first here"});
-      }
+    reportRepeated(c_.sink, c_.types.names, list, "`" + std::string(text(decl_.name)) + "`");
   }
 
   Named generics(const std::vector<Generic>& list) {
@@ -63,10 +65,23 @@ private:
            c_.modules.decl(found->second[0]).kind == DeclKind::Concept;
   }
 
+  /// What stands in the type of a parameter: sizes are named without `?`, and one pack of axes at most.
+  void parameterType(SynId s) {
+    const SynNode& n = ast_[s];
+    if (n.kind == SynKind::FreshDim) c_.sink.report(DiagId::DimensionAsked, n.span, text(n.as<Name>().name));
+    if (n.kind == SynKind::Brackets) {
+      const auto& items = n.as<Brackets>().items;
+      auto isPack = [&](const Argument& item) { return ast_.kind(item.value) == SynKind::PackUse; };
+      if (std::count_if(items.begin(), items.end(), isPack) > 1) c_.sink.report(DiagId::PacksTwice, n.span);
+    }
+    forEachChild(ast_, s, [this](SynId child) { parameterType(child); });
+  }
+
   void function(const FnItem& item) {
-    Named names = generics(item.generics);
-    for (const Parameter& p : item.params) names.emplace_back(p.name, p.span);
-    once(names);
+    for (const Parameter& p : item.params)
+      if (p.type) parameterType(p.type);
+    generics(item.generics);
+    if (isOperator()) ownOperand(item);
     if (!item.body && !item.isExtern && c_.function(id_).builtin.empty())
       c_.sink.report(DiagId::NoBody, decl_.span, text(decl_.name));
     bool isTemplate =
@@ -76,6 +91,36 @@ private:
     if (isTemplate)
       checkTemplateNames(c_, decl_.module, ast_, decl_.node,
                          [this](NameId name) { return c_.isOfScript(decl_.module, name); });
+  }
+
+  bool isOperator() const {
+    char first = text(decl_.name)[0];
+    return !(std::isalpha(static_cast<unsigned char>(first)) || first == '_' || (first & 0x80));
+  }
+
+  /// An operator is declared for a struct, an enum or a type parameter: those of numbers, arrays of these and
+  /// text have their meaning.
+  void ownOperand(const FnItem& item) {
+    for (const Parameter& p : item.params) {
+      SynId type = p.type;
+      while (type && ast_.kind(type) == SynKind::Brackets) type = ast_[type].as<Brackets>().base;
+      bool isBuiltin =
+          type && ast_.kind(type) == SynKind::Name && scalarNamed(text(ast_[type].as<Name>().name));
+      if (!isBuiltin) return;
+    }
+    if (!item.params.empty()) c_.sink.report(DiagId::OperatorOfBuiltin, decl_.span, text(decl_.name));
+  }
+
+  void alias(const TypeItem& item) {
+    if (!item.generics.empty()) {
+      c_.sink.report(DiagId::NoAliasParameters, decl_.span);
+      return;
+    }
+    TypeEnv none;
+    TypeResolver resolver(c_, decl_.module, ast_, none);
+    c_.openAliases.insert(id_);
+    resolver.type(item.type);
+    c_.openAliases.erase(id_);
   }
 
   void fields(const std::vector<Generic>& params, const std::vector<FieldDecl>& list) {
@@ -93,6 +138,8 @@ private:
     Named names;
     for (const CaseDecl& k : item.cases) {
       names.emplace_back(k.name, k.span);
+      if (std::islower(static_cast<unsigned char>(text(k.name)[0])))
+        c_.sink.report(DiagId::SmallCase, k.span, text(k.name));
       fields({}, k.fields);
     }
     once(generics(item.generics));
@@ -101,6 +148,8 @@ private:
 
   /// What it is made of is known when compiling, and making it does nothing else.
   void constant() {
+    if (std::isupper(static_cast<unsigned char>(text(decl_.name)[0])))
+      c_.sink.report(DiagId::CapitalName, decl_.span, text(decl_.name));
     InstanceKey key;
     key.decl = id_;
     const Instance& made = c_.program_.instance(c_.instantiate(key, Span()));

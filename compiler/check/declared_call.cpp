@@ -59,6 +59,7 @@ DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
     return types_.dims.symbol(infer_.freshDim(std::string(types_.names.text(dim)), at));
   };
   resolver_.valueDim = [this](SynId s) { return sizeOfValue(s); };
+  resolver_.whyNoSize = [this](NameId name) { return whyNoSize(c_, fn_, name); };
   resolver_.solved = [this](TypeId type) { return infer_.zonk(type); };
   resolver_.bindType = [this](NameId type, Span at) -> TypeId {
     if (type && types_.names.text(type).find('.') == std::string_view::npos)
@@ -291,7 +292,11 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
     }
     TypeId paramType = resolver_.parameter(param.type, true);
     UnifyResult match = infer_.unify(paramType, type);
-    if (match.kind > UnifyKind::NeedsCheck) {
+    if (match.kind == UnifyKind::DimsDiffer) {
+      b_.reportAsked(match, paramType, type, NodeId::none(), arg.span, {name_, tree_.span(param.type)});
+      return fail();
+    }
+    if (match.kind == UnifyKind::Mismatch) {
       Diagnostic& d =
           body_.sink.report(DiagId::ArgumentType, arg.span, name_, b_.show(paramType), b_.show(type));
       if (types_.kind(paramType) == TypeKind::Pack && types_.kind(type) != TypeKind::Pack)
@@ -393,7 +398,7 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
     value = asWritten(value.valid() ? value : body_.checkArg(arg, type), arg);
     if (types_.kind(infer_.shallow(type)) == TypeKind::Function && b_.kindOf(value) == TypeKind::Known)
       value = body_.asFunction(value, infer_.zonk(type), arg.span);
-    value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name_);
+    value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name_, tree_.span(fn_.params[p].type));
   }
   values_[p] = value;
   failed_ |= b_.kindOf(value) == TypeKind::Error;

@@ -302,43 +302,6 @@ std::vector<std::vector<DeclId>> Checker::functionLayers(ModuleId module, NameId
   return layers;
 }
 
-DeclId Checker::constDecl(ModuleId module, NameId name) {
-  auto in = [&](ModuleId m, NameId n) {
-    auto found = modules[m].decls.find(n);
-    if (found != modules[m].decls.end())
-      for (DeclId d : found->second)
-        if (modules.decl(d).kind == DeclKind::Const) return d;
-    return DeclId::none();
-  };
-  if (DeclId own = in(module, name)) return own;
-  if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
-    for (ModuleId from : imported->second)
-      if (DeclId d = in(from, name)) return d;
-  return in(modules.prelude(), name);
-}
-
-DimId Checker::constantDim(ModuleId module, NameId name) {
-  DeclId decl = constDecl(module, name);
-  return decl ? constantDim(decl) : DimId::none();
-}
-
-DimId Checker::constantDim(DeclId decl) {
-  if (!openAliases.insert(decl).second) return DimId::none(); // it is made of itself
-  const Ast& tree = ast(decl);
-  TypeEnv none;
-  TypeResolver resolver(*this, modules.decl(decl).module, tree, none);
-  DimId size = resolver.dim(tree[modules.decl(decl).node].as<ConstItem>().value);
-  openAliases.erase(decl);
-  return size;
-}
-
-DeclId Checker::constDecl(ModuleId module, const Ast& tree, SynId node) {
-  if (tree.kind(node) == SynKind::Name) return constDecl(module, tree[node].as<Name>().name);
-  if (tree.kind(node) != SynKind::Member) return DeclId::none();
-  DeclId decl = typeDecl(module, tree, node); // what is declared and no function
-  return decl && modules.decl(decl).kind == DeclKind::Const ? decl : DeclId::none();
-}
-
 std::vector<std::pair<DeclId, uint32_t>> Checker::casesNamed(ModuleId module, NameId name) {
   std::vector<std::pair<DeclId, uint32_t>> out;
   auto look = [&](ModuleId m) {
@@ -370,19 +333,20 @@ std::optional<std::pair<DeclId, uint32_t>> Checker::publicCase(ModuleId module, 
 }
 
 std::string Checker::suggest(std::string_view wrong, const std::vector<std::string_view>& known) {
+  // Characters to add, leave out, replace, or swap with their neighbour.
   auto distance = [](std::string_view a, std::string_view b) {
-    std::vector<size_t> row(b.size() + 1);
-    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (size_t i = 1; i <= a.size(); ++i) {
-      size_t diagonal = row[0];
-      row[0] = i;
-      for (size_t j = 1; j <= b.size(); ++j) {
-        size_t next = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-        diagonal = row[j];
-        row[j] = next;
+    std::vector<std::vector<size_t>> steps(a.size() + 1, std::vector<size_t>(b.size() + 1));
+    for (size_t i = 0; i <= a.size(); ++i)
+      for (size_t j = 0; j <= b.size(); ++j) {
+        size_t& best = steps[i][j];
+        best = std::max(i, j);
+        if (i == 0 || j == 0) continue;
+        best = std::min(
+            {steps[i - 1][j] + 1, steps[i][j - 1] + 1, steps[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+          best = std::min(best, steps[i - 2][j - 2] + 1);
       }
-    }
-    return row[b.size()];
+    return steps[a.size()][b.size()];
   };
   std::string_view best;
   size_t bestDistance = wrong.size() / 3 + 1;
@@ -406,6 +370,13 @@ std::string Checker::suggestName(ModuleId module, NameId name, const std::vector
   for (const auto& [prefix, used] : modules[module].prefixes) known.push_back(types.names.text(prefix));
 #define INTRINSIC(Kind, Name, Signature, Doc) known.push_back(Name);
 #include "check/intrinsics.def"
+  return suggest(types.names.text(name), known);
+}
+
+std::string Checker::suggestPublic(ModuleId module, NameId name) {
+  std::vector<std::string_view> known;
+  for (const auto& [declared, decls] : modules[module].decls)
+    if (modules.decl(decls[0]).isPub) known.push_back(types.names.text(declared));
   return suggest(types.names.text(name), known);
 }
 

@@ -118,7 +118,7 @@ bool Derivatives::isTupleOf(NodeId value, size_t parts, std::string_view what) {
   TypeId type = b.typeOf(value);
   if (b.types.kind(type) == TypeKind::Error) return false;
   if (b.types.kind(type) == TypeKind::Tuple && b.types[type].parts.size() == parts) return true;
-  b.sink.report(DiagId::ArgumentType, b.spanOf(value), what, "a tuple of " + std::to_string(parts),
+  b.sink.report(DiagId::ArgumentKind, b.spanOf(value), what, "a tuple of " + std::to_string(parts),
                 b.show(type));
   return false;
 }
@@ -171,6 +171,18 @@ NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId
   return b.block(std::move(nodes), span);
 }
 
+/// A tangent that is given to `what`, at the type that is asked of it.
+NodeId Derivatives::tangentAsked(NodeId tangent, TypeId wanted, std::string_view what, Span span) {
+  TypeId type = b.typeOf(tangent);
+  UnifyResult match = b.infer.unify(wanted, type);
+  if (match.kind == UnifyKind::DimsDiffer)
+    b.reportAsked(match, wanted, type, tangent, b.spanOf(tangent), {what, {}});
+  else if (match.kind == UnifyKind::Mismatch)
+    b.sink.report(DiagId::ArgumentType, b.spanOf(tangent), what, b.show(wanted), b.show(type));
+  if (match.kind > UnifyKind::NeedsCheck) return b.error(span);
+  return b.checked(tangent, wanted, std::move(match.checks), span);
+}
+
 NodeId Derivatives::jvpAt(NodeId function, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt,
                           std::vector<NodeId> tangents, Span span) {
   std::vector<NodeId> nodes;
@@ -182,13 +194,8 @@ NodeId Derivatives::jvpAt(NodeId function, const std::vector<NodeId>& args, cons
   if (!callee.call) return b.error(span);
   for (size_t k = 0; k < wrt.size(); ++k) {
     TypeId wanted = types::tangentType(b.types, b.typeOf(bound[wrt[k]]));
-    UnifyResult match = b.infer.unify(wanted, b.typeOf(tangents[k]));
-    if (match.kind > UnifyKind::NeedsCheck) {
-      b.sink.report(DiagId::ArgumentType, b.spanOf(tangents[k]), "jvp", b.show(wanted),
-                    b.show(b.typeOf(tangents[k])));
-      return b.error(span);
-    }
-    tangents[k] = b.checked(tangents[k], wanted, match.checks, span);
+    tangents[k] = tangentAsked(tangents[k], wanted, "jvp", span);
+    if (b.kindOf(tangents[k]) == TypeKind::Error) return tangents[k];
   }
   TypeId slope = types::tangentType(b.types, b.infer.zonk(callee.result));
   nodes.push_back(derivative(DerivativeMode::Jvp, callee, wrt, std::move(tangents),
@@ -296,6 +303,7 @@ bool Derivatives::collectLanes(TypeId type, NodeId arg, Lanes& lanes) {
   UnifyKind match = b.infer.unifyDim(lanes.count, mine);
   if (match == UnifyKind::DimsDiffer) {
     b.shapesDiffer(lanes.first, 0, type, 0, b.spanOf(arg));
+    b.noteNames(b.dimsOf(lanes.first)[0]);
     b.noteOrigin(arg, 0);
     return false;
   }

@@ -68,6 +68,7 @@ private:
   NodeId hessian(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
   NodeId jacobians(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
   NodeId jacobian(NodeId function, std::vector<NodeId> args, uint32_t wrt, Span span);
+  NodeId tangentAsked(NodeId tangent, TypeId wanted, std::string_view what, Span span);
   NodeId jvpAt(NodeId function, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt,
                std::vector<NodeId> tangents, Span span);
   /// The axis that `vmap` maps over, as its arguments give it.

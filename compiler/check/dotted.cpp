@@ -17,14 +17,7 @@ NodeId Body::callDotted(NodeId x, NodeId y, Span span) {
 /// The body of the instance that multiplies the tangents `x` and `y` of one type.
 NodeId Body::dottedBody(NodeId x, NodeId y, Span span) {
   const TypeId result = instance.result;
-  if (b.kindOf(x) == TypeKind::List) return dottedElements(x, y, result, span);
-  if (b.kindOf(x) == TypeKind::Enum) return dottedCases(x, y, result, span);
-  std::vector<NodeId> nodes;
-  NodeId left = b.local(b.bind("left", unpacked(x, span), nodes), span);
-  NodeId right = b.local(b.bind("right", unpacked(y, span), nodes), span);
-  right = coerce(right, b.typeOf(left), span);
-  nodes.push_back(b.convert(leaves.dot(left, right, span), result, span));
-  return b.block(std::move(nodes), span);
+  return b.kindOf(x) == TypeKind::List ? dottedElements(x, y, result, span) : dottedCases(x, y, result, span);
 }
 
 /// `match x { Case(v…) => match y { Case(s…) => dot(v, s) + …, zero => 0, _ => panic(…) } …, zero => 0 }`

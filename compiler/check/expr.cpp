@@ -174,30 +174,6 @@ NodeId Body::checkName(SynId node, TypeId expected) {
   return unknownName(name, span);
 }
 
-/// A name that means nothing here; functions are told why they do not see a variable of the script.
-NodeId Body::unknownName(NameId name, Span span) {
-  std::string_view text = types.names.text(name);
-  const Checker::ScriptNames script = isScript ? Checker::ScriptNames() : c.scriptNames(module);
-  const DeclId mine = c.info(id).key.decl;
-  bool isConstant = mine && c.modules.decl(mine).kind == names::DeclKind::Const;
-  if (isConstant && (script.vars.contains(name) || script.lets.contains(name))) {
-    sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(mine).name));
-    return b.error(span);
-  }
-  if (c.inTest && (script.vars.contains(name) || script.lets.contains(name)))
-    sink.report(DiagId::ScriptNameInTest, span, text);
-  else if (script.vars.contains(name))
-    sink.report(DiagId::ScriptVar, span, text);
-  else if (script.again.contains(name))
-    sink.report(DiagId::ScriptLetAgain, span, text);
-  else if (auto let = script.lets.find(name); let != script.lets.end())
-    sink.report(let->second < instance.span.begin ? DiagId::ScriptLetUnset : DiagId::ScriptLetBelow, span,
-                text);
-  else
-    sink.report(DiagId::UnknownName, span, text).hint = c.suggestName(module, name, visibleNames());
-  return b.error(span);
-}
-
 /// A case by its name alone: a value, or the function that makes it from its payload.
 NodeId Body::caseValue(DeclId decl, uint32_t k, TypeId expected, Span span) {
   if (c.ast(decl)[c.modules.decl(decl).node].as<EnumItem>().cases[k].fields.empty())
@@ -215,6 +191,13 @@ NodeId Body::caseValue(DeclId decl, uint32_t k, TypeId expected, Span span) {
 /// A `const` is its expression, open numbers included; one of another file is an instance of its own, at its
 /// own type.
 /// The value of a `const`, checked where it is used: its literals are open there (rule 15).
+/// An `int` that is run when compiling is a number where it is used, so that it is the same size everywhere.
+NodeId Body::asSize(DeclId constant, NodeId value, Span span) {
+  DimId size = c.constantSize(constant).dim;
+  auto number = size ? types.dims.asConstant(size) : std::nullopt;
+  return number ? b.integer(*number, span) : value;
+}
+
 NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
   const auto item = c.ast(constant)[c.modules.decl(constant).node].as<ConstItem>();
   if (c.openAliases.contains(constant)) {
@@ -230,7 +213,7 @@ NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
   NodeId value = checkExpr(item.value, asked);
   if (item.type) value = coerce(value, asked, span);
   c.openAliases.erase(constant);
-  return value;
+  return b.kindOf(value) == TypeKind::I64 && !b.dimOf(value) ? asSize(constant, value, span) : value;
 }
 
 NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
@@ -293,7 +276,9 @@ NodeId Body::checkBinary(const Binary& bin, Span span) {
   NodeId left = checkExpr(bin.left), right;
   // The case of an enum on the right is found by the type on the left.
   TypeId leftType = b.typeOf(left);
-  right = checkExpr(bin.right, types.kind(leftType) == TypeKind::Enum ? leftType : TypeId::none());
+  bool asks =
+      types.kind(leftType) == TypeKind::Enum || (isRagged(leftType) && ast.kind(bin.right) == SynKind::Array);
+  right = checkExpr(bin.right, asks ? leftType : TypeId::none());
   auto composite = [&](NodeId n) {
     TypeKind k = types.kind(types.element(b.typeOf(n)));
     return k == TypeKind::Struct || k == TypeKind::Enum;
@@ -356,7 +341,13 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
       // Whole literals beside floats become floats.
       TypeId mine = b.typeOf(value);
       if (infer.isOpen(element) || b.isNumber(element)) infer.unify(element, mine);
-      value = coerce(value, element, b.spanOf(value), DiagId::TypeMismatch);
+      Span first = items.empty() ? Span() : b.spanOf(items[0]);
+      value = coerce(value, element, b.spanOf(value), DiagId::TypeMismatch, {}, first);
+      bool differs =
+          b.kindOf(value) == TypeKind::Error && types.kind(mine) == TypeKind::Array && first.valid();
+      if (differs && types.rank(mine) == types.rank(infer.zonk(element)))
+        sink.hintLast("rows with sizes of their own stand where a type like `f32[_][N]` or `List[f32[_]]` is "
+                      "asked for");
     }
     items.push_back(value);
   }
@@ -404,7 +395,8 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
       if (auto found = c.publicCase(prefix->second, member.name))
         return caseValue(found->first, found->second, expected, span);
       sink.report(DiagId::UnknownInModule, member.nameSpan, types.names.text(base),
-                  types.names.text(member.name));
+                  types.names.text(member.name))
+          .hint = c.suggestPublic(prefix->second, member.name);
       return b.error(span);
     }
   }
@@ -430,15 +422,7 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
     instance.nodes[bytes].type = types.array(types.scalar(TypeKind::U8), {types.dims.symbol(size)});
     return bytes;
   }
-  Diagnostic& d =
-      sink.report(DiagId::UnknownField, member.nameSpan, b.show(type), types.names.text(member.name));
-  d.hint = habitHint(HabitKind::Field, types.names.text(member.name));
-  if (types.kind(type) == TypeKind::Struct) {
-    std::vector<std::string_view> known;
-    for (const types::Field& f : types.recordInfo(types[type].record).cases[0].fields)
-      known.push_back(types.names.text(f.name));
-    d.hint = c.suggest(types.names.text(member.name), known);
-  }
+  unknownField(member, type);
   return b.error(span);
 }
 

@@ -80,6 +80,7 @@ bool Body::maskFits(TypeId type, NodeId mask, Span span, std::vector<NodeId>& no
     if (match == UnifyKind::NeedsCheck) checks.push_back(b.shapesFit(type, k, maskType, k));
     if (match != UnifyKind::DimsDiffer) continue;
     b.shapesDiffer(type, k, maskType, k, span);
+    b.noteNames(dims[k]);
     b.noteOrigin(mask, k);
     return false;
   }

@@ -26,8 +26,13 @@ bool IndexItems::isNewAxis(SynId item) const {
 
 bool IndexItems::add(const std::vector<Argument>& items) {
   alone_ = items.size() == 1;
+  bool hasRest = false;
   for (const Argument& item : items) {
     const SynNode n = body_.ast[item.value];
+    if (n.kind == SynKind::RestAxes && std::exchange(hasRest, true)) {
+      body_.sink.report(DiagId::RestTwice, n.span);
+      return false;
+    }
     auto pack =
         n.kind == SynKind::PackUse ? body_.indexPacks.find(n.as<Name>().name) : body_.indexPacks.end();
     if (pack != body_.indexPacks.end())
@@ -63,8 +68,10 @@ bool IndexItems::addItem(SynId item) {
     return true;
   }
   if (axis_ >= dims_.size()) {
-    body_.sink.report(DiagId::RankMismatch, span_, b_.show(array_), std::to_string(dims_.size()),
-                      std::to_string(plain_));
+    Diagnostic& d = body_.sink.report(DiagId::RankMismatch, span_, b_.show(array_),
+                                      std::to_string(dims_.size()), std::to_string(plain_));
+    if (body_.isRagged(array_))
+      d.hint = "each element has a size of its own: `x[i][j]` takes the element first";
     return false;
   }
   if (n.kind == SynKind::Colon) return addWhole(n.span), true;

@@ -155,9 +155,10 @@ void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t 
   } else if (written.type) {
     TypeId want = body.resolveType(written.type, true);
     UnifyResult match = body.infer.unify(want, args_[k]);
-    if (match.kind > UnifyKind::NeedsCheck)
-      c_.sink.report(DiagId::ArgumentType, written.span, instance_.name, c_.types.show(want),
-                     c_.types.show(args_[k]));
+    if (match.kind == UnifyKind::DimsDiffer)
+      body.b.reportAsked(match, want, args_[k], NodeId::none(), written.span);
+    else if (match.kind == UnifyKind::Mismatch)
+      c_.sink.report(DiagId::TypeMismatch, written.span, body.b.show(want), body.b.show(args_[k]));
     for (auto& [name, dim] : body.env.dims) dim = body.infer.zonk(dim);
   }
 }
@@ -297,6 +298,15 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
     DimId size = tree.kind(s) == SynKind::Name ? sizeOfValue(body, fn, paramTypes, s) : DimId::none();
     return size ? size : body.dimOfSyntax(s);
   };
+  resolver.whyNoSize = [&](NameId name) {
+    std::string why = whyNoSize(c_, fn, name);
+    return why.empty() ? body.whyNoSize(name) : why;
+  };
+  resolver.sizesInScope = [&] {
+    std::vector<NameId> names = body.visibleNames();
+    for (const ParamDecl& p : fn.params) names.push_back(p.name);
+    return names;
+  };
   std::function<void(SynId)> packs = [&](SynId s) {
     if (tree.kind(s) == SynKind::PackUse && !body.env.packs.contains(tree[s].as<Name>().name))
       makePack(body, tree[s].as<Name>().name, tree.span(s));
@@ -308,6 +318,9 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
     resolver.owner = fn.params[p].name;
     paramTypes[p] = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
   }
+  for (auto [name, span] : resolver.unsettled)
+    c_.sink.report(DiagId::DimensionUnbound, span, c_.types.names.text(name)).hint =
+        "nothing settles it: it is the size of an axis of some parameter, by itself, or declared in `[…]`";
   nextArg_ = capturedEnd_;
   for (size_t p = 0; p < fn.params.size(); ++p) {
     const ParamDecl& param = fn.params[p];

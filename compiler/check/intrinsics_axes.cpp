@@ -63,10 +63,10 @@ NodeId ArrayIntrinsics::stack(GivenArgs& args, Span span) {
   while (args.positionalsLeft() > 0) {
     NodeId item = args.positional();
     UnifyResult match = b.infer.unify(type, b.typeOf(item));
-    if (match.kind > UnifyKind::NeedsCheck) {
-      b.sink.report(DiagId::ConcatShapes, span, b.show(type), b.show(b.typeOf(item)), std::to_string(*axis));
-      return b.error(span);
-    }
+    if (match.kind == UnifyKind::DimsDiffer) b.reportUnequal(match, items[0], item, span);
+    if (match.kind == UnifyKind::Mismatch)
+      b.sink.report(DiagId::ConcatTypes, span, b.show(type), b.show(b.typeOf(item)), std::to_string(*axis));
+    if (match.kind > UnifyKind::NeedsCheck) return b.error(span);
     if (match.kind == UnifyKind::NeedsCheck) {
       auto checks = b.worded(std::move(match.checks), DiagId::ShapeExpected, type, b.typeOf(item));
       item = b.checked(item, type, std::move(checks), span);

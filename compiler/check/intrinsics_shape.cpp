@@ -38,7 +38,7 @@ NodeId ArrayIntrinsics::absolute(NodeId x, Span span) {
   TypeId element = b.types.element(b.typeOf(x));
   if (!b.isNumber(element)) {
     if (b.kindOf(x) != TypeKind::Error)
-      b.sink.report(DiagId::ArgumentType, span, "abs", "a number", b.show(b.typeOf(x)));
+      b.sink.report(DiagId::ArgumentKind, span, "abs", "a number", b.show(b.typeOf(x)));
     return b.error(span);
   }
   return b.elementwise({x}, span,
@@ -88,7 +88,7 @@ NodeId ArrayIntrinsics::bitsOf(NodeId x, Span span) {
   }
   if (to == TypeKind::Error || types::scalarClass(kind) == types::ScalarClass::Complex) {
     if (kind != TypeKind::Error)
-      b.sink.report(DiagId::ArgumentType, span, "bits", "a number", b.show(b.typeOf(x)));
+      b.sink.report(DiagId::ArgumentKind, span, "bits", "a number", b.show(b.typeOf(x)));
     return b.error(span);
   }
   return b.elementwise({x}, span, [&](std::vector<NodeId> e) {
@@ -235,16 +235,21 @@ NodeId ArrayIntrinsics::concat(GivenArgs& args, Span span) {
                 b.infer.unify(b.types.element(b.typeOf(result)), b.types.element(b.typeOf(y))).kind ==
                     UnifyKind::Equal;
     TypeId leftType = b.typeOf(result), rightType = b.typeOf(y);
+    std::string along = std::to_string(axis);
+    if (!fits) {
+      b.sink.report(DiagId::ConcatTypes, span, b.show(leftType), b.show(rightType), along);
+      return b.error(span);
+    }
     std::vector<DimCheckItem> checks;
-    for (size_t k = 0; fits && k < dims.size(); ++k) {
+    for (size_t k = 0; k < dims.size(); ++k) {
       UnifyKind match = k == axis ? UnifyKind::Equal : b.infer.unifyDim(dims[k], other[k]);
-      fits = match != UnifyKind::DimsDiffer;
+      std::string at = std::to_string(k);
       if (match == UnifyKind::NeedsCheck)
         checks.push_back(b.told({dims[k], other[k], "", {}, 0}, DiagId::ConcatShapes, leftType, rightType,
-                                {std::to_string(axis)}));
-    }
-    if (!fits) {
-      b.sink.report(DiagId::ConcatShapes, span, b.show(leftType), b.show(rightType), std::to_string(axis));
+                                {at, "{0}", at, "{1}", along}));
+      if (match != UnifyKind::DimsDiffer) continue;
+      UnifyResult differ{match, {}, dims[k], other[k], dims[k], static_cast<uint32_t>(k)};
+      b.reportUnequal(differ, result, y, span, DiagId::ConcatShapes, {along});
       return b.error(span);
     }
     if (!checks.empty()) nodes.push_back(b.dimChecks(std::move(checks), span));
@@ -273,7 +278,7 @@ NodeId ArrayIntrinsics::argSort(GivenArgs& args, Span span) {
   NodeId x = args.positional(), descending = args.labelled("descending");
   if (!needArray(x, "argsort", span)) return b.error(span);
   if (b.types.rank(b.typeOf(x)) != 1) {
-    b.sink.report(DiagId::ArgumentType, span, "argsort", "an array of rank 1", b.show(b.typeOf(x)));
+    b.sink.report(DiagId::ArgumentKind, span, "argsort", "an array of rank 1", b.show(b.typeOf(x)));
     return b.error(span);
   }
   uint32_t down = descending.valid() && b.literal(descending) == 1;

@@ -49,8 +49,7 @@ NodeId Body::asFunction(NodeId value, TypeId functionType, Span span) {
   }
   UnifyResult match = infer.unify(fn.result, b.typeOf(call));
   if (match.kind > UnifyKind::NeedsCheck) {
-    sink.report(DiagId::TypeMismatch, span, b.show(functionType),
-                "a function that returns " + b.show(b.typeOf(call)));
+    sink.report(DiagId::FunctionResult, span, b.show(functionType), b.show(b.typeOf(call)));
     return b.error(span);
   }
   const Node made = instance.nodes[call];

@@ -2,6 +2,8 @@
 
 #include "types/tangent.h"
 
+#include <algorithm>
+
 namespace melix::check {
 
 bool Leaves::isComposite(TypeId t) {
@@ -38,11 +40,12 @@ NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Spa
       UnifyResult match = asValue.kind > UnifyKind::NeedsCheck
                               ? b.infer.unify(types::tangentType(b.types, type), b.typeOf(value))
                               : asValue;
-      if (match.kind > UnifyKind::NeedsCheck) {
+      if (match.kind == UnifyKind::DimsDiffer)
+        b.reportAsked(match, type, b.typeOf(value), value, b.spanOf(value), {"map_leaves", {}});
+      if (match.kind == UnifyKind::Mismatch)
         b.sink.report(DiagId::ArgumentType, b.spanOf(value), "map_leaves", b.show(type),
                       b.show(b.typeOf(value)));
-        return b.error(span);
-      }
+      if (match.kind > UnifyKind::NeedsCheck) return b.error(span);
       if (!match.checks.empty())
         nodes.push_back(b.dimChecks(
             b.worded(std::move(match.checks), DiagId::ShapeMismatch, type, b.typeOf(value)), span));
@@ -61,6 +64,31 @@ void Leaves::closeWhole(TypeId type) {
     if (b.infer.varClass(var) == types::VarClass::OpenInt) b.infer.unify(b.types.int64(), var);
 }
 
+Leaves::Together Leaves::openTogether(const std::vector<NodeId>& packed, Span span) {
+  Together all;
+  for (NodeId value : packed) {
+    NodeBuilder::Opened opened = b.open(value, span);
+    all.nodes.insert(all.nodes.end(), opened.nodes.begin(), opened.nodes.end());
+    if (all.values.empty()) {
+      all.values.push_back(opened.value);
+      all.sizes = opened.sizes;
+      continue;
+    }
+    TypeId first = b.typeOf(all.values[0]), mine = b.typeOf(opened.value);
+    std::vector<DimId> dims = b.dimsOf(mine);
+    std::vector<DimCheckItem> checks;
+    for (size_t k = 0; k < all.sizes.size(); ++k) {
+      auto axis = std::find(dims.begin(), dims.end(), opened.sizes[k]) - dims.begin();
+      std::string at = std::to_string(static_cast<size_t>(axis) < dims.size() ? axis : 0);
+      checks.push_back(b.told({all.sizes[k], opened.sizes[k], "", {}, 0}, DiagId::ShapeMismatch, first, mine,
+                              {at, "{0}", at, "{1}"}));
+    }
+    TypeId fits = b.types.openPack(b.typeOf(value), all.sizes);
+    all.values.push_back(b.checked(opened.value, fits, std::move(checks), span));
+  }
+  return all;
+}
+
 NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span) {
   TypeId tangent = types::tangentType(b.types, type);
   if (b.types.isUnit(tangent)) return values[0];
@@ -71,6 +99,13 @@ NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values
       for (NodeId value : values) elements.push_back(b.at(value, i, span));
       return mapParts(f, elements, b.types.element(type), span);
     });
+  if (b.types.kind(type) == TypeKind::Pack) {
+    Together all = openTogether(values, span);
+    NodeId mapped = mapParts(f, all.values, b.typeOf(all.values[0]), span);
+    if (b.kindOf(mapped) == TypeKind::Error) return mapped;
+    all.nodes.push_back(b.make(NodeKind::Pack, type, span, {mapped}, Dims{std::move(all.sizes)}));
+    return b.block(std::move(all.nodes), span);
+  }
   if (!isComposite(type)) {
     b.sink.report(DiagId::NoLeaves, span, "map_leaves", b.show(type));
     return b.error(span);
@@ -96,6 +131,11 @@ NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCal
   TypeId type = b.typeOf(value);
   if (isLeaf(type)) return op({sofar, f({value}, TypeId::none())}, TypeId::none());
   if (b.types.kind(type) == TypeKind::Array) return foldElements(op, sofar, f, value, span);
+  if (b.types.kind(type) == TypeKind::Pack) {
+    NodeBuilder::Opened opened = b.open(value, span);
+    opened.nodes.push_back(foldParts(op, sofar, f, opened.value, span));
+    return b.block(std::move(opened.nodes), span);
+  }
   if (!isComposite(type)) {
     b.sink.report(DiagId::NoLeaves, span, "fold_leaves", b.show(type));
     return b.error(span);
@@ -173,18 +213,19 @@ NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::stri
 
 NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
   TypeId type = b.typeOf(x);
-  if (b.types.kind(type) == TypeKind::Array && isLeaf(type))
-    return b.reduce(NestKind::Sum, b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
-      return b.binary(BinaryKind::Mul, b.at(x, i, span), b.at(y, i, span), span);
-    });
-  if (isLeaf(type)) return b.binary(BinaryKind::Mul, x, y, span);
   if (b.types.kind(type) == TypeKind::Array)
     return b.reduce(NestKind::Sum, b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
       return dot(b.at(x, i, span), b.at(y, i, span), span);
     });
+  if (isLeaf(type)) return b.binary(BinaryKind::Mul, x, y, span);
+  if (b.types.kind(type) == TypeKind::Pack) {
+    Together both = openTogether({x, y}, span);
+    both.nodes.push_back(dot(both.values[0], both.values[1], span));
+    return b.block(std::move(both.nodes), span);
+  }
   if (!isComposite(type)) {
     TypeKind k = b.types.kind(type);
-    bool isBoxed = k == TypeKind::Enum || k == TypeKind::List || k == TypeKind::Pack;
+    bool isBoxed = k == TypeKind::Enum || k == TypeKind::List;
     if (isBoxed && types::tangentType(b.types, type) == type) return b.library.callDotted(x, y, span);
     b.sink.report(DiagId::NoLeaves, span, "dot", b.show(type));
     return b.error(span);

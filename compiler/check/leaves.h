@@ -30,6 +30,12 @@ private:
   bool isLeaf(TypeId t);
   size_t partCount(TypeId t);
   std::string partName(TypeId t, size_t k);
+  /// Values that hide their sizes, with those of the first named; the others agree when the program runs.
+  struct Together {
+    std::vector<NodeId> nodes, values;
+    std::vector<DimId> sizes;
+  };
+  Together openTogether(const std::vector<NodeId>& packed, Span span);
   NodeId rebuild(TypeId t, std::vector<NodeId> parts, Span span);
   void closeWhole(TypeId type);
   NodeId mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span);

@@ -106,6 +106,16 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
   return b.error(span);
 }
 
+/// A named argument that goes to no parameter, or to one that has its argument.
+void Body::unknownArgument(const CallArg& arg, std::string_view callee, bool isGiven,
+                           const std::vector<std::string_view>& known) {
+  std::string_view label = types.names.text(arg.label);
+  if (isGiven)
+    sink.report(DiagId::ArgumentTwice, arg.span, callee, label);
+  else
+    sink.report(DiagId::UnknownArgument, arg.span, callee, label).hint = c.suggest(label, known);
+}
+
 /// Which argument goes to which parameter: -1 for a default.
 bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, std::vector<int>& argOf,
                      bool report, Span span) {
@@ -127,7 +137,9 @@ bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, s
       for (size_t p = 0; p < fn.params.size(); ++p)
         if (fn.params[p].name == args[k].label) at = p;
       if (at == fn.params.size() || argOf[at] >= 0) {
-        if (report) sink.report(DiagId::UnknownArgument, args[k].span, name, types.names.text(args[k].label));
+        std::vector<std::string_view> known;
+        for (const ParamDecl& p : fn.params) known.push_back(types.names.text(p.name));
+        if (report) unknownArgument(args[k], name, at < fn.params.size(), known);
         return false;
       }
     }
@@ -314,7 +326,11 @@ std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candi
           settled = true;
         }
       if (settled) return choose(name, candidates, args, span, report);
-      if (report) sink.report(DiagId::AmbiguousCall, span, types.names.text(name));
+      if (report) {
+        Diagnostic& d = sink.report(DiagId::AmbiguousCall, span, types.names.text(name));
+        for (const Candidate& each : fitting)
+          if (d.notes.size() < 4) d.notes.push_back({c.modules.decl(each.decl).span, "candidate"});
+      }
       return std::nullopt;
     }
   return best->decl;

@@ -100,8 +100,12 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
     }
     if (!hasCases) return mismatch();
     if (!caseOf(pattern.path, type, p.caseIndex)) {
-      sink.report(DiagId::UnknownCase, ast.span(pattern.path), b.show(type),
-                  c.modules.sources.text(ast.span(pattern.path)));
+      std::string_view written = c.modules.sources.text(ast.span(pattern.path));
+      std::vector<std::string_view> known;
+      for (const types::EnumCase& each : types.recordInfo(types[type].record).cases)
+        known.push_back(types.names.text(each.name));
+      sink.report(DiagId::UnknownCase, ast.span(pattern.path), b.show(type), written).hint =
+          c.suggest(written, known);
       p.type = types.error();
       return instance.patterns.add(std::move(p));
     }
@@ -239,7 +243,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
   TypeId type = b.typeOf(value);
   Arms arms;
   arms.places = std::move(places);
-  NodeId result;
+  NodeId first; ///< body that has a value
   TypeId common = expected;
   bool failed = false;
   for (const MatchArm& written : node.arms) {
@@ -263,10 +267,15 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     failed |= (types.kind(mine) == TypeKind::Error && !unsure) ||
               types.kind(instance.patterns[arm.pattern].type) == TypeKind::Error;
     if (types.kind(mine) != TypeKind::Never && types.kind(mine) != TypeKind::Error) {
-      if (!common)
+      UnifyResult match = !common || expected ? UnifyResult{} : infer.unify(common, mine);
+      if (!common) {
         common = mine;
-      else if (types.isUnit(infer.shallow(common)) && !types.isUnit(mine) &&
-               isUsedUp(arm.body, SynId::none()))
+        first = arm.body;
+      } else if (match.kind == UnifyKind::DimsDiffer) {
+        b.reportBranches(match, first, arm.body, b.spanOf(arm.body));
+        failed = true;
+      } else if (types.isUnit(infer.shallow(common)) && !types.isUnit(mine) &&
+                 isUsedUp(arm.body, SynId::none()))
         arm.body = b.block({arm.body, b.unit(span)}, span);
       else
         arm.body = coerce(arm.body, common, b.spanOf(arm.body), DiagId::BranchTypes);

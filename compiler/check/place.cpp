@@ -86,8 +86,7 @@ bool Body::placeOfField(SynId node, Place& place, bool report) {
     return step(n.as<TupleIndex>().index, types[type].parts[n.as<TupleIndex>().index]);
   if (!report || types.kind(type) == TypeKind::Error) return false;
   if (named)
-    sink.report(DiagId::UnknownField, n.as<Member>().nameSpan, b.show(type),
-                types.names.text(n.as<Member>().name));
+    unknownField(n.as<Member>(), type);
   else
     sink.report(DiagId::UnknownField, n.span, b.show(type), std::to_string(n.as<TupleIndex>().index));
   return false;

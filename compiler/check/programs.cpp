@@ -1,5 +1,6 @@
 // Whole modules: what a program runs, its tests, and functions of the library by name.
 #include "check/body.h"
+#include "check/repeated_names.h"
 
 namespace melix::check {
 
@@ -75,6 +76,7 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
   const std::vector<DeclId> decls = declsOf(module);
   checkRecords(decls); // before overloads are tried: what is wrong with a type is said here
   checkOverloads(module);
+  checkRepeatedNames(sink, types.names, modules[module].ast);
   for (DeclId decl : decls) {
     checkDeclaration(decl);
     names::DeclKind kind = modules.decl(decl).kind;
@@ -122,6 +124,9 @@ InstanceId Checker::program(ModuleId root) {
   std::vector<NodeId> nodes;
   std::vector<DeclId> mains = functionsIn(root, types.names.intern("main"), false);
   std::vector<TypeId> params;
+  for (size_t k = 1; k < mains.size(); ++k)
+    sink.report(DiagId::MainTwice, modules.decl(mains[k]).span)
+        .notes.push_back({modules.decl(mains[0]).span, "the other is declared here"});
   if (!mains.empty())
     params = body.declareCommandLine(function(mains[0]),
                                      tree.docOf(modules.decl(mains[0]).node, modules.sources), nodes);

@@ -115,12 +115,8 @@ NodeId Derivatives::pull(const PullbackShape& shape, NodeId saved, NodeId seed, 
   const std::vector<types::DimSym> formals = b.types.recordInfo(shape.saved).dimParams;
   for (size_t k = 0; k < formals.size(); ++k) actual.emplace(formals[k], dims[k]);
   TypeId wanted = b.types.substitute(shape.seed, actual);
-  UnifyResult match = b.infer.unify(wanted, b.typeOf(seed));
-  if (match.kind > UnifyKind::NeedsCheck) {
-    b.sink.report(DiagId::ArgumentType, b.spanOf(seed), "this pullback", b.show(wanted),
-                  b.show(b.typeOf(seed)));
-    return b.error(span);
-  }
+  seed = tangentAsked(seed, wanted, "pullback", span);
+  if (b.kindOf(seed) == TypeKind::Error) return seed;
   DerivativeRef ref;
   ref.mode = DerivativeMode::Backward;
   ref.wrt = shape.wrt;
@@ -129,7 +125,6 @@ NodeId Derivatives::pull(const PullbackShape& shape, NodeId saved, NodeId seed, 
   for (TypeId slope : shape.slopes)
     if (!b.types.isUnit(slope)) parts.push_back(b.types.substitute(slope, actual));
   std::vector<NodeId> nodes;
-  seed = b.checked(seed, wanted, match.checks, span);
   NodeId back =
       b.make(NodeKind::Derivative, b.types.tuple(std::move(parts)), span, {saved, seed}, std::move(ref));
   NodeId all = b.local(b.bind("slopes", back, nodes), span);

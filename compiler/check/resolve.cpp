@@ -2,6 +2,8 @@
 
 #include "types/tangent.h"
 
+#include <utility>
+
 namespace melix::check {
 
 using namespace syntax;
@@ -107,7 +109,7 @@ TypeId TypeResolver::alias(DeclId decl, Span span) {
   const Ast& ast = checker_.modules.astOf(decl);
   const auto& item = ast[d.node].as<TypeItem>();
   if (!item.generics.empty()) return error(DiagId::NoAliasParameters, span, {});
-  if (checker_.openAliases.contains(decl)) return error(DiagId::InfiniteStruct, d.span, text(d.name));
+  if (checker_.openAliases.contains(decl)) return error(DiagId::AliasCycle, d.span, text(d.name));
   checker_.openAliases.insert(decl);
   TypeEnv none;
   TypeResolver inner(checker_, d.module, ast, none);
@@ -208,6 +210,14 @@ TypeId TypeResolver::nested(SynId node) {
   return types_.pack(inner, hidden);
 }
 
+/// Whether brackets make an array, not a struct or enum at its parameters.
+bool TypeResolver::isArray(SynId node) const {
+  SynId base = ast_[node].as<Brackets>().base;
+  if (ast_.kind(base) == SynKind::Brackets) return true;
+  DeclId decl = checker_.typeDecl(module_, ast_, base);
+  return !decl || checker_.takesNoParameters(decl);
+}
+
 TypeId TypeResolver::bracketed(SynId node) {
   const SynNode n = ast_[node];
   const auto brackets = n.as<Brackets>();
@@ -226,9 +236,10 @@ TypeId TypeResolver::bracketed(SynId node) {
     DeclId decl = bound ? DeclId::none() : checker_.typeDecl(module_, ast_, brackets.base);
     if (decl && !checker_.takesNoParameters(decl)) return ofDecl(decl, &brackets.items, n.span);
   }
-  // An array: of what stands before the bracket; inside it `_` in the element is a size for each element.
+  // An array: of what stands before the bracket; `_` in an array inside of it is a size for each element.
   TypeId element =
-      base.kind == SynKind::Brackets || base.kind == SynKind::Paren || base.kind == SynKind::Tuple
+      base.kind == SynKind::Brackets && isArray(brackets.base) ? nested(brackets.base)
+      : base.kind == SynKind::Brackets || base.kind == SynKind::Paren || base.kind == SynKind::Tuple
           ? type(brackets.base)
           : named(brackets.base);
   if (types_.kind(element) == TypeKind::Error) return element;
@@ -237,10 +248,12 @@ TypeId TypeResolver::bracketed(SynId node) {
 
 TypeId TypeResolver::arrayOf(TypeId element, const std::vector<Argument>& items, Span span) {
   std::vector<DimId> dims;
+  bool hasPack = false;
   for (const Argument& item : items) {
     if (item.label) return error(DiagId::NoNamedAxes, span, {});
     const SynNode& n = ast_[item.value];
     if (n.kind == SynKind::PackUse) {
+      if (std::exchange(hasPack, true)) return error(DiagId::PacksTwice, n.span, {});
       auto pack = env_.packs.find(n.as<Name>().name);
       if (pack == env_.packs.end()) return error(DiagId::DimensionUnbound, n.span, text(n.as<Name>().name));
       dims.insert(dims.end(), pack->second.begin(), pack->second.end());
@@ -253,11 +266,11 @@ TypeId TypeResolver::arrayOf(TypeId element, const std::vector<Argument>& items,
   return types_.array(element, std::move(dims));
 }
 
-DimId TypeResolver::dim(SynId node) {
+DimId TypeResolver::dim(SynId node, bool alone) {
   const SynNode n = ast_[node];
   types::DimStore& dims = types_.dims;
   switch (n.kind) {
-  case SynKind::Paren: return dim(n.as<One>().inner);
+  case SynKind::Paren: return dim(n.as<One>().inner, alone);
   case SynKind::IntLit: {
     SynId literal = node;
     return dims.constant(static_cast<int64_t>(checker_.literalBits(ast_[literal].as<Text>().text)));
@@ -288,16 +301,18 @@ DimId TypeResolver::dim(SynId node) {
     NameId name = n.as<Name>().name;
     if (auto bound = env_.dims.find(name); bound != env_.dims.end()) {
       if (readDim) readDim(name);
+      if (alone) unsettled.erase(name);
       return bound->second;
     }
     if (!isCapital(text(name))) {
       DimId value = valueDim ? valueDim(node) : checker_.constantDim(module_, name);
-      if (!value) checker_.sink.report(DiagId::DimensionValue, n.span, text(name));
+      if (!value) reportNoSize(name, n.span);
       return value;
     }
     if (bindDim) {
       DimId fresh = bindDim(name, n.span);
       env_.dims[name] = fresh;
+      if (!alone) unsettled.emplace(name, n.span);
       return fresh;
     }
     checker_.sink.report(DiagId::DimensionUnbound, n.span, text(name));
@@ -310,7 +325,7 @@ DimId TypeResolver::dim(SynId node) {
     return d;
   }
   case SynKind::Unary: {
-    DimId inner = dim(n.as<Unary>().operand);
+    DimId inner = dim(n.as<Unary>().operand, false);
     return inner ? dims.sub(dims.constant(0), inner) : inner;
   }
   case SynKind::Call: {
@@ -318,7 +333,7 @@ DimId TypeResolver::dim(SynId node) {
     bool named = ast_.kind(call.callee) == SynKind::Name && call.args.size() == 2;
     std::string_view f = named ? text(ast_[call.callee].as<Name>().name) : std::string_view();
     if (f == "min" || f == "max") {
-      DimId a = dim(call.args[0].value), b = dim(call.args[1].value);
+      DimId a = dim(call.args[0].value, false), b = dim(call.args[1].value, false);
       return !a || !b ? DimId::none() : f == "min" ? dims.min(a, b) : dims.max(a, b);
     }
     [[fallthrough]];
@@ -328,6 +343,21 @@ DimId TypeResolver::dim(SynId node) {
       if (DimId value = valueDim(node)) return value;
     checker_.sink.report(DiagId::DimensionValue, n.span, checker_.modules.sources.text(n.span));
     return DimId::none();
+  }
+}
+
+void TypeResolver::reportNoSize(NameId name, Span span) {
+  std::string why = whyNoSize ? whyNoSize(name) : "";
+  if (why.find(errorTypeText) != std::string::npos) return; // told where its value stands
+  bool known = !why.empty() || checker_.constDecl(module_, name);
+  if (why.empty()) why = checker_.whyNoSize(module_, name);
+  if (!why.empty()) {
+    checker_.sink.report(DiagId::DimensionValue, span, text(name)).hint = why;
+  } else if (!known) {
+    std::vector<NameId> inScope = sizesInScope ? sizesInScope() : std::vector<NameId>();
+    for (const auto& [bound, dim] : env_.dims) inScope.push_back(bound);
+    checker_.sink.report(DiagId::UnknownName, span, text(name)).hint =
+        checker_.suggestSize(module_, name, inScope);
   }
 }
 
@@ -345,7 +375,12 @@ DimId TypeResolver::memberDim(SynId node) {
           if (types_.dims.info(record.dimParams[k]).name == text(member.name)) return types_[type].dims[k];
       }
   }
-  if (DeclId constant = checker_.constDecl(module_, ast_, node)) return checker_.constantDim(constant);
+  if (DeclId constant = checker_.constDecl(module_, ast_, node)) {
+    const Checker::ConstantSize& size = checker_.constantSize(constant);
+    if (!size.why.empty())
+      checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span)).hint = size.why;
+    return size.dim;
+  }
   checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span));
   return DimId::none();
 }
@@ -358,7 +393,7 @@ DimId TypeResolver::binaryDim(const Binary& binary, Span span) {
       checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span));
       return DimId::none();
     }
-  DimId a = dim(binary.left), b = dim(binary.right);
+  DimId a = dim(binary.left, false), b = dim(binary.right, false);
   if (!a || !b) return DimId::none();
   bool zero = dims.asConstant(b) == 0;
   switch (binary.op) {

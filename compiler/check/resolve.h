@@ -20,6 +20,10 @@ public:
   std::function<DimId(NameId, Span)> freshDim;
   /// An immutable `int` value in scope, of a lower-case name or an expression; null: only constants.
   std::function<DimId(syntax::NodeId)> valueDim;
+  /// For messages about names in lower case: why one that means a value here is no dimension (nothing if it
+  /// means none), and the names that would be. Null: there are no values here.
+  std::function<std::string(NameId)> whyNoSize;
+  std::function<std::vector<NameId>()> sizesInScope;
   /// The type whose parameters `p.N` reads, for a value `p` in scope.
   std::function<TypeId(NameId)> valueType;
   std::function<void(NameId)> readDim; ///< a name is read as a dimension
@@ -30,6 +34,9 @@ public:
   /// Name of the parameter whose type is read: the parameters of a bare generic record are called `p.N`.
   NameId owner;
 
+  /// Names bound by `bindDim` in expressions, `N - 1`, that nowhere stand alone.
+  std::map<NameId, Span> unsettled;
+
   TypeId type(syntax::NodeId node);
   /// The type of a parameter: in that of an `inout` one, `_` is a size that may change.
   TypeId parameter(syntax::NodeId node, bool isInout);
@@ -37,7 +44,8 @@ public:
   TypeId result(syntax::NodeId node);
   /// Inside another type: `_` hides a size for each element.
   TypeId nested(syntax::NodeId node);
-  DimId dim(syntax::NodeId node);
+  /// `alone`: not inside of an expression, so that a value of the type settles the names in it.
+  DimId dim(syntax::NodeId node, bool alone = true);
   /// Name under which a bare record's parameter is bound for `owner`.
   static NameId ownedName(Interner& names, NameId owner, NameId param);
 
@@ -49,9 +57,11 @@ private:
   TypeId recordType(DeclId decl, const std::vector<syntax::Argument>* items, Span span);
   TypeId alias(DeclId decl, Span span);
   TypeId bracketed(syntax::NodeId node);
+  bool isArray(syntax::NodeId node) const;
   TypeId arrayOf(TypeId element, const std::vector<syntax::Argument>& items, Span span);
   DimId binaryDim(const syntax::Binary& binary, Span span);
   DimId memberDim(syntax::NodeId node);
+  void reportNoSize(NameId name, Span span);
   TypeId error(DiagId id, Span span, std::string_view name);
   std::string_view text(NameId n) const { return types_.names.text(n); }
 
@@ -64,5 +74,9 @@ private:
   bool hidesNamed_ = false;
   uint32_t anonymous_ = 0;
 };
+
+/// Why a parameter of `fn` is no dimension in the type of one before it, or of any; nothing if none has this
+/// name.
+std::string whyNoSize(Checker& checker, const FunctionDecl& fn, NameId name);
 
 } // namespace melix::check

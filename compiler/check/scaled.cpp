@@ -1,5 +1,5 @@
-// `s * t` and `t / s` of the tangents of enums, Lists and values that hide their sizes (rule 40): by an
-// instance of its own, since such types may hold themselves.
+// `s * t` and `t / s` of the tangents of enums and Lists (rule 40): by an instance of its own, since such
+// types may hold themselves.
 #include "check/body.h"
 
 namespace melix::check {
@@ -38,16 +38,8 @@ NodeId Body::scaledBody(const Known& known, const std::vector<NodeId>& args, Spa
     if (negated) scalar = b.op(OpKind::Neg, open, {scalar}, span);
   }
   auto scaled = [&](NodeId t) { return b.scaleTangent(kind, t, scalar, span); };
-  switch (b.kindOf(args[0])) {
-  case TypeKind::List: return eachElement(args[0], span, scaled);
-  case TypeKind::Pack: {
-    std::vector<NodeId> nodes;
-    NodeId value = b.local(b.bind("slope", unpacked(args[0], span), nodes), span);
-    nodes.push_back(coerce(scaled(value), b.typeOf(args[0]), span));
-    return b.block(std::move(nodes), span);
-  }
-  default: return eachCase(args[0], span, scaled);
-  }
+  return b.kindOf(args[0]) == TypeKind::List ? eachElement(args[0], span, scaled)
+                                             : eachCase(args[0], span, scaled);
 }
 
 /// `match t { Case(v…) => Case(each(v)…) … }`

@@ -15,6 +15,7 @@ bool Body::spreads(NodeId value, TypeId type, std::vector<NodeId>& nodes) {
   BroadcastResult shape = broadcast(infer, types.dims, {dims, b.dimsOf(mine)});
   if (shape.kind == UnifyKind::DimsDiffer) {
     b.shapesDiffer(type, shape.differ.leftAxis, mine, shape.differ.rightAxis, span);
+    b.noteNames(dims[shape.differ.leftAxis]);
     b.noteOrigin(value, shape.differ.rightAxis);
     return false;
   }
@@ -25,8 +26,8 @@ bool Body::spreads(NodeId value, TypeId type, std::vector<NodeId>& nodes) {
   for (size_t k = 0; k < dims.size(); ++k) {
     DimId want = infer.zonk(dims[k]), got = infer.zonk(shape.dims[k]);
     if (want == got) continue;
-    sink.report(DiagId::ShapeExpected, span, b.show(type), b.show(mine), std::to_string(k),
-                types.dims.show(want), types.dims.show(got));
+    UnifyResult match{UnifyKind::DimsDiffer, {}, want, got, dims[k], static_cast<uint32_t>(k)};
+    b.reportAsked(match, type, mine, value, span);
     return false;
   }
   std::vector<DimCheckItem> checks;

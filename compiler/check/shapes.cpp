@@ -103,6 +103,60 @@ void NodeBuilder::noteOrigin(NodeId value, size_t axis) {
   if (at.valid()) sink.annotateLast(at, name + " is `" + show(typeOf(value)) + "`");
 }
 
+void NodeBuilder::reportAsked(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,
+                              Asking asking) {
+  DimId left = infer.zonk(match.left), right = infer.zonk(match.right);
+  std::string expected = show(want);
+  Diagnostic& d = sink.report(DiagId::ShapeExpected, span, expected, show(got), std::to_string(match.axis),
+                              types.dims.show(left), types.dims.show(right));
+  if (!types.dims.asConstant(left) || !types.dims.asConstant(right))
+    d.hint = "a size that is only known to be equal at run time is checked by `x as " + expected + "`";
+  std::string what = "`" + std::string(asking.what) + "`";
+  if (asking.asker.valid() && types.dims.asConstant(match.asked)) // no name tells where it is asked for
+    sink.annotateLast(asking.asker,
+                      asking.what.empty() ? "this is `" + expected + "`" : what + " asks for it here");
+  else if (!asking.what.empty())
+    sink.annotateLast(Span(), "in the call of " + what);
+  noteNames(match.asked);
+  noteNames(left);
+  noteNames(right);
+  bool isName = value.valid() && instance.nodes[value].kind == NodeKind::Local;
+  if (isName && types.dims.asConstant(right) && match.axis < dimsOf(typeOf(value)).size())
+    noteOrigin(value, match.axis);
+}
+
+void NodeBuilder::reportUnequal(const UnifyResult& match, NodeId left, NodeId right, Span span, DiagId id,
+                                std::vector<std::string> rest) {
+  DimId leftSize = infer.zonk(match.left), rightSize = infer.zonk(match.right);
+  std::string axis = std::to_string(match.axis);
+  std::vector<std::string> args{
+      show(typeOf(left)),        show(typeOf(right)), axis, types.dims.show(leftSize), axis,
+      types.dims.show(rightSize)};
+  args.insert(args.end(), rest.begin(), rest.end());
+  sink.reportList(id, span, std::move(args));
+  for (auto [value, size] : {std::pair(left, leftSize), std::pair(right, rightSize)}) {
+    bool isArray = match.axis < dimsOf(typeOf(value)).size();
+    if (isArray)
+      noteOrigin(value, match.axis);
+    else
+      noteNames(size);
+  }
+}
+
+/// Branches may differ in size where a type with `_` is asked of them (rule 24).
+void NodeBuilder::reportBranches(const UnifyResult& match, NodeId first, NodeId other, Span span) {
+  reportUnequal(match, first, other, span, DiagId::BranchShapes);
+  types::Type free = types[typeOf(first)];
+  const std::vector<DimId> others = dimsOf(typeOf(other));
+  if (free.kind != TypeKind::Array || others.size() != free.dims.size()) return;
+  for (size_t k = 0; k < others.size(); ++k)
+    if (infer.zonk(free.dims[k]) != infer.zonk(others[k]))
+      free.dims[k] = types.dims.symbol(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, Span()}));
+  std::string asked = show(types.intern(std::move(free)));
+  sink.hintLast("where a type with `_` is asked for, each has a size of its own: `let x: " + asked +
+                " = …`, `fn f(…) -> " + asked + "`");
+}
+
 void NodeBuilder::reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span) {
   shapesDiffer(typeOf(left), leftAxis, typeOf(right), rightAxis, span);
   noteOrigin(left, leftAxis);

@@ -112,11 +112,8 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   NodeId otherwise;
   if (let.otherwise) {
     otherwise = checkExpr(let.otherwise);
-    if (b.kindOf(otherwise) != TypeKind::Never && b.kindOf(otherwise) != TypeKind::Error) {
-      sink.report(DiagId::TypeMismatch, ast.span(let.otherwise), "a block that leaves",
-                  b.show(b.typeOf(otherwise)));
-      return b.error(span);
-    }
+    if (b.kindOf(otherwise) != TypeKind::Never && b.kindOf(otherwise) != TypeKind::Error)
+      sink.report(DiagId::ElseStays, ast.span(let.otherwise), b.show(b.typeOf(otherwise)));
   }
   PatternId pattern =
       changing.empty()

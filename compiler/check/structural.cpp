@@ -68,7 +68,13 @@ NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar,
     return collect(dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
       return scaleTangent(kind, at(tangent, axes, span), scalar, span);
     });
-  if (isBoxed(k)) return library.callScaled(kind, tangent, scalar, span);
+  if (k == TypeKind::Enum || k == TypeKind::List) return library.callScaled(kind, tangent, scalar, span);
+  if (k == TypeKind::Pack) {
+    Opened opened = open(tangent, span);
+    opened.nodes.push_back(make(NodeKind::Pack, type, span, {scaleTangent(kind, opened.value, scalar, span)},
+                                Dims{opened.sizes}));
+    return block(std::move(opened.nodes), span);
+  }
   if (!isRecordLike(k)) return error(span); // reported before
   std::vector<NodeId> parts;
   for (uint32_t f = 0; f < partCount(types, type); ++f)
@@ -80,7 +86,8 @@ NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar,
 NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
   auto composite = [&](NodeId n) {
     TypeKind k = types.kind(types.element(typeOf(n)));
-    return isRecordLike(k) || k == TypeKind::Enum || k == TypeKind::List || k == TypeKind::Known;
+    return isRecordLike(k) || k == TypeKind::Enum || k == TypeKind::List || k == TypeKind::Known ||
+           k == TypeKind::Pack;
   };
   std::vector<NodeId> nodes;
   if (!a.valid()) { // negation
@@ -97,6 +104,10 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
   if (additive && composite(a)) {
     TypeId tangent = types::tangentType(types, typeOf(a));
     UnifyResult match = infer.unify(tangent, typeOf(b));
+    if (!types.isUnit(tangent) && match.kind == UnifyKind::DimsDiffer) {
+      reportAsked(match, tangent, typeOf(b), b, span);
+      return error(span);
+    }
     if (types.isUnit(tangent) || match.kind > UnifyKind::NeedsCheck) return operatorError(kind, a, b, span);
     LocalId left = bind("left", a, nodes),
             right = bind("right", checked(b, tangent, match.checks, span), nodes);
@@ -123,31 +134,34 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
   return block(std::move(nodes), span);
 }
 
+NodeBuilder::Opened NodeBuilder::open(NodeId packed, Span span) {
+  Opened made;
+  TypeId pack = typeOf(packed);
+  std::vector<DimSym> fresh;
+  for (uint32_t k = 0; k < types[pack].number; ++k) {
+    fresh.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span}));
+    made.sizes.push_back(types.dims.symbol(fresh.back()));
+  }
+  NodeId value = make(NodeKind::Unpack, types.openPack(pack, made.sizes), span, {packed});
+  instance.nodes[value].resultDims = fresh;
+  made.value = local(bind("opened", value, made.nodes), span);
+  return made;
+}
+
 /// Values that hide their sizes are equal if these are and the rest is.
 NodeId NodeBuilder::equalSizesToo(NodeId a, NodeId b, Span span) {
-  TypeId pack = typeOf(a);
-  std::vector<NodeId> nodes;
-  std::vector<DimId> sizes[2];
-  NodeId opened[2] = {a, b};
-  for (int side = 0; side < 2; ++side) {
-    std::vector<DimSym> fresh;
-    for (uint32_t k = 0; k < types[pack].number; ++k) {
-      fresh.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span}));
-      sizes[side].push_back(types.dims.symbol(fresh.back()));
-    }
-    NodeId value = make(NodeKind::Unpack, types.openPack(pack, sizes[side]), span, {opened[side]});
-    instance.nodes[value].resultDims = fresh;
-    opened[side] = local(bind("opened", value, nodes), span);
-  }
+  Opened left = open(a, span), right = open(b, span);
+  std::vector<NodeId> nodes = std::move(left.nodes);
+  nodes.insert(nodes.end(), right.nodes.begin(), right.nodes.end());
   NodeId same = boolean(true, span);
-  for (size_t k = 0; k < sizes[0].size(); ++k) {
+  for (size_t k = 0; k < left.sizes.size(); ++k) {
     NodeId equalSize =
-        op(OpKind::Cmp, types.boolean(), {dimValue(sizes[0][k], span), dimValue(sizes[1][k], span)}, span,
-           static_cast<uint32_t>(ops::CmpKind::Eq));
+        op(OpKind::Cmp, types.boolean(), {dimValue(left.sizes[k], span), dimValue(right.sizes[k], span)},
+           span, static_cast<uint32_t>(ops::CmpKind::Eq));
     same = k == 0 ? equalSize : make(NodeKind::ShortAnd, types.boolean(), span, {same, equalSize});
   }
-  NodeId right = make(NodeKind::CastDims, typeOf(opened[0]), span, {opened[1]}, DimChecks{});
-  NodeId rest = equal(opened[0], right, span);
+  NodeId other = make(NodeKind::CastDims, typeOf(left.value), span, {right.value}, DimChecks{});
+  NodeId rest = equal(left.value, other, span);
   if (kindOf(rest) == TypeKind::Error) return rest;
   nodes.push_back(make(NodeKind::ShortAnd, types.boolean(), span, {same, rest}));
   return block(std::move(nodes), span);
@@ -160,6 +174,10 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
   type = typeOf(a); // what was open may be solved now
   TypeKind k = types.kind(type);
   if (k == TypeKind::Error || kindOf(b) == TypeKind::Error) return error(span);
+  if (match.kind == UnifyKind::DimsDiffer) {
+    reportUnequal(match, a, b, span);
+    return error(span);
+  }
   if (match.kind > UnifyKind::NeedsCheck || k == TypeKind::Function || k == TypeKind::Known)
     return operatorError(BinaryKind::Eq, a, b, span);
   if (k == TypeKind::Var || types.isScalar(type) || k == TypeKind::Str)

@@ -1,6 +1,7 @@
 #include "session/session.h"
 
 #include "core/verify.h"
+#include "interp/interp.h"
 #include "lower/lower.h"
 #include "parse/parse.h"
 #include "session/pipeline.h"
@@ -12,21 +13,30 @@ namespace melix::session {
 struct Session::Lowered {
   Lowered(core::Module& module, check::Program& program, std::function<bool(FileId)> checksOverflow)
       : lowering(module, program, std::move(checksOverflow)) {}
+
+  core::FunctionId add(check::InstanceId id) {
+    core::FunctionId f = lowering.functionOf(id);
+    lowering.finish();
+    return f;
+  }
+
   lower::Lowering lowering;
 };
 
 Session::Session(Options options)
     : types(names), options_(std::move(options)), modules_(sources, names, sink, *this),
       checker_(modules_, types, sink, options_.strictShapes), module_(std::make_unique<core::Module>(types)),
-      lowering_(makeLowering()) {}
+      lowering_(makeLowering(*module_)) {
+  checker_.evaluate = [this](check::InstanceId id) { return evaluate(id); };
+}
 
 Session::~Session() = default;
 
-std::unique_ptr<Session::Lowered> Session::makeLowering() {
+std::unique_ptr<Session::Lowered> Session::makeLowering(core::Module& module) {
   auto checksOverflow = [this](FileId file) {
     return options_.checkOverflow && !modules_.isLibraryFile(file);
   };
-  return std::make_unique<Lowered>(*module_, checker_.program_, checksOverflow);
+  return std::make_unique<Lowered>(module, checker_.program_, checksOverflow);
 }
 
 std::optional<Session::Text> Session::read(const std::string& slashed) {
@@ -88,8 +98,7 @@ bool Session::checkDerivatives(check::InstanceId entry, const std::vector<check:
 }
 
 core::FunctionId Session::lowered(check::InstanceId id) {
-  core::FunctionId f = lowering_->lowering.functionOf(id);
-  lowering_->lowering.finish();
+  core::FunctionId f = lowering_->add(id);
   module_->functions[f].keep = true;
   return f;
 }
@@ -115,7 +124,7 @@ bool Session::lowerEntry(check::InstanceId id) {
 
 void Session::renewModule() {
   module_ = std::make_unique<core::Module>(types);
-  lowering_ = makeLowering();
+  lowering_ = makeLowering(*module_);
   bug_.clear();
   stage_ = CoreStage::Lowered;
 }
@@ -142,16 +151,16 @@ bool Session::verified(std::string_view pass, bool derivativesGone) {
 }
 
 /// Bodies of the elementary functions that the module uses, and of those that these use.
-bool Session::addMathBodies() {
+bool Session::addMathBodies(core::Module& module, Lowered& lowering) {
   for (bool more = true; more;) {
     more = false;
     std::vector<std::pair<ops::MathKind, types::TypeKind>> wanted;
-    for (const core::Function& f : module_->functions)
+    for (const core::Function& f : module.functions)
       for (const core::Op& op : f.ops)
         if (op.kind == core::OpKind::Math) {
           types::TypeKind kind = types.kind(f.typeOf(op.results[0]));
           auto key = std::pair(static_cast<ops::MathKind>(op.index()), kind);
-          if (!module_->mathBodies.contains(key) &&
+          if (!module.mathBodies.contains(key) &&
               std::find(wanted.begin(), wanted.end(), key) == wanted.end())
             wanted.push_back(key);
         }
@@ -163,12 +172,28 @@ bool Session::addMathBodies() {
         if (sink.errorCount() == 0) bug_ = "the library has no `" + full + "`";
         return false;
       }
-      module_->mathBodies[{math, kind}] = lowered(id);
-      module_->functions[module_->mathBodies[{math, kind}]].keep = false;
+      module.mathBodies[{math, kind}] = lowering.add(id);
       more = true;
     }
   }
   return true;
+}
+
+/// A constant as a number, by the interpreter on a module of its own.
+check::Checker::Evaluated Session::evaluate(check::InstanceId id) {
+  core::Module module(types);
+  std::unique_ptr<Lowered> lowering = makeLowering(module);
+  module.entry = lowering->add(id);
+  for (const Pass& pass : derivativePasses())
+    if (auto problems = pass.run(module); problems && !problems->empty())
+      return {{}, "asks for a derivative that there is not"};
+  if (!addMathBodies(module, *lowering)) return {{}, "calls what the library has not"};
+  interp::Hooks hooks;
+  hooks.maxSteps = 100'000'000;
+  interp::RunResult result = interp::Program(module, std::move(hooks)).run(module.entry, {});
+  if (result.panicked && result.panic.message == "interrupted") return {{}, "takes too long"};
+  if (result.panicked) return {{}, "panics: " + result.panic.message};
+  return {result.values[0].asInteger(), {}};
 }
 
 /// The place at fault, and how the derivative came there.
@@ -197,7 +222,7 @@ bool Session::advance(CoreStage wanted) {
     stage_ = CoreStage::Derivatives;
   }
   if (stage_ < CoreStage::Optimised && wanted >= CoreStage::Optimised) {
-    if (!addMathBodies()) return false;
+    if (!addMathBodies(*module_, *lowering_)) return false;
     for (const Pass& pass : optimisingPasses()) {
       if (pass.rounds && options_.strictFloats) continue;
       pass.run(*module_);

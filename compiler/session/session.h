@@ -63,12 +63,14 @@ public:
   const std::string& bug() const { return bug_; }
 
 private:
+  struct Lowered;
   std::optional<Text> read(const std::string& slashed) override;
   std::vector<Text> prelude() override;
   syntax::Ast parse(FileId file) override;
+  bool addMathBodies(core::Module& module, Lowered& lowering);
   std::vector<syntax::NodeId> examples(syntax::Ast& ast) override;
   core::FunctionId lowered(check::InstanceId id);
-  bool addMathBodies();
+  check::Checker::Evaluated evaluate(check::InstanceId id);
   bool checkDerivatives(check::InstanceId entry, const std::vector<check::InstanceId>& others);
   void reportDerivative(const transforms::AdProblem& problem);
   bool verified(std::string_view pass, bool derivativesGone);
@@ -77,8 +79,7 @@ private:
   names::Modules modules_;
   check::Checker checker_;
   std::unique_ptr<core::Module> module_;
-  struct Lowered;
-  std::unique_ptr<Lowered> makeLowering();
+  std::unique_ptr<Lowered> makeLowering(core::Module& module);
   std::unique_ptr<Lowered> lowering_;
   std::string rootFolder_;
   std::string bug_;

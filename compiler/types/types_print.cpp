@@ -29,7 +29,8 @@ public:
     case TypeKind::List: return "List[" + type(t.parts[0]) + "]";
     case TypeKind::Function: return function(t);
     case TypeKind::Known:
-      return spelled_ ? "fn" : "fn#" + std::to_string(t.known.index) + "(" + joined(t.parts) + ")";
+      if (spelled_) return "function";
+      return "fn#" + std::to_string(t.known.index) + "(" + joined(t.parts) + ")";
     case TypeKind::Pack: return type(t.parts[0]);
     case TypeKind::Acc: return "acc " + type(t.parts[0]);
     case TypeKind::Var: return "_";

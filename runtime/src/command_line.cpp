@@ -21,9 +21,12 @@ int64_t paramCount;
 const char** restTexts; ///< what the list takes
 int32_t restCount;
 
-bool isOption(const Param& p) { return p.standard != nullptr; }
+bool isOption(const Param& p) { return p.standard != nullptr && p.kind != MELIX_KIND_LIST; }
 bool isFlag(const Param& p) { return isOption(p) && p.kind == MELIX_KIND_BOOL; }
 bool isRest(const Param& p) { return p.kind == MELIX_KIND_LIST; }
+
+/// A flag that is set unless `--no-…` turns it off.
+bool isOnByDefault(const Param& p) { return isFlag(p) && strcmp(p.standard, "true") == 0; }
 
 /// `batch_size` as `batch-size`
 void addOptionName(TextBuffer& out, const Param& p) {
@@ -56,7 +59,7 @@ void addUsage(TextBuffer& out, const char* program) {
   for (int64_t k = 0; k < paramCount; k++) {
     const Param& p = params[k];
     if (!isOption(p)) continue;
-    out.add(" [--");
+    out.add(isOnByDefault(p) ? " [--no-" : " [--");
     addOptionName(out, p);
     if (!isFlag(p)) {
       out.addByte(' ');
@@ -71,7 +74,7 @@ void addHelpLine(TextBuffer& out, const Param& p) {
   int64_t start = out.len;
   out.add("  ");
   if (isOption(p)) {
-    out.add("--");
+    out.add(isOnByDefault(p) ? "--no-" : "--");
     addOptionName(out, p);
     out.addByte(' ');
     if (!isFlag(p)) out.add(valueWord(p.kind));
@@ -79,7 +82,7 @@ void addHelpLine(TextBuffer& out, const Param& p) {
     addUpper(out, p.name);
   }
   while (out.len - start < 26) out.addByte(' ');
-  if (isOption(p) && (!isFlag(p) || strcmp(p.standard, "true") == 0)) {
+  if (p.standard && (!isFlag(p) || isOnByDefault(p))) {
     out.add("default ");
     out.add(p.standard);
   }

@@ -1,0 +1,70 @@
+// Names that mean nothing where they stand: why, and what may have been meant.
+#include "check/body.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+/// The variables that blocks around `use` bind below it.
+std::vector<std::pair<NameId, Span>> Body::boundBelow(Span use) {
+  std::vector<std::pair<NameId, Span>> found;
+  std::function<void(SynId)> bind = [&](SynId pattern) {
+    if (ast.kind(pattern) == SynKind::Name)
+      found.emplace_back(ast[pattern].as<Name>().name, ast.span(pattern));
+    forEachChild(ast, pattern, bind);
+  };
+  std::function<void(SynId)> look = [&](SynId s) {
+    const Span span = ast.span(s);
+    if (ast.kind(s) == SynKind::Let && span.begin > use.begin) bind(ast[s].as<syntax::Let>().pattern);
+    bool isAround = span.begin <= use.begin && use.end <= span.end;
+    if (isAround || s == ast.at->root) forEachChild(ast, s, look);
+  };
+  look(ast.at->root);
+  return found;
+}
+
+/// A name that means nothing here; functions are told why they do not see a variable of the script.
+NodeId Body::unknownName(NameId name, Span span) {
+  std::string_view text = types.names.text(name);
+  const Checker::ScriptNames script = isScript ? Checker::ScriptNames() : c.scriptNames(module);
+  const DeclId mine = c.info(id).key.decl;
+  bool isConstant = mine && c.modules.decl(mine).kind == names::DeclKind::Const;
+  if (isConstant && (script.vars.contains(name) || script.lets.contains(name))) {
+    sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(mine).name));
+    return b.error(span);
+  }
+  if (c.inTest && (script.vars.contains(name) || script.lets.contains(name))) {
+    sink.report(DiagId::ScriptNameInTest, span, text);
+  } else if (script.vars.contains(name)) {
+    sink.report(DiagId::ScriptVar, span, text);
+  } else if (script.again.contains(name)) {
+    sink.report(DiagId::ScriptLetAgain, span, text);
+  } else if (auto let = script.lets.find(name); let != script.lets.end()) {
+    sink.report(let->second < instance.span.begin ? DiagId::ScriptLetUnset : DiagId::ScriptLetBelow, span,
+                text);
+  } else {
+    std::vector<NameId> near = visibleNames();
+    Diagnostic& d = sink.report(DiagId::UnknownName, span, text);
+    for (auto [below, at] : boundBelow(span)) {
+      near.push_back(below);
+      if (below != name || !d.notes.empty()) continue;
+      d.notes.push_back({at, "`" + std::string(text) + "` is bound here, below its use"});
+    }
+    d.hint = d.notes.empty() ? c.suggestName(module, name, near) : "a variable is known from its `let` on";
+  }
+  return b.error(span);
+}
+
+/// A field that a value of `type` has not.
+void Body::unknownField(const Member& member, TypeId type) {
+  std::string_view name = types.names.text(member.name);
+  Diagnostic& d = sink.report(DiagId::UnknownField, member.nameSpan, b.show(type), name);
+  d.hint = habitHint(HabitKind::Field, name);
+  if (types.kind(type) != TypeKind::Struct) return;
+  std::vector<std::string_view> known;
+  for (const types::Field& f : types.recordInfo(types[type].record).cases[0].fields)
+    known.push_back(types.names.text(f.name));
+  d.hint = c.suggest(name, known);
+}
+
+} // namespace melix::check
