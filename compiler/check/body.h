@@ -350,7 +350,7 @@ public:
   bool intoArguments(const std::vector<CallArg>& args);
   std::optional<DeclId> choose(NameId name, const std::vector<DeclId>& candidates, std::vector<CallArg>& args,
                                Span span, bool report);
-  bool boundMet(const GenericParam& g, TypeId type, Span span);
+  bool boundMet(std::string_view of, const GenericParam& g, TypeId type, Span span);
   TypeId openedPack(TypeId pack);
   UnifyResult unifyGiven(TypeId want, TypeId given);
   bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
@@ -424,6 +424,7 @@ public:
   DimId boundDim(const PendingCall& call, NameId name);
   types::DimSubst callerDims(const PendingCall& call, InstanceId made, const Canonical& canonical,
                              std::vector<DimSym>& sizes, Span span);
+  bool boundsHold(const PendingCall& call, Span span);
   void finishCall(PendingCall& call);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);
   void settleCalls();
@@ -432,7 +433,7 @@ public:
   void settleLiteral(Node& node, bool negated);
   void settleQuotients();
   Const patternConstant(NodeId value) const;
-  std::optional<std::string> misapplied(const OpRef& op, TypeId type) const;
+  void reportMisapplied(const OpRef& op, TypeId type, Span span);
   bool holdsError();
   std::vector<TypeId> compared; ///< enums that `==` is being taken apart for
   NodeId equalityBody(NodeId x, NodeId y, Span span);

@@ -201,6 +201,15 @@ public:
   void finish(InstanceId id, Body& body, NodeId value, TypeId declared);
   NameId packDimName(NameId pack, uint32_t k);
 
+  // --- generic functions where they are declared (generics.cpp)
+  bool isHeldToBounds(DeclId decl);
+  /// Whether an instance is only checked, never run: its types are type parameters.
+  bool isOfParams(const InstanceKey& key) const {
+    return std::any_of(key.typeArgs.begin(), key.typeArgs.end(),
+                       [this](TypeId t) { return types.holdsParam(t); });
+  }
+  bool keepsToBounds(DeclId decl, KnownId known, const std::vector<TypeId>& captured);
+
   /// Symbols of `from` as they appear in `to`, a type of the same structure.
   void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
 
@@ -217,6 +226,11 @@ private:
   std::optional<InstanceKey> keyOfDefinition(const FunctionDecl& fn);
   bool leavesTypesOpen(const FunctionDecl& fn);
   void finishOpen(InstanceId id, Body& body, NodeId value);
+  const std::vector<TypeId>& paramTypes(DeclId decl, const std::vector<GenericParam>& generics);
+  size_t packCount(const FunctionDecl& fn);
+  bool isAtDeclaration(const InstanceKey& key);
+  bool mayInstantiate(const InstanceKey& key);
+  void tellRefused();
   InstanceId entryOf(InstanceId inner, ModuleId root);
   struct NamedBy {
     std::set<NameId> lets;
@@ -235,6 +249,10 @@ private:
   std::deque<InstanceInfo> infos_; ///< stay in place while bodies ask for more
   std::map<DeclId, std::unique_ptr<FunctionDecl>> functions_;
   std::map<DeclId, std::unique_ptr<RecordDecl>> recordDecls_;
+  std::map<DeclId, std::vector<TypeId>> paramTypes_;
+  std::map<DeclId, bool> heldToBounds_;
+  std::map<InstanceKey, bool> keepsToBounds_;
+  std::vector<Diagnostic> refused_; ///< what was told of generic functions since the last `tellRefused`
   std::map<std::pair<DeclId, std::vector<TypeId>>, types::RecordId> records_;
   std::vector<DimSym> canonicalSyms_[2];
   std::map<std::tuple<KnownKind, uint32_t, uint32_t>, KnownId> ownTemplates_;

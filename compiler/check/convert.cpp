@@ -221,6 +221,7 @@ bool Body::callNeedsType(SynId node) {
 NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
   TypeId from = b.typeOf(value), to = infer.zonk(type);
   auto fail = [&] {
+    if (b.lacks(to, "Num", "`as`", span) || b.lacks(from, "Num", "`as`", span)) return b.error(span);
     sink.report(DiagId::CannotConvert, span, b.show(from), b.show(to));
     return b.error(span);
   };

@@ -243,7 +243,7 @@ bool DeclaredCall::boundsMet() {
         TypeResolver defaults(c_, fn_.module, tree_, call_.bound);
         infer_.unify(type, defaults.nested(g.defaultType));
       }
-      if (!body_.boundMet(g, infer_.zonk(call_.bound.types[g.name]), span_)) return false;
+      if (!body_.boundMet(name_, g, infer_.zonk(call_.bound.types[g.name]), span_)) return false;
     } else if (g.kind == GenericKind::Pack && !call_.bound.packs.contains(g.name)) {
       body_.sink.report(DiagId::NothingSettles, span_, "the shape of `" + std::string(name_) + "`");
       return false;

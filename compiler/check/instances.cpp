@@ -108,9 +108,12 @@ InstanceId Checker::instantiate(const InstanceKey& key, Span call) {
   }
   std::string name =
       key.decl ? std::string(types.names.text(modules.decl(key.decl).name)) : program_.known(key.known).name;
-  if (stack_.size() >= 64 || growsWithoutEnd(key)) {
+  bool tooDeep = stack_.size() >= 64 || growsWithoutEnd(key);
+  if (tooDeep) {
     Diagnostic& d = sink.report(DiagId::InstanceDepth, stack_.front().call, stack_.front().name);
     d.notes.push_back({call, "asked for here"});
+  }
+  if (tooDeep || !mayInstantiate(key)) {
     InstanceId broken = addInstance(key);
     program_.instance(broken).failed = true;
     program_.instance(broken).result = types.error();
@@ -231,7 +234,7 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   if (instance.doesIo && key.decl && modules.decl(key.decl).kind == names::DeclKind::Function &&
       function(key.decl).isPure)
     sink.report(DiagId::NotPure, instance.span, instance.name);
-  if (infos_[id.index].key.open.empty() && !instance.failed)
+  if (infos_[id.index].key.open.empty() && !instance.failed && !isOfParams(key))
     infos_[id.index].usesUpKeys = checkKeys(*this, id);
   bool isFunction = key.decl || key.known;
   if (isFunction && key.open.empty() && !body.unsure &&

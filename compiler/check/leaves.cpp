@@ -13,6 +13,11 @@ bool Leaves::isLeaf(TypeId t) {
   return b.types.isScalar(b.types.element(t)) || b.isNumber(b.types.element(t));
 }
 
+bool Leaves::isHidden(TypeId t) {
+  TypeId element = b.types.element(t);
+  return b.types.kind(element) == TypeKind::Slope || (b.types.isParam(element) && !b.types.isFloat(element));
+}
+
 size_t Leaves::partCount(TypeId t) {
   return b.types.kind(t) == TypeKind::Tuple ? b.types[t].parts.size()
                                             : b.types.recordInfo(b.types[t].record).cases[0].fields.size();
@@ -63,7 +68,7 @@ void Leaves::closeWhole(TypeId type) {
 
 NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span) {
   TypeId tangent = types::tangentType(b.types, type);
-  if (b.types.isUnit(tangent)) return values[0];
+  if (b.types.isUnit(tangent) || isHidden(type)) return values[0];
   if (isLeaf(type)) return f(values, type);
   if (b.types.kind(type) == TypeKind::Array)
     return b.collect(b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
@@ -95,6 +100,7 @@ NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCal
                          Span span) {
   TypeId type = b.typeOf(value);
   if (isLeaf(type)) return op({sofar, f({value}, TypeId::none())}, TypeId::none());
+  if (isHidden(type)) return sofar;
   if (!isComposite(type)) {
     b.sink.report(DiagId::NoLeaves, span, "fold_leaves", b.show(type));
     return b.error(span);
@@ -117,6 +123,7 @@ NodeId Leaves::build(const TemplateCall& make, TypeId type, Span span) {
 NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::string& path, NodeId prefix,
                           Span span) {
   if (isLeaf(type)) return make({joined(prefix, path, span)}, type);
+  if (isHidden(type)) return b.op(OpKind::Undef, type, {}, span);
   if (b.types.kind(type) == TypeKind::Array)
     return b.collect(b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
       NodeId inner = joined(prefix, path, span);
@@ -149,6 +156,7 @@ NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
       return b.binary(BinaryKind::Mul, b.at(x, i, span), b.at(y, i, span), span);
     });
   if (isLeaf(type)) return b.binary(BinaryKind::Mul, x, y, span);
+  if (isHidden(type)) return b.number("0", b.infer.freshVar(types::VarClass::OpenFloat, span), span);
   if (!isComposite(type)) {
     b.sink.report(DiagId::NoLeaves, span, "dot", b.show(type));
     return b.error(span);

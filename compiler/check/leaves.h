@@ -28,6 +28,8 @@ public:
 private:
   bool isComposite(TypeId t);
   bool isLeaf(TypeId t);
+  /// Of a type parameter: what it stands for says which leaves there are.
+  bool isHidden(TypeId t);
   size_t partCount(TypeId t);
   std::string partName(TypeId t, size_t k);
   NodeId rebuild(TypeId t, std::vector<NodeId> parts, Span span);

@@ -57,15 +57,12 @@ bool Checker::leavesTypesOpen(const FunctionDecl& fn) {
   return open;
 }
 
-/// Structs and enums without type parameters.
+/// Structs and enums, their type parameters as types of their own.
 void Checker::checkRecords(const std::vector<DeclId>& decls) {
   for (DeclId decl : decls) {
     names::DeclKind kind = modules.decl(decl).kind;
     if (kind != names::DeclKind::Struct && kind != names::DeclKind::Enum) continue;
-    const RecordDecl& r = record(decl);
-    if (std::none_of(r.generics.begin(), r.generics.end(),
-                     [](const GenericParam& g) { return g.kind == GenericKind::Type; }))
-      recordAt(decl, {});
+    recordAt(decl, paramTypes(decl, record(decl).generics));
   }
 }
 
@@ -84,9 +81,11 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
       continue;
     }
     if (kind != names::DeclKind::Function) continue;
-    if (auto key = keyOfDefinition(FunctionDecl(function(decl))); key && scriptLets(decl).empty())
+    if (!scriptLets(decl).empty() || !keepsToBounds(decl, KnownId::none(), {})) continue;
+    if (auto key = keyOfDefinition(FunctionDecl(function(decl))))
       checked.push_back(instantiate(*key, Span()));
   }
+  tellRefused();
   return checked;
 }
 
@@ -149,6 +148,7 @@ InstanceId Checker::program(ModuleId root) {
       if (auto seen = body.scriptLets.find(let); seen != body.scriptLets.end())
         body.used.insert(seen->second);
   body.warnUnused();
+  tellRefused();
   return entryOf(id, root);
 }
 
@@ -194,6 +194,7 @@ std::vector<std::pair<std::string, InstanceId>> Checker::tests(ModuleId root, st
     body.warnUnused();
     out.push_back({item.name, id});
   }
+  tellRefused();
   return out;
 }
 

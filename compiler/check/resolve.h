@@ -47,6 +47,7 @@ private:
   TypeId bareList(Span span);
   TypeId ofDecl(DeclId decl, const std::vector<syntax::Argument>* items, Span span);
   TypeId recordType(DeclId decl, const std::vector<syntax::Argument>* items, Span span);
+  bool boundsHold(const RecordDecl& record, const std::vector<TypeId>& typeArgs, Span span);
   TypeId alias(DeclId decl, Span span);
   TypeId bracketed(syntax::NodeId node);
   TypeId arrayOf(TypeId element, const std::vector<syntax::Argument>& items, Span span);
