@@ -382,6 +382,7 @@ public:
   size_t blockBegin = 0; ///< size of the scope where the block at hand begins
   void checkNames(SynId function);
   NodeId checkNested(SynId node);
+  std::vector<NodeId> nestedFunctions; ///< the values of functions inside of this one
   NodeId overloadSet(LocalId before, NodeId added, Span span);
   bool nestedAt(LocalId local);
   bool isReadable(NodeId node);
@@ -428,6 +429,7 @@ public:
   void finishCall(PendingCall& call);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);
   void settleCalls();
+  void settleNested();
   void settleNodes();
   void settlePayload(Node& node);
   void settleLiteral(Node& node, bool negated);

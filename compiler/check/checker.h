@@ -203,6 +203,8 @@ public:
 
   // --- generic functions where they are declared (generics.cpp)
   bool isHeldToBounds(DeclId decl);
+  /// Says that `got` does not meet the bound of a parameter of the function or record `of`.
+  void refuseBound(std::string_view of, const GenericParam& g, TypeId got, std::string shown, Span span);
   /// Whether an instance is only checked, never run: its types are type parameters.
   bool isOfParams(const InstanceKey& key) const {
     return std::any_of(key.typeArgs.begin(), key.typeArgs.end(),
@@ -230,7 +232,7 @@ private:
   size_t packCount(const FunctionDecl& fn);
   bool isAtDeclaration(const InstanceKey& key);
   bool mayInstantiate(const InstanceKey& key);
-  void tellRefused();
+  std::vector<Diagnostic> checkAtDeclaration(const InstanceKey& key, const FunctionDecl& fn);
   InstanceId entryOf(InstanceId inner, ModuleId root);
   struct NamedBy {
     std::set<NameId> lets;
@@ -251,8 +253,7 @@ private:
   std::map<DeclId, std::unique_ptr<RecordDecl>> recordDecls_;
   std::map<DeclId, std::vector<TypeId>> paramTypes_;
   std::map<DeclId, bool> heldToBounds_;
-  std::map<InstanceKey, bool> keepsToBounds_;
-  std::vector<Diagnostic> refused_; ///< what was told of generic functions since the last `tellRefused`
+  std::map<InstanceKey, std::vector<Diagnostic>> refusals_; ///< of generic bodies; empty: it fits
   std::map<std::pair<DeclId, std::vector<TypeId>>, types::RecordId> records_;
   std::vector<DimSym> canonicalSyms_[2];
   std::map<std::tuple<KnownKind, uint32_t, uint32_t>, KnownId> ownTemplates_;

@@ -33,6 +33,11 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
     std::vector<DimCheckItem> checks = b.worded(std::move(match.checks), DiagId::ShapeExpected, type, actual);
     return b.checked(node, infer.zonk(type), std::move(checks), span);
   }
+  if (id != DiagId::PatternType && infer.isOpen(actual) && infer.varClass(actual) != types::VarClass::Any) {
+    bool whole = infer.varClass(actual) == types::VarClass::OpenInt;
+    if (b.lacks(type, whole ? "Num" : "Float", whole ? "a whole number" : "a fraction", span))
+      return b.error(span);
+  }
   std::string expected = b.show(type), got = b.show(actual);
   if (match.kind == UnifyKind::DimsDiffer) {
     DimId left = infer.zonk(match.left), right = infer.zonk(match.right);

@@ -29,7 +29,8 @@ void noteParams(Diagnostic& d, const TypeStore& types, const std::vector<TypeId>
     std::string name(types.names.text(info.name));
     auto shows = [&](const std::string& arg) { return mentionsWord(arg, name); };
     if (std::any_of(d.args.begin(), d.args.end(), shows))
-      d.notes.push_back({info.origin, "`" + name + "` stands for every type that its bound allows"});
+      d.notes.push_back({info.origin, "`" + name + "` stands for every type" +
+                                          (info.isBounded ? " that meets its bound" : ": it has no bound")});
   }
 }
 
@@ -44,6 +45,7 @@ const std::vector<TypeId>& Checker::paramTypes(DeclId decl, const std::vector<Ge
     types::TypeParam param =
         paramBoundBy(g.bound ? types.names.text(g.bound) : std::string_view()).value_or(types::TypeParam());
     param.name = g.name;
+    param.isBounded = g.bound.valid();
     param.origin = g.span;
     found->second.push_back(types.param(param));
   }
@@ -81,6 +83,16 @@ size_t Checker::packCount(const FunctionDecl& fn) {
   return packs.size();
 }
 
+void Checker::refuseBound(std::string_view of, const GenericParam& g, TypeId got, std::string shown,
+                          Span span) {
+  std::string_view bound = types.names.text(g.bound);
+  Diagnostic& d =
+      types.isParam(got)
+          ? sink.report(DiagId::BoundNeeded, span, "`" + std::string(of) + "`", std::move(shown), bound)
+          : sink.report(DiagId::BoundNotMet, span, of, types.names.text(g.name), bound, std::move(shown));
+  d.notes.push_back({g.span, "the bound stands here"});
+}
+
 /// Whether an instance is asked for at the types that stand for the type parameters themselves.
 bool Checker::isAtDeclaration(const InstanceKey& key) {
   const std::vector<TypeId>& own = paramTypes(key.decl, function(key.decl).generics);
@@ -88,8 +100,9 @@ bool Checker::isAtDeclaration(const InstanceKey& key) {
 }
 
 /// Whether the body of a generic function, with what it captures there, does with its type parameters only
-/// what their bounds offer; if not, it is told, once. Packs have one axis, then two, then none: a body that
-/// fits none of these is refused as it is with one.
+/// what their bounds offer. Packs have one axis, then two, then none: a body that fits none of these is
+/// refused as it is with one. What is wrong is told whenever this is asked: who asked before may have only
+/// tried.
 bool Checker::keepsToBounds(DeclId decl, KnownId known, const std::vector<TypeId>& captured) {
   if (!isHeldToBounds(decl) || modules.isLibraryFile(modules.decl(decl).span.file)) return true;
   const FunctionDecl& fn = function(decl);
@@ -99,25 +112,27 @@ bool Checker::keepsToBounds(DeclId decl, KnownId known, const std::vector<TypeId
   key.typeArgs = paramTypes(decl, fn.generics);
   key.typeArgs.insert(key.typeArgs.end(), captured.begin(), captured.end());
   key.typeArgs = canonical(key.typeArgs).types;
-  auto [found, isNew] = keepsToBounds_.try_emplace(key, true);
-  if (!isNew) return found->second;
-  const size_t packs = packCount(fn), before = sink.all().size();
+  auto [found, isNew] = refusals_.try_emplace(key);
+  std::vector<Diagnostic>& told = found->second;
+  if (isNew) told = checkAtDeclaration(key, fn);
+  for (const Diagnostic& d : told) sink.repeat(d);
+  return told.empty();
+}
+
+/// The messages about a generic body; none if it fits.
+std::vector<Diagnostic> Checker::checkAtDeclaration(const InstanceKey& key, const FunctionDecl& fn) {
+  const size_t packs = packCount(fn), before = sink.all().size(), errors = sink.errorCount();
   std::vector<Diagnostic> told;
   for (uint32_t rank : packs ? std::vector<uint32_t>{1, 2, 0} : std::vector<uint32_t>{0}) {
     InstanceKey ranked = key;
     ranked.ranks.assign(packs, rank);
-    const size_t errors = sink.errorCount();
     instantiate(ranked, Span());
-    if (sink.errorCount() == errors) return true;
+    if (sink.errorCount() == errors) return {};
     if (told.empty()) told.assign(sink.all().begin() + static_cast<ptrdiff_t>(before), sink.all().end());
     sink.rewind(before);
   }
-  for (Diagnostic& d : told) {
-    noteParams(d, types, paramTypes(decl, fn.generics));
-    sink.repeat(d);
-  }
-  refused_.insert(refused_.end(), told.begin(), told.end());
-  return keepsToBounds_[key] = false;
+  for (Diagnostic& d : told) noteParams(d, types, paramTypes(fn.decl, fn.generics));
+  return told;
 }
 
 /// The same for a declaration that an instance is asked of. One whose captures are still open is not looked
@@ -133,12 +148,6 @@ bool Checker::mayInstantiate(const InstanceKey& key) {
       return part;
     });
   return open || keepsToBounds(key.decl, key.known, captured);
-}
-
-/// Messages about declarations stand even where the call that asked for one was only tried.
-void Checker::tellRefused() {
-  for (const Diagnostic& d : refused_) sink.repeat(d);
-  refused_.clear();
 }
 
 } // namespace melix::check

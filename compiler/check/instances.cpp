@@ -110,7 +110,9 @@ InstanceId Checker::instantiate(const InstanceKey& key, Span call) {
       key.decl ? std::string(types.names.text(modules.decl(key.decl).name)) : program_.known(key.known).name;
   bool tooDeep = stack_.size() >= 64 || growsWithoutEnd(key);
   if (tooDeep) {
-    Diagnostic& d = sink.report(DiagId::InstanceDepth, stack_.front().call, stack_.front().name);
+    const Open& first = stack_.front();
+    Span place = first.call.valid() ? first.call : program_.instance(first.id).span;
+    Diagnostic& d = sink.report(DiagId::InstanceDepth, place, first.name);
     d.notes.push_back({call, "asked for here"});
   }
   if (tooDeep || !mayInstantiate(key)) {

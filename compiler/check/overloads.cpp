@@ -155,8 +155,7 @@ bool Body::boundMet(std::string_view of, const GenericParam& g, TypeId type, Spa
   if (!g.bound) return true;
   std::string_view bound = types.names.text(g.bound);
   auto refuse = [&](TypeId got) {
-    Diagnostic& d = sink.report(DiagId::BoundNotMet, span, of, types.names.text(g.name), bound, b.show(got));
-    d.notes.push_back({g.span, "the bound stands here"});
+    c.refuseBound(of, g, infer.zonk(got), b.show(got), span);
     return false;
   };
   TypeId shallow = infer.shallow(type);

@@ -1,5 +1,6 @@
 // Whole modules: what a program runs, its tests, and functions of the library by name.
 #include "check/body.h"
+#include "check/bounds.h"
 
 namespace melix::check {
 
@@ -13,17 +14,19 @@ std::vector<DeclId> Checker::declsOf(ModuleId module) {
   return decls;
 }
 
-/// What a function is checked at where it is declared; none for templates, which are checked where they are
-/// used.
+/// The instance of a function that is made where it is declared; none for templates, which are checked where
+/// they are used, and where nothing says which types it is for.
 std::optional<InstanceKey> Checker::keyOfDefinition(const FunctionDecl& fn) {
   if (fn.hasUntyped() || !fn.builtin.empty()) return std::nullopt;
   InstanceKey key;
   key.decl = fn.decl;
   for (const GenericParam& g : fn.generics) {
     if (g.kind == GenericKind::Pack || (g.kind == GenericKind::Type && !g.bound)) return std::nullopt;
-    if (g.kind == GenericKind::Type) // a bounded element type is tried at one that meets the bound
-      key.typeArgs.push_back(types.names.text(g.bound) == "Int" ? types.int64()
-                                                                : types.scalar(TypeKind::F32));
+    if (g.kind != GenericKind::Type) continue;
+    // Derivatives are looked at on Core, which needs a type: one that meets the bound.
+    std::string_view bound = types.names.text(g.bound);
+    if (!paramBoundBy(bound)) return std::nullopt;
+    key.typeArgs.push_back(bound == "Int" ? types.int64() : types.scalar(TypeKind::F32));
   }
   bool hasPack = false;
   std::function<void(SynId)> look = [&](SynId s) {
@@ -39,8 +42,9 @@ bool Checker::leavesTypesOpen(const FunctionDecl& fn) {
   bool open = false;
   const size_t before = sink.all().size();
   TypeEnv env;
+  size_t nextParam = 0;
   for (const GenericParam& g : fn.generics)
-    if (g.kind == GenericKind::Type) env.types[g.name] = types.scalar(types::TypeKind::F32);
+    if (g.kind == GenericKind::Type) env.types[g.name] = paramTypes(fn.decl, fn.generics)[nextParam++];
   TypeResolver resolver(*this, fn.module, ast(fn.decl), env);
   resolver.bindDim = resolver.freshDim = [this](NameId, Span) { return types.dims.constant(1); };
   resolver.valueDim = [this](SynId) { return types.dims.constant(1); };
@@ -85,7 +89,6 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
     if (auto key = keyOfDefinition(FunctionDecl(function(decl))))
       checked.push_back(instantiate(*key, Span()));
   }
-  tellRefused();
   return checked;
 }
 
@@ -148,7 +151,6 @@ InstanceId Checker::program(ModuleId root) {
       if (auto seen = body.scriptLets.find(let); seen != body.scriptLets.end())
         body.used.insert(seen->second);
   body.warnUnused();
-  tellRefused();
   return entryOf(id, root);
 }
 
@@ -194,7 +196,6 @@ std::vector<std::pair<std::string, InstanceId>> Checker::tests(ModuleId root, st
     body.warnUnused();
     out.push_back({item.name, id});
   }
-  tellRefused();
   return out;
 }
 

@@ -72,7 +72,6 @@ PromptEntry Checker::prompt(ModuleId module, const std::vector<PromptVariable>& 
   }
   nodes.push_back(body.b.make(NodeKind::Tuple, types.tuple(partTypes), span, std::move(parts)));
   finish(id, body, body.b.block(std::move(nodes), span), TypeId::none());
-  tellRefused();
   if (sink.errorCount() > errors || instance.failed || types.kind(instance.result) != TypeKind::Tuple)
     return entry;
   for (size_t k = 0; k < entry.variables.size(); ++k)

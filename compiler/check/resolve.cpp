@@ -190,9 +190,7 @@ bool TypeResolver::boundsHold(const RecordDecl& record, const std::vector<TypeId
     TypeKind k = types_.kind(arg);
     if (!g.bound || k == TypeKind::Var || k == TypeKind::Error || meetsBound(types_, arg, text(g.bound)))
       continue;
-    checker_.sink
-        .report(DiagId::BoundNotMet, span, text(record.name), text(g.name), text(g.bound), types_.show(arg))
-        .notes.push_back({g.span, "the bound stands here"});
+    checker_.refuseBound(text(record.name), g, arg, types_.show(arg), span);
     return false;
   }
   return true;

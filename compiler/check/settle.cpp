@@ -132,6 +132,7 @@ void Body::settle() {
   if (!unsolved.empty() && !holdsError()) // an error leaves types open that it would have settled
     for (Span span : unsolved) sink.report(DiagId::NothingSettles, span, "a type here");
   settleCalls();
+  settleNested();
   settleNodes();
   for (uint32_t k = 0; k < instance.locals.size(); ++k) {
     Local& local = instance.locals[LocalId(k)];
@@ -157,6 +158,16 @@ void Body::settleCalls() {
       if (ref.saved) c.program_.savedBy[ref.saved] = target.instance;
     } else
       instance.nodes[node].payload = target;
+  }
+}
+
+/// Generic functions inside of this one are checked with what they capture, called or not.
+void Body::settleNested() {
+  if (unsure || holdsError()) return;
+  for (NodeId function : nestedFunctions) {
+    const types::Type type = types[b.typeOf(function)];
+    const KnownId id = infer.templateOf(type.known);
+    instance.failed |= !c.keepsToBounds(c.program_.known(id).candidates[0], id, type.parts);
   }
 }
 

@@ -49,10 +49,11 @@ enum class ParamClass : uint8_t {
 
 /// A type parameter as its declaration gives it.
 struct TypeParam {
-  NameId name;
+  NameId name = {};
   ParamClass cls = ParamClass::Any;
+  bool isBounded = false;
   bool differentiable = false; ///< known to have a tangent other than ()
-  Span origin;
+  Span origin = {};
 };
 
 struct Type {
