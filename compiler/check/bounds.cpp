@@ -22,18 +22,10 @@ bool isOrdered(TypeStore& t, TypeId x) {
          k == TypeKind::Str;
 }
 
-/// Whether all type parameters inside of a type stand for data.
-bool paramsAreData(TypeStore& t, TypeId x) {
-  if (t.isParam(x)) return t.offers(x, ParamClass::Data);
-  std::vector<TypeId> inside = t[x].parts;
-  if (t[x].record) {
-    const std::vector<TypeId>& args = t.recordInfo(t[x].record).typeArgs;
-    inside.insert(inside.end(), args.begin(), args.end());
-  }
-  return std::all_of(inside.begin(), inside.end(), [&](TypeId part) { return paramsAreData(t, part); });
-}
 bool isData(TypeStore& t, TypeId x) {
-  return t.kind(x) != TypeKind::Known && !t.holdsFunction(x) && paramsAreData(t, x);
+  const std::vector<TypeId> params = paramsInside(t, x);
+  return t.kind(x) != TypeKind::Known && !t.holdsFunction(x) &&
+         std::all_of(params.begin(), params.end(), [&](TypeId p) { return t.offers(p, ParamClass::Data); });
 }
 
 bool isInt(TypeStore& t, TypeId x) { return t.isInt(x); }
@@ -84,6 +76,18 @@ std::string boundNames() {
   for (const Bound& b : bounds)
     if (!b.isLibrary) out += (out.empty() ? "" : " ") + std::string(b.name);
   return out;
+}
+
+std::vector<TypeId> paramsInside(const TypeStore& types, TypeId type) {
+  if (types.isParam(type)) return {type};
+  std::vector<TypeId> parts = types[type].parts, found;
+  if (types[type].record) {
+    const std::vector<TypeId>& args = types.recordInfo(types[type].record).typeArgs;
+    parts.insert(parts.end(), args.begin(), args.end());
+  }
+  for (TypeId part : parts)
+    for (TypeId param : paramsInside(types, part)) found.push_back(param);
+  return found;
 }
 
 std::optional<types::TypeParam> paramBoundBy(std::string_view bound) {

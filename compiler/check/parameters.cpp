@@ -40,15 +40,9 @@ bool NodeBuilder::lacks(TypeId type, std::string_view bound, std::string_view wh
 }
 
 bool NodeBuilder::lacksInside(TypeId type, std::string_view bound, std::string_view what, Span span) {
-  type = infer.zonk(type);
-  std::vector<TypeId> inside = types[type].parts;
-  if (types[type].record) {
-    const std::vector<TypeId>& args = types.recordInfo(types[type].record).typeArgs;
-    inside.insert(inside.end(), args.begin(), args.end());
-  }
-  return lacks(type, bound, what, span) || std::any_of(inside.begin(), inside.end(), [&](TypeId part) {
-           return lacksInside(part, bound, what, span);
-         });
+  const std::vector<TypeId> params = paramsInside(types, infer.zonk(type));
+  return std::any_of(params.begin(), params.end(),
+                     [&](TypeId param) { return lacks(param, bound, what, span); });
 }
 
 bool NodeBuilder::lacksFor(BinaryKind kind, TypeId type, Span span) {
