@@ -157,6 +157,8 @@ public:
   DimId constantDim(ModuleId module, NameId name);
   DimId constantDim(DeclId constant);
   std::set<DeclId> openAliases;
+  /// Default values being checked: in which instance, of which parameter.
+  std::set<std::tuple<InstanceId, DeclId, size_t>> openDefaults;
   /// The variables at the top of a script, or before an entry at the prompt; and where each `let` begins.
   struct ScriptNames {
     std::map<NameId, uint32_t> lets;

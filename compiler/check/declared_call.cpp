@@ -402,6 +402,12 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
 /// A default is evaluated at each call and may use earlier parameters.
 void DeclaredCall::defaultArgument(size_t p) {
   const ParamDecl& param = fn_.params[p];
+  if (!c_.openDefaults.insert({body_.id, fn_.decl, p}).second) {
+    std::string parameter(types_.names.text(param.name));
+    body_.sink.report(DiagId::NothingSettles, param.span, "the default value of `" + parameter + "`").hint =
+        "it calls `" + std::string(name_) + "` without `" + parameter + "`: give it there";
+    return fail();
+  }
   TypeId type = param.type ? resolver_.type(param.type) : TypeId::none();
   size_t mark = body_.scope.size();
   bool usesEarlier = false;
@@ -413,6 +419,7 @@ void DeclaredCall::defaultArgument(size_t p) {
     body_.scope.push_back({fn_.params[q].name, body_.instance.nodes[values_[q]].as<LocalRef>().local});
   }
   NodeId value = defaultValue(param.defaultValue, type, mark);
+  c_.openDefaults.erase({body_.id, fn_.decl, p});
   body_.scope.resize(mark);
   if (type) value = body_.coerce(value, type, span_, DiagId::ArgumentType, name_);
   untyped_[p] = b_.typeOf(value);
