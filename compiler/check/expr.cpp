@@ -312,7 +312,8 @@ NodeId Body::checkTuple(const Many& m, Span span, TypeId expected) {
     NodeId part = checkExpr(m.items[k], want);
     if (want) part = coerce(part, want, b.spanOf(part));
     parts.push_back(part);
-    kinds.push_back(b.typeOf(part));
+    bool comes = !want || b.kindOf(part) != TypeKind::Never; // `(1, exit(2))` has the type asked for
+    kinds.push_back(comes ? b.typeOf(part) : infer.zonk(want));
   }
   return b.make(NodeKind::Tuple, types.tuple(std::move(kinds)), span, std::move(parts));
 }
