@@ -60,7 +60,8 @@ TypeId NodeBuilder::widerInt(TypeKind a, TypeKind b) {
 /// The element type at which two operands meet (rules 15 and 16); none after reporting why they do not.
 TypeId NodeBuilder::commonElement(NodeId a, NodeId b, std::string_view what, Span span) {
   TypeId ea = infer.shallow(types.element(typeOf(a))), eb = infer.shallow(types.element(typeOf(b)));
-  if (ea == eb) return ea;
+  if (ea == eb) return lacks(ea, "Num", what, span) ? TypeId::none() : ea;
+  if (types.isParam(ea) || types.isParam(eb)) return commonWithParam(a, b, what, span);
   bool openA = infer.isOpen(ea), openB = infer.isOpen(eb);
   if (openA && openB) {
     if (infer.varClass(ea) == infer.varClass(eb) || infer.varClass(ea) == VarClass::Any ||
@@ -178,6 +179,7 @@ NodeId NodeBuilder::mixedElementwise(std::vector<NodeId> args, Span span,
   for (NodeId arg : args) {
     if (kindOf(arg) == TypeKind::Error) return error(span);
   }
+  if (lacks(element, "Num", "this function", span)) return error(span);
   if (!types.isScalar(infer.shallow(element)) && !infer.isOpen(element)) {
     if (args.size() == 1)
       sink.report(DiagId::OperandType, span, "this function", show(typeOf(args[0])));
@@ -202,6 +204,7 @@ NodeId NodeBuilder::scalarBinary(BinaryKind kind, NodeId a, NodeId b, TypeId ele
   // A quotient of open whole numbers is decided when they are settled: whole unless something makes them
   // floats.
   std::optional<OpKind> simple = simpleOp(kind, isFloat);
+  if (!simpleOp(kind, true) && lacksFor(kind, shallow, span)) return error(span);
   if (!simple) return operatorError(kind, a, b, span);
   return op(*simple, element, {left, right}, span);
 }
@@ -223,13 +226,21 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
       return error(span);
     }
     TypeKind fixedA = types.kind(infer.shallow(ea)), fixedB = types.kind(infer.shallow(eb));
+    bool arrays = kind == BinaryKind::Div && (ka == TypeKind::Array || kb == TypeKind::Array);
+    auto isReal = [this](TypeId e) {
+      return infer.isOpen(e) ? infer.varClass(e) == VarClass::OpenFloat : types.isFloat(infer.shallow(e));
+    };
+    if (arrays && !isReal(ea) && !isReal(eb) &&
+        (lacks(ea, "Float", "`/` of arrays", span) || lacks(eb, "Float", "`/` of arrays", span)))
+      return error(span);
     auto cmp = comparison(kind);
+    if (cmp && (fixedA == TypeKind::Param || fixedB == TypeKind::Param))
+      if (NodeId compared = compareParams(kind, a, b, span); compared.valid()) return compared;
     if (cmp && types::isIntKind(fixedA) && types::isIntKind(fixedB) && !widerInt(fixedA, fixedB))
       return elementwise({a, b}, span,
                          [&](std::vector<NodeId> e) { return compareWithU64(*cmp, e[0], e[1], span); });
     TypeId element = commonElement(a, b, "`" + std::string(binaryText(kind)) + "`", span);
     if (!element) return error(span);
-    bool arrays = kind == BinaryKind::Div && (ka == TypeKind::Array || kb == TypeKind::Array);
     return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
       NodeId result = scalarBinary(kind, e[0], e[1], element, span);
       if (arrays) arrayQuotients.push_back({result, ta, tb});
@@ -250,6 +261,8 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
                        [&](std::vector<NodeId> e) { return scalarBinary(kind, e[0], e[1], ea, span); });
   if (auto cmp = comparison(kind); cmp && ka == TypeKind::Str && kb == TypeKind::Str)
     return op(OpKind::Cmp, types.boolean(), {a, b}, span, static_cast<uint32_t>(*cmp));
+  if (comparison(kind) && types.isParam(infer.shallow(ea)))
+    if (NodeId compared = compareParams(kind, a, b, span); compared.valid()) return compared;
   if (equality) {
     NodeId same = equal(a, b, span);
     return kind == BinaryKind::Eq || kindOf(same) == TypeKind::Error ? same : logicalNot(same, span);
@@ -312,6 +325,7 @@ NodeId NodeBuilder::power(NodeId a, NodeId b, Span span) {
   }
   if (infer.isOpen(eb)) infer.unify(types.int64(), eb);
   return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
+    if (types.isParam(typeOf(e[0]))) return e[0];
     return library.callPrelude("pow_int", {e[0], convert(e[1], types.int64(), span)}, span);
   });
 }
@@ -350,6 +364,7 @@ NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
 }
 
 NodeId NodeBuilder::operatorError(BinaryKind kind, NodeId a, NodeId b, Span span) {
+  if (lacksFor(kind, typeOf(a), span) || lacksFor(kind, typeOf(b), span)) return error(span);
   sink.report(DiagId::OperatorTypes, span, "`" + std::string(binaryText(kind)) + "`", show(typeOf(a)),
               show(typeOf(b)));
   return error(span);

@@ -356,7 +356,7 @@ public:
   bool intoArguments(const std::vector<CallArg>& args);
   std::optional<DeclId> choose(NameId name, const std::vector<DeclId>& candidates, std::vector<CallArg>& args,
                                Span span, bool report);
-  bool boundMet(const GenericParam& g, TypeId type, Span span);
+  bool boundMet(std::string_view of, const GenericParam& g, TypeId type, Span span);
   TypeId openedPack(TypeId pack);
   UnifyResult unifyGiven(TypeId want, TypeId given);
   bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
@@ -390,6 +390,7 @@ public:
   size_t blockBegin = 0; ///< size of the scope where the block at hand begins
   void checkNames(SynId function);
   NodeId checkNested(SynId node);
+  std::vector<NodeId> nestedFunctions; ///< the values of functions inside of this one
   NodeId overloadSet(LocalId before, NodeId added, Span span);
   bool nestedAt(LocalId local);
   bool isReadable(NodeId node);
@@ -432,15 +433,17 @@ public:
   DimId boundDim(const PendingCall& call, NameId name);
   types::DimSubst callerDims(const PendingCall& call, InstanceId made, const Canonical& canonical,
                              std::vector<DimSym>& sizes, Span span);
+  bool boundsHold(const PendingCall& call, Span span);
   void finishCall(PendingCall& call);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);
   void settleCalls();
+  void settleNested();
   void settleNodes();
   void settlePayload(Node& node);
   void settleLiteral(Node& node, bool negated);
   void settleQuotients();
   Const patternConstant(NodeId value) const;
-  std::optional<std::string> misapplied(const OpRef& op, TypeId type) const;
+  void reportMisapplied(const OpRef& op, TypeId type, Span span);
   bool holdsError();
   std::vector<TypeId> compared; ///< enums that `==` is being taken apart for
   NodeId equalityBody(NodeId x, NodeId y, Span span);

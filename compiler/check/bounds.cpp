@@ -9,21 +9,31 @@ namespace melix::check {
 
 namespace {
 
+using types::ParamClass;
 using types::TypeId;
 using types::TypeKind;
 using types::TypeStore;
 using types::VarClass;
 
-bool isNumber(TypeStore& t, TypeId x) { return t.isInt(x) || t.isFloat(x); }
+bool isNumber(TypeStore& t, TypeId x) { return t.isNumber(x); }
 bool isOrdered(TypeStore& t, TypeId x) {
   TypeKind k = t.kind(x);
-  return isNumber(t, x) || k == TypeKind::Bool || k == TypeKind::Char || k == TypeKind::Str;
+  return isNumber(t, x) || t.offers(x, ParamClass::Ordered) || k == TypeKind::Bool || k == TypeKind::Char ||
+         k == TypeKind::Str;
 }
-bool isData(TypeStore& t, TypeId x) { return t.kind(x) != TypeKind::Known && !t.holdsFunction(x); }
+
+bool isData(TypeStore& t, TypeId x) {
+  const std::vector<TypeId> params = paramsInside(t, x);
+  return t.kind(x) != TypeKind::Known && !t.holdsFunction(x) &&
+         std::all_of(params.begin(), params.end(), [&](TypeId p) { return t.offers(p, ParamClass::Data); });
+}
 
 bool isInt(TypeStore& t, TypeId x) { return t.isInt(x); }
 bool isFloat(TypeStore& t, TypeId x) { return t.isFloat(x); }
-bool hasTangent(TypeStore& t, TypeId x) { return !t.isUnit(types::tangentType(t, x)); }
+bool hasTangent(TypeStore& t, TypeId x) {
+  if (t.isParam(x)) return t.paramInfo(x).differentiable;
+  return !t.isUnit(types::tangentType(t, x));
+}
 bool isTable(TypeStore& t, TypeId x) {
   TypeId array = t.kind(x) == TypeKind::Pack ? t[x].parts[0] : x;
   return t.kind(array) == TypeKind::Array &&
@@ -35,19 +45,20 @@ struct Bound {
   std::string_view name;
   bool (*meets)(TypeStore&, TypeId);
   std::optional<VarClass> number; ///< what an open number becomes at least
+  std::optional<ParamClass> cls;  ///< of the parameter; none: what it offers depends on the type
   bool isLibrary = false;         ///< of the library's own functions only
 };
 constexpr Bound bounds[] = {
-    {"Num", isNumber, VarClass::OpenInt},
-    {"Int", isInt, VarClass::OpenInt},
-    {"Float", isFloat, VarClass::OpenFloat},
-    {"Eq", isData, {}},
-    {"Ord", isOrdered, {}},
-    {"Hash", isData, {}},
-    {"Show", isData, {}},
-    {"Iterator", isRecord, {}},
-    {"Differentiable", hasTangent, VarClass::OpenFloat},
-    {"ArrayOfNumbers", isTable, {}, true},
+    {"Num", isNumber, VarClass::OpenInt, ParamClass::Number},
+    {"Int", isInt, VarClass::OpenInt, ParamClass::Int},
+    {"Float", isFloat, VarClass::OpenFloat, ParamClass::Float},
+    {"Eq", isData, {}, ParamClass::Data},
+    {"Ord", isOrdered, {}, ParamClass::Ordered},
+    {"Hash", isData, {}, ParamClass::Data},
+    {"Show", isData, {}, ParamClass::Data},
+    {"Iterator", isRecord, {}, {}},
+    {"Differentiable", hasTangent, VarClass::OpenFloat, ParamClass::Any},
+    {"ArrayOfNumbers", isTable, {}, {}, true},
 };
 
 const Bound* find(std::string_view name) {
@@ -65,6 +76,28 @@ std::string boundNames() {
   for (const Bound& b : bounds)
     if (!b.isLibrary) out += (out.empty() ? "" : " ") + std::string(b.name);
   return out;
+}
+
+std::vector<TypeId> paramsInside(const TypeStore& types, TypeId type) {
+  if (types.isParam(type)) return {type};
+  std::vector<TypeId> parts = types[type].parts, found;
+  if (types[type].record) {
+    const std::vector<TypeId>& args = types.recordInfo(types[type].record).typeArgs;
+    parts.insert(parts.end(), args.begin(), args.end());
+  }
+  for (TypeId part : parts)
+    for (TypeId param : paramsInside(types, part)) found.push_back(param);
+  return found;
+}
+
+std::optional<types::TypeParam> paramBoundBy(std::string_view bound) {
+  types::TypeParam param;
+  if (bound.empty()) return param;
+  const Bound* found = find(bound);
+  if (!found || !found->cls) return std::nullopt;
+  param.cls = *found->cls;
+  param.differentiable = bound == "Differentiable" || bound == "Float";
+  return param;
 }
 
 std::optional<types::VarClass> boundNumber(std::string_view bound) {

@@ -190,7 +190,7 @@ NodeId NodeBuilder::reduce(NestKind kind, const std::vector<DimId>& dims, Span s
 bool NodeBuilder::isNumber(TypeId element) {
   element = infer.shallow(element);
   if (types.kind(element) == TypeKind::Var) return infer.varClass(element) != types::VarClass::Any;
-  return types.isInt(element) || types.isFloat(element);
+  return types.isNumber(element);
 }
 
 bool NodeBuilder::isLiteral(NodeId n) const {

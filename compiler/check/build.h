@@ -168,6 +168,11 @@ public:
   NodeId mixedElementwise(std::vector<NodeId> args, Span span,
                           const std::function<NodeId(std::vector<NodeId>, TypeId)>& body);
   NodeId equal(NodeId a, NodeId b, Span span);
+  /// Whether `type`, or its elements, are of a type parameter that is not known to meet `bound`, which `what`
+  /// wants: says so.
+  bool lacks(TypeId type, std::string_view bound, std::string_view what, Span span);
+  /// The same of any type parameter inside of a type.
+  bool lacksInside(TypeId type, std::string_view bound, std::string_view what, Span span);
   /// `x + t`, where `t` has the tangent type of `x`.
   NodeId moved(NodeId x, NodeId t, Span span) {
     return addTangent(BinaryKind::Add, x, t, typeOf(x), typeOf(t), span);
@@ -189,6 +194,9 @@ private:
     TypeId element; ///< none after an error
   };
   TypeId commonElement(NodeId a, NodeId b, std::string_view what, Span span);
+  TypeId commonWithParam(NodeId a, NodeId b, std::string_view what, Span span);
+  NodeId compareParams(BinaryKind kind, NodeId a, NodeId b, Span span);
+  bool lacksFor(BinaryKind kind, TypeId type, Span span);
   TypeId widerInt(TypeKind a, TypeKind b);
   NodeId scalarBinary(BinaryKind kind, NodeId a, NodeId b, TypeId element, Span span);
   NodeId power(NodeId a, NodeId b, Span span);

@@ -196,6 +196,8 @@ NodeId Body::callConversion(IntrinsicKind kind, const std::vector<CallArg>& args
   TypeId to = resolveType((*explicitArgs)[0].value, false);
   NodeId x = checkArg(args[0]);
   if (b.kindOf(x) == TypeKind::Error || types.kind(to) == TypeKind::Error) return b.error(span);
+  std::string name = "`" + std::string(intrinsicName(kind)) + "`";
+  if (b.lacks(to, "Num", name, span) || b.lacks(b.typeOf(x), "Num", name, span)) return b.error(span);
   if (!b.isNumber(to) || !b.isNumber(types.element(b.typeOf(x)))) {
     sink.report(DiagId::CannotConvert, span, b.show(b.typeOf(x)), b.show(to));
     return b.error(span);

@@ -169,6 +169,7 @@ NodeId Body::checkNested(SynId node) {
   std::vector<NodeId> values;
   captureNames(node, known, values);
   NodeId value = templateValue(std::move(known), std::move(values), n.span);
+  nestedFunctions.push_back(value);
   if (before) {
     used.insert(before);
     value = overloadSet(before, value, n.span);

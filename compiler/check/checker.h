@@ -170,6 +170,8 @@ public:
   };
   std::function<Evaluated(InstanceId)> evaluate;
   std::set<DeclId> openAliases;
+  /// Default values being checked: in which instance, of which parameter.
+  std::set<std::tuple<InstanceId, DeclId, size_t>> openDefaults;
   /// The variables at the top of a script, or before an entry at the prompt; and where each `let` begins.
   struct ScriptNames {
     std::map<NameId, uint32_t> lets;
@@ -188,7 +190,6 @@ public:
   std::vector<NameId> scriptLets(DeclId decl);
   /// The declaration of a function inside of a function.
   DeclId nested(ModuleId module, const syntax::Ast& tree, SynId node);
-  std::vector<std::pair<const syntax::Ast*, SynId>> openDefaults; ///< default values being checked
   bool inTest = false; ///< what is checked is run by a test, without the statements of the script
   static uint64_t literalBits(std::string_view text); ///< of an integer literal in any base
   static bool literalFits(std::string_view text, uint64_t& bits);
@@ -215,6 +216,17 @@ public:
   void finish(InstanceId id, Body& body, NodeId value, TypeId declared);
   NameId packDimName(NameId pack, uint32_t k);
 
+  // --- generic functions where they are declared (generics.cpp)
+  bool isHeldToBounds(DeclId decl);
+  /// Says that `got` does not meet the bound of a parameter of the function or record `of`.
+  void refuseBound(std::string_view of, const GenericParam& g, TypeId got, std::string shown, Span span);
+  /// Whether an instance is only checked, never run: its types are type parameters.
+  bool isOfParams(const InstanceKey& key) const {
+    return std::any_of(key.typeArgs.begin(), key.typeArgs.end(),
+                       [this](TypeId t) { return types.holdsParam(t); });
+  }
+  bool keepsToBounds(DeclId decl, KnownId known, const std::vector<TypeId>& captured);
+
   /// Symbols of `from` as they appear in `to`, a type of the same structure.
   void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
 
@@ -233,6 +245,11 @@ private:
   std::optional<InstanceKey> keyOfDefinition(const FunctionDecl& fn);
   bool leavesTypesOpen(const FunctionDecl& fn);
   void finishOpen(InstanceId id, Body& body, NodeId value);
+  const std::vector<TypeId>& paramTypes(DeclId decl, const std::vector<GenericParam>& generics);
+  size_t packCount(const FunctionDecl& fn);
+  bool isAtDeclaration(const InstanceKey& key);
+  bool mayInstantiate(const InstanceKey& key);
+  std::vector<Diagnostic> checkAtDeclaration(const InstanceKey& key, const FunctionDecl& fn);
   InstanceId entryOf(InstanceId inner, ModuleId root);
   struct NamedBy {
     std::set<NameId> lets;
@@ -251,6 +268,9 @@ private:
   std::deque<InstanceInfo> infos_; ///< stay in place while bodies ask for more
   std::map<DeclId, std::unique_ptr<FunctionDecl>> functions_;
   std::map<DeclId, std::unique_ptr<RecordDecl>> recordDecls_;
+  std::map<DeclId, std::vector<TypeId>> paramTypes_;
+  std::map<DeclId, bool> heldToBounds_;
+  std::map<InstanceKey, std::vector<Diagnostic>> refusals_; ///< of generic bodies; empty: it fits
   std::map<std::pair<DeclId, std::vector<TypeId>>, types::RecordId> records_;
   std::vector<DimSym> canonicalSyms_[2];
   std::map<std::tuple<KnownKind, uint32_t, uint32_t, uint32_t>, KnownId> ownTemplates_;

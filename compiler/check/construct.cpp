@@ -81,6 +81,10 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
                   fields[k].name ? types.names.text(fields[k].name) : std::to_string(k));
       return b.error(span);
     }
+  size_t nextArg = 0;
+  for (const GenericParam& g : record.generics)
+    if (g.kind == GenericKind::Type && !boundMet(name, g, infer.zonk(typeArgs[nextArg++]), span))
+      return b.error(span);
   TypeId made = infer.zonk(type);
   NodeId node = record.isEnum ? b.make(NodeKind::Variant, made, span, std::move(values), Index{caseIndex})
                               : b.make(NodeKind::Struct, made, span, std::move(values));

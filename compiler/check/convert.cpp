@@ -36,6 +36,11 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
     std::vector<DimCheckItem> checks = b.worded(std::move(match.checks), DiagId::ShapeExpected, type, actual);
     return b.checked(node, infer.zonk(type), std::move(checks), span);
   }
+  if (id != DiagId::PatternType && infer.isOpen(actual) && infer.varClass(actual) != types::VarClass::Any) {
+    bool whole = infer.varClass(actual) == types::VarClass::OpenInt;
+    if (b.lacks(type, whole ? "Num" : "Float", whole ? "a whole number" : "a fraction", span))
+      return b.error(span);
+  }
   std::string expected = b.show(type), got = b.show(actual);
   if (match.kind == UnifyKind::DimsDiffer) {
     b.reportAsked(match, type, actual, node, span, {what, asker});
@@ -242,6 +247,7 @@ bool Body::callNeedsType(SynId node) {
 NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
   TypeId from = b.typeOf(value), to = infer.zonk(type);
   auto fail = [&] {
+    if (b.lacks(to, "Num", "`as`", span) || b.lacks(from, "Num", "`as`", span)) return b.error(span);
     sink.report(DiagId::CannotConvert, span, b.show(from), b.show(to));
     return b.error(span);
   };

@@ -85,9 +85,10 @@ private:
     if (!item.body && !item.isExtern && c_.function(id_).builtin.empty())
       c_.sink.report(DiagId::NoBody, decl_.span, text(decl_.name));
     bool isTemplate =
-        std::any_of(item.params.begin(), item.params.end(), [](const Parameter& p) { return !p.type; }) ||
-        std::any_of(item.generics.begin(), item.generics.end(),
-                    [](const Generic& g) { return g.isPack || !g.bound; });
+        !c_.isHeldToBounds(id_) &&
+        (std::any_of(item.params.begin(), item.params.end(), [](const Parameter& p) { return !p.type; }) ||
+         std::any_of(item.generics.begin(), item.generics.end(),
+                     [](const Generic& g) { return g.isPack || !g.bound; }));
     if (isTemplate)
       checkTemplateNames(c_, decl_.module, ast_, decl_.node,
                          [this](NameId name) { return c_.isOfScript(decl_.module, name); });

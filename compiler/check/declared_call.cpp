@@ -244,7 +244,7 @@ bool DeclaredCall::boundsMet() {
         TypeResolver defaults(c_, fn_.module, tree_, call_.bound);
         infer_.unify(type, defaults.nested(g.defaultType));
       }
-      if (!body_.boundMet(g, infer_.zonk(call_.bound.types[g.name]), span_)) return false;
+      if (!body_.boundMet(name_, g, infer_.zonk(call_.bound.types[g.name]), span_)) return false;
     } else if (g.kind == GenericKind::Pack && !call_.bound.packs.contains(g.name)) {
       body_.sink.report(DiagId::NothingSettles, span_, "the shape of `" + std::string(name_) + "`");
       return false;
@@ -407,6 +407,10 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
 /// A default is evaluated at each call and may use earlier parameters.
 void DeclaredCall::defaultArgument(size_t p) {
   const ParamDecl& param = fn_.params[p];
+  if (!c_.openDefaults.insert({body_.id, fn_.decl, p}).second) {
+    body_.sink.report(DiagId::DefaultCycle, param.span, types_.names.text(param.name), name_);
+    return fail();
+  }
   TypeId type = param.type ? resolver_.type(param.type) : TypeId::none();
   size_t mark = body_.scope.size();
   bool usesEarlier = false;
@@ -418,6 +422,7 @@ void DeclaredCall::defaultArgument(size_t p) {
     body_.scope.push_back({fn_.params[q].name, body_.instance.nodes[values_[q]].as<LocalRef>().local});
   }
   NodeId value = defaultValue(param.defaultValue, type, mark);
+  c_.openDefaults.erase({body_.id, fn_.decl, p});
   body_.scope.resize(mark);
   if (type) value = body_.coerce(value, type, span_, DiagId::ArgumentType, name_);
   untyped_[p] = b_.typeOf(value);
@@ -428,19 +433,6 @@ void DeclaredCall::defaultArgument(size_t p) {
 /// It sees the earlier parameters, which stand in the scope from `mark` on; inside of a function also the
 /// names around it.
 NodeId DeclaredCall::defaultValue(SynId written, TypeId type, size_t mark) {
-  auto& open = c_.openDefaults;
-  const std::pair<const Ast*, SynId> self(&tree_, written);
-  if (std::find(open.begin(), open.end(), self) != open.end()) {
-    c_.sink.report(DiagId::DefaultCycle, tree_.span(written), name_);
-    return b_.error(span_);
-  }
-  open.push_back(self);
-  NodeId value = defaultAtHome(written, type, mark);
-  open.pop_back();
-  return value;
-}
-
-NodeId DeclaredCall::defaultAtHome(SynId written, TypeId type, size_t mark) {
   if (call_.known) return body_.checkExpr(written, type);
   Elsewhere home(body_, tree_, fn_.module, call_.bound, mark);
   return body_.checkExpr(written, type);

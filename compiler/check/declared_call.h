@@ -37,7 +37,6 @@ private:
   DimId sizeOfValue(SynId s);
   TypeId parameterType(size_t p, NodeId& value, const CallArg& arg);
   void defaultArgument(size_t p);
-  NodeId defaultAtHome(SynId written, TypeId type, size_t mark);
   NodeId defaultValue(SynId written, TypeId type, size_t mark);
   bool boundsMet();
   NodeId inBlock(NodeId result);

@@ -92,6 +92,7 @@ std::vector<GenericParam> Checker::readGenerics(const Ast& ast, const std::vecto
   for (const Generic& g : generics) {
     GenericParam p;
     p.name = g.name;
+    p.span = g.span;
     p.defaultType = g.defaultType;
     if (g.isPack)
       p.kind = GenericKind::Pack;

@@ -58,6 +58,7 @@ bool Derivatives::differentiable(NodeId arg, Span span) {
     return true;
   }
   if (b.types.kind(type) == TypeKind::Error) return false;
+  if (b.lacks(type, "Differentiable", "a derivative", b.spanOf(arg))) return false;
   if (!b.types.isUnit(types::tangentType(b.types, type))) return true;
   b.sink.report(DiagId::NotDifferentiable, b.spanOf(arg), b.show(type));
   return false;
@@ -137,6 +138,7 @@ NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId
   if (b.infer.isOpen(main))
     b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), main);
   else if (!b.types.isFloat(b.infer.shallow(main))) {
+    if (b.lacks(main, "Float", "the result of what is differentiated", span)) return b.error(span);
     b.sink.report(DiagId::GradWantsFloat, span, b.show(callee.result));
     return b.error(span);
   }

@@ -109,6 +109,7 @@ NodeId Body::toStr(NodeId value, std::string spec, Span span) {
     sink.report(DiagId::FunctionText, span);
     return b.error(span);
   }
+  if (b.lacksInside(b.typeOf(value), "Show", "a text", span)) return b.error(span);
   return b.make(NodeKind::Format, types.str(), span, {value}, FormatSpec{std::move(spec)});
 }
 
@@ -302,7 +303,8 @@ NodeId Body::checkTuple(const Many& m, Span span, TypeId expected) {
     NodeId part = checkExpr(m.items[k], want);
     if (want) part = coerce(part, want, b.spanOf(part));
     parts.push_back(part);
-    kinds.push_back(b.typeOf(part));
+    bool comes = !want || b.kindOf(part) != TypeKind::Never; // `(1, exit(2))` has the type asked for
+    kinds.push_back(comes ? b.typeOf(part) : infer.zonk(want));
   }
   return b.make(NodeKind::Tuple, types.tuple(std::move(kinds)), span, std::move(parts));
 }

@@ -43,12 +43,25 @@ DimId Body::boundDim(const PendingCall& call, NameId name) {
   return found == call.bound.dims.end() ? DimId::none() : found->second;
 }
 
+/// Whether the types that the call settled on meet the bounds: open numbers met them when they were given.
+bool Body::boundsHold(const PendingCall& call, Span span) {
+  if (!call.decl) return true;
+  for (const GenericParam& g : c.function(call.decl).generics)
+    if (g.kind == GenericKind::Type && !boundMet(types.names.text(c.function(call.decl).name), g,
+                                                 infer.zonk(call.bound.types.at(g.name)), span))
+      return false;
+  return true;
+}
+
 /// Instance and dimensions of a call whose types are settled.
 void Body::finishCall(PendingCall& call) {
   Canonical canonical;
   InstanceKey key = keyOf(call, canonical);
   for (TypeId open : call.openResults) key.results.push_back(infer.zonk(open));
   Span span = instance.nodes[call.node].span;
+  if (!boundsHold(call, span)) return;
+  // A generic function is checked where it is declared: nothing more is to be said of it at type parameters.
+  if (c.isOfParams(key) && !key.known && c.isHeldToBounds(key.decl) && c.function(key.decl).result) return;
   InstanceId made = c.instantiate(key, span);
   const InstanceInfo info = c.info(made);
   std::vector<DimId> dims;

@@ -33,14 +33,15 @@ Wanted wantedBy(std::string_view format) {
 
 bool scalarFits(const TypeStore& types, TypeId type, const Wanted& wanted) {
   if (types.isInt(type)) return !(wanted.integer && wanted.digits);
-  bool isNumber = types.isFloat(type) || types::scalarClass(types.kind(type)) == types::ScalarClass::Complex;
+  bool isNumber = types.isNumber(type) || types::scalarClass(types.kind(type)) == types::ScalarClass::Complex;
   return !wanted.integer && (isNumber || !wanted.number);
 }
 
 bool fits(const TypeStore& types, TypeId type, const Wanted& wanted, std::set<TypeId>& seen) {
   if (!seen.insert(type).second) return true;
   const types::Type t = types[type];
-  if (types.isScalar(type) || t.kind == TypeKind::Str) return scalarFits(types, type, wanted);
+  if (types.isScalar(type) || t.kind == TypeKind::Str || t.kind == TypeKind::Param)
+    return scalarFits(types, type, wanted);
   for (TypeId part : t.parts)
     if (!fits(types, part, wanted, seen)) return false;
   if (!t.record) return true;

@@ -170,8 +170,8 @@ bool Inference::bindVar(TypeId var, TypeId to) {
   }
   TypeKind kind = types_.kind(to);
   bool fits = info.cls == VarClass::Any || kind == TypeKind::Error || kind == TypeKind::Never ||
-              types::isFloatKind(kind) || types::scalarClass(kind) == types::ScalarClass::Complex ||
-              (info.cls == VarClass::OpenInt && types::isIntKind(kind));
+              types_.isFloat(to) || types::scalarClass(kind) == types::ScalarClass::Complex ||
+              (info.cls == VarClass::OpenInt && types_.isNumber(to));
   if (!fits) return false;
   if (kind != TypeKind::Never) changed(var).bound = to;
   return true;

@@ -104,9 +104,14 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
   }
   std::string name =
       key.decl ? std::string(types.names.text(modules.decl(key.decl).name)) : program_.known(key.known).name;
-  if (stack_.size() >= 64 || growsWithoutEnd(key)) {
-    Diagnostic& d = sink.report(DiagId::InstanceDepth, stack_.front().call, stack_.front().name);
+  bool tooDeep = stack_.size() >= 64 || growsWithoutEnd(key);
+  if (tooDeep) {
+    const Open& first = stack_.front();
+    Span place = first.call.valid() ? first.call : program_.instance(first.id).span;
+    Diagnostic& d = sink.report(DiagId::InstanceDepth, place, first.name);
     d.notes.push_back({call, "asked for here"});
+  }
+  if (tooDeep || !mayInstantiate(key)) {
     InstanceId broken = addInstance(key);
     program_.instance(broken).failed = true;
     program_.instance(broken).result = types.error();
@@ -227,7 +232,7 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   if (instance.doesIo && key.decl && modules.decl(key.decl).kind == names::DeclKind::Function &&
       function(key.decl).isPure)
     sink.report(DiagId::NotPure, instance.span, instance.name);
-  if (infos_[id.index].key.open.empty() && !instance.failed)
+  if (infos_[id.index].key.open.empty() && !instance.failed && !isOfParams(key))
     infos_[id.index].usesUpKeys = checkKeys(*this, id);
   bool isFunction = key.decl || key.known;
   if (isFunction && key.open.empty() && !body.unsure &&

@@ -243,7 +243,7 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
   TypeKind k = b.types.kind(type);
   bool number = b.isNumber(type) || k == TypeKind::Bool || b.infer.isOpen(type);
   bool parts = k == TypeKind::Array || k == TypeKind::Tuple || k == TypeKind::Struct || k == TypeKind::Enum ||
-               k == TypeKind::List || k == TypeKind::Pack;
+               k == TypeKind::List || k == TypeKind::Pack || k == TypeKind::Slope;
   bool fits = number;
   if (nestKind(kind) == NestKind::Any || nestKind(kind) == NestKind::All)
     fits = k == TypeKind::Bool;
@@ -253,6 +253,9 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
     fits = b.types.isFloat(type) || b.infer.isOpen(type);
   if (fits || k == TypeKind::Error) return k != TypeKind::Error;
   std::string name(intrinsicName(kind));
+  if (nestKind(kind) != NestKind::Any && nestKind(kind) != NestKind::All &&
+      b.lacks(type, kind == IntrinsicKind::LogSumExp ? "Float" : "Num", "`" + name + "`", span))
+    return false;
   if (nestKind(kind) == NestKind::Any || nestKind(kind) == NestKind::All)
     b.sink.report(DiagId::WantsBool, span, "`" + name + "`", b.show(type)).hint =
         "compare: `" + name + "(x != 0)`";
@@ -320,9 +323,10 @@ NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vect
 NodeId ArrayIntrinsics::meanOf(NodeId total, TypeId element, NodeId count, Span span) {
   TypeId shallow = b.infer.shallow(element);
   TypeKind kind = b.types.kind(shallow);
-  if (kind == TypeKind::Bool || types::isIntKind(kind))
+  if (kind == TypeKind::Bool || b.types.isInt(shallow))
     total = b.convert(total, b.types.scalar(TypeKind::F32), span);
   if (b.infer.isOpen(shallow)) b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), shallow);
+  if (!b.types.isInt(shallow) && b.lacks(shallow, "Float", "`mean`", span)) return b.error(span);
   return b.binary(BinaryKind::Div, total, count, span);
 }
 

@@ -44,6 +44,7 @@ std::optional<size_t> ArrayIntrinsics::oneAxis(GivenArgs& args, size_t rank) {
 NodeId ArrayIntrinsics::cumsum(GivenArgs& args, Span span) {
   NodeId x = args.positional();
   if (!needArray(x, "cumsum", span)) return b.error(span);
+  if (b.lacks(b.typeOf(x), "Num", "`cumsum`", span)) return b.error(span);
   if (!b.isNumber(b.types.element(b.typeOf(x)))) {
     b.sink.report(DiagId::WantsNumbers, span, "cumsum", b.show(b.types.element(b.typeOf(x))));
     return b.error(span);

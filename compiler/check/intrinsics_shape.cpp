@@ -18,7 +18,8 @@ NodeId ArrayIntrinsics::floatFunction(OpKind op, uint32_t index, NodeId x, std::
   if (b.infer.isOpen(element))
     b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
   else if (!b.types.isFloat(element)) {
-    b.sink.report(DiagId::WantsFloat, span, std::string(name), b.show(b.typeOf(x)));
+    if (!b.lacks(element, "Float", "`" + std::string(name) + "`", span))
+      b.sink.report(DiagId::WantsFloat, span, std::string(name), b.show(b.typeOf(x)));
     return b.error(span);
   }
   return b.elementwise({x}, span,
@@ -37,7 +38,7 @@ NodeId ArrayIntrinsics::mathFunction(ops::MathKind kind, GivenArgs& args, Span s
 NodeId ArrayIntrinsics::absolute(NodeId x, Span span) {
   TypeId element = b.types.element(b.typeOf(x));
   if (!b.isNumber(element)) {
-    if (b.kindOf(x) != TypeKind::Error)
+    if (b.kindOf(x) != TypeKind::Error && !b.lacks(element, "Num", "`abs`", span))
       b.sink.report(DiagId::ArgumentKind, span, "abs", "a number", b.show(b.typeOf(x)));
     return b.error(span);
   }
@@ -138,8 +139,8 @@ NodeId ArrayIntrinsics::reshape(GivenArgs& args, TypeId expected, Span span) {
     dims.push_back(d);
   }
   if (dims.empty()) {
-    TypeKind asked = expected ? b.types.kind(b.infer.shallow(expected)) : TypeKind::Error;
-    if (asked != TypeKind::Array && !types::isFloatKind(asked) && !types::isIntKind(asked)) {
+    TypeId asked = expected ? b.infer.shallow(expected) : b.types.error();
+    if (b.types.kind(asked) != TypeKind::Array && !b.types.isNumber(asked)) {
       b.sink.report(DiagId::NothingSettles, span, "the shape of `reshape`");
       return b.error(span);
     }
@@ -281,6 +282,7 @@ NodeId ArrayIntrinsics::argSort(GivenArgs& args, Span span) {
     b.sink.report(DiagId::ArgumentKind, span, "argsort", "an array of rank 1", b.show(b.typeOf(x)));
     return b.error(span);
   }
+  if (b.lacks(b.typeOf(x), "Ord", "`argsort`", span)) return b.error(span);
   uint32_t down = descending.valid() && b.literal(descending) == 1;
   return b.make(NodeKind::ArgSort, b.types.array(b.types.int64(), b.dimsOf(b.typeOf(x))), span, {x},
                 Index{down});

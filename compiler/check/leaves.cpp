@@ -15,6 +15,11 @@ bool Leaves::isLeaf(TypeId t) {
   return b.types.isScalar(b.types.element(t)) || b.isNumber(b.types.element(t));
 }
 
+bool Leaves::isHidden(TypeId t) {
+  TypeId element = b.types.element(t);
+  return b.types.kind(element) == TypeKind::Slope || (b.types.isParam(element) && !b.types.isFloat(element));
+}
+
 size_t Leaves::partCount(TypeId t) {
   return b.types.kind(t) == TypeKind::Tuple ? b.types[t].parts.size()
                                             : b.types.recordInfo(b.types[t].record).cases[0].fields.size();
@@ -91,7 +96,7 @@ Leaves::Together Leaves::openTogether(const std::vector<NodeId>& packed, Span sp
 
 NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span) {
   TypeId tangent = types::tangentType(b.types, type);
-  if (b.types.isUnit(tangent)) return values[0];
+  if (b.types.isUnit(tangent) || isHidden(type)) return values[0];
   if (isLeaf(type)) return f(values, type);
   if (b.types.kind(type) == TypeKind::Array)
     return b.collect(b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
@@ -130,6 +135,7 @@ NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCal
                          Span span) {
   TypeId type = b.typeOf(value);
   if (isLeaf(type)) return op({sofar, f({value}, TypeId::none())}, TypeId::none());
+  if (isHidden(type)) return sofar;
   if (b.types.kind(type) == TypeKind::Array) return foldElements(op, sofar, f, value, span);
   if (b.types.kind(type) == TypeKind::Pack) {
     NodeBuilder::Opened opened = b.open(value, span);
@@ -186,6 +192,7 @@ NodeId Leaves::build(const TemplateCall& make, TypeId type, Span span) {
 NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::string& path, NodeId prefix,
                           Span span) {
   if (isLeaf(type)) return make({joined(prefix, path, span)}, type);
+  if (isHidden(type)) return b.op(OpKind::Undef, type, {}, span);
   if (b.types.kind(type) == TypeKind::Array)
     return b.collect(b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
       NodeId inner = joined(prefix, path, span);
@@ -218,6 +225,7 @@ NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
       return dot(b.at(x, i, span), b.at(y, i, span), span);
     });
   if (isLeaf(type)) return b.binary(BinaryKind::Mul, x, y, span);
+  if (isHidden(type)) return b.number("0", b.infer.freshVar(types::VarClass::OpenFloat, span), span);
   if (b.types.kind(type) == TypeKind::Pack) {
     Together both = openTogether({x, y}, span);
     both.nodes.push_back(dot(both.values[0], both.values[1], span));

@@ -28,6 +28,8 @@ public:
 private:
   bool isComposite(TypeId t);
   bool isLeaf(TypeId t);
+  /// Of a type parameter: what it stands for says which leaves there are.
+  bool isHidden(TypeId t);
   size_t partCount(TypeId t);
   std::string partName(TypeId t, size_t k);
   /// Values that hide their sizes, with those of the first named; the others agree when the program runs.

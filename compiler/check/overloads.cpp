@@ -162,17 +162,19 @@ NodeId Body::callDecl(DeclId decl, const std::vector<CallArg>& args, const Expli
   return DeclaredCall(*this, decl, span).check(args, argOf, explicitArgs, expected);
 }
 
-/// Whether a type meets a generic parameter's bound.
-bool Body::boundMet(const GenericParam& g, TypeId type, Span span) {
+/// Whether a type meets the bound of a parameter of the function or record `of`; says so if not.
+bool Body::boundMet(std::string_view of, const GenericParam& g, TypeId type, Span span) {
   if (!g.bound) return true;
   std::string_view bound = types.names.text(g.bound);
+  auto refuse = [&](TypeId got) {
+    c.refuseBound(of, g, infer.zonk(got), b.show(got), span);
+    return false;
+  };
   TypeId shallow = infer.shallow(type);
   TypeKind k = types.kind(shallow);
   if (k == TypeKind::Error) return false;
-  if (k == TypeKind::Var && bound == "Int" && infer.varClass(shallow) == types::VarClass::OpenFloat) {
-    sink.report(DiagId::BoundNotMet, span, b.show(types.scalar(TypeKind::F32)), bound);
-    return false;
-  }
+  if (k == TypeKind::Var && bound == "Int" && infer.varClass(shallow) == types::VarClass::OpenFloat)
+    return refuse(types.scalar(TypeKind::F32));
   if (k == TypeKind::Var) { // a whole literal given to a Float becomes a float
     if (auto number = boundNumber(bound)) infer.unify(infer.freshVar(*number, span), shallow);
     return true;
@@ -182,8 +184,7 @@ bool Body::boundMet(const GenericParam& g, TypeId type, Span span) {
     NodeId value = b.op(OpKind::Undef, infer.zonk(type), {}, span);
     met = protocolFunction(types.names.intern("next"), value, span).has_value();
   }
-  if (!met) sink.report(DiagId::BoundNotMet, span, b.show(type), bound);
-  return met;
+  return met || refuse(type);
 }
 
 /// What is in a value that keeps its sizes beside it, with sizes to be found.
@@ -281,7 +282,7 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
   }
   for (const GenericParam& g : fn.generics)
     if (fits && g.kind == GenericKind::Type && g.bound)
-      fits = boundMet(g, infer.zonk(bound.types[g.name]), fn.span);
+      fits = boundMet(types.names.text(fn.name), g, infer.zonk(bound.types[g.name]), fn.span);
   fits &= sink.all().size() == before;
   sink.rewind(before);
   infer.restore(saved);

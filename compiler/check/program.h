@@ -23,9 +23,10 @@ enum class GenericKind : uint8_t { Type, Dim, Pack };
 struct GenericParam {
   NameId name;
   GenericKind kind = GenericKind::Dim;
-  NameId bound;               ///< of Type: Num Int Float Eq Ord Hash Show Differentiable; none if unbounded
+  NameId bound;               ///< of Type; none if unbounded
   syntax::NodeId defaultType; ///< of Type
   bool declared = true;       ///< false: bound implicitly by a parameter's type
+  Span span;
 };
 
 /// Names of generic parameters and what they are bound to: in a declaration being instantiated, in the body

@@ -1,5 +1,6 @@
 // Whole modules: what a program runs, its tests, and functions of the library by name.
 #include "check/body.h"
+#include "check/bounds.h"
 #include "check/repeated_names.h"
 
 namespace melix::check {
@@ -14,17 +15,19 @@ std::vector<DeclId> Checker::declsOf(ModuleId module) {
   return decls;
 }
 
-/// What a function is checked at where it is declared; none for templates, which are checked where they are
-/// used.
+/// The instance of a function that is made where it is declared; none for templates, which are checked where
+/// they are used, and where nothing says which types it is for.
 std::optional<InstanceKey> Checker::keyOfDefinition(const FunctionDecl& fn) {
   if (fn.hasUntyped() || !fn.builtin.empty()) return std::nullopt;
   InstanceKey key;
   key.decl = fn.decl;
   for (const GenericParam& g : fn.generics) {
     if (g.kind == GenericKind::Pack || (g.kind == GenericKind::Type && !g.bound)) return std::nullopt;
-    if (g.kind == GenericKind::Type) // a bounded element type is tried at one that meets the bound
-      key.typeArgs.push_back(types.names.text(g.bound) == "Int" ? types.int64()
-                                                                : types.scalar(TypeKind::F32));
+    if (g.kind != GenericKind::Type) continue;
+    // Derivatives are looked at on Core, which needs a type: one that meets the bound.
+    std::string_view bound = types.names.text(g.bound);
+    if (!paramBoundBy(bound)) return std::nullopt;
+    key.typeArgs.push_back(bound == "Int" ? types.int64() : types.scalar(TypeKind::F32));
   }
   bool hasPack = false;
   std::function<void(SynId)> look = [&](SynId s) {
@@ -40,8 +43,9 @@ bool Checker::leavesTypesOpen(const FunctionDecl& fn) {
   bool open = false;
   const size_t before = sink.all().size();
   TypeEnv env;
+  size_t nextParam = 0;
   for (const GenericParam& g : fn.generics)
-    if (g.kind == GenericKind::Type) env.types[g.name] = types.scalar(types::TypeKind::F32);
+    if (g.kind == GenericKind::Type) env.types[g.name] = paramTypes(fn.decl, fn.generics)[nextParam++];
   TypeResolver resolver(*this, fn.module, ast(fn.decl), env);
   resolver.bindDim = resolver.freshDim = [this](NameId, Span) { return types.dims.constant(1); };
   resolver.valueDim = [this](SynId) { return types.dims.constant(1); };
@@ -58,15 +62,12 @@ bool Checker::leavesTypesOpen(const FunctionDecl& fn) {
   return open;
 }
 
-/// Structs and enums without type parameters.
+/// Structs and enums, their type parameters as types of their own.
 void Checker::checkRecords(const std::vector<DeclId>& decls) {
   for (DeclId decl : decls) {
     names::DeclKind kind = modules.decl(decl).kind;
     if (kind != names::DeclKind::Struct && kind != names::DeclKind::Enum) continue;
-    const RecordDecl& r = record(decl);
-    if (std::none_of(r.generics.begin(), r.generics.end(),
-                     [](const GenericParam& g) { return g.kind == GenericKind::Type; }))
-      recordAt(decl, {});
+    recordAt(decl, paramTypes(decl, record(decl).generics));
   }
 }
 
@@ -86,7 +87,8 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
       continue;
     }
     if (kind != names::DeclKind::Function) continue;
-    if (auto key = keyOfDefinition(FunctionDecl(function(decl))); key && scriptLets(decl).empty())
+    if (!scriptLets(decl).empty() || !keepsToBounds(decl, KnownId::none(), {})) continue;
+    if (auto key = keyOfDefinition(FunctionDecl(function(decl))))
       checked.push_back(instantiate(*key, Span()));
   }
   return checked;

@@ -1,5 +1,6 @@
 #include "check/resolve.h"
 
+#include "check/bounds.h"
 #include "types/tangent.h"
 
 #include <utility>
@@ -178,8 +179,23 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
       dims.push_back(fresh);
     }
   }
-  if (failed) return types_.error();
+  if (failed || !boundsHold(record, typeArgs, span)) return types_.error();
   return types_.record(checker_.recordAt(decl, std::move(typeArgs)), std::move(dims));
+}
+
+/// Whether type arguments meet the bounds of a record; variables are left to what settles them.
+bool TypeResolver::boundsHold(const RecordDecl& record, const std::vector<TypeId>& typeArgs, Span span) {
+  size_t next = 0;
+  for (const GenericParam& g : record.generics) {
+    if (g.kind != GenericKind::Type) continue;
+    TypeId arg = typeArgs[next++];
+    TypeKind k = types_.kind(arg);
+    if (!g.bound || k == TypeKind::Var || k == TypeKind::Error || meetsBound(types_, arg, text(g.bound)))
+      continue;
+    checker_.refuseBound(text(record.name), g, arg, types_.show(arg), span);
+    return false;
+  }
+  return true;
 }
 
 TypeId TypeResolver::parameter(SynId node, bool isInout) {

@@ -55,6 +55,7 @@ private:
   TypeId bareList(Span span);
   TypeId ofDecl(DeclId decl, const std::vector<syntax::Argument>* items, Span span);
   TypeId recordType(DeclId decl, const std::vector<syntax::Argument>* items, Span span);
+  bool boundsHold(const RecordDecl& record, const std::vector<TypeId>& typeArgs, Span span);
   TypeId alias(DeclId decl, Span span);
   TypeId bracketed(syntax::NodeId node);
   bool isArray(syntax::NodeId node) const;

@@ -106,13 +106,14 @@ std::vector<NameId> Checker::scriptLets(DeclId decl) {
 void Checker::checkSeeing(ModuleId module, const std::map<NameId, TypeId>& lets) {
   for (DeclId decl : declsOf(module)) {
     if (scriptLets(decl).empty()) continue;
-    std::optional<InstanceKey> key = keyOfDefinition(FunctionDecl(function(decl)));
+    std::vector<TypeId> captured;
     for (NameId let : scriptLets(decl))
-      if (auto found = lets.find(let); found == lets.end())
-        key.reset();
-      else if (key)
-        key->typeArgs.push_back(found->second);
+      if (auto found = lets.find(let); found != lets.end()) captured.push_back(found->second);
+    if (captured.size() < scriptLets(decl).size() || !keepsToBounds(decl, KnownId::none(), captured))
+      continue;
+    std::optional<InstanceKey> key = keyOfDefinition(FunctionDecl(function(decl)));
     if (!key) continue;
+    key->typeArgs.insert(key->typeArgs.end(), captured.begin(), captured.end());
     key->typeArgs = canonical(key->typeArgs).types;
     instantiate(*key, Span());
   }

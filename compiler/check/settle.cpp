@@ -43,7 +43,8 @@ uint64_t floatBits(double value, TypeKind kind) {
 void Body::settleLiteral(Node& node, bool negated) {
   Const& value = node.as<Const>();
   TypeKind kind = types.kind(node.type);
-  if (value.text.empty() || kind == TypeKind::Str || kind == TypeKind::Error) return;
+  if (value.text.empty() || kind == TypeKind::Str || kind == TypeKind::Error || kind == TypeKind::Param)
+    return;
   std::string text(value.text);
   value.text.clear();
   bool negative = text.starts_with('-');
@@ -97,14 +98,13 @@ void Body::refuseChecks(const DimChecks& checks, Span span) {
   }
 }
 
-/// The operation as programs write it, if it is not for what its open operands became: `|` of floats, `fma`
-/// of integers.
-std::optional<std::string> Body::misapplied(const OpRef& op, TypeId type) const {
+/// An operation that is not for what its open operands became: `|` of floats, `fma` of integers.
+void Body::reportMisapplied(const OpRef& op, TypeId type, Span span) {
   std::string_view text;
   bool wantsFloat = false;
   switch (op.kind) {
   case OpKind::IDiv:
-    if (op.index != staysWhole) return std::nullopt; // `/` of literals that became floats
+    if (op.index != staysWhole) return; // `/` of literals that became floats
     text = "div";
     break;
   case OpKind::IRem: text = "%"; break;
@@ -116,11 +116,12 @@ std::optional<std::string> Body::misapplied(const OpRef& op, TypeId type) const 
   case OpKind::Fma:
   case OpKind::Sqrt:
   case OpKind::CopySign: text = ops::opText(op.kind), wantsFloat = true; break;
-  default: return std::nullopt;
+  default: return;
   }
-  bool fits = wantsFloat ? types.isFloat(type) : !types.isFloat(type);
-  if (fits || types.kind(type) == TypeKind::Error) return std::nullopt;
-  return "`" + std::string(text) + "`";
+  std::string name = "`" + std::string(text) + "`";
+  if (b.lacks(type, wantsFloat ? "Float" : "Int", name, span)) return;
+  if (types.isFloat(type) == wantsFloat || types.kind(type) == TypeKind::Error) return;
+  sink.report(DiagId::OperatorTypes, span, name, types.show(type), types.show(type));
 }
 
 void Body::settle() {
@@ -131,6 +132,7 @@ void Body::settle() {
   if (!unsolved.empty() && !holdsError()) // an error leaves types open that it would have settled
     for (Span span : unsolved) sink.report(DiagId::NothingSettles, span, "a type here");
   settleCalls();
+  settleNested();
   settleNodes();
   for (uint32_t k = 0; k < instance.locals.size(); ++k) {
     Local& local = instance.locals[LocalId(k)];
@@ -156,6 +158,16 @@ void Body::settleCalls() {
       if (ref.saved) c.program_.savedBy[ref.saved] = target.instance;
     } else
       instance.nodes[node].payload = target;
+  }
+}
+
+/// Generic functions inside of this one are checked with what they capture, called or not.
+void Body::settleNested() {
+  if (unsure || holdsError()) return;
+  for (NodeId function : nestedFunctions) {
+    const types::Type type = types[b.typeOf(function)];
+    const KnownId id = infer.templateOf(type.known);
+    instance.failed |= !c.keepsToBounds(c.program_.known(id).candidates[0], id, type.parts);
   }
 }
 
@@ -224,8 +236,7 @@ void Body::settlePayload(Node& node) {
     if (!formatFits(types, printed, format->spec))
       sink.report(DiagId::FormatType, node.span, format->spec, types.show(printed));
   } else if (auto* op = std::get_if<OpRef>(&node.payload)) {
-    if (auto name = misapplied(*op, node.type))
-      sink.report(DiagId::OperatorTypes, node.span, *name, types.show(node.type), types.show(node.type));
+    reportMisapplied(*op, node.type, node.span);
     if (op->kind == OpKind::IDiv) *op = {types.isFloat(node.type) ? OpKind::Div : OpKind::IDiv, 0};
   }
 }

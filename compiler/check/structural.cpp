@@ -24,6 +24,9 @@ size_t partCount(TypeStore& types, TypeId t) {
 NodeId NodeBuilder::addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type, TypeId tangent, Span span) {
   if (types.isUnit(tangent)) return a.valid() ? a : unit(span);
   TypeKind k = types.kind(type);
+  if (types.kind(types.element(tangent)) == TypeKind::Slope)
+    return op(kind == BinaryKind::Sub ? OpKind::Sub : OpKind::Add, type,
+              a.valid() ? std::vector{a, b} : std::vector{b}, span);
   if (isNumber(types.element(type))) return a.valid() ? binary(kind, a, b, span) : negate(b, span);
   if (k == TypeKind::Array)
     return collect(dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
@@ -50,6 +53,8 @@ NodeId NodeBuilder::addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type,
 NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar, Span span) {
   TypeId type = typeOf(tangent);
   TypeKind k = types.kind(type);
+  if (types.kind(types.element(type)) == TypeKind::Slope)
+    return op(OpKind::Mul, type, {tangent, scalar}, span);
   if (isNumber(types.element(type))) {
     TypeId element = types.element(type);
     return elementwise({tangent}, span, [&](std::vector<NodeId> e) {
@@ -87,12 +92,12 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
   auto composite = [&](NodeId n) {
     TypeKind k = types.kind(types.element(typeOf(n)));
     return isRecordLike(k) || k == TypeKind::Enum || k == TypeKind::List || k == TypeKind::Known ||
-           k == TypeKind::Pack;
+           k == TypeKind::Pack || k == TypeKind::Param || k == TypeKind::Slope;
   };
   std::vector<NodeId> nodes;
   if (!a.valid()) { // negation
     if (TypeId type = infer.zonk(typeOf(b)); !composite(b) || types::tangentType(types, type) != type) {
-      sink.report(DiagId::OperandType, span, "`-`", show(typeOf(b)));
+      if (!lacks(type, "Num", "`-`", span)) sink.report(DiagId::OperandType, span, "`-`", show(type));
       return error(span);
     }
     LocalId t = bind("t", b, nodes);
@@ -180,7 +185,9 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
   }
   if (match.kind > UnifyKind::NeedsCheck || k == TypeKind::Function || k == TypeKind::Known)
     return operatorError(BinaryKind::Eq, a, b, span);
-  if (k == TypeKind::Var || types.isScalar(type) || k == TypeKind::Str)
+  if (lacks(type, "Eq", "`==`", span)) return error(span);
+  if (k == TypeKind::Var || types.isScalar(type) || k == TypeKind::Str || k == TypeKind::Param ||
+      k == TypeKind::Slope)
     return op(OpKind::Cmp, types.boolean(), {a, b}, span, static_cast<uint32_t>(ops::CmpKind::Eq));
   if (k == TypeKind::Enum || k == TypeKind::List) return library.callEquality(a, b, span);
   if (k == TypeKind::Pack) return equalSizesToo(a, b, span);

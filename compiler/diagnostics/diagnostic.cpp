@@ -141,6 +141,12 @@ Diagnostic& DiagnosticSink::reportList(DiagId id, Span span, std::vector<std::st
   return diagnostics_.back();
 }
 
+void DiagnosticSink::repeat(const Diagnostic& diagnostic) {
+  if (!seen_.insert({diagnostic.id, diagnostic.span}).second) return;
+  errors_ += diagSeverity(diagnostic.id) == SeverityKind::Error;
+  diagnostics_.push_back(diagnostic);
+}
+
 void DiagnosticSink::annotateLast(Span span, std::string text) {
   std::vector<DiagNote>& notes = last().notes;
   bool said = std::any_of(notes.begin(), notes.end(),
@@ -168,11 +174,7 @@ void DiagnosticSink::rewindBut(size_t mark, const std::vector<std::pair<size_t, 
   for (auto [begin, end] : kept)
     for (size_t k = begin; k < end; ++k) stay.push_back(diagnostics_[k]);
   rewind(mark);
-  for (Diagnostic& d : stay) {
-    if (!seen_.emplace(d.id, d.span).second) continue;
-    errors_ += diagSeverity(d.id) == SeverityKind::Error;
-    diagnostics_.push_back(std::move(d));
-  }
+  for (const Diagnostic& d : stay) repeat(d);
 }
 
 void DiagnosticSink::annotate(size_t mark, const DiagNote& note) {

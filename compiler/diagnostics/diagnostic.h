@@ -47,6 +47,8 @@ public:
   Diagnostic& report(DiagId id, Span span, Args&&... args) {
     return reportList(id, span, {std::string(std::forward<Args>(args))...});
   }
+  /// What another report gave, unless it is there already.
+  void repeat(const Diagnostic& diagnostic);
   /// Adds a note to the last diagnostic, once.
   void annotateLast(Span span, std::string text);
   /// Gives the last diagnostic a hint of its own.

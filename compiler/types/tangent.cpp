@@ -36,6 +36,7 @@ bool carriesTangent(const TypeStore& types, TypeId id, Seen& seen) {
     return enter(seen, t.record) &&
            anyField(types, t.record, [&](TypeId f) { return carriesTangent(types, f, seen); });
   case TypeKind::Function: return false;
+  case TypeKind::Param: return !types.isInt(id);
   default:
     return std::any_of(t.parts.begin(), t.parts.end(),
                        [&](TypeId p) { return carriesTangent(types, p, seen); });
@@ -68,6 +69,8 @@ bool isOwnTangent(const TypeStore& types, TypeId id, Seen& seen) {
     if (types.recordInfo(t.record).tangentOf.valid() || !enter(seen, t.record)) return true;
     return !anyField(types, t.record, [&](TypeId f) { return !isOwnTangent(types, f, seen); });
   case TypeKind::Enum: return types.recordInfo(t.record).tangentOf.valid();
+  case TypeKind::Param: return types.isFloat(id);
+  case TypeKind::Slope: return true;
   default: return false;
   }
 }
@@ -113,6 +116,7 @@ TypeId tangentType(TypeStore& types, TypeId id) {
   case TypeKind::Struct:
   case TypeKind::Enum: return types.record(tangentRecord(types, t.record), t.dims);
   case TypeKind::Known: return types.tuple(t.parts);
+  case TypeKind::Param: return types.slope(id);
   case TypeKind::Array: return types.array(t.parts[0], t.dims);
   default: return types.intern(std::move(t));
   }

@@ -135,6 +135,31 @@ TypeId TypeStore::var(uint32_t id) {
   return intern(std::move(t));
 }
 
+TypeId TypeStore::param(TypeParam declared) {
+  params_.push_back(declared);
+  Type t;
+  t.kind = TypeKind::Param;
+  t.number = static_cast<uint32_t>(params_.size() - 1);
+  return intern(std::move(t));
+}
+
+TypeId TypeStore::slope(TypeId param) { return intern(around(TypeKind::Slope, param)); }
+
+bool TypeStore::offers(TypeId id, ParamClass cls) const {
+  if (!isParam(id)) return false;
+  ParamClass own = paramInfo(id).cls;
+  return own == cls || (own > cls && cls != ParamClass::Int);
+}
+
+bool TypeStore::holdsParam(TypeId id) const {
+  const Type& t = (*this)[id];
+  auto holds = [this](TypeId part) { return holdsParam(part); };
+  return t.kind == TypeKind::Param || std::any_of(t.parts.begin(), t.parts.end(), holds) ||
+         (t.result.valid() && holds(t.result)) ||
+         (t.record.valid() &&
+          std::any_of(recordInfo(t.record).typeArgs.begin(), recordInfo(t.record).typeArgs.end(), holds));
+}
+
 RecordId TypeStore::addRecord(Record record) { return records_.add(std::move(record)); }
 
 TypeId TypeStore::fieldType(TypeId recordType, uint32_t c, uint32_t k) {
@@ -148,7 +173,9 @@ TypeId TypeStore::fieldType(TypeId recordType, uint32_t c, uint32_t k) {
   return substitute(field, subst);
 }
 
-bool TypeStore::isScalar(TypeId id) const { return scalarClass(kind(id)) != ScalarClass::None; }
+bool TypeStore::isScalar(TypeId id) const {
+  return scalarClass(kind(id)) != ScalarClass::None || offers(id, ParamClass::Number);
+}
 
 TypeId TypeStore::element(TypeId id) const {
   const Type& t = (*this)[id];

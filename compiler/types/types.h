@@ -37,16 +37,35 @@ inline bool isIntKind(TypeKind k) {
 
 enum class VarClass : uint8_t { Any, OpenInt, OpenFloat };
 
+/// What all types have that a type parameter may stand for, each with what those before it have.
+enum class ParamClass : uint8_t {
+  Any,     ///< no bound: values that are passed on, and their tangents
+  Data,    ///< `==` and a text
+  Ordered, ///< `<`
+  Number,  ///< arithmetic, whole literals
+  Int,     ///< a Number and bits
+  Float,   ///< a Number and functions of reals
+};
+
+/// A type parameter as its declaration gives it.
+struct TypeParam {
+  NameId name = {};
+  ParamClass cls = ParamClass::Any;
+  bool isBounded = false;
+  bool differentiable = false; ///< known to have a tangent other than ()
+  Span origin = {};
+};
+
 struct Type {
   TypeKind kind = TypeKind::Error;
   std::vector<TypeId>
-      parts;               ///< Tuple parts; Known captures; Function parameters; Array/List/Pack/Acc: [inner]
+      parts; ///< Tuple parts; Known captures; Function parameters; Array/List/Pack/Acc/Slope: [inner]
   std::vector<DimId> dims; ///< Array extents; Struct/Enum dimension arguments
   TypeId result;           ///< of Function
   std::vector<bool> inout; ///< of Function, one for each parameter
   RecordId record;         ///< of Struct and Enum
   KnownId known;           ///< of Known
-  uint32_t number = 0;     ///< Pack: count of hidden dims; Var: its id
+  uint32_t number = 0;     ///< Pack: count of hidden dims; Var, Param: its id
   bool operator==(const Type&) const = default;
 };
 
@@ -104,6 +123,8 @@ public:
   TypeId known(KnownId id, std::vector<TypeId> captures);
   TypeId acc(TypeId inner);
   TypeId var(uint32_t id);
+  TypeId param(TypeParam declared); ///< a type that is no other's
+  TypeId slope(TypeId param);
   /// Hides `hidden` (distinct symbols, in order) in `inner`; no symbols give `inner`.
   TypeId pack(TypeId inner, std::span<const DimSym> hidden);
   /// The inner type of a pack with its hidden dims replaced by `dims`.
@@ -119,9 +140,18 @@ public:
   /// Type of field `k` of case `c` with the record's dims substituted (D7).
   TypeId fieldType(TypeId recordType, uint32_t c, uint32_t k);
 
+  const TypeParam& paramInfo(TypeId id) const { return params_[(*this)[id].number]; }
+  bool isParam(TypeId id) const { return kind(id) == TypeKind::Param; }
+  /// Whether a type parameter stands for types that have all this.
+  bool offers(TypeId id, ParamClass cls) const;
+  /// Whether a type parameter is anywhere inside, arguments of records included.
+  bool holdsParam(TypeId id) const;
+
+  /// Of type parameters too, where these stand for nothing else.
   bool isScalar(TypeId id) const;
-  bool isFloat(TypeId id) const { return isFloatKind(kind(id)); }
-  bool isInt(TypeId id) const { return isIntKind(kind(id)); }
+  bool isFloat(TypeId id) const { return isFloatKind(kind(id)) || offers(id, ParamClass::Float); }
+  bool isInt(TypeId id) const { return isIntKind(kind(id)) || offers(id, ParamClass::Int); }
+  bool isNumber(TypeId id) const { return isInt(id) || isFloat(id) || offers(id, ParamClass::Number); }
   bool isUnit(TypeId id) const { return id == unit_; }
   /// Whether a function value is anywhere inside.
   bool holdsFunction(TypeId id) const;
@@ -149,6 +179,7 @@ private:
   std::unordered_map<Type, TypeId, Hash> ids_;
   Store<RecordId, Record> records_;
   std::vector<TypeId> simple_;
+  std::vector<TypeParam> params_;
   std::vector<DimSym> bound_;
   TypeId unit_;
 };

@@ -33,6 +33,8 @@ public:
       return "fn#" + std::to_string(t.known.index) + "(" + joined(t.parts) + ")";
     case TypeKind::Pack: return type(t.parts[0]);
     case TypeKind::Acc: return "acc " + type(t.parts[0]);
+    case TypeKind::Param: return std::string(types_.names.text(types_.paramInfo(id).name));
+    case TypeKind::Slope: return "Tangent[" + type(t.parts[0]) + "]";
     case TypeKind::Var: return "_";
     default: return "?";
     }

@@ -98,6 +98,28 @@ TEST_F(Types, TangentOfARecursiveTypeEnds) {
   EXPECT_TRUE(types.isUnit(types.fieldType(d, 1, 1)));
 }
 
+TEST_F(Types, AParameterHasWhatItsBoundOffers) {
+  TypeId any = types.param({names.intern("T")}), same = types.param({names.intern("T")});
+  EXPECT_NE(any, same);
+  TypeId integer = types.param({names.intern("I"), ParamClass::Int}),
+         real = types.param({names.intern("F"), ParamClass::Float});
+  EXPECT_FALSE(types.isNumber(any) || types.isScalar(any) || types.offers(any, ParamClass::Data));
+  EXPECT_TRUE(types.isInt(integer) && types.isNumber(integer) && types.offers(integer, ParamClass::Ordered));
+  EXPECT_FALSE(types.isFloat(integer) || types.isInt(real));
+  EXPECT_TRUE(types.isFloat(real) && types.isScalar(real));
+  EXPECT_TRUE(types.holdsParam(types.list(types.tuple({types.int64(), any}))));
+  EXPECT_FALSE(types.holdsParam(types.list(types.int64())));
+}
+
+TEST_F(Types, TangentOfAParameterIsItsSlopeUnlessItIsANumber) {
+  TypeId any = types.param({names.intern("T")}), real = types.param({names.intern("F"), ParamClass::Float});
+  TypeId slope = tangentType(types, any);
+  EXPECT_EQ(types.print(slope), "Tangent[T]");
+  EXPECT_EQ(tangentType(types, slope), slope);
+  EXPECT_EQ(tangentType(types, real), real);
+  EXPECT_TRUE(types.isUnit(tangentType(types, types.param({names.intern("I"), ParamClass::Int}))));
+}
+
 TEST_F(Types, AnEnumWithoutFloatsHasNoTangent) {
   RecordId list = add("Ints", true, {});
   TypeId t = types.record(list, {});
