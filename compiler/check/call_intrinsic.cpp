@@ -53,9 +53,7 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
     if (b.kindOf(x) == TypeKind::List) x = callPrelude("array", {x}, span);
     TypeKind given = b.kindOf(x);
     if (given != TypeKind::Array && given != TypeKind::Tuple && given != TypeKind::Error) {
-      bool isFunction = given == TypeKind::Known || given == TypeKind::Function;
-      Diagnostic& d = sink.report(DiagId::WantsArray, args[1].span, name, b.show(b.typeOf(x)));
-      if (isFunction) d.hint = "the function comes first: `map(f, x)`";
+      sink.report(DiagId::WantsArray, args[1].span, name, b.show(b.typeOf(x))).hint = intrinsicHint(kind);
       return b.error(span);
     }
     return derivatives.apply(TransformKind::Vmap, f, {x}, {}, span);
