@@ -20,12 +20,10 @@ public:
   }
 
   void check() {
-    if (!key_.decl)
-      checkKnown();
-    else if (c_.modules.decl(key_.decl).kind == names::DeclKind::Const)
-      checkConst();
+    if (key_.decl)
+      checkDeclared();
     else
-      checkFunction();
+      checkKnown();
   }
 
 private:
@@ -33,8 +31,9 @@ private:
   void checkKnown();
   NodeId lambdaBody(Body& body, const Known& known, size_t captures);
   void lambdaParameter(Body& body, const Parameter& written, size_t k, std::vector<NodeId>& lets);
-  void checkConst();
-  void checkFunction();
+  void checkDeclared();
+  void checkConst(Body& body);
+  void checkFunction(Body& body);
   NodeId bindCaptures(Body& body, const FunctionDecl& fn);
   void declareGenerics(Body& body, const FunctionDecl& fn);
   void makePack(Body& body, NameId name, Span span);
@@ -163,14 +162,21 @@ void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t 
   }
 }
 
-void InstanceBody::checkConst() {
+void InstanceBody::checkDeclared() {
   const names::Decl decl = c_.modules.decl(key_.decl);
-  const Ast& tree = c_.ast(key_.decl);
-  Body body(c_, id_, decl.module, tree);
+  Body body(c_, id_, decl.module, c_.ast(key_.decl));
   body.openNumbers(key_, decl.span);
   instance_.name = std::string(c_.types.names.text(decl.name));
   instance_.span = decl.span;
-  const auto item = tree[decl.node].as<ConstItem>();
+  if (decl.kind == names::DeclKind::Const)
+    checkConst(body);
+  else
+    checkFunction(body);
+}
+
+void InstanceBody::checkConst(Body& body) {
+  const Ast& tree = c_.ast(key_.decl);
+  const auto item = tree[c_.modules.decl(key_.decl).node].as<ConstItem>();
   TypeId want = item.type ? body.resolveType(item.type, false) : TypeId::none();
   NodeId value = body.checkExpr(item.value, want);
   if (want) value = body.coerce(value, want, tree.span(item.value));
@@ -192,13 +198,8 @@ Span resultSpan(const Ast& tree, const FunctionDecl& fn) {
   }
 }
 
-void InstanceBody::checkFunction() {
-  const names::Decl decl = c_.modules.decl(key_.decl);
+void InstanceBody::checkFunction(Body& body) {
   const Ast& tree = c_.ast(key_.decl);
-  Body body(c_, id_, decl.module, tree);
-  body.openNumbers(key_, decl.span);
-  instance_.name = std::string(c_.types.names.text(decl.name));
-  instance_.span = decl.span;
   const FunctionDecl fn = c_.function(key_.decl);
   body.mayReturn = true;
   NodeId self = bindCaptures(body, fn);

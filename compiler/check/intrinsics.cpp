@@ -293,8 +293,10 @@ NodeId ArrayIntrinsics::reduction(IntrinsicKind kind, GivenArgs& args, Span span
                                           : reduceAxes(kind, x, axes, keep, span);
 }
 
-NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vector<size_t>& axes, bool keep,
-                                   Span span) {
+/// The array of what `value` gives for each place along the axes that are kept: it gets the extents of the
+/// reduced ones, and reads the element at given indices of these.
+NodeId ArrayIntrinsics::alongKept(NodeId x, const std::vector<size_t>& axes, bool keep, Span span,
+                                  const OfReduced& value) {
   std::vector<NodeId> nodes;
   LocalId array = b.bind("x", x, nodes);
   std::vector<DimId> dims = b.dimsOf(b.typeOf(x)), outer, inner;
@@ -304,19 +306,27 @@ NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vect
   if (keep)
     for (size_t axis : axes) shape[axis] = b.types.dims.constant(1);
   nodes.push_back(b.collect(shape, span, [&](const std::vector<LocalId>& place) {
-    NodeId total = b.reduce(nestKind(kind), inner, span, [&](const std::vector<LocalId>& r) {
+    return value(inner, [&](const std::vector<LocalId>& r) {
       std::vector<LocalId> index;
       size_t nextOuter = 0, nextInner = 0;
       for (size_t k = 0; k < dims.size(); ++k)
         index.push_back(reduced(k) ? r[nextInner++] : place[keep ? k : nextOuter++]);
-      NodeId element = b.at(b.local(array, span), index, span);
-      return nestKind(kind) == NestKind::Sum || kind == IntrinsicKind::Prod ? summable(element, span)
-                                                                            : element;
+      return b.at(b.local(array, span), index, span);
+    });
+  }));
+  return b.block(std::move(nodes), span);
+}
+
+NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vector<size_t>& axes, bool keep,
+                                   Span span) {
+  bool sums = nestKind(kind) == NestKind::Sum || kind == IntrinsicKind::Prod;
+  return alongKept(x, axes, keep, span, [&](const std::vector<DimId>& inner, const ElementAt& read) {
+    NodeId total = b.reduce(nestKind(kind), inner, span, [&](const std::vector<LocalId>& r) {
+      return sums ? summable(read(r), span) : read(r);
     });
     if (kind != IntrinsicKind::Mean) return total;
     return meanOf(total, b.types.element(b.typeOf(x)), b.dimValue(b.types.dims.product(inner), span), span);
-  }));
-  return b.block(std::move(nodes), span);
+  });
 }
 
 /// total / count; the mean of bools and integers is an f32 (rule 16 gives it for bools).
@@ -333,29 +343,14 @@ NodeId ArrayIntrinsics::meanOf(NodeId total, TypeId element, NodeId count, Span 
 /// m + log(sum(exp(x - m))) with m the maximum, or m itself when that is not finite; weights carry the
 /// derivative, so the maximum is a constant for it.
 NodeId ArrayIntrinsics::logSumExp(NodeId x, const std::vector<size_t>& axes, bool keep, Span span) {
-  std::vector<NodeId> nodes;
-  LocalId array = b.bind("x", x, nodes);
-  std::vector<DimId> dims = b.dimsOf(b.typeOf(x)), outer, inner;
-  auto reduced = [&](size_t k) { return std::find(axes.begin(), axes.end(), k) != axes.end(); };
-  for (size_t k = 0; k < dims.size(); ++k) (reduced(k) ? inner : outer).push_back(dims[k]);
-  std::vector<DimId> shape = keep ? dims : outer;
-  if (keep)
-    for (size_t axis : axes) shape[axis] = b.types.dims.constant(1);
   TypeId element = b.types.element(b.typeOf(x));
   if (b.infer.isOpen(element)) b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
   auto math = [&](ops::MathKind f, NodeId v) {
     return b.op(OpKind::Math, element, {v}, span, static_cast<uint32_t>(f));
   };
-  nodes.push_back(b.collect(shape, span, [&](const std::vector<LocalId>& place) {
-    auto read = [&](const std::vector<LocalId>& r) {
-      std::vector<LocalId> index;
-      size_t nextOuter = 0, nextInner = 0;
-      for (size_t k = 0; k < dims.size(); ++k)
-        index.push_back(reduced(k) ? r[nextInner++] : place[keep ? k : nextOuter++]);
-      return b.at(b.local(array, span), index, span);
-    };
+  return alongKept(x, axes, keep, span, [&](const std::vector<DimId>& inner, const ElementAt& read) {
     std::vector<NodeId> body;
-    NodeId top = b.reduce(NestKind::Max, inner, span, [&](const std::vector<LocalId>& r) { return read(r); });
+    NodeId top = b.reduce(NestKind::Max, inner, span, read);
     LocalId m = b.bind("m", b.make(NodeKind::StopGradient, element, span, {top}), body);
     // x - m is nan when both are the same infinity; the shift is then 0.
     NodeId finite = b.op(OpKind::Cmp, b.types.boolean(),
@@ -370,8 +365,7 @@ NodeId ArrayIntrinsics::logSumExp(NodeId x, const std::vector<size_t>& axes, boo
     });
     body.push_back(b.op(OpKind::Add, element, {b.local(shift, span), math(ops::MathKind::Log, total)}, span));
     return b.block(std::move(body), span);
-  }));
-  return b.block(std::move(nodes), span);
+  });
 }
 
 NodeId ArrayIntrinsics::reduceGenerator(IntrinsicKind kind, NodeId generator, Span span) {

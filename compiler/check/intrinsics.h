@@ -54,6 +54,9 @@ public:
 
 private:
   NodeId reduction(IntrinsicKind kind, GivenArgs& args, Span span);
+  using ElementAt = std::function<NodeId(const std::vector<LocalId>&)>;
+  using OfReduced = std::function<NodeId(const std::vector<DimId>& extents, const ElementAt& read)>;
+  NodeId alongKept(NodeId x, const std::vector<size_t>& axes, bool keep, Span span, const OfReduced& value);
   NodeId reduceAxes(IntrinsicKind kind, NodeId x, const std::vector<size_t>& axes, bool keep, Span span);
   NodeId meanOf(NodeId total, TypeId element, NodeId count, Span span);
   NodeId logSumExp(NodeId x, const std::vector<size_t>& axes, bool keep, Span span);

@@ -156,7 +156,14 @@ std::vector<ValueId> Lower::zeroOf(TypeId type) {
     if (layouts_.fieldCount(type, 0) != 0) fail("the zero of an enum that is no tangent");
     return {b_.constant(wordType, 1)};
   }
-  if (kind == TypeKind::Pack) fail("the zero of an array of unknown size");
+  if (kind == TypeKind::Pack) { // of no size
+    DimScope scope(*this);
+    std::vector<ValueId> out;
+    for (uint32_t k = 0; k < layouts_.packCount(type); ++k)
+      out.push_back(dims_[types_.boundSym(k)] = b_.integer(0));
+    for (ValueId v : zeroOf(layouts_.packInner(type))) out.push_back(v);
+    return out;
+  }
   std::vector<ValueId> out;
   for (ValueType leaf : layouts_.leaves(type)) out.push_back(b_.zero(leaf));
   return out;
