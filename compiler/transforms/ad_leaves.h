@@ -46,6 +46,10 @@ public:
   /// A value of the tangent type of `type` from its leaves, all present.
   ValueId putTogether(Emit& e, TypeId type, const std::vector<ValueId>& leaves);
 
+  /// Functions that make the zero of a value whose type holds itself, by its type with sizes numbered.
+  std::unordered_map<TypeId, FunctionId> zeroFunctions;
+  std::vector<types::DimSym> zeroSizes; ///< these numbers: parameters of the functions
+
 private:
   void collect(TypeId type, std::vector<uint32_t>& path, std::vector<Leaf>& out);
   ValueId build(Emit& e, TypeId type, const std::vector<ValueId>& leaves, size_t& at);

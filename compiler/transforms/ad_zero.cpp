@@ -59,12 +59,77 @@ ValueId zeroList(Emit& e, TypeId t, ValueId n) {
   return listOf(e, t, n, [&](Emit& b, ValueId) { return b.zero(b.types()[t].parts[0]); });
 }
 
+/// Whether a struct holds itself, through lists say; `open` are the structs on the way.
+static bool holdsItself(const types::TypeStore& types, TypeId t, std::vector<types::RecordId>& open) {
+  switch (types.kind(t)) {
+  case TypeKind::List:
+  case TypeKind::Pack:
+  case TypeKind::Array:
+  case TypeKind::Tuple:
+    return std::any_of(types[t].parts.begin(), types[t].parts.end(),
+                       [&](TypeId p) { return holdsItself(types, p, open); });
+  case TypeKind::Struct: {
+    types::RecordId record = types[t].record;
+    if (std::find(open.begin(), open.end(), record) != open.end()) return true;
+    open.push_back(record);
+    const std::vector<types::Field>& fields = types.recordInfo(record).cases[0].fields;
+    bool holds = std::any_of(fields.begin(), fields.end(),
+                             [&](const types::Field& f) { return holdsItself(types, f.type, open); });
+    open.pop_back();
+    return holds;
+  }
+  default: return false;
+  }
+}
+
+/// The function that makes a zero like its argument of type `t`, whose sizes are its parameters.
+static FunctionId zeroFunction(Emit& e, Leaves& leaves, TypeId t, const std::vector<DimSym>& sizes) {
+  if (auto known = leaves.zeroFunctions.find(t); known != leaves.zeroFunctions.end()) return known->second;
+  Function f;
+  f.name = "zero of " + e.types().print(t);
+  f.key = f.name;
+  f.device = e.fn().device;
+  f.loc = e.loc;
+  f.dimParams = sizes;
+  f.results = {leaves.tangent(t)};
+  f.body = f.regions.add(Region{});
+  RegionId region = f.body;
+  FunctionId made = e.module.functions.add(std::move(f));
+  leaves.zeroFunctions.emplace(t, made);
+  Emit body(e.module, made, region, e.loc);
+  ValueId x = body.param(t);
+  body.yield({wholeZero(body, leaves, x)});
+  return made;
+}
+
+/// A zero of a part `x`; where its type holds itself, by a function, which may call itself.
+static ValueId zeroOfPart(Emit& e, Leaves& leaves, ValueId x) {
+  std::vector<types::RecordId> open;
+  if (!holdsItself(e.types(), e.typeOf(x), open)) return wholeZero(e, leaves, x);
+  std::vector<DimSym> mine;
+  e.types().collectSymbols(e.typeOf(x), mine);
+  std::vector<DimSym>& sizes = leaves.zeroSizes;
+  while (sizes.size() < mine.size()) sizes.push_back(e.newDim(""));
+  types::DimSubst numbered, atCall;
+  Op call = Emit::simple(OpKind::Call, {x});
+  for (size_t k = 0; k < mine.size(); ++k) {
+    DimId size = e.types().dims.symbol(mine[k]);
+    numbered[mine[k]] = e.types().dims.symbol(sizes[k]);
+    atCall[sizes[k]] = size;
+    call.dims.push_back(size);
+  }
+  TypeId t = e.types().substitute(e.typeOf(x), numbered);
+  call.attr = CallAttr{
+      zeroFunction(e, leaves, t, {sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(mine.size())})};
+  return e.one(std::move(call), e.types().substitute(leaves.tangent(t), atCall));
+}
+
 /// A zero like each of `xs`.
 static ValueId zerosLike(Emit& e, Leaves& leaves, TypeId t, ValueId xs) {
   ValueId n = e.one(Emit::simple(OpKind::Length, {xs}), e.types().int64());
   return listOf(e, t, n, [&](Emit& b, ValueId i) {
     TypeId each = b.types()[b.typeOf(xs)].parts[0];
-    return wholeZero(b, leaves, b.get(xs, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&i, 1), each));
+    return zeroOfPart(b, leaves, b.get(xs, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&i, 1), each));
   });
 }
 
@@ -77,7 +142,7 @@ static ValueId zeroPack(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
     own.push_back(e.types().dims.symbol(s));
   }
   ValueId inner = e.one(std::move(open), e.types().openPack(e.typeOf(x), own));
-  Op pack = Emit::simple(OpKind::Pack, {wholeZero(e, leaves, inner)});
+  Op pack = Emit::simple(OpKind::Pack, {zeroOfPart(e, leaves, inner)});
   pack.dims = own;
   return e.one(std::move(pack), t);
 }
@@ -93,7 +158,7 @@ static ValueId zeroArray(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
     axes.push_back(b.param(e.types().int64()));
     all.keep.push_back(a);
   }
-  b.yield({wholeZero(b, leaves, b.getAt(x, axes, e.types()[e.typeOf(x)].parts[0]))});
+  b.yield({zeroOfPart(b, leaves, b.getAt(x, axes, e.types()[e.typeOf(x)].parts[0]))});
   nest.regions = {b.region};
   NestAttr attr;
   attr.results.push_back(all);
