@@ -1,4 +1,5 @@
 #include "loops/layout.h"
+#include <algorithm>
 
 namespace melix::loops {
 namespace {
@@ -15,6 +16,31 @@ bool Layouts::isProduct(TypeId type) const {
 bool Layouts::inBlock(TypeId type) {
   leaves(type);
   return inBlock_.count(type) != 0;
+}
+
+bool Layouts::holdsItself(TypeId type) {
+  std::vector<types::RecordId> open;
+  return holdsItself(type, open);
+}
+
+bool Layouts::holdsItself(TypeId type, std::vector<types::RecordId>& open) {
+  const types::Type t = types[type];
+  auto any = [&](TypeId part) { return holdsItself(part, open); };
+  switch (t.kind) {
+  case TypeKind::Array:
+  case TypeKind::Pack:
+  case TypeKind::Tuple: return std::any_of(t.parts.begin(), t.parts.end(), any);
+  case TypeKind::Struct: {
+    if (std::find(open.begin(), open.end(), t.record) != open.end()) return true;
+    open.push_back(t.record);
+    const std::vector<types::Field> fields = types.recordInfo(t.record).cases[0].fields;
+    bool found =
+        std::any_of(fields.begin(), fields.end(), [&](const types::Field& f) { return any(f.type); });
+    open.pop_back();
+    return found;
+  }
+  default: return false; // lists and enums are worked on by functions
+  }
 }
 
 void Layouts::addLeaves(TypeId type, std::vector<ValueType>& out) {

@@ -44,6 +44,8 @@ public:
   bool isProduct(TypeId type) const; ///< a tuple, struct or known function value
   /// Whether a value is one pointer to a block with its stored form.
   bool inBlock(TypeId type);
+  /// Whether a struct in `type` holds itself through arrays: what is done to its parts has no end in place.
+  bool holdsItself(TypeId type);
 
   /// Parts of a tuple, struct or known function value.
   uint32_t partCount(TypeId type) const;
@@ -75,6 +77,7 @@ private:
   std::unordered_map<TypeId, std::vector<ValueType>> leaves_;
   std::unordered_map<TypeId, StoredForm> stored_;
   std::unordered_set<TypeId> inBlock_;
+  bool holdsItself(TypeId type, std::vector<types::RecordId>& open);
   std::unordered_set<TypeId> supported_;
 };
 

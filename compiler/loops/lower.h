@@ -150,6 +150,9 @@ private:
   ValueId loadBlock(const Place& place, bool take);
   void storeBlock(const Place& place, ValueId data, StoreMode mode);
   std::vector<ValueId> undefOf(TypeId type);
+  ValueId arrayTangent(TypeId type, ValueId a, ValueId b, OpKind how);
+  ValueId zeroArray(TypeId type);
+  ValueId negArray(TypeId type, ValueId a);
   ValueId blockTangent(TypeId type, ValueId a, ValueId b, OpKind how);
   void flatten(TypeId type, const std::vector<ValueId>& leaves, std::vector<ValueId>& out);
   std::vector<ValueId> unflatten(TypeId type, const std::vector<ValueId>& flat, size_t& at);

@@ -133,17 +133,19 @@ void Lower::lowerArgSort(const core::Op& op) {
 
 void Lower::lowerZero(const core::Op& op) { define(op.results[0], zeroOf(typeOf(op.results[0]))); }
 
+ValueId Lower::zeroArray(TypeId type) {
+  TypeId elem = types_.element(type);
+  ValueId data = allocArray(elem, dimsOf(type), true);
+  if (!types_.isScalar(elem) && layouts_.stored(elem).counted)
+    forElements(densePlace(data, type),
+                [&](const Place& at) { storeStored(at, zeroOf(elem), StoreMode::Fresh); });
+  return data;
+}
+
 std::vector<ValueId> Lower::zeroOf(TypeId type) {
   TypeKind kind = types_.kind(type);
-  if (kind == TypeKind::Array) {
-    TypeId elem = types_.element(type);
-    if (types_.isScalar(elem)) return {allocArray(elem, dimsOf(type), true)};
-    ValueId data = allocArray(elem, dimsOf(type), true);
-    if (layouts_.stored(elem).counted)
-      forElements(densePlace(data, type),
-                  [&](const Place& at) { storeStored(at, zeroOf(elem), StoreMode::Fresh); });
-    return {data};
-  }
+  if (kind == TypeKind::Array && layouts_.holdsItself(type)) return callTangent(type, OpKind::Zero, {}, {});
+  if (kind == TypeKind::Array) return {zeroArray(type)};
   if (layouts_.inBlock(type)) return callTangent(type, OpKind::Zero, {}, {});
   if (layouts_.isProduct(type)) {
     std::vector<ValueId> out;
@@ -172,6 +174,7 @@ std::vector<ValueId> Lower::zeroOf(TypeId type) {
 std::vector<ValueId> Lower::addLeaves(TypeId type, const std::vector<ValueId>& a,
                                       const std::vector<ValueId>& b, OpKind how) {
   TypeKind kind = types_.kind(type);
+  if (kind == TypeKind::Array && layouts_.holdsItself(type)) return callTangent(type, how, a, b);
   if (kind == TypeKind::Array) return {addArrays(type, a[0], b[0], how)};
   if (layouts_.inBlock(type) || kind == TypeKind::List || kind == TypeKind::Enum)
     return callTangent(type, how, a, b);
@@ -203,16 +206,19 @@ std::vector<ValueId> Lower::addLeaves(TypeId type, const std::vector<ValueId>& a
   return a;
 }
 
+ValueId Lower::negArray(TypeId type, ValueId a) {
+  TypeId elem = types_.element(type);
+  ValueId data = b_.value(StmtKind::EnsureUnique, {a}, dataType);
+  forElements(densePlace(data, type), [&](const Place& at) {
+    storeStored(at, negLeaves(elem, loadStored(at, true)), StoreMode::Fresh);
+  });
+  return data;
+}
+
 std::vector<ValueId> Lower::negLeaves(TypeId type, const std::vector<ValueId>& a) {
   TypeKind kind = types_.kind(type);
-  if (kind == TypeKind::Array) {
-    TypeId elem = types_.element(type);
-    ValueId data = b_.value(StmtKind::EnsureUnique, {a[0]}, dataType);
-    forElements(densePlace(data, type), [&](const Place& at) {
-      storeStored(at, negLeaves(elem, loadStored(at, true)), StoreMode::Fresh);
-    });
-    return {data};
-  }
+  if (kind == TypeKind::Array && layouts_.holdsItself(type)) return callTangent(type, OpKind::Neg, a, {});
+  if (kind == TypeKind::Array) return {negArray(type, a[0])};
   if (layouts_.inBlock(type) || kind == TypeKind::List || kind == TypeKind::Enum)
     return callTangent(type, OpKind::Neg, a, {});
   if (layouts_.isProduct(type)) {

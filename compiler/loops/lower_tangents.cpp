@@ -1,6 +1,6 @@
-// Sums and negatives of tangents that are lists, enums or records in a block, and zeros of the last:
-// functions of their own, because such types may be recursive or large. The tangent of an enum has a first
-// case without fields, its zero; so is a list without elements.
+// Sums and negatives of tangents that are lists, enums, records in a block or arrays of what holds itself,
+// and zeros of the last two: functions of their own, because such types may be recursive or large. The
+// tangent of an enum has a first case without fields, its zero; so is a list without elements.
 #include "loops/lower.h"
 
 #include <algorithm>
@@ -53,7 +53,8 @@ FunctionId Lower::tangentFunction(TypeId type, uint32_t dims, OpKind how) {
   std::vector<ValueId> values = b.params(body);
   for (size_t k = 0; k < dims; ++k) inner.defineDim(context_.slots[k], values[k]);
   ValueId x = operands > 0 ? values[dims] : ValueId(), y = operands > 1 ? values.back() : ValueId();
-  ValueId result = layouts_.inBlock(type)                ? inner.blockTangent(type, x, y, how)
+  ValueId result = types_.kind(type) == TypeKind::Array  ? inner.arrayTangent(type, x, y, how)
+                   : layouts_.inBlock(type)              ? inner.blockTangent(type, x, y, how)
                    : types_.kind(type) == TypeKind::List ? inner.listTangent(type, x, y, how)
                                                          : inner.enumTangent(type, x, y, how);
   fn.body = b.end({result});
@@ -96,6 +97,12 @@ ValueId Lower::unlessZero(TypeId type, const TangentPair& pair, ValueId equal, V
           return pair.how == OpKind::Sub ? callTangent(type, OpKind::Neg, {pair.b}, {})[0] : pair.b;
         });
   });
+}
+
+/// Of an array whose elements hold such arrays.
+ValueId Lower::arrayTangent(TypeId type, ValueId a, ValueId b, OpKind how) {
+  if (how == OpKind::Zero) return zeroArray(type);
+  return how == OpKind::Neg ? negArray(type, a) : addArrays(type, a, b, how);
 }
 
 /// A list without elements is zero beside one of any length.
