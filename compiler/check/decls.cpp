@@ -171,6 +171,7 @@ bool Checker::takesNoParameters(DeclId decl) {
 types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs) {
   auto key = std::pair(decl, typeArgs);
   if (auto found = records_.find(key); found != records_.end()) return found->second;
+  if (types::RecordId made = types.recordAt(decl.index, typeArgs); made.valid()) return made;
   const RecordDecl declared = record(decl);
   const Ast& tree = ast(decl);
   types::Record r;

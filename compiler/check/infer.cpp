@@ -253,7 +253,7 @@ UnifyResult Inference::unifyParts(TypeId a, TypeId b) {
       return result;
     }
     const types::Record &ra = types_.recordInfo(ta.record), &rb = types_.recordInfo(tb.record);
-    if (ra.declaration != rb.declaration || ra.tangentOf != rb.tangentOf ||
+    if (ra.declaration != rb.declaration || ra.tangentOf.valid() != rb.tangentOf.valid() ||
         ra.typeArgs.size() != rb.typeArgs.size() || ra.typeArgs.empty()) {
       result.kind = UnifyKind::Mismatch;
       return result;

@@ -160,7 +160,37 @@ bool TypeStore::holdsParam(TypeId id) const {
           std::any_of(recordInfo(t.record).typeArgs.begin(), recordInfo(t.record).typeArgs.end(), holds));
 }
 
-RecordId TypeStore::addRecord(Record record) { return records_.add(std::move(record)); }
+RecordId TypeStore::addRecord(Record record) {
+  InstanceKey key(record.declaration, record.tangentOf.valid(), record.typeArgs);
+  bool isInstance = !record.typeArgs.empty() && !record.isSaved;
+  RecordId id = records_.add(std::move(record));
+  if (isInstance) instances_.emplace(std::move(key), id);
+  return id;
+}
+
+RecordId TypeStore::recordAt(uint32_t declaration, const std::vector<TypeId>& typeArgs) const {
+  auto found = instances_.find({declaration, false, typeArgs});
+  return found == instances_.end() ? RecordId::none() : found->second;
+}
+
+/// The record with other sizes in its arguments. Its fields are made after it, since they may hold it.
+RecordId TypeStore::substituteRecord(RecordId id, const DimSubst& subst) {
+  std::vector<TypeId> args = records_[id].typeArgs;
+  for (TypeId& arg : args) arg = substitute(arg, subst);
+  if (args == records_[id].typeArgs || records_[id].isSaved) return id;
+  InstanceKey key(records_[id].declaration, records_[id].tangentOf.valid(), args);
+  if (auto found = instances_.find(key); found != instances_.end()) return found->second;
+  Record record = records_[id];
+  std::vector<EnumCase> cases = std::exchange(record.cases, {});
+  record.typeArgs = std::move(args);
+  if (record.tangentOf.valid()) record.tangentOf = substituteRecord(record.tangentOf, subst);
+  RecordId made = addRecord(std::move(record));
+  if (RecordId of = records_[made].tangentOf; of.valid()) tangentRecords.emplace(of, made);
+  for (EnumCase& c : cases)
+    for (Field& f : c.fields) f.type = substitute(f.type, subst);
+  records_[made].cases = std::move(cases);
+  return made;
+}
 
 TypeId TypeStore::fieldType(TypeId recordType, uint32_t c, uint32_t k) {
   const Type& t = (*this)[recordType];
@@ -287,6 +317,11 @@ TypeId TypeStore::substitute(TypeId id, const DimSubst& subst) {
   };
   for (TypeId& p : t.parts) part(p);
   part(t.result);
+  if (t.record.valid() && !records_[t.record].typeArgs.empty()) {
+    RecordId now = substituteRecord(t.record, subst);
+    changed |= now != t.record;
+    t.record = now;
+  }
   if (!changed) return id;
   if (t.kind == TypeKind::Array) return array(t.parts[0], std::move(t.dims));
   return intern(std::move(t));
@@ -322,6 +357,8 @@ void TypeStore::collectSymbols(TypeId id, std::vector<DimSym>& out) const {
   if (t.kind != TypeKind::Pack) {
     for (TypeId p : t.parts) collectSymbols(p, out);
     if (t.result.valid()) collectSymbols(t.result, out);
+    if (t.record.valid())
+      for (TypeId arg : records_[t.record].typeArgs) collectSymbols(arg, out);
     return;
   }
   std::vector<DimSym> inner;

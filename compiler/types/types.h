@@ -84,7 +84,7 @@ struct Record {
   NameId name;
   bool isEnum = false;
   uint32_t declaration = 0;      ///< identity of the declaring item, given by the checker
-  std::vector<TypeId> typeArgs;  ///< for printing and identity
+  std::vector<TypeId> typeArgs;  ///< for printing and identity; sizes in them are the type's, as its dims are
   std::vector<DimSym> dimParams; ///< fields mention these
   std::vector<EnumCase> cases;   ///< a struct has exactly one
   RecordId tangentOf;            ///< set when this is a derived tangent record
@@ -133,6 +133,8 @@ public:
   DimSym boundSym(uint32_t i);
 
   RecordId addRecord(Record record);
+  /// The record of a declaration at these arguments; none if nothing has made it.
+  RecordId recordAt(uint32_t declaration, const std::vector<TypeId>& typeArgs) const;
   /// Derived tangent records by what they are derived from; kept by tangent.cpp.
   std::unordered_map<RecordId, RecordId> tangentRecords;
   Record& recordInfo(RecordId id) { return records_[id]; }
@@ -177,7 +179,11 @@ private:
   };
   std::vector<const Type*> types_;
   std::unordered_map<Type, TypeId, Hash> ids_;
+  /// Declaration, whether it is a derived tangent, arguments.
+  using InstanceKey = std::tuple<uint32_t, bool, std::vector<TypeId>>;
+  RecordId substituteRecord(RecordId id, const DimSubst& subst);
   Store<RecordId, Record> records_;
+  std::map<InstanceKey, RecordId> instances_; ///< of records with arguments
   std::vector<TypeId> simple_;
   std::vector<TypeParam> params_;
   std::vector<DimSym> bound_;
