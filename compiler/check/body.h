@@ -461,9 +461,10 @@ public:
   NodeId dottedElements(NodeId x, NodeId y, TypeId result, Span span);
   NodeId eachCase(NodeId t, Span span, const std::function<NodeId(NodeId)>& each);
   NodeId eachElement(NodeId list, Span span, const std::function<NodeId(NodeId)>& each);
-  NodeId refuseMove(std::string_view why, Span span);
+  NodeId refuseTangents(std::string_view why, Span span);
 
   NodeId callInstanceOf(KnownId id, NodeId function, const std::vector<NodeId>& args, Span span);
+  NodeId callOwn(Known known, Span place, const std::vector<NodeId>& args, Span span);
   bool isGenerator(const std::vector<CallArg>& args) const;
   NodeId arrayOfList(NodeId list, TypeId asked, Span span);
   NodeId callAtOnce(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);

@@ -44,9 +44,9 @@ public:
   virtual NodeId callEquality(NodeId a, NodeId b, Span span) = 0;
   /// `x + t` of an enum, a List or a value that hides its sizes, with its tangent.
   virtual NodeId callMoved(NodeId x, NodeId t, Span span) = 0;
-  /// `s * t` or `t / s` of the tangent of such a value.
+  /// `s * t` or `t / s` of the tangent of an enum or a List.
   virtual NodeId callScaled(BinaryKind kind, NodeId t, NodeId scalar, Span span) = 0;
-  /// `dot` of two tangents of such a value.
+  /// `dot` of two tangents of an enum or a List.
   virtual NodeId callDotted(NodeId x, NodeId y, Span span) = 0;
 };
 

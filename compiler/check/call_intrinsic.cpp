@@ -50,9 +50,10 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
   case IntrinsicKind::Map: {
     NodeId f = checkArg(args[0]), x = checkArg(args[1]);
     if (b.kindOf(f) == TypeKind::Array || b.kindOf(f) == TypeKind::List) std::swap(f, x); // `xs.map(f)`
+    if (b.kindOf(f) == TypeKind::Error || b.kindOf(x) == TypeKind::Error) return b.error(span);
     if (b.kindOf(x) == TypeKind::List) x = callPrelude("array", {x}, span);
     TypeKind given = b.kindOf(x);
-    if (given != TypeKind::Array && given != TypeKind::Tuple && given != TypeKind::Error) {
+    if (given != TypeKind::Array && given != TypeKind::Tuple) {
       sink.report(DiagId::WantsArray, args[1].span, name, b.show(b.typeOf(x))).hint = intrinsicHint(kind);
       return b.error(span);
     }

@@ -207,7 +207,8 @@ public:
   InstanceId instantiate(InstanceKey key, Span call);
   const InstanceInfo& info(InstanceId id) const { return infos_[id.index]; }
   InstanceInfo& info(InstanceId id) { return infos_[id.index]; }
-  /// A template value that the compiler itself calls (Equality, Moved, Scaled, Dotted): one for each place.
+  /// A template value that the compiler itself calls (Equality, Moved, Scaled, Dotted): one of a kind for
+  /// each place, since what a place asks for is always the same.
   KnownId ownTemplate(Known known, Span place);
   /// A fresh instance without memo: for tests, scripts and probes.
   InstanceId addInstance(InstanceKey key);

@@ -37,9 +37,7 @@ DimId Checker::constantDim(ModuleId module, NameId name) {
 
 /// Of literals, constants and arithmetic it is read off; anything else is run, which only this asks for.
 const Checker::ConstantSize& Checker::constantSize(DeclId decl) {
-  if (auto found = constantSizes_.find(decl);
-      found != constantSizes_.end() && (found->second.dim || !found->second.why.empty()))
-    return found->second;
+  if (auto found = constantSizes_.find(decl); found != constantSizes_.end()) return found->second;
   ConstantSize size;
   if (openAliases.insert(decl).second) {
     const Ast& tree = ast(decl);

@@ -1,5 +1,5 @@
-// `dot` of the tangents of enums, Lists and values that hide their sizes (rule 40): by an instance of its
-// own, since such types may hold themselves. Its result is the widest float among the leaves.
+// `dot` of the tangents of enums and Lists (rule 40): by an instance of its own, since such types may hold
+// themselves. Its result is the widest float among the leaves.
 #include "check/body.h"
 
 namespace melix::check {
@@ -7,11 +7,8 @@ namespace melix::check {
 NodeId Body::callDotted(NodeId x, NodeId y, Span span) {
   Known known;
   known.kind = KnownKind::Dotted;
-  known.module = module;
   known.name = "dot";
-  KnownId id = c.ownTemplate(std::move(known), span);
-  NodeId function = b.make(NodeKind::Known, types.known(id, {}), span, {}, KnownRef{id});
-  return callInstanceOf(id, function, {x, y}, span);
+  return callOwn(std::move(known), span, {x, y}, span);
 }
 
 /// The body of the instance that multiplies the tangents `x` and `y` of one type.
@@ -59,7 +56,8 @@ NodeId Body::dottedCases(NodeId x, NodeId y, TypeId result, Span span) {
     Arms inner;
     inner.arms.push_back({theirs, NodeId::none(), total});
     inner.arms.push_back({opened(0, none), NodeId::none(), nothing()});
-    if (cases.size() > 2) inner.arms.push_back(otherwise(refuseMove("`dot` of tangents of two cases", span)));
+    if (cases.size() > 2)
+      inner.arms.push_back(otherwise(refuseTangents("`dot` of tangents of two cases", span)));
     outer.arms.push_back(
         {mine, NodeId::none(), b.make(NodeKind::Match, result, span, {y}, std::move(inner))});
   }
@@ -86,7 +84,7 @@ NodeId Body::dottedElements(NodeId x, NodeId y, TypeId result, Span span) {
   NodeId add = b.make(NodeKind::Assign, unit, span, {sum}, Place{total, {}, result});
   NodeId refuse =
       b.make(NodeKind::If, unit, span,
-             {differ(length(x), length(y)), refuseMove("`dot` of tangents of two lengths", span)});
+             {differ(length(x), length(y)), refuseTangents("`dot` of tangents of two lengths", span)});
   NodeId each = b.make(NodeKind::For, unit, span, {b.integer(0, span), length(x), add}, loop);
   NodeId both = b.op(OpKind::And, types.boolean(),
                      {differ(length(x), b.integer(0, span)), differ(length(y), b.integer(0, span))}, span);

@@ -10,11 +10,8 @@ NodeId Body::callEquality(NodeId x, NodeId y, Span span) {
   if (types.kind(type) != TypeKind::List && !recursive) return equalCases(x, y, span);
   Known known;
   known.kind = KnownKind::Equality;
-  known.module = module;
   known.name = "==";
-  KnownId id = c.ownTemplate(std::move(known), {});
-  NodeId function = b.make(NodeKind::Known, types.known(id, {}), span, {}, KnownRef{id});
-  return callInstanceOf(id, function, {x, y}, span);
+  return callOwn(std::move(known), {}, {x, y}, span);
 }
 
 /// The body of the instance that compares `x` and `y`.

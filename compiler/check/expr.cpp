@@ -189,9 +189,6 @@ NodeId Body::caseValue(DeclId decl, uint32_t k, TypeId expected, Span span) {
   return templateValue(std::move(known), {}, span);
 }
 
-/// A `const` is its expression, open numbers included; one of another file is an instance of its own, at its
-/// own type.
-/// The value of a `const`, checked where it is used: its literals are open there (rule 15).
 /// An `int` that is run when compiling is a number where it is used, so that it is the same size everywhere.
 NodeId Body::asSize(DeclId constant, NodeId value, Span span) {
   DimId size = c.constantSize(constant).dim;
@@ -199,6 +196,8 @@ NodeId Body::asSize(DeclId constant, NodeId value, Span span) {
   return number ? b.integer(*number, span) : value;
 }
 
+/// The value of a `const`: its expression, checked where it is used, since its literals are open there (rule
+/// 15).
 NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
   const auto item = c.ast(constant)[c.modules.decl(constant).node].as<ConstItem>();
   if (c.openAliases.contains(constant)) {

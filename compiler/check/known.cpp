@@ -266,4 +266,12 @@ NodeId Body::callInstanceOf(KnownId id, NodeId function, const std::vector<NodeI
   return finishInferred(std::move(call), node, span);
 }
 
+/// A call of a template that the compiler itself makes; with a `place`, one whose panics tell it.
+NodeId Body::callOwn(Known known, Span place, const std::vector<NodeId>& args, Span span) {
+  known.module = module;
+  KnownId id = c.ownTemplate(std::move(known), place);
+  NodeId function = b.make(NodeKind::Known, types.known(id, {}), span, {}, KnownRef{id});
+  return callInstanceOf(id, function, args, span);
+}
+
 } // namespace melix::check

@@ -169,10 +169,13 @@ NodeId Leaves::foldElements(const TemplateCall& op, NodeId sofar, const Template
   NodeId next = foldParts(op, b.local(total, span), f, b.at(value, indices, span), span);
   TypeId type = b.instance.locals[total].type;
   if (b.kindOf(next) == TypeKind::Error) return next;
-  if (b.infer.unify(type, b.typeOf(next)).kind > UnifyKind::NeedsCheck) {
+  UnifyResult match = b.infer.unify(type, b.typeOf(next));
+  if (match.kind > UnifyKind::NeedsCheck) {
     b.sink.report(DiagId::TypeMismatch, span, b.show(type), b.show(b.typeOf(next)));
     return b.error(span);
   }
+  next = b.checked(next, type, b.worded(std::move(match.checks), DiagId::ShapeMismatch, type, b.typeOf(next)),
+                   span);
   NodeId body = b.make(NodeKind::Assign, unit, span, {next}, Place{total, {}, type});
   for (size_t k = dims.size(); k-- > 0;)
     body = b.make(NodeKind::For, unit, span, {b.integer(0, span), extents[k], body}, loops[k]);

@@ -8,11 +8,8 @@ namespace melix::check {
 NodeId Body::callMoved(NodeId x, NodeId t, Span span) {
   Known known;
   known.kind = KnownKind::Moved;
-  known.module = module;
   known.name = "+";
-  KnownId id = c.ownTemplate(std::move(known), span);
-  NodeId function = b.make(NodeKind::Known, types.known(id, {}), span, {}, KnownRef{id});
-  return callInstanceOf(id, function, {x, t}, span);
+  return callOwn(std::move(known), span, {x, t}, span);
 }
 
 /// The body of the instance that adds the tangent `t` to `x`.
@@ -54,7 +51,7 @@ NodeId Body::movedCases(NodeId x, NodeId t, Span span) {
     inner.arms.push_back({instance.patterns.add(value), NodeId::none(), made});
     if (cases.size() > 1)
       inner.arms.push_back(
-          {wild(type), NodeId::none(), refuseMove("a tangent of another case is added", span)});
+          {wild(type), NodeId::none(), refuseTangents("a tangent of another case is added", span)});
     NodeId match = b.make(NodeKind::Match, type, span, {x}, std::move(inner));
     outer.arms.push_back({instance.patterns.add(slope), NodeId::none(), match});
   }
@@ -89,7 +86,7 @@ NodeId Body::movedElements(NodeId x, NodeId t, Span span) {
   });
   NodeId refuse =
       b.make(NodeKind::If, unit, span,
-             {differ(length(t), length(x)), refuseMove("a tangent of another length is added", span)});
+             {differ(length(t), length(x)), refuseTangents("a tangent of another length is added", span)});
   NodeId some = b.make(NodeKind::If, unit, span,
                        {differ(length(t), b.integer(0, span)), b.block({refuse, each, b.unit(span)}, span)});
   return b.block({b.let(out, x), some, b.local(out, span)}, span);
@@ -107,7 +104,7 @@ NodeId Body::movedInside(NodeId x, NodeId t, Span span) {
   return b.block(std::move(nodes), span);
 }
 
-NodeId Body::refuseMove(std::string_view why, Span span) {
+NodeId Body::refuseTangents(std::string_view why, Span span) {
   return b.make(NodeKind::Panic, types.never(), span, {b.string(std::string(why), span)});
 }
 

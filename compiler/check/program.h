@@ -51,8 +51,8 @@ struct PullbackShape {
 ///   Value     a function value (its capture), where something known is needed
 ///   Equality  `==` of Lists, and of enums inside of themselves
 ///   Moved     `x + t` of Lists, enums and values that hide sizes, with their tangents
-///   Scaled    `s * t` and `t / s` of such tangents
-///   Dotted    `dot(t, u)` of such tangents
+///   Scaled    `s * t` and `t / s` of tangents of Lists and enums
+///   Dotted    `dot(t, u)` of tangents of Lists and enums
 enum class KnownKind : uint8_t {
   Overloads,
   Lambda,
@@ -104,7 +104,7 @@ struct InstanceKey {
       open; ///< of the open numbers in typeArgs, which are the variables 0, 1, … (rule 15)
   /// What the open numbers of an inferred result are, where the call and not an argument decides it.
   std::vector<TypeId> results;
-  Device device = Device::Host; ///< the caller's, unless the call says otherwise
+  Device device = Device::Host; ///< the caller's
   auto operator<=>(const InstanceKey&) const = default;
 };
 

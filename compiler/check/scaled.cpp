@@ -9,7 +9,6 @@ namespace melix::check {
 NodeId Body::callScaled(BinaryKind kind, NodeId t, NodeId scalar, Span span) {
   Known known;
   known.kind = KnownKind::Scaled;
-  known.module = module;
   known.name = std::string(1, kind == BinaryKind::Div ? '/' : '*');
   known.number = static_cast<uint32_t>(kind);
   std::vector<NodeId> args{t};
@@ -22,9 +21,7 @@ NodeId Body::callScaled(BinaryKind kind, NodeId t, NodeId scalar, Span span) {
   } else {
     args.push_back(scalar);
   }
-  KnownId id = c.ownTemplate(std::move(known), span);
-  NodeId function = b.make(NodeKind::Known, types.known(id, {}), span, {}, KnownRef{id});
-  return callInstanceOf(id, function, args, span);
+  return callOwn(std::move(known), span, args, span);
 }
 
 /// The body of the instance that scales `args[0]`.

@@ -8,7 +8,7 @@ namespace {
 
 bool isRecordLike(TypeKind kind) { return kind == TypeKind::Struct || kind == TypeKind::Tuple; }
 
-/// What may hold itself or hides sizes: its tangents are worked on by instances of their own.
+/// What may hold itself or hides sizes: a tangent is added to it by an instance of its own.
 bool isBoxed(TypeKind kind) {
   return kind == TypeKind::Enum || kind == TypeKind::List || kind == TypeKind::Pack;
 }
@@ -38,7 +38,7 @@ NodeId NodeBuilder::addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type,
     NodeId right = kind == BinaryKind::Sub ? op(OpKind::Neg, tangent, {b}, span) : b;
     if (!a.valid()) return right;
     if (type == tangent) return op(OpKind::Add, type, {a, right}, span);
-    return isBoxed(k) ? library.callMoved(a, right, span) : error(span);
+    return isBoxed(k) ? library.callMoved(a, right, span) : operatorError(kind, a, b, span);
   }
   std::vector<NodeId> parts;
   for (uint32_t f = 0; f < partCount(types, type); ++f) {

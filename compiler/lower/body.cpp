@@ -59,7 +59,8 @@ void BodyLowering::run() {
     sizes.push_back(d);
     all.emplace(s, d);
   }
-  std::vector<ValueId> out{cast(value, types_.substitute(result, all))};
+  bool never = types_.kind(result) == TypeKind::Never;
+  std::vector<ValueId> out{never ? b_.undef(result) : cast(value, types_.substitute(result, all))};
   for (LocalId p : instance_.params)
     if (instance_.locals[p].isInout) out.push_back(values_[p]);
   b_.yield(std::move(out), std::move(sizes));

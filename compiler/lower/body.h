@@ -306,6 +306,7 @@ private:
     std::vector<NodeId> path;
     std::map<LocalId, Needs> locals;
     std::map<DimSym, Needs> sizes;
+    std::set<NodeId> stays; ///< tried before, and not to be moved: trying again would double at each level
   };
   /// A value computed in front of a sweep, at each point of some axes of it; `hidden` sizes are packed.
   struct Ahead {

@@ -89,7 +89,10 @@ void BodyLowering::look(NodeId n) {
   if (mayMove(kind) && !exitsIn(n, true, {})) {
     Needs given = needs(n);
     bool fewer = (given.axes & sweep_.whole) != sweep_.whole;
-    if (!given.own && fewer && moveAhead(n, given.axes)) return;
+    if (!given.own && fewer && !sweep_.stays.contains(n)) {
+      if (moveAhead(n, given.axes)) return;
+      sweep_.stays.insert(n);
+    }
   }
   lookInside(n);
 }

@@ -78,6 +78,7 @@ private:
 
   /// Names the examples from `first` on after the declaration that begins behind `end`.
   void name(size_t first, uint32_t end) {
+    if (found_.size() == first) return;
     std::string owner = declaredAt(ast_.root, end);
     size_t count = found_.size() - first;
     for (size_t k = 0; k < count; ++k) {

@@ -7,6 +7,7 @@
 //   - enum: enum { zero, the cases with the tangents of their payloads }
 //   - list, pack, array of any of these: the same of tangents (the tangent of a list has its length)
 //   - a known function: the tuple of its captures' tangents
+//   - a type parameter: itself if it is a float, () if it is an integer, else its Slope
 //   - a function value: (); it has a tangent once `defunctionalise` made it an enum
 //
 // What holds nothing differentiable has the tangent (). A tangent type is its own tangent.

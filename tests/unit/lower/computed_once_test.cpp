@@ -133,4 +133,14 @@ TEST(ComputedOnce, WhatTheBodyAssertsBeforeIsAssertedBefore) {
       "f wants more");
 }
 
+/// Each condition is found not to be movable once, not once for each that stands inside of it.
+TEST(ComputedOnce, DeepConditionsAreLoweredInTime) {
+  std::string inner = "slow(i)";
+  for (int depth = 0; depth < 24; ++depth)
+    inner = "if sum(for p in 0..2: v * sum(for q in 0..2: i * q + p)) > -1 { " + inner + " } else { 0 }";
+  EXPECT_EQ(debugged("let a = [for i in 1..3, j in 0..2: {\n  var v = i\n  v += j\n  " + inner +
+                     "\n}]\nassert a[1, 1] == 2\n"),
+            Numbers({1, 1, 2, 2}));
+}
+
 } // namespace melix::lower

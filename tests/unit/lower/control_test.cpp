@@ -168,4 +168,8 @@ assert f(0) == 0
                "not positive");
 }
 
+TEST(LowerControl, AFunctionMayHaveNothingButAPanic) {
+  expectPanics("fn refuse(x: int) { panic(\"refused\") }\nrefuse(3)\n", "refused");
+}
+
 } // namespace melix::lower
