@@ -243,7 +243,7 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
   TypeKind k = b.types.kind(type);
   bool number = b.isNumber(type) || k == TypeKind::Bool || b.infer.isOpen(type);
   bool parts = k == TypeKind::Array || k == TypeKind::Tuple || k == TypeKind::Struct || k == TypeKind::Enum ||
-               k == TypeKind::List || k == TypeKind::Pack || k == TypeKind::Slope;
+               k == TypeKind::List || k == TypeKind::Slope;
   bool fits = number;
   if (nestKind(kind) == NestKind::Any || nestKind(kind) == NestKind::All)
     fits = k == TypeKind::Bool;

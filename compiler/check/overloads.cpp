@@ -181,8 +181,8 @@ bool Body::boundMet(std::string_view of, const GenericParam& g, TypeId type, Spa
   }
   bool met = meetsBound(types, infer.zonk(type), bound);
   if (met && bound == "Iterator") {
-    NodeId value = b.op(OpKind::Undef, infer.zonk(type), {}, span);
-    met = protocolFunction(types.names.intern("next"), value, span).has_value();
+    LocalId it = b.newLocal("it", infer.zonk(type), span, true); // `next` takes a place
+    met = protocolFunction(types.names.intern("next"), b.local(it, span), span).has_value();
   }
   return met || refuse(type);
 }

@@ -121,7 +121,10 @@ bool BodyLowering::introduceAxes(const Nest& ref) {
     types_.dims.collectSymbols(axis.extent, symbols);
     reads.sizes.insert(symbols.begin(), symbols.end());
   }
-  if (!needs(reads).within(0) || sweep_.axes.size() + ref.axes.size() > 63) return false;
+  bool later = std::any_of(reads.sizes.begin(), reads.sizes.end(), [&](DimSym s) {
+    return innerSymbols_.contains(s) && !dimMap_.contains(s); // the body says what it is
+  });
+  if (later || !needs(reads).within(0) || sweep_.axes.size() + ref.axes.size() > 63) return false;
   for (const NestAxis& axis : ref.axes) {
     Needs one{uint64_t(1) << sweep_.axes.size(), false};
     sweep_.axes.push_back(axis);
