@@ -24,9 +24,10 @@ std::optional<InstanceKey> Checker::keyOfDefinition(const FunctionDecl& fn) {
   for (const GenericParam& g : fn.generics) {
     if (g.kind == GenericKind::Pack || (g.kind == GenericKind::Type && !g.bound)) return std::nullopt;
     if (g.kind != GenericKind::Type) continue;
-    // Derivatives are looked at on Core, which needs a type: one that meets the bound.
+    // Derivatives are looked at on Core, which needs a type: one that meets the bound. A body for any
+    // structure may well not be one for a single float.
     std::string_view bound = types.names.text(g.bound);
-    if (!paramBoundBy(bound)) return std::nullopt;
+    if (!paramBoundBy(bound) || bound == "Differentiable") return std::nullopt;
     key.typeArgs.push_back(bound == "Int" ? types.int64() : types.scalar(TypeKind::F32));
   }
   bool hasPack = false;
