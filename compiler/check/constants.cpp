@@ -65,7 +65,7 @@ Checker::ConstantSize Checker::computedSize(DeclId decl) {
   const Instance& made = program_.instance(id);
   if (std::any_of(seen.begin(), seen.end(),
                   [this](InstanceId each) { return program_.instance(each).failed; }))
-    return {}; // told where it stands
+    return {{}, "the value of `" + std::string(name) + "` has an error"};
   if (!types.isInt(made.result))
     return {{},
             "`" + std::string(name) + "` is `" + types.show(made.result) + "`, and a dimension is an `int`"};
