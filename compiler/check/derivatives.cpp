@@ -322,6 +322,20 @@ NodeId Derivatives::atLane(NodeId arg, const std::vector<LocalId>& lane, Span sp
   return tuple(std::move(parts), span);
 }
 
+/// Whether a size in an array type was first found by a call: a symbol that is newer than `before`.
+bool Derivatives::hasSizeSince(TypeId type, size_t before) {
+  std::vector<types::DimSym> symbols;
+  for (DimId d : b.dimsOf(b.infer.zonk(type))) b.types.dims.collectSymbols(d, symbols);
+  return std::any_of(symbols.begin(), symbols.end(), [&](types::DimSym s) {
+    return s.index >= before && b.types.dims.info(s).kind == types::DimSymKind::Unknown;
+  });
+}
+
+NodeId Derivatives::raggedResult(NodeId made, Span span) {
+  b.sink.report(DiagId::RaggedBuilder, span, b.show(b.typeOf(made)));
+  return b.error(span);
+}
+
 /// `[for b: f(x[b], y[b], …)]`; all arguments share the first axis.
 NodeId Derivatives::vmap(NodeId function, std::vector<NodeId> args, Span span) {
   if (args.empty()) {
@@ -334,10 +348,12 @@ NodeId Derivatives::vmap(NodeId function, std::vector<NodeId> args, Span span) {
   for (NodeId arg : args)
     if (!collectLanes(b.typeOf(arg), arg, lanes)) return b.error(span);
   if (!lanes.checks.empty()) nodes.push_back(b.dimChecks(std::move(lanes.checks), span));
+  const size_t before = b.types.dims.symCount();
   nodes.push_back(b.collect({lanes.count}, span, [&](const std::vector<LocalId>& lane) {
     std::vector<NodeId> elements;
     for (NodeId arg : args) elements.push_back(atLane(arg, lane, span));
-    return calls_.callFunction(function, std::move(elements), span);
+    NodeId made = calls_.callFunction(function, std::move(elements), span);
+    return hasSizeSince(b.typeOf(made), before) ? raggedResult(made, span) : made;
   }));
   return b.block(std::move(nodes), span);
 }

@@ -79,6 +79,8 @@ private:
   };
   bool collectLanes(TypeId type, NodeId arg, Lanes& lanes);
   NodeId atLane(NodeId arg, const std::vector<LocalId>& lane, Span span);
+  bool hasSizeSince(TypeId type, size_t before);
+  NodeId raggedResult(NodeId made, Span span);
   NodeId vmap(NodeId function, std::vector<NodeId> args, Span span);
   NodeId oneHot(TypeId type, const std::vector<LocalId>& place, Span span);
   bool differentiable(NodeId arg, Span span);
