@@ -136,6 +136,7 @@ public:
   /// The type declaration a name or `module.Name` means; none without a report.
   DeclId typeDecl(ModuleId module, const syntax::Ast& ast, syntax::NodeId node);
   DeclId typeDecl(ModuleId module, NameId name);
+  DeclId declNamed(ModuleId module, NameId name, const std::function<bool(names::DeclKind)>& fits);
   /// Functions a name may mean, one layer after another (rule 8): this module, imports, prelude.
   std::vector<std::vector<DeclId>> functionLayers(ModuleId module, NameId name);
   std::vector<DeclId> functionsIn(ModuleId module, NameId name, bool publicOnly);

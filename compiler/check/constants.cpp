@@ -9,18 +9,7 @@ using namespace syntax;
 using names::DeclKind;
 
 DeclId Checker::constDecl(ModuleId module, NameId name) {
-  auto in = [&](ModuleId m, NameId n) {
-    auto found = modules[m].decls.find(n);
-    if (found != modules[m].decls.end())
-      for (DeclId d : found->second)
-        if (modules.decl(d).kind == DeclKind::Const) return d;
-    return DeclId::none();
-  };
-  if (DeclId own = in(module, name)) return own;
-  if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
-    for (ModuleId from : imported->second)
-      if (DeclId d = in(from, name)) return d;
-  return in(modules.prelude(), name);
+  return declNamed(module, name, [](DeclKind k) { return k == DeclKind::Const; });
 }
 
 DeclId Checker::constDecl(ModuleId module, const Ast& tree, SynId node) {

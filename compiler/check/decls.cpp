@@ -244,23 +244,26 @@ types::RecordId Checker::reinstantiate(types::RecordId record, std::vector<TypeI
   return recordAt(DeclId(types.recordInfo(record).declaration), std::move(typeArgs));
 }
 
-DeclId Checker::typeDecl(ModuleId module, NameId name) {
-  auto isType = [&](DeclId d) {
-    DeclKind k = modules.decl(d).kind;
-    return k == DeclKind::Struct || k == DeclKind::Enum || k == DeclKind::TypeAlias;
-  };
-  auto in = [&](ModuleId m, NameId n) {
-    auto found = modules[m].decls.find(n);
+/// What `name` means among the declarations that `fits`: the module's own, then imported, then the prelude's.
+DeclId Checker::declNamed(ModuleId module, NameId name, const std::function<bool(DeclKind)>& fits) {
+  auto in = [&](ModuleId m) {
+    auto found = modules[m].decls.find(name);
     if (found != modules[m].decls.end())
       for (DeclId d : found->second)
-        if (isType(d)) return d;
+        if (fits(modules.decl(d).kind)) return d;
     return DeclId::none();
   };
-  if (DeclId own = in(module, name)) return own;
+  if (DeclId own = in(module)) return own;
   if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
     for (ModuleId from : imported->second)
-      if (DeclId d = in(from, name)) return d;
-  return in(modules.prelude(), name);
+      if (DeclId d = in(from)) return d;
+  return in(modules.prelude());
+}
+
+DeclId Checker::typeDecl(ModuleId module, NameId name) {
+  return declNamed(module, name, [](DeclKind k) {
+    return k == DeclKind::Struct || k == DeclKind::Enum || k == DeclKind::TypeAlias;
+  });
 }
 
 DeclId Checker::typeDecl(ModuleId module, const Ast& tree, SynId node) {

@@ -1,5 +1,6 @@
 #include "loops/layout.h"
-#include <algorithm>
+
+#include "types/tangent.h"
 
 namespace melix::loops {
 namespace {
@@ -19,28 +20,7 @@ bool Layouts::inBlock(TypeId type) {
 }
 
 bool Layouts::holdsItself(TypeId type) {
-  std::vector<types::RecordId> open;
-  return holdsItself(type, open);
-}
-
-bool Layouts::holdsItself(TypeId type, std::vector<types::RecordId>& open) {
-  const types::Type t = types[type];
-  auto any = [&](TypeId part) { return holdsItself(part, open); };
-  switch (t.kind) {
-  case TypeKind::Array:
-  case TypeKind::Pack:
-  case TypeKind::Tuple: return std::any_of(t.parts.begin(), t.parts.end(), any);
-  case TypeKind::Struct: {
-    if (std::find(open.begin(), open.end(), t.record) != open.end()) return true;
-    open.push_back(t.record);
-    const std::vector<types::Field> fields = types.recordInfo(t.record).cases[0].fields;
-    bool found =
-        std::any_of(fields.begin(), fields.end(), [&](const types::Field& f) { return any(f.type); });
-    open.pop_back();
-    return found;
-  }
-  default: return false; // lists and enums are worked on by functions
-  }
+  return types::holdsItself(types, type, false); // lists are worked on by functions
 }
 
 void Layouts::addLeaves(TypeId type, std::vector<ValueType>& out) {

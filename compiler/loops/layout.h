@@ -77,7 +77,6 @@ private:
   std::unordered_map<TypeId, std::vector<ValueType>> leaves_;
   std::unordered_map<TypeId, StoredForm> stored_;
   std::unordered_set<TypeId> inBlock_;
-  bool holdsItself(TypeId type, std::vector<types::RecordId>& open);
   std::unordered_set<TypeId> supported_;
 };
 

@@ -1,6 +1,7 @@
 // Zeros of tangents whose sizes are not in their type: made after the value they belong to.
 
 #include "transforms/ad.h"
+#include "types/tangent.h"
 
 #include <algorithm>
 #include <functional>
@@ -59,29 +60,6 @@ ValueId zeroList(Emit& e, TypeId t, ValueId n) {
   return listOf(e, t, n, [&](Emit& b, ValueId) { return b.zero(b.types()[t].parts[0]); });
 }
 
-/// Whether a struct holds itself, through lists say; `open` are the structs on the way.
-static bool holdsItself(const types::TypeStore& types, TypeId t, std::vector<types::RecordId>& open) {
-  switch (types.kind(t)) {
-  case TypeKind::List:
-  case TypeKind::Pack:
-  case TypeKind::Array:
-  case TypeKind::Tuple:
-    return std::any_of(types[t].parts.begin(), types[t].parts.end(),
-                       [&](TypeId p) { return holdsItself(types, p, open); });
-  case TypeKind::Struct: {
-    types::RecordId record = types[t].record;
-    if (std::find(open.begin(), open.end(), record) != open.end()) return true;
-    open.push_back(record);
-    const std::vector<types::Field>& fields = types.recordInfo(record).cases[0].fields;
-    bool holds = std::any_of(fields.begin(), fields.end(),
-                             [&](const types::Field& f) { return holdsItself(types, f.type, open); });
-    open.pop_back();
-    return holds;
-  }
-  default: return false;
-  }
-}
-
 /// The function that makes a zero like its argument of type `t`, whose sizes are its parameters.
 static FunctionId zeroFunction(Emit& e, Leaves& leaves, TypeId t, const std::vector<DimSym>& sizes) {
   if (auto known = leaves.zeroFunctions.find(t); known != leaves.zeroFunctions.end()) return known->second;
@@ -104,8 +82,7 @@ static FunctionId zeroFunction(Emit& e, Leaves& leaves, TypeId t, const std::vec
 
 /// A zero of a part `x`; where its type holds itself, by a function, which may call itself.
 static ValueId zeroOfPart(Emit& e, Leaves& leaves, ValueId x) {
-  std::vector<types::RecordId> open;
-  if (!holdsItself(e.types(), e.typeOf(x), open)) return wholeZero(e, leaves, x);
+  if (!types::holdsItself(e.types(), e.typeOf(x), true)) return wholeZero(e, leaves, x);
   std::vector<DimSym> mine;
   e.types().collectSymbols(e.typeOf(x), mine);
   std::vector<DimSym>& sizes = leaves.zeroSizes;

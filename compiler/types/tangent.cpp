@@ -122,6 +122,35 @@ TypeId tangentType(TypeStore& types, TypeId id) {
   }
 }
 
+/// `open` are the structs on the way.
+static bool holdsItself(const TypeStore& types, TypeId id, bool throughLists, std::vector<RecordId>& open) {
+  const Type& t = types[id];
+  auto holds = [&](TypeId part) { return holdsItself(types, part, throughLists, open); };
+  switch (t.kind) {
+  case TypeKind::List:
+    if (!throughLists) return false;
+    [[fallthrough]];
+  case TypeKind::Array:
+  case TypeKind::Pack:
+  case TypeKind::Tuple:
+  case TypeKind::Known: return std::any_of(t.parts.begin(), t.parts.end(), holds);
+  case TypeKind::Struct: {
+    if (std::find(open.begin(), open.end(), t.record) != open.end()) return true;
+    open.push_back(t.record);
+    const std::vector<Field>& fields = types.recordInfo(t.record).cases[0].fields;
+    bool found = std::any_of(fields.begin(), fields.end(), [&](const Field& f) { return holds(f.type); });
+    open.pop_back();
+    return found;
+  }
+  default: return false;
+  }
+}
+
+bool holdsItself(const TypeStore& types, TypeId type, bool throughLists) {
+  std::vector<RecordId> open;
+  return holdsItself(types, type, throughLists, open);
+}
+
 /// The widest of `sofar` and the floats in `type`; `seen` are the records on the way.
 static TypeId widestFloat(TypeStore& types, TypeId type, TypeId sofar, std::vector<TypeId>& seen) {
   const Type t = types[type];

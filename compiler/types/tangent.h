@@ -22,6 +22,10 @@ TypeId tangentType(TypeStore& types, TypeId type);
 /// tangents of all fields of case `c`, in order, `()` where there is none.
 uint32_t tangentCase(TypeStore& types, TypeId enumType, uint32_t c);
 
+/// Whether a struct in `type` holds itself, through arrays or, if asked, through lists: what is done part by
+/// part has no end there.
+bool holdsItself(const TypeStore& types, TypeId type, bool throughLists);
+
 /// The widest float type among the leaves of `type`; none if it has no float.
 TypeId widestFloat(TypeStore& types, TypeId type);
 
