@@ -130,8 +130,12 @@ public:
   // --- declarations (decls.cpp)
   const FunctionDecl& function(DeclId decl);
   const RecordDecl& record(DeclId decl);
-  types::RecordId recordAt(DeclId decl, std::vector<TypeId> typeArgs);
-  types::RecordId reinstantiate(types::RecordId record, std::vector<TypeId> typeArgs);
+  /// A struct or an enum at these arguments, in the order of its declaration.
+  TypeId recordType(DeclId decl, std::vector<TypeId> typeArgs, std::vector<DimId> dims = {});
+  /// The same record at other type arguments.
+  TypeId reinstantiate(TypeId record, std::vector<TypeId> typeArgs);
+  /// At type arguments with a symbol for each of `argSizes` sizes (TypeStore::generalised).
+  types::RecordId recordAt(DeclId decl, std::vector<TypeId> typeArgs, size_t argSizes);
   bool takesNoParameters(DeclId decl);
   /// The type declaration a name or `module.Name` means; none without a report.
   DeclId typeDecl(ModuleId module, const syntax::Ast& ast, syntax::NodeId node);

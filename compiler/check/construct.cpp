@@ -31,11 +31,11 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
   bool sameDecl = want && types[want].record && !types.recordInfo(types[want].record).tangentOf &&
                   types.recordInfo(types[want].record).declaration == decl.index;
   if (sameDecl) {
-    const std::vector<TypeId> wantArgs = types.recordInfo(types[want].record).typeArgs;
+    const std::vector<TypeId> wantArgs = types.typeArgs(want);
     for (size_t k = 0; k < typeArgs.size(); ++k) infer.unify(typeArgs[k], wantArgs[k]);
     for (size_t k = 0; k < dims.size(); ++k) infer.unifyDim(dims[k], types[want].dims[k]);
   }
-  TypeId type = types.record(c.recordAt(decl, typeArgs), dims);
+  TypeId type = c.recordType(decl, typeArgs, dims);
   const std::vector<types::Field> fields = types.recordInfo(types[type].record).cases[caseIndex].fields;
   std::string_view shown =
       record.isEnum ? types.names.text(types.recordInfo(types[type].record).cases[caseIndex].name) : name;

@@ -293,7 +293,7 @@ NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
 
 TypeId Body::optionOf(TypeId payload) {
   DeclId decl = c.typeDecl(c.modules.prelude(), types.names.intern("Option"));
-  return types.record(c.recordAt(decl, {payload}), {});
+  return c.recordType(decl, {payload});
 }
 
 /// `e?`: the payload, or an early return (rule 35).
@@ -309,7 +309,7 @@ NodeId Body::checkTry(const One& t, Span span, TypeId expected) {
     bool option = returnType && isPreludeEnum(returnType, "Option");
     DeclId result = c.typeDecl(c.modules.prelude(), types.names.intern("Result"));
     if (!option && result) error = fresh(span);
-    asked = error ? types.record(c.recordAt(result, {payload, error}), {}) : optionOf(payload);
+    asked = error ? c.recordType(result, {payload, error}) : optionOf(payload);
   }
   NodeId value = checkExpr(t.inner, asked);
   TypeId type = b.typeOf(value);
@@ -418,7 +418,7 @@ NodeId Body::checkRangeValue(const syntax::Range& r, Span span) {
   NodeId last = asInt(checkExpr(r.last), ast.span(r.last));
   std::vector<CallArg> args{{NameId::none(), SynId::none(), first, span},
                             {NameId::none(), SynId::none(), last, span}};
-  TypeId type = types.record(c.recordAt(decl, {}), {});
+  TypeId type = c.recordType(decl, {});
   if (types.recordInfo(types[type].record).cases[0].fields.size() > 2)
     args.push_back(
         {NameId::none(), SynId::none(), r.step ? asInt(checkExpr(r.step), span) : b.integer(1, span), span});

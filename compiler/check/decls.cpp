@@ -168,10 +168,24 @@ bool Checker::takesNoParameters(DeclId decl) {
          ((kind == DeclKind::Struct || kind == DeclKind::Enum) && record(decl).generics.empty());
 }
 
-types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs) {
+TypeId Checker::recordType(DeclId decl, std::vector<TypeId> typeArgs, std::vector<DimId> dims) {
+  const size_t own = dims.size();
+  std::vector<TypeId> general = types.generalised(std::move(typeArgs), dims);
+  types::RecordId record = recordAt(decl, std::move(general), dims.size() - own);
+  return types.record(record, std::move(dims));
+}
+
+/// Whether an array of these extents need not have elements.
+static bool mayBeEmpty(const TypeStore& types, const types::Type& array) {
+  return std::any_of(array.dims.begin(), array.dims.end(), [&](DimId d) {
+    std::optional<int64_t> size = types.dims.asConstant(d);
+    return !size || *size <= 0;
+  });
+}
+
+types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, size_t argSizes) {
   auto key = std::pair(decl, typeArgs);
   if (auto found = records_.find(key); found != records_.end()) return found->second;
-  if (types::RecordId made = types.recordAt(decl.index, typeArgs); made.valid()) return made;
   const RecordDecl declared = record(decl);
   const Ast& tree = ast(decl);
   types::Record r;
@@ -193,6 +207,8 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs) {
     r.dimParams.push_back(s);
     env.dims[g.name] = types.dims.symbol(s);
   }
+  r.argSizes = argSizes;
+  for (DimSym s : types.sizeSyms(argSizes)) r.dimParams.push_back(s);
   types::RecordId id = types.addRecord(r);
   records_.emplace(std::move(key), id); // before the fields, which may mention it
   std::vector<types::EnumCase> cases;
@@ -226,6 +242,7 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs) {
             for (const types::Field& f : c.fields)
               if (contains(f.type)) return true;
       }
+      if (type.kind == TypeKind::Array && mayBeEmpty(types, type)) return false;
       if (type.kind != TypeKind::Tuple && type.kind != TypeKind::Array && type.kind != TypeKind::Pack)
         return false;
       return std::any_of(type.parts.begin(), type.parts.end(), contains);
@@ -240,8 +257,12 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs) {
   return id;
 }
 
-types::RecordId Checker::reinstantiate(types::RecordId record, std::vector<TypeId> typeArgs) {
-  return recordAt(DeclId(types.recordInfo(record).declaration), std::move(typeArgs));
+TypeId Checker::reinstantiate(TypeId recordType, std::vector<TypeId> typeArgs) {
+  const types::Type type = types[recordType];
+  const types::Record& record = types.recordInfo(type.record);
+  std::vector<DimId> own(type.dims.begin(),
+                         type.dims.begin() + static_cast<std::ptrdiff_t>(record.ownDims()));
+  return Checker::recordType(DeclId(record.declaration), std::move(typeArgs), std::move(own));
 }
 
 /// What `name` means among the declarations that `fits`: the module's own, then imported, then the prelude's.

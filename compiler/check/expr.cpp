@@ -412,7 +412,7 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
     const types::Record& record = types.recordInfo(types[type].record);
     for (uint32_t k = 0; k < record.cases[0].fields.size(); ++k)
       if (record.cases[0].fields[k].name == member.name) return b.field(base, k, span);
-    for (size_t k = 0; k < record.dimParams.size(); ++k)
+    for (size_t k = 0; k < record.ownDims(); ++k)
       if (types.dims.info(record.dimParams[k]).name == types.names.text(member.name))
         return b.dimValue(types[type].dims[k], span);
   }

@@ -34,16 +34,7 @@ DimId Inference::zonk(DimId d) {
 }
 
 TypeId Inference::zonkRecord(TypeId t) {
-  const Type type = types_[t];
-  if (!type.record) return t;
-  std::vector<TypeId> args = types_.recordInfo(type.record).typeArgs;
-  bool changed = false;
-  for (TypeId& arg : args) {
-    TypeId solved = zonk(arg);
-    changed |= solved != arg;
-    arg = solved;
-  }
-  return changed ? types_.record(atArguments_(type.record, std::move(args)), type.dims) : t;
+  return types_[t].record ? mapArgs(t, [this](TypeId arg) { return zonk(arg); }) : t;
 }
 
 /// Template values and what pullbacks keep, as the settled instance has them.
@@ -109,17 +100,19 @@ bool Inference::hasOpen(TypeId t) {
 TypeId Inference::mapVars(TypeId t, const std::function<TypeId(TypeId)>& map) {
   return types_.rewrite(t, [&](TypeId part) {
     if (types_.kind(part) == TypeKind::Var) return map(part);
-    const Type type = types_[part];
-    if (!type.record) return part;
-    std::vector<TypeId> args = types_.recordInfo(type.record).typeArgs;
-    bool changed = false;
-    for (TypeId& arg : args) {
-      TypeId mapped = mapVars(arg, map);
-      changed |= mapped != arg;
-      arg = mapped;
-    }
-    return changed ? types_.record(atArguments_(type.record, std::move(args)), type.dims) : part;
+    return types_[part].record ? mapArgs(part, [&](TypeId arg) { return mapVars(arg, map); }) : part;
   });
+}
+
+TypeId Inference::mapArgs(TypeId record, const std::function<TypeId(TypeId)>& map) {
+  std::vector<TypeId> args = types_.typeArgs(record);
+  bool changed = false;
+  for (TypeId& arg : args) {
+    TypeId mapped = map(arg);
+    changed |= mapped != arg;
+    arg = mapped;
+  }
+  return changed ? atArguments_(record, std::move(args)) : record;
 }
 
 std::vector<TypeId> Inference::openVars(const std::vector<TypeId>& in) {
@@ -246,19 +239,18 @@ UnifyResult Inference::unifyParts(TypeId a, TypeId b) {
     result.kind = UnifyKind::Mismatch;
     return result;
   }
-  if (ta.record != tb.record) {
+  size_t ownDims = std::min(ta.dims.size(), tb.dims.size());
+  if (ta.record && tb.record) {
     // Records at different type arguments may still agree once open arguments are solved.
-    if (!ta.record || !tb.record) {
-      result.kind = UnifyKind::Mismatch;
-      return result;
-    }
     const types::Record &ra = types_.recordInfo(ta.record), &rb = types_.recordInfo(tb.record);
-    if (ra.declaration != rb.declaration || ra.tangentOf.valid() != rb.tangentOf.valid() ||
-        ra.typeArgs.size() != rb.typeArgs.size() || ra.typeArgs.empty()) {
+    if (ta.record != tb.record &&
+        (ra.declaration != rb.declaration || ra.tangentOf.valid() != rb.tangentOf.valid() ||
+         ra.typeArgs.size() != rb.typeArgs.size() || ra.typeArgs.empty())) {
       result.kind = UnifyKind::Mismatch;
       return result;
     }
-    std::vector<TypeId> argsA = ra.typeArgs, argsB = rb.typeArgs;
+    ownDims = ra.ownDims();
+    const std::vector<TypeId> argsA = types_.typeArgs(a), argsB = types_.typeArgs(b);
     for (size_t k = 0; k < argsA.size(); ++k) join(result, unify(argsA[k], argsB[k]));
   }
   for (size_t k = 0; k < ta.parts.size(); ++k) join(result, unify(ta.parts[k], tb.parts[k]));
@@ -266,7 +258,7 @@ UnifyResult Inference::unifyParts(TypeId a, TypeId b) {
   // Bare unknown extents first, so that expressions over them are compared with what they became.
   std::vector<bool> done(ta.dims.size(), false);
   for (int pass = 0; pass < 2; ++pass)
-    for (size_t k = 0; k < ta.dims.size() && k < tb.dims.size(); ++k) {
+    for (size_t k = 0; k < ownDims; ++k) {
       if (done[k]) continue;
       DimId za = zonk(ta.dims[k]), zb = zonk(tb.dims[k]);
       auto bare = [&](DimId d) {

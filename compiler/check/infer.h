@@ -28,8 +28,8 @@ struct UnifyResult {
 
 class Inference {
 public:
-  /// The record of the same declaration at other type arguments (open arguments get solved).
-  using AtArguments = std::function<types::RecordId(types::RecordId, std::vector<TypeId>)>;
+  /// The same record at other type arguments (open arguments get solved).
+  using AtArguments = std::function<TypeId(TypeId record, std::vector<TypeId>)>;
   Inference(TypeStore& types, AtArguments atArguments)
       : types_(types), atArguments_(std::move(atArguments)) {}
 
@@ -92,6 +92,7 @@ private:
   };
   VarInfo& changed(TypeId var);
   TypeId zonkRecord(TypeId t);
+  TypeId mapArgs(TypeId record, const std::function<TypeId(TypeId)>& map);
   TypeId zonkTemplate(TypeId t);
   bool bindVar(TypeId var, TypeId to);
   UnifyResult unifyParts(TypeId a, TypeId b);

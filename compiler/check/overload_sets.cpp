@@ -12,7 +12,7 @@ class Signatures {
 public:
   explicit Signatures(Checker& checker)
       : c_(checker), types_(checker.types),
-        infer_(checker.types, [](types::RecordId r, std::vector<TypeId>) { return r; }) {}
+        infer_(checker.types, [](TypeId record, std::vector<TypeId>) { return record; }) {}
 
   std::string of(const FunctionDecl& fn) {
     TypeEnv env;

@@ -68,7 +68,7 @@ void Checker::checkRecords(const std::vector<DeclId>& decls) {
   for (DeclId decl : decls) {
     names::DeclKind kind = modules.decl(decl).kind;
     if (kind != names::DeclKind::Struct && kind != names::DeclKind::Enum) continue;
-    recordAt(decl, paramTypes(decl, record(decl).generics));
+    recordAt(decl, paramTypes(decl, record(decl).generics), 0);
   }
 }
 
@@ -119,10 +119,9 @@ InstanceId Checker::program(ModuleId root) {
   // A script may end early with an error: `?` returns a Result.
   DeclId resultDecl = typeDecl(modules.prelude(), types.names.intern("Result"));
   DeclId errorDecl = typeDecl(modules.prelude(), types.names.intern("Error"));
-  TypeId resultType =
-      resultDecl && errorDecl
-          ? types.record(recordAt(resultDecl, {types.unit(), types.record(recordAt(errorDecl, {}), {})}), {})
-          : types.unit();
+  TypeId resultType = resultDecl && errorDecl
+                          ? recordType(resultDecl, {types.unit(), recordType(errorDecl, {})})
+                          : types.unit();
   body.returnType = resultType;
   std::vector<NodeId> nodes;
   std::vector<DeclId> mains = functionsIn(root, types.names.intern("main"), false);

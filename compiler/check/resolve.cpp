@@ -180,7 +180,7 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
     }
   }
   if (failed || !boundsHold(record, typeArgs, span)) return types_.error();
-  return types_.record(checker_.recordAt(decl, std::move(typeArgs)), std::move(dims));
+  return checker_.recordType(decl, std::move(typeArgs), std::move(dims));
 }
 
 /// Whether type arguments meet the bounds of a record; variables are left to what settles them.
@@ -387,7 +387,7 @@ DimId TypeResolver::memberDim(SynId node) {
     if (valueType)
       if (TypeId type = valueType(base); type && types_[type].record) {
         const types::Record& record = types_.recordInfo(types_[type].record);
-        for (size_t k = 0; k < record.dimParams.size(); ++k)
+        for (size_t k = 0; k < record.ownDims(); ++k)
           if (types_.dims.info(record.dimParams[k]).name == text(member.name)) return types_[type].dims[k];
       }
   }

@@ -17,8 +17,8 @@ Body::Body(Checker& checker, InstanceId instanceId, ModuleId moduleId, const syn
     : c(checker), id(instanceId), module(moduleId), ast{&tree},
       instance(checker.program_.instance(instanceId)), types(checker.types), sink(checker.sink),
       infer(checker.types,
-            [&checker](types::RecordId r, std::vector<TypeId> args) {
-              return checker.reinstantiate(r, std::move(args));
+            [&checker](TypeId record, std::vector<TypeId> args) {
+              return checker.reinstantiate(record, std::move(args));
             }),
       b(checker.types, checker.sink, instance, infer, *this), arrays(b), leaves(b), derivatives(b, *this),
       errorsBefore(checker.sink.errorCount()) {}

@@ -132,20 +132,10 @@ private:
     for (size_t i = 0; wrong.empty() && i < operands; ++i) wrong = is(operand(i), result());
     return wrong;
   }
-  bool sameRecordButDims(types::RecordId a, types::RecordId b) const {
-    if (a == b) return true;
-    if (!a.valid() || !b.valid()) return false;
-    const types::Record &x = types_.recordInfo(a), &y = types_.recordInfo(b);
-    bool equal = x.declaration == y.declaration && x.tangentOf.valid() == y.tangentOf.valid() &&
-                 x.isSaved == y.isSaved && !x.typeArgs.empty() && x.typeArgs.size() == y.typeArgs.size();
-    for (size_t k = 0; equal && k < x.typeArgs.size(); ++k)
-      equal = sameButDims(x.typeArgs[k], y.typeArgs[k]).empty();
-    return equal;
-  }
   std::string sameButDims(TypeId a, TypeId b) const {
     const types::Type &x = types_[a], &y = types_[b];
     bool equal = x.kind == y.kind && x.parts.size() == y.parts.size() && x.dims.size() == y.dims.size() &&
-                 sameRecordButDims(x.record, y.record) && x.known == y.known && x.number == y.number;
+                 x.record == y.record && x.known == y.known && x.number == y.number;
     for (size_t i = 0; equal && i < x.parts.size(); ++i) equal = sameButDims(x.parts[i], y.parts[i]).empty();
     if (equal && x.result.valid()) equal = sameButDims(x.result, y.result).empty();
     return equal ? "" : name(a) + " and " + name(b) + " differ in more than dims";

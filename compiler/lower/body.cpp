@@ -72,10 +72,6 @@ void BodyLowering::matchDims(TypeId wanted, TypeId actual, types::DimSubst& out)
   for (size_t k = 0; k < w.dims.size() && k < a.dims.size(); ++k)
     if (auto s = types_.dims.asSymbol(w.dims[k])) out.emplace(*s, a.dims[k]);
   for (size_t k = 0; k < w.parts.size() && k < a.parts.size(); ++k) matchDims(w.parts[k], a.parts[k], out);
-  if (!w.record.valid() || !a.record.valid() || w.record == a.record) return;
-  const std::vector<TypeId> ours = types_.recordInfo(w.record).typeArgs,
-                            theirs = types_.recordInfo(a.record).typeArgs;
-  for (size_t k = 0; k < ours.size() && k < theirs.size(); ++k) matchDims(ours[k], theirs[k], out);
 }
 
 void BodyLowering::learnDims(TypeId wanted, ValueId value, const std::vector<DimSym>& symbols) {

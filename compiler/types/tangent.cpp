@@ -96,6 +96,7 @@ RecordId tangentRecord(TypeStore& types, RecordId of) {
   derived.declaration = source.declaration;
   derived.typeArgs = source.typeArgs;
   derived.dimParams = source.dimParams;
+  derived.argSizes = source.argSizes;
   derived.tangentOf = of;
   derived.origin = source.origin;
   RecordId id = types.addRecord(std::move(derived)); // known before its fields: the record may hold itself

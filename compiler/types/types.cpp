@@ -61,11 +61,11 @@ TypeStore::TypeStore(Interner& interner) : names(interner) {
 
 TypeId TypeStore::intern(Type type) {
   auto [it, fresh] = ids_.try_emplace(std::move(type));
-  if (fresh) {
-    it->second = TypeId(static_cast<uint32_t>(types_.size()));
-    types_.push_back(&it->first);
-  }
-  return it->second;
+  if (!fresh) return it->second;
+  TypeId id = it->second = TypeId(static_cast<uint32_t>(types_.size()));
+  types_.push_back(&it->first);
+  if (types_.back()->record.valid()) keepArgs(id);
+  return id;
 }
 
 TypeId TypeStore::array(TypeId element, std::vector<DimId> dims) {
@@ -87,16 +87,6 @@ TypeId TypeStore::tuple(std::vector<TypeId> parts) {
   Type t;
   t.kind = TypeKind::Tuple;
   t.parts = std::move(parts);
-  return intern(std::move(t));
-}
-
-TypeId TypeStore::record(RecordId record, std::vector<DimId> dims) {
-  assert(dims.size() == records_[record].dimParams.size() &&
-         "one dimension for each parameter of the record");
-  Type t;
-  t.kind = records_[record].isEnum ? TypeKind::Enum : TypeKind::Struct;
-  t.record = record;
-  t.dims = std::move(dims);
   return intern(std::move(t));
 }
 
@@ -158,49 +148,6 @@ bool TypeStore::holdsParam(TypeId id) const {
          (t.result.valid() && holds(t.result)) ||
          (t.record.valid() &&
           std::any_of(recordInfo(t.record).typeArgs.begin(), recordInfo(t.record).typeArgs.end(), holds));
-}
-
-RecordId TypeStore::addRecord(Record record) {
-  InstanceKey key(record.declaration, record.tangentOf.valid(), record.typeArgs);
-  bool isInstance = !record.typeArgs.empty() && !record.isSaved;
-  RecordId id = records_.add(std::move(record));
-  if (isInstance) instances_.emplace(std::move(key), id);
-  return id;
-}
-
-RecordId TypeStore::recordAt(uint32_t declaration, const std::vector<TypeId>& typeArgs) const {
-  auto found = instances_.find({declaration, false, typeArgs});
-  return found == instances_.end() ? RecordId::none() : found->second;
-}
-
-/// The record with other sizes in its arguments. Its fields are made after it, since they may hold it.
-RecordId TypeStore::substituteRecord(RecordId id, const DimSubst& subst) {
-  std::vector<TypeId> args = records_[id].typeArgs;
-  for (TypeId& arg : args) arg = substitute(arg, subst);
-  if (args == records_[id].typeArgs || records_[id].isSaved) return id;
-  InstanceKey key(records_[id].declaration, records_[id].tangentOf.valid(), args);
-  if (auto found = instances_.find(key); found != instances_.end()) return found->second;
-  Record record = records_[id];
-  std::vector<EnumCase> cases = std::exchange(record.cases, {});
-  record.typeArgs = std::move(args);
-  if (record.tangentOf.valid()) record.tangentOf = substituteRecord(record.tangentOf, subst);
-  RecordId made = addRecord(std::move(record));
-  if (RecordId of = records_[made].tangentOf; of.valid()) tangentRecords.emplace(of, made);
-  for (EnumCase& c : cases)
-    for (Field& f : c.fields) f.type = substitute(f.type, subst);
-  records_[made].cases = std::move(cases);
-  return made;
-}
-
-TypeId TypeStore::fieldType(TypeId recordType, uint32_t c, uint32_t k) {
-  const Type& t = (*this)[recordType];
-  const Record& r = records_[t.record];
-  assert(c < r.cases.size() && k < r.cases[c].fields.size() && "no such field");
-  TypeId field = r.cases[c].fields[k].type;
-  if (r.dimParams.empty()) return field;
-  DimSubst subst;
-  for (size_t i = 0; i < r.dimParams.size(); ++i) subst.emplace(r.dimParams[i], t.dims[i]);
-  return substitute(field, subst);
 }
 
 bool TypeStore::isScalar(TypeId id) const {
@@ -317,11 +264,6 @@ TypeId TypeStore::substitute(TypeId id, const DimSubst& subst) {
   };
   for (TypeId& p : t.parts) part(p);
   part(t.result);
-  if (t.record.valid() && !records_[t.record].typeArgs.empty()) {
-    RecordId now = substituteRecord(t.record, subst);
-    changed |= now != t.record;
-    t.record = now;
-  }
   if (!changed) return id;
   if (t.kind == TypeKind::Array) return array(t.parts[0], std::move(t.dims));
   return intern(std::move(t));
@@ -357,8 +299,6 @@ void TypeStore::collectSymbols(TypeId id, std::vector<DimSym>& out) const {
   if (t.kind != TypeKind::Pack) {
     for (TypeId p : t.parts) collectSymbols(p, out);
     if (t.result.valid()) collectSymbols(t.result, out);
-    if (t.record.valid())
-      for (TypeId arg : records_[t.record].typeArgs) collectSymbols(arg, out);
     return;
   }
   std::vector<DimSym> inner;

@@ -2,7 +2,8 @@
 // Types, interned: two types are equal iff their ids are. Shared by the checker and Core.
 //
 // Types are monomorphic in element types and ranks and polymorphic in dimensions only; a record (struct or
-// enum) is declared once for each choice of its type arguments and has symbolic dimension parameters.
+// enum) is declared once for each choice of its type arguments and has symbolic dimension parameters. Sizes
+// inside the arguments are parameters too: `Option[f64[3]]` is the record of `Option[f64[#]]` at 3.
 
 #include "support/interner.h"
 #include "types/dims.h"
@@ -60,7 +61,7 @@ struct Type {
   TypeKind kind = TypeKind::Error;
   std::vector<TypeId>
       parts; ///< Tuple parts; Known captures; Function parameters; Array/List/Pack/Acc/Slope: [inner]
-  std::vector<DimId> dims; ///< Array extents; Struct/Enum dimension arguments
+  std::vector<DimId> dims; ///< Array extents; Struct/Enum dimension arguments, those in type arguments last
   TypeId result;           ///< of Function
   std::vector<bool> inout; ///< of Function, one for each parameter
   RecordId record;         ///< of Struct and Enum
@@ -84,13 +85,17 @@ struct Record {
   NameId name;
   bool isEnum = false;
   uint32_t declaration = 0;      ///< identity of the declaring item, given by the checker
-  std::vector<TypeId> typeArgs;  ///< for printing and identity; sizes in them are the type's, as its dims are
+  std::vector<TypeId> typeArgs;  ///< in terms of the last parameters; of a type: TypeStore::typeArgs
   std::vector<DimSym> dimParams; ///< fields mention these
+  size_t argSizes = 0;           ///< how many parameters, the last, are sizes in typeArgs
   std::vector<EnumCase> cases;   ///< a struct has exactly one
   RecordId tangentOf;            ///< set when this is a derived tangent record
   bool isSaved =
       false; ///< what a pullback keeps: fields come with expand_derivatives, and may carry tangents
   Span origin;
+
+  /// The count of parameters that the declaration names.
+  size_t ownDims() const { return dimParams.size() - argSizes; }
 };
 
 /// Owns types, records and dimensions of a session.
@@ -118,6 +123,12 @@ public:
   TypeId array(TypeId element, std::vector<DimId> dims);
   TypeId tuple(std::vector<TypeId> parts);
   TypeId record(RecordId record, std::vector<DimId> dims); ///< a Struct or an Enum
+  /// The type arguments of a Struct or an Enum, with its sizes.
+  const std::vector<TypeId>& typeArgs(TypeId record) const;
+  /// Type arguments with a symbol for each size, the same for all of one structure: the first of `sizeSyms`.
+  /// What these stand for is added to `sizes`. Sizes that a pack hides stay.
+  std::vector<TypeId> generalised(std::vector<TypeId> typeArgs, std::vector<DimId>& sizes);
+  std::vector<DimSym> sizeSyms(size_t count);
   TypeId list(TypeId element);
   TypeId function(std::vector<TypeId> params, std::vector<bool> inout, TypeId result);
   TypeId known(KnownId id, std::vector<TypeId> captures);
@@ -132,9 +143,7 @@ public:
   /// The canonical Bound symbol number `i`.
   DimSym boundSym(uint32_t i);
 
-  RecordId addRecord(Record record);
-  /// The record of a declaration at these arguments; none if nothing has made it.
-  RecordId recordAt(uint32_t declaration, const std::vector<TypeId>& typeArgs) const;
+  RecordId addRecord(Record record) { return records_.add(std::move(record)); }
   /// Derived tangent records by what they are derived from; kept by tangent.cpp.
   std::unordered_map<RecordId, RecordId> tangentRecords;
   Record& recordInfo(RecordId id) { return records_[id]; }
@@ -177,13 +186,12 @@ private:
   struct Hash {
     size_t operator()(const Type& t) const;
   };
+  void keepArgs(TypeId record);
   std::vector<const Type*> types_;
   std::unordered_map<Type, TypeId, Hash> ids_;
-  /// Declaration, whether it is a derived tangent, arguments.
-  using InstanceKey = std::tuple<uint32_t, bool, std::vector<TypeId>>;
-  RecordId substituteRecord(RecordId id, const DimSubst& subst);
   Store<RecordId, Record> records_;
-  std::map<InstanceKey, RecordId> instances_; ///< of records with arguments
+  std::unordered_map<TypeId, std::vector<TypeId>> args_; ///< of records whose arguments have sizes
+  std::vector<DimSym> sizeSyms_;
   std::vector<TypeId> simple_;
   std::vector<TypeParam> params_;
   std::vector<DimSym> bound_;

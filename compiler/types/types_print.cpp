@@ -25,7 +25,7 @@ public:
     case TypeKind::Array: return array(t);
     case TypeKind::Tuple: return "(" + joined(t.parts) + (t.parts.size() == 1 ? ",)" : ")");
     case TypeKind::Struct:
-    case TypeKind::Enum: return record(t);
+    case TypeKind::Enum: return record(id);
     case TypeKind::List: return "List[" + type(t.parts[0]) + "]";
     case TypeKind::Function: return function(t);
     case TypeKind::Known:
@@ -47,8 +47,8 @@ private:
     return out;
   }
 
-  std::string dims(const Type& t, std::string before) const {
-    for (DimId d : t.dims)
+  std::string dims(std::span<const DimId> sizes, std::string before) const {
+    for (DimId d : sizes)
       before += (before.empty() ? "" : ", ") + (spelled_ ? types_.dims.show(d) : types_.dims.print(d));
     return before;
   }
@@ -56,7 +56,7 @@ private:
   std::string array(const Type& t) const {
     std::string element = type(t.parts[0]);
     if (types_.kind(t.parts[0]) == TypeKind::Function) element = "(" + element + ")";
-    return element + "[" + dims(t, "") + "]";
+    return element + "[" + dims(t.dims, "") + "]";
   }
 
   std::string function(const Type& t) const {
@@ -66,9 +66,11 @@ private:
     return out + ") -> " + type(t.result);
   }
 
-  std::string record(const Type& t) const {
+  std::string record(TypeId id) const {
+    const Type& t = types_[id];
     const Record& r = types_.recordInfo(t.record);
-    std::string args = dims(t, joined(r.typeArgs)), name(types_.names.text(r.name));
+    std::string args = dims(std::span(t.dims).first(r.ownDims()), joined(types_.typeArgs(id))),
+                name(types_.names.text(r.name));
     return args.empty() ? name : name + "[" + args + "]";
   }
 
