@@ -202,15 +202,18 @@ public:
     bool any() const { return mask.valid() || !arrays.empty(); }
   };
   /// What an assignment changes: a place, or what the index arrays of its last bracket choose of one.
+  /// A value that hides sizes, or a slice, taken out to a variable to be changed there.
+  struct Opening {
+    Within within;
+    NodeId sizes; ///< names those that it hides
+  };
   struct Target {
     Place place;
     Gathers gathers;
-    size_t bracket = 0; ///< the first step of the last bracket, where it has index arrays
-    TypeId whole;       ///< the array that this bracket stands at
-    /// Values that hide sizes, and slices, are taken out to variables to change them inside. `before` names
-    /// sizes and evaluates indices.
-    std::vector<Within> openings;
-    std::vector<NodeId> before;
+    size_t bracket = 0;            ///< the first step of the last bracket, where it has index arrays
+    TypeId whole;                  ///< the array that this bracket stands at
+    std::vector<Opening> openings; ///< each but the first in the variable of the one before
+    std::vector<NodeId> before;    ///< evaluates indices
   };
   /// What `node` may be assigned through; no part of it that a name is bound to.
   bool checkTarget(SynId node, Target& target);
@@ -243,6 +246,8 @@ public:
   bool endHold();
   void openTarget(Target& target, Span span);
   bool needsOpening(const Place& place);
+  /// `statement` on the variables of the openings.
+  NodeId insideOf(const std::vector<Opening>& openings, NodeId statement, Span span);
   NodeId finishTarget(const Target& target, std::vector<NodeId> nodes, NodeId statement, Span span);
   std::vector<NodeId> pinTarget(Target& target, NodeId& value);
   NodeId assignTo(Target target, const syntax::BinaryOp* op, NodeId value, Span span);

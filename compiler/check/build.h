@@ -40,13 +40,13 @@ public:
   virtual ~LibraryCalls() = default;
   /// Calls the prelude function `name`; arguments are evaluated in order.
   virtual NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) = 0;
-  /// `==` of enums and Lists.
+  /// `==` of what may hold itself (NodeBuilder::isBoxed).
   virtual NodeId callEquality(NodeId a, NodeId b, Span span) = 0;
-  /// `x + t` of an enum, a List or a value that hides its sizes, with its tangent.
+  /// `x + t` of what may hold itself, or of a value that hides its sizes, with its tangent.
   virtual NodeId callMoved(NodeId x, NodeId t, Span span) = 0;
-  /// `s * t` or `t / s` of the tangent of an enum or a List.
+  /// `s * t` or `t / s` of a tangent that may hold itself.
   virtual NodeId callScaled(BinaryKind kind, NodeId t, NodeId scalar, Span span) = 0;
-  /// `dot` of two tangents of an enum or a List.
+  /// `dot` of two tangents that may hold themselves.
   virtual NodeId callDotted(NodeId x, NodeId y, Span span) = 0;
 };
 
@@ -168,6 +168,14 @@ public:
   NodeId mixedElementwise(std::vector<NodeId> args, Span span,
                           const std::function<NodeId(std::vector<NodeId>, TypeId)>& body);
   NodeId equal(NodeId a, NodeId b, Span span);
+  /// The same of two structs or tuples, part by part.
+  NodeId equalParts(NodeId a, NodeId b, Span span);
+  /// Whether a type may hold itself: enums, Lists, structs with arrays of themselves. What goes through it is
+  /// an instance of its own.
+  bool isBoxed(TypeId type);
+  /// A struct or a tuple of these parts.
+  NodeId rebuilt(TypeId type, std::vector<NodeId> parts, Span span);
+  NodeId eachPart(NodeId whole, const std::function<NodeId(NodeId)>& each, Span span);
   /// Whether `type`, or its elements, are of a type parameter that is not known to meet `bound`, which `what`
   /// wants: says so.
   bool lacks(TypeId type, std::string_view bound, std::string_view what, Span span);
@@ -177,6 +185,9 @@ public:
   NodeId moved(NodeId x, NodeId t, Span span) {
     return addTangent(BinaryKind::Add, x, t, typeOf(x), typeOf(t), span);
   }
+  /// `a ± b` of a struct or a tuple `type` and its tangent, part by part; without `a` the tangent or its
+  /// negative.
+  NodeId addParts(BinaryKind kind, NodeId a, NodeId b, TypeId type, Span span);
   /// `scalar * tangent` or `tangent / scalar`, leaf by leaf.
   NodeId scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar, Span span);
   bool isLiteral(NodeId n) const;

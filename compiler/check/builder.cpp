@@ -405,6 +405,7 @@ NodeId BuilderCheck::withLets(NodeId value) {
 
 NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, BuilderUse use) {
   TypeId want = expected ? infer.zonk(expected) : TypeId::none();
+  if (want && types.kind(want) == TypeKind::Pack) want = openedPack(want); // the builder tells its sizes
   TypeKind kind = want && use != BuilderUse::Terms ? types.kind(want) : TypeKind::Error;
   bool becomesList = use == BuilderUse::Array && kind == TypeKind::List;
   if (becomesList) use = BuilderUse::List;

@@ -291,6 +291,10 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
       return fail();
     }
     TypeId paramType = resolver_.parameter(param.type, true);
+    if (types_.kind(type) == TypeKind::Pack && types_.kind(infer_.zonk(paramType)) == TypeKind::Array) {
+      body_.openTarget(target, arg.span); // the size stays as it is
+      untyped_[p] = type = infer_.zonk(place.type);
+    }
     UnifyResult match = infer_.unify(paramType, type);
     if (match.kind == UnifyKind::DimsDiffer) {
       b_.reportAsked(match, paramType, type, NodeId::none(), arg.span, {name_, tree_.span(param.type)});
@@ -306,7 +310,7 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
     }
   }
   openInside(target);
-  checkApart(place, arg.span);
+  checkApart(target, arg.span);
   target_.inouts.push_back({static_cast<uint32_t>(p) + target_.captures, std::move(place)});
 }
 
@@ -321,13 +325,14 @@ void DeclaredCall::openInside(Body::Target& target) {
 }
 
 /// Two `&` arguments overlap unless their paths part at different fields or different literal indices (rule
-/// 14).
-void DeclaredCall::checkApart(const Place& place, Span at) {
-  for (const InoutArg& other : target_.inouts) {
-    if (other.place.root != place.root) continue;
+/// 14). Of those inside of other values these count: each comes back whole.
+void DeclaredCall::checkApart(const Body::Target& target, Span at) {
+  const Place& place = target.openings.empty() ? target.place : target.openings[0].within.place;
+  for (const Place& other : changed_) {
+    if (other.root != place.root) continue;
     bool apart = false;
-    for (size_t k = 0; k < other.place.steps.size() && k < place.steps.size(); ++k) {
-      const Step &x = other.place.steps[k], &y = place.steps[k];
+    for (size_t k = 0; k < other.steps.size() && k < place.steps.size(); ++k) {
+      const Step &x = other.steps[k], &y = place.steps[k];
       if (x.kind != y.kind) break;
       if (x.kind == StepKind::Field && x.number != y.number) apart = true;
       if (x.kind == StepKind::Index || x.kind == StepKind::Element) {
@@ -337,6 +342,7 @@ void DeclaredCall::checkApart(const Place& place, Span at) {
     }
     if (!apart) body_.sink.report(DiagId::OverlappingInout, at);
   }
+  changed_.push_back(place);
 }
 
 /// The value of a lower-case name in a parameter's type: an earlier argument, or what the function captured.
@@ -442,8 +448,7 @@ NodeId DeclaredCall::defaultValue(SynId written, TypeId type, size_t mark) {
 // -----------------------------------------------------------------------------------------------------
 
 NodeId DeclaredCall::inBlock(NodeId result) {
-  for (size_t k = openings_.size(); k-- > 0;)
-    result = b_.make(NodeKind::Within, b_.typeOf(result), span_, {result}, openings_[k]);
+  result = body_.insideOf(openings_, result, span_);
   std::vector<NodeId> nodes;
   for (const std::vector<NodeId>& lets : written_) nodes.insert(nodes.end(), lets.begin(), lets.end());
   nodes.insert(nodes.end(), lets_.begin(), lets_.end());

@@ -32,7 +32,7 @@ private:
   void argument(size_t p, const CallArg& arg);
   void inoutArgument(size_t p, const CallArg& arg);
   void openInside(Body::Target& target);
-  void checkApart(const Place& place, Span at);
+  void checkApart(const Body::Target& target, Span at);
   NodeId valueNamed(NameId name);
   DimId sizeOfValue(SynId s);
   TypeId parameterType(size_t p, NodeId& value, const CallArg& arg);
@@ -56,8 +56,9 @@ private:
   TypeResolver resolver_;
   CallTarget target_;
   std::vector<CallArg> args_;
-  std::vector<Within> openings_; ///< where `inout` arguments are inside of other values
-  std::vector<NodeId> lets_;     ///< arguments evaluated before the others, and those that defaults use
+  std::vector<Body::Opening> openings_; ///< where `inout` arguments are inside of other values
+  std::vector<Place> changed_;          ///< the outermost of what `inout` arguments change
+  std::vector<NodeId> lets_; ///< arguments evaluated before the others, and those that defaults use
   std::vector<std::vector<NodeId>> written_; ///< of arguments out of order: what evaluates each
   std::vector<NodeId> captures_;             ///< leading arguments: what is captured, or the function's value
   std::vector<TypeId> captureTypes_;

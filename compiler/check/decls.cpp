@@ -2,6 +2,8 @@
 #include "check/resolve.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 namespace melix::check {
 
@@ -175,13 +177,59 @@ TypeId Checker::recordType(DeclId decl, std::vector<TypeId> typeArgs, std::vecto
   return types.record(record, std::move(dims));
 }
 
-/// Whether an array of these extents need not have elements.
-static bool mayBeEmpty(const TypeStore& types, const types::Type& array) {
-  return std::any_of(array.dims.begin(), array.dims.end(), [&](DimId d) {
-    std::optional<int64_t> size = types.dims.asConstant(d);
-    return !size || *size <= 0;
-  });
-}
+namespace {
+
+/// Whether every value of a type holds a value of `record`. Arrays that may be empty hold nothing: those of a
+/// hidden size, or of size 0.
+class Holds {
+public:
+  Holds(TypeStore& types, types::RecordId record) : types_(types), record_(record) {}
+
+  bool operator()(TypeId t) {
+    const types::Type type = types_[t];
+    switch (type.kind) {
+    case TypeKind::Array:
+      if (std::any_of(type.dims.begin(), type.dims.end(),
+                      [&](DimId d) { return extent(d) != Extent::Given; }))
+        return false;
+      [[fallthrough]];
+    case TypeKind::Tuple:
+    case TypeKind::Pack: return std::any_of(type.parts.begin(), type.parts.end(), std::ref(*this));
+    case TypeKind::Struct: return structHolds(t, type);
+    default: return false;
+    }
+  }
+
+private:
+  enum class Extent { Given, Hidden, Nothing };
+
+  Extent extent(DimId d) {
+    if (std::optional<int64_t> size = types_.dims.asConstant(d))
+      return *size > 0 ? Extent::Given : Extent::Nothing;
+    std::vector<DimSym> symbols;
+    types_.dims.collectSymbols(d, symbols);
+    bool hidden = std::any_of(symbols.begin(), symbols.end(),
+                              [&](DimSym s) { return types_.dims.info(s).kind == types::DimSymKind::Bound; });
+    return hidden ? Extent::Hidden : Extent::Given;
+  }
+
+  bool structHolds(TypeId t, const types::Type& type) {
+    if (type.record == record_) return true;
+    std::vector<Extent> extents;
+    for (DimId d : type.dims) extents.push_back(extent(d));
+    if (!seen_.emplace(type.record, std::move(extents)).second) return false;
+    if (types_.recordInfo(type.record).cases.empty()) return false; // its declaration waits for this one
+    for (uint32_t k = 0; k < types_.recordInfo(type.record).cases[0].fields.size(); ++k)
+      if ((*this)(types_.fieldType(t, 0, k))) return true;
+    return false;
+  }
+
+  TypeStore& types_;
+  const types::RecordId record_;
+  std::set<std::pair<types::RecordId, std::vector<Extent>>> seen_;
+};
+
+} // namespace
 
 types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, size_t argSizes) {
   auto key = std::pair(decl, typeArgs);
@@ -232,23 +280,9 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, siz
   } else {
     const std::vector<FieldDecl> written = tree[modules.decl(decl).node].as<StructItem>().fields;
     cases.push_back({declared.name, fieldsOf(written)});
-    std::set<types::RecordId> inside;
-    std::function<bool(TypeId)> contains = [&](TypeId t) {
-      const types::Type type = types[t];
-      if (type.kind == TypeKind::Struct) {
-        if (type.record == id) return true;
-        if (inside.insert(type.record).second)
-          for (const types::EnumCase& c : std::vector<types::EnumCase>(types.recordInfo(type.record).cases))
-            for (const types::Field& f : c.fields)
-              if (contains(f.type)) return true;
-      }
-      if (type.kind == TypeKind::Array && mayBeEmpty(types, type)) return false;
-      if (type.kind != TypeKind::Tuple && type.kind != TypeKind::Array && type.kind != TypeKind::Pack)
-        return false;
-      return std::any_of(type.parts.begin(), type.parts.end(), contains);
-    };
+    Holds holds(types, id);
     for (types::Field& f : cases[0].fields)
-      if (contains(f.type)) {
+      if (holds(f.type)) {
         sink.report(DiagId::InfiniteStruct, declared.span, types.names.text(declared.name));
         f.type = types.error();
       }

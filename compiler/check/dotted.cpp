@@ -14,7 +14,11 @@ NodeId Body::callDotted(NodeId x, NodeId y, Span span) {
 /// The body of the instance that multiplies the tangents `x` and `y` of one type.
 NodeId Body::dottedBody(NodeId x, NodeId y, Span span) {
   const TypeId result = instance.result;
-  return b.kindOf(x) == TypeKind::List ? dottedElements(x, y, result, span) : dottedCases(x, y, result, span);
+  switch (b.kindOf(x)) {
+  case TypeKind::List: return dottedElements(x, y, result, span);
+  case TypeKind::Struct: return b.convert(leaves.dotParts(x, y, span), result, span);
+  default: return dottedCases(x, y, result, span);
+  }
 }
 
 /// `match x { Case(v…) => match y { Case(s…) => dot(v, s) + …, zero => 0, _ => panic(…) } …, zero => 0 }`

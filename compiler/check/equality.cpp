@@ -1,5 +1,5 @@
-// `==` of enums and Lists: arms by case, elements one by one (rule 18). Lists, and enums inside of
-// themselves, are compared by an instance of their own.
+// `==` of enums and Lists: arms by case, elements one by one (rule 18). Lists, and enums and structs inside
+// of themselves, are compared by an instance of their own.
 #include "check/body.h"
 
 namespace melix::check {
@@ -7,7 +7,7 @@ namespace melix::check {
 NodeId Body::callEquality(NodeId x, NodeId y, Span span) {
   TypeId type = b.typeOf(x);
   bool recursive = std::find(compared.begin(), compared.end(), type) != compared.end();
-  if (types.kind(type) != TypeKind::List && !recursive) return equalCases(x, y, span);
+  if (types.kind(type) == TypeKind::Enum && !recursive) return equalCases(x, y, span);
   Known known;
   known.kind = KnownKind::Equality;
   known.name = "==";
@@ -16,7 +16,11 @@ NodeId Body::callEquality(NodeId x, NodeId y, Span span) {
 
 /// The body of the instance that compares `x` and `y`.
 NodeId Body::equalityBody(NodeId x, NodeId y, Span span) {
-  return b.kindOf(x) == TypeKind::List ? equalElements(x, y, span) : equalCases(x, y, span);
+  switch (b.kindOf(x)) {
+  case TypeKind::List: return equalElements(x, y, span);
+  case TypeKind::Struct: return b.equalParts(x, y, span);
+  default: return equalCases(x, y, span);
+  }
 }
 
 /// `match x { Case(l…) => match y { Case(r…) => l == r and …, _ => false } … }`

@@ -310,8 +310,7 @@ NodeId Body::checkTuple(const Many& m, Span span, TypeId expected) {
 
 NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
   TypeId want = expected ? infer.shallow(expected) : TypeId::none();
-  if (want && types.kind(want) == TypeKind::Pack && types.rank(types[want].parts[0]) == 1)
-    want = types[want].parts[0]; // its only size is that of the literal
+  if (want && types.kind(want) == TypeKind::Pack) want = openedPack(want); // the literal tells its sizes
   bool asList = want && types.kind(want) == TypeKind::List;
   TypeId element;
   if (asList)

@@ -66,22 +66,31 @@ void Body::openTarget(Target& target, Span span) {
   pinSteps(target.place.steps, none, target.before);
   NodeId value = unpacked(readPlace(target.place, span), span);
   TypeId type = b.typeOf(value);
+  NodeId named;
   if (instance.nodes[value].kind == NodeKind::Unpack) {
     Pattern sizes;
     sizes.type = type;
     sizes.span = span;
     PatternId pattern = instance.patterns.add(std::move(sizes));
-    target.before.push_back(b.make(NodeKind::Let, types.unit(), span, {value}, PatternRef{pattern}));
+    named = b.make(NodeKind::Let, types.unit(), span, {value}, PatternRef{pattern});
   }
   LocalId local = b.newLocal("part", type, span, true);
-  target.openings.push_back({std::move(target.place), local});
+  target.openings.push_back({{std::move(target.place), local}, named});
   target.place = {local, {}, type};
+}
+
+NodeId Body::insideOf(const std::vector<Opening>& openings, NodeId statement, Span span) {
+  for (size_t k = openings.size(); k-- > 0;) {
+    const Opening& opening = openings[k];
+    statement = b.make(NodeKind::Within, b.typeOf(statement), span, {statement}, opening.within);
+    if (opening.sizes.valid()) statement = b.block({opening.sizes, statement}, span);
+  }
+  return statement;
 }
 
 /// `nodes`, then `statement` on the variables of the target's openings.
 NodeId Body::finishTarget(const Target& target, std::vector<NodeId> nodes, NodeId statement, Span span) {
-  for (size_t k = target.openings.size(); k-- > 0;)
-    statement = b.make(NodeKind::Within, b.typeOf(statement), span, {statement}, target.openings[k]);
+  statement = insideOf(target.openings, statement, span);
   nodes.insert(nodes.begin(), target.before.begin(), target.before.end());
   nodes.push_back(statement);
   return b.block(std::move(nodes), span);

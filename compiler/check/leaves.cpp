@@ -30,11 +30,6 @@ std::string Leaves::partName(TypeId t, size_t k) {
   return std::string(b.types.names.text(b.types.recordInfo(b.types[t].record).cases[0].fields[k].name));
 }
 
-NodeId Leaves::rebuild(TypeId t, std::vector<NodeId> parts, Span span) {
-  return b.make(b.types.kind(t) == TypeKind::Tuple ? NodeKind::Tuple : NodeKind::Struct, t, span,
-                std::move(parts));
-}
-
 NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Span span) {
   std::vector<NodeId> nodes, locals;
   TypeId type = b.typeOf(values[0]);
@@ -111,7 +106,7 @@ NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values
     all.nodes.push_back(b.make(NodeKind::Pack, type, span, {mapped}, Dims{std::move(all.sizes)}));
     return b.block(std::move(all.nodes), span);
   }
-  if (!isComposite(type)) {
+  if (!isComposite(type) || b.isBoxed(type)) {
     b.sink.report(DiagId::NoLeaves, span, "map_leaves", b.show(type));
     return b.error(span);
   }
@@ -121,7 +116,7 @@ NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values
     for (NodeId value : values) fields.push_back(b.field(value, k, span));
     parts.push_back(mapParts(f, fields, b.typeOf(fields[0]), span));
   }
-  return rebuild(type, std::move(parts), span);
+  return b.rebuilt(type, std::move(parts), span);
 }
 
 NodeId Leaves::fold(const TemplateCall& op, NodeId zero, const TemplateCall& f, NodeId value, Span span) {
@@ -142,7 +137,7 @@ NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCal
     opened.nodes.push_back(foldParts(op, sofar, f, opened.value, span));
     return b.block(std::move(opened.nodes), span);
   }
-  if (!isComposite(type)) {
+  if (!isComposite(type) || b.isBoxed(type)) {
     b.sink.report(DiagId::NoLeaves, span, "fold_leaves", b.show(type));
     return b.error(span);
   }
@@ -206,7 +201,7 @@ NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::stri
       }
       return buildParts(make, b.types.element(type), "", inner, span);
     });
-  if (!isComposite(type)) {
+  if (!isComposite(type) || b.isBoxed(type)) {
     b.sink.report(DiagId::NoLeaves, span, "build", b.show(type));
     return b.error(span);
   }
@@ -218,7 +213,7 @@ NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::stri
     bool first = path.empty() && !prefix.valid();
     parts.push_back(buildParts(make, part, first ? name : path + "." + name, prefix, span));
   }
-  return rebuild(type, std::move(parts), span);
+  return b.rebuilt(type, std::move(parts), span);
 }
 
 NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
@@ -234,13 +229,16 @@ NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
     both.nodes.push_back(dot(both.values[0], both.values[1], span));
     return b.block(std::move(both.nodes), span);
   }
-  if (!isComposite(type)) {
-    TypeKind k = b.types.kind(type);
-    bool isBoxed = k == TypeKind::Enum || k == TypeKind::List;
-    if (isBoxed && types::tangentType(b.types, type) == type) return b.library.callDotted(x, y, span);
+  if (b.isBoxed(type) && types::tangentType(b.types, type) == type) return b.library.callDotted(x, y, span);
+  if (!isComposite(type) || b.isBoxed(type)) {
     b.sink.report(DiagId::NoLeaves, span, "dot", b.show(type));
     return b.error(span);
   }
+  return dotParts(x, y, span);
+}
+
+NodeId Leaves::dotParts(NodeId x, NodeId y, Span span) {
+  const TypeId type = b.typeOf(x);
   NodeId total;
   TypeId widest = types::widestFloat(b.types, b.infer.zonk(type));
   for (uint32_t k = 0; k < partCount(type); ++k) {

@@ -22,6 +22,8 @@ public:
   NodeId build(const TemplateCall& make, TypeId type, Span span);
   /// Sum of the products of corresponding leaves of two tangents, in the widest of their float types.
   NodeId dot(NodeId x, NodeId y, Span span);
+  /// The same of a struct or a tuple, part by part.
+  NodeId dotParts(NodeId x, NodeId y, Span span);
   /// The zero of a tangent type.
   NodeId zero(TypeId type, Span span);
 
@@ -38,7 +40,6 @@ private:
     std::vector<DimId> sizes;
   };
   Together openTogether(const std::vector<NodeId>& packed, Span span);
-  NodeId rebuild(TypeId t, std::vector<NodeId> parts, Span span);
   void closeWhole(TypeId type);
   NodeId mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span);
   NodeId foldElements(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value, Span span);

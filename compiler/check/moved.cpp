@@ -17,6 +17,7 @@ NodeId Body::movedBody(NodeId x, NodeId t, Span span) {
   switch (b.kindOf(x)) {
   case TypeKind::List: return movedElements(x, t, span);
   case TypeKind::Pack: return movedInside(x, t, span);
+  case TypeKind::Struct: return b.addParts(BinaryKind::Add, x, t, b.typeOf(x), span);
   default: return movedCases(x, t, span);
   }
 }

@@ -35,8 +35,11 @@ NodeId Body::scaledBody(const Known& known, const std::vector<NodeId>& args, Spa
     if (negated) scalar = b.op(OpKind::Neg, open, {scalar}, span);
   }
   auto scaled = [&](NodeId t) { return b.scaleTangent(kind, t, scalar, span); };
-  return b.kindOf(args[0]) == TypeKind::List ? eachElement(args[0], span, scaled)
-                                             : eachCase(args[0], span, scaled);
+  switch (b.kindOf(args[0])) {
+  case TypeKind::List: return eachElement(args[0], span, scaled);
+  case TypeKind::Struct: return b.eachPart(args[0], scaled, span);
+  default: return eachCase(args[0], span, scaled);
+  }
 }
 
 /// `match t { Case(v…) => Case(each(v)…) … }`

@@ -8,17 +8,18 @@ namespace {
 
 bool isRecordLike(TypeKind kind) { return kind == TypeKind::Struct || kind == TypeKind::Tuple; }
 
-/// What may hold itself or hides sizes: a tangent is added to it by an instance of its own.
-bool isBoxed(TypeKind kind) {
-  return kind == TypeKind::Enum || kind == TypeKind::List || kind == TypeKind::Pack;
-}
-
 size_t partCount(TypeStore& types, TypeId t) {
   return types.kind(t) == TypeKind::Tuple ? types[t].parts.size()
                                           : types.recordInfo(types[t].record).cases[0].fields.size();
 }
 
 } // namespace
+
+bool NodeBuilder::isBoxed(TypeId type) {
+  TypeKind k = types.kind(type);
+  return k == TypeKind::Enum || k == TypeKind::List ||
+         (k == TypeKind::Struct && types::holdsItself(types, type, false));
+}
 
 /// `a op b` leaf by leaf, where b has the tangent type of a; the leaves of a that have no tangent are kept.
 NodeId NodeBuilder::addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type, TypeId tangent, Span span) {
@@ -34,12 +35,17 @@ NodeId NodeBuilder::addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type,
       NodeId left = a.valid() ? at(a, axes, span) : NodeId::none();
       return addTangent(kind, left, at(b, axes, span), types.element(type), types.element(tangent), span);
     });
-  if (!isRecordLike(k)) {
+  if (!isRecordLike(k) || isBoxed(type)) {
     NodeId right = kind == BinaryKind::Sub ? op(OpKind::Neg, tangent, {b}, span) : b;
     if (!a.valid()) return right;
     if (type == tangent) return op(OpKind::Add, type, {a, right}, span);
-    return isBoxed(k) ? library.callMoved(a, right, span) : operatorError(kind, a, b, span);
+    bool called = isBoxed(type) || k == TypeKind::Pack;
+    return called ? library.callMoved(a, right, span) : operatorError(kind, a, b, span);
   }
+  return addParts(kind, a, b, type, span);
+}
+
+NodeId NodeBuilder::addParts(BinaryKind kind, NodeId a, NodeId b, TypeId type, Span span) {
   std::vector<NodeId> parts;
   for (uint32_t f = 0; f < partCount(types, type); ++f) {
     NodeId right = field(b, f, span);
@@ -47,7 +53,12 @@ NodeId NodeBuilder::addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type,
     TypeId part = typeOf(a.valid() ? left : right);
     parts.push_back(addTangent(kind, left, right, part, typeOf(right), span));
   }
-  return make(k == TypeKind::Tuple ? NodeKind::Tuple : NodeKind::Struct, type, span, std::move(parts));
+  return rebuilt(type, std::move(parts), span);
+}
+
+NodeId NodeBuilder::rebuilt(TypeId type, std::vector<NodeId> parts, Span span) {
+  bool isTuple = types.kind(type) == TypeKind::Tuple;
+  return make(isTuple ? NodeKind::Tuple : NodeKind::Struct, type, span, std::move(parts));
 }
 
 NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar, Span span) {
@@ -73,7 +84,7 @@ NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar,
     return collect(dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
       return scaleTangent(kind, at(tangent, axes, span), scalar, span);
     });
-  if (k == TypeKind::Enum || k == TypeKind::List) return library.callScaled(kind, tangent, scalar, span);
+  if (isBoxed(type)) return library.callScaled(kind, tangent, scalar, span);
   if (k == TypeKind::Pack) {
     Opened opened = open(tangent, span);
     opened.nodes.push_back(make(NodeKind::Pack, type, span, {scaleTangent(kind, opened.value, scalar, span)},
@@ -81,10 +92,13 @@ NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar,
     return block(std::move(opened.nodes), span);
   }
   if (!isRecordLike(k)) return error(span); // reported before
+  return eachPart(tangent, [&](NodeId part) { return scaleTangent(kind, part, scalar, span); }, span);
+}
+
+NodeId NodeBuilder::eachPart(NodeId whole, const std::function<NodeId(NodeId)>& each, Span span) {
   std::vector<NodeId> parts;
-  for (uint32_t f = 0; f < partCount(types, type); ++f)
-    parts.push_back(scaleTangent(kind, field(tangent, f, span), scalar, span));
-  return make(k == TypeKind::Tuple ? NodeKind::Tuple : NodeKind::Struct, type, span, std::move(parts));
+  for (uint32_t f = 0; f < partCount(types, typeOf(whole)); ++f) parts.push_back(each(field(whole, f, span)));
+  return rebuilt(typeOf(whole), std::move(parts), span);
 }
 
 /// Operators on structs, tuples and their tangents: `x ± t`, `-t`, `s * t`, `t * s`, `t / s`.
@@ -189,7 +203,7 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
   if (k == TypeKind::Var || types.isScalar(type) || k == TypeKind::Str || k == TypeKind::Param ||
       k == TypeKind::Slope)
     return op(OpKind::Cmp, types.boolean(), {a, b}, span, static_cast<uint32_t>(ops::CmpKind::Eq));
-  if (k == TypeKind::Enum || k == TypeKind::List) return library.callEquality(a, b, span);
+  if (isBoxed(type)) return library.callEquality(a, b, span);
   if (k == TypeKind::Pack) return equalSizesToo(a, b, span);
   std::vector<NodeId> nodes;
   LocalId left = bind("left", a, nodes), right = bind("right", b, nodes);
@@ -201,14 +215,18 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
     }));
     return block(std::move(nodes), span);
   }
+  nodes.push_back(equalParts(local(left, span), local(right, span), span));
+  return block(std::move(nodes), span);
+}
+
+NodeId NodeBuilder::equalParts(NodeId a, NodeId b, Span span) {
   NodeId all = boolean(true, span);
-  for (uint32_t f = 0; f < partCount(types, type); ++f) {
-    NodeId same = equal(field(local(left, span), f, span), field(local(right, span), f, span), span);
+  for (uint32_t f = 0; f < partCount(types, typeOf(a)); ++f) {
+    NodeId same = equal(field(a, f, span), field(b, f, span), span);
     if (kindOf(same) == TypeKind::Error) return same;
     all = f == 0 ? same : make(NodeKind::ShortAnd, types.boolean(), span, {all, same});
   }
-  nodes.push_back(all);
-  return block(std::move(nodes), span);
+  return all;
 }
 
 } // namespace melix::check

@@ -22,6 +22,7 @@ public:
     collect(root_);
     if (script) functions_.erase(functions_.begin());
     for (FunctionId f : functions_) (void)names_.function(f);
+    for (RecordId record : records_) names_.ofRecord(m_.types.recordInfo(record).dimParams);
     std::string code, statements;
     for (FunctionId f : functions_) code += FunctionWriter(shared_, f).write() + "\n";
     if (script) statements = FunctionWriter(shared_, root_).statements();

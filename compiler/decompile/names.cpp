@@ -110,18 +110,29 @@ std::string Names::enumCase(types::RecordId r, uint32_t c) {
 }
 
 std::string Names::dim(core::DimSym s, bool upper) {
-  auto it = dims_.find(s);
-  if (it != dims_.end()) return it->second;
+  if (auto it = parameters_.find(s); it != parameters_.end()) return it->second;
+  if (auto it = dims_.find(s); it != dims_.end()) return it->second;
   return dims_[s] = unique(identifier(m_.types.dims.info(s).name, upper), locals_);
 }
 
+void Names::ofRecord(const std::vector<core::DimSym>& symbols) {
+  std::set<std::string> taken = items_;
+  for (core::DimSym s : symbols)
+    if (auto it = parameters_.find(s); it != parameters_.end()) taken.insert(it->second);
+  for (core::DimSym s : symbols)
+    if (!parameters_.count(s)) parameters_[s] = unique(identifier(m_.types.dims.info(s).name, true), taken);
+}
+
 void Names::parameter(core::DimSym s) {
-  if (parameters_.empty()) parameters_ = items_;
-  dims_[s] = unique(identifier(m_.types.dims.info(s).name, true), parameters_);
+  if (parameterNames_.empty()) parameterNames_ = items_;
+  parameters_[s] = unique(identifier(m_.types.dims.info(s).name, true), parameterNames_);
 }
 
 std::string Names::local(std::string_view hint) { return unique(identifier(hint, false), locals_); }
 
-void Names::startFunction() { locals_ = items_; }
+void Names::startFunction() {
+  locals_ = items_;
+  dims_.clear();
+}
 
 } // namespace melix::decompile

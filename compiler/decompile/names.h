@@ -23,6 +23,8 @@ public:
   std::string field(types::RecordId r, uint32_t c, uint32_t k);
   std::string enumCase(types::RecordId r, uint32_t c);
   std::string dim(core::DimSym s, bool upper = true);
+  /// Names the parameters of a record, which are read by name.
+  void ofRecord(const std::vector<core::DimSym>& symbols);
   /// Names a size that is a parameter of several declarations.
   void parameter(core::DimSym s);
   /// A new local name that looks like `hint`.
@@ -33,12 +35,12 @@ private:
   std::string unique(std::string wanted, std::set<std::string>& taken);
 
   const core::Module& m_;
-  std::set<std::string> items_, locals_, parameters_;
+  std::set<std::string> items_, locals_, parameterNames_;
   std::map<core::FunctionId, std::string> functions_;
   std::map<types::RecordId, std::string> records_;
   std::map<std::pair<types::RecordId, size_t>, std::string> combining_;
   std::map<types::RecordId, std::vector<std::string>> cases_;
-  std::map<core::DimSym, std::string> dims_;
+  std::map<core::DimSym, std::string> parameters_, dims_;
 };
 
 /// Letters, digits and underscores of `text`, so that it is an identifier.

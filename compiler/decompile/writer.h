@@ -113,6 +113,7 @@ private:
   Expr convert(const core::Op& o);
   Expr make(const core::Op& o);
   std::string undef(core::TypeId t, int depth = 0);
+  bool hidesSizes(core::TypeId t) const;
   std::string undefLists(core::TypeId t, int depth);
   Expr binary(const core::Op& o, const char* symbol, int level);
   void builtin(const core::Op& o);

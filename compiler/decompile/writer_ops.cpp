@@ -68,7 +68,9 @@ Expr FunctionWriter::expression(const Op& o) {
   switch (o.kind) {
   case OpKind::Const: return constant(o);
   case OpKind::DimValue: return {dim(o.dims[0]), types().dims.asSymbol(o.dims[0]) ? 20 : 13};
-  case OpKind::Zero: return types().isScalar(t) ? Expr{"(0 as " + type(t) + ")"} : Expr{"zero()"};
+  case OpKind::Zero:
+    if (types().isScalar(t)) return {"(0 as " + type(t) + ")"};
+    return {hidesSizes(t) ? undef(t) : "zero()"}; // the least value of a tangent is its zero
   case OpKind::Undef: return {undef(t)};
   case OpKind::Make:
   case OpKind::Known:
@@ -228,6 +230,14 @@ std::string FunctionWriter::undefLists(TypeId t, int depth) {
 }
 
 /// Something of a type that nothing reads.
+/// Whether there is a size in the type that no value tells.
+bool FunctionWriter::hidesSizes(TypeId t) const {
+  const std::vector<TypeId>& parts = types()[t].parts;
+  return types().kind(t) == TypeKind::Pack ||
+         (types().kind(t) != TypeKind::List &&
+          std::any_of(parts.begin(), parts.end(), [&](TypeId part) { return hidesSizes(part); }));
+}
+
 std::string FunctionWriter::undef(TypeId t, int depth) {
   const types::Type ty = types()[t];
   auto each = [&](const std::vector<TypeId>& parts) {
@@ -252,6 +262,7 @@ std::string FunctionWriter::undef(TypeId t, int depth) {
               (extent == "_" ? "0" : extent);
     }
     if (known && depth == 0 && types().isFloat(ty.parts[0])) return "zero()";
+    if (ty.dims.size() == 1 && axes.ends_with(" in 0..0")) return "([] as " + type(ty.parts[0]) + "[0])";
     return "[for " + axes + ": " + undef(ty.parts[0], depth + 1) + "]";
   }
   case TypeKind::Pack: {

@@ -53,7 +53,7 @@ uint32_t HostTypes::layOut(std::span<const TypeId> parts, std::span<const NameId
                            uint8_t& align, uint8_t& flags, const MelixField*& fields) {
   std::vector<MelixField> out;
   for (size_t k = 0; k < parts.size(); ++k) {
-    const MelixType* part = describe(parts[k]);
+    const MelixType* part = descriptor(parts[k], true);
     offset = roundUp(offset, std::max<uint8_t>(part->align, 1));
     const char* name = k < names.size() && names[k] ? text(types_.names.text(names[k])) : nullptr;
     out.push_back({name, part, offset});
@@ -92,12 +92,28 @@ void HostTypes::describeEnum(TypeId type, MelixType& out) {
 }
 
 const MelixType* HostTypes::describe(TypeId given) {
+  const MelixType* out = descriptor(given, true);
+  while (!waiting_.empty()) {
+    auto [type, described] = waiting_.back();
+    waiting_.pop_back();
+    if (described->align == 0) fill(type, *described);
+  }
+  return out;
+}
+
+const MelixType* HostTypes::descriptor(TypeId given, bool inside) {
   TypeId type = types_.eraseDims(opened(given));
+  if (const MelixType* scalar = scalarDescriptor(types_.kind(type))) return scalar;
+  auto [known, fresh] = known_.try_emplace(type);
+  if (fresh) known->second = &descriptors_.emplace_back();
+  MelixType* out = known->second;
+  if (!inside && fresh) waiting_.emplace_back(type, out);
+  if (inside && out->align == 0) fill(type, *out);
+  return out;
+}
+
+void HostTypes::fill(TypeId type, MelixType& out) {
   TypeKind kind = types_.kind(type);
-  if (const MelixType* scalar = scalarDescriptor(kind)) return scalar;
-  if (auto found = known_.find(type); found != known_.end()) return found->second;
-  MelixType& out = descriptors_.emplace_back();
-  known_[type] = &out;
   const types::Type t = types_[type];
   switch (kind) {
   case TypeKind::Array:
@@ -106,13 +122,13 @@ const MelixType* HostTypes::describe(TypeId given) {
     out.flags = MELIX_HOLDS_REFS;
     out.align = 8;
     out.size = 8 + 8 * out.rank;
-    out.elem = describe(t.parts[0]);
+    out.elem = descriptor(t.parts[0], false);
     break;
   case TypeKind::List:
     out.kind = MELIX_KIND_LIST;
     out.flags = MELIX_HOLDS_REFS;
     out.size = out.align = 8;
-    out.elem = describe(t.parts[0]);
+    out.elem = descriptor(t.parts[0], false);
     break;
   case TypeKind::Tuple:
   case TypeKind::Struct: {
@@ -143,7 +159,6 @@ const MelixType* HostTypes::describe(TypeId given) {
     out.name = text(types_.print(type));
     break;
   }
-  return &out;
 }
 
 void HostTypes::storeArray(TypeId type, const interp::Array& array, char* to) {

@@ -22,6 +22,10 @@ public:
 
 private:
   types::TypeId opened(types::TypeId type);
+  /// What describes a type; what is not `inside` of another, but an element, may be filled in later: it may
+  /// be an element of itself. An unfilled one has alignment 0.
+  const MelixType* descriptor(types::TypeId type, bool inside);
+  void fill(types::TypeId type, MelixType& out);
   /// Lays fields out after `offset` bytes; returns their end, and the strictest alignment in `align`.
   uint32_t layOut(std::span<const types::TypeId> parts, std::span<const NameId> names, uint32_t offset,
                   uint8_t& align, uint8_t& flags, const MelixField*& fields);
@@ -33,6 +37,7 @@ private:
   types::TypeStore& types_;
   MelixTask* task_;
   std::unordered_map<types::TypeId, MelixType*> known_;
+  std::vector<std::pair<types::TypeId, MelixType*>> waiting_;
   std::deque<MelixType> descriptors_;
   std::deque<std::vector<MelixField>> fields_;
   std::deque<std::vector<MelixCase>> cases_;

@@ -132,7 +132,9 @@ void Compiler::zeroArray(uint32_t into, const types::Type& type) {
   x->element = kindOf(type.parts[0]);
   x->dims = dimRegs(type.dims);
   emit(runNewArray, into, 0, 0, 0, x);
-  if (!isObject(x->element)) return;
+  bool empty = std::any_of(type.dims.begin(), type.dims.end(),
+                           [&](DimId d) { return types_.dims.asConstant(d) == 0; }); // it may hold itself
+  if (!isObject(x->element) || empty) return;
   uint32_t element = newReg(true);
   zero(element, type.parts[0]);
   emit(runFillZero, into, element);
