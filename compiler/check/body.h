@@ -417,6 +417,7 @@ public:
     bool inBuilder = false;          ///< stands in the body of a builder, which does no I/O
     std::vector<TypeId> openResults; ///< open numbers of the result that are not among the arguments'
     NodeId follow;                   ///< a Derivative whose target is this call's
+    InstanceId checked;              ///< the callee at the open numbers that were given; none: it has none
   };
   std::vector<PendingCall> pending;
   struct Callee {

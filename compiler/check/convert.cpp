@@ -396,6 +396,7 @@ NodeId Body::tryValue(NodeId value, Span span) {
 
 /// Where an index or a size is meant: any integer (rule 16).
 NodeId Body::asInt(NodeId node, Span span) {
+  if (b.lacks(b.typeOf(node), "Int", "an index or a size", span)) return b.error(span);
   return types.isInt(b.typeOf(node)) ? b.convert(node, types.int64(), span)
                                      : coerce(node, types.int64(), span);
 }

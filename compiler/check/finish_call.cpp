@@ -62,6 +62,12 @@ void Body::finishCall(PendingCall& call) {
   if (!boundsHold(call, span)) return;
   // A generic function is checked where it is declared: nothing more is to be said of it at type parameters.
   if (c.isOfParams(key) && !key.known && c.isHeldToBounds(key.decl) && c.function(key.decl).result) return;
+  // A template is checked at them with the numbers open that it was given open: what these become where
+  // nothing else decides says nothing of the other types that the parameters stand for.
+  if (c.isOfParams(key) && call.checked) {
+    instance.doesIo |= c.program_.instance(call.checked).doesIo;
+    return;
+  }
   InstanceId made = c.instantiate(key, span);
   const InstanceInfo info = c.info(made);
   std::vector<DimId> dims;
@@ -149,6 +155,7 @@ NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
   const Instance& made = c.program_.instance(callee.instance);
   const InstanceInfo& info = c.info(callee.instance);
   if (made.failed || !info.hasResult()) return b.error(span); // recursion adds nothing to an inferred result
+  if (!info.key.open.empty()) call.checked = callee.instance;
   bool isGuess = info.isGuess() && info.openGuess.valid();
   bool itself = isGuess && callee.instance == id;
   instance.nodes[node].type = itself    ? returnType
