@@ -390,7 +390,7 @@ public:
   size_t blockBegin = 0; ///< size of the scope where the block at hand begins
   void checkNames(SynId function);
   NodeId checkNested(SynId node);
-  std::vector<NodeId> nestedFunctions; ///< the values of functions inside of this one
+  std::vector<NodeId> inside; ///< the values of functions and lambdas inside of this one
   NodeId overloadSet(LocalId before, NodeId added, Span span);
   bool nestedAt(LocalId local);
   bool isReadable(NodeId node);
@@ -438,7 +438,9 @@ public:
   void finishCall(PendingCall& call);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);
   void settleCalls();
-  void settleNested();
+  void settleInside();
+  void settleLambda(KnownId id, std::vector<TypeId> args);
+  bool holdsUnknown(TypeId type);
   void settleNodes();
   void settlePayload(Node& node);
   void settleLiteral(Node& node, bool negated);
@@ -522,6 +524,9 @@ public:
   LocalId lookup(NameId name);
   LocalId lookupAny(NameId name); ///< without marking it used
   std::vector<NameId> visibleNames() const;
+  /// The type of a parameter: a dimension variable that is new there becomes a size to be found, too.
+  TypeId resolveParameter(SynId node);
+  TypeId resolveWith(TypeResolver& resolver, SynId node);
   TypeId fresh(Span span) { return infer.freshVar(types::VarClass::Any, span); }
   NodeId withFunctionType(NodeId value);
   NodeId toStr(NodeId value, std::string spec, Span span);

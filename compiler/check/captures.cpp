@@ -147,9 +147,9 @@ NodeId Body::checkLambda(SynId node, TypeId expected) {
 /// A function inside of a function: a value from here on, with what it names around it.
 NodeId Body::checkNested(SynId node) {
   const SynNode n = ast[node];
+  inside.push_back(value);
   const auto item = n.as<FnItem>();
-  if (!item.body) {
-    sink.report(DiagId::NoBody, item.nameSpan, types.names.text(item.name));
+  if (!item.body) { // said of the declaration
     used.insert(declareLocal(item.name, types.error(), item.nameSpan, false));
     return b.error(n.span);
   }
@@ -165,11 +165,11 @@ NodeId Body::checkNested(SynId node) {
   for (size_t k = blockBegin; k < scope.size(); ++k)
     if (scope[k].name == item.name && nestedAt(scope[k].local)) before = scope[k].local;
   known.joins = before.valid();
-  checkNames(node);
+  if (!c.isCheckedWhereDeclared(known.candidates[0])) checkNames(node);
   std::vector<NodeId> values;
   captureNames(node, known, values);
   NodeId value = templateValue(std::move(known), std::move(values), n.span);
-  nestedFunctions.push_back(value);
+  inside.push_back(value);
   if (before) {
     used.insert(before);
     value = overloadSet(before, value, n.span);

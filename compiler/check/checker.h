@@ -222,6 +222,8 @@ public:
   bool isHeldToBounds(DeclId decl);
   /// Says that `got` does not meet the bound of a parameter of the function or record `of`.
   void refuseBound(std::string_view of, const GenericParam& g, TypeId got, std::string shown, Span span);
+  /// Whether an instance of a lambda was asked for, with what it captures here or anywhere else.
+  bool isCalled(const Known& lambda) const { return calledLambdas_.contains({lambda.tree, lambda.lambda}); }
   /// Whether an instance is only checked, never run: its types are type parameters.
   bool isOfParams(const InstanceKey& key) const {
     return std::any_of(key.typeArgs.begin(), key.typeArgs.end(),
@@ -239,6 +241,12 @@ private:
   void noteUse(InstanceId id);
   bool startRound(InstanceId id, size_t before);
   void closeInstance(size_t before);
+  /// Whether a function's body is checked whole where it stands, called or not.
+  bool isCheckedWhereDeclared(DeclId decl) {
+    return isHeldToBounds(decl) || keyOfDefinition(FunctionDecl(function(decl))).has_value();
+  }
+  /// The instance made where a function is declared, with what it captures there; none if there is none.
+  InstanceId instantiateDefinition(DeclId decl, KnownId known, const std::vector<TypeId>& captured);
   TypeId withOwnSizes(TypeId result, const std::vector<DimSym>& params);
   bool growsWithoutEnd(const InstanceKey& key);
   void checkDeclaration(DeclId decl);
@@ -253,6 +261,7 @@ private:
   bool mayInstantiate(const InstanceKey& key);
   std::vector<Diagnostic> checkAtDeclaration(const InstanceKey& key, const FunctionDecl& fn);
   InstanceId entryOf(InstanceId inner, ModuleId root);
+  void checkInside(ModuleId module);
   struct NamedBy {
     std::set<NameId> lets;
     std::vector<DeclId> functions;
@@ -278,6 +287,8 @@ private:
   std::map<std::tuple<KnownKind, uint32_t, uint32_t, uint32_t>, KnownId> ownTemplates_;
   std::map<ModuleId, ScriptNames> scripts_;
   std::map<ModuleId, std::vector<PromptVariable>> promptNames_;
+  std::set<DeclId> alike_;
+  std::set<std::pair<const syntax::Ast*, SynId>> calledLambdas_;
   std::map<DeclId, ConstantSize> constantSizes_;
   std::map<DeclId, NamedBy> namedBy_;
   std::map<DeclId, std::vector<NameId>> seenLets_;

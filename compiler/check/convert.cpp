@@ -124,6 +124,25 @@ NodeId Body::checkSized(SynId node, TypeId want) {
 
 TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
   TypeResolver resolver(c, module, ast, env);
+  if (binds)
+    resolver.freshDim = [&](NameId name, Span at) {
+      DimSym size = infer.freshDim(name ? std::string(types.names.text(name)) : "_", at);
+      if (!name && unnamed) unnamed->push_back(size);
+      return types.dims.symbol(size);
+    };
+  return resolveWith(resolver, node);
+}
+
+TypeId Body::resolveParameter(SynId node) {
+  TypeResolver resolver(c, module, ast, env);
+  resolver.freshDim = resolver.bindDim = [this](NameId name, Span at) {
+    return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
+  };
+  return resolveWith(resolver, node);
+}
+
+/// What a type written in a body names.
+TypeId Body::resolveWith(TypeResolver& resolver, SynId node) {
   resolver.valueDim = [&](SynId s) { return dimOfSyntax(s); };
   resolver.whyNoSize = [&](NameId name) { return whyNoSize(name); };
   resolver.sizesInScope = [&] { return visibleNames(); };
@@ -132,12 +151,6 @@ TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
     LocalId l = lookup(name);
     return l ? infer.zonk(instance.locals[l].type) : TypeId::none();
   };
-  if (binds)
-    resolver.freshDim = [&](NameId name, Span at) {
-      DimSym size = infer.freshDim(name ? std::string(types.names.text(name)) : "_", at);
-      if (!name && unnamed) unnamed->push_back(size);
-      return types.dims.symbol(size);
-    };
   return resolver.type(node);
 }
 

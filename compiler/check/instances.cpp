@@ -119,6 +119,8 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
   }
   InstanceId id = addInstance(key);
   instances_.emplace(key, id);
+  if (!key.decl && program_.known(key.known).kind == KnownKind::Lambda)
+    calledLambdas_.insert({program_.known(key.known).tree, program_.known(key.known).lambda});
   const size_t before = sink.all().size();
   stack_.push_back({name, call, id, stack_.size(), guesses_.size(), {}});
   checkBody(id);
