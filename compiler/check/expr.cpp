@@ -216,6 +216,13 @@ NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
   return b.kindOf(value) == TypeKind::I64 && !b.dimOf(value) ? asSize(constant, value, span) : value;
 }
 
+  if (LocalId l = lookupAny(op); l && nestedAt(l)) { // declared in this function
+    const Known known = c.program_.known(types[infer.zonk(instance.locals[l].type)].known);
+    if (choose(op, known.candidates, call, span, false)) {
+      used.insert(l);
+      return callValue(readLocal(l, span), call, TypeId::none(), span);
+    }
+  }
 NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
   if (u.op == UnaryOp::Not) {
     NodeId value = checkExpr(u.operand);
