@@ -136,6 +136,9 @@ public:
   NodeId unknownName(NameId name, Span span);
   NodeId asSize(DeclId constant, NodeId value, Span span);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
+  NodeId constantExpression(DeclId constant, TypeId expected, Span span);
+  NodeId constantCall(Span span);
+  NodeId wholeConstant(DeclId constant, Span span);
   NodeId caseValue(DeclId decl, uint32_t k, TypeId expected, Span span);
   NodeId checkNumber(const SynNode& n);
   NodeId checkString(const syntax::StringLit& s, Span span);
@@ -333,6 +336,7 @@ public:
   bool isPassedOver(LocalId local, NameId name);
   NodeId callName(SynId callee, WrittenCall& call);
   NodeId constructAlias(SynId callee, WrittenCall& call);
+  bool isFunction(DeclId constant);
   NodeId callQualified(SynId callee, WrittenCall& call);
   NodeId callInModule(ModuleId in, const syntax::Member& member, WrittenCall& call);
   DeclId enumNamed(SynId node);

@@ -164,6 +164,13 @@ public:
   const ConstantSize& constantSize(DeclId constant);
   std::string whyNoSize(ModuleId module, NameId name);
   std::string suggestSize(ModuleId module, NameId name, const std::vector<NameId>& inScope);
+  struct ConstantShape {
+    bool namesOthers = false; ///< it is made of other constants
+    bool divides = false;     ///< it, or one of these, holds a `/`
+  };
+  ConstantShape constantShape(DeclId constant);
+  /// Tells again what is wrong with a constant: who looked at it first may have only tried.
+  void repeatConstant(DeclId constant);
   /// Runs a constant that is an integer; who makes the checker says how. `problem` goes on from its name.
   struct Evaluated {
     std::optional<int64_t> value;
@@ -294,6 +301,8 @@ private:
   std::map<DeclId, std::vector<NameId>> seenLets_;
   std::map<std::pair<const syntax::Ast*, SynId>, DeclId> nested_;
   struct Open {
+  std::map<DeclId, ConstantShape> constantShapes_;
+  std::map<DeclId, std::vector<Diagnostic>> constantErrors_;
     std::string name;
     Span call;
     InstanceId id;

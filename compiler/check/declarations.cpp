@@ -156,11 +156,10 @@ private:
 
   /// What it is made of is known when compiling, and making it does nothing else.
   void constant() {
-    if (std::isupper(static_cast<unsigned char>(text(decl_.name)[0])))
-      c_.sink.report(DiagId::CapitalName, decl_.span, text(decl_.name));
     InstanceKey key;
     key.decl = id_;
     const Instance& made = c_.program_.instance(c_.instantiate(key, Span()));
+    if (made.failed) c_.repeatConstant(id_);
     if (made.doesIo) c_.sink.report(DiagId::ConstValue, decl_.span, text(decl_.name));
   }
 
@@ -176,6 +175,7 @@ private:
 } // namespace
 
 void Checker::checkDeclaration(DeclId decl) { Declarations(*this, decl).check(); }
+
 /// The functions inside of functions; what they are made of is checked with the bodies around them.
 void Checker::checkInside(ModuleId module) {
   const Ast& tree = modules[module].ast;
@@ -187,6 +187,5 @@ void Checker::checkInside(ModuleId module) {
   };
   if (tree.root) look(tree.root, false);
 }
-
 
 } // namespace melix::check

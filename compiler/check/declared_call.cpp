@@ -392,7 +392,10 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
   }
   NodeId value;
   if (!param.type) {
-    value = asWritten(body_.unpacked(body_.checkArg(arg), arg.span), arg);
+    value = body_.unpacked(body_.checkArg(arg), arg.span);
+    bool terms = arg.syntax && body_.ast.kind(arg.syntax) == SynKind::Generator;
+    if (terms && fn_.combinesTerms) value = body_.inOneAxis(value, arg.span);
+    value = asWritten(value, arg);
     untyped_[p] = b_.typeOf(value);
   } else {
     TypeId type = parameterType(p, value, arg);

@@ -45,7 +45,7 @@ DimId Body::boundDim(const PendingCall& call, NameId name) {
 
 /// Whether the types that the call settled on meet the bounds: open numbers met them when they were given.
 bool Body::boundsHold(const PendingCall& call, Span span) {
-  if (!call.decl) return true;
+  if (!call.decl || c.modules.decl(call.decl).kind == names::DeclKind::Const) return true;
   for (const GenericParam& g : c.function(call.decl).generics)
     if (g.kind == GenericKind::Type && !boundMet(types.names.text(c.function(call.decl).name), g,
                                                  infer.zonk(call.bound.types.at(g.name)), span))
@@ -126,6 +126,8 @@ Body::Callee Body::checkCallee(const PendingCall& call, Span span) {
   InstanceKey key = keyOf(call, out.canonical);
   std::vector<TypeId> open = infer.openVars(key.typeArgs);
   for (TypeId v : open) key.open.push_back(infer.varClass(v));
+  bool isConstant = key.decl && c.modules.decl(key.decl).kind == names::DeclKind::Const;
+  if (isConstant) key.open.push_back(types::VarClass::OpenInt); // no argument: only says that it is left open
   for (TypeId& t : key.typeArgs)
     t = infer.mapVars(t, [&](TypeId v) {
       return types.var(static_cast<uint32_t>(std::find(open.begin(), open.end(), v) - open.begin()));

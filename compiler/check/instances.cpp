@@ -130,6 +130,9 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
                      (function(key.decl).hasUntyped() || !function(key.decl).generics.empty()));
   if (isTemplate && call.valid())
     sink.annotate(before, {call, "while checking `" + name + "` for this call"});
+  if (key.decl && modules.decl(key.decl).kind == names::DeclKind::Const && program_.instance(id).failed)
+    constantErrors_.try_emplace(key.decl, sink.all().begin() + static_cast<ptrdiff_t>(before),
+                                sink.all().end());
   closeInstance(before);
   return id;
 }
