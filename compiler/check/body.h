@@ -299,6 +299,7 @@ public:
   enum class BuilderUse : uint8_t { Array, List, Terms };
   NodeId checkBuilder(const syntax::Builder& builder, Span span, TypeId expected, BuilderUse use);
   size_t packRank(SynId body, NameId name);
+  NodeId inOneAxis(NodeId array, Span span);
   std::vector<NodeId> generatorBefore; ///< of the terms just checked
 
   // --- patterns (pattern.cpp)

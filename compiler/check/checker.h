@@ -35,6 +35,8 @@ struct FunctionDecl {
   std::string builtin;   ///< of `@builtin("name")`
   Span span;
   bool isPure = false; ///< `pure fn`: does no I/O
+  /// The library's `reduce`: of a generator it combines the terms, whatever their indices (rule 29).
+  bool combinesTerms = false;
   bool hasUntyped() const;
 };
 

@@ -119,6 +119,7 @@ const FunctionDecl& Checker::function(DeclId decl) {
   fn->result = item.result;
   fn->body = item.body;
   fn->isPure = item.isPure;
+  fn->combinesTerms = d.module == modules.prelude() && types.names.text(d.name) == "reduce";
   std::vector<SynId> typeNodes{item.result};
   for (const Parameter& p : item.params) {
     if (p.pattern || p.isPack) sink.report(p.isPack ? DiagId::NoMacros : DiagId::NoQuotes, p.span);
