@@ -57,7 +57,7 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
       sink.report(DiagId::WantsArray, args[1].span, name, b.show(b.typeOf(x))).hint = intrinsicHint(kind);
       return b.error(span);
     }
-    return derivatives.apply(TransformKind::Vmap, f, {x}, {}, span);
+    return derivatives.vmap(f, {x}, expected, span);
   }
   case IntrinsicKind::MapLeaves: return callMapLeaves(args, span);
   case IntrinsicKind::FoldLeaves: return callFoldLeaves(args, span);
