@@ -336,8 +336,8 @@ public:
   bool isNestedName(SynId s);
   bool isPassedOver(LocalId local, NameId name);
   NodeId callName(SynId callee, WrittenCall& call);
-  NodeId constructAlias(SynId callee, WrittenCall& call);
   bool isFunction(DeclId constant);
+  NodeId constructAlias(SynId callee, WrittenCall& call);
   NodeId callQualified(SynId callee, WrittenCall& call);
   NodeId callInModule(ModuleId in, const syntax::Member& member, WrittenCall& call);
   DeclId enumNamed(SynId node);
@@ -524,14 +524,14 @@ public:
   // --- types in bodies
   /// With `binds`, `?N` and `_` become sizes to be found; those of `_` are listed in `unnamed`.
   TypeId resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed = nullptr);
+  /// The type of a parameter: a dimension variable that is new there becomes a size to be found, too.
+  TypeId resolveParameter(SynId node);
+  TypeId resolveWith(TypeResolver& resolver, SynId node);
   DimId dimOfSyntax(SynId node);
   std::string whyNoSize(NameId name);
   LocalId lookup(NameId name);
   LocalId lookupAny(NameId name); ///< without marking it used
   std::vector<NameId> visibleNames() const;
-  /// The type of a parameter: a dimension variable that is new there becomes a size to be found, too.
-  TypeId resolveParameter(SynId node);
-  TypeId resolveWith(TypeResolver& resolver, SynId node);
   TypeId fresh(Span span) { return infer.freshVar(types::VarClass::Any, span); }
   NodeId withFunctionType(NodeId value);
   NodeId toStr(NodeId value, std::string spec, Span span);

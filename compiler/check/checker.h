@@ -164,8 +164,6 @@ public:
     std::string why; ///< this; empty where another message tells
   };
   const ConstantSize& constantSize(DeclId constant);
-  std::string whyNoSize(ModuleId module, NameId name);
-  std::string suggestSize(ModuleId module, NameId name, const std::vector<NameId>& inScope);
   struct ConstantShape {
     bool namesOthers = false; ///< it is made of other constants
     bool divides = false;     ///< it, or one of these, holds a `/`
@@ -173,6 +171,8 @@ public:
   ConstantShape constantShape(DeclId constant);
   /// Tells again what is wrong with a constant: who looked at it first may have only tried.
   void repeatConstant(DeclId constant);
+  std::string whyNoSize(ModuleId module, NameId name);
+  std::string suggestSize(ModuleId module, NameId name, const std::vector<NameId>& inScope);
   /// Runs a constant that is an integer; who makes the checker says how. `problem` goes on from its name.
   struct Evaluated {
     std::optional<int64_t> value;
@@ -196,6 +196,8 @@ public:
   /// so too.
   void checkSeeing(ModuleId module, const std::map<NameId, TypeId>& lets);
   void checkOverloadSet(const std::vector<DeclId>& set);
+  /// Whether it was told of a function that nothing tells it from another one of its name.
+  bool isAlike(DeclId decl) const { return alike_.contains(decl); }
   /// The `let`s of the script that a function sees, itself or through what it calls (rule 9).
   std::vector<NameId> scriptLets(DeclId decl);
   /// The declaration of a function inside of a function.
@@ -220,6 +222,8 @@ public:
   /// A template value that the compiler itself calls (Equality, Moved, Scaled, Dotted): one of a kind for
   /// each place, since what a place asks for is always the same.
   KnownId ownTemplate(Known known, Span place);
+  /// Whether an instance of a lambda was asked for, with what it captures here or anywhere else.
+  bool isCalled(const Known& lambda) const { return calledLambdas_.contains({lambda.tree, lambda.lambda}); }
   /// A fresh instance without memo: for tests, scripts and probes.
   InstanceId addInstance(InstanceKey key);
   /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is
@@ -231,14 +235,18 @@ public:
   bool isHeldToBounds(DeclId decl);
   /// Says that `got` does not meet the bound of a parameter of the function or record `of`.
   void refuseBound(std::string_view of, const GenericParam& g, TypeId got, std::string shown, Span span);
-  /// Whether an instance of a lambda was asked for, with what it captures here or anywhere else.
-  bool isCalled(const Known& lambda) const { return calledLambdas_.contains({lambda.tree, lambda.lambda}); }
   /// Whether an instance is only checked, never run: its types are type parameters.
   bool isOfParams(const InstanceKey& key) const {
     return std::any_of(key.typeArgs.begin(), key.typeArgs.end(),
                        [this](TypeId t) { return types.holdsParam(t); });
   }
   bool keepsToBounds(DeclId decl, KnownId known, const std::vector<TypeId>& captured);
+  /// Whether a function's body is checked whole where it stands, called or not.
+  bool isCheckedWhereDeclared(DeclId decl) {
+    return isHeldToBounds(decl) || keyOfDefinition(FunctionDecl(function(decl))).has_value();
+  }
+  /// The instance made where a function is declared, with what it captures there; none if there is none.
+  InstanceId instantiateDefinition(DeclId decl, KnownId known, const std::vector<TypeId>& captured);
 
   /// Symbols of `from` as they appear in `to`, a type of the same structure.
   void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
@@ -250,15 +258,10 @@ private:
   void noteUse(InstanceId id);
   bool startRound(InstanceId id, size_t before);
   void closeInstance(size_t before);
-  /// Whether a function's body is checked whole where it stands, called or not.
-  bool isCheckedWhereDeclared(DeclId decl) {
-    return isHeldToBounds(decl) || keyOfDefinition(FunctionDecl(function(decl))).has_value();
-  }
-  /// The instance made where a function is declared, with what it captures there; none if there is none.
-  InstanceId instantiateDefinition(DeclId decl, KnownId known, const std::vector<TypeId>& captured);
   TypeId withOwnSizes(TypeId result, const std::vector<DimSym>& params);
   bool growsWithoutEnd(const InstanceKey& key);
   void checkDeclaration(DeclId decl);
+  void checkInside(ModuleId module);
   void checkRecords(const std::vector<DeclId>& decls);
   void checkOverloads(ModuleId module);
   std::optional<InstanceKey> keyOfDefinition(const FunctionDecl& fn);
@@ -270,7 +273,6 @@ private:
   bool mayInstantiate(const InstanceKey& key);
   std::vector<Diagnostic> checkAtDeclaration(const InstanceKey& key, const FunctionDecl& fn);
   InstanceId entryOf(InstanceId inner, ModuleId root);
-  void checkInside(ModuleId module);
   struct NamedBy {
     std::set<NameId> lets;
     std::vector<DeclId> functions;
@@ -285,6 +287,8 @@ private:
                                          const std::vector<syntax::NodeId>& typeNodes, ModuleId module);
 
   std::map<InstanceKey, InstanceId> instances_;
+  std::set<DeclId> alike_;
+  std::set<std::pair<const syntax::Ast*, SynId>> calledLambdas_;
   std::deque<InstanceInfo> infos_; ///< stay in place while bodies ask for more
   std::map<DeclId, std::unique_ptr<FunctionDecl>> functions_;
   std::map<DeclId, std::unique_ptr<RecordDecl>> recordDecls_;
@@ -296,15 +300,13 @@ private:
   std::map<std::tuple<KnownKind, uint32_t, uint32_t, uint32_t>, KnownId> ownTemplates_;
   std::map<ModuleId, ScriptNames> scripts_;
   std::map<ModuleId, std::vector<PromptVariable>> promptNames_;
-  std::set<DeclId> alike_;
-  std::set<std::pair<const syntax::Ast*, SynId>> calledLambdas_;
   std::map<DeclId, ConstantSize> constantSizes_;
+  std::map<DeclId, ConstantShape> constantShapes_;
+  std::map<DeclId, std::vector<Diagnostic>> constantErrors_;
   std::map<DeclId, NamedBy> namedBy_;
   std::map<DeclId, std::vector<NameId>> seenLets_;
   std::map<std::pair<const syntax::Ast*, SynId>, DeclId> nested_;
   struct Open {
-  std::map<DeclId, ConstantShape> constantShapes_;
-  std::map<DeclId, std::vector<Diagnostic>> constantErrors_;
     std::string name;
     Span call;
     InstanceId id;

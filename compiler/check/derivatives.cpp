@@ -50,12 +50,17 @@ NodeId Derivatives::derivative(DerivativeMode mode, const Callee& callee, std::v
   return node;
 }
 
-bool Derivatives::differentiable(NodeId arg, Span span) {
+/// Whether argument `k` of a function has a derivative; says so if not.
+bool Derivatives::differentiable(NodeId function, size_t k, NodeId arg) {
   TypeId type = b.typeOf(arg);
   TypeId element = b.infer.shallow(b.types.element(type));
-  if (b.infer.isOpen(element)) { // a whole literal becomes a float here
-    b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
+  if (b.infer.isOpen(element) && !calls_.wantsWhole(function, k)) { // a whole literal becomes a float here
+    b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, b.spanOf(arg)), element);
     return true;
+  }
+  if (b.infer.isOpen(element)) {
+    b.sink.report(DiagId::NotDifferentiable, b.spanOf(arg), b.show(type));
+    return false;
   }
   if (b.types.kind(type) == TypeKind::Error) return false;
   if (b.lacks(type, "Differentiable", "a derivative", b.spanOf(arg))) return false;
@@ -127,7 +132,7 @@ bool Derivatives::isTupleOf(NodeId value, size_t parts, std::string_view what) {
 NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId> args,
                              std::vector<uint32_t> wrt, Span span) {
   for (uint32_t w : wrt)
-    if (!differentiable(args[w], span)) return b.error(span);
+    if (!differentiable(function, w, args[w])) return b.error(span);
   std::vector<NodeId> nodes;
   args = bindAll(std::move(args), nodes);
   Callee callee = prepare(function, args, span);
@@ -189,7 +194,7 @@ NodeId Derivatives::jvpAt(NodeId function, const std::vector<NodeId>& args, cons
                           std::vector<NodeId> tangents, Span span) {
   std::vector<NodeId> nodes;
   for (uint32_t w : wrt)
-    if (!differentiable(args[w], span)) return b.error(span);
+    if (!differentiable(function, w, args[w])) return b.error(span);
   std::vector<NodeId> bound = bindAll(args, nodes);
   tangents = bindAll(std::move(tangents), nodes);
   Callee callee = prepare(function, bound, span);
@@ -252,7 +257,7 @@ NodeId Derivatives::jacobians(NodeId function, std::vector<NodeId> args, const s
 
 /// Forward mode: one direction for each place of x, then the axes of the result go in front of those of x.
 NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, uint32_t wrt, Span span) {
-  if (!differentiable(args[wrt], span)) return b.error(span);
+  if (!differentiable(function, wrt, args[wrt])) return b.error(span);
   std::vector<NodeId> nodes;
   args = bindAll(std::move(args), nodes);
   TypeId in = b.typeOf(args[wrt]);

@@ -84,7 +84,7 @@ private:
   NodeId atLane(NodeId arg, const std::vector<LocalId>& lane, Span span);
   NodeId withOwnSizes(NodeId made, size_t before, TypeId asked, Span span);
   NodeId oneHot(TypeId type, const std::vector<LocalId>& place, Span span);
-  bool differentiable(NodeId arg, Span span);
+  bool differentiable(NodeId function, size_t k, NodeId arg);
   bool carriesTangent(NodeId function, size_t k, NodeId arg);
   std::vector<NodeId> bindAll(std::vector<NodeId> args, std::vector<NodeId>& into);
 
