@@ -182,6 +182,7 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
   }
   if (k == TypeKind::List && items.size() == 1) {
     NodeId index = asInt(checkExpr(items[0].value), ast.span(items[0].value));
+    if (b.kindOf(index) == TypeKind::Error) return b.error(span);
     if (auto literal = b.literal(index); literal && *literal < 0) {
       std::vector<NodeId> nodes;
       NodeId list = b.local(b.bind("xs", base, nodes), span);
