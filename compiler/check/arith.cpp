@@ -255,6 +255,11 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
       return bitwise ? op(kind == BinaryKind::BitAnd ? OpKind::And : OpKind::Or, types.boolean(), e, span)
                      : scalarBinary(kind, e[0], e[1], types.boolean(), span);
     });
+  if (logical && comparison(kind)) // false before true, as `sort` has it
+    return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
+      TypeId number = types.scalar(TypeKind::U8);
+      return scalarBinary(kind, convert(e[0], number, span), convert(e[1], number, span), number, span);
+    });
   if (auto cmp = comparison(kind);
       cmp && types.kind(ea) == types.kind(eb) && types.kind(ea) == TypeKind::Char)
     return elementwise({a, b}, span,

@@ -13,9 +13,9 @@ public:
       : body_(body), messages_(body.sink.all().size()), errors_(body.sink.errorCount()),
         nodes_(body.instance.nodes.size()), locals_(body.instance.locals.size()),
         patterns_(body.instance.patterns.size()), calls_(body.pending.size()), follows_(body.follows.size()),
-        nested_(body.nestedFunctions.size()), names_(body.declared.size()),
-        literals_(body.literalPatterns.size()), quotients_(body.b.quotients.size()),
-        arrayQuotients_(body.b.arrayQuotients.size()), solved_(body.infer.state()) {}
+        inside_(body.inside.size()), names_(body.declared.size()), literals_(body.literalPatterns.size()),
+        quotients_(body.b.quotients.size()), arrayQuotients_(body.b.arrayQuotients.size()),
+        solved_(body.infer.state()) {}
 
   bool hasMessages() const { return body_.sink.all().size() > messages_; }
   bool hasErrors() const { return body_.sink.errorCount() > errors_; }
@@ -40,7 +40,7 @@ public:
       instance.patterns[PatternId(static_cast<uint32_t>(k))].type = none;
     body_.pending.resize(calls_);
     body_.follows.resize(follows_);
-    body_.nestedFunctions.resize(nested_);
+    body_.inside.resize(inside_);
     body_.declared.resize(names_);
     body_.literalPatterns.resize(literals_);
     body_.b.quotients.resize(quotients_);
@@ -50,7 +50,7 @@ public:
 
 private:
   Body& body_;
-  size_t messages_, errors_, nodes_, locals_, patterns_, calls_, follows_, nested_, names_, literals_,
+  size_t messages_, errors_, nodes_, locals_, patterns_, calls_, follows_, inside_, names_, literals_,
       quotients_, arrayQuotients_;
   Inference::State solved_;
 };

@@ -136,6 +136,9 @@ public:
   NodeId unknownName(NameId name, Span span);
   NodeId asSize(DeclId constant, NodeId value, Span span);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
+  NodeId constantExpression(DeclId constant, TypeId expected, Span span);
+  NodeId constantCall(Span span);
+  NodeId wholeConstant(DeclId constant, Span span);
   NodeId caseValue(DeclId decl, uint32_t k, TypeId expected, Span span);
   NodeId checkNumber(const SynNode& n);
   NodeId checkString(const syntax::StringLit& s, Span span);
@@ -301,6 +304,7 @@ public:
   enum class BuilderUse : uint8_t { Array, List, Terms };
   NodeId checkBuilder(const syntax::Builder& builder, Span span, TypeId expected, BuilderUse use);
   size_t packRank(SynId body, NameId name);
+  NodeId inOneAxis(NodeId array, Span span);
   std::vector<NodeId> generatorBefore; ///< of the terms just checked
 
   // --- patterns (pattern.cpp)
@@ -337,6 +341,7 @@ public:
   bool isNestedName(SynId s);
   bool isPassedOver(LocalId local, NameId name);
   NodeId callName(SynId callee, WrittenCall& call);
+  bool isFunction(DeclId constant);
   NodeId constructAlias(SynId callee, WrittenCall& call);
   NodeId callQualified(SynId callee, WrittenCall& call);
   NodeId callInModule(ModuleId in, const syntax::Member& member, WrittenCall& call);
@@ -395,7 +400,7 @@ public:
   size_t blockBegin = 0; ///< size of the scope where the block at hand begins
   void checkNames(SynId function);
   NodeId checkNested(SynId node);
-  std::vector<NodeId> nestedFunctions; ///< the values of functions inside of this one
+  std::vector<NodeId> inside; ///< the values of functions and lambdas inside of this one
   NodeId overloadSet(LocalId before, NodeId added, Span span);
   bool nestedAt(LocalId local);
   bool isReadable(NodeId node);
@@ -422,6 +427,7 @@ public:
     bool inBuilder = false;          ///< stands in the body of a builder, which does no I/O
     std::vector<TypeId> openResults; ///< open numbers of the result that are not among the arguments'
     NodeId follow;                   ///< a Derivative whose target is this call's
+    InstanceId checked;              ///< the callee at the open numbers that were given; none: it has none
   };
   std::vector<PendingCall> pending;
   struct Callee {
@@ -442,7 +448,9 @@ public:
   void finishCall(PendingCall& call);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);
   void settleCalls();
-  void settleNested();
+  void settleInside();
+  void settleLambda(KnownId id, std::vector<TypeId> args);
+  bool holdsUnknown(TypeId type);
   void settleNodes();
   void settlePayload(Node& node);
   void settleLiteral(Node& node, bool negated);
@@ -521,6 +529,9 @@ public:
   // --- types in bodies
   /// With `binds`, `?N` and `_` become sizes to be found; those of `_` are listed in `unnamed`.
   TypeId resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed = nullptr);
+  /// The type of a parameter: a dimension variable that is new there becomes a size to be found, too.
+  TypeId resolveParameter(SynId node);
+  TypeId resolveWith(TypeResolver& resolver, SynId node);
   DimId dimOfSyntax(SynId node);
   std::string whyNoSize(NameId name);
   LocalId lookup(NameId name);

@@ -28,6 +28,14 @@ bool isData(TypeStore& t, TypeId x) {
          std::all_of(params.begin(), params.end(), [&](TypeId p) { return t.offers(p, ParamClass::Data); });
 }
 
+/// `==` gives one bool: of arrays it is element-wise.
+bool isEqual(TypeStore& t, TypeId x) {
+  TypeId opened = t.kind(x) == TypeKind::Pack ? t[x].parts[0] : x;
+  const std::vector<TypeId> params = paramsInside(t, x);
+  return t.kind(opened) != TypeKind::Array && isData(t, x) &&
+         std::all_of(params.begin(), params.end(), [&](TypeId p) { return t.offers(p, ParamClass::Equal); });
+}
+
 bool isInt(TypeStore& t, TypeId x) { return t.isInt(x); }
 bool isFloat(TypeStore& t, TypeId x) { return t.isFloat(x); }
 bool hasTangent(TypeStore& t, TypeId x) {
@@ -52,7 +60,7 @@ constexpr Bound bounds[] = {
     {"Num", isNumber, VarClass::OpenInt, ParamClass::Number},
     {"Int", isInt, VarClass::OpenInt, ParamClass::Int},
     {"Float", isFloat, VarClass::OpenFloat, ParamClass::Float},
-    {"Eq", isData, {}, ParamClass::Data},
+    {"Eq", isEqual, {}, ParamClass::Equal},
     {"Ord", isOrdered, {}, ParamClass::Ordered},
     {"Hash", isData, {}, ParamClass::Data},
     {"Show", isData, {}, ParamClass::Data},

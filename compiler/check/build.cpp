@@ -82,6 +82,7 @@ LocalId NodeBuilder::bind(std::string_view name, NodeId init, std::vector<NodeId
   if (node.kind == NodeKind::Local && !instance.locals[node.as<LocalRef>().local].isVar)
     return node.as<LocalRef>().local;
   LocalId l = newLocal(name, instance.nodes[init].type, spanOf(init));
+  standsFor.emplace(l, init);
   into.push_back(let(l, init));
   return l;
 }

@@ -77,6 +77,8 @@ public:
     TypeId left, right;
   };
   std::vector<ArrayQuotient> arrayQuotients;
+  /// Variables that the program does not name, and what of the program each is.
+  std::map<LocalId, NodeId> standsFor;
 
   // --- nodes
   NodeId make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children = {}, Payload payload = {});

@@ -415,4 +415,17 @@ NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, Bu
   return made;
 }
 
+/// A builder over several indices as one axis of its elements, in row-major order.
+NodeId Body::inOneAxis(NodeId array, Span span) {
+  std::vector<NodeId> before;
+  const Node& end = instance.nodes[b.endOf(array, before)];
+  if (end.kind != NodeKind::Nest || end.as<Nest>().filtered || end.as<Nest>().axes.size() < 2) return array;
+  auto indices = static_cast<ptrdiff_t>(end.as<Nest>().axes.size());
+  TypeId type = b.typeOf(array);
+  std::vector<DimId> dims = b.dimsOf(type), leading(dims.begin(), dims.begin() + indices);
+  dims.erase(dims.begin(), dims.begin() + indices);
+  dims.insert(dims.begin(), types.dims.product(leading));
+  return b.make(NodeKind::Reshape, types.array(types.element(type), std::move(dims)), span, {array});
+}
+
 } // namespace melix::check

@@ -72,8 +72,21 @@ NodeId Body::callName(SynId callee, WrittenCall& call) {
   }
   if (auto found = caseNamed(name, call.expected, calleeSpan))
     return construct(found->first, found->second, call.args, call.explicitItems(), call.expected, call.span);
-  return callNamed(name, c.functionLayers(module, name), call.args, call.explicitItems(), call.expected,
-                   call.span, calleeSpan);
+  const std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
+  bool hidden = !c.functionsIn(module, name, false).empty(); // this module's own go first
+  if (DeclId constant = hidden ? DeclId::none() : c.constDecl(module, name);
+      constant && (isFunction(constant) || (layers.empty() && !findIntrinsic(types.names.text(name)))))
+    return callValue(constantValue(constant, TypeId::none(), calleeSpan), call.args, call.expected,
+                     call.span);
+  return callNamed(name, layers, call.args, call.explicitItems(), call.expected, call.span, calleeSpan);
+}
+
+/// Whether a constant is a function value.
+bool Body::isFunction(DeclId constant) {
+  InstanceKey itself;
+  itself.decl = constant;
+  TypeKind k = types.kind(c.program_.instance(c.instantiate(itself, Span())).result);
+  return k == TypeKind::Known || k == TypeKind::Function;
 }
 
 /// An alias of a struct makes values as the struct does.
@@ -142,6 +155,10 @@ NodeId Body::callQualified(SynId callee, WrittenCall& call) {
 /// `m.f(…)` looks in the module, then in the home modules of the arguments' types (rule 8).
 NodeId Body::callInModule(ModuleId in, const Member& member, WrittenCall& call) {
   auto found = c.modules[in].decls.find(member.name);
+  if (found != c.modules[in].decls.end() && c.modules.decl(found->second[0]).kind == names::DeclKind::Const &&
+      c.modules.decl(found->second[0]).isPub)
+    return callValue(constantValue(found->second[0], TypeId::none(), member.nameSpan), call.args,
+                     call.expected, call.span);
   if (found != c.modules[in].decls.end() && c.modules.decl(found->second[0]).kind == names::DeclKind::Struct)
     return construct(found->second[0], 0, call.args, call.explicitItems(), call.expected, call.span);
   if (auto of = c.publicCase(in, member.name))
@@ -195,6 +212,9 @@ NodeId Body::callMember(SynId callee, WrittenCall& call) {
     if (TypeKind k = types.kind(infer.zonk(instance.locals[l].type));
         k == TypeKind::Known || k == TypeKind::Function)
       return callValue(readLocal(l, ast.span(callee)), call.args, call.expected, call.span);
+  if (DeclId constant = c.constDecl(module, member.name); constant && isFunction(constant))
+    return callValue(constantValue(constant, TypeId::none(), member.nameSpan), call.args, call.expected,
+                     call.span);
   return callNamed(member.name, c.functionLayers(module, member.name), call.args, call.explicitItems(),
                    call.expected, call.span, member.nameSpan);
 }

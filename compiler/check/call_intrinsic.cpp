@@ -49,15 +49,20 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
     return b.error(span);
   case IntrinsicKind::Map: {
     NodeId f = checkArg(args[0]), x = checkArg(args[1]);
-    if (b.kindOf(f) == TypeKind::Array || b.kindOf(f) == TypeKind::List) std::swap(f, x); // `xs.map(f)`
+    auto isFunction = [this](NodeId n) {
+      return b.kindOf(n) == TypeKind::Known || b.kindOf(n) == TypeKind::Function;
+    };
+    const bool turned = isFunction(x) && !isFunction(f); // `xs.map(f)`
+    if (turned) std::swap(f, x);
     if (b.kindOf(f) == TypeKind::Error || b.kindOf(x) == TypeKind::Error) return b.error(span);
     if (b.kindOf(x) == TypeKind::List) x = callPrelude("array", {x}, span);
     TypeKind given = b.kindOf(x);
     if (given != TypeKind::Array && given != TypeKind::Tuple) {
-      sink.report(DiagId::WantsArray, args[1].span, name, b.show(b.typeOf(x))).hint = intrinsicHint(kind);
+      sink.report(DiagId::WantsArray, args[turned ? 0 : 1].span, name, b.show(b.typeOf(x))).hint =
+          intrinsicHint(kind);
       return b.error(span);
     }
-    return derivatives.apply(TransformKind::Vmap, f, {x}, {}, span);
+    return derivatives.vmap(f, {x}, expected, span);
   }
   case IntrinsicKind::MapLeaves: return callMapLeaves(args, span);
   case IntrinsicKind::FoldLeaves: return callFoldLeaves(args, span);

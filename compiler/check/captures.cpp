@@ -1,6 +1,7 @@
 // What functions see of the place where they stand: lambdas and functions inside of functions capture the
 // variables they name (rule 13), functions of a script its `let`s above them (rule 9).
 #include "check/body.h"
+#include "check/free_names.h"
 #include "check/template_names.h"
 
 namespace melix::check {
@@ -27,10 +28,11 @@ void Body::capture(Known& known, NameId name, NodeId value, std::vector<NodeId>&
 /// need.
 void Body::captureNames(SynId node, Known& known, std::vector<NodeId>& values) {
   Span span = ast.span(node);
-  std::function<void(SynId)> look = [&](SynId s) {
+  forEachInside(ast, node, [&](SynId s, const IsBound& isBound) {
     bool isName = ast.kind(s) == SynKind::Name;
     if (isName || ast.kind(s) == SynKind::Member) {
       NameId name = isName ? ast[s].as<Name>().name : ast[s].as<Member>().name;
+      if (isName && isBound(name)) return;
       LocalId l = isName ? lookupAny(name) : LocalId::none();
       if (l) {
         used.insert(l);
@@ -42,14 +44,20 @@ void Body::captureNames(SynId node, Known& known, std::vector<NodeId>& values) {
         captureLets(c.functionsIn(module, name, false), known, values, span);
       }
     }
+    if (ast.kind(s) == SynKind::Binary || ast.kind(s) == SynKind::OpAssign) {
+      BinaryOp op = ast.kind(s) == SynKind::Binary ? ast[s].as<Binary>().op : ast[s].as<OpAssign>().op;
+      NameId name = types.names.intern(spelling(op));
+      if (LocalId l = lookupAny(name); l && !isBound(name)) {
+        used.insert(l);
+        capture(known, name, readLocal(l, span), values);
+      }
+    }
     if (ast.kind(s) == SynKind::PackUse && env.packs.contains(ast[s].as<Name>().name)) {
       NameId pack = ast[s].as<Name>().name;
       for (uint32_t k = 0; k < env.packs[pack].size(); ++k)
         capture(known, c.packDimName(pack, k), b.dimValue(env.packs[pack][k], span), values);
     }
-    forEachChild(ast, s, look);
-  };
-  forEachChild(ast, node, look);
+  });
 }
 
 /// The dimension that a captured name means: a dimension variable, or `S#k`, axis k of a pack; null if none.
@@ -139,6 +147,7 @@ NodeId Body::checkLambda(SynId node, TypeId expected) {
   Span span = ast.span(node);
   checkNames(node);
   NodeId value = templateValue(std::move(known), std::move(values), span);
+  inside.push_back(value);
   if (expected && types.kind(infer.shallow(expected)) == TypeKind::Function)
     return asFunction(value, infer.zonk(expected), span);
   return value;
@@ -148,8 +157,7 @@ NodeId Body::checkLambda(SynId node, TypeId expected) {
 NodeId Body::checkNested(SynId node) {
   const SynNode n = ast[node];
   const auto item = n.as<FnItem>();
-  if (!item.body) {
-    sink.report(DiagId::NoBody, item.nameSpan, types.names.text(item.name));
+  if (!item.body) { // said of the declaration
     used.insert(declareLocal(item.name, types.error(), item.nameSpan, false));
     return b.error(n.span);
   }
@@ -165,11 +173,11 @@ NodeId Body::checkNested(SynId node) {
   for (size_t k = blockBegin; k < scope.size(); ++k)
     if (scope[k].name == item.name && nestedAt(scope[k].local)) before = scope[k].local;
   known.joins = before.valid();
-  checkNames(node);
+  if (!c.isCheckedWhereDeclared(known.candidates[0])) checkNames(node);
   std::vector<NodeId> values;
   captureNames(node, known, values);
   NodeId value = templateValue(std::move(known), std::move(values), n.span);
-  nestedFunctions.push_back(value);
+  inside.push_back(value);
   if (before) {
     used.insert(before);
     value = overloadSet(before, value, n.span);

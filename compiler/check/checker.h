@@ -35,6 +35,8 @@ struct FunctionDecl {
   std::string builtin;   ///< of `@builtin("name")`
   Span span;
   bool isPure = false; ///< `pure fn`: does no I/O
+  /// The library's `reduce`: of a generator it combines the terms, whatever their indices (rule 29).
+  bool combinesTerms = false;
   bool hasUntyped() const;
 };
 
@@ -166,6 +168,13 @@ public:
     std::string why; ///< this; empty where another message tells
   };
   const ConstantSize& constantSize(DeclId constant);
+  struct ConstantShape {
+    bool namesOthers = false; ///< it is made of other constants
+    bool divides = false;     ///< it, or one of these, holds a `/`
+  };
+  ConstantShape constantShape(DeclId constant);
+  /// Tells again what is wrong with a constant: who looked at it first may have only tried.
+  void repeatConstant(DeclId constant);
   std::string whyNoSize(ModuleId module, NameId name);
   std::string suggestSize(ModuleId module, NameId name, const std::vector<NameId>& inScope);
   /// Runs a constant that is an integer; who makes the checker says how. `problem` goes on from its name.
@@ -191,6 +200,8 @@ public:
   /// so too.
   void checkSeeing(ModuleId module, const std::map<NameId, TypeId>& lets);
   void checkOverloadSet(const std::vector<DeclId>& set);
+  /// Whether it was told of a function that nothing tells it from another one of its name.
+  bool isAlike(DeclId decl) const { return alike_.contains(decl); }
   /// The `let`s of the script that a function sees, itself or through what it calls (rule 9).
   std::vector<NameId> scriptLets(DeclId decl);
   /// The declaration of a function inside of a function.
@@ -215,6 +226,8 @@ public:
   /// A template value that the compiler itself calls (Equality, Moved, Scaled, Dotted): one of a kind for
   /// each place, since what a place asks for is always the same.
   KnownId ownTemplate(Known known, Span place);
+  /// Whether an instance of a lambda was asked for, with what it captures here or anywhere else.
+  bool isCalled(const Known& lambda) const { return calledLambdas_.contains({lambda.tree, lambda.lambda}); }
   /// A fresh instance without memo: for tests, scripts and probes.
   InstanceId addInstance(InstanceKey key);
   /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is
@@ -232,6 +245,12 @@ public:
                        [this](TypeId t) { return types.holdsParam(t); });
   }
   bool keepsToBounds(DeclId decl, KnownId known, const std::vector<TypeId>& captured);
+  /// Whether a function's body is checked whole where it stands, called or not.
+  bool isCheckedWhereDeclared(DeclId decl) {
+    return isHeldToBounds(decl) || keyOfDefinition(FunctionDecl(function(decl))).has_value();
+  }
+  /// The instance made where a function is declared, with what it captures there; none if there is none.
+  InstanceId instantiateDefinition(DeclId decl, KnownId known, const std::vector<TypeId>& captured);
 
   /// Symbols of `from` as they appear in `to`, a type of the same structure.
   void matchSymbols(TypeId from, TypeId to, types::DimSubst& out);
@@ -246,6 +265,7 @@ private:
   TypeId withOwnSizes(TypeId result, const std::vector<DimSym>& params);
   bool growsWithoutEnd(const InstanceKey& key);
   void checkDeclaration(DeclId decl);
+  void checkInside(ModuleId module);
   void checkRecords(const std::vector<DeclId>& decls);
   void checkOverloads(ModuleId module);
   std::optional<InstanceKey> keyOfDefinition(const FunctionDecl& fn);
@@ -271,6 +291,8 @@ private:
                                          const std::vector<syntax::NodeId>& typeNodes, ModuleId module);
 
   std::map<InstanceKey, InstanceId> instances_;
+  std::set<DeclId> alike_;
+  std::set<std::pair<const syntax::Ast*, SynId>> calledLambdas_;
   std::deque<InstanceInfo> infos_; ///< stay in place while bodies ask for more
   std::map<DeclId, std::unique_ptr<FunctionDecl>> functions_;
   std::map<DeclId, std::unique_ptr<RecordDecl>> recordDecls_;
@@ -283,6 +305,8 @@ private:
   std::map<ModuleId, ScriptNames> scripts_;
   std::map<ModuleId, std::vector<PromptVariable>> promptNames_;
   std::map<DeclId, ConstantSize> constantSizes_;
+  std::map<DeclId, ConstantShape> constantShapes_;
+  std::map<DeclId, std::vector<Diagnostic>> constantErrors_;
   std::map<DeclId, NamedBy> namedBy_;
   std::map<DeclId, std::vector<NameId>> seenLets_;
   std::map<std::pair<const syntax::Ast*, SynId>, DeclId> nested_;

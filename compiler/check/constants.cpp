@@ -43,6 +43,28 @@ const Checker::ConstantSize& Checker::constantSize(DeclId decl) {
   return constantSizes_[decl] = std::move(size);
 }
 
+Checker::ConstantShape Checker::constantShape(DeclId decl) {
+  auto [found, isNew] = constantShapes_.try_emplace(decl);
+  if (!isNew) return found->second;
+  const Ast& tree = ast(decl);
+  const ModuleId module = modules.decl(decl).module;
+  ConstantShape shape;
+  std::function<void(SynId)> look = [&](SynId s) {
+    if (DeclId other = constDecl(module, tree, s)) {
+      shape.namesOthers = true;
+      shape.divides |= constantShape(other).divides;
+    }
+    shape.divides |= tree.kind(s) == SynKind::Binary && tree[s].as<Binary>().op == BinaryOp::Div;
+    forEachChild(tree, s, look);
+  };
+  look(tree[modules.decl(decl).node].as<ConstItem>().value);
+  return constantShapes_[decl] = shape;
+}
+
+void Checker::repeatConstant(DeclId decl) {
+  for (const Diagnostic& d : std::vector<Diagnostic>(constantErrors_[decl])) sink.repeat(d);
+}
+
 Checker::ConstantSize Checker::computedSize(DeclId decl) {
   InstanceKey key;
   key.decl = decl;
@@ -54,7 +76,7 @@ Checker::ConstantSize Checker::computedSize(DeclId decl) {
   const Instance& made = program_.instance(id);
   if (std::any_of(seen.begin(), seen.end(),
                   [this](InstanceId each) { return program_.instance(each).failed; }))
-    return {{}, "the value of `" + std::string(name) + "` has an error"};
+    return {{}, std::string(errorTypeText)};
   if (!types.isInt(made.result))
     return {{},
             "`" + std::string(name) + "` is `" + types.show(made.result) + "`, and a dimension is an `int`"};

@@ -124,6 +124,25 @@ NodeId Body::checkSized(SynId node, TypeId want) {
 
 TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
   TypeResolver resolver(c, module, ast, env);
+  if (binds)
+    resolver.freshDim = [&](NameId name, Span at) {
+      DimSym size = infer.freshDim(name ? std::string(types.names.text(name)) : "_", at);
+      if (!name && unnamed) unnamed->push_back(size);
+      return types.dims.symbol(size);
+    };
+  return resolveWith(resolver, node);
+}
+
+TypeId Body::resolveParameter(SynId node) {
+  TypeResolver resolver(c, module, ast, env);
+  resolver.freshDim = resolver.bindDim = [this](NameId name, Span at) {
+    return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
+  };
+  return resolveWith(resolver, node);
+}
+
+/// What a type written in a body names.
+TypeId Body::resolveWith(TypeResolver& resolver, SynId node) {
   resolver.valueDim = [&](SynId s) { return dimOfSyntax(s); };
   resolver.whyNoSize = [&](NameId name) { return whyNoSize(name); };
   resolver.sizesInScope = [&] { return visibleNames(); };
@@ -132,12 +151,6 @@ TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
     LocalId l = lookup(name);
     return l ? infer.zonk(instance.locals[l].type) : TypeId::none();
   };
-  if (binds)
-    resolver.freshDim = [&](NameId name, Span at) {
-      DimSym size = infer.freshDim(name ? std::string(types.names.text(name)) : "_", at);
-      if (!name && unnamed) unnamed->push_back(size);
-      return types.dims.symbol(size);
-    };
   return resolver.type(node);
 }
 
@@ -396,6 +409,7 @@ NodeId Body::tryValue(NodeId value, Span span) {
 
 /// Where an index or a size is meant: any integer (rule 16).
 NodeId Body::asInt(NodeId node, Span span) {
+  if (b.lacks(b.typeOf(node), "Int", "an index or a size", span)) return b.error(span);
   return types.isInt(b.typeOf(node)) ? b.convert(node, types.int64(), span)
                                      : coerce(node, types.int64(), span);
 }

@@ -37,6 +37,9 @@ public:
       c_.sink.report(DiagId::BuiltinType, decl_.span, text(decl_.name));
   }
 
+  /// Of a function inside of a function: what its signature says, whatever is around it.
+  void checkInside() { signature(ast_[decl_.node].as<FnItem>()); }
+
 private:
   using Named = BoundNames;
 
@@ -77,13 +80,17 @@ private:
     forEachChild(ast_, s, [this](SynId child) { parameterType(child); });
   }
 
-  void function(const FnItem& item) {
+  void signature(const FnItem& item) {
     for (const Parameter& p : item.params)
       if (p.type) parameterType(p.type);
     generics(item.generics);
     if (isOperator()) ownOperand(item);
     if (!item.body && !item.isExtern && c_.function(id_).builtin.empty())
       c_.sink.report(DiagId::NoBody, decl_.span, text(decl_.name));
+  }
+
+  void function(const FnItem& item) {
+    signature(item);
     bool isTemplate =
         !c_.isHeldToBounds(id_) &&
         (std::any_of(item.params.begin(), item.params.end(), [](const Parameter& p) { return !p.type; }) ||
@@ -149,11 +156,10 @@ private:
 
   /// What it is made of is known when compiling, and making it does nothing else.
   void constant() {
-    if (std::isupper(static_cast<unsigned char>(text(decl_.name)[0])))
-      c_.sink.report(DiagId::CapitalName, decl_.span, text(decl_.name));
     InstanceKey key;
     key.decl = id_;
     const Instance& made = c_.program_.instance(c_.instantiate(key, Span()));
+    if (made.failed) c_.repeatConstant(id_);
     if (made.doesIo) c_.sink.report(DiagId::ConstValue, decl_.span, text(decl_.name));
   }
 
@@ -169,5 +175,17 @@ private:
 } // namespace
 
 void Checker::checkDeclaration(DeclId decl) { Declarations(*this, decl).check(); }
+
+/// The functions inside of functions; what they are made of is checked with the bodies around them.
+void Checker::checkInside(ModuleId module) {
+  const Ast& tree = modules[module].ast;
+  std::function<void(SynId, bool)> look = [&](SynId s, bool inside) {
+    bool isFunction = tree.kind(s) == SynKind::Fn;
+    if (isFunction && inside) Declarations(*this, nested(module, tree, s)).checkInside();
+    bool holds = isFunction || tree.kind(s) == SynKind::Block;
+    forEachChild(tree, s, [&](SynId child) { look(child, inside || holds); });
+  };
+  if (tree.root) look(tree.root, false);
+}
 
 } // namespace melix::check

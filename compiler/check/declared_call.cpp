@@ -85,9 +85,11 @@ void DeclaredCall::findCaptures(DeclId decl) {
     captureTypes_ = types_[b_.typeOf(given.value)].parts;
     call_.bound = known.env;
     if (known.owner == body_.id) return;
-    if (c_.info(body_.id).key.known == given.nested) { // it calls itself
-      call_.bound.dims = body_.env.dims;
-      call_.bound.packs = body_.env.packs;
+    if (c_.info(body_.id).key.known == given.nested) { // it calls itself: its own sizes are others
+      for (auto& [name, dim] : call_.bound.dims)
+        if (auto here = body_.env.dims.find(name); here != body_.env.dims.end()) dim = here->second;
+      for (auto& [name, pack] : call_.bound.packs)
+        if (auto here = body_.env.packs.find(name); here != body_.env.packs.end()) pack = here->second;
       for (const GenericParam& g : fn_.generics) call_.bound.packs.erase(g.name);
       return;
     }
@@ -396,7 +398,10 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
   }
   NodeId value;
   if (!param.type) {
-    value = asWritten(body_.unpacked(body_.checkArg(arg), arg.span), arg);
+    value = body_.unpacked(body_.checkArg(arg), arg.span);
+    bool terms = arg.syntax && body_.ast.kind(arg.syntax) == SynKind::Generator;
+    if (terms && fn_.combinesTerms) value = body_.inOneAxis(value, arg.span);
+    value = asWritten(value, arg);
     untyped_[p] = b_.typeOf(value);
   } else {
     TypeId type = parameterType(p, value, arg);

@@ -110,7 +110,7 @@ std::vector<GenericParam> Checker::readGenerics(const Ast& ast, const std::vecto
 
 const FunctionDecl& Checker::function(DeclId decl) {
   if (auto found = functions_.find(decl); found != functions_.end()) return *found->second;
-  const names::Decl& d = modules.decl(decl);
+  const names::Decl d = modules.decl(decl); // reading the prelude moves them
   const Ast& tree = ast(decl);
   const auto& item = tree[d.node].as<FnItem>();
   auto fn = std::make_unique<FunctionDecl>();
@@ -121,6 +121,7 @@ const FunctionDecl& Checker::function(DeclId decl) {
   fn->result = item.result;
   fn->body = item.body;
   fn->isPure = item.isPure;
+  fn->combinesTerms = d.module == modules.prelude() && types.names.text(d.name) == "reduce";
   std::vector<SynId> typeNodes{item.result};
   for (const Parameter& p : item.params) {
     if (p.pattern || p.isPack) sink.report(p.isPack ? DiagId::NoMacros : DiagId::NoQuotes, p.span);
@@ -138,7 +139,7 @@ const FunctionDecl& Checker::function(DeclId decl) {
 
 const RecordDecl& Checker::record(DeclId decl) {
   if (auto found = recordDecls_.find(decl); found != recordDecls_.end()) return *found->second;
-  const names::Decl& d = modules.decl(decl);
+  const names::Decl d = modules.decl(decl); // reading the prelude moves them
   const Ast& tree = ast(decl);
   auto record = std::make_unique<RecordDecl>();
   record->decl = decl;

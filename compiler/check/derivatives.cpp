@@ -50,12 +50,17 @@ NodeId Derivatives::derivative(DerivativeMode mode, const Callee& callee, std::v
   return node;
 }
 
-bool Derivatives::differentiable(NodeId arg, Span span) {
+/// Whether argument `k` of a function has a derivative; says so if not.
+bool Derivatives::differentiable(NodeId function, size_t k, NodeId arg) {
   TypeId type = b.typeOf(arg);
   TypeId element = b.infer.shallow(b.types.element(type));
-  if (b.infer.isOpen(element)) { // a whole literal becomes a float here
-    b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
+  if (b.infer.isOpen(element) && !calls_.wantsWhole(function, k)) { // a whole literal becomes a float here
+    b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, b.spanOf(arg)), element);
     return true;
+  }
+  if (b.infer.isOpen(element)) {
+    b.sink.report(DiagId::NotDifferentiable, b.spanOf(arg), b.show(type));
+    return false;
   }
   if (b.types.kind(type) == TypeKind::Error) return false;
   if (b.lacks(type, "Differentiable", "a derivative", b.spanOf(arg))) return false;
@@ -79,7 +84,7 @@ NodeId Derivatives::apply(TransformKind kind, NodeId function, std::vector<NodeI
   case TransformKind::Hessian: return hessian(function, std::move(args), wrt, span);
   case TransformKind::Hvp: return hvp(function, std::move(args), wrt, span);
   case TransformKind::Linearize: return linearize(function, std::move(args), span);
-  case TransformKind::Vmap: return vmap(function, std::move(args), span);
+  case TransformKind::Vmap: return vmap(function, std::move(args), TypeId::none(), span);
   }
   return b.error(span);
 }
@@ -127,7 +132,7 @@ bool Derivatives::isTupleOf(NodeId value, size_t parts, std::string_view what) {
 NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId> args,
                              std::vector<uint32_t> wrt, Span span) {
   for (uint32_t w : wrt)
-    if (!differentiable(args[w], span)) return b.error(span);
+    if (!differentiable(function, w, args[w])) return b.error(span);
   std::vector<NodeId> nodes;
   args = bindAll(std::move(args), nodes);
   Callee callee = prepare(function, args, span);
@@ -189,7 +194,7 @@ NodeId Derivatives::jvpAt(NodeId function, const std::vector<NodeId>& args, cons
                           std::vector<NodeId> tangents, Span span) {
   std::vector<NodeId> nodes;
   for (uint32_t w : wrt)
-    if (!differentiable(args[w], span)) return b.error(span);
+    if (!differentiable(function, w, args[w])) return b.error(span);
   std::vector<NodeId> bound = bindAll(args, nodes);
   tangents = bindAll(std::move(tangents), nodes);
   Callee callee = prepare(function, bound, span);
@@ -252,7 +257,7 @@ NodeId Derivatives::jacobians(NodeId function, std::vector<NodeId> args, const s
 
 /// Forward mode: one direction for each place of x, then the axes of the result go in front of those of x.
 NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, uint32_t wrt, Span span) {
-  if (!differentiable(args[wrt], span)) return b.error(span);
+  if (!differentiable(function, wrt, args[wrt])) return b.error(span);
   std::vector<NodeId> nodes;
   args = bindAll(std::move(args), nodes);
   TypeId in = b.typeOf(args[wrt]);
@@ -322,22 +327,27 @@ NodeId Derivatives::atLane(NodeId arg, const std::vector<LocalId>& lane, Span sp
   return tuple(std::move(parts), span);
 }
 
-/// Whether a size in an array type was first found by a call: a symbol that is newer than `before`.
-bool Derivatives::hasSizeSince(TypeId type, size_t before) {
-  std::vector<types::DimSym> symbols;
-  for (DimId d : b.dimsOf(b.infer.zonk(type))) b.types.dims.collectSymbols(d, symbols);
-  return std::any_of(symbols.begin(), symbols.end(), [&](types::DimSym s) {
-    return s.index >= before && b.types.dims.info(s).kind == types::DimSymKind::Unknown;
-  });
-}
-
-NodeId Derivatives::raggedResult(NodeId made, Span span) {
-  b.sink.report(DiagId::RaggedBuilder, span, b.show(b.typeOf(made)));
-  return b.error(span);
+/// What a function made of one element. An array with a size that was first found by the call, a symbol newer
+/// than `before`, keeps it beside its elements where a ragged array is asked for, and is an error elsewhere.
+NodeId Derivatives::withOwnSizes(NodeId made, size_t before, TypeId asked, Span span) {
+  TypeId type = b.infer.zonk(b.typeOf(made));
+  std::vector<types::DimSym> symbols, own;
+  for (DimId d : b.dimsOf(type)) b.types.dims.collectSymbols(d, symbols);
+  for (types::DimSym s : symbols)
+    if (s.index >= before && b.types.dims.info(s).kind == types::DimSymKind::Unknown) own.push_back(s);
+  if (own.empty()) return made;
+  TypeId wanted = asked ? b.infer.zonk(asked) : b.types.error();
+  if (b.types.kind(wanted) != TypeKind::Array || b.types.kind(b.types.element(wanted)) != TypeKind::Pack) {
+    b.sink.report(DiagId::RaggedBuilder, span, b.show(type));
+    return b.error(span);
+  }
+  Dims sizes;
+  for (types::DimSym s : own) sizes.dims.push_back(b.types.dims.symbol(s));
+  return b.make(NodeKind::Pack, b.types.pack(type, own), span, {made}, std::move(sizes));
 }
 
 /// `[for b: f(x[b], y[b], …)]`; all arguments share the first axis.
-NodeId Derivatives::vmap(NodeId function, std::vector<NodeId> args, Span span) {
+NodeId Derivatives::vmap(NodeId function, std::vector<NodeId> args, TypeId asked, Span span) {
   if (args.empty()) {
     b.sink.report(DiagId::ArgumentCount, span, "vmap(f)", "at least 1", "0");
     return b.error(span);
@@ -353,7 +363,7 @@ NodeId Derivatives::vmap(NodeId function, std::vector<NodeId> args, Span span) {
     std::vector<NodeId> elements;
     for (NodeId arg : args) elements.push_back(atLane(arg, lane, span));
     NodeId made = calls_.callFunction(function, std::move(elements), span);
-    return hasSizeSince(b.typeOf(made), before) ? raggedResult(made, span) : made;
+    return withOwnSizes(made, before, asked, span);
   }));
   return b.block(std::move(nodes), span);
 }

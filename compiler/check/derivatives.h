@@ -40,6 +40,9 @@ public:
   /// parameter 0.
   NodeId apply(TransformKind kind, NodeId function, std::vector<NodeId> args,
                const std::vector<uint32_t>& wrt, Span span);
+  /// The function at each element of the first axes. Results with sizes of their own are the elements of a
+  /// ragged array, where such a one is `asked` for.
+  NodeId vmap(NodeId function, std::vector<NodeId> args, TypeId asked, Span span);
   /// `(y, dy)`; several arguments are given as tuples.
   NodeId jvp(NodeId function, NodeId x, NodeId dx, Span span);
   /// `(y, pullback)`; several arguments are given as a tuple, and so are their cotangents.
@@ -79,11 +82,9 @@ private:
   };
   bool collectLanes(TypeId type, NodeId arg, Lanes& lanes);
   NodeId atLane(NodeId arg, const std::vector<LocalId>& lane, Span span);
-  bool hasSizeSince(TypeId type, size_t before);
-  NodeId raggedResult(NodeId made, Span span);
-  NodeId vmap(NodeId function, std::vector<NodeId> args, Span span);
+  NodeId withOwnSizes(NodeId made, size_t before, TypeId asked, Span span);
   NodeId oneHot(TypeId type, const std::vector<LocalId>& place, Span span);
-  bool differentiable(NodeId arg, Span span);
+  bool differentiable(NodeId function, size_t k, NodeId arg);
   bool carriesTangent(NodeId function, size_t k, NodeId arg);
   std::vector<NodeId> bindAll(std::vector<NodeId> args, std::vector<NodeId>& into);
 

@@ -189,33 +189,6 @@ NodeId Body::caseValue(DeclId decl, uint32_t k, TypeId expected, Span span) {
   return templateValue(std::move(known), {}, span);
 }
 
-/// An `int` that is run when compiling is a number where it is used, so that it is the same size everywhere.
-NodeId Body::asSize(DeclId constant, NodeId value, Span span) {
-  DimId size = c.constantSize(constant).dim;
-  auto number = size ? types.dims.asConstant(size) : std::nullopt;
-  return number ? b.integer(*number, span) : value;
-}
-
-/// The value of a `const`: its expression, checked where it is used, since its literals are open there (rule
-/// 15).
-NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
-  const auto item = c.ast(constant)[c.modules.decl(constant).node].as<ConstItem>();
-  if (c.openAliases.contains(constant)) {
-    sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(constant).name));
-    return b.error(span);
-  }
-  InstanceKey itself;
-  itself.decl = constant;
-  if (c.program_.instance(c.instantiate(itself, span)).failed) return b.error(span); // told where it stands
-  c.openAliases.insert(constant);
-  Elsewhere home(*this, c.ast(constant), c.modules.decl(constant).module, {}, scope.size());
-  TypeId asked = item.type ? resolveType(item.type, false) : expected;
-  NodeId value = checkExpr(item.value, asked);
-  if (item.type) value = coerce(value, asked, span);
-  c.openAliases.erase(constant);
-  return b.kindOf(value) == TypeKind::I64 && !b.dimOf(value) ? asSize(constant, value, span) : value;
-}
-
 NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
   if (u.op == UnaryOp::Not) {
     NodeId value = checkExpr(u.operand);
@@ -243,6 +216,13 @@ NodeId Body::userOperator(std::string_view name, std::vector<NodeId> args, Span 
   NameId op = types.names.intern(name);
   std::vector<CallArg> call;
   for (NodeId arg : args) call.push_back({NameId::none(), SynId::none(), arg, b.spanOf(arg)});
+  if (LocalId l = lookupAny(op); l && nestedAt(l)) { // declared in this function
+    const Known known = c.program_.known(types[infer.zonk(instance.locals[l].type)].known);
+    if (choose(op, known.candidates, call, span, false)) {
+      used.insert(l);
+      return callValue(readLocal(l, span), call, TypeId::none(), span);
+    }
+  }
   std::vector<std::vector<DeclId>> layers = c.functionLayers(module, op);
   for (NodeId arg : args)
     for (ModuleId home : homeModules(b.typeOf(arg))) layers.push_back(c.functionsAtHome(home, op));

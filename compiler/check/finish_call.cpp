@@ -45,7 +45,7 @@ DimId Body::boundDim(const PendingCall& call, NameId name) {
 
 /// Whether the types that the call settled on meet the bounds: open numbers met them when they were given.
 bool Body::boundsHold(const PendingCall& call, Span span) {
-  if (!call.decl) return true;
+  if (!call.decl || c.modules.decl(call.decl).kind == names::DeclKind::Const) return true;
   for (const GenericParam& g : c.function(call.decl).generics)
     if (g.kind == GenericKind::Type && !boundMet(types.names.text(c.function(call.decl).name), g,
                                                  infer.zonk(call.bound.types.at(g.name)), span))
@@ -62,6 +62,12 @@ void Body::finishCall(PendingCall& call) {
   if (!boundsHold(call, span)) return;
   // A generic function is checked where it is declared: nothing more is to be said of it at type parameters.
   if (c.isOfParams(key) && !key.known && c.isHeldToBounds(key.decl) && c.function(key.decl).result) return;
+  // A template is checked at them with the numbers open that it was given open: what these become where
+  // nothing else decides says nothing of the other types that the parameters stand for.
+  if (c.isOfParams(key) && call.checked) {
+    instance.doesIo |= c.program_.instance(call.checked).doesIo;
+    return;
+  }
   InstanceId made = c.instantiate(key, span);
   const InstanceInfo info = c.info(made);
   std::vector<DimId> dims;
@@ -120,6 +126,8 @@ Body::Callee Body::checkCallee(const PendingCall& call, Span span) {
   InstanceKey key = keyOf(call, out.canonical);
   std::vector<TypeId> open = infer.openVars(key.typeArgs);
   for (TypeId v : open) key.open.push_back(infer.varClass(v));
+  bool isConstant = key.decl && c.modules.decl(key.decl).kind == names::DeclKind::Const;
+  if (isConstant) key.open.push_back(types::VarClass::OpenInt); // no argument: only says that it is left open
   for (TypeId& t : key.typeArgs)
     t = infer.mapVars(t, [&](TypeId v) {
       return types.var(static_cast<uint32_t>(std::find(open.begin(), open.end(), v) - open.begin()));
@@ -149,6 +157,7 @@ NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
   const Instance& made = c.program_.instance(callee.instance);
   const InstanceInfo& info = c.info(callee.instance);
   if (made.failed || !info.hasResult()) return b.error(span); // recursion adds nothing to an inferred result
+  if (!info.key.open.empty()) call.checked = callee.instance;
   bool isGuess = info.isGuess() && info.openGuess.valid();
   bool itself = isGuess && callee.instance == id;
   instance.nodes[node].type = itself    ? returnType

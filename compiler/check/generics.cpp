@@ -91,6 +91,8 @@ void Checker::refuseBound(std::string_view of, const GenericParam& g, TypeId got
           ? sink.report(DiagId::BoundNeeded, span, "`" + std::string(of) + "`", std::move(shown), bound)
           : sink.report(DiagId::BoundNotMet, span, of, types.names.text(g.name), bound, std::move(shown));
   d.notes.push_back({g.span, "the bound stands here"});
+  if (types.kind(got) == TypeKind::Array && (bound == "Eq" || bound == "Ord"))
+    d.hint = "comparisons of arrays give an array of bools: `all(x == y)` is one";
 }
 
 /// Whether an instance is asked for at the types that stand for the type parameters themselves.

@@ -189,7 +189,8 @@ bool IndexItems::addIndex(SynId item, Span span) {
   element = body_.infer.shallow(element);
   bool open = body_.infer.isOpen(element) && body_.infer.varClass(element) == types::VarClass::OpenInt;
   if (!types_.isInt(element) && !(array && open)) {
-    body_.sink.report(DiagId::IndexType, span, b_.show(type));
+    if (!b_.lacks(element, "Int", "an index", span))
+      body_.sink.report(DiagId::IndexType, span, b_.show(type));
     return false;
   }
   if (array) return addArray(index, span), true;

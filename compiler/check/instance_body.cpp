@@ -152,7 +152,7 @@ void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t 
     lets.push_back(body.b.make(NodeKind::Let, c_.types.unit(), written.span,
                                {body.b.local(instance_.params[k], written.span)}, PatternRef{pattern}));
   } else if (written.type) {
-    TypeId want = body.resolveType(written.type, true);
+    TypeId want = body.resolveParameter(written.type);
     UnifyResult match = body.infer.unify(want, args_[k]);
     if (match.kind == UnifyKind::DimsDiffer)
       body.b.reportAsked(match, want, args_[k], NodeId::none(), written.span);

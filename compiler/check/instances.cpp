@@ -119,6 +119,8 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
   }
   InstanceId id = addInstance(key);
   instances_.emplace(key, id);
+  if (!key.decl && program_.known(key.known).kind == KnownKind::Lambda)
+    calledLambdas_.insert({program_.known(key.known).tree, program_.known(key.known).lambda});
   const size_t before = sink.all().size();
   stack_.push_back({name, call, id, stack_.size(), guesses_.size(), {}});
   checkBody(id);
@@ -128,6 +130,9 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
                      (function(key.decl).hasUntyped() || !function(key.decl).generics.empty()));
   if (isTemplate && call.valid())
     sink.annotate(before, {call, "while checking `" + name + "` for this call"});
+  if (key.decl && modules.decl(key.decl).kind == names::DeclKind::Const && program_.instance(id).failed)
+    constantErrors_.try_emplace(key.decl, sink.all().begin() + static_cast<ptrdiff_t>(before),
+                                sink.all().end());
   closeInstance(before);
   return id;
 }

@@ -238,6 +238,8 @@ NodeId Body::applyKnown(const Known& known, NodeId capture, const std::vector<Ca
   case KnownKind::Scaled: return scaledBody(known, values, span);
   case KnownKind::Dotted: return dottedBody(values[0], values[1], span);
   default:
+    if (static_cast<TransformKind>(known.number) == TransformKind::Vmap)
+      return derivatives.vmap(capture, std::move(values), expected, span);
     return derivatives.apply(static_cast<TransformKind>(known.number), capture, std::move(values), known.wrt,
                              span);
   }

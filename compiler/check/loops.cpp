@@ -139,7 +139,7 @@ NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, S
   TypeId shallow = infer.shallow(type);
   if (!types.isInt(shallow) &&
       !(infer.isOpen(shallow) && infer.varClass(shallow) == types::VarClass::OpenInt)) {
-    sink.report(DiagId::IndexType, span, b.show(type));
+    if (!b.lacks(shallow, "Int", "a range", span)) sink.report(DiagId::IndexType, span, b.show(type));
     return b.error(span);
   }
   std::vector<NodeId> children{b.convert(first, type, b.spanOf(first)),

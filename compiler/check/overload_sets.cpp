@@ -73,9 +73,10 @@ void Checker::checkOverloadSet(const std::vector<DeclId>& set) {
     bool readable = sink.all().size() == before;
     sink.rewind(before); // said where the function itself is checked
     auto [first, isNew] = seen.emplace(std::move(signature), decl);
-    if (readable && !isNew)
-      sink.report(DiagId::SameOverload, modules.decl(decl).span, types.names.text(modules.decl(decl).name))
-          .notes.push_back({modules.decl(first->second).span, "the other is declared here"});
+    if (!readable || isNew) continue;
+    alike_.insert(decl);
+    sink.report(DiagId::SameOverload, modules.decl(decl).span, types.names.text(modules.decl(decl).name))
+        .notes.push_back({modules.decl(first->second).span, "the other is declared here"});
   }
 }
 

@@ -327,6 +327,11 @@ std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candi
           settled = true;
         }
       if (settled) return choose(name, candidates, args, span, report);
+      // Where this was told of the declarations, any of them will do.
+      if (auto alike = std::find_if(fitting.begin(), fitting.end(),
+                                    [this](const Candidate& each) { return c.isAlike(each.decl); });
+          alike != fitting.end())
+        return alike->decl;
       if (report) {
         Diagnostic& d = sink.report(DiagId::AmbiguousCall, span, types.names.text(name));
         for (const Candidate& each : fitting)

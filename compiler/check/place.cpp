@@ -140,7 +140,7 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
 
 /// An element of a list; `xs[-1]` is the last one.
 bool Body::elementOf(Place& list, SynId written, Span span) {
-  NodeId index = coerce(checkExpr(written), types.int64(), span);
+  NodeId index = asInt(checkExpr(written), ast.span(written));
   if (b.kindOf(index) == TypeKind::Error) return false;
   if (auto literal = b.literal(index); literal && *literal < 0) {
     NodeId length = b.make(NodeKind::Length, types.int64(), span, {readPlace(list, span)});
@@ -169,19 +169,20 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
       const auto range = ast[items[0].value].as<syntax::Range>();
       std::vector<NodeId> nodes;
       NodeId text = b.local(b.bind("s", base, nodes), span);
-      NodeId first = coerce(checkExpr(range.first), types.int64(), span);
-      NodeId last = range.last ? coerce(checkExpr(range.last), types.int64(), span)
+      NodeId first = asInt(checkExpr(range.first), ast.span(range.first));
+      NodeId last = range.last ? asInt(checkExpr(range.last), ast.span(range.last))
                                : b.make(NodeKind::Length, types.int64(), span, {text});
       nodes.push_back(b.make(NodeKind::Builtin, types.str(), span, {text, first, last},
                              BuiltinRef{ops::BuiltinKind::StrSlice}));
       return b.block(std::move(nodes), span);
     }
-    NodeId index = coerce(checkExpr(items[0].value), types.int64(), span);
+    NodeId index = asInt(checkExpr(items[0].value), ast.span(items[0].value));
     return b.make(NodeKind::Builtin, types.scalar(TypeKind::Char), span, {base, index},
                   BuiltinRef{ops::BuiltinKind::StrCharAt});
   }
   if (k == TypeKind::List && items.size() == 1) {
-    NodeId index = coerce(checkExpr(items[0].value), types.int64(), span);
+    NodeId index = asInt(checkExpr(items[0].value), ast.span(items[0].value));
+    if (b.kindOf(index) == TypeKind::Error) return b.error(span);
     if (auto literal = b.literal(index); literal && *literal < 0) {
       std::vector<NodeId> nodes;
       NodeId list = b.local(b.bind("xs", base, nodes), span);

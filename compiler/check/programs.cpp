@@ -39,6 +39,15 @@ std::optional<InstanceKey> Checker::keyOfDefinition(const FunctionDecl& fn) {
   return hasPack || leavesTypesOpen(fn) ? std::nullopt : std::optional(key);
 }
 
+InstanceId Checker::instantiateDefinition(DeclId decl, KnownId known, const std::vector<TypeId>& captured) {
+  std::optional<InstanceKey> key = keyOfDefinition(FunctionDecl(function(decl)));
+  if (!key) return InstanceId::none();
+  key->known = known;
+  key->typeArgs.insert(key->typeArgs.end(), captured.begin(), captured.end());
+  key->typeArgs = canonical(key->typeArgs).types;
+  return instantiate(*key, Span());
+}
+
 /// Whether a parameter's type stands without its type parameters: `m: Mlp` of a `struct Mlp[T]`, `xs: List`.
 bool Checker::leavesTypesOpen(const FunctionDecl& fn) {
   bool open = false;
@@ -79,6 +88,7 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
   checkRecords(decls); // before overloads are tried: what is wrong with a type is said here
   checkOverloads(module);
   checkRepeatedNames(sink, types.names, modules[module].ast);
+  checkInside(module);
   for (DeclId decl : decls) {
     checkDeclaration(decl);
     names::DeclKind kind = modules.decl(decl).kind;
@@ -89,8 +99,7 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
     }
     if (kind != names::DeclKind::Function) continue;
     if (!scriptLets(decl).empty() || !keepsToBounds(decl, KnownId::none(), {})) continue;
-    if (auto key = keyOfDefinition(FunctionDecl(function(decl))))
-      checked.push_back(instantiate(*key, Span()));
+    if (InstanceId made = instantiateDefinition(decl, KnownId::none(), {})) checked.push_back(made);
   }
   return checked;
 }

@@ -58,7 +58,7 @@ NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) 
   std::vector<uint32_t> wrt;
   for (uint32_t k = 0; k < args.size(); ++k)
     if (args.size() == 1 || carriesTangent(function, k, args[k])) {
-      if (!differentiable(args[k], span)) return b.error(span);
+      if (!differentiable(function, k, args[k])) return b.error(span);
       wrt.push_back(k);
     }
   std::vector<NodeId> nodes;

@@ -39,6 +39,10 @@ public:
       report(list, "this builder");
       break;
     }
+    case SynKind::Const:
+      if (isCapital(names_.text(n.as<ConstItem>().name)))
+        sink_.report(DiagId::CapitalName, n.as<ConstItem>().nameSpan, names_.text(n.as<ConstItem>().name));
+      break;
     case SynKind::Let: wholePattern(n.as<syntax::Let>().pattern); break;
     case SynKind::LetCondition: wholePattern(n.as<LetCondition>().pattern); break;
     case SynKind::For: wholePattern(n.as<syntax::For>().pattern); break;

@@ -364,9 +364,12 @@ DimId TypeResolver::dim(SynId node, bool alone) {
 
 void TypeResolver::reportNoSize(NameId name, Span span) {
   std::string why = whyNoSize ? whyNoSize(name) : "";
-  if (why.find(errorTypeText) != std::string::npos) return; // told where its value stands
   bool known = !why.empty() || checker_.constDecl(module_, name);
   if (why.empty()) why = checker_.whyNoSize(module_, name);
+  if (why.find(errorTypeText) != std::string::npos) { // told where its value stands
+    if (DeclId constant = checker_.constDecl(module_, name)) checker_.repeatConstant(constant);
+    return;
+  }
   if (!why.empty()) {
     checker_.sink.report(DiagId::DimensionValue, span, text(name)).hint = why;
   } else if (!known) {
@@ -393,7 +396,9 @@ DimId TypeResolver::memberDim(SynId node) {
   }
   if (DeclId constant = checker_.constDecl(module_, ast_, node)) {
     const Checker::ConstantSize& size = checker_.constantSize(constant);
-    if (!size.why.empty())
+    if (size.why == errorTypeText)
+      checker_.repeatConstant(constant);
+    else if (!size.why.empty())
       checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span)).hint = size.why;
     return size.dim;
   }

@@ -111,11 +111,7 @@ void Checker::checkSeeing(ModuleId module, const std::map<NameId, TypeId>& lets)
       if (auto found = lets.find(let); found != lets.end()) captured.push_back(found->second);
     if (captured.size() < scriptLets(decl).size() || !keepsToBounds(decl, KnownId::none(), captured))
       continue;
-    std::optional<InstanceKey> key = keyOfDefinition(FunctionDecl(function(decl)));
-    if (!key) continue;
-    key->typeArgs.insert(key->typeArgs.end(), captured.begin(), captured.end());
-    key->typeArgs = canonical(key->typeArgs).types;
-    instantiate(*key, Span());
+    instantiateDefinition(decl, KnownId::none(), captured);
   }
 }
 

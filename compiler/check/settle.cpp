@@ -132,7 +132,7 @@ void Body::settle() {
   if (!unsolved.empty() && !holdsError()) // an error leaves types open that it would have settled
     for (Span span : unsolved) sink.report(DiagId::NothingSettles, span, "a type here");
   settleCalls();
-  settleNested();
+  settleInside();
   settleNodes();
   for (uint32_t k = 0; k < instance.locals.size(); ++k) {
     Local& local = instance.locals[LocalId(k)];
@@ -161,14 +161,61 @@ void Body::settleCalls() {
   }
 }
 
-/// Generic functions inside of this one are checked with what they capture, called or not.
-void Body::settleNested() {
-  if (unsure || holdsError()) return;
-  for (NodeId function : nestedFunctions) {
+/// Functions inside of this one are checked with what they capture, called or not, and so are lambdas that
+/// say the types of their parameters. Nothing is said of what captures an error.
+void Body::settleInside() {
+  if (unsure) return;
+  for (NodeId function : inside) {
     const types::Type type = types[b.typeOf(function)];
     const KnownId id = infer.templateOf(type.known);
-    instance.failed |= !c.keepsToBounds(c.program_.known(id).candidates[0], id, type.parts);
+    if (std::any_of(type.parts.begin(), type.parts.end(), [&](TypeId t) { return holdsUnknown(t); }))
+      continue;
+    if (c.program_.known(id).kind == KnownKind::Lambda) {
+      settleLambda(id, type.parts);
+      continue;
+    }
+    DeclId decl = c.program_.known(id).candidates[0];
+    bool fits = c.keepsToBounds(decl, id, type.parts);
+    if (InstanceId made = fits ? c.instantiateDefinition(decl, id, type.parts) : InstanceId::none())
+      fits = !c.program_.instance(made).failed;
+    instance.failed |= !fits;
   }
+}
+
+bool Body::holdsUnknown(TypeId type) {
+  bool found = false;
+  types.rewrite(type, [&](TypeId part) {
+    found |= types.kind(part) == TypeKind::Error || types.kind(part) == TypeKind::Var;
+    return part;
+  });
+  return found;
+}
+
+/// A lambda that nothing has called, at the types that are written; their sizes are any.
+void Body::settleLambda(KnownId id, std::vector<TypeId> args) {
+  const Known known = c.program_.known(id);
+  const std::vector<syntax::Parameter> params = (*known.tree)[known.lambda].as<syntax::Lambda>().params;
+  auto isTyped = [](const syntax::Parameter& p) { return p.type.valid(); };
+  if (c.isCalled(known) || !std::all_of(params.begin(), params.end(), isTyped)) return;
+  TypeEnv scratch = known.env;
+  TypeResolver resolver(c, known.module, *known.tree, scratch);
+  auto size = [this](Span at) {
+    return types.dims.symbol(types.dims.newSym({"_", DimSymKind::Unknown, 0, at}));
+  };
+  resolver.freshDim = resolver.bindDim = [&](NameId, Span at) { return size(at); };
+  resolver.valueDim = [&](SynId s) { return size(known.tree->span(s)); };
+  const size_t before = sink.errorCount();
+  for (const syntax::Parameter& p : params) {
+    types::Type written = types[resolver.type(p.type)];
+    for (DimId& d : written.dims)
+      if (!types.dims.asConstant(d)) d = size(p.span);
+    args.push_back(types.intern(std::move(written)));
+  }
+  if (sink.errorCount() > before) return;
+  InstanceKey key;
+  key.known = id;
+  key.typeArgs = c.canonical(args).types;
+  instance.failed |= c.program_.instance(c.instantiate(std::move(key), Span())).failed;
 }
 
 void Body::settleNodes() {

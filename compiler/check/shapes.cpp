@@ -96,6 +96,10 @@ void NodeBuilder::noteNames(DimId size) {
 void NodeBuilder::noteOrigin(NodeId value, size_t axis) {
   DimId size = infer.zonk(dimsOf(typeOf(value))[axis]);
   if (!types.dims.asConstant(size)) return noteNames(size);
+  auto isOwn = [this](const Node& n) {
+    return n.kind == NodeKind::Local && standsFor.contains(n.as<LocalRef>().local);
+  };
+  while (isOwn(instance.nodes[value])) value = standsFor.at(instance.nodes[value].as<LocalRef>().local);
   const Node& node = instance.nodes[value];
   const Local* local = node.kind == NodeKind::Local ? &instance.locals[node.as<LocalRef>().local] : nullptr;
   std::string name = local ? "`" + std::string(types.names.text(local->name)) + "`" : "this";

@@ -2,6 +2,8 @@
 #include "parse/parse.h"
 #include "parse/parser.h"
 
+#include <map>
+
 namespace melix::parse {
 
 namespace {
@@ -13,6 +15,7 @@ constexpr std::string_view mark = "```";
 struct Example {
   uint32_t open = 0, close = 0;
   std::string name;
+  std::string owner = {}; ///< the declaration it explains; empty: none
 };
 
 /// Finds the examples of a file. `code_` is the file's text with all but them blanked and their marks made
@@ -27,6 +30,13 @@ public:
 
   std::vector<Example> find() {
     for (size_t k = 0; k < ast_.comments.size();) k = run(k);
+    std::map<std::string, size_t> all, named; // overloads share their name
+    for (const Example& e : found_) ++all[e.owner];
+    for (Example& e : found_) {
+      if (e.owner.empty()) continue;
+      std::string number = all[e.owner] > 1 ? " " + std::to_string(++named[e.owner]) : "";
+      e.name = "example" + number + " of " + e.owner;
+    }
     return std::move(found_);
   }
   std::string takeCode() { return std::move(code_); }
@@ -84,7 +94,8 @@ private:
     for (size_t k = 0; k < count; ++k) {
       Example& e = found_[first + k];
       std::string number = count > 1 ? " " + std::to_string(k + 1) : "";
-      e.name = "example" + number + (owner.empty() ? " in line " + lineOf(e.open) : " of " + owner);
+      e.name = "example" + number + " in line " + lineOf(e.open);
+      e.owner = owner;
     }
   }
 

@@ -41,7 +41,8 @@ enum class VarClass : uint8_t { Any, OpenInt, OpenFloat };
 /// What all types have that a type parameter may stand for, each with what those before it have.
 enum class ParamClass : uint8_t {
   Any,     ///< no bound: values that are passed on, and their tangents
-  Data,    ///< `==` and a text
+  Data,    ///< a text
+  Equal,   ///< `==`, which gives one bool
   Ordered, ///< `<`
   Number,  ///< arithmetic, whole literals
   Int,     ///< a Number and bits

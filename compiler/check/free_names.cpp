@@ -1,0 +1,132 @@
+#include "check/free_names.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace melix::check {
+
+using namespace syntax;
+
+namespace {
+
+using SynId = syntax::NodeId;
+
+class Inside {
+public:
+  Inside(const Ast& ast, const std::function<void(SynId, const IsBound&)>& visit)
+      : ast_(ast), visit_(visit), isBound_([this](NameId name) {
+          return std::find(bound_.begin(), bound_.end(), name) != bound_.end();
+        }) {}
+
+  void children(SynId s) {
+    const size_t mark = bound_.size();
+    const Node& n = ast_[s];
+    switch (n.kind) {
+    case NodeKind::Fn: function(n.as<FnItem>()); break;
+    case NodeKind::Lambda:
+      parameters(n.as<Lambda>().params);
+      look(n.as<Lambda>().body);
+      break;
+    case NodeKind::Block:
+      for (SynId item : n.as<Many>().items) statement(item);
+      break;
+    case NodeKind::For:
+      look(n.as<For>().range);
+      bind(n.as<For>().pattern);
+      look(n.as<For>().body);
+      break;
+    case NodeKind::Builder:
+    case NodeKind::Generator: builder(n.as<Builder>()); break;
+    case NodeKind::Match: match(n.as<Match>()); break;
+    case NodeKind::LetCondition: look(n.as<LetCondition>().value); break;
+    default: forEachChild(ast_, s, [this](SynId child) { look(child); });
+    }
+    bound_.resize(mark);
+  }
+
+private:
+  void look(SynId s) {
+    if (!s) return;
+    visit_(s, isBound_);
+    children(s);
+  }
+
+  /// Its own name may also mean the functions of that name above it.
+  void function(const FnItem& item) {
+    for (const Generic& g : item.generics) {
+      look(g.defaultType);
+      bound_.push_back(g.name);
+    }
+    parameters(item.params);
+    look(item.result);
+    look(item.body);
+  }
+
+  void parameters(const std::vector<Parameter>& params) {
+    for (const Parameter& p : params) {
+      look(p.type);
+      look(p.defaultValue);
+      if (p.name) bound_.push_back(p.name);
+      bind(p.pattern);
+    }
+  }
+
+  /// What a statement binds holds to the end of its block.
+  void statement(SynId s) {
+    const Node& n = ast_[s];
+    if (n.kind == NodeKind::Fn && n.as<FnItem>().name) bound_.push_back(n.as<FnItem>().name);
+    if (n.kind != NodeKind::Let) {
+      look(s);
+      if (n.kind == NodeKind::Const) bound_.push_back(n.as<ConstItem>().name);
+      return;
+    }
+    const auto& let = n.as<Let>();
+    visit_(s, isBound_);
+    look(let.type);
+    look(let.init);
+    look(let.otherwise);
+    bind(let.pattern);
+  }
+
+  void builder(const Builder& made) {
+    for (const Header& h : made.headers) look(h.range);
+    for (const Header& h : made.headers) bind(h.pattern);
+    look(made.filter);
+    look(made.body);
+  }
+
+  void match(const Match& matched) {
+    look(matched.scrutinee);
+    for (const MatchArm& arm : matched.arms) {
+      const size_t mark = bound_.size();
+      bind(arm.pattern);
+      look(arm.guard);
+      look(arm.body);
+      bound_.resize(mark);
+    }
+  }
+
+  /// The names of a pattern; a case is no name that anything binds.
+  void bind(SynId pattern) {
+    if (!pattern) return;
+    const Node& n = ast_[pattern];
+    if (n.kind == NodeKind::Name) bound_.push_back(n.as<Name>().name);
+    if (n.kind == NodeKind::CasePattern)
+      for (const PatternField& field : n.as<CasePattern>().fields) bind(field.pattern);
+    else
+      forEachChild(ast_, pattern, [this](SynId part) { bind(part); });
+  }
+
+  const Ast& ast_;
+  const std::function<void(SynId, const IsBound&)>& visit_;
+  const IsBound isBound_;
+  std::vector<NameId> bound_;
+};
+
+} // namespace
+
+void forEachInside(const Ast& ast, SynId node, const std::function<void(SynId, const IsBound&)>& visit) {
+  Inside(ast, visit).children(node);
+}
+
+} // namespace melix::check

@@ -1,0 +1,16 @@
+#pragma once
+// What a function or lambda names of the place where it stands.
+
+#include "syntax/ast.h"
+
+#include <functional>
+
+namespace melix::check {
+
+/// Calls `visit` for each node inside of `node` but for patterns, from the outside in; `isBound` says whether
+/// something inside of `node` binds a name there. A name bound in a way that is not followed counts as free.
+using IsBound = std::function<bool(NameId)>;
+void forEachInside(const syntax::Ast& ast, syntax::NodeId node,
+                   const std::function<void(syntax::NodeId, const IsBound& isBound)>& visit);
+
+} // namespace melix::check
