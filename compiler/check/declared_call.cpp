@@ -137,6 +137,7 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
   }
   if (failed_ || !boundsMet()) return b_.error(span_);
   resolver_.owner = NameId::none();
+  if (fn_.result) nameSizesOfResult();
   std::vector<NodeId> children = captures_;
   call_.untyped = captureTypes_;
   for (size_t p = 0; p < fn_.params.size(); ++p) {
@@ -459,6 +460,16 @@ NodeId DeclaredCall::inBlock(NodeId result) {
   nodes.insert(nodes.end(), lets_.begin(), lets_.end());
   nodes.push_back(result);
   return b_.block(std::move(nodes), span_);
+}
+
+/// Arguments that are sizes of the result get names, unless they are sizes as they stand.
+void DeclaredCall::nameSizesOfResult() {
+  for (size_t p = 0; p < fn_.params.size(); ++p) {
+    const ParamDecl& param = fn_.params[p];
+    if (!values_[p].valid() || param.isInout || !mentions(fn_.result, param.name) || b_.dimOf(values_[p])) continue;
+    NodeId value = valueNamed(param.name);
+    values_[p] = b_.local(b_.bind(types_.names.text(param.name), value, lets_), span_);
+  }
 }
 
 /// The declared result type; sizes that the callee finds come into scope.

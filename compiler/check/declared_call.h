@@ -40,6 +40,7 @@ private:
   NodeId defaultValue(SynId written, TypeId type, size_t mark);
   bool boundsMet();
   NodeId inBlock(NodeId result);
+  void nameSizesOfResult();
   NodeId declaredResult(NodeId node);
   void fail() { failed_ = true; }
 
