@@ -154,6 +154,7 @@ public:
   bool isRagged(TypeId array);
   NodeId rowsOf(NodeId node, TypeId ragged, Span span);
   NodeId tryValue(NodeId value, Span span);
+  NodeId passedOn(NodeId error, TypeId wanted, Span span);
   NodeId checkTry(const syntax::One& t, Span span, TypeId expected);
   NodeId checkTuple(const syntax::Many& m, Span span, TypeId expected);
   NodeId checkArray(const syntax::Many& m, Span span, TypeId expected);

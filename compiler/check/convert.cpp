@@ -392,19 +392,30 @@ NodeId Body::tryValue(NodeId value, Span span) {
     TypeId error = types.fieldType(type, badCase, 0), wanted = types.fieldType(back, badCase, 0);
     LocalId e = b.newLocal("e", error, span);
     miss.pattern = casePattern(badCase, {bindPattern(e, error, span)});
-    NodeId err = b.local(e, span);
-    if (infer.unify(wanted, error).kind != UnifyKind::Equal) {
-      NameId message = types.names.intern("message");
-      NodeId text = callNamed(message, c.functionLayers(module, message),
-                              {{NameId::none(), SynId::none(), err, span}}, nullptr, types.str(), span, span);
-      err = callPrelude("error", {text}, span);
-    }
+    NodeId err = passedOn(b.local(e, span), wanted, span);
+    if (b.kindOf(err) == TypeKind::Error) return err;
     leave = b.make(NodeKind::Variant, back, span, {err}, Index{badCase});
   }
   miss.body = b.make(NodeKind::Return, types.never(), span, {leave});
   NodeId match = b.make(NodeKind::Match, goodType, span, {value}, Arms{{hit, miss}, {}});
   instance.nodes[match].resultDims = opened;
   return match;
+}
+
+/// An error that `?` met as the one that is returned: any becomes an `Error` by its `message`.
+NodeId Body::passedOn(NodeId error, TypeId wanted, Span span) {
+  TypeId own = b.typeOf(error);
+  UnifyResult match = infer.unify(wanted, own);
+  if (match.kind <= UnifyKind::NeedsCheck) return b.checked(error, infer.zonk(wanted), match.checks, span);
+  TypeId made = c.recordType(c.typeDecl(c.modules.prelude(), types.names.intern("Error")), {});
+  if (infer.unify(wanted, made).kind != UnifyKind::Equal) {
+    sink.report(DiagId::QuestionError, span, b.show(own), b.show(wanted));
+    return b.error(span);
+  }
+  NameId message = types.names.intern("message");
+  NodeId text = callNamed(message, c.functionLayers(module, message),
+                          {{NameId::none(), SynId::none(), error, span}}, nullptr, types.str(), span, span);
+  return callPrelude("error", {text}, span);
 }
 
 /// Where an index or a size is meant: any integer (rule 16).

@@ -466,7 +466,8 @@ NodeId DeclaredCall::inBlock(NodeId result) {
 void DeclaredCall::nameSizesOfResult() {
   for (size_t p = 0; p < fn_.params.size(); ++p) {
     const ParamDecl& param = fn_.params[p];
-    if (!values_[p].valid() || param.isInout || !mentions(fn_.result, param.name) || b_.dimOf(values_[p])) continue;
+    if (!values_[p].valid() || param.isInout || !mentions(fn_.result, param.name) || b_.dimOf(values_[p]))
+      continue;
     NodeId value = valueNamed(param.name);
     values_[p] = b_.local(b_.bind(types_.names.text(param.name), value, lets_), span_);
   }
