@@ -205,19 +205,20 @@ public:
     NodeId mask;
     bool any() const { return mask.valid() || !arrays.empty(); }
   };
-  /// What an assignment changes: a place, or what the index arrays of its last bracket choose of one.
   /// A value that hides sizes, or a slice, taken out to a variable to be changed there.
   struct Opening {
     Within within;
-    NodeId sizes; ///< names those that it hides
+    NodeId value; ///< as it was before
+    LocalId seen; ///< its name; none: it needs none so far
   };
+  /// What an assignment changes: a place, or what the index arrays of its last bracket choose of one.
   struct Target {
     Place place;
     Gathers gathers;
     size_t bracket = 0;            ///< the first step of the last bracket, where it has index arrays
     TypeId whole;                  ///< the array that this bracket stands at
     std::vector<Opening> openings; ///< each but the first in the variable of the one before
-    std::vector<NodeId> before;    ///< evaluates indices
+    std::vector<NodeId> before;    ///< evaluates indices, names sizes
   };
   /// What `node` may be assigned through; no part of it that a name is bound to.
   bool checkTarget(SynId node, Target& target);
@@ -429,6 +430,7 @@ public:
     std::vector<TypeId> openResults; ///< open numbers of the result that are not among the arguments'
     NodeId follow;                   ///< a Derivative whose target is this call's
     InstanceId checked;              ///< the callee at the open numbers that were given; none: it has none
+    std::vector<TypeId> openGiven;   ///< these
   };
   std::vector<PendingCall> pending;
   struct Callee {
@@ -437,6 +439,7 @@ public:
     types::DimSubst dims;                      ///< the callee's dimensions here
     std::vector<DimSym> sizes;                 ///< those that it finds
     std::unordered_map<uint32_t, TypeId> here; ///< its open variables, as variables of this body
+    std::vector<TypeId> openGiven;             ///< the variables of this body that it was given
   };
   Callee checkCallee(const PendingCall& call, Span span);
   TypeId hereType(TypeId t, const Callee& callee);
@@ -447,6 +450,8 @@ public:
                              std::vector<DimSym>& sizes, Span span);
   bool boundsHold(const PendingCall& call, Span span);
   void finishCall(PendingCall& call);
+  TypeId reopened(TypeId open, TypeId settled);
+  void keepOpen(const PendingCall& call, InstanceKey& key);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);
   void settleCalls();
   void settleInside();

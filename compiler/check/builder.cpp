@@ -417,6 +417,7 @@ NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, Bu
 
 /// A builder over several indices as one axis of its elements, in row-major order.
 NodeId Body::inOneAxis(NodeId array, Span span) {
+  if (b.kindOf(array) != TypeKind::Array) return array;
   std::vector<NodeId> before;
   const Node& end = instance.nodes[b.endOf(array, before)];
   if (end.kind != NodeKind::Nest || end.as<Nest>().filtered || end.as<Nest>().axes.size() < 2) return array;

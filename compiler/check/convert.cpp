@@ -405,8 +405,7 @@ NodeId Body::tryValue(NodeId value, Span span) {
 /// An error that `?` met as the one that is returned: any becomes an `Error` by its `message`.
 NodeId Body::passedOn(NodeId error, TypeId wanted, Span span) {
   TypeId own = b.typeOf(error);
-  UnifyResult match = infer.unify(wanted, own);
-  if (match.kind <= UnifyKind::NeedsCheck) return b.checked(error, infer.zonk(wanted), match.checks, span);
+  if (unifyGiven(wanted, own).kind <= UnifyKind::NeedsCheck) return coerce(error, wanted, span);
   TypeId made = c.recordType(c.typeDecl(c.modules.prelude(), types.names.intern("Error")), {});
   if (infer.unify(wanted, made).kind != UnifyKind::Equal) {
     sink.report(DiagId::QuestionError, span, b.show(own), b.show(wanted));

@@ -135,7 +135,7 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
     else
       argument(p, args_[static_cast<size_t>(argOf[p])]);
   }
-  if (failed_ || !boundsMet()) return b_.error(span_);
+  if (failed_ || !tangentsFit() || !boundsMet()) return b_.error(span_);
   resolver_.owner = NameId::none();
   if (fn_.result) nameSizesOfResult();
   std::vector<NodeId> children = captures_;
@@ -238,6 +238,24 @@ void DeclaredCall::bindFromResult(TypeId want) {
   if (!saved.packs.empty()) call_.bound.packs = saved.packs;
 }
 
+/// A `Tangent[P]` that tells P is a tangent of its own type: whether what was given is one.
+bool DeclaredCall::tangentsFit() {
+  const NameId tangent = types_.names.intern("Tangent");
+  for (size_t p = 0; p < fn_.params.size(); ++p) {
+    const ParamDecl& param = fn_.params[p];
+    if (!values_[p].valid() || !param.type || !mentions(param.type, tangent)) continue;
+    TypeId type = infer_.zonk(b_.typeOf(values_[p]));
+    for (TypeId open : infer_.openVars({type})) // a whole number is a float here
+      if (infer_.varClass(open) == types::VarClass::OpenInt)
+        infer_.unify(infer_.freshVar(types::VarClass::OpenFloat, span_), open);
+    if (infer_.unify(resolver_.parameter(param.type, param.isInout), type).kind <= UnifyKind::NeedsCheck) continue;
+    body_.sink.report(DiagId::ArgumentType, b_.spanOf(values_[p]), name_,
+                      c_.modules.sources.text(tree_.span(param.type)), b_.show(type));
+    return false;
+  }
+  return true;
+}
+
 bool DeclaredCall::boundsMet() {
   for (const GenericParam& g : fn_.generics) {
     if (g.kind == GenericKind::Type) {
@@ -287,6 +305,7 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
   }
   TypeId type = infer_.zonk(place.type);
   untyped_[p] = type;
+  std::vector<DimCheckItem> checks;
   if (param.type) {
     if (!bindPack(param.type, types_.rank(type), arg.span)) {
       body_.sink.report(DiagId::ArgumentType, arg.span, name_,
@@ -311,8 +330,10 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
                  " = …`";
       return fail();
     }
+    checks = b_.worded(std::move(match.checks), DiagId::ShapeExpected, paramType, type);
   }
   openInside(target);
+  if (!checks.empty()) lets_.push_back(b_.dimChecks(std::move(checks), arg.span));
   checkApart(target, arg.span);
   target_.inouts.push_back({static_cast<uint32_t>(p) + target_.captures, std::move(place)});
 }

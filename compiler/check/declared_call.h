@@ -38,6 +38,7 @@ private:
   TypeId parameterType(size_t p, NodeId& value, const CallArg& arg);
   void defaultArgument(size_t p);
   NodeId defaultValue(SynId written, TypeId type, size_t mark);
+  bool tangentsFit();
   bool boundsMet();
   NodeId inBlock(NodeId result);
   void nameSizesOfResult();

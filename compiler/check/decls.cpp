@@ -292,12 +292,12 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, siz
   return id;
 }
 
-TypeId Checker::reinstantiate(TypeId recordType, std::vector<TypeId> typeArgs) {
-  const types::Type type = types[recordType];
+TypeId Checker::reinstantiate(TypeId given, std::vector<TypeId> typeArgs) {
+  const types::Type type = types[given];
   const types::Record& record = types.recordInfo(type.record);
   std::vector<DimId> own(type.dims.begin(),
                          type.dims.begin() + static_cast<std::ptrdiff_t>(record.ownDims()));
-  return Checker::recordType(DeclId(record.declaration), std::move(typeArgs), std::move(own));
+  return recordType(DeclId(record.declaration), std::move(typeArgs), std::move(own));
 }
 
 /// What `name` means among the declarations that `fits`: the module's own, then imported, then the prelude's.

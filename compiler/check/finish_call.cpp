@@ -53,11 +53,33 @@ bool Body::boundsHold(const PendingCall& call, Span span) {
   return true;
 }
 
+/// `settled` with the variables of `open`, a type of the same structure.
+TypeId Body::reopened(TypeId open, TypeId settled) {
+  if (types.kind(open) == TypeKind::Var) return open;
+  const types::Type from = types[open];
+  types::Type out = types[settled];
+  bool structural = from.kind == TypeKind::Array || from.kind == TypeKind::List || from.kind == TypeKind::Tuple;
+  if (!structural || from.kind != out.kind || from.parts.size() != out.parts.size()) return settled;
+  for (size_t k = 0; k < out.parts.size(); ++k) out.parts[k] = reopened(from.parts[k], out.parts[k]);
+  return out.kind == TypeKind::Array ? types.array(out.parts[0], std::move(out.dims)) : types.intern(std::move(out));
+}
+
+/// Numbers that were given open stay open in the body, as when it told what its result is: a call in there
+/// that is given one may be decided by the result.
+void Body::keepOpen(const PendingCall& call, InstanceKey& key) {
+  const InstanceKey& given = c.info(call.checked).key;
+  if (call.openGiven.empty() || given.typeArgs.size() != key.typeArgs.size()) return;
+  for (size_t k = 0; k < key.typeArgs.size(); ++k) key.typeArgs[k] = reopened(given.typeArgs[k], key.typeArgs[k]);
+  key.open = given.open;
+  for (TypeId v : call.openGiven) key.settled.push_back(infer.zonk(v));
+}
+
 /// Instance and dimensions of a call whose types are settled.
 void Body::finishCall(PendingCall& call) {
   Canonical canonical;
   InstanceKey key = keyOf(call, canonical);
   for (TypeId open : call.openResults) key.results.push_back(infer.zonk(open));
+  if (call.checked && !call.openResults.empty()) keepOpen(call, key);
   Span span = instance.nodes[call.node].span;
   if (!boundsHold(call, span)) return;
   // A generic function is checked where it is declared: nothing more is to be said of it at type parameters.
@@ -126,6 +148,7 @@ Body::Callee Body::checkCallee(const PendingCall& call, Span span) {
   InstanceKey key = keyOf(call, out.canonical);
   std::vector<TypeId> open = infer.openVars(key.typeArgs);
   for (TypeId v : open) key.open.push_back(infer.varClass(v));
+  out.openGiven = open;
   bool isConstant = key.decl && c.modules.decl(key.decl).kind == names::DeclKind::Const;
   if (isConstant) key.open.push_back(types::VarClass::OpenInt); // no argument: only says that it is left open
   for (TypeId& t : key.typeArgs)
@@ -157,7 +180,7 @@ NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
   const Instance& made = c.program_.instance(callee.instance);
   const InstanceInfo& info = c.info(callee.instance);
   if (made.failed || !info.hasResult()) return b.error(span); // recursion adds nothing to an inferred result
-  if (!info.key.open.empty()) call.checked = callee.instance;
+  if (info.key.isOpen()) call.checked = callee.instance, call.openGiven = callee.openGiven;
   bool isGuess = info.isGuess() && info.openGuess.valid();
   bool itself = isGuess && callee.instance == id;
   instance.nodes[node].type = itself    ? returnType

@@ -64,27 +64,29 @@ bool Body::needsOpening(const Place& place) {
 void Body::openTarget(Target& target, Span span) {
   Gathers none;
   pinSteps(target.place.steps, none, target.before);
-  NodeId value = unpacked(readPlace(target.place, span), span);
-  TypeId type = b.typeOf(value);
-  NodeId named;
-  if (instance.nodes[value].kind == NodeKind::Unpack) {
-    Pattern sizes;
-    sizes.type = type;
-    sizes.span = span;
-    PatternId pattern = instance.patterns.add(std::move(sizes));
-    named = b.make(NodeKind::Let, types.unit(), span, {value}, PatternRef{pattern});
+  Place seen = target.place; // read before anything is taken out
+  if (!target.openings.empty()) {
+    Opening& outer = target.openings.back();
+    if (!outer.seen) outer.seen = b.bind("seen", outer.value, target.before);
+    seen.root = outer.seen;
+  }
+  Opening made;
+  made.value = unpacked(readPlace(seen, span), span);
+  TypeId type = b.typeOf(made.value);
+  if (instance.nodes[made.value].kind == NodeKind::Unpack) {
+    made.seen = b.newLocal("seen", type, span);
+    PatternId named = bindPattern(made.seen, type, span);
+    target.before.push_back(b.make(NodeKind::Let, types.unit(), span, {made.value}, PatternRef{named}));
   }
   LocalId local = b.newLocal("part", type, span, true);
-  target.openings.push_back({{std::move(target.place), local}, named});
+  made.within = {std::move(target.place), local};
+  target.openings.push_back(std::move(made));
   target.place = {local, {}, type};
 }
 
 NodeId Body::insideOf(const std::vector<Opening>& openings, NodeId statement, Span span) {
-  for (size_t k = openings.size(); k-- > 0;) {
-    const Opening& opening = openings[k];
-    statement = b.make(NodeKind::Within, b.typeOf(statement), span, {statement}, opening.within);
-    if (opening.sizes.valid()) statement = b.block({opening.sizes, statement}, span);
-  }
+  for (size_t k = openings.size(); k-- > 0;)
+    statement = b.make(NodeKind::Within, b.typeOf(statement), span, {statement}, openings[k].within);
   return statement;
 }
 

@@ -77,7 +77,7 @@ void InstanceBody::openKey() {
   InstanceInfo& info = c_.info(id_);
   info.inProgress = true;
   info.canonicalCount = static_cast<uint32_t>(fresh_.size());
-  if (!key_.open.empty()) info.openArgs = args_;
+  if (key_.isOpen()) info.openArgs = args_;
   instance_.key = std::to_string(id_.index);
 }
 
@@ -158,6 +158,9 @@ void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t 
       body.b.reportAsked(match, want, args_[k], NodeId::none(), written.span);
     else if (match.kind == UnifyKind::Mismatch)
       c_.sink.report(DiagId::TypeMismatch, written.span, body.b.show(want), body.b.show(args_[k]));
+    else if (!match.checks.empty())
+      lets.push_back(body.b.dimChecks(
+          body.b.worded(std::move(match.checks), DiagId::ShapeExpected, want, args_[k]), written.span));
     for (auto& [name, dim] : body.env.dims) dim = body.infer.zonk(dim);
   }
 }

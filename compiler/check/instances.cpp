@@ -69,6 +69,14 @@ Canonical Checker::sizeless(const std::vector<TypeId>& given) {
   return out;
 }
 
+void Checker::forgetFailedSince(size_t first) {
+  for (size_t k = first; k < infos_.size(); ++k) {
+    InstanceId id(static_cast<uint32_t>(k));
+    auto known = instances_.find(infos_[k].key);
+    if (known != instances_.end() && known->second == id && program_.instance(id).failed) instances_.erase(known);
+  }
+}
+
 bool Checker::recursesDifferently(const InstanceKey& key) const {
   return key.decl && std::any_of(stack_.begin(), stack_.end(), [&](const Open& open) {
            const InstanceKey& other = infos_[open.id.index].key;
@@ -163,7 +171,7 @@ bool Checker::startRound(InstanceId id, size_t before) {
   guesses_.resize(open.firstGuess);
   bool guess = info.state == ResultState::Unknown && info.openGuess.valid();
   bool again = info.recursed && !confirmed && types.kind(found) != TypeKind::Error &&
-               (guess || info.key.open.empty()); // at open numbers, a known result says no more
+               (guess || !info.key.isOpen()); // at open numbers, a known result says no more
   info.state = again && guess ? ResultState::Guessed : ResultState::Known;
   if (!again) return false;
   std::string name = instance.name;
@@ -213,10 +221,11 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
     instance.result = type;
     if (body.unsure && info.state == ResultState::Unknown) body.noteOpenResult(type);
   }
-  if (!info.key.open.empty()) {
+  if (info.key.isOpen()) {
     finishOpen(id, body, value);
   } else {
     instance.body = value;
+    for (uint32_t k = 0; k < info.key.settled.size(); ++k) body.infer.unify(info.key.settled[k], types.var(k));
     if (const std::vector<TypeId> asked = info.key.results; !asked.empty()) {
       std::vector<TypeId> left = body.infer.openVars({instance.result});
       for (size_t k = 0; k < left.size() && k < asked.size(); ++k) body.infer.unify(asked[k], left[k]);
@@ -237,10 +246,10 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   if (instance.doesIo && key.decl && modules.decl(key.decl).kind == names::DeclKind::Function &&
       function(key.decl).isPure)
     sink.report(DiagId::NotPure, instance.span, instance.name);
-  if (infos_[id.index].key.open.empty() && !instance.failed && !isOfParams(key))
+  if (!infos_[id.index].key.isOpen() && !instance.failed && !isOfParams(key))
     infos_[id.index].usesUpKeys = checkKeys(*this, id);
   bool isFunction = key.decl || key.known;
-  if (isFunction && key.open.empty() && !body.unsure &&
+  if (isFunction && !key.isOpen() && !body.unsure &&
       !modules.isLibraryFile(body.ast.span(body.ast.at->root).file))
     body.warnUnused();
   infos_[id.index].inProgress = false;

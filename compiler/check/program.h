@@ -102,9 +102,12 @@ struct InstanceKey {
   std::vector<uint32_t> ranks; ///< of packs
   std::vector<types::VarClass>
       open; ///< of the open numbers in typeArgs, which are the variables 0, 1, … (rule 15)
+  /// What these became, one for each; empty: they stay open. While the body is checked they are open.
+  std::vector<TypeId> settled;
   /// What the open numbers of an inferred result are, where the call and not an argument decides it.
   std::vector<TypeId> results;
   Device device = Device::Host; ///< the caller's
+  bool isOpen() const { return !open.empty() && settled.empty(); }
   auto operator<=>(const InstanceKey&) const = default;
 };
 

@@ -229,7 +229,6 @@ std::string FunctionWriter::undefLists(TypeId t, int depth) {
   return depth > 0 ? "(" + out + " as " + type(t) + ")" : out;
 }
 
-/// Something of a type that nothing reads.
 /// Whether there is a size in the type that no value tells.
 bool FunctionWriter::hidesSizes(TypeId t) const {
   const std::vector<TypeId>& parts = types()[t].parts;
@@ -238,6 +237,7 @@ bool FunctionWriter::hidesSizes(TypeId t) const {
           std::any_of(parts.begin(), parts.end(), [&](TypeId part) { return hidesSizes(part); }));
 }
 
+/// Something of a type that nothing reads.
 std::string FunctionWriter::undef(TypeId t, int depth) {
   const types::Type ty = types()[t];
   auto each = [&](const std::vector<TypeId>& parts) {

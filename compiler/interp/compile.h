@@ -64,6 +64,7 @@ private:
   void op(const Op& op);
   void effect(const Op& op);
   void undef(ValueId v);
+  void undefObject(uint32_t into, TypeId t);
   void convert(const Op& op);
   void bitcast(const Op& op);
   void scalar(const Op& op);

@@ -42,9 +42,33 @@ void Compiler::op(const Op& o) {
 
 void Compiler::undef(ValueId v) {
   if (isObjectValue(v))
-    emit(runDrop, reg(v));
+    undefObject(reg(v), fn_.typeOf(v));
   else
     emit(runMove, reg(v), constantReg(0));
+}
+
+/// Lists and hidden sizes may be asked for their lengths, which are 0; records may be taken apart.
+void Compiler::undefObject(uint32_t into, TypeId t) {
+  const types::Type type = types_[t];
+  switch (type.kind) {
+  case TypeKind::List:
+  case TypeKind::Pack: return zero(into, t);
+  case TypeKind::Tuple:
+  case TypeKind::Struct: break;
+  default: emit(runDrop, into); return;
+  }
+  auto* x = extra<RegsExtra>();
+  const bool isStruct = type.kind == TypeKind::Struct;
+  const size_t count = isStruct ? types_.recordInfo(type.record).cases[0].fields.size() : type.parts.size();
+  for (uint32_t k = 0; k < count; ++k) {
+    TypeId part = isStruct ? types_.fieldType(t, 0, k) : type.parts[k];
+    TypeKind kind = kindOf(part);
+    uint32_t r = isObject(kind) ? newReg(true) : constantReg(0);
+    if (isObject(kind)) undefObject(r, part);
+    x->regs.push_back(isObject(kind) ? r | moveBit : r);
+    x->kinds.push_back(kind);
+  }
+  emit(runRecord, into, 0, false, 0, x);
 }
 
 void Compiler::convert(const Op& o) {
