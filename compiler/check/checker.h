@@ -222,8 +222,8 @@ public:
   /// The instance of `key`, checked (or being checked). `call` is where it was asked for.
   InstanceId instantiate(InstanceKey key, Span call);
   size_t instanceCount() const { return infos_.size(); }
-  /// Instances from number `first` on that failed are checked anew when they are asked for: their messages are
-  /// taken back.
+  /// Instances from number `first` on that failed are checked anew when they are asked for: their messages
+  /// are taken back.
   void forgetFailedSince(size_t first);
   const InstanceInfo& info(InstanceId id) const { return infos_[id.index]; }
   InstanceInfo& info(InstanceId id) { return infos_[id.index]; }

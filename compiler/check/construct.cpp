@@ -51,7 +51,8 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
     if (at >= fields.size() || values[at].valid()) {
       if (arg.label) {
         std::vector<std::string_view> known;
-        for (const types::Field& f : fields) known.push_back(types.names.text(f.name));
+        for (const types::Field& f : fields)
+          if (f.name) known.push_back(types.names.text(f.name));
         unknownArgument(arg, shown, at < fields.size(), known);
       } else
         sink.report(DiagId::ArgumentCount, span, shown, std::to_string(fields.size()),

@@ -38,7 +38,11 @@ public:
   }
 
   /// Of a function inside of a function: what its signature says, whatever is around it.
-  void checkInside() { signature(ast_[decl_.node].as<FnItem>()); }
+  void checkInside() {
+    const auto item = ast_[decl_.node].as<FnItem>();
+    signature(item);
+    if (!item.body && (item.isExtern || !c_.function(id_).builtin.empty())) noBody();
+  }
 
 private:
   using Named = BoundNames;
@@ -85,9 +89,9 @@ private:
       if (p.type) parameterType(p.type);
     generics(item.generics);
     if (isOperator()) ownOperand(item);
-    if (!item.body && !item.isExtern && c_.function(id_).builtin.empty())
-      c_.sink.report(DiagId::NoBody, decl_.span, text(decl_.name));
+    if (!item.body && !item.isExtern && c_.function(id_).builtin.empty()) noBody();
   }
+  void noBody() { c_.sink.report(DiagId::NoBody, decl_.span, text(decl_.name)); }
 
   void function(const FnItem& item) {
     signature(item);

@@ -248,7 +248,8 @@ bool DeclaredCall::tangentsFit() {
     for (TypeId open : infer_.openVars({type})) // a whole number is a float here
       if (infer_.varClass(open) == types::VarClass::OpenInt)
         infer_.unify(infer_.freshVar(types::VarClass::OpenFloat, span_), open);
-    if (infer_.unify(resolver_.parameter(param.type, param.isInout), type).kind <= UnifyKind::NeedsCheck) continue;
+    if (infer_.unify(resolver_.parameter(param.type, param.isInout), type).kind <= UnifyKind::NeedsCheck)
+      continue;
     body_.sink.report(DiagId::ArgumentType, b_.spanOf(values_[p]), name_,
                       c_.modules.sources.text(tree_.span(param.type)), b_.show(type));
     return false;

@@ -58,10 +58,12 @@ TypeId Body::reopened(TypeId open, TypeId settled) {
   if (types.kind(open) == TypeKind::Var) return open;
   const types::Type from = types[open];
   types::Type out = types[settled];
-  bool structural = from.kind == TypeKind::Array || from.kind == TypeKind::List || from.kind == TypeKind::Tuple;
+  bool structural =
+      from.kind == TypeKind::Array || from.kind == TypeKind::List || from.kind == TypeKind::Tuple;
   if (!structural || from.kind != out.kind || from.parts.size() != out.parts.size()) return settled;
   for (size_t k = 0; k < out.parts.size(); ++k) out.parts[k] = reopened(from.parts[k], out.parts[k]);
-  return out.kind == TypeKind::Array ? types.array(out.parts[0], std::move(out.dims)) : types.intern(std::move(out));
+  return out.kind == TypeKind::Array ? types.array(out.parts[0], std::move(out.dims))
+                                     : types.intern(std::move(out));
 }
 
 /// Numbers that were given open stay open in the body, as when it told what its result is: a call in there
@@ -69,7 +71,8 @@ TypeId Body::reopened(TypeId open, TypeId settled) {
 void Body::keepOpen(const PendingCall& call, InstanceKey& key) {
   const InstanceKey& given = c.info(call.checked).key;
   if (call.openGiven.empty() || given.typeArgs.size() != key.typeArgs.size()) return;
-  for (size_t k = 0; k < key.typeArgs.size(); ++k) key.typeArgs[k] = reopened(given.typeArgs[k], key.typeArgs[k]);
+  for (size_t k = 0; k < key.typeArgs.size(); ++k)
+    key.typeArgs[k] = reopened(given.typeArgs[k], key.typeArgs[k]);
   key.open = given.open;
   for (TypeId v : call.openGiven) key.settled.push_back(infer.zonk(v));
 }

@@ -73,7 +73,8 @@ void Checker::forgetFailedSince(size_t first) {
   for (size_t k = first; k < infos_.size(); ++k) {
     InstanceId id(static_cast<uint32_t>(k));
     auto known = instances_.find(infos_[k].key);
-    if (known != instances_.end() && known->second == id && program_.instance(id).failed) instances_.erase(known);
+    if (known != instances_.end() && known->second == id && program_.instance(id).failed)
+      instances_.erase(known);
   }
 }
 
@@ -225,7 +226,8 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
     finishOpen(id, body, value);
   } else {
     instance.body = value;
-    for (uint32_t k = 0; k < info.key.settled.size(); ++k) body.infer.unify(info.key.settled[k], types.var(k));
+    for (uint32_t k = 0; k < info.key.settled.size(); ++k)
+      body.infer.unify(info.key.settled[k], types.var(k));
     if (const std::vector<TypeId> asked = info.key.results; !asked.empty()) {
       std::vector<TypeId> left = body.infer.openVars({instance.result});
       for (size_t k = 0; k < left.size() && k < asked.size(); ++k) body.infer.unify(asked[k], left[k]);

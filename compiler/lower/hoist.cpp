@@ -310,12 +310,14 @@ ValueId BodyLowering::revealed(ValueId pack, NodeId n, const std::vector<DimSym>
   definedIn(n, own);
   for (size_t k = 0; k < hidden.size(); ++k)
     if (own.sizes.contains(hidden[k])) dimMap_[hidden[k]] = dims[k];
-  return cast(value, T(instance_.nodes[n].type));
+  types::DimSubst known = dimMap_; // what names the other sizes may stand behind this
+  for (size_t k = 0; k < hidden.size(); ++k) known.try_emplace(hidden[k], dims[k]);
+  return cast(value, types_.substitute(instance_.nodes[n].type, known));
 }
 
 /// What was computed ahead for `n`, at the point at hand.
 ValueId BodyLowering::hoisted(NodeId n, const Ahead& ahead) {
-  if (ahead.axes.empty()) return ahead.value;
+  if (ahead.axes.empty()) return cast(ahead.value, T(instance_.nodes[n].type));
   std::vector<ValueId> at;
   for (LocalId axis : ahead.axes) at.push_back(values_.at(axis));
   ValueId value = b_.getAt(ahead.value, at);

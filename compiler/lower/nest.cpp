@@ -198,8 +198,10 @@ ValueId BodyLowering::filler(TypeId type) {
     op.operands = {filler(types_.openPack(type, op.dims))};
     return b_.one(std::move(op), type);
   }
-  bool empty = std::any_of(t.dims.begin(), t.dims.end(), [&](DimId d) { return types_.dims.asConstant(d) == 0; });
-  if (t.kind == TypeKind::Array && empty) return b_.zero(type); // its elements may hold such arrays themselves
+  bool empty =
+      std::any_of(t.dims.begin(), t.dims.end(), [&](DimId d) { return types_.dims.asConstant(d) == 0; });
+  if (t.kind == TypeKind::Array && empty)
+    return b_.zero(type); // its elements may hold such arrays themselves
   if (t.kind != TypeKind::Array) return types_.kind(type) == TypeKind::Bool ? b_.boolean(false) : undef(type);
   return collected(type, [&](const std::vector<ValueId>&) { return filler(types_.element(type)); });
 }
