@@ -303,6 +303,7 @@ private:
   std::map<DeclId, std::vector<TypeId>> paramTypes_;
   std::map<DeclId, bool> heldToBounds_;
   std::map<InstanceKey, std::vector<Diagnostic>> refusals_; ///< of generic bodies; empty: it fits
+  std::vector<DeclId> openRecords_;                         ///< whose fields are being resolved
   std::map<std::pair<DeclId, std::vector<TypeId>>, types::RecordId> records_;
   std::vector<DimSym> canonicalSyms_[2];
   std::map<std::tuple<KnownKind, uint32_t, uint32_t, uint32_t>, KnownId> ownTemplates_;

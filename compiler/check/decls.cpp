@@ -258,8 +258,15 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, siz
   }
   r.argSizes = argSizes;
   for (DimSym s : types.sizeSyms(argSizes)) r.dimParams.push_back(s);
+  const bool endless = std::count(openRecords_.begin(), openRecords_.end(), decl) >= 8;
+  if (endless) {
+    sink.report(DiagId::EndlessRecord, declared.span, types.names.text(declared.name));
+    r.cases.resize(1);
+  }
   types::RecordId id = types.addRecord(r);
   records_.emplace(std::move(key), id); // before the fields, which may mention it
+  if (endless) return id;
+  openRecords_.push_back(decl);
   std::vector<types::EnumCase> cases;
   TypeResolver resolver(*this, declared.module, tree, env);
   auto fieldsOf = [&](const std::vector<FieldDecl>& fields) {
@@ -289,6 +296,7 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, siz
       }
   }
   types.recordInfo(id).cases = std::move(cases);
+  openRecords_.pop_back();
   return id;
 }
 

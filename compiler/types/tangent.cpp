@@ -1,6 +1,7 @@
 #include "types/tangent.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace melix::types {
 
@@ -123,10 +124,11 @@ TypeId tangentType(TypeStore& types, TypeId id) {
   }
 }
 
-/// `open` are the structs on the way.
-static bool holdsItself(const TypeStore& types, TypeId id, bool throughLists, std::vector<RecordId>& open) {
+/// `open` are the structs on the way, `done` those that do not.
+static bool holdsItself(const TypeStore& types, TypeId id, bool throughLists, std::vector<RecordId>& open,
+                        std::unordered_set<RecordId>& done) {
   const Type& t = types[id];
-  auto holds = [&](TypeId part) { return holdsItself(types, part, throughLists, open); };
+  auto holds = [&](TypeId part) { return holdsItself(types, part, throughLists, open, done); };
   switch (t.kind) {
   case TypeKind::List:
     if (!throughLists) return false;
@@ -137,10 +139,12 @@ static bool holdsItself(const TypeStore& types, TypeId id, bool throughLists, st
   case TypeKind::Known: return std::any_of(t.parts.begin(), t.parts.end(), holds);
   case TypeKind::Struct: {
     if (std::find(open.begin(), open.end(), t.record) != open.end()) return true;
+    if (done.contains(t.record)) return false;
     open.push_back(t.record);
     const std::vector<Field>& fields = types.recordInfo(t.record).cases[0].fields;
     bool found = std::any_of(fields.begin(), fields.end(), [&](const Field& f) { return holds(f.type); });
     open.pop_back();
+    if (!found) done.insert(t.record);
     return found;
   }
   default: return false;
@@ -149,7 +153,8 @@ static bool holdsItself(const TypeStore& types, TypeId id, bool throughLists, st
 
 bool holdsItself(const TypeStore& types, TypeId type, bool throughLists) {
   std::vector<RecordId> open;
-  return holdsItself(types, type, throughLists, open);
+  std::unordered_set<RecordId> done;
+  return holdsItself(types, type, throughLists, open, done);
 }
 
 /// The widest of `sofar` and the floats in `type`; `seen` are the records on the way.
