@@ -285,7 +285,8 @@ NodeId Body::bindNested(KnownId nested, const std::vector<TypeId>& captured, con
   for (LocalId l : instance.params) values.push_back(b.local(l, fn.span));
   NodeId value =
       b.make(NodeKind::Known, types.known(nested, captured), fn.span, std::move(values), KnownRef{nested});
-  if (c.program_.known(nested).joins) value = overloadSet(lookupAny(fn.name), value, fn.span);
+  LocalId others = lookupAny(fn.name); // captured, unless the body's own of that name hide them
+  if (c.program_.known(nested).joins && others) value = overloadSet(others, value, fn.span);
   LocalId local = b.newLocal(types.names.text(fn.name), b.typeOf(value), fn.span);
   scope.push_back({fn.name, local});
   return b.let(local, value);
