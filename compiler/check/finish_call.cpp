@@ -58,10 +58,15 @@ TypeId Body::reopened(TypeId open, TypeId settled) {
   if (types.kind(open) == TypeKind::Var) return open;
   const types::Type from = types[open];
   types::Type out = types[settled];
-  bool structural =
-      from.kind == TypeKind::Array || from.kind == TypeKind::List || from.kind == TypeKind::Tuple;
-  if (!structural || from.kind != out.kind || from.parts.size() != out.parts.size()) return settled;
+  if (from.kind != out.kind || from.parts.size() != out.parts.size()) return settled;
+  if (out.record) {
+    const std::vector<TypeId> given = types.typeArgs(open);
+    std::vector<TypeId> args = types.typeArgs(settled);
+    for (size_t k = 0; k < args.size() && k < given.size(); ++k) args[k] = reopened(given[k], args[k]);
+    return args == types.typeArgs(settled) ? settled : c.reinstantiate(settled, std::move(args));
+  }
   for (size_t k = 0; k < out.parts.size(); ++k) out.parts[k] = reopened(from.parts[k], out.parts[k]);
+  if (out.result) out.result = reopened(from.result, out.result);
   return out.kind == TypeKind::Array ? types.array(out.parts[0], std::move(out.dims))
                                      : types.intern(std::move(out));
 }

@@ -175,7 +175,6 @@ void Body::settleInside() {
       continue;
     }
     DeclId decl = c.program_.known(id).candidates[0];
-    if (!c.function(decl).builtin.empty()) continue; // there is no body
     bool fits = c.keepsToBounds(decl, id, type.parts);
     if (InstanceId made = fits ? c.instantiateDefinition(decl, id, type.parts) : InstanceId::none())
       fits = !c.program_.instance(made).failed;

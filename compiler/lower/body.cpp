@@ -1,6 +1,8 @@
 // A function's body: its results, sizes, locals, blocks, and what stands behind an exit.
 #include "lower/body.h"
 
+#include <cassert>
+
 namespace melix::lower {
 
 using namespace check;
@@ -87,6 +89,7 @@ ValueId BodyLowering::cast(ValueId value, TypeId type) {
   if (from == type || types_.kind(type) == TypeKind::Never || types_.kind(type) == TypeKind::Error)
     return value;
   if (types_.isUnit(from)) return undef(type); // what stands here does not come back
+  assert(!(types_.isScalar(from) && types_.isScalar(type)) && "a cast changes sizes, not what a number is");
   return b_.castDims(value, type);
 }
 
