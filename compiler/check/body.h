@@ -310,6 +310,7 @@ public:
   std::vector<NodeId> generatorBefore; ///< of the terms just checked
 
   // --- patterns (pattern.cpp)
+  void bindUnknown(SynId pattern, bool isVar);
   PatternId checkPattern(SynId node, TypeId type, bool isVar, bool& refutable);
   std::vector<SynId> caseFields(const syntax::CasePattern& pattern, TypeId type, uint32_t caseIndex,
                                 Span span);

@@ -81,11 +81,13 @@ NodeId Body::callName(SynId callee, WrittenCall& call) {
   return callNamed(name, layers, call.args, call.explicitItems(), call.expected, call.span, calleeSpan);
 }
 
-/// Whether a constant is a function value.
+/// Whether a constant is a function value; one that is being checked is not known to be one.
 bool Body::isFunction(DeclId constant) {
   InstanceKey itself;
   itself.decl = constant;
-  TypeKind k = types.kind(c.program_.instance(c.instantiate(itself, Span())).result);
+  const TypeId made = c.program_.instance(c.instantiate(itself, Span())).result;
+  if (!made) return false;
+  TypeKind k = types.kind(made);
   return k == TypeKind::Known || k == TypeKind::Function;
 }
 

@@ -162,6 +162,10 @@ NodeId Body::callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span 
   NodeId left = checkArg(args[0]);
   NodeId x = b.local(b.bind("x", left, nodes), span);
   NodeId right = kind == IntrinsicKind::Dot ? checkArg(args[1], b.typeOf(x)) : x;
+  if (b.kindOf(right) == TypeKind::Never) {
+    nodes.push_back(right);
+    return b.block(std::move(nodes), span);
+  }
   NodeId y = b.local(b.bind("y", right, nodes), span);
   if (b.kindOf(x) == TypeKind::Error || b.kindOf(y) == TypeKind::Error) return b.error(span);
   UnifyResult match = infer.unify(b.typeOf(x), b.typeOf(y));

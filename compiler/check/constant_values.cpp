@@ -19,7 +19,8 @@ NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
   itself.decl = constant;
   const InstanceId own = c.instantiate(itself, span);
   if (c.openAliases.contains(constant) || c.info(own).inProgress) {
-    sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(constant).name));
+    sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(constant).name)).hint =
+        "it needs its own value";
     return b.error(span);
   }
   if (c.program_.instance(own).failed) { // told where it stands

@@ -76,11 +76,11 @@ private:
   void parameterType(SynId s) {
     const SynNode& n = ast_[s];
     if (n.kind == SynKind::FreshDim) c_.sink.report(DiagId::DimensionAsked, n.span, text(n.as<Name>().name));
-    if (n.kind == SynKind::Brackets) {
-      const auto& items = n.as<Brackets>().items;
-      auto isPack = [&](const Argument& item) { return ast_.kind(item.value) == SynKind::PackUse; };
-      if (std::count_if(items.begin(), items.end(), isPack) > 1) c_.sink.report(DiagId::PacksTwice, n.span);
-    }
+    std::vector<SynId> packs;
+    for (SynId type = s; ast_.kind(type) == SynKind::Brackets; type = ast_[type].as<Brackets>().base)
+      for (const Argument& item : ast_[type].as<Brackets>().items)
+        if (ast_.kind(item.value) == SynKind::PackUse) packs.push_back(item.value);
+    if (packs.size() > 1) c_.sink.report(DiagId::PacksTwice, ast_.span(packs[1]));
     forEachChild(ast_, s, [this](SynId child) { parameterType(child); });
   }
 

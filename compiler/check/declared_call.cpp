@@ -10,21 +10,13 @@ using namespace syntax;
 
 namespace {
 
-struct PackUse {
-  NameId name;
-  size_t rank; ///< number of axes of the pack so that an argument of the given rank fits; SIZE_MAX: it cannot
-};
-
-/// The unbound pack among the axes of an array type.
-std::optional<PackUse> packIn(const Ast& ast, SynId type, size_t rank, const TypeEnv& env) {
-  if (!type.valid() || ast.kind(type) != SynKind::Brackets) return std::nullopt;
-  const auto& items = ast[type].as<Brackets>().items;
-  for (const Argument& item : items)
-    if (ast.kind(item.value) == SynKind::PackUse && !env.packs.contains(ast[item.value].as<Name>().name)) {
-      size_t others = items.size() - 1;
-      return PackUse{ast[item.value].as<Name>().name, rank >= others ? rank - others : SIZE_MAX};
-    }
-  return std::nullopt;
+/// The first pack among the axes of an array type that `env` does not have.
+NameId packIn(const Ast& ast, SynId type, const TypeEnv& env) {
+  for (; type.valid() && ast.kind(type) == SynKind::Brackets; type = ast[type].as<Brackets>().base)
+    for (const Argument& item : ast[type].as<Brackets>().items)
+      if (ast.kind(item.value) == SynKind::PackUse && !env.packs.contains(ast[item.value].as<Name>().name))
+        return ast[item.value].as<Name>().name;
+  return NameId::none();
 }
 
 } // namespace
@@ -135,6 +127,7 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
     else
       argument(p, args_[static_cast<size_t>(argOf[p])]);
   }
+  if (NodeId ended = failed_ ? NodeId::none() : neverCalled(); ended.valid()) return inBlock(ended);
   if (failed_ || !tangentsFit() || !boundsMet()) return b_.error(span_);
   resolver_.owner = NameId::none();
   if (fn_.result) nameSizesOfResult();
@@ -147,6 +140,17 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
   if (!fn_.builtin.empty()) return inBlock(body_.callBuiltin(fn_, children, call_.bound, expected, span_));
   NodeId node = b_.make(NodeKind::Call, types_.error(), span_, std::move(children), std::move(target_));
   return inBlock(fn_.result ? declaredResult(node) : body_.finishInferred(std::move(call_), node, span_));
+}
+
+/// The arguments up to the one that never gives a value, if there is one.
+NodeId DeclaredCall::neverCalled() {
+  std::vector<NodeId> nodes;
+  for (NodeId value : values_) {
+    if (!value.valid()) continue;
+    nodes.push_back(value);
+    if (b_.kindOf(value) == TypeKind::Never) return b_.block(std::move(nodes), span_);
+  }
+  return NodeId::none();
 }
 
 // --- generics
@@ -193,16 +197,28 @@ bool DeclaredCall::bindExplicit(const Explicit& items) {
 }
 
 bool DeclaredCall::bindPack(SynId type, size_t rank, Span at) {
-  auto use = packIn(tree_, type, rank, call_.bound);
-  if (!use) return true;
-  if (use->rank == SIZE_MAX) return false;
+  NameId name = packIn(tree_, type, call_.bound);
+  if (!name) return true;
+  size_t others = axesBesidePacks(type);
+  if (rank < others) return false;
   std::vector<DimId> dims;
-  for (size_t k = 0; k < use->rank; ++k)
-    dims.push_back(types_.dims.symbol(infer_.freshDim(std::string(types_.names.text(use->name)), at)));
-  call_.bound.packs[use->name] = std::move(dims);
-  if (std::find(call_.packNames.begin(), call_.packNames.end(), use->name) == call_.packNames.end())
-    call_.packNames.push_back(use->name);
+  for (size_t k = others; k < rank; ++k)
+    dims.push_back(types_.dims.symbol(infer_.freshDim(std::string(types_.names.text(name)), at)));
+  call_.bound.packs[name] = std::move(dims);
+  if (std::find(call_.packNames.begin(), call_.packNames.end(), name) == call_.packNames.end())
+    call_.packNames.push_back(name);
   return true;
+}
+
+/// How many axes an array type has besides those of its packs; its elements may be arrays by an alias.
+size_t DeclaredCall::axesBesidePacks(SynId type) {
+  size_t axes = 0;
+  for (; tree_.kind(type) == SynKind::Brackets; type = tree_[type].as<Brackets>().base)
+    for (const Argument& item : tree_[type].as<Brackets>().items)
+      axes += tree_.kind(item.value) != SynKind::PackUse;
+  DeclId alias = c_.typeDecl(fn_.module, tree_, type);
+  if (!alias || c_.modules.decl(alias).kind != names::DeclKind::TypeAlias) return axes;
+  return axes + types_.rank(resolver_.type(type));
 }
 
 bool DeclaredCall::mentions(SynId type, NameId wanted) const {
@@ -401,7 +417,7 @@ DimId DeclaredCall::sizeOfValue(SynId s) {
 /// The type of parameter `p`; a pack in it takes its rank from the argument, which is then checked first.
 TypeId DeclaredCall::parameterType(size_t p, NodeId& value, const CallArg& arg) {
   SynId type = fn_.params[p].type;
-  if (packIn(tree_, type, 0, call_.bound)) {
+  if (packIn(tree_, type, call_.bound)) {
     value = body_.checkArg(arg);
     if (b_.kindOf(value) == TypeKind::Error) return TypeId::none();
     if (!bindPack(type, types_.rank(b_.typeOf(value)), arg.span)) {
@@ -409,6 +425,7 @@ TypeId DeclaredCall::parameterType(size_t p, NodeId& value, const CallArg& arg) 
                         b_.show(b_.typeOf(value)));
       return TypeId::none();
     }
+    if (packIn(tree_, type, call_.bound)) return TypeId::none(); // told where it is declared
   }
   return resolver_.type(type);
 }

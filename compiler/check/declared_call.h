@@ -26,6 +26,7 @@ private:
   /// Parameters that only the result decides are taken from the type asked for.
   void bindFromResult(TypeId want);
   bool bindPack(SynId type, size_t rank, Span at);
+  size_t axesBesidePacks(SynId type);
   bool mentions(SynId type, NameId wanted) const;
   NodeId asWritten(NodeId value, const CallArg& arg);
 
@@ -41,6 +42,7 @@ private:
   bool tangentsFit();
   bool boundsMet();
   NodeId inBlock(NodeId result);
+  NodeId neverCalled();
   void nameSizesOfResult();
   NodeId declaredResult(NodeId node);
   void fail() { failed_ = true; }

@@ -36,8 +36,9 @@ DimId Body::boundDim(const PendingCall& call, NameId name) {
   std::string_view text = types.names.text(name);
   if (size_t mark = text.find('#'); mark != std::string_view::npos) {
     NameId pack = types.names.intern(text.substr(0, mark));
-    return call.bound.packs.at(
-        pack)[static_cast<size_t>(std::atoi(std::string(text.substr(mark + 1)).c_str()))];
+    auto found = call.bound.packs.find(pack);
+    auto axis = static_cast<size_t>(std::atoi(std::string(text.substr(mark + 1)).c_str()));
+    return found == call.bound.packs.end() ? DimId::none() : found->second[axis];
   }
   auto found = call.bound.dims.find(name);
   return found == call.bound.dims.end() ? DimId::none() : found->second;
@@ -103,7 +104,7 @@ void Body::finishCall(PendingCall& call) {
   std::vector<DimId> dims;
   for (NameId name : info.dimNames) {
     DimId d = boundDim(call, name);
-    if (!d)
+    if (!d && !c.program_.instance(made).failed)
       sink.report(DiagId::NothingSettles, span,
                   "the dimension `" + std::string(types.names.text(name)) + "`");
     dims.push_back(d ? infer.zonk(d) : types.dims.constant(0));

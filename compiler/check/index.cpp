@@ -179,6 +179,10 @@ bool IndexItems::addIndex(SynId item, Span span) {
   NodeId index = body_.checkExpr(item);
   TypeId type = b_.typeOf(index);
   if (types_.kind(type) == TypeKind::Error) return false;
+  if (types_.kind(type) == TypeKind::Never) { // never gets to the element
+    index = b_.block({index, b_.integer(0, span)}, span);
+    type = types_.int64();
+  }
   bool array = types_.kind(type) == TypeKind::Array;
   TypeId element = body_.infer.shallow(types_.element(type));
   if (array && types_.kind(element) == TypeKind::Bool && alone_) {

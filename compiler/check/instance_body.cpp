@@ -321,6 +321,7 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
     packs(fn.params[p].type);
     resolver.owner = fn.params[p].name;
     paramTypes[p] = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
+    instance_.failed |= c_.types.kind(paramTypes[p]) == TypeKind::Error;
   }
   for (auto [name, span] : resolver.unsettled)
     c_.sink.report(DiagId::DimensionUnbound, span, c_.types.names.text(name)).hint =

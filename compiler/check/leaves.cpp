@@ -31,6 +31,8 @@ std::string Leaves::partName(TypeId t, size_t k) {
 }
 
 NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Span span) {
+  for (NodeId value : values)
+    if (b.kindOf(value) == TypeKind::Never) return b.block(values, span);
   std::vector<NodeId> nodes, locals;
   TypeId type = b.typeOf(values[0]);
   for (size_t k = 0; k < values.size(); ++k) {

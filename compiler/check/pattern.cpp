@@ -57,16 +57,38 @@ bool Body::caseOf(SynId path, TypeId type, uint32_t& caseIndex) {
   return false;
 }
 
+/// Binds the names of a pattern that does not fit, so that nothing is told of them too.
+void Body::bindUnknown(SynId pattern, bool isVar) {
+  const SynNode n = ast[pattern];
+  switch (n.kind) {
+  case SynKind::Name:
+    if (LocalId l = bindName(n.as<Name>().name, types.error(), n.span, isVar)) used.insert(l);
+    return;
+  case SynKind::CasePattern:
+    for (const PatternField& f : n.as<CasePattern>().fields)
+      if (f.pattern) bindUnknown(f.pattern, isVar);
+    return;
+  case SynKind::Paren:
+  case SynKind::Tuple: forEachChild(ast, pattern, [&](SynId part) { bindUnknown(part, isVar); }); return;
+  case SynKind::OrPattern: return bindUnknown(n.as<Many>().items[0], isVar);
+  default: return;
+  }
+}
+
 PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutable) {
   const SynNode n = ast[node];
   if (n.kind == SynKind::Paren) return checkPattern(n.as<One>().inner, type, isVar, refutable);
   type = infer.zonk(type);
   Pattern p;
   p.span = n.span;
-  auto mismatch = [&] {
-    if (types.kind(type) != TypeKind::Error) sink.report(DiagId::PatternType, n.span, b.show(type));
+  auto wrong = [&] {
+    bindUnknown(node, isVar);
     p.type = types.error();
     return instance.patterns.add(std::move(p));
+  };
+  auto mismatch = [&] {
+    if (types.kind(type) != TypeKind::Error) sink.report(DiagId::PatternType, n.span, b.show(type));
+    return wrong();
   };
   bool place = bindsPlaces && n.kind == SynKind::Name; // its sizes may change
   type = p.type = place ? type : openPattern(p, type);
@@ -106,8 +128,7 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
         known.push_back(types.names.text(each.name));
       sink.report(DiagId::UnknownCase, ast.span(pattern.path), b.show(type), written).hint =
           c.suggest(written, known);
-      p.type = types.error();
-      return instance.patterns.add(std::move(p));
+      return wrong();
     }
     bool isEnum = types.kind(type) == TypeKind::Enum;
     p.kind = isEnum ? PatternKind::Case : PatternKind::Parts;
@@ -139,9 +160,9 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
     if (b.kindOf(value) == TypeKind::Error) return mismatch();
     const Node& literal = instance.nodes[value];
     if (literal.kind != NodeKind::Const && literal.kind != NodeKind::Op) { // text with values in it
-      PatternId wrong = mismatch();
+      PatternId made = mismatch();
       sink.hintLast("a pattern holds no values: `text if text == …` compares with one");
-      return wrong;
+      return made;
     }
     literalPatterns.push_back({PatternId(static_cast<uint32_t>(instance.patterns.size())), value});
     return instance.patterns.add(std::move(p));

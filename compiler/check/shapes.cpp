@@ -94,6 +94,7 @@ void NodeBuilder::noteNames(DimId size) {
 }
 
 void NodeBuilder::noteOrigin(NodeId value, size_t axis) {
+  if (kindOf(value) != TypeKind::Array) return; // a tuple with the array inside
   DimId size = infer.zonk(dimsOf(typeOf(value))[axis]);
   if (!types.dims.asConstant(size)) return noteNames(size);
   auto isOwn = [this](const Node& n) {

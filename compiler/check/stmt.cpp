@@ -150,6 +150,7 @@ NodeId Body::checkAssign(const syntax::Assign& a, Span span) {
   NodeId value = checkExpr(a.value, wanted);
   // A scalar fills the place.
   TypeId type = b.typeOf(value);
+  if (types.kind(type) == TypeKind::Never) return value;
   if (types.kind(infer.shallow(wanted)) == TypeKind::Array && types.kind(type) != TypeKind::Array &&
       types.kind(type) != TypeKind::Error) {
     std::vector<NodeId> nodes;
@@ -181,6 +182,7 @@ NodeId Body::assignParts(const NodeList& parts, SynId written, Span span) {
   TypeId tuple = types.tuple(wanted);
   NodeId value = coerce(checkExpr(written, tuple), tuple, span);
   if (b.kindOf(value) == TypeKind::Error) return b.error(span);
+  if (b.kindOf(value) == TypeKind::Never) return value;
   NodeId all = b.local(b.bind("values", value, nodes), span);
   for (uint32_t k = 0; k < parts.size(); ++k)
     nodes.push_back(assignTo(std::move(targets[k]), nullptr, b.field(all, k, span), span));

@@ -71,7 +71,7 @@ ValueId BodyLowering::positions(const Nest& ref, NodeId filter) {
   ValueId i = flatParam(ref);
   bool leaves = exitsIn(filter, true, {});
   if (leaves) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
-  ValueId keep = orFiller(expr(filter), types_.boolean());
+  ValueId keep = orFiller(cast(expr(filter), types_.boolean()), types_.boolean());
   if (leaves) keep = b_.select(exitIs(core::exits::on), keep, b_.boolean(true)); // it leaves there again
   b_.yield({keep, i});
   b_.region = outer;
@@ -157,7 +157,7 @@ ValueId BodyLowering::nestValue(const Node& node, const NestBody& shape, std::ve
     out = {orFiller(value, type)};
     return out[0];
   }
-  ValueId keep = orFiller(expr(node.children[1]), types_.boolean());
+  ValueId keep = orFiller(cast(expr(node.children[1]), types_.boolean()), types_.boolean());
   ValueId value =
       branches(Builder::simple(OpKind::If, {keep}),
                {[&](RegionId) { return orFiller(expr(node.children[0]), type); },

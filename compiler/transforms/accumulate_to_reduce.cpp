@@ -26,10 +26,11 @@ private:
   Function& fn() const { return m_.functions[f_]; }
   types::TypeStore& types() const { return m_.types; }
 
+  /// Inner nests first: what is made of an outer one holds copies of what they became.
   void collect(RegionId r, std::vector<std::pair<OpId, RegionId>>& out) {
     for (OpId id : fn().regions[r].ops) {
-      if (fn().ops[id].kind == OpKind::Nest && fn().ops[id].as<NestAttr>().accs > 0) out.emplace_back(id, r);
       for (RegionId inner : fn().ops[id].regions) collect(inner, out);
+      if (fn().ops[id].kind == OpKind::Nest && fn().ops[id].as<NestAttr>().accs > 0) out.emplace_back(id, r);
     }
   }
 

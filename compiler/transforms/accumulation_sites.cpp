@@ -3,7 +3,6 @@
 #include "core/walk.h"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_set>
 
 namespace melix::transforms {
@@ -162,6 +161,14 @@ std::vector<ValueId> accumulatorsInside(const Function& f, const types::TypeStor
   return out;
 }
 
+/// The accumulators of a nest that come from outside; the others begin and end with it.
+std::vector<uint32_t> handedOn(const Function& f, const types::TypeStore& types, const Op& nest) {
+  std::vector<uint32_t> out;
+  for (uint32_t k = 0; k < nest.as<NestAttr>().accs; ++k)
+    if (types.kind(f.typeOf(nest.operands[k])) == TypeKind::Acc) out.push_back(k);
+  return out;
+}
+
 } // namespace
 
 bool isSeparable(const Function& f, const types::TypeStore& types, OpId id) {
@@ -169,7 +176,7 @@ bool isSeparable(const Function& f, const types::TypeStore& types, OpId id) {
   auto isAcc = [&](ValueId v) { return types.kind(f.typeOf(v)) == TypeKind::Acc; };
   if (std::none_of(op.results.begin(), op.results.end(), isAcc)) return true;
   if (op.kind == OpKind::Nest) {
-    for (uint32_t k = 0; k < op.as<NestAttr>().accs; ++k) {
+    for (uint32_t k : handedOn(f, types, op)) {
       std::vector<AccumulationSite> sites;
       if (!findAccumulationSites(f, id, k, sites)) return false;
     }
@@ -188,9 +195,7 @@ bool isSeparable(const Function& f, const types::TypeStore& types, OpId id) {
 void separate(Module& m, FunctionId f, OpId copy, RegionId region) {
   const Op& op = m.functions[f].ops[copy];
   if (op.kind == OpKind::Nest) {
-    std::vector<uint32_t> all(op.as<NestAttr>().accs);
-    std::iota(all.begin(), all.end(), 0);
-    return Remover(m, f).nest(copy, std::move(all));
+    return Remover(m, f).nest(copy, handedOn(m.functions[f], m.types, op));
   }
   for (ValueId v : accumulatorsInside(m.functions[f], m.types, op)) Remover(m, f).from(region, v);
 }
