@@ -152,6 +152,8 @@ public:
   bool endsInBranches(SynId node) const;
   NodeId unpacked(NodeId node, Span span);
   bool isRagged(TypeId array);
+  bool hidesOtherSizes(TypeId want, TypeId got);
+  NodeId coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker);
   NodeId rowsOf(NodeId node, TypeId ragged, Span span);
   NodeId tryValue(NodeId value, Span span);
   NodeId passedOn(NodeId error, TypeId wanted, Span span);
@@ -534,11 +536,12 @@ public:
   std::set<size_t> arities(NodeId function) override { return aritiesOf(b.typeOf(function)); }
 
   // --- types in bodies
-  /// With `binds`, `?N` and `_` become sizes to be found; those of `_` are listed in `unnamed`.
-  TypeId resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed = nullptr);
+  /// With `binds`, `?N` and `_` become sizes to be found; with `keepsSizes`, those of `_` are kept beside the
+  /// value, where they may change.
+  TypeId resolveType(SynId node, bool binds, bool keepsSizes = false);
   /// The type of a parameter: a dimension variable that is new there becomes a size to be found, too.
   TypeId resolveParameter(SynId node);
-  TypeId resolveWith(TypeResolver& resolver, SynId node);
+  void askBody(TypeResolver& resolver);
   DimId dimOfSyntax(SynId node);
   std::string whyNoSize(NameId name);
   LocalId lookup(NameId name);

@@ -48,6 +48,12 @@ NodeId NodeBuilder::string(std::string text, Span span) {
   return make(NodeKind::Const, types.str(), span, {}, std::move(c));
 }
 
+NodeId NodeBuilder::tuple(std::vector<NodeId> parts, Span span) {
+  std::vector<TypeId> kinds;
+  for (NodeId part : parts) kinds.push_back(typeOf(part));
+  return make(NodeKind::Tuple, types.tuple(std::move(kinds)), span, std::move(parts));
+}
+
 NodeId NodeBuilder::block(std::vector<NodeId> nodes, Span span) {
   if (nodes.size() == 1) return nodes[0];
   TypeId type = nodes.empty() ? types.unit() : instance.nodes[nodes.back()].type;

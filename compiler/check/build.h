@@ -90,6 +90,7 @@ public:
   NodeId boolean(bool value, Span span);
   NodeId string(std::string text, Span span);
   NodeId block(std::vector<NodeId> nodes, Span span);
+  NodeId tuple(std::vector<NodeId> parts, Span span);
   NodeId local(LocalId l, Span span);
   LocalId newLocal(std::string_view name, TypeId type, Span span, bool isVar = false);
   /// Binds `init` to a fresh local and appends the `let` to `into`; a node that is a plain local read is used

@@ -30,6 +30,7 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
   if (wantKind == TypeKind::Array && k == TypeKind::Array && isRagged(type) && !isRagged(actual) &&
       types.rank(actual) > types.rank(infer.zonk(type)))
     return coerce(rowsOf(node, infer.zonk(type), span), type, span, id, what, asker);
+  if (hidesOtherSizes(type, actual)) return coerceParts(node, infer.zonk(type), span, id, what, asker);
   UnifyResult match = infer.unify(type, actual);
   if (match.kind == UnifyKind::Equal) return node;
   if (match.kind == UnifyKind::NeedsCheck) {
@@ -60,6 +61,32 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
       d.hint = "`?` takes the value out, or returns what stands in its place";
   }
   return b.error(span);
+}
+
+/// Whether the parts of a tuple that keep their sizes beside them are not those asked for.
+bool Body::hidesOtherSizes(TypeId want, TypeId got) {
+  const types::Type wanted = types[infer.shallow(want)], given = types[infer.shallow(got)];
+  if (wanted.kind == TypeKind::Var || given.kind == TypeKind::Var) return false;
+  if ((wanted.kind == TypeKind::Pack) != (given.kind == TypeKind::Pack)) return true;
+  bool tuples = wanted.kind == TypeKind::Tuple && given.kind == TypeKind::Tuple;
+  if (!tuples || wanted.parts.size() != given.parts.size()) return false;
+  for (size_t k = 0; k < given.parts.size(); ++k)
+    if (hidesOtherSizes(wanted.parts[k], given.parts[k])) return true;
+  return false;
+}
+
+/// A tuple with each part as it is asked for.
+NodeId Body::coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker) {
+  const std::vector<TypeId> wanted = types[tuple].parts;
+  std::vector<NodeId> nodes, parts;
+  LocalId whole = b.bind("parts", node, nodes);
+  for (uint32_t k = 0; k < wanted.size(); ++k) {
+    parts.push_back(
+        coerce(b.tuplePart(b.local(whole, span), k, span), wanted[k], span, id, what, asker));
+    if (b.kindOf(parts.back()) == TypeKind::Error) return parts.back();
+  }
+  nodes.push_back(b.tuple(std::move(parts), span));
+  return b.block(std::move(nodes), span);
 }
 
 /// Whether an array's elements have sizes of their own.
@@ -122,15 +149,14 @@ NodeId Body::checkSized(SynId node, TypeId want) {
   return unpacked(coerce(checkExpr(node, sized), sized, ast.span(node)), ast.span(node));
 }
 
-TypeId Body::resolveType(SynId node, bool binds, std::vector<DimSym>* unnamed) {
+TypeId Body::resolveType(SynId node, bool binds, bool keepsSizes) {
   TypeResolver resolver(c, module, ast, env);
   if (binds)
     resolver.freshDim = [&](NameId name, Span at) {
-      DimSym size = infer.freshDim(name ? std::string(types.names.text(name)) : "_", at);
-      if (!name && unnamed) unnamed->push_back(size);
-      return types.dims.symbol(size);
+      return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
     };
-  return resolveWith(resolver, node);
+  askBody(resolver);
+  return keepsSizes ? resolver.nested(node) : resolver.type(node);
 }
 
 TypeId Body::resolveParameter(SynId node) {
@@ -138,11 +164,12 @@ TypeId Body::resolveParameter(SynId node) {
   resolver.freshDim = resolver.bindDim = [this](NameId name, Span at) {
     return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
   };
-  return resolveWith(resolver, node);
+  askBody(resolver);
+  return resolver.type(node);
 }
 
-/// What a type written in a body names.
-TypeId Body::resolveWith(TypeResolver& resolver, SynId node) {
+/// What the names in a type written here mean.
+void Body::askBody(TypeResolver& resolver) {
   resolver.valueDim = [&](SynId s) { return dimOfSyntax(s); };
   resolver.whyNoSize = [&](NameId name) { return whyNoSize(name); };
   resolver.sizesInScope = [&] { return visibleNames(); };
@@ -151,7 +178,6 @@ TypeId Body::resolveWith(TypeResolver& resolver, SynId node) {
     LocalId l = lookup(name);
     return l ? infer.zonk(instance.locals[l].type) : TypeId::none();
   };
-  return resolver.type(node);
 }
 
 /// Why a variable in scope is no dimension; nothing if there is none of that name.

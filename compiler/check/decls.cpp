@@ -271,15 +271,7 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, siz
   TypeResolver resolver(*this, declared.module, tree, env);
   auto fieldsOf = [&](const std::vector<FieldDecl>& fields) {
     std::vector<types::Field> out;
-    for (const FieldDecl& f : fields) {
-      std::vector<DimSym> hidden;
-      resolver.freshDim = [&](NameId, Span span) {
-        hidden.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span}));
-        return types.dims.symbol(hidden.back());
-      };
-      TypeId type = resolver.type(f.type);
-      out.push_back({f.name, types.pack(type, hidden)});
-    }
+    for (const FieldDecl& f : fields) out.push_back({f.name, resolver.field(f.type)});
     return out;
   };
   if (declared.isEnum) {

@@ -116,7 +116,7 @@ NodeId Derivatives::hessian(NodeId function, std::vector<NodeId> args, const std
     rows.push_back(jacobians(calls_.gradientOf(function, {w}, span), args, wrt, span));
     if (b.kindOf(rows.back()) == TypeKind::Error) return rows.back();
   }
-  nodes.push_back(rows.size() == 1 ? rows[0] : tuple(std::move(rows), span));
+  nodes.push_back(rows.size() == 1 ? rows[0] : b.tuple(std::move(rows), span));
   return b.block(std::move(nodes), span);
 }
 
@@ -154,7 +154,7 @@ NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId
       TypeId part = types::tangentType(b.types, b.infer.zonk(b.types[callee.result].parts[k]));
       parts.push_back(b.types.isUnit(part) ? b.unit(span) : b.op(OpKind::Zero, part, {}, span));
     }
-    seed = tuple(std::move(parts), span);
+    seed = b.tuple(std::move(parts), span);
   }
   std::vector<TypeId> types{callee.result};
   for (uint32_t w : wrt) types.push_back(types::tangentType(b.types, b.typeOf(args[w])));
@@ -164,7 +164,7 @@ NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId
   NodeId slope;
   std::vector<NodeId> slopes;
   for (uint32_t k = 0; k < wrt.size(); ++k) slopes.push_back(b.tuplePart(all, k + 1, span));
-  slope = slopes.size() == 1 ? slopes[0] : tuple(std::move(slopes), span);
+  slope = slopes.size() == 1 ? slopes[0] : b.tuple(std::move(slopes), span);
   NodeId value = b.tuplePart(all, 0, span);
   std::vector<NodeId> result;
   if (withValue)
@@ -174,7 +174,7 @@ NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId
     for (uint32_t k = 1; isTuple && k < b.types[callee.result].parts.size(); ++k)
       result.push_back(b.tuplePart(value, k, span));
   }
-  nodes.push_back(result.size() == 1 ? result[0] : tuple(std::move(result), span));
+  nodes.push_back(result.size() == 1 ? result[0] : b.tuple(std::move(result), span));
   return b.block(std::move(nodes), span);
 }
 
@@ -251,7 +251,7 @@ NodeId Derivatives::jacobians(NodeId function, std::vector<NodeId> args, const s
     blocks.push_back(jacobian(function, args, w, span));
     if (b.kindOf(blocks.back()) == TypeKind::Error) return blocks.back();
   }
-  nodes.push_back(blocks.size() == 1 ? blocks[0] : tuple(std::move(blocks), span));
+  nodes.push_back(blocks.size() == 1 ? blocks[0] : b.tuple(std::move(blocks), span));
   return b.block(std::move(nodes), span);
 }
 
@@ -324,7 +324,7 @@ NodeId Derivatives::atLane(NodeId arg, const std::vector<LocalId>& lane, Span sp
   std::vector<NodeId> parts;
   for (uint32_t k = 0; k < b.types[b.typeOf(arg)].parts.size(); ++k)
     parts.push_back(atLane(b.tuplePart(arg, k, span), lane, span));
-  return tuple(std::move(parts), span);
+  return b.tuple(std::move(parts), span);
 }
 
 /// What a function made of one element. An array with a size that was first found by the call, a symbol newer

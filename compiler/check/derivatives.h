@@ -65,7 +65,6 @@ private:
   void closeNumbers(TypeId type);
   NodeId vjpAt(NodeId function, std::vector<NodeId> args, Span span);
   NodeId linearize(NodeId function, std::vector<NodeId> args, Span span);
-  NodeId tuple(std::vector<NodeId> parts, Span span);
   bool isTupleOf(NodeId value, size_t parts, std::string_view what);
   NodeId hvp(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
   NodeId hessian(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);

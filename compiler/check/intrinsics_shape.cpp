@@ -101,12 +101,8 @@ NodeId ArrayIntrinsics::bitsOf(NodeId x, Span span) {
 
 NodeId ArrayIntrinsics::shapeOf(NodeId x, Span span) {
   std::vector<NodeId> parts;
-  std::vector<TypeId> kinds;
-  for (DimId d : b.dimsOf(b.typeOf(x))) {
-    parts.push_back(b.dimValue(d, span));
-    kinds.push_back(b.types.int64());
-  }
-  return b.after(x, b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(parts)), span);
+  for (DimId d : b.dimsOf(b.typeOf(x))) parts.push_back(b.dimValue(d, span));
+  return b.after(x, b.tuple(std::move(parts), span), span);
 }
 
 NodeId ArrayIntrinsics::lengthOf(NodeId x, Span span) {

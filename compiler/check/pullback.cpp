@@ -31,12 +31,6 @@ bool Derivatives::carriesTangent(NodeId function, size_t k, NodeId arg) {
   return !b.types.isUnit(types::tangentType(b.types, type));
 }
 
-NodeId Derivatives::tuple(std::vector<NodeId> parts, Span span) {
-  std::vector<TypeId> kinds;
-  for (NodeId part : parts) kinds.push_back(b.typeOf(part));
-  return b.make(NodeKind::Tuple, b.types.tuple(std::move(kinds)), span, std::move(parts));
-}
-
 /// Open numbers become what they are if nothing settles them: a function made of them may be used anywhere.
 void Derivatives::closeNumbers(TypeId type) {
   b.types.rewrite(b.infer.zonk(type), [&](TypeId part) {
@@ -105,7 +99,7 @@ NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) 
   NodeId all = b.local(b.bind("swept", both, nodes), span);
   NodeId kept = b.local(b.bind("saved", b.tuplePart(all, 1, span), nodes), span);
   nodes.push_back(
-      tuple({b.tuplePart(all, 0, span), calls_.pullbackValue(std::move(shape), kept, span)}, span));
+      b.tuple({b.tuplePart(all, 0, span), calls_.pullbackValue(std::move(shape), kept, span)}, span));
   return b.block(std::move(nodes), span);
 }
 
@@ -132,7 +126,7 @@ NodeId Derivatives::pull(const PullbackShape& shape, NodeId saved, NodeId seed, 
   uint32_t at = 0;
   for (TypeId slope : shape.slopes)
     out.push_back(b.types.isUnit(slope) ? b.unit(span) : b.tuplePart(all, at++, span));
-  nodes.push_back(out.size() == 1 ? out[0] : tuple(std::move(out), span));
+  nodes.push_back(out.size() == 1 ? out[0] : b.tuple(std::move(out), span));
   return b.block(std::move(nodes), span);
 }
 
@@ -149,7 +143,7 @@ NodeId Derivatives::linearize(NodeId function, std::vector<NodeId> args, Span sp
   NodeId again = vjpAt(pullback, {zero}, span);
   if (b.kindOf(again) == TypeKind::Error) return again;
   NodeId back = b.local(b.bind("back", again, nodes), span);
-  nodes.push_back(tuple({y, b.tuplePart(back, 1, span)}, span));
+  nodes.push_back(b.tuple({y, b.tuplePart(back, 1, span)}, span));
   return b.block(std::move(nodes), span);
 }
 

@@ -215,9 +215,29 @@ TypeId TypeResolver::result(SynId node) {
   return found;
 }
 
+TypeId TypeResolver::field(SynId node) {
+  hidesNamed_ = true;
+  TypeId found = nested(node);
+  hidesNamed_ = false;
+  return found;
+}
+
+/// Whether a `?N` stands in a type: its size may stand in several parts.
+bool TypeResolver::namesSizes(SynId node) const {
+  bool found = ast_.kind(node) == SynKind::FreshDim;
+  forEachChild(ast_, node, [&](SynId part) { found |= namesSizes(part); });
+  return found;
+}
+
 TypeId TypeResolver::nested(SynId node) {
   if (ast_.kind(node) == SynKind::Underscore && bindType && owner) // of any type
     if (TypeId bound = bindType(unnamed(), ast_.span(node))) return bound;
+  if (ast_.kind(node) == SynKind::Paren) return nested(ast_[node].as<One>().inner);
+  if (ast_.kind(node) == SynKind::Tuple && !namesSizes(node)) { // each part keeps its sizes beside it
+    std::vector<TypeId> parts;
+    for (SynId part : ast_[node].as<Many>().items) parts.push_back(nested(part));
+    return types_.tuple(std::move(parts));
+  }
   std::vector<DimSym> hidden;
   std::vector<DimSym>* outer = hidden_;
   hidden_ = &hidden;
@@ -254,10 +274,11 @@ TypeId TypeResolver::bracketed(SynId node) {
   }
   // An array: of what stands before the bracket; `_` in an array inside of it is a size for each element.
   TypeId element =
-      base.kind == SynKind::Brackets && isArray(brackets.base) ? nested(brackets.base)
-      : base.kind == SynKind::Brackets || base.kind == SynKind::Paren || base.kind == SynKind::Tuple
-          ? type(brackets.base)
-          : named(brackets.base);
+      (base.kind == SynKind::Brackets && isArray(brackets.base)) || base.kind == SynKind::Paren ||
+              base.kind == SynKind::Tuple
+          ? nested(brackets.base)
+      : base.kind == SynKind::Brackets ? type(brackets.base)
+                                       : named(brackets.base);
   if (types_.kind(element) == TypeKind::Error) return element;
   return arrayOf(element, brackets.items, n.span);
 }

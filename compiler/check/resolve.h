@@ -44,6 +44,8 @@ public:
   TypeId result(syntax::NodeId node);
   /// Inside another type: `_` hides a size for each element.
   TypeId nested(syntax::NodeId node);
+  /// The type of a field: `_` and `?N` are sizes that are kept beside its value.
+  TypeId field(syntax::NodeId node);
   /// `alone`: not inside of an expression, so that a value of the type settles the names in it.
   DimId dim(syntax::NodeId node, bool alone = true);
   /// Name under which a bare record's parameter is bound for `owner`.
@@ -59,6 +61,7 @@ private:
   TypeId alias(DeclId decl, Span span);
   TypeId bracketed(syntax::NodeId node);
   bool isArray(syntax::NodeId node) const;
+  bool namesSizes(syntax::NodeId node) const;
   TypeId arrayOf(TypeId element, const std::vector<syntax::Argument>& items, Span span);
   DimId binaryDim(const syntax::Binary& binary, Span span);
   DimId memberDim(syntax::NodeId node);

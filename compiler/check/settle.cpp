@@ -416,13 +416,7 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
   for (TypeId part : parts) open.push_back(opened(part));
   NodeId node = b.make(NodeKind::Builtin, types.tuple(open), span, args, BuiltinRef{row->kind});
   instance.nodes[node].resultDims = sizes;
-  if (open == parts) return node;
-  std::vector<NodeId> nodes;
-  NodeId all = b.local(b.bind("results", node, nodes), span);
-  std::vector<NodeId> packed;
-  for (uint32_t k = 0; k < parts.size(); ++k) packed.push_back(coerce(b.field(all, k, span), parts[k], span));
-  nodes.push_back(b.make(NodeKind::Tuple, declared, span, std::move(packed)));
-  return b.block(std::move(nodes), span);
+  return coerce(node, declared, span);
 }
 
 /// Calls a lambda whose result type is asked for (rule 41's `build`): its body is checked here, with that

@@ -96,10 +96,9 @@ NodeId Body::checkConst(const ConstItem& item, Span span) {
 
 NodeId Body::checkLet(const syntax::Let& let, Span span) {
   TypeId asked;
-  std::vector<DimSym> changing; // sizes of a variable declared with `_`
   bool simpleName = ast.kind(let.pattern) == SynKind::Name;
-  if (let.type) asked = resolveType(let.type, true, let.isVar && simpleName ? &changing : nullptr);
-  if (!changing.empty()) asked = types.pack(asked, changing);
+  if (let.type) asked = resolveType(let.type, true, let.isVar && simpleName);
+  bool changes = asked && let.isVar && types.kind(asked) == TypeKind::Pack; // declared with `_`
   NodeId init = checkSized(let.init, asked);
   if (asked) init = coerce(init, asked, b.spanOf(init));
   if (let.isVar) init = withFunctionType(init);
@@ -116,7 +115,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
       sink.report(DiagId::ElseStays, ast.span(let.otherwise), b.show(b.typeOf(otherwise)));
   }
   PatternId pattern =
-      changing.empty()
+      !changes
           ? checkPattern(let.pattern, type, let.isVar, refutable)
           : bindPattern(declareLocal(ast[let.pattern].as<Name>().name, type, ast.span(let.pattern), true),
                         type, ast.span(let.pattern));

@@ -215,4 +215,24 @@ TEST(Cost, gradientsOfProductsConvolutionsPoolingsAndSlicesAreDense) {
 )",
                         {4}))
       << "reversal";
+  EXPECT_FALSE(scatters(R"(fn f [H, D, B] (%w: f64[H, D], %x: f64[B, D]) -> (f64) {
+  %z = nest (%n: B) -> keep[] sum {
+    %inner = nest (%h: H) -> keep[] sum {
+      %a = get %x[%n] : f64[D]
+      %c = get %w[%h] : f64[D]
+      %s = nest (%r: D) -> keep[] sum {
+        %v = get %a[%r] : f64
+        %u = get %c[%r] : f64
+        %p = mul %v, %u : f64
+        yield %p
+      } : f64
+      yield %s
+    } : f64
+    yield %inner
+  } : f64
+  yield %z
+}
+)",
+                        {2, 3, 4}))
+      << "products in a sum within a sum";
 }
