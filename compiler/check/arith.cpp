@@ -268,6 +268,10 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
     return op(OpKind::Cmp, types.boolean(), {a, b}, span, static_cast<uint32_t>(*cmp));
   if (comparison(kind) && types.isParam(infer.shallow(ea)))
     if (NodeId compared = compareParams(kind, a, b, span); compared.valid()) return compared;
+  const bool arrays = ka == TypeKind::Array || kb == TypeKind::Array;
+  auto isWhole = [&](TypeKind k) { return k == TypeKind::List || k == TypeKind::Pack; };
+  if (arrays && comparison(kind) && !isWhole(types.kind(ea)) && !isWhole(types.kind(eb)))
+    return elementwise({a, b}, span, [&](std::vector<NodeId> e) { return binary(kind, e[0], e[1], span); });
   if (equality) {
     NodeId same = equal(a, b, span);
     return kind == BinaryKind::Eq || kindOf(same) == TypeKind::Error ? same : logicalNot(same, span);

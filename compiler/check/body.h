@@ -152,6 +152,7 @@ public:
   bool endsInBranches(SynId node) const;
   NodeId unpacked(NodeId node, Span span);
   bool isRagged(TypeId array);
+  std::string conversionHint(TypeId want, TypeId got, Span span);
   bool hidesOtherSizes(TypeId want, TypeId got);
   NodeId coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker);
   NodeId rowsOf(NodeId node, TypeId ragged, Span span);
@@ -169,7 +170,8 @@ public:
   bool isRange(TypeId type);
   NodeId checkRangeValue(const syntax::Range& r, Span span);
   NodeId checkBoolean(SynId node, std::string_view what);
-  NodeId userOperator(std::string_view name, std::vector<NodeId> args, Span span);
+  NodeId ownOperator(std::string_view name, std::vector<NodeId> args, Span span);
+  NodeId declaredOperator(std::string_view name, std::vector<NodeId> args, Span span);
 
   // --- statements (stmt.cpp)
   NodeId checkStatement(SynId node, bool last, TypeId expected);
@@ -373,6 +375,7 @@ public:
                                Span span, bool report);
   bool boundMet(std::string_view of, const GenericParam& g, TypeId type, Span span);
   TypeId openedPack(TypeId pack);
+  bool bindPackAxes(const FunctionDecl& fn, SynId type, TypeId given, TypeEnv& bound, Span at);
   UnifyResult unifyGiven(TypeId want, TypeId given);
   bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
   NodeId checkArg(const CallArg& arg, TypeId expected = TypeId::none());
@@ -524,6 +527,7 @@ public:
   // --- LibraryCalls, FunctionCalls
   NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) override;
   NodeId callEquality(NodeId a, NodeId b, Span span) override;
+  std::string writtenOperand(Span span) override;
   NodeId callMoved(NodeId x, NodeId t, Span span) override;
   NodeId callScaled(BinaryKind kind, NodeId t, NodeId scalar, Span span) override;
   NodeId callDotted(NodeId x, NodeId y, Span span) override;
@@ -540,7 +544,8 @@ public:
   /// value, where they may change.
   TypeId resolveType(SynId node, bool binds, bool keepsSizes = false);
   /// The type of a parameter: a dimension variable that is new there becomes a size to be found, too.
-  TypeId resolveParameter(SynId node);
+  /// Names that stand in expressions go to `inside`: another parameter has to settle them.
+  TypeId resolveParameter(SynId node, std::map<NameId, Span>& inside);
   void askBody(TypeResolver& resolver);
   DimId dimOfSyntax(SynId node);
   std::string whyNoSize(NameId name);
@@ -549,6 +554,8 @@ public:
   std::vector<NameId> visibleNames() const;
   TypeId fresh(Span span) { return infer.freshVar(types::VarClass::Any, span); }
   NodeId withFunctionType(NodeId value);
+  std::optional<std::vector<TypeId>> toldParameters(const Known& known);
+  NodeId asToldFunction(NodeId value);
   NodeId toStr(NodeId value, std::string spec, Span span);
   TypeId optionOf(TypeId payload);
   uint32_t caseNumber(TypeId type, std::string_view name);

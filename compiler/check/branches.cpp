@@ -75,7 +75,10 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
     if (!types.isUnit(b.typeOf(valued)) && isUsedUp(valued, SynId::none()))
       valued = b.block({valued, b.unit(span)}, span);
   }
+  if (types.kind(a) == TypeKind::Known && types.kind(o) == TypeKind::Known && a != o)
+    then = withFunctionType(then), otherwise = withFunctionType(otherwise);
   a = b.typeOf(then), o = b.typeOf(otherwise);
+  if (types.kind(a) == TypeKind::Error || types.kind(o) == TypeKind::Error) return b.error(span);
   UnifyResult match = infer.unify(a, o);
   if (match.kind == UnifyKind::DimsDiffer) {
     b.reportBranches(match, then, otherwise, span);

@@ -48,6 +48,8 @@ public:
   virtual NodeId callScaled(BinaryKind kind, NodeId t, NodeId scalar, Span span) = 0;
   /// `dot` of two tangents that may hold themselves.
   virtual NodeId callDotted(NodeId x, NodeId y, Span span) = 0;
+  /// An operand of `as` as it is written, for hints; `x` where that is long.
+  virtual std::string writtenOperand(Span span) = 0;
 };
 
 /// What asks for a type, and where it is declared; either may be missing.
@@ -118,7 +120,8 @@ public:
   std::vector<DimCheckItem> worded(std::vector<DimCheckItem> checks, DiagId id, TypeId left, TypeId right);
   DimCheckItem shapesFit(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis);
   NodeId dimChecks(std::vector<DimCheckItem> checks, Span span, bool written = false);
-  void shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span);
+  void shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span,
+                    Span rightOperand = Span());
   /// Sizes that cannot be equal where `want` is asked for and `got` is there; `value` is what has this type,
   /// if it is at hand.
   void reportAsked(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,

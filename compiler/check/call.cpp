@@ -70,8 +70,10 @@ NodeId Body::callName(SynId callee, WrittenCall& call) {
       return construct(type, 0, call.args, call.explicitItems(), call.expected, call.span);
     if (c.modules.decl(type).kind == names::DeclKind::TypeAlias) return constructAlias(callee, call);
   }
-  if (auto found = caseNamed(name, call.expected, calleeSpan))
+  if (auto found = caseNamed(name, call.expected, calleeSpan)) {
+    if (!found->first) return b.error(call.span);
     return construct(found->first, found->second, call.args, call.explicitItems(), call.expected, call.span);
+  }
   const std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
   bool hidden = !c.functionsIn(module, name, false).empty(); // this module's own go first
   if (DeclId constant = hidden ? DeclId::none() : c.constDecl(module, name);
@@ -103,7 +105,8 @@ NodeId Body::constructAlias(SynId callee, WrittenCall& call) {
                    call.span);
 }
 
-/// The case a capitalised name stands for: of the enum expected, else of the enums in scope (rule 34).
+/// The case a capitalised name stands for: of the enum expected, else of the enums in scope (rule 34). Of no
+/// enum where a message has told that several have it.
 std::optional<std::pair<DeclId, uint32_t>> Body::caseNamed(NameId name, TypeId expected, Span span) {
   char initial = types.names.text(name)[0];
   if (initial < 'A' || initial > 'Z') return std::nullopt;
@@ -121,6 +124,7 @@ std::optional<std::pair<DeclId, uint32_t>> Body::caseNamed(NameId name, TypeId e
     std::string_view text = types.names.text(name);
     sink.report(DiagId::AmbiguousCase, span, text, types.names.text(c.modules.decl(cases[0].first).name),
                 other);
+    return std::pair(DeclId::none(), 0U);
   }
   return cases[0];
 }

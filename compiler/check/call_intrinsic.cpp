@@ -30,6 +30,10 @@ std::optional<size_t> argumentsOf(IntrinsicKind kind) {
 NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                            TypeId expected, Span span) {
   std::string_view name = intrinsicName(kind);
+  if (takesTypeAsked(kind) && explicitArgs && explicitArgs->size() == 1) {
+    expected = resolveType((*explicitArgs)[0].value, true);
+    if (types.kind(expected) == TypeKind::Error) return b.error(span);
+  }
   if (auto transform = transformOf(kind)) return callTransform(*transform, kind, args, span);
   if (auto wanted = argumentsOf(kind); wanted && *wanted != args.size())
     return wrongCount(kind, std::to_string(*wanted), args.size(), span);

@@ -1,6 +1,8 @@
 // Structs and enum cases made from their fields.
 #include "check/body.h"
 
+#include <algorithm>
+
 namespace melix::check {
 
 using namespace syntax;
@@ -42,7 +44,7 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
   std::vector<NodeId> values(fields.size());
   std::vector<NodeId> lets;
   size_t next = 0;
-  int lastField = -1;
+  std::vector<size_t> written; ///< fields in the order of their values
   for (const CallArg& arg : args) {
     size_t at = fields.size();
     if (!arg.label) at = next++;
@@ -66,10 +68,11 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
     value = coerce(value, field, arg.span, DiagId::ArgumentType, shown,
                    types.recordInfo(types[infer.zonk(type)].record).origin);
     if (b.kindOf(value) == TypeKind::Error) return b.error(span);
-    if (static_cast<int>(at) < lastField) value = b.local(b.bind("field", value, lets), arg.span);
-    lastField = static_cast<int>(at);
     values[at] = value;
+    written.push_back(at);
   }
+  if (!std::is_sorted(written.begin(), written.end()))
+    for (size_t at : written) values[at] = b.local(b.bind("field", values[at], lets), b.spanOf(values[at]));
   for (size_t k = 0; k < fields.size(); ++k)
     if (!values[k].valid()) {
       // `Ok()` is `Ok(())` (rule 35).

@@ -28,7 +28,7 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
   if (k == TypeKind::Pack && wantKind != TypeKind::Pack && wantKind != TypeKind::Var)
     return coerce(unpacked(node, span), type, span, id, what, asker);
   if (wantKind == TypeKind::Array && k == TypeKind::Array && isRagged(type) && !isRagged(actual) &&
-      types.rank(actual) > types.rank(infer.zonk(type)))
+      types.rank(actual) >= types.rank(infer.zonk(type)))
     return coerce(rowsOf(node, infer.zonk(type), span), type, span, id, what, asker);
   if (hidesOtherSizes(type, actual)) return coerceParts(node, infer.zonk(type), span, id, what, asker);
   UnifyResult match = infer.unify(type, actual);
@@ -50,17 +50,33 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
     if (scalarWanted)
       sink.report(DiagId::ArrayToScalarFunction, span, what, expected, got);
     else
-      sink.report(id, span, what, expected, got);
+      sink.report(id, span, what, expected, got).hint = conversionHint(type, actual, span);
   } else if (id == DiagId::PatternType) {
     sink.report(id, span, expected);
   } else {
     Diagnostic& d = sink.report(id, span, expected, got);
+    if (id == DiagId::TypeMismatch) d.hint = conversionHint(type, actual, span);
     bool fails = isPreludeEnum(actual, "Result") || isPreludeEnum(actual, "Option");
     uint32_t good = fails ? caseNumber(actual, isPreludeEnum(actual, "Result") ? "Ok" : "Some") : 0;
     if (fails && unifyGiven(type, types.fieldType(actual, good, 0)).kind <= UnifyKind::NeedsCheck)
       d.hint = "`?` takes the value out, or returns what stands in its place";
   }
   return b.error(span);
+}
+
+std::string Body::writtenOperand(Span span) {
+  constexpr size_t longest = 30;
+  std::string text(span.valid() ? c.modules.sources.text(span) : "");
+  if (text.empty() || text.size() > longest || text.find_first_of("{\n") != std::string::npos) return "x";
+  return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+}
+
+/// What helps where one kind of number is asked for and another is there; nothing else.
+std::string Body::conversionHint(TypeId want, TypeId got, Span span) {
+  TypeId to = infer.zonk(types.element(infer.zonk(want))), from = infer.zonk(types.element(infer.zonk(got)));
+  bool differ = types.isNumber(to) && types.isNumber(from) && to != from;
+  if (!differ || types.rank(infer.zonk(want)) != types.rank(infer.zonk(got))) return {};
+  return "`" + writtenOperand(span) + " as " + b.show(to) + "` converts it";
 }
 
 /// Whether the parts of a tuple that keep their sizes beside them are not those asked for.
@@ -81,8 +97,7 @@ NodeId Body::coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::s
   std::vector<NodeId> nodes, parts;
   LocalId whole = b.bind("parts", node, nodes);
   for (uint32_t k = 0; k < wanted.size(); ++k) {
-    parts.push_back(
-        coerce(b.tuplePart(b.local(whole, span), k, span), wanted[k], span, id, what, asker));
+    parts.push_back(coerce(b.tuplePart(b.local(whole, span), k, span), wanted[k], span, id, what, asker));
     if (b.kindOf(parts.back()) == TypeKind::Error) return parts.back();
   }
   nodes.push_back(b.tuple(std::move(parts), span));
@@ -159,13 +174,15 @@ TypeId Body::resolveType(SynId node, bool binds, bool keepsSizes) {
   return keepsSizes ? resolver.nested(node) : resolver.type(node);
 }
 
-TypeId Body::resolveParameter(SynId node) {
+TypeId Body::resolveParameter(SynId node, std::map<NameId, Span>& inside) {
   TypeResolver resolver(c, module, ast, env);
   resolver.freshDim = resolver.bindDim = [this](NameId name, Span at) {
     return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
   };
   askBody(resolver);
-  return resolver.type(node);
+  TypeId type = resolver.type(node);
+  inside.insert(resolver.unsettled.begin(), resolver.unsettled.end());
+  return type;
 }
 
 /// What the names in a type written here mean.
@@ -226,7 +243,12 @@ NodeId Body::checkAs(const Two& as, Span span) {
       UnifyResult match = infer.unify(type, b.typeOf(value));
       if (attempt.hasMessages() || match.kind == UnifyKind::Mismatch) {
         attempt.drop();
+        Attempt unasked(*this);
         value = checkExpr(as.first);
+        if (unasked.hasErrors()) { // what is wrong with the type asked for says more
+          unasked.drop();
+          value = checkExpr(as.first, type);
+        }
       }
     }
   } else {

@@ -8,19 +8,6 @@ namespace melix::check {
 
 using namespace syntax;
 
-namespace {
-
-/// The first pack among the axes of an array type that `env` does not have.
-NameId packIn(const Ast& ast, SynId type, const TypeEnv& env) {
-  for (; type.valid() && ast.kind(type) == SynKind::Brackets; type = ast[type].as<Brackets>().base)
-    for (const Argument& item : ast[type].as<Brackets>().items)
-      if (ast.kind(item.value) == SynKind::PackUse && !env.packs.contains(ast[item.value].as<Name>().name))
-        return ast[item.value].as<Name>().name;
-  return NameId::none();
-}
-
-} // namespace
-
 std::vector<size_t> orderOfTelling(const FunctionDecl& fn, const Ast& tree, Interner& names) {
   NameId tangent = names.intern("Tangent");
   std::function<bool(SynId)> mentionsTangent = [&](SynId type) {
@@ -196,29 +183,13 @@ bool DeclaredCall::bindExplicit(const Explicit& items) {
   return true;
 }
 
-bool DeclaredCall::bindPack(SynId type, size_t rank, Span at) {
+bool DeclaredCall::bindPack(SynId type, TypeId given, Span at) {
   NameId name = packIn(tree_, type, call_.bound);
   if (!name) return true;
-  size_t others = axesBesidePacks(type);
-  if (rank < others) return false;
-  std::vector<DimId> dims;
-  for (size_t k = others; k < rank; ++k)
-    dims.push_back(types_.dims.symbol(infer_.freshDim(std::string(types_.names.text(name)), at)));
-  call_.bound.packs[name] = std::move(dims);
+  if (!body_.bindPackAxes(fn_, type, given, call_.bound, at)) return false;
   if (std::find(call_.packNames.begin(), call_.packNames.end(), name) == call_.packNames.end())
     call_.packNames.push_back(name);
   return true;
-}
-
-/// How many axes an array type has besides those of its packs; its elements may be arrays by an alias.
-size_t DeclaredCall::axesBesidePacks(SynId type) {
-  size_t axes = 0;
-  for (; tree_.kind(type) == SynKind::Brackets; type = tree_[type].as<Brackets>().base)
-    for (const Argument& item : tree_[type].as<Brackets>().items)
-      axes += tree_.kind(item.value) != SynKind::PackUse;
-  DeclId alias = c_.typeDecl(fn_.module, tree_, type);
-  if (!alias || c_.modules.decl(alias).kind != names::DeclKind::TypeAlias) return axes;
-  return axes + types_.rank(resolver_.type(type));
 }
 
 bool DeclaredCall::mentions(SynId type, NameId wanted) const {
@@ -238,7 +209,7 @@ void DeclaredCall::bindFromResult(TypeId want) {
   if (!resultDecides || !fn_.result || !want || types_.kind(want) == TypeKind::Var) return;
   TypeId array = want; // of a value whose sizes are kept beside it, for results that are arrays
   if (types_.kind(want) == TypeKind::Pack) array = body_.openedPack(want);
-  if (!bindPack(fn_.result, types_.rank(array), span_)) return;
+  if (!bindPack(fn_.result, array, span_)) return;
   TypeEnv saved = call_.bound;
   size_t before = body_.sink.all().size();
   resolver_.freshDim = [this](NameId, Span at) { return types_.dims.symbol(infer_.freshDim("_", at)); };
@@ -324,7 +295,7 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
   untyped_[p] = type;
   std::vector<DimCheckItem> checks;
   if (param.type) {
-    if (!bindPack(param.type, types_.rank(type), arg.span)) {
+    if (!bindPack(param.type, type, arg.span)) {
       body_.sink.report(DiagId::ArgumentType, arg.span, name_,
                         c_.modules.sources.text(tree_.span(param.type)), b_.show(type));
       return fail();
@@ -420,7 +391,7 @@ TypeId DeclaredCall::parameterType(size_t p, NodeId& value, const CallArg& arg) 
   if (packIn(tree_, type, call_.bound)) {
     value = body_.checkArg(arg);
     if (b_.kindOf(value) == TypeKind::Error) return TypeId::none();
-    if (!bindPack(type, types_.rank(b_.typeOf(value)), arg.span)) {
+    if (!bindPack(type, b_.typeOf(value), arg.span)) {
       body_.sink.report(DiagId::ArgumentType, arg.span, name_, c_.modules.sources.text(tree_.span(type)),
                         b_.show(b_.typeOf(value)));
       return TypeId::none();

@@ -10,6 +10,9 @@ namespace melix::check {
 /// of T.
 std::vector<size_t> orderOfTelling(const FunctionDecl& fn, const syntax::Ast& tree, Interner& names);
 
+/// The first pack among the axes of an array type that `env` does not have; none if there is none.
+NameId packIn(const syntax::Ast& ast, SynId type, const TypeEnv& env);
+
 class DeclaredCall {
 public:
   DeclaredCall(Body& body, DeclId decl, Span span);
@@ -25,8 +28,7 @@ private:
   bool bindExplicit(const Explicit& items);
   /// Parameters that only the result decides are taken from the type asked for.
   void bindFromResult(TypeId want);
-  bool bindPack(SynId type, size_t rank, Span at);
-  size_t axesBesidePacks(SynId type);
+  bool bindPack(SynId type, TypeId given, Span at);
   bool mentions(SynId type, NameId wanted) const;
   NodeId asWritten(NodeId value, const CallArg& arg);
 

@@ -250,7 +250,10 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, siz
       env.types[g.name] = typeArgs[nextType++];
       continue;
     }
-    if (g.kind == GenericKind::Pack) sink.report(DiagId::NoRecordPacks, declared.span);
+    if (g.kind == GenericKind::Pack) {
+      sink.report(DiagId::NoRecordPacks, declared.span);
+      env.packs[g.name] = {};
+    }
     DimSym s = types.dims.newSym(
         {std::string(types.names.text(g.name)), types::DimSymKind::Parameter, 0, declared.span});
     r.dimParams.push_back(s);

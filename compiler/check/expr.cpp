@@ -1,4 +1,5 @@
 // Expressions.
+#include "check/attempt.h"
 #include "check/elsewhere.h"
 #include "types/tangent.h"
 
@@ -98,6 +99,7 @@ NodeId Body::checkNumber(const SynNode& n) {
 /// (rule 11).
 NodeId Body::withFunctionType(NodeId value) {
   if (b.kindOf(value) != TypeKind::Known) return value;
+  if (NodeId made = asToldFunction(value); made.valid()) return made;
   sink.report(DiagId::FunctionTypeWanted, b.spanOf(value));
   return b.error(b.spanOf(value));
 }
@@ -154,7 +156,7 @@ NodeId Body::checkName(SynId node, TypeId expected) {
     return b.number(std::string(text), infer.freshVar(VarClass::OpenFloat, span), span);
   if (DeclId constant = c.constDecl(module, name)) return constantValue(constant, expected, span);
   if (auto found = caseNamed(name, expected, span))
-    return caseValue(found->first, found->second, expected, span);
+    return !found->first ? b.error(span) : caseValue(found->first, found->second, expected, span);
   std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
   if (!layers.empty()) {
     std::vector<DeclId> candidates;
@@ -195,9 +197,7 @@ NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
     return b.logicalNot(value, span);
   }
   NodeId value = checkExpr(u.operand, expected);
-  TypeKind k = types.kind(types.element(b.typeOf(value)));
-  if (k == TypeKind::Struct)
-    if (NodeId user = userOperator("-", {value}, span)) return user;
+  if (NodeId user = ownOperator("-", {value}, span)) return user;
   return b.negate(value, span);
 }
 
@@ -211,8 +211,30 @@ NodeId Body::checkBoolean(SynId node, std::string_view what) {
   return value;
 }
 
-/// A user's own operator on a struct or enum goes before the built-in meaning (rule 40).
-NodeId Body::userOperator(std::string_view name, std::vector<NodeId> args, Span span) {
+/// A user's own operator on a struct or enum goes before the built-in meaning (rule 40); on arrays of them it
+/// is element-wise, but for `@` (rule 10).
+NodeId Body::ownOperator(std::string_view name, std::vector<NodeId> args, Span span) {
+  bool composite = false, arrays = false;
+  for (NodeId arg : args) {
+    TypeKind element = types.kind(types.element(b.typeOf(arg)));
+    composite |= element == TypeKind::Struct || element == TypeKind::Enum;
+    arrays |= b.kindOf(arg) == TypeKind::Array;
+  }
+  if (!composite) return NodeId::none();
+  NodeId whole = declaredOperator(name, args, span);
+  if (whole.valid() || !arrays || name == spelling(BinaryOp::MatMul)) return whole;
+  auto onElements = [&](std::vector<NodeId> elements) { return declaredOperator(name, elements, span); };
+  std::vector<NodeId> some;
+  for (NodeId arg : args)
+    some.push_back(b.local(b.newLocal("element", types.element(b.typeOf(arg)), span), span));
+  Attempt attempt(*this);
+  bool isDeclared = onElements(some).valid();
+  attempt.drop();
+  return isDeclared ? b.elementwise(std::move(args), span, onElements) : NodeId::none();
+}
+
+/// The call of an operator that is declared for these operands; none if none is.
+NodeId Body::declaredOperator(std::string_view name, std::vector<NodeId> args, Span span) {
   NameId op = types.names.intern(name);
   std::vector<CallArg> call;
   for (NodeId arg : args) call.push_back({NameId::none(), SynId::none(), arg, b.spanOf(arg)});
@@ -259,12 +281,7 @@ NodeId Body::checkBinary(const Binary& bin, Span span) {
   bool asks =
       types.kind(leftType) == TypeKind::Enum || (isRagged(leftType) && ast.kind(bin.right) == SynKind::Array);
   right = checkExpr(bin.right, asks ? leftType : TypeId::none());
-  auto composite = [&](NodeId n) {
-    TypeKind k = types.kind(types.element(b.typeOf(n)));
-    return k == TypeKind::Struct || k == TypeKind::Enum;
-  };
-  if (composite(left) || composite(right))
-    if (NodeId user = userOperator(spelling(bin.op), {left, right}, span)) return user;
+  if (NodeId user = ownOperator(spelling(bin.op), {left, right}, span)) return user;
   bool guessed = unsure && (b.kindOf(left) == TypeKind::Error || b.kindOf(right) == TypeKind::Error);
   if (guessed && bin.op >= BinaryOp::Eq && bin.op <= BinaryOp::Ge)
     return b.boolean(false, span); // whatever is compared
@@ -393,7 +410,7 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
       if (record.cases[0].fields[k].name == member.name) return b.field(base, k, span);
     for (size_t k = 0; k < record.ownDims(); ++k)
       if (types.dims.info(record.dimParams[k]).name == types.names.text(member.name))
-        return b.dimValue(types[type].dims[k], span);
+        return b.after(base, b.dimValue(types[type].dims[k], span), span);
   }
   if (types.kind(type) == TypeKind::Str && types.names.text(member.name) == "bytes") {
     NodeId bytes = b.make(NodeKind::Builtin, TypeId(), span, {base}, BuiltinRef{ops::BuiltinKind::StrBytes});

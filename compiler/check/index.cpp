@@ -194,7 +194,9 @@ bool IndexItems::addIndex(SynId item, Span span) {
   bool open = body_.infer.isOpen(element) && body_.infer.varClass(element) == types::VarClass::OpenInt;
   if (!types_.isInt(element) && !(array && open)) {
     if (!b_.lacks(element, "Int", "an index", span))
-      body_.sink.report(DiagId::IndexType, span, b_.show(type));
+      body_.sink.report(DiagId::IndexType, span, b_.show(type)).hint =
+          array && types_.kind(element) == TypeKind::Bool ? "a mask stands alone in its brackets: `x[mask]`"
+                                                          : "";
     return false;
   }
   if (array) return addArray(index, span), true;

@@ -226,7 +226,25 @@ UnifyResult Inference::unify(TypeId expected, TypeId actual) {
   if (ka == TypeKind::Var) return bindVar(a, b) ? UnifyResult{} : mismatch;
   if (kb == TypeKind::Var) return bindVar(b, a) ? UnifyResult{} : mismatch;
   if (ka != kb) return mismatch;
+  if (ka != TypeKind::Array) return unifyParts(a, b);
+  bool bound = bindRows(a, b) || bindRows(b, a);
+  if (bound || holdsArray(a) || holdsArray(b)) return unify(zonk(a), zonk(b));
   return unifyParts(a, b);
+}
+
+/// `T[N]` where T has become an array.
+bool Inference::holdsArray(TypeId array) const {
+  return types_.kind(shallow(types_[array].parts[0])) == TypeKind::Array;
+}
+
+/// `T[N]` beside an array of more axes: what T stands for is an array of the others (rule 7).
+bool Inference::bindRows(TypeId few, TypeId more) {
+  const Type f = types_[few], m = types_[more];
+  TypeId element = shallow(f.parts[0]);
+  if (f.dims.size() >= m.dims.size() || types_.kind(element) != TypeKind::Var) return false;
+  if (varClass(element) != VarClass::Any) return false;
+  return bindVar(element, types_.array(m.parts[0], {m.dims.begin() + static_cast<ptrdiff_t>(f.dims.size()),
+                                                    m.dims.end()}));
 }
 
 UnifyResult Inference::unifyParts(TypeId a, TypeId b) {

@@ -95,6 +95,8 @@ private:
   TypeId mapArgs(TypeId record, const std::function<TypeId(TypeId)>& map);
   TypeId zonkTemplate(TypeId t);
   bool bindVar(TypeId var, TypeId to);
+  bool bindRows(TypeId few, TypeId more);
+  bool holdsArray(TypeId array) const;
   UnifyResult unifyParts(TypeId a, TypeId b);
   void join(UnifyResult& into, UnifyResult part) const;
 

@@ -30,7 +30,9 @@ private:
   void openKey();
   void checkKnown();
   NodeId lambdaBody(Body& body, const Known& known, size_t captures);
-  void lambdaParameter(Body& body, const Parameter& written, size_t k, std::vector<NodeId>& lets);
+  void lambdaParameter(Body& body, const Parameter& written, size_t k, std::vector<NodeId>& lets,
+                       std::map<NameId, Span>& sizes);
+  void reportUnsettled(NameId name, Span span);
   void checkDeclared();
   void checkConst(Body& body);
   void checkFunction(Body& body);
@@ -133,8 +135,11 @@ NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures)
   const Ast& tree = *known.tree;
   const auto written = tree[known.lambda].as<Lambda>();
   std::vector<NodeId> lets;
+  std::map<NameId, Span> sizes;
   for (size_t k = captures; k < args_.size(); ++k)
-    lambdaParameter(body, written.params[k - captures], k, lets);
+    lambdaParameter(body, written.params[k - captures], k, lets, sizes);
+  for (auto [name, span] : sizes)
+    if (body.infer.hasInferenceDim(body.env.dims[name])) reportUnsettled(name, span);
   body.returnType = known.asked;
   NodeId value = body.checkExpr(written.body, known.asked);
   if (known.asked) value = body.coerce(value, known.asked, tree.span(written.body));
@@ -143,16 +148,23 @@ NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures)
   return body.b.block(std::move(lets), tree.span(known.lambda));
 }
 
+/// A size that only stands inside of others.
+void InstanceBody::reportUnsettled(NameId name, Span span) {
+  c_.sink.report(DiagId::DimensionUnbound, span, c_.types.names.text(name)).hint =
+      "nothing settles it: it is the size of an axis of some parameter, by itself, or declared in `[…]`";
+  instance_.failed = true;
+}
+
 /// What is written of parameter `k` beside its name: a pattern, or a type that the argument must have.
-void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t k,
-                                   std::vector<NodeId>& lets) {
+void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t k, std::vector<NodeId>& lets,
+                                   std::map<NameId, Span>& sizes) {
   if (written.pattern) {
     bool refutable = false;
     PatternId pattern = body.checkPattern(written.pattern, args_[k], false, refutable);
     lets.push_back(body.b.make(NodeKind::Let, c_.types.unit(), written.span,
                                {body.b.local(instance_.params[k], written.span)}, PatternRef{pattern}));
   } else if (written.type) {
-    TypeId want = body.resolveParameter(written.type);
+    TypeId want = body.resolveParameter(written.type, sizes);
     UnifyResult match = body.infer.unify(want, args_[k]);
     if (match.kind == UnifyKind::DimsDiffer)
       body.b.reportAsked(match, want, args_[k], NodeId::none(), written.span);
@@ -323,9 +335,7 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
     paramTypes[p] = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
     instance_.failed |= c_.types.kind(paramTypes[p]) == TypeKind::Error;
   }
-  for (auto [name, span] : resolver.unsettled)
-    c_.sink.report(DiagId::DimensionUnbound, span, c_.types.names.text(name)).hint =
-        "nothing settles it: it is the size of an axis of some parameter, by itself, or declared in `[…]`";
+  for (auto [name, span] : resolver.unsettled) reportUnsettled(name, span);
   nextArg_ = capturedEnd_;
   for (size_t p = 0; p < fn.params.size(); ++p) {
     const ParamDecl& param = fn.params[p];

@@ -34,6 +34,57 @@ NodeId Body::lambdaAsked(NodeId value, TypeId result) {
   return templateValue(std::move(known), node.children, node.span);
 }
 
+/// The types of the parameters of a function that is no template: it is one function, and says the type of
+/// each of them without a size or type of its own. None else.
+std::optional<std::vector<TypeId>> Body::toldParameters(const Known& known) {
+  std::vector<SynId> written;
+  const bool isLambda = known.kind == KnownKind::Lambda;
+  if (isLambda) {
+    for (const Parameter& p : (*known.tree)[known.lambda].as<Lambda>().params) written.push_back(p.type);
+  } else {
+    if (known.kind != KnownKind::Overloads || known.candidates.size() != 1) return std::nullopt;
+    const FunctionDecl fn = c.function(known.candidates[0]);
+    if (!fn.generics.empty()) return std::nullopt;
+    for (const ParamDecl& p : fn.params) written.push_back(p.isInout ? SynId::none() : p.type);
+  }
+  if (std::find(written.begin(), written.end(), SynId::none()) != written.end()) return std::nullopt;
+  bool open = false;
+  TypeEnv names = known.env;
+  TypeResolver resolver(c, isLambda ? known.module : c.function(known.candidates[0]).module,
+                        isLambda ? *known.tree : c.ast(known.candidates[0]), names);
+  resolver.bindDim = resolver.freshDim = [&](NameId, Span) {
+    open = true;
+    return types.dims.constant(0);
+  };
+  resolver.bindType = [&](NameId, Span) {
+    open = true;
+    return types.error();
+  };
+  Attempt attempt(*this); // a size that only the call knows is told there
+  std::vector<TypeId> told;
+  for (SynId type : written) told.push_back(resolver.type(type));
+  open |= attempt.hasErrors();
+  attempt.drop();
+  if (open) return std::nullopt;
+  return told;
+}
+
+/// A function that is no template as a value of function type, which its result completes; none else.
+NodeId Body::asToldFunction(NodeId value) {
+  auto told = toldParameters(c.program_.known(types[b.typeOf(value)].known));
+  if (!told) return NodeId::none();
+  std::vector<NodeId> args;
+  for (TypeId param : *told) args.push_back(b.op(OpKind::Undef, param, {}, b.spanOf(value)));
+  TypeId result = b.typeOf(callFunction(value, args, b.spanOf(value)));
+  if (types.kind(result) == TypeKind::Error) return b.error(b.spanOf(value));
+  for (TypeId var : infer.openVars({infer.zonk(result)}))
+    infer.unify(infer.varClass(var) == types::VarClass::OpenInt ? types.int64() : types.scalar(TypeKind::F32),
+                var);
+  std::vector<bool> inout(told->size(), false);
+  return asFunction(value, types.function(std::move(*told), std::move(inout), infer.zonk(result)),
+                    b.spanOf(value));
+}
+
 /// A known function as a value of function type: its instance at that type.
 NodeId Body::asFunction(NodeId value, TypeId functionType, Span span) {
   const types::Type fn = types[functionType];

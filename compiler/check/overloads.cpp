@@ -202,7 +202,42 @@ UnifyResult Body::unifyGiven(TypeId want, TypeId given) {
   if (wantKind == TypeKind::Pack && k != TypeKind::Pack) return infer.unify(openedPack(asked), given);
   if (k == TypeKind::Pack && wantKind != TypeKind::Pack && wantKind != TypeKind::Var)
     return infer.unify(asked, openedPack(given));
-  return infer.unify(want, given);
+  if (!hidesOtherSizes(asked, given)) return infer.unify(want, given);
+  UnifyResult all; // of tuples
+  for (size_t at = 0; at < types[asked].parts.size(); ++at) {
+    UnifyResult part = unifyGiven(types[asked].parts[at], types[given].parts[at]);
+    if (part.kind > all.kind) all = std::move(part);
+  }
+  return all;
+}
+
+NameId packIn(const Ast& ast, SynId type, const TypeEnv& env) {
+  for (; type.valid() && ast.kind(type) == SynKind::Brackets; type = ast[type].as<Brackets>().base)
+    for (const Argument& item : ast[type].as<Brackets>().items)
+      if (ast.kind(item.value) == SynKind::PackUse && !env.packs.contains(ast[item.value].as<Name>().name))
+        return ast[item.value].as<Name>().name;
+  return NameId::none();
+}
+
+/// Binds the pack in a parameter's or result's type to the axes of `given` that its other items leave; false
+/// if these are more. The elements may be arrays by an alias.
+bool Body::bindPackAxes(const FunctionDecl& fn, SynId type, TypeId given, TypeEnv& bound, Span at) {
+  const Ast& tree = c.ast(fn.decl);
+  NameId name = packIn(tree, type, bound);
+  if (!name) return true;
+  size_t others = 0, rank = types.rank(types.kind(given) == TypeKind::Pack ? openedPack(given) : given);
+  for (; tree.kind(type) == SynKind::Brackets; type = tree[type].as<Brackets>().base)
+    for (const Argument& item : tree[type].as<Brackets>().items)
+      others += tree.kind(item.value) != SynKind::PackUse;
+  DeclId alias = c.typeDecl(fn.module, tree, type);
+  if (alias && c.modules.decl(alias).kind == names::DeclKind::TypeAlias)
+    others += types.rank(TypeResolver(c, fn.module, tree, bound).type(type));
+  if (rank < others) return false;
+  std::vector<DimId> axes;
+  for (size_t k = others; k < rank; ++k)
+    axes.push_back(types.dims.symbol(infer.freshDim(std::string(types.names.text(name)), at)));
+  bound.packs[name] = std::move(axes);
+  return true;
 }
 
 /// Whether `decl` takes these (checked) arguments; how specific the parameter of each is goes to `score`.
@@ -240,34 +275,22 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
     int& specific = score[static_cast<size_t>(argOf[p])];
     if (!fn.params[p].type) continue;
     if (!arg.node.valid()) {
-      specific = 4;
+      specific = 5;
       continue;
     }
     TypeId type = fn.params[p].isInout ? b.typeOf(arg.node) : b.typeOf(unpacked(arg.node, arg.span));
-    // Packs are bound by the argument's rank.
-    if (tree.kind(fn.params[p].type) == SynKind::Brackets) {
-      const auto& items = tree[fn.params[p].type].as<Brackets>().items;
-      for (const Argument& item : items)
-        if (tree.kind(item.value) == SynKind::PackUse &&
-            !bound.packs.contains(tree[item.value].as<Name>().name)) {
-          size_t rank = types.rank(type);
-          if (rank < items.size() - 1) {
-            fits = false;
-            break;
-          }
-          std::vector<DimId> dims;
-          for (size_t k = 0; k < rank - (items.size() - 1); ++k)
-            dims.push_back(types.dims.symbol(infer.freshDim("s", fn.span)));
-          bound.packs[tree[item.value].as<Name>().name] = std::move(dims);
-        }
-      if (!fits) break;
+    if (!bindPackAxes(fn, fn.params[p].type, type, bound, fn.span)) {
+      fits = false;
+      break;
     }
     resolver.owner = fn.params[p].name;
     TypeId want = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
     TypeKind wantKind = types.kind(infer.shallow(want)), k = types.kind(type);
     bool functionLike = wantKind == TypeKind::Function && k == TypeKind::Known;
+    const size_t axes = types.rank(want);
     UnifyResult match = functionLike ? UnifyResult{} : unifyGiven(want, type);
     if (match.kind == UnifyKind::Mismatch) fits = false;
+    const bool ofRows = fits && types.rank(infer.zonk(want)) > axes; // `T[N]` of a matrix
     bool hasPack = false, hasFree = false, hasBounded = false;
     std::function<void(SynId)> look = [&](SynId s) {
       hasPack |= tree.kind(s) == SynKind::PackUse;
@@ -278,7 +301,7 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
       forEachChild(tree, s, look);
     };
     look(fn.params[p].type);
-    specific = hasPack ? 1 : hasFree ? 2 : hasBounded ? 3 : 4;
+    specific = ofRows ? 1 : hasPack ? 2 : hasFree ? 3 : hasBounded ? 4 : 5;
   }
   for (const GenericParam& g : fn.generics)
     if (fits && g.kind == GenericKind::Type && g.bound)

@@ -194,7 +194,7 @@ std::vector<SynId> Body::caseFields(const CasePattern& pattern, TypeId type, uin
       continue;
     }
     // Binding one field under the name of another is an error.
-    if (!f.label && ast.kind(f.pattern) == SynKind::Name)
+    if (ast.kind(f.pattern) == SynKind::Name)
       for (size_t k = 0; k < fields.size(); ++k)
         if (k != at && fields[k].name && fields[k].name == ast[f.pattern].as<Name>().name)
           sink.report(DiagId::PatternField, f.span, types.names.text(fields[k].name),
@@ -220,7 +220,7 @@ LocalId Body::bindName(NameId name, TypeId type, Span span, bool isVar) {
                             [&](const ScopeEntry& e) { return e.name == name; });
   if (first == alternative->names.end()) {
     sink.report(DiagId::AlternativeNames, span, types.names.text(name));
-    return LocalId::none();
+    return declareLocal(name, types.error(), span, isVar);
   }
   alternative->bound.insert(name);
   UnifyKind match = infer.unify(instance.locals[first->local].type, type).kind;
@@ -236,6 +236,7 @@ PatternId Body::orPattern(Pattern p, const NodeList& alternatives, bool isVar, b
   const std::set<NameId> before = alternative ? alternative->bound : std::set<NameId>();
   for (size_t k = 0; k < alternatives.size(); ++k) {
     names.bound.clear();
+    const size_t messages = sink.all().size();
     if (k > 0) alternative = &names;
     p.subs.push_back(checkPattern(alternatives[k], p.type, isVar, refutable));
     alternative = names.outer;
@@ -244,7 +245,7 @@ PatternId Body::orPattern(Pattern p, const NodeList& alternatives, bool isVar, b
       for (const ScopeEntry& e : alternative->names)
         if (alternative->bound.contains(e.name) && !before.contains(e.name)) names.names.push_back(e);
     for (const ScopeEntry& e : names.names)
-      if (k > 0 && !names.bound.contains(e.name)) {
+      if (k > 0 && !names.bound.contains(e.name) && sink.all().size() == messages) {
         sink.report(DiagId::AlternativeNames, ast.span(alternatives[k]), types.names.text(e.name));
         p.type = types.error();
       }
@@ -284,6 +285,14 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     --conditions;
     scope.resize(mark);
     if (!arms.places.empty()) failed |= !endHold();
+    bool functions = common && types.kind(common) == TypeKind::Known && common != b.typeOf(arm.body);
+    if (functions &&
+        b.kindOf(arm.body) == TypeKind::Known) { // two of them: the one that is chosen is a value
+      for (Arm& earlier : arms.arms)
+        if (b.kindOf(earlier.body) == TypeKind::Known) first = earlier.body = withFunctionType(earlier.body);
+      arm.body = withFunctionType(arm.body);
+      common = b.typeOf(first);
+    }
     TypeId mine = b.typeOf(arm.body);
     failed |= (types.kind(mine) == TypeKind::Error && !unsure) ||
               types.kind(instance.patterns[arm.pattern].type) == TypeKind::Error;

@@ -56,6 +56,7 @@ TypeId TypeResolver::type(SynId node) {
     return types_.tuple(std::move(parts));
   }
   case SynKind::FunctionType: {
+    if (asksForSizes(node)) return error(DiagId::NoOpenFunctions, n.span, {});
     FunctionType fn = n.as<FunctionType>();
     std::vector<TypeId> params;
     for (SynId param : fn.params) params.push_back(type(param));
@@ -82,8 +83,11 @@ TypeId TypeResolver::named(SynId node) {
   if (n.kind == SynKind::Name && bindType)
     if (TypeId bound = bindType(n.as<Name>().name, n.span)) return bound;
   std::string_view shown = checker_.modules.sources.text(n.span);
+  if (shown == "Dict" || shown == "Set") return error(DiagId::NoDictionaries, n.span, {});
   Diagnostic& d = checker_.sink.report(DiagId::UnknownType, n.span, shown);
   if (n.kind == SynKind::Name) d.hint = checker_.suggestType(module_, n.as<Name>().name);
+  if (isCapital(shown) && shown.size() == 1)
+    d.hint = "a type parameter is declared: `fn f[" + std::string(shown) + "](…)`";
   return types_.error();
 }
 
@@ -199,13 +203,7 @@ bool TypeResolver::boundsHold(const RecordDecl& record, const std::vector<TypeId
 }
 
 TypeId TypeResolver::parameter(SynId node, bool isInout) {
-  bool hides = false;
-  std::function<void(SynId)> look = [&](SynId s) {
-    hides |= ast_.kind(s) == SynKind::Underscore;
-    forEachChild(ast_, s, look);
-  };
-  look(node);
-  return isInout && hides ? nested(node) : type(node);
+  return isInout && asksForSizes(node) ? nested(node) : type(node);
 }
 
 TypeId TypeResolver::result(SynId node) {
@@ -219,6 +217,13 @@ TypeId TypeResolver::field(SynId node) {
   hidesNamed_ = true;
   TypeId found = nested(node);
   hidesNamed_ = false;
+  return found;
+}
+
+/// Whether `_` or `?N` stands in a type.
+bool TypeResolver::asksForSizes(SynId node) const {
+  bool found = ast_.kind(node) == SynKind::Underscore || ast_.kind(node) == SynKind::FreshDim;
+  forEachChild(ast_, node, [&](SynId part) { found |= asksForSizes(part); });
   return found;
 }
 
@@ -246,14 +251,6 @@ TypeId TypeResolver::nested(SynId node) {
   return types_.pack(inner, hidden);
 }
 
-/// Whether brackets make an array, not a struct or enum at its parameters.
-bool TypeResolver::isArray(SynId node) const {
-  SynId base = ast_[node].as<Brackets>().base;
-  if (ast_.kind(base) == SynKind::Brackets) return true;
-  DeclId decl = checker_.typeDecl(module_, ast_, base);
-  return !decl || checker_.takesNoParameters(decl);
-}
-
 TypeId TypeResolver::bracketed(SynId node) {
   const SynNode n = ast_[node];
   const auto brackets = n.as<Brackets>();
@@ -274,12 +271,15 @@ TypeId TypeResolver::bracketed(SynId node) {
   }
   // An array: of what stands before the bracket; `_` in an array inside of it is a size for each element.
   TypeId element =
-      (base.kind == SynKind::Brackets && isArray(brackets.base)) || base.kind == SynKind::Paren ||
-              base.kind == SynKind::Tuple
+      base.kind == SynKind::Brackets || base.kind == SynKind::Paren || base.kind == SynKind::Tuple
           ? nested(brackets.base)
-      : base.kind == SynKind::Brackets ? type(brackets.base)
-                                       : named(brackets.base);
-  if (types_.kind(element) == TypeKind::Error) return element;
+          : named(brackets.base);
+  if (types_.kind(element) == TypeKind::Error) {
+    for (const Argument& item : brackets.items) // they name sizes all the same
+      if (ast_.kind(item.value) == SynKind::Name && isCapital(text(ast_[item.value].as<Name>().name)))
+        dim(item.value);
+    return element;
+  }
   return arrayOf(element, brackets.items, n.span);
 }
 

@@ -60,8 +60,8 @@ private:
   bool boundsHold(const RecordDecl& record, const std::vector<TypeId>& typeArgs, Span span);
   TypeId alias(DeclId decl, Span span);
   TypeId bracketed(syntax::NodeId node);
-  bool isArray(syntax::NodeId node) const;
   bool namesSizes(syntax::NodeId node) const;
+  bool asksForSizes(syntax::NodeId node) const;
   TypeId arrayOf(TypeId element, const std::vector<syntax::Argument>& items, Span span);
   DimId binaryDim(const syntax::Binary& binary, Span span);
   DimId memberDim(syntax::NodeId node);

@@ -57,14 +57,15 @@ NodeId NodeBuilder::dimChecks(std::vector<DimCheckItem> checks, Span span, bool 
 }
 
 /// The hint is for sizes that have names: two numbers that differ are never equal.
-void NodeBuilder::shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span) {
+void NodeBuilder::shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span,
+                               Span rightOperand) {
   DimId x = infer.zonk(dimsOf(left)[leftAxis]), y = infer.zonk(dimsOf(right)[rightAxis]);
   Diagnostic& d = sink.report(DiagId::ShapeMismatch, span, show(left), show(right), std::to_string(leftAxis),
                               types.dims.show(x), std::to_string(rightAxis), types.dims.show(y));
   if (types.dims.asConstant(x) && types.dims.asConstant(y)) return;
   bool sameAxes = leftAxis == rightAxis && types.rank(left) == types.rank(right);
-  d.hint = "a size that is only known to be equal at run time is checked by `x as " +
-           (sameAxes ? show(left) : "T[…]") + "`";
+  d.hint = "a size that is only known to be equal at run time is checked by `" +
+           library.writtenOperand(rightOperand) + " as " + (sameAxes ? show(left) : "T[…]") + "`";
 }
 
 void NodeBuilder::hintNewAxes(TypeId left, TypeId right) {
@@ -115,7 +116,8 @@ void NodeBuilder::reportAsked(const UnifyResult& match, TypeId want, TypeId got,
   Diagnostic& d = sink.report(DiagId::ShapeExpected, span, expected, show(got), std::to_string(match.axis),
                               types.dims.show(left), types.dims.show(right));
   if (!types.dims.asConstant(left) || !types.dims.asConstant(right))
-    d.hint = "a size that is only known to be equal at run time is checked by `x as " + expected + "`";
+    d.hint = "a size that is only known to be equal at run time is checked by `" +
+             library.writtenOperand(span) + " as " + expected + "`";
   std::string what = "`" + std::string(asking.what) + "`";
   if (asking.asker.valid() && types.dims.asConstant(match.asked)) // no name tells where it is asked for
     sink.annotateLast(asking.asker,
@@ -163,7 +165,7 @@ void NodeBuilder::reportBranches(const UnifyResult& match, NodeId first, NodeId 
 }
 
 void NodeBuilder::reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span) {
-  shapesDiffer(typeOf(left), leftAxis, typeOf(right), rightAxis, span);
+  shapesDiffer(typeOf(left), leftAxis, typeOf(right), rightAxis, span, spanOf(right));
   noteOrigin(left, leftAxis);
   noteOrigin(right, rightAxis);
 }

@@ -190,9 +190,7 @@ NodeId Body::assignParts(const NodeList& parts, SynId written, Span span) {
 
 /// `current op value`; the user's own operators come first.
 NodeId Body::combined(BinaryOp op, NodeId current, NodeId value, Span span) {
-  TypeKind k = types.kind(types.element(b.typeOf(current)));
-  if (k == TypeKind::Struct || k == TypeKind::Enum)
-    if (NodeId user = userOperator(spelling(op), {current, value}, span)) return user;
+  if (NodeId user = ownOperator(spelling(op), {current, value}, span)) return user;
   return b.binary(binaryKind(op), current, value, span);
 }
 

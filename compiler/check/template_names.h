@@ -12,4 +12,8 @@ namespace melix::check {
 void checkTemplateNames(Checker& checker, ModuleId module, const syntax::Ast& ast, syntax::NodeId node,
                         const std::function<bool(NameId)>& visible);
 
+/// Whether `use` stands in the value of a `let` of that name, and what helps there.
+bool isInOwnLet(const syntax::Ast& ast, NameId name, Span use);
+std::string declaredHint(std::string_view name);
+
 } // namespace melix::check

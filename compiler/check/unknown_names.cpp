@@ -1,9 +1,30 @@
 // Names that mean nothing where they stand: why, and what may have been meant.
 #include "check/body.h"
+#include "check/template_names.h"
 
 namespace melix::check {
 
 using namespace syntax;
+
+bool isInOwnLet(const Ast& ast, NameId name, Span use) {
+  bool found = false;
+  std::function<void(SynId)> look = [&](SynId s) {
+    const Span span = ast.span(s);
+    bool isAround = span.begin <= use.begin && use.end <= span.end;
+    if (!isAround && s != ast.root) return;
+    if (ast.kind(s) == SynKind::Let) {
+      SynId pattern = ast[s].as<syntax::Let>().pattern;
+      found |= ast.kind(pattern) == SynKind::Name && ast[pattern].as<Name>().name == name;
+    }
+    forEachChild(ast, s, look);
+  };
+  look(ast.root);
+  return found;
+}
+
+std::string declaredHint(std::string_view name) {
+  return "a function that calls itself is declared: `fn " + std::string(name) + "(…)`";
+}
 
 /// The variables that blocks around `use` bind below it.
 std::vector<std::pair<NameId, Span>> Body::boundBelow(Span use) {
@@ -33,7 +54,14 @@ NodeId Body::unknownName(NameId name, Span span) {
     sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(mine).name));
     return b.error(span);
   }
-  if (c.inTest && (script.vars.contains(name) || script.lets.contains(name))) {
+  if (isInOwnLet(*ast.at, name, span)) {
+    sink.report(DiagId::UnknownName, span, text).hint = declaredHint(text);
+  } else if (auto prefixes = c.modules[module].prefixes; prefixes.contains(name)) {
+    sink.report(DiagId::UnknownName, span, text).hint =
+        "`" + std::string(text) + "` is a module: `" + std::string(text) + ".name` is something in it";
+  } else if (text == "Dict" || text == "Set") {
+    sink.report(DiagId::NoDictionaries, span);
+  } else if (c.inTest && (script.vars.contains(name) || script.lets.contains(name))) {
     sink.report(DiagId::ScriptNameInTest, span, text);
   } else if (script.vars.contains(name)) {
     sink.report(DiagId::ScriptVar, span, text);
