@@ -97,9 +97,9 @@ int commandRepl(const Invocation& invocation) {
       entry.clear();
       continue;
     }
-    // An empty line ends an entry that cannot be completed; so does the end of the input.
-    bool isForced = kind == LineKind::End || line == "\n";
-    if (!isForced && repl::Prompt::isIncomplete(entry)) continue;
+    // Only the end of the input ends an entry that is not complete, and Ctrl-C drops it: a blank line may stand
+    // anywhere in it.
+    if (kind == LineKind::Line && repl::Prompt::isIncomplete(entry)) continue;
     // On the main thread stays only the waiting: the phases need a large stack.
     onBigStack([&] {
       prompt.enter(entry);

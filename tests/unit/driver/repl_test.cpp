@@ -40,6 +40,17 @@ TEST(Repl, EntriesGoOnUntilTheyAreComplete) {
   EXPECT_EQ(answers("fn f(x: int) -> int {\n  x + 1\n}\nf(1 +\n2)\n"), "4\n");
 }
 
+TEST(Repl, BlankLinesStandInsideOfEntries) {
+  EXPECT_EQ(answers("fn f(x: int) -> int {\n  let y = x\n\n  y + 1\n}\nf(3)\n"), "4\n");
+  EXPECT_EQ(answers("[1,\n\n2]\n1 +\n\n  \n2\n\n\n7\n"), "[1, 2]\n3\n7\n");
+}
+
+TEST(Repl, TheEndOfTheInputTellsWhatIsOpen) {
+  harness::ProcessResult r = melix("repl", "1\n[1,\n\n2\n");
+  EXPECT_EQ(r.output, "1\n");
+  EXPECT_TRUE(contains(r.errors, "error: ")) << r.errors;
+}
+
 TEST(Repl, ErrorsAndPanicsChangeNothing) {
   harness::ProcessResult r = melix("repl", "let x = 1\nlet x = nothing\nlet y = [1, 2][5 * x]\nx\n");
   EXPECT_EQ(r.status, 0);
