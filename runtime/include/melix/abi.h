@@ -298,6 +298,12 @@ const char* melix_check_format(const uint8_t* spec, int64_t specLen, int32_t kin
 
 // Standard output is buffered (until a newline on a terminal). Flush before fork and before other writers.
 void melix_flush(void);
+// At the end of a program: flushes, and if standard output could not be written to says so on standard error,
+// but for a reader that is gone. Returns the exit status, which then is not 0.
+int32_t melix_end_output(int32_t status);
+// Opens those of the descriptors 0, 1 and 2 that are closed, for nothing that succeeds: so that no file gets
+// their number.
+void melix_hold_standard_files(void);
 // Receives all text instead of standard output (fd 1) and standard error (fd 2) when set; null restores.
 typedef void (*MelixWriteFn)(void* context, int32_t fd, const uint8_t* data, int64_t len);
 void melix_set_writer(MelixWriteFn writer, void* context);
