@@ -201,10 +201,10 @@ void melix_argsort(MelixTask* task, const MelixType* elem, const void* data, int
 //      StrList (List[str])         one slot: the list word
 //      Value (any type)            two slots: const MelixType*, pointer to the stored form
 //      StrPack (variadic, last)    two slots: count, pointer to an array of MelixStr
-//      Asked (result only)         an array of the type asked for: two *argument* slots after the last
-//      argument:
-//                                  const MelixType* of kind ARRAY, pointer to rank wanted dims (i64, -1:
-//                                  any); result: 1 + rank slots: data, dims
+//      Asked (result only)         an array or a scalar of the type asked for: two *argument* slots after the
+//      last argument:
+//                                  const MelixType*, pointer to rank wanted dims (i64, -1: any); result of
+//                                  an array: 1 + rank slots: data, dims; of a scalar: as it is stored
 //    Arguments are borrowed. Counted results are owned by the caller. A builtin that may fail returns Bool ok
 //    first and Str error last; on failure its other results are empty.
 // ---------------------------------------------------------------------------------------------------------
