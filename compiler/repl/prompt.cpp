@@ -1,6 +1,7 @@
 #include "repl/prompt.h"
 
 #include "parse/parse.h"
+#include "repl/function_text.h"
 
 #include <set>
 
@@ -208,7 +209,10 @@ bool Prompt::keep(const check::PromptEntry& entry, interp::RunResult result) {
     variables_.values.push_back(all.part(k + 1));
   }
   TypeId shown = session_.types.substitute(parts[0], sizes);
-  if (!session_.types.isUnit(shown)) host_.write(host_.show(shown, all.part(0)) + "\n");
+  if (session_.types.kind(shown) == TypeKind::Known)
+    host_.write(functionText(session_, shown) + "\n");
+  else if (!session_.types.isUnit(shown))
+    host_.write(host_.show(shown, all.part(0)) + "\n");
   return true;
 }
 

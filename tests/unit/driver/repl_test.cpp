@@ -158,6 +158,13 @@ TEST(Repl, FunctionsSeeVariablesAsTheyAre) {
   EXPECT_EQ(answers("let xs = [1.0, 2.0]; fn total(y) = sum(xs) * y\ngrad(total)(1.0)\n"), "3.0\n");
 }
 
+TEST(Repl, FunctionsShowTheirSignature) {
+  EXPECT_EQ(answers("fn f(x: int) -> int = x + 1\nf\nlet g = f\ng\nfn half(x) {\n  x / 2\n}\nhalf\n"),
+            "fn f(x: int) -> int\nfn f(x: int) -> int\nfn half(x)\n");
+  EXPECT_EQ(answers("x => x + 1\nfn f(x: f32) = x\ngrad(f)\n(1, f)\n"),
+            "function\nfunction\n(1, function)\n");
+}
+
 TEST(Repl, FunctionsDoNotSeeVars) {
   EXPECT_TRUE(contains(melix("repl", "var k = 3\nfn f(x: int) -> int = x * k\n").errors, "[script-var]"));
 }
