@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace melix::runtime {
@@ -112,8 +113,9 @@ int32_t melix_end_output(int32_t status) {
 }
 
 void melix_hold_standard_files(void) {
+  struct stat info;
   for (int fd = 0; fd <= 2; fd++)
-    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    if (fstat(fd, &info) < 0 && errno == EBADF) open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
 void melix_set_writer(MelixWriteFn writer, void* context) {
