@@ -2,6 +2,7 @@
 
 #include "aot/lld.h"
 #include "aot/memory_file.h"
+#include "aot/output_file.h"
 #include "aot/shared_objects.h"
 
 #include <vector>
@@ -41,11 +42,9 @@ private:
   std::vector<std::string> names_;
 };
 
-std::vector<std::string> baseArguments(const std::string& outputPath, const LinkOptions& options) {
+std::vector<std::string> baseArguments(const LinkOptions& options) {
   std::vector<std::string> arguments{
       "-pie",
-      "-o",
-      outputPath,
       "-dynamic-linker",
       "/lib64/ld-linux-x86-64.so.2",
       "--gc-sections",
@@ -81,7 +80,7 @@ std::optional<std::string> linkExecutable(std::span<const std::string_view> obje
   if (!runtimeArchive.empty()) opened = inputs.add("runtime", runtimeArchive) && opened;
   if (!opened) return "no memory for the linker's inputs";
 
-  std::vector<std::string> arguments = baseArguments(outputPath, options);
+  std::vector<std::string> arguments = baseArguments(options);
   inputs.appendPaths(arguments);
   arguments.push_back("--as-needed");
   for (const char* name : {"libc.so.6", "libm.so.6"}) {
@@ -91,8 +90,9 @@ std::optional<std::string> linkExecutable(std::span<const std::string_view> obje
   }
 
   std::string messages;
-  if (runLld(arguments, messages)) return std::nullopt;
-  return withoutTrailingNewline(inputs.rename(std::move(messages)));
+  if (std::optional<std::string> bytes = runLld(arguments, messages))
+    return writeExecutable(outputPath, *bytes);
+  return "cannot link `" + outputPath + "`:\n" + withoutTrailingNewline(inputs.rename(std::move(messages)));
 }
 
 } // namespace melix::aot

@@ -1,12 +1,14 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace melix::aot {
 
-/// Runs the ELF linker in this process. `arguments` are those of `ld.lld`, without the program's name.
-/// Returns whether it succeeded; its messages are appended to `messages`. It may be called again after a
-/// failure.
-bool runLld(const std::vector<std::string>& arguments, std::string& messages);
+/// Runs the ELF linker in this process. `arguments` are those of `ld.lld`, without the program's name and
+/// without an output: the bytes of what it makes are returned, or nothing if it failed. Its messages are
+/// appended to `messages`. It may be called again after a failure. While it runs, nothing else may write to
+/// standard output.
+std::optional<std::string> runLld(const std::vector<std::string>& arguments, std::string& messages);
 
 } // namespace melix::aot

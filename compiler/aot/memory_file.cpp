@@ -1,25 +1,13 @@
 #include "aot/memory_file.h"
 
+#include "aot/output_file.h"
+
 #include <cerrno>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
 
 namespace melix::aot {
-namespace {
-
-bool writeAll(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
-
-} // namespace
-
 MemoryFile::MemoryFile(std::string_view bytes) : descriptor_(memfd_create("melix", MFD_CLOEXEC)) {
   if (descriptor_ < 0 || writeAll(descriptor_, bytes)) return;
   close(descriptor_);
@@ -30,6 +18,18 @@ MemoryFile::MemoryFile(MemoryFile&& other) noexcept : descriptor_(std::exchange(
 
 MemoryFile::~MemoryFile() {
   if (descriptor_ >= 0) close(descriptor_);
+}
+
+std::optional<std::string> MemoryFile::content() const {
+  off_t size = lseek(descriptor_, 0, SEEK_END);
+  std::string out(size < 0 ? 0 : static_cast<size_t>(size), '\0');
+  for (size_t at = 0; at < out.size();) {
+    ssize_t got = pread(descriptor_, out.data() + at, out.size() - at, static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    at += static_cast<size_t>(got);
+  }
+  return out;
 }
 
 std::string MemoryFile::path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,10 @@ public:
   ~MemoryFile();
 
   bool isOpen() const { return descriptor_ >= 0; }
+  int descriptor() const { return descriptor_; }
   std::string path() const;
+  /// All bytes in it; nothing if they cannot be read.
+  std::optional<std::string> content() const;
 
 private:
   int descriptor_;

@@ -47,6 +47,9 @@ bool isTable(TypeStore& t, TypeId x) {
   return t.kind(array) == TypeKind::Array &&
          (isNumber(t, t.element(array)) || t.kind(t.element(array)) == TypeKind::Bool);
 }
+bool isNumbers(TypeStore& t, TypeId x) {
+  return isTable(t, x) || isNumber(t, x) || t.kind(x) == TypeKind::Bool;
+}
 bool isRecord(TypeStore& t, TypeId x) { return t.kind(x) == TypeKind::Struct || t.kind(x) == TypeKind::Enum; }
 
 struct Bound {
@@ -67,6 +70,7 @@ constexpr Bound bounds[] = {
     {"Iterator", isRecord, {}, {}},
     {"Differentiable", hasTangent, VarClass::OpenFloat, ParamClass::Any},
     {"ArrayOfNumbers", isTable, {}, {}, true},
+    {"NumbersOfAnyRank", isNumbers, {}, {}, true},
 };
 
 const Bound* find(std::string_view name) {

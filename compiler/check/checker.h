@@ -146,11 +146,10 @@ public:
   /// Functions a name may mean, one layer after another (rule 8): this module, imports, prelude.
   std::vector<std::vector<DeclId>> functionLayers(ModuleId module, NameId name);
   std::vector<DeclId> functionsIn(ModuleId module, NameId name, bool publicOnly);
+  std::vector<DeclId> importedFunctions(ModuleId module, NameId name);
   /// Those of the home of a type: what a module that is imported gives away, all that a program's own file
-  /// has.
-  std::vector<DeclId> functionsAtHome(ModuleId home, NameId name) {
-    return functionsIn(home, name, !modules[home].isRoot);
-  }
+  /// has, all that the newest entry at the prompt sees.
+  std::vector<DeclId> functionsAtHome(ModuleId home, NameId name);
   DeclId constDecl(ModuleId module, NameId name);
   /// (enum declaration, case) for a bare case name seen from a module.
   std::vector<std::pair<DeclId, uint32_t>> casesNamed(ModuleId module, NameId name);
@@ -196,6 +195,12 @@ public:
   bool isOfScript(ModuleId module, NameId name);
   /// The variables that a module's functions see at the prompt; to be said before the module is checked.
   void seePrompt(ModuleId module, const std::vector<PromptVariable>& known);
+  /// The names that the statements of a module bind at its top.
+  std::set<NameId> namesBoundIn(ModuleId module);
+  /// Says whether a struct or enum is one that the prompt has replaced: then messages about its types say so.
+  void setReplaced(DeclId record, bool isReplaced);
+  /// Instances are checked anew when they are asked for.
+  void forgetInstances() { instances_.clear(); }
   /// Functions that see `let`s of their script, checked at the types these have; those without a caller are
   /// so too.
   void checkSeeing(ModuleId module, const std::map<NameId, TypeId>& lets);

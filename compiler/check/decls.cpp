@@ -165,6 +165,12 @@ const RecordDecl& Checker::record(DeclId decl) {
   return *(recordDecls_[decl] = std::move(record));
 }
 
+void Checker::setReplaced(DeclId record, bool isReplaced) {
+  modules.setReplaced(record, isReplaced);
+  for (const auto& [key, id] : records_)
+    if (key.first == record) types.recordInfo(id).isReplaced = isReplaced;
+}
+
 bool Checker::takesNoParameters(DeclId decl) {
   DeclKind kind = modules.decl(decl).kind;
   return kind == DeclKind::TypeAlias ||
@@ -241,6 +247,7 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, siz
   r.name = declared.name;
   r.isEnum = declared.isEnum;
   r.declaration = decl.index;
+  r.isReplaced = modules.decl(decl).isReplaced;
   r.typeArgs = typeArgs;
   r.origin = declared.span;
   TypeEnv env;
@@ -350,13 +357,23 @@ std::vector<DeclId> Checker::functionsIn(ModuleId module, NameId name, bool publ
   return out;
 }
 
-std::vector<std::vector<DeclId>> Checker::functionLayers(ModuleId module, NameId name) {
-  std::vector<std::vector<DeclId>> layers{functionsIn(module, name, false)};
-  if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end()) {
-    std::vector<DeclId>& layer = layers.emplace_back();
+std::vector<DeclId> Checker::importedFunctions(ModuleId module, NameId name) {
+  std::vector<DeclId> out;
+  if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
     for (ModuleId from : imported->second)
-      for (DeclId d : functionsIn(from, name, true)) layer.push_back(d);
-  }
+      for (DeclId d : functionsIn(from, name, true)) out.push_back(d);
+  return out;
+}
+
+std::vector<DeclId> Checker::functionsAtHome(ModuleId home, NameId name) {
+  if (!modules[home].isEntry) return functionsIn(home, name, !modules[home].isRoot);
+  home = modules.newestEntry();
+  std::vector<DeclId> own = functionsIn(home, name, false);
+  return own.empty() ? importedFunctions(home, name) : own;
+}
+
+std::vector<std::vector<DeclId>> Checker::functionLayers(ModuleId module, NameId name) {
+  std::vector<std::vector<DeclId>> layers{functionsIn(module, name, false), importedFunctions(module, name)};
   // A function with its module's name may be called by it.
   if (auto prefix = modules[module].prefixes.find(name); prefix != modules[module].prefixes.end())
     layers.push_back(functionsIn(prefix->second, types.names.intern(modules[prefix->second].name), true));

@@ -116,11 +116,12 @@ NodeId Body::toStr(NodeId value, std::string spec, Span span) {
 }
 
 NodeId Body::checkString(const StringLit& s, Span span) {
+  if (s.parts.empty()) return b.string("", span);
+  if (s.parts.size() == 1 && !s.parts[0].value) return b.string(s.parts[0].text, span);
   std::vector<NodeId> parts;
   for (const StringPart& part : s.parts)
     parts.push_back(part.value ? toStr(checkExpr(part.value), part.format, part.span)
                                : b.string(part.text, part.span));
-  if (parts.empty()) return b.string("", span);
   if (parts.size() == 1) return parts[0];
   return b.make(NodeKind::Builtin, types.str(), span, std::move(parts),
                 BuiltinRef{ops::BuiltinKind::StrConcat});

@@ -81,7 +81,9 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
     if (c.modules.decl(layer[0]).module != prelude || module == prelude) all.push_back(layer);
   for (ModuleId home : homes)
     if (home != module && home != prelude)
-      if (auto layer = c.functionsAtHome(home, name); !layer.empty()) all.push_back(layer);
+      if (auto layer = c.functionsAtHome(home, name);
+          !layer.empty() && std::find(all.begin(), all.end(), layer) == all.end())
+        all.push_back(layer);
   for (const auto& layer : layers)
     if (c.modules.decl(layer[0]).module == prelude && module != prelude) all.push_back(layer);
   for (const auto& layer : all) {

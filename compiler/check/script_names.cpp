@@ -28,6 +28,14 @@ void Checker::seePrompt(ModuleId module, const std::vector<PromptVariable>& know
   promptNames_[module] = known;
 }
 
+std::set<NameId> Checker::namesBoundIn(ModuleId module) {
+  std::vector<NameId> names;
+  const Ast& tree = modules[module].ast;
+  for (SynId statement : modules[module].statements)
+    if (tree.kind(statement) == SynKind::Let) boundNames(tree, tree[statement].as<Let>().pattern, names);
+  return {names.begin(), names.end()};
+}
+
 const Checker::ScriptNames& Checker::scriptNames(ModuleId module) {
   if (auto found = scripts_.find(module); found != scripts_.end()) return found->second;
   ScriptNames& out = scripts_[module];

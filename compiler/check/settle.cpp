@@ -409,7 +409,8 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
     auto before = row->results.substr(0, at);
     TypeId asked = parts[static_cast<size_t>(std::count(before.begin(), before.end(), ','))];
     TypeId inner = types.kind(asked) == TypeKind::Pack ? types[asked].parts[0] : asked;
-    if (types.kind(inner) != TypeKind::Array && types.kind(inner) != TypeKind::Error)
+    if (types.kind(inner) != TypeKind::Array && !types.isScalar(inner) &&
+        types.kind(inner) != TypeKind::Error)
       sink.report(DiagId::WantsArray, span, fn.builtin, types.print(asked));
   }
   std::vector<TypeId> open;

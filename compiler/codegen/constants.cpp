@@ -186,8 +186,7 @@ llvm::Constant* ModuleEmitter::describe(TypeId type) {
     return typeRecord(MELIX_KIND_TUPLE, 0, type, layouts.partCount(type), 0, nullptr, nullptr,
                       productFields(type, 0), nullptr);
   default:
-    return typeRecord(MELIX_KIND_OPAQUE, 0, type, 0, 0, cString(store.print(type)), nullptr, nullptr,
-                      nullptr);
+    return typeRecord(MELIX_KIND_OPAQUE, 0, type, 0, 0, cString(store.show(type)), nullptr, nullptr, nullptr);
   }
 }
 

@@ -61,6 +61,11 @@ Value takeText(MelixTask* task, const uint64_t* at) {
   return out;
 }
 
+/// A scalar as it is stored, at the start of a slot.
+Value takeScalar(TypeKind kind, const uint64_t* at) {
+  return Value(kind, interp::loadSlot(kind, reinterpret_cast<const char*>(at)));
+}
+
 Value takeTextList(MelixTask* task, const uint64_t* at) {
   auto* list = reinterpret_cast<char*>(at[0]);
   std::vector<Value> items;
@@ -223,6 +228,10 @@ void HostBuiltins::call(ops::BuiltinKind kind, interp::BuiltinCall& call) {
     case WordKind::StrList: call.results.push_back(takeTextList(task_, at++)); break;
     case WordKind::Bytes:
     case WordKind::Asked: {
+      if (call.types.isScalar(call.resultTypes[k])) {
+        call.results.push_back(takeScalar(call.types.kind(call.resultTypes[k]), at++));
+        break;
+      }
       size_t rank = row.results[k] == WordKind::Bytes ? 1 : rankOf(call.types, call.resultTypes[k]);
       std::vector<int64_t> dims;
       for (size_t d = 0; d < rank; ++d) dims.push_back(static_cast<int64_t>(at[1 + d]));

@@ -67,7 +67,7 @@ repl::Host makeHost(session::Session& session, HostBuiltins& builtins) {
 void showPrompt(bool isTerminal, bool continued) {
   if (!isTerminal) return;
   writeOutput(continued ? "… " : "> ");
-  std::fflush(stdout);
+  flushOutput();
 }
 
 } // namespace
@@ -97,23 +97,23 @@ int commandRepl(const Invocation& invocation) {
       entry.clear();
       continue;
     }
-    // An empty line ends an entry that cannot be completed; so does the end of the input.
-    bool isForced = kind == LineKind::End || line == "\n";
-    if (!isForced && repl::Prompt::isIncomplete(entry)) continue;
+    // Only the end of the input ends an entry that is not complete, and Ctrl-C drops it: a blank line may
+    // stand anywhere in it.
+    if (kind == LineKind::Line && repl::Prompt::isIncomplete(entry)) continue;
     // On the main thread stays only the waiting: the phases need a large stack.
     onBigStack([&] {
       prompt.enter(entry);
       return 0;
     });
     builtins.flush();
-    std::fflush(stdout);
     builtins.takeInterrupt();
-    if (builtins.exited()) return builtins.exitStatus();
+    if (builtins.exited()) return melix_end_output(builtins.exitStatus());
+    if (!flushOutput()) return Failure;
     entry.clear();
     if (kind == LineKind::End) break;
   }
   if (isTerminal) writeOutput("\n");
-  return Success;
+  return melix_end_output(Success);
 }
 
 } // namespace melix::driver

@@ -3,6 +3,8 @@
 #include "driver/commands.h"
 #include "driver/files.h"
 
+#include "melix/abi.h"
+
 namespace melix::driver {
 namespace {
 
@@ -22,12 +24,13 @@ int runCommand(const Invocation& invocation) {
 } // namespace
 
 int runMelix(std::vector<std::string> arguments) {
+  melix_hold_standard_files();
   auto parsed = parseCommandLine(std::move(arguments));
   if (auto* answer = std::get_if<Answer>(&parsed)) {
     (answer->status == 0 ? writeOutput : writeError)(answer->text);
-    return answer->status;
+    return endOutput(answer->status);
   }
-  return runCommand(std::get<Invocation>(parsed));
+  return endOutput(runCommand(std::get<Invocation>(parsed)));
 }
 
 } // namespace melix::driver

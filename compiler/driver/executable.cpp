@@ -16,7 +16,7 @@ bool writeExecutable(std::span<const std::string_view> objects, const Invocation
   }
   aot::LinkOptions options{.strip = invocation.strip};
   auto problem = aot::linkExecutable(objects, runtimeArchive(), invocation.output, options);
-  if (problem) writeProblem("cannot write `" + invocation.output + "`:\n" + *problem);
+  if (problem) writeProblem(*problem);
   return !problem;
 }
 

@@ -1,5 +1,7 @@
 #include "driver/files.h"
 
+#include "driver/exit_status.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -14,6 +16,12 @@ namespace melix::driver {
 namespace {
 
 std::string reason() { return std::strerror(errno); }
+
+int outputFailure = 0; ///< why the first write to standard output that failed did so
+
+void noteOutput(bool written) {
+  if (!written && outputFailure == 0) outputFailure = errno;
+}
 
 /// Reads to the end; false on error.
 bool readAll(int descriptor, std::string& text) {
@@ -91,10 +99,24 @@ std::vector<std::string> expandFolders(const std::vector<std::string>& paths) {
   return files;
 }
 
-void writeOutput(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void writeOutput(std::string_view text) {
+  noteOutput(std::fwrite(text.data(), 1, text.size(), stdout) == text.size());
+}
+
+bool flushOutput() {
+  noteOutput(std::fflush(stdout) == 0);
+  return outputFailure == 0;
+}
+
+int endOutput(int status) {
+  if (flushOutput()) return status;
+  if (outputFailure != EPIPE)
+    writeError(std::string("error: cannot write to standard output: ") + std::strerror(outputFailure) + "\n");
+  return status == Success ? int(Failure) : status;
+}
 
 void writeError(std::string_view text) {
-  std::fflush(stdout);
+  flushOutput();
   writeAll(STDERR_FILENO, text);
 }
 

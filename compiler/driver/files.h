@@ -17,7 +17,12 @@ std::optional<std::string> replaceFile(const std::string& path, std::string_view
 std::vector<std::string> expandFolders(const std::vector<std::string>& paths);
 
 void writeOutput(std::string_view text); ///< to standard output
-void writeError(std::string_view text);  ///< to standard error, after what went to standard output
+/// Whether everything written so far could be written.
+bool flushOutput();
+/// The status with which a command ends: what could not be written to standard output is told, but for a
+/// reader that is gone, and is a failure.
+int endOutput(int status);
+void writeError(std::string_view text); ///< to standard error, after what went to standard output
 
 /// Whether messages on standard error may be coloured: it is a terminal and NO_COLOR is not set.
 bool wantsColour();

@@ -156,7 +156,7 @@ void HostTypes::fill(TypeId type, MelixType& out) {
   default:
     out.kind = MELIX_KIND_OPAQUE;
     out.align = 1;
-    out.name = text(types_.print(type));
+    out.name = text(types_.show(type));
     break;
   }
 }

@@ -60,10 +60,7 @@ std::string panicText(session::Session& session, const interp::Panic& panic) {
   return (head.empty() ? "panic: " + panic.message + "\n" : head) + frames;
 }
 
-int interpretProgram(session::Session& session, int argc, char** argv) {
-  HostBuiltins builtins(session.types, argc, argv);
-  interp::Program program(session.module(), builtins.hooks());
-  interp::RunResult result = program.run(session.module().entry, {});
+static int statusOf(session::Session& session, HostBuiltins& builtins, const interp::RunResult& result) {
   builtins.flush();
   if (builtins.exited()) return builtins.exitStatus();
   if (result.panicked && builtins.takeInterrupt()) return Interrupted;
@@ -74,6 +71,12 @@ int interpretProgram(session::Session& session, int argc, char** argv) {
   // A test gives unit, a program its status.
   bool hasStatus = !result.values.empty() && result.values[0].kind() == types::TypeKind::I64;
   return hasStatus ? static_cast<int>(result.values[0].asInteger()) : int(Success);
+}
+
+int interpretProgram(session::Session& session, int argc, char** argv) {
+  HostBuiltins builtins(session.types, argc, argv);
+  interp::Program program(session.module(), builtins.hooks());
+  return melix_end_output(statusOf(session, builtins, program.run(session.module().entry, {})));
 }
 
 } // namespace melix::driver

@@ -178,7 +178,7 @@ private:
     bool afterDot = !out_.tokens.empty() && out_.tokens.back().kind == TokenKind::Dot;
     bool isFloat = false;
     bool ok = afterDot ? scan_.digits() : scan_.number(isFloat);
-    if (ok && isNamePart(scan_.peek())) {
+    if (isNamePart(scan_.peek())) {
       while (isNamePart(scan_.peek())) scan_.advance();
       ok = false;
     }
@@ -252,10 +252,24 @@ private:
         strings_.push_back({0, triple, opened});
         return;
       }
-      if (c == '}' && scan_.peek(1) != '}') report(DiagId::LoneBrace, scan_.position(), scan_.position() + 1);
+      if (c == '}' && scan_.peek(1) != '}') {
+        report(DiagId::LoneBrace, scan_.position(), scan_.position() + 1);
+        for (size_t left = loneFormatLength(); left > 0; --left) scan_.rawCharacter(text);
+      }
       if ((c == '{' || c == '}') && scan_.peek(1) == c) scan_.advance();
       scan_.character(text);
     }
+  }
+
+  /// Of a lone `}` that a format and another `}` follow, as an interpolation ends: the characters up to that
+  /// one, which is lone for the same cause. Else 0.
+  size_t loneFormatLength() const {
+    if (scan_.peek(1) != ':') return 0;
+    std::string_view behind = scan_.rest().substr(2);
+    size_t end = behind.find_first_of("}\"\n");
+    if (end == std::string_view::npos || behind[end] != '}' || behind.substr(end + 1).starts_with('}'))
+      return 0;
+    return isFormat(behind.substr(0, end)) ? 2 + characterCount(behind.substr(0, end)) : 0;
   }
 
   void interpolationEnd(uint32_t begin) {

@@ -78,11 +78,11 @@ void Lower::addArgument(BuiltinCall& call, std::string_view param, core::ValueId
   call.add({own[packed ? 1 : 0], packed ? own[0] : dimsOf(type)[0]});
 }
 
-/// The array asked for: known dims are demanded, the others found.
+/// What is asked for: of an array the known dims are demanded, the others found.
 void Lower::addAsked(BuiltinCall& call, TypeId type) {
   if (types_.kind(type) == TypeKind::Pack) type = layouts_.packInner(type);
   std::vector<types::DimId> dims = types_[type].dims;
-  ValueId wanted = b_.scratch(8 * dims.size());
+  ValueId wanted = b_.scratch(8 * std::max<size_t>(dims.size(), 1));
   for (size_t d = 0; d < dims.size(); ++d) {
     ValueId extent = dimInScope(dims[d]) ? dim(dims[d]) : b_.integer(-1);
     b_.store(wanted, {}, {indexType, 8, static_cast<int64_t>(8 * d), false, false}, extent);
@@ -169,7 +169,8 @@ void Lower::lowerBuiltin(const core::Op& op) {
   std::vector<ValueId> values;
   for (size_t k = 0; k < results.size(); ++k) {
     std::string_view word = signature.results[k];
-    if (word == "Bytes" || word == "Asked") {
+    bool isArray = word == "Bytes" || (word == "Asked" && !types_.isScalar(results[k]));
+    if (isArray) {
       std::vector<ValueId> array = arrayResult(op, results[k], slot);
       values.insert(values.end(), array.begin(), array.end());
     } else if (word == "Str") {

@@ -71,6 +71,11 @@ void Modules::import(ModuleId into, NameId name, ModuleId from) {
   for (DeclId d : modules_[from.index]->decls[name]) decls_[d].isPub = true;
 }
 
+void Modules::setNewestEntry(ModuleId id) {
+  modules_[id.index]->isEntry = true;
+  newestEntry_ = id;
+}
+
 ModuleId Modules::prelude() {
   if (prelude_) return prelude_;
   modules_.push_back(std::make_unique<Module>());

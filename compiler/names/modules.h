@@ -27,7 +27,8 @@ struct Decl {
   syntax::NodeId node;
   NameId name;
   bool isPub = false;
-  Span span; ///< of the name
+  Span span;               ///< of the name
+  bool isReplaced = false; ///< a later entry at the prompt has declared it anew
 };
 
 struct Module {
@@ -41,7 +42,8 @@ struct Module {
   std::vector<syntax::NodeId> tests; ///< blocks, and once they are read the examples of comments
   bool examplesRead = false;
   bool isPrelude = false;
-  bool isRoot = false; ///< of a program, a test file or an entry at the prompt: nothing imports it
+  bool isRoot = false;  ///< of a program, a test file or an entry at the prompt: nothing imports it
+  bool isEntry = false; ///< at the prompt
 };
 
 /// Reads modules: files beside the root file, then the library; and makes trees of texts, so that this layer
@@ -70,6 +72,11 @@ public:
 
   /// The root module of a program, from its text.
   ModuleId addRoot(std::string path, std::string text);
+  /// Makes a root module the newest entry at the prompt: all entries are one home of types, and what it sees
+  /// is what is found there.
+  void setNewestEntry(ModuleId id);
+  ModuleId newestEntry() const { return newestEntry_; }
+  void setReplaced(DeclId id, bool isReplaced) { decls_[id].isReplaced = isReplaced; }
   /// The module of `use a.b`; none after reporting that it does not exist or that modules use each other.
   ModuleId load(const std::string& dotted, Span use);
   /// Makes the declarations of `name` in one module visible in another, as `use from.{name}` does but whether
@@ -115,6 +122,7 @@ private:
   std::map<std::string, ModuleId> loaded_;
   std::vector<std::string> loading_;
   ModuleId prelude_;
+  ModuleId newestEntry_;
 };
 
 } // namespace melix::names

@@ -1,6 +1,7 @@
 #include "repl/prompt.h"
 
 #include "parse/parse.h"
+#include "repl/function_text.h"
 
 #include <set>
 
@@ -48,83 +49,136 @@ void Prompt::connect(names::ModuleId module, const Definitions& known) {
   for (const auto& [name, used] : known.prefixes) modules[module].prefixes.emplace(name, used);
 }
 
-/// `known` with what a module adds.
-Prompt::Definitions Prompt::collect(names::ModuleId module, Definitions known) {
-  names::Modules& modules = session_.modules();
-  for (const auto& [name, from] : modules[module].imported) known.names[name] = from.back();
-  for (const auto& [name, used] : modules[module].prefixes) known.prefixes[name] = used;
-  for (const auto& [name, decls] : modules[module].decls) {
-    known.names[name] = module;
-    known.functions.erase(name);
-    for (names::DeclId d : decls)
-      if (modules.decl(d).kind == names::DeclKind::Function)
-        known.functions[name] +=
-            std::string(session_.sources.text(modules.astOf(d).span(modules.decl(d).node))) + "\n\n";
+/// The variables that a module sees: what it declares hides those of the same names.
+Prompt::Variables Prompt::variablesBeside(names::ModuleId module) const {
+  const std::set<NameId> given = namesGivenBy(session_.modules()[module]);
+  Variables out;
+  for (size_t k = 0; k < variables_.known.size(); ++k) {
+    if (given.contains(variables_.known[k].name)) continue;
+    out.known.push_back(variables_.known[k]);
+    out.values.push_back(variables_.values[k]);
   }
-  return known;
+  return out;
 }
 
-/// Declares the functions of earlier entries anew if the module replaces one of them, so that they call the
-/// new one; none if there is nothing to declare.
-names::ModuleId Prompt::renewFunctions(names::ModuleId module, Definitions& now) {
-  names::Modules& modules = session_.modules();
-  bool replaces = false;
-  std::string others;
-  std::vector<NameId> moved;
-  for (const auto& [name, source] : definitions_.functions) {
-    bool replaced = modules[module].decls.contains(name);
-    replaces |= replaced;
-    if (replaced) continue;
-    others += source;
-    moved.push_back(name);
-  }
-  if (!replaces || moved.empty()) return names::ModuleId::none();
-  names::ModuleId again = modules.addRoot("<prompt>", others);
-  for (NameId name : moved) now.names[name] = again;
-  connect(again, now);
-  return again;
+/// The names to which a module gives another meaning than they had for what is kept.
+std::set<NameId> Prompt::replacedBy(names::ModuleId module) const {
+  std::set<NameId> out = namesGivenBy(session_.modules()[module]);
+  std::erase_if(out, [this](NameId name) { return !definitions_.has(name) && !definitions_.mention(name); });
+  return out;
+}
+
+/// Declares what may use the replaced names again, in a module of its own; `now` has the new meanings.
+Prompt::Renewal Prompt::renew(std::set<NameId> replaced, const Definitions& before, Definitions& now) {
+  Renewal renewal{std::move(replaced), {}, {}};
+  if (renewal.replaced.empty()) return renewal;
+  session_.checker().forgetInstances();
+  const std::set<NameId> users = before.usersOf(renewal.replaced);
+  std::string source;
+  for (NameId name : users) source += before.kept.at(name).source;
+  for (const auto& [name, kept] : before.kept)
+    if (kept.isRecord && (users.contains(name) || renewal.replaced.contains(name)))
+      renewal.outdated.push_back(kept.decls[0]);
+  if (users.empty()) return renewal;
+  renewal.module = session_.modules().addRoot("<prompt>", source);
+  now.add(session_.modules(), renewal.module);
+  return renewal;
 }
 
 /// Checks what a module declares, at the variables there are.
-bool Prompt::checkDefinitions(names::ModuleId module) {
-  std::map<NameId, types::TypeId> lets;
-  for (const check::PromptVariable& v : variables_)
+bool Prompt::checkDefinitions(names::ModuleId module, const std::vector<check::PromptVariable>& variables) {
+  std::map<NameId, TypeId> lets;
+  for (const check::PromptVariable& v : variables)
     if (!v.isVar && !v.isSize) lets.emplace(v.name, v.type);
   session_.checker().checkModule(module);
   session_.checker().checkSeeing(module, lets);
   return session_.sink.errorCount() == 0;
 }
 
+/// Checks what is declared again; warnings about it were given when it was entered.
+bool Prompt::checkRenewal(const Renewal& renewal, const std::vector<check::PromptVariable>& variables) {
+  if (!renewal.module) return true;
+  const size_t told = session_.sink.all().size();
+  if (checkDefinitions(renewal.module, variables)) {
+    session_.sink.rewind(told);
+    return true;
+  }
+  host_.writeDiagnostics();
+  session_.sink.clear();
+  std::string names;
+  for (NameId name : renewal.replaced)
+    names += (names.empty() ? "`" : ", `") + std::string(session_.names.text(name)) + "`";
+  host_.writeError(names + " stays as it was: what uses it would no longer check\n");
+  return false;
+}
+
+/// Checks the statements of an entry. What they bind takes names from declarations.
+bool Prompt::checkStatements(names::ModuleId module, const Variables& before, Definitions& now,
+                             check::PromptEntry& entry) {
+  entry = session_.checker().prompt(module, before.known);
+  if (!entry.instance.valid()) return false;
+  std::set<NameId> bound = session_.checker().namesBoundIn(module);
+  std::erase_if(bound, [&now](NameId name) { return !now.has(name); });
+  const Definitions declared = now;
+  for (NameId name : bound) now.remove(name);
+  Renewal renewal = renew(std::move(bound), declared, now);
+  if (!renewal.module) return true;
+  connect(renewal.module, now);
+  session_.modules().setNewestEntry(renewal.module);
+  session_.checker().seePrompt(renewal.module, entry.variables);
+  return checkRenewal(renewal, entry.variables);
+}
+
+bool Prompt::take(names::ModuleId module) {
+  const Variables before = variablesBeside(module);
+  Definitions now = definitions_;
+  now.add(session_.modules(), module);
+  Renewal renewal = renew(replacedBy(module), definitions_, now);
+  setOutdated(renewal, true);
+  for (names::ModuleId each : {renewal.module, module}) {
+    if (!each) continue;
+    connect(each, now);
+    session_.checker().seePrompt(each, before.known);
+  }
+  session_.modules().setNewestEntry(module);
+  if (!checkDefinitions(module, before.known) || !checkRenewal(renewal, before.known) ||
+      !takeIn(module, before, now)) {
+    setOutdated(renewal, false);
+    return false;
+  }
+  definitions_ = std::move(now);
+  return true;
+}
+
+/// Runs the statements of an entry, if it has some; then the variables are those after it.
+bool Prompt::takeIn(names::ModuleId module, const Variables& before, Definitions& now) {
+  check::PromptEntry entry;
+  if (!session_.modules()[module].statements.empty())
+    return checkStatements(module, before, now, entry) && run(entry, before);
+  variables_ = before;
+  return true;
+}
+
+void Prompt::setOutdated(const Renewal& renewal, bool isOutdated) {
+  for (names::DeclId record : renewal.outdated) session_.checker().setReplaced(record, isOutdated);
+}
+
 bool Prompt::enter(const std::string& text) {
   session_.sink.clear();
   names::ModuleId module = session_.modules().addRoot("<prompt>", text);
-  bool ok = session_.sink.errorCount() == 0;
-  if (ok) {
-    Definitions now = collect(module, definitions_);
-    names::ModuleId again = renewFunctions(module, now);
-    connect(module, now);
-    for (names::ModuleId each : {again, module})
-      if (each) session_.checker().seePrompt(each, variables_);
-    ok = (!again || checkDefinitions(again)) && checkDefinitions(module);
-    check::PromptEntry entry;
-    if (ok && !session_.modules()[module].statements.empty()) {
-      entry = session_.checker().prompt(module, variables_);
-      ok = entry.instance.valid() && run(entry);
-    }
-    if (ok) definitions_ = std::move(now);
-  }
+  bool ok = session_.sink.errorCount() == 0 && take(module);
   host_.writeDiagnostics();
   return ok;
 }
 
-bool Prompt::run(const check::PromptEntry& entry) {
+bool Prompt::run(const check::PromptEntry& entry, const Variables& before) {
   session_.renewModule();
   if (!session_.lowerEntry(entry.instance) || !session_.advance(session::CoreStage::Optimised)) {
     if (!session_.bug().empty()) host_.writeError("a bug of the compiler: " + session_.bug() + "\n");
     return false;
   }
   interp::Program program(session_.module(), host_.hooks);
-  interp::RunResult result = program.run(session_.module().entry, values_);
+  interp::RunResult result = program.run(session_.module().entry, before.values);
   if (result.panicked) {
     host_.reportPanic(result.panic);
     return false;
@@ -140,8 +194,7 @@ bool Prompt::keep(const check::PromptEntry& entry, interp::RunResult result) {
     sizes.emplace(instance.resultDims[k], session_.types.dims.constant(result.dims[k]));
   const std::vector<TypeId> parts = session_.types[instance.result].parts;
   const interp::Value& all = result.values[0];
-  variables_.clear();
-  values_.clear();
+  variables_ = {};
   for (size_t k = 0; k < entry.variables.size(); ++k) {
     check::PromptVariable variable = entry.variables[k];
     variable.type = session_.types.substitute(variable.type, sizes);
@@ -152,11 +205,14 @@ bool Prompt::keep(const check::PromptEntry& entry, interp::RunResult result) {
       continue;
     }
     if (variable.isSize) variable.size = all.part(k + 1).asInteger();
-    variables_.push_back(variable);
-    values_.push_back(all.part(k + 1));
+    variables_.known.push_back(variable);
+    variables_.values.push_back(all.part(k + 1));
   }
   TypeId shown = session_.types.substitute(parts[0], sizes);
-  if (!session_.types.isUnit(shown)) host_.write(host_.show(shown, all.part(0)) + "\n");
+  if (session_.types.kind(shown) == TypeKind::Known)
+    host_.write(functionText(session_, shown) + "\n");
+  else if (!session_.types.isUnit(shown))
+    host_.write(host_.show(shown, all.part(0)) + "\n");
   return true;
 }
 

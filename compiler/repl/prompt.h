@@ -5,13 +5,13 @@
 // An entry is a module of its own. Its declarations are imported by later entries; its statements are a
 // function of the variables there are, which gives their new values, so nothing runs twice. Entries run in
 // the Core interpreter. An entry that fails (error, panic, Ctrl-C) changes no variable and defines nothing.
-// Redefining a function checks the functions kept from earlier entries again, so callers see the new one; if
-// they no longer check, the old one stays. Values of a type that is redefined keep the old type.
+// Redefining a name declares what was kept from earlier entries and may use it again, so that it sees the new
+// meaning; if that no longer checks, the old one stays. Values of a type that is declared again keep the old
+// type.
 
 #include "interp/interp.h"
+#include "repl/definitions.h"
 #include "session/session.h"
-
-#include <map>
 
 namespace melix::repl {
 
@@ -34,24 +34,34 @@ public:
   bool enter(const std::string& text);
 
 private:
-  /// What later entries see, besides variables.
-  struct Definitions {
-    std::map<NameId, names::ModuleId> names;    ///< declared or imported by name; the module that has it
-    std::map<NameId, names::ModuleId> prefixes; ///< of `use a.b`
-    std::map<NameId, std::string> functions;    ///< source of the functions that are kept
+  struct Variables {
+    std::vector<check::PromptVariable> known;
+    std::vector<interp::Value> values; ///< of known
   };
+  /// Declarations of earlier entries that are declared again because of what an entry changes.
+  struct Renewal {
+    std::set<NameId> replaced;           ///< what changes
+    names::ModuleId module;              ///< has the declarations; none: there are none
+    std::vector<names::DeclId> outdated; ///< structs and enums that the names meant before
+  };
+  bool take(names::ModuleId module);
+  Variables variablesBeside(names::ModuleId module) const;
+  std::set<NameId> replacedBy(names::ModuleId module) const;
+  Renewal renew(std::set<NameId> replaced, const Definitions& before, Definitions& now);
+  bool checkRenewal(const Renewal& renewal, const std::vector<check::PromptVariable>& variables);
+  bool checkStatements(names::ModuleId module, const Variables& before, Definitions& now,
+                       check::PromptEntry& entry);
+  bool takeIn(names::ModuleId module, const Variables& before, Definitions& now);
   void connect(names::ModuleId module, const Definitions& known);
-  Definitions collect(names::ModuleId module, Definitions known);
-  names::ModuleId renewFunctions(names::ModuleId module, Definitions& now);
-  bool checkDefinitions(names::ModuleId module);
-  bool run(const check::PromptEntry& entry);
+  void setOutdated(const Renewal& renewal, bool isOutdated);
+  bool checkDefinitions(names::ModuleId module, const std::vector<check::PromptVariable>& variables);
+  bool run(const check::PromptEntry& entry, const Variables& before);
   bool keep(const check::PromptEntry& entry, interp::RunResult result);
 
   session::Session& session_;
   Host host_;
   Definitions definitions_;
-  std::vector<check::PromptVariable> variables_;
-  std::vector<interp::Value> values_; ///< of variables_
+  Variables variables_;
 };
 
 } // namespace melix::repl

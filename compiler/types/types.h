@@ -90,6 +90,7 @@ struct Record {
   std::vector<DimSym> dimParams; ///< fields mention these
   size_t argSizes = 0;           ///< how many parameters, the last, are sizes in typeArgs
   std::vector<EnumCase> cases;   ///< a struct has exactly one
+  bool isReplaced = false;       ///< its name means another one by now
   RecordId tangentOf;            ///< set when this is a derived tangent record
   bool isSaved =
       false; ///< what a pullback keeps: fields come with expand_derivatives, and may carry tangents

@@ -71,7 +71,8 @@ private:
     const Record& r = types_.recordInfo(t.record);
     std::string args = dims(std::span(t.dims).first(r.ownDims()), joined(types_.typeArgs(id))),
                 name(types_.names.text(r.name));
-    return args.empty() ? name : name + "[" + args + "]";
+    if (!args.empty()) name += "[" + args + "]";
+    return r.isReplaced && spelled_ ? name + " (redefined since)" : name;
   }
 
   const TypeStore& types_;

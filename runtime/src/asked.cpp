@@ -2,9 +2,15 @@
 
 namespace melix::runtime {
 
-void giveArray(uint64_t* results, const Asked& asked, const void* data, const int64_t* dims) {
+void giveAsked(MelixTask* task, uint64_t* results, const Asked& asked, void* data, const int64_t* dims) {
   results[0] = 1;
-  results[1] = reinterpret_cast<uint64_t>(data);
+  if (asked.isArray()) {
+    results[1] = reinterpret_cast<uint64_t>(data);
+  } else {
+    results[1] = 0;
+    memcpy(&results[1], data, asked.type->size);
+    melix_release(task, data);
+  }
   for (int k = 0; k < asked.rank(); k++) results[2 + k] = static_cast<uint64_t>(dims[k]);
   setStr(results + 2 + asked.rank(), {nullptr, 0});
 }
@@ -16,6 +22,7 @@ void giveError(MelixTask* task, uint64_t* results, const Asked& asked, TextBuffe
 
 void addAskedType(TextBuffer& out, const Asked& asked) {
   out.add(kindName(asked.elem()->kind));
+  if (asked.rank() == 0) return;
   out.addByte('[');
   for (int k = 0; k < asked.rank(); k++) {
     if (k > 0) out.add(", ");

@@ -8,8 +8,8 @@ namespace melix::runtime {
 
 inline constexpr int maxRank = 32;
 
-/// The request of an `Asked` result: two argument slots, the type (kind ARRAY) and the wanted dims, -1 for
-/// any.
+/// The request of an `Asked` result: two argument slots, the type (of kind ARRAY, or a scalar's) and the
+/// wanted dims, -1 for any.
 struct Asked {
   const MelixType* type;
   const int64_t* dims;
@@ -17,12 +17,14 @@ struct Asked {
   explicit Asked(const uint64_t* slots)
       : type(reinterpret_cast<const MelixType*>(slots[0])), dims(reinterpret_cast<const int64_t*>(slots[1])) {
   }
-  int rank() const { return type->rank; }
-  const MelixType* elem() const { return type->elem; }
+  bool isArray() const { return type->kind == MELIX_KIND_ARRAY; }
+  int rank() const { return isArray() ? type->rank : 0; }
+  const MelixType* elem() const { return isArray() ? type->elem : type; }
 };
 
-/// Results (Bool, Asked, Str) of a success; the data is owned by the caller from here.
-void giveArray(uint64_t* results, const Asked& asked, const void* data, const int64_t* dims);
+/// Results (Bool, Asked, Str) of a success. An array's data is owned by the caller from here; a scalar's is
+/// read and released.
+void giveAsked(MelixTask* task, uint64_t* results, const Asked& asked, void* data, const int64_t* dims);
 /// Results of a failure; the buffer is released.
 void giveError(MelixTask* task, uint64_t* results, const Asked& asked, TextBuffer& error);
 

@@ -209,7 +209,7 @@ void melix_csv_read(MelixTask* task, const uint64_t* args, uint64_t* results) {
   void* data = melix_alloc(task, out.len);
   if (out.len > 0) memcpy(data, out.data, static_cast<size_t>(out.len));
   out.release();
-  giveArray(results, asked, data, dims);
+  giveAsked(task, results, asked, data, dims);
 }
 
 void melix_csv_write(MelixTask* task, const uint64_t* args, uint64_t* results) {

@@ -174,6 +174,7 @@ void copyData(uint8_t* to, const uint8_t* from, const Header& header, int64_t co
 
 void addShape(TextBuffer& out, const Header& header) {
   out.add(kindName(header.kind));
+  if (header.rank == 0) return;
   out.addByte('[');
   for (int k = 0; k < header.rank; k++) {
     if (k > 0) out.add(", ");
@@ -295,7 +296,7 @@ void melix_npy_read(MelixTask* task, const uint64_t* args, uint64_t* results) {
   if (header.kind == MELIX_KIND_BOOL) // any other byte than 0 is true, as in NumPy
     for (int64_t k = 0; k < count; k++) data[k] = data[k] != 0;
   file.release();
-  giveArray(results, asked, data, header.dims);
+  giveAsked(task, results, asked, data, header.dims);
 }
 
 void melix_npy_write(MelixTask* task, const uint64_t* args, uint64_t* results) {

@@ -3,6 +3,8 @@
 #include "system.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace melix::runtime {
@@ -13,13 +15,25 @@ constexpr int64_t bufferBytes = 16 * 1024;
 uint8_t buffer[bufferBytes];
 int64_t used;
 int terminal = -1; // of standard output: unknown, no, yes
+int failure;       // the reason (errno) why the first write to standard output that failed did so
 uint32_t lock;
 MelixWriteFn hostWriter;
 void* hostContext;
 
+void writeOutput(const uint8_t* data, int64_t len) {
+  if (!writeAll(1, data, len) && failure == 0) failure = errno;
+}
+
 void flushBuffer() {
-  if (used > 0) writeAll(1, buffer, used);
+  if (used > 0) writeOutput(buffer, used);
   used = 0;
+}
+
+/// A program whose output goes nowhere does not go on; melix_end_output says why.
+void leaveIfFailed(MelixTask* task) {
+  if (failure == 0) return;
+  task->exitStatus = MELIX_FAILED;
+  leaveToLanding(task, MELIX_EXIT);
 }
 
 } // namespace
@@ -50,7 +64,7 @@ void writeText(int fd, const uint8_t* data, int64_t len) {
   if (terminal < 0) terminal = isatty(1);
   if (len > bufferBytes - used) flushBuffer();
   if (len > bufferBytes) {
-    writeAll(1, data, len);
+    writeOutput(data, len);
     return;
   }
   memcpy(buffer + used, data, static_cast<size_t>(len));
@@ -85,6 +99,25 @@ void melix_flush(void) {
   flushBuffer();
 }
 
+int32_t melix_end_output(int32_t status) {
+  melix_flush();
+  if (failure == 0) return status;
+  if (failure != EPIPE) {
+    ScopedBuffer text;
+    text.add("error: cannot write to standard output: ");
+    text.add(strerror(failure));
+    text.addByte('\n');
+    writeAll(2, text.data, text.len);
+  }
+  return status == MELIX_OK ? MELIX_FAILED : status;
+}
+
+void melix_hold_standard_files(void) {
+  struct stat info;
+  for (int fd = 0; fd <= 2; fd++)
+    if (fstat(fd, &info) < 0 && errno == EBADF) open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
 void melix_set_writer(MelixWriteFn writer, void* context) {
   SpinLock guard(&lock);
   flushBuffer();
@@ -92,10 +125,17 @@ void melix_set_writer(MelixWriteFn writer, void* context) {
   hostContext = context;
 }
 
-void melix_io_print(MelixTask*, const uint64_t* args, uint64_t*) { printPieces(1, args); }
+void melix_io_print(MelixTask* task, const uint64_t* args, uint64_t*) {
+  printPieces(1, args);
+  leaveIfFailed(task);
+}
 
-void melix_io_eprint(MelixTask*, const uint64_t* args, uint64_t*) { printPieces(2, args); }
+void melix_io_eprint(MelixTask* task, const uint64_t* args, uint64_t*) {
+  printPieces(2, args);
+  leaveIfFailed(task);
+}
 
-void melix_io_write(MelixTask*, const uint64_t* args, uint64_t*) {
+void melix_io_write(MelixTask* task, const uint64_t* args, uint64_t*) {
   writeText(1, reinterpret_cast<const uint8_t*>(args[0]), static_cast<int64_t>(args[1]));
+  leaveIfFailed(task);
 }

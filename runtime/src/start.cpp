@@ -91,14 +91,14 @@ int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program) {
         "error: this program is made for processors with AVX2 and FMA (x86-64-v3), which this one lacks\n");
     return MELIX_FAILED;
   }
+  melix_hold_standard_files();
   if (program->lines) melix_register_lines(program->lines);
   MelixTask* task = melix_task_create();
   if (!task) {
     writeMessage("error: out of memory\n");
     return MELIX_FAILED;
   }
-  int32_t status = runProgram(task, argc, argv, program);
-  melix_flush();
+  int32_t status = melix_end_output(runProgram(task, argc, argv, program));
   melix_pool_stop();
   if (statsWanted()) melix_print_stats(task);
   melix_watch_interrupt(nullptr);

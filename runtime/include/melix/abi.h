@@ -201,10 +201,10 @@ void melix_argsort(MelixTask* task, const MelixType* elem, const void* data, int
 //      StrList (List[str])         one slot: the list word
 //      Value (any type)            two slots: const MelixType*, pointer to the stored form
 //      StrPack (variadic, last)    two slots: count, pointer to an array of MelixStr
-//      Asked (result only)         an array of the type asked for: two *argument* slots after the last
-//      argument:
-//                                  const MelixType* of kind ARRAY, pointer to rank wanted dims (i64, -1:
-//                                  any); result: 1 + rank slots: data, dims
+//      Asked (result only)         an array or a scalar of the type asked for: two *argument* slots after the
+//      last argument:
+//                                  const MelixType*, pointer to rank wanted dims (i64, -1: any); result of
+//                                  an array: 1 + rank slots: data, dims; of a scalar: as it is stored
 //    Arguments are borrowed. Counted results are owned by the caller. A builtin that may fail returns Bool ok
 //    first and Str error last; on failure its other results are empty.
 // ---------------------------------------------------------------------------------------------------------
@@ -298,6 +298,12 @@ const char* melix_check_format(const uint8_t* spec, int64_t specLen, int32_t kin
 
 // Standard output is buffered (until a newline on a terminal). Flush before fork and before other writers.
 void melix_flush(void);
+// At the end of a program: flushes, and if standard output could not be written to says so on standard error,
+// but for a reader that is gone. Returns the exit status, which then is not 0.
+int32_t melix_end_output(int32_t status);
+// Opens those of the descriptors 0, 1 and 2 that are closed, for nothing that succeeds: so that no file gets
+// their number.
+void melix_hold_standard_files(void);
 // Receives all text instead of standard output (fd 1) and standard error (fd 2) when set; null restores.
 typedef void (*MelixWriteFn)(void* context, int32_t fd, const uint8_t* data, int64_t len);
 void melix_set_writer(MelixWriteFn writer, void* context);

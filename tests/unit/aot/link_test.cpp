@@ -1,10 +1,14 @@
 #include "aot/link.h"
 
+#include "aot/output_file.h"
+
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,6 +127,28 @@ TEST_F(LinkExecutable, ReportsAnOutputThatCannotBeWritten) {
   std::optional<std::string> error = link(PROGRAM_OBJECT);
   ASSERT_TRUE(error);
   EXPECT_NE(error->find(output_), std::string::npos) << *error;
+}
+
+TEST_F(LinkExecutable, ReportsADeviceThatIsFullAndLeavesIt) {
+  output_ = "/dev/full";
+  EXPECT_EQ(link(PROGRAM_OBJECT), "cannot write `/dev/full`: No space left on device");
+  EXPECT_TRUE(std::filesystem::is_character_file(output_));
+}
+
+TEST_F(LinkExecutable, LeavesNothingWhereItCannotWriteWhole) {
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = {4096, before.rlim_max};
+  auto handler = signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(link(PROGRAM_OBJECT), std::nullopt);
+  std::string whole = readFile(output_);
+  setrlimit(RLIMIT_FSIZE, &small);
+  std::optional<std::string> again = writeExecutable(output_, whole + whole);
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  EXPECT_EQ(again, "cannot write `" + output_ + "`: File too large");
+  EXPECT_EQ(readFile(output_), whole);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
 }
 
 TEST_F(LinkExecutable, ReportsBytesThatAreNoObject) {

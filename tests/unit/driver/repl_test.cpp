@@ -40,6 +40,17 @@ TEST(Repl, EntriesGoOnUntilTheyAreComplete) {
   EXPECT_EQ(answers("fn f(x: int) -> int {\n  x + 1\n}\nf(1 +\n2)\n"), "4\n");
 }
 
+TEST(Repl, BlankLinesStandInsideOfEntries) {
+  EXPECT_EQ(answers("fn f(x: int) -> int {\n  let y = x\n\n  y + 1\n}\nf(3)\n"), "4\n");
+  EXPECT_EQ(answers("[1,\n\n2]\n1 +\n\n  \n2\n\n\n7\n"), "[1, 2]\n3\n7\n");
+}
+
+TEST(Repl, TheEndOfTheInputTellsWhatIsOpen) {
+  harness::ProcessResult r = melix("repl", "1\n[1,\n\n2\n");
+  EXPECT_EQ(r.output, "1\n");
+  EXPECT_TRUE(contains(r.errors, "error: ")) << r.errors;
+}
+
 TEST(Repl, ErrorsAndPanicsChangeNothing) {
   harness::ProcessResult r = melix("repl", "let x = 1\nlet x = nothing\nlet y = [1, 2][5 * x]\nx\n");
   EXPECT_EQ(r.status, 0);
@@ -53,6 +64,72 @@ TEST(Repl, ARedefinitionThatBreaksACallerIsRefused) {
       melix("repl", "fn f(x: int) -> int = x\nfn g() -> int = f(1)\nfn f(x: str) -> str = x\ng()\n");
   EXPECT_EQ(r.output, "1\n");
   EXPECT_TRUE(contains(r.errors, "error: ")) << r.errors;
+}
+
+TEST(Repl, ConstantsAndTypesAreRedefined) {
+  EXPECT_EQ(answers("const m = 3\nfn g() = m * 2\ng()\nconst m = 5\ng()\n"), "6\n10\n");
+  EXPECT_EQ(answers("const a = 1\nconst b = a + 1\nfn f() = b\nf()\nconst a = 10\nf()\nb\n"), "2\n11\n11\n");
+  EXPECT_EQ(answers("type T = f32[2]\nfn t() -> T = ones()\nt()\ntype T = f32[3]\nt()\n"),
+            "[1.0, 1.0]\n[1.0, 1.0, 1.0]\n");
+  EXPECT_EQ(
+      answers("struct S { a: int }\nfn sq(s: S) -> int = s.a\nstruct S { a: int, b: int }\nsq(S(1, 2))\n"
+              "S(3, 4).sq()\n"),
+      "1\n3\n");
+  EXPECT_EQ(answers("enum E { A, B }\nfn e(x: E) = match x { A => 1, _ => 2 }\nenum E { A, B, C }\ne(C)\n"),
+            "2\n");
+  EXPECT_EQ(
+      answers("struct Box[T] { v: T }\nfn open[T](b: Box[T]) -> T = b.v\nstruct Box[T] { v: T, n: int }\n"
+              "open(Box(2.5, 1))\n"),
+      "2.5\n");
+}
+
+TEST(Repl, TypesFollowTheConstantsInThem) {
+  EXPECT_EQ(answers("const n = 2\nstruct P { a: f32[n] }\nfn make() = P(ones())\nconst n = 3\nmake()\n"),
+            "P(a: [1.0, 1.0, 1.0])\n");
+}
+
+TEST(Repl, MethodsFollowTheirTypeIntoAnotherEntry) {
+  EXPECT_EQ(answers("struct V { a: int }; fn +(x: V, y: V) -> V = V(x.a + y.a)\n"
+                    "fn +(x: V, y: V) -> V = V(x.a * y.a)\nfn f() = V(2) + V(3)\nf()\n"),
+            "V(a: 6)\n");
+}
+
+TEST(Repl, ValuesKeepTheTypeThatWasRedefined) {
+  harness::ProcessResult r = melix("repl", "struct S { a: int }\nfn sq(s: S) -> int = s.a\nlet s = S(1)\n"
+                                           "struct S { a: int, b: int }\ns\ns.a\nsq(s)\nlet t: S = s\n");
+  EXPECT_EQ(r.output, "S(a: 1)\n1\n");
+  EXPECT_TRUE(contains(r.errors, "`sq` expects `S`, got `S (redefined since)`")) << r.errors;
+  EXPECT_TRUE(contains(r.errors, "expected `S`, got `S (redefined since)`")) << r.errors;
+}
+
+TEST(Repl, ATypeThatNothingRedefinesStays) {
+  EXPECT_EQ(
+      answers("const n = 2\nstruct S { n: int }\nlet s = S(1)\nfn f(s: S) = s.n + n\nconst n = 3\nf(s)\n"),
+      "4\n");
+}
+
+TEST(Repl, ARefusedTypeLeavesTheOldOne) {
+  harness::ProcessResult r =
+      melix("repl", "struct S { a: int }\nfn make() = S(1)\nstruct S { a: int, b: int }\n"
+                    "make()\nlet s: S = make()\ns\n");
+  EXPECT_EQ(r.output, "S(a: 1)\nS(a: 1)\n");
+  EXPECT_TRUE(contains(r.errors, "`S` stays as it was: what uses it would no longer check")) << r.errors;
+}
+
+TEST(Repl, DeclarationsAndVariablesTakeNamesFromEachOther) {
+  EXPECT_EQ(answers("let k = 3\nfn g() = k\nconst k = 5\nk\ng()\n"), "5\n5\n");
+  EXPECT_EQ(answers("const c = 3\nfn g() = c + 1\nlet c = c + 1\nc\ng()\nfn h() = 1\nfn h() = 2\ng()\n"),
+            "4\n5\n5\n");
+}
+
+TEST(Repl, NamesOfThePreludeAreHidden) {
+  EXPECT_EQ(answers("fn f(x: f32) = relu(x)\nf(-1.0)\nfn relu(x: f32) = 7.0\nf(-1.0)\n"), "0.0\n7.0\n");
+}
+
+TEST(Repl, AWarningIsGivenOnce) {
+  harness::ProcessResult r = melix("repl", "fn g() = 2\nfn f() { let idle = 1; g() }\nfn g() = 3\nf()\n");
+  EXPECT_EQ(r.output, "3\n");
+  EXPECT_EQ(r.errors.find("warning"), r.errors.rfind("warning")) << r.errors;
 }
 
 TEST(Repl, ConstantsAreKeptBesideVariables) {
@@ -79,6 +156,13 @@ TEST(Repl, FunctionsSeeVariablesAsTheyAre) {
       answers("let k = 2\nfn f(x: int) -> int = x * k\nfn g(x) = f(x) + k\nfn f(x: int) -> int = k\ng(4)\n"),
       "4\n");
   EXPECT_EQ(answers("let xs = [1.0, 2.0]; fn total(y) = sum(xs) * y\ngrad(total)(1.0)\n"), "3.0\n");
+}
+
+TEST(Repl, FunctionsShowTheirSignature) {
+  EXPECT_EQ(answers("fn f(x: int) -> int = x + 1\nf\nlet g = f\ng\nfn half(x) {\n  x / 2\n}\nhalf\n"),
+            "fn f(x: int) -> int\nfn f(x: int) -> int\nfn half(x)\n");
+  EXPECT_EQ(answers("x => x + 1\nfn f(x: f32) = x\ngrad(f)\n(1, f)\n"),
+            "function\nfunction\n(1, function)\n");
 }
 
 TEST(Repl, FunctionsDoNotSeeVars) {

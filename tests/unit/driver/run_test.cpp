@@ -25,6 +25,43 @@ TEST(Run, TheInterpreterPrintsTheSame) {
   EXPECT_EQ(interpreted.output, compiled.output);
 }
 
+TEST(Run, OutputThatCannotBeWrittenIsStatus1) {
+  const std::string message = "error: cannot write to standard output: ";
+  const std::string few = "-e 'print(1)'", many = "-e 'for i in 0..9999999 { print(i) }'";
+  for (const std::string& how :
+       {"run " + few, "run --interpret " + few, "run " + many, "run --interpret " + many,
+        "show --stage core " + few, std::string("--help")}) {
+    harness::ProcessResult full = melix(how + " > /dev/full");
+    EXPECT_EQ(full.status, 1) << how;
+    EXPECT_EQ(full.errors, message + "No space left on device\n") << how;
+    EXPECT_EQ(melix(how + " >&-").errors, message + "Bad file descriptor\n") << how;
+  }
+  EXPECT_EQ(melix("fmt - > /dev/full", "1\n").status, 1);
+  EXPECT_EQ(melix("repl > /dev/full", "1\n2\n").errors, message + "No space left on device\n");
+  EXPECT_EQ(melix("repl > /dev/full", "print(1)\n").errors, message + "No space left on device\n");
+}
+
+TEST(Run, ProgramsThatPrintNothingNeedNoOutput) {
+  for (const char* how : {"run ", "run --interpret "})
+    EXPECT_EQ(melix(std::string(how) + "-e 'assert 1 == 1' >&-").status, 0);
+}
+
+TEST(Run, APanicKeepsItsStatusWhenOutputCannotBeWritten) {
+  harness::ProcessResult r = melix("run -e 'print(1); panic(\"no\")' > /dev/full");
+  EXPECT_EQ(r.status, 101);
+  EXPECT_TRUE(contains(r.errors, "panic: no")) << r.errors;
+  EXPECT_TRUE(contains(r.errors, "error: cannot write to standard output: ")) << r.errors;
+}
+
+TEST(Run, AReaderThatIsGoneEndsAProgramQuietly) {
+  const std::string code = " -e 'for i in 0..9999999 { print(i) }' | head -1";
+  for (const char* how : {"/melix run", "/melix run --interpret"}) {
+    harness::ProcessResult r = harness::runProcess({"/bin/sh", "-c", MELIX_BINARY_DIR + (how + code)});
+    EXPECT_EQ(r.output, "0\n");
+    EXPECT_EQ(r.errors, "");
+  }
+}
+
 TEST(Run, ErrorsAreStatus1AndNameTheirPlace) {
   harness::ProcessResult r = melix("run -e 'print(nothing)'");
   EXPECT_EQ(r.status, 1);
