@@ -99,7 +99,6 @@ private:
   Expr sized(core::TypeId pack, const std::string& inner, const std::vector<core::DimId>& hidden);
   Expr pack(const core::Op& o);
   void unpack(const core::Op& o);
-  void unpackParts(const core::Op& o, core::TypeId t);
   bool hasNegativeSize(core::TypeId t) const;
   Expr resized(core::TypeId from, core::TypeId to, const std::string& e);
   bool fieldsTellSizes(core::RecordId id, uint32_t c);

@@ -1,7 +1,7 @@
 // Sizes that the run decides as source: where they are read, and what hides them.
 //
-// A type hides sizes in Melix by `_`, each `_` a size of its own. Where a pack hides one size twice, or one
-// that no value in it shows, it is a struct whose parameters are its sizes:
+// A type hides sizes in Melix by `_`, each `_` a size of its own. Where a pack hides one size twice, one of
+// several values, or one that no value in it shows, it is a struct whose parameters are its sizes:
 //
 //   pack 1 (i64[_], f64[_])   ->   struct Sized[H] { value: (int[H], f64[H]) }, said as Sized[_]
 
@@ -93,8 +93,11 @@ void FunctionWriter::countSizes(TypeId t, std::map<DimSym, int>& counts) const {
   for (TypeId part : ty.parts) countSizes(part, counts);
 }
 
-/// Whether `_` says it all: each hidden size stands alone, once, where it is read.
+/// Whether `_` says it all: each hidden size stands alone, once, where it is read. In a tuple `_` hides a size of
+/// the part that it stands in, not of the tuple.
 bool FunctionWriter::showsSizes(TypeId pack) {
+  const TypeKind hidden = types().kind(types()[pack].parts[0]);
+  if (hidden == TypeKind::Tuple || hidden == TypeKind::Known) return false;
   std::vector<DimId> own;
   std::vector<DimSym> symbols;
   for (uint32_t k = 0; k < types()[pack].number; ++k) {
@@ -180,34 +183,17 @@ Expr FunctionWriter::pack(const Op& o) {
 /// What was hidden gets names: the sizes, then the value.
 void FunctionWriter::unpack(const Op& o) {
   TypeId t = f_.typeOf(o.results[0]), packed = f_.typeOf(o.operands[0]);
-  if (showsSizes(packed)) return unpackParts(o, t);
+  if (showsSizes(packed)) {
+    const std::string n = named(value(o.operands[0]), hintOf(o.results[0]));
+    call(o.results[0], n);
+    return bindDims(o.resultDims, {{t, n}});
+  }
   std::string whole = named(value(o.operands[0]), "whole");
   for (uint32_t k = 0; k < o.resultDims.size(); ++k)
     bindDim(o.resultDims[k], whole + "." + names_.dim(hiddenSize(k)));
   if (types().isUnit(t)) return call(o.results[0], "()");
   std::string n = names_.local(hintOf(o.results[0]));
   line("let " + n + ": " + type(t) + " = " + whole + ".value");
-  call(o.results[0], n);
-}
-
-/// Parts first, whose sizes are read, then the whole.
-void FunctionWriter::unpackParts(const Op& o, TypeId t) {
-  std::string from = value(o.operands[0]), n = names_.local(hintOf(o.results[0]));
-  if (types().kind(t) != TypeKind::Tuple) {
-    line("let " + n + " = " + from);
-    call(o.results[0], n);
-    return bindDims(o.resultDims, {{t, n}});
-  }
-  std::string left;
-  std::vector<std::pair<TypeId, std::string>> parts;
-  for (TypeId part : std::vector<TypeId>(types()[t].parts)) {
-    parts.emplace_back(part, names_.local("part"));
-    left += (left.empty() ? "" : ", ") + parts.back().second;
-  }
-  if (parts.size() == 1) left += ",";
-  line("let (" + left + ") = " + from);
-  bindDims(o.resultDims, parts);
-  line("let " + n + ": " + type(t) + " = (" + left + ")");
   call(o.results[0], n);
 }
 
