@@ -83,6 +83,7 @@ private:
     VarClass cls;
     TypeId bound; ///< none while unsolved
     Span span;
+    uint32_t behind = 0; ///< how many others were joined to it
   };
   /// How a variable was before it was changed; or, without one, a dimension that was solved.
   struct Change {
@@ -95,6 +96,7 @@ private:
   TypeId mapArgs(TypeId record, const std::function<TypeId(TypeId)>& map);
   TypeId zonkTemplate(TypeId t);
   bool bindVar(TypeId var, TypeId to);
+  void join(TypeId a, TypeId b);
   UnifyResult unifyParts(TypeId a, TypeId b);
   void join(UnifyResult& into, UnifyResult part) const;
 
