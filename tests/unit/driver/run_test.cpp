@@ -1,6 +1,7 @@
 // Whole programs by the command: what is printed and how it ends (rule 45).
 #include "driver/melix_process.h"
 
+#include <chrono>
 #include <gtest/gtest.h>
 
 namespace melix::driver {
@@ -23,6 +24,24 @@ TEST(Run, TheInterpreterPrintsTheSame) {
   EXPECT_EQ(compiled.status, 0) << compiled.errors;
   EXPECT_EQ(interpreted.status, 0) << interpreted.errors;
   EXPECT_EQ(interpreted.output, compiled.output);
+}
+
+/// `what`, `count` times, with `between` them.
+std::string repeated(const std::string& what, size_t count, const std::string& between) {
+  std::string out = what;
+  for (size_t k = 1; k < count; ++k) out += between + what;
+  return out;
+}
+
+/// Far below what work that grows with the square of the length would take.
+TEST(Run, LongLiteralsAndPatternsCompileInLinearTime) {
+  auto start = std::chrono::steady_clock::now();
+  harness::ProcessResult r =
+      melix("run -", "let x = [" + repeated("1", 60000, ",") + "]\n" + "let y = [" +
+                         repeated("[0.5,0.25,0]", 6000, ",") + "]\n" + "let z = match x[1] { " +
+                         repeated("1", 60000, " | ") + " => 2, _ => 3 }\n" + "print(sum(x), sum(y), z)\n");
+  EXPECT_EQ(r.output, "60000 4500.0 2\n") << r.errors;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(40));
 }
 
 TEST(Run, ErrorsAreStatus1AndNameTheirPlace) {
