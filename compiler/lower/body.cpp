@@ -260,8 +260,8 @@ void BodyLowering::leaveUnlessMatched(const Node& let, ValueId value) {
            types_.unit(), {});
 }
 
-/// Binds the names of a `let`, then `rest`. Where the `let` may have left, both stand in one guard: what did not
-/// match has no parts to bind, and the names must reach the rest.
+/// Binds the names of a `let`, then `rest`. Where the `let` may have left, both stand in one guard: what did
+/// not match has no parts to bind, and the names must reach the rest.
 ValueId BodyLowering::afterLet(const Node& let, ValueId value, TypeId type, const Make& rest) {
   leaveUnlessMatched(let, value);
   Make bound = [&] {
