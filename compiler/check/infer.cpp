@@ -6,7 +6,7 @@ using types::DimSymKind;
 using types::Type;
 
 TypeId Inference::freshVar(VarClass cls, Span span) {
-  vars_.push_back({cls, TypeId::none(), span});
+  vars_.push_back({cls, TypeId::none(), span, 0});
   return types_.var(static_cast<uint32_t>(vars_.size() - 1));
 }
 
@@ -153,14 +153,24 @@ void Inference::restore(State state) {
   vars_.resize(state.vars);
 }
 
+/// Of two unsolved variables one stands for both from here on: the one that more stand behind, so that the way
+/// to it stays short. The more demanding class survives: float over int over anything.
+void Inference::join(TypeId a, TypeId b) {
+  auto info = [&](TypeId var) -> const VarInfo& { return vars_[types_[var].number]; };
+  if (info(a).behind > info(b).behind) std::swap(a, b);
+  const VarInfo other = info(a);
+  VarInfo& stays = changed(b);
+  stays.behind += other.behind + 1;
+  if (static_cast<int>(other.cls) > static_cast<int>(stays.cls)) stays.cls = other.cls;
+  changed(a).bound = b;
+}
+
 bool Inference::bindVar(TypeId var, TypeId to) {
-  const VarInfo& info = vars_[types_[var].number];
   if (types_.kind(to) == TypeKind::Var) {
-    // The more demanding class survives: float over int over anything.
-    if (static_cast<int>(info.cls) > static_cast<int>(varClass(to))) changed(to).cls = info.cls;
-    changed(var).bound = to;
+    join(var, to);
     return true;
   }
+  const VarInfo& info = vars_[types_[var].number];
   TypeKind kind = types_.kind(to);
   bool fits = info.cls == VarClass::Any || kind == TypeKind::Error || kind == TypeKind::Never ||
               types_.isFloat(to) || types::scalarClass(kind) == types::ScalarClass::Complex ||

@@ -83,6 +83,7 @@ private:
     VarClass cls;
     TypeId bound; ///< none while unsolved
     Span span;
+    uint32_t behind = 0; ///< how many others were joined to it
   };
   /// How a variable was before it was changed; or, without one, a dimension that was solved.
   struct Change {
@@ -97,6 +98,7 @@ private:
   bool bindVar(TypeId var, TypeId to);
   bool bindRows(TypeId few, TypeId more);
   bool holdsArray(TypeId array) const;
+  void join(TypeId a, TypeId b);
   UnifyResult unifyParts(TypeId a, TypeId b);
   void join(UnifyResult& into, UnifyResult part) const;
 

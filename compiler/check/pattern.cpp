@@ -331,21 +331,26 @@ struct Coverage {
            p->kind == PatternKind::BindPlace;
   }
 
+  /// The rows with one for each alternative of their first patterns.
+  std::vector<Row> alternatives(const std::vector<Row>& rows) {
+    std::vector<Row> out;
+    std::function<void(const Row&)> add = [&](const Row& row) {
+      const Pattern* p = at(row[0]);
+      if (!p || p->kind != PatternKind::Or) return out.push_back(row);
+      Row one = row;
+      for (PatternId sub : p->subs) {
+        one[0] = sub;
+        add(one);
+      }
+    };
+    for (const Row& row : rows) add(row);
+    return out;
+  }
+
   /// Empty: everything is covered; else an example of what is not.
   std::string missing(std::vector<Row> rows, std::vector<TypeId> columns) {
     if (columns.empty()) return rows.empty() ? "()" : "";
-    // Or-patterns become rows of their own.
-    for (size_t k = 0; k < rows.size(); ++k)
-      if (const Pattern* p = at(rows[k][0]); p && p->kind == PatternKind::Or) {
-        Row row = rows[k];
-        std::vector<PatternId> subs = p->subs;
-        rows.erase(rows.begin() + static_cast<ptrdiff_t>(k));
-        for (PatternId sub : subs) {
-          row[0] = sub;
-          rows.insert(rows.begin() + static_cast<ptrdiff_t>(k), row);
-        }
-        --k;
-      }
+    rows = alternatives(rows);
     TypeId type = columns[0];
     if (types.kind(type) == TypeKind::Pack)
       for (const Row& row : rows)
@@ -354,7 +359,8 @@ struct Coverage {
     TypeKind kind = types.kind(type);
     // A column that no pattern looks into is not taken apart: types may be recursive.
     if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) { return isAny(at(row[0])); }))
-      return expand(rows, {}, rest, [](const Pattern*) { return false; }, "_");
+      return expand(
+          rows, {}, rest, [](const Pattern*) { return false; }, "_");
     if (kind == TypeKind::Tuple || kind == TypeKind::Struct) {
       std::vector<TypeId> parts = kind == TypeKind::Tuple ? types[type].parts : fieldsOf(type, 0);
       return expand(
@@ -382,7 +388,8 @@ struct Coverage {
       }
       return "";
     }
-    return expand(rows, {}, rest, [](const Pattern*) { return false; }, "_");
+    return expand(
+        rows, {}, rest, [](const Pattern*) { return false; }, "_");
   }
 
   std::vector<TypeId> fieldsOf(TypeId type, uint32_t c) {

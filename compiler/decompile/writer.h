@@ -93,13 +93,12 @@ private:
   bool showsSizes(core::TypeId pack);
   core::DimSym parameter(std::vector<core::DimSym>& made, const char* hint, size_t k);
   core::DimSym hiddenSize(size_t k);
-  std::vector<core::DimSym> freeSizes(core::TypeId pack) const;
+  core::TypeId formOf(core::TypeId pack, std::vector<core::DimId>& others);
   const SizedStruct& sizedStruct(core::TypeId pack);
   std::string sizedType(core::TypeId pack, const std::vector<core::DimId>& hidden = {});
   Expr sized(core::TypeId pack, const std::string& inner, const std::vector<core::DimId>& hidden);
   Expr pack(const core::Op& o);
   void unpack(const core::Op& o);
-  void unpackParts(const core::Op& o, core::TypeId t);
   bool hasNegativeSize(core::TypeId t) const;
   Expr resized(core::TypeId from, core::TypeId to, const std::string& e);
   bool fieldsTellSizes(core::RecordId id, uint32_t c);
@@ -109,6 +108,7 @@ private:
   void region(core::RegionId r);
   void write(core::OpId id);
   Expr expression(const core::Op& o);
+  bool readsNothing(const core::Op& o) const;
   Expr constant(const core::Op& o);
   Expr convert(const core::Op& o);
   Expr make(const core::Op& o);

@@ -41,6 +41,8 @@ void FunctionWriter::write(OpId id) {
   case OpKind::Panic: return line("panic(" + value(o.operands[0]) + ")");
   case OpKind::ToArray: return bindAll(o, "array(" + value(o.operands[0]) + ")");
   case OpKind::Check:
+    if (o.as<CheckAttr>().kind == CheckKind::Index && types().dims.asConstant(o.dims[0]) == 0)
+      line("assert false, \"an element of nothing\"");
     if (o.as<CheckAttr>().kind == CheckKind::Assert)
       line("assert " + value(o.operands[0]) + (o.operands.size() > 1 ? ", " + value(o.operands[1]) : ""));
     if (o.as<CheckAttr>().kind == CheckKind::NotEmpty) notEmpty_.insert(o.dims[0]);
@@ -61,6 +63,16 @@ Expr FunctionWriter::binary(const Op& o, const char* symbol, int level) {
   return {value(o.operands[0], level) + " " + symbol + " " + value(o.operands[1], level + 1), level};
 }
 
+/// Whether an element of an array without elements is meant: the check before it lets nothing through, and
+/// written as a place it would be an error.
+bool FunctionWriter::readsNothing(const Op& o) const {
+  TypeId t = f_.typeOf(o.operands[0]);
+  const Path& path = o.as<Path>();
+  for (size_t k = 0; k < path.size() && types().kind(t) == TypeKind::Array && k < types()[t].dims.size(); ++k)
+    if (path[k].kind == StepKind::Index && types().dims.asConstant(types()[t].dims[k]) == 0) return true;
+  return false;
+}
+
 Expr FunctionWriter::expression(const Op& o) {
   auto called = [&](std::string f) { return Expr{f + "(" + args(o.operands) + ")"}; };
   TypeId t = f_.typeOf(o.results[0]);
@@ -79,7 +91,9 @@ Expr FunctionWriter::expression(const Op& o) {
   case OpKind::CastDims: return resized(f_.typeOf(o.operands[0]), t, value(o.operands[0], 20));
   case OpKind::Pack: return pack(o);
   case OpKind::StopGradient: return called("stop_gradient");
-  case OpKind::Get: return {value(o.operands[0], 20) + place(o, 1)};
+  case OpKind::Get:
+    if (readsNothing(o)) return {undef(t, 1)};
+    return {value(o.operands[0], 20) + place(o, 1)};
   case OpKind::Reshape: return called("reshape");
   case OpKind::ArrayOf:
   case OpKind::ListOf: return {"[" + args(o.operands) + "]"};
@@ -226,7 +240,9 @@ std::string FunctionWriter::undefLists(TypeId t, int depth) {
     head += "list(for " + names_.local("i") + " in 0.." + extent + ": ", tail += ")";
   }
   std::string out = empty ? "[]" : head + undef(types()[t].parts[0], depth + 1) + tail;
-  return depth > 0 ? "(" + out + " as " + type(t) + ")" : out;
+  if (depth == 0) return out;
+  const std::string list = names_.local("nothing"); // its type is asked for where the elements are made
+  return "{ let " + list + ": " + type(t) + " = " + out + "; " + list + " }";
 }
 
 /// Whether there is a size in the type that no value tells.

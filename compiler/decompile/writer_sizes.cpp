@@ -1,9 +1,9 @@
 // Sizes that the run decides as source: where they are read, and what hides them.
 //
-// A type hides sizes in Melix by `_`, each `_` a size of its own. Where a pack hides one size twice, or one
-// that no value in it shows, it is a struct whose parameters are its sizes:
+// A type hides sizes in Melix by `_`, each `_` a size of its own. Where a pack hides one size twice, one of
+// several values, or one that no value in it shows, it is a struct whose parameters are its sizes:
 //
-//   pack 1 (i64[_], f64[_])   ->   struct Sized[H] { value: (int[H], f64[H]) }, said as Sized[_]
+//   pack 1 (i64[_], f64[N, _])   ->   struct Sized[H, N] { value: (int[H], f64[N, H]) }, said as Sized[_, N]
 
 #include "decompile/writer.h"
 
@@ -93,8 +93,11 @@ void FunctionWriter::countSizes(TypeId t, std::map<DimSym, int>& counts) const {
   for (TypeId part : ty.parts) countSizes(part, counts);
 }
 
-/// Whether `_` says it all: each hidden size stands alone, once, where it is read.
+/// Whether `_` says it all: each hidden size stands alone, once, where it is read. In a tuple `_` hides a
+/// size of the part that it stands in, not of the tuple.
 bool FunctionWriter::showsSizes(TypeId pack) {
+  const TypeKind hidden = types().kind(types()[pack].parts[0]);
+  if (hidden == TypeKind::Tuple || hidden == TypeKind::Known) return false;
   std::vector<DimId> own;
   std::vector<DimSym> symbols;
   for (uint32_t k = 0; k < types()[pack].number; ++k) {
@@ -119,33 +122,29 @@ DimSym FunctionWriter::parameter(std::vector<DimSym>& made, const char* hint, si
 
 DimSym FunctionWriter::hiddenSize(size_t k) { return parameter(shared_.hidden, "H", k); }
 
-std::vector<DimSym> FunctionWriter::freeSizes(TypeId pack) const {
-  std::vector<DimSym> all, out;
-  types().collectSymbols(pack, all);
-  for (DimSym s : all)
-    if (types().dims.info(s).kind != types::DimSymKind::Bound &&
-        std::find(out.begin(), out.end(), s) == out.end())
-      out.push_back(s);
-  return out;
+/// The form of a pack whatever its other sizes are, and these, in order: each stands for itself alone, so
+/// that a function and its caller, who knows that two of them are one, or a number, mean the same form.
+TypeId FunctionWriter::formOf(TypeId pack, std::vector<DimId>& others) {
+  TypeId form = m_.types.generalised({pack}, others)[0];
+  types::DimSubst toParams;
+  const std::vector<DimSym> found = m_.types.sizeSyms(others.size());
+  for (size_t k = 0; k < found.size(); ++k)
+    toParams[found[k]] = m_.types.dims.symbol(parameter(shared_.others, "N", k));
+  return m_.types.substitute(form, toParams);
 }
 
-/// The struct for packs of this form, whatever their other sizes are called.
+/// The struct for packs of this form.
 const SizedStruct& FunctionWriter::sizedStruct(TypeId pack) {
+  std::vector<DimId> others, own;
+  TypeId form = formOf(pack, others);
+  auto [it, fresh] = shared_.sized.try_emplace(form);
+  if (!fresh) return it->second;
   std::vector<DimSym> params;
-  std::vector<DimId> own;
   for (uint32_t k = 0; k < types()[pack].number; ++k) {
     params.push_back(hiddenSize(k));
     own.push_back(m_.types.dims.symbol(params.back()));
   }
-  types::DimSubst toParams;
-  const std::vector<DimSym> free = freeSizes(pack);
-  for (size_t k = 0; k < free.size(); ++k) {
-    params.push_back(parameter(shared_.others, "N", k));
-    toParams[free[k]] = m_.types.dims.symbol(params.back());
-  }
-  TypeId form = m_.types.substitute(pack, toParams);
-  auto [it, fresh] = shared_.sized.try_emplace(form);
-  if (!fresh) return it->second;
+  for (size_t k = 0; k < others.size(); ++k) params.push_back(parameter(shared_.others, "N", k));
   SizedStruct& made = it->second;
   FunctionWriter w(shared_, id_);
   made.name = names_.item("Sized");
@@ -160,9 +159,11 @@ const SizedStruct& FunctionWriter::sizedStruct(TypeId pack) {
 /// `Sized[_, N]`, or with the hidden sizes said.
 std::string FunctionWriter::sizedType(TypeId pack, const std::vector<DimId>& hidden) {
   std::string out;
+  std::vector<DimId> others;
+  formOf(pack, others);
   for (uint32_t k = 0; k < types()[pack].number; ++k)
     out += (k ? ", " : "") + (k < hidden.size() ? dim(hidden[k]) : "_");
-  for (DimSym s : freeSizes(pack)) out += ", " + dim(m_.types.dims.symbol(s));
+  for (DimId d : others) out += ", " + dim(d);
   return sizedStruct(pack).name + "[" + out + "]";
 }
 
@@ -180,34 +181,17 @@ Expr FunctionWriter::pack(const Op& o) {
 /// What was hidden gets names: the sizes, then the value.
 void FunctionWriter::unpack(const Op& o) {
   TypeId t = f_.typeOf(o.results[0]), packed = f_.typeOf(o.operands[0]);
-  if (showsSizes(packed)) return unpackParts(o, t);
+  if (showsSizes(packed)) {
+    const std::string n = named(value(o.operands[0]), hintOf(o.results[0]));
+    call(o.results[0], n);
+    return bindDims(o.resultDims, {{t, n}});
+  }
   std::string whole = named(value(o.operands[0]), "whole");
   for (uint32_t k = 0; k < o.resultDims.size(); ++k)
     bindDim(o.resultDims[k], whole + "." + names_.dim(hiddenSize(k)));
   if (types().isUnit(t)) return call(o.results[0], "()");
   std::string n = names_.local(hintOf(o.results[0]));
   line("let " + n + ": " + type(t) + " = " + whole + ".value");
-  call(o.results[0], n);
-}
-
-/// Parts first, whose sizes are read, then the whole.
-void FunctionWriter::unpackParts(const Op& o, TypeId t) {
-  std::string from = value(o.operands[0]), n = names_.local(hintOf(o.results[0]));
-  if (types().kind(t) != TypeKind::Tuple) {
-    line("let " + n + " = " + from);
-    call(o.results[0], n);
-    return bindDims(o.resultDims, {{t, n}});
-  }
-  std::string left;
-  std::vector<std::pair<TypeId, std::string>> parts;
-  for (TypeId part : std::vector<TypeId>(types()[t].parts)) {
-    parts.emplace_back(part, names_.local("part"));
-    left += (left.empty() ? "" : ", ") + parts.back().second;
-  }
-  if (parts.size() == 1) left += ",";
-  line("let (" + left + ") = " + from);
-  bindDims(o.resultDims, parts);
-  line("let " + n + ": " + type(t) + " = (" + left + ")");
   call(o.results[0], n);
 }
 

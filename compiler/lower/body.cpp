@@ -224,14 +224,11 @@ ValueId BodyLowering::blockFrom(const std::vector<NodeId>& children, size_t k, T
     const Node child = instance_.nodes[children[k]];
     if (child.kind == NodeKind::Let && !instead_.contains(children[k])) {
       ValueId value = expr(child.children[0]);
-      // The names must reach the rest of the block: it stands in the same guard.
-      if (flow_ == FlowKind::Maybe)
-        return guarded(type, [&] {
-          bindLet(child, value);
-          if (flow_ != FlowKind::Maybe) return blockFrom(children, k + 1, type);
-          return guarded(type, [&] { return blockFrom(children, k + 1, type); });
-        });
-      if (flow_ == FlowKind::On) bindLet(child, value);
+      Make rest = [&, k] { return blockFrom(children, k + 1, type); };
+      if (flow_ == FlowKind::Maybe) return guarded(type, [&] { return afterLet(child, value, type, rest); });
+      if (flow_ == FlowKind::Off) return undef(T(type));
+      if (child.children.size() > 1) return afterLet(child, value, type, rest);
+      bind(value, child.as<PatternRef>().pattern);
       last = unit();
     } else {
       last = expr(children[k]);
@@ -246,29 +243,33 @@ ValueId BodyLowering::blockFrom(const std::vector<NodeId>& children, size_t k, T
 ValueId BodyLowering::let(const Node& node) {
   const Node copy = node;
   return after({copy.children[0]}, types_.unit(), [&](std::vector<ValueId> v) {
-    bindLet(copy, v[0]);
-    return unit();
+    return afterLet(copy, v[0], types_.unit(), [&] { return unit(); });
   });
 }
 
-/// Binds the names of a `let`. In `let P = e else { … }` the block leaves, so what follows runs only after a
-/// match.
-void BodyLowering::bindLet(const Node& node, ValueId value) {
-  PatternId pattern = node.as<PatternRef>().pattern;
-  if (node.children.size() > 1) {
-    ValueId hit = test(value, pattern);
-    branches(Builder::simple(OpKind::If, {hit}),
-             {[&](RegionId) { return unit(); },
-              [&](RegionId) {
-                expr(node.children[1]);
-                return unit();
-              }},
-             types_.unit(), {});
-  }
-  FlowKind flow = flow_;
-  flow_ = FlowKind::On;
-  bind(value, pattern);
-  flow_ = flow;
+/// In `let P = e else { … }` the block leaves where the pattern does not match.
+void BodyLowering::leaveUnlessMatched(const Node& let, ValueId value) {
+  if (let.children.size() == 1) return;
+  ValueId hit = test(value, let.as<PatternRef>().pattern);
+  branches(Builder::simple(OpKind::If, {hit}),
+           {[&](RegionId) { return unit(); },
+            [&](RegionId) {
+              expr(let.children[1]);
+              return unit();
+            }},
+           types_.unit(), {});
+}
+
+/// Binds the names of a `let`, then `rest`. Where the `let` may have left, both stand in one guard: what did
+/// not match has no parts to bind, and the names must reach the rest.
+ValueId BodyLowering::afterLet(const Node& let, ValueId value, TypeId type, const Make& rest) {
+  leaveUnlessMatched(let, value);
+  Make bound = [&] {
+    bind(value, let.as<PatternRef>().pattern);
+    return rest();
+  };
+  if (flow_ == FlowKind::Off) return undef(T(type));
+  return flow_ == FlowKind::Maybe ? guarded(type, bound) : bound();
 }
 
 } // namespace melix::lower

@@ -48,7 +48,8 @@ private:
   ValueId blockFrom(const std::vector<NodeId>& children, size_t k, TypeId type);
   ValueId guarded(TypeId type, const Make& make);
   ValueId let(const check::Node& node);
-  void bindLet(const check::Node& node, ValueId value);
+  void leaveUnlessMatched(const check::Node& let, ValueId value);
+  ValueId afterLet(const check::Node& let, ValueId value, TypeId type, const Make& rest);
   void define(LocalId local, ValueId value);
   ValueId cast(ValueId value, TypeId type);
   ValueId undef(TypeId type);

@@ -53,9 +53,14 @@ struct FunctionActivity {
   }
 };
 
+/// Whether what a float is rounded to depends on it: it does, with the derivative 0, which no tangent needs to
+/// be carried for.
+enum class RoundingKind : uint8_t { Ends, Flows };
+
 class Activity {
 public:
-  Activity(Module& m, Leaves& leaves) : module_(m), leaves_(leaves), parts_(m.types, LeafKind::All) {}
+  Activity(Module& m, Leaves& leaves, RoundingKind rounding = RoundingKind::Ends)
+      : module_(m), leaves_(leaves), parts_(m.types, LeafKind::All), rounding_(rounding) {}
   const FunctionActivity& of(FunctionId f, const std::vector<LeafBits>& params,
                              std::vector<LeafBits> lostParams = {});
   /// The calls that lead to where a dependency was lost that comes back as a float in result `result`, and
@@ -73,6 +78,7 @@ private:
   Module& module_;
   Leaves& leaves_;
   Leaves parts_; ///< what a loss is told of
+  RoundingKind rounding_;
   std::map<Key, FunctionActivity> table_;
 };
 

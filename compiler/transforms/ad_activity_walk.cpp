@@ -135,11 +135,13 @@ private:
     case OpKind::Builtin: return builtin(o);
     case OpKind::StopGradient:
     case OpKind::Cmp:
-    case OpKind::Round:
     case OpKind::Yield:
     case OpKind::ArgSort:
     case OpKind::Length:
     case OpKind::Format: return;
+    case OpKind::Round:
+      if (a_.rounding_ == RoundingKind::Flows) all(o);
+      return;
     case OpKind::Select:
       for (ValueId r : o.results)
         for (size_t i = 1; i < 3; ++i) flow(o.operands[i], r);

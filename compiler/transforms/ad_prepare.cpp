@@ -44,8 +44,6 @@ public:
     });
   }
 
-  Replacement replace;
-
 private:
   Function& fn() const { return m_.functions[f_]; }
 
@@ -173,7 +171,17 @@ private:
     }
     s.nest.attr = attr;
     OpId op = e.append(std::move(s.nest), resultTypes);
-    for (size_t k = 0; k < results.size(); ++k) replace.values[results[k]] = e.result(op, k);
+    takeOver(op, results);
+  }
+
+  /// The op defines these values from here on, so that whatever reads them, copied already or to be copied,
+  /// reads what it gives.
+  void takeOver(OpId op, std::span<const ValueId> values) {
+    fn().ops[op].results.assign(values.begin(), values.end());
+    for (size_t k = 0; k < values.size(); ++k) {
+      fn().values[values[k]].def = op;
+      fn().values[values[k]].index = static_cast<uint32_t>(k);
+    }
   }
 
   /// The ops of the body that the values need, and its checks, in order.
@@ -232,9 +240,7 @@ FunctionId prepare(Ad& ad, FunctionId f) {
     m.functions[to].resultDims.push_back(clone.defineDim(s));
   for (TypeId t : std::vector<TypeId>(m.functions[f].results))
     m.functions[to].results.push_back(clone.type(t));
-  Preparer p(ad, to);
-  p.run(m.functions[to].body);
-  replaceAll(m, to, p.replace);
+  Preparer(ad, to).run(m.functions[to].body);
   return to;
 }
 

@@ -5,6 +5,7 @@
 #include "transforms/expand_op.h"
 
 #include <algorithm>
+#include <set>
 
 namespace melix::transforms {
 
@@ -26,6 +27,7 @@ public:
 
 private:
   enum class State : uint8_t { New, Open, Done };
+  using Site = std::pair<FunctionId, OpId>;
 
   /// Expands what the function contains and calls, callees first.
   void function(FunctionId f) {
@@ -39,11 +41,10 @@ private:
     for (FunctionId c : callees) function(c);
     for (auto [id, region] : derivatives) {
       FunctionId callee = m_.functions[f].ops[id].as<DerivativeAttr>().callee;
-      if (reachesOpenDerivative(callee)) {
-        ad_.refuse(m_.functions[f].ops[id].loc, "a function whose derivative needs its own derivative");
-        continue;
-      }
-      expand(f, region, id);
+      if (const std::vector<Site> left = derivativesIn(callee); left.empty())
+        expand(f, region, id);
+      else
+        refuse({f, id}, left);
     }
     state_[f] = State::Done;
   }
@@ -77,7 +78,7 @@ private:
       const Op sweep = sweeps_.at(record);
       FunctionId callee = sweep.as<DerivativeAttr>().callee;
       function(callee);
-      if (!reachesOpenDerivative(callee)) OpExpansion(ad_, sweep, wanted(sweep)).fillSaved();
+      if (derivativesIn(callee).empty()) OpExpansion(ad_, sweep, wanted(sweep)).fillSaved();
     }
   }
 
@@ -95,24 +96,31 @@ private:
     }
   }
 
-  /// A derivative op that is still being expanded further up and would be differentiated.
-  bool reachesOpenDerivative(FunctionId f) {
+  /// Derivative ops that the function reaches and that were not expanded: they are further up, or were refused.
+  std::vector<Site> derivativesIn(FunctionId f) const {
+    std::vector<Site> found;
     std::vector<FunctionId> stack{f};
     std::unordered_set<FunctionId> seen{f};
     while (!stack.empty()) {
       FunctionId at = stack.back();
       stack.pop_back();
-      bool found = false;
       const Function& fn = m_.functions[at];
       forEachOp(fn, [&](OpId id) {
         const Op& o = fn.ops[id];
-        if (o.kind == OpKind::Derivative) found = true;
+        if (o.kind == OpKind::Derivative) found.emplace_back(at, id);
         if (o.kind == OpKind::Call && seen.insert(o.as<CallAttr>().callee).second)
           stack.push_back(o.as<CallAttr>().callee);
       });
-      if (found) return true;
     }
-    return false;
+    return found;
+  }
+
+  /// Says so unless all that stands in the way was refused itself.
+  void refuse(Site site, const std::vector<Site>& inTheWay) {
+    if (!std::all_of(inTheWay.begin(), inTheWay.end(), [&](Site s) { return refused_.count(s) != 0; }))
+      ad_.refuse(m_.functions[site.first].ops[site.second].loc,
+                 "a function whose derivative needs its own derivative");
+    refused_.insert(site);
   }
 
   /// Replaces the op by what `expand…` appends at its place.
@@ -159,11 +167,21 @@ private:
                       (i < attr.seeded.size() && attr.seeded[i]);
       for (bool b : act.results[i]) anyActive |= b && relevant, anyLeaf |= relevant;
     }
-    if (anyLeaf && !anyActive && !lost && attr.mode == DerivativeMode::Reverse)
+    if (anyLeaf && !anyActive && !lost && attr.mode == DerivativeMode::Reverse && !isFlat(attr, params))
       report({AdProblemKind::Independent,
               {op.loc},
               "the result does not depend on what it is differentiated by"});
     return params;
+  }
+
+  /// Whether what is differentiated depends on the parameters all the same, by roundings, whose derivative is 0.
+  bool isFlat(const DerivativeAttr& attr, const std::vector<LeafBits>& params) {
+    Activity dependence(m_, ad_.leaves, RoundingKind::Flows);
+    const FunctionActivity& act = dependence.of(attr.callee, params);
+    for (size_t i = 0; i < act.results.size() && i < attr.seeded.size(); ++i)
+      if (attr.seeded[i] && std::find(act.results[i].begin(), act.results[i].end(), true) != act.results[i].end())
+        return true;
+    return false;
   }
 
   void report(AdProblem p) {
@@ -175,6 +193,7 @@ private:
   Ad ad_;
   Module& m_;
   std::unordered_map<FunctionId, State> state_;
+  std::set<Site> refused_;
   std::map<RecordId, Op> sweeps_; ///< by what they save or use: a Forward or Backward op
 };
 

@@ -62,6 +62,22 @@ TEST(Run, AReaderThatIsGoneEndsAProgramQuietly) {
   }
 }
 
+/// `what`, `count` times, with `between` them.
+std::string repeated(const std::string& what, size_t count, const std::string& between) {
+  std::string out = what;
+  for (size_t k = 1; k < count; ++k) out += between + what;
+  return out;
+}
+
+/// Work that grows with the square of the length would run into the limit of the test.
+TEST(Run, LongLiteralsAndPatternsCompile) {
+  harness::ProcessResult r =
+      melix("run -", "let x = [" + repeated("1", 60000, ",") + "]\n" + "let y = [" +
+                         repeated("[0.5,0.25,0]", 6000, ",") + "]\n" + "let z = match x[1] { " +
+                         repeated("1", 60000, " | ") + " => 2, _ => 3 }\n" + "print(sum(x), sum(y), z)\n");
+  EXPECT_EQ(r.output, "60000 4500.0 2\n") << r.errors;
+}
+
 TEST(Run, ErrorsAreStatus1AndNameTheirPlace) {
   harness::ProcessResult r = melix("run -e 'print(nothing)'");
   EXPECT_EQ(r.status, 1);
