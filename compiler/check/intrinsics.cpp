@@ -172,8 +172,8 @@ NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expecte
     return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::HalfEven), args.positional(),
                          "round", span);
 #define MATH(Kind, Name, Arity, Derivative)                                                                  \
-  case IntrinsicKind::Kind: return mathFunction(ops::MathKind::Kind, args, span);                            \
-      #include "ops/math.def"
+  case IntrinsicKind::Kind: return mathFunction(ops::MathKind::Kind, args, span);
+#include "ops/math.def"
   case IntrinsicKind::CopySign:
   case IntrinsicKind::Fma: {
     std::vector<NodeId> given;
