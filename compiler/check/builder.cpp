@@ -332,6 +332,19 @@ NodeId BuilderCheck::check(TypeId want) {
   return node;
 }
 
+/// `type` with those of the sizes `own` that stand in it kept beside it: in a tuple, beside each part.
+static TypeId hiding(TypeStore& types, TypeId type, const std::vector<DimSym>& own) {
+  if (types.kind(type) == TypeKind::Tuple) {
+    std::vector<TypeId> parts = types[type].parts;
+    for (TypeId& part : parts) part = hiding(types, part, own);
+    return types.tuple(std::move(parts));
+  }
+  std::vector<DimSym> symbols;
+  types.collectSymbols(type, symbols);
+  std::erase_if(symbols, [&](DimSym s) { return std::find(own.begin(), own.end(), s) == own.end(); });
+  return types.pack(type, symbols);
+}
+
 /// Elements of a list that are of a size found in the body have it beside them (rule 24).
 NodeId BuilderCheck::withOwnSizes(NodeId value) {
   if (use_ != Body::BuilderUse::List || builder_.headers.size() != 1 || b_.kindOf(value) == TypeKind::Error)
@@ -340,7 +353,7 @@ NodeId BuilderCheck::withOwnSizes(NodeId value) {
   types_.collectSymbols(b_.typeOf(value), symbols);
   for (DimSym s : symbols)
     if (!body_.knownAhead(types_.dims.symbol(s))) own.push_back(s);
-  return own.empty() ? value : body_.coerce(value, types_.pack(b_.typeOf(value), own), b_.spanOf(value));
+  return own.empty() ? value : body_.coerce(value, hiding(types_, b_.typeOf(value), own), b_.spanOf(value));
 }
 
 NodeId BuilderCheck::finish(NodeId value, NodeId filter) {
@@ -354,8 +367,10 @@ NodeId BuilderCheck::finish(NodeId value, NodeId filter) {
     body_.sink.report(DiagId::NoElement, b_.spanOf(value));
     return b_.error(span_);
   }
-  for (DimId d : b_.dimsOf(type))
-    if (!body_.knownAhead(d)) {
+  std::vector<DimSym> symbols;
+  types_.collectSymbols(body_.infer.zonk(type), symbols);
+  for (DimSym s : symbols)
+    if (!body_.knownAhead(types_.dims.symbol(s))) {
       body_.sink.report(DiagId::RaggedBuilder, b_.spanOf(value), b_.show(type));
       return b_.error(span_);
     }

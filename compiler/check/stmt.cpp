@@ -101,6 +101,15 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   bool changes = asked && let.isVar && types.kind(asked) == TypeKind::Pack; // declared with `_`
   NodeId init = checkSized(let.init, asked);
   if (asked) init = coerce(init, asked, b.spanOf(init));
+  if (asked && b.kindOf(init) == TypeKind::Error) { // its sizes are not asked for again
+    std::vector<DimSym> symbols;
+    types.collectSymbols(infer.zonk(asked), symbols);
+    for (DimSym s : symbols)
+      if (types.dims.info(s).kind == types::DimSymKind::Inference)
+        infer.unifyDim(types.dims.symbol(s),
+                       types.dims.symbol(types.dims.newSym(
+                           {types.dims.info(s).name, types::DimSymKind::Unknown, 0, span})));
+  }
   if (let.isVar) init = withFunctionType(init);
   // `?N` names are what the value's sizes turned out to be.
   for (auto& [name, dim] : env.dims) dim = infer.zonk(dim);
