@@ -335,6 +335,13 @@ NodeId NodeBuilder::power(NodeId a, NodeId b, Span span) {
   });
 }
 
+NodeId NodeBuilder::summable(NodeId value, Span span) {
+  TypeId type = infer.shallow(typeOf(value));
+  TypeKind kind = types.kind(type);
+  bool narrow = types::isIntKind(kind) && types::scalarBits(kind) < 64;
+  return narrow || kind == TypeKind::Bool ? convert(value, types.int64(), span) : value;
+}
+
 NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
   TypeId ta = typeOf(a), tb = typeOf(b);
   std::vector<DimId> da = dimsOf(ta), db = dimsOf(tb);
@@ -362,7 +369,7 @@ NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
       if (db.size() == 2) ib.push_back(axes.back());
       NodeId x = asElement(at(local(left, span), ia, span), element, span);
       NodeId y = asElement(at(local(right, span), ib, span), element, span);
-      return op(OpKind::Mul, element, {x, y}, span);
+      return summable(op(OpKind::Mul, element, {x, y}, span), span);
     });
   }));
   return block(std::move(nodes), span);

@@ -202,6 +202,8 @@ public:
     std::vector<DimId> sizes;
   };
   Opened open(NodeId packed, Span span);
+  /// An element as sums add it: integers narrower than 64 bits and bools sum in `int` (rules 16 and 19).
+  NodeId summable(NodeId value, Span span);
 
 private:
   struct Mixed {

@@ -229,14 +229,6 @@ NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expecte
   }
 }
 
-/// Integers narrower than 64 bits and bools sum in `int` (rules 16 and 19).
-NodeId ArrayIntrinsics::summable(NodeId value, Span span) {
-  TypeId type = b.infer.shallow(b.typeOf(value));
-  TypeKind kind = b.types.kind(type);
-  bool narrow = types::isIntKind(kind) && types::scalarBits(kind) < 64;
-  return narrow || kind == TypeKind::Bool ? b.convert(value, b.types.int64(), span) : value;
-}
-
 /// Whether elements of this type are reduced this way; says so if not. Sums are of all that `+` combines.
 bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
   TypeId type = b.infer.shallow(element);
@@ -322,7 +314,7 @@ NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vect
   bool sums = nestKind(kind) == NestKind::Sum || kind == IntrinsicKind::Prod;
   return alongKept(x, axes, keep, span, [&](const std::vector<DimId>& inner, const ElementAt& read) {
     NodeId total = b.reduce(nestKind(kind), inner, span, [&](const std::vector<LocalId>& r) {
-      return sums ? summable(read(r), span) : read(r);
+      return sums ? b.summable(read(r), span) : read(r);
     });
     if (kind != IntrinsicKind::Mean) return total;
     return meanOf(total, b.types.element(b.typeOf(x)), b.dimValue(b.types.dims.product(inner), span), span);
@@ -377,7 +369,7 @@ NodeId ArrayIntrinsics::reduceGenerator(IntrinsicKind kind, NodeId generator, Sp
   TypeId element = b.typeOf(body);
   if (!reduces(kind, element, span)) return b.error(span);
   if (nest.kind == NestKind::Sum || nest.kind == NestKind::Prod)
-    if (b.types.isScalar(b.infer.shallow(element))) body = summable(body, span);
+    if (b.types.isScalar(b.infer.shallow(element))) body = b.summable(body, span);
   node.children[0] = body;
   TypeId type = b.typeOf(body);
   if (nest.kind == NestKind::ArgMax || nest.kind == NestKind::ArgMin)

@@ -80,7 +80,6 @@ private:
   NodeId flip(GivenArgs& args, Span span);
   NodeId argSort(GivenArgs& args, Span span);
   bool reduces(IntrinsicKind kind, TypeId element, Span span);
-  NodeId summable(NodeId value, Span span);
   std::optional<std::vector<size_t>> axesAsWritten(NodeId over, size_t rank, Span span);
   std::optional<std::vector<size_t>> axesOf(NodeId over, size_t rank, Span span);
   bool needArray(NodeId x, std::string_view name, Span span);
