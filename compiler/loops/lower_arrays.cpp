@@ -1,6 +1,8 @@
 // Whole arrays: allocation, copies, sums of tangents.
 #include "loops/lower.h"
 
+#include <algorithm>
+
 namespace melix::loops {
 
 ValueId Lower::allocArray(TypeId elem, const std::vector<ValueId>& dims, bool zeroed) {
@@ -136,6 +138,10 @@ void Lower::lowerZero(const core::Op& op) { define(op.results[0], zeroOf(typeOf(
 ValueId Lower::zeroArray(TypeId type) {
   TypeId elem = types_.element(type);
   ValueId data = allocArray(elem, dimsOf(type), true);
+  const std::vector<types::DimId>& extents = types_[type].dims;
+  bool isEmpty = std::any_of(extents.begin(), extents.end(),
+                             [&](types::DimId d) { return types_.dims.asConstant(d) == 0; });
+  if (isEmpty) return data; // of any type, also of one that has no zero
   if (!types_.isScalar(elem) && layouts_.stored(elem).counted)
     forElements(densePlace(data, type),
                 [&](const Place& at) { storeStored(at, zeroOf(elem), StoreMode::Fresh); });
