@@ -81,8 +81,7 @@ NodeId Body::coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::s
   std::vector<NodeId> nodes, parts;
   LocalId whole = b.bind("parts", node, nodes);
   for (uint32_t k = 0; k < wanted.size(); ++k) {
-    parts.push_back(
-        coerce(b.tuplePart(b.local(whole, span), k, span), wanted[k], span, id, what, asker));
+    parts.push_back(coerce(b.tuplePart(b.local(whole, span), k, span), wanted[k], span, id, what, asker));
     if (b.kindOf(parts.back()) == TypeKind::Error) return parts.back();
   }
   nodes.push_back(b.tuple(std::move(parts), span));

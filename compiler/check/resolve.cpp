@@ -273,12 +273,11 @@ TypeId TypeResolver::bracketed(SynId node) {
     if (decl && !checker_.takesNoParameters(decl)) return ofDecl(decl, &brackets.items, n.span);
   }
   // An array: of what stands before the bracket; `_` in an array inside of it is a size for each element.
-  TypeId element =
-      (base.kind == SynKind::Brackets && isArray(brackets.base)) || base.kind == SynKind::Paren ||
-              base.kind == SynKind::Tuple
-          ? nested(brackets.base)
-      : base.kind == SynKind::Brackets ? type(brackets.base)
-                                       : named(brackets.base);
+  TypeId element = (base.kind == SynKind::Brackets && isArray(brackets.base)) ||
+                           base.kind == SynKind::Paren || base.kind == SynKind::Tuple
+                       ? nested(brackets.base)
+                   : base.kind == SynKind::Brackets ? type(brackets.base)
+                                                    : named(brackets.base);
   if (types_.kind(element) == TypeKind::Error) return element;
   return arrayOf(element, brackets.items, n.span);
 }
