@@ -153,8 +153,8 @@ void Inference::restore(State state) {
   vars_.resize(state.vars);
 }
 
-/// Of two unsolved variables one stands for both from here on: the one that more stand behind, so that the way
-/// to it stays short. The more demanding class survives: float over int over anything.
+/// Of two unsolved variables one stands for both from here on: the one that more stand behind, so that the
+/// way to it stays short. The more demanding class survives: float over int over anything.
 void Inference::join(TypeId a, TypeId b) {
   auto info = [&](TypeId var) -> const VarInfo& { return vars_[types_[var].number]; };
   if (info(a).behind > info(b).behind) std::swap(a, b);

@@ -91,7 +91,7 @@ NodeId Body::checkReturn(const One& ret, Span span) {
     NodeId value = checkExpr(ret.inner, wanted);
     type = b.typeOf(value);
     if (types.kind(type) == TypeKind::Never) return value; // never gets to return
-    if (!wanted && returnType) wanted = returnHere(span);       // told by a `return` inside
+    if (!wanted && returnType) wanted = returnHere(span);  // told by a `return` inside
     children.push_back(value);
   }
   if (children.empty() && isScript) // the script ends

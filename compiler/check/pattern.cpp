@@ -359,8 +359,7 @@ struct Coverage {
     TypeKind kind = types.kind(type);
     // A column that no pattern looks into is not taken apart: types may be recursive.
     if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) { return isAny(at(row[0])); }))
-      return expand(
-          rows, {}, rest, [](const Pattern*) { return false; }, "_");
+      return expand(rows, {}, rest, [](const Pattern*) { return false; }, "_");
     if (kind == TypeKind::Tuple || kind == TypeKind::Struct) {
       std::vector<TypeId> parts = kind == TypeKind::Tuple ? types[type].parts : fieldsOf(type, 0);
       return expand(
@@ -388,8 +387,7 @@ struct Coverage {
       }
       return "";
     }
-    return expand(
-        rows, {}, rest, [](const Pattern*) { return false; }, "_");
+    return expand(rows, {}, rest, [](const Pattern*) { return false; }, "_");
   }
 
   std::vector<TypeId> fieldsOf(TypeId type, uint32_t c) {

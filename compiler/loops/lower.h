@@ -186,6 +186,9 @@ private:
   template <class Body>
   void forElements(const Place& place, const Body& body);
   void lowerArrayOf(const core::Op& op);
+  bool appendBytes(core::ValueId v, std::string& bytes) const;
+  const std::string& literalBytes(const core::Op& op);
+  bool isPartOfLiterals(core::ValueId v);
   void lowerZero(const core::Op& op);
   void lowerArgSort(const core::Op& op);
   std::vector<ValueId> zeroOf(TypeId type);
@@ -362,6 +365,8 @@ private:
   std::unordered_map<types::DimSym, ValueId> dims_;
   std::unordered_map<uint32_t, Destination> destinations_; ///< of results of nests and calls, by Core value
   std::unordered_map<uint32_t, std::vector<const core::Op*>> uses_;
+  std::unordered_map<const core::Op*, std::string>
+      literals_; ///< bytes of array literals; empty: made part by part
   std::unordered_map<const core::Op*, core::RegionId> regionOf_;
   std::unordered_map<core::RegionId, const std::set<const core::Op*>*> filters_; ///< ops that a sweep needs
   int nestDepth_ = 0;

@@ -1,6 +1,8 @@
 // Whole arrays: allocation, copies, sums of tangents.
 #include "loops/lower.h"
 
+#include <algorithm>
+
 namespace melix::loops {
 
 ValueId Lower::allocArray(TypeId elem, const std::vector<ValueId>& dims, bool zeroed) {
@@ -95,8 +97,51 @@ void Lower::copyBetween(const Place& to, const Place& from, bool fresh) {
   alongFirst(to, from, [&](const Place& t, const Place& f) { copyBetween(t, f, fresh); });
 }
 
+/// Appends how a number, or a literal of numbers, stands in memory; false if it is not known.
+bool Lower::appendBytes(core::ValueId v, std::string& bytes) const {
+  if (!in_.values[v].def.valid()) return false;
+  const core::Op& op = in_.ops[in_.values[v].def];
+  if (op.kind == OpKind::ArrayOf)
+    return std::all_of(op.operands.begin(), op.operands.end(),
+                       [&](core::ValueId part) { return appendBytes(part, bytes); });
+  TypeId type = typeOf(v);
+  if (op.kind != OpKind::Const || !(types_.isInt(type) || types_.isFloat(type))) return false;
+  const uint64_t bits = op.as<core::Constant>().bits;
+  for (uint32_t k = 0, n = types::scalarBits(types_.kind(type)) / 8; k < n; ++k)
+    bytes += static_cast<char>(bits >> (8 * k));
+  return true;
+}
+
+/// The bytes of a literal of numbers that is long enough for them to be copied: a store for each would make
+/// the code as long as the literal. Nothing otherwise.
+const std::string& Lower::literalBytes(const core::Op& op) {
+  constexpr size_t fewBytes = 256; // stores are as good, and what is stored is seen by the optimiser
+  auto [it, fresh] = literals_.try_emplace(&op);
+  if (!fresh) return it->second;
+  std::string bytes;
+  if (appendBytes(op.results[0], bytes) && bytes.size() > fewBytes) it->second = std::move(bytes);
+  return it->second;
+}
+
+/// Whether an array is nothing but a part of such literals.
+bool Lower::isPartOfLiterals(core::ValueId v) {
+  const std::vector<const core::Op*>& uses = uses_[v.index];
+  return !uses.empty() && std::all_of(uses.begin(), uses.end(), [&](const core::Op* use) {
+    return use->kind == OpKind::ArrayOf && (!literalBytes(*use).empty() || isPartOfLiterals(use->results[0]));
+  });
+}
+
 void Lower::lowerArrayOf(const core::Op& op) {
+  if (isPartOfLiterals(op.results[0])) return;
   TypeId type = typeOf(op.results[0]);
+  if (const std::string& bytes = literalBytes(op); !bytes.empty()) {
+    ValueId copy = allocArray(types_.element(type), dimsOf(type), false);
+    ValueId from = b_.value(StmtKind::Text, {}, dataType, bytes);
+    b_.stmt(StmtKind::CopyBytes,
+            {b_.pointerOf(copy), b_.pointerOf(from), b_.integer(static_cast<int64_t>(bytes.size()))});
+    b_.stmt(StmtKind::KeepAlive, {copy});
+    return define(op.results[0], {copy});
+  }
   TypeId part = op.operands.empty() ? types_.element(type) : typeOf(op.operands[0]);
   ValueId data = allocArray(types_.element(type), dimsOf(type), false);
   bool nested = types_.kind(part) == TypeKind::Array;
@@ -136,6 +181,10 @@ void Lower::lowerZero(const core::Op& op) { define(op.results[0], zeroOf(typeOf(
 ValueId Lower::zeroArray(TypeId type) {
   TypeId elem = types_.element(type);
   ValueId data = allocArray(elem, dimsOf(type), true);
+  const std::vector<types::DimId>& extents = types_[type].dims;
+  bool isEmpty = std::any_of(extents.begin(), extents.end(),
+                             [&](types::DimId d) { return types_.dims.asConstant(d) == 0; });
+  if (isEmpty) return data; // of any type, also of one that has no zero
   if (!types_.isScalar(elem) && layouts_.stored(elem).counted)
     forElements(densePlace(data, type),
                 [&](const Place& at) { storeStored(at, zeroOf(elem), StoreMode::Fresh); });

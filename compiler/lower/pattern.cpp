@@ -140,14 +140,20 @@ ValueId BodyLowering::testLiteral(ValueId value, const Pattern& p) {
   return b_.compare(ops::CmpKind::Eq, value, constant);
 }
 
-/// Each alternative only where those before it do not match.
+/// Each alternative only where those before it do not match; literals are compared all the same, in one line
+/// of code however many there are.
 ValueId BodyLowering::testAlternatives(ValueId value, const Pattern& p) {
   ValueId any = test(value, p.subs[0]);
-  for (size_t k = 1; k < p.subs.size(); ++k)
+  for (size_t k = 1; k < p.subs.size(); ++k) {
+    if (instance_.patterns[p.subs[k]].kind == PatternKind::Literal) {
+      any = b_.binary(OpKind::Or, any, test(value, p.subs[k]));
+      continue;
+    }
     any = branches(
         Builder::simple(OpKind::If, {any}),
         {[&](RegionId) { return b_.boolean(true); }, [&](RegionId) { return test(value, p.subs[k]); }},
         types_.boolean(), {});
+  }
   return any;
 }
 

@@ -3,6 +3,7 @@
 #include "core/clone.h"
 #include "core/walk.h"
 #include "transforms/accumulation_plan.h"
+#include "transforms/ad.h"
 #include "transforms/ad_emit.h"
 #include "transforms/nest_shape.h"
 
@@ -41,7 +42,10 @@ private:
     Plans out;
     AccumulationPlanner planner(m_, f_, id);
     for (uint32_t k = 0; k < fn().ops[id].as<NestAttr>().accs; ++k) {
-      if (types().kind(fn().typeOf(fn().ops[id].operands[k])) != TypeKind::Array) continue;
+      const TypeId added = fn().typeOf(fn().ops[id].operands[k]);
+      // A sum of what has a size of its own begins with a zero of that size, which only what it adds to
+      // tells.
+      if (types().kind(added) != TypeKind::Array || sizedByValue(types(), types().element(added))) continue;
       std::vector<AccumulationSite> sites;
       if (!findAccumulationSites(fn(), id, k, sites)) continue;
       std::vector<Conversion> all;

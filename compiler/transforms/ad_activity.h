@@ -53,8 +53,8 @@ struct FunctionActivity {
   }
 };
 
-/// Whether what a float is rounded to depends on it: it does, with the derivative 0, which no tangent needs to
-/// be carried for.
+/// Whether what a float is rounded to depends on it: it does, with the derivative 0, which no tangent needs
+/// to be carried for.
 enum class RoundingKind : uint8_t { Ends, Flows };
 
 class Activity {

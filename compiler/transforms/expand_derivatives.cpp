@@ -96,7 +96,8 @@ private:
     }
   }
 
-  /// Derivative ops that the function reaches and that were not expanded: they are further up, or were refused.
+  /// Derivative ops that the function reaches and that were not expanded: they are further up, or were
+  /// refused.
   std::vector<Site> derivativesIn(FunctionId f) const {
     std::vector<Site> found;
     std::vector<FunctionId> stack{f};
@@ -174,12 +175,14 @@ private:
     return params;
   }
 
-  /// Whether what is differentiated depends on the parameters all the same, by roundings, whose derivative is 0.
+  /// Whether what is differentiated depends on the parameters all the same, by roundings, whose derivative is
+  /// 0.
   bool isFlat(const DerivativeAttr& attr, const std::vector<LeafBits>& params) {
     Activity dependence(m_, ad_.leaves, RoundingKind::Flows);
     const FunctionActivity& act = dependence.of(attr.callee, params);
     for (size_t i = 0; i < act.results.size() && i < attr.seeded.size(); ++i)
-      if (attr.seeded[i] && std::find(act.results[i].begin(), act.results[i].end(), true) != act.results[i].end())
+      if (attr.seeded[i] &&
+          std::find(act.results[i].begin(), act.results[i].end(), true) != act.results[i].end())
         return true;
     return false;
   }
