@@ -153,6 +153,7 @@ public:
   NodeId unpacked(NodeId node, Span span);
   bool isRagged(TypeId array);
   std::string conversionHint(TypeId want, TypeId got, Span span);
+  bool holdsPack(TypeId type);
   bool hidesOtherSizes(TypeId want, TypeId got);
   NodeId coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker);
   NodeId rowsOf(NodeId node, TypeId ragged, Span span);

@@ -27,9 +27,13 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
   }
   if (k == TypeKind::Pack && wantKind != TypeKind::Pack && wantKind != TypeKind::Var)
     return coerce(unpacked(node, span), type, span, id, what, asker);
-  if (wantKind == TypeKind::Array && k == TypeKind::Array && isRagged(type) && !isRagged(actual) &&
-      types.rank(actual) >= types.rank(infer.zonk(type)))
-    return coerce(rowsOf(node, infer.zonk(type), span), type, span, id, what, asker);
+  if (wantKind == TypeKind::Array && k == TypeKind::Array) {
+    TypeId wanted = infer.zonk(type);
+    bool rows = isRagged(wanted) && !isRagged(actual) && types.rank(actual) > types.rank(wanted);
+    bool parts = types.rank(actual) == types.rank(wanted) && !holdsPack(types.element(actual)) &&
+                 holdsPack(types.element(wanted));
+    if (rows || parts) return coerce(rowsOf(node, wanted, span), type, span, id, what, asker);
+  }
   if (hidesOtherSizes(type, actual)) return coerceParts(node, infer.zonk(type), span, id, what, asker);
   UnifyResult match = infer.unify(type, actual);
   if (match.kind == UnifyKind::Equal) return node;
@@ -79,6 +83,13 @@ std::string Body::conversionHint(TypeId want, TypeId got, Span span) {
   return "`" + writtenOperand(span) + " as " + b.show(to) + "` converts it";
 }
 
+/// Whether a value, or a part of a tuple, keeps its sizes beside it.
+bool Body::holdsPack(TypeId type) {
+  const types::Type t = types[infer.zonk(type)];
+  if (t.kind != TypeKind::Tuple) return t.kind == TypeKind::Pack;
+  return std::any_of(t.parts.begin(), t.parts.end(), [this](TypeId part) { return holdsPack(part); });
+}
+
 /// Whether the parts of a tuple that keep their sizes beside them are not those asked for.
 bool Body::hidesOtherSizes(TypeId want, TypeId got) {
   const types::Type wanted = types[infer.shallow(want)], given = types[infer.shallow(got)];
@@ -107,16 +118,18 @@ NodeId Body::coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::s
 /// Whether an array's elements have sizes of their own.
 bool Body::isRagged(TypeId array) { return types.kind(types.element(infer.zonk(array))) == TypeKind::Pack; }
 
-/// The rows of a rectangular array as the elements of a ragged one; an error if they do not fit.
+/// The rows of an array as the elements of one whose elements hide other sizes; an error if they do not fit.
 NodeId Body::rowsOf(NodeId node, TypeId ragged, Span span) {
   std::vector<NodeId> nodes;
   LocalId rows = b.bind("rows", node, nodes);
   std::vector<DimId> leading = b.dimsOf(b.typeOf(node));
   leading.resize(types.rank(ragged));
+  bool failed = false;
   nodes.push_back(b.collect(leading, span, [&](const std::vector<LocalId>& at) {
-    return coerce(b.at(b.local(rows, span), at, span), types.element(ragged), span);
+    NodeId row = coerce(b.at(b.local(rows, span), at, span), types.element(ragged), span);
+    failed |= b.kindOf(row) == TypeKind::Error;
+    return row;
   }));
-  bool failed = b.kindOf(nodes.back()) == TypeKind::Error;
   return failed ? b.error(span) : b.block(std::move(nodes), span);
 }
 

@@ -14,6 +14,28 @@ std::vector<NodeId> Derivatives::bindAll(std::vector<NodeId> args, std::vector<N
   return args;
 }
 
+/// Whether the elements of an array, or parts of these, keep sizes beside them.
+static bool elementsHide(types::TypeStore& types, TypeId type) {
+  const types::Type t = types[type];
+  if (t.kind == TypeKind::Array) return elementsHide(types, t.parts[0]);
+  if (t.kind != TypeKind::Tuple) return t.kind == TypeKind::Pack;
+  return std::any_of(t.parts.begin(), t.parts.end(), [&](TypeId part) { return elementsHide(types, part); });
+}
+
+/// Whether the arguments are passed as they are: the derivative of one has its own type. Says so if not.
+bool Derivatives::passesAsGiven(const Callee& callee, const std::vector<NodeId>& args) {
+  const std::vector<NodeId> passed = b.instance.nodes[callee.call].children;
+  for (size_t k = 0; k < args.size() && callee.captures + k < passed.size(); ++k) {
+    TypeId given = b.infer.zonk(b.typeOf(args[k])),
+           taken = b.infer.zonk(b.typeOf(passed[callee.captures + k]));
+    if (elementsHide(b.types, given) == elementsHide(b.types, taken)) continue;
+    b.sink.report(DiagId::ArgumentType, b.spanOf(args[k]), "the derivative", b.show(taken), b.show(given))
+        .hint = "a value of that type is made before: `let x: … = …`";
+    return false;
+  }
+  return true;
+}
+
 Derivatives::Callee Derivatives::prepare(NodeId function, const std::vector<NodeId>& args, Span span) {
   Callee callee;
   if (calls_.changesParameters(function)) {
@@ -32,6 +54,7 @@ Derivatives::Callee Derivatives::prepare(NodeId function, const std::vector<Node
   callee.captures = node.as<CallTarget>().captures;
   if (node.as<CallTarget>().known)
     callee.captures = static_cast<uint32_t>(b.types[b.typeOf(node.children[0])].parts.size());
+  if (!passesAsGiven(callee, args)) callee.call = NodeId::none();
   return callee;
 }
 
@@ -334,7 +357,7 @@ NodeId Derivatives::withOwnSizes(NodeId made, size_t before, TypeId asked, Span 
   std::vector<types::DimSym> symbols, own;
   for (DimId d : b.dimsOf(type)) b.types.dims.collectSymbols(d, symbols);
   for (types::DimSym s : symbols)
-    if (s.index >= before && b.types.dims.info(s).kind == types::DimSymKind::Unknown) own.push_back(s);
+    if (s.index >= before && b.types.dims.info(s).kind != types::DimSymKind::Inference) own.push_back(s);
   if (own.empty()) return made;
   TypeId wanted = asked ? b.infer.zonk(asked) : b.types.error();
   if (b.types.kind(wanted) != TypeKind::Array || b.types.kind(b.types.element(wanted)) != TypeKind::Pack) {

@@ -57,6 +57,7 @@ private:
     uint32_t captures = 0;
   };
   Callee prepare(NodeId function, const std::vector<NodeId>& args, Span span);
+  bool passesAsGiven(const Callee& callee, const std::vector<NodeId>& args);
   NodeId derivative(DerivativeMode mode, const Callee& callee, std::vector<uint32_t> wrt,
                     std::vector<NodeId> seeds, TypeId type, Span span);
   NodeId gradient(bool withValue, NodeId function, std::vector<NodeId> args, std::vector<uint32_t> wrt,

@@ -317,7 +317,7 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
     std::vector<DimId> rest(types[want].dims.begin() + 1, types[want].dims.end());
     element = types.array(types.element(want), std::move(rest));
   }
-  if (element && !m.items.empty() && ast.kind(m.items[0]) == SynKind::Array &&
+  if (element && !asList && !m.items.empty() && ast.kind(m.items[0]) == SynKind::Array &&
       types.isScalar(infer.shallow(element)))
     element = TypeId::none(); // more axes than are asked for: told of the whole
   if (m.items.empty()) {

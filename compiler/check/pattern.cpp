@@ -285,7 +285,8 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     --conditions;
     scope.resize(mark);
     if (!arms.places.empty()) failed |= !endHold();
-    bool functions = common && types.kind(common) == TypeKind::Known && common != b.typeOf(arm.body);
+    bool functions =
+        first.valid() && b.kindOf(first) == TypeKind::Known && b.typeOf(first) != b.typeOf(arm.body);
     if (functions &&
         b.kindOf(arm.body) == TypeKind::Known) { // two of them: the one that is chosen is a value
       for (Arm& earlier : arms.arms)
