@@ -178,6 +178,7 @@ private:
   }
 
   std::vector<bool> usedBy(InstanceId callee) {
+    if (!callee) return {}; // a call that was given up
     if (DeclId decl = c_.info(callee).key.decl; decl && c_.modules.decl(decl).module == c_.modules.prelude())
       for (std::string_view sampler : samplers)
         if (types_.names.text(c_.modules.decl(decl).name) == sampler) return {true};
