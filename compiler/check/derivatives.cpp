@@ -25,9 +25,10 @@ static bool elementsHide(types::TypeStore& types, TypeId type) {
 /// Whether the arguments are passed as they are: the derivative of one has its own type. Says so if not.
 bool Derivatives::passesAsGiven(const Callee& callee, const std::vector<NodeId>& args) {
   const std::vector<NodeId> passed = b.instance.nodes[callee.call].children;
-  for (size_t k = 0; k < args.size() && callee.captures + k < passed.size(); ++k) {
-    TypeId given = b.infer.zonk(b.typeOf(args[k])),
-           taken = b.infer.zonk(b.typeOf(passed[callee.captures + k]));
+  // Behind a function value, which holds what it captured, or behind what was captured.
+  const size_t first = b.instance.nodes[callee.call].as<CallTarget>().known ? 1 : callee.captures;
+  for (size_t k = 0; k < args.size() && first + k < passed.size(); ++k) {
+    TypeId given = b.infer.zonk(b.typeOf(args[k])), taken = b.infer.zonk(b.typeOf(passed[first + k]));
     if (elementsHide(b.types, given) == elementsHide(b.types, taken)) continue;
     b.sink.report(DiagId::ArgumentType, b.spanOf(args[k]), "the derivative", b.show(taken), b.show(given))
         .hint = "a value of that type is made before: `let x: … = …`";
