@@ -80,6 +80,8 @@ public:
     LoopId id;
     bool isLoop = false; ///< `loop`, whose breaks may carry a value
     TypeId breakType;
+    std::vector<NodeId> breaks{}; ///< with values
+    uint32_t firstSymbol = 0;     ///< of the sizes found in the loop
     bool broken = false;
     size_t builderDepth = 0;
   };
@@ -165,6 +167,10 @@ public:
   NodeId checkMember(SynId node, TypeId expected);
   NodeId checkTupleIndex(const syntax::TupleIndex& t, Span span);
   NodeId checkIf(const syntax::If& node, Span span, TypeId expected);
+  TypeId joinedSizes(TypeId one, TypeId other, Span span, std::vector<DimSym>& fresh);
+  bool isFoundSize(DimSym s);
+  TypeId hintOf(TypeId type);
+  NodeId loopValue(const LoopFrame& frame, NodeId body, Span span);
   NodeId joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected);
   NodeId checkMatch(const syntax::Match& node, Span span, TypeId expected);
   NodeId asInt(NodeId node, Span span);

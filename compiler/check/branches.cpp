@@ -1,6 +1,8 @@
 // Branches and where they meet.
 #include "check/body.h"
 
+#include <algorithm>
+
 namespace melix::check {
 
 using namespace syntax;
@@ -50,6 +52,39 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
   return joined;
 }
 
+/// The type of what is of one of two types that differ in sizes: each size that does is a new one, added to
+/// `fresh`.
+TypeId Body::joinedSizes(TypeId one, TypeId other, Span span, std::vector<DimSym>& fresh) {
+  types::Type joined = types[one = infer.zonk(one)];
+  const types::Type theirs = types[other = infer.zonk(other)];
+  if (one == other || joined.parts.size() != theirs.parts.size() || joined.dims.size() != theirs.dims.size())
+    return one;
+  for (size_t k = 0; k < joined.dims.size(); ++k)
+    if (joined.dims[k] != theirs.dims[k]) {
+      fresh.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span}));
+      joined.dims[k] = types.dims.symbol(fresh.back());
+    }
+  for (size_t k = 0; k < joined.parts.size(); ++k)
+    joined.parts[k] = joinedSizes(joined.parts[k], theirs.parts[k], span, fresh);
+  return joined.kind == TypeKind::Array ? types.array(joined.parts[0], std::move(joined.dims))
+                                        : types.intern(std::move(joined));
+}
+
+/// Whether the size has no value before the program runs: what is found, or an `int`.
+bool Body::isFoundSize(DimSym s) {
+  const types::DimSymKind kind = types.dims.info(s).kind;
+  return kind == types::DimSymKind::Unknown || kind == types::DimSymKind::Value;
+}
+
+/// What the value so far tells of those that meet it: its type, unless that has sizes which these need not
+/// share.
+TypeId Body::hintOf(TypeId type) {
+  std::vector<DimSym> symbols;
+  if (type) types.collectSymbols(infer.zonk(type), symbols);
+  bool own = std::any_of(symbols.begin(), symbols.end(), [&](DimSym s) { return isFoundSize(s); });
+  return own ? TypeId::none() : type;
+}
+
 /// The two branches at one type. With a condition: an If; without: a node of the same type holding both.
 NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected) {
   TypeId a = b.typeOf(then), o = b.typeOf(otherwise);
@@ -89,19 +124,9 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
     return b.error(span);
   }
   if (match.kind == UnifyKind::NeedsCheck) {
-    // Sizes that differ between the branches: the result has sizes of its own.
-    NodeId node = made(a);
     std::vector<DimSym> fresh;
-    std::vector<DimId> dims = b.dimsOf(infer.zonk(a)), other = b.dimsOf(infer.zonk(o));
-    for (size_t k = 0; k < dims.size() && k < other.size(); ++k)
-      if (infer.zonk(dims[k]) != infer.zonk(other[k])) {
-        fresh.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span}));
-        dims[k] = types.dims.symbol(fresh.back());
-      }
-    if (!fresh.empty()) {
-      instance.nodes[node].type = types.array(types.element(a), dims);
-      instance.nodes[node].resultDims = fresh;
-    }
+    NodeId node = made(joinedSizes(a, o, span, fresh));
+    instance.nodes[node].resultDims = fresh;
     return node;
   }
   return made(infer.zonk(a));

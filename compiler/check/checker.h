@@ -64,6 +64,7 @@ struct InstanceInfo {
   ResultState state = ResultState::Unknown;
   bool recursed = false; ///< called while its result was not known
   TypeId guess;          ///< the result of the round before
+  std::vector<types::DimSym> guessDims; ///< the dimension parameters of that round
   TypeId openGuess;      ///< with the open numbers that it was settled from; none: it had none
   std::vector<std::pair<TypeId, types::VarClass>> openNumbers; ///< these
   size_t guessedFor =
@@ -241,6 +242,7 @@ public:
   InstanceId addInstance(InstanceKey key);
   /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is
   /// inferred.
+  void renewGuess(InstanceId id);
   void finish(InstanceId id, Body& body, NodeId value, TypeId declared);
   NameId packDimName(NameId pack, uint32_t k);
 

@@ -14,6 +14,17 @@ std::vector<NodeId> Derivatives::bindAll(std::vector<NodeId> args, std::vector<N
   return args;
 }
 
+/// The sizes in a type that are newer than the first `before` symbols: those that a call found.
+static std::vector<types::DimSym> sizesFoundSince(NodeBuilder& b, TypeId type, size_t before) {
+  std::vector<types::DimSym> symbols;
+  b.types.collectSymbols(b.infer.zonk(type), symbols);
+  std::erase_if(symbols, [&](types::DimSym s) {
+    return s.index < before || b.types.dims.info(s).kind == types::DimSymKind::Inference ||
+           b.types.dims.info(s).kind == types::DimSymKind::Bound;
+  });
+  return symbols;
+}
+
 /// Whether the elements of an array, or parts of these, keep sizes beside them.
 static bool elementsHide(types::TypeStore& types, TypeId type) {
   const types::Type t = types[type];
@@ -173,11 +184,9 @@ NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId
   }
   NodeId seed = b.number("1", main, span);
   if (isTuple) {
+    // Auxiliary results get none: their sizes may be known only when the function has run.
     std::vector<NodeId> parts{seed};
-    for (size_t k = 1; k < b.types[callee.result].parts.size(); ++k) {
-      TypeId part = types::tangentType(b.types, b.infer.zonk(b.types[callee.result].parts[k]));
-      parts.push_back(b.types.isUnit(part) ? b.unit(span) : b.op(OpKind::Zero, part, {}, span));
-    }
+    for (size_t k = 1; k < b.types[callee.result].parts.size(); ++k) parts.push_back(b.unit(span));
     seed = b.tuple(std::move(parts), span);
   }
   std::vector<TypeId> types{callee.result};
@@ -286,10 +295,21 @@ NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, uint32_t
   args = bindAll(std::move(args), nodes);
   TypeId in = b.typeOf(args[wrt]);
   std::vector<DimId> inDims = b.dimsOf(in);
-  NodeId columns = b.collect(inDims, span, [&](const std::vector<LocalId>& place) {
-    NodeId pair = jvpAt(function, args, {wrt}, {oneHot(in, place, span)}, span);
-    return b.kindOf(pair) == TypeKind::Error ? pair : b.tuplePart(pair, 1, span);
-  });
+  auto columnsOf = [&](TypeId tangent) {
+    return b.collect(inDims, span, [&](const std::vector<LocalId>& place) {
+      NodeId pair = jvpAt(function, args, {wrt}, {oneHot(in, place, span)}, span);
+      if (b.kindOf(pair) == TypeKind::Error) return pair;
+      NodeId column = b.tuplePart(pair, 1, span);
+      return tangent ? tangentAsked(column, tangent, "jacobian", span) : column;
+    });
+  };
+  const size_t before = b.types.dims.symCount();
+  NodeId columns = columnsOf(TypeId::none());
+  if (!sizesFoundSince(b, b.typeOf(columns), before).empty()) { // those of the value hold for each direction
+    Callee value = prepare(function, args, span);
+    b.bind("value", value.call, nodes);
+    columns = columnsOf(types::tangentType(b.types, value.result));
+  }
   TypeId type = b.typeOf(columns);
   if (b.types.kind(type) == TypeKind::Error) return b.error(span);
   if (!b.isNumber(b.types.element(type)) || !b.isNumber(b.types.element(in))) {
@@ -355,10 +375,7 @@ NodeId Derivatives::atLane(NodeId arg, const std::vector<LocalId>& lane, Span sp
 /// than `before`, keeps it beside its elements where a ragged array is asked for, and is an error elsewhere.
 NodeId Derivatives::withOwnSizes(NodeId made, size_t before, TypeId asked, Span span) {
   TypeId type = b.infer.zonk(b.typeOf(made));
-  std::vector<types::DimSym> symbols, own;
-  for (DimId d : b.dimsOf(type)) b.types.dims.collectSymbols(d, symbols);
-  for (types::DimSym s : symbols)
-    if (s.index >= before && b.types.dims.info(s).kind != types::DimSymKind::Inference) own.push_back(s);
+  std::vector<types::DimSym> own = sizesFoundSince(b, type, before);
   if (own.empty()) return made;
   TypeId wanted = asked ? b.infer.zonk(asked) : b.types.error();
   if (b.types.kind(wanted) != TypeKind::Array || b.types.kind(b.types.element(wanted)) != TypeKind::Pack) {
@@ -387,7 +404,9 @@ NodeId Derivatives::vmap(NodeId function, std::vector<NodeId> args, TypeId asked
     std::vector<NodeId> elements;
     for (NodeId arg : args) elements.push_back(atLane(arg, lane, span));
     NodeId made = calls_.callFunction(function, std::move(elements), span);
-    return withOwnSizes(made, before, asked, span);
+    if (b.kindOf(made) != TypeKind::Never) return withOwnSizes(made, before, asked, span);
+    b.sink.report(DiagId::NoElement, span);
+    return b.error(span);
   }));
   return b.block(std::move(nodes), span);
 }

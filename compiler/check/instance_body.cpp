@@ -221,6 +221,7 @@ void InstanceBody::checkFunction(Body& body) {
   declareGenerics(body, fn);
   TypeResolver resolver(c_, fn.module, tree, body.env);
   declareParameters(body, fn, resolver);
+  c_.renewGuess(id_);
   TypeId result = fn.result ? declaredResult(body, fn, resolver) : knownResult();
   const InstanceInfo& info = c_.info(id_);
   body.returnType = !result && info.state == ResultState::Guessed ? body.openResult(info) : result;

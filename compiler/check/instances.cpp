@@ -175,15 +175,28 @@ bool Checker::startRound(InstanceId id, size_t before) {
                (guess || !info.key.isOpen()); // at open numbers, a known result says no more
   info.state = again && guess ? ResultState::Guessed : ResultState::Known;
   if (!again) return false;
-  std::string name = instance.name;
-  instance = Instance();
-  instance.name = std::move(name);
-  instance.result = info.guess = found;
+  Instance next;
+  next.name = std::move(instance.name);
+  next.result = info.guess = found;
+  next.resultDims = std::move(instance.resultDims);
+  info.guessDims = std::move(instance.dimParams);
+  instance = std::move(next);
   info.recursed = false;
   info.stillOpen.clear();
   sink.rewindBut(before, open.settled);
   open.settled = {{before, sink.all().size()}};
   return true;
+}
+
+/// The guess in terms of this round's dimension parameters.
+void Checker::renewGuess(InstanceId id) {
+  InstanceInfo& info = infos_[id.index];
+  Instance& instance = program_.instance(id);
+  types::DimSubst renewed;
+  for (size_t k = 0; k < info.guessDims.size() && k < instance.dimParams.size(); ++k)
+    renewed.emplace(info.guessDims[k], types.dims.symbol(instance.dimParams[k]));
+  info.guessDims.clear();
+  if (!renewed.empty()) instance.result = info.guess = types.substitute(instance.result, renewed);
 }
 
 /// Takes the instance off the stack. Its messages stand, unless it is a guess that will be checked again.

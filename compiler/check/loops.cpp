@@ -23,6 +23,7 @@ NodeId Body::checkWhile(const syntax::While& loop, Span span) {
   enterLoop(frame);
   NodeId body = dropped(checkExpr(loop.body), loop.body);
   leaveLoop();
+  if (b.kindOf(cond) == TypeKind::Never) return cond; // what is repeated is never reached
   return b.make(NodeKind::While, types.unit(), span, {cond, body}, check::Loop{frame.id});
 }
 
@@ -30,12 +31,34 @@ NodeId Body::checkLoop(const One& loop, Span span) {
   LoopFrame frame;
   frame.id = static_cast<LoopId>(instance.nodes.size());
   frame.isLoop = true;
+  frame.firstSymbol = static_cast<uint32_t>(types.dims.symCount());
   enterLoop(frame);
   NodeId body = checkExpr(loop.inner);
   frame = loops.back();
   leaveLoop();
-  TypeId type = !frame.broken ? types.never() : frame.breakType ? frame.breakType : types.unit();
-  return b.make(NodeKind::Loop, type, span, {body}, check::Loop{frame.id});
+  return loopValue(frame, body, span);
+}
+
+/// The loop with the values of its `break`s: sizes found in it, and such as differ, leave it beside the value.
+NodeId Body::loopValue(const LoopFrame& frame, NodeId body, Span span) {
+  TypeId type = !frame.broken ? types.never() : frame.breakType ? infer.zonk(frame.breakType) : types.unit();
+  std::vector<DimSym> own, fresh;
+  for (NodeId leaving : frame.breaks)
+    type = joinedSizes(type, b.typeOf(instance.nodes[leaving].children[0]), span, fresh);
+  types.collectSymbols(type, own);
+  std::erase_if(own, [&](DimSym s) { return s.index < frame.firstSymbol || !isFoundSize(s); });
+  if (own.empty()) return b.make(NodeKind::Loop, type, span, {body}, check::Loop{frame.id});
+  const TypeId pack = types.pack(type, own);
+  for (NodeId leaving : frame.breaks) {
+    NodeId value = instance.nodes[leaving].children[0];
+    types::DimSubst found;
+    c.matchSymbols(type, b.typeOf(value), found);
+    Dims sizes;
+    for (DimSym s : own) sizes.dims.push_back(found.at(s));
+    NodeId packed = b.make(NodeKind::Pack, pack, b.spanOf(value), {value}, std::move(sizes));
+    instance.nodes[leaving].children[0] = packed;
+  }
+  return unpacked(b.make(NodeKind::Loop, pack, span, {body}, check::Loop{frame.id}), span);
 }
 
 NodeId Body::checkBreak(const One& brk, Span span) {
@@ -43,24 +66,34 @@ NodeId Body::checkBreak(const One& brk, Span span) {
     sink.report(builderDepth > 0 ? DiagId::BuilderControl : DiagId::NoLoop, span, "break");
     return b.error(span);
   }
-  size_t level = loops.size() - 1;
+  const size_t level = loops.size() - 1;
   std::vector<NodeId> children;
   if (brk.inner) {
-    NodeId value = checkExpr(brk.inner, loops[level].breakType);
+    NodeId value = checkExpr(brk.inner, hintOf(loops[level].breakType));
     if (!loops[level].isLoop) {
       sink.report(DiagId::BreakValue, span);
       return b.error(span);
     }
-    if (!loops[level].breakType) loops[level].breakType = b.typeOf(value);
-    children.push_back(coerce(value, loops[level].breakType, span));
+    TypeId& type = loops[level].breakType;
+    if (b.kindOf(value) == TypeKind::Never) return value; // never gets to leave
+    if (!type) type = b.typeOf(value);
+    if (infer.unify(type, b.typeOf(value)).kind != UnifyKind::NeedsCheck) value = coerce(value, type, span);
+    if (b.kindOf(value) == TypeKind::Error) {
+      loops[level].broken = true;
+      return value;
+    }
+    children.push_back(value);
   } else if (loops[level].isLoop) {
     if (!loops[level].breakType) loops[level].breakType = types.unit();
     if (infer.unify(loops[level].breakType, types.unit()).kind != UnifyKind::Equal)
       sink.report(DiagId::TypeMismatch, span, b.show(loops[level].breakType), "()").hint =
           "every `break` of a `loop` gives a value, or none does";
   }
+  const bool valued = !children.empty();
+  NodeId made = b.make(NodeKind::Break, types.never(), span, std::move(children), check::Loop{loops[level].id});
+  if (valued) loops[level].breaks.push_back(made);
   loops[level].broken = true;
-  return b.make(NodeKind::Break, types.never(), span, std::move(children), check::Loop{loops[level].id});
+  return made;
 }
 
 /// The result type for one value that is returned: sizes that the function decides are this value's own.

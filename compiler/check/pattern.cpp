@@ -267,6 +267,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
   arms.places = std::move(places);
   NodeId first; ///< body that has a value
   TypeId common = expected;
+  std::vector<DimSym> fresh;
   bool failed = false;
   for (const MatchArm& written : node.arms) {
     size_t mark = scope.size();
@@ -281,7 +282,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     }
     ++conditions;
     if (written.guard) arm.guard = checkBoolean(written.guard, "a guard");
-    arm.body = checkStatement(written.body, true, common);
+    arm.body = checkStatement(written.body, true, expected ? expected : hintOf(common));
     --conditions;
     scope.resize(mark);
     if (!arms.places.empty()) failed |= !endHold();
@@ -305,7 +306,9 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
       } else if (match.kind == UnifyKind::DimsDiffer) {
         b.reportBranches(match, first, arm.body, b.spanOf(arm.body));
         failed = true;
-      } else if (types.isUnit(infer.shallow(common)) && !types.isUnit(mine) &&
+      } else if (match.kind == UnifyKind::NeedsCheck)
+        common = joinedSizes(common, mine, span, fresh);
+      else if (types.isUnit(infer.shallow(common)) && !types.isUnit(mine) &&
                  isUsedUp(arm.body, SynId::none()))
         arm.body = b.block({arm.body, b.unit(span)}, span);
       else
@@ -315,7 +318,10 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
   }
   if (failed) return b.error(span);
   checkExhaustive(arms.arms, type, span);
-  return b.make(NodeKind::Match, common ? infer.zonk(common) : types.never(), span, {value}, std::move(arms));
+  NodeId made =
+      b.make(NodeKind::Match, common ? infer.zonk(common) : types.never(), span, {value}, std::move(arms));
+  instance.nodes[made].resultDims = std::move(fresh);
+  return made;
 }
 
 namespace {

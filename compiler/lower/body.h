@@ -334,6 +334,7 @@ private:
   ValueId call(const check::Node& node);
   ValueId derivative(const check::Node& node);
   core::Op derivativeOf(const check::Node& node, std::vector<ValueId> args);
+  TypeId resultOf(const core::Op& derivative);
   std::vector<ValueId> capturesOf(ValueId known);
   std::vector<ValueId> withCaptures(const check::CallTarget& target, std::vector<ValueId> args);
 

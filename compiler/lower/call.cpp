@@ -1,6 +1,8 @@
 // Calls and derivatives.
 #include "lower/body.h"
 
+#include "types/tangent.h"
+
 namespace melix::lower {
 
 using namespace check;
@@ -90,11 +92,14 @@ ValueId BodyLowering::derivative(const Node& node) {
     v.resize(v.size() - seeds.size());
     core::Op op = derivativeOf(node, std::move(v));
     op.operands.insert(op.operands.end(), seeds.begin(), seeds.end());
-    TypeId type = T(node.type);
-    core::OpId made =
-        b_.append(std::move(op), std::span<const TypeId>(std::vector<TypeId>(types_[type].parts)));
+    const TypeId type = T(node.type);
+    const std::vector<TypeId> wanted = types_[type].parts;
+    std::vector<TypeId> found = wanted;
+    if (ref.mode != check::DerivativeMode::Backward) found[0] = resultOf(op);
+    if (ref.mode == check::DerivativeMode::Jvp) found[1] = types::tangentType(types_, found[0]);
+    core::OpId made = b_.append(std::move(op), std::span<const TypeId>(found));
     std::vector<ValueId> parts;
-    for (size_t k = 0; k < types_[type].parts.size(); ++k) parts.push_back(b_.result(made, k));
+    for (size_t k = 0; k < wanted.size(); ++k) parts.push_back(cast(b_.result(made, k), wanted[k]));
     return b_.make(type, std::move(parts));
   });
 }
@@ -122,17 +127,24 @@ core::Op BodyLowering::derivativeOf(const Node& node, std::vector<ValueId> args)
     TypeId wanted = module_.functions[attr.callee].typeOf(module_.functions[attr.callee].params()[p]);
     op.operands[p] = cast(op.operands[p], types_.substitute(wanted, subst));
   }
-  for (DimSym s : std::vector<DimSym>(module_.functions[attr.callee].resultDims)) {
+  for (DimSym s : std::vector<DimSym>(module_.functions[attr.callee].resultDims))
     op.resultDims.push_back(b_.newDim(types_.dims.info(s).name));
-    subst.emplace(s, types_.dims.symbol(op.resultDims.back()));
-  }
+  op.attr = std::move(attr);
   types::DimSubst found;
-  matchDims(types_[node.type].parts[0], types_.substitute(module_.functions[attr.callee].results[0], subst),
-            found);
+  matchDims(types_[node.type].parts[0], resultOf(op), found);
   for (DimSym s : node.resultDims)
     if (auto it = found.find(s); it != found.end()) dimMap_[s] = it->second;
-  op.attr = std::move(attr);
   return op;
+}
+
+/// The type of the function's own result, with the sizes of this op.
+TypeId BodyLowering::resultOf(const core::Op& derivative) {
+  const core::Function& callee = module_.functions[derivative.as<core::DerivativeAttr>().callee];
+  types::DimSubst subst;
+  for (size_t k = 0; k < derivative.dims.size(); ++k) subst.emplace(callee.dimParams[k], derivative.dims[k]);
+  for (size_t k = 0; k < callee.resultDims.size(); ++k)
+    subst.emplace(callee.resultDims[k], types_.dims.symbol(derivative.resultDims[k]));
+  return types_.substitute(callee.results[0], subst);
 }
 
 } // namespace melix::lower
