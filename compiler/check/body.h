@@ -178,7 +178,8 @@ public:
   NodeId checkRangeValue(const syntax::Range& r, Span span);
   NodeId checkBoolean(SynId node, std::string_view what);
   NodeId ownOperator(std::string_view name, std::vector<NodeId> args, Span span);
-  NodeId declaredOperator(std::string_view name, std::vector<NodeId> args, Span span);
+  NodeId declaredOperator(NameId op, std::vector<CallArg> call, Span span);
+  NodeId ownOpAssign(const syntax::OpAssign& a, Span span);
 
   // --- statements (stmt.cpp)
   NodeId checkStatement(SynId node, bool last, TypeId expected);
@@ -301,6 +302,7 @@ public:
   // --- ranges of header indices (ranges.cpp)
   void noteIndexUse(NodeId index, DimId extent);
   bool affine(NodeId n, IndexUse& use, int64_t scale);
+  void noteUsesInFunctions(SynId body);
   bool knownAhead(DimId d);
   DimId reachBeside(const IndexUse& use, const HeaderIndex& index);
   DimId rangeFrom(const IndexUse& use, const HeaderIndex& index);
@@ -363,13 +365,18 @@ public:
   std::optional<uint32_t> caseIn(DeclId decl, const syntax::Member& member);
   NodeId callMember(SynId callee, WrittenCall& call);
   std::optional<std::pair<DeclId, uint32_t>> caseNamed(NameId name, TypeId expected, Span span);
+  bool isDeclaredBeside(NameId name, const std::vector<std::vector<DeclId>>& layers);
   NodeId callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers,
                    const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span,
                    Span nameSpan);
   NodeId callDecl(DeclId decl, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                   TypeId expected, Span span);
   NodeId callValue(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
-  TypeId askedOf(TypeId function, size_t k);
+  TypeId askedOf(TypeId function, size_t k, size_t count);
+  TypeId tangentAskedOf(TypeId function, const std::vector<uint32_t>& wrt, size_t count);
+  TypeId inputAskedOf(TypeId function, SynId x);
+  TypeId writtenType(const syntax::Ast& tree, ModuleId home, const TypeEnv& env, SynId written);
+  NodeId transformArg(const CallArg& arg, TypeId asked);
   NodeId callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                        TypeId expected, Span span);

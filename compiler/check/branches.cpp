@@ -76,13 +76,16 @@ bool Body::isFoundSize(DimSym s) {
   return kind == types::DimSymKind::Unknown || kind == types::DimSymKind::Value;
 }
 
-/// What the value so far tells of those that meet it: its type, unless that has sizes which these need not
+/// What the value so far tells of those that meet it: its type, unless that has sizes, which these need not
 /// share.
 TypeId Body::hintOf(TypeId type) {
-  std::vector<DimSym> symbols;
-  if (type) types.collectSymbols(infer.zonk(type), symbols);
-  bool own = std::any_of(symbols.begin(), symbols.end(), [&](DimSym s) { return isFoundSize(s); });
-  return own ? TypeId::none() : type;
+  bool sized = false;
+  if (type)
+    types.rewrite(infer.zonk(type), [&](TypeId part) {
+      sized |= !types[part].dims.empty();
+      return part;
+    });
+  return sized ? TypeId::none() : type;
 }
 
 /// The two branches at one type. With a condition: an If; without: a node of the same type holding both.

@@ -316,6 +316,7 @@ NodeId BuilderCheck::check(TypeId want) {
     if (asked && b_.kindOf(value) != TypeKind::Error) value = body_.coerce(value, asked, b_.spanOf(value));
     if (use_ != Body::BuilderUse::Terms) value = body_.withFunctionType(value);
     value = withOwnSizes(value);
+    body_.noteUsesInFunctions(builder_.body);
     body_.conditions -= filter.valid();
   }
   --body_.builderDepth;

@@ -7,6 +7,7 @@
 #include "check/program.h"
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -243,6 +244,9 @@ public:
   /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is
   /// inferred.
   void renewGuess(InstanceId id);
+  /// Each size that is computed from sizes which only the value's maker knows, `n - 1` of an argument n, becomes
+  /// one of its own: who gets the value reads it off.
+  TypeId withOwnSizes(TypeId type, const std::function<bool(DimSym)>& own);
   void finish(InstanceId id, Body& body, NodeId value, TypeId declared);
   NameId packDimName(NameId pack, uint32_t k);
 
@@ -273,7 +277,6 @@ private:
   void noteUse(InstanceId id);
   bool startRound(InstanceId id, size_t before);
   void closeInstance(size_t before);
-  TypeId withOwnSizes(TypeId result, const std::vector<DimSym>& params);
   bool growsWithoutEnd(const InstanceKey& key);
   void checkDeclaration(DeclId decl);
   void checkInside(ModuleId module);

@@ -405,6 +405,9 @@ NodeId Body::tryValue(NodeId value, Span span) {
     sink.report(DiagId::NoTryHere, span);
     return b.error(span);
   }
+  if (!returnType && option) returnType = optionOf(fresh(span)); // the first to tell what is returned
+  if (DeclId either = c.typeDecl(c.modules.prelude(), types.names.intern("Result")); !returnType && either)
+    returnType = c.recordType(either, {fresh(span), types.fieldType(type, caseNumber(type, "Err"), 0)});
   TypeId back = returnType ? infer.zonk(returnHere(span)) : TypeId::none();
   bool fits = back && (option ? isPreludeEnum(back, "Option") : isPreludeEnum(back, "Result"));
   if (!fits) {

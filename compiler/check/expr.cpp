@@ -222,23 +222,24 @@ NodeId Body::ownOperator(std::string_view name, std::vector<NodeId> args, Span s
     arrays |= b.kindOf(arg) == TypeKind::Array;
   }
   if (!composite) return NodeId::none();
-  NodeId whole = declaredOperator(name, args, span);
+  auto declared = [&](const std::vector<NodeId>& operands) {
+    std::vector<CallArg> call;
+    for (NodeId arg : operands) call.push_back({NameId::none(), SynId::none(), arg, b.spanOf(arg)});
+    return declaredOperator(types.names.intern(name), call, span);
+  };
+  NodeId whole = declared(args);
   if (whole.valid() || !arrays || name == spelling(BinaryOp::MatMul)) return whole;
-  auto onElements = [&](std::vector<NodeId> elements) { return declaredOperator(name, elements, span); };
   std::vector<NodeId> some;
   for (NodeId arg : args)
     some.push_back(b.local(b.newLocal("element", types.element(b.typeOf(arg)), span), span));
   Attempt attempt(*this);
-  bool isDeclared = onElements(some).valid();
+  bool isDeclared = declared(some).valid();
   attempt.drop();
-  return isDeclared ? b.elementwise(std::move(args), span, onElements) : NodeId::none();
+  return isDeclared ? b.elementwise(std::move(args), span, declared) : NodeId::none();
 }
 
 /// The call of an operator that is declared for these operands; none if none is.
-NodeId Body::declaredOperator(std::string_view name, std::vector<NodeId> args, Span span) {
-  NameId op = types.names.intern(name);
-  std::vector<CallArg> call;
-  for (NodeId arg : args) call.push_back({NameId::none(), SynId::none(), arg, b.spanOf(arg)});
+NodeId Body::declaredOperator(NameId op, std::vector<CallArg> call, Span span) {
   if (LocalId l = lookupAny(op); l && nestedAt(l)) { // declared in this function
     const Known known = c.program_.known(types[infer.zonk(instance.locals[l].type)].known);
     if (choose(op, known.candidates, call, span, false)) {
@@ -247,8 +248,8 @@ NodeId Body::declaredOperator(std::string_view name, std::vector<NodeId> args, S
     }
   }
   std::vector<std::vector<DeclId>> layers = c.functionLayers(module, op);
-  for (NodeId arg : args)
-    for (ModuleId home : homeModules(b.typeOf(arg))) layers.push_back(c.functionsAtHome(home, op));
+  for (const CallArg& arg : call)
+    for (ModuleId home : homeModules(b.typeOf(arg.node))) layers.push_back(c.functionsAtHome(home, op));
   for (const auto& layer : layers) {
     if (layer.empty()) continue;
     if (auto chosen = choose(op, layer, call, span, false))

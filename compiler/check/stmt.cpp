@@ -1,5 +1,5 @@
 // Statements: blocks, bindings, assignments, assertions.
-#include "check/body.h"
+#include "check/attempt.h"
 
 namespace melix::check {
 
@@ -203,7 +203,24 @@ NodeId Body::combined(BinaryOp op, NodeId current, NodeId value, Span span) {
   return b.binary(binaryKind(op), current, value, span);
 }
 
+/// `place op= e` by a function `op=` of the user's; none if none takes these types.
+NodeId Body::ownOpAssign(const OpAssign& a, Span span) {
+  const NameId name = types.names.intern(std::string(spelling(a.op)) + "=");
+  if (!lookupAny(name) && c.functionLayers(module, name).empty() && !isDeclaredBeside(name, {}))
+    return NodeId::none();
+  Attempt attempt(*this);
+  NodeId place = checkExpr(a.target), value = checkExpr(a.value);
+  if (b.kindOf(place) != TypeKind::Error && b.kindOf(value) != TypeKind::Error)
+    if (NodeId made = declaredOperator(name, {{NameId::none(), a.target, place, ast.span(a.target)},
+                                              {NameId::none(), SynId::none(), value, ast.span(a.value)}},
+                                       span))
+      return made;
+  attempt.drop();
+  return NodeId::none();
+}
+
 NodeId Body::checkOpAssign(const OpAssign& a, Span span) {
+  if (NodeId user = ownOpAssign(a, span)) return user;
   Target target;
   if (!checkTarget(a.target, target)) return b.error(span);
   if (target.gathers.any()) return assignGathered(std::move(target), &a.op, a.value, span);

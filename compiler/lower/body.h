@@ -61,6 +61,7 @@ private:
   void checkDimArguments(const std::vector<DimId>& dims, const std::vector<ValueId>& args);
   TypeId T(TypeId t) { return dimMap_.empty() ? t : types_.substitute(t, dimMap_); }
   DimId D(DimId d) { return dimMap_.empty() ? d : types_.dims.substitute(d, dimMap_); }
+  TypeId inScope(TypeId type);
   /// Sizes of `value`'s type where `wanted` has the symbols `symbols`; they are what the symbols mean from
   /// here on.
   void learnDims(TypeId wanted, ValueId value, const std::vector<DimSym>& symbols);

@@ -161,8 +161,20 @@ ValueId BodyLowering::product(const Node& node, std::vector<ValueId> v) {
   return b_.make(type, std::move(v));
 }
 
+/// A type whose sizes of other branches are 0: a value made here, like `None`, holds nothing of such a size.
+TypeId BodyLowering::inScope(TypeId type) {
+  std::vector<DimSym> symbols;
+  types_.collectSymbols(type, symbols);
+  types::DimSubst elsewhere;
+  for (DimSym s : symbols)
+    if (!dimMap_.contains(s) && types_.dims.info(s).kind == types::DimSymKind::Unknown &&
+        std::find(instance_.dimParams.begin(), instance_.dimParams.end(), s) == instance_.dimParams.end())
+      elsewhere.emplace(s, types_.dims.constant(0));
+  return T(elsewhere.empty() ? type : types_.substitute(type, elsewhere));
+}
+
 ValueId BodyLowering::variant(const Node& node, std::vector<ValueId> v) {
-  TypeId type = T(node.type);
+  TypeId type = inScope(node.type);
   uint32_t index = node.as<Index>().index;
   for (uint32_t k = 0; k < v.size(); ++k) v[k] = cast(v[k], types_.fieldType(type, index, k));
   return b_.variant(type, index, std::move(v));
