@@ -333,18 +333,50 @@ NodeId BuilderCheck::check(TypeId want) {
   return node;
 }
 
-/// `type` with those of the sizes `own` that stand in it kept beside it: in a tuple, beside each part.
-static TypeId hiding(TypeStore& types, TypeId type, const std::vector<DimSym>& own) {
+namespace {
+
+/// Sizes that a type keeps beside it.
+struct Keeping {
+  TypeStore& types;
+  const std::vector<DimSym>& own; ///< what is kept is one of them, or made of some
+  std::vector<DimSym> kept;
+  std::vector<DimId> sizes; ///< what each is
+
+  DimId keep(DimId size) {
+    std::vector<DimSym> symbols;
+    types.dims.collectSymbols(size, symbols);
+    if (std::find_first_of(symbols.begin(), symbols.end(), own.begin(), own.end()) == symbols.end() ||
+        types.dims.mentionsKind(size, types::DimSymKind::Bound))
+      return size;
+    auto at = static_cast<size_t>(std::find(sizes.begin(), sizes.end(), size) - sizes.begin());
+    if (at == sizes.size()) {
+      sizes.push_back(size);
+      kept.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, Span()}));
+    }
+    return types.dims.symbol(kept[at]);
+  }
+  TypeId keepIn(TypeId type) {
+    types::Type made = types[type];
+    for (DimId& size : made.dims) size = keep(size);
+    for (TypeId& part : made.parts) part = keepIn(part);
+    return made.kind == TypeKind::Array ? types.array(made.parts[0], std::move(made.dims))
+                                        : types.intern(std::move(made));
+  }
+};
+
+/// `type` with the sizes in it that are made of `own` kept beside it: in a tuple, beside each part.
+TypeId hiding(TypeStore& types, TypeId type, const std::vector<DimSym>& own) {
   if (types.kind(type) == TypeKind::Tuple) {
     std::vector<TypeId> parts = types[type].parts;
     for (TypeId& part : parts) part = hiding(types, part, own);
     return types.tuple(std::move(parts));
   }
-  std::vector<DimSym> symbols;
-  types.collectSymbols(type, symbols);
-  std::erase_if(symbols, [&](DimSym s) { return std::find(own.begin(), own.end(), s) == own.end(); });
-  return types.pack(type, symbols);
+  Keeping keeping{types, own, {}, {}};
+  TypeId inner = keeping.keepIn(type);
+  return types.pack(inner, keeping.kept);
 }
+
+} // namespace
 
 /// Elements of a list that are of a size found in the body have it beside them (rule 24).
 NodeId BuilderCheck::withOwnSizes(NodeId value) {

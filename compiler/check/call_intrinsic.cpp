@@ -244,6 +244,12 @@ NodeId Body::callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& a
   for (const CallArg& arg : args) {
     NodeId value = unpacked(checkArg(arg), arg.span);
     if (b.kindOf(value) == TypeKind::Error) return value;
+    if (b.kindOf(value) == TypeKind::Never) { // the arguments up to it
+      std::vector<NodeId> nodes;
+      for (const GivenArg& before : given) nodes.push_back(before.node);
+      nodes.push_back(value);
+      return b.block(std::move(nodes), span);
+    }
     given.push_back({value, arg.label ? types.names.text(arg.label) : std::string_view(), arg.span});
   }
   auto positional = static_cast<size_t>(

@@ -63,10 +63,10 @@ struct InstanceInfo {
   uint32_t canonicalCount = 0;
   bool inProgress = false;
   ResultState state = ResultState::Unknown;
-  bool recursed = false; ///< called while its result was not known
-  TypeId guess;          ///< the result of the round before
+  bool recursed = false;                ///< called while its result was not known
+  TypeId guess;                         ///< the result of the round before
   std::vector<types::DimSym> guessDims; ///< the dimension parameters of that round
-  TypeId openGuess;      ///< with the open numbers that it was settled from; none: it had none
+  TypeId openGuess;                     ///< with the open numbers that it was settled from; none: it had none
   std::vector<std::pair<TypeId, types::VarClass>> openNumbers; ///< these
   size_t guessedFor =
       SIZE_MAX; ///< finished on a guess: where on the stack the instance stands that it waits for
@@ -165,10 +165,13 @@ public:
   DeclId constDecl(ModuleId module, const syntax::Ast& ast, syntax::NodeId node);
   DimId constantDim(ModuleId module, NameId name);
   struct ConstantSize {
-    DimId dim;       ///< none: it is no size
-    std::string why; ///< this; empty where another message tells
+    DimId dim;         ///< none: it is no size
+    std::string why;   ///< it is none
+    bool told = false; ///< why: by what is said of its value
   };
   const ConstantSize& constantSize(DeclId constant);
+  /// The number that a constant is as a size, if it is one.
+  std::optional<int64_t> constantNumber(DeclId constant);
   struct ConstantShape {
     bool namesOthers = false; ///< it is made of other constants
     bool divides = false;     ///< it, or one of these, holds a `/`

@@ -195,9 +195,10 @@ NodeId Body::caseValue(DeclId decl, uint32_t k, TypeId expected, Span span) {
 NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
   if (u.op == UnaryOp::Not) {
     NodeId value = checkExpr(u.operand);
-    return b.logicalNot(value, span);
+    return b.kindOf(value) == TypeKind::Never ? value : b.logicalNot(value, span);
   }
   NodeId value = checkExpr(u.operand, expected);
+  if (b.kindOf(value) == TypeKind::Never) return value;
   if (NodeId user = ownOperator("-", {value}, span)) return user;
   return b.negate(value, span);
 }
@@ -283,6 +284,8 @@ NodeId Body::checkBinary(const Binary& bin, Span span) {
   bool asks =
       types.kind(leftType) == TypeKind::Enum || (isRagged(leftType) && ast.kind(bin.right) == SynKind::Array);
   right = checkExpr(bin.right, asks ? leftType : TypeId::none());
+  if (types.kind(leftType) == TypeKind::Never) return left;
+  if (b.kindOf(right) == TypeKind::Never) return b.block({left, right}, span);
   if (NodeId user = ownOperator(spelling(bin.op), {left, right}, span)) return user;
   bool guessed = unsure && (b.kindOf(left) == TypeKind::Error || b.kindOf(right) == TypeKind::Error);
   if (guessed && bin.op >= BinaryOp::Eq && bin.op <= BinaryOp::Ge)
@@ -292,6 +295,8 @@ NodeId Body::checkBinary(const Binary& bin, Span span) {
 
 NodeId Body::checkTuple(const Many& m, Span span, TypeId expected) {
   std::vector<TypeId> wanted;
+  if (expected && types.kind(infer.shallow(expected)) == TypeKind::Pack)
+    expected = openedPack(infer.zonk(expected));
   if (expected && types.kind(infer.shallow(expected)) == TypeKind::Tuple)
     wanted = types[infer.shallow(expected)].parts;
   std::vector<NodeId> parts;
@@ -368,6 +373,7 @@ NodeId Body::checkTupleIndex(const TupleIndex& t, Span span) {
   NodeId base = checkExpr(t.base);
   TypeId type = b.typeOf(base);
   if (types.kind(type) == TypeKind::Error) return b.error(span);
+  if (types.kind(type) == TypeKind::Never) return base;
   if (types.kind(type) != TypeKind::Tuple || t.index >= types[type].parts.size()) {
     sink.report(DiagId::UnknownField, span, b.show(type), std::to_string(t.index));
     return b.error(span);
@@ -409,6 +415,7 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
   NodeId base = checkExpr(member.base);
   TypeId type = b.typeOf(base);
   if (types.kind(type) == TypeKind::Error) return b.error(span);
+  if (types.kind(type) == TypeKind::Never) return base;
   if (types.kind(type) == TypeKind::Struct) {
     const types::Record& record = types.recordInfo(types[type].record);
     for (uint32_t k = 0; k < record.cases[0].fields.size(); ++k)

@@ -8,8 +8,6 @@ using namespace syntax;
 
 namespace {
 
-bool isCapital(std::string_view name) { return !name.empty() && name[0] >= 'A' && name[0] <= 'Z'; }
-
 class RepeatedNames {
 public:
   RepeatedNames(DiagnosticSink& sink, const Interner& names, const Ast& ast)

@@ -145,10 +145,8 @@ NodeId Body::checkAssign(const syntax::Assign& a, Span span) {
   const SynNode target = ast[a.target];
   if (target.kind == SynKind::Underscore) {
     NodeId value = checkExpr(a.value);
-    Pattern p;
-    p.type = b.typeOf(value);
-    p.span = target.span;
-    return b.make(NodeKind::Let, types.unit(), span, {value}, PatternRef{instance.patterns.add(p)});
+    return b.make(NodeKind::Let, types.unit(), span, {value},
+                  PatternRef{anyPattern(b.typeOf(value), target.span)});
   }
   if (target.kind == SynKind::Tuple) return assignParts(target.as<Many>().items, a.value, span);
   Target to;
@@ -158,7 +156,13 @@ NodeId Body::checkAssign(const syntax::Assign& a, Span span) {
   NodeId value = checkExpr(a.value, wanted);
   // A scalar fills the place.
   TypeId type = b.typeOf(value);
-  if (types.kind(type) == TypeKind::Never) return value;
+  if (types.kind(type) == TypeKind::Never) { // the indices come first
+    std::vector<NodeId> nodes = std::move(to.before);
+    Gathers none;
+    pinSteps(to.place.steps, none, nodes);
+    nodes.push_back(value);
+    return b.block(std::move(nodes), span);
+  }
   if (types.kind(infer.shallow(wanted)) == TypeKind::Array && types.kind(type) != TypeKind::Array &&
       types.kind(type) != TypeKind::Error) {
     std::vector<NodeId> nodes;
@@ -190,7 +194,10 @@ NodeId Body::assignParts(const NodeList& parts, SynId written, Span span) {
   TypeId tuple = types.tuple(wanted);
   NodeId value = coerce(checkExpr(written, tuple), tuple, span);
   if (b.kindOf(value) == TypeKind::Error) return b.error(span);
-  if (b.kindOf(value) == TypeKind::Never) return value;
+  if (b.kindOf(value) == TypeKind::Never) {
+    nodes.push_back(value);
+    return b.block(std::move(nodes), span);
+  }
   NodeId all = b.local(b.bind("values", value, nodes), span);
   for (uint32_t k = 0; k < parts.size(); ++k)
     nodes.push_back(assignTo(std::move(targets[k]), nullptr, b.field(all, k, span), span));

@@ -366,7 +366,7 @@ private:
   std::unordered_map<uint32_t, Destination> destinations_; ///< of results of nests and calls, by Core value
   std::unordered_map<uint32_t, std::vector<const core::Op*>> uses_;
   std::unordered_map<const core::Op*, std::string>
-      literals_; ///< bytes of array literals; empty: made part by part
+      literals_; ///< bytes of literals of numbers; empty: made part by part
   std::unordered_map<const core::Op*, core::RegionId> regionOf_;
   std::unordered_map<core::RegionId, const std::set<const core::Op*>*> filters_; ///< ops that a sweep needs
   int nestDepth_ = 0;
