@@ -130,10 +130,10 @@ bool BuilderCheck::prepareValue(NodeId value, Range& range) {
   types::DimStore& dims = types_.dims;
   range.first = b_.dimValue(first, span), range.firstDim = first;
   range.step = b_.dimValue(step, span), range.stride = 0;
-  NodeId size =
-      b_.op(OpKind::Add, types_.int64(), {b_.dimValue(dims.sub(last, first), span), range.step}, span);
-  size = b_.op(OpKind::Sub, types_.int64(), {size, b_.integer(1, span)}, span);
-  range.extent = dimension(b_.op(OpKind::IDiv, types_.int64(), {size, range.step}, span, staysWhole));
+  DimId one = dims.constant(1); // a sum with the step could wrap
+  NodeId before = b_.dimValue(dims.sub(dims.sub(last, first), one), span);
+  DimId steps = dimension(b_.op(OpKind::IDiv, types_.int64(), {before, range.step}, span, staysWhole));
+  range.extent = dims.add(steps, one);
   return true;
 }
 
@@ -159,7 +159,8 @@ bool BuilderCheck::prepareStep(SynId written, Range& range) {
     before_.push_back(b_.make(NodeKind::Assert, types_.unit(), span, {positive}, text));
   }
   types::DimStore& dims = types_.dims;
-  range.extent = dims.floorDiv(dims.add(range.extent, dims.sub(stride, dims.constant(1))), stride);
+  DimId one = dims.constant(1);
+  range.extent = dims.add(dims.floorDiv(dims.sub(range.extent, one), stride), one);
   return true;
 }
 

@@ -478,10 +478,10 @@ NodeId Body::passedOn(NodeId error, TypeId wanted, Span span) {
   return callPrelude("error", {text}, span);
 }
 
-/// Where an index or a size is meant: any integer (rule 16).
+/// Where an index or a size is meant: any integer (rule 16); one that is no `int` panics.
 NodeId Body::asInt(NodeId node, Span span) {
   if (b.lacks(b.typeOf(node), "Int", "an index or a size", span)) return b.error(span);
-  return types.isInt(b.typeOf(node)) ? b.convert(node, types.int64(), span)
+  return types.isInt(b.typeOf(node)) ? b.convert(node, types.int64(), span, true)
                                      : coerce(node, types.int64(), span);
 }
 

@@ -265,6 +265,7 @@ private:
   std::set<const core::Op*> neededBy(const core::Op& op, const Sweep& sweep);
   void runAdding(const core::Op& op, Sweep& sweep);
   void runSweep(const core::Op& op, Sweep& sweep);
+  ValueId turnsAt(const Sweep& sweep, uint32_t level);
   std::vector<ValueId> sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level,
                                   std::vector<ValueId> carried);
   void finishLevel(const core::Op& op, const Sweep& sweep, uint32_t level,

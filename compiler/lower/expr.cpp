@@ -134,7 +134,10 @@ ValueId BodyLowering::madeOf(const Node& node, std::vector<ValueId> v) {
   case NodeKind::Unpack:
   case NodeKind::ToArray:
     return sized(node, node.kind == NodeKind::Unpack ? OpKind::Unpack : OpKind::ToArray, v[0]);
-  case NodeKind::Reshape: checkDimArguments(types_[node.type].dims, {}); return op(OpKind::Reshape);
+  case NodeKind::Reshape:
+    checkDimArguments(types_[node.type].dims, {});
+    checkProduct(types_[node.type].dims, beyondMemory);
+    return op(OpKind::Reshape);
   case NodeKind::CastDims: checkDims(node.as<DimChecks>().items); return cast(v[0], T(node.type));
   case NodeKind::Assert:
     check(core::CheckKind::Assert, std::move(v), {}, node.as<Const>().text);
