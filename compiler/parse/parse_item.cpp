@@ -152,7 +152,7 @@ NodeId Parser::parseFn(uint32_t begin, FnItem item) {
   }
   item.generics = parseGenerics();
   if (is(TokenKind::LParen))
-    item.params = parseParameters(false);
+    item.params = parseParameters(ParametersKind::Function);
   else
     fail("`(`");
   if (is(TokenKind::Colon) && !recovering_) {
@@ -169,6 +169,11 @@ NodeId Parser::parseFn(uint32_t begin, FnItem item) {
       item.shortForm = true;
       item.body = parseExpr();
     } else if (is(TokenKind::LBrace) && sameLine()) {
+      item.body = parseBlock();
+    } else if (is(TokenKind::LBrace) || (is(TokenKind::Semicolon) && is(TokenKind::LBrace, 1))) {
+      fail("`=`, or `{` on the same line");
+      recovering_ = false;
+      accept(TokenKind::Semicolon);
       item.body = parseBlock();
     }
   }
@@ -199,7 +204,7 @@ std::vector<Generic> Parser::parseGenerics() {
 }
 
 /// parameters = "(" { [ "inout" ] [ ".." ] name [ ":" type ] [ "=" expr ] } ")"; a lambda's may be patterns
-std::vector<Parameter> Parser::parseParameters(bool inLambda) {
+std::vector<Parameter> Parser::parseParameters(ParametersKind kind) {
   std::vector<Parameter> out;
   auto open = static_cast<uint32_t>(at_);
   take();
@@ -208,11 +213,17 @@ std::vector<Parameter> Parser::parseParameters(bool inLambda) {
     Parameter p;
     uint32_t begin = peek().begin;
     p.isInout = accept(TokenKind::KwInout);
+    if (is(TokenKind::DotDot) && kind != ParametersKind::Macro && !recovering_) {
+      fail("a parameter");
+      sink_.hintLast("`..` stands in macros only: an array or a `List` holds several values");
+      recovering_ = false;
+      take();
+    }
     p.isPack = accept(TokenKind::DotDot);
     Span span;
     if (is(TokenKind::Dollar) || is(TokenKind::DollarDotDot))
       p.pattern = parseSplice();
-    else if (inLambda && is(TokenKind::LParen))
+    else if (kind == ParametersKind::Lambda && is(TokenKind::LParen))
       p.pattern = parsePattern();
     else if (!takeName(p.name, span))
       break;
@@ -342,7 +353,7 @@ NodeId Parser::parseMacro(uint32_t begin, bool isPub) {
   item.isPub = isPub;
   if (takeName(item.name, item.nameSpan)) {
     if (is(TokenKind::LParen))
-      item.params = parseParameters(false);
+      item.params = parseParameters(ParametersKind::Macro);
     else
       fail("`(`");
     if (!recovering_ && accept(TokenKind::Arrow)) item.result = parseType();
@@ -363,6 +374,7 @@ void Parser::parseUse(bool isPub, NodeList& out) {
     uint32_t pathBegin = peek().begin;
     do {
       if (is(TokenKind::LBrace) && !item.path.empty()) {
+        auto open = static_cast<uint32_t>(at_);
         take();
         item.hasNames = true;
         Scoped inBrackets(ignoreNewlines_, true);
@@ -370,9 +382,13 @@ void Parser::parseUse(bool isPub, NodeList& out) {
           UseName part;
           if (!takeName(part.name, part.span)) break;
           item.names.push_back(part);
+          if (is(TokenKind::KwAs)) {
+            fail("`,` or `}`");
+            sink_.hintLast("only a module gets another name: `use a.b as c`");
+          }
           if (!accept(TokenKind::Comma)) break;
         }
-        expect(TokenKind::RBrace);
+        expectClose(TokenKind::RBrace, open);
         break;
       }
       UseName part;
