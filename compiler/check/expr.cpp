@@ -1,6 +1,7 @@
 // Expressions.
 #include "check/attempt.h"
 #include "check/elsewhere.h"
+#include "check/literal_sign.h"
 #include "types/tangent.h"
 
 namespace melix::check {
@@ -198,6 +199,11 @@ NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
     return b.logicalNot(value, span);
   }
   NodeId value = checkExpr(u.operand, expected);
+  const SynKind operand = ast.kind(u.operand);
+  if (operand == SynKind::IntLit || operand == SynKind::FloatLit)
+    return b.kindOf(value) == TypeKind::Error
+               ? value
+               : b.op(OpKind::Neg, b.typeOf(value), {value}, span, signOfLiteral);
   if (NodeId user = ownOperator("-", {value}, span)) return user;
   return b.negate(value, span);
 }

@@ -2,6 +2,7 @@
 // the tree.
 #include "check/body.h"
 #include "check/formats.h"
+#include "check/literal_sign.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,6 +36,23 @@ uint64_t floatBits(double value, TypeKind kind) {
   uint32_t bits;
   std::memcpy(&bits, &narrow, sizeof bits);
   return bits;
+}
+
+bool isSignedLiteral(const Node& node) {
+  auto* op = std::get_if<OpRef>(&node.payload);
+  return op && op->kind == OpKind::Neg && op->index == signOfLiteral;
+}
+
+/// Makes a whole literal and its sign one constant: no negation, which could overflow, is left.
+void joinSign(const Instance& instance, const TypeStore& types, Node& node) {
+  node.as<OpRef>().index = 0;
+  const Node& literal = instance.nodes[node.children[0]];
+  if (literal.kind != NodeKind::Const || !types::isIntKind(types.kind(node.type))) return;
+  Const number = literal.as<Const>();
+  number.bits = uint64_t(0) - number.bits;
+  node.kind = NodeKind::Const;
+  node.payload = std::move(number);
+  node.children.clear();
 }
 
 } // namespace
@@ -220,10 +238,9 @@ void Body::settleLambda(KnownId id, std::vector<TypeId> args) {
 
 void Body::settleNodes() {
   size_t errors = sink.errorCount();
-  std::set<NodeId> negated; // literals under a minus sign
+  std::set<NodeId> negated; // literals with a minus sign
   for (const Node& node : instance.nodes)
-    if (auto* op = std::get_if<OpRef>(&node.payload); op && op->kind == OpKind::Neg)
-      negated.insert(node.children[0]);
+    if (isSignedLiteral(node)) negated.insert(node.children[0]);
   for (uint32_t k = 0; k < instance.nodes.size(); ++k) {
     Node& node = instance.nodes[NodeId(k)];
     node.type = node.type ? infer.zonk(node.type) : types.error();
@@ -231,6 +248,7 @@ void Body::settleNodes() {
       settleLiteral(node, negated.contains(NodeId(k)));
     else
       settlePayload(node);
+    if (isSignedLiteral(node)) joinSign(instance, types, node);
     if (node.kind != NodeKind::Error && infer.hasInferenceDim(node.type) && sink.errorCount() == errors &&
         !instance.failed) {
       // Left over only where nothing uses the value, or where a size was never given.
