@@ -1,5 +1,6 @@
 // Expressions.
 #include "check/attempt.h"
+#include "check/bool_hint.h"
 #include "check/elsewhere.h"
 #include "check/literal_sign.h"
 #include "types/tangent.h"
@@ -212,7 +213,8 @@ NodeId Body::checkBoolean(SynId node, std::string_view what) {
   NodeId value = checkExpr(node);
   TypeKind k = b.kindOf(value);
   if (k != TypeKind::Bool && k != TypeKind::Error && k != TypeKind::Never) {
-    sink.report(DiagId::WantsBool, ast.span(node), what, b.show(b.typeOf(value)));
+    sink.report(DiagId::WantsBool, ast.span(node), what, b.show(b.typeOf(value)),
+                boolHint(types, b.typeOf(value)));
     return b.error(ast.span(node));
   }
   return value;

@@ -184,7 +184,10 @@ bool Body::boundMet(std::string_view of, const GenericParam& g, TypeId type, Spa
   bool met = meetsBound(types, infer.zonk(type), bound);
   if (met && bound == "Iterator") {
     LocalId it = b.newLocal("it", infer.zonk(type), span, true); // `next` takes a place
-    met = protocolFunction(types.names.intern("next"), b.local(it, span), span).has_value();
+    auto has = [&](const char* name) {
+      return protocolFunction(types.names.intern(name), b.local(it, span), span).has_value();
+    };
+    met = has("iter") && has("next");
   }
   return met || refuse(type);
 }

@@ -38,6 +38,15 @@ uint64_t floatBits(double value, TypeKind kind) {
   return bits;
 }
 
+/// Whether another number of the same array literal was refused: only numbers and commas are between them.
+bool followsNarrow(const DiagnosticSink& sink, const SourceStore& sources, Span span) {
+  if (sink.all().empty() || sink.all().back().id != DiagId::NoNarrowFloats) return false;
+  const Span before = sink.all().back().span;
+  if (before.file != span.file || before.end > span.begin) return false;
+  std::string_view between = sources.text(Span{span.file, before.end, span.begin});
+  return between.find_first_not_of("0123456789.,-+_eE[] \n") == std::string_view::npos;
+}
+
 bool isSignedLiteral(const Node& node) {
   auto* op = std::get_if<OpRef>(&node.payload);
   return op && op->kind == OpKind::Neg && op->index == signOfLiteral;
@@ -81,7 +90,8 @@ void Body::settleLiteral(Node& node, bool negated) {
       value.bits = floatBits(number, kind);
       if (std::isinf(number))
         sink.report(DiagId::LiteralRange, node.span, digits, types.show(node.type));
-      else if (kind != TypeKind::F64 && kind != TypeKind::F32)
+      else if (kind != TypeKind::F64 && kind != TypeKind::F32 &&
+               !followsNarrow(sink, c.modules.sources, node.span))
         sink.report(DiagId::NoNarrowFloats, node.span, types.show(node.type));
     }
     return;
@@ -341,9 +351,15 @@ bool Body::holdsError() {
 /// Not beside errors: what they left unchecked may use the name.
 void Body::warnUnused() {
   if (instance.failed) return;
+  std::set<Span> repeated; // which of these is meant is not known
+  for (const Diagnostic& d : sink.all()) {
+    if (d.id != DiagId::RepeatedName) continue;
+    repeated.insert(d.span);
+    for (const DiagNote& note : d.notes) repeated.insert(note.span);
+  }
   for (LocalId l : declared) {
     const Local& local = instance.locals[l];
-    if (!used.contains(l) && !types.names.text(local.name).starts_with("_"))
+    if (!used.contains(l) && !repeated.contains(local.span) && !types.names.text(local.name).starts_with("_"))
       sink.report(DiagId::UnusedName, local.span, types.names.text(local.name));
   }
 }
