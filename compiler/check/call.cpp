@@ -1,6 +1,7 @@
 // What the callee of a call means: a value, a type, an enum's case, a function by name, a module's function,
 // a method.
 #include "check/attempt.h"
+#include "syntax/words.h"
 
 namespace melix::check {
 
@@ -108,8 +109,7 @@ NodeId Body::constructAlias(SynId callee, WrittenCall& call) {
 /// The case a capitalised name stands for: of the enum expected, else of the enums in scope (rule 34). Of no
 /// enum where a message has told that several have it.
 std::optional<std::pair<DeclId, uint32_t>> Body::caseNamed(NameId name, TypeId expected, Span span) {
-  char initial = types.names.text(name)[0];
-  if (initial < 'A' || initial > 'Z') return std::nullopt;
+  if (!isCapital(types.names.text(name))) return std::nullopt;
   TypeId want = expected ? infer.shallow(expected) : TypeId::none();
   if (want && types.kind(want) == TypeKind::Enum && !types.recordInfo(types[want].record).tangentOf) {
     DeclId wanted(types.recordInfo(types[want].record).declaration);

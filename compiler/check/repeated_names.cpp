@@ -1,5 +1,7 @@
 #include "check/repeated_names.h"
 
+#include "syntax/words.h"
+
 #include <map>
 
 namespace melix::check {
@@ -7,8 +9,6 @@ namespace melix::check {
 using namespace syntax;
 
 namespace {
-
-bool isCapital(std::string_view name) { return !name.empty() && name[0] >= 'A' && name[0] <= 'Z'; }
 
 class RepeatedNames {
 public:

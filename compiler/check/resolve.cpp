@@ -1,6 +1,7 @@
 #include "check/resolve.h"
 
 #include "check/bounds.h"
+#include "syntax/words.h"
 #include "types/tangent.h"
 
 #include <algorithm>
@@ -19,12 +20,6 @@ std::optional<TypeKind> scalarNamed(std::string_view name) {
   if (name == "str") return TypeKind::Str;
   return std::nullopt;
 }
-
-namespace {
-
-bool isCapital(std::string_view name) { return !name.empty() && name[0] >= 'A' && name[0] <= 'Z'; }
-
-} // namespace
 
 NameId TypeResolver::ownedName(Interner& names, NameId owner, NameId param) {
   return names.intern(std::string(owner ? names.text(owner) : "") + "." + std::string(names.text(param)));

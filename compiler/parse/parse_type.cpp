@@ -1,6 +1,8 @@
 // Types and patterns.
 #include "parse/parser.h"
 
+#include "syntax/words.h"
+
 namespace melix::parse {
 
 using namespace syntax;
@@ -101,9 +103,8 @@ NodeId Parser::parsePatternAtom() {
       take();
       return ast_.add(NodeKind::Underscore, spanFrom(begin));
     }
-    char initial = textOf(peek())[0];
-    bool capital = initial >= 'A' && initial <= 'Z';
-    if (capital || is(TokenKind::Dot, 1)) return nested([&] { return parseCasePattern(begin); });
+    if (isCapital(textOf(peek())) || is(TokenKind::Dot, 1))
+      return nested([&] { return parseCasePattern(begin); });
     const Token& name = take();
     return ast_.add(NodeKind::Name, tokenSpan(name), Name{nameOf(name)});
   }
