@@ -152,7 +152,7 @@ NodeId Parser::parseFn(uint32_t begin, FnItem item) {
   }
   item.generics = parseGenerics();
   if (is(TokenKind::LParen))
-    item.params = parseParameters(ParametersKind::Function);
+    item.params = parseParameters(false);
   else
     fail("`(`");
   if (is(TokenKind::Colon) && !recovering_) {
@@ -204,7 +204,7 @@ std::vector<Generic> Parser::parseGenerics() {
 }
 
 /// parameters = "(" { [ "inout" ] [ ".." ] name [ ":" type ] [ "=" expr ] } ")"; a lambda's may be patterns
-std::vector<Parameter> Parser::parseParameters(ParametersKind kind) {
+std::vector<Parameter> Parser::parseParameters(bool inLambda) {
   std::vector<Parameter> out;
   auto open = static_cast<uint32_t>(at_);
   take();
@@ -213,17 +213,11 @@ std::vector<Parameter> Parser::parseParameters(ParametersKind kind) {
     Parameter p;
     uint32_t begin = peek().begin;
     p.isInout = accept(TokenKind::KwInout);
-    if (is(TokenKind::DotDot) && kind != ParametersKind::Macro && !recovering_) {
-      fail("a parameter");
-      sink_.hintLast("`..` stands in macros only: an array or a `List` holds several values");
-      recovering_ = false;
-      take();
-    }
     p.isPack = accept(TokenKind::DotDot);
     Span span;
     if (is(TokenKind::Dollar) || is(TokenKind::DollarDotDot))
       p.pattern = parseSplice();
-    else if (kind == ParametersKind::Lambda && is(TokenKind::LParen))
+    else if (inLambda && is(TokenKind::LParen))
       p.pattern = parsePattern();
     else if (!takeName(p.name, span))
       break;
@@ -353,7 +347,7 @@ NodeId Parser::parseMacro(uint32_t begin, bool isPub) {
   item.isPub = isPub;
   if (takeName(item.name, item.nameSpan)) {
     if (is(TokenKind::LParen))
-      item.params = parseParameters(ParametersKind::Macro);
+      item.params = parseParameters(false);
     else
       fail("`(`");
     if (!recovering_ && accept(TokenKind::Arrow)) item.result = parseType();

@@ -205,7 +205,7 @@ NodeId Parser::parseLambda() {
     p.span = tokenSpan(name);
     lambda.params.push_back(p);
   } else {
-    lambda.params = parseParameters(ParametersKind::Lambda);
+    lambda.params = parseParameters(true);
   }
   if (!recovering_ && expect(TokenKind::FatArrow)) lambda.body = nested([&] { return parseExpr(); });
   if (!lambda.body) lambda.body = errorNode();

@@ -14,8 +14,6 @@ using syntax::Ast;
 using syntax::NodeId;
 using syntax::NodeKind;
 
-enum class ParametersKind { Function, Lambda, Macro };
-
 class Parser {
 public:
   Parser(const lex::TokenStream& stream, const SourceStore& sources, Interner& names, DiagnosticSink& sink,
@@ -84,7 +82,7 @@ private:
   NodeId parseTest(uint32_t begin, NodeKind kind);
   NodeId parseCheckItem(uint32_t begin);
   std::vector<syntax::Generic> parseGenerics();
-  std::vector<syntax::Parameter> parseParameters(ParametersKind kind);
+  std::vector<syntax::Parameter> parseParameters(bool inLambda);
   std::vector<syntax::FieldDecl> parseFields(TokenKind close, bool namesOptional);
   std::string parsePlainString();
 
