@@ -1,4 +1,5 @@
 // Operators on numbers and arrays of numbers.
+#include "check/bool_hint.h"
 #include "check/broadcast.h"
 #include "check/build.h"
 
@@ -292,7 +293,7 @@ NodeId NodeBuilder::logicalNot(NodeId a, Span span) {
   TypeId type = typeOf(a);
   if (types.kind(type) == TypeKind::Error) return a;
   if (types.kind(type) == TypeKind::Bool) return op(OpKind::Not, types.boolean(), {a}, span);
-  sink.report(DiagId::WantsBool, span, "`not`", show(type));
+  sink.report(DiagId::WantsBool, span, "`not`", show(type), boolHint(types, type));
   return error(span);
 }
 

@@ -135,6 +135,14 @@ void Body::checkNames(SynId function) {
 
 /// A lambda captures the variables it names, at the moment it is made.
 NodeId Body::checkLambda(SynId node, TypeId expected) {
+  for (const Parameter& p : ast[node].as<Lambda>().params) {
+    if (!p.isInout && !p.defaultValue) continue;
+    Span at = p.isInout ? p.span : ast.span(p.defaultValue);
+    sink.report(DiagId::NoFunctionValue, at).hint =
+        p.isInout ? "a lambda has no `inout` parameters: it gives the new value back"
+                  : "the parameters of a lambda have no defaults; those of a function that `fn` declares may";
+    return b.error(ast.span(node));
+  }
   Known known;
   known.kind = KnownKind::Lambda;
   known.module = module;

@@ -29,7 +29,14 @@ std::vector<TypeId> Body::declareCommandLine(const FunctionDecl& fn, std::string
   std::vector<TypeId> found;
   for (const ParamDecl& p : fn.params) {
     TypeId type = p.type ? resolveType(p.type, false) : types.error();
-    if (!p.type) sink.report(DiagId::NothingSettles, p.span, "the type of this parameter of `main`");
+    if (!p.type)
+      sink.report(DiagId::NothingSettles, p.span, "the type of this parameter of `main`").hint =
+          "give it: `" + std::string(types.names.text(p.name)) + ": int`";
+    if (p.isInout) {
+      sink.report(DiagId::CommandLineType, p.span, "inout").hint =
+          "`var y = x` makes a variable of its value";
+      type = types.error();
+    }
     if (types.kind(type) != TypeKind::Error && !isCommandLineType(types, type)) {
       sink.report(DiagId::CommandLineType, p.span, b.show(type));
       type = types.error();
@@ -81,6 +88,8 @@ NodeId Body::commandLineValue(const ParamDecl& param, uint32_t k, TypeId type) {
 /// main, called with the values of the command line; an `Err` is printed and ends the program with status 1.
 NodeId Body::callMain(DeclId decl, const FunctionDecl& fn, const std::vector<TypeId>& paramTypes) {
   scope.clear();
+  for (const ParamDecl& p : fn.params)
+    if (p.isInout) return b.error(fn.span); // which is told
   std::vector<NodeId> nodes;
   std::vector<CallArg> args;
   for (uint32_t k = 0; k < fn.params.size(); ++k) {

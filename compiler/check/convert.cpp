@@ -78,6 +78,11 @@ std::string Body::writtenOperand(Span span) {
 /// What helps where one kind of number is asked for and another is there; nothing else.
 std::string Body::conversionHint(TypeId want, TypeId got, Span span) {
   TypeId to = infer.zonk(types.element(infer.zonk(want))), from = infer.zonk(types.element(infer.zonk(got)));
+  const TypeKind wanted = types.kind(infer.shallow(want)), given = types.kind(infer.shallow(got));
+  if (wanted == TypeKind::Array && given == TypeKind::List)
+    return "`array(" + writtenOperand(span) + ")` is the array of its elements";
+  if (wanted == TypeKind::List && given == TypeKind::Array)
+    return "`list(" + writtenOperand(span) + ")` is the List of its elements";
   bool differ = types.isNumber(to) && types.isNumber(from) && to != from;
   if (!differ || types.rank(infer.zonk(want)) != types.rank(infer.zonk(got))) return {};
   return "`" + writtenOperand(span) + " as " + b.show(to) + "` converts it";

@@ -85,8 +85,14 @@ private:
   }
 
   void signature(const FnItem& item) {
-    for (const Parameter& p : item.params)
+    for (const Parameter& p : item.params) {
       if (p.type) parameterType(p.type);
+      if (p.isPack)
+        c_.sink.report(DiagId::NoConstruct, p.span).hint = "an array or a `List` holds several values";
+      if (p.isInout && p.defaultValue)
+        c_.sink.report(DiagId::InoutArgument, ast_.span(p.defaultValue), text(decl_.name), text(p.name))
+            .hint = "an `inout` parameter has no default";
+    }
     generics(item.generics);
     if (isOperator()) ownOperand(item);
     if (!item.body && !item.isExtern && c_.function(id_).builtin.empty()) noBody();

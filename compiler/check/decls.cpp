@@ -124,7 +124,7 @@ const FunctionDecl& Checker::function(DeclId decl) {
   fn->combinesTerms = d.module == modules.prelude() && types.names.text(d.name) == "reduce";
   std::vector<SynId> typeNodes{item.result};
   for (const Parameter& p : item.params) {
-    if (p.pattern || p.isPack) sink.report(p.isPack ? DiagId::NoMacros : DiagId::NoQuotes, p.span);
+    if (p.pattern) sink.report(DiagId::NoQuotes, p.span);
     NameId name = p.name ? p.name : types.names.intern("_"); // a splice
     fn->params.push_back({name, p.type, p.defaultValue, p.isInout, p.span});
     typeNodes.push_back(p.type);

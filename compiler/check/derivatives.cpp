@@ -138,6 +138,13 @@ NodeId Derivatives::hvp(NodeId function, std::vector<NodeId> args, const std::ve
 NodeId Derivatives::hessian(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt,
                             Span span) {
   std::vector<NodeId> nodes, rows;
+  for (uint32_t w : wrt)
+    if (const TypeId in = b.typeOf(args[w]); !b.isNumber(b.types.element(in))) {
+      if (b.types.kind(in) != TypeKind::Error)
+        b.sink.report(DiagId::ArgumentKind, b.spanOf(args[w]), "hessian", "floats or arrays of floats",
+                      b.show(in));
+      return b.error(span);
+    }
   args = bindAll(std::move(args), nodes);
   for (uint32_t w : wrt) {
     rows.push_back(jacobians(calls_.gradientOf(function, {w}, span), args, wrt, span));

@@ -1,6 +1,8 @@
 // Expressions.
 #include "check/attempt.h"
+#include "check/bool_hint.h"
 #include "check/elsewhere.h"
+#include "check/literal_sign.h"
 #include "types/tangent.h"
 
 namespace melix::check {
@@ -199,6 +201,11 @@ NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
   }
   NodeId value = checkExpr(u.operand, expected);
   if (b.kindOf(value) == TypeKind::Never) return value;
+  const SynKind operand = ast.kind(u.operand);
+  if (operand == SynKind::IntLit || operand == SynKind::FloatLit)
+    return b.kindOf(value) == TypeKind::Error
+               ? value
+               : b.op(OpKind::Neg, b.typeOf(value), {value}, span, signOfLiteral);
   if (NodeId user = ownOperator("-", {value}, span)) return user;
   return b.negate(value, span);
 }
@@ -207,7 +214,8 @@ NodeId Body::checkBoolean(SynId node, std::string_view what) {
   NodeId value = checkExpr(node);
   TypeKind k = b.kindOf(value);
   if (k != TypeKind::Bool && k != TypeKind::Error && k != TypeKind::Never) {
-    sink.report(DiagId::WantsBool, ast.span(node), what, b.show(b.typeOf(value)));
+    sink.report(DiagId::WantsBool, ast.span(node), what, b.show(b.typeOf(value)),
+                boolHint(types, b.typeOf(value)));
     return b.error(ast.span(node));
   }
   return value;

@@ -2,11 +2,32 @@
 // numbers given to templates, which stay open inside (rule 15).
 #include "check/body.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace melix::check {
 
 using types::DimSymKind;
+
+namespace {
+
+/// A parameter in `[…]` that no argument tells; one that no parameter's type speaks of may be meant as a
+/// type.
+void reportUnsettled(DiagnosticSink& sink, const FunctionDecl* fn, std::string_view shown,
+                     const Interner& names, Span span) {
+  bool isGeneric = fn && std::any_of(fn->generics.begin(), fn->generics.end(),
+                                     [&](const GenericParam& g) { return names.text(g.name) == shown; });
+  std::string what = "`" + std::string(shown) + "` of this call";
+  if (!isGeneric) {
+    sink.report(DiagId::NothingSettles, span, "the dimension " + what);
+    return;
+  }
+  sink.report(DiagId::NothingSettles, span, "the parameter " + what).hint =
+      "no argument tells it: `" + std::string(names.text(fn->name)) +
+      "[…](…)` gives it, or leave it out of the `[…]`";
+}
+
+} // namespace
 
 /// The types that the key of a call is made of: of generics, then of untyped parameters and captures.
 std::vector<TypeId> Body::argumentTypes(const PendingCall& call) {
@@ -113,7 +134,8 @@ void Body::finishCall(PendingCall& call) {
   for (DimId d : dims)
     if (infer.hasInferenceDim(d)) {
       if (!c.program_.instance(made).failed)
-        sink.report(DiagId::NothingSettles, span, "the dimension `" + types.dims.show(d) + "` of this call");
+        reportUnsettled(sink, key.known ? nullptr : &c.function(key.decl), types.dims.show(d), types.names,
+                        span);
       instance.failed = true;
       break;
     }

@@ -1,6 +1,6 @@
 #pragma once
 // Inference variables of one instance: open numbers and unknown types (TypeKind::Var), unknown extents
-// (Inference dimension symbols), and unification over them. One pass, no backtracking (rule 15).
+// (Inference dimension symbols), and unification over them. What was tried only is taken back (attempt.h).
 
 #include "check/typed.h"
 

@@ -143,7 +143,9 @@ bool Body::bindAliases(SynId pattern, Place place) {
   } else if (n.kind == SynKind::CasePattern && types.kind(type) == TypeKind::Struct) {
     uint32_t only = 0;
     record = caseOf(n.as<CasePattern>().path, type, only);
+    const size_t errors = sink.errorCount();
     if (record) parts = caseFields(n.as<CasePattern>(), type, 0, n.span);
+    if (parts.empty() && sink.errorCount() > errors) return false;
   }
   if (!tuple && !record) {
     if (types.kind(type) != TypeKind::Error) sink.report(DiagId::PatternType, n.span, b.show(type));

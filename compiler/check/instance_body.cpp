@@ -201,18 +201,25 @@ void InstanceBody::checkConst(Body& body) {
   c_.finish(id_, body, value, knownResult());
 }
 
-/// Where the result of a function is written; its name where it is not.
+/// Where the result of a function is written: at the end of its block.
 Span resultSpan(const Ast& tree, const FunctionDecl& fn) {
   if (tree.kind(fn.body) != SynKind::Block) return tree.span(fn.body);
   const NodeList& items = tree[fn.body].as<Many>().items;
-  if (items.empty()) return fn.span;
+  return items.empty() ? fn.span : tree.span(items.back());
+}
+
+/// What stands at the end of a block and has no value; empty if something there has one.
+std::string_view withoutValue(const Ast& tree, SynId body) {
+  if (tree.kind(body) != SynKind::Block) return {};
+  const NodeList& items = tree[body].as<Many>().items;
+  if (items.empty()) return "nothing";
   switch (tree.kind(items.back())) {
-  case SynKind::Let:
+  case SynKind::Let: return tree[items.back()].as<syntax::Let>().isVar ? "a `var`" : "a `let`";
   case SynKind::Assign:
-  case SynKind::OpAssign:
-  case SynKind::For:
-  case SynKind::While: return fn.span;
-  default: return tree.span(items.back());
+  case SynKind::OpAssign: return "an assignment";
+  case SynKind::For: return "a `for`";
+  case SynKind::While: return "a `while`";
+  default: return {};
   }
 }
 
@@ -230,7 +237,14 @@ void InstanceBody::checkFunction(Body& body) {
   body.returnType = !result && info.state == ResultState::Guessed ? body.openResult(info) : result;
   TypeId want = body.returnHere(fn.span);
   NodeId value = fn.body ? body.checkSized(fn.body, want) : body.b.error(fn.span);
-  if (want && fn.body) value = body.coerce(value, want, resultSpan(tree, fn));
+  if (want && fn.body) {
+    const size_t before = c_.sink.errorCount();
+    value = body.coerce(value, want, resultSpan(tree, fn));
+    std::string_view last = withoutValue(tree, fn.body);
+    if (c_.sink.errorCount() > before && !last.empty())
+      c_.sink.hintLast("the value of a block is that of its last expression: here stands " +
+                       std::string(last));
+  }
   if (self.valid()) value = body.b.block({self, value}, fn.span);
   c_.finish(id_, body, value, result);
 }

@@ -49,7 +49,7 @@ NodeId ArrayIntrinsics::absolute(NodeId x, Span span) {
 NodeId ArrayIntrinsics::select(GivenArgs& args, Span span) {
   NodeId c = args.positional(), x = args.positional(), y = args.positional();
   if (b.types.kind(b.types.element(b.typeOf(c))) != TypeKind::Bool) {
-    b.sink.report(DiagId::WantsBool, span, "`select`", b.show(b.typeOf(c)));
+    b.sink.report(DiagId::WantsBool, span, "`select`", b.show(b.typeOf(c)), "compare: `select(x != 0, …)`");
     return b.error(span);
   }
   TypeId element = b.types.element(b.typeOf(x));

@@ -39,7 +39,8 @@ NodeId Body::checkLoop(const One& loop, Span span) {
   return loopValue(frame, body, span);
 }
 
-/// The loop with the values of its `break`s: sizes found in it, and such as differ, leave it beside the value.
+/// The loop with the values of its `break`s: sizes found in it, and such as differ, leave it beside the
+/// value.
 NodeId Body::loopValue(const LoopFrame& frame, NodeId body, Span span) {
   TypeId type = !frame.broken ? types.never() : frame.breakType ? infer.zonk(frame.breakType) : types.unit();
   auto isOwn = [&](DimSym s) { return s.index >= frame.firstSymbol && isFoundSize(s); };
@@ -92,7 +93,8 @@ NodeId Body::checkBreak(const One& brk, Span span) {
           "every `break` of a `loop` gives a value, or none does";
   }
   const bool valued = !children.empty();
-  NodeId made = b.make(NodeKind::Break, types.never(), span, std::move(children), check::Loop{loops[level].id});
+  NodeId made =
+      b.make(NodeKind::Break, types.never(), span, std::move(children), check::Loop{loops[level].id});
   if (valued) loops[level].breaks.push_back(made);
   loops[level].broken = true;
   return made;
@@ -256,16 +258,25 @@ NodeId Body::iterate(NodeId source, Span at, const std::function<PatternId(TypeI
   NameId iterName = types.names.intern("iter"), nextName = types.names.intern("next");
   TypeId type = b.typeOf(source);
   NodeId it = source;
-  if (auto iter = protocolFunction(iterName, source, span))
-    it = callDecl(*iter, args, nullptr, TypeId::none(), span);
+  auto lacks = [&](const std::string& what) {
+    if (types.kind(type) != TypeKind::Error)
+      sink.report(DiagId::NotIterable, at, b.show(type)).hint = "what is iterated has " + what;
+    return b.error(span);
+  };
+  auto iter = protocolFunction(iterName, source, span);
+  if (iter) it = callDecl(*iter, args, nullptr, TypeId::none(), span);
   LocalId held = b.newLocal("it", b.typeOf(it), span, true);
   nodes.push_back(b.let(held, it));
   args[0].node = b.local(held, span);
   std::optional<DeclId> next = protocolFunction(nextName, args[0].node, span);
-  if (!next) {
+  const std::string shown = b.show(b.typeOf(it));
+  if (!iter && !next) {
     sink.report(DiagId::NotIterable, at, b.show(type));
     return b.error(span);
   }
+  if (!iter) return lacks("an `iter` too: `fn iter(x: " + shown + ") -> " + shown + " = x`");
+  if (!next || !c.function(*next).params[0].isInout)
+    return lacks("a `next` that changes its iterator: `fn next(inout x: " + shown + ") -> Option[T]`");
   NodeId option = callDecl(*next, args, nullptr, TypeId::none(), span);
   TypeId optionType = b.typeOf(option);
   if (!isPreludeEnum(optionType, "Option")) {

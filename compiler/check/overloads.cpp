@@ -135,6 +135,17 @@ void Body::unknownArgument(const CallArg& arg, std::string_view callee, bool isG
     sink.report(DiagId::UnknownArgument, arg.span, callee, label).hint = c.suggest(label, known);
 }
 
+namespace {
+
+/// Whether a parameter that was to take several values was refused: nothing is told of calls that give more.
+bool takesMore(const DiagnosticSink& sink, const FunctionDecl& fn) {
+  return !fn.params.empty() && std::any_of(sink.all().begin(), sink.all().end(), [&](const Diagnostic& told) {
+    return told.id == DiagId::NoConstruct && told.span == fn.params.back().span;
+  });
+}
+
+} // namespace
+
 /// Which argument goes to which parameter: -1 for a default.
 bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, std::vector<int>& argOf,
                      bool report, Span span) {
@@ -146,7 +157,7 @@ bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, s
     if (!args[k].label) {
       at = position++;
       if (at >= fn.params.size()) {
-        if (report)
+        if (report && !takesMore(sink, fn))
           sink.report(DiagId::ArgumentCount, span, name, std::to_string(fn.params.size()),
                       std::to_string(args.size()))
               .notes.push_back({fn.span, "declared here"});
@@ -201,7 +212,10 @@ bool Body::boundMet(std::string_view of, const GenericParam& g, TypeId type, Spa
   bool met = meetsBound(types, infer.zonk(type), bound);
   if (met && bound == "Iterator") {
     LocalId it = b.newLocal("it", infer.zonk(type), span, true); // `next` takes a place
-    met = protocolFunction(types.names.intern("next"), b.local(it, span), span).has_value();
+    auto has = [&](const char* name) {
+      return protocolFunction(types.names.intern(name), b.local(it, span), span).has_value();
+    };
+    met = has("iter") && has("next");
   }
   return met || refuse(type);
 }

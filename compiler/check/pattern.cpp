@@ -2,6 +2,7 @@
 #include "check/body.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace melix::check {
 
@@ -99,6 +100,7 @@ void Body::bindUnknown(SynId pattern, bool isVar) {
     for (const PatternField& f : n.as<CasePattern>().fields)
       if (f.pattern) bindUnknown(f.pattern, isVar);
     return;
+  case SynKind::RefPattern: return bindUnknown(n.as<One>().inner, true);
   case SynKind::Paren:
   case SynKind::Tuple: forEachChild(ast, pattern, [&](SynId part) { bindUnknown(part, isVar); }); return;
   case SynKind::OrPattern: return bindUnknown(n.as<Many>().items[0], isVar);
@@ -164,7 +166,9 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
     bool isEnum = types.kind(type) == TypeKind::Enum;
     p.kind = isEnum ? PatternKind::Case : PatternKind::Parts;
     refutable |= isEnum && types.recordInfo(types[type].record).cases.size() > 1;
+    const size_t errors = sink.errorCount();
     std::vector<SynId> subs = caseFields(pattern, type, p.caseIndex, n.span);
+    if (subs.empty() && sink.errorCount() > errors) return wrong();
     for (uint32_t k = 0; k < subs.size(); ++k) {
       TypeId field = types.fieldType(type, p.caseIndex, k);
       if (subs[k]) {
@@ -196,19 +200,40 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
     return instance.patterns.add(std::move(p));
   }
   case SynKind::Error: p.type = types.error(); return instance.patterns.add(std::move(p));
-  default:
-    sink.report(DiagId::NoConstruct, n.span);
-    p.type = types.error();
-    return instance.patterns.add(std::move(p));
+  case SynKind::RefPattern:
+    sink.report(DiagId::NoConstruct, n.span).hint =
+        "`for &x in xs` and `match &x` change parts where they are; beside an index, `xs[i]` does";
+    return wrong();
+  default: sink.report(DiagId::NoConstruct, n.span); return wrong();
   }
 }
 
-/// The pattern written for each field of a case, by position or name; none for those that `..` stands for.
+/// The pattern written for each field of a case, by position or name; none for those that `..` stands for. No
+/// list after a message about a field that the case has not.
 std::vector<SynId> Body::caseFields(const CasePattern& pattern, TypeId type, uint32_t caseIndex, Span span) {
   const std::vector<types::Field> fields = types.recordInfo(types[type].record).cases[caseIndex].fields;
   std::vector<SynId> subs(fields.size());
   bool rest = false;
   size_t position = 0;
+  const NameId caseName = types.recordInfo(types[type].record).cases[caseIndex].name;
+  const bool isEnum = types.kind(type) == TypeKind::Enum;
+  const std::string shown = isEnum ? std::string(types.names.text(caseName)) : b.show(type);
+  auto wrongField = [&](const PatternField& f, size_t at) {
+    if (at < fields.size()) { // it has one already
+      std::string part =
+          fields[at].name ? std::string(types.names.text(fields[at].name)) : "part " + std::to_string(at + 1);
+      sink.report(DiagId::RepeatedName, f.span, part, "this pattern");
+    } else if (f.label) {
+      std::vector<std::string_view> known;
+      for (const types::Field& field : fields) known.push_back(types.names.text(field.name));
+      sink.report(DiagId::UnknownField, f.span, shown, types.names.text(f.label)).hint =
+          c.suggest(types.names.text(f.label), known);
+    } else {
+      sink.report(DiagId::PatternType, f.span, b.show(type)).hint =
+          "`" + shown + "` has " + std::to_string(fields.size()) +
+          (fields.size() == 1 ? " field" : " fields");
+    }
+  };
   for (const PatternField& f : pattern.fields) {
     if (!f.pattern) {
       rest = true;
@@ -218,10 +243,8 @@ std::vector<SynId> Body::caseFields(const CasePattern& pattern, TypeId type, uin
     if (f.label)
       for (at = 0; at < fields.size() && fields[at].name != f.label;) ++at;
     if (at >= fields.size() || subs[at]) {
-      Diagnostic& d = sink.report(DiagId::PatternType, f.span, b.show(type));
-      if (at < fields.size()) d.hint = "this part of it has a pattern already";
-      rest = true; // which parts are left out is not told too
-      continue;
+      wrongField(f, at);
+      return {};
     }
     // Binding one field under the name of another is an error.
     if (ast.kind(f.pattern) == SynKind::Name)
@@ -382,9 +405,16 @@ struct Coverage {
     return out;
   }
 
-  /// Empty: everything is covered; else an example of what is not.
-  std::string missing(std::vector<Row> rows, std::vector<TypeId> columns) {
-    if (columns.empty()) return rows.empty() ? "()" : "";
+  /// How a value that is taken apart is written around its parts.
+  struct Around {
+    std::string open, close;
+    bool isShort = false; ///< `_` says as much where its parts may be anything
+  };
+  using Witness = std::optional<std::vector<std::string>>;
+
+  /// Nothing: everything is covered; else an example of what is not, a text for each column.
+  Witness missing(std::vector<Row> rows, std::vector<TypeId> columns) {
+    if (columns.empty()) return rows.empty() ? Witness(std::in_place) : std::nullopt;
     rows = alternatives(rows);
     TypeId type = columns[0];
     if (types.kind(type) == TypeKind::Pack)
@@ -392,37 +422,44 @@ struct Coverage {
         if (const Pattern* p = at(row[0])) type = p->type;
     std::vector<TypeId> rest(columns.begin() + 1, columns.end());
     TypeKind kind = types.kind(type);
+    auto none = [](const Pattern*) { return false; };
     // A column that no pattern looks into is not taken apart: types may be recursive.
     if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) { return isAny(at(row[0])); }))
-      return expand(rows, {}, rest, [](const Pattern*) { return false; }, "_");
+      return expand(rows, {}, rest, none, {"_", "", false});
     if (kind == TypeKind::Tuple || kind == TypeKind::Struct) {
       std::vector<TypeId> parts = kind == TypeKind::Tuple ? types[type].parts : fieldsOf(type, 0);
-      return expand(
-          rows, parts, rest, [](const Pattern* p) { return p->kind == PatternKind::Parts; },
-          kind == TypeKind::Tuple ? "(…)" : "");
+      std::string name(kind == TypeKind::Tuple ? "" : nameOf(type));
+      return expand(rows, parts, rest, [](const Pattern* p) { return p->kind == PatternKind::Parts; },
+                    {name + "(", ")", true});
     }
     if (kind == TypeKind::Enum) {
       const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
       for (uint32_t k = 0; k < cases.size(); ++k) {
-        std::string found = expand(
-            rows, fieldsOf(type, k), rest,
-            [k](const Pattern* p) { return p->kind == PatternKind::Case && p->caseIndex == k; },
-            std::string(types.names.text(cases[k].name)));
-        if (!found.empty()) return found;
+        std::string name(types.names.text(cases[k].name));
+        bool bare = cases[k].fields.empty();
+        Witness found =
+            expand(rows, fieldsOf(type, k), rest,
+                   [k](const Pattern* p) { return p->kind == PatternKind::Case && p->caseIndex == k; },
+                   {bare ? name : name + "(", bare ? "" : ")", false});
+        if (found) return found;
       }
-      return "";
+      return std::nullopt;
     }
     if (kind == TypeKind::Bool) {
       for (uint64_t value : {0u, 1u}) {
-        std::string found = expand(
+        Witness found = expand(
             rows, {}, rest,
             [value](const Pattern* p) { return p->kind == PatternKind::Literal && p->value.bits == value; },
-            value ? "true" : "false");
-        if (!found.empty()) return found;
+            {value ? "true" : "false", "", false});
+        if (found) return found;
       }
-      return "";
+      return std::nullopt;
     }
-    return expand(rows, {}, rest, [](const Pattern*) { return false; }, "_");
+    return expand(rows, {}, rest, none, {"_", "", false});
+  }
+
+  std::string_view nameOf(TypeId record) const {
+    return types.names.text(types.recordInfo(types[record].record).name);
   }
 
   std::vector<TypeId> fieldsOf(TypeId type, uint32_t c) {
@@ -433,8 +470,8 @@ struct Coverage {
   }
 
   template <class Matches>
-  std::string expand(const std::vector<Row>& rows, std::vector<TypeId> parts, const std::vector<TypeId>& rest,
-                     Matches matches, std::string shown) {
+  Witness expand(const std::vector<Row>& rows, std::vector<TypeId> parts, const std::vector<TypeId>& rest,
+                 Matches matches, const Around& around) {
     std::vector<Row> next;
     for (const Row& row : rows) {
       const Pattern* p = at(row[0]);
@@ -444,8 +481,19 @@ struct Coverage {
       made.insert(made.end(), row.begin() + 1, row.end());
       next.push_back(std::move(made));
     }
+    const auto count = static_cast<ptrdiff_t>(parts.size());
     parts.insert(parts.end(), rest.begin(), rest.end());
-    return missing(std::move(next), std::move(parts)).empty() ? "" : shown.empty() ? "_" : shown;
+    Witness found = missing(std::move(next), std::move(parts));
+    if (!found) return found;
+    std::string inside;
+    bool anything = true;
+    for (auto part = found->begin(); part != found->begin() + count; ++part) {
+      anything &= *part == "_";
+      inside += (inside.empty() ? "" : ", ") + *part;
+    }
+    found->erase(found->begin(), found->begin() + count);
+    found->insert(found->begin(), anything && around.isShort ? "_" : around.open + inside + around.close);
+    return found;
   }
 };
 
@@ -459,8 +507,8 @@ void Body::checkExhaustive(const std::vector<Arm>& arms, TypeId type, Span span)
   std::vector<Coverage::Row> rows;
   for (const Arm& arm : arms)
     if (!arm.guard.valid()) rows.push_back({arm.pattern});
-  std::string left = Coverage{instance, types}.missing(std::move(rows), {infer.zonk(type)});
-  if (!left.empty()) sink.report(DiagId::NotExhaustive, span, "`" + left + "`");
+  if (auto left = Coverage{instance, types}.missing(std::move(rows), {infer.zonk(type)}))
+    sink.report(DiagId::NotExhaustive, span, "`" + left->front() + "`");
 }
 
 } // namespace melix::check

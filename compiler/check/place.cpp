@@ -133,7 +133,9 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
     return true;
   }
   default:
-    if (report) sink.report(DiagId::NotAssignable, n.span, c.modules.sources.text(n.span));
+    if (report)
+      sink.report(DiagId::NotAssignable, n.span, c.modules.sources.text(n.span)).hint =
+          "a variable, its fields and its elements can; `==` compares";
     return false;
   }
 }

@@ -1,5 +1,6 @@
 #include "check/repeated_names.h"
 
+
 #include <map>
 
 namespace melix::check {

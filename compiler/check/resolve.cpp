@@ -3,6 +3,7 @@
 #include "check/bounds.h"
 #include "types/tangent.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace melix::check {
@@ -52,6 +53,12 @@ TypeId TypeResolver::type(SynId node) {
   case SynKind::FunctionType: {
     if (asksForSizes(node)) return error(DiagId::NoOpenFunctions, n.span, {});
     FunctionType fn = n.as<FunctionType>();
+    for (size_t k = 0; k < fn.params.size(); ++k)
+      if (fn.inout[k]) {
+        checker_.sink.report(DiagId::NoFunctionValue, ast_.span(fn.params[k])).hint =
+            "a function value has no `inout` parameters: it gives the new value back";
+        return types_.error();
+      }
     std::vector<TypeId> params;
     for (SynId param : fn.params) params.push_back(type(param));
     TypeId result = type(fn.result);
@@ -108,7 +115,15 @@ TypeId TypeResolver::alias(DeclId decl, Span span) {
   const Ast& ast = checker_.modules.astOf(decl);
   const auto& item = ast[d.node].as<TypeItem>();
   if (!item.generics.empty()) return error(DiagId::NoAliasParameters, span, {});
-  if (checker_.openAliases.contains(decl)) return error(DiagId::AliasCycle, d.span, text(d.name));
+  if (checker_.openAliases.contains(decl)) {
+    bool isTold =
+        std::any_of(checker_.sink.all().begin(), checker_.sink.all().end(), [&](const Diagnostic& told) {
+          return told.id == DiagId::AliasCycle &&
+                 std::any_of(checker_.openAliases.begin(), checker_.openAliases.end(),
+                             [&](DeclId open) { return checker_.modules.decl(open).span == told.span; });
+        });
+    return isTold ? types_.error() : error(DiagId::AliasCycle, d.span, text(d.name));
+  }
   checker_.openAliases.insert(decl);
   TypeEnv none;
   TypeResolver inner(checker_, d.module, ast, none);
@@ -128,6 +143,11 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
   if (!bare && (given < required || given > record.generics.size())) {
     checker_.sink.report(DiagId::TypeArguments, span, text(record.name),
                          std::to_string(record.generics.size()), std::to_string(given));
+    for (size_t k = 0; items && bindDim && k < given; ++k) // they name sizes all the same
+      if (const SynNode& item = ast_[(*items)[k].value]; item.kind == SynKind::Name &&
+                                                         isCapital(text(item.as<Name>().name)) &&
+                                                         !env_.types.contains(item.as<Name>().name))
+        dim((*items)[k].value);
     return types_.error();
   }
   bool failed = false;
@@ -353,6 +373,7 @@ DimId TypeResolver::dim(SynId node, bool alone) {
       if (!alone) unsettled.emplace(name, n.span);
       return fresh;
     }
+    if (DimId value = checker_.constantDim(module_, name)) return value; // whose name is told of
     checker_.sink.report(DiagId::DimensionUnbound, n.span, text(name));
     return DimId::none();
   }

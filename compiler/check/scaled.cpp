@@ -1,6 +1,7 @@
 // `s * t` and `t / s` of the tangents of enums and Lists (rule 40): by an instance of its own, since such
 // types may hold themselves.
 #include "check/body.h"
+#include "check/literal_sign.h"
 
 namespace melix::check {
 
@@ -32,7 +33,7 @@ NodeId Body::scaledBody(const Known& known, const std::vector<NodeId>& args, Spa
     bool negated = known.literal[0] == '-';
     TypeId open = infer.freshVar(types::VarClass::OpenFloat, span);
     scalar = b.number(known.literal.substr(negated), open, span);
-    if (negated) scalar = b.op(OpKind::Neg, open, {scalar}, span);
+    if (negated) scalar = b.op(OpKind::Neg, open, {scalar}, span, signOfLiteral);
   }
   auto scaled = [&](NodeId t) { return b.scaleTangent(kind, t, scalar, span); };
   switch (b.kindOf(args[0])) {

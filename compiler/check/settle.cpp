@@ -2,6 +2,7 @@
 // the tree.
 #include "check/body.h"
 #include "check/formats.h"
+#include "check/literal_sign.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,6 +38,32 @@ uint64_t floatBits(double value, TypeKind kind) {
   return bits;
 }
 
+/// Whether another number of the same array literal was refused: only numbers and commas are between them.
+bool followsNarrow(const DiagnosticSink& sink, const SourceStore& sources, Span span) {
+  if (sink.all().empty() || sink.all().back().id != DiagId::NoNarrowFloats) return false;
+  const Span before = sink.all().back().span;
+  if (before.file != span.file || before.end > span.begin) return false;
+  std::string_view between = sources.text(Span{span.file, before.end, span.begin});
+  return between.find_first_not_of("0123456789.,-+_eE[] \n") == std::string_view::npos;
+}
+
+bool isSignedLiteral(const Node& node) {
+  auto* op = std::get_if<OpRef>(&node.payload);
+  return op && op->kind == OpKind::Neg && op->index == signOfLiteral;
+}
+
+/// Makes a whole literal and its sign one constant: no negation, which could overflow, is left.
+void joinSign(const Instance& instance, const TypeStore& types, Node& node) {
+  node.as<OpRef>().index = 0;
+  const Node& literal = instance.nodes[node.children[0]];
+  if (literal.kind != NodeKind::Const || !types::isIntKind(types.kind(node.type))) return;
+  Const number = literal.as<Const>();
+  number.bits = uint64_t(0) - number.bits;
+  node.kind = NodeKind::Const;
+  node.payload = std::move(number);
+  node.children.clear();
+}
+
 } // namespace
 
 /// The bits of a number literal at its settled type.
@@ -63,7 +90,8 @@ void Body::settleLiteral(Node& node, bool negated) {
       value.bits = floatBits(number, kind);
       if (std::isinf(number))
         sink.report(DiagId::LiteralRange, node.span, digits, types.show(node.type));
-      else if (kind != TypeKind::F64 && kind != TypeKind::F32)
+      else if (kind != TypeKind::F64 && kind != TypeKind::F32 &&
+               !followsNarrow(sink, c.modules.sources, node.span))
         sink.report(DiagId::NoNarrowFloats, node.span, types.show(node.type));
     }
     return;
@@ -252,10 +280,9 @@ void Body::settleLambda(KnownId id, std::vector<TypeId> args) {
 
 void Body::settleNodes() {
   size_t errors = sink.errorCount();
-  std::set<NodeId> negated; // literals under a minus sign
+  std::set<NodeId> negated; // literals with a minus sign
   for (const Node& node : instance.nodes)
-    if (auto* op = std::get_if<OpRef>(&node.payload); op && op->kind == OpKind::Neg)
-      negated.insert(node.children[0]);
+    if (isSignedLiteral(node)) negated.insert(node.children[0]);
   for (uint32_t k = 0; k < instance.nodes.size(); ++k) {
     Node& node = instance.nodes[NodeId(k)];
     node.type = node.type ? infer.zonk(node.type) : types.error();
@@ -263,6 +290,7 @@ void Body::settleNodes() {
       settleLiteral(node, negated.contains(NodeId(k)));
     else
       settlePayload(node);
+    if (isSignedLiteral(node)) joinSign(instance, types, node);
     if (node.kind != NodeKind::Error && infer.hasInferenceDim(node.type) && sink.errorCount() == errors &&
         !instance.failed) {
       // Left over only where nothing uses the value, or where a size was never given.
@@ -355,9 +383,15 @@ bool Body::holdsError() {
 /// Not beside errors: what they left unchecked may use the name.
 void Body::warnUnused() {
   if (instance.failed) return;
+  std::set<Span> repeated; // which of these is meant is not known
+  for (const Diagnostic& d : sink.all()) {
+    if (d.id != DiagId::RepeatedName) continue;
+    repeated.insert(d.span);
+    for (const DiagNote& note : d.notes) repeated.insert(note.span);
+  }
   for (LocalId l : declared) {
     const Local& local = instance.locals[l];
-    if (!used.contains(l) && !types.names.text(local.name).starts_with("_"))
+    if (!used.contains(l) && !repeated.contains(local.span) && !types.names.text(local.name).starts_with("_"))
       sink.report(DiagId::UnusedName, local.span, types.names.text(local.name));
   }
 }

@@ -54,11 +54,18 @@ NodeId Body::checkStatement(SynId node, bool last, TypeId expected) {
   case SynKind::Assert: return checkAssert(n.as<syntax::Assert>(), n.span);
   case SynKind::Fn: return checkNested(node);
   case SynKind::Const: return checkConst(n.as<ConstItem>(), n.span);
+  case SynKind::Use: { // its names are not unknown too
+    const auto use = n.as<UseItem>();
+    std::vector<NameId> names{use.alias ? use.alias : use.path.back().name};
+    for (const UseName& part : use.names) names.push_back(part.name);
+    for (NameId name : names) this->used.insert(declareLocal(name, types.error(), n.span, false));
+    sink.report(DiagId::NoNestedDeclaration, n.span);
+    return b.error(n.span);
+  }
   case SynKind::Struct:
   case SynKind::Enum:
   case SynKind::Concept:
   case SynKind::Macro:
-  case SynKind::Use:
   case SynKind::TypeAlias: sink.report(DiagId::NoNestedDeclaration, n.span); return b.error(n.span);
   default: break;
   }
@@ -171,7 +178,7 @@ NodeId Body::checkAssign(const syntax::Assign& a, Span span) {
         b.collect(b.dimsOf(infer.zonk(wanted)), span, [&](const std::vector<LocalId>&) { return scalar; }));
     value = b.block(std::move(nodes), span);
   }
-  return assignTo(std::move(to), nullptr, coerce(value, wanted, span), span);
+  return assignTo(std::move(to), nullptr, coerce(value, wanted, ast.span(a.value)), span);
 }
 
 /// `(a, b) = e`: the places are found first, then the value, then each takes its part.

@@ -91,7 +91,11 @@ void Body::unknownField(const Member& member, TypeId type) {
   std::string_view name = types.names.text(member.name);
   Diagnostic& d = sink.report(DiagId::UnknownField, member.nameSpan, b.show(type), name);
   d.hint = habitHint(HabitKind::Field, name);
-  if (types.kind(type) != TypeKind::Struct) return;
+  bool isFunction = !c.functionLayers(module, member.name).empty() || findIntrinsic(name);
+  if (d.hint.empty() && isFunction)
+    d.hint = "`" + std::string(name) + "` is a function: `" + writtenOperand(ast.span(member.base)) + "." +
+             std::string(name) + "()`";
+  if (types.kind(type) != TypeKind::Struct || isFunction) return;
   std::vector<std::string_view> known;
   for (const types::Field& f : types.recordInfo(types[type].record).cases[0].fields)
     known.push_back(types.names.text(f.name));

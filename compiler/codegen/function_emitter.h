@@ -30,7 +30,6 @@ private:
   llvm::FunctionCallee runtime(const char* name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> params) {
     return m_.runtime(name, result, params);
   }
-  bool isKernel() const { return kernel_; }
   void beginBody(llvm::Function* f);
 
   void emitKernel();

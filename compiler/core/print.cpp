@@ -357,8 +357,6 @@ std::string printFunction(const Module& m, FunctionId f) {
   return Printer(m, names, m.functions[f]).function(f);
 }
 
-std::string printType(const Module& m, TypeId t) { return TextNames(m).type(t); }
-
 std::string printOp(const Module& m, FunctionId f, OpId op) {
   TextNames names(m);
   return Printer(m, names, m.functions[f]).opLine(m.functions[f].ops[op]);

@@ -24,7 +24,6 @@ std::string printFunction(const Module& m, FunctionId f);
 std::string printModule(const Module& m, PrintOptions options = {});
 /// The op without its regions, for messages.
 std::string printOp(const Module& m, FunctionId f, OpId op);
-std::string printType(const Module& m, TypeId t);
 
 // Words for attributes, in text and messages.
 std::string_view checkName(CheckKind kind);

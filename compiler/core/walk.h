@@ -52,7 +52,6 @@ struct EffectSet {
 class Effects {
 public:
   explicit Effects(const Module& m);
-  EffectSet ofFunction(FunctionId f) const { return functions_[f.index]; }
   EffectSet ofOp(const Function& f, OpId op) const;
 
 private:

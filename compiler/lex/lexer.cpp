@@ -2,6 +2,7 @@
 
 #include "lex/scan.h"
 
+#include <algorithm>
 #include <array>
 
 namespace melix::lex {
@@ -183,8 +184,25 @@ private:
       ok = false;
     }
     if (!ok && scan_.peek() == '.') scan_.advance();
-    if (!ok) report(DiagId::BadNumber, begin, scan_.position(), scan_.text(begin, scan_.position()));
+    if (!ok) badNumber(begin, scan_.text(begin, scan_.position()));
     add(isFloat ? TokenKind::Float : TokenKind::Int, begin);
+  }
+
+  void badNumber(uint32_t begin, std::string_view text) {
+    struct Prefix {
+      std::string_view text, hint;
+    };
+    static constexpr Prefix prefixes[] = {
+        {"0x", "behind `0x` stand digits from 0 to 9 and from a to f, with `_` between them"},
+        {"0b", "behind `0b` stand the digits 0 and 1, with `_` between them"},
+        {"0o", "behind `0o` stand digits from 0 to 7, with `_` between them"},
+    };
+    std::string_view hint = text.find('_') == std::string_view::npos
+                                ? "a float has a digit on both sides of the point, or an exponent"
+                                : "`_` stands between two digits";
+    for (const Prefix& prefix : prefixes)
+      if (text.starts_with(prefix.text)) hint = prefix.hint;
+    report(DiagId::BadNumber, begin, scan_.position(), text, hint);
   }
 
   void charLiteral(uint32_t begin) {
@@ -213,8 +231,24 @@ private:
     bool insideOther = !strings_.empty() && !strings_.back().triple &&
                        strings_.back().depth == 0; // which is not closed either
     if (scan_.peek() != '"' && !insideOther) unclosed(begin, end);
+    if (quotes == 1 && strings_.empty()) skipBrokenText();
     for (uint32_t k = 0; k < quotes && scan_.peek() == '"'; ++k) scan_.advance();
     add(TokenKind::StringEnd, end);
+  }
+
+  /// At the end of a line that a string is broken by: goes on to the quote that was to close it, which leaves
+  /// an odd number of them in the next line that has any.
+  void skipBrokenText() {
+    if (scan_.peek() != '\n') return;
+    std::string_view rest = scan_.rest();
+    size_t quote = rest.find('"');
+    if (quote == std::string_view::npos) return;
+    constexpr std::string_view beforeOpening = " (,=[{:"; // the character before a quote that begins a string
+    if (beforeOpening.find(rest[quote - 1]) != std::string_view::npos) return;
+    std::string_view line = rest.substr(quote, rest.substr(quote).find('\n'));
+    if (std::count(line.begin(), line.end(), '"') % 2 == 0) return;
+    while (scan_.peek() != '"') scan_.advance();
+    sink_.hintLast("a text of several lines stands between `\"\"\"`");
   }
 
   void stringStart(uint32_t begin) {
@@ -327,7 +361,9 @@ private:
     }
     std::string text;
     scan_.rawCharacter(text);
-    report(DiagId::BadCharacter, begin, scan_.position(), text, habitHint(HabitKind::Sign, rest));
+    if (text == "#") scan_.skipLine(); // a comment, elsewhere
+    report(DiagId::BadCharacter, begin, begin + static_cast<uint32_t>(text.size()), text,
+           habitHint(HabitKind::Sign, rest));
     add(TokenKind::Bad, begin);
   }
 

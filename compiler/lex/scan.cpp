@@ -125,13 +125,15 @@ bool Scanner::skipBlockComment() {
 }
 
 bool Scanner::digitsOf(unsigned base) {
+  auto isDigit = [&](char c) {
+    int value = digitValue(c);
+    return value >= 0 && static_cast<unsigned>(value) < base;
+  };
   bool any = false;
   for (;; advance()) {
-    int value = digitValue(peek());
-    if (value >= 0 && static_cast<unsigned>(value) < base)
-      any = true;
-    else if (peek() != '_' || !any)
-      return any;
+    bool between = any && peek() == '_' && isDigit(peek(1));
+    if (!between && !isDigit(peek())) return any;
+    any = true;
   }
 }
 

@@ -38,7 +38,9 @@ ValueId BodyLowering::quotient(OpKind kind, TypeId type, ValueId a, ValueId b) {
   uint64_t bits = constant ? def->as<core::Constant>().bits : 0;
   if (!constant || bits == 0) check(core::CheckKind::Divisor, {b}, {});
   bool isSigned = types::scalarClass(types_.kind(type)) == types::ScalarClass::SInt;
-  if (isSigned && !constant) check(core::CheckKind::DivideOverflow, {a, b}, {});
+  const unsigned above = isSigned ? 64 - types::scalarBits(types_.kind(type)) : 0;
+  bool mayBeMinusOne = !constant || bits << above == ~uint64_t(0) << above;
+  if (isSigned && mayBeMinusOne) check(core::CheckKind::DivideOverflow, {a, b}, {});
   return b_.binary(kind, a, b);
 }
 

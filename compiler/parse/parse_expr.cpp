@@ -197,6 +197,11 @@ NodeId Parser::parsePrefix() {
     return parsePrefix();
   }
   if (!is(TokenKind::Minus) && !is(TokenKind::Amp)) return parsePower();
+  bool doubled = at_ > 0 && tokens_[at_ - 1].kind == TokenKind::Amp && tokens_[at_ - 1].end == begin;
+  if (doubled && is(TokenKind::Amp)) {
+    fail("an expression");
+    return errorNode();
+  }
   return nested([&] {
     bool ref = take().kind == TokenKind::Amp;
     NodeId operand = parsePrefix();

@@ -170,6 +170,11 @@ NodeId Parser::parseFn(uint32_t begin, FnItem item) {
       item.body = parseExpr();
     } else if (is(TokenKind::LBrace) && sameLine()) {
       item.body = parseBlock();
+    } else if (is(TokenKind::LBrace) || (is(TokenKind::Semicolon) && is(TokenKind::LBrace, 1))) {
+      fail("`=`, or `{` on the same line");
+      recovering_ = false;
+      accept(TokenKind::Semicolon);
+      item.body = parseBlock();
     }
   }
   return ast_.add(NodeKind::Fn, spanFrom(begin), std::move(item));
@@ -363,6 +368,7 @@ void Parser::parseUse(bool isPub, NodeList& out) {
     uint32_t pathBegin = peek().begin;
     do {
       if (is(TokenKind::LBrace) && !item.path.empty()) {
+        auto open = static_cast<uint32_t>(at_);
         take();
         item.hasNames = true;
         Scoped inBrackets(ignoreNewlines_, true);
@@ -370,9 +376,13 @@ void Parser::parseUse(bool isPub, NodeList& out) {
           UseName part;
           if (!takeName(part.name, part.span)) break;
           item.names.push_back(part);
+          if (is(TokenKind::KwAs)) {
+            fail("`,` or `}`");
+            sink_.hintLast("only a module gets another name: `use a.b as c`");
+          }
           if (!accept(TokenKind::Comma)) break;
         }
-        expect(TokenKind::RBrace);
+        expectClose(TokenKind::RBrace, open);
         break;
       }
       UseName part;

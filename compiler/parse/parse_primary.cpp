@@ -173,7 +173,8 @@ NodeId Parser::parseString() {
         NodeKind kind = ast_.kind(part.value);
         bool literal = kind == NodeKind::IntLit || kind == NodeKind::FloatLit || kind == NodeKind::CharLit ||
                        kind == NodeKind::BoolLit || kind == NodeKind::String;
-        if (literal && !recovering_) sink_.report(DiagId::BracedLiteral, ast_.span(part.value));
+        if (literal && !recovering_ && !inUnclosedString(ast_.span(part.value).begin))
+          sink_.report(DiagId::BracedLiteral, ast_.span(part.value));
         if (is(TokenKind::FormatEnd))
           part.format = stream_.texts[take().text];
         else
@@ -216,7 +217,7 @@ NodeId Parser::parseIf() {
   uint32_t begin = take().begin;
   If node{};
   node.condition = nested([&] { return parseIfHead(); });
-  node.then = recovering_ ? errorNode() : parseBlock();
+  node.then = recovering_ ? errorNode() : parseBlock(true);
   if (!recovering_ && accept(TokenKind::KwElse))
     node.otherwise = is(TokenKind::KwIf) ? nested([&] { return parseIf(); }) : parseBlock();
   return ast_.add(NodeKind::If, spanFrom(begin), node);
@@ -252,7 +253,7 @@ NodeId Parser::parseMatch() {
       separators();
       while (!closesBlock() && !missesBrace()) {
         size_t before = at_;
-        node.arms.push_back(parseMatchArm());
+        node.arms.push_back(parseMatchArm(node.arms.empty()));
         endsElement();
         if (recovering_) skipTo(true);
         separators();
@@ -265,7 +266,7 @@ NodeId Parser::parseMatch() {
 }
 
 /// arm = pattern [ "if" expr ] "=>" statement
-MatchArm Parser::parseMatchArm() {
+MatchArm Parser::parseMatchArm(bool first) {
   MatchArm arm;
   uint32_t begin = peek().begin;
   arm.pattern = parsePattern();
@@ -273,7 +274,16 @@ MatchArm Parser::parseMatchArm() {
     Scoped guard(noLambda_, true);
     arm.guard = parseExpr();
   }
-  if (!recovering_ && expect(TokenKind::FatArrow)) {
+  bool thinArrow = is(TokenKind::Arrow) && !recovering_;
+  if (thinArrow) {
+    if (first) {
+      fail(lex::tokenText(TokenKind::FatArrow));
+      sink_.hintLast("an arm is written `pattern => value`");
+      recovering_ = false;
+    }
+    take();
+  }
+  if (!recovering_ && (thinArrow || expect(TokenKind::FatArrow))) {
     Scoped lambdas(noLambda_, false);
     arm.body = parseStatement();
   }

@@ -1,6 +1,7 @@
 // Statements and blocks.
 #include "parse/parser.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace melix::parse {
@@ -29,7 +30,7 @@ std::optional<BinaryOp> assignOp(TokenKind kind) {
 } // namespace
 
 /// block = "{" { statement } "}"
-NodeId Parser::parseBlock() {
+NodeId Parser::parseBlock(bool ofChoice) {
   return nested([&] {
     uint32_t begin = peek().begin;
     Scoped newlines(ignoreNewlines_, false);
@@ -38,14 +39,19 @@ NodeId Parser::parseBlock() {
     Scoped types(typeItems_, false);
     NodeList items;
     auto open = static_cast<uint32_t>(at_);
-    if (!is(TokenKind::LBrace) && is(TokenKind::Colon) && !recovering_) {
+    if ((is(TokenKind::Colon) || is(TokenKind::Equal)) && !recovering_) {
       fail("`{`");
-      sink_.hintLast("a block stands in braces");
+      sink_.hintLast(is(TokenKind::Colon) ? "a block stands in braces" : "`==` compares");
     }
     if (!expect(TokenKind::LBrace)) return errorNode();
     while (accept(TokenKind::Semicolon)) {
     }
     while (!closesBlock()) {
+      if (ofChoice && is(TokenKind::KwElse)) { // the brace before it was forgotten
+        fail("`}`");
+        recovering_ = false;
+        return ast_.add(NodeKind::Block, spanFrom(begin), Many{std::move(items)});
+      }
       size_t before = at_;
       parseStatementInto(items);
       if (recovering_) skipTo(false);
@@ -95,11 +101,19 @@ NodeId Parser::parseLet() {
   return ast_.add(NodeKind::Let, spanFrom(begin), let);
 }
 
+bool Parser::holdsSemicolon(size_t open, size_t close) const {
+  auto from = tokens_.begin() + static_cast<ptrdiff_t>(open);
+  return open < close && std::any_of(
+                             from, tokens_.begin() + static_cast<ptrdiff_t>(close),
+                             [](const Token& token) { return token.kind == TokenKind::Semicolon; });
+}
+
 /// for = "for" [ "&" ] pattern "in" expr block
 NodeId Parser::parseFor() {
   uint32_t begin = take().begin;
   For loop{};
   loop.byPlace = accept(TokenKind::Amp);
+  if (is(TokenKind::LParen) && holdsSemicolon(at_, matching_[at_])) return parseCountingFor();
   loop.pattern = parsePattern();
   if (recovering_ || !expect(TokenKind::KwIn)) return ast_.add(NodeKind::Error, spanFrom(begin));
   {
@@ -110,10 +124,28 @@ NodeId Parser::parseFor() {
   return ast_.add(NodeKind::For, spanFrom(begin), loop);
 }
 
+/// What stands in brackets behind `for` is no pattern: the loop of another language.
+NodeId Parser::parseCountingFor() {
+  uint32_t begin = peek().begin, close = matching_[at_];
+  take();
+  fail("a pattern and `in`");
+  sink_.hintLast("a loop goes through what it is given: `for i in 0..n { … }`");
+  recovering_ = false;
+  at_ = close;
+  take();
+  parseBlock();
+  return ast_.add(NodeKind::Error, spanFrom(begin));
+}
+
 /// while = "while" expr block
 NodeId Parser::parseWhile() {
   uint32_t begin = take().begin;
   While loop{};
+  if (is(TokenKind::KwLet)) {
+    fail("an expression");
+    sink_.hintLast("a loop as long as a pattern matches: `loop { let Some(x) = e else { break } … }`");
+    return ast_.add(NodeKind::Error, spanFrom(begin));
+  }
   {
     Scoped head(noBrace_, true);
     loop.condition = parseExpr();

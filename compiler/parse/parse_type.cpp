@@ -1,6 +1,7 @@
 // Types and patterns.
 #include "parse/parser.h"
 
+
 namespace melix::parse {
 
 using namespace syntax;

@@ -44,6 +44,7 @@ void Parser::fail(std::string_view expected) {
   std::string found(lex::tokenText(token.kind));
   if (token.kind == TokenKind::Identifier || token.kind == TokenKind::Int || token.kind == TokenKind::Float)
     found = "`" + std::string(textOf(token)) + "`";
+  if (token.kind == TokenKind::RBrace && textOf(token) != "}") found = "the end of the example";
   Span place = tokenSpan(token);
   if (is(TokenKind::End) && at_ > 0) // just behind the last token
     place.begin = place.end = tokens_[at_ - 1].end;
@@ -65,6 +66,11 @@ std::string_view Parser::habitHint() const {
       if (std::string_view hint = hintAt(before); !hint.empty()) return hint;
   }
   return hintAt(peek());
+}
+
+bool Parser::inUnclosedString(uint32_t at) const {
+  return std::any_of(stream_.unclosedStrings.begin(), stream_.unclosedStrings.end(),
+                     [&](auto string) { return string.first <= at && at < string.second; });
 }
 
 /// Whether the next token is inside of a string that is not closed, or follows it.
@@ -170,7 +176,8 @@ void Parser::matchParens() {
 
 bool Parser::parenBefore(TokenKind after) const {
   uint32_t close = matching_[at_];
-  return close != 0 && close + 1 < tokens_.size() && tokens_[close + 1].kind == after;
+  if (close == 0 || close + 1 >= tokens_.size() || tokens_[close + 1].kind != after) return false;
+  return ignoreNewlines_ || !tokens_[close + 1].newlineBefore;
 }
 
 bool Parser::enter() {

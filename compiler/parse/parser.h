@@ -42,6 +42,7 @@ private:
   void fail(std::string_view expected);
   std::string_view habitHint() const;
   bool inUnclosedString() const;
+  bool inUnclosedString(uint32_t at) const;
   void skipTo(bool commaEnds);
   void giveUp(unsigned limit);
   bool sameLine(size_t ahead = 0) const { return ignoreNewlines_ || !peek(ahead).newlineBefore; }
@@ -54,7 +55,7 @@ private:
   bool closesBlock() const { return is(TokenKind::RBrace) || is(TokenKind::End); }
   NodeId errorNode();
   void matchParens();
-  bool parenBefore(TokenKind after) const; ///< the matching `)` of the `(` at hand is followed by it
+  bool parenBefore(TokenKind after) const; ///< on the line of the `)` that matches the `(` at hand it follows
   bool enter();
   template <class F>
   NodeId nested(F parse);
@@ -87,9 +88,11 @@ private:
 
   // --- parse_stmt.cpp
   NodeId parseStatement();
-  NodeId parseBlock();
+  NodeId parseBlock(bool ofChoice = false); ///< `ofChoice`: an `else` may follow
   NodeId parseLet();
   NodeId parseFor();
+  bool holdsSemicolon(size_t open, size_t close) const;
+  NodeId parseCountingFor();
   NodeId parseWhile();
   NodeId parseAssert();
   NodeId parseExpressionStatement();
@@ -117,7 +120,7 @@ private:
   NodeId parseLambda();
   NodeId parseIf();
   NodeId parseIfHead();
-  syntax::MatchArm parseMatchArm();
+  syntax::MatchArm parseMatchArm(bool first);
   NodeId parseMatch();
   NodeId parseQuote();
   NodeId parseSplice();

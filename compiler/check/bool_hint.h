@@ -1,0 +1,22 @@
+#pragma once
+// What makes one bool of a value that is none, for the message that wants one.
+
+#include "types/types.h"
+
+#include <string_view>
+
+namespace melix::check {
+
+/// Empty where nothing does.
+inline std::string_view boolHint(const types::TypeStore& types, types::TypeId type) {
+  switch (types.kind(type)) {
+  case types::TypeKind::Array: return "`all(…)` and `any(…)` make one bool of an array";
+  case types::TypeKind::List:
+  case types::TypeKind::Str: return "whether something is in it is `len(x) > 0`";
+  case types::TypeKind::Enum: return "cases are told apart by `match`, values by `==`";
+  default:
+    return types.isNumber(type) || types.kind(type) == types::TypeKind::Var ? "compare it: `n != 0`" : "";
+  }
+}
+
+} // namespace melix::check
