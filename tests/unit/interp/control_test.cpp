@@ -105,10 +105,27 @@ const char* const recursion = R"(fn f (%n: i64) -> (i64) {
 
 TEST(Interp, DeepRecursionWorksUpToTheLimit) {
   Running m(recursion);
-  EXPECT_EQ(m.run({Value::integer(99000)})[0].asInteger(), 99000);
-  RunResult r = m.raw({Value::integer(1000000)});
+  EXPECT_EQ(m.run({Value::integer(400000)})[0].asInteger(), 400000);
+  RunResult r = m.raw({Value::integer(100000000)});
   EXPECT_TRUE(r.panicked);
   EXPECT_EQ(r.panic.message, "stack overflow: recursion without end?");
+}
+
+TEST(Interp, TheHostEndsNestsToo) {
+  int asked = 0;
+  Hooks hooks;
+  hooks.interrupted = [&] { return ++asked == 3; };
+  Running m(R"(fn f [N] () -> (i64) {
+  %s = nest (%i: N) -> keep[] sum {
+    yield %i
+  } : i64
+  yield %s
+}
+)",
+            std::move(hooks));
+  RunResult r = m.raw({}, {int64_t(1) << 40});
+  EXPECT_TRUE(r.panicked);
+  EXPECT_EQ(r.panic.message, "interrupted");
 }
 
 TEST(Interp, PanicsSayWhyAndFreeEverything) {
