@@ -55,8 +55,9 @@ std::optional<std::string> writeExecutable(const std::string& path, std::string_
   std::string temporary = path + ".melix-XXXXXX";
   int descriptor = mkstemp(temporary.data());
   if (descriptor < 0) return problem(path);
-  bool written = fchmod(descriptor, allowed()) == 0;
-  written = fill(descriptor, bytes) && written;
+  const int refused = fchmod(descriptor, allowed()) == 0 ? 0 : errno;
+  bool written = fill(descriptor, bytes) && !refused;
+  if (refused) errno = refused;
   if (written && std::rename(temporary.c_str(), path.c_str()) == 0) return std::nullopt;
   std::string message = problem(path);
   unlink(temporary.c_str());

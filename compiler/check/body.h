@@ -105,6 +105,14 @@ public:
   std::set<LocalId> used;
   std::map<LocalId, Span> captured; ///< variables, and the first lambda that took their value
   std::vector<LocalId> declared;
+  /// A variable whose type is settled below its declaration: no size that is found there can stand in it.
+  struct OpenLocal {
+    LocalId local;
+    uint32_t firstSymbol; ///< of those that are found below
+  };
+  std::vector<OpenLocal> openLocals;
+  void noteOpen(LocalId local);
+  void refuseSizesBelow();
 
   /// How an array is indexed by header indices: Σ c·index + constant.
   struct IndexUse {
@@ -136,7 +144,6 @@ public:
   std::vector<std::pair<NameId, Span>> boundBelow(Span use);
   void unknownField(const syntax::Member& member, TypeId type);
   NodeId unknownName(NameId name, Span span);
-  NodeId asSize(DeclId constant, NodeId value, Span span);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
   NodeId constantExpression(DeclId constant, TypeId expected, Span span);
   NodeId constantCall(Span span);
@@ -147,6 +154,8 @@ public:
   NodeId checkUnary(const syntax::Unary& u, Span span, TypeId expected);
   NodeId checkBinary(const syntax::Binary& bin, Span span);
   NodeId checkAs(const syntax::Two& as, Span span);
+  NodeId asOperand(SynId operand, TypeId type);
+  std::set<std::pair<const syntax::Ast*, SynId>> unaskedOperands; ///< of `as`, that do not take its type
   NodeId convertTo(NodeId value, TypeId type, Span span);
   bool isNumberLiteral(SynId node);
   bool callNeedsType(SynId node);
@@ -155,7 +164,6 @@ public:
   NodeId unpacked(NodeId node, Span span);
   bool isRagged(TypeId array);
   std::string conversionHint(TypeId want, TypeId got, Span span);
-  bool holdsPack(TypeId type);
   bool hidesOtherSizes(TypeId want, TypeId got);
   NodeId coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker);
   NodeId rowsOf(NodeId node, TypeId ragged, Span span);
@@ -171,6 +179,7 @@ public:
   bool isFoundSize(DimSym s);
   TypeId hintOf(TypeId type);
   NodeId loopValue(const LoopFrame& frame, NodeId body, Span span);
+  bool meetAsFunctions(NodeId& x, NodeId& y);
   NodeId joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected);
   NodeId checkMatch(const syntax::Match& node, Span span, TypeId expected);
   NodeId asInt(NodeId node, Span span);
@@ -178,7 +187,8 @@ public:
   NodeId checkRangeValue(const syntax::Range& r, Span span);
   NodeId checkBoolean(SynId node, std::string_view what);
   NodeId ownOperator(std::string_view name, std::vector<NodeId> args, Span span);
-  NodeId declaredOperator(std::string_view name, std::vector<NodeId> args, Span span);
+  NodeId declaredOperator(NameId op, std::vector<CallArg> call, Span span);
+  NodeId ownOpAssign(const syntax::OpAssign& a, Span span);
 
   // --- statements (stmt.cpp)
   NodeId checkStatement(SynId node, bool last, TypeId expected);
@@ -301,6 +311,7 @@ public:
   // --- ranges of header indices (ranges.cpp)
   void noteIndexUse(NodeId index, DimId extent);
   bool affine(NodeId n, IndexUse& use, int64_t scale);
+  void noteUsesInFunctions(SynId body);
   bool knownAhead(DimId d);
   DimId reachBeside(const IndexUse& use, const HeaderIndex& index);
   DimId rangeFrom(const IndexUse& use, const HeaderIndex& index);
@@ -336,6 +347,8 @@ public:
   LocalId bindName(NameId name, TypeId type, Span span, bool isVar);
   PatternId orPattern(Pattern p, const syntax::NodeList& alternatives, bool isVar, bool& refutable);
   PatternId bindPattern(LocalId local, TypeId type, Span span);
+  PatternId anyPattern(TypeId type, Span span);
+  PatternId casePattern(TypeId type, uint32_t k, std::vector<NodeId>& fields, Span span);
   bool caseOf(SynId path, TypeId type, uint32_t& caseIndex);
   void checkExhaustive(const std::vector<Arm>& arms, TypeId type, Span span);
   TypeId openPattern(Pattern& p, TypeId type);
@@ -363,13 +376,18 @@ public:
   std::optional<uint32_t> caseIn(DeclId decl, const syntax::Member& member);
   NodeId callMember(SynId callee, WrittenCall& call);
   std::optional<std::pair<DeclId, uint32_t>> caseNamed(NameId name, TypeId expected, Span span);
+  bool isDeclaredBeside(NameId name, const std::vector<std::vector<DeclId>>& layers);
   NodeId callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers,
                    const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span,
                    Span nameSpan);
   NodeId callDecl(DeclId decl, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                   TypeId expected, Span span);
   NodeId callValue(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
-  TypeId askedOf(TypeId function, size_t k);
+  TypeId askedOf(TypeId function, size_t k, size_t count);
+  TypeId tangentAskedOf(TypeId function, const std::vector<uint32_t>& wrt, size_t count);
+  TypeId inputAskedOf(TypeId function, SynId x);
+  TypeId writtenType(const syntax::Ast& tree, ModuleId home, const TypeEnv& env, SynId written);
+  NodeId transformArg(const CallArg& arg, TypeId asked);
   NodeId callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                        TypeId expected, Span span);

@@ -19,10 +19,7 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     hit.body = checkExpr(node.then, expected);
     scope.resize(mark);
     Arm miss;
-    Pattern any;
-    any.type = b.typeOf(value);
-    any.span = span;
-    miss.pattern = instance.patterns.add(any);
+    miss.pattern = anyPattern(b.typeOf(value), span);
     miss.body = node.otherwise ? checkExpr(node.otherwise, expected) : b.unit(span);
     --conditions;
     NodeId joined = joinBranches(NodeId::none(), hit.body, miss.body, span, expected);
@@ -48,8 +45,7 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     }
     return b.make(NodeKind::If, types.unit(), span, {cond, then});
   }
-  NodeId joined = joinBranches(cond, then, otherwise, span, expected);
-  return joined;
+  return joinBranches(cond, then, otherwise, span, expected);
 }
 
 /// The type of what is of one of two types that differ in sizes: each size that does is a new one, added to
@@ -76,13 +72,38 @@ bool Body::isFoundSize(DimSym s) {
   return kind == types::DimSymKind::Unknown || kind == types::DimSymKind::Value;
 }
 
-/// What the value so far tells of those that meet it: its type, unless that has sizes which these need not
+/// What the value so far tells of those that meet it: its type, unless that has sizes, which these need not
 /// share.
 TypeId Body::hintOf(TypeId type) {
-  std::vector<DimSym> symbols;
-  if (type) types.collectSymbols(infer.zonk(type), symbols);
-  bool own = std::any_of(symbols.begin(), symbols.end(), [&](DimSym s) { return isFoundSize(s); });
-  return own ? TypeId::none() : type;
+  bool sized = false;
+  if (type)
+    types.rewrite(infer.zonk(type), [&](TypeId part) {
+      sized |= !types[part].dims.empty();
+      return part;
+    });
+  return sized ? TypeId::none() : type;
+}
+
+/// Of two functions the one that is chosen is a value: both get a function type, a template that of the
+/// other. Whether they are two, of which one at least had none.
+bool Body::meetAsFunctions(NodeId& x, NodeId& y) {
+  const TypeKind mine = b.kindOf(x), theirs = b.kindOf(y);
+  if (mine == TypeKind::Function && theirs == TypeKind::Known) {
+    y = coerce(y, b.typeOf(x), b.spanOf(y));
+  } else if (mine == TypeKind::Known && theirs == TypeKind::Function) {
+    x = coerce(x, b.typeOf(y), b.spanOf(x));
+  } else if (mine == TypeKind::Known && theirs == TypeKind::Known && b.typeOf(x) != b.typeOf(y)) {
+    NodeId told = asToldFunction(x), toldToo = asToldFunction(y);
+    if (told.valid() || toldToo.valid()) {
+      x = told.valid() ? told : coerce(x, b.typeOf(toldToo), b.spanOf(x));
+      y = toldToo.valid() ? toldToo : coerce(y, b.typeOf(told), b.spanOf(y));
+    } else {
+      x = y = withFunctionType(y);
+    }
+  } else {
+    return false;
+  }
+  return true;
 }
 
 /// The two branches at one type. With a condition: an If; without: a node of the same type holding both.
@@ -110,8 +131,7 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
     if (!types.isUnit(b.typeOf(valued)) && isUsedUp(valued, SynId::none()))
       valued = b.block({valued, b.unit(span)}, span);
   }
-  if (types.kind(a) == TypeKind::Known && types.kind(o) == TypeKind::Known && a != o)
-    then = withFunctionType(then), otherwise = withFunctionType(otherwise);
+  meetAsFunctions(then, otherwise);
   a = b.typeOf(then), o = b.typeOf(otherwise);
   if (types.kind(a) == TypeKind::Error || types.kind(o) == TypeKind::Error) return b.error(span);
   UnifyResult match = infer.unify(a, o);

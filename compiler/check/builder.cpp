@@ -130,10 +130,10 @@ bool BuilderCheck::prepareValue(NodeId value, Range& range) {
   types::DimStore& dims = types_.dims;
   range.first = b_.dimValue(first, span), range.firstDim = first;
   range.step = b_.dimValue(step, span), range.stride = 0;
-  NodeId size =
-      b_.op(OpKind::Add, types_.int64(), {b_.dimValue(dims.sub(last, first), span), range.step}, span);
-  size = b_.op(OpKind::Sub, types_.int64(), {size, b_.integer(1, span)}, span);
-  range.extent = dimension(b_.op(OpKind::IDiv, types_.int64(), {size, range.step}, span, staysWhole));
+  DimId one = dims.constant(1); // a sum with the step could wrap
+  NodeId before = b_.dimValue(dims.sub(dims.sub(last, first), one), span);
+  DimId steps = dimension(b_.op(OpKind::IDiv, types_.int64(), {before, range.step}, span, staysWhole));
+  range.extent = dims.add(steps, one);
   return true;
 }
 
@@ -159,7 +159,8 @@ bool BuilderCheck::prepareStep(SynId written, Range& range) {
     before_.push_back(b_.make(NodeKind::Assert, types_.unit(), span, {positive}, text));
   }
   types::DimStore& dims = types_.dims;
-  range.extent = dims.floorDiv(dims.add(range.extent, dims.sub(stride, dims.constant(1))), stride);
+  DimId one = dims.constant(1);
+  range.extent = dims.add(dims.floorDiv(dims.sub(range.extent, one), stride), one);
   return true;
 }
 
@@ -316,6 +317,7 @@ NodeId BuilderCheck::check(TypeId want) {
     if (asked && b_.kindOf(value) != TypeKind::Error) value = body_.coerce(value, asked, b_.spanOf(value));
     if (use_ != Body::BuilderUse::Terms) value = body_.withFunctionType(value);
     value = withOwnSizes(value);
+    body_.noteUsesInFunctions(builder_.body);
     body_.conditions -= filter.valid();
   }
   --body_.builderDepth;
@@ -332,18 +334,50 @@ NodeId BuilderCheck::check(TypeId want) {
   return node;
 }
 
-/// `type` with those of the sizes `own` that stand in it kept beside it: in a tuple, beside each part.
-static TypeId hiding(TypeStore& types, TypeId type, const std::vector<DimSym>& own) {
+namespace {
+
+/// Sizes that a type keeps beside it.
+struct Keeping {
+  TypeStore& types;
+  const std::vector<DimSym>& own; ///< what is kept is one of them, or made of some
+  std::vector<DimSym> kept;
+  std::vector<DimId> sizes; ///< what each is
+
+  DimId keep(DimId size) {
+    std::vector<DimSym> symbols;
+    types.dims.collectSymbols(size, symbols);
+    if (std::find_first_of(symbols.begin(), symbols.end(), own.begin(), own.end()) == symbols.end() ||
+        types.dims.mentionsKind(size, types::DimSymKind::Bound))
+      return size;
+    auto at = static_cast<size_t>(std::find(sizes.begin(), sizes.end(), size) - sizes.begin());
+    if (at == sizes.size()) {
+      sizes.push_back(size);
+      kept.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, Span()}));
+    }
+    return types.dims.symbol(kept[at]);
+  }
+  TypeId keepIn(TypeId type) {
+    types::Type made = types[type];
+    for (DimId& size : made.dims) size = keep(size);
+    for (TypeId& part : made.parts) part = keepIn(part);
+    return made.kind == TypeKind::Array ? types.array(made.parts[0], std::move(made.dims))
+                                        : types.intern(std::move(made));
+  }
+};
+
+/// `type` with the sizes in it that are made of `own` kept beside it: in a tuple, beside each part.
+TypeId hiding(TypeStore& types, TypeId type, const std::vector<DimSym>& own) {
   if (types.kind(type) == TypeKind::Tuple) {
     std::vector<TypeId> parts = types[type].parts;
     for (TypeId& part : parts) part = hiding(types, part, own);
     return types.tuple(std::move(parts));
   }
-  std::vector<DimSym> symbols;
-  types.collectSymbols(type, symbols);
-  std::erase_if(symbols, [&](DimSym s) { return std::find(own.begin(), own.end(), s) == own.end(); });
-  return types.pack(type, symbols);
+  Keeping keeping{types, own, {}, {}};
+  TypeId inner = keeping.keepIn(type);
+  return types.pack(inner, keeping.kept);
 }
+
+} // namespace
 
 /// Elements of a list that are of a size found in the body have it beside them (rule 24).
 NodeId BuilderCheck::withOwnSizes(NodeId value) {

@@ -1,7 +1,6 @@
 // What the callee of a call means: a value, a type, an enum's case, a function by name, a module's function,
 // a method.
 #include "check/attempt.h"
-#include "syntax/words.h"
 
 namespace melix::check {
 

@@ -1,6 +1,8 @@
 // Calls of what the compiler gives types to: arguments are taken by kind.
 #include "check/attempt.h"
 
+#include "types/tangent.h"
+
 namespace melix::check {
 
 using namespace syntax;
@@ -89,7 +91,11 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
 NodeId Body::callAtOnce(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
   NodeId f = known(checkArg(args[0]), args[0].span);
   std::vector<NodeId> values;
-  for (size_t k = 1; k < args.size(); ++k) values.push_back(checkArg(args[k]));
+  TypeId asked = b.kindOf(f) == TypeKind::Known ? inputAskedOf(b.typeOf(f), args[1].syntax) : TypeId::none();
+  for (size_t k = 1; k < args.size(); ++k) {
+    values.push_back(transformArg(args[k], asked));
+    if (asked) asked = types::tangentType(types, asked);
+  }
   bool failed = b.kindOf(f) == TypeKind::Error;
   for (NodeId value : values) failed |= b.kindOf(value) == TypeKind::Error;
   if (failed) return b.error(span);
@@ -238,6 +244,12 @@ NodeId Body::callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& a
   for (const CallArg& arg : args) {
     NodeId value = unpacked(checkArg(arg), arg.span);
     if (b.kindOf(value) == TypeKind::Error) return value;
+    if (b.kindOf(value) == TypeKind::Never) { // the arguments up to it
+      std::vector<NodeId> nodes;
+      for (const GivenArg& before : given) nodes.push_back(before.node);
+      nodes.push_back(value);
+      return b.block(std::move(nodes), span);
+    }
     given.push_back({value, arg.label ? types.names.text(arg.label) : std::string_view(), arg.span});
   }
   auto positional = static_cast<size_t>(

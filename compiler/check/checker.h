@@ -7,6 +7,7 @@
 #include "check/program.h"
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -62,10 +63,10 @@ struct InstanceInfo {
   uint32_t canonicalCount = 0;
   bool inProgress = false;
   ResultState state = ResultState::Unknown;
-  bool recursed = false; ///< called while its result was not known
-  TypeId guess;          ///< the result of the round before
+  bool recursed = false;                ///< called while its result was not known
+  TypeId guess;                         ///< the result of the round before
   std::vector<types::DimSym> guessDims; ///< the dimension parameters of that round
-  TypeId openGuess;      ///< with the open numbers that it was settled from; none: it had none
+  TypeId openGuess;                     ///< with the open numbers that it was settled from; none: it had none
   std::vector<std::pair<TypeId, types::VarClass>> openNumbers; ///< these
   size_t guessedFor =
       SIZE_MAX; ///< finished on a guess: where on the stack the instance stands that it waits for
@@ -164,10 +165,13 @@ public:
   DeclId constDecl(ModuleId module, const syntax::Ast& ast, syntax::NodeId node);
   DimId constantDim(ModuleId module, NameId name);
   struct ConstantSize {
-    DimId dim;       ///< none: it is no size
-    std::string why; ///< this; empty where another message tells
+    DimId dim;         ///< none: it is no size
+    std::string why;   ///< it is none
+    bool told = false; ///< why: by what is said of its value
   };
   const ConstantSize& constantSize(DeclId constant);
+  /// The number that a constant is as a size, if it is one.
+  std::optional<int64_t> constantNumber(DeclId constant);
   struct ConstantShape {
     bool namesOthers = false; ///< it is made of other constants
     bool divides = false;     ///< it, or one of these, holds a `/`
@@ -243,6 +247,9 @@ public:
   /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is
   /// inferred.
   void renewGuess(InstanceId id);
+  /// Each size that is computed from sizes which only the value's maker knows, `n - 1` of an argument n, becomes
+  /// one of its own: who gets the value reads it off.
+  TypeId withOwnSizes(TypeId type, const std::function<bool(DimSym)>& own);
   void finish(InstanceId id, Body& body, NodeId value, TypeId declared);
   NameId packDimName(NameId pack, uint32_t k);
 
@@ -273,7 +280,6 @@ private:
   void noteUse(InstanceId id);
   bool startRound(InstanceId id, size_t before);
   void closeInstance(size_t before);
-  TypeId withOwnSizes(TypeId result, const std::vector<DimSym>& params);
   bool growsWithoutEnd(const InstanceKey& key);
   void checkDeclaration(DeclId decl);
   void checkInside(ModuleId module);

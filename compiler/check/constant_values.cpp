@@ -7,13 +7,6 @@ namespace melix::check {
 
 using namespace syntax;
 
-/// An `int` that is run when compiling is a number where it is used, so that it is the same size everywhere.
-NodeId Body::asSize(DeclId constant, NodeId value, Span span) {
-  DimId size = c.constantSize(constant).dim;
-  auto number = size ? types.dims.asConstant(size) : std::nullopt;
-  return number ? b.integer(*number, span) : value;
-}
-
 NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
   InstanceKey itself;
   itself.decl = constant;
@@ -44,8 +37,7 @@ NodeId Body::constantCall(Span span) { return b.make(NodeKind::Call, types.error
 
 /// A whole number made of others: the number it is, open if they are.
 NodeId Body::wholeConstant(DeclId constant, Span span) {
-  DimId size = c.constantSize(constant).dim;
-  auto number = size ? types.dims.asConstant(size) : std::nullopt;
+  const auto number = c.constantNumber(constant);
   PendingCall call;
   call.decl = constant;
   if (!number || *number == INT64_MIN) return finishInferred(std::move(call), constantCall(span), span);
@@ -64,7 +56,9 @@ NodeId Body::constantExpression(DeclId constant, TypeId expected, Span span) {
   NodeId value = checkExpr(item.value, asked);
   if (item.type) value = coerce(value, asked, span);
   c.openAliases.erase(constant);
-  return b.kindOf(value) == TypeKind::I64 && !b.dimOf(value) ? asSize(constant, value, span) : value;
+  if (b.kindOf(value) != TypeKind::I64 || b.dimOf(value)) return value;
+  const auto number = c.constantNumber(constant); // run when compiling: the same size everywhere
+  return number ? b.integer(*number, span) : value;
 }
 
 } // namespace melix::check

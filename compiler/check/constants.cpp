@@ -76,7 +76,7 @@ Checker::ConstantSize Checker::computedSize(DeclId decl) {
   const Instance& made = program_.instance(id);
   if (std::any_of(seen.begin(), seen.end(),
                   [this](InstanceId each) { return program_.instance(each).failed; }))
-    return {{}, std::string(errorTypeText)};
+    return {{}, {}, true};
   if (!types.isInt(made.result))
     return {{},
             "`" + std::string(name) + "` is `" + types.show(made.result) + "`, and a dimension is an `int`"};
@@ -85,6 +85,11 @@ Checker::ConstantSize Checker::computedSize(DeclId decl) {
   Evaluated found = evaluate(id);
   if (found.value) return {types.dims.constant(*found.value), {}};
   return {{}, "computing `" + std::string(name) + "` " + found.problem};
+}
+
+std::optional<int64_t> Checker::constantNumber(DeclId constant) {
+  const DimId size = constantSize(constant).dim;
+  return size ? types.dims.asConstant(size) : std::nullopt;
 }
 
 /// Whether `id` and all that it calls are checked to the end.

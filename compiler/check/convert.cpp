@@ -30,8 +30,8 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
   if (wantKind == TypeKind::Array && k == TypeKind::Array) {
     TypeId wanted = infer.zonk(type);
     bool rows = isRagged(wanted) && !isRagged(actual) && types.rank(actual) > types.rank(wanted);
-    bool parts = types.rank(actual) == types.rank(wanted) && !holdsPack(types.element(actual)) &&
-                 holdsPack(types.element(wanted));
+    bool parts = types.rank(actual) == types.rank(wanted) && !types.keepsSizes(infer.zonk(actual)) &&
+                 types.keepsSizes(wanted);
     if (rows || parts) return coerce(rowsOf(node, wanted, span), type, span, id, what, asker);
   }
   if (hidesOtherSizes(type, actual)) return coerceParts(node, infer.zonk(type), span, id, what, asker);
@@ -88,13 +88,6 @@ std::string Body::conversionHint(TypeId want, TypeId got, Span span) {
   return "`" + writtenOperand(span) + " as " + b.show(to) + "` converts it";
 }
 
-/// Whether a value, or a part of a tuple, keeps its sizes beside it.
-bool Body::holdsPack(TypeId type) {
-  const types::Type t = types[infer.zonk(type)];
-  if (t.kind != TypeKind::Tuple) return t.kind == TypeKind::Pack;
-  return std::any_of(t.parts.begin(), t.parts.end(), [this](TypeId part) { return holdsPack(part); });
-}
-
 /// Whether the parts of a tuple that keep their sizes beside them are not those asked for.
 bool Body::hidesOtherSizes(TypeId want, TypeId got) {
   const types::Type wanted = types[infer.shallow(want)], given = types[infer.shallow(got)];
@@ -102,8 +95,12 @@ bool Body::hidesOtherSizes(TypeId want, TypeId got) {
   if ((wanted.kind == TypeKind::Pack) != (given.kind == TypeKind::Pack)) return true;
   bool tuples = wanted.kind == TypeKind::Tuple && given.kind == TypeKind::Tuple;
   if (!tuples || wanted.parts.size() != given.parts.size()) return false;
-  for (size_t k = 0; k < given.parts.size(); ++k)
-    if (hidesOtherSizes(wanted.parts[k], given.parts[k])) return true;
+  for (size_t k = 0; k < given.parts.size(); ++k) {
+    const TypeId asked = infer.zonk(wanted.parts[k]), part = infer.zonk(given.parts[k]);
+    const bool arrays = types.kind(asked) == TypeKind::Array && types.kind(part) == TypeKind::Array;
+    if (arrays ? types.keepsSizes(asked) != types.keepsSizes(part) : hidesOtherSizes(asked, part))
+      return true;
+  }
   return false;
 }
 
@@ -256,25 +253,34 @@ NodeId Body::checkAs(const Two& as, Span span) {
     if (ast.kind(inner) == SynKind::Call && !callNeedsType(inner)) {
       value = checkExpr(as.first);
     } else {
-      Attempt attempt(*this);
-      value = checkExpr(as.first, type);
-      UnifyResult match = infer.unify(type, b.typeOf(value));
-      if (attempt.hasMessages() || match.kind == UnifyKind::Mismatch) {
-        attempt.drop();
-        Attempt unasked(*this);
-        value = checkExpr(as.first);
-        if (unasked.hasErrors()) { // what is wrong with the type asked for says more
-          unasked.drop();
-          value = checkExpr(as.first, type);
-        }
-      }
+      value = asOperand(as.first, type);
     }
   } else {
     value = checkExpr(as.first);
   }
-  if (b.kindOf(value) == TypeKind::Error) return value;
+  if (b.kindOf(value) == TypeKind::Error || b.kindOf(value) == TypeKind::Never) return value;
   if (literal && infer.unify(type, b.typeOf(value)).kind == UnifyKind::Equal) return value;
   return convertTo(value, type, span);
+}
+
+/// An operand that takes the type asked of it, if it can. One that could not is not asked again: else
+/// operands inside of operands would be checked a power of their depth.
+NodeId Body::asOperand(SynId operand, TypeId type) {
+  if (unaskedOperands.contains({ast.at, operand})) return checkExpr(operand);
+  const auto before = static_cast<ptrdiff_t>(sink.all().size());
+  Attempt asked(*this);
+  NodeId value = checkExpr(operand, type);
+  if (!asked.hasMessages() && infer.unify(type, b.typeOf(value)).kind != UnifyKind::Mismatch) return value;
+  const bool failed = asked.hasErrors();
+  const std::vector<Diagnostic> told(sink.all().begin() + before, sink.all().end());
+  asked.drop();
+  unaskedOperands.insert({ast.at, operand});
+  Attempt unasked(*this);
+  value = checkExpr(operand);
+  if (!failed || !unasked.hasErrors()) return value;
+  unasked.drop(); // what is wrong with the type asked for says more
+  for (const Diagnostic& d : told) sink.repeat(d);
+  return b.error(ast.span(operand));
 }
 
 /// A number as written, with a sign or not, or one of the names for numbers.
@@ -396,7 +402,7 @@ NodeId Body::checkTry(const One& t, Span span, TypeId expected) {
   if (error) // nothing was asked of it
     infer.unify(error, isPreludeEnum(type, "Result") ? types.fieldType(type, caseNumber(type, "Err"), 0)
                                                      : types.unit());
-  return tryValue(value, span);
+  return types.kind(type) == TypeKind::Never ? value : tryValue(value, span);
 }
 
 NodeId Body::tryValue(NodeId value, Span span) {
@@ -410,6 +416,9 @@ NodeId Body::tryValue(NodeId value, Span span) {
     sink.report(DiagId::NoTryHere, span);
     return b.error(span);
   }
+  if (!returnType && option) returnType = optionOf(fresh(span)); // the first to tell what is returned
+  if (DeclId either = c.typeDecl(c.modules.prelude(), types.names.intern("Result")); !returnType && either)
+    returnType = c.recordType(either, {fresh(span), types.fieldType(type, caseNumber(type, "Err"), 0)});
   TypeId back = returnType ? infer.zonk(returnHere(span)) : TypeId::none();
   bool fits = back && (option ? isPreludeEnum(back, "Option") : isPreludeEnum(back, "Result"));
   if (!fits) {
@@ -421,21 +430,6 @@ NodeId Body::tryValue(NodeId value, Span span) {
                       : "`x.or_else(value)` gives another value instead; `match` sees the error";
     return b.error(span);
   }
-  auto wild = [&](TypeId t) {
-    Pattern p;
-    p.type = t;
-    p.span = span;
-    return instance.patterns.add(std::move(p));
-  };
-  auto casePattern = [&](uint32_t k, std::vector<PatternId> subs) {
-    Pattern p;
-    p.kind = PatternKind::Case;
-    p.type = type;
-    p.caseIndex = k;
-    p.subs = std::move(subs);
-    p.span = span;
-    return instance.patterns.add(std::move(p));
-  };
   uint32_t goodCase = caseNumber(type, option ? "Some" : "Ok"),
            badCase = caseNumber(type, option ? "None" : "Err");
   TypeId payload = types.fieldType(type, goodCase, 0);
@@ -448,17 +442,23 @@ NodeId Body::tryValue(NodeId value, Span span) {
   TypeId goodType = good.type;
   std::vector<DimSym> opened = good.unpacked;
   Arm hit, miss;
-  hit.pattern = casePattern(goodCase, {instance.patterns.add(good)});
+  Pattern holding;
+  holding.kind = PatternKind::Case;
+  holding.type = type;
+  holding.caseIndex = goodCase;
+  holding.span = span;
+  holding.subs = {instance.patterns.add(std::move(good))};
+  hit.pattern = instance.patterns.add(std::move(holding));
   hit.body = b.local(goodLocal, span);
   NodeId leave;
   if (option) {
-    miss.pattern = wild(type);
+    miss.pattern = anyPattern(type, span);
     leave = b.make(NodeKind::Variant, back, span, {}, Index{badCase});
   } else {
-    TypeId error = types.fieldType(type, badCase, 0), wanted = types.fieldType(back, badCase, 0);
-    LocalId e = b.newLocal("e", error, span);
-    miss.pattern = casePattern(badCase, {bindPattern(e, error, span)});
-    NodeId err = passedOn(b.local(e, span), wanted, span);
+    TypeId wanted = types.fieldType(back, badCase, 0);
+    std::vector<NodeId> fields;
+    miss.pattern = casePattern(type, badCase, fields, span);
+    NodeId err = passedOn(fields[0], wanted, span);
     if (b.kindOf(err) == TypeKind::Error) return err;
     leave = b.make(NodeKind::Variant, back, span, {err}, Index{badCase});
   }
@@ -483,10 +483,10 @@ NodeId Body::passedOn(NodeId error, TypeId wanted, Span span) {
   return callPrelude("error", {text}, span);
 }
 
-/// Where an index or a size is meant: any integer (rule 16).
+/// Where an index or a size is meant: any integer (rule 16); one that is no `int` panics.
 NodeId Body::asInt(NodeId node, Span span) {
   if (b.lacks(b.typeOf(node), "Int", "an index or a size", span)) return b.error(span);
-  return types.isInt(b.typeOf(node)) ? b.convert(node, types.int64(), span)
+  return types.isInt(b.typeOf(node)) ? b.convert(node, types.int64(), span, true)
                                      : coerce(node, types.int64(), span);
 }
 

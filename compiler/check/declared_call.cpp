@@ -321,17 +321,24 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
     checks = b_.worded(std::move(match.checks), DiagId::ShapeExpected, paramType, type);
   }
   openInside(target);
-  if (!checks.empty()) lets_.push_back(b_.dimChecks(std::move(checks), arg.span));
+  if (!checks.empty()) {
+    evaluateSoFar();
+    lets_.push_back(b_.dimChecks(std::move(checks), arg.span));
+  }
   checkApart(target, arg.span);
   target_.inouts.push_back({static_cast<uint32_t>(p) + target_.captures, std::move(place)});
 }
 
-/// What is inside of another value is taken out before the call: the arguments so far are evaluated before
-/// that.
-void DeclaredCall::openInside(Body::Target& target) {
-  if (target.openings.empty()) return;
+/// The arguments so far get names, in order: what follows comes after them.
+void DeclaredCall::evaluateSoFar() {
   for (NodeId& value : values_)
     if (value.valid()) value = body_.pinned(value, "arg", lets_);
+}
+
+/// What is inside of another value is taken out before the call.
+void DeclaredCall::openInside(Body::Target& target) {
+  if (target.openings.empty()) return;
+  evaluateSoFar();
   lets_.insert(lets_.end(), target.before.begin(), target.before.end());
   openings_.insert(openings_.end(), target.openings.begin(), target.openings.end());
 }
@@ -361,8 +368,7 @@ void DeclaredCall::checkApart(const Body::Target& target, Span at) {
 NodeId DeclaredCall::valueNamed(NameId name) {
   for (size_t p = 0; p < fn_.params.size(); ++p)
     if (fn_.params[p].name == name) {
-      for (NodeId& value : values_) // before the others, in order
-        if (value.valid()) value = body_.pinned(value, "arg", lets_);
+      evaluateSoFar();
       return values_[p];
     }
   const std::vector<NameId> names =

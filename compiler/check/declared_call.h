@@ -34,6 +34,7 @@ private:
 
   void argument(size_t p, const CallArg& arg);
   void inoutArgument(size_t p, const CallArg& arg);
+  void evaluateSoFar();
   void openInside(Body::Target& target);
   void checkApart(const Body::Target& target, Span at);
   NodeId valueNamed(NameId name);

@@ -25,14 +25,6 @@ static std::vector<types::DimSym> sizesFoundSince(NodeBuilder& b, TypeId type, s
   return symbols;
 }
 
-/// Whether the elements of an array, or parts of these, keep sizes beside them.
-static bool elementsHide(types::TypeStore& types, TypeId type) {
-  const types::Type t = types[type];
-  if (t.kind == TypeKind::Array) return elementsHide(types, t.parts[0]);
-  if (t.kind != TypeKind::Tuple) return t.kind == TypeKind::Pack;
-  return std::any_of(t.parts.begin(), t.parts.end(), [&](TypeId part) { return elementsHide(types, part); });
-}
-
 /// Whether the arguments are passed as they are: the derivative of one has its own type. Says so if not.
 bool Derivatives::passesAsGiven(const Callee& callee, const std::vector<NodeId>& args) {
   const std::vector<NodeId> passed = b.instance.nodes[callee.call].children;
@@ -40,7 +32,7 @@ bool Derivatives::passesAsGiven(const Callee& callee, const std::vector<NodeId>&
   const size_t first = b.instance.nodes[callee.call].as<CallTarget>().known ? 1 : callee.captures;
   for (size_t k = 0; k < args.size() && first + k < passed.size(); ++k) {
     TypeId given = b.infer.zonk(b.typeOf(args[k])), taken = b.infer.zonk(b.typeOf(passed[first + k]));
-    if (elementsHide(b.types, given) == elementsHide(b.types, taken)) continue;
+    if (b.types.keepsSizes(given) == b.types.keepsSizes(taken)) continue;
     b.sink.report(DiagId::ArgumentType, b.spanOf(args[k]), "the derivative", b.show(taken), b.show(given))
         .hint = "a value of that type is made before: `let x: … = …`";
     return false;

@@ -49,6 +49,8 @@ public:
   NodeId vjp(NodeId function, NodeId x, Span span);
   /// A pullback applied: `saved` is what it keeps.
   NodeId pull(const PullbackShape& shape, NodeId saved, NodeId seed, Span span);
+  /// The type of the cotangent that a pullback takes.
+  TypeId seedOf(const PullbackShape& shape, TypeId saved);
 
 private:
   struct Callee {
@@ -64,6 +66,7 @@ private:
                   Span span);
   std::vector<NodeId> spread(NodeId function, NodeId x, std::vector<NodeId>& into);
   void closeNumbers(TypeId type);
+  types::DimSubst sizesOf(const PullbackShape& shape, TypeId saved);
   NodeId vjpAt(NodeId function, std::vector<NodeId> args, Span span);
   NodeId linearize(NodeId function, std::vector<NodeId> args, Span span);
   bool isTupleOf(NodeId value, size_t parts, std::string_view what);

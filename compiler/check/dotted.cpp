@@ -24,32 +24,13 @@ NodeId Body::dottedBody(NodeId x, NodeId y, Span span) {
 /// `match x { Case(v…) => match y { Case(s…) => dot(v, s) + …, zero => 0, _ => panic(…) } …, zero => 0 }`
 NodeId Body::dottedCases(NodeId x, NodeId y, TypeId result, Span span) {
   const TypeId type = b.typeOf(x);
-  const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
+  const size_t count = types.recordInfo(types[type].record).cases.size();
   auto nothing = [&] { return b.number("0", result, span); };
-  auto opened = [&](uint32_t k, std::vector<NodeId>& parts) {
-    Pattern p;
-    p.kind = PatternKind::Case;
-    p.type = type;
-    p.caseIndex = k;
-    p.span = span;
-    for (uint32_t f = 0; f < cases[k].fields.size(); ++f) {
-      TypeId field = types.fieldType(type, k, f);
-      LocalId v = b.newLocal("v", field, span);
-      p.subs.push_back(bindPattern(v, field, span));
-      parts.push_back(b.local(v, span));
-    }
-    return instance.patterns.add(std::move(p));
-  };
-  auto otherwise = [&](NodeId value) {
-    Pattern p;
-    p.type = type;
-    p.span = span;
-    return Arm{instance.patterns.add(p), NodeId::none(), value};
-  };
+  auto otherwise = [&](NodeId value) { return Arm{anyPattern(type, span), NodeId::none(), value}; };
   Arms outer;
-  for (uint32_t k = 1; k < cases.size(); ++k) { // 0 is `zero`
+  for (uint32_t k = 1; k < count; ++k) { // 0 is `zero`
     std::vector<NodeId> left, right;
-    PatternId mine = opened(k, left), theirs = opened(k, right);
+    PatternId mine = casePattern(type, k, left, span), theirs = casePattern(type, k, right, span);
     NodeId total = nothing();
     for (size_t f = 0; f < left.size(); ++f) {
       if (types.isUnit(b.typeOf(left[f]))) continue;
@@ -59,9 +40,8 @@ NodeId Body::dottedCases(NodeId x, NodeId y, TypeId result, Span span) {
     std::vector<NodeId> none;
     Arms inner;
     inner.arms.push_back({theirs, NodeId::none(), total});
-    inner.arms.push_back({opened(0, none), NodeId::none(), nothing()});
-    if (cases.size() > 2)
-      inner.arms.push_back(otherwise(refuseTangents("`dot` of tangents of two cases", span)));
+    inner.arms.push_back({casePattern(type, 0, none, span), NodeId::none(), nothing()});
+    if (count > 2) inner.arms.push_back(otherwise(refuseTangents("`dot` of tangents of two cases", span)));
     outer.arms.push_back(
         {mine, NodeId::none(), b.make(NodeKind::Match, result, span, {y}, std::move(inner))});
   }

@@ -29,34 +29,21 @@ NodeId Body::equalCases(NodeId x, NodeId y, Span span) {
   compared.push_back(type);
   std::vector<NodeId> nodes;
   NodeId left = b.local(b.bind("left", x, nodes), span), right = b.local(b.bind("right", y, nodes), span);
-  const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
-  auto wild = [&](TypeId t) {
-    Pattern p;
-    p.type = t;
-    p.span = span;
-    return instance.patterns.add(std::move(p));
-  };
+  const size_t count = types.recordInfo(types[type].record).cases.size();
   Arms outer;
-  for (uint32_t k = 0; k < cases.size(); ++k) {
-    Pattern mine, theirs;
-    mine.kind = theirs.kind = PatternKind::Case;
-    mine.type = theirs.type = type;
-    mine.caseIndex = theirs.caseIndex = k;
-    mine.span = theirs.span = span;
+  for (uint32_t k = 0; k < count; ++k) {
+    std::vector<NodeId> l, r;
+    PatternId mine = casePattern(type, k, l, span), theirs = casePattern(type, k, r, span);
     NodeId same = b.boolean(true, span);
-    for (uint32_t f = 0; f < cases[k].fields.size(); ++f) {
-      TypeId field = types.fieldType(type, k, f);
-      LocalId l = b.newLocal("l", field, span), r = b.newLocal("r", field, span);
-      mine.subs.push_back(bindPattern(l, field, span));
-      theirs.subs.push_back(bindPattern(r, field, span));
-      NodeId part = b.equal(b.local(l, span), b.local(r, span), span);
+    for (size_t f = 0; f < l.size(); ++f) {
+      NodeId part = b.equal(l[f], r[f], span);
       same = f == 0 ? part : b.make(NodeKind::ShortAnd, types.boolean(), span, {same, part});
     }
     Arms inner;
-    inner.arms.push_back({instance.patterns.add(theirs), NodeId::none(), same});
-    if (cases.size() > 1) inner.arms.push_back({wild(type), NodeId::none(), b.boolean(false, span)});
+    inner.arms.push_back({theirs, NodeId::none(), same});
+    if (count > 1) inner.arms.push_back({anyPattern(type, span), NodeId::none(), b.boolean(false, span)});
     NodeId match = b.make(NodeKind::Match, types.boolean(), span, {right}, std::move(inner));
-    outer.arms.push_back({instance.patterns.add(mine), NodeId::none(), match});
+    outer.arms.push_back({mine, NodeId::none(), match});
   }
   compared.pop_back();
   nodes.push_back(b.make(NodeKind::Match, types.boolean(), span, {left}, std::move(outer)));

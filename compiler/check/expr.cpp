@@ -197,7 +197,7 @@ NodeId Body::caseValue(DeclId decl, uint32_t k, TypeId expected, Span span) {
 NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
   if (u.op == UnaryOp::Not) {
     NodeId value = checkExpr(u.operand);
-    return b.logicalNot(value, span);
+    return b.kindOf(value) == TypeKind::Never ? value : b.logicalNot(value, span);
   }
   NodeId value = checkExpr(u.operand, expected);
   const SynKind operand = ast.kind(u.operand);
@@ -205,6 +205,7 @@ NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
     return b.kindOf(value) == TypeKind::Error
                ? value
                : b.op(OpKind::Neg, b.typeOf(value), {value}, span, signOfLiteral);
+  if (b.kindOf(value) == TypeKind::Never) return value;
   if (NodeId user = ownOperator("-", {value}, span)) return user;
   return b.negate(value, span);
 }
@@ -230,23 +231,24 @@ NodeId Body::ownOperator(std::string_view name, std::vector<NodeId> args, Span s
     arrays |= b.kindOf(arg) == TypeKind::Array;
   }
   if (!composite) return NodeId::none();
-  NodeId whole = declaredOperator(name, args, span);
+  auto declared = [&](const std::vector<NodeId>& operands) {
+    std::vector<CallArg> call;
+    for (NodeId arg : operands) call.push_back({NameId::none(), SynId::none(), arg, b.spanOf(arg)});
+    return declaredOperator(types.names.intern(name), call, span);
+  };
+  NodeId whole = declared(args);
   if (whole.valid() || !arrays || name == spelling(BinaryOp::MatMul)) return whole;
-  auto onElements = [&](std::vector<NodeId> elements) { return declaredOperator(name, elements, span); };
   std::vector<NodeId> some;
   for (NodeId arg : args)
     some.push_back(b.local(b.newLocal("element", types.element(b.typeOf(arg)), span), span));
   Attempt attempt(*this);
-  bool isDeclared = onElements(some).valid();
+  bool isDeclared = declared(some).valid();
   attempt.drop();
-  return isDeclared ? b.elementwise(std::move(args), span, onElements) : NodeId::none();
+  return isDeclared ? b.elementwise(std::move(args), span, declared) : NodeId::none();
 }
 
 /// The call of an operator that is declared for these operands; none if none is.
-NodeId Body::declaredOperator(std::string_view name, std::vector<NodeId> args, Span span) {
-  NameId op = types.names.intern(name);
-  std::vector<CallArg> call;
-  for (NodeId arg : args) call.push_back({NameId::none(), SynId::none(), arg, b.spanOf(arg)});
+NodeId Body::declaredOperator(NameId op, std::vector<CallArg> call, Span span) {
   if (LocalId l = lookupAny(op); l && nestedAt(l)) { // declared in this function
     const Known known = c.program_.known(types[infer.zonk(instance.locals[l].type)].known);
     if (choose(op, known.candidates, call, span, false)) {
@@ -255,8 +257,8 @@ NodeId Body::declaredOperator(std::string_view name, std::vector<NodeId> args, S
     }
   }
   std::vector<std::vector<DeclId>> layers = c.functionLayers(module, op);
-  for (NodeId arg : args)
-    for (ModuleId home : homeModules(b.typeOf(arg))) layers.push_back(c.functionsAtHome(home, op));
+  for (const CallArg& arg : call)
+    for (ModuleId home : homeModules(b.typeOf(arg.node))) layers.push_back(c.functionsAtHome(home, op));
   for (const auto& layer : layers) {
     if (layer.empty()) continue;
     if (auto chosen = choose(op, layer, call, span, false))
@@ -290,6 +292,8 @@ NodeId Body::checkBinary(const Binary& bin, Span span) {
   bool asks =
       types.kind(leftType) == TypeKind::Enum || (isRagged(leftType) && ast.kind(bin.right) == SynKind::Array);
   right = checkExpr(bin.right, asks ? leftType : TypeId::none());
+  if (types.kind(leftType) == TypeKind::Never) return left;
+  if (b.kindOf(right) == TypeKind::Never) return b.block({left, right}, span);
   if (NodeId user = ownOperator(spelling(bin.op), {left, right}, span)) return user;
   bool guessed = unsure && (b.kindOf(left) == TypeKind::Error || b.kindOf(right) == TypeKind::Error);
   if (guessed && bin.op >= BinaryOp::Eq && bin.op <= BinaryOp::Ge)
@@ -299,6 +303,8 @@ NodeId Body::checkBinary(const Binary& bin, Span span) {
 
 NodeId Body::checkTuple(const Many& m, Span span, TypeId expected) {
   std::vector<TypeId> wanted;
+  if (expected && types.kind(infer.shallow(expected)) == TypeKind::Pack)
+    expected = openedPack(infer.zonk(expected));
   if (expected && types.kind(infer.shallow(expected)) == TypeKind::Tuple)
     wanted = types[infer.shallow(expected)].parts;
   std::vector<NodeId> parts;
@@ -375,6 +381,7 @@ NodeId Body::checkTupleIndex(const TupleIndex& t, Span span) {
   NodeId base = checkExpr(t.base);
   TypeId type = b.typeOf(base);
   if (types.kind(type) == TypeKind::Error) return b.error(span);
+  if (types.kind(type) == TypeKind::Never) return base;
   if (types.kind(type) != TypeKind::Tuple || t.index >= types[type].parts.size()) {
     sink.report(DiagId::UnknownField, span, b.show(type), std::to_string(t.index));
     return b.error(span);
@@ -416,6 +423,7 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
   NodeId base = checkExpr(member.base);
   TypeId type = b.typeOf(base);
   if (types.kind(type) == TypeKind::Error) return b.error(span);
+  if (types.kind(type) == TypeKind::Never) return base;
   if (types.kind(type) == TypeKind::Struct) {
     const types::Record& record = types.recordInfo(types[type].record);
     for (uint32_t k = 0; k < record.cases[0].fields.size(); ++k)

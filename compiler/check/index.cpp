@@ -10,7 +10,8 @@ namespace {
 
 /// The number of elements of a slice in steps of `stride`, rounded up.
 DimId stepped(types::DimStore& dims, DimId size, DimId stride) {
-  return dims.floorDiv(dims.add(size, dims.sub(stride, dims.constant(1))), stride);
+  DimId one = dims.constant(1); // a sum with the stride could wrap
+  return dims.add(dims.floorDiv(dims.sub(size, one), stride), one);
 }
 
 } // namespace
@@ -209,7 +210,7 @@ bool IndexItems::addIndex(SynId item, Span span) {
     if (*literal < 0)
       index = b_.dimValue(types_.dims.add(dims_[axis_], types_.dims.constant(*literal)), span);
   }
-  addAt(b_.convert(index, types_.int64(), span), span);
+  addAt(b_.convert(index, types_.int64(), span, true), span);
   return true;
 }
 

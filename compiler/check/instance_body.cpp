@@ -140,9 +140,12 @@ NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures)
     lambdaParameter(body, written.params[k - captures], k, lets, sizes);
   for (auto [name, span] : sizes)
     if (body.infer.hasInferenceDim(body.env.dims[name])) reportUnsettled(name, span);
-  body.returnType = known.asked;
-  NodeId value = body.checkExpr(written.body, known.asked);
-  if (known.asked) value = body.coerce(value, known.asked, tree.span(written.body));
+  const InstanceInfo& info = c_.info(id_);
+  const bool guessed = !known.asked && info.state == ResultState::Guessed;
+  body.returnType = guessed ? body.openResult(info) : known.asked;
+  TypeId want = guessed ? body.returnHere(tree.span(written.body)) : known.asked;
+  NodeId value = body.checkExpr(written.body, want);
+  if (want) value = body.coerce(value, want, tree.span(written.body));
   if (lets.empty()) return value;
   lets.push_back(value);
   return body.b.block(std::move(lets), tree.span(known.lambda));

@@ -248,7 +248,12 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
     body.settle();
     instance.result = declared ? declared : body.infer.zonk(instance.result);
   }
-  if (!declared) instance.result = withOwnSizes(instance.result, instance.dimParams);
+  if (!declared)
+    instance.result = withOwnSizes(instance.result, [&](DimSym s) {
+      const std::vector<DimSym>& params = instance.dimParams;
+      return types.dims.info(s).kind != DimSymKind::Bound &&
+             std::find(params.begin(), params.end(), s) == params.end();
+    });
   std::vector<DimSym> symbols;
   types.collectSymbols(instance.result, symbols);
   instance.resultDims.clear();
@@ -274,19 +279,13 @@ NameId Checker::packDimName(NameId pack, uint32_t k) {
   return types.names.intern(std::string(types.names.text(pack)) + "#" + std::to_string(k));
 }
 
-/// An inferred result whose sizes are computed from what only the function knows, `n - 1` of an argument n:
-/// callers read them off the value, so each such size becomes one of its own.
-TypeId Checker::withOwnSizes(TypeId result, const std::vector<DimSym>& params) {
-  return types.rewrite(result, [&](TypeId part) {
+TypeId Checker::withOwnSizes(TypeId type, const std::function<bool(DimSym)>& own) {
+  return types.rewrite(type, [&](TypeId part) {
     types::Type t = types[part];
     for (DimId& d : t.dims) {
       std::vector<DimSym> symbols;
       types.dims.collectSymbols(d, symbols);
-      bool own = std::any_of(symbols.begin(), symbols.end(), [&](DimSym s) {
-        return types.dims.info(s).kind != DimSymKind::Bound &&
-               std::find(params.begin(), params.end(), s) == params.end();
-      });
-      if (own && !types.dims.asSymbol(d))
+      if (!types.dims.asSymbol(d) && std::any_of(symbols.begin(), symbols.end(), own))
         d = types.dims.symbol(types.dims.newSym({"_", DimSymKind::Unknown, 0, Span()}));
     }
     return t.kind == TypeKind::Array ? types.array(t.parts[0], std::move(t.dims))

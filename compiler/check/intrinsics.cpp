@@ -229,6 +229,20 @@ NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expecte
   }
 }
 
+/// Whether values of this type hold an enum that is no tangent, which has no zero to begin a sum with.
+static bool holdsCases(types::TypeStore& types, TypeId type) {
+  const types::Type t = types[type];
+  if (t.kind == TypeKind::Enum) return !types.recordInfo(t.record).tangentOf;
+  if (t.kind == TypeKind::Struct) {
+    for (uint32_t k = 0; k < types.recordInfo(t.record).cases[0].fields.size(); ++k)
+      if (holdsCases(types, types.fieldType(type, 0, k))) return true;
+    return false;
+  }
+  return t.kind != TypeKind::List && std::any_of(t.parts.begin(), t.parts.end(), [&](TypeId part) {
+           return holdsCases(types, part);
+         });
+}
+
 /// Whether elements of this type are reduced this way; says so if not. Sums are of all that `+` combines.
 bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
   TypeId type = b.infer.shallow(element);
@@ -240,7 +254,7 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
   if (nestKind(kind) == NestKind::Any || nestKind(kind) == NestKind::All)
     fits = k == TypeKind::Bool;
   else if (kind == IntrinsicKind::Sum || kind == IntrinsicKind::Mean)
-    fits = number || parts;
+    fits = number || (parts && !holdsCases(b.types, b.infer.zonk(type)));
   else if (kind == IntrinsicKind::LogSumExp)
     fits = b.types.isFloat(type) || b.infer.isOpen(type);
   if (fits || k == TypeKind::Error) return k != TypeKind::Error;
@@ -269,6 +283,9 @@ NodeId ArrayIntrinsics::reduction(IntrinsicKind kind, GivenArgs& args, Span span
     return reduction(kind, inner, span);
   }
   size_t rank = b.types.rank(type);
+  const bool places = kind == IntrinsicKind::ArgMax || kind == IntrinsicKind::ArgMin;
+  if (rank == 0 && !places && !over.valid() && b.types.isScalar(b.infer.shallow(type))) // `T[..S]` of no axes
+    return reduces(kind, type, span) ? reduceAxes(kind, x, {}, keep, span) : b.error(span);
   if (rank == 0) {
     b.sink.report(DiagId::WantsArray, span, std::string(intrinsicName(kind)), b.show(type));
     return b.error(span);

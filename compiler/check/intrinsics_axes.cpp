@@ -81,19 +81,19 @@ NodeId ArrayIntrinsics::stack(GivenArgs& args, Span span) {
   return movedAxis(b.make(NodeKind::ArrayOf, stacked, span, std::move(items)), 0, *axis, span);
 }
 
-/// `zeros(n, m, …)`, `ones(n, m, …)`, `fill(value, n, m, …)`: as many elements in a row, then in that shape.
+/// `zeros(n, m, …)`, `ones(n, m, …)`, `fill(value, n, m, …)`: the same at each place.
 NodeId ArrayIntrinsics::ofSizes(IntrinsicKind kind, GivenArgs& args, TypeId expected, Span span) {
-  std::vector<NodeId> nodes, flat;
+  std::vector<NodeId> nodes;
+  NodeId value;
   if (kind == IntrinsicKind::Fill) {
-    flat.push_back(args.positional());
+    value = b.local(b.bind("value", args.positional(), nodes), span);
   } else {
     bool asked = expected && b.types.kind(b.infer.zonk(expected)) == TypeKind::Array;
     TypeId element =
         asked ? b.types.element(b.infer.zonk(expected)) : b.infer.freshVar(types::VarClass::OpenFloat, span);
-    flat.push_back(b.number(kind == IntrinsicKind::Ones ? "1" : "0", element, span));
+    value = b.number(kind == IntrinsicKind::Ones ? "1" : "0", element, span);
   }
-  std::vector<GivenArg> sizes{{NodeId::none(), "", span}};
-  NodeId count = b.integer(1, span);
+  std::vector<DimId> dims;
   while (args.positionalsLeft() > 0) {
     NodeId size = args.positional();
     if (b.infer.unify(b.types.int64(), b.typeOf(size)).kind != UnifyKind::Equal) {
@@ -101,16 +101,10 @@ NodeId ArrayIntrinsics::ofSizes(IntrinsicKind kind, GivenArgs& args, TypeId expe
                     b.show(b.typeOf(size)));
       return b.error(span);
     }
-    if (!b.literal(size)) // read twice
-      size = b.local(b.bind("size", size, nodes), span);
-    count = b.op(OpKind::Mul, b.types.int64(), {count, size}, span);
-    sizes.push_back({size, "", span});
+    dims.push_back(b.dimOf(size));
+    if (!dims.back()) dims.back() = b.dimOf(b.local(b.bind("size", size, nodes), span));
   }
-  flat.push_back(count);
-  sizes[0].node = b.library.callPrelude("filled", std::move(flat), span);
-  if (b.kindOf(sizes[0].node) == TypeKind::Error) return sizes[0].node;
-  GivenArgs shaped(std::move(sizes));
-  nodes.push_back(reshape(shaped, expected, span));
+  nodes.push_back(b.collect(dims, span, [&](const std::vector<LocalId>&) { return value; }));
   return b.block(std::move(nodes), span);
 }
 

@@ -183,29 +183,6 @@ NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& args, co
   return b.block(std::move(nodes), span);
 }
 
-/// The type that a transform of one declared function asks of an argument: that of the function's parameter.
-/// None where the parameters are not the function's, or their types are not written out.
-TypeId Body::askedOf(TypeId function, size_t k) {
-  const Known known = c.program_.known(types[function].known);
-  auto transform = static_cast<TransformKind>(known.number);
-  if (known.kind == KnownKind::Transform && transform != TransformKind::Vmap &&
-      transform != TransformKind::Hvp)
-    return askedOf(types[function].parts[0], k);
-  if (known.kind != KnownKind::Overloads || known.candidates.size() != 1) return TypeId::none();
-  const FunctionDecl fn = c.function(known.candidates[0]);
-  if (k >= fn.params.size() || !fn.params[k].type || !fn.generics.empty()) return TypeId::none();
-  TypeEnv scratch = known.env;
-  TypeResolver resolver(c, fn.module, c.ast(fn.decl), scratch);
-  resolver.freshDim =
-      resolver.bindDim = [&](NameId, Span at) { return types.dims.symbol(infer.freshDim("_", at)); };
-  resolver.valueDim = [&](SynId) { return types.dims.symbol(infer.freshDim("_", fn.span)); };
-  Attempt attempt(*this);
-  TypeId asked = resolver.type(fn.params[k].type);
-  if (!attempt.hasMessages()) return asked;
-  attempt.drop();
-  return TypeId::none();
-}
-
 NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span) {
   TypeId type = b.typeOf(function);
   KnownId id = types[type].known;
@@ -222,10 +199,8 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
     std::vector<NodeId> values;
     std::vector<CallArg> given;
     for (const CallArg& arg : args) {
-      TypeId asked = askedOf(type, values.size());
-      values.push_back(checkArg(arg, asked));
-      if (asked && b.kindOf(values.back()) == TypeKind::List)
-        values.back() = coerce(values.back(), asked, arg.span);
+      TypeId asked = askedOf(type, values.size(), args.size());
+      values.push_back(transformArg(arg, asked));
       if (b.kindOf(values.back()) == TypeKind::Error) return values.back();
       given.push_back({NameId::none(), SynId::none(), values.back(), arg.span});
     }
@@ -252,13 +227,8 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
       if (b.kindOf(value) == TypeKind::Error) return value;
       if (SynId annotated = lambda.params[k].type) {
         // Literals take the element type that is written; the shape is compared inside.
-        TypeEnv scratch = known.env;
-        TypeResolver resolver(c, known.module, tree, scratch);
-        resolver.freshDim =
-            resolver.bindDim = [&](NameId, Span at) { return types.dims.symbol(infer.freshDim("_", at)); };
-        resolver.valueDim = [&](SynId) { return types.dims.symbol(infer.freshDim("_", span)); };
-        TypeId want = resolver.type(annotated);
-        if (infer.isOpen(types.element(b.typeOf(value))))
+        TypeId want = writtenType(tree, known.module, known.env, annotated);
+        if (want && infer.isOpen(types.element(b.typeOf(value))))
           infer.unify(types.element(want), types.element(b.typeOf(value)));
       }
       values.push_back(value);

@@ -43,11 +43,13 @@ NodeId Body::checkLoop(const One& loop, Span span) {
 /// value.
 NodeId Body::loopValue(const LoopFrame& frame, NodeId body, Span span) {
   TypeId type = !frame.broken ? types.never() : frame.breakType ? infer.zonk(frame.breakType) : types.unit();
+  auto isOwn = [&](DimSym s) { return s.index >= frame.firstSymbol && isFoundSize(s); };
   std::vector<DimSym> own, fresh;
   for (NodeId leaving : frame.breaks)
     type = joinedSizes(type, b.typeOf(instance.nodes[leaving].children[0]), span, fresh);
+  type = c.withOwnSizes(type, isOwn);
   types.collectSymbols(type, own);
-  std::erase_if(own, [&](DimSym s) { return s.index < frame.firstSymbol || !isFoundSize(s); });
+  std::erase_if(own, [&](DimSym s) { return !isOwn(s); });
   if (own.empty()) return b.make(NodeKind::Loop, type, span, {body}, check::Loop{frame.id});
   const TypeId pack = types.pack(type, own);
   for (NodeId leaving : frame.breaks) {

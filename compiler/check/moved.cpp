@@ -25,38 +25,23 @@ NodeId Body::movedBody(NodeId x, NodeId t, Span span) {
 /// `match t { zero => x, Case(s…) => match x { Case(v…) => Case(v + s…), _ => panic(…) } … }`
 NodeId Body::movedCases(NodeId x, NodeId t, Span span) {
   const TypeId type = b.typeOf(x), tangent = b.typeOf(t);
-  const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
-  auto pattern = [&](PatternKind kind, TypeId of, uint32_t caseIndex) {
-    Pattern p;
-    p.kind = kind;
-    p.type = of;
-    p.caseIndex = caseIndex;
-    p.span = span;
-    return p;
-  };
-  auto wild = [&](TypeId of) { return instance.patterns.add(pattern(PatternKind::Wildcard, of, 0)); };
+  const size_t count = types.recordInfo(types[type].record).cases.size();
   Arms outer;
-  for (uint32_t k = 0; k < cases.size(); ++k) {
+  for (uint32_t k = 0; k < count; ++k) {
     uint32_t there = types::tangentCase(types, type, k);
-    Pattern value = pattern(PatternKind::Case, type, k), slope = pattern(PatternKind::Case, tangent, there);
-    std::vector<NodeId> fields;
-    for (uint32_t f = 0; f < cases[k].fields.size(); ++f) {
-      TypeId field = types.fieldType(type, k, f), by = types.fieldType(tangent, there, f);
-      LocalId v = b.newLocal("v", field, span), s = b.newLocal("s", by, span);
-      value.subs.push_back(bindPattern(v, field, span));
-      slope.subs.push_back(bindPattern(s, by, span));
-      fields.push_back(b.moved(b.local(v, span), b.local(s, span), span));
-    }
+    std::vector<NodeId> v, s, fields;
+    PatternId value = casePattern(type, k, v, span), slope = casePattern(tangent, there, s, span);
+    for (size_t f = 0; f < v.size(); ++f) fields.push_back(b.moved(v[f], s[f], span));
     Arms inner;
     NodeId made = b.make(NodeKind::Variant, type, span, std::move(fields), Index{k});
-    inner.arms.push_back({instance.patterns.add(value), NodeId::none(), made});
-    if (cases.size() > 1)
-      inner.arms.push_back(
-          {wild(type), NodeId::none(), refuseTangents("a tangent of another case is added", span)});
+    inner.arms.push_back({value, NodeId::none(), made});
+    if (count > 1)
+      inner.arms.push_back({anyPattern(type, span), NodeId::none(),
+                            refuseTangents("a tangent of another case is added", span)});
     NodeId match = b.make(NodeKind::Match, type, span, {x}, std::move(inner));
-    outer.arms.push_back({instance.patterns.add(slope), NodeId::none(), match});
+    outer.arms.push_back({slope, NodeId::none(), match});
   }
-  outer.arms.push_back({wild(tangent), NodeId::none(), x});
+  outer.arms.push_back({anyPattern(tangent, span), NodeId::none(), x});
   return b.make(NodeKind::Match, type, span, {t}, std::move(outer));
 }
 

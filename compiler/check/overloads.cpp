@@ -30,6 +30,20 @@ bool Body::intoArguments(const std::vector<CallArg>& args) {
   });
 }
 
+/// Whether a module that is not among the layers offers functions of the name: they may stand beside a type of
+/// an argument.
+bool Body::isDeclaredBeside(NameId name, const std::vector<std::vector<DeclId>>& layers) {
+  auto offers = [&](ModuleId home) {
+    const std::vector<DeclId> there = c.functionsAtHome(home, name);
+    return !there.empty() && std::none_of(layers.begin(), layers.end(), [&](const std::vector<DeclId>& layer) {
+      return std::find(layer.begin(), layer.end(), there[0]) != layer.end();
+    });
+  };
+  for (uint32_t k = 0; k < c.modules.size(); ++k)
+    if (offers(ModuleId(k))) return true;
+  return false;
+}
+
 NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers,
                        const std::vector<CallArg>& given, const Explicit* explicitArgs, TypeId expected,
                        Span span, Span nameSpan) {
@@ -38,7 +52,8 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
   for (const auto& layer : layers) candidates += layer.size();
   std::string_view text = types.names.text(name);
   std::optional<IntrinsicKind> intrinsic = findIntrinsic(text);
-  if (candidates == 1 && !intrinsic && !layers.empty()) {
+  const bool elsewhere = isDeclaredBeside(name, layers);
+  if (candidates == 1 && !intrinsic && !elsewhere) {
     bool fromPrelude = c.modules.decl(layers[0][0]).module == c.modules.prelude();
     if (!fromPrelude || args.empty()) return callDecl(layers[0][0], args, explicitArgs, expected, span);
   }
@@ -46,7 +61,7 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
     if (args.empty() || !args[0].node.valid() || homeModules(b.typeOf(args[0].node)).empty())
       return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
   // The only one of its layer may be meant: then its types are asked of the arguments.
-  if (candidates + intrinsic.has_value() > 1 && !layers.empty() && layers[0].size() == 1 &&
+  if (candidates + intrinsic.has_value() + elsewhere > 1 && !layers.empty() && layers[0].size() == 1 &&
       intoArguments(args)) {
     Attempt attempt(*this);
     NodeId made = callDecl(layers[0][0], args, explicitArgs, expected, span);
@@ -63,7 +78,7 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
       if (!failed) arg.node = readPlace(target.place, arg.span);
       continue;
     }
-    bool onlyOne = candidates == 1 && !intrinsic;
+    bool onlyOne = candidates == 1 && !intrinsic && !elsewhere;
     if (onlyOne && (ast.kind(arg.syntax) == SynKind::Call || ast.kind(arg.syntax) == SynKind::Array ||
                     ast.kind(arg.syntax) == SynKind::Lambda))
       continue; // may need the type asked of it
@@ -77,13 +92,15 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
   for (const CallArg& arg : args)
     if (arg.node.valid())
       for (ModuleId home : homeModules(b.typeOf(arg.node))) homes.insert(home);
+  auto among = [&](ModuleId home, const std::vector<std::vector<DeclId>>& those) {
+    return std::any_of(those.begin(), those.end(),
+                       [&](const auto& layer) { return c.modules.decl(layer[0]).module == home; });
+  };
   for (const auto& layer : layers)
     if (c.modules.decl(layer[0]).module != prelude || module == prelude) all.push_back(layer);
   for (ModuleId home : homes)
-    if (home != module && home != prelude)
-      if (auto layer = c.functionsAtHome(home, name);
-          !layer.empty() && std::find(all.begin(), all.end(), layer) == all.end())
-        all.push_back(layer);
+    if (auto layer = c.functionsAtHome(home, name); home != prelude && !layer.empty() && !among(home, all))
+      all.push_back(layer);
   for (const auto& layer : layers)
     if (c.modules.decl(layer[0]).module == prelude && module != prelude) all.push_back(layer);
   for (const auto& layer : all) {

@@ -12,7 +12,14 @@ LocalId Body::declareLocal(NameId name, TypeId type, Span span, bool isVar) {
   LocalId l = b.newLocal(types.names.text(name), type, span, isVar);
   scope.push_back({name, l});
   declared.push_back(l);
+  noteOpen(l);
   return l;
+}
+
+void Body::noteOpen(LocalId local) {
+  for (TypeId open : infer.openVars({instance.locals[local].type}))
+    if (infer.varClass(open) == types::VarClass::Any)
+      return openLocals.push_back({local, static_cast<uint32_t>(types.dims.symCount())});
 }
 
 PatternId Body::bindPattern(LocalId local, TypeId type, Span span) {
@@ -21,6 +28,30 @@ PatternId Body::bindPattern(LocalId local, TypeId type, Span span) {
   p.type = type;
   p.local = local;
   p.span = span;
+  return instance.patterns.add(std::move(p));
+}
+
+PatternId Body::anyPattern(TypeId type, Span span) {
+  Pattern p;
+  p.type = type;
+  p.span = span;
+  return instance.patterns.add(std::move(p));
+}
+
+/// The pattern of one case of an enum that names its fields, which are added to `fields`.
+PatternId Body::casePattern(TypeId type, uint32_t k, std::vector<NodeId>& fields, Span span) {
+  Pattern p;
+  p.kind = PatternKind::Case;
+  p.type = type;
+  p.caseIndex = k;
+  p.span = span;
+  const size_t count = types.recordInfo(types[type].record).cases[k].fields.size();
+  for (uint32_t f = 0; f < count; ++f) {
+    const TypeId field = types.fieldType(type, k, f);
+    const LocalId v = b.newLocal("v", field, span);
+    p.subs.push_back(bindPattern(v, field, span));
+    fields.push_back(b.local(v, span));
+  }
   return instance.patterns.add(std::move(p));
 }
 
@@ -144,10 +175,7 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
         p.subs.push_back(checkPattern(subs[k], field, isVar, refutable));
         continue;
       }
-      Pattern any;
-      any.type = field;
-      any.span = n.span;
-      p.subs.push_back(instance.patterns.add(std::move(any)));
+      p.subs.push_back(anyPattern(field, n.span));
     }
     return instance.patterns.add(std::move(p));
   }
@@ -311,14 +339,12 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     --conditions;
     scope.resize(mark);
     if (!arms.places.empty()) failed |= !endHold();
-    bool functions =
-        first.valid() && b.kindOf(first) == TypeKind::Known && b.typeOf(first) != b.typeOf(arm.body);
-    if (functions &&
-        b.kindOf(arm.body) == TypeKind::Known) { // two of them: the one that is chosen is a value
+    if (NodeId met = first; first.valid() && !expected && meetAsFunctions(met, arm.body)) {
+      common = b.typeOf(met);
       for (Arm& earlier : arms.arms)
-        if (b.kindOf(earlier.body) == TypeKind::Known) first = earlier.body = withFunctionType(earlier.body);
-      arm.body = withFunctionType(arm.body);
-      common = b.typeOf(first);
+        if (b.kindOf(earlier.body) == TypeKind::Known)
+          earlier.body = earlier.body == first ? met : coerce(earlier.body, common, b.spanOf(earlier.body));
+      first = met;
     }
     TypeId mine = b.typeOf(arm.body);
     failed |= (types.kind(mine) == TypeKind::Error && !unsure) ||

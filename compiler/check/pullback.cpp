@@ -103,13 +103,22 @@ NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) 
   return b.block(std::move(nodes), span);
 }
 
-NodeId Derivatives::pull(const PullbackShape& shape, NodeId saved, NodeId seed, Span span) {
+/// The sizes of what a forward sweep saved.
+types::DimSubst Derivatives::sizesOf(const PullbackShape& shape, TypeId saved) {
   types::DimSubst actual;
-  const std::vector<DimId> dims = b.types[b.typeOf(saved)].dims;
+  const std::vector<DimId> dims = b.types[b.infer.zonk(saved)].dims;
   const std::vector<types::DimSym> formals = b.types.recordInfo(shape.saved).dimParams;
-  for (size_t k = 0; k < formals.size(); ++k) actual.emplace(formals[k], dims[k]);
-  TypeId wanted = b.types.substitute(shape.seed, actual);
-  seed = tangentAsked(seed, wanted, "pullback", span);
+  for (size_t k = 0; k < formals.size() && k < dims.size(); ++k) actual.emplace(formals[k], dims[k]);
+  return actual;
+}
+
+TypeId Derivatives::seedOf(const PullbackShape& shape, TypeId saved) {
+  return b.types.substitute(shape.seed, sizesOf(shape, saved));
+}
+
+NodeId Derivatives::pull(const PullbackShape& shape, NodeId saved, NodeId seed, Span span) {
+  const types::DimSubst actual = sizesOf(shape, b.typeOf(saved));
+  seed = tangentAsked(seed, seedOf(shape, b.typeOf(saved)), "pullback", span);
   if (b.kindOf(seed) == TypeKind::Error) return seed;
   DerivativeRef ref;
   ref.mode = DerivativeMode::Backward;

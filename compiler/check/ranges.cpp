@@ -1,5 +1,6 @@
 // Ranges of the indices of builders, from how they are used (rule 28).
-#include "check/body.h"
+#include "check/attempt.h"
+#include "check/free_names.h"
 
 namespace melix::check {
 
@@ -47,6 +48,38 @@ void Body::noteIndexUse(NodeId index, DimId extent) {
     for (auto [local, coefficient] : use.terms)
       use.conditional |= local == h.local && conditions > h.conditions;
   indexUses.push_back(std::move(use));
+}
+
+/// Indices that only functions in the body use, `[for b: grad(w => w * x[b])(1.0)]`: these are read as if they
+/// stood before the functions, where nothing in the body binds their names.
+void Body::noteUsesInFunctions(SynId body) {
+  auto mayGive = [&](NameId name) {
+    return std::any_of(headerIndices.begin(), headerIndices.end(),
+                       [&](const HeaderIndex& h) { return !h.given && h.name == name; });
+  };
+  std::vector<Span> functions;
+  forEachInside(ast, body, [&](SynId node, const IsBound& isBound) {
+    const Span at = ast.span(node);
+    if (ast.kind(node) == SynKind::Lambda || ast.kind(node) == SynKind::Fn) functions.push_back(at);
+    bool inside = std::any_of(functions.begin(), functions.end(),
+                              [&](Span f) { return f.begin <= at.begin && at.end <= f.end; });
+    if (!inside || ast.kind(node) != SynKind::Brackets) return;
+    bool gives = false, free = true;
+    forEachInside(ast, node, [&](SynId part, const IsBound&) {
+      if (ast.kind(part) != SynKind::Name) return;
+      NameId name = ast[part].as<Name>().name;
+      gives |= mayGive(name);
+      free &= !isBound(name);
+    });
+    if (!gives || !free) return;
+    const BuilderFrame frame = builders.back();
+    Attempt attempt(*this);
+    ++conditions; // whether the function is called is not known
+    checkExpr(node); // notes its indices
+    --conditions;
+    attempt.drop();
+    builders.back() = frame;
+  });
 }
 
 /// Whether a size is known in front of the builder at hand: nothing in its body defines it.

@@ -1,7 +1,5 @@
 #include "check/repeated_names.h"
 
-#include "syntax/words.h"
-
 #include <map>
 
 namespace melix::check {

@@ -1,7 +1,6 @@
 #include "check/resolve.h"
 
 #include "check/bounds.h"
-#include "syntax/words.h"
 #include "types/tangent.h"
 
 #include <algorithm>
@@ -263,6 +262,10 @@ TypeId TypeResolver::nested(SynId node) {
   hidden_ = &hidden;
   TypeId inner = type(node);
   hidden_ = outer;
+  std::erase_if(env_.dims, [&](const auto& bound) { // a `?N` is known inside of what keeps it
+    const auto symbol = types_.dims.asSymbol(bound.second);
+    return symbol && std::find(hidden.begin(), hidden.end(), *symbol) != hidden.end();
+  });
   return types_.pack(inner, hidden);
 }
 
@@ -335,13 +338,16 @@ DimId TypeResolver::dim(SynId node, bool alone) {
       if (name) env_.dims[name] = dims.symbol(hidden_->back());
       return dims.symbol(hidden_->back());
     }
-    if (name && env_.dims.contains(name) && freshDim) {
+    if (name && env_.dims.contains(name) && (freshDim || hidesNamed_)) {
       checker_.sink.report(DiagId::DimensionBound, n.span, text(name));
       return DimId::none();
     }
     auto& hook = freshDim ? freshDim : bindDim;
     if (!hook) {
-      checker_.sink.report(DiagId::DimensionUnbound, n.span, name ? text(name) : "_");
+      Diagnostic& d = checker_.sink.report(DiagId::DimensionUnbound, n.span, name ? text(name) : "_");
+      if (!name)
+        d.hint =
+            "the sizes of this type are told; `_` stands in the types of variables, parameters and fields";
       return DimId::none();
     }
     NameId used = name ? name : unnamed();
@@ -401,12 +407,12 @@ DimId TypeResolver::dim(SynId node, bool alone) {
 
 void TypeResolver::reportNoSize(NameId name, Span span) {
   std::string why = whyNoSize ? whyNoSize(name) : "";
-  bool known = !why.empty() || checker_.constDecl(module_, name);
+  const DeclId constant = checker_.constDecl(module_, name);
+  bool known = !why.empty() || constant;
+  if (why.empty() && constant && checker_.constantSize(constant).told)
+    return checker_.repeatConstant(constant);
   if (why.empty()) why = checker_.whyNoSize(module_, name);
-  if (why.find(errorTypeText) != std::string::npos) { // told where its value stands
-    if (DeclId constant = checker_.constDecl(module_, name)) checker_.repeatConstant(constant);
-    return;
-  }
+  if (why.find(errorTypeText) != std::string::npos) return; // told where its value stands
   if (!why.empty()) {
     checker_.sink.report(DiagId::DimensionValue, span, text(name)).hint = why;
   } else if (!known) {
@@ -433,7 +439,7 @@ DimId TypeResolver::memberDim(SynId node) {
   }
   if (DeclId constant = checker_.constDecl(module_, ast_, node)) {
     const Checker::ConstantSize& size = checker_.constantSize(constant);
-    if (size.why == errorTypeText)
+    if (size.told)
       checker_.repeatConstant(constant);
     else if (!size.why.empty())
       checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span)).hint = size.why;

@@ -46,23 +46,14 @@ NodeId Body::scaledBody(const Known& known, const std::vector<NodeId>& args, Spa
 /// `match t { Case(v…) => Case(each(v)…) … }`
 NodeId Body::eachCase(NodeId t, Span span, const std::function<NodeId(NodeId)>& each) {
   const TypeId type = b.typeOf(t);
-  const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
+  const size_t count = types.recordInfo(types[type].record).cases.size();
   Arms arms;
-  for (uint32_t k = 0; k < cases.size(); ++k) {
-    Pattern pattern;
-    pattern.kind = PatternKind::Case;
-    pattern.type = type;
-    pattern.caseIndex = k;
-    pattern.span = span;
+  for (uint32_t k = 0; k < count; ++k) {
     std::vector<NodeId> fields;
-    for (uint32_t f = 0; f < cases[k].fields.size(); ++f) {
-      TypeId field = types.fieldType(type, k, f);
-      LocalId v = b.newLocal("v", field, span);
-      pattern.subs.push_back(bindPattern(v, field, span));
-      fields.push_back(each(b.local(v, span)));
-    }
+    PatternId pattern = casePattern(type, k, fields, span);
+    for (NodeId& field : fields) field = each(field);
     NodeId made = b.make(NodeKind::Variant, type, span, std::move(fields), Index{k});
-    arms.arms.push_back({instance.patterns.add(pattern), NodeId::none(), made});
+    arms.arms.push_back({pattern, NodeId::none(), made});
   }
   return b.make(NodeKind::Match, type, span, {t}, std::move(arms));
 }

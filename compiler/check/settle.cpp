@@ -166,6 +166,7 @@ void Body::settle() {
     Local& local = instance.locals[LocalId(k)];
     local.type = infer.zonk(local.type);
   }
+  refuseSizesBelow();
   settleQuotients();
   for (auto [pattern, value] : literalPatterns) instance.patterns[pattern].value = patternConstant(value);
   for (uint32_t k = 0; k < instance.patterns.size(); ++k) {
@@ -173,6 +174,37 @@ void Body::settle() {
     p.type = p.type ? infer.zonk(p.type) : types.error();
   }
   instance.failed |= sink.errorCount() > errorsBefore || holdsError();
+}
+
+namespace {
+
+/// `type` with the sizes `found` kept beside each value in it that has some.
+TypeId keeping(TypeStore& types, TypeId type, const std::vector<DimSym>& found) {
+  types::Type made = types[type];
+  if (!made.dims.empty()) {
+    std::vector<DimSym> own;
+    types.collectSymbols(type, own);
+    std::erase_if(own, [&](DimSym s) { return std::find(found.begin(), found.end(), s) == found.end(); });
+    return types.pack(type, own);
+  }
+  for (TypeId& part : made.parts) part = keeping(types, part, found);
+  return types.intern(std::move(made));
+}
+
+} // namespace
+
+void Body::refuseSizesBelow() {
+  for (const OpenLocal& open : openLocals) {
+    const Local& local = instance.locals[open.local];
+    std::vector<DimSym> found;
+    types.collectSymbols(local.type, found);
+    std::erase_if(found, [&](DimSym s) {
+      return s.index < open.firstSymbol || types.dims.info(s).kind != types::DimSymKind::Unknown;
+    });
+    if (found.empty()) continue;
+    sink.report(DiagId::SizeFoundBelow, local.span, types.names.text(local.name), b.show(local.type),
+                b.show(keeping(types, local.type, found)));
+  }
 }
 
 void Body::settleCalls() {

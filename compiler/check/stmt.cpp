@@ -1,5 +1,5 @@
 // Statements: blocks, bindings, assignments, assertions.
-#include "check/body.h"
+#include "check/attempt.h"
 
 namespace melix::check {
 
@@ -152,10 +152,8 @@ NodeId Body::checkAssign(const syntax::Assign& a, Span span) {
   const SynNode target = ast[a.target];
   if (target.kind == SynKind::Underscore) {
     NodeId value = checkExpr(a.value);
-    Pattern p;
-    p.type = b.typeOf(value);
-    p.span = target.span;
-    return b.make(NodeKind::Let, types.unit(), span, {value}, PatternRef{instance.patterns.add(p)});
+    return b.make(NodeKind::Let, types.unit(), span, {value},
+                  PatternRef{anyPattern(b.typeOf(value), target.span)});
   }
   if (target.kind == SynKind::Tuple) return assignParts(target.as<Many>().items, a.value, span);
   Target to;
@@ -165,7 +163,13 @@ NodeId Body::checkAssign(const syntax::Assign& a, Span span) {
   NodeId value = checkExpr(a.value, wanted);
   // A scalar fills the place.
   TypeId type = b.typeOf(value);
-  if (types.kind(type) == TypeKind::Never) return value;
+  if (types.kind(type) == TypeKind::Never) { // the indices come first
+    std::vector<NodeId> nodes = std::move(to.before);
+    Gathers none;
+    pinSteps(to.place.steps, none, nodes);
+    nodes.push_back(value);
+    return b.block(std::move(nodes), span);
+  }
   if (types.kind(infer.shallow(wanted)) == TypeKind::Array && types.kind(type) != TypeKind::Array &&
       types.kind(type) != TypeKind::Error) {
     std::vector<NodeId> nodes;
@@ -197,7 +201,10 @@ NodeId Body::assignParts(const NodeList& parts, SynId written, Span span) {
   TypeId tuple = types.tuple(wanted);
   NodeId value = coerce(checkExpr(written, tuple), tuple, span);
   if (b.kindOf(value) == TypeKind::Error) return b.error(span);
-  if (b.kindOf(value) == TypeKind::Never) return value;
+  if (b.kindOf(value) == TypeKind::Never) {
+    nodes.push_back(value);
+    return b.block(std::move(nodes), span);
+  }
   NodeId all = b.local(b.bind("values", value, nodes), span);
   for (uint32_t k = 0; k < parts.size(); ++k)
     nodes.push_back(assignTo(std::move(targets[k]), nullptr, b.field(all, k, span), span));
@@ -210,7 +217,24 @@ NodeId Body::combined(BinaryOp op, NodeId current, NodeId value, Span span) {
   return b.binary(binaryKind(op), current, value, span);
 }
 
+/// `place op= e` by a function `op=` of the user's; none if none takes these types.
+NodeId Body::ownOpAssign(const OpAssign& a, Span span) {
+  const NameId name = types.names.intern(std::string(spelling(a.op)) + "=");
+  if (!lookupAny(name) && c.functionLayers(module, name).empty() && !isDeclaredBeside(name, {}))
+    return NodeId::none();
+  Attempt attempt(*this);
+  NodeId place = checkExpr(a.target), value = checkExpr(a.value);
+  if (b.kindOf(place) != TypeKind::Error && b.kindOf(value) != TypeKind::Error)
+    if (NodeId made = declaredOperator(name, {{NameId::none(), a.target, place, ast.span(a.target)},
+                                              {NameId::none(), SynId::none(), value, ast.span(a.value)}},
+                                       span))
+      return made;
+  attempt.drop();
+  return NodeId::none();
+}
+
 NodeId Body::checkOpAssign(const OpAssign& a, Span span) {
+  if (NodeId user = ownOpAssign(a, span)) return user;
   Target target;
   if (!checkTarget(a.target, target)) return b.error(span);
   if (target.gathers.any()) return assignGathered(std::move(target), &a.op, a.value, span);

@@ -108,12 +108,18 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
     return isRecordLike(k) || k == TypeKind::Enum || k == TypeKind::List || k == TypeKind::Known ||
            k == TypeKind::Pack || k == TypeKind::Param || k == TypeKind::Slope;
   };
+  auto toFloats = [&](NodeId n) { // whole literals in what has tangents are floats
+    for (TypeId open : infer.openVars({typeOf(n)}))
+      if (infer.varClass(open) == types::VarClass::OpenInt)
+        infer.unify(infer.freshVar(types::VarClass::OpenFloat, span), open);
+  };
   std::vector<NodeId> nodes;
   if (!a.valid()) { // negation
     if (TypeId type = infer.zonk(typeOf(b)); !composite(b) || types::tangentType(types, type) != type) {
       if (!lacks(type, "Num", "`-`", span)) sink.report(DiagId::OperandType, span, "`-`", show(type));
       return error(span);
     }
+    toFloats(b);
     LocalId t = bind("t", b, nodes);
     nodes.push_back(addTangent(kind, NodeId::none(), local(t, span), typeOf(b),
                                types::tangentType(types, typeOf(b)), span));
@@ -128,6 +134,7 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
       return error(span);
     }
     if (types.isUnit(tangent) || match.kind > UnifyKind::NeedsCheck) return operatorError(kind, a, b, span);
+    toFloats(b);
     LocalId left = bind("left", a, nodes),
             right = bind("right", checked(b, tangent, match.checks, span), nodes);
     nodes.push_back(addTangent(kind, local(left, span), local(right, span), typeOf(a), tangent, span));
@@ -140,6 +147,7 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
   if (!scales || !composite(tangent) || !infer.zonk(types::tangentType(types, typeOf(tangent))).valid() ||
       types::tangentType(types, typeOf(tangent)) != typeOf(tangent))
     return operatorError(kind, a, b, span);
+  toFloats(tangent);
   // Both operands are evaluated first, left to right; a literal needs no binding and stays open.
   LocalId t;
   if (isScalar(a) && !isLiteral(a)) {

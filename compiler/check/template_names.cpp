@@ -74,8 +74,8 @@ private:
       std::vector<NameId> near(bound_.begin(), bound_.end());
       std::erase_if(near, [](NameId n) { return !n.valid(); });
       c_.sink.report(DiagId::UnknownName, ast_.span(s), c_.types.names.text(name)).hint =
-          isInOwnLet(ast_, name, ast_.span(s)) ? declaredHint(c_.types.names.text(name))
-                                               : c_.suggestName(module_, name, near);
+          isInOwnLambda(ast_, name, ast_.span(s)) ? declaredHint(c_.types.names.text(name))
+                                                  : c_.suggestName(module_, name, near);
     }
     forEachChild(ast_, s, [this](SynId child) { look(child); });
   }

@@ -12,8 +12,8 @@ namespace melix::check {
 void checkTemplateNames(Checker& checker, ModuleId module, const syntax::Ast& ast, syntax::NodeId node,
                         const std::function<bool(NameId)>& visible);
 
-/// Whether `use` stands in the value of a `let` of that name, and what helps there.
-bool isInOwnLet(const syntax::Ast& ast, NameId name, Span use);
+/// Whether `use` stands in a lambda that a `let` gives that name, and what helps there.
+bool isInOwnLambda(const syntax::Ast& ast, NameId name, Span use);
 std::string declaredHint(std::string_view name);
 
 } // namespace melix::check

@@ -1,6 +1,8 @@
 // Calls of `grad`, `vmap` and their like: which parameters `wrt:` names, and the template value that comes
 // out.
-#include "check/body.h"
+#include "check/attempt.h"
+
+#include "types/tangent.h"
 
 namespace melix::check {
 
@@ -131,6 +133,87 @@ bool Body::changesParameters(NodeId function) {
            return std::any_of(fn.params.begin(), fn.params.end(),
                               [](const ParamDecl& p) { return p.isInout; });
          });
+}
+
+/// The type that is written of a parameter, with sizes to be found; none if it cannot be told by itself.
+TypeId Body::writtenType(const Ast& tree, ModuleId home, const TypeEnv& env, SynId written) {
+  if (!written) return TypeId::none();
+  TypeEnv scratch = env;
+  TypeResolver resolver(c, home, tree, scratch);
+  resolver.freshDim =
+      resolver.bindDim = [&](NameId, Span at) { return types.dims.symbol(infer.freshDim("_", at)); };
+  resolver.valueDim = [&](SynId node) { return types.dims.symbol(infer.freshDim("_", tree.span(node))); };
+  Attempt attempt(*this);
+  TypeId asked = resolver.type(written);
+  if (!attempt.hasMessages()) return asked;
+  attempt.drop();
+  return TypeId::none();
+}
+
+/// The type that a function, or what was made of one, asks of argument `k` of `count`: what is written of the
+/// parameter, or the tangent of that. None where nothing says it.
+TypeId Body::askedOf(TypeId function, size_t k, size_t count) {
+  if (types.kind(function) == TypeKind::Function)
+    return k < types[function].parts.size() ? types[function].parts[k] : TypeId::none();
+  if (types.kind(function) != TypeKind::Known) return TypeId::none();
+  const Known value = c.program_.known(types[function].known);
+  switch (value.kind) {
+  case KnownKind::Value: return askedOf(types[function].parts[0], k, count);
+  case KnownKind::Pullback: return derivatives.seedOf(value.pullback, types[function].parts[0]);
+  case KnownKind::Lambda: {
+    const std::vector<syntax::Parameter> params = (*value.tree)[value.lambda].as<Lambda>().params;
+    return k < params.size() ? writtenType(*value.tree, value.module, value.env, params[k].type)
+                             : TypeId::none();
+  }
+  case KnownKind::Overloads: {
+    if (value.candidates.size() != 1) return TypeId::none();
+    const FunctionDecl fn = c.function(value.candidates[0]);
+    return k < fn.params.size() && fn.generics.empty()
+               ? writtenType(c.ast(fn.decl), fn.module, value.env, fn.params[k].type)
+               : TypeId::none();
+  }
+  case KnownKind::Transform: {
+    const TypeId inner = types[function].parts[0];
+    const auto transform = static_cast<TransformKind>(value.number);
+    if (transform == TransformKind::Vmap) return TypeId::none();
+    if (transform != TransformKind::Hvp) return askedOf(inner, k, count);
+    return k + 1 < count ? askedOf(inner, k, count - 1)
+                         : tangentAskedOf(inner, value.wrt.empty() ? std::vector<uint32_t>{0} : value.wrt,
+                                          count - 1);
+  }
+  default: return TypeId::none();
+  }
+}
+
+/// The tangent of the parameters `wrt`, a tuple of several.
+TypeId Body::tangentAskedOf(TypeId function, const std::vector<uint32_t>& wrt, size_t count) {
+  std::vector<TypeId> parts;
+  for (uint32_t w : wrt) {
+    TypeId asked = askedOf(function, w, count);
+    if (!asked) return asked;
+    parts.push_back(types::tangentType(types, asked));
+  }
+  return parts.size() == 1 ? parts[0] : types.tuple(std::move(parts));
+}
+
+/// What `jvp` and `vjp` ask of `x`: its parts are the arguments, where it is written as a tuple of them.
+TypeId Body::inputAskedOf(TypeId function, SynId x) {
+  std::set<size_t> arities = aritiesOf(function);
+  if (arities == std::set<size_t>{1}) return askedOf(function, 0, 1);
+  if (!x || ast.kind(x) != SynKind::Tuple || !arities.contains(ast[x].as<Many>().items.size()))
+    return TypeId::none();
+  std::vector<TypeId> parts;
+  for (size_t k = 0, n = ast[x].as<Many>().items.size(); k < n; ++k) {
+    parts.push_back(askedOf(function, k, n));
+    if (!parts.back()) return TypeId::none();
+  }
+  return types.tuple(std::move(parts));
+}
+
+/// An argument of a transformed function, at the type that is asked of it.
+NodeId Body::transformArg(const CallArg& arg, TypeId asked) {
+  NodeId value = checkArg(arg, asked);
+  return asked && b.kindOf(value) == TypeKind::List ? coerce(value, asked, arg.span) : value;
 }
 
 /// What `wrt:` says: a name, a position, or a tuple of these.

@@ -6,19 +6,22 @@ namespace melix::check {
 
 using namespace syntax;
 
-bool isInOwnLet(const Ast& ast, NameId name, Span use) {
+bool isInOwnLambda(const Ast& ast, NameId name, Span use) {
   bool found = false;
-  std::function<void(SynId)> look = [&](SynId s) {
+  std::function<void(SynId, bool)> look = [&](SynId s, bool inValue) {
     const Span span = ast.span(s);
     bool isAround = span.begin <= use.begin && use.end <= span.end;
     if (!isAround && s != ast.root) return;
+    found |= inValue && ast.kind(s) == SynKind::Lambda;
+    SynId value;
     if (ast.kind(s) == SynKind::Let) {
-      SynId pattern = ast[s].as<syntax::Let>().pattern;
-      found |= ast.kind(pattern) == SynKind::Name && ast[pattern].as<Name>().name == name;
+      const auto& let = ast[s].as<syntax::Let>();
+      if (ast.kind(let.pattern) == SynKind::Name && ast[let.pattern].as<Name>().name == name)
+        value = let.init;
     }
-    forEachChild(ast, s, look);
+    forEachChild(ast, s, [&](SynId child) { look(child, inValue || child == value); });
   };
-  look(ast.root);
+  look(ast.root, false);
   return found;
 }
 
@@ -54,7 +57,7 @@ NodeId Body::unknownName(NameId name, Span span) {
     sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(mine).name));
     return b.error(span);
   }
-  if (isInOwnLet(*ast.at, name, span)) {
+  if (isInOwnLambda(*ast.at, name, span)) {
     sink.report(DiagId::UnknownName, span, text).hint = declaredHint(text);
   } else if (auto prefixes = c.modules[module].prefixes; prefixes.contains(name)) {
     sink.report(DiagId::UnknownName, span, text).hint =

@@ -158,7 +158,7 @@ llvm::Constant* ModuleEmitter::packDescriptor(TypeId type) {
   if (kind == TypeKind::Tuple)
     return typeRecord(MELIX_KIND_TUPLE, 0, type, layouts.partCount(inner), 0, nullptr, nullptr,
                       productFields(inner, shift), nullptr);
-  return typeRecord(MELIX_KIND_TUPLE, 0, type, 1, 0, nullptr, nullptr,
+  return typeRecord(MELIX_KIND_INSIDE, 0, type, 1, 0, nullptr, nullptr,
                     fieldTable({field(nullptr, inner, shift)}), nullptr);
 }
 

@@ -1,5 +1,7 @@
 #include "codegen/debug_info.h"
 
+#include "core/trace_name.h"
+
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Module.h>
@@ -45,8 +47,8 @@ Span DebugInfo::spanOf(core::LocId loc) const {
 
 llvm::DISubprogram* DebugInfo::subprogram(const std::string& name, llvm::StringRef linkage, Span span) {
   Position at = position(span);
-  return builder_.createFunction(at.file, name, linkage, at.file, at.line, signature_, at.line,
-                                 llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition);
+  return builder_.createFunction(at.file, core::traceName(name), linkage, at.file, at.line, signature_,
+                                 at.line, llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition);
 }
 
 void DebugInfo::beginFunction(llvm::Function* f, const std::string& name, core::LocId loc) {

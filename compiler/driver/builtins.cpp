@@ -188,6 +188,12 @@ bool HostBuiltins::takeInterrupt() {
 }
 
 void HostBuiltins::call(ops::BuiltinKind kind, interp::BuiltinCall& call) {
+  if (kind == ops::BuiltinKind::StrConcat) { // the runtime's looks at the blocks that the texts are in
+    std::string all;
+    for (const interp::Value& part : call.arguments) all += part.asText();
+    call.results.push_back(interp::Value::text(std::move(all)));
+    return;
+  }
   const Row& row = rowOf(kind);
   Arguments in(types_, task_);
   for (size_t k = 0; k < row.params.size(); ++k) {

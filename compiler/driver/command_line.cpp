@@ -97,13 +97,14 @@ struct Stage {
   const char* name;
   StageKind kind;
   const char* description;
+  bool counts = false, selects = false; ///< whether --count and --only work for it
 };
 
 constexpr Stage stages[] = {
-    {"ast", StageKind::Ast, "the syntax tree"},
-    {"core", StageKind::Core, "the typed middle form, as it comes from the program"},
-    {"grad", StageKind::Grad, "the derivatives that the program asks for, as a Melix program"},
-    {"opt", StageKind::Opt, "the middle form, optimised"},
+    {"ast", StageKind::Ast, "the syntax tree", true, false},
+    {"core", StageKind::Core, "the typed middle form, as it comes from the program", true, true},
+    {"grad", StageKind::Grad, "the derivatives that the program asks for, as a Melix program", true, true},
+    {"opt", StageKind::Opt, "the middle form, optimised", true, true},
     {"loops", StageKind::Loops, "buffers, kernels and schedules"},
     {"llvm", StageKind::Llvm, "LLVM's intermediate representation"},
     {"asm", StageKind::Asm, "assembly"},
@@ -116,6 +117,25 @@ StageKind findStage(const std::string& name) {
     known += std::string(known.empty() ? "" : ", ") + stage.name;
   }
   throw CLI::ValidationError("there is no stage `" + name + "`, only " + known);
+}
+
+/// The stages with a property, for messages.
+std::string stagesThat(bool Stage::* property) {
+  std::string names;
+  for (const Stage& stage : stages)
+    if (stage.*property) names += (names.empty() ? "" : ", ") + std::string(stage.name);
+  return names;
+}
+
+/// What `melix show` is asked for and does not do at a stage; empty if there is nothing.
+std::string notShown(const Invocation& invocation) {
+  const Stage& stage = stages[static_cast<size_t>(invocation.stage)];
+  auto only = [&](const char* option, bool Stage::* property) {
+    return std::string(option) + " works for the stages " + stagesThat(property) + ", not for " + stage.name;
+  };
+  if (invocation.count && !stage.counts) return only("--count", &Stage::counts);
+  if (!invocation.only.empty() && !stage.selects) return only("--only", &Stage::selects);
+  return {};
 }
 
 std::string describeStages() {
@@ -220,7 +240,7 @@ std::string findContradiction(const Invocation& invocation) {
   bool hasFile = !invocation.program.file.empty();
   if (!hasFile && !invocation.program.code) return "no program: give a FILE, `-` or `-e CODE`";
   if (hasFile && invocation.program.code) return "give a FILE or `-e CODE`, not both";
-  return {};
+  return invocation.command == CommandKind::Show ? notShown(invocation) : std::string();
 }
 
 Answer wrong(const std::string& message, const std::string& command) {
@@ -250,6 +270,18 @@ Answer unexpectedArgument(const CLI::App& command) {
   bool isOption = word.size() > 1 && word[0] == '-';
   return wrong((isOption ? "there is no option `" : "unexpected argument `") + word + "`",
                command.get_name());
+}
+
+/// A flag that is given a value; empty if there is none.
+std::string flagWithValue(const CLI::App& command, const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    size_t end = argument.find('=');
+    if (!argument.starts_with("--") || end == std::string::npos) continue;
+    std::string name = argument.substr(0, end);
+    const CLI::Option* option = command.get_option_no_throw(name);
+    if (option && option->get_items_expected_max() == 0) return name;
+  }
+  return {};
 }
 
 bool asksForHelpOrVersion(const std::string& word) {
@@ -312,6 +344,9 @@ std::variant<Invocation, Answer> parseCommandLine(std::vector<std::string> argum
     invocation.programArguments = splitProgramArguments(arguments);
 
   std::string name = chosen ? chosen->name : "";
+  if (chosen)
+    if (std::string flag = flagWithValue(*app.get_subcommand(name), arguments); !flag.empty())
+      return wrong("`" + flag + "` takes no value", name);
   try {
     std::reverse(arguments.begin(), arguments.end()); // CLI11 takes them from the back
     app.parse(std::move(arguments));

@@ -23,15 +23,20 @@ void noteOutput(bool written) {
   if (!written && outputFailure == 0) outputFailure = errno;
 }
 
-/// Reads to the end; false on error.
-bool readAll(int descriptor, std::string& text) {
+constexpr size_t longestStream = size_t(64) << 20; ///< what is no file may never end
+
+/// Reads to the end; gives the reason why not, or nothing.
+std::string readAll(int descriptor, std::string& text) {
+  struct stat kind = {};
+  bool isFile = fstat(descriptor, &kind) == 0 && S_ISREG(kind.st_mode);
   char buffer[65536];
   for (;;) {
     ssize_t got = read(descriptor, buffer, sizeof buffer);
-    if (got == 0) return true;
+    if (got == 0) return {};
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return false;
+    if (got < 0) return reason();
     text.append(buffer, static_cast<size_t>(got));
+    if (!isFile && text.size() > longestStream) return "it is no file and longer than 64 MiB";
   }
 }
 
@@ -49,17 +54,13 @@ bool writeAll(int descriptor, std::string_view bytes) {
 
 std::optional<std::string> readFile(const std::string& path, std::string& error) {
   std::string text;
-  if (path == "-") {
-    if (readAll(STDIN_FILENO, text)) return text;
-    error = "cannot read standard input: " + reason();
-    return std::nullopt;
-  }
-  int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  bool complete = descriptor >= 0 && readAll(descriptor, text);
-  if (!complete) error = "cannot read `" + path + "`: " + reason();
-  if (descriptor >= 0) close(descriptor);
-  if (!complete) return std::nullopt;
-  return text;
+  bool isInput = path == "-";
+  int descriptor = isInput ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::string problem = descriptor >= 0 ? readAll(descriptor, text) : reason();
+  if (!isInput && descriptor >= 0) close(descriptor);
+  if (problem.empty()) return text;
+  error = "cannot read " + (isInput ? "standard input" : "`" + path + "`") + ": " + problem;
+  return std::nullopt;
 }
 
 std::optional<std::string> replaceFile(const std::string& path, std::string_view content) {

@@ -1,5 +1,6 @@
 #include "driver/interpret.h"
 
+#include "core/trace_name.h"
 #include "driver/builtins.h"
 #include "driver/exit_status.h"
 #include "driver/files.h"
@@ -54,7 +55,7 @@ std::string panicText(session::Session& session, const interp::Panic& panic) {
       if (head.empty())
         head = place + ":" + std::to_string(at.column) + ": panic: " + panic.message + "\n" +
                std::string(session.sources.lineText(f.span.file, at.line)) + "\n";
-      frames += "  at " + f.function + " (" + place + ")\n";
+      frames += "  at " + core::traceName(f.function) + " (" + place + ")\n";
     }
   }
   return (head.empty() ? "panic: " + panic.message + "\n" : head) + frames;

@@ -55,13 +55,13 @@ struct Machine {
   Program& program;
   bool panicked = false;
   Panic panic;
-  unsigned depth = 0;
   uint64_t steps = 0; ///< calls and iterations so far
   Slot* stack;        ///< registers of the frames
   size_t stackSlots;  ///< reserved
   size_t used = 0;
+  uintptr_t lowest; ///< no call where the native stack has grown down to here
 
-  explicit Machine(Program& p);
+  Machine(Program& p, size_t nativeBytes); ///< of them on the native stack, from here on
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;

@@ -26,15 +26,18 @@ struct Job {
   core::FunctionId function;
   std::vector<Value> args;
   std::vector<int64_t> dims;
+  size_t stackBytes;
   RunResult result;
 };
 
 constexpr size_t registerStack = size_t(64) << 20; // slots; pages are touched on use only
-constexpr size_t nativeStack = size_t(4096) << 20; // bytes, reserved
+constexpr size_t nativeStack = size_t(1024) << 20; // bytes, reserved; as compiled code has
+constexpr size_t hostStack = size_t(6) << 20;      // bytes that are left where a thread is not to be had
+constexpr size_t nativeReserve = size_t(1) << 20;  // bytes for what a call does besides calling
 
 void runJob(Job& job) {
   const core::Function& fn = job.program.module().functions[job.function];
-  Machine m(job.program);
+  Machine m(job.program, job.stackBytes);
   const Code& code = job.program.code(job.function);
   std::vector<Slot> results;
   Frame f{m.stack, &m, &code, &results};
@@ -62,14 +65,15 @@ void* threadMain(void* p) {
 
 } // namespace
 
-Machine::Machine(Program& p)
+Machine::Machine(Program& p, size_t nativeBytes)
     : program(p), stack(static_cast<Slot*>(reserveStack(registerStack * sizeof(Slot)))),
-      stackSlots(registerStack) {}
+      stackSlots(registerStack),
+      lowest(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - nativeBytes + nativeReserve) {}
 Machine::~Machine() { freeStack(stack, stackSlots * sizeof(Slot)); }
 
 RunResult Program::run(core::FunctionId f, std::vector<Value> args, std::vector<int64_t> dims) {
   if (dims.empty()) dims = dimsOfArguments(module_, f, args);
-  Job job{*this, f, std::move(args), std::move(dims), {}};
+  Job job{*this, f, std::move(args), std::move(dims), nativeStack, {}};
   // Melix recursion becomes recursion here where a call stands in a nest or not; so the run has a stack of
   // its own.
   pthread_attr_t attr;
@@ -78,10 +82,12 @@ RunResult Program::run(core::FunctionId f, std::vector<Value> args, std::vector<
   pthread_t thread;
   bool started = pthread_create(&thread, &attr, threadMain, &job) == 0;
   pthread_attr_destroy(&attr);
-  if (started)
+  if (started) {
     pthread_join(thread, nullptr);
-  else
+  } else {
+    job.stackBytes = hostStack;
     runJob(job);
+  }
   return std::move(job.result);
 }
 

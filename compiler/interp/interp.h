@@ -73,6 +73,4 @@ private:
 /// Dimension arguments of `f` that agree with the sizes of the arguments; 0 where they do not tell.
 std::vector<int64_t> dimsOfArguments(const core::Module& m, core::FunctionId f, std::span<const Value> args);
 
-inline constexpr unsigned maxCallDepth = 100000;
-
 } // namespace melix::interp

@@ -1,5 +1,7 @@
 #include "interp/nest_run.h"
 
+#include "interp/steps.h"
+
 namespace melix::interp {
 
 using core::MonoidKind;
@@ -185,6 +187,7 @@ const Instr* runNestStep(Frame& f, const Instr* in) {
   auto* s = static_cast<NestState*>(f.r[in->a].o);
   NestRun run(f, *s);
   if (!run.accumulate()) return f.machine->panicked ? nullptr : f.machine->fail(f, in, run.problem);
+  if (!mayGoOn(*f.machine)) return f.machine->fail(f, in, "interrupted");
   if (run.advance()) return f.code->instrs.data() + s->x->body;
   run.end(false);
   putObject(f, in->a, nullptr);

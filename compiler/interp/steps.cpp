@@ -75,8 +75,7 @@ const Instr* runRefuse(Frame& f, const Instr* in) {
 const Instr* runJump(Frame& f, const Instr* in) { return at(f, in->a); }
 const Instr* runJumpUnless(Frame& f, const Instr* in) { return f.r[in->a].u ? in + 1 : at(f, in->b); }
 
-/// Counts a call or an iteration against what the host allows.
-static bool mayGoOn(Machine& m) {
+bool mayGoOn(Machine& m) {
   ++m.steps;
   const Hooks& h = m.program.hooks();
   if (h.maxSteps != 0 && m.steps > h.maxSteps) return false;
@@ -109,7 +108,8 @@ const Instr* runCall(Frame& f, const Instr* in) {
   Machine& m = *f.machine;
   if (!mayGoOn(m)) return m.fail(f, in, "interrupted");
   const Code& code = m.program.code(x.callee);
-  bool overflows = m.depth >= maxCallDepth || m.used + code.regs > m.stackSlots;
+  bool overflows =
+      reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < m.lowest || m.used + code.regs > m.stackSlots;
   if (overflows) return m.fail(f, in, "stack overflow: recursion without end?");
   Frame callee{m.stack + m.used, &m, &code, nullptr};
   std::memcpy(static_cast<void*>(callee.r), code.constants.data(), code.constants.size() * sizeof(Slot));
@@ -118,9 +118,7 @@ const Instr* runCall(Frame& f, const Instr* in) {
   std::vector<Slot> results;
   results.reserve(x.results.size());
   callee.results = &results;
-  ++m.depth;
   runFrom(callee, code.instrs.data());
-  --m.depth;
   for (uint32_t r : code.objectRegs) release(callee.r[r].o);
   m.used -= code.regs;
   if (m.panicked) return m.fail(f, in, {});

@@ -41,6 +41,9 @@ struct FormatExtra : Extra {
   core::FormatAttr attr;
 };
 
+/// Counts a call, an iteration or a point against what the host allows; false: it ends here.
+bool mayGoOn(Machine& m);
+
 // Moving and control. Targets are instruction numbers.
 const Instr* runMove(Frame& f, const Instr* in);       ///< a ← b, a scalar
 const Instr* runMoveObject(Frame& f, const Instr* in); ///< a ← operand b

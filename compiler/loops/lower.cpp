@@ -67,11 +67,8 @@ ValueId Lower::dim(types::DimId d) {
           switch (atom.kind) {
           case types::DimAtomKind::Min: v = b_.arith(OpKind::Min, v, w); break;
           case types::DimAtomKind::Max: v = b_.arith(OpKind::Max, v, w); break;
-          default: {
-            // A dimension divided by zero has no value; whoever makes it checks that. Never trap here.
-            ValueId safe = b_.asConstant(w) ? w : b_.arith(OpKind::Max, w, b_.integer(1));
-            v = b_.arith(atom.kind == types::DimAtomKind::Mod ? OpKind::IRem : OpKind::IDiv, v, safe);
-          }
+          // A dimension divided by zero has no value; whoever makes it checks that.
+          default: v = b_.arith(atom.kind == types::DimAtomKind::Mod ? OpKind::IRem : OpKind::IDiv, v, w);
           }
         }
       }

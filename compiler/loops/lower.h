@@ -265,6 +265,7 @@ private:
   std::set<const core::Op*> neededBy(const core::Op& op, const Sweep& sweep);
   void runAdding(const core::Op& op, Sweep& sweep);
   void runSweep(const core::Op& op, Sweep& sweep);
+  ValueId turnsAt(const Sweep& sweep, uint32_t level);
   std::vector<ValueId> sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level,
                                   std::vector<ValueId> carried);
   void finishLevel(const core::Op& op, const Sweep& sweep, uint32_t level,
@@ -366,7 +367,7 @@ private:
   std::unordered_map<uint32_t, Destination> destinations_; ///< of results of nests and calls, by Core value
   std::unordered_map<uint32_t, std::vector<const core::Op*>> uses_;
   std::unordered_map<const core::Op*, std::string>
-      literals_; ///< bytes of array literals; empty: made part by part
+      literals_; ///< bytes of literals of numbers; empty: made part by part
   std::unordered_map<const core::Op*, core::RegionId> regionOf_;
   std::unordered_map<core::RegionId, const std::set<const core::Op*>*> filters_; ///< ops that a sweep needs
   int nestDepth_ = 0;

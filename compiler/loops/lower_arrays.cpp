@@ -118,16 +118,21 @@ const std::string& Lower::literalBytes(const core::Op& op) {
   constexpr size_t fewBytes = 256; // stores are as good, and what is stored is seen by the optimiser
   auto [it, fresh] = literals_.try_emplace(&op);
   if (!fresh) return it->second;
+  const bool sideBySide =
+      op.kind == OpKind::ArrayOf ||
+      (op.kind == OpKind::ListOf && types_.isNumber(types_[typeOf(op.results[0])].parts[0]));
   std::string bytes;
-  if (appendBytes(op.results[0], bytes) && bytes.size() > fewBytes) it->second = std::move(bytes);
+  const bool known = sideBySide && std::all_of(op.operands.begin(), op.operands.end(),
+                                               [&](core::ValueId part) { return appendBytes(part, bytes); });
+  if (known && bytes.size() > fewBytes) it->second = std::move(bytes);
   return it->second;
 }
 
-/// Whether an array is nothing but a part of such literals.
+/// Whether a value is nothing but a part of such literals.
 bool Lower::isPartOfLiterals(core::ValueId v) {
   const std::vector<const core::Op*>& uses = uses_[v.index];
   return !uses.empty() && std::all_of(uses.begin(), uses.end(), [&](const core::Op* use) {
-    return use->kind == OpKind::ArrayOf && (!literalBytes(*use).empty() || isPartOfLiterals(use->results[0]));
+    return !literalBytes(*use).empty() || (use->kind == OpKind::ArrayOf && isPartOfLiterals(use->results[0]));
   });
 }
 

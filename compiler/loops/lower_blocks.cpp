@@ -94,8 +94,9 @@ std::vector<ValueId> Lower::sweepBlocks(const core::Op& op, Sweep& sweep, uint32
 }
 
 ValueId Lower::blockCount(ValueId points) {
-  ValueId rounded = b_.arith(OpKind::Add, points, b_.integer(blockPoints - 1));
-  return b_.arith(OpKind::Shr, rounded, b_.integer(blockShift));
+  ValueId one = b_.integer(1);
+  return b_.arith(OpKind::Add,
+                  b_.arith(OpKind::Shr, b_.arith(OpKind::Sub, points, one), b_.integer(blockShift)), one);
 }
 
 std::pair<ValueId, ValueId> Lower::blockBounds(ValueId block, ValueId points) {

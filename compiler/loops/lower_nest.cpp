@@ -231,6 +231,26 @@ void Lower::defineKept(const core::Op& op, const Sweep& sweep) {
   }
 }
 
+/// How often the loop of a level runs: not at all where one further in has nothing to do, unless something
+/// that ends in between is the unit then.
+ValueId Lower::turnsAt(const Sweep& sweep, uint32_t level) {
+  ValueId turns = sweep.extents[sweep.order[level]];
+  bool first = level == 0; // the loop around it asks for the others
+  for (const NestResultState& r : sweep.results) {
+    if (r.isReduce() && r.result->keep.size() > level) return turns;
+    first |= r.endsAt(level);
+  }
+  if (!first) return turns;
+  for (size_t k = level + 1; k < sweep.order.size(); ++k) {
+    ValueId inner = sweep.extents[sweep.order[k]];
+    const uint64_t* known = b_.asConstant(inner);
+    if (known && *known == 0) return inner;
+    if (known) continue;
+    turns = b_.select(b_.compare(ops::CmpKind::Gt, inner, b_.integer(0)), turns, b_.integer(0));
+  }
+  return turns;
+}
+
 std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level,
                                        std::vector<ValueId> carried) {
   size_t outer = carried.size();
@@ -263,7 +283,7 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
     }
     uint32_t axis = sweep.order[level];
     carried = carryLoop(
-        b_.integer(0), sweep.extents[axis], std::move(carried),
+        b_.integer(0), turnsAt(sweep, level), std::move(carried),
         [&](ValueId i, std::vector<ValueId> values) {
           sweep.axes[axis] = i;
           std::vector<ValueId> next = sweepLevel(op, sweep, level + 1, std::move(values));

@@ -139,35 +139,6 @@ void BodyLowering::check(core::CheckKind kind, std::vector<ValueId> operands, st
   b_.append(std::move(op), {});
 }
 
-void BodyLowering::checkDims(const std::vector<DimCheckItem>& items) {
-  for (const DimCheckItem& item : items) {
-    std::vector<DimId> dims{D(item.left), D(item.right)};
-    if (dims[0] == dims[1]) continue;
-    for (DimId d : item.shown) dims.push_back(D(d));
-    check(core::CheckKind::DimEqual, {}, std::move(dims), item.text);
-  }
-}
-
-void BodyLowering::checkExtents(const std::vector<NestAxis>& axes) {
-  for (const NestAxis& axis : axes)
-    if (DimId d = D(axis.extent); !types_.dims.atLeast(d, 0))
-      check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.show(axis.extent));
-}
-
-/// A size that a call passes is not negative: known from the symbols, because an argument has an axis of it,
-/// or checked.
-void BodyLowering::checkDimArguments(const std::vector<DimId>& dims, const std::vector<ValueId>& args) {
-  auto isAxis = [&](DimId d) {
-    return std::any_of(args.begin(), args.end(), [&](ValueId v) {
-      const types::Type& t = types_[b_.typeOf(v)];
-      return t.kind == TypeKind::Array && std::find(t.dims.begin(), t.dims.end(), d) != t.dims.end();
-    });
-  };
-  for (DimId written : dims)
-    if (DimId d = D(written); !types_.dims.atLeast(d, 0) && !isAxis(d))
-      check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.show(written));
-}
-
 ValueId BodyLowering::expr(NodeId n) {
   if (auto found = instead_.find(n); found != instead_.end()) {
     auto taken = instead_.extract(found);

@@ -9,6 +9,8 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -26,6 +28,9 @@ using types::DimId;
 using types::DimSym;
 using types::TypeId;
 using types::TypeKind;
+
+/// What the panic of an array with more elements than an i64 counts says (the runtime's words).
+inline constexpr std::string_view beyondMemory = "an array of this shape does not fit into memory";
 
 /// Whether control still runs on: surely, perhaps (the exit value says), or not at all.
 enum class FlowKind : uint8_t { On, Maybe, Off };
@@ -56,16 +61,24 @@ private:
   ValueId unit();
   void check(core::CheckKind kind, std::vector<ValueId> operands, std::vector<DimId> dims,
              std::string text = {}, TypeId type = {});
-  void checkDims(const std::vector<check::DimCheckItem>& items);
-  void checkExtents(const std::vector<check::NestAxis>& axes);
-  void checkDimArguments(const std::vector<DimId>& dims, const std::vector<ValueId>& args);
   TypeId T(TypeId t) { return dimMap_.empty() ? t : types_.substitute(t, dimMap_); }
   DimId D(DimId d) { return dimMap_.empty() ? d : types_.dims.substitute(d, dimMap_); }
+  TypeId inScope(TypeId type);
   /// Sizes of `value`'s type where `wanted` has the symbols `symbols`; they are what the symbols mean from
   /// here on.
   void learnDims(TypeId wanted, ValueId value, const std::vector<DimSym>& symbols);
   void matchDims(TypeId wanted, TypeId actual, types::DimSubst& out);
   core::LocId locOf(Span span);
+
+  // --- sizes.cpp
+  void checkDivisors(DimId d);
+  void checkSize(DimId written);
+  void checkDims(const std::vector<check::DimCheckItem>& items);
+  void checkExtents(const std::vector<check::NestAxis>& axes);
+  void checkDimArguments(const std::vector<DimId>& dims, const std::vector<ValueId>& args);
+  ValueId productFits(std::span<const DimId> dims);
+  void checkProduct(std::vector<DimId> dims, std::string_view text);
+  void checkPoints(const check::Nest& ref);
 
   // --- expr.cpp
   ValueId exprAt(NodeId n);
@@ -150,6 +163,9 @@ private:
     DimId extent;
   };
   Counted counted(const std::vector<ValueId>& bounds);
+  ValueId rebased(ValueId v, TypeId to);
+  void checkStep(ValueId step);
+  ValueId stepsIn(ValueId span, ValueId step);
   ValueId indexOf(const Counted& range, ValueId i);
   ValueId forLoop(const check::Node& node);
   void countedLoop(LocalId index, const std::vector<NodeId>& nodes, const Counted& range, bool continues,

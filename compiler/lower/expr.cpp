@@ -136,7 +136,10 @@ ValueId BodyLowering::madeOf(const Node& node, std::vector<ValueId> v) {
   case NodeKind::Unpack:
   case NodeKind::ToArray:
     return sized(node, node.kind == NodeKind::Unpack ? OpKind::Unpack : OpKind::ToArray, v[0]);
-  case NodeKind::Reshape: checkDimArguments(types_[node.type].dims, {}); return op(OpKind::Reshape);
+  case NodeKind::Reshape:
+    checkDimArguments(types_[node.type].dims, {});
+    checkProduct(types_[node.type].dims, beyondMemory);
+    return op(OpKind::Reshape);
   case NodeKind::CastDims: checkDims(node.as<DimChecks>().items); return cast(v[0], T(node.type));
   case NodeKind::Assert:
     check(core::CheckKind::Assert, std::move(v), {}, node.as<Const>().text);
@@ -163,8 +166,20 @@ ValueId BodyLowering::product(const Node& node, std::vector<ValueId> v) {
   return b_.make(type, std::move(v));
 }
 
+/// A type whose sizes of other branches are 0: a value made here, like `None`, holds nothing of such a size.
+TypeId BodyLowering::inScope(TypeId type) {
+  std::vector<DimSym> symbols;
+  types_.collectSymbols(type, symbols);
+  types::DimSubst elsewhere;
+  for (DimSym s : symbols)
+    if (!dimMap_.contains(s) && types_.dims.info(s).kind == types::DimSymKind::Unknown &&
+        std::find(instance_.dimParams.begin(), instance_.dimParams.end(), s) == instance_.dimParams.end())
+      elsewhere.emplace(s, types_.dims.constant(0));
+  return T(elsewhere.empty() ? type : types_.substitute(type, elsewhere));
+}
+
 ValueId BodyLowering::variant(const Node& node, std::vector<ValueId> v) {
-  TypeId type = T(node.type);
+  TypeId type = inScope(node.type);
   uint32_t index = node.as<Index>().index;
   for (uint32_t k = 0; k < v.size(); ++k) v[k] = cast(v[k], types_.fieldType(type, index, k));
   return b_.variant(type, index, std::move(v));

@@ -127,32 +127,58 @@ void BodyLowering::whileOver(const std::set<LocalId>& assigned, const Make& cond
   for (size_t k = 0; k < carried.size(); ++k) values_[carried[k]] = b_.result(made, k);
 }
 
-/// How often a counted loop runs, with its bounds as i64: the numbers of a narrower type do not wrap here.
+/// Numbers as i64 and back: those of u64 keep their bits.
+ValueId BodyLowering::rebased(ValueId v, TypeId to) {
+  bool wide = types_.kind(b_.typeOf(v)) == TypeKind::U64 || types_.kind(to) == TypeKind::U64;
+  return b_.convert(v, to, wide ? ops::ConvertMode::Wrap : ops::ConvertMode::Saturate);
+}
+
+/// How often a counted loop runs. What lies between its bounds is counted without a sign where i64 does not
+/// hold it; a loop of 2^63 steps or more comes to no end in any case.
 BodyLowering::Counted BodyLowering::counted(const std::vector<ValueId>& bounds) {
   Counted out;
   TypeId int64 = types_.int64();
   out.type = b_.typeOf(bounds[0]);
-  out.first = b_.convert(bounds[0], int64);
-  ValueId last = b_.convert(bounds[1], int64);
+  bool wide = types_.kind(out.type) == TypeKind::U64;
+  out.first = rebased(bounds[0], int64);
+  ValueId last = rebased(bounds[1], int64);
   Affine from = affine(out.first), to = affine(last);
-  bool known = from.known && to.known && from.terms.empty() && to.terms.empty();
-  bool fromZero = known && types_.dims.asConstant(from.constant) == 0;
-  ValueId span = fromZero ? last : b_.binary(OpKind::Sub, last, out.first);
-  if (fromZero) out.first = ValueId::none();
+  bool known = !wide && from.known && to.known && from.terms.empty() && to.terms.empty();
+  int64_t start =
+      known ? types_.dims.asConstant(from.constant).value_or(-1) : -1; // if it is known and no less than 0
+  if (known && bounds.size() == 2) out.extent = types_.dims.sub(to.constant, from.constant);
+  bool ascends = out.extent && types_.dims.atLeast(out.extent, 0);
+  bool fits = ascends || types::scalarBits(types_.kind(out.type)) < 64 || start >= 0;
+  if (!ascends)
+    last = wide ? rebased(b_.binary(OpKind::Max, bounds[1], bounds[0]), int64)
+                : b_.binary(OpKind::Max, last, out.first);
+  out.count = start == 0 ? last : b_.binary(OpKind::Sub, last, out.first);
+  if (start == 0) out.first = ValueId::none();
   if (bounds.size() > 2) {
-    out.step = b_.convert(bounds[2], int64);
-    auto step = affine(out.step).known ? types_.dims.asConstant(affine(out.step).constant) : std::nullopt;
-    if (!step || *step <= 0)
-      check(core::CheckKind::Assert, {b_.compare(ops::CmpKind::Gt, out.step, b_.integer(0))}, {},
-            "the step of a range is positive");
-    ValueId less = b_.binary(OpKind::Sub, out.step, b_.integer(1));
-    span = b_.binary(OpKind::IDiv, b_.binary(OpKind::Add, span, less), out.step);
-  } else if (known) {
-    out.extent = types_.dims.sub(to.constant, from.constant);
+    checkStep(bounds[2]);
+    out.step = rebased(bounds[2], int64);
   }
-  bool positive = out.extent && types_.dims.atLeast(out.extent, 0);
-  out.count = positive ? span : b_.binary(OpKind::Max, span, b_.integer(0));
+  if (fits && !out.step) return out;
+  TypeId counts = fits ? int64 : types_.scalar(TypeKind::U64);
+  out.count = rebased(out.count, counts);
+  if (out.step) out.count = stepsIn(out.count, rebased(out.step, counts));
+  out.count = b_.convert(out.count, int64);
   return out;
+}
+
+void BodyLowering::checkStep(ValueId step) {
+  Affine known = affine(rebased(step, types_.int64()));
+  auto constant = known.known && known.terms.empty() ? types_.dims.asConstant(known.constant) : std::nullopt;
+  if (constant && *constant > 0) return;
+  ValueId zero = b_.constant(b_.typeOf(step), 0);
+  check(core::CheckKind::Assert, {b_.compare(ops::CmpKind::Gt, step, zero)}, {},
+        "the step of a range is positive");
+}
+
+/// The steps in `span`, rounded up.
+ValueId BodyLowering::stepsIn(ValueId span, ValueId step) {
+  ValueId some = b_.binary(OpKind::Min, span, b_.constant(b_.typeOf(span), 1));
+  return b_.binary(OpKind::Add, b_.binary(OpKind::IDiv, b_.binary(OpKind::Sub, span, some), step), some);
 }
 
 /// The loop's variable in iteration `i`.
@@ -160,7 +186,7 @@ ValueId BodyLowering::indexOf(const Counted& range, ValueId i) {
   if (range.extent) axisExtents_[i] = range.extent;
   ValueId index = range.step ? b_.binary(OpKind::Mul, i, range.step) : i;
   if (range.first) index = b_.binary(OpKind::Add, range.first, index);
-  return b_.convert(index, range.type);
+  return rebased(index, range.type);
 }
 
 ValueId BodyLowering::forLoop(const Node& node) {

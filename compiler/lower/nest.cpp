@@ -352,6 +352,20 @@ ValueId BodyLowering::nestResult(const Node& node, const NestBody& shape, core::
   return parts.size() == 1 ? parts[0] : b_.make(T(node.type), std::move(parts));
 }
 
+/// Points are counted by an i64. Axes of arrays have as many; numbers of the program may not.
+void BodyLowering::checkPoints(const Nest& ref) {
+  std::vector<DimId> dims;
+  bool free = true;
+  for (const NestAxis& axis : ref.axes) {
+    dims.push_back(axis.extent);
+    bool constant = types_.dims.asConstant(axis.extent).has_value();
+    free &= constant || types_.dims.mentionsKind(axis.extent, types::DimSymKind::Value);
+  }
+  bool collects = ref.kind == NestKind::Collect && !ref.filtered;
+  if (free)
+    checkProduct(std::move(dims), collects ? beyondMemory : "these ranges have too many points together");
+}
+
 ValueId BodyLowering::nest(NodeId n) {
   const Node node = instance_.nodes[n];
   const Nest ref = node.as<Nest>();
@@ -362,6 +376,7 @@ ValueId BodyLowering::nest(NodeId n) {
   std::vector<DimId> dims;
   for (const NestAxis& axis : ref.axes) dims.push_back(D(axis.extent));
   checkExtents(ref.axes);
+  checkPoints(ref);
   auto hoistedBefore = hoisted_;
   std::set<DimSym> innerBefore = innerSymbols_;
   hoist(n);

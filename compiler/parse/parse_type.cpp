@@ -1,8 +1,6 @@
 // Types and patterns.
 #include "parse/parser.h"
 
-#include "syntax/words.h"
-
 namespace melix::parse {
 
 using namespace syntax;

@@ -9,16 +9,19 @@ Span cover(Span a, Span b) {
   return {a.file, std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
+static bool continuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
 uint32_t characterCount(std::string_view text) {
-  uint32_t count = 0;
-  for (char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  return count;
+  return static_cast<uint32_t>(text.size() -
+                               static_cast<size_t>(std::ranges::count_if(text, continuesCharacter)));
 }
 
 FileId SourceStore::add(std::string path, std::string text) {
-  File file{std::move(path), std::move(text), {0}};
-  for (uint32_t k = 0; k < file.text.size(); ++k)
+  File file{std::move(path), std::move(text), {0}, {}};
+  for (uint32_t k = 0; k < file.text.size(); ++k) {
     if (file.text[k] == '\n') file.lineStarts.push_back(k + 1);
+    if (continuesCharacter(file.text[k])) file.continued.push_back(k);
+  }
   files_.push_back(std::move(file));
   return FileId(static_cast<uint32_t>(files_.size() - 1));
 }
@@ -29,7 +32,9 @@ LineColumn SourceStore::lineColumn(FileId id, uint32_t offset) const {
   auto next = std::upper_bound(file.lineStarts.begin(), file.lineStarts.end(), offset);
   auto line = static_cast<uint32_t>(next - file.lineStarts.begin());
   uint32_t start = file.lineStarts[line - 1];
-  return {line, characterCount(std::string_view(file.text).substr(start, offset - start)) + 1};
+  auto from = std::lower_bound(file.continued.begin(), file.continued.end(), start);
+  auto to = std::lower_bound(from, file.continued.end(), offset);
+  return {line, offset - start - static_cast<uint32_t>(to - from) + 1};
 }
 
 std::string_view SourceStore::lineText(FileId id, uint32_t line) const {

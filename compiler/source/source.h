@@ -46,6 +46,7 @@ private:
   struct File {
     std::string path, text;
     std::vector<uint32_t> lineStarts;
+    std::vector<uint32_t> continued; ///< bytes that continue a character
   };
   std::deque<File> files_;
 };

@@ -205,6 +205,8 @@ struct Label {
 
 } // namespace
 
+bool isCapital(std::string_view name) { return !name.empty() && name[0] >= 'A' && name[0] <= 'Z'; }
+
 void forEachChild(const Ast& ast, NodeId node, const std::function<void(NodeId)>& visit) {
   std::visit(Children{visit}, ast[node].payload);
 }

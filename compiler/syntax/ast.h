@@ -375,6 +375,8 @@ private:
   Store<NodeId, Node> nodes_;
 };
 
+/// Whether a name begins with a capital: that of a case, a type or a dimension variable.
+bool isCapital(std::string_view name);
 /// The name that a declaration declares; none for any other node.
 NameId declaredName(const Ast& ast, NodeId node);
 /// Calls `visit` for every direct child, in source order.

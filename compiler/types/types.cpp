@@ -159,6 +159,12 @@ TypeId TypeStore::element(TypeId id) const {
   return t.kind == TypeKind::Array ? t.parts[0] : id;
 }
 
+bool TypeStore::keepsSizes(TypeId id) const {
+  const Type& t = (*this)[id];
+  if (t.kind != TypeKind::Array && t.kind != TypeKind::Tuple) return t.kind == TypeKind::Pack;
+  return std::any_of(t.parts.begin(), t.parts.end(), [this](TypeId part) { return keepsSizes(part); });
+}
+
 bool TypeStore::holdsFunction(TypeId id) const {
   std::vector<RecordId> seen; // a recursive record is looked at once
   std::function<bool(TypeId)> holds = [&](TypeId at) {

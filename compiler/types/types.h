@@ -168,6 +168,8 @@ public:
   bool isUnit(TypeId id) const { return id == unit_; }
   /// Whether a function value is anywhere inside.
   bool holdsFunction(TypeId id) const;
+  /// Whether a value, its elements or a part of a tuple keeps sizes beside it.
+  bool keepsSizes(TypeId id) const;
   /// The element of an array, else the type itself.
   TypeId element(TypeId id) const;
   size_t rank(TypeId id) const;

@@ -72,6 +72,7 @@ void visitValue(const MelixType* type, const uint8_t* value, const Visit& visit)
     return;
   }
   case MELIX_KIND_TUPLE:
+  case MELIX_KIND_INSIDE:
   case MELIX_KIND_STRUCT: visitFields(type->fields, type->fieldCount, value, visit); return;
   default: return;
   }

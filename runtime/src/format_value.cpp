@@ -143,6 +143,7 @@ void Formatter::value(const MelixType* type, const uint8_t* data, bool nested) {
     memcpy(&tag, reinterpret_cast<const void*>(word), sizeof tag);
     return caseOf(type, tag, reinterpret_cast<const uint8_t*>(word));
   }
+  case MELIX_KIND_INSIDE: return value(type->fields->type, data + type->fields->offset, nested);
   case MELIX_KIND_OPAQUE: return out.add(type->name);
   default: return formatScalar(out, type->kind, data, spec, nested);
   }

@@ -104,6 +104,7 @@ MelixBlock* makeBlock(MelixTask* task, int64_t bytes, bool zeroed) {
   block->type = nullptr;
   block->layout = MELIX_LAYOUT_BYTES;
   block->sizeClass = static_cast<uint8_t>(sizeClass);
+  block->filled = 0;
   {
     SpinLock guard(listLock(task, task));
     MelixBlock* list = task->list;

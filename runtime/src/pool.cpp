@@ -65,13 +65,20 @@ struct Pool {
 };
 Pool pool;
 
+/// The number in MELIX_THREADS, at most `maxThreads`; 0 if it is not set, -1 if there is none in it.
+int64_t askedThreads() {
+  const char* text = environmentVariable("MELIX_THREADS");
+  if (!text || !*text) return 0;
+  int64_t asked = 0;
+  for (; *text >= '0' && *text <= '9'; text++)
+    if (asked < maxThreads) asked = asked * 10 + (*text - '0');
+  return *text || asked == 0 ? -1 : asked;
+}
+
 int32_t decideThreads() {
   cpu_set_t set;
   int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  int64_t asked = 0;
-  if (const char* text = environmentVariable("MELIX_THREADS")) {
-    for (; *text >= '0' && *text <= '9' && asked < maxThreads; text++) asked = asked * 10 + (*text - '0');
-  }
+  int64_t asked = askedThreads();
   int64_t threads = asked > 0 ? asked : cpus;
   pool.spins = threads <= cpus ? spinsBeforeSleep : 100;
   return static_cast<int32_t>(threads > maxThreads ? maxThreads : threads);
@@ -259,6 +266,8 @@ Failure runOnPool(MelixTask* task, const Job& job, MelixTask*& failed) {
 }
 
 } // namespace
+
+bool threadsAreANumber() { return askedThreads() >= 0; }
 
 } // namespace melix::runtime
 

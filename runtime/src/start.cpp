@@ -44,7 +44,7 @@ void runEntry(MelixTask* task, void* context) {
 /// The status of the process for the way the entry ended; writes what there is to say.
 int32_t finalStatus(MelixTask* task, int32_t status, int32_t result) {
   if (status == MELIX_OK) return result;
-  if (status == MELIX_EXIT) return task->exitStatus & 0xff;
+  if (status == MELIX_EXIT) return task->exitStatus;
   if (status == MELIX_PANIC) {
     int64_t len;
     const char* text = melix_panic_text(task, &len);
@@ -90,6 +90,10 @@ int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program) {
     writeMessage(
         "error: this program is made for processors with AVX2 and FMA (x86-64-v3), which this one lacks\n");
     return MELIX_FAILED;
+  }
+  if (!threadsAreANumber()) {
+    writeMessage("error: MELIX_THREADS is a number of threads, 1 or more\n");
+    return MELIX_USAGE;
   }
   melix_hold_standard_files();
   if (program->lines) melix_register_lines(program->lines);

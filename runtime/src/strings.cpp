@@ -20,19 +20,49 @@ int charAt(MelixStr s, int64_t at, uint32_t& c) {
   melix_panic_format(task, "index {0} is inside a char", 1, values);
 }
 
-MelixStr joinAll(MelixTask* task, const MelixStr* parts, int64_t count, MelixStr between) {
-  int64_t total = count > 1 ? between.len * (count - 1) : 0;
+int64_t totalOf(const MelixStr* parts, int64_t count) {
+  int64_t total = 0;
   for (int64_t k = 0; k < count; k++) total += parts[k].len;
+  return total;
+}
+
+/// Copies a part and gives the place behind it.
+uint8_t* put(uint8_t* at, MelixStr part) {
+  if (part.len > 0) memcpy(at, part.data, static_cast<size_t>(part.len));
+  return at + part.len;
+}
+
+/// Whether the bytes up to `total` are from now on the caller's, behind a text that ends where its block is
+/// filled. Other texts of the block end before and see nothing of them.
+bool takesRoom(MelixTask* task, MelixStr text, int64_t total) {
+  MelixBlock* block = headerOf(const_cast<uint8_t*>(text.data));
+  auto filled = static_cast<uint32_t>(text.len), wanted = static_cast<uint32_t>(total);
+  if (total > UINT32_MAX || static_cast<uint64_t>(total) > block->bytes) return false;
+  if (task->head.threaded)
+    return __atomic_compare_exchange_n(&block->filled, &filled, wanted, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
+  if (block->filled != filled) return false;
+  block->filled = wanted;
+  return true;
+}
+
+/// Memory for a text that begins with `first`: with room behind it where `first` was put together itself, so
+/// that a text which grows bit by bit is copied a few times only.
+uint8_t* newJoined(MelixTask* task, MelixStr first, int64_t total) {
+  bool grows = first.len > 0 && headerOf(const_cast<uint8_t*>(first.data))->filled != 0;
+  uint8_t* text = newText(task, grows ? total + total / 2 : total);
+  if (total <= UINT32_MAX) headerOf(text)->filled = static_cast<uint32_t>(total);
+  return text;
+}
+
+MelixStr joinAll(MelixTask* task, const MelixStr* parts, int64_t count, MelixStr between) {
+  int64_t total = totalOf(parts, count) + (count > 1 ? between.len * (count - 1) : 0);
   if (total == 0) return {nullptr, 0};
   uint8_t* text = newText(task, total);
   uint8_t* at = text;
-  auto put = [&](MelixStr part) {
-    if (part.len > 0) memcpy(at, part.data, static_cast<size_t>(part.len));
-    at += part.len;
-  };
   for (int64_t k = 0; k < count; k++) {
-    if (k > 0) put(between);
-    put(parts[k]);
+    if (k > 0) at = put(at, between);
+    at = put(at, parts[k]);
   }
   return {text, total};
 }
@@ -53,8 +83,23 @@ void mapAscii(MelixTask* task, const uint64_t* args, uint64_t* results, Map map)
 using namespace melix::runtime;
 
 void melix_str_concat(MelixTask* task, const uint64_t* args, uint64_t* results) {
-  setStr(results, joinAll(task, reinterpret_cast<const MelixStr*>(args[1]), static_cast<int64_t>(args[0]),
-                          {nullptr, 0}));
+  auto* parts = reinterpret_cast<const MelixStr*>(args[1]);
+  auto count = static_cast<int64_t>(args[0]);
+  int64_t total = totalOf(parts, count);
+  setStr(results, {nullptr, 0});
+  if (total == 0) return;
+  MelixStr first = parts[0];
+  uint8_t* text;
+  if (first.len > 0 && takesRoom(task, first, total)) {
+    text = const_cast<uint8_t*>(first.data);
+    melix_retain(task, text);
+  } else {
+    text = newJoined(task, first, total);
+    put(text, first);
+  }
+  uint8_t* at = text + first.len;
+  for (int64_t k = 1; k < count; k++) at = put(at, parts[k]);
+  setStr(results, {text, total});
 }
 
 void melix_str_join(MelixTask* task, const uint64_t* args, uint64_t* results) {

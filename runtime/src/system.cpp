@@ -31,6 +31,10 @@ int nextByte(MelixTask* task) {
   return inputBuffer[inputAt++];
 }
 
+bool isText(const char* bytes) {
+  return findBadUtf8(reinterpret_cast<const uint8_t*>(bytes), static_cast<int64_t>(strlen(bytes))) < 0;
+}
+
 } // namespace
 
 const char* environmentVariable(const char* name) { return getenv(name); }
@@ -58,6 +62,8 @@ void melix_clock(MelixTask*, const uint64_t*, uint64_t* results) {
 void melix_arguments(MelixTask* task, const uint64_t*, uint64_t* results) {
   void* list = nullptr;
   for (int32_t k = 1; k < count; k++) {
+    int64_t values[] = {k};
+    if (!isText(texts[k])) melix_panic_format(task, "argument {0} of the program is not UTF-8", 1, values);
     MelixStr text = makeStr(task, texts[k]);
     *static_cast<MelixStr*>(melix_list_push(task, &list, &melix_scalar_types[MELIX_KIND_STR])) = text;
   }
@@ -70,6 +76,7 @@ void melix_environment(MelixTask* task, const uint64_t* args, uint64_t* results)
   name.addByte(0);
   const char* value = name.data ? environmentVariable(reinterpret_cast<const char*>(name.data)) : nullptr;
   name.release();
+  if (value && !isText(value)) panicText(task, "the value of this environment variable is not UTF-8");
   results[0] = value != nullptr;
   setStr(results + 1, value ? makeStr(task, value) : MelixStr{nullptr, 0});
 }
@@ -89,6 +96,9 @@ void melix_io_read_line(MelixTask* task, const uint64_t*, uint64_t* results) {
 }
 
 void melix_exit(MelixTask* task, const uint64_t* args, uint64_t*) {
-  task->exitStatus = static_cast<int32_t>(args[0]);
+  auto status = static_cast<int64_t>(args[0]);
+  if (status < 0 || status > 255)
+    melix_panic_format(task, "exit status {0} is not within 0..255", 1, &status);
+  task->exitStatus = static_cast<int32_t>(status);
   leaveToLanding(task, MELIX_EXIT);
 }

@@ -8,6 +8,9 @@ namespace melix::runtime {
 /// Null if unset. The C library's own, which does not change after the start.
 const char* environmentVariable(const char* name);
 
+/// Whether MELIX_THREADS, if it is set, is a number of threads.
+bool threadsAreANumber();
+
 /// The arguments of the process, the program's name first.
 int32_t argumentCount();
 const char* argument(int32_t k);

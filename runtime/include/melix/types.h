@@ -73,6 +73,7 @@ enum MelixKind {
   MELIX_KIND_STRUCT = 23, // name, fields
   MELIX_KIND_ENUM = 24,   // name, cases
   MELIX_KIND_OPAQUE = 25, // printed as its name (function values and the like); copied as plain bytes
+  MELIX_KIND_INSIDE = 26, // one field, which is shown in its place: what stands beside it are sizes
 };
 
 enum MelixTypeFlags {
@@ -98,7 +99,7 @@ struct MelixType {
   uint8_t flags;         // MelixTypeFlags
   uint8_t align;         // of the stored form
   uint32_t size;         // bytes of the stored form; elements of arrays and lists are `size` apart
-  uint32_t fieldCount;   // TUPLE, STRUCT
+  uint32_t fieldCount;   // TUPLE, STRUCT, INSIDE
   uint32_t caseCount;    // ENUM
   const char* name;      // STRUCT, ENUM, OPAQUE
   const MelixType* elem; // ARRAY, LIST

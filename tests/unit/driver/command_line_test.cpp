@@ -133,6 +133,23 @@ TEST(CommandLine, HelpNamesEveryCommandAndOption) {
   }
 }
 
+TEST(CommandLine, WhatAStageDoesNotShowIsSaid) {
+  EXPECT_TRUE(understood({"show", "--stage", "opt", "--count", "--only", "f", "x.mlx"}).count);
+  for (const char* stage : {"loops", "llvm", "asm"})
+    for (const char* option : {"--count", "--only=f"}) {
+      Answer refused = answered({"show", "--stage", stage, option, "x.mlx"});
+      EXPECT_EQ(refused.status, 2);
+      EXPECT_NE(refused.text.find(std::string("opt, not for ") + stage), std::string::npos) << refused.text;
+    }
+}
+
+TEST(CommandLine, FlagsTakeNoValue) {
+  Answer refused = answered({"run", "--interpret=yes", "x.mlx"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.text.find("`--interpret` takes no value"), std::string::npos) << refused.text;
+  EXPECT_EQ(understood({"run", "--cpu=native", "x.mlx"}).code.cpu, "native");
+}
+
 TEST(CommandLine, VersionIsOneLine) {
   Answer version = answered({"--version"});
   EXPECT_EQ(version.status, 0);

@@ -240,6 +240,20 @@ TEST(Options, TestsAreCheckedForOverflowToo) {
   unlink(file.c_str());
 }
 
+TEST(Run, WhatComesFromOutsideIsChecked) {
+  harness::ProcessResult endless = melix("run /dev/zero");
+  EXPECT_EQ(endless.status, 1);
+  EXPECT_TRUE(contains(endless.errors, "longer than 64 MiB")) << endless.errors;
+  harness::ProcessResult bytes = melix("run -e 'print(arguments())' \"$(printf '\\377')\"");
+  EXPECT_EQ(bytes.status, 101);
+  EXPECT_TRUE(contains(bytes.errors, "argument 1 of the program is not UTF-8")) << bytes.errors;
+  harness::ProcessResult threads =
+      harness::runProcess({MELIX_BINARY_DIR "/melix", "run", "-e", "print(1)"},
+                          {.folder = "", .environment = {{"MELIX_THREADS", "abc"}}});
+  EXPECT_EQ(threads.status, 2);
+  EXPECT_TRUE(contains(threads.errors, "MELIX_THREADS is a number of threads")) << threads.errors;
+}
+
 TEST(Options, WhatCannotBeFollowedIsRefused) { EXPECT_EQ(melix("run --cpu potato -e 'print(1)'").status, 2); }
 
 } // namespace

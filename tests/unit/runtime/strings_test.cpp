@@ -20,9 +20,14 @@ protected:
 };
 
 TEST_F(Strings, concatenate_and_compare) {
-  MelixStr parts[] = {str("ab"), str(""), str("ç")};
+  auto owned = [&](const char* text) { // with a block of its own, as programs have texts
+    call(melix_str_repeat, Slots().add(text).add(int64_t(1)));
+    return MelixStr{reinterpret_cast<const uint8_t*>(results[0]), static_cast<int64_t>(results[1])};
+  };
+  MelixStr parts[] = {owned("ab"), str(""), owned("ç")};
   EXPECT_EQ(one(melix_str_concat, Slots().add(int64_t(3)).add(parts)), "abç");
   EXPECT_EQ(one(melix_str_concat, Slots().add(int64_t(0)).add(parts)), "");
+  for (int k : {0, 2}) melix_release(task, const_cast<uint8_t*>(parts[k].data));
   EXPECT_EQ(number(melix_str_compare, Slots().add("abc").add("abd")), -1);
   EXPECT_EQ(number(melix_str_compare, Slots().add("abc").add("ab")), 1);
   EXPECT_EQ(number(melix_str_compare, Slots().add("").add("")), 0);
