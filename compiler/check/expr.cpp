@@ -200,12 +200,12 @@ NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
     return b.kindOf(value) == TypeKind::Never ? value : b.logicalNot(value, span);
   }
   NodeId value = checkExpr(u.operand, expected);
-  if (b.kindOf(value) == TypeKind::Never) return value;
   const SynKind operand = ast.kind(u.operand);
   if (operand == SynKind::IntLit || operand == SynKind::FloatLit)
     return b.kindOf(value) == TypeKind::Error
                ? value
                : b.op(OpKind::Neg, b.typeOf(value), {value}, span, signOfLiteral);
+  if (b.kindOf(value) == TypeKind::Never) return value;
   if (NodeId user = ownOperator("-", {value}, span)) return user;
   return b.negate(value, span);
 }

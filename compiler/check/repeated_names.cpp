@@ -1,6 +1,5 @@
 #include "check/repeated_names.h"
 
-
 #include <map>
 
 namespace melix::check {

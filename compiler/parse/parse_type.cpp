@@ -1,7 +1,6 @@
 // Types and patterns.
 #include "parse/parser.h"
 
-
 namespace melix::parse {
 
 using namespace syntax;
@@ -102,7 +101,7 @@ NodeId Parser::parsePatternAtom() {
       take();
       return ast_.add(NodeKind::Underscore, spanFrom(begin));
     }
-    if (syntax::isCapital(textOf(peek())) || is(TokenKind::Dot, 1))
+    if (isCapital(textOf(peek())) || is(TokenKind::Dot, 1))
       return nested([&] { return parseCasePattern(begin); });
     const Token& name = take();
     return ast_.add(NodeKind::Name, tokenSpan(name), Name{nameOf(name)});
