@@ -197,7 +197,7 @@ NodeId Parser::parsePrefix() {
     return parsePrefix();
   }
   if (!is(TokenKind::Minus) && !is(TokenKind::Amp)) return parsePower();
-  bool doubled = at_ > 0 && tokens_[at_ - 1].kind == TokenKind::Amp && tokens_[at_ - 1].end == begin;
+  bool doubled = at_ > 0 && tokens_[at_ - 1].kind == TokenKind::Amp;
   if (doubled && is(TokenKind::Amp)) {
     fail("an expression");
     return errorNode();
