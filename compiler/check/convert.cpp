@@ -236,6 +236,10 @@ DimId Body::dimOfSyntax(SynId node) {
   return c.constantSize(constant).dim;
 }
 
+static bool isNegation(const Ast& ast, SynId node) {
+  return ast.kind(node) == SynKind::Unary && ast[node].as<Unary>().op == UnaryOp::Neg;
+}
+
 NodeId Body::checkAs(const Two& as, Span span) {
   if (ast.kind(as.second) == SynKind::AxisNames) {
     sink.report(DiagId::NoNamedAxes, ast.span(as.second));
@@ -260,6 +264,11 @@ NodeId Body::checkAs(const Two& as, Span span) {
   }
   if (b.kindOf(value) == TypeKind::Error || b.kindOf(value) == TypeKind::Never) return value;
   if (literal && infer.unify(type, b.typeOf(value)).kind == UnifyKind::Equal) return value;
+  TypeId element = types.element(b.typeOf(value)); // numbers in brackets are rounded once, to the type
+  while (ast.kind(inner) == SynKind::Paren || isNegation(ast, inner))
+    inner = ast.kind(inner) == SynKind::Paren ? ast[inner].as<One>().inner : ast[inner].as<Unary>().operand;
+  if (ast.kind(inner) == SynKind::Array && types.isFloat(type) && infer.isOpen(element))
+    infer.unify(type, element);
   return convertTo(value, type, span);
 }
 
@@ -286,8 +295,7 @@ NodeId Body::asOperand(SynId operand, TypeId type) {
 /// A number as written, with a sign or not, or one of the names for numbers.
 bool Body::isNumberLiteral(SynId node) {
   while (ast.kind(node) == SynKind::Paren) node = ast[node].as<One>().inner;
-  if (ast.kind(node) == SynKind::Unary && ast[node].as<Unary>().op == UnaryOp::Neg)
-    return isNumberLiteral(ast[node].as<Unary>().operand);
+  if (isNegation(ast, node)) return isNumberLiteral(ast[node].as<Unary>().operand);
   if (ast.kind(node) == SynKind::Name) {
     NameId name = ast[node].as<Name>().name;
     std::string_view text = types.names.text(name);
