@@ -247,8 +247,8 @@ public:
   /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is
   /// inferred.
   void renewGuess(InstanceId id);
-  /// Each size that is computed from sizes which only the value's maker knows, `n - 1` of an argument n, becomes
-  /// one of its own: who gets the value reads it off.
+  /// Each size that is computed from sizes which only the value's maker knows, `n - 1` of an argument n,
+  /// becomes one of its own: who gets the value reads it off.
   TypeId withOwnSizes(TypeId type, const std::function<bool(DimSym)>& own);
   void finish(InstanceId id, Body& body, NodeId value, TypeId declared);
   NameId packDimName(NameId pack, uint32_t k);

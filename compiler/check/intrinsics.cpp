@@ -238,9 +238,8 @@ static bool holdsCases(types::TypeStore& types, TypeId type) {
       if (holdsCases(types, types.fieldType(type, 0, k))) return true;
     return false;
   }
-  return t.kind != TypeKind::List && std::any_of(t.parts.begin(), t.parts.end(), [&](TypeId part) {
-           return holdsCases(types, part);
-         });
+  return t.kind != TypeKind::List &&
+         std::any_of(t.parts.begin(), t.parts.end(), [&](TypeId part) { return holdsCases(types, part); });
 }
 
 /// Whether elements of this type are reduced this way; says so if not. Sums are of all that `+` combines.

@@ -30,14 +30,15 @@ bool Body::intoArguments(const std::vector<CallArg>& args) {
   });
 }
 
-/// Whether a module that is not among the layers offers functions of the name: they may stand beside a type of
-/// an argument.
+/// Whether a module that is not among the layers offers functions of the name: they may stand beside a type
+/// of an argument.
 bool Body::isDeclaredBeside(NameId name, const std::vector<std::vector<DeclId>>& layers) {
   auto offers = [&](ModuleId home) {
     const std::vector<DeclId> there = c.functionsAtHome(home, name);
-    return !there.empty() && std::none_of(layers.begin(), layers.end(), [&](const std::vector<DeclId>& layer) {
-      return std::find(layer.begin(), layer.end(), there[0]) != layer.end();
-    });
+    return !there.empty() &&
+           std::none_of(layers.begin(), layers.end(), [&](const std::vector<DeclId>& layer) {
+             return std::find(layer.begin(), layer.end(), there[0]) != layer.end();
+           });
   };
   for (uint32_t k = 0; k < c.modules.size(); ++k)
     if (offers(ModuleId(k))) return true;

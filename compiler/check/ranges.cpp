@@ -50,8 +50,8 @@ void Body::noteIndexUse(NodeId index, DimId extent) {
   indexUses.push_back(std::move(use));
 }
 
-/// Indices that only functions in the body use, `[for b: grad(w => w * x[b])(1.0)]`: these are read as if they
-/// stood before the functions, where nothing in the body binds their names.
+/// Indices that only functions in the body use, `[for b: grad(w => w * x[b])(1.0)]`: these are read as if
+/// they stood before the functions, where nothing in the body binds their names.
 void Body::noteUsesInFunctions(SynId body) {
   auto mayGive = [&](NameId name) {
     return std::any_of(headerIndices.begin(), headerIndices.end(),
@@ -74,7 +74,7 @@ void Body::noteUsesInFunctions(SynId body) {
     if (!gives || !free) return;
     const BuilderFrame frame = builders.back();
     Attempt attempt(*this);
-    ++conditions; // whether the function is called is not known
+    ++conditions;    // whether the function is called is not known
     checkExpr(node); // notes its indices
     --conditions;
     attempt.drop();

@@ -225,8 +225,9 @@ NodeId Body::ownOpAssign(const OpAssign& a, Span span) {
   Attempt attempt(*this);
   NodeId place = checkExpr(a.target), value = checkExpr(a.value);
   if (b.kindOf(place) != TypeKind::Error && b.kindOf(value) != TypeKind::Error)
-    if (NodeId made = declaredOperator(name, {{NameId::none(), a.target, place, ast.span(a.target)},
-                                              {NameId::none(), SynId::none(), value, ast.span(a.value)}},
+    if (NodeId made = declaredOperator(name,
+                                       {{NameId::none(), a.target, place, ast.span(a.target)},
+                                        {NameId::none(), SynId::none(), value, ast.span(a.value)}},
                                        span))
       return made;
   attempt.drop();

@@ -177,9 +177,9 @@ TypeId Body::askedOf(TypeId function, size_t k, size_t count) {
     const auto transform = static_cast<TransformKind>(value.number);
     if (transform == TransformKind::Vmap) return TypeId::none();
     if (transform != TransformKind::Hvp) return askedOf(inner, k, count);
-    return k + 1 < count ? askedOf(inner, k, count - 1)
-                         : tangentAskedOf(inner, value.wrt.empty() ? std::vector<uint32_t>{0} : value.wrt,
-                                          count - 1);
+    return k + 1 < count
+               ? askedOf(inner, k, count - 1)
+               : tangentAskedOf(inner, value.wrt.empty() ? std::vector<uint32_t>{0} : value.wrt, count - 1);
   }
   default: return TypeId::none();
   }

@@ -6,9 +6,9 @@
 
 namespace melix::fuzz {
 
-/// The text goes through what `melix run` does before it makes machine code: it is refused with messages, at most
-/// so many, none about what another is about, or every pass makes of it what its verifier accepts. Anything else
-/// ends the process with what happened and the program.
+/// The text goes through what `melix run` does before it makes machine code: it is refused with messages, at
+/// most so many, none about what another is about, or every pass makes of it what its verifier accepts.
+/// Anything else ends the process with what happened and the program.
 void requireCompiled(const std::string& text, size_t mostMessages);
 
 } // namespace melix::fuzz

@@ -1,5 +1,6 @@
-// Every form of the language with every kind of value in it: forms are set into one another, an operand stands
-// innermost, and a shell stands around them. What types fit is left to chance: most programs are refused.
+// Every form of the language with every kind of value in it: forms are set into one another, an operand
+// stands innermost, and a shell stands around them. What types fit is left to chance: most programs are
+// refused.
 #include "fuzz/compiled.h"
 #include "fuzz/mutate.h"
 #include "fuzz/run.h"
@@ -43,10 +44,11 @@ constexpr std::array<std::string_view, 8> shells = {
     "print(grad(a => {\n  var z = a\n  for i in 0..2 { z = z * $ }\n  z\n})(2.0))\n",
 };
 
-constexpr std::string_view head =
-    "fn f[T: Num](k: int, x: f64[3], m: f64[2, 3], p: P, b: B, r: f64[_][2], o: Option[f64], e: E, l: List[f64],\n"
-    "    t: (f64, int), h: (f64) -> f64, s: str, empty: f64[0], q: i8[3], v: bool[3], xs: f64[N], y: T, n: int)\n"
-    "    -> int {\n";
+constexpr std::string_view head = "fn f[T: Num](k: int, x: f64[3], m: f64[2, 3], p: P, b: B, r: f64[_][2], "
+                                  "o: Option[f64], e: E, l: List[f64],\n"
+                                  "    t: (f64, int), h: (f64) -> f64, s: str, empty: f64[0], q: i8[3], v: "
+                                  "bool[3], xs: f64[N], y: T, n: int)\n"
+                                  "    -> int {\n";
 constexpr std::string_view tail =
     "  2\n}\n"
     "print(f(1, ones(), ones(), P(1.0, ones()), B([1.0, 2.0], 2), [[1.0, 2.0], [3.0, 4.0, 5.0]], Some(1.0),\n"
@@ -62,7 +64,8 @@ std::vector<std::string> linesOf(const std::string& name) {
   return out;
 }
 
-template <class List> std::string oneOf(const List& list, fuzz::Random& random) {
+template <class List>
+std::string oneOf(const List& list, fuzz::Random& random) {
   return std::string(list[random() % list.size()]);
 }
 
@@ -72,8 +75,10 @@ std::string expression(unsigned depth, fuzz::Random& random) {
   if (depth == 0) return oneOf(operands, random);
   std::string out;
   for (char at : oneOf(forms, random)) {
-    if (at == '$') out += expression(depth - 1, random);
-    else out += at;
+    if (at == '$')
+      out += expression(depth - 1, random);
+    else
+      out += at;
   }
   return out;
 }
