@@ -1,0 +1,295 @@
+// Values at other types: `as`, `?`, ranges as values.
+#include "check/attempt.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+static bool isNegation(const Ast& ast, SynId node) {
+  return ast.kind(node) == SynKind::Unary && ast[node].as<Unary>().op == UnaryOp::Neg;
+}
+
+NodeId Body::checkAs(const Two& as, Span span) {
+  if (ast.kind(as.second) == SynKind::AxisNames) {
+    sink.report(DiagId::NoNamedAxes, ast.span(as.second));
+    return b.error(span);
+  }
+  TypeId type = resolveType(as.second, true);
+  if (types.kind(type) == TypeKind::Error) return b.error(span);
+  SynId inner = as.first;
+  while (ast.kind(inner) == SynKind::Paren) inner = ast[inner].as<One>().inner;
+  // A literal, or a call whose result its arguments do not settle, takes the type asked of it.
+  bool literal = isNumberLiteral(inner);
+  NodeId value;
+  if (ast.kind(inner) == SynKind::Call || ast.kind(inner) == SynKind::Array ||
+      ast.kind(inner) == SynKind::Builder) {
+    if (ast.kind(inner) == SynKind::Call && !callNeedsType(inner)) {
+      value = checkExpr(as.first);
+    } else {
+      value = asOperand(as.first, type);
+    }
+  } else {
+    value = checkExpr(as.first);
+  }
+  if (b.kindOf(value) == TypeKind::Error || b.kindOf(value) == TypeKind::Never) return value;
+  if (literal && infer.unify(type, b.typeOf(value)).kind == UnifyKind::Equal) return value;
+  TypeId element = types.element(b.typeOf(value)); // numbers in brackets are rounded once, to the type
+  while (ast.kind(inner) == SynKind::Paren || isNegation(ast, inner))
+    inner = ast.kind(inner) == SynKind::Paren ? ast[inner].as<One>().inner : ast[inner].as<Unary>().operand;
+  if (ast.kind(inner) == SynKind::Array && types.isFloat(type) && infer.isOpen(element))
+    infer.unify(type, element);
+  return convertTo(value, type, span);
+}
+
+/// An operand that takes the type asked of it, if it can. One that could not is not asked again: else
+/// operands inside of operands would be checked a power of their depth.
+NodeId Body::asOperand(SynId operand, TypeId type) {
+  if (unaskedOperands.contains({ast.at, operand})) return checkExpr(operand);
+  const auto before = static_cast<ptrdiff_t>(sink.all().size());
+  Attempt asked(*this);
+  NodeId value = checkExpr(operand, type);
+  if (!asked.hasMessages() && infer.unify(type, b.typeOf(value)).kind != UnifyKind::Mismatch) return value;
+  const bool failed = asked.hasErrors();
+  const std::vector<Diagnostic> told(sink.all().begin() + before, sink.all().end());
+  asked.drop();
+  unaskedOperands.insert({ast.at, operand});
+  Attempt unasked(*this);
+  value = checkExpr(operand);
+  if (!failed || !unasked.hasErrors()) return value;
+  unasked.drop(); // what is wrong with the type asked for says more
+  for (const Diagnostic& d : told) sink.repeat(d);
+  return b.error(ast.span(operand));
+}
+
+/// A number as written, with a sign or not, or one of the names for numbers.
+bool Body::isNumberLiteral(SynId node) {
+  while (ast.kind(node) == SynKind::Paren) node = ast[node].as<One>().inner;
+  if (isNegation(ast, node)) return isNumberLiteral(ast[node].as<Unary>().operand);
+  if (ast.kind(node) == SynKind::Name) {
+    NameId name = ast[node].as<Name>().name;
+    std::string_view text = types.names.text(name);
+    return (text == "inf" || text == "nan" || text == "pi") && !lookupAny(name);
+  }
+  return ast.kind(node) == SynKind::IntLit || ast.kind(node) == SynKind::FloatLit;
+}
+
+/// Whether a call's result has a parameter that its arguments do not settle.
+bool Body::callNeedsType(SynId node) {
+  const auto call = ast[node].as<Call>();
+  SynId callee = call.callee;
+  if (ast.kind(callee) != SynKind::Name && ast.kind(callee) != SynKind::Member) return false;
+  NameId name =
+      ast.kind(callee) == SynKind::Name ? ast[callee].as<Name>().name : ast[callee].as<Member>().name;
+  if (lookupAny(name)) return false;
+  std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
+  if (ast.kind(callee) == SynKind::Member && ast.kind(ast[callee].as<Member>().base) == SynKind::Name)
+    if (auto prefix = c.modules[module].prefixes.find(ast[ast[callee].as<Member>().base].as<Name>().name);
+        prefix != c.modules[module].prefixes.end())
+      layers = {c.functionsIn(prefix->second, name, true)};
+  for (const auto& layer : layers)
+    for (DeclId decl : layer) {
+      const FunctionDecl& fn = c.function(decl);
+      const Ast& tree = c.ast(decl);
+      for (const GenericParam& g : fn.generics) {
+        bool inParams = false;
+        std::function<void(SynId)> look = [&](SynId s) {
+          if (tree.kind(s) == SynKind::Name || tree.kind(s) == SynKind::PackUse)
+            inParams |= tree[s].as<Name>().name == g.name;
+          forEachChild(tree, s, look);
+        };
+        for (const ParamDecl& p : fn.params)
+          if (p.type) look(p.type);
+        if (!inParams) return true;
+      }
+    }
+  std::optional<IntrinsicKind> intrinsic = findIntrinsic(types.names.text(name));
+  return layers.empty() && intrinsic && takesTypeAsked(*intrinsic);
+}
+
+NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
+  TypeId from = b.typeOf(value), to = infer.zonk(type);
+  auto fail = [&] {
+    if (b.lacks(to, "Num", "`as`", span) || b.lacks(from, "Num", "`as`", span)) return b.error(span);
+    sink.report(DiagId::CannotConvert, span, b.show(from), b.show(to));
+    return b.error(span);
+  };
+  TypeId element = types.element(to), fromElement = infer.shallow(types.element(from));
+  if (types.kind(from) == TypeKind::Pack) return convertTo(unpacked(value, span), type, span);
+  bool numbers =
+      b.isNumber(element) && (b.isNumber(fromElement) || types.kind(fromElement) == TypeKind::Bool ||
+                              types.kind(fromElement) == TypeKind::Char);
+  bool chars = types.kind(element) == TypeKind::Char && types.isInt(fromElement);
+  if (types.kind(to) == TypeKind::Array) { // an array type also checks the shape
+    if (types.kind(from) != TypeKind::Array || types.rank(from) != types.rank(to)) return fail();
+    std::vector<DimCheckItem> checks;
+    std::vector<DimId> want = b.dimsOf(to), have = b.dimsOf(from);
+    for (size_t k = 0; k < want.size(); ++k) {
+      if (infer.zonk(want[k]) == infer.zonk(have[k]) || infer.unifyDim(want[k], have[k]) == UnifyKind::Equal)
+        continue;
+      auto x = types.dims.asConstant(infer.zonk(want[k])), y = types.dims.asConstant(infer.zonk(have[k]));
+      if (x && y) {
+        b.reportAsked({UnifyKind::DimsDiffer, {}, want[k], have[k], want[k], static_cast<uint32_t>(k)}, to,
+                      from, value, span);
+        return b.error(span);
+      }
+      checks.push_back({infer.zonk(want[k]), infer.zonk(have[k]), "", {}, static_cast<uint32_t>(k)});
+    }
+    to = infer.zonk(to);
+    checks = b.worded(std::move(checks), DiagId::ShapeExpected, to, from);
+    if (!checks.empty())
+      value = b.checked(value, types.array(types.element(from), b.dimsOf(to)), std::move(checks), span, true);
+  }
+  if (types.kind(from) != TypeKind::Array && types.kind(to) != TypeKind::Array && !numbers && !chars) {
+    if (infer.unify(to, from).kind == UnifyKind::Equal) return value;
+    return fail();
+  }
+  if (!numbers && !chars) {
+    if (types.element(to) == fromElement) return value;
+    return fail();
+  }
+  bool checked = (types.isInt(element) && fromElement != element) || chars;
+  return b.elementwise({value}, span, [&](std::vector<NodeId> e) {
+    return b.make(NodeKind::Convert, element, span, {e[0]}, ConvertRef{ops::ConvertMode::Saturate, checked});
+  });
+}
+
+TypeId Body::optionOf(TypeId payload) {
+  DeclId decl = c.typeDecl(c.modules.prelude(), types.names.intern("Option"));
+  return c.recordType(decl, {payload});
+}
+
+/// `e?`: the payload, or an early return (rule 35).
+NodeId Body::checkTry(const One& t, Span span, TypeId expected) {
+  TypeId asked, error;
+  if (expected) { // the payload is asked for; sizes that are still to be found are hidden in it
+    TypeId payload = infer.zonk(expected);
+    std::vector<DimSym> symbols, open;
+    types.collectSymbols(payload, symbols);
+    for (DimSym s : symbols)
+      if (types.dims.info(s).kind == types::DimSymKind::Inference) open.push_back(s);
+    payload = types.pack(payload, open);
+    bool option = returnType && isPreludeEnum(returnType, "Option");
+    DeclId result = c.typeDecl(c.modules.prelude(), types.names.intern("Result"));
+    if (!option && result) error = fresh(span);
+    asked = error ? c.recordType(result, {payload, error}) : optionOf(payload);
+  }
+  NodeId value = checkExpr(t.inner, asked);
+  TypeId type = b.typeOf(value);
+  if (types.kind(type) == TypeKind::Error) return value;
+  if (error) // nothing was asked of it
+    infer.unify(error, isPreludeEnum(type, "Result") ? types.fieldType(type, caseNumber(type, "Err"), 0)
+                                                     : types.unit());
+  return types.kind(type) == TypeKind::Never ? value : tryValue(value, span);
+}
+
+NodeId Body::tryValue(NodeId value, Span span) {
+  TypeId type = b.typeOf(value);
+  bool option = isPreludeEnum(type, "Option"), result = isPreludeEnum(type, "Result");
+  if (!option && !result) {
+    sink.report(DiagId::QuestionOperand, span, b.show(type));
+    return b.error(span);
+  }
+  if (!mayReturn) {
+    sink.report(DiagId::NoTryHere, span);
+    return b.error(span);
+  }
+  if (!returnType && option) returnType = optionOf(fresh(span)); // the first to tell what is returned
+  if (DeclId either = c.typeDecl(c.modules.prelude(), types.names.intern("Result")); !returnType && either)
+    returnType = c.recordType(either, {fresh(span), types.fieldType(type, caseNumber(type, "Err"), 0)});
+  TypeId back = returnType ? infer.zonk(returnHere(span)) : TypeId::none();
+  bool fits = back && (option ? isPreludeEnum(back, "Option") : isPreludeEnum(back, "Result"));
+  if (!fits) {
+    Diagnostic& d = sink.report(DiagId::QuestionContext, span, b.show(type),
+                                option ? "an Option" : "a Result", back ? b.show(back) : "()");
+    bool returnsResult = back && isPreludeEnum(back, "Result");
+    d.hint = option && returnsResult ? "`x.or_error(\"…\")?` makes a Result of it, the text being its error"
+             : option ? "`x.or_else(value)` gives another value instead, `x.or_panic(\"…\")` ends the program"
+                      : "`x.or_else(value)` gives another value instead; `match` sees the error";
+    return b.error(span);
+  }
+  uint32_t goodCase = caseNumber(type, option ? "Some" : "Ok"),
+           badCase = caseNumber(type, option ? "None" : "Err");
+  TypeId payload = types.fieldType(type, goodCase, 0);
+  Pattern good;
+  good.kind = PatternKind::Bind;
+  good.span = span;
+  good.type = openPattern(good, payload);
+  good.local = b.newLocal("v", good.type, span);
+  LocalId goodLocal = good.local;
+  TypeId goodType = good.type;
+  std::vector<DimSym> opened = good.unpacked;
+  Arm hit, miss;
+  Pattern holding;
+  holding.kind = PatternKind::Case;
+  holding.type = type;
+  holding.caseIndex = goodCase;
+  holding.span = span;
+  holding.subs = {instance.patterns.add(std::move(good))};
+  hit.pattern = instance.patterns.add(std::move(holding));
+  hit.body = b.local(goodLocal, span);
+  NodeId leave;
+  if (option) {
+    miss.pattern = anyPattern(type, span);
+    leave = b.make(NodeKind::Variant, back, span, {}, Index{badCase});
+  } else {
+    TypeId wanted = types.fieldType(back, badCase, 0);
+    std::vector<NodeId> fields;
+    miss.pattern = casePattern(type, badCase, fields, span);
+    NodeId err = passedOn(fields[0], wanted, span);
+    if (b.kindOf(err) == TypeKind::Error) return err;
+    leave = b.make(NodeKind::Variant, back, span, {err}, Index{badCase});
+  }
+  miss.body = b.make(NodeKind::Return, types.never(), span, {leave});
+  NodeId match = b.make(NodeKind::Match, goodType, span, {value}, Arms{{hit, miss}, {}});
+  instance.nodes[match].resultDims = opened;
+  return match;
+}
+
+/// An error that `?` met as the one that is returned: any becomes an `Error` by its `message`.
+NodeId Body::passedOn(NodeId error, TypeId wanted, Span span) {
+  TypeId own = b.typeOf(error);
+  if (unifyGiven(wanted, own).kind <= UnifyKind::NeedsCheck) return coerce(error, wanted, span);
+  TypeId made = c.recordType(c.typeDecl(c.modules.prelude(), types.names.intern("Error")), {});
+  if (infer.unify(wanted, made).kind != UnifyKind::Equal) {
+    sink.report(DiagId::QuestionError, span, b.show(own), b.show(wanted));
+    return b.error(span);
+  }
+  NameId message = types.names.intern("message");
+  NodeId text = callNamed(message, c.functionLayers(module, message),
+                          {{NameId::none(), SynId::none(), error, span}}, nullptr, types.str(), span, span);
+  return callPrelude("error", {text}, span);
+}
+
+/// Where an index or a size is meant: any integer (rule 16); one that is no `int` panics.
+NodeId Body::asInt(NodeId node, Span span) {
+  if (b.lacks(b.typeOf(node), "Int", "an index or a size", span)) return b.error(span);
+  return types.isInt(b.typeOf(node)) ? b.convert(node, types.int64(), span, true)
+                                     : coerce(node, types.int64(), span);
+}
+
+/// Whether it is the prelude's `Range`.
+bool Body::isRange(TypeId type) {
+  DeclId range = c.typeDecl(c.modules.prelude(), types.names.intern("Range"));
+  types::RecordId record = types[infer.shallow(type)].record;
+  return record && range && types.recordInfo(record).declaration == range.index;
+}
+
+/// A range as a value: the prelude's `Range`.
+NodeId Body::checkRangeValue(const syntax::Range& r, Span span) {
+  DeclId decl = c.typeDecl(c.modules.prelude(), types.names.intern("Range"));
+  if (!decl || !r.last) {
+    sink.report(DiagId::NoRangeValue, span);
+    return b.error(span);
+  }
+  NodeId first = asInt(checkExpr(r.first), ast.span(r.first));
+  NodeId last = asInt(checkExpr(r.last), ast.span(r.last));
+  std::vector<CallArg> args{{NameId::none(), SynId::none(), first, span},
+                            {NameId::none(), SynId::none(), last, span}};
+  TypeId type = c.recordType(decl, {});
+  if (types.recordInfo(types[type].record).cases[0].fields.size() > 2)
+    args.push_back(
+        {NameId::none(), SynId::none(), r.step ? asInt(checkExpr(r.step), span) : b.integer(1, span), span});
+  return construct(decl, 0, args, nullptr, TypeId::none(), span);
+}
+
+} // namespace melix::check
