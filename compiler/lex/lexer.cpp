@@ -62,7 +62,7 @@ private:
     endInterpolations();
     while (!strings_.empty()) {
       out_.endsInText = strings_.back().triple && sink_.errorCount() == errorsBefore_;
-      unclosed(strings_.back().opened, strings_.back().opened + 1);
+      unclosedInBraces(strings_.back().opened, strings_.back().opened + 1);
       strings_.pop_back();
       out_.unclosed = true;
     }
@@ -321,7 +321,7 @@ private:
     if (scan_.peek() == '}')
       scan_.advance();
     else
-      unclosed(level.opened, begin);
+      unclosedInBraces(level.opened, begin);
     add(TokenKind::FormatEnd, begin, format);
     stringText(level.opened, level.triple);
   }
@@ -330,6 +330,12 @@ private:
     out_.unclosedStrings.emplace_back(begin, end);
     report(DiagId::UnclosedString, begin, end);
   }
+  /// The end comes between braces of the string, whose opening one may be meant as text.
+  void unclosedInBraces(uint32_t begin, uint32_t end) {
+    const size_t before = sink_.errorCount();
+    unclosed(begin, end);
+    if (sink_.errorCount() > before) sink_.hintLast("a brace that is text is written `{{`");
+  }
 
   /// A newline ends a string of one line, also between its braces; only brackets in there may span lines.
   void endInterpolations() {
@@ -337,7 +343,7 @@ private:
       uint32_t opened = strings_.back().opened;
       strings_.pop_back();
       if (strings_.empty() || strings_.back().triple || strings_.back().depth > 0)
-        unclosed(opened, scan_.position());
+        unclosedInBraces(opened, scan_.position());
       add(TokenKind::FormatEnd, scan_.position());
       add(TokenKind::StringEnd, scan_.position());
     }
