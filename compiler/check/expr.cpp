@@ -309,14 +309,16 @@ NodeId Body::checkTuple(const Many& m, Span span, TypeId expected) {
     wanted = types[infer.shallow(expected)].parts;
   std::vector<NodeId> parts;
   std::vector<TypeId> kinds;
+  bool comes = true;
   for (size_t k = 0; k < m.items.size(); ++k) {
     TypeId want = k < wanted.size() ? wanted[k] : TypeId::none();
     NodeId part = checkExpr(m.items[k], want);
     if (want) part = coerce(part, want, b.spanOf(part));
-    parts.push_back(part);
-    bool comes = !want || b.kindOf(part) != TypeKind::Never; // `(1, exit(2))` has the type asked for
-    kinds.push_back(comes ? b.typeOf(part) : infer.zonk(want));
+    if (comes) parts.push_back(part); // those up to one that never comes
+    comes = comes && b.kindOf(part) != TypeKind::Never;
+    kinds.push_back(b.typeOf(part));
   }
+  if (!comes) return b.block(std::move(parts), span);
   return b.make(NodeKind::Tuple, types.tuple(std::move(kinds)), span, std::move(parts));
 }
 
