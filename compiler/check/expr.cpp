@@ -345,7 +345,12 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
     return b.error(span);
   }
   std::vector<NodeId> items;
+  bool numberFailed = false;
   for (SynId item : m.items) {
+    if (numberFailed && isNumberLiteral(item)) { // what is wrong with one is told once
+      items.push_back(b.error(ast.span(item)));
+      continue;
+    }
     NodeId value = checkExpr(item, element);
     if (b.kindOf(value) == TypeKind::Never) {
       items.push_back(value); // there is no array then
@@ -366,6 +371,7 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
         sink.hintLast("rows with sizes of their own stand where a type like `f32[_][N]` or `List[f32[_]]` is "
                       "asked for");
     }
+    numberFailed |= b.kindOf(value) == TypeKind::Error && isNumberLiteral(item);
     items.push_back(value);
   }
   if (asList) return b.make(NodeKind::ListOf, want, span, std::move(items));

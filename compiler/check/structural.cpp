@@ -125,6 +125,13 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
                                types::tangentType(types, typeOf(b)), span));
     return block(std::move(nodes), span);
   }
+  auto isUnsettled = [&](NodeId n) { // what an Option holds may still be anything
+    const std::vector<TypeId> open = infer.openVars({typeOf(n)});
+    return composite(n) && std::any_of(open.begin(), open.end(), [&](TypeId var) {
+             return infer.varClass(var) == types::VarClass::Any;
+           });
+  };
+  if (isUnsettled(a) || isUnsettled(b)) return operatorError(kind, a, b, span);
   bool additive = kind == BinaryKind::Add || kind == BinaryKind::Sub;
   if (additive && composite(a)) {
     TypeId tangent = types::tangentType(types, typeOf(a));
