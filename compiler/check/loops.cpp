@@ -135,7 +135,7 @@ NodeId Body::checkReturn(const One& ret, Span span) {
     children = {
         b.make(NodeKind::Variant, returnType, span, {b.unit(span)}, Index{caseNumber(returnType, "Ok")})};
   else if (!returnType) {
-    returnType = type;
+    if (types.kind(type) != TypeKind::Error) returnType = type; // a call that is not known yet tells nothing
   } else if (children.empty()) {
     if (infer.unify(returnType, type).kind != UnifyKind::Equal)
       sink.report(DiagId::TypeMismatch, span, b.show(returnType), "()");
