@@ -2,7 +2,6 @@
 
 #include "aot/lld.h"
 #include "aot/memory_file.h"
-#include "aot/output_file.h"
 #include "aot/shared_objects.h"
 
 #include <vector>
@@ -72,27 +71,33 @@ std::string withoutTrailingNewline(std::string text) {
 } // namespace
 
 std::optional<std::string> linkExecutable(std::span<const std::string_view> objects,
-                                          std::string_view runtimeArchive, const std::string& outputPath,
+                                          std::string_view runtimeArchive, std::string& problem,
                                           const LinkOptions& options) {
   Inputs inputs;
   bool opened = inputs.add("entry", {melixEntryBegin, melixEntryEnd});
   for (std::string_view object : objects) opened = inputs.add("program", object) && opened;
   if (!runtimeArchive.empty()) opened = inputs.add("runtime", runtimeArchive) && opened;
-  if (!opened) return "no memory for the linker's inputs";
+  if (!opened) {
+    problem = "no memory for the linker's inputs";
+    return std::nullopt;
+  }
 
   std::vector<std::string> arguments = baseArguments(options);
   inputs.appendPaths(arguments);
   arguments.push_back("--as-needed");
   for (const char* name : {"libc.so.6", "libm.so.6"}) {
     std::string path = findSharedObject(name);
-    if (path.empty()) return std::string("the C library's `") + name + "` was not found";
+    if (path.empty()) {
+      problem = std::string("the C library's `") + name + "` was not found";
+      return std::nullopt;
+    }
     arguments.push_back(path);
   }
 
   std::string messages;
-  if (std::optional<std::string> bytes = runLld(arguments, messages))
-    return writeExecutable(outputPath, *bytes);
-  return "cannot link `" + outputPath + "`:\n" + withoutTrailingNewline(inputs.rename(std::move(messages)));
+  std::optional<std::string> bytes = runLld(arguments, messages);
+  if (!bytes) problem = withoutTrailingNewline(inputs.rename(std::move(messages)));
+  return bytes;
 }
 
 } // namespace melix::aot

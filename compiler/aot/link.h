@@ -16,10 +16,10 @@ struct LinkOptions {
 /// `main` does not reach is left out. The C library linked against is the one this process runs with, so
 /// neither a compiler nor the C library's development files are needed, and `PATH` is never read.
 ///
-/// Returns nothing on success, else a message that names `outputPath` and says what is wrong, the linker's
-/// problems a line each; then `outputPath` is as it was before.
+/// Returns the bytes of the executable. If it cannot be made: nothing, and `problem` is what is wrong, the
+/// linker's problems a line each.
 std::optional<std::string> linkExecutable(std::span<const std::string_view> objects,
-                                          std::string_view runtimeArchive, const std::string& outputPath,
+                                          std::string_view runtimeArchive, std::string& problem,
                                           const LinkOptions& options = {});
 
 } // namespace melix::aot

@@ -304,7 +304,8 @@ NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, uint32_t
   };
   const size_t before = b.types.dims.symCount();
   NodeId columns = columnsOf(TypeId::none());
-  if (!sizesFoundSince(b, b.typeOf(columns), before).empty()) { // those of the value hold for each direction
+  if (!inDims.empty() && !sizesFoundSince(b, b.typeOf(columns), before).empty()) {
+    // The sizes of the value hold for each direction.
     Callee value = prepare(function, args, span);
     b.bind("value", value.call, nodes);
     columns = columnsOf(types::tangentType(b.types, value.result));

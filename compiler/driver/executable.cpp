@@ -2,6 +2,7 @@
 
 #include "aot/link.h"
 #include "driver/embedded.h"
+#include "driver/files.h"
 #include "driver/program_input.h"
 
 #include <filesystem>
@@ -15,7 +16,10 @@ bool writeExecutable(std::span<const std::string_view> objects, const Invocation
     return false;
   }
   aot::LinkOptions options{.strip = invocation.strip};
-  auto problem = aot::linkExecutable(objects, runtimeArchive(), invocation.output, options);
+  std::string linker;
+  std::optional<std::string> bytes = aot::linkExecutable(objects, runtimeArchive(), linker, options);
+  std::optional<std::string> problem = bytes ? replaceFile(invocation.output, *bytes, FileKind::Executable)
+                                             : "cannot link `" + invocation.output + "`:\n" + linker;
   if (problem) writeProblem(*problem);
   return !problem;
 }

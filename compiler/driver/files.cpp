@@ -44,10 +44,25 @@ bool writeAll(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     ssize_t written = write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
+    if (written <= 0) return false;
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return true;
+}
+
+/// Writes everything and closes, which may be the first to tell that space has run out.
+bool fill(int descriptor, std::string_view bytes) {
+  const bool written = writeAll(descriptor, bytes);
+  const int failure = errno;
+  const bool closed = close(descriptor) == 0;
+  if (!written) errno = failure;
+  return written && closed;
+}
+
+mode_t newFileMode() {
+  mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
 }
 
 } // namespace
@@ -63,22 +78,30 @@ std::optional<std::string> readFile(const std::string& path, std::string& error)
   return std::nullopt;
 }
 
-std::optional<std::string> replaceFile(const std::string& path, std::string_view content) {
+std::optional<std::string> replaceFile(const std::string& path, std::string_view content, FileKind kind) {
+  auto problem = [&] { return "cannot write `" + path + "`: " + reason(); };
+  struct stat old = {};
+  const bool exists = stat(path.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) {
+    int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0 || !fill(descriptor, content)) return problem();
+    return std::nullopt;
+  }
+  mode_t mode = exists ? old.st_mode & 07777 : newFileMode();
+  if (kind == FileKind::Executable) mode |= (mode & 0444) >> 2;
   // A link is followed, so that the file it names is replaced and the link stays.
   std::error_code ignored;
   std::string target = std::filesystem::canonical(path, ignored).string();
   if (ignored) target = path;
   std::string temporary = target + ".melix-XXXXXX";
   int descriptor = mkstemp(temporary.data());
-  if (descriptor < 0) return "cannot write beside `" + path + "`: " + reason();
-  struct stat old = {};
-  mode_t mode = stat(target.c_str(), &old) == 0 ? old.st_mode & 07777 : 0644;
-  bool written = writeAll(descriptor, content) && fchmod(descriptor, mode) == 0;
-  written = close(descriptor) == 0 && written;
-  if (written && std::rename(temporary.c_str(), target.c_str()) == 0) return std::nullopt;
-  std::string error = "cannot write `" + path + "`: " + reason();
+  if (descriptor < 0) return problem();
+  if (fill(descriptor, content) && chmod(temporary.c_str(), mode) == 0 &&
+      std::rename(temporary.c_str(), target.c_str()) == 0)
+    return std::nullopt;
+  std::string failure = problem();
   unlink(temporary.c_str());
-  return error;
+  return failure;
 }
 
 std::vector<std::string> expandFolders(const std::vector<std::string>& paths) {

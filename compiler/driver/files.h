@@ -9,9 +9,14 @@ namespace melix::driver {
 /// All bytes of a file, or of standard input for `-`. If it cannot be read, nothing, and `error` says why.
 std::optional<std::string> readFile(const std::string& path, std::string& error);
 
-/// Replaces a file's content in one step: other processes see the old or the new text, never a part, and the
-/// file's permissions stay. Returns what went wrong, or nothing.
-std::optional<std::string> replaceFile(const std::string& path, std::string_view content);
+/// Who may read an executable may run it.
+enum class FileKind { Text, Executable };
+
+/// Makes a file, or replaces its content, in one step: other processes see the old or the new bytes, never a
+/// part, and permissions that it has stay. What is no regular file (a device, a pipe) is written to. Returns
+/// what went wrong, or nothing; then a file is as it was before.
+std::optional<std::string> replaceFile(const std::string& path, std::string_view content,
+                                       FileKind kind = FileKind::Text);
 
 /// The files a command was given, with each folder replaced by the .mlx files below it, sorted.
 std::vector<std::string> expandFolders(const std::vector<std::string>& paths);

@@ -1,8 +1,11 @@
 #include "driver/files.h"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,6 +57,45 @@ TEST_F(Files, ReplacingInAMissingFolderSaysSo) {
   std::optional<std::string> error = replaceFile(folder_ / "no" / "a.mlx", "text");
   ASSERT_TRUE(error);
   EXPECT_NE(error->find("No such file"), std::string::npos);
+}
+
+TEST_F(Files, WhoMayReadAnExecutableMayRunIt) {
+  auto modeOf = [](const std::string& path) {
+    struct stat status = {};
+    stat(path.c_str(), &status);
+    return status.st_mode & 0777;
+  };
+  mode_t mask = umask(027);
+  EXPECT_EQ(replaceFile(folder_ / "made", "bytes", FileKind::Executable), std::nullopt);
+  EXPECT_EQ(replaceFile(folder_ / "text", "bytes"), std::nullopt);
+  umask(mask);
+  EXPECT_EQ(modeOf(folder_ / "made"), 0750u);
+  EXPECT_EQ(modeOf(folder_ / "text"), 0640u);
+  std::string old = write("old", "old");
+  chmod(old.c_str(), 0604);
+  EXPECT_EQ(replaceFile(old, "bytes", FileKind::Executable), std::nullopt);
+  EXPECT_EQ(modeOf(old), 0705u);
+  EXPECT_EQ(read(old), "bytes");
+}
+
+TEST_F(Files, ADeviceThatIsFullIsToldAndStays) {
+  EXPECT_EQ(replaceFile("/dev/full", "text"), "cannot write `/dev/full`: No space left on device");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
+TEST_F(Files, NothingIsLeftWhereNotAllCanBeWritten) {
+  std::string path = write("a.mlx", "old");
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = {4096, before.rlim_max};
+  auto handler = signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  std::optional<std::string> again = replaceFile(path, std::string(10000, 'x'));
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  EXPECT_EQ(again, "cannot write `" + path + "`: File too large");
+  EXPECT_EQ(read(path), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 2); // with `sub`
 }
 
 TEST_F(Files, FoldersStandForTheirPrograms) {
