@@ -21,15 +21,14 @@ NodeId Body::checkAs(const Two& as, Span span) {
   // A literal, or a call whose result its arguments do not settle, takes the type asked of it.
   bool literal = isNumberLiteral(inner);
   NodeId value;
-  if (ast.kind(inner) == SynKind::Call || ast.kind(inner) == SynKind::Array ||
-      ast.kind(inner) == SynKind::Builder) {
-    if (ast.kind(inner) == SynKind::Call && !callNeedsType(inner)) {
-      value = checkExpr(as.first);
-    } else {
-      value = asOperand(as.first, type);
-    }
-  } else {
-    value = checkExpr(as.first);
+  switch (ast.kind(inner)) {
+  case SynKind::Call: value = callNeedsType(inner) ? asOperand(as.first, type) : checkExpr(as.first); break;
+  case SynKind::Array:
+  case SynKind::Builder: value = asOperand(as.first, type); break;
+  case SynKind::Name: // `zero` alone is the zero of the type asked for
+    value = nameNeedsType(ast[inner].as<Name>().name) ? asOperand(as.first, type) : checkExpr(as.first);
+    break;
+  default: value = checkExpr(as.first);
   }
   if (b.kindOf(value) == TypeKind::Error || b.kindOf(value) == TypeKind::Never) return value;
   if (literal && infer.unify(type, b.typeOf(value)).kind == UnifyKind::Equal) return value;
@@ -71,6 +70,11 @@ bool Body::isNumberLiteral(SynId node) {
     return (text == "inf" || text == "nan" || text == "pi") && !lookupAny(name);
   }
   return ast.kind(node) == SynKind::IntLit || ast.kind(node) == SynKind::FloatLit;
+}
+
+bool Body::nameNeedsType(NameId name) {
+  return findIntrinsic(types.names.text(name)) == IntrinsicKind::ZeroOf && !lookupAny(name) &&
+         c.functionLayers(module, name).empty();
 }
 
 /// Whether a call's result has a parameter that its arguments do not settle.

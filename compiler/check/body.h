@@ -91,6 +91,8 @@ public:
   TypeId returnHere(Span span);
   bool mayReturn = false;
   bool unsure = false; ///< a result was guessed: another round will check this body again
+  /// Whether a call whose result is not known yet has a part in it: such a value tells no type.
+  bool isUnknownYet(TypeId type) const { return unsure && types.holds(type, TypeKind::Error); }
   TypeId openResult(const InstanceInfo& guess);
   void noteOpenResult(TypeId type);
   size_t builderDepth = 0; ///< nested builder bodies
@@ -159,6 +161,7 @@ public:
   NodeId convertTo(NodeId value, TypeId type, Span span);
   bool isNumberLiteral(SynId node);
   bool callNeedsType(SynId node);
+  bool nameNeedsType(NameId name);
   NodeId checkSized(SynId node, TypeId want);
   bool endsInBranches(SynId node) const;
   NodeId unpacked(NodeId node, Span span);
@@ -250,7 +253,9 @@ public:
   bool placeOfName(SynId node, Place& place, bool report);
   bool placeOfField(SynId node, Place& place, bool report);
   bool mayChange(const Place& place, SynId node);
+  NodeId placeFromEnd(SynId written, const std::function<NodeId()>& holder);
   bool elementOf(Place& list, SynId written, Span span);
+  NodeId partOfText(NodeId text, SynId item, Span span);
   NodeId checkIndexing(SynId node);
   NodeId indexInto(NodeId base, const std::vector<syntax::Argument>& items, Span span);
   NodeId readPlace(const Place& place, Span span);
@@ -410,6 +415,8 @@ public:
                  bool report, Span span);
   std::vector<ModuleId> homeModules(TypeId type);
   NodeId templateValue(Known known, std::vector<NodeId> captures, Span span);
+  NodeId intrinsicValue(IntrinsicKind kind, Span span);
+  std::optional<IntrinsicKind> intrinsicMeant(const Known& known, const std::vector<CallArg>& args);
   // --- captures (captures.cpp)
   /// A function value being called: where the captures of these functions come from.
   struct Given {
@@ -521,7 +528,7 @@ public:
   NodeId callPrint(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId wrongCount(IntrinsicKind kind, const std::string& wanted, size_t got, Span span);
   NodeId callMapLeaves(const std::vector<CallArg>& args, Span span);
-  NodeId callFoldLeaves(const std::vector<CallArg>& args, Span span);
+  NodeId callFoldLeaves(const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callBuild(const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId callConversion(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs,

@@ -114,11 +114,8 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
     if (cond.valid()) children.insert(children.begin(), cond);
     return b.make(NodeKind::If, type, span, std::move(children));
   };
-  auto addsNothing = [&](TypeId t) {
-    return types.kind(t) == TypeKind::Never || (unsure && types.kind(t) == TypeKind::Error);
-  };
-  if (addsNothing(a)) return made(o);
-  if (addsNothing(o)) return made(a);
+  if (types.kind(a) == TypeKind::Never || isUnknownYet(a)) return made(o);
+  if (types.kind(o) == TypeKind::Never || isUnknownYet(o)) return made(a);
   if (types.kind(a) == TypeKind::Error || types.kind(o) == TypeKind::Error) return b.error(span);
   if (expected) {
     then = coerce(then, expected, b.spanOf(then));

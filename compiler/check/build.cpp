@@ -24,6 +24,15 @@ NodeId NodeBuilder::make(NodeKind kind, TypeId type, Span span, std::vector<Node
   return instance.nodes.add(std::move(node));
 }
 
+NodeId NodeBuilder::composite(NodeKind kind, TypeId type, Span span, std::vector<NodeId> parts,
+                              Payload payload) {
+  auto never =
+      std::find_if(parts.begin(), parts.end(), [&](NodeId part) { return kindOf(part) == TypeKind::Never; });
+  if (never == parts.end()) return make(kind, type, span, std::move(parts), std::move(payload));
+  parts.erase(never + 1, parts.end());
+  return block(std::move(parts), span);
+}
+
 NodeId NodeBuilder::integer(int64_t value, Span span, TypeId type) {
   Const c;
   c.bits = static_cast<uint64_t>(value);

@@ -84,6 +84,8 @@ public:
 
   // --- nodes
   NodeId make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children = {}, Payload payload = {});
+  /// A value made of parts; where one of them never comes, the parts up to it.
+  NodeId composite(NodeKind kind, TypeId type, Span span, std::vector<NodeId> parts, Payload payload = {});
   NodeId error(Span span) { return make(NodeKind::Error, types.error(), span); }
   NodeId unit(Span span) { return make(NodeKind::Tuple, types.unit(), span); }
   NodeId integer(int64_t value, Span span, TypeId type = TypeId::none()); ///< an `int` unless said

@@ -1,5 +1,6 @@
 // Builders and generators: headers, bodies (rules 13, 24, 28, 29).
 #include "check/attempt.h"
+#include "check/free_names.h"
 
 namespace melix::check {
 
@@ -86,19 +87,17 @@ bool BuilderCheck::prepare(const Header& header) {
 /// The range of an index does not depend on the other indices.
 bool BuilderCheck::isRectangular(SynId range) {
   bool good = true;
-  std::function<void(SynId)> look = [&](SynId s) {
-    if (good && body_.ast.kind(s) == SynKind::Name && !body_.lookupAny(body_.ast[s].as<Name>().name))
-      for (const Header& h : builder_.headers)
-        if (body_.ast.kind(h.pattern) == SynKind::Name &&
-            body_.ast[h.pattern].as<Name>().name == body_.ast[s].as<Name>().name) {
-          body_.sink.report(DiagId::RangeOfIndex, body_.ast.span(s),
-                            types_.names.text(body_.ast[s].as<Name>().name));
-          good = false;
-          break;
-        }
-    if (good) forEachChild(body_.ast, s, look);
+  auto look = [&](SynId s, const IsBound& isBound) {
+    if (!good || body_.ast.kind(s) != SynKind::Name) return;
+    const NameId name = body_.ast[s].as<Name>().name;
+    if (isBound(name) || body_.lookupAny(name)) return;
+    good = std::none_of(builder_.headers.begin(), builder_.headers.end(), [&](const Header& h) {
+      return body_.ast.kind(h.pattern) == SynKind::Name && body_.ast[h.pattern].as<Name>().name == name;
+    });
+    if (!good) body_.sink.report(DiagId::RangeOfIndex, body_.ast.span(s), types_.names.text(name));
   };
-  look(range);
+  look(range, [](NameId) { return false; });
+  forEachInside(body_.ast, range, look);
   return good;
 }
 

@@ -71,7 +71,7 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
     return derivatives.vmap(f, {x}, expected, span);
   }
   case IntrinsicKind::MapLeaves: return callMapLeaves(args, span);
-  case IntrinsicKind::FoldLeaves: return callFoldLeaves(args, span);
+  case IntrinsicKind::FoldLeaves: return callFoldLeaves(args, expected, span);
   case IntrinsicKind::Build: return callBuild(args, expected, span);
   case IntrinsicKind::Dot:
   case IntrinsicKind::Norm: return callDot(kind, args, span);
@@ -142,8 +142,9 @@ NodeId Body::callMapLeaves(const std::vector<CallArg>& args, Span span) {
       values, span);
 }
 
-NodeId Body::callFoldLeaves(const std::vector<CallArg>& args, Span span) {
-  NodeId op = checkArg(args[0]), zero = checkArg(args[1]), f = checkArg(args[2]), value = checkArg(args[3]);
+NodeId Body::callFoldLeaves(const std::vector<CallArg>& args, TypeId expected, Span span) {
+  NodeId op = checkArg(args[0]), zero = checkArg(args[1], expected), f = checkArg(args[2]),
+         value = checkArg(args[3]);
   if (b.kindOf(value) == TypeKind::Error || b.kindOf(op) == TypeKind::Error || b.kindOf(f) == TypeKind::Error)
     return b.error(span);
   return leaves.fold(

@@ -260,7 +260,7 @@ public:
   /// Whether an instance is only checked, never run: its types are type parameters.
   bool isOfParams(const InstanceKey& key) const {
     return std::any_of(key.typeArgs.begin(), key.typeArgs.end(),
-                       [this](TypeId t) { return types.holdsParam(t); });
+                       [this](TypeId t) { return types.holds(t, types::TypeKind::Param); });
   }
   bool keepsToBounds(DeclId decl, KnownId known, const std::vector<TypeId>& captured);
   /// Whether a function's body is checked whole where it stands, called or not.

@@ -90,8 +90,8 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
     if (g.kind == GenericKind::Type && !boundMet(name, g, infer.zonk(typeArgs[nextArg++]), span))
       return b.error(span);
   TypeId made = infer.zonk(type);
-  NodeId node = record.isEnum ? b.make(NodeKind::Variant, made, span, std::move(values), Index{caseIndex})
-                              : b.make(NodeKind::Struct, made, span, std::move(values));
+  NodeId node = b.composite(record.isEnum ? NodeKind::Variant : NodeKind::Struct, made, span,
+                            std::move(values), Index{caseIndex});
   if (lets.empty()) return node;
   lets.push_back(node);
   return b.block(std::move(lets), span);

@@ -170,12 +170,7 @@ NodeId Body::checkName(SynId node, TypeId expected) {
     TypeId asked = expected ? infer.zonk(expected) : expected;
     if (*intrinsic == IntrinsicKind::ZeroOf && asked && types::tangentType(types, asked) == asked)
       return leaves.zero(asked, span); // `zero` alone, where a tangent is asked for
-    Known known;
-    known.kind = KnownKind::Intrinsic;
-    known.module = module;
-    known.name = std::string(text);
-    known.number = static_cast<uint32_t>(*intrinsic);
-    return templateValue(std::move(known), {}, span);
+    return intrinsicValue(*intrinsic, span);
   }
   return unknownName(name, span);
 }
@@ -309,17 +304,14 @@ NodeId Body::checkTuple(const Many& m, Span span, TypeId expected) {
     wanted = types[infer.shallow(expected)].parts;
   std::vector<NodeId> parts;
   std::vector<TypeId> kinds;
-  bool comes = true;
   for (size_t k = 0; k < m.items.size(); ++k) {
     TypeId want = k < wanted.size() ? wanted[k] : TypeId::none();
     NodeId part = checkExpr(m.items[k], want);
     if (want) part = coerce(part, want, b.spanOf(part));
-    if (comes) parts.push_back(part); // those up to one that never comes
-    comes = comes && b.kindOf(part) != TypeKind::Never;
+    parts.push_back(part);
     kinds.push_back(b.typeOf(part));
   }
-  if (!comes) return b.block(std::move(parts), span);
-  return b.make(NodeKind::Tuple, types.tuple(std::move(kinds)), span, std::move(parts));
+  return b.composite(NodeKind::Tuple, types.tuple(std::move(kinds)), span, std::move(parts));
 }
 
 NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
@@ -374,7 +366,7 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
     numberFailed |= b.kindOf(value) == TypeKind::Error && isNumberLiteral(item);
     items.push_back(value);
   }
-  if (asList) return b.make(NodeKind::ListOf, want, span, std::move(items));
+  if (asList) return b.composite(NodeKind::ListOf, want, span, std::move(items));
   if (!element) return b.block(std::move(items), span); // nothing that has a type
   element = infer.zonk(element);
   TypeId type = types.array(types.element(element), [&] {
@@ -382,7 +374,7 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
     for (DimId d : b.dimsOf(element)) dims.push_back(d);
     return dims;
   }());
-  return b.make(NodeKind::ArrayOf, type, span, std::move(items));
+  return b.composite(NodeKind::ArrayOf, type, span, std::move(items));
 }
 
 NodeId Body::checkTupleIndex(const TupleIndex& t, Span span) {

@@ -49,6 +49,7 @@ Canonical Checker::sizeless(const std::vector<TypeId>& given) {
   Canonical out;
   std::vector<DimId> own;
   auto renamed = [&](DimId d) {
+    if (types.dims.mentionsKind(d, DimSymKind::Bound)) return d; // what hides in a pack
     auto at = std::find(out.stoodFor.begin(), out.stoodFor.end(), d);
     if (at == out.stoodFor.end()) {
       own.push_back(types.dims.symbol(canonicalSym(static_cast<uint32_t>(own.size()), DimSymKind::Unknown)));
@@ -171,7 +172,7 @@ bool Checker::startRound(InstanceId id, size_t before) {
   for (size_t k = open.firstGuess; k < guesses_.size(); ++k) instances_.erase(infos_[guesses_[k].index].key);
   guesses_.resize(open.firstGuess);
   bool guess = info.state == ResultState::Unknown && info.openGuess.valid();
-  bool again = info.recursed && !confirmed && types.kind(found) != TypeKind::Error &&
+  bool again = info.recursed && !confirmed && !types.holds(found, TypeKind::Error) &&
                (guess || !info.key.isOpen()); // at open numbers, a known result says no more
   info.state = again && guess ? ResultState::Guessed : ResultState::Known;
   if (!again) return false;
@@ -220,7 +221,8 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   InstanceInfo& info = infos_[id.index];
   if (!declared) {
     TypeId type = body.b.typeOf(value);
-    bool adds = types.kind(type) != TypeKind::Never && types.kind(type) != TypeKind::Error;
+    bool adds = types.kind(type) != TypeKind::Never && types.kind(type) != TypeKind::Error &&
+                !body.isUnknownYet(type);
     if (body.returnType && adds) {
       value = body.coerce(value, body.returnHere(body.b.spanOf(value)), body.b.spanOf(value));
       type = body.infer.zonk(body.returnType);
@@ -261,7 +263,7 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
     if (types.dims.info(s).kind != DimSymKind::Bound &&
         std::find(instance.dimParams.begin(), instance.dimParams.end(), s) == instance.dimParams.end())
       instance.resultDims.push_back(s);
-  instance.failed = (instance.failed && !body.unsure) || types.kind(instance.result) == TypeKind::Error;
+  instance.failed = (instance.failed && !body.unsure) || types.holds(instance.result, TypeKind::Error);
   const InstanceKey& key = infos_[id.index].key;
   if (instance.doesIo && key.decl && modules.decl(key.decl).kind == names::DeclKind::Function &&
       function(key.decl).isPure)

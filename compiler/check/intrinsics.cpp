@@ -179,14 +179,14 @@ NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expecte
   case IntrinsicKind::Fma: {
     std::vector<NodeId> given;
     for (size_t k = 0; k < (kind == IntrinsicKind::Fma ? 3u : 2u); ++k) given.push_back(args.positional());
-    return b.mixedElementwise(std::move(given), span, [&](std::vector<NodeId> e, TypeId element) {
+    return ofNumbers(kind, std::move(given), span, [&](std::vector<NodeId> e, TypeId element) {
       return b.op(kind == IntrinsicKind::Fma ? OpKind::Fma : OpKind::CopySign, element, std::move(e), span);
     });
   }
   case IntrinsicKind::Select: return select(args, span);
   case IntrinsicKind::Div: {
     NodeId x = args.positional(), y = args.positional();
-    return b.mixedElementwise({x, y}, span, [&](std::vector<NodeId> e, TypeId element) {
+    return ofNumbers(kind, {x, y}, span, [&](std::vector<NodeId> e, TypeId element) {
       return b.op(OpKind::IDiv, element, std::move(e), span, staysWhole);
     });
   }
@@ -339,21 +339,32 @@ NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vect
   bool sums = nestKind(kind) == NestKind::Sum || kind == IntrinsicKind::Prod;
   return alongKept(x, axes, keep, span, [&](const std::vector<DimId>& inner, const ElementAt& read) {
     NodeId total = b.reduce(nestKind(kind), inner, span, [&](const std::vector<LocalId>& r) {
-      return sums ? b.summable(read(r), span) : read(r);
+      return sums ? term(kind, read(r), span) : read(r);
     });
     if (kind != IntrinsicKind::Mean) return total;
     return meanOf(total, b.types.element(b.typeOf(x)), b.dimValue(b.types.dims.product(inner), span), span);
   });
 }
 
+bool ArrayIntrinsics::isCounted(TypeId element) {
+  const TypeId type = b.infer.shallow(element);
+  return b.types.kind(type) == TypeKind::Bool || b.types.isInt(type);
+}
+
+/// What is summed of a number: of bools and integers whose mean is wanted an f64, which does not wrap.
+NodeId ArrayIntrinsics::term(IntrinsicKind kind, NodeId value, Span span) {
+  if (kind == IntrinsicKind::Mean && isCounted(b.typeOf(value)))
+    return b.convert(value, b.types.scalar(TypeKind::F64), span);
+  return b.summable(value, span);
+}
+
 /// total / count; the mean of bools and integers is an f32 (rule 16 gives it for bools).
 NodeId ArrayIntrinsics::meanOf(NodeId total, TypeId element, NodeId count, Span span) {
+  if (isCounted(element))
+    return b.convert(b.binary(BinaryKind::Div, total, count, span), b.types.scalar(TypeKind::F32), span);
   TypeId shallow = b.infer.shallow(element);
-  TypeKind kind = b.types.kind(shallow);
-  if (kind == TypeKind::Bool || b.types.isInt(shallow))
-    total = b.convert(total, b.types.scalar(TypeKind::F32), span);
   if (b.infer.isOpen(shallow)) b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), shallow);
-  if (!b.types.isInt(shallow) && b.lacks(shallow, "Float", "`mean`", span)) return b.error(span);
+  if (b.lacks(shallow, "Float", "`mean`", span)) return b.error(span);
   return b.binary(BinaryKind::Div, total, count, span);
 }
 
@@ -394,7 +405,7 @@ NodeId ArrayIntrinsics::reduceGenerator(IntrinsicKind kind, NodeId generator, Sp
   TypeId element = b.typeOf(body);
   if (!reduces(kind, element, span)) return b.error(span);
   if (nest.kind == NestKind::Sum || nest.kind == NestKind::Prod)
-    if (b.types.isScalar(b.infer.shallow(element))) body = b.summable(body, span);
+    if (b.types.isScalar(b.infer.shallow(element))) body = term(kind, body, span);
   node.children[0] = body;
   TypeId type = b.typeOf(body);
   if (nest.kind == NestKind::ArgMax || nest.kind == NestKind::ArgMin)

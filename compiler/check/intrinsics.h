@@ -58,8 +58,12 @@ private:
   using OfReduced = std::function<NodeId(const std::vector<DimId>& extents, const ElementAt& read)>;
   NodeId alongKept(NodeId x, const std::vector<size_t>& axes, bool keep, Span span, const OfReduced& value);
   NodeId reduceAxes(IntrinsicKind kind, NodeId x, const std::vector<size_t>& axes, bool keep, Span span);
+  bool isCounted(TypeId element);
+  NodeId term(IntrinsicKind kind, NodeId value, Span span);
   NodeId meanOf(NodeId total, TypeId element, NodeId count, Span span);
   NodeId logSumExp(NodeId x, const std::vector<size_t>& axes, bool keep, Span span);
+  NodeId ofNumbers(IntrinsicKind kind, std::vector<NodeId> given, Span span,
+                   const std::function<NodeId(std::vector<NodeId>, TypeId)>& element);
   NodeId minMax(IntrinsicKind kind, NodeId x, NodeId y, Span span);
   NodeId floatFunction(OpKind op, uint32_t index, NodeId x, std::string_view name, Span span);
   NodeId mathFunction(ops::MathKind kind, GivenArgs& args, Span span);

@@ -6,8 +6,26 @@
 
 namespace melix::check {
 
+/// Element by element, at the type that the numbers given have together.
+NodeId ArrayIntrinsics::ofNumbers(IntrinsicKind kind, std::vector<NodeId> given, Span span,
+                                  const std::function<NodeId(std::vector<NodeId>, TypeId)>& element) {
+  const std::string name(intrinsicName(kind));
+  for (NodeId x : given) {
+    const TypeId type = b.infer.shallow(b.types.element(b.typeOf(x)));
+    if (b.types.kind(type) == TypeKind::Error) return x;
+    if (b.isNumber(type)) continue;
+    if (!b.lacks(type, "Num", "`" + name + "`", span))
+      b.sink.report(DiagId::WantsNumbers, b.spanOf(x), name, b.show(b.typeOf(x))).hint =
+          kind == IntrinsicKind::Max || kind == IntrinsicKind::Min
+              ? "`if a < b { a } else { b }` takes whatever is ordered"
+              : "`as` converts";
+    return b.error(span);
+  }
+  return b.mixedElementwise(std::move(given), span, element);
+}
+
 NodeId ArrayIntrinsics::minMax(IntrinsicKind kind, NodeId x, NodeId y, Span span) {
-  return b.mixedElementwise({x, y}, span, [&](std::vector<NodeId> e, TypeId element) {
+  return ofNumbers(kind, {x, y}, span, [&](std::vector<NodeId> e, TypeId element) {
     return b.op(kind == IntrinsicKind::Max ? OpKind::Max : OpKind::Min, element, std::move(e), span);
   });
 }

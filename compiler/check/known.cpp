@@ -160,10 +160,31 @@ NodeId Body::callValue(NodeId function, const std::vector<CallArg>& args, TypeId
   }
 }
 
+NodeId Body::intrinsicValue(IntrinsicKind kind, Span span) {
+  Known known;
+  known.kind = KnownKind::Intrinsic;
+  known.module = module;
+  known.name = std::string(intrinsicName(kind));
+  known.number = static_cast<uint32_t>(kind);
+  return templateValue(std::move(known), {}, span);
+}
+
+/// The intrinsic that is meant where none of the functions of its name takes the arguments (rule 8).
+std::optional<IntrinsicKind> Body::intrinsicMeant(const Known& known, const std::vector<CallArg>& args) {
+  auto intrinsic = findIntrinsic(types.names.text(c.modules.decl(known.candidates[0]).name));
+  if (!intrinsic || known.isNested) return std::nullopt;
+  std::vector<int> score;
+  for (DeclId decl : known.candidates)
+    if (applicable(decl, args, score)) return std::nullopt;
+  return intrinsic;
+}
+
 /// A call of a function by its value; what it captures is in the value.
 NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& args, const Explicit* items,
                            TypeId expected, Span span) {
   const Known known = c.program_.known(types[b.typeOf(function)].known);
+  if (auto intrinsic = intrinsicMeant(known, args))
+    return callKnown(intrinsicValue(*intrinsic, span), args, expected, span);
   std::vector<NodeId> nodes;
   if (!known.isNested && !known.captureNames.empty() && !isReadable(function))
     function = b.local(b.bind("f", function, nodes), span);
@@ -175,10 +196,10 @@ NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& args, co
       layers.emplace_back();
     layers.back().push_back(decl);
   }
-  bool single = known.candidates.size() == 1;
+  const NameId name = c.modules.decl(known.candidates[0]).name;
+  bool single = known.candidates.size() == 1 && (known.isNested || !findIntrinsic(types.names.text(name)));
   nodes.push_back(single ? callDecl(known.candidates[0], args, items, expected, span)
-                         : callNamed(c.modules.decl(known.candidates[0]).name, layers, args, items, expected,
-                                     span, span));
+                         : callNamed(name, layers, args, items, expected, span, span));
   given.resize(before);
   return b.block(std::move(nodes), span);
 }

@@ -12,7 +12,8 @@ bool Leaves::isComposite(TypeId t) {
 }
 
 bool Leaves::isLeaf(TypeId t) {
-  return b.types.isScalar(b.types.element(t)) || b.isNumber(b.types.element(t));
+  const TypeId element = b.types.element(t);
+  return b.types.isScalar(element) || b.isNumber(element) || b.types.kind(element) == TypeKind::Str;
 }
 
 bool Leaves::isHidden(TypeId t) {

@@ -79,9 +79,9 @@ NodeId Body::checkBreak(const One& brk, Span span) {
     }
     TypeId& type = loops[level].breakType;
     if (b.kindOf(value) == TypeKind::Never) return value; // never gets to leave
-    if (!type) type = b.typeOf(value);
+    if (!type || isUnknownYet(type)) type = b.typeOf(value);
     if (infer.unify(type, b.typeOf(value)).kind != UnifyKind::NeedsCheck) value = coerce(value, type, span);
-    if (b.kindOf(value) == TypeKind::Error) {
+    if (b.kindOf(value) == TypeKind::Error || isUnknownYet(b.typeOf(value))) {
       loops[level].broken = true;
       return value;
     }
@@ -135,7 +135,7 @@ NodeId Body::checkReturn(const One& ret, Span span) {
     children = {
         b.make(NodeKind::Variant, returnType, span, {b.unit(span)}, Index{caseNumber(returnType, "Ok")})};
   else if (!returnType) {
-    if (types.kind(type) != TypeKind::Error) returnType = type; // a call that is not known yet tells nothing
+    if (types.kind(type) != TypeKind::Error && !isUnknownYet(type)) returnType = type;
   } else if (children.empty()) {
     if (infer.unify(returnType, type).kind != UnifyKind::Equal)
       sink.report(DiagId::TypeMismatch, span, b.show(returnType), "()");
@@ -178,7 +178,14 @@ NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, S
   TypeId shallow = infer.shallow(type);
   if (!types.isInt(shallow) &&
       !(infer.isOpen(shallow) && infer.varClass(shallow) == types::VarClass::OpenInt)) {
-    if (!b.lacks(shallow, "Int", "a range", span)) sink.report(DiagId::IndexType, span, b.show(type));
+    if (b.lacks(shallow, "Int", "a range", span)) return b.error(span);
+    auto isWhole = [&](NodeId end) {
+      TypeId t = infer.shallow(b.typeOf(end));
+      return types.isInt(t) || (infer.isOpen(t) && infer.varClass(t) == types::VarClass::OpenInt);
+    };
+    const NodeId wrong = isWhole(last) ? first : last;
+    sink.report(DiagId::IndexType, b.spanOf(wrong), b.show(b.typeOf(wrong))).hint =
+        "the ends of a range are integers";
     return b.error(span);
   }
   std::vector<NodeId> children{b.convert(first, type, b.spanOf(first)),

@@ -49,9 +49,10 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
       first = met;
     }
     TypeId mine = b.typeOf(arm.body);
-    failed |= (types.kind(mine) == TypeKind::Error && !unsure) ||
+    const bool unknown = isUnknownYet(mine);
+    failed |= (types.kind(mine) == TypeKind::Error && !unknown) ||
               types.kind(instance.patterns[arm.pattern].type) == TypeKind::Error;
-    if (types.kind(mine) != TypeKind::Never && types.kind(mine) != TypeKind::Error) {
+    if (types.kind(mine) != TypeKind::Never && types.kind(mine) != TypeKind::Error && !unknown) {
       UnifyResult match = !common || expected ? UnifyResult{} : infer.unify(common, mine);
       if (!common) {
         common = mine;

@@ -225,9 +225,12 @@ std::vector<SynId> Body::caseFields(const CasePattern& pattern, TypeId type, uin
       sink.report(DiagId::RepeatedName, f.span, part, "this pattern");
     } else if (f.label) {
       std::vector<std::string_view> known;
-      for (const types::Field& field : fields) known.push_back(types.names.text(field.name));
+      for (const types::Field& field : fields)
+        if (field.name) known.push_back(types.names.text(field.name));
       sink.report(DiagId::UnknownField, f.span, shown, types.names.text(f.label)).hint =
-          c.suggest(types.names.text(f.label), known);
+          known.empty() && !fields.empty()
+              ? "the fields of `" + shown + "` have no names: their places tell them"
+              : c.suggest(types.names.text(f.label), known);
     } else {
       sink.report(DiagId::PatternType, f.span, b.show(type)).hint =
           "`" + shown + "` has " + std::to_string(fields.size()) +

@@ -140,14 +140,19 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
   }
 }
 
-/// An element of a list; `xs[-1]` is the last one.
+/// A place in a list or text, which `holder` gives: a literal below 0 counts from the end (rule 30).
+NodeId Body::placeFromEnd(SynId written, const std::function<NodeId()>& holder) {
+  const Span span = ast.span(written);
+  NodeId index = asInt(checkExpr(written), span);
+  auto literal = b.literal(index);
+  if (!literal || *literal >= 0) return index;
+  NodeId length = b.make(NodeKind::Length, types.int64(), span, {holder()});
+  return b.op(OpKind::Add, types.int64(), {length, b.integer(*literal, span)}, span);
+}
+
 bool Body::elementOf(Place& list, SynId written, Span span) {
-  NodeId index = asInt(checkExpr(written), ast.span(written));
+  NodeId index = placeFromEnd(written, [&] { return readPlace(list, span); });
   if (b.kindOf(index) == TypeKind::Error) return false;
-  if (auto literal = b.literal(index); literal && *literal < 0) {
-    NodeId length = b.make(NodeKind::Length, types.int64(), span, {readPlace(list, span)});
-    index = b.op(OpKind::Add, types.int64(), {length, b.integer(*literal, span)}, span);
-  }
   TypeId element = types[infer.zonk(list.type)].parts[0];
   list.steps.push_back({StepKind::Element, 0, index, {}, {}, 1, span});
   list.type = element;
@@ -162,40 +167,48 @@ NodeId Body::checkIndexing(SynId node) {
   return indexInto(base, brackets.items, n.span);
 }
 
+/// A char of a text, or a slice of it; places are bytes.
+NodeId Body::partOfText(NodeId text, SynId item, Span span) {
+  std::vector<NodeId> nodes;
+  text = b.local(b.bind("s", text, nodes), span);
+  auto at = [&](SynId written) { return placeFromEnd(written, [&] { return text; }); };
+  if (ast.kind(item) != SynKind::Range) {
+    nodes.push_back(b.make(NodeKind::Builtin, types.scalar(TypeKind::Char), span, {text, at(item)},
+                           BuiltinRef{ops::BuiltinKind::StrCharAt}));
+    return b.block(std::move(nodes), span);
+  }
+  const auto range = ast[item].as<syntax::Range>();
+  if (range.step) {
+    sink.report(DiagId::IndexType, ast.span(item), "a..b step c").hint = "a slice of a text has no `step`";
+    return b.error(span);
+  }
+  NodeId first = at(range.first);
+  NodeId last = range.last ? at(range.last) : b.make(NodeKind::Length, types.int64(), span, {text});
+  nodes.push_back(b.make(NodeKind::Builtin, types.str(), span, {text, first, last},
+                         BuiltinRef{ops::BuiltinKind::StrSlice}));
+  return b.block(std::move(nodes), span);
+}
+
 NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span span) {
   TypeId type = b.typeOf(base);
   TypeKind k = types.kind(type);
   if (k == TypeKind::Error) return base;
-  if (k == TypeKind::Str && items.size() == 1) {
-    if (ast.kind(items[0].value) == SynKind::Range) {
-      const auto range = ast[items[0].value].as<syntax::Range>();
-      std::vector<NodeId> nodes;
-      NodeId text = b.local(b.bind("s", base, nodes), span);
-      NodeId first = asInt(checkExpr(range.first), ast.span(range.first));
-      NodeId last = range.last ? asInt(checkExpr(range.last), ast.span(range.last))
-                               : b.make(NodeKind::Length, types.int64(), span, {text});
-      nodes.push_back(b.make(NodeKind::Builtin, types.str(), span, {text, first, last},
-                             BuiltinRef{ops::BuiltinKind::StrSlice}));
-      return b.block(std::move(nodes), span);
-    }
-    NodeId index = asInt(checkExpr(items[0].value), ast.span(items[0].value));
-    return b.make(NodeKind::Builtin, types.scalar(TypeKind::Char), span, {base, index},
-                  BuiltinRef{ops::BuiltinKind::StrCharAt});
-  }
+  if (k == TypeKind::Str && items.size() == 1) return partOfText(base, items[0].value, span);
   if (k == TypeKind::List && items.size() == 1) {
-    NodeId index = asInt(checkExpr(items[0].value), ast.span(items[0].value));
-    if (b.kindOf(index) == TypeKind::Error) return b.error(span);
-    if (auto literal = b.literal(index); literal && *literal < 0) {
-      std::vector<NodeId> nodes;
-      NodeId list = b.local(b.bind("xs", base, nodes), span);
-      NodeId length = b.make(NodeKind::Length, types.int64(), span, {list});
-      index = b.op(OpKind::Add, types.int64(), {length, b.integer(*literal, span)}, span);
-      Steps steps{{Step{StepKind::Element, 0, index, {}, {}, 1, span}}};
-      nodes.push_back(b.make(NodeKind::Get, types[type].parts[0], span, {list}, std::move(steps)));
-      return b.block(std::move(nodes), span);
+    if (ast.kind(items[0].value) == SynKind::Range) {
+      sink.report(DiagId::IndexType, ast.span(items[0].value), "Range").hint =
+          "a list has no slices: `list(for i in a..b: xs[i])` makes one of some elements";
+      return b.error(span);
     }
+    std::vector<NodeId> nodes;
+    NodeId index = placeFromEnd(items[0].value, [&] {
+      base = b.local(b.bind("xs", base, nodes), span);
+      return base;
+    });
+    if (b.kindOf(index) == TypeKind::Error) return index;
     Steps steps{{Step{StepKind::Element, 0, index, {}, {}, 1, span}}};
-    return b.make(NodeKind::Get, types[type].parts[0], span, {base}, std::move(steps));
+    nodes.push_back(b.make(NodeKind::Get, types[type].parts[0], span, {base}, std::move(steps)));
+    return b.block(std::move(nodes), span);
   }
   if (k == TypeKind::Known) {
     sink.report(DiagId::NoDetachedParameters, span);

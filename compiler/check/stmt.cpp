@@ -32,7 +32,7 @@ NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) 
 bool Body::isUsedUp(NodeId value, SynId node) {
   TypeId type = b.typeOf(value);
   TypeKind k = types.kind(type);
-  if (k == TypeKind::Error || k == TypeKind::Never || types.isUnit(type)) return true;
+  if (types.holds(type, TypeKind::Error) || k == TypeKind::Never || types.isUnit(type)) return true;
   const Node& n = instance.nodes[value];
   if (n.kind == NodeKind::Call) return !n.as<CallTarget>().inouts.empty();
   if (n.kind == NodeKind::Pop || n.kind == NodeKind::Debug) return true;

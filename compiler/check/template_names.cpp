@@ -30,6 +30,10 @@ private:
     };
     switch (n.kind) {
     case SynKind::Lambda: params(n.as<Lambda>().params); break;
+    case SynKind::Call:
+      for (const Argument& a : n.as<Call>().args) // names parameters
+        if (a.label && c_.types.names.text(a.label) == "wrt") patterns_.insert(a.value);
+      break;
     case SynKind::Fn:
       bound_.insert(n.as<FnItem>().name);
       for (const Generic& g : n.as<FnItem>().generics) bound_.insert(g.name);
@@ -94,7 +98,7 @@ private:
   const Ast& ast_;
   const std::function<bool(NameId)>& visible_;
   std::set<NameId> bound_;
-  std::set<SynId> patterns_;
+  std::set<SynId> patterns_; ///< and what else names nothing that is bound
   bool hasMacros_ = false;
 };
 

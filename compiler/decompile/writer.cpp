@@ -13,6 +13,7 @@ FunctionWriter::FunctionWriter(Shared& shared, FunctionId f)
       uses_(countUses(f_)), lastUse_(f_.values.size()) {
   std::vector<RegionId> regions = regionsOfOps(f_);
   forEachOp(f_, [&](OpId id) {
+    noteImplicit(f_.ops[id]);
     for (ValueId v : f_.ops[id].operands) {
       // The op around this one that stands where the value is defined.
       RegionId home = homeOf(f_, v);

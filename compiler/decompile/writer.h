@@ -3,6 +3,7 @@
 //
 // How Core is said in Melix: README.md beside this file.
 
+#include "core/walk.h"
 #include "decompile/names.h"
 
 #include <unordered_map>
@@ -29,6 +30,7 @@ struct Shared {
   const core::Module& module;
   Names& names;
   std::vector<std::string>& notes;
+  core::Effects effects{module};
   std::map<std::string, std::pair<std::string, std::string>> builtins =
       {}; ///< by signature: name and declaration
   /// Functions that negate (one operand) and add tangents with enums inside.
@@ -124,6 +126,12 @@ private:
   void lists(const core::Op& o);
   std::string variableFor(const core::Op& update);
 
+  // Checks and other effects (writer_checks.cpp).
+  void noteImplicit(const core::Op& o);
+  bool isWritten(const core::Op& check) const;
+  bool acts(core::OpId id) const;
+  void check(const core::Op& o);
+
   // Sums and negatives (writer_sums.cpp).
   bool isPlain(core::TypeId t);
   std::string named(const std::string& e, std::string_view hint = "term");
@@ -170,8 +178,8 @@ private:
   std::string unit(core::MonoidKind monoid, core::TypeId t);
   std::string unlessEmpty(const core::Op& o, const Yields& y, const std::vector<uint32_t>& reduced,
                           const std::string& text);
-  void nestResult(const core::Op& o, const Yields& y);
-  void ragged(const core::Op& o, const Yields& y);
+  bool nestResult(const core::Op& o, const Yields& y, bool acting);
+  void ragged(const core::Op& o, const Yields& y, bool acting);
   bool needsLoops(const core::Op& o);
   void startResult(const core::Op& o, const Yields& y);
   void addToResult(const core::Op& o, const Yields& y);
@@ -179,8 +187,9 @@ private:
                         const std::string& body);
   std::string axis(const core::Op& o, uint32_t a);
   std::string header(const core::Op& o, const std::vector<uint32_t>& axes);
-  std::vector<bool> neededFor(core::RegionId r, const std::vector<ValueId>& yielded) const;
-  std::string body(core::RegionId r, const std::vector<ValueId>& yielded);
+  std::vector<bool> neededFor(core::RegionId r, const std::vector<ValueId>& yielded,
+                              bool acting = false) const;
+  std::string body(core::RegionId r, const std::vector<ValueId>& yielded, bool acting = false);
 
   Shared& shared_;
   const core::Module& m_;
@@ -193,7 +202,8 @@ private:
   std::unordered_map<std::string, int> variables_; ///< `var`s, and in how many builders they stand
   std::vector<std::string> sizes_;                 ///< names of sizes that were bound
   std::set<core::DimSym> knownDims_;
-  std::set<core::DimId> notEmpty_; ///< what checks found to be more than nothing
+  std::set<core::DimId> notEmpty_;                         ///< what checks found to be more than nothing
+  std::set<std::pair<core::CheckKind, ValueId>> implicit_; ///< checks of these operands are implicit in ops
   std::vector<uint32_t> uses_;
   std::vector<core::OpId> lastUse_; ///< by value index: the op of the value's own region that uses it last
   std::unordered_map<ValueId, Expr> exprs_;

@@ -23,8 +23,10 @@ std::string FunctionWriter::header(const Op& o, const std::vector<uint32_t>& axe
   return out;
 }
 
-/// Which ops of a region some of what it yields needs. A nest is written once for each of its results.
-std::vector<bool> FunctionWriter::neededFor(RegionId r, const std::vector<ValueId>& yielded) const {
+/// Which ops of a region some of what it yields needs; with `acting`, those too that do something beside
+/// giving results. A nest is written once for each of its results, one of them with what acts.
+std::vector<bool> FunctionWriter::neededFor(RegionId r, const std::vector<ValueId>& yielded,
+                                            bool acting) const {
   const std::vector<OpId>& ops = f_.regions[r].ops;
   std::vector<bool> needed(ops.size(), false);
   std::unordered_set<ValueId> values(yielded.begin(), yielded.end());
@@ -46,6 +48,7 @@ std::vector<bool> FunctionWriter::neededFor(RegionId r, const std::vector<ValueI
   };
   for (size_t k = ops.size() - 1; k-- > 0;) {
     const Op& o = op(ops[k]);
+    needed[k] = acting && acts(ops[k]);
     for (ValueId v : o.results) needed[k] = needed[k] || values.count(v) != 0;
     for (DimSym s : o.resultDims) needed[k] = needed[k] || sizes.count(s) != 0;
     if (!needed[k]) continue;
@@ -56,12 +59,12 @@ std::vector<bool> FunctionWriter::neededFor(RegionId r, const std::vector<ValueI
 }
 
 /// The body of a builder as an expression; a block where it has statements.
-std::string FunctionWriter::body(RegionId r, const std::vector<ValueId>& yielded) {
+std::string FunctionWriter::body(RegionId r, const std::vector<ValueId>& yielded, bool acting) {
   std::string saved = std::move(out_);
   out_.clear();
   const std::set<DimSym> known = knownDims_;
   ++indent_, ++builders_;
-  std::vector<bool> needed = neededFor(r, yielded);
+  std::vector<bool> needed = neededFor(r, yielded, acting);
   for (size_t k = 0; k < needed.size(); ++k)
     if (needed[k]) write(f_.regions[r].ops[k]);
   std::string last = tuple(yielded), inner = std::move(out_);
@@ -152,23 +155,27 @@ std::string FunctionWriter::unlessEmpty(const Op& o, const Yields& y, const std:
   return "if " + dim(extent, 9) + " > 0 { " + text + " } else { " + nothing + " }";
 }
 
-void FunctionWriter::nestResult(const Op& o, const Yields& y) {
+/// False if nothing uses it.
+bool FunctionWriter::nestResult(const Op& o, const Yields& y, bool acting) {
   bool used = std::any_of(y.results.begin(), y.results.end(), [&](ValueId v) { return uses_[v.index] != 0; });
-  if (!used && o.resultDims.empty()) return;
+  if (!used && o.resultDims.empty()) return false;
   const TypeId t = f_.typeOf(y.results[0]);
   std::vector<uint32_t> reduced;
   for (uint32_t a = 0; a < o.dims.size(); ++a) {
     (void)axis(o, a);
     if (std::find(y.result.keep.begin(), y.result.keep.end(), a) == y.result.keep.end()) reduced.push_back(a);
   }
-  if (y.result.kind == NestResultKind::Collect && isRagged(t)) return ragged(o, y);
+  if (y.result.kind == NestResultKind::Collect && isRagged(t)) {
+    ragged(o, y, acting);
+    return true;
+  }
   std::string text;
   if (y.result.kind == NestResultKind::Filter) {
-    std::string condition = body(o.regions[0], {y.values[0]});
+    std::string condition = body(o.regions[0], {y.values[0]}, acting);
     text = "[for " + header(o, reduced) + " if " + condition + ": " + body(o.regions[0], {y.values[1]}) + "]";
   } else {
     ++indent_;
-    text = body(o.regions[0], y.values);
+    text = body(o.regions[0], y.values, acting);
     --indent_;
     const bool places = y.result.monoid == MonoidKind::ArgMin || y.result.monoid == MonoidKind::ArgMax;
     if (y.result.kind == NestResultKind::Reduce && (places || !reduced.empty()))
@@ -179,7 +186,7 @@ void FunctionWriter::nestResult(const Op& o, const Yields& y) {
   if (y.results.size() == 1) {
     line("let " + n + ": " + type(t) + " = " + text);
     call(y.results[0], n);
-    return;
+    return true;
   }
   // Several at once: tuples, taken apart afterwards.
   line("let " + n + " = " + text);
@@ -195,10 +202,11 @@ void FunctionWriter::nestResult(const Op& o, const Yields& y) {
          n + "[" + at + "]." + std::to_string(k) + "]");
     call(y.results[k], part);
   }
+  return true;
 }
 
 /// Elements of different sizes: Lists, one inside the other, filled in loops.
-void FunctionWriter::ragged(const Op& o, const Yields& y) {
+void FunctionWriter::ragged(const Op& o, const Yields& y, bool acting) {
   const RegionId r = o.regions[0];
   const size_t axes = y.result.keep.size();
   TypeId t = f_.typeOf(y.results[0]);
@@ -208,7 +216,7 @@ void FunctionWriter::ragged(const Op& o, const Yields& y) {
     lists.push_back(variable(hintOf(y.results[0]), raggedType(t, k), "[]"));
     open("for " + axis(o, y.result.keep[k]) + " {");
   }
-  const std::vector<bool> needed = neededFor(r, y.values);
+  const std::vector<bool> needed = neededFor(r, y.values, acting);
   for (size_t k = 0; k < needed.size(); ++k)
     if (needed[k]) write(f_.regions[r].ops[k]);
   std::string element = value(y.values[0]);
@@ -243,10 +251,13 @@ bool FunctionWriter::needsLoops(const Op& o) {
 }
 
 void FunctionWriter::nest(const Op& o) {
-  const bool loops = needsLoops(o);
+  const bool loops = needsLoops(o), adds = o.as<NestAttr>().accs > 0;
+  bool acting = false;
+  for (OpId id : f_.regions[o.regions[0]].ops) acting = acting || (!loops && !adds && acts(id));
   if (!loops)
-    for (const Yields& y : yieldsOf(o)) nestResult(o, y);
-  if (loops || o.as<NestAttr>().accs > 0) nestLoops(o, loops);
+    for (const Yields& y : yieldsOf(o))
+      if (nestResult(o, y, acting)) acting = false;
+  if (loops || adds || acting) nestLoops(o, loops);
   finishSizes(o, {});
 }
 

@@ -40,13 +40,7 @@ void FunctionWriter::write(OpId id) {
   case OpKind::BindDim: return bindDim(o.resultDims[0], value(o.operands[0]));
   case OpKind::Panic: return line("panic(" + value(o.operands[0]) + ")");
   case OpKind::ToArray: return bindAll(o, "array(" + value(o.operands[0]) + ")");
-  case OpKind::Check:
-    if (o.as<CheckAttr>().kind == CheckKind::Index && types().dims.asConstant(o.dims[0]) == 0)
-      line("assert false, \"an element of nothing\"");
-    if (o.as<CheckAttr>().kind == CheckKind::Assert)
-      line("assert " + value(o.operands[0]) + (o.operands.size() > 1 ? ", " + value(o.operands[1]) : ""));
-    if (o.as<CheckAttr>().kind == CheckKind::NotEmpty) notEmpty_.insert(o.dims[0]);
-    return;
+  case OpKind::Check: return check(o);
   case OpKind::Call: {
     std::string given;
     for (DimId d : o.dims) given += (given.empty() ? "" : ", ") + dim(d);

@@ -173,7 +173,8 @@ void HostTypes::storeArray(TypeId type, const interp::Array& array, char* to) {
     for (int64_t k = 0; k < array.count; ++k)
       store(types_[type].parts[0], array.at(k), static_cast<char*>(data) + k * element->size);
   std::memcpy(to, &data, sizeof data);
-  std::memcpy(to + 8, array.dims, 8 * types_[type].dims.size());
+  const std::span<const int64_t> dims(array.dims);
+  std::memcpy(to + 8, dims.data(), dims.size_bytes());
 }
 
 void HostTypes::storeRecord(TypeId type, const interp::Record& record, char* to) {

@@ -81,7 +81,6 @@ void Compiler::forLoop(const Op& o) {
   if (collects > 0) emit(runRealDim, symReg(o.resultDims[0]), n);
   for (size_t k = count; k < o.results.size(); ++k) {
     const types::Type t = types_[fn_.typeOf(o.results[k])];
-    if (t.dims.size() > maxRank) return refuse("an array of rank above 8");
     auto* x = extra<RegsExtra>();
     x->element = kindOf(t.parts[0]);
     x->dims = dimRegs(t.dims);
@@ -194,8 +193,6 @@ void Compiler::nest(const Op& o) {
   auto* x = extra<NestExtra>();
   x->extents = dimRegs(o.dims);
   for (size_t a = 0; a < axes; ++a) x->axes.push_back(reg(params[a]));
-  for (ValueId v : o.results)
-    if (types_.rank(fn_.typeOf(v)) > maxRank) return refuse("an array of rank above 8");
 
   // Accumulators are held in the registers of the body's parameters, which become those of the results.
   size_t firstAcc = o.results.size() - attr.accs;

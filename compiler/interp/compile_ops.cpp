@@ -151,7 +151,6 @@ void Compiler::zeroRecord(uint32_t into, const std::vector<TypeId>& parts, bool 
 }
 
 void Compiler::zeroArray(uint32_t into, const types::Type& type) {
-  if (type.dims.size() > maxRank) return refuse("an array of rank above 8");
   auto* x = extra<RegsExtra>();
   x->element = kindOf(type.parts[0]);
   x->dims = dimRegs(type.dims);

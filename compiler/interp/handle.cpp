@@ -71,7 +71,8 @@ bool sameBits(const Value& a, const Value& b) {
   switch (x->kind) {
   case ObjectKind::Array: {
     const Array &p = a.asArray(), &q = b.asArray();
-    if (p.element != q.element || p.rank != q.rank || !std::equal(p.dims, p.dims + p.rank, q.dims))
+    if (p.element != q.element ||
+        !std::ranges::equal(std::span<const int64_t>(p.dims), std::span<const int64_t>(q.dims)))
       return false;
     for (int64_t k = 0; k < p.count; ++k)
       if (!sameSlot(p.element, p.at(k), q.at(k))) return false;

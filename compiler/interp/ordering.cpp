@@ -30,7 +30,7 @@ const Instr* runArgSort(Frame& f, const Instr* in) {
     if (in->c == 0 || isNan(x) || isNan(y)) return isBefore(a->element, x, y);
     return isBefore(a->element, y, x);
   });
-  putObject(f, in->a, new Array(TypeKind::I64, {a->dims, 1}));
+  putObject(f, in->a, new Array(TypeKind::I64, std::span<const int64_t>(a->dims).first(1)));
   if (!order.empty()) std::memcpy(static_cast<Array*>(f.r[in->a].o)->data, order.data(), order.size() * 8);
   return in + 1;
 }

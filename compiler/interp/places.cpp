@@ -62,7 +62,7 @@ private:
   bool axis(Array& a, size_t dim, int64_t offset, size_t step) {
     bool stepHere = step < x_.steps.size() && x_.steps[step].kind != StepKind::Field &&
                     x_.steps[step].kind != StepKind::Element;
-    if (dim == a.rank) return element(a, offset, step);
+    if (dim == a.dims.size()) return element(a, offset, step);
     if (!stepHere) return whole(a, dim, offset, step);
     const PlaceStep& s = x_.steps[step];
     if (s.kind == StepKind::All) {
@@ -82,7 +82,7 @@ private:
   /// The axes that are left, whole.
   bool whole(Array& a, size_t dim, int64_t offset, size_t step) {
     int64_t count = 1;
-    for (size_t k = dim; k < a.rank; ++k) count *= a.dims[k];
+    for (size_t k = dim; k < a.dims.size(); ++k) count *= a.dims[k];
     for (int64_t k = 0; k < count; ++k)
       if (!element(a, offset * count + k, step)) return false;
     return true;
@@ -148,9 +148,9 @@ const Instr* runGet(Frame& f, const Instr* in) {
     }
     return in + 1;
   }
-  int64_t dims[maxRank];
-  for (size_t k = 0; k < x.dims.size(); ++k) dims[k] = f.r[x.dims[k]].i;
-  auto* out = new Array(x.element, {dims, x.dims.size()});
+  Extents dims(x.dims.size());
+  for (size_t k = 0; k < dims.size(); ++k) dims[k] = f.r[x.dims[k]].i;
+  auto* out = new Array(x.element, dims);
   int64_t next = 0;
   std::string problem = visitPlaces(f, x, Access::Read, root, [&](Place p) {
     eachElement(p, true, [&](Place e) {

@@ -186,12 +186,12 @@ const Instr* runPart(Frame& f, const Instr* in) {
 
 const Instr* runNewArray(Frame& f, const Instr* in) {
   const auto& x = extraOf<RegsExtra>(in);
-  int64_t dims[maxRank];
-  for (size_t k = 0; k < x.dims.size(); ++k) {
+  Extents dims(x.dims.size());
+  for (size_t k = 0; k < dims.size(); ++k) {
     dims[k] = f.r[x.dims[k]].i;
     if (dims[k] < 0) return f.machine->fail(f, in, "a dimension is " + std::to_string(dims[k]));
   }
-  putObject(f, in->a, new Array(x.element, {dims, x.dims.size()}));
+  putObject(f, in->a, new Array(x.element, dims));
   return in + 1;
 }
 
@@ -259,7 +259,7 @@ const Instr* runReshape(Frame& f, const Instr* in) {
   int64_t count = 1;
   for (uint32_t r : x.dims) count *= f.r[r].i;
   if (count != a->count) return f.machine->fail(f, in, "a reshape changes the number of elements");
-  a->rank = static_cast<uint8_t>(x.dims.size());
+  a->dims = Extents(x.dims.size());
   for (size_t k = 0; k < x.dims.size(); ++k) a->dims[k] = f.r[x.dims[k]].i;
   return in + 1;
 }
@@ -330,7 +330,7 @@ const Instr* runToList(Frame& f, const Instr* in) {
   l->items.reserve(static_cast<size_t>(a->dims[0]));
   for (int64_t k = 0; k < a->dims[0]; ++k) {
     if (in->c) {
-      auto* row = new Array(a->element, {a->dims + 1, static_cast<size_t>(a->rank - 1)});
+      auto* row = new Array(a->element, std::span<const int64_t>(a->dims).subspan(1));
       for (int64_t e = 0; e < row->count; ++e) {
         Slot s = a->at(k * row->count + e);
         if (isObject(a->element)) retain(s.o);

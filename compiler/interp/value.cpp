@@ -77,12 +77,11 @@ static int64_t bytesOf(unsigned elementBytes, std::span<const int64_t> dims) {
   return bytes;
 }
 
-Array::Array(TypeKind e, std::span<const int64_t> extents) : Object(ObjectKind::Array), element(e) {
-  assert(extents.size() <= maxRank && "arrays of higher rank are refused when code is made");
+Array::Array(TypeKind e, std::span<const int64_t> extents)
+    : Object(ObjectKind::Array), element(e), dims(extents) {
   elementBytes = static_cast<uint8_t>(slotBytes(e));
-  rank = static_cast<uint8_t>(extents.size());
-  for (size_t k = 0; k < extents.size(); ++k) dims[k] = std::max<int64_t>(extents[k], 0);
-  int64_t bytes = bytesOf(elementBytes, {dims, rank});
+  for (size_t k = 0; k < dims.size(); ++k) dims[k] = std::max<int64_t>(dims[k], 0);
+  int64_t bytes = bytesOf(elementBytes, dims);
   count = bytes / elementBytes;
   data = static_cast<char*>(std::calloc(static_cast<size_t>(bytes) + 1, 1));
   if (!data) throw OutOfMemory{bytes};
@@ -146,7 +145,7 @@ Object* shallowCopy(const Object* o) {
   switch (o->kind) {
   case ObjectKind::Array: {
     auto* a = static_cast<const Array*>(o);
-    auto* c = new Array(a->element, {a->dims, a->rank});
+    auto* c = new Array(a->element, a->dims);
     std::memcpy(c->data, a->data, static_cast<size_t>(a->count) * a->elementBytes);
     copy = c;
     break;

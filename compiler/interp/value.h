@@ -50,15 +50,34 @@ struct OutOfMemory {
   std::string message() const;
 };
 
-inline constexpr unsigned maxRank = 8;
+/// The extents of an array, in place up to rank 4.
+class Extents {
+public:
+  explicit Extents(size_t rank) : rank_(rank) {
+    if (rank > std::size(few_)) many_.resize(rank);
+  }
+  explicit Extents(std::span<const int64_t> dims) : Extents(dims.size()) {
+    std::copy(dims.begin(), dims.end(), data());
+  }
+  size_t size() const { return rank_; }
+  int64_t& operator[](size_t k) { return data()[k]; }
+  int64_t operator[](size_t k) const { return data()[k]; }
+  operator std::span<const int64_t>() const { return {data(), rank_}; }
+
+private:
+  int64_t* data() { return many_.empty() ? few_ : many_.data(); }
+  const int64_t* data() const { return many_.empty() ? few_ : many_.data(); }
+  size_t rank_;
+  int64_t few_[4];
+  std::vector<int64_t> many_;
+};
 
 /// Dense, row-major. Elements are scalars at their natural size, or objects as slots.
 struct Array : Object {
   TypeKind element;
   uint8_t elementBytes;
-  uint8_t rank = 0;
   int64_t count = 1;
-  int64_t dims[maxRank];
+  Extents dims;
   char* data;
   /// Zeroed: null where elements are objects. Throws OutOfMemory.
   Array(TypeKind element, std::span<const int64_t> dims);

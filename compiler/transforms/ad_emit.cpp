@@ -33,4 +33,51 @@ ValueId Emit::make(TypeId type, std::vector<ValueId> parts) {
   return one(simple(kind, std::move(parts)), type);
 }
 
+/// for %i in 0..%n carry(list) { push list, (what `element` makes for %i) }
+ValueId Emit::listOf(TypeId t, ValueId n, const std::function<ValueId(Emit&, ValueId)>& element) {
+  ValueId empty = one(simple(OpKind::ListOf, {}), t);
+  Emit b = in(newRegion());
+  ValueId i = b.param(types().int64());
+  ValueId list = b.param(t);
+  b.yield({b.one(simple(OpKind::Push, {list, element(b, i)}), t)});
+  Op loop = simple(OpKind::For, {n, empty}, LoopAttr{});
+  loop.regions.push_back(b.region);
+  return one(std::move(loop), t);
+}
+
+ValueId Emit::arrayOf(TypeId t, std::vector<DimId> dims,
+                      const std::function<ValueId(Emit&, const std::vector<ValueId>&)>& element) {
+  Op nest;
+  nest.kind = OpKind::Nest;
+  nest.dims = std::move(dims);
+  Emit b = in(newRegion());
+  std::vector<ValueId> axes;
+  NestResult all;
+  for (uint32_t a = 0; a < nest.dims.size(); ++a) {
+    axes.push_back(b.param(types().int64()));
+    all.keep.push_back(a);
+  }
+  b.yield({element(b, axes)});
+  nest.regions = {b.region};
+  NestAttr attr;
+  attr.results.push_back(all);
+  nest.attr = attr;
+  return one(std::move(nest), t);
+}
+
+ValueId Emit::packOf(TypeId t, ValueId x,
+                     const std::function<ValueId(ValueId, const std::vector<DimId>&)>& inner) {
+  Op open = simple(OpKind::Unpack, {x});
+  std::vector<DimId> own;
+  for (uint32_t i = 0; i < types()[typeOf(x)].number; ++i) {
+    DimSym s = newDim("");
+    open.resultDims.push_back(s);
+    own.push_back(types().dims.symbol(s));
+  }
+  ValueId opened = one(std::move(open), types().openPack(typeOf(x), own));
+  Op pack = simple(OpKind::Pack, {inner(opened, own)});
+  pack.dims = own;
+  return one(std::move(pack), t);
+}
+
 } // namespace melix::transforms

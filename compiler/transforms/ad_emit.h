@@ -3,6 +3,8 @@
 
 #include "core/build.h"
 
+#include <functional>
+
 namespace melix::transforms {
 
 using namespace core;
@@ -33,6 +35,14 @@ public:
   /// Part `k` of a tuple, field of a struct or capture of a Known value.
   ValueId kid(ValueId x, uint32_t k, TypeId type);
   ValueId make(TypeId type, std::vector<ValueId> parts);
+  /// The List of type `t` of what `element` makes for 0, …, `n` - 1.
+  ValueId listOf(TypeId t, ValueId n, const std::function<ValueId(Emit&, ValueId)>& element);
+  /// The array of type `t` and extents `dims` of what `element` makes at each place.
+  ValueId arrayOf(TypeId t, std::vector<DimId> dims,
+                  const std::function<ValueId(Emit&, const std::vector<ValueId>&)>& element);
+  /// The pack of type `t` of what `inner` makes of the value in the pack `x`, at the same hidden sizes.
+  ValueId packOf(TypeId t, ValueId x,
+                 const std::function<ValueId(ValueId, const std::vector<DimId>&)>& inner);
 };
 
 } // namespace melix::transforms

@@ -4,7 +4,6 @@
 #include "types/tangent.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace melix::transforms {
 
@@ -44,20 +43,8 @@ static ValueId wholeZero(Emit& e, Leaves& leaves, ValueId x) {
   return leaves.putTogether(e, t, zeros);
 }
 
-/// for %i in 0..%n carry(list) { push list, (what `element` makes for %i) }
-static ValueId listOf(Emit& e, TypeId t, ValueId n, const std::function<ValueId(Emit&, ValueId)>& element) {
-  ValueId empty = e.one(Emit::simple(OpKind::ListOf, {}), t);
-  Emit b = e.in(e.newRegion());
-  ValueId i = b.param(e.types().int64());
-  ValueId list = b.param(t);
-  b.yield({b.one(Emit::simple(OpKind::Push, {list, element(b, i)}), t)});
-  Op loop = Emit::simple(OpKind::For, {n, empty}, LoopAttr{});
-  loop.regions.push_back(b.region);
-  return e.one(std::move(loop), t);
-}
-
 ValueId zeroList(Emit& e, TypeId t, ValueId n) {
-  return listOf(e, t, n, [&](Emit& b, ValueId) { return b.zero(b.types()[t].parts[0]); });
+  return e.listOf(t, n, [&](Emit& b, ValueId) { return b.zero(b.types()[t].parts[0]); });
 }
 
 /// The function that makes a zero like its argument of type `t`, whose sizes are its parameters.
@@ -104,43 +91,21 @@ static ValueId zeroOfPart(Emit& e, Leaves& leaves, ValueId x) {
 /// A zero like each of `xs`.
 static ValueId zerosLike(Emit& e, Leaves& leaves, TypeId t, ValueId xs) {
   ValueId n = e.one(Emit::simple(OpKind::Length, {xs}), e.types().int64());
-  return listOf(e, t, n, [&](Emit& b, ValueId i) {
+  return e.listOf(t, n, [&](Emit& b, ValueId i) {
     TypeId each = b.types()[b.typeOf(xs)].parts[0];
     return zeroOfPart(b, leaves, b.get(xs, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&i, 1), each));
   });
 }
 
 static ValueId zeroPack(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
-  Op open = Emit::simple(OpKind::Unpack, {x});
-  std::vector<DimId> own;
-  for (uint32_t i = 0; i < e.types()[e.typeOf(x)].number; ++i) {
-    DimSym s = e.newDim("");
-    open.resultDims.push_back(s);
-    own.push_back(e.types().dims.symbol(s));
-  }
-  ValueId inner = e.one(std::move(open), e.types().openPack(e.typeOf(x), own));
-  Op pack = Emit::simple(OpKind::Pack, {zeroOfPart(e, leaves, inner)});
-  pack.dims = own;
-  return e.one(std::move(pack), t);
+  return e.packOf(t, x, [&](ValueId inner, const auto&) { return zeroOfPart(e, leaves, inner); });
 }
 
 static ValueId zeroArray(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
-  Op nest;
-  nest.kind = OpKind::Nest;
-  nest.dims = e.types()[e.typeOf(x)].dims;
-  Emit b = e.in(e.newRegion());
-  std::vector<ValueId> axes;
-  NestResult all;
-  for (uint32_t a = 0; a < nest.dims.size(); ++a) {
-    axes.push_back(b.param(e.types().int64()));
-    all.keep.push_back(a);
-  }
-  b.yield({zeroOfPart(b, leaves, b.getAt(x, axes, e.types()[e.typeOf(x)].parts[0]))});
-  nest.regions = {b.region};
-  NestAttr attr;
-  attr.results.push_back(all);
-  nest.attr = attr;
-  return e.one(std::move(nest), t);
+  const types::Type whole = e.types()[e.typeOf(x)];
+  return e.arrayOf(t, whole.dims, [&](Emit& b, const std::vector<ValueId>& place) {
+    return zeroOfPart(b, leaves, b.getAt(x, place, whole.parts[0]));
+  });
 }
 
 ValueId zeroLike(Emit& e, Leaves& leaves, TypeId t, ValueId x) {

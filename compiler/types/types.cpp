@@ -141,13 +141,13 @@ bool TypeStore::offers(TypeId id, ParamClass cls) const {
   return own == cls || (own > cls && cls != ParamClass::Int);
 }
 
-bool TypeStore::holdsParam(TypeId id) const {
+bool TypeStore::holds(TypeId id, TypeKind kind) const {
   const Type& t = (*this)[id];
-  auto holds = [this](TypeId part) { return holdsParam(part); };
-  return t.kind == TypeKind::Param || std::any_of(t.parts.begin(), t.parts.end(), holds) ||
-         (t.result.valid() && holds(t.result)) ||
+  auto inside = [this, kind](TypeId part) { return holds(part, kind); };
+  return t.kind == kind || std::any_of(t.parts.begin(), t.parts.end(), inside) ||
+         (t.result.valid() && inside(t.result)) ||
          (t.record.valid() &&
-          std::any_of(recordInfo(t.record).typeArgs.begin(), recordInfo(t.record).typeArgs.end(), holds));
+          std::any_of(recordInfo(t.record).typeArgs.begin(), recordInfo(t.record).typeArgs.end(), inside));
 }
 
 bool TypeStore::isScalar(TypeId id) const {

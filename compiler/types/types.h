@@ -157,8 +157,8 @@ public:
   bool isParam(TypeId id) const { return kind(id) == TypeKind::Param; }
   /// Whether a type parameter stands for types that have all this.
   bool offers(TypeId id, ParamClass cls) const;
-  /// Whether a type parameter is anywhere inside, arguments of records included.
-  bool holdsParam(TypeId id) const;
+  /// Whether a type of this kind is anywhere inside, arguments of records included.
+  bool holds(TypeId id, TypeKind kind) const;
 
   /// Of type parameters too, where these stand for nothing else.
   bool isScalar(TypeId id) const;

@@ -70,7 +70,8 @@ ValueId constant(Builder& b, TypeId type, const Value& v) {
   for (int64_t k = 0; k < v.asArray().count; ++k)
     elements.push_back(b.constant(t.parts[0], v.asArray().at(k).u));
   std::vector<types::DimId> dims;
-  for (uint8_t k = 0; k < v.asArray().rank; ++k) dims.push_back(b.dims().constant(v.asArray().dims[k]));
+  const interp::Extents& extents = v.asArray().dims;
+  for (size_t k = 0; k < extents.size(); ++k) dims.push_back(b.dims().constant(extents[k]));
   ValueId flat = b.one(Builder::simple(OpKind::ArrayOf, std::move(elements)),
                        b.types().array(t.parts[0], {b.dims().constant(v.asArray().count)}));
   if (dims.size() == 1) return flat;

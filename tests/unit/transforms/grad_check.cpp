@@ -218,7 +218,7 @@ std::vector<double> GradCheck::flatten(const Value& v) const {
 Value GradCheck::rebuild(const Value& like, const double*& from) const {
   if (!interp::isObject(like.kind())) return Value::f64(*from++);
   const interp::Array& a = like.asArray();
-  Value v = Value::array(TypeKind::F64, std::span(a.dims, a.rank), from);
+  Value v = Value::array(TypeKind::F64, a.dims, from);
   from += a.count;
   return v;
 }

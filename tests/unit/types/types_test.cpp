@@ -107,8 +107,8 @@ TEST_F(Types, AParameterHasWhatItsBoundOffers) {
   EXPECT_TRUE(types.isInt(integer) && types.isNumber(integer) && types.offers(integer, ParamClass::Ordered));
   EXPECT_FALSE(types.isFloat(integer) || types.isInt(real));
   EXPECT_TRUE(types.isFloat(real) && types.isScalar(real));
-  EXPECT_TRUE(types.holdsParam(types.list(types.tuple({types.int64(), any}))));
-  EXPECT_FALSE(types.holdsParam(types.list(types.int64())));
+  EXPECT_TRUE(types.holds(types.list(types.tuple({types.int64(), any})), TypeKind::Param));
+  EXPECT_FALSE(types.holds(types.list(types.int64()), TypeKind::Param));
 }
 
 TEST_F(Types, TangentOfAParameterIsItsSlopeUnlessItIsANumber) {
