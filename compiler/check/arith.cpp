@@ -213,7 +213,7 @@ NodeId NodeBuilder::scalarBinary(BinaryKind kind, NodeId a, NodeId b, TypeId ele
 NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
   TypeId ta = typeOf(a), tb = typeOf(b);
   TypeKind ka = types.kind(ta), kb = types.kind(tb);
-  if (ka == TypeKind::Error || kb == TypeKind::Error) return error(span);
+  if (types.holds(ta, TypeKind::Error) || types.holds(tb, TypeKind::Error)) return error(span);
   if (ka == TypeKind::Never || kb == TypeKind::Never) return block({a, b}, span);
   if (kind == BinaryKind::Add && ka == TypeKind::Str && kb == TypeKind::Str)
     return make(NodeKind::Builtin, types.str(), span, {a, b}, BuiltinRef{ops::BuiltinKind::StrConcat});

@@ -415,6 +415,8 @@ public:
                  bool report, Span span);
   std::vector<ModuleId> homeModules(TypeId type);
   NodeId templateValue(Known known, std::vector<NodeId> captures, Span span);
+  bool saysItself(const CallArg& arg);
+  void tellFromFunction(NodeId function, TypeId asked);
   NodeId intrinsicValue(IntrinsicKind kind, Span span);
   std::optional<IntrinsicKind> intrinsicMeant(const Known& known, const std::vector<CallArg>& args);
   // --- captures (captures.cpp)

@@ -62,9 +62,12 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
       return b.error(span);
     }
     TypeId field = types.fieldType(infer.zonk(type), caseIndex, static_cast<uint32_t>(at));
-    NodeId value = checkArg(arg, field);
-    if (types.kind(infer.shallow(field)) == TypeKind::Function && b.kindOf(value) == TypeKind::Known)
+    const bool isFunction = types.kind(infer.shallow(field)) == TypeKind::Function;
+    NodeId value = checkArg(arg, isFunction && saysItself(arg) ? TypeId::none() : field);
+    if (isFunction && b.kindOf(value) == TypeKind::Known) {
+      tellFromFunction(value, field);
       value = asFunction(value, infer.zonk(field), arg.span);
+    }
     value = coerce(value, field, arg.span, DiagId::ArgumentType, shown,
                    types.recordInfo(types[infer.zonk(type)].record).origin);
     if (b.kindOf(value) == TypeKind::Error) return b.error(span);

@@ -104,6 +104,7 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
   std::vector<int> given;
   std::copy_if(argOf.begin(), argOf.end(), std::back_inserter(given), [](int at) { return at >= 0; });
   if (!std::is_sorted(given.begin(), given.end())) written_.resize(args_.size());
+  tellFromFunctions(argOf);
   for (size_t p : orderOfTelling(fn_, tree_, types_.names)) {
     if (failed_) break;
     resolver_.owner = fn_.params[p].name;
@@ -127,6 +128,20 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
   if (!fn_.builtin.empty()) return inBlock(body_.callBuiltin(fn_, children, call_.bound, expected, span_));
   NodeId node = b_.make(NodeKind::Call, types_.error(), span_, std::move(children), std::move(target_));
   return inBlock(fn_.result ? declaredResult(node) : body_.finishInferred(std::move(call_), node, span_));
+}
+
+/// A function that is no template says the types of its parameters before other arguments are asked for
+/// theirs.
+void DeclaredCall::tellFromFunctions(const std::vector<int>& argOf) {
+  for (size_t p = 0; p < fn_.params.size(); ++p) {
+    const SynId written = fn_.params[p].type;
+    if (argOf[p] < 0 || !written || tree_.kind(written) != SynKind::FunctionType) continue;
+    CallArg& arg = args_[static_cast<size_t>(argOf[p])];
+    if (!body_.saysItself(arg)) continue;
+    arg.node = body_.checkArg(arg);
+    resolver_.owner = fn_.params[p].name;
+    body_.tellFromFunction(arg.node, resolver_.type(written));
+  }
 }
 
 /// The arguments up to the one that never gives a value, if there is one.

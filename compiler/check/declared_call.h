@@ -45,6 +45,7 @@ private:
   bool tangentsFit();
   bool boundsMet();
   NodeId inBlock(NodeId result);
+  void tellFromFunctions(const std::vector<int>& argOf);
   NodeId neverCalled();
   void nameSizesOfResult();
   NodeId declaredResult(NodeId node);

@@ -186,11 +186,14 @@ TypeId Checker::recordType(DeclId decl, std::vector<TypeId> typeArgs, std::vecto
 
 namespace {
 
-/// Whether every value of a type holds a value of `record`. Arrays that may be empty hold nothing: those of a
-/// hidden size, or of size 0.
+/// Whether every value of a type holds a value of `record` at sizes at which it is looked at already, first
+/// at any. Arrays that may be empty hold nothing: those of a hidden size, or of size 0.
 class Holds {
 public:
-  Holds(TypeStore& types, types::RecordId record) : types_(types), record_(record) {}
+  Holds(TypeStore& types, types::RecordId record) : types_(types), record_(record) {
+    const size_t sizes = types.recordInfo(record).dimParams.size();
+    path_.insert({record, std::vector<Extent>(sizes, Extent::Given)});
+  }
 
   bool operator()(TypeId t) {
     const types::Type type = types_[t];
@@ -209,6 +212,7 @@ public:
 
 private:
   enum class Extent { Given, Hidden, Nothing };
+  using AtSizes = std::pair<types::RecordId, std::vector<Extent>>;
 
   Extent extent(DimId d) {
     if (std::optional<int64_t> size = types_.dims.asConstant(d))
@@ -221,19 +225,22 @@ private:
   }
 
   bool structHolds(TypeId t, const types::Type& type) {
-    if (type.record == record_) return true;
-    std::vector<Extent> extents;
-    for (DimId d : type.dims) extents.push_back(extent(d));
-    if (!seen_.emplace(type.record, std::move(extents)).second) return false;
+    AtSizes here{type.record, {}};
+    for (DimId d : type.dims) here.second.push_back(extent(d));
+    if (path_.contains(here)) return true;
+    if (!seen_.insert(here).second) return false;
     if (types_.recordInfo(type.record).cases.empty()) return false; // its declaration waits for this one
-    for (uint32_t k = 0; k < types_.recordInfo(type.record).cases[0].fields.size(); ++k)
-      if ((*this)(types_.fieldType(t, 0, k))) return true;
-    return false;
+    if (type.record == record_) path_.insert(here);
+    bool found = false;
+    for (uint32_t k = 0; k < types_.recordInfo(type.record).cases[0].fields.size() && !found; ++k)
+      found = (*this)(types_.fieldType(t, 0, k));
+    path_.erase(here);
+    return found;
   }
 
   TypeStore& types_;
   const types::RecordId record_;
-  std::set<std::pair<types::RecordId, std::vector<Extent>>> seen_;
+  std::set<AtSizes> seen_, path_; ///< on the path: the record looked for
 };
 
 } // namespace
@@ -290,6 +297,7 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, siz
   } else {
     const std::vector<FieldDecl> written = tree[modules.decl(decl).node].as<StructItem>().fields;
     cases.push_back({declared.name, fieldsOf(written)});
+    types.recordInfo(id).cases = cases;
     Holds holds(types, id);
     for (types::Field& f : cases[0].fields)
       if (holds(f.type)) {

@@ -69,6 +69,23 @@ std::optional<std::vector<TypeId>> Body::toldParameters(const Known& known) {
   return told;
 }
 
+/// Whether an argument may be a function that needs nothing asked of it to say what its parameters are.
+bool Body::saysItself(const CallArg& arg) {
+  if (arg.node.valid()) return true;
+  const SynKind kind = ast.kind(arg.syntax);
+  return kind == SynKind::Lambda || kind == SynKind::Name || kind == SynKind::Member;
+}
+
+/// What a function that is no template says of the parameters of the type asked for.
+void Body::tellFromFunction(NodeId function, TypeId asked) {
+  const TypeId type = b.typeOf(function);
+  std::optional<std::vector<TypeId>> told;
+  if (types.kind(type) == TypeKind::Function) told = types[type].parts;
+  if (types.kind(type) == TypeKind::Known) told = toldParameters(c.program_.known(types[type].known));
+  const std::vector<TypeId> wanted = types[infer.zonk(asked)].parts;
+  for (size_t k = 0; told && k < wanted.size() && k < told->size(); ++k) infer.unify(wanted[k], (*told)[k]);
+}
+
 /// A function that is no template as a value of function type, which its result completes; none else.
 NodeId Body::asToldFunction(NodeId value) {
   auto told = toldParameters(c.program_.known(types[b.typeOf(value)].known));

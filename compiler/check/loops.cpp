@@ -272,6 +272,7 @@ NodeId Body::iterate(NodeId source, Span at, const std::function<PatternId(TypeI
   };
   auto iter = protocolFunction(iterName, source, span);
   if (iter) it = callDecl(*iter, args, nullptr, TypeId::none(), span);
+  if (types.holds(b.typeOf(it), TypeKind::Error)) return b.error(span);
   LocalId held = b.newLocal("it", b.typeOf(it), span, true);
   nodes.push_back(b.let(held, it));
   args[0].node = b.local(held, span);

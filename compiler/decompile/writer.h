@@ -6,6 +6,7 @@
 #include "core/walk.h"
 #include "decompile/names.h"
 
+#include <functional>
 #include <unordered_map>
 
 namespace melix::decompile {
@@ -122,6 +123,12 @@ private:
   Expr format(const core::Op& o);
   std::string place(const core::Op& o, size_t firstIndex);
   std::string sliceLength(const core::PathStep& s);
+  bool slicesRows(const core::Op& o) const;
+  void throughRows(const core::Op& o, size_t at, std::string place,
+                   const std::function<void(const std::string& i, const std::string& range)>& step,
+                   const std::function<void(const std::string& place, const std::string& part)>& done);
+  Expr rows(const core::Op& o);
+  void updateRows(const core::Op& o);
   void update(const core::Op& o);
   void lists(const core::Op& o);
   std::string variableFor(const core::Op& update);

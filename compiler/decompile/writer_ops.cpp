@@ -87,6 +87,7 @@ Expr FunctionWriter::expression(const Op& o) {
   case OpKind::StopGradient: return called("stop_gradient");
   case OpKind::Get:
     if (readsNothing(o)) return {undef(t, 1)};
+    if (slicesRows(o)) return rows(o);
     return {value(o.operands[0], 20) + place(o, 1)};
   case OpKind::Reshape: return called("reshape");
   case OpKind::ArrayOf:

@@ -46,6 +46,75 @@ std::string FunctionWriter::place(const Op& o, size_t at) {
   return out;
 }
 
+/// Whether a path keeps axes of an array whose rows have sizes of their own: these are Lists, which have no
+/// slices.
+bool FunctionWriter::slicesRows(const Op& o) const {
+  TypeId t = f_.typeOf(o.operands[0]);
+  for (const PathStep& s : o.as<Path>()) {
+    if (s.kind == StepKind::Field) {
+      const types::Type ty = types()[t];
+      if (ty.kind != TypeKind::Struct && ty.kind != TypeKind::Tuple) return false;
+      t = ty.kind == TypeKind::Struct ? types().recordInfo(ty.record).cases[0].fields[s.number].type
+                                      : ty.parts[s.number];
+    } else if (isRagged(t) && (s.kind == StepKind::Slice || s.kind == StepKind::All)) {
+      return true;
+    } else if (s.kind == StepKind::Element) {
+      return false;
+    }
+  }
+  return false;
+}
+
+/// Takes a path over rows apart: `step` gets what an axis that is kept goes through, `done` the place of a
+/// row and where it is in what is taken or put.
+void FunctionWriter::throughRows(
+    const Op& o, size_t at, std::string place,
+    const std::function<void(const std::string& i, const std::string& range)>& step,
+    const std::function<void(const std::string& place, const std::string& part)>& done) {
+  std::string part;
+  TypeId t = f_.typeOf(o.operands[0]);
+  for (const PathStep& s : o.as<Path>()) {
+    if (s.kind == StepKind::Field) {
+      const types::Type ty = types()[t];
+      const bool isStruct = ty.kind == TypeKind::Struct;
+      place += "." + (isStruct ? names_.field(ty.record, 0, s.number) : std::to_string(s.number));
+      t = isStruct ? types().recordInfo(ty.record).cases[0].fields[s.number].type : ty.parts[s.number];
+      continue;
+    }
+    if (s.kind == StepKind::Index) {
+      place += "[" + value(o.operands[at++]) + "]";
+    } else {
+      const std::string i = names_.local("i");
+      if (s.kind == StepKind::All) {
+        step(i, "0..len(" + place + ")");
+        part += "[" + i + "]";
+      } else {
+        const std::string start = named(value(o.operands[at++], 14), "start");
+        step(i, start + ".." + start + " + " + sliceLength(s));
+        part +=
+            "[" +
+            (s.step == 1 ? i + " - " + start : "(" + i + " - " + start + ") / " + std::to_string(s.step)) +
+            "]";
+      }
+      place += "[" + i + "]";
+    }
+  }
+  done(place, part);
+}
+
+Expr FunctionWriter::rows(const Op& o) {
+  std::string open, close;
+  const std::string whole = named(value(o.operands[0]));
+  throughRows(
+      o, 1, whole,
+      [&](const std::string& i, const std::string& range) {
+        open += "list(for " + i + " in " + range + ": ";
+        close += ")";
+      },
+      [&](const std::string& place, const std::string&) { open += place; });
+  return {open + close};
+}
+
 /// From the first place of a slice to behind its last; nothing for no places.
 std::string FunctionWriter::sliceLength(const PathStep& s) {
   if (s.step == 1) return dim(s.length, 14);
@@ -66,7 +135,27 @@ std::string FunctionWriter::variableFor(const Op& o) {
   return variable(hintOf(result), type(f_.typeOf(result)), text);
 }
 
+void FunctionWriter::updateRows(const Op& o) {
+  const std::string v = named(value(o.operands[1])), n = variableFor(o);
+  size_t loops = 0;
+  throughRows(
+      o, 2, n,
+      [&](const std::string& i, const std::string& range) {
+        open("for " + i + " in " + range + " {"), ++loops;
+      },
+      [&](const std::string& place, const std::string& part) {
+        const TypeId row = types().element(f_.typeOf(o.operands[1]));
+        if (o.kind == OpKind::Set)
+          line(place + " = " + v + part);
+        else
+          line(place + " = " + combined(row, {place, v + part}));
+      });
+  for (; loops > 0; --loops) close("}");
+  call(o.results[0], n);
+}
+
 void FunctionWriter::update(const Op& o) {
+  if (slicesRows(o)) return updateRows(o);
   std::string n = variableFor(o), at = place(o, 2), v = value(o.operands[1]);
   if (o.kind == OpKind::Set)
     line(n + at + " = " + v);

@@ -123,10 +123,11 @@ std::string_view diagName(DiagId id) { return row(id).name; }
 SeverityKind diagSeverity(DiagId id) { return row(id).severity; }
 std::string diagMessage(const Diagnostic& d) { return fill(row(d.id).message, d.args); }
 
+/// What shows the type of an error is about something told already, or about a call whose result is not known
+/// yet.
 bool DiagnosticSink::followsError(const std::vector<std::string>& args) const {
-  return errors_ > 0 && std::any_of(args.begin(), args.end(), [](const std::string& arg) {
-           return arg.find(errorTypeText) != std::string::npos;
-         });
+  return std::any_of(args.begin(), args.end(),
+                     [](const std::string& arg) { return arg.find(errorTypeText) != std::string::npos; });
 }
 
 Diagnostic& DiagnosticSink::reportList(DiagId id, Span span, std::vector<std::string> args) {
