@@ -240,6 +240,12 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
     if (cmp && types::isIntKind(fixedA) && types::isIntKind(fixedB) && !widerInt(fixedA, fixedB))
       return elementwise({a, b}, span,
                          [&](std::vector<NodeId> e) { return compareWithU64(*cmp, e[0], e[1], span); });
+    const bool shifts = kind == BinaryKind::Shl || kind == BinaryKind::Shr;
+    if (shifts && types::isIntKind(fixedA) && types::isIntKind(fixedB)) // the count may be of any type
+      return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
+        const TypeId shifted = infer.shallow(ea);
+        return op(*simpleOp(kind, false), shifted, {e[0], convert(e[1], shifted, span)}, span);
+      });
     TypeId element = commonElement(a, b, "`" + std::string(binaryText(kind)) + "`", span);
     if (!element) return error(span);
     return elementwise({a, b}, span, [&](std::vector<NodeId> e) {

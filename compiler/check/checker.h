@@ -280,6 +280,7 @@ private:
   void noteUse(InstanceId id);
   bool startRound(InstanceId id, size_t before);
   void closeInstance(size_t before);
+  std::string whatKeepsChanging(const InstanceKey& key);
   bool growsWithoutEnd(const InstanceKey& key);
   void checkDeclaration(DeclId decl);
   void checkInside(ModuleId module);

@@ -106,6 +106,32 @@ bool Checker::growsWithoutEnd(const InstanceKey& key) {
   return std::any_of(key.typeArgs.begin(), key.typeArgs.end(), [&](TypeId t) { return parts(t) >= most; });
 }
 
+/// Says which parameter has another type in each of the nested instances of a function.
+std::string Checker::whatKeepsChanging(const InstanceKey& key) {
+  std::vector<InstanceId> nested;
+  for (const Open& open : stack_)
+    if (key.decl && infos_[open.id.index].key.decl == key.decl) nested.push_back(open.id);
+  if (nested.size() < 2 || modules.decl(key.decl).kind != names::DeclKind::Function) return {};
+  const std::vector<TypeId>& first = infos_[nested[0].index].key.typeArgs;
+  const std::vector<TypeId>& second = infos_[nested[1].index].key.typeArgs;
+  const FunctionDecl fn = function(key.decl);
+  std::vector<NameId> untyped; // the last of the key's types
+  for (const ParamDecl& p : fn.params)
+    if (!p.type) untyped.push_back(p.name);
+  for (size_t k = 0, at = key.typeArgs.size() - untyped.size(); k < untyped.size(); ++k, ++at)
+    if (first[at] != second[at])
+      return "annotate `" + std::string(types.names.text(untyped[k])) +
+             "`, whose type changes with each call";
+  size_t at = 0; // the first
+  for (const GenericParam& g : fn.generics) {
+    if (g.kind != GenericKind::Type) continue;
+    if (first[at] != second[at])
+      return "`" + std::string(types.names.text(g.name)) + "` stands for another type in each call";
+    ++at;
+  }
+  return {};
+}
+
 InstanceId Checker::instantiate(InstanceKey key, Span call) {
   if (!stack_.empty()) key.device = infos_[stack_.back().id.index].key.device;
   if (auto found = instances_.find(key); found != instances_.end()) {
@@ -120,6 +146,7 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
     Span place = first.call.valid() ? first.call : program_.instance(first.id).span;
     Diagnostic& d = sink.report(DiagId::InstanceDepth, place, first.name);
     d.notes.push_back({call, "asked for here"});
+    d.hint = whatKeepsChanging(key);
   }
   if (tooDeep || !mayInstantiate(key)) {
     InstanceId broken = addInstance(key);

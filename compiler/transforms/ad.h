@@ -140,7 +140,7 @@ bool sizedByValue(const types::TypeStore& types, TypeId t);
 ValueId zeroList(Emit& e, TypeId t, ValueId n);
 /// A tangent at another tangent type of the same value: the checker's, in which functions have none, or that
 /// which they have as enums.
-ValueId restated(Emit& e, Ad& ad, TypeId to, ValueId tangent);
+ValueId restated(Emit& e, Leaves& leaves, TypeId to, ValueId tangent);
 /// A zero of a tangent type, with the sizes of the value it follows.
 ValueId zeroLike(Emit& e, Leaves& leaves, TypeId tangentType, ValueId primalLeaf);
 

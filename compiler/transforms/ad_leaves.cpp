@@ -96,4 +96,38 @@ ValueId Leaves::putTogether(Emit& e, TypeId type, const std::vector<ValueId>& le
   return build(e, type, leaves, at);
 }
 
+ValueId Leaves::throughFunction(Emit& e, const std::string& purpose, ValueId x, TypeId result,
+                                const FunctionBody& body) {
+  std::vector<DimSym> mine;
+  types_.collectSymbols(e.typeOf(x), mine);
+  while (sizes_.size() < mine.size()) sizes_.push_back(e.newDim(""));
+  types::DimSubst numbered, atCall;
+  Op call = Emit::simple(OpKind::Call, {x});
+  for (size_t k = 0; k < mine.size(); ++k) {
+    const DimId size = types_.dims.symbol(mine[k]);
+    numbered[mine[k]] = types_.dims.symbol(sizes_[k]);
+    atCall[sizes_[k]] = size;
+    call.dims.push_back(size);
+  }
+  const TypeId from = types_.substitute(e.typeOf(x), numbered), to = types_.substitute(result, numbered);
+  auto [known, fresh] = functions_.try_emplace({purpose, from, to});
+  if (fresh) {
+    Function f;
+    f.name = purpose + " " + types_.print(from);
+    f.key = f.name;
+    f.device = e.fn().device;
+    f.loc = e.loc;
+    f.dimParams = {sizes_.begin(), sizes_.begin() + static_cast<std::ptrdiff_t>(mine.size())};
+    f.results = {to};
+    f.body = f.regions.add(Region{});
+    const RegionId region = f.body;
+    known->second = e.module.functions.add(std::move(f));
+    Emit inside(e.module, known->second, region, e.loc);
+    ValueId y = inside.param(from);
+    inside.yield({body(inside, to, y)});
+  }
+  call.attr = CallAttr{known->second};
+  return e.one(std::move(call), types_.substitute(to, atCall));
+}
+
 } // namespace melix::transforms

@@ -6,6 +6,8 @@
 
 #include "transforms/ad_emit.h"
 
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 namespace melix::transforms {
@@ -46,9 +48,12 @@ public:
   /// A value of the tangent type of `type` from its leaves, all present.
   ValueId putTogether(Emit& e, TypeId type, const std::vector<ValueId>& leaves);
 
-  /// Functions that make the zero of a value whose type holds itself, by its type with sizes numbered.
-  std::unordered_map<TypeId, FunctionId> zeroFunctions;
-  std::vector<types::DimSym> zeroSizes; ///< these numbers: parameters of the functions
+  /// A call of the function that makes a value of type `result` of `x`: one for each purpose and two types up
+  /// to sizes, with the body that `body` makes, which may call it. So types that hold themselves are gone
+  /// through.
+  using FunctionBody = std::function<ValueId(Emit& e, TypeId result, ValueId x)>;
+  ValueId throughFunction(Emit& e, const std::string& purpose, ValueId x, TypeId result,
+                          const FunctionBody& body);
 
 private:
   void collect(TypeId type, std::vector<uint32_t>& path, std::vector<Leaf>& out);
@@ -57,6 +62,8 @@ private:
   types::TypeStore& types_;
   LeafKind kind_;
   std::unordered_map<TypeId, std::vector<Leaf>> leaves_;
+  std::map<std::tuple<std::string, TypeId, TypeId>, FunctionId> functions_;
+  std::vector<DimSym> sizes_; ///< these number sizes: parameters of the functions
 };
 
 } // namespace melix::transforms

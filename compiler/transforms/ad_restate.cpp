@@ -9,24 +9,25 @@ namespace {
 
 class Restating {
 public:
-  explicit Restating(Ad& ad) : ad_(ad), types_(ad.module.types) {}
+  explicit Restating(Leaves& leaves, types::TypeStore& types) : leaves_(leaves), types_(types) {}
 
   ValueId at(Emit& e, TypeId to, ValueId x) {
     const TypeId from = e.typeOf(x);
     if (types_.eraseDims(from) == types_.eraseDims(to)) return e.castDims(x, to);
     if (types_.isUnit(to)) return e.make(to, {});
     if (types_.isUnit(from)) return e.zero(to);
-    if (types::holdsItself(types_, to, true)) {
-      ad_.refuse(e.loc, "a value that holds itself and functions");
-      return e.zero(to);
-    }
     switch (types_.kind(to)) {
     case TypeKind::Array: return array(e, to, x);
     case TypeKind::List: return list(e, to, x);
     case TypeKind::Pack: return pack(e, to, x);
-    case TypeKind::Enum: return cases(e, to, x);
-    default: return parts(e, to, x);
+    case TypeKind::Enum:
+      return leaves_.throughFunction(e, "tangent of", x, to,
+                                     [this](Emit& b, TypeId t, ValueId y) { return cases(b, t, y); });
+    default: break;
     }
+    if (!types::holdsItself(types_, to, true)) return parts(e, to, x);
+    return leaves_.throughFunction(e, "tangent of", x, to,
+                                   [this](Emit& b, TypeId t, ValueId y) { return parts(b, t, y); });
   }
 
 private:
@@ -90,12 +91,14 @@ private:
     return e.one(std::move(match), to);
   }
 
-  Ad& ad_;
+  Leaves& leaves_;
   types::TypeStore& types_;
 };
 
 } // namespace
 
-ValueId restated(Emit& e, Ad& ad, TypeId to, ValueId tangent) { return Restating(ad).at(e, to, tangent); }
+ValueId restated(Emit& e, Leaves& leaves, TypeId to, ValueId tangent) {
+  return Restating(leaves, e.types()).at(e, to, tangent);
+}
 
 } // namespace melix::transforms

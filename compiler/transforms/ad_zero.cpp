@@ -47,45 +47,11 @@ ValueId zeroList(Emit& e, TypeId t, ValueId n) {
   return e.listOf(t, n, [&](Emit& b, ValueId) { return b.zero(b.types()[t].parts[0]); });
 }
 
-/// The function that makes a zero like its argument of type `t`, whose sizes are its parameters.
-static FunctionId zeroFunction(Emit& e, Leaves& leaves, TypeId t, const std::vector<DimSym>& sizes) {
-  if (auto known = leaves.zeroFunctions.find(t); known != leaves.zeroFunctions.end()) return known->second;
-  Function f;
-  f.name = "zero of " + e.types().print(t);
-  f.key = f.name;
-  f.device = e.fn().device;
-  f.loc = e.loc;
-  f.dimParams = sizes;
-  f.results = {leaves.tangent(t)};
-  f.body = f.regions.add(Region{});
-  RegionId region = f.body;
-  FunctionId made = e.module.functions.add(std::move(f));
-  leaves.zeroFunctions.emplace(t, made);
-  Emit body(e.module, made, region, e.loc);
-  ValueId x = body.param(t);
-  body.yield({wholeZero(body, leaves, x)});
-  return made;
-}
-
 /// A zero of a part `x`; where its type holds itself, by a function, which may call itself.
 static ValueId zeroOfPart(Emit& e, Leaves& leaves, ValueId x) {
   if (!types::holdsItself(e.types(), e.typeOf(x), true)) return wholeZero(e, leaves, x);
-  std::vector<DimSym> mine;
-  e.types().collectSymbols(e.typeOf(x), mine);
-  std::vector<DimSym>& sizes = leaves.zeroSizes;
-  while (sizes.size() < mine.size()) sizes.push_back(e.newDim(""));
-  types::DimSubst numbered, atCall;
-  Op call = Emit::simple(OpKind::Call, {x});
-  for (size_t k = 0; k < mine.size(); ++k) {
-    DimId size = e.types().dims.symbol(mine[k]);
-    numbered[mine[k]] = e.types().dims.symbol(sizes[k]);
-    atCall[sizes[k]] = size;
-    call.dims.push_back(size);
-  }
-  TypeId t = e.types().substitute(e.typeOf(x), numbered);
-  call.attr = CallAttr{
-      zeroFunction(e, leaves, t, {sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(mine.size())})};
-  return e.one(std::move(call), e.types().substitute(leaves.tangent(t), atCall));
+  return leaves.throughFunction(e, "zero of", x, leaves.tangent(e.typeOf(x)),
+                                [&](Emit& body, TypeId, ValueId y) { return wholeZero(body, leaves, y); });
 }
 
 /// A zero like each of `xs`.

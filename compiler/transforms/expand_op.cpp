@@ -87,7 +87,7 @@ ValueId OpExpansion::zeroOf(Emit& e, TypeId tangent, ValueId primal, TypeId type
 ValueId OpExpansion::sizedLike(Emit& e, ValueId part, TypeId tangent, ValueId primal, TypeId type,
                                const Leaf& leaf) {
   if (!part.valid()) return zeroOf(e, tangent, primal, type, leaf);
-  part = restated(e, ad_, tangent, part);
+  part = restated(e, ad_.leaves, tangent, part);
   if (!sizedByValue(types(), tangent) || !primal.valid()) return part;
   return e.add(zeroOf(e, tangent, primal, type, leaf), part);
 }
@@ -99,7 +99,7 @@ ValueId OpExpansion::together(Emit& e, TypeId type, TypeId declared, const std::
     at += ad_.leaves.count(type);
     return e.make(declared, {});
   }
-  if (!ad_.leaves.isBundle(type)) return restated(e, ad_, declared, leaves[at++]);
+  if (!ad_.leaves.isBundle(type)) return restated(e, ad_.leaves, declared, leaves[at++]);
   std::vector<ValueId> parts;
   const types::Type whole = types()[declared];
   for (uint32_t k = 0, n = ad_.leaves.kidCount(type); k < n; ++k) {
