@@ -337,7 +337,8 @@ public:
   std::vector<NodeId> generatorBefore; ///< of the terms just checked
 
   // --- patterns (pattern.cpp)
-  void bindUnknown(SynId pattern, bool isVar);
+  NodeId letNever(const syntax::Let& let, NodeId init, Span span);
+  void bindAll(SynId pattern, TypeId type, bool isVar);
   PatternId checkPattern(SynId node, TypeId type, bool isVar, bool& refutable);
   std::vector<SynId> caseFields(const syntax::CasePattern& pattern, TypeId type, uint32_t caseIndex,
                                 Span span);
@@ -415,7 +416,7 @@ public:
                  bool report, Span span);
   std::vector<ModuleId> homeModules(TypeId type);
   NodeId templateValue(Known known, std::vector<NodeId> captures, Span span);
-  bool saysItself(const CallArg& arg);
+  bool mayBeFunction(const CallArg& arg);
   void tellFromFunction(NodeId function, TypeId asked);
   NodeId intrinsicValue(IntrinsicKind kind, Span span);
   std::optional<IntrinsicKind> intrinsicMeant(const Known& known, const std::vector<CallArg>& args);

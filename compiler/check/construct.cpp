@@ -63,7 +63,7 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
     }
     TypeId field = types.fieldType(infer.zonk(type), caseIndex, static_cast<uint32_t>(at));
     const bool isFunction = types.kind(infer.shallow(field)) == TypeKind::Function;
-    NodeId value = checkArg(arg, isFunction && saysItself(arg) ? TypeId::none() : field);
+    NodeId value = checkArg(arg, isFunction && mayBeFunction(arg) ? TypeId::none() : field);
     if (isFunction && b.kindOf(value) == TypeKind::Known) {
       tellFromFunction(value, field);
       value = asFunction(value, infer.zonk(field), arg.span);
@@ -95,6 +95,8 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
   TypeId made = infer.zonk(type);
   NodeId node = b.composite(record.isEnum ? NodeKind::Variant : NodeKind::Struct, made, span,
                             std::move(values), Index{caseIndex});
+  if (b.kindOf(node) == TypeKind::Never) // whatever is left open stands for nothing
+    for (TypeId open : infer.openVars({made})) infer.unify(open, types.unit());
   if (lets.empty()) return node;
   lets.push_back(node);
   return b.block(std::move(lets), span);

@@ -137,7 +137,7 @@ void DeclaredCall::tellFromFunctions(const std::vector<int>& argOf) {
     const SynId written = fn_.params[p].type;
     if (argOf[p] < 0 || !written || tree_.kind(written) != SynKind::FunctionType) continue;
     CallArg& arg = args_[static_cast<size_t>(argOf[p])];
-    if (!body_.saysItself(arg)) continue;
+    if (!body_.mayBeFunction(arg)) continue;
     arg.node = body_.checkArg(arg);
     resolver_.owner = fn_.params[p].name;
     body_.tellFromFunction(arg.node, resolver_.type(written));

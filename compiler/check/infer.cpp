@@ -175,9 +175,15 @@ bool Inference::bindVar(TypeId var, TypeId to) {
   bool fits = info.cls == VarClass::Any || kind == TypeKind::Error || kind == TypeKind::Never ||
               types_.isFloat(to) || types::scalarClass(kind) == types::ScalarClass::Complex ||
               (info.cls == VarClass::OpenInt && types_.isNumber(to));
-  if (!fits) return false;
+  if (!fits || (!types_.isScalar(to) && isInside(var, to))) return false;
   if (kind != TypeKind::Never) changed(var).bound = to;
   return true;
+}
+
+/// Whether a type would be a part of itself if the variable, which nothing is bound to, stood for it.
+bool Inference::isInside(TypeId var, TypeId type) {
+  const std::vector<TypeId> open = openVars({type});
+  return std::find(open.begin(), open.end(), var) != open.end();
 }
 
 bool Inference::solve(DimSym s, DimId value) {

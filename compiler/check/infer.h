@@ -96,6 +96,7 @@ private:
   TypeId mapArgs(TypeId record, const std::function<TypeId(TypeId)>& map);
   TypeId zonkTemplate(TypeId t);
   bool bindVar(TypeId var, TypeId to);
+  bool isInside(TypeId var, TypeId type);
   bool bindRows(TypeId few, TypeId more);
   bool holdsArray(TypeId array) const;
   void join(TypeId a, TypeId b);

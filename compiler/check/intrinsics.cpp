@@ -339,28 +339,28 @@ NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vect
   bool sums = nestKind(kind) == NestKind::Sum || kind == IntrinsicKind::Prod;
   return alongKept(x, axes, keep, span, [&](const std::vector<DimId>& inner, const ElementAt& read) {
     NodeId total = b.reduce(nestKind(kind), inner, span, [&](const std::vector<LocalId>& r) {
-      return sums ? term(kind, read(r), span) : read(r);
+      return sums ? summand(kind, read(r), span) : read(r);
     });
     if (kind != IntrinsicKind::Mean) return total;
     return meanOf(total, b.types.element(b.typeOf(x)), b.dimValue(b.types.dims.product(inner), span), span);
   });
 }
 
-bool ArrayIntrinsics::isCounted(TypeId element) {
+bool ArrayIntrinsics::isIntOrBool(TypeId element) {
   const TypeId type = b.infer.shallow(element);
   return b.types.kind(type) == TypeKind::Bool || b.types.isInt(type);
 }
 
 /// What is summed of a number: of bools and integers whose mean is wanted an f64, which does not wrap.
-NodeId ArrayIntrinsics::term(IntrinsicKind kind, NodeId value, Span span) {
-  if (kind == IntrinsicKind::Mean && isCounted(b.typeOf(value)))
+NodeId ArrayIntrinsics::summand(IntrinsicKind kind, NodeId value, Span span) {
+  if (kind == IntrinsicKind::Mean && isIntOrBool(b.typeOf(value)))
     return b.convert(value, b.types.scalar(TypeKind::F64), span);
   return b.summable(value, span);
 }
 
 /// total / count; the mean of bools and integers is an f32 (rule 16 gives it for bools).
 NodeId ArrayIntrinsics::meanOf(NodeId total, TypeId element, NodeId count, Span span) {
-  if (isCounted(element))
+  if (isIntOrBool(element))
     return b.convert(b.binary(BinaryKind::Div, total, count, span), b.types.scalar(TypeKind::F32), span);
   TypeId shallow = b.infer.shallow(element);
   if (b.infer.isOpen(shallow)) b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), shallow);
@@ -405,7 +405,7 @@ NodeId ArrayIntrinsics::reduceGenerator(IntrinsicKind kind, NodeId generator, Sp
   TypeId element = b.typeOf(body);
   if (!reduces(kind, element, span)) return b.error(span);
   if (nest.kind == NestKind::Sum || nest.kind == NestKind::Prod)
-    if (b.types.isScalar(b.infer.shallow(element))) body = term(kind, body, span);
+    if (b.types.isScalar(b.infer.shallow(element))) body = summand(kind, body, span);
   node.children[0] = body;
   TypeId type = b.typeOf(body);
   if (nest.kind == NestKind::ArgMax || nest.kind == NestKind::ArgMin)

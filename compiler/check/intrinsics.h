@@ -58,8 +58,8 @@ private:
   using OfReduced = std::function<NodeId(const std::vector<DimId>& extents, const ElementAt& read)>;
   NodeId alongKept(NodeId x, const std::vector<size_t>& axes, bool keep, Span span, const OfReduced& value);
   NodeId reduceAxes(IntrinsicKind kind, NodeId x, const std::vector<size_t>& axes, bool keep, Span span);
-  bool isCounted(TypeId element);
-  NodeId term(IntrinsicKind kind, NodeId value, Span span);
+  bool isIntOrBool(TypeId element);
+  NodeId summand(IntrinsicKind kind, NodeId value, Span span);
   NodeId meanOf(NodeId total, TypeId element, NodeId count, Span span);
   NodeId logSumExp(NodeId x, const std::vector<size_t>& axes, bool keep, Span span);
   NodeId ofNumbers(IntrinsicKind kind, std::vector<NodeId> given, Span span,

@@ -15,7 +15,7 @@ NodeId ArrayIntrinsics::ofNumbers(IntrinsicKind kind, std::vector<NodeId> given,
     if (b.types.kind(type) == TypeKind::Error) return x;
     if (b.isNumber(type)) continue;
     if (!b.lacks(type, "Num", "`" + name + "`", span))
-      b.sink.report(DiagId::WantsNumbers, b.spanOf(x), name, b.show(b.typeOf(x))).hint =
+      b.sink.report(DiagId::WantsNumbers, b.spanOf(x), name, b.show(type)).hint =
           kind == IntrinsicKind::Max || kind == IntrinsicKind::Min
               ? "`if a < b { a } else { b }` takes whatever is ordered"
               : "`as` converts";

@@ -70,7 +70,7 @@ std::optional<std::vector<TypeId>> Body::toldParameters(const Known& known) {
 }
 
 /// Whether an argument may be a function that needs nothing asked of it to say what its parameters are.
-bool Body::saysItself(const CallArg& arg) {
+bool Body::mayBeFunction(const CallArg& arg) {
   if (arg.node.valid()) return true;
   const SynKind kind = ast.kind(arg.syntax);
   return kind == SynKind::Lambda || kind == SynKind::Name || kind == SynKind::Member;

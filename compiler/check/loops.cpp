@@ -171,19 +171,17 @@ NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, S
   }
   if (b.kindOf(first) == TypeKind::Never) return first;
   if (b.kindOf(last) == TypeKind::Never) return b.block({first, last}, span);
+  auto isWhole = [&](TypeId type) {
+    const TypeId t = infer.shallow(type);
+    return types.isInt(t) || (infer.isOpen(t) && infer.varClass(t) == types::VarClass::OpenInt);
+  };
+  const NodeId wrong = isWhole(b.typeOf(last)) ? first : last;
   // The bounds mix like operands; the index has their type.
   NodeId sum = b.binary(BinaryKind::Add, first, last, span);
   TypeId type = b.typeOf(sum);
   if (types.kind(type) == TypeKind::Error) return sum;
-  TypeId shallow = infer.shallow(type);
-  if (!types.isInt(shallow) &&
-      !(infer.isOpen(shallow) && infer.varClass(shallow) == types::VarClass::OpenInt)) {
-    if (b.lacks(shallow, "Int", "a range", span)) return b.error(span);
-    auto isWhole = [&](NodeId end) {
-      TypeId t = infer.shallow(b.typeOf(end));
-      return types.isInt(t) || (infer.isOpen(t) && infer.varClass(t) == types::VarClass::OpenInt);
-    };
-    const NodeId wrong = isWhole(last) ? first : last;
+  if (!isWhole(type)) {
+    if (b.lacks(type, "Int", "a range", span)) return b.error(span);
     sink.report(DiagId::IndexType, b.spanOf(wrong), b.show(b.typeOf(wrong))).hint =
         "the ends of a range are integers";
     return b.error(span);

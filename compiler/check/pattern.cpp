@@ -89,21 +89,22 @@ bool Body::caseOf(SynId path, TypeId type, uint32_t& caseIndex) {
   return false;
 }
 
-/// Binds the names of a pattern that does not fit, so that nothing is told of them too.
-void Body::bindUnknown(SynId pattern, bool isVar) {
+/// Binds the names of a pattern that does not fit, or of what never comes, so that nothing is told of them
+/// too.
+void Body::bindAll(SynId pattern, TypeId type, bool isVar) {
   const SynNode n = ast[pattern];
   switch (n.kind) {
   case SynKind::Name:
-    if (LocalId l = bindName(n.as<Name>().name, types.error(), n.span, isVar)) used.insert(l);
+    if (LocalId l = bindName(n.as<Name>().name, type, n.span, isVar)) used.insert(l);
     return;
   case SynKind::CasePattern:
     for (const PatternField& f : n.as<CasePattern>().fields)
-      if (f.pattern) bindUnknown(f.pattern, isVar);
+      if (f.pattern) bindAll(f.pattern, type, isVar);
     return;
-  case SynKind::RefPattern: return bindUnknown(n.as<One>().inner, true);
+  case SynKind::RefPattern: return bindAll(n.as<One>().inner, type, true);
   case SynKind::Paren:
-  case SynKind::Tuple: forEachChild(ast, pattern, [&](SynId part) { bindUnknown(part, isVar); }); return;
-  case SynKind::OrPattern: return bindUnknown(n.as<Many>().items[0], isVar);
+  case SynKind::Tuple: forEachChild(ast, pattern, [&](SynId part) { bindAll(part, type, isVar); }); return;
+  case SynKind::OrPattern: return bindAll(n.as<Many>().items[0], type, isVar);
   default: return;
   }
 }
@@ -115,7 +116,7 @@ PatternId Body::checkPattern(SynId node, TypeId type, bool isVar, bool& refutabl
   Pattern p;
   p.span = n.span;
   auto wrong = [&] {
-    bindUnknown(node, isVar);
+    bindAll(node, types.error(), isVar);
     p.type = types.error();
     return instance.patterns.add(std::move(p));
   };

@@ -143,7 +143,13 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
 /// A place in a list or text, which `holder` gives: a literal below 0 counts from the end (rule 30).
 NodeId Body::placeFromEnd(SynId written, const std::function<NodeId()>& holder) {
   const Span span = ast.span(written);
-  NodeId index = asInt(checkExpr(written), span);
+  NodeId index = checkExpr(written);
+  if (isRange(b.typeOf(index))) {
+    sink.report(DiagId::IndexType, span, b.show(b.typeOf(index))).hint =
+        "a list has no slices: `list(for i in a..b: xs[i])` makes one of some elements";
+    return b.error(span);
+  }
+  index = asInt(index, span);
   auto literal = b.literal(index);
   if (!literal || *literal >= 0) return index;
   NodeId length = b.make(NodeKind::Length, types.int64(), span, {holder()});
@@ -195,11 +201,6 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
   if (k == TypeKind::Error) return base;
   if (k == TypeKind::Str && items.size() == 1) return partOfText(base, items[0].value, span);
   if (k == TypeKind::List && items.size() == 1) {
-    if (ast.kind(items[0].value) == SynKind::Range) {
-      sink.report(DiagId::IndexType, ast.span(items[0].value), "Range").hint =
-          "a list has no slices: `list(for i in a..b: xs[i])` makes one of some elements";
-      return b.error(span);
-    }
     std::vector<NodeId> nodes;
     NodeId index = placeFromEnd(items[0].value, [&] {
       base = b.local(b.bind("xs", base, nodes), span);

@@ -157,7 +157,8 @@ void Body::settle() {
   infer.settle(unsolved);
   for (DimSym s : returnedSizes) // nothing of that size is returned there
     if (infer.hasInferenceDim(types.dims.symbol(s))) infer.solve(s, types.dims.constant(0));
-  if (!unsolved.empty() && !holdsError()) // an error leaves types open that it would have settled
+  // An error leaves types open that it would have settled.
+  if (!unsolved.empty() && !holdsError() && sink.errorCount() == errorsBefore)
     for (Span span : unsolved)
       sink.report(DiagId::NothingSettles, span, "a type here").hint =
           "write the whole type beside it: `let x: Option[int] = None`, `fn f() -> Result[int] = Ok(1)`";

@@ -121,7 +121,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   // `?N` names are what the value's sizes turned out to be.
   for (auto& [name, dim] : env.dims) dim = infer.zonk(dim);
   TypeId type = asked ? infer.zonk(asked) : b.typeOf(init);
-  if (types.kind(type) == TypeKind::Never) return init;
+  if (types.kind(type) == TypeKind::Never) return letNever(let, init, span);
   // `let n = N - 360`: a dimension expression is replaced by what it says (rule 23).
   bool refutable = false;
   NodeId otherwise;
@@ -146,6 +146,17 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   std::vector<NodeId> children{init};
   if (otherwise.valid()) children.push_back(otherwise);
   return b.make(NodeKind::Let, types.unit(), span, std::move(children), PatternRef{pattern});
+}
+
+/// The names of a `let` whose value never comes are as unreached as it is.
+NodeId Body::letNever(const syntax::Let& let, NodeId init, Span span) {
+  std::vector<NodeId> nodes;
+  const LocalId never = b.bind("never", init, nodes);
+  const size_t mark = scope.size();
+  bindAll(let.pattern, types.never(), let.isVar);
+  for (size_t k = mark; k < scope.size(); ++k) nodes.push_back(b.let(scope[k].local, b.local(never, span)));
+  nodes.push_back(b.local(never, span));
+  return b.block(std::move(nodes), span);
 }
 
 NodeId Body::checkAssign(const syntax::Assign& a, Span span) {

@@ -32,7 +32,7 @@ private:
     case SynKind::Lambda: params(n.as<Lambda>().params); break;
     case SynKind::Call:
       for (const Argument& a : n.as<Call>().args) // names parameters
-        if (a.label && c_.types.names.text(a.label) == "wrt") patterns_.insert(a.value);
+        if (a.label && c_.types.names.text(a.label) == "wrt") notUses_.insert(a.value);
       break;
     case SynKind::Fn:
       bound_.insert(n.as<FnItem>().name);
@@ -62,7 +62,7 @@ private:
 
   void patternIn(SynId s) {
     if (!s.valid()) return;
-    patterns_.insert(s);
+    notUses_.insert(s);
     bind(s);
   }
 
@@ -72,7 +72,7 @@ private:
   }
 
   void look(SynId s) {
-    if (patterns_.contains(s)) return;
+    if (notUses_.contains(s)) return;
     if (ast_.kind(s) == SynKind::Name && !isKnown(ast_[s].as<Name>().name)) {
       NameId name = ast_[s].as<Name>().name;
       std::vector<NameId> near(bound_.begin(), bound_.end());
@@ -98,7 +98,7 @@ private:
   const Ast& ast_;
   const std::function<bool(NameId)>& visible_;
   std::set<NameId> bound_;
-  std::set<SynId> patterns_; ///< and what else names nothing that is bound
+  std::set<SynId> notUses_; ///< patterns, and what names parameters
   bool hasMacros_ = false;
 };
 

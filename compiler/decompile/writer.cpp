@@ -10,16 +10,14 @@ using namespace core;
 
 FunctionWriter::FunctionWriter(Shared& shared, FunctionId f)
     : shared_(shared), m_(shared.module), id_(f), f_(m_.functions[f]), names_(shared.names),
-      uses_(countUses(f_)), lastUse_(f_.values.size()) {
-  std::vector<RegionId> regions = regionsOfOps(f_);
+      uses_(countUses(f_)), regions_(regionsOfOps(f_)), lastUse_(f_.values.size()) {
   forEachOp(f_, [&](OpId id) {
-    noteImplicit(f_.ops[id]);
     for (ValueId v : f_.ops[id].operands) {
       // The op around this one that stands where the value is defined.
       RegionId home = homeOf(f_, v);
       OpId at = id;
-      while (regions[at.index] != home && f_.regions[regions[at.index]].parent.valid())
-        at = f_.regions[regions[at.index]].parent;
+      while (regions_[at.index] != home && f_.regions[regions_[at.index]].parent.valid())
+        at = f_.regions[regions_[at.index]].parent;
       lastUse_[v.index] = at;
     }
   });

@@ -134,10 +134,9 @@ private:
   std::string variableFor(const core::Op& update);
 
   // Checks and other effects (writer_checks.cpp).
-  void noteImplicit(const core::Op& o);
-  bool isWritten(const core::Op& check) const;
+  bool isWritten(core::OpId check) const;
   bool acts(core::OpId id) const;
-  void check(const core::Op& o);
+  void check(core::OpId id);
 
   // Sums and negatives (writer_sums.cpp).
   bool isPlain(core::TypeId t);
@@ -209,9 +208,9 @@ private:
   std::unordered_map<std::string, int> variables_; ///< `var`s, and in how many builders they stand
   std::vector<std::string> sizes_;                 ///< names of sizes that were bound
   std::set<core::DimSym> knownDims_;
-  std::set<core::DimId> notEmpty_;                         ///< what checks found to be more than nothing
-  std::set<std::pair<core::CheckKind, ValueId>> implicit_; ///< checks of these operands are implicit in ops
+  std::set<core::DimId> notEmpty_; ///< what checks found to be more than nothing
   std::vector<uint32_t> uses_;
+  std::vector<core::RegionId> regions_; ///< by op: where it stands
   std::vector<core::OpId> lastUse_; ///< by value index: the op of the value's own region that uses it last
   std::unordered_map<ValueId, Expr> exprs_;
 };

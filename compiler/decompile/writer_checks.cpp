@@ -1,43 +1,54 @@
-// Checks and other effects. Where the op that a check guards is written, the check is implicit in it; where
-// nothing uses that op's value, what panics is written for itself.
+// Checks and other effects. A check is implicit in the op that it guards, which is written as what panics
+// alike; where there is none, its value being unused, what panics is written for itself.
 
 #include "decompile/writer.h"
+
+#include <algorithm>
 
 namespace melix::decompile {
 
 using namespace core;
 
-/// The operand by which a check is found to guard an op.
-static ValueId guarded(const Op& check) {
-  return check.operands[check.as<CheckAttr>().kind == CheckKind::DivideOverflow ? 1 : 0];
+/// Whether an op reads or changes a place by index or slice `check` is of.
+static bool reaches(const Module& m, const Function& f, const Op& check, const Op& o) {
+  const size_t first = o.kind == OpKind::Get ? 1 : 2;
+  if (std::find(o.operands.begin() + static_cast<ptrdiff_t>(first), o.operands.end(), check.operands[0]) ==
+      o.operands.end())
+    return false;
+  if (check.as<CheckAttr>().kind == CheckKind::ListIndex) {
+    const OpId length = f.values[check.operands[1]].def;
+    return length.valid() && f.ops[length].operands == std::vector<ValueId>{o.operands[0]};
+  }
+  const types::Type whole = m.types[f.typeOf(o.operands[0])];
+  return std::find(whole.dims.begin(), whole.dims.end(), check.dims[0]) != whole.dims.end();
 }
 
-/// Notes the checks that are implicit in an op.
-void FunctionWriter::noteImplicit(const Op& o) {
-  auto note = [&](size_t operand, std::initializer_list<CheckKind> kinds) {
-    for (CheckKind kind : kinds) implicit_.insert({kind, o.operands[operand]});
-  };
-  switch (o.kind) {
-  case OpKind::Get:
-  case OpKind::Set:
-  case OpKind::AddAt:
-    for (size_t k = 1; k < o.operands.size(); ++k)
-      note(k, {CheckKind::Index, CheckKind::ListIndex, CheckKind::Slice});
-    return;
-  case OpKind::IDiv:
-  case OpKind::IRem: return note(1, {CheckKind::Divisor, CheckKind::DivideOverflow});
-  case OpKind::Convert: return note(0, {CheckKind::Converts});
-  case OpKind::Add: return note(0, {CheckKind::AddFits});
-  case OpKind::Sub: return note(0, {CheckKind::SubFits});
-  case OpKind::Mul: return note(0, {CheckKind::MulFits});
-  case OpKind::Neg: return note(0, {CheckKind::NegFits});
-  default: return;
+/// Whether an op, written, panics where the check does.
+static bool guards(const Module& m, const Function& f, const Op& check, const Op& o) {
+  const bool sameOperands = o.operands == check.operands;
+  switch (check.as<CheckAttr>().kind) {
+  case CheckKind::Index:
+  case CheckKind::ListIndex:
+  case CheckKind::Slice:
+    return (o.kind == OpKind::Get || o.kind == OpKind::Set || o.kind == OpKind::AddAt) &&
+           reaches(m, f, check, o);
+  case CheckKind::Divisor:
+    return (o.kind == OpKind::IDiv || o.kind == OpKind::IRem) && o.operands[1] == check.operands[0];
+  case CheckKind::DivideOverflow: return (o.kind == OpKind::IDiv || o.kind == OpKind::IRem) && sameOperands;
+  case CheckKind::Converts:
+    return o.kind == OpKind::Convert && sameOperands && f.typeOf(o.results[0]) == check.as<CheckAttr>().type;
+  case CheckKind::AddFits: return o.kind == OpKind::Add && sameOperands;
+  case CheckKind::SubFits: return o.kind == OpKind::Sub && sameOperands;
+  case CheckKind::MulFits: return o.kind == OpKind::Mul && sameOperands;
+  case CheckKind::NegFits: return o.kind == OpKind::Neg && sameOperands;
+  default: return false;
   }
 }
 
-bool FunctionWriter::isWritten(const Op& check) const {
-  const CheckKind kind = check.as<CheckAttr>().kind;
-  switch (kind) {
+/// Whether the check has to be written: what follows it in its region does not imply it.
+bool FunctionWriter::isWritten(OpId id) const {
+  const Op& check = op(id);
+  switch (check.as<CheckAttr>().kind) {
   case CheckKind::Assert: return true;
   case CheckKind::DimEqual:
   case CheckKind::DimNonNegative:
@@ -48,13 +59,15 @@ bool FunctionWriter::isWritten(const Op& check) const {
     break;
   default: break;
   }
-  return !implicit_.contains({kind, guarded(check)});
+  const std::vector<OpId>& ops = f_.regions[regions_[id.index]].ops;
+  return std::none_of(std::find(ops.begin(), ops.end(), id), ops.end(),
+                      [&](OpId after) { return guards(m_, f_, check, op(after)); });
 }
 
 /// Whether the op does something beside giving its results.
 bool FunctionWriter::acts(OpId id) const {
   const Op& o = op(id);
-  if (o.kind == OpKind::Check) return isWritten(o);
+  if (o.kind == OpKind::Check) return isWritten(id);
   if (o.regions.empty()) return shared_.effects.ofOp(f_, id).any();
   bool found = false;
   for (RegionId r : o.regions)
@@ -62,10 +75,11 @@ bool FunctionWriter::acts(OpId id) const {
   return found;
 }
 
-void FunctionWriter::check(const Op& o) {
+void FunctionWriter::check(OpId id) {
+  const Op& o = op(id);
   const CheckKind kind = o.as<CheckAttr>().kind;
   if (kind == CheckKind::NotEmpty) notEmpty_.insert(o.dims[0]);
-  if (!isWritten(o)) return;
+  if (!isWritten(id)) return;
   auto unless = [&](const std::string& condition, const std::string& message) {
     line("if " + condition + " { panic(\"" + message + "\") }");
   };

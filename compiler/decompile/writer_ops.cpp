@@ -40,7 +40,7 @@ void FunctionWriter::write(OpId id) {
   case OpKind::BindDim: return bindDim(o.resultDims[0], value(o.operands[0]));
   case OpKind::Panic: return line("panic(" + value(o.operands[0]) + ")");
   case OpKind::ToArray: return bindAll(o, "array(" + value(o.operands[0]) + ")");
-  case OpKind::Check: return check(o);
+  case OpKind::Check: return check(id);
   case OpKind::Call: {
     std::string given;
     for (DimId d : o.dims) given += (given.empty() ? "" : ", ") + dim(d);

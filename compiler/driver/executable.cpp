@@ -16,10 +16,10 @@ bool writeExecutable(std::span<const std::string_view> objects, const Invocation
     return false;
   }
   aot::LinkOptions options{.strip = invocation.strip};
-  std::string linker;
-  std::optional<std::string> bytes = aot::linkExecutable(objects, runtimeArchive(), linker, options);
+  std::string linkProblem;
+  std::optional<std::string> bytes = aot::linkExecutable(objects, runtimeArchive(), linkProblem, options);
   std::optional<std::string> problem = bytes ? replaceFile(invocation.output, *bytes, FileKind::Executable)
-                                             : "cannot link `" + invocation.output + "`:\n" + linker;
+                                             : "cannot link `" + invocation.output + "`:\n" + linkProblem;
   if (problem) writeProblem(*problem);
   return !problem;
 }

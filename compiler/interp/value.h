@@ -4,7 +4,9 @@
 
 #include "types/types.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>

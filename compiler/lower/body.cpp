@@ -89,8 +89,8 @@ ValueId BodyLowering::cast(ValueId value, TypeId type) {
   if (from == type || types_.kind(type) == TypeKind::Never || types_.kind(type) == TypeKind::Error)
     return value;
   const core::OpId def = b_.fn().values[value].def;
-  const bool nobodys = def && b_.fn().ops[def].kind == OpKind::Undef;
-  if (nobodys || types_.isUnit(from) || types_.kind(from) == TypeKind::Never)
+  const bool isUndefined = def && b_.fn().ops[def].kind == OpKind::Undef;
+  if (isUndefined || types_.isUnit(from) || types_.kind(from) == TypeKind::Never)
     return undef(type); // what stands here does not come back
   assert(!(types_.isScalar(from) && types_.isScalar(type)) && "a cast changes sizes, not what a number is");
   return b_.castDims(value, type);

@@ -86,7 +86,9 @@ ValueId BodyLowering::exprAt(NodeId n) {
   switch (node.kind) {
   case NodeKind::Error: return undef(T(node.type));
   case NodeKind::Const: return constant(node);
-  case NodeKind::Local: return whole(node.as<LocalRef>().local, {});
+  case NodeKind::Local:
+    if (types_.kind(node.type) == TypeKind::Never) return unit(); // what is not reached
+    return whole(node.as<LocalRef>().local, {});
   case NodeKind::DimValue: return b_.dimValue(D(node.as<Dim>().dim));
   case NodeKind::Get: return get(node);
   case NodeKind::Op: return operation(node);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace melix::transforms {
 
@@ -52,15 +53,23 @@ private:
   // ------------------------------------------------------------------------------------------------------
 
   bool holdsFunction(TypeId id) {
-    auto [it, fresh] = holds_.try_emplace(id, false); // false while a recursive type is looked at
+    auto [it, fresh] = holds_.try_emplace(id, false);
     if (!fresh) return it->second;
-    const types::Type t = types_[id];
-    bool found = t.kind == TypeKind::Function;
-    for (TypeId p : t.parts) found |= holdsFunction(p);
-    if (t.kind == TypeKind::Struct || t.kind == TypeKind::Enum)
+    std::unordered_set<TypeId> seen; // what is found of a part of a type that holds itself is not all of it
+    std::vector<TypeId> left{id};
+    auto add = [&](TypeId part) {
+      if (seen.insert(part).second) left.push_back(part);
+    };
+    while (!left.empty()) {
+      const types::Type t = types_[left.back()];
+      left.pop_back();
+      if (t.kind == TypeKind::Function) return holds_[id] = true;
+      for (TypeId p : t.parts) add(p);
+      if (t.kind != TypeKind::Struct && t.kind != TypeKind::Enum) continue;
       for (const types::EnumCase& c : types_.recordInfo(t.record).cases)
-        for (const types::Field& f : c.fields) found |= holdsFunction(f.type);
-    return holds_[id] = found;
+        for (const types::Field& f : c.fields) add(f.type);
+    }
+    return false;
   }
 
   /// Records with function values inside are declared anew; the checker keeps its own.
