@@ -91,8 +91,12 @@ public:
   TypeId returnHere(Span span);
   bool mayReturn = false;
   bool unsure = false; ///< a result was guessed: another round will check this body again
-  /// Whether a call whose result is not known yet has a part in it: such a value tells no type.
+  /// Whether a part of it may come of a call whose result is not known yet.
   bool isUnknownYet(TypeId type) const { return unsure && types.holds(type, TypeKind::Error); }
+  /// Whether a value of this type says what type those beside it have.
+  bool tellsType(TypeId type) const {
+    return types.kind(type) != TypeKind::Never && types.kind(type) != TypeKind::Error && !isUnknownYet(type);
+  }
   TypeId openResult(const InstanceInfo& guess);
   void noteOpenResult(TypeId type);
   size_t builderDepth = 0; ///< nested builder bodies

@@ -248,8 +248,7 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   InstanceInfo& info = infos_[id.index];
   if (!declared) {
     TypeId type = body.b.typeOf(value);
-    bool adds = types.kind(type) != TypeKind::Never && types.kind(type) != TypeKind::Error &&
-                !body.isUnknownYet(type);
+    const bool adds = body.tellsType(type);
     if (body.returnType && adds) {
       value = body.coerce(value, body.returnHere(body.b.spanOf(value)), body.b.spanOf(value));
       type = body.infer.zonk(body.returnType);

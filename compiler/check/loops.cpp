@@ -135,7 +135,7 @@ NodeId Body::checkReturn(const One& ret, Span span) {
     children = {
         b.make(NodeKind::Variant, returnType, span, {b.unit(span)}, Index{caseNumber(returnType, "Ok")})};
   else if (!returnType) {
-    if (types.kind(type) != TypeKind::Error && !isUnknownYet(type)) returnType = type;
+    if (tellsType(type)) returnType = type;
   } else if (children.empty()) {
     if (infer.unify(returnType, type).kind != UnifyKind::Equal)
       sink.report(DiagId::TypeMismatch, span, b.show(returnType), "()");

@@ -49,10 +49,9 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
       first = met;
     }
     TypeId mine = b.typeOf(arm.body);
-    const bool unknown = isUnknownYet(mine);
-    failed |= (types.kind(mine) == TypeKind::Error && !unknown) ||
+    failed |= (types.kind(mine) == TypeKind::Error && !isUnknownYet(mine)) ||
               types.kind(instance.patterns[arm.pattern].type) == TypeKind::Error;
-    if (types.kind(mine) != TypeKind::Never && types.kind(mine) != TypeKind::Error && !unknown) {
+    if (tellsType(mine)) {
       UnifyResult match = !common || expected ? UnifyResult{} : infer.unify(common, mine);
       if (!common) {
         common = mine;

@@ -123,7 +123,8 @@ private:
   Expr format(const core::Op& o);
   std::string place(const core::Op& o, size_t firstIndex);
   std::string sliceLength(const core::PathStep& s);
-  bool slicesRows(const core::Op& o) const;
+  std::string fieldStep(core::TypeId& t, const core::PathStep& s);
+  bool slicesRows(const core::Op& o);
   void throughRows(const core::Op& o, size_t at, std::string place,
                    const std::function<void(const std::string& i, const std::string& range)>& step,
                    const std::function<void(const std::string& place, const std::string& part)>& done);

@@ -8,6 +8,15 @@ namespace melix::decompile {
 
 using namespace core;
 
+/// The text of a step into a field of a value of type `t`, or of an element of it; `t` becomes the field's.
+std::string FunctionWriter::fieldStep(TypeId& t, const PathStep& s) {
+  while (types().kind(t) == TypeKind::Array || types().kind(t) == TypeKind::Acc) t = types()[t].parts[0];
+  const types::Type ty = types()[t];
+  const bool isStruct = ty.kind == TypeKind::Struct;
+  t = isStruct ? types().recordInfo(ty.record).cases[0].fields[s.number].type : ty.parts[s.number];
+  return "." + (isStruct ? names_.field(ty.record, 0, s.number) : std::to_string(s.number));
+}
+
 std::string FunctionWriter::place(const Op& o, size_t at) {
   std::string out;
   bool open = false;
@@ -20,11 +29,7 @@ std::string FunctionWriter::place(const Op& o, size_t at) {
   for (const PathStep& s : o.as<Path>()) {
     if (s.kind == StepKind::Field) {
       close();
-      while (types().kind(t) == TypeKind::Array || types().kind(t) == TypeKind::Acc) t = types()[t].parts[0];
-      const types::Type ty = types()[t];
-      bool isStruct = ty.kind == TypeKind::Struct;
-      out += "." + (isStruct ? names_.field(ty.record, 0, s.number) : std::to_string(s.number));
-      t = isStruct ? types().recordInfo(ty.record).cases[0].fields[s.number].type : ty.parts[s.number];
+      out += fieldStep(t, s);
       continue;
     }
     bool separate = s.kind == StepKind::Element || isRagged(t);
@@ -48,19 +53,15 @@ std::string FunctionWriter::place(const Op& o, size_t at) {
 
 /// Whether a path keeps axes of an array whose rows have sizes of their own: these are Lists, which have no
 /// slices.
-bool FunctionWriter::slicesRows(const Op& o) const {
+bool FunctionWriter::slicesRows(const Op& o) {
   TypeId t = f_.typeOf(o.operands[0]);
+  if (types().kind(t) == TypeKind::Acc) t = types()[t].parts[0];
   for (const PathStep& s : o.as<Path>()) {
-    if (s.kind == StepKind::Field) {
-      const types::Type ty = types()[t];
-      if (ty.kind != TypeKind::Struct && ty.kind != TypeKind::Tuple) return false;
-      t = ty.kind == TypeKind::Struct ? types().recordInfo(ty.record).cases[0].fields[s.number].type
-                                      : ty.parts[s.number];
-    } else if (isRagged(t) && (s.kind == StepKind::Slice || s.kind == StepKind::All)) {
+    if (s.kind == StepKind::Element) return false;
+    if (s.kind == StepKind::Field)
+      fieldStep(t, s);
+    else if (isRagged(t) && s.kind != StepKind::Index)
       return true;
-    } else if (s.kind == StepKind::Element) {
-      return false;
-    }
   }
   return false;
 }
@@ -75,10 +76,7 @@ void FunctionWriter::throughRows(
   TypeId t = f_.typeOf(o.operands[0]);
   for (const PathStep& s : o.as<Path>()) {
     if (s.kind == StepKind::Field) {
-      const types::Type ty = types()[t];
-      const bool isStruct = ty.kind == TypeKind::Struct;
-      place += "." + (isStruct ? names_.field(ty.record, 0, s.number) : std::to_string(s.number));
-      t = isStruct ? types().recordInfo(ty.record).cases[0].fields[s.number].type : ty.parts[s.number];
+      place += fieldStep(t, s);
       continue;
     }
     if (s.kind == StepKind::Index) {

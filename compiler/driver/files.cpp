@@ -59,6 +59,14 @@ bool fill(int descriptor, std::string_view bytes) {
   return written && closed;
 }
 
+/// The file that links lead to, which may not be there yet: it is replaced, and the links stay.
+std::string behindLinks(std::filesystem::path path) {
+  std::error_code ignored;
+  for (int steps = 0; steps < 40 && std::filesystem::is_symlink(path, ignored); ++steps)
+    path = path.parent_path() / std::filesystem::read_symlink(path, ignored);
+  return path.string();
+}
+
 mode_t newFileMode() {
   mode_t mask = umask(0);
   umask(mask);
@@ -88,14 +96,11 @@ std::optional<std::string> replaceFile(const std::string& path, std::string_view
     return std::nullopt;
   }
   mode_t mode = exists ? old.st_mode & 07777 : newFileMode();
-  if (kind == FileKind::Executable) mode |= (mode & 0444) >> 2;
-  // A link is followed, so that the file it names is replaced and the link stays.
-  std::error_code ignored;
-  std::string target = std::filesystem::canonical(path, ignored).string();
-  if (ignored) target = path;
+  if (kind == FileKind::Executable) mode |= S_IRUSR | S_IXUSR | (mode & 0444) >> 2;
+  const std::string target = behindLinks(path);
   std::string temporary = target + ".melix-XXXXXX";
   int descriptor = mkstemp(temporary.data());
-  if (descriptor < 0) return problem();
+  if (descriptor < 0) return "cannot write beside `" + path + "`: " + reason();
   if (fill(descriptor, content) && chmod(temporary.c_str(), mode) == 0 &&
       std::rename(temporary.c_str(), target.c_str()) == 0)
     return std::nullopt;

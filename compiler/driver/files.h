@@ -9,7 +9,7 @@ namespace melix::driver {
 /// All bytes of a file, or of standard input for `-`. If it cannot be read, nothing, and `error` says why.
 std::optional<std::string> readFile(const std::string& path, std::string& error);
 
-/// Who may read an executable may run it.
+/// Who may read an executable, its owner at least, may run it.
 enum class FileKind { Text, Executable };
 
 /// Makes a file, or replaces its content, in one step: other processes see the old or the new bytes, never a
