@@ -6,7 +6,8 @@
 namespace melix::check {
 
 /// `drop` leaves the body as if what was checked since had never been looked at: no message, nothing solved,
-/// no call to finish, no name declared, no instance failed; what was made of it stays behind empty.
+/// no call to finish, no name declared, no result or value of a loop told, no instance failed; what was made
+/// of it stays behind empty.
 class Attempt {
 public:
   explicit Attempt(Body& body)
@@ -15,7 +16,8 @@ public:
         patterns_(body.instance.patterns.size()), calls_(body.pending.size()), follows_(body.follows.size()),
         inside_(body.inside.size()), names_(body.declared.size()), literals_(body.literalPatterns.size()),
         quotients_(body.b.quotients.size()), arrayQuotients_(body.b.arrayQuotients.size()),
-        instances_(body.c.instanceCount()), solved_(body.infer.state()) {}
+        returned_(body.returnedSizes.size()), instances_(body.c.instanceCount()),
+        returnType_(body.returnType), loops_(body.loops), solved_(body.infer.state()) {}
 
   bool hasMessages() const { return body_.sink.all().size() > messages_; }
   bool hasErrors() const { return body_.sink.errorCount() > errors_; }
@@ -45,6 +47,9 @@ public:
     body_.literalPatterns.resize(literals_);
     body_.b.quotients.resize(quotients_);
     body_.b.arrayQuotients.resize(arrayQuotients_);
+    body_.returnedSizes.resize(returned_);
+    body_.returnType = returnType_;
+    body_.loops = loops_;
     body_.infer.restore(solved_);
     body_.c.forgetFailedSince(instances_);
   }
@@ -52,7 +57,9 @@ public:
 private:
   Body& body_;
   size_t messages_, errors_, nodes_, locals_, patterns_, calls_, follows_, inside_, names_, literals_,
-      quotients_, arrayQuotients_, instances_;
+      quotients_, arrayQuotients_, returned_, instances_;
+  const TypeId returnType_;
+  const std::vector<Body::LoopFrame> loops_;
   Inference::State solved_;
 };
 

@@ -453,7 +453,8 @@ std::string Checker::suggestName(ModuleId module, NameId name, const std::vector
   if (std::string_view hint = habitHint(HabitKind::Word, types.names.text(name)); !hint.empty())
     return std::string(hint);
   std::vector<std::string_view> known;
-  for (NameId local : locals) known.push_back(types.names.text(local));
+  for (NameId local : locals)
+    if (local) known.push_back(types.names.text(local)); // parameters that are patterns have none
   for (ModuleId m : {module, modules.prelude()})
     for (const auto& [declName, decls] : modules[m].decls) known.push_back(types.names.text(declName));
   for (const auto& [prefix, used] : modules[module].prefixes) known.push_back(types.names.text(prefix));
