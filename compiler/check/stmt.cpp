@@ -1,6 +1,8 @@
 // Statements: blocks, bindings, assignments, assertions.
 #include "check/attempt.h"
 
+#include <utility>
+
 namespace melix::check {
 
 using namespace syntax;
@@ -104,10 +106,14 @@ NodeId Body::checkConst(const ConstItem& item, Span span) {
 NodeId Body::checkLet(const syntax::Let& let, Span span) {
   TypeId asked;
   bool simpleName = ast.kind(let.pattern) == SynKind::Name;
+  const auto known = env.dims;
   if (let.type) asked = resolveType(let.type, true, let.isVar && simpleName);
+  const auto named = std::exchange(env.dims, known); // `?N` means something once the value is there
   bool changes = asked && let.isVar && types.kind(asked) == TypeKind::Pack; // declared with `_`
   NodeId init = checkSized(let.init, asked);
   if (asked) init = coerce(init, asked, b.spanOf(init));
+  for (const auto& [name, dim] : named)
+    if (auto old = known.find(name); old == known.end() || old->second != dim) env.dims[name] = dim;
   if (asked && b.kindOf(init) == TypeKind::Error) { // its sizes are not asked for again
     std::vector<DimSym> symbols;
     types.collectSymbols(infer.zonk(asked), symbols);
