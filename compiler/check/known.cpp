@@ -197,9 +197,17 @@ std::optional<IntrinsicKind> Body::intrinsicMeant(const Known& known, const std:
 }
 
 /// A call of a function by its value; what it captures is in the value.
-NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& args, const Explicit* items,
+NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& written, const Explicit* items,
                            TypeId expected, Span span) {
   const Known known = c.program_.known(types[b.typeOf(function)].known);
+  const NameId name = c.modules.decl(known.candidates[0]).name;
+  std::vector<CallArg> args = written;
+  if (!known.isNested && findIntrinsic(types.names.text(name))) // the arguments say which is meant
+    for (CallArg& arg : args) {
+      if (arg.node.valid() || ast.kind(arg.syntax) == SynKind::Ref) continue;
+      arg.node = checkArg(arg);
+      if (b.kindOf(arg.node) == TypeKind::Error) return arg.node;
+    }
   if (auto intrinsic = intrinsicMeant(known, args))
     return callKnown(intrinsicValue(*intrinsic, span), args, expected, span);
   std::vector<NodeId> nodes;
@@ -213,8 +221,7 @@ NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& args, co
       layers.emplace_back();
     layers.back().push_back(decl);
   }
-  const NameId name = c.modules.decl(known.candidates[0]).name;
-  bool single = known.candidates.size() == 1 && (known.isNested || !findIntrinsic(types.names.text(name)));
+  bool single = known.candidates.size() == 1;
   nodes.push_back(single ? callDecl(known.candidates[0], args, items, expected, span)
                          : callNamed(name, layers, args, items, expected, span, span));
   given.resize(before);
