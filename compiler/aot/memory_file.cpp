@@ -1,25 +1,12 @@
 #include "aot/memory_file.h"
 
-#include <cerrno>
+#include "support/write_all.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
 
 namespace melix::aot {
-namespace {
-
-bool writeAll(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
-
-} // namespace
-
 MemoryFile::MemoryFile(std::string_view bytes) : descriptor_(memfd_create("melix", MFD_CLOEXEC)) {
   if (descriptor_ < 0 || writeAll(descriptor_, bytes)) return;
   close(descriptor_);

@@ -200,6 +200,8 @@ public:
   // --- statements (stmt.cpp)
   NodeId checkStatement(SynId node, bool last, TypeId expected);
   NodeId checkConst(const syntax::ConstItem& item, Span span);
+  bool namesSizes(SynId type) const;
+  NodeId letNever(const syntax::Let& let, NodeId init, Span span);
   NodeId checkLet(const syntax::Let& let, Span span);
   NodeId checkAssign(const syntax::Assign& a, Span span);
   NodeId assignParts(const syntax::NodeList& parts, SynId written, Span span);
@@ -341,7 +343,6 @@ public:
   std::vector<NodeId> generatorBefore; ///< of the terms just checked
 
   // --- patterns (pattern.cpp)
-  NodeId letNever(const syntax::Let& let, NodeId init, Span span);
   void bindAll(SynId pattern, TypeId type, bool isVar);
   PatternId checkPattern(SynId node, TypeId type, bool isVar, bool& refutable);
   std::vector<SynId> caseFields(const syntax::CasePattern& pattern, TypeId type, uint32_t caseIndex,

@@ -101,7 +101,8 @@ void Body::captureLets(const std::vector<DeclId>& functions, Known& known, std::
 void Body::noteLets(SynId statement) {
   if (ast.kind(statement) != SynKind::Let) return;
   for (const auto& [name, begin] : c.scriptNames(module).lets)
-    if (LocalId l = lookupAny(name); l && begin == ast.span(statement).begin) scriptLets[name] = l;
+    if (begin == ast.span(statement).begin)
+      if (LocalId l = lookupAny(name)) scriptLets[name] = l;
 }
 
 /// The value of a `let` of the script for a call of `function`; none if it has none here.

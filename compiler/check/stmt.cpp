@@ -103,17 +103,28 @@ NodeId Body::checkConst(const ConstItem& item, Span span) {
                 PatternRef{bindPattern(local, b.typeOf(value), item.nameSpan)});
 }
 
+/// Whether a type that is written has `?N` in it.
+bool Body::namesSizes(SynId type) const {
+  bool found = ast.kind(type) == SynKind::FreshDim;
+  forEachChild(ast, type, [&](SynId part) { found = found || namesSizes(part); });
+  return found;
+}
+
 NodeId Body::checkLet(const syntax::Let& let, Span span) {
   TypeId asked;
   bool simpleName = ast.kind(let.pattern) == SynKind::Name;
-  const auto known = env.dims;
+  const bool names = let.type && namesSizes(let.type);
+  const auto known = names ? env.dims : decltype(env.dims)();
   if (let.type) asked = resolveType(let.type, true, let.isVar && simpleName);
-  const auto named = std::exchange(env.dims, known); // `?N` means something once the value is there
+  decltype(env.dims) named; // means something once the value is there
+  if (names) named = std::exchange(env.dims, known);
   bool changes = asked && let.isVar && types.kind(asked) == TypeKind::Pack; // declared with `_`
   NodeId init = checkSized(let.init, asked);
   if (asked) init = coerce(init, asked, b.spanOf(init));
-  for (const auto& [name, dim] : named)
-    if (auto old = known.find(name); old == known.end() || old->second != dim) env.dims[name] = dim;
+  std::erase_if(named, [&](const auto& size) {
+    auto old = known.find(size.first);
+    return old != known.end() && old->second == size.second;
+  });
   if (asked && b.kindOf(init) == TypeKind::Error) { // its sizes are not asked for again
     std::vector<DimSym> symbols;
     types.collectSymbols(infer.zonk(asked), symbols);
@@ -125,7 +136,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   }
   if (let.isVar) init = withFunctionType(init);
   // `?N` names are what the value's sizes turned out to be.
-  for (auto& [name, dim] : env.dims) dim = infer.zonk(dim);
+  for (auto [name, dim] : named) env.dims[name] = infer.zonk(dim);
   TypeId type = asked ? infer.zonk(asked) : b.typeOf(init);
   if (types.kind(type) == TypeKind::Never) return letNever(let, init, span);
   // `let n = N - 360`: a dimension expression is replaced by what it says (rule 23).

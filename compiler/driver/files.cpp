@@ -1,5 +1,7 @@
 #include "driver/files.h"
 
+#include "support/write_all.h"
+
 #include "driver/exit_status.h"
 
 #include <algorithm>
@@ -38,16 +40,6 @@ std::string readAll(int descriptor, std::string& text) {
     text.append(buffer, static_cast<size_t>(got));
     if (!isFile && text.size() > longestStream) return "it is no file and longer than 64 MiB";
   }
-}
-
-bool writeAll(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
 }
 
 /// Writes everything and closes, which may be the first to tell that space has run out.

@@ -100,6 +100,7 @@ ValueId Leaves::throughFunction(Emit& e, const std::string& purpose, ValueId x, 
                                 const FunctionBody& body) {
   std::vector<DimSym> mine;
   types_.collectSymbols(e.typeOf(x), mine);
+  types_.collectSymbols(result, mine); // which may call equal sizes otherwise
   while (sizes_.size() < mine.size()) sizes_.push_back(e.newDim(""));
   types::DimSubst numbered, atCall;
   Op call = Emit::simple(OpKind::Call, {x});
