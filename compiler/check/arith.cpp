@@ -388,8 +388,14 @@ NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
 
 NodeId NodeBuilder::operatorError(BinaryKind kind, NodeId a, NodeId b, Span span) {
   if (lacksFor(kind, typeOf(a), span) || lacksFor(kind, typeOf(b), span)) return error(span);
-  sink.report(DiagId::OperatorTypes, span, "`" + std::string(binaryText(kind)) + "`", show(typeOf(a)),
-              show(typeOf(b)));
+  Diagnostic& d = sink.report(DiagId::OperatorTypes, span, "`" + std::string(binaryText(kind)) + "`",
+                              show(typeOf(a)), show(typeOf(b)));
+  const bool joinsText = kind == BinaryKind::Add &&
+                         (types.kind(typeOf(a)) == TypeKind::Str) != (types.kind(typeOf(b)) == TypeKind::Str);
+  if (library.isFallible(typeOf(a)) || library.isFallible(typeOf(b)))
+    d.hint = takesOutHint;
+  else if (joinsText)
+    d.hint = "values stand in braces in a text: `\"n = {n}\"`";
   return error(span);
 }
 

@@ -59,7 +59,7 @@ private:
   size_t messages_, errors_, nodes_, locals_, patterns_, calls_, follows_, inside_, names_, literals_,
       quotients_, arrayQuotients_, returned_, instances_;
   const TypeId returnType_;
-  const std::vector<Body::LoopFrame> loops_;
+  const std::vector<LoopFrame> loops_;
   Inference::State solved_;
 };
 

@@ -3,23 +3,13 @@
 // patterns, builders, calls. One pass in source order with unification; what stays open is settled at the end
 // (rule 15).
 
+#include "check/body_parts.h"
 #include "check/derivatives.h"
 #include "check/resolve.h"
 
 #include <algorithm>
 
 namespace melix::check {
-
-/// An argument of a call before it is checked: syntax, or a node already made (a receiver).
-struct CallArg {
-  NameId label;
-  SynId syntax; ///< none when `node` is given
-  NodeId node;
-  Span span;
-};
-
-/// Explicit `[…]` of a call: `init[64, H: 128](k)`.
-using Explicit = std::vector<syntax::Argument>;
 
 /// The operator on values; `and` and `or` have none.
 BinaryKind binaryKind(syntax::BinaryOp op);
@@ -48,7 +38,7 @@ public:
   ArrayIntrinsics arrays;
   Leaves leaves;
   Derivatives derivatives;
-  size_t errorsBefore; ///< that were known when this body began
+  size_t errorsBefore, messagesBefore; ///< that were known when this body began
   TypeEnv env;
 
   // --- entry points (instances.cpp drives these)
@@ -70,21 +60,8 @@ public:
   void warnUnused();
 
   // --- scopes
-  struct ScopeEntry {
-    NameId name;
-    LocalId local;
-  };
   std::vector<ScopeEntry> scope;
   size_t scopeFloor = 0; ///< names below it are not seen, but for those of the script
-  struct LoopFrame {
-    LoopId id;
-    bool isLoop = false; ///< `loop`, whose breaks may carry a value
-    TypeId breakType;
-    std::vector<NodeId> breaks{}; ///< with values
-    uint32_t firstSymbol = 0;     ///< of the sizes found in the loop
-    bool broken = false;
-    size_t builderDepth = 0;
-  };
   std::vector<LoopFrame> loops;
   TypeId returnType;                 ///< declared or being inferred; none: no function
   std::vector<DimSym> returnedSizes; ///< of the values returned
@@ -99,46 +76,16 @@ public:
   }
   TypeId openResult(const InstanceInfo& guess);
   void noteOpenResult(TypeId type);
-  size_t builderDepth = 0; ///< nested builder bodies
-  struct BuilderFrame {
-    size_t scopeBegin;                ///< size of the scope where the body begins
-    uint32_t firstLocal, firstSymbol; ///< of those that the body makes
-    std::vector<NodeId> ahead;        ///< evaluated in front of the builder
-    std::set<DimSym> aheadSymbols;    ///< sizes that this defines
-  };
+  size_t builderDepth = 0;            ///< nested builder bodies
   std::vector<BuilderFrame> builders; ///< whose bodies are being checked
   size_t captureBarrier = 0;
   std::set<LocalId> used;
   std::map<LocalId, Span> captured; ///< variables, and the first lambda that took their value
   std::vector<LocalId> declared;
-  /// A variable whose type is settled below its declaration: no size that is found there can stand in it.
-  struct OpenLocal {
-    LocalId local;
-    uint32_t firstSymbol; ///< of those that are found below
-  };
   std::vector<OpenLocal> openLocals;
   void noteOpen(LocalId local);
   void refuseSizesBelow();
 
-  /// How an array is indexed by header indices: Σ c·index + constant.
-  struct IndexUse {
-    std::vector<std::pair<LocalId, int64_t>> terms;
-    DimId constant, extent;
-    Span span;
-    bool conditional = false; ///< on some paths through the body only
-  };
-  struct HeaderIndex {
-    LocalId local;
-    LocalId named;      ///< with an offset or a step: what the name means, first + step·local
-    DimId first;        ///< none: 0
-    int64_t step = 1;   ///< 0: not a literal
-    DimSym extent;      ///< Inference until found
-    bool given = false; ///< by `in`, or by the type asked for
-    size_t builder;     ///< builders.size() in its body
-    size_t conditions;  ///< around the body
-    NameId name;
-    Span span;
-  };
   std::vector<HeaderIndex> headerIndices; ///< of the builders at hand, and those that ended inside of them
   std::vector<IndexUse> indexUses;
   size_t conditions = 0;                                       ///< conditions around the expression at hand
@@ -150,6 +97,8 @@ public:
   std::vector<std::pair<NameId, Span>> boundBelow(Span use);
   void unknownField(const syntax::Member& member, TypeId type);
   NodeId unknownName(NameId name, Span span);
+  bool isToldOf(std::string_view name) const;
+  void unknownTarget(NameId name, Span span);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
   NodeId constantExpression(DeclId constant, TypeId expected, Span span);
   NodeId constantCall(Span span);
@@ -170,6 +119,8 @@ public:
   bool endsInBranches(SynId node) const;
   NodeId unpacked(NodeId node, Span span);
   bool isRagged(TypeId array);
+  TypeId goodPart(TypeId type);
+  bool isFallible(TypeId type) override;
   std::string conversionHint(TypeId want, TypeId got, Span span);
   bool hidesOtherSizes(TypeId want, TypeId got);
   NodeId coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker);
@@ -225,31 +176,6 @@ public:
   bool isUsedUp(NodeId value, SynId node);
 
   // --- places (place.cpp)
-  /// The index arrays of a bracket, each at the step it stands for; a mask of the leading axes stands alone.
-  struct Gathers {
-    struct Array {
-      size_t step;
-      NodeId values;
-    };
-    std::vector<Array> arrays;
-    NodeId mask;
-    bool any() const { return mask.valid() || !arrays.empty(); }
-  };
-  /// A value that hides sizes, or a slice, taken out to a variable to be changed there.
-  struct Opening {
-    Within within;
-    NodeId value; ///< as it was before
-    LocalId seen; ///< its name; none: it needs none so far
-  };
-  /// What an assignment changes: a place, or what the index arrays of its last bracket choose of one.
-  struct Target {
-    Place place;
-    Gathers gathers;
-    size_t bracket = 0;            ///< the first step of the last bracket, where it has index arrays
-    TypeId whole;                  ///< the array that this bracket stands at
-    std::vector<Opening> openings; ///< each but the first in the variable of the one before
-    std::vector<NodeId> before;    ///< evaluates indices, names sizes
-  };
   /// What `node` may be assigned through; no part of it that a name is bound to.
   bool checkTarget(SynId node, Target& target);
   /// The same, without index arrays.
@@ -268,15 +194,6 @@ public:
 
   // --- changing what is inside of a value (inside.cpp)
   std::map<LocalId, Place> aliases; ///< names bound by `for &x`: the place that each means
-  /// A place with names for its parts. `for &x` walks one: its elements may change by index too, but not the
-  /// whole. An arm of `match &place` changes either the parts, by their names, or the whole.
-  struct Hold {
-    Place place;
-    bool walked = false;
-    std::vector<LocalId> names; ///< of an arm: variables that are written back
-    bool partsChange = false;
-    std::vector<SynId> wholeChanges;
-  };
   std::vector<Hold> holds;
   bool bindsPlaces = false; ///< patterns bind places
   NodeId readLocal(LocalId local, Span span);
@@ -328,15 +245,13 @@ public:
   DimId rangeFrom(const IndexUse& use, const HeaderIndex& index);
   bool rangesFromBareUses(std::vector<DimCheckItem>& checks);
   DimId rangeFromUses(const HeaderIndex& index, bool& differ);
-  bool resolveRanges(std::vector<DimCheckItem>& checks);
+  bool resolveRanges(std::vector<DimCheckItem>& checks, NodeId value);
+  bool meetsError(NodeId value);
   bool checkReach(const IndexUse& use);
   NodeId aheadOfBuilder(NodeId base, uint32_t firstOwn, const std::vector<syntax::Argument>& items);
   bool readsFrom(NodeId node, uint32_t first, uint32_t last);
 
   // --- builders (builder.cpp)
-  /// What becomes of a builder's elements: an array, a list (they may differ in size), or the terms of a
-  /// reduction, which evaluates `generatorBefore` first.
-  enum class BuilderUse : uint8_t { Array, List, Terms };
   NodeId checkBuilder(const syntax::Builder& builder, Span span, TypeId expected, BuilderUse use);
   size_t packRank(SynId body, NameId name);
   NodeId inOneAxis(NodeId array, Span span);
@@ -345,18 +260,10 @@ public:
   // --- patterns (pattern.cpp)
   void bindAll(SynId pattern, TypeId type, bool isVar);
   PatternId checkPattern(SynId node, TypeId type, bool isVar, bool& refutable);
-  std::vector<SynId> caseFields(const syntax::CasePattern& pattern, TypeId type, uint32_t caseIndex,
-                                Span span);
-  /// The alternative of an or-pattern at hand, after the first: the names there must be, and those bound so
-  /// far.
-  struct Alternative {
-    std::vector<ScopeEntry> names;
-    std::set<NameId> bound;
-    Alternative* outer;
-  };
-  Alternative* alternative = nullptr;
+  std::optional<std::vector<SynId>> caseFields(const syntax::CasePattern& pattern, TypeId type,
+                                               uint32_t caseIndex, Span span);
+  Alternative* alternative = nullptr; ///< at hand
   LocalId bindName(NameId name, TypeId type, Span span, bool isVar);
-  PatternId orPattern(Pattern p, const syntax::NodeList& alternatives, bool isVar, bool& refutable);
   PatternId bindPattern(LocalId local, TypeId type, Span span);
   PatternId anyPattern(TypeId type, Span span);
   PatternId casePattern(TypeId type, uint32_t k, std::vector<NodeId>& fields, Span span);
@@ -367,13 +274,6 @@ public:
       literalPatterns; ///< their values are taken over when numbers are settled
 
   // --- calls (call.cpp, overload.cpp)
-  struct WrittenCall {
-    std::vector<CallArg> args;
-    std::optional<Explicit> items; ///< of `f[…](…)`
-    TypeId expected;
-    Span span;
-    const Explicit* explicitItems() const { return items ? &*items : nullptr; }
-  };
   NodeId checkCall(SynId node, TypeId expected);
   bool isDeclaredName(SynId s);
   bool isNestedName(SynId s);
@@ -391,6 +291,9 @@ public:
   NodeId callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers,
                    const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span,
                    Span nameSpan);
+  NodeId callIntrinsicBeside(IntrinsicKind intrinsic, const std::vector<std::vector<DeclId>>& own,
+                             const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected,
+                             Span span);
   NodeId callDecl(DeclId decl, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                   TypeId expected, Span span);
   NodeId callValue(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
@@ -426,13 +329,6 @@ public:
   NodeId intrinsicValue(IntrinsicKind kind, Span span);
   std::optional<IntrinsicKind> intrinsicMeant(const Known& known, const std::vector<CallArg>& args);
   // --- captures (captures.cpp)
-  /// A function value being called: where the captures of these functions come from.
-  struct Given {
-    std::vector<DeclId> functions;
-    std::vector<NameId> names;
-    NodeId value;
-    KnownId nested; ///< none: functions of a script
-  };
   std::vector<Given> given;
   std::map<NameId, LocalId> scriptLets; ///< `let`s of the script that have a value here
   bool isScript = false;
@@ -463,30 +359,7 @@ public:
   NodeId asFunction(NodeId value, TypeId functionType, Span span);
   NodeId checkLambda(SynId node, TypeId expected);
 
-  /// A call whose instance is made when everything is settled.
-  struct PendingCall {
-    NodeId node;
-    DeclId decl;
-    KnownId known;
-    TypeEnv bound;                    ///< of a declared function: what its generics are here
-    std::vector<NameId> genericNames; ///< Type generics of the key, in order
-    std::vector<NameId> packNames;
-    std::vector<TypeId> untyped;     ///< types of untyped parameters and captures
-    bool inBuilder = false;          ///< stands in the body of a builder, which does no I/O
-    std::vector<TypeId> openResults; ///< open numbers of the result that are not among the arguments'
-    NodeId follow;                   ///< a Derivative whose target is this call's
-    InstanceId checked;              ///< the callee at the open numbers that were given; none: it has none
-    std::vector<TypeId> openGiven;   ///< these
-  };
   std::vector<PendingCall> pending;
-  struct Callee {
-    InstanceId instance;
-    Canonical canonical;
-    types::DimSubst dims;                      ///< the callee's dimensions here
-    std::vector<DimSym> sizes;                 ///< those that it finds
-    std::unordered_map<uint32_t, TypeId> here; ///< its open variables, as variables of this body
-    std::vector<TypeId> openGiven;             ///< the variables of this body that it was given
-  };
   Callee checkCallee(const PendingCall& call, Span span);
   TypeId hereType(TypeId t, const Callee& callee);
   std::vector<TypeId> argumentTypes(const PendingCall& call);
@@ -532,6 +405,7 @@ public:
   NodeId callOwn(Known known, Span place, const std::vector<NodeId>& args, Span span);
   bool isGenerator(const std::vector<CallArg>& args) const;
   NodeId arrayOfList(NodeId list, TypeId asked, Span span);
+  bool tellsTangent(TypeId type);
   NodeId callAtOnce(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId callPrint(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId wrongCount(IntrinsicKind kind, const std::string& wanted, size_t got, Span span);
@@ -541,6 +415,7 @@ public:
   NodeId callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId callConversion(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                         Span span);
+  bool refuseOwnSum(IntrinsicKind kind, TypeId element, Span span);
   NodeId callReduction(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);

@@ -5,12 +5,17 @@
 namespace melix::check {
 
 std::string NodeBuilder::show(TypeId t) {
-  TypeId type = types.rewrite(infer.zonk(t), [this](TypeId part) {
-    if (!infer.isOpen(part)) return part;
-    bool whole = infer.varClass(part) == types::VarClass::OpenInt;
-    return whole ? types.int64() : types.scalar(TypeKind::F32);
+  TypeId type = infer.mapVars(infer.zonk(t), [this](TypeId var) {
+    switch (infer.varClass(var)) {
+    case types::VarClass::OpenInt: return types.int64();
+    case types::VarClass::OpenFloat: return types.scalar(TypeKind::F32);
+    case types::VarClass::Any: break;
+    }
+    return var;
   });
-  return types.show(type);
+  // Arrays of what is open, and it alone, are shown as the numbers they would be.
+  return types.show(types.rewrite(
+      type, [this](TypeId part) { return infer.isOpen(part) ? types.scalar(TypeKind::F32) : part; }));
 }
 
 NodeId NodeBuilder::make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children,
@@ -163,7 +168,7 @@ NodeId NodeBuilder::convert(NodeId value, TypeId to, Span span, bool checked, op
 NodeId NodeBuilder::checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span,
                             bool written) {
   if (checks.empty()) return value;
-  return make(NodeKind::CastDims, type, span, {value}, DimChecks{std::move(checks), written});
+  return make(NodeKind::CastDims, type, span, {value}, checksOf(std::move(checks), written));
 }
 
 NodeId NodeBuilder::collect(const std::vector<DimId>& dims, Span span,

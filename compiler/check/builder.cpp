@@ -12,7 +12,7 @@ namespace {
 /// give.
 class BuilderCheck {
 public:
-  BuilderCheck(Body& body, const Builder& builder, Span span, Body::BuilderUse use)
+  BuilderCheck(Body& body, const Builder& builder, Span span, BuilderUse use)
       : body_(body), types_(body.types), b_(body.b), builder_(builder), span_(span), use_(use),
         scopeMark_(body.scope.size()), outermost_(body.builders.empty()) {}
   /// `want`: the array asked for, or the list that the elements go to; none.
@@ -36,7 +36,7 @@ private:
   bool open(const Header& header, const Range& range);
   void openPack(const Header& header);
   void openElements(const Header& header, const Range& range);
-  Body::HeaderIndex addAxis(NameId name, DimId extent, Span at);
+  HeaderIndex addAxis(NameId name, DimId extent, Span at);
   DimId wantedExtent() const;
   TypeId wantedBody() const;
   NodeId finish(NodeId value, NodeId filter);
@@ -49,7 +49,7 @@ private:
   NodeBuilder& b_;
   const Builder& builder_;
   Span span_;
-  Body::BuilderUse use_;
+  BuilderUse use_;
   size_t scopeMark_;
   bool outermost_;
   TypeId want_;    ///< the array type asked for; none
@@ -195,9 +195,9 @@ TypeId BuilderCheck::wantedBody() const {
 }
 
 /// A header index with the extent that is given, or one to be found.
-Body::HeaderIndex BuilderCheck::addAxis(NameId name, DimId extent, Span at) {
+HeaderIndex BuilderCheck::addAxis(NameId name, DimId extent, Span at) {
   std::string shown(name ? types_.names.text(name) : "k");
-  Body::HeaderIndex h;
+  HeaderIndex h;
   h.local = b_.newLocal(shown, types_.int64(), at);
   h.extent = body_.infer.freshDim(shown, at);
   h.given = extent.valid();
@@ -225,7 +225,7 @@ void BuilderCheck::openPack(const Header& header) {
 }
 
 void BuilderCheck::openElements(const Header& header, const Range& range) {
-  Body::HeaderIndex h = addAxis(NameId::none(), range.extent, header.span);
+  HeaderIndex h = addAxis(NameId::none(), range.extent, header.span);
   body_.headerIndices.push_back(h);
   NodeId element;
   if (b_.kindOf(range.elements) == TypeKind::Array) {
@@ -251,7 +251,7 @@ bool BuilderCheck::open(const Header& header, const Range& range) {
     return false;
   }
   NameId name = kind == SynKind::Name ? body_.ast[header.pattern].as<Name>().name : NameId::none();
-  Body::HeaderIndex h = addAxis(name, range.extent ? range.extent : wantedExtent(), header.span);
+  HeaderIndex h = addAxis(name, range.extent ? range.extent : wantedExtent(), header.span);
   LocalId index = h.local;
   if (range.first.valid() || range.step.valid()) {
     NodeId value = b_.local(index, header.span);
@@ -293,7 +293,7 @@ size_t Body::packRank(SynId body, NameId name) {
 }
 
 NodeId BuilderCheck::check(TypeId want) {
-  if (use_ == Body::BuilderUse::Array)
+  if (use_ == BuilderUse::Array)
     want_ = want;
   else if (want && builder_.headers.size() == 1)
     element_ = types_[want].parts[0];
@@ -314,7 +314,7 @@ NodeId BuilderCheck::check(TypeId want) {
     TypeId asked = wantedBody();
     value = body_.checkExpr(builder_.body, asked);
     if (asked && b_.kindOf(value) != TypeKind::Error) value = body_.coerce(value, asked, b_.spanOf(value));
-    if (use_ != Body::BuilderUse::Terms) value = body_.withFunctionType(value);
+    if (use_ != BuilderUse::Terms) value = body_.withFunctionType(value);
     value = withOwnSizes(value);
     body_.noteUsesInFunctions(builder_.body);
     body_.conditions -= filter.valid();
@@ -380,7 +380,7 @@ TypeId hiding(TypeStore& types, TypeId type, const std::vector<DimSym>& own) {
 
 /// Elements of a list that are of a size found in the body have it beside them (rule 24).
 NodeId BuilderCheck::withOwnSizes(NodeId value) {
-  if (use_ != Body::BuilderUse::List || builder_.headers.size() != 1 || b_.kindOf(value) == TypeKind::Error)
+  if (use_ != BuilderUse::List || builder_.headers.size() != 1 || b_.kindOf(value) == TypeKind::Error)
     return value;
   std::vector<DimSym> symbols, own;
   types_.collectSymbols(b_.typeOf(value), symbols);
@@ -392,7 +392,7 @@ NodeId BuilderCheck::withOwnSizes(NodeId value) {
 NodeId BuilderCheck::finish(NodeId value, NodeId filter) {
   std::vector<DimCheckItem> checks;
   bool failed = b_.kindOf(value) == TypeKind::Error;
-  if (failed || !body_.resolveRanges(checks)) return b_.error(span_);
+  if (failed || !body_.resolveRanges(checks, value)) return b_.error(span_);
   for (size_t k = 0; outermost_ && k < body_.indexUses.size(); ++k)
     if (!body_.checkReach(body_.indexUses[k])) return b_.error(span_);
   TypeId type = b_.typeOf(value);
@@ -412,7 +412,7 @@ NodeId BuilderCheck::finish(NodeId value, NodeId filter) {
   if (!checks.empty()) before_.push_back(b_.dimChecks(std::move(checks), span_));
   NodeId node = builder_.headers.empty() ? value : made(value, filter);
   if (before_.empty()) return node;
-  if (use_ == Body::BuilderUse::Terms) { // the reduction takes the nest over
+  if (use_ == BuilderUse::Terms) { // the reduction takes the nest over
     body_.generatorBefore = std::move(before_);
     return node;
   }

@@ -87,6 +87,15 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
   return callArrayFunction(kind, args, expected, span);
 }
 
+/// Whether a type is settled enough to say what its tangent is: an open whole number may become one that has
+/// none.
+bool Body::tellsTangent(TypeId type) {
+  if (!tellsType(type)) return false;
+  const std::vector<TypeId> open = infer.openVars({type});
+  return std::all_of(open.begin(), open.end(),
+                     [this](TypeId var) { return infer.varClass(var) == types::VarClass::OpenFloat; });
+}
+
 /// `jvp(f, x, dx)` and `vjp(f, x)`, which are applied at once.
 NodeId Body::callAtOnce(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
   NodeId f = known(checkArg(args[0]), args[0].span);
@@ -94,6 +103,7 @@ NodeId Body::callAtOnce(IntrinsicKind kind, const std::vector<CallArg>& args, Sp
   TypeId asked = b.kindOf(f) == TypeKind::Known ? inputAskedOf(b.typeOf(f), args[1].syntax) : TypeId::none();
   for (size_t k = 1; k < args.size(); ++k) {
     values.push_back(transformArg(args[k], asked));
+    if (!asked && tellsTangent(b.typeOf(values.back()))) asked = infer.zonk(b.typeOf(values.back()));
     if (asked) asked = types::tangentType(types, asked);
   }
   bool failed = b.kindOf(f) == TypeKind::Error;
@@ -228,12 +238,29 @@ NodeId Body::callConversion(IntrinsicKind kind, const std::vector<CallArg>& args
 }
 
 /// A reduction over a generator.
+/// Sums add field by field: refused for what has an operator of its own, which means something else.
+bool Body::refuseOwnSum(IntrinsicKind kind, TypeId element, Span span) {
+  const TypeId type = infer.zonk(element);
+  const bool isRecord = types.kind(type) == TypeKind::Struct || types.kind(type) == TypeKind::Enum;
+  const bool adds =
+      kind == IntrinsicKind::Sum || kind == IntrinsicKind::Mean || kind == IntrinsicKind::Cumsum;
+  if (!isRecord || !adds) return false;
+  Attempt attempt(*this);
+  const NodeId any = b.local(b.newLocal("element", type, span), span);
+  const CallArg arg{NameId::none(), SynId::none(), any, span};
+  const bool isOwn = declaredOperator(types.names.intern("+"), {arg, arg}, span).valid();
+  attempt.drop();
+  if (isOwn) sink.report(DiagId::OwnSum, span, intrinsicName(kind), b.show(type));
+  return isOwn;
+}
+
 NodeId Body::callReduction(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
   generatorBefore.clear();
   NodeId nest = checkBuilder(ast[args[0].syntax].as<Builder>(), span, TypeId::none(), BuilderUse::Terms);
   std::vector<NodeId> before = std::move(generatorBefore);
   generatorBefore.clear();
   if (b.kindOf(nest) == TypeKind::Error) return nest;
+  if (refuseOwnSum(kind, types.element(b.typeOf(nest)), span)) return b.error(span);
   before.push_back(arrays.reduceGenerator(kind, nest, span));
   return b.block(std::move(before), span);
 }
@@ -258,6 +285,8 @@ NodeId Body::callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& a
   if (size_t least = leastArguments(kind); positional < least) {
     return wrongCount(kind, std::to_string(least), positional, span);
   }
+  if (!given.empty() && refuseOwnSum(kind, types.element(b.typeOf(given[0].node)), span))
+    return b.error(span);
   GivenArgs list(std::move(given));
   TypeId asked = expected ? infer.zonk(expected) : expected;
   if (asked && types.kind(asked) == TypeKind::Pack) asked = openedPack(asked);

@@ -95,6 +95,7 @@ struct PromptVariable {
   bool isVar = false;
   std::optional<int64_t> size = {}; ///< what `?N` found, which only types and the entries themselves see
   bool isSize = false;
+  Span span = {}; ///< where it was declared
 };
 
 /// A checked entry: a function of the variables there were, in order. It gives a tuple: the value of the last
@@ -205,6 +206,8 @@ public:
   /// Says whether a struct or enum is one that the prompt has replaced: then messages about its types say so.
   void setReplaced(DeclId record, bool isReplaced);
   /// Instances are checked anew when they are asked for.
+  /// Those of functions of one name that take arguments of the same types as one before them.
+  std::vector<DeclId> redefined(const std::vector<DeclId>& set);
   void forgetInstances() { instances_.clear(); }
   /// Functions that see `let`s of their script, checked at the types these have; those without a caller are
   /// so too.
@@ -279,6 +282,8 @@ private:
   void checkBody(InstanceId id);
   void noteUse(InstanceId id);
   bool startRound(InstanceId id, size_t before);
+  bool isGenericMain(ModuleId module, DeclId decl);
+  void tellOfCall(size_t before, const std::string& name, Span call);
   void closeInstance(size_t before);
   std::string whatKeepsChanging(const InstanceKey& key);
   bool growsWithoutEnd(const InstanceKey& key);

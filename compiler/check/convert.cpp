@@ -58,12 +58,10 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
   } else if (id == DiagId::PatternType) {
     sink.report(id, span, expected);
   } else {
+    std::string hint =
+        id == DiagId::TypeMismatch || isFallible(actual) ? conversionHint(type, actual, span) : "";
     Diagnostic& d = sink.report(id, span, expected, got);
-    if (id == DiagId::TypeMismatch) d.hint = conversionHint(type, actual, span);
-    bool fails = isPreludeEnum(actual, "Result") || isPreludeEnum(actual, "Option");
-    uint32_t good = fails ? caseNumber(actual, isPreludeEnum(actual, "Result") ? "Ok" : "Some") : 0;
-    if (fails && unifyGiven(type, types.fieldType(actual, good, 0)).kind <= UnifyKind::NeedsCheck)
-      d.hint = "`?` takes the value out, or returns what stands in its place";
+    if (!hint.empty()) d.hint = std::move(hint);
   }
   return b.error(span);
 }
@@ -71,12 +69,34 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
 std::string Body::writtenOperand(Span span) {
   constexpr size_t longest = 30;
   std::string text(span.valid() ? c.modules.sources.text(span) : "");
-  if (text.empty() || text.size() > longest || text.find_first_of("{\n") != std::string::npos) return "x";
+  if (text.empty() || text.size() > longest || text.find_first_of("{\n") != std::string::npos) return "…";
   return text.find(' ') == std::string::npos ? text : "(" + text + ")";
 }
 
-/// What helps where one kind of number is asked for and another is there; nothing else.
+/// The type of what a `Result` or `Option` holds if nothing failed; none for other types.
+TypeId Body::goodPart(TypeId type) {
+  if (!isFallible(type)) return TypeId::none();
+  const TypeId fallible = infer.zonk(type);
+  return types.fieldType(fallible, caseNumber(fallible, isPreludeEnum(fallible, "Result") ? "Ok" : "Some"),
+                         0);
+}
+
+bool Body::isFallible(TypeId type) { return isPreludeEnum(type, "Result") || isPreludeEnum(type, "Option"); }
+
+/// What makes a value of the type that is asked for from the one that is there; nothing if no conversion
+/// does.
 std::string Body::conversionHint(TypeId want, TypeId got, Span span) {
+  auto wouldFit = [this](TypeId asked, TypeId given) {
+    if (!asked || !given || infer.isAny(asked) || infer.isAny(given)) return false;
+    const Inference::State before = infer.state();
+    const bool fits = unifyGiven(asked, given).kind <= UnifyKind::NeedsCheck;
+    infer.restore(before);
+    return fits;
+  };
+  if (wouldFit(want, goodPart(got))) return std::string(takesOutHint);
+  if (wouldFit(goodPart(want), got))
+    return std::string(isPreludeEnum(want, "Result") ? "`Ok" : "`Some") + "(" + writtenOperand(span) +
+           ")` is one";
   TypeId to = infer.zonk(types.element(infer.zonk(want))), from = infer.zonk(types.element(infer.zonk(got)));
   const TypeKind wanted = types.kind(infer.shallow(want)), given = types.kind(infer.shallow(got));
   if (wanted == TypeKind::Array && given == TypeKind::List)

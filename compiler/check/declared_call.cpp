@@ -55,7 +55,7 @@ DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
 /// What the function captured, and what names of the place where it stands mean here.
 void DeclaredCall::findCaptures(DeclId decl) {
   for (size_t k = body_.given.size(); k-- > 0;) {
-    const Body::Given given = body_.given[k];
+    const Given given = body_.given[k];
     if (!given.nested || given.functions[0] != decl) continue;
     const Known known = c_.program_.known(given.nested);
     call_.known = given.nested;
@@ -270,7 +270,8 @@ bool DeclaredCall::boundsMet() {
       }
       if (!body_.boundMet(name_, g, infer_.zonk(call_.bound.types[g.name]), span_)) return false;
     } else if (g.kind == GenericKind::Pack && !call_.bound.packs.contains(g.name)) {
-      body_.sink.report(DiagId::NothingSettles, span_, "the shape of `" + std::string(name_) + "`");
+      if (body_.sink.errorCount() == body_.errorsBefore) // else what would settle it may be what went wrong
+        body_.sink.report(DiagId::NothingSettles, span_, "the shape of `" + std::string(name_) + "`");
       return false;
     }
   }

@@ -35,8 +35,8 @@ private:
   void argument(size_t p, const CallArg& arg);
   void inoutArgument(size_t p, const CallArg& arg);
   void evaluateSoFar();
-  void openInside(Body::Target& target);
-  void checkApart(const Body::Target& target, Span at);
+  void openInside(Target& target);
+  void checkApart(const Target& target, Span at);
   NodeId valueNamed(NameId name);
   DimId sizeOfValue(SynId s);
   TypeId parameterType(size_t p, NodeId& value, const CallArg& arg);
@@ -60,13 +60,13 @@ private:
   const syntax::Ast& tree_; ///< where the function stands
   std::string_view name_;
   Span span_;
-  Body::PendingCall call_;
+  PendingCall call_;
   TypeResolver resolver_;
   CallTarget target_;
   std::vector<CallArg> args_;
-  std::vector<Body::Opening> openings_; ///< where `inout` arguments are inside of other values
-  std::vector<Place> changed_;          ///< the outermost of what `inout` arguments change
-  std::vector<NodeId> lets_; ///< arguments evaluated before the others, and those that defaults use
+  std::vector<Opening> openings_; ///< where `inout` arguments are inside of other values
+  std::vector<Place> changed_;    ///< the outermost of what `inout` arguments change
+  std::vector<NodeId> lets_;      ///< arguments evaluated before the others, and those that defaults use
   std::vector<std::vector<NodeId>> written_; ///< of arguments out of order: what evaluates each
   std::vector<NodeId> captures_;             ///< leading arguments: what is captured, or the function's value
   std::vector<TypeId> captureTypes_;

@@ -21,7 +21,7 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
   bool isReceiver = p == 0 && arg.node.valid() && arg.syntax && !isRef;
   bool isLocal = !arg.syntax && arg.node.valid() && body_.instance.nodes[arg.node].kind == NodeKind::Local &&
                  body_.instance.locals[body_.instance.nodes[arg.node].as<LocalRef>().local].isVar;
-  Body::Target target;
+  Target target;
   Place& place = target.place;
   if (isLocal) { // the iterator of a loop
     place.root = body_.instance.nodes[arg.node].as<LocalRef>().local;
@@ -78,7 +78,7 @@ void DeclaredCall::evaluateSoFar() {
 }
 
 /// What is inside of another value is taken out before the call.
-void DeclaredCall::openInside(Body::Target& target) {
+void DeclaredCall::openInside(Target& target) {
   if (target.openings.empty()) return;
   evaluateSoFar();
   lets_.insert(lets_.end(), target.before.begin(), target.before.end());
@@ -87,7 +87,7 @@ void DeclaredCall::openInside(Body::Target& target) {
 
 /// Two `&` arguments overlap unless their paths part at different fields or different literal indices (rule
 /// 14). Of those inside of other values these count: each comes back whole.
-void DeclaredCall::checkApart(const Body::Target& target, Span at) {
+void DeclaredCall::checkApart(const Target& target, Span at) {
   const Place& place = target.openings.empty() ? target.place : target.openings[0].within.place;
   for (const Place& other : changed_) {
     if (other.root != place.root) continue;

@@ -437,10 +437,18 @@ std::string Checker::suggest(std::string_view wrong, const std::vector<std::stri
       }
     return steps[a.size()][b.size()];
   };
+  auto sameLetters = [](std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+  };
   std::string_view best;
   size_t bestDistance = wrong.size() / 3 + 1;
+  constexpr size_t longest = 100; // more letters are not told apart by a glance
   for (std::string_view candidate : known) {
+    if (wrong.size() > longest || candidate.size() > longest) continue;
     size_t d = candidate == wrong ? bestDistance : distance(wrong, candidate);
+    // Names of one letter have nothing in common but their case.
+    if (d == std::max(wrong.size(), candidate.size()) && !sameLetters(wrong, candidate)) continue;
     if (d < bestDistance || (d == bestDistance && d <= 1 && best.empty() && candidate != wrong)) {
       best = candidate;
       bestDistance = d;

@@ -174,7 +174,7 @@ types::DimSubst Body::callerDims(const PendingCall& call, InstanceId made, const
 /// The callee checked at what is known of the arguments now. Open numbers stay open inside; what the body
 /// makes of them is unified with the arguments, and its variables that stay open become some of this body's
 /// (`Callee::here`).
-Body::Callee Body::checkCallee(const PendingCall& call, Span span) {
+Callee Body::checkCallee(const PendingCall& call, Span span) {
   Callee out;
   InstanceKey key = keyOf(call, out.canonical);
   std::vector<TypeId> open = infer.openVars(key.typeArgs);

@@ -12,7 +12,7 @@ public:
   bool add(const std::vector<syntax::Argument>& items);
 
   std::vector<Step> steps; ///< index arrays are Index steps without an index; a mask makes no step
-  Body::Gathers gathers;
+  Gathers gathers;
   std::vector<size_t> newAxes; ///< positions of `new` axes in the result
   std::vector<NodeId> before;  ///< ends of slices that have to be named first
   TypeId type() const;         ///< of what is chosen, without new axes; of a mask: nothing

@@ -203,12 +203,18 @@ UnifyKind Inference::unifyDim(DimId expected, DimId actual) {
   for (auto [bare, other] : {std::pair(a, b), std::pair(b, a)})
     if (auto s = dims.asSymbol(bare); s && dims.info(*s).kind == DimSymKind::Inference && solve(*s, other))
       return UnifyKind::Equal;
-  if (dims.substitute(a, equalHere) == dims.substitute(b, equalHere)) return UnifyKind::NeedsCheck;
+  return areDifferent(a, b) ? UnifyKind::DimsDiffer : UnifyKind::NeedsCheck;
+}
+
+bool Inference::areDifferent(DimId one, DimId other) {
+  types::DimStore& dims = types_.dims;
+  const DimId a = zonk(one), b = zonk(other);
+  if (dims.substitute(a, equalHere) == dims.substitute(b, equalHere)) return false;
   bool unknown = false;
   for (DimId d : {a, b})
     unknown |= dims.mentionsKind(d, DimSymKind::Unknown) || dims.mentionsKind(d, DimSymKind::Value) ||
                dims.mentionsKind(d, DimSymKind::Inference) || dims.hasOpaqueAtom(d);
-  return unknown ? UnifyKind::NeedsCheck : UnifyKind::DimsDiffer;
+  return !unknown;
 }
 
 /// From here on the variable `bare` stands for `equal`.

@@ -44,8 +44,10 @@ public:
 
   bool isOpen(TypeId t) const;       ///< an unsolved variable
   VarClass varClass(TypeId t) const; ///< of an unsolved variable
-  bool hasOpen(TypeId t);            ///< contains an unsolved variable
-  bool hasInferenceDim(TypeId t);    ///< contains an unsolved dimension
+  /// Whether nothing is known of the type yet.
+  bool isAny(TypeId t) const { return isOpen(t) && varClass(t) == types::VarClass::Any; }
+  bool hasOpen(TypeId t);         ///< contains an unsolved variable
+  bool hasInferenceDim(TypeId t); ///< contains an unsolved dimension
   bool hasInferenceDim(DimId d);
 
   /// Each unsolved variable of `t` replaced by what `map` says, arguments of records included.
@@ -61,6 +63,8 @@ public:
 
   UnifyResult unify(TypeId expected, TypeId actual);
   UnifyKind unifyDim(DimId expected, DimId actual);
+  /// Whether two sizes are known to differ in every run (rule 22).
+  bool areDifferent(DimId one, DimId other);
   /// What dimension variables were asserted to be (rule 23): sizes equal by that are compared when the
   /// program runs.
   types::DimSubst equalHere;

@@ -143,9 +143,11 @@ bool Body::bindAliases(SynId pattern, Place place) {
   } else if (n.kind == SynKind::CasePattern && types.kind(type) == TypeKind::Struct) {
     uint32_t only = 0;
     record = caseOf(n.as<CasePattern>().path, type, only);
-    const size_t errors = sink.errorCount();
-    if (record) parts = caseFields(n.as<CasePattern>(), type, 0, n.span);
-    if (parts.empty() && sink.errorCount() > errors) return false;
+    if (record) {
+      auto fields = caseFields(n.as<CasePattern>(), type, 0, n.span);
+      if (!fields) return false;
+      parts = std::move(*fields);
+    }
   }
   if (!tuple && !record) {
     if (types.kind(type) != TypeKind::Error) sink.report(DiagId::PatternType, n.span, b.show(type));

@@ -165,13 +165,40 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
   bool isTemplate = !key.decl || !scriptLets(key.decl).empty() ||
                     (modules.decl(key.decl).kind == names::DeclKind::Function &&
                      (function(key.decl).hasUntyped() || !function(key.decl).generics.empty()));
-  if (isTemplate && call.valid())
-    sink.annotate(before, {call, "while checking `" + name + "` for this call"});
+  if (isTemplate && call.valid()) tellOfCall(before, name, call);
   if (key.decl && modules.decl(key.decl).kind == names::DeclKind::Const && program_.instance(id).failed)
     constantErrors_.try_emplace(key.decl, sink.all().begin() + static_cast<ptrdiff_t>(before),
                                 sink.all().end());
   closeInstance(before);
   return id;
+}
+
+/// The errors since `before` are those of a template's body for this call. What is wrong inside of a library
+/// function is told once, at the call: whoever wrote that did not write the library.
+void Checker::tellOfCall(size_t before, const std::string& name, Span call) {
+  sink.annotate(before, {call, "while checking `" + name + "` for this call"});
+  const bool isGuess = stack_.back().lowest + 1 < stack_.size();
+  if (isGuess || modules.isLibraryFile(call.file)) return;
+  std::vector<std::pair<size_t, size_t>> own;
+  std::optional<Diagnostic> first;
+  bool ownError = false;
+  for (size_t k = before; k < sink.all().size(); ++k) {
+    const Diagnostic& d = sink.all()[k];
+    const bool isError = diagSeverity(d.id) == SeverityKind::Error;
+    if (isError && modules.isLibraryFile(d.span.file)) {
+      if (!first) first = d;
+    } else {
+      own.push_back({k, k + 1});
+      ownError |= isError;
+    }
+  }
+  if (!first) return;
+  sink.rewindBut(before, own);
+  if (ownError) return;
+  Diagnostic& told = sink.report(DiagId::LibraryCall, call, name, diagMessage(*first));
+  told.notes.push_back({first->span, "here"});
+  for (DiagNote& note : first->notes)
+    if (note.span != call) told.notes.push_back(std::move(note));
 }
 
 /// Whoever calls an instance whose result is not known, or one that did so, is checked at a guess.

@@ -22,6 +22,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
   arms.places = std::move(places);
   NodeId first; ///< body that has a value
   TypeId common = expected;
+  const bool isAsked = expected && types.kind(infer.shallow(expected)) != TypeKind::Known;
   std::vector<DimSym> fresh;
   bool failed = false;
   for (const MatchArm& written : node.arms) {
@@ -65,7 +66,8 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
                isUsedUp(arm.body, SynId::none()))
         arm.body = b.block({arm.body, b.unit(span)}, span);
       else
-        arm.body = coerce(arm.body, common, b.spanOf(arm.body), DiagId::BranchTypes);
+        arm.body = coerce(arm.body, common, b.spanOf(arm.body),
+                          isAsked ? DiagId::TypeMismatch : DiagId::BranchTypes);
     }
     arms.arms.push_back(arm);
   }

@@ -3,6 +3,8 @@
 #include "check/infer.h"
 #include "check/resolve.h"
 
+#include <unordered_set>
+
 namespace melix::check {
 
 namespace {
@@ -14,7 +16,13 @@ public:
       : c_(checker), types_(checker.types),
         infer_(checker.types, [](TypeId record, std::vector<TypeId>) { return record; }) {}
 
-  std::string of(const FunctionDecl& fn) {
+  std::string of(const FunctionDecl& fn) { return of(fn, false); }
+
+  /// What redefines a function at the prompt: the same but for the names of parameters.
+  std::string ofTypes(const FunctionDecl& fn) { return of(fn, true); }
+
+private:
+  std::string of(const FunctionDecl& fn, bool typesOnly) {
     TypeEnv env;
     size_t opened = 0;
     std::string text;
@@ -24,6 +32,8 @@ public:
         text += "[" + (g.bound ? std::string(types_.names.text(g.bound)) : "") + "]";
       } else if (g.kind == GenericKind::Dim) {
         env.dims[g.name] = types_.dims.constant(1);
+      } else if (typesOnly) {
+        env.packs[g.name].assign(packRank, types_.dims.constant(1));
       } else {
         return text + "pack " + std::to_string(fn.decl.index); // any rank: never the same as another
       }
@@ -36,12 +46,12 @@ public:
     for (const ParamDecl& p : fn.params) {
       resolver.owner = p.name;
       TypeId type = p.type ? withoutDims(resolver.type(p.type)) : TypeId::none();
-      text += (p.isInout ? "&" : " ") + std::to_string(p.name.index) + ":" + std::to_string(type.index);
+      text += (p.isInout ? "&" : " ") + (typesOnly ? "" : std::to_string(p.name.index)) + ":" +
+              std::to_string(type.index);
     }
     return text;
   }
 
-private:
   TypeId variable(size_t k) {
     while (variables_.size() <= k) variables_.push_back(infer_.freshVar(types::VarClass::Any, Span()));
     return variables_[k];
@@ -54,6 +64,8 @@ private:
                  : part;
     });
   }
+
+  static constexpr size_t packRank = 64; ///< none that is written
 
   Checker& c_;
   TypeStore& types_;
@@ -78,6 +90,17 @@ void Checker::checkOverloadSet(const std::vector<DeclId>& set) {
     sink.report(DiagId::SameOverload, modules.decl(decl).span, types.names.text(modules.decl(decl).name))
         .notes.push_back({modules.decl(first->second).span, "the other is declared here"});
   }
+}
+
+std::vector<DeclId> Checker::redefined(const std::vector<DeclId>& set) {
+  Signatures signatures(*this);
+  std::unordered_set<std::string> seen;
+  std::vector<DeclId> out;
+  const size_t before = sink.all().size();
+  for (DeclId decl : set)
+    if (!seen.insert(signatures.ofTypes(function(decl))).second) out.push_back(decl);
+  sink.rewind(before); // said where the functions themselves are checked
+  return out;
 }
 
 void Checker::checkOverloads(ModuleId module) {

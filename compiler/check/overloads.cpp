@@ -45,6 +45,24 @@ bool Body::isDeclaredBeside(NameId name, const std::vector<std::vector<DeclId>>&
   return false;
 }
 
+/// The intrinsic. If it does not take the arguments, the program's own function that takes as many is told
+/// of.
+NodeId Body::callIntrinsicBeside(IntrinsicKind intrinsic, const std::vector<std::vector<DeclId>>& own,
+                                 const std::vector<CallArg>& args, const Explicit* explicitArgs,
+                                 TypeId expected, Span span) {
+  std::vector<DeclId> takers;
+  std::vector<int> argOf;
+  for (const auto& layer : own)
+    for (DeclId decl : layer)
+      if (matchArgs(c.function(decl), args, argOf, false, span)) takers.push_back(decl);
+  if (takers.size() != 1) return callIntrinsic(intrinsic, args, explicitArgs, expected, span);
+  Attempt attempt(*this);
+  NodeId made = callIntrinsic(intrinsic, args, explicitArgs, expected, span);
+  if (!attempt.hasErrors() && b.kindOf(made) != TypeKind::Error) return made;
+  attempt.drop();
+  return callDecl(takers[0], args, explicitArgs, expected, span);
+}
+
 NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers,
                        const std::vector<CallArg>& given, const Explicit* explicitArgs, TypeId expected,
                        Span span, Span nameSpan) {
@@ -69,8 +87,10 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
     if (!attempt.hasErrors() && b.kindOf(made) != TypeKind::Error) return made;
     attempt.drop();
   }
+  const bool isUnknown = candidates == 0 && !intrinsic && !elsewhere;
+  if (isUnknown) unknownName(name, nameSpan); // before what its arguments lack
   // Several candidates: the arguments' types decide.
-  bool failed = false;
+  bool failed = isUnknown;
   for (CallArg& arg : args) {
     if (arg.node.valid()) continue;
     if (ast.kind(arg.syntax) == SynKind::Ref) {
@@ -112,7 +132,7 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
       return callDecl(*chosen, args, explicitArgs, expected, span);
     if (sink.all().size() > before) return b.error(span);
   }
-  if (intrinsic) return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
+  if (intrinsic) return callIntrinsicBeside(*intrinsic, all, args, explicitArgs, expected, span);
   std::string shown;
   for (const CallArg& arg : args)
     shown += (shown.empty() ? "" : ", ") + (arg.node.valid() ? b.show(b.typeOf(arg.node)) : "…");
@@ -272,78 +292,6 @@ bool Body::bindPackAxes(const FunctionDecl& fn, SynId type, TypeId given, TypeEn
     axes.push_back(types.dims.symbol(infer.freshDim(std::string(types.names.text(name)), at)));
   bound.packs[name] = std::move(axes);
   return true;
-}
-
-/// Whether `decl` takes these (checked) arguments; how specific the parameter of each is goes to `score`.
-bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score) {
-  const FunctionDecl fn = c.function(decl);
-  const Ast& tree = c.ast(decl);
-  std::vector<int> argOf;
-  if (!matchArgs(fn, args, argOf, false, Span())) return false;
-  Inference::State saved = infer.state();
-  size_t before = sink.all().size();
-  TypeEnv bound;
-  TypeResolver resolver(c, fn.module, tree, bound);
-  resolver.bindDim = [&](NameId dim, Span at) {
-    return types.dims.symbol(infer.freshDim(dim ? std::string(types.names.text(dim)) : "_", at));
-  };
-  resolver.bindType = [&](NameId, Span at) { return fresh(at); };
-  for (const GenericParam& g : fn.generics)
-    if (g.kind == GenericKind::Type)
-      bound.types[g.name] = fresh(fn.span);
-    else if (g.kind == GenericKind::Dim)
-      bound.dims[g.name] = types.dims.symbol(infer.freshDim("d", fn.span));
-  resolver.valueDim = [&](SynId) { return types.dims.symbol(infer.freshDim("_", fn.span)); };
-  resolver.solved = [&](TypeId type) { return infer.zonk(type); };
-  bool fits = true;
-  score.assign(args.size(), 0);
-  for (size_t p : orderOfTelling(fn, tree, types.names)) {
-    if (!fits) break;
-    if (argOf[p] < 0) continue;
-    const CallArg& arg = args[static_cast<size_t>(argOf[p])];
-    bool isRef = arg.syntax && ast.kind(arg.syntax) == SynKind::Ref;
-    bool held = !arg.syntax && arg.node.valid() &&
-                instance.nodes[arg.node].kind == NodeKind::Local; // a loop's iterator
-    if (fn.params[p].isInout != isRef && !(p == 0 && fn.params[p].isInout && (arg.syntax || held)))
-      fits = false;
-    int& specific = score[static_cast<size_t>(argOf[p])];
-    if (!fn.params[p].type) continue;
-    if (!arg.node.valid()) {
-      specific = 5;
-      continue;
-    }
-    TypeId type = fn.params[p].isInout ? b.typeOf(arg.node) : b.typeOf(unpacked(arg.node, arg.span));
-    if (!bindPackAxes(fn, fn.params[p].type, type, bound, fn.span)) {
-      fits = false;
-      break;
-    }
-    resolver.owner = fn.params[p].name;
-    TypeId want = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
-    TypeKind wantKind = types.kind(infer.shallow(want)), k = types.kind(type);
-    bool functionLike = wantKind == TypeKind::Function && k == TypeKind::Known;
-    const size_t axes = types.rank(want);
-    UnifyResult match = functionLike ? UnifyResult{} : unifyGiven(want, type);
-    if (match.kind == UnifyKind::Mismatch) fits = false;
-    const bool ofRows = fits && types.rank(infer.zonk(want)) > axes; // `T[N]` of a matrix
-    bool hasPack = false, hasFree = false, hasBounded = false;
-    std::function<void(SynId)> look = [&](SynId s) {
-      hasPack |= tree.kind(s) == SynKind::PackUse;
-      if (tree.kind(s) == SynKind::Name)
-        for (const GenericParam& g : fn.generics)
-          if (g.kind == GenericKind::Type && g.name == tree[s].as<Name>().name)
-            (g.bound ? hasBounded : hasFree) = true;
-      forEachChild(tree, s, look);
-    };
-    look(fn.params[p].type);
-    specific = ofRows ? 1 : hasPack ? 2 : hasFree ? 3 : hasBounded ? 4 : 5;
-  }
-  for (const GenericParam& g : fn.generics)
-    if (fits && g.kind == GenericKind::Type && g.bound)
-      fits = boundMet(types.names.text(fn.name), g, infer.zonk(bound.types[g.name]), fn.span);
-  fits &= sink.all().size() == before;
-  sink.rewind(before);
-  infer.restore(saved);
-  return fits;
 }
 
 std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candidates,

@@ -36,7 +36,7 @@ bool Body::placeOfName(SynId node, Place& place, bool report) {
     if (report && c.constDecl(module, name))
       sink.report(DiagId::NotAssignable, n.span, text);
     else if (report)
-      unknownName(name, n.span);
+      unknownTarget(name, n.span);
     return false;
   }
   const check::Local local = instance.locals[l];

@@ -81,6 +81,13 @@ void Checker::checkRecords(const std::vector<DeclId>& decls) {
   }
 }
 
+/// A `main` with parameters in `[…]`, which nothing gives.
+bool Checker::isGenericMain(ModuleId module, DeclId decl) {
+  if (!modules[module].isRoot || types.names.text(modules.decl(decl).name) != "main") return false;
+  const auto& generics = function(decl).generics;
+  return std::any_of(generics.begin(), generics.end(), [](const GenericParam& g) { return g.declared; });
+}
+
 /// Checks types and functions; functions that see variables of the script are checked when these have types.
 std::vector<InstanceId> Checker::checkModule(ModuleId module) {
   std::vector<InstanceId> checked;
@@ -97,7 +104,7 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
                   modules.decl(decl).span);
       continue;
     }
-    if (kind != names::DeclKind::Function) continue;
+    if (kind != names::DeclKind::Function || isGenericMain(module, decl)) continue;
     if (!scriptLets(decl).empty() || !keepsToBounds(decl, KnownId::none(), {})) continue;
     if (InstanceId made = instantiateDefinition(decl, KnownId::none(), {})) checked.push_back(made);
   }
@@ -138,6 +145,10 @@ InstanceId Checker::program(ModuleId root) {
   for (size_t k = 1; k < mains.size(); ++k)
     sink.report(DiagId::MainTwice, modules.decl(mains[k]).span)
         .notes.push_back({modules.decl(mains[0]).span, "the other is declared here"});
+  if (!mains.empty() && isGenericMain(root, mains[0])) {
+    sink.report(DiagId::MainGeneric, function(mains[0]).span);
+    mains.clear();
+  }
   if (!mains.empty())
     params = body.declareCommandLine(function(mains[0]),
                                      tree.docOf(modules.decl(mains[0]).node, modules.sources), nodes);

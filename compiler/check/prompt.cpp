@@ -6,8 +6,8 @@ namespace melix::check {
 namespace {
 
 /// The newest local of each name in scope, in the order in which they were declared.
-std::vector<Body::ScopeEntry> visibleLocals(const Body& body) {
-  std::vector<Body::ScopeEntry> out;
+std::vector<ScopeEntry> visibleLocals(const Body& body) {
+  std::vector<ScopeEntry> out;
   for (size_t k = 0; k < body.scope.size(); ++k) {
     bool hidden = false;
     for (size_t later = k + 1; later < body.scope.size(); ++later)
@@ -56,11 +56,12 @@ PromptEntry Checker::prompt(ModuleId module, const std::vector<PromptVariable>& 
   std::vector<NodeId> parts{body.b.local(body.b.bind("value", value, nodes), span)};
   std::vector<LocalId> locals;
   std::vector<TypeId> partTypes{body.b.typeOf(parts[0])};
-  for (const Body::ScopeEntry& s : visibleLocals(body)) {
+  for (const ScopeEntry& s : visibleLocals(body)) {
     locals.push_back(s.local);
     parts.push_back(body.b.local(s.local, span));
     partTypes.push_back(body.b.typeOf(parts.back()));
-    entry.variables.push_back({s.name, TypeId::none(), instance.locals[s.local].isVar});
+    const Local& local = instance.locals[s.local];
+    entry.variables.push_back({s.name, TypeId::none(), local.isVar, {}, false, local.span});
   }
   for (PromptVariable& kept : entry.variables)
     for (const PromptVariable& v : known) kept.isSize |= v.isSize && v.name == kept.name;
@@ -68,7 +69,7 @@ PromptEntry Checker::prompt(ModuleId module, const std::vector<PromptVariable>& 
     if (body.lookupAny(name)) continue;
     parts.push_back(body.b.dimValue(dim, span));
     partTypes.push_back(types.int64());
-    entry.variables.push_back({name, TypeId::none(), false, {}, true});
+    entry.variables.push_back({name, TypeId::none(), false, {}, true, span});
   }
   nodes.push_back(body.b.make(NodeKind::Tuple, types.tuple(partTypes), span, std::move(parts)));
   finish(id, body, body.b.block(std::move(nodes), span), TypeId::none());

@@ -174,7 +174,7 @@ DimId Body::rangeFromUses(const HeaderIndex& index, bool& differ) {
 }
 
 /// Solves the extents of the indices of the builder at hand; false after an error.
-bool Body::resolveRanges(std::vector<DimCheckItem>& checks) {
+bool Body::resolveRanges(std::vector<DimCheckItem>& checks, NodeId value) {
   if (!rangesFromBareUses(checks)) return false;
   auto open = [&](const HeaderIndex& h) {
     DimId self = types.dims.symbol(h.extent);
@@ -192,8 +192,18 @@ bool Body::resolveRanges(std::vector<DimCheckItem>& checks) {
   }
   auto left = std::find_if(headerIndices.begin(), headerIndices.end(), open);
   if (left == headerIndices.end()) return true;
-  sink.report(DiagId::RangeNeeded, left->span, types.names.text(left->name));
+  if (!meetsError(value)) sink.report(DiagId::RangeNeeded, left->span, types.names.text(left->name));
   return false;
+}
+
+/// Whether what went wrong elsewhere is part of a value.
+bool Body::meetsError(NodeId value) {
+  const Node& node = instance.nodes[value];
+  if ((node.kind == NodeKind::Error || node.kind == NodeKind::Local) && b.kindOf(value) == TypeKind::Error)
+    return true;
+  const std::vector<NodeId> children = node.children;
+  return std::any_of(children.begin(), children.end(),
+                     [this](NodeId child) { return child.valid() && meetsError(child); });
 }
 
 /// A use that is out of range for every value of its indices, or for some and under no condition, is an
@@ -223,6 +233,9 @@ bool Body::checkReach(const IndexUse& use) {
   if (!own) return false;
   std::string range = std::string(types.names.text(own->name)) + " in ";
   bool single = use.terms.size() == 1 && use.terms[0].second == 1;
+  const bool isEmpty = dims.sub(infer.zonk(dims.symbol(own->extent)),
+                                dims.constant(below && single ? -*lowest : 0)) == dims.constant(0);
+  if (isEmpty) return false;
   if (below && single)
     d.hint = "give the range: `" + range + std::to_string(-*lowest) + ".." +
              dims.show(infer.zonk(dims.symbol(own->extent))) + "`";

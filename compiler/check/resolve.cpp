@@ -303,7 +303,7 @@ TypeId TypeResolver::bracketed(SynId node) {
 
 TypeId TypeResolver::arrayOf(TypeId element, const std::vector<Argument>& items, Span span) {
   std::vector<DimId> dims;
-  bool hasPack = false;
+  bool hasPack = false, failed = false;
   for (const Argument& item : items) {
     if (item.label) return error(DiagId::NoNamedAxes, span, {});
     const SynNode& n = ast_[item.value];
@@ -315,10 +315,10 @@ TypeId TypeResolver::arrayOf(TypeId element, const std::vector<Argument>& items,
       continue;
     }
     DimId d = dim(item.value);
-    if (!d) return types_.error();
+    failed |= !d;
     dims.push_back(d);
   }
-  return types_.array(element, std::move(dims));
+  return failed ? types_.error() : types_.array(element, std::move(dims));
 }
 
 DimId TypeResolver::dim(SynId node, bool alone) {

@@ -5,6 +5,7 @@
 #include "check/literal_sign.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -22,7 +23,7 @@ Body::Body(Checker& checker, InstanceId instanceId, ModuleId moduleId, const syn
               return checker.reinstantiate(record, std::move(args));
             }),
       b(checker.types, checker.sink, instance, infer, *this), arrays(b), leaves(b), derivatives(b, *this),
-      errorsBefore(checker.sink.errorCount()) {}
+      errorsBefore(checker.sink.errorCount()), messagesBefore(checker.sink.all().size()) {}
 
 namespace {
 
@@ -62,6 +63,25 @@ void joinSign(const Instance& instance, const TypeStore& types, Node& node) {
   node.kind = NodeKind::Const;
   node.payload = std::move(number);
   node.children.clear();
+}
+
+/// What a check says when it fails, with the sizes as they are written.
+std::string inWords(const DimCheckItem& item, const types::DimStore& dims) {
+  std::vector<DimId> sizes{item.left, item.right};
+  sizes.insert(sizes.end(), item.shown.begin(), item.shown.end());
+  std::string out;
+  for (size_t at = 0; at < item.text.size(); ++at) {
+    const size_t end = item.text[at] == '{' ? item.text.find('}', at) : std::string::npos;
+    size_t k = 0;
+    if (end == std::string::npos ||
+        std::from_chars(&item.text[at] + 1, &item.text[end], k).ptr != &item.text[end] || k >= sizes.size()) {
+      out += item.text[at];
+      continue;
+    }
+    out += dims.show(sizes[k]);
+    at = end;
+  }
+  return out;
 }
 
 } // namespace
@@ -114,9 +134,19 @@ void Body::settleLiteral(Node& node, bool negated) {
   value.bits = bits;
 }
 
-/// Under `--strict-shapes`: what only the run can compare is an error in the program, not in the library.
+/// Sizes that are found now to differ in every run are an error. Under `--strict-shapes` what only the run
+/// can compare is one too, in the program, not in the library.
 void Body::refuseChecks(const DimChecks& checks, Span span) {
-  if (!span.valid() || c.modules.isLibraryFile(span.file)) return;
+  for (const DimCheckItem& item : checks.items)
+    if (item.isOpen && infer.areDifferent(item.left, item.right)) {
+      Diagnostic& d = sink.report(DiagId::SizesDiffer, span, inWords(item, types.dims));
+      if (!types.dims.asConstant(item.left) || !types.dims.asConstant(item.right))
+        d.hint = "a size that is only known to be equal at run time is checked by `x as T[…]`";
+      b.noteNames(item.left);
+      b.noteNames(item.right);
+      return;
+    }
+  if (!c.strictShapes || !span.valid() || c.modules.isLibraryFile(span.file)) return;
   for (const DimCheckItem& item : checks.items) {
     if (item.left == item.right) continue;
     sink.report(DiagId::ShapeAtRun, span, types.dims.show(item.left), types.dims.show(item.right));
@@ -332,7 +362,7 @@ void Body::settlePayload(Node& node) {
       item.left = infer.zonk(item.left), item.right = infer.zonk(item.right);
       for (DimId& d : item.shown) d = infer.zonk(d);
     }
-    if (c.strictShapes && !checks->written) refuseChecks(*checks, node.span);
+    if (!checks->written) refuseChecks(*checks, node.span);
   } else if (auto* nest = std::get_if<Nest>(&node.payload)) {
     for (NestAxis& axis : nest->axes) axis.extent = infer.zonk(axis.extent);
   } else if (auto* scatter = std::get_if<Scatter>(&node.payload)) {

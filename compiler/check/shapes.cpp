@@ -53,7 +53,13 @@ DimCheckItem NodeBuilder::shapesFit(TypeId left, size_t leftAxis, TypeId right, 
 }
 
 NodeId NodeBuilder::dimChecks(std::vector<DimCheckItem> checks, Span span, bool written) {
-  return make(NodeKind::DimCheck, types.unit(), span, {}, DimChecks{std::move(checks), written});
+  return make(NodeKind::DimCheck, types.unit(), span, {}, checksOf(std::move(checks), written));
+}
+
+DimChecks NodeBuilder::checksOf(std::vector<DimCheckItem> items, bool written) {
+  for (DimCheckItem& item : items)
+    item.isOpen = infer.hasInferenceDim(item.left) || infer.hasInferenceDim(item.right);
+  return {std::move(items), written};
 }
 
 /// The hint is for sizes that have names: two numbers that differ are never equal.

@@ -113,6 +113,7 @@ struct DimCheckItem {
   std::string text;         ///< the message; {0} {1} … are the numbers of left, right, then of `shown`
   std::vector<DimId> shown; ///< further sizes that the message tells
   uint32_t axis = 0;        ///< of the types that are compared
+  bool isOpen = false;      ///< a size in it was not found yet
 };
 struct DimChecks {
   std::vector<DimCheckItem> items;

@@ -47,9 +47,18 @@ std::vector<std::pair<NameId, Span>> Body::boundBelow(Span use) {
   return found;
 }
 
+/// Whether it has been said of this body that a name means nothing: its other uses have the same cause.
+bool Body::isToldOf(std::string_view name) const {
+  return std::any_of(sink.all().begin() + static_cast<ptrdiff_t>(std::min(messagesBefore, sink.all().size())),
+                     sink.all().end(), [&](const Diagnostic& d) {
+                       return d.id == DiagId::UnknownName && d.args[0] == name && d.span.file == ast.at->file;
+                     });
+}
+
 /// A name that means nothing here; functions are told why they do not see a variable of the script.
 NodeId Body::unknownName(NameId name, Span span) {
   std::string_view text = types.names.text(name);
+  if (isToldOf(text)) return b.error(span);
   const Checker::ScriptNames script = isScript ? Checker::ScriptNames() : c.scriptNames(module);
   const DeclId mine = c.info(id).key.decl;
   bool isConstant = mine && c.modules.decl(mine).kind == names::DeclKind::Const;
@@ -84,6 +93,16 @@ NodeId Body::unknownName(NameId name, Span span) {
     d.hint = d.notes.empty() ? c.suggestName(module, name, near) : "a variable is known from its `let` on";
   }
   return b.error(span);
+}
+
+/// A name that is assigned to and means nothing here: it may have wanted a `var`.
+void Body::unknownTarget(NameId name, Span span) {
+  const size_t before = sink.all().size();
+  unknownName(name, span);
+  if (sink.all().size() == before || sink.all().back().id != DiagId::UnknownName) return;
+  const std::string meant = sink.all().back().hint;
+  sink.hintLast("`var " + std::string(types.names.text(name)) + " = …` declares it" +
+                (meant.empty() ? "" : "; " + meant));
 }
 
 /// A field that a value of `type` has not.

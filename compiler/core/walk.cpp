@@ -30,6 +30,18 @@ std::vector<uint32_t> countUses(const Function& f) {
   return uses;
 }
 
+namespace {
+
+/// Sums of values whose lengths, sizes or cases may differ panic then.
+bool sumMayPanic(const Module& m, const Function& f, const Op& op) {
+  const bool isSum = op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::AddAt;
+  return isSum && m.types.isMadeWith(f.values[op.operands[1]].type, [](types::TypeKind kind) {
+    return kind == types::TypeKind::List || kind == types::TypeKind::Pack || kind == types::TypeKind::Enum;
+  });
+}
+
+} // namespace
+
 Effects::Effects(const Module& m) : module_(m), functions_(m.functions.size()) {
   bool changed = true;
   while (changed) {
@@ -49,7 +61,7 @@ EffectSet Effects::ofOp(const Function& f, OpId id) const {
   const Op& op = f.ops[id];
   EffectSet out;
   switch (ops::opEffect(op.kind)) {
-  case ops::EffectKind::None: break;
+  case ops::EffectKind::None: out.panics = sumMayPanic(module_, f, op); break;
   case ops::EffectKind::Panic: out.panics = true; break;
   case ops::EffectKind::Debug: out.debug = true; break;
   case ops::EffectKind::Io: {

@@ -74,10 +74,12 @@ static int statusOf(session::Session& session, HostBuiltins& builtins, const int
   return hasStatus ? static_cast<int>(result.values[0].asInteger()) : int(Success);
 }
 
-int interpretProgram(session::Session& session, int argc, char** argv) {
+int interpretProgram(session::Session& session, int argc, char** argv, bool* returned) {
   HostBuiltins builtins(session.types, argc, argv);
   interp::Program program(session.module(), builtins.hooks());
-  return melix_end_output(statusOf(session, builtins, program.run(session.module().entry, {})));
+  const interp::RunResult result = program.run(session.module().entry, {});
+  if (returned) *returned = !builtins.exited() && !result.panicked;
+  return melix_end_output(statusOf(session, builtins, result));
 }
 
 } // namespace melix::driver

@@ -7,8 +7,9 @@
 namespace melix::driver {
 
 /// Runs the module's entry in the Core interpreter with the runtime's builtins; the exit status of the
-/// program.
-int interpretProgram(session::Session& session, int argc, char** argv);
+/// program. `*returned` becomes true once the entry has come to its end, which neither a panic nor `exit`
+/// does.
+int interpretProgram(session::Session& session, int argc, char** argv, bool* returned = nullptr);
 
 /// A panic of the interpreter as the runtime reports one: `file:line:column: panic: message`, the source
 /// line, the calls.

@@ -88,7 +88,21 @@ void* Jit::lookup(const std::string& symbol) {
   return found->toPtr<void*>();
 }
 
-int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::string& error) {
+namespace {
+
+/// Of the program that runs: one at a time.
+MelixEntryFn runningEntry;
+bool* runningReturned;
+
+int32_t runAndTell(MelixTask* task) {
+  const int32_t status = runningEntry(task);
+  *runningReturned = true;
+  return status;
+}
+
+} // namespace
+
+int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::string& error, bool* returned) {
   Jit jit;
   error = jit.add(compiled);
   if (!error.empty()) return -1;
@@ -98,7 +112,9 @@ int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::st
     return -1;
   }
   MelixProgram program{};
-  program.entry = reinterpret_cast<MelixEntryFn>(entry);
+  runningEntry = reinterpret_cast<MelixEntryFn>(entry);
+  runningReturned = returned;
+  program.entry = returned ? &runAndTell : runningEntry;
   return melix_main(argc, argv, &program);
 }
 

@@ -29,7 +29,9 @@ private:
 };
 
 /// Links and runs a whole program like its executable would: command line, panics, exit status (melix_main).
-/// `error` is set, and -1 returned, if it could not be linked.
-int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::string& error);
+/// `error` is set, and -1 returned, if it could not be linked; `*returned` becomes true once the entry has
+/// come to its end, which neither a panic nor `exit` does.
+int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::string& error,
+               bool* returned = nullptr);
 
 } // namespace melix::jit

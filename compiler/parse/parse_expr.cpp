@@ -93,7 +93,7 @@ NodeId Parser::parseBinary(int level) {
     std::optional<BinaryOp> op = infixAt(peek().kind, level);
     if (!op) break;
     if (++chain > maxChain) {
-      giveUp(maxChain);
+      giveUp(DiagId::ChainTooLong, maxChain);
       break;
     }
     Span opSpan = tokenSpan(take());
@@ -153,7 +153,7 @@ NodeId Parser::parseAs() {
     bool cast = is(TokenKind::KwAs);
     if (!cast && (chain == 0 || !is(TokenKind::Question) || !sameLine())) break;
     if (chain > maxChain) {
-      giveUp(maxChain);
+      giveUp(DiagId::ChainTooLong, maxChain);
       break;
     }
     take();
@@ -228,7 +228,7 @@ NodeId Parser::parsePostfix() {
   NodeId node = parsePrimary();
   for (unsigned chain = 0; !recovering_; ++chain) {
     if (chain > maxChain) {
-      giveUp(maxChain);
+      giveUp(DiagId::ChainTooLong, maxChain);
       return node;
     }
     bool opens = is(TokenKind::LParen) || is(TokenKind::LBracket);

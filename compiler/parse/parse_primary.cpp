@@ -214,13 +214,22 @@ NodeId Parser::parseLambda() {
 
 /// if = "if" ( expr | "let" pattern "=" expr ) block [ "else" ( if | block ) ]
 NodeId Parser::parseIf() {
-  uint32_t begin = take().begin;
-  If node{};
-  node.condition = nested([&] { return parseIfHead(); });
-  node.then = recovering_ ? errorNode() : parseBlock(true);
-  if (!recovering_ && accept(TokenKind::KwElse))
-    node.otherwise = is(TokenKind::KwIf) ? nested([&] { return parseIf(); }) : parseBlock();
-  return ast_.add(NodeKind::If, spanFrom(begin), node);
+  std::vector<std::pair<uint32_t, If>>
+      chain; // each with its begin; the later stand in the `else` of the earlier
+  NodeId last;
+  do {
+    If& node = chain.emplace_back(take().begin, If{}).second;
+    node.condition = nested([&] { return parseIfHead(); });
+    node.then = recovering_ ? errorNode() : parseBlock(true);
+    if (recovering_ || !accept(TokenKind::KwElse)) break;
+    if (chain.size() > maxChain) giveUp(DiagId::ChainTooLong, maxChain);
+    if (!is(TokenKind::KwIf)) last = parseBlock();
+  } while (is(TokenKind::KwIf) && !last);
+  for (; !chain.empty(); chain.pop_back()) {
+    chain.back().second.otherwise = last;
+    last = ast_.add(NodeKind::If, spanFrom(chain.back().first), chain.back().second);
+  }
+  return last;
 }
 
 NodeId Parser::parseIfHead() {

@@ -13,7 +13,7 @@ NodeId Parser::parseType() {
   NodeId type = parseTypeAtom(begin);
   for (unsigned chain = 0; !recovering_ && is(TokenKind::LBracket) && !peek().newlineBefore; ++chain) {
     if (chain > maxChain) {
-      giveUp(maxChain);
+      giveUp(DiagId::ChainTooLong, maxChain);
       break;
     }
     if (!enter()) return errorNode();
@@ -36,7 +36,7 @@ NodeId Parser::parseTypeAtom(uint32_t begin) {
                                     : ast_.add(NodeKind::Name, tokenSpan(name), Name{nameOf(name)});
   for (unsigned chain = 0; is(TokenKind::Dot) && !recovering_; ++chain) {
     if (chain > maxChain) {
-      giveUp(maxChain);
+      giveUp(DiagId::ChainTooLong, maxChain);
       break;
     }
     take();

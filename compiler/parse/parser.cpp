@@ -102,9 +102,9 @@ bool Parser::expectClose(TokenKind kind, uint32_t open, std::string_view what) {
   return false;
 }
 
-/// Reports that the text is nested too deep and reads no more of it.
-void Parser::giveUp(unsigned limit) {
-  if (!recovering_ && !gaveUp_) sink_.report(DiagId::NestedTooDeep, tokenSpan(peek()), std::to_string(limit));
+/// Reports that the text is nested too deep, or a chain in it too long, and reads no more of it.
+void Parser::giveUp(DiagId id, unsigned limit) {
+  if (!recovering_ && !gaveUp_) sink_.report(id, tokenSpan(peek()), std::to_string(limit));
   recovering_ = gaveUp_ = true;
   at_ = tokens_.size() - 1;
 }
@@ -185,7 +185,7 @@ bool Parser::enter() {
     ++depth_;
     return true;
   }
-  giveUp(maxDepth);
+  giveUp(DiagId::NestedTooDeep, maxDepth);
   return false;
 }
 

@@ -44,7 +44,7 @@ private:
   bool inUnclosedString() const;
   bool inUnclosedString(uint32_t at) const;
   void skipTo(bool commaEnds);
-  void giveUp(unsigned limit);
+  void giveUp(DiagId id, unsigned limit);
   bool sameLine(size_t ahead = 0) const { return ignoreNewlines_ || !peek(ahead).newlineBefore; }
   bool continuesLine() const;
   Span spanFrom(uint32_t begin) const;

@@ -24,7 +24,7 @@ Kept keptOf(names::Modules& modules, const std::vector<names::DeclId>& decls) {
   for (names::DeclId d : decls) {
     const names::Decl& decl = modules.decl(d);
     const syntax::Ast& ast = modules.astOf(d);
-    out.source += std::string(modules.sources.text(ast.span(decl.node))) + "\n\n";
+    out.source += textOf(modules, d) + "\n\n";
     out.isRecord |= decl.kind == names::DeclKind::Struct || decl.kind == names::DeclKind::Enum;
     collectMentions(ast, decl.node, modules.names, out.mentions);
   }
@@ -36,6 +36,10 @@ bool meet(const std::set<NameId>& a, const std::set<NameId>& b) {
 }
 
 } // namespace
+
+std::string textOf(names::Modules& modules, names::DeclId decl) {
+  return std::string(modules.sources.text(modules.astOf(decl).span(modules.decl(decl).node)));
+}
 
 bool Definitions::mention(NameId name) const {
   return std::any_of(kept.begin(), kept.end(),

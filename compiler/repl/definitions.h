@@ -34,6 +34,9 @@ struct Definitions {
   std::set<NameId> usersOf(std::set<NameId> replaced) const;
 };
 
+/// A declaration as it is written.
+std::string textOf(names::Modules& modules, names::DeclId decl);
+
 /// The names that a module gives a meaning: declared, imported, prefixes.
 std::set<NameId> namesGivenBy(const names::Module& module);
 

@@ -3,6 +3,7 @@
 #include "parse/parse.h"
 #include "repl/function_text.h"
 
+#include <algorithm>
 #include <set>
 
 namespace melix::repl {
@@ -112,13 +113,26 @@ bool Prompt::checkRenewal(const Renewal& renewal, const std::vector<check::Promp
   return false;
 }
 
+/// Whether a variable of earlier entries is one of another type after `entry`, or is a `var` now.
+bool Prompt::isOtherThanBefore(NameId name, const check::PromptEntry& entry) const {
+  auto named = [name](const std::vector<check::PromptVariable>& variables) {
+    return std::find_if(variables.begin(), variables.end(),
+                        [name](const check::PromptVariable& v) { return v.name == name; });
+  };
+  const auto was = named(variables_.known), is = named(entry.variables);
+  return was != variables_.known.end() && is != entry.variables.end() &&
+         (was->type != is->type || was->isVar != is->isVar);
+}
+
 /// Checks the statements of an entry. What they bind takes names from declarations.
 bool Prompt::checkStatements(names::ModuleId module, const Variables& before, Definitions& now,
                              check::PromptEntry& entry) {
   entry = session_.checker().prompt(module, before.known);
   if (!entry.instance.valid()) return false;
   std::set<NameId> bound = session_.checker().namesBoundIn(module);
-  std::erase_if(bound, [&now](NameId name) { return !now.has(name); });
+  std::erase_if(bound, [&](NameId name) {
+    return !now.has(name) && !(now.mention(name) && isOtherThanBefore(name, entry));
+  });
   const Definitions declared = now;
   for (NameId name : bound) now.remove(name);
   Renewal renewal = renew(std::move(bound), declared, now);
@@ -163,9 +177,54 @@ void Prompt::setOutdated(const Renewal& renewal, bool isOutdated) {
   for (names::DeclId record : renewal.outdated) session_.checker().setReplaced(record, isOutdated);
 }
 
+/// The functions of earlier entries whose names the module declares as functions, too.
+std::vector<std::string> Prompt::functionsBeside(names::ModuleId module) const {
+  names::Modules& modules = session_.modules();
+  auto areFunctions = [&](const std::vector<names::DeclId>& decls) {
+    return std::all_of(decls.begin(), decls.end(),
+                       [&](names::DeclId d) { return modules.decl(d).kind == names::DeclKind::Function; });
+  };
+  std::vector<std::string> out;
+  for (const auto& [name, kept] : definitions_.kept) {
+    auto declared = modules[module].decls.find(name);
+    if (declared == modules[module].decls.end() || !areFunctions(declared->second) ||
+        !areFunctions(kept.decls))
+      continue;
+    for (names::DeclId d : kept.decls) out.push_back(textOf(modules, d));
+  }
+  return out;
+}
+
+/// The module of an entry, with the functions of earlier ones that stay as overloads beside its own: those
+/// that take arguments of other types (rule 10).
+names::ModuleId Prompt::withOverloads(names::ModuleId entry, const std::string& text) {
+  names::Modules& modules = session_.modules();
+  std::vector<std::string> beside = functionsBeside(entry);
+  const size_t told = session_.sink.all().size();
+  auto together = [&] {
+    std::string all = text;
+    for (const std::string& function : beside) all += "\n\n" + function;
+    const names::ModuleId module = modules.addRoot("<prompt>", all);
+    session_.sink.rewind(told); // that of the entry has been told
+    return module;
+  };
+  if (beside.empty()) return entry;
+  const names::ModuleId all = together();
+  connect(all, definitions_);
+  bool isRedefined = false;
+  for (const auto& [name, decls] : modules[all].decls) {
+    if (!definitions_.kept.contains(name) || modules.decl(decls[0]).kind != names::DeclKind::Function)
+      continue;
+    for (names::DeclId d : session_.checker().redefined(decls))
+      isRedefined |= std::erase(beside, textOf(modules, d)) > 0;
+  }
+  return isRedefined ? together() : all;
+}
+
 bool Prompt::enter(const std::string& text) {
   session_.sink.clear();
   names::ModuleId module = session_.modules().addRoot("<prompt>", text);
+  if (session_.sink.errorCount() == 0) module = withOverloads(module, text);
   bool ok = session_.sink.errorCount() == 0 && take(module);
   host_.writeDiagnostics();
   return ok;
@@ -200,8 +259,7 @@ bool Prompt::keep(const check::PromptEntry& entry, interp::RunResult result) {
     variable.type = session_.types.substitute(variable.type, sizes);
     std::set<TypeId> seen;
     if (holdsFunctions(session_.types, variable.type, seen)) {
-      host_.writeError("`" + std::string(session_.names.text(variable.name)) +
-                       "` is not kept: it holds a function value\n");
+      session_.sink.report(DiagId::NoPromptFunction, variable.span, session_.names.text(variable.name));
       continue;
     }
     if (variable.isSize) variable.size = all.part(k + 1).asInteger();

@@ -44,11 +44,14 @@ private:
     names::ModuleId module;              ///< has the declarations; none: there are none
     std::vector<names::DeclId> outdated; ///< structs and enums that the names meant before
   };
+  std::vector<std::string> functionsBeside(names::ModuleId module) const;
+  names::ModuleId withOverloads(names::ModuleId entry, const std::string& text);
   bool take(names::ModuleId module);
   Variables variablesBeside(names::ModuleId module) const;
   std::set<NameId> replacedBy(names::ModuleId module) const;
   Renewal renew(std::set<NameId> replaced, const Definitions& before, Definitions& now);
   bool checkRenewal(const Renewal& renewal, const std::vector<check::PromptVariable>& variables);
+  bool isOtherThanBefore(NameId name, const check::PromptEntry& entry) const;
   bool checkStatements(names::ModuleId module, const Variables& before, Definitions& now,
                        check::PromptEntry& entry);
   bool takeIn(names::ModuleId module, const Variables& before, Definitions& now);

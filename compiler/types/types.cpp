@@ -165,11 +165,11 @@ bool TypeStore::keepsSizes(TypeId id) const {
   return std::any_of(t.parts.begin(), t.parts.end(), [this](TypeId part) { return keepsSizes(part); });
 }
 
-bool TypeStore::holdsFunction(TypeId id) const {
+bool TypeStore::isMadeWith(TypeId id, const std::function<bool(TypeKind)>& wanted) const {
   std::vector<RecordId> seen; // a recursive record is looked at once
   std::function<bool(TypeId)> holds = [&](TypeId at) {
     const Type& t = (*this)[at];
-    if (t.kind == TypeKind::Function || t.kind == TypeKind::Known) return true;
+    if (wanted(t.kind)) return true;
     for (TypeId part : t.parts)
       if (holds(part)) return true;
     if (!t.record.valid() || std::find(seen.begin(), seen.end(), t.record) != seen.end()) return false;
@@ -180,6 +180,10 @@ bool TypeStore::holdsFunction(TypeId id) const {
     return false;
   };
   return holds(id);
+}
+
+bool TypeStore::holdsFunction(TypeId id) const {
+  return isMadeWith(id, [](TypeKind kind) { return kind == TypeKind::Function || kind == TypeKind::Known; });
 }
 
 size_t TypeStore::rank(TypeId id) const {

@@ -166,6 +166,8 @@ public:
   bool isInt(TypeId id) const { return isIntKind(kind(id)) || offers(id, ParamClass::Int); }
   bool isNumber(TypeId id) const { return isInt(id) || isFloat(id) || offers(id, ParamClass::Number); }
   bool isUnit(TypeId id) const { return id == unit_; }
+  /// Whether a value of the type has a part of one of these kinds, fields of records included.
+  bool isMadeWith(TypeId id, const std::function<bool(TypeKind)>& wanted) const;
   /// Whether a function value is anywhere inside.
   bool holdsFunction(TypeId id) const;
   /// Whether a value, its elements or a part of a tuple keeps sizes beside it.

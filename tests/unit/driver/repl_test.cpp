@@ -61,7 +61,7 @@ TEST(Repl, ErrorsAndPanicsChangeNothing) {
 
 TEST(Repl, ARedefinitionThatBreaksACallerIsRefused) {
   harness::ProcessResult r =
-      melix("repl", "fn f(x: int) -> int = x\nfn g() -> int = f(1)\nfn f(x: str) -> str = x\ng()\n");
+      melix("repl", "fn f(x: int) -> int = x\nfn g() -> int = f(1)\nfn f(x: int) -> str = \"a\"\ng()\n");
   EXPECT_EQ(r.output, "1\n");
   EXPECT_TRUE(contains(r.errors, "error: ")) << r.errors;
 }
@@ -163,6 +163,38 @@ TEST(Repl, FunctionsShowTheirSignature) {
             "fn f(x: int) -> int\nfn f(x: int) -> int\nfn half(x)\n");
   EXPECT_EQ(answers("x => x + 1\nfn f(x: f32) = x\ngrad(f)\n(1, f)\n"),
             "function\nfunction\n(1, function)\n");
+}
+
+TEST(Repl, FunctionsOfOtherTypesAreOverloads) {
+  EXPECT_EQ(
+      answers("fn f(x: int) = x\nfn f(x: str) = len(x)\nf(3) + f(\"four\")\nfn f(y: int) = 10 * y\nf(3) + "
+              "f(\"four\")\n"),
+      "7\n34\n");
+  EXPECT_EQ(
+      answers("struct R { x: f64 }\nfn -(a: R, b: R) = R(a.x - b.x)\nfn -(a: R) = R(0.0 - a.x)\nlet r = "
+              "R(2)\n-r - r\nstruct R { x: f32 }\n-R(3)\n"),
+      "R(x: -4.0)\nR(x: -3.0)\n");
+  EXPECT_EQ(
+      answers("fn f(x) = 1\nfn g() = f(2)\nfn f(x) = 2\ng()\nfn f(x: f64[..S]) = 3\nfn f(x: f64[..S]) = "
+              "4\n(f([1.0]), f(\"a\"))\n"),
+      "2\n(4, 2)\n");
+}
+
+TEST(Repl, AVariableThatBreaksAFunctionIsRefused) {
+  harness::ProcessResult r = melix(
+      "repl", "let v = 10\nfn uses() = v + 1\nlet v = \"text\"\nlet v = 20\nfn g() = 1\nuses() + g()\n");
+  EXPECT_EQ(r.output, "22\n");
+  EXPECT_TRUE(contains(r.errors, "`v` stays as it was")) << r.errors;
+  EXPECT_EQ(answers("let v = 10\nfn uses() = v + 1\nlet v = [1, 2]\nuses()\n"), "[2, 3]\n");
+}
+
+TEST(Repl, WhatHoldsAFunctionIsForgottenWithAMessage) {
+  harness::ProcessResult r = melix("repl", "1\nlet f: (int) -> int = x => x + 1\n2\n");
+  EXPECT_EQ(r.output, "1\n2\n");
+  EXPECT_TRUE(contains(r.errors,
+                       "<prompt>:1:5: error: a variable of the prompt whose type holds a function, such as "
+                       "`f`, is not supported yet [unsupported]"))
+      << r.errors;
 }
 
 TEST(Repl, FunctionsDoNotSeeVars) {

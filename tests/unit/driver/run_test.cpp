@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 namespace melix::driver {
 namespace {
 
@@ -184,6 +186,22 @@ TEST(Show, DerivativesOfAChainGrowLinearly) {
       EXPECT_GT(longer, shorter) << stage << order;
       EXPECT_LE(longer, 2.1 * shorter) << stage << order;
     }
+}
+
+TEST(Tests, ATestThatLeavesBeforeItsEndFails) {
+  const std::string file = "/tmp/melix_leaves_" + std::to_string(getpid()) + ".mlx";
+  std::ofstream(file) << "test \"none\" { exit(0); assert false }\ntest \"three\" { exit(3) }\n"
+                         "test \"panic\" { assert false, \"no luck\" }\n";
+  for (const char* how : {"", "--interpret "}) {
+    harness::ProcessResult r = melix(std::string("test ") + how + file);
+    EXPECT_EQ(r.status, 1);
+    EXPECT_TRUE(contains(r.output, ": none\nit called `exit(0)` before its end\n")) << r.output;
+    EXPECT_TRUE(contains(r.output, ": three\nit ended with status 3\n")) << r.output;
+    EXPECT_TRUE(contains(r.output, "panic: no luck\n")) << r.output;
+    EXPECT_TRUE(contains(r.output, "\n0 passed, 3 failed\n")) << r.output;
+    EXPECT_FALSE(contains(r.output, "status 101")) << r.output;
+  }
+  std::remove(file.c_str());
 }
 
 TEST(Test, EachTestIsReportedAndAFailureIsStatus1) {

@@ -88,6 +88,14 @@ TEST(Depth, AHundredThousandLevelsAreAFewMessages) {
   }
 }
 
+TEST(Depth, ChainsAreNotNested) {
+  EXPECT_EQ(Parsed("1" + repeated(" + 1", 1000)).errors(), "");
+  EXPECT_EQ(Parsed("if a { 1 }" + repeated(" else if a { 1 }", 900) + " else { 1 }").errors(), "");
+  EXPECT_EQ(Parsed("1" + repeated(" + 1", 1001)).errors(), "1:4003 chain-too-long");
+  EXPECT_NE(Parsed("if a { 1 }" + repeated(" else if a { 1 }", 1001)).errors().find("chain-too-long"),
+            std::string::npos);
+}
+
 TEST(Depth, LongChainsInDeepBracketsDoNotMakeATreeOfAnyHeight) {
   std::string text = "1";
   for (int k = 0; k < 200; ++k) text = "(" + text + ")" + repeated(" + 1", 100);
