@@ -203,13 +203,13 @@ UnifyKind Inference::unifyDim(DimId expected, DimId actual) {
   for (auto [bare, other] : {std::pair(a, b), std::pair(b, a)})
     if (auto s = dims.asSymbol(bare); s && dims.info(*s).kind == DimSymKind::Inference && solve(*s, other))
       return UnifyKind::Equal;
-  return areDifferent(a, b) ? UnifyKind::DimsDiffer : UnifyKind::NeedsCheck;
+  return areDifferent(a, b, equalHere) ? UnifyKind::DimsDiffer : UnifyKind::NeedsCheck;
 }
 
-bool Inference::areDifferent(DimId one, DimId other) {
+bool Inference::areDifferent(DimId one, DimId other, const types::DimSubst& equal) {
   types::DimStore& dims = types_.dims;
   const DimId a = zonk(one), b = zonk(other);
-  if (dims.substitute(a, equalHere) == dims.substitute(b, equalHere)) return false;
+  if (dims.substitute(a, equal) == dims.substitute(b, equal)) return false;
   bool unknown = false;
   for (DimId d : {a, b})
     unknown |= dims.mentionsKind(d, DimSymKind::Unknown) || dims.mentionsKind(d, DimSymKind::Value) ||

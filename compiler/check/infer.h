@@ -63,8 +63,8 @@ public:
 
   UnifyResult unify(TypeId expected, TypeId actual);
   UnifyKind unifyDim(DimId expected, DimId actual);
-  /// Whether two sizes are known to differ in every run (rule 22).
-  bool areDifferent(DimId one, DimId other);
+  /// Whether two sizes are known to differ in every run (rule 22) where some are assumed to be `equal`.
+  bool areDifferent(DimId one, DimId other, const types::DimSubst& equal);
   /// What dimension variables were asserted to be (rule 23): sizes equal by that are compared when the
   /// program runs.
   types::DimSubst equalHere;

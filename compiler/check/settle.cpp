@@ -138,7 +138,7 @@ void Body::settleLiteral(Node& node, bool negated) {
 /// can compare is one too, in the program, not in the library.
 void Body::refuseChecks(const DimChecks& checks, Span span) {
   for (const DimCheckItem& item : checks.items)
-    if (item.isOpen && infer.areDifferent(item.left, item.right)) {
+    if (item.isOpen && infer.areDifferent(item.left, item.right, item.equal)) {
       Diagnostic& d = sink.report(DiagId::SizesDiffer, span, inWords(item, types.dims));
       if (!types.dims.asConstant(item.left) || !types.dims.asConstant(item.right))
         d.hint = "a size that is only known to be equal at run time is checked by `x as T[…]`";

@@ -57,8 +57,10 @@ NodeId NodeBuilder::dimChecks(std::vector<DimCheckItem> checks, Span span, bool 
 }
 
 DimChecks NodeBuilder::checksOf(std::vector<DimCheckItem> items, bool written) {
-  for (DimCheckItem& item : items)
+  for (DimCheckItem& item : items) {
     item.isOpen = infer.hasInferenceDim(item.left) || infer.hasInferenceDim(item.right);
+    if (item.isOpen) item.equal = infer.equalHere;
+  }
   return {std::move(items), written};
 }
 

@@ -114,6 +114,7 @@ struct DimCheckItem {
   std::vector<DimId> shown; ///< further sizes that the message tells
   uint32_t axis = 0;        ///< of the types that are compared
   bool isOpen = false;      ///< a size in it was not found yet
+  types::DimSubst equal{};  ///< of what is open: what was assumed to be equal there
 };
 struct DimChecks {
   std::vector<DimCheckItem> items;
