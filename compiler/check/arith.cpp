@@ -392,10 +392,9 @@ NodeId NodeBuilder::operatorError(BinaryKind kind, NodeId a, NodeId b, Span span
                               show(typeOf(a)), show(typeOf(b)));
   const bool joinsText = kind == BinaryKind::Add &&
                          (types.kind(typeOf(a)) == TypeKind::Str) != (types.kind(typeOf(b)) == TypeKind::Str);
-  if (library.isFallible(typeOf(a)) || library.isFallible(typeOf(b)))
-    d.hint = takesOutHint;
-  else if (joinsText)
-    d.hint = "values stand in braces in a text: `\"n = {n}\"`";
+  const std::string left = library.takesOut(typeOf(a)), right = library.takesOut(typeOf(b));
+  if (left.empty() != right.empty()) d.hint = left + right;
+  if (joinsText) d.hint = "values stand in braces in a text: `\"n = {n}\"`";
   return error(span);
 }
 

@@ -207,8 +207,7 @@ NodeId Body::tryValue(NodeId value, Span span) {
                                 option ? "an Option" : "a Result", back ? b.show(back) : "()");
     bool returnsResult = back && isPreludeEnum(back, "Result");
     d.hint = option && returnsResult ? "`x.or_error(\"…\")?` makes a Result of it, the text being its error"
-             : option ? "`x.or_else(value)` gives another value instead, `x.or_panic(\"…\")` ends the program"
-                      : "`x.or_else(value)` gives another value instead; `match` sees the error";
+                                     : takesOut(type);
     return b.error(span);
   }
   uint32_t goodCase = caseNumber(type, option ? "Some" : "Ok"),

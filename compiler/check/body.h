@@ -48,6 +48,7 @@ public:
   /// `what` asks for it, which is declared at `asker`.
   NodeId coerce(NodeId node, TypeId type, Span span, DiagId id = DiagId::TypeMismatch,
                 std::string_view what = {}, Span asker = {});
+  void reportType(TypeId type, TypeId actual, Span span, DiagId id, std::string_view what);
   NodeId dropped(NodeId value, SynId node);
   LocalId declareLocal(NameId name, TypeId type, Span span, bool isVar);
   /// Settles open numbers, finishes calls, removes inference variables from the tree.
@@ -120,7 +121,8 @@ public:
   NodeId unpacked(NodeId node, Span span);
   bool isRagged(TypeId array);
   TypeId goodPart(TypeId type);
-  bool isFallible(TypeId type) override;
+  bool isFallible(TypeId type);
+  std::string takesOut(TypeId type) override;
   std::string conversionHint(TypeId want, TypeId got, Span span);
   bool hidesOtherSizes(TypeId want, TypeId got);
   NodeId coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker);
@@ -152,6 +154,7 @@ public:
   NodeId checkStatement(SynId node, bool last, TypeId expected);
   NodeId checkConst(const syntax::ConstItem& item, Span span);
   bool namesSizes(SynId type) const;
+  void forgetSizes(TypeId asked, Span span);
   NodeId letNever(const syntax::Let& let, NodeId init, Span span);
   NodeId checkLet(const syntax::Let& let, Span span);
   NodeId checkAssign(const syntax::Assign& a, Span span);
@@ -415,7 +418,7 @@ public:
   NodeId callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId callConversion(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                         Span span);
-  bool refuseOwnSum(IntrinsicKind kind, TypeId element, Span span);
+  bool refuseOwnSum(IntrinsicKind kind, TypeId summed, Span span);
   NodeId callReduction(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
@@ -442,6 +445,7 @@ public:
   // --- LibraryCalls, FunctionCalls
   NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) override;
   NodeId callEquality(NodeId a, NodeId b, Span span) override;
+  std::string writtenShort(Span span);
   std::string writtenOperand(Span span) override;
   NodeId callMoved(NodeId x, NodeId t, Span span) override;
   NodeId callScaled(BinaryKind kind, NodeId t, NodeId scalar, Span span) override;

@@ -50,12 +50,9 @@ public:
   virtual NodeId callDotted(NodeId x, NodeId y, Span span) = 0;
   /// An operand of `as` as it is written, for hints; `…` where that is long.
   virtual std::string writtenOperand(Span span) = 0;
-  /// Whether the type is the prelude's `Result` or `Option`.
-  virtual bool isFallible(TypeId type) = 0;
+  /// What gives the value that a `Result` or `Option` holds, for hints; nothing for other types.
+  virtual std::string takesOut(TypeId type) = 0;
 };
-
-inline constexpr std::string_view takesOutHint =
-    "`?` takes the value out, or returns what stands in its place";
 
 /// What asks for a type, and where it is declared; either may be missing.
 struct Asking {
@@ -144,8 +141,8 @@ public:
   /// them.
   void hintNewAxes(TypeId left, TypeId right);
   void reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span);
-  /// The node with `checks` made before it, at `type`.
   DimChecks checksOf(std::vector<DimCheckItem> items, bool written);
+  /// The node with `checks` made before it, at `type`.
   NodeId checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span,
                  bool written = false);
   NodeId collect(const std::vector<DimId>& dims, Span span,

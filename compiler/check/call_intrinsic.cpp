@@ -237,10 +237,10 @@ NodeId Body::callConversion(IntrinsicKind kind, const std::vector<CallArg>& args
   });
 }
 
-/// A reduction over a generator.
 /// Sums add field by field: refused for what has an operator of its own, which means something else.
-bool Body::refuseOwnSum(IntrinsicKind kind, TypeId element, Span span) {
-  const TypeId type = infer.zonk(element);
+bool Body::refuseOwnSum(IntrinsicKind kind, TypeId summed, Span span) {
+  const TypeId whole = infer.zonk(summed);
+  const TypeId type = types.kind(whole) == TypeKind::List ? types[whole].parts[0] : types.element(whole);
   const bool isRecord = types.kind(type) == TypeKind::Struct || types.kind(type) == TypeKind::Enum;
   const bool adds =
       kind == IntrinsicKind::Sum || kind == IntrinsicKind::Mean || kind == IntrinsicKind::Cumsum;
@@ -254,13 +254,14 @@ bool Body::refuseOwnSum(IntrinsicKind kind, TypeId element, Span span) {
   return isOwn;
 }
 
+/// A reduction over a generator.
 NodeId Body::callReduction(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
   generatorBefore.clear();
   NodeId nest = checkBuilder(ast[args[0].syntax].as<Builder>(), span, TypeId::none(), BuilderUse::Terms);
   std::vector<NodeId> before = std::move(generatorBefore);
   generatorBefore.clear();
   if (b.kindOf(nest) == TypeKind::Error) return nest;
-  if (refuseOwnSum(kind, types.element(b.typeOf(nest)), span)) return b.error(span);
+  if (refuseOwnSum(kind, b.typeOf(nest), span)) return b.error(span);
   before.push_back(arrays.reduceGenerator(kind, nest, span));
   return b.block(std::move(before), span);
 }
@@ -285,8 +286,7 @@ NodeId Body::callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& a
   if (size_t least = leastArguments(kind); positional < least) {
     return wrongCount(kind, std::to_string(least), positional, span);
   }
-  if (!given.empty() && refuseOwnSum(kind, types.element(b.typeOf(given[0].node)), span))
-    return b.error(span);
+  if (!given.empty() && refuseOwnSum(kind, b.typeOf(given[0].node), span)) return b.error(span);
   GivenArgs list(std::move(given));
   TypeId asked = expected ? infer.zonk(expected) : expected;
   if (asked && types.kind(asked) == TypeKind::Pack) asked = openedPack(asked);

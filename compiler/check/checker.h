@@ -205,9 +205,9 @@ public:
   std::set<NameId> namesBoundIn(ModuleId module);
   /// Says whether a struct or enum is one that the prompt has replaced: then messages about its types say so.
   void setReplaced(DeclId record, bool isReplaced);
-  /// Instances are checked anew when they are asked for.
   /// Those of functions of one name that take arguments of the same types as one before them.
   std::vector<DeclId> redefined(const std::vector<DeclId>& set);
+  /// Instances are checked anew when they are asked for.
   void forgetInstances() { instances_.clear(); }
   /// Functions that see `let`s of their script, checked at the types these have; those without a caller are
   /// so too.

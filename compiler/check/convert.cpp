@@ -46,11 +46,18 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
     if (b.lacks(type, whole ? "Num" : "Float", whole ? "a whole number" : "a fraction", span))
       return b.error(span);
   }
-  std::string expected = b.show(type), got = b.show(actual);
-  if (match.kind == UnifyKind::DimsDiffer) {
+  if (match.kind == UnifyKind::DimsDiffer)
     b.reportAsked(match, type, actual, node, span, {what, asker});
-  } else if (id == DiagId::ArgumentType) {
-    bool scalarWanted = types.isScalar(infer.shallow(type)) && k == TypeKind::Array;
+  else
+    reportType(type, actual, span, id, what);
+  return b.error(span);
+}
+
+/// A value of another type than is asked for.
+void Body::reportType(TypeId type, TypeId actual, Span span, DiagId id, std::string_view what) {
+  const std::string expected = b.show(type), got = b.show(actual);
+  if (id == DiagId::ArgumentType) {
+    bool scalarWanted = types.isScalar(infer.shallow(type)) && types.kind(actual) == TypeKind::Array;
     if (scalarWanted)
       sink.report(DiagId::ArrayToScalarFunction, span, what, expected, got);
     else
@@ -63,13 +70,18 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
     Diagnostic& d = sink.report(id, span, expected, got);
     if (!hint.empty()) d.hint = std::move(hint);
   }
-  return b.error(span);
+}
+
+/// An expression as it is written; `…` where that is long.
+std::string Body::writtenShort(Span span) {
+  constexpr size_t longest = 30;
+  std::string text(span.valid() ? c.modules.sources.text(span) : "");
+  const bool isLong = text.empty() || text.size() > longest || text.find_first_of("{\n") != std::string::npos;
+  return isLong ? "…" : text;
 }
 
 std::string Body::writtenOperand(Span span) {
-  constexpr size_t longest = 30;
-  std::string text(span.valid() ? c.modules.sources.text(span) : "");
-  if (text.empty() || text.size() > longest || text.find_first_of("{\n") != std::string::npos) return "…";
+  const std::string text = writtenShort(span);
   return text.find(' ') == std::string::npos ? text : "(" + text + ")";
 }
 
@@ -79,6 +91,16 @@ TypeId Body::goodPart(TypeId type) {
   const TypeId fallible = infer.zonk(type);
   return types.fieldType(fallible, caseNumber(fallible, isPreludeEnum(fallible, "Result") ? "Ok" : "Some"),
                          0);
+}
+
+std::string Body::takesOut(TypeId type) {
+  if (!isFallible(type)) return {};
+  const bool isOption = isPreludeEnum(type, "Option");
+  const TypeId back = returnType ? infer.zonk(returnType) : TypeId::none();
+  const bool returnsIt = !back || isPreludeEnum(back, isOption ? "Option" : "Result");
+  if (mayReturn && returnsIt) return "`?` takes the value out, or returns what stands in its place";
+  return isOption ? "`x.or_else(value)` gives another value instead, `x.or_panic(\"…\")` ends the program"
+                  : "`x.or_else(value)` gives another value instead; `match` sees the error";
 }
 
 bool Body::isFallible(TypeId type) { return isPreludeEnum(type, "Result") || isPreludeEnum(type, "Option"); }
@@ -93,10 +115,10 @@ std::string Body::conversionHint(TypeId want, TypeId got, Span span) {
     infer.restore(before);
     return fits;
   };
-  if (wouldFit(want, goodPart(got))) return std::string(takesOutHint);
+  if (wouldFit(want, goodPart(got))) return takesOut(got);
+  const std::string maker = isPreludeEnum(want, "Result") ? "`Ok(" : "`Some(";
   if (wouldFit(goodPart(want), got))
-    return std::string(isPreludeEnum(want, "Result") ? "`Ok" : "`Some") + "(" + writtenOperand(span) +
-           ")` is one";
+    return types.isUnit(got) ? maker + ")` behind it is one" : maker + writtenShort(span) + ")` is one";
   TypeId to = infer.zonk(types.element(infer.zonk(want))), from = infer.zonk(types.element(infer.zonk(got)));
   const TypeKind wanted = types.kind(infer.shallow(want)), given = types.kind(infer.shallow(got));
   if (wanted == TypeKind::Array && given == TypeKind::List)

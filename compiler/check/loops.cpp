@@ -140,7 +140,7 @@ NodeId Body::checkReturn(const One& ret, Span span) {
     if (infer.unify(returnType, type).kind != UnifyKind::Equal)
       sink.report(DiagId::TypeMismatch, span, b.show(returnType), "()");
   } else {
-    children[0] = coerce(children[0], wanted, span);
+    children[0] = coerce(children[0], wanted, ast.span(ret.inner));
   }
   return b.make(NodeKind::Return, types.never(), span, std::move(children));
 }

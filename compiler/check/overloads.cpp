@@ -45,16 +45,24 @@ bool Body::isDeclaredBeside(NameId name, const std::vector<std::vector<DeclId>>&
   return false;
 }
 
-/// The intrinsic. If it does not take the arguments, the program's own function that takes as many is told
-/// of.
+/// The intrinsic. If it does not take the arguments, and one is of a type that stands beside the program's
+/// only function that takes as many, that is told of.
 NodeId Body::callIntrinsicBeside(IntrinsicKind intrinsic, const std::vector<std::vector<DeclId>>& own,
                                  const std::vector<CallArg>& args, const Explicit* explicitArgs,
                                  TypeId expected, Span span) {
   std::vector<DeclId> takers;
   std::vector<int> argOf;
+  auto isOf = [&](ModuleId home) {
+    return std::any_of(args.begin(), args.end(), [&](const CallArg& arg) {
+      const std::vector<ModuleId> homes =
+          arg.node.valid() ? homeModules(b.typeOf(arg.node)) : std::vector<ModuleId>();
+      return std::find(homes.begin(), homes.end(), home) != homes.end();
+    });
+  };
   for (const auto& layer : own)
     for (DeclId decl : layer)
-      if (matchArgs(c.function(decl), args, argOf, false, span)) takers.push_back(decl);
+      if (matchArgs(c.function(decl), args, argOf, false, span) && isOf(c.modules.decl(decl).module))
+        takers.push_back(decl);
   if (takers.size() != 1) return callIntrinsic(intrinsic, args, explicitArgs, expected, span);
   Attempt attempt(*this);
   NodeId made = callIntrinsic(intrinsic, args, explicitArgs, expected, span);

@@ -83,7 +83,9 @@ void Checker::checkRecords(const std::vector<DeclId>& decls) {
 
 /// A `main` with parameters in `[…]`, which nothing gives.
 bool Checker::isGenericMain(ModuleId module, DeclId decl) {
-  if (!modules[module].isRoot || types.names.text(modules.decl(decl).name) != "main") return false;
+  if (!modules[module].isRoot || modules[module].isEntry ||
+      types.names.text(modules.decl(decl).name) != "main")
+    return false;
   const auto& generics = function(decl).generics;
   return std::any_of(generics.begin(), generics.end(), [](const GenericParam& g) { return g.declared; });
 }
@@ -104,7 +106,11 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
                   modules.decl(decl).span);
       continue;
     }
-    if (kind != names::DeclKind::Function || isGenericMain(module, decl)) continue;
+    if (kind != names::DeclKind::Function) continue;
+    if (isGenericMain(module, decl)) {
+      sink.report(DiagId::MainGeneric, function(decl).span);
+      continue;
+    }
     if (!scriptLets(decl).empty() || !keepsToBounds(decl, KnownId::none(), {})) continue;
     if (InstanceId made = instantiateDefinition(decl, KnownId::none(), {})) checked.push_back(made);
   }
@@ -145,10 +151,7 @@ InstanceId Checker::program(ModuleId root) {
   for (size_t k = 1; k < mains.size(); ++k)
     sink.report(DiagId::MainTwice, modules.decl(mains[k]).span)
         .notes.push_back({modules.decl(mains[0]).span, "the other is declared here"});
-  if (!mains.empty() && isGenericMain(root, mains[0])) {
-    sink.report(DiagId::MainGeneric, function(mains[0]).span);
-    mains.clear();
-  }
+  if (!mains.empty() && isGenericMain(root, mains[0])) mains.clear(); // told of where it is declared
   if (!mains.empty())
     params = body.declareCommandLine(function(mains[0]),
                                      tree.docOf(modules.decl(mains[0]).node, modules.sources), nodes);

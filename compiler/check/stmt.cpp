@@ -110,6 +110,18 @@ bool Body::namesSizes(SynId type) const {
   return found;
 }
 
+/// The sizes of a type that were to be found in a value that is erroneous are not asked for again.
+void Body::forgetSizes(TypeId asked, Span span) {
+  std::vector<DimSym> symbols;
+  types.collectSymbols(infer.zonk(asked), symbols);
+  for (DimSym s : symbols) {
+    const types::DimSymInfo info = types.dims.info(s);
+    if (info.kind != types::DimSymKind::Inference) continue;
+    const DimSym unknown = types.dims.newSym({info.name, types::DimSymKind::Unknown, 0, span});
+    infer.unifyDim(types.dims.symbol(s), types.dims.symbol(unknown));
+  }
+}
+
 NodeId Body::checkLet(const syntax::Let& let, Span span) {
   TypeId asked;
   bool simpleName = ast.kind(let.pattern) == SynKind::Name;
@@ -125,15 +137,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
     auto old = known.find(size.first);
     return old != known.end() && old->second == size.second;
   });
-  if (asked && b.kindOf(init) == TypeKind::Error) { // its sizes are not asked for again
-    std::vector<DimSym> symbols;
-    types.collectSymbols(infer.zonk(asked), symbols);
-    for (DimSym s : symbols)
-      if (types.dims.info(s).kind == types::DimSymKind::Inference)
-        infer.unifyDim(types.dims.symbol(s),
-                       types.dims.symbol(types.dims.newSym(
-                           {types.dims.info(s).name, types::DimSymKind::Unknown, 0, span})));
-  }
+  if (asked && b.kindOf(init) == TypeKind::Error) forgetSizes(asked, span);
   if (let.isVar) init = withFunctionType(init);
   // `?N` names are what the value's sizes turned out to be.
   for (auto [name, dim] : named) env.dims[name] = infer.zonk(dim);

@@ -47,7 +47,8 @@ std::vector<std::pair<NameId, Span>> Body::boundBelow(Span use) {
   return found;
 }
 
-/// Whether it has been said of this body that a name means nothing: its other uses have the same cause.
+/// Whether it has been said since this body began that a name means nothing: its other uses in the file have
+/// the same cause.
 bool Body::isToldOf(std::string_view name) const {
   return std::any_of(sink.all().begin() + static_cast<ptrdiff_t>(std::min(messagesBefore, sink.all().size())),
                      sink.all().end(), [&](const Diagnostic& d) {
@@ -119,6 +120,10 @@ void Body::unknownField(const Member& member, TypeId type) {
   for (const types::Field& f : types.recordInfo(types[type].record).cases[0].fields)
     known.push_back(types.names.text(f.name));
   d.hint = c.suggest(name, known);
+  constexpr size_t mostShown = 8;
+  if (!d.hint.empty() || known.empty() || known.size() > mostShown) return;
+  for (std::string_view field : known)
+    d.hint += (d.hint.empty() ? "it has `" : ", `") + std::string(field) + "`";
 }
 
 } // namespace melix::check

@@ -30,17 +30,24 @@ std::vector<uint32_t> countUses(const Function& f) {
   return uses;
 }
 
-namespace {
-
-/// Sums of values whose lengths, sizes or cases may differ panic then.
-bool sumMayPanic(const Module& m, const Function& f, const Op& op) {
+std::vector<ValueId> panickingSums(const Module& m, const Function& f, const Op& op) {
+  auto mayPanic = [&](ValueId summed) {
+    return m.types.isMadeWith(f.values[summed].type, [](types::TypeKind kind) {
+      return kind == types::TypeKind::List || kind == types::TypeKind::Pack || kind == types::TypeKind::Enum;
+    });
+  };
+  std::vector<ValueId> out;
   const bool isSum = op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::AddAt;
-  return isSum && m.types.isMadeWith(f.values[op.operands[1]].type, [](types::TypeKind kind) {
-    return kind == types::TypeKind::List || kind == types::TypeKind::Pack || kind == types::TypeKind::Enum;
-  });
+  if (isSum && mayPanic(op.operands[1])) out.push_back(op.results[0]);
+  if (op.kind != OpKind::Nest) return out;
+  size_t at = 0; // the first value of a result
+  for (const NestResult& result : op.as<NestAttr>().results) {
+    for (size_t k = at; k < at + result.results && k < op.results.size(); ++k)
+      if (result.kind == NestResultKind::Reduce && mayPanic(op.results[k])) out.push_back(op.results[k]);
+    at += result.results;
+  }
+  return out;
 }
-
-} // namespace
 
 Effects::Effects(const Module& m) : module_(m), functions_(m.functions.size()) {
   bool changed = true;
@@ -61,7 +68,7 @@ EffectSet Effects::ofOp(const Function& f, OpId id) const {
   const Op& op = f.ops[id];
   EffectSet out;
   switch (ops::opEffect(op.kind)) {
-  case ops::EffectKind::None: out.panics = sumMayPanic(module_, f, op); break;
+  case ops::EffectKind::None: out.panics = !panickingSums(module_, f, op).empty(); break;
   case ops::EffectKind::Panic: out.panics = true; break;
   case ops::EffectKind::Debug: out.debug = true; break;
   case ops::EffectKind::Io: {
@@ -75,6 +82,7 @@ EffectSet Effects::ofOp(const Function& f, OpId id) const {
     if (op.kind == OpKind::Apply) out.io = true;
     if (op.kind == OpKind::Call) out |= functions_[op.as<CallAttr>().callee.index];
     if (op.kind == OpKind::Derivative) out |= functions_[op.as<DerivativeAttr>().callee.index];
+    out.panics |= !panickingSums(module_, f, op).empty();
     for (RegionId r : op.regions)
       for (OpId inner : f.regions[r].ops) out |= ofOp(f, inner);
     break;

@@ -35,6 +35,9 @@ std::vector<RegionId> regionsOfOps(const Function& f);
 /// How often each value is used, by value index; ops that are in no region do not count.
 std::vector<uint32_t> countUses(const Function& f);
 
+/// Results of an op that are sums of values whose lengths, sizes or cases may differ, which panics.
+std::vector<ValueId> panickingSums(const Module& m, const Function& f, const Op& op);
+
 /// Whether running the op may have an effect beside its results: a panic, output, debug.
 struct EffectSet {
   bool panics = false, io = false, debug = false;

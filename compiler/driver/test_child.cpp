@@ -13,12 +13,12 @@ namespace melix::driver {
 
 namespace {
 
-/// How a child ended that did not come to the end of its test; nothing if what it wrote tells.
-std::string whyEnded(int status, bool wrote) {
+/// How a child ended that did not come to the end of its test; nothing if it wrote of a panic.
+std::string whyEnded(int status, const std::string& output) {
   if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status)) + " ended it\n";
   const int code = WEXITSTATUS(status);
   if (code == Success) return "it called `exit(0)` before its end\n";
-  const bool isTold = code == Panicked || (code == Failure && wrote);
+  const bool isTold = code == Panicked && output.find("panic: ") != std::string::npos;
   return isTold ? "" : "it ended with status " + std::to_string(code) + "\n";
 }
 
@@ -57,7 +57,7 @@ bool runTestInChild(session::Session& session, const codegen::Compiled* compiled
   close(reached[0]);
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) < 0) return false;
-  if (!ended) output += whyEnded(status, !output.empty());
+  if (!ended) output += whyEnded(status, output);
   return ended;
 }
 

@@ -111,13 +111,10 @@ bool NestRun::reduce(ResultState& r) {
   Cell& cell = r.cells[c];
   Slot v = f_.r[x.yields[0]];
   if (isObject(x.kind0)) {
-    std::string problem;
     Slot sum = cell.total;
     cell.total.o = nullptr;
     cell.total = tangentOp(TangentOp::AddAll, objectKind, sum, v, problem);
-    if (problem.empty()) return true;
-    problem = problem;
-    return false;
+    return problem.empty();
   }
   if (x.monoid == MonoidKind::ArgMin || x.monoid == MonoidKind::ArgMax) {
     argument(r, cell, v);

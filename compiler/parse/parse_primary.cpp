@@ -214,20 +214,25 @@ NodeId Parser::parseLambda() {
 
 /// if = "if" ( expr | "let" pattern "=" expr ) block [ "else" ( if | block ) ]
 NodeId Parser::parseIf() {
-  std::vector<std::pair<uint32_t, If>>
-      chain; // each with its begin; the later stand in the `else` of the earlier
+  struct Link {
+    uint32_t begin;
+    If node;
+  };
+  std::vector<Link> chain; // each later one stands in the `else` of the one before
   NodeId last;
-  do {
-    If& node = chain.emplace_back(take().begin, If{}).second;
+  while (true) {
+    If& node = chain.emplace_back(Link{take().begin, {}}).node;
     node.condition = nested([&] { return parseIfHead(); });
     node.then = recovering_ ? errorNode() : parseBlock(true);
     if (recovering_ || !accept(TokenKind::KwElse)) break;
     if (chain.size() > maxChain) giveUp(DiagId::ChainTooLong, maxChain);
-    if (!is(TokenKind::KwIf)) last = parseBlock();
-  } while (is(TokenKind::KwIf) && !last);
+    if (is(TokenKind::KwIf)) continue;
+    last = parseBlock();
+    break;
+  }
   for (; !chain.empty(); chain.pop_back()) {
-    chain.back().second.otherwise = last;
-    last = ast_.add(NodeKind::If, spanFrom(chain.back().first), chain.back().second);
+    chain.back().node.otherwise = last;
+    last = ast_.add(NodeKind::If, spanFrom(chain.back().begin), chain.back().node);
   }
   return last;
 }

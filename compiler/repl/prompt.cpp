@@ -81,7 +81,7 @@ Prompt::Renewal Prompt::renew(std::set<NameId> replaced, const Definitions& befo
     if (kept.isRecord && (users.contains(name) || renewal.replaced.contains(name)))
       renewal.outdated.push_back(kept.decls[0]);
   if (users.empty()) return renewal;
-  renewal.module = session_.modules().addRoot("<prompt>", source);
+  renewal.module = session_.modules().addRoot("<earlier entries>", source);
   now.add(session_.modules(), renewal.module);
   return renewal;
 }
@@ -221,11 +221,23 @@ names::ModuleId Prompt::withOverloads(names::ModuleId entry, const std::string& 
   return isRedefined ? together() : all;
 }
 
+/// Warnings about functions of earlier entries were given when these were entered.
+void Prompt::dropWarningsBehind(names::ModuleId module, size_t end) {
+  const std::vector<Diagnostic>& all = session_.sink.all();
+  std::vector<std::pair<size_t, size_t>> kept;
+  for (size_t k = 0; k < all.size(); ++k) {
+    const bool isBehind = all[k].span.file == session_.modules()[module].ast.file && all[k].span.begin >= end;
+    if (!isBehind || diagSeverity(all[k].id) == SeverityKind::Error) kept.push_back({k, k + 1});
+  }
+  session_.sink.rewindBut(0, kept);
+}
+
 bool Prompt::enter(const std::string& text) {
   session_.sink.clear();
   names::ModuleId module = session_.modules().addRoot("<prompt>", text);
   if (session_.sink.errorCount() == 0) module = withOverloads(module, text);
   bool ok = session_.sink.errorCount() == 0 && take(module);
+  dropWarningsBehind(module, text.size());
   host_.writeDiagnostics();
   return ok;
 }

@@ -46,6 +46,7 @@ private:
   };
   std::vector<std::string> functionsBeside(names::ModuleId module) const;
   names::ModuleId withOverloads(names::ModuleId entry, const std::string& text);
+  void dropWarningsBehind(names::ModuleId module, size_t end);
   bool take(names::ModuleId module);
   Variables variablesBeside(names::ModuleId module) const;
   std::set<NameId> replacedBy(names::ModuleId module) const;

@@ -31,6 +31,8 @@ public:
       bool structured = op.kind == OpKind::If || op.kind == OpKind::Match || op.kind == OpKind::For ||
                         op.kind == OpKind::Nest;
       if (op.kind != OpKind::Yield && !structured && effects_.ofOp(f_, id).any()) needOp(id);
+      if (op.kind == OpKind::Nest)
+        for (ValueId sum : panickingSums(m_, f_, op)) need(sum);
     });
     const Op& end = terminator(f_, f_.body);
     for (ValueId v : end.operands) need(v);

@@ -180,6 +180,13 @@ TEST(Repl, FunctionsOfOtherTypesAreOverloads) {
       "2\n(4, 2)\n");
 }
 
+TEST(Repl, AWarningOfAnOverloadIsGivenOnce) {
+  harness::ProcessResult r =
+      melix("repl", "fn f(x: int) { let unused = x; x }\nfn f(x: str) = 2\nfn f(x: bool) = 3\nf(true)\n");
+  EXPECT_EQ(r.output, "3\n");
+  EXPECT_EQ(r.errors.find("[unused-name]"), r.errors.rfind("[unused-name]")) << r.errors;
+}
+
 TEST(Repl, AVariableThatBreaksAFunctionIsRefused) {
   harness::ProcessResult r = melix(
       "repl", "let v = 10\nfn uses() = v + 1\nlet v = \"text\"\nlet v = 20\nfn g() = 1\nuses() + g()\n");
