@@ -40,15 +40,28 @@ private:
 
   bool isHidden(DimSym s) const { return std::find(hidden_.begin(), hidden_.end(), s) != hidden_.end(); }
 
-  /// Of a size with hidden ones in it only the others are replaced.
+  /// Of a size with hidden ones in it the others are replaced: what is added to these as one, be it a number
+  /// or a name, each that is multiplied with them by itself.
   DimId size(DimId d) {
+    DimStore& dims = types_.dims;
     std::vector<DimSym> symbols;
-    types_.dims.collectSymbols(d, symbols);
+    dims.collectSymbols(d, symbols);
     if (std::none_of(symbols.begin(), symbols.end(), [&](DimSym s) { return isHidden(s); })) return fresh(d);
+    const DimId added = dims.hasOpaqueAtom(d) ? dims.constant(0) : withoutHidden(d);
+    DimId mixed = dims.sub(d, added);
+    symbols.clear();
+    dims.collectSymbols(mixed, symbols);
     DimSubst others;
     for (DimSym s : symbols)
-      if (!isHidden(s)) others.emplace(s, fresh(types_.dims.symbol(s)));
-    return types_.dims.substitute(d, others);
+      if (!isHidden(s)) others.emplace(s, fresh(dims.symbol(s)));
+    mixed = dims.substitute(mixed, others);
+    return added == dims.constant(0) ? mixed : dims.add(mixed, fresh(added));
+  }
+
+  DimId withoutHidden(DimId d) {
+    DimSubst none;
+    for (DimSym s : hidden_) none.emplace(s, types_.dims.constant(0));
+    return types_.dims.substitute(d, none);
   }
 
   DimId fresh(DimId size) {
