@@ -1,4 +1,4 @@
-// Whether a declared function takes the arguments of a call, and how closely (rule 17).
+// Whether a declared function takes the arguments of a call, and how closely (rule 10).
 #include "check/body.h"
 #include "check/declared_call.h"
 

@@ -184,6 +184,7 @@ TEST(Repl, AWarningOfAnOverloadIsGivenOnce) {
   harness::ProcessResult r =
       melix("repl", "fn f(x: int) { let unused = x; x }\nfn f(x: str) = 2\nfn f(x: bool) = 3\nf(true)\n");
   EXPECT_EQ(r.output, "3\n");
+  EXPECT_TRUE(contains(r.errors, "[unused-name]"));
   EXPECT_EQ(r.errors.find("[unused-name]"), r.errors.rfind("[unused-name]")) << r.errors;
 }
 

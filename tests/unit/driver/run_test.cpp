@@ -188,7 +188,7 @@ TEST(Show, DerivativesOfAChainGrowLinearly) {
     }
 }
 
-TEST(Tests, ATestThatLeavesBeforeItsEndFails) {
+TEST(Test, ATestThatLeavesBeforeItsEndFails) {
   const std::string file = "/tmp/melix_leaves_" + std::to_string(getpid()) + ".mlx";
   std::ofstream(file) << "test \"none\" { exit(0); assert false }\ntest \"three\" { exit(3) }\n"
                          "test \"panic\" { assert false, \"no luck\" }\n";
