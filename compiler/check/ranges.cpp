@@ -6,7 +6,7 @@ namespace melix::check {
 
 using namespace syntax;
 
-/// The index as Σ c·header index + constant; false if it is anything else.
+/// The index as Σ c·header index + constant, computed exactly; false if it is anything else.
 bool Body::affine(NodeId n, IndexUse& use, int64_t scale) {
   const Node node = instance.nodes[n];
   types::DimStore& dims = types.dims;
@@ -16,7 +16,9 @@ bool Body::affine(NodeId n, IndexUse& use, int64_t scale) {
     for (const HeaderIndex& h : headerIndices) {
       if (h.local != l && h.named != l) continue;
       if (h.named == l && !h.step) return false;
-      use.terms.emplace_back(h.local, h.named == l ? scale * h.step : scale);
+      int64_t coefficient = scale;
+      if (h.named == l && __builtin_mul_overflow(scale, h.step, &coefficient)) return false;
+      use.terms.emplace_back(h.local, coefficient);
       if (h.named == l && h.first)
         use.constant = dims.add(use.constant, dims.mul(dims.constant(scale), h.first));
       return true;
@@ -25,12 +27,13 @@ bool Body::affine(NodeId n, IndexUse& use, int64_t scale) {
   if (node.kind == NodeKind::Op && node.children.size() == 2) {
     OpKind k = node.as<OpRef>().kind;
     if (k == OpKind::Add || k == OpKind::Sub)
-      return affine(node.children[0], use, scale) &&
+      return affine(node.children[0], use, scale) && (k == OpKind::Add || scale != INT64_MIN) &&
              affine(node.children[1], use, k == OpKind::Sub ? -scale : scale);
     if (k == OpKind::Mul)
       for (size_t side = 0; side < 2; ++side)
         if (auto factor = b.literal(node.children[side]))
-          return affine(node.children[1 - side], use, scale * *factor);
+          return !__builtin_mul_overflow(scale, *factor, &scale) &&
+                 affine(node.children[1 - side], use, scale);
   }
   DimId d = b.dimOf(n);
   if (d) use.constant = dims.add(use.constant, dims.mul(dims.constant(scale), d));
@@ -118,7 +121,7 @@ DimId Body::rangeFrom(const IndexUse& use, const HeaderIndex& index) {
   types::DimStore& dims = types.dims;
   int64_t factor = 0;
   for (auto [local, coefficient] : use.terms)
-    if (local == index.local) factor += coefficient;
+    if (local == index.local && __builtin_add_overflow(factor, coefficient, &factor)) return DimId::none();
   DimId reach = factor >= 1 ? reachBeside(use, index) : DimId::none();
   DimId extent = infer.zonk(use.extent);
   if (!reach || infer.hasInferenceDim(extent) || !knownAhead(extent) || !knownAhead(reach))

@@ -49,13 +49,16 @@ void FunctionEmitter::emitStore(const Stmt& s) {
   b_.CreateStore(v, at);
 }
 
+static_assert(types::maxExtent == MELIX_MAX_EXTENT, "compiler and runtime agree on what is too large");
+
 /// The size of an array all of whose dims are constants, if it is one.
 std::optional<int64_t> FunctionEmitter::knownBytes(const Stmt& alloc) {
   auto bytes = static_cast<int64_t>(alloc.as<AllocAttr>().bytes);
   for (ValueId d : alloc.operands) {
     auto* extent = llvm::dyn_cast<llvm::ConstantInt>(value(d));
-    if (!extent || extent->isNegative()) return std::nullopt;
-    if (__builtin_mul_overflow(bytes, extent->getSExtValue(), &bytes)) return std::nullopt;
+    if (!extent || extent->getSExtValue() <= 0) return std::nullopt;
+    if (__builtin_mul_overflow(bytes, extent->getSExtValue(), &bytes) || bytes > MELIX_MAX_EXTENT)
+      return std::nullopt;
   }
   return bytes;
 }

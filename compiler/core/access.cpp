@@ -1,5 +1,7 @@
 #include "core/access.h"
 
+#include "core/affine.h"
+
 #include "core/walk.h"
 
 namespace melix::core {
@@ -45,38 +47,6 @@ void AccessInfo::region(RegionId r) {
   }
 }
 
-std::optional<AffineForm> AccessInfo::affine(ValueId v) const {
-  const Value& value = f_.values[v];
-  AffineForm out;
-  if (axesOf(v).empty()) {
-    out.isConstant = value.def.valid() && f_.ops[value.def].kind == OpKind::Const;
-    if (out.isConstant) out.constant = static_cast<int64_t>(f_.ops[value.def].as<Constant>().bits);
-    return out;
-  }
-  if (!value.def.valid()) {
-    if (axesOf(v) != std::set<ValueId>{v}) return std::nullopt;
-    out.axes.emplace(v, 1);
-    return out;
-  }
-  const Op& op = f_.ops[value.def];
-  if (op.kind != OpKind::Add && op.kind != OpKind::Sub && op.kind != OpKind::Mul) return std::nullopt;
-  std::optional<AffineForm> a = affine(op.operands[0]), b = affine(op.operands[1]);
-  if (!a || !b) return std::nullopt;
-  if (op.kind == OpKind::Mul) {
-    if (a->axes.empty()) std::swap(a, b);
-    if (!b->axes.empty() || !b->isConstant) return std::nullopt;
-    for (auto& [axis, c] : a->axes) c *= b->constant;
-    a->constant *= b->constant;
-    return a;
-  }
-  int64_t sign = op.kind == OpKind::Sub ? -1 : 1;
-  for (auto [axis, c] : b->axes)
-    if ((a->axes[axis] += sign * c) == 0) a->axes.erase(axis);
-  a->constant += sign * b->constant;
-  a->isConstant = a->isConstant && b->isConstant;
-  return a;
-}
-
 std::vector<ValueId> AccessInfo::indices(const Op& op) const {
   std::vector<ValueId> out;
   size_t at = op.kind == OpKind::Get ? 1 : 2;
@@ -95,7 +65,10 @@ bool AccessInfo::readsContiguously(ValueId term, ValueId axis) const {
   if (op.kind == OpKind::Get) {
     std::vector<ValueId> index = indices(op);
     bool last = !index.empty() && m_.types.kind(f_.typeOf(term)) != TypeKind::Array;
-    std::optional<AffineForm> form = last ? affine(index.back()) : std::nullopt;
+    auto isAxis = [&](ValueId v) { return !f_.values[v].def.valid() && axesOf(v) == std::set<ValueId>{v}; };
+    auto isOutside = [&](ValueId v) { return axesOf(v).empty(); };
+    std::optional<AffineIndex> form =
+        last ? affineIndex(m_, f_, index.back(), isAxis, isOutside) : std::nullopt;
     if (form && form->axes.contains(axis) && form->axes.at(axis) == 1) return true;
   }
   for (ValueId v : op.operands)

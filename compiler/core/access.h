@@ -9,13 +9,6 @@
 
 namespace melix::core {
 
-/// Σ coefficient · axis + whatever does not vary with axes (`constant` when that is a number).
-struct AffineForm {
-  std::map<ValueId, int64_t> axes; ///< by region parameter
-  int64_t constant = 0;
-  bool isConstant = true; ///< the rest is `constant` alone
-};
-
 /// Axes are the axis parameters of nests and the index parameters of loops.
 class AccessInfo {
 public:
@@ -24,8 +17,6 @@ public:
   /// Axis parameters (of any enclosing nest or loop) a value varies with. Values computed by loops and
   /// branches vary with everything inside them that comes from outside the op.
   const std::set<ValueId>& axesOf(ValueId v) const;
-  /// Axes an index varies with linearly; nullopt if it depends on data or is not affine.
-  std::optional<AffineForm> affine(ValueId index) const;
   /// Index operands of a `get`, `set` or `add_at`, one for each Index step; none for other steps.
   std::vector<ValueId> indices(const Op& op) const;
   /// Whether the term's reads include one whose last index is `axis` with coefficient 1.

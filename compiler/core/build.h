@@ -84,6 +84,8 @@ public:
 
 /// The bits of `value` rounded to a float type (f8, f16, bf16, f32, f64).
 uint64_t floatBits(TypeKind kind, double value);
+/// Bits of a signed or unsigned integer kind as a number.
+int64_t signedBits(TypeKind kind, uint64_t bits);
 /// The number a float constant stands for, exactly.
 double floatValue(TypeKind kind, uint64_t bits);
 

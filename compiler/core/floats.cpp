@@ -76,4 +76,10 @@ double floatValue(TypeKind kind, uint64_t bits) {
   return narrowValue(formatOf(kind), bits);
 }
 
+int64_t signedBits(TypeKind kind, uint64_t bits) {
+  unsigned width = types::scalarBits(kind);
+  if (types::scalarClass(kind) != types::ScalarClass::SInt || width >= 64) return static_cast<int64_t>(bits);
+  return static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
+}
+
 } // namespace melix::core

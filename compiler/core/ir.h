@@ -137,7 +137,7 @@ struct CallAttr {
 };
 
 enum class CheckKind : uint8_t {
-#define CHECK(Kind, Name, Message) Kind,
+#define CHECK(Kind, Name, Operands, Dims, Message) Kind,
 #include "core/checks.def"
 };
 struct CheckAttr {

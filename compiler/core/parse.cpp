@@ -10,7 +10,7 @@ namespace melix::core {
 namespace {
 
 constexpr unsigned checkKinds = 0
-#define CHECK(Kind, Name, Message) +1
+#define CHECK(Kind, Name, Operands, Dims, Message) +1
 #include "core/checks.def"
     ;
 

@@ -13,7 +13,7 @@ namespace melix::core {
 
 std::string_view checkName(CheckKind kind) {
   constexpr std::string_view names[] = {
-#define CHECK(Kind, Name, Message) Name,
+#define CHECK(Kind, Name, Operands, Dims, Message) Name,
 #include "core/checks.def"
   };
   return names[static_cast<size_t>(kind)];

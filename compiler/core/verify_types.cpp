@@ -262,14 +262,18 @@ private:
   }
   std::string checkOp() const {
     static constexpr struct {
-      size_t operands, dims;
-    } counts[] = {{1, 1}, {2, 0}, {2, 1}, {0, 2}, {0, 1}, {1, 0}, {2, 0}, {1, 0},
-                  {1, 0}, {0, 1}, {1, 0}, {2, 0}, {2, 0}, {2, 0}, {1, 0}};
+      size_t operands;
+      int dims;
+    } counts[] = {
+#define CHECK(Kind, Name, Operands, Dims, Message) {Operands, Dims},
+#include "core/checks.def"
+    };
     const auto& c = op_.as<CheckAttr>();
     auto want = counts[static_cast<size_t>(c.kind)];
     bool text = c.kind == CheckKind::Assert && op_.operands.size() == 2;
-    bool tells = c.kind == CheckKind::DimEqual && op_.dims.size() > want.dims; // sizes for the message
-    return first({shape(want.operands + text, 0), dims(tells ? op_.dims.size() : want.dims)});
+    auto least = static_cast<size_t>(std::abs(want.dims));
+    return first(
+        {shape(want.operands + text, 0), dims(want.dims < 0 ? std::max(op_.dims.size(), least) : least)});
   }
   std::string argSort() const {
     if (std::string wrong = shape(1, 1); !wrong.empty()) return wrong;

@@ -1,6 +1,7 @@
 #include "interp/compile.h"
 
 #include "interp/steps.h"
+#include "types/dim_facts.h"
 
 #include <algorithm>
 
@@ -106,6 +107,7 @@ uint32_t Compiler::dimReg(DimId d) {
 uint32_t Compiler::atomReg(types::DimAtomId id) {
   const types::DimAtom a = types_.dims.atom(id);
   if (a.kind == types::DimAtomKind::Symbol) return symReg(a.symbol);
+  if (a.kind == types::DimAtomKind::TooLarge) return constantReg(0); // a check before it has failed
   constexpr OpKind kinds[] = {OpKind::Add, OpKind::IDiv, OpKind::IRem, OpKind::Min, OpKind::Max};
   Handler run = scalarHandler(kinds[static_cast<size_t>(a.kind)], TypeKind::I64, 0);
   uint32_t all = dimReg(a.args[0]);
@@ -115,6 +117,18 @@ uint32_t Compiler::atomReg(types::DimAtomId id) {
     all = out;
   }
   return all;
+}
+
+uint32_t Compiler::exactDimReg(DimId d) {
+  if (types::DimFacts(types_.dims).isExact(d)) return dimReg(d);
+  auto* x = extra<ExactDimExtra>();
+  x->dim = d;
+  std::vector<DimSym> symbols;
+  types_.dims.collectSymbols(d, symbols);
+  for (DimSym s : symbols) x->symbols.emplace_back(s, symReg(s));
+  uint32_t out = newReg(false);
+  emit(runExactDim, out, 0, 0, 0, x);
+  return out;
 }
 
 std::vector<uint32_t> Compiler::dimRegs(std::span<const DimId> dims) {

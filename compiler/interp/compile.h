@@ -45,6 +45,8 @@ private:
 
   // Dimensions.
   uint32_t dimReg(DimId d);
+  /// Its exact value, INT64_MAX where 64 bits do not hold it.
+  uint32_t exactDimReg(DimId d);
   uint32_t symReg(DimSym s);
   uint32_t atomReg(types::DimAtomId a);
   std::vector<uint32_t> dimRegs(std::span<const DimId> dims);

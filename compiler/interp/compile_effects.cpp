@@ -102,7 +102,7 @@ void Compiler::check(const Op& o) {
     x->operands.push_back(reg(v));
     x->kinds.push_back(kindOf(fn_.typeOf(v)));
   }
-  x->dims = dimRegs(o.dims);
+  x->dims = x->check.kind == CheckKind::DimFits ? std::vector{exactDimReg(o.dims[0])} : dimRegs(o.dims);
   emit(runCheck, 0, 0, 0, 0, x);
 }
 

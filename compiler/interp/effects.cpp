@@ -44,6 +44,17 @@ static bool resultFits(core::CheckKind check, TypeKind kind, Slot a, Slot b) {
   return result < end && result >= (isSigned ? -end : 0);
 }
 
+/// Whether the product of sizes, or of those that are not 0, is at most `most`.
+static bool productFits(const std::vector<int64_t>& sizes, int64_t most, bool skipsZero) {
+  int64_t product = 1;
+  bool fits = true;
+  for (int64_t d : sizes) {
+    if (d == 0 && !skipsZero) return true;
+    if (d != 0) fits = fits && !__builtin_mul_overflow(product, d, &product) && product <= most;
+  }
+  return fits;
+}
+
 static bool holds(const CheckExtra& x, TypeKind target, const std::vector<Slot>& v,
                   const std::vector<int64_t>& d) {
   switch (x.check.kind) {
@@ -52,6 +63,9 @@ static bool holds(const CheckExtra& x, TypeKind target, const std::vector<Slot>&
   case core::CheckKind::Slice: return v[0].i >= 0 && v[0].i <= v[1].i && v[1].i <= d[0];
   case core::CheckKind::DimEqual: return d[0] == d[1];
   case core::CheckKind::DimNonNegative: return d[0] >= 0;
+  case core::CheckKind::DimFits: return d[0] <= types::maxExtent;
+  case core::CheckKind::ArrayFits: return productFits(d, types::maxExtent, true);
+  case core::CheckKind::PointsFit: return productFits(d, INT64_MAX, false);
   case core::CheckKind::Divisor: return v[0].u != 0;
   case core::CheckKind::DivideOverflow: {
     unsigned width = types::scalarBits(x.kinds[0]);
@@ -90,7 +104,7 @@ static std::string numberText(const Frame& f, TypeKind kind, Slot s) {
 static std::string messageOf(const Frame& f, const CheckExtra& x, const std::vector<Slot>& v,
                              const std::vector<int64_t>& d) {
   constexpr std::string_view messages[] = {
-#define CHECK(Kind, Name, Message) Message,
+#define CHECK(Kind, Name, Operands, Dims, Message) Message,
 #include "core/checks.def"
   };
   if (x.check.kind == core::CheckKind::Assert && v.size() == 2) return static_cast<const Str*>(v[1].o)->text;

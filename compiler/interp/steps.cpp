@@ -348,6 +348,14 @@ const Instr* runToList(Frame& f, const Instr* in) {
   return in + 1;
 }
 
+const Instr* runExactDim(Frame& f, const Instr* in) {
+  const auto& x = extraOf<ExactDimExtra>(in);
+  std::unordered_map<types::DimSym, int64_t> sizes;
+  for (auto [symbol, r] : x.symbols) sizes.emplace(symbol, f.r[r].i);
+  f.r[in->a].i = f.machine->program.module().types.dims.evaluate(x.dim, sizes).value_or(INT64_MAX);
+  return in + 1;
+}
+
 const Instr* runRealDim(Frame& f, const Instr* in) {
   f.r[in->a].i = std::max<int64_t>(f.r[in->b].i, 0);
   return in + 1;

@@ -27,6 +27,10 @@ struct CheckExtra : Extra {
   std::vector<TypeKind> kinds;
   std::vector<uint32_t> dims;
 };
+struct ExactDimExtra : Extra {
+  types::DimId dim;
+  std::vector<std::pair<types::DimSym, uint32_t>> symbols;
+};
 struct BuiltinExtra : Extra {
   ops::BuiltinKind builtin;
   std::vector<types::TypeId> argTypes, resultTypes;
@@ -78,6 +82,7 @@ const Instr* runToArray(Frame& f, const Instr* in);     ///< a ← list b; c ←
 const Instr* runToList(Frame& f, const Instr* in);      ///< a ← rows of b
 const Instr* runArgSort(Frame& f, const Instr* in);     ///< a ← order of b; c = 1: descending
 const Instr* runCompareText(Frame& f, const Instr* in); ///< a ← b cmp c; d = CmpKind
+const Instr* runExactDim(Frame& f, const Instr* in);    ///< a ← a dimension, INT64_MAX beyond 64 bits
 const Instr* runRealDim(Frame& f, const Instr* in);     ///< a ← max(b, 0)
 
 // Effects.

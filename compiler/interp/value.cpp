@@ -63,17 +63,20 @@ Slot loadSlot(TypeKind kind, const char* from) {
 void storeSlot(TypeKind kind, char* to, Slot value) { std::memcpy(to, &value, slotBytes(kind)); }
 
 std::string OutOfMemory::message() const {
-  if (!bytes) return "an array of this shape does not fit into memory";
+  if (!bytes) return "an array of this shape is too large";
   return "out of memory: " + std::to_string(*bytes) + " bytes asked for";
 }
 
-/// Bytes of all elements; throws if an i64 does not hold them.
+/// Bytes of all elements; throws if there are too many, also where an extent of 0 leaves none.
 static int64_t bytesOf(unsigned elementBytes, std::span<const int64_t> dims) {
-  int64_t bytes = elementBytes;
-  bool overflows = false;
-  for (int64_t d : dims) overflows |= __builtin_mul_overflow(bytes, d, &bytes);
-  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return 0;
-  if (overflows) throw OutOfMemory{};
+  int64_t elements = 1, bytes = 0;
+  bool empty = false, tooLarge = false;
+  for (int64_t d : dims) {
+    empty |= d == 0;
+    if (d > 0) tooLarge |= __builtin_mul_overflow(elements, d, &elements) || elements > types::maxExtent;
+  }
+  tooLarge |= !empty && __builtin_mul_overflow(elements, int64_t(elementBytes), &bytes);
+  if (tooLarge) throw OutOfMemory{};
   return bytes;
 }
 

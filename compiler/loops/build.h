@@ -35,6 +35,8 @@ public:
 
   ValueId constant(ValueType type, uint64_t bits) { return value(StmtKind::Const, {}, type, bits); }
   ValueId integer(int64_t v) { return constant(indexType, static_cast<uint64_t>(v)); }
+  ValueId both(ValueId a, ValueId b) { return arith(core::OpKind::And, a, b, TypeKind::Bool); }
+  ValueId either(ValueId a, ValueId b) { return arith(core::OpKind::Or, a, b, TypeKind::Bool); }
   ValueId boolean(bool v) { return constant(scalarType(TypeKind::Bool), v); }
   /// The zero of a class: 0, null.
   ValueId zero(ValueType type) { return constant(type, 0); }

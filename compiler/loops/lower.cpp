@@ -1,5 +1,8 @@
 #include "loops/lower.h"
 
+#include "loops/overflow.h"
+#include "types/dim_facts.h"
+
 #include <algorithm>
 
 namespace melix::loops {
@@ -42,8 +45,14 @@ void Lower::bind(const std::vector<core::ValueId>& vs, const std::vector<ValueId
 // --- dims
 // -----------------------------------------------------------------------------------------------------------
 
-ValueId Lower::dim(types::DimId d) {
+/// `exact`, where given, becomes false if a number on the way leaves 64 bits.
+ValueId Lower::dim(types::DimId d, ValueId* exact) {
   types::DimStore& store = types_.dims;
+  if (types::DimFacts(store).isExact(d)) exact = nullptr;
+  auto arith = [&](OpKind kind, ValueId a, ValueId b) {
+    if (exact) *exact = b_.both(*exact, dimStepFits(b_, kind, a, b));
+    return b_.arith(kind, a, b);
+  };
   if (auto c = store.asConstant(d)) return b_.integer(*c);
   ValueId sum;
   // A copy: building dims below may move the store's vectors.
@@ -60,26 +69,29 @@ ValueId Lower::dim(types::DimId d) {
           return b_.integer(0);
         }
         v = found->second;
+      } else if (atom.kind == types::DimAtomKind::TooLarge) {
+        if (exact) *exact = b_.boolean(false);
+        v = b_.integer(0);
       } else {
-        v = dim(atom.args[0]);
+        v = dim(atom.args[0], exact);
         for (size_t k = 1; k < atom.args.size(); ++k) {
-          ValueId w = dim(atom.args[k]);
+          ValueId w = dim(atom.args[k], exact);
           switch (atom.kind) {
-          case types::DimAtomKind::Min: v = b_.arith(OpKind::Min, v, w); break;
-          case types::DimAtomKind::Max: v = b_.arith(OpKind::Max, v, w); break;
+          case types::DimAtomKind::Min: v = arith(OpKind::Min, v, w); break;
+          case types::DimAtomKind::Max: v = arith(OpKind::Max, v, w); break;
           // A dimension divided by zero has no value; whoever makes it checks that.
-          default: v = b_.arith(atom.kind == types::DimAtomKind::Mod ? OpKind::IRem : OpKind::IDiv, v, w);
+          default: v = arith(atom.kind == types::DimAtomKind::Mod ? OpKind::IRem : OpKind::IDiv, v, w);
           }
         }
       }
-      product = product ? b_.arith(OpKind::Mul, product, v) : v;
+      product = product ? arith(OpKind::Mul, product, v) : v;
     }
     ValueId c = b_.integer(term.coefficient);
     if (!product)
       product = c;
     else if (term.coefficient != 1)
-      product = b_.arith(OpKind::Mul, product, c);
-    sum = sum ? b_.arith(OpKind::Add, sum, product) : product;
+      product = arith(OpKind::Mul, product, c);
+    sum = sum ? arith(OpKind::Add, sum, product) : product;
   }
   return sum ? sum : b_.integer(0);
 }

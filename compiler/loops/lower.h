@@ -95,7 +95,7 @@ private:
     env_[v.index] = {std::move(leaves), {}, false};
   }
   void defineDim(types::DimSym s, ValueId v) { dims_[s] = v; }
-  ValueId dim(types::DimId d);
+  ValueId dim(types::DimId d, ValueId* exact = nullptr);
   std::vector<ValueId> dimsOf(TypeId arrayType);
   bool dimInScope(types::DimId d);
   std::vector<ValueType> leafTypes(const std::vector<core::ValueId>& vs);
@@ -350,10 +350,7 @@ private:
   // --- lower_checks.cpp
   void lowerCheck(const core::Op& op);
   ValueId checkHolds(const core::Op& op, const std::vector<ValueId>& args, const std::vector<ValueId>& dims);
-  ValueId resultFits(core::CheckKind check, const std::vector<ValueId>& v, TypeKind kind);
   ValueId fits(ValueId v, TypeKind from, TypeKind to);
-  ValueId both(ValueId a, ValueId b);
-  ValueId either(ValueId a, ValueId b);
   void assertWithText(ValueId holds, const std::vector<ValueId>& text);
   ValueId toldNumber(ValueId v, std::string& message, size_t k);
 

@@ -1,5 +1,8 @@
 // Checks: what each tests, and the numbers its message tells.
 #include "loops/lower.h"
+#include "loops/overflow.h"
+
+#include <limits>
 
 namespace melix::loops {
 namespace {
@@ -9,7 +12,7 @@ using ops::CmpKind;
 
 std::string_view messageOf(CheckKind kind) {
   switch (kind) {
-#define CHECK(Kind, Name, Message)                                                                           \
+#define CHECK(Kind, Name, Operands, Dims, Message)                                                           \
   case CheckKind::Kind: return Message;
 #include "core/checks.def"
   }
@@ -44,14 +47,10 @@ uint64_t bitsOf(double v) {
   return bits;
 }
 
-uint64_t leastOf(TypeKind kind) { return uint64_t(1) << (types::scalarBits(kind) - 1); }
-
 uint64_t minusOneOf(TypeKind kind) {
   unsigned bits = types::scalarBits(kind);
   return bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
 }
-
-bool isSigned(TypeKind kind) { return types::scalarClass(kind) == types::ScalarClass::SInt; }
 
 } // namespace
 
@@ -115,31 +114,6 @@ ValueId Lower::toldNumber(ValueId v, std::string& message, size_t k) {
   return kind == TypeKind::I64 ? v : b_.scalar(OpKind::Convert, {v}, kind, TypeKind::I64, 1);
 }
 
-ValueId Lower::both(ValueId a, ValueId b) { return b_.arith(OpKind::And, a, b, TypeKind::Bool); }
-ValueId Lower::either(ValueId a, ValueId b) { return b_.arith(OpKind::Or, a, b, TypeKind::Bool); }
-
-/// Whether a sum, difference, product or negative of integers is the number that it is without wrapping.
-ValueId Lower::resultFits(CheckKind check, const std::vector<ValueId>& v, TypeKind kind) {
-  ValueId zero = b_.zero(scalarType(kind));
-  auto is = [&](CmpKind how, ValueId a, ValueId b) { return b_.compare(how, a, b, kind); };
-  if (check == CheckKind::NegFits)
-    return is(CmpKind::Ne, v[0], isSigned(kind) ? b_.constant(scalarType(kind), leastOf(kind)) : zero);
-  if (check == CheckKind::MulFits) {
-    // Without wrapping the product divided by a factor is the other; MIN / -1 is no quotient and gives 0.
-    ValueId product = b_.arith(OpKind::Mul, v[0], v[1], kind);
-    return either(is(CmpKind::Eq, v[0], zero),
-                  is(CmpKind::Eq, b_.arith(OpKind::IDiv, product, v[0], kind), v[1]));
-  }
-  bool adds = check == CheckKind::AddFits;
-  ValueId result = b_.arith(adds ? OpKind::Add : OpKind::Sub, v[0], v[1], kind);
-  if (!isSigned(kind)) return is(CmpKind::Le, adds ? v[0] : v[1], adds ? result : v[0]);
-  // Adding what is not negative, or subtracting what is, does not make it less; and the other way round.
-  ValueId grows = is(CmpKind::Ge, v[1], zero);
-  ValueId grew = is(adds ? CmpKind::Ge : CmpKind::Le, result, v[0]);
-  return b_.scalar(OpKind::Cmp, {grows, grew}, TypeKind::Bool, TypeKind::Bool,
-                   static_cast<uint32_t>(CmpKind::Eq));
-}
-
 /// The condition of a check.
 ValueId Lower::checkHolds(const core::Op& op, const std::vector<ValueId>& args,
                           const std::vector<ValueId>& dims) {
@@ -147,30 +121,33 @@ ValueId Lower::checkHolds(const core::Op& op, const std::vector<ValueId>& args,
   ValueId zero = b_.integer(0);
   TypeKind kind = args.empty() ? TypeKind::I64 : b_.fn.typeOf(args[0]).scalar;
   auto inRange = [&](ValueId size) {
-    return both(b_.compare(CmpKind::Ge, args[0], zero), b_.compare(CmpKind::Lt, args[0], size));
+    return b_.both(b_.compare(CmpKind::Ge, args[0], zero), b_.compare(CmpKind::Lt, args[0], size));
   };
   auto constant = [&](uint64_t bits) { return b_.constant(scalarType(kind), bits); };
   switch (attr.kind) {
   case CheckKind::Index: return inRange(dims[0]);
   case CheckKind::ListIndex: return inRange(args[1]);
   case CheckKind::Slice:
-    return both(both(b_.compare(CmpKind::Ge, args[0], zero), b_.compare(CmpKind::Le, args[0], args[1])),
-                b_.compare(CmpKind::Le, args[1], dims[0]));
+    return b_.both(b_.both(b_.compare(CmpKind::Ge, args[0], zero), b_.compare(CmpKind::Le, args[0], args[1])),
+                   b_.compare(CmpKind::Le, args[1], dims[0]));
   case CheckKind::DimEqual: return b_.compare(CmpKind::Eq, dims[0], dims[1]);
   case CheckKind::DimNonNegative: return b_.compare(CmpKind::Ge, dims[0], zero);
+  case CheckKind::DimFits: return b_.compare(CmpKind::Le, dims[0], b_.integer(types::maxExtent));
+  case CheckKind::ArrayFits: return productFits(b_, dims, types::maxExtent, true);
+  case CheckKind::PointsFit: return productFits(b_, dims, std::numeric_limits<int64_t>::max(), false);
   case CheckKind::NotEmpty: return b_.compare(CmpKind::Gt, dims[0], zero);
   case CheckKind::Divisor: return b_.compare(CmpKind::Ne, args[0], constant(0), kind);
   case CheckKind::DivideOverflow:
     if (!isSigned(kind)) return b_.boolean(true);
-    return either(b_.compare(CmpKind::Ne, args[0], constant(leastOf(kind)), kind),
-                  b_.compare(CmpKind::Ne, args[1], constant(minusOneOf(kind)), kind));
+    return b_.either(b_.compare(CmpKind::Ne, args[0], constant(leastOf(kind)), kind),
+                     b_.compare(CmpKind::Ne, args[1], constant(minusOneOf(kind)), kind));
   case CheckKind::Exponent: return b_.compare(CmpKind::Ge, args[0], constant(0), kind);
   case CheckKind::Converts: return fits(args[0], kind, types_.kind(attr.type));
   case CheckKind::Assert: return args[0];
   case CheckKind::AddFits:
   case CheckKind::SubFits:
   case CheckKind::MulFits:
-  case CheckKind::NegFits: return resultFits(attr.kind, args, kind);
+  case CheckKind::NegFits: return resultFits(b_, attr.kind, args, kind);
   }
   return b_.boolean(true);
 }
@@ -190,8 +167,11 @@ void Lower::lowerCheck(const core::Op& op) {
   const auto& attr = op.as<core::CheckAttr>();
   std::vector<ValueId> args, dims;
   for (core::ValueId v : op.operands) args.push_back(leaf(v));
-  for (types::DimId d : op.dims) dims.push_back(dim(d));
+  ValueId exact = b_.boolean(true);
+  bool fits = attr.kind == CheckKind::DimFits;
+  for (types::DimId d : op.dims) dims.push_back(dim(d, fits ? &exact : nullptr));
   ValueId holds = checkHolds(op, args, dims);
+  if (fits) holds = b_.both(holds, exact);
   bool asserts = attr.kind == CheckKind::Assert;
   if (asserts && op.operands.size() > 1) return assertWithText(holds, leaves(op.operands[1]));
   std::string message(messageOf(attr.kind));

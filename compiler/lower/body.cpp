@@ -1,6 +1,8 @@
 // A function's body: its results, sizes, locals, blocks, and what stands behind an exit.
 #include "lower/body.h"
 
+#include "core/ranges.h"
+
 #include <cassert>
 
 namespace melix::lower {
@@ -117,12 +119,13 @@ void BodyLowering::define(LocalId local, ValueId value) {
   const Local& l = instance_.locals[local];
   if (l.asDim && usedSymbols_.contains(l.asDim)) {
     const core::Op* def = b_.fn().values[value].def ? &b_.fn().ops[b_.fn().values[value].def] : nullptr;
-    if (def && def->kind == OpKind::DimValue)
+    core::Ranges ranges(module_, b_.fn());
+    if (def && def->kind == OpKind::DimValue && ranges.isExact(def->dims[0]))
       dimMap_[l.asDim] = def->dims[0];
     else if (def && def->kind == OpKind::Const)
       dimMap_[l.asDim] = types_.dims.constant(static_cast<int64_t>(def->as<core::Constant>().bits));
     else {
-      bool natural = axisExtents_.contains(value) || (def && def->kind == OpKind::Length);
+      bool natural = ranges.isNatural(value);
       DimSym bound = b_.bindDim(value, types_.dims.info(l.asDim).name); // `def` moves
       types_.dims.info(bound).lowerBound = natural ? 0 : INT64_MIN;
       dimMap_[l.asDim] = types_.dims.symbol(bound);

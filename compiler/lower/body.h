@@ -10,7 +10,6 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -28,9 +27,6 @@ using types::DimId;
 using types::DimSym;
 using types::TypeId;
 using types::TypeKind;
-
-/// What the panic of an array with more elements than an i64 counts says (the runtime's words).
-inline constexpr std::string_view beyondMemory = "an array of this shape does not fit into memory";
 
 /// Whether control still runs on: surely, perhaps (the exit value says), or not at all.
 enum class FlowKind : uint8_t { On, Maybe, Off };
@@ -74,11 +70,10 @@ private:
   void checkDivisors(DimId d);
   void checkSize(DimId written);
   void checkDims(const std::vector<check::DimCheckItem>& items);
+  void checkCounts(const std::vector<check::NestAxis>& axes);
   void checkExtents(const std::vector<check::NestAxis>& axes);
+  void checkShape(const std::vector<DimId>& dims);
   void checkDimArguments(const std::vector<DimId>& dims, const std::vector<ValueId>& args);
-  ValueId productFits(std::span<const DimId> dims);
-  void checkProduct(std::vector<DimId> dims, std::string_view text);
-  void checkPoints(const check::Nest& ref);
 
   // --- expr.cpp
   ValueId exprAt(NodeId n);
@@ -155,12 +150,10 @@ private:
   ValueId opened(ValueId value, const check::Pattern& p);
 
   // --- loops.cpp
-  /// A range as i64; `first` and `step` are none where they are 0 and 1, `extent` where the count is no
-  /// dimension.
+  /// A range as i64; `first` and `step` are none where they are 0 and 1.
   struct Counted {
     ValueId first, step, count;
     TypeId type;
-    DimId extent;
   };
   Counted counted(const std::vector<ValueId>& bounds);
   ValueId rebased(ValueId v, TypeId to);
@@ -218,14 +211,6 @@ private:
   ValueId assign(const check::Node& node);
   ValueId update(const check::Node& node);
   ValueId pop(const check::Node& node);
-  void checkIndex(ValueId index, DimId extent);
-  bool proved(ValueId index, DimId extent);
-  struct Affine {
-    std::map<ValueId, int64_t> terms;
-    DimId constant;
-    bool known = true;
-  };
-  Affine affine(ValueId v);
 
   // --- elementwise.cpp
   ValueId elementwise(const check::Node& node);
@@ -366,7 +351,6 @@ private:
   LocalId exit_, return_; ///< pseudo-locals: how control left, and with what
   std::map<uint32_t, uint64_t> loopNumbers_;
   std::map<uint32_t, LocalId> loopValues_;
-  std::map<ValueId, DimId> axisExtents_;
   std::map<NodeId, Ahead> hoisted_;
   std::map<NodeId, Make> instead_; ///< what stands for a node on the way to another
   Sweep sweep_;

@@ -31,10 +31,7 @@ ValueId BodyLowering::collected(TypeId type,
   RegionId outer = b_.region, region = b_.newRegion();
   b_.region = region;
   std::vector<ValueId> axes;
-  for (DimId d : dims) {
-    axes.push_back(b_.param(types_.int64()));
-    axisExtents_[axes.back()] = d;
-  }
+  for (size_t k = 0; k < dims.size(); ++k) axes.push_back(b_.param(types_.int64()));
   b_.yield({element(axes)});
   b_.region = outer;
   op.regions = {region};
@@ -48,6 +45,8 @@ ValueId BodyLowering::elementwise(const Node& node) {
   return after(args, node.type, [&](std::vector<ValueId> v) {
     TypeId type = T(node.type);
     const std::vector<DimId> dims = types_[type].dims;
+    auto hasShape = [&](ValueId a) { return types_[b_.typeOf(a)].dims == dims; };
+    if (std::none_of(v.begin(), v.end(), hasShape)) checkShape(dims);
     Values before = values_;
     ValueId made = collected(type, [&](const std::vector<ValueId>& axes) {
       for (size_t k = 0; k < v.size(); ++k) values_[elements[k]] = elementAt(v[k], dims, axes);

@@ -140,7 +140,7 @@ ValueId BodyLowering::madeOf(const Node& node, std::vector<ValueId> v) {
     return sized(node, node.kind == NodeKind::Unpack ? OpKind::Unpack : OpKind::ToArray, v[0]);
   case NodeKind::Reshape:
     checkDimArguments(types_[node.type].dims, {});
-    checkProduct(types_[node.type].dims, beyondMemory);
+    checkShape(types_[node.type].dims);
     return op(OpKind::Reshape);
   case NodeKind::CastDims: checkDims(node.as<DimChecks>().items); return cast(v[0], T(node.type));
   case NodeKind::Assert:

@@ -3,6 +3,7 @@
 //
 //   [for i, j: if p(j) { f(i) } else { g(j) }]   becomes
 //   needed = [for i: any(for j: p(j))]   ahead = [for i: if needed[i] { f(i) }]   … and the same for g
+#include "core/ranges.h"
 #include "lower/body.h"
 
 namespace melix::lower {
@@ -35,29 +36,40 @@ bool mayMove(NodeKind kind) {
   }
 }
 
+bool isSeen(const core::Function& fn, const core::Op& op, const std::set<ValueId>& guarded,
+            core::Ranges& ranges);
+
 /// Whether a program can tell that the code ran, or it reads one of `guarded`, which are made up where no
 /// point needs them.
-bool isSeen(const core::Function& fn, RegionId r, const std::set<ValueId>& guarded) {
+bool isSeen(const core::Function& fn, RegionId r, const std::set<ValueId>& guarded, core::Ranges& ranges) {
+  size_t mark = ranges.enter(r);
+  bool seen = false;
   for (core::OpId id : fn.regions[r].ops) {
-    const core::Op& op = fn.ops[id];
-    for (ValueId v : op.operands)
-      if (guarded.contains(v)) return true;
-    switch (op.kind) {
-    case OpKind::Call:
-    case OpKind::Apply:
-    case OpKind::Derivative:
-    case OpKind::While:
-    case OpKind::Builtin:
-    case OpKind::Check:
-    case OpKind::Panic:
-    case OpKind::Debug:
-    case OpKind::Pop: return true;
-    default: break;
-    }
-    for (RegionId inner : op.regions)
-      if (isSeen(fn, inner, guarded)) return true;
+    seen = seen || isSeen(fn, fn.ops[id], guarded, ranges);
+    ranges.define(fn.ops[id]);
   }
-  return false;
+  ranges.leave(mark);
+  return seen;
+}
+
+bool isSeen(const core::Function& fn, const core::Op& op, const std::set<ValueId>& guarded,
+            core::Ranges& ranges) {
+  if (std::any_of(op.operands.begin(), op.operands.end(), [&](ValueId v) { return guarded.contains(v); }))
+    return true;
+  switch (op.kind) {
+  case OpKind::Call:
+  case OpKind::Apply:
+  case OpKind::Derivative:
+  case OpKind::While:
+  case OpKind::Builtin:
+  case OpKind::Panic:
+  case OpKind::Debug:
+  case OpKind::Pop: return true;
+  case OpKind::Check: return !ranges.isProved(op);
+  default: break;
+  }
+  return std::any_of(op.regions.begin(), op.regions.end(),
+                     [&](RegionId inner) { return isSeen(fn, inner, guarded, ranges); });
 }
 
 } // namespace
@@ -214,7 +226,8 @@ ValueId BodyLowering::whereReached(const std::vector<DimId>& others, const Make&
     return value;
   };
   ValueId some;
-  if (isSeen(b_.fn(), region, guarded_))
+  core::Ranges ranges(module_, b_.fn());
+  if (isSeen(b_.fn(), region, guarded_, ranges))
     for (DimId d : others)
       if (!types_.dims.atLeast(d, 1)) {
         ValueId one = b_.compare(ops::CmpKind::Gt, b_.dimValue(d), b_.integer(0));
@@ -254,6 +267,7 @@ ValueId BodyLowering::nestOver(uint64_t axes, core::NestResult result, const Way
   for (uint32_t k : result.keep) dims.push_back(op.dims[k]);
   if (types_.kind(each) == TypeKind::Array)
     dims.insert(dims.end(), types_[each].dims.begin(), types_[each].dims.end());
+  checkShape(dims);
   TypeId type = dims.empty() ? each : types_.array(types_.element(each), std::move(dims));
   return b_.one(std::move(op), type);
 }

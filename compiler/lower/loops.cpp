@@ -142,18 +142,14 @@ BodyLowering::Counted BodyLowering::counted(const std::vector<ValueId>& bounds) 
   bool wide = types_.kind(out.type) == TypeKind::U64;
   out.first = rebased(bounds[0], int64);
   ValueId last = rebased(bounds[1], int64);
-  Affine from = affine(out.first), to = affine(last);
-  bool known = !wide && from.known && to.known && from.terms.empty() && to.terms.empty();
-  int64_t start =
-      known ? types_.dims.asConstant(from.constant).value_or(-1) : -1; // if it is known and no less than 0
-  if (known && bounds.size() == 2) out.extent = types_.dims.sub(to.constant, from.constant);
-  bool ascends = out.extent && types_.dims.atLeast(out.extent, 0);
-  bool fits = ascends || types::scalarBits(types_.kind(out.type)) < 64 || start >= 0;
-  if (!ascends)
-    last = wide ? rebased(b_.binary(OpKind::Max, bounds[1], bounds[0]), int64)
-                : b_.binary(OpKind::Max, last, out.first);
-  out.count = start == 0 ? last : b_.binary(OpKind::Sub, last, out.first);
-  if (start == 0) out.first = ValueId::none();
+  const core::Op* from =
+      b_.fn().values[out.first].def ? &b_.fn().ops[b_.fn().values[out.first].def] : nullptr;
+  bool natural = !wide && from && from->kind == OpKind::Const &&
+                 static_cast<int64_t>(from->as<core::Constant>().bits) >= 0;
+  bool fits = types::scalarBits(types_.kind(out.type)) < 64 || natural;
+  last = wide ? rebased(b_.binary(OpKind::Max, bounds[1], bounds[0]), int64)
+              : b_.binary(OpKind::Max, last, out.first);
+  out.count = b_.binary(OpKind::Sub, last, out.first);
   if (bounds.size() > 2) {
     checkStep(bounds[2]);
     out.step = rebased(bounds[2], int64);
@@ -167,9 +163,6 @@ BodyLowering::Counted BodyLowering::counted(const std::vector<ValueId>& bounds) 
 }
 
 void BodyLowering::checkStep(ValueId step) {
-  Affine known = affine(rebased(step, types_.int64()));
-  auto constant = known.known && known.terms.empty() ? types_.dims.asConstant(known.constant) : std::nullopt;
-  if (constant && *constant > 0) return;
   ValueId zero = b_.constant(b_.typeOf(step), 0);
   check(core::CheckKind::Assert, {b_.compare(ops::CmpKind::Gt, step, zero)}, {},
         "the step of a range is positive");
@@ -183,7 +176,6 @@ ValueId BodyLowering::stepsIn(ValueId span, ValueId step) {
 
 /// The loop's variable in iteration `i`.
 ValueId BodyLowering::indexOf(const Counted& range, ValueId i) {
-  if (range.extent) axisExtents_[i] = range.extent;
   ValueId index = range.step ? b_.binary(OpKind::Mul, i, range.step) : i;
   if (range.first) index = b_.binary(OpKind::Add, range.first, index);
   return rebased(index, range.type);

@@ -93,7 +93,6 @@ DimId BodyLowering::flatExtent(const Nest& ref) {
 ValueId BodyLowering::flatParam(const Nest& ref) {
   if (ref.axes.size() == 1) return axisParam(ref.axes[0]);
   ValueId flat = b_.param(types_.int64());
-  axisExtents_[flat] = flatExtent(ref);
   defineAxes(ref, flat);
   return flat;
 }
@@ -111,14 +110,12 @@ std::vector<ValueId> BodyLowering::unflatten(const Nest& ref, ValueId flat) {
     DimId extent = D(ref.axes[k].extent);
     indices[k] = k > 0 ? b_.binary(OpKind::IRem, rest, b_.dimValue(extent)) : rest;
     if (k > 0) rest = b_.binary(OpKind::IDiv, rest, b_.dimValue(extent));
-    axisExtents_[indices[k]] = extent;
   }
   return indices;
 }
 
 ValueId BodyLowering::axisParam(const NestAxis& axis) {
   ValueId i = b_.param(types_.int64(), instance_.locals[axis.index].name);
-  axisExtents_[i] = D(axis.extent);
   define(axis.index, i);
   return i;
 }
@@ -352,20 +349,6 @@ ValueId BodyLowering::nestResult(const Node& node, const NestBody& shape, core::
   return parts.size() == 1 ? parts[0] : b_.make(T(node.type), std::move(parts));
 }
 
-/// Points are counted by an i64. Axes of arrays have as many; numbers of the program may not.
-void BodyLowering::checkPoints(const Nest& ref) {
-  std::vector<DimId> dims;
-  bool free = true;
-  for (const NestAxis& axis : ref.axes) {
-    dims.push_back(axis.extent);
-    bool constant = types_.dims.asConstant(axis.extent).has_value();
-    free &= constant || types_.dims.mentionsKind(axis.extent, types::DimSymKind::Value);
-  }
-  bool collects = ref.kind == NestKind::Collect && !ref.filtered;
-  if (free)
-    checkProduct(std::move(dims), collects ? beyondMemory : "these ranges have too many points together");
-}
-
 ValueId BodyLowering::nest(NodeId n) {
   const Node node = instance_.nodes[n];
   const Nest ref = node.as<Nest>();
@@ -375,8 +358,8 @@ ValueId BodyLowering::nest(NodeId n) {
   if (onePoint) return expr(node.children[0]);
   std::vector<DimId> dims;
   for (const NestAxis& axis : ref.axes) dims.push_back(D(axis.extent));
-  checkExtents(ref.axes);
-  checkPoints(ref);
+  bool keepsAll = ref.kind == NestKind::Collect && !ref.filtered;
+  keepsAll ? checkExtents(ref.axes) : checkCounts(ref.axes);
   auto hoistedBefore = hoisted_;
   std::set<DimSym> innerBefore = innerSymbols_;
   hoist(n);
@@ -387,9 +370,10 @@ ValueId BodyLowering::nest(NodeId n) {
   std::vector<TypeId> resultTypes = nestTypes(node, shape, op, yielded);
   size_t own = resultTypes.size();
   resultTypes.insert(resultTypes.end(), size_t(shape.counts) + size_t(shape.leaves), types_.int64());
-  DimId count = types_.dims.product(dims);
-  if (shape.needsOne && !shape.counts && !types_.dims.atLeast(count, 1))
-    check(core::CheckKind::NotEmpty, {}, {count}, reductionName(ref.kind));
+  bool isArray = types_.kind(resultTypes[0]) == TypeKind::Array;
+  if (isArray && !shape.filter) checkShape(types_[resultTypes[0]].dims);
+  if (shape.needsOne && !shape.counts)
+    check(core::CheckKind::NotEmpty, {}, {types_.dims.product(dims)}, reductionName(ref.kind));
   core::OpId made = b_.append(std::move(op), std::span<const TypeId>(resultTypes));
   if (shape.leaves) leaveAt(node, b_.result(made, resultTypes.size() - 1));
   hoisted_ = hoistedBefore;

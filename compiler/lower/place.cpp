@@ -5,64 +5,6 @@ namespace melix::lower {
 
 using namespace check;
 
-BodyLowering::Affine BodyLowering::affine(ValueId v) {
-  Affine out;
-  out.constant = types_.dims.constant(0);
-  if (axisExtents_.contains(v)) {
-    out.terms[v] = 1;
-    return out;
-  }
-  core::OpId def = b_.fn().values[v].def;
-  if (!def) {
-    out.known = false;
-    return out;
-  }
-  const core::Op op = b_.fn().ops[def];
-  switch (op.kind) {
-  case OpKind::Const:
-    out.constant = types_.dims.constant(static_cast<int64_t>(op.as<core::Constant>().bits));
-    return out;
-  case OpKind::DimValue: out.constant = op.dims[0]; return out;
-  case OpKind::Add:
-  case OpKind::Sub: {
-    Affine a = affine(op.operands[0]), c = affine(op.operands[1]);
-    a.known &= c.known;
-    int64_t sign = op.kind == OpKind::Sub ? -1 : 1;
-    for (auto [term, k] : c.terms) a.terms[term] += sign * k;
-    a.constant = sign < 0 ? types_.dims.sub(a.constant, c.constant) : types_.dims.add(a.constant, c.constant);
-    return a;
-  }
-  case OpKind::Mul:
-    for (size_t side = 0; side < 2; ++side) {
-      Affine a = affine(op.operands[side]), c = affine(op.operands[1 - side]);
-      auto factor = types_.dims.asConstant(a.constant);
-      if (!a.known || !c.known || !a.terms.empty() || !factor) continue;
-      for (auto& [term, k] : c.terms) k *= *factor;
-      c.constant = types_.dims.mul(c.constant, a.constant);
-      return c;
-    }
-    [[fallthrough]];
-  default: out.known = false; return out;
-  }
-}
-
-/// 0 <= index < extent for every value of the axes in it.
-bool BodyLowering::proved(ValueId index, DimId extent) {
-  Affine a = affine(index);
-  if (!a.known) return false;
-  types::DimStore& dims = types_.dims;
-  DimId low = a.constant, high = a.constant;
-  for (auto [axis, k] : a.terms) {
-    DimId most = dims.mul(dims.constant(k), dims.sub(axisExtents_.at(axis), dims.constant(1)));
-    (k >= 0 ? high : low) = dims.add(k >= 0 ? high : low, most);
-  }
-  return dims.atLeast(low, 0) && dims.atLeast(dims.sub(dims.sub(extent, dims.constant(1)), high), 0);
-}
-
-void BodyLowering::checkIndex(ValueId index, DimId extent) {
-  if (!proved(index, extent)) check(core::CheckKind::Index, {index}, {extent});
-}
-
 /// The expressions in the steps of a place, in the order they are written.
 void BodyLowering::indexNodes(const std::vector<Step>& steps, std::vector<NodeId>& out) {
   for (const Step& s : steps) {
@@ -102,7 +44,7 @@ BodyLowering::LoweredPath BodyLowering::pathWith(TypeId type, ValueId base, cons
       break;
     case check::StepKind::Index:
       step.kind = core::StepKind::Index;
-      checkIndex(indices[k].first, types_[type].dims[axis++]);
+      check(core::CheckKind::Index, {indices[k].first}, {types_[type].dims[axis++]});
       out.indices.push_back(indices[k].first);
       break;
     case check::StepKind::All:
@@ -114,12 +56,7 @@ BodyLowering::LoweredPath BodyLowering::pathWith(TypeId type, ValueId base, cons
       step.length = D(s.length);
       DimId extent = types_[type].dims[axis++];
       ValueId end = indices[k].second.valid() ? indices[k].second : b_.dimValue(extent);
-      Affine first = affine(indices[k].first), last = affine(end);
-      bool fine = first.known && last.known && first.terms.empty() && last.terms.empty() &&
-                  types_.dims.atLeast(first.constant, 0) &&
-                  types_.dims.atLeast(types_.dims.sub(last.constant, first.constant), 0) &&
-                  types_.dims.atLeast(types_.dims.sub(extent, last.constant), 0);
-      if (!fine) check(core::CheckKind::Slice, {indices[k].first, end}, {extent});
+      check(core::CheckKind::Slice, {indices[k].first, end}, {extent});
       out.indices.push_back(indices[k].first);
       break;
     }
@@ -246,7 +183,7 @@ ValueId BodyLowering::scatterSum(const Node& node) {
   TypeId type = b_.typeOf(root);
   core::Op op = Builder::simple(OpKind::Nest, {root}, core::NestAttr{{}, 1});
   for (const NestAxis& axis : ref.axes) op.dims.push_back(D(axis.extent));
-  checkExtents(ref.axes);
+  checkCounts(ref.axes);
   RegionId outer = b_.region, region = b_.newRegion();
   b_.region = region;
   Values before = values_;
@@ -279,10 +216,9 @@ ValueId BodyLowering::scatter(const Node& node) {
       return;
     }
     DimId extent = D(ref.axes[k].extent);
-    checkExtents({ref.axes[k]});
+    checkCounts({ref.axes[k]});
     Counted range;
     range.type = types_.int64();
-    range.extent = extent;
     range.count = b_.dimValue(extent);
     countedLoop(ref.axes[k].index, {node.children[0]}, range, false, [&] { level(k + 1); });
   };

@@ -1,7 +1,6 @@
-// Checks of sizes: what types claim of them, and that they are sizes at all.
+// Checks of sizes: what types claim of them, and that they are sizes at all. Every check is emitted; what
+// always holds is found on Core.
 #include "lower/body.h"
-
-#include <limits>
 
 namespace melix::lower {
 
@@ -15,34 +14,62 @@ void BodyLowering::checkDivisors(DimId d) {
       const types::DimAtom atom = types_.dims.atom(id);
       for (DimId arg : atom.args) checkDivisors(arg);
       bool divides = atom.kind == types::DimAtomKind::FloorDiv || atom.kind == types::DimAtomKind::Mod;
-      if (divides && !types_.dims.atLeast(atom.args[1], 1))
+      if (divides && !types_.dims.asConstant(atom.args[1]))
         check(core::CheckKind::Divisor, {b_.dimValue(atom.args[1])}, {});
     }
 }
 
-/// A dimension that the program writes is a size.
+/// A dimension that the program writes for an axis of an array is a size.
 void BodyLowering::checkSize(DimId written) {
   DimId d = D(written);
+  std::optional<int64_t> number = types_.dims.asConstant(d);
+  if (number && *number >= 0 && *number <= types::maxExtent) return;
   checkDivisors(d);
-  if (!types_.dims.atLeast(d, 0)) check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.show(written));
+  check(core::CheckKind::DimFits, {}, {d}, number ? std::to_string(*number) : types_.dims.show(written));
+  check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.show(written));
 }
 
 void BodyLowering::checkDims(const std::vector<DimCheckItem>& items) {
   for (const DimCheckItem& item : items) {
     std::vector<DimId> dims{D(item.left), D(item.right)};
     if (dims[0] == dims[1]) continue;
-    for (DimId d : dims) checkDivisors(d);
+    checkSize(item.left);
+    checkSize(item.right);
     for (DimId d : item.shown) dims.push_back(D(d));
     check(core::CheckKind::DimEqual, {}, std::move(dims), item.text);
   }
+}
+
+/// A range is not negative; it may be longer than any array.
+void BodyLowering::checkCounts(const std::vector<NestAxis>& axes) {
+  std::vector<DimId> dims;
+  for (const NestAxis& axis : axes) {
+    dims.push_back(D(axis.extent));
+    if (types_.dims.asConstant(dims.back()).value_or(-1) >= 0) continue;
+    checkDivisors(dims.back());
+    check(core::CheckKind::DimNonNegative, {}, {dims.back()}, types_.dims.show(axis.extent));
+  }
+  if (axes.size() > 1) check(core::CheckKind::PointsFit, {}, std::move(dims));
 }
 
 void BodyLowering::checkExtents(const std::vector<NestAxis>& axes) {
   for (const NestAxis& axis : axes) checkSize(axis.extent);
 }
 
-/// A size that a call passes is not negative: known from the symbols, because an argument has an axis of it,
-/// or checked.
+/// The extents of an array that is made here, each of them a size, together. A single one is no product.
+void BodyLowering::checkShape(const std::vector<DimId>& shape) {
+  std::vector<DimId> dims;
+  std::string numbers;
+  for (DimId d : shape) {
+    numbers += (dims.empty() ? "{" : ", {") + std::to_string(dims.size()) + "}";
+    dims.push_back(D(d));
+  }
+  auto counts = [&](DimId d) { return types_.dims.asConstant(d) != 1; };
+  if (std::count_if(dims.begin(), dims.end(), counts) < 2) return;
+  check(core::CheckKind::ArrayFits, {}, std::move(dims), "an array of shape [" + numbers + "] is too large");
+}
+
+/// A size that a call passes is a size: because an argument has an axis of it, or checked.
 void BodyLowering::checkDimArguments(const std::vector<DimId>& dims, const std::vector<ValueId>& args) {
   auto isAxis = [&](DimId d) {
     return std::any_of(args.begin(), args.end(), [&](ValueId v) {
@@ -52,43 +79,6 @@ void BodyLowering::checkDimArguments(const std::vector<DimId>& dims, const std::
   };
   for (DimId written : dims)
     if (!isAxis(D(written))) checkSize(written);
-}
-
-/// Whether the product of sizes is an i64, without wrapping on the way. One of them 0 makes it 0.
-ValueId BodyLowering::productFits(std::span<const DimId> dims) {
-  ValueId one = b_.integer(1), zero = b_.integer(0);
-  ValueId most = b_.integer(std::numeric_limits<int64_t>::max());
-  ValueId product = b_.dimValue(dims[0]), fits = b_.compare(ops::CmpKind::Eq, product, zero);
-  ValueId grows = b_.boolean(true);
-  for (DimId d : dims.subspan(1)) {
-    ValueId size = b_.dimValue(d);
-    ValueId room = b_.binary(OpKind::IDiv, most, b_.binary(OpKind::Max, size, one));
-    grows = b_.binary(OpKind::And, grows, b_.compare(ops::CmpKind::Le, product, room));
-    fits = b_.binary(OpKind::Or, fits, b_.compare(ops::CmpKind::Eq, size, zero));
-    product = b_.binary(OpKind::Mul, product, size);
-  }
-  return b_.binary(OpKind::Or, fits, grows);
-}
-
-/// Elements, or points of a nest, are counted by an i64; `text` tells what has too many. Known sizes are one
-/// factor, and a single size is no product.
-void BodyLowering::checkProduct(std::vector<DimId> dims, std::string_view text) {
-  std::vector<DimId> factors;
-  int64_t known = 1;
-  bool fits = true;
-  for (DimId& d : dims) {
-    d = D(d);
-    std::optional<int64_t> size = types_.dims.asConstant(d);
-    if (size == 0) return;
-    if (!size)
-      factors.push_back(d);
-    else if (__builtin_mul_overflow(known, *size, &known))
-      fits = false;
-  }
-  if (known != 1) factors.push_back(types_.dims.constant(known));
-  if (fits && factors.size() < 2) return;
-  ValueId holds = fits ? productFits(factors) : b_.boolean(false);
-  check(core::CheckKind::Assert, {holds, b_.text(std::string(text))}, {});
 }
 
 } // namespace melix::lower

@@ -3,6 +3,7 @@
 #include "core/walk.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace melix::transforms {
 
@@ -150,7 +151,7 @@ bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<Va
   if (i.axes.empty()) return true;
   for (ValueId a : c.axes) {
     auto at = i.axes.find(a);
-    if (at == i.axes.end() || uses[a] != 1 || std::abs(at->second) != 1) continue;
+    if (at == i.axes.end() || uses[a] != 1 || (at->second != 1 && at->second != -1)) continue;
     if (i.axes.size() > 1 && radix(c, i, uses, s)) return true;
     s.kind = Solved::Kind::Unit;
     s.axis = a;
@@ -160,7 +161,7 @@ bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<Va
   return radix(c, i, uses, s);
 }
 
-/// c·a + b with 0 <= b < extent(b) <= c.
+/// c·a + b with 0 <= b < extent(b) <= c, where it does not wrap: else several (a, b) may have one index.
 bool AccumulationPlanner::radix(const Conversion& c, const AffineIndex& i, std::map<ValueId, int>& uses,
                                 Solved& s) const {
   if (i.axes.size() != 2 || !i.outside.empty() || !i.dims.empty() || i.constant != 0) return false;
@@ -170,6 +171,9 @@ bool AccumulationPlanner::radix(const Conversion& c, const AffineIndex& i, std::
     return false;
   auto extent = types().dims.asConstant(c.extentOf(second.first));
   if (!extent || *extent > first.second) return false;
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  if (types().dims.asConstant(c.extentOf(first.first)).value_or(types::maxExtent) > most / first.second - 1)
+    return false;
   s.kind = Solved::Kind::Radix;
   s.axis = first.first;
   s.rest = second.first;

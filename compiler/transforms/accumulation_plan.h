@@ -2,8 +2,8 @@
 // What `accumulate_to_reduce` can make of the adds to an accumulator: for each add the axes of the nests
 // around it, which of them its place is solved for, and the ops that are copied.
 
+#include "core/affine.h"
 #include "transforms/accumulation_sites.h"
-#include "transforms/affine.h"
 
 #include <map>
 #include <optional>
@@ -15,7 +15,7 @@ namespace melix::transforms {
 struct Solved {
   enum class Kind : uint8_t { Fixed, Unit, Radix };
   Kind kind = Kind::Fixed;
-  AffineIndex index;
+  core::AffineIndex index;
   core::ValueId axis; ///< Unit: solved for; Radix: the quotient
   int64_t sign = 1;   ///< Unit
   core::ValueId rest; ///< Radix: the remainder axis
@@ -43,7 +43,7 @@ public:
   bool plan(Conversion& c);
 
 private:
-  using AffineIndices = std::vector<std::optional<AffineIndex>>;
+  using AffineIndices = std::vector<std::optional<core::AffineIndex>>;
   core::Function& fn() const { return m_.functions[f_]; }
   types::TypeStore& types() const { return m_.types; }
 
@@ -56,11 +56,12 @@ private:
   bool takeAxes(Conversion& c) const;
   bool placeIndices(Conversion& c, AffineIndices& indices);
   core::ValueId newAxis(Conversion& c, core::DimId extent);
-  std::optional<AffineIndex> wholeAxis(Conversion& c, core::DimId extent);
-  std::optional<AffineIndex> affine(const Conversion& c, core::ValueId v) const;
+  std::optional<core::AffineIndex> wholeAxis(Conversion& c, core::DimId extent);
+  std::optional<core::AffineIndex> affine(const Conversion& c, core::ValueId v) const;
   bool solve(Conversion& c, const AffineIndices& indices) const;
   bool solveIndex(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses) const;
-  bool radix(const Conversion& c, const AffineIndex& i, std::map<core::ValueId, int>& uses, Solved& s) const;
+  bool radix(const Conversion& c, const core::AffineIndex& i, std::map<core::ValueId, int>& uses,
+             Solved& s) const;
   bool slice(Conversion& c) const;
   bool sliceLevel(Conversion& c, size_t level, std::unordered_set<uint32_t>& needed) const;
   bool dimsCopied(const Conversion& c) const;

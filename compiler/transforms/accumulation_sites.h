@@ -2,7 +2,6 @@
 // Where a nest adds to one of its accumulators, through inner nests and branches.
 
 #include "core/clone.h"
-#include "transforms/affine.h"
 
 namespace melix::transforms {
 

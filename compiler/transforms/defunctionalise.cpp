@@ -221,7 +221,8 @@ private:
     types::DimSubst subst;
     std::vector<DimId> args;
     for (DimSym d : s.dims) {
-      DimSym own = b.newDim(types_.dims.info(d).name, types::DimSymKind::Parameter);
+      DimSym own =
+          b.newDim(types_.dims.info(d).name, types::DimSymKind::Parameter, types_.dims.info(d).lowerBound);
       b.fn().dimParams.push_back(own);
       args.push_back(types_.dims.symbol(own));
       subst.emplace(d, args.back());

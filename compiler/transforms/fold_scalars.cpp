@@ -94,12 +94,6 @@ std::optional<uint64_t> foldConvert(TypeKind from, TypeKind to, uint64_t bits) {
 
 } // namespace
 
-int64_t signedBits(TypeKind kind, uint64_t bits) {
-  unsigned width = types::scalarBits(kind);
-  if (!isSigned(kind) || width >= 64) return static_cast<int64_t>(bits);
-  return static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
-}
-
 std::optional<uint64_t> foldScalar(const Op& op, TypeKind k, TypeKind result,
                                    const std::vector<uint64_t>& x) {
   if (op.kind == OpKind::Convert) return foldConvert(k, result, x[0]);

@@ -9,7 +9,4 @@ namespace melix::transforms {
 std::optional<uint64_t> foldScalar(const core::Op& op, core::TypeKind operandKind, core::TypeKind resultKind,
                                    const std::vector<uint64_t>& operands);
 
-/// Bits of a signed or unsigned integer kind as a number.
-int64_t signedBits(core::TypeKind kind, uint64_t bits);
-
 } // namespace melix::transforms

@@ -1,10 +1,10 @@
 #include "transforms/simplify.h"
 
 #include "core/clone.h"
+#include "core/ranges.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
 #include "transforms/fold_scalars.h"
-#include "transforms/prove_checks.h"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ namespace {
 
 class Folder {
 public:
-  Folder(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), types_(m.types) {}
+  Folder(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), types_(m.types), ranges_(m, f_) {}
 
   bool run() {
     region(f_.body);
@@ -48,20 +48,24 @@ private:
 
   void region(RegionId r) {
     known_.emplace_back();
+    size_t mark = ranges_.enter(r);
     std::vector<OpId> list = std::move(f_.regions[r].ops), out;
     f_.regions[r].ops.clear();
     splice(list, out);
     f_.regions[r].ops = std::move(out);
+    ranges_.leave(mark);
     known_.pop_back();
   }
 
   void splice(const std::vector<OpId>& list, std::vector<OpId>& out) {
     for (OpId id : list) {
       for (ValueId& v : f_.ops[id].operands) v = resolve(v);
-      if (!step(id, out))
-        out.push_back(id);
-      else
+      if (step(id, out)) {
         changed_ = true;
+        continue;
+      }
+      ranges_.define(f_.ops[id]);
+      out.push_back(id);
     }
   }
 
@@ -74,7 +78,7 @@ private:
     if (op.kind == OpKind::If && chooseArm(id, out)) return true;
     if (op.kind == OpKind::Match && chooseCase(id, out)) return true;
     if (op.kind == OpKind::Nest && onePoint(id, out)) return true;
-    if (op.kind == OpKind::Check && isProved(m_, f_, op)) return true;
+    if (op.kind == OpKind::Check && ranges_.isProved(op)) return true;
     for (size_t k = 0; k < f_.ops[id].regions.size(); ++k) region(f_.ops[id].regions[k]);
     if (op.kind == OpKind::If) sameInBothArms(op);
     if (op.kind == OpKind::Get) readInPlace(op, out);
@@ -157,8 +161,12 @@ private:
       if (!c && op.operands[1] != op.operands[2]) return false;
       return replace(op, 0, op.operands[!c || *c ? 1 : 2]), true;
     }
-    case OpKind::Reshape:
+    case OpKind::Max:
+    case OpKind::Min: return extremum(op);
     case OpKind::Convert:
+      if (countedUnsigned(op)) return true;
+      [[fallthrough]];
+    case OpKind::Reshape:
       if (f_.typeOf(op.operands[0]) != f_.typeOf(op.results[0])) return false;
       return replace(op, 0, op.operands[0]), true;
     case OpKind::Not:
@@ -196,6 +204,24 @@ private:
       same = connective(op, a, b);
     if (!same.valid()) return false;
     return replace(op, 0, same), true;
+  }
+  /// Of two i64 one of which is never the lesser.
+  bool extremum(const Op& op) {
+    if (f_.typeOf(op.results[0]) != types_.int64()) return false;
+    ValueId a = op.operands[0], b = op.operands[1];
+    bool isMax = op.kind == OpKind::Max;
+    if (ranges_.isNoLess(a, b)) return replace(op, 0, isMax ? a : b), true;
+    if (ranges_.isNoLess(b, a)) return replace(op, 0, isMax ? b : a), true;
+    return false;
+  }
+  /// An i64 that is not negative, to u64 and back.
+  bool countedUnsigned(const Op& op) {
+    const Op* inner = defOf(op.operands[0], OpKind::Convert);
+    bool back = inner && f_.typeOf(op.results[0]) == types_.int64() &&
+                types_.kind(f_.typeOf(op.operands[0])) == TypeKind::U64 &&
+                f_.typeOf(inner->operands[0]) == types_.int64();
+    if (!back || !ranges_.isNatural(inner->operands[0])) return false;
+    return replace(op, 0, inner->operands[0]), true;
   }
   ValueId connective(const Op& op, ValueId a, ValueId b) const {
     bool neutral = op.kind == OpKind::And;
@@ -270,7 +296,7 @@ private:
     if (op.kind != OpKind::BindDim) return false;
     const Op* value = defOf(op.operands[0], OpKind::DimValue);
     std::optional<uint64_t> c = constantOf(op.operands[0]);
-    if (!value && !c) return false;
+    if (!c && !(value && ranges_.isExact(value->dims[0]))) return false; // an i64 that wraps is no dimension
     DimId d = value ? value->dims[0] : types_.dims.constant(static_cast<int64_t>(*c));
     replaced_.dims.insert_or_assign(op.resultDims[0], d);
     return true;
@@ -369,6 +395,7 @@ private:
   FunctionId id_;
   Function& f_;
   types::TypeStore& types_;
+  Ranges ranges_;
   Replacement replaced_;
   std::vector<Known> known_;
   bool changed_ = false;

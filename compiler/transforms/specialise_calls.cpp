@@ -118,7 +118,8 @@ private:
     types::DimSubst dims;
     Op op = Builder::simple(OpKind::Closure, {}, CallAttr{shape.callee});
     for (DimSym s : std::vector<DimSym>(m_.functions[shape.callee].dimParams)) {
-      DimSym own = b.newDim(types_.dims.info(s).name, types::DimSymKind::Parameter);
+      DimSym own =
+          b.newDim(types_.dims.info(s).name, types::DimSymKind::Parameter, types_.dims.info(s).lowerBound);
       b.fn().dimParams.push_back(own);
       op.dims.push_back(types_.dims.symbol(own));
       dims.emplace(s, op.dims.back());

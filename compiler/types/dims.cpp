@@ -1,4 +1,4 @@
-#include "types/dims.h"
+#include "types/dim_facts.h"
 
 #include <algorithm>
 #include <climits>
@@ -8,15 +8,9 @@ namespace melix::types {
 
 namespace {
 
-int64_t wrapAdd(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
-int64_t wrapMul(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
-
-int64_t floorDivide(int64_t a, int64_t b) {
-  if (b == -1) return wrapMul(a, -1);
+/// ⌊a / b⌋; nullopt if 64 bits do not hold it.
+std::optional<int64_t> floorDivide(int64_t a, int64_t b) {
+  if (b == -1) return a == INT64_MIN ? std::nullopt : std::optional(-a);
   int64_t q = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
@@ -26,21 +20,23 @@ int64_t floorModulo(int64_t a, int64_t b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-/// Sorted by factors (longer products first, the constant last), like terms joined, zeros dropped.
-std::vector<DimTerm> normalTerms(std::vector<DimTerm> terms) {
+/// Sorted by factors (longer products first, the constant last), like terms joined, zeros dropped; false if a
+/// coefficient leaves 64 bits.
+bool normalise(std::vector<DimTerm>& terms) {
   std::sort(terms.begin(), terms.end(), [](const DimTerm& a, const DimTerm& b) {
     if (a.factors.size() != b.factors.size()) return a.factors.size() > b.factors.size();
     return a.factors < b.factors;
   });
   std::vector<DimTerm> out;
   for (DimTerm& t : terms) {
-    if (!out.empty() && out.back().factors == t.factors)
-      out.back().coefficient = wrapAdd(out.back().coefficient, t.coefficient);
-    else
+    if (out.empty() || out.back().factors != t.factors)
       out.push_back(std::move(t));
+    else if (__builtin_add_overflow(out.back().coefficient, t.coefficient, &out.back().coefficient))
+      return false;
   }
   std::erase_if(out, [](const DimTerm& t) { return t.coefficient == 0; });
-  return out;
+  terms = std::move(out);
+  return true;
 }
 
 } // namespace
@@ -51,6 +47,17 @@ DimId DimStore::intern(std::vector<DimTerm> terms) {
   auto [it, fresh] = dimIds_.try_emplace(std::move(terms));
   if (fresh) it->second = dims_.add(it->first);
   return it->second;
+}
+
+DimId DimStore::normal(std::vector<DimTerm> terms) {
+  return normalise(terms) ? intern(std::move(terms)) : tooLarge();
+}
+
+DimId DimStore::tooLarge() { return ofAtom(DimAtom{DimAtomKind::TooLarge, {}, {}}); }
+
+bool DimStore::isTooLarge(DimId d) const {
+  const std::vector<DimTerm>& t = dims_[d];
+  return t.size() == 1 && t[0].factors.size() == 1 && atoms_[t[0].factors[0]].kind == DimAtomKind::TooLarge;
 }
 
 DimAtomId DimStore::internAtom(DimAtom atom) {
@@ -72,24 +79,27 @@ DimId DimStore::constant(int64_t value) {
 DimId DimStore::symbol(DimSym s) { return ofAtom(DimAtom{DimAtomKind::Symbol, s, {}}); }
 
 DimId DimStore::add(DimId a, DimId b) {
+  if (isTooLarge(a) || isTooLarge(b)) return tooLarge();
   std::vector<DimTerm> terms = dims_[a];
   terms.insert(terms.end(), dims_[b].begin(), dims_[b].end());
-  return intern(normalTerms(std::move(terms)));
+  return normal(std::move(terms));
 }
 
 DimId DimStore::sub(DimId a, DimId b) { return add(a, mul(b, constant(-1))); }
 
 DimId DimStore::mul(DimId a, DimId b) {
+  if (isTooLarge(a) || isTooLarge(b)) return tooLarge();
   std::vector<DimTerm> terms;
   for (const DimTerm& x : dims_[a]) {
     for (const DimTerm& y : dims_[b]) {
-      DimTerm t{wrapMul(x.coefficient, y.coefficient), x.factors};
+      DimTerm t{0, x.factors};
+      if (__builtin_mul_overflow(x.coefficient, y.coefficient, &t.coefficient)) return tooLarge();
       t.factors.insert(t.factors.end(), y.factors.begin(), y.factors.end());
       std::sort(t.factors.begin(), t.factors.end());
       terms.push_back(std::move(t));
     }
   }
-  return intern(normalTerms(std::move(terms)));
+  return normal(std::move(terms));
 }
 
 DimId DimStore::product(std::span<const DimId> dims) {
@@ -101,22 +111,26 @@ DimId DimStore::product(std::span<const DimId> dims) {
 // Rule 23: under `/ c` every coefficient k is split as c·⌊k/c⌋ + k mod c and the multiples leave the
 // division.
 DimId DimStore::floorDiv(DimId a, DimId b) {
+  if (isTooLarge(a) || isTooLarge(b)) return tooLarge();
   std::optional<int64_t> c = asConstant(b);
   std::optional<int64_t> value = asConstant(a);
   if (c && *c != 0) {
-    if (value) return constant(floorDivide(*value, *c));
+    if (value) {
+      std::optional<int64_t> q = floorDivide(*value, *c);
+      return q ? constant(*q) : tooLarge();
+    }
     if (*c == 1) return a;
     if (*c > 1) {
       std::vector<DimTerm> whole, rest;
       for (const DimTerm& t : dims_[a]) {
-        int64_t q = floorDivide(t.coefficient, *c), r = floorModulo(t.coefficient, *c);
+        int64_t q = *floorDivide(t.coefficient, *c), r = floorModulo(t.coefficient, *c);
         if (q != 0) whole.push_back(DimTerm{q, t.factors});
         if (r != 0) rest.push_back(DimTerm{r, t.factors});
       }
-      DimId outside = intern(normalTerms(std::move(whole)));
+      DimId outside = normal(std::move(whole));
       if (rest.empty()) return outside;
-      DimId inside = intern(normalTerms(std::move(rest)));
-      if (std::optional<int64_t> r = asConstant(inside)) return add(outside, constant(floorDivide(*r, *c)));
+      DimId inside = normal(std::move(rest));
+      if (std::optional<int64_t> r = asConstant(inside)) return add(outside, constant(*floorDivide(*r, *c)));
       return add(outside, ofAtom(DimAtom{DimAtomKind::FloorDiv, {}, {inside, b}}));
     }
   }
@@ -124,6 +138,7 @@ DimId DimStore::floorDiv(DimId a, DimId b) {
 }
 
 DimId DimStore::mod(DimId a, DimId b) {
+  if (isTooLarge(a) || isTooLarge(b)) return tooLarge();
   std::optional<int64_t> c = asConstant(b);
   std::optional<int64_t> value = asConstant(a);
   if (c && *c != 0) {
@@ -133,7 +148,7 @@ DimId DimStore::mod(DimId a, DimId b) {
       std::vector<DimTerm> rest;
       for (const DimTerm& t : dims_[a])
         if (int64_t r = floorModulo(t.coefficient, *c)) rest.push_back(DimTerm{r, t.factors});
-      DimId inside = intern(normalTerms(std::move(rest)));
+      DimId inside = normal(std::move(rest));
       if (std::optional<int64_t> r = asConstant(inside)) return constant(floorModulo(*r, *c));
       return ofAtom(DimAtom{DimAtomKind::Mod, {}, {inside, b}});
     }
@@ -142,6 +157,7 @@ DimId DimStore::mod(DimId a, DimId b) {
 }
 
 DimId DimStore::extremum(DimAtomKind kind, DimId a, DimId b) {
+  if (isTooLarge(a) || isTooLarge(b)) return tooLarge();
   std::vector<DimId> args;
   std::optional<int64_t> known;
   auto take = [&](DimId d) {
@@ -194,6 +210,7 @@ DimId DimStore::substituteAtom(DimAtomId id, const DimSubst& subst) {
     auto it = subst.find(a.symbol);
     return it == subst.end() ? symbol(a.symbol) : it->second;
   }
+  if (a.kind == DimAtomKind::TooLarge) return tooLarge();
   std::vector<DimId> args;
   for (DimId d : a.args) args.push_back(substitute(d, subst));
   switch (a.kind) {
@@ -253,86 +270,7 @@ bool DimStore::hasOpaqueAtom(DimId d) const {
   return false;
 }
 
-// --- intervals
-// ----------------------------------------------------------------------------------------------------
-
-namespace {
-
-using Wide = __int128;
-constexpr Wide infinite = Wide(1) << 100;
-Wide clampWide(Wide v) { return std::clamp(v, -infinite, infinite); }
-Wide mulWide(Wide a, Wide b) {
-  if (a == 0 || b == 0) return 0;
-  bool negative = (a < 0) != (b < 0);
-  Wide x = a < 0 ? -a : a, y = b < 0 ? -b : b;
-  Wide r = x > infinite / y ? infinite : x * y;
-  return negative ? -r : r;
-}
-
-} // namespace
-
-struct DimStore::Interval {
-  Wide low = -infinite, high = infinite;
-};
-
-DimStore::Interval DimStore::atomInterval(DimAtomId id) const {
-  const DimAtom& a = atoms_[id];
-  switch (a.kind) {
-  case DimAtomKind::Symbol: {
-    int64_t bound = syms_[a.symbol].lowerBound;
-    return {bound == INT64_MIN ? -infinite : Wide(bound), infinite};
-  }
-  case DimAtomKind::FloorDiv: {
-    std::optional<int64_t> c = asConstant(a.args[1]);
-    Interval p = interval(a.args[0]);
-    if (c && *c > 0) {
-      auto divide = [&](Wide v) {
-        if (v <= -infinite || v >= infinite) return v;
-        Wide q = v / *c;
-        return v % *c != 0 && v < 0 ? q - 1 : q;
-      };
-      return {divide(p.low), divide(p.high)};
-    }
-    if (p.low >= 0 && interval(a.args[1]).low > 0) return {0, p.high};
-    return {};
-  }
-  case DimAtomKind::Mod: {
-    Interval b = interval(a.args[1]);
-    if (b.low > 0) return {0, b.high >= infinite ? infinite : b.high - 1};
-    return {};
-  }
-  case DimAtomKind::Min:
-  case DimAtomKind::Max: {
-    Interval all = interval(a.args[0]);
-    for (size_t i = 1; i < a.args.size(); ++i) {
-      Interval next = interval(a.args[i]);
-      bool isMin = a.kind == DimAtomKind::Min;
-      all.low = isMin ? std::min(all.low, next.low) : std::max(all.low, next.low);
-      all.high = isMin ? std::min(all.high, next.high) : std::max(all.high, next.high);
-    }
-    return all;
-  }
-  }
-  return {};
-}
-
-DimStore::Interval DimStore::interval(DimId d) const {
-  Interval sum{0, 0};
-  for (const DimTerm& t : dims_[d]) {
-    Interval p{t.coefficient, t.coefficient};
-    for (DimAtomId id : t.factors) {
-      Interval f = atomInterval(id);
-      Wide corners[] = {mulWide(p.low, f.low), mulWide(p.low, f.high), mulWide(p.high, f.low),
-                        mulWide(p.high, f.high)};
-      p = {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
-    }
-    sum.low = p.low <= -infinite || sum.low <= -infinite ? -infinite : clampWide(sum.low + p.low);
-    sum.high = p.high >= infinite || sum.high >= infinite ? infinite : clampWide(sum.high + p.high);
-  }
-  return sum;
-}
-
-bool DimStore::atLeast(DimId d, int64_t bound) const { return interval(d).low >= bound; }
+bool DimStore::atLeast(DimId d, int64_t bound) const { return DimFacts(*this).of(d).low >= bound; }
 
 // --- evaluation
 // ---------------------------------------------------------------------------------------------------
@@ -354,10 +292,12 @@ std::optional<int64_t> DimStore::evaluateAtom(DimAtomId id,
   switch (a.kind) {
   case DimAtomKind::Min: return *std::min_element(args.begin(), args.end());
   case DimAtomKind::Max: return *std::max_element(args.begin(), args.end());
+  case DimAtomKind::TooLarge: return std::nullopt;
   default: break;
   }
   if (args[1] == 0) return std::nullopt;
-  return a.kind == DimAtomKind::FloorDiv ? floorDivide(args[0], args[1]) : floorModulo(args[0], args[1]);
+  return a.kind == DimAtomKind::FloorDiv ? floorDivide(args[0], args[1])
+                                         : std::optional(floorModulo(args[0], args[1]));
 }
 
 std::optional<int64_t> DimStore::evaluate(DimId d, const std::unordered_map<DimSym, int64_t>& values) const {
@@ -366,10 +306,9 @@ std::optional<int64_t> DimStore::evaluate(DimId d, const std::unordered_map<DimS
     int64_t product = t.coefficient;
     for (DimAtomId id : t.factors) {
       std::optional<int64_t> v = evaluateAtom(id, values);
-      if (!v) return std::nullopt;
-      product = wrapMul(product, *v);
+      if (!v || __builtin_mul_overflow(product, *v, &product)) return std::nullopt;
     }
-    sum = wrapAdd(sum, product);
+    if (__builtin_add_overflow(sum, product, &sum)) return std::nullopt;
   }
   return sum;
 }

@@ -43,7 +43,8 @@ struct DimSymInfo {
   Span origin;            ///< where it was introduced
 };
 
-enum class DimAtomKind : uint8_t { Symbol, FloorDiv, Mod, Min, Max };
+/// TooLarge: an expression with a number that no 64 bits hold; nothing computed from it is a size either.
+enum class DimAtomKind : uint8_t { Symbol, FloorDiv, Mod, Min, Max, TooLarge };
 
 struct DimAtom {
   DimAtomKind kind;
@@ -61,7 +62,11 @@ struct DimTerm {
 
 using DimSubst = std::unordered_map<DimSym, DimId>;
 
-/// Owns symbols, atoms and dimensions of one session. Arithmetic wraps like `int` (rule 17).
+/// The largest extent of an axis, and product of the extents of an array that are not 0 (rule 17).
+constexpr int64_t maxExtent = int64_t(1) << 47;
+
+/// Owns symbols, atoms and dimensions of one session. Arithmetic is exact: where a coefficient leaves 64 bits
+/// the result is tooLarge(), which takes over all that is computed from it (rule 17).
 class DimStore {
 public:
   DimSym newSym(DimSymInfo info);
@@ -79,6 +84,8 @@ public:
   DimId min(DimId a, DimId b);
   DimId max(DimId a, DimId b);
   DimId product(std::span<const DimId> dims);
+  DimId tooLarge();
+  bool isTooLarge(DimId d) const;
 
   const std::vector<DimTerm>& terms(DimId d) const { return dims_[d]; }
   const DimAtom& atom(DimAtomId a) const { return atoms_[a]; }
@@ -94,7 +101,8 @@ public:
   bool hasOpaqueAtom(DimId d) const;
   /// Provably at least `bound` from the symbols' lower bounds (intervals only).
   bool atLeast(DimId d, int64_t bound) const;
-  /// Value under an assignment of every symbol in it. Floor division; division by 0 gives nullopt.
+  /// Exact value under an assignment of every symbol in it. Floor division; division by 0, and numbers beyond
+  /// 64 bits on the way, give nullopt.
   std::optional<int64_t> evaluate(DimId d, const std::unordered_map<DimSym, int64_t>& values) const;
   /// Source-like text: `2*N + 1`, `(H - 2) / 2`.
   std::string print(DimId d) const;
@@ -105,13 +113,11 @@ public:
 
 private:
   DimId intern(std::vector<DimTerm> terms);
+  DimId normal(std::vector<DimTerm> terms);
   DimAtomId internAtom(DimAtom atom);
   DimId ofAtom(DimAtom atom);
   DimId extremum(DimAtomKind kind, DimId a, DimId b);
   DimId substituteAtom(DimAtomId id, const DimSubst& subst);
-  struct Interval;
-  Interval interval(DimId d) const;
-  Interval atomInterval(DimAtomId id) const;
   std::optional<int64_t> evaluateAtom(DimAtomId id, const std::unordered_map<DimSym, int64_t>& values) const;
   std::string printAtom(DimAtomId id) const;
 

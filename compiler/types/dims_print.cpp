@@ -31,6 +31,7 @@ std::string DimStore::printAtom(DimAtomId id) const {
     for (size_t i = 0; i < a.args.size(); ++i) out += (i ? ", " : "") + print(a.args[i]);
     return out + ")";
   }
+  case DimAtomKind::TooLarge: return "too_large";
   }
   return "?";
 }

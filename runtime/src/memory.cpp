@@ -193,20 +193,19 @@ void* melix_alloc_typed(MelixTask* task, int64_t bytes, const MelixType* type, i
 }
 
 int64_t melix_checked_bytes(MelixTask* task, int64_t elem, int64_t rank, const int64_t* dims) {
-  int64_t bytes = elem;
-  bool overflow = false;
+  int64_t elements = 1, bytes = 0; // elements as if no extent were 0
+  bool empty = false, tooLarge = false;
   for (int64_t k = 0; k < rank; k++) {
     if (dims[k] < 0) {
       int64_t values[] = {k, dims[k]};
       melix_panic_format(task, "dimension {0} of an array is {1}", 2, values);
     }
-    overflow |= __builtin_mul_overflow(bytes, dims[k], &bytes);
+    empty |= dims[k] == 0;
+    if (dims[k] > 0)
+      tooLarge |= __builtin_mul_overflow(elements, dims[k], &elements) || elements > MELIX_MAX_EXTENT;
   }
-  // A product that overflowed on the way is fine if a later dim is 0.
-  for (int64_t k = 0; k < rank; k++) {
-    if (dims[k] == 0) return 0;
-  }
-  if (overflow) panicText(task, "an array of this shape does not fit into memory");
+  tooLarge |= !empty && __builtin_mul_overflow(elements, elem, &bytes);
+  if (tooLarge) panicText(task, "an array of this shape is too large");
   return bytes;
 }
 

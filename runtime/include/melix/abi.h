@@ -26,6 +26,9 @@ typedef struct MelixTask MelixTask;
 // 1. Blocks: a 64-byte header in front of 64-byte-aligned data.
 // ---------------------------------------------------------------------------------------------------------
 
+/// The largest extent of an axis, and product of the extents of an array that are not 0.
+#define MELIX_MAX_EXTENT (INT64_C(1) << 47)
+
 enum MelixLayout {
   MELIX_LAYOUT_BYTES = 0,    // no references inside; `type` is null
   MELIX_LAYOUT_ELEMENTS = 1, // bytes / type->size values of `type`

@@ -1,19 +1,26 @@
-#include "transforms/affine.h"
+#include "core/affine.h"
 
-namespace melix::transforms {
-
-using namespace core;
+namespace melix::core {
 
 namespace {
 
+/// a + scale · c modulo 2^64.
+int64_t plus(int64_t a, int64_t scale, int64_t c) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                              static_cast<uint64_t>(scale) * static_cast<uint64_t>(c));
+}
+
+template <class Terms>
+void accumulate(Terms& into, const Terms& terms, int64_t scale) {
+  for (auto [term, c] : terms)
+    if ((into[term] = plus(into[term], scale, c)) == 0) into.erase(term);
+}
+
 void accumulate(AffineIndex& into, const AffineIndex& x, int64_t scale) {
-  for (auto [v, c] : x.axes)
-    if ((into.axes[v] += scale * c) == 0) into.axes.erase(v);
-  for (auto [v, c] : x.outside)
-    if ((into.outside[v] += scale * c) == 0) into.outside.erase(v);
-  for (auto [d, c] : x.dims)
-    if ((into.dims[d] += scale * c) == 0) into.dims.erase(d);
-  into.constant += scale * x.constant;
+  accumulate(into.axes, x.axes, scale);
+  accumulate(into.outside, x.outside, scale);
+  accumulate(into.dims, x.dims, scale);
+  into.constant = plus(into.constant, scale, x.constant);
 }
 
 bool isConstant(const AffineIndex& x) { return x.axes.empty() && x.outside.empty() && x.dims.empty(); }
@@ -70,4 +77,4 @@ std::optional<AffineIndex> affineIndex(const Module& m, const Function& f, Value
   return out;
 }
 
-} // namespace melix::transforms
+} // namespace melix::core

@@ -1,0 +1,70 @@
+#pragma once
+// What is known of integers and sizes at a place of a function; whether a check can fail there.
+//
+// Ranges are exact: an op that might wrap has none. A fact is used only where what says it dominates: whoever
+// walks the function tells each op after it ran (`define`) and each region around its ops (`enter`, `leave`).
+
+#include "core/ir.h"
+#include "types/dim_facts.h"
+
+namespace melix::core {
+
+class Ranges {
+public:
+  /// Knows the sizes of the function's parameters.
+  Ranges(Module& m, const Function& f);
+
+  /// What holds once `op` ran: its results exist, so their sizes are sizes; a check has passed.
+  void define(const Op& op);
+  /// What holds inside of a region, until `leave` of what this gives: a sweep runs its body only if it has
+  /// points.
+  size_t enter(RegionId r);
+  void leave(size_t mark);
+
+  /// Whether a check can never fail here.
+  bool isProved(const Op& check);
+  /// Whether the i64 that computes a dimension is its exact value.
+  bool isExact(DimId d) const { return facts_.isExact(d); }
+  /// Whether an i64 is never negative.
+  bool isNatural(ValueId v) { return isAtLeast(v, 0); }
+  bool isAtLeast(ValueId v, int64_t bound);
+  /// Whether of two i64 the first is never the lesser.
+  bool isNoLess(ValueId a, ValueId b);
+
+private:
+  /// Both ends belong to it.
+  struct Range {
+    DimId low, high;
+  };
+  static constexpr int maxDepth = 8; ///< of the ops that a range is found through
+
+  void learnSizes(TypeId type, int depth);
+  void learnExtents(std::vector<DimId> dims);
+
+  std::optional<Range> range(ValueId v, int depth = maxDepth);
+  std::optional<Range> ofOp(const Op& op, int depth);
+  std::optional<Range> ofProduct(const Op& op, int depth);
+  std::optional<Range> ofQuotient(const Op& op, int depth);
+  std::optional<Range> ofExtremum(const Op& op, int depth);
+  std::optional<Range> ofConverted(const Op& op);
+  std::optional<Range> ofParameter(ValueId v, int depth);
+  DimId lastOf(const Op& loop, int depth);
+  /// The range if no number in it wraps.
+  std::optional<Range> unwrapped(Range r) const;
+  std::optional<int64_t> integer(ValueId v) const;
+  const Op* def(ValueId v) const { return f_.values[v].def.valid() ? &f_.ops[f_.values[v].def] : nullptr; }
+  bool noLess(DimId a, DimId b) { return facts_.atLeast(dims_.sub(a, b), 0); }
+
+  bool indexFits(const Op& check);
+  bool sliceFits(const Op& check);
+  bool resultFits(const Op& check);
+  bool arrayFits(const Op& check) const;
+  bool pointsFit(const Op& check) const;
+
+  const Function& f_;
+  types::TypeStore& types_;
+  types::DimStore& dims_;
+  types::DimFacts facts_;
+};
+
+} // namespace melix::core

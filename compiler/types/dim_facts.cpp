@@ -1,0 +1,195 @@
+#include "types/dim_facts.h"
+
+#include <algorithm>
+#include <climits>
+
+namespace melix::types {
+
+namespace {
+
+using Wide = DimFacts::Wide;
+using Interval = DimFacts::Interval;
+constexpr Wide infinite = DimFacts::infinite;
+
+Wide times(Wide a, Wide b) {
+  if (a == 0 || b == 0) return 0;
+  bool negative = (a < 0) != (b < 0);
+  Wide x = a < 0 ? -a : a, y = b < 0 ? -b : b;
+  Wide r = x > infinite / y ? infinite : x * y;
+  return negative ? -r : r;
+}
+
+Interval times(Interval a, Interval b) {
+  Wide corners[] = {times(a.low, b.low), times(a.low, b.high), times(a.high, b.low), times(a.high, b.high)};
+  return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
+}
+
+Interval plus(Interval a, Interval b) {
+  Interval sum;
+  if (a.low > -infinite && b.low > -infinite) sum.low = std::clamp(a.low + b.low, -infinite, infinite);
+  if (a.high < infinite && b.high < infinite) sum.high = std::clamp(a.high + b.high, -infinite, infinite);
+  return sum;
+}
+
+/// ⌊a / c⌋ of a positive c; what is infinite stays so.
+Wide floorOf(Wide a, Wide c) {
+  if (a <= -infinite || a >= infinite) return a;
+  Wide q = a / c;
+  return a % c != 0 && a < 0 ? q - 1 : q;
+}
+
+} // namespace
+
+// --- intervals
+
+Interval DimFacts::of(DimId d) const {
+  Interval sum{0, 0};
+  for (const DimTerm& t : dims_.terms(d))
+    sum = plus(sum, times({t.coefficient, t.coefficient}, ofProduct(t.factors)));
+  return sum;
+}
+
+Interval DimFacts::ofProduct(const Product& factors) const {
+  Interval all{1, 1};
+  bool negative = false;
+  for (DimAtomId id : factors) {
+    Interval factor = ofAtom(id);
+    negative |= factor.low < 0;
+    all = times(all, factor);
+  }
+  if (!negative) all.high = std::min(all.high, mostOf(factors));
+  if (auto known = bounds_.find(factors); known != bounds_.end()) {
+    if (known->second.low) all.low = std::max(all.low, *known->second.low);
+    if (known->second.high) all.high = std::min(all.high, *known->second.high);
+  }
+  return all;
+}
+
+Wide DimFacts::mostOf(const Product& factors) const {
+  Wide most = infinite;
+  if (auto known = bounds_.find(factors); known != bounds_.end() && known->second.high)
+    most = *known->second.high;
+  if (factors.size() == 1) return std::min(most, ofAtom(factors[0]).high);
+  constexpr size_t longest = 6; // of longer products nothing is asked
+  for (size_t k = 0; k < factors.size() && factors.size() <= longest; ++k) {
+    Product rest = factors;
+    rest.erase(rest.begin() + static_cast<ptrdiff_t>(k));
+    most = std::min(most, times(ofAtom(factors[k]).high, mostOf(rest)));
+  }
+  return most;
+}
+
+Interval DimFacts::ofAtom(DimAtomId id) const {
+  const DimAtom& a = dims_.atom(id);
+  switch (a.kind) {
+  case DimAtomKind::Symbol: {
+    Interval all{dims_.info(a.symbol).lowerBound, INT64_MAX};
+    auto known = bounds_.find({id});
+    if (known != bounds_.end() && known->second.low) all.low = std::max(all.low, *known->second.low);
+    if (known != bounds_.end() && known->second.high) all.high = std::min(all.high, *known->second.high);
+    return all;
+  }
+  case DimAtomKind::FloorDiv:
+  case DimAtomKind::Mod: return ofQuotient(a);
+  case DimAtomKind::Min:
+  case DimAtomKind::Max: return ofExtremum(a);
+  case DimAtomKind::TooLarge: return {};
+  }
+  return {};
+}
+
+Interval DimFacts::ofQuotient(const DimAtom& a) const {
+  Interval divisor = of(a.args[1]);
+  if (divisor.low <= 0) return {};
+  if (a.kind == DimAtomKind::Mod) return {0, divisor.high >= infinite ? infinite : divisor.high - 1};
+  Interval value = of(a.args[0]);
+  // What is divided by more comes nearer to zero, from below not beyond -1.
+  Interval out{floorOf(value.low, value.low < 0 ? divisor.low : std::max<Wide>(divisor.high, 1)),
+               floorOf(value.high, value.high < 0 ? divisor.high : divisor.low)};
+  if (value.low >= infinite || value.low <= -infinite) out.low = value.low;
+  return out;
+}
+
+Interval DimFacts::ofExtremum(const DimAtom& a) const {
+  Interval all = of(a.args[0]);
+  for (size_t i = 1; i < a.args.size(); ++i) {
+    Interval next = of(a.args[i]);
+    bool isMin = a.kind == DimAtomKind::Min;
+    all.low = isMin ? std::min(all.low, next.low) : std::max(all.low, next.low);
+    all.high = isMin ? std::min(all.high, next.high) : std::max(all.high, next.high);
+  }
+  return all;
+}
+
+/// Sums and products that wrap on the way come out right if the result fits; what is divided or compared has
+/// to fit itself.
+bool DimFacts::isExact(DimId d) const {
+  Interval all = of(d);
+  return all.low >= INT64_MIN && all.high <= INT64_MAX && argumentsAreExact(d);
+}
+
+bool DimFacts::argumentsAreExact(DimId d) const {
+  for (const DimTerm& t : dims_.terms(d))
+    for (DimAtomId id : t.factors) {
+      const DimAtom& a = dims_.atom(id);
+      if (a.kind == DimAtomKind::TooLarge) return false;
+      if (!std::all_of(a.args.begin(), a.args.end(), [&](DimId arg) { return isExact(arg); })) return false;
+    }
+  return true;
+}
+
+// --- facts
+
+void DimFacts::learn(const Product& factors, std::optional<Wide> low, std::optional<Wide> high) {
+  if (factors.empty()) return;
+  Bound& known = bounds_[factors];
+  bool raises = low && (!known.low || *low > *known.low),
+       lowers = high && (!known.high || *high < *known.high);
+  if (!raises && !lowers) return;
+  trail_.emplace_back(factors, known);
+  if (raises) known.low = low;
+  if (lowers) known.high = high;
+}
+
+void DimFacts::assumeAtMost(DimId d, Wide bound) {
+  const std::vector<DimTerm>& terms = dims_.terms(d);
+  Interval all = of(d);
+  if (all.high <= bound) return;
+  for (const DimTerm& t : terms) {
+    // What the other terms are at least leaves so much for this one.
+    Interval own = times({t.coefficient, t.coefficient}, ofProduct(t.factors));
+    Wide others = terms.size() == 1                            ? 0
+                  : own.low > -infinite && all.low > -infinite ? all.low - own.low
+                                                               : -infinite;
+    if (others <= -infinite) continue;
+    Wide room = bound - others;
+    if (t.coefficient > 0)
+      learn(t.factors, std::nullopt, floorOf(room, t.coefficient));
+    else
+      learn(t.factors, -floorOf(room, -Wide(t.coefficient)), std::nullopt);
+  }
+}
+
+void DimFacts::assumeAtLeast(DimId d, Wide bound) {
+  const std::vector<DimTerm>& terms = dims_.terms(d);
+  Interval all = of(d);
+  if (all.low >= bound) return;
+  for (const DimTerm& t : terms) {
+    Interval own = times({t.coefficient, t.coefficient}, ofProduct(t.factors));
+    Wide others = terms.size() == 1                            ? 0
+                  : own.high < infinite && all.high < infinite ? all.high - own.high
+                                                               : infinite;
+    if (others >= infinite) continue;
+    Wide needed = bound - others;
+    if (t.coefficient > 0)
+      learn(t.factors, -floorOf(-needed, t.coefficient), std::nullopt);
+    else
+      learn(t.factors, std::nullopt, floorOf(-needed, -Wide(t.coefficient)));
+  }
+}
+
+void DimFacts::undo(size_t mark) {
+  for (; trail_.size() > mark; trail_.pop_back()) bounds_[trail_.back().first] = trail_.back().second;
+}
+
+} // namespace melix::types
