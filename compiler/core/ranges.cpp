@@ -1,6 +1,7 @@
 #include "core/ranges.h"
 
 #include "core/build.h"
+#include "core/walk.h"
 
 #include <algorithm>
 #include <climits>
@@ -110,6 +111,12 @@ void Ranges::leave(size_t mark) { facts_.undo(mark); }
 
 // --- ranges of values
 
+bool Ranges::noLess(DimId a, DimId b) {
+  if (std::optional<int64_t> least = dims_.asConstant(b)) return facts_.atLeast(a, *least);
+  if (std::optional<int64_t> most = dims_.asConstant(a)) return facts_.atMost(b, *most);
+  return facts_.atLeast(dims_.sub(a, b), 0);
+}
+
 std::optional<int64_t> Ranges::integer(ValueId v) const {
   const Op* op = def(v);
   TypeKind kind = types_.kind(f_.typeOf(v));
@@ -216,7 +223,42 @@ std::optional<Ranges::Range> Ranges::ofParameter(ValueId v, int depth) {
     return Range{zero, last};
   }
   if (op.kind == OpKind::For && value.index == 0) return Range{zero, lastOf(op, depth)};
+  if (op.kind == OpKind::While && value.region == op.regions[1]) return ofCarry(op, value.index, depth);
   return std::nullopt;
+}
+
+/// A carry that each turn leaves or makes greater by a constant, while the condition holds it below a limit.
+std::optional<Ranges::Range> Ranges::ofCarry(const Op& loop, uint32_t k, int depth) {
+  const ValueId carry = f_.regions[loop.regions[1]].params[k],
+                next = terminator(f_, loop.regions[1]).operands[k];
+  const Op* step = def(next);
+  std::optional<int64_t> grows = next == carry ? std::optional<int64_t>(0) : std::nullopt;
+  if (step && step->kind == OpKind::Add && step->operands[0] == carry) grows = integer(step->operands[1]);
+  std::optional<Range> first = range(loop.operands[k], depth);
+  if (!grows || *grows < 0 || !first) return std::nullopt;
+  std::optional<DimId> limit =
+      limitOf(terminator(f_, loop.regions[0]).operands[0], f_.regions[loop.regions[0]].params[k], depth);
+  if (!limit) return std::nullopt;
+  DimId last = dims_.sub(*limit, dims_.constant(1));
+  if (!unwrapped({first->low, dims_.add(last, dims_.constant(*grows))})) return std::nullopt;
+  return Range{first->low, last};
+}
+
+/// What `carry` is less than where the condition holds.
+std::optional<DimId> Ranges::limitOf(ValueId condition, ValueId carry, int depth) {
+  const Op* op = def(condition);
+  if (!op || depth == 0) return std::nullopt;
+  if (op->kind == OpKind::And) {
+    std::optional<DimId> left = limitOf(op->operands[0], carry, depth - 1);
+    return left ? left : limitOf(op->operands[1], carry, depth - 1);
+  }
+  if (op->kind == OpKind::If &&
+      integer(terminator(f_, op->regions[1]).operands[0]) == 0) // `and` of two conditions
+    return limitOf(op->operands[0], carry, depth - 1);
+  bool less = op->kind == OpKind::Cmp && op->index() == static_cast<uint32_t>(ops::CmpKind::Lt);
+  if (!less || op->operands[0] != carry) return std::nullopt;
+  std::optional<Range> limit = range(op->operands[1], depth - 1);
+  return limit ? std::optional(limit->high) : std::nullopt;
 }
 
 /// The last index of a loop that runs. Where its count is `max(to, from) - from`, that is to - from, since
@@ -251,7 +293,7 @@ bool Ranges::isNoLess(ValueId a, ValueId b) {
 
 bool Ranges::indexFits(const Op& check) {
   std::optional<Range> r = range(check.operands[0]);
-  return r && facts_.atLeast(r->low, 0) && facts_.atLeast(dims_.sub(check.dims[0], r->high), 1);
+  return r && facts_.atLeast(r->low, 0) && noLess(dims_.sub(check.dims[0], dims_.constant(1)), r->high);
 }
 
 bool Ranges::sliceFits(const Op& check) {

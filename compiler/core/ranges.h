@@ -49,11 +49,13 @@ private:
   std::optional<Range> ofConverted(const Op& op);
   std::optional<Range> ofParameter(ValueId v, int depth);
   DimId lastOf(const Op& loop, int depth);
+  std::optional<Range> ofCarry(const Op& loop, uint32_t k, int depth);
+  std::optional<DimId> limitOf(ValueId condition, ValueId carry, int depth);
   /// The range if no number in it wraps.
   std::optional<Range> unwrapped(Range r) const;
   std::optional<int64_t> integer(ValueId v) const;
   const Op* def(ValueId v) const { return f_.values[v].def.valid() ? &f_.ops[f_.values[v].def] : nullptr; }
-  bool noLess(DimId a, DimId b) { return facts_.atLeast(dims_.sub(a, b), 0); }
+  bool noLess(DimId a, DimId b);
 
   bool indexFits(const Op& check);
   bool sliceFits(const Op& check);

@@ -49,8 +49,8 @@ private:
   void region(RegionId r) {
     known_.emplace_back();
     size_t mark = ranges_.enter(r);
-    std::vector<OpId> list = std::move(f_.regions[r].ops), out;
-    f_.regions[r].ops.clear();
+    const std::vector<OpId> list = f_.regions[r].ops; // stays there while its ops are looked at
+    std::vector<OpId> out;
     splice(list, out);
     f_.regions[r].ops = std::move(out);
     ranges_.leave(mark);

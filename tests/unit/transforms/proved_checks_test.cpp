@@ -1,0 +1,144 @@
+// Which checks are proved, and which have to stay: nothing that reasons about bounds wraps.
+#include "transforms/pass_text.h"
+#include "transforms/simplify.h"
+
+namespace melix::transforms {
+namespace {
+
+struct Case {
+  const char* what;
+  const char* body; ///< of a function of %x: f32[N], %m: f32[N, M], %e: f32[K, 0], %n: i64
+  bool proved;      ///< all of its checks
+};
+
+/// A loop over an axis whose body is `body`, with the index %i.
+std::string sweep(const std::string& extent, const std::string& body) {
+  return "  %s = nest (%i: " + extent + ") -> keep[] sum {\n" + body + "    yield %i\n  } : i64\n";
+}
+
+void expectProved(const Case& c) {
+  PassText m("fn f [N, M, K] (%x: f32[N], %m: f32[N, M], %e: f32[K, 0], %n: i64) -> (i64) keep {\n" +
+             std::string("  %zero = const 0 : i64\n  %one = const 1 : i64\n") + c.body + "  yield %n\n}\n");
+  m.apply(simplify);
+  EXPECT_EQ(m.count("check "), c.proved ? 0u : 1u) << c.what << "\n" << m.text();
+}
+
+const std::string strideNearly63Bits =
+    "    %k = const 6148914691236517206 : i64\n    %j = mul %i, %k : i64\n";
+
+TEST(ProvedChecks, IndicesOfSweeps) {
+  for (auto [what, extent, index, axis, proved] :
+       std::initializer_list<std::tuple<const char*, const char*, std::string, const char*, bool>>{
+           {"an axis", "N", "    %j = add %i, %zero : i64\n", "N", true},
+           {"a neighbour", "N - 1", "    %j = add %i, %one : i64\n", "N", true},
+           {"one too far", "N", "    %j = add %i, %one : i64\n", "N", false},
+           {"a stride that wraps into the axis at its end", "4", strideNearly63Bits, "4", false},
+           {"a stride of literals within", "4", "    %k = const 3 : i64\n    %j = mul %i, %k : i64\n", "10",
+            true},
+           {"a negative stride", "4",
+            "    %k = const -1 : i64\n    %a = mul %i, %k : i64\n    %c = const 3 : i64\n"
+            "    %j = add %a, %c : i64\n",
+            "4", true},
+           {"the least stride", "2", "    %k = const -9223372036854775808 : i64\n    %j = mul %i, %k : i64\n",
+            "2", false},
+           {"a row-major position", "N, %c: M",
+            "    %w = dim_value dims [M] : i64\n    %a = mul %i, %w : i64\n"
+            "    %j = add %a, %c : i64\n",
+            "N*M", true},
+           {"the beginning of a row, of which there may be none", "N",
+            "    %w = dim_value dims [M] : i64\n    %j = mul %i, %w : i64\n", "N*M", false},
+           {"another axis", "M", "    %j = add %i, %zero : i64\n", "N", false},
+           {"half of a position", "2*N", "    %k = const 2 : i64\n    %j = idiv %i, %k : i64\n", "N", true},
+           {"a remainder", "K", "    %k = const 5 : i64\n    %j = irem %n, %k : i64\n", "5", true},
+           {"a number that is clamped", "N",
+            "    %w = dim_value dims [N] : i64\n    %l = sub %w, %one : i64\n"
+            "    %a = min %n, %l : i64\n    %j = max %a, %zero : i64\n",
+            "N", true}}) {
+    std::string body = sweep(extent, index + "    check index \"\" %j dims [" + axis + "]\n");
+    expectProved({what, body.c_str(), proved});
+  }
+}
+
+TEST(ProvedChecks, Sizes) {
+  for (const Case& c : std::initializer_list<Case>{
+           {"an axis of an argument", "  check dim_fits \"\" dims [N]\n", true},
+           {"not beyond it", "  check dim_fits \"\" dims [N + 1]\n", false},
+           {"a part of one", "  check dim_fits \"\" dims [N / 2]\n", true},
+           {"axes of one array", "  check array_fits \"\" dims [N, M]\n", true},
+           {"the product of axes of one array", "  check dim_fits \"\" dims [N*M]\n", true},
+           {"axes of two arrays", "  check array_fits \"\" dims [N, K]\n", false},
+           {"axes of an array and a literal", "  check array_fits \"\" dims [N, M, 2]\n", false},
+           {"points of axes of two arrays", "  check points_fit \"\" dims [N, K]\n", false},
+           {"a difference may be negative", "  check dim_non_negative \"\" dims [N - M]\n", false},
+           {"a sum is not", "  check dim_non_negative \"\" dims [N + M]\n", true},
+           {"a product of three may leave 64 bits", "  check dim_non_negative \"\" dims [N*M*K]\n", false}})
+    expectProved(c);
+}
+
+TEST(ProvedChecks, ABoundHoldsBehindItsCheckOnly) {
+  const char* before = "  check index \"\" %zero dims [N]\n";
+  expectProved({"nothing says that there is one", before, false});
+  PassText m(R"(fn f [N] (%x: f32[N], %p: bool) -> (i64) keep {
+  %zero = const 0 : i64
+  %r = if %p {
+    check not_empty "max" dims [N]
+    check index "" %zero dims [N]
+    yield %zero
+  } {
+    check index "" %zero dims [N]
+    yield %zero
+  } : i64
+  yield %r
+}
+)");
+  m.apply(simplify);
+  EXPECT_EQ(m.count("check index"), 1u) << m.text();
+  EXPECT_EQ(m.count("check not_empty"), 1u) << m.text();
+}
+
+TEST(ProvedChecks, CarriesOfLoopsBelowALimit) {
+  PassText m(R"(fn f [N] (%x: f32[N], %n: i64) -> (i64) keep {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %size = dim_value dims [N] : i64
+  %last = while %zero { (%i: i64)
+    %more = cmp lt %i, %size : bool
+    yield %more
+  } { (%j: i64)
+    check index "" %j dims [N]
+    %next = add %j, %one : i64
+    check index "behind" %next dims [N]
+    yield %next
+  } : i64
+  %other = while %n { (%k: i64)
+    %again = cmp lt %k, %size : bool
+    yield %again
+  } { (%l: i64)
+    check index "from anywhere" %l dims [N]
+    %after = add %l, %one : i64
+    yield %after
+  } : i64
+  %r = add %last, %other : i64
+  yield %r
+}
+)");
+  m.apply(simplify);
+  EXPECT_EQ(m.count("check index \"\""), 0u) << m.text();
+  EXPECT_EQ(m.count("check index"), 2u) << m.text();
+}
+
+TEST(ProvedChecks, ANumberThatWrapsIsNoDimension) {
+  PassText m(R"(fn f [N, M, K] (%x: f32[N, 0], %y: f32[M, 0], %z: f32[K, 0]) -> (i64) keep {
+  %size = dim_value dims [N*M*K] : i64
+  bind_dim %size defines [S]
+  check dim_fits "" dims [S]
+  %n = dim_value dims [S] : i64
+  yield %n
+}
+)");
+  m.apply(simplify);
+  EXPECT_EQ(m.count("bind_dim"), 1u) << m.text();
+}
+
+} // namespace
+} // namespace melix::transforms
