@@ -1,5 +1,7 @@
 #include "core/walk.h"
 
+#include "core/call_graph.h"
+
 namespace melix::core {
 
 std::vector<RegionId> regionsOfOps(const Function& f) {
@@ -49,17 +51,17 @@ std::vector<ValueId> panickingSums(const Module& m, const Function& f, const Op&
   return out;
 }
 
-Effects::Effects(const Module& m) : module_(m), functions_(m.functions.size()) {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (uint32_t i = 0; i < m.functions.size(); ++i) {
-      const Function& f = m.functions[FunctionId(i)];
+Effects::Effects(const Module& m) : module_(&m), functions_(m.functions.size()) {
+  const CallGraph calls(m);
+  for (bool again = true; again;) { // once, but for functions that call each other
+    again = false;
+    for (FunctionId id : calls.order()) {
+      const Function& f = m.functions[id];
       if (!f.body.valid()) continue;
       EffectSet all;
       for (OpId op : f.regions[f.body].ops) all |= ofOp(f, op);
-      changed |= !(all == functions_[i]);
-      functions_[i] = all;
+      again |= calls.isRecursive(id) && !(all == functions_[id.index]);
+      functions_[id.index] = all;
     }
   }
 }
@@ -68,7 +70,7 @@ EffectSet Effects::ofOp(const Function& f, OpId id) const {
   const Op& op = f.ops[id];
   EffectSet out;
   switch (ops::opEffect(op.kind)) {
-  case ops::EffectKind::None: out.panics = !panickingSums(module_, f, op).empty(); break;
+  case ops::EffectKind::None: out.panics = !panickingSums(*module_, f, op).empty(); break;
   case ops::EffectKind::Panic: out.panics = true; break;
   case ops::EffectKind::Debug: out.debug = true; break;
   case ops::EffectKind::Io: {
@@ -82,7 +84,7 @@ EffectSet Effects::ofOp(const Function& f, OpId id) const {
     if (op.kind == OpKind::Apply) out.io = true;
     if (op.kind == OpKind::Call) out |= functions_[op.as<CallAttr>().callee.index];
     if (op.kind == OpKind::Derivative) out |= functions_[op.as<DerivativeAttr>().callee.index];
-    out.panics |= !panickingSums(module_, f, op).empty();
+    out.panics |= !panickingSums(*module_, f, op).empty();
     for (RegionId r : op.regions)
       for (OpId inner : f.regions[r].ops) out |= ofOp(f, inner);
     break;

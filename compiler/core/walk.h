@@ -56,9 +56,10 @@ class Effects {
 public:
   explicit Effects(const Module& m);
   EffectSet ofOp(const Function& f, OpId op) const;
+  bool operator==(const Effects& o) const { return functions_ == o.functions_; }
 
 private:
-  const Module& module_;
+  const Module* module_;
   std::vector<EffectSet> functions_;
 };
 
