@@ -11,8 +11,12 @@ NestResult collecting(size_t axes) {
 NestView::NestView(const Function& f, const Op& op) : f_(f), op_(op) {
   uint32_t yield = 0, result = 0, unit = accs();
   for (const NestResult& r : op.as<NestAttr>().results) {
-    NestPart part{
-        &r, {yield, yieldsOf(r)}, {result, resultsOf(r, axes())}, {unit, isCombine(r) ? r.yields : 0}};
+    const auto number = static_cast<uint32_t>(parts_.size());
+    NestPart part{number,
+                  &r,
+                  {yield, yieldsOf(r)},
+                  {result, resultsOf(r, axes())},
+                  {unit, isCombine(r) ? r.yields : 0}};
     yield += part.yields.count;
     result += part.results.count;
     unit += part.units.count;

@@ -38,9 +38,14 @@ struct Places {
 
 /// Where the values of one result stand: in the yield of the body, among the results, among the operands.
 struct NestPart {
+  uint32_t number; ///< of the result in the attribute
   const NestResult* spec;
   Places yields, results, units;
 };
+/// For passes that choose how a result is computed.
+inline NestResult& resultOf(Op& nest, const NestPart& part) {
+  return nest.as<NestAttr>().results[part.number];
+}
 
 /// A view of a nest of `f`: it lasts as long as the op, which may be a copy, and the function are not
 /// changed.

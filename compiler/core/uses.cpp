@@ -2,7 +2,7 @@
 
 namespace melix::core {
 
-Uses::Uses(Module& m, FunctionId id) : module_(m), function_(id) {
+Uses::Uses(const Module& m, FunctionId id) : module_(m), function_(id) {
   const Function& f = fn();
   heads_.resize(f.values.size());
   firstOf_.resize(f.ops.size(), none);
@@ -10,12 +10,6 @@ Uses::Uses(Module& m, FunctionId id) : module_(m), function_(id) {
   homes_.resize(f.ops.size());
   nodes_.reserve(2 * f.ops.size());
   for (OpId op : f.regions[f.body].ops) enter(op, f.body);
-}
-
-Use Uses::onlyUse(ValueId v) const {
-  if (count(v) != 1) return {};
-  const uint32_t at = heads_[v.index].first;
-  return {nodes_[at].op, at - firstOf_[nodes_[at].op.index]};
 }
 
 RegionId Uses::homeOf(ValueId v) const {
@@ -41,7 +35,7 @@ void Uses::enter(OpId op, RegionId region) {
     for (OpId each : fn().regions[inner].ops) enter(each, inner);
 }
 
-void Uses::leave(OpId op) {
+void LiveUses::leave(OpId op) {
   if (!regionOf(op).valid()) return;
   forget(op);
   homes_[op.index] = RegionId();
@@ -60,7 +54,7 @@ void Uses::note(OpId id) {
   work_ += 1 + operands.size();
 }
 
-void Uses::forget(OpId id) {
+void LiveUses::forget(OpId id) {
   const std::vector<ValueId>& operands = fn().ops[id].operands;
   for (uint32_t k = 0; k < operands.size(); ++k) unlink(operands[k], firstOf_[id.index] + k);
   work_ += 1 + operands.size();
@@ -76,7 +70,7 @@ void Uses::link(ValueId v, uint32_t node) {
   ++head.count;
 }
 
-void Uses::unlink(ValueId v, uint32_t node) {
+void LiveUses::unlink(ValueId v, uint32_t node) {
   Head& head = heads_[v.index];
   const Node& at = nodes_[node];
   if (at.previous == none)
@@ -87,12 +81,12 @@ void Uses::unlink(ValueId v, uint32_t node) {
   --head.count;
 }
 
-void Uses::replace(ValueId v, ValueId by) {
+void LiveUses::replace(ValueId v, ValueId by) {
   if (v == by || !used(v)) return;
   for (uint32_t at = heads_[v.index].first; at != none;) {
     const uint32_t next = nodes_[at].next;
     const OpId op = nodes_[at].op;
-    fn().ops[op].operands[at - firstOf_[op.index]] = by;
+    changing_.functions[function_].ops[op].operands[at - firstOf_[op.index]] = by;
     link(by, at);
     ++work_;
     at = next;

@@ -1,6 +1,6 @@
 #pragma once
-// Who uses the values of a function, and where its ops stand: kept while a pass changes the function, so that
-// replacing a value costs its uses and not a walk.
+// Who uses the values of a function, and where its ops stand, so that replacing a value costs its uses and
+// not a walk.
 
 #include "core/ir.h"
 
@@ -14,12 +14,10 @@ struct Use {
   uint32_t operand;
 };
 
-/// Uses by the ops that stand in a region reached from the body. A pass that holds this changes operands only
-/// through it, and tells it of ops that come (`enter`) and go (`leave`); the lists of ops of regions are the
-/// pass's own business. Values and ops made after it was made are known to it as soon as they are entered.
+/// Uses by the ops that stand in a region reached from the body.
 class Uses {
 public:
-  Uses(Module& m, FunctionId f);
+  Uses(const Module& m, FunctionId f);
 
   uint32_t count(ValueId v) const { return v.index < heads_.size() ? heads_[v.index].count : 0; }
   bool used(ValueId v) const { return count(v) != 0; }
@@ -32,8 +30,6 @@ public:
       visit(Use{nodes_[at].op, at - firstOf_[nodes_[at].op.index]});
     }
   }
-  /// The only use; an invalid op where there is none or are several.
-  Use onlyUse(ValueId v) const;
 
   /// The region an op stands in; none for ops that were not entered, or left.
   RegionId regionOf(OpId op) const { return op.index < homes_.size() ? homes_[op.index] : RegionId(); }
@@ -42,27 +38,7 @@ public:
   /// The op of `region` in whose regions an op stands, or that op itself; none if it stands elsewhere.
   OpId ancestorIn(RegionId region, OpId op) const;
 
-  /// Every use of `v` becomes one of `by`.
-  void replace(ValueId v, ValueId by);
-  /// `change(Op&)` may do anything to the operands of an op that was entered.
-  template <class Change>
-  void change(OpId op, Change&& change) {
-    assert(regionOf(op).valid());
-    forget(op);
-    change(fn().ops[op]);
-    note(op);
-  }
-  /// The op, with all that stands in its regions, now stands in `region`; parts may have been entered before.
-  void enter(OpId op, RegionId region);
-  /// The op, with all that stands in its regions, stands nowhere any more.
-  void leave(OpId op);
-  /// The op now stands in another region.
-  void move(OpId op, RegionId region) { homes_[op.index] = region; }
-
-  /// Operands noted, forgotten and replaced so far: what a pass costs, for tests that it is linear.
-  uint64_t work() const { return work_; }
-
-private:
+protected:
   static constexpr uint32_t none = ~uint32_t(0);
   /// One operand; those of an op follow each other.
   struct Node {
@@ -72,13 +48,12 @@ private:
   struct Head {
     uint32_t first = none, count = 0;
   };
-  Function& fn() const { return module_.functions[function_]; }
+  const Function& fn() const { return module_.functions[function_]; }
+  void enter(OpId op, RegionId region);
   void note(OpId op);
-  void forget(OpId op);
   void link(ValueId v, uint32_t node);
-  void unlink(ValueId v, uint32_t node);
 
-  Module& module_;
+  const Module& module_;
   FunctionId function_;
   std::vector<Node> nodes_;
   std::vector<Head> heads_;       ///< by value
@@ -86,6 +61,38 @@ private:
   std::vector<uint32_t> sizeOf_;  ///< by op: how many nodes are its own
   std::vector<RegionId> homes_;   ///< by op
   uint64_t work_ = 0;
+};
+
+/// Uses that are kept while a pass changes the function. It changes operands only through this, and tells it
+/// of ops that come (`enter`) and go (`leave`); the lists of ops of regions are its own business.
+class LiveUses : public Uses {
+public:
+  LiveUses(Module& m, FunctionId f) : Uses(m, f), changing_(m) {}
+
+  /// Every use of `v` becomes one of `by`.
+  void replace(ValueId v, ValueId by);
+  /// `change(Op&)` may do anything to the operands of an op that was entered.
+  template <class Change>
+  void change(OpId op, Change&& change) {
+    assert(regionOf(op).valid());
+    forget(op);
+    change(changing_.functions[function_].ops[op]);
+    note(op);
+  }
+  /// The op, with all that stands in its regions, now stands in `region`; parts may have been entered before.
+  using Uses::enter;
+  /// The op, with all that stands in its regions, stands nowhere any more.
+  void leave(OpId op);
+  /// The op now stands in another region.
+  void move(OpId op, RegionId region) { homes_[op.index] = region; }
+
+  /// Operands noted, forgotten and replaced so far: what a pass costs, for tests that it is linear.
+  uint64_t work() const { return work_; }
+
+private:
+  void forget(OpId op);
+  void unlink(ValueId v, uint32_t node);
+  Module& changing_;
 };
 
 } // namespace melix::core

@@ -1,6 +1,7 @@
 #include "core/walk.h"
 
 #include "core/call_graph.h"
+#include "core/nest.h"
 
 namespace melix::core {
 
@@ -18,20 +19,6 @@ std::vector<RegionId> regionsOfOps(const Function& f) {
   return out;
 }
 
-RegionId homeOf(const Function& f, ValueId v) {
-  const Value& value = f.values[v];
-  if (!value.def.valid()) return value.region;
-  return regionsOfOps(f)[value.def.index];
-}
-
-std::vector<uint32_t> countUses(const Function& f) {
-  std::vector<uint32_t> uses(f.values.size(), 0);
-  forEachOp(f, [&](OpId op) {
-    for (ValueId v : f.ops[op].operands) ++uses[v.index];
-  });
-  return uses;
-}
-
 std::vector<ValueId> panickingSums(const Module& m, const Function& f, const Op& op) {
   auto mayPanic = [&](ValueId summed) {
     return m.types.isMadeWith(f.values[summed].type, [](types::TypeKind kind) {
@@ -42,12 +29,10 @@ std::vector<ValueId> panickingSums(const Module& m, const Function& f, const Op&
   const bool isSum = op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::AddAt;
   if (isSum && mayPanic(op.operands[1])) out.push_back(op.results[0]);
   if (op.kind != OpKind::Nest) return out;
-  size_t at = 0; // the first value of a result
-  for (const NestResult& result : op.as<NestAttr>().results) {
-    for (size_t k = at; k < at + result.results && k < op.results.size(); ++k)
-      if (result.kind == NestResultKind::Reduce && mayPanic(op.results[k])) out.push_back(op.results[k]);
-    at += result.results;
-  }
+  const NestView nest(f, op);
+  for (const NestPart& part : nest.parts())
+    for (ValueId v : nest.results(part))
+      if (part.spec->kind == NestResultKind::Reduce && mayPanic(v)) out.push_back(v);
   return out;
 }
 

@@ -307,7 +307,7 @@ private:
 
   Module& m_;
   FunctionId f_;
-  Uses uses_;
+  LiveUses uses_;
 };
 
 } // namespace

@@ -73,7 +73,7 @@ ValueId follow(const Function& f, const Uses& uses, RegionId region, ValueId v,
 
 class Remover {
 public:
-  Remover(Module& m, FunctionId f, Uses& uses) : m_(m), f_(f), uses_(uses) {}
+  Remover(Module& m, FunctionId f, LiveUses& uses) : m_(m), f_(f), uses_(uses) {}
 
   /// What the ops of a region do with the accumulator `v`.
   void from(RegionId region, ValueId v) {
@@ -161,7 +161,7 @@ private:
 
   Module& m_;
   FunctionId f_;
-  Uses& uses_;
+  LiveUses& uses_;
   std::unordered_set<RegionId> changed_;
 };
 
@@ -215,7 +215,7 @@ bool isSeparable(const Function& f, const types::TypeStore& types, const Uses& u
   return true;
 }
 
-void separate(Module& m, FunctionId f, Uses& uses, OpId copy, RegionId region) {
+void separate(Module& m, FunctionId f, LiveUses& uses, OpId copy, RegionId region) {
   const Op& op = m.functions[f].ops[copy];
   if (op.kind == OpKind::Nest) return Remover(m, f, uses).nest(copy, handedOn(m.functions[f], m.types, op));
   for (ValueId v : accumulatorsInside(m.functions[f], m.types, op)) Remover(m, f, uses).from(region, v);
@@ -229,7 +229,7 @@ bool findAccumulationSites(const Function& f, const Uses& uses, OpId nest, uint3
       .valid();
 }
 
-void removeAccumulators(Module& m, FunctionId f, Uses& uses, OpId nest, std::vector<uint32_t> which) {
+void removeAccumulators(Module& m, FunctionId f, LiveUses& uses, OpId nest, std::vector<uint32_t> which) {
   Remover(m, f, uses).nest(nest, std::move(which));
 }
 

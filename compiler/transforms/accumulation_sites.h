@@ -22,7 +22,7 @@ bool findAccumulationSites(const core::Function& f, const core::Uses& uses, core
                            std::vector<AccumulationSite>& out);
 
 /// Takes accumulators, all of whose adds were found, out of the nest and of all that hands them on.
-void removeAccumulators(core::Module& m, core::FunctionId f, core::Uses& uses, core::OpId nest,
+void removeAccumulators(core::Module& m, core::FunctionId f, core::LiveUses& uses, core::OpId nest,
                         std::vector<uint32_t> which);
 
 /// Whether `op` hands no accumulators on, or only so that they can be taken out of a copy of it.
@@ -30,6 +30,7 @@ bool isSeparable(const core::Function& f, const types::TypeStore& types, const c
                  core::OpId op);
 /// Takes the accumulators out of a copy of a separable op in `region`, which was entered; its other results
 /// stay.
-void separate(core::Module& m, core::FunctionId f, core::Uses& uses, core::OpId copy, core::RegionId region);
+void separate(core::Module& m, core::FunctionId f, core::LiveUses& uses, core::OpId copy,
+              core::RegionId region);
 
 } // namespace melix::transforms

@@ -49,7 +49,7 @@ private:
         refuse({f, id}, left);
     }
     if (!ready.empty()) {
-      Uses uses(m_, f);
+      LiveUses uses(m_, f);
       expandIn(f, m_.functions[f].body, ready, uses);
     }
     state_[f] = State::Done;
@@ -131,7 +131,7 @@ private:
   }
 
   /// Replaces the ops that are ready by what their expansions append at their places.
-  void expandIn(FunctionId f, RegionId region, const std::unordered_set<OpId>& ready, Uses& uses) {
+  void expandIn(FunctionId f, RegionId region, const std::unordered_set<OpId>& ready, LiveUses& uses) {
     rewriteRegion(m_, f, region, [&](OpId id) {
       for (RegionId inner : std::vector<RegionId>(m_.functions[f].ops[id].regions))
         expandIn(f, inner, ready, uses);
@@ -140,7 +140,7 @@ private:
   }
 
   /// Whether the op stays, because it cannot be expanded.
-  bool expand(FunctionId f, RegionId region, OpId id, Uses& uses) {
+  bool expand(FunctionId f, RegionId region, OpId id, LiveUses& uses) {
     const Op op = m_.functions[f].ops[id];
     Emit e(m_, f, region, op.loc);
     const std::vector<ValueId> out = OpExpansion(ad_, op, wanted(op)).run(e);

@@ -1,6 +1,7 @@
 #include "transforms/form_fma.h"
 
 #include "core/build.h"
+#include "core/nest.h"
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/rewrite_region.h"
@@ -64,21 +65,18 @@ private:
   }
 
   void reductions(Op& op) {
-    const Op& end = terminator(f_, op.regions[0]);
-    size_t y = 0;
-    for (NestResult& r : op.as<NestAttr>().results) {
-      ValueId v = end.operands[y];
-      y += r.kind == NestResultKind::Filter ? 2 : r.yields;
-      bool sum =
-          r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum && r.order != OrderKind::Unset;
-      if (sum) r.fused = isProduct(v, op.regions[0]);
+    const NestView nest(f_, op);
+    for (const NestPart& part : nest.parts()) {
+      NestResult& r = resultOf(op, part);
+      if (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum && r.order != OrderKind::Unset)
+        r.fused = isProduct(nest.yields(part)[0], nest.body());
     }
   }
 
   Module& m_;
   FunctionId id_;
   Function& f_;
-  Uses uses_;
+  LiveUses uses_;
 };
 
 } // namespace

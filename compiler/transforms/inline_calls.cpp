@@ -84,13 +84,13 @@ private:
   }
 
   void inlineInto(FunctionId id) {
-    Uses uses(m_, id);
+    LiveUses uses(m_, id);
     types::DimSubst dims;
     region(id, m_.functions[id].body, uses, dims);
     replaceDims(m_, id, dims);
   }
 
-  void region(FunctionId id, RegionId r, Uses& uses, types::DimSubst& dims) {
+  void region(FunctionId id, RegionId r, LiveUses& uses, types::DimSubst& dims) {
     const std::vector<OpId> list = std::move(m_.functions[id].regions[r].ops);
     m_.functions[id].regions[r].ops.clear();
     for (OpId op : list) place(id, r, op, uses, dims);
@@ -98,7 +98,7 @@ private:
 
   /// Appends the op, or what is copied in its place: the body of the callee as it stands, of which calls are
   /// inlined in their turn.
-  void place(FunctionId id, RegionId r, OpId op, Uses& uses, types::DimSubst& dims) {
+  void place(FunctionId id, RegionId r, OpId op, LiveUses& uses, types::DimSubst& dims) {
     auto ops = [&]() -> std::vector<OpId>& { return m_.functions[id].regions[r].ops; };
     Op call = m_.functions[id].ops[op];
     if (!isWanted(id, call)) {

@@ -166,7 +166,7 @@ void separateTerms(Module& m) {
     Separator s(m, f, effects);
     s.run(m.functions[f].body);
     if (s.replaced.empty()) continue;
-    Uses uses(m, f);
+    LiveUses uses(m, f);
     for (auto [v, by] : s.replaced) uses.replace(v, by);
   }
 }

@@ -348,7 +348,7 @@ private:
   FunctionId id_;
   Function& f_;
   types::TypeStore& types_;
-  Uses uses_;
+  LiveUses uses_;
   KnownOps known_;
   types::DimSubst dims_; ///< what symbols stand for, from the end of the round on
   uint32_t clock_ = 0;

@@ -66,7 +66,7 @@ private:
     Applied applied;
     region(f, m_.functions[f].body, applied);
     if (applied.empty()) return;
-    Uses uses(m_, f);
+    LiveUses uses(m_, f);
     for (auto [v, by] : applied) uses.replace(v, by);
   }
 
