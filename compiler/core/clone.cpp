@@ -101,44 +101,37 @@ std::vector<ValueId> inlineCall(Module& m, const Op& call, Builder& b, types::Di
   return end.values;
 }
 
-void replaceAll(Module& m, FunctionId id, const Replacement& r) {
-  if (r.empty()) return;
+void replaceDims(Module& m, FunctionId id, const types::DimSubst& dims) {
+  if (dims.empty()) return;
   Function& f = m.functions[id];
-  auto value = [&](ValueId v) {
-    for (auto it = r.values.find(v); it != r.values.end(); it = r.values.find(v)) v = it->second;
-    return v;
-  };
-  // A dim may be replaced by one that is itself replaced.
-  types::DimSubst subst;
-  for (auto& [s, d] : r.dims) {
-    DimId now = d;
-    for (int guard = 0; guard < 64; ++guard) {
-      DimId next = m.types.dims.substitute(now, r.dims);
-      if (next == now) break;
-      now = next;
-    }
-    subst.emplace(s, now);
-  }
   std::unordered_map<TypeId, TypeId> memo;
   auto type = [&](TypeId t) {
-    if (subst.empty()) return t;
     auto [it, fresh] = memo.try_emplace(t);
-    if (fresh) it->second = m.types.substitute(t, subst);
+    if (fresh) it->second = m.types.substitute(t, dims);
     return it->second;
   };
   auto retype = [&](ValueId v) { f.values[v].type = type(f.values[v].type); };
   for (ValueId p : f.params()) retype(p);
   forEachOp(f, [&](OpId o) {
     Op& op = f.ops[o];
-    for (ValueId& v : op.operands) v = value(v);
-    for (DimId& d : op.dims) d = m.types.dims.substitute(d, subst);
+    for (DimId& d : op.dims) d = m.types.dims.substitute(d, dims);
     if (auto* path = std::get_if<Path>(&op.attr))
       for (PathStep& s : *path)
-        if (s.length.valid()) s.length = m.types.dims.substitute(s.length, subst);
+        if (s.length.valid()) s.length = m.types.dims.substitute(s.length, dims);
+    if (auto* check = std::get_if<CheckAttr>(&op.attr))
+      if (check->type.valid()) check->type = type(check->type);
     for (ValueId v : op.results) retype(v);
     for (RegionId region : op.regions)
       for (ValueId p : f.regions[region].params) retype(p);
   });
+}
+
+void takeOver(Function& f, OpId op, std::span<const ValueId> values) {
+  f.ops[op].results.assign(values.begin(), values.end());
+  for (uint32_t k = 0; k < values.size(); ++k) {
+    f.values[values[k]].def = op;
+    f.values[values[k]].index = k;
+  }
 }
 
 } // namespace melix::core

@@ -52,12 +52,10 @@ LocId inlinedLoc(Module& m, LocId inner, LocId call, const std::string& function
 /// call's result dims are replaced through `outer`, to be applied to what follows.
 std::vector<ValueId> inlineCall(Module& m, const Op& call, Builder& b, types::DimSubst& outer);
 
-/// Replaces values and dims in every op of the function (types of values included).
-struct Replacement {
-  std::unordered_map<ValueId, ValueId> values;
-  types::DimSubst dims;
-  bool empty() const { return values.empty() && dims.empty(); }
-};
-void replaceAll(Module& m, FunctionId f, const Replacement& r);
+/// Replaces symbols in every op and type of the function; what they become mentions none of them.
+void replaceDims(Module& m, FunctionId f, const types::DimSubst& dims);
+
+/// The op defines these values from here on, whatever defined them; its own results are used nowhere.
+void takeOver(Function& f, OpId op, std::span<const ValueId> values);
 
 } // namespace melix::core

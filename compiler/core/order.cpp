@@ -1,9 +1,11 @@
 #include "core/order.h"
 
 #include "core/access.h"
+#include "core/nest.h"
 #include "core/walk.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace melix::core {
 
@@ -21,12 +23,10 @@ public:
 
 private:
   void nest(Op& op) {
-    auto& attr = op.as<NestAttr>();
-    const std::vector<ValueId> yielded = terminator(f_, op.regions[0]).operands;
-    size_t y = 0;
-    for (NestResult& r : attr.results) {
-      ValueId term = yielded[y];
-      y += r.kind == NestResultKind::Filter ? 2 : r.yields;
+    const NestView nest(f_, op);
+    for (const NestPart& part : nest.parts()) {
+      NestResult& r = resultOf(op, part);
+      const ValueId term = nest.yields(part)[0];
       bool sums = r.monoid == MonoidKind::Sum || r.monoid == MonoidKind::Prod;
       if (r.kind != NestResultKind::Reduce || !sums || r.order != OrderKind::Unset) continue;
       if (m_.types.isFloat(f_.typeOf(term))) choose(op, r, term);
@@ -49,25 +49,23 @@ private:
     r.lanes = m_.types.kind(f_.typeOf(term)) == TypeKind::F64 ? 32 : 64;
   }
 
-  void factors(ValueId v, std::vector<std::set<ValueId>>& out) const {
-    OpId def = f_.values[v].def;
-    if (def.valid()) {
-      const Op& op = f_.ops[def];
-      if (op.kind == OpKind::Mul || op.kind == OpKind::Neg) {
-        for (ValueId x : op.operands) factors(x, out);
-        return;
-      }
-      if (op.kind == OpKind::Select) { // on a condition: the condition is a factor, the arms are
-        for (ValueId x : op.operands) factors(x, out);
-        return;
-      }
+  /// The axes of each factor; one that is met again says nothing new.
+  void factors(ValueId v, std::unordered_set<ValueId>& seen, std::vector<std::set<ValueId>>& out) const {
+    if (!seen.insert(v).second) return;
+    const OpId def = f_.values[v].def;
+    const OpKind kind = def.valid() ? f_.ops[def].kind : OpKind::Yield;
+    if (kind == OpKind::Mul || kind == OpKind::Neg || kind == OpKind::Select) {
+      // Of a choice the condition is a factor, and so are the arms.
+      for (ValueId x : f_.ops[def].operands) factors(x, seen, out);
+      return;
     }
     if (!access_.axesOf(v).empty()) out.push_back(access_.axesOf(v));
   }
 
   bool hasTwoSides(ValueId term, const std::set<ValueId>& reduced) const {
     std::vector<std::set<ValueId>> all;
-    factors(term, all);
+    std::unordered_set<ValueId> seen;
+    factors(term, seen, all);
     if (all.size() < 2) return false;
     // A contraction varies with the reduced axes in at least two factors.
     std::set<ValueId> others;

@@ -1,5 +1,8 @@
 #include "core/walk.h"
 
+#include "core/call_graph.h"
+#include "core/nest.h"
+
 namespace melix::core {
 
 std::vector<RegionId> regionsOfOps(const Function& f) {
@@ -16,20 +19,6 @@ std::vector<RegionId> regionsOfOps(const Function& f) {
   return out;
 }
 
-RegionId homeOf(const Function& f, ValueId v) {
-  const Value& value = f.values[v];
-  if (!value.def.valid()) return value.region;
-  return regionsOfOps(f)[value.def.index];
-}
-
-std::vector<uint32_t> countUses(const Function& f) {
-  std::vector<uint32_t> uses(f.values.size(), 0);
-  forEachOp(f, [&](OpId op) {
-    for (ValueId v : f.ops[op].operands) ++uses[v.index];
-  });
-  return uses;
-}
-
 std::vector<ValueId> panickingSums(const Module& m, const Function& f, const Op& op) {
   auto mayPanic = [&](ValueId summed) {
     return m.types.isMadeWith(f.values[summed].type, [](types::TypeKind kind) {
@@ -40,26 +29,24 @@ std::vector<ValueId> panickingSums(const Module& m, const Function& f, const Op&
   const bool isSum = op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::AddAt;
   if (isSum && mayPanic(op.operands[1])) out.push_back(op.results[0]);
   if (op.kind != OpKind::Nest) return out;
-  size_t at = 0; // the first value of a result
-  for (const NestResult& result : op.as<NestAttr>().results) {
-    for (size_t k = at; k < at + result.results && k < op.results.size(); ++k)
-      if (result.kind == NestResultKind::Reduce && mayPanic(op.results[k])) out.push_back(op.results[k]);
-    at += result.results;
-  }
+  const NestView nest(f, op);
+  for (const NestPart& part : nest.parts())
+    for (ValueId v : nest.results(part))
+      if (part.spec->kind == NestResultKind::Reduce && mayPanic(v)) out.push_back(v);
   return out;
 }
 
-Effects::Effects(const Module& m) : module_(m), functions_(m.functions.size()) {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (uint32_t i = 0; i < m.functions.size(); ++i) {
-      const Function& f = m.functions[FunctionId(i)];
+Effects::Effects(const Module& m) : module_(&m), functions_(m.functions.size()) {
+  const CallGraph calls(m);
+  for (bool again = true; again;) { // once, but for functions that call each other
+    again = false;
+    for (FunctionId id : calls.order()) {
+      const Function& f = m.functions[id];
       if (!f.body.valid()) continue;
       EffectSet all;
       for (OpId op : f.regions[f.body].ops) all |= ofOp(f, op);
-      changed |= !(all == functions_[i]);
-      functions_[i] = all;
+      again |= calls.isRecursive(id) && !(all == functions_[id.index]);
+      functions_[id.index] = all;
     }
   }
 }
@@ -68,7 +55,7 @@ EffectSet Effects::ofOp(const Function& f, OpId id) const {
   const Op& op = f.ops[id];
   EffectSet out;
   switch (ops::opEffect(op.kind)) {
-  case ops::EffectKind::None: out.panics = !panickingSums(module_, f, op).empty(); break;
+  case ops::EffectKind::None: out.panics = !panickingSums(*module_, f, op).empty(); break;
   case ops::EffectKind::Panic: out.panics = true; break;
   case ops::EffectKind::Debug: out.debug = true; break;
   case ops::EffectKind::Io: {
@@ -82,7 +69,7 @@ EffectSet Effects::ofOp(const Function& f, OpId id) const {
     if (op.kind == OpKind::Apply) out.io = true;
     if (op.kind == OpKind::Call) out |= functions_[op.as<CallAttr>().callee.index];
     if (op.kind == OpKind::Derivative) out |= functions_[op.as<DerivativeAttr>().callee.index];
-    out.panics |= !panickingSums(module_, f, op).empty();
+    out.panics |= !panickingSums(*module_, f, op).empty();
     for (RegionId r : op.regions)
       for (OpId inner : f.regions[r].ops) out |= ofOp(f, inner);
     break;

@@ -27,13 +27,8 @@ inline OpId terminatorId(const Function& f, RegionId region) {
 }
 inline const Op& terminator(const Function& f, RegionId region) { return f.ops[terminatorId(f, region)]; }
 
-/// The region in which a value is defined.
-RegionId homeOf(const Function& f, ValueId v);
 /// Fills in which region every op stands in; by op index.
 std::vector<RegionId> regionsOfOps(const Function& f);
-
-/// How often each value is used, by value index; ops that are in no region do not count.
-std::vector<uint32_t> countUses(const Function& f);
 
 /// Results of an op that are sums of values whose lengths, sizes or cases may differ, which panics.
 std::vector<ValueId> panickingSums(const Module& m, const Function& f, const Op& op);
@@ -56,9 +51,10 @@ class Effects {
 public:
   explicit Effects(const Module& m);
   EffectSet ofOp(const Function& f, OpId op) const;
+  bool operator==(const Effects& o) const { return functions_ == o.functions_; }
 
 private:
-  const Module& module_;
+  const Module* module_;
   std::vector<EffectSet> functions_;
 };
 

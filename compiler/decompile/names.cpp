@@ -44,11 +44,14 @@ std::string identifier(std::string_view text, bool capital) {
   return reserved().count(out) ? out + "_" : out;
 }
 
-std::string Names::unique(std::string wanted, std::set<std::string>& taken) {
-  std::string name = wanted;
-  for (int k = 2; !taken.insert(name).second; ++k)
-    name = wanted + (std::isdigit(static_cast<unsigned char>(wanted.back())) ? "_" : "") + std::to_string(k);
-  return name;
+std::string Names::unique(const std::string& wanted, Taken& taken, const Taken& also) {
+  for (int& k = taken.wanted[wanted];;) {
+    ++k;
+    std::string name = wanted;
+    if (k > 1)
+      name += (std::isdigit(static_cast<unsigned char>(wanted.back())) ? "_" : "") + std::to_string(k);
+    if (!also.names.contains(name) && taken.names.insert(name).second) return name;
+  }
 }
 
 /// fwd(jvp(f)) is f_fwd, bwd(jvp(f)) is f_bwd, jvp(f) is f_jvp.
@@ -70,25 +73,26 @@ static std::string companionName(std::string name) {
 std::string Names::function(core::FunctionId f) {
   auto it = functions_.find(f);
   if (it != functions_.end()) return it->second;
-  return functions_[f] = unique(identifier(companionName(m_.functions[f].name), false), items_);
+  return functions_[f] = unique(identifier(companionName(m_.functions[f].name), false), items_, {});
 }
 
 std::string Names::builtin(ops::BuiltinKind kind) {
-  return unique(identifier(ops::builtinName(kind), false), items_);
+  return unique(identifier(ops::builtinName(kind), false), items_, {});
 }
 
-std::string Names::item(std::string_view hint) { return unique(std::string(hint), items_); }
+std::string Names::item(std::string_view hint) { return unique(std::string(hint), items_, {}); }
 
 std::string Names::combining(types::RecordId r, size_t operands) {
   auto [it, fresh] = combining_.try_emplace({r, operands});
-  if (fresh) it->second = unique(identifier((operands == 1 ? "negate_" : "add_") + record(r), false), items_);
+  if (fresh)
+    it->second = unique(identifier((operands == 1 ? "negate_" : "add_") + record(r), false), items_, {});
   return it->second;
 }
 
 std::string Names::record(types::RecordId r) {
   auto it = records_.find(r);
   if (it != records_.end()) return it->second;
-  return records_[r] = unique(identifier(m_.types.names.text(m_.types.recordInfo(r).name), true), items_);
+  return records_[r] = unique(identifier(m_.types.names.text(m_.types.recordInfo(r).name), true), items_, {});
 }
 
 std::string Names::field(types::RecordId r, uint32_t c, uint32_t k) {
@@ -100,10 +104,10 @@ std::string Names::field(types::RecordId r, uint32_t c, uint32_t k) {
 std::string Names::enumCase(types::RecordId r, uint32_t c) {
   auto it = cases_.find(r);
   if (it == cases_.end()) {
-    std::set<std::string> taken;
+    Taken taken;
     std::vector<std::string> names;
     for (const types::EnumCase& one : m_.types.recordInfo(r).cases)
-      names.push_back(unique(identifier(m_.types.names.text(one.name), true), taken));
+      names.push_back(unique(identifier(m_.types.names.text(one.name), true), taken, {}));
     it = cases_.emplace(r, std::move(names)).first;
   }
   return it->second[c];
@@ -112,26 +116,26 @@ std::string Names::enumCase(types::RecordId r, uint32_t c) {
 std::string Names::dim(core::DimSym s, bool upper) {
   if (auto it = parameters_.find(s); it != parameters_.end()) return it->second;
   if (auto it = dims_.find(s); it != dims_.end()) return it->second;
-  return dims_[s] = unique(identifier(m_.types.dims.info(s).name, upper), locals_);
+  return dims_[s] = unique(identifier(m_.types.dims.info(s).name, upper), locals_, items_);
 }
 
 void Names::ofRecord(const std::vector<core::DimSym>& symbols) {
-  std::set<std::string> taken = items_;
+  Taken taken;
   for (core::DimSym s : symbols)
-    if (auto it = parameters_.find(s); it != parameters_.end()) taken.insert(it->second);
+    if (auto it = parameters_.find(s); it != parameters_.end()) taken.names.insert(it->second);
   for (core::DimSym s : symbols)
-    if (!parameters_.count(s)) parameters_[s] = unique(identifier(m_.types.dims.info(s).name, true), taken);
+    if (!parameters_.count(s))
+      parameters_[s] = unique(identifier(m_.types.dims.info(s).name, true), taken, items_);
 }
 
 void Names::parameter(core::DimSym s) {
-  if (parameterNames_.empty()) parameterNames_ = items_;
-  parameters_[s] = unique(identifier(m_.types.dims.info(s).name, true), parameterNames_);
+  parameters_[s] = unique(identifier(m_.types.dims.info(s).name, true), parameterNames_, items_);
 }
 
-std::string Names::local(std::string_view hint) { return unique(identifier(hint, false), locals_); }
+std::string Names::local(std::string_view hint) { return unique(identifier(hint, false), locals_, items_); }
 
 void Names::startFunction() {
-  locals_ = items_;
+  locals_ = {};
   dims_.clear();
 }
 

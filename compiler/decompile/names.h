@@ -4,6 +4,8 @@
 #include "core/ir.h"
 
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace melix::decompile {
 
@@ -32,10 +34,16 @@ public:
   void startFunction();
 
 private:
-  std::string unique(std::string wanted, std::set<std::string>& taken);
+  /// Names that are taken, and how often each was wanted.
+  struct Taken {
+    std::unordered_set<std::string> names;
+    std::unordered_map<std::string, int> wanted;
+  };
+  /// A name that is neither in `taken`, into which it goes, nor in `also`.
+  static std::string unique(const std::string& wanted, Taken& taken, const Taken& also);
 
   const core::Module& m_;
-  std::set<std::string> items_, locals_, parameterNames_;
+  Taken items_, locals_, parameterNames_;
   std::map<core::FunctionId, std::string> functions_;
   std::map<types::RecordId, std::string> records_;
   std::map<std::pair<types::RecordId, size_t>, std::string> combining_;

@@ -9,17 +9,10 @@ namespace melix::decompile {
 using namespace core;
 
 FunctionWriter::FunctionWriter(Shared& shared, FunctionId f)
-    : shared_(shared), m_(shared.module), id_(f), f_(m_.functions[f]), names_(shared.names),
-      uses_(countUses(f_)), regions_(regionsOfOps(f_)), lastUse_(f_.values.size()) {
+    : shared_(shared), m_(shared.module), id_(f), f_(m_.functions[f]), names_(shared.names), uses_(m_, f),
+      lastUse_(f_.values.size()) {
   forEachOp(f_, [&](OpId id) {
-    for (ValueId v : f_.ops[id].operands) {
-      // The op around this one that stands where the value is defined.
-      RegionId home = homeOf(f_, v);
-      OpId at = id;
-      while (regions_[at.index] != home && f_.regions[regions_[at.index]].parent.valid())
-        at = f_.regions[regions_[at.index]].parent;
-      lastUse_[v.index] = at;
-    }
+    for (ValueId v : f_.ops[id].operands) lastUse_[v.index] = uses_.ancestorIn(uses_.homeOf(v), id);
   });
 }
 
@@ -111,12 +104,12 @@ void FunctionWriter::define(ValueId v, Expr e) {
   bool literal = o.kind == OpKind::Const || o.kind == OpKind::DimValue;
   bool alias = e.level == 20 && !reads && (o.kind == OpKind::Pack || o.kind == OpKind::StopGradient);
   bool inPlace =
-      scalar && !reads && uses_[v.index] == 1 && e.text.size() < 60 && e.text.find('\n') == std::string::npos;
+      scalar && !reads && uses_.count(v) == 1 && e.text.size() < 60 && e.text.find('\n') == std::string::npos;
   if (literal || alias || inPlace) {
     exprs_[v] = std::move(e);
     return;
   }
-  if (uses_[v.index] == 0) return;
+  if (!uses_.used(v)) return;
   std::string n = names_.local(hintOf(v));
   line("let " + n + (scalar ? "" : ": " + type(f_.typeOf(v))) + " = " + e.text);
   call(v, n);
@@ -142,7 +135,7 @@ void FunctionWriter::bindAll(const Op& o, const std::string& e) {
     knownDims_.insert(o.resultDims[k]);
   }
   for (ValueId v : o.results) {
-    bool needed = uses_[v.index] != 0 || !o.resultDims.empty();
+    bool needed = uses_.used(v) || !o.resultDims.empty();
     std::string n = needed ? names_.local(hintOf(v)) : "_";
     left += (left.empty() ? "" : ", ") + n;
     call(v, n);
@@ -167,7 +160,7 @@ void FunctionWriter::finishSizes(const Op& o, const std::map<DimSym, std::string
     std::map<DimSym, int> counts;
     countSizes(f_.typeOf(v), counts);
     bool mentions = std::any_of(told.begin(), told.end(), [&](DimSym s) { return counts.count(s) != 0; });
-    if (!mentions || uses_[v.index] == 0 || types().kind(f_.typeOf(v)) == TypeKind::Pack) continue;
+    if (!mentions || !uses_.used(v) || types().kind(f_.typeOf(v)) == TypeKind::Pack) continue;
     std::string n = names_.local(hintOf(v));
     line("let " + n + ": " + type(f_.typeOf(v)) + " = " + value(v));
     call(v, n);

@@ -3,6 +3,7 @@
 //
 // How Core is said in Melix: README.md beside this file.
 
+#include "core/uses.h"
 #include "core/walk.h"
 #include "decompile/names.h"
 
@@ -210,8 +211,7 @@ private:
   std::vector<std::string> sizes_;                 ///< names of sizes that were bound
   std::set<core::DimSym> knownDims_;
   std::set<core::DimId> notEmpty_; ///< what checks found to be more than nothing
-  std::vector<uint32_t> uses_;
-  std::vector<core::RegionId> regions_; ///< by op: where it stands
+  const core::Uses uses_;
   std::vector<core::OpId> lastUse_; ///< by value index: the op of the value's own region that uses it last
   std::unordered_map<ValueId, Expr> exprs_;
 };

@@ -59,7 +59,7 @@ bool FunctionWriter::isWritten(OpId id) const {
     break;
   default: break;
   }
-  const std::vector<OpId>& ops = f_.regions[regions_[id.index]].ops;
+  const std::vector<OpId>& ops = f_.regions[uses_.regionOf(id)].ops;
   return std::none_of(std::find(ops.begin(), ops.end(), id), ops.end(),
                       [&](OpId after) { return guards(m_, f_, check, op(after)); });
 }

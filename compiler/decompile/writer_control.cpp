@@ -75,7 +75,7 @@ void FunctionWriter::match(const Op& o) {
     const std::vector<ValueId>& params = f_.regions[r].params;
     std::string payload;
     for (size_t k = 0; k < types().recordInfo(record).cases[c].fields.size(); ++k) {
-      bool bound = k < params.size() && uses_[params[k].index] != 0;
+      bool bound = k < params.size() && uses_.used(params[k]);
       payload += (k ? ", " : "") + (bound ? name(params[k]) : std::string("_"));
     }
     open(names_.enumCase(record, c) + (payload.empty() ? "" : "(" + payload + ")") + " => {");

@@ -157,7 +157,7 @@ std::string FunctionWriter::unlessEmpty(const Op& o, const Yields& y, const std:
 
 /// False if nothing uses it.
 bool FunctionWriter::nestResult(const Op& o, const Yields& y, bool acting) {
-  bool used = std::any_of(y.results.begin(), y.results.end(), [&](ValueId v) { return uses_[v.index] != 0; });
+  bool used = std::any_of(y.results.begin(), y.results.end(), [&](ValueId v) { return uses_.used(v); });
   if (!used && o.resultDims.empty()) return false;
   const TypeId t = f_.typeOf(y.results[0]);
   std::vector<uint32_t> reduced;

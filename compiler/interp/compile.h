@@ -2,6 +2,7 @@
 // Internal: from a Core function to code.
 
 #include "core/path.h"
+#include "core/uses.h"
 #include "core/walk.h"
 #include "interp/code.h"
 #include "interp/nest.h"
@@ -113,6 +114,7 @@ private:
   const Program& program_;
   const Module& m_;
   const Function& fn_;
+  const core::Uses uses_;
   types::TypeStore& types_;
   Code& code_;
   LocId loc_;

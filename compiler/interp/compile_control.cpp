@@ -271,7 +271,7 @@ void Compiler::nestResult(const Op& o, const NestResult& nr, NestExtra& x, size_
   if (rx.isArray) rx.elementDims = dimRegs(types_[type].dims);
   if (rx.fused) {
     // The product itself is needed only if somebody else looks at it.
-    if (countUses(fn_)[value.index] == 1) skipped_.insert(value);
+    if (uses_.count(value) == 1) skipped_.insert(value);
     later(0, fn_.ops[v.def].operands[0]);
     later(1, fn_.ops[v.def].operands[1]);
   } else {

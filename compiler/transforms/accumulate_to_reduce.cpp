@@ -1,11 +1,13 @@
 #include "transforms/accumulate_to_reduce.h"
 
 #include "core/clone.h"
+#include "core/nest.h"
+#include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/accumulation_plan.h"
 #include "transforms/ad.h"
 #include "transforms/ad_emit.h"
-#include "transforms/nest_shape.h"
+#include "transforms/rewrite_region.h"
 
 #include <algorithm>
 
@@ -15,39 +17,34 @@ namespace {
 
 class Accumulations {
 public:
-  Accumulations(Module& m, FunctionId f) : m_(m), f_(f) {}
+  Accumulations(Module& m, FunctionId f) : m_(m), f_(f), uses_(m, f) {}
 
-  void run() {
-    std::vector<std::pair<OpId, RegionId>> nests;
-    collect(fn().body, nests);
-    for (auto [id, region] : nests) nest(id, region);
+  /// Inner nests first: what is made of an outer one holds copies of what they became.
+  void run(RegionId region) {
+    rewriteRegion(m_, f_, region, [&](OpId id) {
+      for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions)) run(inner);
+      const Op& o = fn().ops[id];
+      return o.kind != OpKind::Nest || o.as<NestAttr>().accs == 0 || nest(id, region);
+    });
   }
 
 private:
   Function& fn() const { return m_.functions[f_]; }
   types::TypeStore& types() const { return m_.types; }
 
-  /// Inner nests first: what is made of an outer one holds copies of what they became.
-  void collect(RegionId r, std::vector<std::pair<OpId, RegionId>>& out) {
-    for (OpId id : fn().regions[r].ops) {
-      for (RegionId inner : fn().ops[id].regions) collect(inner, out);
-      if (fn().ops[id].kind == OpKind::Nest && fn().ops[id].as<NestAttr>().accs > 0) out.emplace_back(id, r);
-    }
-  }
-
   /// Accumulators by number, with what becomes of each add.
   using Plans = std::vector<std::pair<uint32_t, std::vector<Conversion>>>;
 
   Plans plans(OpId id) {
     Plans out;
-    AccumulationPlanner planner(m_, f_, id);
+    AccumulationPlanner planner(m_, f_, uses_, id);
     for (uint32_t k = 0; k < fn().ops[id].as<NestAttr>().accs; ++k) {
       const TypeId added = fn().typeOf(fn().ops[id].operands[k]);
       // A sum of what has a size of its own begins with a zero of that size, which only what it adds to
       // tells.
       if (types().kind(added) != TypeKind::Array || sizedByValue(types(), types().element(added))) continue;
       std::vector<AccumulationSite> sites;
-      if (!findAccumulationSites(fn(), id, k, sites)) continue;
+      if (!findAccumulationSites(fn(), uses_, id, k, sites)) continue;
       std::vector<Conversion> all;
       bool ok = true;
       for (AccumulationSite& s : sites) {
@@ -61,30 +58,26 @@ private:
     return out;
   }
 
-  void nest(OpId id, RegionId region) {
-    const std::vector<OpId>& before = fn().regions[region].ops;
-    if (std::find(before.begin(), before.end(), id) == before.end()) return;
+  /// Appends what accumulators become to the region; whether anything is left of the nest.
+  bool nest(OpId id, RegionId region) {
     Plans todo = plans(id);
-    if (todo.empty()) return;
-
-    std::vector<OpId>& ops = fn().regions[region].ops;
-    auto at = std::find(ops.begin(), ops.end(), id);
-    std::vector<OpId> after(at + 1, ops.end());
-    ops.erase(at + 1, ops.end());
+    if (todo.empty()) return true;
     std::unordered_map<ValueId, ValueId> keptAs = keep(id, todo);
     Emit e(m_, f_, region, fn().ops[id].loc);
-    Replacement replace;
-    const size_t accs = fn().ops[id].as<NestAttr>().accs, results = fn().ops[id].results.size();
-    for (auto& [k, conversions] : todo)
-      replace.values[ValueId(fn().ops[id].results[results - accs + k])] =
-          total(id, k, conversions, keptAs, e);
-    std::vector<OpId>& again = fn().regions[region].ops;
-    again.insert(again.end(), after.begin(), after.end());
+    std::vector<std::pair<ValueId, ValueId>> totals;
     std::vector<uint32_t> gone;
-    for (auto& [k, conversions] : todo) gone.push_back(k);
-    removeAccumulators(m_, f_, id, gone);
-    if (fn().ops[id].results.empty()) std::erase(fn().regions[region].ops, id);
-    replaceAll(m_, f_, replace);
+    const size_t accs = fn().ops[id].as<NestAttr>().accs, results = fn().ops[id].results.size();
+    for (auto& [k, conversions] : todo) {
+      const ValueId before = fn().ops[id].results[results - accs + k];
+      totals.emplace_back(before, total(id, k, conversions, keptAs, e));
+      gone.push_back(k);
+    }
+    removeAccumulators(m_, f_, uses_, id, gone);
+    const bool stays = !fn().ops[id].results.empty();
+    if (!stays) uses_.leave(id);
+    for (OpId made : fn().regions[region].ops) uses_.enter(made, region);
+    for (auto [before, after] : totals) uses_.replace(before, after);
+    return stays;
   }
 
   /// What accumulator `k` began with and all that is added to it.
@@ -117,13 +110,15 @@ private:
     Function& f = fn();
     Op& n = f.ops[id];
     NestAttr& attr = n.as<NestAttr>();
-    Op& y = f.ops[f.regions[n.regions[0]].ops.back()];
+    uses_.change(terminatorId(f, n.regions[0]), [&](Op& yield) {
+      yield.operands.insert(yield.operands.end() - static_cast<long>(attr.accs), values.begin(),
+                            values.end());
+    });
     for (ValueId v : values) {
       NestResult all;
       for (uint32_t a = 0; a < n.dims.size(); ++a) all.keep.push_back(a);
       size_t at = n.results.size() - attr.accs;
       attr.results.push_back(all);
-      y.operands.insert(y.operands.begin() + static_cast<long>(y.operands.size() - attr.accs), v);
       ValueId r = f.values.add(Value{types().array(f.typeOf(v), n.dims), id, {}, 0, {}});
       n.results.insert(n.results.begin() + static_cast<long>(at), r);
       for (size_t i = 0; i < n.results.size(); ++i) f.values[n.results[i]].index = static_cast<uint32_t>(i);
@@ -284,7 +279,11 @@ private:
       }
     const std::vector<OpId> ops = fn().regions[c.site.levels[level].region].ops;
     for (OpId o : ops)
-      if (c.slice.count(o.index)) separate(m_, f_, map.op(o, b), b.region);
+      if (c.slice.count(o.index)) {
+        OpId copy = map.op(o, b);
+        uses_.enter(copy, b.region);
+        separate(m_, f_, uses_, copy, b.region);
+      }
     if (level + 1 == c.site.levels.size()) return element(c, map, b);
     const SiteLevel& next = c.site.levels[level + 1];
     if (next.kind == SiteLevel::Kind::Nest) return body(id, c, level + 1, keptAs, map, b);
@@ -308,13 +307,14 @@ private:
 
   Module& m_;
   FunctionId f_;
+  LiveUses uses_;
 };
 
 } // namespace
 
 void accumulateToReduce(Module& m) {
   for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].body.valid()) Accumulations(m, FunctionId(i)).run();
+    if (FunctionId f(i); m.functions[f].body.valid()) Accumulations(m, f).run(m.functions[f].body);
 }
 
 } // namespace melix::transforms

@@ -16,7 +16,8 @@ DimId Conversion::extentOf(ValueId axis) const {
 // --- what is inside of the nest
 // --------------------------------------------------------------------------------
 
-AccumulationPlanner::AccumulationPlanner(Module& m, FunctionId f, OpId nest) : m_(m), f_(f) {
+AccumulationPlanner::AccumulationPlanner(Module& m, FunctionId f, const Uses& uses, OpId nest)
+    : m_(m), f_(f), uses_(uses) {
   for (RegionId r : fn().ops[nest].regions) {
     enter(r);
     forEachOp(fn(), r, [&](OpId o) {
@@ -229,7 +230,7 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level,
       continue;
     }
     if (structured(o) && level + 1 < c.site.levels.size()) return false;
-    if (!isSeparable(fn(), types(), ops[i])) return false;
+    if (!isSeparable(fn(), types(), uses_, ops[i])) return false;
     c.slice.insert(ops[i].index);
     auto need = [&](const Op& user) {
       for (ValueId v : user.operands)

@@ -38,7 +38,7 @@ struct Conversion {
 /// Plans for one nest.
 class AccumulationPlanner {
 public:
-  AccumulationPlanner(core::Module& m, core::FunctionId f, core::OpId nest);
+  AccumulationPlanner(core::Module& m, core::FunctionId f, const core::Uses& uses, core::OpId nest);
   /// Fills in the conversion of `c.site`; whether there is one.
   bool plan(Conversion& c);
 
@@ -68,6 +68,7 @@ private:
 
   core::Module& m_;
   core::FunctionId f_;
+  const core::Uses& uses_;
   std::unordered_set<uint32_t> insideOps_, insideDims_, insideParams_;
 };
 

@@ -11,135 +11,158 @@ using namespace core;
 
 namespace {
 
-bool usesInside(const Function& f, const Op& o, ValueId v) {
-  bool used = false;
-  for (RegionId r : o.regions)
-    forEachOp(f, r, [&](OpId id) {
-      for (ValueId x : f.ops[id].operands) used |= x == v;
-    });
-  return used;
-}
-
 size_t accumulatorAt(const Op& nest, ValueId v) {
   for (size_t k = 0; k < nest.as<NestAttr>().accs; ++k)
     if (nest.operands[k] == v) return k;
   return nest.operands.size();
 }
 
+/// The op of the region that takes the accumulator, itself or in its regions; none unless it is one.
+OpId takerOf(const Uses& uses, RegionId region, ValueId v) {
+  OpId taker;
+  bool one = true;
+  uses.forEach(v, [&](Use use) {
+    OpId op = uses.ancestorIn(region, use.op);
+    if (!op.valid()) return; // in the other arm of a branch
+    one = one && (!taker.valid() || op == taker);
+    taker = op;
+  });
+  return one ? taker : OpId();
+}
+
 /// Follows the accumulator `v` through a region; gives its last value, none if it cannot be followed.
-ValueId follow(const Function& f, RegionId region, ValueId v, std::vector<SiteLevel>& levels,
-               std::vector<AccumulationSite>& out) {
-  for (OpId id : f.regions[region].ops) {
+ValueId follow(const Function& f, const Uses& uses, RegionId region, ValueId v,
+               std::vector<SiteLevel>& levels, std::vector<AccumulationSite>& out) {
+  for (OpId id = takerOf(uses, region, v); id.valid(); id = takerOf(uses, region, v)) {
     const Op& o = f.ops[id];
-    size_t operandUses = static_cast<size_t>(std::count(o.operands.begin(), o.operands.end(), v));
-    bool inner = usesInside(f, o, v);
-    if (o.kind == OpKind::Yield) return operandUses == 1 ? v : ValueId();
-    if (operandUses == 0 && !inner) continue;
-    if (o.kind == OpKind::AddAt && o.operands[0] == v && operandUses == 1) {
+    const auto times = std::count(o.operands.begin(), o.operands.end(), v);
+    if (times > 1) return {};
+    if (o.kind == OpKind::Yield) return v;
+    if (o.kind == OpKind::AddAt && o.operands[0] == v) {
       out.push_back({levels, id});
       v = o.results[0];
       continue;
     }
-    if (o.kind == OpKind::Nest && operandUses == 1 && !inner) {
+    if (o.kind == OpKind::Nest && times == 1) {
       size_t k = accumulatorAt(o, v);
       if (k >= o.as<NestAttr>().accs) return {};
       levels.push_back({SiteLevel::Kind::Nest, id, o.regions[0], 0});
-      ValueId last = follow(f, o.regions[0], f.regions[o.regions[0]].params[o.dims.size() + k], levels, out);
+      ValueId last =
+          follow(f, uses, o.regions[0], f.regions[o.regions[0]].params[o.dims.size() + k], levels, out);
       levels.pop_back();
       if (!last.valid()) return {};
       v = o.results[o.results.size() - o.as<NestAttr>().accs + k];
       continue;
     }
-    if (o.kind == OpKind::If && operandUses == 0) {
-      size_t result = o.results.size();
-      for (size_t arm = 0; arm < o.regions.size(); ++arm) {
-        levels.push_back({SiteLevel::Kind::Arm, id, o.regions[arm], arm});
-        ValueId last = follow(f, o.regions[arm], v, levels, out);
-        levels.pop_back();
-        if (!last.valid()) return {};
-        const std::vector<ValueId>& y = terminator(f, o.regions[arm]).operands;
-        size_t at = static_cast<size_t>(std::find(y.begin(), y.end(), last) - y.begin());
-        if (result != o.results.size() && at != result) return {};
-        result = at;
-      }
-      v = o.results[result];
-      continue;
+    if (o.kind != OpKind::If || times == 1) return {};
+    size_t result = o.results.size();
+    for (size_t arm = 0; arm < o.regions.size(); ++arm) {
+      levels.push_back({SiteLevel::Kind::Arm, id, o.regions[arm], arm});
+      ValueId last = follow(f, uses, o.regions[arm], v, levels, out);
+      levels.pop_back();
+      if (!last.valid()) return {};
+      const std::vector<ValueId>& y = terminator(f, o.regions[arm]).operands;
+      size_t at = static_cast<size_t>(std::find(y.begin(), y.end(), last) - y.begin());
+      if (result != o.results.size() && at != result) return {};
+      result = at;
     }
-    return {};
+    v = o.results[result];
   }
   return {};
 }
 
 class Remover {
 public:
-  Remover(Module& m, FunctionId f) : m_(m), f_(f) {}
+  Remover(Module& m, FunctionId f, LiveUses& uses) : m_(m), f_(f), uses_(uses) {}
 
   /// What the ops of a region do with the accumulator `v`.
-  void from(RegionId region, ValueId v) { chain(region, v); }
+  void from(RegionId region, ValueId v) {
+    chain(region, v);
+    sweep();
+  }
 
   void nest(OpId id, std::vector<uint32_t> which) {
     std::sort(which.rbegin(), which.rend());
     for (uint32_t k : which) accumulator(id, k);
+    sweep();
   }
 
 private:
   Function& fn() const { return m_.functions[f_]; }
 
   void accumulator(OpId id, uint32_t k) {
-    Op& o = fn().ops[id];
-    RegionId body = o.regions[0];
-    ValueId param = fn().regions[body].params[o.dims.size() + k];
-    chain(body, param);
-    NestAttr& attr = o.as<NestAttr>();
-    size_t result = o.results.size() - attr.accs + k;
-    o.operands.erase(o.operands.begin() + k);
-    o.results.erase(o.results.begin() + static_cast<long>(result));
-    for (size_t i = 0; i < o.results.size(); ++i) fn().values[o.results[i]].index = static_cast<uint32_t>(i);
-    std::vector<ValueId>& params = fn().regions[body].params;
-    params.erase(params.begin() + static_cast<long>(o.dims.size() + k));
-    for (size_t i = 0; i < params.size(); ++i) fn().values[params[i]].index = static_cast<uint32_t>(i);
-    std::vector<ValueId>& y = fn().ops[fn().regions[body].ops.back()].operands;
-    y.erase(y.begin() + static_cast<long>(y.size() - attr.accs + k));
-    --attr.accs;
+    const Op& o = fn().ops[id];
+    const RegionId body = o.regions[0];
+    const uint32_t accs = o.as<NestAttr>().accs;
+    chain(body, fn().regions[body].params[o.dims.size() + k]);
+    removeAt(fn().regions[body].params, o.dims.size() + k);
+    uses_.change(terminatorId(fn(), body), [&](Op& yield) {
+      yield.operands.erase(yield.operands.end() - static_cast<long>(accs - k));
+    });
+    uses_.change(id, [&](Op& nest) {
+      nest.operands.erase(nest.operands.begin() + k);
+      removeAt(nest.results, nest.results.size() - accs + k);
+      --nest.as<NestAttr>().accs;
+    });
+  }
+  void removeAt(std::vector<ValueId>& values, size_t k) {
+    values.erase(values.begin() + static_cast<long>(k));
+    for (; k < values.size(); ++k) fn().values[values[k]].index = static_cast<uint32_t>(k);
   }
 
   void chain(RegionId region, ValueId v) {
-    const std::vector<OpId> ops = fn().regions[region].ops;
-    for (OpId id : ops) {
-      Op& o = fn().ops[id];
-      bool operand = std::find(o.operands.begin(), o.operands.end(), v) != o.operands.end();
-      if (o.kind == OpKind::AddAt && operand && o.operands[0] == v) {
+    for (OpId id = takerOf(uses_, region, v); id.valid(); id = takerOf(uses_, region, v)) {
+      const Op& o = fn().ops[id];
+      if (o.kind == OpKind::AddAt) {
         v = o.results[0];
-        std::erase(fn().regions[region].ops, id);
-      } else if (o.kind == OpKind::Nest && operand) {
+        remove(id, region);
+      } else if (o.kind == OpKind::Nest) {
         uint32_t k = static_cast<uint32_t>(accumulatorAt(o, v));
-        ValueId next = o.results[o.results.size() - o.as<NestAttr>().accs + k];
+        v = o.results[o.results.size() - o.as<NestAttr>().accs + k];
         accumulator(id, k);
-        v = next;
-        if (fn().ops[id].results.empty()) std::erase(fn().regions[region].ops, id);
-      } else if (o.kind == OpKind::If && usesInside(fn(), o, v)) {
-        size_t result = 0;
-        for (RegionId arm : o.regions) {
-          std::vector<SiteLevel> levels;
-          std::vector<AccumulationSite> sites;
-          ValueId last = follow(fn(), arm, v, levels, sites);
-          std::vector<ValueId>& y = fn().ops[fn().regions[arm].ops.back()].operands;
-          result = static_cast<size_t>(std::find(y.begin(), y.end(), last) - y.begin());
-          chain(arm, v);
-          std::vector<ValueId>& again = fn().ops[fn().regions[arm].ops.back()].operands;
-          again.erase(again.begin() + static_cast<long>(result));
-        }
-        ValueId next = o.results[result];
-        o.results.erase(o.results.begin() + static_cast<long>(result));
-        for (size_t i = 0; i < o.results.size(); ++i)
-          fn().values[o.results[i]].index = static_cast<uint32_t>(i);
-        v = next;
+        if (fn().ops[id].results.empty()) remove(id, region);
+      } else if (o.kind == OpKind::If) {
+        v = branch(id, v);
+      } else {
+        return;
       }
     }
   }
 
+  /// Takes the accumulator out of the arms and the results; gives the result that handed it on.
+  ValueId branch(OpId id, ValueId v) {
+    size_t result = 0;
+    for (RegionId arm : std::vector<RegionId>(fn().ops[id].regions)) {
+      std::vector<SiteLevel> levels;
+      std::vector<AccumulationSite> sites;
+      const ValueId last = follow(fn(), uses_, arm, v, levels, sites);
+      const std::vector<ValueId>& y = terminator(fn(), arm).operands;
+      result = static_cast<size_t>(std::find(y.begin(), y.end(), last) - y.begin());
+      chain(arm, v);
+      uses_.change(terminatorId(fn(), arm), [&](Op& yield) {
+        yield.operands.erase(yield.operands.begin() + static_cast<long>(result));
+      });
+    }
+    const ValueId next = fn().ops[id].results[result];
+    removeAt(fn().ops[id].results, result);
+    return next;
+  }
+
+  void remove(OpId id, RegionId region) {
+    uses_.leave(id);
+    changed_.insert(region);
+  }
+  /// Drops what was removed from the lists of ops.
+  void sweep() {
+    for (RegionId region : changed_)
+      std::erase_if(fn().regions[region].ops, [&](OpId id) { return !uses_.regionOf(id).valid(); });
+    changed_.clear();
+  }
+
   Module& m_;
   FunctionId f_;
+  LiveUses& uses_;
+  std::unordered_set<RegionId> changed_;
 };
 
 /// Accumulators from outside that the regions of an op use.
@@ -171,14 +194,14 @@ std::vector<uint32_t> handedOn(const Function& f, const types::TypeStore& types,
 
 } // namespace
 
-bool isSeparable(const Function& f, const types::TypeStore& types, OpId id) {
+bool isSeparable(const Function& f, const types::TypeStore& types, const Uses& uses, OpId id) {
   const Op& op = f.ops[id];
   auto isAcc = [&](ValueId v) { return types.kind(f.typeOf(v)) == TypeKind::Acc; };
   if (std::none_of(op.results.begin(), op.results.end(), isAcc)) return true;
   if (op.kind == OpKind::Nest) {
     for (uint32_t k : handedOn(f, types, op)) {
       std::vector<AccumulationSite> sites;
-      if (!findAccumulationSites(f, id, k, sites)) return false;
+      if (!findAccumulationSites(f, uses, id, k, sites)) return false;
     }
     return true;
   }
@@ -187,27 +210,27 @@ bool isSeparable(const Function& f, const types::TypeStore& types, OpId id) {
     for (RegionId arm : op.regions) {
       std::vector<SiteLevel> levels;
       std::vector<AccumulationSite> sites;
-      if (!follow(f, arm, v, levels, sites).valid()) return false;
+      if (!follow(f, uses, arm, v, levels, sites).valid()) return false;
     }
   return true;
 }
 
-void separate(Module& m, FunctionId f, OpId copy, RegionId region) {
+void separate(Module& m, FunctionId f, LiveUses& uses, OpId copy, RegionId region) {
   const Op& op = m.functions[f].ops[copy];
-  if (op.kind == OpKind::Nest) {
-    return Remover(m, f).nest(copy, handedOn(m.functions[f], m.types, op));
-  }
-  for (ValueId v : accumulatorsInside(m.functions[f], m.types, op)) Remover(m, f).from(region, v);
+  if (op.kind == OpKind::Nest) return Remover(m, f, uses).nest(copy, handedOn(m.functions[f], m.types, op));
+  for (ValueId v : accumulatorsInside(m.functions[f], m.types, op)) Remover(m, f, uses).from(region, v);
 }
 
-bool findAccumulationSites(const Function& f, OpId nest, uint32_t k, std::vector<AccumulationSite>& out) {
+bool findAccumulationSites(const Function& f, const Uses& uses, OpId nest, uint32_t k,
+                           std::vector<AccumulationSite>& out) {
   const Op& o = f.ops[nest];
   std::vector<SiteLevel> levels{{SiteLevel::Kind::Nest, nest, o.regions[0], 0}};
-  return follow(f, o.regions[0], f.regions[o.regions[0]].params[o.dims.size() + k], levels, out).valid();
+  return follow(f, uses, o.regions[0], f.regions[o.regions[0]].params[o.dims.size() + k], levels, out)
+      .valid();
 }
 
-void removeAccumulators(Module& m, FunctionId f, OpId nest, std::vector<uint32_t> which) {
-  Remover(m, f).nest(nest, std::move(which));
+void removeAccumulators(Module& m, FunctionId f, LiveUses& uses, OpId nest, std::vector<uint32_t> which) {
+  Remover(m, f, uses).nest(nest, std::move(which));
 }
 
 } // namespace melix::transforms

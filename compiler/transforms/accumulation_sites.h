@@ -1,7 +1,7 @@
 #pragma once
 // Where a nest adds to one of its accumulators, through inner nests and branches.
 
-#include "core/clone.h"
+#include "core/uses.h"
 
 namespace melix::transforms {
 
@@ -17,15 +17,19 @@ struct AccumulationSite {
 };
 
 /// All adds to accumulator `k` of the nest; false if it goes where it cannot be followed (calls, loops).
-bool findAccumulationSites(const core::Function& f, core::OpId nest, uint32_t k,
+bool findAccumulationSites(const core::Function& f, const core::Uses& uses, core::OpId nest, uint32_t k,
                            std::vector<AccumulationSite>& out);
 
 /// Takes accumulators, all of whose adds were found, out of the nest and of all that hands them on.
-void removeAccumulators(core::Module& m, core::FunctionId f, core::OpId nest, std::vector<uint32_t> which);
+void removeAccumulators(core::Module& m, core::FunctionId f, core::LiveUses& uses, core::OpId nest,
+                        std::vector<uint32_t> which);
 
 /// Whether `op` hands no accumulators on, or only so that they can be taken out of a copy of it.
-bool isSeparable(const core::Function& f, const types::TypeStore& types, core::OpId op);
-/// Takes the accumulators out of a copy of a separable op in `region`; its other results stay.
-void separate(core::Module& m, core::FunctionId f, core::OpId copy, core::RegionId region);
+bool isSeparable(const core::Function& f, const types::TypeStore& types, const core::Uses& uses,
+                 core::OpId op);
+/// Takes the accumulators out of a copy of a separable op in `region`, which was entered; its other results
+/// stay.
+void separate(core::Module& m, core::FunctionId f, core::LiveUses& uses, core::OpId copy,
+              core::RegionId region);
 
 } // namespace melix::transforms

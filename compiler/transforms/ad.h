@@ -117,11 +117,12 @@ private:
   LinearValues& linearEntry(FunctionId g, const std::vector<bool>& params);
   bool isBoxed(const LinearValues& callee);
   /// Whether a call of `f` calls `f` again on every path.
-  bool recursAlways(FunctionId f) const;
+  bool recursAlways(FunctionId f);
   /// Records that are parts of the function's own, at any depth; no more are counted than decide.
   uint32_t recordsIn(const LinearValues& of);
   std::map<std::pair<FunctionId, std::vector<bool>>, LinearValues> linearValues_;
   std::unordered_map<const LinearValues*, bool> boxed_;
+  std::unordered_set<FunctionId> straight_; ///< see recursAlways
   std::map<std::pair<FunctionId, std::vector<LeafBits>>, JvpCompanion> jvps_;
   std::unordered_map<FunctionId, const JvpCompanion*> companions_; ///< by the function made
   std::map<std::pair<FunctionId, std::vector<bool>>, Linearisation> linearisations_;

@@ -1,11 +1,11 @@
-// Activity of functions: the fixpoint over calls, and the ways to what was lost.
+// Activity of functions: what is known of each, and the ways to what was lost.
 
 #include "transforms/ad_activity.h"
 
 namespace melix::transforms {
 
 /// The callee's activity at a call.
-const FunctionActivity& Activity::ofCall(const FunctionActivity& act, const Op& call) {
+FunctionActivity& Activity::ofCall(const FunctionActivity& act, const Op& call) {
   const Function& f = module_.functions[act.function];
   std::vector<LeafBits> params, lostParams;
   for (ValueId v : call.operands) {
@@ -62,32 +62,6 @@ FunctionActivity& Activity::entry(const Key& key) {
     for (TypeId t : module_.functions[f].results) e.lostResults.push_back(LeafBits(parts_.count(t), false));
   }
   return e;
-}
-
-const FunctionActivity& Activity::of(FunctionId f, const std::vector<LeafBits>& params,
-                                     std::vector<LeafBits> lostParams) {
-  if (lostParams.empty())
-    for (ValueId p : module_.functions[f].params())
-      lostParams.push_back(LeafBits(parts_.count(module_.functions[f].typeOf(p)), false));
-  FunctionActivity& root = entry({f, params, lostParams});
-  if (root.done) return root;
-  // Results only grow, so passing over all open functions until none changes is a fixpoint, recursion
-  // included.
-  for (bool changed = true; changed;) {
-    changed = false;
-    size_t before = table_.size();
-    for (auto& [key, e] : table_) {
-      if (e.done) continue;
-      auto results = e.results;
-      auto lostResults = e.lostResults;
-      size_t problems = e.problems.size();
-      walk(e);
-      changed |= results != e.results || lostResults != e.lostResults || problems != e.problems.size();
-    }
-    changed |= table_.size() != before;
-  }
-  for (auto& [key, e] : table_) e.done = true;
-  return root;
 }
 
 } // namespace melix::transforms

@@ -71,9 +71,8 @@ private:
   friend class ActivityWalk;
   using Key = std::tuple<FunctionId, std::vector<LeafBits>, std::vector<LeafBits>>;
   FunctionActivity& entry(const Key& key);
-  void walk(FunctionActivity& e);
   Loss followLoss(const FunctionActivity& act, ValueId v, uint32_t part, std::vector<LocId>& path);
-  const FunctionActivity& ofCall(const FunctionActivity& act, const Op& call);
+  FunctionActivity& ofCall(const FunctionActivity& act, const Op& call);
 
   Module& module_;
   Leaves& leaves_;

@@ -1,8 +1,8 @@
-// One pass over a function: from operands to results, leaf by leaf; repeated until nothing changes.
+// Activity within a function: from operands to results, leaf by leaf.
 
+#include "core/walk.h"
 #include "transforms/ad_activity.h"
-#include "transforms/flow_around.h"
-#include "transforms/nest_shape.h"
+#include "transforms/propagation.h"
 
 namespace melix::transforms {
 
@@ -12,38 +12,51 @@ static bool any(const LeafBits& bits) {
   return false;
 }
 
-class ActivityWalk {
+class ActivityWalk : public ValueAnalysis {
 public:
-  ActivityWalk(Activity& a, FunctionActivity& out)
-      : a_(a), out_(out), f_(a.module_.functions[out.function]) {}
-
-  void run() {
+  using Calls = CallPropagation<FunctionActivity, ActivityWalk>;
+  ActivityWalk(Activity& a, FunctionActivity& out, Calls& calls)
+      : a_(a), out_(out), calls_(calls), f_(a.module_.functions[out.function]),
+        propagation_(f_, Conditions::Skipped) {
     const std::vector<ValueId>& params = f_.params();
     for (size_t i = 0; i < params.size(); ++i) {
       mark(params[i], out_.params[i]);
       for (uint32_t k = 0; k < out_.lostParams[i].size(); ++k)
         if (out_.lostParams[i][k]) lose(params[i], k, {params[i], k, f_.loc});
     }
-    if (f_.customJvp.valid()) return customRule();
-    region(f_.body);
-    const Op& yield = terminator(f_.body);
+  }
+
+  /// To the fixed point for what is known of the functions called; whether its callers have something to
+  /// learn.
+  bool run() {
+    changed_ = false;
+    if (f_.customJvp.valid())
+      customRule();
+    else
+      body();
+    return changed_;
+  }
+  void again(OpId call) { propagation_.again(call); }
+
+private:
+  void body() {
+    propagation_.run(*this);
+    const Op& yield = terminator(f_, f_.body);
     for (size_t i = 0; i < yield.operands.size(); ++i) {
       join(out_.results[i], bits(yield.operands[i]));
       const std::vector<Loss> losses = lossesOf(yield.operands[i]);
       for (size_t k = 0; k < losses.size(); ++k)
-        if (losses[k].at.valid()) out_.lostResults[i][k] = true;
+        if (losses[k].at.valid() && !out_.lostResults[i][k]) out_.lostResults[i][k] = changed_ = true;
     }
   }
 
-private:
   /// A function with a rule of its own: what is inside does not matter.
   void customRule() {
     bool active = false;
     for (const LeafBits& b : out_.params) active |= any(b);
-    for (LeafBits& b : out_.results) b.assign(b.size(), active);
+    for (LeafBits& b : out_.results) join(b, LeafBits(b.size(), active));
   }
 
-  const Op& terminator(RegionId r) const { return f_.ops[f_.regions[r].ops.back()]; }
   size_t leafCount(ValueId v) { return a_.leaves_.count(f_.typeOf(v)); }
 
   LeafBits bits(ValueId v) {
@@ -52,14 +65,18 @@ private:
   }
   bool active(ValueId v) { return out_.active(v); }
 
-  void join(LeafBits& into, const LeafBits& from) {
+  static bool joined(LeafBits& into, const LeafBits& from) {
+    bool more = false;
     if (into.size() < from.size()) into.resize(from.size());
     for (size_t i = 0; i < from.size(); ++i)
-      if (from[i] && !into[i]) into[i] = true, changed_ = true;
+      if (from[i] && !into[i]) into[i] = more = true;
+    return more;
   }
+  void join(LeafBits& into, const LeafBits& from) { changed_ |= joined(into, from); }
   void mark(ValueId v, const LeafBits& from) {
     if (!any(from)) return;
-    join(out_.values.try_emplace(v, LeafBits(leafCount(v), false)).first->second, from);
+    LeafBits& own = out_.values.try_emplace(v, LeafBits(leafCount(v), false)).first->second;
+    if (joined(own, from)) propagation_.changed(v);
   }
   void markAll(ValueId v) { mark(v, LeafBits(leafCount(v), true)); }
 
@@ -82,7 +99,7 @@ private:
     Loss& slot = out_.lost.try_emplace(v, std::vector<Loss>(partCount(v))).first->second[part];
     if (slot.at.valid()) return;
     slot = loss;
-    changed_ = true;
+    propagation_.changed(v);
   }
   void loseAll(ValueId v, Loss loss) {
     for (size_t k = 0, n = partCount(v); k < n; ++k) lose(v, k, loss);
@@ -111,20 +128,23 @@ private:
     for (const AdProblem& p : out_.problems)
       if (p.kind == problem.kind && p.path.back() == problem.path.back()) return;
     out_.problems.push_back(std::move(problem));
+    changed_ = true;
   }
 
-  void region(RegionId r) {
-    for (OpId id : f_.regions[r].ops) op(f_.ops[id]);
+  /// What comes to a value whole, comes leaf by leaf; a part of an enum or of an array depends on all of it.
+  void flow(const FlowEdge& edge) override {
+    if (edge.kind == FlowKind::Case) return;
+    const bool part =
+        edge.kind == FlowKind::Open || edge.slot == SlotKind::Part || edge.slot == SlotKind::Stack;
+    if (!part) return flow(edge.from, edge.to);
+    if (active(edge.from)) markAll(edge.to);
+    flowLost(edge.from, edge.to);
   }
 
-  void op(const Op& o) {
+  void transfer(OpId id) override {
+    const Op& o = f_.ops[id];
     switch (o.kind) {
-    case OpKind::If: return arms(o);
-    case OpKind::Match: return match(o);
-    case OpKind::For: return loop(o, 1);
-    case OpKind::While: return loop(o, 0);
-    case OpKind::Nest: return nest(o);
-    case OpKind::Call: return call(o);
+    case OpKind::Call: return call(id);
     case OpKind::Make:
     case OpKind::Known: return make(o);
     case OpKind::Capture: return kid(o, o.index());
@@ -248,77 +268,10 @@ private:
         for (ValueId r : o.results) loseHere(r, o.loc);
   }
 
-  void arms(const Op& o) {
-    for (RegionId r : o.regions) {
-      region(r);
-      const Op& y = terminator(r);
-      for (size_t i = 0; i < o.results.size(); ++i) flow(y.operands[i], o.results[i]);
-    }
-  }
-
-  void match(const Op& o) {
-    for (RegionId r : o.regions)
-      for (ValueId p : f_.regions[r].params) {
-        if (active(o.operands[0])) markAll(p);
-        flowLost(o.operands[0], p);
-      }
-    arms(o);
-  }
-
-  /// For (one leading operand and parameter) and While.
-  void loop(const Op& o, size_t lead) {
-    RegionId body = o.regions.back();
-    const std::vector<ValueId>& params = f_.regions[body].params;
-    size_t carries = o.operands.size() - lead;
-    flowAround(
-        f_, o, lead, changed_, [&](ValueId from, ValueId to) { flow(from, to); }, [&] { region(body); });
-    const Op& y = terminator(body);
-    for (size_t i = 0; i < carries; ++i) flow(params[lead + i], o.results[i]);
-    for (size_t i = carries; i < o.results.size(); ++i) {
-      if (active(y.operands[i])) markAll(o.results[i]);
-      if (a_.leaves_.count(f_.typeOf(o.results[i])) == a_.leaves_.count(f_.typeOf(y.operands[i])))
-        flow(y.operands[i], o.results[i]);
-      else
-        flowLost(y.operands[i], o.results[i]);
-    }
-  }
-
-  void nest(const Op& o) {
-    const NestAttr& attr = o.as<NestAttr>();
-    const Region& body = f_.regions[o.regions[0]];
-    size_t axes = o.dims.size();
-    const Op& y = terminator(o.regions[0]);
-    size_t accYield = y.operands.size() - attr.accs;
-    bool outer = changed_;
-    for (uint32_t i = 0; i < attr.accs; ++i) flow(o.operands[i], body.params[axes + i]);
-    do { // an accumulator is active from its beginning
-      changed_ = false;
-      region(o.regions[0]);
-      for (uint32_t i = 0; i < attr.accs; ++i) flow(y.operands[accYield + i], body.params[axes + i]);
-      outer |= changed_;
-    } while (changed_);
-    changed_ = outer;
-    size_t yielded = 0, result = 0;
-    for (const NestResult& r : attr.results) {
-      bool carries = r.kind != NestResultKind::Reduce ||
-                     (r.monoid != MonoidKind::ArgMax && r.monoid != MonoidKind::ArgMin);
-      for (uint32_t k = 0; k < resultsOf(r, o.dims.size()) && carries; ++k)
-        for (uint32_t j = 0; j < yieldsOf(r); ++j) {
-          ValueId from = y.operands[yielded + j], to = o.results[result + k];
-          if (active(from)) markAll(to);
-          flowLost(from, to);
-        }
-      yielded += yieldsOf(r);
-      result += resultsOf(r, o.dims.size());
-    }
-    for (uint32_t i = 0; i < attr.accs; ++i) {
-      flow(y.operands[yielded + i], o.results[result + i]);
-      flow(o.operands[i], o.results[result + i]);
-    }
-  }
-
-  void call(const Op& o) {
-    const FunctionActivity& c = a_.ofCall(out_, o);
+  void call(OpId id) {
+    const Op& o = f_.ops[id];
+    FunctionActivity& c = a_.ofCall(out_, o);
+    calls_.use(c, out_, id);
     if (&c != &out_)
       for (AdProblem p : c.problems) {
         p.path.insert(p.path.begin(), o.loc);
@@ -333,10 +286,22 @@ private:
 
   Activity& a_;
   FunctionActivity& out_;
+  Calls& calls_;
   const Function& f_;
-  bool changed_ = false;
+  Propagation propagation_;
+  bool changed_ = false; ///< what callers see
 };
 
-void Activity::walk(FunctionActivity& e) { ActivityWalk(*this, e).run(); }
+const FunctionActivity& Activity::of(FunctionId f, const std::vector<LeafBits>& params,
+                                     std::vector<LeafBits> lostParams) {
+  if (lostParams.empty())
+    for (ValueId p : module_.functions[f].params())
+      lostParams.push_back(LeafBits(parts_.count(module_.functions[f].typeOf(p)), false));
+  FunctionActivity& root = entry({f, params, lostParams});
+  if (root.done) return root;
+  ActivityWalk::Calls calls;
+  calls.run(root, [&](FunctionActivity& e) { return std::make_unique<ActivityWalk>(*this, e, calls); });
+  return root;
+}
 
 } // namespace melix::transforms

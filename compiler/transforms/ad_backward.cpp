@@ -1,71 +1,54 @@
 #include "transforms/ad_backward.h"
-
-#include <algorithm>
+#include "core/flow.h"
+#include "core/walk.h"
 
 namespace melix::transforms {
 
 Backward::Backward(Ad& ad, Linearisation& lin, const std::vector<bool>& accs)
-    : ad_(ad), lin_(lin), dst_(lin.backward.at(accs)), accs_(accs) {
-  findHomes(g().body);
-  // What an update consumes, so that nothing saves it: a fixpoint over loops and branches.
-  for (size_t before = ~size_t(0); before != updated_.size();) {
-    before = updated_.size();
-    findUpdated(g().body);
-  }
+    : ad_(ad), lin_(lin), dst_(lin.backward.at(accs)), accs_(accs), uses_(ad.module, lin.source) {
+  forEachOp(g(), [&](OpId id) {
+    for (DimSym s : opOf(id).resultDims) dimHome_[s] = uses_.regionOf(id);
+    for (RegionId r : opOf(id).regions)
+      for (DimSym s : g().regions[r].dimParams) dimHome_[s] = r;
+  });
+  findUpdated();
 }
 
-void Backward::findHomes(RegionId r) {
-  for (DimSym s : g().regions[r].dimParams) dimHome_[s] = r;
-  for (OpId id : g().regions[r].ops) {
-    opHome_[id] = r;
-    for (DimSym s : opOf(id).resultDims) dimHome_[s] = r;
-    for (RegionId inner : opOf(id).regions) findHomes(inner);
-  }
-}
-
-void Backward::findUpdated(RegionId r) {
-  for (OpId id : g().regions[r].ops) {
+/// What an update consumes, so that nothing saves it: what updates take, and what that comes from around
+/// loops and out of branches.
+void Backward::findUpdated() {
+  std::vector<ValueId> queue;
+  auto update = [&](ValueId v) {
+    if (updated_.insert(v).second) queue.push_back(v);
+  };
+  forEachOp(g(), [&](OpId id) {
     const Op& o = opOf(id);
-    for (RegionId inner : o.regions) findUpdated(inner);
-    switch (o.kind) {
-    case OpKind::Set:
-    case OpKind::AddAt:
-    case OpKind::Push:
-    case OpKind::Pop: updated_.insert(o.operands[0]); break;
-    case OpKind::Call: {
-      const Function& callee = ad_.module.functions[o.as<CallAttr>().callee];
-      for (InoutPair p : callee.inouts) updated_.insert(o.operands[p.param]);
-      break;
-    }
-    case OpKind::If:
-    case OpKind::Match:
-      for (RegionId arm : o.regions)
-        for (size_t i = 0; i < o.results.size(); ++i)
-          if (updated(o.results[i])) updated_.insert(terminator(arm).operands[i]);
-      break;
-    case OpKind::For:
-    case OpKind::While: {
-      size_t lead = o.kind == OpKind::For;
-      const std::vector<ValueId>& params = g().regions[o.regions.back()].params;
-      for (size_t i = lead; i < o.operands.size(); ++i) {
-        ValueId y = terminator(o.regions.back()).operands[i - lead];
-        if (updated(params[i])) updated_.insert(o.operands[i]), updated_.insert(y);
-        if (updated(o.results[i - lead])) updated_.insert(y);
-      }
-      break;
-    }
-    case OpKind::Nest:
-      for (uint32_t i = 0; i < o.as<NestAttr>().accs; ++i) updated_.insert(o.operands[i]);
-      break;
-    default: break;
-    }
+    if (o.kind == OpKind::Set || o.kind == OpKind::AddAt || o.kind == OpKind::Push || o.kind == OpKind::Pop)
+      update(o.operands[0]);
+    if (o.kind == OpKind::Call)
+      for (InoutPair p : ad_.module.functions[o.as<CallAttr>().callee].inouts) update(o.operands[p.param]);
+    if (o.kind == OpKind::Nest)
+      for (ValueId v : NestView(g(), o).accOperands()) update(v);
+  });
+  const SlotTable slots(g());
+  while (!queue.empty()) {
+    const ValueId v = queue.back();
+    queue.pop_back();
+    const SlotTable::Entry* own = slots.of(v);
+    if (!own || (own->slot.kind != SlotKind::Choice && own->slot.kind != SlotKind::Carry)) continue;
+    const Op& o = opOf(own->op);
+    for (RegionId r : yieldRegions(o, own->slot))
+      for (ValueId y : own->slot.yields.of(terminator(r).operands)) update(y);
+    const bool result = g().values[v].def.valid(); // which is a copy where nothing runs
+    if (!result)
+      for (ValueId operand : own->slot.operands.of(o.operands)) update(operand);
   }
 }
 
 RegionId Backward::homeOf(ValueId v) const {
   const Value& value = g().values[v];
   if (value.region.valid()) return value.region;
-  if (value.def.valid()) return opHome_.at(value.def);
+  if (value.def.valid()) return uses_.regionOf(value.def);
   return lin_.carrierHome.at(v);
 }
 

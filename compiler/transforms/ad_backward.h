@@ -7,6 +7,7 @@
 // takes it over: branches yield it, loops carry it, nests hold an accumulator for it (arrays) or sum it
 // (scalars).
 
+#include "core/uses.h"
 #include "transforms/ad.h"
 
 namespace melix::transforms {
@@ -54,8 +55,7 @@ private:
   types::TypeStore& types() const { return ad_.module.types; }
   bool linear(ValueId v) const { return lin_.values->values.count(v) != 0; }
   bool isAcc(ValueId v) const { return types().kind(g().typeOf(v)) == TypeKind::Acc; }
-  void findHomes(RegionId r);
-  void findUpdated(RegionId r);
+  void findUpdated();
   RegionId homeOf(ValueId v) const;
   Scope& scopeOf(RegionId home);
 
@@ -150,7 +150,7 @@ private:
   FunctionId dst_;
   std::vector<bool> accs_;
   Scope* cur_ = nullptr;
-  std::unordered_map<OpId, RegionId> opHome_;
+  const Uses uses_; ///< of g
   std::unordered_map<DimSym, RegionId> dimHome_;
   std::unordered_set<ValueId> updated_;
   std::unordered_map<ValueId, ValueId> readers_;

@@ -257,7 +257,7 @@ DimSym Backward::extentOfItems(OpId id) {
   if (o.as<LoopAttr>().collects > 0) return o.resultDims[0];
   OpResidual& r = lin_.plan.ops[id];
   if (!r.count.valid()) r.count = types().dims.newSym({"n", types::DimSymKind::Unknown, 0, {}});
-  dimHome_[r.count] = opHome_.at(id);
+  dimHome_[r.count] = uses_.regionOf(id);
   return r.count;
 }
 

@@ -56,9 +56,12 @@ ValueId Backward::zeroFor(Scope& s, ValueId v) {
 
 /// The op in the region of `v` that tells its sizes; none if there is none.
 const Op* Backward::sizing(ValueId v, OpKind kind) const {
-  for (OpId id : g().regions[homeOf(v)].ops)
-    if (opOf(id).kind == kind && opOf(id).operands[0] == v) return &opOf(id);
-  return nullptr;
+  OpId first;
+  uses_.forEach(v, [&](Use use) {
+    const bool sizes = use.operand == 0 && opOf(use.op).kind == kind && uses_.regionOf(use.op) == homeOf(v);
+    if (sizes && (!first.valid() || use.op < first)) first = use.op;
+  });
+  return first.valid() ? &opOf(first) : nullptr;
 }
 
 /// A zero from the sizes alone of a list or pack of g, as g packs, opens or measures it: what they are sizes

@@ -3,8 +3,8 @@
 // A read of an array from outside a loop or nest is made again, so what is saved is the array, once, by
 // reference; not so if the array is updated later: then keeping it would cost a copy at every update.
 
+#include "core/nest.h"
 #include "transforms/ad_backward.h"
-#include "transforms/nest_shape.h"
 
 #include <algorithm>
 
@@ -250,7 +250,7 @@ ValueId Backward::carrier(OpId id, size_t k, TypeId t) {
   if (k < r.carriers.size()) return r.carriers[k];
   assert(!lin_.planned && k == r.carriers.size());
   ValueId v = ad_.module.functions[lin_.source].values.add(Value{t, {}, {}, 0, {}});
-  lin_.carrierHome[v] = opHome_.at(id);
+  lin_.carrierHome[v] = uses_.regionOf(id);
   r.carriers.push_back(v);
   return v;
 }

@@ -1,9 +1,9 @@
 // Transpose of a nest: the same axes; what is read of an outside array is added to its accumulator, what is
 // read of an outside scalar is summed. `accumulate_to_reduce` turns accumulators into reductions afterwards.
 
+#include "core/nest.h"
 #include "transforms/ad_backward.h"
 #include "transforms/ad_rules.h"
-#include "transforms/nest_shape.h"
 
 namespace melix::transforms {
 

@@ -1,7 +1,7 @@
 // Loops and nests in f_fwd: what they do beside tangents, and the items of each iteration or point.
 
+#include "core/nest.h"
 #include "transforms/ad_forward.h"
-#include "transforms/nest_shape.h"
 
 namespace melix::transforms {
 

@@ -2,9 +2,9 @@
 // select (max, min, filter) give the places chosen, and a second nest runs the body again at these places
 // only.
 
+#include "core/nest.h"
 #include "transforms/ad_jvp.h"
 #include "transforms/ad_rules.h"
-#include "transforms/nest_shape.h"
 
 #include <algorithm>
 

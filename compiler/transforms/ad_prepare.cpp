@@ -5,9 +5,9 @@
 //   after:   %r = nest(i: N) -> collect[i] { %p = for K carry(%p = 1) { %x; yield mul %p, %x }; yield %p }
 
 #include "core/clone.h"
+#include "core/nest.h"
 #include "core/walk.h"
 #include "transforms/ad.h"
-#include "transforms/nest_shape.h"
 #include "transforms/rewrite_region.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ public:
   Preparer(Ad& ad, FunctionId f) : ad_(ad), m_(ad.module), f_(f) {}
 
   void run(RegionId region) {
-    rewriteRegion(fn(), region, [&](OpId id) {
+    rewriteRegion(m_, f_, region, [&](OpId id) {
       for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions)) run(inner);
       const Op& o = fn().ops[id];
       return o.kind != OpKind::Nest || !nestNeedsLoop(fn(), m_.types, o) || rewrite(id, region);
@@ -171,17 +171,7 @@ private:
     }
     s.nest.attr = attr;
     OpId op = e.append(std::move(s.nest), resultTypes);
-    takeOver(op, results);
-  }
-
-  /// The op defines these values from here on, so that whatever reads them, copied already or to be copied,
-  /// reads what it gives.
-  void takeOver(OpId op, std::span<const ValueId> values) {
-    fn().ops[op].results.assign(values.begin(), values.end());
-    for (size_t k = 0; k < values.size(); ++k) {
-      fn().values[values[k]].def = op;
-      fn().values[values[k]].index = static_cast<uint32_t>(k);
-    }
+    takeOver(fn(), op, results); // so that what reads them, copied already or to be copied, reads this
   }
 
   /// The ops of the body that the values need, and its checks, in order.

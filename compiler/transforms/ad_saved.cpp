@@ -11,20 +11,41 @@ constexpr uint32_t partLimit = 4;
 
 } // namespace
 
-bool Ad::recursAlways(FunctionId f) const {
-  std::unordered_set<FunctionId> seen;
-  std::vector<FunctionId> open{f};
-  while (!open.empty()) {
-    const Function& fn = module.functions[open.back()];
-    open.pop_back();
-    for (OpId id : fn.regions[fn.body].ops) {
-      if (fn.ops[id].kind != OpKind::Call) continue;
-      FunctionId callee = fn.ops[id].as<CallAttr>().callee;
-      if (callee == f) return true;
-      if (seen.insert(callee).second) open.push_back(callee);
+/// Functions from which no function that calls itself on every path can be reached are remembered, so that
+/// one look goes through a chain of calls for all that stand in it.
+bool Ad::recursAlways(FunctionId f) {
+  struct Step {
+    FunctionId function;
+    std::vector<FunctionId> callees;
+  };
+  std::vector<Step> path;
+  std::unordered_map<FunctionId, bool> open; ///< of those that were reached: whether they are on the path
+  auto enter = [&](FunctionId at) {
+    open[at] = true;
+    path.push_back({at, {}});
+    const Function& fn = module.functions[at];
+    for (OpId id : fn.regions[fn.body].ops)
+      if (fn.ops[id].kind == OpKind::Call) path.back().callees.push_back(fn.ops[id].as<CallAttr>().callee);
+  };
+  bool circle = false, found = false;
+  if (!straight_.contains(f)) enter(f);
+  while (!path.empty()) {
+    if (path.back().callees.empty()) {
+      open[path.back().function] = false;
+      path.pop_back();
+      continue;
     }
+    const FunctionId callee = path.back().callees.back();
+    path.back().callees.pop_back();
+    if (straight_.contains(callee)) continue;
+    auto known = open.find(callee);
+    found |= callee == f;
+    circle |= known != open.end() && known->second;
+    if (known == open.end()) enter(callee);
   }
-  return false;
+  if (!circle)
+    for (auto [reached, onPath] : open) straight_.insert(reached);
+  return found;
 }
 
 bool Ad::isBoxed(const LinearValues& callee) {

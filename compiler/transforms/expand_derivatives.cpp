@@ -1,8 +1,9 @@
 #include "transforms/expand_derivatives.h"
 
-#include "core/clone.h"
+#include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/expand_op.h"
+#include "transforms/rewrite_region.h"
 
 #include <algorithm>
 #include <set>
@@ -34,17 +35,22 @@ private:
     if (state_[f] != State::New) return;
     state_[f] = State::Open;
     fillSavedIn(f);
-    std::vector<std::pair<OpId, RegionId>> derivatives;
+    std::vector<OpId> derivatives;
     std::vector<FunctionId> callees;
-    collect(f, m_.functions[f].body, derivatives, callees);
+    collect(f, derivatives, callees);
     if (m_.functions[f].customJvp.valid()) callees.push_back(m_.functions[f].customJvp);
     for (FunctionId c : callees) function(c);
-    for (auto [id, region] : derivatives) {
+    std::unordered_set<OpId> ready;
+    for (OpId id : derivatives) {
       FunctionId callee = m_.functions[f].ops[id].as<DerivativeAttr>().callee;
       if (const std::vector<Site> left = derivativesIn(callee); left.empty())
-        expand(f, region, id);
+        ready.insert(id);
       else
         refuse({f, id}, left);
+    }
+    if (!ready.empty()) {
+      LiveUses uses(m_, f);
+      expandIn(f, m_.functions[f].body, ready, uses);
     }
     state_[f] = State::Done;
   }
@@ -82,24 +88,23 @@ private:
     }
   }
 
-  void collect(FunctionId f, RegionId r, std::vector<std::pair<OpId, RegionId>>& derivatives,
-               std::vector<FunctionId>& callees) {
+  void collect(FunctionId f, std::vector<OpId>& derivatives, std::vector<FunctionId>& callees) {
     const Function& fn = m_.functions[f];
-    for (OpId id : fn.regions[r].ops) {
+    forEachOp(fn, [&](OpId id) {
       const Op& o = fn.ops[id];
       if (o.kind == OpKind::Derivative) {
-        derivatives.emplace_back(id, r);
+        derivatives.push_back(id);
         callees.push_back(o.as<DerivativeAttr>().callee);
       }
       if (o.kind == OpKind::Call) callees.push_back(o.as<CallAttr>().callee);
-      for (RegionId inner : o.regions) collect(f, inner, derivatives, callees);
-    }
+    });
   }
 
   /// Derivative ops that the function reaches and that were not expanded: they are further up, or were
   /// refused.
-  std::vector<Site> derivativesIn(FunctionId f) const {
+  std::vector<Site> derivativesIn(FunctionId f) {
     std::vector<Site> found;
+    if (free_.contains(f)) return found;
     std::vector<FunctionId> stack{f};
     std::unordered_set<FunctionId> seen{f};
     while (!stack.empty()) {
@@ -109,10 +114,11 @@ private:
       forEachOp(fn, [&](OpId id) {
         const Op& o = fn.ops[id];
         if (o.kind == OpKind::Derivative) found.emplace_back(at, id);
-        if (o.kind == OpKind::Call && seen.insert(o.as<CallAttr>().callee).second)
-          stack.push_back(o.as<CallAttr>().callee);
+        if (o.kind != OpKind::Call || free_.contains(o.as<CallAttr>().callee)) return;
+        if (seen.insert(o.as<CallAttr>().callee).second) stack.push_back(o.as<CallAttr>().callee);
       });
     }
+    if (found.empty()) free_.insert(seen.begin(), seen.end());
     return found;
   }
 
@@ -124,22 +130,24 @@ private:
     refused_.insert(site);
   }
 
-  /// Replaces the op by what `expand…` appends at its place.
-  void expand(FunctionId f, RegionId region, OpId id) {
-    Op op = m_.functions[f].ops[id];
-    std::vector<OpId>& ops = m_.functions[f].regions[region].ops;
-    auto at = std::find(ops.begin(), ops.end(), id);
-    std::vector<OpId> after(at + 1, ops.end());
-    ops.erase(at, ops.end());
+  /// Replaces the ops that are ready by what their expansions append at their places.
+  void expandIn(FunctionId f, RegionId region, const std::unordered_set<OpId>& ready, LiveUses& uses) {
+    rewriteRegion(m_, f, region, [&](OpId id) {
+      for (RegionId inner : std::vector<RegionId>(m_.functions[f].ops[id].regions))
+        expandIn(f, inner, ready, uses);
+      return !ready.contains(id) || expand(f, region, id, uses);
+    });
+  }
+
+  /// Whether the op stays, because it cannot be expanded.
+  bool expand(FunctionId f, RegionId region, OpId id, LiveUses& uses) {
+    const Op op = m_.functions[f].ops[id];
     Emit e(m_, f, region, op.loc);
-    OpExpansion expansion(ad_, op, wanted(op));
-    std::vector<ValueId> out = expansion.run(e);
-    std::vector<OpId>& again = m_.functions[f].regions[region].ops;
-    again.insert(again.end(), after.begin(), after.end());
-    Replacement r;
-    for (size_t i = 0; i < op.results.size() && i < out.size(); ++i) r.values[op.results[i]] = out[i];
-    r.dims = expansion.dims;
-    if (!out.empty()) replaceAll(m_, f, r);
+    const std::vector<ValueId> out = OpExpansion(ad_, op, wanted(op)).run(e);
+    uses.leave(id);
+    for (OpId made : m_.functions[f].regions[region].ops) uses.enter(made, region);
+    for (size_t i = 0; i < op.results.size() && i < out.size(); ++i) uses.replace(op.results[i], out[i]);
+    return false;
   }
 
   /// Active leaves of the callee's parameters; reports what its derivative cannot go through.
@@ -197,7 +205,8 @@ private:
   Module& m_;
   std::unordered_map<FunctionId, State> state_;
   std::set<Site> refused_;
-  std::map<RecordId, Op> sweeps_; ///< by what they save or use: a Forward or Backward op
+  std::unordered_set<FunctionId> free_; ///< that reach no derivative op
+  std::map<RecordId, Op> sweeps_;       ///< by what they save or use: a Forward or Backward op
 };
 
 } // namespace

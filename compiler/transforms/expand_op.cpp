@@ -37,12 +37,16 @@ std::vector<uint32_t> OpExpansion::sizedResults() const {
   return out;
 }
 
-/// A call whose result dims become those of the derivative op.
+/// A call that defines the derivative op's result dims in its place.
 OpId OpExpansion::call(Emit& e, FunctionId f, std::vector<ValueId> operands) {
   OpId made = e.call(f, std::move(operands), op_.dims);
-  const std::vector<DimSym> own = e.fn().ops[made].resultDims;
-  for (size_t i = 0; i < own.size() && i < op_.resultDims.size(); ++i)
-    dims[op_.resultDims[i]] = types().dims.symbol(own[i]);
+  Op& op = e.fn().ops[made];
+  types::DimSubst dims;
+  for (size_t i = 0; i < op.resultDims.size(); ++i) {
+    dims[op.resultDims[i]] = types().dims.symbol(op_.resultDims[i]);
+    op.resultDims[i] = op_.resultDims[i];
+  }
+  for (ValueId v : op.results) e.fn().values[v].type = types().substitute(e.typeOf(v), dims);
   return made;
 }
 
@@ -138,7 +142,7 @@ std::vector<ValueId> OpExpansion::jvp(Emit& e) {
                                       : zeroOf(e, leaves[k].tangent, out[i], t, leaves[k]));
     if (leaves.empty() && !types().isUnit(e.typeOf(op_.results[out.size()]))) continue;
     size_t at = 0;
-    TypeId declared = types().substitute(e.typeOf(op_.results[out.size()]), dims);
+    TypeId declared = e.typeOf(op_.results[out.size()]);
     out.push_back(together(e, t, declared, parts, at));
   }
   return out;
@@ -170,7 +174,7 @@ std::vector<ValueId> OpExpansion::reverse(Emit& e) {
   Sweep sweep{out.back(), op_.dims, {}, {}};
   out.pop_back();
   for (uint32_t i = 0; i < out.size(); ++i) sweep.results[i] = out[i];
-  for (DimSym s : op_.resultDims) sweep.dims.push_back(dims.at(s));
+  for (DimSym s : op_.resultDims) sweep.dims.push_back(types().dims.symbol(s));
   for (uint32_t w : sizedParams()) sweep.sizedArguments[w] = op_.operands[w];
   for (ValueId slope : callBackward(e, sweep, seeds())) out.push_back(slope);
   return out;
@@ -206,13 +210,12 @@ std::vector<ValueId> OpExpansion::forward(Emit& e) {
   for (uint32_t i : sizedResults()) kept.push_back(out[i]);
   std::vector<TypeId> parts;
   for (ValueId v : kept) parts.push_back(e.typeOf(v));
-  TypeId record = types().substitute(e.typeOf(op_.results.back()), dims),
-         field = types().fieldType(record, 0, 0);
+  TypeId record = e.typeOf(op_.results.back()), field = types().fieldType(record, 0, 0);
   out.back() = e.make(types().tuple(parts), std::move(kept));
   if (types().kind(field) == TypeKind::Pack) {
     Op pack = Emit::simple(OpKind::Pack, {out.back()});
     pack.dims = op_.dims;
-    for (DimSym s : op_.resultDims) pack.dims.push_back(dims.at(s));
+    for (DimSym s : op_.resultDims) pack.dims.push_back(types().dims.symbol(s));
     out.back() = e.one(std::move(pack), field);
   }
   out.back() = e.make(record, {out.back()});
@@ -313,7 +316,7 @@ std::vector<ValueId> OpExpansion::callBackward(Emit& e, const Sweep& sweep,
   size_t first = op_.results.size() - attr_.wrt.size();
   for (size_t k = 0; k < attr_.wrt.size(); ++k) {
     size_t at = 0;
-    TypeId declared = types().substitute(e.typeOf(op_.results[first + k]), dims);
+    TypeId declared = e.typeOf(op_.results[first + k]);
     out.push_back(
         together(e, types().substitute(paramType(attr_.wrt[k]), here), declared, byParam[attr_.wrt[k]], at));
   }

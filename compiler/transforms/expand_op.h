@@ -12,8 +12,6 @@ public:
 
   /// Appends the calls; gives the values that stand for the op's results.
   std::vector<ValueId> run(Emit& e);
-  /// What the op's result dims are after `run`.
-  types::DimSubst dims;
 
   /// Of Forward and Backward: the fields of the record that the pullback keeps.
   void fillSaved();

@@ -1,10 +1,10 @@
 #include "transforms/form_fma.h"
 
 #include "core/build.h"
+#include "core/nest.h"
+#include "core/uses.h"
 #include "core/walk.h"
-
-#include <algorithm>
-#include <set>
+#include "transforms/rewrite_region.h"
 
 namespace melix::transforms {
 
@@ -14,20 +14,17 @@ namespace {
 
 class FmaFormer {
 public:
-  FmaFormer(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), uses_(countUses(f_)) {}
+  FmaFormer(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), uses_(m, id) {}
 
   void region(RegionId r) {
-    std::vector<OpId> list = std::move(f_.regions[r].ops);
-    f_.regions[r].ops.clear();
-    for (OpId id : list) {
-      if (f_.ops[id].kind == OpKind::Add || f_.ops[id].kind == OpKind::Sub) join(id, r);
+    rewriteRegion(m_, id_, r, [&](OpId id) {
       if (f_.ops[id].kind == OpKind::Nest) reductions(f_.ops[id]);
-      f_.regions[r].ops.push_back(id);
-      const std::vector<RegionId> inner = f_.ops[id].regions;
-      for (RegionId i : inner) region(i);
-    }
+      for (RegionId inner : std::vector<RegionId>(f_.ops[id].regions)) region(inner);
+      const bool sum = f_.ops[id].kind == OpKind::Add || f_.ops[id].kind == OpKind::Sub;
+      return !sum || !join(id, r);
+    });
     // Products that are used up.
-    std::erase_if(f_.regions[r].ops, [&](OpId id) { return joined_.contains(id.index); });
+    std::erase_if(f_.regions[r].ops, [&](OpId id) { return !uses_.regionOf(id).valid(); });
   }
 
 private:
@@ -35,54 +32,51 @@ private:
     TypeKind k = m_.types.kind(f_.typeOf(v));
     return k == TypeKind::F32 || k == TypeKind::F64;
   }
-  /// The product's op, if it stands in the same region and nobody else looks at it.
-  std::optional<OpId> product(ValueId v, const std::vector<OpId>& here) const {
+  /// Whether the value is a product made in this region that nobody else looks at.
+  bool isProduct(ValueId v, RegionId here) const {
     OpId def = f_.values[v].def;
-    if (!def.valid() || f_.ops[def].kind != OpKind::Mul || uses_[v.index] != 1 || !isWide(v))
-      return std::nullopt;
-    for (size_t k = here.size(); k-- > 0;)
-      if (here[k] == def) return def;
-    return std::nullopt;
+    return def.valid() && f_.ops[def].kind == OpKind::Mul && uses_.count(v) == 1 && isWide(v) &&
+           uses_.regionOf(def) == here;
   }
 
-  void join(OpId id, RegionId r) {
-    const std::vector<OpId> here = f_.regions[r].ops;
-    ValueId a = f_.ops[id].operands[0], b = f_.ops[id].operands[1];
-    bool minus = f_.ops[id].kind == OpKind::Sub;
-    std::optional<OpId> left = product(a, here), right = left ? std::nullopt : product(b, here);
-    if (!left && !right) return;
-    Builder build(m_, id_, r, f_.ops[id].loc);
-    OpId mul = left ? *left : *right;
-    ValueId x = f_.ops[mul].operands[0], y = f_.ops[mul].operands[1], c = left ? b : a;
-    if (minus && left) c = build.unary(OpKind::Neg, c);
-    if (minus && right) x = build.unary(OpKind::Neg, x);
-    Op& op = f_.ops[id];
-    op.kind = OpKind::Fma;
-    op.operands = {x, y, c};
-    joined_.insert(mul.index);
+  /// Whether an fma, appended to the region, took the place of the sum.
+  bool join(OpId id, RegionId r) {
+    const Op sum = f_.ops[id];
+    const bool left = isProduct(sum.operands[0], r);
+    if (!left && !isProduct(sum.operands[1], r)) return false;
+    const OpId product = f_.values[sum.operands[left ? 0 : 1]].def;
+    const bool minus = sum.kind == OpKind::Sub;
+    Builder build(m_, id_, r, sum.loc);
+    ValueId x = f_.ops[product].operands[0], y = f_.ops[product].operands[1], c = sum.operands[left ? 1 : 0];
+    auto negated = [&](ValueId v) {
+      ValueId out = build.unary(OpKind::Neg, v);
+      uses_.enter(f_.values[out].def, r);
+      return out;
+    };
+    if (minus && left) c = negated(c);
+    if (minus && !left) x = negated(x);
+    uses_.change(id, [&](Op& op) {
+      op.kind = OpKind::Fma;
+      op.operands = {x, y, c};
+    });
+    uses_.leave(product);
+    f_.regions[r].ops.push_back(id);
+    return true;
   }
 
   void reductions(Op& op) {
-    const Op& end = terminator(f_, op.regions[0]);
-    size_t y = 0;
-    for (NestResult& r : op.as<NestAttr>().results) {
-      ValueId v = end.operands[y];
-      y += r.kind == NestResultKind::Filter ? 2 : r.yields;
-      bool sum =
-          r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum && r.order != OrderKind::Unset;
-      if (!sum || !isWide(v) || uses_[v.index] != 1) continue;
-      OpId def = f_.values[v].def;
-      if (!def.valid() || f_.ops[def].kind != OpKind::Mul) continue;
-      const std::vector<OpId>& body = f_.regions[op.regions[0]].ops;
-      r.fused = std::find(body.begin(), body.end(), def) != body.end();
+    const NestView nest(f_, op);
+    for (const NestPart& part : nest.parts()) {
+      NestResult& r = resultOf(op, part);
+      if (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum && r.order != OrderKind::Unset)
+        r.fused = isProduct(nest.yields(part)[0], nest.body());
     }
   }
 
   Module& m_;
   FunctionId id_;
   Function& f_;
-  std::vector<uint32_t> uses_;
-  std::set<uint32_t> joined_;
+  LiveUses uses_;
 };
 
 } // namespace

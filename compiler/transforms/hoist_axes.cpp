@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 namespace melix::transforms {
 
@@ -157,57 +158,67 @@ private:
     return dear;
   }
 
+  /// What of a nest's body may be made once more in front of it.
+  struct Movable {
+    std::set<ValueId> varies;   ///< with which parameters of the body
+    std::vector<OpId> operands; ///< the ops of the body that make what it needs
+    size_t position = 0;
+    bool read = false; ///< what it needs stands in front of the nest by now
+  };
+  using Body = std::unordered_map<OpId, Movable>;
+
   /// Dear values of a nest's body that vary with some of its axes only: each becomes a nest in front of it.
   void partial(OpId nest, std::vector<OpId>& out) {
     RegionId r = fn().ops[nest].regions[0];
     size_t axes = fn().ops[nest].dims.size();
     if (axes < 2 || hasChecks(r)) return;
     const std::vector<ValueId> params = fn().regions[r].params;
-    Inside in = inside(r);
-    std::map<ValueId, std::set<ValueId>> varies; ///< with which parameters
-    std::map<ValueId, std::vector<OpId>> makes;  ///< the ops of the body that make it, in order
-    std::vector<OpId> list = fn().regions[r].ops, kept;
-    for (ValueId p : params) varies[p] = {p};
-    for (OpId id : list) {
-      std::optional<std::set<ValueId>> n = needs(id, in);
-      bool pure = n && moves(id) && fn().ops[id].results.size() == 1;
-      std::set<ValueId> with;
-      std::vector<OpId> chain;
-      if (n) {
-        for (ValueId v : *n) {
-          if (varies.contains(v))
-            with.insert(varies[v].begin(), varies[v].end());
-          else
-            pure = false;
-          for (OpId o : makes[v])
-            if (std::find(chain.begin(), chain.end(), o) == chain.end()) chain.push_back(o);
+    const Inside in = inside(r);
+    Body body;
+    const std::vector<OpId> list = fn().regions[r].ops;
+    for (size_t k = 0; k < list.size(); ++k) {
+      std::optional<std::set<ValueId>> n = needs(list[k], in);
+      if (!n || !moves(list[k]) || fn().ops[list[k]].results.size() != 1) continue;
+      Movable made{{}, {}, k};
+      bool all = true;
+      for (ValueId v : *n) {
+        const Value& value = fn().values[v];
+        if (value.region == r) {
+          made.varies.insert(v);
+          continue;
         }
+        auto by = body.find(value.def);
+        all = all && by != body.end();
+        if (!all) break;
+        made.varies.insert(by->second.varies.begin(), by->second.varies.end());
+        made.operands.push_back(value.def);
       }
-      if (!pure) {
-        kept.push_back(id);
-        for (ValueId v : fn().ops[id].results) varies[v] = {params.begin(), params.end()};
-        continue;
-      }
-      std::sort(chain.begin(), chain.end(),
-                [&](OpId a, OpId b) { return position(list, a) < position(list, b); });
-      chain.push_back(id);
-      ValueId v = fn().ops[id].results[0];
-      varies[v] = with;
-      makes[v] = chain;
+      if (!all) continue;
+      const std::set<ValueId>& with = made.varies;
       bool onlyAxes =
           std::all_of(with.begin(), with.end(), [&](ValueId p) { return fn().values[p].index < axes; });
-      if (isDear(id) && onlyAxes && !with.empty() && with.size() < axes)
-        makes[v] = {readBack(nest, id, with, chain, out)};
-      kept.push_back(makes[v].back());
+      made.read = isDear(list[k]) && onlyAxes && !with.empty() && with.size() < axes;
+      Movable& at = body.emplace(list[k], std::move(made)).first->second;
+      if (at.read) readBack(nest, list[k], at.varies, chainOf(list[k], body), out);
     }
-    fn().regions[r].ops = std::move(kept);
-  }
-  static size_t position(const std::vector<OpId>& list, OpId id) {
-    return static_cast<size_t>(std::find(list.begin(), list.end(), id) - list.begin());
   }
 
-  /// Makes the nest over `with` and turns the op at hand into a read of its result; gives that op.
-  OpId readBack(OpId nest, OpId id, const std::set<ValueId>& with, const std::vector<OpId>& chain,
+  /// The op and those that make what it needs, in order; what stands in front of the nest is read there.
+  static std::vector<OpId> chainOf(OpId id, const Body& body) {
+    std::vector<OpId> chain{id};
+    std::unordered_set<OpId> seen{id};
+    for (size_t k = 0; k < chain.size(); ++k) {
+      if (k > 0 && body.at(chain[k]).read) continue;
+      for (OpId o : body.at(chain[k]).operands)
+        if (seen.insert(o).second) chain.push_back(o);
+    }
+    std::sort(chain.begin(), chain.end(),
+              [&](OpId a, OpId b) { return body.at(a).position < body.at(b).position; });
+    return chain;
+  }
+
+  /// Makes the nest over `with` and turns the op at hand into a read of its result.
+  void readBack(OpId nest, OpId id, const std::set<ValueId>& with, const std::vector<OpId>& chain,
                 std::vector<OpId>& out) {
     const Op outer = fn().ops[nest];
     RegionId from = outer.regions[0];
@@ -246,7 +257,6 @@ private:
     op.dims.clear();
     op.regions.clear();
     op.attr = Path(indices.size(), PathStep{StepKind::Index, 0, {}, 1});
-    return id;
   }
 
   Module& m_;

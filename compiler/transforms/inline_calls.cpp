@@ -1,6 +1,8 @@
 #include "transforms/inline_calls.h"
 
+#include "core/call_graph.h"
 #include "core/clone.h"
+#include "core/uses.h"
 #include "core/walk.h"
 
 namespace melix::transforms {
@@ -9,138 +11,137 @@ using namespace core;
 
 namespace {
 
-/// Functions an op names.
-template <class Visit>
-void callees(const Op& op, Visit visit) {
-  if (auto* c = std::get_if<CallAttr>(&op.attr)) visit(c->callee);
-  if (auto* d = std::get_if<DerivativeAttr>(&op.attr)) visit(d->callee);
+/// Entry, kept functions and bodies of math functions; none in a module that is somebody's fragment.
+std::vector<FunctionId> roots(const Module& m) {
+  std::vector<FunctionId> out;
+  if (m.entry.valid()) out.push_back(m.entry);
+  for (auto& [key, f] : m.mathBodies) out.push_back(f);
+  for (uint32_t i = 0; i < m.functions.size(); ++i)
+    if (m.functions[FunctionId(i)].keep) out.push_back(FunctionId(i));
+  return out;
 }
 
 class Inliner {
 public:
-  Inliner(Module& m, InlineOptions options) : m_(m), options_(options), info_(m.functions.size()) {
-    analyse();
+  Inliner(Module& m, InlineOptions options) : m_(m), options_(options), calls_(m), info_(m.functions.size()) {
+    for (uint32_t i = 0; i < info_.size(); ++i) analyse(FunctionId(i));
+    for (FunctionId f : calls_.order()) measure(f);
   }
 
+  /// What nothing reaches once its calls are inlined is not worked on.
   void run() {
-    // Callees first, so that what is copied is final; the order is that of a depth-first walk.
-    for (uint32_t i = 0; i < info_.size(); ++i) order(FunctionId(i));
-    for (FunctionId f : order_)
-      if (m_.functions[f].body.valid()) inlineInto(f);
-  }
-
-private:
-  struct Info {
-    unsigned ops = 0, calls = 0;
-    bool pinned = false, onStack = false, visited = false, recursive = false;
-  };
-
-  void analyse() {
-    for (uint32_t i = 0; i < info_.size(); ++i) {
-      const Function& f = m_.functions[FunctionId(i)];
-      if (f.customJvp.valid()) info_[f.customJvp.index].pinned = info_[i].pinned = true;
-      if (!f.body.valid()) {
-        info_[i].pinned = true;
-        continue;
-      }
-      forEachOp(f, [&](OpId id) {
-        const Op& op = f.ops[id];
-        if (op.kind != OpKind::Yield) ++info_[i].ops;
-        if (op.kind == OpKind::StopGradient && options_.beforeDerivatives) info_[i].pinned = true;
-        callees(op, [&](FunctionId callee) {
-          info_[callee.index].calls += op.kind == OpKind::Call ? 1 : 2; // named otherwise: not to be used up
-        });
+    std::vector<FunctionId> left = roots(m_);
+    if (left.empty()) left.assign(calls_.order().begin(), calls_.order().end());
+    while (!left.empty()) {
+      const FunctionId f = left.back();
+      left.pop_back();
+      if (!m_.functions[f].body.valid() || std::exchange(info_[f.index].done, true)) continue;
+      if (info_[f.index].inlines) inlineInto(f);
+      if (m_.functions[f].customJvp.valid()) left.push_back(m_.functions[f].customJvp);
+      const Function& fn = m_.functions[f];
+      forEachOp(fn, [&](OpId op) {
+        forEachCallee(fn.ops[op], [&](FunctionId callee) { left.push_back(callee); });
       });
     }
   }
 
-  void order(FunctionId id) {
-    Info& info = info_[id.index];
-    if (info.onStack) info.recursive = true;
-    if (info.visited) return;
-    info.visited = info.onStack = true;
+private:
+  struct Info {
+    unsigned own = 0;   ///< its ops as they are
+    unsigned whole = 0; ///< with those that are inlined into it
+    bool pinned = false, inlines = false, done = false;
+  };
+
+  void analyse(FunctionId id) {
     const Function& f = m_.functions[id];
-    if (f.body.valid())
-      forEachOp(f, [&](OpId op) { callees(f.ops[op], [&](FunctionId callee) { order(callee); }); });
-    info.onStack = false;
-    order_.push_back(id);
+    Info& info = info_[id.index];
+    if (f.customJvp.valid()) info_[f.customJvp.index].pinned = info.pinned = true;
+    info.pinned |= !f.body.valid() || calls_.isRecursive(id);
+    if (!f.body.valid()) return;
+    forEachOp(f, [&](OpId op) {
+      info.own += f.ops[op].kind != OpKind::Yield;
+      info.pinned |= f.ops[op].kind == OpKind::StopGradient && options_.beforeDerivatives;
+    });
   }
 
-  bool wanted(FunctionId caller, FunctionId callee) const {
-    const Info& info = info_[callee.index];
-    if (caller == callee || info.pinned || info.recursive || !m_.functions[callee].body.valid()) return false;
-    bool once = options_.calledOnce && info.calls == 1 && !m_.functions[callee].keep && m_.entry != callee;
-    return once || info.ops <= options_.smallOps;
+  /// The callees are measured already.
+  void measure(FunctionId id) {
+    const Function& f = m_.functions[id];
+    Info& info = info_[id.index];
+    info.whole = info.own;
+    if (!f.body.valid()) return;
+    forEachOp(f, [&](OpId op) {
+      if (!isWanted(id, f.ops[op])) return;
+      info.inlines = true;
+      info.whole += info_[f.ops[op].as<CallAttr>().callee.index].whole;
+    });
+  }
+
+  bool isWanted(FunctionId caller, const Op& op) const {
+    if (op.kind != OpKind::Call || info_[caller.index].own > options_.largestCaller) return false;
+    const Info& callee = info_[op.as<CallAttr>().callee.index];
+    return !callee.pinned && callee.whole <= options_.largestCallee;
   }
 
   void inlineInto(FunctionId id) {
-    Replacement replaced;
-    region(id, m_.functions[id].body, replaced);
-    replaceAll(m_, id, replaced);
-    // What was copied counts for those that call this one.
-    unsigned ops = 0;
-    forEachOp(m_.functions[id], [&](OpId) { ++ops; });
-    info_[id.index].ops = ops;
+    LiveUses uses(m_, id);
+    types::DimSubst dims;
+    region(id, m_.functions[id].body, uses, dims);
+    replaceDims(m_, id, dims);
   }
 
-  void region(FunctionId id, RegionId r, Replacement& replaced) {
-    std::vector<OpId> list = std::move(m_.functions[id].regions[r].ops);
+  void region(FunctionId id, RegionId r, LiveUses& uses, types::DimSubst& dims) {
+    const std::vector<OpId> list = std::move(m_.functions[id].regions[r].ops);
     m_.functions[id].regions[r].ops.clear();
-    for (OpId op : list) {
-      const Op call = m_.functions[id].ops[op];
-      if (call.kind != OpKind::Call || !wanted(id, call.as<CallAttr>().callee)) {
-        m_.functions[id].regions[r].ops.push_back(op);
-        for (RegionId inner : call.regions) region(id, inner, replaced);
-        continue;
-      }
-      // Operands and dims may be results of calls that were replaced before.
-      Op now = call;
-      for (ValueId& v : now.operands)
-        for (auto it = replaced.values.find(v); it != replaced.values.end(); it = replaced.values.find(v))
-          v = it->second;
-      for (DimId& d : now.dims) d = resolve(d, replaced.dims);
-      Builder b(m_, id, r, call.loc);
-      std::vector<ValueId> results = inlineCall(m_, now, b, replaced.dims);
-      for (size_t k = 0; k < results.size(); ++k) replaced.values.emplace(call.results[k], results[k]);
-    }
+    for (OpId op : list) place(id, r, op, uses, dims);
   }
 
-  DimId resolve(DimId d, const types::DimSubst& subst) {
-    for (int guard = 0; guard < 64; ++guard) {
-      DimId next = m_.types.dims.substitute(d, subst);
-      if (next == d) return d;
-      d = next;
+  /// Appends the op, or what is copied in its place: the body of the callee as it stands, of which calls are
+  /// inlined in their turn.
+  void place(FunctionId id, RegionId r, OpId op, LiveUses& uses, types::DimSubst& dims) {
+    auto ops = [&]() -> std::vector<OpId>& { return m_.functions[id].regions[r].ops; };
+    Op call = m_.functions[id].ops[op];
+    if (!isWanted(id, call)) {
+      ops().push_back(op);
+      for (RegionId inner : call.regions) region(id, inner, uses, dims);
+      return;
     }
-    return d;
+    for (DimId& d : call.dims) d = m_.types.dims.substitute(d, dims);
+    const size_t before = ops().size();
+    Builder b(m_, id, r, call.loc);
+    types::DimSubst own;
+    const std::vector<ValueId> results = inlineCall(m_, call, b, own);
+    for (auto [s, d] : own) dims.insert_or_assign(s, m_.types.dims.substitute(d, dims));
+    uses.leave(op);
+    const std::vector<OpId> made(ops().begin() + static_cast<long>(before), ops().end());
+    ops().resize(before);
+    for (OpId each : made) uses.enter(each, r);
+    for (size_t k = 0; k < results.size(); ++k) uses.replace(call.results[k], results[k]);
+    for (OpId each : made) place(id, r, each, uses, dims);
   }
 
   Module& m_;
   InlineOptions options_;
+  CallGraph calls_;
   std::vector<Info> info_;
-  std::vector<FunctionId> order_;
 };
 
 } // namespace
 
 void removeUnreachable(Module& m) {
   std::vector<bool> reached(m.functions.size(), false);
-  std::vector<FunctionId> queue;
-  auto reach = [&](FunctionId f) {
-    if (!f.valid() || reached[f.index]) return;
-    reached[f.index] = true;
-    queue.push_back(f);
-  };
-  reach(m.entry);
-  for (auto& [key, f] : m.mathBodies) reach(f);
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].keep) reach(FunctionId(i));
-  if (queue.empty()) return; // a module without roots is somebody's fragment
+  std::vector<FunctionId> queue = roots(m);
+  if (queue.empty()) return;
   while (!queue.empty()) {
     FunctionId id = queue.back();
     queue.pop_back();
+    if (!id.valid() || reached[id.index]) continue;
+    reached[id.index] = true;
     const Function& f = m.functions[id];
-    reach(f.customJvp);
-    if (f.body.valid()) forEachOp(f, [&](OpId op) { callees(f.ops[op], reach); });
+    queue.push_back(f.customJvp);
+    if (!f.body.valid()) continue;
+    forEachOp(
+        f, [&](OpId op) { forEachCallee(f.ops[op], [&](FunctionId callee) { queue.push_back(callee); }); });
   }
   for (uint32_t i = 0; i < m.functions.size(); ++i)
     if (!reached[i]) m.functions[FunctionId(i)].body = RegionId();

@@ -1,19 +1,22 @@
 #pragma once
-// Copies the bodies of small functions, and of functions called once, to where they are called.
+// Copies the bodies of functions to where they are called.
 //
 //   before:  %r = call @relu %x : f32        after:  %c = cmp gt %x, %z : bool   %r = select %c, %x, %z : f32
 //
-// Not inlined: recursive functions, functions with a derivative rule of their own, and, before derivatives
-// are expanded, those that hold `stop_gradient`. Requires: verified Core. Keeps: locations, as inlined at the
-// call. Functions that nothing reaches afterwards lose their bodies unless they are kept.
+// Whether a call is inlined depends on its caller and its callee alone: a callee that has at most
+// `largestCallee` ops with what is inlined into it goes into a caller that has at most `largestCaller`,
+// whoever else calls it. So one more call elsewhere changes no bits, and a program grows by `largestCallee` a
+// call at most. Not inlined: recursive functions, functions with a derivative rule of their own, and, before
+// derivatives are expanded, those that hold `stop_gradient`. Requires: verified Core. Keeps: locations, as
+// inlined at the call. Functions that nothing reaches afterwards lose their bodies unless they are kept.
 
 #include "core/ir.h"
 
 namespace melix::transforms {
 
 struct InlineOptions {
-  unsigned smallOps = 16; ///< a body of at most this many ops is copied to every call
-  bool calledOnce = true; ///< whatever their size
+  unsigned largestCallee = 128;
+  unsigned largestCaller = 4096;
   bool beforeDerivatives = true;
 };
 

@@ -6,16 +6,18 @@
 namespace melix::transforms {
 
 /// `rewrite(op)` appends to the region, which is empty then, what comes after the op; whether the op stays.
+/// Functions may be added to the module meanwhile.
 template <class Rewrite>
-void rewriteRegion(core::Function& f, core::RegionId region, Rewrite rewrite) {
+void rewriteRegion(core::Module& m, core::FunctionId f, core::RegionId region, Rewrite rewrite) {
+  auto ops = [&]() -> std::vector<core::OpId>& { return m.functions[f].regions[region].ops; };
+  const std::vector<core::OpId> before = std::move(ops());
   std::vector<core::OpId> out;
-  for (core::OpId id : std::vector<core::OpId>(f.regions[region].ops)) {
-    f.regions[region].ops.clear();
+  for (core::OpId id : before) {
+    ops().clear();
     if (rewrite(id)) out.push_back(id);
-    const std::vector<core::OpId>& made = f.regions[region].ops;
-    out.insert(out.end(), made.begin(), made.end());
+    out.insert(out.end(), ops().begin(), ops().end());
   }
-  f.regions[region].ops = std::move(out);
+  ops() = std::move(out);
 }
 
 } // namespace melix::transforms

@@ -1,11 +1,13 @@
 #include "transforms/separate_terms.h"
 
 #include "core/clone.h"
+#include "core/nest.h"
+#include "core/uses.h"
 #include "core/walk.h"
-#include "transforms/nest_shape.h"
 #include "transforms/rewrite_region.h"
 
-#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace melix::transforms {
 
@@ -20,7 +22,7 @@ public:
   Separator(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects) {}
 
   void run(RegionId region) {
-    rewriteRegion(fn(), region, [&](OpId id) {
+    rewriteRegion(m_, f_, region, [&](OpId id) {
       const bool isNest = fn().ops[id].kind == OpKind::Nest;
       if (isNest && isWanted(id)) return separate(id, region), false;
       if (!isNest)
@@ -29,7 +31,8 @@ public:
     });
   }
 
-  Replacement replace;
+  /// What results that went stand for.
+  std::vector<std::pair<ValueId, ValueId>> replaced;
 
 private:
   Function& fn() const { return m_.functions[f_]; }
@@ -77,14 +80,19 @@ private:
     const std::vector<ValueId> yielded = fn().ops[yieldId].operands;
     Builder b(m_, f_, region, nest.loc);
 
+    const std::vector<OpId>& ops = fn().regions[body].ops;
+    const std::unordered_set<OpId> made(ops.begin(), ops.end());
+    auto isMade = [&](ValueId v) { return made.contains(fn().values[v].def); };
+
     // What the first nest collects: each value that is made in the body, once.
+    std::unordered_map<ValueId, size_t> numberOf;
     std::vector<ValueId> collected;
     std::vector<TypeId> types;
     NestAttr terms;
     NestResult all;
     for (uint32_t a = 0; a < nest.dims.size(); ++a) all.keep.push_back(a);
     auto collect = [&](ValueId v) {
-      if (std::find(collected.begin(), collected.end(), v) != collected.end()) return;
+      if (!numberOf.try_emplace(v, collected.size()).second) return;
       collected.push_back(v);
       types.push_back(m_.types.array(fn().typeOf(v), nest.dims));
       terms.results.push_back(all);
@@ -92,30 +100,20 @@ private:
     size_t at = 0;
     for (const NestResult& r : attr.results)
       for (uint32_t k = 0; k < yieldsOf(r); ++k, ++at)
-        if (r.kind == NestResultKind::Collect || isMadeIn(body, yielded[at])) collect(yielded[at]);
+        if (r.kind == NestResultKind::Collect || isMade(yielded[at])) collect(yielded[at]);
     fn().ops[yieldId].operands = collected;
     Op first = Builder::simple(OpKind::Nest, {}, std::move(terms));
     first.dims = nest.dims;
     first.regions = {body};
-    OpId made = b.append(std::move(first), types);
-
-    auto arrayOf = [&](ValueId v) {
-      auto found = std::find(collected.begin(), collected.end(), v);
-      return b.result(made, static_cast<size_t>(found - collected.begin()));
-    };
-    reduce(nest, yielded, b, body, arrayOf);
-  }
-
-  bool isMadeIn(RegionId body, ValueId v) const {
-    const Value& value = fn().values[v];
-    const std::vector<OpId>& ops = fn().regions[body].ops;
-    return std::find(ops.begin(), ops.end(), value.def) != ops.end();
+    const OpId firstNest = b.append(std::move(first), types);
+    std::unordered_map<ValueId, ValueId> arrays;
+    for (auto [v, number] : numberOf) arrays[v] = b.result(firstNest, number);
+    reduce(nest, yielded, b, body, arrays);
   }
 
   /// The second nest: all results but the collected ones, of values read where the first nest put them.
-  template <class ArrayOf>
   void reduce(const Op& nest, const std::vector<ValueId>& yielded, Builder& b, RegionId body,
-              const ArrayOf& arrayOf) {
+              const std::unordered_map<ValueId, ValueId>& arrays) {
     const auto& attr = nest.as<NestAttr>();
     Builder in = b.in(b.newRegion());
     std::vector<ValueId> axes, values, old;
@@ -125,7 +123,7 @@ private:
     size_t at = 0, result = 0;
     for (const NestResult& r : attr.results) {
       if (r.kind == NestResultKind::Collect) {
-        replace.values[nest.results[result++]] = arrayOf(yielded[at++]);
+        replaced.emplace_back(nest.results[result++], arrays.at(yielded[at++]));
         continue;
       }
       rest.results.push_back(r);
@@ -133,7 +131,10 @@ private:
         ValueId v = yielded[at];
         const Value& value = fn().values[v];
         bool axis = !value.def.valid() && value.region == body;
-        values.push_back(axis ? axes[value.index] : isMadeIn(body, v) ? in.getAt(arrayOf(v), axes) : v);
+        auto array = arrays.find(v);
+        values.push_back(axis                    ? axes[value.index]
+                         : array != arrays.end() ? in.getAt(array->second, axes)
+                                                 : v);
       }
       for (uint32_t k = 0; k < resultsOf(r, nest.dims.size()); ++k, ++result) {
         old.push_back(nest.results[result]);
@@ -147,7 +148,7 @@ private:
     second.regions[0] = in.region;
     second.resultDims = nest.resultDims;
     OpId made = b.append(std::move(second), types);
-    for (size_t k = 0; k < old.size(); ++k) replace.values[old[k]] = b.result(made, k);
+    takeOver(fn(), made, old);
   }
 
   Module& m_;
@@ -164,7 +165,9 @@ void separateTerms(Module& m) {
     if (!m.functions[f].body.valid()) continue;
     Separator s(m, f, effects);
     s.run(m.functions[f].body);
-    if (!s.replace.empty()) replaceAll(m, f, s.replace);
+    if (s.replaced.empty()) continue;
+    LiveUses uses(m, f);
+    for (auto [v, by] : s.replaced) uses.replace(v, by);
   }
 }
 

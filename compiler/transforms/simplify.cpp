@@ -2,9 +2,11 @@
 
 #include "core/clone.h"
 #include "core/ranges.h"
+#include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
 #include "transforms/fold_scalars.h"
+#include "transforms/known_ops.h"
 
 #include <algorithm>
 
@@ -16,22 +18,18 @@ namespace {
 
 class Folder {
 public:
-  Folder(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), types_(m.types), ranges_(m, f_) {}
+  Folder(Module& m, FunctionId id)
+      : m_(m), id_(id), f_(m.functions[id]), types_(m.types), ranges_(m, f_), uses_(m, id), known_(f_),
+        passedAt_(f_.ops.size(), 0) {}
 
   bool run() {
     region(f_.body);
-    replaceAll(m_, id_, replaced_);
+    if (!dims_.empty()) replaceDims(m_, id_, dims_);
     return changed_;
   }
+  uint64_t work() const { return uses_.work(); }
 
 private:
-  using Known = std::unordered_map<std::string, std::vector<ValueId>>;
-
-  ValueId resolve(ValueId v) const {
-    for (auto it = replaced_.values.find(v); it != replaced_.values.end(); it = replaced_.values.find(v))
-      v = it->second;
-    return v;
-  }
   const Op* defOf(ValueId v, OpKind kind) const {
     OpId def = f_.values[v].def;
     return def.valid() && f_.ops[def].kind == kind ? &f_.ops[def] : nullptr;
@@ -46,96 +44,107 @@ private:
     return bits && types_.isInt(f_.typeOf(v)) && signedBits(types_.kind(f_.typeOf(v)), *bits) == value;
   }
 
+  /// The ops of a region that stay, in order, and when the last of them with regions was passed.
+  struct Passed {
+    RegionId region;
+    std::vector<OpId> ops;
+    uint32_t structured = 0;
+  };
+
   void region(RegionId r) {
-    known_.emplace_back();
+    known_.open();
     size_t mark = ranges_.enter(r);
+    Passed out{r, {}};
     const std::vector<OpId> list = f_.regions[r].ops; // stays there while its ops are looked at
-    std::vector<OpId> out;
     splice(list, out);
-    f_.regions[r].ops = std::move(out);
+    f_.regions[r].ops = std::move(out.ops);
     ranges_.leave(mark);
-    known_.pop_back();
+    known_.close();
   }
 
-  void splice(const std::vector<OpId>& list, std::vector<OpId>& out) {
+  void splice(const std::vector<OpId>& list, Passed& out) {
     for (OpId id : list) {
-      for (ValueId& v : f_.ops[id].operands) v = resolve(v);
       if (step(id, out)) {
+        uses_.leave(id);
         changed_ = true;
-        continue;
+      } else {
+        ranges_.define(f_.ops[id]);
+        pass(id, out);
       }
-      ranges_.define(f_.ops[id]);
-      out.push_back(id);
     }
   }
+  void pass(OpId id, Passed& out) {
+    const Op& op = f_.ops[id];
+    out.ops.push_back(id);
+    passedAt_[id.index] = ++clock_;
+    if (!op.regions.empty()) out.structured = clock_;
+    if (op.kind == OpKind::Set || op.kind == OpKind::AddAt || op.kind == OpKind::Push ||
+        op.kind == OpKind::Pop)
+      updatedAt_[op.operands[0]] = clock_;
+  }
 
-  void replace(const Op& op, size_t k, ValueId by) { replaced_.values.emplace(op.results[k], resolve(by)); }
+  void replace(const Op& op, size_t k, ValueId by) { uses_.replace(op.results[k], by); }
+  /// What a symbol stands for may mention symbols that were replaced before.
+  void replaceDim(DimSym s, DimId by) { dims_.insert_or_assign(s, types_.dims.substitute(by, dims_)); }
 
   /// Whether the op is gone: its results stand for other values, or its region's ops were put in `out`.
-  bool step(OpId id, std::vector<OpId>& out) {
+  bool step(OpId id, Passed& out) {
     Op& op = f_.ops[id];
     if (op.kind == OpKind::Yield) return false;
-    if (op.kind == OpKind::If && chooseArm(id, out)) return true;
-    if (op.kind == OpKind::Match && chooseCase(id, out)) return true;
-    if (op.kind == OpKind::Nest && onePoint(id, out)) return true;
+    if (op.kind == OpKind::If && chooseArm(op, out)) return true;
+    if (op.kind == OpKind::Match && chooseCase(op, out)) return true;
+    if (op.kind == OpKind::Nest && onePoint(op, out)) return true;
     if (op.kind == OpKind::Check && ranges_.isProved(op)) return true;
-    for (size_t k = 0; k < f_.ops[id].regions.size(); ++k) region(f_.ops[id].regions[k]);
+    for (RegionId inner : op.regions) region(inner);
     if (op.kind == OpKind::If) sameInBothArms(op);
-    if (op.kind == OpKind::Get) readInPlace(op, out);
+    if (op.kind == OpKind::Get) readInPlace(id, out);
     if (identity(op) || bindKnown(op)) return true;
-    constants(op);
-    return common(op);
+    constants(id);
+    return common(id);
   }
 
   // --- branches
   // ---------------------------------------------------------------------------------------------------
 
-  bool takeRegion(const Op& op, RegionId r, std::vector<OpId>& out) {
-    const std::vector<ValueId> results = op.results;
-    const std::vector<DimSym> resultDims = op.resultDims;
-    std::vector<OpId> inner = f_.regions[r].ops;
-    OpId end = inner.back();
+  /// The ops of the region come in the place of the op.
+  bool takeRegion(const Op& op, RegionId r, Passed& out) {
+    std::vector<OpId> inner = std::move(f_.regions[r].ops);
+    const OpId end = inner.back();
+    f_.regions[r].ops = {end};
     inner.pop_back();
+    for (OpId id : inner) uses_.move(id, out.region);
     splice(inner, out);
-    for (size_t k = 0; k < results.size(); ++k)
-      replaced_.values.emplace(results[k], resolve(f_.ops[end].operands[k]));
-    for (size_t k = 0; k < resultDims.size(); ++k)
-      replaced_.dims.insert_or_assign(resultDims[k], f_.ops[end].dims[k]);
+    for (size_t k = 0; k < op.results.size(); ++k) replace(op, k, f_.ops[end].operands[k]);
+    for (size_t k = 0; k < op.resultDims.size(); ++k) replaceDim(op.resultDims[k], f_.ops[end].dims[k]);
     return true;
   }
-  bool chooseArm(OpId id, std::vector<OpId>& out) {
-    const Op op = f_.ops[id];
+  bool chooseArm(const Op& op, Passed& out) {
     std::optional<uint64_t> c = constantOf(op.operands[0]);
     return c && takeRegion(op, op.regions[*c ? 0 : 1], out);
   }
-  bool chooseCase(OpId id, std::vector<OpId>& out) {
-    const Op op = f_.ops[id];
+  bool chooseCase(const Op& op, Passed& out) {
     const Op* made = defOf(op.operands[0], OpKind::Variant);
     if (!made) return false;
     RegionId r = op.regions[op.as<MatchAttr>().regionOf[made->index()]];
-    const std::vector<ValueId> params = f_.regions[r].params;
-    for (size_t k = 0; k < params.size(); ++k)
-      replaced_.values.emplace(params[k], resolve(made->operands[k]));
+    const std::vector<ValueId>& params = f_.regions[r].params;
+    for (size_t k = 0; k < params.size(); ++k) uses_.replace(params[k], made->operands[k]);
     return takeRegion(op, r, out);
   }
   /// A nest of no axes is its body, unless its accumulators begin here.
-  bool onePoint(OpId id, std::vector<OpId>& out) {
-    const Op op = f_.ops[id];
+  bool onePoint(const Op& op, Passed& out) {
     if (!op.dims.empty()) return false;
     for (const NestResult& r : op.as<NestAttr>().results)
       if (r.kind != NestResultKind::Collect) return false;
     for (ValueId v : op.operands)
       if (types_.kind(f_.typeOf(v)) != TypeKind::Acc) return false;
-    const std::vector<ValueId> accs = f_.regions[op.regions[0]].params;
-    for (size_t k = 0; k < accs.size(); ++k) replaced_.values.emplace(accs[k], resolve(op.operands[k]));
+    const std::vector<ValueId>& accs = f_.regions[op.regions[0]].params;
+    for (size_t k = 0; k < accs.size(); ++k) uses_.replace(accs[k], op.operands[k]);
     return takeRegion(op, op.regions[0], out);
   }
   void sameInBothArms(const Op& op) {
     for (size_t k = 0; k < op.results.size(); ++k) {
-      ValueId a = resolve(terminator(f_, op.regions[0]).operands[k]),
-              b = resolve(terminator(f_, op.regions[1]).operands[k]);
-      if (a != b || replaced_.values.contains(op.results[k])) continue;
-      if (f_.typeOf(a) != f_.typeOf(op.results[k])) continue;
+      ValueId a = terminator(f_, op.regions[0]).operands[k], b = terminator(f_, op.regions[1]).operands[k];
+      if (a != b || !uses_.used(op.results[k]) || f_.typeOf(a) != f_.typeOf(op.results[k])) continue;
       replace(op, k, a);
       changed_ = true;
     }
@@ -232,30 +241,38 @@ private:
   }
 
   /// An element of a list that was read out of a place right before is read there: its derivative is then
-  /// that of the place, not a list of zeros beside it.
-  void readInPlace(Op& op, const std::vector<OpId>& before) {
-    Path& path = op.as<Path>();
+  /// that of the place, not a list of zeros beside it. Not where the place is updated between: that would
+  /// have to copy what is read later.
+  void readInPlace(OpId id, const Passed& before) {
+    const Op& op = f_.ops[id];
+    const Path& path = op.as<Path>();
+    const OpId read = f_.values[op.operands[0]].def;
     const Op* list = defOf(op.operands[0], OpKind::Get);
     auto isElement = [](const PathStep& s) { return s.kind == StepKind::Element; };
     auto isPart = [](const PathStep& s) { return s.kind == StepKind::Slice || s.kind == StepKind::All; };
     if (!list || std::none_of(path.begin(), path.end(), isElement)) return;
     if (std::any_of(list->as<Path>().begin(), list->as<Path>().end(), isPart)) return;
-    auto updates = [&](const Op& o) {
-      bool update =
-          o.kind == OpKind::Set || o.kind == OpKind::AddAt || o.kind == OpKind::Push || o.kind == OpKind::Pop;
-      return !o.regions.empty() || (update && o.operands[0] == list->operands[0]);
-    };
-    for (size_t k = before.size();;) {
-      if (k == 0) return;
-      const Op& o = f_.ops[before[--k]];
-      if (&o == list) break;
-      if (updates(o)) return; // it would have to copy what is read later
-    }
-    const Path& outer = list->as<Path>();
-    path.insert(path.begin(), outer.begin(), outer.end());
-    op.operands.erase(op.operands.begin());
-    op.operands.insert(op.operands.begin(), list->operands.begin(), list->operands.end());
+    const uint32_t at = passedAt_[read.index];
+    auto updated = updatedAt_.find(list->operands[0]);
+    if (uses_.regionOf(read) != before.region || before.structured > at ||
+        (updated != updatedAt_.end() && updated->second > at))
+      return;
+    uses_.change(id, [&](Op& own) {
+      const Path& outer = list->as<Path>();
+      own.as<Path>().insert(own.as<Path>().begin(), outer.begin(), outer.end());
+      own.operands.erase(own.operands.begin());
+      own.operands.insert(own.operands.begin(), list->operands.begin(), list->operands.end());
+    });
     changed_ = true;
+  }
+  /// The op reads another value than before.
+  bool readFrom(const Op& op, ValueId v, bool dropStep) {
+    uses_.change(f_.values[op.results[0]].def, [&](Op& own) {
+      own.operands[0] = v;
+      if (dropStep) own.as<Path>().erase(own.as<Path>().begin());
+    });
+    changed_ = true;
+    return false;
   }
 
   bool takeApart(const Op& op) {
@@ -267,19 +284,13 @@ private:
     if (path.size() == 1) {
       if (const Op* made = defOf(from, OpKind::Make)) return replace(op, 0, made->operands[k]), true;
     } else if (const Op* made = defOf(from, OpKind::Make)) { // the rest of the path goes on in the part
-      Op& own = f_.ops[f_.values[op.results[0]].def];
-      own.operands[0] = made->operands[k];
-      own.as<Path>().erase(own.as<Path>().begin());
-      return changed_ = true, false;
+      return readFrom(op, made->operands[k], true);
     }
     const Op* update = defOf(from, OpKind::Set);
     if (!update) return false;
     const auto& written = update->as<Path>();
     if (written.empty() || written[0].kind != StepKind::Field) return false;
-    if (written[0].number != k) { // another field was replaced
-      f_.ops[f_.values[op.results[0]].def].operands[0] = update->operands[0];
-      return changed_ = true, false;
-    }
+    if (written[0].number != k) return readFrom(op, update->operands[0], false); // another field was replaced
     if (written.size() != 1 || path.size() != 1) return false;
     return replace(op, 0, update->operands[1]), true;
   }
@@ -287,8 +298,7 @@ private:
   bool unpack(const Op& op) {
     const Op* made = defOf(op.operands[0], OpKind::Pack);
     if (!made) return false;
-    for (size_t k = 0; k < op.resultDims.size(); ++k)
-      replaced_.dims.insert_or_assign(op.resultDims[k], made->dims[k]);
+    for (size_t k = 0; k < op.resultDims.size(); ++k) replaceDim(op.resultDims[k], made->dims[k]);
     return replace(op, 0, made->operands[0]), true;
   }
 
@@ -298,17 +308,18 @@ private:
     std::optional<uint64_t> c = constantOf(op.operands[0]);
     if (!c && !(value && ranges_.isExact(value->dims[0]))) return false; // an i64 that wraps is no dimension
     DimId d = value ? value->dims[0] : types_.dims.constant(static_cast<int64_t>(*c));
-    replaced_.dims.insert_or_assign(op.resultDims[0], d);
+    replaceDim(op.resultDims[0], d);
     return true;
   }
 
   // --- constants
   // --------------------------------------------------------------------------------------------------
 
-  void constants(Op& op) {
+  void constants(OpId id) {
+    const Op& op = f_.ops[id];
     if (op.kind == OpKind::DimValue) {
       if (std::optional<int64_t> c = types_.dims.asConstant(op.dims[0]))
-        becomeConstant(op, static_cast<uint64_t>(*c));
+        becomeConstant(id, static_cast<uint64_t>(*c));
       return;
     }
     if (op.results.size() != 1 || op.operands.empty() || !op.regions.empty()) return;
@@ -320,75 +331,41 @@ private:
     }
     std::optional<uint64_t> r =
         foldScalar(op, types_.kind(f_.typeOf(op.operands[0])), types_.kind(f_.typeOf(op.results[0])), x);
-    if (r) becomeConstant(op, *r);
+    if (r) becomeConstant(id, *r);
   }
-  void becomeConstant(Op& op, uint64_t bits) {
-    op.kind = OpKind::Const;
-    op.operands.clear();
-    op.dims.clear();
-    op.attr = Constant{bits, {}};
+  void becomeConstant(OpId id, uint64_t bits) {
+    uses_.change(id, [&](Op& op) {
+      op.kind = OpKind::Const;
+      op.operands.clear();
+      op.dims.clear();
+      op.attr = Constant{bits, {}};
+    });
     changed_ = true;
   }
 
   // --- common subexpressions
   // --------------------------------------------------------------------------------------
 
-  bool common(const Op& op) {
-    if (op.kind == OpKind::Unpack) return openedBefore(op);
-    bool check = op.kind == OpKind::Check;
+  bool common(OpId id) {
+    const Op& op = f_.ops[id];
+    const bool open = op.kind == OpKind::Unpack; // what is opened twice has the same sizes both times
+    if (!open && !isComparable(op)) return false;
+    const OpId before = known_.find(id);
+    if (!before.valid()) return false;
+    const Op& first = f_.ops[before];
+    for (size_t k = 0; k < op.resultDims.size(); ++k)
+      replaceDim(op.resultDims[k], types_.dims.symbol(first.resultDims[k]));
+    for (size_t k = 0; k < op.results.size(); ++k) replace(op, k, first.results[k]);
+    return true;
+  }
+  bool isComparable(const Op& op) const {
+    const bool check = op.kind == OpKind::Check;
     if (!check && ops::opEffect(op.kind) != ops::EffectKind::None) return false;
     if (!op.resultDims.empty() || op.kind == OpKind::Undef || op.kind == OpKind::Zero) return false;
     if (op.operands.empty() && op.kind != OpKind::Const && op.kind != OpKind::DimValue && !check)
       return false;
-    for (ValueId v : op.operands)
-      if (types_.kind(f_.typeOf(v)) == TypeKind::Acc) return false;
-    std::string key = keyOf(op);
-    for (const Known& scope : known_) {
-      auto it = scope.find(key);
-      if (it == scope.end()) continue;
-      for (size_t k = 0; k < op.results.size(); ++k) replace(op, k, it->second[k]);
-      return true;
-    }
-    known_.back().emplace(std::move(key), op.results);
-    return false;
-  }
-
-  /// What is opened twice has the same sizes both times.
-  bool openedBefore(const Op& op) {
-    std::string key = "unpack " + std::to_string(op.operands[0].index);
-    for (const Known& scope : known_) {
-      auto it = scope.find(key);
-      if (it == scope.end()) continue;
-      const Op& first = f_.ops[f_.values[it->second[0]].def];
-      for (size_t k = 0; k < op.resultDims.size(); ++k)
-        replaced_.dims.insert_or_assign(op.resultDims[k], types_.dims.symbol(first.resultDims[k]));
-      return replace(op, 0, it->second[0]), true;
-    }
-    known_.back().emplace(std::move(key), op.results);
-    return false;
-  }
-
-  std::string keyOf(const Op& op) const {
-    std::string key(ops::opText(op.kind));
-    auto add = [&](auto n) { key += ' ' + std::to_string(n); };
-    for (ValueId v : op.operands) add(v.index);
-    for (DimId d : op.dims) key += " d", add(d.index);
-    for (ValueId v : op.results) key += " t", add(f_.typeOf(v).index);
-    if (auto* c = std::get_if<Constant>(&op.attr)) key += " c" + c->text, add(c->bits);
-    if (auto* n = std::get_if<uint32_t>(&op.attr)) key += " n", add(*n);
-    if (auto* c = std::get_if<CallAttr>(&op.attr)) key += " f", add(c->callee.index);
-    if (auto* p = std::get_if<Path>(&op.attr)) {
-      for (const PathStep& s : *p) {
-        add(static_cast<int>(s.kind));
-        add(s.number);
-        add(s.length.index);
-        add(s.step);
-      }
-    }
-    if (auto* c = std::get_if<CheckAttr>(&op.attr))
-      key += c->text, add(static_cast<int>(c->kind)), add(c->type.index);
-    if (auto* a = std::get_if<FormatAttr>(&op.attr)) key += a->spec, add(a->quoted);
-    return key;
+    return std::none_of(op.operands.begin(), op.operands.end(),
+                        [&](ValueId v) { return types_.kind(f_.typeOf(v)) == TypeKind::Acc; });
   }
 
   Module& m_;
@@ -396,8 +373,12 @@ private:
   Function& f_;
   types::TypeStore& types_;
   Ranges ranges_;
-  Replacement replaced_;
-  std::vector<Known> known_;
+  LiveUses uses_;
+  KnownOps known_;
+  types::DimSubst dims_; ///< what symbols stand for, from the end of the round on
+  uint32_t clock_ = 0;
+  std::vector<uint32_t> passedAt_; ///< by op
+  std::unordered_map<ValueId, uint32_t> updatedAt_;
   bool changed_ = false;
 };
 
@@ -407,17 +388,22 @@ bool foldFunction(Module& m, FunctionId f) { return Folder(m, f).run(); }
 
 void simplify(Module& m) {
   // Folding makes values dead and dead values make folding possible; a few rounds are enough, the bound is a
-  // guard.
+  // guard. A function that did not change is left alone, unless what one that it calls may do did.
+  std::vector<bool> left(m.functions.size(), true);
+  Effects effects(m);
   for (int round = 0; round < 12; ++round) {
     bool changed = false;
-    Effects effects(m);
     for (uint32_t i = 0; i < m.functions.size(); ++i) {
       FunctionId f(i);
-      if (!m.functions[f].body.valid()) continue;
-      changed |= foldFunction(m, f);
-      changed |= eliminateDeadValues(m, f, effects);
+      if (!left[i] || !m.functions[f].body.valid()) continue;
+      left[i] = foldFunction(m, f);
+      if (eliminateDeadValues(m, f, effects)) left[i] = true;
+      changed |= left[i];
     }
     if (!changed) return;
+    Effects now(m);
+    if (!(now == effects)) left.assign(left.size(), true);
+    effects = std::move(now);
   }
 }
 

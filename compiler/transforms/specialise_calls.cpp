@@ -1,6 +1,7 @@
 #include "transforms/specialise_calls.h"
 
 #include "core/clone.h"
+#include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
 #include "transforms/inline_calls.h"
@@ -58,13 +59,18 @@ private:
     }
   }
 
+  /// Results of applications that became calls, and what they stand for.
+  using Applied = std::vector<std::pair<ValueId, ValueId>>;
+
   void function(FunctionId f) {
-    Replacement applied;
+    Applied applied;
     region(f, m_.functions[f].body, applied);
-    replaceAll(m_, f, applied);
+    if (applied.empty()) return;
+    LiveUses uses(m_, f);
+    for (auto [v, by] : applied) uses.replace(v, by);
   }
 
-  void region(FunctionId f, RegionId r, Replacement& applied) {
+  void region(FunctionId f, RegionId r, Applied& applied) {
     std::vector<OpId> list = std::move(m_.functions[f].regions[r].ops);
     m_.functions[f].regions[r].ops.clear();
     for (OpId id : list) {
@@ -136,7 +142,7 @@ private:
   // ------------------------------------------------------------------------------------------------------
 
   /// A call of a closure that is known is a call of its function.
-  bool apply(Builder& b, OpId id, Replacement& applied) {
+  bool apply(Builder& b, OpId id, Applied& applied) {
     const Op op = b.fn().ops[id];
     OpId made = closureOf(b.fn(), op.operands[0]);
     if (!made.valid() || op.results.size() != 1) return false;
@@ -154,7 +160,7 @@ private:
     }
     OpId call = b.call(callee, std::move(args), closure.dims);
     specialise(b, call);
-    applied.values[op.results[0]] = b.castDims(b.result(call), b.typeOf(op.results[0]));
+    applied.emplace_back(op.results[0], b.castDims(b.result(call), b.typeOf(op.results[0])));
     return true;
   }
 

@@ -1,9 +1,10 @@
 #include "transforms/split_results.h"
 
 #include "core/clone.h"
+#include "core/nest.h"
 #include "core/walk.h"
 #include "transforms/ad_emit.h"
-#include "transforms/nest_shape.h"
+#include "transforms/rewrite_region.h"
 
 #include <algorithm>
 
@@ -33,24 +34,17 @@ public:
   Splitter(Module& m, FunctionId f) : m_(m), f_(f) {}
 
   void run(RegionId region) {
-    const std::vector<OpId> ops = fn().regions[region].ops;
-    std::vector<OpId> out;
-    for (OpId id : ops) {
+    rewriteRegion(m_, f_, region, [&](OpId id) {
       for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions)) run(inner);
-      if (fn().ops[id].kind == OpKind::Nest && cheap(fn(), fn().ops[id]))
-        split(id, region, out);
-      else
-        out.push_back(id);
-    }
-    fn().regions[region].ops = std::move(out);
+      return fn().ops[id].kind != OpKind::Nest || !cheap(fn(), fn().ops[id]) || !split(id, region);
+    });
   }
-
-  Replacement replace;
 
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  void split(OpId id, RegionId region, std::vector<OpId>& out) {
+  /// Whether nests of the parts, appended to the region, took the place of the op.
+  bool split(OpId id, RegionId region) {
     const std::vector<NestResult> results = fn().ops[id].as<NestAttr>().results;
     std::vector<std::vector<size_t>> groups;
     for (size_t i = 0; i < results.size(); ++i) {
@@ -61,7 +55,7 @@ private:
       else
         g->push_back(i);
     }
-    if (groups.size() < 2) return out.push_back(id);
+    if (groups.size() < 2) return false;
     const std::vector<ValueId> old = fn().ops[id].results;
     const std::vector<DimId> dims = fn().ops[id].dims;
     std::vector<size_t> firstResult;
@@ -71,7 +65,6 @@ private:
       at += resultsOf(r, dims.size());
     }
     for (const std::vector<size_t>& group : groups) {
-      fn().regions[region].ops.clear(); // the builder appends; what it made is taken over
       Emit e(m_, f_, region, fn().ops[id].loc);
       Cloner clone(m_, f_, f_);
       Op made;
@@ -95,9 +88,9 @@ private:
       y.operands = std::move(yields);
       made.attr = std::move(attr);
       OpId op = e.append(std::move(made), types);
-      for (size_t k = 0; k < replaced.size(); ++k) replace.values[replaced[k]] = e.result(op, k);
-      out.push_back(op);
+      takeOver(fn(), op, replaced);
     }
+    return true;
   }
 
   Module& m_;
@@ -110,9 +103,7 @@ void splitResults(Module& m) {
   for (uint32_t i = 0; i < m.functions.size(); ++i) {
     FunctionId f(i);
     if (!m.functions[f].body.valid()) continue;
-    Splitter s(m, f);
-    s.run(m.functions[f].body);
-    if (!s.replace.empty()) replaceAll(m, f, s.replace);
+    Splitter(m, f).run(m.functions[f].body);
   }
 }
 
