@@ -77,7 +77,7 @@ std::string Coverage::report() const {
   share("with sizes unknown when compiling", unknownSizes_);
   share("compared with the evaluator", evaluated_);
   share("ended by a panic", panicked_);
-  share("rightly refused", refused_);
+  share("refused for an index that leaves its range", refused_);
   out += std::to_string(derivatives_) + " derivatives compared, " + std::to_string(kinks_) + " left out near a kink\n";
   return out;
 }

@@ -179,14 +179,10 @@ void reads(Context& c, Function& f, std::vector<NodePtr>& body) {
     body.push_back(let(g, lambda));
     NodePtr call = make(Form::Invoke, h.element, {nameOf(g, lambda->type), name(a.indices[0])});
     value = builderOf(std::move(heads), call);
-  } else if (form == 5 && !h.rows && h.array->type->kind == Kind::Array) { // by an array of positions
+  } else if (form == 5 && heads.size() == 1 && !h.rows && h.array->type->kind == Kind::Array) { // by an array of positions
     value = at(h.array, {builderOf({heads[0]}, a.position())}, arrayOf(h.element, {"?"}));
-    if (heads.size() > 1) a.indices.pop_back();
   } else {
     value = builderOf(std::move(heads), element(a, h));
-  }
-  if (form == 5 && heads.size() > 1) { // the second index is not there
-    body.push_back(let(a.indices.size() > 1 ? a.indices[1] : c.freshName("i"), number(1)));
   }
   body.push_back(let(out, value));
   body.push_back(make(Form::Print, unit(), {nameOf(out, value->type)}));
@@ -263,6 +259,7 @@ std::shared_ptr<Function> access(Context& c) {
   }
   f->parameters = {{c.freshName("x"), type}, {c.freshName("k"), whole()}, {c.freshName("a"), whole()}, {c.freshName("n"), whole()}};
   bool sized = type->kind == Kind::Array;
+  if (!sized) f->sizes = {c.freshName("size")};
   std::vector<NodePtr> body;
   if (!sized) body.push_back(let(f->sizes[0], number(4)));
   f->result = unit();

@@ -1,6 +1,7 @@
 #include "fuzz/programs/shrink.h"
 
 #include "fuzz/programs/context.h"
+#include "fuzz/programs/write.h"
 #include "fuzz/run.h"
 
 #include <algorithm>
@@ -32,6 +33,10 @@ bool closed(const Type& t) {
     if (!isNumeral(d)) return false;
   return std::all_of(t->parts.begin(), t->parts.end(), closed);
 }
+
+std::string nameOfItem(const std::shared_ptr<Function>& f) { return f->name + "("; }
+std::string nameOfItem(const Record& r) { return r.name; }
+std::string nameOfItem(const Choice& e) { return e.name; }
 
 class Shrinking {
 public:
@@ -103,7 +108,9 @@ private:
     bool any = false;
     for (size_t k = (best_.program.*list).size(); k-- > 0;) {
       Program p = clone(best_.program);
+      std::string name = nameOfItem((p.*list)[k]);
       (p.*list).erase((p.*list).begin() + static_cast<std::ptrdiff_t>(k));
+      if (write(p).find(name) != std::string::npos) continue; // still named
       any = keep(std::move(p)) || any;
     }
     return any;
