@@ -244,7 +244,8 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
     if (shifts && types::isIntKind(fixedA) && types::isIntKind(fixedB)) // the count may be of any type
       return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
         const TypeId shifted = infer.shallow(ea);
-        return op(*simpleOp(kind, false), shifted, {e[0], convert(e[1], shifted, span)}, span);
+        const NodeId count = convert(e[1], shifted, span, false, ops::ConvertMode::Wrap);
+        return op(*simpleOp(kind, false), shifted, {e[0], count}, span);
       });
     TypeId element = commonElement(a, b, "`" + std::string(binaryText(kind)) + "`", span);
     if (!element) return error(span);

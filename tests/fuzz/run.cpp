@@ -100,6 +100,10 @@ struct Job {
 
 } // namespace
 
+uint64_t currentSeed() { return seed; }
+
+void stepGoesOn() { startTimer(); }
+
 int runFuzzer(int argc, char** argv, void (*step)(Random& random)) {
   Job job;
   job.step = step;

@@ -1,0 +1,102 @@
+// Random well-typed programs, run in every way there is: all must print the same, panic alike, and print what
+// an evaluator of the fuzzer's own computes; derivatives must agree with one another and with differences.
+#include "fuzz/programs/coverage.h"
+#include "fuzz/programs/shrink.h"
+#include "fuzz/programs/write.h"
+#include "fuzz/run.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace melix;
+using namespace melix::fuzz::programs;
+
+namespace {
+
+constexpr double secondsOfShrinking = 40;
+constexpr unsigned executableEach = 12, verifiedEach = 4; ///< programs of which one is also built, verified
+
+struct Settings {
+  unsigned values = 60, derivatives = 25, indices = 15; ///< of 100 programs
+  unsigned findings = 1;                                ///< after which the run ends
+  bool show = false;                                    ///< programs are only printed
+  bool shrinks = true;
+};
+Settings settings;
+Coverage coverage;
+unsigned found = 0;
+
+Subject subjectOf(fuzz::Random& random) {
+  unsigned roll = static_cast<unsigned>(random() % (settings.values + settings.derivatives + settings.indices));
+  if (roll < settings.values) return Subject::Values;
+  return roll < settings.values + settings.derivatives ? Subject::Derivatives : Subject::Indices;
+}
+
+/// The earliest stage at which the interpreter runs the program and rounds alike.
+RunOptions::Early earlyOf(const Program& program) {
+  if (!program.strict) return RunOptions::Early::No;
+  std::string text = write(program); // elementary functions have their bodies only once all passes have run
+  for (const char* name : {"sin(", "cos(", "tanh(", "exp(", "log("})
+    if (text.find(name) != std::string::npos) return RunOptions::Early::No;
+  bool needsPasses = false;
+  walk(program, [&](const NodePtr& n) {
+    needsPasses = needsPasses || n->form == Form::Lambda || n->form == Form::Text ||
+                  (n->type && n->type->kind == Kind::Function);
+  });
+  return needsPasses ? RunOptions::Early::Derivatives : RunOptions::Early::Lowered;
+}
+
+void report(const Case& c, const Finding& finding) {
+  std::printf("--- finding with --seed %llu: %s\n%s", static_cast<unsigned long long>(fuzz::currentSeed()),
+              finding.kind.c_str(), finding.text.c_str());
+  Case small = settings.shrinks ? shrink(c, finding, secondsOfShrinking) : c;
+  Checked checked;
+  std::optional<Finding> again = check(small, checked);
+  if (again) std::printf("--- of the shrunk program%s\n%s", c.options.strict ? ", with --strict-fp" : "", again->text.c_str());
+  std::printf("--- program\n%s---\n", write(small.program).c_str());
+  std::fflush(stdout);
+}
+
+void step(fuzz::Random& random) {
+  Case c;
+  c.subject = subjectOf(random);
+  c.program = generate(c.subject, random);
+  c.options.strict = c.program.strict;
+  c.options.early = earlyOf(c.program);
+  c.options.executable = random() % executableEach == 0;
+  c.options.verify = random() % verifiedEach == 0;
+  if (settings.show) {
+    std::printf("%s\n", write(c.program).c_str());
+    return;
+  }
+  Checked checked;
+  std::optional<Finding> finding = check(c, checked);
+  coverage.add(c, checked);
+  if (!finding) return;
+  report(c, *finding);
+  if (++found < settings.findings) return;
+  std::printf("%s", coverage.report().c_str());
+  std::fflush(stdout);
+  std::_Exit(1);
+}
+
+/// Shares of the subjects as `values,derivatives,indices`.
+void readShares(const char* text) {
+  std::sscanf(text, "%u,%u,%u", &settings.values, &settings.derivatives, &settings.indices);
+  if (settings.values + settings.derivatives + settings.indices == 0) settings.values = 1;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  for (int k = 1; k + 1 < argc; k += 2) {
+    if (std::strcmp(argv[k], "--shares") == 0) readShares(argv[k + 1]);
+    if (std::strcmp(argv[k], "--findings") == 0) settings.findings = static_cast<unsigned>(std::atoi(argv[k + 1]));
+    if (std::strcmp(argv[k], "--show") == 0) settings.show = std::atoi(argv[k + 1]) != 0;
+    if (std::strcmp(argv[k], "--shrink") == 0) settings.shrinks = std::atoi(argv[k + 1]) != 0;
+  }
+  int status = fuzz::runFuzzer(argc, argv, step);
+  if (!settings.show) std::printf("%s", coverage.report().c_str());
+  return status != 0 || found > 0 ? 1 : 0;
+}

@@ -1,0 +1,34 @@
+#pragma once
+#include "fuzz/programs/generate.h"
+#include "fuzz/programs/runs.h"
+
+#include <optional>
+
+namespace melix::fuzz::programs {
+
+struct Finding {
+  std::string kind; ///< what is wrong, without the program's own words: a shrunk program has the same
+  std::string text;
+};
+
+struct Case {
+  Subject subject = Subject::Values;
+  Program program;
+  RunOptions options;
+};
+
+/// What was looked at beside the findings.
+struct Checked {
+  bool evaluated = false; ///< the evaluator knew what must come out
+  bool panicked = false;
+  bool refused = false; ///< for an index that leaves its range
+  unsigned derivatives = 0, kinks = 0; ///< derivatives compared, and left out near a kink
+};
+
+/// Runs a program in every way and compares. Nothing if all is as it must be.
+std::optional<Finding> check(const Case& c, Checked& checked);
+
+/// Compares the derivatives that a program prints, in lines `derivative NAME scale forward … | differences`.
+std::optional<Finding> checkDerivatives(const std::string& output, Checked& checked);
+
+} // namespace melix::fuzz::programs

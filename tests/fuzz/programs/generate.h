@@ -1,0 +1,23 @@
+#pragma once
+// Random well-typed programs.
+
+#include "fuzz/programs/tree.h"
+#include "fuzz/run.h"
+
+namespace melix::fuzz::programs {
+
+/// What a program is about. Each has checks of its own beside those that all have.
+enum class Subject : uint8_t {
+  Values,      ///< everything that computes
+  Derivatives, ///< smooth functions, and their derivatives in every mode
+  Indices,     ///< indices near the ends of arrays and of integers
+};
+
+Program generate(Subject subject, Random& random);
+
+/// Of each subject, in `generate*.cpp`.
+Program generateValues(Random& random);
+Program generateDerivatives(Random& random);
+Program generateIndices(Random& random);
+
+} // namespace melix::fuzz::programs
