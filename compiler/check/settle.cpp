@@ -320,6 +320,7 @@ void Body::settleNodes() {
   for (uint32_t k = 0; k < instance.nodes.size(); ++k) {
     Node& node = instance.nodes[NodeId(k)];
     node.type = node.type ? infer.zonk(node.type) : types.error();
+    instance.failed |= isTooLarge(types, sink, node.type, node.span);
     if (node.kind == NodeKind::Const)
       settleLiteral(node, negated.contains(NodeId(k)));
     else
