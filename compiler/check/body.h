@@ -252,7 +252,7 @@ public:
   bool meetsError(NodeId value);
   bool checkReach(const IndexUse& use);
   NodeId aheadOfBuilder(NodeId base, uint32_t firstOwn, const std::vector<syntax::Argument>& items);
-  bool readsFrom(NodeId node, uint32_t first, uint32_t last);
+  bool readsFrom(NodeId node, const BuilderFrame& builder, uint32_t last);
 
   // --- builders (builder.cpp)
   NodeId checkBuilder(const syntax::Builder& builder, Span span, TypeId expected, BuilderUse use);

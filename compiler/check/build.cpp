@@ -20,6 +20,7 @@ std::string NodeBuilder::show(TypeId t) {
 
 NodeId NodeBuilder::make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children,
                          Payload payload) {
+  if (isTooLarge(types, sink, type, span)) return error(span);
   Node node;
   node.kind = kind;
   node.type = type;
@@ -27,6 +28,16 @@ NodeId NodeBuilder::make(NodeKind kind, TypeId type, Span span, std::vector<Node
   node.children = std::move(children);
   node.payload = std::move(payload);
   return instance.nodes.add(std::move(node));
+}
+
+bool isTooLarge(const TypeStore& types, DiagnosticSink& sink, TypeId type, Span span) {
+  if (types.partCount(type) <= TypeStore::mostParts) return false;
+  const std::string text = types.show(type);
+  bool isTold = std::any_of(sink.all().begin(), sink.all().end(), [&](const Diagnostic& told) {
+    return told.id == DiagId::TooManyParts && told.args[0] == text;
+  });
+  if (!isTold) sink.report(DiagId::TooManyParts, span, text);
+  return true;
 }
 
 NodeId NodeBuilder::composite(NodeKind kind, TypeId type, Span span, std::vector<NodeId> parts,

@@ -60,6 +60,9 @@ struct Asking {
   Span asker = {};
 };
 
+/// Whether a type is made of more parts than a value may have; says so, once for a type.
+bool isTooLarge(const TypeStore& types, DiagnosticSink& sink, TypeId type, Span span);
+
 class NodeBuilder {
 public:
   NodeBuilder(TypeStore& types, DiagnosticSink& sink, Instance& instance, Inference& infer,

@@ -189,6 +189,7 @@ public:
   };
   std::function<Evaluated(InstanceId)> evaluate;
   std::set<DeclId> openAliases;
+  std::map<DeclId, TypeId> aliasTypes; ///< found while the outermost alias is read
   /// Default values being checked: in which instance, of which parameter.
   std::set<std::tuple<InstanceId, DeclId, size_t>> openDefaults;
   /// The variables at the top of a script, or before an entry at the prompt; and where each `let` begins.
@@ -286,7 +287,8 @@ private:
   void tellOfCall(size_t before, const std::string& name, Span call);
   void closeInstance(size_t before);
   std::string whatKeepsChanging(const InstanceKey& key);
-  bool growsWithoutEnd(const InstanceKey& key);
+  bool refusesInstance(const InstanceKey& key, const std::string& name, Span call);
+  bool isTemplate(const InstanceKey& key);
   void checkDeclaration(DeclId decl);
   void checkInside(ModuleId module);
   void checkRecords(const std::vector<DeclId>& decls);
@@ -341,9 +343,12 @@ private:
     size_t lowest;     ///< the lowest on the stack whose result this one had to guess; itself: none
     size_t firstGuess; ///< of guesses_, made since it was opened
     std::vector<std::pair<size_t, size_t>>
-        settled; ///< ranges of messages that stand whatever the next round says
+        settled;     ///< ranges of messages that stand whatever the next round says
+    bool isTemplate; ///< there may be any number of instances like this one
   };
-  std::vector<Open> stack_;         ///< instances being checked
+  std::vector<Open> stack_; ///< instances being checked
+  /// Instances made for the outermost call of a template that is being checked, by function.
+  std::map<std::pair<DeclId, const void*>, size_t> made_;
   std::vector<InstanceId> guesses_; ///< finished ones that are forgotten when what they guessed is known
   friend class Body;
 };

@@ -1,5 +1,6 @@
 // Constants: what a name means, and the size that one stands for.
 #include "check/resolve.h"
+#include "check/typed_walk.h"
 
 #include <algorithm>
 
@@ -97,8 +98,7 @@ bool Checker::isComplete(InstanceId id, std::set<InstanceId>& seen) {
   if (!seen.insert(id).second) return true;
   if (infos_[id.index].inProgress) return false;
   for (const Node& node : program_.instance(id).nodes) {
-    const CallTarget* target = std::get_if<CallTarget>(&node.payload);
-    if (const auto* derivative = std::get_if<DerivativeRef>(&node.payload)) target = &derivative->target;
+    const CallTarget* target = targetOf(node);
     if (target && target->instance && !isComplete(target->instance, seen)) return false;
   }
   return true;

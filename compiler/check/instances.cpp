@@ -94,16 +94,38 @@ InstanceId Checker::addInstance(InstanceKey key) {
   return id;
 }
 
-/// Types that double at each level would be too large to look at long before 64 levels.
-bool Checker::growsWithoutEnd(const InstanceKey& key) {
-  constexpr size_t most = 4096;
-  std::function<size_t(TypeId)> parts = [&](TypeId t) {
-    size_t count = 1;
-    for (TypeId part : std::vector<TypeId>(types[t].parts))
-      if (count < most) count += parts(part);
-    return count;
+bool Checker::isTemplate(const InstanceKey& key) {
+  return !key.decl || !scriptLets(key.decl).empty() ||
+         (modules.decl(key.decl).kind == names::DeclKind::Function &&
+          (function(key.decl).hasUntyped() || !function(key.decl).generics.empty()));
+}
+
+/// Instances that ask for others have an end (rule 11): whether that is reached, which is told once. Types
+/// that double at each level would be too large to look at long before 64 levels.
+bool Checker::refusesInstance(const InstanceKey& key, const std::string& name, Span call) {
+  constexpr size_t mostNested = 64, mostParts = 4096, mostInstances = 10'000;
+  if (std::none_of(stack_.begin(), stack_.end(), [](const Open& open) { return open.isTemplate; }))
+    made_.clear();
+  const Known* known = key.decl ? nullptr : &program_.known(key.known);
+  size_t& made = made_[{key.decl, known && known->tree ? &(*known->tree)[known->lambda] : nullptr}];
+  const bool isCounted = key.decl || known->tree;
+  auto isLarge = [this](TypeId t) { return types.partCount(t) >= mostParts; };
+  const bool isDeep =
+      stack_.size() >= mostNested ||
+      (recursesDifferently(key) && std::any_of(key.typeArgs.begin(), key.typeArgs.end(), isLarge));
+  if (!isDeep && (!isCounted || ++made <= mostInstances)) return false;
+  made = mostInstances; // none after this one
+  auto tells = [](const Diagnostic& d) {
+    return d.id == DiagId::InstanceDepth || d.id == DiagId::InstanceCount;
   };
-  return std::any_of(key.typeArgs.begin(), key.typeArgs.end(), [&](TypeId t) { return parts(t) >= most; });
+  if (!isDeep && std::any_of(sink.all().begin(), sink.all().end(), tells)) return true;
+  const Open& first = stack_.front();
+  Span place = first.call.valid() ? first.call : program_.instance(first.id).span;
+  Diagnostic& d = isDeep ? sink.report(DiagId::InstanceDepth, place, first.name)
+                         : sink.report(DiagId::InstanceCount, place, name);
+  d.notes.push_back({call, "asked for here"});
+  d.hint = whatKeepsChanging(key);
+  return true;
 }
 
 /// Says which parameter has another type in each of the nested instances of a function.
@@ -140,15 +162,7 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
   }
   std::string name =
       key.decl ? std::string(types.names.text(modules.decl(key.decl).name)) : program_.known(key.known).name;
-  bool tooDeep = stack_.size() >= 64 || growsWithoutEnd(key);
-  if (tooDeep) {
-    const Open& first = stack_.front();
-    Span place = first.call.valid() ? first.call : program_.instance(first.id).span;
-    Diagnostic& d = sink.report(DiagId::InstanceDepth, place, first.name);
-    d.notes.push_back({call, "asked for here"});
-    d.hint = whatKeepsChanging(key);
-  }
-  if (tooDeep || !mayInstantiate(key)) {
+  if (refusesInstance(key, name, call) || !mayInstantiate(key)) {
     InstanceId broken = addInstance(key);
     program_.instance(broken).failed = true;
     program_.instance(broken).result = types.error();
@@ -159,13 +173,10 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
   if (!key.decl && program_.known(key.known).kind == KnownKind::Lambda)
     calledLambdas_.insert({program_.known(key.known).tree, program_.known(key.known).lambda});
   const size_t before = sink.all().size();
-  stack_.push_back({name, call, id, stack_.size(), guesses_.size(), {}});
+  stack_.push_back({name, call, id, stack_.size(), guesses_.size(), {}, isTemplate(key)});
   checkBody(id);
   while (startRound(id, before)) checkBody(id);
-  bool isTemplate = !key.decl || !scriptLets(key.decl).empty() ||
-                    (modules.decl(key.decl).kind == names::DeclKind::Function &&
-                     (function(key.decl).hasUntyped() || !function(key.decl).generics.empty()));
-  if (isTemplate && call.valid()) tellOfCall(before, name, call);
+  if (stack_.back().isTemplate && call.valid()) tellOfCall(before, name, call);
   if (key.decl && modules.decl(key.decl).kind == names::DeclKind::Const && program_.instance(id).failed)
     constantErrors_.try_emplace(key.decl, sink.all().begin() + static_cast<ptrdiff_t>(before),
                                 sink.all().end());

@@ -1,5 +1,7 @@
 #include "check/key_reuse.h"
 
+#include "check/typed_walk.h"
+
 #include <algorithm>
 
 namespace melix::check {
@@ -65,27 +67,28 @@ private:
       join((node.kind == NodeKind::Break ? left_ : next_)[node.as<Loop>().loop], now_);
       break;
     case NodeKind::Let: let(node); break;
-    case NodeKind::Assign:
-      children(node);
-      if (node.as<Place>().steps.empty()) forget(node.as<Place>().root);
-      break;
-    case NodeKind::Call: children(node), call(node, node.as<CallTarget>()); break;
-    case NodeKind::Derivative: children(node), call(node, node.as<DerivativeRef>().target); break;
     default: children(node); break;
     }
     if (types_.kind(node.type) == TypeKind::Never || node.kind == NodeKind::Return) now_.reset();
   }
 
+  /// Parts that are all run, in this order.
   void children(const Node& node) {
-    for (NodeId child : node.children) walk(child);
-    if (auto* steps = std::get_if<Steps>(&node.payload)) indices(steps->steps);
-    if (auto* place = std::get_if<Place>(&node.payload)) indices(place->steps);
-  }
-
-  void indices(const std::vector<Step>& steps) {
-    for (const Step& step : steps)
-      for (NodeId part : {step.index, step.end})
-        if (part.valid()) walk(part);
+    struct Parts : NodeParts<const Node> {
+      KeyUses& uses;
+      const Node& node;
+      Parts(KeyUses& keys, const Node& of) : uses(keys), node(of) {}
+      void child(NodeId n) override { uses.walk(n); }
+      void defines(LocalId local) override { uses.forget(local); }
+      void binds(PatternId pattern) override { uses.forgetAll(pattern); }
+      void calls(const CallTarget& target) override {
+        if (node.kind != NodeKind::ToClosure) uses.call(node, target);
+      }
+      void place(const Place& place) override {
+        if (place.steps.empty()) uses.forget(place.root);
+      }
+    } parts(*this, node);
+    tellParts(node, parts);
   }
 
   /// One of the arms, or none of them if there is only one.
@@ -103,11 +106,14 @@ private:
   }
 
   void match(const Node& node) {
-    children(node);
+    const Arms& arms = node.as<Arms>();
+    walk(node.children[0]);
+    for (const Place& place : arms.places) forEachIndex(place.steps, [this](NodeId index) { walk(index); });
     const State before = now_;
     State after;
-    for (const Arm& arm : node.as<Arms>().arms) {
+    for (const Arm& arm : arms.arms) {
       now_ = before;
+      forgetAll(arm.pattern);
       if (arm.guard.valid()) walk(arm.guard);
       walk(arm.body);
       join(after, now_);
@@ -137,16 +143,17 @@ private:
       walk(node.children[1]);
       now_ = fits;
     }
+    forgetAll(node.as<PatternRef>().pattern);
     const Pattern& pattern = instance_.patterns[node.as<PatternRef>().pattern];
-    forgetAll(pattern);
     const Node& value = instance_.nodes[node.children[0]];
     if (pattern.kind == PatternKind::Bind && value.kind == NodeKind::Local)
       sameAs_[pattern.local] = root(value.as<LocalRef>().local);
   }
 
-  void forgetAll(const Pattern& pattern) {
-    if (pattern.kind == PatternKind::Bind) forget(pattern.local);
-    for (PatternId sub : pattern.subs) forgetAll(instance_.patterns[sub]);
+  void forgetAll(PatternId id) {
+    forEachPattern(instance_, id, [this](const Pattern& p) {
+      if (p.local) forget(p.local);
+    });
   }
 
   void forget(LocalId local) {

@@ -1,10 +1,14 @@
 // Ranges of the indices of builders, from how they are used (rule 28).
 #include "check/attempt.h"
 #include "check/free_names.h"
+#include "check/typed_walk.h"
+
+#include <algorithm>
 
 namespace melix::check {
 
 using namespace syntax;
+using types::DimSymKind;
 
 /// The index as Σ c·header index + constant, computed exactly; false if it is anything else.
 bool Body::affine(NodeId n, IndexUse& use, int64_t scale) {
@@ -91,10 +95,9 @@ bool Body::knownAhead(DimId d) {
   std::vector<DimSym> symbols;
   types.dims.collectSymbols(infer.zonk(d), symbols);
   return std::all_of(symbols.begin(), symbols.end(), [&](DimSym s) {
-    types::DimSymKind kind = types.dims.info(s).kind;
-    if (kind == types::DimSymKind::Unknown)
-      return s.index < frame.firstSymbol || frame.aheadSymbols.contains(s);
-    if (kind == types::DimSymKind::Value)
+    DimSymKind kind = types.dims.info(s).kind;
+    if (kind == DimSymKind::Unknown) return s.index < frame.firstSymbol || frame.aheadSymbols.contains(s);
+    if (kind == DimSymKind::Value)
       for (uint32_t k = frame.firstLocal; k < instance.locals.size(); ++k)
         if (instance.locals[LocalId(k)].asDim == s) return false;
     return true;
@@ -204,9 +207,9 @@ bool Body::meetsError(NodeId value) {
   const Node& node = instance.nodes[value];
   if ((node.kind == NodeKind::Error || node.kind == NodeKind::Local) && b.kindOf(value) == TypeKind::Error)
     return true;
-  const std::vector<NodeId> children = node.children;
-  return std::any_of(children.begin(), children.end(),
-                     [this](NodeId child) { return child.valid() && meetsError(child); });
+  bool found = false;
+  forEachChild(node, [&](NodeId child) { found = found || meetsError(child); });
+  return found;
 }
 
 /// A use that is out of range for every value of its indices, or for some and under no condition, is an
@@ -247,26 +250,22 @@ bool Body::checkReach(const IndexUse& use) {
   return false;
 }
 
-/// Whether `node` reads one of the locals from `first` up to `last`.
-bool Body::readsFrom(NodeId node, uint32_t first, uint32_t last) {
-  const Node& n = instance.nodes[node];
-  if (auto* ref = std::get_if<LocalRef>(&n.payload))
-    if (ref->local.index >= first && ref->local.index < last) return true;
-  auto reads = [&](NodeId part) { return part.valid() && readsFrom(part, first, last); };
-  auto steps = [&](const Place& place) {
-    bool root = place.root.index >= first && place.root.index < last;
-    return root || std::any_of(place.steps.begin(), place.steps.end(),
-                               [&](const Step& s) { return reads(s.index) || reads(s.end); });
-  };
-  if (auto* own = std::get_if<Steps>(&n.payload))
-    if (steps({LocalId::none(), own->steps, {}})) return true;
-  if (auto* call = std::get_if<CallTarget>(&n.payload))
-    for (const InoutArg& arg : call->inouts)
-      if (steps(arg.place)) return true;
-  if (auto* arms = std::get_if<Arms>(&n.payload))
-    for (const Arm& arm : arms->arms)
-      if (reads(arm.guard) || reads(arm.body)) return true;
-  return std::any_of(n.children.begin(), n.children.end(), reads);
+/// Whether `node` reads what the body of a builder makes: a local up to `last`, or a size.
+bool Body::readsFrom(NodeId node, const BuilderFrame& builder, uint32_t last) {
+  Names reads;
+  collectRead(instance, types, node, reads);
+  if (auto local = reads.locals.lower_bound(LocalId(builder.firstLocal));
+      local != reads.locals.end() && local->index < last)
+    return true;
+  std::vector<DimSym> sizes;
+  for (DimSym s : reads.sizes) types.dims.collectSymbols(infer.zonk(types.dims.symbol(s)), sizes);
+  return std::any_of(sizes.begin(), sizes.end(), [&](DimSym s) {
+    if (types.dims.info(s).kind == DimSymKind::Unknown)
+      return s.index >= builder.firstSymbol && reads.sizes.contains(s);
+    for (uint32_t k = builder.firstLocal; k < last; ++k)
+      if (instance.locals[LocalId(k)].asDim == s) return true;
+    return false;
+  });
 }
 
 /// An array whose size is only known once it is evaluated, and gives the range of an index: it is evaluated
@@ -277,7 +276,7 @@ NodeId Body::aheadOfBuilder(NodeId base, uint32_t firstOwn, const std::vector<Ar
   std::vector<DimSym> symbols;
   types.collectSymbols(b.typeOf(base), symbols);
   bool unknown = std::any_of(symbols.begin(), symbols.end(),
-                             [&](DimSym s) { return types.dims.info(s).kind == types::DimSymKind::Unknown; });
+                             [&](DimSym s) { return types.dims.info(s).kind == DimSymKind::Unknown; });
   size_t first = headerIndices.size(); // the outermost index without a range among the items
   std::function<void(SynId)> look = [&](SynId s) {
     if (ast.kind(s) == SynKind::Name)
@@ -289,7 +288,7 @@ NodeId Body::aheadOfBuilder(NodeId base, uint32_t firstOwn, const std::vector<Ar
   for (const Argument& item : items) look(item.value);
   if (!unknown || first == headerIndices.size()) return base;
   size_t k = headerIndices[first].builder - 1;
-  if (readsFrom(base, builders[k].firstLocal, firstOwn)) return base;
+  if (readsFrom(base, builders[k], firstOwn)) return base;
   builders[k].aheadSymbols.insert(symbols.begin(), symbols.end());
   return b.local(b.bind("xs", base, builders[k].ahead), b.spanOf(base));
 }

@@ -36,6 +36,11 @@ TypeId TypeResolver::error(DiagId id, Span span, std::string_view name) {
 }
 
 TypeId TypeResolver::type(SynId node) {
+  TypeId found = form(node);
+  return isTooLarge(types_, checker_.sink, found, ast_.span(node)) ? types_.error() : found;
+}
+
+TypeId TypeResolver::form(SynId node) {
   const SynNode& n = ast_[node];
   switch (n.kind) {
   case SynKind::Paren: return type(n.as<One>().inner);
@@ -124,11 +129,14 @@ TypeId TypeResolver::alias(DeclId decl, Span span) {
         });
     return isTold ? types_.error() : error(DiagId::AliasCycle, d.span, text(d.name));
   }
+  if (checker_.openAliases.empty()) checker_.aliasTypes.clear();
+  if (auto known = checker_.aliasTypes.find(decl); known != checker_.aliasTypes.end()) return known->second;
   checker_.openAliases.insert(decl);
   TypeEnv none;
   TypeResolver inner(checker_, d.module, ast, none);
   TypeId type = inner.type(item.type);
   checker_.openAliases.erase(decl);
+  checker_.aliasTypes.emplace(decl, type);
   return type;
 }
 

@@ -37,6 +37,7 @@ public:
   /// Names bound by `bindDim` in expressions, `N - 1`, that nowhere stand alone.
   std::map<NameId, Span> unsettled;
 
+  /// A type as it is written; an error where it has more parts than a value may have.
   TypeId type(syntax::NodeId node);
   /// The type of a parameter: in that of an `inout` one, `_` is a size that may change.
   TypeId parameter(syntax::NodeId node, bool isInout);
@@ -52,6 +53,7 @@ public:
   static NameId ownedName(Interner& names, NameId owner, NameId param);
 
 private:
+  TypeId form(syntax::NodeId node);
   NameId unnamed();
   TypeId named(syntax::NodeId node);
   TypeId bareList(Span span);

@@ -3,6 +3,7 @@
 #include "check/body.h"
 #include "check/formats.h"
 #include "check/literal_sign.h"
+#include "check/typed_walk.h"
 
 #include <algorithm>
 #include <charconv>
@@ -319,6 +320,7 @@ void Body::settleNodes() {
   for (uint32_t k = 0; k < instance.nodes.size(); ++k) {
     Node& node = instance.nodes[NodeId(k)];
     node.type = node.type ? infer.zonk(node.type) : types.error();
+    instance.failed |= isTooLarge(types, sink, node.type, node.span);
     if (node.kind == NodeKind::Const)
       settleLiteral(node, negated.contains(NodeId(k)));
     else
@@ -333,44 +335,19 @@ void Body::settleNodes() {
   }
 }
 
-/// Types and sizes that a node holds beside its own.
+/// Types and sizes that a node holds beside its own, and what its payload says of settled types.
 void Body::settlePayload(Node& node) {
-  auto settleSteps = [&](std::vector<Step>& steps) {
-    for (Step& s : steps)
-      if (s.length) s.length = infer.zonk(s.length);
-  };
-  auto settlePlace = [&](Place& place) {
-    settleSteps(place.steps);
-    place.type = infer.zonk(place.type);
-  };
-  if (auto* p = std::get_if<Dim>(&node.payload)) {
-    p->dim = infer.zonk(p->dim);
-  } else if (auto* many = std::get_if<Dims>(&node.payload)) {
-    for (DimId& d : many->dims) d = infer.zonk(d);
-  } else if (auto* steps = std::get_if<Steps>(&node.payload)) {
-    settleSteps(steps->steps);
-  } else if (auto* place = std::get_if<Place>(&node.payload)) {
-    settlePlace(*place);
-  } else if (auto* update = std::get_if<Update>(&node.payload)) {
-    settlePlace(update->place);
-  } else if (auto* within = std::get_if<Within>(&node.payload)) {
-    settlePlace(within->place);
-  } else if (auto* arms = std::get_if<Arms>(&node.payload)) {
-    for (Place& matched : arms->places) settlePlace(matched);
-  } else if (auto* checks = std::get_if<DimChecks>(&node.payload)) {
-    for (DimCheckItem& item : checks->items) {
-      item.left = infer.zonk(item.left), item.right = infer.zonk(item.right);
-      for (DimId& d : item.shown) d = infer.zonk(d);
-    }
+  struct Settled : NodeParts<Node> {
+    Inference& infer;
+    explicit Settled(Inference& inference) : infer(inference) {}
+    void size(DimId& d) override { d = infer.zonk(d); }
+    void type(TypeId& t) override { t = infer.zonk(t); }
+  } settled(infer);
+  tellParts(node, settled);
+  if (auto* checks = std::get_if<DimChecks>(&node.payload)) {
     if (!checks->written) refuseChecks(*checks, node.span);
-  } else if (auto* nest = std::get_if<Nest>(&node.payload)) {
-    for (NestAxis& axis : nest->axes) axis.extent = infer.zonk(axis.extent);
-  } else if (auto* scatter = std::get_if<Scatter>(&node.payload)) {
-    for (NestAxis& axis : scatter->axes) axis.extent = infer.zonk(axis.extent);
   } else if (auto* derivative = std::get_if<DerivativeRef>(&node.payload)) {
     derivative->saved = infer.recordOf(derivative->saved);
-  } else if (auto* target = std::get_if<CallTarget>(&node.payload)) {
-    for (InoutArg& arg : target->inouts) settleSteps(arg.place.steps);
   } else if (auto* format = std::get_if<FormatSpec>(&node.payload)) {
     TypeId printed = infer.zonk(b.typeOf(node.children[0]));
     if (!formatFits(types, printed, format->spec))
@@ -407,10 +384,10 @@ Const Body::patternConstant(NodeId value) const {
 
 /// Whether an Error node is part of the body.
 bool Body::holdsError() {
-  for (const Node& node : instance.nodes)
-    for (NodeId child : node.children)
-      if (child.valid() && instance.nodes[child].kind == NodeKind::Error) return true;
-  return instance.body.valid() && instance.nodes[instance.body].kind == NodeKind::Error;
+  auto isError = [this](NodeId n) { return n.valid() && instance.nodes[n].kind == NodeKind::Error; };
+  bool found = isError(instance.body);
+  for (const Node& node : instance.nodes) forEachChild(node, [&](NodeId child) { found |= isError(child); });
+  return found;
 }
 
 /// Not beside errors: what they left unchecked may use the name.

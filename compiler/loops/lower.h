@@ -299,6 +299,7 @@ private:
   bool runsInBlocks(const core::Op& op, const Sweep& sweep, uint32_t level);
   bool runsOnPool(const core::Op& op, const Sweep& sweep);
   ValueId blockCount(ValueId points);
+  ValueId windowCount(ValueId blocks);
   std::pair<ValueId, ValueId> blockBounds(ValueId block, ValueId points);
   void openLanes(Sweep& sweep);
   std::vector<ValueId> sweepBlock(const core::Op& op, Sweep& sweep, uint32_t level, ValueId begin,
@@ -310,9 +311,12 @@ private:
   std::vector<ValueId> mergeStates(const NestResultState& r, const std::vector<ValueId>& a,
                                    const std::vector<ValueId>& b);
   void joinBlocks(ValueId to, ValueId from, ValueId bytes, ValueId counts, ValueId blocks);
+  void runBlocks(const core::Op& op, Sweep& sweep, ValueId first, ValueId count,
+                 const std::vector<Place>& left);
   void sweepOnPool(const core::Op& op, Sweep& sweep);
   std::vector<ValueId> firstStates(const core::Op& op, Sweep& sweep, ValueId filtered);
   Place leftByBlocks(ValueId scalar, ValueId blocks);
+  Place leftAt(Place left, ValueId block);
   std::vector<ValueId> mergeBlock(const Sweep& sweep, std::vector<ValueId> before,
                                   const std::vector<ValueId>& block);
 

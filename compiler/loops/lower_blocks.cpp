@@ -12,6 +12,8 @@ using core::MonoidKind;
 
 constexpr int64_t blockShift = 13;
 constexpr int64_t blockPoints = int64_t(1) << blockShift;
+constexpr int64_t windowShift = 10; ///< of blocks whose results are kept
+constexpr int64_t windowBlocks = int64_t(1) << windowShift;
 
 bool isArg(MonoidKind monoid) { return monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax; }
 
@@ -97,6 +99,11 @@ ValueId Lower::blockCount(ValueId points) {
   ValueId one = b_.integer(1);
   return b_.arith(OpKind::Add,
                   b_.arith(OpKind::Shr, b_.arith(OpKind::Sub, points, one), b_.integer(blockShift)), one);
+}
+
+ValueId Lower::windowCount(ValueId blocks) {
+  ValueId filled = b_.arith(OpKind::Add, blocks, b_.integer(windowBlocks - 1));
+  return b_.arith(OpKind::Shr, filled, b_.integer(windowShift));
 }
 
 std::pair<ValueId, ValueId> Lower::blockBounds(ValueId block, ValueId points) {
@@ -229,43 +236,68 @@ std::vector<ValueId> Lower::mergeBlock(const Sweep& sweep, std::vector<ValueId> 
   return before;
 }
 
-/// Each block stores what it leaves, and the blocks are then combined in order. A filter writes what a block
-/// keeps at the block's beginning.
-void Lower::sweepOnPool(const core::Op& op, Sweep& sweep) {
-  ValueId points = product(sweep.extents), blocks = blockCount(points);
-  for (NestResultState& r : sweep.results) {
-    if (r.result->kind == core::NestResultKind::Collect) continue;
-    r.blocked = r.isReduce() && isOrdered(op, r);
-    r.points = points;
-  }
-  std::vector<ValueId> totals = firstStates(op, sweep, b_.integer(0));
-  std::vector<Place> left;
-  for (ValueId v : totals) left.push_back(leftByBlocks(v, blocks));
-  auto leftBy = [&](size_t k, ValueId block) {
-    Place place = left[k];
-    place.terms.push_back({block, b_.integer(1)});
-    return place;
-  };
+/// What the block numbered `block` left behind there.
+Place Lower::leftAt(Place left, ValueId block) {
+  left.terms.push_back({block, b_.integer(1)});
+  return left;
+}
 
+/// Blocks `first` … `first + count` run in any order; each leaves its states in `left`, behind those of the
+/// block before.
+void Lower::runBlocks(const core::Op& op, Sweep& sweep, ValueId first, ValueId count,
+                      const std::vector<Place>& left) {
   ForAttr attr;
   attr.mark = MarkKind::Parallel;
   attr.work = workOf(op, sweep.extents);
   RegionId region = b_.begin({indexType});
-  ValueId block = b_.params(region)[0];
-  auto [begin, end] = blockBounds(block, points);
+  ValueId at = b_.params(region)[0];
+  auto [begin, end] = blockBounds(b_.arith(OpKind::Add, first, at), product(sweep.extents));
   openLanes(sweep);
   std::vector<ValueId> states = sweepBlock(op, sweep, 0, begin, end, firstStates(op, sweep, begin));
   if (context_.error) return;
   for (const NestResultState& r : sweep.results)
     if (r.isFilter()) states[r.at] = b_.arith(OpKind::Sub, states[r.at], begin);
-  for (size_t k = 0; k < states.size(); ++k) storeStored(leftBy(k, block), {states[k]}, StoreMode::Fresh);
+  for (size_t k = 0; k < states.size(); ++k) storeStored(leftAt(left[k], at), {states[k]}, StoreMode::Fresh);
   region = b_.end();
-  b_.stmt(StmtKind::For, {b_.integer(0), blocks}, {}, attr, {region});
+  b_.stmt(StmtKind::For, {b_.integer(0), count}, {}, attr, {region});
+}
 
-  totals = carryLoop(b_.integer(0), blocks, totals, [&](ValueId b, std::vector<ValueId> before) {
-    for (size_t k = 0; k < before.size(); ++k) states[k] = loadStored(leftBy(k, b))[0];
-    return mergeBlock(sweep, std::move(before), states);
-  });
+/// Each block stores what it leaves, and the blocks are then combined in order: window by window, so that
+/// few of them are remembered at a time. A filter writes what a block keeps at the block's beginning, and
+/// remembers how much that is of all.
+void Lower::sweepOnPool(const core::Op& op, Sweep& sweep) {
+  ValueId points = product(sweep.extents), blocks = blockCount(points);
+  bool filters = false;
+  for (NestResultState& r : sweep.results) {
+    if (r.result->kind == core::NestResultKind::Collect) continue;
+    r.blocked = r.isReduce() && isOrdered(op, r);
+    r.points = points;
+    filters |= r.isFilter();
+  }
+  ValueId window = filters ? blocks : b_.arith(OpKind::Min, blocks, b_.integer(windowBlocks));
+  std::vector<ValueId> totals = firstStates(op, sweep, b_.integer(0));
+  std::vector<Place> left;
+  for (ValueId v : totals) left.push_back(leftByBlocks(v, window));
+  auto runWindow = [&](ValueId first, ValueId count, std::vector<ValueId> before) {
+    runBlocks(op, sweep, first, count, left);
+    if (context_.error) return before;
+    return carryLoop(b_.integer(0), count, std::move(before), [&](ValueId b, std::vector<ValueId> sofar) {
+      std::vector<ValueId> block;
+      for (const Place& place : left) block.push_back(loadStored(leftAt(place, b))[0]);
+      return mergeBlock(sweep, std::move(sofar), block);
+    });
+  };
+  const uint64_t* known = b_.asConstant(blocks);
+  if (filters || (known && *known <= static_cast<uint64_t>(windowBlocks)))
+    totals = runWindow(b_.integer(0), blocks, totals);
+  else
+    totals =
+        carryLoop(b_.integer(0), windowCount(blocks), totals, [&](ValueId w, std::vector<ValueId> sofar) {
+          ValueId first = b_.arith(OpKind::Mul, w, b_.integer(windowBlocks));
+          ValueId rest = b_.arith(OpKind::Sub, blocks, first);
+          return runWindow(first, b_.arith(OpKind::Min, rest, b_.integer(windowBlocks)), std::move(sofar));
+        });
+  if (context_.error) return;
   for (const NestResultState& r : sweep.results)
     if (r.isFilter()) finishFilter(op, r, totals[r.at], left[r.at].base, blocks);
   finishLevel(op, sweep, 0, totals);

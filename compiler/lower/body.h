@@ -2,6 +2,7 @@
 // Lowers one instance. State is the SSA value of every local; regions copy it and what changed becomes their
 // results.
 
+#include "check/typed_walk.h"
 #include "core/build.h"
 #include "lower/lower.h"
 
@@ -188,10 +189,7 @@ private:
   std::set<LocalId> assignedIn(const std::vector<NodeId>& nodes);
   bool exitsIn(NodeId n, bool onlyOutside, std::set<uint32_t> inside);
   bool leavesEarly(NodeId body, uint32_t loop);
-  void symbolsOf(const check::Node& node, std::vector<DimSym>& used);
   void collectUsedSymbols();
-  void visit(NodeId n, const std::function<void(NodeId)>& f);
-  void childrenOf(NodeId n, const std::function<void(NodeId)>& f);
 
   // --- place.cpp
   using Indices = std::vector<std::pair<ValueId, ValueId>>;
@@ -251,12 +249,6 @@ private:
   ValueId monoidUnit(check::NestKind kind, TypeId type);
 
   // --- needs.cpp
-  /// Names and sizes that a part of the tree defines or reads.
-  struct Names {
-    std::set<LocalId> locals;
-    std::set<DimSym> sizes;
-    bool meets(const Names& other) const;
-  };
   /// What a part of a builder's body needs: axes of the sweep, by bit; `own`: what only the point at hand
   /// has.
   struct Needs {
@@ -265,11 +257,8 @@ private:
     bool within(uint64_t given) const { return !own && (axes & ~given) == 0; }
     void join(const Needs& other) { axes |= other.axes, own |= other.own; }
   };
-  void definedIn(NodeId n, Names& names);
-  void readIn(NodeId n, Names& names);
-  void writtenIn(NodeId n, std::set<LocalId>& roots);
   Needs needs(NodeId n);
-  Needs needs(const Names& reads);
+  Needs needs(const check::Names& reads);
   void introduce(NodeId n);
   bool introduceAxes(const check::Nest& ref);
   bool heavy(NodeId n);
@@ -294,7 +283,7 @@ private:
   };
   Turn turnAt(NodeId n, NodeId next);
   std::optional<Way> wayTo(const std::vector<NodeId>& nodes, std::optional<uint64_t> axes);
-  void addPiece(Way& way, size_t depth, NodeId piece, Names& reads);
+  void addPiece(Way& way, size_t depth, NodeId piece, check::Names& reads);
   ValueId along(const Way& way, size_t k = 0);
   ValueId through(const Way& way, NodeId n, const Turn& turn, NodeId next);
   ValueId throughArm(const Way& way, check::Node node, const Turn& turn, NodeId next);

@@ -78,7 +78,7 @@ bool isSeen(const core::Function& fn, const core::Op& op, const std::set<ValueId
 void BodyLowering::hoist(NodeId nest) {
   const Node node = instance_.nodes[nest];
   Names inside;
-  definedIn(nest, inside);
+  collectDefined(instance_, nest, inside);
   innerSymbols_.insert(inside.sizes.begin(), inside.sizes.end());
   for (const Local& local : instance_.locals)
     if (local.asDim) innerSymbols_.insert(local.asDim);
@@ -123,7 +123,7 @@ void BodyLowering::lookInside(NodeId n) {
   case NodeKind::Elementwise: // its last child is about elements
     for (size_t k = 0; k + 1 < node.children.size(); ++k) look(node.children[k]);
     break;
-  default: childrenOf(n, [&](NodeId child) { look(child); });
+  default: forEachChild(node, [&](NodeId child) { look(child); });
   }
   sweep_.axes.resize(axes);
   sweep_.path.pop_back();
@@ -321,7 +321,7 @@ ValueId BodyLowering::revealed(ValueId pack, NodeId n, const std::vector<DimSym>
   }
   ValueId value = b_.one(std::move(op), types_.openPack(b_.typeOf(pack), dims));
   Names own;
-  definedIn(n, own);
+  collectDefined(instance_, n, own);
   for (size_t k = 0; k < hidden.size(); ++k)
     if (own.sizes.contains(hidden[k])) dimMap_[hidden[k]] = dims[k];
   types::DimSubst known = dimMap_; // what names the other sizes may stand behind this

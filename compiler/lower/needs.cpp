@@ -7,64 +7,9 @@ namespace melix::lower {
 
 using namespace check;
 
-bool BodyLowering::Names::meets(const Names& other) const {
-  auto common = [](const auto& a, const auto& b) {
-    return std::any_of(a.begin(), a.end(), [&](auto x) { return b.contains(x); });
-  };
-  return common(locals, other.locals) || common(sizes, other.sizes);
-}
-
-/// The locals and sizes that `n` defines for itself.
-void BodyLowering::definedIn(NodeId n, Names& names) {
-  auto& [locals, sizes] = names;
-  std::function<void(PatternId)> bound = [&](PatternId p) {
-    const Pattern& pattern = instance_.patterns[p];
-    if (pattern.local) locals.insert(pattern.local);
-    sizes.insert(pattern.unpacked.begin(), pattern.unpacked.end());
-    for (PatternId sub : pattern.subs) bound(sub);
-  };
-  visit(n, [&](NodeId k) {
-    const Node& node = instance_.nodes[k];
-    sizes.insert(node.resultDims.begin(), node.resultDims.end());
-    if (auto* let = std::get_if<PatternRef>(&node.payload)) bound(let->pattern);
-    if (auto* arms = std::get_if<Arms>(&node.payload))
-      for (const check::Arm& arm : arms->arms) bound(arm.pattern);
-    if (auto* nest = std::get_if<Nest>(&node.payload)) {
-      for (const NestAxis& axis : nest->axes) locals.insert(axis.index);
-      if (nest->kind == NestKind::Reduce) locals.insert({nest->left, nest->right});
-    }
-    if (auto* scatter = std::get_if<Scatter>(&node.payload))
-      for (const NestAxis& axis : scatter->axes) locals.insert(axis.index);
-    if (auto* elements = std::get_if<Elementwise>(&node.payload))
-      locals.insert(elements->elements.begin(), elements->elements.end());
-    if (auto* loop = std::get_if<check::For>(&node.payload)) locals.insert(loop->index);
-    if (auto* update = std::get_if<Update>(&node.payload)) locals.insert({update->value, update->current});
-    if (auto* within = std::get_if<Within>(&node.payload)) locals.insert(within->local);
-  });
-  for (LocalId l : locals)
-    if (instance_.locals[l].asDim) sizes.insert(instance_.locals[l].asDim);
-}
-
-/// The locals and sizes that `n` reads and does not define itself; a variable it changes counts as read.
-void BodyLowering::readIn(NodeId n, Names& names) {
-  Names own, all;
-  definedIn(n, own);
-  writtenIn(n, all.locals);
-  std::vector<DimSym> used;
-  visit(n, [&](NodeId k) {
-    const Node& node = instance_.nodes[k];
-    if (auto* ref = std::get_if<LocalRef>(&node.payload)) all.locals.insert(ref->local);
-    symbolsOf(node, used);
-  });
-  for (LocalId l : all.locals)
-    if (!own.locals.contains(l)) names.locals.insert(l);
-  for (DimSym s : used)
-    if (!own.sizes.contains(s)) names.sizes.insert(s);
-}
-
 BodyLowering::Needs BodyLowering::needs(NodeId n) {
   Names reads;
-  readIn(n, reads);
+  collectRead(instance_, types_, n, reads);
   return needs(reads);
 }
 
@@ -103,7 +48,7 @@ void BodyLowering::introduce(NodeId n) {
   if (node.kind == NodeKind::Let) {
     Needs given = needs(node.children[0]);
     Names defined;
-    definedIn(node.children[0], defined);
+    collectDefined(instance_, node.children[0], defined);
     for (DimSym s : defined.sizes) sweep_.sizes[s] = given;
     bind(node.as<PatternRef>().pattern, given);
   } else if (node.kind == NodeKind::Match) {
@@ -138,7 +83,7 @@ bool BodyLowering::introduceAxes(const Nest& ref) {
 bool BodyLowering::heavy(NodeId n) {
   if (hoisted_.contains(n)) return false;
   bool found = lowering_.isHeavy(instance_.nodes[n]);
-  if (!found) childrenOf(n, [&](NodeId child) { found = found || heavy(child); });
+  if (!found) forEachChild(instance_.nodes[n], [&](NodeId child) { found = found || heavy(child); });
   return found;
 }
 
@@ -146,7 +91,7 @@ bool BodyLowering::heavy(NodeId n) {
 bool BodyLowering::stops(NodeId n) {
   if (exitsIn(n, true, {})) return true;
   bool found = false;
-  visit(n, [&](NodeId k) {
+  forEachNode(instance_, n, [&](NodeId k) {
     NodeKind kind = instance_.nodes[k].kind;
     found |= kind == NodeKind::Assert || kind == NodeKind::Panic;
   });

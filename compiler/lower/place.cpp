@@ -7,10 +7,7 @@ using namespace check;
 
 /// The expressions in the steps of a place, in the order they are written.
 void BodyLowering::indexNodes(const std::vector<Step>& steps, std::vector<NodeId>& out) {
-  for (const Step& s : steps) {
-    if (s.index.valid()) out.push_back(s.index);
-    if (s.end.valid()) out.push_back(s.end);
-  }
+  forEachIndex(steps, [&](NodeId index) { out.push_back(index); });
 }
 
 /// Their values, start and end for each step, taken from `values` at `next`.
@@ -169,7 +166,7 @@ bool BodyLowering::addsToElement(NodeId statement) {
     return local && local->local == ref.current;
   };
   bool again = false;
-  visit(made.children[1], [&](NodeId n) { again |= readsCurrent(n); });
+  forEachNode(instance_, made.children[1], [&](NodeId n) { again |= readsCurrent(n); });
   return readsCurrent(made.children[0]) && !again;
 }
 

@@ -48,18 +48,12 @@ BodyLowering::Turn BodyLowering::turnAt(NodeId n, NodeId next) {
   case NodeKind::Scatter: turn.lost = true; return turn;
   default: break;
   }
-  bool reached = false, after = false;
-  childrenOf(n, [&](NodeId child) {
+  bool reached = false;
+  forEachChild(node, [&](NodeId child) {
     reached |= child == next;
-    if (!reached)
-      turn.earlier.push_back(child);
-    else
-      after |= child != next && stops(child);
+    if (!reached) turn.earlier.push_back(child);
   });
-  // Indices of places come last in the tree, and run first.
-  bool places = node.kind == NodeKind::Assign || node.kind == NodeKind::Update || node.kind == NodeKind::Pop;
-  bool otherwise = node.kind == NodeKind::Let && next != children[0];
-  turn.lost = (places && after) || otherwise;
+  turn.lost = node.kind == NodeKind::Let && next != children[0];
   return turn;
 }
 
@@ -67,7 +61,7 @@ void BodyLowering::addPiece(Way& way, size_t depth, NodeId piece, Names& reads) 
   way.pieces.emplace_back(depth, piece);
   way.needs.join(needs(piece));
   way.exits |= exitsIn(piece, true, {});
-  readIn(piece, reads);
+  collectRead(instance_, types_, piece, reads);
 }
 
 /// The way to the last of `nodes`. With `axes`: for points of these only, as far as they tell; conditions
@@ -77,7 +71,7 @@ std::optional<BodyLowering::Way> BodyLowering::wayTo(const std::vector<NodeId>& 
   Way way;
   way.nodes = nodes;
   Names reads;
-  if (axes) readIn(nodes.back(), reads);
+  if (axes) collectRead(instance_, types_, nodes.back(), reads);
   auto told = [&](NodeId n) { return !axes || needs(n).within(*axes); };
   for (size_t k = nodes.size() - 1; k-- > 0;) {
     const Turn turn = turnAt(nodes[k], nodes[k + 1]);
@@ -96,8 +90,8 @@ std::optional<BodyLowering::Way> BodyLowering::wayTo(const std::vector<NodeId>& 
     for (size_t s = turn.earlier.size(); s-- > 0;) {
       NodeId piece = turn.earlier[s];
       Names given;
-      writtenIn(piece, given.locals);
-      if (instance_.nodes[piece].kind == NodeKind::Let) definedIn(piece, given);
+      collectChanged(instance_, piece, given.locals);
+      if (instance_.nodes[piece].kind == NodeKind::Let) collectDefined(instance_, piece, given);
       if (given.meets(reads) || (stops(piece) && told(piece)))
         addPiece(way, k, piece, reads);
       else

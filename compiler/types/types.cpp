@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
+#include <unordered_set>
 
 namespace melix::types {
 
@@ -256,43 +258,66 @@ TypeId TypeStore::openPack(TypeId pack, std::span<const DimId> hidden) {
   return substitute(inner, subst);
 }
 
-TypeId TypeStore::substitute(TypeId id, const DimSubst& subst) {
-  if (subst.empty()) return id;
-  Type t = (*this)[id];
-  bool changed = false;
-  for (DimId& d : t.dims) {
-    DimId now = dims.substitute(d, subst);
-    changed |= now != d;
-    d = now;
+namespace {
+
+bool isLeaf(const Type& t) { return t.parts.empty() && t.dims.empty() && !t.result.valid(); }
+
+/// Of types that branch, what has become of them: they may stand in a type any number of times.
+class Rebuilt {
+public:
+  template <class Make>
+  TypeId of(TypeId id, const Type& type, const Make& make) {
+    if (type.parts.size() + type.result.valid() < 2) return make();
+    if (auto known = done_.find(id); known != done_.end()) return known->second;
+    return done_.emplace(id, make()).first->second;
   }
-  auto part = [&](TypeId& p) {
-    if (!p.valid()) return;
-    TypeId now =
-        t.kind == TypeKind::Pack ? substitute(p, shiftedSubst(*this, subst, t.number)) : substitute(p, subst);
-    changed |= now != p;
-    p = now;
+
+private:
+  std::unordered_map<TypeId, TypeId> done_;
+};
+
+/// The type `id` with the parts that `map` gives and, if any, other sizes; `id` itself if these are its own.
+TypeId rebuild(TypeStore& types, TypeId id, const std::vector<DimId>* dims,
+               const std::function<TypeId(TypeId)>& map) {
+  const Type& t = types[id];
+  std::optional<Type> made;
+  auto change = [&]() -> Type& { return made ? *made : made.emplace(t); };
+  if (dims) change().dims = *dims;
+  for (size_t k = 0; k < t.parts.size(); ++k)
+    if (TypeId now = map(t.parts[k]); now != t.parts[k]) change().parts[k] = now;
+  if (t.result.valid())
+    if (TypeId now = map(t.result); now != t.result) change().result = now;
+  if (!made) return id;
+  if (t.kind == TypeKind::Array) return types.array(made->parts[0], std::move(made->dims));
+  return types.intern(std::move(*made));
+}
+
+} // namespace
+
+TypeId TypeStore::substitute(TypeId id, const DimSubst& subst) {
+  if (subst.empty() || isLeaf((*this)[id])) return id;
+  Rebuilt done;
+  std::function<TypeId(TypeId)> replaced = [&](TypeId at) {
+    return done.of(at, (*this)[at], [&] {
+      const Type& t = (*this)[at];
+      std::vector<DimId> sizes = t.dims;
+      for (DimId& d : sizes) d = dims.substitute(d, subst);
+      const std::vector<DimId>* other = sizes == t.dims ? nullptr : &sizes;
+      if (t.kind != TypeKind::Pack) return rebuild(*this, at, other, replaced);
+      const DimSubst inner = shiftedSubst(*this, subst, t.number);
+      return rebuild(*this, at, other, [&](TypeId part) { return substitute(part, inner); });
+    });
   };
-  for (TypeId& p : t.parts) part(p);
-  part(t.result);
-  if (!changed) return id;
-  if (t.kind == TypeKind::Array) return array(t.parts[0], std::move(t.dims));
-  return intern(std::move(t));
+  return replaced(id);
 }
 
 TypeId TypeStore::rewrite(TypeId id, const std::function<TypeId(TypeId)>& map) {
-  Type t = (*this)[id];
-  bool changed = false;
-  auto part = [&](TypeId& p) {
-    if (!p.valid()) return;
-    TypeId now = rewrite(p, map);
-    changed |= now != p;
-    p = now;
+  if (isLeaf((*this)[id])) return map(id);
+  Rebuilt done;
+  std::function<TypeId(TypeId)> mapped = [&](TypeId at) {
+    return done.of(at, (*this)[at], [&] { return map(rebuild(*this, at, nullptr, mapped)); });
   };
-  for (TypeId& p : t.parts) part(p);
-  part(t.result);
-  if (!changed) return map(id);
-  if (t.kind == TypeKind::Array) return map(array(t.parts[0], std::move(t.dims)));
-  return map(intern(std::move(t)));
+  return mapped(id);
 }
 
 TypeId TypeStore::eraseDims(TypeId id) {
@@ -304,21 +329,28 @@ TypeId TypeStore::eraseDims(TypeId id) {
 }
 
 void TypeStore::collectSymbols(TypeId id, std::vector<DimSym>& out) const {
-  const Type& t = (*this)[id];
-  for (DimId d : t.dims) dims.collectSymbols(d, out);
-  if (t.kind != TypeKind::Pack) {
-    for (TypeId p : t.parts) collectSymbols(p, out);
-    if (t.result.valid()) collectSymbols(t.result, out);
-    return;
-  }
+  std::unordered_set<TypeId> seen; // of those that branch
+  std::function<void(TypeId)> collect = [&](TypeId at) {
+    const Type& t = (*this)[at];
+    for (DimId d : t.dims) dims.collectSymbols(d, out);
+    if (t.kind == TypeKind::Pack) return collectAround(t, out);
+    if (t.parts.size() + t.result.valid() > 1 && !seen.insert(at).second) return;
+    for (TypeId p : t.parts) collect(p);
+    if (t.result.valid()) collect(t.result);
+  };
+  collect(id);
+}
+
+/// The symbols that a pack does not hide, as they are called outside of it.
+void TypeStore::collectAround(const Type& pack, std::vector<DimSym>& out) const {
   std::vector<DimSym> inner;
-  collectSymbols(t.parts[0], inner);
+  collectSymbols(pack.parts[0], inner);
   for (DimSym s : inner) {
     DimSym outer = s;
     if (dims.info(s).kind == DimSymKind::Bound) {
       auto number = static_cast<size_t>(std::find(bound_.begin(), bound_.end(), s) - bound_.begin());
-      if (number < t.number) continue;
-      outer = bound_[number - t.number];
+      if (number < pack.number) continue;
+      outer = bound_[number - pack.number];
     }
     if (std::find(out.begin(), out.end(), outer) == out.end()) out.push_back(outer);
   }

@@ -170,6 +170,11 @@ public:
   bool isMadeWith(TypeId id, const std::function<bool(TypeKind)>& wanted) const;
   /// Whether a function value is anywhere inside.
   bool holdsFunction(TypeId id) const;
+  /// How many types a type is made of, each counted wherever it stands, with the fields of records; a record
+  /// inside of itself counts as one. Counting ends above `mostParts`.
+  size_t partCount(TypeId id) const;
+  /// Types are shared, so that a short program makes any number of parts; a value has one of each.
+  static constexpr size_t mostParts = 10'000;
   /// Whether a value, its elements or a part of a tuple keeps sizes beside it.
   bool keepsSizes(TypeId id) const;
   /// The element of an array, else the type itself.
@@ -177,7 +182,8 @@ public:
   size_t rank(TypeId id) const;
 
   TypeId substitute(TypeId id, const DimSubst& subst);
-  /// Rebuilds a type bottom-up through `map` (given a type whose parts are already mapped).
+  /// Rebuilds a type bottom-up through `map` (given a type whose parts are already mapped). What is there
+  /// several times is rebuilt once.
   TypeId rewrite(TypeId id, const std::function<TypeId(TypeId)>& map);
   void collectSymbols(TypeId id, std::vector<DimSym>& out) const;
   /// The type with every dimension 0: what layouts depend on. In this form the types that a type reaches are
@@ -185,7 +191,7 @@ public:
   TypeId eraseDims(TypeId id);
   /// Source-like text: `f32[B, 2*N]`, `Mlp[64, H, 10]`.
   std::string print(TypeId id) const;
-  /// The same with dimensions as the source spells them, for messages.
+  /// The same with dimensions as the source spells them, for messages: `…` for what is long.
   std::string show(TypeId id) const;
 
 private:
@@ -193,11 +199,14 @@ private:
     size_t operator()(const Type& t) const;
   };
   void keepArgs(TypeId record);
+  void collectAround(const Type& pack, std::vector<DimSym>& out) const;
   std::vector<const Type*> types_;
   std::unordered_map<Type, TypeId, Hash> ids_;
   Store<RecordId, Record> records_;
   std::unordered_map<TypeId, std::vector<TypeId>> args_; ///< of records whose arguments have sizes
   std::vector<DimSym> sizeSyms_;
+  mutable std::unordered_map<TypeId, size_t> partCounts_; ///< kept by part_count.cpp
+  friend class PartCounter;
   std::vector<TypeId> simple_;
   std::vector<TypeParam> params_;
   std::vector<DimSym> bound_;

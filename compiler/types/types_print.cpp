@@ -11,8 +11,10 @@ class TypePrinter {
 public:
   TypePrinter(const TypeStore& types, bool spelled) : types_(types), spelled_(spelled) {}
 
-  std::string type(TypeId id) const {
+  std::string type(TypeId id) {
     if (!id.valid()) return "?";
+    if (isFull()) return "…";
+    ++written_;
     const Type& t = types_[id];
     if (scalarClass(t.kind) != ScalarClass::None)
       return std::string(t.kind == TypeKind::I64 ? "int"
@@ -41,9 +43,16 @@ public:
   }
 
 private:
-  std::string joined(const std::vector<TypeId>& parts) const {
+  /// Messages show so many types of those that one is made of.
+  static constexpr size_t mostShown = 48;
+  bool isFull() const { return spelled_ && written_ >= mostShown; }
+
+  std::string joined(const std::vector<TypeId>& parts) {
     std::string out;
-    for (size_t i = 0; i < parts.size(); ++i) out += (i ? ", " : "") + type(parts[i]);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      out += (i ? ", " : "") + type(parts[i]);
+      if (isFull() && i + 1 < parts.size()) return out.ends_with("…") ? out : out + ", …";
+    }
     return out;
   }
 
@@ -53,20 +62,20 @@ private:
     return before;
   }
 
-  std::string array(const Type& t) const {
+  std::string array(const Type& t) {
     std::string element = type(t.parts[0]);
     if (types_.kind(t.parts[0]) == TypeKind::Function) element = "(" + element + ")";
     return element + "[" + dims(t.dims, "") + "]";
   }
 
-  std::string function(const Type& t) const {
+  std::string function(const Type& t) {
     std::string out = "(";
     for (size_t i = 0; i < t.parts.size(); ++i)
       out += std::string(i ? ", " : "") + (t.inout[i] ? "inout " : "") + type(t.parts[i]);
     return out + ") -> " + type(t.result);
   }
 
-  std::string record(TypeId id) const {
+  std::string record(TypeId id) {
     const Type& t = types_[id];
     const Record& r = types_.recordInfo(t.record);
     std::string args = dims(std::span(t.dims).first(r.ownDims()), joined(types_.typeArgs(id))),
@@ -77,6 +86,7 @@ private:
 
   const TypeStore& types_;
   bool spelled_;
+  size_t written_ = 0; ///< types so far
 };
 
 } // namespace

@@ -316,5 +316,13 @@ TEST(SameBits, ReductionsOfMatrices) {
                                                                std::to_string(columns));
 }
 
+/// What blocks leave is remembered for 1,024 of them: sums and positions go on from window to window.
+TEST(SameBits, ReductionsOfSeveralWindows) {
+  constexpr int64_t blocks = 1024, terms = 8192;
+  expectSame(reduceMatrix("", "sum lanes 64", blocks + 3, terms - 1), "a sum of two windows");
+  expectSame(reduction("argmax", TypeKind::F32, (blocks + 1) * terms + 5, "    yield %v\n"),
+             "a position in two windows");
+}
+
 } // namespace
 } // namespace melix::jit
