@@ -4,6 +4,7 @@
 
 #include "core/build.h"
 #include "lower/lower.h"
+#include "support/persistent_map.h"
 
 #include <algorithm>
 #include <functional>
@@ -41,7 +42,7 @@ public:
   void run();
 
 private:
-  using Values = std::map<LocalId, ValueId>;
+  using Values = PersistentMap<LocalId, ValueId>;
   using Make = std::function<ValueId()>;
 
   // --- body.cpp
