@@ -64,7 +64,7 @@ function scalars(k) {
 function arrays(k) {
   print "fn f0(x: f64[N]) -> f64[N] = [for i: x[i] * 0.5 + 1]"
   for (k = 1; k <= n; k++)
-    print "fn f" k "(x: f64[N]) -> f64[N] { let y = f" k - 1 "(x); [for i: sin(y[i]) * 0.5 + x[i]] }"
+    print "fn f" k "(x: f64[N]) -> f64[N] { let y = f" k - 1 "(x); [for i: y[i] * 0.5 + x[i]] }"
   print "fn last(x: f64[N]) -> f64 = sum(f" n "(x))"
   main_of_arrays()
 }
