@@ -59,29 +59,38 @@ void DebugInfo::beginFunction(llvm::Function* f, const std::string& name, core::
 llvm::DILocation* DebugInfo::nowhere() { return llvm::DILocation::get(llvm_.getContext(), 0, 0, current_); }
 
 llvm::DILocation* DebugInfo::location(core::LocId loc) {
-  llvm::LLVMContext& context = llvm_.getContext();
+  // Statements that follow each other mostly have one location.
+  if (last_ && last_->loc == loc && last_->function == current_) return last_->made;
+  std::vector<core::LocId> chain; // towards the source
+  for (core::LocId at = loc; at; at = core_.locs[at].inner) {
+    chain.push_back(at);
+    if (core_.locs[at].kind == core::LocKind::Source) break;
+  }
+  // What a function that was inlined shows of itself is the innermost place of the chain behind the call.
+  std::vector<Span> places(chain.size() + 1);
+  for (size_t k = chain.size(); k-- > 0;) {
+    const Span span = core_.locs[chain[k]].span;
+    places[k] = places[k + 1].valid() ? places[k + 1] : span;
+  }
   llvm::DISubprogram* scope = current_;
   llvm::DILocation* at = nullptr;
   // A line belongs to the file of its scope.
   auto make = [&](const Position& p) {
     llvm::DIScope* in = scope;
     if (p.line != 0 && p.file != scope->getFile()) in = builder_.createLexicalBlockFile(scope, p.file);
-    return llvm::DILocation::get(context, p.line, p.column, in, at);
+    return llvm::DILocation::get(llvm_.getContext(), p.line, p.column, in, at);
   };
-  Span last;
-  for (; loc; loc = core_.locs[loc].inner) {
-    const core::Loc& l = core_.locs[loc];
-    if (l.span.valid()) last = l.span;
-    if (l.kind == core::LocKind::Source) break;
+  for (size_t k = 0; k < chain.size(); ++k) {
+    const core::Loc& l = core_.locs[chain[k]];
     if (l.kind != core::LocKind::InlinedAt) continue;
     at = make(position(l.span));
     // A function inlined from several files has a scope for each.
-    Span inner = spanOf(l.inner);
-    llvm::DISubprogram*& made = inlined_[l.function + "\n" + std::to_string(inner.file.index)];
-    if (!made) made = subprogram(l.function, "", inner);
+    llvm::DISubprogram*& made = inlined_[{l.function, places[k + 1].file.index}];
+    if (!made) made = subprogram(l.function, "", places[k + 1]);
     scope = made;
   }
-  return make(position(last));
+  last_ = {loc, current_, make(position(places[0]))};
+  return last_->made;
 }
 
 } // namespace melix::codegen

@@ -7,6 +7,7 @@
 #include <llvm/IR/DIBuilder.h>
 
 #include <map>
+#include <optional>
 
 namespace melix::codegen {
 
@@ -39,7 +40,13 @@ private:
   llvm::DISubroutineType* signature_;
   llvm::DISubprogram* current_ = nullptr;
   std::map<uint32_t, llvm::DIFile*> files_;
-  std::map<std::string, llvm::DISubprogram*> inlined_;
+  std::map<std::pair<std::string, uint32_t>, llvm::DISubprogram*> inlined_; ///< by name and file
+  struct Last {
+    core::LocId loc;
+    llvm::DISubprogram* function;
+    llvm::DILocation* made;
+  };
+  std::optional<Last> last_;
 };
 
 } // namespace melix::codegen

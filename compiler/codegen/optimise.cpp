@@ -15,6 +15,22 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 
 namespace melix::codegen {
+namespace {
+
+/// Some of the passes behind instruction selection take time that grows with the square of a function: beyond
+/// this many instructions these are left out.
+constexpr unsigned mostInstructions = 16'384;
+
+void keepLongFunctionsPlain(llvm::Module& module) {
+  for (llvm::Function& f : module) {
+    if (f.getInstructionCount() <= mostInstructions) continue;
+    f.removeFnAttr(llvm::Attribute::AlwaysInline);
+    f.addFnAttr(llvm::Attribute::NoInline);
+    f.addFnAttr(llvm::Attribute::OptimizeNone);
+  }
+}
+
+} // namespace
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool all) {
   llvm::LoopAnalysisManager loops;
@@ -43,6 +59,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool all) {
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
   }
   passes.run(module, modules);
+  keepLongFunctionsPlain(module);
 }
 
 } // namespace melix::codegen

@@ -103,6 +103,16 @@ std::vector<ValueId> Lower::dimsOf(TypeId arrayType) {
   return out;
 }
 
+void Lower::forgetDims(size_t since) {
+  for (; dimTrail_.size() > since; dimTrail_.pop_back()) {
+    auto [symbol, hidden] = dimTrail_.back();
+    if (hidden.valid())
+      dims_[symbol] = hidden;
+    else
+      dims_.erase(symbol);
+  }
+}
+
 bool Lower::dimInScope(types::DimId d) {
   std::vector<types::DimSym> symbols;
   types_.dims.collectSymbols(d, symbols);

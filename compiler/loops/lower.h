@@ -94,7 +94,7 @@ private:
   void define(core::ValueId v, std::vector<ValueId> leaves) {
     env_[v.index] = {std::move(leaves), {}, false};
   }
-  void defineDim(types::DimSym s, ValueId v) { dims_[s] = v; }
+  void defineDim(types::DimSym s, ValueId v) { dimTrail_.push_back({s, std::exchange(dims_[s], v)}); }
   ValueId dim(types::DimId d, ValueId* exact = nullptr);
   std::vector<ValueId> dimsOf(TypeId arrayType);
   bool dimInScope(types::DimId d);
@@ -110,12 +110,13 @@ private:
   std::vector<ValueId> lowerRegion(core::RegionId region);
   bool hasEffects(core::RegionId region) const;
 
+  void forgetDims(size_t since);
   /// Dimensions bound inside a region are forgotten when it ends.
   struct DimScope {
-    explicit DimScope(Lower& l) : lower(l), saved(l.dims_) {}
-    ~DimScope() { lower.dims_ = std::move(saved); }
+    explicit DimScope(Lower& l) : lower(l), begin(l.dimTrail_.size()) {}
+    ~DimScope() { lower.forgetDims(begin); }
     Lower& lower;
-    std::unordered_map<types::DimSym, ValueId> saved;
+    size_t begin;
   };
 
   // --- lower_scalars.cpp
@@ -365,11 +366,15 @@ private:
   Builder b_;
   std::unordered_map<uint32_t, Rep> env_;
   std::unordered_map<types::DimSym, ValueId> dims_;
+  std::vector<std::pair<types::DimSym, ValueId>>
+      dimTrail_;                                           ///< what each definition of a dimension has hidden
   std::unordered_map<uint32_t, Destination> destinations_; ///< of results of nests and calls, by Core value
   std::unordered_map<uint32_t, std::vector<const core::Op*>> uses_;
   std::unordered_map<const core::Op*, std::string>
       literals_; ///< bytes of literals of numbers; empty: made part by part
   std::unordered_map<const core::Op*, core::RegionId> regionOf_;
+  /// By value and region: what `onlyReadIn` has found.
+  mutable std::map<std::pair<core::ValueId, core::RegionId>, bool> onlyRead_;
   std::unordered_map<core::RegionId, const std::set<const core::Op*>*> filters_; ///< ops that a sweep needs
   int nestDepth_ = 0;
 };

@@ -2,6 +2,8 @@
 // loops get a sweep of their own.
 #include "loops/lower_nest.h"
 
+#include "core/walk.h"
+
 #include <algorithm>
 
 namespace melix::loops {
@@ -40,19 +42,20 @@ bool nested(const std::set<uint32_t>& a, const std::set<uint32_t>& b) {
 
 bool isPrefix(const std::set<uint32_t>& kept) { return kept.empty() || *kept.rbegin() + 1 == kept.size(); }
 
-/// Ops of `region` that these values, and effects, need.
+/// Ops of `region` that these values, and effects, need. What stands outside of it is not looked at.
 class Needed {
 public:
   Needed(const core::Function& fn, core::RegionId region) : fn_(fn) {
     for (core::OpId id : fn.regions[region].ops) top_.insert(&fn.ops[id]);
+    core::forEachOp(fn, region, [&](core::OpId id) { inside_.insert(&fn.ops[id]); });
   }
   void value(core::ValueId v) {
     core::OpId def = fn_.values[v].def;
     if (def) op(&fn_.ops[def]);
   }
   void op(const core::Op* op) {
-    if (top_.count(op) && !found.insert(op).second) return;
-    if (!top_.count(op) && !seen_.insert(op).second) return;
+    if (inside_.erase(op) == 0) return; // or seen before
+    if (top_.count(op)) found.insert(op);
     for (core::ValueId v : op->operands) value(v);
     for (core::RegionId r : op->regions)
       for (core::OpId inner : fn_.regions[r].ops) this->op(&fn_.ops[inner]);
@@ -61,7 +64,7 @@ public:
 
 private:
   const core::Function& fn_;
-  std::set<const core::Op*> top_, seen_;
+  std::unordered_set<const core::Op*> top_, inside_;
 };
 
 } // namespace

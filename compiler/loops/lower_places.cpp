@@ -136,13 +136,15 @@ bool Lower::isInside(const core::Op* op, core::RegionId region) const {
 /// A view must not make an update copy its parent: in the region where it is made, its parent, and what that
 /// was taken from, is only read.
 bool Lower::onlyReadIn(core::ValueId v, core::RegionId region) const {
-  auto found = uses_.find(v.index);
-  if (found != uses_.end())
+  auto [known, isNew] = onlyRead_.try_emplace({v, region}, true);
+  if (!isNew) return known->second;
+  if (auto found = uses_.find(v.index); found != uses_.end())
     for (const core::Op* use : found->second)
-      if ((use->kind != OpKind::Get || use->operands[0] != v) && isInside(use, region)) return false;
+      if ((use->kind != OpKind::Get || use->operands[0] != v) && isInside(use, region))
+        return known->second = false;
   core::OpId def = in_.values[v].def;
   if (!def || in_.ops[def].kind != OpKind::Get) return true;
-  return onlyReadIn(in_.ops[def].operands[0], region);
+  return known->second = onlyReadIn(in_.ops[def].operands[0], region);
 }
 
 bool Lower::mayView(core::ValueId result, const core::Op& op) const {

@@ -143,15 +143,14 @@ void Lower::storeStored(const Place& place, const std::vector<ValueId>& leaves, 
     // With the hidden dims in scope for a moment, the inner type is an ordinary one.
     TypeId inner = layouts_.packInner(type);
     uint32_t count = layouts_.packCount(type);
-    std::unordered_map<types::DimSym, ValueId> saved = dims_;
-    for (uint32_t k = 0; k < count; ++k) dims_[types_.boundSym(k)] = leaves[k];
+    DimScope scope(*this);
+    for (uint32_t k = 0; k < count; ++k) defineDim(types_.boundSym(k), leaves[k]);
     if (layouts_.packOffset(type) != 0)
       for (uint32_t k = 0; k < count; ++k) storeLeaf(place, indexType, 8 * k, leaves[k], mode);
     Place part = place;
     part.type = inner;
     part.offset += layouts_.packOffset(type);
     storeStored(part, {leaves.begin() + count, leaves.end()}, mode);
-    dims_ = std::move(saved);
     return;
   }
   const std::vector<ValueType> types = layouts_.leaves(type);

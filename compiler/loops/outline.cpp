@@ -114,19 +114,43 @@ bool isClosed(const Module& module, const Function& fn, RegionId region) {
   return true;
 }
 
+namespace {
+
+/// Whether a function is closed but for what it calls.
+bool mayBeClosed(const Function& fn) {
+  for (ValueId p : fn.params())
+    if (fn.typeOf(p).counted()) return false;
+  for (ValueType type : fn.results)
+    if (type.cls != ClassKind::Scalar) return false;
+  for (const Stmt& s : fn.stmts)
+    if (s.kind != StmtKind::Call && !kindIsClosed(s.kind)) return false;
+  return !hasCheck(fn) && !hasParallelLoop(fn);
+}
+
+} // namespace
+
 void markClosed(Module& module) {
-  // From below: a function is closed if what it calls is; recursion stays open, for it may use up the stack.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t f = 0; f < module.functions.size(); ++f) {
-      Function& fn = module.functions[FunctionId(f)];
-      if (fn.closed || hasCheck(fn) || hasParallelLoop(fn) || !isClosed(module, fn, fn.body)) continue;
-      bool scalars = true;
-      for (ValueId p : fn.params()) scalars = scalars && !fn.typeOf(p).counted();
-      for (ValueType type : fn.results) scalars = scalars && type.cls == ClassKind::Scalar;
-      if (!scalars) continue;
-      fn.closed = changed = true;
-    }
+  // From below, each function once all that it calls are closed; recursion stays open, for it may use up the
+  // stack.
+  std::vector<std::vector<FunctionId>> callers(module.functions.size());
+  std::vector<size_t> open(module.functions.size(), 0); // calls of functions that are not known to be closed
+  std::vector<FunctionId> ready;
+  for (uint32_t f = 0; f < module.functions.size(); ++f) {
+    const Function& fn = module.functions[FunctionId(f)];
+    if (!mayBeClosed(fn)) continue;
+    for (const Stmt& s : fn.stmts)
+      if (s.kind == StmtKind::Call) {
+        callers[s.as<FunctionId>().index].push_back(FunctionId(f));
+        ++open[f];
+      }
+    if (open[f] == 0) ready.push_back(FunctionId(f));
+  }
+  while (!ready.empty()) {
+    FunctionId closed = ready.back();
+    ready.pop_back();
+    module.functions[closed].closed = true;
+    for (FunctionId caller : callers[closed.index])
+      if (--open[caller.index] == 0) ready.push_back(caller);
   }
 }
 

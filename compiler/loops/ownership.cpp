@@ -1,6 +1,62 @@
 #include "loops/ownership.h"
 
+#include <map>
+#include <unordered_map>
+
 namespace melix::loops {
+namespace {
+
+/// Every statement is looked at once: a parameter that is only passed on waits for the parameters that it is
+/// passed as.
+class ModeInference {
+public:
+  explicit ModeInference(Module& module) : module_(module) {}
+
+  void run() {
+    const auto count = static_cast<uint32_t>(module_.functions.size());
+    for (uint32_t f = 0; f < count; ++f) {
+      Function& fn = module_.functions[FunctionId(f)];
+      fn.modes.resize(fn.params().size(), ModeKind::Borrow);
+    }
+    for (uint32_t f = 0; f < count; ++f) readUses(FunctionId(f));
+    while (!owned_.empty()) {
+      const Param callee = owned_.back();
+      owned_.pop_back();
+      for (Param caller : passedAs_[callee]) own(caller);
+    }
+  }
+
+private:
+  using Param = std::pair<FunctionId, size_t>;
+
+  void readUses(FunctionId f) {
+    const Function& fn = module_.functions[f];
+    std::unordered_map<ValueId, size_t> positions;
+    for (size_t p = 0; p < fn.params().size(); ++p)
+      if (fn.typeOf(fn.params()[p]).counted()) positions.emplace(fn.params()[p], p);
+    if (positions.empty()) return;
+    for (const Stmt& stmt : fn.stmts)
+      for (size_t k = 0; k < stmt.operands.size(); ++k) {
+        auto found = positions.find(stmt.operands[k]);
+        if (found == positions.end()) continue;
+        if (stmt.kind == StmtKind::Call) passedAs_[{stmt.as<FunctionId>(), k}].push_back({f, found->second});
+        if (consumes(module_, stmt, k)) own({f, found->second});
+      }
+  }
+
+  void own(Param param) {
+    ModeKind& mode = module_.functions[param.first].modes[param.second];
+    if (mode != ModeKind::Borrow) return;
+    mode = ModeKind::Own;
+    owned_.push_back(param);
+  }
+
+  Module& module_;
+  std::map<Param, std::vector<Param>> passedAs_; ///< callee's parameter -> the callers' that are given for it
+  std::vector<Param> owned_;                     ///< whose callers are still to be told
+};
+
+} // namespace
 
 bool consumes(const Module& module, const Stmt& stmt, size_t operand) {
   switch (stmt.kind) {
@@ -18,27 +74,6 @@ bool consumes(const Module& module, const Stmt& stmt, size_t operand) {
   }
 }
 
-void inferModes(Module& module) {
-  for (uint32_t f = 0; f < module.functions.size(); ++f) {
-    Function& fn = module.functions[FunctionId(f)];
-    fn.modes.resize(fn.params().size(), ModeKind::Borrow);
-  }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t f = 0; f < module.functions.size(); ++f) {
-      Function& fn = module.functions[FunctionId(f)];
-      for (const Stmt& stmt : fn.stmts)
-        for (size_t k = 0; k < stmt.operands.size(); ++k) {
-          const Value& v = fn.values[stmt.operands[k]];
-          if (v.def || v.region != fn.body || !v.type.counted() || !consumes(module, stmt, k)) continue;
-          for (size_t p = 0; p < fn.params().size(); ++p)
-            if (fn.params()[p] == stmt.operands[k] && fn.modes[p] == ModeKind::Borrow) {
-              fn.modes[p] = ModeKind::Own;
-              changed = true;
-            }
-        }
-    }
-  }
-}
+void inferModes(Module& module) { ModeInference(module).run(); }
 
 } // namespace melix::loops

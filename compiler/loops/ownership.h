@@ -8,8 +8,8 @@ namespace melix::loops {
 /// Whether a statement takes ownership of its operand (of class Data or Word). Calls ask the callee's modes.
 bool consumes(const Module& module, const Stmt& stmt, size_t operand);
 
-/// Parameter modes, bottom-up over the call graph: a parameter is borrowed unless its function gives it away.
-/// Requires: functions lowered, counts not yet inserted.
+/// Parameter modes: a parameter is borrowed unless its function gives it away, itself or through a call.
+/// Linear in the statements, whatever calls what. Requires: functions lowered, counts not yet inserted.
 void inferModes(Module& module);
 
 /// Puts `retain` and `drop` so that every owned value is consumed once on every path, as early as possible.

@@ -5,6 +5,7 @@
 #include "check/typed_walk.h"
 #include "core/build.h"
 #include "lower/lower.h"
+#include "support/persistent_map.h"
 
 #include <algorithm>
 #include <functional>
@@ -38,7 +39,7 @@ public:
   void run();
 
 private:
-  using Values = std::map<LocalId, ValueId>;
+  using Values = PersistentMap<LocalId, ValueId>;
   using Make = std::function<ValueId()>;
 
   // --- body.cpp

@@ -33,13 +33,9 @@ ValueId BodyLowering::branches(core::Op op, const std::vector<std::function<Valu
   }
   dimMap_ = dimsBefore;
   hoisted_ = hoistedBefore;
-  std::vector<LocalId> changed;
-  for (const auto& [local, value] : before)
-    for (const Done& d : done)
-      if (d.values.at(local) != value) {
-        changed.push_back(local);
-        break;
-      }
+  std::set<LocalId> differ;
+  for (const Done& d : done) before.forEachDifference(d.values, [&](LocalId local) { differ.insert(local); });
+  const std::vector<LocalId> changed(differ.begin(), differ.end());
   // Sizes that the arms decide: those the node says, and those of names bound in an arm.
   std::vector<DimSym> decided = sizes, mentioned, fresh;
   types_.collectSymbols(type, mentioned);

@@ -65,6 +65,75 @@ fn update [N] (%z: f64[N], %v2: f64) -> (f64[N]) {
   EXPECT_EQ(countOf(lowered.function("second"), StmtKind::Retain), 0u);
 }
 
+TEST(Modes, WhatIsGivenAwayThroughCallsIsOwnedByEveryCaller) {
+  // The caller stands before the callee, and two call each other.
+  Lowered lowered(R"(
+fn outer [N] (%x: f64[N], %n: i64) -> (f64[N]) {
+  %r = call @even %x, %n dims [N] : f64[N]
+  yield %r
+}
+fn even [N] (%x: f64[N], %n: i64) -> (f64[N]) {
+  %r = call @odd %n, %x dims [N] : f64[N]
+  yield %r
+}
+fn odd [N] (%n: i64, %x: f64[N]) -> (f64[N]) {
+  %zero = const 0 : i64
+  %c = cmp gt %n, %zero : bool
+  %r = if %c {
+    %a = call @even %x, %n dims [N] : f64[N]
+    yield %a
+  } {
+    %v = const 1.0 : f64
+    %w = set %x[%zero] = %v : f64[N]
+    yield %w
+  } : f64[N]
+  yield %r
+}
+fn reads [N] (%x: f64[N], %n: i64) -> (f64) {
+  %y = call @outer %x, %n dims [N] : f64[N]
+  %zero = const 0 : i64
+  %v = get %y[%zero] : f64
+  yield %v
+}
+)");
+  for (const char* key : {"outer", "even"}) EXPECT_EQ(lowered.function(key).modes[1], ModeKind::Own) << key;
+  EXPECT_EQ(lowered.function("odd").modes[2], ModeKind::Own);
+  EXPECT_EQ(lowered.function("reads").modes[1], ModeKind::Own);
+}
+
+TEST(Closed, AFunctionIsClosedIfAllThatItCallsIs) {
+  Lowered lowered(R"(
+fn top (%a: f64) -> (f64) {
+  %b = call @middle %a : f64
+  %c = call @leaf %b : f64
+  yield %c
+}
+fn middle (%a: f64) -> (f64) {
+  %b = call @leaf %a : f64
+  yield %b
+}
+fn leaf (%a: f64) -> (f64) {
+  %b = mul %a, %a : f64
+  yield %b
+}
+fn recursive (%a: f64) -> (f64) {
+  %b = call @recursive %a : f64
+  yield %b
+}
+fn calls_recursive (%a: f64) -> (f64) {
+  %b = call @recursive %a : f64
+  yield %b
+}
+fn returns_array (%a: f64) -> (f64[1]) {
+  %b = zero : f64[1]
+  yield %b
+}
+)");
+  for (const char* key : {"top", "middle", "leaf"}) EXPECT_TRUE(lowered.function(key).closed) << key;
+  for (const char* key : {"recursive", "calls_recursive", "returns_array"})
+    EXPECT_FALSE(lowered.function(key).closed) << key;
+}
+
 TEST(Counts, EachPathDropsWhatItDoesNotUse) {
   Lowered lowered(R"(
 fn choose (%c: bool, %n: i64) -> (i64[4]) {
