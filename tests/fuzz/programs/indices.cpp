@@ -1,6 +1,6 @@
-// Programs about indices: affine and product ones with strides from small to those whose multiples wrap, in every
-// position where an array is read or written. Where they are in range, and the panic where they are not, is
-// known by the evaluator.
+// Programs about indices: affine and product ones with strides from small to those whose multiples wrap, in
+// every position where an array is read or written. Where they are in range, and the panic where they are
+// not, is known by the evaluator.
 #include "fuzz/programs/context.h"
 #include "fuzz/programs/evaluate.h"
 #include "fuzz/programs/generate.h"
@@ -58,7 +58,8 @@ struct Access {
   /// An affine or product index of what is in scope.
   NodePtr position() {
     NodePtr out = term();
-    for (size_t k = 1; k < indices.size() || c.chance(25); ++k) out = binary(c.chance(70) ? "+" : "-", out, term());
+    for (size_t k = 1; k < indices.size() || c.chance(25); ++k)
+      out = binary(c.chance(70) ? "+" : "-", out, term());
     if (c.chance(45)) out = binary(c.chance(60) ? "+" : "-", out, offset());
     if (c.chance(12)) out = binary("-", offset(), out);
     if (c.chance(6)) out = binary("%", out, number(c.between(2, 7)));
@@ -76,7 +77,8 @@ struct Access {
     switch (c.below(7)) {
     case 0: return index;
     case 1: return binary("*", binary("+", index, offset()), factor());
-    case 2: return binary("*", index, name(c.pick(indices.empty() ? std::vector{f.parameters[1].name} : indices)));
+    case 2:
+      return binary("*", index, name(c.pick(indices.empty() ? std::vector{f.parameters[1].name} : indices)));
     case 3: return binary("*", binary("*", index, factor()), factor());
     case 4: return binary("*", factor(), index);
     default: return binary("*", index, factor());
@@ -106,7 +108,9 @@ NodePtr at(const NodePtr& array, std::vector<NodePtr> subscripts, Type type) {
   return make(Form::Index, std::move(type), std::move(subscripts));
 }
 
-Type elementOf(const Type& type) { return type->kind == Kind::Array || type->kind == Kind::List ? type->parts[0] : type; }
+Type elementOf(const Type& type) {
+  return type->kind == Kind::Array || type->kind == Kind::List ? type->parts[0] : type;
+}
 
 /// The array's element, and the size of the axis that the index is for, whatever holds the array.
 struct Held {
@@ -119,14 +123,16 @@ Held held(Context& c, const Function& f) {
   const Parameter& p = f.parameters[0];
   NodePtr base = nameOf(p.name, p.type);
   (void)c;
-  if (p.type->kind == Kind::Struct) return {make(Form::Field, arrayOf(whole(), {"4"}), {base}, "data"), whole()};
+  if (p.type->kind == Kind::Struct)
+    return {make(Form::Field, arrayOf(whole(), {"4"}), {base}, "data"), whole()};
   return {base, elementOf(p.type), p.type->dims.size() == 2};
 }
 
 NodePtr element(Access& a, const Held& h) {
   if (!h.rows) return at(h.array, {a.position()}, h.element);
   NodePtr other = number(0);
-  return a.c.chance(50) ? at(h.array, {a.position(), other}, h.element) : at(h.array, {other, a.position()}, h.element);
+  return a.c.chance(50) ? at(h.array, {a.position(), other}, h.element)
+                        : at(h.array, {other, a.position()}, h.element);
 }
 
 NodePtr reduced(const char* how, std::vector<NodePtr> heads, NodePtr body, const Type& type) {
@@ -163,14 +169,18 @@ void reads(Context& c, Function& f, std::vector<NodePtr>& body) {
   } else if (form == 2 && h.rows) { // whole rows or columns
     Type row = arrayOf(h.element, {f.sizes.back()});
     NodePtr all = make(Form::Whole, unit());
-    NodePtr one = c.chance(60) ? at(h.array, {a.position()}, row) : at(h.array, {all, a.position()}, arrayOf(h.element, {f.sizes[0]}));
-    value = builderOf({heads[0]}, reduced("sum", {make(Form::Walk, unit(), {one})}, nameOf("e" + out, h.element), h.element));
+    NodePtr one = c.chance(60) ? at(h.array, {a.position()}, row)
+                               : at(h.array, {all, a.position()}, arrayOf(h.element, {f.sizes[0]}));
+    value = builderOf({heads[0]}, reduced("sum", {make(Form::Walk, unit(), {one})},
+                                          nameOf("e" + out, h.element), h.element));
     value->kids.back()->kids[0]->names = {"e" + out};
     if (heads.size() > 1) value->kids.insert(value->kids.begin() + 1, heads[1]);
   } else if (form == 3) { // under a condition
-    NodePtr some = make(Form::Binary, scalar(Kind::Bool), {name(a.indices[0]), number(c.between(0, 3))}, c.chance(50) ? "<" : ">");
+    NodePtr some = make(Form::Binary, scalar(Kind::Bool), {name(a.indices[0]), number(c.between(0, 3))},
+                        c.chance(50) ? "<" : ">");
     NodePtr other = literal(h.element, 0);
-    value = builderOf(std::move(heads), make(Form::If, h.element, {some, block({}, element(a, h)), block({}, other)}));
+    value = builderOf(std::move(heads),
+                      make(Form::If, h.element, {some, block({}, element(a, h)), block({}, other)}));
   } else if (form == 4) { // in a closure
     std::string g = c.freshName("g"), q = c.freshName("q");
     Access inner{c, f, {q}};
@@ -179,7 +189,8 @@ void reads(Context& c, Function& f, std::vector<NodePtr>& body) {
     body.push_back(let(g, lambda));
     NodePtr call = make(Form::Invoke, h.element, {nameOf(g, lambda->type), name(a.indices[0])});
     value = builderOf(std::move(heads), call);
-  } else if (form == 5 && heads.size() == 1 && !h.rows && h.array->type->kind == Kind::Array) { // by an array of positions
+  } else if (form == 5 && heads.size() == 1 && !h.rows &&
+             h.array->type->kind == Kind::Array) { // by an array of positions
     value = at(h.array, {builderOf({heads[0]}, a.position())}, arrayOf(h.element, {"?"}));
   } else {
     value = builderOf(std::move(heads), element(a, h));
@@ -217,7 +228,8 @@ void loops(Context& c, Function& f, std::vector<NodePtr>& body) {
     NodePtr row = at(mine.array, {a.position()}, arrayOf(h.element, {f.sizes.back()}));
     statement = make(Form::Assign, unit(), {row, literal(h.element, 5, 5)}, "+=");
   } else {
-    statement = make(Form::Assign, unit(), {element(a, mine), literal(h.element, c.between(1, 9), 3)}, c.chance(50) ? "=" : "+=");
+    statement = make(Form::Assign, unit(), {element(a, mine), literal(h.element, c.between(1, 9), 3)},
+                     c.chance(50) ? "=" : "+=");
   }
   for (size_t k = heads.size(); k-- > 0;) statement = make(Form::For, unit(), {heads[k], block({statement})});
   body.push_back(statement);
@@ -234,10 +246,13 @@ void gradients(Context& c, Function& f, std::vector<NodePtr>& body) {
   h.array = nameOf(y, h.array->type);
   NodePtr read = element(a, h);
   NodePtr term = c.chance(50) ? make(Form::Binary, h.element, {read, clone(read)}, "*") : read;
-  NodePtr lambda = make(Form::Lambda, functionOf({h.array->type}, h.element), {reduced("sum", heads, term, h.element)});
+  NodePtr lambda =
+      make(Form::Lambda, functionOf({h.array->type}, h.element), {reduced("sum", heads, term, h.element)});
   lambda->names = {y};
   NodePtr gradient = make(Form::Text, unit(), {}, "grad");
-  NodePtr call = make(Form::Invoke, h.array->type, {make(Form::Invoke, h.array->type, {gradient, lambda}), nameOf(f.parameters[0].name, h.array->type)});
+  NodePtr call = make(
+      Form::Invoke, h.array->type,
+      {make(Form::Invoke, h.array->type, {gradient, lambda}), nameOf(f.parameters[0].name, h.array->type)});
   body.push_back(make(Form::Print, unit(), {call}));
 }
 
@@ -257,16 +272,22 @@ std::shared_ptr<Function> access(Context& c) {
   case 4: type = arrayOf(real, {f->sizes[0]}); break;
   default: type = arrayOf(whole(), {f->sizes[0]});
   }
-  f->parameters = {{c.freshName("x"), type}, {c.freshName("k"), whole()}, {c.freshName("a"), whole()}, {c.freshName("n"), whole()}};
+  f->parameters = {{c.freshName("x"), type},
+                   {c.freshName("k"), whole()},
+                   {c.freshName("a"), whole()},
+                   {c.freshName("n"), whole()}};
   bool sized = type->kind == Kind::Array;
   if (!sized) f->sizes = {c.freshName("size")};
   std::vector<NodePtr> body;
   if (!sized) body.push_back(let(f->sizes[0], number(4)));
   f->result = unit();
   size_t form = c.below(10);
-  if (form < 5) reads(c, *f, body);
-  else if (form < 9) loops(c, *f, body);
-  else gradients(c, *f, body);
+  if (form < 5)
+    reads(c, *f, body);
+  else if (form < 9)
+    loops(c, *f, body);
+  else
+    gradients(c, *f, body);
   if (!sized) f->sizes.clear();
   f->body = block(std::move(body));
   return f;
@@ -328,7 +349,9 @@ Program generateIndices(Random& random) {
     program.functions.push_back(f);
     for (int calls = 0; calls < 3; ++calls) {
       NodePtr array = argument(c, f->parameters[0].type, c.between(1, 6));
-      NodePtr call = make(Form::Call, unit(), {array, given(c, stride(c)), given(c, stride(c)), given(c, c.between(0, 5))}, f->name);
+      NodePtr call =
+          make(Form::Call, unit(),
+               {array, given(c, stride(c)), given(c, stride(c)), given(c, c.between(0, 5))}, f->name);
       program.script->kids.push_back(make(Form::Do, unit(), {call}));
       Expected expected = evaluate(program, true);
       // Of those out of range the last one stays: it ends the program.
