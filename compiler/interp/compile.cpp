@@ -7,8 +7,8 @@
 namespace melix::interp {
 
 Compiler::Compiler(const Program& program, FunctionId f, Code& code)
-    : program_(program), m_(program.module()), fn_(m_.functions[f]), uses_(m_, f), types_(m_.types), code_(code),
-      loc_(fn_.loc) {
+    : program_(program), m_(program.module()), fn_(m_.functions[f]), uses_(m_, f), types_(m_.types),
+      code_(code), loc_(fn_.loc) {
   code.function = f;
   dimRegs_.emplace_back();
 }
