@@ -11,16 +11,14 @@ namespace melix::core {
 
 static void nestSlots(const Function& f, const Op& op, std::vector<Slot>& out) {
   const NestView nest(f, op);
-  uint32_t yields = 0, results = 0;
   for (const NestPart& part : nest.parts()) {
     Slot slot{SlotKind::Part, part.units, {}, part.yields, part.results};
     slot.combine = isCombine(*part.spec) ? part.spec->combineRegion : 0;
     slot.needed = part.spec->kind == NestResultKind::Filter;
     out.push_back(slot);
-    yields += part.yields.count;
-    results += part.results.count;
   }
   const auto axes = static_cast<uint32_t>(nest.axes());
+  const uint32_t yields = nest.partYields(), results = nest.partResults();
   for (uint32_t k = 0; k < nest.accs(); ++k)
     out.push_back({SlotKind::Accumulator, {k, 1}, {axes + k, 1}, {yields + k, 1}, {results + k, 1}});
 }

@@ -8,18 +8,42 @@ NestResult collecting(size_t axes) {
   return all;
 }
 
-NestView::NestView(const Function& f, const Op& op) : f_(f), op_(op) {
-  uint32_t yield = 0, result = 0, unit = accs();
-  for (const NestResult& r : op.as<NestAttr>().results) {
+Op nestOf(std::vector<NestResult> results, std::vector<ValueId> operands, uint32_t accs) {
+  Op op;
+  op.kind = OpKind::Nest;
+  op.operands = std::move(operands);
+  op.attr = NestAttr{std::move(results), accs};
+  return op;
+}
+
+std::vector<ValueId> collectMore(Module& m, Function& f, OpId id, std::span<const TypeId> types) {
+  std::vector<ValueId> more;
+  Op& op = f.ops[id];
+  auto& attr = op.as<NestAttr>();
+  for (TypeId t : types) {
+    attr.results.push_back(collecting(op.dims.size()));
+    more.push_back(f.values.add(Value{m.types.array(t, op.dims), id, {}, 0, {}}));
+  }
+  op.results.insert(op.results.end() - static_cast<long>(attr.accs), more.begin(), more.end());
+  for (uint32_t k = 0; k < op.results.size(); ++k) f.values[op.results[k]].index = k;
+  return more;
+}
+
+NestView::NestView(const Function& f, const Op& op) : op_(op) {
+  if (!op.regions.empty() && !f.regions[body()].ops.empty()) { // else the verifier says so
+    params_ = f.regions[body()].params;
+    yields_ = f.ops[f.regions[body()].ops.back()].operands;
+  }
+  for (const NestResult& r : nestResults(op)) {
     const auto number = static_cast<uint32_t>(parts_.size());
     NestPart part{number,
                   &r,
-                  {yield, yieldsOf(r)},
-                  {result, resultsOf(r, axes())},
-                  {unit, isCombine(r) ? r.yields : 0}};
-    yield += part.yields.count;
-    result += part.results.count;
-    unit += part.units.count;
+                  {partYields_, yieldsOf(r)},
+                  {partResults_, resultsOf(r, axes())},
+                  {accs() + partUnits_, isCombine(r) ? r.yields : 0}};
+    partYields_ += part.yields.count;
+    partResults_ += part.results.count;
+    partUnits_ += part.units.count;
     parts_.push_back(part);
   }
 }

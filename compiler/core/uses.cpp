@@ -1,5 +1,7 @@
 #include "core/uses.h"
 
+#include "core/work.h"
+
 namespace melix::core {
 
 Uses::Uses(const Module& m, FunctionId id) : module_(m), function_(id) {
@@ -51,13 +53,13 @@ void Uses::note(OpId id) {
     nodes_.resize(nodes_.size() + operands.size(), Node{id});
   }
   for (uint32_t k = 0; k < operands.size(); ++k) link(operands[k], firstOf_[id.index] + k);
-  work_ += 1 + operands.size();
+  work.uses += 1 + operands.size();
 }
 
 void LiveUses::forget(OpId id) {
   const std::vector<ValueId>& operands = fn().ops[id].operands;
   for (uint32_t k = 0; k < operands.size(); ++k) unlink(operands[k], firstOf_[id.index] + k);
-  work_ += 1 + operands.size();
+  work.uses += 1 + operands.size();
 }
 
 void Uses::link(ValueId v, uint32_t node) {
@@ -88,7 +90,7 @@ void LiveUses::replace(ValueId v, ValueId by) {
     const OpId op = nodes_[at].op;
     changing_.functions[function_].ops[op].operands[at - firstOf_[op.index]] = by;
     link(by, at);
-    ++work_;
+    ++work.uses;
     at = next;
   }
   heads_[v.index] = Head();

@@ -60,7 +60,6 @@ protected:
   std::vector<uint32_t> firstOf_; ///< by op: its first node
   std::vector<uint32_t> sizeOf_;  ///< by op: how many nodes are its own
   std::vector<RegionId> homes_;   ///< by op
-  uint64_t work_ = 0;
 };
 
 /// Uses that are kept while a pass changes the function. It changes operands only through this, and tells it
@@ -85,9 +84,6 @@ public:
   void leave(OpId op);
   /// The op now stands in another region.
   void move(OpId op, RegionId region) { homes_[op.index] = region; }
-
-  /// Operands noted, forgotten and replaced so far: what a pass costs, for tests that it is linear.
-  uint64_t work() const { return work_; }
 
 private:
   void forget(OpId op);

@@ -1,5 +1,6 @@
 #include "core/verify.h"
 
+#include "core/nest.h"
 #include "core/print.h"
 #include "core/walk.h"
 
@@ -291,35 +292,28 @@ private:
 
   void nest(OpId id) {
     const Op& o = f_.ops[id];
-    const auto& attr = o.as<NestAttr>();
-    size_t axes = o.dims.size(), yielded = 0, results = 0, units = 0, filters = 0;
-    for (const NestResult& r : attr.results) {
-      bool combine = r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Combine;
+    const NestView nest(f_, o);
+    const size_t axes = nest.axes();
+    size_t filters = 0;
+    for (const NestPart& part : nest.parts()) {
+      const NestResult& r = *part.spec;
       filters += r.kind == NestResultKind::Filter;
-      yielded += r.kind == NestResultKind::Filter ? 2 : combine ? r.yields : 1;
-      results += resultCount(r, axes);
-      units += combine ? r.yields : 0;
       for (uint32_t a : r.keep)
         if (a >= axes) return report(id, "keeps an axis that is not there");
       if (r.kind == NestResultKind::Collect && r.keep.size() != axes)
         return report(id, "collecting keeps all axes");
     }
-    if (o.regions.empty() || o.operands.size() != attr.accs + units ||
-        o.results.size() != results + attr.accs || o.resultDims.size() != filters)
+    if (o.regions.empty() || o.operands.size() != nest.accs() + nest.partUnits() ||
+        o.results.size() != nest.partResults() + nest.accs() || o.resultDims.size() != filters)
       return report(id, "operands or results do not fit the attribute");
     RegionId r = o.regions[0];
-    if (!arity(id, r, axes + attr.accs, 0, yielded + attr.accs, 0)) return;
-    for (size_t a = 0; a < axes; ++a) paramIs(id, f_.regions[r].params[a], types_.int64());
-    for (uint32_t k = 0; k < attr.accs; ++k) accumulator(id, r, axes, k, results, yielded);
+    if (!arity(id, r, axes + nest.accs(), 0, nest.partYields() + nest.accs(), 0)) return;
+    for (ValueId axis : nest.axisParams()) paramIs(id, axis, types_.int64());
+    for (uint32_t k = 0; k < nest.accs(); ++k)
+      accumulator(id, r, axes, k, nest.partResults(), nest.partYields());
     enter(r, id);
-    size_t y = 0, res = 0, filter = 0, unit = attr.accs;
-    for (const NestResult& nr : attr.results) nestResult(id, nr, y, res, filter, unit);
-  }
-  static size_t resultCount(const NestResult& r, size_t axes) {
-    if (r.kind != NestResultKind::Reduce) return 1;
-    if (r.monoid == MonoidKind::Combine) return r.yields;
-    if (r.monoid == MonoidKind::ArgMin || r.monoid == MonoidKind::ArgMax) return axes - r.keep.size();
-    return 1;
+    size_t y = 0, res = 0, filter = 0, unit = nest.accs();
+    for (const NestPart& part : nest.parts()) nestResult(id, *part.spec, y, res, filter, unit);
   }
   void accumulator(OpId id, RegionId r, size_t axes, uint32_t k, size_t results, size_t yielded) {
     const Op& o = f_.ops[id];

@@ -53,6 +53,7 @@ Effects::Effects(const Module& m) : module_(&m), functions_(m.functions.size()) 
 
 EffectSet Effects::ofOp(const Function& f, OpId id) const {
   const Op& op = f.ops[id];
+  ++work.ops;
   EffectSet out;
   switch (ops::opEffect(op.kind)) {
   case ops::EffectKind::None: out.panics = !panickingSums(*module_, f, op).empty(); break;

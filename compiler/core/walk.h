@@ -2,6 +2,7 @@
 // Walking ops and their regions.
 
 #include "core/ir.h"
+#include "core/work.h"
 
 namespace melix::core {
 
@@ -11,6 +12,7 @@ void forEachOp(const Function& f, RegionId region, Visit&& visit) {
   const std::vector<OpId>& ops = f.regions[region].ops;
   for (size_t i = 0; i < ops.size(); ++i) {
     OpId op = ops[i];
+    ++work.ops;
     visit(op);
     for (size_t r = 0; r < f.ops[op].regions.size(); ++r) forEachOp(f, f.ops[op].regions[r], visit);
   }

@@ -37,7 +37,8 @@ struct Shared {
       {}; ///< by signature: name and declaration
   /// Functions that negate (one operand) and add tangents with enums inside.
   std::map<std::pair<core::RecordId, size_t>, std::string> sums = {};
-  std::map<core::TypeId, SizedStruct> sized = {};     ///< by the form of the pack
+  std::map<core::TypeId, SizedStruct> sized = {}; ///< by the form of the pack
+  std::map<core::TypeId, std::pair<core::TypeId, std::vector<core::DimId>>> forms = {}; ///< see formOf
   std::vector<core::DimSym> hidden = {}, others = {}; ///< parameters of these structs
 };
 

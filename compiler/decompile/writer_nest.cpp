@@ -1,5 +1,6 @@
 // Nests as builders and reductions; those that add to accumulators as loops.
 
+#include "core/nest.h"
 #include "decompile/writer.h"
 
 #include "core/walk.h"
@@ -78,21 +79,11 @@ std::string FunctionWriter::body(RegionId r, const std::vector<ValueId>& yielded
 
 /// What each result of a nest takes and gives.
 std::vector<FunctionWriter::Yields> FunctionWriter::yieldsOf(const Op& o) const {
-  const NestAttr& attr = o.as<NestAttr>();
-  const std::vector<ValueId>& y = yieldOf(o.regions[0]);
+  const NestView nest(f_, o);
   std::vector<Yields> out;
-  size_t value = 0, result = 0, unit = attr.accs;
-  for (const NestResult& r : attr.results) {
-    bool combine = r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Combine;
-    bool places = r.kind == NestResultKind::Reduce &&
-                  (r.monoid == MonoidKind::ArgMin || r.monoid == MonoidKind::ArgMax);
-    size_t yields = r.kind == NestResultKind::Filter ? 2 : combine ? r.yields : 1;
-    size_t results = combine ? r.yields : places ? o.dims.size() - r.keep.size() : 1;
-    out.push_back({r, {}, {}, {}});
-    for (size_t k = 0; k < yields; ++k) out.back().values.push_back(y[value++]);
-    for (size_t k = 0; k < results; ++k) out.back().results.push_back(o.results[result++]);
-    for (size_t k = 0; k < (combine ? yields : 0); ++k) out.back().units.push_back(o.operands[unit++]);
-  }
+  auto list = [](std::span<const ValueId> values) { return std::vector(values.begin(), values.end()); };
+  for (const NestPart& part : nest.parts())
+    out.push_back({*part.spec, list(nest.yields(part)), list(nest.results(part)), list(nest.units(part))});
   return out;
 }
 
@@ -251,7 +242,7 @@ bool FunctionWriter::needsLoops(const Op& o) {
 }
 
 void FunctionWriter::nest(const Op& o) {
-  const bool loops = needsLoops(o), adds = o.as<NestAttr>().accs > 0;
+  const bool loops = needsLoops(o), adds = nestAccs(o) > 0;
   bool acting = false;
   for (OpId id : f_.regions[o.regions[0]].ops) acting = acting || (!loops && !adds && acts(id));
   if (!loops)
@@ -294,25 +285,23 @@ void FunctionWriter::addToResult(const Op& o, const Yields& y) {
 
 /// Loops over the axes: accumulators are variables that are added to.
 void FunctionWriter::nestLoops(const Op& o, bool withResults) {
-  const uint32_t accs = o.as<NestAttr>().accs;
-  const std::vector<ValueId>& params = f_.regions[o.regions[0]].params;
-  const size_t results = o.results.size() - accs, axes = o.dims.size();
-  const std::vector<ValueId>& y = yieldOf(o.regions[0]);
-  std::vector<ValueId> vars(params.begin() + static_cast<long>(axes), params.end());
+  const NestView nest(f_, o);
+  const uint32_t accs = nest.accs();
+  const std::vector<ValueId> vars(nest.accParams().begin(), nest.accParams().end());
   for (uint32_t k = 0; k < accs; ++k) {
     std::string hint = f_.values[vars[k]].hint.valid() ? hintOf(vars[k]) : "total";
-    call(vars[k], variable(hint, type(f_.typeOf(o.results[results + k])), value(o.operands[k])));
+    call(vars[k], variable(hint, type(f_.typeOf(nest.accResults()[k])), value(nest.accOperands()[k])));
   }
   const std::vector<Yields> grown = withResults ? yieldsOf(o) : std::vector<Yields>();
   for (const Yields& one : grown) startResult(o, one);
   const std::set<DimSym> known = knownDims_;
-  for (uint32_t a = 0; a < axes; ++a) open("for " + axis(o, a) + " {");
+  for (uint32_t a = 0; a < nest.axes(); ++a) open("for " + axis(o, a) + " {");
   region(o.regions[0]);
   for (const Yields& one : grown) addToResult(o, one);
-  assignCarries(vars, {y.end() - accs, y.end()});
-  for (uint32_t a = 0; a < axes; ++a) close("}");
+  assignCarries(vars, {nest.accYields().begin(), nest.accYields().end()});
+  for (uint32_t a = 0; a < nest.axes(); ++a) close("}");
   knownDims_ = known;
-  for (uint32_t k = 0; k < accs; ++k) exprs_[o.results[results + k]] = exprs_[vars[k]];
+  for (uint32_t k = 0; k < accs; ++k) exprs_[nest.accResults()[k]] = exprs_[vars[k]];
 }
 
 } // namespace melix::decompile

@@ -125,12 +125,18 @@ DimSym FunctionWriter::hiddenSize(size_t k) { return parameter(shared_.hidden, "
 /// The form of a pack whatever its other sizes are, and these, in order: each stands for itself alone, so
 /// that a function and its caller, who knows that two of them are one, or a number, mean the same form.
 TypeId FunctionWriter::formOf(TypeId pack, std::vector<DimId>& others) {
+  auto [known, fresh] = shared_.forms.try_emplace(pack);
+  if (!fresh) {
+    others = known->second.second;
+    return known->second.first;
+  }
   TypeId form = m_.types.generalised({pack}, others)[0];
   types::DimSubst toParams;
   const std::vector<DimSym> found = m_.types.sizeSyms(others.size());
   for (size_t k = 0; k < found.size(); ++k)
     toParams[found[k]] = m_.types.dims.symbol(parameter(shared_.others, "N", k));
-  return m_.types.substitute(form, toParams);
+  known->second = {m_.types.substitute(form, toParams), others};
+  return known->second.first;
 }
 
 /// The struct for packs of this form.

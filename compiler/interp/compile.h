@@ -1,6 +1,7 @@
 #pragma once
 // Internal: from a Core function to code.
 
+#include "core/nest.h"
 #include "core/path.h"
 #include "core/uses.h"
 #include "core/walk.h"
@@ -102,8 +103,8 @@ private:
   void whileLoop(const Op& op);
   void nest(const Op& op);
   void combineRegion(const Op& op, const NestResult& r, NestResultExtra& x);
-  void nestResult(const Op& op, const NestResult& r, NestExtra& x, size_t& yield, size_t& result,
-                  size_t& unit, size_t& filter);
+  void nestResult(const Op& op, const core::NestView& nest, const core::NestPart& part, NestExtra& x,
+                  size_t& filter);
 
   struct PendingYield {
     uint32_t result, slot;

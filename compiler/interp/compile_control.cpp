@@ -186,34 +186,31 @@ void Compiler::combineRegion(const Op& o, const NestResult& nr, NestResultExtra&
 }
 
 void Compiler::nest(const Op& o) {
-  const auto& attr = o.as<NestAttr>();
-  RegionId r = o.regions[0];
-  const std::vector<ValueId> params = fn_.regions[r].params;
-  size_t axes = o.dims.size();
+  const core::NestView nest(fn_, o);
+  RegionId r = nest.body();
   auto* x = extra<NestExtra>();
   x->extents = dimRegs(o.dims);
-  for (size_t a = 0; a < axes; ++a) x->axes.push_back(reg(params[a]));
+  for (ValueId axis : nest.axisParams()) x->axes.push_back(reg(axis));
 
   // Accumulators are held in the registers of the body's parameters, which become those of the results.
-  size_t firstAcc = o.results.size() - attr.accs;
   std::vector<uint32_t> accs;
-  for (uint32_t k = 0; k < attr.accs; ++k) {
-    accs.push_back(reg(params[axes + k]));
-    move(accs[k], o.operands[k]);
-    regs_[o.results[firstAcc + k]] = accs[k];
+  for (uint32_t k = 0; k < nest.accs(); ++k) {
+    accs.push_back(reg(nest.accParams()[k]));
+    move(accs[k], nest.accOperands()[k]);
+    regs_[nest.accResults()[k]] = accs[k];
   }
-  size_t yieldAt = 0, resultAt = 0, unit = attr.accs, filter = 0;
+  size_t filter = 0;
   std::vector<PendingYield> outer = std::move(pendingYields_);
   pendingYields_.clear();
-  for (const NestResult& nr : attr.results) nestResult(o, nr, *x, yieldAt, resultAt, unit, filter);
+  for (const core::NestPart& part : nest.parts()) nestResult(o, nest, part, *x, filter);
   std::vector<PendingYield> pending = std::move(pendingYields_);
   pendingYields_ = std::move(outer);
   ValueSet all = dying_;
   uint32_t state = newReg(true);
   emit(runNestBegin, state, 0, 0, 0, x);
   x->body = static_cast<uint32_t>(here());
-  region(r, {}, [&](const Op& yield) {
-    moveAll(accs, {yield.operands.data() + yieldAt, accs.size()});
+  region(r, {}, [&](const Op&) {
+    moveAll(accs, nest.accYields());
     dying_.clear(); // NestStep still looks at what was yielded
   });
   for (const PendingYield& p : pending)
@@ -222,11 +219,8 @@ void Compiler::nest(const Op& o) {
   loc_ = o.loc;
   emit(runNestStep, state, 0, 0, 0, x);
   size_t over = emit(runJump);
-  for (size_t k = 0; k < attr.results.size(); ++k) {
-    const NestResult& nr = attr.results[k];
-    if (nr.kind != NestResultKind::Reduce || nr.monoid != MonoidKind::Combine) continue;
-    combineRegion(o, nr, x->results[k]);
-  }
+  for (const core::NestPart& part : nest.parts())
+    if (core::isCombine(*part.spec)) combineRegion(o, *part.spec, x->results[part.number]);
   code_.instrs[over].a = static_cast<uint32_t>(here());
   x->end = static_cast<uint32_t>(over);
   loc_ = o.loc;
@@ -234,9 +228,9 @@ void Compiler::nest(const Op& o) {
   dying_ = all;
 }
 
-void Compiler::nestResult(const Op& o, const NestResult& nr, NestExtra& x, size_t& yieldAt, size_t& resultAt,
-                          size_t& unit, size_t& filter) {
-  const Op& yield = terminator(fn_, o.regions[0]);
+void Compiler::nestResult(const Op& o, const core::NestView& nest, const core::NestPart& part, NestExtra& x,
+                          size_t& filter) {
+  const NestResult& nr = *part.spec;
   NestResultExtra rx;
   rx.kind = nr.kind;
   rx.monoid = nr.monoid;
@@ -248,21 +242,21 @@ void Compiler::nestResult(const Op& o, const NestResult& nr, NestExtra& x, size_
   auto later = [&](uint32_t slot, ValueId v) {
     pendingYields_.push_back({static_cast<uint32_t>(x.results.size()), slot, v});
   };
-  if (isFilter) later(0, yield.operands[yieldAt++]);
-  ValueId value = yield.operands[yieldAt];
+  const auto yields = nest.yields(part);
+  if (isFilter) later(0, yields[0]);
+  ValueId value = isFilter ? yields[1] : yields[0];
   TypeId type = fn_.typeOf(value);
   bool reduces = nr.kind == NestResultKind::Reduce;
-  if (reduces && nr.monoid == MonoidKind::Combine) {
+  if (core::isCombine(nr)) {
     for (uint32_t k = 0; k < nr.yields; ++k) {
       rx.combineYields.push_back(0);
-      later(2 + k, yield.operands[yieldAt++]);
-      rx.units.push_back(reg(o.operands[unit++]));
-      rx.outs.push_back(reg(o.results[resultAt++]));
+      later(2 + k, yields[k]);
+      rx.units.push_back(reg(nest.units(part)[k]));
+      rx.outs.push_back(reg(nest.results(part)[k]));
     }
     x.results.push_back(std::move(rx));
     return;
   }
-  ++yieldAt;
   const core::Value& v = fn_.values[value];
   rx.fused = nr.fused && reduces && v.def.valid() && fn_.ops[v.def].kind == OpKind::Mul;
   rx.kind0 = kindOf(type);
@@ -281,10 +275,7 @@ void Compiler::nestResult(const Op& o, const NestResult& nr, NestExtra& x, size_
     rx.zero = newReg(true);
     zero(rx.zero, type);
   }
-  size_t outs = reduces && (nr.monoid == MonoidKind::ArgMin || nr.monoid == MonoidKind::ArgMax)
-                    ? o.dims.size() - nr.keep.size()
-                    : 1;
-  for (size_t k = 0; k < outs; ++k) rx.outs.push_back(reg(o.results[resultAt++]));
+  for (ValueId result : nest.results(part)) rx.outs.push_back(reg(result));
   if (isFilter) rx.dimOut = symReg(o.resultDims[filter++]);
   x.results.push_back(std::move(rx));
 }

@@ -1,6 +1,8 @@
 // Destinations: an array that is only yielded is written where it goes. What makes it is a nest, or a call of
 // a function that yields such an array in turn: of that there is a second function, which takes the address
 // of the memory as its last parameter and has no result for it.
+#include "core/nest.h"
+#include "core/uses.h"
 #include "loops/lower_nest.h"
 
 #include <algorithm>
@@ -9,30 +11,12 @@ namespace melix::loops {
 namespace {
 
 /// Whether result `k` of a nest is an array that the nest writes point by point.
-bool isWritten(const core::Op& nest, uint32_t k) {
-  uint32_t index = 0;
-  for (const core::NestResult& r : nest.as<core::NestAttr>().results) {
-    bool reduces = r.kind == core::NestResultKind::Reduce;
-    bool indices = reduces && (r.monoid == core::MonoidKind::ArgMin || r.monoid == core::MonoidKind::ArgMax);
-    bool combines = reduces && r.monoid == core::MonoidKind::Combine;
-    uint32_t count = indices    ? static_cast<uint32_t>(nest.dims.size() - r.keep.size())
-                     : combines ? r.yields
-                                : 1;
-    if (k < index + count) return r.kind != core::NestResultKind::Filter && !r.keep.empty();
-    index += count;
-  }
+bool isWritten(const core::Function& fn, const core::Op& nest, uint32_t k) {
+  const core::NestView view(fn, nest);
+  for (const core::NestPart& part : view.parts())
+    if (k < part.results.first + part.results.count)
+      return part.spec->kind != core::NestResultKind::Filter && !part.spec->keep.empty();
   return false;
-}
-
-/// How often a value is an operand, at any depth.
-size_t countUses(const core::Function& fn, core::RegionId region, core::ValueId v) {
-  size_t count = 0;
-  for (core::OpId id : fn.regions[region].ops) {
-    const core::Op& op = fn.ops[id];
-    for (core::ValueId x : op.operands) count += x == v;
-    for (core::RegionId inner : op.regions) count += countUses(fn, inner, v);
-  }
-  return count;
 }
 
 /// Whether the type's sizes are those of arguments, and not found by what makes the value.
@@ -54,7 +38,7 @@ bool Lower::canWrite(const core::Function& fn, core::ValueId v, core::RegionId r
   if (std::find(ops.begin(), ops.end(), def) == ops.end()) return false;
   const core::Op& op = fn.ops[def];
   if (!isSizedBefore(types_, fn.typeOf(v), op.resultDims)) return false;
-  if (op.kind == OpKind::Nest) return isWritten(op, fn.values[v].index);
+  if (op.kind == OpKind::Nest) return isWritten(fn, op, fn.values[v].index);
   return op.kind == OpKind::Call && writesResult(op.as<core::CallAttr>().callee, fn.values[v].index);
 }
 
@@ -65,8 +49,8 @@ bool Lower::writesResult(core::FunctionId callee, uint32_t k) {
   const core::Function& fn = context_.core.functions[callee];
   if (!fn.body) return false;
   core::ValueId v = fn.ops[fn.regions[fn.body].ops.back()].operands[k];
-  bool writes = isSizedBefore(types_, fn.typeOf(v), fn.resultDims) && countUses(fn, fn.body, v) == 1 &&
-                canWrite(fn, v, fn.body);
+  bool writes = isSizedBefore(types_, fn.typeOf(v), fn.resultDims) && canWrite(fn, v, fn.body) &&
+                core::Uses(context_.core, callee).count(v) == 1;
   return context_.writesResult[{callee, k}] = writes;
 }
 

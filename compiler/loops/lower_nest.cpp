@@ -2,6 +2,7 @@
 // loops get a sweep of their own.
 #include "loops/lower_nest.h"
 
+#include "core/nest.h"
 #include "core/walk.h"
 
 #include <algorithm>
@@ -17,22 +18,6 @@ std::set<uint32_t> keptAxes(const NestResult& r, uint32_t axes) {
   if (r.kind != NestResultKind::Reduce)
     for (uint32_t a = 0; a < axes; ++a) kept.insert(a);
   return kept;
-}
-
-bool isCombine(const NestResult& r) {
-  return r.kind == NestResultKind::Reduce && r.monoid == core::MonoidKind::Combine;
-}
-
-uint32_t yieldCountOf(const NestResult& r) {
-  return r.kind == NestResultKind::Filter ? 2 : isCombine(r) ? r.yields : 1;
-}
-
-/// Argmin and argmax give an index for each reduced axis.
-uint32_t resultCountOf(const NestResult& r, uint32_t axes) {
-  if (r.kind != NestResultKind::Reduce) return 1;
-  if (isCombine(r)) return r.yields;
-  bool indices = r.monoid == core::MonoidKind::ArgMin || r.monoid == core::MonoidKind::ArgMax;
-  return indices ? axes - static_cast<uint32_t>(r.keep.size()) : 1;
 }
 
 bool nested(const std::set<uint32_t>& a, const std::set<uint32_t>& b) {
@@ -71,18 +56,26 @@ private:
 
 /// The sweeps of a nest: results whose kept axes are nested share one.
 std::vector<Lower::Sweep> Lower::sweepsOf(const core::Op& op) {
-  const auto& attr = op.as<core::NestAttr>();
+  const core::NestView nest(in_, op);
   auto axisCount = static_cast<uint32_t>(op.dims.size());
   std::vector<Sweep> sweeps;
-  if (attr.accs) sweeps.emplace_back().withAccs = true;
-  uint32_t yield = 0, result = 0, unit = attr.accs;
-  for (const NestResult& r : attr.results) {
-    uint32_t count = resultCountOf(r, axisCount);
-    NestResultState state{&r, yield, result, unit, count, {}, {}, 0, 0, false, {}, {}, {}};
-    state.yielded = yieldOf(op.regions[0]).operands[yield];
-    yield += yieldCountOf(r);
-    result += count;
-    if (isCombine(r)) unit += r.yields;
+  if (nest.accs()) sweeps.emplace_back().withAccs = true;
+  for (const core::NestPart& part : nest.parts()) {
+    const NestResult& r = *part.spec;
+    NestResultState state{&r,
+                          part.yields.first,
+                          part.results.first,
+                          part.units.first,
+                          part.results.count,
+                          {},
+                          {},
+                          0,
+                          0,
+                          false,
+                          {},
+                          {},
+                          {}};
+    state.yielded = nest.yields(part)[0];
     std::set<uint32_t> kept = keptAxes(r, axisCount);
     auto fits = [&](const Sweep& s) {
       if (s.withAccs && !isPrefix(kept)) return false;
@@ -116,15 +109,13 @@ std::vector<uint32_t> Lower::axisOrder(const Sweep& sweep, uint32_t axisCount) c
 
 /// The ops of the body that one of several sweeps runs: what its results are made of, and all effects.
 std::set<const core::Op*> Lower::neededBy(const core::Op& op, const Sweep& sweep) {
-  const auto& attr = op.as<core::NestAttr>();
-  core::RegionId body = op.regions[0];
-  const core::Op& yield = yieldOf(body);
+  const core::NestView nest(in_, op);
+  core::RegionId body = nest.body();
   Needed needed(in_, body);
   for (const NestResultState& r : sweep.results)
-    for (uint32_t k = 0; k < yieldCountOf(*r.result); ++k) needed.value(yield.operands[r.firstYield + k]);
+    for (uint32_t k = 0; k < core::yieldsOf(*r.result); ++k) needed.value(nest.yields()[r.firstYield + k]);
   if (sweep.withAccs)
-    for (uint32_t k = 0; k < attr.accs; ++k)
-      needed.value(yield.operands[yield.operands.size() - attr.accs + k]);
+    for (core::ValueId v : nest.accYields()) needed.value(v);
   for (core::OpId id : in_.regions[body].ops) {
     const core::Op& inner = in_.ops[id];
     bool effect = inner.kind == OpKind::Check || inner.kind == OpKind::Panic || inner.kind == OpKind::Call ||
@@ -156,7 +147,7 @@ void Lower::lowerNest(const core::Op& op) {
 
 /// The sweep that adds: accumulators that begin here are memory from here to its end.
 void Lower::runAdding(const core::Op& op, Sweep& sweep) {
-  uint32_t count = op.as<core::NestAttr>().accs;
+  uint32_t count = core::nestAccs(op);
   std::vector<std::vector<ValueId>> begun(count), addresses(count);
   auto begins = [&](uint32_t k) { return types_.kind(typeOf(op.operands[k])) != TypeKind::Acc; };
   for (uint32_t k = 0; k < count; ++k) {

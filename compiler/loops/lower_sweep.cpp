@@ -1,4 +1,5 @@
 // The body of a sweep: where values go, and what the whole is estimated to cost.
+#include "core/nest.h"
 #include "loops/lower_nest.h"
 
 namespace melix::loops {
@@ -96,9 +97,8 @@ std::vector<ValueId> Lower::filterDims(TypeId type, ValueId first) {
 /// Of what a filter kept, an array of its own size. It may lie in blocks, each as many as `counts` says.
 void Lower::finishFilter(const core::Op& op, const NestResultState& r, ValueId count, ValueId counts,
                          ValueId blocks) {
-  const auto& attr = op.as<core::NestAttr>();
   size_t dimIndex = 0;
-  for (const core::NestResult& other : attr.results) {
+  for (const core::NestResult& other : core::nestResults(op)) {
     if (&other == r.result) break;
     if (other.kind == core::NestResultKind::Filter) ++dimIndex;
   }

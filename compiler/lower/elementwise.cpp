@@ -1,4 +1,5 @@
 // Element-wise work as nests.
+#include "core/nest.h"
 #include "lower/body.h"
 
 namespace melix::lower {
@@ -25,8 +26,7 @@ ValueId BodyLowering::elementAt(ValueId argument, const std::vector<DimId>& dims
 ValueId BodyLowering::collected(TypeId type,
                                 const std::function<ValueId(const std::vector<ValueId>&)>& element) {
   const std::vector<DimId> dims = types_[type].dims;
-  core::Op op =
-      Builder::simple(OpKind::Nest, {}, core::NestAttr{{resultOf(NestKind::Collect, dims.size())}, 0});
+  core::Op op = core::nestOf({core::collecting(dims.size())});
   op.dims = dims;
   RegionId outer = b_.region, region = b_.newRegion();
   b_.region = region;

@@ -3,6 +3,7 @@
 //
 //   [for i, j: if p(j) { f(i) } else { g(j) }]   becomes
 //   needed = [for i: any(for j: p(j))]   ahead = [for i: if needed[i] { f(i) }]   … and the same for g
+#include "core/nest.h"
 #include "core/ranges.h"
 #include "lower/body.h"
 
@@ -249,7 +250,7 @@ ValueId BodyLowering::nestOver(uint64_t axes, core::NestResult result, const Way
   Values before = values_;
   types::DimSubst dimsBefore = dimMap_;
   RegionId outer = b_.region;
-  core::Op op = Builder::simple(OpKind::Nest, {}, core::NestAttr{{result}, 0});
+  core::Op op = core::nestOf({result});
   if (!order.empty()) op.regions = {b_.region = b_.newRegion()};
   for (uint32_t k : order) {
     op.dims.push_back(extentOf(k));

@@ -1,4 +1,5 @@
 // Builders and reductions as nests.
+#include "core/nest.h"
 #include "lower/body.h"
 
 #include <limits>
@@ -62,7 +63,7 @@ ValueId BodyLowering::positions(const Nest& ref, NodeId filter) {
   core::NestResult result;
   result.kind = core::NestResultKind::Filter;
   result.yields = 2;
-  core::Op op = Builder::simple(OpKind::Nest, {}, core::NestAttr{{result}, 0});
+  core::Op op = core::nestOf({result});
   op.dims = {flatExtent(ref)};
   RegionId outer = b_.region, region = b_.newRegion();
   Values before = values_;
@@ -272,10 +273,10 @@ core::Op BodyLowering::nestOp(const Node& node, NestBody& shape, const std::vect
   }
   if (shape.checkedStep) result.monoid = core::MonoidKind::Combine;
   if (result.monoid == core::MonoidKind::Combine) result.combineRegion = 1;
-  core::NestAttr attr{{result}, 0};
-  if (shape.counts) attr.results.push_back(resultOf(NestKind::Sum, dims.size()));
-  if (shape.leaves) attr.results.push_back(resultOf(NestKind::Min, dims.size()));
-  core::Op op = Builder::simple(OpKind::Nest, {}, std::move(attr));
+  std::vector<core::NestResult> results{result};
+  if (shape.counts) results.push_back(resultOf(NestKind::Sum, dims.size()));
+  if (shape.leaves) results.push_back(resultOf(NestKind::Min, dims.size()));
+  core::Op op = core::nestOf(std::move(results));
   op.dims = dims;
   if (ref.kind == NestKind::Reduce) {
     shape.unit = expr(node.children[node.children.size() - 2]);

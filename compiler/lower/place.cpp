@@ -1,4 +1,5 @@
 // Places: paths with their checks, reads, stores.
+#include "core/nest.h"
 #include "lower/body.h"
 
 namespace melix::lower {
@@ -178,7 +179,7 @@ ValueId BodyLowering::scatterSum(const Node& node) {
   const Node made = instance_.nodes[statement.children[1]];
   ValueId root = values_.at(update.place.root);
   TypeId type = b_.typeOf(root);
-  core::Op op = Builder::simple(OpKind::Nest, {root}, core::NestAttr{{}, 1});
+  core::Op op = core::nestOf({}, {root}, 1);
   for (const NestAxis& axis : ref.axes) op.dims.push_back(D(axis.extent));
   checkCounts(ref.axes);
   RegionId outer = b_.region, region = b_.newRegion();

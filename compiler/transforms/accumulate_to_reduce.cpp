@@ -24,7 +24,7 @@ public:
     rewriteRegion(m_, f_, region, [&](OpId id) {
       for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions)) run(inner);
       const Op& o = fn().ops[id];
-      return o.kind != OpKind::Nest || o.as<NestAttr>().accs == 0 || nest(id, region);
+      return o.kind != OpKind::Nest || nestAccs(o) == 0 || nest(id, region);
     });
   }
 
@@ -38,7 +38,7 @@ private:
   Plans plans(OpId id) {
     Plans out;
     AccumulationPlanner planner(m_, f_, uses_, id);
-    for (uint32_t k = 0; k < fn().ops[id].as<NestAttr>().accs; ++k) {
+    for (uint32_t k = 0; k < nestAccs(fn().ops[id]); ++k) {
       const TypeId added = fn().typeOf(fn().ops[id].operands[k]);
       // A sum of what has a size of its own begins with a zero of that size, which only what it adds to
       // tells.
@@ -66,7 +66,7 @@ private:
     Emit e(m_, f_, region, fn().ops[id].loc);
     std::vector<std::pair<ValueId, ValueId>> totals;
     std::vector<uint32_t> gone;
-    const size_t accs = fn().ops[id].as<NestAttr>().accs, results = fn().ops[id].results.size();
+    const size_t accs = nestAccs(fn().ops[id]), results = fn().ops[id].results.size();
     for (auto& [k, conversions] : todo) {
       const ValueId before = fn().ops[id].results[results - accs + k];
       totals.emplace_back(before, total(id, k, conversions, keptAs, e));
@@ -107,23 +107,14 @@ private:
       for (Conversion& c : conversions)
         for (ValueId v : c.kept)
           if (std::find(values.begin(), values.end(), v) == values.end()) values.push_back(v);
-    Function& f = fn();
-    Op& n = f.ops[id];
-    NestAttr& attr = n.as<NestAttr>();
-    uses_.change(terminatorId(f, n.regions[0]), [&](Op& yield) {
-      yield.operands.insert(yield.operands.end() - static_cast<long>(attr.accs), values.begin(),
-                            values.end());
+    std::vector<TypeId> types;
+    for (ValueId v : values) types.push_back(fn().typeOf(v));
+    const std::vector<ValueId> more = collectMore(m_, fn(), id, types);
+    for (size_t k = 0; k < values.size(); ++k) out[values[k]] = more[k];
+    const long accs = nestAccs(fn().ops[id]);
+    uses_.change(terminatorId(fn(), fn().ops[id].regions[0]), [&](Op& yield) {
+      yield.operands.insert(yield.operands.end() - accs, values.begin(), values.end());
     });
-    for (ValueId v : values) {
-      NestResult all;
-      for (uint32_t a = 0; a < n.dims.size(); ++a) all.keep.push_back(a);
-      size_t at = n.results.size() - attr.accs;
-      attr.results.push_back(all);
-      ValueId r = f.values.add(Value{types().array(f.typeOf(v), n.dims), id, {}, 0, {}});
-      n.results.insert(n.results.begin() + static_cast<long>(at), r);
-      for (size_t i = 0; i < n.results.size(); ++i) f.values[n.results[i]].index = static_cast<uint32_t>(i);
-      out[v] = r;
-    }
     return out;
   }
 
@@ -248,9 +239,7 @@ private:
     r.b.yield(
         {guarded(r.b, r.condition, [&](Emit& in) { return body(id, c, 0, keptAs, r.map, in); }, t.parts[0])});
     r.made.regions = {r.b.region};
-    NestAttr attr;
-    attr.results.push_back(r.result);
-    r.made.attr = attr;
+    r.made.attr = nestOf({r.result}).attr;
     std::vector<DimId> kept;
     for (uint32_t k : r.result.keep) kept.push_back(r.made.dims[k]);
     return e.one(std::move(r.made), types().array(t.parts[0], kept));

@@ -1,5 +1,6 @@
 #include "transforms/accumulation_sites.h"
 
+#include "core/flow.h"
 #include "core/walk.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ using namespace core;
 namespace {
 
 size_t accumulatorAt(const Op& nest, ValueId v) {
-  for (size_t k = 0; k < nest.as<NestAttr>().accs; ++k)
+  for (size_t k = 0; k < nestAccs(nest); ++k)
     if (nest.operands[k] == v) return k;
   return nest.operands.size();
 }
@@ -45,13 +46,13 @@ ValueId follow(const Function& f, const Uses& uses, RegionId region, ValueId v,
     }
     if (o.kind == OpKind::Nest && times == 1) {
       size_t k = accumulatorAt(o, v);
-      if (k >= o.as<NestAttr>().accs) return {};
+      if (k >= nestAccs(o)) return {};
       levels.push_back({SiteLevel::Kind::Nest, id, o.regions[0], 0});
       ValueId last =
           follow(f, uses, o.regions[0], f.regions[o.regions[0]].params[o.dims.size() + k], levels, out);
       levels.pop_back();
       if (!last.valid()) return {};
-      v = o.results[o.results.size() - o.as<NestAttr>().accs + k];
+      v = o.results[o.results.size() - nestAccs(o) + k];
       continue;
     }
     if (o.kind != OpKind::If || times == 1) return {};
@@ -81,29 +82,24 @@ public:
     sweep();
   }
 
-  void nest(OpId id, std::vector<uint32_t> which) {
-    std::sort(which.rbegin(), which.rend());
-    for (uint32_t k : which) accumulator(id, k);
+  void nest(OpId id, const std::vector<uint32_t>& which) {
+    accumulators(id, which);
     sweep();
   }
 
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  void accumulator(OpId id, uint32_t k) {
-    const Op& o = fn().ops[id];
-    const RegionId body = o.regions[0];
-    const uint32_t accs = o.as<NestAttr>().accs;
-    chain(body, fn().regions[body].params[o.dims.size() + k]);
-    removeAt(fn().regions[body].params, o.dims.size() + k);
-    uses_.change(terminatorId(fn(), body), [&](Op& yield) {
-      yield.operands.erase(yield.operands.end() - static_cast<long>(accs - k));
-    });
-    uses_.change(id, [&](Op& nest) {
-      nest.operands.erase(nest.operands.begin() + k);
-      removeAt(nest.results, nest.results.size() - accs + k);
-      --nest.as<NestAttr>().accs;
-    });
+  void accumulators(OpId id, const std::vector<uint32_t>& which) {
+    const RegionId body = fn().ops[id].regions[0];
+    const size_t parts = nestResults(fn().ops[id]).size();
+    std::vector<bool> gone(parts + nestAccs(fn().ops[id]), false);
+    for (uint32_t k : which) {
+      chain(body, NestView(fn(), fn().ops[id]).accParams()[k]);
+      gone[parts + k] = true;
+    }
+    uses_.change(terminatorId(fn(), body),
+                 [&](Op&) { uses_.change(id, [&](Op&) { removeSlots(fn(), id, gone); }); });
   }
   void removeAt(std::vector<ValueId>& values, size_t k) {
     values.erase(values.begin() + static_cast<long>(k));
@@ -118,8 +114,8 @@ private:
         remove(id, region);
       } else if (o.kind == OpKind::Nest) {
         uint32_t k = static_cast<uint32_t>(accumulatorAt(o, v));
-        v = o.results[o.results.size() - o.as<NestAttr>().accs + k];
-        accumulator(id, k);
+        v = o.results[o.results.size() - nestAccs(o) + k];
+        accumulators(id, {k});
         if (fn().ops[id].results.empty()) remove(id, region);
       } else if (o.kind == OpKind::If) {
         v = branch(id, v);
@@ -187,7 +183,7 @@ std::vector<ValueId> accumulatorsInside(const Function& f, const types::TypeStor
 /// The accumulators of a nest that come from outside; the others begin and end with it.
 std::vector<uint32_t> handedOn(const Function& f, const types::TypeStore& types, const Op& nest) {
   std::vector<uint32_t> out;
-  for (uint32_t k = 0; k < nest.as<NestAttr>().accs; ++k)
+  for (uint32_t k = 0; k < nestAccs(nest); ++k)
     if (types.kind(f.typeOf(nest.operands[k])) == TypeKind::Acc) out.push_back(k);
   return out;
 }

@@ -135,10 +135,11 @@ private:
   struct NestSums {
     std::vector<ValueId> sums, accs; ///< values whose cotangents are summed, those that are added to
     std::vector<TypeId> resultTypes;
+    Op made;
   };
   void takePoints(const Op& o, Scope& s, const std::vector<ValueId>& axes);
   std::vector<std::pair<ValueId, ValueId>> takeAccumulators(const Op& o, const Scope& s);
-  NestSums yieldSums(Scope& s, Op& made, const std::vector<ValueId>& axes);
+  NestSums yieldSums(Scope& s, const std::vector<ValueId>& axes);
   void nest(OpId id);
   ValueId savedByCall(OpId call, Linearisation& callee);
   void passSeeds(const Op& o, Op& made);

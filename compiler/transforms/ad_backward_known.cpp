@@ -116,17 +116,13 @@ bool Backward::collectedBy(ValueId v, ValueId& result, std::vector<ValueId>& ind
   OpId parent = g().regions[home].parent;
   if (!parent.valid() || opOf(parent).kind != OpKind::Nest || opOf(parent).regions[0] != home) return false;
   if (!types().isScalar(g().typeOf(v))) return false;
-  const Op& n = opOf(parent);
-  const Op& y = terminator(home);
-  size_t yielded = 0, at = 0;
-  for (const NestResult& r : n.as<NestAttr>().results) {
-    if (r.kind == NestResultKind::Collect && y.operands[yielded] == v && !updated(n.results[at])) {
-      result = n.results[at];
-      for (uint32_t a : r.keep) indices.push_back(g().regions[home].params[a]);
-      return true;
-    }
-    yielded += yieldsOf(r);
-    at += resultsOf(r, n.dims.size());
+  const NestView nest(g(), opOf(parent));
+  for (const NestPart& part : nest.parts()) {
+    const ValueId held = nest.results(part)[0];
+    if (part.spec->kind != NestResultKind::Collect || nest.yields(part)[0] != v || updated(held)) continue;
+    result = held;
+    for (uint32_t a : part.spec->keep) indices.push_back(nest.axisParams()[a]);
+    return true;
   }
   return false;
 }

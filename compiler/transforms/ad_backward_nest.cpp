@@ -9,14 +9,11 @@ namespace melix::transforms {
 
 /// Cotangents of what the body yields, read where the point's results are.
 void Backward::takePoints(const Op& o, Scope& s, const std::vector<ValueId>& axes) {
-  const Op& yield = terminator(s.source);
-  size_t yielded = 0, at = 0;
-  for (const NestResult& r : o.as<NestAttr>().results) {
-    ValueId res = o.results[at];
-    yielded += yieldsOf(r);
-    at += resultsOf(r, o.dims.size());
+  const NestView nest(g(), o);
+  for (const NestPart& part : nest.parts()) {
+    const NestResult& r = *part.spec;
+    const ValueId res = nest.results(part)[0], y = nest.yields(part).back();
     if (!linear(res)) continue;
-    ValueId y = yield.operands[yielded - 1];
     auto c = s.parent->cotangents.find(res);
     if (c == s.parent->cotangents.end() || !c->second.valid()) continue;
     bool sweeps = r.kind == NestResultKind::Collect ||
@@ -35,11 +32,10 @@ void Backward::takePoints(const Op& o, Scope& s, const std::vector<ValueId>& axe
 
 /// Accumulators of the source are read; gives what they began with, which gets the whole cotangent.
 std::vector<std::pair<ValueId, ValueId>> Backward::takeAccumulators(const Op& o, const Scope& s) {
-  const uint32_t accs = o.as<NestAttr>().accs;
-  const std::vector<ValueId>& yields = terminator(s.source).operands;
+  const NestView nest(g(), o);
   std::vector<std::pair<ValueId, ValueId>> initial;
-  for (uint32_t i = 0; i < accs; ++i) {
-    ValueId res = o.results[o.results.size() - accs + i];
+  for (uint32_t i = 0; i < nest.accs(); ++i) {
+    const ValueId res = nest.accResults()[i];
     if (!linear(res)) continue;
     ValueId c;
     if (isAcc(res)) {
@@ -48,17 +44,17 @@ std::vector<std::pair<ValueId, ValueId>> Backward::takeAccumulators(const Op& o,
       c = found->second;
     }
     if (!c.valid()) continue;
-    readers_[yields[yields.size() - accs + i]] = c;
-    initial.emplace_back(o.operands[i], c);
+    readers_[nest.accYields()[i]] = c;
+    initial.emplace_back(nest.accOperands()[i], c);
   }
   return initial;
 }
 
 /// What the transposed nest gives back: sums of cotangents, then accumulators. Those that nothing was added
 /// to are left out again.
-Backward::NestSums Backward::yieldSums(Scope& s, Op& made, const std::vector<ValueId>& axes) {
+Backward::NestSums Backward::yieldSums(Scope& s, const std::vector<ValueId>& axes) {
   NestSums out;
-  NestAttr attr;
+  std::vector<NestResult> results;
   std::vector<ValueId> yields;
   for (ValueId v : s.captureOrder) {
     const Capture& c = s.captured.at(v);
@@ -70,23 +66,22 @@ Backward::NestSums Backward::yieldSums(Scope& s, Op& made, const std::vector<Val
     out.sums.push_back(v);
     NestResult r;
     r.kind = NestResultKind::Reduce;
-    attr.results.push_back(r);
+    results.push_back(r);
     yields.push_back(c.current);
     out.resultTypes.push_back(s.e.typeOf(c.current));
   }
   Function& f = s.e.fn();
-  std::vector<ValueId> own(axes);
+  std::vector<ValueId> own(axes), begun;
   for (ValueId v : out.accs) {
     const Capture& c = s.captured.at(v);
     f.values[c.param].index = static_cast<uint32_t>(own.size());
     own.push_back(c.param);
-    made.operands.push_back(c.init);
+    begun.push_back(c.init);
     yields.push_back(c.current);
     out.resultTypes.push_back(s.e.typeOf(c.init));
   }
   f.regions[s.e.region].params = std::move(own);
-  attr.accs = static_cast<uint32_t>(out.accs.size());
-  made.attr = std::move(attr);
+  out.made = nestOf(std::move(results), std::move(begun), static_cast<uint32_t>(out.accs.size()));
   s.e.yield(std::move(yields));
   return out;
 }
@@ -98,9 +93,8 @@ void Backward::nest(OpId id) {
   if (!seeded(o)) return;
   Scope* outer = cur_;
   Emit& e = outer->e;
-  Op made;
-  made.kind = OpKind::Nest;
-  for (DimId d : o.dims) made.dims.push_back(dim(d));
+  std::vector<DimId> extents;
+  for (DimId d : o.dims) extents.push_back(dim(d));
   Scope s{ScopeKind::Nest, from, e.in(e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0};
   std::vector<ValueId> axes;
   for (size_t a = 0; a < o.dims.size(); ++a) {
@@ -111,7 +105,7 @@ void Backward::nest(OpId id) {
   takePoints(o, s, axes);
   const std::vector<std::pair<ValueId, ValueId>> initial = takeAccumulators(o, s);
   region(s);
-  const NestSums out = yieldSums(s, made, axes);
+  NestSums out = yieldSums(s, axes);
 
   Roots roots;
   const std::vector<ResidualItem> items = close(s, roots);
@@ -126,8 +120,9 @@ void Backward::nest(OpId id) {
   openItems(s, items, roots);
   placePrologue(s);
   if (!out.resultTypes.empty()) {
-    made.regions = {s.e.region};
-    OpId op = e.append(std::move(made), out.resultTypes);
+    out.made.dims = std::move(extents);
+    out.made.regions = {s.e.region};
+    OpId op = e.append(std::move(out.made), out.resultTypes);
     for (size_t i = 0; i < out.accs.size(); ++i)
       slot(*outer, out.accs[i]) = e.result(op, out.sums.size() + i);
     for (size_t i = 0; i < out.sums.size(); ++i) addTo(out.sums[i], e.result(op, i));

@@ -1,5 +1,6 @@
 // Transposes of ops without regions of their own, and of matches on tangents.
 
+#include "core/nest.h"
 #include "transforms/ad_backward.h"
 #include "transforms/ad_rules.h"
 
@@ -263,24 +264,18 @@ void Backward::lists(const Op& o) {
 void Backward::stacked(const Op& o) {
   Emit& e = cur_->e;
   TypeId t = typeOf(o.operands[0]);
-  Op nest;
-  nest.kind = OpKind::Nest;
+  Op nest = nestOf({collecting(types()[t].dims.size())});
   nest.dims = types()[t].dims;
   Emit b = e.in(e.newRegion());
   Path p;
   std::vector<ValueId> at;
-  NestResult all;
-  for (uint32_t a = 0; a < nest.dims.size(); ++a) {
+  for (size_t a = 0; a < nest.dims.size(); ++a) {
     p.push_back({a == 0 ? StepKind::Element : StepKind::Index, 0, {}, 1});
     at.push_back(b.param(types().int64()));
-    all.keep.push_back(a);
   }
   at[0] = placeIndices(b, StructuralRule::TransposeList, {at[0]})[0];
   b.yield({b.get(cotangent(o.results[0]), p, at, types().element(t))});
   nest.regions = {b.region};
-  NestAttr attr;
-  attr.results.push_back(all);
-  nest.attr = attr;
   addTo(o.operands[0], e.one(std::move(nest), t));
 }
 

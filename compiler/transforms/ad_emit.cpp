@@ -1,5 +1,7 @@
 #include "transforms/ad_emit.h"
 
+#include "core/nest.h"
+
 namespace melix::transforms {
 
 ValueId Emit::math(ops::MathKind kind, std::vector<ValueId> operands) {
@@ -47,21 +49,13 @@ ValueId Emit::listOf(TypeId t, ValueId n, const std::function<ValueId(Emit&, Val
 
 ValueId Emit::arrayOf(TypeId t, std::vector<DimId> dims,
                       const std::function<ValueId(Emit&, const std::vector<ValueId>&)>& element) {
-  Op nest;
-  nest.kind = OpKind::Nest;
+  Op nest = nestOf({collecting(dims.size())});
   nest.dims = std::move(dims);
   Emit b = in(newRegion());
   std::vector<ValueId> axes;
-  NestResult all;
-  for (uint32_t a = 0; a < nest.dims.size(); ++a) {
-    axes.push_back(b.param(types().int64()));
-    all.keep.push_back(a);
-  }
+  for (size_t a = 0; a < nest.dims.size(); ++a) axes.push_back(b.param(types().int64()));
   b.yield({element(b, axes)});
   nest.regions = {b.region};
-  NestAttr attr;
-  attr.results.push_back(all);
-  nest.attr = attr;
   return one(std::move(nest), t);
 }
 

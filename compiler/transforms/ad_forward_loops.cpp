@@ -129,12 +129,11 @@ void Forward::loop(OpId id, Emit& e) {
 /// A nest made again: what its parts share.
 struct Forward::Nest {
   const Op& o;
-  const NestAttr& attr;
+  NestView view;
   Op copy{};
-  NestAttr made{};
+  uint32_t accs = 0;
+  std::vector<NestResult> made{};
   std::vector<ValueId> out{}, slots{}; ///< what the body yields; values of g that the results stand for
-  /// The value of g that accumulator `i` ends as.
-  ValueId accResult(size_t i) const { return o.results[o.results.size() - attr.accs + i]; }
 };
 
 /// Operands and parameters. An accumulator that begins with a known zero and takes tangents is linear all the
@@ -142,18 +141,18 @@ struct Forward::Nest {
 Emit Forward::openNest(Nest& n, Emit& e) {
   n.copy = start(n.o, e);
   n.copy.operands.clear();
-  for (uint32_t i = 0; i < n.attr.accs; ++i)
-    if (!linear(n.accResult(i))) {
-      n.copy.operands.push_back(value(n.o.operands[i]));
-      ++n.made.accs;
+  for (uint32_t i = 0; i < n.view.accs(); ++i)
+    if (!linear(n.view.accResults()[i])) {
+      n.copy.operands.push_back(value(n.view.accOperands()[i]));
+      ++n.accs;
     }
-  for (size_t i = n.attr.accs; i < n.o.operands.size(); ++i)
-    n.copy.operands.push_back(value(n.o.operands[i]));
+  for (const NestPart& part : n.view.parts())
+    for (ValueId unit : n.view.units(part)) n.copy.operands.push_back(value(unit));
   Emit b = e.in(e.newRegion());
   const std::vector<ValueId> params = g().regions[n.o.regions[0]].params;
   for (size_t i = 0; i < params.size(); ++i) {
     if (linear(params[i])) continue;
-    if (i >= n.o.dims.size() && linear(n.accResult(i - n.o.dims.size()))) continue;
+    if (i >= n.view.axes() && linear(n.view.accResults()[i - n.view.axes()])) continue;
     values_[params[i]] = b.param(typeOf(params[i]), g().values[params[i]].hint);
   }
   n.copy.regions.push_back(b.region);
@@ -161,56 +160,47 @@ Emit Forward::openNest(Nest& n, Emit& e) {
 }
 
 void Forward::nestResults(Nest& n, Emit& e) {
-  const Op& y = terminator(n.o.regions[0]);
-  size_t yielded = 0, at = 0;
-  for (const NestResult& r : n.attr.results) {
-    if (!linear(n.o.results[at])) {
-      n.made.results.push_back(r);
-      for (uint32_t k = 0; k < yieldsOf(r); ++k) n.out.push_back(value(y.operands[yielded + k]));
-      for (uint32_t k = 0; k < resultsOf(r, n.o.dims.size()); ++k) n.slots.push_back(n.o.results[at + k]);
-      if (isCombine(r)) {
-        const RegionId combine = n.o.regions[r.combineRegion];
-        Emit c = open(combine, e);
-        region(combine, c);
-        c.yield(known(terminator(combine).operands, c));
-        n.copy.regions.push_back(c.region);
-        n.made.results.back().combineRegion = static_cast<uint32_t>(n.copy.regions.size() - 1);
-      }
-    }
-    yielded += yieldsOf(r);
-    at += resultsOf(r, n.o.dims.size());
+  for (const NestPart& part : n.view.parts()) {
+    if (linear(n.view.results(part)[0])) continue;
+    n.made.push_back(*part.spec);
+    for (ValueId v : n.view.yields(part)) n.out.push_back(value(v));
+    for (ValueId v : n.view.results(part)) n.slots.push_back(v);
+    if (!isCombine(*part.spec)) continue;
+    const RegionId combine = n.view.combine(part);
+    Emit c = open(combine, e);
+    region(combine, c);
+    c.yield(known(terminator(combine).operands, c));
+    n.copy.regions.push_back(c.region);
+    n.made.back().combineRegion = static_cast<uint32_t>(n.copy.regions.size() - 1);
   }
 }
 
 /// The items of every point.
 void Forward::nestItems(Nest& n, const OpResidual& plan, Emit& b) {
-  NestResult all;
-  for (uint32_t a = 0; a < n.o.dims.size(); ++a) all.keep.push_back(a);
   for (ValueId v : items(n.o.regions[0], b)) {
     n.out.push_back(v);
-    n.made.results.push_back(all);
+    n.made.push_back(collecting(n.view.axes()));
   }
   n.slots.insert(n.slots.end(), plan.carriers.begin(), plan.carriers.end());
 }
 
 void Forward::nest(OpId id, Emit& e) {
   const Op& o = opOf(id);
-  Nest n{o, o.as<NestAttr>()};
+  Nest n{o, NestView(g(), o)};
   Emit b = openNest(n, e);
   region(o.regions[0], b);
   nestResults(n, e);
   if (const OpResidual* plan = planned(id)) nestItems(n, *plan, b);
-  const std::vector<ValueId>& yields = terminator(o.regions[0]).operands;
-  for (uint32_t i = 0; i < n.attr.accs; ++i)
-    if (!linear(n.accResult(i))) {
-      n.out.push_back(value(yields[yields.size() - n.attr.accs + i]));
-      n.slots.push_back(n.accResult(i));
+  for (uint32_t i = 0; i < n.view.accs(); ++i)
+    if (!linear(n.view.accResults()[i])) {
+      n.out.push_back(value(n.view.accYields()[i]));
+      n.slots.push_back(n.view.accResults()[i]);
     }
   b.yield(std::move(n.out));
   for (DimSym s : o.resultDims) n.copy.resultDims.push_back(defineDim(s));
   std::vector<TypeId> t;
   for (ValueId v : n.slots) t.push_back(typeOf(v));
-  n.copy.attr = std::move(n.made);
+  n.copy.attr = nestOf(std::move(n.made), {}, n.accs).attr;
   OpId op = e.append(std::move(n.copy), t);
   for (size_t i = 0; i < n.slots.size(); ++i) values_[n.slots[i]] = e.result(op, i);
 }

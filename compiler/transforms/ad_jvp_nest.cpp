@@ -25,7 +25,7 @@ struct JvpBuilder::Chosen {
 /// then accumulators and theirs.
 struct JvpBuilder::NestCopy {
   NestCopy(JvpBuilder& builder, const Op& source, Emit& emit)
-      : j(builder), o(source), attr(source.as<NestAttr>()), from(source.regions[0]), e(emit), b(begin()) {}
+      : j(builder), o(source), view(builder.source(), source), from(source.regions[0]), e(emit), b(begin()) {}
 
   void results();
   void tangents();
@@ -38,24 +38,24 @@ struct JvpBuilder::NestCopy {
 private:
   Emit begin();
   void addResult(const NestResult& r, TypeId type) {
-    made.results.push_back(r);
+    made.push_back(r);
     resultTypes.push_back(type);
   }
   uint32_t nextResult() const { return static_cast<uint32_t>(resultTypes.size()); }
-  const Op& yield() const { return j.terminator(from); }
   TypeId positionsOf(std::vector<DimId> kept) { return j.types().array(j.types().int64(), std::move(kept)); }
-  void combine(const NestResult& r);
+  void combine(const NestPart& part);
   void swept(const NestResult& r, uint32_t result, ValueId v);
   void filtered(const NestResult& r, uint32_t result, ValueId condition, ValueId v, DimSym size);
   void extreme(const NestResult& r, uint32_t result, ValueId v);
 
   JvpBuilder& j;
   const Op& o;
-  const NestAttr& attr;
+  const NestView view;
   RegionId from;
   Emit& e;
   Op copy;
-  NestAttr made;
+  std::vector<NestResult> made;
+  uint32_t madeAccs = 0;
   std::vector<LeafBits> accBits; ///< which leaves of each accumulator carry tangents
   Emit b;                        ///< the body made
   std::vector<ValueId> out;      ///< what it yields
@@ -65,24 +65,23 @@ private:
 
 /// Operands and the body up to its yield.
 Emit JvpBuilder::NestCopy::begin() {
-  const std::vector<ValueId> params = j.source().regions[from].params;
-  size_t results = o.results.size() - attr.accs;
   copy.kind = OpKind::Nest;
   copy.loc = o.loc;
   copy.dims = j.dimsOf(o.dims);
-  made.accs = attr.accs;
-  for (uint32_t i = 0; i < attr.accs; ++i) copy.operands.push_back(j.value(o.operands[i]));
-  for (uint32_t i = 0; i < attr.accs; ++i) {
-    accBits.push_back(j.bits(o.results[results + i]));
-    for (ValueId t : j.real(e, o.operands[i], accBits.back())) {
+  madeAccs = view.accs();
+  for (ValueId begun : view.accOperands()) copy.operands.push_back(j.value(begun));
+  for (uint32_t i = 0; i < view.accs(); ++i) {
+    accBits.push_back(j.bits(view.accResults()[i]));
+    for (ValueId t : j.real(e, view.accOperands()[i], accBits.back())) {
       copy.operands.push_back(t);
-      ++made.accs;
+      ++madeAccs;
     }
   }
-  for (size_t i = attr.accs; i < o.operands.size(); ++i) copy.operands.push_back(j.value(o.operands[i]));
+  for (const NestPart& part : view.parts())
+    for (ValueId unit : view.units(part)) copy.operands.push_back(j.value(unit));
   Emit body = j.openBody(from, copy, e);
-  for (uint32_t i = 0; i < attr.accs; ++i) {
-    ValueId acc = params[o.dims.size() + i];
+  for (uint32_t i = 0; i < view.accs(); ++i) {
+    const ValueId acc = view.accParams()[i];
     Tangents t(accBits[i].size());
     for (size_t k = 0; k < t.size(); ++k)
       if (accBits[i][k]) t[k] = body.param(j.leavesOf(acc)[k].tangent);
@@ -94,44 +93,41 @@ Emit JvpBuilder::NestCopy::begin() {
 
 void JvpBuilder::NestCopy::results() {
   for (DimSym s : o.resultDims) copy.resultDims.push_back(j.defineDim(s));
-  size_t yielded = 0;
-  uint32_t result = 0;
-  for (const NestResult& r : attr.results) {
-    made.results.push_back(r);
-    for (uint32_t k = 0; k < yieldsOf(r); ++k) out.push_back(j.value(yield().operands[yielded + k]));
-    for (uint32_t k = 0; k < resultsOf(r, o.dims.size()); ++k) {
+  for (const NestPart& part : view.parts()) {
+    made.push_back(*part.spec);
+    for (ValueId v : view.yields(part)) out.push_back(j.value(v));
+    for (ValueId v : view.results(part)) {
       slots.primal.push_back(nextResult());
-      resultTypes.push_back(j.typeOfSource(o.results[result + k]));
+      resultTypes.push_back(j.typeOfSource(v));
     }
-    yielded += yieldsOf(r);
-    result += resultsOf(r, o.dims.size());
-    if (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Combine) combine(r);
+    if (isCombine(*part.spec)) combine(part);
   }
 }
 
-void JvpBuilder::NestCopy::combine(const NestResult& r) {
-  RegionId region = o.regions[r.combineRegion];
+void JvpBuilder::NestCopy::combine(const NestPart& part) {
+  const RegionId region = view.combine(part);
   Emit c = j.openBody(region, copy, e);
   j.region(region, c);
   c.yield(j.valuesOf(j.terminator(region).operands));
-  made.results.back().combineRegion = static_cast<uint32_t>(copy.regions.size() - 1);
+  made.back().combineRegion = static_cast<uint32_t>(copy.regions.size() - 1);
 }
 
 void JvpBuilder::NestCopy::tangents() {
-  size_t yielded = 0, dimAt = 0;
-  uint32_t result = 0;
-  for (const NestResult& r : attr.results) {
-    ValueId v = yield().operands[yielded + yieldsOf(r) - 1];
-    DimSym size = r.kind == NestResultKind::Filter ? o.resultDims[dimAt++] : DimSym();
+  size_t dimAt = 0;
+  for (const NestPart& part : view.parts()) {
+    const NestResult& r = *part.spec;
+    const uint32_t result = part.results.first;
+    const ValueId v = view.yields(part).back();
+    const DimSym size = r.kind == NestResultKind::Filter ? o.resultDims[dimAt++] : DimSym();
     bool isActive = false;
-    for (uint32_t k = 0; k < resultsOf(r, o.dims.size()); ++k) isActive |= j.active(o.results[result + k]);
-    bool sums = r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum;
+    for (ValueId given : view.results(part)) isActive |= j.active(given);
+    const bool sums = r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum;
     if (!isActive) {
       // no tangent
     } else if (r.kind == NestResultKind::Collect || sums) {
       swept(r, result, v);
     } else if (r.kind == NestResultKind::Filter) {
-      filtered(r, result, yield().operands[yielded], v, size);
+      filtered(r, result, view.yields(part)[0], v, size);
     } else if (r.monoid == MonoidKind::Max || r.monoid == MonoidKind::Min) {
       extreme(r, result, v);
     } else {
@@ -139,8 +135,6 @@ void JvpBuilder::NestCopy::tangents() {
                               ? "a product reduction in this place"
                               : "a reduction with a user-defined operation in this place");
     }
-    yielded += yieldsOf(r);
-    result += resultsOf(r, o.dims.size());
   }
 }
 
@@ -197,7 +191,7 @@ void JvpBuilder::NestCopy::extreme(const NestResult& r, uint32_t result, ValueId
   arg.monoid = r.monoid == MonoidKind::Max ? MonoidKind::ArgMax : MonoidKind::ArgMin;
   arg.order = OrderKind::Unset;
   arg.results = static_cast<uint32_t>(c.chosenAxes.size());
-  made.results.push_back(arg);
+  made.push_back(arg);
   out.push_back(j.value(v));
   for (size_t k = 0; k < c.chosenAxes.size(); ++k) {
     c.positions.push_back(nextResult());
@@ -208,27 +202,25 @@ void JvpBuilder::NestCopy::extreme(const NestResult& r, uint32_t result, ValueId
 
 /// The accumulators, then the tangents of all of them, as the operands stand.
 void JvpBuilder::NestCopy::accumulators() {
-  size_t results = o.results.size() - attr.accs, yielded = 0;
-  for (const NestResult& r : attr.results) yielded += yieldsOf(r);
-  for (uint32_t i = 0; i < attr.accs; ++i) {
-    out.push_back(j.value(yield().operands[yielded + i]));
+  for (uint32_t i = 0; i < view.accs(); ++i) {
+    out.push_back(j.value(view.accYields()[i]));
     slots.primal.push_back(nextResult());
-    resultTypes.push_back(j.typeOfSource(o.results[results + i]));
+    resultTypes.push_back(j.typeOfSource(view.accResults()[i]));
   }
-  for (uint32_t i = 0; i < attr.accs; ++i) {
-    std::vector<ValueId> t = j.real(b, yield().operands[yielded + i], accBits[i]);
+  for (uint32_t i = 0; i < view.accs(); ++i) {
+    const std::vector<ValueId> t = j.real(b, view.accYields()[i], accBits[i]);
     out.insert(out.end(), t.begin(), t.end());
     for (uint32_t k = 0; k < accBits[i].size(); ++k)
       if (accBits[i][k]) {
-        slots.tangents.push_back({static_cast<uint32_t>(results + i), k, nextResult()});
-        resultTypes.push_back(j.leavesOf(o.results[results + i])[k].tangent);
+        slots.tangents.push_back({view.partResults() + i, k, nextResult()});
+        resultTypes.push_back(j.leavesOf(view.accResults()[i])[k].tangent);
       }
   }
 }
 
 OpId JvpBuilder::NestCopy::finish() {
   b.yield(std::move(out));
-  copy.attr = std::move(made);
+  copy.attr = nestOf(std::move(made), {}, madeAccs).attr;
   OpId id = e.append(std::move(copy), resultTypes);
   j.bindResults(o, id, slots);
   return id;
@@ -287,9 +279,7 @@ void JvpBuilder::nestAtPoints(const Op& o, const Chosen& c, OpId made, Emit& e) 
   tangents_[c.yielded] = t;
   ValueId w = whole(b, c.yielded);
   b.yield({w});
-  NestAttr attr;
-  attr.results.push_back(r);
-  n.attr = attr;
+  n.attr = nestOf({r}).attr;
   ValueId tangent = e.one(std::move(n), resultTangent);
   Tangents all(leafCount(res));
   all[0] = tangent;

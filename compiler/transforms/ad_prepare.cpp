@@ -16,20 +16,16 @@ namespace melix::transforms {
 
 namespace {
 
-bool needsLoop(const Function& f, const types::TypeStore& types, const Op& nest, size_t result,
-               const NestResult& r) {
-  if (r.kind != NestResultKind::Reduce) return false;
-  TypeId t = types.element(f.typeOf(nest.results[result]));
-  return isCombine(r) || (r.monoid == MonoidKind::Prod && types.isFloat(t));
+bool needsLoop(const Function& f, const types::TypeStore& types, const NestView& nest, const NestPart& part) {
+  if (part.spec->kind != NestResultKind::Reduce) return false;
+  TypeId t = types.element(f.typeOf(nest.results(part)[0]));
+  return isCombine(*part.spec) || (part.spec->monoid == MonoidKind::Prod && types.isFloat(t));
 }
 
-bool nestNeedsLoop(const Function& f, const types::TypeStore& types, const Op& nest) {
-  size_t at = 0;
-  for (const NestResult& r : nest.as<NestAttr>().results) {
-    if (needsLoop(f, types, nest, at, r)) return true;
-    at += resultsOf(r, nest.dims.size());
-  }
-  return false;
+bool nestNeedsLoop(const Function& f, const types::TypeStore& types, const Op& op) {
+  const NestView nest(f, op);
+  return std::any_of(nest.parts().begin(), nest.parts().end(),
+                     [&](const NestPart& part) { return needsLoop(f, types, nest, part); });
 }
 
 class Preparer {
@@ -51,40 +47,29 @@ private:
   bool rewrite(OpId id, RegionId region) {
     Emit e(m_, f_, region, fn().ops[id].loc);
     const Op old = fn().ops[id];
-    const NestAttr attr = old.as<NestAttr>();
-    const std::vector<ValueId> yields = terminator(fn(), old.regions[0]).operands;
-    NestAttr left;
-    left.accs = attr.accs;
+    const NestView nest(fn(), old);
+    const std::vector<ValueId> yields(nest.yields().begin(), nest.yields().end());
+    std::vector<NestResult> left;
     std::vector<ValueId> leftYields, leftResults;
-    size_t yielded = 0, result = 0, unit = attr.accs;
-    for (const NestResult& r : attr.results) {
-      uint32_t y = yieldsOf(r), n = resultsOf(r, old.dims.size());
-      std::span<const ValueId> values(yields.data() + yielded, y), results(old.results.data() + result, n);
-      if (needsLoop(fn(), m_.types, old, result, r)) {
-        std::vector<ValueId> units(old.operands.begin() + static_cast<long>(unit),
-                                   old.operands.begin() + static_cast<long>(unit + (isCombine(r) ? y : 0)));
-        sweep(old, r, values, results, units, e);
-      } else {
-        left.results.push_back(r);
-        leftYields.insert(leftYields.end(), values.begin(), values.end());
-        leftResults.insert(leftResults.end(), results.begin(), results.end());
+    for (const NestPart& part : nest.parts()) {
+      const auto values = part.yields.of(yields), results = part.results.of(old.results),
+                 units = part.units.of(old.operands);
+      if (needsLoop(fn(), m_.types, nest, part)) {
+        sweep(old, *part.spec, values, results, {units.begin(), units.end()}, e);
+        continue;
       }
-      yielded += y;
-      result += n;
-      unit += isCombine(r) ? y : 0;
+      left.push_back(*part.spec);
+      leftYields.insert(leftYields.end(), values.begin(), values.end());
+      leftResults.insert(leftResults.end(), results.begin(), results.end());
     }
-    for (uint32_t k = 0; k < attr.accs; ++k) {
-      leftYields.push_back(yields[yielded + k]);
-      leftResults.push_back(old.results[result + k]);
-    }
+    leftYields.insert(leftYields.end(), yields.end() - nest.accs(), yields.end());
+    leftResults.insert(leftResults.end(), old.results.end() - nest.accs(), old.results.end());
     Op& o = fn().ops[id];
-    o.operands.resize(attr.accs);
+    o.operands.resize(nest.accs());
     o.regions.resize(1);
-    o.results = leftResults;
-    for (size_t i = 0; i < leftResults.size(); ++i)
-      fn().values[leftResults[i]].index = static_cast<uint32_t>(i);
-    o.attr = left;
-    fn().ops[fn().regions[o.regions[0]].ops.back()].operands = leftYields;
+    o.attr = nestOf(std::move(left), {}, nest.accs()).attr;
+    takeOver(fn(), id, leftResults);
+    fn().ops[terminatorId(fn(), old.regions[0])].operands = leftYields;
     return !leftResults.empty();
   }
 
@@ -164,12 +149,8 @@ private:
     std::vector<ValueId> out = s.b.fn().ops[made].results;
     s.b.yield(out);
     s.nest.regions = {s.b.region};
-    NestAttr attr;
-    for (ValueId v : results) {
-      attr.results.push_back(s.all);
-      resultTypes.push_back(fn().typeOf(v));
-    }
-    s.nest.attr = attr;
+    for (ValueId v : results) resultTypes.push_back(fn().typeOf(v));
+    s.nest.attr = nestOf(std::vector<NestResult>(results.size(), s.all)).attr;
     OpId op = e.append(std::move(s.nest), resultTypes);
     takeOver(fn(), op, results); // so that what reads them, copied already or to be copied, reads this
   }

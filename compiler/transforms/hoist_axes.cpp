@@ -1,6 +1,7 @@
 #include "transforms/hoist_axes.h"
 
 #include "core/clone.h"
+#include "core/nest.h"
 #include "core/walk.h"
 
 #include <algorithm>
@@ -227,14 +228,11 @@ private:
     Builder b(m_, id_, scratch, loc);
     Builder body = b.in(b.newRegion());
     Cloner cloner(m_, id_, id_);
-    NestAttr attr;
-    NestResult collect;
-    Op made = Builder::simple(OpKind::Nest, {});
+    Op made = nestOf({collecting(with.size())});
     std::vector<ValueId> indices;
     const std::vector<ValueId> params = fn().regions[from].params;
     for (uint32_t a = 0; a < outer.dims.size(); ++a) {
       if (!with.contains(params[a])) continue;
-      collect.keep.push_back(static_cast<uint32_t>(made.dims.size()));
       made.dims.push_back(outer.dims[a]);
       cloner.values.emplace(params[a], body.param(m_.types.int64(), fn().values[params[a]].hint));
       indices.push_back(params[a]);
@@ -242,8 +240,6 @@ private:
     for (OpId o : chain) cloner.op(o, body);
     ValueId v = fn().ops[id].results[0];
     body.yield({cloner.value(v)});
-    attr.results = {collect};
-    made.attr = std::move(attr);
     made.regions = {body.region};
     TypeId type = m_.types.array(fn().typeOf(v), made.dims);
     OpId nestOp = b.append(std::move(made), {type});

@@ -1,5 +1,7 @@
 #include "transforms/propagation.h"
 
+#include "core/work.h"
+
 namespace melix::transforms {
 
 using namespace core;
@@ -62,6 +64,7 @@ void Propagation::again(OpId op) {
 void Propagation::sweep(RegionId region, ValueAnalysis& analysis) {
   for (OpId id : f_.regions[region].ops) {
     const Op& op = f_.ops[id];
+    ++work.ops;
     if (op.regions.empty()) {
       analysis.transfer(id);
       continue;
@@ -94,6 +97,7 @@ void Propagation::run(ValueAnalysis& analysis) {
     const OpId op = ops_.front();
     ops_.pop_front();
     opWaits_[op.index] = false;
+    ++work.ops;
     analysis.transfer(op);
   }
 }

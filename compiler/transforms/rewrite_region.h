@@ -2,6 +2,7 @@
 // Going over the ops of a region and putting others in the place of some.
 
 #include "core/ir.h"
+#include "core/work.h"
 
 namespace melix::transforms {
 
@@ -12,6 +13,7 @@ void rewriteRegion(core::Module& m, core::FunctionId f, core::RegionId region, R
   auto ops = [&]() -> std::vector<core::OpId>& { return m.functions[f].regions[region].ops; };
   const std::vector<core::OpId> before = std::move(ops());
   std::vector<core::OpId> out;
+  core::work.ops += before.size();
   for (core::OpId id : before) {
     ops().clear();
     if (rewrite(id)) out.push_back(id);

@@ -39,25 +39,20 @@ private:
 
   bool isWanted(OpId id) const {
     const Op& op = fn().ops[id];
-    const auto& attr = op.as<NestAttr>();
-    if (attr.accs > 0 || op.dims.empty()) return false;
+    const NestView nest(fn(), op);
+    if (nest.accs() > 0 || op.dims.empty()) return false;
     bool ends = false;
-    for (const NestResult& r : attr.results) {
-      if (r.kind == NestResultKind::Collect) continue;
+    for (const NestPart& part : nest.parts()) {
+      if (part.spec->kind == NestResultKind::Collect) continue;
       ends = true;
-      if (r.kind == NestResultKind::Reduce && !r.keep.empty()) return false;
-      if (isCombine(r))
-        for (OpId inner : fn().regions[op.regions[r.combineRegion]].ops)
+      if (part.spec->kind == NestResultKind::Reduce && !part.spec->keep.empty()) return false;
+      for (ValueId v : nest.yields(part))
+        if (!m_.types.isScalar(fn().typeOf(v))) return false;
+      if (isCombine(*part.spec))
+        for (OpId inner : fn().regions[nest.combine(part)].ops)
           if (effects_.ofOp(fn(), inner).any()) return false;
     }
-    if (!ends) return false;
-    const Op& yield = fn().ops[fn().regions[op.regions[0]].ops.back()];
-    size_t at = 0;
-    for (const NestResult& r : attr.results)
-      for (uint32_t k = 0; k < yieldsOf(r); ++k, ++at)
-        if (r.kind != NestResultKind::Collect && !m_.types.isScalar(fn().typeOf(yield.operands[at])))
-          return false;
-    return isDear(op.regions[0]);
+    return ends && isDear(nest.body());
   }
 
   bool isDear(RegionId body) const {
@@ -74,12 +69,11 @@ private:
 
   void separate(OpId id, RegionId region) {
     const Op nest = fn().ops[id];
-    const auto& attr = nest.as<NestAttr>();
+    const NestView view(fn(), nest);
     const RegionId body = nest.regions[0];
     const OpId yieldId = fn().regions[body].ops.back();
     const std::vector<ValueId> yielded = fn().ops[yieldId].operands;
     Builder b(m_, f_, region, nest.loc);
-
     const std::vector<OpId>& ops = fn().regions[body].ops;
     const std::unordered_set<OpId> made(ops.begin(), ops.end());
     auto isMade = [&](ValueId v) { return made.contains(fn().values[v].def); };
@@ -88,21 +82,15 @@ private:
     std::unordered_map<ValueId, size_t> numberOf;
     std::vector<ValueId> collected;
     std::vector<TypeId> types;
-    NestAttr terms;
-    NestResult all;
-    for (uint32_t a = 0; a < nest.dims.size(); ++a) all.keep.push_back(a);
-    auto collect = [&](ValueId v) {
-      if (!numberOf.try_emplace(v, collected.size()).second) return;
-      collected.push_back(v);
-      types.push_back(m_.types.array(fn().typeOf(v), nest.dims));
-      terms.results.push_back(all);
-    };
-    size_t at = 0;
-    for (const NestResult& r : attr.results)
-      for (uint32_t k = 0; k < yieldsOf(r); ++k, ++at)
-        if (r.kind == NestResultKind::Collect || isMade(yielded[at])) collect(yielded[at]);
+    for (const NestPart& part : view.parts())
+      for (ValueId v : part.yields.of(yielded)) {
+        if (part.spec->kind != NestResultKind::Collect && !isMade(v)) continue;
+        if (!numberOf.try_emplace(v, collected.size()).second) continue;
+        collected.push_back(v);
+        types.push_back(m_.types.array(fn().typeOf(v), nest.dims));
+      }
     fn().ops[yieldId].operands = collected;
-    Op first = Builder::simple(OpKind::Nest, {}, std::move(terms));
+    Op first = nestOf(std::vector<NestResult>(collected.size(), collecting(nest.dims.size())));
     first.dims = nest.dims;
     first.regions = {body};
     const OpId firstNest = b.append(std::move(first), types);
@@ -114,41 +102,36 @@ private:
   /// The second nest: all results but the collected ones, of values read where the first nest put them.
   void reduce(const Op& nest, const std::vector<ValueId>& yielded, Builder& b, RegionId body,
               const std::unordered_map<ValueId, ValueId>& arrays) {
-    const auto& attr = nest.as<NestAttr>();
+    const NestView view(fn(), nest);
     Builder in = b.in(b.newRegion());
     std::vector<ValueId> axes, values, old;
     for (size_t a = 0; a < nest.dims.size(); ++a) axes.push_back(in.param(m_.types.int64()));
-    NestAttr rest;
-    std::vector<TypeId> types;
-    size_t at = 0, result = 0;
-    for (const NestResult& r : attr.results) {
-      if (r.kind == NestResultKind::Collect) {
-        replaced.emplace_back(nest.results[result++], arrays.at(yielded[at++]));
+    std::vector<NestResult> rest;
+    for (const NestPart& part : view.parts()) {
+      if (part.spec->kind == NestResultKind::Collect) {
+        replaced.emplace_back(view.results(part)[0], arrays.at(yielded[part.yields.first]));
         continue;
       }
-      rest.results.push_back(r);
-      for (uint32_t k = 0; k < yieldsOf(r); ++k, ++at) {
-        ValueId v = yielded[at];
-        const Value& value = fn().values[v];
-        bool axis = !value.def.valid() && value.region == body;
+      rest.push_back(*part.spec);
+      for (ValueId v : part.yields.of(yielded)) {
+        const Value value = fn().values[v];
+        const bool axis = !value.def.valid() && value.region == body;
         auto array = arrays.find(v);
         values.push_back(axis                    ? axes[value.index]
                          : array != arrays.end() ? in.getAt(array->second, axes)
                                                  : v);
       }
-      for (uint32_t k = 0; k < resultsOf(r, nest.dims.size()); ++k, ++result) {
-        old.push_back(nest.results[result]);
-        types.push_back(fn().typeOf(old.back()));
-      }
+      for (ValueId v : view.results(part)) old.push_back(v);
     }
+    std::vector<TypeId> types;
+    for (ValueId v : old) types.push_back(fn().typeOf(v));
     in.yield(values);
-    Op second = Builder::simple(OpKind::Nest, nest.operands, std::move(rest));
+    Op second = nestOf(std::move(rest), nest.operands);
     second.dims = nest.dims;
     second.regions = nest.regions;
     second.regions[0] = in.region;
     second.resultDims = nest.resultDims;
-    OpId made = b.append(std::move(second), types);
-    takeOver(fn(), made, old);
+    takeOver(fn(), b.append(std::move(second), types), old);
   }
 
   Module& m_;

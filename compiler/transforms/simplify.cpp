@@ -1,6 +1,7 @@
 #include "transforms/simplify.h"
 
 #include "core/clone.h"
+#include "core/nest.h"
 #include "core/ranges.h"
 #include "core/uses.h"
 #include "core/walk.h"
@@ -27,7 +28,6 @@ public:
     if (!dims_.empty()) replaceDims(m_, id_, dims_);
     return changed_;
   }
-  uint64_t work() const { return uses_.work(); }
 
 private:
   const Op* defOf(ValueId v, OpKind kind) const {
@@ -63,6 +63,7 @@ private:
   }
 
   void splice(const std::vector<OpId>& list, Passed& out) {
+    work.ops += list.size();
     for (OpId id : list) {
       if (step(id, out)) {
         uses_.leave(id);
@@ -133,7 +134,7 @@ private:
   /// A nest of no axes is its body, unless its accumulators begin here.
   bool onePoint(const Op& op, Passed& out) {
     if (!op.dims.empty()) return false;
-    for (const NestResult& r : op.as<NestAttr>().results)
+    for (const NestResult& r : nestResults(op))
       if (r.kind != NestResultKind::Collect) return false;
     for (ValueId v : op.operands)
       if (types_.kind(f_.typeOf(v)) != TypeKind::Acc) return false;

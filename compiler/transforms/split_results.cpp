@@ -16,7 +16,7 @@ namespace {
 bool together(const NestResult& a, const NestResult& b) { return a.kind == b.kind && a.keep == b.keep; }
 
 bool cheap(const Function& f, const Op& nest) {
-  if (nest.as<NestAttr>().accs > 0 || !nest.resultDims.empty()) return false;
+  if (nestAccs(nest) > 0 || !nest.resultDims.empty()) return false;
   for (OpId id : f.regions[nest.regions[0]].ops) {
     const Op& o = f.ops[id];
     if (!o.regions.empty() || o.kind == OpKind::Call || o.kind == OpKind::Math || o.kind == OpKind::Check ||
@@ -24,7 +24,7 @@ bool cheap(const Function& f, const Op& nest) {
         o.kind == OpKind::Pop)
       return false;
   }
-  for (const NestResult& r : nest.as<NestAttr>().results)
+  for (const NestResult& r : nestResults(nest))
     if (isCombine(r)) return false;
   return true;
 }
@@ -45,50 +45,37 @@ private:
 
   /// Whether nests of the parts, appended to the region, took the place of the op.
   bool split(OpId id, RegionId region) {
-    const std::vector<NestResult> results = fn().ops[id].as<NestAttr>().results;
-    std::vector<std::vector<size_t>> groups;
-    for (size_t i = 0; i < results.size(); ++i) {
+    const Op nest = fn().ops[id];
+    const NestView view(fn(), nest);
+    std::vector<std::vector<NestPart>> groups;
+    for (const NestPart& part : view.parts()) {
       auto g = std::find_if(groups.begin(), groups.end(),
-                            [&](auto& x) { return together(results[x[0]], results[i]); });
+                            [&](auto& x) { return together(*x[0].spec, *part.spec); });
       if (g == groups.end())
-        groups.push_back({i});
+        groups.push_back({part});
       else
-        g->push_back(i);
+        g->push_back(part);
     }
     if (groups.size() < 2) return false;
-    const std::vector<ValueId> old = fn().ops[id].results;
-    const std::vector<DimId> dims = fn().ops[id].dims;
-    std::vector<size_t> firstResult;
-    size_t at = 0;
-    for (const NestResult& r : results) {
-      firstResult.push_back(at);
-      at += resultsOf(r, dims.size());
-    }
-    for (const std::vector<size_t>& group : groups) {
-      Emit e(m_, f_, region, fn().ops[id].loc);
-      Cloner clone(m_, f_, f_);
-      Op made;
-      made.kind = OpKind::Nest;
-      made.dims = dims;
-      made.loc = fn().ops[id].loc;
-      made.regions = {clone.region(fn().ops[id].regions[0], e)};
-      Op& y = fn().ops[fn().regions[made.regions[0]].ops.back()];
-      NestAttr attr;
-      std::vector<ValueId> yields;
+    for (const std::vector<NestPart>& group : groups) {
+      Emit e(m_, f_, region, nest.loc);
+      const RegionId body = Cloner(m_, f_, f_).region(nest.regions[0], e);
+      std::vector<NestResult> results;
+      std::vector<ValueId> yields, old;
       std::vector<TypeId> types;
-      std::vector<ValueId> replaced;
-      for (size_t i : group) {
-        attr.results.push_back(results[i]);
-        yields.push_back(y.operands[i]);
-        for (size_t k = 0; k < resultsOf(results[i], dims.size()); ++k) {
-          replaced.push_back(old[firstResult[i] + k]);
-          types.push_back(fn().typeOf(replaced.back()));
-        }
+      Op& yield = fn().ops[terminatorId(fn(), body)];
+      for (const NestPart& part : group) {
+        results.push_back(*part.spec);
+        for (ValueId v : part.yields.of(yield.operands)) yields.push_back(v);
+        for (ValueId v : view.results(part)) old.push_back(v);
       }
-      y.operands = std::move(yields);
-      made.attr = std::move(attr);
-      OpId op = e.append(std::move(made), types);
-      takeOver(fn(), op, replaced);
+      for (ValueId v : old) types.push_back(fn().typeOf(v));
+      yield.operands = std::move(yields);
+      Op made = nestOf(std::move(results));
+      made.dims = nest.dims;
+      made.loc = nest.loc;
+      made.regions = {body};
+      takeOver(fn(), e.append(std::move(made), types), old);
     }
     return true;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <set>
 
 namespace melix::layers {
 namespace {
@@ -36,6 +37,21 @@ TEST(Project, GuidedTourLinksToFilesThatExist) {
       if (target.empty() || target.starts_with("http")) continue;
       EXPECT_TRUE(std::filesystem::exists(sourceFolder / "compiler" / target)) << target << " in: " << line;
     }
+}
+
+/// Who wants to know what a nest takes and gives asks core/nest.h.
+TEST(Project, NestAttrIsNamedOnlyWhereNestsAreDefinedReadAndPrinted) {
+  const std::set<std::string> allowed{"core/ir.h",     "core/nest.h",    "core/nest.cpp", "core/flow.cpp",
+                                      "core/parse.cpp", "core/print.cpp", "ops/ops.def"};
+  const std::filesystem::path compiler = sourceFolder / "compiler";
+  std::set<std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(compiler)) {
+    if (!entry.is_regular_file()) continue;
+    const std::string path = std::filesystem::relative(entry.path(), compiler).generic_string();
+    for (const std::string& line : readLines(entry.path()))
+      if (line.find("NestAttr") != std::string::npos) found.insert(path);
+  }
+  EXPECT_EQ(found, allowed);
 }
 
 TEST(Project, ReadmeShowsTheFirstExample) {

@@ -86,6 +86,60 @@ TEST(Inline, RecursionStays) {
   EXPECT_EQ(m.count("call"), 1u);
 }
 
+/// `work` of so many ops, and a caller that calls it so often after so many ops of its own.
+static std::string callerAndCallee(int calleeOps, int calls, int ownOps = 0) {
+  std::string out = "fn work (%x: f32) -> (f32) {\n", last = "%x";
+  auto chain = [&](const std::string& name, int count) {
+    for (int k = 0; k < count; ++k) {
+      std::string next = "%" + name + std::to_string(k);
+      out += "  " + next + " = sqrt " + last + " : f32\n";
+      last = next;
+    }
+  };
+  chain("a", calleeOps);
+  out += "  yield " + last + "\n}\n\nfn f (%x: f32) -> (f32) keep {\n";
+  last = "%x";
+  chain("b", ownOps);
+  for (int k = 0; k < calls; ++k) {
+    std::string next = "%c" + std::to_string(k);
+    out += "  " + next + " = call @work " + last + " : f32\n";
+    last = next;
+  }
+  return out + "  yield " + last + "\n}\n";
+}
+
+static size_t callsLeft(const std::string& text) {
+  PassText m(text);
+  m.apply([](core::Module& module) { inlineCalls(module); }, {Value::f32(2)});
+  return m.count("call @");
+}
+
+TEST(Inline, DependsOnTheSizesOfCallerAndCalleeOnly) {
+  const InlineOptions limits;
+  const int most = static_cast<int>(limits.largestCallee), longest = static_cast<int>(limits.largestCaller);
+  for (int calls : {1, 2, 3}) {
+    EXPECT_EQ(callsLeft(callerAndCallee(most, calls)), 0u);
+    EXPECT_EQ(callsLeft(callerAndCallee(most + 1, calls)), static_cast<size_t>(calls));
+  }
+  EXPECT_EQ(callsLeft(callerAndCallee(4, 1, longest - 1)), 0u);
+  EXPECT_EQ(callsLeft(callerAndCallee(4, 1, longest)), 1u);
+}
+
+/// What is inlined into a callee counts for it, so that a chain of calls is cut into pieces, and does not
+/// grow.
+TEST(Inline, ChainsAreCutIntoPieces) {
+  constexpr int length = 400;
+  std::string text = "fn f0 (%x: f32) -> (f32) {\n  %r = sqrt %x : f32\n  yield %r\n}\n";
+  for (int k = 1; k <= length; ++k)
+    text += "fn f" + std::string(k == length ? "" : std::to_string(k)) + " (%x: f32) -> (f32) " +
+            (k == length ? "keep " : "") + "{\n  %a = call @f" + std::to_string(k - 1) +
+            " %x : f32\n  %r = sqrt %a : f32\n  yield %r\n}\n";
+  PassText m(text);
+  m.apply([](core::Module& module) { inlineCalls(module); }, {Value::f32(2)});
+  EXPECT_EQ(m.count("sqrt"), static_cast<size_t>(length + 1));
+  EXPECT_LE(m.count("fn "), 2 * length / InlineOptions().largestCallee + 1);
+}
+
 TEST(Inline, ResultDimsBecomeThoseOfTheBody) {
   PassText m(R"(fn g [M] (%x: f32[M]) -> (f32[K]) defines [K] {
   %r = nest (%i: M) -> filter defines [J] {
