@@ -28,7 +28,8 @@ Coverage coverage;
 unsigned found = 0;
 
 Subject subjectOf(fuzz::Random& random) {
-  unsigned roll = static_cast<unsigned>(random() % (settings.values + settings.derivatives + settings.indices));
+  unsigned roll =
+      static_cast<unsigned>(random() % (settings.values + settings.derivatives + settings.indices));
   if (roll < settings.values) return Subject::Values;
   return roll < settings.values + settings.derivatives ? Subject::Derivatives : Subject::Indices;
 }
@@ -53,7 +54,9 @@ void report(const Case& c, const Finding& finding) {
   Case small = settings.shrinks ? shrink(c, finding, secondsOfShrinking) : c;
   Checked checked;
   std::optional<Finding> again = check(small, checked);
-  if (again) std::printf("--- of the shrunk program%s\n%s", c.options.strict ? ", with --strict-fp" : "", again->text.c_str());
+  if (again)
+    std::printf("--- of the shrunk program%s\n%s", c.options.strict ? ", with --strict-fp" : "",
+                again->text.c_str());
   std::printf("--- program\n%s---\n", write(small.program).c_str());
   std::fflush(stdout);
 }
@@ -92,7 +95,8 @@ void readShares(const char* text) {
 int main(int argc, char** argv) {
   for (int k = 1; k + 1 < argc; k += 2) {
     if (std::strcmp(argv[k], "--shares") == 0) readShares(argv[k + 1]);
-    if (std::strcmp(argv[k], "--findings") == 0) settings.findings = static_cast<unsigned>(std::atoi(argv[k + 1]));
+    if (std::strcmp(argv[k], "--findings") == 0)
+      settings.findings = static_cast<unsigned>(std::atoi(argv[k + 1]));
     if (std::strcmp(argv[k], "--show") == 0) settings.show = std::atoi(argv[k + 1]) != 0;
     if (std::strcmp(argv[k], "--shrink") == 0) settings.shrinks = std::atoi(argv[k + 1]) != 0;
   }

@@ -129,7 +129,8 @@ bool less(const Value& a, const Value& b) {
 bool equal(const Value& a, const Value& b) {
   if (isFloat(a.kind) || isFloat(b.kind)) return real(a) == real(b);
   if (!a.o) return wide(a) == wide(b);
-  if (a.o->record != b.o->record || a.o->dims != b.o->dims || a.o->items.size() != b.o->items.size()) return false;
+  if (a.o->record != b.o->record || a.o->dims != b.o->dims || a.o->items.size() != b.o->items.size())
+    return false;
   for (size_t k = 0; k < a.o->items.size(); ++k)
     if (!equal(a.o->items[k], b.o->items[k])) return false;
   return true;
@@ -162,7 +163,8 @@ Value convert(const std::string& how, Kind to, const Value& a) {
 Value mathFunction(const std::string& name, const std::vector<Value>& arguments) {
   const Value& a = arguments[0];
   if (name == "min" || name == "max") return minimum(a, arguments[1], name == "max");
-  if (name == "abs") return isFloat(a.kind) ? Value{a.kind, 0, std::fabs(a.d)} : less(a, {a.kind, 0}) ? negative(a) : a;
+  if (name == "abs")
+    return isFloat(a.kind) ? Value{a.kind, 0, std::fabs(a.d)} : less(a, {a.kind, 0}) ? negative(a) : a;
   if (name == "floor") return {a.kind, 0, std::floor(a.d)};
   if (name == "ceil") return {a.kind, 0, std::ceil(a.d)};
   if (name == "trunc") return {a.kind, 0, std::trunc(a.d)};

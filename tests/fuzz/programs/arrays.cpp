@@ -19,13 +19,12 @@ bool numerals(const Type& type) {
 
 NodePtr literalArray(Context& c, const Type& type, int depth, bool own) {
   if (!numerals(type) || sizeGuess(c, type) > 9 || sizeGuess(c, type) == 0) return nullptr;
-  Type element = type->dims.size() == 1
-                     ? type->parts[0]
-                     : arrayOf(type->parts[0], {type->dims.begin() + 1, type->dims.end()});
+  Type element = type->dims.size() == 1 ? type->parts[0]
+                                        : arrayOf(type->parts[0], {type->dims.begin() + 1, type->dims.end()});
   std::vector<NodePtr> kids;
   for (int64_t k = std::stoll(type->dims[0]); k > 0; --k) {
     NodePtr kid = element->kind != Kind::Array ? expression(c, element, depth - 1, own)
-                                                   : literalArray(c, element, depth, own);
+                                               : literalArray(c, element, depth, own);
     if (!kid) return nullptr;
     kids.push_back(std::move(kid));
   }
@@ -77,7 +76,8 @@ NodePtr rearranged(Context& c, const Type& type, int depth) {
 }
 
 NodePtr mapped(Context& c, const Type& type, int depth) {
-  if (type->dims.size() != 1 || !isScalar(type->parts[0]) || !c.affords(sizeGuess(c, type) * 4)) return nullptr;
+  if (type->dims.size() != 1 || !isScalar(type->parts[0]) || !c.affords(sizeGuess(c, type) * 4))
+    return nullptr;
   Type from = randomScalar(c);
   Inner inner(c);
   c.times *= sizeGuess(c, type);

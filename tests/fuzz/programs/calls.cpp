@@ -46,16 +46,18 @@ std::vector<NodePtr> arguments(Context& c, const Function& f, Sizes sizes, std::
   for (const std::string& name : f.sizes) sizes.emplace(name, sizeOfArgument(c));
   for (const std::string& name : f.variables) types.emplace(name, randomNumber(c));
   auto actual = [&](const Type& t) {
-    return replaced(t, [&](const std::string& d) { return sizes.at(d); },
-                    [&](const std::string& v) { return types.at(v); });
+    return replaced(
+        t, [&](const std::string& d) { return sizes.at(d); },
+        [&](const std::string& v) { return types.at(v); });
   };
   std::vector<NodePtr> out;
   for (size_t k = 0; k < f.parameters.size(); ++k) {
     const Parameter& p = f.parameters[k];
     Type type = actual(p.type);
     if (k == 0 && f.recursive) {
-      NodePtr count = c.chance(60) ? number(c.between(0, 5))
-                                   : make(Form::Binary, type, {expression(c, type, depth - 1), number(5)}, "%");
+      NodePtr count = c.chance(60)
+                          ? number(c.between(0, 5))
+                          : make(Form::Binary, type, {expression(c, type, depth - 1), number(5)}, "%");
       out.push_back(std::move(count));
       continue;
     }
@@ -83,7 +85,8 @@ NodePtr callOf(Context& c, const Type& result, int depth) {
     if (f->result->kind == Kind::Unit || !c.affords(f->cost)) continue;
     if (c.style.smooth && !f->smooth) continue;
     Fit fit{f.get(), {}, {}};
-    if (match(f->result, result, fit.sizes, fit.types) && !zeroSized(c, fit.sizes)) fits.push_back(std::move(fit));
+    if (match(f->result, result, fit.sizes, fit.types) && !zeroSized(c, fit.sizes))
+      fits.push_back(std::move(fit));
   }
   if (fits.empty()) return nullptr;
   Fit fit = c.pick(fits);

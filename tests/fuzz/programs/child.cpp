@@ -44,8 +44,8 @@ private:
   int file_;
 };
 
-[[noreturn]] void childWork(const std::function<int()>& work, const Collected& output, const Collected& errors,
-                            bool startsOthers) {
+[[noreturn]] void childWork(const std::function<int()>& work, const Collected& output,
+                            const Collected& errors, bool startsOthers) {
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF}) std::signal(signal, SIG_DFL);
   rlimit none{0, 0}, time{secondsOfRun, secondsOfRun};
   setrlimit(RLIMIT_CORE, &none);

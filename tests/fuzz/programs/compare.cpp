@@ -38,7 +38,8 @@ std::string takeLiveBlocks(Outcome& o) {
 
 /// What one run shows by itself.
 std::optional<Finding> sane(const Outcome& o, const std::string& liveBlocks) {
-  if (o.status >= 256 || o.slow) return Finding{"ends: " + o.way, o.way + ": " + statusText(o) + "\n" + o.errors};
+  if (o.status >= 256 || o.slow)
+    return Finding{"ends: " + o.way, o.way + ": " + statusText(o) + "\n" + o.errors};
   for (const char* own : {"bug of the", "an index is out of range", "an element of a list is out of range",
                           "an undefined value", "runtime error:", "AddressSanitizer"})
     if (o.errors.find(own) != std::string::npos) return Finding{"bug: " + o.way, o.way + ": " + o.errors};
@@ -51,10 +52,14 @@ std::optional<Finding> sane(const Outcome& o, const std::string& liveBlocks) {
 
 std::optional<Finding> agree(const Outcome& a, const Outcome& b) {
   std::string both = a.way + " and " + b.way;
-  if (a.output != b.output) return Finding{"output: " + both, both + " print\n" + difference(a.output, b.output) + a.errors + b.errors};
+  if (a.output != b.output)
+    return Finding{"output: " + both,
+                   both + " print\n" + difference(a.output, b.output) + a.errors + b.errors};
   if (a.status != b.status)
-    return Finding{"status: " + both, both + ": " + statusText(a) + ", " + statusText(b) + "\n" + a.errors + b.errors};
-  if (a.errors != b.errors) return Finding{"errors: " + both, both + " say\n" + difference(a.errors, b.errors)};
+    return Finding{"status: " + both,
+                   both + ": " + statusText(a) + ", " + statusText(b) + "\n" + a.errors + b.errors};
+  if (a.errors != b.errors)
+    return Finding{"errors: " + both, both + " say\n" + difference(a.errors, b.errors)};
   return std::nullopt;
 }
 
@@ -62,10 +67,12 @@ std::optional<Finding> asExpected(const Expected& expected, const Outcome& o) {
   bool panics = o.status == panicked;
   std::string wanted = expected.panic ? "panic: " + expected.panic->message : "no panic";
   if (expected.panic.has_value() != panics)
-    return Finding{"evaluator: panic", "expected " + wanted + "; " + o.way + ": " + statusText(o) + "\n" + o.errors};
+    return Finding{"evaluator: panic",
+                   "expected " + wanted + "; " + o.way + ": " + statusText(o) + "\n" + o.errors};
   bool certain = !expected.panic || expected.panic->certain;
   if (expected.output != o.output)
-    return Finding{"evaluator: output", "expected, and " + o.way + "\n" + difference(expected.output, o.output)};
+    return Finding{"evaluator: output",
+                   "expected, and " + o.way + "\n" + difference(expected.output, o.output)};
   if (panics && certain && o.errors.find(wanted + "\n") == std::string::npos)
     return Finding{"evaluator: message", "expected " + wanted + "; " + o.way + ": " + o.errors};
   return std::nullopt;
@@ -108,7 +115,8 @@ std::optional<Finding> check(const Case& c, Checked& checked) {
     if (auto found = agree(first, o)) return found;
   Expected expected = evaluate(c.program, c.subject == Subject::Indices);
   checked.panicked = first.status == panicked;
-  checked.evaluated = expected.known && (c.options.strict || !hasFloats(c.program) || c.subject == Subject::Indices);
+  checked.evaluated =
+      expected.known && (c.options.strict || !hasFloats(c.program) || c.subject == Subject::Indices);
   if (checked.evaluated)
     if (auto found = asExpected(expected, first)) return found;
   return c.subject == Subject::Derivatives ? checkDerivatives(first.output, checked) : std::nullopt;

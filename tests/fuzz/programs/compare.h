@@ -21,7 +21,7 @@ struct Case {
 struct Checked {
   bool evaluated = false; ///< the evaluator knew what must come out
   bool panicked = false;
-  bool refused = false; ///< for an index that leaves its range
+  bool refused = false;                ///< for an index that leaves its range
   unsigned derivatives = 0, kinks = 0; ///< derivatives compared, and left out near a kink
 };
 

@@ -30,8 +30,10 @@ std::optional<Line> readLine(const std::string& text) {
   if (out.name != "first" && out.name != "second") return std::nullopt;
   bool values = false;
   while (in >> word) {
-    if (word == "|") values = true;
-    else (values ? out.values : out.modes).push_back(std::strtod(word.c_str(), nullptr));
+    if (word == "|")
+      values = true;
+    else
+      (values ? out.values : out.modes).push_back(std::strtod(word.c_str(), nullptr));
   }
   return out;
 }

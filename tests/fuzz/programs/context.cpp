@@ -57,9 +57,9 @@ NodePtr choose(Context& c, std::initializer_list<Alternative> alternatives) {
 
 Type randomNumber(Context& c) {
   if (c.style.smooth) return scalar(c.chance(80) ? Kind::F64 : Kind::I64);
-  static const std::vector<Kind> kinds = {Kind::I64, Kind::I64, Kind::I64, Kind::F64, Kind::F64, Kind::F64,
-                                          Kind::F32, Kind::F32, Kind::I8,  Kind::U8,  Kind::I16, Kind::U16,
-                                          Kind::I32, Kind::U32, Kind::U64};
+  static const std::vector<Kind> kinds = {Kind::I64, Kind::I64, Kind::I64, Kind::F64, Kind::F64,
+                                          Kind::F64, Kind::F32, Kind::F32, Kind::I8,  Kind::U8,
+                                          Kind::I16, Kind::U16, Kind::I32, Kind::U32, Kind::U64};
   return scalar(c.pick(kinds));
 }
 

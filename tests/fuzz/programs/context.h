@@ -40,9 +40,9 @@ struct Context {
   Type result{};             ///< of a `return` that may stand here
   unsigned loops = 0;        ///< that `break` and `continue` may leave
   bool prints = false;
-  double times = 1;  ///< how often the place runs, guessed
-  double cost = 0;   ///< nodes evaluated so far, guessed
-  double limit = 0;  ///< that `cost` should keep below
+  double times = 1; ///< how often the place runs, guessed
+  double cost = 0;  ///< nodes evaluated so far, guessed
+  double limit = 0; ///< that `cost` should keep below
   unsigned fresh = 0;
   bool indexing = false; ///< an index is being made: those inside of it are plain
 

@@ -78,7 +78,8 @@ std::string Coverage::report() const {
   share("compared with the evaluator", evaluated_);
   share("ended by a panic", panicked_);
   share("refused for an index that leaves its range", refused_);
-  out += std::to_string(derivatives_) + " derivatives compared, " + std::to_string(kinks_) + " left out near a kink\n";
+  out += std::to_string(derivatives_) + " derivatives compared, " + std::to_string(kinks_) +
+         " left out near a kink\n";
   return out;
 }
 

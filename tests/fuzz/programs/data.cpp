@@ -48,7 +48,8 @@ NodePtr functionValue(Context& c, const Type& type, int depth) {
   return lambda(c, type, depth - 1);
 }
 
-NodePtr arm(Context& c, const std::string& name, const Record* payload, const Type& type, int depth, bool own) {
+NodePtr arm(Context& c, const std::string& name, const Record* payload, const Type& type, int depth,
+            bool own) {
   Inner inner(c);
   NodePtr out = make(Form::Arm, type, {}, name);
   if (payload)
@@ -66,7 +67,8 @@ NodePtr arm(Context& c, const std::string& name, const Record* payload, const Ty
 
 NodePtr matchNumber(Context& c, const Type& type, int depth, bool own) {
   Type subject = scalar(Kind::I64);
-  std::vector<NodePtr> kids = {make(Form::Binary, subject, {expression(c, subject, depth - 1), number(4)}, "%")};
+  std::vector<NodePtr> kids = {
+      make(Form::Binary, subject, {expression(c, subject, depth - 1), number(4)}, "%")};
   for (int64_t k = 0; k < c.between(1, 3); ++k) {
     NodePtr one = arm(c, "", nullptr, type, depth, own);
     one->integer = k;
@@ -124,28 +126,29 @@ NodePtr lambda(Context& c, const Type& type, int depth) {
 }
 
 NodePtr recordExpression(Context& c, const Type& type, int depth, bool own) {
-  return choose(c, {{25, [&] { return leaf(c, type, own); }},
-                    {35, [&]() -> NodePtr {
-                       switch (type->kind) {
-                       case Kind::Struct: return structValue(c, type, depth);
-                       case Kind::Enum: return makeCase(c, type, depth);
-                       case Kind::List: return listValue(c, type, depth);
-                       case Kind::Function: return functionValue(c, type, depth);
-                       case Kind::Tuple: {
-                         std::vector<NodePtr> kids;
-                         for (const Type& part : type->parts) kids.push_back(expression(c, part, depth - 1));
-                         return make(Form::Tuple, type, std::move(kids));
-                       }
-                       default: return nullptr;
-                       }
-                     }},
-                    {8, [&] { return callOf(c, type, depth); }},
-                    {5, [&]() -> NodePtr {
-                       return type->kind == Kind::Function ? nullptr : matchOf(c, type, depth, own);
-                     }},
-                    {8, [&]() -> NodePtr {
-                       return type->kind == Kind::Function ? nullptr : blockOf(c, type, depth, own);
-                     }}});
+  return choose(
+      c,
+      {{25, [&] { return leaf(c, type, own); }},
+       {35,
+        [&]() -> NodePtr {
+          switch (type->kind) {
+          case Kind::Struct: return structValue(c, type, depth);
+          case Kind::Enum: return makeCase(c, type, depth);
+          case Kind::List: return listValue(c, type, depth);
+          case Kind::Function: return functionValue(c, type, depth);
+          case Kind::Tuple: {
+            std::vector<NodePtr> kids;
+            for (const Type& part : type->parts) kids.push_back(expression(c, part, depth - 1));
+            return make(Form::Tuple, type, std::move(kids));
+          }
+          default: return nullptr;
+          }
+        }},
+       {8, [&] { return callOf(c, type, depth); }},
+       {5,
+        [&]() -> NodePtr { return type->kind == Kind::Function ? nullptr : matchOf(c, type, depth, own); }},
+       {8,
+        [&]() -> NodePtr { return type->kind == Kind::Function ? nullptr : blockOf(c, type, depth, own); }}});
 }
 
 NodePtr simplest(const Program& program, const Type& type, const std::function<int64_t(int64_t)>& below) {
@@ -189,9 +192,9 @@ void declareTypes(Context& c) {
   for (int64_t n = c.between(0, 2); n > 0; --n) {
     Record r{c.freshName("S"), {}};
     for (int64_t k = c.between(1, 4); k > 0; --k) {
-      Type type = c.chance(25)                            ? arrayOf(randomScalar(c), {std::to_string(c.between(1, 4))})
+      Type type = c.chance(25) ? arrayOf(randomScalar(c), {std::to_string(c.between(1, 4))})
                   : c.chance(15) && !c.program.structs.empty() ? structOf(c.pick(c.program.structs).name)
-                                                            : randomScalar(c);
+                                                               : randomScalar(c);
       r.fields.emplace_back(c.freshName("m"), type);
     }
     c.program.structs.push_back(std::move(r));
@@ -202,10 +205,10 @@ void declareTypes(Context& c) {
       Record r{c.freshName("C"), {}};
       bool first = e.cases.empty();
       for (int64_t f = c.between(0, 2); f > 0; --f) {
-        Type type = !first && c.chance(30)                     ? enumOf(e.name)
-                    : c.chance(15)                             ? arrayOf(randomNumber(c), {"2"})
+        Type type = !first && c.chance(30)                       ? enumOf(e.name)
+                    : c.chance(15)                               ? arrayOf(randomNumber(c), {"2"})
                     : c.chance(15) && !c.program.structs.empty() ? structOf(c.pick(c.program.structs).name)
-                                                               : randomScalar(c);
+                                                                 : randomScalar(c);
         r.fields.emplace_back(c.freshName("m"), type);
       }
       e.cases.push_back(std::move(r));

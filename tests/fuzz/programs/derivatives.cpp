@@ -1,5 +1,5 @@
-// Programs that differentiate: a smooth function of a value of any type with floats in it, and its derivatives
-// along a direction in every mode, beside what differences are made of.
+// Programs that differentiate: a smooth function of a value of any type with floats in it, and its
+// derivatives along a direction in every mode, beside what differences are made of.
 #include "fuzz/programs/context.h"
 #include "fuzz/programs/generate.h"
 
@@ -35,7 +35,8 @@ NodePtr point(Context& c, const Type& type) {
     for (const Type& part : type->parts) kids.push_back(point(c, part));
     return make(Form::Tuple, type, std::move(kids));
   case Kind::Struct:
-    for (const auto& [name, field] : c.program.findStruct(type->name)->fields) kids.push_back(point(c, field));
+    for (const auto& [name, field] : c.program.findStruct(type->name)->fields)
+      kids.push_back(point(c, field));
     return make(Form::Make, type, std::move(kids), type->name);
   case Kind::Enum: {
     const Choice* choice = c.program.findEnum(type->name);
@@ -49,8 +50,8 @@ NodePtr point(Context& c, const Type& type) {
   }
 }
 
-/// `of` weighed: a linear function of each of its floats, as text. Enums are weighed by the function `w` and the
-/// name of the type.
+/// `of` weighed: a linear function of each of its floats, as text. Enums are weighed by the function `w` and
+/// the name of the type.
 std::string weighed(Context& c, const Type& type, const std::string& of) {
   auto weight = [&] { return "(" + std::to_string(static_cast<double>(c.between(1, 15)) / 8) + " as f64)"; };
   switch (type->kind) {
@@ -114,7 +115,7 @@ void declareRecords(Context& c) {
       Type type = c.chance(35)   ? arrayOf(real(), {std::to_string(c.between(1, 3))})
                   : c.chance(20) ? scalar(Kind::I64)
                   : c.chance(20) && !c.program.structs.empty() ? structOf(c.pick(c.program.structs).name)
-                                 : real();
+                                                               : real();
       r.fields.emplace_back(c.freshName("m"), type);
     }
     c.program.structs.push_back(std::move(r));
@@ -139,7 +140,8 @@ Type pointType(Context& c) {
   if (roll < 45) return arrayOf(real(), {small()});
   if (roll < 55) return arrayOf(real(), {small(), small()});
   if (roll < 70 && !c.program.structs.empty()) return structOf(c.pick(c.program.structs).name);
-  if (roll < 78 && !c.program.structs.empty()) return arrayOf(structOf(c.pick(c.program.structs).name), {small()});
+  if (roll < 78 && !c.program.structs.empty())
+    return arrayOf(structOf(c.pick(c.program.structs).name), {small()});
   if (roll < 88 && !c.program.enums.empty()) return enumOf(c.pick(c.program.enums).name);
   if (roll < 94) return listOf(real());
   return tupleOf({real(), arrayOf(real(), {small()})});

@@ -46,7 +46,8 @@ Value Evaluator::value(const NodePtr& node) {
   switch (n.form) {
   case Form::Literal: {
     Kind kind = kindOf(n.type);
-    if (isFloat(kind)) return realValue(kind, n.type->kind == Kind::Variable ? static_cast<double>(n.integer) : n.real);
+    if (isFloat(kind))
+      return realValue(kind, n.type->kind == Kind::Variable ? static_cast<double>(n.integer) : n.real);
     return integerValue(kind, n.integer);
   }
   case Form::Name: {
@@ -126,7 +127,8 @@ Value Evaluator::operation(const Node& n) {
   if (n.name == "and") return boolValue(value(n.kids[0]).i && value(n.kids[1]).i);
   if (n.name == "or") return boolValue(value(n.kids[0]).i || value(n.kids[1]).i);
   Value a = value(n.kids[0]), b = value(n.kids[1]);
-  if (n.name == "@") return matrixProduct(kindOf(n.type->kind == Kind::Array ? n.type->parts[0] : n.type), a, b);
+  if (n.name == "@")
+    return matrixProduct(kindOf(n.type->kind == Kind::Array ? n.type->parts[0] : n.type), a, b);
   if (a.kind != Kind::Array && b.kind != Kind::Array) return binary(n.name, kindOf(n.type), a, b);
   return elementwise(n.name, kindOf(n.type->parts[0]), a, b);
 }
@@ -198,7 +200,8 @@ void Evaluator::statement(const NodePtr& node) {
 void Evaluator::bindSizes(const Type& type, const Value& v) {
   if (type->kind != Kind::Array) return;
   for (size_t k = 0; k < type->dims.size(); ++k)
-    if (type->dims[k][0] == '?') bind(std::string_view(type->dims[k]).substr(1), integerValue(Kind::I64, v.o->dims[k]));
+    if (type->dims[k][0] == '?')
+      bind(std::string_view(type->dims[k]).substr(1), integerValue(Kind::I64, v.o->dims[k]));
 }
 
 void Evaluator::assign(const Node& n) {
@@ -245,7 +248,8 @@ void Evaluator::loop(const Node& n) {
     }
     return;
   }
-  int64_t low = value(head.kids[0]).i, high = value(head.kids[1]).i, step = head.flag ? value(head.kids[2]).i : 1;
+  int64_t low = value(head.kids[0]).i, high = value(head.kids[1]).i,
+          step = head.flag ? value(head.kids[2]).i : 1;
   for (int64_t i = low; on && i < high; i += step) {
     Kept kept(*this);
     bind(head.name, integerValue(Kind::I64, i));

@@ -41,13 +41,12 @@ bool better(const std::string& name, const Value& a, const Value& best) {
 
 } // namespace
 
-void Evaluator::header(const Node& n, size_t at, std::vector<int64_t>& extents, const std::function<void()>& each) {
+void Evaluator::header(const Node& n, size_t at, std::vector<int64_t>& extents,
+                       const std::function<void()>& each) {
   size_t count = n.kids.size() - 1 - (n.flag ? 1 : 0);
   if (at == count) return each();
   const Node& head = *n.kids[at];
-  auto one = [&] {
-    header(n, at + 1, extents, each);
-  };
+  auto one = [&] { header(n, at + 1, extents, each); };
   auto& names = frame().variables;
   size_t before = names.size();
   if (head.form == Form::Walk) {
@@ -191,7 +190,8 @@ Value Evaluator::matrixProduct(Kind kind, const Value& a, const Value& b) {
       }
       items.push_back(sum);
     }
-  return arrayValue(vector ? std::vector<int64_t>{rows} : std::vector<int64_t>{rows, columns}, std::move(items));
+  return arrayValue(vector ? std::vector<int64_t>{rows} : std::vector<int64_t>{rows, columns},
+                    std::move(items));
 }
 
 } // namespace melix::fuzz::programs

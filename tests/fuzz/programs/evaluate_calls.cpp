@@ -53,7 +53,8 @@ Value Evaluator::invoke(const Value& function, std::vector<Value> arguments) {
   if (frames_.size() > deepest) throw Unknown{"too deep"};
   Frame inner{function.o->captured, frame().types};
   const Node& n = *function.o->lambda;
-  for (size_t k = 0; k < n.names.size(); ++k) inner.variables.emplace_back(n.names[k], std::move(arguments[k]));
+  for (size_t k = 0; k < n.names.size(); ++k)
+    inner.variables.emplace_back(n.names[k], std::move(arguments[k]));
   frames_.push_back(std::move(inner));
   Value out = value(n.kids[0]);
   frames_.pop_back();
@@ -125,7 +126,8 @@ Value Evaluator::builtin(const Node& n) {
   std::vector<Value> a;
   for (const NodePtr& kid : n.kids) a.push_back(value(kid));
   if (n.name == "len") {
-    return integerValue(Kind::I64, a[0].kind == Kind::List ? static_cast<int64_t>(a[0].o->items.size()) : a[0].o->dims[0]);
+    return integerValue(Kind::I64, a[0].kind == Kind::List ? static_cast<int64_t>(a[0].o->items.size())
+                                                           : a[0].o->dims[0]);
   }
   if (n.name == "list") return aggregate(Kind::List, a[0].o->items);
   if (n.name == "reverse") return reversed(a[0]);
@@ -144,7 +146,8 @@ Value Evaluator::builtin(const Node& n) {
   }
   if (n.name == "select") {
     std::vector<Value> items;
-    for (size_t k = 0; k < a[0].o->items.size(); ++k) items.push_back(a[a[0].o->items[k].i ? 1 : 2].o->items[k]);
+    for (size_t k = 0; k < a[0].o->items.size(); ++k)
+      items.push_back(a[a[0].o->items[k].i ? 1 : 2].o->items[k]);
     return arrayValue(a[0].o->dims, std::move(items));
   }
   if (n.name == "scan") {

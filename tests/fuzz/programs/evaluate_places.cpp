@@ -59,8 +59,8 @@ Step Evaluator::resolve(const Value& of, const std::vector<Subscript>& subscript
     default: {
       int64_t end = s.open ? size : s.b;
       if (s.a < 0 || s.a > end || end > size)
-        throw Panic{"slice " + std::to_string(s.a) + ".." + std::to_string(end) + " does not fit an axis of size " +
-                    std::to_string(size)};
+        throw Panic{"slice " + std::to_string(s.a) + ".." + std::to_string(end) +
+                    " does not fit an axis of size " + std::to_string(size)};
       for (int64_t i = s.a; i < end; i += s.step) at.push_back(i);
     }
     }
@@ -91,8 +91,10 @@ void visitSelected(const Object& o, const Step& step, const std::function<void(s
 std::vector<int64_t> selectedDims(const Object& o, const Step& step) {
   std::vector<int64_t> dims;
   for (size_t k = 0; k < o.dims.size(); ++k) {
-    if (k >= step.positions.size()) dims.push_back(o.dims[k]);
-    else if (step.kept[k]) dims.push_back(static_cast<int64_t>(step.positions[k].size()));
+    if (k >= step.positions.size())
+      dims.push_back(o.dims[k]);
+    else if (step.kept[k])
+      dims.push_back(static_cast<int64_t>(step.positions[k].size()));
   }
   return dims;
 }
@@ -103,7 +105,8 @@ Value Evaluator::read(const Value& from, const std::vector<PlaceStep>& steps, si
   if (at == steps.size()) return from;
   if (steps[at].field >= 0) return read(from.o->items[static_cast<size_t>(steps[at].field)], steps, at + 1);
   Step step = resolve(from, steps[at].subscripts);
-  if (from.kind == Kind::List) return read(from.o->items[static_cast<size_t>(step.positions[0][0])], steps, at + 1);
+  if (from.kind == Kind::List)
+    return read(from.o->items[static_cast<size_t>(step.positions[0][0])], steps, at + 1);
   std::vector<int64_t> dims = selectedDims(*from.o, step);
   std::vector<Value> items;
   visitSelected(*from.o, step, [&](size_t k) { items.push_back(from.o->items[k]); });
@@ -121,7 +124,8 @@ void Evaluator::update(Value& in, const std::vector<PlaceStep>& steps, size_t at
     return update(programs::own(in).items[static_cast<size_t>(steps[at].field)], steps, at + 1, change);
   Step step = resolve(in, steps[at].subscripts);
   Object& o = programs::own(in);
-  if (in.kind == Kind::List) return update(o.items[static_cast<size_t>(step.positions[0][0])], steps, at + 1, change);
+  if (in.kind == Kind::List)
+    return update(o.items[static_cast<size_t>(step.positions[0][0])], steps, at + 1, change);
   std::vector<int64_t> dims = selectedDims(o, step);
   std::vector<size_t> places;
   visitSelected(o, step, [&](size_t k) { places.push_back(k); });

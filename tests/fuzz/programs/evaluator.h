@@ -23,9 +23,10 @@ struct Step {
   std::vector<bool> kept{};                      ///< the axes that stay
 };
 
-/// A place that is assigned: a variable and the steps to the part, as far as numbers go; nothing is checked yet.
+/// A place that is assigned: a variable and the steps to the part, as far as numbers go; nothing is checked
+/// yet.
 struct Subscript {
-  Form form;       ///< Index for a number, Slice, Whole, FromEnd, Array for positions
+  Form form; ///< Index for a number, Slice, Whole, FromEnd, Array for positions
   int64_t a = 0, b = 0, step = 1;
   bool open = false; ///< a slice without an end
   std::vector<int64_t> positions{};
@@ -82,7 +83,8 @@ private:
   std::vector<PlaceStep> steps(const NodePtr& place, std::string_view& variable);
   Value read(const Value& from, const std::vector<PlaceStep>& steps, size_t at);
   /// Replaces the part by what `change` makes of it.
-  void update(Value& in, const std::vector<PlaceStep>& steps, size_t at, const std::function<Value(const Value&)>& change);
+  void update(Value& in, const std::vector<PlaceStep>& steps, size_t at,
+              const std::function<Value(const Value&)>& change);
   Step resolve(const Value& of, const std::vector<Subscript>& subscripts);
 
   Value& variable(std::string_view name);

@@ -14,14 +14,15 @@ int64_t interestingInteger(Context& c, Kind kind) {
   unsigned bits = bitsOf(kind);
   bool sign = isSigned(kind);
   if (c.chance(85)) return sign ? c.between(-9, 12) : c.between(0, 20);
-  int64_t top = bits == 64 ? std::numeric_limits<int64_t>::max() : (int64_t(1) << (sign ? bits - 1 : bits)) - 1;
+  int64_t top =
+      bits == 64 ? std::numeric_limits<int64_t>::max() : (int64_t(1) << (sign ? bits - 1 : bits)) - 1;
   if (!sign) return top - c.between(0, 2);
   return c.chance(50) ? top - c.between(0, 2) : -top - 1 + c.between(0, 2);
 }
 
 double interestingReal(Context& c) {
-  static const std::vector<double> values = {0.0,  1.0,   -1.0, 0.5, 2.0,    -2.5, 3.25, 0.1,
-                                             0.75, 1e-3,  10.0, 7.0, 1.5e10, -0.3, 1e-9, 100.0};
+  static const std::vector<double> values = {0.0,  1.0,  -1.0, 0.5, 2.0,    -2.5, 3.25, 0.1,
+                                             0.75, 1e-3, 10.0, 7.0, 1.5e10, -0.3, 1e-9, 100.0};
   return c.style.smooth ? static_cast<double>(c.between(-12, 12)) / 8.0 : c.pick(values);
 }
 
@@ -87,15 +88,15 @@ NodePtr arithmetic(Context& c, const Type& type, int depth, bool own) {
     if (c.chance(40)) // the sum is an `int` even where the operand is still open
       count = make(Form::Binary, scalar(Kind::I64),
                    {expression(c, scalar(Kind::I64), depth - 2), literal(scalar(Kind::I64), 1)}, "+");
-    return make(Form::Binary, type, {expression(c, type, depth - 1, true), count}, c.chance(50) ? "<<" : ">>");
+    return make(Form::Binary, type, {expression(c, type, depth - 1, true), count},
+                c.chance(50) ? "<<" : ">>");
   }
   if (isNumber(k) && c.chance(6))
-    return make(Form::Binary, type, {expression(c, type, depth - 1, true), number(c.between(0, isFloat(k) ? 3 : 5))},
-                "^");
+    return make(Form::Binary, type,
+                {expression(c, type, depth - 1, true), number(c.between(0, isFloat(k) ? 3 : 5))}, "^");
   static const Names ops = {"+", "-", "*"};
   bool fraction = isFloat(k) && c.chance(15);
-  return make(Form::Binary, type,
-              {expression(c, type, depth - 1), operand(c, type, depth - 1, false)},
+  return make(Form::Binary, type, {expression(c, type, depth - 1), operand(c, type, depth - 1, false)},
               fraction ? "/" : c.pick(ops));
 }
 
@@ -118,7 +119,8 @@ NodePtr mathFunction(Context& c, const Type& type, int depth) {
   static const Names exact = {"abs", "floor", "ceil", "trunc", "round", "sqrt"};
   static const Names elementary = {"sin", "cos", "tanh", "exp", "log"};
   bool bits = c.style.elementary && c.chance(50);
-  return make(Form::Builtin, type, {expression(c, type, depth - 1)}, bits ? c.pick(elementary) : c.pick(exact));
+  return make(Form::Builtin, type, {expression(c, type, depth - 1)},
+              bits ? c.pick(elementary) : c.pick(exact));
 }
 
 NodePtr conversion(Context& c, const Type& type, int depth) {
@@ -145,8 +147,8 @@ NodePtr equality(Context& c, int depth) {
   Type type = randomType(c, 1);
   bool fits = type->kind == Kind::Enum || type->kind == Kind::Bool;
   if (!fits) return nullptr;
-  return make(Form::Binary, scalar(Kind::Bool), {expression(c, type, depth - 1), expression(c, type, depth - 1)},
-              c.chance(50) ? "==" : "!=");
+  return make(Form::Binary, scalar(Kind::Bool),
+              {expression(c, type, depth - 1), expression(c, type, depth - 1)}, c.chance(50) ? "==" : "!=");
 }
 
 NodePtr logical(Context& c, int depth) {
@@ -212,7 +214,8 @@ NodePtr invoked(Context& c, const Type& type, int depth) {
   NodePtr f = placeOf(c, of);
   if (!f) f = lambda(c, of, depth - 1);
   std::vector<NodePtr> kids = {f};
-  for (size_t k = 0; k + 1 < of->parts.size(); ++k) kids.push_back(expression(c, of->parts[k], depth - 1, false));
+  for (size_t k = 0; k + 1 < of->parts.size(); ++k)
+    kids.push_back(expression(c, of->parts[k], depth - 1, false));
   return make(Form::Invoke, type, std::move(kids));
 }
 
@@ -220,7 +223,8 @@ NodePtr leaf(Context& c, const Type& type, bool own) {
   if (c.chance(isScalar(type) ? 75 : 92))
     if (NodePtr place = placeOf(c, type)) return place;
   if (isScalar(type) || type->kind == Kind::Variable) return randomLiteral(c, type, own);
-  return simplest(c.program, type, [&](int64_t n) { return static_cast<int64_t>(c.below(static_cast<size_t>(n))); });
+  return simplest(c.program, type,
+                  [&](int64_t n) { return static_cast<int64_t>(c.below(static_cast<size_t>(n))); });
 }
 
 NodePtr scalarExpression(Context& c, const Type& type, int depth, bool own) {
@@ -246,7 +250,7 @@ NodePtr expression(Context& c, Type type, int depth, bool own) {
   if (depth > 0 && c.affords(4)) {
     if (isScalar(type)) {
       made = c.style.smooth && type->kind == Kind::F64 ? smoothScalar(c, depth)
-                                                        : scalarExpression(c, type, depth, own);
+                                                       : scalarExpression(c, type, depth, own);
     } else if (type->kind == Kind::Variable) {
       if (c.chance(60)) made = arithmetic(c, type, depth, own);
       if (!made && c.chance(30)) made = branches(c, type, depth, own);

@@ -8,7 +8,7 @@ namespace melix::fuzz::programs {
 
 namespace {
 
-constexpr double costOfCall = 3000;   ///< at most, guessed
+constexpr double costOfCall = 3000;     ///< at most, guessed
 constexpr double callsOfRecursion = 20; ///< one call and those that it makes, guessed
 
 bool names(const Type& type, const std::string& size) {
@@ -29,7 +29,8 @@ Context bodyOf(Context& c, const Function& f) {
   inner.style = c.style;
   inner.fresh = c.fresh;
   inner.limit = costOfCall;
-  for (const std::string& name : f.sizes) inner.sizes.push_back({name, c.style.large ? c.style.large : 6, false});
+  for (const std::string& name : f.sizes)
+    inner.sizes.push_back({name, c.style.large ? c.style.large : 6, false});
   if (c.style.large && f.sizes.size() > 1) inner.sizes.back().guess = 6;
   if (c.style.large) inner.limit = c.style.large * 40;
   for (const Parameter& p : f.parameters) inner.variables.push_back({p.name, p.type, p.isInout});
@@ -67,7 +68,8 @@ Type resultType(Context& c, Function& f) {
   return type->kind == Kind::Function ? randomScalar(c) : type;
 }
 
-void finish(Context& c, const std::shared_ptr<Function>& f, Context& inner, std::vector<NodePtr> body, NodePtr value) {
+void finish(Context& c, const std::shared_ptr<Function>& f, Context& inner, std::vector<NodePtr> body,
+            NodePtr value) {
   f->body = block(std::move(body), std::move(value));
   f->cost = inner.cost + 2;
   f->smooth = c.style.smooth;
@@ -129,7 +131,8 @@ void generic(Context& c) {
     Inner loop(inner);
     loop.repeat(6);
     inner.variables.push_back({index, scalar(Kind::I64), false, f->sizes[0]});
-    NodePtr add = make(Form::Assign, unit(), {nameOf(sum, t), expression(inner, t, 2)}, c.chance(50) ? "+=" : "=");
+    NodePtr add =
+        make(Form::Assign, unit(), {nameOf(sum, t), expression(inner, t, 2)}, c.chance(50) ? "+=" : "=");
     NodePtr range = make(Form::Range, unit(), {number(0), sizeValue(f->sizes[0])}, index);
     body.push_back(make(Form::For, unit(), {range, block({add})}));
   }
@@ -210,11 +213,16 @@ void walking(Context& c) {
 void declareFunctions(Context& c, size_t count) {
   for (size_t k = 0; k < count; ++k) {
     size_t roll = c.below(100);
-    if (roll < 45) plain(c);
-    else if (roll < 65) recursive(c);
-    else if (roll < 80) changing(c);
-    else if (roll < 90) generic(c);
-    else walking(c);
+    if (roll < 45)
+      plain(c);
+    else if (roll < 65)
+      recursive(c);
+    else if (roll < 80)
+      changing(c);
+    else if (roll < 90)
+      generic(c);
+    else
+      walking(c);
   }
 }
 

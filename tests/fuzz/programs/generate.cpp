@@ -21,10 +21,12 @@ void largeArray(Context& c, std::vector<NodePtr>& out) {
   Type element = c.chance(50) ? scalar(Kind::F64) : scalar(Kind::I64);
   std::string index = c.freshName("i");
   NodePtr range = make(Form::Range, unit(), {number(0), number(static_cast<int64_t>(c.style.large))}, index);
-  NodePtr remainder = make(Form::Binary, scalar(Kind::I64), {nameOf(index, scalar(Kind::I64)), number(17)}, "%");
+  NodePtr remainder =
+      make(Form::Binary, scalar(Kind::I64), {nameOf(index, scalar(Kind::I64)), number(17)}, "%");
   NodePtr value = remainder;
   if (element->kind == Kind::F64)
-    value = make(Form::Binary, element, {make(Form::Convert, element, {remainder}, "as"), literal(element, 0, 0.25)}, "*");
+    value = make(Form::Binary, element,
+                 {make(Form::Convert, element, {remainder}, "as"), literal(element, 0, 0.25)}, "*");
   NodePtr array = make(Form::Builder, arrayOf(element, {"?"}), {range, value});
   NodePtr let = make(Form::Let, unit(), {array}, name);
   let->asked = arrayOf(element, {"?" + size});

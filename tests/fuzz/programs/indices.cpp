@@ -1,10 +1,11 @@
-// Programs about indices: affine and product ones with strides from small to those whose multiples wrap, in every
-// position where an array is read or written. Where they are in range, and the panic where they are not, is
-// known by the evaluator.
+// Programs about indices: affine and product ones with strides from small to those whose multiples wrap, in
+// every position where an array is read or written. Where they are in range, and the panic where they are
+// not, is known by the evaluator.
 #include "fuzz/programs/context.h"
 #include "fuzz/programs/evaluate.h"
 #include "fuzz/programs/generate.h"
 
+#include <iterator>
 #include <limits>
 
 namespace melix::fuzz::programs {
@@ -19,6 +20,22 @@ const Type& whole() {
   static const Type type = scalar(Kind::I64);
   return type;
 }
+
+/// A stride, and how many multiples of it to take so that the last is near the first again and those between
+/// are far out of range: a look at both ends says nothing.
+struct Wrapping {
+  int64_t stride, count;
+};
+constexpr Wrapping wrapping[] = {{third, 4},
+                                 {-third + 2, 4},
+                                 {least, 3},
+                                 {least + 1, 3},
+                                 {int64_t(1) << 62, 5},
+                                 {-(int64_t(1) << 62), 5},
+                                 {(int64_t(1) << 62) + 1, 5},
+                                 {3689348814741910324, 6},
+                                 {-3689348814741910323, 6},
+                                 {int64_t(1) << 61, 9}};
 
 int64_t stride(Context& c) {
   static const std::vector<int64_t> huge = {third,
@@ -58,7 +75,8 @@ struct Access {
   /// An affine or product index of what is in scope.
   NodePtr position() {
     NodePtr out = term();
-    for (size_t k = 1; k < indices.size() || c.chance(25); ++k) out = binary(c.chance(70) ? "+" : "-", out, term());
+    for (size_t k = 1; k < indices.size() || c.chance(25); ++k)
+      out = binary(c.chance(70) ? "+" : "-", out, term());
     if (c.chance(45)) out = binary(c.chance(60) ? "+" : "-", out, offset());
     if (c.chance(12)) out = binary("-", offset(), out);
     if (c.chance(6)) out = binary("%", out, number(c.between(2, 7)));
@@ -73,10 +91,11 @@ struct Access {
 
   NodePtr term() {
     NodePtr index = indices.empty() ? factor() : name(c.pick(indices));
-    switch (c.below(7)) {
+    switch (c.below(9)) {
     case 0: return index;
     case 1: return binary("*", binary("+", index, offset()), factor());
-    case 2: return binary("*", index, name(c.pick(indices.empty() ? std::vector{f.parameters[1].name} : indices)));
+    case 2:
+      return binary("*", index, name(c.pick(indices.empty() ? std::vector{f.parameters[1].name} : indices)));
     case 3: return binary("*", binary("*", index, factor()), factor());
     case 4: return binary("*", factor(), index);
     default: return binary("*", index, factor());
@@ -106,7 +125,9 @@ NodePtr at(const NodePtr& array, std::vector<NodePtr> subscripts, Type type) {
   return make(Form::Index, std::move(type), std::move(subscripts));
 }
 
-Type elementOf(const Type& type) { return type->kind == Kind::Array || type->kind == Kind::List ? type->parts[0] : type; }
+Type elementOf(const Type& type) {
+  return type->kind == Kind::Array || type->kind == Kind::List ? type->parts[0] : type;
+}
 
 /// The array's element, and the size of the axis that the index is for, whatever holds the array.
 struct Held {
@@ -119,14 +140,16 @@ Held held(Context& c, const Function& f) {
   const Parameter& p = f.parameters[0];
   NodePtr base = nameOf(p.name, p.type);
   (void)c;
-  if (p.type->kind == Kind::Struct) return {make(Form::Field, arrayOf(whole(), {"4"}), {base}, "data"), whole()};
+  if (p.type->kind == Kind::Struct)
+    return {make(Form::Field, arrayOf(whole(), {"4"}), {base}, "data"), whole()};
   return {base, elementOf(p.type), p.type->dims.size() == 2};
 }
 
 NodePtr element(Access& a, const Held& h) {
   if (!h.rows) return at(h.array, {a.position()}, h.element);
   NodePtr other = number(0);
-  return a.c.chance(50) ? at(h.array, {a.position(), other}, h.element) : at(h.array, {other, a.position()}, h.element);
+  return a.c.chance(50) ? at(h.array, {a.position(), other}, h.element)
+                        : at(h.array, {other, a.position()}, h.element);
 }
 
 NodePtr reduced(const char* how, std::vector<NodePtr> heads, NodePtr body, const Type& type) {
@@ -163,14 +186,18 @@ void reads(Context& c, Function& f, std::vector<NodePtr>& body) {
   } else if (form == 2 && h.rows) { // whole rows or columns
     Type row = arrayOf(h.element, {f.sizes.back()});
     NodePtr all = make(Form::Whole, unit());
-    NodePtr one = c.chance(60) ? at(h.array, {a.position()}, row) : at(h.array, {all, a.position()}, arrayOf(h.element, {f.sizes[0]}));
-    value = builderOf({heads[0]}, reduced("sum", {make(Form::Walk, unit(), {one})}, nameOf("e" + out, h.element), h.element));
+    NodePtr one = c.chance(60) ? at(h.array, {a.position()}, row)
+                               : at(h.array, {all, a.position()}, arrayOf(h.element, {f.sizes[0]}));
+    value = builderOf({heads[0]}, reduced("sum", {make(Form::Walk, unit(), {one})},
+                                          nameOf("e" + out, h.element), h.element));
     value->kids.back()->kids[0]->names = {"e" + out};
     if (heads.size() > 1) value->kids.insert(value->kids.begin() + 1, heads[1]);
   } else if (form == 3) { // under a condition
-    NodePtr some = make(Form::Binary, scalar(Kind::Bool), {name(a.indices[0]), number(c.between(0, 3))}, c.chance(50) ? "<" : ">");
+    NodePtr some = make(Form::Binary, scalar(Kind::Bool), {name(a.indices[0]), number(c.between(0, 3))},
+                        c.chance(50) ? "<" : ">");
     NodePtr other = literal(h.element, 0);
-    value = builderOf(std::move(heads), make(Form::If, h.element, {some, block({}, element(a, h)), block({}, other)}));
+    value = builderOf(std::move(heads),
+                      make(Form::If, h.element, {some, block({}, element(a, h)), block({}, other)}));
   } else if (form == 4) { // in a closure
     std::string g = c.freshName("g"), q = c.freshName("q");
     Access inner{c, f, {q}};
@@ -179,7 +206,8 @@ void reads(Context& c, Function& f, std::vector<NodePtr>& body) {
     body.push_back(let(g, lambda));
     NodePtr call = make(Form::Invoke, h.element, {nameOf(g, lambda->type), name(a.indices[0])});
     value = builderOf(std::move(heads), call);
-  } else if (form == 5 && heads.size() == 1 && !h.rows && h.array->type->kind == Kind::Array) { // by an array of positions
+  } else if (form == 5 && heads.size() == 1 && !h.rows &&
+             h.array->type->kind == Kind::Array) { // by an array of positions
     value = at(h.array, {builderOf({heads[0]}, a.position())}, arrayOf(h.element, {"?"}));
   } else {
     value = builderOf(std::move(heads), element(a, h));
@@ -217,7 +245,8 @@ void loops(Context& c, Function& f, std::vector<NodePtr>& body) {
     NodePtr row = at(mine.array, {a.position()}, arrayOf(h.element, {f.sizes.back()}));
     statement = make(Form::Assign, unit(), {row, literal(h.element, 5, 5)}, "+=");
   } else {
-    statement = make(Form::Assign, unit(), {element(a, mine), literal(h.element, c.between(1, 9), 3)}, c.chance(50) ? "=" : "+=");
+    statement = make(Form::Assign, unit(), {element(a, mine), literal(h.element, c.between(1, 9), 3)},
+                     c.chance(50) ? "=" : "+=");
   }
   for (size_t k = heads.size(); k-- > 0;) statement = make(Form::For, unit(), {heads[k], block({statement})});
   body.push_back(statement);
@@ -234,10 +263,13 @@ void gradients(Context& c, Function& f, std::vector<NodePtr>& body) {
   h.array = nameOf(y, h.array->type);
   NodePtr read = element(a, h);
   NodePtr term = c.chance(50) ? make(Form::Binary, h.element, {read, clone(read)}, "*") : read;
-  NodePtr lambda = make(Form::Lambda, functionOf({h.array->type}, h.element), {reduced("sum", heads, term, h.element)});
+  NodePtr lambda =
+      make(Form::Lambda, functionOf({h.array->type}, h.element), {reduced("sum", heads, term, h.element)});
   lambda->names = {y};
   NodePtr gradient = make(Form::Text, unit(), {}, "grad");
-  NodePtr call = make(Form::Invoke, h.array->type, {make(Form::Invoke, h.array->type, {gradient, lambda}), nameOf(f.parameters[0].name, h.array->type)});
+  NodePtr call = make(
+      Form::Invoke, h.array->type,
+      {make(Form::Invoke, h.array->type, {gradient, lambda}), nameOf(f.parameters[0].name, h.array->type)});
   body.push_back(make(Form::Print, unit(), {call}));
 }
 
@@ -246,7 +278,7 @@ std::shared_ptr<Function> access(Context& c) {
   f->name = c.freshName("f");
   f->sizes = {c.freshName("N")};
   Type real = scalar(Kind::F64), type;
-  switch (c.below(7)) {
+  switch (c.below(10)) {
   case 0:
     f->sizes.push_back(c.freshName("M"));
     type = arrayOf(whole(), {f->sizes[0], f->sizes[1]});
@@ -255,18 +287,26 @@ std::shared_ptr<Function> access(Context& c) {
   case 2: type = structOf("Box"); break;
   case 3:
   case 4: type = arrayOf(real, {f->sizes[0]}); break;
+  case 5:
+  case 6: type = arrayOf(c.chance(40) ? real : whole(), {std::to_string(c.between(3, 6))}); break;
   default: type = arrayOf(whole(), {f->sizes[0]});
   }
-  f->parameters = {{c.freshName("x"), type}, {c.freshName("k"), whole()}, {c.freshName("a"), whole()}, {c.freshName("n"), whole()}};
-  bool sized = type->kind == Kind::Array;
+  f->parameters = {{c.freshName("x"), type},
+                   {c.freshName("k"), whole()},
+                   {c.freshName("a"), whole()},
+                   {c.freshName("n"), whole()}};
+  bool sized = type->kind == Kind::Array && !isNumeral(type->dims[0]);
   if (!sized) f->sizes = {c.freshName("size")};
   std::vector<NodePtr> body;
   if (!sized) body.push_back(let(f->sizes[0], number(4)));
   f->result = unit();
   size_t form = c.below(10);
-  if (form < 5) reads(c, *f, body);
-  else if (form < 9) loops(c, *f, body);
-  else gradients(c, *f, body);
+  if (form < 5)
+    reads(c, *f, body);
+  else if (form < 9)
+    loops(c, *f, body);
+  else
+    gradients(c, *f, body);
   if (!sized) f->sizes.clear();
   f->body = block(std::move(body));
   return f;
@@ -285,7 +325,8 @@ NodePtr argument(Context& c, const Type& type, int64_t size) {
   std::vector<NodePtr> heads;
   std::vector<std::string> dims;
   for (size_t k = 0; k < type->dims.size(); ++k) {
-    dims.push_back(std::to_string(k == 0 ? size : c.between(1, 3)));
+    dims.push_back(isNumeral(type->dims[k]) ? type->dims[k]
+                                            : std::to_string(k == 0 ? size : c.between(1, 3)));
     heads.push_back(make(Form::Range, unit(), {number(0), number(std::stoll(dims[k]))}, c.freshName("i")));
   }
   NodePtr sum = number(10);
@@ -327,8 +368,16 @@ Program generateIndices(Random& random) {
     std::shared_ptr<Function> f = access(c);
     program.functions.push_back(f);
     for (int calls = 0; calls < 3; ++calls) {
-      NodePtr array = argument(c, f->parameters[0].type, c.between(1, 6));
-      NodePtr call = make(Form::Call, unit(), {array, given(c, stride(c)), given(c, stride(c)), given(c, c.between(0, 5))}, f->name);
+      NodePtr array = argument(c, f->parameters[0].type, c.between(1, 10));
+      int64_t one = stride(c), two = stride(c), count = c.between(0, 5);
+      if (c.chance(50)) {
+        const Wrapping& w = wrapping[c.below(std::size(wrapping))];
+        one = w.stride;
+        two = c.chance(50) ? w.stride : two;
+        count = w.count;
+      }
+      NodePtr call =
+          make(Form::Call, unit(), {array, given(c, one), given(c, two), given(c, count)}, f->name);
       program.script->kids.push_back(make(Form::Do, unit(), {call}));
       Expected expected = evaluate(program, true);
       // Of those out of range the last one stays: it ends the program.

@@ -10,7 +10,7 @@ constexpr size_t deepest = 3;
 /// The way from a variable to a part of the type wished for.
 struct Way {
   const Variable* from;
-  std::vector<Type> types;       ///< after each step
+  std::vector<Type> types;        ///< after each step
   std::vector<std::string> steps; ///< a field, "#" a part, "[" an element, "<" a row
   std::vector<int> numbers;
 };

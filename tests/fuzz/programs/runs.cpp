@@ -70,7 +70,8 @@ public:
     names::ModuleId root = session_.load(programName, text_);
     bool ok = session_.program(root);
     Outcome early;
-    if (options_.early == RunOptions::Early::Derivatives) ok = ok && session_.advance(session::CoreStage::Derivatives);
+    if (options_.early == RunOptions::Early::Derivatives)
+      ok = ok && session_.advance(session::CoreStage::Derivatives);
     if (ok && options_.early != RunOptions::Early::No)
       early = inChild("interpreter before the passes", [&] { return interpret(); });
     ok = ok && session_.advance(session::CoreStage::Optimised);
@@ -183,8 +184,10 @@ Runs runEveryWay(const std::string& text, const RunOptions& options) {
   out.refused = compiling.status == refusedStatus;
   if (!out.compiled) {
     out.problem = compiling.errors;
-    if (compiling.slow) out.problem = "the compiler takes too long";
-    else if (compiling.status >= 256) out.problem += "\nthe compiler ended by signal " + std::to_string(compiling.status - 256);
+    if (compiling.slow)
+      out.problem = "the compiler takes too long";
+    else if (compiling.status >= 256)
+      out.problem += "\nthe compiler ended by signal " + std::to_string(compiling.status - 256);
     return out;
   }
   out.problem = compiling.errors; // of a sanitizer

@@ -8,16 +8,16 @@
 namespace melix::fuzz::programs {
 
 struct Outcome {
-  std::string way;  ///< how it was run
-  int status = 0;   ///< exit status, or 256 + the signal that ended it
+  std::string way;   ///< how it was run
+  int status = 0;    ///< exit status, or 256 + the signal that ended it
   bool slow = false; ///< stopped because it took too long
   std::string output, errors;
 };
 
 struct RunOptions {
-  bool strict = false;     ///< --strict-fp
-  /// Interpret Core before the passes that optimise, too: as it was lowered, or once it has neither function values
-  /// nor derivatives. Rounding is the same only with `strict`.
+  bool strict = false; ///< --strict-fp
+  /// Interpret Core before the passes that optimise, too: as it was lowered, or once it has neither function
+  /// values nor derivatives. Rounding is the same only with `strict`.
   enum class Early : uint8_t { No, Lowered, Derivatives } early = Early::No;
   bool compiled = true;    ///< else only interpreted
   bool executable = false; ///< make an executable and run it too
@@ -26,8 +26,9 @@ struct RunOptions {
 
 struct Runs {
   bool compiled = false;
-  std::string problem; ///< why it is not: diagnostics, a bug, a crash; or what the compiler wrote all the same
-  bool refused = false; ///< by the checker, with diagnostics
+  std::string
+      problem; ///< why it is not: diagnostics, a bug, a crash; or what the compiler wrote all the same
+  bool refused = false;          ///< by the checker, with diagnostics
   std::vector<Outcome> outcomes; ///< the interpreter's first
 };
 

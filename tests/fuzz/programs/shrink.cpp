@@ -42,7 +42,8 @@ class Shrinking {
 public:
   Shrinking(Case from, std::string kind, double seconds)
       : best_(std::move(from)), kind_(std::move(kind)),
-        end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
+        end_(Clock::now() +
+             std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
 
   Case run() {
     bool smaller = true;
@@ -143,15 +144,17 @@ private:
       if (n->type->kind == Kind::Unit && unwrapped(at, *n)) return true;
     }
     if (!isExpression(*n) || n->kids.empty() || n->form == Form::Block) return false;
-    if (closed(n->type) && n->type->kind != Kind::Variable &&
-        replace(at, [&](const NodePtr& of) { return simplest(best_.program, of->type, [](int64_t) { return 1; }); }))
+    if (closed(n->type) && n->type->kind != Kind::Variable && replace(at, [&](const NodePtr& of) {
+          return simplest(best_.program, of->type, [](int64_t) { return 1; });
+        }))
       return true;
     for (size_t k = 0; k < n->kids.size(); ++k) {
       const NodePtr& kid = n->kids[k];
       bool value = kid && kid->form == Form::Block && kid->flag && kid->kids.size() == 1;
       const NodePtr& inner = value ? kid->kids[0] : kid;
       if (!inner || !isExpression(*inner) || !same(inner->type, n->type)) continue;
-      if (replace(at, [&](const NodePtr& of) { return value ? of->kids[k]->kids[0] : of->kids[k]; })) return true;
+      if (replace(at, [&](const NodePtr& of) { return value ? of->kids[k]->kids[0] : of->kids[k]; }))
+        return true;
     }
     return false;
   }
@@ -175,7 +178,8 @@ private:
 Case shrink(const Case& from, const Finding& finding, double seconds) {
   Case start = from;
   auto about = [&](const char* what) { return finding.kind.find(what) != std::string::npos; };
-  start.options.compiled = !about("evaluator") && !about("before the passes") && !about("derivatives") && !about("refused");
+  start.options.compiled =
+      !about("evaluator") && !about("before the passes") && !about("derivatives") && !about("refused");
   start.options.executable = from.options.executable && about("executable");
   return Shrinking(std::move(start), finding.kind, seconds).run();
 }

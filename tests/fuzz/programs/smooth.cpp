@@ -61,7 +61,8 @@ NodePtr branch(Context& c, int depth) {
 }
 
 NodePtr converted(Context& c, int depth) {
-  NodePtr whole = make(Form::Binary, scalar(Kind::I64), {expression(c, scalar(Kind::I64), depth - 1), number(5)}, "%");
+  NodePtr whole =
+      make(Form::Binary, scalar(Kind::I64), {expression(c, scalar(Kind::I64), depth - 1), number(5)}, "%");
   return make(Form::Convert, real(), {whole}, "as");
 }
 

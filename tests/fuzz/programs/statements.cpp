@@ -152,7 +152,8 @@ void whileLoop(Context& c, std::vector<NodePtr>& out, int depth) {
   if (c.chance(70)) {
     NodePtr condition = below;
     if (c.chance(60))
-      condition = make(Form::Binary, below->type, {below, expression(c, scalar(Kind::Bool), depth - 1)}, "and");
+      condition =
+          make(Form::Binary, below->type, {below, expression(c, scalar(Kind::Bool), depth - 1)}, "and");
     statements(c, all, 1 + c.below(3), depth - 1);
     out.push_back(make(Form::While, unit(), {condition, block(std::move(all))}));
     return;
@@ -183,7 +184,8 @@ void assignTwo(Context& c, std::vector<NodePtr>& out, int depth) {
 void cut(Context& c, std::vector<NodePtr>& out) {
   std::vector<std::pair<std::string, Type>> arrays;
   for (const Variable& v : c.variables)
-    if (v.type && v.type->kind == Kind::Array && !c.mayBeZero(v.type->dims[0])) arrays.emplace_back(v.name, v.type);
+    if (v.type && v.type->kind == Kind::Array && !c.mayBeZero(v.type->dims[0]))
+      arrays.emplace_back(v.name, v.type);
   if (arrays.empty()) return;
   const auto [of, type] = c.pick(arrays);
   NodePtr begin = indexFor(c, type->dims[0]);
@@ -196,7 +198,8 @@ void cut(Context& c, std::vector<NodePtr>& out) {
   dims[0] = size;
   asked[0] = "?" + size;
   bool variable = c.chance(40);
-  NodePtr let = make(Form::Let, unit(), {make(Form::Index, arrayOf(type->parts[0], dims), {nameOf(of, type), slice})}, name);
+  NodePtr let = make(Form::Let, unit(),
+                     {make(Form::Index, arrayOf(type->parts[0], dims), {nameOf(of, type), slice})}, name);
   let->asked = arrayOf(type->parts[0], asked);
   let->flag = variable;
   out.push_back(let);
@@ -234,7 +237,8 @@ void matchStatement(Context& c, std::vector<NodePtr>& out, int depth) {
     NodePtr& arm = match->kids[k];
     if (!arm->name.empty() && arm->name != "_") {
       const Record* r = c.program.findCase(arm->name);
-      for (size_t n = 0; n < arm->names.size(); ++n) c.variables.push_back({arm->names[n], r->fields[n].second});
+      for (size_t n = 0; n < arm->names.size(); ++n)
+        c.variables.push_back({arm->names[n], r->fields[n].second});
     }
     arm->kids.back() = body(c, 1 + c.below(2), depth - 1);
   }
@@ -262,20 +266,32 @@ void statements(Context& c, std::vector<NodePtr>& out, size_t count, int depth) 
     size_t roll = c.below(100);
     int inside = depth < usualDepth ? depth : usualDepth;
     bool nests = depth > 1;
-    if (roll < 22) let(c, out, inside);
-    else if (roll < 24) assignTwo(c, out, inside);
-    else if (roll < 26) cut(c, out);
-    else if (roll < 54) assign(c, out, inside);
-    else if (roll < 60 && nests) branch(c, out, depth);
-    else if (roll < 71 && nests) forLoop(c, out, depth);
-    else if (roll < 76 && nests) whileLoop(c, out, depth);
-    else if (roll < 80) hidden(c, out, inside);
-    else if (roll < 84) leave(c, out, inside);
-    else if (roll < 88) library(c, out, inside);
-    else if (roll < 91 && nests) matchStatement(c, out, depth);
+    if (roll < 22)
+      let(c, out, inside);
+    else if (roll < 24)
+      assignTwo(c, out, inside);
+    else if (roll < 26)
+      cut(c, out);
+    else if (roll < 54)
+      assign(c, out, inside);
+    else if (roll < 60 && nests)
+      branch(c, out, depth);
+    else if (roll < 71 && nests)
+      forLoop(c, out, depth);
+    else if (roll < 76 && nests)
+      whileLoop(c, out, depth);
+    else if (roll < 80)
+      hidden(c, out, inside);
+    else if (roll < 84)
+      leave(c, out, inside);
+    else if (roll < 88)
+      library(c, out, inside);
+    else if (roll < 91 && nests)
+      matchStatement(c, out, depth);
     else if (roll < 95) {
       if (NodePtr call = inoutCall(c, inside)) out.push_back(call);
-    } else show(c, out, inside);
+    } else
+      show(c, out, inside);
   }
   if (out.size() == before && before == 0) assign(c, out, 1);
 }

@@ -11,8 +11,25 @@
 namespace melix::fuzz::programs {
 
 enum class Kind : uint8_t {
-  Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, // scalars first
-  Unit, Variable, Array, List, Tuple, Struct, Enum, Function
+  Bool,
+  I8,
+  I16,
+  I32,
+  I64,
+  U8,
+  U16,
+  U32,
+  U64,
+  F32,
+  F64, // scalars first
+  Unit,
+  Variable,
+  Array,
+  List,
+  Tuple,
+  Struct,
+  Enum,
+  Function
 };
 
 struct TypeData;
@@ -91,8 +108,8 @@ struct Function {
   std::vector<std::string> variables; ///< type parameters, all numbers
   std::vector<Parameter> parameters;
   Type result;
-  NodePtr body;     ///< a block
-  double cost = 1;  ///< nodes that one call evaluates, guessed
+  NodePtr body;           ///< a block
+  double cost = 1;        ///< nodes that one call evaluates, guessed
   bool recursive = false; ///< its first parameter counts down to 0
   bool smooth = false;    ///< of what it is given, as far as floats go
 };

@@ -14,9 +14,10 @@ std::string realText(const Value& v) {
   if (std::isnan(v.d)) return "nan";
   if (std::isinf(v.d)) return v.d > 0 ? "inf" : "-inf";
   char buffer[64];
-  auto end = v.kind == Kind::F32
-                 ? std::to_chars(buffer, buffer + 64, static_cast<float>(v.d), std::chars_format::scientific).ptr
-                 : std::to_chars(buffer, buffer + 64, v.d, std::chars_format::scientific).ptr;
+  auto end =
+      v.kind == Kind::F32
+          ? std::to_chars(buffer, buffer + 64, static_cast<float>(v.d), std::chars_format::scientific).ptr
+          : std::to_chars(buffer, buffer + 64, v.d, std::chars_format::scientific).ptr;
   std::string shortest(buffer, end), sign;
   if (shortest[0] == '-') sign = "-", shortest.erase(0, 1);
   size_t e = shortest.find('e');
@@ -49,7 +50,8 @@ struct ArrayText {
         i = dims[depth] - shownAtEnd - 1;
         continue;
       }
-      inner ? void(out += text(items[static_cast<size_t>(first + i)], true)) : axis(depth + 1, first + i * stride);
+      inner ? void(out += text(items[static_cast<size_t>(first + i)], true))
+            : axis(depth + 1, first + i * stride);
     }
     out += "]";
   }
@@ -77,7 +79,8 @@ Value integerValue(Kind kind, int64_t exact) {
   unsigned bits = bitsOf(kind);
   if (bits < 64) {
     auto low = static_cast<uint64_t>(exact) << (64 - bits);
-    exact = isSigned(kind) ? static_cast<int64_t>(low) >> (64 - bits) : static_cast<int64_t>(low >> (64 - bits));
+    exact =
+        isSigned(kind) ? static_cast<int64_t>(low) >> (64 - bits) : static_cast<int64_t>(low >> (64 - bits));
   }
   return {kind, exact};
 }

@@ -20,8 +20,8 @@ struct Value {
 using Variables = std::vector<std::pair<std::string_view, Value>>;
 
 struct Object {
-  std::vector<int64_t> dims{}; ///< of an array
-  std::vector<Value> items{};  ///< elements in row-major order, fields
+  std::vector<int64_t> dims{};    ///< of an array
+  std::vector<Value> items{};     ///< elements in row-major order, fields
   const Record* record = nullptr; ///< of a struct or a case
   const Node* lambda = nullptr;   ///< of a function value, or …
   const Function* function = nullptr;

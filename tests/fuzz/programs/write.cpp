@@ -247,9 +247,7 @@ struct Writer {
       primary(n.kids[0]);
       out += "." + std::to_string(n.integer);
       return;
-    case Form::Call:
-      out += n.name;
-      return bracketed("(", n, ")");
+    case Form::Call: out += n.name; return bracketed("(", n, ")");
     case Form::Invoke: return invoke(n);
     case Form::Make:
       out += n.name;
@@ -342,9 +340,7 @@ struct Writer {
     case Form::Return: return leave("return", n);
     case Form::Print: return bracketed("print(", n, ")");
     case Form::Do: return expression(n.kids[0]);
-    case Form::Assert:
-      out += "assert ";
-      return expression(n.kids[0]);
+    case Form::Assert: out += "assert "; return expression(n.kids[0]);
     default: return expression(node);
     }
   }
