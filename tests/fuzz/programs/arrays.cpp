@@ -97,6 +97,20 @@ NodePtr product(Context& c, const Type& type, int depth) {
   return make(Form::Binary, type, {a, expression(c, arrayOf(type->parts[0], right), depth - 1)}, "@");
 }
 
+/// `scan` by a function of two numbers that is associative.
+NodePtr scanned(Context& c, const Type& type, int depth) {
+  const Type& element = type->parts[0];
+  if (type->dims.size() != 1 || (element->kind != Kind::I64 && element->kind != Kind::U8)) return nullptr;
+  std::string a = c.freshName("a"), b = c.freshName("a");
+  bool adds = c.chance(50);
+  NodePtr body = adds ? make(Form::Binary, element, {nameOf(a, element), nameOf(b, element)}, "+")
+                      : make(Form::Builtin, element, {nameOf(a, element), nameOf(b, element)}, "max");
+  NodePtr f = make(Form::Lambda, functionOf({element, element}, element), {body});
+  f->names = {a, b};
+  NodePtr unitValue = literal(element, adds || element->kind == Kind::U8 ? 0 : INT64_MIN);
+  return make(Form::Builtin, type, {f, unitValue, expression(c, type, depth - 1)}, "scan");
+}
+
 /// Elements by an array of positions.
 NodePtr gathered(Context& c, const Type& type, int depth) {
   if (type->dims.size() != 1 || !c.affords(sizeGuess(c, type) * 6)) return nullptr;
@@ -177,6 +191,7 @@ NodePtr arrayExpression(Context& c, const Type& type, int depth, bool own) {
                     {6, [&] { return rearranged(c, type, depth); }},
                     {4, [&] { return mapped(c, type, depth); }},
                     {4, [&] { return product(c, type, depth); }},
+                    {2, [&] { return scanned(c, type, depth); }},
                     {4, [&] { return gathered(c, type, depth); }},
                     {5, [&] { return sliced(c, type, depth); }},
                     {3, [&] { return joinedArrays(c, type, depth); }},

@@ -105,6 +105,7 @@ std::optional<Finding> check(const Case& c, Checked& checked) {
     if (checked.refused) return std::nullopt;
     return Finding{(runs.refused ? "refused " : "compiler ") + diagnosticId(runs.problem), runs.problem};
   }
+  if (!runs.problem.empty()) return Finding{"compiler writes", runs.problem};
   for (Outcome& o : runs.outcomes) {
     std::string live = takeLiveBlocks(o);
     if (auto found = sane(o, live)) return found;

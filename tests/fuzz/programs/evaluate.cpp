@@ -171,6 +171,13 @@ void Evaluator::statement(const NodePtr& node) {
     return bind(n.name, std::move(v));
   }
   case Form::Assign: return assign(n);
+  case Form::Swap: {
+    std::string_view first, second;
+    std::vector<PlaceStep> a = steps(n.kids[0], first), b = steps(n.kids[1], second);
+    Value x = value(n.kids[2]), y = value(n.kids[3]);
+    update(variable(first), a, 0, [&](const Value&) { return x; });
+    return update(variable(second), b, 0, [&](const Value&) { return y; });
+  }
   case Form::For:
   case Form::While:
   case Form::Loop: return loop(n);

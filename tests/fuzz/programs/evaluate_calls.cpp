@@ -150,6 +150,17 @@ Value Evaluator::builtin(const Node& n) {
       items.push_back(a[a[0].o->items[k].i ? 1 : 2].o->items[k]);
     return arrayValue(a[0].o->dims, std::move(items));
   }
+  if (n.name == "scan") {
+    std::vector<Value> items;
+    Value sum = a[1];
+    for (const Value& x : a[2].o->items) items.push_back(sum = invoke(a[0], {sum, x}));
+    return arrayValue(a[2].o->dims, std::move(items));
+  }
+  if (n.name == "fold") {
+    Value sum = a[2];
+    for (const Value& x : a[0].o->items) sum = invoke(a[1], {sum, x});
+    return sum;
+  }
   if (n.name == "map") {
     std::vector<Value> items;
     ++inside_;

@@ -54,7 +54,8 @@ Kind joined(Kind a, Kind b) {
 
 /// An operand of another type that leaves the result at `type`, or of the same.
 NodePtr operand(Context& c, const Type& type, int depth, bool own) {
-  if (isNumber(type->kind) && c.chance(12) && !c.style.smooth) {
+  // An `int` may still be open (an index of a range of literals), and would become the other type.
+  if (isNumber(type->kind) && type->kind != Kind::I64 && c.chance(12) && !c.style.smooth) {
     Type other = randomNumber(c);
     if (joined(type->kind, other->kind) == type->kind) return expression(c, other, depth, true);
   }
@@ -65,7 +66,7 @@ NodePtr division(Context& c, const Type& type, int depth, bool own) {
   const char* op = c.chance(50) ? "/" : "%";
   NodePtr left = expression(c, type, depth, own);
   NodePtr right;
-  if (c.style.risky && c.chance(25)) {
+  if (c.style.risky && c.chance(60)) {
     right = expression(c, type, depth, true);
     if (right->form == Form::Literal && right->integer == 0) right->integer = 3;
   } else {
@@ -83,7 +84,10 @@ NodePtr arithmetic(Context& c, const Type& type, int depth, bool own) {
                 c.pick(ops));
   }
   if (isInteger(k) && c.chance(10)) {
-    NodePtr count = c.chance(60) ? number(c.between(0, 9)) : expression(c, scalar(Kind::I64), depth - 2);
+    NodePtr count = number(c.between(0, 9));
+    if (c.chance(40)) // the sum is an `int` even where the operand is still open
+      count = make(Form::Binary, scalar(Kind::I64),
+                   {expression(c, scalar(Kind::I64), depth - 2), literal(scalar(Kind::I64), 1)}, "+");
     return make(Form::Binary, type, {expression(c, type, depth - 1, true), count},
                 c.chance(50) ? "<<" : ">>");
   }
@@ -92,8 +96,7 @@ NodePtr arithmetic(Context& c, const Type& type, int depth, bool own) {
                 {expression(c, type, depth - 1, true), number(c.between(0, isFloat(k) ? 3 : 5))}, "^");
   static const Names ops = {"+", "-", "*"};
   bool fraction = isFloat(k) && c.chance(15);
-  return make(Form::Binary, type,
-              {expression(c, type, depth - 1, own || true), operand(c, type, depth - 1, false)},
+  return make(Form::Binary, type, {expression(c, type, depth - 1), operand(c, type, depth - 1, false)},
               fraction ? "/" : c.pick(ops));
 }
 
@@ -128,7 +131,7 @@ NodePtr conversion(Context& c, const Type& type, int depth) {
   if (b == Kind::Bool) return nullptr;
   NodePtr inner = expression(c, from, depth - 1);
   bool widens = a == Kind::Bool || isFloat(b) || (isInteger(a) && joined(a, b) == b);
-  if (widens || (c.style.risky && c.chance(15))) return make(Form::Convert, type, {inner}, "as");
+  if (widens || (c.style.risky && c.chance(50))) return make(Form::Convert, type, {inner}, "as");
   bool wraps = isInteger(a) && c.chance(60);
   return make(Form::Convert, type, {inner}, wraps ? "wrap" : "saturate");
 }
@@ -189,6 +192,18 @@ NodePtr measured(Context& c, const Type& type) {
   return make(Form::Builtin, type, {nameOf(v->name, v->type)}, "len");
 }
 
+/// `fold` over an array, with any function.
+NodePtr folded(Context& c, const Type& type, int depth) {
+  std::string dim = randomDim(c);
+  if (!c.affords(c.guess(dim) * 6)) return nullptr;
+  Type element = randomScalar(c);
+  NodePtr over = expression(c, arrayOf(element, {dim}), depth - 1);
+  Inner inner(c);
+  inner.repeat(c.guess(dim));
+  NodePtr f = lambda(c, functionOf({type, element}, type), depth - 1);
+  return make(Form::Builtin, type, {over, f, expression(c, type, depth - 2)}, "fold");
+}
+
 } // namespace
 
 NodePtr invoked(Context& c, const Type& type, int depth) {
@@ -224,6 +239,7 @@ NodePtr scalarExpression(Context& c, const Type& type, int depth, bool own) {
                     {8, [&] { return callOf(c, type, depth); }},
                     {7, [&] { return reduction(c, type, depth); }},
                     {3, [&] { return blockOf(c, type, depth, own); }},
+                    {2, [&] { return folded(c, type, depth); }},
                     {5, [&] { return matchOf(c, type, depth, own); }},
                     {4, [&] { return invoked(c, type, depth); }}});
 }

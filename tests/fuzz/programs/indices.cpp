@@ -5,6 +5,7 @@
 #include "fuzz/programs/evaluate.h"
 #include "fuzz/programs/generate.h"
 
+#include <iterator>
 #include <limits>
 
 namespace melix::fuzz::programs {
@@ -19,6 +20,22 @@ const Type& whole() {
   static const Type type = scalar(Kind::I64);
   return type;
 }
+
+/// A stride, and how many multiples of it to take so that the last is near the first again and those between
+/// are far out of range: a look at both ends says nothing.
+struct Wrapping {
+  int64_t stride, count;
+};
+constexpr Wrapping wrapping[] = {{third, 4},
+                                 {-third + 2, 4},
+                                 {least, 3},
+                                 {least + 1, 3},
+                                 {int64_t(1) << 62, 5},
+                                 {-(int64_t(1) << 62), 5},
+                                 {(int64_t(1) << 62) + 1, 5},
+                                 {3689348814741910324, 6},
+                                 {-3689348814741910323, 6},
+                                 {int64_t(1) << 61, 9}};
 
 int64_t stride(Context& c) {
   static const std::vector<int64_t> huge = {third,
@@ -74,7 +91,7 @@ struct Access {
 
   NodePtr term() {
     NodePtr index = indices.empty() ? factor() : name(c.pick(indices));
-    switch (c.below(7)) {
+    switch (c.below(9)) {
     case 0: return index;
     case 1: return binary("*", binary("+", index, offset()), factor());
     case 2:
@@ -261,7 +278,7 @@ std::shared_ptr<Function> access(Context& c) {
   f->name = c.freshName("f");
   f->sizes = {c.freshName("N")};
   Type real = scalar(Kind::F64), type;
-  switch (c.below(7)) {
+  switch (c.below(10)) {
   case 0:
     f->sizes.push_back(c.freshName("M"));
     type = arrayOf(whole(), {f->sizes[0], f->sizes[1]});
@@ -270,13 +287,15 @@ std::shared_ptr<Function> access(Context& c) {
   case 2: type = structOf("Box"); break;
   case 3:
   case 4: type = arrayOf(real, {f->sizes[0]}); break;
+  case 5:
+  case 6: type = arrayOf(c.chance(40) ? real : whole(), {std::to_string(c.between(3, 6))}); break;
   default: type = arrayOf(whole(), {f->sizes[0]});
   }
   f->parameters = {{c.freshName("x"), type},
                    {c.freshName("k"), whole()},
                    {c.freshName("a"), whole()},
                    {c.freshName("n"), whole()}};
-  bool sized = type->kind == Kind::Array;
+  bool sized = type->kind == Kind::Array && !isNumeral(type->dims[0]);
   if (!sized) f->sizes = {c.freshName("size")};
   std::vector<NodePtr> body;
   if (!sized) body.push_back(let(f->sizes[0], number(4)));
@@ -306,7 +325,8 @@ NodePtr argument(Context& c, const Type& type, int64_t size) {
   std::vector<NodePtr> heads;
   std::vector<std::string> dims;
   for (size_t k = 0; k < type->dims.size(); ++k) {
-    dims.push_back(std::to_string(k == 0 ? size : c.between(1, 3)));
+    dims.push_back(isNumeral(type->dims[k]) ? type->dims[k]
+                                            : std::to_string(k == 0 ? size : c.between(1, 3)));
     heads.push_back(make(Form::Range, unit(), {number(0), number(std::stoll(dims[k]))}, c.freshName("i")));
   }
   NodePtr sum = number(10);
@@ -348,10 +368,16 @@ Program generateIndices(Random& random) {
     std::shared_ptr<Function> f = access(c);
     program.functions.push_back(f);
     for (int calls = 0; calls < 3; ++calls) {
-      NodePtr array = argument(c, f->parameters[0].type, c.between(1, 6));
+      NodePtr array = argument(c, f->parameters[0].type, c.between(1, 10));
+      int64_t one = stride(c), two = stride(c), count = c.between(0, 5);
+      if (c.chance(50)) {
+        const Wrapping& w = wrapping[c.below(std::size(wrapping))];
+        one = w.stride;
+        two = c.chance(50) ? w.stride : two;
+        count = w.count;
+      }
       NodePtr call =
-          make(Form::Call, unit(),
-               {array, given(c, stride(c)), given(c, stride(c)), given(c, c.between(0, 5))}, f->name);
+          make(Form::Call, unit(), {array, given(c, one), given(c, two), given(c, count)}, f->name);
       program.script->kids.push_back(make(Form::Do, unit(), {call}));
       Expected expected = evaluate(program, true);
       // Of those out of range the last one stays: it ends the program.

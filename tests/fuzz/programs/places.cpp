@@ -151,7 +151,7 @@ NodePtr indexFor(Context& c, const std::string& dim) {
     return make(Form::Binary, index, {last, nameOf(c.pick(running), index)}, "-");
   }
   NodePtr any = anyInteger(c);
-  if (c.style.risky && c.chance(3)) return any->form == Form::Literal ? nullptr : any;
+  if (c.style.risky && c.chance(10)) return any->form == Form::Literal ? nullptr : any;
   return make(Form::Binary, index, {any, sizeValue(dim)}, "%");
 }
 

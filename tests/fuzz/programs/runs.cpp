@@ -190,6 +190,7 @@ Runs runEveryWay(const std::string& text, const RunOptions& options) {
       out.problem += "\nthe compiler ended by signal " + std::to_string(compiling.status - 256);
     return out;
   }
+  out.problem = compiling.errors; // of a sanitizer
   out.outcomes = readAll(compiling.output);
   if (options.executable) out.outcomes.push_back(runExecutable(text, options));
   return out;

@@ -26,7 +26,8 @@ struct RunOptions {
 
 struct Runs {
   bool compiled = false;
-  std::string problem;           ///< why it is not: diagnostics, a bug, a crash of the compiler
+  std::string
+      problem; ///< why it is not: diagnostics, a bug, a crash; or what the compiler wrote all the same
   bool refused = false;          ///< by the checker, with diagnostics
   std::vector<Outcome> outcomes; ///< the interpreter's first
 };

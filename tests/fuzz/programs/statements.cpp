@@ -120,7 +120,7 @@ void forLoop(Context& c, std::vector<NodePtr>& out, int depth) {
   NodePtr head = header(c, trips, false);
   if (!c.affords(trips * 8)) return;
   inner.repeat(trips);
-  if (head->form == Form::Range && isNumeral(std::to_string(0)) && c.chance(12)) {
+  if (head->form == Form::Range && c.chance(12)) {
     head->flag = true;
     head->kids.push_back(number(c.between(1, 3)));
   }
@@ -162,6 +162,50 @@ void whileLoop(Context& c, std::vector<NodePtr>& out, int depth) {
   all.push_back(make(Form::If, unit(), {done, block({make(Form::Break, unit())})}));
   statements(c, all, 1 + c.below(3), depth - 1);
   out.push_back(make(Form::Loop, unit(), {block(std::move(all))}));
+}
+
+/// `(a, b) = (…, …)`: the values are computed before either place is changed.
+void assignTwo(Context& c, std::vector<NodePtr>& out, int depth) {
+  std::vector<Type> types;
+  for (size_t k = c.assignableFrom; k < c.variables.size(); ++k) {
+    const Type& t = c.variables[k].type;
+    if (c.variables[k].assignable) types.push_back(t->kind == Kind::Array ? t->parts[0] : t);
+  }
+  if (types.empty()) return;
+  Type one = c.pick(types), two = c.pick(types);
+  NodePtr a = placeOf(c, one, {true}), b = placeOf(c, two, {true});
+  if (!a || !b) return;
+  NodePtr x = c.chance(40) && same(one, two) ? clone(b) : expression(c, one, depth, false);
+  NodePtr y = c.chance(40) && same(one, two) ? clone(a) : expression(c, two, depth, false);
+  out.push_back(make(Form::Swap, unit(), {a, b, x, y}));
+}
+
+/// A part of an array from a position that the run computes; its size is hidden.
+void cut(Context& c, std::vector<NodePtr>& out) {
+  std::vector<std::pair<std::string, Type>> arrays;
+  for (const Variable& v : c.variables)
+    if (v.type && v.type->kind == Kind::Array && !c.mayBeZero(v.type->dims[0]))
+      arrays.emplace_back(v.name, v.type);
+  if (arrays.empty()) return;
+  const auto [of, type] = c.pick(arrays);
+  NodePtr begin = indexFor(c, type->dims[0]);
+  if (!begin || begin->form == Form::FromEnd) return;
+  NodePtr slice = make(Form::Slice, unit(), {begin});
+  if (c.chance(40)) slice->kids.push_back(sizeValue(type->dims[0]));
+  if (slice->kids.size() > 1 && c.chance(50)) slice->kids.push_back(number(c.between(1, 3)));
+  std::string size = c.freshName("K"), name = c.freshName("x");
+  std::vector<std::string> dims = type->dims, asked = type->dims;
+  dims[0] = size;
+  asked[0] = "?" + size;
+  bool variable = c.chance(40);
+  NodePtr let = make(Form::Let, unit(),
+                     {make(Form::Index, arrayOf(type->parts[0], dims), {nameOf(of, type), slice})}, name);
+  let->asked = arrayOf(type->parts[0], asked);
+  let->flag = variable;
+  out.push_back(let);
+  c.sizes.push_back({size, c.guess(type->dims[0]), true});
+  c.variables.push_back({name, arrayOf(type->parts[0], dims), variable});
+  print(c, out, name, type);
 }
 
 /// push and pop of a list, swap of two elements.
@@ -222,8 +266,12 @@ void statements(Context& c, std::vector<NodePtr>& out, size_t count, int depth) 
     size_t roll = c.below(100);
     int inside = depth < usualDepth ? depth : usualDepth;
     bool nests = depth > 1;
-    if (roll < 26)
+    if (roll < 22)
       let(c, out, inside);
+    else if (roll < 24)
+      assignTwo(c, out, inside);
+    else if (roll < 26)
+      cut(c, out);
     else if (roll < 54)
       assign(c, out, inside);
     else if (roll < 60 && nests)

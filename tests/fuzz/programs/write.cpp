@@ -313,6 +313,13 @@ struct Writer {
       expression(n.kids[0]);
       out += " " + n.name + " ";
       return expression(n.kids[1]);
+    case Form::Swap:
+      out += "(";
+      list(n.kids, 0, 2);
+      out += ") = (";
+      list(n.kids, 2, 4);
+      out += ")";
+      return;
     case Form::If: return branches(n);
     case Form::Block: return block(n);
     case Form::Match: return match(n);
