@@ -1,15 +1,14 @@
 #include "interp/compile.h"
 
 #include "interp/steps.h"
-#include "types/dim_facts.h"
 
 #include <algorithm>
 
 namespace melix::interp {
 
 Compiler::Compiler(const Program& program, FunctionId f, Code& code)
-    : program_(program), m_(program.module()), fn_(m_.functions[f]), uses_(m_, f), types_(m_.types),
-      code_(code), loc_(fn_.loc) {
+    : program_(program), fn_(program.module().functions[f]), uses_(program.module(), f),
+      types_(program.module().types), code_(code), loc_(fn_.loc) {
   code.function = f;
   dimRegs_.emplace_back();
 }
@@ -117,18 +116,6 @@ uint32_t Compiler::atomReg(types::DimAtomId id) {
     all = out;
   }
   return all;
-}
-
-uint32_t Compiler::exactDimReg(DimId d) {
-  if (types::DimFacts(types_.dims).isExact(d)) return dimReg(d);
-  auto* x = extra<ExactDimExtra>();
-  x->dim = d;
-  std::vector<DimSym> symbols;
-  types_.dims.collectSymbols(d, symbols);
-  for (DimSym s : symbols) x->symbols.emplace_back(s, symReg(s));
-  uint32_t out = newReg(false);
-  emit(runExactDim, out, 0, 0, 0, x);
-  return out;
 }
 
 std::vector<uint32_t> Compiler::dimRegs(std::span<const DimId> dims) {

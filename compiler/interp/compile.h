@@ -47,8 +47,6 @@ private:
 
   // Dimensions.
   uint32_t dimReg(DimId d);
-  /// Its exact value, INT64_MAX where 64 bits do not hold it.
-  uint32_t exactDimReg(DimId d);
   uint32_t symReg(DimSym s);
   uint32_t atomReg(types::DimAtomId a);
   std::vector<uint32_t> dimRegs(std::span<const DimId> dims);
@@ -113,7 +111,6 @@ private:
   std::vector<PendingYield> pendingYields_;
 
   const Program& program_;
-  const Module& m_;
   const Function& fn_;
   const core::Uses uses_;
   types::TypeStore& types_;

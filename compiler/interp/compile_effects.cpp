@@ -1,6 +1,7 @@
 // Lists, checks, builtins and calls.
 #include "interp/compile.h"
 #include "interp/steps.h"
+#include "types/dim_facts.h"
 
 #include <algorithm>
 
@@ -102,7 +103,16 @@ void Compiler::check(const Op& o) {
     x->operands.push_back(reg(v));
     x->kinds.push_back(kindOf(fn_.typeOf(v)));
   }
-  x->dims = x->check.kind == CheckKind::DimFits ? std::vector{exactDimReg(o.dims[0])} : dimRegs(o.dims);
+  bool exact = x->check.kind != CheckKind::DimFits || types::DimFacts(types_.dims).isExact(o.dims[0]);
+  x->dims = exact ? dimRegs(o.dims) : std::vector{newReg(false)};
+  if (!exact) {
+    auto* size = extra<ExactDimExtra>();
+    size->dim = o.dims[0];
+    std::vector<DimSym> symbols;
+    types_.dims.collectSymbols(size->dim, symbols);
+    for (DimSym s : symbols) size->symbols.emplace_back(s, symReg(s));
+    emit(runExactDim, x->dims[0], 0, 0, 0, size);
+  }
   emit(runCheck, 0, 0, 0, 0, x);
 }
 
@@ -138,7 +148,7 @@ void Compiler::callTo(FunctionId callee, const std::vector<uint32_t>& args, std:
                       const std::vector<uint32_t>& resultDims, const std::vector<uint32_t>& results) {
   auto* x = extra<CallExtra>();
   x->callee = callee;
-  const Function& f = m_.functions[callee];
+  const Function& f = program_.module().functions[callee];
   x->args = dimRegs(dims);
   x->argKinds.assign(dims.size(), TypeKind::I64);
   for (size_t k = 0; k < args.size(); ++k) {

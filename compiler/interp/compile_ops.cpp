@@ -240,8 +240,9 @@ void Compiler::math(const Op& o) {
   std::vector<uint32_t> args;
   for (ValueId v : o.operands) args.push_back(convert(reg(v), type, wide));
   uint32_t out = type == wide ? reg(o.results[0]) : newReg(false);
-  auto body = m_.mathBodies.find({kind, wide});
-  if (body != m_.mathBodies.end())
+  const auto& bodies = program_.module().mathBodies;
+  auto body = bodies.find({kind, wide});
+  if (body != bodies.end())
     callTo(body->second, args, {}, {}, {out});
   else
     emit(runMathHook, out, args[0], static_cast<uint32_t>(kind) | static_cast<uint32_t>(wide) << 8,

@@ -66,7 +66,7 @@ void lowerFunctions(LowerContext& context, const std::vector<core::FunctionId>& 
     // Lowered beside the module, which grows helpers meanwhile.
     FunctionId id = context.functions[f];
     Function fn = std::move(context.module->functions[id]);
-    Lower(context, fn, context.core.functions[f]).run();
+    Lower(context, fn, context.core.functions[f]).run(f);
     context.module->functions[id] = std::move(fn);
     if (context.error) return;
   }
@@ -74,7 +74,7 @@ void lowerFunctions(LowerContext& context, const std::vector<core::FunctionId>& 
     LowerContext::Writing next = std::move(context.writing.back());
     context.writing.pop_back();
     Function fn = std::move(context.module->functions[next.function]);
-    Lower(context, fn, context.core.functions[next.source]).run(next.results);
+    Lower(context, fn, context.core.functions[next.source]).run(next.source, next.results);
     context.module->functions[next.function] = std::move(fn);
   }
 }

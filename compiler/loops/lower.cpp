@@ -63,12 +63,11 @@ ValueId Lower::dim(types::DimId d, ValueId* exact) {
       types::DimAtom atom = store.atom(id);
       ValueId v;
       if (atom.kind == types::DimAtomKind::Symbol) {
-        auto found = dims_.find(atom.symbol);
-        if (found == dims_.end()) {
+        v = dims_.find(atom.symbol);
+        if (!v.valid()) {
           fail("the dimension `" + store.info(atom.symbol).name + "` is not in scope");
           return b_.integer(0);
         }
-        v = found->second;
       } else if (atom.kind == types::DimAtomKind::TooLarge) {
         if (exact) *exact = b_.boolean(false);
         v = b_.integer(0);
@@ -103,21 +102,11 @@ std::vector<ValueId> Lower::dimsOf(TypeId arrayType) {
   return out;
 }
 
-void Lower::forgetDims(size_t since) {
-  for (; dimTrail_.size() > since; dimTrail_.pop_back()) {
-    auto [symbol, hidden] = dimTrail_.back();
-    if (hidden.valid())
-      dims_[symbol] = hidden;
-    else
-      dims_.erase(symbol);
-  }
-}
-
 bool Lower::dimInScope(types::DimId d) {
   std::vector<types::DimSym> symbols;
   types_.dims.collectSymbols(d, symbols);
   for (types::DimSym s : symbols)
-    if (!dims_.count(s)) return false;
+    if (!dims_.find(s).valid()) return false;
   return true;
 }
 
@@ -171,19 +160,8 @@ bool Lower::hasEffects(core::RegionId region) const {
 // --- functions
 // ------------------------------------------------------------------------------------------------------
 
-/// Ops that passes have taken out of all regions do not count.
-void Lower::noteUses(core::RegionId region) {
-  for (core::OpId id : in_.regions[region].ops) {
-    const core::Op& op = in_.ops[id];
-    regionOf_[&op] = region;
-    for (core::ValueId v : op.operands) uses_[v.index].push_back(&op);
-    for (core::RegionId inner : op.regions) noteUses(inner);
-  }
-}
-
-void Lower::run(const std::vector<uint32_t>& written) {
-  noteUses(in_.body);
-
+void Lower::run(core::FunctionId in, const std::vector<uint32_t>& written) {
+  uses_.emplace(context_.core, in);
   b_.loc = in_.loc;
   std::vector<ValueType> params(in_.dimParams.size(), indexType);
   for (core::ValueId v : in_.params()) {

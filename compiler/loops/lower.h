@@ -3,6 +3,7 @@
 // file for each group of ops: lower_scalars, lower_values, lower_records, lower_places, lower_arrays,
 // lower_control, lower_destinations, lower_nest, lower_reduce, lower_effects, lower_checks.
 
+#include "core/uses.h"
 #include "loops/build.h"
 #include "loops/layout.h"
 
@@ -74,13 +75,33 @@ struct LowerContext {
       writesResult; ///< whether there may be such a function
 };
 
+/// What dimensions are worth where the lowering is; undo() takes back what was defined since a mark().
+class DimValues {
+public:
+  void define(types::DimSym s, ValueId v) { hidden_.push_back({s, std::exchange(values_[s], v)}); }
+  /// None if the symbol is not in scope.
+  ValueId find(types::DimSym s) const {
+    auto found = values_.find(s);
+    return found == values_.end() ? ValueId() : found->second;
+  }
+  size_t mark() const { return hidden_.size(); }
+  void undo(size_t mark) {
+    for (; hidden_.size() > mark; hidden_.pop_back()) values_[hidden_.back().first] = hidden_.back().second;
+  }
+
+private:
+  std::unordered_map<types::DimSym, ValueId> values_;
+  std::vector<std::pair<types::DimSym, ValueId>> hidden_; ///< what each definition has hidden
+};
+
 class Lower {
 public:
   Lower(LowerContext& context, Function& out, const core::Function& in)
       : context_(context), layouts_(context.layouts), types_(context.layouts.types), in_(in), b_(out) {}
 
-  /// The whole function. The results `written` are stored at addresses that are its last parameters.
-  void run(const std::vector<uint32_t>& written = {});
+  /// The whole function, which is `in`. The results `written` are stored at addresses that are its last
+  /// parameters.
+  void run(core::FunctionId in, const std::vector<uint32_t>& written = {});
 
 private:
   using OpKind = core::OpKind;
@@ -94,7 +115,7 @@ private:
   void define(core::ValueId v, std::vector<ValueId> leaves) {
     env_[v.index] = {std::move(leaves), {}, false};
   }
-  void defineDim(types::DimSym s, ValueId v) { dimTrail_.push_back({s, std::exchange(dims_[s], v)}); }
+  void defineDim(types::DimSym s, ValueId v) { dims_.define(s, v); }
   ValueId dim(types::DimId d, ValueId* exact = nullptr);
   std::vector<ValueId> dimsOf(TypeId arrayType);
   bool dimInScope(types::DimId d);
@@ -102,7 +123,6 @@ private:
   std::vector<ValueId> leavesOf(const std::vector<core::ValueId>& vs);
   /// Gives out `values` as the leaves of `vs`, starting at `at`.
   void bind(const std::vector<core::ValueId>& vs, const std::vector<ValueId>& values, size_t& at);
-  void noteUses(core::RegionId region);
   void lowerOps(core::RegionId region);
   void lowerOp(const core::Op& op);
   const core::Op& yieldOf(core::RegionId region) const;
@@ -110,12 +130,11 @@ private:
   std::vector<ValueId> lowerRegion(core::RegionId region);
   bool hasEffects(core::RegionId region) const;
 
-  void forgetDims(size_t since);
   /// Dimensions bound inside a region are forgotten when it ends.
   struct DimScope {
-    explicit DimScope(Lower& l) : lower(l), begin(l.dimTrail_.size()) {}
-    ~DimScope() { lower.forgetDims(begin); }
-    Lower& lower;
+    explicit DimScope(Lower& l) : dims(l.dims_), begin(dims.mark()) {}
+    ~DimScope() { dims.undo(begin); }
+    DimValues& dims;
     size_t begin;
   };
 
@@ -170,7 +189,6 @@ private:
   void enterArray(Place& place, std::vector<ValueId>& leaves, bool unique);
   void enterList(Place& place, std::vector<ValueId>& leaves, ValueId index, bool unique);
   ValueId enterContainer(Place& place, std::vector<ValueId>& leaves, bool unique);
-  bool isInside(const core::Op* op, core::RegionId region) const;
   bool onlyReadIn(core::ValueId v, core::RegionId region) const;
   bool mayView(core::ValueId result, const core::Op& op) const;
 
@@ -365,14 +383,11 @@ private:
   const core::Function& in_;
   Builder b_;
   std::unordered_map<uint32_t, Rep> env_;
-  std::unordered_map<types::DimSym, ValueId> dims_;
-  std::vector<std::pair<types::DimSym, ValueId>>
-      dimTrail_;                                           ///< what each definition of a dimension has hidden
+  DimValues dims_;
   std::unordered_map<uint32_t, Destination> destinations_; ///< of results of nests and calls, by Core value
-  std::unordered_map<uint32_t, std::vector<const core::Op*>> uses_;
+  std::optional<core::Uses> uses_;                         ///< of a function that is lowered whole
   std::unordered_map<const core::Op*, std::string>
       literals_; ///< bytes of literals of numbers; empty: made part by part
-  std::unordered_map<const core::Op*, core::RegionId> regionOf_;
   /// By value and region: what `onlyReadIn` has found.
   mutable std::map<std::pair<core::ValueId, core::RegionId>, bool> onlyRead_;
   std::unordered_map<core::RegionId, const std::set<const core::Op*>*> filters_; ///< ops that a sweep needs

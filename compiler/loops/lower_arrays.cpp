@@ -130,10 +130,13 @@ const std::string& Lower::literalBytes(const core::Op& op) {
 
 /// Whether a value is nothing but a part of such literals.
 bool Lower::isPartOfLiterals(core::ValueId v) {
-  const std::vector<const core::Op*>& uses = uses_[v.index];
-  return !uses.empty() && std::all_of(uses.begin(), uses.end(), [&](const core::Op* use) {
-    return !literalBytes(*use).empty() || (use->kind == OpKind::ArrayOf && isPartOfLiterals(use->results[0]));
+  bool isPart = uses_->used(v);
+  uses_->forEach(v, [&](core::Use at) {
+    const core::Op& use = in_.ops[at.op];
+    isPart = isPart && (!literalBytes(use).empty() ||
+                        (use.kind == OpKind::ArrayOf && isPartOfLiterals(use.results[0])));
   });
+  return isPart;
 }
 
 void Lower::lowerArrayOf(const core::Op& op) {

@@ -56,7 +56,7 @@ bool Lower::writesResult(core::FunctionId callee, uint32_t k) {
 
 /// `v`, yielded by `region`, is to be written there if that can be.
 void Lower::writeTo(core::ValueId v, core::RegionId region, const Destination& at) {
-  if (uses_[v.index].size() == 1 && canWrite(in_, v, region)) destinations_[v.index] = at;
+  if (uses_->count(v) == 1 && canWrite(in_, v, region)) destinations_[v.index] = at;
 }
 
 /// The function that writes these results to memory it is given.

@@ -122,37 +122,26 @@ Place Lower::walk(Place place, std::vector<ValueId>& leaves, const core::Path& p
 // --- views
 // ----------------------------------------------------------------------------------------------------------
 
-/// Whether the op stands in the region or deeper.
-bool Lower::isInside(const core::Op* op, core::RegionId region) const {
-  for (core::RegionId at = regionOf_.at(op); at.valid();) {
-    if (at == region) return true;
-    core::OpId parent = in_.regions[at].parent;
-    if (!parent) return false;
-    at = regionOf_.at(&in_.ops[parent]);
-  }
-  return false;
-}
-
 /// A view must not make an update copy its parent: in the region where it is made, its parent, and what that
 /// was taken from, is only read.
 bool Lower::onlyReadIn(core::ValueId v, core::RegionId region) const {
   auto [known, isNew] = onlyRead_.try_emplace({v, region}, true);
   if (!isNew) return known->second;
-  if (auto found = uses_.find(v.index); found != uses_.end())
-    for (const core::Op* use : found->second)
-      if ((use->kind != OpKind::Get || use->operands[0] != v) && isInside(use, region))
-        return known->second = false;
+  bool onlyRead = true;
+  uses_->forEach(v, [&](core::Use use) {
+    bool reads = in_.ops[use.op].kind == OpKind::Get && use.operand == 0;
+    onlyRead = onlyRead && (reads || !uses_->ancestorIn(region, use.op).valid());
+  });
+  if (!onlyRead) return known->second = false;
   core::OpId def = in_.values[v].def;
   if (!def || in_.ops[def].kind != OpKind::Get) return true;
   return known->second = onlyReadIn(in_.ops[def].operands[0], region);
 }
 
 bool Lower::mayView(core::ValueId result, const core::Op& op) const {
-  auto found = uses_.find(result.index);
-  if (found == uses_.end()) return false;
-  for (const core::Op* use : found->second)
-    if (use->kind != OpKind::Get) return false;
-  return onlyReadIn(op.operands[0], regionOf_.at(&op));
+  bool isRead = uses_->used(result);
+  uses_->forEach(result, [&](core::Use use) { isRead = isRead && in_.ops[use.op].kind == OpKind::Get; });
+  return isRead && onlyReadIn(op.operands[0], uses_->homeOf(result));
 }
 
 // --- ops
