@@ -309,69 +309,52 @@ private:
     RegionId r = o.regions[0];
     if (!arity(id, r, axes + nest.accs(), 0, nest.partYields() + nest.accs(), 0)) return;
     for (ValueId axis : nest.axisParams()) paramIs(id, axis, types_.int64());
-    for (uint32_t k = 0; k < nest.accs(); ++k)
-      accumulator(id, r, axes, k, nest.partResults(), nest.partYields());
+    for (uint32_t k = 0; k < nest.accs(); ++k) accumulator(id, nest, k);
     enter(r, id);
-    size_t y = 0, res = 0, filter = 0, unit = nest.accs();
-    for (const NestPart& part : nest.parts()) nestResult(id, *part.spec, y, res, filter, unit);
+    size_t filter = 0;
+    for (const NestPart& part : nest.parts()) nestResult(id, nest, part, filter);
   }
-  void accumulator(OpId id, RegionId r, size_t axes, uint32_t k, size_t results, size_t yielded) {
-    const Op& o = f_.ops[id];
-    TypeId t = f_.typeOf(o.operands[k]);
+  void accumulator(OpId id, const NestView& nest, uint32_t k) {
+    TypeId t = f_.typeOf(nest.accOperands()[k]);
     TypeId inner = types_.kind(t) == TypeKind::Acc ? types_[t].parts[0] : t;
-    paramIs(id, f_.regions[r].params[axes + k], types_.acc(inner));
-    if (f_.typeOf(o.results[results + k]) != t) report(id, "an accumulator comes back with another type");
-    const Op& end = terminator(f_, r);
-    if (f_.typeOf(end.operands[yielded + k]) != types_.acc(inner))
-      report(id, "an accumulator is not yielded");
+    paramIs(id, nest.accParams()[k], types_.acc(inner));
+    if (f_.typeOf(nest.accResults()[k]) != t) report(id, "an accumulator comes back with another type");
+    if (f_.typeOf(nest.accYields()[k]) != types_.acc(inner)) report(id, "an accumulator is not yielded");
   }
-  void nestResult(OpId id, const NestResult& nr, size_t& y, size_t& res, size_t& filter, size_t& unit) {
+  void nestResult(OpId id, const NestView& nest, const NestPart& part, size_t& filter) {
     const Op& o = f_.ops[id];
-    const Op& end = terminator(f_, o.regions[0]);
+    const NestResult& nr = *part.spec;
+    const auto yields = nest.yields(part);
     std::vector<DimId> kept;
     for (uint32_t a : nr.keep) kept.push_back(o.dims[a]);
-    auto expect = [&](TypeId want) {
-      if (f_.typeOf(o.results[res]) != want)
-        report(id, "result " + std::to_string(res) + " is not " + types_.print(want));
-      ++res;
+    auto expect = [&](uint32_t k, TypeId want) {
+      if (f_.typeOf(nest.results(part)[k]) != want)
+        report(id, "result " + std::to_string(part.results.first + k) + " is not " + types_.print(want));
     };
-    TypeId t = f_.typeOf(end.operands[y]);
+    TypeId t = f_.typeOf(yields[0]);
     if (nr.kind == NestResultKind::Filter) {
       if (t != types_.boolean() || o.dims.size() != 1) report(id, "a filter yields a bool and has one axis");
-      expect(types_.array(f_.typeOf(end.operands[y + 1]), {types_.dims.symbol(o.resultDims[filter++])}));
-      y += 2;
-      return;
+      return expect(0, types_.array(f_.typeOf(yields[1]), {types_.dims.symbol(o.resultDims[filter++])}));
     }
-    if (nr.kind == NestResultKind::Collect) {
-      expect(types_.array(t, kept));
-      ++y;
-      return;
+    if (isCombine(nr)) return combine(id, nest, part, expect, kept);
+    if (isPosition(nr)) t = types_.int64();
+    const bool scalars = nr.kind == NestResultKind::Reduce && nr.monoid != MonoidKind::Sum;
+    if (scalars && !types_.isScalar(t)) report(id, "reduces scalars only");
+    for (uint32_t k = 0; k < part.results.count; ++k) expect(k, types_.array(t, kept));
+  }
+  template <class Expect>
+  void combine(OpId id, const NestView& nest, const NestPart& part, Expect expect,
+               const std::vector<DimId>& kept) {
+    const uint32_t count = part.spec->yields, number = part.spec->combineRegion;
+    if (number >= f_.ops[id].regions.size() || !arity(id, nest.combine(part), 2 * count, 0, count, 0)) return;
+    for (uint32_t k = 0; k < count; ++k) {
+      TypeId one = f_.typeOf(nest.yields(part)[k]);
+      paramIs(id, f_.regions[nest.combine(part)].params[k], one);
+      paramIs(id, f_.regions[nest.combine(part)].params[count + k], one);
+      if (f_.typeOf(nest.units(part)[k]) != one) report(id, "a unit has another type");
+      expect(k, types_.array(one, kept));
     }
-    if (nr.monoid == MonoidKind::ArgMin || nr.monoid == MonoidKind::ArgMax) {
-      for (size_t k = nr.keep.size(); k < o.dims.size(); ++k) expect(types_.array(types_.int64(), kept));
-      ++y;
-      return;
-    }
-    if (nr.monoid != MonoidKind::Combine) {
-      if (nr.monoid != MonoidKind::Sum && !types_.isScalar(t)) report(id, "reduces scalars only");
-      expect(types_.array(t, kept));
-      ++y;
-      return;
-    }
-    if (nr.combineRegion >= o.regions.size() ||
-        !arity(id, o.regions[nr.combineRegion], 2 * nr.yields, 0, nr.yields, 0))
-      return;
-    RegionId combine = o.regions[nr.combineRegion];
-    for (uint32_t k = 0; k < nr.yields; ++k) {
-      TypeId part = f_.typeOf(end.operands[y + k]);
-      paramIs(id, f_.regions[combine].params[k], part);
-      paramIs(id, f_.regions[combine].params[nr.yields + k], part);
-      if (f_.typeOf(o.operands[unit + k]) != part) report(id, "a unit has another type");
-      expect(types_.array(part, kept));
-    }
-    enter(combine, id);
-    y += nr.yields;
-    unit += nr.yields;
+    enter(nest.combine(part), id);
   }
 
   const Module& m_;
