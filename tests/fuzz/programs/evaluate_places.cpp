@@ -42,8 +42,8 @@ void requireWithin(int64_t at, int64_t size, bool list) {
 
 } // namespace
 
-Step Evaluator::resolve(const Value& of, const std::vector<Subscript>& subscripts) {
-  Step step;
+Selection Evaluator::resolve(const Value& of, const std::vector<Subscript>& subscripts) {
+  Selection selected;
   for (size_t k = 0; k < subscripts.size(); ++k) {
     const Subscript& s = subscripts[k];
     bool list = of.kind == Kind::List;
@@ -66,35 +66,35 @@ Step Evaluator::resolve(const Value& of, const std::vector<Subscript>& subscript
     }
     if (s.form == Form::Index || s.form == Form::FromEnd || s.form == Form::Array)
       for (int64_t i : at) requireWithin(i, size, list);
-    step.positions.push_back(std::move(at));
-    step.kept.push_back(s.form != Form::Index && s.form != Form::FromEnd);
+    selected.positions.push_back(std::move(at));
+    selected.kept.push_back(s.form != Form::Index && s.form != Form::FromEnd);
   }
-  return step;
+  return selected;
 }
 
 namespace {
 
 /// Calls `visit` with the place of each element that the step selects, in row-major order.
-void visitSelected(const Object& o, const Step& step, const std::function<void(size_t)>& visit) {
+void visitSelected(const Object& o, const Selection& selected, const std::function<void(size_t)>& visit) {
   std::function<void(size_t, int64_t)> axis = [&](size_t k, int64_t offset) {
     if (k == o.dims.size()) return visit(static_cast<size_t>(offset));
     int64_t size = o.dims[k];
-    if (k >= step.positions.size()) {
+    if (k >= selected.positions.size()) {
       for (int64_t i = 0; i < size; ++i) axis(k + 1, offset * size + i);
       return;
     }
-    for (int64_t i : step.positions[k]) axis(k + 1, offset * size + i);
+    for (int64_t i : selected.positions[k]) axis(k + 1, offset * size + i);
   };
   axis(0, 0);
 }
 
-std::vector<int64_t> selectedDims(const Object& o, const Step& step) {
+std::vector<int64_t> selectedDims(const Object& o, const Selection& selected) {
   std::vector<int64_t> dims;
   for (size_t k = 0; k < o.dims.size(); ++k) {
-    if (k >= step.positions.size())
+    if (k >= selected.positions.size())
       dims.push_back(o.dims[k]);
-    else if (step.kept[k])
-      dims.push_back(static_cast<int64_t>(step.positions[k].size()));
+    else if (selected.kept[k])
+      dims.push_back(static_cast<int64_t>(selected.positions[k].size()));
   }
   return dims;
 }
@@ -104,12 +104,12 @@ std::vector<int64_t> selectedDims(const Object& o, const Step& step) {
 Value Evaluator::read(const Value& from, const std::vector<PlaceStep>& steps, size_t at) {
   if (at == steps.size()) return from;
   if (steps[at].field >= 0) return read(from.o->items[static_cast<size_t>(steps[at].field)], steps, at + 1);
-  Step step = resolve(from, steps[at].subscripts);
+  Selection selected = resolve(from, steps[at].subscripts);
   if (from.kind == Kind::List)
-    return read(from.o->items[static_cast<size_t>(step.positions[0][0])], steps, at + 1);
-  std::vector<int64_t> dims = selectedDims(*from.o, step);
+    return read(from.o->items[static_cast<size_t>(selected.positions[0][0])], steps, at + 1);
+  std::vector<int64_t> dims = selectedDims(*from.o, selected);
   std::vector<Value> items;
-  visitSelected(*from.o, step, [&](size_t k) { items.push_back(from.o->items[k]); });
+  visitSelected(*from.o, selected, [&](size_t k) { items.push_back(from.o->items[k]); });
   if (dims.empty()) return read(items[0], steps, at + 1);
   return read(arrayValue(std::move(dims), std::move(items)), steps, at + 1);
 }
@@ -122,13 +122,13 @@ void Evaluator::update(Value& in, const std::vector<PlaceStep>& steps, size_t at
   }
   if (steps[at].field >= 0)
     return update(programs::own(in).items[static_cast<size_t>(steps[at].field)], steps, at + 1, change);
-  Step step = resolve(in, steps[at].subscripts);
+  Selection selected = resolve(in, steps[at].subscripts);
   Object& o = programs::own(in);
   if (in.kind == Kind::List)
-    return update(o.items[static_cast<size_t>(step.positions[0][0])], steps, at + 1, change);
-  std::vector<int64_t> dims = selectedDims(o, step);
+    return update(o.items[static_cast<size_t>(selected.positions[0][0])], steps, at + 1, change);
+  std::vector<int64_t> dims = selectedDims(o, selected);
   std::vector<size_t> places;
-  visitSelected(o, step, [&](size_t k) { places.push_back(k); });
+  visitSelected(o, selected, [&](size_t k) { places.push_back(k); });
   if (dims.empty()) return update(o.items[places[0]], steps, at + 1, change);
   if (at + 1 < steps.size()) throw Unknown{"a part of a slice"};
   std::vector<Value> old;

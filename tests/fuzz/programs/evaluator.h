@@ -16,21 +16,21 @@ struct Frame {
   std::vector<std::pair<std::string, Kind>> types; ///< what type parameters stand for
 };
 
-/// One step from a value to a part of it, its numbers known.
-struct Step {
-  int field = -1;                                ///< of a record, or …
-  std::vector<std::vector<int64_t>> positions{}; ///< … along each axis
+/// The part of an array that subscripts select, after their checks.
+struct Selection {
+  std::vector<std::vector<int64_t>> positions{}; ///< along each axis
   std::vector<bool> kept{};                      ///< the axes that stay
 };
 
-/// A place that is assigned: a variable and the steps to the part, as far as numbers go; nothing is checked
-/// yet.
+/// What stands between brackets, its numbers known and nothing checked yet.
 struct Subscript {
   Form form; ///< Index for a number, Slice, Whole, FromEnd, Array for positions
   int64_t a = 0, b = 0, step = 1;
   bool open = false; ///< a slice without an end
   std::vector<int64_t> positions{};
 };
+
+/// One step of a place: a field, or subscripts.
 struct PlaceStep {
   int field = -1;
   std::vector<Subscript> subscripts{};
@@ -85,7 +85,7 @@ private:
   /// Replaces the part by what `change` makes of it.
   void update(Value& in, const std::vector<PlaceStep>& steps, size_t at,
               const std::function<Value(const Value&)>& change);
-  Step resolve(const Value& of, const std::vector<Subscript>& subscripts);
+  Selection resolve(const Value& of, const std::vector<Subscript>& subscripts);
 
   Value& variable(std::string_view name);
   void bind(std::string_view name, Value v) { frame().variables.emplace_back(name, std::move(v)); }

@@ -136,10 +136,9 @@ struct Held {
   bool rows = false; ///< of a matrix; the index is for one of its axes
 };
 
-Held held(Context& c, const Function& f) {
+Held held(const Function& f) {
   const Parameter& p = f.parameters[0];
   NodePtr base = nameOf(p.name, p.type);
-  (void)c;
   if (p.type->kind == Kind::Struct)
     return {make(Form::Field, arrayOf(whole(), {"4"}), {base}, "data"), whole()};
   return {base, elementOf(p.type), p.type->dims.size() == 2};
@@ -172,7 +171,7 @@ NodePtr let(const std::string& name, NodePtr value, bool variable = false) {
 /// `[for …: x[…]]` and what may stand around and inside.
 void reads(Context& c, Function& f, std::vector<NodePtr>& body) {
   Access a{c, f};
-  Held h = held(c, f);
+  Held h = held(f);
   std::vector<NodePtr> heads = {range(c, a)};
   if (c.chance(35)) heads.push_back(range(c, a));
   NodePtr value;
@@ -220,7 +219,7 @@ void reads(Context& c, Function& f, std::vector<NodePtr>& body) {
 void loops(Context& c, Function& f, std::vector<NodePtr>& body) {
   Access a{c, f};
   a.literals = true;
-  Held h = held(c, f);
+  Held h = held(f);
   std::string copy = c.freshName("v"), sum = c.freshName("s");
   body.push_back(let(copy, nameOf(f.parameters[0].name, f.parameters[0].type), true));
   body.push_back(let(sum, literal(h.element, 0, 0), true));
@@ -256,7 +255,7 @@ void loops(Context& c, Function& f, std::vector<NodePtr>& body) {
 /// The gradient of a sum: its elements are added where they are read.
 void gradients(Context& c, Function& f, std::vector<NodePtr>& body) {
   Access a{c, f};
-  Held h = held(c, f);
+  Held h = held(f);
   if (h.element->kind != Kind::F64 || h.rows) return reads(c, f, body);
   std::string y = c.freshName("y");
   std::vector<NodePtr> heads = {range(c, a)};
