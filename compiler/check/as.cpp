@@ -107,7 +107,7 @@ bool Body::callNeedsType(SynId node) {
       }
     }
   std::optional<IntrinsicKind> intrinsic = findIntrinsic(types.names.text(name));
-  return layers.empty() && intrinsic && takesTypeAsked(*intrinsic);
+  return layers.empty() && intrinsic && infersFromExpected(*intrinsic);
 }
 
 NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
@@ -132,14 +132,14 @@ NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
         continue;
       auto x = types.dims.asConstant(infer.zonk(want[k])), y = types.dims.asConstant(infer.zonk(have[k]));
       if (x && y) {
-        b.reportAsked({UnifyKind::DimsDiffer, {}, want[k], have[k], want[k], static_cast<uint32_t>(k)}, to,
-                      from, value, span);
+        b.reportMismatch({UnifyKind::DimsDiffer, {}, want[k], have[k], want[k], static_cast<uint32_t>(k)}, to,
+                         from, value, span);
         return b.error(span);
       }
       checks.push_back({infer.zonk(want[k]), infer.zonk(have[k]), "", {}, static_cast<uint32_t>(k)});
     }
     to = infer.zonk(to);
-    checks = b.worded(std::move(checks), DiagId::ShapeExpected, to, from);
+    checks = b.withMessages(std::move(checks), DiagId::ShapeExpected, to, from);
     if (!checks.empty())
       value = b.checked(value, types.array(types.element(from), b.dimsOf(to)), std::move(checks), span, true);
   }
@@ -200,7 +200,7 @@ NodeId Body::tryValue(NodeId value, Span span) {
   if (!returnType && option) returnType = optionOf(fresh(span)); // the first to tell what is returned
   if (DeclId either = c.typeDecl(c.modules.prelude(), types.names.intern("Result")); !returnType && either)
     returnType = c.recordType(either, {fresh(span), types.fieldType(type, caseNumber(type, "Err"), 0)});
-  TypeId back = returnType ? infer.zonk(returnHere(span)) : TypeId::none();
+  TypeId back = returnType ? infer.zonk(freshResult(span)) : TypeId::none();
   bool fits = back && (option ? isPreludeEnum(back, "Option") : isPreludeEnum(back, "Result"));
   if (!fits) {
     Diagnostic& d = sink.report(DiagId::QuestionContext, span, b.show(type),

@@ -55,7 +55,7 @@ public:
   void settle();
   void refuseChecks(const DimChecks& checks, Span span);
   /// The first variables are the open numbers of the instance's key.
-  void openNumbers(const InstanceKey& key, Span span) {
+  void literalVariables(const InstanceKey& key, Span span) {
     for (types::VarClass cls : key.open) infer.freshVar(cls, span);
   }
   void warnUnused();
@@ -66,13 +66,13 @@ public:
   std::vector<LoopFrame> loops;
   TypeId returnType;                 ///< declared or being inferred; none: no function
   std::vector<DimSym> returnedSizes; ///< of the values returned
-  TypeId returnHere(Span span);
+  TypeId freshResult(Span span);
   bool mayReturn = false;
-  bool unsure = false; ///< a result was guessed: another round will check this body again
+  bool isProvisional = false; ///< a result was guessed: another round will check this body again
   /// Whether a part of it may come of a call whose result is not known yet.
-  bool isUnknownYet(TypeId type) const { return unsure && types.holds(type, TypeKind::Error); }
+  bool isUnknownYet(TypeId type) const { return isProvisional && types.holds(type, TypeKind::Error); }
   /// Whether a value of this type says what type those beside it have.
-  bool tellsType(TypeId type) const {
+  bool determinesType(TypeId type) const {
     return types.kind(type) != TypeKind::Never && types.kind(type) != TypeKind::Error && !isUnknownYet(type);
   }
   TypeId openResult(const InstanceInfo& guess);
@@ -85,7 +85,7 @@ public:
   std::vector<LocalId> declared;
   std::vector<OpenLocal> openLocals;
   void noteOpen(LocalId local);
-  void refuseSizesBelow();
+  void reportEscapingSizes();
 
   std::vector<HeaderIndex> headerIndices; ///< of the builders at hand, and those that ended inside of them
   std::vector<IndexUse> indexUses;
@@ -98,7 +98,7 @@ public:
   std::vector<std::pair<NameId, Span>> boundBelow(Span use);
   void unknownField(const syntax::Member& member, TypeId type);
   NodeId unknownName(NameId name, Span span);
-  bool isToldOf(std::string_view name) const;
+  bool isReported(std::string_view name) const;
   void unknownTarget(NameId name, Span span);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
   NodeId constantExpression(DeclId constant, TypeId expected, Span span);
@@ -120,11 +120,11 @@ public:
   bool endsInBranches(SynId node) const;
   NodeId unpacked(NodeId node, Span span);
   bool isRagged(TypeId array);
-  TypeId goodPart(TypeId type);
+  TypeId successType(TypeId type);
   bool isFallible(TypeId type);
   std::string takesOut(TypeId type) override;
   std::string conversionHint(TypeId want, TypeId got, Span span);
-  bool hidesOtherSizes(TypeId want, TypeId got);
+  bool existentialsDiffer(TypeId want, TypeId got);
   NodeId coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker);
   NodeId rowsOf(NodeId node, TypeId ragged, Span span);
   NodeId tryValue(NodeId value, Span span);
@@ -137,9 +137,9 @@ public:
   NodeId checkIf(const syntax::If& node, Span span, TypeId expected);
   TypeId joinedSizes(TypeId one, TypeId other, Span span, std::vector<DimSym>& fresh);
   bool isFoundSize(DimSym s);
-  TypeId hintOf(TypeId type);
+  TypeId expectedFrom(TypeId type);
   NodeId loopValue(const LoopFrame& frame, NodeId body, Span span);
-  bool meetAsFunctions(NodeId& x, NodeId& y);
+  bool joinAsFunctions(NodeId& x, NodeId& y);
   NodeId joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected);
   NodeId checkMatch(const syntax::Match& node, Span span, TypeId expected);
   NodeId asInt(NodeId node, Span span);
@@ -154,7 +154,7 @@ public:
   NodeId checkStatement(SynId node, bool last, TypeId expected);
   NodeId checkConst(const syntax::ConstItem& item, Span span);
   bool namesSizes(SynId type) const;
-  void forgetSizes(TypeId asked, Span span);
+  void makeSizesUnknown(TypeId asked, Span span);
   NodeId letNever(const syntax::Let& let, NodeId init, Span span);
   NodeId checkLet(const syntax::Let& let, Span span);
   NodeId checkAssign(const syntax::Assign& a, Span span);
@@ -236,22 +236,22 @@ public:
   NodeId assignWhere(const Target& target, NodeId mask, const syntax::BinaryOp* op, NodeId value, Span span);
   std::vector<Step> maskedSteps(const Place& place, NodeId flat, const std::vector<DimId>& axes,
                                 const std::vector<LocalId>& at, Span span);
-  bool spreads(NodeId value, TypeId type, std::vector<NodeId>& nodes);
-  NodeId spreadAt(NodeId value, const std::vector<LocalId>& at, Span span);
+  bool isBroadcastable(NodeId value, TypeId type, std::vector<NodeId>& nodes);
+  NodeId broadcastElement(NodeId value, const std::vector<LocalId>& at, Span span);
 
   // --- ranges of header indices (ranges.cpp)
   void noteIndexUse(NodeId index, DimId extent);
   bool affine(NodeId n, IndexUse& use, int64_t scale);
-  void noteUsesInFunctions(SynId body);
-  bool knownAhead(DimId d);
-  DimId reachBeside(const IndexUse& use, const HeaderIndex& index);
+  void collectUsesInClosures(SynId body);
+  bool isInvariant(DimId d);
+  DimId otherIndicesReach(const IndexUse& use, const HeaderIndex& index);
   DimId rangeFrom(const IndexUse& use, const HeaderIndex& index);
   bool rangesFromBareUses(std::vector<DimCheckItem>& checks);
   DimId rangeFromUses(const HeaderIndex& index, bool& differ);
   bool resolveRanges(std::vector<DimCheckItem>& checks, NodeId value);
   bool meetsError(NodeId value);
   bool checkReach(const IndexUse& use);
-  NodeId aheadOfBuilder(NodeId base, uint32_t firstOwn, const std::vector<syntax::Argument>& items);
+  NodeId hoistFromBuilder(NodeId base, uint32_t firstOwn, const std::vector<syntax::Argument>& items);
   bool readsFrom(NodeId node, const BuilderFrame& builder, uint32_t last);
 
   // --- builders (builder.cpp)
@@ -280,7 +280,7 @@ public:
   NodeId checkCall(SynId node, TypeId expected);
   bool isDeclaredName(SynId s);
   bool isNestedName(SynId s);
-  bool isPassedOver(LocalId local, NameId name);
+  bool isShadowedByFunction(LocalId local, NameId name);
   NodeId callName(SynId callee, WrittenCall& call);
   bool isFunction(DeclId constant);
   NodeId constructAlias(SynId callee, WrittenCall& call);
@@ -300,9 +300,9 @@ public:
   NodeId callDecl(DeclId decl, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                   TypeId expected, Span span);
   NodeId callValue(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
-  TypeId askedOf(TypeId function, size_t k, size_t count);
-  TypeId tangentAskedOf(TypeId function, const std::vector<uint32_t>& wrt, size_t count);
-  TypeId inputAskedOf(TypeId function, SynId x);
+  TypeId expectedArgument(TypeId function, size_t k, size_t count);
+  TypeId expectedTangent(TypeId function, const std::vector<uint32_t>& wrt, size_t count);
+  TypeId expectedInput(TypeId function, SynId x);
   TypeId writtenType(const syntax::Ast& tree, ModuleId home, const TypeEnv& env, SynId written);
   NodeId transformArg(const CallArg& arg, TypeId asked);
   NodeId callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
@@ -328,7 +328,7 @@ public:
   std::vector<ModuleId> homeModules(TypeId type);
   NodeId templateValue(Known known, std::vector<NodeId> captures, Span span);
   bool mayBeFunction(const CallArg& arg);
-  void tellFromFunction(NodeId function, TypeId asked);
+  void unifyMonomorphic(NodeId function, TypeId asked);
   NodeId intrinsicValue(IntrinsicKind kind, Span span);
   std::optional<IntrinsicKind> intrinsicMeant(const Known& known, const std::vector<CallArg>& args);
   // --- captures (captures.cpp)
@@ -341,7 +341,7 @@ public:
   void captureLets(const std::vector<DeclId>& functions, Known& known, std::vector<NodeId>& values,
                    Span span);
   DimId* capturedDim(TypeEnv& of, NameId name);
-  std::vector<NameId> untoldDims(const Known& known);
+  std::vector<NameId> undeterminedDims(const Known& known);
   NodeId scriptLet(DeclId function, NameId name, Span span);
   NodeId part(NodeId known, uint32_t k, Span span);
   size_t blockBegin = 0; ///< size of the scope where the block at hand begins
@@ -358,13 +358,13 @@ public:
   void bindLets(const std::vector<NameId>& lets, const std::vector<TypeId>& captured, Span span);
   NodeId callOverloads(NodeId function, const std::vector<CallArg>& args, const Explicit* items,
                        TypeId expected, Span span);
-  NodeId lambdaAsked(NodeId value, TypeId result);
+  NodeId lambdaReturning(NodeId value, TypeId result);
   NodeId asFunction(NodeId value, TypeId functionType, Span span);
   NodeId checkLambda(SynId node, TypeId expected);
 
   std::vector<PendingCall> pending;
   Callee checkCallee(const PendingCall& call, Span span);
-  TypeId hereType(TypeId t, const Callee& callee);
+  TypeId inCallerTerms(TypeId t, const Callee& callee);
   std::vector<TypeId> argumentTypes(const PendingCall& call);
   InstanceKey keyOf(const PendingCall& call, Canonical& canonical);
   DimId boundDim(const PendingCall& call, NameId name);
@@ -372,13 +372,13 @@ public:
                              std::vector<DimSym>& sizes, Span span);
   bool boundsHold(const PendingCall& call, Span span);
   void finishCall(PendingCall& call);
-  TypeId reopened(TypeId open, TypeId settled);
-  void keepOpen(const PendingCall& call, InstanceKey& key);
+  TypeId withLiteralVariables(TypeId open, TypeId settled);
+  void keepLiteralVariables(const PendingCall& call, InstanceKey& key);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);
   void settleCalls();
   void settleInside();
   void settleLambda(KnownId id, std::vector<TypeId> args);
-  bool holdsUnknown(TypeId type);
+  bool holdsUnresolved(TypeId type);
   void settleNodes();
   void settlePayload(Node& node);
   void settleLiteral(Node& node, bool negated);
@@ -408,7 +408,7 @@ public:
   NodeId callOwn(Known known, Span place, const std::vector<NodeId>& args, Span span);
   bool isGenerator(const std::vector<CallArg>& args) const;
   NodeId arrayOfList(NodeId list, TypeId asked, Span span);
-  bool tellsTangent(TypeId type);
+  bool determinesTangent(TypeId type);
   NodeId callAtOnce(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId callPrint(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId wrongCount(IntrinsicKind kind, const std::string& wanted, size_t got, Span span);
@@ -422,7 +422,7 @@ public:
   NodeId callReduction(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
-  NodeId callAsked(NodeId function, std::vector<NodeId> args, TypeId asked, Span span);
+  NodeId callReturning(NodeId function, std::vector<NodeId> args, TypeId asked, Span span);
   NodeId applyKnown(const Known& known, NodeId capture, const std::vector<CallArg>& args, TypeId expected,
                     Span span);
   NodeId knownCapture(NodeId function, NodeId fallback);
@@ -465,7 +465,7 @@ public:
   /// The type of a parameter: a dimension variable that is new there becomes a size to be found, too.
   /// Names that stand in expressions go to `inside`: another parameter has to settle them.
   TypeId resolveParameter(SynId node, std::map<NameId, Span>& inside);
-  void askBody(TypeResolver& resolver);
+  void bindHooks(TypeResolver& resolver);
   DimId dimOfSyntax(SynId node);
   std::string whyNoSize(NameId name);
   LocalId lookup(NameId name);
@@ -473,8 +473,8 @@ public:
   std::vector<NameId> visibleNames() const;
   TypeId fresh(Span span) { return infer.freshVar(types::VarClass::Any, span); }
   NodeId withFunctionType(NodeId value);
-  std::optional<std::vector<TypeId>> toldParameters(const Known& known);
-  NodeId asToldFunction(NodeId value);
+  std::optional<std::vector<TypeId>> monomorphicParameters(const Known& known);
+  NodeId monomorphicFunction(NodeId value);
   NodeId toStr(NodeId value, std::string spec, Span span);
   TypeId optionOf(TypeId payload);
   uint32_t caseNumber(TypeId type, std::string_view name);

@@ -74,7 +74,7 @@ bool Body::isFoundSize(DimSym s) {
 
 /// What the value so far tells of those that meet it: its type, unless that has sizes, which these need not
 /// share.
-TypeId Body::hintOf(TypeId type) {
+TypeId Body::expectedFrom(TypeId type) {
   bool sized = false;
   if (type)
     types.rewrite(infer.zonk(type), [&](TypeId part) {
@@ -86,14 +86,14 @@ TypeId Body::hintOf(TypeId type) {
 
 /// Of two functions the one that is chosen is a value: both get a function type, a template that of the
 /// other. Whether they are two, of which one at least had none.
-bool Body::meetAsFunctions(NodeId& x, NodeId& y) {
+bool Body::joinAsFunctions(NodeId& x, NodeId& y) {
   const TypeKind mine = b.kindOf(x), theirs = b.kindOf(y);
   if (mine == TypeKind::Function && theirs == TypeKind::Known) {
     y = coerce(y, b.typeOf(x), b.spanOf(y));
   } else if (mine == TypeKind::Known && theirs == TypeKind::Function) {
     x = coerce(x, b.typeOf(y), b.spanOf(x));
   } else if (mine == TypeKind::Known && theirs == TypeKind::Known && b.typeOf(x) != b.typeOf(y)) {
-    NodeId told = asToldFunction(x), toldToo = asToldFunction(y);
+    NodeId told = monomorphicFunction(x), toldToo = monomorphicFunction(y);
     if (told.valid() || toldToo.valid()) {
       x = told.valid() ? told : coerce(x, b.typeOf(toldToo), b.spanOf(x));
       y = toldToo.valid() ? toldToo : coerce(y, b.typeOf(told), b.spanOf(y));
@@ -128,7 +128,7 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
     if (!types.isUnit(b.typeOf(valued)) && isUsedUp(valued, SynId::none()))
       valued = b.block({valued, b.unit(span)}, span);
   }
-  meetAsFunctions(then, otherwise);
+  joinAsFunctions(then, otherwise);
   a = b.typeOf(then), o = b.typeOf(otherwise);
   if (types.kind(a) == TypeKind::Error || types.kind(o) == TypeKind::Error) return b.error(span);
   UnifyResult match = infer.unify(a, o);

@@ -122,17 +122,19 @@ public:
   /// A check with the message that would tell of two types when compiling; what is not known in them is told
   /// at run time. `args` follow the two types.
   void reportBadAxis(size_t rank, Span span);
-  DimCheckItem told(DimCheckItem check, DiagId id, TypeId left, TypeId right, std::vector<std::string> args);
+  DimCheckItem withMessage(DimCheckItem check, DiagId id, TypeId left, TypeId right,
+                           std::vector<std::string> args);
   /// The same for checks axis by axis; `id` is ShapeMismatch or ShapeExpected.
-  std::vector<DimCheckItem> worded(std::vector<DimCheckItem> checks, DiagId id, TypeId left, TypeId right);
+  std::vector<DimCheckItem> withMessages(std::vector<DimCheckItem> checks, DiagId id, TypeId left,
+                                         TypeId right);
   DimCheckItem shapesFit(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis);
   NodeId dimChecks(std::vector<DimCheckItem> checks, Span span, bool written = false);
   void shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span,
                     Span rightOperand = Span());
   /// Sizes that cannot be equal where `want` is asked for and `got` is there; `value` is what has this type,
   /// if it is at hand.
-  void reportAsked(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,
-                   Asking asking = {});
+  void reportMismatch(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,
+                      Asking asking = {});
   /// The same for two values of which neither asks; `rest` are further arguments of the message.
   void reportUnequal(const UnifyResult& match, NodeId left, NodeId right, Span span,
                      DiagId id = DiagId::ShapeMismatch, std::vector<std::string> rest = {});

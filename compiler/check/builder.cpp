@@ -40,7 +40,7 @@ private:
   DimId wantedExtent() const;
   TypeId wantedBody() const;
   NodeId finish(NodeId value, NodeId filter);
-  NodeId withOwnSizes(NodeId value);
+  NodeId withExistentialSizes(NodeId value);
   NodeId made(NodeId value, NodeId filter);
   NodeId withLets(NodeId value);
 
@@ -315,8 +315,8 @@ NodeId BuilderCheck::check(TypeId want) {
     value = body_.checkExpr(builder_.body, asked);
     if (asked && b_.kindOf(value) != TypeKind::Error) value = body_.coerce(value, asked, b_.spanOf(value));
     if (use_ != BuilderUse::Terms) value = body_.withFunctionType(value);
-    value = withOwnSizes(value);
-    body_.noteUsesInFunctions(builder_.body);
+    value = withExistentialSizes(value);
+    body_.collectUsesInClosures(builder_.body);
     body_.conditions -= filter.valid();
   }
   --body_.builderDepth;
@@ -379,13 +379,13 @@ TypeId hiding(TypeStore& types, TypeId type, const std::vector<DimSym>& own) {
 } // namespace
 
 /// Elements of a list that are of a size found in the body have it beside them (rule 24).
-NodeId BuilderCheck::withOwnSizes(NodeId value) {
+NodeId BuilderCheck::withExistentialSizes(NodeId value) {
   if (use_ != BuilderUse::List || builder_.headers.size() != 1 || b_.kindOf(value) == TypeKind::Error)
     return value;
   std::vector<DimSym> symbols, own;
   types_.collectSymbols(b_.typeOf(value), symbols);
   for (DimSym s : symbols)
-    if (!body_.knownAhead(types_.dims.symbol(s))) own.push_back(s);
+    if (!body_.isInvariant(types_.dims.symbol(s))) own.push_back(s);
   return own.empty() ? value : body_.coerce(value, hiding(types_, b_.typeOf(value), own), b_.spanOf(value));
 }
 
@@ -403,7 +403,7 @@ NodeId BuilderCheck::finish(NodeId value, NodeId filter) {
   std::vector<DimSym> symbols;
   types_.collectSymbols(body_.infer.zonk(type), symbols);
   for (DimSym s : symbols)
-    if (!body_.knownAhead(types_.dims.symbol(s))) {
+    if (!body_.isInvariant(types_.dims.symbol(s))) {
       body_.sink.report(DiagId::RaggedBuilder, b_.spanOf(value), b_.show(type));
       return b_.error(span_);
     }

@@ -52,7 +52,7 @@ NodeId Body::checkCall(SynId node, TypeId expected) {
 }
 
 /// Whether a variable that cannot be called leaves the name to functions (rule 8).
-bool Body::isPassedOver(LocalId local, NameId name) {
+bool Body::isShadowedByFunction(LocalId local, NameId name) {
   TypeKind k = types.kind(infer.zonk(instance.locals[local].type));
   bool callable = k == TypeKind::Known || k == TypeKind::Function || k == TypeKind::Error;
   return !callable && (!c.functionLayers(module, name).empty() || findIntrinsic(types.names.text(name)));
@@ -61,7 +61,7 @@ bool Body::isPassedOver(LocalId local, NameId name) {
 NodeId Body::callName(SynId callee, WrittenCall& call) {
   NameId name = ast[callee].as<Name>().name;
   Span calleeSpan = ast.span(callee);
-  if (LocalId l = lookup(name); l && !isPassedOver(l, name))
+  if (LocalId l = lookup(name); l && !isShadowedByFunction(l, name))
     return call.items ? callOverloads(b.local(l, calleeSpan), call.args, call.explicitItems(), call.expected,
                                       call.span)
                       : callValue(readLocal(l, calleeSpan), call.args, call.expected, call.span);

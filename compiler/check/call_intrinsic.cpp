@@ -32,7 +32,7 @@ std::optional<size_t> argumentsOf(IntrinsicKind kind) {
 NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                            TypeId expected, Span span) {
   std::string_view name = intrinsicName(kind);
-  if (takesTypeAsked(kind) && explicitArgs && explicitArgs->size() == 1) {
+  if (infersFromExpected(kind) && explicitArgs && explicitArgs->size() == 1) {
     expected = resolveType((*explicitArgs)[0].value, true);
     if (types.kind(expected) == TypeKind::Error) return b.error(span);
   }
@@ -89,8 +89,8 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
 
 /// Whether a type is settled enough to say what its tangent is: an open whole number may become one that has
 /// none.
-bool Body::tellsTangent(TypeId type) {
-  if (!tellsType(type)) return false;
+bool Body::determinesTangent(TypeId type) {
+  if (!determinesType(type)) return false;
   const std::vector<TypeId> open = infer.openVars({type});
   return std::all_of(open.begin(), open.end(),
                      [this](TypeId var) { return infer.varClass(var) == types::VarClass::OpenFloat; });
@@ -100,10 +100,10 @@ bool Body::tellsTangent(TypeId type) {
 NodeId Body::callAtOnce(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
   NodeId f = known(checkArg(args[0]), args[0].span);
   std::vector<NodeId> values;
-  TypeId asked = b.kindOf(f) == TypeKind::Known ? inputAskedOf(b.typeOf(f), args[1].syntax) : TypeId::none();
+  TypeId asked = b.kindOf(f) == TypeKind::Known ? expectedInput(b.typeOf(f), args[1].syntax) : TypeId::none();
   for (size_t k = 1; k < args.size(); ++k) {
     values.push_back(transformArg(args[k], asked));
-    if (!asked && tellsTangent(b.typeOf(values.back()))) asked = infer.zonk(b.typeOf(values.back()));
+    if (!asked && determinesTangent(b.typeOf(values.back()))) asked = infer.zonk(b.typeOf(values.back()));
     if (asked) asked = types::tangentType(types, asked);
   }
   bool failed = b.kindOf(f) == TypeKind::Error;
@@ -173,7 +173,7 @@ NodeId Body::callBuild(const std::vector<CallArg>& args, TypeId expected, Span s
     return b.error(span);
   }
   return leaves.build(
-      [&](std::vector<NodeId> path, TypeId asked) { return callAsked(f, std::move(path), asked, span); },
+      [&](std::vector<NodeId> path, TypeId asked) { return callReturning(f, std::move(path), asked, span); },
       infer.zonk(expected), span);
 }
 
@@ -196,7 +196,7 @@ NodeId Body::callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span 
   if (match.kind > UnifyKind::NeedsCheck) return b.error(span);
   if (!match.checks.empty())
     nodes.push_back(b.dimChecks(
-        b.worded(std::move(match.checks), DiagId::ShapeMismatch, b.typeOf(x), b.typeOf(y)), span));
+        b.withMessages(std::move(match.checks), DiagId::ShapeMismatch, b.typeOf(x), b.typeOf(y)), span));
   NodeId total = leaves.dot(x, y, span);
   if (kind == IntrinsicKind::Norm && b.kindOf(total) != TypeKind::Error) {
     // sqrt has no slope at 0; norm has slope 0 there (rule 42).

@@ -71,7 +71,7 @@ DimId* Body::capturedDim(TypeEnv& of, NameId name) {
 }
 
 /// The captured dimensions that the types of the captures do not tell.
-std::vector<NameId> Body::untoldDims(const Known& known) {
+std::vector<NameId> Body::undeterminedDims(const Known& known) {
   types::DimSubst told;
   for (TypeId type : known.captureTypes) c.matchSymbols(type, type, told);
   TypeEnv there = known.env;
@@ -254,7 +254,7 @@ void Body::bindCaptures(const Known& known, const std::vector<TypeId>& captured,
   for (auto& [name, dim] : env.dims) dim = types.dims.substitute(dim, there);
   for (auto& [name, pack] : env.packs)
     for (DimId& d : pack) d = types.dims.substitute(d, there);
-  const std::vector<NameId> untold = untoldDims(known);
+  const std::vector<NameId> untold = undeterminedDims(known);
   for (size_t k = 0; k < captured.size(); ++k) {
     NameId name = known.captureNames[k];
     std::string_view text = types.names.text(name);

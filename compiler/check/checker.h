@@ -67,7 +67,7 @@ struct InstanceInfo {
   TypeId guess;                         ///< the result of the round before
   std::vector<types::DimSym> guessDims; ///< the dimension parameters of that round
   TypeId openGuess;                     ///< with the open numbers that it was settled from; none: it had none
-  std::vector<std::pair<TypeId, types::VarClass>> openNumbers; ///< these
+  std::vector<std::pair<TypeId, types::VarClass>> literalVariables; ///< these
   size_t guessedFor =
       SIZE_MAX; ///< finished on a guess: where on the stack the instance stands that it waits for
   std::vector<bool> usesUpKeys; ///< by parameter: a key that it draws with (rule 39)
@@ -212,7 +212,7 @@ public:
   void forgetInstances() { instances_.clear(); }
   /// Functions that see `let`s of their script, checked at the types these have; those without a caller are
   /// so too.
-  void checkSeeing(ModuleId module, const std::map<NameId, TypeId>& lets);
+  void checkCapturingLets(ModuleId module, const std::map<NameId, TypeId>& lets);
   void checkOverloadSet(const std::vector<DeclId>& set);
   /// Whether it was told of a function that nothing tells it from another one of its name.
   bool isAlike(DeclId decl) const { return alike_.contains(decl); }
@@ -253,7 +253,7 @@ public:
   void renewGuess(InstanceId id);
   /// Each size that is computed from sizes which only the value's maker knows, `n - 1` of an argument n,
   /// becomes one of its own: who gets the value reads it off.
-  TypeId withOwnSizes(TypeId type, const std::function<bool(DimSym)>& own);
+  TypeId withExistentialSizes(TypeId type, const std::function<bool(DimSym)>& own);
   void finish(InstanceId id, Body& body, NodeId value, TypeId declared);
   NameId packDimName(NameId pack, uint32_t k);
 
@@ -266,7 +266,7 @@ public:
     return std::any_of(key.typeArgs.begin(), key.typeArgs.end(),
                        [this](TypeId t) { return types.holds(t, types::TypeKind::Param); });
   }
-  bool keepsToBounds(DeclId decl, KnownId known, const std::vector<TypeId>& captured);
+  bool satisfiesBounds(DeclId decl, KnownId known, const std::vector<TypeId>& captured);
   /// Whether a function's body is checked whole where it stands, called or not.
   bool isCheckedWhereDeclared(DeclId decl) {
     return isHeldToBounds(decl) || keyOfDefinition(FunctionDecl(function(decl))).has_value();
@@ -281,12 +281,12 @@ private:
   ConstantSize computedSize(DeclId decl);
   bool isComplete(InstanceId id, std::set<InstanceId>& seen);
   void checkBody(InstanceId id);
-  void noteUse(InstanceId id);
+  void noteDependency(InstanceId id);
   bool startRound(InstanceId id, size_t before);
   bool isGenericMain(ModuleId module, DeclId decl);
-  void tellOfCall(size_t before, const std::string& name, Span call);
+  void annotateWithCall(size_t before, const std::string& name, Span call);
   void closeInstance(size_t before);
-  std::string whatKeepsChanging(const InstanceKey& key);
+  std::string divergingParameter(const InstanceKey& key);
   bool refusesInstance(const InstanceKey& key, const std::string& name, Span call);
   bool isTemplate(const InstanceKey& key);
   void checkDeclaration(DeclId decl);
@@ -294,7 +294,7 @@ private:
   void checkRecords(const std::vector<DeclId>& decls);
   void checkOverloads(ModuleId module);
   std::optional<InstanceKey> keyOfDefinition(const FunctionDecl& fn);
-  bool leavesTypesOpen(const FunctionDecl& fn);
+  bool hasUnresolvedParameter(const FunctionDecl& fn);
   void finishOpen(InstanceId id, Body& body, NodeId value);
   const std::vector<TypeId>& paramTypes(DeclId decl, const std::vector<GenericParam>& generics);
   size_t packCount(const FunctionDecl& fn);

@@ -65,7 +65,7 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
     const bool isFunction = types.kind(infer.shallow(field)) == TypeKind::Function;
     NodeId value = checkArg(arg, isFunction && mayBeFunction(arg) ? TypeId::none() : field);
     if (isFunction && b.kindOf(value) == TypeKind::Known) {
-      tellFromFunction(value, field);
+      unifyMonomorphic(value, field);
       value = asFunction(value, infer.zonk(field), arg.span);
     }
     value = coerce(value, field, arg.span, DiagId::ArgumentType, shown,

@@ -34,11 +34,12 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
                  types.keepsSizes(wanted);
     if (rows || parts) return coerce(rowsOf(node, wanted, span), type, span, id, what, asker);
   }
-  if (hidesOtherSizes(type, actual)) return coerceParts(node, infer.zonk(type), span, id, what, asker);
+  if (existentialsDiffer(type, actual)) return coerceParts(node, infer.zonk(type), span, id, what, asker);
   UnifyResult match = infer.unify(type, actual);
   if (match.kind == UnifyKind::Equal) return node;
   if (match.kind == UnifyKind::NeedsCheck) {
-    std::vector<DimCheckItem> checks = b.worded(std::move(match.checks), DiagId::ShapeExpected, type, actual);
+    std::vector<DimCheckItem> checks =
+        b.withMessages(std::move(match.checks), DiagId::ShapeExpected, type, actual);
     return b.checked(node, infer.zonk(type), std::move(checks), span);
   }
   if (id != DiagId::PatternType && infer.isOpen(actual) && infer.varClass(actual) != types::VarClass::Any) {
@@ -47,7 +48,7 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
       return b.error(span);
   }
   if (match.kind == UnifyKind::DimsDiffer)
-    b.reportAsked(match, type, actual, node, span, {what, asker});
+    b.reportMismatch(match, type, actual, node, span, {what, asker});
   else
     reportType(type, actual, span, id, what);
   return b.error(span);
@@ -86,7 +87,7 @@ std::string Body::writtenOperand(Span span) {
 }
 
 /// The type of what a `Result` or `Option` holds if nothing failed; none for other types.
-TypeId Body::goodPart(TypeId type) {
+TypeId Body::successType(TypeId type) {
   if (!isFallible(type)) return TypeId::none();
   const TypeId fallible = infer.zonk(type);
   return types.fieldType(fallible, caseNumber(fallible, isPreludeEnum(fallible, "Result") ? "Ok" : "Some"),
@@ -115,9 +116,9 @@ std::string Body::conversionHint(TypeId want, TypeId got, Span span) {
     infer.restore(before);
     return fits;
   };
-  if (wouldFit(want, goodPart(got))) return takesOut(got);
+  if (wouldFit(want, successType(got))) return takesOut(got);
   const std::string maker = isPreludeEnum(want, "Result") ? "`Ok(" : "`Some(";
-  if (wouldFit(goodPart(want), got))
+  if (wouldFit(successType(want), got))
     return types.isUnit(got) ? maker + ")` behind it is one" : maker + writtenShort(span) + ")` is one";
   TypeId to = infer.zonk(types.element(infer.zonk(want))), from = infer.zonk(types.element(infer.zonk(got)));
   const TypeKind wanted = types.kind(infer.shallow(want)), given = types.kind(infer.shallow(got));
@@ -131,7 +132,7 @@ std::string Body::conversionHint(TypeId want, TypeId got, Span span) {
 }
 
 /// Whether the parts of a tuple that keep their sizes beside them are not those asked for.
-bool Body::hidesOtherSizes(TypeId want, TypeId got) {
+bool Body::existentialsDiffer(TypeId want, TypeId got) {
   const types::Type wanted = types[infer.shallow(want)], given = types[infer.shallow(got)];
   if (wanted.kind == TypeKind::Var || given.kind == TypeKind::Var) return false;
   if ((wanted.kind == TypeKind::Pack) != (given.kind == TypeKind::Pack)) return true;
@@ -140,7 +141,7 @@ bool Body::hidesOtherSizes(TypeId want, TypeId got) {
   for (size_t k = 0; k < given.parts.size(); ++k) {
     const TypeId asked = infer.zonk(wanted.parts[k]), part = infer.zonk(given.parts[k]);
     const bool arrays = types.kind(asked) == TypeKind::Array && types.kind(part) == TypeKind::Array;
-    if (arrays ? types.keepsSizes(asked) != types.keepsSizes(part) : hidesOtherSizes(asked, part))
+    if (arrays ? types.keepsSizes(asked) != types.keepsSizes(part) : existentialsDiffer(asked, part))
       return true;
   }
   return false;
@@ -227,7 +228,7 @@ TypeId Body::resolveType(SynId node, bool binds, bool keepsSizes) {
     resolver.freshDim = [&](NameId name, Span at) {
       return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
     };
-  askBody(resolver);
+  bindHooks(resolver);
   return keepsSizes ? resolver.nested(node) : resolver.type(node);
 }
 
@@ -236,14 +237,14 @@ TypeId Body::resolveParameter(SynId node, std::map<NameId, Span>& inside) {
   resolver.freshDim = resolver.bindDim = [this](NameId name, Span at) {
     return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
   };
-  askBody(resolver);
+  bindHooks(resolver);
   TypeId type = resolver.type(node);
   inside.insert(resolver.unsettled.begin(), resolver.unsettled.end());
   return type;
 }
 
 /// What the names in a type written here mean.
-void Body::askBody(TypeResolver& resolver) {
+void Body::bindHooks(TypeResolver& resolver) {
   resolver.valueDim = [&](SynId s) { return dimOfSyntax(s); };
   resolver.whyNoSize = [&](NameId name) { return whyNoSize(name); };
   resolver.sizesInScope = [&] { return visibleNames(); };

@@ -78,7 +78,7 @@ void DeclaredCall::findCaptures(DeclId decl) {
     for (auto& [name, dim] : call_.bound.dims) dim = types_.dims.substitute(dim, there);
     for (auto& [name, pack] : call_.bound.packs)
       for (DimId& dim : pack) dim = types_.dims.substitute(dim, there);
-    for (NameId name : body_.untoldDims(known)) {
+    for (NameId name : body_.undeterminedDims(known)) {
       auto at =
           std::find(known.captureNames.begin(), known.captureNames.end(), name) - known.captureNames.begin();
       NodeId size = body_.part(given.value, static_cast<uint32_t>(at), span_);
@@ -104,7 +104,7 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
   std::vector<int> given;
   std::copy_if(argOf.begin(), argOf.end(), std::back_inserter(given), [](int at) { return at >= 0; });
   if (!std::is_sorted(given.begin(), given.end())) written_.resize(args_.size());
-  tellFromFunctions(argOf);
+  unifyMonomorphicArguments(argOf);
   for (size_t p : orderOfTelling(fn_, tree_, types_.names)) {
     if (failed_) break;
     resolver_.owner = fn_.params[p].name;
@@ -115,7 +115,7 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
     else
       argument(p, args_[static_cast<size_t>(argOf[p])]);
   }
-  if (NodeId ended = failed_ ? NodeId::none() : neverCalled(); ended.valid()) return inBlock(ended);
+  if (NodeId ended = failed_ ? NodeId::none() : divergingArgument(); ended.valid()) return inBlock(ended);
   if (failed_ || !tangentsFit() || !boundsMet()) return b_.error(span_);
   resolver_.owner = NameId::none();
   if (fn_.result) nameSizesOfResult();
@@ -132,7 +132,7 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
 
 /// A function that is no template says the types of its parameters before other arguments are asked for
 /// theirs.
-void DeclaredCall::tellFromFunctions(const std::vector<int>& argOf) {
+void DeclaredCall::unifyMonomorphicArguments(const std::vector<int>& argOf) {
   for (size_t p = 0; p < fn_.params.size(); ++p) {
     const SynId written = fn_.params[p].type;
     if (argOf[p] < 0 || !written || tree_.kind(written) != SynKind::FunctionType) continue;
@@ -140,12 +140,12 @@ void DeclaredCall::tellFromFunctions(const std::vector<int>& argOf) {
     if (!body_.mayBeFunction(arg)) continue;
     arg.node = body_.checkArg(arg);
     resolver_.owner = fn_.params[p].name;
-    body_.tellFromFunction(arg.node, resolver_.type(written));
+    body_.unifyMonomorphic(arg.node, resolver_.type(written));
   }
 }
 
 /// The arguments up to the one that never gives a value, if there is one.
-NodeId DeclaredCall::neverCalled() {
+NodeId DeclaredCall::divergingArgument() {
   std::vector<NodeId> nodes;
   for (NodeId value : values_) {
     if (!value.valid()) continue;

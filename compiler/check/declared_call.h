@@ -34,7 +34,7 @@ private:
 
   void argument(size_t p, const CallArg& arg);
   void inoutArgument(size_t p, const CallArg& arg);
-  void evaluateSoFar();
+  void bindArguments();
   void openInside(Target& target);
   void checkApart(const Target& target, Span at);
   NodeId valueNamed(NameId name);
@@ -45,8 +45,8 @@ private:
   bool tangentsFit();
   bool boundsMet();
   NodeId inBlock(NodeId result);
-  void tellFromFunctions(const std::vector<int>& argOf);
-  NodeId neverCalled();
+  void unifyMonomorphicArguments(const std::vector<int>& argOf);
+  NodeId divergingArgument();
   void nameSizesOfResult();
   NodeId declaredResult(NodeId node);
   void fail() { failed_ = true; }

@@ -49,7 +49,7 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
     }
     UnifyResult match = infer_.unify(paramType, type);
     if (match.kind == UnifyKind::DimsDiffer) {
-      b_.reportAsked(match, paramType, type, NodeId::none(), arg.span, {name_, tree_.span(param.type)});
+      b_.reportMismatch(match, paramType, type, NodeId::none(), arg.span, {name_, tree_.span(param.type)});
       return fail();
     }
     if (match.kind == UnifyKind::Mismatch) {
@@ -60,11 +60,11 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
                  " = …`";
       return fail();
     }
-    checks = b_.worded(std::move(match.checks), DiagId::ShapeExpected, paramType, type);
+    checks = b_.withMessages(std::move(match.checks), DiagId::ShapeExpected, paramType, type);
   }
   openInside(target);
   if (!checks.empty()) {
-    evaluateSoFar();
+    bindArguments();
     lets_.push_back(b_.dimChecks(std::move(checks), arg.span));
   }
   checkApart(target, arg.span);
@@ -72,7 +72,7 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
 }
 
 /// The arguments so far get names, in order: what follows comes after them.
-void DeclaredCall::evaluateSoFar() {
+void DeclaredCall::bindArguments() {
   for (NodeId& value : values_)
     if (value.valid()) value = body_.pinned(value, "arg", lets_);
 }
@@ -80,7 +80,7 @@ void DeclaredCall::evaluateSoFar() {
 /// What is inside of another value is taken out before the call.
 void DeclaredCall::openInside(Target& target) {
   if (target.openings.empty()) return;
-  evaluateSoFar();
+  bindArguments();
   lets_.insert(lets_.end(), target.before.begin(), target.before.end());
   openings_.insert(openings_.end(), target.openings.begin(), target.openings.end());
 }
@@ -110,7 +110,7 @@ void DeclaredCall::checkApart(const Target& target, Span at) {
 NodeId DeclaredCall::valueNamed(NameId name) {
   for (size_t p = 0; p < fn_.params.size(); ++p)
     if (fn_.params[p].name == name) {
-      evaluateSoFar();
+      bindArguments();
       return values_[p];
     }
   const std::vector<NameId> names =

@@ -215,7 +215,7 @@ NodeId Derivatives::tangentAsked(NodeId tangent, TypeId wanted, std::string_view
   TypeId type = b.typeOf(tangent);
   UnifyResult match = b.infer.unify(wanted, type);
   if (match.kind == UnifyKind::DimsDiffer)
-    b.reportAsked(match, wanted, type, tangent, b.spanOf(tangent), {what, {}});
+    b.reportMismatch(match, wanted, type, tangent, b.spanOf(tangent), {what, {}});
   else if (match.kind == UnifyKind::Mismatch)
     b.sink.report(DiagId::ArgumentType, b.spanOf(tangent), what, b.show(wanted), b.show(type));
   if (match.kind > UnifyKind::NeedsCheck) return b.error(span);
@@ -373,7 +373,7 @@ NodeId Derivatives::atLane(NodeId arg, const std::vector<LocalId>& lane, Span sp
 
 /// What a function made of one element. An array with a size that was first found by the call, a symbol newer
 /// than `before`, keeps it beside its elements where a ragged array is asked for, and is an error elsewhere.
-NodeId Derivatives::withOwnSizes(NodeId made, size_t before, TypeId asked, Span span) {
+NodeId Derivatives::withExistentialSizes(NodeId made, size_t before, TypeId asked, Span span) {
   TypeId type = b.infer.zonk(b.typeOf(made));
   std::vector<types::DimSym> own = sizesFoundSince(b, type, before);
   if (own.empty()) return made;
@@ -404,7 +404,7 @@ NodeId Derivatives::vmap(NodeId function, std::vector<NodeId> args, TypeId asked
     std::vector<NodeId> elements;
     for (NodeId arg : args) elements.push_back(atLane(arg, lane, span));
     NodeId made = calls_.callFunction(function, std::move(elements), span);
-    if (b.kindOf(made) != TypeKind::Never) return withOwnSizes(made, before, asked, span);
+    if (b.kindOf(made) != TypeKind::Never) return withExistentialSizes(made, before, asked, span);
     b.sink.report(DiagId::NoElement, span);
     return b.error(span);
   }));

@@ -85,7 +85,7 @@ private:
   };
   bool collectLanes(TypeId type, NodeId arg, Lanes& lanes);
   NodeId atLane(NodeId arg, const std::vector<LocalId>& lane, Span span);
-  NodeId withOwnSizes(NodeId made, size_t before, TypeId asked, Span span);
+  NodeId withExistentialSizes(NodeId made, size_t before, TypeId asked, Span span);
   NodeId oneHot(TypeId type, const std::vector<LocalId>& place, Span span);
   bool differentiable(NodeId function, size_t k, NodeId arg);
   bool carriesTangent(NodeId function, size_t k, NodeId arg);

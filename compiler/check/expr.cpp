@@ -101,7 +101,7 @@ NodeId Body::checkNumber(const SynNode& n) {
 /// (rule 11).
 NodeId Body::withFunctionType(NodeId value) {
   if (b.kindOf(value) != TypeKind::Known) return value;
-  if (NodeId made = asToldFunction(value); made.valid()) return made;
+  if (NodeId made = monomorphicFunction(value); made.valid()) return made;
   sink.report(DiagId::FunctionTypeWanted, b.spanOf(value));
   return b.error(b.spanOf(value));
 }
@@ -290,7 +290,7 @@ NodeId Body::checkBinary(const Binary& bin, Span span) {
   if (types.kind(leftType) == TypeKind::Never) return left;
   if (b.kindOf(right) == TypeKind::Never) return b.block({left, right}, span);
   if (NodeId user = ownOperator(spelling(bin.op), {left, right}, span)) return user;
-  bool guessed = unsure && (b.kindOf(left) == TypeKind::Error || b.kindOf(right) == TypeKind::Error);
+  bool guessed = isProvisional && (b.kindOf(left) == TypeKind::Error || b.kindOf(right) == TypeKind::Error);
   if (guessed && bin.op >= BinaryOp::Eq && bin.op <= BinaryOp::Ge)
     return b.boolean(false, span); // whatever is compared
   return b.binary(binaryKind(bin.op), left, right, span);

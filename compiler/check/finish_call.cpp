@@ -76,7 +76,7 @@ bool Body::boundsHold(const PendingCall& call, Span span) {
 }
 
 /// `settled` with the variables of `open`, a type of the same structure.
-TypeId Body::reopened(TypeId open, TypeId settled) {
+TypeId Body::withLiteralVariables(TypeId open, TypeId settled) {
   if (types.kind(open) == TypeKind::Var) return open;
   const types::Type from = types[open];
   types::Type out = types[settled];
@@ -84,22 +84,24 @@ TypeId Body::reopened(TypeId open, TypeId settled) {
   if (out.record) {
     const std::vector<TypeId> given = types.typeArgs(open);
     std::vector<TypeId> args = types.typeArgs(settled);
-    for (size_t k = 0; k < args.size() && k < given.size(); ++k) args[k] = reopened(given[k], args[k]);
+    for (size_t k = 0; k < args.size() && k < given.size(); ++k)
+      args[k] = withLiteralVariables(given[k], args[k]);
     return args == types.typeArgs(settled) ? settled : c.reinstantiate(settled, std::move(args));
   }
-  for (size_t k = 0; k < out.parts.size(); ++k) out.parts[k] = reopened(from.parts[k], out.parts[k]);
-  if (out.result) out.result = reopened(from.result, out.result);
+  for (size_t k = 0; k < out.parts.size(); ++k)
+    out.parts[k] = withLiteralVariables(from.parts[k], out.parts[k]);
+  if (out.result) out.result = withLiteralVariables(from.result, out.result);
   return out.kind == TypeKind::Array ? types.array(out.parts[0], std::move(out.dims))
                                      : types.intern(std::move(out));
 }
 
 /// Numbers that were given open stay open in the body, as when it told what its result is: a call in there
 /// that is given one may be decided by the result.
-void Body::keepOpen(const PendingCall& call, InstanceKey& key) {
+void Body::keepLiteralVariables(const PendingCall& call, InstanceKey& key) {
   const InstanceKey& given = c.info(call.checked).key;
   if (call.openGiven.empty() || given.typeArgs.size() != key.typeArgs.size()) return;
   for (size_t k = 0; k < key.typeArgs.size(); ++k)
-    key.typeArgs[k] = reopened(given.typeArgs[k], key.typeArgs[k]);
+    key.typeArgs[k] = withLiteralVariables(given.typeArgs[k], key.typeArgs[k]);
   key.open = given.open;
   for (TypeId v : call.openGiven) key.settled.push_back(infer.zonk(v));
 }
@@ -109,7 +111,7 @@ void Body::finishCall(PendingCall& call) {
   Canonical canonical;
   InstanceKey key = keyOf(call, canonical);
   for (TypeId open : call.openResults) key.results.push_back(infer.zonk(open));
-  if (call.checked && !call.openResults.empty()) keepOpen(call, key);
+  if (call.checked && !call.openResults.empty()) keepLiteralVariables(call, key);
   Span span = instance.nodes[call.node].span;
   if (!boundsHold(call, span)) return;
   // A generic function is checked where it is declared: nothing more is to be said of it at type parameters.
@@ -188,18 +190,18 @@ Callee Body::checkCallee(const PendingCall& call, Span span) {
     });
   out.instance = c.instantiate(key, span);
   const InstanceInfo info = c.info(out.instance);
-  unsure |= info.isGuess();
+  isProvisional |= info.isGuess();
   if (c.program_.instance(out.instance).failed || !info.hasResult()) return out;
   out.dims = callerDims(call, out.instance, out.canonical, out.sizes, span);
   for (auto [var, cls] : info.stillOpen) out.here.emplace(var.index, infer.freshVar(cls, span));
   std::vector<TypeId> given = argumentTypes(call);
   for (size_t k = 0; k < info.openArgs.size() && !info.inProgress; ++k)
-    infer.unify(hereType(info.openArgs[k], out), given[k]);
+    infer.unify(inCallerTerms(info.openArgs[k], out), given[k]);
   return out;
 }
 
 /// A type of the callee in terms of this body's dimensions and variables.
-TypeId Body::hereType(TypeId t, const Callee& callee) {
+TypeId Body::inCallerTerms(TypeId t, const Callee& callee) {
   return types.substitute(infer.mapVars(t, [&](TypeId v) { return callee.here.at(v.index); }), callee.dims);
 }
 
@@ -216,7 +218,7 @@ NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
   bool itself = isGuess && callee.instance == id;
   instance.nodes[node].type = itself    ? returnType
                               : isGuess ? openResult(info)
-                                        : infer.zonk(hereType(made.result, callee));
+                                        : infer.zonk(inCallerTerms(made.result, callee));
   instance.nodes[node].resultDims = callee.sizes;
   for (size_t k = info.openInArgs; !isGuess && k < info.stillOpen.size(); ++k)
     call.openResults.push_back(callee.here.at(info.stillOpen[k].first.index));
@@ -232,13 +234,13 @@ void Body::noteOpenResult(TypeId type) {
   if (open.empty() || !sizes.empty()) return;
   InstanceInfo& info = c.info(id);
   info.openGuess = infer.zonk(type);
-  for (TypeId var : open) info.openNumbers.push_back({var, infer.varClass(var)});
+  for (TypeId var : open) info.literalVariables.push_back({var, infer.varClass(var)});
 }
 
 /// A guessed result with its numbers open again.
 TypeId Body::openResult(const InstanceInfo& guess) {
   std::map<TypeId, TypeId> opened;
-  for (auto [var, cls] : guess.openNumbers) opened.emplace(var, infer.freshVar(cls, instance.span));
+  for (auto [var, cls] : guess.literalVariables) opened.emplace(var, infer.freshVar(cls, instance.span));
   return infer.mapVars(guess.openGuess, [&](TypeId var) { return opened.at(var); });
 }
 

@@ -64,7 +64,7 @@ bool Checker::isHeldToBounds(DeclId decl) {
     hasTypes |= g.kind == GenericKind::Type;
     knowsBounds &= !g.bound || paramBoundBy(types.names.text(g.bound)).has_value();
   }
-  bool held = hasTypes && knowsBounds && !fn.hasUntyped() && fn.body.valid() && !leavesTypesOpen(fn);
+  bool held = hasTypes && knowsBounds && !fn.hasUntyped() && fn.body.valid() && !hasUnresolvedParameter(fn);
   return heldToBounds_[decl] = held;
 }
 
@@ -105,7 +105,7 @@ bool Checker::isAtDeclaration(const InstanceKey& key) {
 /// what their bounds offer. Packs have one axis, then two, then none: a body that fits none of these is
 /// refused as it is with one. What is wrong is told whenever this is asked: who asked before may have only
 /// tried.
-bool Checker::keepsToBounds(DeclId decl, KnownId known, const std::vector<TypeId>& captured) {
+bool Checker::satisfiesBounds(DeclId decl, KnownId known, const std::vector<TypeId>& captured) {
   if (!isHeldToBounds(decl) || modules.isLibraryFile(modules.decl(decl).span.file)) return true;
   const FunctionDecl& fn = function(decl);
   InstanceKey key;
@@ -149,7 +149,7 @@ bool Checker::mayInstantiate(const InstanceKey& key) {
       open |= types.kind(part) == types::TypeKind::Var;
       return part;
     });
-  return open || keepsToBounds(key.decl, key.known, captured);
+  return open || satisfiesBounds(key.decl, key.known, captured);
 }
 
 } // namespace melix::check

@@ -93,7 +93,7 @@ void InstanceBody::checkKnown() {
   bool bare = own || known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor;
   const Ast& tree = lambda ? *known.tree : c_.modules[known.module].ast;
   Body body(c_, id_, known.module, tree);
-  body.openNumbers(key_, Span());
+  body.literalVariables(key_, Span());
   instance_.name = known.name;
   instance_.dimParams = fresh_;
   body.env = known.env;
@@ -143,7 +143,7 @@ NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures)
   const InstanceInfo& info = c_.info(id_);
   const bool guessed = !known.asked && info.state == ResultState::Guessed;
   body.returnType = guessed ? body.openResult(info) : known.asked;
-  TypeId want = guessed ? body.returnHere(tree.span(written.body)) : known.asked;
+  TypeId want = guessed ? body.freshResult(tree.span(written.body)) : known.asked;
   NodeId value = body.checkExpr(written.body, want);
   if (want) value = body.coerce(value, want, tree.span(written.body));
   if (lets.empty()) return value;
@@ -170,12 +170,12 @@ void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t 
     TypeId want = body.resolveParameter(written.type, sizes);
     UnifyResult match = body.infer.unify(want, args_[k]);
     if (match.kind == UnifyKind::DimsDiffer)
-      body.b.reportAsked(match, want, args_[k], NodeId::none(), written.span);
+      body.b.reportMismatch(match, want, args_[k], NodeId::none(), written.span);
     else if (match.kind == UnifyKind::Mismatch)
       c_.sink.report(DiagId::TypeMismatch, written.span, body.b.show(want), body.b.show(args_[k]));
     else if (!match.checks.empty())
       lets.push_back(body.b.dimChecks(
-          body.b.worded(std::move(match.checks), DiagId::ShapeExpected, want, args_[k]), written.span));
+          body.b.withMessages(std::move(match.checks), DiagId::ShapeExpected, want, args_[k]), written.span));
     for (auto& [name, dim] : body.env.dims) dim = body.infer.zonk(dim);
   }
 }
@@ -183,7 +183,7 @@ void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t 
 void InstanceBody::checkDeclared() {
   const names::Decl decl = c_.modules.decl(key_.decl);
   Body body(c_, id_, decl.module, c_.ast(key_.decl));
-  body.openNumbers(key_, decl.span);
+  body.literalVariables(key_, decl.span);
   instance_.name = std::string(c_.types.names.text(decl.name));
   instance_.span = decl.span;
   if (decl.kind == names::DeclKind::Const)
@@ -235,7 +235,7 @@ void InstanceBody::checkFunction(Body& body) {
   TypeId result = fn.result ? declaredResult(body, fn, resolver) : knownResult();
   const InstanceInfo& info = c_.info(id_);
   body.returnType = !result && info.state == ResultState::Guessed ? body.openResult(info) : result;
-  TypeId want = body.returnHere(fn.span);
+  TypeId want = body.freshResult(fn.span);
   NodeId value = fn.body ? body.checkSized(fn.body, want) : body.b.error(fn.span);
   if (want && fn.body) {
     const size_t before = c_.sink.errorCount();
@@ -261,7 +261,7 @@ NodeId InstanceBody::bindCaptures(Body& body, const FunctionDecl& fn) {
                                      args_.begin() + static_cast<ptrdiff_t>(capturedEnd_));
   if (key_.known) {
     NodeId self = body.bindNested(key_.known, captured, fn);
-    dimNames_ = body.untoldDims(nested);
+    dimNames_ = body.undeterminedDims(nested);
     return self;
   }
   body.bindLets(lets, captured, fn.span);

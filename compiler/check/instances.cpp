@@ -124,12 +124,12 @@ bool Checker::refusesInstance(const InstanceKey& key, const std::string& name, S
   Diagnostic& d = isDeep ? sink.report(DiagId::InstanceDepth, place, first.name)
                          : sink.report(DiagId::InstanceCount, place, name);
   d.notes.push_back({call, "asked for here"});
-  d.hint = whatKeepsChanging(key);
+  d.hint = divergingParameter(key);
   return true;
 }
 
 /// Says which parameter has another type in each of the nested instances of a function.
-std::string Checker::whatKeepsChanging(const InstanceKey& key) {
+std::string Checker::divergingParameter(const InstanceKey& key) {
   std::vector<InstanceId> nested;
   for (const Open& open : stack_)
     if (key.decl && infos_[open.id.index].key.decl == key.decl) nested.push_back(open.id);
@@ -157,7 +157,7 @@ std::string Checker::whatKeepsChanging(const InstanceKey& key) {
 InstanceId Checker::instantiate(InstanceKey key, Span call) {
   if (!stack_.empty()) key.device = infos_[stack_.back().id.index].key.device;
   if (auto found = instances_.find(key); found != instances_.end()) {
-    noteUse(found->second);
+    noteDependency(found->second);
     return found->second;
   }
   std::string name =
@@ -176,7 +176,7 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
   stack_.push_back({name, call, id, stack_.size(), guesses_.size(), {}, isTemplate(key)});
   checkBody(id);
   while (startRound(id, before)) checkBody(id);
-  if (stack_.back().isTemplate && call.valid()) tellOfCall(before, name, call);
+  if (stack_.back().isTemplate && call.valid()) annotateWithCall(before, name, call);
   if (key.decl && modules.decl(key.decl).kind == names::DeclKind::Const && program_.instance(id).failed)
     constantErrors_.try_emplace(key.decl, sink.all().begin() + static_cast<ptrdiff_t>(before),
                                 sink.all().end());
@@ -186,7 +186,7 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
 
 /// The errors since `before` are those of a template's body for this call. What is wrong inside of a library
 /// function is told once, at the call: whoever wrote that did not write the library.
-void Checker::tellOfCall(size_t before, const std::string& name, Span call) {
+void Checker::annotateWithCall(size_t before, const std::string& name, Span call) {
   sink.annotate(before, {call, "while checking `" + name + "` for this call"});
   const bool isGuess = stack_.back().lowest + 1 < stack_.size();
   if (isGuess || modules.isLibraryFile(call.file)) return;
@@ -213,7 +213,7 @@ void Checker::tellOfCall(size_t before, const std::string& name, Span call) {
 }
 
 /// Whoever calls an instance whose result is not known, or one that did so, is checked at a guess.
-void Checker::noteUse(InstanceId id) {
+void Checker::noteDependency(InstanceId id) {
   InstanceInfo& used = infos_[id.index];
   if (!used.isGuess() || stack_.empty()) return;
   used.recursed |= used.inProgress;
@@ -286,11 +286,11 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   InstanceInfo& info = infos_[id.index];
   if (!declared) {
     TypeId type = body.b.typeOf(value);
-    const bool adds = body.tellsType(type);
+    const bool adds = body.determinesType(type);
     if (body.returnType && adds) {
-      value = body.coerce(value, body.returnHere(body.b.spanOf(value)), body.b.spanOf(value));
+      value = body.coerce(value, body.freshResult(body.b.spanOf(value)), body.b.spanOf(value));
       type = body.infer.zonk(body.returnType);
-    } else if (body.returnType && (body.unsure || types.kind(type) == TypeKind::Never)) {
+    } else if (body.returnType && (body.isProvisional || types.kind(type) == TypeKind::Never)) {
       type = body.infer.zonk(body.returnType);
     } else if (!adds && info.recursed) {
       bool isHead = stack_.back().lowest + 1 == stack_.size();
@@ -299,7 +299,7 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
       type = types.error();
     }
     instance.result = type;
-    if (body.unsure && info.state == ResultState::Unknown) body.noteOpenResult(type);
+    if (body.isProvisional && info.state == ResultState::Unknown) body.noteOpenResult(type);
   }
   if (info.key.isOpen()) {
     finishOpen(id, body, value);
@@ -315,7 +315,7 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
     instance.result = declared ? declared : body.infer.zonk(instance.result);
   }
   if (!declared)
-    instance.result = withOwnSizes(instance.result, [&](DimSym s) {
+    instance.result = withExistentialSizes(instance.result, [&](DimSym s) {
       const std::vector<DimSym>& params = instance.dimParams;
       return types.dims.info(s).kind != DimSymKind::Bound &&
              std::find(params.begin(), params.end(), s) == params.end();
@@ -327,7 +327,7 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
     if (types.dims.info(s).kind != DimSymKind::Bound &&
         std::find(instance.dimParams.begin(), instance.dimParams.end(), s) == instance.dimParams.end())
       instance.resultDims.push_back(s);
-  instance.failed = (instance.failed && !body.unsure) || types.holds(instance.result, TypeKind::Error);
+  instance.failed = (instance.failed && !body.isProvisional) || types.holds(instance.result, TypeKind::Error);
   const InstanceKey& key = infos_[id.index].key;
   if (instance.doesIo && key.decl && modules.decl(key.decl).kind == names::DeclKind::Function &&
       function(key.decl).isPure)
@@ -335,7 +335,7 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   if (!infos_[id.index].key.isOpen() && !instance.failed && !isOfParams(key))
     infos_[id.index].usesUpKeys = checkKeys(*this, id);
   bool isFunction = key.decl || key.known;
-  if (isFunction && !key.isOpen() && !body.unsure &&
+  if (isFunction && !key.isOpen() && !body.isProvisional &&
       !modules.isLibraryFile(body.ast.span(body.ast.at->root).file))
     body.warnUnused();
   infos_[id.index].inProgress = false;
@@ -345,7 +345,7 @@ NameId Checker::packDimName(NameId pack, uint32_t k) {
   return types.names.intern(std::string(types.names.text(pack)) + "#" + std::to_string(k));
 }
 
-TypeId Checker::withOwnSizes(TypeId type, const std::function<bool(DimSym)>& own) {
+TypeId Checker::withExistentialSizes(TypeId type, const std::function<bool(DimSym)>& own) {
   return types.rewrite(type, [&](TypeId part) {
     types::Type t = types[part];
     for (DimId& d : t.dims) {

@@ -59,7 +59,7 @@ size_t leastArguments(IntrinsicKind kind) {
   }
 }
 
-bool takesTypeAsked(IntrinsicKind kind) {
+bool infersFromExpected(IntrinsicKind kind) {
   return kind == IntrinsicKind::Reshape || kind == IntrinsicKind::ZeroOf || kind == IntrinsicKind::Build;
 }
 

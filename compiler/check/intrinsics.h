@@ -18,7 +18,7 @@ std::string intrinsicHint(IntrinsicKind kind);
 /// Positional arguments that a call needs.
 size_t leastArguments(IntrinsicKind kind);
 /// Whether the type asked for decides what a call gives, beside its arguments.
-bool takesTypeAsked(IntrinsicKind kind);
+bool infersFromExpected(IntrinsicKind kind);
 
 /// An argument as the call gives it, already checked.
 struct GivenArg {

@@ -69,7 +69,7 @@ NodeId ArrayIntrinsics::stack(GivenArgs& args, Span span) {
       b.sink.report(DiagId::ConcatTypes, span, b.show(type), b.show(b.typeOf(item)), std::to_string(*axis));
     if (match.kind > UnifyKind::NeedsCheck) return b.error(span);
     if (match.kind == UnifyKind::NeedsCheck) {
-      auto checks = b.worded(std::move(match.checks), DiagId::ShapeExpected, type, b.typeOf(item));
+      auto checks = b.withMessages(std::move(match.checks), DiagId::ShapeExpected, type, b.typeOf(item));
       item = b.checked(item, type, std::move(checks), span);
     }
     items.push_back(item);

@@ -171,7 +171,8 @@ NodeId ArrayIntrinsics::reshape(GivenArgs& args, TypeId expected, Span span) {
   if (match == UnifyKind::NeedsCheck) {
     x = b.local(b.bind("x", x, nodes), span); // its sizes may be found by computing it
     nodes.push_back(b.dimChecks(
-        {b.told({from, to, "", {}, 0}, DiagId::ReshapeSize, b.typeOf(x), type, {"{0}", "{1}"})}, span, true));
+        {b.withMessage({from, to, "", {}, 0}, DiagId::ReshapeSize, b.typeOf(x), type, {"{0}", "{1}"})}, span,
+        true));
   }
   if (dims.empty()) { // its only element
     Step first{StepKind::Index, 0, b.integer(0, span), {}, {}, 1, span};
@@ -260,8 +261,8 @@ NodeId ArrayIntrinsics::concat(GivenArgs& args, Span span) {
       UnifyKind match = k == axis ? UnifyKind::Equal : b.infer.unifyDim(dims[k], other[k]);
       std::string at = std::to_string(k);
       if (match == UnifyKind::NeedsCheck)
-        checks.push_back(b.told({dims[k], other[k], "", {}, 0}, DiagId::ConcatShapes, leftType, rightType,
-                                {at, "{0}", at, "{1}", along}));
+        checks.push_back(b.withMessage({dims[k], other[k], "", {}, 0}, DiagId::ConcatShapes, leftType,
+                                       rightType, {at, "{0}", at, "{1}", along}));
       if (match != UnifyKind::DimsDiffer) continue;
       UnifyResult differ{match, {}, dims[k], other[k], dims[k], static_cast<uint32_t>(k)};
       b.reportUnequal(differ, result, y, span, DiagId::ConcatShapes, {along});

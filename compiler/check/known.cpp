@@ -23,7 +23,7 @@ bool Body::isReadable(NodeId node) {
 }
 
 /// A lambda as written, with the type asked of its result: its body takes that, as a function's does.
-NodeId Body::lambdaAsked(NodeId value, TypeId result) {
+NodeId Body::lambdaReturning(NodeId value, TypeId result) {
   const Node node = instance.nodes[value];
   std::vector<DimSym> sizes;
   types.collectSymbols(result, sizes);
@@ -36,7 +36,7 @@ NodeId Body::lambdaAsked(NodeId value, TypeId result) {
 
 /// The types of the parameters of a function that is no template: it is one function, and says the type of
 /// each of them without a size or type of its own. None else.
-std::optional<std::vector<TypeId>> Body::toldParameters(const Known& known) {
+std::optional<std::vector<TypeId>> Body::monomorphicParameters(const Known& known) {
   std::vector<SynId> written;
   const bool isLambda = known.kind == KnownKind::Lambda;
   if (isLambda) {
@@ -77,18 +77,18 @@ bool Body::mayBeFunction(const CallArg& arg) {
 }
 
 /// What a function that is no template says of the parameters of the type asked for.
-void Body::tellFromFunction(NodeId function, TypeId asked) {
+void Body::unifyMonomorphic(NodeId function, TypeId asked) {
   const TypeId type = b.typeOf(function);
   std::optional<std::vector<TypeId>> told;
   if (types.kind(type) == TypeKind::Function) told = types[type].parts;
-  if (types.kind(type) == TypeKind::Known) told = toldParameters(c.program_.known(types[type].known));
+  if (types.kind(type) == TypeKind::Known) told = monomorphicParameters(c.program_.known(types[type].known));
   const std::vector<TypeId> wanted = types[infer.zonk(asked)].parts;
   for (size_t k = 0; told && k < wanted.size() && k < told->size(); ++k) infer.unify(wanted[k], (*told)[k]);
 }
 
 /// A function that is no template as a value of function type, which its result completes; none else.
-NodeId Body::asToldFunction(NodeId value) {
-  auto told = toldParameters(c.program_.known(types[b.typeOf(value)].known));
+NodeId Body::monomorphicFunction(NodeId value) {
+  auto told = monomorphicParameters(c.program_.known(types[b.typeOf(value)].known));
   if (!told) return NodeId::none();
   std::vector<NodeId> args;
   for (TypeId param : *told) args.push_back(b.op(OpKind::Undef, param, {}, b.spanOf(value)));
@@ -105,7 +105,7 @@ NodeId Body::asToldFunction(NodeId value) {
 /// A known function as a value of function type: its instance at that type.
 NodeId Body::asFunction(NodeId value, TypeId functionType, Span span) {
   const types::Type fn = types[functionType];
-  value = lambdaAsked(value, fn.result);
+  value = lambdaReturning(value, fn.result);
   // The instance is asked for like a call with arguments of the parameters' types.
   std::vector<NodeId> args;
   for (TypeId param : fn.parts) args.push_back(b.op(OpKind::Undef, param, {}, span));
@@ -244,7 +244,7 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
     std::vector<NodeId> values;
     std::vector<CallArg> given;
     for (const CallArg& arg : args) {
-      TypeId asked = askedOf(type, values.size(), args.size());
+      TypeId asked = expectedArgument(type, values.size(), args.size());
       values.push_back(transformArg(arg, asked));
       if (b.kindOf(values.back()) == TypeKind::Error) return values.back();
       given.push_back({NameId::none(), SynId::none(), values.back(), arg.span});

@@ -44,14 +44,14 @@ NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Spa
                               ? b.infer.unify(types::tangentType(b.types, type), b.typeOf(value))
                               : asValue;
       if (match.kind == UnifyKind::DimsDiffer)
-        b.reportAsked(match, type, b.typeOf(value), value, b.spanOf(value), {"map_leaves", {}});
+        b.reportMismatch(match, type, b.typeOf(value), value, b.spanOf(value), {"map_leaves", {}});
       if (match.kind == UnifyKind::Mismatch)
         b.sink.report(DiagId::ArgumentType, b.spanOf(value), "map_leaves", b.show(type),
                       b.show(b.typeOf(value)));
       if (match.kind > UnifyKind::NeedsCheck) return b.error(span);
       if (!match.checks.empty())
         nodes.push_back(b.dimChecks(
-            b.worded(std::move(match.checks), DiagId::ShapeMismatch, type, b.typeOf(value)), span));
+            b.withMessages(std::move(match.checks), DiagId::ShapeMismatch, type, b.typeOf(value)), span));
     }
     locals.push_back(value);
   }
@@ -83,8 +83,8 @@ Leaves::Together Leaves::openTogether(const std::vector<NodeId>& packed, Span sp
     for (size_t k = 0; k < all.sizes.size(); ++k) {
       auto axis = std::find(dims.begin(), dims.end(), opened.sizes[k]) - dims.begin();
       std::string at = std::to_string(static_cast<size_t>(axis) < dims.size() ? axis : 0);
-      checks.push_back(b.told({all.sizes[k], opened.sizes[k], "", {}, 0}, DiagId::ShapeMismatch, first, mine,
-                              {at, "{0}", at, "{1}"}));
+      checks.push_back(b.withMessage({all.sizes[k], opened.sizes[k], "", {}, 0}, DiagId::ShapeMismatch, first,
+                                     mine, {at, "{0}", at, "{1}"}));
     }
     TypeId fits = b.types.openPack(b.typeOf(value), all.sizes);
     all.values.push_back(b.checked(opened.value, fits, std::move(checks), span));
@@ -172,8 +172,8 @@ NodeId Leaves::foldElements(const TemplateCall& op, NodeId sofar, const Template
     b.sink.report(DiagId::TypeMismatch, span, b.show(type), b.show(b.typeOf(next)));
     return b.error(span);
   }
-  next = b.checked(next, type, b.worded(std::move(match.checks), DiagId::ShapeMismatch, type, b.typeOf(next)),
-                   span);
+  next = b.checked(
+      next, type, b.withMessages(std::move(match.checks), DiagId::ShapeMismatch, type, b.typeOf(next)), span);
   NodeId body = b.make(NodeKind::Assign, unit, span, {next}, Place{total, {}, type});
   for (size_t k = dims.size(); k-- > 0;)
     body = b.make(NodeKind::For, unit, span, {b.integer(0, span), extents[k], body}, loops[k]);

@@ -47,7 +47,7 @@ NodeId Body::loopValue(const LoopFrame& frame, NodeId body, Span span) {
   std::vector<DimSym> own, fresh;
   for (NodeId leaving : frame.breaks)
     type = joinedSizes(type, b.typeOf(instance.nodes[leaving].children[0]), span, fresh);
-  type = c.withOwnSizes(type, isOwn);
+  type = c.withExistentialSizes(type, isOwn);
   types.collectSymbols(type, own);
   std::erase_if(own, [&](DimSym s) { return !isOwn(s); });
   if (own.empty()) return b.make(NodeKind::Loop, type, span, {body}, check::Loop{frame.id});
@@ -72,7 +72,7 @@ NodeId Body::checkBreak(const One& brk, Span span) {
   const size_t level = loops.size() - 1;
   std::vector<NodeId> children;
   if (brk.inner) {
-    NodeId value = checkExpr(brk.inner, hintOf(loops[level].breakType));
+    NodeId value = checkExpr(brk.inner, expectedFrom(loops[level].breakType));
     if (!loops[level].isLoop) {
       sink.report(DiagId::BreakValue, span);
       return b.error(span);
@@ -101,7 +101,7 @@ NodeId Body::checkBreak(const One& brk, Span span) {
 }
 
 /// The result type for one value that is returned: sizes that the function decides are this value's own.
-TypeId Body::returnHere(Span span) {
+TypeId Body::freshResult(Span span) {
   if (!returnType) return returnType;
   std::vector<DimSym> symbols;
   types.collectSymbols(returnType, symbols);
@@ -124,18 +124,18 @@ NodeId Body::checkReturn(const One& ret, Span span) {
   std::vector<NodeId> children;
   TypeId type = types.unit(), wanted;
   if (ret.inner) {
-    wanted = returnHere(span);
+    wanted = freshResult(span);
     NodeId value = checkExpr(ret.inner, wanted);
     type = b.typeOf(value);
     if (types.kind(type) == TypeKind::Never) return value; // never gets to return
-    if (!wanted && returnType) wanted = returnHere(span);  // told by a `return` inside
+    if (!wanted && returnType) wanted = freshResult(span); // told by a `return` inside
     children.push_back(value);
   }
   if (children.empty() && isScript) // the script ends
     children = {
         b.make(NodeKind::Variant, returnType, span, {b.unit(span)}, Index{caseNumber(returnType, "Ok")})};
   else if (!returnType) {
-    if (tellsType(type)) returnType = type;
+    if (determinesType(type)) returnType = type;
   } else if (children.empty()) {
     if (infer.unify(returnType, type).kind != UnifyKind::Equal)
       sink.report(DiagId::TypeMismatch, span, b.show(returnType), "()");

@@ -38,11 +38,11 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     }
     ++conditions;
     if (written.guard) arm.guard = checkBoolean(written.guard, "a guard");
-    arm.body = checkStatement(written.body, true, expected ? expected : hintOf(common));
+    arm.body = checkStatement(written.body, true, expected ? expected : expectedFrom(common));
     --conditions;
     scope.resize(mark);
     if (!arms.places.empty()) failed |= !endHold();
-    if (NodeId met = first; first.valid() && !expected && meetAsFunctions(met, arm.body)) {
+    if (NodeId met = first; first.valid() && !expected && joinAsFunctions(met, arm.body)) {
       common = b.typeOf(met);
       for (Arm& earlier : arms.arms)
         if (b.kindOf(earlier.body) == TypeKind::Known)
@@ -52,7 +52,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     TypeId mine = b.typeOf(arm.body);
     failed |= (types.kind(mine) == TypeKind::Error && !isUnknownYet(mine)) ||
               types.kind(instance.patterns[arm.pattern].type) == TypeKind::Error;
-    if (tellsType(mine)) {
+    if (determinesType(mine)) {
       UnifyResult match = !common || expected ? UnifyResult{} : infer.unify(common, mine);
       if (!common) {
         common = mine;

@@ -25,7 +25,7 @@ public:
 
 private:
   void declareGenerics();
-  bool changesAsAsked(size_t p, const CallArg& arg) const;
+  bool isLentAsWritten(size_t p, const CallArg& arg) const;
   bool argument(size_t p, const CallArg& arg, int& specific);
   int howSpecific(SynId type) const;
   bool boundsMet();
@@ -60,13 +60,13 @@ bool OverloadTrial::fits(const std::vector<int>& argOf, std::vector<int>& score)
   for (size_t p : orderOfTelling(fn_, tree_, body_.types.names)) {
     if (argOf[p] < 0) continue;
     const auto at = static_cast<size_t>(argOf[p]);
-    if (!changesAsAsked(p, args_[at]) || !argument(p, args_[at], score[at])) return false;
+    if (!isLentAsWritten(p, args_[at]) || !argument(p, args_[at], score[at])) return false;
   }
   return boundsMet();
 }
 
 /// `&` stands where the parameter is `inout`, and only there; a receiver goes without.
-bool OverloadTrial::changesAsAsked(size_t p, const CallArg& arg) const {
+bool OverloadTrial::isLentAsWritten(size_t p, const CallArg& arg) const {
   const bool isInout = fn_.params[p].isInout;
   const bool isRef = arg.syntax && body_.ast.kind(arg.syntax) == SynKind::Ref;
   const bool isIterator =

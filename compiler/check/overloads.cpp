@@ -167,7 +167,7 @@ void Body::unknownArgument(const CallArg& arg, std::string_view callee, bool isG
 namespace {
 
 /// Whether a parameter that was to take several values was refused: nothing is told of calls that give more.
-bool takesMore(const DiagnosticSink& sink, const FunctionDecl& fn) {
+bool refusedVariadic(const DiagnosticSink& sink, const FunctionDecl& fn) {
   return !fn.params.empty() && std::any_of(sink.all().begin(), sink.all().end(), [&](const Diagnostic& told) {
     return told.id == DiagId::NoConstruct && told.span == fn.params.back().span;
   });
@@ -186,7 +186,7 @@ bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, s
     if (!args[k].label) {
       at = position++;
       if (at >= fn.params.size()) {
-        if (report && !takesMore(sink, fn))
+        if (report && !refusedVariadic(sink, fn))
           sink.report(DiagId::ArgumentCount, span, name, std::to_string(fn.params.size()),
                       std::to_string(args.size()))
               .notes.push_back({fn.span, "declared here"});
@@ -264,7 +264,7 @@ UnifyResult Body::unifyGiven(TypeId want, TypeId given) {
   if (wantKind == TypeKind::Pack && k != TypeKind::Pack) return infer.unify(openedPack(asked), given);
   if (k == TypeKind::Pack && wantKind != TypeKind::Pack && wantKind != TypeKind::Var)
     return infer.unify(asked, openedPack(given));
-  if (!hidesOtherSizes(asked, given)) return infer.unify(want, given);
+  if (!existentialsDiffer(asked, given)) return infer.unify(want, given);
   UnifyResult all; // of tuples
   for (size_t at = 0; at < types[asked].parts.size(); ++at) {
     UnifyResult part = unifyGiven(types[asked].parts[at], types[given].parts[at]);

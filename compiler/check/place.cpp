@@ -169,7 +169,7 @@ NodeId Body::checkIndexing(SynId node) {
   const SynNode n = ast[node];
   const auto brackets = n.as<Brackets>();
   auto firstOwn = static_cast<uint32_t>(instance.locals.size());
-  NodeId base = aheadOfBuilder(checkExpr(brackets.base), firstOwn, brackets.items);
+  NodeId base = hoistFromBuilder(checkExpr(brackets.base), firstOwn, brackets.items);
   return indexInto(base, brackets.items, n.span);
 }
 

@@ -36,7 +36,7 @@ std::optional<InstanceKey> Checker::keyOfDefinition(const FunctionDecl& fn) {
     forEachChild(ast(fn.decl), s, look);
   };
   for (const ParamDecl& p : fn.params) look(p.type);
-  return hasPack || leavesTypesOpen(fn) ? std::nullopt : std::optional(key);
+  return hasPack || hasUnresolvedParameter(fn) ? std::nullopt : std::optional(key);
 }
 
 InstanceId Checker::instantiateDefinition(DeclId decl, KnownId known, const std::vector<TypeId>& captured) {
@@ -49,7 +49,7 @@ InstanceId Checker::instantiateDefinition(DeclId decl, KnownId known, const std:
 }
 
 /// Whether a parameter's type stands without its type parameters: `m: Mlp` of a `struct Mlp[T]`, `xs: List`.
-bool Checker::leavesTypesOpen(const FunctionDecl& fn) {
+bool Checker::hasUnresolvedParameter(const FunctionDecl& fn) {
   bool open = false;
   const size_t before = sink.all().size();
   TypeEnv env;
@@ -111,7 +111,7 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
       sink.report(DiagId::MainGeneric, function(decl).span);
       continue;
     }
-    if (!scriptLets(decl).empty() || !keepsToBounds(decl, KnownId::none(), {})) continue;
+    if (!scriptLets(decl).empty() || !satisfiesBounds(decl, KnownId::none(), {})) continue;
     if (InstanceId made = instantiateDefinition(decl, KnownId::none(), {})) checked.push_back(made);
   }
   return checked;
@@ -173,7 +173,7 @@ InstanceId Checker::program(ModuleId root) {
   finish(id, body, value, resultType);
   std::map<NameId, TypeId> lets;
   for (const auto& [name, local] : body.scriptLets) lets.emplace(name, instance.locals[local].type);
-  checkSeeing(root, lets);
+  checkCapturingLets(root, lets);
   for (DeclId decl : declsOf(root))
     for (NameId let : scriptLets(decl))
       if (auto seen = body.scriptLets.find(let); seen != body.scriptLets.end())

@@ -59,7 +59,7 @@ void Body::noteIndexUse(NodeId index, DimId extent) {
 
 /// Indices that only functions in the body use, `[for b: grad(w => w * x[b])(1.0)]`: these are read as if
 /// they stood before the functions, where nothing in the body binds their names.
-void Body::noteUsesInFunctions(SynId body) {
+void Body::collectUsesInClosures(SynId body) {
   auto mayGive = [&](NameId name) {
     return std::any_of(headerIndices.begin(), headerIndices.end(),
                        [&](const HeaderIndex& h) { return !h.given && h.name == name; });
@@ -90,7 +90,7 @@ void Body::noteUsesInFunctions(SynId body) {
 }
 
 /// Whether a size is known in front of the builder at hand: nothing in its body defines it.
-bool Body::knownAhead(DimId d) {
+bool Body::isInvariant(DimId d) {
   const BuilderFrame& frame = builders.back();
   std::vector<DimSym> symbols;
   types.dims.collectSymbols(infer.zonk(d), symbols);
@@ -106,7 +106,7 @@ bool Body::knownAhead(DimId d) {
 
 /// What `use` adds to `index` at most: its constant and the last values of the other indices. None while
 /// these have no range, or if one of them is subtracted.
-DimId Body::reachBeside(const IndexUse& use, const HeaderIndex& index) {
+DimId Body::otherIndicesReach(const IndexUse& use, const HeaderIndex& index) {
   types::DimStore& dims = types.dims;
   DimId reach = use.constant;
   for (auto [local, coefficient] : use.terms)
@@ -125,9 +125,9 @@ DimId Body::rangeFrom(const IndexUse& use, const HeaderIndex& index) {
   int64_t factor = 0;
   for (auto [local, coefficient] : use.terms)
     if (local == index.local && __builtin_add_overflow(factor, coefficient, &factor)) return DimId::none();
-  DimId reach = factor >= 1 ? reachBeside(use, index) : DimId::none();
+  DimId reach = factor >= 1 ? otherIndicesReach(use, index) : DimId::none();
   DimId extent = infer.zonk(use.extent);
-  if (!reach || infer.hasInferenceDim(extent) || !knownAhead(extent) || !knownAhead(reach))
+  if (!reach || infer.hasInferenceDim(extent) || !isInvariant(extent) || !isInvariant(reach))
     return DimId::none();
   DimId room = dims.sub(dims.sub(extent, dims.constant(1)), reach);
   return dims.add(dims.floorDiv(room, dims.constant(factor)), dims.constant(1));
@@ -143,7 +143,7 @@ bool Body::rangesFromBareUses(std::vector<DimCheckItem>& checks) {
     for (const IndexUse& use : indexUses) {
       bool bare = use.terms.size() == 1 && use.terms[0] == std::pair(h.local, int64_t(1)) &&
                   types.dims.asConstant(use.constant) == 0;
-      if (!bare || !knownAhead(use.extent)) continue;
+      if (!bare || !isInvariant(use.extent)) continue;
       UnifyKind match = infer.unifyDim(self, use.extent);
       if (match == UnifyKind::NeedsCheck)
         checks.push_back({infer.zonk(self),
@@ -270,7 +270,7 @@ bool Body::readsFrom(NodeId node, const BuilderFrame& builder, uint32_t last) {
 
 /// An array whose size is only known once it is evaluated, and gives the range of an index: it is evaluated
 /// in front of the builder that the index belongs to. Locals from `firstOwn` on belong to `base`.
-NodeId Body::aheadOfBuilder(NodeId base, uint32_t firstOwn, const std::vector<Argument>& items) {
+NodeId Body::hoistFromBuilder(NodeId base, uint32_t firstOwn, const std::vector<Argument>& items) {
   if (builders.empty() || instance.nodes[base].kind == NodeKind::Local || b.kindOf(base) != TypeKind::Array)
     return base;
   std::vector<DimSym> symbols;

@@ -229,16 +229,16 @@ TypeId TypeResolver::parameter(SynId node, bool isInout) {
 }
 
 TypeId TypeResolver::result(SynId node) {
-  hidesNamed_ = true;
+  namesAreExistential_ = true;
   TypeId found = type(node);
-  hidesNamed_ = false;
+  namesAreExistential_ = false;
   return found;
 }
 
 TypeId TypeResolver::field(SynId node) {
-  hidesNamed_ = true;
+  namesAreExistential_ = true;
   TypeId found = nested(node);
-  hidesNamed_ = false;
+  namesAreExistential_ = false;
   return found;
 }
 
@@ -341,12 +341,12 @@ DimId TypeResolver::dim(SynId node, bool alone) {
   case SynKind::FreshDim:
   case SynKind::Underscore: {
     NameId name = n.kind == SynKind::FreshDim ? n.as<Name>().name : NameId::none();
-    if (hidden_ && (!name || (hidesNamed_ && !env_.dims.contains(name)))) {
+    if (hidden_ && (!name || (namesAreExistential_ && !env_.dims.contains(name)))) {
       hidden_->push_back(dims.newSym({name ? std::string(text(name)) : "_", DimSymKind::Unknown, 0, n.span}));
       if (name) env_.dims[name] = dims.symbol(hidden_->back());
       return dims.symbol(hidden_->back());
     }
-    if (name && env_.dims.contains(name) && (freshDim || hidesNamed_)) {
+    if (name && env_.dims.contains(name) && (freshDim || namesAreExistential_)) {
       checker_.sink.report(DiagId::DimensionBound, n.span, text(name));
       return DimId::none();
     }

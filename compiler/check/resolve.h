@@ -77,7 +77,7 @@ private:
   const syntax::Ast& ast_;
   TypeEnv& env_;
   std::vector<DimSym>* hidden_ = nullptr;
-  bool hidesNamed_ = false;
+  bool namesAreExistential_ = false;
   uint32_t anonymous_ = 0;
 };
 

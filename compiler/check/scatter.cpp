@@ -8,7 +8,7 @@ using namespace syntax;
 
 /// Whether `value` can be spread over a place of `type`. Sizes that only the run can compare are checked in
 /// `nodes`.
-bool Body::spreads(NodeId value, TypeId type, std::vector<NodeId>& nodes) {
+bool Body::isBroadcastable(NodeId value, TypeId type, std::vector<NodeId>& nodes) {
   Span span = b.spanOf(value);
   TypeId mine = b.typeOf(value);
   const std::vector<DimId> dims = b.dimsOf(infer.zonk(type));
@@ -27,7 +27,7 @@ bool Body::spreads(NodeId value, TypeId type, std::vector<NodeId>& nodes) {
     DimId want = infer.zonk(dims[k]), got = infer.zonk(shape.dims[k]);
     if (want == got) continue;
     UnifyResult match{UnifyKind::DimsDiffer, {}, want, got, dims[k], static_cast<uint32_t>(k)};
-    b.reportAsked(match, type, mine, value, span);
+    b.reportMismatch(match, type, mine, value, span);
     return false;
   }
   std::vector<DimCheckItem> checks;
@@ -38,7 +38,7 @@ bool Body::spreads(NodeId value, TypeId type, std::vector<NodeId>& nodes) {
 }
 
 /// The element of `value` that meets the point `at`: trailing axes align, an extent of 1 stretches.
-NodeId Body::spreadAt(NodeId value, const std::vector<LocalId>& at, Span span) {
+NodeId Body::broadcastElement(NodeId value, const std::vector<LocalId>& at, Span span) {
   const std::vector<DimId> dims = b.dimsOf(b.typeOf(value));
   if (dims.empty()) return value;
   Steps steps;
@@ -83,7 +83,7 @@ NodeId Body::scatter(const Target& target, TypeId type, const BinaryOp* op, Node
     ref.axes.push_back({at.back(), d, span});
   }
   Place place{target.place.root, steps(at), types.element(target.whole)};
-  NodeId statement = assignOrUpdate(std::move(place), op, spreadAt(value, at, span), span);
+  NodeId statement = assignOrUpdate(std::move(place), op, broadcastElement(value, at, span), span);
   if (b.kindOf(statement) == TypeKind::Error) return statement;
   return b.make(NodeKind::Scatter, types.unit(), span, {statement}, std::move(ref));
 }
@@ -95,7 +95,7 @@ NodeId Body::assignWhere(const Target& target, NodeId mask, const BinaryOp* op, 
   TypeId element = types.element(target.whole);
   NodeId made = b.collect(b.dimsOf(target.whole), span, [&](const std::vector<LocalId>& at) {
     std::vector<LocalId> chosen(at.begin(), at.begin() + static_cast<ptrdiff_t>(types.rank(b.typeOf(mask))));
-    NodeId current = b.at(whole, at, span), next = spreadAt(value, at, span);
+    NodeId current = b.at(whole, at, span), next = broadcastElement(value, at, span);
     if (op) next = combined(*op, current, next, span);
     next = coerce(next, element, span);
     if (b.kindOf(next) == TypeKind::Error) return next;
@@ -172,7 +172,7 @@ NodeId Body::assignGathered(Target target, const BinaryOp* op, SynId written, Sp
   if (!op) value = coerce(value, b.kindOf(value) == TypeKind::Array ? type : element, b.spanOf(value));
   if (b.kindOf(value) == TypeKind::Error) return value;
   std::vector<NodeId> checks;
-  if (op && !spreads(value, type, checks)) return b.error(span);
+  if (op && !isBroadcastable(value, type, checks)) return b.error(span);
   bool rows = masked && types.rank(b.typeOf(value)) == types.rank(type);
   if (rows || (masked && !checks.empty())) // the checks tell how many are chosen
     flat = b.local(b.bind("positions", flat, nodes), span);

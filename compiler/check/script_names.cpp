@@ -111,13 +111,13 @@ std::vector<NameId> Checker::scriptLets(DeclId decl) {
   return seenLets_[decl] = {lets.begin(), lets.end()};
 }
 
-void Checker::checkSeeing(ModuleId module, const std::map<NameId, TypeId>& lets) {
+void Checker::checkCapturingLets(ModuleId module, const std::map<NameId, TypeId>& lets) {
   for (DeclId decl : declsOf(module)) {
     if (scriptLets(decl).empty()) continue;
     std::vector<TypeId> captured;
     for (NameId let : scriptLets(decl))
       if (auto found = lets.find(let); found != lets.end()) captured.push_back(found->second);
-    if (captured.size() < scriptLets(decl).size() || !keepsToBounds(decl, KnownId::none(), captured))
+    if (captured.size() < scriptLets(decl).size() || !satisfiesBounds(decl, KnownId::none(), captured))
       continue;
     instantiateDefinition(decl, KnownId::none(), captured);
   }

@@ -200,7 +200,7 @@ void Body::settle() {
     Local& local = instance.locals[LocalId(k)];
     local.type = infer.zonk(local.type);
   }
-  refuseSizesBelow();
+  reportEscapingSizes();
   settleQuotients();
   for (auto [pattern, value] : literalPatterns) instance.patterns[pattern].value = patternConstant(value);
   for (uint32_t k = 0; k < instance.patterns.size(); ++k) {
@@ -227,7 +227,7 @@ TypeId keeping(TypeStore& types, TypeId type, const std::vector<DimSym>& found) 
 
 } // namespace
 
-void Body::refuseSizesBelow() {
+void Body::reportEscapingSizes() {
   for (const OpenLocal& open : openLocals) {
     const Local& local = instance.locals[open.local];
     std::vector<DimSym> found;
@@ -258,25 +258,25 @@ void Body::settleCalls() {
 /// Functions inside of this one are checked with what they capture, called or not, and so are lambdas that
 /// say the types of their parameters. Nothing is said of what captures an error.
 void Body::settleInside() {
-  if (unsure) return;
+  if (isProvisional) return;
   for (NodeId function : inside) {
     const types::Type type = types[b.typeOf(function)];
     const KnownId id = infer.templateOf(type.known);
-    if (std::any_of(type.parts.begin(), type.parts.end(), [&](TypeId t) { return holdsUnknown(t); }))
+    if (std::any_of(type.parts.begin(), type.parts.end(), [&](TypeId t) { return holdsUnresolved(t); }))
       continue;
     if (c.program_.known(id).kind == KnownKind::Lambda) {
       settleLambda(id, type.parts);
       continue;
     }
     DeclId decl = c.program_.known(id).candidates[0];
-    bool fits = c.keepsToBounds(decl, id, type.parts);
+    bool fits = c.satisfiesBounds(decl, id, type.parts);
     if (InstanceId made = fits ? c.instantiateDefinition(decl, id, type.parts) : InstanceId::none())
       fits = !c.program_.instance(made).failed;
     instance.failed |= !fits;
   }
 }
 
-bool Body::holdsUnknown(TypeId type) {
+bool Body::holdsUnresolved(TypeId type) {
   bool found = false;
   types.rewrite(type, [&](TypeId part) {
     found |= types.kind(part) == TypeKind::Error || types.kind(part) == TypeKind::Var;
@@ -498,7 +498,7 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
 
 /// Calls a lambda whose result type is asked for (rule 41's `build`): its body is checked here, with that
 /// type expected.
-NodeId Body::callAsked(NodeId function, std::vector<NodeId> args, TypeId asked, Span span) {
+NodeId Body::callReturning(NodeId function, std::vector<NodeId> args, TypeId asked, Span span) {
   const Known known = c.program_.known(types[b.typeOf(function)].known);
   if (known.kind != KnownKind::Lambda || known.tree != ast.at) {
     std::vector<CallArg> given;

@@ -26,8 +26,8 @@ void NodeBuilder::reportBadAxis(size_t rank, Span span) {
   sink.report(DiagId::BadAxis, span, std::to_string(rank), std::to_string(static_cast<int64_t>(rank) - 1));
 }
 
-DimCheckItem NodeBuilder::told(DimCheckItem check, DiagId id, TypeId left, TypeId right,
-                               std::vector<std::string> args) {
+DimCheckItem NodeBuilder::withMessage(DimCheckItem check, DiagId id, TypeId left, TypeId right,
+                                      std::vector<std::string> args) {
   Diagnostic message{id, Span(), {}, {}, {}};
   message.args = {showAtRun(left, check.shown), showAtRun(right, check.shown)};
   message.args.insert(message.args.end(), args.begin(), args.end());
@@ -35,21 +35,21 @@ DimCheckItem NodeBuilder::told(DimCheckItem check, DiagId id, TypeId left, TypeI
   return check;
 }
 
-std::vector<DimCheckItem> NodeBuilder::worded(std::vector<DimCheckItem> checks, DiagId id, TypeId left,
-                                              TypeId right) {
+std::vector<DimCheckItem> NodeBuilder::withMessages(std::vector<DimCheckItem> checks, DiagId id, TypeId left,
+                                                    TypeId right) {
   for (DimCheckItem& check : checks) {
     std::string axis = std::to_string(check.axis);
     bool both = id == DiagId::ShapeMismatch; // it names the axis of each
     std::vector<std::string> args{axis, "{0}", "{1}"};
     if (both) args.insert(args.begin() + 2, axis);
-    check = told(std::move(check), id, left, right, std::move(args));
+    check = withMessage(std::move(check), id, left, right, std::move(args));
   }
   return checks;
 }
 
 DimCheckItem NodeBuilder::shapesFit(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis) {
-  return told({dimsOf(left)[leftAxis], dimsOf(right)[rightAxis], {}, {}, 0}, DiagId::ShapeMismatch, left,
-              right, {std::to_string(leftAxis), "{0}", std::to_string(rightAxis), "{1}"});
+  return withMessage({dimsOf(left)[leftAxis], dimsOf(right)[rightAxis], {}, {}, 0}, DiagId::ShapeMismatch,
+                     left, right, {std::to_string(leftAxis), "{0}", std::to_string(rightAxis), "{1}"});
 }
 
 NodeId NodeBuilder::dimChecks(std::vector<DimCheckItem> checks, Span span, bool written) {
@@ -117,8 +117,8 @@ void NodeBuilder::noteOrigin(NodeId value, size_t axis) {
   if (at.valid()) sink.annotateLast(at, name + " is `" + show(typeOf(value)) + "`");
 }
 
-void NodeBuilder::reportAsked(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,
-                              Asking asking) {
+void NodeBuilder::reportMismatch(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,
+                                 Asking asking) {
   DimId left = infer.zonk(match.left), right = infer.zonk(match.right);
   std::string expected = show(want);
   Diagnostic& d = sink.report(DiagId::ShapeExpected, span, expected, show(got), std::to_string(match.axis),

@@ -111,7 +111,7 @@ bool Body::namesSizes(SynId type) const {
 }
 
 /// The sizes of a type that were to be found in a value that is erroneous are not asked for again.
-void Body::forgetSizes(TypeId asked, Span span) {
+void Body::makeSizesUnknown(TypeId asked, Span span) {
   std::vector<DimSym> symbols;
   types.collectSymbols(infer.zonk(asked), symbols);
   for (DimSym s : symbols) {
@@ -137,7 +137,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
     auto old = known.find(size.first);
     return old != known.end() && old->second == size.second;
   });
-  if (asked && b.kindOf(init) == TypeKind::Error) forgetSizes(asked, span);
+  if (asked && b.kindOf(init) == TypeKind::Error) makeSizesUnknown(asked, span);
   if (let.isVar) init = withFunctionType(init);
   // `?N` names are what the value's sizes turned out to be.
   for (auto [name, dim] : named) env.dims[name] = infer.zonk(dim);

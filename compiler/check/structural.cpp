@@ -137,7 +137,7 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
     TypeId tangent = types::tangentType(types, typeOf(a));
     UnifyResult match = infer.unify(tangent, typeOf(b));
     if (!types.isUnit(tangent) && match.kind == UnifyKind::DimsDiffer) {
-      reportAsked(match, tangent, typeOf(b), b, span);
+      reportMismatch(match, tangent, typeOf(b), b, span);
       return error(span);
     }
     if (types.isUnit(tangent) || match.kind > UnifyKind::NeedsCheck) return operatorError(kind, a, b, span);
@@ -223,7 +223,8 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
   std::vector<NodeId> nodes;
   LocalId left = bind("left", a, nodes), right = bind("right", b, nodes);
   if (!match.checks.empty())
-    nodes.push_back(dimChecks(worded(std::move(match.checks), DiagId::ShapeMismatch, type, typeOf(b)), span));
+    nodes.push_back(
+        dimChecks(withMessages(std::move(match.checks), DiagId::ShapeMismatch, type, typeOf(b)), span));
   if (k == TypeKind::Array) {
     nodes.push_back(reduce(NestKind::All, dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
       return equal(at(local(left, span), axes, span), at(local(right, span), axes, span), span);

@@ -152,13 +152,13 @@ TypeId Body::writtenType(const Ast& tree, ModuleId home, const TypeEnv& env, Syn
 
 /// The type that a function, or what was made of one, asks of argument `k` of `count`: what is written of the
 /// parameter, or the tangent of that. None where nothing says it.
-TypeId Body::askedOf(TypeId function, size_t k, size_t count) {
+TypeId Body::expectedArgument(TypeId function, size_t k, size_t count) {
   if (types.kind(function) == TypeKind::Function)
     return k < types[function].parts.size() ? types[function].parts[k] : TypeId::none();
   if (types.kind(function) != TypeKind::Known) return TypeId::none();
   const Known value = c.program_.known(types[function].known);
   switch (value.kind) {
-  case KnownKind::Value: return askedOf(types[function].parts[0], k, count);
+  case KnownKind::Value: return expectedArgument(types[function].parts[0], k, count);
   case KnownKind::Pullback: return derivatives.seedOf(value.pullback, types[function].parts[0]);
   case KnownKind::Lambda: {
     const std::vector<syntax::Parameter> params = (*value.tree)[value.lambda].as<Lambda>().params;
@@ -176,20 +176,20 @@ TypeId Body::askedOf(TypeId function, size_t k, size_t count) {
     const TypeId inner = types[function].parts[0];
     const auto transform = static_cast<TransformKind>(value.number);
     if (transform == TransformKind::Vmap) return TypeId::none();
-    if (transform != TransformKind::Hvp) return askedOf(inner, k, count);
+    if (transform != TransformKind::Hvp) return expectedArgument(inner, k, count);
     return k + 1 < count
-               ? askedOf(inner, k, count - 1)
-               : tangentAskedOf(inner, value.wrt.empty() ? std::vector<uint32_t>{0} : value.wrt, count - 1);
+               ? expectedArgument(inner, k, count - 1)
+               : expectedTangent(inner, value.wrt.empty() ? std::vector<uint32_t>{0} : value.wrt, count - 1);
   }
   default: return TypeId::none();
   }
 }
 
 /// The tangent of the parameters `wrt`, a tuple of several.
-TypeId Body::tangentAskedOf(TypeId function, const std::vector<uint32_t>& wrt, size_t count) {
+TypeId Body::expectedTangent(TypeId function, const std::vector<uint32_t>& wrt, size_t count) {
   std::vector<TypeId> parts;
   for (uint32_t w : wrt) {
-    TypeId asked = askedOf(function, w, count);
+    TypeId asked = expectedArgument(function, w, count);
     if (!asked) return asked;
     parts.push_back(types::tangentType(types, asked));
   }
@@ -197,14 +197,14 @@ TypeId Body::tangentAskedOf(TypeId function, const std::vector<uint32_t>& wrt, s
 }
 
 /// What `jvp` and `vjp` ask of `x`: its parts are the arguments, where it is written as a tuple of them.
-TypeId Body::inputAskedOf(TypeId function, SynId x) {
+TypeId Body::expectedInput(TypeId function, SynId x) {
   std::set<size_t> arities = aritiesOf(function);
-  if (arities == std::set<size_t>{1}) return askedOf(function, 0, 1);
+  if (arities == std::set<size_t>{1}) return expectedArgument(function, 0, 1);
   if (!x || ast.kind(x) != SynKind::Tuple || !arities.contains(ast[x].as<Many>().items.size()))
     return TypeId::none();
   std::vector<TypeId> parts;
   for (size_t k = 0, n = ast[x].as<Many>().items.size(); k < n; ++k) {
-    parts.push_back(askedOf(function, k, n));
+    parts.push_back(expectedArgument(function, k, n));
     if (!parts.back()) return TypeId::none();
   }
   return types.tuple(std::move(parts));

@@ -55,7 +55,7 @@ public:
   std::optional<std::vector<SynId>> find();
 
 private:
-  void tellWrong(const PatternField& field, size_t at);
+  void reportField(const PatternField& field, size_t at);
   void refuseNameOfAnother(const PatternField& field, size_t at);
   void refuseMissing(const std::vector<SynId>& subs);
   std::string partName(size_t at, std::string_view ofField) const;
@@ -224,7 +224,7 @@ std::optional<std::vector<SynId>> FieldPatterns::find() {
     if (f.label)
       for (at = 0; at < case_.fields.size() && case_.fields[at].name != f.label;) ++at;
     if (at >= subs.size() || subs[at]) {
-      tellWrong(f, at);
+      reportField(f, at);
       return std::nullopt;
     }
     if (body_.ast.kind(f.pattern) == SynKind::Name) refuseNameOfAnother(f, at);
@@ -242,7 +242,7 @@ std::string FieldPatterns::partName(size_t at, std::string_view ofField) const {
   return ofField.empty() ? text : std::string(ofField) + " `" + text + "`";
 }
 
-void FieldPatterns::tellWrong(const PatternField& f, size_t at) {
+void FieldPatterns::reportField(const PatternField& f, size_t at) {
   DiagnosticSink& sink = body_.sink;
   if (at < case_.fields.size()) { // it has one already
     sink.report(DiagId::RepeatedName, f.span, partName(at, ""), "this pattern");

@@ -92,7 +92,7 @@ bool Prompt::checkDefinitions(names::ModuleId module, const std::vector<check::P
   for (const check::PromptVariable& v : variables)
     if (!v.isVar && !v.isSize) lets.emplace(v.name, v.type);
   session_.checker().checkModule(module);
-  session_.checker().checkSeeing(module, lets);
+  session_.checker().checkCapturingLets(module, lets);
   return session_.sink.errorCount() == 0;
 }
 
