@@ -4,6 +4,7 @@
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug" FORCE)
 endif()
+option(MELIX_GUARD_PAGES "pages that trap around every block of compiled programs" OFF)
 option(MELIX_SANITIZE "address and undefined-behaviour sanitizers in compiler and tests" OFF)
 
 set(CMAKE_CXX_STANDARD 20)

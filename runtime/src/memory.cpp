@@ -1,4 +1,5 @@
 // Blocks: where their memory comes from and the list each task keeps of its own.
+#include "guarded_memory.h"
 #include "large_memory.h"
 #include "task.h"
 
@@ -23,6 +24,7 @@ uint32_t sharedLock;
 
 /// The class of a block with this much data; largeClass if it is not small.
 unsigned classOf(uint64_t bytes) {
+  if constexpr (guardsBlocks) return largeClass;
   uint64_t lines = bytes == 0 ? 1 : (bytes + lineBytes - 1) / lineBytes;
   return lines < smallClasses ? static_cast<unsigned>(lines) : largeClass;
 }
@@ -64,9 +66,19 @@ MelixBlock* takeSmall(MelixTask* task, unsigned sizeClass) {
   return block;
 }
 
+MelixBlock* takeGuarded(uint64_t bytes) {
+  size_t got = 0, shift = 0;
+  auto* block = reinterpret_cast<MelixBlock*>(takeGuardedMemory(bytes, got, shift));
+  if (!block) return nullptr;
+  block->shift = static_cast<uint16_t>(shift);
+  block->obtained = got;
+  return block;
+}
+
 MelixBlock* takeLarge(uint64_t bytes, bool zeroed) {
   constexpr uint64_t addressable = 1ull << 47;
   if (bytes > addressable / 2) return nullptr;
+  if constexpr (guardsBlocks) return takeGuarded(bytes);
   size_t total = static_cast<size_t>(bytes) + MELIX_HEADER_BYTES + lineBytes, got;
   auto* raw = static_cast<uint8_t*>(takeLargeMemory(total, zeroed, got));
   if (!raw) return nullptr;
@@ -132,6 +144,8 @@ void unlinkBlock(MelixTask* task, MelixBlock* block) {
 void freeBlock(MelixTask* task, MelixBlock* block) {
   task->stats.liveBlocks--;
   task->stats.liveBytes -= static_cast<int64_t>(block->bytes);
+  if constexpr (guardsBlocks)
+    return giveGuardedMemory(reinterpret_cast<uint8_t*>(block), block->bytes, block->obtained, block->shift);
   if (block->sizeClass == largeClass) {
     giveLargeMemory(reinterpret_cast<uint8_t*>(block) - block->shift, block->obtained);
     return;
