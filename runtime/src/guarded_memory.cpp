@@ -1,11 +1,11 @@
 #include "guarded_memory.h"
 
 #include "melix/abi.h"
-#include "system.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace melix::runtime {
 
@@ -38,7 +38,8 @@ void giveGuardedMemory(uint8_t* header, uint64_t bytes, size_t size, size_t shif
   const uint8_t* data = header + MELIX_HEADER_BYTES;
   for (uint64_t k = bytes; k < roundUp(bytes, lineBytes); k++) {
     if (data[k] == filling) continue;
-    writeMessage("melix: a write behind the end of a block\n");
+    constexpr char message[] = "melix: a write behind the end of a block\n";
+    (void)!write(STDERR_FILENO, message, sizeof message - 1);
     abort();
   }
   munmap(header - shift, size);
