@@ -208,11 +208,14 @@ TEST_F(Memory, large_blocks_are_used_again) {
 TEST_F(Memory, sizes_that_cannot_be_are_panics) {
   EXPECT_EQ(run([&] { melix_alloc(task, INT64_MAX / 2); }), MELIX_PANIC);
   EXPECT_EQ(message(), "out of memory: 4611686018427387903 bytes asked for");
-  int64_t negative[] = {3, -1}, huge[] = {1ll << 40, 1ll << 40}, zero[] = {1ll << 40, 1ll << 40, 0},
-          fine[] = {3, 5};
+  int64_t negative[] = {3, -1}, huge[] = {1ll << 40, 1ll << 40}, hidden[] = {1ll << 40, 1ll << 40, 0},
+          axis[] = {(1ll << 47) + 1, 0}, zero[] = {1ll << 40, 1ll << 7, 0}, fine[] = {3, 5};
   EXPECT_EQ(run([&] { melix_checked_bytes(task, 4, 2, negative); }), MELIX_PANIC);
   EXPECT_EQ(message(), "dimension 1 of an array is -1");
   EXPECT_EQ(run([&] { melix_checked_bytes(task, 4, 2, huge); }), MELIX_PANIC);
+  EXPECT_EQ(message(), "an array of this shape is too large");
+  EXPECT_EQ(run([&] { melix_checked_bytes(task, 4, 3, hidden); }), MELIX_PANIC);
+  EXPECT_EQ(run([&] { melix_checked_bytes(task, 4, 2, axis); }), MELIX_PANIC);
   EXPECT_EQ(melix_checked_bytes(task, 4, 3, zero), 0);
   EXPECT_EQ(melix_checked_bytes(task, 4, 2, fine), 60);
 }
