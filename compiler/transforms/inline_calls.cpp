@@ -83,41 +83,55 @@ private:
     return !callee.pinned && callee.whole <= options_.largestCallee;
   }
 
+  /// What the result dims of calls are, and these in the order in which the calls were inlined.
+  struct Sizes {
+    types::DimSubst dims;
+    std::vector<DimSym> decided;
+  };
+
   void inlineInto(FunctionId id) {
     LiveUses uses(m_, id);
-    types::DimSubst dims;
-    region(id, m_.functions[id].body, uses, dims);
-    replaceDims(m_, id, dims);
+    Sizes sizes;
+    region(id, m_.functions[id].body, uses, sizes);
+    // A size of a call may be decided by a call of its body, which is inlined after it.
+    for (size_t k = sizes.decided.size(); k-- > 0;) {
+      DimId& d = sizes.dims.at(sizes.decided[k]);
+      d = m_.types.dims.substitute(d, sizes.dims);
+    }
+    replaceDims(m_, id, sizes.dims);
   }
 
-  void region(FunctionId id, RegionId r, LiveUses& uses, types::DimSubst& dims) {
+  void region(FunctionId id, RegionId r, LiveUses& uses, Sizes& sizes) {
     const std::vector<OpId> list = std::move(m_.functions[id].regions[r].ops);
     m_.functions[id].regions[r].ops.clear();
-    for (OpId op : list) place(id, r, op, uses, dims);
+    for (OpId op : list) place(id, r, op, uses, sizes);
   }
 
   /// Appends the op, or what is copied in its place: the body of the callee as it stands, of which calls are
   /// inlined in their turn.
-  void place(FunctionId id, RegionId r, OpId op, LiveUses& uses, types::DimSubst& dims) {
+  void place(FunctionId id, RegionId r, OpId op, LiveUses& uses, Sizes& sizes) {
     auto ops = [&]() -> std::vector<OpId>& { return m_.functions[id].regions[r].ops; };
     Op call = m_.functions[id].ops[op];
     if (!isWanted(id, call)) {
       ops().push_back(op);
-      for (RegionId inner : call.regions) region(id, inner, uses, dims);
+      for (RegionId inner : call.regions) region(id, inner, uses, sizes);
       return;
     }
-    for (DimId& d : call.dims) d = m_.types.dims.substitute(d, dims);
+    for (DimId& d : call.dims) d = m_.types.dims.substitute(d, sizes.dims);
     const size_t before = ops().size();
     Builder b(m_, id, r, call.loc);
     types::DimSubst own;
     const std::vector<ValueId> results = inlineCall(m_, call, b, own);
-    for (auto [s, d] : own) dims.insert_or_assign(s, m_.types.dims.substitute(d, dims));
+    for (DimSym s : call.resultDims) {
+      sizes.dims.insert_or_assign(s, m_.types.dims.substitute(own.at(s), sizes.dims));
+      sizes.decided.push_back(s);
+    }
     uses.leave(op);
     const std::vector<OpId> made(ops().begin() + static_cast<long>(before), ops().end());
     ops().resize(before);
     for (OpId each : made) uses.enter(each, r);
     for (size_t k = 0; k < results.size(); ++k) uses.replace(call.results[k], results[k]);
-    for (OpId each : made) place(id, r, each, uses, dims);
+    for (OpId each : made) place(id, r, each, uses, sizes);
   }
 
   Module& m_;

@@ -86,6 +86,37 @@ TEST(Inline, RecursionStays) {
   EXPECT_EQ(m.count("call"), 1u);
 }
 
+/// The size is decided two calls down.
+TEST(Inline, SizesGoThroughSeveralCalls) {
+  PassText m(R"(fn h [M] (%x: f32[M]) -> (f32[K]) defines [K] {
+  %r = nest (%i: M) -> filter defines [J] {
+    %a = get %x[%i] : f32
+    %b = cmp gt %a, %a : bool
+    %c = not %b : bool
+    yield %c, %a
+  } : f32[J]
+  yield %r dims [J]
+}
+
+fn g [M] (%x: f32[M]) -> (f32[K]) defines [K] {
+  %a = call @h %x dims [M] defines [L] : f32[L]
+  yield %a dims [L]
+}
+
+fn f [N] (%x: f32[N]) -> (f32) keep {
+  %a = call @g %x dims [N] defines [L] : f32[L]
+  %b = call @g %a dims [L] defines [P] : f32[P]
+  %s = nest (%i: P) -> keep[] sum {
+    %v = get %b[%i] : f32
+    yield %v
+  } : f32
+  yield %s
+}
+)");
+  m.apply([](core::Module& module) { inlineCalls(module); }, {Value::floats(std::vector<float>{1, 2})});
+  EXPECT_EQ(m.count("call"), 0u);
+}
+
 /// `work` of so many ops, and a caller that calls it so often after so many ops of its own.
 static std::string callerAndCallee(int calleeOps, int calls, int ownOps = 0) {
   std::string out = "fn work (%x: f32) -> (f32) {\n", last = "%x";
