@@ -31,7 +31,7 @@ NodeId NodeBuilder::make(NodeKind kind, TypeId type, Span span, std::vector<Node
 }
 
 bool isTooLarge(const TypeStore& types, DiagnosticSink& sink, TypeId type, Span span) {
-  if (types.partCount(type) <= TypeStore::mostParts) return false;
+  if (!type || types.partCount(type) <= TypeStore::mostParts) return false; // none: it comes later
   const std::string text = types.show(type);
   bool isTold = std::any_of(sink.all().begin(), sink.all().end(), [&](const Diagnostic& told) {
     return told.id == DiagId::TooManyParts && told.args[0] == text;

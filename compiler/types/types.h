@@ -174,7 +174,7 @@ public:
   /// inside of itself counts as one. Counting ends above `mostParts`.
   size_t partCount(TypeId id) const;
   /// Types are shared, so that a short program makes any number of parts; a value has one of each.
-  static constexpr size_t mostParts = 10'000;
+  static constexpr size_t mostParts = 100'000;
   /// Whether a value, its elements or a part of a tuple keeps sizes beside it.
   bool keepsSizes(TypeId id) const;
   /// The element of an array, else the type itself.
