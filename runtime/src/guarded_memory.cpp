@@ -9,6 +9,8 @@
 
 namespace melix::runtime {
 
+#ifdef MELIX_GUARD_PAGES
+
 namespace {
 
 constexpr uint64_t pageBytes = 4096, lineBytes = 64;
@@ -44,5 +46,12 @@ void giveGuardedMemory(uint8_t* header, uint64_t bytes, size_t size, size_t shif
   }
   munmap(header - shift, size);
 }
+
+#else
+
+uint8_t* takeGuardedMemory(uint64_t, size_t&, size_t&) { return nullptr; }
+void giveGuardedMemory(uint8_t*, uint64_t, size_t, size_t) {}
+
+#endif
 
 } // namespace melix::runtime
