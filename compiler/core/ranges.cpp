@@ -89,6 +89,8 @@ void Ranges::define(const Op& op) {
     return;
   }
   if (!resultsExist(op.kind)) return;
+  // A sweep over a range runs as often as the i64 says that its extent wraps to.
+  if (!std::all_of(op.dims.begin(), op.dims.end(), [&](DimId d) { return isExact(d); })) return;
   for (ValueId v : op.results) learnSizes(f_.typeOf(v), 0);
 }
 
@@ -353,7 +355,7 @@ bool Ranges::isProved(const Op& check) {
     facts_.undo(mark);
     return holds;
   }
-  case CheckKind::DimEqual: return check.dims[0] == check.dims[1];
+  case CheckKind::DimEqual: return check.dims[0] == check.dims[1] && !dims_.isTooLarge(check.dims[0]);
   case CheckKind::DimNonNegative: return facts_.atLeast(check.dims[0], 0) && isExact(check.dims[0]);
   case CheckKind::DimFits: return facts_.atMost(check.dims[0], types::maxExtent) && isExact(check.dims[0]);
   case CheckKind::ArrayFits: return arrayFits(check);

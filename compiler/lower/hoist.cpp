@@ -268,6 +268,7 @@ ValueId BodyLowering::nestOver(uint64_t axes, core::NestResult result, const Way
   for (uint32_t k : result.keep) dims.push_back(op.dims[k]);
   if (types_.kind(each) == TypeKind::Array)
     dims.insert(dims.end(), types_[each].dims.begin(), types_[each].dims.end());
+  for (DimId d : dims) checkSize(d);
   checkShape(dims);
   TypeId type = dims.empty() ? each : types_.array(types_.element(each), std::move(dims));
   return b_.one(std::move(op), type);

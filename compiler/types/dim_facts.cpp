@@ -152,6 +152,7 @@ void DimFacts::learn(const Product& factors, std::optional<Wide> low, std::optio
 }
 
 void DimFacts::assumeAtMost(DimId d, Wide bound) {
+  if (dims_.isTooLarge(d)) return; // stands for many numbers
   const std::vector<DimTerm>& terms = dims_.terms(d);
   Interval all = of(d);
   if (all.high <= bound) return;
@@ -171,6 +172,7 @@ void DimFacts::assumeAtMost(DimId d, Wide bound) {
 }
 
 void DimFacts::assumeAtLeast(DimId d, Wide bound) {
+  if (dims_.isTooLarge(d)) return;
   const std::vector<DimTerm>& terms = dims_.terms(d);
   Interval all = of(d);
   if (all.low >= bound) return;

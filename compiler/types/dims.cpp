@@ -303,11 +303,12 @@ std::optional<int64_t> DimStore::evaluateAtom(DimAtomId id,
 std::optional<int64_t> DimStore::evaluate(DimId d, const std::unordered_map<DimSym, int64_t>& values) const {
   int64_t sum = 0;
   for (const DimTerm& t : dims_[d]) {
-    int64_t product = t.coefficient;
+    int64_t product = 1; // the coefficient last, as in compiled code
     for (DimAtomId id : t.factors) {
       std::optional<int64_t> v = evaluateAtom(id, values);
       if (!v || __builtin_mul_overflow(product, *v, &product)) return std::nullopt;
     }
+    if (__builtin_mul_overflow(product, t.coefficient, &product)) return std::nullopt;
     if (__builtin_add_overflow(sum, product, &sum)) return std::nullopt;
   }
   return sum;
