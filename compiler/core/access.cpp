@@ -57,8 +57,8 @@ std::vector<ValueId> AccessInfo::indices(const Op& op) const {
   return out;
 }
 
-bool AccessInfo::readsContiguously(ValueId term, ValueId axis) const {
-  if (!axesOf(term).contains(axis)) return false;
+bool AccessInfo::readsContiguously(ValueId term, ValueId axis, std::set<ValueId>& seen) const {
+  if (!axesOf(term).contains(axis) || !seen.insert(term).second) return false;
   const Value& value = f_.values[term];
   if (!value.def.valid()) return false;
   const Op& op = f_.ops[value.def];
@@ -72,10 +72,10 @@ bool AccessInfo::readsContiguously(ValueId term, ValueId axis) const {
     if (form && form->axes.contains(axis) && form->axes.at(axis) == 1) return true;
   }
   for (ValueId v : op.operands)
-    if (readsContiguously(v, axis)) return true;
+    if (readsContiguously(v, axis, seen)) return true;
   for (RegionId r : op.regions)
     for (ValueId v : terminator(f_, r).operands)
-      if (readsContiguously(v, axis)) return true;
+      if (readsContiguously(v, axis, seen)) return true;
   return false;
 }
 

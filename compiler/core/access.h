@@ -20,9 +20,13 @@ public:
   /// Index operands of a `get`, `set` or `add_at`, one for each Index step; none for other steps.
   std::vector<ValueId> indices(const Op& op) const;
   /// Whether the term's reads include one whose last index is `axis` with coefficient 1.
-  bool readsContiguously(ValueId term, ValueId axis) const;
+  bool readsContiguously(ValueId term, ValueId axis) const {
+    std::set<ValueId> seen;
+    return readsContiguously(term, axis, seen);
+  }
 
 private:
+  bool readsContiguously(ValueId term, ValueId axis, std::set<ValueId>& seen) const;
   void region(RegionId r);
   void collect(RegionId r, std::set<ValueId>& out);
   const Module& m_;

@@ -25,26 +25,44 @@ void accumulate(AffineIndex& into, const AffineIndex& x, int64_t scale) {
 
 bool isConstant(const AffineIndex& x) { return x.axes.empty() && x.outside.empty() && x.dims.empty(); }
 
-} // namespace
+/// Each value is looked at once, however often others are made of it.
+class AffineForms {
+public:
+  AffineForms(const Module& m, const Function& f, const std::function<bool(ValueId)>& isAxis,
+              const std::function<bool(ValueId)>& isOutside)
+      : m_(m), f_(f), isAxis_(isAxis), isOutside_(isOutside) {}
 
-std::optional<AffineIndex> affineIndex(const Module& m, const Function& f, ValueId v,
-                                       const std::function<bool(ValueId)>& isAxis,
-                                       const std::function<bool(ValueId)>& isOutside) {
+  const std::optional<AffineIndex>& of(ValueId v) {
+    if (auto known = forms_.find(v); known != forms_.end()) return known->second;
+    std::optional<AffineIndex> found = find(v);
+    return forms_.emplace(v, std::move(found)).first->second;
+  }
+
+private:
+  std::optional<AffineIndex> find(ValueId v);
+
+  const Module& m_;
+  const Function& f_;
+  const std::function<bool(ValueId)>&isAxis_, &isOutside_;
+  std::map<ValueId, std::optional<AffineIndex>> forms_;
+};
+
+std::optional<AffineIndex> AffineForms::find(ValueId v) {
   AffineIndex out;
-  if (isAxis(v)) {
+  if (isAxis_(v)) {
     out.axes[v] = 1;
     return out;
   }
-  OpId def = f.values[v].def;
+  OpId def = f_.values[v].def;
   if (def.valid()) {
-    const Op& o = f.ops[def];
-    auto operand = [&](size_t i) { return affineIndex(m, f, o.operands[i], isAxis, isOutside); };
+    const Op& o = f_.ops[def];
+    auto operand = [&](size_t i) { return of(o.operands[i]); };
     if (o.kind == OpKind::Const) {
       out.constant = static_cast<int64_t>(o.as<Constant>().bits);
       return out;
     }
     if (o.kind == OpKind::DimValue) {
-      if (auto c = m.types.dims.asConstant(o.dims[0]))
+      if (auto c = m_.types.dims.asConstant(o.dims[0]))
         out.constant = *c;
       else
         out.dims[o.dims[0]] = 1;
@@ -72,9 +90,17 @@ std::optional<AffineIndex> affineIndex(const Module& m, const Function& f, Value
       }
     }
   }
-  if (!isOutside(v)) return std::nullopt;
+  if (!isOutside_(v)) return std::nullopt;
   out.outside[v] = 1;
   return out;
+}
+
+} // namespace
+
+std::optional<AffineIndex> affineIndex(const Module& m, const Function& f, ValueId v,
+                                       const std::function<bool(ValueId)>& isAxis,
+                                       const std::function<bool(ValueId)>& isOutside) {
+  return AffineForms(m, f, isAxis, isOutside).of(v);
 }
 
 } // namespace melix::core
