@@ -10,12 +10,14 @@ namespace melix::core {
 
 namespace {
 
-/// Calls `visit` with each choice of some of the dims; of many dims only with all of them and each alone,
-/// since choices double with each dim.
+/// So many extents, and choices among them are all looked at: they double with each.
+constexpr size_t fewExtents = 4;
+
+/// Calls `visit` with each choice of some of the dims; of more than a few only with all of them and each
+/// alone.
 template <class Visit>
 void forEachChoice(const std::vector<DimId>& dims, Visit visit) {
-  constexpr size_t few = 4;
-  if (dims.size() > few) {
+  if (dims.size() > fewExtents) {
     for (DimId d : dims) visit(std::vector<DimId>{d});
     return visit(dims);
   }
@@ -48,28 +50,28 @@ void Ranges::learnExtents(std::vector<DimId> dims) {
 /// Sizes of the arrays in a value of this type, but for those that only some of its elements or cases have.
 void Ranges::learnSizes(TypeId type, int depth) {
   constexpr int deepest = 3;
-  const types::Type& t = types_[type];
+  const types::Type t = types_[type]; // a copy: types of fields move the store's
   if (t.kind == TypeKind::Array) return learnExtents(t.dims);
   if (depth == deepest) return;
   if (t.kind == TypeKind::Tuple)
-    for (TypeId part : std::vector<TypeId>(t.parts)) learnSizes(part, depth + 1);
+    for (TypeId part : t.parts) learnSizes(part, depth + 1);
   if (t.kind == TypeKind::Struct)
-    for (uint32_t k = 0; k < types_.recordInfo(types_[type].record).cases[0].fields.size(); ++k)
+    for (uint32_t k = 0; k < types_.recordInfo(t.record).cases[0].fields.size(); ++k)
       learnSizes(types_.fieldType(type, 0, k), depth + 1);
 }
 
-/// Results of branches and loops, and values that were made up, may be such as nobody reads; a cast only
-/// claims.
-static bool resultsExist(OpKind kind) {
+/// Whether an op makes what it gives, so that its sizes are sizes. Others pass on what branches and loops
+/// give or what was made up, which may be such as nobody reads; a cast only claims.
+static bool makesResults(OpKind kind) {
   switch (kind) {
-  case OpKind::If:
-  case OpKind::Match:
-  case OpKind::For:
-  case OpKind::While:
-  case OpKind::Undef:
-  case OpKind::CastDims:
-  case OpKind::Select: return false;
-  default: return true;
+  case OpKind::Nest:
+  case OpKind::Call:
+  case OpKind::ArrayOf:
+  case OpKind::ToArray:
+  case OpKind::Reshape:
+  case OpKind::ArgSort:
+  case OpKind::Builtin: return true;
+  default: return false;
   }
 }
 
@@ -88,7 +90,7 @@ void Ranges::define(const Op& op) {
     }
     return;
   }
-  if (!resultsExist(op.kind)) return;
+  if (!makesResults(op.kind)) return;
   // A sweep over a range runs as often as the i64 says that its extent wraps to.
   if (!std::all_of(op.dims.begin(), op.dims.end(), [&](DimId d) { return isExact(d); })) return;
   for (ValueId v : op.results) learnSizes(f_.typeOf(v), 0);
@@ -333,8 +335,7 @@ bool Ranges::arrayFits(const Op& check) const {
   forEachChoice(dims, [&](const std::vector<DimId>& chosen) {
     fits = fits && facts_.atMost(dims_.product(chosen), types::maxExtent);
   });
-  constexpr size_t few = 4;
-  return fits && (dims.size() <= few ||
+  return fits && (dims.size() <= fewExtents ||
                   std::all_of(dims.begin(), dims.end(), [&](DimId d) { return facts_.atLeast(d, 1); }));
 }
 

@@ -52,6 +52,9 @@ bool FunctionWriter::isWritten(OpId id) const {
   case CheckKind::Assert: return true;
   case CheckKind::DimEqual:
   case CheckKind::DimNonNegative:
+  case CheckKind::DimFits:
+  case CheckKind::ArrayFits:
+  case CheckKind::PointsFit:
   case CheckKind::NotEmpty:
   case CheckKind::Exponent: return false;
   case CheckKind::Index:

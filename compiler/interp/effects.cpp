@@ -113,8 +113,8 @@ static std::string messageOf(const Frame& f, const CheckExtra& x, const std::vec
   if (x.check.kind == core::CheckKind::Assert) return pattern; // any text
   for (size_t i = 0; i < pattern.size(); ++i) {
     bool number = pattern[i] == '{' && i + 2 < pattern.size() && pattern[i + 2] == '}';
-    auto k = static_cast<size_t>(number ? pattern[i + 1] - '0' : 10);
-    if (k >= v.size() + d.size()) {
+    auto k = static_cast<size_t>(number ? pattern[i + 1] - '0' : 0);
+    if (!number || k >= v.size() + d.size()) {
       out += pattern[i];
       continue;
     }

@@ -4,6 +4,11 @@
 
 namespace melix::interp {
 
+/// Every index stands behind a check or a proof: one that is out of range all the same is no panic of the
+/// program.
+static constexpr const char* unguardedIndex =
+    "a bug of the compiler: an index that no check guards is out of range";
+
 namespace {
 
 using core::StepKind;
@@ -34,8 +39,7 @@ public:
     case ObjectKind::List: {
       auto* l = static_cast<List*>(slot.o);
       int64_t i = f_.r[x_.steps[step].index].i;
-      if (i < 0 || i >= static_cast<int64_t>(l->items.size()))
-        return fail("a bug of the compiler: an index of a list that no check guards is out of range");
+      if (i < 0 || i >= static_cast<int64_t>(l->items.size())) return fail(unguardedIndex);
       return part(l->items[static_cast<size_t>(i)], l->element, step + 1);
     }
     case ObjectKind::Record: {
@@ -73,8 +77,7 @@ private:
     int64_t start = f_.r[s.index].i, count = s.kind == StepKind::Index ? 1 : f_.r[s.length].i;
     for (int64_t k = 0; k < count; ++k) {
       int64_t i = start + k * s.step;
-      if (i < 0 || i >= a.dims[dim])
-        return fail("a bug of the compiler: an index that no check guards is out of range");
+      if (i < 0 || i >= a.dims[dim]) return fail(unguardedIndex);
       if (!axis(a, dim + 1, offset * a.dims[dim] + i, step + 1)) return false;
     }
     return true;
@@ -246,8 +249,7 @@ template <size_t Rank, class T>
 const Instr* getElement(Frame& f, const Instr* in) {
   auto* a = static_cast<const Array*>(f.r[in->b].o);
   int64_t i = a ? elementIndex<Rank>(f, *a, indexRegs(in)) : -1;
-  if (i < 0)
-    return f.machine->fail(f, in, "a bug of the compiler: an index that no check guards is out of range");
+  if (i < 0) return f.machine->fail(f, in, unguardedIndex);
   T v;
   std::memcpy(&v, a->data + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
   if constexpr (std::is_signed_v<T>)
@@ -261,8 +263,7 @@ template <size_t Rank>
 const Instr* setElement(Frame& f, const Instr* in) {
   auto* a = updated<Array>(f, in);
   int64_t i = elementIndex<Rank>(f, *a, indexRegs(in));
-  if (i < 0)
-    return f.machine->fail(f, in, "a bug of the compiler: an index that no check guards is out of range");
+  if (i < 0) return f.machine->fail(f, in, unguardedIndex);
   storeSlot(a->element, a->data + i * a->elementBytes, f.r[in->c]);
   return in + 1;
 }
@@ -271,8 +272,7 @@ template <size_t Rank, class T>
 const Instr* addElement(Frame& f, const Instr* in) {
   auto* a = updated<Array>(f, in);
   int64_t i = elementIndex<Rank>(f, *a, indexRegs(in));
-  if (i < 0)
-    return f.machine->fail(f, in, "a bug of the compiler: an index that no check guards is out of range");
+  if (i < 0) return f.machine->fail(f, in, unguardedIndex);
   auto* place = reinterpret_cast<T*>(a->data) + i;
   if constexpr (std::is_same_v<T, float>)
     *place += f.r[in->c].f;
@@ -285,8 +285,7 @@ template <size_t Rank>
 const Instr* addAnyElement(Frame& f, const Instr* in) {
   auto* a = updated<Array>(f, in);
   int64_t i = elementIndex<Rank>(f, *a, indexRegs(in));
-  if (i < 0)
-    return f.machine->fail(f, in, "a bug of the compiler: an index that no check guards is out of range");
+  if (i < 0) return f.machine->fail(f, in, unguardedIndex);
   std::string problem;
   char* place = a->data + i * a->elementBytes;
   storeSlot(a->element, place,

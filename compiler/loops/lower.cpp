@@ -48,7 +48,7 @@ void Lower::bind(const std::vector<core::ValueId>& vs, const std::vector<ValueId
 /// `exact`, where given, becomes false if a number on the way leaves 64 bits.
 ValueId Lower::dim(types::DimId d, ValueId* exact) {
   types::DimStore& store = types_.dims;
-  if (types::DimFacts(store).isExact(d)) exact = nullptr;
+  if (exact && types::DimFacts(store).isExact(d)) exact = nullptr;
   auto arith = [&](OpKind kind, ValueId a, ValueId b) {
     if (exact) *exact = b_.both(*exact, dimStepFits(b_, kind, a, b));
     return b_.arith(kind, a, b);

@@ -60,8 +60,10 @@ void BodyLowering::checkExtents(const std::vector<NestAxis>& axes) {
 void BodyLowering::checkShape(const std::vector<DimId>& shape) {
   std::vector<DimId> dims;
   std::string numbers;
+  constexpr size_t told = 10; // a message has places for so many numbers
   for (DimId d : shape) {
-    numbers += (dims.empty() ? "{" : ", {") + std::to_string(dims.size()) + "}";
+    numbers += dims.empty() ? "" : ", ";
+    numbers += dims.size() < told ? "{" + std::to_string(dims.size()) + "}" : types_.dims.show(d);
     dims.push_back(D(d));
   }
   auto counts = [&](DimId d) { return types_.dims.asConstant(d) != 1; };

@@ -71,4 +71,15 @@ assert sum(scaled) == 18.0 - 4.0 * 9.0
 )");
 }
 
+TEST(LowerNest, AShapeOfMoreAxesThanAMessageHasNumbersForIsTold) {
+  const char* code = R"(
+let n = 1 << 40
+let k = n + len("")
+let x = [for a in 0..k, b in 0..1, c in 0..1, d in 0..1, e in 0..1, f in 0..1, g in 0..1, h in 0..1, i in 0..1,
+             j in 0..1, l in 0..k, m in 0..0: a + b + c + d + e + f + g + h + i + j + l + m]
+print(len(x))
+)";
+  expectPanics(code, "an array of shape [1099511627776, 1, 1, 1, 1, 1, 1, 1, 1, 1, k, 0] is too large");
+}
+
 } // namespace melix::lower
