@@ -61,7 +61,7 @@ public:
   void warnUnused();
 
   // --- scopes
-  std::vector<ScopeEntry> scope;
+  Scope scope;
   size_t scopeFloor = 0; ///< names below it are not seen, but for those of the script
   std::vector<LoopFrame> loops;
   TypeId returnType;                 ///< declared or being inferred; none: no function

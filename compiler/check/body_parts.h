@@ -2,6 +2,7 @@
 // What the checker of a body (body.h) keeps about names, loops, builders, places and calls while it works.
 
 #include "check/checker.h"
+#include "check/scope.h"
 
 #include <map>
 #include <optional>
@@ -12,12 +13,6 @@
 namespace melix::check {
 
 // --- names
-
-/// A name that can be seen, the latest one last.
-struct ScopeEntry {
-  NameId name;
-  LocalId local;
-};
 
 /// A variable whose type is settled below its declaration: no size that is found there can stand in it.
 struct OpenLocal {

@@ -17,7 +17,7 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     hit.pattern = checkPattern(let.pattern, b.typeOf(value), false, refutable);
     ++conditions;
     hit.body = checkExpr(node.then, expected);
-    scope.resize(mark);
+    scope.leave(mark);
     Arm miss;
     miss.pattern = anyPattern(b.typeOf(value), span);
     miss.body = node.otherwise ? checkExpr(node.otherwise, expected) : b.unit(span);

@@ -263,7 +263,7 @@ bool BuilderCheck::open(const Header& header, const Range& range) {
     lets_.push_back(b_.let(index, value));
   }
   body_.headerIndices.push_back(h);
-  if (name) body_.scope.push_back({name, index});
+  if (name) body_.scope.add({name, index});
   return true;
 }
 
@@ -320,7 +320,7 @@ NodeId BuilderCheck::check(TypeId want) {
     body_.conditions -= filter.valid();
   }
   --body_.builderDepth;
-  body_.scope.resize(scopeMark_);
+  body_.scope.leave(scopeMark_);
   for (NameId pack : packs_) body_.indexPacks.erase(pack);
   bool failed =
       b_.kindOf(value) == TypeKind::Error || (filter.valid() && b_.kindOf(filter) == TypeKind::Error);

@@ -178,9 +178,8 @@ NodeId Body::checkNested(SynId node) {
   known.name = instance.name + "." + std::string(types.names.text(item.name));
   known.env = env;
   known.owner = id;
-  LocalId before;
-  for (size_t k = blockBegin; k < scope.size(); ++k)
-    if (scope[k].name == item.name && nestedAt(scope[k].local)) before = scope[k].local;
+  LocalId before = scope.find(item.name, blockBegin);
+  if (before && !nestedAt(before)) before = LocalId::none();
   known.joins = before.valid();
   if (!c.isCheckedWhereDeclared(known.candidates[0])) checkNames(node);
   std::vector<NodeId> values;
@@ -273,7 +272,7 @@ void Body::bindCaptures(const Known& known, const std::vector<TypeId>& captured,
         instance.locals[l].asDim = s;
       *dim = types.dims.symbol(s);
     } else {
-      scope.push_back({name, l});
+      scope.add({name, l});
     }
   }
   instance.captures = static_cast<uint32_t>(captured.size());
@@ -297,7 +296,7 @@ NodeId Body::bindNested(KnownId nested, const std::vector<TypeId>& captured, con
   LocalId others = lookupAny(fn.name); // captured, unless the body's own of that name hide them
   if (c.program_.known(nested).joins && others) value = overloadSet(others, value, fn.span);
   LocalId local = b.newLocal(types.names.text(fn.name), b.typeOf(value), fn.span);
-  scope.push_back({fn.name, local});
+  scope.add({fn.name, local});
   return b.let(local, value);
 }
 
@@ -309,7 +308,7 @@ void Body::bindLets(const std::vector<NameId>& lets, const std::vector<TypeId>& 
     instance.params.push_back(l);
     used.insert(l);
     if (types.isUnit(captured[k])) continue;
-    scope.push_back({lets[k], l});
+    scope.add({lets[k], l});
     scriptLets[lets[k]] = l;
   }
   instance.captures = static_cast<uint32_t>(lets.size());

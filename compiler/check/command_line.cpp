@@ -87,7 +87,7 @@ NodeId Body::commandLineValue(const ParamDecl& param, uint32_t k, TypeId type) {
 
 /// main, called with the values of the command line; an `Err` is printed and ends the program with status 1.
 NodeId Body::callMain(DeclId decl, const FunctionDecl& fn, const std::vector<TypeId>& paramTypes) {
-  scope.clear();
+  scope.leave(0);
   for (const ParamDecl& p : fn.params)
     if (p.isInout) return b.error(fn.span); // which is told
   std::vector<NodeId> nodes;

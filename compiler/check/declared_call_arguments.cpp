@@ -189,11 +189,11 @@ void DeclaredCall::defaultArgument(size_t p) {
     if (!values_[q].valid()) continue;
     if (body_.instance.nodes[values_[q]].kind != NodeKind::Local)
       values_[q] = b_.local(b_.bind(types_.names.text(fn_.params[q].name), values_[q], lets_), span_);
-    body_.scope.push_back({fn_.params[q].name, body_.instance.nodes[values_[q]].as<LocalRef>().local});
+    body_.scope.add({fn_.params[q].name, body_.instance.nodes[values_[q]].as<LocalRef>().local});
   }
   NodeId value = defaultValue(param.defaultValue, type, mark);
   c_.openDefaults.erase({body_.id, fn_.decl, p});
-  body_.scope.resize(mark);
+  body_.scope.leave(mark);
   if (type) value = body_.coerce(value, type, span_, DiagId::ArgumentType, name_);
   untyped_[p] = b_.typeOf(value);
   values_[p] = value;

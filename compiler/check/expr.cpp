@@ -131,9 +131,7 @@ NodeId Body::checkString(const StringLit& s, Span span) {
 
 LocalId Body::lookupAny(NameId name) {
   size_t floor = scopeFloor > 0 && c.isOfScript(module, name) ? 0 : scopeFloor;
-  for (size_t k = scope.size(); k-- > floor;)
-    if (scope[k].name == name) return scope[k].local;
-  return LocalId::none();
+  return scope.find(name, floor);
 }
 
 LocalId Body::lookup(NameId name) {

@@ -194,7 +194,7 @@ NodeId Body::forByPlace(const syntax::For& loop, Span span) {
   element.type = list ? types[type].parts[0] : types.array(types.element(type), std::move(rest));
   size_t mark = scope.size();
   if (!bindAliases(loop.pattern, std::move(element))) {
-    scope.resize(mark);
+    scope.leave(mark);
     return b.error(span);
   }
   holds.push_back({target.place, true, {}, false, {}});
@@ -204,7 +204,7 @@ NodeId Body::forByPlace(const syntax::For& loop, Span span) {
   NodeId body = dropped(checkExpr(loop.body), loop.body);
   leaveLoop();
   holds.pop_back();
-  scope.resize(mark);
+  scope.leave(mark);
   NodeId made = b.make(NodeKind::For, types.unit(), span, {b.integer(0, span), length, body}, payload);
   return finishTarget(target, {}, made, span);
 }

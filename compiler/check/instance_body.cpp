@@ -116,7 +116,7 @@ void InstanceBody::checkKnown() {
     LocalId l = body.b.newLocal(name ? c_.types.names.text(name) : "_", args_[k], span);
     instance_.params.push_back(l);
     body.used.insert(l);
-    body.scope.push_back({name, l});
+    body.scope.add({name, l});
   }
   NodeId value;
   if (lambda) {
@@ -307,7 +307,7 @@ DimId InstanceBody::sizeOfValue(Body& body, const FunctionDecl& fn, const std::v
   } else {
     LocalId captured = body.lookupAny(name);
     if (!captured || !body.b.dimOf(body.b.local(captured, call_))) return DimId::none();
-    std::erase_if(body.scope, [name](const ScopeEntry& e) { return e.name == name; });
+    body.scope.removeIf([name](const ScopeEntry& e) { return e.name == name; });
   }
   sizes_.insert(name);
   std::string text(c_.types.names.text(name));
@@ -364,7 +364,7 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
         body.declareLocal(param.name, param.type ? paramTypes[p] : untyped, param.span, param.isInout);
     instance_.locals[l].isInout = param.isInout;
     bool isSize = sizes_.contains(param.name);
-    if (isSize) std::erase_if(body.scope, [&](const ScopeEntry& e) { return e.local == l; });
+    if (isSize) body.scope.removeIf([&](const ScopeEntry& e) { return e.local == l; });
     body.used.insert(l);
     instance_.params.push_back(l);
   }

@@ -207,7 +207,7 @@ NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, S
   enterLoop(frame);
   children.push_back(dropped(checkExpr(loop.body), loop.body));
   leaveLoop();
-  scope.resize(mark);
+  scope.leave(mark);
   return b.make(NodeKind::For, types.unit(), span, std::move(children), payload);
 }
 
@@ -238,7 +238,7 @@ NodeId Body::forOverElements(const syntax::For& loop, NodeId xs, Span span) {
   enterLoop(frame);
   NodeId body = dropped(checkExpr(loop.body), loop.body);
   leaveLoop();
-  scope.resize(mark);
+  scope.leave(mark);
   NodeId let = b.make(NodeKind::Let, types.unit(), span, {element}, PatternRef{pattern});
   NodeId whole = b.make(NodeKind::Block, types.unit(), span, {let, body, b.unit(span)});
   nodes.push_back(b.make(NodeKind::For, types.unit(), span, {b.integer(0, span), length, whole}, payload));
@@ -302,7 +302,7 @@ NodeId Body::iterate(NodeId source, Span at, const std::function<PatternId(TypeI
   Arm hit;
   hit.body = body();
   leaveLoop();
-  scope.resize(mark);
+  scope.leave(mark);
   hit.body = b.block({hit.body, b.unit(span)}, span);
   hit.pattern = instance.patterns.add(some);
   Pattern any;

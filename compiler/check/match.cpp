@@ -40,7 +40,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     if (written.guard) arm.guard = checkBoolean(written.guard, "a guard");
     arm.body = checkStatement(written.body, true, expected ? expected : expectedFrom(common));
     --conditions;
-    scope.resize(mark);
+    scope.leave(mark);
     if (!arms.places.empty()) failed |= !endHold();
     if (NodeId met = first; first.valid() && !expected && joinAsFunctions(met, arm.body)) {
       common = b.typeOf(met);

@@ -10,7 +10,7 @@ using namespace syntax;
 
 LocalId Body::declareLocal(NameId name, TypeId type, Span span, bool isVar) {
   LocalId l = b.newLocal(types.names.text(name), type, span, isVar);
-  scope.push_back({name, l});
+  scope.add({name, l});
   declared.push_back(l);
   noteOpen(l);
   return l;

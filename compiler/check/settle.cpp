@@ -516,10 +516,10 @@ NodeId Body::callReturning(NodeId function, std::vector<NodeId> args, TypeId ask
   for (size_t k = 0; k < args.size(); ++k) {
     LocalId l = b.newLocal(types.names.text(lambda.params[k].name), b.typeOf(args[k]), span);
     nodes.push_back(b.let(l, args[k]));
-    scope.push_back({lambda.params[k].name, l});
+    scope.add({lambda.params[k].name, l});
   }
   NodeId value = coerce(checkExpr(lambda.body, asked), asked, span);
-  scope.resize(mark);
+  scope.leave(mark);
   nodes.push_back(value);
   return b.block(std::move(nodes), span);
 }

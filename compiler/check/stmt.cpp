@@ -22,7 +22,7 @@ NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) 
   if (valueLast && expected && infer.equalHere.size() > equalBefore.size())
     nodes.back() = coerce(nodes.back(), expected, b.spanOf(nodes.back()));
   infer.equalHere = equalBefore;
-  scope.resize(mark);
+  scope.leave(mark);
   blockBegin = outerBegin;
   env.dims = outer.dims;
   if (!valueLast) return b.unit(span);

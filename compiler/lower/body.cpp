@@ -16,7 +16,7 @@ BodyLowering::BodyLowering(core::Module& module, Lowering& lowering, const Insta
       nextPseudo_(static_cast<uint32_t>(instance.locals.size())) {
   exit_ = LocalId(nextPseudo_++);
   return_ = LocalId(nextPseudo_++);
-  collectUsedSymbols();
+  collectSizes();
 }
 
 core::LocId BodyLowering::locOf(Span span) {
@@ -117,7 +117,7 @@ ValueId BodyLowering::undef(TypeId type) {
 
 void BodyLowering::define(LocalId local, ValueId value) {
   const Local& l = instance_.locals[local];
-  if (l.asDim && usedSymbols_.contains(l.asDim)) {
+  if (l.asDim && usedSizes_.contains(l.asDim)) {
     const core::Op* def = b_.fn().values[value].def ? &b_.fn().ops[b_.fn().values[value].def] : nullptr;
     core::Ranges ranges(module_, b_.fn());
     if (def && def->kind == OpKind::DimValue && ranges.isExact(def->dims[0]))

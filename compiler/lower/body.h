@@ -190,7 +190,9 @@ private:
   std::set<LocalId> assignedIn(const std::vector<NodeId>& nodes);
   bool exitsIn(NodeId n, bool onlyOutside, std::set<uint32_t> inside);
   bool leavesEarly(NodeId body, uint32_t loop);
-  void collectUsedSymbols();
+  void collectSizes();
+  /// Whether the body says later what the size is.
+  bool isLater(DimSym s) const { return ownSizes_.contains(s) && !dimMap_.contains(s); }
 
   // --- place.cpp
   using Indices = std::vector<std::pair<ValueId, ValueId>>;
@@ -348,7 +350,7 @@ private:
   std::vector<Held> held_;
   std::map<check::PatternId, std::vector<ValueId>> payloads_; ///< of the cases bound, by pattern
   std::map<check::PatternId, ValueId> opened_;                ///< what was matched, its sizes named
-  std::set<DimSym> innerSymbols_, usedSymbols_;
+  std::set<DimSym> ownSizes_, usedSizes_; ///< sizes that the body defines; that types mention
   uint32_t nextPseudo_;
   uint64_t nextLoop_ = 0;
 };

@@ -78,11 +78,6 @@ bool isSeen(const core::Function& fn, const core::Op& op, const std::set<ValueId
 /// Computes ahead what the body and the filter of `nest` need not all of its indices for.
 void BodyLowering::hoist(NodeId nest) {
   const Node node = instance_.nodes[nest];
-  Names inside;
-  collectDefined(instance_, nest, inside);
-  innerSymbols_.insert(inside.sizes.begin(), inside.sizes.end());
-  for (const Local& local : instance_.locals)
-    if (local.asDim) innerSymbols_.insert(local.asDim);
   Sweep outer = std::move(sweep_);
   sweep_ = {};
   if (flow_ == FlowKind::On && introduceAxes(node.as<Nest>())) {
@@ -294,9 +289,7 @@ std::vector<DimSym> BodyLowering::hiddenSizes(NodeId n) {
   std::vector<DimSym> all, hidden;
   types_.collectSymbols(instance_.nodes[n].type, all);
   for (DimSym s : all)
-    if (innerSymbols_.contains(s) && !dimMap_.contains(s) &&
-        std::find(hidden.begin(), hidden.end(), s) == hidden.end())
-      hidden.push_back(s);
+    if (isLater(s) && std::find(hidden.begin(), hidden.end(), s) == hidden.end()) hidden.push_back(s);
   return hidden;
 }
 

@@ -26,7 +26,7 @@ BodyLowering::Needs BodyLowering::needs(const Names& reads) {
     if (auto found = sweep_.sizes.find(s); found != sweep_.sizes.end())
       out.join(found->second);
     else
-      out.own |= innerSymbols_.contains(s) && !dimMap_.contains(s);
+      out.own |= isLater(s);
   return out;
 }
 
@@ -66,9 +66,7 @@ bool BodyLowering::introduceAxes(const Nest& ref) {
     types_.dims.collectSymbols(axis.extent, symbols);
     reads.sizes.insert(symbols.begin(), symbols.end());
   }
-  bool later = std::any_of(reads.sizes.begin(), reads.sizes.end(), [&](DimSym s) {
-    return innerSymbols_.contains(s) && !dimMap_.contains(s); // the body says what it is
-  });
+  bool later = std::any_of(reads.sizes.begin(), reads.sizes.end(), [&](DimSym s) { return isLater(s); });
   if (later || !needs(reads).within(0) || sweep_.axes.size() + ref.axes.size() > 63) return false;
   for (const NestAxis& axis : ref.axes) {
     Needs one{uint64_t(1) << sweep_.axes.size(), false};

@@ -362,7 +362,6 @@ ValueId BodyLowering::nest(NodeId n) {
   bool keepsAll = ref.kind == NestKind::Collect && !ref.filtered;
   keepsAll ? checkExtents(ref.axes) : checkCounts(ref.axes);
   auto hoistedBefore = hoisted_;
-  std::set<DimSym> innerBefore = innerSymbols_;
   hoist(n);
   NestBody shape = shapeOf(node, dims);
   core::Op op = nestOp(node, shape, dims);
@@ -378,7 +377,6 @@ ValueId BodyLowering::nest(NodeId n) {
   core::OpId made = b_.append(std::move(op), std::span<const TypeId>(resultTypes));
   if (shape.leaves) leaveAt(node, b_.result(made, resultTypes.size() - 1));
   hoisted_ = hoistedBefore;
-  innerSymbols_ = innerBefore;
   auto finish = [&] { return nestResult(node, shape, made, own); };
   return shape.leaves ? guarded(node.type, finish) : finish();
 }
