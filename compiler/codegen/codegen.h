@@ -51,13 +51,18 @@ struct LineData {
 };
 LineData encodeLines(const LineTable& table);
 
-struct Compiled {
-  std::string object; ///< ELF
-  LineTable lines;
-  std::string entry; ///< symbol of the entry, a MelixEntryFn; empty if the module has none
-  std::string error; ///< of the code generator itself: a bug; empty if all is well
+struct Object {
+  std::string bytes; ///< ELF
+  LineTable lines;   ///< empty for one without Melix functions
 };
 
+struct Compiled {
+  std::vector<Object> objects; ///< one for each unit of the module, in order (units.h)
+  std::string entry;           ///< symbol of the entry, a MelixEntryFn; empty if the module has none
+  std::string error;           ///< of the code generator itself: a bug; empty if all is well
+};
+
+/// Machine code, made by as many threads as there are processors. The bytes do not depend on their number.
 Compiled compile(const loops::Module& module, const Options& options);
 
 /// The same module as text, after LLVM's passes.
@@ -67,7 +72,7 @@ std::string compileToText(const loops::Module& module, const Options& options, T
 /// Symbol of a function that was kept (`core::Function::keep`): takes `MelixTask*`, dims and leaves.
 std::string exportedSymbol(const loops::Function& function);
 
-/// What stands beside the program's object in an executable: the line table, the MelixProgram and `main`.
-Compiled programObject(const Compiled& program, const Options& options);
+/// Adds the object that makes the others a program: the line tables, the MelixProgram and `main`.
+void addStart(Compiled& program, const Options& options);
 
 } // namespace melix::codegen

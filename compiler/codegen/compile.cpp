@@ -1,8 +1,9 @@
 #include "codegen/debug_info.h"
 #include "codegen/emitter.h"
 #include "codegen/target.h"
+#include "codegen/units.h"
+#include "support/threads.h"
 
-#include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -24,58 +25,79 @@ bool hasLoops(const loops::Module& module) {
   return false;
 }
 
-/// LLVM IR after the passes, ready for code generation.
+/// A unit as LLVM IR, and the machine it is for.
 class Build {
 public:
-  Build(const loops::Module& module, const Options& options) : emitter(module, options, context) {
-    bool loops = hasLoops(module);
+  Build(const Unit& unit, const Options& options, bool loops)
+      : emitter(unit, options, context), options_(options), loops_(loops) {
     machine = makeTargetMachine(options, loops);
     emitter.llvm->setTargetTriple(machine->getTargetTriple());
     emitter.llvm->setDataLayout(machine->createDataLayout());
     emitter.llvm->setPICLevel(llvm::PICLevel::BigPIC);
     emitter.run();
-    llvm::raw_string_ostream text(error);
-    if (llvm::verifyModule(*emitter.llvm, &text)) return;
-    optimise(*emitter.llvm, *machine, options.optimise && loops);
+  }
+
+  /// Makes the IR ready for code generation. Returns what is wrong with it: a bug; empty if all is well.
+  std::string optimise() {
+    std::string problem;
+    llvm::raw_string_ostream text(problem);
+    if (!llvm::verifyModule(*emitter.llvm, &text))
+      codegen::optimise(*emitter.llvm, *machine, options_.optimise && loops_);
+    return problem;
+  }
+
+  /// The object of the unit. Sets `problem` if there is none.
+  Object object(std::string& problem) {
+    problem = optimise();
+    if (!problem.empty()) return {};
+    std::optional<std::string> bytes = objectOf(*emitter.llvm, *machine);
+    if (!bytes) {
+      problem = noObjectFiles;
+      return {};
+    }
+    LineTable lines = readLineTable(*bytes, options_);
+    return {std::move(*bytes), std::move(lines)};
   }
 
   llvm::LLVMContext context;
   ModuleEmitter emitter;
   std::unique_ptr<llvm::TargetMachine> machine;
-  std::string error;
+
+private:
+  const Options& options_;
+  bool loops_;
 };
 
 } // namespace
 
 Compiled compile(const loops::Module& module, const Options& options) {
-  Build build(module, options);
+  const std::vector<Unit> units = unitsOf(module);
+  const bool loops = hasLoops(module);
+  // Emitted one after another, for they share the module's types; from there on each is on its own.
+  std::vector<std::unique_ptr<Build>> builds;
   Compiled out;
-  out.error = build.error;
-  if (!out.error.empty()) return out;
-  out.entry = build.emitter.entrySymbol;
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  if (!emitCode(*build.emitter.llvm, *build.machine, stream, false)) {
-    out.error = "this target has no object files";
-    return out;
+  for (const Unit& unit : units) {
+    builds.push_back(std::make_unique<Build>(unit, options, loops));
+    if (const std::string& entry = builds.back()->emitter.entrySymbol; !entry.empty()) out.entry = entry;
   }
-  out.object.assign(bytes.begin(), bytes.end());
-  out.lines = readLineTable(out.object, options);
+  out.objects.resize(units.size());
+  std::vector<std::string> problems(units.size());
+  forEachInParallel(units.size(), [&](size_t k) {
+    out.objects[k] = builds[k]->object(problems[k]);
+    builds[k].reset();
+  });
+  for (const std::string& problem : problems) out.error += problem;
   return out;
 }
 
 std::string compileToText(const loops::Module& module, const Options& options, TextKind kind) {
-  Build build(module, options);
-  std::string text = build.error;
-  if (kind == TextKind::Ir) {
-    llvm::raw_string_ostream stream(text);
-    build.emitter.llvm->print(stream, nullptr);
-    return text;
-  }
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  emitCode(*build.emitter.llvm, *build.machine, stream, true);
-  return text + std::string(bytes.begin(), bytes.end());
+  const Unit whole = wholeModule(module);
+  Build build(whole, options, hasLoops(module));
+  std::string text = build.optimise();
+  if (kind == TextKind::Assembly) return text + assemblyOf(*build.emitter.llvm, *build.machine);
+  llvm::raw_string_ostream stream(text);
+  build.emitter.llvm->print(stream, nullptr);
+  return text;
 }
 
 } // namespace melix::codegen

@@ -2,6 +2,8 @@
 
 #include "codegen/debug_info.h"
 
+#include <algorithm>
+
 namespace melix::codegen {
 namespace {
 
@@ -11,9 +13,9 @@ using types::TypeKind;
 
 } // namespace
 
-ModuleEmitter::ModuleEmitter(const loops::Module& m, const Options& o, llvm::LLVMContext& c)
-    : module(m), options(o), context(c), llvm(std::make_unique<llvm::Module>(o.sourceName, c)),
-      layouts(m.core.types), debug(std::make_unique<DebugInfo>(*llvm, m.core, o)) {
+ModuleEmitter::ModuleEmitter(const Unit& u, const Options& o, llvm::LLVMContext& c)
+    : unit(u), options(o), context(c), llvm(std::make_unique<llvm::Module>(o.sourceName, c)),
+      layouts(u.module.core.types), debug(std::make_unique<DebugInfo>(*llvm, u.module.core, o)) {
   auto* p = ptr();
   typeStruct_ = llvm::StructType::create(context, {i8(), i8(), i8(), i8(), i32(), i32(), i32(), p, p, p, p},
                                          "MelixType");
@@ -73,37 +75,44 @@ void ModuleEmitter::addAttributes(llvm::Function* f) {
   f->addFnAttr(llvm::Attribute::NoUnwind);
 }
 
-void ModuleEmitter::declare(loops::FunctionId id) {
-  const loops::Function& fn = module.functions[id];
-  std::vector<llvm::Type*> params;
-  llvm::Type* result;
-  if (fn.kind == FunctionKind::Orchestration) {
-    params.push_back(ptr());
-    for (loops::ValueId p : fn.params()) params.push_back(typeOf(fn.typeOf(p)));
-    result = resultOf(fn);
-  } else {
-    params = {ptr(), ptr(), i64(), i64()};
-    result = i64();
-  }
-  std::string name = fn.exported ? exportedSymbol(fn) : fn.key;
-  auto linkage = fn.exported ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage;
+llvm::Function* ModuleEmitter::declare(llvm::Type* result, const std::vector<llvm::Type*>& params,
+                                       bool visible, const std::string& name) {
+  auto linkage = visible ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage;
   auto* f = llvm::Function::Create(llvm::FunctionType::get(result, params, false), linkage, name, *llvm);
   addAttributes(f);
-  if (fn.inlined && fn.closed) f->addFnAttr(llvm::Attribute::AlwaysInline);
-  functions_[id.index] = f;
-  if (fn.kind != FunctionKind::Kernel) return;
+  return f;
+}
 
-  // The kernel itself: captures, bounds, and a record for the numbers of a failed check.
-  params.clear();
+llvm::Function* ModuleEmitter::functionOf(loops::FunctionId id) {
+  llvm::Function*& made = functions_[id.index];
+  if (made) return made;
+  const loops::Function& fn = unit.module.functions[id];
+  std::vector<llvm::Type*> params{ptr(), ptr(), i64(), i64()};
+  llvm::Type* result = i64();
+  if (fn.kind == FunctionKind::Orchestration) {
+    params.resize(1);
+    for (loops::ValueId p : fn.params()) params.push_back(typeOf(fn.typeOf(p)));
+    result = resultOf(fn);
+  }
+  bool visible = fn.exported || !(unit.alone || isCopied(fn));
+  made = declare(result, params, visible, visible ? exportedSymbol(fn) : fn.key);
+  if (isCopied(fn)) made->addFnAttr(llvm::Attribute::AlwaysInline);
+  return made;
+}
+
+llvm::Function* ModuleEmitter::kernelOf(loops::FunctionId id) {
+  llvm::Function*& made = kernels_[id.index];
+  if (made) return made;
+  const loops::Function& fn = unit.module.functions[id];
+  // Captures, bounds, and a record for the numbers of a failed check.
+  std::vector<llvm::Type*> params;
   for (loops::ValueId p : fn.params()) params.push_back(typeOf(fn.typeOf(p)));
   params.push_back(ptr());
-  auto* kernel = llvm::Function::Create(llvm::FunctionType::get(i64(), params, false),
-                                        llvm::Function::InternalLinkage, fn.key + ".kernel", *llvm);
-  addAttributes(kernel);
+  made = declare(i64(), params, false, fn.key + ".kernel");
   for (unsigned k = 0; k < params.size(); ++k)
-    if (params[k]->isPointerTy()) kernel->addParamAttr(k, llvm::Attribute::NoAlias);
-  kernel->addFnAttr(llvm::Attribute::AlwaysInline);
-  kernels_[id.index] = kernel;
+    if (params[k]->isPointerTy()) made->addParamAttr(k, llvm::Attribute::NoAlias);
+  made->addFnAttr(llvm::Attribute::AlwaysInline);
+  return made;
 }
 
 /// i32 entry(task): the program's own entry gives an i64 status.
@@ -113,17 +122,19 @@ void ModuleEmitter::emitEntry() {
                                    llvm::Function::ExternalLinkage, entrySymbol, *llvm);
   addAttributes(f);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", f));
-  llvm::Function* entry = functionOf(module.entry);
+  llvm::Function* entry = functionOf(unit.module.entry);
   llvm::Value* status = b.CreateCall(entry, {f->getArg(0)});
   if (!status->getType()->isIntegerTy(64)) status = b.getInt64(0);
   b.CreateRet(b.CreateTrunc(status, i32()));
 }
 
 void ModuleEmitter::run() {
-  // The entry comes first: it is the symbol from which the code of the module is measured.
-  for (uint32_t f = 0; f < module.functions.size(); ++f) declare(loops::FunctionId(f));
-  if (module.entry) emitEntry();
-  for (uint32_t f = 0; f < module.functions.size(); ++f) emitFunction(*this, loops::FunctionId(f));
+  for (const auto* functions : {&unit.functions, &unit.copies})
+    for (loops::FunctionId f : *functions) functionOf(f);
+  if (std::find(unit.functions.begin(), unit.functions.end(), unit.module.entry) != unit.functions.end())
+    emitEntry();
+  for (const auto* functions : {&unit.functions, &unit.copies})
+    for (loops::FunctionId f : *functions) emitFunction(*this, f);
   debug->finish();
 }
 

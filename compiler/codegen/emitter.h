@@ -2,6 +2,7 @@
 // Internal: the module under construction, and what all emitters of functions share.
 
 #include "codegen/codegen.h"
+#include "codegen/units.h"
 #include "loops/layout.h"
 
 #include <llvm/IR/IRBuilder.h>
@@ -15,15 +16,17 @@ namespace melix::codegen {
 
 class DebugInfo;
 
-/// An LLVM function for each function of Loops, with a chunk function in front of each kernel.
+/// An LLVM function for each function of a unit, with a chunk function in front of each kernel.
 class ModuleEmitter {
 public:
-  ModuleEmitter(const loops::Module& module, const Options& options, llvm::LLVMContext& context);
+  ModuleEmitter(const Unit& unit, const Options& options, llvm::LLVMContext& context);
   ~ModuleEmitter();
 
   void run();
+  /// The symbol of the entry, if the unit has it.
+  std::string entrySymbol;
 
-  const loops::Module& module;
+  const Unit& unit;
   const Options& options;
   llvm::LLVMContext& context;
   std::unique_ptr<llvm::Module> llvm;
@@ -45,9 +48,10 @@ public:
                                bool returns = true);
 
   // functions
-  llvm::Function* functionOf(loops::FunctionId f) const { return functions_.at(f.index); }
-  llvm::Function* kernelOf(loops::FunctionId f) const { return kernels_.at(f.index); }
-  std::string entrySymbol;
+  /// Declared at first use: it may stand in another unit.
+  llvm::Function* functionOf(loops::FunctionId f);
+  /// The kernel itself, which the function of a kernel calls for a chunk.
+  llvm::Function* kernelOf(loops::FunctionId f);
 
   // constants.cpp
   llvm::Constant* text(const std::string& text);  ///< data of an immortal block
@@ -55,7 +59,8 @@ public:
   llvm::Constant* descriptor(types::TypeId type); ///< a MelixType
 
 private:
-  void declare(loops::FunctionId f);
+  llvm::Function* declare(llvm::Type* result, const std::vector<llvm::Type*>& params, bool visible,
+                          const std::string& name);
   void addAttributes(llvm::Function* f);
   void emitEntry();
   llvm::Constant* typeRecord(uint8_t kind, uint8_t rank, types::TypeId type, uint32_t fieldCount,

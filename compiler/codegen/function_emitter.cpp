@@ -10,7 +10,7 @@ using loops::StmtKind;
 namespace {}
 
 FunctionEmitter::FunctionEmitter(ModuleEmitter& module, loops::FunctionId id)
-    : m_(module), fn_(module.module.functions[id]), id_(id), b_(module.context) {}
+    : m_(module), fn_(module.unit.module.functions[id]), id_(id), b_(module.context) {}
 
 void emitFunction(ModuleEmitter& module, loops::FunctionId f) { FunctionEmitter(module, f).run(); }
 

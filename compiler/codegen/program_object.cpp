@@ -1,14 +1,12 @@
-// The second object of an executable: the line table of the first, the MelixProgram and `main`.
+// The last object of an executable: the line tables of the others, the MelixProgram and `main`.
 #include "codegen/codegen.h"
 #include "codegen/target.h"
 
 #include "melix/abi.h"
 
-#include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include <map>
@@ -59,21 +57,34 @@ public:
                                     value, "data");
   }
 
-  /// A MelixLineTable; null if there are no lines.
+  /// A MelixLineTable.
   llvm::Constant* lines(const LineTable& table) {
-    if (table.baseSymbol.empty()) return null;
-    LineData data = encodeLines(table);
     auto* code = new llvm::GlobalVariable(module, i8, true, llvm::GlobalValue::ExternalLinkage, nullptr,
                                           table.baseSymbol);
     llvm::Constant* base = llvm::ConstantExpr::getGetElementPtr(
         i8, code, llvm::ConstantInt::getSigned(i64, -static_cast<int64_t>(table.baseOffset)));
+    LineData data = encodeLines(table);
     auto words = [&](const std::vector<uint32_t>& v) -> llvm::Constant* {
       return v.empty() ? null : global(llvm::ConstantDataArray::get(context, v), true);
     };
     llvm::Constant* strings = global(llvm::ConstantDataArray::getString(context, data.strings, false), true);
-    return global(llvm::ConstantStruct::getAnon({base, llvm::ConstantInt::get(i64, table.size),
-                                                 words(data.entries), llvm::ConstantInt::get(i64, data.count),
-                                                 words(data.frames), strings, null}),
+    return llvm::ConstantStruct::getAnon({base, llvm::ConstantInt::get(i64, table.size), words(data.entries),
+                                          llvm::ConstantInt::get(i64, data.count), words(data.frames),
+                                          strings, null});
+  }
+
+  /// The tables of the objects that have one.
+  std::vector<llvm::Constant*> allLines(const std::vector<Object>& objects) {
+    std::vector<llvm::Constant*> tables;
+    for (const Object& object : objects)
+      if (!object.lines.baseSymbol.empty()) tables.push_back(lines(object.lines));
+    return tables;
+  }
+
+  /// They stand one after another in memory that the runtime may write.
+  llvm::Constant* arrayOf(const std::vector<llvm::Constant*>& tables) {
+    if (tables.empty()) return null;
+    return global(llvm::ConstantArray::get(llvm::ArrayType::get(tables[0]->getType(), tables.size()), tables),
                   false);
   }
 
@@ -94,21 +105,19 @@ public:
 
 } // namespace
 
-Compiled programObject(const Compiled& program, const Options& options) {
+void addStart(Compiled& program, const Options& options) {
   auto machine = makeTargetMachine(options, false);
   ProgramModule m(*machine);
-  llvm::Constant* lines = m.lines(program.lines);
+  const std::vector<llvm::Constant*> lines = m.allLines(program.objects);
   auto* entry = m.function(m.i32, {m.ptr}, program.entry);
   int level = options.target == TargetKind::Portable ? 3 : 0;
-  m.makeMain(m.global(llvm::ConstantStruct::getAnon({entry, lines, llvm::ConstantInt::get(m.i32, level),
-                                                     llvm::ConstantInt::get(m.i32, 0)}),
-                      true));
-  Compiled out;
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  if (!emitCode(m.module, *machine, stream, false)) out.error = "this target has no object files";
-  out.object.assign(bytes.begin(), bytes.end());
-  return out;
+  m.makeMain(
+      m.global(llvm::ConstantStruct::getAnon({entry, m.arrayOf(lines), llvm::ConstantInt::get(m.i32, level),
+                                              llvm::ConstantInt::get(m.i32, lines.size())}),
+               true));
+  std::optional<std::string> bytes = objectOf(m.module, *machine);
+  if (!bytes) program.error = noObjectFiles;
+  program.objects.push_back({bytes.value_or(""), {}});
 }
 
 } // namespace melix::codegen

@@ -1,5 +1,6 @@
 #include "codegen/target.h"
 
+#include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -49,13 +50,23 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options, b
       llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
 }
 
-bool emitCode(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out,
-              bool assembly) {
+/// Code of that kind; nothing if the target cannot.
+static std::optional<std::string> emitted(llvm::Module& module, llvm::TargetMachine& machine,
+                                          llvm::CodeGenFileType kind) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
   llvm::legacy::PassManager passes;
-  auto kind = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  if (machine.addPassesToEmitFile(passes, out, nullptr, kind)) return false;
+  if (machine.addPassesToEmitFile(passes, out, nullptr, kind)) return std::nullopt;
   passes.run(module);
-  return true;
+  return std::string(bytes.begin(), bytes.end());
+}
+
+std::optional<std::string> objectOf(llvm::Module& module, llvm::TargetMachine& machine) {
+  return emitted(module, machine, llvm::CodeGenFileType::ObjectFile);
+}
+
+std::string assemblyOf(llvm::Module& module, llvm::TargetMachine& machine) {
+  return emitted(module, machine, llvm::CodeGenFileType::AssemblyFile).value_or("");
 }
 
 } // namespace melix::codegen

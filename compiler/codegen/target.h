@@ -4,11 +4,11 @@
 #include "codegen/codegen.h"
 
 #include <memory>
+#include <optional>
 
 namespace llvm {
 class Module;
 class TargetMachine;
-class raw_pwrite_stream;
 } // namespace llvm
 
 namespace melix::codegen {
@@ -19,9 +19,12 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options, b
 /// LLVM's passes before code generation; without `options.optimise` only what must be inlined.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool all);
 
-/// Object or assembly. Returns false if the target cannot.
-bool emitCode(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out,
-              bool assembly);
+/// The bytes of an object file; nothing if the target has none.
+std::optional<std::string> objectOf(llvm::Module& module, llvm::TargetMachine& machine);
+constexpr const char* noObjectFiles = "this target has no object files";
+
+/// The code as assembly.
+std::string assemblyOf(llvm::Module& module, llvm::TargetMachine& machine);
 
 /// The table of a finished object: every call's return address with the frames of its inlining.
 LineTable readLineTable(const std::string& object, const Options& options);

@@ -18,12 +18,13 @@ int commandBuild(const Invocation& invocation) {
     codegen::Options options;
     options.target = target;
     options.sources = &session->sources;
-    codegen::Compiled start = codegen::programObject(*compiled, options);
-    if (!start.error.empty()) {
-      writeProblem("a bug of the code generator: " + start.error);
+    codegen::addStart(*compiled, options);
+    if (!compiled->error.empty()) {
+      writeProblem("a bug of the code generator: " + compiled->error);
       return Failure;
     }
-    std::string_view objects[] = {compiled->object, start.object};
+    std::vector<std::string_view> objects;
+    for (const codegen::Object& object : compiled->objects) objects.push_back(object.bytes);
     return writeExecutable(objects, invocation) ? Success : Failure;
   });
 }

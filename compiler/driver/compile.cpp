@@ -4,8 +4,7 @@
 #include "driver/exit_status.h"
 #include "driver/files.h"
 #include "driver/program_input.h"
-
-#include <pthread.h>
+#include "support/threads.h"
 
 namespace melix::driver {
 
@@ -97,43 +96,18 @@ std::optional<codegen::Compiled> compileCore(session::Session& session, const Co
   return compiled;
 }
 
-namespace {
-struct Work {
-  const std::function<int()>* run;
-  int status = 0;
-};
-} // namespace
-
-int onBigStack(const std::function<int()>& unguarded) {
-  std::function<int()> work = [&] {
+int onBigStack(const std::function<int()>& work) {
+  int status = Success;
+  auto guarded = [&] {
     try {
-      return unguarded();
+      status = work();
     } catch (const std::exception& e) { // no phase throws on purpose
       writeProblem("a bug of the compiler: " + std::string(e.what()));
-      return static_cast<int>(Failure);
+      status = Failure;
     }
   };
-  Work job{&work, 0};
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_t thread;
-  bool started = false;
-  for (size_t megabytes : {512, 64}) {
-    pthread_attr_setstacksize(&attributes, megabytes << 20);
-    started = pthread_create(
-                  &thread, &attributes,
-                  [](void* data) -> void* {
-                    auto* mine = static_cast<Work*>(data);
-                    mine->status = (*mine->run)();
-                    return nullptr;
-                  },
-                  &job) == 0;
-    if (started) break;
-  }
-  pthread_attr_destroy(&attributes);
-  if (!started) return work();
-  pthread_join(thread, nullptr);
-  return job.status;
+  if (!runOnStack({512, 64}, guarded)) guarded();
+  return status;
 }
 
 } // namespace melix::driver

@@ -62,12 +62,19 @@ Jit::~Jit() {
 
 std::string Jit::add(const codegen::Compiled& compiled) {
   if (!state_->error.empty()) return state_->error;
-  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(compiled.object, "program");
-  if (!state_->check(state_->jit->addObjectFile(std::move(buffer)))) return std::exchange(state_->error, {});
-  const codegen::LineTable& table = compiled.lines;
-  if (table.baseSymbol.empty()) return {};
+  for (const codegen::Object& object : compiled.objects) {
+    auto buffer = llvm::MemoryBuffer::getMemBufferCopy(object.bytes, "program");
+    if (!state_->check(state_->jit->addObjectFile(std::move(buffer)))) break;
+  }
+  for (const codegen::Object& object : compiled.objects)
+    if (state_->error.empty()) registerLines(object.lines);
+  return std::exchange(state_->error, {});
+}
+
+void Jit::registerLines(const codegen::LineTable& table) {
+  if (table.baseSymbol.empty()) return;
   auto* base = static_cast<uint8_t*>(lookup(table.baseSymbol));
-  if (!base) return std::exchange(state_->error, {});
+  if (!base) return;
   Lines& lines = state_->lines.emplace_back();
   static_assert(sizeof(MelixLineEntry) == 8 && sizeof(MelixFrame) == 20);
   lines.data = codegen::encodeLines(table);
@@ -78,7 +85,6 @@ std::string Jit::add(const codegen::Compiled& compiled) {
   lines.table.frames = reinterpret_cast<const MelixFrame*>(lines.data.frames.data());
   lines.table.strings = lines.data.strings.c_str();
   melix_register_lines(&lines.table);
-  return {};
 }
 
 void* Jit::lookup(const std::string& symbol) {

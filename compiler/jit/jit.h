@@ -24,6 +24,7 @@ public:
   void* lookup(const std::string& symbol);
 
 private:
+  void registerLines(const codegen::LineTable& table);
   struct State;
   std::unique_ptr<State> state_;
 };

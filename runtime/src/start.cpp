@@ -96,7 +96,7 @@ int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program) {
     return MELIX_USAGE;
   }
   melix_hold_standard_files();
-  if (program->lines) melix_register_lines(program->lines);
+  for (int32_t k = 0; k < program->lineTables; ++k) melix_register_lines(&program->lines[k]);
   MelixTask* task = melix_task_create();
   if (!task) {
     writeMessage("error: out of memory\n");
@@ -107,6 +107,6 @@ int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program) {
   if (statsWanted()) melix_print_stats(task);
   melix_watch_interrupt(nullptr);
   melix_task_destroy(task);
-  if (program->lines) melix_unregister_lines(program->lines);
+  for (int32_t k = 0; k < program->lineTables; ++k) melix_unregister_lines(&program->lines[k]);
   return status;
 }

@@ -233,9 +233,9 @@ typedef int32_t (*MelixEntryFn)(MelixTask* task);
 
 typedef struct MelixProgram {
   MelixEntryFn entry;
-  MelixLineTable* lines; // null: none; further tables by melix_register_lines
+  MelixLineTable* lines; // `lineTables` of them, one for each object; further ones by melix_register_lines
   int32_t cpuLevel;      // 3: made for x86-64-v3, checked at start; 0 or 1: no check
-  int32_t reserved;
+  int32_t lineTables;
 } MelixProgram;
 
 // What an executable's start code calls with the arguments of the process (argv[0] is the program), and the

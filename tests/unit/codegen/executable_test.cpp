@@ -52,10 +52,11 @@ protected:
     options.sources = &sources;
     Compiled program = compile(lowered.module, options);
     EXPECT_EQ(program.error, "");
-    Compiled rest = programObject(program, options);
-    EXPECT_EQ(rest.error, "");
+    addStart(program, options);
+    EXPECT_EQ(program.error, "");
     std::string archive = readFile(RUNTIME_ARCHIVE);
-    std::string_view objects[] = {program.object, rest.object};
+    std::vector<std::string_view> objects;
+    for (const Object& object : program.objects) objects.push_back(object.bytes);
     std::string problem;
     std::optional<std::string> bytes = aot::linkExecutable(objects, archive, problem, {.strip = true});
     EXPECT_EQ(problem, "");
@@ -72,7 +73,7 @@ protected:
 
   static void place(core::Module& core, SourceStore& sources) {
     std::string text;
-    for (int line = 1; line <= 99; ++line) text += std::to_string(line + 100) + "\n";
+    for (int line = 1; line <= 20'000; ++line) text += std::to_string(line % 900 + 100) + "\n";
     FileId file = sources.add("made.mlx", text);
     uint32_t line = 0;
     auto next = [&] {
@@ -124,6 +125,35 @@ fn main () -> (i64) {
                             "102\n"
                             "  at pick (made.mlx:2)\n"
                             "  at main (made.mlx:8)\n");
+}
+
+TEST_F(Executable, TracesThroughAllObjectsOfALongProgram) {
+  std::string text = R"(
+fn f0 [N] (%x: i64[N], %i: i64) -> (i64) {
+  check index "" %i dims [N]
+  %v = get %x[%i] : i64
+  yield %v
+}
+)";
+  for (int k = 1; k <= 200; ++k) {
+    text += "fn f" + std::to_string(k) + " [N] (%x: i64[N], %i: i64) -> (i64) {\n  %s0 = call @f" +
+            std::to_string(k - 1) + " %x, %i dims [N] : i64\n";
+    for (int step = 1; step <= 50; ++step)
+      text += "  %s" + std::to_string(step) + " = add %s" + std::to_string(step - 1) + ", %i : i64\n";
+    text += "  yield %s50\n}\n";
+  }
+  text += R"(
+fn main () -> (i64) {
+  %x = zero : i64[10]
+  %i = const 12 : i64
+  %r = call @f200 %x, %i dims [10] : i64
+  yield %r
+}
+)";
+  Outcome outcome = buildAndRun(text);
+  EXPECT_EQ(outcome.status, 101);
+  for (const char* frame : {"  at f0 (", "  at f1 (", "  at f199 (", "  at f200 (", "  at main ("})
+    EXPECT_NE(outcome.output.find(frame), std::string::npos) << frame << " in\n" << outcome.output;
 }
 
 } // namespace

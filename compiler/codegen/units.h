@@ -1,0 +1,29 @@
+#pragma once
+// Internal: which functions of a module become one object. LLVM takes time in proportion to the code, and
+// units are made at the same time: a long program takes as many processors as there are.
+
+#include "loops/ir.h"
+
+#include <vector>
+
+namespace melix::codegen {
+
+/// Functions that are compiled together, in the order of the module.
+struct Unit {
+  const loops::Module& module;
+  std::vector<loops::FunctionId> functions;
+  /// What is merged into its callers, where a function of the unit calls it: each unit has a copy of its own.
+  std::vector<loops::FunctionId> copies;
+  bool alone = false; ///< there is no other unit
+};
+
+/// Whether each unit that calls the function has a copy of it.
+bool isCopied(const loops::Function& fn);
+
+/// All functions of the module in one unit.
+Unit wholeModule(const loops::Module& module);
+
+/// The module cut where a unit has enough statements, by a rule that looks at nothing but the module.
+std::vector<Unit> unitsOf(const loops::Module& module);
+
+} // namespace melix::codegen
