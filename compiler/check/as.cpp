@@ -79,7 +79,7 @@ bool Body::nameNeedsType(NameId name) {
 
 /// Whether a call's result has a parameter that its arguments do not settle.
 bool Body::callNeedsType(SynId node) {
-  const auto call = ast[node].as<Call>();
+  const auto& call = ast[node].as<Call>();
   SynId callee = call.callee;
   if (ast.kind(callee) != SynKind::Name && ast.kind(callee) != SynKind::Member) return false;
   NameId name =

@@ -10,7 +10,7 @@ using namespace syntax;
 NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
   size_t mark = scope.size();
   if (ast.kind(node.condition) == SynKind::LetCondition) {
-    const auto let = ast[node.condition].as<LetCondition>();
+    const auto& let = ast[node.condition].as<LetCondition>();
     NodeId value = checkExpr(let.value);
     bool refutable = false;
     Arm hit;
@@ -24,7 +24,7 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     --conditions;
     NodeId joined = joinBranches(NodeId::none(), hit.body, miss.body, span, expected);
     if (b.kindOf(joined) == TypeKind::Error) return joined;
-    const Node pair = instance.nodes[joined];
+    const Node& pair = instance.nodes[joined];
     hit.body = pair.children[0], miss.body = pair.children[1];
     NodeId match = b.make(NodeKind::Match, pair.type, span, {value}, Arms{{hit, miss}, {}});
     instance.nodes[match].resultDims = pair.resultDims;
@@ -52,7 +52,7 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
 /// `fresh`.
 TypeId Body::joinedSizes(TypeId one, TypeId other, Span span, std::vector<DimSym>& fresh) {
   types::Type joined = types[one = infer.zonk(one)];
-  const types::Type theirs = types[other = infer.zonk(other)];
+  const types::Type& theirs = types[other = infer.zonk(other)];
   if (one == other || joined.parts.size() != theirs.parts.size() || joined.dims.size() != theirs.dims.size())
     return one;
   for (size_t k = 0; k < joined.dims.size(); ++k)

@@ -121,7 +121,7 @@ LocalId NodeBuilder::bind(std::string_view name, NodeId init, std::vector<NodeId
 NodeId NodeBuilder::after(NodeId x, NodeId result, Span span) {
   NodeId root = x;
   while (instance.nodes[root].kind == NodeKind::Get) {
-    const std::vector<Step> steps = instance.nodes[root].as<Steps>().steps;
+    const std::vector<Step>& steps = instance.nodes[root].as<Steps>().steps;
     if (!std::all_of(steps.begin(), steps.end(), [](const Step& s) { return s.kind == StepKind::Field; }))
       break;
     root = instance.nodes[root].children[0];
@@ -135,7 +135,7 @@ NodeId NodeBuilder::after(NodeId x, NodeId result, Span span) {
 
 NodeId NodeBuilder::endOf(NodeId n, std::vector<NodeId>& before) {
   while (instance.nodes[n].kind == NodeKind::Block && !instance.nodes[n].children.empty()) {
-    const std::vector<NodeId> children = instance.nodes[n].children;
+    const std::vector<NodeId>& children = instance.nodes[n].children;
     before.insert(before.end(), children.begin(), children.end() - 1);
     n = children.back();
   }
@@ -245,7 +245,7 @@ std::optional<int64_t> NodeBuilder::literal(NodeId n) {
 }
 
 DimId NodeBuilder::dimOf(NodeId n) {
-  Node node = instance.nodes[n];
+  const Node& node = instance.nodes[n];
   types::DimStore& dims = types.dims;
   if (auto value = literal(n)) return dims.constant(*value);
   if (node.kind == NodeKind::DimValue) return node.as<Dim>().dim;

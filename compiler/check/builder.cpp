@@ -102,7 +102,7 @@ bool BuilderCheck::isRectangular(SynId range) {
 }
 
 bool BuilderCheck::prepareRange(const Header& header, Range& range) {
-  const auto written = body_.ast[header.range].as<syntax::Range>();
+  const auto& written = body_.ast[header.range].as<syntax::Range>();
   NodeId lo = body_.checkExpr(written.first);
   if (!written.last) {
     std::string_view name = body_.c.modules.sources.text(body_.ast.span(header.pattern));
@@ -273,7 +273,7 @@ size_t Body::packRank(SynId body, NameId name) {
   std::function<void(SynId)> look = [&](SynId node) {
     if (rank != SIZE_MAX) return;
     if (ast.kind(node) == SynKind::Brackets) {
-      const auto brackets = ast[node].as<Brackets>();
+      const auto& brackets = ast[node].as<Brackets>();
       bool uses = false;
       for (const Argument& item : brackets.items)
         uses |= ast.kind(item.value) == SynKind::PackUse && ast[item.value].as<Name>().name == name;

@@ -27,8 +27,8 @@ bool Body::isNestedName(SynId s) {
 }
 
 NodeId Body::checkCall(SynId node, TypeId expected) {
-  const SynNode n = ast[node];
-  const auto call = n.as<syntax::Call>();
+  const SynNode& n = ast[node];
+  const auto& call = n.as<syntax::Call>();
   WrittenCall written{{}, std::nullopt, expected, n.span};
   bool named = false;
   for (const Argument& a : call.args) {
@@ -150,7 +150,7 @@ std::optional<uint32_t> Body::caseIn(DeclId decl, const Member& member) {
 
 /// `module.f(…)`, `module.Type(…)`, `Enum.Case(…)`, or a method of something declared.
 NodeId Body::callQualified(SynId callee, WrittenCall& call) {
-  const auto member = ast[callee].as<Member>();
+  const auto& member = ast[callee].as<Member>();
   NameId base = ast[member.base].as<Name>().name;
   if (auto prefix = c.modules[module].prefixes.find(base); prefix != c.modules[module].prefixes.end())
     return callInModule(prefix->second, member, call);
@@ -190,7 +190,7 @@ NodeId Body::callInModule(ModuleId in, const Member& member, WrittenCall& call) 
 
 /// `x.f(…)`: the field `f` if there is one, else `f(x, …)` (rule 8).
 NodeId Body::callMember(SynId callee, WrittenCall& call) {
-  const auto member = ast[callee].as<Member>();
+  const auto& member = ast[callee].as<Member>();
   if (DeclId decl = enumNamed(member.base)) {
     std::optional<uint32_t> k = caseIn(decl, member);
     return k ? construct(decl, *k, call.args, call.explicitItems(), call.expected, call.span)

@@ -164,8 +164,8 @@ NodeId Body::checkLambda(SynId node, TypeId expected) {
 
 /// A function inside of a function: a value from here on, with what it names around it.
 NodeId Body::checkNested(SynId node) {
-  const SynNode n = ast[node];
-  const auto item = n.as<FnItem>();
+  const SynNode& n = ast[node];
+  const auto& item = n.as<FnItem>();
   if (!item.body) { // said of the declaration
     used.insert(declareLocal(item.name, types.error(), item.nameSpan, false));
     return b.error(n.span);
@@ -204,7 +204,7 @@ bool Body::nestedAt(LocalId local) {
 /// The functions of a name side by side in a block, with one more: overloads.
 NodeId Body::overloadSet(LocalId before, NodeId added, Span span) {
   const TypeId type = infer.zonk(instance.locals[before].type);
-  const Known above = c.program_.known(types[type].known);
+  const Known& above = c.program_.known(types[type].known);
   Known set;
   set.kind = KnownKind::Overloads;
   set.module = module;

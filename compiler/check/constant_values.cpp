@@ -49,7 +49,7 @@ NodeId Body::wholeConstant(DeclId constant, Span span) {
 
 /// The expression of a constant, checked where it is used.
 NodeId Body::constantExpression(DeclId constant, TypeId expected, Span span) {
-  const auto item = c.ast(constant)[c.modules.decl(constant).node].as<ConstItem>();
+  const auto& item = c.ast(constant)[c.modules.decl(constant).node].as<ConstItem>();
   c.openAliases.insert(constant);
   Elsewhere home(*this, c.ast(constant), c.modules.decl(constant).module, {}, scope.size());
   TypeId asked = item.type ? resolveType(item.type, false) : expected;

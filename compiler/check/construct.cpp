@@ -10,7 +10,7 @@ using namespace syntax;
 /// A struct or an enum case from its fields, by position or name.
 NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallArg>& args,
                        const Explicit* explicitArgs, TypeId expected, Span span) {
-  const RecordDecl record = c.record(decl);
+  const RecordDecl& record = c.record(decl);
   std::string_view name = types.names.text(record.name);
   std::vector<TypeId> typeArgs;
   std::vector<DimId> dims;
@@ -33,12 +33,12 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
   bool sameDecl = want && types[want].record && !types.recordInfo(types[want].record).tangentOf &&
                   types.recordInfo(types[want].record).declaration == decl.index;
   if (sameDecl) {
-    const std::vector<TypeId> wantArgs = types.typeArgs(want);
+    const std::vector<TypeId>& wantArgs = types.typeArgs(want);
     for (size_t k = 0; k < typeArgs.size(); ++k) infer.unify(typeArgs[k], wantArgs[k]);
     for (size_t k = 0; k < dims.size(); ++k) infer.unifyDim(dims[k], types[want].dims[k]);
   }
   TypeId type = c.recordType(decl, typeArgs, dims);
-  const std::vector<types::Field> fields = types.recordInfo(types[type].record).cases[caseIndex].fields;
+  const std::vector<types::Field>& fields = types.recordInfo(types[type].record).cases[caseIndex].fields;
   std::string_view shown =
       record.isEnum ? types.names.text(types.recordInfo(types[type].record).cases[caseIndex].name) : name;
   std::vector<NodeId> values(fields.size());

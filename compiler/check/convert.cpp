@@ -133,7 +133,7 @@ std::string Body::conversionHint(TypeId want, TypeId got, Span span) {
 
 /// Whether the parts of a tuple that keep their sizes beside them are not those asked for.
 bool Body::existentialsDiffer(TypeId want, TypeId got) {
-  const types::Type wanted = types[infer.shallow(want)], given = types[infer.shallow(got)];
+  const types::Type &wanted = types[infer.shallow(want)], &given = types[infer.shallow(got)];
   if (wanted.kind == TypeKind::Var || given.kind == TypeKind::Var) return false;
   if ((wanted.kind == TypeKind::Pack) != (given.kind == TypeKind::Pack)) return true;
   bool tuples = wanted.kind == TypeKind::Tuple && given.kind == TypeKind::Tuple;
@@ -149,7 +149,7 @@ bool Body::existentialsDiffer(TypeId want, TypeId got) {
 
 /// A tuple with each part as it is asked for.
 NodeId Body::coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker) {
-  const std::vector<TypeId> wanted = types[tuple].parts;
+  const std::vector<TypeId>& wanted = types[tuple].parts;
   std::vector<NodeId> nodes, parts;
   LocalId whole = b.bind("parts", node, nodes);
   for (uint32_t k = 0; k < wanted.size(); ++k) {

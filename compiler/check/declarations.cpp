@@ -39,7 +39,7 @@ public:
 
   /// Of a function inside of a function: what its signature says, whatever is around it.
   void checkInside() {
-    const auto item = ast_[decl_.node].as<FnItem>();
+    const auto& item = ast_[decl_.node].as<FnItem>();
     signature(item);
     if (!item.body && (item.isExtern || !c_.function(id_).builtin.empty())) noBody();
   }

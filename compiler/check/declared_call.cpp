@@ -57,7 +57,7 @@ void DeclaredCall::findCaptures(DeclId decl) {
   for (size_t k = body_.given.size(); k-- > 0;) {
     const Given given = body_.given[k];
     if (!given.nested || given.functions[0] != decl) continue;
-    const Known known = c_.program_.known(given.nested);
+    const Known& known = c_.program_.known(given.nested);
     call_.known = given.nested;
     target_.known = true;
     captures_ = {given.value};

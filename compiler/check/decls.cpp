@@ -196,7 +196,7 @@ public:
   }
 
   bool operator()(TypeId t) {
-    const types::Type type = types_[t];
+    const types::Type& type = types_[t];
     switch (type.kind) {
     case TypeKind::Array:
       if (std::any_of(type.dims.begin(), type.dims.end(),
@@ -292,10 +292,10 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, siz
     return out;
   };
   if (declared.isEnum) {
-    const std::vector<CaseDecl> written = tree[modules.decl(decl).node].as<EnumItem>().cases;
+    const std::vector<CaseDecl>& written = tree[modules.decl(decl).node].as<EnumItem>().cases;
     for (const CaseDecl& c : written) cases.push_back({c.name, fieldsOf(c.fields)});
   } else {
-    const std::vector<FieldDecl> written = tree[modules.decl(decl).node].as<StructItem>().fields;
+    const std::vector<FieldDecl>& written = tree[modules.decl(decl).node].as<StructItem>().fields;
     cases.push_back({declared.name, fieldsOf(written)});
     types.recordInfo(id).cases = cases;
     Holds holds(types, id);
@@ -311,7 +311,7 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, siz
 }
 
 TypeId Checker::reinstantiate(TypeId given, std::vector<TypeId> typeArgs) {
-  const types::Type type = types[given];
+  const types::Type& type = types[given];
   const types::Record& record = types.recordInfo(type.record);
   std::vector<DimId> own(type.dims.begin(),
                          type.dims.begin() + static_cast<std::ptrdiff_t>(record.ownDims()));

@@ -27,7 +27,7 @@ static std::vector<types::DimSym> sizesFoundSince(NodeBuilder& b, TypeId type, s
 
 /// Whether the arguments are passed as they are: the derivative of one has its own type. Says so if not.
 bool Derivatives::passesAsGiven(const Callee& callee, const std::vector<NodeId>& args) {
-  const std::vector<NodeId> passed = b.instance.nodes[callee.call].children;
+  const std::vector<NodeId>& passed = b.instance.nodes[callee.call].children;
   // Behind a function value, which holds what it captured, or behind what was captured.
   const size_t first = b.instance.nodes[callee.call].as<CallTarget>().known ? 1 : callee.captures;
   for (size_t k = 0; k < args.size() && first + k < passed.size(); ++k) {
@@ -72,7 +72,7 @@ NodeId Derivatives::derivative(DerivativeMode mode, const Callee& callee, std::v
   std::vector<NodeId> children = b.instance.nodes[callee.call].children;
   children.insert(children.end(), seeds.begin(), seeds.end());
   NodeId node = b.make(NodeKind::Derivative, type, span, std::move(children), std::move(ref));
-  b.instance.nodes[node].resultDims = std::vector<types::DimSym>(b.instance.nodes[callee.call].resultDims);
+  b.instance.nodes[node].resultDims = b.instance.nodes[callee.call].resultDims;
   calls_.followTarget(node, callee.call);
   return node;
 }
@@ -336,7 +336,7 @@ NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, uint32_t
 /// Adds the first axis of every array in an argument of `vmap(f)`: tuples are mapped part by part.
 bool Derivatives::collectLanes(TypeId type, NodeId arg, Lanes& lanes) {
   if (b.types.kind(type) == TypeKind::Tuple && !b.types.isUnit(type)) {
-    const std::vector<TypeId> parts = b.types[type].parts;
+    const std::vector<TypeId>& parts = b.types[type].parts;
     return std::all_of(parts.begin(), parts.end(),
                        [&](TypeId part) { return collectLanes(part, arg, lanes); });
   }

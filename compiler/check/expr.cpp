@@ -16,7 +16,7 @@ NodeId Body::checkExpr(SynId node, TypeId expected) {
 }
 
 NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
-  const SynNode n = ast[node];
+  const SynNode& n = ast[node];
   switch (n.kind) {
   case SynKind::Error: return b.error(n.span);
   case SynKind::IntLit:
@@ -243,7 +243,7 @@ NodeId Body::ownOperator(std::string_view name, std::vector<NodeId> args, Span s
 /// The call of an operator that is declared for these operands; none if none is.
 NodeId Body::declaredOperator(NameId op, std::vector<CallArg> call, Span span) {
   if (LocalId l = lookupAny(op); l && nestedAt(l)) { // declared in this function
-    const Known known = c.program_.known(types[infer.zonk(instance.locals[l].type)].known);
+    const Known& known = c.program_.known(types[infer.zonk(instance.locals[l].type)].known);
     if (choose(op, known.candidates, call, span, false)) {
       used.insert(l);
       return callValue(readLocal(l, span), call, TypeId::none(), span);
@@ -389,7 +389,7 @@ NodeId Body::checkTupleIndex(const TupleIndex& t, Span span) {
 
 NodeId Body::checkMember(SynId node, TypeId expected) {
   Span span = ast.span(node);
-  const auto member = ast[node].as<Member>();
+  const auto& member = ast[node].as<Member>();
   if (ast.kind(member.base) == SynKind::Name && !lookupAny(ast[member.base].as<Name>().name)) {
     NameId base = ast[member.base].as<Name>().name;
     if (auto owned = env.dims.find(TypeResolver::ownedName(types.names, base, member.name));

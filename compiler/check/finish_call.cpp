@@ -78,11 +78,11 @@ bool Body::boundsHold(const PendingCall& call, Span span) {
 /// `settled` with the variables of `open`, a type of the same structure.
 TypeId Body::withLiteralVariables(TypeId open, TypeId settled) {
   if (types.kind(open) == TypeKind::Var) return open;
-  const types::Type from = types[open];
+  const types::Type& from = types[open];
   types::Type out = types[settled];
   if (from.kind != out.kind || from.parts.size() != out.parts.size()) return settled;
   if (out.record) {
-    const std::vector<TypeId> given = types.typeArgs(open);
+    const std::vector<TypeId>& given = types.typeArgs(open);
     std::vector<TypeId> args = types.typeArgs(settled);
     for (size_t k = 0; k < args.size() && k < given.size(); ++k)
       args[k] = withLiteralVariables(given[k], args[k]);
@@ -123,7 +123,7 @@ void Body::finishCall(PendingCall& call) {
     return;
   }
   InstanceId made = c.instantiate(key, span);
-  const InstanceInfo info = c.info(made);
+  const InstanceInfo& info = c.info(made);
   std::vector<DimId> dims;
   for (NameId name : info.dimNames) {
     DimId d = boundDim(call, name);
@@ -156,7 +156,7 @@ void Body::finishCall(PendingCall& call) {
 types::DimSubst Body::callerDims(const PendingCall& call, InstanceId made, const Canonical& canonical,
                                  std::vector<DimSym>& sizes, Span span) {
   const Instance& callee = c.program_.instance(made);
-  const std::vector<NameId> named = c.info(made).dimNames;
+  const std::vector<NameId>& named = c.info(made).dimNames;
   types::DimSubst subst;
   for (size_t k = 0; k < callee.dimParams.size(); ++k) {
     DimId d;

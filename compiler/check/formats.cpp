@@ -39,7 +39,7 @@ bool scalarFits(const TypeStore& types, TypeId type, const Wanted& wanted) {
 
 bool fits(const TypeStore& types, TypeId type, const Wanted& wanted, std::set<TypeId>& seen) {
   if (!seen.insert(type).second) return true;
-  const types::Type t = types[type];
+  const types::Type& t = types[type];
   if (types.isScalar(type) || t.kind == TypeKind::Str || t.kind == TypeKind::Param)
     return scalarFits(types, type, wanted);
   for (TypeId part : t.parts)

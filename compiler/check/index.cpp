@@ -29,7 +29,7 @@ bool IndexItems::add(const std::vector<Argument>& items) {
   alone_ = items.size() == 1;
   bool hasRest = false;
   for (const Argument& item : items) {
-    const SynNode n = body_.ast[item.value];
+    const SynNode& n = body_.ast[item.value];
     if (n.kind == SynKind::RestAxes && std::exchange(hasRest, true)) {
       body_.sink.report(DiagId::RestTwice, n.span);
       return false;
@@ -61,7 +61,7 @@ TypeId IndexItems::typeWithNewAxes() const {
 }
 
 bool IndexItems::addItem(SynId item) {
-  const SynNode n = body_.ast[item];
+  const SynNode& n = body_.ast[item];
   if (n.kind == SynKind::RestAxes) return addRest(n.span), true;
   if (n.kind == SynKind::PackUse) return addPack(n);
   if (isNewAxis(item)) {

@@ -58,7 +58,7 @@ types::RecordId Inference::recordOf(types::RecordId id) const {
 }
 
 void Inference::settleTemplates(TypeId open, TypeId settled) {
-  const Type o = types_[open], s = types_[settled];
+  const Type &o = types_[open], &s = types_[settled];
   if (o.kind == TypeKind::Known && s.kind == TypeKind::Known && o.known != s.known)
     templates_.emplace(o.known, s.known);
   if (o.record && s.record && o.record != s.record && types_.recordInfo(o.record).isSaved)
@@ -90,7 +90,7 @@ bool Inference::hasOpen(TypeId t) {
   std::function<TypeId(TypeId)> look = [&](TypeId part) {
     open |= types_.kind(part) == TypeKind::Var;
     if (types::RecordId record = types_[part].record)
-      for (TypeId arg : std::vector<TypeId>(types_.recordInfo(record).typeArgs)) types_.rewrite(arg, look);
+      for (TypeId arg : types_.recordInfo(record).typeArgs) types_.rewrite(arg, look);
     return part;
   };
   types_.rewrite(zonk(t), look);
@@ -261,7 +261,7 @@ bool Inference::holdsArray(TypeId array) const {
 
 /// `T[N]` beside an array of more axes: what T stands for is an array of the others (rule 7).
 bool Inference::bindRows(TypeId few, TypeId more) {
-  const Type f = types_[few], m = types_[more];
+  const Type &f = types_[few], &m = types_[more];
   TypeId element = shallow(f.parts[0]);
   if (f.dims.size() >= m.dims.size() || types_.kind(element) != TypeKind::Var) return false;
   if (varClass(element) != VarClass::Any) return false;
@@ -270,7 +270,7 @@ bool Inference::bindRows(TypeId few, TypeId more) {
 }
 
 UnifyResult Inference::unifyParts(TypeId a, TypeId b) {
-  const Type ta = types_[a], tb = types_[b];
+  const Type &ta = types_[a], &tb = types_[b];
   UnifyResult result;
   bool sameShape = ta.parts.size() == tb.parts.size() && ta.dims.size() == tb.dims.size() &&
                    ta.record == tb.record && ta.known == tb.known && ta.inout == tb.inout &&
@@ -290,7 +290,7 @@ UnifyResult Inference::unifyParts(TypeId a, TypeId b) {
       return result;
     }
     ownDims = ra.ownDims();
-    const std::vector<TypeId> argsA = types_.typeArgs(a), argsB = types_.typeArgs(b);
+    const std::vector<TypeId>&argsA = types_.typeArgs(a), &argsB = types_.typeArgs(b);
     for (size_t k = 0; k < argsA.size(); ++k) join(result, unify(argsA[k], argsB[k]));
   }
   for (size_t k = 0; k < ta.parts.size(); ++k) join(result, unify(ta.parts[k], tb.parts[k]));

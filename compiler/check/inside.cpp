@@ -126,7 +126,7 @@ NodeId Body::updateTarget(Target target, NodeId value, const std::function<NodeI
 
 /// Binds the names of a `for &pattern` to parts of `place`.
 bool Body::bindAliases(SynId pattern, Place place) {
-  const SynNode n = ast[pattern];
+  const SynNode& n = ast[pattern];
   TypeId type = infer.zonk(place.type);
   if (n.kind == SynKind::Paren) return bindAliases(n.as<One>().inner, std::move(place));
   if (n.kind == SynKind::Underscore) return true;

@@ -71,7 +71,7 @@ void InstanceBody::openKey() {
   std::set<DimSym> seen;
   for (DimSym s : symbols)
     if (types.dims.info(s).kind != DimSymKind::Bound && seen.insert(s).second) {
-      types::DimSymInfo info = types.dims.info(s);
+      const types::DimSymInfo& info = types.dims.info(s);
       fresh_.push_back(types.dims.newSym({info.name, info.kind, 0, {}}));
       own.emplace(s, types.dims.symbol(fresh_.back()));
     }
@@ -85,7 +85,7 @@ void InstanceBody::openKey() {
 
 /// A function without a declaration: a lambda, or what makes or wraps functions.
 void InstanceBody::checkKnown() {
-  const Known known = c_.program_.known(key_.known);
+  const Known& known = c_.program_.known(key_.known);
   bool lambda = known.kind == KnownKind::Lambda;
   bool keepsType = known.kind == KnownKind::Moved || known.kind == KnownKind::Scaled;
   bool dotted = known.kind == KnownKind::Dotted;
@@ -133,7 +133,7 @@ void InstanceBody::checkKnown() {
 
 NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures) {
   const Ast& tree = *known.tree;
-  const auto written = tree[known.lambda].as<Lambda>();
+  const auto& written = tree[known.lambda].as<Lambda>();
   std::vector<NodeId> lets;
   std::map<NameId, Span> sizes;
   for (size_t k = captures; k < args_.size(); ++k)
@@ -194,7 +194,7 @@ void InstanceBody::checkDeclared() {
 
 void InstanceBody::checkConst(Body& body) {
   const Ast& tree = c_.ast(key_.decl);
-  const auto item = tree[c_.modules.decl(key_.decl).node].as<ConstItem>();
+  const auto& item = tree[c_.modules.decl(key_.decl).node].as<ConstItem>();
   TypeId want = item.type ? body.resolveType(item.type, false) : TypeId::none();
   NodeId value = body.checkExpr(item.value, want);
   if (want) value = body.coerce(value, want, tree.span(item.value));
@@ -225,7 +225,7 @@ std::string_view withoutValue(const Ast& tree, SynId body) {
 
 void InstanceBody::checkFunction(Body& body) {
   const Ast& tree = c_.ast(key_.decl);
-  const FunctionDecl fn = c_.function(key_.decl);
+  const FunctionDecl& fn = c_.function(key_.decl);
   body.mayReturn = true;
   NodeId self = bindCaptures(body, fn);
   declareGenerics(body, fn);
@@ -251,7 +251,7 @@ void InstanceBody::checkFunction(Body& body) {
 
 /// The key's types are those of generics, of captures, of untyped parameters.
 NodeId InstanceBody::bindCaptures(Body& body, const FunctionDecl& fn) {
-  const Known nested = key_.known ? c_.program_.known(key_.known) : Known();
+  const Known& nested = key_.known ? c_.program_.known(key_.known) : Known();
   const std::vector<NameId> lets = key_.known ? std::vector<NameId>() : c_.scriptLets(key_.decl);
   auto untyped = static_cast<size_t>(
       std::count_if(fn.params.begin(), fn.params.end(), [](const ParamDecl& p) { return !p.type; }));

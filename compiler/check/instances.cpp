@@ -60,7 +60,7 @@ Canonical Checker::sizeless(const std::vector<TypeId>& given) {
   };
   for (TypeId t : given)
     out.types.push_back(types.rewrite(t, [&](TypeId part) {
-      const types::Type type = types[part];
+      const types::Type& type = types[part];
       std::vector<DimId> dims = type.dims;
       if (type.kind != TypeKind::Array && !type.record) return part;
       for (DimId& d : dims) d = renamed(d);
@@ -136,7 +136,7 @@ std::string Checker::divergingParameter(const InstanceKey& key) {
   if (nested.size() < 2 || modules.decl(key.decl).kind != names::DeclKind::Function) return {};
   const std::vector<TypeId>& first = infos_[nested[0].index].key.typeArgs;
   const std::vector<TypeId>& second = infos_[nested[1].index].key.typeArgs;
-  const FunctionDecl fn = function(key.decl);
+  const FunctionDecl& fn = function(key.decl);
   std::vector<NameId> untyped; // the last of the key's types
   for (const ParamDecl& p : fn.params)
     if (!p.type) untyped.push_back(p.name);
@@ -361,7 +361,7 @@ TypeId Checker::withExistentialSizes(TypeId type, const std::function<bool(DimSy
 
 /// Symbols of `from` as they appear in `to`, a type of the same structure.
 void Checker::matchSymbols(TypeId from, TypeId to, types::DimSubst& out) {
-  const types::Type a = types[from], t = types[to];
+  const types::Type &a = types[from], &t = types[to];
   for (size_t k = 0; k < a.dims.size() && k < t.dims.size(); ++k)
     if (auto s = types.dims.asSymbol(a.dims[k]); s && types.dims.info(*s).kind != DimSymKind::Bound)
       out.emplace(*s, t.dims[k]);

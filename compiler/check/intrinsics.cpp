@@ -233,7 +233,7 @@ NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expecte
 /// Whether values of this type hold what has no zero to begin a sum with: text, an enum that is no tangent, a
 /// function.
 static bool lacksZero(types::TypeStore& types, TypeId type, std::set<TypeId>& seen) {
-  const types::Type t = types[type];
+  const types::Type& t = types[type];
   if (!seen.insert(type).second) return false; // a struct may hold itself
   switch (t.kind) {
   case TypeKind::Str:

@@ -24,7 +24,7 @@ bool Body::isReadable(NodeId node) {
 
 /// A lambda as written, with the type asked of its result: its body takes that, as a function's does.
 NodeId Body::lambdaReturning(NodeId value, TypeId result) {
-  const Node node = instance.nodes[value];
+  const Node& node = instance.nodes[value];
   std::vector<DimSym> sizes;
   types.collectSymbols(result, sizes);
   if (node.kind != NodeKind::Known || !sizes.empty() || infer.hasOpen(result)) return value;
@@ -43,7 +43,7 @@ std::optional<std::vector<TypeId>> Body::monomorphicParameters(const Known& know
     for (const Parameter& p : (*known.tree)[known.lambda].as<Lambda>().params) written.push_back(p.type);
   } else {
     if (known.kind != KnownKind::Overloads || known.candidates.size() != 1) return std::nullopt;
-    const FunctionDecl fn = c.function(known.candidates[0]);
+    const FunctionDecl& fn = c.function(known.candidates[0]);
     if (!fn.generics.empty()) return std::nullopt;
     for (const ParamDecl& p : fn.params) written.push_back(p.isInout ? SynId::none() : p.type);
   }
@@ -82,7 +82,7 @@ void Body::unifyMonomorphic(NodeId function, TypeId asked) {
   std::optional<std::vector<TypeId>> told;
   if (types.kind(type) == TypeKind::Function) told = types[type].parts;
   if (types.kind(type) == TypeKind::Known) told = monomorphicParameters(c.program_.known(types[type].known));
-  const std::vector<TypeId> wanted = types[infer.zonk(asked)].parts;
+  const std::vector<TypeId>& wanted = types[infer.zonk(asked)].parts;
   for (size_t k = 0; told && k < wanted.size() && k < told->size(); ++k) infer.unify(wanted[k], (*told)[k]);
 }
 
@@ -104,7 +104,7 @@ NodeId Body::monomorphicFunction(NodeId value) {
 
 /// A known function as a value of function type: its instance at that type.
 NodeId Body::asFunction(NodeId value, TypeId functionType, Span span) {
-  const types::Type fn = types[functionType];
+  const types::Type& fn = types[functionType];
   value = lambdaReturning(value, fn.result);
   // The instance is asked for like a call with arguments of the parameters' types.
   std::vector<NodeId> args;
@@ -120,7 +120,7 @@ NodeId Body::asFunction(NodeId value, TypeId functionType, Span span) {
     sink.report(DiagId::FunctionResult, span, b.show(functionType), b.show(b.typeOf(call)));
     return b.error(span);
   }
-  const Node made = instance.nodes[call];
+  const Node& made = instance.nodes[call];
   std::vector<DimSym> sizes;
   types.collectSymbols(infer.zonk(fn.result), sizes);
   for (DimSym own : made.resultDims)
@@ -158,7 +158,7 @@ NodeId Body::callValue(NodeId function, const std::vector<CallArg>& args, TypeId
   case TypeKind::Error: return function;
   case TypeKind::Known: return callKnown(function, args, expected, span);
   case TypeKind::Function: {
-    const types::Type fn = types[type];
+    const types::Type& fn = types[type];
     if (fn.parts.size() != args.size()) {
       sink.report(DiagId::ValueArguments, span, "this function", std::to_string(fn.parts.size()),
                   std::to_string(args.size()));
@@ -199,7 +199,7 @@ std::optional<IntrinsicKind> Body::intrinsicMeant(const Known& known, const std:
 /// A call of a function by its value; what it captures is in the value.
 NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& written, const Explicit* items,
                            TypeId expected, Span span) {
-  const Known known = c.program_.known(types[b.typeOf(function)].known);
+  const Known& known = c.program_.known(types[b.typeOf(function)].known);
   const NameId name = c.modules.decl(known.candidates[0]).name;
   std::vector<CallArg> args = written;
   if (!known.isNested && findIntrinsic(types.names.text(name))) // the arguments say which is meant
@@ -231,7 +231,7 @@ NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& written,
 NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span) {
   TypeId type = b.typeOf(function);
   KnownId id = types[type].known;
-  const Known known = c.program_.known(id);
+  const Known& known = c.program_.known(id);
   switch (known.kind) {
   case KnownKind::Overloads: return callOverloads(function, args, nullptr, expected, span);
   case KnownKind::Intrinsic:
@@ -260,7 +260,7 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
   case KnownKind::Dotted: break; // called by callEquality, callMoved, callScaled, callDotted only
   case KnownKind::Lambda: {
     const Ast& tree = *known.tree;
-    const auto lambda = tree[known.lambda].as<Lambda>();
+    const auto& lambda = tree[known.lambda].as<Lambda>();
     if (lambda.params.size() != args.size()) {
       sink.report(DiagId::ValueArguments, span, "this lambda", std::to_string(lambda.params.size()),
                   std::to_string(args.size()));
@@ -325,7 +325,7 @@ NodeId Body::callInstanceOf(KnownId id, NodeId function, const std::vector<NodeI
   CallTarget target;
   target.known = true;
   std::vector<NodeId> children{function};
-  for (TypeId capture : std::vector<TypeId>(types[b.typeOf(function)].parts)) call.untyped.push_back(capture);
+  for (TypeId capture : types[b.typeOf(function)].parts) call.untyped.push_back(capture);
   for (NodeId arg : args) {
     children.push_back(arg);
     call.untyped.push_back(b.typeOf(arg));

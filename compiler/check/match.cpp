@@ -137,7 +137,7 @@ struct Coverage {
                     {name + "(", ")", true});
     }
     if (kind == TypeKind::Enum) {
-      const std::vector<types::EnumCase> cases = types.recordInfo(types[type].record).cases;
+      const std::vector<types::EnumCase>& cases = types.recordInfo(types[type].record).cases;
       for (uint32_t k = 0; k < cases.size(); ++k) {
         std::string name(types.names.text(cases[k].name));
         bool bare = cases[k].fields.empty();

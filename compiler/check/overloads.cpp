@@ -10,7 +10,7 @@ using namespace syntax;
 std::vector<ModuleId> Body::homeModules(TypeId type) {
   std::vector<ModuleId> out;
   type = infer.zonk(type);
-  const types::Type t = types[type];
+  const types::Type& t = types[type];
   if (t.record) {
     types::RecordId record = t.record;
     while (types.recordInfo(record).tangentOf) record = types.recordInfo(record).tangentOf;

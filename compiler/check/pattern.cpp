@@ -92,7 +92,7 @@ bool Body::caseOf(SynId path, TypeId type, uint32_t& caseIndex) {
 /// Binds the names of a pattern that does not fit, or of what never comes, so that nothing is told of them
 /// too.
 void Body::bindAll(SynId pattern, TypeId type, bool isVar) {
-  const SynNode n = ast[pattern];
+  const SynNode& n = ast[pattern];
   switch (n.kind) {
   case SynKind::Name:
     if (LocalId l = bindName(n.as<Name>().name, type, n.span, isVar)) used.insert(l);

@@ -28,7 +28,7 @@ bool Body::partOf(SynId node, Target& target, bool report) {
 }
 
 bool Body::placeOfName(SynId node, Place& place, bool report) {
-  const SynNode n = ast[node];
+  const SynNode& n = ast[node];
   NameId name = n.as<Name>().name;
   std::string_view text = types.names.text(name);
   LocalId l = lookupAny(name);
@@ -39,7 +39,7 @@ bool Body::placeOfName(SynId node, Place& place, bool report) {
       unknownTarget(name, n.span);
     return false;
   }
-  const check::Local local = instance.locals[l];
+  const check::Local& local = instance.locals[l];
   used.insert(l);
   if (!local.isVar) {
     if (!report) return false;
@@ -69,7 +69,7 @@ bool Body::placeOfName(SynId node, Place& place, bool report) {
 
 /// A field of a struct, or a part of a tuple, of the place at hand.
 bool Body::placeOfField(SynId node, Place& place, bool report) {
-  const SynNode n = ast[node];
+  const SynNode& n = ast[node];
   bool named = n.kind == SynKind::Member;
   TypeId type = infer.zonk(place.type);
   auto step = [&](uint32_t k, TypeId part) {
@@ -78,7 +78,7 @@ bool Body::placeOfField(SynId node, Place& place, bool report) {
     return true;
   };
   if (named && types.kind(type) == TypeKind::Struct) {
-    const std::vector<types::Field> fields = types.recordInfo(types[type].record).cases[0].fields;
+    const std::vector<types::Field>& fields = types.recordInfo(types[type].record).cases[0].fields;
     for (uint32_t k = 0; k < fields.size(); ++k)
       if (fields[k].name == n.as<Member>().name) return step(k, types.fieldType(type, 0, k));
   }
@@ -93,7 +93,7 @@ bool Body::placeOfField(SynId node, Place& place, bool report) {
 }
 
 bool Body::targetOf(SynId node, Target& target, bool report) {
-  const SynNode n = ast[node];
+  const SynNode& n = ast[node];
   Place& place = target.place;
   switch (n.kind) {
   case SynKind::Paren: return targetOf(n.as<One>().inner, target, report);
@@ -106,7 +106,7 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
     return placeOfField(node, place, report);
   }
   case SynKind::Brackets: {
-    const auto brackets = n.as<Brackets>();
+    const auto& brackets = n.as<Brackets>();
     if (!partOf(brackets.base, target, report)) return false;
     if (needsOpening(place)) openTarget(target, n.span);
     TypeId type = infer.zonk(place.type);
@@ -166,8 +166,8 @@ bool Body::elementOf(Place& list, SynId written, Span span) {
 }
 
 NodeId Body::checkIndexing(SynId node) {
-  const SynNode n = ast[node];
-  const auto brackets = n.as<Brackets>();
+  const SynNode& n = ast[node];
+  const auto& brackets = n.as<Brackets>();
   auto firstOwn = static_cast<uint32_t>(instance.locals.size());
   NodeId base = hoistFromBuilder(checkExpr(brackets.base), firstOwn, brackets.items);
   return indexInto(base, brackets.items, n.span);
@@ -183,7 +183,7 @@ NodeId Body::partOfText(NodeId text, SynId item, Span span) {
                            BuiltinRef{ops::BuiltinKind::StrCharAt}));
     return b.block(std::move(nodes), span);
   }
-  const auto range = ast[item].as<syntax::Range>();
+  const auto& range = ast[item].as<syntax::Range>();
   if (range.step) {
     sink.report(DiagId::IndexType, ast.span(item), "a..b step c").hint = "a slice of a text has no `step`";
     return b.error(span);

@@ -210,7 +210,7 @@ std::vector<std::pair<std::string, InstanceId>> Checker::tests(ModuleId root, st
   const Ast& tree = modules[root].ast;
   inTest = true;
   for (SynId node : std::vector<SynId>(modules.tests(root))) {
-    const auto item = tree[node].as<TestItem>();
+    const auto& item = tree[node].as<TestItem>();
     if (item.name.find(filter) == std::string::npos) continue;
     InstanceId id = addInstance({});
     infos_[id.index].inProgress = true;

@@ -82,7 +82,7 @@ NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) 
   types::DimSubst formal;
   std::vector<DimId> here;
   for (types::DimSym s : symbols) {
-    const types::DimSymInfo info = b.types.dims.info(s);
+    const types::DimSymInfo& info = b.types.dims.info(s);
     if (info.kind == types::DimSymKind::Bound || formal.contains(s)) continue;
     record.dimParams.push_back(b.types.dims.newSym({info.name, types::DimSymKind::Parameter, 0, span}));
     formal.emplace(s, b.types.dims.symbol(record.dimParams.back()));
@@ -106,8 +106,8 @@ NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) 
 /// The sizes of what a forward sweep saved.
 types::DimSubst Derivatives::sizesOf(const PullbackShape& shape, TypeId saved) {
   types::DimSubst actual;
-  const std::vector<DimId> dims = b.types[b.infer.zonk(saved)].dims;
-  const std::vector<types::DimSym> formals = b.types.recordInfo(shape.saved).dimParams;
+  const std::vector<DimId>& dims = b.types[b.infer.zonk(saved)].dims;
+  const std::vector<types::DimSym>& formals = b.types.recordInfo(shape.saved).dimParams;
   for (size_t k = 0; k < formals.size() && k < dims.size(); ++k) actual.emplace(formals[k], dims[k]);
   return actual;
 }

@@ -12,7 +12,7 @@ using types::DimSymKind;
 
 /// The index as Σ c·header index + constant, computed exactly; false if it is anything else.
 bool Body::affine(NodeId n, IndexUse& use, int64_t scale) {
-  const Node node = instance.nodes[n];
+  const Node& node = instance.nodes[n];
   types::DimStore& dims = types.dims;
   if (node.kind == NodeKind::Convert) return affine(node.children[0], use, scale);
   if (node.kind == NodeKind::Local) {

@@ -52,12 +52,12 @@ TypeId TypeResolver::form(SynId node) {
     return error(DiagId::UnknownType, n.span, "_");
   case SynKind::Tuple: {
     std::vector<TypeId> parts;
-    for (SynId part : NodeList(n.as<Many>().items)) parts.push_back(type(part));
+    for (SynId part : n.as<Many>().items) parts.push_back(type(part));
     return types_.tuple(std::move(parts));
   }
   case SynKind::FunctionType: {
     if (asksForSizes(node)) return error(DiagId::NoOpenFunctions, n.span, {});
-    FunctionType fn = n.as<FunctionType>();
+    const auto& fn = n.as<FunctionType>();
     for (size_t k = 0; k < fn.params.size(); ++k)
       if (fn.inout[k]) {
         checker_.sink.report(DiagId::NoFunctionValue, ast_.span(fn.params[k])).hint =
@@ -278,8 +278,8 @@ TypeId TypeResolver::nested(SynId node) {
 }
 
 TypeId TypeResolver::bracketed(SynId node) {
-  const SynNode n = ast_[node];
-  const auto brackets = n.as<Brackets>();
+  const SynNode& n = ast_[node];
+  const auto& brackets = n.as<Brackets>();
   const SynNode& base = ast_[brackets.base];
   if (base.kind == SynKind::Name || base.kind == SynKind::Member) {
     bool bound = base.kind == SynKind::Name &&
@@ -330,7 +330,7 @@ TypeId TypeResolver::arrayOf(TypeId element, const std::vector<Argument>& items,
 }
 
 DimId TypeResolver::dim(SynId node, bool alone) {
-  const SynNode n = ast_[node];
+  const SynNode& n = ast_[node];
   types::DimStore& dims = types_.dims;
   switch (n.kind) {
   case SynKind::Paren: return dim(n.as<One>().inner, alone);
@@ -396,7 +396,7 @@ DimId TypeResolver::dim(SynId node, bool alone) {
     return inner ? dims.sub(dims.constant(0), inner) : inner;
   }
   case SynKind::Call: {
-    const auto call = n.as<Call>();
+    const auto& call = n.as<Call>();
     bool named = ast_.kind(call.callee) == SynKind::Name && call.args.size() == 2;
     std::string_view f = named ? text(ast_[call.callee].as<Name>().name) : std::string_view();
     if (f == "min" || f == "max") {
@@ -432,7 +432,7 @@ void TypeResolver::reportNoSize(NameId name, Span span) {
 }
 
 DimId TypeResolver::memberDim(SynId node) {
-  const auto member = ast_[node].as<Member>();
+  const auto& member = ast_[node].as<Member>();
   Span span = ast_.span(node);
   if (ast_.kind(member.base) == SynKind::Name) {
     NameId base = ast_[member.base].as<Name>().name;

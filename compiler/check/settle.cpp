@@ -245,7 +245,7 @@ void Body::settleCalls() {
   for (size_t k = 0; k < pending.size(); ++k) // finishing a call adds none here
     finishCall(pending[k]);
   for (auto [node, call] : follows) {
-    const CallTarget target = instance.nodes[call].as<CallTarget>();
+    const CallTarget& target = instance.nodes[call].as<CallTarget>();
     if (instance.nodes[node].kind == NodeKind::Derivative) {
       DerivativeRef& ref = instance.nodes[node].as<DerivativeRef>();
       ref.target = target;
@@ -260,7 +260,7 @@ void Body::settleCalls() {
 void Body::settleInside() {
   if (isProvisional) return;
   for (NodeId function : inside) {
-    const types::Type type = types[b.typeOf(function)];
+    const types::Type& type = types[b.typeOf(function)];
     const KnownId id = infer.templateOf(type.known);
     if (std::any_of(type.parts.begin(), type.parts.end(), [&](TypeId t) { return holdsUnresolved(t); }))
       continue;
@@ -287,7 +287,7 @@ bool Body::holdsUnresolved(TypeId type) {
 
 /// A lambda that nothing has called, at the types that are written; their sizes are any.
 void Body::settleLambda(KnownId id, std::vector<TypeId> args) {
-  const Known known = c.program_.known(id);
+  const Known& known = c.program_.known(id);
   const std::vector<syntax::Parameter> params = (*known.tree)[known.lambda].as<syntax::Lambda>().params;
   auto isTyped = [](const syntax::Parameter& p) { return p.type.valid(); };
   if (c.isCalled(known) || !std::all_of(params.begin(), params.end(), isTyped)) return;
@@ -480,7 +480,7 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
     instance.nodes[node].resultDims = sizes;
     return b.typeOf(node) == declared ? node : coerce(node, declared, span);
   }
-  const std::vector<TypeId> parts = types[declared].parts;
+  const std::vector<TypeId>& parts = types[declared].parts;
   if (size_t at = row->results.find("Asked"); at != std::string_view::npos) {
     auto before = row->results.substr(0, at);
     TypeId asked = parts[static_cast<size_t>(std::count(before.begin(), before.end(), ','))];
@@ -499,13 +499,13 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
 /// Calls a lambda whose result type is asked for (rule 41's `build`): its body is checked here, with that
 /// type expected.
 NodeId Body::callReturning(NodeId function, std::vector<NodeId> args, TypeId asked, Span span) {
-  const Known known = c.program_.known(types[b.typeOf(function)].known);
+  const Known& known = c.program_.known(types[b.typeOf(function)].known);
   if (known.kind != KnownKind::Lambda || known.tree != ast.at) {
     std::vector<CallArg> given;
     for (NodeId arg : args) given.push_back({NameId::none(), SynId::none(), arg, span});
     return coerce(callKnown(function, given, asked, span), asked, span);
   }
-  const auto lambda = ast[known.lambda].as<syntax::Lambda>();
+  const auto& lambda = ast[known.lambda].as<syntax::Lambda>();
   if (lambda.params.size() != args.size()) {
     sink.report(DiagId::ValueArguments, span, "this lambda", std::to_string(lambda.params.size()),
                 std::to_string(args.size()));

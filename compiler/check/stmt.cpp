@@ -46,7 +46,7 @@ bool Body::isUsedUp(NodeId value, SynId node) {
 }
 
 NodeId Body::checkStatement(SynId node, bool last, TypeId expected) {
-  const SynNode n = ast[node];
+  const SynNode& n = ast[node];
   switch (n.kind) {
   case SynKind::Let: return checkLet(n.as<syntax::Let>(), n.span);
   case SynKind::Assign: return checkAssign(n.as<syntax::Assign>(), n.span);
@@ -57,7 +57,7 @@ NodeId Body::checkStatement(SynId node, bool last, TypeId expected) {
   case SynKind::Fn: return checkNested(node);
   case SynKind::Const: return checkConst(n.as<ConstItem>(), n.span);
   case SynKind::Use: { // its names are not unknown too
-    const auto use = n.as<UseItem>();
+    const auto& use = n.as<UseItem>();
     std::vector<NameId> names{use.alias ? use.alias : use.path.back().name};
     for (const UseName& part : use.names) names.push_back(part.name);
     for (NameId name : names) this->used.insert(declareLocal(name, types.error(), n.span, false));
@@ -115,7 +115,7 @@ void Body::makeSizesUnknown(TypeId asked, Span span) {
   std::vector<DimSym> symbols;
   types.collectSymbols(infer.zonk(asked), symbols);
   for (DimSym s : symbols) {
-    const types::DimSymInfo info = types.dims.info(s);
+    const types::DimSymInfo& info = types.dims.info(s);
     if (info.kind != types::DimSymKind::Inference) continue;
     const DimSym unknown = types.dims.newSym({info.name, types::DimSymKind::Unknown, 0, span});
     infer.unifyDim(types.dims.symbol(s), types.dims.symbol(unknown));
@@ -181,7 +181,7 @@ NodeId Body::letNever(const syntax::Let& let, NodeId init, Span span) {
 }
 
 NodeId Body::checkAssign(const syntax::Assign& a, Span span) {
-  const SynNode target = ast[a.target];
+  const SynNode& target = ast[a.target];
   if (target.kind == SynKind::Underscore) {
     NodeId value = checkExpr(a.value);
     return b.make(NodeKind::Let, types.unit(), span, {value},
@@ -279,7 +279,7 @@ NodeId Body::checkOpAssign(const OpAssign& a, Span span) {
 void Body::assumeEqual(SynId condition) {
   while (ast.kind(condition) == SynKind::Paren) condition = ast[condition].as<One>().inner;
   if (ast.kind(condition) != SynKind::Binary) return;
-  const auto both = ast[condition].as<Binary>();
+  const auto& both = ast[condition].as<Binary>();
   if (both.op == BinaryOp::And) {
     assumeEqual(both.left);
     assumeEqual(both.right);

@@ -84,7 +84,7 @@ NodeId Body::known(NodeId function, Span span) {
 /// The position of a parameter of a template value.
 std::optional<uint32_t> Body::parameterNamed(TypeId function, NameId name) {
   if (types.kind(function) != TypeKind::Known) return std::nullopt;
-  const Known value = c.program_.known(types[function].known);
+  const Known& value = c.program_.known(types[function].known);
   auto among = [&](const auto& params) -> std::optional<uint32_t> {
     for (uint32_t k = 0; k < params.size(); ++k)
       if (params[k].name == name) return k;
@@ -103,7 +103,7 @@ std::optional<uint32_t> Body::parameterNamed(TypeId function, NameId name) {
 
 bool Body::wantsWhole(NodeId function, size_t k) {
   if (b.kindOf(function) != TypeKind::Known) return false;
-  const Known value = c.program_.known(types[b.typeOf(function)].known);
+  const Known& value = c.program_.known(types[b.typeOf(function)].known);
   auto whole = [&](const Ast& tree, SynId type) {
     if (!type.valid() || tree.kind(type) != SynKind::Name) return false;
     std::optional<TypeKind> scalar = scalarNamed(types.names.text(tree[type].as<Name>().name));
@@ -123,10 +123,10 @@ bool Body::wantsWhole(NodeId function, size_t k) {
 
 bool Body::changesParameters(NodeId function) {
   if (b.kindOf(function) != TypeKind::Known) {
-    const std::vector<bool> changed = types[b.typeOf(function)].inout;
+    const std::vector<bool>& changed = types[b.typeOf(function)].inout;
     return std::find(changed.begin(), changed.end(), true) != changed.end();
   }
-  const Known value = c.program_.known(types[b.typeOf(function)].known);
+  const Known& value = c.program_.known(types[b.typeOf(function)].known);
   return !value.candidates.empty() &&
          std::all_of(value.candidates.begin(), value.candidates.end(), [&](DeclId decl) {
            const FunctionDecl& fn = c.function(decl);
@@ -156,7 +156,7 @@ TypeId Body::expectedArgument(TypeId function, size_t k, size_t count) {
   if (types.kind(function) == TypeKind::Function)
     return k < types[function].parts.size() ? types[function].parts[k] : TypeId::none();
   if (types.kind(function) != TypeKind::Known) return TypeId::none();
-  const Known value = c.program_.known(types[function].known);
+  const Known& value = c.program_.known(types[function].known);
   switch (value.kind) {
   case KnownKind::Value: return expectedArgument(types[function].parts[0], k, count);
   case KnownKind::Pullback: return derivatives.seedOf(value.pullback, types[function].parts[0]);
@@ -167,7 +167,7 @@ TypeId Body::expectedArgument(TypeId function, size_t k, size_t count) {
   }
   case KnownKind::Overloads: {
     if (value.candidates.size() != 1) return TypeId::none();
-    const FunctionDecl fn = c.function(value.candidates[0]);
+    const FunctionDecl& fn = c.function(value.candidates[0]);
     return k < fn.params.size() && fn.generics.empty()
                ? writtenType(c.ast(fn.decl), fn.module, value.env, fn.params[k].type)
                : TypeId::none();
@@ -245,7 +245,7 @@ bool Body::readWrt(SynId node, TypeId function, std::vector<uint32_t>& wrt) {
 std::set<size_t> Body::aritiesOf(TypeId function) {
   if (types.kind(function) == TypeKind::Function) return {types[function].parts.size()};
   if (types.kind(function) != TypeKind::Known) return {1};
-  const Known value = c.program_.known(types[function].known);
+  const Known& value = c.program_.known(types[function].known);
   switch (value.kind) {
   case KnownKind::Overloads: {
     std::set<size_t> out;

@@ -36,7 +36,7 @@ private:
   Body& body_;
   TypeStore& types_;
   SynId node_;
-  SynNode written_;
+  const SynNode& written_;
   TypeId type_;
   bool isVar_;
   bool& refutable_;
@@ -116,17 +116,17 @@ PatternId WrittenPattern::name(bool isPlace) {
 }
 
 PatternId WrittenPattern::tuple() {
-  const NodeList items = written_.as<Many>().items;
+  const NodeList& items = written_.as<Many>().items;
   if (types_.kind(type_) != TypeKind::Tuple || types_[type_].parts.size() != items.size()) return mismatch();
   pattern_.kind = PatternKind::Parts;
-  const std::vector<TypeId> parts = types_[type_].parts;
+  const std::vector<TypeId>& parts = types_[type_].parts;
   for (size_t k = 0; k < items.size(); ++k)
     pattern_.subs.push_back(body_.checkPattern(items[k], parts[k], isVar_, refutable_));
   return keep();
 }
 
 PatternId WrittenPattern::withFields() {
-  const auto pattern = written_.as<CasePattern>();
+  const auto& pattern = written_.as<CasePattern>();
   const bool isEnum = types_.kind(type_) == TypeKind::Enum;
   if (!isEnum && types_.kind(type_) != TypeKind::Struct)
     return !pattern.hasFields && body_.ast.kind(pattern.path) == SynKind::Name ? meantAsName() : mismatch();

@@ -7,7 +7,7 @@
 
 namespace melix::core {
 
-/// Appends to `region` of `function`. Ids stay valid; references into stores do not survive an append.
+/// Appends to `region` of `function`. References into stores stay valid; the lists of a region grow.
 class Builder {
 public:
   Builder(Module& m, FunctionId f, RegionId r, LocId l) : module(m), function(f), region(r), loc(l) {}

@@ -20,16 +20,16 @@ TypeId Cloner::type(TypeId t) {
 }
 
 DimSym Cloner::defineDim(DimSym s) {
-  types::DimSymInfo info = module_.types.dims.info(s);
-  DimSym fresh = module_.types.dims.newSym(std::move(info));
+  DimSym fresh = module_.types.dims.newSym(module_.types.dims.info(s));
   dims.insert_or_assign(s, module_.types.dims.symbol(fresh));
   types_.clear();
   return fresh;
 }
 
 OpId Cloner::op(OpId id, Builder& b) {
-  Op copy = source().ops[id];
-  const std::vector<ValueId> results = copy.results;
+  const Op& original = source().ops[id];
+  const std::vector<ValueId>& results = original.results;
+  Op copy = original;
   for (ValueId& v : copy.operands) v = value(v);
   for (DimId& d : copy.dims) d = dim(d);
   if (auto* path = std::get_if<Path>(&copy.attr))
@@ -53,12 +53,12 @@ OpId Cloner::op(OpId id, Builder& b) {
 
 RegionId Cloner::region(RegionId id, Builder& b) {
   Builder in = b.in(b.newRegion());
-  const Region from = source().regions[id];
+  const Region& from = source().regions[id];
   std::vector<DimSym> syms;
   for (DimSym s : from.dimParams) syms.push_back(defineDim(s));
   b.fn().regions[in.region].dimParams = std::move(syms);
   for (ValueId p : from.params) {
-    Value old = source().values[p];
+    const Value& old = source().values[p];
     values.insert_or_assign(p, in.param(type(old.type), old.hint));
   }
   for (OpId o : from.ops) op(o, in);
@@ -66,9 +66,10 @@ RegionId Cloner::region(RegionId id, Builder& b) {
 }
 
 Cloner::Yielded Cloner::body(RegionId id, Builder& b) {
-  const std::vector<OpId> list = source().regions[id].ops;
-  for (size_t i = 0; i + 1 < list.size(); ++i) op(list[i], b);
-  const Op& end = source().ops[list.back()];
+  const std::vector<OpId>& list = source().regions[id].ops;
+  const size_t last = list.size() - 1; // the builder may append to this very region
+  for (size_t i = 0; i < last; ++i) op(list[i], b);
+  const Op& end = source().ops[list[last]];
   Yielded out;
   for (ValueId v : end.operands) out.values.push_back(value(v));
   for (DimId d : end.dims) out.dims.push_back(dim(d));
@@ -90,10 +91,9 @@ std::vector<ValueId> inlineCall(Module& m, const Op& call, Builder& b, types::Di
   for (size_t i = 0; i < f.dimParams.size(); ++i) cloner.dims.emplace(f.dimParams[i], call.dims[i]);
   for (size_t i = 0; i < f.params().size(); ++i) cloner.values.emplace(f.params()[i], call.operands[i]);
   std::unordered_map<LocId, LocId> moved;
-  std::string name = f.name;
   cloner.relocate = [&](LocId inner) {
     auto [it, fresh] = moved.try_emplace(inner);
-    if (fresh) it->second = inlinedLoc(m, inner, call.loc, name);
+    if (fresh) it->second = inlinedLoc(m, inner, call.loc, f.name);
     return it->second;
   };
   Cloner::Yielded end = cloner.body(f.body, b);

@@ -19,7 +19,7 @@ struct PathTyper {
   std::string axis(const PathStep& s) {
     if (types.kind(at) != TypeKind::Array)
       return "an index step needs an array, not `" + types.print(at) + "`";
-    types::Type array = types[at];
+    const types::Type& array = types[at];
     if (s.kind == StepKind::Slice) kept.push_back(s.length);
     if (s.kind == StepKind::All) kept.push_back(array.dims[0]);
     at = types.array(array.parts[0], {array.dims.begin() + 1, array.dims.end()});
@@ -29,11 +29,11 @@ struct PathTyper {
   std::string step(const PathStep& s) {
     if (s.kind == StepKind::Index || s.kind == StepKind::Slice || s.kind == StepKind::All) return axis(s);
     if (types.kind(at) == TypeKind::Array) { // the axes that no step mentioned are whole
-      types::Type array = types[at];
+      const types::Type& array = types[at];
       kept.insert(kept.end(), array.dims.begin(), array.dims.end());
       at = array.parts[0];
     }
-    types::Type t = types[at];
+    const types::Type& t = types[at];
     if (s.kind == StepKind::Element) {
       if (t.kind != TypeKind::List) return "an element step needs a list, not `" + types.print(at) + "`";
       at = t.parts[0];

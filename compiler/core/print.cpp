@@ -327,7 +327,7 @@ private:
 };
 
 std::string recordText(const Module& m, TextNames& names, types::RecordId id) {
-  const types::Record r = m.types.recordInfo(id);
+  const types::Record& r = m.types.recordInfo(id);
   names.beginScope();
   std::string out = (r.isEnum ? "enum " : "struct ") + names.record(id);
   if (!r.dimParams.empty()) {

@@ -50,7 +50,7 @@ void Ranges::learnExtents(std::vector<DimId> dims) {
 /// Sizes of the arrays in a value of this type, but for those that only some of its elements or cases have.
 void Ranges::learnSizes(TypeId type, int depth) {
   constexpr int deepest = 3;
-  const types::Type t = types_[type]; // a copy: types of fields move the store's
+  const types::Type t = types_[type];
   if (t.kind == TypeKind::Array) return learnExtents(t.dims);
   if (depth == deepest) return;
   if (t.kind == TypeKind::Tuple)

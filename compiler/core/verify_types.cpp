@@ -161,26 +161,26 @@ private:
     return out;
   }
   std::string make() const {
-    const types::Type t = types_[result()];
+    const types::Type& t = types_[result()];
     if (t.kind == TypeKind::Tuple) return list(t.parts);
     if (t.kind == TypeKind::Struct) return list(fieldTypes(result(), 0));
     return "makes a tuple or a struct, not " + name(result());
   }
   std::string variant() const {
-    const types::Type t = types_[result()];
+    const types::Type& t = types_[result()];
     if (t.kind != TypeKind::Enum) return name(result()) + " is no enum";
     if (op_.index() >= types_.recordInfo(t.record).cases.size()) return "no such case";
     return list(fieldTypes(result(), op_.index()));
   }
   std::string pack() const {
     if (std::string wrong = shape(1, 1); !wrong.empty()) return wrong;
-    const types::Type t = types_[result()];
+    const types::Type& t = types_[result()];
     if (t.kind != TypeKind::Pack || t.number != op_.dims.size()) return "does not make " + name(result());
     return is(operand(0), types_.openPack(result(), op_.dims));
   }
   std::string unpack() const {
     if (std::string wrong = shape(1, 1); !wrong.empty()) return wrong;
-    const types::Type t = types_[operand(0)];
+    const types::Type& t = types_[operand(0)];
     if (t.kind != TypeKind::Pack || t.number != op_.resultDims.size())
       return "does not take " + name(operand(0));
     std::vector<DimId> own;
@@ -192,7 +192,7 @@ private:
   }
   std::string capture() const {
     if (std::string wrong = shape(1, 1); !wrong.empty()) return wrong;
-    const types::Type t = types_[operand(0)];
+    const types::Type& t = types_[operand(0)];
     if (t.kind != TypeKind::Known || op_.index() >= t.parts.size()) return "no such capture";
     return is(result(), t.parts[op_.index()]);
   }
@@ -291,7 +291,7 @@ private:
   }
   std::string toList() const {
     if (std::string wrong = first({shape(1, 1), isList(result())}); !wrong.empty()) return wrong;
-    const types::Type t = types_[operand(0)];
+    const types::Type& t = types_[operand(0)];
     if (t.kind != TypeKind::Array) return "takes an array";
     return is(inner(result()), types_.array(t.parts[0], {t.dims.begin() + 1, t.dims.end()}));
   }

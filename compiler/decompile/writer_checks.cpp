@@ -19,7 +19,7 @@ static bool reaches(const Module& m, const Function& f, const Op& check, const O
     const OpId length = f.values[check.operands[1]].def;
     return length.valid() && f.ops[length].operands == std::vector<ValueId>{o.operands[0]};
   }
-  const types::Type whole = m.types[f.typeOf(o.operands[0])];
+  const types::Type& whole = m.types[f.typeOf(o.operands[0])];
   return std::find(whole.dims.begin(), whole.dims.end(), check.dims[0]) != whole.dims.end();
 }
 

@@ -145,7 +145,7 @@ void FunctionWriter::assignCarries(const std::vector<ValueId>& vars, const std::
 /// Collected values go into an array made before the loop; a List where their sizes differ.
 void FunctionWriter::forLoop(const Op& o) {
   const RegionId r = o.regions[0];
-  const std::vector<ValueId> params = f_.regions[r].params, y = yieldOf(r);
+  const std::vector<ValueId>&params = f_.regions[r].params, &y = yieldOf(r);
   const size_t carries = params.size() - 1;
   const uint32_t collects = o.as<LoopAttr>().collects;
   std::string count = value(o.operands[0], 13);
@@ -178,7 +178,7 @@ void FunctionWriter::forLoop(const Op& o) {
 
 void FunctionWriter::whileLoop(const Op& o) {
   const RegionId condition = o.regions[0], body = o.regions[1];
-  const std::vector<ValueId> params = f_.regions[body].params;
+  const std::vector<ValueId>& params = f_.regions[body].params;
   const CarriedSizes sizes = carryIn(o, 0, body);
   for (size_t k = 0; k < params.size(); ++k) exprs_[f_.regions[condition].params[k]] = exprs_[params[k]];
   const std::set<DimSym> known = knownDims_;

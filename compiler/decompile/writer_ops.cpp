@@ -250,7 +250,7 @@ bool FunctionWriter::hidesSizes(TypeId t) const {
 
 /// Something of a type that nothing reads.
 std::string FunctionWriter::undef(TypeId t, int depth) {
-  const types::Type ty = types()[t];
+  const types::Type& ty = types()[t];
   auto each = [&](const std::vector<TypeId>& parts) {
     std::string out;
     for (TypeId part : parts) out += (out.empty() ? "" : ", ") + undef(part, depth + 1);
@@ -288,7 +288,7 @@ std::string FunctionWriter::undef(TypeId t, int depth) {
   case TypeKind::Known: return "(" + each(ty.parts) + (ty.parts.size() == 1 ? ",)" : ")");
   case TypeKind::Struct:
   case TypeKind::Enum: {
-    const types::Record r = types().recordInfo(ty.record);
+    const types::Record& r = types().recordInfo(ty.record);
     uint32_t best = 0; // a case that does not hold the enum itself ends soonest
     for (uint32_t c = 0; c < r.cases.size(); ++c)
       if (r.cases[c].fields.size() < r.cases[best].fields.size()) best = c;

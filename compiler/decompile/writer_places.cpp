@@ -11,7 +11,7 @@ using namespace core;
 /// The text of a step into a field of a value of type `t`, or of an element of it; `t` becomes the field's.
 std::string FunctionWriter::fieldStep(TypeId& t, const PathStep& s) {
   while (types().kind(t) == TypeKind::Array || types().kind(t) == TypeKind::Acc) t = types()[t].parts[0];
-  const types::Type ty = types()[t];
+  const types::Type& ty = types()[t];
   const bool isStruct = ty.kind == TypeKind::Struct;
   t = isStruct ? types().recordInfo(ty.record).cases[0].fields[s.number].type : ty.parts[s.number];
   return "." + (isStruct ? names_.field(ty.record, 0, s.number) : std::to_string(s.number));

@@ -15,7 +15,7 @@ using namespace core;
 
 /// How the size `s` is read from a value of type `t`; empty if it cannot be.
 std::string FunctionWriter::sizePath(TypeId t, DimSym s, const std::string& base) {
-  const types::Type ty = types()[t];
+  const types::Type& ty = types()[t];
   auto at =
       std::find_if(ty.dims.begin(), ty.dims.end(), [&](DimId d) { return types().dims.asSymbol(d) == s; });
   auto k = static_cast<size_t>(at - ty.dims.begin());
@@ -214,7 +214,7 @@ Expr FunctionWriter::resized(TypeId from, TypeId to, const std::string& e) {
   if (from == to) return {e};
   if (types().kind(to) == TypeKind::Array && !isRagged(to)) return {e + " as " + type(to), 16};
   if (types().kind(to) != TypeKind::Tuple) return {e};
-  const std::vector<TypeId> parts = types()[to].parts, given = types()[from].parts;
+  const std::vector<TypeId>&parts = types()[to].parts, &given = types()[from].parts;
   const std::string whole = named(e, "whole");
   std::string out;
   for (size_t k = 0; k < parts.size(); ++k)
@@ -227,7 +227,7 @@ Expr FunctionWriter::resized(TypeId from, TypeId to, const std::string& e) {
 
 /// Whether the fields of a case tell all sizes of its record.
 bool FunctionWriter::fieldsTellSizes(RecordId id, uint32_t c) {
-  const types::Record r = types().recordInfo(id);
+  const types::Record& r = types().recordInfo(id);
   std::vector<TypeId> fields;
   for (const types::Field& field : r.cases[c].fields) fields.push_back(field.type);
   return silentSizes(r.dimParams, fields).empty();
@@ -235,7 +235,7 @@ bool FunctionWriter::fieldsTellSizes(RecordId id, uint32_t c) {
 
 /// A struct or enum case of its fields; the type beside it where they do not tell its sizes.
 Expr FunctionWriter::construct(TypeId t, uint32_t c, const std::string& fields) {
-  const types::Type ty = types()[t];
+  const types::Type& ty = types()[t];
   std::string out = names_.record(ty.record);
   if (ty.kind == TypeKind::Enum) out += "." + names_.enumCase(ty.record, c);
   if (ty.kind == TypeKind::Struct || !fields.empty()) out += "(" + fields + ")";

@@ -11,7 +11,7 @@ using namespace core;
 bool FunctionWriter::isPlain(TypeId t) {
   std::set<RecordId> seen;
   std::function<bool(TypeId)> plain = [&](TypeId at) {
-    const types::Type ty = types()[at];
+    const types::Type& ty = types()[at];
     if (ty.kind == TypeKind::Enum) return false;
     for (TypeId part : ty.parts)
       if (!plain(part)) return false;
@@ -42,7 +42,7 @@ static std::vector<std::string> each(std::vector<std::string> x, const std::stri
 /// `a + b` or `-a`, all names or parts of names.
 std::string FunctionWriter::combined(TypeId t, const std::vector<std::string>& x) {
   if (isPlain(t)) return types().isUnit(t) ? "()" : x.size() == 1 ? "-" + x[0] : x[0] + " + " + x[1];
-  const types::Type ty = types()[t];
+  const types::Type& ty = types()[t];
   switch (ty.kind) {
   case TypeKind::Enum:
   case TypeKind::Struct: return recordFunction(ty.record, x.size()) + "(" + listed(x) + ")";
@@ -60,7 +60,7 @@ std::string FunctionWriter::combined(TypeId t, const std::vector<std::string>& x
 
 /// Element by element: of arrays and lists. A list without elements is a zero.
 std::string FunctionWriter::elements(TypeId t, std::vector<std::string> x) {
-  const types::Type ty = types()[t];
+  const types::Type& ty = types()[t];
   if (ty.kind == TypeKind::List || isRagged(t)) {
     std::string head, tail;
     if (ty.kind == TypeKind::List && x.size() == 2)
@@ -116,7 +116,7 @@ std::string FunctionWriter::recordFunction(RecordId id, size_t operands) {
   auto [it, fresh] = shared_.sums.try_emplace({id, operands});
   if (!fresh) return name;
   FunctionWriter w(shared_, id_);
-  const types::Record r = types().recordInfo(id);
+  const types::Record& r = types().recordInfo(id);
   std::string params = w.parameters(r.dimParams);
   w.openCombining(name, params, names_.record(id) + params, operands);
   if (r.isEnum)
@@ -137,7 +137,7 @@ std::string FunctionWriter::recordFunction(RecordId id, size_t operands) {
 /// A struct or an enum case of combined fields.
 std::string FunctionWriter::combinedCase(RecordId id, uint32_t c,
                                          const std::vector<std::vector<std::string>>& fields) {
-  const types::Record r = types().recordInfo(id);
+  const types::Record& r = types().recordInfo(id);
   std::string out;
   for (uint32_t k = 0; k < fields.size(); ++k)
     out += (k ? ", " : "") + combined(r.cases[c].fields[k].type, fields[k]);
@@ -145,7 +145,7 @@ std::string FunctionWriter::combinedCase(RecordId id, uint32_t c,
 }
 
 void FunctionWriter::combineCases(RecordId id, size_t operands) {
-  const types::Record r = types().recordInfo(id);
+  const types::Record& r = types().recordInfo(id);
   open("match a {");
   for (uint32_t c = 0; c < r.cases.size(); ++c) {
     std::vector<std::vector<std::string>> fields;

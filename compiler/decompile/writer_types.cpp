@@ -68,7 +68,7 @@ std::string FunctionWriter::raggedType(TypeId t, size_t axis) {
 }
 
 std::string FunctionWriter::type(TypeId t) {
-  const types::Type ty = types()[t];
+  const types::Type& ty = types()[t];
   switch (ty.kind) {
   case TypeKind::Array: {
     std::string element = type(ty.parts[0]);

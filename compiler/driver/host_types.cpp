@@ -114,7 +114,7 @@ const MelixType* HostTypes::descriptor(TypeId given, bool inside) {
 
 void HostTypes::fill(TypeId type, MelixType& out) {
   TypeKind kind = types_.kind(type);
-  const types::Type t = types_[type];
+  const types::Type& t = types_[type];
   switch (kind) {
   case TypeKind::Array:
     out.kind = MELIX_KIND_ARRAY;

@@ -89,8 +89,7 @@ uint32_t Compiler::dimReg(DimId d) {
     return out;
   };
   std::optional<uint32_t> sum;
-  const std::vector<types::DimTerm> terms = dims.terms(d);
-  for (const types::DimTerm& t : terms) {
+  for (const types::DimTerm& t : dims.terms(d)) {
     std::optional<uint32_t> product;
     if (t.coefficient != 1 || t.factors.empty()) product = constantReg(static_cast<uint64_t>(t.coefficient));
     for (types::DimAtomId a : t.factors) {
@@ -104,7 +103,7 @@ uint32_t Compiler::dimReg(DimId d) {
 }
 
 uint32_t Compiler::atomReg(types::DimAtomId id) {
-  const types::DimAtom a = types_.dims.atom(id);
+  const types::DimAtom& a = types_.dims.atom(id);
   if (a.kind == types::DimAtomKind::Symbol) return symReg(a.symbol);
   if (a.kind == types::DimAtomKind::TooLarge) return constantReg(0); // a check before it has failed
   constexpr OpKind kinds[] = {OpKind::Add, OpKind::IDiv, OpKind::IRem, OpKind::Min, OpKind::Max};

@@ -38,7 +38,7 @@ void Compiler::match(const Op& o) {
   ValueSet inherited = dying_;
   if (!used) inherited.erase(scrutinee);
   ValueSet all = dying_;
-  const std::vector<uint32_t> regionOf = o.as<MatchAttr>().regionOf;
+  const std::vector<uint32_t>& regionOf = o.as<MatchAttr>().regionOf;
   auto* x = extra<MatchExtra>();
   emit(runMatch, from, 0, 0, 0, x);
   std::vector<uint32_t> starts, jumps;
@@ -66,8 +66,8 @@ void Compiler::match(const Op& o) {
 void Compiler::forLoop(const Op& o) {
   uint32_t collects = o.as<LoopAttr>().collects;
   RegionId r = o.regions[0];
-  const std::vector<ValueId> params = fn_.regions[r].params;
-  const std::vector<DimSym> dimParams = fn_.regions[r].dimParams;
+  const std::vector<ValueId>& params = fn_.regions[r].params;
+  const std::vector<DimSym>& dimParams = fn_.regions[r].dimParams;
   size_t count = params.size() - 1;
 
   uint32_t n = reg(o.operands[0]);
@@ -80,7 +80,7 @@ void Compiler::forLoop(const Op& o) {
   }
   if (collects > 0) emit(runRealDim, symReg(o.resultDims[0]), n);
   for (size_t k = count; k < o.results.size(); ++k) {
-    const types::Type t = types_[fn_.typeOf(o.results[k])];
+    const types::Type& t = types_[fn_.typeOf(o.results[k])];
     auto* x = extra<RegsExtra>();
     x->element = kindOf(t.parts[0]);
     x->dims = dimRegs(t.dims);
@@ -116,8 +116,8 @@ void Compiler::forLoop(const Op& o) {
 
 void Compiler::whileLoop(const Op& o) {
   RegionId cond = o.regions[0], body = o.regions[1];
-  const std::vector<ValueId> params = fn_.regions[body].params;
-  const std::vector<DimSym> dimParams = fn_.regions[body].dimParams, condDims = fn_.regions[cond].dimParams;
+  const std::vector<ValueId>& params = fn_.regions[body].params;
+  const std::vector<DimSym>&dimParams = fn_.regions[body].dimParams, &condDims = fn_.regions[cond].dimParams;
   std::vector<uint32_t> state;
   for (size_t k = 0; k < dimParams.size(); ++k) {
     symRegs_[condDims[k]] = symReg(dimParams[k]);
@@ -133,7 +133,7 @@ void Compiler::whileLoop(const Op& o) {
   ValueSet all = dying_;
   auto start = static_cast<uint32_t>(here());
   size_t test = 0;
-  const std::vector<ValueId> condParams = fn_.regions[cond].params;
+  const std::vector<ValueId>& condParams = fn_.regions[cond].params;
   for (size_t k = 0; k < condParams.size(); ++k) {
     if (!isObjectValue(condParams[k]))
       regs_[condParams[k]] = state[k];

@@ -75,7 +75,7 @@ void Compiler::lists(const Op& o) {
     return;
   }
   case OpKind::ToArray: {
-    const types::Type to = types_[fn_.typeOf(o.results[0])];
+    const types::Type& to = types_[fn_.typeOf(o.results[0])];
     auto* x = extra<RegsExtra>();
     x->element = kindOf(to.parts[0]);
     emit(runMove, symReg(o.resultDims[0]), constantReg(0));
@@ -85,7 +85,7 @@ void Compiler::lists(const Op& o) {
     return;
   }
   default: { // ToList
-    const types::Type row = types_[types_[fn_.typeOf(o.results[0])].parts[0]];
+    const types::Type& row = types_[types_[fn_.typeOf(o.results[0])].parts[0]];
     auto* x = extra<RegsExtra>();
     bool rows = row.kind == TypeKind::Array;
     if (rows) x->dims = dimRegs(row.dims);

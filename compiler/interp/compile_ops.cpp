@@ -49,7 +49,7 @@ void Compiler::undef(ValueId v) {
 
 /// Lists and hidden sizes may be asked for their lengths, which are 0; records may be taken apart.
 void Compiler::undefObject(uint32_t into, TypeId t) {
-  const types::Type type = types_[t];
+  const types::Type& type = types_[t];
   switch (type.kind) {
   case TypeKind::List:
   case TypeKind::Pack: return zero(into, t);
@@ -175,7 +175,7 @@ void Compiler::zeroPack(uint32_t into, TypeId t) {
 }
 
 void Compiler::zero(uint32_t into, TypeId t) {
-  const types::Type type = types_[t];
+  const types::Type& type = types_[t];
   switch (type.kind) {
   case TypeKind::Array: return zeroArray(into, type);
   case TypeKind::Tuple:

@@ -88,7 +88,7 @@ void Compiler::update(const Op& o) {
 }
 
 void Compiler::reshape(const Op& o) {
-  const types::Type to = types_[fn_.typeOf(o.results[0])];
+  const types::Type& to = types_[fn_.typeOf(o.results[0])];
   auto* x = extra<RegsExtra>();
   x->dims = dimRegs(to.dims);
   if (to.kind != TypeKind::Array || types_.kind(fn_.typeOf(o.operands[0])) != TypeKind::Array) {
@@ -112,7 +112,7 @@ void Compiler::reshape(const Op& o) {
 
 void Compiler::arrayOf(const Op& o) {
   auto* x = extra<RegsExtra>();
-  const types::Type to = types_[fn_.typeOf(o.results[0])];
+  const types::Type& to = types_[fn_.typeOf(o.results[0])];
   x->dims = dimRegs(to.dims);
   x->element = kindOf(to.parts[0]);
   x->regs = operands(o);

@@ -42,7 +42,7 @@ private:
   void addUses(StmtId s, Set& set) {
     for (ValueId v : fn_.stmts[s].operands)
       if (counts(v)) set.insert(v);
-    for (RegionId r : std::vector<RegionId>(fn_.stmts[s].regions)) {
+    for (RegionId r : fn_.stmts[s].regions) {
       const Set& inner = usedIn(r);
       set.insert(inner.begin(), inner.end());
     }
@@ -57,7 +57,8 @@ private:
   void region(RegionId r, Set owned) {
     for (ValueId p : fn_.regions[r].params)
       if (r != fn_.body && fn_.typeOf(p).counted() && !borrowedParams_.count(r.index)) owned.insert(p);
-    std::vector<StmtId> stmts = fn_.regions[r].stmts, out;
+    const std::vector<StmtId>& stmts = fn_.regions[r].stmts;
+    std::vector<StmtId> out;
 
     // Where each value is used last, by position.
     std::unordered_map<ValueId, size_t> last;
@@ -81,7 +82,7 @@ private:
 
   void statement(StmtId id, size_t position, const std::unordered_map<ValueId, size_t>& last, Set& owned,
                  std::vector<StmtId>& out) {
-    Stmt stmt = fn_.stmts[id]; // a copy: the store grows below
+    const Stmt& stmt = fn_.stmts[id];
     std::unordered_map<ValueId, int> taken;
     Set lent;
     for (size_t k = 0; k < stmt.operands.size(); ++k) {

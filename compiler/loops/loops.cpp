@@ -63,19 +63,14 @@ void declareFunctions(LowerContext& context, const std::vector<core::FunctionId>
 
 void lowerFunctions(LowerContext& context, const std::vector<core::FunctionId>& reached) {
   for (core::FunctionId f : reached) {
-    // Lowered beside the module, which grows helpers meanwhile.
-    FunctionId id = context.functions[f];
-    Function fn = std::move(context.module->functions[id]);
-    Lower(context, fn, context.core.functions[f]).run(f);
-    context.module->functions[id] = std::move(fn);
+    Lower(context, context.module->functions[context.functions[f]], context.core.functions[f]).run(f);
     if (context.error) return;
   }
   while (!context.writing.empty() && !context.error) {
     LowerContext::Writing next = std::move(context.writing.back());
     context.writing.pop_back();
-    Function fn = std::move(context.module->functions[next.function]);
-    Lower(context, fn, context.core.functions[next.source]).run(next.source, next.results);
-    context.module->functions[next.function] = std::move(fn);
+    Lower(context, context.module->functions[next.function], context.core.functions[next.source])
+        .run(next.source, next.results);
   }
 }
 

@@ -55,12 +55,10 @@ ValueId Lower::dim(types::DimId d, ValueId* exact) {
   };
   if (auto c = store.asConstant(d)) return b_.integer(*c);
   ValueId sum;
-  // A copy: building dims below may move the store's vectors.
-  std::vector<types::DimTerm> terms = store.terms(d);
-  for (const types::DimTerm& term : terms) {
+  for (const types::DimTerm& term : store.terms(d)) {
     ValueId product;
     for (types::DimAtomId id : term.factors) {
-      types::DimAtom atom = store.atom(id);
+      const types::DimAtom& atom = store.atom(id);
       ValueId v;
       if (atom.kind == types::DimAtomKind::Symbol) {
         v = dims_.find(atom.symbol);
@@ -96,9 +94,8 @@ ValueId Lower::dim(types::DimId d, ValueId* exact) {
 }
 
 std::vector<ValueId> Lower::dimsOf(TypeId arrayType) {
-  std::vector<types::DimId> dims = types_[arrayType].dims;
   std::vector<ValueId> out;
-  for (types::DimId d : dims) out.push_back(dim(d));
+  for (types::DimId d : types_[arrayType].dims) out.push_back(dim(d));
   return out;
 }
 
@@ -173,7 +170,7 @@ void Lower::run(core::FunctionId in, const std::vector<uint32_t>& written) {
   params.insert(params.end(), written.size(), addressType);
   b_.fn.modes.resize(params.size(), ModeKind::Dest);
   RegionId body = b_.begin(params);
-  std::vector<ValueId> values = b_.params(body);
+  const std::vector<ValueId>& values = b_.params(body);
   for (size_t k = 0; k < in_.dimParams.size(); ++k) defineDim(in_.dimParams[k], values[k]);
   size_t at = in_.dimParams.size();
   bind(in_.params(), values, at);

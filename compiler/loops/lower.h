@@ -411,7 +411,7 @@ std::vector<ValueId> Lower::carryLoop(ValueId begin, ValueId end, std::vector<Va
   std::vector<ValueType> params{indexType};
   params.insert(params.end(), types.begin(), types.end());
   RegionId region = b_.begin(params);
-  std::vector<ValueId> values = b_.params(region);
+  const std::vector<ValueId>& values = b_.params(region);
   std::vector<ValueId> next = body(values[0], std::vector<ValueId>(values.begin() + 1, values.end()));
   b_.end(std::move(next));
   carried.insert(carried.begin(), {begin, end});

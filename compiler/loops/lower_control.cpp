@@ -10,7 +10,7 @@ std::vector<ValueType> Lower::resultTypes(const core::Op& op) {
 }
 
 void Lower::bindResults(const core::Op& op, StmtId s) {
-  std::vector<ValueId> values = b_.results(s);
+  const std::vector<ValueId>& values = b_.results(s);
   size_t at = 0;
   bind(op.results, values, at);
   for (types::DimSym d : op.resultDims) defineDim(d, values[at++]);
@@ -87,7 +87,7 @@ RegionId Lower::forBody(const core::Op& op, const std::vector<ValueType>& params
   DimScope scope(*this);
   const core::Region& region = in_.regions[op.regions[0]];
   RegionId body = b_.begin(params);
-  std::vector<ValueId> values = b_.params(body);
+  const std::vector<ValueId>& values = b_.params(body);
   size_t at = 0;
   bind(region.params, values, at);
   for (types::DimSym d : region.dimParams) defineDim(d, values[at++]);
@@ -128,7 +128,7 @@ void Lower::lowerFor(const core::Op& op) {
   ForAttr attr;
   attr.polls = nestDepth_ == 0;
   std::vector<ValueType> types(params.begin() + 1, params.end());
-  const std::vector<ValueId> results = b_.results(b_.stmt(StmtKind::For, operands, types, attr, {body}));
+  const std::vector<ValueId>& results = b_.results(b_.stmt(StmtKind::For, operands, types, attr, {body}));
   size_t at = 0;
   bind({op.results.begin(), op.results.begin() + static_cast<long>(carryCount)}, results, at);
   while (nextDim < op.resultDims.size()) defineDim(op.resultDims[nextDim++], results[at++]);
@@ -145,7 +145,7 @@ void Lower::lowerWhile(const core::Op& op) {
     const core::Region& region = in_.regions[r];
     DimScope scope(*this);
     RegionId made = b_.begin(types);
-    std::vector<ValueId> values = b_.params(made);
+    const std::vector<ValueId>& values = b_.params(made);
     size_t at = 0;
     bind(region.params, values, at);
     for (types::DimSym d : region.dimParams) defineDim(d, values[at++]);

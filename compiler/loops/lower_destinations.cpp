@@ -100,7 +100,7 @@ void Lower::lowerCall(const core::Op& op) {
   types.insert(types.end(), op.resultDims.size(), indexType);
   FunctionId function = written.empty() ? context_.functions.at(callee) : writingFunction(callee, written);
   StmtId call = b_.stmt(StmtKind::Call, operands, types, function);
-  std::vector<ValueId> values = b_.results(call);
+  const std::vector<ValueId>& values = b_.results(call);
   size_t at = 0;
   bind(others, values, at);
   for (types::DimSym d : op.resultDims) defineDim(d, values[at++]);

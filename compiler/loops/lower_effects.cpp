@@ -81,7 +81,7 @@ void Lower::addArgument(BuiltinCall& call, std::string_view param, core::ValueId
 /// What is asked for: of an array the known dims are demanded, the others found.
 void Lower::addAsked(BuiltinCall& call, TypeId type) {
   if (types_.kind(type) == TypeKind::Pack) type = layouts_.packInner(type);
-  std::vector<types::DimId> dims = types_[type].dims;
+  const std::vector<types::DimId>& dims = types_[type].dims;
   ValueId wanted = b_.scratch(8 * std::max<size_t>(dims.size(), 1));
   for (size_t d = 0; d < dims.size(); ++d) {
     ValueId extent = dimInScope(dims[d]) ? dim(dims[d]) : b_.integer(-1);
@@ -122,7 +122,7 @@ std::vector<ValueId> Lower::arrayResult(const core::Op& op, TypeId result,
                                         const std::function<ValueId(ValueType)>& slot) {
   bool packed = types_.kind(result) == TypeKind::Pack;
   TypeId type = packed ? layouts_.packInner(result) : result;
-  std::vector<types::DimId> dims = types_[type].dims;
+  const std::vector<types::DimId>& dims = types_[type].dims;
   ValueId data = slot(dataType);
   std::vector<ValueId> values(packed ? layouts_.packCount(result) : 0);
   for (types::DimId d : dims) {
@@ -188,10 +188,9 @@ std::vector<ValueId> Lower::format(TypeId type, const std::vector<ValueId>& v, c
                                    bool quoted) {
   ValueId slot = spill(type, v);
   StmtId s = b_.stmt(StmtKind::Format, {slot}, {dataType, indexType}, FormatCall{type, spec, quoted});
-  std::vector<ValueId> text = b_.results(s);
   for (ValueId x : v)
     if (b_.fn.typeOf(x).counted()) b_.stmt(StmtKind::KeepAlive, {x});
-  return text;
+  return b_.results(s);
 }
 
 void Lower::lowerFormat(const core::Op& op) {

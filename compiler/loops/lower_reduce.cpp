@@ -134,7 +134,7 @@ std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, 
   MonoidKind monoid = r.result->monoid;
   if (monoid == MonoidKind::Combine) {
     core::RegionId region = op.regions[r.result->combineRegion];
-    std::vector<core::ValueId> params = in_.regions[region].params;
+    const std::vector<core::ValueId>& params = in_.regions[region].params;
     std::vector<core::ValueId> mine(yield.operands.begin() + r.firstYield,
                                     yield.operands.begin() + r.firstYield + r.result->yields);
     std::vector<ValueId> all = state;

@@ -43,14 +43,14 @@ FunctionId Lower::tangentFunction(TypeId type, uint32_t dims, OpKind how) {
   FunctionId id = context_.module->functions.add(std::move(made));
   context_.helpers[key] = id;
 
-  Function fn = context_.module->functions[id];
+  Function& fn = context_.module->functions[id];
   Lower inner(context_, fn, in_);
   Builder& b = inner.b_;
   std::vector<ValueType> params(dims, indexType), leaf = layouts_.leaves(type);
   size_t operands = how == OpKind::Zero ? 0 : how == OpKind::Neg ? 1 : 2;
   for (size_t k = 0; k < operands; ++k) params.insert(params.end(), leaf.begin(), leaf.end());
   RegionId body = b.begin(params);
-  std::vector<ValueId> values = b.params(body);
+  const std::vector<ValueId>& values = b.params(body);
   for (size_t k = 0; k < dims; ++k) inner.defineDim(context_.slots[k], values[k]);
   ValueId x = operands > 0 ? values[dims] : ValueId(), y = operands > 1 ? values.back() : ValueId();
   ValueId result = types_.kind(type) == TypeKind::Array  ? inner.arrayTangent(type, x, y, how)
@@ -59,7 +59,6 @@ FunctionId Lower::tangentFunction(TypeId type, uint32_t dims, OpKind how) {
                                                          : inner.enumTangent(type, x, y, how);
   fn.body = b.end({result});
   fn.results = leaf;
-  context_.module->functions[id] = std::move(fn);
   return id;
 }
 

@@ -81,7 +81,7 @@ std::vector<ValueId> Lower::loadStored(const Place& place, bool take) {
     TypeId inner = layouts_.packInner(type);
     uint32_t count = layouts_.packCount(type);
     std::vector<ValueId> out(count);
-    std::vector<types::DimId> dims = types_[inner].dims;
+    const std::vector<types::DimId>& dims = types_[inner].dims;
     for (uint32_t k = 0; k < count; ++k) {
       int64_t at = 8 * k;
       if (types_.kind(inner) == TypeKind::Array) {

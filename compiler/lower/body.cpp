@@ -72,7 +72,7 @@ void BodyLowering::run() {
 
 /// The dims that the symbols of `wanted` have in `actual`, a type of the same structure.
 void BodyLowering::matchDims(TypeId wanted, TypeId actual, types::DimSubst& out) {
-  const types::Type w = types_[wanted], a = types_[actual];
+  const types::Type &w = types_[wanted], &a = types_[actual];
   for (size_t k = 0; k < w.dims.size() && k < a.dims.size(); ++k)
     if (auto s = types_.dims.asSymbol(w.dims[k])) out.emplace(*s, a.dims[k]);
   for (size_t k = 0; k < w.parts.size() && k < a.parts.size(); ++k) matchDims(w.parts[k], a.parts[k], out);
@@ -198,7 +198,7 @@ ValueId BodyLowering::block(const Node& node) { return blockFrom(node.children, 
 ValueId BodyLowering::blockFrom(const std::vector<NodeId>& children, size_t k, TypeId type) {
   ValueId last;
   for (; k < children.size(); ++k) {
-    const Node child = instance_.nodes[children[k]];
+    const Node& child = instance_.nodes[children[k]];
     if (child.kind == NodeKind::Let && !instead_.contains(children[k])) {
       ValueId value = expr(child.children[0]);
       Make rest = [&, k] { return blockFrom(children, k + 1, type); };
@@ -218,9 +218,8 @@ ValueId BodyLowering::blockFrom(const std::vector<NodeId>& children, size_t k, T
 }
 
 ValueId BodyLowering::let(const Node& node) {
-  const Node copy = node;
-  return after({copy.children[0]}, types_.unit(), [&](std::vector<ValueId> v) {
-    return afterLet(copy, v[0], types_.unit(), [&] { return unit(); });
+  return after({node.children[0]}, types_.unit(), [&](std::vector<ValueId> v) {
+    return afterLet(node, v[0], types_.unit(), [&] { return unit(); });
   });
 }
 

@@ -8,7 +8,7 @@ namespace melix::lower {
 using namespace check;
 
 std::vector<ValueId> BodyLowering::capturesOf(ValueId known) {
-  const std::vector<TypeId> parts = types_[b_.typeOf(known)].parts;
+  const std::vector<TypeId>& parts = types_[b_.typeOf(known)].parts;
   std::vector<ValueId> out;
   for (uint32_t k = 0; k < parts.size(); ++k)
     out.push_back(b_.one(Builder::simple(OpKind::Capture, {known}, k), parts[k]));
@@ -24,7 +24,7 @@ std::vector<ValueId> BodyLowering::withCaptures(const CallTarget& target, std::v
 }
 
 ValueId BodyLowering::call(const Node& node) {
-  const CallTarget target = node.as<CallTarget>();
+  const CallTarget& target = node.as<CallTarget>();
   // Places of inout arguments follow the values: their indices come last, the places are read after every
   // argument.
   std::vector<NodeId> children = node.children;
@@ -43,7 +43,7 @@ ValueId BodyLowering::call(const Node& node) {
     std::vector<DimId> dims;
     for (DimId d : target.dims) dims.push_back(D(d));
     types::DimSubst subst;
-    const std::vector<DimSym> params = module_.functions[callee].dimParams;
+    const std::vector<DimSym>& params = module_.functions[callee].dimParams;
     for (size_t k = 0; k < params.size() && k < dims.size(); ++k) subst.emplace(params[k], dims[k]);
     checkDimArguments(target.dims, args);
     for (size_t p = 0; p < args.size(); ++p)
@@ -86,14 +86,14 @@ size_t seedsOf(const DerivativeRef& ref) {
 } // namespace
 
 ValueId BodyLowering::derivative(const Node& node) {
-  const DerivativeRef ref = node.as<DerivativeRef>();
+  const DerivativeRef& ref = node.as<DerivativeRef>();
   return after(node.children, node.type, [&](std::vector<ValueId> v) {
     std::vector<ValueId> seeds(v.end() - static_cast<ptrdiff_t>(seedsOf(ref)), v.end());
     v.resize(v.size() - seeds.size());
     core::Op op = derivativeOf(node, std::move(v));
     op.operands.insert(op.operands.end(), seeds.begin(), seeds.end());
     const TypeId type = T(node.type);
-    const std::vector<TypeId> wanted = types_[type].parts;
+    const std::vector<TypeId>& wanted = types_[type].parts;
     std::vector<TypeId> found = wanted;
     if (ref.mode != check::DerivativeMode::Backward) found[0] = resultOf(op);
     if (ref.mode == check::DerivativeMode::Jvp) found[1] = types::tangentType(types_, found[0]);
@@ -106,7 +106,7 @@ ValueId BodyLowering::derivative(const Node& node) {
 
 /// The op without its seeds; sizes that the function decides come into scope.
 core::Op BodyLowering::derivativeOf(const Node& node, std::vector<ValueId> args) {
-  const DerivativeRef ref = node.as<DerivativeRef>();
+  const DerivativeRef& ref = node.as<DerivativeRef>();
   core::Op op = Builder::simple(OpKind::Derivative, std::move(args));
   core::DerivativeAttr attr{coreMode(ref.mode), {}, ref.wrt, {true}, ref.saved};
   if (ref.mode == check::DerivativeMode::Backward) {
@@ -118,7 +118,7 @@ core::Op BodyLowering::derivativeOf(const Node& node, std::vector<ValueId> args)
   op.operands = withCaptures(ref.target, std::move(op.operands));
   types::DimSubst subst;
   checkDimArguments(ref.target.dims, op.operands);
-  const std::vector<DimSym> params = module_.functions[attr.callee].dimParams;
+  const std::vector<DimSym>& params = module_.functions[attr.callee].dimParams;
   for (size_t k = 0; k < params.size() && k < ref.target.dims.size(); ++k) {
     op.dims.push_back(D(ref.target.dims[k]));
     subst.emplace(params[k], op.dims.back());
@@ -127,7 +127,7 @@ core::Op BodyLowering::derivativeOf(const Node& node, std::vector<ValueId> args)
     TypeId wanted = module_.functions[attr.callee].typeOf(module_.functions[attr.callee].params()[p]);
     op.operands[p] = cast(op.operands[p], types_.substitute(wanted, subst));
   }
-  for (DimSym s : std::vector<DimSym>(module_.functions[attr.callee].resultDims))
+  for (DimSym s : module_.functions[attr.callee].resultDims)
     op.resultDims.push_back(b_.newDim(types_.dims.info(s).name));
   op.attr = std::move(attr);
   types::DimSubst found;

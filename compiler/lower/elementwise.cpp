@@ -12,7 +12,7 @@ ValueId BodyLowering::elementAt(ValueId argument, const std::vector<DimId>& dims
                                 const std::vector<ValueId>& axes) {
   TypeId type = b_.typeOf(argument);
   if (types_.kind(type) != TypeKind::Array) return argument;
-  const std::vector<DimId> own = types_[type].dims;
+  const std::vector<DimId>& own = types_[type].dims;
   std::vector<ValueId> index;
   for (size_t a = 0; a < own.size(); ++a) {
     size_t at = dims.size() - own.size() + a;
@@ -25,7 +25,7 @@ ValueId BodyLowering::elementAt(ValueId argument, const std::vector<DimId>& dims
 /// The array of what `element` gives at each point of the array type `type`.
 ValueId BodyLowering::collected(TypeId type,
                                 const std::function<ValueId(const std::vector<ValueId>&)>& element) {
-  const std::vector<DimId> dims = types_[type].dims;
+  const std::vector<DimId>& dims = types_[type].dims;
   core::Op op = core::nestOf({core::collecting(dims.size())});
   op.dims = dims;
   RegionId outer = b_.region, region = b_.newRegion();
@@ -39,12 +39,12 @@ ValueId BodyLowering::collected(TypeId type,
 }
 
 ValueId BodyLowering::elementwise(const Node& node) {
-  const std::vector<LocalId> elements = node.as<Elementwise>().elements;
+  const std::vector<LocalId>& elements = node.as<Elementwise>().elements;
   NodeId body = node.children.back();
   std::vector<NodeId> args(node.children.begin(), node.children.end() - 1);
   return after(args, node.type, [&](std::vector<ValueId> v) {
     TypeId type = T(node.type);
-    const std::vector<DimId> dims = types_[type].dims;
+    const std::vector<DimId>& dims = types_[type].dims;
     auto hasShape = [&](ValueId a) { return types_[b_.typeOf(a)].dims == dims; };
     if (std::none_of(v.begin(), v.end(), hasShape)) checkShape(dims);
     Values before = values_;

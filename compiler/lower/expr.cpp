@@ -14,7 +14,7 @@ ValueId BodyLowering::constant(const Node& node) {
 }
 
 ValueId BodyLowering::operation(const Node& node) {
-  const OpRef ref = node.as<OpRef>();
+  const OpRef& ref = node.as<OpRef>();
   TypeId type = node.type;
   return after(node.children, type, [&](std::vector<ValueId> v) { return applied(ref, type, std::move(v)); });
 }
@@ -64,7 +64,7 @@ void BodyLowering::checkOverflow(OpKind kind, TypeId type, const std::vector<Val
 }
 
 ValueId BodyLowering::convert(const Node& node) {
-  const ConvertRef ref = node.as<ConvertRef>();
+  const ConvertRef& ref = node.as<ConvertRef>();
   TypeId to = node.type;
   return after(node.children, to, [&](std::vector<ValueId> v) {
     TypeId from = b_.typeOf(v[0]);
@@ -82,7 +82,7 @@ ValueId BodyLowering::convert(const Node& node) {
 }
 
 ValueId BodyLowering::exprAt(NodeId n) {
-  const Node node = instance_.nodes[n];
+  const Node& node = instance_.nodes[n];
   switch (node.kind) {
   case NodeKind::Error: return undef(T(node.type));
   case NodeKind::Const: return constant(node);
@@ -188,7 +188,7 @@ ValueId BodyLowering::variant(const Node& node, std::vector<ValueId> v) {
 }
 
 ValueId BodyLowering::closure(const Node& node, std::vector<ValueId> v) {
-  const CallTarget target = node.as<CallTarget>();
+  const CallTarget& target = node.as<CallTarget>();
   std::vector<ValueId> captures;
   if (target.known || target.captures > 0) captures = capturesOf(v[0]);
   core::Op op = Builder::simple(OpKind::Closure, std::move(captures),
@@ -229,7 +229,7 @@ ValueId BodyLowering::builtin(const Node& node, std::vector<ValueId> v) {
     return unit();
   }
   if (types_.kind(type) != TypeKind::Tuple) return b_.one(std::move(op), type);
-  const std::vector<TypeId> parts = types_[type].parts;
+  const std::vector<TypeId>& parts = types_[type].parts;
   core::OpId made = b_.append(std::move(op), std::span<const TypeId>(parts));
   std::vector<ValueId> values;
   for (size_t k = 0; k < parts.size(); ++k) values.push_back(b_.result(made, k));

@@ -77,7 +77,7 @@ bool isSeen(const core::Function& fn, const core::Op& op, const std::set<ValueId
 
 /// Computes ahead what the body and the filter of `nest` need not all of its indices for.
 void BodyLowering::hoist(NodeId nest) {
-  const Node node = instance_.nodes[nest];
+  const Node& node = instance_.nodes[nest];
   Sweep outer = std::move(sweep_);
   sweep_ = {};
   if (flow_ == FlowKind::On && introduceAxes(node.as<Nest>())) {
@@ -106,7 +106,7 @@ void BodyLowering::look(NodeId n) {
 }
 
 void BodyLowering::lookInside(NodeId n) {
-  const Node node = instance_.nodes[n];
+  const Node& node = instance_.nodes[n];
   size_t axes = sweep_.axes.size();
   sweep_.path.push_back(n);
   switch (node.kind) {

@@ -39,7 +39,7 @@ ValueId BodyLowering::holding(Held held, const Make& body) {
 }
 
 ValueId BodyLowering::within(const Node& node) {
-  const Within ref = node.as<Within>();
+  const Within& ref = node.as<Within>();
   std::vector<NodeId> children;
   indexNodes(ref.place.steps, children);
   return after(children, node.type, [&](std::vector<ValueId> v) {

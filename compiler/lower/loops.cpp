@@ -182,7 +182,7 @@ ValueId BodyLowering::indexOf(const Counted& range, ValueId i) {
 }
 
 ValueId BodyLowering::forLoop(const Node& node) {
-  const auto ref = node.as<check::For>();
+  const auto& ref = node.as<check::For>();
   NodeId body = node.children.back();
   std::vector<NodeId> bounds(node.children.begin(), node.children.end() - 1);
   return after(bounds, types_.unit(), [&](std::vector<ValueId> v) {

@@ -25,7 +25,7 @@ ValueId BodyLowering::matchDirect(const Matching& m) {
   TypeId scrutinee = b_.typeOf(m.value);
   core::Op op = Builder::simple(OpKind::Match, {m.value}, core::MatchAttr{});
   std::vector<std::function<ValueId(RegionId)>> makes;
-  auto cases = types_.recordInfo(types_[scrutinee].record).cases;
+  const auto& cases = types_.recordInfo(types_[scrutinee].record).cases;
   for (uint32_t c = 0; c < cases.size(); ++c) {
     op.as<core::MatchAttr>().regionOf.push_back(c);
     makes.push_back([&, c](RegionId) {
@@ -33,7 +33,7 @@ ValueId BodyLowering::matchDirect(const Matching& m) {
       for (uint32_t k = 0; k < cases[c].fields.size(); ++k)
         payload.push_back(b_.param(types_.fieldType(scrutinee, c, k), cases[c].fields[k].name));
       for (const check::Arm& arm : m.arms) {
-        const Pattern p = instance_.patterns[arm.pattern];
+        const Pattern& p = instance_.patterns[arm.pattern];
         if (p.kind == PatternKind::Case && p.caseIndex != c) continue;
         if (p.kind == PatternKind::Case) {
           for (uint32_t k = 0; k < p.subs.size(); ++k) bind(payload[k], p.subs[k]);
@@ -77,7 +77,7 @@ ValueId BodyLowering::matchChain(const Matching& m, size_t k) {
 }
 
 ValueId BodyLowering::match(const Node& node) {
-  const Arms arms = node.as<Arms>();
+  const Arms& arms = node.as<Arms>();
   std::vector<NodeId> children{node.children[0]};
   if (!arms.places.empty()) indexNodes(arms.places[0].steps, children);
   return after(children, node.type, [&](std::vector<ValueId> v) {
@@ -112,7 +112,7 @@ bool BodyLowering::bindsPlace(PatternId id) {
 /// What a pattern matched, with the places that it bound as they are now. `again`: what it matched is taken
 /// apart once more, since what was found then is known in some branch only.
 ValueId BodyLowering::rebuilt(PatternId id, ValueId original, bool again) {
-  const Pattern p = instance_.patterns[id];
+  const Pattern& p = instance_.patterns[id];
   if (!bindsPlace(id)) return original;
   TypeId outside = b_.typeOf(original);
   if (p.kind == PatternKind::BindPlace) return cast(values_.at(p.local), outside);
@@ -151,7 +151,7 @@ ValueId BodyLowering::rebuiltCase(const Pattern& p, ValueId original) {
   TypeId type = b_.typeOf(original);
   core::Op op = Builder::simple(OpKind::Match, {original}, core::MatchAttr{});
   std::vector<std::function<ValueId(RegionId)>> makes;
-  auto cases = types_.recordInfo(types_[type].record).cases;
+  const auto& cases = types_.recordInfo(types_[type].record).cases;
   for (uint32_t c = 0; c < cases.size(); ++c) {
     op.as<core::MatchAttr>().regionOf.push_back(c);
     makes.push_back([&, c](RegionId) {

@@ -181,7 +181,7 @@ ValueId BodyLowering::orFiller(ValueId value, TypeId type) {
 
 /// A value of a type, of which only its sizes matter: its arrays may be read, since reads move.
 ValueId BodyLowering::filler(TypeId type) {
-  const types::Type t = types_[type];
+  const types::Type& t = types_[type];
   if (t.kind == TypeKind::Tuple || t.kind == TypeKind::Struct) {
     std::vector<ValueId> parts;
     size_t count =
@@ -216,7 +216,7 @@ ValueId BodyLowering::flatIndex(const Nest& ref) {
 
 /// Leaves as the body does at the first position where it does: it runs there once more (rule 13).
 void BodyLowering::leaveAt(const Node& node, ValueId position) {
-  const Nest ref = node.as<Nest>();
+  const Nest& ref = node.as<Nest>();
   ValueId left = b_.compare(ops::CmpKind::Lt, position, b_.integer(std::numeric_limits<int64_t>::max()));
   auto body = [&](RegionId) {
     expr(node.children[0]);
@@ -243,7 +243,7 @@ std::optional<OpKind> BodyLowering::checkedStep(NestKind kind, TypeId type) {
 /// What the body of a nest yields. Where a filter decides the positions first, their number takes the place
 /// of `dims`.
 BodyLowering::NestBody BodyLowering::shapeOf(const Node& node, std::vector<DimId>& dims) {
-  const Nest ref = node.as<Nest>();
+  const Nest& ref = node.as<Nest>();
   NestBody shape;
   bool collects = ref.kind == NestKind::Collect;
   bool arg = ref.kind == NestKind::ArgMax || ref.kind == NestKind::ArgMin;
@@ -264,7 +264,7 @@ BodyLowering::NestBody BodyLowering::shapeOf(const Node& node, std::vector<DimId
 
 /// The op without regions and results; the unit of a user's monoid is computed before it.
 core::Op BodyLowering::nestOp(const Node& node, NestBody& shape, const std::vector<DimId>& dims) {
-  const Nest ref = node.as<Nest>();
+  const Nest& ref = node.as<Nest>();
   core::NestResult result = resultOf(ref.kind, dims.size());
   if (shape.filter) {
     result.kind = core::NestResultKind::Filter;
@@ -289,7 +289,7 @@ core::Op BodyLowering::nestOp(const Node& node, NestBody& shape, const std::vect
 
 /// The body, and how a user's monoid combines; the type of an element.
 TypeId BodyLowering::nestRegions(const Node& node, const NestBody& shape, core::Op& op) {
-  const Nest ref = node.as<Nest>();
+  const Nest& ref = node.as<Nest>();
   RegionId outer = b_.region;
   Values before = values_;
   types::DimSubst dimsBefore = dimMap_;
@@ -351,8 +351,8 @@ ValueId BodyLowering::nestResult(const Node& node, const NestBody& shape, core::
 }
 
 ValueId BodyLowering::nest(NodeId n) {
-  const Node node = instance_.nodes[n];
-  const Nest ref = node.as<Nest>();
+  const Node& node = instance_.nodes[n];
+  const Nest& ref = node.as<Nest>();
   // Over no axes the domain is one point (rule 28): the body alone.
   bool onePoint =
       ref.axes.empty() && !ref.filtered && ref.kind != NestKind::ArgMax && ref.kind != NestKind::ArgMin;

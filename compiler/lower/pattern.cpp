@@ -31,7 +31,7 @@ ValueId BodyLowering::opened(ValueId value, const Pattern& p) {
 
 /// Binds the names of a pattern that matches `value`.
 void BodyLowering::bind(ValueId value, PatternId id) {
-  const Pattern p = instance_.patterns[id];
+  const Pattern& p = instance_.patterns[id];
   value = opened(value, p);
   if (!p.unpacked.empty()) opened_[id] = value;
   switch (p.kind) {
@@ -49,7 +49,7 @@ void BodyLowering::bind(ValueId value, PatternId id) {
 
 /// Binds the parts of the one case a value is of; the other cases are not met here.
 void BodyLowering::bindCase(ValueId value, PatternId id) {
-  const Pattern p = instance_.patterns[id];
+  const Pattern& p = instance_.patterns[id];
   bool binds = std::any_of(p.subs.begin(), p.subs.end(),
                            [&](PatternId s) { return instance_.patterns[s].kind != PatternKind::Wildcard; });
   if (!binds) return;
@@ -121,7 +121,7 @@ void BodyLowering::namesOf(PatternId id, std::vector<LocalId>& locals, std::vect
 
 /// Whether a pattern matches, as a bool.
 ValueId BodyLowering::test(ValueId value, PatternId id) {
-  const Pattern p = instance_.patterns[id];
+  const Pattern& p = instance_.patterns[id];
   if (irrefutable(id)) return b_.boolean(true);
   value = opened(value, p);
   switch (p.kind) {

@@ -77,7 +77,7 @@ BodyLowering::LoweredPath BodyLowering::pathWith(TypeId type, ValueId base, cons
 ValueId BodyLowering::read(ValueId base, const LoweredPath& p) { return b_.get(base, p.path, p.indices); }
 
 ValueId BodyLowering::get(const Node& node) {
-  const std::vector<Step> steps = node.as<Steps>().steps;
+  const std::vector<Step>& steps = node.as<Steps>().steps;
   // Base, then indices in the order written.
   auto* local = std::get_if<LocalRef>(&instance_.nodes[node.children[0]].payload);
   ValueId known = local ? whole(local->local, steps) : ValueId::none();
@@ -120,7 +120,7 @@ ValueId BodyLowering::current(const Place& place, const LoweredPath& p) {
 }
 
 ValueId BodyLowering::assign(const Node& node) {
-  const Place place = node.as<Place>();
+  const Place& place = node.as<Place>();
   std::vector<NodeId> children;
   indexNodes(place.steps, children);
   children.push_back(node.children[0]);
@@ -134,7 +134,7 @@ ValueId BodyLowering::assign(const Node& node) {
 
 /// The place's indices, then the value, then check, read and store (rule 14).
 ValueId BodyLowering::update(const Node& node) {
-  const Update ref = node.as<Update>();
+  const Update& ref = node.as<Update>();
   std::vector<NodeId> children;
   indexNodes(ref.place.steps, children);
   children.push_back(node.children[0]);
@@ -173,10 +173,10 @@ bool BodyLowering::addsToElement(NodeId statement) {
 
 /// `x[ids] += v`: every point adds to an accumulator that begins as `x`.
 ValueId BodyLowering::scatterSum(const Node& node) {
-  const Scatter ref = node.as<Scatter>();
-  const Node statement = instance_.nodes[node.children[0]];
-  const Update update = statement.as<Update>();
-  const Node made = instance_.nodes[statement.children[1]];
+  const Scatter& ref = node.as<Scatter>();
+  const Node& statement = instance_.nodes[node.children[0]];
+  const Update& update = statement.as<Update>();
+  const Node& made = instance_.nodes[statement.children[1]];
   ValueId root = values_.at(update.place.root);
   TypeId type = b_.typeOf(root);
   core::Op op = core::nestOf({}, {root}, 1);
@@ -207,7 +207,7 @@ ValueId BodyLowering::scatterSum(const Node& node) {
 /// `x[ids] op= v`: one statement for each point, in row-major order.
 ValueId BodyLowering::scatter(const Node& node) {
   if (addsToElement(node.children[0])) return scatterSum(node);
-  const Scatter ref = node.as<Scatter>();
+  const Scatter& ref = node.as<Scatter>();
   std::function<void(size_t)> level = [&](size_t k) {
     if (k == ref.axes.size()) {
       expr(node.children[0]);
@@ -225,7 +225,7 @@ ValueId BodyLowering::scatter(const Node& node) {
 }
 
 ValueId BodyLowering::pop(const Node& node) {
-  const Place place = node.as<Place>();
+  const Place& place = node.as<Place>();
   std::vector<NodeId> children;
   indexNodes(place.steps, children);
   return after(children, node.type, [&](std::vector<ValueId> v) {

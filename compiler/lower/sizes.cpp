@@ -8,10 +8,9 @@ using namespace check;
 
 /// The divisions inside a dimension divide by something.
 void BodyLowering::checkDivisors(DimId d) {
-  const std::vector<types::DimTerm> terms = types_.dims.terms(d); // copies: new dims may move the store's
-  for (const types::DimTerm& term : terms)
+  for (const types::DimTerm& term : types_.dims.terms(d))
     for (types::DimAtomId id : term.factors) {
-      const types::DimAtom atom = types_.dims.atom(id);
+      const types::DimAtom& atom = types_.dims.atom(id);
       for (DimId arg : atom.args) checkDivisors(arg);
       bool divides = atom.kind == types::DimAtomKind::FloorDiv || atom.kind == types::DimAtomKind::Mod;
       if (divides && !types_.dims.asConstant(atom.args[1]))

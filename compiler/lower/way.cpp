@@ -121,7 +121,7 @@ ValueId BodyLowering::throughArm(const Way& way, Node node, const Turn& turn, No
 
 /// Goes on at `next` once the condition before it holds.
 ValueId BodyLowering::through(const Way& way, NodeId n, const Turn& turn, NodeId next) {
-  const Node node = instance_.nodes[n];
+  const Node& node = instance_.nodes[n];
   Make on = [&] { return expr(next); };
   auto when = [&](ValueId condition, bool wanted) {
     return branches(Builder::simple(OpKind::If, {condition}),

@@ -156,7 +156,7 @@ void Modules::refuseAttributes(const std::vector<syntax::Attribute>& attributes)
 }
 
 void Modules::indexUse(ModuleId id, const Ast& ast, NodeId node) {
-  const auto use = ast[node].as<UseItem>();
+  const auto& use = ast[node].as<UseItem>();
   std::string dotted;
   for (const UseName& part : use.path)
     dotted += (dotted.empty() ? "" : ".") + std::string(names.text(part.name));

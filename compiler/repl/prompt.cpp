@@ -20,13 +20,13 @@ bool holdsFunctions(types::TypeStore& types, TypeId type, std::set<TypeId>& seen
   TypeKind kind = types.kind(type);
   if (kind == TypeKind::Function) return true;
   if (kind == TypeKind::Struct || kind == TypeKind::Enum) {
-    const types::Record record = types.recordInfo(types[type].record);
+    const types::Record& record = types.recordInfo(types[type].record);
     for (uint32_t c = 0; c < record.cases.size(); ++c)
       for (uint32_t k = 0; k < record.cases[c].fields.size(); ++k)
         if (holdsFunctions(types, record.cases[c].fields[k].type, seen)) return true;
     return false;
   }
-  const std::vector<TypeId> parts = types[type].parts;
+  const std::vector<TypeId>& parts = types[type].parts;
   for (TypeId part : parts)
     if (holdsFunctions(types, part, seen)) return true;
   return false;
@@ -263,7 +263,7 @@ bool Prompt::keep(const check::PromptEntry& entry, interp::RunResult result) {
   types::DimSubst sizes;
   for (size_t k = 0; k < instance.resultDims.size() && k < result.dims.size(); ++k)
     sizes.emplace(instance.resultDims[k], session_.types.dims.constant(result.dims[k]));
-  const std::vector<TypeId> parts = session_.types[instance.result].parts;
+  const std::vector<TypeId>& parts = session_.types[instance.result].parts;
   const interp::Value& all = result.values[0];
   variables_ = {};
   for (size_t k = 0; k < entry.variables.size(); ++k) {

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -24,28 +25,72 @@ struct Id {
   constexpr auto operator<=>(const Id&) const = default;
 };
 
-/// Owns values addressed by typed ids. A reference is invalidated by the next `add`.
+/// Owns values addressed by typed ids. A reference stays valid until the store goes or is assigned to: values
+/// stand in chunks that never move. A copy of a store has values of its own; a moved store takes them along.
 template <class IdType, class Value>
 class Store {
+  static constexpr uint32_t shift = 5, chunkSize = 1u << shift, mask = chunkSize - 1;
+
+  /// Room for `chunkSize` values, whoever fills it.
+  struct Chunk {
+    std::vector<Value> values;
+
+    Chunk() { values.reserve(chunkSize); }
+    Chunk(const Chunk& other) : Chunk() { values.assign(other.values.begin(), other.values.end()); }
+    Chunk(Chunk&&) noexcept = default;
+    Chunk& operator=(Chunk other) noexcept {
+      values.swap(other.values);
+      return *this;
+    }
+  };
+
+  /// Walks the values that were there when the walk began.
+  template <class Owner>
+  struct Iterator {
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Value;
+    using difference_type = ptrdiff_t;
+    using reference = decltype(std::declval<Owner&>()[IdType()]);
+
+    Owner* store = nullptr;
+    uint32_t index = 0;
+
+    reference operator*() const { return (*store)[IdType(index)]; }
+    Iterator& operator++() {
+      ++index;
+      return *this;
+    }
+    Iterator operator++(int) { return {store, index++}; }
+    bool operator==(const Iterator&) const = default;
+  };
+
 public:
   IdType add(Value value) {
-    values_.push_back(std::move(value));
-    return IdType(static_cast<uint32_t>(values_.size() - 1));
+    if (chunks_.empty() || chunks_.back().values.size() == chunkSize) chunks_.emplace_back();
+    chunks_.back().values.push_back(std::move(value));
+    return IdType(count() - 1);
   }
   Value& operator[](IdType id) {
-    assert(id.index < values_.size() && "id does not belong to this store");
-    return values_[id.index];
+    assert(id.index < count() && "id does not belong to this store");
+    return chunks_[id.index >> shift].values[id.index & mask];
   }
   const Value& operator[](IdType id) const {
-    assert(id.index < values_.size() && "id does not belong to this store");
-    return values_[id.index];
+    assert(id.index < count() && "id does not belong to this store");
+    return chunks_[id.index >> shift].values[id.index & mask];
   }
-  size_t size() const { return values_.size(); }
-  auto begin() const { return values_.begin(); }
-  auto end() const { return values_.end(); }
+  size_t size() const { return count(); }
+  auto begin() { return Iterator<Store>{this, 0}; }
+  auto end() { return Iterator<Store>{this, count()}; }
+  auto begin() const { return Iterator<const Store>{this, 0}; }
+  auto end() const { return Iterator<const Store>{this, count()}; }
 
 private:
-  std::vector<Value> values_;
+  uint32_t count() const {
+    if (chunks_.empty()) return 0;
+    return static_cast<uint32_t>((chunks_.size() - 1) * chunkSize + chunks_.back().values.size());
+  }
+
+  std::vector<Chunk> chunks_;
 };
 
 } // namespace melix

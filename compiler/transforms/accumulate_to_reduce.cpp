@@ -22,7 +22,7 @@ public:
   /// Inner nests first: what is made of an outer one holds copies of what they became.
   void run(RegionId region) {
     rewriteRegion(m_, f_, region, [&](OpId id) {
-      for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions)) run(inner);
+      for (RegionId inner : fn().ops[id].regions) run(inner);
       const Op& o = fn().ops[id];
       return o.kind != OpKind::Nest || nestAccs(o) == 0 || nest(id, region);
     });
@@ -219,8 +219,8 @@ private:
 
   ValueId reduction(OpId id, Conversion& c, const std::unordered_map<ValueId, ValueId>& keptAs, Emit& e,
                     Path& fixed, std::vector<ValueId>& fixedIndices) {
-    const Op add = fn().ops[c.site.add];
-    const types::Type t = types()[types()[fn().typeOf(add.operands[0])].parts[0]];
+    const Op& add = fn().ops[c.site.add];
+    const types::Type& t = types()[types()[fn().typeOf(add.operands[0])].parts[0]];
     Reduction r{{}, {}, e.in(e.newRegion()), Cloner(m_, f_, f_), {}, {}};
     r.made.kind = OpKind::Nest;
     r.made.loc = r.b.loc = add.loc;
@@ -262,12 +262,11 @@ private:
     if (level == 0)
       for (ValueId v : c.kept) {
         std::vector<ValueId> at;
-        const std::vector<ValueId> params = fn().regions[fn().ops[id].regions[0]].params;
+        const std::vector<ValueId>& params = fn().regions[fn().ops[id].regions[0]].params;
         for (size_t a = 0; a < fn().ops[id].dims.size(); ++a) at.push_back(map.value(params[a]));
         map.values[v] = at.empty() ? keptAs.at(v) : b.getAt(keptAs.at(v), at, fn().typeOf(v));
       }
-    const std::vector<OpId> ops = fn().regions[c.site.levels[level].region].ops;
-    for (OpId o : ops)
+    for (OpId o : fn().regions[c.site.levels[level].region].ops)
       if (c.slice.count(o.index)) {
         OpId copy = map.op(o, b);
         uses_.enter(copy, b.region);

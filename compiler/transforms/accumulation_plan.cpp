@@ -79,8 +79,8 @@ bool AccumulationPlanner::takeAxes(Conversion& c) const {
 
 /// An affine form for each axis of the accumulator; slices and whole axes bring axes of their own.
 bool AccumulationPlanner::placeIndices(Conversion& c, AffineIndices& indices) {
-  const Op add = fn().ops[c.site.add];
-  const types::Type t = types()[types()[fn().typeOf(add.operands[0])].parts[0]];
+  const Op& add = fn().ops[c.site.add];
+  const types::Type& t = types()[types()[fn().typeOf(add.operands[0])].parts[0]];
   size_t operand = 2;
   for (const PathStep& s : add.as<Path>()) {
     if (s.kind == StepKind::Index) {

@@ -128,7 +128,7 @@ private:
   /// Takes the accumulator out of the arms and the results; gives the result that handed it on.
   ValueId branch(OpId id, ValueId v) {
     size_t result = 0;
-    for (RegionId arm : std::vector<RegionId>(fn().ops[id].regions)) {
+    for (RegionId arm : fn().ops[id].regions) {
       std::vector<SiteLevel> levels;
       std::vector<AccumulationSite> sites;
       const ValueId last = follow(fn(), uses_, arm, v, levels, sites);

@@ -44,10 +44,7 @@ LocId Ad::derived(LocId loc) {
   return derived_[loc] = made;
 }
 
-DimSym Ad::freshDim(DimSym like) {
-  types::DimSymInfo info = module.types.dims.info(like);
-  return module.types.dims.newSym(info);
-}
+DimSym Ad::freshDim(DimSym like) { return module.types.dims.newSym(module.types.dims.info(like)); }
 
 // --- shells
 // -------------------------------------------------------------------------------------------------------

@@ -96,8 +96,8 @@ Path Backward::path(const Path& p) {
 
 /// Accumulators first, so that seeds that are parameters of g passed through add into them.
 void Backward::takeSeeds(Scope& top) {
-  const std::vector<ValueId> params = top.e.fn().params(), from = g().params();
-  const std::vector<ValueId> results = terminator(g().body).operands;
+  const std::vector<ValueId>&params = top.e.fn().params(), &from = g().params();
+  const std::vector<ValueId>& results = terminator(g().body).operands;
   size_t seeds = 0;
   for (bool b : lin_.linearResults) seeds += b;
   size_t accParam = 1 + seeds, kindAt = 0, param = 1;
@@ -110,7 +110,7 @@ void Backward::takeSeeds(Scope& top) {
 }
 
 void Backward::yieldCotangents(Scope& top) {
-  const std::vector<ValueId> from = g().params();
+  const std::vector<ValueId>& from = g().params();
   std::vector<ValueId> out;
   size_t kindAt = 0;
   for (size_t i = 0; i < from.size(); ++i) {
@@ -140,7 +140,7 @@ void Backward::build() {
   Scope top{ScopeKind::Function, g().body, e, nullptr, {}, {}, {}, {}, {}, {}, {}, 0};
   cur_ = &top;
   size_t at = 0;
-  const std::vector<DimSym> dimParams = e.fn().dimParams;
+  const std::vector<DimSym>& dimParams = e.fn().dimParams;
   for (DimSym s : g().dimParams) dims_[s] = types().dims.symbol(dimParams[at++]);
   takeSeeds(top);
   region(top);

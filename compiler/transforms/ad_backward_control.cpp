@@ -155,7 +155,7 @@ struct Backward::LoopSweep {
 /// Sizes that change from one iteration to the next are carried backwards too.
 void Backward::carrySizes(LoopSweep& sweep, Scope& s) {
   const Op& o = opOf(sweep.id);
-  const std::vector<DimSym> carriedDims = g().regions[sweep.from].dimParams;
+  const std::vector<DimSym>& carriedDims = g().regions[sweep.from].dimParams;
   size_t dimLead = o.resultDims.size() - carriedDims.size();
   for (size_t k = 0; k < carriedDims.size(); ++k) {
     sweep.made.dims.push_back(dim(types().dims.symbol(o.resultDims[dimLead + k])));
@@ -171,7 +171,7 @@ void Backward::carrySizes(LoopSweep& sweep, Scope& s) {
 void Backward::takeCarried(LoopSweep& sweep, Scope& s) {
   const Op& o = opOf(sweep.id);
   Scope* outer = s.parent;
-  const std::vector<ValueId> params = g().regions[sweep.from].params;
+  const std::vector<ValueId>& params = g().regions[sweep.from].params;
   const size_t carries = o.operands.size() - sweep.lead;
   std::vector<ValueId> own;
   for (size_t i = 0; i < carries; ++i) {
@@ -204,7 +204,7 @@ void Backward::takeCarried(LoopSweep& sweep, Scope& s) {
 /// Cotangents of the parameters carried, then of outside values.
 void Backward::yieldCarried(LoopSweep& sweep, Scope& s) {
   Scope* outer = s.parent;
-  const std::vector<ValueId> params = g().regions[sweep.from].params;
+  const std::vector<ValueId>& params = g().regions[sweep.from].params;
   std::vector<ValueId> out;
   for (size_t i : sweep.carried) {
     cur_ = &s;

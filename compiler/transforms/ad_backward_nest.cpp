@@ -89,7 +89,7 @@ Backward::NestSums Backward::yieldSums(Scope& s, const std::vector<ValueId>& axe
 void Backward::nest(OpId id) {
   const Op& o = opOf(id);
   RegionId from = o.regions[0];
-  const std::vector<ValueId> params = g().regions[from].params;
+  const std::vector<ValueId>& params = g().regions[from].params;
   if (!seeded(o)) return;
   Scope* outer = cur_;
   Emit& e = outer->e;

@@ -11,7 +11,7 @@ namespace melix::transforms {
 void Backward::region(Scope& s) {
   Scope* outer = cur_;
   cur_ = &s;
-  const std::vector<OpId> ops = g().regions[s.source].ops;
+  const std::vector<OpId>& ops = g().regions[s.source].ops;
   for (size_t i = ops.size(); i-- > 0;) op(ops[i]);
   cur_ = outer;
 }
@@ -205,8 +205,8 @@ void Backward::projection(const Op& o) {
   const std::vector<uint32_t>& regionOf = o.as<MatchAttr>().regionOf;
   uint32_t theCase =
       static_cast<uint32_t>(std::find(regionOf.begin(), regionOf.end(), chosen) - regionOf.begin());
-  const std::vector<ValueId> params = g().regions[o.regions[chosen]].params;
-  const std::vector<ValueId> yields = terminator(o.regions[chosen]).operands;
+  const std::vector<ValueId>& params = g().regions[o.regions[chosen]].params;
+  const std::vector<ValueId>& yields = terminator(o.regions[chosen]).operands;
   std::vector<ValueId> payload(params.size());
   for (size_t i = 0; i < yields.size(); ++i) {
     auto at = std::find(params.begin(), params.end(), yields[i]);

@@ -3,10 +3,10 @@
 namespace melix::transforms {
 
 void Forward::build() {
-  const std::vector<DimSym> dimParams = e_.fn().dimParams;
+  const std::vector<DimSym>& dimParams = e_.fn().dimParams;
   for (size_t i = 0; i < g().dimParams.size(); ++i)
     dims_[g().dimParams[i]] = types().dims.symbol(dimParams[i]);
-  const std::vector<ValueId> own = e_.fn().params();
+  const std::vector<ValueId>& own = e_.fn().params();
   size_t at = 0;
   for (size_t i = 0; i < g().params().size(); ++i)
     if (!lin_.linear[i]) values_[g().params()[i]] = own[at++];
@@ -43,8 +43,7 @@ std::vector<ValueId> Forward::items(RegionId r, Emit& e) {
 }
 
 void Forward::region(RegionId from, Emit& e) {
-  const std::vector<OpId> ops = g().regions[from].ops;
-  for (OpId id : ops)
+  for (OpId id : g().regions[from].ops)
     if (opOf(id).kind != OpKind::Yield) op(id, e);
 }
 

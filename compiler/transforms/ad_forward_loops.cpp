@@ -40,7 +40,7 @@ void Forward::loopOperands(Loop& l, Emit& e) {
 Emit Forward::openIteration(Loop& l, RegionId from, Emit& e) {
   Emit b = e.in(e.newRegion());
   for (DimSym s : g().regions[from].dimParams) e.fn().regions[b.region].dimParams.push_back(defineDim(s));
-  const std::vector<ValueId> own = g().regions[from].params;
+  const std::vector<ValueId>& own = g().regions[from].params;
   for (size_t i = 0; i < own.size(); ++i)
     if (!linear(l.params[i])) values_[own[i]] = b.param(typeOf(own[i]), g().values[own[i]].hint);
   if (l.isWhile && l.plan) {
@@ -149,7 +149,7 @@ Emit Forward::openNest(Nest& n, Emit& e) {
   for (const NestPart& part : n.view.parts())
     for (ValueId unit : n.view.units(part)) n.copy.operands.push_back(value(unit));
   Emit b = e.in(e.newRegion());
-  const std::vector<ValueId> params = g().regions[n.o.regions[0]].params;
+  const std::vector<ValueId>& params = g().regions[n.o.regions[0]].params;
   for (size_t i = 0; i < params.size(); ++i) {
     if (linear(params[i])) continue;
     if (i >= n.view.axes() && linear(n.view.accResults()[i - n.view.axes()])) continue;

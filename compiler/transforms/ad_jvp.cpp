@@ -201,7 +201,7 @@ void JvpBuilder::customRule(Emit& e) {
   assert(given.size() == expected && "a derivative rule gives results and their tangents");
   std::vector<ValueId> out(given.begin(), given.begin() + static_cast<long>(f.results.size()));
   size_t at = f.results.size();
-  for (TypeId t : std::vector<TypeId>(f.results))
+  for (TypeId t : f.results)
     if (ad_.leaves.count(t) != 0)
       for (ValueId v : ad_.leaves.takeApart(e, given[at++], type(t), true)) out.push_back(v);
   std::vector<DimId> dims;
@@ -212,9 +212,9 @@ void JvpBuilder::customRule(Emit& e) {
 void JvpBuilder::build() {
   Emit e(ad_.module, dst_, ad_.module.functions[dst_].body, ad_.derived(source().loc));
   // The shell's parameters: f's, then a tangent for each active leaf.
-  const std::vector<DimSym> fromDims = source().dimParams, toDims = e.fn().dimParams;
+  const std::vector<DimSym>&fromDims = source().dimParams, &toDims = e.fn().dimParams;
   for (size_t i = 0; i < fromDims.size(); ++i) dims_[fromDims[i]] = types().dims.symbol(toDims[i]);
-  std::vector<ValueId> params = e.fn().params(), from = source().params();
+  const std::vector<ValueId>&params = e.fn().params(), &from = source().params();
   size_t at = from.size();
   for (size_t i = 0; i < from.size(); ++i) values_[from[i]] = params[i];
   for (size_t i = 0; i < from.size(); ++i) {

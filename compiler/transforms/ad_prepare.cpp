@@ -34,7 +34,7 @@ public:
 
   void run(RegionId region) {
     rewriteRegion(m_, f_, region, [&](OpId id) {
-      for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions)) run(inner);
+      for (RegionId inner : fn().ops[id].regions) run(inner);
       const Op& o = fn().ops[id];
       return o.kind != OpKind::Nest || !nestNeedsLoop(fn(), m_.types, o) || rewrite(id, region);
     });
@@ -46,9 +46,9 @@ private:
   /// Moves such results into nests of their own; whether anything is left of the old one.
   bool rewrite(OpId id, RegionId region) {
     Emit e(m_, f_, region, fn().ops[id].loc);
-    const Op old = fn().ops[id];
+    Op& old = fn().ops[id];
     const NestView nest(fn(), old);
-    const std::vector<ValueId> yields(nest.yields().begin(), nest.yields().end());
+    const std::span<const ValueId> yields = nest.yields();
     std::vector<NestResult> left;
     std::vector<ValueId> leftYields, leftResults;
     for (const NestPart& part : nest.parts()) {
@@ -64,10 +64,9 @@ private:
     }
     leftYields.insert(leftYields.end(), yields.end() - nest.accs(), yields.end());
     leftResults.insert(leftResults.end(), old.results.end() - nest.accs(), old.results.end());
-    Op& o = fn().ops[id];
-    o.operands.resize(nest.accs());
-    o.regions.resize(1);
-    o.attr = nestOf(std::move(left), {}, nest.accs()).attr;
+    old.operands.resize(nest.accs());
+    old.regions.resize(1);
+    old.attr = nestOf(std::move(left), {}, nest.accs()).attr;
     takeOver(fn(), id, leftResults);
     fn().ops[terminatorId(fn(), old.regions[0])].operands = leftYields;
     return !leftResults.empty();
@@ -85,7 +84,7 @@ private:
 
   Sweep openAxes(const Op& old, const NestResult& r, Emit& e) {
     types::DimStore& dims = m_.types.dims;
-    const std::vector<ValueId> axes = fn().regions[old.regions[0]].params;
+    const std::vector<ValueId>& axes = fn().regions[old.regions[0]].params;
     Sweep s{{}, e.in(e.newRegion()), Cloner(m_, f_, f_), {}, {}, dims.constant(1)};
     s.nest.kind = OpKind::Nest;
     s.nest.loc = old.loc;
@@ -104,7 +103,7 @@ private:
 
   /// The axes reduced, from the number of the iteration; row-major: the last axis runs fastest.
   void splitIndex(Sweep& s, const Op& old, ValueId linear, Emit& in) {
-    const std::vector<ValueId> axes = fn().regions[old.regions[0]].params;
+    const std::vector<ValueId>& axes = fn().regions[old.regions[0]].params;
     for (size_t k = s.reduced.size(); k-- > 0;) {
       ValueId d = in.dimValue(old.dims[s.reduced[k]]);
       s.map.values[axes[s.reduced[k]]] = k == 0 ? linear : in.binary(OpKind::IRem, linear, d);
@@ -120,7 +119,7 @@ private:
     for (OpId id : needed(old.regions[0], yields)) s.map.op(id, in);
     if (!isCombine(r)) return {in.mul(carried[0], s.map.value(yields[0]))};
     RegionId combine = old.regions[r.combineRegion];
-    const std::vector<ValueId> params = fn().regions[combine].params;
+    const std::vector<ValueId>& params = fn().regions[combine].params;
     for (size_t k = 0; k < yields.size(); ++k) {
       s.map.values[params[k]] = carried[k];
       s.map.values[params[yields.size() + k]] = s.map.value(yields[k]);
@@ -146,8 +145,7 @@ private:
     in.yield(step(s, old, r, yields, carried, in));
     loop.regions = {in.region};
     OpId made = s.b.append(std::move(loop), types);
-    std::vector<ValueId> out = s.b.fn().ops[made].results;
-    s.b.yield(out);
+    s.b.yield(s.b.fn().ops[made].results);
     s.nest.regions = {s.b.region};
     for (ValueId v : results) resultTypes.push_back(fn().typeOf(v));
     s.nest.attr = nestOf(std::vector<NestResult>(results.size(), s.all)).attr;

@@ -57,7 +57,7 @@ bool Ad::isBoxed(const LinearValues& callee) {
 RecordId Ad::boxOf(Linearisation& lin) {
   if (lin.box.valid() || !isBoxed(*lin.values)) return lin.box;
   types::TypeStore& t = module.types;
-  const types::Record saved = t.recordInfo(lin.saved);
+  const types::Record& saved = t.recordInfo(lin.saved);
   types::Record box;
   box.name = t.names.intern("Boxed_" + std::string(t.names.text(saved.name)));
   box.declaration = 0x60000000u + lin.saved.index;
@@ -73,10 +73,10 @@ RecordId Ad::boxOf(Linearisation& lin) {
 
 /// Calls in branches, loops and nests count nothing: their records lie in an enum, an array or a list.
 uint32_t Ad::recordsIn(const LinearValues& of) {
-  const std::vector<OpId> ops = module.functions[of.function].regions[module.functions[of.function].body].ops;
+  const core::Function& f = module.functions[of.function];
   uint32_t records = 0;
-  for (OpId id : ops) {
-    const Op& op = module.functions[of.function].ops[id];
+  for (OpId id : f.regions[f.body].ops) {
+    const Op& op = f.ops[id];
     if (op.kind != OpKind::Call) continue;
     std::vector<bool> params;
     for (ValueId v : op.operands) params.push_back(of.values.count(v) != 0);

@@ -61,7 +61,7 @@ private:
       if (seen.insert(part).second) left.push_back(part);
     };
     while (!left.empty()) {
-      const types::Type t = types_[left.back()];
+      const types::Type& t = types_[left.back()];
       left.pop_back();
       if (t.kind == TypeKind::Function) return holds_[id] = true;
       for (TypeId p : t.parts) add(p);
@@ -108,7 +108,7 @@ private:
 
   /// Distinct dimensions of a type in order of occurrence.
   void distinctDims(TypeId id, std::vector<DimId>& out) {
-    const types::Type t = types_[id];
+    const types::Type& t = types_[id];
     for (DimId d : t.dims)
       if (std::find(out.begin(), out.end(), d) == out.end()) out.push_back(d);
     if (t.kind == TypeKind::Pack) return; // what is hidden stays inside; the rest is part of the shape
@@ -146,7 +146,7 @@ private:
     r.dimParams = s.dims;
     s.record = types_.addRecord(std::move(r));
     signatures_.push_back(s);
-    const types::Type t = types_[shape];
+    const types::Type& t = types_[shape];
     std::vector<TypeId> params;
     for (TypeId p : t.parts) params.push_back(type(p));
     TypeId result = type(t.result);
@@ -259,7 +259,7 @@ private:
     for (uint32_t k = 0; k < fields; ++k) payload.push_back(b.param(types_.fieldType(enumType, c, k)));
     types::DimSubst subst;
     std::vector<DimId> dims;
-    const std::vector<DimSym> calleeDims = m_.functions[callee].dimParams;
+    const std::vector<DimSym>& calleeDims = m_.functions[callee].dimParams;
     for (size_t k = 0; k < calleeDims.size(); ++k) {
       dims.push_back(types_.dims.symbol(b.bindDim(payload[k], types_.dims.info(calleeDims[k]).name)));
       subst.emplace(calleeDims[k], dims.back());
@@ -277,7 +277,7 @@ private:
   }
 
   ValueId unpacked(Builder& b, ValueId v) {
-    const types::Type t = types_[b.typeOf(v)];
+    const types::Type& t = types_[b.typeOf(v)];
     if (t.kind != TypeKind::Pack) return v;
     Op op = Builder::simple(OpKind::Unpack, {v});
     std::vector<DimId> own;
@@ -301,32 +301,30 @@ private:
       if (auto* check = std::get_if<CheckAttr>(&m_.functions[id].ops[o].attr))
         if (check->type.valid()) check->type = type(check->type);
       m_.functions[id].regions[r].ops.push_back(o);
-      const std::vector<RegionId> inner = m_.functions[id].ops[o].regions;
-      for (RegionId i : inner) rewrite(id, i);
+      for (RegionId inner : m_.functions[id].ops[o].regions) rewrite(id, inner);
     }
   }
 
   void closure(Builder& b, OpId o) {
-    const Op op = b.fn().ops[o];
+    Op& op = b.fn().ops[o];
     std::vector<DimId> args;
     TypeId was = appliedAs_.at({b.function.index, op.results[0].index});
     const Signature s = signatures_[signatureOf(was, args)];
     FunctionId callee = op.as<CallAttr>().callee;
     auto c = static_cast<uint32_t>(std::find(s.cases.begin(), s.cases.end(), callee) - s.cases.begin());
-    const std::vector<types::Field> fields = types_.recordInfo(s.record).cases[c].fields;
+    const std::vector<types::Field>& fields = types_.recordInfo(s.record).cases[c].fields;
     std::vector<ValueId> payload;
     for (DimId d : op.dims) payload.push_back(b.dimValue(d));
     for (ValueId v : op.operands) payload.push_back(packed(b, v, fields[payload.size()].type));
-    Op& now = b.fn().ops[o];
-    now.kind = OpKind::Variant;
-    now.operands = std::move(payload);
-    now.dims.clear();
-    now.attr = c;
+    op.kind = OpKind::Variant;
+    op.operands = std::move(payload);
+    op.dims.clear();
+    op.attr = c;
   }
 
   /// The capture with its dims hidden, as the field wants it.
   ValueId packed(Builder& b, ValueId v, TypeId field) {
-    const types::Type t = types_[field];
+    const types::Type& t = types_[field];
     if (t.kind != TypeKind::Pack || b.typeOf(v) == field) return v;
     std::vector<DimId> hidden(t.number);
     bind(t.parts[0], b.typeOf(v), hidden);
@@ -338,7 +336,7 @@ private:
   }
   /// Finds what the hidden symbols stand for by comparing the packed type with the actual one.
   void bind(TypeId pattern, TypeId actual, std::vector<DimId>& hidden) {
-    const types::Type p = types_[pattern], a = types_[actual];
+    const types::Type &p = types_[pattern], &a = types_[actual];
     for (size_t k = 0; k < p.dims.size() && k < a.dims.size(); ++k) {
       std::optional<DimSym> s = types_.dims.asSymbol(p.dims[k]);
       for (uint32_t i = 0; s && i < hidden.size(); ++i)
@@ -348,7 +346,7 @@ private:
   }
 
   void apply(Builder& b, OpId o) {
-    const Op op = b.fn().ops[o];
+    Op& op = b.fn().ops[o];
     std::vector<DimId> args;
     const Signature s =
         signatures_[signatureOf(appliedAs_.at({b.function.index, op.operands[0].index}), args)];
@@ -357,11 +355,10 @@ private:
     std::vector<ValueId> operands{op.operands[0]};
     for (size_t k = 1; k < op.operands.size(); ++k)
       operands.push_back(b.castDims(op.operands[k], types_.substitute(s.params[k - 1], subst)));
-    Op& now = b.fn().ops[o];
-    now.kind = OpKind::Call;
-    now.operands = std::move(operands);
-    now.dims = args;
-    now.attr = CallAttr{s.apply};
+    op.kind = OpKind::Call;
+    op.operands = std::move(operands);
+    op.dims = args;
+    op.attr = CallAttr{s.apply};
   }
 
   Module& m_;

@@ -72,7 +72,7 @@ private:
     std::vector<RecordId> found;
     std::function<void(TypeId)> look = [&](TypeId t) {
       if (!seen.insert(t).second) return;
-      const types::Type type = m_.types[t];
+      const types::Type& type = m_.types[t];
       for (TypeId part : type.parts) look(part);
       if (!type.record.valid()) return;
       if (sweeps_.count(type.record)) found.push_back(type.record);
@@ -133,15 +133,14 @@ private:
   /// Replaces the ops that are ready by what their expansions append at their places.
   void expandIn(FunctionId f, RegionId region, const std::unordered_set<OpId>& ready, LiveUses& uses) {
     rewriteRegion(m_, f, region, [&](OpId id) {
-      for (RegionId inner : std::vector<RegionId>(m_.functions[f].ops[id].regions))
-        expandIn(f, inner, ready, uses);
+      for (RegionId inner : m_.functions[f].ops[id].regions) expandIn(f, inner, ready, uses);
       return !ready.contains(id) || expand(f, region, id, uses);
     });
   }
 
   /// Whether the op stays, because it cannot be expanded.
   bool expand(FunctionId f, RegionId region, OpId id, LiveUses& uses) {
-    const Op op = m_.functions[f].ops[id];
+    const Op& op = m_.functions[f].ops[id];
     Emit e(m_, f, region, op.loc);
     const std::vector<ValueId> out = OpExpansion(ad_, op, wanted(op)).run(e);
     uses.leave(id);
@@ -152,7 +151,7 @@ private:
 
   /// Active leaves of the callee's parameters; reports what its derivative cannot go through.
   std::vector<LeafBits> wanted(const Op& op) {
-    const DerivativeAttr attr = op.as<DerivativeAttr>();
+    const DerivativeAttr& attr = op.as<DerivativeAttr>();
     const Function& f = m_.functions[attr.callee];
     std::vector<LeafBits> params;
     for (ValueId p : f.params()) params.push_back(LeafBits(ad_.leaves.count(f.typeOf(p)), false));

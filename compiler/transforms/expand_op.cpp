@@ -66,7 +66,7 @@ ValueId OpExpansion::leafOf(Emit& e, ValueId tangent, TypeId type, const Leaf& l
     if (OpId make = definedBy(OpKind::Make); make.valid())
       tangent = ValueId(e.fn().ops[make].operands[k]);
     else {
-      const types::Type whole = types()[e.typeOf(tangent)];
+      const types::Type& whole = types()[e.typeOf(tangent)];
       TypeId part =
           whole.kind == TypeKind::Struct ? types().fieldType(e.typeOf(tangent), 0, k) : whole.parts[k];
       tangent = e.kid(tangent, k, part);
@@ -105,7 +105,7 @@ ValueId OpExpansion::together(Emit& e, TypeId type, TypeId declared, const std::
   }
   if (!ad_.leaves.isBundle(type)) return restated(e, ad_.leaves, declared, leaves[at++]);
   std::vector<ValueId> parts;
-  const types::Type whole = types()[declared];
+  const types::Type& whole = types()[declared];
   for (uint32_t k = 0, n = ad_.leaves.kidCount(type); k < n; ++k) {
     TypeId part = whole.kind == TypeKind::Struct ? types().fieldType(declared, 0, k) : whole.parts[k];
     parts.push_back(together(e, ad_.leaves.kid(type, k), part, leaves, at));
@@ -162,7 +162,7 @@ void OpExpansion::companions() {
 
 std::vector<ValueId> OpExpansion::callForward(Emit& e) {
   OpId made = call(e, lin_->forward, arguments());
-  const std::vector<ValueId> all = e.fn().ops[made].results;
+  const std::vector<ValueId>& all = e.fn().ops[made].results;
   std::vector<ValueId> out(all.begin(), all.begin() + static_cast<long>(callee().results.size()));
   out.push_back(all.back());
   return out;
@@ -234,7 +234,7 @@ std::vector<ValueId> OpExpansion::backward(Emit& e) {
     }
     kept = e.one(std::move(open), types().openPack(packed, sweep.dims));
   }
-  const std::vector<TypeId> parts = types()[e.typeOf(kept)].parts;
+  const std::vector<TypeId>& parts = types()[e.typeOf(kept)].parts;
   sweep.saved = e.kid(kept, 0, parts[0]);
   uint32_t next = 1;
   auto sized = [&] {

@@ -53,8 +53,8 @@ private:
                                          const types::DimSubst& here, const std::vector<TypeId>& wanted);
 
   Ad& ad_;
-  const Op op_;
-  const DerivativeAttr attr_;
+  const Op& op_;
+  const DerivativeAttr& attr_;
   std::vector<LeafBits> active_;
   const JvpCompanion* jvp_ = nullptr;
   Linearisation* lin_ = nullptr;

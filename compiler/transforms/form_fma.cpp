@@ -19,7 +19,7 @@ public:
   void region(RegionId r) {
     rewriteRegion(m_, id_, r, [&](OpId id) {
       if (f_.ops[id].kind == OpKind::Nest) reductions(f_.ops[id]);
-      for (RegionId inner : std::vector<RegionId>(f_.ops[id].regions)) region(inner);
+      for (RegionId inner : f_.ops[id].regions) region(inner);
       const bool sum = f_.ops[id].kind == OpKind::Add || f_.ops[id].kind == OpKind::Sub;
       return !sum || !join(id, r);
     });
@@ -41,7 +41,7 @@ private:
 
   /// Whether an fma, appended to the region, took the place of the sum.
   bool join(OpId id, RegionId r) {
-    const Op sum = f_.ops[id];
+    const Op& sum = f_.ops[id];
     const bool left = isProduct(sum.operands[0], r);
     if (!left && !isProduct(sum.operands[1], r)) return false;
     const OpId product = f_.values[sum.operands[left ? 0 : 1]].def;

@@ -20,11 +20,9 @@ public:
 
   void region(RegionId r) {
     // Inner sweeps first: what leaves them may go on from here.
-    std::vector<OpId> list = fn().regions[r].ops;
-    for (OpId op : list) {
-      const std::vector<RegionId> inner = fn().ops[op].regions;
-      for (RegionId i : inner) region(i);
-    }
+    const std::vector<OpId>& list = fn().regions[r].ops;
+    for (OpId op : list)
+      for (RegionId inner : fn().ops[op].regions) region(inner);
     std::vector<OpId> out;
     for (OpId op : list) {
       OpKind kind = fn().ops[op].kind;
@@ -72,7 +70,7 @@ private:
           if (s.length.valid()) m_.types.dims.collectSymbols(s.length, syms);
       for (DimSym s : syms) dims |= in.dims.contains(s);
     };
-    const Op op = fn().ops[id];
+    const Op& op = fn().ops[id];
     look(op);
     for (RegionId r : op.regions) forEachOp(fn(), r, [&](OpId i) { look(fn().ops[i]); });
     if (dims) return std::nullopt;
@@ -134,8 +132,7 @@ private:
     Inside in = inside(r);
     bool checks = hasChecks(r), always = runsAtLeastOnce(sweep);
     std::vector<OpId> kept;
-    const std::vector<OpId> list = fn().regions[r].ops;
-    for (OpId id : list) {
+    for (OpId id : fn().regions[r].ops) {
       std::optional<std::set<ValueId>> n = moves(id) ? needs(id, in) : std::nullopt;
       bool stays = !n || !n->empty() || (isGuarded(id) && (checks || !(always || inRange(id))));
       if (stays) {
@@ -173,10 +170,10 @@ private:
     RegionId r = fn().ops[nest].regions[0];
     size_t axes = fn().ops[nest].dims.size();
     if (axes < 2 || hasChecks(r)) return;
-    const std::vector<ValueId> params = fn().regions[r].params;
+    const std::vector<ValueId>& params = fn().regions[r].params;
     const Inside in = inside(r);
     Body body;
-    const std::vector<OpId> list = fn().regions[r].ops;
+    const std::vector<OpId>& list = fn().regions[r].ops;
     for (size_t k = 0; k < list.size(); ++k) {
       std::optional<std::set<ValueId>> n = needs(list[k], in);
       if (!n || !moves(list[k]) || fn().ops[list[k]].results.size() != 1) continue;
@@ -221,7 +218,7 @@ private:
   /// Makes the nest over `with` and turns the op at hand into a read of its result.
   void readBack(OpId nest, OpId id, const std::set<ValueId>& with, const std::vector<OpId>& chain,
                 std::vector<OpId>& out) {
-    const Op outer = fn().ops[nest];
+    const Op& outer = fn().ops[nest];
     RegionId from = outer.regions[0];
     LocId loc = fn().ops[id].loc;
     RegionId scratch = fn().regions.add(Region{});
@@ -230,7 +227,7 @@ private:
     Cloner cloner(m_, id_, id_);
     Op made = nestOf({collecting(with.size())});
     std::vector<ValueId> indices;
-    const std::vector<ValueId> params = fn().regions[from].params;
+    const std::vector<ValueId>& params = fn().regions[from].params;
     for (uint32_t a = 0; a < outer.dims.size(); ++a) {
       if (!with.contains(params[a])) continue;
       made.dims.push_back(outer.dims[a]);

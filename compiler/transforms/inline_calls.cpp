@@ -111,7 +111,7 @@ private:
   /// inlined in their turn.
   void place(FunctionId id, RegionId r, OpId op, LiveUses& uses, Sizes& sizes) {
     auto ops = [&]() -> std::vector<OpId>& { return m_.functions[id].regions[r].ops; };
-    Op call = m_.functions[id].ops[op];
+    Op& call = m_.functions[id].ops[op];
     if (!isWanted(id, call)) {
       ops().push_back(op);
       for (RegionId inner : call.regions) region(id, inner, uses, sizes);

@@ -26,7 +26,7 @@ public:
       const bool isNest = fn().ops[id].kind == OpKind::Nest;
       if (isNest && isWanted(id)) return separate(id, region), false;
       if (!isNest)
-        for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions)) run(inner);
+        for (RegionId inner : fn().ops[id].regions) run(inner);
       return true;
     });
   }
@@ -68,7 +68,7 @@ private:
   }
 
   void separate(OpId id, RegionId region) {
-    const Op nest = fn().ops[id];
+    const Op& nest = fn().ops[id];
     const NestView view(fn(), nest);
     const RegionId body = nest.regions[0];
     const OpId yieldId = fn().regions[body].ops.back();
@@ -114,7 +114,7 @@ private:
       }
       rest.push_back(*part.spec);
       for (ValueId v : part.yields.of(yielded)) {
-        const Value value = fn().values[v];
+        const Value& value = fn().values[v];
         const bool axis = !value.def.valid() && value.region == body;
         auto array = arrays.find(v);
         values.push_back(axis                    ? axes[value.index]

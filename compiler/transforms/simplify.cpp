@@ -55,8 +55,7 @@ private:
     known_.open();
     size_t mark = ranges_.enter(r);
     Passed out{r, {}};
-    const std::vector<OpId> list = f_.regions[r].ops; // stays there while its ops are looked at
-    splice(list, out);
+    splice(f_.regions[r].ops, out);
     f_.regions[r].ops = std::move(out.ops);
     ranges_.leave(mark);
     known_.close();

@@ -79,7 +79,7 @@ private:
       if (kind == OpKind::Apply && apply(b, id, applied)) continue;
       if (kind == OpKind::Call || kind == OpKind::Derivative) specialise(b, id);
       m_.functions[f].regions[r].ops.push_back(id);
-      for (RegionId inner : std::vector<RegionId>(m_.functions[f].ops[id].regions)) region(f, inner, applied);
+      for (RegionId inner : m_.functions[f].ops[id].regions) region(f, inner, applied);
     }
   }
 
@@ -123,7 +123,7 @@ private:
   ValueId rebuild(Builder& b, const Shape& shape, TypeId type) {
     types::DimSubst dims;
     Op op = Builder::simple(OpKind::Closure, {}, CallAttr{shape.callee});
-    for (DimSym s : std::vector<DimSym>(m_.functions[shape.callee].dimParams)) {
+    for (DimSym s : m_.functions[shape.callee].dimParams) {
       DimSym own =
           b.newDim(types_.dims.info(s).name, types::DimSymKind::Parameter, types_.dims.info(s).lowerBound);
       b.fn().dimParams.push_back(own);
@@ -143,10 +143,10 @@ private:
 
   /// A call of a closure that is known is a call of its function.
   bool apply(Builder& b, OpId id, Applied& applied) {
-    const Op op = b.fn().ops[id];
+    const Op& op = b.fn().ops[id];
     OpId made = closureOf(b.fn(), op.operands[0]);
     if (!made.valid() || op.results.size() != 1) return false;
-    const Op closure = b.fn().ops[made];
+    const Op& closure = b.fn().ops[made];
     FunctionId callee = closure.as<CallAttr>().callee;
     if (m_.functions[callee].results.size() != 1) return false;
     std::vector<ValueId> args(closure.operands);
@@ -170,7 +170,7 @@ private:
 
   /// Makes a call, or the derivative of one, go to a copy if it passes closures that are known.
   void specialise(Builder& b, OpId id) {
-    Op op = b.fn().ops[id];
+    Op& op = b.fn().ops[id];
     auto* derivative = std::get_if<DerivativeAttr>(&op.attr);
     // The two halves of a pullback speak of one function and one record.
     if (derivative && derivative->saved.valid()) return;
@@ -198,7 +198,6 @@ private:
     calleeOf(op) = copy;
     if (derivative)
       for (uint32_t& w : derivative->wrt) w = moved[w];
-    b.fn().ops[id] = std::move(op);
   }
 
   FunctionId copyOf(FunctionId source, const Shapes& shapes) {
@@ -220,21 +219,18 @@ private:
     Builder b(m_, id, body, loc);
     const FunctionId written = asWritten_.at(source);
     Cloner cloner(m_, written, id);
-    for (DimSym s : std::vector<DimSym>(m_.functions[source].dimParams))
-      b.fn().dimParams.push_back(cloner.defineDim(s));
+    for (DimSym s : m_.functions[source].dimParams) b.fn().dimParams.push_back(cloner.defineDim(s));
     std::vector<uint32_t> moved;
-    const std::vector<ValueId> params = m_.functions[source].params();
+    const std::vector<ValueId>& params = m_.functions[source].params();
     for (size_t k = 0; k < params.size(); ++k) {
-      const Value p = m_.functions[source].values[params[k]];
+      const Value& p = m_.functions[source].values[params[k]];
       moved.push_back(static_cast<uint32_t>(b.fn().params().size()));
       cloner.values[params[k]] =
           shapes[k] ? rebuild(b, *shapes[k], cloner.type(p.type)) : b.param(cloner.type(p.type), p.hint);
     }
-    for (DimSym s : std::vector<DimSym>(m_.functions[source].resultDims))
-      b.fn().resultDims.push_back(cloner.defineDim(s));
-    for (TypeId t : std::vector<TypeId>(m_.functions[source].results))
-      b.fn().results.push_back(cloner.type(t));
-    for (InoutPair pair : std::vector<InoutPair>(m_.functions[source].inouts))
+    for (DimSym s : m_.functions[source].resultDims) b.fn().resultDims.push_back(cloner.defineDim(s));
+    for (TypeId t : m_.functions[source].results) b.fn().results.push_back(cloner.type(t));
+    for (InoutPair pair : m_.functions[source].inouts)
       b.fn().inouts.push_back({moved[pair.param], pair.result});
     Cloner::Yielded end = cloner.body(m_.functions[written].body, b);
     b.yield(std::move(end.values), std::move(end.dims));

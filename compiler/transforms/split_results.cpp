@@ -35,7 +35,7 @@ public:
 
   void run(RegionId region) {
     rewriteRegion(m_, f_, region, [&](OpId id) {
-      for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions)) run(inner);
+      for (RegionId inner : fn().ops[id].regions) run(inner);
       return fn().ops[id].kind != OpKind::Nest || !cheap(fn(), fn().ops[id]) || !split(id, region);
     });
   }
@@ -45,7 +45,7 @@ private:
 
   /// Whether nests of the parts, appended to the region, took the place of the op.
   bool split(OpId id, RegionId region) {
-    const Op nest = fn().ops[id];
+    const Op& nest = fn().ops[id];
     const NestView view(fn(), nest);
     std::vector<std::vector<NestPart>> groups;
     for (const NestPart& part : view.parts()) {

@@ -205,7 +205,7 @@ std::optional<DimSym> DimStore::asSymbol(DimId d) const {
 }
 
 DimId DimStore::substituteAtom(DimAtomId id, const DimSubst& subst) {
-  DimAtom a = atoms_[id];
+  const DimAtom& a = atoms_[id];
   if (a.kind == DimAtomKind::Symbol) {
     auto it = subst.find(a.symbol);
     return it == subst.end() ? symbol(a.symbol) : it->second;
@@ -225,10 +225,9 @@ DimId DimStore::substituteAtom(DimAtomId id, const DimSubst& subst) {
 
 DimId DimStore::substitute(DimId d, const DimSubst& subst) {
   if (subst.empty()) return d;
-  std::vector<DimTerm> terms = dims_[d];
   DimId all = constant(0);
   bool changed = false;
-  for (const DimTerm& t : terms) {
+  for (const DimTerm& t : dims_[d]) {
     DimId product = constant(t.coefficient);
     for (DimAtomId factor : t.factors) {
       DimId now = substituteAtom(factor, subst);

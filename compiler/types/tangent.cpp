@@ -77,7 +77,7 @@ bool isOwnTangent(const TypeStore& types, TypeId id, Seen& seen) {
 }
 
 void deriveFields(TypeStore& types, RecordId of, RecordId tangent) {
-  const Record source = types.recordInfo(of);
+  const Record& source = types.recordInfo(of);
   std::vector<EnumCase> cases;
   if (source.isEnum) cases.push_back({types.names.intern("zero"), {}});
   for (const EnumCase& c : source.cases) {
@@ -90,7 +90,7 @@ void deriveFields(TypeStore& types, RecordId of, RecordId tangent) {
 
 RecordId tangentRecord(TypeStore& types, RecordId of) {
   if (auto it = types.tangentRecords.find(of); it != types.tangentRecords.end()) return it->second;
-  Record source = types.recordInfo(of);
+  const Record& source = types.recordInfo(of);
   Record derived;
   derived.name = types.names.intern("Tangent[" + std::string(types.names.text(source.name)) + "]");
   derived.isEnum = source.isEnum;
@@ -159,14 +159,14 @@ bool holdsItself(const TypeStore& types, TypeId type, bool throughLists) {
 
 /// The widest of `sofar` and the floats in `type`; `seen` are the records on the way.
 static TypeId widestFloat(TypeStore& types, TypeId type, TypeId sofar, std::vector<TypeId>& seen) {
-  const Type t = types[type];
+  const Type& t = types[type];
   if (types.isFloat(type)) return !sofar || scalarBits(t.kind) > scalarBits(types.kind(sofar)) ? type : sofar;
   bool isRecord = t.kind == TypeKind::Struct || t.kind == TypeKind::Enum;
   if (isRecord && std::find(seen.begin(), seen.end(), type) != seen.end()) return sofar;
   if (isRecord) seen.push_back(type);
   for (TypeId part : t.parts) sofar = widestFloat(types, part, sofar, seen);
   if (!isRecord) return sofar;
-  const std::vector<EnumCase> cases = types.recordInfo(t.record).cases;
+  const std::vector<EnumCase>& cases = types.recordInfo(t.record).cases;
   for (uint32_t k = 0; k < cases.size(); ++k)
     for (uint32_t f = 0; f < cases[k].fields.size(); ++f)
       sofar = widestFloat(types, types.fieldType(type, k, f), sofar, seen);
