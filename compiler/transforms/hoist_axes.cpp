@@ -170,7 +170,6 @@ private:
     RegionId r = fn().ops[nest].regions[0];
     size_t axes = fn().ops[nest].dims.size();
     if (axes < 2 || hasChecks(r)) return;
-    const std::vector<ValueId>& params = fn().regions[r].params;
     const Inside in = inside(r);
     Body body;
     const std::vector<OpId>& list = fn().regions[r].ops;
