@@ -1,6 +1,7 @@
 #pragma once
 // Typed 32-bit ids and the stores they index.
 
+#include <bit>
 #include <cassert>
 #include <compare>
 #include <cstdint>
@@ -29,14 +30,18 @@ struct Id {
 /// stand in chunks that never move. A copy of a store has values of its own; a moved store takes them along.
 template <class IdType, class Value>
 class Store {
-  static constexpr uint32_t shift = 5, chunkSize = 1u << shift, mask = chunkSize - 1;
+  /// Each chunk is twice as large as the one before: their table is short, and values mostly stand side by
+  /// side.
+  static constexpr uint32_t firstShift = 3, firstSize = 1u << firstShift;
 
-  /// Room for `chunkSize` values, whoever fills it.
+  /// Room for a fixed number of values, whoever fills it.
   struct Chunk {
     std::vector<Value> values;
 
-    Chunk() { values.reserve(chunkSize); }
-    Chunk(const Chunk& other) : Chunk() { values.assign(other.values.begin(), other.values.end()); }
+    explicit Chunk(size_t capacity) { values.reserve(capacity); }
+    Chunk(const Chunk& other) : Chunk(other.values.capacity()) {
+      values.assign(other.values.begin(), other.values.end());
+    }
     Chunk(Chunk&&) noexcept = default;
     Chunk& operator=(Chunk other) noexcept {
       values.swap(other.values);
@@ -66,17 +71,18 @@ class Store {
 
 public:
   IdType add(Value value) {
-    if (chunks_.empty() || chunks_.back().values.size() == chunkSize) chunks_.emplace_back();
+    const uint32_t index = count();
+    if (index == sizeBefore(chunks_.size())) chunks_.emplace_back(size_t(firstSize) << chunks_.size());
     chunks_.back().values.push_back(std::move(value));
-    return IdType(count() - 1);
+    return IdType(index);
   }
   Value& operator[](IdType id) {
     assert(id.index < count() && "id does not belong to this store");
-    return chunks_[id.index >> shift].values[id.index & mask];
+    return chunks_[chunkOf(id)].values[offsetOf(id)];
   }
   const Value& operator[](IdType id) const {
     assert(id.index < count() && "id does not belong to this store");
-    return chunks_[id.index >> shift].values[id.index & mask];
+    return chunks_[chunkOf(id)].values[offsetOf(id)];
   }
   size_t size() const { return count(); }
   auto begin() { return Iterator<Store>{this, 0}; }
@@ -87,7 +93,17 @@ public:
 private:
   uint32_t count() const {
     if (chunks_.empty()) return 0;
-    return static_cast<uint32_t>((chunks_.size() - 1) * chunkSize + chunks_.back().values.size());
+    return sizeBefore(chunks_.size() - 1) + static_cast<uint32_t>(chunks_.back().values.size());
+  }
+  /// How many values the first `chunks` chunks hold. Counted with that of the first chunk added, an index has
+  /// its chunk in its highest bit and its place there in the others.
+  static uint32_t sizeBefore(size_t chunks) {
+    return static_cast<uint32_t>(((uint64_t(1) << chunks) - 1) << firstShift);
+  }
+  static size_t chunkOf(IdType id) { return std::bit_width(id.index + firstSize) - 1 - firstShift; }
+  static uint32_t offsetOf(IdType id) {
+    const uint32_t at = id.index + firstSize;
+    return at - std::bit_floor(at);
   }
 
   std::vector<Chunk> chunks_;

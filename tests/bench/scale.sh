@@ -1,6 +1,7 @@
 # Compile time against the length of a program: part of tests/bench/run, which has `work`, `melix` and `failed`.
-# A line a length: processor time, peak memory, and the ratio to the length before with its aim. A run that does not
-# end in scale_limit seconds of processor time, takes more than scale_memory kB or fails is a failure that is printed.
+# Part `aims`: what somebody waits for, with all processors. The others: a line a length, on one processor: its time,
+# peak memory, and the ratio to the length before with its aim. A run that does not end in scale_limit seconds of
+# processor time, takes more than scale_memory kB or fails is a failure that is printed.
 
 scale_limit=${SCALE_LIMIT:-60}
 scale_memory=$((12 * 1024 * 1024))
@@ -107,7 +108,28 @@ bench_scale_straight() {
   done
 }
 
+# scale_aim NAME KIND GRADIENT LENGTH SECONDS MB ARGUMENTS...: what somebody waits for, on all processors
+scale_aim() {
+  local name=$1 program seconds megabytes first=(env)
+  program=$(scale_generate "$2" "$4" "$3")
+  if chrt -f 1 true 2> /dev/null; then first=(chrt -f 1); fi
+  "${first[@]}" /usr/bin/time -o "$work/times" -f '%e %M' "$melix" "${@:7}" "$program" > "$work/output" || failed=1
+  read -r seconds megabytes < <(tail -n 1 "$work/times" | awk '{ printf "%.2f %d\n", $1, $2 / 1000 }')
+  report "$name" "$seconds" "$5" s
+  report "  its memory" "$megabytes" "$6" MB
+}
+
+bench_scale_aims() {
+  scale_aim "64,000 ops in functions, show --stage opt" ops 0 1056 1.2 600 show --stage opt
+  scale_aim "64,000 ops in one function, show --stage opt" blocks 0 1056 1.2 600 show --stage opt
+  scale_aim "800 chained functions of scalars" scalars 0 800 1 300 run
+  scale_aim "800 chained functions of scalars, -O0" scalars 0 800 1 300 run -O0
+  scale_aim "800 chained functions of arrays" arrays 0 800 1 300 run
+  scale_aim "800 chained functions of arrays, -O0" arrays 0 800 1 300 run -O0
+  scale_aim "16,000 lines, -O0" lines 0 4000 6 600 run -O0
+}
+
 bench_scale() {
   local group
-  for group in ops chain lines newton straight; do "bench_scale_$group"; done
+  for group in aims ops chain lines newton straight; do "bench_scale_$group"; done
 }
