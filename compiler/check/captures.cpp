@@ -100,8 +100,11 @@ void Body::captureLets(const std::vector<DeclId>& functions, Known& known, std::
 /// The names of a statement of the script have values from here on.
 void Body::noteLets(SynId statement) {
   if (ast.kind(statement) != SynKind::Let) return;
-  for (const auto& [name, begin] : c.scriptNames(module).lets)
-    if (begin == ast.span(statement).begin)
+  const std::map<NameId, uint32_t>& lets = c.scriptNames(module).lets;
+  std::vector<NameId> names;
+  namesInPattern(*ast.at, ast[statement].as<Let>().pattern, names);
+  for (NameId name : names)
+    if (auto let = lets.find(name); let != lets.end() && let->second == ast.span(statement).begin)
       if (LocalId l = lookupAny(name)) scriptLets[name] = l;
 }
 

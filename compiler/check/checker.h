@@ -105,6 +105,9 @@ struct PromptEntry {
   std::vector<PromptVariable> variables; ///< all that are visible after it; types once sizes are known
 };
 
+/// The names that a pattern binds, in the order in which they stand.
+void namesInPattern(const syntax::Ast& ast, syntax::NodeId pattern, std::vector<NameId>& out);
+
 class Checker {
 public:
   /// `strictShapes`: sizes that only the run can compare are errors (rule 22), but for those that are written

@@ -138,13 +138,12 @@ struct Coverage {
     }
     if (kind == TypeKind::Enum) {
       const std::vector<types::EnumCase>& cases = types.recordInfo(types[type].record).cases;
+      const std::vector<std::vector<Row>> byCase = rowsByCase(rows, cases.size());
       for (uint32_t k = 0; k < cases.size(); ++k) {
         std::string name(types.names.text(cases[k].name));
         bool bare = cases[k].fields.empty();
-        Witness found =
-            expand(rows, fieldsOf(type, k), rest,
-                   [k](const Pattern* p) { return p->kind == PatternKind::Case && p->caseIndex == k; },
-                   {bare ? name : name + "(", bare ? "" : ")", false});
+        Witness found = expand(byCase[k], fieldsOf(type, k), rest, [](const Pattern*) { return true; },
+                               {bare ? name : name + "(", bare ? "" : ")", false});
         if (found) return found;
       }
       return std::nullopt;
@@ -160,6 +159,19 @@ struct Coverage {
       return std::nullopt;
     }
     return expand(rows, {}, rest, none, {"_", "", false});
+  }
+
+  /// For each case the rows that may be about it; their order does not matter.
+  std::vector<std::vector<Row>> rowsByCase(const std::vector<Row>& rows, size_t cases) {
+    std::vector<std::vector<Row>> out(cases);
+    for (const Row& row : rows) {
+      const Pattern* p = at(row[0]);
+      if (isAny(p))
+        for (std::vector<Row>& of : out) of.push_back(row);
+      else if (p->kind == PatternKind::Case)
+        out[p->caseIndex].push_back(row);
+    }
+    return out;
   }
 
   std::string_view nameOf(TypeId record) const {

@@ -8,21 +8,16 @@ namespace melix::check {
 
 using namespace syntax;
 
-namespace {
-
-/// The names that a pattern binds.
-void boundNames(const Ast& ast, SynId pattern, std::vector<NameId>& out) {
+void namesInPattern(const Ast& ast, SynId pattern, std::vector<NameId>& out) {
   const SynNode& n = ast[pattern];
   if (n.kind == SynKind::Name) out.push_back(n.as<Name>().name);
   if (n.kind == SynKind::CasePattern) {
     for (const PatternField& f : n.as<CasePattern>().fields)
-      if (f.pattern) boundNames(ast, f.pattern, out);
+      if (f.pattern) namesInPattern(ast, f.pattern, out);
   } else {
-    forEachChild(ast, pattern, [&](SynId part) { boundNames(ast, part, out); });
+    forEachChild(ast, pattern, [&](SynId part) { namesInPattern(ast, part, out); });
   }
 }
-
-} // namespace
 
 void Checker::seePrompt(ModuleId module, const std::vector<PromptVariable>& known) {
   promptNames_[module] = known;
@@ -32,7 +27,7 @@ std::set<NameId> Checker::namesBoundIn(ModuleId module) {
   std::vector<NameId> names;
   const Ast& tree = modules[module].ast;
   for (SynId statement : modules[module].statements)
-    if (tree.kind(statement) == SynKind::Let) boundNames(tree, tree[statement].as<Let>().pattern, names);
+    if (tree.kind(statement) == SynKind::Let) namesInPattern(tree, tree[statement].as<Let>().pattern, names);
   return {names.begin(), names.end()};
 }
 
@@ -44,7 +39,7 @@ const Checker::ScriptNames& Checker::scriptNames(ModuleId module) {
     if (tree.kind(statement) != SynKind::Let) continue;
     const auto& let = tree[statement].as<Let>();
     std::vector<NameId> names;
-    boundNames(tree, let.pattern, names);
+    namesInPattern(tree, let.pattern, names);
     for (NameId name : names)
       if (let.isVar || !out.lets.emplace(name, tree.span(statement).begin).second)
         (let.isVar ? out.vars : out.again).insert(name);

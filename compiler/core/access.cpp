@@ -6,7 +6,10 @@
 
 namespace melix::core {
 
-AccessInfo::AccessInfo(const Module& m, const Function& f) : m_(m), f_(f) { region(f.body); }
+AccessInfo::AccessInfo(const Module& m, const Function& f) : m_(m), f_(f) {
+  std::set<ValueId> all;
+  region(f.body, all);
+}
 
 const std::set<ValueId>& AccessInfo::axesOf(ValueId v) const {
   static const std::set<ValueId> none;
@@ -14,13 +17,7 @@ const std::set<ValueId>& AccessInfo::axesOf(ValueId v) const {
   return it == axes_.end() ? none : it->second;
 }
 
-void AccessInfo::collect(RegionId r, std::set<ValueId>& out) {
-  forEachOp(f_, r, [&](OpId id) {
-    for (ValueId v : f_.ops[id].operands) out.insert(axesOf(v).begin(), axesOf(v).end());
-  });
-}
-
-void AccessInfo::region(RegionId r) {
+void AccessInfo::region(RegionId r, std::set<ValueId>& out) {
   for (OpId id : f_.regions[r].ops) {
     const Op& op = f_.ops[id];
     std::set<ValueId> all;
@@ -37,13 +34,13 @@ void AccessInfo::region(RegionId r) {
         }
         axes_[params[k]] = std::move(own);
       }
-      region(inner);
-      collect(inner, all);
+      region(inner, all);
       for (ValueId p : params) open_.erase(p);
     }
     // Axes of this op and of nests further inside do not leave it.
     std::erase_if(all, [&](ValueId a) { return !open_.contains(a); });
     for (ValueId v : op.results) axes_[v] = all;
+    out.insert(all.begin(), all.end());
   }
 }
 

@@ -27,8 +27,8 @@ public:
 
 private:
   bool readsContiguously(ValueId term, ValueId axis, std::set<ValueId>& seen) const;
-  void region(RegionId r);
-  void collect(RegionId r, std::set<ValueId>& out);
+  /// Adds to `out` the axes around the region that what is in it varies with.
+  void region(RegionId r, std::set<ValueId>& out);
   const Module& m_;
   const Function& f_;
   std::unordered_map<ValueId, std::set<ValueId>> axes_;
