@@ -274,6 +274,10 @@ void Compiler::nestResult(const Op& o, const core::NestView& nest, const core::N
   if (reduces && nr.monoid == MonoidKind::Sum && isObject(rx.kind0)) {
     rx.zero = newReg(true);
     zero(rx.zero, type);
+  } else if (reduces && !core::isPosition(nr)) {
+    rx.combine = core::scalarFunction(core::combiningOp(nr.monoid), rx.kind0);
+    rx.fma = core::scalarFunction(OpKind::Fma, rx.kind0);
+    rx.unit = slotOfBits(rx.kind0, core::unitOf(nr.monoid, rx.kind0));
   }
   for (ValueId result : nest.results(part)) rx.outs.push_back(reg(result));
   if (isFilter) rx.dimOut = symReg(o.resultDims[filter++]);

@@ -2,6 +2,7 @@
 // Internal: running nests. The body is compiled in line between NestBegin and NestStep; the state of a run is
 // an object in a register, so nests may contain calls and each other.
 
+#include "core/evaluate.h"
 #include "interp/code.h"
 
 namespace melix::interp {
@@ -12,6 +13,8 @@ struct NestResultExtra {
   core::OrderKind order;
   uint32_t lanes = 0;
   bool fused = false;
+  core::ScalarFunction combine = nullptr, fma = nullptr; ///< two values; the factors of a fused one and a sum
+  Slot unit{0};
   std::vector<uint32_t> keep;
   uint32_t yields[2] = {0, 0};       ///< operands; of a filter: condition, value; fused: the factors
   TypeKind kind0 = TypeKind::F32;    ///< of the yielded value (of the filter's value)
