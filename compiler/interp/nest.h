@@ -7,14 +7,19 @@
 
 namespace melix::interp {
 
+/// How scalars are combined.
+struct ScalarReduction {
+  core::ScalarFunction combine = nullptr; ///< two values
+  core::ScalarFunction fma = nullptr;     ///< the factors of a term and what is there; null: terms are values
+  Slot unit{0};
+};
+
 struct NestResultExtra {
   core::NestResultKind kind;
   core::MonoidKind monoid;
   core::OrderKind order;
   uint32_t lanes = 0;
-  bool fused = false;
-  core::ScalarFunction combine = nullptr, fma = nullptr; ///< two values; the factors of a fused one and a sum
-  Slot unit{0};
+  ScalarReduction scalar;
   std::vector<uint32_t> keep;
   uint32_t yields[2] = {0, 0};       ///< operands; of a filter: condition, value; fused: the factors
   TypeKind kind0 = TypeKind::F32;    ///< of the yielded value (of the filter's value)

@@ -10,7 +10,7 @@ using core::MonoidKind;
 using core::NestResultKind;
 using core::OrderKind;
 
-static Slot combined(const NestResultExtra& x, Slot a, Slot b) { return Slot{x.combine(a.u, b.u, 0)}; }
+static Slot combined(const NestResultExtra& x, Slot a, Slot b) { return Slot{x.scalar.combine(a.u, b.u, 0)}; }
 
 void NestRun::reset(ResultState& r, size_t c) {
   const NestResultExtra& x = *r.x;
@@ -36,7 +36,7 @@ void NestRun::reset(ResultState& r, size_t c) {
   }
   cell = Cell{};
   if (x.monoid == MonoidKind::ArgMin || x.monoid == MonoidKind::ArgMax) return;
-  cell.total = cell.block = x.unit;
+  cell.total = cell.block = x.scalar.unit;
   if (isOrdered(x)) cell.total.u = core::firstTotal(x.monoid, x.kind0);
 }
 
@@ -57,7 +57,7 @@ bool NestRun::reduce(ResultState& r) {
     return true;
   }
   auto add = [&](Slot& to) {
-    to.u = x.fused ? x.fma(v.u, f_.r[x.yields[1]].u, to.u) : x.combine(to.u, v.u, 0);
+    to = x.scalar.fma ? Slot{x.scalar.fma(v.u, f_.r[x.yields[1]].u, to.u)} : combined(x, to, v);
   };
   if (!isOrdered(x)) {
     add(cell.total);
@@ -79,10 +79,10 @@ void NestRun::closeBlock(ResultState& r, size_t c) {
     for (uint32_t half = x.lanes / 2; half >= 1; half /= 2)
       for (uint32_t k = 0; k < half; ++k) lanes[k] = combined(x, lanes[k], lanes[k + half]);
     cell.block = lanes[0];
-    for (uint32_t k = 0; k < x.lanes; ++k) lanes[k] = x.unit;
+    for (uint32_t k = 0; k < x.lanes; ++k) lanes[k] = x.scalar.unit;
   }
   cell.total = combined(x, cell.total, cell.block);
-  cell.block = x.unit;
+  cell.block = x.scalar.unit;
   cell.terms = 0;
 }
 
@@ -185,7 +185,7 @@ void NestRun::finish(ResultState& r, size_t c, int64_t at) {
     if (cell.terms > 0)
       closeBlock(r, c);
     else if (x.monoid == MonoidKind::Sum)
-      cell.total = combined(x, cell.total, x.unit);
+      cell.total = combined(x, cell.total, x.scalar.unit);
   }
   result(r, 0, at, cell.total, x.kind0);
 }
