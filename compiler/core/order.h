@@ -1,8 +1,8 @@
 #pragma once
 // The order in which float sums and products of nests are computed.
 //
-// The reduced terms, row-major over the reduced axes, are cut into blocks of 8,192; block results are added
-// in index order, the first to -0. Inside a block, from +0:
+// The reduced terms, row-major over the reduced axes, are cut into blocks of `blockTerms`; block results are
+// added in index order, the first to -0. Inside a block, from +0:
 //   chain     one after another. For a contraction with both M and N axes, or when no operand of the term is
 //   contiguous
 //             in the innermost reduced axis (the last index of some `get` is that axis with coefficient 1).
@@ -17,6 +17,15 @@
 #include "core/ir.h"
 
 namespace melix::core {
+
+/// Terms in a block.
+inline constexpr int64_t blockTerms = 8192;
+
+/// Whether terms of a kind are reduced in blocks.
+inline bool isOrdered(MonoidKind monoid, OrderKind order, TypeKind kind) {
+  const bool rounds = monoid == MonoidKind::Sum || monoid == MonoidKind::Prod;
+  return rounds && types::isFloatKind(kind) && order != OrderKind::Unset;
+}
 
 /// Sets the order of every float sum and product that has none. Where it has not run, all terms are one
 /// chain.

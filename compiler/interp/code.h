@@ -121,7 +121,4 @@ Handler scalarHandler(core::OpKind op, TypeKind kind, uint32_t detail);
 const Instr* runConvert(Frame& f, const Instr* in);
 const Instr* runBits(Frame& f, const Instr* in); ///< c: kind of the float
 
-/// Value of `convert`, also for constant folding in tests.
-Slot convertSlot(TypeKind from, TypeKind to, ops::ConvertMode mode, Slot v);
-
 } // namespace melix::interp

@@ -258,12 +258,12 @@ void Compiler::nestResult(const Op& o, const core::NestView& nest, const core::N
     return;
   }
   const core::Value& v = fn_.values[value];
-  rx.fused = nr.fused && reduces && v.def.valid() && fn_.ops[v.def].kind == OpKind::Mul;
+  const bool fused = nr.fused && reduces && v.def.valid() && fn_.ops[v.def].kind == OpKind::Mul;
   rx.kind0 = kindOf(type);
   rx.isArray = types_.kind(type) == TypeKind::Array;
   rx.element = kindOf(types_.element(type));
   if (rx.isArray) rx.elementDims = dimRegs(types_[type].dims);
-  if (rx.fused) {
+  if (fused) {
     // The product itself is needed only if somebody else looks at it.
     if (uses_.count(value) == 1) skipped_.insert(value);
     later(0, fn_.ops[v.def].operands[0]);
@@ -274,6 +274,10 @@ void Compiler::nestResult(const Op& o, const core::NestView& nest, const core::N
   if (reduces && nr.monoid == MonoidKind::Sum && isObject(rx.kind0)) {
     rx.zero = newReg(true);
     zero(rx.zero, type);
+  } else if (reduces && !core::isPosition(nr)) {
+    rx.scalar.combine = core::scalarFunction(core::combiningOp(nr.monoid), rx.kind0);
+    if (fused) rx.scalar.fma = core::scalarFunction(OpKind::Fma, rx.kind0);
+    rx.scalar.unit = slotOfBits(rx.kind0, core::unitOf(nr.monoid, rx.kind0));
   }
   for (ValueId result : nest.results(part)) rx.outs.push_back(reg(result));
   if (isFilter) rx.dimOut = symReg(o.resultDims[filter++]);

@@ -102,8 +102,7 @@ void NestRun::prepare(ResultState& r, const NestResultExtra& x) {
   r.single = true;
   for (uint32_t a : x.keep) r.single &= a < x.keep.size();
   r.cells.resize(static_cast<size_t>(r.single ? 1 : cells));
-  if (isOrdered(x) && x.order == OrderKind::Lanes)
-    r.lanes.assign(r.cells.size() * x.lanes, unitOf(x.monoid, x.kind0));
+  if (isOrdered(x) && x.order == OrderKind::Lanes) r.lanes.assign(r.cells.size() * x.lanes, x.scalar.unit);
   for (size_t c = 0; c < r.cells.size(); ++c) reset(r, c);
 }
 

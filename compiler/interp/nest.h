@@ -2,16 +2,24 @@
 // Internal: running nests. The body is compiled in line between NestBegin and NestStep; the state of a run is
 // an object in a register, so nests may contain calls and each other.
 
+#include "core/evaluate.h"
 #include "interp/code.h"
 
 namespace melix::interp {
+
+/// How scalars are combined.
+struct ScalarReduction {
+  core::ScalarFunction combine = nullptr; ///< two values
+  core::ScalarFunction fma = nullptr;     ///< the factors of a term and what is there; null: terms are values
+  Slot unit{0};
+};
 
 struct NestResultExtra {
   core::NestResultKind kind;
   core::MonoidKind monoid;
   core::OrderKind order;
   uint32_t lanes = 0;
-  bool fused = false;
+  ScalarReduction scalar;
   std::vector<uint32_t> keep;
   uint32_t yields[2] = {0, 0};       ///< operands; of a filter: condition, value; fused: the factors
   TypeKind kind0 = TypeKind::F32;    ///< of the yielded value (of the filter's value)

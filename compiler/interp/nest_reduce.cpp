@@ -1,8 +1,6 @@
 // Reductions of a nest: what comes to one element, in the order that the nest says.
 #include "interp/nest_run.h"
 
-#include "core/build.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -12,65 +10,7 @@ using core::MonoidKind;
 using core::NestResultKind;
 using core::OrderKind;
 
-namespace {
-
-/// Terms in a block of an ordered reduction (docs/reference/numbers.md).
-constexpr int64_t blockTerms = 8192;
-
-float toFloat(TypeKind k, Slot s) { return static_cast<float>(core::floatValue(k, s.u)); }
-Slot ofFloat(TypeKind k, float v) {
-  Slot s;
-  s.u = core::floatBits(k, static_cast<double>(v));
-  return s;
-}
-
-template <class T>
-T combineFloat(MonoidKind m, T a, T b) {
-  switch (m) {
-  case MonoidKind::Sum: return a + b;
-  case MonoidKind::Prod: return a * b;
-  case MonoidKind::Min: return a != a || a <= b ? a : b;
-  default: return a != a || a >= b ? a : b;
-  }
-}
-
-Slot combineScalar(MonoidKind m, TypeKind k, Slot a, Slot b) {
-  if (k == TypeKind::F32) return slotOf(combineFloat(m, a.f, b.f));
-  if (k == TypeKind::F64) return slotOf(combineFloat(m, a.d, b.d));
-  if (types::isFloatKind(k)) return ofFloat(k, combineFloat(m, toFloat(k, a), toFloat(k, b)));
-  bool isSigned = types::scalarClass(k) == types::ScalarClass::SInt;
-  switch (m) {
-  case MonoidKind::Sum: return slotOfBits(k, a.u + b.u);
-  case MonoidKind::Prod: return slotOfBits(k, a.u * b.u);
-  case MonoidKind::Min: return (isSigned ? a.i <= b.i : a.u <= b.u) ? a : b;
-  case MonoidKind::Max: return (isSigned ? a.i >= b.i : a.u >= b.u) ? a : b;
-  case MonoidKind::And: return slotOfBits(k, a.u & b.u);
-  default: return slotOfBits(k, a.u | b.u);
-  }
-}
-
-Slot fuse(TypeKind k, Slot a, Slot b, Slot sum) {
-  if (k == TypeKind::F32) return slotOf(std::fma(a.f, b.f, sum.f));
-  if (k == TypeKind::F64) return slotOf(std::fma(a.d, b.d, sum.d));
-  return ofFloat(k, std::fma(toFloat(k, a), toFloat(k, b), toFloat(k, sum)));
-}
-
-} // namespace
-
-Slot unitOf(MonoidKind m, TypeKind k) {
-  unsigned width = types::scalarBits(k);
-  bool isSigned = types::scalarClass(k) == types::ScalarClass::SInt, isFloat = types::isFloatKind(k);
-  uint64_t ones = width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1;
-  switch (m) {
-  case MonoidKind::Prod: return slotOfBits(k, isFloat ? core::floatBits(k, 1.0) : 1);
-  case MonoidKind::Min:
-    return slotOfBits(k, isFloat ? core::floatBits(k, HUGE_VAL) : isSigned ? ones >> 1 : ones);
-  case MonoidKind::Max:
-    return slotOfBits(k, isFloat ? core::floatBits(k, -HUGE_VAL) : isSigned ? (ones >> 1) + 1 : 0);
-  case MonoidKind::And: return slotOfBits(k, k == TypeKind::Bool ? 1 : ones);
-  default: return slotOfBits(k, 0);
-  }
-}
+static Slot combined(const NestResultExtra& x, Slot a, Slot b) { return Slot{x.scalar.combine(a.u, b.u, 0)}; }
 
 void NestRun::reset(ResultState& r, size_t c) {
   const NestResultExtra& x = *r.x;
@@ -96,12 +36,8 @@ void NestRun::reset(ResultState& r, size_t c) {
   }
   cell = Cell{};
   if (x.monoid == MonoidKind::ArgMin || x.monoid == MonoidKind::ArgMax) return;
-  Slot unit = unitOf(x.monoid, x.kind0);
-  cell.total = unit;
-  if (!isOrdered(x)) return;
-  cell.block = unit;
-  // The first total is the unit that changes no first block.
-  if (x.monoid == MonoidKind::Sum) cell.total = slotOfBits(x.kind0, core::floatBits(x.kind0, -0.0));
+  cell.total = cell.block = x.scalar.unit;
+  if (isOrdered(x)) cell.total.u = core::firstTotal(x.monoid, x.kind0);
 }
 
 bool NestRun::reduce(ResultState& r) {
@@ -121,7 +57,7 @@ bool NestRun::reduce(ResultState& r) {
     return true;
   }
   auto add = [&](Slot& to) {
-    to = x.fused ? fuse(x.kind0, v, f_.r[x.yields[1]], to) : combineScalar(x.monoid, x.kind0, to, v);
+    to = x.scalar.fma ? Slot{x.scalar.fma(v.u, f_.r[x.yields[1]].u, to.u)} : combined(x, to, v);
   };
   if (!isOrdered(x)) {
     add(cell.total);
@@ -131,24 +67,22 @@ bool NestRun::reduce(ResultState& r) {
     add(r.lanes[c * x.lanes + static_cast<size_t>(cell.terms) % x.lanes]);
   else
     add(cell.block);
-  if (++cell.terms == blockTerms) closeBlock(r, c);
+  if (++cell.terms == core::blockTerms) closeBlock(r, c);
   return true;
 }
 
 void NestRun::closeBlock(ResultState& r, size_t c) {
   const NestResultExtra& x = *r.x;
   Cell& cell = r.cells[c];
-  Slot unit = unitOf(x.monoid, x.kind0);
   if (x.order == OrderKind::Lanes) {
     Slot* lanes = r.lanes.data() + c * x.lanes;
     for (uint32_t half = x.lanes / 2; half >= 1; half /= 2)
-      for (uint32_t k = 0; k < half; ++k)
-        lanes[k] = combineScalar(x.monoid, x.kind0, lanes[k], lanes[k + half]);
+      for (uint32_t k = 0; k < half; ++k) lanes[k] = combined(x, lanes[k], lanes[k + half]);
     cell.block = lanes[0];
-    for (uint32_t k = 0; k < x.lanes; ++k) lanes[k] = unit;
+    for (uint32_t k = 0; k < x.lanes; ++k) lanes[k] = x.scalar.unit;
   }
-  cell.total = combineScalar(x.monoid, x.kind0, cell.total, cell.block);
-  cell.block = unit;
+  cell.total = combined(x, cell.total, cell.block);
+  cell.block = x.scalar.unit;
   cell.terms = 0;
 }
 
@@ -251,7 +185,7 @@ void NestRun::finish(ResultState& r, size_t c, int64_t at) {
     if (cell.terms > 0)
       closeBlock(r, c);
     else if (x.monoid == MonoidKind::Sum)
-      cell.total = combineScalar(MonoidKind::Sum, x.kind0, cell.total, unitOf(x.monoid, x.kind0));
+      cell.total = combined(x, cell.total, x.scalar.unit);
   }
   result(r, 0, at, cell.total, x.kind0);
 }

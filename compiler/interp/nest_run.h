@@ -2,6 +2,7 @@
 // Internal: one run of a nest. Its state is an object in a register, so that a panic or an outer nest finds
 // it.
 
+#include "core/order.h"
 #include "interp/nest.h"
 
 namespace melix::interp {
@@ -25,14 +26,7 @@ struct ResultState {
   bool single = false;      ///< the reduced axes are innermost: one cell at a time
 };
 
-inline bool isOrdered(const NestResultExtra& x) {
-  return types::isFloatKind(x.kind0) &&
-         (x.monoid == core::MonoidKind::Sum || x.monoid == core::MonoidKind::Prod) &&
-         x.order != core::OrderKind::Unset;
-}
-
-/// What a reduction begins with.
-Slot unitOf(core::MonoidKind m, TypeKind k);
+inline bool isOrdered(const NestResultExtra& x) { return core::isOrdered(x.monoid, x.order, x.kind0); }
 
 struct NestState : Object {
   const NestExtra* x;

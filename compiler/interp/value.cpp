@@ -1,6 +1,6 @@
 #include "interp/value.h"
 
-#include "core/build.h"
+#include "core/evaluate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,16 +25,7 @@ TypeKind slotKind(const types::TypeStore& types, types::TypeId type) {
 
 unsigned slotBytes(TypeKind kind) { return isObject(kind) ? 8 : types::scalarBits(kind) / 8; }
 
-Slot slotOfBits(TypeKind kind, uint64_t bits) {
-  Slot s;
-  unsigned width = types::scalarBits(kind);
-  s.u = bits;
-  if (types::scalarClass(kind) == types::ScalarClass::SInt)
-    s.i = static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
-  else if (width > 0 && width < 64)
-    s.u = bits & ((uint64_t(1) << width) - 1);
-  return s;
-}
+Slot slotOfBits(TypeKind kind, uint64_t bits) { return Slot{core::extendedBits(kind, bits)}; }
 
 template <class T>
 static uint64_t load(const char* from) {
@@ -185,26 +176,11 @@ void makeUnique(Object*& place) {
 // --- tangents
 // -----------------------------------------------------------------------------------------------------
 
-template <class T>
-static T floatOp(TangentOp op, T a, T b) {
-  return op == TangentOp::Sub ? a - b : op == TangentOp::Neg ? -a : a + b;
-}
-
-static Slot scalarTangent(TangentOp op, TypeKind kind, Slot a, Slot b) {
-  Slot r;
-  r.u = 0;
-  if (kind == TypeKind::F32) {
-    r.f = floatOp(op, a.f, b.f);
-  } else if (kind == TypeKind::F64) {
-    r.d = floatOp(op, a.d, b.d);
-  } else if (types::isFloatKind(kind)) {
-    auto x = static_cast<float>(core::floatValue(kind, a.u)),
-         y = static_cast<float>(core::floatValue(kind, b.u));
-    r.u = core::floatBits(kind, static_cast<double>(floatOp(op, x, y)));
-  } else {
-    r = slotOfBits(kind, op == TangentOp::Sub ? a.u - b.u : op == TangentOp::Neg ? 0 - a.u : a.u + b.u);
-  }
-  return r;
+static core::ScalarFunction scalarTangent(TangentOp op, TypeKind kind) {
+  const core::OpKind how = op == TangentOp::Sub   ? core::OpKind::Sub
+                           : op == TangentOp::Neg ? core::OpKind::Neg
+                                                  : core::OpKind::Add;
+  return core::scalarFunction(how, kind);
 }
 
 static Slot nullSlot() {
@@ -236,10 +212,11 @@ static Slot arrayTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
     problem = "arrays of different sizes are added";
     return result.give();
   }
+  const core::ScalarFunction scalar = isObject(x->element) ? nullptr : scalarTangent(op, x->element);
   for (int64_t k = 0; k < x->count && problem.empty(); ++k) {
     Slot old = x->at(k), other = y ? y->at(k) : nullSlot();
-    if (!isObject(x->element)) {
-      storeSlot(x->element, x->data + k * x->elementBytes, scalarTangent(op, x->element, old, other));
+    if (scalar) {
+      storeSlot(x->element, x->data + k * x->elementBytes, Slot{scalar(old.u, other.u, 0)});
       continue;
     }
     storeSlot(x->element, x->data + k * x->elementBytes, nullSlot());
@@ -303,7 +280,7 @@ static Slot listTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
 }
 
 Slot tangentOp(TangentOp op, TypeKind kind, Slot a, Slot b, std::string& problem) {
-  if (!isObject(kind)) return scalarTangent(op, kind, a, b);
+  if (!isObject(kind)) return Slot{scalarTangent(op, kind)(a.u, b.u, 0)};
   if (!a.o || (op != TangentOp::Neg && !b.o)) return a;
   switch (a.o->kind) {
   case ObjectKind::Array: return arrayTangent(op, a, b, problem);

@@ -6,59 +6,24 @@
 //   sums of arrays and structs    the leaves so far
 //   combine                       the leaves of the values so far
 //   everything else               the value so far
+#include "core/evaluate.h"
+#include "core/order.h"
 #include "loops/lower_nest.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace melix::loops {
-namespace {
 
 using core::MonoidKind;
 using core::OrderKind;
 
-constexpr uint64_t blockTerms = 8192;
-
-uint64_t floatBits(TypeKind kind, double v) {
-  if (kind == TypeKind::F64) {
-    uint64_t bits;
-    __builtin_memcpy(&bits, &v, 8);
-    return bits;
-  }
-  auto f = static_cast<float>(v);
-  uint32_t bits;
-  __builtin_memcpy(&bits, &f, 4);
-  if (kind == TypeKind::F32) return bits;
-  if (kind == TypeKind::BF16) return bits >> 16;
-  // The values used here (0, 1, infinities) are exact in every format.
-  if (v == 0) return std::signbit(v) ? 0x8000 : 0;
-  if (v == 1) return 0x3C00;
-  return v > 0 ? 0x7C00 : 0xFC00;
-}
-
-} // namespace
-
 bool Lower::isOrdered(const core::Op& op, const NestResultState& r) {
   TypeKind kind = types_.kind(typeOf(yieldOf(op.regions[0]).operands[r.firstYield]));
-  MonoidKind monoid = r.result->monoid;
-  return types::isFloatKind(kind) && (monoid == MonoidKind::Sum || monoid == MonoidKind::Prod) &&
-         r.result->order != OrderKind::Unset;
+  return core::isOrdered(r.result->monoid, r.result->order, kind);
 }
 
 ValueId Lower::monoidUnit(MonoidKind monoid, TypeKind kind) {
-  bool isFloat = types::isFloatKind(kind);
-  bool isSigned = types::scalarClass(kind) == types::ScalarClass::SInt;
-  unsigned bits = types::scalarBits(kind);
-  uint64_t all = bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1, top = uint64_t(1) << (bits - 1);
-  uint64_t value = 0;
-  switch (monoid) {
-  case MonoidKind::Prod: value = isFloat ? floatBits(kind, 1) : 1; break;
-  case MonoidKind::Min: value = isFloat ? floatBits(kind, HUGE_VAL) : isSigned ? all ^ top : all; break;
-  case MonoidKind::Max: value = isFloat ? floatBits(kind, -HUGE_VAL) : isSigned ? top : 0; break;
-  case MonoidKind::And: value = kind == TypeKind::Bool ? 1 : all; break;
-  default: break;
-  }
-  return b_.constant(scalarType(kind), value);
+  return b_.constant(scalarType(kind), core::unitOf(monoid, kind));
 }
 
 std::vector<ValueId> Lower::initState(const core::Op& op, NestResultState& r) {
@@ -83,9 +48,7 @@ std::vector<ValueId> Lower::initState(const core::Op& op, NestResultState& r) {
   }
   ValueId unit = monoidUnit(monoid, kind);
   if (!isOrdered(op, r)) return {unit};
-  // The first total is the unit that changes no first block.
-  bool sum = monoid == MonoidKind::Sum;
-  ValueId total = sum ? b_.constant(scalarType(kind), floatBits(kind, -0.0)) : unit;
+  ValueId total = b_.constant(scalarType(kind), core::firstTotal(monoid, kind));
   std::vector<ValueId> state{total, unit, b_.integer(0)};
   if (r.blocked)
     state.resize(1);
@@ -105,14 +68,7 @@ ValueId Lower::lanes(const NestResultState& r, TypeKind kind) {
 }
 
 ValueId Lower::combine(MonoidKind monoid, ValueId a, ValueId b, TypeKind kind) {
-  switch (monoid) {
-  case MonoidKind::Sum: return b_.arith(OpKind::Add, a, b, kind);
-  case MonoidKind::Prod: return b_.arith(OpKind::Mul, a, b, kind);
-  case MonoidKind::Min: return b_.arith(OpKind::Min, a, b, kind);
-  case MonoidKind::Max: return b_.arith(OpKind::Max, a, b, kind);
-  case MonoidKind::And: return b_.arith(OpKind::And, a, b, kind);
-  default: return b_.arith(OpKind::Or, a, b, kind);
-  }
+  return b_.arith(core::combiningOp(monoid), a, b, kind);
 }
 
 /// Strictly beyond the best, or the first NaN: once the best is NaN nothing is better.
@@ -179,7 +135,7 @@ std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, 
   }
   // A full block goes into the total.
   ValueId count = b_.arith(OpKind::Add, state[2], b_.integer(1));
-  ValueId full = b_.compare(ops::CmpKind::Eq, count, b_.integer(static_cast<int64_t>(blockTerms)));
+  ValueId full = b_.compare(ops::CmpKind::Eq, count, b_.integer(core::blockTerms));
   ValueId block = state[1];
   if (r.result->order == OrderKind::Lanes) {
     uint32_t bytes = types::scalarBits(kind) / 8;

@@ -5,6 +5,7 @@
 //   after:   %r = nest(i: N) -> collect[i] { %p = for K carry(%p = 1) { %x; yield mul %p, %x }; yield %p }
 
 #include "core/clone.h"
+#include "core/evaluate.h"
 #include "core/nest.h"
 #include "core/walk.h"
 #include "transforms/ad.h"
@@ -130,7 +131,8 @@ private:
   void sweep(const Op& old, const NestResult& r, std::span<const ValueId> yields,
              std::span<const ValueId> results, std::vector<ValueId> units, Emit& e) {
     Sweep s = openAxes(old, r, e);
-    if (units.empty()) units.push_back(s.b.number(fn().typeOf(yields[0]), 1.0));
+    const TypeId type = fn().typeOf(yields[0]);
+    if (units.empty()) units.push_back(s.b.constant(type, unitOf(r.monoid, m_.types.kind(type))));
     Op loop = Emit::simple(OpKind::For, {s.b.dimValue(s.extent)}, LoopAttr{});
     loop.operands.insert(loop.operands.end(), units.begin(), units.end());
     Emit in = s.b.in(s.b.newRegion());
