@@ -295,6 +295,14 @@ bool Ranges::isNoLess(ValueId a, ValueId b) {
 
 // --- checks
 
+bool Ranges::isNotZero(ValueId v) {
+  const Op* op = def(v);
+  if (op && op->kind == OpKind::Const)
+    return signedBits(types_.kind(f_.typeOf(v)), op->as<Constant>().bits) != 0;
+  std::optional<Range> r = range(v);
+  return r && (facts_.atLeast(r->low, 1) || facts_.atMost(r->high, -1));
+}
+
 bool Ranges::indexFits(const Op& check) {
   std::optional<Range> r = range(check.operands[0]);
   return r && facts_.atLeast(r->low, 0) && noLess(dims_.sub(check.dims[0], dims_.constant(1)), r->high);
@@ -362,13 +370,13 @@ bool Ranges::isProved(const Op& check) {
   case CheckKind::ArrayFits: return arrayFits(check);
   case CheckKind::PointsFit: return pointsFit(check);
   case CheckKind::NotEmpty: return facts_.atLeast(check.dims[0], 1);
-  case CheckKind::Divisor: {
-    std::optional<Range> r = known(0);
-    return r && (facts_.atLeast(r->low, 1) || facts_.atMost(r->high, -1));
-  }
+  case CheckKind::Divisor: return isNotZero(check.operands[0]);
   case CheckKind::DivideOverflow: {
-    std::optional<Range> r = known(1);
-    return r && (facts_.atLeast(r->low, 0) || facts_.atMost(r->high, -2));
+    std::optional<Range> a = known(0), b = known(1);
+    const unsigned width = types::scalarBits(types_.kind(f_.typeOf(check.operands[0])));
+    const types::DimFacts::Wide least = -(types::DimFacts::Wide(1) << (width - 1));
+    return (b && (facts_.atLeast(b->low, 0) || facts_.atMost(b->high, -2))) ||
+           (a && facts_.atLeast(a->low, least + 1));
   }
   case CheckKind::Exponent: {
     std::optional<Range> r = known(0);

@@ -57,6 +57,7 @@ private:
   const Op* def(ValueId v) const { return f_.values[v].def.valid() ? &f_.ops[f_.values[v].def] : nullptr; }
   bool noLess(DimId a, DimId b);
 
+  bool isNotZero(ValueId v);
   bool indexFits(const Op& check);
   bool sliceFits(const Op& check);
   bool resultFits(const Op& check);

@@ -33,14 +33,9 @@ ValueId BodyLowering::applied(const OpRef& ref, TypeId type, std::vector<ValueId
 }
 
 ValueId BodyLowering::quotient(OpKind kind, TypeId type, ValueId a, ValueId b) {
-  const core::Op* def = b_.fn().values[b].def ? &b_.fn().ops[b_.fn().values[b].def] : nullptr;
-  bool constant = def && def->kind == OpKind::Const;
-  uint64_t bits = constant ? def->as<core::Constant>().bits : 0;
-  if (!constant || bits == 0) check(core::CheckKind::Divisor, {b}, {});
-  bool isSigned = types::scalarClass(types_.kind(type)) == types::ScalarClass::SInt;
-  const unsigned above = isSigned ? 64 - types::scalarBits(types_.kind(type)) : 0;
-  bool mayBeMinusOne = !constant || bits << above == ~uint64_t(0) << above;
-  if (isSigned && mayBeMinusOne) check(core::CheckKind::DivideOverflow, {a, b}, {});
+  check(core::CheckKind::Divisor, {b}, {});
+  if (types::scalarClass(types_.kind(type)) == types::ScalarClass::SInt)
+    check(core::CheckKind::DivideOverflow, {a, b}, {});
   return b_.binary(kind, a, b);
 }
 

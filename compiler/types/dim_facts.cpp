@@ -43,6 +43,39 @@ Wide floorOf(Wide a, Wide c) {
 // --- intervals
 
 Interval DimFacts::of(DimId d) const {
+  Interval all = ofSum(d);
+  const std::vector<DimTerm>& terms = dims_.terms(d);
+  for (size_t k = 0; k < terms.size() && terms.size() > 1; ++k) {
+    const Interval other = aroundQuotient(terms, k);
+    all = {std::max(all.low, other.low), std::min(all.high, other.high)};
+  }
+  return all;
+}
+
+/// A sum with k · (x / c) in it by the sum of what is under the division and what is beside it, where the
+/// same products meet: c times the sum is c times the others and k · x - k · (x % c).
+Interval DimFacts::aroundQuotient(const std::vector<DimTerm>& terms, size_t at) const {
+  const DimTerm& term = terms[at];
+  if (term.factors.size() != 1) return {};
+  const DimAtom& quotient = dims_.atom(term.factors[0]);
+  if (quotient.kind != DimAtomKind::FloorDiv || dims_.hasOpaqueAtom(quotient.args[0])) return {};
+  const Wide c = dims_.asConstant(quotient.args[1]).value_or(0);
+  if (c <= 0) return {};
+  std::map<Product, Wide> scaled;
+  for (size_t k = 0; k < terms.size(); ++k)
+    if (k != at) scaled[terms[k].factors] += times(terms[k].coefficient, c);
+  for (const DimTerm& t : dims_.terms(quotient.args[0]))
+    scaled[t.factors] += times(term.coefficient, t.coefficient);
+  const Wide taken = times(term.coefficient, c - 1);
+  Interval sum{std::min<Wide>(-taken, 0), std::max<Wide>(-taken, 0)};
+  for (const auto& [factors, k] : scaled) {
+    if (k <= -infinite || k >= infinite) return {};
+    sum = plus(sum, times({k, k}, ofProduct(factors)));
+  }
+  return {-floorOf(-sum.low, c), floorOf(sum.high, c)};
+}
+
+Interval DimFacts::ofSum(DimId d) const {
   Interval sum{0, 0};
   for (const DimTerm& t : dims_.terms(d))
     sum = plus(sum, times({t.coefficient, t.coefficient}, ofProduct(t.factors)));
@@ -154,7 +187,7 @@ void DimFacts::learn(const Product& factors, std::optional<Wide> low, std::optio
 void DimFacts::assumeAtMost(DimId d, Wide bound) {
   if (dims_.isTooLarge(d)) return; // stands for many numbers
   const std::vector<DimTerm>& terms = dims_.terms(d);
-  Interval all = of(d);
+  Interval all = ofSum(d);
   if (all.high <= bound) return;
   for (const DimTerm& t : terms) {
     // What the other terms are at least leaves so much for this one.
@@ -174,7 +207,7 @@ void DimFacts::assumeAtMost(DimId d, Wide bound) {
 void DimFacts::assumeAtLeast(DimId d, Wide bound) {
   if (dims_.isTooLarge(d)) return;
   const std::vector<DimTerm>& terms = dims_.terms(d);
-  Interval all = of(d);
+  Interval all = ofSum(d);
   if (all.low >= bound) return;
   for (const DimTerm& t : terms) {
     Interval own = times({t.coefficient, t.coefficient}, ofProduct(t.factors));

@@ -39,6 +39,8 @@ private:
     std::optional<Wide> low, high;
   };
 
+  Interval ofSum(DimId d) const;
+  Interval aroundQuotient(const std::vector<DimTerm>& terms, size_t at) const;
   Interval ofAtom(DimAtomId id) const;
   Interval ofQuotient(const DimAtom& a) const;
   Interval ofExtremum(const DimAtom& a) const;

@@ -20,6 +20,16 @@ int64_t floorModulo(int64_t a, int64_t b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+/// c·whole + rest, the rest nearest to zero (of two the positive one): what is computed of it is then no
+/// greater than what is written.
+struct Split {
+  int64_t whole, rest;
+};
+Split splitBy(int64_t k, int64_t c) {
+  int64_t q = *floorDivide(k, c), r = floorModulo(k, c);
+  return r > c - r ? Split{q + 1, r - c} : Split{q, r};
+}
+
 /// Sorted by factors (longer products first, the constant last), like terms joined, zeros dropped; false if a
 /// coefficient leaves 64 bits.
 bool normalise(std::vector<DimTerm>& terms) {
@@ -108,8 +118,7 @@ DimId DimStore::product(std::span<const DimId> dims) {
   return all;
 }
 
-// Rule 23: under `/ c` every coefficient k is split as c·⌊k/c⌋ + k mod c and the multiples leave the
-// division.
+// Rule 23: under `/ c` the multiples of c in every coefficient leave the division.
 DimId DimStore::floorDiv(DimId a, DimId b) {
   if (isTooLarge(a) || isTooLarge(b)) return tooLarge();
   std::optional<int64_t> c = asConstant(b);
@@ -123,9 +132,9 @@ DimId DimStore::floorDiv(DimId a, DimId b) {
     if (*c > 1) {
       std::vector<DimTerm> whole, rest;
       for (const DimTerm& t : dims_[a]) {
-        int64_t q = *floorDivide(t.coefficient, *c), r = floorModulo(t.coefficient, *c);
-        if (q != 0) whole.push_back(DimTerm{q, t.factors});
-        if (r != 0) rest.push_back(DimTerm{r, t.factors});
+        const Split k = splitBy(t.coefficient, *c);
+        if (k.whole != 0) whole.push_back(DimTerm{k.whole, t.factors});
+        if (k.rest != 0) rest.push_back(DimTerm{k.rest, t.factors});
       }
       DimId outside = normal(std::move(whole));
       if (rest.empty()) return outside;
@@ -147,7 +156,7 @@ DimId DimStore::mod(DimId a, DimId b) {
     if (*c > 1) {
       std::vector<DimTerm> rest;
       for (const DimTerm& t : dims_[a])
-        if (int64_t r = floorModulo(t.coefficient, *c)) rest.push_back(DimTerm{r, t.factors});
+        if (int64_t r = splitBy(t.coefficient, *c).rest) rest.push_back(DimTerm{r, t.factors});
       DimId inside = normal(std::move(rest));
       if (std::optional<int64_t> r = asConstant(inside)) return constant(floorModulo(*r, *c));
       return ofAtom(DimAtom{DimAtomKind::Mod, {}, {inside, b}});

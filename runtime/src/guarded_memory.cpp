@@ -23,7 +23,8 @@ uint64_t roundUp(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / un
 uint8_t* takeGuardedMemory(uint64_t bytes, size_t& got, size_t& shift) {
   uint64_t held = MELIX_HEADER_BYTES + roundUp(bytes, lineBytes), inner = roundUp(held, pageBytes);
   got = inner + 2 * pageBytes;
-  void* raw = mmap(nullptr, got, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  // Reserved where it may be written, so that memory that is not there is refused here, as malloc does.
+  void* raw = mmap(nullptr, got, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
   auto* begin = static_cast<uint8_t*>(raw);
   if (mprotect(begin + pageBytes, inner, PROT_READ | PROT_WRITE) != 0) {

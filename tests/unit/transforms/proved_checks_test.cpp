@@ -75,6 +75,29 @@ TEST(ProvedChecks, Sizes) {
     expectProved(c);
 }
 
+TEST(ProvedChecks, Divisors) {
+  const std::string minusOne = "  %k = const -1 : i64\n", overflow = "  check divide_overflow \"\" ";
+  const std::string size = "  %w = dim_value dims [N] : i64\n", divisor = "  check divisor \"\" %k\n";
+  for (auto [what, body, proved] : std::initializer_list<std::tuple<const char*, std::string, bool>>{
+           {"a literal", "  %k = const 3 : i64\n" + divisor, true},
+           {"a negative literal", minusOne + divisor, true},
+           {"zero", "  check divisor \"\" %zero\n", false},
+           {"a literal beyond i64", "  %k = const 18446744073709551615 : u64\n" + divisor, true},
+           {"a narrow literal", "  %k = const -1 : i8\n" + divisor, true},
+           {"a number", "  check divisor \"\" %n\n", false},
+           {"a size, which may be 0", size + "  check divisor \"\" %w\n", false},
+           {"any number by 3", "  %k = const 3 : i64\n" + overflow + "%n, %k\n", true},
+           {"any number by -1", minusOne + overflow + "%n, %k\n", false},
+           {"a size by any number", size + overflow + "%w, %n\n", true},
+           {"the least literal by -1",
+            minusOne + "  %a = const -9223372036854775808 : i64\n" + overflow + "%a, %k\n", false},
+           {"a narrow literal by -1",
+            "  %k = const -1 : i8\n  %a = const -127 : i8\n" + overflow + "%a, %k\n", true},
+           {"the least narrow literal by -1",
+            "  %k = const -1 : i8\n  %a = const -128 : i8\n" + overflow + "%a, %k\n", false}})
+    expectProved({what, body.c_str(), proved});
+}
+
 TEST(ProvedChecks, ABoundHoldsBehindItsCheckOnly) {
   const char* before = "  check index \"\" %zero dims [N]\n";
   expectProved({"nothing says that there is one", before, false});

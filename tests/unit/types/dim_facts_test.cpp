@@ -76,6 +76,27 @@ TEST(DimFacts, QuotientsAndRemaindersOfNegativeNumbers) {
   EXPECT_FALSE(facts.atLeast(d.dims.floorDiv(d.N, d.V), -100));
 }
 
+TEST(DimFacts, AQuotientIsComparedWithWhatStandsBesideIt) {
+  Dims d;
+  DimFacts facts(d.dims);
+  facts.assumeAtMost(d.N, 100);
+  const DimFacts::Interval most = facts.of(d.dims.floorDiv(d.dims.mul(d.c(3), d.N), d.c(4)));
+  EXPECT_TRUE(most.low == 0 && most.high == 75);
+  const DimFacts::Interval up = facts.of(d.dims.floorDiv(d.dims.add(d.N, d.c(2)), d.c(3)));
+  EXPECT_TRUE(up.low == 0 && up.high == 34);
+}
+
+TEST(DimFacts, WhatIsDividedIsNoGreaterThanAsItIsWritten) {
+  Dims d;
+  DimFacts facts(d.dims);
+  facts.assumeAtMost(d.N, maxExtent);
+  facts.assumeAtMost(d.M, maxExtent);
+  const DimId large = d.c(100'000'000'000'000), minus = d.dims.sub(d.M, d.N);
+  for (DimId dim : {d.dims.mod(minus, large), d.dims.floorDiv(minus, large), d.dims.mod(minus, d.c(70'000)),
+                    d.dims.floorDiv(minus, d.c(70'000))})
+    EXPECT_TRUE(facts.isExact(dim)) << d.dims.print(dim);
+}
+
 TEST(DimFacts, ASymbolIsANumberOf64BitsAndOneMoreMayNotBe) {
   Dims d;
   DimFacts facts(d.dims);
