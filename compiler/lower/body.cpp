@@ -95,6 +95,7 @@ ValueId BodyLowering::cast(ValueId value, TypeId type) {
   if (isUndefined || types_.isUnit(from) || types_.kind(from) == TypeKind::Never)
     return undef(type); // what stands here does not come back
   assert(!(types_.isScalar(from) && types_.isScalar(type)) && "a cast changes sizes, not what a number is");
+  checkClaims(from, type);
   return b_.castDims(value, type);
 }
 

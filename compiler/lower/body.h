@@ -71,6 +71,8 @@ private:
   // --- sizes.cpp
   void checkDivisors(DimId d);
   void checkSize(DimId written);
+  void checkSize(DimId d, const std::string& shown);
+  void checkClaims(TypeId from, TypeId to);
   void checkDims(const std::vector<check::DimCheckItem>& items);
   void checkCounts(const std::vector<check::NestAxis>& axes);
   void checkExtents(const std::vector<check::NestAxis>& axes);

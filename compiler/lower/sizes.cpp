@@ -19,13 +19,27 @@ void BodyLowering::checkDivisors(DimId d) {
 }
 
 /// A dimension that the program writes for an axis of an array is a size.
-void BodyLowering::checkSize(DimId written) {
-  DimId d = D(written);
+void BodyLowering::checkSize(DimId written) { checkSize(D(written), types_.dims.show(written)); }
+
+/// The dimension `d`, shown as such, is a size.
+void BodyLowering::checkSize(DimId d, const std::string& shown) {
   std::optional<int64_t> number = types_.dims.asConstant(d);
   if (number && *number >= 0 && *number <= types::maxExtent) return;
   checkDivisors(d);
-  check(core::CheckKind::DimFits, {}, {d}, number ? std::to_string(*number) : types_.dims.show(written));
-  check(core::CheckKind::DimNonNegative, {}, {d}, types_.dims.show(written));
+  check(core::CheckKind::DimFits, {}, {d}, number ? std::to_string(*number) : shown);
+  check(core::CheckKind::DimNonNegative, {}, {d}, shown);
+}
+
+/// A cast to sizes that are computed claims that they are those that the value has: where an `int` of the
+/// same formula made it, that is so unless it wrapped.
+void BodyLowering::checkClaims(TypeId from, TypeId to) {
+  if (from == to) return;
+  const types::Type &has = types_[from], &said = types_[to];
+  for (size_t k = 0; k < has.dims.size() && k < said.dims.size(); ++k)
+    if (has.dims[k] != said.dims[k] && !types_.dims.asSymbol(said.dims[k]))
+      checkSize(said.dims[k], types_.dims.show(said.dims[k]));
+  for (size_t k = 0; k < has.parts.size() && k < said.parts.size(); ++k)
+    checkClaims(has.parts[k], said.parts[k]);
 }
 
 void BodyLowering::checkDims(const std::vector<DimCheckItem>& items) {

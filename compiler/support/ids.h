@@ -70,31 +70,35 @@ class Store {
   };
 
 public:
+  Store() = default;
+  Store(const Store&) = default;
+  Store(Store&& other) noexcept : chunks_(std::move(other.chunks_)), size_(std::exchange(other.size_, 0)) {}
+  Store& operator=(Store other) noexcept {
+    chunks_.swap(other.chunks_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+
   IdType add(Value value) {
-    const uint32_t index = count();
-    if (index == sizeBefore(chunks_.size())) chunks_.emplace_back(size_t(firstSize) << chunks_.size());
+    if (size_ == sizeBefore(chunks_.size())) chunks_.emplace_back(size_t(firstSize) << chunks_.size());
     chunks_.back().values.push_back(std::move(value));
-    return IdType(index);
+    return IdType(size_++);
   }
   Value& operator[](IdType id) {
-    assert(id.index < count() && "id does not belong to this store");
+    assert(id.index < size_ && "id does not belong to this store");
     return chunks_[chunkOf(id)].values[offsetOf(id)];
   }
   const Value& operator[](IdType id) const {
-    assert(id.index < count() && "id does not belong to this store");
+    assert(id.index < size_ && "id does not belong to this store");
     return chunks_[chunkOf(id)].values[offsetOf(id)];
   }
-  size_t size() const { return count(); }
+  size_t size() const { return size_; }
   auto begin() { return Iterator<Store>{this, 0}; }
-  auto end() { return Iterator<Store>{this, count()}; }
+  auto end() { return Iterator<Store>{this, size_}; }
   auto begin() const { return Iterator<const Store>{this, 0}; }
-  auto end() const { return Iterator<const Store>{this, count()}; }
+  auto end() const { return Iterator<const Store>{this, size_}; }
 
 private:
-  uint32_t count() const {
-    if (chunks_.empty()) return 0;
-    return sizeBefore(chunks_.size() - 1) + static_cast<uint32_t>(chunks_.back().values.size());
-  }
   /// How many values the first `chunks` chunks hold. Counted with that of the first chunk added, an index has
   /// its chunk in its highest bit and its place there in the others.
   static uint32_t sizeBefore(size_t chunks) {
@@ -106,7 +110,8 @@ private:
     return at - std::bit_floor(at);
   }
 
-  std::vector<Chunk> chunks_;
+  std::vector<Chunk> chunks_; ///< full but for the last; a moved store has none
+  uint32_t size_ = 0;
 };
 
 } // namespace melix
