@@ -127,7 +127,9 @@ void FunctionEmitter::emitCall(const Stmt& s) {
   // A closed function asks nothing of its task.
   Values args{task_ ? task_ : static_cast<llvm::Value*>(llvm::ConstantPointerNull::get(m_.ptr()))};
   for (ValueId v : s.operands) args.push_back(value(v));
-  llvm::CallInst* r = b_.CreateCall(callee, args);
+  const bool isClosed =
+      m_.unit.module.functions[s.as<loops::FunctionId>()].closed; // no panic comes out of it
+  llvm::CallInst* r = isClosed ? b_.CreateCall(callee, args) : call(callee, args);
   // Straight-line code with very many elementary functions calls them: merged, each is some hundred
   // instructions.
   constexpr unsigned mostMerged = 32;
@@ -148,7 +150,7 @@ void FunctionEmitter::emitLaunch(const Stmt& s) {
   llvm::BasicBlock *here = block("here"), *pool = block("pool"), *done = block("launched");
   b_.CreateCondBr(b_.CreateICmpULT(work, b_.getInt64(inlineWork)), here, pool);
   b_.SetInsertPoint(here);
-  b_.CreateCall(chunk, {task_, record, b_.getInt64(0), extent});
+  call(chunk, {task_, record, b_.getInt64(0), extent});
   b_.CreateBr(done);
   b_.SetInsertPoint(pool);
   call(runtime("melix_parallel", m_.i64(), {m_.ptr(), m_.ptr(), m_.ptr(), m_.i64(), m_.i64(), m_.i64()}),

@@ -17,20 +17,15 @@ const char* symbolOf(ops::BuiltinKind kind) {
 
 } // namespace
 
-/// A call that raises a panic: each keeps its own return address, which the trace finds the place by.
-void FunctionEmitter::raise(llvm::FunctionCallee callee, llvm::ArrayRef<llvm::Value*> args) {
-  b_.CreateCall(callee, args)->addFnAttr(llvm::Attribute::NoMerge);
-}
-
 /// `numbers`: an array of i64 in memory.
 void FunctionEmitter::panicFormat(const std::string& text, llvm::Value* numbers, size_t count) {
   if (count == 0) {
-    raise(m_.runtime("melix_panic", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64()}, false),
-          {task_, m_.cString(text), b_.getInt64(text.size())});
+    call(m_.runtime("melix_panic", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64()}, false),
+         {task_, m_.cString(text), b_.getInt64(text.size())});
     return;
   }
-  raise(m_.runtime("melix_panic_format", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64(), m_.ptr()}, false),
-        {task_, m_.cString(text), b_.getInt64(count), numbers});
+  call(m_.runtime("melix_panic_format", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64(), m_.ptr()}, false),
+       {task_, m_.cString(text), b_.getInt64(count), numbers});
 }
 
 void FunctionEmitter::emitCheck(const Stmt& s) {
@@ -52,8 +47,8 @@ void FunctionEmitter::emitCheck(const Stmt& s) {
 }
 
 void FunctionEmitter::emitPanic(const Stmt& s) {
-  raise(m_.runtime("melix_panic", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64()}, false),
-        {task_, value(s.operands[0]), value(s.operands[1])});
+  call(m_.runtime("melix_panic", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64()}, false),
+       {task_, value(s.operands[0]), value(s.operands[1])});
   b_.CreateUnreachable();
   // What follows in the region is dead; it still needs a block.
   b_.SetInsertPoint(block("dead"));

@@ -116,8 +116,10 @@ llvm::Value* FunctionEmitter::slot(uint64_t bytes) {
   return made;
 }
 
-llvm::Value* FunctionEmitter::call(llvm::FunctionCallee callee, llvm::ArrayRef<llvm::Value*> args) {
-  return b_.CreateCall(callee, args);
+llvm::CallInst* FunctionEmitter::call(llvm::FunctionCallee callee, llvm::ArrayRef<llvm::Value*> args) {
+  llvm::CallInst* made = b_.CreateCall(callee, args);
+  made->addFnAttr(llvm::Attribute::NoMerge);
+  return made;
 }
 
 FunctionEmitter::Values FunctionEmitter::region(loops::RegionId r) {

@@ -26,7 +26,9 @@ private:
   llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(m_.context, name, function_); }
   /// A slot of the frame, made once at the function's start.
   llvm::Value* slot(uint64_t bytes);
-  llvm::Value* call(llvm::FunctionCallee callee, llvm::ArrayRef<llvm::Value*> args);
+  /// A call that a panic may come out of: each keeps its own return address, which the trace finds the place
+  /// by.
+  llvm::CallInst* call(llvm::FunctionCallee callee, llvm::ArrayRef<llvm::Value*> args);
   llvm::FunctionCallee runtime(const char* name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> params) {
     return m_.runtime(name, result, params);
   }
@@ -78,7 +80,6 @@ private:
   // emit_runtime.cpp
   void emitCheck(const Stmt& s);
   void emitPanic(const Stmt& s);
-  void raise(llvm::FunctionCallee callee, llvm::ArrayRef<llvm::Value*> args);
   void panicFormat(const std::string& text, llvm::Value* numbers, size_t count);
   void emitBuiltin(const Stmt& s);
   void emitFormat(const Stmt& s);
