@@ -105,6 +105,10 @@ struct PromptEntry {
   std::vector<PromptVariable> variables; ///< all that are visible after it; types once sizes are known
 };
 
+/// What instances of one function have in common: its declaration, or the lambda as it is written. Neither:
+/// what makes or wraps functions.
+using Origin = std::pair<DeclId, const void*>;
+
 class Checker {
 public:
   /// `strictShapes`: sizes that only the run can compare are errors (rule 22), but for those that are written
@@ -338,6 +342,7 @@ private:
   std::map<std::pair<const syntax::Ast*, SynId>, DeclId> nested_;
   struct Open {
     std::string name;
+    Origin origin;
     Span call;
     InstanceId id;
     size_t lowest;     ///< the lowest on the stack whose result this one had to guess; itself: none
@@ -348,7 +353,7 @@ private:
   };
   std::vector<Open> stack_; ///< instances being checked
   /// Instances made for the outermost call of a template that is being checked, by function.
-  std::map<std::pair<DeclId, const void*>, size_t> made_;
+  std::map<Origin, size_t> made_;
   std::vector<InstanceId> guesses_; ///< finished ones that are forgotten when what they guessed is known
   friend class Body;
 };

@@ -100,31 +100,39 @@ bool Checker::isTemplate(const InstanceKey& key) {
           (function(key.decl).hasUntyped() || !function(key.decl).generics.empty()));
 }
 
+static Origin originOf(const Program& program, const InstanceKey& key) {
+  const Known* known = key.decl ? nullptr : &program.known(key.known);
+  return {key.decl, known && known->tree ? &(*known->tree)[known->lambda] : nullptr};
+}
+
 /// Instances that ask for others have an end (rule 11): whether that is reached, which is told once. Types
 /// that double at each level would be too large to look at long before 64 levels.
 bool Checker::refusesInstance(const InstanceKey& key, const std::string& name, Span call) {
-  constexpr size_t mostNested = 64, mostParts = 4096, mostInstances = 10'000;
+  constexpr size_t mostNested = 64, mostOpen = 256, mostParts = 4096, mostInstances = 10'000;
   if (std::none_of(stack_.begin(), stack_.end(), [](const Open& open) { return open.isTemplate; }))
     made_.clear();
-  const Known* known = key.decl ? nullptr : &program_.known(key.known);
-  size_t& made = made_[{key.decl, known && known->tree ? &(*known->tree)[known->lambda] : nullptr}];
-  const bool isCounted = key.decl || known->tree;
+  const Origin origin = originOf(program_, key);
+  size_t& made = made_[origin];
+  const bool isCounted = origin != Origin();
   auto isLarge = [this](TypeId t) { return types.partCount(t) >= mostParts; };
+  auto isSame = [&](const Open& open) { return isCounted && open.origin == origin; };
+  const bool isLong = stack_.size() >= mostOpen;
   const bool isDeep =
-      stack_.size() >= mostNested ||
+      isLong || static_cast<size_t>(std::count_if(stack_.begin(), stack_.end(), isSame)) >= mostNested ||
       (recursesDifferently(key) && std::any_of(key.typeArgs.begin(), key.typeArgs.end(), isLarge));
   if (!isDeep && (!isCounted || ++made <= mostInstances)) return false;
   made = mostInstances; // none after this one
   auto tells = [](const Diagnostic& d) {
-    return d.id == DiagId::InstanceDepth || d.id == DiagId::InstanceCount;
+    return d.id == DiagId::InstanceDepth || d.id == DiagId::InstanceCount || d.id == DiagId::InstanceChain;
   };
-  if (!isDeep && std::any_of(sink.all().begin(), sink.all().end(), tells)) return true;
+  if ((!isDeep || isLong) && std::any_of(sink.all().begin(), sink.all().end(), tells)) return true;
   const Open& first = stack_.front();
   Span place = first.call.valid() ? first.call : program_.instance(first.id).span;
-  Diagnostic& d = isDeep ? sink.report(DiagId::InstanceDepth, place, first.name)
-                         : sink.report(DiagId::InstanceCount, place, name);
+  Diagnostic& d = isLong   ? sink.report(DiagId::InstanceChain, place, first.name, name)
+                  : isDeep ? sink.report(DiagId::InstanceDepth, place, name)
+                           : sink.report(DiagId::InstanceCount, place, name);
   d.notes.push_back({call, "asked for here"});
-  d.hint = divergingParameter(key);
+  if (!isLong) d.hint = divergingParameter(key);
   return true;
 }
 
@@ -173,7 +181,8 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
   if (!key.decl && program_.known(key.known).kind == KnownKind::Lambda)
     calledLambdas_.insert({program_.known(key.known).tree, program_.known(key.known).lambda});
   const size_t before = sink.all().size();
-  stack_.push_back({name, call, id, stack_.size(), guesses_.size(), {}, isTemplate(key)});
+  stack_.push_back(
+      {name, originOf(program_, key), call, id, stack_.size(), guesses_.size(), {}, isTemplate(key)});
   checkBody(id);
   while (startRound(id, before)) checkBody(id);
   if (stack_.back().isTemplate && call.valid()) annotateWithCall(before, name, call);

@@ -1,6 +1,7 @@
 // Whole modules: what a program runs, its tests, and functions of the library by name.
 #include "check/body.h"
 #include "check/bounds.h"
+#include "check/call_order.h"
 #include "check/repeated_names.h"
 
 namespace melix::check {
@@ -98,7 +99,7 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
   checkOverloads(module);
   checkRepeatedNames(sink, types.names, modules[module].ast);
   checkInside(module);
-  for (DeclId decl : decls) {
+  for (DeclId decl : calleesFirst(modules, module, decls)) {
     checkDeclaration(decl);
     names::DeclKind kind = modules.decl(decl).kind;
     if (kind == names::DeclKind::Macro || kind == names::DeclKind::Concept) {
