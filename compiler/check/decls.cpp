@@ -1,5 +1,6 @@
 // Declarations of functions and records, and the names that mean them.
 #include "check/resolve.h"
+#include "types/tangent.h"
 
 #include <algorithm>
 #include <functional>
@@ -315,7 +316,9 @@ TypeId Checker::reinstantiate(TypeId given, std::vector<TypeId> typeArgs) {
   const types::Record& record = types.recordInfo(type.record);
   std::vector<DimId> own(type.dims.begin(),
                          type.dims.begin() + static_cast<std::ptrdiff_t>(record.ownDims()));
-  return recordType(DeclId(record.declaration), std::move(typeArgs), std::move(own));
+  const bool isTangent = record.tangentOf.valid();
+  TypeId made = recordType(DeclId(record.declaration), std::move(typeArgs), std::move(own));
+  return isTangent ? types::tangentType(types, made) : made;
 }
 
 /// What `name` means among the declarations that `fits`: the module's own, then imported, then the prelude's.

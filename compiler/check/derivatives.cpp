@@ -222,6 +222,19 @@ NodeId Derivatives::tangentAsked(NodeId tangent, TypeId wanted, std::string_view
   return b.checked(tangent, wanted, std::move(match.checks), span);
 }
 
+/// Whole numbers that are still open in a result that a tangent is asked of: floats if nothing else in it has
+/// one, else integers, as where nothing settles them.
+void Derivatives::settleWhole(TypeId type, Span span) {
+  auto asInt = [this](TypeId var) {
+    return b.infer.varClass(var) == types::VarClass::OpenInt ? b.types.int64() : var;
+  };
+  const TypeId whole = b.infer.mapVars(b.infer.zonk(type), asInt);
+  const bool areFloats = b.types.isUnit(types::tangentType(b.types, whole));
+  for (TypeId var : b.infer.openVars({type}))
+    if (b.infer.varClass(var) == types::VarClass::OpenInt)
+      b.infer.unify(areFloats ? b.infer.freshVar(types::VarClass::OpenFloat, span) : b.types.int64(), var);
+}
+
 NodeId Derivatives::jvpAt(NodeId function, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt,
                           std::vector<NodeId> tangents, Span span) {
   std::vector<NodeId> nodes;
@@ -236,7 +249,9 @@ NodeId Derivatives::jvpAt(NodeId function, const std::vector<NodeId>& args, cons
     tangents[k] = tangentAsked(tangents[k], wanted, "jvp", span);
     if (b.kindOf(tangents[k]) == TypeKind::Error) return tangents[k];
   }
-  TypeId slope = types::tangentType(b.types, b.infer.zonk(callee.result));
+  settleWhole(callee.result, span);
+  callee.result = b.infer.zonk(callee.result);
+  TypeId slope = types::tangentType(b.types, callee.result);
   nodes.push_back(derivative(DerivativeMode::Jvp, callee, wrt, std::move(tangents),
                              b.types.tuple({callee.result, slope}), span));
   return b.block(std::move(nodes), span);

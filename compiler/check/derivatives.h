@@ -66,6 +66,7 @@ private:
                   Span span);
   std::vector<NodeId> spread(NodeId function, NodeId x, std::vector<NodeId>& into);
   void closeNumbers(TypeId type);
+  void settleWhole(TypeId type, Span span);
   types::DimSubst sizesOf(const PullbackShape& shape, TypeId saved);
   NodeId vjpAt(NodeId function, std::vector<NodeId> args, Span span);
   NodeId linearize(NodeId function, std::vector<NodeId> args, Span span);

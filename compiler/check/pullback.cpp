@@ -60,6 +60,7 @@ NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) 
   Callee callee = prepare(function, args, span);
   if (!callee.call) return b.error(span);
   for (NodeId arg : args) closeNumbers(b.typeOf(arg));
+  settleWhole(callee.result, span);
   closeNumbers(callee.result);
   callee.result = b.infer.zonk(callee.result);
 
