@@ -266,7 +266,10 @@ bool DeclaredCall::boundsMet() {
       if (types_.kind(type) == TypeKind::Var && infer_.varClass(type) == types::VarClass::Any &&
           g.defaultType) {
         TypeResolver defaults(c_, fn_.module, tree_, call_.bound);
-        infer_.unify(type, defaults.nested(g.defaultType));
+        const TypeId standard = defaults.nested(g.defaultType);
+        // What open floats become where nothing settles them is left to what does (rule 15).
+        const bool isOpen = types_.kind(standard) == TypeKind::F32;
+        infer_.unify(type, isOpen ? infer_.freshVar(types::VarClass::OpenFloat, span_) : standard);
       }
       if (!body_.boundMet(name_, g, infer_.zonk(call_.bound.types[g.name]), span_)) return false;
     } else if (g.kind == GenericKind::Pack && !call_.bound.packs.contains(g.name)) {
