@@ -124,7 +124,7 @@ public:
   bool isFallible(TypeId type);
   std::string takesOut(TypeId type) override;
   std::string conversionHint(TypeId want, TypeId got, Span span);
-  bool existentialsDiffer(TypeId want, TypeId got);
+  bool partsDiffer(TypeId want, TypeId got);
   NodeId coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker);
   NodeId rowsOf(NodeId node, TypeId ragged, Span span);
   NodeId tryValue(NodeId value, Span span);
@@ -139,7 +139,6 @@ public:
   bool isFoundSize(DimSym s);
   TypeId expectedFrom(TypeId type);
   NodeId loopValue(const LoopFrame& frame, NodeId body, Span span);
-  bool joinAsFunctions(NodeId& x, NodeId& y);
   NodeId joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected);
   NodeId checkMatch(const syntax::Match& node, Span span, TypeId expected);
   NodeId asInt(NodeId node, Span span);
@@ -472,7 +471,6 @@ public:
   LocalId lookupAny(NameId name); ///< without marking it used
   std::vector<NameId> visibleNames() const;
   TypeId fresh(Span span) { return infer.freshVar(types::VarClass::Any, span); }
-  NodeId withFunctionType(NodeId value);
   std::optional<std::vector<TypeId>> monomorphicParameters(const Known& known);
   NodeId monomorphicFunction(NodeId value);
   NodeId toStr(NodeId value, std::string spec, Span span);

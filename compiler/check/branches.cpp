@@ -1,5 +1,5 @@
 // Branches and where they meet.
-#include "check/body.h"
+#include "check/function_values.h"
 
 #include <algorithm>
 
@@ -72,38 +72,16 @@ bool Body::isFoundSize(DimSym s) {
   return kind == types::DimSymKind::Unknown || kind == types::DimSymKind::Value;
 }
 
-/// What the value so far tells of those that meet it: its type, unless that has sizes, which these need not
-/// share.
+/// What the value so far tells of those that meet it: its type, unless that has sizes or templates, which
+/// these need not share.
 TypeId Body::expectedFrom(TypeId type) {
-  bool sized = false;
+  bool sized = type && holdsTemplate(*this, type);
   if (type)
     types.rewrite(infer.zonk(type), [&](TypeId part) {
       sized |= !types[part].dims.empty();
       return part;
     });
   return sized ? TypeId::none() : type;
-}
-
-/// Of two functions the one that is chosen is a value: both get a function type, a template that of the
-/// other. Whether they are two, of which one at least had none.
-bool Body::joinAsFunctions(NodeId& x, NodeId& y) {
-  const TypeKind mine = b.kindOf(x), theirs = b.kindOf(y);
-  if (mine == TypeKind::Function && theirs == TypeKind::Known) {
-    y = coerce(y, b.typeOf(x), b.spanOf(y));
-  } else if (mine == TypeKind::Known && theirs == TypeKind::Function) {
-    x = coerce(x, b.typeOf(y), b.spanOf(x));
-  } else if (mine == TypeKind::Known && theirs == TypeKind::Known && b.typeOf(x) != b.typeOf(y)) {
-    NodeId told = monomorphicFunction(x), toldToo = monomorphicFunction(y);
-    if (told.valid() || toldToo.valid()) {
-      x = told.valid() ? told : coerce(x, b.typeOf(toldToo), b.spanOf(x));
-      y = toldToo.valid() ? toldToo : coerce(y, b.typeOf(told), b.spanOf(y));
-    } else {
-      x = y = withFunctionType(y);
-    }
-  } else {
-    return false;
-  }
-  return true;
 }
 
 /// The two branches at one type. With a condition: an If; without: a node of the same type holding both.
@@ -128,7 +106,7 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
     if (!types.isUnit(b.typeOf(valued)) && isUsedUp(valued, SynId::none()))
       valued = b.block({valued, b.unit(span)}, span);
   }
-  joinAsFunctions(then, otherwise);
+  joinAsFunctions(*this, then, otherwise);
   a = b.typeOf(then), o = b.typeOf(otherwise);
   if (types.kind(a) == TypeKind::Error || types.kind(o) == TypeKind::Error) return b.error(span);
   UnifyResult match = infer.unify(a, o);
@@ -137,7 +115,7 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
     return b.error(span);
   }
   if (match.kind == UnifyKind::Mismatch) {
-    sink.report(DiagId::BranchTypes, span, b.show(a), b.show(o));
+    sink.report(DiagId::BranchTypes, span, b.show(a), b.show(o)).hint = templateHint(*this, a, o);
     return b.error(span);
   }
   if (match.kind == UnifyKind::NeedsCheck) {

@@ -1,6 +1,7 @@
 // Builders and generators: headers, bodies (rules 13, 24, 28, 29).
 #include "check/attempt.h"
 #include "check/free_names.h"
+#include "check/function_values.h"
 
 namespace melix::check {
 
@@ -314,7 +315,7 @@ NodeId BuilderCheck::check(TypeId want) {
     TypeId asked = wantedBody();
     value = body_.checkExpr(builder_.body, asked);
     if (asked && b_.kindOf(value) != TypeKind::Error) value = body_.coerce(value, asked, b_.spanOf(value));
-    if (use_ != BuilderUse::Terms) value = body_.withFunctionType(value);
+    if (use_ != BuilderUse::Terms) value = withFunctionTypes(body_, value);
     value = withExistentialSizes(value);
     body_.collectUsesInClosures(builder_.body);
     body_.conditions -= filter.valid();

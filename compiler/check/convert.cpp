@@ -1,5 +1,6 @@
 // Types asked for: coercion, what is written in annotations.
 #include "check/attempt.h"
+#include "check/function_values.h"
 
 namespace melix::check {
 
@@ -34,7 +35,7 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
                  types.keepsSizes(wanted);
     if (rows || parts) return coerce(rowsOf(node, wanted, span), type, span, id, what, asker);
   }
-  if (existentialsDiffer(type, actual)) return coerceParts(node, infer.zonk(type), span, id, what, asker);
+  if (partsDiffer(type, actual)) return coerceParts(node, infer.zonk(type), span, id, what, asker);
   UnifyResult match = infer.unify(type, actual);
   if (match.kind == UnifyKind::Equal) return node;
   if (match.kind == UnifyKind::NeedsCheck) {
@@ -62,12 +63,14 @@ void Body::reportType(TypeId type, TypeId actual, Span span, DiagId id, std::str
     if (scalarWanted)
       sink.report(DiagId::ArrayToScalarFunction, span, what, expected, got);
     else
-      sink.report(id, span, what, expected, got).hint = conversionHint(type, actual, span);
+      sink.report(id, span, what, expected, got).hint =
+          expected == got ? templateHint(*this, type, actual) : conversionHint(type, actual, span);
   } else if (id == DiagId::PatternType) {
     sink.report(id, span, expected);
   } else {
-    std::string hint =
-        id == DiagId::TypeMismatch || isFallible(actual) ? conversionHint(type, actual, span) : "";
+    std::string hint = templateHint(*this, type, actual);
+    if (hint.empty() && (id == DiagId::TypeMismatch || isFallible(actual)))
+      hint = conversionHint(type, actual, span);
     Diagnostic& d = sink.report(id, span, expected, got);
     if (!hint.empty()) d.hint = std::move(hint);
   }
@@ -131,8 +134,9 @@ std::string Body::conversionHint(TypeId want, TypeId got, Span span) {
   return "`" + writtenOperand(span) + " as " + b.show(to) + "` converts it";
 }
 
-/// Whether the parts of a tuple that keep their sizes beside them are not those asked for.
-bool Body::existentialsDiffer(TypeId want, TypeId got) {
+/// Whether parts of a tuple become what is asked for one by one: those that keep their sizes beside them are
+/// not those asked for, or a template stands where a function type is.
+bool Body::partsDiffer(TypeId want, TypeId got) {
   const types::Type &wanted = types[infer.shallow(want)], &given = types[infer.shallow(got)];
   if (wanted.kind == TypeKind::Var || given.kind == TypeKind::Var) return false;
   if ((wanted.kind == TypeKind::Pack) != (given.kind == TypeKind::Pack)) return true;
@@ -140,9 +144,9 @@ bool Body::existentialsDiffer(TypeId want, TypeId got) {
   if (!tuples || wanted.parts.size() != given.parts.size()) return false;
   for (size_t k = 0; k < given.parts.size(); ++k) {
     const TypeId asked = infer.zonk(wanted.parts[k]), part = infer.zonk(given.parts[k]);
+    if (types.kind(asked) == TypeKind::Function && types.kind(part) == TypeKind::Known) return true;
     const bool arrays = types.kind(asked) == TypeKind::Array && types.kind(part) == TypeKind::Array;
-    if (arrays ? types.keepsSizes(asked) != types.keepsSizes(part) : existentialsDiffer(asked, part))
-      return true;
+    if (arrays ? types.keepsSizes(asked) != types.keepsSizes(part) : partsDiffer(asked, part)) return true;
   }
   return false;
 }

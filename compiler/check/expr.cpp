@@ -2,6 +2,7 @@
 #include "check/attempt.h"
 #include "check/bool_hint.h"
 #include "check/elsewhere.h"
+#include "check/function_values.h"
 #include "check/literal_sign.h"
 #include "types/tangent.h"
 
@@ -95,15 +96,6 @@ NodeId Body::checkNumber(const SynNode& n) {
   if (!isFloat && text.size() > 1 && (text[1] == 'x' || text[1] == 'b' || text[1] == 'o'))
     text = std::to_string(bits);
   return b.number(text, infer.freshVar(isFloat ? VarClass::OpenFloat : VarClass::OpenInt, n.span), n.span);
-}
-
-/// What is known only when compiling cannot be changed or stored: `var` and elements need a function type
-/// (rule 11).
-NodeId Body::withFunctionType(NodeId value) {
-  if (b.kindOf(value) != TypeKind::Known) return value;
-  if (NodeId made = monomorphicFunction(value); made.valid()) return made;
-  sink.report(DiagId::FunctionTypeWanted, b.spanOf(value));
-  return b.error(b.spanOf(value));
 }
 
 NodeId Body::toStr(NodeId value, std::string spec, Span span) {
@@ -347,7 +339,7 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
       continue;
     }
     if (!element) {
-      value = withFunctionType(value);
+      value = withFunctionTypes(*this, value);
       element = b.typeOf(value);
     } else {
       // Whole literals beside floats become floats.

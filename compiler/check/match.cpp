@@ -1,5 +1,5 @@
 // `match`: its arms, where they meet, and whether they cover every value (rule 34).
-#include "check/body.h"
+#include "check/function_values.h"
 
 #include <algorithm>
 #include <optional>
@@ -42,10 +42,10 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     --conditions;
     scope.leave(mark);
     if (!arms.places.empty()) failed |= !endHold();
-    if (NodeId met = first; first.valid() && !expected && joinAsFunctions(met, arm.body)) {
+    if (NodeId met = first; first.valid() && !expected && joinAsFunctions(*this, met, arm.body)) {
       common = b.typeOf(met);
       for (Arm& earlier : arms.arms)
-        if (b.kindOf(earlier.body) == TypeKind::Known)
+        if (holdsTemplate(*this, b.typeOf(earlier.body)))
           earlier.body = earlier.body == first ? met : coerce(earlier.body, common, b.spanOf(earlier.body));
       first = met;
     }

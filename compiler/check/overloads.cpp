@@ -264,7 +264,7 @@ UnifyResult Body::unifyGiven(TypeId want, TypeId given) {
   if (wantKind == TypeKind::Pack && k != TypeKind::Pack) return infer.unify(openedPack(asked), given);
   if (k == TypeKind::Pack && wantKind != TypeKind::Pack && wantKind != TypeKind::Var)
     return infer.unify(asked, openedPack(given));
-  if (!existentialsDiffer(asked, given)) return infer.unify(want, given);
+  if (!partsDiffer(asked, given)) return infer.unify(want, given);
   UnifyResult all; // of tuples
   for (size_t at = 0; at < types[asked].parts.size(); ++at) {
     UnifyResult part = unifyGiven(types[asked].parts[at], types[given].parts[at]);

@@ -1,5 +1,6 @@
 // Statements: blocks, bindings, assignments, assertions.
 #include "check/attempt.h"
+#include "check/function_values.h"
 
 #include <utility>
 
@@ -138,7 +139,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
     return old != known.end() && old->second == size.second;
   });
   if (asked && b.kindOf(init) == TypeKind::Error) makeSizesUnknown(asked, span);
-  if (let.isVar) init = withFunctionType(init);
+  if (let.isVar) init = withFunctionTypes(*this, init);
   // `?N` names are what the value's sizes turned out to be.
   for (auto [name, dim] : named) env.dims[name] = infer.zonk(dim);
   TypeId type = asked ? infer.zonk(asked) : b.typeOf(init);
