@@ -26,7 +26,7 @@ NodeId tupleOf(Body& body, std::vector<NodeId> parts, std::vector<NodeId> nodes,
 
 /// Whether one of the two is a template that the other is not.
 bool templatesDiffer(Body& body, TypeId x, TypeId y) {
-  const types::Type one = body.types[body.infer.shallow(x)], other = body.types[body.infer.shallow(y)];
+  const types::Type &one = body.types[body.infer.shallow(x)], &other = body.types[body.infer.shallow(y)];
   auto isFunction = [](TypeKind kind) { return kind == TypeKind::Known || kind == TypeKind::Function; };
   if (isFunction(one.kind) && isFunction(other.kind))
     return one.kind != other.kind || (one.kind == TypeKind::Known && one != other);
@@ -51,7 +51,7 @@ void joinTemplates(Body& body, NodeId& x, NodeId& y) {
 } // namespace
 
 bool holdsTemplate(Body& body, TypeId type) {
-  const types::Type t = body.types[body.infer.shallow(type)];
+  const types::Type& t = body.types[body.infer.shallow(type)];
   if (t.kind != TypeKind::Tuple) return t.kind == TypeKind::Known;
   return std::any_of(t.parts.begin(), t.parts.end(), [&](TypeId part) { return holdsTemplate(body, part); });
 }

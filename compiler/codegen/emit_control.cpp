@@ -127,7 +127,8 @@ void FunctionEmitter::emitCall(const Stmt& s) {
   // A closed function asks nothing of its task.
   Values args{task_ ? task_ : static_cast<llvm::Value*>(llvm::ConstantPointerNull::get(m_.ptr()))};
   for (ValueId v : s.operands) args.push_back(value(v));
-  const bool isClosed = m_.unit.module.functions[s.as<loops::FunctionId>()].closed; // no panic comes out of it
+  const bool isClosed =
+      m_.unit.module.functions[s.as<loops::FunctionId>()].closed; // no panic comes out of it
   llvm::CallInst* r = isClosed ? b_.CreateCall(callee, args) : call(callee, args);
   // Straight-line code with very many elementary functions calls them: merged, each is some hundred
   // instructions.
