@@ -3,7 +3,22 @@
 
 #include "check/body.h"
 
+#include <array>
+#include <functional>
+
 namespace melix::check {
+
+/// Where a list stood that only grows.
+class ListMark {
+public:
+  template <class T>
+  explicit ListMark(std::vector<T>& list) : cut_([&list, size = list.size()] { list.resize(size); }) {}
+  /// Takes away what came since.
+  void cut() const { cut_(); }
+
+private:
+  std::function<void()> cut_;
+};
 
 /// `drop` leaves the body as if what was checked since had never been looked at: no message, nothing solved,
 /// no call to finish, no name declared, no result or value of a loop told, no instance failed; what was made
@@ -13,10 +28,10 @@ public:
   explicit Attempt(Body& body)
       : body_(body), messages_(body.sink.all().size()), errors_(body.sink.errorCount()),
         nodes_(body.instance.nodes.size()), locals_(body.instance.locals.size()),
-        patterns_(body.instance.patterns.size()), calls_(body.pending.size()), follows_(body.follows.size()),
-        inside_(body.inside.size()), names_(body.declared.size()), literals_(body.literalPatterns.size()),
-        quotients_(body.b.quotients.size()), arrayQuotients_(body.b.arrayQuotients.size()),
-        returned_(body.returnedSizes.size()), instances_(body.c.instanceCount()),
+        patterns_(body.instance.patterns.size()), instances_(body.c.instanceCount()),
+        lists_{ListMark(body.pending),          ListMark(body.follows),         ListMark(body.inside),
+               ListMark(body.declared),         ListMark(body.literalPatterns), ListMark(body.b.quotients),
+               ListMark(body.b.arrayQuotients), ListMark(body.returnedSizes)},
         returnType_(body.returnType), loops_(body.loops), solved_(body.infer.state()) {}
 
   bool hasMessages() const { return body_.sink.all().size() > messages_; }
@@ -40,14 +55,7 @@ public:
       instance.locals[LocalId(static_cast<uint32_t>(k))].type = none;
     for (size_t k = patterns_; k < instance.patterns.size(); ++k)
       instance.patterns[PatternId(static_cast<uint32_t>(k))].type = none;
-    body_.pending.resize(calls_);
-    body_.follows.resize(follows_);
-    body_.inside.resize(inside_);
-    body_.declared.resize(names_);
-    body_.literalPatterns.resize(literals_);
-    body_.b.quotients.resize(quotients_);
-    body_.b.arrayQuotients.resize(arrayQuotients_);
-    body_.returnedSizes.resize(returned_);
+    for (const ListMark& list : lists_) list.cut();
     body_.returnType = returnType_;
     body_.loops = loops_;
     body_.infer.restore(solved_);
@@ -56,8 +64,8 @@ public:
 
 private:
   Body& body_;
-  size_t messages_, errors_, nodes_, locals_, patterns_, calls_, follows_, inside_, names_, literals_,
-      quotients_, arrayQuotients_, returned_, instances_;
+  size_t messages_, errors_, nodes_, locals_, patterns_, instances_;
+  const std::array<ListMark, 8> lists_;
   const TypeId returnType_;
   const std::vector<LoopFrame> loops_;
   Inference::State solved_;

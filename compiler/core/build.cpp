@@ -3,11 +3,16 @@
 namespace melix::core {
 
 ValueId Builder::param(TypeId type, NameId hint) {
-  Function& f = fn();
-  auto index = static_cast<uint32_t>(f.regions[region].params.size());
-  ValueId v = f.values.add(Value{type, {}, region, index, hint});
-  f.regions[region].params.push_back(v);
+  const ValueId v = fn().values.add(Value{type, {}, {}, 0, hint});
+  defineParam(v);
   return v;
+}
+
+void Builder::defineParam(ValueId v) {
+  std::vector<ValueId>& params = fn().regions[region].params;
+  fn().values[v].region = region;
+  fn().values[v].index = static_cast<uint32_t>(params.size());
+  params.push_back(v);
 }
 
 DimSym Builder::newDim(std::string name, types::DimSymKind kind, int64_t lowerBound) {

@@ -26,6 +26,9 @@ public:
   // Regions and functions.
   RegionId newRegion() const { return fn().regions.add(Region{}); }
   ValueId param(TypeId type, NameId hint = {});
+  /// A value that nothing defines yet, and its definition as a parameter.
+  ValueId placeholder(TypeId type) const { return fn().values.add(Value{type, {}, {}, 0, {}}); }
+  void defineParam(ValueId placeholder);
   DimSym newDim(std::string name, types::DimSymKind kind = types::DimSymKind::Unknown,
                 int64_t lowerBound = 0);
 

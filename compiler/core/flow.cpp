@@ -6,6 +6,14 @@
 
 namespace melix::core {
 
+LoopView::LoopView(const Function& f, const Op& loop) : op_(loop) {
+  const Region& body = f.regions[this->body()];
+  params_ = body.params;
+  dims_ = body.dimParams;
+  if (!body.ops.empty()) yields_ = f.ops[body.ops.back()].operands; // else the verifier says so
+  if (!isCounted()) conditionParams_ = f.regions[condition()].params;
+}
+
 // --- slots
 // --------------------------------------------------------------------------------------------------------
 
@@ -32,7 +40,7 @@ std::vector<Slot> slotsOf(const Function& f, const Op& op) {
     for (uint32_t k = 0; k < results; ++k) out.push_back({SlotKind::Choice, {}, {}, {k, 1}, {k, 1}});
     break;
   case OpKind::For: {
-    const uint32_t carries = results - op.as<LoopAttr>().collects;
+    const uint32_t carries = LoopView(f, op).carries();
     for (uint32_t k = 0; k < carries; ++k)
       out.push_back({SlotKind::Carry, {k + 1, 1}, {k + 1, 1}, {k, 1}, {k, 1}});
     for (uint32_t k = carries; k < results; ++k) out.push_back({SlotKind::Stack, {}, {}, {k, 1}, {k, 1}});

@@ -5,6 +5,47 @@
 
 namespace melix::core {
 
+/// A `for` or `while` by its parts. It holds the op and the lists of parameters and yields: these must stay
+/// as they are while it is used.
+class LoopView {
+public:
+  LoopView(const Function& f, const Op& loop);
+
+  bool isCounted() const { return op_.kind == OpKind::For; }
+  RegionId body() const { return op_.regions.back(); }
+  /// Of a `while`.
+  RegionId condition() const { return op_.regions[0]; }
+  /// Of a `for`: how often it runs, and the parameter that says which time this is.
+  ValueId count() const { return op_.operands[0]; }
+  ValueId index() const { return params_[0]; }
+
+  uint32_t carries() const { return static_cast<uint32_t>(op_.operands.size()) - lead(); }
+  uint32_t stacks() const { return isCounted() ? op_.as<LoopAttr>().collects : 0; }
+  std::span<const ValueId> carryOperands() const { return std::span(op_.operands).subspan(lead()); }
+  std::span<const ValueId> carryParams() const { return params_.subspan(lead()); }
+  /// Of the body or the condition.
+  std::span<const ValueId> carryParams(RegionId r) const {
+    return r == body() ? carryParams() : conditionParams_;
+  }
+  std::span<const ValueId> carryYields() const { return yields_.first(carries()); }
+  std::span<const ValueId> stackYields() const { return yields_.subspan(carries()); }
+  std::span<const ValueId> carryResults() const { return std::span(op_.results).first(carries()); }
+  std::span<const ValueId> stackResults() const { return std::span(op_.results).subspan(carries()); }
+
+  /// Sizes that are carried: as they are in the body and when the loop has ended.
+  std::span<const DimSym> bodyDims() const { return dims_; }
+  std::span<const DimSym> resultDims() const { return std::span(op_.resultDims).subspan(stacks() > 0); }
+  /// The extent of what is stacked; none if nothing is.
+  DimSym extent() const { return stacks() > 0 ? op_.resultDims[0] : DimSym(); }
+
+private:
+  uint32_t lead() const { return isCounted() ? 1 : 0; } ///< operands and parameters before the carries
+
+  const Op& op_;
+  std::span<const ValueId> params_, conditionParams_, yields_;
+  std::span<const DimSym> dims_;
+};
+
 enum class SlotKind : uint8_t {
   Choice,      ///< of if and match: a result, yielded by every arm
   Carry,       ///< of for and while: an operand, a parameter, a yield that goes around, a result

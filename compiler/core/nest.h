@@ -1,11 +1,11 @@
 #pragma once
 // A nest by its parts: which operands, parameters, yields and results belong together (ir.h: NestAttr).
 
-#include "core/ir.h"
-
-#include <span>
+#include "core/build.h"
 
 namespace melix::core {
+
+class LiveUses;
 
 /// Results combined by a region of their own, with units among the operands.
 inline bool isCombine(const NestResult& r) {
@@ -31,9 +31,13 @@ NestResult collecting(size_t axes);
 /// A nest without axes, regions and locations so far, which has these results and begins with these
 /// accumulators, of which there are `accs`, and units.
 Op nestOf(std::vector<NestResult> results, std::vector<ValueId> operands = {}, uint32_t accs = 0);
-/// The nest gets further results, which collect values of these types; gives them. They stand before those of
-/// its accumulators, and so must what the body yields for them, which is the caller's to say.
-std::vector<ValueId> collectMore(Module& m, Function& f, OpId nest, std::span<const TypeId> types);
+/// The type of each value that a result gives: `yielded` is that of the value combined or collected, `size`
+/// the extent of a filter's.
+TypeId nestResultType(types::TypeStore& types, const NestResult& r, std::span<const DimId> axes,
+                      TypeId yielded, DimSym size = {});
+/// The nest gets further results, which collect these values of its body; gives them.
+std::vector<ValueId> collectMore(Module& m, Function& f, LiveUses& uses, OpId nest,
+                                 std::span<const ValueId> values);
 /// Results and accumulators as the attribute says.
 inline const std::vector<NestResult>& nestResults(const Op& nest) { return nest.as<NestAttr>().results; }
 inline uint32_t nestAccs(const Op& nest) { return nest.as<NestAttr>().accs; }
@@ -49,11 +53,20 @@ struct NestPart {
   uint32_t number; ///< of the result in the attribute
   const NestResult* spec;
   Places yields, results, units;
+  uint32_t filter; ///< how many filters stand in front of it
 };
 /// For passes that choose how a result is computed.
 inline NestResult& resultOf(Op& nest, const NestPart& part) {
   return nest.as<NestAttr>().results[part.number];
 }
+
+/// What a result has beside the values yielded for it: units and region of a combination, the size that a
+/// filter defines.
+struct NestOwn {
+  std::vector<ValueId> units;
+  RegionId combine;
+  DimSym size;
+};
 
 /// A view of a nest. It holds the op, which may be a copy, and the lists of the body's parameters and yields:
 /// these must stay as they are while it is used.
@@ -81,13 +94,67 @@ public:
   std::span<const ValueId> yields(const NestPart& p) const { return p.yields.of(yields_); }
   std::span<const ValueId> results(const NestPart& p) const { return p.results.of(op_.results); }
   std::span<const ValueId> units(const NestPart& p) const { return p.units.of(op_.operands); }
-  RegionId combine(const NestPart& p) const { return op_.regions[p.spec->combineRegion]; }
+  /// The combining region, and the size that a filter defines; none for other results.
+  RegionId combine(const NestPart& p) const {
+    return isCombine(*p.spec) ? op_.regions[p.spec->combineRegion] : RegionId();
+  }
+  DimSym size(const NestPart& p) const {
+    return p.spec->kind == NestResultKind::Filter ? op_.resultDims[p.filter] : DimSym();
+  }
+
+  NestOwn own(const NestPart& p) const { return {{units(p).begin(), units(p).end()}, combine(p), size(p)}; }
 
 private:
   const Op& op_;
   std::span<const ValueId> params_, yields_;
   std::vector<NestPart> parts_;
   uint32_t partYields_ = 0, partResults_ = 0, partUnits_ = 0;
+};
+
+/// Makes a nest where `at` appends. The body is open from the beginning: whoever makes the nest appends its
+/// ops there. Operands, parameters, yields, results and their types are laid out by this alone.
+class NestBuilder {
+public:
+  explicit NestBuilder(Builder& at) : at_(at), body_(at.newRegion()) {}
+  /// Of a body that is there, whose parameters are the axes.
+  NestBuilder(Builder& at, RegionId body, std::vector<DimId> axes)
+      : at_(at), body_(body), axes_(std::move(axes)) {}
+
+  RegionId body() const { return body_; }
+  const std::vector<DimId>& axes() const { return axes_; }
+  /// The parameters of further axes; they come before all accumulators.
+  ValueId axis(DimId extent, NameId hint = {});
+  std::vector<ValueId> openAxes(std::span<const DimId> extents);
+  /// The parameter of an accumulator that begins so.
+  ValueId accumulator(ValueId begun, NameId hint = {});
+  /// The same where the body was made with a value that nothing defines in place of the parameter.
+  void accumulator(ValueId begun, ValueId param);
+
+  /// A result of what the body yields for it; the number of its first value. All come before `end`.
+  uint32_t add(NestResult spec, std::span<const ValueId> yields, const NestOwn& own);
+  uint32_t add(NestResult spec, ValueId yielded) { return add(std::move(spec), std::span(&yielded, 1), {}); }
+  /// A value collected over all axes.
+  uint32_t collect(ValueId yielded) { return add(collecting(axes_.size()), yielded); }
+  /// The next accumulator at the end of the body; the number of its result.
+  uint32_t end(ValueId acc);
+  /// How many results there are so far.
+  uint32_t results() const { return static_cast<uint32_t>(types_.size()); }
+
+  /// Ends the body and appends the nest.
+  OpId finish();
+  /// The same for a nest of one result, which it gives.
+  ValueId one() { return at_.result(finish()); }
+
+private:
+  Builder& at_;
+  RegionId body_;
+  std::vector<DimId> axes_;
+  std::vector<NestResult> specs_;
+  std::vector<ValueId> begun_, units_, yields_;
+  uint32_t ended_ = 0; ///< of the accumulators
+  std::vector<RegionId> combines_;
+  std::vector<DimSym> sizes_;
+  std::vector<TypeId> types_; ///< of the results
 };
 
 } // namespace melix::core

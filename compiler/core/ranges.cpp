@@ -1,6 +1,7 @@
 #include "core/ranges.h"
 
 #include "core/build.h"
+#include "core/flow.h"
 #include "core/walk.h"
 
 #include <algorithm>
@@ -233,15 +234,16 @@ std::optional<Ranges::Range> Ranges::ofParameter(ValueId v, int depth) {
 
 /// A carry that each turn leaves or makes greater by a constant, while the condition holds it below a limit.
 std::optional<Ranges::Range> Ranges::ofCarry(const Op& loop, uint32_t k, int depth) {
-  const ValueId carry = f_.regions[loop.regions[1]].params[k],
-                next = terminator(f_, loop.regions[1]).operands[k];
+  const LoopView view(f_, loop);
+  const ValueId carry = view.carryParams()[k], next = view.carryYields()[k];
   const Op* step = def(next);
   std::optional<int64_t> grows = next == carry ? std::optional<int64_t>(0) : std::nullopt;
   if (step && step->kind == OpKind::Add && step->operands[0] == carry) grows = integer(step->operands[1]);
-  std::optional<Range> first = range(loop.operands[k], depth);
+  std::optional<Range> first = range(view.carryOperands()[k], depth);
   if (!grows || *grows < 0 || !first) return std::nullopt;
+  const RegionId condition = view.condition();
   std::optional<DimId> limit =
-      limitOf(terminator(f_, loop.regions[0]).operands[0], f_.regions[loop.regions[0]].params[k], depth);
+      limitOf(terminator(f_, condition).operands[0], view.carryParams(condition)[k], depth);
   if (!limit) return std::nullopt;
   DimId last = dims_.sub(*limit, dims_.constant(1));
   if (!unwrapped({first->low, dims_.add(last, dims_.constant(*grows))})) return std::nullopt;

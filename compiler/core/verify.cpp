@@ -1,6 +1,6 @@
 #include "core/verify.h"
 
-#include "core/nest.h"
+#include "core/flow.h"
 #include "core/print.h"
 #include "core/walk.h"
 
@@ -140,9 +140,9 @@ private:
     for (size_t i = 0; i < from.size() && i < to.size(); ++i) out.emplace(from[i], to[i]);
     return out;
   }
-  std::vector<DimId> asDims(const std::vector<DimSym>& syms, size_t from = 0) {
+  std::vector<DimId> asDims(std::span<const DimSym> syms) {
     std::vector<DimId> out;
-    for (size_t i = from; i < syms.size(); ++i) out.push_back(types_.dims.symbol(syms[i]));
+    for (DimSym s : syms) out.push_back(types_.dims.symbol(s));
     return out;
   }
   /// Operands of a yield have types `want` once `syms` stand for `values`.
@@ -222,72 +222,63 @@ private:
     }
   }
 
-  void carries(OpId id, RegionId r, size_t firstParam, size_t firstOperand, size_t count) {
+  /// What is carried into a region of a loop.
+  void carries(OpId id, const LoopView& loop, RegionId r) {
     const Op& o = f_.ops[id];
-    const Region& region = f_.regions[r];
-    types::DimSubst initial = substitution(region.dimParams, o.dims);
-    for (size_t k = 0; k < count; ++k) {
-      TypeId want = types_.substitute(f_.typeOf(region.params[firstParam + k]), initial);
-      if (f_.typeOf(o.operands[firstOperand + k]) != want)
-        report(id, "carries " + types_.print(f_.typeOf(o.operands[firstOperand + k])) + " as " +
-                       types_.print(want));
+    types::DimSubst initial = substitution(f_.regions[r].dimParams, o.dims);
+    for (size_t k = 0; k < loop.carries(); ++k) {
+      TypeId want = types_.substitute(f_.typeOf(loop.carryParams(r)[k]), initial);
+      if (f_.typeOf(loop.carryOperands()[k]) != want)
+        report(id,
+               "carries " + types_.print(f_.typeOf(loop.carryOperands()[k])) + " as " + types_.print(want));
     }
-  }
-  std::vector<TypeId> paramTypes(RegionId r, size_t from) {
-    std::vector<TypeId> out;
-    for (size_t i = from; i < f_.regions[r].params.size(); ++i)
-      out.push_back(f_.typeOf(f_.regions[r].params[i]));
-    return out;
   }
 
   void forLoop(OpId id) {
     const Op& o = f_.ops[id];
-    uint32_t collects = o.as<LoopAttr>().collects;
     if (o.operands.empty() || o.regions.size() != 1 || f_.typeOf(o.operands[0]) != types_.int64())
       return report(id, "needs a count and one region");
-    size_t count = o.operands.size() - 1, carried = o.dims.size();
-    if (o.results.size() != count + collects || o.resultDims.size() != carried + (collects > 0))
+    const LoopView loop(f_, o);
+    const size_t count = loop.carries(), carried = o.dims.size();
+    if (o.results.size() != count + loop.stacks() || o.resultDims.size() != carried + (loop.stacks() > 0))
       return report(id, "results do not fit the carries and collects");
-    RegionId r = o.regions[0];
-    if (!arity(id, r, count + 1, carried, count + collects, carried)) return;
-    paramIs(id, f_.regions[r].params[0], types_.int64());
-    carries(id, r, 1, 1, count);
-    std::vector<TypeId> carryTypes = paramTypes(r, 1);
-    enter(r, id);
-    const Op& end = terminator(f_, r);
-    yields(terminatorId(f_, r), carryTypes, f_.regions[r].dimParams, end.dims);
-    std::vector<DimId> after = asDims(o.resultDims, collects > 0);
-    finals(id, carryTypes, f_.regions[r].dimParams, after);
-    for (size_t k = 0; k < collects; ++k) {
-      TypeId want = types_.array(f_.typeOf(end.operands[count + k]), {types_.dims.symbol(o.resultDims[0])});
-      if (f_.typeOf(o.results[count + k]) != want) report(id, "collects " + types_.print(want));
+    if (!arity(id, loop.body(), count + 1, carried, count + loop.stacks(), carried)) return;
+    paramIs(id, loop.index(), types_.int64());
+    carries(id, loop, loop.body());
+    enter(loop.body(), id);
+    rounds(id, loop);
+    for (size_t k = 0; k < loop.stacks(); ++k) {
+      TypeId want = types_.array(f_.typeOf(loop.stackYields()[k]), {types_.dims.symbol(loop.extent())});
+      if (f_.typeOf(loop.stackResults()[k]) != want) report(id, "collects " + types_.print(want));
     }
   }
-  void finals(OpId id, const std::vector<TypeId>& carryTypes, const std::vector<DimSym>& syms,
-              const std::vector<DimId>& after) {
-    types::DimSubst subst = substitution(syms, after);
-    for (size_t k = 0; k < carryTypes.size(); ++k)
-      if (f_.typeOf(f_.ops[id].results[k]) != types_.substitute(carryTypes[k], subst))
+  /// What the body yields goes around, and becomes the results.
+  void rounds(OpId id, const LoopView& loop) {
+    std::vector<TypeId> types;
+    for (ValueId v : loop.carryParams()) types.push_back(f_.typeOf(v));
+    const std::vector<DimSym>& syms = f_.regions[loop.body()].dimParams;
+    yields(terminatorId(f_, loop.body()), types, syms, terminator(f_, loop.body()).dims);
+    const types::DimSubst after = substitution(syms, asDims(loop.resultDims()));
+    for (size_t k = 0; k < types.size(); ++k)
+      if (f_.typeOf(loop.carryResults()[k]) != types_.substitute(types[k], after))
         report(id, "a result has another type than its carry");
   }
 
   void whileLoop(OpId id) {
     const Op& o = f_.ops[id];
-    size_t count = o.operands.size(), carried = o.dims.size();
+    const size_t count = o.operands.size(), carried = o.dims.size();
     if (o.regions.size() != 2 || o.results.size() != count || o.resultDims.size() != carried)
       return report(id, "needs two regions and a result for each carry");
-    if (!arity(id, o.regions[0], count, carried, 1, 0) ||
-        !arity(id, o.regions[1], count, carried, count, carried))
+    const LoopView loop(f_, o);
+    if (!arity(id, loop.condition(), count, carried, 1, 0) ||
+        !arity(id, loop.body(), count, carried, count, carried))
       return;
     for (RegionId r : o.regions) {
-      carries(id, r, 0, 0, count);
+      carries(id, loop, r);
       enter(r, id);
     }
-    yields(terminatorId(f_, o.regions[0]), {types_.boolean()}, {}, {});
-    RegionId body = o.regions[1];
-    yields(terminatorId(f_, body), paramTypes(body, 0), f_.regions[body].dimParams,
-           terminator(f_, body).dims);
-    finals(id, paramTypes(body, 0), f_.regions[body].dimParams, asDims(o.resultDims));
+    yields(terminatorId(f_, loop.condition()), {types_.boolean()}, {}, {});
+    rounds(id, loop);
   }
 
   void nest(OpId id) {
@@ -311,8 +302,7 @@ private:
     for (ValueId axis : nest.axisParams()) paramIs(id, axis, types_.int64());
     for (uint32_t k = 0; k < nest.accs(); ++k) accumulator(id, nest, k);
     enter(r, id);
-    size_t filter = 0;
-    for (const NestPart& part : nest.parts()) nestResult(id, nest, part, filter);
+    for (const NestPart& part : nest.parts()) nestResult(id, nest, part);
   }
   void accumulator(OpId id, const NestView& nest, uint32_t k) {
     TypeId t = f_.typeOf(nest.accOperands()[k]);
@@ -321,30 +311,26 @@ private:
     if (f_.typeOf(nest.accResults()[k]) != t) report(id, "an accumulator comes back with another type");
     if (f_.typeOf(nest.accYields()[k]) != types_.acc(inner)) report(id, "an accumulator is not yielded");
   }
-  void nestResult(OpId id, const NestView& nest, const NestPart& part, size_t& filter) {
+  void nestResult(OpId id, const NestView& nest, const NestPart& part) {
     const Op& o = f_.ops[id];
     const NestResult& nr = *part.spec;
     const auto yields = nest.yields(part);
-    std::vector<DimId> kept;
-    for (uint32_t a : nr.keep) kept.push_back(o.dims[a]);
-    auto expect = [&](uint32_t k, TypeId want) {
+    const TypeId t = f_.typeOf(yields[0]);
+    const bool reduces = nr.kind == NestResultKind::Reduce;
+    if (nr.kind == NestResultKind::Filter && (t != types_.boolean() || o.dims.size() != 1))
+      report(id, "a filter yields a bool and has one axis");
+    if (isCombine(nr))
+      combine(id, nest, part);
+    else if (reduces && nr.monoid != MonoidKind::Sum && !types_.isScalar(t))
+      report(id, "reduces scalars only");
+    for (uint32_t k = 0; k < part.results.count; ++k) {
+      const TypeId yielded = f_.typeOf(isCombine(nr) ? yields[k] : yields.back());
+      const TypeId want = nestResultType(types_, nr, o.dims, yielded, nest.size(part));
       if (f_.typeOf(nest.results(part)[k]) != want)
         report(id, "result " + std::to_string(part.results.first + k) + " is not " + types_.print(want));
-    };
-    TypeId t = f_.typeOf(yields[0]);
-    if (nr.kind == NestResultKind::Filter) {
-      if (t != types_.boolean() || o.dims.size() != 1) report(id, "a filter yields a bool and has one axis");
-      return expect(0, types_.array(f_.typeOf(yields[1]), {types_.dims.symbol(o.resultDims[filter++])}));
     }
-    if (isCombine(nr)) return combine(id, nest, part, expect, kept);
-    if (isPosition(nr)) t = types_.int64();
-    const bool scalars = nr.kind == NestResultKind::Reduce && nr.monoid != MonoidKind::Sum;
-    if (scalars && !types_.isScalar(t)) report(id, "reduces scalars only");
-    for (uint32_t k = 0; k < part.results.count; ++k) expect(k, types_.array(t, kept));
   }
-  template <class Expect>
-  void combine(OpId id, const NestView& nest, const NestPart& part, Expect expect,
-               const std::vector<DimId>& kept) {
+  void combine(OpId id, const NestView& nest, const NestPart& part) {
     const uint32_t count = part.spec->yields, number = part.spec->combineRegion;
     if (number >= f_.ops[id].regions.size() || !arity(id, nest.combine(part), 2 * count, 0, count, 0)) return;
     for (uint32_t k = 0; k < count; ++k) {
@@ -352,7 +338,6 @@ private:
       paramIs(id, f_.regions[nest.combine(part)].params[k], one);
       paramIs(id, f_.regions[nest.combine(part)].params[count + k], one);
       if (f_.typeOf(nest.units(part)[k]) != one) report(id, "a unit has another type");
-      expect(k, types_.array(one, kept));
     }
     enter(nest.combine(part), id);
   }

@@ -3,6 +3,7 @@
 //
 // How Core is said in Melix: README.md beside this file.
 
+#include "core/flow.h"
 #include "core/uses.h"
 #include "core/walk.h"
 #include "decompile/names.h"
@@ -170,11 +171,11 @@ private:
   /// Variables for sizes that change from one iteration to the next and that no carried value shows (places
   /// among the body's dimParams).
   using CarriedSizes = std::map<size_t, std::string>;
-  CarriedSizes carryIn(const core::Op& o, size_t lead, core::RegionId body);
-  void enterRegion(core::RegionId r, size_t lead, const CarriedSizes& sizes);
-  void carryOut(const core::Op& o, size_t lead, core::RegionId body);
-  void assignSizes(core::RegionId r, const CarriedSizes& sizes);
-  void assignCarries(const std::vector<ValueId>& vars, const std::vector<ValueId>& next);
+  CarriedSizes carryIn(const core::Op& o, const core::LoopView& loop);
+  void enterRegion(const core::LoopView& loop, core::RegionId r, const CarriedSizes& sizes);
+  void carryOn(const core::LoopView& loop, const CarriedSizes& sizes);
+  void carryOut(const core::Op& o, const core::LoopView& loop, const CarriedSizes& sizes);
+  void assignCarries(std::span<const ValueId> vars, std::span<const ValueId> next);
 
   // Nests (writer_nest.cpp).
   void nest(const core::Op& o);

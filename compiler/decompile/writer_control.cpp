@@ -41,11 +41,11 @@ void FunctionWriter::finishArm(const Op& o, RegionId r, const Joined& variables)
   if (o.resultDims.empty()) line(o.results.empty() ? "()" : tuple(y));
 }
 
-/// Sizes by symbol rather than by place: those of `symbols` from `lead` on.
+/// Sizes by symbol rather than by place.
 static std::map<DimSym, std::string> bySymbol(const std::map<size_t, std::string>& sizes,
-                                              const std::vector<DimSym>& symbols, size_t lead = 0) {
+                                              std::span<const DimSym> symbols) {
   std::map<DimSym, std::string> out;
-  for (const auto& [k, size] : sizes) out[symbols[lead + k]] = size;
+  for (const auto& [k, size] : sizes) out[symbols[k]] = size;
   return out;
 }
 
@@ -92,40 +92,41 @@ void FunctionWriter::match(const Op& o) {
 // --------------------------------------------------------------------------------------------------------
 
 /// Variables for what a loop carries.
-FunctionWriter::CarriedSizes FunctionWriter::carryIn(const Op& o, size_t lead, RegionId body) {
-  const std::vector<ValueId>& params = f_.regions[body].params;
+FunctionWriter::CarriedSizes FunctionWriter::carryIn(const Op& o, const LoopView& loop) {
   std::vector<TypeId> carried;
-  for (size_t k = lead; k < params.size(); ++k) {
-    carried.push_back(f_.typeOf(params[k]));
-    call(params[k], variable(hintOf(params[k]), type(carried.back()), value(o.operands[k])));
+  for (size_t k = 0; k < loop.carries(); ++k) {
+    const ValueId param = loop.carryParams()[k];
+    carried.push_back(f_.typeOf(param));
+    call(param, variable(hintOf(param), type(carried.back()), value(loop.carryOperands()[k])));
   }
   CarriedSizes sizes;
-  for (size_t k : silentSizes(f_.regions[body].dimParams, carried))
+  for (size_t k : silentSizes(f_.regions[loop.body()].dimParams, carried))
     sizes[k] = variable("size", "", dim(o.dims[k]));
   return sizes;
 }
 
 /// Sizes that change from one iteration to the next.
-void FunctionWriter::enterRegion(RegionId r, size_t lead, const CarriedSizes& sizes) {
+void FunctionWriter::enterRegion(const LoopView& loop, RegionId r, const CarriedSizes& sizes) {
   std::vector<std::pair<TypeId, std::string>> from;
-  const std::vector<ValueId>& params = f_.regions[r].params;
   for (const auto& [k, size] : sizes) bindDim(f_.regions[r].dimParams[k], size);
-  for (size_t k = lead; k < params.size(); ++k) from.emplace_back(f_.typeOf(params[k]), value(params[k]));
+  for (ValueId v : loop.carryParams(r)) from.emplace_back(f_.typeOf(v), value(v));
   bindDims(f_.regions[r].dimParams, from);
 }
 
-void FunctionWriter::assignSizes(RegionId r, const CarriedSizes& sizes) {
-  for (const auto& [k, size] : sizes) line(size + " = " + dim(terminator(r).dims[k]));
+/// The end of the body: variables and sizes become those of the next iteration.
+void FunctionWriter::carryOn(const LoopView& loop, const CarriedSizes& sizes) {
+  assignCarries(loop.carryParams(), loop.carryYields());
+  for (const auto& [k, size] : sizes) line(size + " = " + dim(terminator(loop.body()).dims[k]));
 }
 
 /// The results that were carried are the variables.
-void FunctionWriter::carryOut(const Op& o, size_t lead, RegionId body) {
-  const std::vector<ValueId>& params = f_.regions[body].params;
-  for (size_t k = lead; k < params.size(); ++k) exprs_[o.results[k - lead]] = exprs_[params[k]];
+void FunctionWriter::carryOut(const Op& o, const LoopView& loop, const CarriedSizes& sizes) {
+  for (size_t k = 0; k < loop.carries(); ++k) exprs_[loop.carryResults()[k]] = exprs_[loop.carryParams()[k]];
+  finishSizes(o, bySymbol(sizes, loop.resultDims()));
 }
 
 /// c = next; all next values are found before the first variable changes.
-void FunctionWriter::assignCarries(const std::vector<ValueId>& vars, const std::vector<ValueId>& next) {
+void FunctionWriter::assignCarries(std::span<const ValueId> vars, std::span<const ValueId> next) {
   std::vector<std::string> values;
   size_t changing = 0;
   for (size_t k = 0; k < vars.size(); ++k) {
@@ -144,56 +145,50 @@ void FunctionWriter::assignCarries(const std::vector<ValueId>& vars, const std::
 
 /// Collected values go into an array made before the loop; a List where their sizes differ.
 void FunctionWriter::forLoop(const Op& o) {
-  const RegionId r = o.regions[0];
-  const std::vector<ValueId>&params = f_.regions[r].params, &y = yieldOf(r);
-  const size_t carries = params.size() - 1;
-  const uint32_t collects = o.as<LoopAttr>().collects;
-  std::string count = value(o.operands[0], 13);
-  if (collects > 0) {
-    bindDim(o.resultDims[0], "max(" + value(o.operands[0]) + ", 0)");
-    count = names_.dim(o.resultDims[0]);
+  const LoopView loop(f_, o);
+  std::string count = value(loop.count(), 13);
+  if (loop.extent().valid()) {
+    bindDim(loop.extent(), "max(" + value(loop.count()) + ", 0)");
+    count = names_.dim(loop.extent());
   }
-  const CarriedSizes sizes = carryIn(o, 1, r);
-  for (size_t k = carries; k < y.size(); ++k) {
-    TypeId t = f_.typeOf(o.results[k]);
-    call(o.results[k], variable("kept", type(t), undef(t)));
+  const CarriedSizes sizes = carryIn(o, loop);
+  for (ValueId stack : loop.stackResults()) {
+    TypeId t = f_.typeOf(stack);
+    call(stack, variable("kept", type(t), undef(t)));
   }
   const std::set<DimSym> known = knownDims_;
-  std::string i = names_.local(hintOf(params[0]) == "v" ? "i" : hintOf(params[0]));
-  call(params[0], i);
+  const std::string hint = hintOf(loop.index()), i = names_.local(hint == "v" ? "i" : hint);
+  call(loop.index(), i);
   open("for " + i + " in 0.." + count + " {");
-  enterRegion(r, 1, sizes);
-  region(r);
-  for (size_t k = carries; k < y.size(); ++k) {
-    std::string kept = value(o.results[k]);
-    line(kept + "[" + i + "] = " + value(y[k]));
+  enterRegion(loop, loop.body(), sizes);
+  region(loop.body());
+  for (size_t k = 0; k < loop.stacks(); ++k) {
+    std::string kept = value(loop.stackResults()[k]);
+    line(kept + "[" + i + "] = " + value(loop.stackYields()[k]));
   }
-  assignCarries({params.begin() + 1, params.end()}, {y.begin(), y.begin() + static_cast<long>(carries)});
-  assignSizes(r, sizes);
+  carryOn(loop, sizes);
   close("}");
   knownDims_ = known;
-  carryOut(o, 1, r);
-  finishSizes(o, bySymbol(sizes, o.resultDims, o.resultDims.size() - f_.regions[r].dimParams.size()));
+  carryOut(o, loop, sizes);
 }
 
 void FunctionWriter::whileLoop(const Op& o) {
-  const RegionId condition = o.regions[0], body = o.regions[1];
-  const std::vector<ValueId>& params = f_.regions[body].params;
-  const CarriedSizes sizes = carryIn(o, 0, body);
-  for (size_t k = 0; k < params.size(); ++k) exprs_[f_.regions[condition].params[k]] = exprs_[params[k]];
+  const LoopView loop(f_, o);
+  const RegionId condition = loop.condition();
+  const CarriedSizes sizes = carryIn(o, loop);
+  for (size_t k = 0; k < loop.carries(); ++k)
+    exprs_[loop.carryParams(condition)[k]] = exprs_[loop.carryParams()[k]];
   const std::set<DimSym> known = knownDims_;
   open("loop {");
-  enterRegion(condition, 0, sizes);
+  enterRegion(loop, condition, sizes);
   region(condition);
   line("if not " + value(yieldOf(condition)[0], 7) + " { break }");
-  enterRegion(body, 0, sizes);
-  region(body);
-  assignCarries(params, yieldOf(body));
-  assignSizes(body, sizes);
+  enterRegion(loop, loop.body(), sizes);
+  region(loop.body());
+  carryOn(loop, sizes);
   close("}");
   knownDims_ = known;
-  carryOut(o, 0, body);
-  finishSizes(o, bySymbol(sizes, o.resultDims));
+  carryOut(o, loop, sizes);
 }
 
 } // namespace melix::decompile

@@ -287,7 +287,7 @@ void FunctionWriter::addToResult(const Op& o, const Yields& y) {
 void FunctionWriter::nestLoops(const Op& o, bool withResults) {
   const NestView nest(f_, o);
   const uint32_t accs = nest.accs();
-  const std::vector<ValueId> vars(nest.accParams().begin(), nest.accParams().end());
+  const std::span<const ValueId> vars = nest.accParams();
   for (uint32_t k = 0; k < accs; ++k) {
     std::string hint = f_.values[vars[k]].hint.valid() ? hintOf(vars[k]) : "total";
     call(vars[k], variable(hint, type(f_.typeOf(nest.accResults()[k])), value(nest.accOperands()[k])));
@@ -298,7 +298,7 @@ void FunctionWriter::nestLoops(const Op& o, bool withResults) {
   for (uint32_t a = 0; a < nest.axes(); ++a) open("for " + axis(o, a) + " {");
   region(o.regions[0]);
   for (const Yields& one : grown) addToResult(o, one);
-  assignCarries(vars, {nest.accYields().begin(), nest.accYields().end()});
+  assignCarries(vars, nest.accYields());
   for (uint32_t a = 0; a < nest.axes(); ++a) close("}");
   knownDims_ = known;
   for (uint32_t k = 0; k < accs; ++k) exprs_[nest.accResults()[k]] = exprs_[vars[k]];

@@ -214,7 +214,7 @@ bool Writer::hugs(const std::vector<Argument>& args) const {
   const Node& last = ast_[args.back().value];
   switch (last.kind) {
   case NodeKind::Generator: return true;
-  case NodeKind::Lambda: return args.size() == 1 || blocky(last.as<Lambda>().body);
+  case NodeKind::Lambda: return args.size() == 1 || isBlocky(ast_.kind(last.as<Lambda>().body));
   case NodeKind::Block:
   case NodeKind::Quote:
   case NodeKind::Match: return true;

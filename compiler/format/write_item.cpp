@@ -70,7 +70,7 @@ void Writer::fn(NodeId id) {
   doc_.space();
   if (!f.shortForm) return block(f.body);
   token(TokenKind::Equal);
-  if (blocky(f.body)) {
+  if (isBlocky(ast_.kind(f.body))) {
     doc_.space();
     return node(f.body);
   }

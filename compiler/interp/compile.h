@@ -1,55 +1,28 @@
 #pragma once
 // Internal: from a Core function to code.
 
-#include "core/nest.h"
+#include "core/flow.h"
 #include "core/path.h"
 #include "core/uses.h"
 #include "core/walk.h"
-#include "interp/code.h"
+#include "interp/assembler.h"
 #include "interp/nest.h"
 #include "interp/places.h"
-#include "interp/steps.h"
 
-#include <map>
 #include <set>
 #include <unordered_set>
 
 namespace melix::interp {
 
-using namespace core;
-
-/// Every value has a register of its own. The last use of an object moves it out of its register (precise
-/// ownership is what lets `set` work in place); an object whose last use only reads it is dropped after the
-/// op.
-class Compiler {
+/// The last use of an object moves it out of its register (precise ownership is what lets `set` work in
+/// place); an object whose last use only reads it is dropped after the op.
+class Compiler : private Assembler {
 public:
   Compiler(const Program& program, FunctionId f, Code& code);
   void compile();
 
 private:
   using ValueSet = std::set<ValueId>;
-
-  // Registers and instructions.
-  TypeKind kindOf(TypeId t) const { return slotKind(types_, t); }
-  bool isObjectValue(ValueId v) const { return isObject(kindOf(fn_.typeOf(v))); }
-  uint32_t newReg(bool object);
-  uint32_t reg(ValueId v);
-  uint32_t constantReg(uint64_t bits);
-  size_t emit(Handler run, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0, uint32_t d = 0,
-              const Extra* extra = nullptr);
-  size_t here() const { return code_.instrs.size(); }
-  template <class T>
-  T* extra() {
-    code_.extras.push_back(std::make_unique<T>());
-    return static_cast<T*>(code_.extras.back().get());
-  }
-  void refuse(const std::string& what);
-
-  // Dimensions.
-  uint32_t dimReg(DimId d);
-  uint32_t symReg(DimSym s);
-  uint32_t atomReg(types::DimAtomId a);
-  std::vector<uint32_t> dimRegs(std::span<const DimId> dims);
 
   // Ownership.
   uint32_t operand(ValueId v);
@@ -66,16 +39,10 @@ private:
   void op(const Op& op);
   void effect(const Op& op);
   void undef(ValueId v);
-  void undefObject(uint32_t into, TypeId t);
   void convert(const Op& op);
   void bitcast(const Op& op);
   void scalar(const Op& op);
   void constant(const Op& op);
-  void zero(uint32_t into, TypeId t);
-  void zeroPart(RegsExtra& record, TypeId t);
-  void zeroRecord(uint32_t into, const std::vector<TypeId>& parts, bool isEnum);
-  void zeroArray(uint32_t into, const types::Type& type);
-  void zeroPack(uint32_t into, TypeId t);
   void record(const Op& op, uint32_t tag, bool isEnum);
   void pack(const Op& op);
   void unpack(const Op& op);
@@ -95,31 +62,27 @@ private:
   void builtin(const Op& op);
   void callTo(FunctionId callee, const std::vector<uint32_t>& args, std::span<const DimId> dims,
               const std::vector<uint32_t>& resultDims, const std::vector<uint32_t>& results);
+  void resume(const Op& op, const ValueSet& dying);
+  void choose(const Op& op, const Op& yield);
   void branch(const Op& op);
   void match(const Op& op);
+  std::vector<uint32_t> carryIn(const LoopView& loop, const Op& op);
+  void carryOn(const LoopView& loop, const std::vector<uint32_t>& state, const Op& yield);
+  void carryOut(const LoopView& loop);
   void forLoop(const Op& op);
   void whileLoop(const Op& op);
   void nest(const Op& op);
   void combineRegion(const Op& op, const NestResult& r, NestResultExtra& x);
-  void nestResult(const Op& op, const core::NestView& nest, const core::NestPart& part, NestExtra& x,
-                  size_t& filter);
-
+  /// A yielded value whose register is settled when the body has been compiled.
   struct PendingYield {
     uint32_t result, slot;
     ValueId value;
   };
-  std::vector<PendingYield> pendingYields_;
+  void nestResult(const core::NestView& nest, const core::NestPart& part, NestExtra& x,
+                  std::vector<PendingYield>& pending);
 
   const Program& program_;
-  const Function& fn_;
   const core::Uses uses_;
-  types::TypeStore& types_;
-  Code& code_;
-  LocId loc_;
-  std::unordered_map<ValueId, uint32_t> regs_;
-  std::unordered_map<DimSym, uint32_t> symRegs_;
-  std::vector<std::unordered_map<DimId, uint32_t>> dimRegs_; ///< computed expressions, by enclosing region
-  std::map<uint64_t, uint32_t> constants_;
   ValueSet dying_;  ///< objects whose last use is the current op
   ValueSet inside_; ///< used in the regions of the current op
   const Op* current_ = nullptr;

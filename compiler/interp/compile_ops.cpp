@@ -47,30 +47,6 @@ void Compiler::undef(ValueId v) {
     emit(runMove, reg(v), constantReg(0));
 }
 
-/// Lists and hidden sizes may be asked for their lengths, which are 0; records may be taken apart.
-void Compiler::undefObject(uint32_t into, TypeId t) {
-  const types::Type& type = types_[t];
-  switch (type.kind) {
-  case TypeKind::List:
-  case TypeKind::Pack: return zero(into, t);
-  case TypeKind::Tuple:
-  case TypeKind::Struct: break;
-  default: emit(runDrop, into); return;
-  }
-  auto* x = extra<RegsExtra>();
-  const bool isStruct = type.kind == TypeKind::Struct;
-  const size_t count = isStruct ? types_.recordInfo(type.record).cases[0].fields.size() : type.parts.size();
-  for (uint32_t k = 0; k < count; ++k) {
-    TypeId part = isStruct ? types_.fieldType(t, 0, k) : type.parts[k];
-    TypeKind kind = kindOf(part);
-    uint32_t r = isObject(kind) ? newReg(true) : constantReg(0);
-    if (isObject(kind)) undefObject(r, part);
-    x->regs.push_back(isObject(kind) ? r | moveBit : r);
-    x->kinds.push_back(kind);
-  }
-  emit(runRecord, into, 0, false, 0, x);
-}
-
 void Compiler::convert(const Op& o) {
   auto mode = static_cast<uint32_t>(std::holds_alternative<uint32_t>(o.attr) ? o.index() : 0);
   auto from = static_cast<uint32_t>(types_.kind(fn_.typeOf(o.operands[0])));
@@ -120,85 +96,15 @@ void Compiler::constant(const Op& o) {
   const auto& c = o.as<Constant>();
   TypeKind kind = types_.kind(fn_.typeOf(v));
   if (kind == TypeKind::Str) {
-    // The text lives with the code; the register shares it.
-    auto* text = new Str(c.text);
-    code_.owned.push_back(text);
-    uint32_t r = newReg(false);
-    code_.constants.resize(code_.regs, Slot{0});
-    code_.constants[r].o = text;
-    emit(runMoveObject, reg(v), r);
+    emit(runMoveObject, reg(v), textReg(c.text));
     return;
   }
   if (isObjectValue(v)) return record(o, 0, false); // the unit value
   uint64_t bits = slotOfBits(kindOf(fn_.typeOf(v)), c.bits).u;
-  auto [place, fresh] = regs_.try_emplace(v, constantReg(bits));
-  if (!fresh) emit(runMove, place->second, constantReg(bits)); // somebody expects it there
-}
-
-/// A zero of type `t` as a part of the record that is made next.
-void Compiler::zeroPart(RegsExtra& record, TypeId t) {
-  TypeKind kind = kindOf(t);
-  uint32_t r = newReg(isObject(kind));
-  zero(r, t);
-  record.regs.push_back(isObject(kind) ? r | moveBit : r);
-  record.kinds.push_back(kind);
-}
-
-void Compiler::zeroRecord(uint32_t into, const std::vector<TypeId>& parts, bool isEnum) {
-  auto* x = extra<RegsExtra>();
-  for (TypeId p : parts) zeroPart(*x, p);
-  emit(runRecord, into, 0, isEnum, 0, x);
-}
-
-void Compiler::zeroArray(uint32_t into, const types::Type& type) {
-  auto* x = extra<RegsExtra>();
-  x->element = kindOf(type.parts[0]);
-  x->dims = dimRegs(type.dims);
-  emit(runNewArray, into, 0, 0, 0, x);
-  bool empty = std::any_of(type.dims.begin(), type.dims.end(),
-                           [&](DimId d) { return types_.dims.asConstant(d) == 0; }); // it may hold itself
-  if (!isObject(x->element) || empty) return;
-  uint32_t element = newReg(true);
-  zero(element, type.parts[0]);
-  emit(runFillZero, into, element);
-  emit(runDrop, element);
-}
-
-/// Hidden sizes are 0.
-void Compiler::zeroPack(uint32_t into, TypeId t) {
-  uint32_t hidden = types_[t].number;
-  auto* x = extra<RegsExtra>();
-  x->regs.assign(hidden, constantReg(0));
-  x->kinds.assign(hidden, TypeKind::I64);
-  zeroPart(*x, types_.openPack(t, std::vector<DimId>(hidden, types_.dims.constant(0))));
-  emit(runRecord, into, 0, 0, 0, x);
-}
-
-void Compiler::zero(uint32_t into, TypeId t) {
-  const types::Type& type = types_[t];
-  switch (type.kind) {
-  case TypeKind::Array: return zeroArray(into, type);
-  case TypeKind::Tuple:
-  case TypeKind::Known: return zeroRecord(into, type.parts, false);
-  case TypeKind::Struct: {
-    std::vector<TypeId> fields;
-    for (uint32_t k = 0; k < types_.recordInfo(type.record).cases[0].fields.size(); ++k)
-      fields.push_back(types_.fieldType(t, 0, k));
-    return zeroRecord(into, fields, false);
-  }
-  case TypeKind::Enum: return zeroRecord(into, {}, true);
-  case TypeKind::List: {
-    auto* x = extra<RegsExtra>();
-    x->element = kindOf(type.parts[0]);
-    emit(runNewList, into, 0, 0, 0, x);
-    return;
-  }
-  case TypeKind::Pack: return zeroPack(into, t);
-  case TypeKind::Str:
-  case TypeKind::Function:
-  case TypeKind::Acc: return refuse("a zero of " + types_.print(t));
-  default: emit(runMove, into, constantReg(0)); return;
-  }
+  if (hasReg(v))
+    emit(runMove, reg(v), constantReg(bits)); // somebody expects it there
+  else
+    alias(v, constantReg(bits));
 }
 
 void Compiler::record(const Op& o, uint32_t tag, bool isEnum) {

@@ -12,12 +12,12 @@ NestState::~NestState() {
   for (ResultState& r : results) {
     for (Array* a : r.outs)
       if (a) release(a);
-    if (isObject(r.x->kind0) && r.x->kind == NestResultKind::Reduce)
+    if (isObject(r.x->kind0) && r.x->spec.kind == NestResultKind::Reduce)
       for (Cell& c : r.cells) release(c.total.o);
     if (isObject(r.x->kind0))
       for (Slot s : r.filtered) release(s.o);
     for (size_t k = 0; k < r.combined.size(); ++k)
-      if (isObject(r.x->combineKinds[k % r.x->combineYields.size()])) release(r.combined[k].o);
+      if (isObject(r.x->combine.kinds[k % r.x->combine.yields.size()])) release(r.combined[k].o);
   }
 }
 
@@ -32,9 +32,9 @@ void NestRun::begin() {
 bool NestRun::accumulate() {
   for (ResultState& r : s_.results) {
     const NestResultExtra& x = *r.x;
-    if (x.kind == NestResultKind::Collect)
+    if (x.spec.kind == NestResultKind::Collect)
       collect(r);
-    else if (x.kind == NestResultKind::Filter)
+    else if (x.spec.kind == NestResultKind::Filter)
       filter(r);
     else if (!reduce(r))
       return false;
@@ -59,11 +59,11 @@ bool NestRun::advance() {
 /// Puts the results into their registers.
 void NestRun::end(bool empty) {
   for (ResultState& r : s_.results) {
-    if (r.x->kind == NestResultKind::Filter) {
+    if (r.x->spec.kind == NestResultKind::Filter) {
       endFilter(r);
       continue;
     }
-    if (r.x->kind == NestResultKind::Reduce) endReduce(r, empty);
+    if (r.x->spec.kind == NestResultKind::Reduce) endReduce(r, empty);
     for (size_t k = 0; k < r.outs.size(); ++k) {
       if (!r.outs[k]) continue;
       putObject(f_, r.x->outs[k], r.outs[k]);
@@ -82,27 +82,28 @@ void NestRun::prepare(ResultState& r, const NestResultExtra& x) {
   r.strides.assign(s_.extents.size(), 0);
   for (uint32_t reg : x.elementDims) r.width = wrappingProduct(r.width, f_.r[reg].i);
   int64_t cells = 1;
-  for (size_t k = x.keep.size(); k-- > 0;) {
-    r.strides[x.keep[k]] = cells;
-    cells = wrappingProduct(cells, s_.extents[x.keep[k]]);
+  for (size_t k = x.spec.keep.size(); k-- > 0;) {
+    r.strides[x.spec.keep[k]] = cells;
+    cells = wrappingProduct(cells, s_.extents[x.spec.keep[k]]);
   }
-  if (x.kind == NestResultKind::Filter) return;
+  if (x.spec.kind == NestResultKind::Filter) return;
   std::vector<int64_t> dims;
-  for (uint32_t a : x.keep) dims.push_back(s_.extents[a]);
+  for (uint32_t a : x.spec.keep) dims.push_back(s_.extents[a]);
   for (uint32_t reg : x.elementDims) dims.push_back(f_.r[reg].i);
-  bool arg = x.monoid == MonoidKind::ArgMin || x.monoid == MonoidKind::ArgMax;
-  bool collect = x.kind == NestResultKind::Collect;
+  bool arg = core::isPosition(x.spec);
+  bool collect = x.spec.kind == NestResultKind::Collect;
   for (size_t k = 0; k < x.outs.size(); ++k) {
-    bool combine = !x.combineYields.empty();
-    TypeKind element = collect || !arg ? (combine ? x.combineKinds[k] : x.element) : TypeKind::I64;
+    bool combine = core::isCombine(x.spec);
+    TypeKind element = collect || !arg ? (combine ? x.combine.kinds[k] : x.element) : TypeKind::I64;
     r.outs.push_back(dims.empty() ? nullptr : new Array(element, dims));
   }
   if (collect) return;
   // Reduced axes behind all kept ones: one cell at a time is enough.
   r.single = true;
-  for (uint32_t a : x.keep) r.single &= a < x.keep.size();
+  for (uint32_t a : x.spec.keep) r.single &= a < x.spec.keep.size();
   r.cells.resize(static_cast<size_t>(r.single ? 1 : cells));
-  if (isOrdered(x) && x.order == OrderKind::Lanes) r.lanes.assign(r.cells.size() * x.lanes, x.scalar.unit);
+  if (isOrdered(x) && x.spec.order == OrderKind::Lanes)
+    r.lanes.assign(r.cells.size() * x.spec.lanes, x.scalar.unit);
   for (size_t c = 0; c < r.cells.size(); ++c) reset(r, c);
 }
 

@@ -3,6 +3,7 @@
 // an object in a register, so nests may contain calls and each other.
 
 #include "core/evaluate.h"
+#include "core/nest.h"
 #include "interp/code.h"
 
 namespace melix::interp {
@@ -14,13 +15,16 @@ struct ScalarReduction {
   Slot unit{0};
 };
 
+/// A result combined by a region of its own: registers, and the code of the region.
+struct NestCombine {
+  std::vector<uint32_t> units, yields, params;
+  std::vector<TypeKind> kinds; ///< by parameter
+  uint32_t start = 0;
+};
+
 struct NestResultExtra {
-  core::NestResultKind kind;
-  core::MonoidKind monoid;
-  core::OrderKind order;
-  uint32_t lanes = 0;
+  core::NestResult spec; ///< `fused` only where the factors are at hand
   ScalarReduction scalar;
-  std::vector<uint32_t> keep;
   uint32_t yields[2] = {0, 0};       ///< operands; of a filter: condition, value; fused: the factors
   TypeKind kind0 = TypeKind::F32;    ///< of the yielded value (of the filter's value)
   bool isArray = false;              ///< the value is an array, whose elements go into the result's
@@ -29,9 +33,7 @@ struct NestResultExtra {
   std::vector<uint32_t> outs;        ///< result registers
   uint32_t zero = 0;                 ///< register of the zero of a sum of objects
   uint32_t dimOut = 0;               ///< of a filter
-  std::vector<uint32_t> units, combineYields, combineParams; ///< of Combine
-  std::vector<TypeKind> combineKinds;
-  uint32_t combineStart = 0; ///< code of the combining region
+  NestCombine combine;
 };
 
 struct NestExtra : Extra {

@@ -15,12 +15,12 @@ static Slot combined(const NestResultExtra& x, Slot a, Slot b) { return Slot{x.s
 void NestRun::reset(ResultState& r, size_t c) {
   const NestResultExtra& x = *r.x;
   Cell& cell = r.cells[c];
-  if (!x.combineYields.empty()) {
-    size_t n = x.combineYields.size();
+  if (core::isCombine(x.spec)) {
+    size_t n = x.combine.yields.size();
     r.combined.resize(r.cells.size() * n, Slot{0});
     for (size_t k = 0; k < n; ++k) {
-      Slot unit = f_.r[x.units[k]], &place = r.combined[c * n + k];
-      if (isObject(x.combineKinds[k])) {
+      Slot unit = f_.r[x.combine.units[k]], &place = r.combined[c * n + k];
+      if (isObject(x.combine.kinds[k])) {
         retain(unit.o);
         release(place.o);
       }
@@ -35,15 +35,15 @@ void NestRun::reset(ResultState& r, size_t c) {
     return;
   }
   cell = Cell{};
-  if (x.monoid == MonoidKind::ArgMin || x.monoid == MonoidKind::ArgMax) return;
+  if (x.spec.monoid == MonoidKind::ArgMin || x.spec.monoid == MonoidKind::ArgMax) return;
   cell.total = cell.block = x.scalar.unit;
-  if (isOrdered(x)) cell.total.u = core::firstTotal(x.monoid, x.kind0);
+  if (isOrdered(x)) cell.total.u = core::firstTotal(x.spec.monoid, x.kind0);
 }
 
 bool NestRun::reduce(ResultState& r) {
   const NestResultExtra& x = *r.x;
   size_t c = r.single ? 0 : static_cast<size_t>(elementOf(r));
-  if (!x.combineYields.empty()) return combine(r, c);
+  if (core::isCombine(x.spec)) return combine(r, c);
   Cell& cell = r.cells[c];
   Slot v = f_.r[x.yields[0]];
   if (isObject(x.kind0)) {
@@ -52,7 +52,7 @@ bool NestRun::reduce(ResultState& r) {
     cell.total = tangentOp(TangentOp::AddAll, objectKind, sum, v, problem);
     return problem.empty();
   }
-  if (x.monoid == MonoidKind::ArgMin || x.monoid == MonoidKind::ArgMax) {
+  if (core::isPosition(x.spec)) {
     argument(r, cell, v);
     return true;
   }
@@ -63,8 +63,8 @@ bool NestRun::reduce(ResultState& r) {
     add(cell.total);
     return true;
   }
-  if (x.order == OrderKind::Lanes)
-    add(r.lanes[c * x.lanes + static_cast<size_t>(cell.terms) % x.lanes]);
+  if (x.spec.order == OrderKind::Lanes)
+    add(r.lanes[c * x.spec.lanes + static_cast<size_t>(cell.terms) % x.spec.lanes]);
   else
     add(cell.block);
   if (++cell.terms == core::blockTerms) closeBlock(r, c);
@@ -74,12 +74,12 @@ bool NestRun::reduce(ResultState& r) {
 void NestRun::closeBlock(ResultState& r, size_t c) {
   const NestResultExtra& x = *r.x;
   Cell& cell = r.cells[c];
-  if (x.order == OrderKind::Lanes) {
-    Slot* lanes = r.lanes.data() + c * x.lanes;
-    for (uint32_t half = x.lanes / 2; half >= 1; half /= 2)
+  if (x.spec.order == OrderKind::Lanes) {
+    Slot* lanes = r.lanes.data() + c * x.spec.lanes;
+    for (uint32_t half = x.spec.lanes / 2; half >= 1; half /= 2)
       for (uint32_t k = 0; k < half; ++k) lanes[k] = combined(x, lanes[k], lanes[k + half]);
     cell.block = lanes[0];
-    for (uint32_t k = 0; k < x.lanes; ++k) lanes[k] = x.scalar.unit;
+    for (uint32_t k = 0; k < x.spec.lanes; ++k) lanes[k] = x.scalar.unit;
   }
   cell.total = combined(x, cell.total, cell.block);
   cell.block = x.scalar.unit;
@@ -88,7 +88,7 @@ void NestRun::closeBlock(ResultState& r, size_t c) {
 
 void NestRun::argument(const ResultState& r, Cell& cell, Slot v) {
   TypeKind k = r.x->kind0;
-  bool max = r.x->monoid == MonoidKind::ArgMax, better = cell.terms == 0;
+  bool max = r.x->spec.monoid == MonoidKind::ArgMax, better = cell.terms == 0;
   if (!better && types::isFloatKind(k)) {
     double x = core::floatValue(k, v.u), best = core::floatValue(k, cell.total.u);
     better = (max ? x > best : x < best) || (std::isnan(x) && !std::isnan(best));
@@ -106,30 +106,30 @@ void NestRun::argument(const ResultState& r, Cell& cell, Slot v) {
 }
 
 bool NestRun::isReduced(const ResultState& r, size_t axis) {
-  return std::find(r.x->keep.begin(), r.x->keep.end(), axis) == r.x->keep.end();
+  return std::find(r.x->spec.keep.begin(), r.x->spec.keep.end(), axis) == r.x->spec.keep.end();
 }
 
 bool NestRun::combine(ResultState& r, size_t c) {
   const NestResultExtra& x = *r.x;
-  size_t n = x.combineYields.size();
+  size_t n = x.combine.yields.size();
   Slot* state = r.combined.data() + c * n;
   for (size_t k = 0; k < n; ++k) {
-    Slot right = f_.r[x.combineYields[k]];
-    if (isObject(x.combineKinds[k])) {
-      putObject(f_, x.combineParams[k], state[k].o);
+    Slot right = f_.r[x.combine.yields[k]];
+    if (isObject(x.combine.kinds[k])) {
+      putObject(f_, x.combine.params[k], state[k].o);
       state[k].o = nullptr;
       retain(right.o);
-      putObject(f_, x.combineParams[n + k], right.o);
+      putObject(f_, x.combine.params[n + k], right.o);
     } else {
-      f_.r[x.combineParams[k]] = state[k];
-      f_.r[x.combineParams[n + k]] = right;
+      f_.r[x.combine.params[k]] = state[k];
+      f_.r[x.combine.params[n + k]] = right;
     }
   }
-  runFrom(f_, f_.code->instrs.data() + x.combineStart);
+  runFrom(f_, f_.code->instrs.data() + x.combine.start);
   if (f_.machine->panicked) return false;
   for (size_t k = 0; k < n; ++k) {
-    state[k] = f_.r[x.combineParams[k]];
-    if (isObject(x.combineKinds[k])) f_.r[x.combineParams[k]].o = nullptr;
+    state[k] = f_.r[x.combine.params[k]];
+    if (isObject(x.combine.kinds[k])) f_.r[x.combine.params[k]].o = nullptr;
   }
   return true;
 }
@@ -137,7 +137,7 @@ bool NestRun::combine(ResultState& r, size_t c) {
 /// Axis `a` moved on: elements whose reduced axes lie further inside are complete.
 void NestRun::finishCells(size_t a) {
   for (ResultState& r : s_.results) {
-    if (r.x->kind != NestResultKind::Reduce || !r.single || a >= r.x->keep.size()) continue;
+    if (r.x->spec.kind != NestResultKind::Reduce || !r.single || a >= r.x->spec.keep.size()) continue;
     // The index of axis `a` and those inside have changed already: the element before, row-major over the
     // kept axes.
     int64_t at = previousElement(r, a);
@@ -148,7 +148,7 @@ void NestRun::finishCells(size_t a) {
 
 int64_t NestRun::previousElement(const ResultState& r, size_t a) const {
   int64_t at = 0;
-  for (size_t k = 0; k < r.x->keep.size(); ++k) {
+  for (size_t k = 0; k < r.x->spec.keep.size(); ++k) {
     int64_t i = k < a ? s_.index[k] : k == a ? s_.index[k] - 1 : s_.extents[k] - 1;
     at += i * r.strides[k];
   }
@@ -157,9 +157,9 @@ int64_t NestRun::previousElement(const ResultState& r, size_t a) const {
 
 void NestRun::finish(ResultState& r, size_t c, int64_t at) {
   const NestResultExtra& x = *r.x;
-  if (!x.combineYields.empty()) {
-    size_t n = x.combineYields.size();
-    for (size_t k = 0; k < n; ++k) result(r, k, at, r.combined[c * n + k], x.combineKinds[k]);
+  if (core::isCombine(x.spec)) {
+    size_t n = x.combine.yields.size();
+    for (size_t k = 0; k < n; ++k) result(r, k, at, r.combined[c * n + k], x.combine.kinds[k]);
     return;
   }
   Cell& cell = r.cells[c];
@@ -168,7 +168,7 @@ void NestRun::finish(ResultState& r, size_t c, int64_t at) {
     store(*r.outs[0], at, r.width, x, cell.total);
     return;
   }
-  if (x.monoid == MonoidKind::ArgMin || x.monoid == MonoidKind::ArgMax) {
+  if (core::isPosition(x.spec)) {
     int64_t rest = cell.best;
     size_t out = r.outs.size();
     for (size_t a = s_.index.size(); a-- > 0;) {
@@ -184,7 +184,7 @@ void NestRun::finish(ResultState& r, size_t c, int64_t at) {
   if (isOrdered(x)) {
     if (cell.terms > 0)
       closeBlock(r, c);
-    else if (x.monoid == MonoidKind::Sum)
+    else if (x.spec.monoid == MonoidKind::Sum)
       cell.total = combined(x, cell.total, x.scalar.unit);
   }
   result(r, 0, at, cell.total, x.kind0);
@@ -202,7 +202,7 @@ void NestRun::result(ResultState& r, size_t k, int64_t at, Slot v, TypeKind kind
 
 void NestRun::endReduce(ResultState& r, bool empty) {
   int64_t cells = 1;
-  for (uint32_t a : r.x->keep) cells *= s_.extents[a];
+  for (uint32_t a : r.x->spec.keep) cells *= s_.extents[a];
   if (!r.single) {
     for (int64_t c = 0; c < cells; ++c) finish(r, static_cast<size_t>(c), c);
     return;
@@ -216,7 +216,7 @@ void NestRun::endReduce(ResultState& r, bool empty) {
 
 int64_t NestRun::lastElement(const ResultState& r) const {
   int64_t at = 0;
-  for (uint32_t a : r.x->keep) at += (s_.extents[a] - 1) * r.strides[a];
+  for (uint32_t a : r.x->spec.keep) at += (s_.extents[a] - 1) * r.strides[a];
   return at;
 }
 

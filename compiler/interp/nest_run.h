@@ -26,7 +26,9 @@ struct ResultState {
   bool single = false;      ///< the reduced axes are innermost: one cell at a time
 };
 
-inline bool isOrdered(const NestResultExtra& x) { return core::isOrdered(x.monoid, x.order, x.kind0); }
+inline bool isOrdered(const NestResultExtra& x) {
+  return core::isOrdered(x.spec.monoid, x.spec.order, x.kind0);
+}
 
 struct NestState : Object {
   const NestExtra* x;

@@ -20,21 +20,21 @@ const std::vector<ValueId>& Lower::leaves(core::ValueId v) {
   return r.leaves;
 }
 
-std::vector<ValueType> Lower::leafTypes(const std::vector<core::ValueId>& vs) {
+std::vector<ValueType> Lower::leafTypes(std::span<const core::ValueId> vs) {
   std::vector<ValueType> out;
   for (core::ValueId v : vs)
     for (ValueType type : layouts_.leaves(typeOf(v))) out.push_back(type);
   return out;
 }
 
-std::vector<ValueId> Lower::leavesOf(const std::vector<core::ValueId>& vs) {
+std::vector<ValueId> Lower::leavesOf(std::span<const core::ValueId> vs) {
   std::vector<ValueId> out;
   for (core::ValueId v : vs)
     for (ValueId x : leaves(v)) out.push_back(x);
   return out;
 }
 
-void Lower::bind(const std::vector<core::ValueId>& vs, const std::vector<ValueId>& values, size_t& at) {
+void Lower::bind(std::span<const core::ValueId> vs, const std::vector<ValueId>& values, size_t& at) {
   for (core::ValueId v : vs) {
     size_t count = layouts_.leafCount(typeOf(v));
     define(v, {values.begin() + static_cast<long>(at), values.begin() + static_cast<long>(at + count)});

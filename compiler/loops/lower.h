@@ -3,6 +3,7 @@
 // file for each group of ops: lower_scalars, lower_values, lower_records, lower_places, lower_arrays,
 // lower_control, lower_destinations, lower_nest, lower_reduce, lower_effects, lower_checks.
 
+#include "core/flow.h"
 #include "core/uses.h"
 #include "loops/build.h"
 #include "loops/layout.h"
@@ -119,10 +120,10 @@ private:
   ValueId dim(types::DimId d, ValueId* exact = nullptr);
   std::vector<ValueId> dimsOf(TypeId arrayType);
   bool dimInScope(types::DimId d);
-  std::vector<ValueType> leafTypes(const std::vector<core::ValueId>& vs);
-  std::vector<ValueId> leavesOf(const std::vector<core::ValueId>& vs);
+  std::vector<ValueType> leafTypes(std::span<const core::ValueId> vs);
+  std::vector<ValueId> leavesOf(std::span<const core::ValueId> vs);
   /// Gives out `values` as the leaves of `vs`, starting at `at`.
-  void bind(const std::vector<core::ValueId>& vs, const std::vector<ValueId>& values, size_t& at);
+  void bind(std::span<const core::ValueId> vs, const std::vector<ValueId>& values, size_t& at);
   void lowerOps(core::RegionId region);
   void lowerOp(const core::Op& op);
   const core::Op& yieldOf(core::RegionId region) const;
@@ -260,9 +261,9 @@ private:
     ValueId data, stride;
   };
   void lowerFor(const core::Op& op);
-  std::vector<Collected> collectedBy(const core::Op& op);
+  std::vector<Collected> collectedBy(const core::LoopView& loop);
   void storeRow(const Collected& to, ValueId i, core::ValueId v);
-  RegionId forBody(const core::Op& op, const std::vector<ValueType>& params,
+  RegionId forBody(const core::LoopView& loop, const std::vector<ValueType>& params,
                    const std::vector<Collected>& rows);
   void lowerWhile(const core::Op& op);
   void bindResults(const core::Op& op, StmtId s);

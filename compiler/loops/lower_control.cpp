@@ -53,11 +53,10 @@ void Lower::lowerMatch(const core::Op& op) {
 }
 
 /// Memory for what the iterations collect; the rows' dims are those of the results.
-std::vector<Lower::Collected> Lower::collectedBy(const core::Op& op) {
-  uint32_t collects = op.as<core::LoopAttr>().collects;
+std::vector<Lower::Collected> Lower::collectedBy(const core::LoopView& loop) {
   std::vector<Collected> out;
-  for (size_t k = op.results.size() - collects; k < op.results.size(); ++k) {
-    TypeId type = typeOf(op.results[k]);
+  for (core::ValueId stack : loop.stackResults()) {
+    TypeId type = typeOf(stack);
     for (types::DimId d : types_[type].dims)
       if (!dimInScope(d)) fail("a loop that collects arrays of a size found in its body");
     if (context_.error) return out;
@@ -82,46 +81,41 @@ void Lower::storeRow(const Collected& to, ValueId i, core::ValueId v) {
 }
 
 /// The body as a region whose parameters are the index and the carries; yields the next carries.
-RegionId Lower::forBody(const core::Op& op, const std::vector<ValueType>& params,
+RegionId Lower::forBody(const core::LoopView& loop, const std::vector<ValueType>& params,
                         const std::vector<Collected>& rows) {
   DimScope scope(*this);
-  const core::Region& region = in_.regions[op.regions[0]];
   RegionId body = b_.begin(params);
   const std::vector<ValueId>& values = b_.params(body);
   size_t at = 0;
-  bind(region.params, values, at);
-  for (types::DimSym d : region.dimParams) defineDim(d, values[at++]);
-  const core::Op& yield = yieldOf(op.regions[0]);
-  size_t carryCount = op.operands.size() - 1;
+  bind(in_.regions[loop.body()].params, values, at);
+  for (types::DimSym d : loop.bodyDims()) defineDim(d, values[at++]);
   for (size_t k = 0; k < rows.size(); ++k)
-    writeTo(yield.operands[carryCount + k], op.regions[0], {rows[k].data, {{values[0], rows[k].stride}}});
-  lowerOps(op.regions[0]);
+    writeTo(loop.stackYields()[k], loop.body(), {rows[k].data, {{values[0], rows[k].stride}}});
+  lowerOps(loop.body());
   if (context_.error) return body;
   for (size_t k = 0; k < rows.size(); ++k) {
-    core::ValueId v = yield.operands[carryCount + k];
+    core::ValueId v = loop.stackYields()[k];
     if (!rep(v).placed) storeRow(rows[k], values[0], v);
   }
-  std::vector<ValueId> yields =
-      leavesOf({yield.operands.begin(), yield.operands.begin() + static_cast<long>(carryCount)});
-  for (types::DimId d : yield.dims) yields.push_back(dim(d));
+  std::vector<ValueId> yields = leavesOf(loop.carryYields());
+  for (types::DimId d : yieldOf(loop.body()).dims) yields.push_back(dim(d));
   return b_.end(yields);
 }
 
 void Lower::lowerFor(const core::Op& op) {
-  size_t carryCount = op.operands.size() - 1, nextDim = 0;
+  const core::LoopView loop(in_, op);
   ValueId zero = b_.integer(0);
-  ValueId count = b_.arith(OpKind::Max, leaf(op.operands[0]), zero);
-  if (op.as<core::LoopAttr>().collects) defineDim(op.resultDims[nextDim++], count);
-  std::vector<core::ValueId> initial(op.operands.begin() + 1, op.operands.end());
+  ValueId count = b_.arith(OpKind::Max, leaf(loop.count()), zero);
+  if (loop.extent().valid()) defineDim(loop.extent(), count);
   std::vector<ValueId> operands{zero, count};
-  for (ValueId v : leavesOf(initial)) operands.push_back(v);
+  for (ValueId v : leavesOf(loop.carryOperands())) operands.push_back(v);
   for (types::DimId d : op.dims) operands.push_back(dim(d));
-  std::vector<Collected> rows = collectedBy(op);
+  std::vector<Collected> rows = collectedBy(loop);
   if (context_.error) return;
   std::vector<ValueType> params{indexType};
-  for (ValueType type : leafTypes(initial)) params.push_back(type);
-  params.insert(params.end(), in_.regions[op.regions[0]].dimParams.size(), indexType);
-  RegionId body = forBody(op, params, rows);
+  for (ValueType type : leafTypes(loop.carryOperands())) params.push_back(type);
+  params.insert(params.end(), loop.bodyDims().size(), indexType);
+  RegionId body = forBody(loop, params, rows);
   if (context_.error) return;
 
   b_.loc = op.loc;
@@ -130,9 +124,9 @@ void Lower::lowerFor(const core::Op& op) {
   std::vector<ValueType> types(params.begin() + 1, params.end());
   const std::vector<ValueId>& results = b_.results(b_.stmt(StmtKind::For, operands, types, attr, {body}));
   size_t at = 0;
-  bind({op.results.begin(), op.results.begin() + static_cast<long>(carryCount)}, results, at);
-  while (nextDim < op.resultDims.size()) defineDim(op.resultDims[nextDim++], results[at++]);
-  for (size_t k = 0; k < rows.size(); ++k) define(op.results[carryCount + k], {rows[k].data});
+  bind(loop.carryResults(), results, at);
+  for (types::DimSym d : loop.resultDims()) defineDim(d, results[at++]);
+  for (size_t k = 0; k < rows.size(); ++k) define(loop.stackResults()[k], {rows[k].data});
 }
 
 void Lower::lowerWhile(const core::Op& op) {

@@ -147,18 +147,19 @@ void Lower::lowerNest(const core::Op& op) {
 
 /// The sweep that adds: accumulators that begin here are memory from here to its end.
 void Lower::runAdding(const core::Op& op, Sweep& sweep) {
-  uint32_t count = core::nestAccs(op);
+  const core::NestView nest(in_, op);
+  const uint32_t count = nest.accs();
   std::vector<std::vector<ValueId>> begun(count), addresses(count);
-  auto begins = [&](uint32_t k) { return types_.kind(typeOf(op.operands[k])) != TypeKind::Acc; };
+  auto begins = [&](uint32_t k) { return types_.kind(typeOf(nest.accOperands()[k])) != TypeKind::Acc; };
   for (uint32_t k = 0; k < count; ++k) {
-    begun[k] = leaves(op.operands[k]);
-    addresses[k] = begins(k) ? openAcc(typeOf(op.operands[k]), begun[k]) : begun[k];
+    begun[k] = leaves(nest.accOperands()[k]);
+    addresses[k] = begins(k) ? openAcc(typeOf(nest.accOperands()[k]), begun[k]) : begun[k];
     sweep.accs.insert(sweep.accs.end(), addresses[k].begin(), addresses[k].end());
   }
   runSweep(op, sweep);
   if (context_.error) return;
   for (uint32_t k = 0; k < count; ++k) {
-    core::ValueId result = op.results[op.results.size() - count + k];
+    core::ValueId result = nest.accResults()[k];
     define(result, begins(k) ? closeAcc(typeOf(result), addresses[k], begun[k]) : addresses[k]);
   }
 }

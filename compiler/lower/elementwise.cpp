@@ -25,17 +25,12 @@ ValueId BodyLowering::elementAt(ValueId argument, const std::vector<DimId>& dims
 /// The array of what `element` gives at each point of the array type `type`.
 ValueId BodyLowering::collected(TypeId type,
                                 const std::function<ValueId(const std::vector<ValueId>&)>& element) {
-  const std::vector<DimId>& dims = types_[type].dims;
-  core::Op op = core::nestOf({core::collecting(dims.size())});
-  op.dims = dims;
-  RegionId outer = b_.region, region = b_.newRegion();
-  b_.region = region;
-  std::vector<ValueId> axes;
-  for (size_t k = 0; k < dims.size(); ++k) axes.push_back(b_.param(types_.int64()));
-  b_.yield({element(axes)});
+  core::NestBuilder nest(b_);
+  const std::vector<ValueId> axes = nest.openAxes(types_[type].dims);
+  const RegionId outer = std::exchange(b_.region, nest.body());
+  nest.collect(element(axes));
   b_.region = outer;
-  op.regions = {region};
-  return b_.one(std::move(op), type);
+  return nest.one();
 }
 
 ValueId BodyLowering::elementwise(const Node& node) {

@@ -179,14 +179,13 @@ ValueId BodyLowering::scatterSum(const Node& node) {
   const Node& made = instance_.nodes[statement.children[1]];
   ValueId root = values_.at(update.place.root);
   TypeId type = b_.typeOf(root);
-  core::Op op = core::nestOf({}, {root}, 1);
-  for (const NestAxis& axis : ref.axes) op.dims.push_back(D(axis.extent));
-  checkCounts(ref.axes);
-  RegionId outer = b_.region, region = b_.newRegion();
-  b_.region = region;
+  core::NestBuilder nest(b_);
   Values before = values_;
-  for (const NestAxis& axis : ref.axes) axisParam(axis);
-  ValueId sum = b_.param(types_.acc(type));
+  for (const NestAxis& axis : ref.axes)
+    define(axis.index, nest.axis(D(axis.extent), instance_.locals[axis.index].name));
+  checkCounts(ref.axes);
+  ValueId sum = nest.accumulator(root);
+  const RegionId outer = std::exchange(b_.region, nest.body());
   std::vector<NodeId> nodes;
   indexNodes(update.place.steps, nodes);
   std::vector<ValueId> indices;
@@ -196,11 +195,10 @@ ValueId BodyLowering::scatterSum(const Node& node) {
   LoweredPath p = pathWith(type, root, update.place.steps, takeIndices(update.place.steps, indices, next));
   ValueId value = expr(made.children[1]);
   if (made.as<OpRef>().kind == OpKind::Sub) value = b_.unary(OpKind::Neg, value);
-  b_.yield({b_.addAt(sum, value, p.path, p.indices)});
+  nest.end(b_.addAt(sum, value, p.path, p.indices));
   values_ = before;
   b_.region = outer;
-  op.regions = {region};
-  values_[update.place.root] = b_.one(std::move(op), type);
+  values_[update.place.root] = nest.one();
   return unit();
 }
 

@@ -1,5 +1,5 @@
 // Operators and postfix forms (rule 3).
-#include "parse/parser.h"
+#include "parse/body_parser.h"
 
 #include <optional>
 
@@ -48,7 +48,7 @@ std::optional<BinaryOp> infixAt(TokenKind token, int level) {
 
 } // namespace
 
-bool Parser::startsOperand() const {
+bool BodyParser::startsOperand() const {
   switch (peek().kind) {
   case TokenKind::Identifier:
   case TokenKind::Int:
@@ -78,10 +78,10 @@ bool Parser::startsOperand() const {
 }
 
 /// expr = lambda | or
-NodeId Parser::parseExpr() { return startsLambda() ? parseLambda() : parseBinary(LevelOr); }
+NodeId BodyParser::parseExpr() { return startsLambda() ? parseLambda() : parseBinary(LevelOr); }
 
 /// or = and { "or" and };  and = not { "and" not };  and so on down the levels
-NodeId Parser::parseBinary(int level) {
+NodeId BodyParser::parseBinary(int level) {
   if (level == LevelNot) return parseNot();
   if (level == LevelCompare) return parseComparison();
   if (level == LevelRange) return parseRange();
@@ -104,7 +104,7 @@ NodeId Parser::parseBinary(int level) {
 }
 
 /// not = "not" not | comparison
-NodeId Parser::parseNot() {
+NodeId BodyParser::parseNot() {
   if (!is(TokenKind::KwNot)) return parseComparison();
   return nested([&] {
     uint32_t begin = take().begin;
@@ -114,7 +114,7 @@ NodeId Parser::parseNot() {
 }
 
 /// comparison = range [ ("==" | "!=" | "<" | "<=" | ">" | ">=") range ]
-NodeId Parser::parseComparison() {
+NodeId BodyParser::parseComparison() {
   uint32_t begin = peek().begin;
   NodeId left = parseRange();
   auto op = infixAt(peek().kind, LevelCompare);
@@ -131,7 +131,7 @@ NodeId Parser::parseComparison() {
 }
 
 /// range = bits [ ".." [ bits [ "step" bits ] ] ]
-NodeId Parser::parseRange() {
+NodeId BodyParser::parseRange() {
   uint32_t begin = peek().begin;
   NodeId first = parseBinary(LevelBitOr);
   if (recovering_ || !is(TokenKind::DotDot) || !continuesLine()) return first;
@@ -146,7 +146,7 @@ NodeId Parser::parseRange() {
 }
 
 /// as = prefix { "as" ( type | axis names ) | "?" }: `e as f32?` is `(e as f32)?`
-NodeId Parser::parseAs() {
+NodeId BodyParser::parseAs() {
   uint32_t begin = peek().begin;
   NodeId value = parsePrefix();
   for (unsigned chain = 0; !recovering_; ++chain) {
@@ -168,7 +168,7 @@ NodeId Parser::parseAs() {
 }
 
 /// axis names = "[" { name "," } "]"
-NodeId Parser::parseAxisNames() {
+NodeId BodyParser::parseAxisNames() {
   auto open = static_cast<uint32_t>(at_);
   uint32_t begin = take().begin;
   Scoped inBrackets(ignoreNewlines_, true);
@@ -185,7 +185,7 @@ NodeId Parser::parseAxisNames() {
 }
 
 /// prefix = ("-" | "&") prefix | power
-NodeId Parser::parsePrefix() {
+NodeId BodyParser::parsePrefix() {
   uint32_t begin = peek().begin;
   if (is(TokenKind::Plus)) {
     if (at_ > 0 && tokens_[at_ - 1].kind == TokenKind::Plus && tokens_[at_ - 1].end == begin) {
@@ -211,7 +211,7 @@ NodeId Parser::parsePrefix() {
 }
 
 /// power = postfix [ "^" prefix ]
-NodeId Parser::parsePower() {
+NodeId BodyParser::parsePower() {
   uint32_t begin = peek().begin;
   NodeId base = parsePostfix();
   if (recovering_ || !is(TokenKind::Caret) || !continuesLine()) return base;
@@ -223,7 +223,7 @@ NodeId Parser::parsePower() {
 }
 
 /// postfix = primary { "." name | "." digits | "(" arguments ")" | "[" items "]" | "?" }
-NodeId Parser::parsePostfix() {
+NodeId BodyParser::parsePostfix() {
   uint32_t begin = peek().begin;
   NodeId node = parsePrimary();
   for (unsigned chain = 0; !recovering_; ++chain) {
@@ -275,7 +275,7 @@ NodeId Parser::parsePostfix() {
 }
 
 /// arguments = "(" { [ name ":" ] expr | generator } ")"
-std::vector<Argument> Parser::parseArguments() {
+std::vector<Argument> BodyParser::parseArguments() {
   auto open = static_cast<uint32_t>(at_);
   take();
   Scoped inBrackets(ignoreNewlines_, true);
@@ -300,7 +300,7 @@ std::vector<Argument> Parser::parseArguments() {
 }
 
 /// items = "[" { [ name ":" ] item } "]"
-std::vector<Argument> Parser::parseBracketItems() {
+std::vector<Argument> BodyParser::parseBracketItems() {
   auto open = static_cast<uint32_t>(at_);
   take();
   Scoped inBrackets(ignoreNewlines_, true);
@@ -329,7 +329,7 @@ std::vector<Argument> Parser::parseBracketItems() {
 }
 
 /// item = ":" | ".." | ".." name | "?" name | function type | expr
-NodeId Parser::parseBracketItem() {
+NodeId BodyParser::parseBracketItem() {
   uint32_t begin = peek().begin;
   if (accept(TokenKind::Colon)) return ast_.add(NodeKind::Colon, spanFrom(begin));
   if (is(TokenKind::DotDot)) {

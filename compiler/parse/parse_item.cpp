@@ -12,39 +12,6 @@ bool isAttributeName(std::string_view name) {
 }
 } // namespace
 
-bool Parser::startsItem(size_t ahead) const {
-  switch (peek(ahead).kind) {
-  case TokenKind::KwFn:
-  case TokenKind::KwStruct:
-  case TokenKind::KwEnum:
-  case TokenKind::KwConcept:
-  case TokenKind::KwMacro:
-  case TokenKind::KwUse:
-  case TokenKind::KwPub:
-  case TokenKind::KwConst:
-  case TokenKind::KwType:
-  case TokenKind::KwExtern:
-  case TokenKind::KwExport: return true;
-  case TokenKind::Identifier:
-    return (isWord("pure", ahead) && is(TokenKind::KwFn, ahead + 1)) ||
-           ((isWord("test", ahead) || isWord("bench", ahead)) && is(TokenKind::StringStart, ahead + 1) &&
-            sameLine(ahead + 1)) ||
-           (isWord("check", ahead) && is(TokenKind::Identifier, ahead + 1) && sameLine(ahead + 1) &&
-            is(TokenKind::Colon, ahead + 2));
-  default: return false;
-  }
-}
-
-/// { attribute } item | statement, then a newline, `;`, `}` or the end
-void Parser::parseStatementInto(NodeList& out) {
-  if (!parseItemInto(out)) out.push_back(parseStatement());
-  if (recovering_) return;
-  bool ends = closesBlock() || is(TokenKind::Semicolon) || peek().newlineBefore;
-  if (!ends) fail("a new line or `;`");
-  while (accept(TokenKind::Semicolon)) {
-  }
-}
-
 /// How many tokens the attributes at hand take.
 size_t Parser::attributesAhead() const {
   size_t k = 0;
@@ -121,22 +88,6 @@ bool Parser::parseItemInto(NodeList& out) {
   return true;
 }
 
-/// What follows a struct without its brace is no code: goes on at the next item that begins a line.
-void Parser::skipToItem() {
-  recovering_ = false;
-  while (!is(TokenKind::End) && !(peek().newlineBefore && startsItem())) take();
-}
-
-/// An item or statement among fields, cases or arms: the brace before it was forgotten.
-bool Parser::missesBrace() {
-  bool statement = is(TokenKind::KwLet) || is(TokenKind::KwVar) || is(TokenKind::KwFor) ||
-                   is(TokenKind::KwWhile) || is(TokenKind::KwAssert);
-  if (!peek().newlineBefore || !(statement || startsItem())) return false;
-  fail("`}`");
-  recovering_ = false;
-  return true;
-}
-
 /// fn = "fn" (word | operator) [ generics ] parameters [ "->" type ] ( "=" expr | block | nothing )
 NodeId Parser::parseFn(uint32_t begin, FnItem item) {
   take();
@@ -200,34 +151,6 @@ std::vector<Generic> Parser::parseGenerics() {
     if (!accept(TokenKind::Comma)) break;
   }
   expectClose(TokenKind::RBracket, open);
-  return out;
-}
-
-/// parameters = "(" { [ "inout" ] [ ".." ] name [ ":" type ] [ "=" expr ] } ")"; a lambda's may be patterns
-std::vector<Parameter> Parser::parseParameters(bool inLambda) {
-  std::vector<Parameter> out;
-  auto open = static_cast<uint32_t>(at_);
-  take();
-  Scoped inBrackets(ignoreNewlines_, true);
-  while (!is(TokenKind::RParen) && !recovering_) {
-    Parameter p;
-    uint32_t begin = peek().begin;
-    p.isInout = accept(TokenKind::KwInout);
-    p.isPack = accept(TokenKind::DotDot);
-    Span span;
-    if (is(TokenKind::Dollar) || is(TokenKind::DollarDotDot))
-      p.pattern = parseSplice();
-    else if (inLambda && is(TokenKind::LParen))
-      p.pattern = parsePattern();
-    else if (!takeName(p.name, span))
-      break;
-    if (accept(TokenKind::Colon)) p.type = parseType();
-    if (accept(TokenKind::Equal)) p.defaultValue = parseExpr();
-    p.span = spanFrom(begin);
-    out.push_back(p);
-    if (!accept(TokenKind::Comma)) break;
-  }
-  expectClose(TokenKind::RParen, open, "`,` or `)`");
   return out;
 }
 

@@ -1,11 +1,11 @@
 // Literals, brackets, builders, lambdas, if and match, macros.
-#include "parse/parser.h"
+#include "parse/body_parser.h"
 
 namespace melix::parse {
 
 using namespace syntax;
 
-NodeId Parser::parsePrimary() {
+NodeId BodyParser::parsePrimary() {
   uint32_t begin = peek().begin;
   switch (peek().kind) {
   case TokenKind::Int: {
@@ -58,7 +58,7 @@ NodeId Parser::parsePrimary() {
 }
 
 /// paren = "(" ")" | "(" expr ")" | "(" expr "," { expr } ")"
-NodeId Parser::parseParen() {
+NodeId BodyParser::parseParen() {
   auto open = static_cast<uint32_t>(at_);
   uint32_t begin = take().begin;
   Scoped inBrackets(ignoreNewlines_, true);
@@ -77,7 +77,7 @@ NodeId Parser::parseParen() {
 }
 
 /// array = "[" { expr } "]";  dict = "[" { expr ":" expr } "]";  builder = "[" generator "]"
-NodeId Parser::parseBracketLiteral() {
+NodeId BodyParser::parseBracketLiteral() {
   auto open = static_cast<uint32_t>(at_);
   uint32_t begin = take().begin;
   Scoped inBrackets(ignoreNewlines_, true);
@@ -108,7 +108,7 @@ NodeId Parser::parseBracketLiteral() {
 }
 
 /// generator = "for" headers [ "if" expr ] ":" expr
-NodeId Parser::parseGenerator(NodeKind kind, uint32_t begin) {
+NodeId BodyParser::parseGenerator(NodeKind kind, uint32_t begin) {
   take();
   Builder builder;
   builder.headers = parseHeaders();
@@ -123,20 +123,20 @@ NodeId Parser::parseGenerator(NodeKind kind, uint32_t begin) {
 }
 
 /// After a range or filter, where `x => e` would be taken apart.
-void Parser::refuseLambda() {
+void BodyParser::refuseLambda() {
   if (recovering_ || !is(TokenKind::FatArrow)) return;
   sink_.report(DiagId::LambdaHere, tokenSpan(peek()));
   recovering_ = true;
 }
 
-NodeId Parser::parsePackName() {
+NodeId BodyParser::parsePackName() {
   NameId name;
   Span span;
   return takeName(name, span) ? ast_.add(NodeKind::Name, span, Name{name}) : errorNode();
 }
 
 /// headers = header { "," header };  header = ".." name | pattern [ "in" expr ]; there may be none
-std::vector<Header> Parser::parseHeaders() {
+std::vector<Header> BodyParser::parseHeaders() {
   std::vector<Header> out;
   if (is(TokenKind::Colon) || is(TokenKind::KwIf)) return out;
   do {
@@ -155,7 +155,7 @@ std::vector<Header> Parser::parseHeaders() {
 }
 
 /// string = '"' { text | "{" expr [ ":" format ] "}" } '"'
-NodeId Parser::parseString() {
+NodeId BodyParser::parseString() {
   return nested([&] {
     uint32_t begin = take().begin;
     Scoped inBrackets(ignoreNewlines_, true);
@@ -188,14 +188,14 @@ NodeId Parser::parseString() {
   });
 }
 
-bool Parser::startsLambda() const {
+bool BodyParser::startsLambda() const {
   if (noLambda_) return false;
   if (is(TokenKind::Identifier)) return is(TokenKind::FatArrow, 1) && sameLine(1);
   return is(TokenKind::LParen) && parenBefore(TokenKind::FatArrow);
 }
 
 /// lambda = ( name | parameters ) "=>" expr
-NodeId Parser::parseLambda() {
+NodeId BodyParser::parseLambda() {
   uint32_t begin = peek().begin;
   Lambda lambda{};
   if (is(TokenKind::Identifier)) {
@@ -213,7 +213,7 @@ NodeId Parser::parseLambda() {
 }
 
 /// if = "if" ( expr | "let" pattern "=" expr ) block [ "else" ( if | block ) ]
-NodeId Parser::parseIf() {
+NodeId BodyParser::parseIf() {
   struct Link {
     uint32_t begin;
     If node;
@@ -237,7 +237,7 @@ NodeId Parser::parseIf() {
   return last;
 }
 
-NodeId Parser::parseIfHead() {
+NodeId BodyParser::parseIfHead() {
   Scoped head(noBrace_, true);
   Scoped lambdas(noLambda_, false);
   uint32_t begin = peek().begin;
@@ -250,7 +250,7 @@ NodeId Parser::parseIfHead() {
 }
 
 /// match = "match" expr "{" { arm } "}"
-NodeId Parser::parseMatch() {
+NodeId BodyParser::parseMatch() {
   return nested([&] {
     uint32_t begin = take().begin;
     Match node;
@@ -280,7 +280,7 @@ NodeId Parser::parseMatch() {
 }
 
 /// arm = pattern [ "if" expr ] "=>" statement
-MatchArm Parser::parseMatchArm(bool first) {
+MatchArm BodyParser::parseMatchArm(bool first) {
   MatchArm arm;
   uint32_t begin = peek().begin;
   arm.pattern = parsePattern();
@@ -307,7 +307,7 @@ MatchArm Parser::parseMatchArm(bool first) {
 }
 
 /// quote = "quote" ( block | "type" "{" type "}" | "pattern" "{" pattern "}" )
-NodeId Parser::parseQuote() {
+NodeId BodyParser::parseQuote() {
   uint32_t begin = take().begin;
   Quote quote{};
   bool type = is(TokenKind::KwType), pattern = isWord("pattern");
@@ -327,7 +327,7 @@ NodeId Parser::parseQuote() {
 }
 
 /// splice = ( "$" | "$.." ) ( name | "(" expr ")" | array )
-NodeId Parser::parseSplice() {
+NodeId BodyParser::parseSplice() {
   uint32_t begin = peek().begin;
   NodeKind kind = take().kind == TokenKind::Dollar ? NodeKind::Splice : NodeKind::SpliceMany;
   NodeId inner;
@@ -340,7 +340,7 @@ NodeId Parser::parseSplice() {
 }
 
 /// macro use = "@" path [ "(" arguments ")" ] [ statement | item | block ]
-NodeId Parser::parseMacroUse() {
+NodeId BodyParser::parseMacroUse() {
   return nested([&] {
     uint32_t begin = take().begin;
     MacroUse use{};
@@ -364,7 +364,7 @@ NodeId Parser::parseMacroUse() {
 }
 
 /// The last argument of a macro (rule 44): a statement or block on the same line, or an item.
-NodeId Parser::parseMacroTarget() {
+NodeId BodyParser::parseMacroTarget() {
   if (noBrace_) return NodeId::none();
   bool here = sameLine();
   switch (peek().kind) {
@@ -388,17 +388,6 @@ NodeId Parser::parseMacroTarget() {
   NodeList items;
   if (parseItemInto(items)) return items.empty() ? NodeId::none() : items[0];
   return parseStatement();
-}
-
-/// Whether an item follows, perhaps after macros and attributes of its own.
-bool Parser::macrosThenItem() const {
-  size_t k = 0;
-  for (int macros = 0; macros < 64 && is(TokenKind::At, k) && is(TokenKind::Identifier, k + 1); ++macros) {
-    k += 2;
-    while (is(TokenKind::Dot, k) && is(TokenKind::Identifier, k + 1)) k += 2;
-    if (is(TokenKind::LParen, k) && matching_[at_ + k] != 0) k = matching_[at_ + k] - at_ + 1;
-  }
-  return startsItem(k);
 }
 
 } // namespace melix::parse

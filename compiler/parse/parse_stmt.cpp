@@ -1,5 +1,5 @@
 // Statements and blocks.
-#include "parse/parser.h"
+#include "parse/body_parser.h"
 
 #include <algorithm>
 #include <optional>
@@ -30,7 +30,7 @@ std::optional<BinaryOp> assignOp(TokenKind kind) {
 } // namespace
 
 /// block = "{" { statement } "}"
-NodeId Parser::parseBlock(bool ofChoice) {
+NodeId BodyParser::parseBlock(bool ofChoice) {
   return nested([&] {
     uint32_t begin = peek().begin;
     Scoped newlines(ignoreNewlines_, false);
@@ -68,13 +68,13 @@ NodeId Parser::parseBlock(bool ofChoice) {
   });
 }
 
-NodeId Parser::parseBlockAt(uint32_t offset) {
+NodeId BodyParser::parseBlockAt(uint32_t offset) {
   recovering_ = false;
   while (!is(TokenKind::End) && peek().begin < offset) take();
   return parseBlock();
 }
 
-NodeId Parser::parseStatement() {
+NodeId BodyParser::parseStatement() {
   switch (peek().kind) {
   case TokenKind::KwLet:
   case TokenKind::KwVar: return parseLet();
@@ -86,7 +86,7 @@ NodeId Parser::parseStatement() {
 }
 
 /// let = ("let" | "var") pattern [ ":" type ] "=" expr [ "else" block ]
-NodeId Parser::parseLet() {
+NodeId BodyParser::parseLet() {
   uint32_t begin = peek().begin;
   Let let{};
   let.isVar = take().kind == TokenKind::KwVar;
@@ -101,7 +101,7 @@ NodeId Parser::parseLet() {
   return ast_.add(NodeKind::Let, spanFrom(begin), let);
 }
 
-bool Parser::holdsSemicolon(size_t open, size_t close) const {
+bool BodyParser::holdsSemicolon(size_t open, size_t close) const {
   auto from = tokens_.begin() + static_cast<ptrdiff_t>(open);
   return open < close && std::any_of(
                              from, tokens_.begin() + static_cast<ptrdiff_t>(close),
@@ -109,7 +109,7 @@ bool Parser::holdsSemicolon(size_t open, size_t close) const {
 }
 
 /// for = "for" [ "&" ] pattern "in" expr block
-NodeId Parser::parseFor() {
+NodeId BodyParser::parseFor() {
   uint32_t begin = take().begin;
   For loop{};
   loop.byPlace = accept(TokenKind::Amp);
@@ -125,7 +125,7 @@ NodeId Parser::parseFor() {
 }
 
 /// What stands in brackets behind `for` is no pattern: the loop of another language.
-NodeId Parser::parseCountingFor() {
+NodeId BodyParser::parseCountingFor() {
   uint32_t begin = peek().begin, close = matching_[at_];
   take();
   fail("a pattern and `in`");
@@ -138,7 +138,7 @@ NodeId Parser::parseCountingFor() {
 }
 
 /// while = "while" expr block
-NodeId Parser::parseWhile() {
+NodeId BodyParser::parseWhile() {
   uint32_t begin = take().begin;
   While loop{};
   if (is(TokenKind::KwLet)) {
@@ -155,7 +155,7 @@ NodeId Parser::parseWhile() {
 }
 
 /// assert = "assert" expr [ "," expr ]
-NodeId Parser::parseAssert() {
+NodeId BodyParser::parseAssert() {
   uint32_t begin = take().begin;
   Assert node{};
   node.condition = parseExpr();
@@ -167,7 +167,7 @@ NodeId Parser::parseAssert() {
 }
 
 /// scope = "scope" name block;  on = "on" name block
-NodeId Parser::parseScope(NodeKind kind) {
+NodeId BodyParser::parseScope(NodeKind kind) {
   uint32_t begin = take().begin;
   Scope node{};
   const Token& name = take();
@@ -177,7 +177,7 @@ NodeId Parser::parseScope(NodeKind kind) {
 }
 
 /// jump = "break" [ expr ] | "continue" | "return" [ expr ]
-NodeId Parser::parseJump(NodeKind kind) {
+NodeId BodyParser::parseJump(NodeKind kind) {
   return nested([&] {
     uint32_t begin = take().begin;
     if (kind == NodeKind::Continue) return ast_.add(kind, spanFrom(begin));
@@ -188,7 +188,7 @@ NodeId Parser::parseJump(NodeKind kind) {
 }
 
 /// statement = expr [ ("=" | op "=") expr ] | expr [ ":" type ] "~" expr
-NodeId Parser::parseExpressionStatement() {
+NodeId BodyParser::parseExpressionStatement() {
   uint32_t begin = peek().begin;
   NodeId target = parseExpr();
   if (recovering_) return target;
@@ -215,6 +215,16 @@ NodeId Parser::parseExpressionStatement() {
     return ast_.add(NodeKind::OpAssign, spanFrom(begin), assign);
   }
   return target;
+}
+
+/// { attribute } item | statement, then a newline, `;`, `}` or the end
+void BodyParser::parseStatementInto(NodeList& out) {
+  if (!parseItemInto(out)) out.push_back(parseStatement());
+  if (recovering_) return;
+  bool ends = closesBlock() || is(TokenKind::Semicolon) || peek().newlineBefore;
+  if (!ends) fail("a new line or `;`");
+  while (accept(TokenKind::Semicolon)) {
+  }
 }
 
 } // namespace melix::parse

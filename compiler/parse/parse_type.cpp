@@ -1,12 +1,12 @@
 // Types and patterns.
-#include "parse/parser.h"
+#include "parse/body_parser.h"
 
 namespace melix::parse {
 
 using namespace syntax;
 
 /// type = ( name { "." name } | "(" types ")" | function type | splice ) { "[" items "]" }
-NodeId Parser::parseType() {
+NodeId BodyParser::parseType() {
   uint32_t begin = peek().begin;
   if (is(TokenKind::LParen) && parenBefore(TokenKind::Arrow))
     return nested([&] { return parseFunctionType(begin); });
@@ -24,7 +24,7 @@ NodeId Parser::parseType() {
   return type;
 }
 
-NodeId Parser::parseTypeAtom(uint32_t begin) {
+NodeId BodyParser::parseTypeAtom(uint32_t begin) {
   if (is(TokenKind::Dollar) || is(TokenKind::DollarDotDot)) return parseSplice();
   if (is(TokenKind::LParen)) return nested([&] { return parseTupleType(begin); });
   if (!is(TokenKind::Identifier)) {
@@ -49,7 +49,7 @@ NodeId Parser::parseTypeAtom(uint32_t begin) {
 }
 
 /// tuple type = "(" { type "," } ")"; one type without a comma is that type in brackets
-NodeId Parser::parseTupleType(uint32_t begin) {
+NodeId BodyParser::parseTupleType(uint32_t begin) {
   auto open = static_cast<uint32_t>(at_);
   take();
   Scoped inBrackets(ignoreNewlines_, true);
@@ -66,7 +66,7 @@ NodeId Parser::parseTupleType(uint32_t begin) {
 }
 
 /// function type = "(" { [ "inout" ] type } ")" "->" type
-NodeId Parser::parseFunctionType(uint32_t begin) {
+NodeId BodyParser::parseFunctionType(uint32_t begin) {
   take();
   FunctionType fn;
   {
@@ -83,7 +83,7 @@ NodeId Parser::parseFunctionType(uint32_t begin) {
 }
 
 /// pattern = atom { "|" atom }
-NodeId Parser::parsePattern() {
+NodeId BodyParser::parsePattern() {
   uint32_t begin = peek().begin;
   NodeId first = parsePatternAtom();
   if (recovering_ || !is(TokenKind::Pipe)) return first;
@@ -93,7 +93,7 @@ NodeId Parser::parsePattern() {
 }
 
 /// atom = "_" | name | literal | case | "(" patterns ")" | "&" atom | quote | splice
-NodeId Parser::parsePatternAtom() {
+NodeId BodyParser::parsePatternAtom() {
   uint32_t begin = peek().begin;
   switch (peek().kind) {
   case TokenKind::Identifier: {
@@ -135,7 +135,7 @@ NodeId Parser::parsePatternAtom() {
 }
 
 /// tuple pattern = "(" { pattern "," } ")"
-NodeId Parser::parseTuplePattern() {
+NodeId BodyParser::parseTuplePattern() {
   auto open = static_cast<uint32_t>(at_);
   uint32_t begin = take().begin;
   Scoped inBrackets(ignoreNewlines_, true);
@@ -152,7 +152,7 @@ NodeId Parser::parseTuplePattern() {
 }
 
 /// case = name { "." name } [ "(" { ".." | [ name ":" ] pattern } ")" ]
-NodeId Parser::parseCasePattern(uint32_t begin) {
+NodeId BodyParser::parseCasePattern(uint32_t begin) {
   const Token& first = take();
   NodeId path = ast_.add(NodeKind::Name, tokenSpan(first), Name{nameOf(first)});
   while (!recovering_ && accept(TokenKind::Dot)) {
@@ -186,6 +186,34 @@ NodeId Parser::parseCasePattern(uint32_t begin) {
     expectClose(TokenKind::RParen, open);
   }
   return ast_.add(NodeKind::CasePattern, spanFrom(begin), std::move(node));
+}
+
+/// parameters = "(" { [ "inout" ] [ ".." ] name [ ":" type ] [ "=" expr ] } ")"; a lambda's may be patterns
+std::vector<Parameter> BodyParser::parseParameters(bool inLambda) {
+  std::vector<Parameter> out;
+  auto open = static_cast<uint32_t>(at_);
+  take();
+  Scoped inBrackets(ignoreNewlines_, true);
+  while (!is(TokenKind::RParen) && !recovering_) {
+    Parameter p;
+    uint32_t begin = peek().begin;
+    p.isInout = accept(TokenKind::KwInout);
+    p.isPack = accept(TokenKind::DotDot);
+    Span span;
+    if (is(TokenKind::Dollar) || is(TokenKind::DollarDotDot))
+      p.pattern = parseSplice();
+    else if (inLambda && is(TokenKind::LParen))
+      p.pattern = parsePattern();
+    else if (!takeName(p.name, span))
+      break;
+    if (accept(TokenKind::Colon)) p.type = parseType();
+    if (accept(TokenKind::Equal)) p.defaultValue = parseExpr();
+    p.span = spanFrom(begin);
+    out.push_back(p);
+    if (!accept(TokenKind::Comma)) break;
+  }
+  expectClose(TokenKind::RParen, open, "`,` or `)`");
+  return out;
 }
 
 } // namespace melix::parse

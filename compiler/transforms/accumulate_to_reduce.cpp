@@ -66,9 +66,9 @@ private:
     Emit e(m_, f_, region, fn().ops[id].loc);
     std::vector<std::pair<ValueId, ValueId>> totals;
     std::vector<uint32_t> gone;
-    const size_t accs = nestAccs(fn().ops[id]), results = fn().ops[id].results.size();
+    const NestView nest(fn(), fn().ops[id]);
     for (auto& [k, conversions] : todo) {
-      const ValueId before = fn().ops[id].results[results - accs + k];
+      const ValueId before = nest.accResults()[k];
       totals.emplace_back(before, total(id, k, conversions, keptAs, e));
       gone.push_back(k);
     }
@@ -107,14 +107,8 @@ private:
       for (Conversion& c : conversions)
         for (ValueId v : c.kept)
           if (std::find(values.begin(), values.end(), v) == values.end()) values.push_back(v);
-    std::vector<TypeId> types;
-    for (ValueId v : values) types.push_back(fn().typeOf(v));
-    const std::vector<ValueId> more = collectMore(m_, fn(), id, types);
+    const std::vector<ValueId> more = collectMore(m_, fn(), uses_, id, values);
     for (size_t k = 0; k < values.size(); ++k) out[values[k]] = more[k];
-    const long accs = nestAccs(fn().ops[id]);
-    uses_.change(terminatorId(fn(), fn().ops[id].regions[0]), [&](Op& yield) {
-      yield.operands.insert(yield.operands.end() - accs, values.begin(), values.end());
-    });
     return out;
   }
 
@@ -153,7 +147,7 @@ private:
 
   /// The nest that an add becomes, while it is made.
   struct Reduction {
-    Op made;
+    NestBuilder made;
     NestResult result;
     Emit b; ///< its body
     Cloner map;
@@ -167,19 +161,17 @@ private:
     r.targets.resize(c.target.size());
     for (size_t d = 0; d < c.target.size(); ++d) {
       if (c.target[d].kind == Solved::Kind::Fixed) continue;
-      r.result.keep.push_back(static_cast<uint32_t>(r.made.dims.size()));
-      r.made.dims.push_back(dims[d]);
-      r.targets[d] = r.b.param(types().int64());
+      r.result.keep.push_back(static_cast<uint32_t>(r.made.axes().size()));
+      r.targets[d] = r.made.axis(dims[d]);
       solved.insert(c.target[d].axis);
       solved.insert(c.target[d].rest);
     }
     for (size_t a = 0; a < c.axes.size(); ++a) {
       if (solved.count(c.axes[a])) continue;
-      r.made.dims.push_back(c.extents[a]);
-      r.map.values[c.axes[a]] = r.b.param(types().int64());
+      r.map.values[c.axes[a]] = r.made.axis(c.extents[a]);
     }
     r.result.kind =
-        r.made.dims.size() > r.result.keep.size() ? NestResultKind::Reduce : NestResultKind::Collect;
+        r.made.axes().size() > r.result.keep.size() ? NestResultKind::Reduce : NestResultKind::Collect;
   }
 
   /// The place of the accumulator that the whole reduction is added at: indices that no axis stands in.
@@ -221,9 +213,10 @@ private:
                     Path& fixed, std::vector<ValueId>& fixedIndices) {
     const Op& add = fn().ops[c.site.add];
     const types::Type& t = types()[types()[fn().typeOf(add.operands[0])].parts[0]];
-    Reduction r{{}, {}, e.in(e.newRegion()), Cloner(m_, f_, f_), {}, {}};
-    r.made.kind = OpKind::Nest;
-    r.made.loc = r.b.loc = add.loc;
+    Emit at = e;
+    at.loc = add.loc;
+    NestBuilder made(at);
+    Reduction r{made, {}, at.in(made.body()), Cloner(m_, f_, f_), {}, {}};
     openAxes(r, c, t.dims);
     fixedPlace(r, c, e, fixed, fixedIndices);
     // Bare axes first, the others may need them.
@@ -236,13 +229,10 @@ private:
         else
           solveUnit(r, c, s, r.targets[d], t.dims[d]);
       }
-    r.b.yield(
-        {guarded(r.b, r.condition, [&](Emit& in) { return body(id, c, 0, keptAs, r.map, in); }, t.parts[0])});
-    r.made.regions = {r.b.region};
-    r.made.attr = nestOf({r.result}).attr;
-    std::vector<DimId> kept;
-    for (uint32_t k : r.result.keep) kept.push_back(r.made.dims[k]);
-    return e.one(std::move(r.made), types().array(t.parts[0], kept));
+    r.made.add(
+        r.result,
+        guarded(r.b, r.condition, [&](Emit& in) { return body(id, c, 0, keptAs, r.map, in); }, t.parts[0]));
+    return r.made.one();
   }
 
   template <class Make>

@@ -12,10 +12,10 @@ using namespace core;
 
 namespace {
 
-size_t accumulatorAt(const Op& nest, ValueId v) {
-  for (size_t k = 0; k < nestAccs(nest); ++k)
-    if (nest.operands[k] == v) return k;
-  return nest.operands.size();
+/// Which accumulator begins as `v`; their number if none does.
+uint32_t accumulatorAt(const NestView& nest, ValueId v) {
+  const auto begun = nest.accOperands();
+  return static_cast<uint32_t>(std::find(begun.begin(), begun.end(), v) - begun.begin());
 }
 
 /// The op of the region that takes the accumulator, itself or in its regions; none unless it is one.
@@ -45,14 +45,14 @@ ValueId follow(const Function& f, const Uses& uses, RegionId region, ValueId v,
       continue;
     }
     if (o.kind == OpKind::Nest && times == 1) {
-      size_t k = accumulatorAt(o, v);
-      if (k >= nestAccs(o)) return {};
-      levels.push_back({SiteLevel::Kind::Nest, id, o.regions[0], 0});
-      ValueId last =
-          follow(f, uses, o.regions[0], f.regions[o.regions[0]].params[o.dims.size() + k], levels, out);
+      const NestView nest(f, o);
+      const uint32_t k = accumulatorAt(nest, v);
+      if (k == nest.accs()) return {};
+      levels.push_back({SiteLevel::Kind::Nest, id, nest.body(), 0});
+      ValueId last = follow(f, uses, nest.body(), nest.accParams()[k], levels, out);
       levels.pop_back();
       if (!last.valid()) return {};
-      v = o.results[o.results.size() - nestAccs(o) + k];
+      v = nest.accResults()[k];
       continue;
     }
     if (o.kind != OpKind::If || times == 1) return {};
@@ -113,8 +113,9 @@ private:
         v = o.results[0];
         remove(id, region);
       } else if (o.kind == OpKind::Nest) {
-        uint32_t k = static_cast<uint32_t>(accumulatorAt(o, v));
-        v = o.results[o.results.size() - nestAccs(o) + k];
+        const NestView nest(fn(), o);
+        const uint32_t k = accumulatorAt(nest, v);
+        v = nest.accResults()[k];
         accumulators(id, {k});
         if (fn().ops[id].results.empty()) remove(id, region);
       } else if (o.kind == OpKind::If) {
@@ -221,8 +222,7 @@ bool findAccumulationSites(const Function& f, const Uses& uses, OpId nest, uint3
                            std::vector<AccumulationSite>& out) {
   const Op& o = f.ops[nest];
   std::vector<SiteLevel> levels{{SiteLevel::Kind::Nest, nest, o.regions[0], 0}};
-  return follow(f, uses, o.regions[0], f.regions[o.regions[0]].params[o.dims.size() + k], levels, out)
-      .valid();
+  return follow(f, uses, o.regions[0], NestView(f, o).accParams()[k], levels, out).valid();
 }
 
 void removeAccumulators(Module& m, FunctionId f, LiveUses& uses, OpId nest, std::vector<uint32_t> which) {

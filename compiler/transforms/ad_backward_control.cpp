@@ -121,7 +121,7 @@ void Backward::branch(OpId id) {
   std::vector<Roots> roots(arms.size());
   for (size_t i = 0; i < arms.size(); ++i) items.push_back(close(arms[i], roots[i]));
   for (size_t i = 0; i < arms.size(); ++i) {
-    for (ValueId r : roots[i]) defineParam(arms[i], r);
+    for (ValueId r : roots[i]) arms[i].e.defineParam(r);
     openItems(arms[i], items[i], roots[i]);
     placePrologue(arms[i]);
   }
@@ -135,18 +135,12 @@ void Backward::branch(OpId id) {
   for (size_t i = 0; i < joined.size(); ++i) slot(*outer, joined[i]) = outer->e.result(op, i);
 }
 
-void Backward::forLoop(OpId id) { loop(id, false); }
-
-void Backward::whileLoop(OpId id) { loop(id, true); }
-
 /// A loop undone: what its parts share.
 struct Backward::LoopSweep {
   OpId id;
-  bool isWhile;
-  size_t lead; ///< operands and parameters before the carries
-  RegionId from;
-  Op made;
-  ValueId index; ///< of the iteration undone
+  LoopView from;
+  Op made{};
+  ValueId index{}; ///< of the iteration undone
   types::DimSubst inBody{}, atEnd{};
   std::vector<size_t> carried{}; ///< carries that have a cotangent
   std::vector<TypeId> resultTypes{};
@@ -154,11 +148,9 @@ struct Backward::LoopSweep {
 
 /// Sizes that change from one iteration to the next are carried backwards too.
 void Backward::carrySizes(LoopSweep& sweep, Scope& s) {
-  const Op& o = opOf(sweep.id);
-  const std::vector<DimSym>& carriedDims = g().regions[sweep.from].dimParams;
-  size_t dimLead = o.resultDims.size() - carriedDims.size();
+  const std::span<const DimSym> carriedDims = sweep.from.bodyDims();
   for (size_t k = 0; k < carriedDims.size(); ++k) {
-    sweep.made.dims.push_back(dim(types().dims.symbol(o.resultDims[dimLead + k])));
+    sweep.made.dims.push_back(dim(types().dims.symbol(sweep.from.resultDims()[k])));
     DimSym own = ad_.freshDim(carriedDims[k]), last = ad_.freshDim(carriedDims[k]);
     s.e.fn().regions[s.e.region].dimParams.push_back(own);
     sweep.made.resultDims.push_back(last);
@@ -169,34 +161,32 @@ void Backward::carrySizes(LoopSweep& sweep, Scope& s) {
 
 /// Cotangents of what the body yields: those carried, and elements of those of what was collected.
 void Backward::takeCarried(LoopSweep& sweep, Scope& s) {
-  const Op& o = opOf(sweep.id);
+  const LoopView& from = sweep.from;
   Scope* outer = s.parent;
-  const std::vector<ValueId>& params = g().regions[sweep.from].params;
-  const size_t carries = o.operands.size() - sweep.lead;
   std::vector<ValueId> own;
-  for (size_t i = 0; i < carries; ++i) {
-    ValueId p = params[i + sweep.lead];
+  for (size_t i = 0; i < from.carries(); ++i) {
+    ValueId p = from.carryParams()[i];
     if (!linear(p)) continue;
     if (isAcc(p)) {
-      if (ValueId c = reader(o.results[i]); c.valid()) {
+      if (ValueId c = reader(from.carryResults()[i]); c.valid()) {
         cur_ = &s;
-        addTo(terminator(sweep.from).operands[i], c);
+        addTo(from.carryYields()[i], c);
         cur_ = outer;
-        readers_[o.operands[i + sweep.lead]] = c;
+        readers_[from.carryOperands()[i]] = c;
       }
       continue;
     }
     sweep.carried.push_back(i);
-    sweep.made.operands.push_back(realCotangent(o.results[i]));
+    sweep.made.operands.push_back(realCotangent(from.carryResults()[i]));
     own.push_back(s.e.param(type(types().substitute(g().typeOf(p), sweep.inBody))));
   }
   cur_ = &s;
-  for (size_t k = 0; k < own.size(); ++k) addTo(terminator(sweep.from).operands[sweep.carried[k]], own[k]);
-  for (size_t i = carries; i < o.results.size(); ++i) {
-    if (!linear(o.results[i])) continue;
-    auto c = outer->cotangents.find(o.results[i]);
+  for (size_t k = 0; k < own.size(); ++k) addTo(from.carryYields()[sweep.carried[k]], own[k]);
+  for (size_t i = 0; i < from.stacks(); ++i) {
+    const ValueId stack = from.stackResults()[i], y = from.stackYields()[i];
+    if (!linear(stack)) continue;
+    auto c = outer->cotangents.find(stack);
     if (c == outer->cotangents.end() || !c->second.valid()) continue;
-    ValueId y = terminator(sweep.from).operands[i];
     addTo(y, s.e.getAt(c->second, std::span(&sweep.index, 1), typeOf(y)));
   }
 }
@@ -204,13 +194,13 @@ void Backward::takeCarried(LoopSweep& sweep, Scope& s) {
 /// Cotangents of the parameters carried, then of outside values.
 void Backward::yieldCarried(LoopSweep& sweep, Scope& s) {
   Scope* outer = s.parent;
-  const std::vector<ValueId>& params = g().regions[sweep.from].params;
   std::vector<ValueId> out;
   for (size_t i : sweep.carried) {
+    const ValueId param = sweep.from.carryParams()[i];
     cur_ = &s;
-    out.push_back(realCotangent(params[i + sweep.lead]));
+    out.push_back(realCotangent(param));
     cur_ = outer;
-    sweep.resultTypes.push_back(type(types().substitute(g().typeOf(params[i + sweep.lead]), sweep.atEnd)));
+    sweep.resultTypes.push_back(type(types().substitute(g().typeOf(param), sweep.atEnd)));
   }
   cur_ = &s;
   for (ValueId v : s.captureOrder) {
@@ -220,7 +210,7 @@ void Backward::yieldCarried(LoopSweep& sweep, Scope& s) {
     out.push_back(c.current);
   }
   std::vector<DimId> outDims;
-  for (DimSym d : g().regions[sweep.from].dimParams) outDims.push_back(dim(types().dims.symbol(d)));
+  for (DimSym d : sweep.from.bodyDims()) outDims.push_back(dim(types().dims.symbol(d)));
   s.e.yield(std::move(out), std::move(outDims));
 }
 
@@ -228,7 +218,7 @@ void Backward::yieldCarried(LoopSweep& sweep, Scope& s) {
 void Backward::readItems(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items,
                          const Roots& roots) {
   if (items.empty()) return;
-  if (sweep.isWhile) {
+  if (!sweep.from.isCounted()) {
     TypeId element = items[0].type;
     if (items.size() > 1) {
       std::vector<TypeId> parts;
@@ -243,7 +233,7 @@ void Backward::readItems(const LoopSweep& sweep, Scope& s, const std::vector<Res
     }
     return;
   }
-  const DimId extent = types().dims.symbol(extentOfItems(sweep.id));
+  const DimId extent = types().dims.symbol(extentOfItems(sweep.id, sweep.from));
   for (size_t k = 0; k < items.size(); ++k) {
     ValueId array = known(carrier(sweep.id, k, types().array(items[k].type, {extent})));
     define(s, roots[k],
@@ -251,29 +241,20 @@ void Backward::readItems(const LoopSweep& sweep, Scope& s, const std::vector<Res
   }
 }
 
-/// How many iterations a `for` had: its own size where it collects, else one that the companion defines.
-DimSym Backward::extentOfItems(OpId id) {
-  const Op& o = opOf(id);
-  if (o.as<LoopAttr>().collects > 0) return o.resultDims[0];
-  OpResidual& r = lin_.plan.ops[id];
-  if (!r.count.valid()) r.count = types().dims.newSym({"n", types::DimSymKind::Unknown, 0, {}});
-  dimHome_[r.count] = uses_.regionOf(id);
-  return r.count;
-}
-
 /// for %r in 0..n carry(cotangents of carries, cotangents of outside values): iteration n - 1 - %r undone.
-void Backward::loop(OpId id, bool isWhile) {
+void Backward::loop(OpId id) {
   const Op& o = opOf(id);
   if (!seeded(o)) return;
   Scope* outer = cur_;
   Emit& e = outer->e;
-  LoopSweep sweep{id, isWhile, isWhile ? 0u : 1u, o.regions.back(), {}, {}};
-  ValueId count = isWhile ? known(carrier(id, 0, types().int64())) : known(o.operands[0]);
+  LoopSweep sweep{id, LoopView(g(), o)};
+  const LoopView& from = sweep.from;
+  ValueId count = known(from.isCounted() ? from.count() : carrier(id, 0, types().int64()));
 
-  Scope s{ScopeKind::Loop, sweep.from, e.in(e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0};
+  Scope s{ScopeKind::Loop, from.body(), e.in(e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0};
   ValueId step = s.e.param(types().int64());
   sweep.index = mutated(StructuralRule::TransposeLoop) ? step : s.e.sub(s.e.sub(count, s.e.i64(1)), step);
-  if (!isWhile) s.known[g().regions[sweep.from].params[0]] = sweep.index;
+  if (from.isCounted()) s.known[from.index()] = sweep.index;
   s.prologueAt = s.e.fn().regions[s.e.region].ops.size();
 
   sweep.made.kind = OpKind::For;
@@ -296,7 +277,7 @@ void Backward::loop(OpId id, bool isWhile) {
   size_t at = sweep.carried.size();
   for (ValueId v : s.captureOrder) slot(*outer, v) = e.result(op, at++);
   for (size_t k = 0; k < sweep.carried.size(); ++k)
-    addTo(o.operands[sweep.carried[k] + sweep.lead], e.result(op, k));
+    addTo(from.carryOperands()[sweep.carried[k]], e.result(op, k));
 }
 
 /// The record that a call's forward companion gave.

@@ -37,7 +37,7 @@ ValueId& Backward::slot(Scope& s, ValueId v) {
     c.init = outer;
     TypeId t = s.e.typeOf(outer);
     if (s.kind == ScopeKind::Nest && types().kind(t) != TypeKind::Acc) t = types().acc(t);
-    c.current = c.param = s.e.param(t);
+    c.current = c.param = s.kind == ScopeKind::Nest ? s.e.placeholder(t) : s.e.param(t);
   }
   s.captureOrder.push_back(v);
   return s.captured.emplace(v, c).first->second.current;

@@ -3,14 +3,104 @@
 // A read of an array from outside a loop or nest is made again, so what is saved is the array, once, by
 // reference; not so if the array is updated later: then keeping it would cost a copy at every update.
 
-#include "core/nest.h"
-#include "transforms/ad_backward.h"
+#include "transforms/ad_backward_known.h"
+
+#include "core/walk.h"
 
 #include <algorithm>
 
 namespace melix::transforms {
 
-ValueId Backward::known(ValueId v) {
+KnownValues::KnownValues(Ad& ad, Linearisation& lin) : ad_(ad), lin_(lin), uses_(ad.module, lin.source) {
+  forEachOp(g(), [&](OpId id) {
+    for (DimSym s : opOf(id).resultDims) dimHome_[s] = uses_.regionOf(id);
+    for (RegionId r : opOf(id).regions)
+      for (DimSym s : g().regions[r].dimParams) dimHome_[s] = r;
+  });
+  findUpdated();
+}
+
+/// What an update consumes, so that nothing saves it: what updates take, and what that comes from around
+/// loops and out of branches.
+void KnownValues::findUpdated() {
+  std::vector<ValueId> queue;
+  auto update = [&](ValueId v) {
+    if (updated_.insert(v).second) queue.push_back(v);
+  };
+  forEachOp(g(), [&](OpId id) {
+    const Op& o = opOf(id);
+    if (o.kind == OpKind::Set || o.kind == OpKind::AddAt || o.kind == OpKind::Push || o.kind == OpKind::Pop)
+      update(o.operands[0]);
+    if (o.kind == OpKind::Call)
+      for (InoutPair p : ad_.module.functions[o.as<CallAttr>().callee].inouts) update(o.operands[p.param]);
+    if (o.kind == OpKind::Nest)
+      for (ValueId v : NestView(g(), o).accOperands()) update(v);
+  });
+  const SlotTable slots(g());
+  while (!queue.empty()) {
+    const ValueId v = queue.back();
+    queue.pop_back();
+    const SlotTable::Entry* own = slots.of(v);
+    if (!own || (own->slot.kind != SlotKind::Choice && own->slot.kind != SlotKind::Carry)) continue;
+    const Op& o = opOf(own->op);
+    for (RegionId r : yieldRegions(o, own->slot))
+      for (ValueId y : own->slot.yields.of(terminator(r).operands)) update(y);
+    const bool result = g().values[v].def.valid(); // which is a copy where nothing runs
+    if (!result)
+      for (ValueId operand : own->slot.operands.of(o.operands)) update(operand);
+  }
+}
+
+RegionId KnownValues::homeOf(ValueId v) const {
+  const Value& value = g().values[v];
+  if (value.region.valid()) return value.region;
+  if (value.def.valid()) return uses_.regionOf(value.def);
+  return lin_.carrierHome.at(v);
+}
+
+KnownValues::Scope& KnownValues::scopeOf(RegionId home) {
+  for (Scope* s = cur_; s; s = s->parent)
+    if (s->source == home) return *s;
+  assert(false && "a value is used outside the region that defines it");
+  return *cur_;
+}
+
+void KnownValues::needDim(DimSym s) {
+  if (dims_.count(s)) return;
+  const types::DimSubst& same = ad_.dimsOf(lin_.source);
+  if (auto alias = same.find(s); alias != same.end()) {
+    dims_[s] = dim(alias->second);
+    return;
+  }
+  auto home = dimHome_.find(s);
+  assert(home != dimHome_.end() && "a dim nothing defines");
+  scopeOf(home->second).dims.push_back(s);
+  dims_[s] = types().dims.symbol(ad_.freshDim(s));
+}
+
+DimId KnownValues::dim(DimId d) {
+  std::vector<DimSym> symbols;
+  types().dims.collectSymbols(d, symbols);
+  for (DimSym s : symbols) needDim(s);
+  return types().dims.substitute(d, dims_);
+}
+
+TypeId KnownValues::type(TypeId t) {
+  std::vector<DimSym> symbols;
+  types().collectSymbols(t, symbols);
+  for (DimSym s : symbols)
+    if (types().dims.info(s).kind != types::DimSymKind::Bound) needDim(s);
+  return types().substitute(t, dims_);
+}
+
+Path KnownValues::path(const Path& p) {
+  Path out = p;
+  for (PathStep& s : out)
+    if (s.kind == StepKind::Slice) s.length = dim(s.length);
+  return out;
+}
+
+ValueId KnownValues::known(ValueId v) {
   assert(!linear(v) && "a tangent is no known value");
   for (Scope* s = cur_; s; s = s->parent)
     if (auto it = s->known.find(v); it != s->known.end()) return it->second;
@@ -20,14 +110,14 @@ ValueId Backward::known(ValueId v) {
   return residual(home, v);
 }
 
-std::vector<ValueId> Backward::knownAll(std::span<const ValueId> vs) {
+std::vector<ValueId> KnownValues::knownAll(std::span<const ValueId> vs) {
   std::vector<ValueId> out;
   for (ValueId v : vs) out.push_back(known(v));
   return out;
 }
 
 /// The loop, nest or function around a scope.
-const Backward::Scope& Backward::levelOf(const Scope& s) const {
+const KnownValues::Scope& KnownValues::levelOf(const Scope& s) const {
   const Scope* at = &s;
   while (at->kind == ScopeKind::Arm) at = at->parent;
   return *at;
@@ -63,7 +153,7 @@ static bool cheapOp(const Function& g, const types::TypeStore& types, const Op& 
 }
 
 /// Whether `v`, defined within `level`, can be had without saving anything at `level`.
-bool Backward::free(ValueId v, const Scope& level, int& budget) {
+bool KnownValues::free(ValueId v, const Scope& level, int& budget) {
   for (Scope* s = cur_; s; s = s->parent)
     if (s->known.count(v)) return true;
   const Scope& own = levelOf(scopeOf(homeOf(v)));
@@ -111,7 +201,7 @@ bool Backward::free(ValueId v, const Scope& level, int& budget) {
 }
 
 /// A value of a nest's body that a result of the nest holds for every point.
-bool Backward::collectedBy(ValueId v, ValueId& result, std::vector<ValueId>& indices) const {
+bool KnownValues::collectedBy(ValueId v, ValueId& result, std::vector<ValueId>& indices) const {
   RegionId home = homeOf(v);
   OpId parent = g().regions[home].parent;
   if (!parent.valid() || opOf(parent).kind != OpKind::Nest || opOf(parent).regions[0] != home) return false;
@@ -128,7 +218,7 @@ bool Backward::collectedBy(ValueId v, ValueId& result, std::vector<ValueId>& ind
 }
 
 /// The value once more, at the current place.
-ValueId Backward::again(ValueId v) {
+ValueId KnownValues::again(ValueId v) {
   OpId def = g().values[v].def;
   assert(def.valid());
   ValueId result;
@@ -152,7 +242,7 @@ ValueId Backward::again(ValueId v) {
   return cur_->e.one(std::move(copy), typeOf(v));
 }
 
-ValueId Backward::residual(Scope& home, ValueId v) {
+ValueId KnownValues::residual(Scope& home, ValueId v) {
   ValueId p = home.e.placeholder(typeOf(v));
   home.residuals.push_back(v);
   return home.known[v] = p;
@@ -162,7 +252,7 @@ ValueId Backward::residual(Scope& home, ValueId v) {
 // -----------------------------------------------------------------------------------------------
 
 /// The items of a scope's region and what stands for them here. The first backward companion decides them.
-const std::vector<ResidualItem>& Backward::close(Scope& s, Roots& roots) {
+const std::vector<ResidualItem>& KnownValues::close(Scope& s, Roots& roots) {
   auto [it, isNew] = lin_.plan.regions.try_emplace(s.source);
   std::vector<ResidualItem>& items = it->second;
   if (!lin_.planned) {
@@ -197,7 +287,7 @@ const std::vector<ResidualItem>& Backward::close(Scope& s, Roots& roots) {
   return items;
 }
 
-void Backward::define(Scope& s, ValueId target, Op op) {
+void KnownValues::define(Scope& s, ValueId target, Op op) {
   Function& f = s.e.fn();
   op.loc = s.e.loc;
   op.results = {target};
@@ -207,15 +297,8 @@ void Backward::define(Scope& s, ValueId target, Op op) {
   s.prologue.push_back(id);
 }
 
-void Backward::defineParam(Scope& s, ValueId target) {
-  Function& f = s.e.fn();
-  f.values[target].region = s.e.region;
-  f.values[target].index = static_cast<uint32_t>(f.regions[s.e.region].params.size());
-  f.regions[s.e.region].params.push_back(target);
-}
-
 /// Unpacks groups into the placeholders of their values.
-void Backward::openItems(Scope& s, const std::vector<ResidualItem>& items, const Roots& roots) {
+void KnownValues::openItems(Scope& s, const std::vector<ResidualItem>& items, const Roots& roots) {
   for (size_t k = 0; k < items.size(); ++k) {
     const ResidualItem& item = items[k];
     if (item.hidden.empty()) continue;
@@ -235,13 +318,13 @@ void Backward::openItems(Scope& s, const std::vector<ResidualItem>& items, const
   }
 }
 
-void Backward::placePrologue(Scope& s) {
+void KnownValues::placePrologue(Scope& s) {
   std::vector<OpId>& ops = s.e.fn().regions[s.e.region].ops;
   ops.insert(ops.begin() + static_cast<long>(s.prologueAt), s.prologue.begin(), s.prologue.end());
 }
 
 /// A value of g, made by the forward companion beside the results of op `id`.
-ValueId Backward::carrier(OpId id, size_t k, TypeId t) {
+ValueId KnownValues::carrier(OpId id, size_t k, TypeId t) {
   OpResidual& r = lin_.plan.ops[id];
   if (k < r.carriers.size()) return r.carriers[k];
   assert(!lin_.planned && k == r.carriers.size());
@@ -249,6 +332,15 @@ ValueId Backward::carrier(OpId id, size_t k, TypeId t) {
   lin_.carrierHome[v] = uses_.regionOf(id);
   r.carriers.push_back(v);
   return v;
+}
+
+/// How many iterations a `for` had: its own size where it collects, else one that the companion defines.
+DimSym KnownValues::extentOfItems(OpId id, const LoopView& loop) {
+  if (loop.extent().valid()) return loop.extent();
+  OpResidual& r = lin_.plan.ops[id];
+  if (!r.count.valid()) r.count = types().dims.newSym({"n", types::DimSymKind::Unknown, 0, {}});
+  dimHome_[r.count] = uses_.regionOf(id);
+  return r.count;
 }
 
 } // namespace melix::transforms

@@ -52,10 +52,8 @@ std::vector<std::pair<ValueId, ValueId>> Backward::takeAccumulators(const Op& o,
 
 /// What the transposed nest gives back: sums of cotangents, then accumulators. Those that nothing was added
 /// to are left out again.
-Backward::NestSums Backward::yieldSums(Scope& s, const std::vector<ValueId>& axes) {
+Backward::NestSums Backward::yieldSums(Scope& s, NestBuilder& made) {
   NestSums out;
-  std::vector<NestResult> results;
-  std::vector<ValueId> yields;
   for (ValueId v : s.captureOrder) {
     const Capture& c = s.captured.at(v);
     if (c.init.valid()) {
@@ -64,25 +62,15 @@ Backward::NestSums Backward::yieldSums(Scope& s, const std::vector<ValueId>& axe
     }
     if (!c.current.valid()) continue;
     out.sums.push_back(v);
-    NestResult r;
-    r.kind = NestResultKind::Reduce;
-    results.push_back(r);
-    yields.push_back(c.current);
-    out.resultTypes.push_back(s.e.typeOf(c.current));
+    NestResult sum;
+    sum.kind = NestResultKind::Reduce;
+    made.add(sum, c.current);
   }
-  Function& f = s.e.fn();
-  std::vector<ValueId> own(axes), begun;
   for (ValueId v : out.accs) {
     const Capture& c = s.captured.at(v);
-    f.values[c.param].index = static_cast<uint32_t>(own.size());
-    own.push_back(c.param);
-    begun.push_back(c.init);
-    yields.push_back(c.current);
-    out.resultTypes.push_back(s.e.typeOf(c.init));
+    made.accumulator(c.init, c.param);
+    made.end(c.current);
   }
-  f.regions[s.e.region].params = std::move(own);
-  out.made = nestOf(std::move(results), std::move(begun), static_cast<uint32_t>(out.accs.size()));
-  s.e.yield(std::move(yields));
   return out;
 }
 
@@ -93,19 +81,18 @@ void Backward::nest(OpId id) {
   if (!seeded(o)) return;
   Scope* outer = cur_;
   Emit& e = outer->e;
-  std::vector<DimId> extents;
-  for (DimId d : o.dims) extents.push_back(dim(d));
-  Scope s{ScopeKind::Nest, from, e.in(e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0};
+  NestBuilder made(e);
+  Scope s{ScopeKind::Nest, from, e.in(made.body()), outer, {}, {}, {}, {}, {}, {}, {}, 0};
   std::vector<ValueId> axes;
   for (size_t a = 0; a < o.dims.size(); ++a) {
-    axes.push_back(s.e.param(types().int64()));
+    axes.push_back(made.axis(dim(o.dims[a])));
     s.known[params[a]] = axes.back();
   }
   cur_ = &s;
   takePoints(o, s, axes);
   const std::vector<std::pair<ValueId, ValueId>> initial = takeAccumulators(o, s);
   region(s);
-  NestSums out = yieldSums(s, axes);
+  const NestSums out = yieldSums(s, made);
 
   Roots roots;
   const std::vector<ResidualItem> items = close(s, roots);
@@ -119,10 +106,8 @@ void Backward::nest(OpId id) {
   }
   openItems(s, items, roots);
   placePrologue(s);
-  if (!out.resultTypes.empty()) {
-    out.made.dims = std::move(extents);
-    out.made.regions = {s.e.region};
-    OpId op = e.append(std::move(out.made), out.resultTypes);
+  if (made.results() > 0) {
+    OpId op = made.finish();
     for (size_t i = 0; i < out.accs.size(); ++i)
       slot(*outer, out.accs[i]) = e.result(op, out.sums.size() + i);
     for (size_t i = 0; i < out.sums.size(); ++i) addTo(out.sums[i], e.result(op, i));

@@ -28,8 +28,8 @@ void Backward::op(OpId id) {
   case OpKind::Match:
     if (linear(o.operands[0])) return projection(o);
     return branch(id);
-  case OpKind::For: return forLoop(id);
-  case OpKind::While: return whileLoop(id);
+  case OpKind::For:
+  case OpKind::While: return loop(id);
   case OpKind::Nest: return nest(id);
   case OpKind::Call: return call(id);
   case OpKind::AddAt: return addAtOp(o);
@@ -262,21 +262,13 @@ void Backward::lists(const Op& o) {
 
 /// %x_c += nest(i: N, j: M) -> collect[i, j] { yield get %rows_c[i][j] }
 void Backward::stacked(const Op& o) {
-  Emit& e = cur_->e;
-  TypeId t = typeOf(o.operands[0]);
-  Op nest = nestOf({collecting(types()[t].dims.size())});
-  nest.dims = types()[t].dims;
-  Emit b = e.in(e.newRegion());
-  Path p;
-  std::vector<ValueId> at;
-  for (size_t a = 0; a < nest.dims.size(); ++a) {
-    p.push_back({a == 0 ? StepKind::Element : StepKind::Index, 0, {}, 1});
-    at.push_back(b.param(types().int64()));
-  }
-  at[0] = placeIndices(b, StructuralRule::TransposeList, {at[0]})[0];
-  b.yield({b.get(cotangent(o.results[0]), p, at, types().element(t))});
-  nest.regions = {b.region};
-  addTo(o.operands[0], e.one(std::move(nest), t));
+  const types::Type& t = types()[typeOf(o.operands[0])];
+  addTo(o.operands[0], cur_->e.arrayOf(t.dims, [&](Emit& b, std::vector<ValueId> at) {
+    at[0] = placeIndices(b, StructuralRule::TransposeList, {at[0]})[0];
+    Path p(at.size(), PathStep{StepKind::Index, 0, {}, 1});
+    p[0].kind = StepKind::Element;
+    return b.get(cotangent(o.results[0]), p, at, t.parts[0]);
+  }));
 }
 
 } // namespace melix::transforms

@@ -47,16 +47,13 @@ ValueId Emit::listOf(TypeId t, ValueId n, const std::function<ValueId(Emit&, Val
   return one(std::move(loop), t);
 }
 
-ValueId Emit::arrayOf(TypeId t, std::vector<DimId> dims,
+ValueId Emit::arrayOf(std::span<const DimId> dims,
                       const std::function<ValueId(Emit&, const std::vector<ValueId>&)>& element) {
-  Op nest = nestOf({collecting(dims.size())});
-  nest.dims = std::move(dims);
-  Emit b = in(newRegion());
-  std::vector<ValueId> axes;
-  for (size_t a = 0; a < nest.dims.size(); ++a) axes.push_back(b.param(types().int64()));
-  b.yield({element(b, axes)});
-  nest.regions = {b.region};
-  return one(std::move(nest), t);
+  NestBuilder nest(*this);
+  Emit b = in(nest.body());
+  const std::vector<ValueId> axes = nest.openAxes(dims);
+  nest.collect(element(b, axes));
+  return nest.one();
 }
 
 ValueId Emit::packOf(TypeId t, ValueId x,

@@ -14,8 +14,6 @@ public:
   using Builder::Builder;
 
   Emit in(RegionId r) const { return Emit(module, function, r, loc); }
-  /// A value that no op defines yet.
-  ValueId placeholder(TypeId type) const { return fn().values.add(Value{type, {}, {}, 0, {}}); }
 
   ValueId i64(int64_t value) { return integer(value); }
   ValueId zero(TypeId type) { return types().isFloat(type) ? number(type, 0) : Builder::zero(type); }
@@ -37,8 +35,8 @@ public:
   ValueId make(TypeId type, std::vector<ValueId> parts);
   /// The List of type `t` of what `element` makes for 0, …, `n` - 1.
   ValueId listOf(TypeId t, ValueId n, const std::function<ValueId(Emit&, ValueId)>& element);
-  /// The array of type `t` and extents `dims` of what `element` makes at each place.
-  ValueId arrayOf(TypeId t, std::vector<DimId> dims,
+  /// The array of extents `dims` of what `element` makes at each place.
+  ValueId arrayOf(std::span<const DimId> dims,
                   const std::function<ValueId(Emit&, const std::vector<ValueId>&)>& element);
   /// The pack of type `t` of what `inner` makes of the value in the pack `x`, at the same hidden sizes.
   ValueId packOf(TypeId t, ValueId x,

@@ -79,7 +79,7 @@ void Forward::op(OpId id, Emit& e) {
     if (linear(r)) return;
   for (ValueId v : o.operands)
     if (linear(v)) return; // a length, say, of a tangent: nothing known needs it
-  Op copy = start(o, e);
+  Op copy = start(o);
   if (auto* p = std::get_if<Path>(&copy.attr))
     for (PathStep& s : *p)
       if (s.kind == StepKind::Slice) s.length = dim(s.length);
@@ -95,12 +95,12 @@ std::vector<TypeId> Forward::resultTypes(const Op& o) {
   return out;
 }
 
-Op Forward::start(const Op& o, Emit& e) {
+Op Forward::start(const Op& o) {
   Op copy;
   copy.kind = o.kind;
   copy.loc = o.loc;
   copy.attr = o.attr;
-  copy.operands = known(o.operands, e);
+  copy.operands = known(o.operands);
   copy.dims = dimsOf(o.dims);
   return copy;
 }
@@ -108,7 +108,7 @@ Op Forward::start(const Op& o, Emit& e) {
 void Forward::branch(OpId id, Emit& e) {
   const Op& o = opOf(id);
   const OpResidual* plan = planned(id);
-  Op copy = start(o, e);
+  Op copy = start(o);
   for (size_t i = 0; i < o.regions.size(); ++i) {
     Emit b = open(o.regions[i], e);
     region(o.regions[i], b);
@@ -139,7 +139,7 @@ void Forward::call(OpId id, Emit& e) {
     params.push_back(linear(v));
     any |= params.back();
   }
-  Op copy = start(o, e);
+  Op copy = start(o);
   for (DimSym s : o.resultDims) copy.resultDims.push_back(defineDim(s));
   std::vector<TypeId> t = resultTypes(o);
   if (!any) return bind(o, e.append(std::move(copy), t), e);

@@ -3,6 +3,7 @@
 // that the plan asks for: collected by loops and nests, a case of an enum from branches, the callee's Saved
 // from calls.
 
+#include "core/flow.h"
 #include "transforms/ad.h"
 
 namespace melix::transforms {
@@ -26,7 +27,7 @@ private:
     assert(it != values_.end() && "a known value depends on a tangent");
     return it->second;
   }
-  std::vector<ValueId> known(const std::vector<ValueId>& vs, Emit&) const {
+  std::vector<ValueId> known(std::span<const ValueId> vs) const {
     std::vector<ValueId> out;
     for (ValueId v : vs)
       if (!linear(v)) out.push_back(value(v));
@@ -63,7 +64,7 @@ private:
   void bind(const Op& o, OpId made, Emit& e);
   void op(OpId id, Emit& e);
   std::vector<TypeId> resultTypes(const Op& o);
-  Op start(const Op& o, Emit& e);
+  Op start(const Op& o);
   void branch(OpId id, Emit& e);
   void call(OpId id, Emit& e);
 
@@ -75,10 +76,8 @@ private:
   void collectIteration(Loop& l, Emit& b, std::vector<ValueId>& out);
   void loopSizes(Loop& l, Emit& e);
   void loop(OpId id, Emit& e);
-  struct Nest;
-  Emit openNest(Nest& n, Emit& e);
-  void nestResults(Nest& n, Emit& e);
-  void nestItems(Nest& n, const OpResidual& plan, Emit& b);
+  void openNest(const Op& o, const NestView& view, NestBuilder& made);
+  std::vector<ValueId> nestResults(const NestView& view, NestBuilder& made, Emit& e);
   void nest(OpId id, Emit& e);
 
   Ad& ad_;

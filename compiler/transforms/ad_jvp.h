@@ -1,6 +1,7 @@
 #pragma once
 // Makes the body of f_jvp: every op of f, and beside it what it does to the tangents of active leaves.
 
+#include "core/flow.h"
 #include "transforms/ad.h"
 
 namespace melix::transforms {
@@ -66,8 +67,10 @@ private:
 
   // Pieces of control ops.
   RegionId openRegion(RegionId from, Emit& e);
-  /// A region of `made` for the source's `from`, with its parameters bound and without tangents.
-  Emit openBody(RegionId from, Op& made, Emit& e);
+  /// A parameter or op result of the source has this value, and no tangents so far.
+  void bindValue(ValueId v, ValueId made);
+  /// A region for the source's `from`, with its parameters bound.
+  Emit openBody(RegionId from, Emit& e);
   void payloadTangents(const Op& o, size_t regionIndex, Emit& e);
   /// Where results of the source op stand among the results of the op made.
   struct Slots {
@@ -76,11 +79,15 @@ private:
       uint32_t result, leaf, at;
     };
     std::vector<Tangent> tangents;
+    std::vector<TypeId> types; ///< of the results added so far
+    void addPrimal(JvpBuilder& j, ValueId result);
+    void addTangents(JvpBuilder& j, uint32_t result, ValueId v, const LeafBits& which);
   };
   void bindResults(const Op& o, OpId made, const Slots& slots);
   std::vector<DimId> yieldDims(RegionId r) { return dimsOf(terminator(r).dims); }
-  std::vector<ValueId> yieldAll(Emit& e, RegionId from, size_t first, size_t count,
-                                const std::vector<LeafBits>& which);
+  std::vector<ValueId> realAll(Emit& e, std::span<const ValueId> yielded, const std::vector<LeafBits>& which);
+  std::vector<LeafBits> carryIn(const LoopView& loop, Op& copy, Emit& e);
+  void openCarries(const LoopView& loop, RegionId from, const std::vector<LeafBits>& which, Emit& b);
   /// Selection results (min, max, filter): the body is run again at the points chosen.
   struct Chosen;
   struct NestCopy;

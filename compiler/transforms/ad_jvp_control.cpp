@@ -12,14 +12,14 @@ RegionId JvpBuilder::openRegion(RegionId from, Emit& e) {
   return r;
 }
 
-Emit JvpBuilder::openBody(RegionId from, Op& made, Emit& e) {
-  RegionId to = openRegion(from, e);
-  made.regions.push_back(to);
-  Emit body = e.in(to);
-  for (ValueId p : source().regions[from].params) {
-    values_[p] = body.param(typeOfSource(p));
-    tangents_.erase(p);
-  }
+void JvpBuilder::bindValue(ValueId v, ValueId made) {
+  values_[v] = made;
+  tangents_.erase(v);
+}
+
+Emit JvpBuilder::openBody(RegionId from, Emit& e) {
+  Emit body = e.in(openRegion(from, e));
+  for (ValueId p : source().regions[from].params) bindValue(p, body.param(typeOfSource(p)));
   return body;
 }
 
@@ -33,15 +33,30 @@ void JvpBuilder::bindResults(const Op& o, OpId made, const Slots& slots) {
   for (size_t i = 0; i < o.results.size(); ++i) bind(o.results[i], std::move(t[i]));
 }
 
-/// Real tangents of `count` yielded values from `first` on.
-std::vector<ValueId> JvpBuilder::yieldAll(Emit& e, RegionId from, size_t first, size_t count,
-                                          const std::vector<LeafBits>& which) {
+/// Real tangents of yielded values.
+std::vector<ValueId> JvpBuilder::realAll(Emit& e, std::span<const ValueId> yielded,
+                                         const std::vector<LeafBits>& which) {
   std::vector<ValueId> out;
-  for (size_t i = 0; i < count; ++i) {
-    std::vector<ValueId> t = real(e, terminator(from).operands[first + i], which[i]);
+  for (size_t i = 0; i < yielded.size(); ++i) {
+    std::vector<ValueId> t = real(e, yielded[i], which[i]);
     out.insert(out.end(), t.begin(), t.end());
   }
   return out;
+}
+
+/// The next result of the op made is that of the source, or the tangent of one of its leaves.
+void JvpBuilder::Slots::addPrimal(JvpBuilder& j, ValueId result) {
+  primal.push_back(static_cast<uint32_t>(types.size()));
+  types.push_back(j.typeOfSource(result));
+}
+
+void JvpBuilder::Slots::addTangents(JvpBuilder& j, uint32_t result, ValueId v, const LeafBits& which) {
+  const std::vector<Leaf> leaves = j.leavesOf(v);
+  for (uint32_t k = 0; k < which.size(); ++k)
+    if (which[k]) {
+      tangents.push_back({result, k, static_cast<uint32_t>(types.size())});
+      types.push_back(leaves[k].tangent);
+    }
 }
 
 /// The parameters of a match arm have the tangents in the same case of the scrutinee's tangent:
@@ -103,140 +118,105 @@ void JvpBuilder::branch(const Op& o, Emit& e) {
   copy.operands = valuesOf(o.operands);
   for (size_t i = 0; i < o.regions.size(); ++i) {
     RegionId from = o.regions[i];
-    Emit b = openBody(from, copy, e);
+    Emit b = openBody(from, e);
+    copy.regions.push_back(b.region);
     if (o.kind == OpKind::Match) payloadTangents(o, i, b);
     region(from, b);
     std::vector<ValueId> out = valuesOf(terminator(from).operands);
-    std::vector<ValueId> t = yieldAll(b, from, 0, o.results.size(), which);
+    std::vector<ValueId> t = realAll(b, terminator(from).operands, which);
     out.insert(out.end(), t.begin(), t.end());
     b.yield(std::move(out), yieldDims(from));
   }
   for (DimSym s : o.resultDims) copy.resultDims.push_back(defineDim(s));
-  std::vector<TypeId> resultTypes;
   Slots slots;
-  for (ValueId r : o.results) {
-    slots.primal.push_back(static_cast<uint32_t>(resultTypes.size()));
-    resultTypes.push_back(typeOfSource(r));
+  for (ValueId r : o.results) slots.addPrimal(*this, r);
+  for (uint32_t i = 0; i < o.results.size(); ++i) slots.addTangents(*this, i, o.results[i], which[i]);
+  bindResults(o, e.append(std::move(copy), slots.types), slots);
+}
+
+/// What is carried, then its tangents; gives which leaves have one.
+std::vector<LeafBits> JvpBuilder::carryIn(const LoopView& loop, Op& copy, Emit& e) {
+  std::vector<LeafBits> which;
+  for (uint32_t i = 0; i < loop.carries(); ++i) {
+    which.push_back(bits(loop.carryParams()[i]));
+    for (ValueId t : real(e, loop.carryOperands()[i], which.back())) copy.operands.push_back(t);
   }
-  for (uint32_t i = 0; i < o.results.size(); ++i) {
-    std::vector<Leaf> leaves = leavesOf(o.results[i]);
-    for (uint32_t k = 0; k < leaves.size(); ++k)
-      if (which[i][k]) {
-        slots.tangents.push_back({i, k, static_cast<uint32_t>(resultTypes.size())});
-        resultTypes.push_back(leaves[k].tangent);
-      }
+  return which;
+}
+
+/// Parameters of the body or the condition for them; the condition carries no tangents on.
+void JvpBuilder::openCarries(const LoopView& loop, RegionId from, const std::vector<LeafBits>& which,
+                             Emit& b) {
+  for (uint32_t i = 0; i < loop.carries(); ++i) {
+    const ValueId param = loop.carryParams(from)[i];
+    Tangents t(which[i].size());
+    std::vector<Leaf> leaves = leavesOf(param);
+    for (size_t k = 0; k < t.size(); ++k)
+      if (which[i][k]) t[k] = b.param(leaves[k].tangent);
+    if (from == loop.body()) bind(param, std::move(t));
   }
-  bindResults(o, e.append(std::move(copy), resultTypes), slots);
 }
 
 void JvpBuilder::forLoop(const Op& o, Emit& e) {
-  RegionId from = o.regions[0];
-  const std::vector<ValueId> params = source().regions[from].params;
-  size_t carries = params.size() - 1;
-  uint32_t collects = o.as<LoopAttr>().collects;
+  const LoopView loop(source(), o);
   Op copy;
   copy.kind = OpKind::For;
   copy.loc = o.loc;
   copy.operands = valuesOf(o.operands);
   copy.dims = dimsOf(o.dims);
-  std::vector<LeafBits> which;
-  for (size_t i = 0; i < carries; ++i) {
-    which.push_back(bits(params[i + 1]));
-    for (ValueId t : real(e, o.operands[i + 1], which.back())) copy.operands.push_back(t);
-  }
-  Emit b = openBody(from, copy, e);
-  for (size_t i = 0; i < carries; ++i) {
-    Tangents t(which[i].size());
-    std::vector<Leaf> leaves = leavesOf(params[i + 1]);
-    for (size_t k = 0; k < t.size(); ++k)
-      if (which[i][k]) t[k] = b.param(leaves[k].tangent);
-    bind(params[i + 1], std::move(t));
-  }
-  region(from, b);
+  const std::vector<LeafBits> which = carryIn(loop, copy, e);
+  Emit b = openBody(loop.body(), e);
+  copy.regions.push_back(b.region);
+  openCarries(loop, loop.body(), which, b);
+  region(loop.body(), b);
 
   // carries, their tangents, collected, tangents of collected (one for each array)
-  const Op& y = terminator(from);
-  std::vector<ValueId> out;
-  for (size_t i = 0; i < carries; ++i) out.push_back(value(y.operands[i]));
-  for (ValueId t : yieldAll(b, from, 0, carries, which)) out.push_back(t);
+  std::vector<ValueId> out = valuesOf(loop.carryYields());
+  for (ValueId t : realAll(b, loop.carryYields(), which)) out.push_back(t);
   size_t carried = out.size();
-  for (uint32_t i = 0; i < collects; ++i) out.push_back(value(y.operands[carries + i]));
-  std::vector<bool> collectActive;
-  for (uint32_t i = 0; i < collects; ++i) {
-    collectActive.push_back(active(o.results[carries + i]));
-    if (collectActive.back()) out.push_back(whole(b, y.operands[carries + i]));
-  }
+  for (ValueId v : loop.stackYields()) out.push_back(value(v));
+  for (uint32_t i = 0; i < loop.stacks(); ++i)
+    if (active(loop.stackResults()[i])) out.push_back(whole(b, loop.stackYields()[i]));
   copy.attr = LoopAttr{static_cast<uint32_t>(out.size() - carried)};
-  b.yield(std::move(out), yieldDims(from));
+  b.yield(std::move(out), yieldDims(loop.body()));
 
   for (DimSym s : o.resultDims) copy.resultDims.push_back(defineDim(s));
-  std::vector<TypeId> resultTypes;
   Slots slots;
-  auto primal = [&](uint32_t i) {
-    slots.primal.push_back(static_cast<uint32_t>(resultTypes.size()));
-    resultTypes.push_back(typeOfSource(o.results[i]));
-  };
-  auto tangent = [&](uint32_t i, uint32_t k) {
-    slots.tangents.push_back({i, k, static_cast<uint32_t>(resultTypes.size())});
-    resultTypes.push_back(leavesOf(o.results[i])[k].tangent);
-  };
-  for (uint32_t i = 0; i < carries; ++i) primal(i);
-  for (uint32_t i = 0; i < carries; ++i)
-    for (uint32_t k = 0; k < which[i].size(); ++k)
-      if (which[i][k]) tangent(i, k);
-  for (uint32_t i = 0; i < collects; ++i) primal(static_cast<uint32_t>(carries) + i);
-  for (uint32_t i = 0; i < collects; ++i)
-    if (collectActive[i]) tangent(static_cast<uint32_t>(carries) + i, 0);
-  bindResults(o, e.append(std::move(copy), resultTypes), slots);
+  for (ValueId r : loop.carryResults()) slots.addPrimal(*this, r);
+  for (uint32_t i = 0; i < loop.carries(); ++i) slots.addTangents(*this, i, o.results[i], which[i]);
+  for (ValueId r : loop.stackResults()) slots.addPrimal(*this, r);
+  for (uint32_t i = loop.carries(); i < o.results.size(); ++i)
+    if (active(o.results[i])) slots.addTangents(*this, i, o.results[i], {true});
+  bindResults(o, e.append(std::move(copy), slots.types), slots);
 }
 
 void JvpBuilder::whileLoop(const Op& o, Emit& e) {
-  const std::vector<ValueId> params = source().regions[o.regions[1]].params;
+  const LoopView loop(source(), o);
   Op copy;
   copy.kind = OpKind::While;
   copy.loc = o.loc;
   copy.attr = o.attr;
   copy.operands = valuesOf(o.operands);
   copy.dims = dimsOf(o.dims);
-  std::vector<LeafBits> which;
-  for (size_t i = 0; i < params.size(); ++i) {
-    which.push_back(bits(params[i]));
-    for (ValueId t : real(e, o.operands[i], which.back())) copy.operands.push_back(t);
-  }
-  for (size_t region01 : {0, 1}) {
-    RegionId from = o.regions[region01];
-    Emit b = openBody(from, copy, e);
-    const std::vector<ValueId> own = source().regions[from].params;
-    for (size_t i = 0; i < own.size(); ++i) {
-      Tangents t(which[i].size());
-      std::vector<Leaf> leaves = leavesOf(own[i]);
-      for (size_t k = 0; k < t.size(); ++k)
-        if (which[i][k]) t[k] = b.param(leaves[k].tangent);
-      if (region01 == 1) bind(own[i], std::move(t)); // the condition carries no tangents on
-    }
-    bool outer = inCondition_;
-    inCondition_ |= region01 == 0;
+  const std::vector<LeafBits> which = carryIn(loop, copy, e);
+  for (RegionId from : o.regions) {
+    const bool isCondition = from == loop.condition();
+    Emit b = openBody(from, e);
+    copy.regions.push_back(b.region);
+    openCarries(loop, from, which, b);
+    const bool outer = std::exchange(inCondition_, inCondition_ || isCondition);
     region(from, b);
     inCondition_ = outer;
     std::vector<ValueId> out = valuesOf(terminator(from).operands);
-    if (region01 == 1)
-      for (ValueId t : yieldAll(b, from, 0, params.size(), which)) out.push_back(t);
+    if (!isCondition)
+      for (ValueId t : realAll(b, loop.carryYields(), which)) out.push_back(t);
     b.yield(std::move(out), yieldDims(from));
   }
   for (DimSym s : o.resultDims) copy.resultDims.push_back(defineDim(s));
-  std::vector<TypeId> resultTypes;
   Slots slots;
-  for (uint32_t i = 0; i < params.size(); ++i) {
-    slots.primal.push_back(i);
-    resultTypes.push_back(typeOfSource(o.results[i]));
-  }
-  for (uint32_t i = 0; i < params.size(); ++i)
-    for (uint32_t k = 0; k < which[i].size(); ++k)
-      if (which[i][k]) {
-        slots.tangents.push_back({i, k, static_cast<uint32_t>(resultTypes.size())});
-        resultTypes.push_back(leavesOf(o.results[i])[k].tangent);
-      }
-  bindResults(o, e.append(std::move(copy), resultTypes), slots);
+  for (ValueId r : o.results) slots.addPrimal(*this, r);
+  for (uint32_t i = 0; i < o.results.size(); ++i) slots.addTangents(*this, i, o.results[i], which[i]);
+  bindResults(o, e.append(std::move(copy), slots.types), slots);
 }
 
 void JvpBuilder::call(const Op& o, Emit& e) {

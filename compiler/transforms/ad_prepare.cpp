@@ -6,6 +6,7 @@
 
 #include "core/clone.h"
 #include "core/evaluate.h"
+#include "core/flow.h"
 #include "core/nest.h"
 #include "core/walk.h"
 #include "transforms/ad.h"
@@ -47,38 +48,24 @@ private:
   /// Moves such results into nests of their own; whether anything is left of the old one.
   bool rewrite(OpId id, RegionId region) {
     Emit e(m_, f_, region, fn().ops[id].loc);
-    Op& old = fn().ops[id];
+    const Op& old = fn().ops[id];
     const NestView nest(fn(), old);
     const std::span<const ValueId> yields = nest.yields();
-    std::vector<NestResult> left;
-    std::vector<ValueId> leftYields, leftResults;
+    std::vector<bool> gone(nest.parts().size() + nest.accs());
     for (const NestPart& part : nest.parts()) {
-      const auto values = part.yields.of(yields), results = part.results.of(old.results),
-                 units = part.units.of(old.operands);
-      if (needsLoop(fn(), m_.types, nest, part)) {
-        sweep(old, *part.spec, values, results, {units.begin(), units.end()}, e);
-        continue;
-      }
-      left.push_back(*part.spec);
-      leftYields.insert(leftYields.end(), values.begin(), values.end());
-      leftResults.insert(leftResults.end(), results.begin(), results.end());
+      gone[part.number] = needsLoop(fn(), m_.types, nest, part);
+      if (!gone[part.number]) continue;
+      sweep(old, *part.spec, part.yields.of(yields), nest.results(part), nest.own(part).units, e);
     }
-    leftYields.insert(leftYields.end(), yields.end() - nest.accs(), yields.end());
-    leftResults.insert(leftResults.end(), old.results.end() - nest.accs(), old.results.end());
-    old.operands.resize(nest.accs());
-    old.regions.resize(1);
-    old.attr = nestOf(std::move(left), {}, nest.accs()).attr;
-    takeOver(fn(), id, leftResults);
-    fn().ops[terminatorId(fn(), old.regions[0])].operands = leftYields;
-    return !leftResults.empty();
+    removeSlots(fn(), id, gone);
+    return !fn().ops[id].results.empty();
   }
 
   /// A nest over the axes kept, around a loop over the others.
   struct Sweep {
-    Op nest;
-    Emit b; ///< the body of the nest
+    NestBuilder nest;
+    Emit b; ///< its body
     Cloner map;
-    NestResult all;
     std::vector<uint32_t> reduced;
     DimId extent; ///< of the loop
   };
@@ -86,14 +73,9 @@ private:
   Sweep openAxes(const Op& old, const NestResult& r, Emit& e) {
     types::DimStore& dims = m_.types.dims;
     const std::vector<ValueId>& axes = fn().regions[old.regions[0]].params;
-    Sweep s{{}, e.in(e.newRegion()), Cloner(m_, f_, f_), {}, {}, dims.constant(1)};
-    s.nest.kind = OpKind::Nest;
-    s.nest.loc = old.loc;
-    for (uint32_t a : r.keep) {
-      s.all.keep.push_back(static_cast<uint32_t>(s.nest.dims.size()));
-      s.nest.dims.push_back(old.dims[a]);
-      s.map.values[axes[a]] = s.b.param(m_.types.int64());
-    }
+    NestBuilder nest(e);
+    Sweep s{nest, e.in(nest.body()), Cloner(m_, f_, f_), {}, dims.constant(1)};
+    for (uint32_t a : r.keep) s.map.values[axes[a]] = s.nest.axis(old.dims[a]);
     for (uint32_t a = 0; a < old.dims.size(); ++a)
       if (std::find(r.keep.begin(), r.keep.end(), a) == r.keep.end()) {
         s.reduced.push_back(a);
@@ -138,7 +120,7 @@ private:
     Emit in = s.b.in(s.b.newRegion());
     ValueId linear = in.param(m_.types.int64());
     std::vector<ValueId> carried;
-    std::vector<TypeId> types, resultTypes;
+    std::vector<TypeId> types;
     for (ValueId v : yields) {
       types.push_back(fn().typeOf(v));
       carried.push_back(in.param(types.back()));
@@ -147,12 +129,8 @@ private:
     in.yield(step(s, old, r, yields, carried, in));
     loop.regions = {in.region};
     OpId made = s.b.append(std::move(loop), types);
-    s.b.yield(s.b.fn().ops[made].results);
-    s.nest.regions = {s.b.region};
-    for (ValueId v : results) resultTypes.push_back(fn().typeOf(v));
-    s.nest.attr = nestOf(std::vector<NestResult>(results.size(), s.all)).attr;
-    OpId op = e.append(std::move(s.nest), resultTypes);
-    takeOver(fn(), op, results); // so that what reads them, copied already or to be copied, reads this
+    for (ValueId v : fn().ops[made].results) s.nest.collect(v);
+    takeOver(fn(), s.nest.finish(), results); // what reads them, copied already or to be copied, reads this
   }
 
   /// The ops of the body that the values need, and its checks, in order.

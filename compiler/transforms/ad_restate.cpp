@@ -51,7 +51,7 @@ private:
   ValueId array(Emit& e, TypeId to, ValueId x) {
     const types::Type& from = types_[e.typeOf(x)];
     const TypeId element = types_[to].parts[0];
-    return e.arrayOf(to, from.dims, [&](Emit& b, const std::vector<ValueId>& place) {
+    return e.arrayOf(from.dims, [&](Emit& b, const std::vector<ValueId>& place) {
       return at(b, element, b.getAt(x, place, from.parts[0]));
     });
   }

@@ -69,7 +69,7 @@ static ValueId zeroPack(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
 
 static ValueId zeroArray(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
   const types::Type& whole = e.types()[e.typeOf(x)];
-  return e.arrayOf(t, whole.dims, [&](Emit& b, const std::vector<ValueId>& place) {
+  return e.arrayOf(whole.dims, [&](Emit& b, const std::vector<ValueId>& place) {
     return zeroOfPart(b, leaves, b.getAt(x, place, whole.parts[0]));
   });
 }

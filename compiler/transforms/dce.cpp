@@ -67,8 +67,9 @@ private:
     needOp(it->second);
     // The trip count is a dimension because something is collected.
     const Op& op = f_.ops[it->second];
-    bool isCount = op.kind == OpKind::For && op.as<LoopAttr>().collects > 0 && op.resultDims[0] == s;
-    if (isCount) need(op.results[op.operands.size() - 1]);
+    if (op.kind != OpKind::For) return;
+    const LoopView loop(f_, op);
+    if (loop.extent() == s) need(loop.stackResults()[0]);
   }
   void needType(TypeId t) {
     std::vector<DimSym> syms;

@@ -222,26 +222,21 @@ private:
     LocId loc = fn().ops[id].loc;
     RegionId scratch = fn().regions.add(Region{});
     Builder b(m_, id_, scratch, loc);
-    Builder body = b.in(b.newRegion());
+    NestBuilder made(b);
+    Builder body = b.in(made.body());
     Cloner cloner(m_, id_, id_);
-    Op made = nestOf({collecting(with.size())});
     std::vector<ValueId> indices;
     const std::vector<ValueId>& params = fn().regions[from].params;
     for (uint32_t a = 0; a < outer.dims.size(); ++a) {
       if (!with.contains(params[a])) continue;
-      made.dims.push_back(outer.dims[a]);
-      cloner.values.emplace(params[a], body.param(m_.types.int64(), fn().values[params[a]].hint));
+      cloner.values.emplace(params[a], made.axis(outer.dims[a], fn().values[params[a]].hint));
       indices.push_back(params[a]);
     }
     for (OpId o : chain) cloner.op(o, body);
-    ValueId v = fn().ops[id].results[0];
-    body.yield({cloner.value(v)});
-    made.regions = {body.region};
-    TypeId type = m_.types.array(fn().typeOf(v), made.dims);
-    OpId nestOp = b.append(std::move(made), {type});
-    out.push_back(nestOp);
+    made.collect(cloner.value(fn().ops[id].results[0]));
+    ValueId table = made.one();
+    out.push_back(fn().values[table].def);
     // The op itself becomes the read, so that its result keeps its id.
-    ValueId table = b.result(nestOp);
     Op& op = fn().ops[id];
     op.kind = OpKind::Get;
     op.operands = {table};

@@ -71,29 +71,21 @@ private:
     const Op& nest = fn().ops[id];
     const NestView view(fn(), nest);
     const RegionId body = nest.regions[0];
-    const OpId yieldId = fn().regions[body].ops.back();
-    const std::vector<ValueId> yielded = fn().ops[yieldId].operands;
+    const std::vector<ValueId> yielded = terminator(fn(), body).operands;
     Builder b(m_, f_, region, nest.loc);
     const std::vector<OpId>& ops = fn().regions[body].ops;
     const std::unordered_set<OpId> made(ops.begin(), ops.end());
     auto isMade = [&](ValueId v) { return made.contains(fn().values[v].def); };
 
     // What the first nest collects: each value that is made in the body, once.
-    std::unordered_map<ValueId, size_t> numberOf;
-    std::vector<ValueId> collected;
-    std::vector<TypeId> types;
+    std::unordered_map<ValueId, uint32_t> numberOf;
+    NestBuilder first(b, body, nest.dims);
     for (const NestPart& part : view.parts())
       for (ValueId v : part.yields.of(yielded)) {
         if (part.spec->kind != NestResultKind::Collect && !isMade(v)) continue;
-        if (!numberOf.try_emplace(v, collected.size()).second) continue;
-        collected.push_back(v);
-        types.push_back(m_.types.array(fn().typeOf(v), nest.dims));
+        if (numberOf.try_emplace(v, first.results()).second) first.collect(v);
       }
-    fn().ops[yieldId].operands = collected;
-    Op first = nestOf(std::vector<NestResult>(collected.size(), collecting(nest.dims.size())));
-    first.dims = nest.dims;
-    first.regions = {body};
-    const OpId firstNest = b.append(std::move(first), types);
+    const OpId firstNest = first.finish();
     std::unordered_map<ValueId, ValueId> arrays;
     for (auto [v, number] : numberOf) arrays[v] = b.result(firstNest, number);
     reduce(nest, yielded, b, body, arrays);
@@ -103,16 +95,16 @@ private:
   void reduce(const Op& nest, const std::vector<ValueId>& yielded, Builder& b, RegionId body,
               const std::unordered_map<ValueId, ValueId>& arrays) {
     const NestView view(fn(), nest);
-    Builder in = b.in(b.newRegion());
-    std::vector<ValueId> axes, values, old;
-    for (size_t a = 0; a < nest.dims.size(); ++a) axes.push_back(in.param(m_.types.int64()));
-    std::vector<NestResult> rest;
+    NestBuilder rest(b);
+    Builder in = b.in(rest.body());
+    const std::vector<ValueId> axes = rest.openAxes(nest.dims);
+    std::vector<ValueId> old;
     for (const NestPart& part : view.parts()) {
       if (part.spec->kind == NestResultKind::Collect) {
         replaced.emplace_back(view.results(part)[0], arrays.at(yielded[part.yields.first]));
         continue;
       }
-      rest.push_back(*part.spec);
+      std::vector<ValueId> values;
       for (ValueId v : part.yields.of(yielded)) {
         const Value& value = fn().values[v];
         const bool axis = !value.def.valid() && value.region == body;
@@ -121,17 +113,10 @@ private:
                          : array != arrays.end() ? in.getAt(array->second, axes)
                                                  : v);
       }
+      rest.add(*part.spec, values, view.own(part));
       for (ValueId v : view.results(part)) old.push_back(v);
     }
-    std::vector<TypeId> types;
-    for (ValueId v : old) types.push_back(fn().typeOf(v));
-    in.yield(values);
-    Op second = nestOf(std::move(rest), nest.operands);
-    second.dims = nest.dims;
-    second.regions = nest.regions;
-    second.regions[0] = in.region;
-    second.resultDims = nest.resultDims;
-    takeOver(fn(), b.append(std::move(second), types), old);
+    takeOver(fn(), rest.finish(), old);
   }
 
   Module& m_;

@@ -3,12 +3,13 @@
 #include "core/clone.h"
 #include "core/nest.h"
 #include "core/walk.h"
-#include "transforms/ad_emit.h"
 #include "transforms/rewrite_region.h"
 
 #include <algorithm>
 
 namespace melix::transforms {
+
+using namespace core;
 
 namespace {
 
@@ -58,24 +59,15 @@ private:
     }
     if (groups.size() < 2) return false;
     for (const std::vector<NestPart>& group : groups) {
-      Emit e(m_, f_, region, nest.loc);
-      const RegionId body = Cloner(m_, f_, f_).region(nest.regions[0], e);
-      std::vector<NestResult> results;
-      std::vector<ValueId> yields, old;
-      std::vector<TypeId> types;
-      Op& yield = fn().ops[terminatorId(fn(), body)];
+      Builder b(m_, f_, region, nest.loc);
+      NestBuilder made(b, Cloner(m_, f_, f_).region(nest.regions[0], b), nest.dims);
+      const std::vector<ValueId>& yields = terminator(fn(), made.body()).operands;
+      std::vector<ValueId> old;
       for (const NestPart& part : group) {
-        results.push_back(*part.spec);
-        for (ValueId v : part.yields.of(yield.operands)) yields.push_back(v);
+        made.add(*part.spec, part.yields.of(yields), view.own(part));
         for (ValueId v : view.results(part)) old.push_back(v);
       }
-      for (ValueId v : old) types.push_back(fn().typeOf(v));
-      yield.operands = std::move(yields);
-      Op made = nestOf(std::move(results));
-      made.dims = nest.dims;
-      made.loc = nest.loc;
-      made.regions = {body};
-      takeOver(fn(), e.append(std::move(made), types), old);
+      takeOver(fn(), made.finish(), old);
     }
     return true;
   }

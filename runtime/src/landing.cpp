@@ -145,10 +145,7 @@ void melix_task_destroy(MelixTask* task) {
   orphanFreeBlocks(task);
   unwatchStack(task);
   freeStack(task->stack);
-  task->message.release();
-  task->place.release();
-  task->frames.release();
-  task->text.release();
+  task->panic.release();
   free(task);
 }
 

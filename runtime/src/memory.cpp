@@ -40,28 +40,28 @@ bool takeChunk(MelixTask* task) {
   SpinLock guard(&sharedLock);
   chunk->next = chunks;
   chunks = chunk;
-  task->bump = reinterpret_cast<uint8_t*>(chunk) + lineBytes;
-  task->bumpEnd = reinterpret_cast<uint8_t*>(chunk) + chunkBytes;
+  task->small.bump = reinterpret_cast<uint8_t*>(chunk) + lineBytes;
+  task->small.bumpEnd = reinterpret_cast<uint8_t*>(chunk) + chunkBytes;
   return true;
 }
 
 MelixBlock* takeSmall(MelixTask* task, unsigned sizeClass) {
-  if (MelixBlock* block = task->freeBlocks[sizeClass]) {
-    task->freeBlocks[sizeClass] = block->next;
+  if (MelixBlock* block = task->small.free[sizeClass]) {
+    task->small.free[sizeClass] = block->next;
     return block;
   }
   if (orphans[sizeClass]) {
     SpinLock guard(&sharedLock);
     if (MelixBlock* block = orphans[sizeClass]) {
-      task->freeBlocks[sizeClass] = block->next;
+      task->small.free[sizeClass] = block->next;
       orphans[sizeClass] = nullptr;
       return block;
     }
   }
   size_t bytes = (sizeClass + 1) * lineBytes;
-  if (static_cast<size_t>(task->bumpEnd - task->bump) < bytes && !takeChunk(task)) return nullptr;
-  auto* block = reinterpret_cast<MelixBlock*>(task->bump);
-  task->bump += bytes;
+  if (static_cast<size_t>(task->small.bumpEnd - task->small.bump) < bytes && !takeChunk(task)) return nullptr;
+  auto* block = reinterpret_cast<MelixBlock*>(task->small.bump);
+  task->small.bump += bytes;
   block->shift = 0;
   return block;
 }
@@ -150,8 +150,8 @@ void freeBlock(MelixTask* task, MelixBlock* block) {
     giveLargeMemory(reinterpret_cast<uint8_t*>(block) - block->shift, block->obtained);
     return;
   }
-  block->next = task->freeBlocks[block->sizeClass];
-  task->freeBlocks[block->sizeClass] = block;
+  block->next = task->small.free[block->sizeClass];
+  task->small.free[block->sizeClass] = block;
 }
 
 void freeList(MelixTask* task, MelixBlock& sentinel) {
@@ -184,8 +184,8 @@ void adoptBlocks(MelixTask* to, MelixTask* from) {
 void orphanFreeBlocks(MelixTask* task) {
   SpinLock guard(&sharedLock);
   for (unsigned k = 0; k < smallClasses; k++) {
-    while (MelixBlock* block = task->freeBlocks[k]) {
-      task->freeBlocks[k] = block->next;
+    while (MelixBlock* block = task->small.free[k]) {
+      task->small.free[k] = block->next;
       block->next = orphans[k];
       orphans[k] = block;
     }

@@ -8,18 +8,18 @@ namespace {
 
 /// Keeps message, place and frames in the task, then leaves.
 [[noreturn]] void raise(MelixTask* task, const void* const* frame) {
-  task->place.clear();
-  task->frames.clear();
-  traceFrom(task, frame, task->place, task->frames);
+  task->panic.place.clear();
+  task->panic.frames.clear();
+  traceFrom(task, frame, task->panic.place, task->panic.frames);
   leaveToLanding(task, MELIX_PANIC);
 }
 
 [[noreturn]] void raiseMessage(MelixTask* task, const uint8_t* message, int64_t len,
                                const void* const* frame) {
   // The message may be a text that is freed at the landing; it may also be the task's own.
-  if (message != task->message.data) {
-    task->message.clear();
-    task->message.add(message, len);
+  if (message != task->panic.message.data) {
+    task->panic.message.clear();
+    task->panic.message.add(message, len);
   }
   raise(task, frame);
 }
@@ -40,15 +40,13 @@ void stackOverflow(MelixTask* task, const void* const* frame) {
 void raiseAgain(MelixTask* to, MelixTask* from) {
   auto* frame = static_cast<const void* const*>(__builtin_frame_address(0));
   if (from != to) {
-    to->message.clear();
-    to->message.add(from->message.data, from->message.len);
-    to->place.clear();
-    to->place.add(from->place.data, from->place.len);
-    to->frames.clear();
-    to->frames.add(from->frames.data, from->frames.len);
+    to->panic.clear();
+    to->panic.message.add(from->panic.message.data, from->panic.message.len);
+    to->panic.place.add(from->panic.place.data, from->panic.place.len);
+    to->panic.frames.add(from->panic.frames.data, from->panic.frames.len);
   }
   TextBuffer place; // a place already known stays
-  traceFrom(to, frame, to->place.len ? place : to->place, to->frames);
+  traceFrom(to, frame, to->panic.place.len ? place : to->panic.place, to->panic.frames);
   place.release();
   leaveToLanding(to, MELIX_PANIC);
 }
@@ -73,7 +71,7 @@ static uint8_t kindOfMark(char mark) {
 }
 
 void melix_panic_format(MelixTask* task, const char* format, int64_t count, const int64_t* values) {
-  TextBuffer& message = task->message;
+  TextBuffer& message = task->panic.message;
   message.clear();
   for (const char* p = format; *p; p++) {
     bool number = p[0] == '{' && p[1] >= '0' && p[1] <= '9' && p[1] - '0' < count;
@@ -91,17 +89,15 @@ void melix_panic_format(MelixTask* task, const char* format, int64_t count, cons
 
 void melix_panic_at(MelixTask* task, const char* place, const char* line, const uint8_t* message,
                     int64_t len) {
-  task->message.clear();
-  task->message.add(message, len);
-  task->place.clear();
-  task->place.add(place);
+  task->panic.clear();
+  task->panic.message.add(message, len);
+  task->panic.place.add(place);
   if (line) {
-    task->place.addByte('\n');
-    task->place.add(line);
+    task->panic.place.addByte('\n');
+    task->panic.place.add(line);
   }
-  task->frames.clear();
   TextBuffer unused;
-  traceFrom(task, static_cast<const void* const*>(__builtin_frame_address(0)), unused, task->frames);
+  traceFrom(task, static_cast<const void* const*>(__builtin_frame_address(0)), unused, task->panic.frames);
   unused.release();
   leaveToLanding(task, MELIX_PANIC);
 }
@@ -118,22 +114,24 @@ static const char* terminated(TextBuffer& text, int64_t* len) {
 void melix_cancelled(MelixTask* task) { leaveToLanding(task, MELIX_CANCELLED); }
 
 const char* melix_panic_text(MelixTask* task, int64_t* len) {
-  TextBuffer& text = task->text;
+  TextBuffer& text = task->panic.text;
   text.clear();
-  const TextBuffer& place = task->place;
+  const TextBuffer& place = task->panic.place;
   auto* newline =
       place.len ? static_cast<uint8_t*>(memchr(place.data, '\n', static_cast<size_t>(place.len))) : nullptr;
   int64_t head = newline ? newline - place.data : place.len;
   text.add(place.data, head);
   text.add(head ? ": panic: " : "panic: ");
-  text.add(task->message.data, task->message.len);
+  text.add(task->panic.message.data, task->panic.message.len);
   text.addByte('\n');
   if (newline) {
     text.add(newline + 1, place.len - head - 1);
     text.addByte('\n');
   }
-  text.add(task->frames.data, task->frames.len);
+  text.add(task->panic.frames.data, task->panic.frames.len);
   return terminated(text, len);
 }
 
-const char* melix_panic_message(MelixTask* task, int64_t* len) { return terminated(task->message, len); }
+const char* melix_panic_message(MelixTask* task, int64_t* len) {
+  return terminated(task->panic.message, len);
+}

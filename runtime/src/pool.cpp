@@ -210,10 +210,7 @@ void startThreads() {
 void freeWorker(Worker* worker) {
   orphanFreeBlocks(&worker->task);
   freeStack(worker->task.stack);
-  worker->task.message.release();
-  worker->task.place.release();
-  worker->task.frames.release();
-  worker->task.text.release();
+  worker->task.panic.release();
   free(worker);
 }
 

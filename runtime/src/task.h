@@ -27,6 +27,22 @@ struct Landing {
 /// Small blocks are kept for reuse in lists by size: class k holds 64 (k + 1) bytes, header included.
 inline constexpr unsigned smallClasses = 17;
 inline constexpr uint8_t largeClass = 0;
+struct SmallBlocks {
+  MelixBlock* free[smallClasses];
+  uint8_t* bump; ///< rest of the chunk they are cut from
+  uint8_t* bumpEnd;
+};
+
+/// What is known of the last panic.
+struct PanicReport {
+  TextBuffer message;
+  TextBuffer place;  ///< `file:line:column` and the source line, as text
+  TextBuffer frames; ///< the trace
+  TextBuffer text;   ///< all of it together, made when asked for
+
+  void clear() { message.clear(), place.clear(), frames.clear(); }
+  void release() { message.release(), place.release(), frames.release(), text.release(); }
+};
 
 } // namespace melix::runtime
 
@@ -37,19 +53,14 @@ struct MelixTask {
   MelixBlock rootList;       ///< sentinel used outside all landings
   uint32_t lock;             ///< guards the block list while `threaded`
   int32_t exitStatus;
-  MelixBlock* freeBlocks[melix::runtime::smallClasses];
-  uint8_t* bump; ///< rest of the chunk small blocks are cut from
-  uint8_t* bumpEnd;
+  melix::runtime::SmallBlocks small;
   MelixStats stats;
   melix::runtime::Landing* landing;
   melix::runtime::Stack stack;
   bool isWorker;
-  bool overflowed;                    ///< the stack was used up: its pages are given back at the landing
-  bool inChunk;                       ///< runs a chunk of melix_parallel: nested launches are inline
-  melix::runtime::TextBuffer message; ///< of the last panic
-  melix::runtime::TextBuffer place;   ///< `file:line:column` and the source line, as text, of the last panic
-  melix::runtime::TextBuffer frames;  ///< the trace of the last panic
-  melix::runtime::TextBuffer text;    ///< all of it together, made when asked for
+  bool overflowed; ///< the stack was used up: its pages are given back at the landing
+  bool inChunk;    ///< runs a chunk of melix_parallel: nested launches are inline
+  melix::runtime::PanicReport panic;
 };
 
 namespace melix::runtime {

@@ -1,5 +1,5 @@
 // Messages about sizes: the same words when compiling and at run time, and where each size comes from.
-#include "check/build.h"
+#include "check/size_checks.h"
 
 namespace melix::check {
 
@@ -11,7 +11,7 @@ constexpr size_t mostShown = 8;
 } // namespace
 
 /// A type as the message of a check shows it: `{k}` stands for each size that only the run knows.
-std::string NodeBuilder::showAtRun(TypeId type, std::vector<DimId>& shown) {
+std::string SizeChecks::showAtRun(TypeId type, std::vector<DimId>& shown) {
   types::Type told = types[infer.zonk(type)];
   for (DimId& d : told.dims) {
     if (types.dims.asConstant(d) || shown.size() == mostShown) continue;
@@ -22,12 +22,12 @@ std::string NodeBuilder::showAtRun(TypeId type, std::vector<DimId>& shown) {
   return show(types.intern(std::move(told)));
 }
 
-void NodeBuilder::reportBadAxis(size_t rank, Span span) {
+void SizeChecks::reportBadAxis(size_t rank, Span span) {
   sink.report(DiagId::BadAxis, span, std::to_string(rank), std::to_string(static_cast<int64_t>(rank) - 1));
 }
 
-DimCheckItem NodeBuilder::withMessage(DimCheckItem check, DiagId id, TypeId left, TypeId right,
-                                      std::vector<std::string> args) {
+DimCheckItem SizeChecks::withMessage(DimCheckItem check, DiagId id, TypeId left, TypeId right,
+                                     std::vector<std::string> args) {
   Diagnostic message{id, Span(), {}, {}, {}};
   message.args = {showAtRun(left, check.shown), showAtRun(right, check.shown)};
   message.args.insert(message.args.end(), args.begin(), args.end());
@@ -35,8 +35,8 @@ DimCheckItem NodeBuilder::withMessage(DimCheckItem check, DiagId id, TypeId left
   return check;
 }
 
-std::vector<DimCheckItem> NodeBuilder::withMessages(std::vector<DimCheckItem> checks, DiagId id, TypeId left,
-                                                    TypeId right) {
+std::vector<DimCheckItem> SizeChecks::withMessages(std::vector<DimCheckItem> checks, DiagId id, TypeId left,
+                                                   TypeId right) {
   for (DimCheckItem& check : checks) {
     std::string axis = std::to_string(check.axis);
     bool both = id == DiagId::ShapeMismatch; // it names the axis of each
@@ -47,16 +47,16 @@ std::vector<DimCheckItem> NodeBuilder::withMessages(std::vector<DimCheckItem> ch
   return checks;
 }
 
-DimCheckItem NodeBuilder::shapesFit(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis) {
+DimCheckItem SizeChecks::shapesFit(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis) {
   return withMessage({dimsOf(left)[leftAxis], dimsOf(right)[rightAxis], {}, {}, 0}, DiagId::ShapeMismatch,
                      left, right, {std::to_string(leftAxis), "{0}", std::to_string(rightAxis), "{1}"});
 }
 
-NodeId NodeBuilder::dimChecks(std::vector<DimCheckItem> checks, Span span, bool written) {
+NodeId SizeChecks::dimChecks(std::vector<DimCheckItem> checks, Span span, bool written) {
   return make(NodeKind::DimCheck, types.unit(), span, {}, checksOf(std::move(checks), written));
 }
 
-DimChecks NodeBuilder::checksOf(std::vector<DimCheckItem> items, bool written) {
+DimChecks SizeChecks::checksOf(std::vector<DimCheckItem> items, bool written) {
   for (DimCheckItem& item : items) {
     item.isOpen = infer.hasInferenceDim(item.left) || infer.hasInferenceDim(item.right);
     if (item.isOpen) item.equal = infer.equalHere;
@@ -65,8 +65,8 @@ DimChecks NodeBuilder::checksOf(std::vector<DimCheckItem> items, bool written) {
 }
 
 /// The hint is for sizes that have names: two numbers that differ are never equal.
-void NodeBuilder::shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span,
-                               Span rightOperand) {
+void SizeChecks::shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span,
+                              Span rightOperand) {
   DimId x = infer.zonk(dimsOf(left)[leftAxis]), y = infer.zonk(dimsOf(right)[rightAxis]);
   Diagnostic& d = sink.report(DiagId::ShapeMismatch, span, show(left), show(right), std::to_string(leftAxis),
                               types.dims.show(x), std::to_string(rightAxis), types.dims.show(y));
@@ -76,7 +76,7 @@ void NodeBuilder::shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_
            library.writtenOperand(rightOperand) + " as " + (sameAxes ? show(left) : "T[…]") + "`";
 }
 
-void NodeBuilder::hintNewAxes(TypeId left, TypeId right) {
+void SizeChecks::hintNewAxes(TypeId left, TypeId right) {
   std::vector<DimId> few = dimsOf(left), many = dimsOf(right);
   if (few.size() > many.size()) std::swap(few, many);
   if (few.empty() || few.size() == many.size()) return;
@@ -89,7 +89,7 @@ void NodeBuilder::hintNewAxes(TypeId left, TypeId right) {
                 "]` gives the smaller one, `s`, an axis of size 1 there");
 }
 
-void NodeBuilder::noteNames(DimId size) {
+void SizeChecks::noteNames(DimId size) {
   std::vector<DimSym> symbols;
   types.dims.collectSymbols(size, symbols);
   for (DimSym s : symbols) {
@@ -102,7 +102,7 @@ void NodeBuilder::noteNames(DimId size) {
   }
 }
 
-void NodeBuilder::noteOrigin(NodeId value, size_t axis) {
+void SizeChecks::noteOrigin(NodeId value, size_t axis) {
   if (kindOf(value) != TypeKind::Array) return; // a tuple with the array inside
   DimId size = infer.zonk(dimsOf(typeOf(value))[axis]);
   if (!types.dims.asConstant(size)) return noteNames(size);
@@ -117,8 +117,8 @@ void NodeBuilder::noteOrigin(NodeId value, size_t axis) {
   if (at.valid()) sink.annotateLast(at, name + " is `" + show(typeOf(value)) + "`");
 }
 
-void NodeBuilder::reportMismatch(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,
-                                 Asking asking) {
+void SizeChecks::reportMismatch(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,
+                                Asking asking) {
   DimId left = infer.zonk(match.left), right = infer.zonk(match.right);
   std::string expected = show(want);
   Diagnostic& d = sink.report(DiagId::ShapeExpected, span, expected, show(got), std::to_string(match.axis),
@@ -140,8 +140,8 @@ void NodeBuilder::reportMismatch(const UnifyResult& match, TypeId want, TypeId g
     noteOrigin(value, match.axis);
 }
 
-void NodeBuilder::reportUnequal(const UnifyResult& match, NodeId left, NodeId right, Span span, DiagId id,
-                                std::vector<std::string> rest) {
+void SizeChecks::reportUnequal(const UnifyResult& match, NodeId left, NodeId right, Span span, DiagId id,
+                               std::vector<std::string> rest) {
   DimId leftSize = infer.zonk(match.left), rightSize = infer.zonk(match.right);
   std::string axis = std::to_string(match.axis);
   std::vector<std::string> args{
@@ -159,7 +159,7 @@ void NodeBuilder::reportUnequal(const UnifyResult& match, NodeId left, NodeId ri
 }
 
 /// Branches may differ in size where a type with `_` is asked of them (rule 24).
-void NodeBuilder::reportBranches(const UnifyResult& match, NodeId first, NodeId other, Span span) {
+void SizeChecks::reportBranches(const UnifyResult& match, NodeId first, NodeId other, Span span) {
   reportUnequal(match, first, other, span, DiagId::BranchShapes);
   types::Type free = types[typeOf(first)];
   const std::vector<DimId> others = dimsOf(typeOf(other));
@@ -172,10 +172,16 @@ void NodeBuilder::reportBranches(const UnifyResult& match, NodeId first, NodeId 
                 " = …`, `fn f(…) -> " + asked + "`");
 }
 
-void NodeBuilder::reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span) {
+void SizeChecks::reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span) {
   shapesDiffer(typeOf(left), leftAxis, typeOf(right), rightAxis, span, spanOf(right));
   noteOrigin(left, leftAxis);
   noteOrigin(right, rightAxis);
+}
+
+NodeId SizeChecks::checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span,
+                           bool written) {
+  if (checks.empty()) return value;
+  return make(NodeKind::CastDims, type, span, {value}, checksOf(std::move(checks), written));
 }
 
 } // namespace melix::check

@@ -1,10 +1,10 @@
-#include "check/build.h"
+#include "check/node_factory.h"
 
 #include <algorithm>
 
 namespace melix::check {
 
-std::string NodeBuilder::show(TypeId t) {
+std::string NodeFactory::show(TypeId t) {
   TypeId type = infer.mapVars(infer.zonk(t), [this](TypeId var) {
     switch (infer.varClass(var)) {
     case types::VarClass::OpenInt: return types.int64();
@@ -18,7 +18,7 @@ std::string NodeBuilder::show(TypeId t) {
       type, [this](TypeId part) { return infer.isOpen(part) ? types.scalar(TypeKind::F32) : part; }));
 }
 
-NodeId NodeBuilder::make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children,
+NodeId NodeFactory::make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children,
                          Payload payload) {
   if (isTooLarge(types, sink, type, span)) return error(span);
   Node node;
@@ -40,7 +40,7 @@ bool isTooLarge(const TypeStore& types, DiagnosticSink& sink, TypeId type, Span 
   return true;
 }
 
-NodeId NodeBuilder::composite(NodeKind kind, TypeId type, Span span, std::vector<NodeId> parts,
+NodeId NodeFactory::composite(NodeKind kind, TypeId type, Span span, std::vector<NodeId> parts,
                               Payload payload) {
   auto never =
       std::find_if(parts.begin(), parts.end(), [&](NodeId part) { return kindOf(part) == TypeKind::Never; });
@@ -49,47 +49,47 @@ NodeId NodeBuilder::composite(NodeKind kind, TypeId type, Span span, std::vector
   return block(std::move(parts), span);
 }
 
-NodeId NodeBuilder::integer(int64_t value, Span span, TypeId type) {
+NodeId NodeFactory::integer(int64_t value, Span span, TypeId type) {
   Const c;
   c.bits = static_cast<uint64_t>(value);
   return make(NodeKind::Const, type ? type : types.int64(), span, {}, c);
 }
 
-NodeId NodeBuilder::number(std::string text, TypeId type, Span span) {
+NodeId NodeFactory::number(std::string text, TypeId type, Span span) {
   Const c;
   c.text = std::move(text);
   return make(NodeKind::Const, type, span, {}, std::move(c));
 }
 
-NodeId NodeBuilder::boolean(bool value, Span span) {
+NodeId NodeFactory::boolean(bool value, Span span) {
   Const c;
   c.bits = value;
   return make(NodeKind::Const, types.boolean(), span, {}, c);
 }
 
-NodeId NodeBuilder::string(std::string text, Span span) {
+NodeId NodeFactory::string(std::string text, Span span) {
   Const c;
   c.text = std::move(text);
   return make(NodeKind::Const, types.str(), span, {}, std::move(c));
 }
 
-NodeId NodeBuilder::tuple(std::vector<NodeId> parts, Span span) {
+NodeId NodeFactory::tuple(std::vector<NodeId> parts, Span span) {
   std::vector<TypeId> kinds;
   for (NodeId part : parts) kinds.push_back(typeOf(part));
   return make(NodeKind::Tuple, types.tuple(std::move(kinds)), span, std::move(parts));
 }
 
-NodeId NodeBuilder::block(std::vector<NodeId> nodes, Span span) {
+NodeId NodeFactory::block(std::vector<NodeId> nodes, Span span) {
   if (nodes.size() == 1) return nodes[0];
   TypeId type = nodes.empty() ? types.unit() : instance.nodes[nodes.back()].type;
   return make(NodeKind::Block, type, span, std::move(nodes));
 }
 
-NodeId NodeBuilder::local(LocalId l, Span span) {
+NodeId NodeFactory::local(LocalId l, Span span) {
   return make(NodeKind::Local, instance.locals[l].type, span, {}, LocalRef{l});
 }
 
-LocalId NodeBuilder::newLocal(std::string_view name, TypeId type, Span span, bool isVar) {
+LocalId NodeFactory::newLocal(std::string_view name, TypeId type, Span span, bool isVar) {
   Local l;
   l.name = types.names.intern(name);
   l.type = type;
@@ -98,7 +98,7 @@ LocalId NodeBuilder::newLocal(std::string_view name, TypeId type, Span span, boo
   return instance.locals.add(std::move(l));
 }
 
-NodeId NodeBuilder::let(LocalId l, NodeId init) {
+NodeId NodeFactory::let(LocalId l, NodeId init) {
   Pattern p;
   p.kind = PatternKind::Bind;
   p.type = instance.locals[l].type;
@@ -108,7 +108,7 @@ NodeId NodeBuilder::let(LocalId l, NodeId init) {
   return make(NodeKind::Let, types.unit(), spanOf(init), {init}, PatternRef{pattern});
 }
 
-LocalId NodeBuilder::bind(std::string_view name, NodeId init, std::vector<NodeId>& into) {
+LocalId NodeFactory::bind(std::string_view name, NodeId init, std::vector<NodeId>& into) {
   const Node& node = instance.nodes[init];
   if (node.kind == NodeKind::Local && !instance.locals[node.as<LocalRef>().local].isVar)
     return node.as<LocalRef>().local;
@@ -118,7 +118,7 @@ LocalId NodeBuilder::bind(std::string_view name, NodeId init, std::vector<NodeId
   return l;
 }
 
-NodeId NodeBuilder::after(NodeId x, NodeId result, Span span) {
+NodeId NodeFactory::after(NodeId x, NodeId result, Span span) {
   NodeId root = x;
   while (instance.nodes[root].kind == NodeKind::Get) {
     const std::vector<Step>& steps = instance.nodes[root].as<Steps>().steps;
@@ -133,7 +133,7 @@ NodeId NodeBuilder::after(NodeId x, NodeId result, Span span) {
   return block(std::move(nodes), span);
 }
 
-NodeId NodeBuilder::endOf(NodeId n, std::vector<NodeId>& before) {
+NodeId NodeFactory::endOf(NodeId n, std::vector<NodeId>& before) {
   while (instance.nodes[n].kind == NodeKind::Block && !instance.nodes[n].children.empty()) {
     const std::vector<NodeId>& children = instance.nodes[n].children;
     before.insert(before.end(), children.begin(), children.end() - 1);
@@ -142,18 +142,18 @@ NodeId NodeBuilder::endOf(NodeId n, std::vector<NodeId>& before) {
   return n;
 }
 
-NodeId NodeBuilder::dimValue(DimId d, Span span) {
+NodeId NodeFactory::dimValue(DimId d, Span span) {
   return make(NodeKind::DimValue, types.int64(), span, {}, Dim{d});
 }
 
-NodeId NodeBuilder::field(NodeId base, uint32_t k, Span span) {
+NodeId NodeFactory::field(NodeId base, uint32_t k, Span span) {
   TypeId type = typeOf(base);
   TypeId part = types.kind(type) == TypeKind::Tuple ? types[type].parts[k] : types.fieldType(type, 0, k);
   Step step{StepKind::Field, k, {}, {}, {}, 1, span};
   return make(NodeKind::Get, part, span, {base}, Steps{{step}});
 }
 
-NodeId NodeBuilder::at(NodeId base, const std::vector<LocalId>& indices, Span span) {
+NodeId NodeFactory::at(NodeId base, const std::vector<LocalId>& indices, Span span) {
   TypeId type = typeOf(base);
   if (indices.empty()) return base;
   std::vector<DimId> dims = dimsOf(type);
@@ -167,22 +167,16 @@ NodeId NodeBuilder::at(NodeId base, const std::vector<LocalId>& indices, Span sp
   return make(NodeKind::Get, part, span, {base}, std::move(steps));
 }
 
-NodeId NodeBuilder::op(OpKind kind, TypeId type, std::vector<NodeId> operands, Span span, uint32_t index) {
+NodeId NodeFactory::op(OpKind kind, TypeId type, std::vector<NodeId> operands, Span span, uint32_t index) {
   return make(NodeKind::Op, type, span, std::move(operands), OpRef{kind, index});
 }
 
-NodeId NodeBuilder::convert(NodeId value, TypeId to, Span span, bool checked, ops::ConvertMode mode) {
+NodeId NodeFactory::convert(NodeId value, TypeId to, Span span, bool checked, ops::ConvertMode mode) {
   if (typeOf(value) == infer.zonk(to)) return value;
   return make(NodeKind::Convert, to, span, {value}, ConvertRef{mode, checked});
 }
 
-NodeId NodeBuilder::checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span,
-                            bool written) {
-  if (checks.empty()) return value;
-  return make(NodeKind::CastDims, type, span, {value}, checksOf(std::move(checks), written));
-}
-
-NodeId NodeBuilder::collect(const std::vector<DimId>& dims, Span span,
+NodeId NodeFactory::collect(const std::vector<DimId>& dims, Span span,
                             const std::function<NodeId(const std::vector<LocalId>&)>& body) {
   Nest nest;
   std::vector<LocalId> indices;
@@ -201,7 +195,7 @@ NodeId NodeBuilder::collect(const std::vector<DimId>& dims, Span span,
               std::move(nest));
 }
 
-NodeId NodeBuilder::reduce(NestKind kind, const std::vector<DimId>& dims, Span span,
+NodeId NodeFactory::reduce(NestKind kind, const std::vector<DimId>& dims, Span span,
                            const std::function<NodeId(const std::vector<LocalId>&)>& body) {
   Nest nest;
   nest.kind = kind;
@@ -219,20 +213,20 @@ NodeId NodeBuilder::reduce(NestKind kind, const std::vector<DimId>& dims, Span s
   return make(NodeKind::Nest, type, span, {value}, std::move(nest));
 }
 
-bool NodeBuilder::isNumber(TypeId element) {
+bool NodeFactory::isNumber(TypeId element) {
   element = infer.shallow(element);
   if (types.kind(element) == TypeKind::Var) return infer.varClass(element) != types::VarClass::Any;
   return types.isNumber(element);
 }
 
-bool NodeBuilder::isLiteral(NodeId n) const {
+bool NodeFactory::isLiteral(NodeId n) const {
   const Node& node = instance.nodes[n];
   if (node.kind == NodeKind::Const) return !node.as<Const>().text.empty();
   bool negated = node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::Neg;
   return negated && isLiteral(node.children[0]);
 }
 
-std::optional<int64_t> NodeBuilder::literal(NodeId n) {
+std::optional<int64_t> NodeFactory::literal(NodeId n) {
   const Node& node = instance.nodes[n];
   if (node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::Neg)
     if (auto value = literal(node.children[0])) return -*value;
@@ -244,7 +238,7 @@ std::optional<int64_t> NodeBuilder::literal(NodeId n) {
   return std::stoll(c.text);
 }
 
-DimId NodeBuilder::dimOf(NodeId n) {
+DimId NodeFactory::dimOf(NodeId n) {
   const Node& node = instance.nodes[n];
   types::DimStore& dims = types.dims;
   if (auto value = literal(n)) return dims.constant(*value);

@@ -1,0 +1,87 @@
+#pragma once
+// What stands in a body: statements, expressions, types and patterns. Each function quotes its rule of
+// grammar/melix.ebnf; one file for each group of constructs.
+
+#include "parse/token_reader.h"
+
+namespace melix::parse {
+
+class BodyParser : public TokenReader {
+public:
+  /// The block that begins at this offset, or behind it where it should; what stands before it is skipped.
+  NodeId parseBlockAt(uint32_t offset);
+
+protected:
+  using TokenReader::TokenReader;
+  ~BodyParser() = default;
+
+  /// An item, which may stand among statements; false if none begins here.
+  virtual bool parseItemInto(syntax::NodeList& out) = 0;
+
+  // --- parse_stmt.cpp
+  void parseStatementInto(syntax::NodeList& out);
+  NodeId parseStatement();
+  NodeId parseBlock(bool ofChoice = false); ///< `ofChoice`: an `else` may follow
+  NodeId parseLet();
+  NodeId parseFor();
+  bool holdsSemicolon(size_t open, size_t close) const;
+  NodeId parseCountingFor();
+  NodeId parseWhile();
+  NodeId parseAssert();
+  NodeId parseExpressionStatement();
+  NodeId parseScope(NodeKind kind);
+  NodeId parseJump(NodeKind kind);
+
+  // --- parse_expr.cpp
+  NodeId parseExpr();
+  NodeId parseBinary(int level);
+  NodeId parseNot();
+  NodeId parseComparison();
+  NodeId parseRange();
+  NodeId parseAs();
+  NodeId parseAxisNames();
+  NodeId parsePrefix();
+  NodeId parsePower();
+  NodeId parsePostfix();
+  bool startsOperand() const;
+
+  // --- parse_primary.cpp
+  NodeId parsePrimary();
+  NodeId parseParen();
+  NodeId parseBracketLiteral();
+  NodeId parseString();
+  NodeId parseLambda();
+  NodeId parseIf();
+  NodeId parseIfHead();
+  syntax::MatchArm parseMatchArm(bool first);
+  NodeId parseMatch();
+  NodeId parseQuote();
+  NodeId parseSplice();
+  NodeId parseMacroUse();
+  NodeId parseMacroTarget();
+  NodeId parseGenerator(NodeKind kind, uint32_t begin);
+  std::vector<syntax::Argument> parseArguments();
+  std::vector<syntax::Argument> parseBracketItems();
+  NodeId parseBracketItem();
+  syntax::NodeId parsePackName();
+  std::vector<syntax::Header> parseHeaders();
+  void refuseLambda();
+  bool startsLambda() const;
+
+  // --- parse_type.cpp
+  NodeId parseType();
+  NodeId parseTypeAtom(uint32_t begin);
+  NodeId parseTupleType(uint32_t begin);
+  NodeId parseFunctionType(uint32_t begin);
+  std::vector<syntax::Parameter> parseParameters(bool inLambda);
+  NodeId parsePattern();
+  NodeId parsePatternAtom();
+  NodeId parseTuplePattern();
+  NodeId parseCasePattern(uint32_t begin);
+
+  bool noLambda_ = false;  ///< in a guard or filter
+  bool noBrace_ = false;   ///< in the head of if, while, for, match: a macro takes no `{`
+  bool typeItems_ = false; ///< directly in brackets that may hold types
+};
+
+} // namespace melix::parse

@@ -1,0 +1,94 @@
+#pragma once
+// Values of the jvp companion g that are at hand in f_bwd. Scopes mirror the regions of g; a scope knows the
+// values made again in it, and those saved, which are asked for on demand; when a scope is closed its demands
+// become the region's residual items.
+
+#include "core/flow.h"
+#include "core/uses.h"
+#include "transforms/ad.h"
+
+namespace melix::transforms {
+
+class KnownValues {
+protected:
+  KnownValues(Ad& ad, Linearisation& lin);
+
+  enum class ScopeKind : uint8_t { Function, Arm, Loop, Nest };
+  struct Capture {
+    ValueId current, base, init, param;
+  };
+  /// An add to a place of a cotangent that is still zero.
+  struct Add {
+    Path path;
+    std::vector<ValueId> indices;
+    ValueId value;
+  };
+  struct Scope {
+    ScopeKind kind;
+    RegionId source;
+    Emit e;
+    Scope* parent;
+    std::unordered_map<ValueId, ValueId> known;
+    std::unordered_map<ValueId, ValueId> cotangents;
+    std::unordered_map<ValueId, Capture> captured;
+    std::vector<ValueId> captureOrder;
+    std::vector<ValueId> residuals;
+    std::vector<DimSym> dims;
+    std::vector<OpId> prologue;
+    size_t prologueAt = 0;
+    /// Adds wait for a whole cotangent, into which they go; without one a zero is made for them when it is
+    /// asked for.
+    std::unordered_map<ValueId, std::vector<Add>> waiting{};
+  };
+  /// A residual item as it stands in f_bwd: what delivers it defines `root`.
+  using Roots = std::vector<ValueId>;
+
+  // The source.
+  const Function& g() const { return ad_.module.functions[lin_.source]; }
+  const Op& opOf(OpId id) const { return g().ops[id]; }
+  const Op& terminator(RegionId r) const { return opOf(g().regions[r].ops.back()); }
+  types::TypeStore& types() const { return ad_.module.types; }
+  bool linear(ValueId v) const { return lin_.values->values.count(v) != 0; }
+  bool isAcc(ValueId v) const { return types().kind(g().typeOf(v)) == TypeKind::Acc; }
+  RegionId homeOf(ValueId v) const;
+
+  // Dims and types of the source in f_bwd.
+  DimId dim(DimId d);
+  TypeId type(TypeId t);
+  TypeId typeOf(ValueId v) { return type(TypeId(g().typeOf(v))); }
+  Path path(const Path& p);
+
+  // Known values.
+  ValueId known(ValueId v);
+  std::vector<ValueId> knownAll(std::span<const ValueId> vs);
+
+  // Residual items.
+  const std::vector<ResidualItem>& close(Scope& s, Roots& roots);
+  void define(Scope& s, ValueId target, Op op);
+  void openItems(Scope& s, const std::vector<ResidualItem>& items, const Roots& roots);
+  void placePrologue(Scope& s);
+  ValueId carrier(OpId id, size_t k, TypeId type);
+  DimSym extentOfItems(OpId id, const LoopView& loop);
+
+  Ad& ad_;
+  Linearisation& lin_;
+  Scope* cur_ = nullptr;
+  const Uses uses_; ///< of g
+  types::DimSubst dims_;
+
+private:
+  void findUpdated();
+  bool updated(ValueId v) const { return updated_.count(v) != 0; }
+  Scope& scopeOf(RegionId home);
+  void needDim(DimSym s);
+  ValueId residual(Scope& home, ValueId v);
+  bool free(ValueId v, const Scope& level, int& budget);
+  const Scope& levelOf(const Scope& s) const;
+  ValueId again(ValueId v);
+  bool collectedBy(ValueId v, ValueId& result, std::vector<ValueId>& indices) const;
+
+  std::unordered_map<DimSym, RegionId> dimHome_;
+  std::unordered_set<ValueId> updated_;
+};
+
+} // namespace melix::transforms
