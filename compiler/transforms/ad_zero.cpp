@@ -67,7 +67,7 @@ static ValueId zeroPack(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
   return e.packOf(t, x, [&](ValueId inner, const auto&) { return zeroOfPart(e, leaves, inner); });
 }
 
-static ValueId zeroArray(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
+static ValueId zeroArray(Emit& e, Leaves& leaves, ValueId x) {
   const types::Type& whole = e.types()[e.typeOf(x)];
   return e.arrayOf(whole.dims, [&](Emit& b, const std::vector<ValueId>& place) {
     return zeroOfPart(b, leaves, b.getAt(x, place, whole.parts[0]));
@@ -80,7 +80,7 @@ ValueId zeroLike(Emit& e, Leaves& leaves, TypeId t, ValueId x) {
   switch (e.types().kind(t)) {
   case TypeKind::List: return zerosLike(e, leaves, t, x);
   case TypeKind::Pack: return zeroPack(e, leaves, t, x);
-  default: return zeroArray(e, leaves, t, x);
+  default: return zeroArray(e, leaves, x);
   }
 }
 
