@@ -35,7 +35,7 @@ void NestRun::reset(ResultState& r, size_t c) {
     return;
   }
   cell = Cell{};
-  if (x.spec.monoid == MonoidKind::ArgMin || x.spec.monoid == MonoidKind::ArgMax) return;
+  if (core::isPosition(x.spec)) return;
   cell.total = cell.block = x.scalar.unit;
   if (isOrdered(x)) cell.total.u = core::firstTotal(x.spec.monoid, x.kind0);
 }

@@ -7,7 +7,6 @@
 #include "core/clone.h"
 #include "core/evaluate.h"
 #include "core/flow.h"
-#include "core/nest.h"
 #include "core/walk.h"
 #include "transforms/ad.h"
 #include "transforms/rewrite_region.h"

@@ -84,8 +84,8 @@ TEST_F(FlowTest, HasEveryOpWithRegions) {
   for (OpId o : structured()) here.insert(f().ops[o].kind);
   for (unsigned k = 0; k < ops::opCount; ++k) {
     const auto kind = static_cast<OpKind>(k);
-    const bool runsFunctions = kind == OpKind::Call || kind == OpKind::Apply;
-    if (ops::opEffect(kind) != ops::EffectKind::Regions || runsFunctions) continue;
+    const bool ofCallee = kind == OpKind::Call || kind == OpKind::Apply || kind == OpKind::Derivative;
+    if (ops::opEffect(kind) != ops::EffectKind::Regions || ofCallee) continue;
     EXPECT_TRUE(here.contains(kind)) << ops::opText(kind);
   }
   EXPECT_EQ(m.problems(), "");
