@@ -1,6 +1,7 @@
 #include "check/call_order.h"
 
 #include <functional>
+#include <set>
 
 namespace melix::check {
 
@@ -8,7 +9,8 @@ using namespace syntax;
 
 namespace {
 
-/// The functions of the module that a declaration names, a method too.
+/// The functions of the module that a declaration names, a method too. Not overloads: which of them is meant
+/// is known later, and all of one name would wait for each other.
 std::vector<DeclId> functionsNamed(const names::Modules& modules, ModuleId module, DeclId decl) {
   std::vector<DeclId> found;
   const Ast& tree = modules.astOf(decl);
@@ -16,9 +18,10 @@ std::vector<DeclId> functionsNamed(const names::Modules& modules, ModuleId modul
     const bool isName = tree.kind(s) == SynKind::Name;
     if (isName || tree.kind(s) == SynKind::Member) {
       const NameId name = isName ? tree[s].as<Name>().name : tree[s].as<Member>().name;
-      if (auto same = modules[module].decls.find(name); same != modules[module].decls.end())
-        for (DeclId other : same->second)
-          if (modules.decl(other).kind == names::DeclKind::Function) found.push_back(other);
+      auto same = modules[module].decls.find(name);
+      if (same != modules[module].decls.end() && same->second.size() == 1 &&
+          modules.decl(same->second[0]).kind == names::DeclKind::Function)
+        found.push_back(same->second[0]);
     }
     forEachChild(tree, s, look);
   };

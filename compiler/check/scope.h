@@ -3,8 +3,8 @@
 
 #include "check/typed.h"
 
-#include <algorithm>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace melix::check {

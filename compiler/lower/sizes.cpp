@@ -26,18 +26,25 @@ void BodyLowering::checkSize(DimId d, const std::string& shown) {
   std::optional<int64_t> number = types_.dims.asConstant(d);
   if (number && *number >= 0 && *number <= types::maxExtent) return;
   checkDivisors(d);
-  check(core::CheckKind::DimFits, {}, {d}, number ? std::to_string(*number) : shown);
+  const bool isNameless = types_.dims.isTooLarge(d) && shown == types_.dims.show(d);
+  check(core::CheckKind::DimFits, {}, {d},
+        number       ? std::to_string(*number)
+        : isNameless ? "of this array"
+                     : shown);
   check(core::CheckKind::DimNonNegative, {}, {d}, shown);
 }
 
-/// A cast to sizes that are computed claims that they are those that the value has: where an `int` of the
-/// same formula made it, that is so unless it wrapped.
+/// A cast to other sizes claims that they are those that the value has. Where an `int` of the same formula
+/// made it, that is so unless the `int` wrapped: a dimension does not, and `N * K / K` of one is N.
 void BodyLowering::checkClaims(TypeId from, TypeId to) {
   if (from == to) return;
   const types::Type &has = types_[from], &said = types_[to];
-  for (size_t k = 0; k < has.dims.size() && k < said.dims.size(); ++k)
-    if (has.dims[k] != said.dims[k] && !types_.dims.asSymbol(said.dims[k]))
-      checkSize(said.dims[k], types_.dims.show(said.dims[k]));
+  for (size_t k = 0; k < has.dims.size() && k < said.dims.size(); ++k) {
+    if (has.dims[k] == said.dims[k]) continue;
+    checkSize(said.dims[k], types_.dims.show(said.dims[k]));
+    check(core::CheckKind::DimEqual, {}, {has.dims[k], said.dims[k]},
+          "the size {1} of this array was computed with numbers that wrapped, to {0}");
+  }
   for (size_t k = 0; k < has.parts.size() && k < said.parts.size(); ++k)
     checkClaims(has.parts[k], said.parts[k]);
 }
