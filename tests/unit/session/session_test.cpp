@@ -149,5 +149,40 @@ TEST(Session, WordsOfOtherLanguagesAreNamesWhereTheyAreDeclared) {
       << messages(*session);
 }
 
+/// What is wrong with a program of these functions, in this order, that calls the last of the chain, `f0`.
+std::string wrongWithChain(int length, bool calleesFirst, const std::string& result) {
+  std::string text;
+  for (int at = 0; at < length; ++at) {
+    const int k = calleesFirst ? length - 1 - at : at;
+    text += "fn f" + std::to_string(k) + "(x: f64)" + result + " = " +
+            (k + 1 < length ? "f" + std::to_string(k + 1) + "(x) + 1" : "x") + "\n";
+  }
+  text += "print(f0(1.0))\n";
+  auto session = makeSession();
+  auto root = session->load("chain.mlx", text);
+  if (!session->program(root)) return messages(*session) + " refused";
+  return messages(*session);
+}
+
+TEST(Session, ChainsOfFunctionsMayBeLongInAnyOrder) {
+  for (bool calleesFirst : {true, false})
+    for (const char* result : {" -> f64", ""}) EXPECT_EQ(wrongWithChain(3000, calleesFirst, result), "");
+}
+
+TEST(Session, OverloadsThatCallEachOtherMayBeMany) {
+  std::string text;
+  for (int k = 0; k < 400; ++k) {
+    const std::string n = std::to_string(k);
+    text += "struct S" + n + " { x: int }\nfn go(s: S" + n + ") -> int = ";
+    text += k == 0 ? "s.x\n" : "go(S" + std::to_string(k - 1) + "(s.x + 1))\n";
+  }
+  text += "print(go(S399(1)))\n";
+  auto session = makeSession();
+  auto root = session->load("overloads.mlx", text);
+  ASSERT_TRUE(root);
+  EXPECT_TRUE(session->program(root));
+  EXPECT_EQ(messages(*session), "");
+}
+
 } // namespace
 } // namespace melix::session
