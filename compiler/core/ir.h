@@ -109,7 +109,6 @@ struct NestResult {
   bool fused = false; ///< float Sum whose yielded value is a `mul` of region 0: each term is added by `fma`
   uint32_t lanes = 0;
   uint32_t yields = 1;
-  uint32_t results = 1;
   uint32_t combineRegion = 0;
 };
 

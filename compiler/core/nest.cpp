@@ -11,12 +11,10 @@ NestResult collecting(size_t axes) {
   return all;
 }
 
-Op nestOf(std::vector<NestResult> results, std::vector<ValueId> operands, uint32_t accs) {
-  Op op;
-  op.kind = OpKind::Nest;
-  op.operands = std::move(operands);
-  op.attr = NestAttr{std::move(results), accs};
-  return op;
+NestResult filtering() {
+  NestResult passed;
+  passed.kind = NestResultKind::Filter;
+  return passed;
 }
 
 TypeId nestResultType(types::TypeStore& types, const NestResult& r, std::span<const DimId> axes,
@@ -121,7 +119,7 @@ OpId NestBuilder::finish() {
   else
     at_.in(body_).yield(std::move(yields_));
   begun_.insert(begun_.end(), units_.begin(), units_.end());
-  Op op = nestOf(std::move(specs_), std::move(begun_), ended_);
+  Op op = Builder::simple(OpKind::Nest, std::move(begun_), NestAttr{std::move(specs_), ended_});
   op.dims = std::move(axes_);
   op.resultDims = std::move(sizes_);
   op.regions = std::move(combines_);

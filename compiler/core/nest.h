@@ -28,9 +28,8 @@ inline uint32_t resultsOf(const NestResult& r, size_t axes) {
 /// A result that collects what each point yields, the axes in their order.
 NestResult collecting(size_t axes);
 
-/// A nest without axes, regions and locations so far, which has these results and begins with these
-/// accumulators, of which there are `accs`, and units.
-Op nestOf(std::vector<NestResult> results, std::vector<ValueId> operands = {}, uint32_t accs = 0);
+/// A result that collects the values that pass a condition.
+NestResult filtering();
 /// The type of each value that a result gives: `yielded` is that of the value combined or collected, `size`
 /// the extent of a filter's.
 TypeId nestResultType(types::TypeStore& types, const NestResult& r, std::span<const DimId> axes,

@@ -1,5 +1,6 @@
 #include "core/parse.h"
 
+#include "core/nest.h"
 #include "core/print.h"
 #include "core/text_reader.h"
 
@@ -364,11 +365,7 @@ private:
   NestResult nestResult(const std::vector<std::string>& axes) {
     NestResult r;
     std::string kind = word();
-    if (kind == "filter") {
-      r.kind = NestResultKind::Filter;
-      r.keep = {0};
-      return r;
-    }
+    if (kind == "filter") return filtering();
     expect("[");
     list("]", [&] {
       auto it = std::find(axes.begin(), axes.end(), word());
@@ -379,10 +376,8 @@ private:
     if (kind != "keep") fail("`collect`, `keep` or `filter` expected");
     r.kind = NestResultKind::Reduce;
     r.monoid = static_cast<MonoidKind>(choice<MonoidKind>(9, monoidName));
-    if (r.monoid == MonoidKind::ArgMin || r.monoid == MonoidKind::ArgMax)
-      r.results = static_cast<uint32_t>(axes.size() - r.keep.size());
     if (r.monoid == MonoidKind::Combine) {
-      r.yields = r.results = count();
+      r.yields = count();
       expect("region");
       r.combineRegion = count();
     }

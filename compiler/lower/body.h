@@ -3,7 +3,7 @@
 // results.
 
 #include "check/typed_walk.h"
-#include "core/build.h"
+#include "core/nest.h"
 #include "lower/lower.h"
 #include "support/persistent_map.h"
 
@@ -234,24 +234,27 @@ private:
   };
   std::optional<OpKind> checkedStep(check::NestKind kind, TypeId type);
   NestBody shapeOf(const check::Node& node, std::vector<DimId>& dims);
-  core::Op nestOp(const check::Node& node, NestBody& shape, const std::vector<DimId>& dims);
-  TypeId nestRegions(const check::Node& node, const NestBody& shape, core::Op& op);
-  std::vector<TypeId> nestTypes(const check::Node& node, const NestBody& shape, core::Op& op, TypeId yielded);
+  ValueId unitBefore(const check::Node& node, const NestBody& shape);
+  RegionId combination(const check::Node& node, const NestBody& shape, TypeId yielded);
+  TypeId addResults(const check::Node& node, const NestBody& shape, std::span<const ValueId> out,
+                    core::NestBuilder& made);
   ValueId nestResult(const check::Node& node, const NestBody& shape, core::OpId made, size_t own);
-  TypeId nestBody(const check::Node& node, const NestBody& shape);
-  ValueId nestValue(const check::Node& node, const NestBody& shape, std::vector<ValueId>& out);
+  std::vector<ValueId> nestBody(const check::Node& node, const NestBody& shape,
+                                const std::vector<DimId>& dims, core::NestBuilder& made);
+  std::vector<ValueId> nestValue(const check::Node& node, const NestBody& shape);
   ValueId orFiller(ValueId value, TypeId type);
   ValueId filler(TypeId type);
   ValueId flatIndex(const check::Nest& ref);
   void leaveAt(const check::Node& node, ValueId position);
   ValueId positions(const check::Nest& ref, NodeId filter);
-  ValueId axisParam(const check::NestAxis& axis);
+  ValueId axisParam(core::NestBuilder& made, DimId extent, LocalId index);
   DimId flatExtent(const check::Nest& ref);
-  ValueId flatParam(const check::Nest& ref);
+  ValueId flatParam(core::NestBuilder& made, const check::Nest& ref);
   void defineAxes(const check::Nest& ref, ValueId flat);
   std::vector<ValueId> unflatten(const check::Nest& ref, ValueId flat);
   core::NestResult resultOf(check::NestKind kind, size_t axes);
   ValueId monoidUnit(check::NestKind kind, TypeId type);
+  void inRegion(RegionId region, const std::function<void()>& fill);
 
   // --- needs.cpp
   /// What a part of a builder's body needs: axes of the sweep, by bit; `own`: what only the point at hand

@@ -242,31 +242,28 @@ ValueId BodyLowering::whereReached(const std::vector<DimId>& others, const Make&
 /// the value itself.
 ValueId BodyLowering::nestOver(uint64_t axes, core::NestResult result, const Way& way, const Make& body) {
   const std::vector<uint32_t> order = axesOf(axes);
-  Values before = values_;
-  types::DimSubst dimsBefore = dimMap_;
-  RegionId outer = b_.region;
-  core::Op op = core::nestOf({result});
-  if (!order.empty()) op.regions = {b_.region = b_.newRegion()};
-  for (uint32_t k : order) {
-    op.dims.push_back(extentOf(k));
-    axisParam(sweep_.axes[k]);
+  ValueId value;
+  auto lowered = [&] {
+    if (way.exits) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
+    value = cast(orFiller(body(), way.type), T(way.type));
+  };
+  if (order.empty()) {
+    inRegion(b_.region, lowered);
+    return value;
   }
-  if (way.exits) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
-  ValueId value = cast(orFiller(body(), way.type), T(way.type));
-  values_ = before;
-  dimMap_ = dimsBefore;
-  if (order.empty()) return value;
-  b_.yield({value});
-  b_.region = outer;
-  TypeId each = b_.typeOf(value);
-  std::vector<DimId> dims;
-  for (uint32_t k : result.keep) dims.push_back(op.dims[k]);
-  if (types_.kind(each) == TypeKind::Array)
-    dims.insert(dims.end(), types_[each].dims.begin(), types_[each].dims.end());
-  for (DimId d : dims) checkSize(d);
-  checkShape(dims);
-  TypeId type = dims.empty() ? each : types_.array(types_.element(each), std::move(dims));
-  return b_.one(std::move(op), type);
+  core::NestBuilder made(b_);
+  inRegion(made.body(), [&] {
+    for (uint32_t k : order) axisParam(made, extentOf(k), sweep_.axes[k].index);
+    lowered();
+  });
+  const TypeId type = core::nestResultType(types_, result, made.axes(), b_.typeOf(value));
+  if (types_.kind(type) == TypeKind::Array) {
+    const std::vector<DimId>& dims = types_[type].dims;
+    for (DimId d : dims) checkSize(d);
+    checkShape(dims);
+  }
+  made.add(std::move(result), value);
+  return made.one();
 }
 
 std::vector<uint32_t> BodyLowering::axesOf(uint64_t bits) {

@@ -1,7 +1,9 @@
 // Builders and reductions as nests.
 #include "core/nest.h"
+#include "core/evaluate.h"
 #include "lower/body.h"
 
+#include <array>
 #include <limits>
 
 namespace melix::lower {
@@ -18,70 +20,60 @@ static const char* reductionName(NestKind kind) {
   }
 }
 
-core::NestResult BodyLowering::resultOf(NestKind kind, size_t axes) {
-  core::NestResult r;
-  r.kind = kind == NestKind::Collect ? core::NestResultKind::Collect : core::NestResultKind::Reduce;
-  if (kind == NestKind::Collect)
-    for (uint32_t k = 0; k < axes; ++k) r.keep.push_back(k);
+/// What a reduction combines by; a builder has none.
+static core::MonoidKind monoidOf(NestKind kind) {
   switch (kind) {
-  case NestKind::Prod: r.monoid = core::MonoidKind::Prod; break;
-  case NestKind::Min: r.monoid = core::MonoidKind::Min; break;
-  case NestKind::Max: r.monoid = core::MonoidKind::Max; break;
-  case NestKind::Any: r.monoid = core::MonoidKind::Or; break;
-  case NestKind::All: r.monoid = core::MonoidKind::And; break;
-  case NestKind::ArgMin: r.monoid = core::MonoidKind::ArgMin; break;
-  case NestKind::ArgMax: r.monoid = core::MonoidKind::ArgMax; break;
-  case NestKind::Reduce: r.monoid = core::MonoidKind::Combine; break;
-  default: r.monoid = core::MonoidKind::Sum; break;
+  case NestKind::Prod: return core::MonoidKind::Prod;
+  case NestKind::Min: return core::MonoidKind::Min;
+  case NestKind::Max: return core::MonoidKind::Max;
+  case NestKind::Any: return core::MonoidKind::Or;
+  case NestKind::All: return core::MonoidKind::And;
+  case NestKind::ArgMin: return core::MonoidKind::ArgMin;
+  case NestKind::ArgMax: return core::MonoidKind::ArgMax;
+  case NestKind::Reduce: return core::MonoidKind::Combine;
+  default: return core::MonoidKind::Sum;
   }
-  if (kind == NestKind::ArgMin || kind == NestKind::ArgMax) r.results = static_cast<uint32_t>(axes);
+}
+
+core::NestResult BodyLowering::resultOf(NestKind kind, size_t axes) {
+  if (kind == NestKind::Collect) return core::collecting(axes);
+  core::NestResult r;
+  r.kind = core::NestResultKind::Reduce;
+  r.monoid = monoidOf(kind);
   return r;
 }
 
 /// What a filtered-out element contributes to a reduction.
 ValueId BodyLowering::monoidUnit(NestKind kind, TypeId type) {
-  if (kind == NestKind::Sum) return types_.isScalar(type) ? b_.constant(type, 0) : b_.zero(type);
-  if (kind == NestKind::Any || kind == NestKind::All) return b_.boolean(kind == NestKind::All);
-  TypeKind k = types_.kind(type);
-  if (types::isFloatKind(k)) {
-    double inf = std::numeric_limits<double>::infinity();
-    return b_.number(type, kind == NestKind::Prod                              ? 1.0
-                           : kind == NestKind::Max || kind == NestKind::ArgMax ? -inf
-                                                                               : inf);
-  }
-  if (kind == NestKind::Prod) return b_.constant(type, 1);
-  unsigned bits = types::scalarBits(k);
-  bool isSigned = types::scalarClass(k) == types::ScalarClass::SInt;
-  uint64_t all = bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1, top = uint64_t(1) << (bits - 1);
-  bool least = kind == NestKind::Max || kind == NestKind::ArgMax;
-  return b_.constant(type, least ? (isSigned ? top : 0) : (isSigned ? top - 1 : all));
+  if (!types_.isScalar(type)) return b_.zero(type);
+  return b_.constant(type, core::unitOf(monoidOf(kind), types_.kind(type)));
+}
+
+/// Lowers in a region: values and sizes that are known there only are forgotten behind it.
+void BodyLowering::inRegion(RegionId region, const std::function<void()>& fill) {
+  const RegionId outer = std::exchange(b_.region, region);
+  const Values before = values_;
+  const types::DimSubst dimsBefore = dimMap_;
+  fill();
+  values_ = before;
+  dimMap_ = dimsBefore;
+  b_.region = outer;
 }
 
 /// The positions that pass a filter, counted over all axes together in row-major order: int[n], n decided
 /// here.
 ValueId BodyLowering::positions(const Nest& ref, NodeId filter) {
-  core::NestResult result;
-  result.kind = core::NestResultKind::Filter;
-  result.yields = 2;
-  core::Op op = core::nestOf({result});
-  op.dims = {flatExtent(ref)};
-  RegionId outer = b_.region, region = b_.newRegion();
-  Values before = values_;
-  types::DimSubst dimsBefore = dimMap_;
-  b_.region = region;
-  ValueId i = flatParam(ref);
-  bool leaves = exitsIn(filter, true, {});
-  if (leaves) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
-  ValueId keep = orFiller(cast(expr(filter), types_.boolean()), types_.boolean());
-  if (leaves) keep = b_.select(exitIs(core::exits::on), keep, b_.boolean(true)); // it leaves there again
-  b_.yield({keep, i});
-  b_.region = outer;
-  values_ = before;
-  dimMap_ = dimsBefore;
-  op.regions = {region};
-  op.resultDims = {b_.newDim("n")};
-  TypeId type = types_.array(types_.int64(), {types_.dims.symbol(op.resultDims[0])});
-  return b_.one(std::move(op), type);
+  core::NestBuilder made(b_);
+  ValueId keep, i;
+  inRegion(made.body(), [&] {
+    i = flatParam(made, ref);
+    bool leaves = exitsIn(filter, true, {});
+    if (leaves) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
+    keep = orFiller(cast(expr(filter), types_.boolean()), types_.boolean());
+    if (leaves) keep = b_.select(exitIs(core::exits::on), keep, b_.boolean(true)); // it leaves there again
+  });
+  made.add(core::filtering(), std::array{keep, i}, {{}, {}, b_.newDim("n")});
+  return made.one();
 }
 
 DimId BodyLowering::flatExtent(const Nest& ref) {
@@ -91,9 +83,9 @@ DimId BodyLowering::flatExtent(const Nest& ref) {
 }
 
 /// One parameter for all axes; the indices of the axes are found from it.
-ValueId BodyLowering::flatParam(const Nest& ref) {
-  if (ref.axes.size() == 1) return axisParam(ref.axes[0]);
-  ValueId flat = b_.param(types_.int64());
+ValueId BodyLowering::flatParam(core::NestBuilder& made, const Nest& ref) {
+  if (ref.axes.size() == 1) return axisParam(made, D(ref.axes[0].extent), ref.axes[0].index);
+  ValueId flat = made.axis(flatExtent(ref));
   defineAxes(ref, flat);
   return flat;
 }
@@ -115,36 +107,36 @@ std::vector<ValueId> BodyLowering::unflatten(const Nest& ref, ValueId flat) {
   return indices;
 }
 
-ValueId BodyLowering::axisParam(const NestAxis& axis) {
-  ValueId i = b_.param(types_.int64(), instance_.locals[axis.index].name);
-  define(axis.index, i);
+/// A further axis of a nest whose body is the region at hand; `index` is its parameter there.
+ValueId BodyLowering::axisParam(core::NestBuilder& made, DimId extent, LocalId index) {
+  ValueId i = made.axis(extent, instance_.locals[index].name);
+  define(index, i);
   return i;
 }
 
-/// The region of a builder or reduction: what it yields, and the type of an element.
-TypeId BodyLowering::nestBody(const Node& node, const NestBody& shape) {
+/// The body of a builder or reduction over `dims`: what it yields.
+std::vector<ValueId> BodyLowering::nestBody(const Node& node, const NestBody& shape,
+                                            const std::vector<DimId>& dims, core::NestBuilder& made) {
   const Nest& ref = node.as<Nest>();
   if (shape.positions) {
-    ValueId j = b_.param(types_.int64());
+    ValueId j = made.axis(dims[0]);
     defineAxes(ref, b_.getAt(shape.positions, std::vector<ValueId>{j}));
   } else if (shape.filter) {
-    flatParam(ref);
+    flatParam(made, ref);
   } else {
-    for (const NestAxis& axis : ref.axes) axisParam(axis);
+    for (size_t k = 0; k < dims.size(); ++k) axisParam(made, dims[k], ref.axes[k].index);
   }
   if (shape.leaves) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
-  std::vector<ValueId> out;
-  ValueId value = nestValue(node, shape, out);
+  std::vector<ValueId> out = nestValue(node, shape);
   if (shape.leaves) {
     int64_t never = std::numeric_limits<int64_t>::max();
     out.push_back(b_.select(exitIs(core::exits::on), b_.integer(never), flatIndex(ref)));
   }
-  b_.yield(std::move(out));
-  return b_.typeOf(value);
+  return out;
 }
 
-/// The value of the body where the filter lets it pass; `out` is what the region yields for it.
-ValueId BodyLowering::nestValue(const Node& node, const NestBody& shape, std::vector<ValueId>& out) {
+/// The value of the body where the filter lets it pass, as the region yields it.
+std::vector<ValueId> BodyLowering::nestValue(const Node& node, const NestBody& shape) {
   const Nest& ref = node.as<Nest>();
   TypeId type = instance_.nodes[node.children[0]].type;
   if (!ref.filtered || shape.positions) {
@@ -152,8 +144,7 @@ ValueId BodyLowering::nestValue(const Node& node, const NestBody& shape, std::ve
     Make body = [&] { return expr(node.children[0]); };
     ValueId value =
         again ? after({node.children[1]}, type, [&](std::vector<ValueId>) { return body(); }) : body();
-    out = {orFiller(value, type)};
-    return out[0];
+    return {orFiller(value, type)};
   }
   ValueId keep = orFiller(cast(expr(node.children[1]), types_.boolean()), types_.boolean());
   ValueId value =
@@ -164,9 +155,9 @@ ValueId BodyLowering::nestValue(const Node& node, const NestBody& shape, std::ve
                   return shape.filter ? b_.undef(t) : shape.unit ? shape.unit : monoidUnit(ref.kind, t);
                 }},
                type, {});
-  out = shape.filter ? std::vector<ValueId>{keep, value} : std::vector<ValueId>{value};
+  std::vector<ValueId> out = shape.filter ? std::vector<ValueId>{keep, value} : std::vector<ValueId>{value};
   if (shape.counts) out.push_back(b_.select(keep, b_.integer(1), b_.integer(0)));
-  return value;
+  return out;
 }
 
 /// `value`, or one that nobody reads where control left the body at hand.
@@ -262,77 +253,49 @@ BodyLowering::NestBody BodyLowering::shapeOf(const Node& node, std::vector<DimId
   return shape;
 }
 
-/// The op without regions and results; the unit of a user's monoid is computed before it.
-core::Op BodyLowering::nestOp(const Node& node, NestBody& shape, const std::vector<DimId>& dims) {
+/// What a user's monoid, or a step that is checked, combines: its unit, computed before the nest.
+ValueId BodyLowering::unitBefore(const Node& node, const NestBody& shape) {
   const Nest& ref = node.as<Nest>();
-  core::NestResult result = resultOf(ref.kind, dims.size());
-  if (shape.filter) {
-    result.kind = core::NestResultKind::Filter;
-    result.keep = {};
-    result.yields = 2;
-  }
-  if (shape.checkedStep) result.monoid = core::MonoidKind::Combine;
-  if (result.monoid == core::MonoidKind::Combine) result.combineRegion = 1;
-  std::vector<core::NestResult> results{result};
-  if (shape.counts) results.push_back(resultOf(NestKind::Sum, dims.size()));
-  if (shape.leaves) results.push_back(resultOf(NestKind::Min, dims.size()));
-  core::Op op = core::nestOf(std::move(results));
-  op.dims = dims;
-  if (ref.kind == NestKind::Reduce) {
-    shape.unit = expr(node.children[node.children.size() - 2]);
-    op.operands = {shape.unit};
-  } else if (shape.checkedStep) {
-    op.operands = {monoidUnit(ref.kind, T(instance_.nodes[node.children[0]].type))};
-  }
-  return op;
+  if (ref.kind == NestKind::Reduce) return expr(node.children[node.children.size() - 2]);
+  return shape.checkedStep ? monoidUnit(ref.kind, T(instance_.nodes[node.children[0]].type))
+                           : ValueId::none();
 }
 
-/// The body, and how a user's monoid combines; the type of an element.
-TypeId BodyLowering::nestRegions(const Node& node, const NestBody& shape, core::Op& op) {
+/// The region in which two values of a type are combined.
+RegionId BodyLowering::combination(const Node& node, const NestBody& shape, TypeId yielded) {
   const Nest& ref = node.as<Nest>();
-  RegionId outer = b_.region;
-  Values before = values_;
-  types::DimSubst dimsBefore = dimMap_;
-  auto region = [&](const std::function<void()>& fill) {
-    b_.region = b_.newRegion();
-    op.regions.push_back(b_.region);
-    fill();
-    values_ = before;
-    dimMap_ = dimsBefore;
-  };
-  TypeId yielded;
-  region([&] { yielded = nestBody(node, shape); });
-  if (ref.kind == NestKind::Reduce)
-    region([&] {
-      values_[ref.left] = b_.param(yielded);
-      values_[ref.right] = b_.param(yielded);
-      b_.yield({cast(expr(node.children.back()), yielded)});
-    });
-  else if (shape.checkedStep)
-    region([&] {
-      ValueId left = b_.param(yielded), right = b_.param(yielded);
-      b_.yield({step(*shape.checkedStep, left, right)});
-    });
-  b_.region = outer;
-  return yielded;
+  const RegionId region = b_.newRegion();
+  inRegion(region, [&] {
+    ValueId left = b_.param(yielded), right = b_.param(yielded);
+    if (shape.checkedStep) return b_.yield({step(*shape.checkedStep, left, right)});
+    values_[ref.left] = left;
+    values_[ref.right] = right;
+    b_.yield({cast(expr(node.children.back()), yielded)});
+  });
+  return region;
 }
 
-/// The types of what the nest itself gives; the size of a filtered builder is defined by the op.
-std::vector<TypeId> BodyLowering::nestTypes(const Node& node, const NestBody& shape, core::Op& op,
-                                            TypeId yielded) {
+/// Adds the results of the nest whose body yields `out`: its own first, then the number of elements that
+/// passed, then where control left. The type of the first.
+TypeId BodyLowering::addResults(const Node& node, const NestBody& shape, std::span<const ValueId> out,
+                                core::NestBuilder& made) {
   const Nest& ref = node.as<Nest>();
-  if (ref.kind == NestKind::ArgMax || ref.kind == NestKind::ArgMin)
-    return std::vector<TypeId>(op.dims.size(), types_.int64());
+  const size_t axes = made.axes().size();
+  core::NestResult spec = shape.filter ? core::filtering() : resultOf(ref.kind, axes);
+  if (shape.checkedStep) spec.monoid = core::MonoidKind::Combine;
+  const auto yields = out.first(core::yieldsOf(spec));
+  const TypeId yielded = b_.typeOf(yields.back());
+  core::NestOwn own;
+  if (shape.unit) own = {{shape.unit}, combination(node, shape, yielded), {}};
   if (shape.filter) {
-    op.resultDims = {b_.newDim("n")};
-    dimMap_[node.resultDims[0]] = types_.dims.symbol(op.resultDims[0]);
-    return {T(node.type)};
+    own.size = b_.newDim("n");
+    dimMap_[node.resultDims[0]] = types_.dims.symbol(own.size);
   }
-  if (ref.kind != NestKind::Collect) return {yielded};
-  std::vector<DimId> all = op.dims;
-  if (types_.kind(yielded) == TypeKind::Array)
-    for (DimId d : types_[yielded].dims) all.push_back(d);
-  return {types_.array(types_.element(yielded), std::move(all))};
+  made.add(spec, yields, own);
+  size_t next = yields.size();
+  if (shape.counts) made.add(resultOf(NestKind::Sum, axes), out[next++]);
+  if (shape.leaves) made.add(resultOf(NestKind::Min, axes), out[next]);
+  return core::nestResultType(types_, spec, made.axes(), yielded, own.size);
 }
 
 /// The value of the expression from the first `own` results of the op.
@@ -364,20 +327,19 @@ ValueId BodyLowering::nest(NodeId n) {
   auto hoistedBefore = hoisted_;
   hoist(n);
   NestBody shape = shapeOf(node, dims);
-  core::Op op = nestOp(node, shape, dims);
-  TypeId yielded = nestRegions(node, shape, op);
-  // What the nest gives: its own results, the number of elements that passed, where control left.
-  std::vector<TypeId> resultTypes = nestTypes(node, shape, op, yielded);
-  size_t own = resultTypes.size();
-  resultTypes.insert(resultTypes.end(), size_t(shape.counts) + size_t(shape.leaves), types_.int64());
-  bool isArray = types_.kind(resultTypes[0]) == TypeKind::Array;
-  if (isArray && !shape.filter) checkShape(types_[resultTypes[0]].dims);
+  shape.unit = unitBefore(node, shape);
+  core::NestBuilder made(b_);
+  std::vector<ValueId> out;
+  inRegion(made.body(), [&] { out = nestBody(node, shape, dims, made); });
+  const TypeId type = addResults(node, shape, out, made);
+  const size_t all = made.results(), own = all - size_t(shape.counts) - size_t(shape.leaves);
+  if (types_.kind(type) == TypeKind::Array && !shape.filter) checkShape(types_[type].dims);
   if (shape.needsOne && !shape.counts)
     check(core::CheckKind::NotEmpty, {}, {types_.dims.product(dims)}, reductionName(ref.kind));
-  core::OpId made = b_.append(std::move(op), std::span<const TypeId>(resultTypes));
-  if (shape.leaves) leaveAt(node, b_.result(made, resultTypes.size() - 1));
+  const core::OpId op = made.finish();
+  if (shape.leaves) leaveAt(node, b_.result(op, all - 1));
   hoisted_ = hoistedBefore;
-  auto finish = [&] { return nestResult(node, shape, made, own); };
+  auto finish = [&] { return nestResult(node, shape, op, own); };
   return shape.leaves ? guarded(node.type, finish) : finish();
 }
 

@@ -181,11 +181,10 @@ ValueId BodyLowering::scatterSum(const Node& node) {
   TypeId type = b_.typeOf(root);
   core::NestBuilder nest(b_);
   Values before = values_;
-  for (const NestAxis& axis : ref.axes)
-    define(axis.index, nest.axis(D(axis.extent), instance_.locals[axis.index].name));
   checkCounts(ref.axes);
-  ValueId sum = nest.accumulator(root);
   const RegionId outer = std::exchange(b_.region, nest.body());
+  for (const NestAxis& axis : ref.axes) axisParam(nest, D(axis.extent), axis.index);
+  ValueId sum = nest.accumulator(root);
   std::vector<NodeId> nodes;
   indexNodes(update.place.steps, nodes);
   std::vector<ValueId> indices;

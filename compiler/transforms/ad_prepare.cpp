@@ -31,7 +31,7 @@ bool nestNeedsLoop(const Function& f, const types::TypeStore& types, const Op& o
 
 class Preparer {
 public:
-  Preparer(Ad& ad, FunctionId f) : ad_(ad), m_(ad.module), f_(f) {}
+  Preparer(Ad& ad, FunctionId f) : m_(ad.module), f_(f) {}
 
   void run(RegionId region) {
     rewriteRegion(m_, f_, region, [&](OpId id) {
@@ -154,7 +154,6 @@ private:
     return out;
   }
 
-  Ad& ad_;
   Module& m_;
   FunctionId f_;
 };
