@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <numeric>
 
 using namespace melix;
 using namespace melix::fuzz::programs;
@@ -18,9 +20,9 @@ constexpr double secondsOfShrinking = 40;
 constexpr unsigned executableEach = 12, verifiedEach = 4; ///< programs of which one is also built, verified
 
 struct Settings {
-  unsigned values = 60, derivatives = 25, indices = 15; ///< of 100 programs
-  unsigned findings = 1;                                ///< after which the run ends
-  bool show = false;                                    ///< programs are only printed
+  unsigned values = 55, derivatives = 25, indices = 13, sizes = 7; ///< of 100 programs
+  unsigned findings = 1;                                           ///< after which the run ends
+  bool show = false;                                               ///< programs are only printed
   bool shrinks = true;
 };
 Settings settings;
@@ -28,10 +30,11 @@ Coverage coverage;
 unsigned found = 0;
 
 Subject subjectOf(fuzz::Random& random) {
-  unsigned roll =
-      static_cast<unsigned>(random() % (settings.values + settings.derivatives + settings.indices));
-  if (roll < settings.values) return Subject::Values;
-  return roll < settings.values + settings.derivatives ? Subject::Derivatives : Subject::Indices;
+  const unsigned shares[] = {settings.values, settings.derivatives, settings.indices, settings.sizes};
+  auto roll = static_cast<unsigned>(random() % std::accumulate(std::begin(shares), std::end(shares), 0U));
+  unsigned subject = 0;
+  while (roll >= shares[subject]) roll -= shares[subject++];
+  return static_cast<Subject>(subject);
 }
 
 /// The earliest stage at which the interpreter runs the program and rounds alike.
@@ -84,10 +87,12 @@ void step(fuzz::Random& random) {
   std::_Exit(1);
 }
 
-/// Shares of the subjects as `values,derivatives,indices`.
+/// Shares of the subjects as `values,derivatives,indices,sizes`; those left out are 0.
 void readShares(const char* text) {
-  std::sscanf(text, "%u,%u,%u", &settings.values, &settings.derivatives, &settings.indices);
-  if (settings.values + settings.derivatives + settings.indices == 0) settings.values = 1;
+  settings.values = settings.derivatives = settings.indices = settings.sizes = 0;
+  std::sscanf(text, "%u,%u,%u,%u", &settings.values, &settings.derivatives, &settings.indices,
+              &settings.sizes);
+  if (settings.values + settings.derivatives + settings.indices + settings.sizes == 0) settings.values = 1;
 }
 
 } // namespace

@@ -119,6 +119,7 @@ std::optional<Finding> check(const Case& c, Checked& checked) {
       expected.known && (c.options.strict || !hasFloats(c.program) || c.subject == Subject::Indices);
   if (checked.evaluated)
     if (auto found = asExpected(expected, first)) return found;
+  if (c.subject == Subject::Sizes) return checkSizes(first.output, checked.panicked);
   return c.subject == Subject::Derivatives ? checkDerivatives(first.output, checked) : std::nullopt;
 }
 

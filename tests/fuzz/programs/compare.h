@@ -31,4 +31,9 @@ std::optional<Finding> check(const Case& c, Checked& checked);
 /// Compares the derivatives that a program prints, in lines `derivative NAME scale forward … | differences`.
 std::optional<Finding> checkDerivatives(const std::string& output, Checked& checked);
 
+/// Compares the sizes that a program prints, in lines `size IS SHOULD`, and whether it panics with what it
+/// says in lines `may HOW`, before what may panic, and `done HOW`, behind it: 0 it does not, 1 it may, 2 it
+/// does.
+std::optional<Finding> checkSizes(const std::string& output, bool panicked);
+
 } // namespace melix::fuzz::programs

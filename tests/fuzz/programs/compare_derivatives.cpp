@@ -15,6 +15,7 @@ constexpr double ofModes = 1e-7;       ///< how far derivatives may differ, of t
 constexpr double ofDifferences = 1e-4; ///< how far from the differences
 constexpr double ofSteps = 2e-5;       ///< differences of one and two steps that differ more are near a kink
 constexpr double ofSides = 1e-2;       ///< slopes of both sides that differ more are those of a kink
+constexpr double ofNoise = 2e-5;       ///< differences whose rounding errors are larger say nothing
 constexpr double largest = 1e7;        ///< beyond, differences say nothing
 
 struct Line {
@@ -38,8 +39,11 @@ std::optional<Line> readLine(const std::string& text) {
   return out;
 }
 
-/// Whether the values along the line are those of a smooth function there.
+/// Whether the values along the line are those of a smooth function there, computed well: its fourth
+/// difference is nothing, what is seen of it are rounding errors, perhaps of larger numbers that cancelled.
 bool smoothThere(const std::vector<double>& v, double scale) {
+  double noise = std::abs(v[0] - 4 * v[1] + 6 * v[2] - 4 * v[3] + v[4]) / 16;
+  if (noise / step > ofNoise * scale) return false;
   double one = (v[3] - v[1]) / (2 * step), two = (v[4] - v[0]) / (4 * step);
   double left = (v[2] - v[1]) / step, right = (v[3] - v[2]) / step;
   return std::abs(one - two) <= ofSteps * scale && std::abs(left - right) <= ofSides * scale;

@@ -62,6 +62,7 @@ Program generate(Subject subject, Random& random) {
   switch (subject) {
   case Subject::Derivatives: return generateDerivatives(random);
   case Subject::Indices: return generateIndices(random);
+  case Subject::Sizes: return generateSizes(random);
   default: return generateValues(random);
   }
 }

@@ -11,6 +11,7 @@ enum class Subject : uint8_t {
   Values,      ///< everything that computes
   Derivatives, ///< smooth functions, and their derivatives in every mode
   Indices,     ///< indices near the ends of arrays and of integers
+  Sizes,       ///< sizes that are formulas, near the ends of axes and of integers
 };
 
 Program generate(Subject subject, Random& random);
@@ -19,5 +20,6 @@ Program generate(Subject subject, Random& random);
 Program generateValues(Random& random);
 Program generateDerivatives(Random& random);
 Program generateIndices(Random& random);
+Program generateSizes(Random& random);
 
 } // namespace melix::fuzz::programs
