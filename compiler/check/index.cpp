@@ -125,10 +125,21 @@ DimId IndexItems::end(SynId written, NodeId& node) {
   return b_.dimOf(node);
 }
 
+/// Reports ends that no array has, whatever the sizes that are not known yet.
+bool IndexItems::fits(DimId lo, DimId hi, Span span) {
+  types::DimStore& dims = types_.dims;
+  DimId size = body_.infer.zonk(dims_[axis_]);
+  auto negative = [&](DimId d) { return dims.asConstant(d).value_or(0) < 0; };
+  if (!negative(lo) && !negative(dims.sub(hi, lo)) && !negative(dims.sub(size, hi))) return true;
+  body_.sink.report(DiagId::SliceOutOfRange, span, dims.show(lo), dims.show(hi),
+                    dims.show(size));
+  return false;
+}
+
 bool IndexItems::addSlice(const syntax::Range& range, Span span) {
   Step step{StepKind::Slice, 0, {}, {}, {}, 1, span};
   DimId lo = end(range.first, step.index), hi = range.last ? end(range.last, step.end) : dims_[axis_];
-  if (!lo || !hi) return false;
+  if (!lo || !hi || !fits(lo, hi, span)) return false;
   step.length = types_.dims.sub(hi, lo);
   if (range.step) {
     NodeId by = body_.asInt(body_.checkExpr(range.step), body_.ast.span(range.step));

@@ -25,6 +25,7 @@ private:
   void addRest(Span span);
   bool addPack(const SynNode& n);
   void addAt(NodeId index, Span span);
+  bool fits(DimId lo, DimId hi, Span span);
   bool addSlice(const syntax::Range& range, Span span);
   bool addStepped(const Step& slice, SynId written);
   void addArray(NodeId ids, Span span);

@@ -29,8 +29,9 @@ using FormulaPtr = std::shared_ptr<const Formula>;
 struct Amount {
   __int128 exact = 0;
   bool beyond = false; ///< of 128 bits
-  double bound = 0;    ///< no number that is computed for it, in whatever order of its terms, is larger
   int64_t wrapped = 0; ///< the `int`
+  double terms = 0;    ///< the sum of its terms' magnitudes
+  double bound = 0;    ///< no number that is computed for it, in whatever order of its terms, is larger
 };
 
 struct Named {
@@ -60,7 +61,10 @@ Number floorDivided(Number a, Number b) {
 }
 
 Amount amountOf(const Formula& f, const std::vector<Named>& sizes) {
-  auto certain = [](int64_t n) { return Amount{n, false, static_cast<double>(n), n}; };
+  auto certain = [](int64_t n) {
+    const double factor = static_cast<double>(std::max<int64_t>(n, 1)); // a 0 may come last into a product
+    return Amount{n, false, n, factor, factor};
+  };
   if (f.op == 'n') return certain(f.number);
   if (f.op == 'N') {
     for (const Named& s : sizes)
@@ -69,7 +73,8 @@ Amount amountOf(const Formula& f, const std::vector<Named>& sizes) {
   }
   Amount a = amountOf(*f.left, sizes), b = amountOf(*f.right, sizes), out;
   out.beyond = a.beyond || b.beyond;
-  out.bound = f.op == '*' ? a.bound * b.bound : a.bound + b.bound; // of a quotient: the dividend's
+  out.terms = f.op == '*' ? a.terms * b.terms : a.terms + b.terms; // of a quotient: the dividend's
+  out.bound = std::max({out.terms, a.bound, b.bound});
   switch (f.op) {
   case '+':
     out.beyond |= __builtin_add_overflow(a.exact, b.exact, &out.exact);
@@ -164,6 +169,7 @@ public:
     auto tooLong = [&](__int128 n) { return n > elements && n <= largestAxis; };
     if (holdsElements_ && (tooLong(size.exact) || tooLong(made.wrapped))) return std::nullopt;
     Ends ends = std::max(size.bound, made.bound) >= integers ? Ends::Open : Ends::Passes;
+    if (plain_ && ends == Ends::Open) return std::nullopt; // the size is what the `int` is
     if (!isSize(size) && !slices_) ends = Ends::Panics;
     const int64_t want = isSize(size) ? static_cast<int64_t>(size.exact) : -1;
     auto value = [&](size_t k) {
@@ -225,7 +231,10 @@ private:
     auto say = [&](const std::string& line) { lines_.push_back(line); };
     switch (c_.below(9)) {
     case 0: say("let y = " + made); break;
-    case 1: say("let y = ((n: int) => make(n))(" + n + ")"); break;
+    case 1:
+      plain_ = true;
+      say("let y = ((n: int) => make(n))(" + n + ")");
+      break;
     case 2: say("let " + declares + "if len(a) > 2 { " + made + " } else { zeros(" + e + ", 0) }"); break;
     case 3:
       say("var " + declares + made);
@@ -279,6 +288,7 @@ private:
   std::vector<Named> sizes_;
   FormulaPtr size_, made_; ///< as the type says it, and as it is computed
   bool holdsElements_, slices_ = false;
+  bool plain_ = false; ///< nothing says the size but an `int`
   std::vector<std::string> lines_;
 };
 
