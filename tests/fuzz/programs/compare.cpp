@@ -86,8 +86,9 @@ bool hasFloats(const Program& program) {
 
 /// The checker may refuse an index that leaves the range for some value of the names around it.
 bool refusedForRange(const Runs& runs) {
-  return runs.refused && (runs.problem.find("[index-out-of-range]") != std::string::npos ||
-                          runs.problem.find("[index-leaves-range]") != std::string::npos);
+  for (const char* id : {"[index-out-of-range]", "[index-leaves-range]", "[slice-out-of-range]"})
+    if (runs.refused && runs.problem.find(id) != std::string::npos) return true;
+  return false;
 }
 
 /// Where a message about a refused program is, without the program's own words.
