@@ -132,7 +132,11 @@ bool Checker::refusesInstance(const InstanceKey& key, const std::string& name, S
                   : isDeep ? sink.report(DiagId::InstanceDepth, place, name)
                            : sink.report(DiagId::InstanceCount, place, name);
   d.notes.push_back({call, "asked for here"});
-  if (!isLong) d.hint = divergingParameter(key);
+  const bool isRing = std::none_of(stack_.begin(), stack_.end(), [](const Open& o) { return o.isTemplate; });
+  if (isLong && isRing)
+    d.hint = "functions that call each other in a ring are checked each inside of the one before: at most 256 of them";
+  else if (!isLong)
+    d.hint = divergingParameter(key);
   return true;
 }
 

@@ -84,11 +84,12 @@ bool hasFloats(const Program& program) {
   return found;
 }
 
-/// The checker may refuse an index that leaves the range for some value of the names around it.
-bool refusedForRange(const Runs& runs) {
-  for (const char* id : {"[index-out-of-range]", "[index-leaves-range]", "[slice-out-of-range]"})
-    if (runs.refused && runs.problem.find(id) != std::string::npos) return true;
-  return false;
+/// The checker may refuse an index that leaves the range for some value of the names around it, and a slice
+/// whose ends it can compute.
+bool refusedForRange(Subject subject, const Runs& runs) {
+  auto tells = [&](const char* id) { return runs.refused && runs.problem.find(id) != std::string::npos; };
+  if (tells("[slice-out-of-range]")) return true;
+  return subject == Subject::Indices && (tells("[index-out-of-range]") || tells("[index-leaves-range]"));
 }
 
 /// Where a message about a refused program is, without the program's own words.
@@ -102,7 +103,7 @@ std::string diagnosticId(const std::string& text) {
 std::optional<Finding> check(const Case& c, Checked& checked) {
   Runs runs = runEveryWay(write(c.program), c.options);
   if (!runs.compiled) {
-    checked.refused = c.subject == Subject::Indices && refusedForRange(runs);
+    checked.refused = refusedForRange(c.subject, runs);
     if (checked.refused) return std::nullopt;
     return Finding{(runs.refused ? "refused " : "compiler ") + diagnosticId(runs.problem), runs.problem};
   }
