@@ -131,8 +131,7 @@ bool IndexItems::fits(DimId lo, DimId hi, Span span) {
   DimId size = body_.infer.zonk(dims_[axis_]);
   auto negative = [&](DimId d) { return dims.asConstant(d).value_or(0) < 0; };
   if (!negative(lo) && !negative(dims.sub(hi, lo)) && !negative(dims.sub(size, hi))) return true;
-  body_.sink.report(DiagId::SliceOutOfRange, span, dims.show(lo), dims.show(hi),
-                    dims.show(size));
+  body_.sink.report(DiagId::SliceOutOfRange, span, dims.show(lo), dims.show(hi), dims.show(size));
   return false;
 }
 

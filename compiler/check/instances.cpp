@@ -134,7 +134,8 @@ bool Checker::refusesInstance(const InstanceKey& key, const std::string& name, S
   d.notes.push_back({call, "asked for here"});
   const bool isRing = std::none_of(stack_.begin(), stack_.end(), [](const Open& o) { return o.isTemplate; });
   if (isLong && isRing)
-    d.hint = "functions that call each other in a ring are checked each inside of the one before: at most 256 of them";
+    d.hint = "functions that call each other in a ring are checked each inside of the one before: at most "
+             "256 of them";
   else if (!isLong)
     d.hint = divergingParameter(key);
   return true;

@@ -19,7 +19,7 @@ DimSym Builder::newDim(std::string name, types::DimSymKind kind, int64_t lowerBo
   return dims().newSym({std::move(name), kind, lowerBound, {}});
 }
 
-Op Builder::simple(OpKind kind, std::vector<ValueId> operands, Attr attr) {
+Op Builder::simple(OpKind kind, Operands operands, Attr attr) {
   Op op;
   op.kind = kind;
   op.operands = std::move(operands);
@@ -103,7 +103,7 @@ ValueId Builder::convert(ValueId v, TypeId to, ops::ConvertMode mode) {
 }
 
 std::vector<TypeId> callResultTypes(Module& m, FunctionId callee, std::span<const DimId> dimArgs,
-                                    std::vector<DimSym>& defined) {
+                                    DimSyms& defined) {
   const Function& f = m.functions[callee];
   types::DimSubst subst;
   for (size_t i = 0; i < f.dimParams.size(); ++i) subst.emplace(f.dimParams[i], dimArgs[i]);
@@ -120,14 +120,14 @@ std::vector<TypeId> callResultTypes(Module& m, FunctionId callee, std::span<cons
   return out;
 }
 
-OpId Builder::call(FunctionId callee, std::vector<ValueId> args, std::vector<DimId> dimArgs) {
+OpId Builder::call(FunctionId callee, Operands args, Dims dimArgs) {
   Op op = simple(OpKind::Call, std::move(args), CallAttr{callee});
   op.dims = std::move(dimArgs);
   std::vector<TypeId> results = callResultTypes(module, callee, op.dims, op.resultDims);
   return append(std::move(op), results);
 }
 
-void Builder::yield(std::vector<ValueId> values, std::vector<DimId> dimsOut) {
+void Builder::yield(Operands values, Dims dimsOut) {
   Op op = simple(OpKind::Yield, std::move(values));
   op.dims = std::move(dimsOut);
   append(std::move(op), {});

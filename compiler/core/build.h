@@ -39,7 +39,7 @@ public:
   }
   ValueId one(Op op, TypeId type) { return result(append(std::move(op), {type})); }
   ValueId result(OpId op, size_t i = 0) const { return fn().ops[op].results[i]; }
-  static Op simple(OpKind kind, std::vector<ValueId> operands, Attr attr = {});
+  static Op simple(OpKind kind, Operands operands, Attr attr = {});
 
   // Values.
   ValueId constant(TypeId type, uint64_t bits) {
@@ -57,10 +57,8 @@ public:
   ValueId dimValue(DimId d);
   DimSym bindDim(ValueId v, std::string name);
   ValueId castDims(ValueId v, TypeId to); ///< `v` itself when the types are equal
-  ValueId make(TypeId type, std::vector<ValueId> parts) {
-    return one(simple(OpKind::Make, std::move(parts)), type);
-  }
-  ValueId variant(TypeId type, uint32_t c, std::vector<ValueId> payload) {
+  ValueId make(TypeId type, Operands parts) { return one(simple(OpKind::Make, std::move(parts)), type); }
+  ValueId variant(TypeId type, uint32_t c, Operands payload) {
     return one(simple(OpKind::Variant, std::move(payload), c), type);
   }
 
@@ -81,8 +79,8 @@ public:
   ValueId convert(ValueId v, TypeId to, ops::ConvertMode mode = ops::ConvertMode::Saturate);
 
   // Control.
-  OpId call(FunctionId callee, std::vector<ValueId> args, std::vector<DimId> dimArgs);
-  void yield(std::vector<ValueId> values, std::vector<DimId> dims = {});
+  OpId call(FunctionId callee, Operands args, Dims dimArgs);
+  void yield(Operands values, Dims dims = {});
 };
 
 /// The bits of `value` rounded to a float type (f8, f16, bf16, f32, f64).
@@ -95,6 +93,6 @@ double floatValue(TypeKind kind, uint64_t bits);
 /// What `call` of `callee` gives with these dimension arguments; new symbols for its result dims are put in
 /// `defined`.
 std::vector<TypeId> callResultTypes(Module& m, FunctionId callee, std::span<const DimId> dimArgs,
-                                    std::vector<DimSym>& defined);
+                                    DimSyms& defined);
 
 } // namespace melix::core

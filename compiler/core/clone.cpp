@@ -28,7 +28,7 @@ DimSym Cloner::defineDim(DimSym s) {
 
 OpId Cloner::op(OpId id, Builder& b) {
   const Op& original = source().ops[id];
-  const std::vector<ValueId>& results = original.results;
+  const Results& results = original.results;
   Op copy = original;
   for (ValueId& v : copy.operands) v = value(v);
   for (DimId& d : copy.dims) d = dim(d);

@@ -83,7 +83,8 @@ SlotTable::SlotTable(const Function& f) : numberOf_(f.values.size(), none) {
 // -----------------------------------------------------------------------------------------------
 
 /// Drops the places given, all sorted.
-static void removePlaces(std::vector<ValueId>& list, const std::vector<Places>& gone) {
+template <class List>
+static void removePlaces(List& list, const std::vector<Places>& gone) {
   size_t kept = 0, next = 0;
   for (size_t k = 0; k < list.size(); ++k) {
     while (next < gone.size() && k >= gone[next].first + gone[next].count) ++next;
@@ -93,7 +94,7 @@ static void removePlaces(std::vector<ValueId>& list, const std::vector<Places>& 
   list.resize(kept);
 }
 
-static void renumber(Function& f, const std::vector<ValueId>& list) {
+static void renumber(Function& f, std::span<const ValueId> list) {
   for (uint32_t k = 0; k < list.size(); ++k) f.values[list[k]].index = k;
 }
 
@@ -166,7 +167,7 @@ static void partEdges(const Function& f, const Op& op, std::vector<FlowEdge>& in
       continue;
     }
     const std::vector<ValueId>& params = f.regions[nest.combine(part)].params;
-    const std::vector<ValueId>& combined = terminator(f, nest.combine(part)).operands;
+    const Operands& combined = terminator(f, nest.combine(part)).operands;
     all(yields, params, FlowKind::Enter, in);
     all(nest.units(part), params, FlowKind::Enter, in);
     all(combined, params, FlowKind::Around, in);

@@ -71,9 +71,7 @@ std::span<const RegionId> yieldRegions(const Op& op, const Slot& slot);
 /// What the slot's results and parameters are made of: its operands, yields, and those of a combining region.
 template <class Visit>
 void forEachSource(const Function& f, const Op& op, const Slot& slot, Visit&& visit) {
-  auto yieldOf = [&](RegionId r) -> const std::vector<ValueId>& {
-    return f.ops[f.regions[r].ops.back()].operands;
-  };
+  auto yieldOf = [&](RegionId r) -> const Operands& { return f.ops[f.regions[r].ops.back()].operands; };
   for (ValueId v : slot.operands.of(op.operands)) visit(v);
   for (RegionId r : yieldRegions(op, slot))
     for (ValueId v : slot.yields.of(yieldOf(r))) visit(v);

@@ -7,6 +7,7 @@
 
 #include "ops/ops.h"
 #include "support/device.h"
+#include "support/small_vector.h"
 #include "types/types.h"
 
 #include <map>
@@ -178,14 +179,20 @@ struct FormatAttr {
 using Attr = std::variant<std::monostate, Constant, Path, NestAttr, LoopAttr, MatchAttr, CallAttr, CheckAttr,
                           DerivativeAttr, BuiltinAttr, FormatAttr, uint32_t>;
 
+using Operands = SmallVector<ValueId, 4>;
+using Results = SmallVector<ValueId, 2>;
+using Dims = SmallVector<DimId, 2>;
+using DimSyms = SmallVector<DimSym, 2>;
+using Regions = SmallVector<RegionId, 2>;
+
 struct Op {
   OpKind kind;
   LocId loc;
-  std::vector<ValueId> operands;
-  std::vector<DimId> dims;
-  std::vector<ValueId> results;
-  std::vector<DimSym> resultDims;
-  std::vector<RegionId> regions;
+  Operands operands;
+  Results results;
+  Dims dims;
+  DimSyms resultDims;
+  Regions regions;
   Attr attr;
 
   template <class A>

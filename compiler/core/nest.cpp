@@ -32,7 +32,8 @@ std::vector<ValueId> collectMore(Module& m, Function& f, LiveUses& uses, OpId id
   auto& attr = op.as<NestAttr>();
   for (ValueId v : values) {
     attr.results.push_back(collecting(op.dims.size()));
-    more.push_back(f.values.add(Value{m.types.array(f.typeOf(v), op.dims), id, {}, 0, {}}));
+    more.push_back(
+        f.values.add(Value{m.types.array(f.typeOf(v), std::vector<DimId>(op.dims)), id, {}, 0, {}}));
   }
   const auto accs = static_cast<long>(attr.accs);
   op.results.insert(op.results.end() - accs, more.begin(), more.end());

@@ -116,11 +116,10 @@ class NestBuilder {
 public:
   explicit NestBuilder(Builder& at) : at_(at), body_(at.newRegion()) {}
   /// Of a body that is there, whose parameters are the axes.
-  NestBuilder(Builder& at, RegionId body, std::vector<DimId> axes)
-      : at_(at), body_(body), axes_(std::move(axes)) {}
+  NestBuilder(Builder& at, RegionId body, Dims axes) : at_(at), body_(body), axes_(std::move(axes)) {}
 
   RegionId body() const { return body_; }
-  const std::vector<DimId>& axes() const { return axes_; }
+  const Dims& axes() const { return axes_; }
   /// The parameters of further axes; they come before all accumulators.
   ValueId axis(DimId extent, NameId hint = {});
   std::vector<ValueId> openAxes(std::span<const DimId> extents);
@@ -147,12 +146,12 @@ public:
 private:
   Builder& at_;
   RegionId body_;
-  std::vector<DimId> axes_;
+  Dims axes_;
   std::vector<NestResult> specs_;
-  std::vector<ValueId> begun_, units_, yields_;
+  Operands begun_, units_, yields_;
   uint32_t ended_ = 0; ///< of the accumulators
-  std::vector<RegionId> combines_;
-  std::vector<DimSym> sizes_;
+  Regions combines_;
+  DimSyms sizes_;
   std::vector<TypeId> types_; ///< of the results
 };
 

@@ -89,22 +89,22 @@ private:
     if (name.empty()) name = std::to_string(nextNumber_++);
     return values_.emplace(v, "%" + pool_.take(name)).first->second;
   }
-  std::string values(const std::vector<ValueId>& vs, size_t from = 0, size_t to = SIZE_MAX) {
+  std::string values(std::span<const ValueId> vs, size_t from = 0, size_t to = SIZE_MAX) {
     std::string out;
     for (size_t i = from; i < std::min(to, vs.size()); ++i) out += (i > from ? ", " : "") + value(vs[i]);
     return out;
   }
-  std::string typesOf(const std::vector<ValueId>& vs) {
+  std::string typesOf(std::span<const ValueId> vs) {
     std::string out;
     for (size_t i = 0; i < vs.size(); ++i) out += (i ? ", " : "") + names_.type(f_.typeOf(vs[i]));
     return out;
   }
-  std::string syms(const std::vector<DimSym>& s) {
+  std::string syms(std::span<const DimSym> s) {
     std::string out;
     for (size_t i = 0; i < s.size(); ++i) out += (i ? ", " : "") + names_.sym(s[i]);
     return out;
   }
-  std::string dims(const std::vector<DimId>& d) {
+  std::string dims(std::span<const DimId> d) {
     std::string out;
     for (size_t i = 0; i < d.size(); ++i) out += (i ? ", " : "") + names_.dim(d[i]);
     return out;

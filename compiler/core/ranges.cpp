@@ -86,7 +86,7 @@ void Ranges::define(const Op& op) {
     case CheckKind::NotEmpty:
       if (isExact(op.dims[0])) facts_.assumeAtLeast(op.dims[0], 1);
       break;
-    case CheckKind::ArrayFits: learnExtents(op.dims); break;
+    case CheckKind::ArrayFits: learnExtents(std::vector<DimId>(op.dims)); break;
     default: break;
     }
     return;
@@ -340,7 +340,7 @@ bool Ranges::resultFits(const Op& check) {
 /// Where an extent is 0 the others alone are the product.
 bool Ranges::arrayFits(const Op& check) const {
   bool fits = true;
-  std::vector<DimId> dims = check.dims;
+  std::vector<DimId> dims(check.dims);
   std::erase_if(dims, [&](DimId d) { return dims_.asConstant(d) == 0; });
   forEachChoice(dims, [&](const std::vector<DimId>& chosen) {
     fits = fits && facts_.atMost(dims_.product(chosen), types::maxExtent);

@@ -46,7 +46,7 @@ void LiveUses::leave(OpId op) {
 }
 
 void Uses::note(OpId id) {
-  const std::vector<ValueId>& operands = fn().ops[id].operands;
+  const Operands& operands = fn().ops[id].operands;
   if (operands.size() > sizeOf_[id.index]) { // it takes new nodes, and leaves the old ones
     firstOf_[id.index] = static_cast<uint32_t>(nodes_.size());
     sizeOf_[id.index] = static_cast<uint32_t>(operands.size());
@@ -57,7 +57,7 @@ void Uses::note(OpId id) {
 }
 
 void LiveUses::forget(OpId id) {
-  const std::vector<ValueId>& operands = fn().ops[id].operands;
+  const Operands& operands = fn().ops[id].operands;
   for (uint32_t k = 0; k < operands.size(); ++k) unlink(operands[k], firstOf_[id.index] + k);
   work.uses += 1 + operands.size();
 }

@@ -135,7 +135,7 @@ private:
     if (f_.typeOf(p) != want)
       report(id, "a parameter is " + types_.print(f_.typeOf(p)) + ", not " + types_.print(want));
   }
-  types::DimSubst substitution(const std::vector<DimSym>& from, const std::vector<DimId>& to) {
+  types::DimSubst substitution(std::span<const DimSym> from, std::span<const DimId> to) {
     types::DimSubst out;
     for (size_t i = 0; i < from.size() && i < to.size(); ++i) out.emplace(from[i], to[i]);
     return out;
@@ -146,8 +146,8 @@ private:
     return out;
   }
   /// Operands of a yield have types `want` once `syms` stand for `values`.
-  void yields(OpId yield, const std::vector<TypeId>& want, const std::vector<DimSym>& syms,
-              const std::vector<DimId>& values, size_t at = 0) {
+  void yields(OpId yield, const std::vector<TypeId>& want, std::span<const DimSym> syms,
+              std::span<const DimId> values, size_t at = 0) {
     const Op& o = f_.ops[yield];
     types::DimSubst subst = substitution(syms, values);
     for (size_t i = 0; i < want.size(); ++i) {

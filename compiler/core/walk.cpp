@@ -3,6 +3,8 @@
 #include "core/call_graph.h"
 #include "core/nest.h"
 
+#include <algorithm>
+
 namespace melix::core {
 
 std::vector<RegionId> regionsOfOps(const Function& f) {
@@ -28,7 +30,7 @@ std::vector<ValueId> panickingSums(const Module& m, const Function& f, const Op&
   std::vector<ValueId> out;
   const bool isSum = op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::AddAt;
   if (isSum && mayPanic(op.operands[1])) out.push_back(op.results[0]);
-  if (op.kind != OpKind::Nest) return out;
+  if (op.kind != OpKind::Nest || std::ranges::none_of(op.results, mayPanic)) return out;
   const NestView nest(f, op);
   for (const NestPart& part : nest.parts())
     for (ValueId v : nest.results(part))

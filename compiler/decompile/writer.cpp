@@ -80,13 +80,13 @@ std::string FunctionWriter::value(ValueId v, int level) {
   return it->second.level < level ? "(" + it->second.text + ")" : it->second.text;
 }
 
-std::string FunctionWriter::args(const std::vector<ValueId>& vs, size_t from) {
+std::string FunctionWriter::args(std::span<const ValueId> vs, size_t from) {
   std::string out;
   for (size_t k = from; k < vs.size(); ++k) out += (k > from ? ", " : "") + value(vs[k]);
   return out;
 }
 
-std::string FunctionWriter::tuple(const std::vector<ValueId>& vs) {
+std::string FunctionWriter::tuple(std::span<const ValueId> vs) {
   return vs.size() == 1 ? value(vs[0]) : "(" + args(vs) + ")";
 }
 

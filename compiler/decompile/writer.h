@@ -58,7 +58,7 @@ private:
   using ValueId = core::ValueId;
   const core::Op& op(core::OpId id) const { return f_.ops[id]; }
   const core::Op& terminator(core::RegionId r) const { return op(f_.regions[r].ops.back()); }
-  const std::vector<ValueId>& yieldOf(core::RegionId r) const { return terminator(r).operands; }
+  const core::Operands& yieldOf(core::RegionId r) const { return terminator(r).operands; }
   const types::TypeStore& types() const { return m_.types; }
   bool isRagged(core::TypeId t) const;
 
@@ -71,8 +71,8 @@ private:
   std::string name(ValueId v);
   void call(ValueId v, std::string text) { exprs_[v] = {std::move(text), 20}; }
   std::string value(ValueId v, int level = 0);
-  std::string args(const std::vector<ValueId>& vs, size_t from = 0);
-  std::string tuple(const std::vector<ValueId>& vs);
+  std::string args(std::span<const ValueId> vs, size_t from = 0);
+  std::string tuple(std::span<const ValueId> vs);
   bool readsVariable(const core::Op& o);
   void define(ValueId v, Expr e);
   std::string returned();
@@ -89,10 +89,10 @@ private:
 
   // Sizes (writer_sizes.cpp).
   std::string sizePath(core::TypeId t, core::DimSym s, const std::string& base);
-  std::vector<size_t> silentSizes(const std::vector<core::DimSym>& symbols,
+  std::vector<size_t> silentSizes(std::span<const core::DimSym> symbols,
                                   const std::vector<core::TypeId>& from);
   void bindDim(core::DimSym s, const std::string& e);
-  void bindDims(const std::vector<core::DimSym>& symbols,
+  void bindDims(std::span<const core::DimSym> symbols,
                 const std::vector<std::pair<core::TypeId, std::string>>& from);
   void dropUnusedSizes();
   void countSizes(core::TypeId t, std::map<core::DimSym, int>& counts) const;
@@ -101,8 +101,8 @@ private:
   core::DimSym hiddenSize(size_t k);
   core::TypeId formOf(core::TypeId pack, std::vector<core::DimId>& others);
   const SizedStruct& sizedStruct(core::TypeId pack);
-  std::string sizedType(core::TypeId pack, const std::vector<core::DimId>& hidden = {});
-  Expr sized(core::TypeId pack, const std::string& inner, const std::vector<core::DimId>& hidden);
+  std::string sizedType(core::TypeId pack, std::span<const core::DimId> hidden = {});
+  Expr sized(core::TypeId pack, const std::string& inner, std::span<const core::DimId> hidden);
   Expr pack(const core::Op& o);
   void unpack(const core::Op& o);
   bool hasNegativeSize(core::TypeId t) const;
@@ -197,9 +197,8 @@ private:
                         const std::string& body);
   std::string axis(const core::Op& o, uint32_t a);
   std::string header(const core::Op& o, const std::vector<uint32_t>& axes);
-  std::vector<bool> neededFor(core::RegionId r, const std::vector<ValueId>& yielded,
-                              bool acting = false) const;
-  std::string body(core::RegionId r, const std::vector<ValueId>& yielded, bool acting = false);
+  std::vector<bool> neededFor(core::RegionId r, const core::Operands& yielded, bool acting = false) const;
+  std::string body(core::RegionId r, const core::Operands& yielded, bool acting = false);
 
   Shared& shared_;
   const core::Module& m_;

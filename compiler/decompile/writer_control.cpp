@@ -35,7 +35,7 @@ std::string FunctionWriter::joined(const Op& o, Joined& variables) {
 }
 
 void FunctionWriter::finishArm(const Op& o, RegionId r, const Joined& variables) {
-  const std::vector<ValueId>& y = yieldOf(r);
+  const core::Operands& y = yieldOf(r);
   for (const auto& [k, size] : variables.sizes) line(size + " = " + dim(terminator(r).dims[k]));
   for (size_t k = 0; k < variables.results.size(); ++k) line(variables.results[k] + " = " + value(y[k]));
   if (o.resultDims.empty()) line(o.results.empty() ? "()" : tuple(y));

@@ -26,8 +26,7 @@ std::string FunctionWriter::header(const Op& o, const std::vector<uint32_t>& axe
 
 /// Which ops of a region some of what it yields needs; with `acting`, those too that do something beside
 /// giving results. A nest is written once for each of its results, one of them with what acts.
-std::vector<bool> FunctionWriter::neededFor(RegionId r, const std::vector<ValueId>& yielded,
-                                            bool acting) const {
+std::vector<bool> FunctionWriter::neededFor(RegionId r, const core::Operands& yielded, bool acting) const {
   const std::vector<OpId>& ops = f_.regions[r].ops;
   std::vector<bool> needed(ops.size(), false);
   std::unordered_set<ValueId> values(yielded.begin(), yielded.end());
@@ -60,7 +59,7 @@ std::vector<bool> FunctionWriter::neededFor(RegionId r, const std::vector<ValueI
 }
 
 /// The body of a builder as an expression; a block where it has statements.
-std::string FunctionWriter::body(RegionId r, const std::vector<ValueId>& yielded, bool acting) {
+std::string FunctionWriter::body(RegionId r, const core::Operands& yielded, bool acting) {
   std::string saved = std::move(out_);
   out_.clear();
   const std::set<DimSym> known = knownDims_;

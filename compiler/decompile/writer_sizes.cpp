@@ -37,7 +37,7 @@ std::string FunctionWriter::sizePath(TypeId t, DimSym s, const std::string& base
 }
 
 /// Which of the sizes no value of these types shows: they go beside the values as integers.
-std::vector<size_t> FunctionWriter::silentSizes(const std::vector<DimSym>& symbols,
+std::vector<size_t> FunctionWriter::silentSizes(std::span<const core::DimSym> symbols,
                                                 const std::vector<TypeId>& from) {
   std::vector<size_t> out;
   for (size_t k = 0; k < symbols.size(); ++k)
@@ -55,7 +55,7 @@ void FunctionWriter::bindDim(DimSym s, const std::string& e) {
 }
 
 /// Reads sizes from values whose types mention them.
-void FunctionWriter::bindDims(const std::vector<DimSym>& symbols,
+void FunctionWriter::bindDims(std::span<const core::DimSym> symbols,
                               const std::vector<std::pair<TypeId, std::string>>& from) {
   for (DimSym s : symbols)
     for (const auto& [t, text] : from)
@@ -163,7 +163,7 @@ const SizedStruct& FunctionWriter::sizedStruct(TypeId pack) {
 }
 
 /// `Sized[_, N]`, or with the hidden sizes said.
-std::string FunctionWriter::sizedType(TypeId pack, const std::vector<DimId>& hidden) {
+std::string FunctionWriter::sizedType(TypeId pack, std::span<const core::DimId> hidden) {
   std::string out;
   std::vector<DimId> others;
   formOf(pack, others);
@@ -174,7 +174,7 @@ std::string FunctionWriter::sizedType(TypeId pack, const std::vector<DimId>& hid
 }
 
 /// What is made of a value and its sizes.
-Expr FunctionWriter::sized(TypeId pack, const std::string& inner, const std::vector<DimId>& hidden) {
+Expr FunctionWriter::sized(TypeId pack, const std::string& inner, std::span<const core::DimId> hidden) {
   if (showsSizes(pack)) return {inner};
   return {sizedStruct(pack).name + "(" + inner + ") as " + sizedType(pack, hidden), 16};
 }

@@ -20,7 +20,7 @@ bool isWritten(const core::Function& fn, const core::Op& nest, uint32_t k) {
 }
 
 /// Whether the type's sizes are those of arguments, and not found by what makes the value.
-bool isSizedBefore(const types::TypeStore& types, TypeId type, const std::vector<types::DimSym>& found) {
+bool isSizedBefore(const types::TypeStore& types, TypeId type, std::span<const types::DimSym> found) {
   std::vector<types::DimSym> symbols;
   types.collectSymbols(type, symbols);
   for (types::DimSym s : symbols)

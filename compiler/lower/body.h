@@ -77,7 +77,7 @@ private:
   void checkCounts(const std::vector<check::NestAxis>& axes);
   void checkExtents(const std::vector<check::NestAxis>& axes);
   void checkShape(const std::vector<DimId>& dims);
-  void checkDimArguments(const std::vector<DimId>& dims, const std::vector<ValueId>& args);
+  void checkDimArguments(std::span<const DimId> dims, std::span<const ValueId> args);
 
   // --- expr.cpp
   ValueId exprAt(NodeId n);
@@ -334,7 +334,7 @@ private:
   core::Op derivativeOf(const check::Node& node, std::vector<ValueId> args);
   TypeId resultOf(const core::Op& derivative);
   std::vector<ValueId> capturesOf(ValueId known);
-  std::vector<ValueId> withCaptures(const check::CallTarget& target, std::vector<ValueId> args);
+  core::Operands withCaptures(const check::CallTarget& target, core::Operands args);
 
   core::Module& module_;
   types::TypeStore& types_;

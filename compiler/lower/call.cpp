@@ -16,9 +16,9 @@ std::vector<ValueId> BodyLowering::capturesOf(ValueId known) {
 }
 
 /// The captures of a known function value in front of the arguments.
-std::vector<ValueId> BodyLowering::withCaptures(const CallTarget& target, std::vector<ValueId> args) {
+core::Operands BodyLowering::withCaptures(const CallTarget& target, core::Operands args) {
   if (!target.known) return args;
-  std::vector<ValueId> out = capturesOf(args[0]);
+  core::Operands out = capturesOf(args[0]);
   out.insert(out.end(), args.begin() + 1, args.end());
   return out;
 }
@@ -34,7 +34,7 @@ ValueId BodyLowering::call(const Node& node) {
     std::vector<LoweredPath> places;
     for (const InoutArg& arg : target.inouts) places.push_back(placePath(arg.place, v, next));
     v.resize(node.children.size());
-    std::vector<ValueId> args = withCaptures(target, v);
+    core::Operands args = withCaptures(target, v);
     size_t offset = target.known ? args.size() + 1 - v.size() : 0;
     for (size_t k = 0; k < target.inouts.size(); ++k)
       args.insert(args.begin() + static_cast<ptrdiff_t>(target.inouts[k].param + offset),

@@ -183,7 +183,7 @@ ValueId BodyLowering::filler(TypeId type) {
   }
   if (t.kind == TypeKind::Pack) {
     core::Op op = Builder::simple(OpKind::Pack, {});
-    op.dims.assign(t.number, types_.dims.constant(0));
+    op.dims.resize(t.number, types_.dims.constant(0));
     op.operands = {filler(types_.openPack(type, op.dims))};
     return b_.one(std::move(op), type);
   }

@@ -92,7 +92,7 @@ void BodyLowering::checkShape(const std::vector<DimId>& shape) {
 }
 
 /// A size that a call passes is a size: because an argument has an axis of it, or checked.
-void BodyLowering::checkDimArguments(const std::vector<DimId>& dims, const std::vector<ValueId>& args) {
+void BodyLowering::checkDimArguments(std::span<const DimId> dims, std::span<const ValueId> args) {
   auto isAxis = [&](DimId d) {
     return std::any_of(args.begin(), args.end(), [&](ValueId v) {
       const types::Type& t = types_[b_.typeOf(v)];

@@ -62,7 +62,7 @@ ValueId follow(const Function& f, const Uses& uses, RegionId region, ValueId v,
       ValueId last = follow(f, uses, o.regions[arm], v, levels, out);
       levels.pop_back();
       if (!last.valid()) return {};
-      const std::vector<ValueId>& y = terminator(f, o.regions[arm]).operands;
+      const Operands& y = terminator(f, o.regions[arm]).operands;
       size_t at = static_cast<size_t>(std::find(y.begin(), y.end(), last) - y.begin());
       if (result != o.results.size() && at != result) return {};
       result = at;
@@ -101,7 +101,8 @@ private:
     uses_.change(terminatorId(fn(), body),
                  [&](Op&) { uses_.change(id, [&](Op&) { removeSlots(fn(), id, gone); }); });
   }
-  void removeAt(std::vector<ValueId>& values, size_t k) {
+  template <class List>
+  void removeAt(List& values, size_t k) {
     values.erase(values.begin() + static_cast<long>(k));
     for (; k < values.size(); ++k) fn().values[values[k]].index = static_cast<uint32_t>(k);
   }
@@ -133,7 +134,7 @@ private:
       std::vector<SiteLevel> levels;
       std::vector<AccumulationSite> sites;
       const ValueId last = follow(fn(), uses_, arm, v, levels, sites);
-      const std::vector<ValueId>& y = terminator(fn(), arm).operands;
+      const Operands& y = terminator(fn(), arm).operands;
       result = static_cast<size_t>(std::find(y.begin(), y.end(), last) - y.begin());
       chain(arm, v);
       uses_.change(terminatorId(fn(), arm), [&](Op& yield) {

@@ -5,7 +5,7 @@ namespace melix::transforms {
 /// Accumulators first, so that seeds that are parameters of g passed through add into them.
 void Backward::takeSeeds(Scope& top) {
   const std::vector<ValueId>&params = top.e.fn().params(), &from = g().params();
-  const std::vector<ValueId>& results = terminator(g().body).operands;
+  const Operands& results = terminator(g().body).operands;
   size_t seeds = 0;
   for (bool b : lin_.linearResults) seeds += b;
   size_t accParam = 1 + seeds, kindAt = 0, param = 1;

@@ -282,10 +282,10 @@ void Backward::loop(OpId id) {
 
 /// The record that a call's forward companion gave.
 ValueId Backward::savedByCall(OpId call, Linearisation& callee) {
-  TypeId record = types().record(callee.saved, opOf(call).dims);
+  TypeId record = types().record(callee.saved, std::vector<DimId>(opOf(call).dims));
   RecordId boxRecord = ad_.boxOf(callee);
   if (!boxRecord.valid()) return known(carrier(call, 0, record));
-  ValueId box = known(carrier(call, 0, types().record(boxRecord, opOf(call).dims)));
+  ValueId box = known(carrier(call, 0, types().record(boxRecord, std::vector<DimId>(opOf(call).dims))));
   Emit& e = cur_->e;
   Emit arm = e.in(e.newRegion());
   arm.yield({arm.param(type(record))});

@@ -98,7 +98,7 @@ void Backward::nest(OpId id) {
   const std::vector<ResidualItem> items = close(s, roots);
   cur_ = outer;
   for (size_t k = 0; k < items.size(); ++k) {
-    ValueId array = known(carrier(id, k, types().array(items[k].type, o.dims)));
+    ValueId array = known(carrier(id, k, types().array(items[k].type, std::vector<DimId>(o.dims))));
     Op get = Emit::simple(OpKind::Get, {array}, Path(axes.size(), PathStep{StepKind::Index, 0, {}, 1}));
     get.operands.insert(get.operands.end(), axes.begin(), axes.end());
     if (axes.empty()) get = Emit::simple(OpKind::CastDims, {array});

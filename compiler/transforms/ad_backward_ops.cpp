@@ -206,7 +206,7 @@ void Backward::projection(const Op& o) {
   uint32_t theCase =
       static_cast<uint32_t>(std::find(regionOf.begin(), regionOf.end(), chosen) - regionOf.begin());
   const std::vector<ValueId>& params = g().regions[o.regions[chosen]].params;
-  const std::vector<ValueId>& yields = terminator(o.regions[chosen]).operands;
+  const Operands& yields = terminator(o.regions[chosen]).operands;
   std::vector<ValueId> payload(params.size());
   for (size_t i = 0; i < yields.size(); ++i) {
     auto at = std::find(params.begin(), params.end(), yields[i]);

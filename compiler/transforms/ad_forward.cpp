@@ -145,7 +145,7 @@ void Forward::call(OpId id, Emit& e) {
   if (!any) return bind(o, e.append(std::move(copy), t), e);
   Linearisation& lin = ad_.linearise(o.as<CallAttr>().callee, params);
   copy.attr = CallAttr{lin.forward};
-  std::vector<DimId> savedDims = copy.dims;
+  std::vector<DimId> savedDims(copy.dims);
   t.push_back(types().record(lin.saved, savedDims));
   OpId made = e.append(std::move(copy), t);
   bind(o, made, e);

@@ -36,8 +36,8 @@ private:
   TypeId type(TypeId t) { return types().substitute(t, dims_); }
   TypeId typeOf(ValueId v) { return type(TypeId(g().typeOf(v))); }
   DimId dim(DimId d) { return types().dims.substitute(d, dims_); }
-  std::vector<DimId> dimsOf(const std::vector<DimId>& ds) {
-    std::vector<DimId> out;
+  Dims dimsOf(std::span<const DimId> ds) {
+    Dims out;
     for (DimId d : ds) out.push_back(dim(d));
     return out;
   }

@@ -188,7 +188,7 @@ void JvpBuilder::customRule(Emit& e) {
   for (TypeId t : g.results) resultTypes.push_back(types().substitute(t, atCall));
   OpId made = e.append(std::move(call), resultTypes);
   // The rule gives results and tangents in order, or one tuple of both.
-  std::vector<ValueId> given = e.fn().ops[made].results;
+  Results given = e.fn().ops[made].results;
   size_t expected = f.results.size();
   for (TypeId t : f.results) expected += ad_.leaves.count(t) != 0;
   if (given.size() == 1 && expected > 1) {

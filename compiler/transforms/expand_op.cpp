@@ -162,7 +162,7 @@ void OpExpansion::companions() {
 
 std::vector<ValueId> OpExpansion::callForward(Emit& e) {
   OpId made = call(e, lin_->forward, arguments());
-  const std::vector<ValueId>& all = e.fn().ops[made].results;
+  const Results& all = e.fn().ops[made].results;
   std::vector<ValueId> out(all.begin(), all.begin() + static_cast<long>(callee().results.size()));
   out.push_back(all.back());
   return out;

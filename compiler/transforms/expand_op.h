@@ -44,7 +44,7 @@ private:
   /// What `callBackward` is given: sizes of the callee and its results, values whose sizes zeros have.
   struct Sweep {
     ValueId saved;
-    std::vector<DimId> dims;
+    Dims dims;
     std::map<uint32_t, ValueId> results;        ///< of the callee, those at hand
     std::map<uint32_t, ValueId> sizedArguments; ///< by parameter
   };

@@ -71,7 +71,7 @@ private:
     const Op& nest = fn().ops[id];
     const NestView view(fn(), nest);
     const RegionId body = nest.regions[0];
-    const std::vector<ValueId> yielded = terminator(fn(), body).operands;
+    const Operands yielded = terminator(fn(), body).operands;
     Builder b(m_, f_, region, nest.loc);
     const std::vector<OpId>& ops = fn().regions[body].ops;
     const std::unordered_set<OpId> made(ops.begin(), ops.end());
@@ -92,7 +92,7 @@ private:
   }
 
   /// The second nest: all results but the collected ones, of values read where the first nest put them.
-  void reduce(const Op& nest, const std::vector<ValueId>& yielded, Builder& b, RegionId body,
+  void reduce(const Op& nest, const Operands& yielded, Builder& b, RegionId body,
               const std::unordered_map<ValueId, ValueId>& arrays) {
     const NestView view(fn(), nest);
     NestBuilder rest(b);

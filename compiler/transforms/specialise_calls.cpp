@@ -107,8 +107,8 @@ private:
 
   /// What a copy is passed in place of a closure: sizes of the function it calls, and captures, all levels
   /// flattened.
-  void flatten(const Function& f, ValueId v, const std::optional<Shape>& shape, std::vector<ValueId>& values,
-               std::vector<DimId>& dims) const {
+  void flatten(const Function& f, ValueId v, const std::optional<Shape>& shape, Operands& values,
+               Dims& dims) const {
     if (!shape) {
       values.push_back(v);
       return;
@@ -149,7 +149,7 @@ private:
     const Op& closure = b.fn().ops[made];
     FunctionId callee = closure.as<CallAttr>().callee;
     if (m_.functions[callee].results.size() != 1) return false;
-    std::vector<ValueId> args(closure.operands);
+    Operands args = closure.operands;
     args.insert(args.end(), op.operands.begin() + 1, op.operands.end());
     types::DimSubst dims;
     for (size_t k = 0; k < closure.dims.size(); ++k)
@@ -188,7 +188,7 @@ private:
     if (!any) return;
     FunctionId copy = copyOf(callee, shapes);
     if (!copy.valid()) return;
-    std::vector<ValueId> operands;
+    Operands operands;
     std::vector<uint32_t> moved; // where a parameter stands in the copy
     for (size_t k = 0; k < op.operands.size(); ++k) {
       moved.push_back(static_cast<uint32_t>(operands.size()));

@@ -61,7 +61,7 @@ private:
     for (const std::vector<NestPart>& group : groups) {
       Builder b(m_, f_, region, nest.loc);
       NestBuilder made(b, Cloner(m_, f_, f_).region(nest.regions[0], b), nest.dims);
-      const std::vector<ValueId>& yields = terminator(fn(), made.body()).operands;
+      const Operands& yields = terminator(fn(), made.body()).operands;
       std::vector<ValueId> old;
       for (const NestPart& part : group) {
         made.add(*part.spec, part.yields.of(yields), view.own(part));

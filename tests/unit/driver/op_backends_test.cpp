@@ -96,7 +96,7 @@ void addMain(core::Module& m, const Examples& examples) {
     for (int64_t d : interp::dimsOfArguments(m, callee, e->args)) dims.push_back(m.types.dims.constant(d));
     core::OpId called = b.call(callee, std::move(args), std::move(dims));
     std::vector<ValueId> line{b.text(std::string(ops::opText(e->kind)))};
-    for (ValueId r : std::vector<ValueId>(b.fn().ops[called].results))
+    for (ValueId r : core::Results(b.fn().ops[called].results))
       line.push_back(b.one(Builder::simple(OpKind::Format, {r}, core::FormatAttr{}), m.types.str()));
     b.append(Builder::simple(OpKind::Builtin, std::move(line), core::BuiltinAttr{ops::BuiltinKind::Print}),
              {});

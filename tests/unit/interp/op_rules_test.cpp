@@ -134,7 +134,7 @@ private:
     std::vector<core::OpId> list = std::move(fn().regions[r].ops);
     fn().regions[r].ops.clear();
     for (core::OpId o : list) {
-      const std::vector<core::RegionId> inner = fn().ops[o].regions;
+      const core::Regions inner = fn().ops[o].regions;
       for (core::RegionId i : inner) region(i, done);
       if (!targets_[o.index]) {
         fn().regions[r].ops.push_back(o);
