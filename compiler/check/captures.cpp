@@ -177,13 +177,13 @@ NodeId Body::checkNested(SynId node) {
   known.kind = KnownKind::Overloads;
   known.module = module;
   known.candidates = {c.nested(module, ast, node)};
-  known.isNested = true;
+  known.nesting.isNested = true;
   known.name = instance.name + "." + std::string(types.names.text(item.name));
   known.env = env;
-  known.owner = id;
+  known.nesting.owner = id;
   LocalId before = scope.find(item.name, blockBegin);
   if (before && !nestedAt(before)) before = LocalId::none();
-  known.joins = before.valid();
+  known.nesting.joins = before.valid();
   if (!c.isCheckedWhereDeclared(known.candidates[0])) checkNames(node);
   std::vector<NodeId> values;
   captureNames(node, known, values);
@@ -201,7 +201,7 @@ NodeId Body::checkNested(SynId node) {
 /// Whether a local is a function inside of a function, or several of one name.
 bool Body::nestedAt(LocalId local) {
   TypeId type = infer.zonk(instance.locals[local].type);
-  return types.kind(type) == TypeKind::Known && c.program_.known(types[type].known).isNested;
+  return types.kind(type) == TypeKind::Known && c.program_.known(types[type].known).nesting.isNested;
 }
 
 /// The functions of a name side by side in a block, with one more: overloads.
@@ -211,12 +211,12 @@ NodeId Body::overloadSet(LocalId before, NodeId added, Span span) {
   Known set;
   set.kind = KnownKind::Overloads;
   set.module = module;
-  set.isNested = set.isSet = true;
+  set.nesting.isNested = set.nesting.isSet = true;
   set.candidates = above.candidates;
   set.candidates.push_back(c.program_.known(types[b.typeOf(added)].known).candidates[0]);
   std::vector<NodeId> members;
   for (uint32_t k = 0; k < above.candidates.size(); ++k)
-    members.push_back(above.isSet ? part(b.local(before, span), k, span) : b.local(before, span));
+    members.push_back(above.nesting.isSet ? part(b.local(before, span), k, span) : b.local(before, span));
   members.push_back(added);
   return templateValue(std::move(set), std::move(members), span);
 }
@@ -224,9 +224,9 @@ NodeId Body::overloadSet(LocalId before, NodeId added, Span span) {
 /// While `function` is called by its value: what its candidates capture is in the value.
 void Body::giveCaptures(const Known& known, NodeId function) {
   KnownId id = types[b.typeOf(function)].known;
-  if (!known.isSet)
+  if (!known.nesting.isSet)
     return given.push_back(
-        {known.candidates, known.captureNames, function, known.isNested ? id : KnownId::none()});
+        {known.candidates, known.captureNames, function, known.nesting.isNested ? id : KnownId::none()});
   for (uint32_t k = 0; k < known.candidates.size(); ++k) {
     NodeId member = part(function, k, b.spanOf(function));
     given.push_back({{known.candidates[k]}, {}, member, types[b.typeOf(member)].known});
@@ -267,9 +267,9 @@ void Body::bindCaptures(const Known& known, const std::vector<TypeId>& captured,
       scriptLets[types.names.intern(text.substr(scriptPrefix.size()))] = l;
     } else if (DimId* dim = capturedDim(env, name)) {
       if (std::find(untold.begin(), untold.end(), name) == untold.end()) continue;
-      auto kind = known.isNested ? types::DimSymKind::Parameter : types::DimSymKind::Value;
-      DimSym s = types.dims.newSym({std::string(text), kind, known.isNested ? 0 : INT64_MIN, span});
-      if (known.isNested)
+      auto kind = known.nesting.isNested ? types::DimSymKind::Parameter : types::DimSymKind::Value;
+      DimSym s = types.dims.newSym({std::string(text), kind, known.nesting.isNested ? 0 : INT64_MIN, span});
+      if (known.nesting.isNested)
         instance.dimParams.push_back(s);
       else
         instance.locals[l].asDim = s;
@@ -297,7 +297,7 @@ NodeId Body::bindNested(KnownId nested, const std::vector<TypeId>& captured, con
   NodeId value =
       b.make(NodeKind::Known, types.known(nested, captured), fn.span, std::move(values), KnownRef{nested});
   LocalId others = lookupAny(fn.name); // captured, unless the body's own of that name hide them
-  if (c.program_.known(nested).joins && others) value = overloadSet(others, value, fn.span);
+  if (c.program_.known(nested).nesting.joins && others) value = overloadSet(others, value, fn.span);
   LocalId local = b.newLocal(types.names.text(fn.name), b.typeOf(value), fn.span);
   scope.add({fn.name, local});
   return b.let(local, value);

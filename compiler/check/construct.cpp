@@ -15,7 +15,7 @@ NodeId Body::construct(DeclId decl, uint32_t caseIndex, const std::vector<CallAr
   std::vector<TypeId> typeArgs;
   std::vector<DimId> dims;
   TypeResolver outer(c, module, ast, env);
-  outer.valueDim = [&](SynId s) { return dimOfSyntax(s); };
+  outer.around.valueDim = [&](SynId s) { return dimOfSyntax(s); };
   size_t position = 0;
   for (const GenericParam& g : record.generics) {
     const Argument* given =

@@ -229,7 +229,7 @@ NodeId Body::checkSized(SynId node, TypeId want) {
 TypeId Body::resolveType(SynId node, bool binds, bool keepsSizes) {
   TypeResolver resolver(c, module, ast, env);
   if (binds)
-    resolver.freshDim = [&](NameId name, Span at) {
+    resolver.around.freshDim = [&](NameId name, Span at) {
       return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
     };
   bindHooks(resolver);
@@ -238,7 +238,7 @@ TypeId Body::resolveType(SynId node, bool binds, bool keepsSizes) {
 
 TypeId Body::resolveParameter(SynId node, std::map<NameId, Span>& inside) {
   TypeResolver resolver(c, module, ast, env);
-  resolver.freshDim = resolver.bindDim = [this](NameId name, Span at) {
+  resolver.around.freshDim = resolver.around.bindDim = [this](NameId name, Span at) {
     return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
   };
   bindHooks(resolver);
@@ -249,11 +249,11 @@ TypeId Body::resolveParameter(SynId node, std::map<NameId, Span>& inside) {
 
 /// What the names in a type written here mean.
 void Body::bindHooks(TypeResolver& resolver) {
-  resolver.valueDim = [&](SynId s) { return dimOfSyntax(s); };
-  resolver.whyNoSize = [&](NameId name) { return whyNoSize(name); };
-  resolver.sizesInScope = [&] { return visibleNames(); };
-  resolver.readDim = [&](NameId name) { lookup(name); };
-  resolver.valueType = [&](NameId name) {
+  resolver.around.valueDim = [&](SynId s) { return dimOfSyntax(s); };
+  resolver.around.whyNoSize = [&](NameId name) { return whyNoSize(name); };
+  resolver.around.sizesInScope = [&] { return visibleNames(); };
+  resolver.around.readDim = [&](NameId name) { lookup(name); };
+  resolver.around.valueType = [&](NameId name) {
     LocalId l = lookup(name);
     return l ? infer.zonk(instance.locals[l].type) : TypeId::none();
   };

@@ -26,21 +26,18 @@ std::vector<size_t> orderOfTelling(const FunctionDecl& fn, const Ast& tree, Inte
 }
 
 DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
-    : body_(body), c_(body.c), types_(body.types), infer_(body.infer), b_(body.b), fn_(body.c.function(decl)),
-      tree_(body.c.ast(decl)), name_(types_.names.text(fn_.name)), span_(span),
-      resolver_(c_, fn_.module, tree_, call_.bound) {
+    : body_(body), types_(body.types), b_(body.b), fn_(body.c.function(decl)), tree_(body.c.ast(decl)),
+      span_(span), resolver_(body.c, fn_.module, tree_, call_.bound) {
   call_.decl = decl;
   findCaptures(decl);
-  values_.resize(fn_.params.size());
-  untyped_.resize(fn_.params.size());
-  paramTypes_.resize(fn_.params.size());
-  resolver_.bindDim = [this](NameId dim, Span at) {
-    return types_.dims.symbol(infer_.freshDim(std::string(types_.names.text(dim)), at));
+  given_.resize(fn_.params.size());
+  resolver_.around.bindDim = [this](NameId dim, Span at) {
+    return types_.dims.symbol(body_.infer.freshDim(std::string(types_.names.text(dim)), at));
   };
-  resolver_.valueDim = [this](SynId s) { return sizeOfValue(s); };
-  resolver_.whyNoSize = [this](NameId name) { return whyNoSize(c_, fn_, name); };
-  resolver_.solved = [this](TypeId type) { return infer_.zonk(type); };
-  resolver_.bindType = [this](NameId type, Span at) -> TypeId {
+  resolver_.around.valueDim = [this](SynId s) { return sizeOfValue(s); };
+  resolver_.around.whyNoSize = [this](NameId name) { return whyNoSize(body_.c, fn_, name); };
+  resolver_.around.solved = [this](TypeId type) { return body_.infer.zonk(type); };
+  resolver_.around.bindType = [this](NameId type, Span at) -> TypeId {
     if (type && types_.names.text(type).find('.') == std::string_view::npos)
       return TypeId::none(); // an unknown name, not a bare record's parameter
     TypeId var = body_.fresh(at);
@@ -57,14 +54,14 @@ void DeclaredCall::findCaptures(DeclId decl) {
   for (size_t k = body_.given.size(); k-- > 0;) {
     const Given given = body_.given[k];
     if (!given.nested || given.functions[0] != decl) continue;
-    const Known& known = c_.program_.known(given.nested);
+    const Known& known = body_.c.program_.known(given.nested);
     call_.known = given.nested;
     target_.known = true;
     captures_ = {given.value};
-    captureTypes_ = types_[b_.typeOf(given.value)].parts;
+    call_.untyped = types_[b_.typeOf(given.value)].parts;
     call_.bound = known.env;
-    if (known.owner == body_.id) return;
-    if (c_.info(body_.id).key.known == given.nested) { // it calls itself: its own sizes are others
+    if (known.nesting.owner == body_.id) return;
+    if (body_.c.info(body_.id).key.known == given.nested) { // it calls itself: its own sizes are others
       for (auto& [name, dim] : call_.bound.dims)
         if (auto here = body_.env.dims.find(name); here != body_.env.dims.end()) dim = here->second;
       for (auto& [name, pack] : call_.bound.packs)
@@ -73,8 +70,8 @@ void DeclaredCall::findCaptures(DeclId decl) {
       return;
     }
     types::DimSubst there;
-    for (size_t n = 0; n < captureTypes_.size(); ++n)
-      c_.matchSymbols(known.captureTypes[n], captureTypes_[n], there);
+    for (size_t n = 0; n < call_.untyped.size(); ++n)
+      body_.c.matchSymbols(known.captureTypes[n], call_.untyped[n], there);
     for (auto& [name, dim] : call_.bound.dims) dim = types_.dims.substitute(dim, there);
     for (auto& [name, pack] : call_.bound.packs)
       for (DimId& dim : pack) dim = types_.dims.substitute(dim, there);
@@ -83,14 +80,14 @@ void DeclaredCall::findCaptures(DeclId decl) {
           std::find(known.captureNames.begin(), known.captureNames.end(), name) - known.captureNames.begin();
       NodeId size = body_.part(given.value, static_cast<uint32_t>(at), span_);
       *body_.capturedDim(call_.bound, name) =
-          b_.dimOf(b_.local(b_.bind(types_.names.text(name), size, lets_), span_));
+          b_.dimOf(b_.local(b_.bind(types_.names.text(name), size, before_.lets), span_));
     }
     return;
   }
-  for (NameId let : c_.scriptLets(decl)) {
+  for (NameId let : body_.c.scriptLets(decl)) {
     NodeId value = body_.scriptLet(decl, let, span_);
     captures_.push_back(value.valid() ? value : b_.unit(span_));
-    captureTypes_.push_back(b_.typeOf(captures_.back()));
+    call_.untyped.push_back(b_.typeOf(captures_.back()));
   }
   target_.captures = static_cast<uint32_t>(captures_.size());
 }
@@ -100,10 +97,10 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
   args_ = args;
   openGenerics();
   if (explicitArgs && !bindExplicit(*explicitArgs)) return b_.error(span_);
-  bindFromResult(expected ? infer_.zonk(expected) : TypeId::none());
+  bindFromResult(expected ? body_.infer.zonk(expected) : TypeId::none());
   std::vector<int> given;
   std::copy_if(argOf.begin(), argOf.end(), std::back_inserter(given), [](int at) { return at >= 0; });
-  if (!std::is_sorted(given.begin(), given.end())) written_.resize(args_.size());
+  if (!std::is_sorted(given.begin(), given.end())) before_.written.resize(args_.size());
   unifyMonomorphicArguments(argOf);
   for (size_t p : orderOfTelling(fn_, tree_, types_.names)) {
     if (failed_) break;
@@ -120,10 +117,9 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
   resolver_.owner = NameId::none();
   if (fn_.result) nameSizesOfResult();
   std::vector<NodeId> children = captures_;
-  call_.untyped = captureTypes_;
   for (size_t p = 0; p < fn_.params.size(); ++p) {
-    if (values_[p].valid()) children.push_back(values_[p]);
-    if (!fn_.params[p].type) call_.untyped.push_back(untyped_[p]);
+    if (given_[p].value.valid()) children.push_back(given_[p].value);
+    if (!fn_.params[p].type) call_.untyped.push_back(given_[p].type);
   }
   if (!fn_.builtin.empty()) return inBlock(body_.callBuiltin(fn_, children, call_.bound, expected, span_));
   NodeId node = b_.make(NodeKind::Call, types_.error(), span_, std::move(children), std::move(target_));
@@ -147,7 +143,8 @@ void DeclaredCall::unifyMonomorphicArguments(const std::vector<int>& argOf) {
 /// The arguments up to the one that never gives a value, if there is one.
 NodeId DeclaredCall::divergingArgument() {
   std::vector<NodeId> nodes;
-  for (NodeId value : values_) {
+  for (const ParameterValue& given : given_) {
+    const NodeId value = given.value;
     if (!value.valid()) continue;
     nodes.push_back(value);
     if (b_.kindOf(value) == TypeKind::Never) return b_.block(std::move(nodes), span_);
@@ -165,7 +162,7 @@ void DeclaredCall::openGenerics() {
       call_.genericNames.push_back(g.name);
     } else if (g.kind == GenericKind::Dim) {
       call_.bound.dims[g.name] =
-          types_.dims.symbol(infer_.freshDim(std::string(types_.names.text(g.name)), span_));
+          types_.dims.symbol(body_.infer.freshDim(std::string(types_.names.text(g.name)), span_));
     } else {
       call_.packNames.push_back(g.name);
     }
@@ -174,8 +171,8 @@ void DeclaredCall::openGenerics() {
 
 bool DeclaredCall::bindExplicit(const Explicit& items) {
   TypeEnv mine = body_.env;
-  TypeResolver outer(c_, body_.module, body_.ast, mine);
-  outer.valueDim = [this](SynId s) { return body_.dimOfSyntax(s); };
+  TypeResolver outer(body_.c, body_.module, body_.ast, mine);
+  outer.around.valueDim = [this](SynId s) { return body_.dimOfSyntax(s); };
   size_t position = 0;
   for (const Argument& item : items) {
     const GenericParam* g = nullptr;
@@ -186,14 +183,14 @@ bool DeclaredCall::bindExplicit(const Explicit& items) {
       g = &fn_.generics[position++];
     }
     if (!g) {
-      body_.sink.report(DiagId::TypeArguments, span_, name_, std::to_string(fn_.generics.size()),
+      body_.sink.report(DiagId::TypeArguments, span_, name(), std::to_string(fn_.generics.size()),
                         std::to_string(items.size()));
       return false;
     }
     if (g->kind == GenericKind::Type)
-      infer_.unify(call_.bound.types[g->name], outer.type(item.value));
+      body_.infer.unify(call_.bound.types[g->name], outer.type(item.value));
     else if (DimId d = outer.dim(item.value); d && g->kind == GenericKind::Dim)
-      infer_.unifyDim(call_.bound.dims[g->name], d);
+      body_.infer.unifyDim(call_.bound.dims[g->name], d);
   }
   return true;
 }
@@ -227,13 +224,15 @@ void DeclaredCall::bindFromResult(TypeId want) {
   if (!bindPack(fn_.result, array, span_)) return;
   TypeEnv saved = call_.bound;
   size_t before = body_.sink.all().size();
-  resolver_.freshDim = [this](NameId, Span at) { return types_.dims.symbol(infer_.freshDim("_", at)); };
-  resolver_.valueDim = [this](SynId) { return types_.dims.symbol(infer_.freshDim("_", span_)); };
+  resolver_.around.freshDim = [this](NameId, Span at) {
+    return types_.dims.symbol(body_.infer.freshDim("_", at));
+  };
+  resolver_.around.valueDim = [this](SynId) { return types_.dims.symbol(body_.infer.freshDim("_", span_)); };
   TypeId result = resolver_.result(fn_.result);
-  resolver_.freshDim = nullptr;
-  resolver_.valueDim = [this](SynId s) { return sizeOfValue(s); };
+  resolver_.around.freshDim = nullptr;
+  resolver_.around.valueDim = [this](SynId s) { return sizeOfValue(s); };
   if (body_.sink.all().size() == before)
-    infer_.unify(result, types_.kind(result) == TypeKind::Array ? array : want);
+    body_.infer.unify(result, types_.kind(result) == TypeKind::Array ? array : want);
   else
     body_.sink.rewind(before);
   for (auto& [dim, value] : saved.dims) call_.bound.dims[dim] = value;
@@ -245,15 +244,15 @@ bool DeclaredCall::tangentsFit() {
   const NameId tangent = types_.names.intern("Tangent");
   for (size_t p = 0; p < fn_.params.size(); ++p) {
     const ParamDecl& param = fn_.params[p];
-    if (!values_[p].valid() || !param.type || !mentions(param.type, tangent)) continue;
-    TypeId type = infer_.zonk(b_.typeOf(values_[p]));
-    for (TypeId open : infer_.openVars({type})) // a whole number is a float here
-      if (infer_.varClass(open) == types::VarClass::OpenInt)
-        infer_.unify(infer_.freshVar(types::VarClass::OpenFloat, span_), open);
-    if (infer_.unify(resolver_.parameter(param.type, param.isInout), type).kind <= UnifyKind::NeedsCheck)
+    if (!given_[p].value.valid() || !param.type || !mentions(param.type, tangent)) continue;
+    TypeId type = body_.infer.zonk(b_.typeOf(given_[p].value));
+    for (TypeId open : body_.infer.openVars({type})) // a whole number is a float here
+      if (body_.infer.varClass(open) == types::VarClass::OpenInt)
+        body_.infer.unify(body_.infer.freshVar(types::VarClass::OpenFloat, span_), open);
+    if (body_.infer.unify(resolver_.parameter(param.type, param.isInout), type).kind <= UnifyKind::NeedsCheck)
       continue;
-    body_.sink.report(DiagId::ArgumentType, b_.spanOf(values_[p]), name_,
-                      c_.modules.sources.text(tree_.span(param.type)), b_.show(type));
+    body_.sink.report(DiagId::ArgumentType, b_.spanOf(given_[p].value), name(),
+                      body_.c.modules.sources.text(tree_.span(param.type)), b_.show(type));
     return false;
   }
   return true;
@@ -262,19 +261,19 @@ bool DeclaredCall::tangentsFit() {
 bool DeclaredCall::boundsMet() {
   for (const GenericParam& g : fn_.generics) {
     if (g.kind == GenericKind::Type) {
-      TypeId type = infer_.zonk(call_.bound.types[g.name]);
-      if (types_.kind(type) == TypeKind::Var && infer_.varClass(type) == types::VarClass::Any &&
+      TypeId type = body_.infer.zonk(call_.bound.types[g.name]);
+      if (types_.kind(type) == TypeKind::Var && body_.infer.varClass(type) == types::VarClass::Any &&
           g.defaultType) {
-        TypeResolver defaults(c_, fn_.module, tree_, call_.bound);
+        TypeResolver defaults(body_.c, fn_.module, tree_, call_.bound);
         const TypeId standard = defaults.nested(g.defaultType);
         // What open floats become where nothing settles them is left to what does (rule 15).
         const bool isOpen = types_.kind(standard) == TypeKind::F32;
-        infer_.unify(type, isOpen ? infer_.freshVar(types::VarClass::OpenFloat, span_) : standard);
+        body_.infer.unify(type, isOpen ? body_.infer.freshVar(types::VarClass::OpenFloat, span_) : standard);
       }
-      if (!body_.boundMet(name_, g, infer_.zonk(call_.bound.types[g.name]), span_)) return false;
+      if (!body_.boundMet(name(), g, body_.infer.zonk(call_.bound.types[g.name]), span_)) return false;
     } else if (g.kind == GenericKind::Pack && !call_.bound.packs.contains(g.name)) {
       if (body_.sink.errorCount() == body_.errorsBefore) // else what would settle it may be what went wrong
-        body_.sink.report(DiagId::NothingSettles, span_, "the shape of `" + std::string(name_) + "`");
+        body_.sink.report(DiagId::NothingSettles, span_, "the shape of `" + std::string(name()) + "`");
       return false;
     }
   }
@@ -285,10 +284,10 @@ bool DeclaredCall::boundsMet() {
 // -----------------------------------------------------------------------------------------------------
 
 NodeId DeclaredCall::inBlock(NodeId result) {
-  result = body_.insideOf(openings_, result, span_);
+  result = body_.insideOf(inouts_.openings, result, span_);
   std::vector<NodeId> nodes;
-  for (const std::vector<NodeId>& lets : written_) nodes.insert(nodes.end(), lets.begin(), lets.end());
-  nodes.insert(nodes.end(), lets_.begin(), lets_.end());
+  for (const std::vector<NodeId>& lets : before_.written) nodes.insert(nodes.end(), lets.begin(), lets.end());
+  nodes.insert(nodes.end(), before_.lets.begin(), before_.lets.end());
   nodes.push_back(result);
   return b_.block(std::move(nodes), span_);
 }
@@ -297,10 +296,11 @@ NodeId DeclaredCall::inBlock(NodeId result) {
 void DeclaredCall::nameSizesOfResult() {
   for (size_t p = 0; p < fn_.params.size(); ++p) {
     const ParamDecl& param = fn_.params[p];
-    if (!values_[p].valid() || param.isInout || !mentions(fn_.result, param.name) || b_.dimOf(values_[p]))
+    if (!given_[p].value.valid() || param.isInout || !mentions(fn_.result, param.name) ||
+        b_.dimOf(given_[p].value))
       continue;
     NodeId value = valueNamed(param.name);
-    values_[p] = b_.local(b_.bind(types_.names.text(param.name), value, lets_), span_);
+    given_[p].value = b_.local(b_.bind(types_.names.text(param.name), value, before_.lets), span_);
   }
 }
 
@@ -311,24 +311,24 @@ NodeId DeclaredCall::declaredResult(NodeId node) {
     sizes.push_back(types_.dims.newSym({std::string(name), types::DimSymKind::Unknown, 0, at}));
     return types_.dims.symbol(sizes.back());
   };
-  if (!infer_.openVars(call_.untyped).empty() &&
-      c_.program_.instance(body_.checkCallee(call_, span_).instance).failed)
+  if (!body_.infer.openVars(call_.untyped).empty() &&
+      body_.c.program_.instance(body_.checkCallee(call_, span_).instance).failed)
     return b_.error(span_);
-  resolver_.bindDim = nullptr;
-  resolver_.freshDim = [&](NameId dim, Span at) {
+  resolver_.around.bindDim = nullptr;
+  resolver_.around.freshDim = [&](NameId dim, Span at) {
     return unknownSize(dim ? types_.names.text(dim) : "_", at);
   };
-  resolver_.valueDim = [&](SynId s) -> DimId {
+  resolver_.around.valueDim = [&](SynId s) -> DimId {
     if (tree_.kind(s) != SynKind::Name) return DimId::none();
     NameId name = tree_[s].as<Name>().name;
     for (size_t p = 0; p < fn_.params.size(); ++p)
-      if (fn_.params[p].name == name && values_[p].valid()) {
-        DimId known = b_.dimOf(values_[p]);
+      if (fn_.params[p].name == name && given_[p].value.valid()) {
+        DimId known = b_.dimOf(given_[p].value);
         return known ? known : unknownSize(types_.names.text(name), span_);
       }
     return sizeOfValue(s);
   };
-  TypeId result = infer_.zonk(resolver_.result(fn_.result));
+  TypeId result = body_.infer.zonk(resolver_.result(fn_.result));
   Node& made = body_.instance.nodes[node];
   made.type = result;
   made.resultDims = sizes;

@@ -50,29 +50,37 @@ private:
   void nameSizesOfResult();
   NodeId declaredResult(NodeId node);
   void fail() { failed_ = true; }
+  std::string_view name() const { return types_.names.text(fn_.name); }
+
+  /// What a parameter is given.
+  struct ParameterValue {
+    NodeId value; ///< none for `inout`
+    TypeId type;  ///< of an untyped parameter
+  };
+  struct Inouts {
+    std::vector<Opening> openings; ///< where arguments are inside of other values
+    std::vector<Place> changed;    ///< the outermost of what is changed
+  };
+  /// What is evaluated before the call.
+  struct Before {
+    std::vector<NodeId> lets;                 ///< arguments before the others, and those that defaults use
+    std::vector<std::vector<NodeId>> written; ///< of arguments out of order: what evaluates each
+  };
 
   Body& body_;
-  Checker& c_;
   TypeStore& types_;
-  Inference& infer_;
   NodeBuilder& b_;
   const FunctionDecl fn_;
   const syntax::Ast& tree_; ///< where the function stands
-  std::string_view name_;
   Span span_;
   PendingCall call_;
   TypeResolver resolver_;
   CallTarget target_;
   std::vector<CallArg> args_;
-  std::vector<Opening> openings_; ///< where `inout` arguments are inside of other values
-  std::vector<Place> changed_;    ///< the outermost of what `inout` arguments change
-  std::vector<NodeId> lets_;      ///< arguments evaluated before the others, and those that defaults use
-  std::vector<std::vector<NodeId>> written_; ///< of arguments out of order: what evaluates each
-  std::vector<NodeId> captures_;             ///< leading arguments: what is captured, or the function's value
-  std::vector<TypeId> captureTypes_;
-  std::vector<NodeId> values_;     ///< by parameter; none for `inout`
-  std::vector<TypeId> untyped_;    ///< by parameter: the type given to an untyped one
-  std::vector<TypeId> paramTypes_; ///< by parameter, once read
+  Inouts inouts_;
+  Before before_;
+  std::vector<NodeId> captures_;      ///< leading arguments: what is captured, or the function's value
+  std::vector<ParameterValue> given_; ///< by parameter
   bool failed_ = false;
 };
 

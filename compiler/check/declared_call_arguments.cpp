@@ -10,9 +10,9 @@ using namespace syntax;
 /// Arguments named out of order are evaluated first to last as written.
 NodeId DeclaredCall::asWritten(NodeId value, const CallArg& arg) {
   TypeKind kind = b_.kindOf(value);
-  if (written_.empty() || kind == TypeKind::Known || kind == TypeKind::Error) return value;
+  if (before_.written.empty() || kind == TypeKind::Known || kind == TypeKind::Error) return value;
   auto at = std::find_if(args_.begin(), args_.end(), [&](const CallArg& a) { return a.span == arg.span; });
-  return b_.local(b_.bind("arg", value, written_[static_cast<size_t>(at - args_.begin())]), arg.span);
+  return b_.local(b_.bind("arg", value, before_.written[static_cast<size_t>(at - args_.begin())]), arg.span);
 }
 
 void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
@@ -27,34 +27,34 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
     place.root = body_.instance.nodes[arg.node].as<LocalRef>().local;
     place.type = b_.typeOf(arg.node);
   } else if (!isRef && !isReceiver) {
-    body_.sink.report(DiagId::InoutArgument, arg.span, name_, types_.names.text(param.name));
+    body_.sink.report(DiagId::InoutArgument, arg.span, name(), types_.names.text(param.name));
     return fail();
   } else if (!body_.checkPlaceTarget(isRef ? body_.ast[arg.syntax].as<One>().inner : arg.syntax, target)) {
-    if (!isRef) body_.sink.report(DiagId::InoutArgument, arg.span, name_, types_.names.text(param.name));
+    if (!isRef) body_.sink.report(DiagId::InoutArgument, arg.span, name(), types_.names.text(param.name));
     return fail();
   }
-  TypeId type = infer_.zonk(place.type);
-  untyped_[p] = type;
+  TypeId type = body_.infer.zonk(place.type);
+  given_[p].type = type;
   std::vector<DimCheckItem> checks;
   if (param.type) {
     if (!bindPack(param.type, type, arg.span)) {
-      body_.sink.report(DiagId::ArgumentType, arg.span, name_,
-                        c_.modules.sources.text(tree_.span(param.type)), b_.show(type));
+      body_.sink.report(DiagId::ArgumentType, arg.span, name(),
+                        body_.c.modules.sources.text(tree_.span(param.type)), b_.show(type));
       return fail();
     }
     TypeId paramType = resolver_.parameter(param.type, true);
-    if (types_.kind(type) == TypeKind::Pack && types_.kind(infer_.zonk(paramType)) == TypeKind::Array) {
+    if (types_.kind(type) == TypeKind::Pack && types_.kind(body_.infer.zonk(paramType)) == TypeKind::Array) {
       body_.openTarget(target, arg.span); // the size stays as it is
-      untyped_[p] = type = infer_.zonk(place.type);
+      given_[p].type = type = body_.infer.zonk(place.type);
     }
-    UnifyResult match = infer_.unify(paramType, type);
+    UnifyResult match = body_.infer.unify(paramType, type);
     if (match.kind == UnifyKind::DimsDiffer) {
-      b_.reportMismatch(match, paramType, type, NodeId::none(), arg.span, {name_, tree_.span(param.type)});
+      b_.reportMismatch(match, paramType, type, NodeId::none(), arg.span, {name(), tree_.span(param.type)});
       return fail();
     }
     if (match.kind == UnifyKind::Mismatch) {
       Diagnostic& d =
-          body_.sink.report(DiagId::ArgumentType, arg.span, name_, b_.show(paramType), b_.show(type));
+          body_.sink.report(DiagId::ArgumentType, arg.span, name(), b_.show(paramType), b_.show(type));
       if (types_.kind(paramType) == TypeKind::Pack && types_.kind(type) != TypeKind::Pack)
         d.hint = "a variable that may change its size is declared with `_`: `var x: " + b_.show(paramType) +
                  " = …`";
@@ -65,7 +65,7 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
   openInside(target);
   if (!checks.empty()) {
     bindArguments();
-    lets_.push_back(b_.dimChecks(std::move(checks), arg.span));
+    before_.lets.push_back(b_.dimChecks(std::move(checks), arg.span));
   }
   checkApart(target, arg.span);
   target_.inouts.push_back({static_cast<uint32_t>(p) + target_.captures, std::move(place)});
@@ -73,23 +73,23 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
 
 /// The arguments so far get names, in order: what follows comes after them.
 void DeclaredCall::bindArguments() {
-  for (NodeId& value : values_)
-    if (value.valid()) value = body_.pinned(value, "arg", lets_);
+  for (ParameterValue& given : given_)
+    if (NodeId& value = given.value; value.valid()) value = body_.pinned(value, "arg", before_.lets);
 }
 
 /// What is inside of another value is taken out before the call.
 void DeclaredCall::openInside(Target& target) {
   if (target.openings.empty()) return;
   bindArguments();
-  lets_.insert(lets_.end(), target.before.begin(), target.before.end());
-  openings_.insert(openings_.end(), target.openings.begin(), target.openings.end());
+  before_.lets.insert(before_.lets.end(), target.before.begin(), target.before.end());
+  inouts_.openings.insert(inouts_.openings.end(), target.openings.begin(), target.openings.end());
 }
 
 /// Two `&` arguments overlap unless their paths part at different fields or different literal indices (rule
 /// 14). Of those inside of other values these count: each comes back whole.
 void DeclaredCall::checkApart(const Target& target, Span at) {
   const Place& place = target.openings.empty() ? target.place : target.openings[0].within.place;
-  for (const Place& other : changed_) {
+  for (const Place& other : inouts_.changed) {
     if (other.root != place.root) continue;
     bool apart = false;
     for (size_t k = 0; k < other.steps.size() && k < place.steps.size(); ++k) {
@@ -103,7 +103,7 @@ void DeclaredCall::checkApart(const Target& target, Span at) {
     }
     if (!apart) body_.sink.report(DiagId::OverlappingInout, at);
   }
-  changed_.push_back(place);
+  inouts_.changed.push_back(place);
 }
 
 /// The value of a lower-case name in a parameter's type: an earlier argument, or what the function captured.
@@ -111,10 +111,10 @@ NodeId DeclaredCall::valueNamed(NameId name) {
   for (size_t p = 0; p < fn_.params.size(); ++p)
     if (fn_.params[p].name == name) {
       bindArguments();
-      return values_[p];
+      return given_[p].value;
     }
   const std::vector<NameId> names =
-      call_.known ? c_.program_.known(call_.known).captureNames : c_.scriptLets(call_.decl);
+      call_.known ? body_.c.program_.known(call_.known).captureNames : body_.c.scriptLets(call_.decl);
   auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) return NodeId();
   auto k = static_cast<uint32_t>(at - names.begin());
@@ -126,9 +126,9 @@ DimId DeclaredCall::sizeOfValue(SynId s) {
   if (tree_.kind(s) != SynKind::Name) return DimId::none();
   NameId name = tree_[s].as<Name>().name;
   NodeId value = valueNamed(name);
-  if (!value.valid()) return c_.constantDim(fn_.module, name);
+  if (!value.valid()) return body_.c.constantDim(fn_.module, name);
   DimId size = b_.dimOf(value);
-  if (!size) size = b_.dimOf(b_.local(b_.bind(types_.names.text(name), value, lets_), span_));
+  if (!size) size = b_.dimOf(b_.local(b_.bind(types_.names.text(name), value, before_.lets), span_));
   if (size) call_.bound.dims[name] = size;
   return size;
 }
@@ -140,8 +140,8 @@ TypeId DeclaredCall::parameterType(size_t p, NodeId& value, const CallArg& arg) 
     value = body_.checkArg(arg);
     if (b_.kindOf(value) == TypeKind::Error) return TypeId::none();
     if (!bindPack(type, b_.typeOf(value), arg.span)) {
-      body_.sink.report(DiagId::ArgumentType, arg.span, name_, c_.modules.sources.text(tree_.span(type)),
-                        b_.show(b_.typeOf(value)));
+      body_.sink.report(DiagId::ArgumentType, arg.span, name(),
+                        body_.c.modules.sources.text(tree_.span(type)), b_.show(b_.typeOf(value)));
       return TypeId::none();
     }
     if (packIn(tree_, type, call_.bound)) return TypeId::none(); // told where it is declared
@@ -152,7 +152,7 @@ TypeId DeclaredCall::parameterType(size_t p, NodeId& value, const CallArg& arg) 
 void DeclaredCall::argument(size_t p, const CallArg& arg) {
   const ParamDecl& param = fn_.params[p];
   if (arg.syntax && body_.ast.kind(arg.syntax) == SynKind::Ref) {
-    body_.sink.report(DiagId::NotInout, arg.span, name_, types_.names.text(param.name));
+    body_.sink.report(DiagId::NotInout, arg.span, name(), types_.names.text(param.name));
     return fail();
   }
   NodeId value;
@@ -161,24 +161,24 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
     bool terms = arg.syntax && body_.ast.kind(arg.syntax) == SynKind::Generator;
     if (terms && fn_.combinesTerms) value = body_.inOneAxis(value, arg.span);
     value = asWritten(value, arg);
-    untyped_[p] = b_.typeOf(value);
+    given_[p].type = b_.typeOf(value);
   } else {
     TypeId type = parameterType(p, value, arg);
     if (!type) return fail();
     value = asWritten(value.valid() ? value : body_.checkArg(arg, type), arg);
-    if (types_.kind(infer_.shallow(type)) == TypeKind::Function && b_.kindOf(value) == TypeKind::Known)
-      value = body_.asFunction(value, infer_.zonk(type), arg.span);
-    value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name_, tree_.span(fn_.params[p].type));
+    if (types_.kind(body_.infer.shallow(type)) == TypeKind::Function && b_.kindOf(value) == TypeKind::Known)
+      value = body_.asFunction(value, body_.infer.zonk(type), arg.span);
+    value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name(), tree_.span(fn_.params[p].type));
   }
-  values_[p] = value;
+  given_[p].value = value;
   failed_ |= b_.kindOf(value) == TypeKind::Error;
 }
 
 /// A default is evaluated at each call and may use earlier parameters.
 void DeclaredCall::defaultArgument(size_t p) {
   const ParamDecl& param = fn_.params[p];
-  if (!c_.openDefaults.insert({body_.id, fn_.decl, p}).second) {
-    body_.sink.report(DiagId::DefaultCycle, param.span, types_.names.text(param.name), name_);
+  if (!body_.c.openDefaults.insert({body_.id, fn_.decl, p}).second) {
+    body_.sink.report(DiagId::DefaultCycle, param.span, types_.names.text(param.name), name());
     return fail();
   }
   TypeId type = param.type ? resolver_.type(param.type) : TypeId::none();
@@ -186,17 +186,18 @@ void DeclaredCall::defaultArgument(size_t p) {
   bool usesEarlier = false;
   for (size_t q = 0; q < p; ++q) usesEarlier |= mentions(param.defaultValue, fn_.params[q].name);
   for (size_t q = 0; q < p && usesEarlier; ++q) {
-    if (!values_[q].valid()) continue;
-    if (body_.instance.nodes[values_[q]].kind != NodeKind::Local)
-      values_[q] = b_.local(b_.bind(types_.names.text(fn_.params[q].name), values_[q], lets_), span_);
-    body_.scope.add({fn_.params[q].name, body_.instance.nodes[values_[q]].as<LocalRef>().local});
+    if (!given_[q].value.valid()) continue;
+    if (body_.instance.nodes[given_[q].value].kind != NodeKind::Local)
+      given_[q].value =
+          b_.local(b_.bind(types_.names.text(fn_.params[q].name), given_[q].value, before_.lets), span_);
+    body_.scope.add({fn_.params[q].name, body_.instance.nodes[given_[q].value].as<LocalRef>().local});
   }
   NodeId value = defaultValue(param.defaultValue, type, mark);
-  c_.openDefaults.erase({body_.id, fn_.decl, p});
+  body_.c.openDefaults.erase({body_.id, fn_.decl, p});
   body_.scope.leave(mark);
-  if (type) value = body_.coerce(value, type, span_, DiagId::ArgumentType, name_);
-  untyped_[p] = b_.typeOf(value);
-  values_[p] = value;
+  if (type) value = body_.coerce(value, type, span_, DiagId::ArgumentType, name());
+  given_[p].type = b_.typeOf(value);
+  given_[p].value = value;
   failed_ |= b_.kindOf(value) == TypeKind::Error;
 }
 

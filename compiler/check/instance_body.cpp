@@ -320,23 +320,23 @@ DimId InstanceBody::sizeOfValue(Body& body, const FunctionDecl& fn, const std::v
 /// Types first: implicit parameters come in the order of the parameters, as at a call.
 void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeResolver& resolver) {
   const Ast& tree = *body.ast.at;
-  resolver.bindDim = [&](NameId name, Span span) {
+  resolver.around.bindDim = [&](NameId name, Span span) {
     return newDim(name ? std::string(c_.types.names.text(name)) : "_", name, span);
   };
-  resolver.bindType = [&](NameId name, Span) {
+  resolver.around.bindType = [&](NameId name, Span) {
     bool owned = name && c_.types.names.text(name).find('.') != std::string_view::npos;
     return owned && nextArg_ < args_.size() ? args_[nextArg_++] : TypeId::none();
   };
   std::vector<TypeId> paramTypes(fn.params.size());
-  resolver.valueDim = [&](SynId s) {
+  resolver.around.valueDim = [&](SynId s) {
     DimId size = tree.kind(s) == SynKind::Name ? sizeOfValue(body, fn, paramTypes, s) : DimId::none();
     return size ? size : body.dimOfSyntax(s);
   };
-  resolver.whyNoSize = [&](NameId name) {
+  resolver.around.whyNoSize = [&](NameId name) {
     std::string why = whyNoSize(c_, fn, name);
     return why.empty() ? body.whyNoSize(name) : why;
   };
-  resolver.sizesInScope = [&] {
+  resolver.around.sizesInScope = [&] {
     std::vector<NameId> names = body.visibleNames();
     for (const ParamDecl& p : fn.params) names.push_back(p.name);
     return names;
@@ -371,8 +371,8 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
   instance_.dimParams.insert(instance_.dimParams.end(), fresh_.begin(), fresh_.end());
   c_.info(id_).dimNames = dimNames_;
   resolver.owner = NameId::none();
-  resolver.bindDim = nullptr;
-  resolver.valueDim = [&body](SynId s) { return body.dimOfSyntax(s); };
+  resolver.around.bindDim = nullptr;
+  resolver.around.valueDim = [&body](SynId s) { return body.dimOfSyntax(s); };
 }
 
 /// A default value, which may use the parameters before its own; calls check it again, each at its own types.
@@ -385,7 +385,7 @@ void InstanceBody::checkDefault(Body& body, const ParamDecl& param, TypeId type)
 
 TypeId InstanceBody::declaredResult(Body& body, const FunctionDecl& fn, TypeResolver& resolver) {
   TypeEnv before = body.env;
-  resolver.freshDim = [&](NameId name, Span span) {
+  resolver.around.freshDim = [&](NameId name, Span span) {
     return c_.types.dims.symbol(c_.types.dims.newSym(
         {name ? std::string(c_.types.names.text(name)) : "_", DimSymKind::Unknown, 0, span}));
   };

@@ -52,11 +52,11 @@ std::optional<std::vector<TypeId>> Body::monomorphicParameters(const Known& know
   TypeEnv names = known.env;
   TypeResolver resolver(c, isLambda ? known.module : c.function(known.candidates[0]).module,
                         isLambda ? *known.tree : c.ast(known.candidates[0]), names);
-  resolver.bindDim = resolver.freshDim = [&](NameId, Span) {
+  resolver.around.bindDim = resolver.around.freshDim = [&](NameId, Span) {
     open = true;
     return types.dims.constant(0);
   };
-  resolver.bindType = [&](NameId, Span) {
+  resolver.around.bindType = [&](NameId, Span) {
     open = true;
     return types.error();
   };
@@ -189,7 +189,7 @@ NodeId Body::intrinsicValue(IntrinsicKind kind, Span span) {
 /// The intrinsic that is meant where none of the functions of its name takes the arguments (rule 8).
 std::optional<IntrinsicKind> Body::intrinsicMeant(const Known& known, const std::vector<CallArg>& args) {
   auto intrinsic = findIntrinsic(types.names.text(c.modules.decl(known.candidates[0]).name));
-  if (!intrinsic || known.isNested) return std::nullopt;
+  if (!intrinsic || known.nesting.isNested) return std::nullopt;
   std::vector<int> score;
   for (DeclId decl : known.candidates)
     if (applicable(decl, args, score)) return std::nullopt;
@@ -202,7 +202,7 @@ NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& written,
   const Known& known = c.program_.known(types[b.typeOf(function)].known);
   const NameId name = c.modules.decl(known.candidates[0]).name;
   std::vector<CallArg> args = written;
-  if (!known.isNested && findIntrinsic(types.names.text(name))) // the arguments say which is meant
+  if (!known.nesting.isNested && findIntrinsic(types.names.text(name))) // the arguments say which is meant
     for (CallArg& arg : args) {
       if (arg.node.valid() || ast.kind(arg.syntax) == SynKind::Ref) continue;
       arg.node = checkArg(arg);
@@ -211,7 +211,7 @@ NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& written,
   if (auto intrinsic = intrinsicMeant(known, args))
     return callKnown(intrinsicValue(*intrinsic, span), args, expected, span);
   std::vector<NodeId> nodes;
-  if (!known.isNested && !known.captureNames.empty() && !isReadable(function))
+  if (!known.nesting.isNested && !known.captureNames.empty() && !isReadable(function))
     function = b.local(b.bind("f", function, nodes), span);
   size_t before = given.size();
   giveCaptures(known, function);

@@ -40,9 +40,10 @@ private:
     }
     const syntax::Ast& tree = c_.ast(fn.decl);
     TypeResolver resolver(c_, fn.module, tree, env);
-    resolver.bindDim = resolver.freshDim = [this](NameId, Span) { return types_.dims.constant(1); };
-    resolver.valueDim = [this](syntax::NodeId) { return types_.dims.constant(1); };
-    resolver.bindType = [&](NameId, Span) { return variable(opened++); };
+    resolver.around.bindDim =
+        resolver.around.freshDim = [this](NameId, Span) { return types_.dims.constant(1); };
+    resolver.around.valueDim = [this](syntax::NodeId) { return types_.dims.constant(1); };
+    resolver.around.bindType = [&](NameId, Span) { return variable(opened++); };
     for (const ParamDecl& p : fn.params) {
       resolver.owner = p.name;
       TypeId type = p.type ? withoutDims(resolver.type(p.type)) : TypeId::none();

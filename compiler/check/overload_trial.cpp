@@ -42,13 +42,13 @@ private:
 };
 
 void OverloadTrial::declareGenerics() {
-  resolver_.bindDim = [this](NameId dim, Span at) {
+  resolver_.around.bindDim = [this](NameId dim, Span at) {
     const std::string name = dim ? std::string(body_.types.names.text(dim)) : "_";
     return body_.types.dims.symbol(body_.infer.freshDim(name, at));
   };
-  resolver_.bindType = [this](NameId, Span at) { return body_.fresh(at); };
-  resolver_.valueDim = [this](SynId) { return freshSize("_"); };
-  resolver_.solved = [this](TypeId type) { return body_.infer.zonk(type); };
+  resolver_.around.bindType = [this](NameId, Span at) { return body_.fresh(at); };
+  resolver_.around.valueDim = [this](SynId) { return freshSize("_"); };
+  resolver_.around.solved = [this](TypeId type) { return body_.infer.zonk(type); };
   for (const GenericParam& g : fn_.generics)
     if (g.kind == GenericKind::Type)
       bound_.types[g.name] = body_.fresh(fn_.span);

@@ -66,6 +66,13 @@ enum class KnownKind : uint8_t {
   Scaled,
   Dotted
 };
+/// Of Overloads: one function inside of another; several of these, as captures; or functions of a script,
+/// with the `let`s they see as captures.
+struct Nesting {
+  bool isNested = false, isSet = false;
+  bool joins = false; ///< a nested function that is an overload of those of its name above it
+  InstanceId owner;   ///< of a nested function: where it stands
+};
 struct Known {
   KnownKind kind = KnownKind::Overloads;
   std::vector<DeclId> candidates; ///< of Overloads
@@ -73,7 +80,6 @@ struct Known {
   std::string literal;            ///< of Scaled: the scalar, where it is an open literal
   DeclId constructor;
   std::vector<uint32_t> wrt; ///< of Transform
-  std::vector<syntax::NodeId> wrtNames;
   // Lambda:
   ModuleId module;
   const syntax::Ast* tree = nullptr;
@@ -83,13 +89,7 @@ struct Known {
   std::vector<NameId> captureNames; ///< one for each capture
   std::vector<TypeId> captureTypes; ///< as seen where the lambda stands
   TypeEnv env;                      ///< generic parameters and dimensions visible there
-  // Overloads: one function inside of another; several of these, as captures; or functions of a script, with
-  // the `let`s they see as captures.
-  bool isNested = false, isSet = false;
-  bool joins = false; ///< a nested function that is an overload of those of its name above it
-  InstanceId owner;   ///< of a nested function: where it stands
-  std::vector<DimSym>
-      symbols; ///< dimensions visible there that the captures' types do not determine: passed as ints
+  Nesting nesting;
   PullbackShape pullback;
 };
 

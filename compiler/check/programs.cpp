@@ -58,9 +58,10 @@ bool Checker::hasUnresolvedParameter(const FunctionDecl& fn) {
   for (const GenericParam& g : fn.generics)
     if (g.kind == GenericKind::Type) env.types[g.name] = paramTypes(fn.decl, fn.generics)[nextParam++];
   TypeResolver resolver(*this, fn.module, ast(fn.decl), env);
-  resolver.bindDim = resolver.freshDim = [this](NameId, Span) { return types.dims.constant(1); };
-  resolver.valueDim = [this](SynId) { return types.dims.constant(1); };
-  resolver.bindType = [&](NameId name, Span) {
+  resolver.around.bindDim =
+      resolver.around.freshDim = [this](NameId, Span) { return types.dims.constant(1); };
+  resolver.around.valueDim = [this](SynId) { return types.dims.constant(1); };
+  resolver.around.bindType = [&](NameId name, Span) {
     bool bare = name && types.names.text(name).find('.') != std::string_view::npos;
     open |= bare;
     return bare ? types.scalar(types::TypeKind::F32) : TypeId::none();

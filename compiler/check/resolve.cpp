@@ -48,7 +48,8 @@ TypeId TypeResolver::form(SynId node) {
   case SynKind::Member: return named(node);
   case SynKind::Brackets: return bracketed(node);
   case SynKind::Underscore:
-    if (TypeId bound = bindType ? bindType(NameId::none(), n.span) : TypeId::none()) return bound;
+    if (TypeId bound = around.bindType ? around.bindType(NameId::none(), n.span) : TypeId::none())
+      return bound;
     return error(DiagId::UnknownType, n.span, "_");
   case SynKind::Tuple: {
     std::vector<TypeId> parts;
@@ -86,8 +87,8 @@ TypeId TypeResolver::named(SynId node) {
   if (n.kind == SynKind::Name && text(n.as<Name>().name) == "List") return bareList(n.span);
   if (n.kind == SynKind::Name && (text(n.as<Name>().name) == "Axis" || text(n.as<Name>().name) == "Axes"))
     return error(DiagId::NoAxisParameters, n.span, {});
-  if (n.kind == SynKind::Name && bindType)
-    if (TypeId bound = bindType(n.as<Name>().name, n.span)) return bound;
+  if (n.kind == SynKind::Name && around.bindType)
+    if (TypeId bound = around.bindType(n.as<Name>().name, n.span)) return bound;
   std::string_view shown = checker_.modules.sources.text(n.span);
   if (shown == "Dict" || shown == "Set") return error(DiagId::NoDictionaries, n.span, {});
   Diagnostic& d = checker_.sink.report(DiagId::UnknownType, n.span, shown);
@@ -100,7 +101,7 @@ TypeId TypeResolver::named(SynId node) {
 /// `List` alone, in the type of a parameter: of any elements.
 TypeId TypeResolver::bareList(Span span) {
   NameId element = owner ? ownedName(types_.names, owner, types_.names.intern("T")) : NameId();
-  if (TypeId bound = bindType && element ? bindType(element, span) : TypeId::none())
+  if (TypeId bound = around.bindType && element ? around.bindType(element, span) : TypeId::none())
     return types_.list(bound);
   checker_.sink.report(DiagId::TypeArguments, span, "List", "1", "0");
   return types_.error();
@@ -151,7 +152,7 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
   if (!bare && (given < required || given > record.generics.size())) {
     checker_.sink.report(DiagId::TypeArguments, span, text(record.name),
                          std::to_string(record.generics.size()), std::to_string(given));
-    for (size_t k = 0; items && bindDim && k < given; ++k) // they name sizes all the same
+    for (size_t k = 0; items && around.bindDim && k < given; ++k) // they name sizes all the same
       if (const SynNode& item = ast_[(*items)[k].value]; item.kind == SynKind::Name &&
                                                          isCapital(text(item.as<Name>().name)) &&
                                                          !env_.types.contains(item.as<Name>().name))
@@ -174,9 +175,10 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
       TypeResolver inner(checker_, record.module, checker_.modules.astOf(decl), none);
       typeArgs.push_back(inner.type(g.defaultType));
     } else if (isType) {
-      TypeId bound = bindType
-                         ? bindType(owner ? ownedName(types_.names, owner, g.name) : NameId::none(), span)
-                         : TypeId::none();
+      TypeId bound =
+          around.bindType
+              ? around.bindType(owner ? ownedName(types_.names, owner, g.name) : NameId::none(), span)
+              : TypeId::none();
       if (!bound) {
         checker_.sink.report(DiagId::TypeArguments, span, text(record.name),
                              std::to_string(record.generics.size()), std::to_string(given));
@@ -189,7 +191,7 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
         dims.push_back(found->second);
         continue;
       }
-      auto& hook = freshDim ? freshDim : bindDim;
+      auto& hook = around.freshDim ? around.freshDim : around.bindDim;
       if (hidden_) {
         hidden_->push_back(types_.dims.newSym({std::string(text(g.name)), DimSymKind::Unknown, 0, span}));
         dims.push_back(types_.dims.symbol(hidden_->back()));
@@ -257,8 +259,8 @@ bool TypeResolver::namesSizes(SynId node) const {
 }
 
 TypeId TypeResolver::nested(SynId node) {
-  if (ast_.kind(node) == SynKind::Underscore && bindType && owner) // of any type
-    if (TypeId bound = bindType(unnamed(), ast_.span(node))) return bound;
+  if (ast_.kind(node) == SynKind::Underscore && around.bindType && owner) // of any type
+    if (TypeId bound = around.bindType(unnamed(), ast_.span(node))) return bound;
   if (ast_.kind(node) == SynKind::Paren) return nested(ast_[node].as<One>().inner);
   if (ast_.kind(node) == SynKind::Tuple && !namesSizes(node)) { // each part keeps its sizes beside it
     std::vector<TypeId> parts;
@@ -290,7 +292,7 @@ TypeId TypeResolver::bracketed(SynId node) {
     if (!bound && base.kind == SynKind::Name && text(base.as<Name>().name) == "Tangent" &&
         brackets.items.size() == 1) {
       TypeId of = type(brackets.items[0].value);
-      return types::tangentType(types_, solved ? solved(of) : of);
+      return types::tangentType(types_, around.solved ? around.solved(of) : of);
     }
     DeclId decl = bound ? DeclId::none() : checker_.typeDecl(module_, ast_, brackets.base);
     if (decl && !checker_.takesNoParameters(decl)) return ofDecl(decl, &brackets.items, n.span);
@@ -346,11 +348,11 @@ DimId TypeResolver::dim(SynId node, bool alone) {
       if (name) env_.dims[name] = dims.symbol(hidden_->back());
       return dims.symbol(hidden_->back());
     }
-    if (name && env_.dims.contains(name) && (freshDim || namesAreExistential_)) {
+    if (name && env_.dims.contains(name) && (around.freshDim || namesAreExistential_)) {
       checker_.sink.report(DiagId::DimensionBound, n.span, text(name));
       return DimId::none();
     }
-    auto& hook = freshDim ? freshDim : bindDim;
+    auto& hook = around.freshDim ? around.freshDim : around.bindDim;
     if (!hook) {
       Diagnostic& d = checker_.sink.report(DiagId::DimensionUnbound, n.span, name ? text(name) : "_");
       if (!name)
@@ -366,17 +368,17 @@ DimId TypeResolver::dim(SynId node, bool alone) {
   case SynKind::Name: {
     NameId name = n.as<Name>().name;
     if (auto bound = env_.dims.find(name); bound != env_.dims.end()) {
-      if (readDim) readDim(name);
+      if (around.readDim) around.readDim(name);
       if (alone) unsettled.erase(name);
       return bound->second;
     }
     if (!isCapital(text(name))) {
-      DimId value = valueDim ? valueDim(node) : checker_.constantDim(module_, name);
+      DimId value = around.valueDim ? around.valueDim(node) : checker_.constantDim(module_, name);
       if (!value) reportNoSize(name, n.span);
       return value;
     }
-    if (bindDim) {
-      DimId fresh = bindDim(name, n.span);
+    if (around.bindDim) {
+      DimId fresh = around.bindDim(name, n.span);
       env_.dims[name] = fresh;
       if (!alone) unsettled.emplace(name, n.span);
       return fresh;
@@ -406,15 +408,15 @@ DimId TypeResolver::dim(SynId node, bool alone) {
     [[fallthrough]];
   }
   default:
-    if (valueDim)
-      if (DimId value = valueDim(node)) return value;
+    if (around.valueDim)
+      if (DimId value = around.valueDim(node)) return value;
     checker_.sink.report(DiagId::DimensionValue, n.span, checker_.modules.sources.text(n.span));
     return DimId::none();
   }
 }
 
 void TypeResolver::reportNoSize(NameId name, Span span) {
-  std::string why = whyNoSize ? whyNoSize(name) : "";
+  std::string why = around.whyNoSize ? around.whyNoSize(name) : "";
   const DeclId constant = checker_.constDecl(module_, name);
   bool known = !why.empty() || constant;
   if (why.empty() && constant && checker_.constantSize(constant).told)
@@ -424,7 +426,7 @@ void TypeResolver::reportNoSize(NameId name, Span span) {
   if (!why.empty()) {
     checker_.sink.report(DiagId::DimensionValue, span, text(name)).hint = why;
   } else if (!known) {
-    std::vector<NameId> inScope = sizesInScope ? sizesInScope() : std::vector<NameId>();
+    std::vector<NameId> inScope = around.sizesInScope ? around.sizesInScope() : std::vector<NameId>();
     for (const auto& [bound, dim] : env_.dims) inScope.push_back(bound);
     checker_.sink.report(DiagId::UnknownName, span, text(name)).hint =
         checker_.suggestSize(module_, name, inScope);
@@ -438,8 +440,8 @@ DimId TypeResolver::memberDim(SynId node) {
     NameId base = ast_[member.base].as<Name>().name;
     if (auto owned = env_.dims.find(ownedName(types_.names, base, member.name)); owned != env_.dims.end())
       return owned->second;
-    if (valueType)
-      if (TypeId type = valueType(base); type && types_[type].record) {
+    if (around.valueType)
+      if (TypeId type = around.valueType(base); type && types_[type].record) {
         const types::Record& record = types_.recordInfo(types_[type].record);
         for (size_t k = 0; k < record.ownDims(); ++k)
           if (types_.dims.info(record.dimParams[k]).name == text(member.name)) return types_[type].dims[k];

@@ -6,14 +6,8 @@
 
 namespace melix::check {
 
-/// `int`, `f32` and their like.
-std::optional<TypeKind> scalarNamed(std::string_view name);
-
-class TypeResolver {
-public:
-  TypeResolver(Checker& checker, ModuleId module, const syntax::Ast& ast, TypeEnv& env)
-      : checker_(checker), types_(checker.types), module_(module), ast_(ast), env_(env) {}
-
+/// What names mean where a type is written, and what else is known there.
+struct TypeSurroundings {
   /// A dimension for an unbound capitalised name, `?N` (named) or `_` (no name); null: not allowed here.
   std::function<DimId(NameId, Span)> bindDim;
   /// A dimension for `?N` and `_`; null: as bindDim.
@@ -31,6 +25,17 @@ public:
   std::function<TypeId(NameId, Span)> bindType;
   /// What is known by now of a type with variables; null: nothing more.
   std::function<TypeId(TypeId)> solved;
+};
+
+/// `int`, `f32` and their like.
+std::optional<TypeKind> scalarNamed(std::string_view name);
+
+class TypeResolver {
+public:
+  TypeResolver(Checker& checker, ModuleId module, const syntax::Ast& ast, TypeEnv& env)
+      : checker_(checker), types_(checker.types), module_(module), ast_(ast), env_(env) {}
+
+  TypeSurroundings around;
   /// Name of the parameter whose type is read: the parameters of a bare generic record are called `p.N`.
   NameId owner;
 

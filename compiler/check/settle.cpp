@@ -296,8 +296,8 @@ void Body::settleLambda(KnownId id, std::vector<TypeId> args) {
   auto size = [this](Span at) {
     return types.dims.symbol(types.dims.newSym({"_", DimSymKind::Unknown, 0, at}));
   };
-  resolver.freshDim = resolver.bindDim = [&](NameId, Span at) { return size(at); };
-  resolver.valueDim = [&](SynId s) { return size(known.tree->span(s)); };
+  resolver.around.freshDim = resolver.around.bindDim = [&](NameId, Span at) { return size(at); };
+  resolver.around.valueDim = [&](SynId s) { return size(known.tree->span(s)); };
   const size_t before = sink.errorCount();
   for (const syntax::Parameter& p : params) {
     types::Type written = types[resolver.type(p.type)];
@@ -461,7 +461,7 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
     sizes.push_back(types.dims.newSym({"_", DimSymKind::Unknown, 0, at}));
     return types.dims.symbol(sizes.back());
   };
-  resolver.freshDim = [&](NameId, Span at) { return freshSize(at); };
+  resolver.around.freshDim = [&](NameId, Span at) { return freshSize(at); };
   TypeId declared = fn.result ? resolver.type(fn.result) : types.unit();
   if (expected) infer.unify(declared, expected);
   declared = infer.zonk(declared);

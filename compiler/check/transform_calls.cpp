@@ -140,9 +140,11 @@ TypeId Body::writtenType(const Ast& tree, ModuleId home, const TypeEnv& env, Syn
   if (!written) return TypeId::none();
   TypeEnv scratch = env;
   TypeResolver resolver(c, home, tree, scratch);
-  resolver.freshDim =
-      resolver.bindDim = [&](NameId, Span at) { return types.dims.symbol(infer.freshDim("_", at)); };
-  resolver.valueDim = [&](SynId node) { return types.dims.symbol(infer.freshDim("_", tree.span(node))); };
+  resolver.around.freshDim =
+      resolver.around.bindDim = [&](NameId, Span at) { return types.dims.symbol(infer.freshDim("_", at)); };
+  resolver.around.valueDim = [&](SynId node) {
+    return types.dims.symbol(infer.freshDim("_", tree.span(node)));
+  };
   Attempt attempt(*this);
   TypeId asked = resolver.type(written);
   if (!attempt.hasMessages()) return asked;
