@@ -129,12 +129,11 @@ void ModuleEmitter::emitEntry() {
 }
 
 void ModuleEmitter::run() {
-  for (const auto* functions : {&unit.functions, &unit.copies})
-    for (loops::FunctionId f : *functions) functionOf(f);
+  const std::vector<loops::FunctionId> all = unit.all();
+  for (loops::FunctionId f : all) functionOf(f);
   if (std::find(unit.functions.begin(), unit.functions.end(), unit.module.entry) != unit.functions.end())
     emitEntry();
-  for (const auto* functions : {&unit.functions, &unit.copies})
-    for (loops::FunctionId f : *functions) emitFunction(*this, f);
+  for (loops::FunctionId f : all) emitFunction(*this, f);
   debug->finish();
 }
 

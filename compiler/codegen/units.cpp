@@ -21,41 +21,46 @@ void collectCopies(const loops::Module& module, FunctionId f, std::set<FunctionI
   }
 }
 
-void finish(Unit& unit) {
-  std::set<FunctionId> copies;
-  for (FunctionId f : unit.functions) collectCopies(unit.module, f, copies);
-  unit.copies.assign(copies.begin(), copies.end());
+/// The functions that are no copies, up to each that begins another unit.
+template <class Begins>
+std::vector<Unit> cut(const loops::Module& module, const Begins& begins) {
+  std::vector<Unit> units{Unit{module, {}, {}}};
+  for (uint32_t k = 0; k < module.functions.size(); ++k) {
+    const FunctionId f(k);
+    if (isCopied(module.functions[f])) continue;
+    if (begins(module.functions[f])) units.push_back({module, {}, {}});
+    units.back().functions.push_back(f);
+  }
+  for (Unit& unit : units) {
+    std::set<FunctionId> copies;
+    for (FunctionId f : unit.functions) collectCopies(module, f, copies);
+    unit.copies.assign(copies.begin(), copies.end());
+    unit.alone = units.size() == 1;
+  }
+  return units;
 }
 
 } // namespace
 
+std::vector<FunctionId> Unit::all() const {
+  std::vector<FunctionId> out = functions;
+  out.insert(out.end(), copies.begin(), copies.end());
+  return out;
+}
+
 bool isCopied(const loops::Function& fn) { return fn.inlined && fn.closed && !fn.exported; }
 
 Unit wholeModule(const loops::Module& module) {
-  Unit unit{module, {}, {}};
-  for (uint32_t k = 0; k < module.functions.size(); ++k)
-    if (!isCopied(module.functions[FunctionId(k)])) unit.functions.push_back(FunctionId(k));
-  finish(unit);
-  unit.alone = true;
-  return unit;
+  return cut(module, [](const loops::Function&) { return false; }).front();
 }
 
 std::vector<Unit> unitsOf(const loops::Module& module) {
-  std::vector<Unit> units{Unit{module, {}, {}}};
   size_t statements = 0;
-  for (FunctionId f : wholeModule(module).functions) {
-    if (statements >= unitStatements) {
-      units.push_back({module, {}, {}});
-      statements = 0;
-    }
-    units.back().functions.push_back(f);
-    statements += module.functions[f].stmts.size();
-  }
-  for (Unit& unit : units) {
-    finish(unit);
-    unit.alone = units.size() == 1;
-  }
-  return units;
+  return cut(module, [&](const loops::Function& fn) {
+    const bool isFull = statements >= unitStatements;
+    statements = (isFull ? 0 : statements) + fn.stmts.size();
+    return isFull;
+  });
 }
 
 } // namespace melix::codegen

@@ -15,6 +15,9 @@ struct Unit {
   /// What is merged into its callers, where a function of the unit calls it: each unit has a copy of its own.
   std::vector<loops::FunctionId> copies;
   bool alone = false; ///< there is no other unit
+
+  /// The functions, then the copies.
+  std::vector<loops::FunctionId> all() const;
 };
 
 /// Whether each unit that calls the function has a copy of it.
