@@ -266,7 +266,6 @@ public:
                                                uint32_t caseIndex, Span span);
   Alternative* alternative = nullptr; ///< at hand
   LocalId bindName(NameId name, TypeId type, Span span, bool isVar);
-  PatternId bindPattern(LocalId local, TypeId type, Span span);
   PatternId anyPattern(TypeId type, Span span);
   PatternId casePattern(TypeId type, uint32_t k, std::vector<NodeId>& fields, Span span);
   bool caseOf(SynId path, TypeId type, uint32_t& caseIndex);

@@ -75,7 +75,7 @@ void Body::openTarget(Target& target, Span span) {
   TypeId type = b.typeOf(made.value);
   if (instance.nodes[made.value].kind == NodeKind::Unpack) {
     made.seen = b.newLocal("seen", type, span);
-    PatternId named = bindPattern(made.seen, type, span);
+    PatternId named = b.bindPattern(made.seen, type, span);
     target.before.push_back(b.make(NodeKind::Let, types.unit(), span, {made.value}, PatternRef{named}));
   }
   LocalId local = b.newLocal("part", type, span, true);

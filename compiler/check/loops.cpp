@@ -324,7 +324,7 @@ NodeId Body::listOfIterator(NodeId source, Span span) {
     list = types.list(type);
     out = b.newLocal("out", list, span, true);
     element = b.newLocal("x", type, span);
-    return bindPattern(element, type, span);
+    return b.bindPattern(element, type, span);
   };
   auto push = [&] {
     NodeId pushed = b.make(NodeKind::Push, list, span, {b.local(out, span), b.local(element, span)});

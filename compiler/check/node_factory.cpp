@@ -98,14 +98,19 @@ LocalId NodeFactory::newLocal(std::string_view name, TypeId type, Span span, boo
   return instance.locals.add(std::move(l));
 }
 
-NodeId NodeFactory::let(LocalId l, NodeId init) {
+PatternId NodeFactory::bindPattern(LocalId l, TypeId type, Span span) {
   Pattern p;
   p.kind = PatternKind::Bind;
-  p.type = instance.locals[l].type;
+  p.type = type;
   p.local = l;
-  p.span = instance.locals[l].span;
-  PatternId pattern = instance.patterns.add(std::move(p));
-  return make(NodeKind::Let, types.unit(), spanOf(init), {init}, PatternRef{pattern});
+  p.span = span;
+  return instance.patterns.add(std::move(p));
+}
+
+NodeId NodeFactory::let(LocalId l, NodeId init) {
+  const Local& local = instance.locals[l];
+  return make(NodeKind::Let, types.unit(), spanOf(init), {init},
+              PatternRef{bindPattern(l, local.type, local.span)});
 }
 
 LocalId NodeFactory::bind(std::string_view name, NodeId init, std::vector<NodeId>& into) {

@@ -45,6 +45,7 @@ public:
   /// Binds `init` to a fresh local and appends the `let` to `into`; a node that is a plain local read is used
   /// as is.
   LocalId bind(std::string_view name, NodeId init, std::vector<NodeId>& into);
+  PatternId bindPattern(LocalId l, TypeId type, Span span);
   NodeId let(LocalId l, NodeId init);
   /// `result`, said of the sizes of `x`: `x` is evaluated before it, unless it is a variable or a part of
   /// one.

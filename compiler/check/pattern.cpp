@@ -22,15 +22,6 @@ void Body::noteOpen(LocalId local) {
       return openLocals.push_back({local, static_cast<uint32_t>(types.dims.symCount())});
 }
 
-PatternId Body::bindPattern(LocalId local, TypeId type, Span span) {
-  Pattern p;
-  p.kind = PatternKind::Bind;
-  p.type = type;
-  p.local = local;
-  p.span = span;
-  return instance.patterns.add(std::move(p));
-}
-
 PatternId Body::anyPattern(TypeId type, Span span) {
   Pattern p;
   p.type = type;
@@ -49,7 +40,7 @@ PatternId Body::casePattern(TypeId type, uint32_t k, std::vector<NodeId>& fields
   for (uint32_t f = 0; f < count; ++f) {
     const TypeId field = types.fieldType(type, k, f);
     const LocalId v = b.newLocal("v", field, span);
-    p.subs.push_back(bindPattern(v, field, span));
+    p.subs.push_back(b.bindPattern(v, field, span));
     fields.push_back(b.local(v, span));
   }
   return instance.patterns.add(std::move(p));

@@ -101,7 +101,7 @@ NodeId Body::checkConst(const ConstItem& item, Span span) {
   LocalId local = declareLocal(item.name, b.typeOf(value), item.nameSpan, false);
   if (DimId d = b.dimOf(value)) env.dims[item.name] = d;
   return b.make(NodeKind::Let, types.unit(), span, {value},
-                PatternRef{bindPattern(local, b.typeOf(value), item.nameSpan)});
+                PatternRef{b.bindPattern(local, b.typeOf(value), item.nameSpan)});
 }
 
 /// Whether a type that is written has `?N` in it.
@@ -155,7 +155,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   PatternId pattern =
       !changes
           ? checkPattern(let.pattern, type, let.isVar, refutable)
-          : bindPattern(declareLocal(ast[let.pattern].as<Name>().name, type, ast.span(let.pattern), true),
+          : b.bindPattern(declareLocal(ast[let.pattern].as<Name>().name, type, ast.span(let.pattern), true),
                         type, ast.span(let.pattern));
   if (refutable && !let.otherwise) sink.report(DiagId::Refutable, ast.span(let.pattern));
   if (simpleName && !let.isVar) {
