@@ -11,10 +11,6 @@ static std::string withoutCarriageReturns(std::string_view text) {
   return out;
 }
 
-std::string_view TokenWriter::textOf(const Token& t) const {
-  return sources_.text(Span{stream_.file, t.begin, t.end});
-}
-
 void TokenWriter::verbatim(uint32_t begin, uint32_t end) {
   std::string_view text = sources_.text(Span{stream_.file, begin, end});
   if (text.find('\r') == std::string_view::npos)

@@ -24,7 +24,6 @@ protected:
     return stream_.tokens[std::min(at_ + ahead, stream_.tokens.size() - 1)];
   }
   bool is(TokenKind kind, size_t ahead = 0) const { return peek(ahead).kind == kind; }
-  std::string_view textOf(const Token& token) const;
   void token();               ///< the next token, with the comments before it
   void token(TokenKind kind); ///< … which must be this one
   void verbatim(uint32_t begin, uint32_t end);

@@ -4,11 +4,6 @@
 
 namespace melix {
 
-Span cover(Span a, Span b) {
-  if (!a.valid() || a.file != b.file) return a.valid() ? a : b;
-  return {a.file, std::min(a.begin, b.begin), std::max(a.end, b.end)};
-}
-
 static bool continuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 uint32_t characterCount(std::string_view text) {

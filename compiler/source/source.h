@@ -21,9 +21,6 @@ struct Span {
   auto operator<=>(const Span&) const = default;
 };
 
-/// The smallest span that covers both (of one file).
-Span cover(Span a, Span b);
-
 /// From 1; columns count characters (code points), not bytes.
 struct LineColumn {
   uint32_t line = 0, column = 0;

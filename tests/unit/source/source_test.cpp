@@ -31,13 +31,5 @@ TEST(Source, LinesComeWithoutTheirEnds) {
   EXPECT_EQ(sources.lineText(file, 3), "three");
 }
 
-TEST(Source, CoverTakesInBothSpans) {
-  FileId file(0);
-  Span both = cover({file, 5, 7}, {file, 1, 6});
-  EXPECT_EQ(both.begin, 1u);
-  EXPECT_EQ(both.end, 7u);
-  EXPECT_EQ(cover({}, {file, 1, 2}).begin, 1u) << "a span that is nowhere adds nothing";
-}
-
 } // namespace
 } // namespace melix
