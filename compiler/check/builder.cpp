@@ -33,7 +33,7 @@ private:
   bool prepareStep(SynId step, Range& range);
   bool prepareValue(NodeId value, Range& range);
   bool prepareElements(const Header& header, Range& range);
-  DimId dimension(NodeId value);
+  DimId dimension(NodeId value, bool exact = false);
   bool open(const Header& header, const Range& range);
   void openPack(const Header& header);
   void openElements(const Header& header, const Range& range);
@@ -64,10 +64,12 @@ private:
 
 } // namespace
 
-DimId BuilderCheck::dimension(NodeId value) {
+/// An end of a range. What is counted in steps has to be `exact`; else a range is as long as an `int` that
+/// wraps says, and the dimension is the same modulo 2^64.
+DimId BuilderCheck::dimension(NodeId value, bool exact) {
   value = b_.endOf(body_.asInt(value, b_.spanOf(value)), before_);
   if (b_.kindOf(value) == TypeKind::Error) return DimId::none();
-  if (DimId d = b_.dimOf(value)) return d;
+  if (DimId d = b_.dimOf(value); d && (!exact || b_.isExact(d))) return d;
   LocalId named = b_.newLocal("n", types_.int64(), b_.spanOf(value));
   before_.push_back(b_.let(named, value));
   return b_.dimOf(b_.local(named, b_.spanOf(value)));
@@ -113,7 +115,7 @@ bool BuilderCheck::prepareRange(const Header& header, Range& range) {
   NodeId hi = body_.checkExpr(written.last);
   if (b_.kindOf(lo) == TypeKind::Error || b_.kindOf(hi) == TypeKind::Error) return false;
   bool zero = b_.literal(lo) == 0;
-  DimId first = dimension(lo), last = dimension(hi);
+  DimId first = dimension(lo, written.step.valid()), last = dimension(hi, written.step.valid());
   if (!first || !last) return false;
   range.extent = types_.dims.sub(last, first);
   if (zero) types_.dims.spell(range.extent, body_.c.modules.sources.text(body_.ast.span(written.last)));

@@ -77,9 +77,9 @@ void DeclaredCall::bindArguments() {
     if (NodeId& value = given.value; value.valid()) value = body_.pinned(value, "arg", before_.lets);
 }
 
-/// What is inside of another value is taken out before the call.
+/// What is inside of another value is taken out before the call, and ends of slices are named.
 void DeclaredCall::openInside(Target& target) {
-  if (target.openings.empty()) return;
+  if (target.openings.empty() && target.before.empty()) return;
   bindArguments();
   before_.lets.insert(before_.lets.end(), target.before.begin(), target.before.end());
   inouts_.openings.insert(inouts_.openings.end(), target.openings.begin(), target.openings.end());

@@ -119,27 +119,36 @@ DimId IndexItems::end(SynId written, NodeId& node) {
     return d;
   }
   if (DimId d = b_.dimOf(node)) return d;
-  LocalId named = b_.newLocal("end", types_.int64(), span);
-  before.push_back(b_.let(named, node));
-  node = b_.local(named, span);
+  return named(node, span);
+}
+
+DimId IndexItems::named(NodeId& node, Span span) {
+  LocalId end = b_.newLocal("end", types_.int64(), span);
+  before.push_back(b_.let(end, node));
+  node = b_.local(end, span);
   return b_.dimOf(node);
 }
 
-/// Reports ends that no array has, whatever the sizes that are not known yet.
-bool IndexItems::fits(DimId lo, DimId hi, Span span) {
-  types::DimStore& dims = types_.dims;
-  DimId size = body_.infer.zonk(dims_[axis_]);
-  auto negative = [&](DimId d) { return dims.asConstant(d).value_or(0) < 0; };
-  if (!negative(lo) && !negative(dims.sub(hi, lo)) && !negative(dims.sub(size, hi))) return true;
-  body_.sink.report(DiagId::SliceOutOfRange, span, dims.show(lo), dims.show(hi), dims.show(size));
-  return false;
+/// The same where the dimension must be the number that the `int` is.
+DimId IndexItems::exactEnd(SynId written, NodeId& node) {
+  DimId d = end(written, node);
+  return !d || b_.isExact(d) ? d : named(node, body_.ast.span(written));
 }
 
 bool IndexItems::addSlice(const syntax::Range& range, Span span) {
+  types::DimStore& dims = types_.dims;
   Step step{StepKind::Slice, 0, {}, {}, {}, 1, span};
-  DimId lo = end(range.first, step.index), hi = range.last ? end(range.last, step.end) : dims_[axis_];
-  if (!lo || !hi || !fits(lo, hi, span)) return false;
-  step.length = types_.dims.sub(hi, lo);
+  auto endOf = [&](SynId written, NodeId& node) {
+    return range.step ? exactEnd(written, node) : end(written, node);
+  };
+  DimId lo = endOf(range.first, step.index), hi = range.last ? endOf(range.last, step.end) : dims_[axis_];
+  if (!lo || !hi) return false;
+  step.length = dims.sub(hi, lo);
+  step.mayWrap = !b_.isExact(lo) || !b_.isExact(hi);
+  if (dims.asConstant(step.length).value_or(0) < 0) {
+    body_.sink.report(DiagId::SliceBackwards, span, body_.c.modules.sources.text(span));
+    return false;
+  }
   if (range.step) {
     NodeId by = body_.asInt(body_.checkExpr(range.step), body_.ast.span(range.step));
     if (b_.kindOf(by) == TypeKind::Error) return false;
@@ -150,7 +159,7 @@ bool IndexItems::addSlice(const syntax::Range& range, Span span) {
       return false;
     }
     step.step = *literal;
-    step.length = stepped(types_.dims, step.length, types_.dims.constant(step.step));
+    step.length = stepped(dims, step.length, dims.constant(step.step));
   }
   steps.push_back(step);
   kept_.push_back(step.length);

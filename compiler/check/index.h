@@ -25,12 +25,13 @@ private:
   void addRest(Span span);
   bool addPack(const SynNode& n);
   void addAt(NodeId index, Span span);
-  bool fits(DimId lo, DimId hi, Span span);
   bool addSlice(const syntax::Range& range, Span span);
   bool addStepped(const Step& slice, SynId written);
   void addArray(NodeId ids, Span span);
   bool addIndex(SynId item, Span span);
   DimId end(SynId written, NodeId& node);
+  DimId exactEnd(SynId written, NodeId& node);
+  DimId named(NodeId& node, Span span);
 
   Body& body_;
   TypeStore& types_;

@@ -123,21 +123,19 @@ bool Checker::refusesInstance(const InstanceKey& key, const std::string& name, S
   if (!isDeep && (!isCounted || ++made <= mostInstances)) return false;
   made = mostInstances; // none after this one
   auto tells = [](const Diagnostic& d) {
-    return d.id == DiagId::InstanceDepth || d.id == DiagId::InstanceCount || d.id == DiagId::InstanceChain;
+    return d.id == DiagId::InstanceDepth || d.id == DiagId::InstanceCount ||
+           d.id == DiagId::InstanceChain || d.id == DiagId::InstanceRing;
   };
   if ((!isDeep || isLong) && std::any_of(sink.all().begin(), sink.all().end(), tells)) return true;
   const Open& first = stack_.front();
   Span place = first.call.valid() ? first.call : program_.instance(first.id).span;
-  Diagnostic& d = isLong   ? sink.report(DiagId::InstanceChain, place, first.name, name)
+  const bool areTemplates = std::any_of(stack_.begin(), stack_.end(), [](const Open& o) { return o.isTemplate; });
+  const DiagId tooLong = areTemplates ? DiagId::InstanceChain : DiagId::InstanceRing;
+  Diagnostic& d = isLong   ? sink.report(tooLong, place, first.name, name)
                   : isDeep ? sink.report(DiagId::InstanceDepth, place, name)
                            : sink.report(DiagId::InstanceCount, place, name);
   d.notes.push_back({call, "asked for here"});
-  const bool isRing = std::none_of(stack_.begin(), stack_.end(), [](const Open& o) { return o.isTemplate; });
-  if (isLong && isRing)
-    d.hint = "functions that call each other in a ring are checked each inside of the one before: at most "
-             "256 of them";
-  else if (!isLong)
-    d.hint = divergingParameter(key);
+  if (!isLong) d.hint = divergingParameter(key);
   return true;
 }
 

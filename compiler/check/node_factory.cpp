@@ -261,14 +261,23 @@ DimId NodeFactory::dimOf(NodeId n) {
   if (node.kind != NodeKind::Op || node.children.size() != 2) return DimId::none();
   DimId x = dimOf(node.children[0]), y = dimOf(node.children[1]);
   if (!x || !y) return DimId::none();
-  switch (node.as<OpRef>().kind) {
+  const DimId made = combined(node.as<OpRef>().kind, x, y);
+  return made && !dims.isTooLarge(made) ? made : DimId::none();
+}
+
+/// Sums and products that wrap are still the exact ones modulo 2^64. Of what may wrap a quotient, remainder,
+/// minimum or maximum is not: it is no dimension.
+DimId NodeFactory::combined(OpKind kind, DimId x, DimId y) {
+  types::DimStore& dims = types.dims;
+  const bool areExact = isExact(x) && isExact(y), divides = dims.asConstant(y).value_or(0) > 0;
+  switch (kind) {
   case OpKind::Add: return dims.add(x, y);
   case OpKind::Sub: return dims.sub(x, y);
   case OpKind::Mul: return dims.mul(x, y);
-  case OpKind::IDiv: return dims.asConstant(y).value_or(0) > 0 ? dims.floorDiv(x, y) : DimId::none();
-  case OpKind::IRem: return dims.asConstant(y).value_or(0) > 0 ? dims.mod(x, y) : DimId::none();
-  case OpKind::Min: return dims.min(x, y);
-  case OpKind::Max: return dims.max(x, y);
+  case OpKind::IDiv: return areExact && divides ? dims.floorDiv(x, y) : DimId::none();
+  case OpKind::IRem: return areExact && divides ? dims.mod(x, y) : DimId::none();
+  case OpKind::Min: return areExact ? dims.min(x, y) : DimId::none();
+  case OpKind::Max: return areExact ? dims.max(x, y) : DimId::none();
   default: return DimId::none();
   }
 }

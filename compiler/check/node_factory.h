@@ -3,6 +3,7 @@
 
 #include "check/infer.h"
 #include "diagnostics/diagnostic.h"
+#include "types/dim_facts.h"
 
 #include <functional>
 #include <optional>
@@ -79,9 +80,15 @@ public:
   /// The value of a whole-number literal (with a sign, perhaps).
   std::optional<int64_t> literal(NodeId n);
   /// The dimension an `int` expression stands for: a literal, a dimension, an immutable variable, or
-  /// arithmetic on these; none if it is anything else (a size made from it is then unknown).
+  /// arithmetic on these; none if it is anything else (a size made from it is then unknown). It is exact, and
+  /// the `int` is the same modulo 2^64.
   DimId dimOf(NodeId n);
+  /// Whether the dimension of an `int` is the number that the `int` is: nothing wraps on the way.
+  bool isExact(DimId d) const { return types::DimFacts(types.dims).isExact(d); }
   bool isLiteral(NodeId n) const;
+
+private:
+  DimId combined(OpKind kind, DimId x, DimId y);
 };
 
 } // namespace melix::check

@@ -156,7 +156,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
       !changes
           ? checkPattern(let.pattern, type, let.isVar, refutable)
           : b.bindPattern(declareLocal(ast[let.pattern].as<Name>().name, type, ast.span(let.pattern), true),
-                        type, ast.span(let.pattern));
+                          type, ast.span(let.pattern));
   if (refutable && !let.otherwise) sink.report(DiagId::Refutable, ast.span(let.pattern));
   if (simpleName && !let.isVar) {
     TypeId shallow = infer.shallow(type);

@@ -79,6 +79,7 @@ struct Step {
   DimId length;
   int64_t step = 1;
   Span span;
+  bool mayWrap = false; ///< the ends are only modulo 2^64 what `length` was computed from
 };
 struct Steps {
   std::vector<Step> steps;

@@ -55,6 +55,7 @@ BodyLowering::LoweredPath BodyLowering::pathWith(TypeId type, ValueId base, cons
       DimId extent = types_[type].dims[axis++];
       ValueId end = indices[k].second.valid() ? indices[k].second : b_.dimValue(extent);
       check(core::CheckKind::Slice, {indices[k].first, end}, {extent});
+      if (s.mayWrap) checkSize(s.length); // then it is what the ends are apart
       out.indices.push_back(indices[k].first);
       break;
     }

@@ -85,11 +85,14 @@ bool hasFloats(const Program& program) {
 }
 
 /// The checker may refuse an index that leaves the range for some value of the names around it, and a slice
-/// whose ends it can compute.
-bool refusedForRange(Subject subject, const Runs& runs) {
+/// that never is one.
+bool refusedForRange(const Case& c, const Runs& runs) {
   auto tells = [&](const char* id) { return runs.refused && runs.problem.find(id) != std::string::npos; };
-  if (tells("[slice-out-of-range]")) return true;
-  return subject == Subject::Indices && (tells("[index-out-of-range]") || tells("[index-leaves-range]"));
+  if (c.subject == Subject::Indices && (tells("[index-out-of-range]") || tells("[index-leaves-range]")))
+    return true;
+  if (!tells("[slice-backwards]")) return false;
+  const Expected expected = evaluate(c.program, false);
+  return !expected.known || expected.panic;
 }
 
 /// Where a message about a refused program is, without the program's own words.
@@ -103,7 +106,7 @@ std::string diagnosticId(const std::string& text) {
 std::optional<Finding> check(const Case& c, Checked& checked) {
   Runs runs = runEveryWay(write(c.program), c.options);
   if (!runs.compiled) {
-    checked.refused = refusedForRange(c.subject, runs);
+    checked.refused = refusedForRange(c, runs);
     if (checked.refused) return std::nullopt;
     return Finding{(runs.refused ? "refused " : "compiler ") + diagnosticId(runs.problem), runs.problem};
   }

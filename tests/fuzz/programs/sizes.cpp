@@ -13,12 +13,13 @@ namespace {
 
 constexpr int64_t largestAxis = int64_t(1) << 47;
 constexpr int64_t elements = 4096; ///< at most, where there are any
+constexpr int64_t axisOfSlices = 12;
 constexpr int makers = 4, callsOfEach = 3;
 constexpr double integers = 0x1p63;
 
 /// A formula of sizes.
 struct Formula {
-  char op; ///< + - * / %, n: a number, N: a name
+  char op; ///< + - * / %, < and >: the smaller and the larger, n: a number, N: a name
   int64_t number = 0;
   std::string name{};
   std::shared_ptr<const Formula> left{}, right{};
@@ -48,6 +49,8 @@ FormulaPtr operation(char op, FormulaPtr a, FormulaPtr b) {
 std::string textOf(const Formula& f) {
   if (f.op == 'n') return std::to_string(f.number);
   if (f.op == 'N') return f.name;
+  if (f.op == '<' || f.op == '>')
+    return (f.op == '<' ? "min(" : "max(") + textOf(*f.left) + ", " + textOf(*f.right) + ")";
   auto part = [&](const Formula& p) {
     return p.op == 'n' || p.op == 'N' ? textOf(p) : "(" + textOf(p) + ")";
   };
@@ -88,6 +91,14 @@ Amount amountOf(const Formula& f, const std::vector<Named>& sizes) {
     out.beyond |= __builtin_mul_overflow(a.exact, b.exact, &out.exact);
     __builtin_mul_overflow(a.wrapped, b.wrapped, &out.wrapped);
     break;
+  case '<':
+    out.exact = std::min(a.exact, b.exact);
+    out.wrapped = std::min(a.wrapped, b.wrapped);
+    break;
+  case '>':
+    out.exact = std::max(a.exact, b.exact);
+    out.wrapped = std::max(a.wrapped, b.wrapped);
+    break;
   default:
     out.exact = floorDivided(a.exact, b.exact);
     out.wrapped = floorDivided(a.wrapped, b.wrapped);
@@ -101,7 +112,7 @@ Amount amountOf(const Formula& f, const std::vector<Named>& sizes) {
 /// What a call ends in. Where a number on the way may wrap, a panic and the exact size are both right.
 enum class Ends : uint8_t { Passes, Open, Panics };
 
-bool isSize(const Amount& a) { return !a.beyond && a.exact >= 0 && a.exact <= largestAxis; }
+bool isSize(const Amount& a) { return a.exact >= 0 && a.exact <= largestAxis; }
 
 int64_t sizeNear(Context& c) {
   static const std::vector<int64_t> near = {65536, int64_t(1) << 31, int64_t(1) << 32, int64_t(1) << 42,
@@ -141,22 +152,25 @@ class Writer {
 public:
   explicit Writer(Context& c) : c_(c) {
     for (const char* prefix : {"N", "M", "K"}) sizes_.push_back({c.freshName(prefix)});
+    slices_ = c.chance(35);
+    if (slices_) sizes_.push_back({"n"});
     size_ = formula(2 + static_cast<int>(c.below(2)));
-    made_ = again();
+    made_ = slices_ ? formula(2) : again();
     name_ = c.freshName("f");
-    holdsElements_ = c.chance(30);
+    holdsElements_ = !slices_ && c.chance(30);
   }
 
   void declare() {
     lines_ = {"print(\"may\", may)"};
     if (holdsElements_)
       withElements();
-    else if (c_.chance(12))
+    else if (slices_)
       slice();
     else
       empty();
     lines_.push_back("print(\"done\", may)");
     std::vector<Parameter> parameters = arrays();
+    parameters.push_back({"n", whole()});
     parameters.push_back({"may", whole()});
     parameters.push_back({"want", whole()});
     c_.program.functions.push_back(declared(name_, std::move(parameters), unit(), lines_));
@@ -164,30 +178,52 @@ public:
 
   /// Calls it with random sizes, unless the array would be too long to be made here.
   std::optional<Ends> call(NodePtr& out) {
+    if (slices_) return callOfSlice(out);
     for (Named& s : sizes_) s.value = holdsElements_ && c_.chance(60) ? c_.between(0, 12) : sizeNear(c_);
     const Amount size = amountOf(*size_, sizes_), made = amountOf(*made_, sizes_);
+    if (size.beyond || made.beyond) return std::nullopt;
     auto tooLong = [&](__int128 n) { return n > elements && n <= largestAxis; };
     if (holdsElements_ && (tooLong(size.exact) || tooLong(made.wrapped))) return std::nullopt;
     Ends ends = std::max(size.bound, made.bound) >= integers ? Ends::Open : Ends::Passes;
     if (plain_ && ends == Ends::Open) return std::nullopt; // the size is what the `int` is
-    if (!isSize(size) && !slices_) ends = Ends::Panics;
-    const int64_t want = isSize(size) ? static_cast<int64_t>(size.exact) : -1;
-    auto value = [&](size_t k) {
-      std::string text = std::to_string(sizes_[k].value);
-      return c_.chance(60) ? "hidden(" + text + ", 3)" : text;
-    };
-    out = make(
-        Form::Do, unit(),
-        {make(Form::Text, unit(), {},
-              name_ + "(zeros(" + value(0) + ", 0), zeros(0, " + value(1) + "), zeros(" + value(2) +
-                  ", 1, 0), " + std::to_string(static_cast<int>(ends)) + ", " + std::to_string(want) + ")")});
+    if (!isSize(size)) ends = Ends::Panics;
+    out = callWith(ends, isSize(size) ? static_cast<int64_t>(size.exact) : -1);
     return ends;
   }
 
 private:
+  /// The ends are what the `int`s are. Where these wrapped, a panic about the size is right too.
+  std::optional<Ends> callOfSlice(NodePtr& out) {
+    static const std::vector<int64_t> wrapping = {6148914691236517206, (int64_t(1) << 62) + 5,
+                                                  (int64_t(1) << 61) + 1, 3689348814741910324,
+                                                  int64_t(1) << 32};
+    for (Named& s : sizes_) s.value = c_.chance(80) ? c_.between(0, axisOfSlices) : sizeNear(c_);
+    if (c_.chance(70)) sizes_.back().value = c_.pick(wrapping);
+    const Amount first = amountOf(*size_, sizes_), last = amountOf(*made_, sizes_);
+    if (first.beyond || last.beyond) return std::nullopt;
+    const bool fits = 0 <= first.wrapped && first.wrapped <= last.wrapped && last.wrapped <= axisOfSlices;
+    Ends ends = std::max(first.bound, last.bound) >= integers ? Ends::Open : Ends::Passes;
+    if (!fits) ends = Ends::Panics;
+    out = callWith(ends, fits ? (last.wrapped - first.wrapped + stride_ - 1) / stride_ : -1);
+    return ends;
+  }
+
+  NodePtr callWith(Ends ends, int64_t want) {
+    auto value = [&](size_t k) {
+      std::string text = std::to_string(sizes_[k].value);
+      return c_.chance(60) ? "hidden(" + text + ", 3)" : text;
+    };
+    std::string call =
+        name_ + "(zeros(" + value(0) + ", 0), zeros(0, " + value(1) + "), zeros(" + value(2) + ", 1, 0), ";
+    call += (slices_ ? value(3) : "0") + ", " + std::to_string(static_cast<int>(ends)) + ", " +
+            std::to_string(want) + ")";
+    return make(Form::Do, unit(), {make(Form::Text, unit(), {}, call)});
+  }
+
   FormulaPtr formula(int depth) {
     if (depth == 0 || c_.chance(12)) {
-      if (c_.chance(25)) return numeral(c_.chance(50) ? c_.between(0, 9) : sizeNear(c_));
+      if (c_.chance(25)) return numeral(c_.chance(slices_ ? 90 : 50) ? c_.between(0, 9) : sizeNear(c_));
+      if (slices_ && c_.chance(30)) return operation('*', numeral(c_.between(3, 5)), named("n"));
       return named(c_.pick(sizes_).name);
     }
     FormulaPtr left = formula(depth - 1);
@@ -195,8 +231,8 @@ private:
       static const std::vector<int64_t> divisors = {2, 3, 7, 65536, int64_t(1) << 31, (int64_t(1) << 46) - 1};
       return operation(c_.chance(60) ? '/' : '%', left, numeral(c_.pick(divisors)));
     }
-    static const std::vector<char> operators = {'+', '+', '-', '*', '*'};
-    return operation(c_.pick(operators), left, formula(depth - 1));
+    static const std::vector<char> operators = {'+', '+', '-', '*', '*'}, all = {'+', '-', '*', '<', '>'};
+    return operation(c_.pick(slices_ ? all : operators), left, formula(depth - 1));
   }
 
   /// The same exact size, perhaps computed in another way.
@@ -230,7 +266,10 @@ private:
     const std::string declares = "y: " + type->text + " = ";
     auto say = [&](const std::string& line) { lines_.push_back(line); };
     switch (c_.below(9)) {
-    case 0: say("let y = " + made); break;
+    case 0:
+      plain_ = true;
+      say("let y = " + made);
+      break;
     case 1:
       plain_ = true;
       say("let y = ((n: int) => make(n))(" + n + ")");
@@ -259,11 +298,28 @@ private:
     print("len(y)");
   }
 
-  /// A part of the first array, where the size is a position in it.
+  /// A slice between two formulas, read or written.
   void slice() {
-    slices_ = true;
-    lines_.push_back("let low = " + textOf(*size_));
-    lines_.push_back("if low >= 0 and low <= len(a) { print(\"size\", len(a[low..]), len(a) - low) }");
+    if (c_.chance(30)) stride_ = c_.between(2, 5);
+    std::string part = "[" + textOf(*size_) + ".." + textOf(*made_);
+    if (stride_ > 1) part += " step " + std::to_string(stride_);
+    part += "]";
+    const std::string axis = std::to_string(axisOfSlices);
+    lines_.push_back("var y = bytes(" + axis + ")");
+    switch (c_.below(6)) {
+    case 0: lines_.push_back("y" + part + " += 1"); break;
+    case 1: lines_.push_back("y" + part + " = [for k in 0..len(y" + part + "): 1]"); break;
+    case 2: lines_.push_back("more(&y" + part + ")"); break;
+    case 3:
+      lines_.push_back("let whole = bytes(" + axis + ")");
+      lines_.push_back("let part = (() => whole" + part + ")()");
+      return print("len(part) + sum(for v in part: v as int)");
+    case 4:
+      lines_.push_back("let slopes = grad((x: f64[" + axis + "]) => sum(x" + part + "))(flat(" + axis + "))");
+      return print("sum(slopes) as int");
+    default: return print("len(y" + part + ") + sum(for v in y" + part + ": v as int)");
+    }
+    print("sum(for v in y: v as int)");
   }
 
   /// An array with elements, which are written and read at both ends.
@@ -271,8 +327,12 @@ private:
     const std::string e = textOf(*size_), n = textOf(*made_);
     switch (c_.below(4)) {
     case 0: lines_.push_back("var y: u8[" + e + "] = zeros(" + n + ")"); break;
-    case 1: lines_.push_back("var y = bytes(" + n + ")"); break;
+    case 1:
+      plain_ = true;
+      lines_.push_back("var y = bytes(" + n + ")");
+      break;
     case 2:
+      plain_ = true;
       lines_.push_back("let slope = grad((x: f64) => sum(for v in flat(" + n + "): v * x))(2.0)");
       return print("slope as int");
     default: lines_.push_back("var y: u8[" + e + "] = [for i in 0.." + n + ": (i % 7) as u8]");
@@ -287,7 +347,8 @@ private:
   std::string name_;
   std::vector<Named> sizes_;
   FormulaPtr size_, made_; ///< as the type says it, and as it is computed
-  bool holdsElements_, slices_ = false;
+  int64_t stride_ = 1;
+  bool holdsElements_, slices_;
   bool plain_ = false; ///< nothing says the size but an `int`
   std::vector<std::string> lines_;
 };
@@ -301,7 +362,8 @@ void declareMakers(Program& program) {
                {"if n <= 0 { x } else { hidden(x, n - 1) }"}), // what the compiler does not look through
       declared("make", {{"n", whole()}}, arrayOf(byte(), {"n", "0"}), {"zeros(n, 0)"}),
       declared("bytes", {{"n", whole()}}, arrayOf(byte(), {"n"}), {"zeros(n)"}),
-      declared("flat", {{"n", whole()}}, arrayOf(real, {"n"}), {"ones(n)"})};
+      declared("flat", {{"n", whole()}}, arrayOf(real, {"n"}), {"ones(n)"}),
+      declared("more", {{"x", arrayOf(byte(), {"L"}), true}}, unit(), {"for k in 0..len(x) { x[k] += 1 }"})};
 }
 
 } // namespace
