@@ -150,8 +150,8 @@ NodeId Body::checkLambda(SynId node, TypeId expected) {
   Known known;
   known.kind = KnownKind::Lambda;
   known.module = module;
-  known.lambda = node;
-  known.tree = ast.at;
+  known.lambda.node = node;
+  known.lambda.tree = ast.at;
   known.name = instance.name + ".lambda";
   known.env = env;
   std::vector<NodeId> values;

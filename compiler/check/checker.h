@@ -252,7 +252,9 @@ public:
   /// each place, since what a place asks for is always the same.
   KnownId ownTemplate(Known known, Span place);
   /// Whether an instance of a lambda was asked for, with what it captures here or anywhere else.
-  bool isCalled(const Known& lambda) const { return calledLambdas_.contains({lambda.tree, lambda.lambda}); }
+  bool isCalled(const Known& lambda) const {
+    return calledLambdas_.contains({lambda.lambda.tree, lambda.lambda.node});
+  }
   /// A fresh instance without memo: for tests, scripts and probes.
   InstanceId addInstance(InstanceKey key);
   /// Ends the checking of a body whose value is `value`; `declared` is its result type, or none if it is

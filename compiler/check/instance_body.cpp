@@ -91,7 +91,7 @@ void InstanceBody::checkKnown() {
   bool dotted = known.kind == KnownKind::Dotted;
   bool own = keepsType || dotted || known.kind == KnownKind::Equality;
   bool bare = own || known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor;
-  const Ast& tree = lambda ? *known.tree : c_.modules[known.module].ast;
+  const Ast& tree = lambda ? *known.lambda.tree : c_.modules[known.module].ast;
   Body body(c_, id_, known.module, tree);
   body.literalVariables(key_, Span());
   instance_.name = known.name;
@@ -108,11 +108,11 @@ void InstanceBody::checkKnown() {
   instance_.captures = static_cast<uint32_t>(captures);
   if (lambda)
     body.bindCaptures(known, {args_.begin(), args_.begin() + static_cast<ptrdiff_t>(captures)},
-                      tree.span(known.lambda));
+                      tree.span(known.lambda.node));
   for (size_t k = instance_.params.size(); k < args_.size(); ++k) {
-    NameId name = lambda ? tree[known.lambda].as<Lambda>().params[k - captures].name
+    NameId name = lambda ? tree[known.lambda.node].as<Lambda>().params[k - captures].name
                          : c_.types.names.intern("x" + std::to_string(k));
-    Span span = lambda ? tree.span(known.lambda) : Span();
+    Span span = lambda ? tree.span(known.lambda.node) : Span();
     LocalId l = body.b.newLocal(name ? c_.types.names.text(name) : "_", args_[k], span);
     instance_.params.push_back(l);
     body.used.insert(l);
@@ -132,8 +132,8 @@ void InstanceBody::checkKnown() {
 }
 
 NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures) {
-  const Ast& tree = *known.tree;
-  const auto& written = tree[known.lambda].as<Lambda>();
+  const Ast& tree = *known.lambda.tree;
+  const auto& written = tree[known.lambda.node].as<Lambda>();
   std::vector<NodeId> lets;
   std::map<NameId, Span> sizes;
   for (size_t k = captures; k < args_.size(); ++k)
@@ -148,7 +148,7 @@ NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures)
   if (want) value = body.coerce(value, want, tree.span(written.body));
   if (lets.empty()) return value;
   lets.push_back(value);
-  return body.b.block(std::move(lets), tree.span(known.lambda));
+  return body.b.block(std::move(lets), tree.span(known.lambda.node));
 }
 
 /// A size that only stands inside of others.

@@ -102,7 +102,7 @@ bool Checker::isTemplate(const InstanceKey& key) {
 
 static Origin originOf(const Program& program, const InstanceKey& key) {
   const Known* known = key.decl ? nullptr : &program.known(key.known);
-  return {key.decl, known && known->tree ? &(*known->tree)[known->lambda] : nullptr};
+  return {key.decl, known && known->lambda.tree ? &(*known->lambda.tree)[known->lambda.node] : nullptr};
 }
 
 /// Instances that ask for others have an end (rule 11): whether that is reached, which is told once. Types
@@ -123,13 +123,14 @@ bool Checker::refusesInstance(const InstanceKey& key, const std::string& name, S
   if (!isDeep && (!isCounted || ++made <= mostInstances)) return false;
   made = mostInstances; // none after this one
   auto tells = [](const Diagnostic& d) {
-    return d.id == DiagId::InstanceDepth || d.id == DiagId::InstanceCount ||
-           d.id == DiagId::InstanceChain || d.id == DiagId::InstanceRing;
+    return d.id == DiagId::InstanceDepth || d.id == DiagId::InstanceCount || d.id == DiagId::InstanceChain ||
+           d.id == DiagId::InstanceRing;
   };
   if ((!isDeep || isLong) && std::any_of(sink.all().begin(), sink.all().end(), tells)) return true;
   const Open& first = stack_.front();
   Span place = first.call.valid() ? first.call : program_.instance(first.id).span;
-  const bool areTemplates = std::any_of(stack_.begin(), stack_.end(), [](const Open& o) { return o.isTemplate; });
+  const bool areTemplates =
+      std::any_of(stack_.begin(), stack_.end(), [](const Open& o) { return o.isTemplate; });
   const DiagId tooLong = areTemplates ? DiagId::InstanceChain : DiagId::InstanceRing;
   Diagnostic& d = isLong   ? sink.report(tooLong, place, first.name, name)
                   : isDeep ? sink.report(DiagId::InstanceDepth, place, name)
@@ -182,7 +183,7 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
   InstanceId id = addInstance(key);
   instances_.emplace(key, id);
   if (!key.decl && program_.known(key.known).kind == KnownKind::Lambda)
-    calledLambdas_.insert({program_.known(key.known).tree, program_.known(key.known).lambda});
+    calledLambdas_.insert({program_.known(key.known).lambda.tree, program_.known(key.known).lambda.node});
   const size_t before = sink.all().size();
   stack_.push_back(
       {name, originOf(program_, key), call, id, stack_.size(), guesses_.size(), {}, isTemplate(key)});

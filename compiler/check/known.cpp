@@ -40,7 +40,8 @@ std::optional<std::vector<TypeId>> Body::monomorphicParameters(const Known& know
   std::vector<SynId> written;
   const bool isLambda = known.kind == KnownKind::Lambda;
   if (isLambda) {
-    for (const Parameter& p : (*known.tree)[known.lambda].as<Lambda>().params) written.push_back(p.type);
+    for (const Parameter& p : (*known.lambda.tree)[known.lambda.node].as<Lambda>().params)
+      written.push_back(p.type);
   } else {
     if (known.kind != KnownKind::Overloads || known.candidates.size() != 1) return std::nullopt;
     const FunctionDecl& fn = c.function(known.candidates[0]);
@@ -51,7 +52,7 @@ std::optional<std::vector<TypeId>> Body::monomorphicParameters(const Known& know
   bool open = false;
   TypeEnv names = known.env;
   TypeResolver resolver(c, isLambda ? known.module : c.function(known.candidates[0]).module,
-                        isLambda ? *known.tree : c.ast(known.candidates[0]), names);
+                        isLambda ? *known.lambda.tree : c.ast(known.candidates[0]), names);
   resolver.around.bindDim = resolver.around.freshDim = [&](NameId, Span) {
     open = true;
     return types.dims.constant(0);
@@ -259,8 +260,8 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
   case KnownKind::Scaled:
   case KnownKind::Dotted: break; // called by callEquality, callMoved, callScaled, callDotted only
   case KnownKind::Lambda: {
-    const Ast& tree = *known.tree;
-    const auto& lambda = tree[known.lambda].as<Lambda>();
+    const Ast& tree = *known.lambda.tree;
+    const auto& lambda = tree[known.lambda.node].as<Lambda>();
     if (lambda.params.size() != args.size()) {
       sink.report(DiagId::ValueArguments, span, "this lambda", std::to_string(lambda.params.size()),
                   std::to_string(args.size()));

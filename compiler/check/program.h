@@ -73,6 +73,11 @@ struct Nesting {
   bool joins = false; ///< a nested function that is an overload of those of its name above it
   InstanceId owner;   ///< of a nested function: where it stands
 };
+/// A lambda as it is written; none for what is none.
+struct WrittenLambda {
+  const syntax::Ast* tree = nullptr;
+  syntax::NodeId node;
+};
 struct Known {
   KnownKind kind = KnownKind::Overloads;
   std::vector<DeclId> candidates; ///< of Overloads
@@ -82,8 +87,7 @@ struct Known {
   std::vector<uint32_t> wrt; ///< of Transform
   // Lambda:
   ModuleId module;
-  const syntax::Ast* tree = nullptr;
-  syntax::NodeId lambda;
+  WrittenLambda lambda;
   std::string name;                 ///< `main.lambda`
   TypeId asked;                     ///< of its result, where the lambda stands for a function type; none
   std::vector<NameId> captureNames; ///< one for each capture

@@ -288,16 +288,17 @@ bool Body::holdsUnresolved(TypeId type) {
 /// A lambda that nothing has called, at the types that are written; their sizes are any.
 void Body::settleLambda(KnownId id, std::vector<TypeId> args) {
   const Known& known = c.program_.known(id);
-  const std::vector<syntax::Parameter> params = (*known.tree)[known.lambda].as<syntax::Lambda>().params;
+  const std::vector<syntax::Parameter> params =
+      (*known.lambda.tree)[known.lambda.node].as<syntax::Lambda>().params;
   auto isTyped = [](const syntax::Parameter& p) { return p.type.valid(); };
   if (c.isCalled(known) || !std::all_of(params.begin(), params.end(), isTyped)) return;
   TypeEnv scratch = known.env;
-  TypeResolver resolver(c, known.module, *known.tree, scratch);
+  TypeResolver resolver(c, known.module, *known.lambda.tree, scratch);
   auto size = [this](Span at) {
     return types.dims.symbol(types.dims.newSym({"_", DimSymKind::Unknown, 0, at}));
   };
   resolver.around.freshDim = resolver.around.bindDim = [&](NameId, Span at) { return size(at); };
-  resolver.around.valueDim = [&](SynId s) { return size(known.tree->span(s)); };
+  resolver.around.valueDim = [&](SynId s) { return size(known.lambda.tree->span(s)); };
   const size_t before = sink.errorCount();
   for (const syntax::Parameter& p : params) {
     types::Type written = types[resolver.type(p.type)];
@@ -500,12 +501,12 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
 /// type expected.
 NodeId Body::callReturning(NodeId function, std::vector<NodeId> args, TypeId asked, Span span) {
   const Known& known = c.program_.known(types[b.typeOf(function)].known);
-  if (known.kind != KnownKind::Lambda || known.tree != ast.at) {
+  if (known.kind != KnownKind::Lambda || known.lambda.tree != ast.at) {
     std::vector<CallArg> given;
     for (NodeId arg : args) given.push_back({NameId::none(), SynId::none(), arg, span});
     return coerce(callKnown(function, given, asked, span), asked, span);
   }
-  const auto& lambda = ast[known.lambda].as<syntax::Lambda>();
+  const auto& lambda = ast[known.lambda.node].as<syntax::Lambda>();
   if (lambda.params.size() != args.size()) {
     sink.report(DiagId::ValueArguments, span, "this lambda", std::to_string(lambda.params.size()),
                 std::to_string(args.size()));

@@ -95,7 +95,7 @@ std::optional<uint32_t> Body::parameterNamed(TypeId function, NameId name) {
     for (DeclId decl : value.candidates)
       if (auto found = among(c.function(decl).params)) return found;
     return std::nullopt;
-  case KnownKind::Lambda: return among((*value.tree)[value.lambda].as<Lambda>().params);
+  case KnownKind::Lambda: return among((*value.lambda.tree)[value.lambda.node].as<Lambda>().params);
   case KnownKind::Transform: return parameterNamed(types[function].parts[0], name);
   default: return std::nullopt;
   }
@@ -110,8 +110,8 @@ bool Body::wantsWhole(NodeId function, size_t k) {
     return scalar && types::isIntKind(*scalar);
   };
   if (value.kind == KnownKind::Lambda) {
-    const auto lambda = (*value.tree)[value.lambda].as<Lambda>();
-    return k < lambda.params.size() && whole(*value.tree, lambda.params[k].type);
+    const auto lambda = (*value.lambda.tree)[value.lambda.node].as<Lambda>();
+    return k < lambda.params.size() && whole(*value.lambda.tree, lambda.params[k].type);
   }
   bool all = value.kind == KnownKind::Overloads;
   for (DeclId decl : value.candidates) {
@@ -163,8 +163,8 @@ TypeId Body::expectedArgument(TypeId function, size_t k, size_t count) {
   case KnownKind::Value: return expectedArgument(types[function].parts[0], k, count);
   case KnownKind::Pullback: return derivatives.seedOf(value.pullback, types[function].parts[0]);
   case KnownKind::Lambda: {
-    const std::vector<syntax::Parameter> params = (*value.tree)[value.lambda].as<Lambda>().params;
-    return k < params.size() ? writtenType(*value.tree, value.module, value.env, params[k].type)
+    const std::vector<syntax::Parameter> params = (*value.lambda.tree)[value.lambda.node].as<Lambda>().params;
+    return k < params.size() ? writtenType(*value.lambda.tree, value.module, value.env, params[k].type)
                              : TypeId::none();
   }
   case KnownKind::Overloads: {
@@ -259,7 +259,7 @@ std::set<size_t> Body::aritiesOf(TypeId function) {
     }
     return out;
   }
-  case KnownKind::Lambda: return {(*value.tree)[value.lambda].as<Lambda>().params.size()};
+  case KnownKind::Lambda: return {(*value.lambda.tree)[value.lambda.node].as<Lambda>().params.size()};
   case KnownKind::Value: return aritiesOf(types[function].parts[0]);
   case KnownKind::Transform: {
     std::set<size_t> inner = aritiesOf(types[function].parts[0]), out;
