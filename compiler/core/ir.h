@@ -109,7 +109,7 @@ struct NestResult {
   OrderKind order = OrderKind::Unset; ///< of float Sum and Prod; set by core/order.h
   bool fused = false; ///< float Sum whose yielded value is a `mul` of region 0: each term is added by `fma`
   uint32_t lanes = 0;
-  uint32_t yields = 1;
+  uint32_t yields = 1; ///< of Combine: how many values are combined together
   uint32_t combineRegion = 0;
 };
 
@@ -179,12 +179,15 @@ struct FormatAttr {
 using Attr = std::variant<std::monostate, Constant, Path, NestAttr, LoopAttr, MatchAttr, CallAttr, CheckAttr,
                           DerivativeAttr, BuiltinAttr, FormatAttr, uint32_t>;
 
+/// What most ops have of each stands in the op itself: walks over a long program do not wait for memory.
 using Operands = SmallVector<ValueId, 4>;
 using Results = SmallVector<ValueId, 2>;
 using Dims = SmallVector<DimId, 2>;
 using DimSyms = SmallVector<DimSym, 2>;
 using Regions = SmallVector<RegionId, 2>;
 
+/// A span of one of its lists holds until the op is moved, assigned to or gets a longer list; those in a
+/// function stay where they are.
 struct Op {
   OpKind kind;
   LocId loc;

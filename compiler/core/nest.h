@@ -135,8 +135,9 @@ public:
   uint32_t collect(ValueId yielded) { return add(collecting(axes_.size()), yielded); }
   /// The next accumulator at the end of the body; the number of its result.
   uint32_t end(ValueId acc);
-  /// How many results there are so far.
+  /// How many results there are so far, and the type of one.
   uint32_t results() const { return static_cast<uint32_t>(types_.size()); }
+  TypeId type(uint32_t result) const { return types_[result]; }
 
   /// Ends the body and appends the nest.
   OpId finish();

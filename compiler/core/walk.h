@@ -6,16 +6,6 @@
 
 namespace melix::core {
 
-/// Brings an op that a walk over `ops`, which is at `i`, comes to soon into the cache: ops do not stand in
-/// the order of their region, and in long programs a walk would wait for each.
-inline void fetchAhead(const Function& f, const std::vector<OpId>& ops, size_t i) {
-  constexpr size_t ahead = 8, line = 64;
-  if (i + ahead >= ops.size()) return;
-  const char* op = reinterpret_cast<const char*>(&f.ops[ops[i + ahead]]);
-  __builtin_prefetch(op);
-  __builtin_prefetch(op + line);
-}
-
 /// Calls `visit(OpId)` for every op of the region and of the regions inside, an op before its regions.
 template <class Visit>
 void forEachOp(const Function& f, RegionId region, Visit&& visit) {
@@ -23,7 +13,6 @@ void forEachOp(const Function& f, RegionId region, Visit&& visit) {
   for (size_t i = 0; i < ops.size(); ++i) {
     OpId op = ops[i];
     ++work.ops;
-    fetchAhead(f, ops, i);
     visit(op);
     for (size_t r = 0; r < f.ops[op].regions.size(); ++r) forEachOp(f, f.ops[op].regions[r], visit);
   }

@@ -27,9 +27,7 @@ ValueId BodyLowering::collected(TypeId type,
                                 const std::function<ValueId(const std::vector<ValueId>&)>& element) {
   core::NestBuilder nest(b_);
   const std::vector<ValueId> axes = nest.openAxes(types_[type].dims);
-  const RegionId outer = std::exchange(b_.region, nest.body());
-  nest.collect(element(axes));
-  b_.region = outer;
+  inRegion(nest.body(), [&] { nest.collect(element(axes)); });
   return nest.one();
 }
 
@@ -42,13 +40,10 @@ ValueId BodyLowering::elementwise(const Node& node) {
     const std::vector<DimId>& dims = types_[type].dims;
     auto hasShape = [&](ValueId a) { return types_[b_.typeOf(a)].dims == dims; };
     if (std::none_of(v.begin(), v.end(), hasShape)) checkShape(dims);
-    Values before = values_;
-    ValueId made = collected(type, [&](const std::vector<ValueId>& axes) {
+    return collected(type, [&](const std::vector<ValueId>& axes) {
       for (size_t k = 0; k < v.size(); ++k) values_[elements[k]] = elementAt(v[k], dims, axes);
       return expr(body);
     });
-    values_ = before;
-    return made;
   });
 }
 

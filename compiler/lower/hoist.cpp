@@ -248,7 +248,7 @@ ValueId BodyLowering::nestOver(uint64_t axes, core::NestResult result, const Way
     value = cast(orFiller(body(), way.type), T(way.type));
   };
   if (order.empty()) {
-    inRegion(b_.region, lowered);
+    inRegion(b_.region, lowered); // here: only what is known while it is lowered is forgotten
     return value;
   }
   core::NestBuilder made(b_);
@@ -256,13 +256,12 @@ ValueId BodyLowering::nestOver(uint64_t axes, core::NestResult result, const Way
     for (uint32_t k : order) axisParam(made, extentOf(k), sweep_.axes[k].index);
     lowered();
   });
-  const TypeId type = core::nestResultType(types_, result, made.axes(), b_.typeOf(value));
-  if (types_.kind(type) == TypeKind::Array) {
+  made.add(std::move(result), value);
+  if (const TypeId type = made.type(0); types_.kind(type) == TypeKind::Array) {
     const std::vector<DimId>& dims = types_[type].dims;
     for (DimId d : dims) checkSize(d);
     checkShape(dims);
   }
-  made.add(std::move(result), value);
   return made.one();
 }
 

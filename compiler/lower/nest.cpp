@@ -253,7 +253,8 @@ BodyLowering::NestBody BodyLowering::shapeOf(const Node& node, std::vector<DimId
   return shape;
 }
 
-/// What a user's monoid, or a step that is checked, combines: its unit, computed before the nest.
+/// The unit of a monoid that is a combination written in Core, computed before the nest: the user's, or that
+/// of a checked step. None for others.
 ValueId BodyLowering::unitBefore(const Node& node, const NestBody& shape) {
   const Nest& ref = node.as<Nest>();
   if (ref.kind == NestKind::Reduce) return expr(node.children[node.children.size() - 2]);
@@ -267,7 +268,10 @@ RegionId BodyLowering::combination(const Node& node, const NestBody& shape, Type
   const RegionId region = b_.newRegion();
   inRegion(region, [&] {
     ValueId left = b_.param(yielded), right = b_.param(yielded);
-    if (shape.checkedStep) return b_.yield({step(*shape.checkedStep, left, right)});
+    if (shape.checkedStep) {
+      b_.yield({step(*shape.checkedStep, left, right)});
+      return;
+    }
     values_[ref.left] = left;
     values_[ref.right] = right;
     b_.yield({cast(expr(node.children.back()), yielded)});
@@ -295,7 +299,7 @@ TypeId BodyLowering::addResults(const Node& node, const NestBody& shape, std::sp
   size_t next = yields.size();
   if (shape.counts) made.add(resultOf(NestKind::Sum, axes), out[next++]);
   if (shape.leaves) made.add(resultOf(NestKind::Min, axes), out[next]);
-  return core::nestResultType(types_, spec, made.axes(), yielded, own.size);
+  return made.type(0);
 }
 
 /// The value of the expression from the first `own` results of the op.

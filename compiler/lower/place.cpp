@@ -181,23 +181,21 @@ ValueId BodyLowering::scatterSum(const Node& node) {
   ValueId root = values_.at(update.place.root);
   TypeId type = b_.typeOf(root);
   core::NestBuilder nest(b_);
-  Values before = values_;
   checkCounts(ref.axes);
-  const RegionId outer = std::exchange(b_.region, nest.body());
-  for (const NestAxis& axis : ref.axes) axisParam(nest, D(axis.extent), axis.index);
-  ValueId sum = nest.accumulator(root);
-  std::vector<NodeId> nodes;
-  indexNodes(update.place.steps, nodes);
-  std::vector<ValueId> indices;
-  for (NodeId n : nodes) indices.push_back(expr(n));
-  values_[update.value] = expr(statement.children[0]);
-  size_t next = 0;
-  LoweredPath p = pathWith(type, root, update.place.steps, takeIndices(update.place.steps, indices, next));
-  ValueId value = expr(made.children[1]);
-  if (made.as<OpRef>().kind == OpKind::Sub) value = b_.unary(OpKind::Neg, value);
-  nest.end(b_.addAt(sum, value, p.path, p.indices));
-  values_ = before;
-  b_.region = outer;
+  inRegion(nest.body(), [&] {
+    for (const NestAxis& axis : ref.axes) axisParam(nest, D(axis.extent), axis.index);
+    ValueId sum = nest.accumulator(root);
+    std::vector<NodeId> nodes;
+    indexNodes(update.place.steps, nodes);
+    std::vector<ValueId> indices;
+    for (NodeId n : nodes) indices.push_back(expr(n));
+    values_[update.value] = expr(statement.children[0]);
+    size_t next = 0;
+    LoweredPath p = pathWith(type, root, update.place.steps, takeIndices(update.place.steps, indices, next));
+    ValueId value = expr(made.children[1]);
+    if (made.as<OpRef>().kind == OpKind::Sub) value = b_.unary(OpKind::Neg, value);
+    nest.end(b_.addAt(sum, value, p.path, p.indices));
+  });
   values_[update.place.root] = nest.one();
   return unit();
 }

@@ -2,6 +2,7 @@
 // Vectors of few small values.
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,7 +10,6 @@
 #include <iterator>
 #include <memory>
 #include <ranges>
-#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -63,12 +63,8 @@ public:
   T* end() { return data() + size_; }
   const T* begin() const { return data(); }
   const T* end() const { return data() + size_; }
-  auto rbegin() const { return std::make_reverse_iterator(end()); }
-  auto rend() const { return std::make_reverse_iterator(begin()); }
   T& operator[](size_t k) { return data()[k]; }
   const T& operator[](size_t k) const { return data()[k]; }
-  T& front() { return *begin(); }
-  const T& front() const { return *begin(); }
   T& back() { return end()[-1]; }
   const T& back() const { return end()[-1]; }
 
@@ -81,22 +77,22 @@ public:
     end()[0] = value;
     ++size_;
   }
-  void pop_back() { --size_; }
   void resize(size_t count, T value = T()) {
     reserve(count);
     if (count > size_) std::fill(end(), data() + count, value);
     size_ = static_cast<uint32_t>(count);
   }
-  /// Of elements of another list.
   template <class It>
   void assign(It first, It last) {
     size_ = 0;
     insert(end(), first, last);
   }
+  /// The elements are those of another list.
   template <std::forward_iterator It>
   T* insert(const T* place, It first, It last) {
     const size_t at = static_cast<size_t>(place - begin());
     const size_t count = static_cast<size_t>(std::distance(first, last));
+    if (count == 0) return begin() + at;
     reserve(size_ + count);
     T* hole = begin() + at;
     std::copy_backward(hole, end(), end() + count);
@@ -107,6 +103,7 @@ public:
   T* insert(const T* place, T value) { return insert(place, &value, &value + 1); }
   T* erase(const T* first, const T* last) {
     T* to = begin() + (first - begin());
+    if (first == last) return to;
     T* rest = std::copy(begin() + (last - begin()), end(), to);
     size_ = static_cast<uint32_t>(rest - begin());
     return to;
@@ -114,9 +111,6 @@ public:
   T* erase(const T* place) { return erase(place, place + 1); }
 
   bool operator==(const SmallVector& other) const { return std::ranges::equal(*this, other); }
-  auto operator<=>(const SmallVector& other) const {
-    return std::lexicographical_compare_three_way(begin(), end(), other.begin(), other.end());
-  }
 
 private:
   bool isOwn() const { return capacity_ == Own; }
@@ -140,9 +134,9 @@ private:
   }
 
   uint32_t size_ = 0, capacity_ = Own;
-  union {
+  union Room {
+    alignas(T) std::byte own[Own * sizeof(T)]{};
     T* heap;
-    alignas(T) std::byte own[Own * sizeof(T)];
   } room_;
 };
 

@@ -83,7 +83,7 @@ TEST(OpRules, TypeRulesRefuseWhatDoesNotFit) {
       if (!op.results.empty())
         f.values[op.results[0]].type = m.types.exit();
       else if (!op.operands.empty())
-        op.operands.pop_back();
+        op.operands.resize(op.operands.size() - 1);
     });
     EXPECT_FALSE(core::verify(m.module).empty());
   }
