@@ -97,10 +97,37 @@ TypeId NodeBuilder::commonElement(NodeId a, NodeId b, std::string_view what, Spa
   return TypeId::none();
 }
 
-NodeId NodeBuilder::asElement(NodeId value, TypeId element, Span span) {
+/// The first quotient of whole numbers in what is computed.
+NodeId NodeBuilder::wholeQuotientIn(NodeId value) const {
+  const Node& node = instance.nodes[value];
+  if (node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::IDiv) return value;
+  if (node.kind != NodeKind::Op && node.kind != NodeKind::Elementwise) return NodeId::none();
+  for (NodeId child : node.children)
+    if (NodeId found = wholeQuotientIn(child); found.valid()) return found;
+  return NodeId::none();
+}
+
+std::string NodeBuilder::asFloatQuotient(NodeId value, TypeId type) {
+  const NodeId quotient = wholeQuotientIn(value);
+  if (!quotient.valid()) return {};
+  auto written = [this](NodeId operand) {
+    const Node& node = instance.nodes[operand];
+    return library.writtenOperand(spanOf(node.kind == NodeKind::Convert ? node.children[0] : operand));
+  };
+  const std::vector<NodeId>& operands = instance.nodes[quotient].children;
+  return "`" + written(operands[0]) + " as " + show(infer.zonk(type)) + " / " + written(operands[1]) +
+         "` divides as floats, `a / b` of whole numbers rounds down";
+}
+
+/// A quotient of whole numbers that meets elements of this type.
+void NodeBuilder::noteQuotient(NodeId value, TypeId element) {
   const Node& node = instance.nodes[value];
   if (node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::IDiv)
     quotients.push_back({value, element});
+}
+
+NodeId NodeBuilder::asElement(NodeId value, TypeId element, Span span) {
+  noteQuotient(value, element);
   return convert(value, element, span);
 }
 
@@ -249,6 +276,8 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
       });
     TypeId element = commonElement(a, b, "`" + std::string(binaryText(kind)) + "`", span);
     if (!element) return error(span);
+    if (ka == TypeKind::Array || kb == TypeKind::Array)
+      for (NodeId operand : {a, b}) noteQuotient(operand, element);
     return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
       NodeId result = scalarBinary(kind, e[0], e[1], element, span);
       if (arrays) arrayQuotients.push_back({result, ta, tb});
@@ -395,6 +424,8 @@ NodeId NodeBuilder::operatorError(BinaryKind kind, NodeId a, NodeId b, Span span
                          (types.kind(typeOf(a)) == TypeKind::Str) != (types.kind(typeOf(b)) == TypeKind::Str);
   const std::string left = library.takesOut(typeOf(a)), right = library.takesOut(typeOf(b));
   if (left.empty() != right.empty()) d.hint = left + right;
+  if (kind == BinaryKind::Add && types.kind(typeOf(a)) == TypeKind::List && types.kind(typeOf(b)) == TypeKind::List)
+    d.hint = "`+` adds tangents: `concat(xs, ys)` joins two Lists";
   if (joinsText) d.hint = "values stand in braces in a text: `\"n = {n}\"`";
   return error(span);
 }

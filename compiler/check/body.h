@@ -48,7 +48,7 @@ public:
   /// `what` asks for it, which is declared at `asker`.
   NodeId coerce(NodeId node, TypeId type, Span span, DiagId id = DiagId::TypeMismatch,
                 std::string_view what = {}, Span asker = {});
-  void reportType(TypeId type, TypeId actual, Span span, DiagId id, std::string_view what);
+  void reportType(TypeId type, NodeId given, Span span, DiagId id, std::string_view what);
   NodeId dropped(NodeId value, SynId node);
   LocalId declareLocal(NameId name, TypeId type, Span span, bool isVar);
   /// Settles open numbers, finishes calls, removes inference variables from the tree.
@@ -123,7 +123,7 @@ public:
   TypeId successType(TypeId type);
   bool isFallible(TypeId type);
   std::string takesOut(TypeId type) override;
-  std::string conversionHint(TypeId want, TypeId got, Span span);
+  std::string conversionHint(TypeId want, NodeId value, Span span);
   bool partsDiffer(TypeId want, TypeId got);
   NodeId coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker);
   NodeId rowsOf(NodeId node, TypeId ragged, Span span);
@@ -189,7 +189,9 @@ public:
   bool mayChange(const Place& place, SynId node);
   NodeId placeFromEnd(SynId written, const std::function<NodeId()>& holder);
   bool elementOf(Place& list, SynId written, Span span);
+  NodeId partOfList(NodeId list, SynId item, Span span);
   NodeId partOfText(NodeId text, SynId item, Span span);
+  std::pair<NodeId, NodeId> sliceEnds(const syntax::Range& range, NodeId whole, Span span);
   NodeId checkIndexing(SynId node);
   NodeId indexInto(NodeId base, const std::vector<syntax::Argument>& items, Span span);
   NodeId readPlace(const Place& place, Span span);

@@ -20,6 +20,10 @@ public:
   };
   std::vector<ArrayQuotient> arrayQuotients;
 
+  /// Says how a float is made where `value` divides whole numbers and a float of this type is asked for:
+  /// converted afterwards it would be rounded down. Empty: it divides none.
+  std::string asFloatQuotient(NodeId value, TypeId type);
+
   // --- operators
   NodeId binary(BinaryKind kind, NodeId a, NodeId b, Span span);
   NodeId negate(NodeId a, Span span);
@@ -79,6 +83,8 @@ private:
   NodeId equalSizesToo(NodeId a, NodeId b, Span span);
   NodeId addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type, TypeId tangent, Span span);
   NodeId operatorError(BinaryKind kind, NodeId a, NodeId b, Span span);
+  void noteQuotient(NodeId value, TypeId element);
+  NodeId wholeQuotientIn(NodeId value) const;
   NodeId asElement(NodeId value, TypeId element, Span span);
   NodeId compareWithU64(ops::CmpKind cmp, NodeId a, NodeId b, Span span);
 };

@@ -51,12 +51,13 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
   if (match.kind == UnifyKind::DimsDiffer)
     b.reportMismatch(match, type, actual, node, span, {what, asker});
   else
-    reportType(type, actual, span, id, what);
+    reportType(type, node, span, id, what);
   return b.error(span);
 }
 
 /// A value of another type than is asked for.
-void Body::reportType(TypeId type, TypeId actual, Span span, DiagId id, std::string_view what) {
+void Body::reportType(TypeId type, NodeId given, Span span, DiagId id, std::string_view what) {
+  const TypeId actual = b.typeOf(given);
   const std::string expected = b.show(type), got = b.show(actual);
   if (id == DiagId::ArgumentType) {
     bool scalarWanted = types.isScalar(infer.shallow(type)) && types.kind(actual) == TypeKind::Array;
@@ -64,13 +65,13 @@ void Body::reportType(TypeId type, TypeId actual, Span span, DiagId id, std::str
       sink.report(DiagId::ArrayToScalarFunction, span, what, expected, got);
     else
       sink.report(id, span, what, expected, got).hint =
-          expected == got ? templateHint(*this, type, actual) : conversionHint(type, actual, span);
+          expected == got ? templateHint(*this, type, actual) : conversionHint(type, given, span);
   } else if (id == DiagId::PatternType) {
     sink.report(id, span, expected);
   } else {
     std::string hint = templateHint(*this, type, actual);
     if (hint.empty() && (id == DiagId::TypeMismatch || isFallible(actual)))
-      hint = conversionHint(type, actual, span);
+      hint = conversionHint(type, given, span);
     Diagnostic& d = sink.report(id, span, expected, got);
     if (!hint.empty()) d.hint = std::move(hint);
   }
@@ -111,7 +112,8 @@ bool Body::isFallible(TypeId type) { return isPreludeEnum(type, "Result") || isP
 
 /// What makes a value of the type that is asked for from the one that is there; nothing if no conversion
 /// does.
-std::string Body::conversionHint(TypeId want, TypeId got, Span span) {
+std::string Body::conversionHint(TypeId want, NodeId value, Span span) {
+  const TypeId got = b.typeOf(value);
   auto wouldFit = [this](TypeId asked, TypeId given) {
     if (!asked || !given || infer.isAny(asked) || infer.isAny(given)) return false;
     const Inference::State before = infer.state();
@@ -131,6 +133,8 @@ std::string Body::conversionHint(TypeId want, TypeId got, Span span) {
     return "`list(" + writtenOperand(span) + ")` is the List of its elements";
   bool differ = types.isNumber(to) && types.isNumber(from) && to != from;
   if (!differ || types.rank(infer.zonk(want)) != types.rank(infer.zonk(got))) return {};
+  const std::string divided = types.isFloat(to) ? b.asFloatQuotient(value, to) : "";
+  if (!divided.empty()) return divided;
   return "`" + writtenOperand(span) + " as " + b.show(to) + "` converts it";
 }
 

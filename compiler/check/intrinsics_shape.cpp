@@ -36,8 +36,10 @@ NodeId ArrayIntrinsics::floatFunction(OpKind op, uint32_t index, NodeId x, std::
   if (b.infer.isOpen(element))
     b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
   else if (!b.types.isFloat(element)) {
-    if (!b.lacks(element, "Float", "`" + std::string(name) + "`", span))
-      b.sink.report(DiagId::WantsFloat, span, std::string(name), b.show(b.typeOf(x)));
+    if (!b.lacks(element, "Float", "`" + std::string(name) + "`", span)) {
+      Diagnostic& d = b.sink.report(DiagId::WantsFloat, span, std::string(name), b.show(b.typeOf(x)));
+      if (std::string hint = b.asFloatQuotient(x, b.types.scalar(types::TypeKind::F64)); !hint.empty()) d.hint = hint;
+    }
     return b.error(span);
   }
   return b.elementwise({x}, span,

@@ -72,7 +72,7 @@ NodeId Body::movedElements(NodeId x, NodeId t, Span span) {
   });
   NodeId refuse =
       b.make(NodeKind::If, unit, span,
-             {differ(length(t), length(x)), refuseTangents("a tangent of another length is added", span)});
+             {differ(length(t), length(x)), refuseTangents(types::listLengthsDiffer, span)});
   NodeId some = b.make(NodeKind::If, unit, span,
                        {differ(length(t), b.integer(0, span)), b.block({refuse, each, b.unit(span)}, span)});
   return b.block({b.let(out, x), some, b.local(out, span)}, span);

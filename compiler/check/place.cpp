@@ -146,7 +146,7 @@ NodeId Body::placeFromEnd(SynId written, const std::function<NodeId()>& holder) 
   NodeId index = checkExpr(written);
   if (isRange(b.typeOf(index))) {
     sink.report(DiagId::IndexType, span, b.show(b.typeOf(index))).hint =
-        "a list has no slices: `list(for i in a..b: xs[i])` makes one of some elements";
+        "a slice of a list is a new list, no place in it";
     return b.error(span);
   }
   index = asInt(index, span);
@@ -173,13 +173,43 @@ NodeId Body::checkIndexing(SynId node) {
   return indexInto(base, brackets.items, n.span);
 }
 
+/// The ends of a slice of a list or a text.
+std::pair<NodeId, NodeId> Body::sliceEnds(const syntax::Range& range, NodeId whole, Span span) {
+  auto at = [&](SynId written) { return placeFromEnd(written, [&] { return whole; }); };
+  NodeId first = at(range.first);
+  return {first, range.last ? at(range.last) : b.make(NodeKind::Length, types.int64(), span, {whole})};
+}
+
+/// An element of a list, or a slice of it, which is a list of its own.
+NodeId Body::partOfList(NodeId list, SynId item, Span span) {
+  std::vector<NodeId> nodes;
+  if (ast.kind(item) == SynKind::Range) {
+    const auto& range = ast[item].as<syntax::Range>();
+    list = b.local(b.bind("xs", list, nodes), span);
+    auto [first, last] = sliceEnds(range, list, span);
+    NodeId step = range.step ? asInt(checkExpr(range.step), ast.span(range.step)) : b.integer(1, span);
+    for (NodeId part : {first, last, step})
+      if (b.kindOf(part) == TypeKind::Error) return part;
+    nodes.push_back(callPrelude("list_slice", {list, first, last, step}, span));
+    return b.block(std::move(nodes), span);
+  }
+  NodeId index = placeFromEnd(item, [&] {
+    list = b.local(b.bind("xs", list, nodes), span);
+    return list;
+  });
+  if (b.kindOf(index) == TypeKind::Error) return index;
+  Steps steps{{Step{StepKind::Element, 0, index, {}, {}, 1, span}}};
+  nodes.push_back(b.make(NodeKind::Get, types[b.typeOf(list)].parts[0], span, {list}, std::move(steps)));
+  return b.block(std::move(nodes), span);
+}
+
 /// A char of a text, or a slice of it; places are bytes.
 NodeId Body::partOfText(NodeId text, SynId item, Span span) {
   std::vector<NodeId> nodes;
   text = b.local(b.bind("s", text, nodes), span);
-  auto at = [&](SynId written) { return placeFromEnd(written, [&] { return text; }); };
   if (ast.kind(item) != SynKind::Range) {
-    nodes.push_back(b.make(NodeKind::Builtin, types.scalar(TypeKind::Char), span, {text, at(item)},
+    NodeId at = placeFromEnd(item, [&] { return text; });
+    nodes.push_back(b.make(NodeKind::Builtin, types.scalar(TypeKind::Char), span, {text, at},
                            BuiltinRef{ops::BuiltinKind::StrCharAt}));
     return b.block(std::move(nodes), span);
   }
@@ -188,8 +218,7 @@ NodeId Body::partOfText(NodeId text, SynId item, Span span) {
     sink.report(DiagId::IndexType, ast.span(item), "a..b step c").hint = "a slice of a text has no `step`";
     return b.error(span);
   }
-  NodeId first = at(range.first);
-  NodeId last = range.last ? at(range.last) : b.make(NodeKind::Length, types.int64(), span, {text});
+  auto [first, last] = sliceEnds(range, text, span);
   nodes.push_back(b.make(NodeKind::Builtin, types.str(), span, {text, first, last},
                          BuiltinRef{ops::BuiltinKind::StrSlice}));
   return b.block(std::move(nodes), span);
@@ -200,17 +229,7 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
   TypeKind k = types.kind(type);
   if (k == TypeKind::Error) return base;
   if (k == TypeKind::Str && items.size() == 1) return partOfText(base, items[0].value, span);
-  if (k == TypeKind::List && items.size() == 1) {
-    std::vector<NodeId> nodes;
-    NodeId index = placeFromEnd(items[0].value, [&] {
-      base = b.local(b.bind("xs", base, nodes), span);
-      return base;
-    });
-    if (b.kindOf(index) == TypeKind::Error) return index;
-    Steps steps{{Step{StepKind::Element, 0, index, {}, {}, 1, span}}};
-    nodes.push_back(b.make(NodeKind::Get, types[type].parts[0], span, {base}, std::move(steps)));
-    return b.block(std::move(nodes), span);
-  }
+  if (k == TypeKind::List && items.size() == 1) return partOfList(base, items[0].value, span);
   if (k == TypeKind::Known) {
     sink.report(DiagId::NoDetachedParameters, span);
     return b.error(span);

@@ -133,6 +133,10 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
   };
   if (isUnsettled(a) || isUnsettled(b)) return operatorError(kind, a, b, span);
   bool additive = kind == BinaryKind::Add || kind == BinaryKind::Sub;
+  auto isList = [&](NodeId n) { return types.kind(typeOf(n)) == TypeKind::List; };
+  if (additive && isList(a) && isList(b)) // numbers in a List stay what they are
+    for (TypeId open : infer.openVars({typeOf(a), typeOf(b)}))
+      if (infer.varClass(open) == types::VarClass::OpenInt) infer.unify(types.int64(), open);
   if (additive && composite(a)) {
     TypeId tangent = types::tangentType(types, typeOf(a));
     UnifyResult match = infer.unify(tangent, typeOf(b));

@@ -1,6 +1,7 @@
 #include "interp/value.h"
 
 #include "core/evaluate.h"
+#include "types/tangent.h"
 
 #include <algorithm>
 #include <cmath>
@@ -266,7 +267,7 @@ static Slot listTangent(TangentOp op, Slot a, Slot b, std::string& problem) {
   if (size_t own = static_cast<const List*>(a.o)->items.size(); y && y->items.size() != own) {
     if (y->items.empty()) return a;
     if (own == 0) return besideZero(op, a, b, problem);
-    problem = "tangents of lists of different lengths are added";
+    problem = types::listLengthsDiffer;
     return a;
   }
   Owned result(a);

@@ -2,6 +2,7 @@
 // and zeros of the last two: functions of their own, because such types may be recursive or large. The
 // tangent of an enum has a first case without fields, its zero; so is a list without elements.
 #include "loops/lower.h"
+#include "types/tangent.h"
 
 #include <algorithm>
 
@@ -112,7 +113,7 @@ ValueId Lower::listTangent(TypeId type, ValueId a, ValueId b, OpKind how) {
   ValueId other = b_.value(StmtKind::Runtime, {b}, indexType, length), zero = b_.integer(0);
   return unlessZero(type, {a, b, how}, b_.compare(ops::CmpKind::Eq, count, other),
                     b_.compare(ops::CmpKind::Eq, count, zero), b_.compare(ops::CmpKind::Eq, other, zero),
-                    "tangents of lists of different lengths are added",
+                    types::listLengthsDiffer.data(),
                     [&] { return elementTangents(type, count, a, b, how); });
 }
 

@@ -14,9 +14,15 @@
 
 #include "types/types.h"
 
+#include <string_view>
+
 namespace melix::types {
 
 TypeId tangentType(TypeStore& types, TypeId type);
+
+/// The panic where Lists, which may be tangents, are added and neither is zero.
+inline constexpr std::string_view listLengthsDiffer =
+    "lists of different lengths are added: `concat` joins them";
 
 /// Case of `tangentType(enumType)` that holds the tangents of case `c`; case 0 is `zero`. Its fields are the
 /// tangents of all fields of case `c`, in order, `()` where there is none.
