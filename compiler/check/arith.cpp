@@ -18,7 +18,7 @@ std::optional<OpKind> simpleOp(BinaryKind kind, bool isFloat) {
   case BinaryKind::Sub: return OpKind::Sub;
   case BinaryKind::Mul: return OpKind::Mul;
   case BinaryKind::Div: return isFloat ? OpKind::Div : OpKind::IDiv;
-  case BinaryKind::Rem: return isFloat ? std::nullopt : std::optional(OpKind::IRem);
+  case BinaryKind::Rem: return isFloat ? OpKind::Math : OpKind::IRem; // `MathKind::Rem`
   case BinaryKind::Shl: return isFloat ? std::nullopt : std::optional(OpKind::Shl);
   case BinaryKind::Shr: return isFloat ? std::nullopt : std::optional(OpKind::Shr);
   case BinaryKind::BitAnd: return isFloat ? std::nullopt : std::optional(OpKind::And);
@@ -234,7 +234,14 @@ NodeId NodeBuilder::scalarBinary(BinaryKind kind, NodeId a, NodeId b, TypeId ele
   std::optional<OpKind> simple = simpleOp(kind, isFloat);
   if (!simpleOp(kind, true) && lacksFor(kind, shallow, span)) return error(span);
   if (!simple) return operatorError(kind, a, b, span);
-  return op(*simple, element, {left, right}, span);
+  const bool isRemainder = *simple == OpKind::Math;
+  return op(*simple, element, {left, right}, span, isRemainder ? static_cast<uint32_t>(ops::MathKind::Rem) : 0);
+}
+
+/// A char as the text of it alone.
+NodeId NodeBuilder::asText(NodeId value) {
+  if (kindOf(value) != TypeKind::Char) return value;
+  return make(NodeKind::Builtin, types.str(), spanOf(value), {value}, BuiltinRef{ops::BuiltinKind::StrFromChar});
 }
 
 NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
@@ -242,8 +249,10 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
   TypeKind ka = types.kind(ta), kb = types.kind(tb);
   if (types.holds(ta, TypeKind::Error) || types.holds(tb, TypeKind::Error)) return error(span);
   if (ka == TypeKind::Never || kb == TypeKind::Never) return block({a, b}, span);
-  if (kind == BinaryKind::Add && ka == TypeKind::Str && kb == TypeKind::Str)
-    return make(NodeKind::Builtin, types.str(), span, {a, b}, BuiltinRef{ops::BuiltinKind::StrConcat});
+  auto isText = [](TypeKind k) { return k == TypeKind::Str || k == TypeKind::Char; };
+  if (kind == BinaryKind::Add && isText(ka) && isText(kb) && (ka == TypeKind::Str || kb == TypeKind::Str))
+    return make(NodeKind::Builtin, types.str(), span, {asText(a), asText(b)},
+                BuiltinRef{ops::BuiltinKind::StrConcat});
   if (kind == BinaryKind::MatMul) return matmul(a, b, span);
   TypeId ea = types.element(ta), eb = types.element(tb);
   if (isNumber(ea) && isNumber(eb)) {
@@ -328,7 +337,8 @@ NodeId NodeBuilder::negate(NodeId a, Span span) {
 NodeId NodeBuilder::logicalNot(NodeId a, Span span) {
   TypeId type = typeOf(a);
   if (types.kind(type) == TypeKind::Error) return a;
-  if (types.kind(type) == TypeKind::Bool) return op(OpKind::Not, types.boolean(), {a}, span);
+  if (types.kind(types.element(type)) == TypeKind::Bool)
+    return elementwise({a}, span, [&](std::vector<NodeId> e) { return op(OpKind::Not, types.boolean(), e, span); });
   sink.report(DiagId::WantsBool, span, "`not`", show(type), boolHint(types, type));
   return error(span);
 }
@@ -337,7 +347,8 @@ NodeId NodeBuilder::logicalNot(NodeId a, Span span) {
 NodeId NodeBuilder::powerLiteral(NodeId a, int64_t k, Span span) {
   return elementwise({a}, span, [&](std::vector<NodeId> e) {
     TypeId type = typeOf(e[0]);
-    if (k == 0) return number("1", type, span);
+    if (k == 0) // 1 that depends on `x`, with slope 0
+      return types.isParam(type) ? e[0] : library.callPrelude("pow_int", {e[0], integer(0, span)}, span);
     std::vector<NodeId> lets;
     LocalId base = bind("x", e[0], lets);
     NodeId result = local(base, span);
@@ -408,9 +419,9 @@ NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
       ia.push_back(k[0]);
       std::vector<LocalId> ib{k[0]};
       if (db.size() == 2) ib.push_back(axes.back());
-      NodeId x = asElement(at(local(left, span), ia, span), element, span);
-      NodeId y = asElement(at(local(right, span), ib, span), element, span);
-      return summable(op(OpKind::Mul, element, {x, y}, span), span);
+      NodeId x = summable(asElement(at(local(left, span), ia, span), element, span), span);
+      NodeId y = summable(asElement(at(local(right, span), ib, span), element, span), span);
+      return op(OpKind::Mul, typeOf(x), {x, y}, span);
     });
   }));
   return block(std::move(nodes), span);

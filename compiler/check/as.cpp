@@ -122,7 +122,9 @@ NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
   bool numbers =
       b.isNumber(element) && (b.isNumber(fromElement) || types.kind(fromElement) == TypeKind::Bool ||
                               types.kind(fromElement) == TypeKind::Char);
-  bool chars = types.kind(element) == TypeKind::Char && types.isInt(fromElement);
+  const bool openInt = infer.isOpen(fromElement) && infer.varClass(fromElement) == types::VarClass::OpenInt;
+  bool chars = types.kind(element) == TypeKind::Char && (openInt || types.isInt(fromElement));
+  if (chars && openInt) infer.unify(types.int64(), fromElement);
   if (types.kind(to) == TypeKind::Array) { // an array type also checks the shape
     if (types.kind(from) != TypeKind::Array || types.rank(from) != types.rank(to)) return fail();
     std::vector<DimCheckItem> checks;

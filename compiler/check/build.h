@@ -83,6 +83,7 @@ private:
   NodeId equalSizesToo(NodeId a, NodeId b, Span span);
   NodeId addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type, TypeId tangent, Span span);
   NodeId operatorError(BinaryKind kind, NodeId a, NodeId b, Span span);
+  NodeId asText(NodeId value);
   void noteQuotient(NodeId value, TypeId element);
   NodeId wholeQuotientIn(NodeId value) const;
   NodeId asElement(NodeId value, TypeId element, Span span);

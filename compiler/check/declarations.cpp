@@ -116,14 +116,14 @@ private:
     return !(std::isalpha(static_cast<unsigned char>(first)) || first == '_' || (first & 0x80));
   }
 
-  /// An operator is declared for a struct, an enum or a type parameter: those of numbers, arrays of these and
-  /// text have their meaning.
+  /// An operator is declared for a struct, an enum or a type parameter: those of numbers, arrays of these,
+  /// text and Lists have their meaning.
   void ownOperand(const FnItem& item) {
     for (const Parameter& p : item.params) {
       SynId type = p.type;
       while (type && ast_.kind(type) == SynKind::Brackets) type = ast_[type].as<Brackets>().base;
-      bool isBuiltin =
-          type && ast_.kind(type) == SynKind::Name && scalarNamed(text(ast_[type].as<Name>().name));
+      const std::string_view name = type && ast_.kind(type) == SynKind::Name ? text(ast_[type].as<Name>().name) : "";
+      bool isBuiltin = scalarNamed(name) || name == "List";
       if (!isBuiltin) return;
     }
     if (!item.params.empty()) c_.sink.report(DiagId::OperatorOfBuiltin, decl_.span, text(decl_.name));

@@ -347,8 +347,8 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
     sink.report(DiagId::NotPure, instance.span, instance.name);
   if (!infos_[id.index].key.isOpen() && !instance.failed && !isOfParams(key))
     infos_[id.index].usesUpKeys = checkKeys(*this, id);
-  bool isFunction = key.decl || key.known;
-  if (isFunction && !key.isOpen() && !body.isProvisional &&
+  const bool isWritten = key.decl || (key.known && program_.known(key.known).kind == KnownKind::Lambda);
+  if (isWritten && !key.isOpen() && !body.isProvisional &&
       !modules.isLibraryFile(body.ast.span(body.ast.at->root).file))
     body.warnUnused();
   infos_[id.index].inProgress = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
 
 namespace melix::check {
@@ -141,7 +142,15 @@ bool ArrayIntrinsics::needArray(NodeId x, std::string_view name, Span span) {
   return false;
 }
 
+/// The elementary function of that name; `rem` has none, it is `%`.
+static std::optional<ops::MathKind> elementary(IntrinsicKind kind) {
+  for (unsigned k = 0; k < ops::mathCount; ++k)
+    if (const auto math = static_cast<ops::MathKind>(k); ops::mathName(math) == intrinsicName(kind)) return math;
+  return std::nullopt;
+}
+
 NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expected, Span span) {
+  if (const auto math = elementary(kind)) return mathFunction(*math, args, span);
   switch (kind) {
   case IntrinsicKind::Sum:
   case IntrinsicKind::Prod:
@@ -172,9 +181,6 @@ NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expecte
   case IntrinsicKind::RoundEven:
     return floatFunction(OpKind::Round, static_cast<uint32_t>(ops::RoundMode::HalfEven), args.positional(),
                          "round", span);
-#define MATH(Kind, Name, Arity, Derivative)                                                                  \
-  case IntrinsicKind::Kind: return mathFunction(ops::MathKind::Kind, args, span);
-#include "ops/math.def"
   case IntrinsicKind::CopySign:
   case IntrinsicKind::Fma: {
     std::vector<NodeId> given;

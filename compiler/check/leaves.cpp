@@ -223,9 +223,9 @@ NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
   TypeId type = b.typeOf(x);
   if (b.types.kind(type) == TypeKind::Array)
     return b.reduce(NestKind::Sum, b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
-      return b.summable(dot(b.at(x, i, span), b.at(y, i, span), span), span);
+      return dot(b.at(x, i, span), b.at(y, i, span), span);
     });
-  if (isLeaf(type)) return b.binary(BinaryKind::Mul, x, y, span);
+  if (isLeaf(type)) return b.binary(BinaryKind::Mul, b.summable(x, span), b.summable(y, span), span);
   if (isHidden(type)) return b.number("0", b.infer.freshVar(types::VarClass::OpenFloat, span), span);
   if (b.types.kind(type) == TypeKind::Pack) {
     Together both = openTogether({x, y}, span);
@@ -248,7 +248,7 @@ NodeId Leaves::dotParts(NodeId x, NodeId y, Span span) {
   for (uint32_t k = 0; k < partCount(type); ++k) {
     NodeId left = b.field(x, k, span);
     if (b.types.isUnit(b.typeOf(left))) continue;
-    NodeId part = b.summable(dot(left, b.field(y, k, span), span), span);
+    NodeId part = dot(left, b.field(y, k, span), span);
     if (b.types.isFloat(b.typeOf(part))) part = b.convert(part, widest, span);
     total = total.valid() ? b.binary(BinaryKind::Add, total, part, span) : part;
   }

@@ -235,9 +235,15 @@ std::optional<int64_t> NodeFactory::literal(NodeId n) {
   const Node& node = instance.nodes[n];
   if (node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::Neg)
     if (auto value = literal(node.children[0])) return -*value;
+  if (node.kind == NodeKind::Convert && kindOf(n) == TypeKind::I64 && types.isInt(typeOf(node.children[0])))
+    return literal(node.children[0]);
   if (node.kind != NodeKind::Const || kindOf(n) == TypeKind::Str) return std::nullopt;
   const Const& c = node.as<Const>();
-  if (c.text.empty()) return static_cast<int64_t>(c.bits);
+  if (c.text.empty()) {
+    const unsigned unused = types.isInt(node.type) ? 64 - types::scalarBits(kindOf(n)) : 0;
+    const bool isSigned = types::scalarClass(kindOf(n)) == types::ScalarClass::SInt;
+    return isSigned ? static_cast<int64_t>(c.bits << unused) >> unused : static_cast<int64_t>(c.bits);
+  }
   if (c.text.size() > 18 || c.text.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
   if (infer.isOpen(node.type)) infer.unify(types.int64(), node.type);
   return std::stoll(c.text);

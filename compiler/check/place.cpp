@@ -140,6 +140,13 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
   }
 }
 
+/// Whether an index below 0 is written as a literal: only such a one counts from the end.
+bool Body::mayCountFromEnd(SynId written, int64_t value) {
+  if (isNumberLiteral(written)) return true;
+  sink.report(DiagId::NegativeIndex, ast.span(written), std::to_string(value));
+  return false;
+}
+
 /// A place in a list or text, which `holder` gives: a literal below 0 counts from the end (rule 30).
 NodeId Body::placeFromEnd(SynId written, const std::function<NodeId()>& holder) {
   const Span span = ast.span(written);
@@ -152,6 +159,7 @@ NodeId Body::placeFromEnd(SynId written, const std::function<NodeId()>& holder) 
   index = asInt(index, span);
   auto literal = b.literal(index);
   if (!literal || *literal >= 0) return index;
+  if (!mayCountFromEnd(written, *literal)) return b.error(span);
   NodeId length = b.make(NodeKind::Length, types.int64(), span, {holder()});
   return b.op(OpKind::Add, types.int64(), {length, b.integer(*literal, span)}, span);
 }

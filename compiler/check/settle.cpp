@@ -166,7 +166,6 @@ void Body::reportMisapplied(const OpRef& op, TypeId type, Span span) {
     if (op.index != staysWhole) return; // `/` of literals that became floats
     text = "div";
     break;
-  case OpKind::IRem: text = "%"; break;
   case OpKind::And: text = "&"; break;
   case OpKind::Or: text = "|"; break;
   case OpKind::Shl: text = "<<"; break;
@@ -355,6 +354,8 @@ void Body::settlePayload(Node& node) {
       sink.report(DiagId::FormatType, node.span, format->spec, types.show(printed));
   } else if (auto* op = std::get_if<OpRef>(&node.payload)) {
     reportMisapplied(*op, node.type, node.span);
+    if (op->kind == OpKind::IRem && types.isFloat(node.type))
+      *op = {OpKind::Math, static_cast<uint32_t>(ops::MathKind::Rem)};
     if (op->kind == OpKind::IDiv) *op = {types.isFloat(node.type) ? OpKind::Div : OpKind::IDiv, 0};
   }
 }

@@ -61,9 +61,11 @@ NodeId NodeBuilder::rebuilt(TypeId type, std::vector<NodeId> parts, Span span) {
   return make(isTuple ? NodeKind::Tuple : NodeKind::Struct, type, span, std::move(parts));
 }
 
+/// `s * t`, `t / s` leaf by leaf; the leaves that have no tangent are kept.
 NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar, Span span) {
   TypeId type = typeOf(tangent);
   TypeKind k = types.kind(type);
+  if (types.isUnit(types::tangentType(types, infer.zonk(type)))) return tangent;
   if (types.kind(types.element(type)) == TypeKind::Slope)
     return op(OpKind::Mul, type, {tangent, scalar}, span);
   if (isNumber(types.element(type))) {
@@ -79,7 +81,6 @@ NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar,
       return op(kind == BinaryKind::Div ? OpKind::Div : OpKind::Mul, element, {e[0], factor}, span);
     });
   }
-  if (types.isUnit(type)) return tangent;
   if (k == TypeKind::Array)
     return collect(dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
       return scaleTangent(kind, at(tangent, axes, span), scalar, span);
@@ -91,7 +92,7 @@ NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar,
                                 Dims{opened.sizes}));
     return block(std::move(opened.nodes), span);
   }
-  if (!isRecordLike(k)) return error(span); // reported before
+  if (!isRecordLike(k)) return operatorError(kind, tangent, scalar, span);
   return eachPart(tangent, [&](NodeId part) { return scaleTangent(kind, part, scalar, span); }, span);
 }
 
@@ -155,8 +156,11 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
   bool scales =
       (kind == BinaryKind::Mul && (isScalar(a) || isScalar(b))) || (kind == BinaryKind::Div && isScalar(b));
   NodeId tangent = isScalar(a) ? b : a, scalar = isScalar(a) ? a : b;
-  if (!scales || !composite(tangent) || !infer.zonk(types::tangentType(types, typeOf(tangent))).valid() ||
-      types::tangentType(types, typeOf(tangent)) != typeOf(tangent))
+  auto hasLeaves = [&](TypeId type) { // parts without a tangent are kept; an enum is scaled as a tangent alone
+    const TypeId own = types::tangentType(types, type);
+    return own == type || (own.valid() && !types.isUnit(own) && types.kind(types.element(type)) != TypeKind::Enum);
+  };
+  if (!scales || !composite(tangent) || !hasLeaves(infer.zonk(typeOf(tangent))))
     return operatorError(kind, a, b, span);
   toFloats(tangent);
   // Both operands are evaluated first, left to right; a literal needs no binding and stays open.

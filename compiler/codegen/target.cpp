@@ -16,11 +16,15 @@
 namespace melix::codegen {
 namespace {
 
-/// By feature, not by name: processors under a hypervisor call themselves what they like.
-std::string hostFeatures() {
+/// By feature, not by name: processors under a hypervisor call themselves what they like. Without AVX-512 where
+/// registers are allocated fast: that allocator's spills in large frames trap.
+std::string hostFeatures(llvm::CodeGenOptLevel level) {
   llvm::SubtargetFeatures features;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures())
-    features.AddFeature(feature.first(), feature.second);
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+    const llvm::StringRef name = feature.first();
+    const bool isAvx512 = name.starts_with("avx512") || name.starts_with("avx10");
+    features.AddFeature(name, feature.second && !(isAvx512 && level == llvm::CodeGenOptLevel::None));
+  }
   return features.getString();
 }
 
@@ -43,8 +47,10 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options, b
   settings.FunctionSections = false;
   settings.DataSections = true;
   bool host = options.target == TargetKind::Host;
-  static const std::string features = hostFeatures();
   auto level = options.optimise && hasLoops ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None;
+  static const std::string fast = hostFeatures(llvm::CodeGenOptLevel::None),
+                           full = hostFeatures(llvm::CodeGenOptLevel::Default);
+  const std::string& features = level == llvm::CodeGenOptLevel::None ? fast : full;
   return std::unique_ptr<llvm::TargetMachine>(target()->createTargetMachine(
       llvm::Triple("x86_64-unknown-linux-gnu"), host ? "x86-64" : "x86-64-v3", host ? features : "", settings,
       llvm::Reloc::PIC_, llvm::CodeModel::Small, level));

@@ -119,6 +119,7 @@ void Assembler::undefObject(uint32_t into, TypeId t) {
   switch (type.kind) {
   case TypeKind::List:
   case TypeKind::Pack: return zero(into, t);
+  case TypeKind::Str: emit(runMoveObject, into, textReg({})); return; // texts are computed ahead
   case TypeKind::Tuple:
   case TypeKind::Struct: break;
   default: emit(runDrop, into); return;

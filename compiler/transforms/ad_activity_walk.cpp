@@ -151,14 +151,14 @@ private:
     case OpKind::Get: return get(o);
     case OpKind::Set: return update(o);
     case OpKind::Convert: return convert(o);
-    case OpKind::Bitcast: return loses(o);
+    case OpKind::Bitcast:
+    case OpKind::Format: return loses(o);
     case OpKind::Builtin: return builtin(o);
     case OpKind::StopGradient:
     case OpKind::Cmp:
     case OpKind::Yield:
     case OpKind::ArgSort:
-    case OpKind::Length:
-    case OpKind::Format: return;
+    case OpKind::Length: return;
     case OpKind::Round:
       if (a_.rounding_ == RoundingKind::Flows) all(o);
       return;
@@ -255,17 +255,21 @@ private:
     flowLost(v, r);
   }
 
+  /// What a bool selects does not flow.
   void loses(const Op& o) {
-    for (ValueId v : o.operands)
-      if (active(v) || lost(v)) loseHere(o.results[0], o.loc);
+    for (ValueId r : o.results) {
+      if (a_.module_.types.kind(f_.typeOf(r)) == types::TypeKind::Bool) continue;
+      for (ValueId v : o.operands) {
+        if (active(v)) loseHere(r, o.loc);
+        if (lost(v)) loseAll(r, lossOf(v));
+      }
+    }
   }
 
   void builtin(const Op& o) {
     if (ops::builtinEffect(o.as<BuiltinAttr>().builtin) == ops::EffectKind::Io)
       report({AdProblemKind::Effect, {o.loc}, "input or output"});
-    for (ValueId v : o.operands)
-      if (active(v) || lost(v))
-        for (ValueId r : o.results) loseHere(r, o.loc);
+    loses(o);
   }
 
   void call(OpId id) {

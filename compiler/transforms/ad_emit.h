@@ -24,6 +24,9 @@ public:
   ValueId neg(ValueId a) { return unary(OpKind::Neg, a); }
   ValueId cmp(ops::CmpKind kind, ValueId a, ValueId b) { return compare(kind, a, b); }
   ValueId math(ops::MathKind kind, std::vector<ValueId> operands);
+  ValueId round(ops::RoundMode mode, ValueId v) {
+    return one(simple(OpKind::Round, {v}, static_cast<uint32_t>(mode)), typeOf(v));
+  }
   ValueId convert(ValueId v, TypeId to) { return typeOf(v) == to ? v : Builder::convert(v, to); }
 
   using Builder::get;

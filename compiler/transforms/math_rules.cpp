@@ -56,6 +56,11 @@ ValueId dPowExponent(const Row& w) {
   ValueId slope = w.e.mul(w.r, w.e.math(MathKind::Log, {w.x[0]}));
   return w.e.select(w.e.cmp(CmpKind::Gt, w.x[0], w.number(0.0)), slope, w.number(0.0));
 }
+/// The quotient that the remainder was taken off by, a whole number.
+ValueId dRemDivisor(const Row& w) {
+  ValueId quotient = w.e.div(w.e.sub(w.x[0], w.r), w.x[1]);
+  return w.e.neg(w.e.round(ops::RoundMode::HalfEven, quotient));
+}
 ValueId norm2(const Row& w) { return w.e.add(w.squared(w.x[0]), w.squared(w.x[1])); }
 ValueId dAtan2First(const Row& w) { return w.e.div(w.x[1], norm2(w)); }
 ValueId dAtan2Second(const Row& w) { return w.e.div(w.e.neg(w.x[0]), norm2(w)); }
@@ -83,6 +88,7 @@ ValueId mathDerivative(Emit& e, MathKind kind, std::span<const ValueId> x, Value
   case MathKind::Tanh: return dTanh(w);
   case MathKind::Erf: return dErf(w);
   case MathKind::Pow: return which == 0 ? dPowBase(w) : dPowExponent(w);
+  case MathKind::Rem: return which == 0 ? w.number(1.0) : dRemDivisor(w);
   case MathKind::Atan2: return which == 0 ? dAtan2First(w) : dAtan2Second(w);
   }
   return {};
