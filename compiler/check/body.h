@@ -187,12 +187,7 @@ public:
   bool placeOfName(SynId node, Place& place, bool report);
   bool placeOfField(SynId node, Place& place, bool report);
   bool mayChange(const Place& place, SynId node);
-  bool mayCountFromEnd(SynId written, int64_t value);
-  NodeId placeFromEnd(SynId written, const std::function<NodeId()>& holder);
   bool elementOf(Place& list, SynId written, Span span);
-  NodeId partOfList(NodeId list, SynId item, Span span);
-  NodeId partOfText(NodeId text, SynId item, Span span);
-  std::pair<NodeId, NodeId> sliceEnds(const syntax::Range& range, NodeId whole, Span span);
   NodeId checkIndexing(SynId node);
   NodeId indexInto(NodeId base, const std::vector<syntax::Argument>& items, Span span);
   NodeId readPlace(const Place& place, Span span);

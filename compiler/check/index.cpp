@@ -114,7 +114,7 @@ DimId IndexItems::end(SynId written, NodeId& node) {
   node = body_.asInt(body_.checkExpr(written), span);
   if (b_.kindOf(node) == TypeKind::Error) return DimId::none();
   if (auto literal = b_.literal(node); literal && *literal < 0) {
-    if (!body_.mayCountFromEnd(written, *literal)) return DimId::none();
+    if (!mayCountFromEnd(body_, written, *literal)) return DimId::none();
     DimId d = types_.dims.add(dims_[axis_], types_.dims.constant(*literal));
     node = b_.dimValue(d, span);
     return d;
@@ -227,7 +227,7 @@ bool IndexItems::addIndex(SynId item, Span span) {
       body_.sink.report(DiagId::IndexOutOfRange, span, std::to_string(*literal), std::to_string(*size));
       return false;
     }
-    if (*literal < 0 && !body_.mayCountFromEnd(item, *literal)) return false;
+    if (*literal < 0 && !mayCountFromEnd(body_, item, *literal)) return false;
     if (*literal < 0)
       index = b_.dimValue(types_.dims.add(dims_[axis_], types_.dims.constant(*literal)), span);
   }

@@ -1,5 +1,6 @@
 #pragma once
-// The items of one bracket on an array, checked in order: steps to what they choose, and its type.
+// The items of one bracket: on an array, checked in order, the steps to what they choose, and its type; on a List or
+// a text the one.
 
 #include "check/body.h"
 
@@ -41,6 +42,29 @@ private:
   Span span_;
   size_t axis_ = 0, plain_ = 0; ///< the next axis; how many axes the items speak of
   bool alone_ = false;
+};
+
+/// Whether an index of this value below 0 is written as a literal: only such a one counts from the end, any other is
+/// reported.
+bool mayCountFromEnd(Body& body, SynId written, int64_t value);
+
+/// The item of a bracket on a List or a text.
+class SequenceItem {
+public:
+  SequenceItem(Body& body, SynId item) : body_(body), item_(item) {}
+  /// The place as an `int`; `holder` gives the List or text if its length is wanted.
+  NodeId place(const std::function<NodeId()>& holder) const { return place(item_, holder); }
+  /// An element, or a slice, which is a List of its own.
+  NodeId ofList(NodeId list, Span span) const;
+  /// A char, or a slice; places are bytes.
+  NodeId ofText(NodeId text, Span span) const;
+
+private:
+  NodeId place(SynId written, const std::function<NodeId()>& holder) const;
+  std::pair<NodeId, NodeId> ends(const syntax::Range& range, NodeId whole, Span span) const;
+
+  Body& body_;
+  SynId item_;
 };
 
 } // namespace melix::check

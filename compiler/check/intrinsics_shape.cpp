@@ -235,17 +235,22 @@ NodeId ArrayIntrinsics::flip(GivenArgs& args, Span span) {
   return b.block(std::move(nodes), span);
 }
 
-/// Elements of `a`, then of `b`, along an axis: the index decides which operand is read.
+/// Elements of `a`, then of `b`, along an axis: the index decides which operand is read. Beside a List each is one.
 NodeId ArrayIntrinsics::concat(GivenArgs& args, Span span) {
+  auto isList = [&](NodeId n) { return b.kindOf(n) == types::TypeKind::List; };
   NodeId x = args.positional();
-  if (!needArray(x, "concat", span)) return b.error(span);
-  auto chosen = oneAxis(args, b.types.rank(b.typeOf(x)));
+  if (!isList(x) && !needArray(x, "concat", span)) return b.error(span);
+  auto chosen = oneAxis(args, isList(x) ? 1 : b.types.rank(b.typeOf(x)));
   if (!chosen) return b.error(span);
   size_t axis = *chosen;
   NodeId result = x;
   while (args.positionalsLeft() > 0) {
     NodeId y = args.positional();
-    if (!needArray(y, "concat", span)) return b.error(span);
+    if (!isList(y) && !needArray(y, "concat", span)) return b.error(span);
+    if (isList(result) || isList(y)) {
+      result = b.library.callPrelude("lists_joined", {result, y}, span);
+      continue;
+    }
     std::vector<NodeId> nodes;
     LocalId left = b.bind("left", result, nodes), right = b.bind("right", y, nodes);
     std::vector<DimId> dims = b.dimsOf(b.typeOf(result)), other = b.dimsOf(b.typeOf(y));

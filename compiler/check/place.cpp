@@ -140,32 +140,8 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
   }
 }
 
-/// Whether an index below 0 is written as a literal: only such a one counts from the end.
-bool Body::mayCountFromEnd(SynId written, int64_t value) {
-  if (isNumberLiteral(written)) return true;
-  sink.report(DiagId::NegativeIndex, ast.span(written), std::to_string(value));
-  return false;
-}
-
-/// A place in a list or text, which `holder` gives: a literal below 0 counts from the end (rule 30).
-NodeId Body::placeFromEnd(SynId written, const std::function<NodeId()>& holder) {
-  const Span span = ast.span(written);
-  NodeId index = checkExpr(written);
-  if (isRange(b.typeOf(index))) {
-    sink.report(DiagId::IndexType, span, b.show(b.typeOf(index))).hint =
-        "a slice of a list is a new list, no place in it";
-    return b.error(span);
-  }
-  index = asInt(index, span);
-  auto literal = b.literal(index);
-  if (!literal || *literal >= 0) return index;
-  if (!mayCountFromEnd(written, *literal)) return b.error(span);
-  NodeId length = b.make(NodeKind::Length, types.int64(), span, {holder()});
-  return b.op(OpKind::Add, types.int64(), {length, b.integer(*literal, span)}, span);
-}
-
 bool Body::elementOf(Place& list, SynId written, Span span) {
-  NodeId index = placeFromEnd(written, [&] { return readPlace(list, span); });
+  NodeId index = SequenceItem(*this, written).place([&] { return readPlace(list, span); });
   if (b.kindOf(index) == TypeKind::Error) return false;
   TypeId element = types[infer.zonk(list.type)].parts[0];
   list.steps.push_back({StepKind::Element, 0, index, {}, {}, 1, span});
@@ -181,63 +157,12 @@ NodeId Body::checkIndexing(SynId node) {
   return indexInto(base, brackets.items, n.span);
 }
 
-/// The ends of a slice of a list or a text.
-std::pair<NodeId, NodeId> Body::sliceEnds(const syntax::Range& range, NodeId whole, Span span) {
-  auto at = [&](SynId written) { return placeFromEnd(written, [&] { return whole; }); };
-  NodeId first = at(range.first);
-  return {first, range.last ? at(range.last) : b.make(NodeKind::Length, types.int64(), span, {whole})};
-}
-
-/// An element of a list, or a slice of it, which is a list of its own.
-NodeId Body::partOfList(NodeId list, SynId item, Span span) {
-  std::vector<NodeId> nodes;
-  if (ast.kind(item) == SynKind::Range) {
-    const auto& range = ast[item].as<syntax::Range>();
-    list = b.local(b.bind("xs", list, nodes), span);
-    auto [first, last] = sliceEnds(range, list, span);
-    NodeId step = range.step ? asInt(checkExpr(range.step), ast.span(range.step)) : b.integer(1, span);
-    for (NodeId part : {first, last, step})
-      if (b.kindOf(part) == TypeKind::Error) return part;
-    nodes.push_back(callPrelude("list_slice", {list, first, last, step}, span));
-    return b.block(std::move(nodes), span);
-  }
-  NodeId index = placeFromEnd(item, [&] {
-    list = b.local(b.bind("xs", list, nodes), span);
-    return list;
-  });
-  if (b.kindOf(index) == TypeKind::Error) return index;
-  Steps steps{{Step{StepKind::Element, 0, index, {}, {}, 1, span}}};
-  nodes.push_back(b.make(NodeKind::Get, types[b.typeOf(list)].parts[0], span, {list}, std::move(steps)));
-  return b.block(std::move(nodes), span);
-}
-
-/// A char of a text, or a slice of it; places are bytes.
-NodeId Body::partOfText(NodeId text, SynId item, Span span) {
-  std::vector<NodeId> nodes;
-  text = b.local(b.bind("s", text, nodes), span);
-  if (ast.kind(item) != SynKind::Range) {
-    NodeId at = placeFromEnd(item, [&] { return text; });
-    nodes.push_back(b.make(NodeKind::Builtin, types.scalar(TypeKind::Char), span, {text, at},
-                           BuiltinRef{ops::BuiltinKind::StrCharAt}));
-    return b.block(std::move(nodes), span);
-  }
-  const auto& range = ast[item].as<syntax::Range>();
-  if (range.step) {
-    sink.report(DiagId::IndexType, ast.span(item), "a..b step c").hint = "a slice of a text has no `step`";
-    return b.error(span);
-  }
-  auto [first, last] = sliceEnds(range, text, span);
-  nodes.push_back(b.make(NodeKind::Builtin, types.str(), span, {text, first, last},
-                         BuiltinRef{ops::BuiltinKind::StrSlice}));
-  return b.block(std::move(nodes), span);
-}
-
 NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span span) {
   TypeId type = b.typeOf(base);
   TypeKind k = types.kind(type);
   if (k == TypeKind::Error) return base;
-  if (k == TypeKind::Str && items.size() == 1) return partOfText(base, items[0].value, span);
-  if (k == TypeKind::List && items.size() == 1) return partOfList(base, items[0].value, span);
+  if (k == TypeKind::Str && items.size() == 1) return SequenceItem(*this, items[0].value).ofText(base, span);
+  if (k == TypeKind::List && items.size() == 1) return SequenceItem(*this, items[0].value).ofList(base, span);
   if (k == TypeKind::Known) {
     sink.report(DiagId::NoDetachedParameters, span);
     return b.error(span);

@@ -11,19 +11,19 @@ FunctionActivity& Activity::ofCall(const FunctionActivity& act, const Op& call) 
   for (ValueId v : call.operands) {
     auto known = act.values.find(v);
     params.push_back(known == act.values.end() ? LeafBits(leaves_.count(f.typeOf(v)), false) : known->second);
-    lostParams.push_back(LeafBits(parts_.count(f.typeOf(v)), false));
+    lostParams.push_back(LeafBits(lossSlots(f.typeOf(v)), false));
     if (auto lost = act.lost.find(v); lost != act.lost.end())
       for (size_t k = 0; k < lost->second.size(); ++k) lostParams.back()[k] = lost->second[k].at.valid();
   }
   return entry({call.as<CallAttr>().callee, params, lostParams});
 }
 
-/// Adds the way from a part of `v` to the place of its loss; gives the parameter if that lies before the
+/// Adds the way from a slot of `v` to the place of its loss; gives the parameter if that lies before the
 /// function.
-Loss Activity::followLoss(const FunctionActivity& act, ValueId v, uint32_t part, std::vector<LocId>& path) {
+Loss Activity::followLoss(const FunctionActivity& act, ValueId v, uint32_t slot, std::vector<LocId>& path) {
   const Function& f = module_.functions[act.function];
   for (;;) {
-    const Loss loss = act.lost.at(v)[part];
+    const Loss loss = act.lost.at(v)[slot];
     if (f.values[loss.at].region.valid()) return loss;
     path.push_back(loss.loc);
     const Op& o = f.ops[f.values[loss.at].def];
@@ -31,10 +31,10 @@ Loss Activity::followLoss(const FunctionActivity& act, ValueId v, uint32_t part,
     const FunctionActivity& inner = ofCall(act, o);
     const Function& callee = module_.functions[inner.function];
     ValueId yielded = callee.ops[callee.regions[callee.body].ops.back()].operands[f.values[loss.at].index];
-    const Loss param = followLoss(inner, yielded, loss.part, path);
+    const Loss param = followLoss(inner, yielded, loss.slot, path);
     if (!param.at.valid()) return {};
     v = o.operands[callee.values[param.at].index];
-    part = param.part;
+    slot = param.slot;
   }
 }
 
@@ -43,8 +43,9 @@ std::vector<LocId> Activity::lostPath(const FunctionActivity& act, size_t result
   const Function& f = module_.functions[act.function];
   const std::vector<Leaf> parts = parts_.of(f.results[result]);
   for (uint32_t k = 0; k < parts.size(); ++k)
-    if (act.lostResults[result][k] && leaves_.count(parts[k].type) != 0) {
-      followLoss(act, f.ops[f.regions[f.body].ops.back()].operands[result], k, path);
+    if (const uint32_t slot = lossSlot(k, Carrier::Float);
+        act.lostResults[result][slot] && leaves_.count(parts[k].type) != 0) {
+      followLoss(act, f.ops[f.regions[f.body].ops.back()].operands[result], slot, path);
       break;
     }
   return path;
@@ -59,7 +60,7 @@ FunctionActivity& Activity::entry(const Key& key) {
     e.params = params;
     e.lostParams = lostParams;
     for (TypeId t : module_.functions[f].results) e.results.push_back(LeafBits(leaves_.count(t), false));
-    for (TypeId t : module_.functions[f].results) e.lostResults.push_back(LeafBits(parts_.count(t), false));
+    for (TypeId t : module_.functions[f].results) e.lostResults.push_back(LeafBits(lossSlots(t), false));
   }
   return e;
 }

@@ -8,6 +8,7 @@
 
 #include "transforms/ad_leaves.h"
 
+#include <iterator>
 #include <map>
 
 namespace melix::transforms {
@@ -26,21 +27,30 @@ struct AdProblem {
 };
 
 /// Where a dependency ended: at the op that defines `at` (a conversion, or a call in which it happened), or
-/// before the function began if `at` is a parameter.
+/// before the function began if `at` is a parameter. `slot` is that of `at`.
 struct Loss {
   ValueId at;
-  uint32_t part = 0;
+  uint32_t slot = 0;
   LocId loc;
 };
+
+/// What carries on what was lost: a float comes of an integer or a text by an op alone, not of one that stands beside it
+/// in an enum.
+enum class Carrier : uint8_t { Integer, Float, Text };
+inline constexpr Carrier carriers[] = {Carrier::Integer, Carrier::Float, Carrier::Text};
+/// The slot of a part of a value for the losses that such a carrier carries.
+inline uint32_t lossSlot(size_t part, Carrier carrier) {
+  return static_cast<uint32_t>(std::size(carriers) * part) + static_cast<uint32_t>(carrier);
+}
 
 /// Activity of one function for given active leaves of its parameters.
 struct FunctionActivity {
   FunctionId function;
   std::vector<LeafBits> params;
   std::vector<LeafBits> results;
-  std::vector<LeafBits> lostParams, lostResults; ///< parts whose dependency was lost, integers too
+  std::vector<LeafBits> lostParams, lostResults; ///< by slot: what was lost, integers too
   std::unordered_map<ValueId, LeafBits> values;
-  std::unordered_map<ValueId, std::vector<Loss>> lost; ///< by part; a loss without `at` is none
+  std::unordered_map<ValueId, std::vector<Loss>> lost; ///< by slot; a loss without `at` is none
   std::vector<AdProblem> problems;
   bool done = false;
 
@@ -71,7 +81,8 @@ private:
   friend class ActivityWalk;
   using Key = std::tuple<FunctionId, std::vector<LeafBits>, std::vector<LeafBits>>;
   FunctionActivity& entry(const Key& key);
-  Loss followLoss(const FunctionActivity& act, ValueId v, uint32_t part, std::vector<LocId>& path);
+  Loss followLoss(const FunctionActivity& act, ValueId v, uint32_t slot, std::vector<LocId>& path);
+  size_t lossSlots(TypeId type) { return lossSlot(parts_.count(type), carriers[0]); }
   FunctionActivity& ofCall(const FunctionActivity& act, const Op& call);
 
   Module& module_;

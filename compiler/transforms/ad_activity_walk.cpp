@@ -21,8 +21,7 @@ public:
     const std::vector<ValueId>& params = f_.params();
     for (size_t i = 0; i < params.size(); ++i) {
       mark(params[i], out_.params[i]);
-      for (uint32_t k = 0; k < out_.lostParams[i].size(); ++k)
-        if (out_.lostParams[i][k]) lose(params[i], k, {params[i], k, f_.loc});
+      loseSlots(params[i], out_.lostParams[i], f_.loc);
     }
   }
 
@@ -94,29 +93,55 @@ private:
     return {};
   }
   bool lost(ValueId v) const { return lossOf(v).at.valid(); }
-  void lose(ValueId v, size_t part, Loss loss) {
-    if (!loss.at.valid()) return;
-    Loss& slot = out_.lost.try_emplace(v, std::vector<Loss>(partCount(v))).first->second[part];
+  /// What a bool selects does not flow.
+  bool holds(TypeId part, Carrier carrier) const {
+    const types::TypeStore& types = a_.module_.types;
+    const TypeId element = types.element(part);
+    if (types.kind(element) == types::TypeKind::Bool) return false;
+    if (types.kind(element) == types::TypeKind::Str) return carrier == Carrier::Text;
+    if (types.isFloat(element)) return carrier == Carrier::Float;
+    return types.isScalar(element) ? carrier == Carrier::Integer : true;
+  }
+  void lose(ValueId v, size_t part, Carrier carrier, const Loss& loss) {
+    if (!loss.at.valid() || !holds(a_.parts_.of(f_.typeOf(v))[part].type, carrier)) return;
+    auto& slots = out_.lost.try_emplace(v, std::vector<Loss>(a_.lossSlots(f_.typeOf(v)))).first->second;
+    Loss& slot = slots[lossSlot(part, carrier)];
     if (slot.at.valid()) return;
     slot = loss;
     propagation_.changed(v);
   }
-  void loseAll(ValueId v, Loss loss) {
-    for (size_t k = 0, n = partCount(v); k < n; ++k) lose(v, k, loss);
+  void loseSlots(ValueId v, const LeafBits& slots, LocId loc) {
+    for (size_t k = 0, n = partCount(v); k < n; ++k)
+      for (Carrier carrier : carriers)
+        if (const uint32_t slot = lossSlot(k, carrier); slots[slot]) lose(v, k, carrier, {v, slot, loc});
+  }
+  /// What reads a value makes any carrier of it.
+  void loseAll(ValueId v, const Loss& loss) {
+    for (size_t k = 0, n = partCount(v); k < n; ++k)
+      for (Carrier carrier : carriers) lose(v, k, carrier, loss);
   }
   void loseHere(ValueId v, LocId loc) {
-    for (uint32_t k = 0, n = static_cast<uint32_t>(partCount(v)); k < n; ++k) lose(v, k, {v, k, loc});
+    for (size_t k = 0, n = partCount(v); k < n; ++k)
+      for (Carrier carrier : carriers) lose(v, k, carrier, {v, lossSlot(k, carrier), loc});
   }
   /// Parts [from, from + count) of one value become those from `into` on of another.
   void flowLost(ValueId v, size_t from, size_t count, ValueId to, size_t into) {
     const std::vector<Loss> losses = lossesOf(v);
-    for (size_t k = 0; k < count && from + k < losses.size(); ++k) lose(to, into + k, losses[from + k]);
+    for (size_t k = 0; k < count && lossSlot(from + k, Carrier::Text) < losses.size(); ++k)
+      for (Carrier carrier : carriers) lose(to, into + k, carrier, losses[lossSlot(from + k, carrier)]);
+  }
+  /// Any of those parts may be in any of these of `to`.
+  void spreadLost(ValueId v, size_t from, size_t count, ValueId to, size_t into, size_t parts) {
+    const std::vector<Loss> losses = lossesOf(v);
+    for (size_t k = from; k < from + count && lossSlot(k, Carrier::Text) < losses.size(); ++k)
+      for (size_t part = into; part < into + parts; ++part)
+        for (Carrier carrier : carriers) lose(to, part, carrier, losses[lossSlot(k, carrier)]);
   }
   void flowLost(ValueId from, ValueId to) {
     if (partCount(from) == partCount(to))
       flowLost(from, 0, partCount(from), to, 0);
     else
-      loseAll(to, lossOf(from));
+      spreadLost(from, 0, partCount(from), to, 0, partCount(to));
   }
   void flow(ValueId from, ValueId to) {
     mark(to, bits(from));
@@ -227,9 +252,7 @@ private:
     auto parts = leadingRange(a_.parts_, f_.typeOf(o.operands[0]), o.as<Path>(), steps);
     if (steps == o.as<Path>().size())
       return flowLost(o.operands[0], parts.first, parts.second, o.results[0], 0);
-    for (uint32_t k = 0; k < parts.second; ++k)
-      if (const std::vector<Loss> losses = lossesOf(o.operands[0]); parts.first + k < losses.size())
-        loseAll(o.results[0], losses[parts.first + k]);
+    spreadLost(o.operands[0], parts.first, parts.second, o.results[0], 0, partCount(o.results[0]));
   }
 
   void update(const Op& o) {
@@ -241,29 +264,29 @@ private:
     for (uint32_t i = 0; i < count; ++i) b[begin + i] = whole ? bool(v[i]) : bool(b[begin + i]) || any(v);
     mark(o.results[0], b);
     auto parts = leadingRange(a_.parts_, f_.typeOf(o.operands[0]), o.as<Path>(), steps);
-    const std::vector<Loss> before = lossesOf(o.operands[0]), now = lossesOf(o.operands[1]);
-    for (uint32_t k = 0; k < before.size(); ++k)
-      if (!whole || k < parts.first || k >= parts.first + parts.second) lose(o.results[0], k, before[k]);
-    for (uint32_t k = 0; k < parts.second; ++k)
-      lose(o.results[0], parts.first + k, whole && k < now.size() ? now[k] : lossOf(o.operands[1]));
+    const size_t first = parts.first, end = parts.first + parts.second;
+    flowLost(o.operands[0], 0, whole ? first : partCount(o.results[0]), o.results[0], 0);
+    if (whole) {
+      flowLost(o.operands[0], end, partCount(o.results[0]) - end, o.results[0], end);
+      flowLost(o.operands[1], 0, parts.second, o.results[0], first);
+      return;
+    }
+    spreadLost(o.operands[1], 0, partCount(o.operands[1]), o.results[0], first, parts.second);
   }
 
   void convert(const Op& o) {
     ValueId v = o.operands[0], r = o.results[0];
     if (active(v) && leafCount(r) == 0) return loseHere(r, o.loc);
     if (active(v)) markAll(r);
-    flowLost(v, r);
+    if (lost(v)) loseAll(r, lossOf(v));
   }
 
-  /// What a bool selects does not flow.
   void loses(const Op& o) {
-    for (ValueId r : o.results) {
-      if (a_.module_.types.kind(f_.typeOf(r)) == types::TypeKind::Bool) continue;
+    for (ValueId r : o.results)
       for (ValueId v : o.operands) {
         if (active(v)) loseHere(r, o.loc);
         if (lost(v)) loseAll(r, lossOf(v));
       }
-    }
   }
 
   void builtin(const Op& o) {
@@ -283,8 +306,7 @@ private:
       }
     for (size_t i = 0; i < o.results.size(); ++i) {
       mark(o.results[i], c.results[i]);
-      for (uint32_t k = 0; k < c.lostResults[i].size(); ++k)
-        if (c.lostResults[i][k]) lose(o.results[i], k, {o.results[i], k, o.loc});
+      loseSlots(o.results[i], c.lostResults[i], o.loc);
     }
   }
 
@@ -300,7 +322,7 @@ const FunctionActivity& Activity::of(FunctionId f, const std::vector<LeafBits>& 
                                      std::vector<LeafBits> lostParams) {
   if (lostParams.empty())
     for (ValueId p : module_.functions[f].params())
-      lostParams.push_back(LeafBits(parts_.count(module_.functions[f].typeOf(p)), false));
+      lostParams.push_back(LeafBits(lossSlots(module_.functions[f].typeOf(p)), false));
   FunctionActivity& root = entry({f, params, lostParams});
   if (root.done) return root;
   ActivityWalk::Calls calls;

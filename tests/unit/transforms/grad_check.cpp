@@ -48,6 +48,7 @@ static std::optional<double> math(ops::MathKind kind, TypeKind, double x, double
   case MathKind::Tanh: return std::tanh(x);
   case MathKind::Erf: return std::erf(x);
   case MathKind::Pow: return std::pow(x, y);
+  case MathKind::Rem: return x - y * std::floor(x / y);
   case MathKind::Atan2: return std::atan2(x, y);
   }
   return std::nullopt;
