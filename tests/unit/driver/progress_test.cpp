@@ -106,7 +106,7 @@ TEST(Progress, ALoopThatIsLeftMakesRoom) {
 
 TEST(Progress, LoopsInsideOfLoopsLeaveALineEach) {
   std::vector<std::string> screen = screenOf(
-      run("", "for i in progress(0..2, \"outer\") { for j in progress(0..2, \"inner {i}\") { wait() } }"));
+      run("", "for i in progress(0..2, \"outer\") { for _ in progress(0..2, \"inner {i}\") { wait() } }"));
   ASSERT_EQ(screen.size(), 3u);
   EXPECT_TRUE(screen[0].starts_with("inner 0  100 %")) << screen[0];
   EXPECT_TRUE(screen[1].starts_with("inner 1  100 %")) << screen[1];
