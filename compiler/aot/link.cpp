@@ -63,6 +63,12 @@ std::vector<std::string> baseArguments(const LinkOptions& options) {
   return arguments;
 }
 
+struct Library {
+  const char* name;
+  bool isAlwaysThere; ///< else a program that reaches it cannot be linked where it is missing
+};
+constexpr Library libraries[] = {{"libc.so.6", true}, {"libm.so.6", true}, {"libz.so.1", false}};
+
 std::string withoutTrailingNewline(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
@@ -85,13 +91,14 @@ std::optional<std::string> linkExecutable(std::span<const std::string_view> obje
   std::vector<std::string> arguments = baseArguments(options);
   inputs.appendPaths(arguments);
   arguments.push_back("--as-needed");
-  for (const char* name : {"libc.so.6", "libm.so.6"}) {
-    std::string path = findSharedObject(name);
-    if (path.empty()) {
-      problem = std::string("the C library's `") + name + "` was not found";
+  for (const Library& library : libraries) {
+    std::string path = findSharedObject(library.name);
+    if (!path.empty()) {
+      arguments.push_back(path);
+    } else if (library.isAlwaysThere) {
+      problem = std::string("the C library's `") + library.name + "` was not found";
       return std::nullopt;
     }
-    arguments.push_back(path);
   }
 
   std::string messages;

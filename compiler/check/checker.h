@@ -48,6 +48,7 @@ struct RecordDecl {
   NameId name;
   bool isEnum = false;
   std::vector<GenericParam> generics;
+  std::vector<std::vector<syntax::NodeId>> defaults; ///< by case and field; none: must be given
   Span span;
 };
 

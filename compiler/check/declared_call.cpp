@@ -1,6 +1,7 @@
 #include "check/declared_call.h"
 
 #include "check/elsewhere.h"
+#include "check/free_names.h"
 
 #include <numeric>
 
@@ -204,13 +205,8 @@ bool DeclaredCall::bindPack(SynId type, TypeId given, Span at) {
   return true;
 }
 
-bool DeclaredCall::mentions(SynId type, NameId wanted) const {
-  if (!type) return false;
-  bool found = tree_.kind(type) == SynKind::Name || tree_.kind(type) == SynKind::PackUse
-                   ? tree_[type].as<Name>().name == wanted
-                   : false;
-  forEachChild(tree_, type, [&](SynId part) { found |= mentions(part, wanted); });
-  return found;
+bool DeclaredCall::mentions(SynId written, NameId wanted) const {
+  return check::mentions(tree_, written, wanted);
 }
 
 void DeclaredCall::bindFromResult(TypeId want) {

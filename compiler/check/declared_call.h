@@ -29,7 +29,7 @@ private:
   /// Parameters that only the result decides are taken from the type asked for.
   void bindFromResult(TypeId want);
   bool bindPack(SynId type, TypeId given, Span at);
-  bool mentions(SynId type, NameId wanted) const;
+  bool mentions(SynId written, NameId wanted) const;
   NodeId asWritten(NodeId value, const CallArg& arg);
 
   void argument(size_t p, const CallArg& arg);

@@ -150,15 +150,21 @@ const RecordDecl& Checker::record(DeclId decl) {
   record->isEnum = d.kind == DeclKind::Enum;
   std::vector<SynId> typeNodes;
   const std::vector<Generic>* generics;
+  auto read = [&](const std::vector<FieldDecl>& fields) {
+    std::vector<SynId>& defaults = record->defaults.emplace_back();
+    for (const FieldDecl& f : fields) {
+      typeNodes.push_back(f.type);
+      defaults.push_back(f.defaultValue);
+    }
+  };
   if (record->isEnum) {
     const auto& item = tree[d.node].as<EnumItem>();
     generics = &item.generics;
-    for (const CaseDecl& c : item.cases)
-      for (const FieldDecl& f : c.fields) typeNodes.push_back(f.type);
+    for (const CaseDecl& c : item.cases) read(c.fields);
   } else {
     const auto& item = tree[d.node].as<StructItem>();
     generics = &item.generics;
-    for (const FieldDecl& f : item.fields) typeNodes.push_back(f.type);
+    read(item.fields);
   }
   openAliases.insert(decl);
   record->generics = readGenerics(tree, *generics, typeNodes, d.module);

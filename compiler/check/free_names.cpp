@@ -125,6 +125,14 @@ private:
 
 } // namespace
 
+bool mentions(const Ast& ast, SynId node, NameId wanted) {
+  if (!node || !wanted) return false;
+  NodeKind kind = ast.kind(node);
+  bool found = (kind == NodeKind::Name || kind == NodeKind::PackUse) && ast[node].as<Name>().name == wanted;
+  forEachChild(ast, node, [&](SynId part) { found |= mentions(ast, part, wanted); });
+  return found;
+}
+
 void forEachInside(const Ast& ast, SynId node, const std::function<void(SynId, const IsBound&)>& visit) {
   Inside(ast, visit).children(node);
 }

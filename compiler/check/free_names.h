@@ -13,4 +13,7 @@ using IsBound = std::function<bool(NameId)>;
 void forEachInside(const syntax::Ast& ast, syntax::NodeId node,
                    const std::function<void(syntax::NodeId, const IsBound& isBound)>& visit);
 
+/// Whether a name stands anywhere in a piece of syntax, whatever it means there.
+bool mentions(const syntax::Ast& ast, syntax::NodeId node, NameId wanted);
+
 } // namespace melix::check

@@ -35,6 +35,7 @@ private:
   void reportUnsettled(NameId name, Span span);
   void checkDeclared();
   void checkConst(Body& body);
+  void checkDefaults(Body& body);
   void checkFunction(Body& body);
   NodeId bindCaptures(Body& body, const FunctionDecl& fn);
   void declareGenerics(Body& body, const FunctionDecl& fn);
@@ -188,6 +189,8 @@ void InstanceBody::checkDeclared() {
   instance_.span = decl.span;
   if (decl.kind == names::DeclKind::Const)
     checkConst(body);
+  else if (decl.kind == names::DeclKind::Struct || decl.kind == names::DeclKind::Enum)
+    checkDefaults(body);
   else
     checkFunction(body);
 }
@@ -199,6 +202,37 @@ void InstanceBody::checkConst(Body& body) {
   NodeId value = body.checkExpr(item.value, want);
   if (want) value = body.coerce(value, want, tree.span(item.value));
   c_.finish(id_, body, value, knownResult());
+}
+
+/// What the fields of a struct or of an enum's cases have if they are not given, at the declaration's own
+/// parameters. Each sees the fields before its own; values that are made check it again, each at its own
+/// types.
+void InstanceBody::checkDefaults(Body& body) {
+  const RecordDecl& record = c_.record(key_.decl);
+  for (const GenericParam& g : record.generics) {
+    if (g.kind == GenericKind::Type)
+      body.env.types[g.name] = args_[nextArg_++];
+    else if (g.kind == GenericKind::Dim)
+      body.env.dims[g.name] = newDim(std::string(c_.types.names.text(g.name)), g.name, record.span);
+  }
+  const Ast& tree = c_.ast(key_.decl);
+  TypeResolver resolver(c_, record.module, tree, body.env);
+  auto check = [&](const std::vector<FieldDecl>& fields) {
+    const size_t mark = body.scope.size();
+    for (const FieldDecl& f : fields) {
+      ParamDecl field{f.name, f.type, f.defaultValue, false, f.span};
+      TypeId type = resolver.field(f.type);
+      if (f.defaultValue) checkDefault(body, field, type);
+      if (f.name) body.used.insert(body.declareLocal(f.name, type, f.span, false));
+    }
+    body.scope.leave(mark);
+  };
+  const SynNode& item = tree[c_.modules.decl(key_.decl).node];
+  if (record.isEnum)
+    for (const CaseDecl& each : item.as<EnumItem>().cases) check(each.fields);
+  else
+    check(item.as<StructItem>().fields);
+  c_.finish(id_, body, body.b.unit(record.span), c_.types.unit());
 }
 
 /// Where the result of a function is written: at the end of its block.

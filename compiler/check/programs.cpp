@@ -92,6 +92,12 @@ bool Checker::isGenericMain(ModuleId module, DeclId decl) {
   return std::any_of(generics.begin(), generics.end(), [](const GenericParam& g) { return g.declared; });
 }
 
+static bool hasDefaults(const RecordDecl& record) {
+  return std::any_of(record.defaults.begin(), record.defaults.end(), [](const std::vector<SynId>& fields) {
+    return std::any_of(fields.begin(), fields.end(), [](SynId value) { return value.valid(); });
+  });
+}
+
 /// Checks types and functions; functions that see variables of the script are checked when these have types.
 std::vector<InstanceId> Checker::checkModule(ModuleId module) {
   std::vector<InstanceId> checked;
@@ -107,6 +113,12 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
       sink.report(kind == names::DeclKind::Macro ? DiagId::NoMacros : DiagId::NoConcepts,
                   modules.decl(decl).span);
       continue;
+    }
+    if ((kind == names::DeclKind::Struct || kind == names::DeclKind::Enum) && hasDefaults(record(decl))) {
+      InstanceKey key;
+      key.decl = decl;
+      key.typeArgs = paramTypes(decl, record(decl).generics);
+      instantiate(key, Span());
     }
     if (kind != names::DeclKind::Function) continue;
     if (isGenericMain(module, decl)) {

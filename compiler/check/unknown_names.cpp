@@ -81,8 +81,10 @@ NodeId Body::unknownName(NameId name, Span span) {
   } else if (script.again.contains(name)) {
     sink.report(DiagId::ScriptLetAgain, span, text);
   } else if (auto let = script.lets.find(name); let != script.lets.end()) {
-    sink.report(let->second < instance.span.begin ? DiagId::ScriptLetUnset : DiagId::ScriptLetBelow, span,
-                text);
+    Diagnostic& d = sink.report(
+        let->second < instance.span.begin ? DiagId::ScriptLetUnset : DiagId::ScriptLetBelow, span, text);
+    const bool isDefault = mine && c.modules.decl(mine).kind != names::DeclKind::Function;
+    if (isDefault) d.hint = "the default of a field sees constants: `const " + std::string(text) + " = …`";
   } else {
     std::vector<NameId> near = visibleNames();
     Diagnostic& d = sink.report(DiagId::UnknownName, span, text);

@@ -95,6 +95,7 @@ void Writer::structItem(NodeId id) {
 void Writer::field(const FieldDecl& field) {
   if (field.name) token(), word();
   node(field.type);
+  if (field.defaultValue) doc_.space(), word(), node(field.defaultValue);
 }
 
 /// Cases with fields stand on lines of their own.

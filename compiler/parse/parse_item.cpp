@@ -154,7 +154,7 @@ std::vector<Generic> Parser::parseGenerics() {
   return out;
 }
 
-/// fields = { [ name ":" ] type | splice } separated by newlines, `,` or `;`
+/// fields = { [ name ":" ] type [ "=" expr ] | splice } separated by newlines, `,` or `;`
 std::vector<FieldDecl> Parser::parseFields(TokenKind close, bool namesOptional) {
   std::vector<FieldDecl> out;
   auto open = static_cast<uint32_t>(at_ - 1);
@@ -170,6 +170,7 @@ std::vector<FieldDecl> Parser::parseFields(TokenKind close, bool namesOptional) 
     Span span;
     if (!named || (takeName(f.name, span) && expect(TokenKind::Colon))) f.type = parseType();
     if (!f.type) f.type = errorNode();
+    if (!recovering_ && !splice && accept(TokenKind::Equal)) f.defaultValue = parseExpr();
     f.span = spanFrom(begin);
     out.push_back(f);
     if (close == TokenKind::RBrace)

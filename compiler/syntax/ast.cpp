@@ -69,7 +69,7 @@ struct Children {
     for (const Generic& g : list) one(g.bound), one(g.defaultType);
   }
   void fields(const std::vector<FieldDecl>& list) const {
-    for (const FieldDecl& f : list) one(f.type);
+    for (const FieldDecl& f : list) one(f.type), one(f.defaultValue);
   }
   void attributes(const std::vector<Attribute>& list) const {
     for (const Attribute& a : list) args(a.args);

@@ -75,10 +75,11 @@ struct Generic {
   Span span;
 };
 
-/// `name: T`, of a struct or an enum case (then the name may be missing).
+/// `name: T = e`, of a struct or an enum case (then the name may be missing).
 struct FieldDecl {
   NameId name;
   NodeId type;
+  NodeId defaultValue; ///< none: must be given
   Span span;
 };
 

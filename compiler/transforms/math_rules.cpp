@@ -2,6 +2,7 @@
 
 #include "transforms/ad_rules.h"
 
+#include <limits>
 #include <numbers>
 
 namespace melix::transforms {
@@ -11,7 +12,7 @@ using ops::MathKind;
 
 namespace {
 
-/// What a row sees: operands, result, and how to write constants of their type.
+/// What a row sees: operands, result, and how to write what it makes of them.
 struct Row {
   Emit& e;
   std::span<const ValueId> x;
@@ -19,51 +20,100 @@ struct Row {
   ValueId number(double v) const { return e.number(e.typeOf(r), v); }
   ValueId squared(ValueId v) const { return e.mul(v, v); }
   ValueId inverse(ValueId v) const { return e.div(number(1.0), v); }
+  ValueId magnitude(ValueId v) const { return e.unary(OpKind::Abs, v); }
+  ValueId fma(ValueId a, ValueId b, ValueId c) const {
+    return e.one(e.simple(OpKind::Fma, {a, b, c}), e.typeOf(a));
+  }
+  ValueId exp(ValueId v) const { return e.math(MathKind::Exp, {v}); }
+  ValueId isBelow(ValueId v, double bound) const { return e.cmp(CmpKind::Lt, v, number(bound)); }
+  ValueId isAbove(ValueId v, double bound) const { return e.cmp(CmpKind::Gt, v, number(bound)); }
 };
 
 ValueId dExp(const Row& w) { return w.r; }
 ValueId dExp2(const Row& w) { return w.e.mul(w.r, w.number(std::numbers::ln2)); }
-ValueId dExpm1(const Row& w) { return w.e.add(w.r, w.number(1.0)); }
+ValueId dExpm1(const Row& w) { return w.exp(w.x[0]); } // r + 1 cancels where r is near -1
 ValueId dLog(const Row& w) { return w.inverse(w.x[0]); }
-ValueId dLog2(const Row& w) { return w.inverse(w.e.mul(w.x[0], w.number(std::numbers::ln2))); }
-ValueId dLog10(const Row& w) { return w.inverse(w.e.mul(w.x[0], w.number(std::numbers::ln10))); }
+ValueId dLog2(const Row& w) { return w.e.div(w.number(std::numbers::log2e), w.x[0]); }
+ValueId dLog10(const Row& w) { return w.e.div(w.number(std::numbers::log10e), w.x[0]); }
 ValueId dLog1p(const Row& w) { return w.inverse(w.e.add(w.number(1.0), w.x[0])); }
 ValueId dSin(const Row& w) { return w.e.math(MathKind::Cos, {w.x[0]}); }
 ValueId dCos(const Row& w) { return w.e.neg(w.e.math(MathKind::Sin, {w.x[0]})); }
-ValueId dTan(const Row& w) { return w.e.add(w.number(1.0), w.squared(w.r)); }
-ValueId oneMinusSquare(const Row& w, ValueId v) { return w.e.sub(w.number(1.0), w.squared(v)); }
+ValueId dTan(const Row& w) { return w.fma(w.r, w.r, w.number(1.0)); }
+
+/// With one rounding, so that nothing cancels.
+ValueId oneMinusSquare(const Row& w, ValueId v) { return w.fma(w.e.neg(v), v, w.number(1.0)); }
 ValueId dAsin(const Row& w) { return w.inverse(w.e.unary(OpKind::Sqrt, oneMinusSquare(w, w.x[0]))); }
 ValueId dAcos(const Row& w) {
   return w.e.div(w.number(-1.0), w.e.unary(OpKind::Sqrt, oneMinusSquare(w, w.x[0])));
 }
-ValueId dAtan(const Row& w) { return w.inverse(w.e.add(w.number(1.0), w.squared(w.x[0]))); }
+
+/// 1 / (1 + x^2) as y / (y + x^2 y) with y = 1 / max(|x|, 1), so that no square overflows.
+ValueId dAtan(const Row& w) {
+  ValueId x = w.x[0], size = w.magnitude(x);
+  ValueId y = w.inverse(w.e.select(w.isAbove(size, 1.0), size, w.number(1.0)));
+  return w.e.div(y, w.fma(w.e.mul(x, y), x, y));
+}
 ValueId dSinh(const Row& w) { return w.e.math(MathKind::Cosh, {w.x[0]}); }
 ValueId dCosh(const Row& w) { return w.e.math(MathKind::Sinh, {w.x[0]}); }
-ValueId dTanh(const Row& w) { return oneMinusSquare(w, w.r); }
-ValueId dErf(const Row& w) {
-  ValueId bell = w.e.math(MathKind::Exp, {w.e.neg(w.squared(w.x[0]))});
-  return w.e.mul(w.number(2.0 * std::numbers::inv_sqrtpi), bell);
+
+/// 1 - r^2; where r is too near 1 for that, 4 e / (1 + e)^2 with e = e^(-2 |x|).
+ValueId dTanh(const Row& w) {
+  ValueId e = w.exp(w.e.mul(w.number(-2.0), w.magnitude(w.x[0])));
+  ValueId far = w.e.div(w.e.mul(w.number(4.0), e), w.squared(w.e.add(w.number(1.0), e)));
+  return w.e.select(w.isBelow(w.magnitude(w.r), 0.5), oneMinusSquare(w, w.r), far);
 }
 
-/// y x^(y-1); 0 when y is 0, also at x = 0.
+/// 2 / sqrt(pi) e^(-x^2), with what x^2 loses by rounding, which e^… makes large, as a factor 1 - lost.
+ValueId dErf(const Row& w) {
+  constexpr double beyond = 32; // there it is 0
+  ValueId size = w.magnitude(w.x[0]);
+  ValueId x = w.e.select(w.isAbove(size, beyond), w.number(beyond), size);
+  ValueId square = w.squared(x), lost = w.fma(x, x, w.e.neg(square));
+  ValueId bell = w.exp(w.e.neg(square));
+  return w.e.mul(w.number(2.0 * std::numbers::inv_sqrtpi), w.fma(w.e.neg(lost), bell, bell));
+}
+
+/// Whether y - 1 is rounded, so that x^(y-1) is not the slope's power but r / x is: x is neither 0 nor
+/// infinite then.
+ValueId losesExponent(const Row& w) {
+  ValueId x = w.magnitude(w.x[0]), y = w.x[1];
+  const bool isWide = w.e.types().kind(w.e.typeOf(w.r)) == TypeKind::F64;
+  ValueId rounds = w.e.binary(OpKind::Or, w.isBelow(y, 0.5), w.isAbove(y, isWide ? 0x1p53 : 0x1p24));
+  ValueId divides =
+      w.e.binary(OpKind::And, w.isAbove(x, 0.0), w.isBelow(x, std::numeric_limits<double>::infinity()));
+  return w.e.binary(OpKind::And, rounds, divides);
+}
+
+/// y x^(y-1), or y r / x; 0 when y is 0, also at x = 0. The way not taken is kept finite, with its slopes.
 ValueId dPowBase(const Row& w) {
-  ValueId y = w.x[1];
-  ValueId slope = w.e.mul(y, w.e.math(MathKind::Pow, {w.x[0], w.e.sub(y, w.number(1.0))}));
+  ValueId x = w.x[0], y = w.x[1], one = w.number(1.0), divide = losesExponent(w);
+  ValueId quotient = w.e.div(w.e.mul(y, w.r), w.e.select(divide, x, one));
+  ValueId power = w.e.math(MathKind::Pow, {w.e.select(divide, one, x), w.e.sub(y, one)});
+  ValueId slope = w.e.select(divide, quotient, w.e.mul(y, power));
   return w.e.select(w.e.cmp(CmpKind::Eq, y, w.number(0.0)), w.number(0.0), slope);
 }
 /// r log x; 0 where x is not positive.
 ValueId dPowExponent(const Row& w) {
   ValueId slope = w.e.mul(w.r, w.e.math(MathKind::Log, {w.x[0]}));
-  return w.e.select(w.e.cmp(CmpKind::Gt, w.x[0], w.number(0.0)), slope, w.number(0.0));
+  return w.e.select(w.isAbove(w.x[0], 0.0), slope, w.number(0.0));
 }
+
 /// The quotient that the remainder was taken off by, a whole number.
 ValueId dRemDivisor(const Row& w) {
   ValueId quotient = w.e.div(w.e.sub(w.x[0], w.r), w.x[1]);
   return w.e.neg(w.e.round(ops::RoundMode::HalfEven, quotient));
 }
-ValueId norm2(const Row& w) { return w.e.add(w.squared(w.x[0]), w.squared(w.x[1])); }
-ValueId dAtan2First(const Row& w) { return w.e.div(w.x[1], norm2(w)); }
-ValueId dAtan2Second(const Row& w) { return w.e.div(w.e.neg(w.x[0]), norm2(w)); }
+
+/// first / (x1^2 + x2^2), both scaled by the larger, so that no square overflows.
+ValueId overSquares(const Row& w, ValueId first) {
+  ValueId a = w.magnitude(w.x[0]), b = w.magnitude(w.x[1]);
+  ValueId larger = w.e.select(w.e.cmp(CmpKind::Gt, a, b), a, b);
+  ValueId p = w.e.div(w.x[0], larger), q = w.e.div(w.x[1], larger);
+  ValueId squares = w.fma(p, p, w.squared(q));
+  return w.e.div(w.e.div(w.e.div(first, larger), squares), larger);
+}
+ValueId dAtan2First(const Row& w) { return overSquares(w, w.x[1]); }
+ValueId dAtan2Second(const Row& w) { return overSquares(w, w.e.neg(w.x[0])); }
 
 } // namespace
 

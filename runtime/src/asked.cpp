@@ -20,18 +20,38 @@ void giveError(MelixTask* task, uint64_t* results, const Asked& asked, TextBuffe
   setStr(results + 2 + asked.rank(), takeStr(task, error));
 }
 
-void addAskedType(TextBuffer& out, const Asked& asked) {
-  out.add(kindName(asked.elem()->kind));
-  if (asked.rank() == 0) return;
-  out.addByte('[');
-  for (int k = 0; k < asked.rank(); k++) {
-    if (k > 0) out.add(", ");
-    if (asked.dims[k] < 0)
+bool fitsShape(const Asked& asked, int rank, const int64_t* dims) {
+  if (rank != asked.rank()) return false;
+  for (int k = 0; k < rank; k++) {
+    if (asked.dims[k] >= 0 && asked.dims[k] != dims[k]) return false;
+  }
+  return true;
+}
+
+/// `f32[2, _]`; a negative size is `_`.
+static void addType(TextBuffer& out, uint8_t kind, int rank, const int64_t* dims) {
+  out.add(kindName(kind));
+  if (rank == 0) return;
+  for (int k = 0; k < rank; k++) {
+    out.add(k == 0 ? "[" : ", ");
+    if (dims[k] < 0)
       out.addByte('_');
     else
-      out.addInt(asked.dims[k]);
+      out.addInt(dims[k]);
   }
   out.addByte(']');
+}
+
+void addAskedType(TextBuffer& out, const Asked& asked) {
+  addType(out, asked.elem()->kind, asked.rank(), asked.dims);
+}
+
+void addMismatch(TextBuffer& out, const Asked& asked, uint8_t kind, int rank, const int64_t* dims) {
+  out.add("it holds `");
+  addType(out, kind, rank, dims);
+  out.add("`, asked for is `");
+  addAskedType(out, asked);
+  out.addByte('`');
 }
 
 const char* kindName(uint8_t kind) {

@@ -28,6 +28,11 @@ void giveAsked(MelixTask* task, uint64_t* results, const Asked& asked, void* dat
 /// Results of a failure; the buffer is released.
 void giveError(MelixTask* task, uint64_t* results, const Asked& asked, TextBuffer& error);
 
+/// Whether an array with these sizes has the rank and the dimensions asked for.
+bool fitsShape(const Asked& asked, int rank, const int64_t* dims);
+/// "it holds `f32[2, 3]`, asked for is `f64[_, 4]`"
+void addMismatch(TextBuffer& out, const Asked& asked, uint8_t kind, int rank, const int64_t* dims);
+
 /// `f32[_, 65]`
 void addAskedType(TextBuffer& out, const Asked& asked);
 /// The name of a scalar kind, as in Melix.

@@ -172,25 +172,10 @@ void copyData(uint8_t* to, const uint8_t* from, const Header& header, int64_t co
   }
 }
 
-void addShape(TextBuffer& out, const Header& header) {
-  out.add(kindName(header.kind));
-  if (header.rank == 0) return;
-  out.addByte('[');
-  for (int k = 0; k < header.rank; k++) {
-    if (k > 0) out.add(", ");
-    out.addInt(header.dims[k]);
-  }
-  out.addByte(']');
-}
-
 bool fits(const Header& header, const Asked& asked) {
   bool widened = header.kind == MELIX_KIND_F16 &&
                  (asked.elem()->kind == MELIX_KIND_F32 || asked.elem()->kind == MELIX_KIND_F64);
-  if (header.rank != asked.rank() || (header.kind != asked.elem()->kind && !widened)) return false;
-  for (int k = 0; k < header.rank; k++) {
-    if (asked.dims[k] >= 0 && asked.dims[k] != header.dims[k]) return false;
-  }
-  return true;
+  return (header.kind == asked.elem()->kind || widened) && fitsShape(asked, header.rank, header.dims);
 }
 
 bool checkFile(MelixStr path, const TextBuffer& file, Header& header, const Asked& asked, int64_t& count,
@@ -208,15 +193,10 @@ bool checkFile(MelixStr path, const TextBuffer& file, Header& header, const Aske
   error.add("cannot read `");
   error.add(path);
   error.add("`: ");
-  if (wrong) {
+  if (wrong)
     error.add(wrong);
-    return false;
-  }
-  error.add("it holds `");
-  addShape(error, header);
-  error.add("`, asked for is `");
-  addAskedType(error, asked);
-  error.addByte('`');
+  else
+    addMismatch(error, asked, header.kind, header.rank, header.dims);
   return false;
 }
 

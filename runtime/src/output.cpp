@@ -1,5 +1,6 @@
 // Standard output, buffered by ourselves, and standard error.
 #include "builtins.h"
+#include "status_line.h"
 #include "system.h"
 
 #include <errno.h>
@@ -17,10 +18,12 @@ int64_t used;
 int terminal = -1; // of standard output: unknown, no, yes
 int failure;       // the reason (errno) why the first write to standard output that failed did so
 uint32_t lock;
+StatusLine status;
 MelixWriteFn hostWriter;
 void* hostContext;
 
 void writeOutput(const uint8_t* data, int64_t len) {
+  if (terminal > 0) status.makeRoom(data, len);
   if (!writeAll(1, data, len) && failure == 0) failure = errno;
 }
 
@@ -58,6 +61,7 @@ void writeText(int fd, const uint8_t* data, int64_t len) {
   }
   if (fd != 1) {
     flushBuffer();
+    status.makeRoom(data, len);
     writeAll(fd, data, len);
     return;
   }
@@ -70,6 +74,14 @@ void writeText(int fd, const uint8_t* data, int64_t len) {
   memcpy(buffer + used, data, static_cast<size_t>(len));
   used += len;
   if (terminal && memchr(data, '\n', static_cast<size_t>(len))) flushBuffer();
+}
+
+int statusColumns() { return hostWriter ? 0 : terminalColumns(); }
+
+void showStatus(const TextBuffer& text, bool stays) {
+  SpinLock guard(&lock);
+  if (stays) flushBuffer();
+  status.show(text.data, text.len, stays);
 }
 
 /// print: all pieces in one write to the buffer, so that lines stay whole.
@@ -97,11 +109,16 @@ using namespace melix::runtime;
 void melix_flush(void) {
   SpinLock guard(&lock);
   flushBuffer();
+  status.clear();
 }
 
-int32_t melix_end_output(int32_t status) {
-  melix_flush();
-  if (failure == 0) return status;
+int32_t melix_end_output(int32_t exitStatus) {
+  {
+    SpinLock guard(&lock);
+    flushBuffer();
+    status.keep();
+  }
+  if (failure == 0) return exitStatus;
   if (failure != EPIPE) {
     ScopedBuffer text;
     text.add("error: cannot write to standard output: ");
@@ -109,7 +126,7 @@ int32_t melix_end_output(int32_t status) {
     text.addByte('\n');
     writeAll(2, text.data, text.len);
   }
-  return status == MELIX_OK ? MELIX_FAILED : status;
+  return exitStatus == MELIX_OK ? MELIX_FAILED : exitStatus;
 }
 
 void melix_hold_standard_files(void) {

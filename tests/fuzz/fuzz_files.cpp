@@ -10,9 +10,11 @@
 #include <cstring>
 #include <fstream>
 #include <unistd.h>
+#include <zlib.h>
 
 extern "C" void melix_csv_read(MelixTask*, const uint64_t*, uint64_t*);
 extern "C" void melix_npy_read(MelixTask*, const uint64_t*, uint64_t*);
+extern "C" void melix_idx_read(MelixTask*, const uint64_t*, uint64_t*);
 
 using namespace melix;
 
@@ -20,9 +22,11 @@ namespace {
 
 constexpr int maxRank = 3;
 
+enum class Format { Csv, Npy, Idx };
+
 /// What a step asks of a file.
 struct Asked {
-  bool npy;
+  Format format;
   int kind, rank;
   int64_t dims[maxRank], skip;
 };
@@ -66,6 +70,49 @@ std::string npyFile(fuzz::Random& random) {
   return out;
 }
 
+std::string packed(const std::string& bytes) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  std::string out(bytes.size() + 256, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+/// The element types of IDX, the bytes of each, and what else may stand there.
+std::string idxFile(fuzz::Random& random) {
+  static constexpr std::pair<char, size_t> codes[] = {{8, 1},  {9, 1},  {11, 2}, {12, 4},
+                                                      {13, 4}, {14, 8}, {10, 1}};
+  auto [code, size] = codes[random() % std::size(codes)];
+  auto rank = static_cast<size_t>(random() % 4);
+  std::string out{'\0', '\0', code, static_cast<char>(rank)};
+  for (size_t axis = 0; axis < rank; ++axis) {
+    auto extent = static_cast<char>(random() % 4);
+    size *= static_cast<size_t>(extent);
+    out += std::string(3, '\0') + extent;
+  }
+  for (size_t k = 0; k < size; ++k) out += static_cast<char>(random());
+  return random() % 2 ? packed(out) : out;
+}
+
+std::string fileOf(Format format, fuzz::Random& random) {
+  switch (format) {
+  case Format::Csv: return csvFile(random);
+  case Format::Npy: return npyFile(random);
+  case Format::Idx: return idxFile(random);
+  }
+  return {};
+}
+
+MelixBuiltinFn readerOf(Format format) {
+  return format == Format::Csv ? melix_csv_read : format == Format::Npy ? melix_npy_read : melix_idx_read;
+}
+
 /// A few bytes other than they were; now and then the header alone, or none changed.
 std::string changed(std::string bytes, fuzz::Random& random) {
   if (random() % 8 == 0) return bytes;
@@ -100,11 +147,11 @@ void read(MelixTask* task, const std::string& path, const Asked& asked, const st
   type.size = static_cast<uint32_t>(8 + 8 * asked.rank);
   type.elem = &melix_scalar_types[asked.kind];
   std::vector<uint64_t> args{reinterpret_cast<uint64_t>(path.data()), path.size()};
-  if (!asked.npy) args.push_back(static_cast<uint64_t>(asked.skip));
+  if (asked.format == Format::Csv) args.push_back(static_cast<uint64_t>(asked.skip));
   args.push_back(reinterpret_cast<uint64_t>(&type));
   args.push_back(reinterpret_cast<uint64_t>(asked.dims));
   uint64_t results[16] = {};
-  if (melix_call_builtin(task, asked.npy ? melix_npy_read : melix_csv_read, args.data(), results) != MELIX_OK)
+  if (melix_call_builtin(task, readerOf(asked.format), args.data(), results) != MELIX_OK)
     fail("a panic", bytes);
   size_t textAt = 2 + static_cast<size_t>(asked.rank);
   if (results[0]) {
@@ -121,10 +168,10 @@ void read(MelixTask* task, const std::string& path, const Asked& asked, const st
 void step(fuzz::Random& random) {
   static MelixTask* task = melix_task_create();
   static const std::string path = "/tmp/melix_fuzz_files_" + std::to_string(getpid());
-  Asked asked{random() % 2 == 0, pickKind(random), 1 + static_cast<int>(random() % maxRank), {}, 0};
+  Asked asked{Format(random() % 3), pickKind(random), 1 + static_cast<int>(random() % maxRank), {}, 0};
   for (int64_t& d : asked.dims) d = random() % 4 == 0 ? static_cast<int64_t>(random() % 4) : -1;
   asked.skip = static_cast<int64_t>(random() % 2);
-  std::string bytes = changed(asked.npy ? npyFile(random) : csvFile(random), random);
+  std::string bytes = changed(fileOf(asked.format, random), random);
   std::ofstream(path, std::ios::binary) << bytes;
   read(task, path, asked, bytes);
   unlink(path.c_str());

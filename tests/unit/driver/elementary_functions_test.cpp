@@ -1,7 +1,8 @@
 // The elementary functions are within 2 units in the last place: at the directed cases of ARM's
-// optimized-routines, where they lie beside the checkout, and at a table of this file. Both are lines
+// optimized-routines, where they lie beside the checkout, and at a table of this folder. Both are lines
 // `func=exp op1=hi.lo [op2=…] result=hi.lo[extra]` of bits in hex; names that end in `f` are f32, of one
-// word; `extra` is a fraction of the last place in 4096ths.
+// word; `extra` is a fraction of the last place in 4096ths. Their slopes are within 4 units, forwards and
+// backwards: another table of the same form, where `slope=0` says by which operand.
 #include "driver/melix_process.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@
 namespace melix::driver {
 namespace {
 
-constexpr double mostUlps = 2;
+constexpr double mostUlps = 2, mostUlpsOfSlopes = 4;
 
 struct Case {
   uint64_t operands[2] = {};
@@ -58,13 +59,23 @@ bool isSignalling(uint64_t bits, bool wide) {
   return std::isnan(valueOf(bits, wide)) && !(bits & quiet);
 }
 
-using Cases = std::map<std::string, std::vector<Case>>; // by function name
+/// What a group of cases asks of a function: its value, or its slope by an operand.
+struct Asked {
+  std::string name; ///< of the function
+  std::string slope;
+  auto operator<=>(const Asked&) const = default;
+
+  bool isWide() const { return name.back() != 'f' || name == "erf"; }
+  std::string function() const { return isWide() ? name : name.substr(0, name.size() - 1); }
+};
+
+using Cases = std::map<Asked, std::vector<Case>>;
 
 void addCases(const std::string& text, Cases& out) {
   for (const std::string& line : harness::splitLines(text)) {
     if (!line.starts_with("func=")) continue;
-    std::string name = line.substr(5, line.find(' ') - 5);
-    bool wide = name.back() != 'f' || name == "erf";
+    Asked asked{line.substr(5, line.find(' ') - 5), field(line, "slope")};
+    bool wide = asked.isWide();
     Case made;
     made.line = line;
     double ignored = 0;
@@ -76,7 +87,7 @@ void addCases(const std::string& text, Cases& out) {
     if (isSignalling(made.operands[0], wide) || (made.arity == 2 && isSignalling(made.operands[1], wide)))
       continue;
     made.result = words(field(line, "result"), wide, made.extra);
-    out[name].push_back(made);
+    out[asked].push_back(made);
   }
 }
 
@@ -97,27 +108,43 @@ double distance(const Case& c, uint64_t got, bool wide) {
   return std::abs(last - c.extra);
 }
 
-std::string programOf(const std::string& function, const std::vector<Case>& cases, bool wide) {
-  std::string type = wide ? "u64" : "u32", from = wide ? "f64_from_bits(" : "f32_from_bits(", text;
-  for (int k = 0; k < cases[0].arity; ++k) {
-    text += "let x" + std::to_string(k) + ": " + type + "[_] = [";
-    for (const Case& c : cases) text += std::to_string(c.operands[k]) + ", ";
-    text += "]\n";
-  }
-  std::string arguments = from + "x0[k])" + (cases[0].arity == 2 ? ", " + from + "x1[k])" : "");
-  return text + "for k in 0..len(x0) { print(bits(" + function + "(" + arguments + "))) }\n";
+/// Expressions of `x0`, and `x1` if there are two operands, for what is asked: of a slope forwards and
+/// backwards.
+std::vector<std::string> expressionsOf(const Asked& asked, int arity) {
+  auto call = [&](const std::string& first, const std::string& second) {
+    return asked.function() + "(" + first + (arity == 2 ? ", " + second : "") + ")";
+  };
+  if (asked.slope.empty()) return {call("x0", "x1")};
+  std::string by = "x" + asked.slope;
+  std::string inner = "t => " + (asked.slope == "0" ? call("t", "x1") : call("x0", "t"));
+  return {"grad(" + inner + ")(" + by + ")", "jvp(" + inner + ", " + by + ", 1).1"};
 }
 
-void check(const std::string& name, const std::vector<Case>& cases) {
-  bool wide = name.back() != 'f' || name == "erf";
-  std::string function = wide ? name : name.substr(0, name.size() - 1);
-  harness::ProcessResult run = melix("run -", programOf(function, cases, wide));
-  ASSERT_EQ(run.status, 0) << name << "\n" << run.errors;
+/// A program that prints the bits of each result, a line each.
+std::string programOf(const Asked& asked, const std::vector<Case>& cases) {
+  bool wide = asked.isWide();
+  std::string type = wide ? "u64" : "u32", from = wide ? "f64_from_bits(" : "f32_from_bits(", text, body;
+  for (int k = 0; k < cases[0].arity; ++k) {
+    std::string name = std::to_string(k);
+    text += "let bits" + name + ": " + type + "[_] = [";
+    for (const Case& c : cases) text += std::to_string(c.operands[k]) + ", ";
+    text += "]\n";
+    body += "  let x" + name + " = " + from + "bits" + name + "[k])\n";
+  }
+  for (const std::string& e : expressionsOf(asked, cases[0].arity)) body += "  print(bits(" + e + "))\n";
+  return text + "for k in 0..len(bits0) {\n" + body + "}\n";
+}
+
+void check(const Asked& asked, const std::vector<Case>& cases) {
+  const double most = asked.slope.empty() ? mostUlps : mostUlpsOfSlopes;
+  harness::ProcessResult run = melix("run -", programOf(asked, cases));
+  ASSERT_EQ(run.status, 0) << asked.name << "\n" << run.errors;
   std::vector<std::string> lines = harness::splitLines(run.output);
-  ASSERT_EQ(lines.size(), cases.size()) << name;
-  for (size_t k = 0; k < cases.size(); ++k)
-    EXPECT_LE(distance(cases[k], std::stoull(lines[k]), wide), mostUlps)
-        << cases[k].line << "\ngot " << lines[k];
+  const size_t each = asked.slope.empty() ? 1 : 2;
+  ASSERT_EQ(lines.size(), each * cases.size()) << asked.name;
+  for (size_t k = 0; k < lines.size(); ++k)
+    EXPECT_LE(distance(cases[k / each], std::stoull(lines[k]), asked.isWide()), most)
+        << cases[k / each].line << "\ngot " << lines[k];
 }
 
 TEST(ElementaryFunctions, AreWithinTwoUnitsInTheLastPlace) {
@@ -126,7 +153,17 @@ TEST(ElementaryFunctions, AreWithinTwoUnitsInTheLastPlace) {
 #include "driver/elementary_functions.inc"
       , cases);
   EXPECT_EQ(cases.size(), 14u);
-  for (const auto& [name, list] : cases) check(name, list);
+  for (const auto& [asked, list] : cases) check(asked, list);
+}
+
+TEST(ElementaryFunctions, HaveSlopesWithinFourUnitsInTheLastPlace) {
+  Cases cases;
+  addCases(
+#include "driver/elementary_slopes.inc"
+      , cases);
+  for (const auto& [asked, list] : cases) check(asked, list);
+#define MATH(Kind, Name, Arity, Derivative) EXPECT_TRUE(cases.contains({Name, "0"})) << Name;
+#include "ops/math.def"
 }
 
 TEST(ElementaryFunctions, AreWithinTwoUnitsInTheLastPlaceAtDirectedCases) {
@@ -136,7 +173,7 @@ TEST(ElementaryFunctions, AreWithinTwoUnitsInTheLastPlaceAtDirectedCases) {
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".tst") addCases(harness::readText(entry.path()), cases);
   EXPECT_GE(cases.size(), 12u);
-  for (const auto& [name, list] : cases) check(name, list);
+  for (const auto& [asked, list] : cases) check(asked, list);
 }
 
 } // namespace

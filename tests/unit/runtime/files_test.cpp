@@ -1,4 +1,4 @@
-// Files, CSV and npy: what is read, and what is said when it cannot be (rule 47).
+// Files, CSV, npy and IDX: what is read, and what is said when it cannot be (rule 47).
 #include "runtime_fixture.h"
 
 #include <cmath>
@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 #include <unistd.h>
+#include <zlib.h>
 
 namespace melix::test {
 namespace {
@@ -51,6 +52,16 @@ protected:
   }
   std::string npy(const std::string& file, int kind, std::vector<int64_t> wanted) {
     return read(melix_npy_read, Slots().add(file), kind, wanted);
+  }
+
+  std::string idx(const std::string& file, int kind, std::vector<int64_t> wanted) {
+    return read(melix_idx_read, Slots().add(file), kind, wanted);
+  }
+  /// What reading a file of these bytes says, but for its name; all files are asked for u8[_, _].
+  std::string idxProblem(const std::string& content) {
+    write(content);
+    std::string text = idx(path, MELIX_KIND_U8, {-1, -1}), start = "cannot read `t.csv`: ";
+    return text.starts_with(start) ? text.substr(start.size()) : "no problem: " + text;
   }
 
   std::string folder, path;
@@ -239,6 +250,117 @@ TEST_F(Files, npy_files_of_numpy) {
   EXPECT_EQ(npy(base + "u1_vec.npy", MELIX_KIND_U8, {256}).substr(0, 16), "[0, 1, 2, 3, 4, ");
   EXPECT_EQ(npy(base + "c16_vec.npy", MELIX_KIND_C128, {-1}), "[1.0 + 2.0i, -0.0 - 3.5i]");
   EXPECT_EQ(npy(base + "i8_scalar.npy", MELIX_KIND_I64, {}), "42");
+}
+
+/// An IDX file; `header` in hex, without the two bytes 0.
+std::string idxFile(std::string_view header, std::string_view data) {
+  return std::string(2, '\0') + hex(header) + std::string(data);
+}
+
+std::string gzip(const std::string& content) {
+  z_stream stream{};
+  deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 9, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&stream, content.size()) + 32, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
+  stream.avail_in = static_cast<uInt>(content.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+const std::string sixBytes = idxFile("08020000000200000003", "\1\2\3\4\5\6");
+
+TEST_F(Files, idx_of_each_element_type) {
+  write(sixBytes);
+  EXPECT_EQ(idx(path, MELIX_KIND_U8, {-1, 3}), "[[1, 2, 3],\n [4, 5, 6]]");
+  write(idxFile("090100000002", hex("01ff")));
+  EXPECT_EQ(idx(path, MELIX_KIND_I8, {-1}), "[1, -1]");
+  write(idxFile("0b0100000002", hex("0102fffe")));
+  EXPECT_EQ(idx(path, MELIX_KIND_I16, {2}), "[258, -2]");
+  write(idxFile("0c0100000001", hex("01020304")));
+  EXPECT_EQ(idx(path, MELIX_KIND_I32, {-1}), "[16909060]");
+  write(idxFile("0d0100000002", hex("3fc00000c0000000")));
+  EXPECT_EQ(idx(path, MELIX_KIND_F32, {-1}), "[1.5, -2.0]");
+  write(idxFile("0e00", hex("3ff8000000000000")));
+  EXPECT_EQ(idx(path, MELIX_KIND_F64, {}), "1.5");
+  write(idxFile("0803000000000000000500000007", ""));
+  EXPECT_EQ(idx(path, MELIX_KIND_U8, {-1, 5, -1}), "[]");
+}
+
+TEST_F(Files, idx_packed_by_gzip) {
+  write(gzip(sixBytes));
+  EXPECT_EQ(idx(path, MELIX_KIND_U8, {-1, -1}), "[[1, 2, 3],\n [4, 5, 6]]");
+  write(gzip(sixBytes.substr(0, 9)) + gzip("") + gzip(sixBytes.substr(9))); // members one after another
+  EXPECT_EQ(idx(path, MELIX_KIND_U8, {2, 3}), "[[1, 2, 3],\n [4, 5, 6]]");
+}
+
+TEST_F(Files, idx_mistakes) {
+  EXPECT_EQ(idxProblem(""), "it is not an IDX file");
+  EXPECT_EQ(idxProblem("hello, this is text"), "it is not an IDX file");
+  EXPECT_EQ(idxProblem(idxFile("0a0100000001", "\1")), "its element type is none of the format");
+  EXPECT_EQ(idxProblem(idxFile("08ff", "")), "it has too many dimensions");
+  EXPECT_EQ(idxProblem(sixBytes.substr(0, 11)), "its header is cut off");
+  EXPECT_EQ(idxProblem(sixBytes.substr(0, 17)), "its data is cut off");
+  EXPECT_EQ(idxProblem(sixBytes + "\7"), "it goes on behind the data that its sizes tell");
+  EXPECT_EQ(idxProblem(idxFile("080100000002", "\1\2")), "it holds `u8[2]`, asked for is `u8[_, _]`");
+  EXPECT_EQ(idxProblem(idxFile("09020000000100000001", "\1")),
+            "it holds `i8[1, 1]`, asked for is `u8[_, _]`");
+  EXPECT_EQ(idxProblem(idxFile("08020000000000000000", "")), "no problem: []");
+  // Sizes that lie are told before anything is made of them.
+  EXPECT_EQ(idxProblem(idxFile("0802ffffffffffffffff", "\1")), "its sizes are too large");
+  EXPECT_EQ(idxProblem(idxFile("08020000ffff0000ffff", "\1")), "its data is cut off");
+  EXPECT_EQ(idxProblem(gzip(idxFile("08020000ffff0000ffff", "\1"))), "its data is cut off");
+  EXPECT_EQ(idxProblem(idxFile("0803ffffffffffffffff00000000", "")), "its sizes are too large");
+}
+
+TEST_F(Files, idx_packed_by_gzip_and_damaged) {
+  std::string packed = gzip(sixBytes);
+  EXPECT_EQ(idxProblem(packed.substr(0, 6)), "its gzip data is cut off");
+  EXPECT_EQ(idxProblem(packed.substr(0, packed.size() - 1)), "its gzip data is cut off");
+  std::string changed = packed;
+  changed[packed.size() - 6] = static_cast<char>(changed[packed.size() - 6] ^ 1); // of the checksum
+  EXPECT_EQ(idxProblem(changed), "its gzip data is damaged");
+  EXPECT_EQ(idxProblem(packed + "more"), "something stands behind its gzip data");
+  EXPECT_EQ(idxProblem(gzip("hello, this is text")), "it is not an IDX file");
+  EXPECT_EQ(idxProblem(gzip(sixBytes + "\7")), "it goes on behind the data that its sizes tell");
+  EXPECT_EQ(idxProblem(gzip(idxFile("08020000010000000100", std::string(65535, 'x')))),
+            "its data is cut off");
+  for (const std::string& good : {packed, sixBytes})
+    for (size_t cut = 0; cut < good.size(); cut++) { // every prefix, and every byte changed
+      idxProblem(good.substr(0, cut));
+      changed = good;
+      changed[cut] = static_cast<char>(changed[cut] ^ 0x15);
+      idxProblem(changed);
+    }
+}
+
+TEST_F(Files, idx_round_trip) {
+  int32_t x[] = {1, -2, 300, 70000, 5, 6};
+  MelixType type = arrayType(scalar(MELIX_KIND_I32), 2);
+  StoredArray stored{x, {2, 3}};
+  for (const std::string& file : {folder + "/x.idx", folder + "/x.idx.gz"}) {
+    call(melix_idx_write, Slots().add(file).add(&type).add(&stored));
+    EXPECT_EQ(results[0], 1u);
+    EXPECT_EQ(idx(file, MELIX_KIND_I32, {-1, 3}), "[[1, -2, 300],\n [70000, 5, 6]]");
+  }
+  EXPECT_EQ(x[1], -2); // what is written stays as it is
+  MelixType wide = arrayType(scalar(MELIX_KIND_I64), 1);
+  call(melix_idx_write, Slots().add(path).add(&wide).add(&stored));
+  EXPECT_EQ(results[0], 0u);
+  EXPECT_EQ(takeText(1), "idx.write takes arrays of u8, i8, i16, i32, f32 or f64");
+}
+
+TEST_F(Files, idx_files_of_mnist) {
+  // Reference files beside the checkout; they are not part of it.
+  std::string base = MELIX_SOURCE_DIR "/../shared/data/mnist/";
+  if (access((base + "t5k-first-labels-idx1-ubyte.gz").c_str(), R_OK) != 0)
+    GTEST_SKIP() << "no reference files";
+  EXPECT_EQ(idx(base + "t5k-first-labels-idx1-ubyte.gz", MELIX_KIND_U8, {5000}).substr(0, 10), "[7, 2, 1, ");
+  EXPECT_TRUE(
+      idx(base + "t5k-first-images-idx3-ubyte.gz", MELIX_KIND_U8, {-1, 28, 28}).starts_with("[[[0, 0, 0"));
 }
 
 } // namespace
