@@ -1,4 +1,5 @@
-// Derivatives of the elementary functions, one function a row of math.def.
+// Derivatives of the elementary functions, one function a row of math.def. They are as exact as the
+// functions, so what cancels is not written as a difference of rounded values.
 
 #include "transforms/ad_rules.h"
 
@@ -19,11 +20,14 @@ struct Row {
   ValueId number(double v) const { return e.number(e.typeOf(r), v); }
   ValueId squared(ValueId v) const { return e.mul(v, v); }
   ValueId inverse(ValueId v) const { return e.div(number(1.0), v); }
+  ValueId fma(ValueId a, ValueId b, ValueId c) const {
+    return e.one(Emit::simple(OpKind::Fma, {a, b, c}), e.typeOf(r));
+  }
 };
 
 ValueId dExp(const Row& w) { return w.r; }
 ValueId dExp2(const Row& w) { return w.e.mul(w.r, w.number(std::numbers::ln2)); }
-ValueId dExpm1(const Row& w) { return w.e.add(w.r, w.number(1.0)); }
+ValueId dExpm1(const Row& w) { return w.e.math(MathKind::Exp, {w.x[0]}); }
 ValueId dLog(const Row& w) { return w.inverse(w.x[0]); }
 ValueId dLog2(const Row& w) { return w.inverse(w.e.mul(w.x[0], w.number(std::numbers::ln2))); }
 ValueId dLog10(const Row& w) { return w.inverse(w.e.mul(w.x[0], w.number(std::numbers::ln10))); }
@@ -31,18 +35,29 @@ ValueId dLog1p(const Row& w) { return w.inverse(w.e.add(w.number(1.0), w.x[0]));
 ValueId dSin(const Row& w) { return w.e.math(MathKind::Cos, {w.x[0]}); }
 ValueId dCos(const Row& w) { return w.e.neg(w.e.math(MathKind::Sin, {w.x[0]})); }
 ValueId dTan(const Row& w) { return w.e.add(w.number(1.0), w.squared(w.r)); }
-ValueId oneMinusSquare(const Row& w, ValueId v) { return w.e.sub(w.number(1.0), w.squared(v)); }
-ValueId dAsin(const Row& w) { return w.inverse(w.e.unary(OpKind::Sqrt, oneMinusSquare(w, w.x[0]))); }
-ValueId dAcos(const Row& w) {
-  return w.e.div(w.number(-1.0), w.e.unary(OpKind::Sqrt, oneMinusSquare(w, w.x[0])));
+/// sqrt((1 - x) (1 + x)), where the difference is exact from a half on.
+ValueId legOf(const Row& w) {
+  ValueId less = w.e.sub(w.number(1.0), w.x[0]), more = w.e.add(w.number(1.0), w.x[0]);
+  return w.e.unary(OpKind::Sqrt, w.e.mul(less, more));
 }
+ValueId dAsin(const Row& w) { return w.inverse(legOf(w)); }
+ValueId dAcos(const Row& w) { return w.e.div(w.number(-1.0), legOf(w)); }
 ValueId dAtan(const Row& w) { return w.inverse(w.e.add(w.number(1.0), w.squared(w.x[0]))); }
 ValueId dSinh(const Row& w) { return w.e.math(MathKind::Cosh, {w.x[0]}); }
 ValueId dCosh(const Row& w) { return w.e.math(MathKind::Sinh, {w.x[0]}); }
-ValueId dTanh(const Row& w) { return oneMinusSquare(w, w.r); }
+/// 4 t / (1 + t)^2 with t = exp(-2 |x|); the sign is chosen, not taken away, so that this has derivatives at
+/// 0.
+ValueId dTanh(const Row& w) {
+  ValueId x = w.x[0], down = w.e.select(w.e.cmp(CmpKind::Lt, x, w.number(0.0)), x, w.e.neg(x));
+  ValueId t = w.e.math(MathKind::Exp, {w.e.mul(w.number(2.0), down)});
+  return w.e.div(w.e.mul(w.number(4.0), t), w.squared(w.e.add(w.number(1.0), t)));
+}
+/// 2 / sqrt(pi) exp(-s) (1 - d), where x^2 = s + d exactly; beyond 30 it is 0, and s would be infinite.
 ValueId dErf(const Row& w) {
-  ValueId bell = w.e.math(MathKind::Exp, {w.e.neg(w.squared(w.x[0]))});
-  return w.e.mul(w.number(2.0 * std::numbers::inv_sqrtpi), bell);
+  ValueId below = w.e.binary(OpKind::Min, w.x[0], w.number(30.0));
+  ValueId x = w.e.binary(OpKind::Max, below, w.number(-30.0));
+  ValueId s = w.squared(x), d = w.fma(x, x, w.e.neg(s)), bell = w.e.math(MathKind::Exp, {w.e.neg(s)});
+  return w.e.mul(w.number(2.0 * std::numbers::inv_sqrtpi), w.e.sub(bell, w.e.mul(bell, d)));
 }
 
 /// y x^(y-1); 0 when y is 0, also at x = 0.

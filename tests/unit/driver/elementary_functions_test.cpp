@@ -1,15 +1,19 @@
 // The elementary functions are within 2 units in the last place: at the directed cases of ARM's
 // optimized-routines, where they lie beside the checkout, and at a table of this file. Both are lines
 // `func=exp op1=hi.lo [op2=…] result=hi.lo[extra]` of bits in hex; names that end in `f` are f32, of one
-// word; `extra` is a fraction of the last place in 4096ths.
+// word; `extra` is a fraction of the last place in 4096ths. Their slopes are within 4, measured against long
+// double.
 #include "driver/melix_process.h"
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <map>
+#include <numbers>
 
 namespace melix::driver {
 namespace {
@@ -137,6 +141,73 @@ TEST(ElementaryFunctions, AreWithinTwoUnitsInTheLastPlaceAtDirectedCases) {
     if (entry.path().extension() == ".tst") addCases(harness::readText(entry.path()), cases);
   EXPECT_GE(cases.size(), 12u);
   for (const auto& [name, list] : cases) check(name, list);
+}
+
+/// A derivative, computed with more digits, and where it is asked for beside both signs of powers of two.
+struct Slope {
+  const char* name;
+  long double (*exact)(long double);
+  double most; ///< powers of two go up to this
+};
+
+std::vector<double> placesOf(const Slope& slope) {
+  std::vector<double> out{0};
+  for (double sign : {-1.0, 1.0})
+    for (int k = -60; k <= 60; ++k)
+      for (double part : {1.0, 1.1, 1.37, 1.5, 1.83})
+        if (double x = std::ldexp(part, k); x <= slope.most) out.push_back(sign * x);
+  for (double sign : {-1.0, 1.0}) // the ends of asin and acos, and where the others vanish
+    for (int k = 1; k <= 52; ++k) out.push_back(sign * (1 - std::ldexp(1.0, -k)));
+  for (double x = 0.25; x <= slope.most; x += 0.37) out.insert(out.end(), {x, -x});
+  return out;
+}
+
+double ulpsBetween(double got, long double exact, int digits, int smallest) {
+  if (exact == 0) return got == 0 ? 0 : INFINITY;
+  const int exponent = std::max(std::ilogb(exact), smallest);
+  return static_cast<double>(std::fabs((got - exact) / std::ldexp(1.0L, exponent - digits + 1)));
+}
+
+TEST(ElementaryFunctions, SlopesAreWithinFourUnitsInTheLastPlace) {
+  static_assert(std::numeric_limits<long double>::digits >= 64);
+  const Slope slopes[] = {
+      {"tanh", [](long double x) { return 1 / (std::cosh(x) * std::cosh(x)); }, 380},
+      {"expm1", [](long double x) { return std::exp(x); }, 700},
+      {"asin", [](long double x) { return 1 / std::sqrt((1 - x) * (1 + x)); }, 0.99},
+      {"acos", [](long double x) { return -1 / std::sqrt((1 - x) * (1 + x)); }, 0.99},
+      {"atan", [](long double x) { return 1 / (1 + x * x); }, 1e18},
+      {"log1p", [](long double x) { return 1 / (1 + x); }, 0.99},
+      {"sinh", [](long double x) { return std::cosh(x); }, 700},
+      {"cosh", [](long double x) { return std::sinh(x); }, 700},
+      {"erf", [](long double x) { return 2 / std::sqrt(std::numbers::pi_v<long double>) * std::exp(-x * x); },
+       26},
+  };
+  for (const Slope& slope : slopes)
+    for (bool wide : {true, false}) {
+      std::vector<double> places;
+      std::string text = "let at: " + std::string(wide ? "u64" : "u32") + "[_] = [";
+      for (double x : placesOf(slope)) {
+        if (wide) {
+          places.push_back(x);
+          text += std::to_string(std::bit_cast<uint64_t>(x)) + ", ";
+        } else if (auto narrow = static_cast<float>(x); std::fabs(slope.exact(narrow)) < 1e38L) {
+          places.push_back(narrow);
+          text += std::to_string(std::bit_cast<uint32_t>(narrow)) + ", ";
+        }
+      }
+      const std::string from = wide ? "f64_from_bits" : "f32_from_bits";
+      text += "]\nfor k in 0..len(at) { print(bits(grad(x => " + std::string(slope.name) + "(x))(" + from +
+              "(at[k])))) }\n";
+      harness::ProcessResult run = melix("run -", text);
+      ASSERT_EQ(run.status, 0) << slope.name << "\n" << run.errors;
+      std::vector<std::string> lines = harness::splitLines(run.output);
+      ASSERT_EQ(lines.size(), places.size()) << slope.name;
+      for (size_t k = 0; k < places.size(); ++k) {
+        const double got = valueOf(std::stoull(lines[k]), wide);
+        EXPECT_LE(ulpsBetween(got, slope.exact(places[k]), wide ? 53 : 24, wide ? -1022 : -126), 4)
+            << slope.name << (wide ? "" : "f") << " at " << places[k] << ": " << got;
+      }
+    }
 }
 
 } // namespace
