@@ -134,26 +134,6 @@ NodeId Derivatives::hvp(NodeId function, std::vector<NodeId> args, const std::ve
   return b.block(std::move(nodes), span);
 }
 
-/// Jacobians of the gradient; of several parameters a tuple of rows.
-NodeId Derivatives::hessian(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt,
-                            Span span) {
-  std::vector<NodeId> nodes, rows;
-  for (uint32_t w : wrt)
-    if (const TypeId in = b.typeOf(args[w]); !b.isNumber(b.types.element(in))) {
-      if (b.types.kind(in) != TypeKind::Error)
-        b.sink.report(DiagId::ArgumentKind, b.spanOf(args[w]), "hessian", "floats or arrays of floats",
-                      b.show(in));
-      return b.error(span);
-    }
-  args = bindAll(std::move(args), nodes);
-  for (uint32_t w : wrt) {
-    rows.push_back(jacobians(calls_.gradientOf(function, {w}, span), args, wrt, span));
-    if (b.kindOf(rows.back()) == TypeKind::Error) return rows.back();
-  }
-  nodes.push_back(rows.size() == 1 ? rows[0] : b.tuple(std::move(rows), span));
-  return b.block(std::move(nodes), span);
-}
-
 bool Derivatives::isTupleOf(NodeId value, size_t parts, std::string_view what) {
   TypeId type = b.typeOf(value);
   if (b.types.kind(type) == TypeKind::Error) return false;
@@ -272,79 +252,6 @@ NodeId Derivatives::jvp(NodeId function, NodeId x, NodeId dx, Span span) {
     tangents.push_back(part);
   }
   nodes.push_back(jvpAt(function, args, wrt, tangents, span));
-  return b.block(std::move(nodes), span);
-}
-
-NodeId Derivatives::oneHot(TypeId type, const std::vector<LocalId>& place, Span span) {
-  if (place.empty()) return b.number("1", type, span);
-  TypeId element = b.types.element(type);
-  return b.collect(b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
-    NodeId here;
-    for (size_t k = 0; k < i.size(); ++k) {
-      NodeId same = b.op(OpKind::Cmp, b.types.boolean(), {b.local(i[k], span), b.local(place[k], span)}, span,
-                         static_cast<uint32_t>(ops::CmpKind::Eq));
-      here = here.valid() ? b.op(OpKind::And, b.types.boolean(), {here, same}, span) : same;
-    }
-    return b.op(OpKind::Select, element, {here, b.number("1", element, span), b.number("0", element, span)},
-                span);
-  });
-}
-
-NodeId Derivatives::jacobians(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt,
-                              Span span) {
-  std::vector<NodeId> nodes, blocks;
-  args = bindAll(std::move(args), nodes);
-  for (uint32_t w : wrt) {
-    blocks.push_back(jacobian(function, args, w, span));
-    if (b.kindOf(blocks.back()) == TypeKind::Error) return blocks.back();
-  }
-  nodes.push_back(blocks.size() == 1 ? blocks[0] : b.tuple(std::move(blocks), span));
-  return b.block(std::move(nodes), span);
-}
-
-/// Forward mode: one direction for each place of x, then the axes of the result go in front of those of x.
-NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, uint32_t wrt, Span span) {
-  if (!differentiable(function, wrt, args[wrt])) return b.error(span);
-  std::vector<NodeId> nodes;
-  args = bindAll(std::move(args), nodes);
-  TypeId in = b.typeOf(args[wrt]);
-  std::vector<DimId> inDims = b.dimsOf(in);
-  auto columnsOf = [&](TypeId tangent) {
-    return b.collect(inDims, span, [&](const std::vector<LocalId>& place) {
-      NodeId pair = jvpAt(function, args, {wrt}, {oneHot(in, place, span)}, span);
-      if (b.kindOf(pair) == TypeKind::Error) return pair;
-      NodeId column = b.tuplePart(pair, 1, span);
-      return tangent ? tangentAsked(column, tangent, "jacobian", span) : column;
-    });
-  };
-  const size_t before = b.types.dims.symCount();
-  NodeId columns = columnsOf(TypeId::none());
-  if (!inDims.empty() && !sizesFoundSince(b, b.typeOf(columns), before).empty()) {
-    // The sizes of the value hold for each direction.
-    Callee value = prepare(function, args, span);
-    b.bind("value", value.call, nodes);
-    columns = columnsOf(types::tangentType(b.types, value.result));
-  }
-  TypeId type = b.typeOf(columns);
-  if (b.types.kind(type) == TypeKind::Error) return b.error(span);
-  if (!b.isNumber(b.types.element(type)) || !b.isNumber(b.types.element(in))) {
-    b.sink.report(DiagId::JacobianTypes, span, b.show(in), b.show(type));
-    return b.error(span);
-  }
-  LocalId held = b.bind("columns", columns, nodes);
-  std::vector<DimId> all = b.dimsOf(type);
-  std::vector<DimId> outDims(all.begin() + static_cast<ptrdiff_t>(inDims.size()), all.end());
-  if (inDims.empty() || outDims.empty()) {
-    nodes.push_back(b.local(held, span));
-    return b.block(std::move(nodes), span);
-  }
-  std::vector<DimId> shape = outDims;
-  shape.insert(shape.end(), inDims.begin(), inDims.end());
-  nodes.push_back(b.collect(shape, span, [&](const std::vector<LocalId>& i) {
-    std::vector<LocalId> index(i.begin() + static_cast<ptrdiff_t>(outDims.size()), i.end());
-    index.insert(index.end(), i.begin(), i.begin() + static_cast<ptrdiff_t>(outDims.size()));
-    return b.at(b.local(held, span), index, span);
-  }));
   return b.block(std::move(nodes), span);
 }
 

@@ -69,12 +69,34 @@ private:
   void settleWhole(TypeId type, Span span);
   types::DimSubst sizesOf(const PullbackShape& shape, TypeId saved);
   NodeId vjpAt(NodeId function, std::vector<NodeId> args, Span span);
+  /// A function run forwards: its value, what was kept, and what a pullback over that takes and gives.
+  struct Swept {
+    NodeId value;
+    LocalId saved;
+    PullbackShape shape;
+  };
+  Swept sweep(const Callee& callee, const std::vector<uint32_t>& wrt, std::vector<TypeId> slopes,
+              std::vector<NodeId>& into, Span span);
+  Swept transposed(NodeId pullback, TypeId seed, std::vector<NodeId>& into, Span span);
   NodeId linearize(NodeId function, std::vector<NodeId> args, Span span);
   bool isTupleOf(NodeId value, size_t parts, std::string_view what);
   NodeId hvp(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
   NodeId hessian(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
   NodeId jacobians(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
   NodeId jacobian(NodeId function, std::vector<NodeId> args, uint32_t wrt, Span span);
+  NodeId jacobianOfNumber(NodeId function, const std::vector<NodeId>& args, uint32_t wrt, Span span);
+  enum class Direction : uint8_t { Backward, Forward, Either };
+  Direction directionFor(TypeId in, TypeId out);
+  NodeId forwards(const Swept& swept, TypeId in, TypeId out, Span span);
+  NodeId rows(TypeId tangent, const std::function<NodeId(NodeId)>& seed,
+              const std::function<NodeId(NodeId)>& pull, Span span);
+  NodeId columns(TypeId tangent, const std::vector<DimId>& in,
+                 const std::function<NodeId(const std::vector<LocalId>&)>& at, Span span);
+  bool isCounted(TypeId tangent);
+  std::vector<TypeId> partsOf(TypeId composite);
+  NodeId eachPartOf(TypeId composite, Span span, const std::function<NodeId(uint32_t, TypeId)>& each);
+  NodeId numbersOf(TypeId tangent, Span span);
+  NodeId oneAt(TypeId type, const std::vector<LocalId>& place, NodeId one, Span span);
   NodeId tangentAsked(NodeId tangent, TypeId wanted, std::string_view what, Span span);
   NodeId jvpAt(NodeId function, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt,
                std::vector<NodeId> tangents, Span span);
@@ -87,7 +109,6 @@ private:
   bool collectLanes(TypeId type, NodeId arg, Lanes& lanes);
   NodeId atLane(NodeId arg, const std::vector<LocalId>& lane, Span span);
   NodeId withExistentialSizes(NodeId made, size_t before, TypeId asked, Span span);
-  NodeId oneHot(TypeId type, const std::vector<LocalId>& place, Span span);
   bool differentiable(NodeId function, size_t k, NodeId arg);
   bool carriesTangent(NodeId function, size_t k, NodeId arg);
   std::vector<NodeId> bindAll(std::vector<NodeId> args, std::vector<NodeId>& into);

@@ -64,14 +64,26 @@ NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) 
   closeNumbers(callee.result);
   callee.result = b.infer.zonk(callee.result);
 
-  PullbackShape shape;
-  shape.seed = types::tangentType(b.types, callee.result);
-  for (NodeId arg : args) shape.slopes.push_back(types::tangentType(b.types, b.typeOf(arg)));
-  for (uint32_t w : wrt) shape.wrt.push_back(w + callee.captures);
-  if (b.types.isUnit(shape.seed)) {
+  if (b.types.isUnit(types::tangentType(b.types, callee.result))) {
     b.sink.report(DiagId::NotDifferentiable, span, b.show(callee.result));
     return b.error(span);
   }
+  std::vector<TypeId> slopes;
+  for (NodeId arg : args) slopes.push_back(types::tangentType(b.types, b.typeOf(arg)));
+  Swept swept = sweep(callee, wrt, std::move(slopes), nodes, span);
+  NodeId pullback = calls_.pullbackValue(std::move(swept.shape), b.local(swept.saved, span), span);
+  nodes.push_back(b.tuple({swept.value, pullback}, span));
+  return b.block(std::move(nodes), span);
+}
+
+/// The function run forwards; `slopes` are the tangent types that its pullback gives, `()` where it gives
+/// none.
+Derivatives::Swept Derivatives::sweep(const Callee& callee, const std::vector<uint32_t>& wrt,
+                                      std::vector<TypeId> slopes, std::vector<NodeId>& into, Span span) {
+  PullbackShape shape;
+  shape.seed = types::tangentType(b.types, callee.result);
+  shape.slopes = std::move(slopes);
+  for (uint32_t w : wrt) shape.wrt.push_back(w + callee.captures);
   // Every size that these types mention becomes a dimension parameter of the record.
   std::vector<types::DimSym> symbols;
   b.types.collectSymbols(shape.seed, symbols);
@@ -97,11 +109,9 @@ NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) 
   NodeId both =
       derivative(DerivativeMode::Forward, callee, wrt, {}, b.types.tuple({callee.result, saved}), span);
   b.instance.nodes[both].as<DerivativeRef>().saved = shape.saved;
-  NodeId all = b.local(b.bind("swept", both, nodes), span);
-  NodeId kept = b.local(b.bind("saved", b.tuplePart(all, 1, span), nodes), span);
-  nodes.push_back(
-      b.tuple({b.tuplePart(all, 0, span), calls_.pullbackValue(std::move(shape), kept, span)}, span));
-  return b.block(std::move(nodes), span);
+  NodeId all = b.local(b.bind("swept", both, into), span);
+  const LocalId kept = b.bind("saved", b.tuplePart(all, 1, span), into);
+  return {b.tuplePart(all, 0, span), kept, std::move(shape)};
 }
 
 /// The sizes of what a forward sweep saved.
@@ -140,8 +150,7 @@ NodeId Derivatives::pull(const PullbackShape& shape, NodeId saved, NodeId seed, 
   return b.block(std::move(nodes), span);
 }
 
-/// `(y, dx => dy)`. The pullback is linear in its cotangent, so its own pullback is the linear map itself,
-/// over what the forward sweep saved.
+/// `(y, dx => dy)`.
 NodeId Derivatives::linearize(NodeId function, std::vector<NodeId> args, Span span) {
   std::vector<NodeId> nodes;
   NodeId swept = vjpAt(function, std::move(args), span);
@@ -149,12 +158,19 @@ NodeId Derivatives::linearize(NodeId function, std::vector<NodeId> args, Span sp
   NodeId both = b.local(b.bind("both", swept, nodes), span);
   NodeId y = b.local(b.bind("y", b.tuplePart(both, 0, span), nodes), span);
   NodeId pullback = b.local(b.bind("pullback", b.tuplePart(both, 1, span), nodes), span);
-  NodeId zero = b.op(OpKind::Zero, types::tangentType(b.types, b.typeOf(y)), {}, span);
-  NodeId again = vjpAt(pullback, {zero}, span);
-  if (b.kindOf(again) == TypeKind::Error) return again;
-  NodeId back = b.local(b.bind("back", again, nodes), span);
-  nodes.push_back(b.tuple({y, b.tuplePart(back, 1, span)}, span));
+  Swept map = transposed(pullback, types::tangentType(b.types, b.typeOf(y)), nodes, span);
+  nodes.push_back(
+      b.tuple({y, calls_.pullbackValue(std::move(map.shape), b.local(map.saved, span), span)}, span));
   return b.block(std::move(nodes), span);
+}
+
+/// The pullback is linear in its cotangent, a `seed`, so its own pullback is the linear map itself, over what
+/// the forward sweep saved.
+Derivatives::Swept Derivatives::transposed(NodeId pullback, TypeId seed, std::vector<NodeId>& into,
+                                           Span span) {
+  NodeId zero = b.local(b.bind("zero", b.op(OpKind::Zero, seed, {}, span), into), span);
+  const Callee callee = prepare(pullback, {zero}, span);
+  return sweep(callee, {0}, {seed}, into, span);
 }
 
 } // namespace melix::check

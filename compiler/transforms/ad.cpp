@@ -1,5 +1,7 @@
 #include "transforms/ad.h"
 
+#include <algorithm>
+
 namespace melix::transforms {
 
 void Ad::refuse(LocId loc, std::string reason) {
@@ -201,27 +203,24 @@ FunctionId backwardShell(Ad& ad, const Linearisation& lin, const std::vector<boo
   return g.finish();
 }
 
-CotangentKind cotangentKind(const Function& g, const types::TypeStore& types, uint32_t param) {
+CotangentKind cotangentKind(const Function& g, const types::TypeStore& types, const Linearisation& lin,
+                            uint32_t param) {
   TypeId t = g.typeOf(g.params()[param]);
   if (types.kind(t) == TypeKind::Acc) return CotangentKind::Reader;
+  // A pair whose result carries no cotangent back is like any other parameter.
   for (InoutPair p : g.inouts)
-    if (p.param == param) return CotangentKind::Inout;
-  return types.kind(t) == TypeKind::Array || types.kind(t) == TypeKind::List ? CotangentKind::Accumulate
-                                                                             : CotangentKind::Return;
+    if (p.param == param && lin.linearResults[p.result]) return CotangentKind::Inout;
+  const auto& updates = lin.values->updates;
+  const bool updated = std::any_of(updates.begin(), updates.end(),
+                                   [&](const std::set<uint32_t>& of) { return of.contains(param); });
+  return updated || !holdsArrays(types, t) ? CotangentKind::Return : CotangentKind::Accumulate;
 }
 
 std::vector<CotangentKind> cotangentKinds(const Function& g, const types::TypeStore& types,
                                           const Linearisation& lin) {
   std::vector<CotangentKind> out;
-  for (uint32_t i = 0; i < lin.linear.size(); ++i) {
-    if (!lin.linear[i]) continue;
-    CotangentKind kind = cotangentKind(g, types, i);
-    // A pair whose result carries no cotangent back is like any other parameter.
-    for (InoutPair p : g.inouts)
-      if (kind == CotangentKind::Inout && p.param == i && !lin.linearResults[p.result])
-        kind = CotangentKind::Return;
-    out.push_back(kind);
-  }
+  for (uint32_t i = 0; i < lin.linear.size(); ++i)
+    if (lin.linear[i]) out.push_back(cotangentKind(g, types, lin, i));
   return out;
 }
 

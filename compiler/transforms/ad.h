@@ -11,6 +11,7 @@
 #include "transforms/ad_activity.h"
 
 #include <deque>
+#include <set>
 #include <unordered_set>
 
 namespace melix::transforms {
@@ -52,17 +53,23 @@ struct ResidualPlan {
 
 /// How the cotangent of a linear parameter is passed.
 enum class CotangentKind : uint8_t {
-  Return,     ///< scalars, enums, packs: returned
+  Return,     ///< of what holds no arrays, and of what a result is an update of: it is that result's, updated
   Inout,      ///< of an inout pair: the result's cotangent goes in, the parameter's comes back in its place
-  Accumulate, ///< arrays, lists: added into an extra operand, which is returned
+  Accumulate, ///< of what holds arrays or lists: added into an extra operand, which is returned
   Reader,     ///< parameter of Acc type: its result's cotangent is read, nothing comes back
 };
+
+/// Whether a tangent of the type has arrays or lists: a fresh one would cost their size.
+bool holdsArrays(const types::TypeStore& types, TypeId t);
 
 /// Which values of a function depend on its parameters `params`, through calls and loops.
 struct LinearValues {
   FunctionId function;
   std::vector<bool> params, results;
   std::unordered_set<ValueId> values;
+  /// By result: the parameters that hold arrays and whose value it is, on some path, but for places written
+  /// since. In reverse the result's cotangent becomes theirs.
+  std::vector<std::set<uint32_t>> updates;
   bool done = false;
 };
 

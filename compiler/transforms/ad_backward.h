@@ -6,6 +6,8 @@
 
 #include "transforms/ad_backward_known.h"
 
+#include <optional>
+
 namespace melix::transforms {
 
 class Backward : private KnownValues {
@@ -20,12 +22,18 @@ private:
   ValueId& slot(Scope& s, ValueId v);
   ValueId cotangent(ValueId v);
   ValueId zeroFor(Scope& s, ValueId v);
+  void begin(ValueId v);
+  void beginAt(Scope& s, ValueId v);
+  void takeApart(Scope& s, const Op& o, ValueId whole);
+  std::vector<ValueId> payloadOf(Scope& s, const Op& o, ValueId whole);
+  bool begun(ValueId v) const;
   ValueId zeroFollowing(Scope& s, TypeId t, const JvpCompanion::Followed& followed);
   const Op* sizing(ValueId v, OpKind kind) const;
   ValueId zeroOfSize(Scope& s, TypeId t, const JvpCompanion::Followed& followed);
   ValueId realCotangent(ValueId v);
   void addTo(ValueId v, ValueId c);
-  void addAt(ValueId v, Path p, std::span<const ValueId> indices, ValueId c);
+  const Op* readAt(ValueId v) const;
+  void addAt(ValueId v, Path p, std::vector<ValueId> indices, ValueId c);
   ValueId reader(ValueId v) const;
 
   // The function as a whole.
@@ -38,12 +46,18 @@ private:
   void op(OpId id);
   void scalar(const Op& o, ValueId c);
   void unpack(const Op& o, ValueId c);
-  void pack(const Op& o, ValueId c);
+  ValueId opened(Scope& s, ValueId pack);
   void arrayOf(const Op& o, ValueId c);
   void set(const Op& o, ValueId c);
   void addAtOp(const Op& o);
   void make(const Op& o, ValueId c);
   void variant(const Op& o, ValueId c);
+  /// A match on a tangent takes the payload of one case out of it.
+  struct Projection {
+    uint32_t theCase;
+    std::vector<uint32_t> fields; ///< by result
+  };
+  std::optional<Projection> projected(const Op& o) const;
   void projection(const Op& o);
   void lists(const Op& o);
   void stacked(const Op& o);
@@ -56,6 +70,8 @@ private:
   struct LoopSweep;
   void carrySizes(LoopSweep& sweep, Scope& s);
   void takeCarried(LoopSweep& sweep, Scope& s);
+  static void yieldCaptured(const Scope& s, Op& made, std::vector<TypeId>& resultTypes,
+                            std::vector<ValueId>& out);
   void yieldCarried(LoopSweep& sweep, Scope& s);
   void readItems(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items,
                  const Roots& roots);
@@ -66,6 +82,10 @@ private:
   void takePoints(const Op& o, Scope& s, const std::vector<ValueId>& axes);
   std::vector<std::pair<ValueId, ValueId>> takeAccumulators(const Op& o, const Scope& s);
   NestSums yieldSums(Scope& s, NestBuilder& made);
+  void readPointItems(OpId id, Scope& s, const std::vector<ResidualItem>& items, const Roots& roots,
+                      const std::vector<ValueId>& axes);
+  bool takesApart(const Op& nest) const;
+  void nestInOrder(OpId id);
   void nest(OpId id);
   ValueId savedByCall(OpId call, Linearisation& callee);
   void passSeeds(const Op& o, Op& made);

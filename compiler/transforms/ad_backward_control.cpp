@@ -191,6 +191,17 @@ void Backward::takeCarried(LoopSweep& sweep, Scope& s) {
   }
 }
 
+/// A loop carries the cotangents of outside values that its iterations add to.
+void Backward::yieldCaptured(const Scope& s, Op& made, std::vector<TypeId>& resultTypes,
+                             std::vector<ValueId>& out) {
+  for (ValueId v : s.captureOrder) {
+    const Capture& c = s.captured.at(v);
+    made.operands.push_back(c.init);
+    resultTypes.push_back(s.e.typeOf(c.init));
+    out.push_back(c.current);
+  }
+}
+
 /// Cotangents of the parameters carried, then of outside values.
 void Backward::yieldCarried(LoopSweep& sweep, Scope& s) {
   Scope* outer = s.parent;
@@ -203,12 +214,7 @@ void Backward::yieldCarried(LoopSweep& sweep, Scope& s) {
     sweep.resultTypes.push_back(type(types().substitute(g().typeOf(param), sweep.atEnd)));
   }
   cur_ = &s;
-  for (ValueId v : s.captureOrder) {
-    const Capture& c = s.captured.at(v);
-    sweep.made.operands.push_back(c.init);
-    sweep.resultTypes.push_back(outer->e.typeOf(c.init));
-    out.push_back(c.current);
-  }
+  yieldCaptured(s, sweep.made, sweep.resultTypes, out);
   std::vector<DimId> outDims;
   for (DimSym d : sweep.from.bodyDims()) outDims.push_back(dim(types().dims.symbol(d)));
   s.e.yield(std::move(out), std::move(outDims));
@@ -311,6 +317,7 @@ void Backward::passSeeds(const Op& o, Op& made) {
 /// time.
 ValueId Backward::accumulatorFor(ValueId v, bool again) {
   if (again) return zeroFor(*cur_, v);
+  begin(v);
   ValueId& c = slot(*cur_, v);
   if (!c.valid()) c = zeroFor(*cur_, v);
   return c;

@@ -1,6 +1,10 @@
 // Cotangents of values of g in f_bwd: where they stand, how they begin, what is added to them.
 
+#include "core/path.h"
 #include "transforms/ad_backward.h"
+#include "transforms/ad_rules.h"
+
+#include <utility>
 
 namespace melix::transforms {
 
@@ -16,6 +20,7 @@ void Backward::makeWaiting(Scope& s, ValueId v) {
   if (found == s.waiting.end()) return;
   std::vector<Add> adds = std::move(found->second);
   s.waiting.erase(found);
+  beginAt(s, v);
   ValueId c = s.cotangents[v];
   if (!c.valid()) c = zeroFor(s, v);
   for (Add& add : adds) c = s.e.addAt(c, add.value, std::move(add.path), add.indices);
@@ -135,6 +140,88 @@ ValueId Backward::reader(ValueId v) const {
   return it == readers_.end() ? ValueId() : it->second;
 }
 
+// Note: Parts of cotangents
+//
+// What is opened out of a pack, or is the payload of an enum, is a part of that; what is added at places of
+// its cotangent is to cost those places, and no zero of its size. So the cotangent of the whole, where it
+// has begun, is taken apart: the parts are cotangents of their own from there on, and the whole is a symbolic
+// zero, until the op that took the value apart is reached, whose transpose puts the whole together again.
+// Adds to the whole in between begin it anew, and the two are summed. What is read at a place of another
+// value (`get`) is not taken out: an add to a place of it is one to that value, at both paths in turn.
+
+/// Begins the cotangent of `v` where `v` is defined, for an add from further in.
+void Backward::begin(ValueId v) {
+  Scope* s = cur_;
+  for (; s->source != homeOf(v); s = s->parent)
+    if (s->captured.count(v)) return;
+  beginAt(*s, v);
+}
+
+/// By what the cotangent of the value that it is a part of has there; it stays zero if there is none.
+void Backward::beginAt(Scope& s, ValueId v) {
+  const OpId def = g().values[v].def;
+  if (!def.valid() || s.cotangents[v].valid()) return;
+  const Op& o = opOf(def);
+  if (o.kind != OpKind::Unpack && o.kind != OpKind::Match && o.kind != OpKind::CastDims) return;
+  if (!linear(o.operands[0])) return;
+  if (o.kind == OpKind::Match && !projected(o)) return; // which the transpose refuses
+  Scope* inner = std::exchange(cur_, &s);
+  begin(o.operands[0]);
+  ValueId& whole = slot(s, o.operands[0]);
+  if (whole.valid() && types().kind(s.e.typeOf(whole)) != TypeKind::Acc)
+    takeApart(s, o, std::exchange(whole, ValueId()));
+  cur_ = inner;
+}
+
+/// The parts of `whole`, a cotangent of what `o` takes apart, become those of its results.
+void Backward::takeApart(Scope& s, const Op& o, ValueId whole) {
+  std::vector<ValueId> parts{whole};
+  if (o.kind == OpKind::Unpack) parts = {opened(s, whole)};
+  if (o.kind == OpKind::Match) parts = payloadOf(s, o, whole);
+  for (size_t k = 0; k < parts.size(); ++k) {
+    ValueId& c = s.cotangents[o.results[k]];
+    const ValueId part = s.e.castDims(parts[k], typeOf(o.results[k]));
+    c = c.valid() ? s.e.addAt(c, part, {}, {}) : part;
+  }
+}
+
+/// What a match on a tangent yields, of the cotangent `whole`; zeros where that has no case yet.
+std::vector<ValueId> Backward::payloadOf(Scope& s, const Op& o, ValueId whole) {
+  const TypeId t = s.e.typeOf(whole);
+  const std::optional<Projection> from = projected(o);
+  Emit same = s.e.in(s.e.newRegion());
+  Scope other{ScopeKind::Arm, RegionId(), s.e.in(s.e.newRegion()), &s, {}, {}, {}, {}, {}, {}, {}, 0};
+  std::vector<ValueId> payload, mine, zeros;
+  for (uint32_t k = 0; k < types().recordInfo(types()[t].record).cases[from->theCase].fields.size(); ++k)
+    payload.push_back(same.param(types().fieldType(t, from->theCase, k)));
+  std::vector<TypeId> resultTypes;
+  for (size_t i = 0; i < o.results.size(); ++i) {
+    mine.push_back(same.castDims(payload[from->fields[i]], typeOf(o.results[i])));
+    zeros.push_back(zeroFor(other, o.results[i]));
+    resultTypes.push_back(typeOf(o.results[i]));
+  }
+  same.yield(std::move(mine));
+  other.e.yield(std::move(zeros));
+  MatchAttr attr;
+  for (uint32_t k = 0; k < types().recordInfo(types()[t].record).cases.size(); ++k)
+    attr.regionOf.push_back(k == from->theCase ? 0 : 1);
+  Op m = Emit::simple(OpKind::Match, {whole});
+  m.regions = {same.region, other.e.region};
+  m.attr = attr;
+  const OpId made = s.e.append(std::move(m), resultTypes);
+  const Results& results = s.e.fn().ops[made].results;
+  return {results.begin(), results.end()};
+}
+
+/// Whether something was added to the cotangent of `v`, as far as the current scope sees.
+bool Backward::begun(ValueId v) const {
+  const Scope* s = cur_;
+  for (; s->source != homeOf(v); s = s->parent)
+    if (s->captured.count(v)) return true;
+  auto found = s->cotangents.find(v);
+  return found != s->cotangents.end() && found->second.valid();
+}
+
 void Backward::addTo(ValueId v, ValueId c) {
   if (!linear(v) || !c.valid()) return;
   if (isAcc(v)) {
@@ -147,6 +234,7 @@ void Backward::addTo(ValueId v, ValueId c) {
     cur_->cotangents[v] = c;
     return makeWaiting(*cur_, v);
   }
+  if (homeOf(v) != cur_->source) begin(v);
   ValueId& s = slot(*cur_, v);
   if (!s.valid())
     s = c;
@@ -156,13 +244,46 @@ void Backward::addTo(ValueId v, ValueId c) {
     s = e.addAt(s, c, {}, {});
 }
 
-void Backward::addAt(ValueId v, Path p, std::span<const ValueId> indices, ValueId c) {
+/// Whether the steps of another path go on where those of `p` end: no axes are kept.
+static bool reachesPart(types::TypeStore& types, TypeId root, const Path& p) {
+  for (size_t k = 0; k < p.size(); ++k) {
+    if (p[k].kind == StepKind::Slice || p[k].kind == StepKind::All) return false;
+    if (p[k].kind == StepKind::Index || k == 0) continue;
+    if (types.kind(*core::pathType(types, root, Path(p.begin(), p.begin() + static_cast<long>(k)))) ==
+        TypeKind::Array)
+      return false;
+  }
+  return true;
+}
+
+/// The op that read `v` at a place of another value, if an add to a place of `v` is to go there: nothing was
+/// added to `v` itself, nor is its cotangent swept by a nest.
+const Op* Backward::readAt(ValueId v) const {
+  const OpId def = g().values[v].def;
+  if (!def.valid() || opOf(def).kind != OpKind::Get || begun(v)) return nullptr;
+  const Op& o = opOf(def);
+  for (const Scope* s = cur_; s->source != homeOf(v); s = s->parent)
+    if (s->kind == ScopeKind::Nest) return nullptr;
+  return linear(o.operands[0]) && reachesPart(types(), g().typeOf(o.operands[0]), o.as<Path>()) ? &o
+                                                                                                : nullptr;
+}
+
+void Backward::addAt(ValueId v, Path p, std::vector<ValueId> indices, ValueId c) {
   if (p.empty()) return addTo(v, c);
   if (!linear(v)) return;
+  if (const Op* read = readAt(v)) {
+    Path whole = path(read->as<Path>());
+    whole.insert(whole.end(), p.begin(), p.end());
+    std::vector<ValueId> at =
+        placeIndices(cur_->e, StructuralRule::TransposeGet, knownAll(std::span(read->operands).subspan(1)));
+    at.insert(at.end(), indices.begin(), indices.end());
+    return addAt(read->operands[0], std::move(whole), std::move(at), c);
+  }
   if (homeOf(v) == cur_->source && !cur_->cotangents[v].valid()) {
-    cur_->waiting[v].push_back({std::move(p), {indices.begin(), indices.end()}, c});
+    cur_->waiting[v].push_back({std::move(p), std::move(indices), c});
     return;
   }
+  begin(v);
   ValueId& s = slot(*cur_, v);
   if (!s.valid()) s = zeroFor(*cur_, v);
   s = cur_->e.addAt(s, c, std::move(p), indices);

@@ -2,8 +2,11 @@
 // read of an outside scalar is summed. `accumulate_to_reduce` turns accumulators into reductions afterwards.
 
 #include "core/nest.h"
+#include "core/walk.h"
 #include "transforms/ad_backward.h"
 #include "transforms/ad_rules.h"
+
+#include <algorithm>
 
 namespace melix::transforms {
 
@@ -74,11 +77,87 @@ Backward::NestSums Backward::yieldSums(Scope& s, NestBuilder& made) {
   return out;
 }
 
+/// The residual items of a point.
+void Backward::readPointItems(OpId id, Scope& s, const std::vector<ResidualItem>& items, const Roots& roots,
+                              const std::vector<ValueId>& axes) {
+  const Op& o = opOf(id);
+  for (size_t k = 0; k < items.size(); ++k) {
+    ValueId array = known(carrier(id, k, types().array(items[k].type, std::vector<DimId>(o.dims))));
+    Op get = Emit::simple(OpKind::Get, {array}, Path(axes.size(), PathStep{StepKind::Index, 0, {}, 1}));
+    get.operands.insert(get.operands.end(), axes.begin(), axes.end());
+    if (axes.empty()) get = Emit::simple(OpKind::CastDims, {array});
+    define(s, roots[k], std::move(get));
+  }
+}
+
+/// Whether the points take apart, or hand to calls, the cotangent of an enum or pack from outside that holds
+/// arrays: no accumulator does that, and a sum over the points would make the arrays anew at each.
+bool Backward::takesApart(const Op& nest) const {
+  std::unordered_set<RegionId> inside(nest.regions.begin(), nest.regions.end());
+  forEachOp(g(), nest.regions[0],
+            [&](OpId id) { inside.insert(opOf(id).regions.begin(), opOf(id).regions.end()); });
+  auto isWhole = [&](ValueId v) {
+    const TypeKind kind = types().kind(g().typeOf(v));
+    return (kind == TypeKind::Enum || kind == TypeKind::Pack) && linear(v) && !inside.contains(homeOf(v)) &&
+           holdsArrays(types(), g().typeOf(v));
+  };
+  bool found = false;
+  forEachOp(g(), nest.regions[0], [&](OpId id) {
+    const Op& o = opOf(id);
+    if (o.kind == OpKind::Call || o.kind == OpKind::Unpack || o.kind == OpKind::Match)
+      found |= std::any_of(o.operands.begin(), o.operands.end(), isWhole);
+  });
+  return found;
+}
+
+/// for %p in 0..(N · M) carry(cotangents of outside values): the points of the axes N, M, one after another.
+void Backward::nestInOrder(OpId id) {
+  const Op& o = opOf(id);
+  Scope* outer = cur_;
+  Emit& e = outer->e;
+  std::vector<ValueId> extents;
+  ValueId count = e.i64(1);
+  for (DimId d : o.dims) {
+    extents.push_back(e.dimValue(dim(d)));
+    count = extents.size() == 1 ? extents[0] : e.mul(count, extents.back());
+  }
+  Scope s{ScopeKind::Loop, o.regions[0], e.in(e.newRegion()), outer, {}, {}, {}, {}, {}, {}, {}, 0};
+  ValueId left = s.e.param(types().int64());
+  std::vector<ValueId> axes(extents.size());
+  for (size_t a = extents.size(); a-- > 0;) {
+    axes[a] = a == 0 ? left : s.e.binary(OpKind::IRem, left, extents[a]);
+    if (a > 0) left = s.e.binary(OpKind::IDiv, left, extents[a]);
+    s.known[g().regions[s.source].params[a]] = axes[a];
+  }
+  s.prologueAt = s.e.fn().regions[s.e.region].ops.size();
+  cur_ = &s;
+  takePoints(o, s, axes);
+  const std::vector<std::pair<ValueId, ValueId>> initial = takeAccumulators(o, s);
+  region(s);
+
+  Op made = Emit::simple(OpKind::For, {count}, LoopAttr{});
+  std::vector<TypeId> resultTypes;
+  std::vector<ValueId> out;
+  cur_ = outer;
+  yieldCaptured(s, made, resultTypes, out);
+  s.e.yield(std::move(out));
+  Roots roots;
+  const std::vector<ResidualItem> items = close(s, roots);
+  readPointItems(id, s, items, roots, axes);
+  openItems(s, items, roots);
+  placePrologue(s);
+  made.regions = {s.e.region};
+  const OpId op = e.append(std::move(made), resultTypes);
+  for (size_t i = 0; i < s.captureOrder.size(); ++i) slot(*outer, s.captureOrder[i]) = e.result(op, i);
+  for (auto [init, c] : initial) addTo(init, c);
+}
+
 void Backward::nest(OpId id) {
   const Op& o = opOf(id);
   RegionId from = o.regions[0];
   const std::vector<ValueId>& params = g().regions[from].params;
   if (!seeded(o)) return;
+  if (takesApart(o)) return nestInOrder(id);
   Scope* outer = cur_;
   Emit& e = outer->e;
   NestBuilder made(e);
@@ -97,13 +176,7 @@ void Backward::nest(OpId id) {
   Roots roots;
   const std::vector<ResidualItem> items = close(s, roots);
   cur_ = outer;
-  for (size_t k = 0; k < items.size(); ++k) {
-    ValueId array = known(carrier(id, k, types().array(items[k].type, std::vector<DimId>(o.dims))));
-    Op get = Emit::simple(OpKind::Get, {array}, Path(axes.size(), PathStep{StepKind::Index, 0, {}, 1}));
-    get.operands.insert(get.operands.end(), axes.begin(), axes.end());
-    if (axes.empty()) get = Emit::simple(OpKind::CastDims, {array});
-    define(s, roots[k], std::move(get));
-  }
+  readPointItems(id, s, items, roots, axes);
   openItems(s, items, roots);
   placePrologue(s);
   if (made.results() > 0) {

@@ -48,7 +48,7 @@ void Backward::op(OpId id) {
   case OpKind::Variant: return variant(o, c);
   case OpKind::CastDims: return addTo(o.operands[0], c);
   case OpKind::Unpack: return unpack(o, c);
-  case OpKind::Pack: return pack(o, c);
+  case OpKind::Pack: return addTo(o.operands[0], opened(*cur_, c));
   case OpKind::Reshape:
     return addTo(o.operands[0], cur_->e.one(Emit::simple(OpKind::Reshape, {c}), typeOf(o.operands[0])));
   case OpKind::ArrayOf: return arrayOf(o, c);
@@ -68,17 +68,17 @@ void Backward::unpack(const Op& o, ValueId c) {
   addTo(o.operands[0], cur_->e.one(std::move(pack), typeOf(o.operands[0])));
 }
 
-/// Opened at the sizes the value had.
-void Backward::pack(const Op& o, ValueId c) {
-  Op open = Emit::simple(OpKind::Unpack, {c});
+/// What is in a pack, at sizes of its own, which are those that the value had.
+ValueId Backward::opened(Scope& s, ValueId pack) {
+  Op open = Emit::simple(OpKind::Unpack, {pack});
+  const TypeId t = s.e.typeOf(pack);
   std::vector<DimId> own;
-  for (size_t i = 0; i < o.dims.size(); ++i) {
-    DimSym s = types().dims.newSym({"", types::DimSymKind::Unknown, 0, {}});
-    open.resultDims.push_back(s);
-    own.push_back(types().dims.symbol(s));
+  for (uint32_t i = 0; i < types()[t].number; ++i) {
+    DimSym size = types().dims.newSym({"", types::DimSymKind::Unknown, 0, {}});
+    open.resultDims.push_back(size);
+    own.push_back(types().dims.symbol(size));
   }
-  TypeId opened = types().openPack(cur_->e.typeOf(c), own);
-  addTo(o.operands[0], cur_->e.one(std::move(open), opened));
+  return s.e.one(std::move(open), types().openPack(t, own));
 }
 
 void Backward::arrayOf(const Op& o, ValueId c) {
@@ -192,37 +192,44 @@ void Backward::variant(const Op& o, ValueId c) {
   for (size_t i = 0; i < targets.size(); ++i) addTo(targets[i], e.result(made, i));
 }
 
-/// A match on a tangent takes the payload of one case out of it: put together again.
+std::optional<Backward::Projection> Backward::projected(const Op& o) const {
+  auto takes = [&](RegionId r) { return !g().regions[r].params.empty(); };
+  const auto chosen = std::find_if(o.regions.begin(), o.regions.end(), takes);
+  if (chosen == o.regions.end()) return Projection{};
+  const std::vector<uint32_t>& regionOf = o.as<MatchAttr>().regionOf;
+  const auto region = static_cast<uint32_t>(chosen - o.regions.begin());
+  Projection out{
+      static_cast<uint32_t>(std::find(regionOf.begin(), regionOf.end(), region) - regionOf.begin()), {}};
+  const std::vector<ValueId>& params = g().regions[*chosen].params;
+  for (ValueId y : terminator(*chosen).operands) {
+    const auto at = std::find(params.begin(), params.end(), y);
+    if (at == params.end()) return std::nullopt;
+    out.fields.push_back(static_cast<uint32_t>(at - params.begin()));
+  }
+  return out;
+}
+
+/// The payload put together again.
 void Backward::projection(const Op& o) {
   Emit& e = cur_->e;
-  size_t chosen = o.regions.size();
-  for (size_t i = 0; i < o.regions.size(); ++i)
-    if (!g().regions[o.regions[i]].params.empty()) chosen = i;
   bool any = false;
   for (ValueId r : o.results) any |= cotangent(r).valid();
   if (!any) return;
-  if (chosen == o.regions.size()) return;
-  const std::vector<uint32_t>& regionOf = o.as<MatchAttr>().regionOf;
-  uint32_t theCase =
-      static_cast<uint32_t>(std::find(regionOf.begin(), regionOf.end(), chosen) - regionOf.begin());
-  const std::vector<ValueId>& params = g().regions[o.regions[chosen]].params;
-  const Operands& yields = terminator(o.regions[chosen]).operands;
-  std::vector<ValueId> payload(params.size());
-  for (size_t i = 0; i < yields.size(); ++i) {
-    auto at = std::find(params.begin(), params.end(), yields[i]);
-    if (at == params.end()) return ad_.refuse(o.loc, "a match on a tangent");
-    payload[static_cast<size_t>(at - params.begin())] = realCotangent(o.results[i]);
-  }
-  TypeId t = typeOf(o.operands[0]);
+  const std::optional<Projection> from = projected(o);
+  if (!from) return ad_.refuse(o.loc, "a match on a tangent");
+  if (from->fields.empty()) return;
+  const TypeId t = typeOf(o.operands[0]);
+  std::vector<ValueId> payload(types().recordInfo(types()[t].record).cases[from->theCase].fields.size());
+  for (size_t i = 0; i < o.results.size(); ++i) payload[from->fields[i]] = realCotangent(o.results[i]);
   for (uint32_t k = 0; k < payload.size(); ++k) {
-    TypeId field = types().fieldType(t, theCase, k);
+    TypeId field = types().fieldType(t, from->theCase, k);
     if (payload[k].valid())
       payload[k] = e.castDims(payload[k], field);
     else
       payload[k] = types().isUnit(field) ? e.make(types().unit(), {}) : e.zero(field);
   }
   Op v = Emit::simple(OpKind::Variant, std::move(payload));
-  v.attr = theCase;
+  v.attr = from->theCase;
   addTo(o.operands[0], e.one(std::move(v), t));
 }
 

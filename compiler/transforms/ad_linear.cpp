@@ -1,4 +1,4 @@
-// Which values of a jvp companion are its linear part.
+// Which values of a jvp companion are its linear part, and which of its results are parameters updated.
 
 #include "core/walk.h"
 #include "transforms/ad.h"
@@ -14,8 +14,11 @@ public:
   LinearWalk(Ad& ad, LinearValues& out, Calls& calls)
       : ad_(ad), out_(out), calls_(calls), f_(ad.module.functions[out.function]),
         propagation_(f_, Conditions::Followed) { // what conditions do with tangents must be known as theirs
-    for (size_t i = 0; i < out_.params.size(); ++i)
-      if (out_.params[i]) mark(f_.params()[i]);
+    for (uint32_t i = 0; i < out_.params.size(); ++i) {
+      if (!out_.params[i]) continue;
+      mark(f_.params()[i]);
+      if (holdsArrays(ad.module.types, f_.typeOf(f_.params()[i]))) updates_[f_.params()[i]] = {i};
+    }
   }
 
   /// To the fixed point for what is known of the functions called; whether its callers have something to
@@ -24,8 +27,10 @@ public:
     propagation_.run(*this);
     bool more = false;
     const Op& y = terminator(f_, f_.body);
-    for (size_t i = 0; i < y.operands.size(); ++i)
+    for (size_t i = 0; i < y.operands.size(); ++i) {
       if (is(y.operands[i]) && !out_.results[i]) out_.results[i] = more = true;
+      more |= addAll(out_.updates[i], updates_[y.operands[i]]);
+    }
     return more;
   }
   void again(OpId call) { propagation_.again(call); }
@@ -36,9 +41,22 @@ private:
     if (out_.values.insert(v).second) propagation_.changed(v);
   }
 
+  static bool addAll(std::set<uint32_t>& to, const std::set<uint32_t>& from) {
+    const size_t before = to.size();
+    to.insert(from.begin(), from.end());
+    return to.size() != before;
+  }
+  /// `to` is `from`, or what it has inside or is put in, but for places that were written.
+  void update(ValueId from, ValueId to) {
+    if (auto found = updates_.find(from); found != updates_.end())
+      if (addAll(updates_[to], std::set(found->second))) propagation_.changed(to);
+  }
+
   /// Along every edge: what the case of a tangent decides is linear in it, too.
   void flow(const FlowEdge& edge) override {
     if (is(edge.from)) mark(edge.to);
+    const bool whole = edge.slot == SlotKind::Choice || edge.slot == SlotKind::Carry;
+    if (whole && edge.kind != FlowKind::Test && edge.kind != FlowKind::Case) update(edge.from, edge.to);
   }
 
   void transfer(OpId id) override {
@@ -47,6 +65,20 @@ private:
     if (o.kind == OpKind::Call) return call(id);
     if (std::any_of(o.operands.begin(), o.operands.end(), [&](ValueId v) { return is(v); }))
       for (ValueId r : o.results) mark(r);
+    switch (o.kind) {
+    case OpKind::Set:
+    case OpKind::AddAt:
+    case OpKind::Push:
+    case OpKind::CastDims:
+    case OpKind::Debug:
+    case OpKind::Pack:
+    case OpKind::Unpack: return update(o.operands[0], o.results[0]);
+    case OpKind::Pop: return update(o.operands[0], o.results[1]);
+    case OpKind::Variant:
+      for (ValueId v : o.operands) update(v, o.results[0]);
+      return;
+    default: return;
+    }
   }
 
   void call(OpId id) {
@@ -56,8 +88,10 @@ private:
     if (std::find(params.begin(), params.end(), true) == params.end()) return;
     LinearValues& c = ad_.linearEntry(o.as<CallAttr>().callee, params);
     calls_.use(c, out_, id);
-    for (size_t i = 0; i < o.results.size(); ++i)
+    for (size_t i = 0; i < o.results.size(); ++i) {
       if (c.results[i]) mark(o.results[i]);
+      for (uint32_t param : c.updates[i]) update(o.operands[param], o.results[i]);
+    }
   }
 
   Ad& ad_;
@@ -65,7 +99,14 @@ private:
   Calls& calls_;
   const Function& f_;
   Propagation propagation_;
+  std::unordered_map<ValueId, std::set<uint32_t>> updates_; ///< by value: see LinearValues::updates
 };
+
+bool holdsArrays(const types::TypeStore& types, TypeId t) {
+  return types.isMadeWith(t, [](TypeKind kind) {
+    return kind == TypeKind::Array || kind == TypeKind::List || kind == TypeKind::Pack;
+  });
+}
 
 LinearValues& Ad::linearEntry(FunctionId g, const std::vector<bool>& params) {
   auto [it, isNew] = linearValues_.try_emplace({g, params});
@@ -73,6 +114,7 @@ LinearValues& Ad::linearEntry(FunctionId g, const std::vector<bool>& params) {
     it->second.function = g;
     it->second.params = params;
     it->second.results.assign(module.functions[g].results.size(), false);
+    it->second.updates.resize(module.functions[g].results.size());
   }
   return it->second;
 }
