@@ -435,9 +435,11 @@ NodeId NodeBuilder::operatorError(BinaryKind kind, NodeId a, NodeId b, Span span
                          (types.kind(typeOf(a)) == TypeKind::Str) != (types.kind(typeOf(b)) == TypeKind::Str);
   const std::string left = library.takesOut(typeOf(a)), right = library.takesOut(typeOf(b));
   if (left.empty() != right.empty()) d.hint = left + right;
-  if (kind == BinaryKind::Add && types.kind(typeOf(a)) == TypeKind::List && types.kind(typeOf(b)) == TypeKind::List)
+  if (kind == BinaryKind::Add && types.kind(typeOf(a)) == TypeKind::List &&
+      types.kind(typeOf(b)) == TypeKind::List)
     d.hint = "`+` adds tangents: `concat(xs, ys)` joins two Lists";
-  if (joinsText) d.hint = "values stand in braces in a text: `\"n = {n}\"`";
+  const bool formatsText = kind == BinaryKind::Rem && types.kind(typeOf(a)) == TypeKind::Str;
+  if (joinsText || formatsText) d.hint = "values stand in braces in a text: `\"n = {n}\"`";
   return error(span);
 }
 

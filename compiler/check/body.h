@@ -160,16 +160,26 @@ public:
   NodeId assignParts(const syntax::NodeList& parts, SynId written, Span span);
   NodeId checkOpAssign(const syntax::OpAssign& a, Span span);
   NodeId combined(syntax::BinaryOp op, NodeId current, NodeId value, Span span);
-  NodeId checkFor(const syntax::For& loop, Span span);
-  NodeId forOverRange(const syntax::For& loop, const syntax::Range& range, Span span);
-  NodeId forOverElements(const syntax::For& loop, NodeId xs, Span span);
+  using CheckRound = std::function<NodeId()>; ///< checks what a loop repeats
+  NodeId checkFor(const syntax::For& loop, Span span, size_t head = 0);
+  NodeId checkForHead(const syntax::ForHead& head, const CheckRound& round, Span span);
+  NodeId checkRound(const syntax::For& loop);
+  NodeId forOverRange(const syntax::ForHead& head, const CheckRound& round, Span span);
+  NodeId forOverRangeValue(const syntax::ForHead& head, NodeId range, const CheckRound& round, Span span);
+  using ElementAt = std::function<NodeId(LocalId)>; ///< the element at a place
+  NodeId forOverPlaces(const syntax::ForHead& head, NodeId length, const ElementAt& element,
+                       const CheckRound& round, Span span);
+  NodeId numberOfRange(NodeId range, NodeId place, Span span);
+  NodeId arrayOfRange(NodeId range, Span span);
+  NodeId forOverElements(const syntax::ForHead& head, NodeId xs, const CheckRound& round, Span span);
   std::optional<DeclId> protocolFunction(NameId name, NodeId value, Span span);
   NodeId iterate(NodeId source, Span at, const std::function<PatternId(TypeId)>& pattern,
-                 const std::function<NodeId()>& body, Span span);
+                 const CheckRound& round, Span span);
   NodeId listOfIterator(NodeId source, Span span);
   void enterLoop(LoopFrame frame);
   void leaveLoop();
   NodeId checkWhile(const syntax::While& loop, Span span);
+  NodeId whileLet(const syntax::LetCondition& let, SynId body, Span span);
   NodeId checkLoop(const syntax::One& loop, Span span);
   NodeId checkBreak(const syntax::One& brk, Span span);
   NodeId checkReturn(const syntax::One& ret, Span span);
@@ -187,6 +197,7 @@ public:
   bool placeOfName(SynId node, Place& place, bool report);
   bool placeOfField(SynId node, Place& place, bool report);
   bool mayChange(const Place& place, SynId node);
+  void cannotIndex(TypeId type, Span base, const std::vector<syntax::Argument>& items, Span span);
   bool elementOf(Place& list, SynId written, Span span);
   NodeId checkIndexing(SynId node);
   NodeId indexInto(NodeId base, const std::vector<syntax::Argument>& items, Span span);
@@ -209,7 +220,7 @@ public:
   NodeId updateTarget(Target target, NodeId value, const std::function<NodeId(NodeId, NodeId)>& next,
                       Span span);
   bool bindAliases(SynId pattern, Place place);
-  NodeId forByPlace(const syntax::For& loop, Span span);
+  NodeId forByPlace(const syntax::ForHead& head, const CheckRound& round, Span span);
   NodeId matchPlace(const syntax::Match& node, Span span, TypeId expected);
   NodeId matchArms(const syntax::Match& node, NodeId value, std::vector<Place> places, Span span,
                    TypeId expected);
@@ -252,7 +263,15 @@ public:
   bool readsFrom(NodeId node, const BuilderFrame& builder, uint32_t last);
 
   // --- builders (builder.cpp)
-  NodeId checkBuilder(const syntax::Builder& builder, Span span, TypeId expected, BuilderUse use);
+  /// `inner` gives the elements instead of the builder's body, which they are made of.
+  using CheckElement = std::function<NodeId()>;
+  NodeId checkBuilder(const syntax::Builder& builder, Span span, TypeId expected, BuilderUse use,
+                      const CheckElement* inner = nullptr);
+  size_t dependentHeader(const syntax::Builder& builder, size_t first);
+
+  // --- nested_reduction.cpp
+  NodeId reduceNested(IntrinsicKind kind, const syntax::Builder& builder, Span span);
+  NodeId listNested(const syntax::Builder& builder, size_t first, TypeId want, Span span);
   size_t packRank(SynId body, NameId name);
   NodeId inOneAxis(NodeId array, Span span);
   std::vector<NodeId> generatorBefore; ///< of the terms just checked
@@ -417,6 +436,7 @@ public:
   bool refuseOwnSum(IntrinsicKind kind, TypeId summed, Span span);
   NodeId callReduction(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
+  NodeId asList(NodeId x, Span span);
   NodeId callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callReturning(NodeId function, std::vector<NodeId> args, TypeId asked, Span span);
   NodeId applyKnown(const Known& known, NodeId capture, const std::vector<CallArg>& args, TypeId expected,
@@ -464,6 +484,7 @@ public:
   void bindHooks(TypeResolver& resolver);
   DimId dimOfSyntax(SynId node);
   std::string whyNoSize(NameId name);
+  std::string conversionHint(std::string_view type, Span callee);
   LocalId lookup(NameId name);
   LocalId lookupAny(NameId name); ///< without marking it used
   std::vector<NameId> visibleNames() const;
@@ -471,6 +492,8 @@ public:
   std::optional<std::vector<TypeId>> monomorphicParameters(const Known& known);
   NodeId monomorphicFunction(NodeId value);
   NodeId toStr(NodeId value, std::string spec, Span span);
+  NodeId formatted(const syntax::StringPart& part);
+  NodeId formatNumber(SynId written, bool isWidth);
   TypeId optionOf(TypeId payload);
   uint32_t caseNumber(TypeId type, std::string_view name);
 

@@ -33,6 +33,7 @@ struct Alternative {
 /// A loop whose body is being checked.
 struct LoopFrame {
   LoopId id;
+  LoopId leaves{};     ///< that a `break` ends: of `for i in a, j in b` the outer one
   bool isLoop = false; ///< `loop`, whose breaks may carry a value
   TypeId breakType;
   std::vector<NodeId> breaks{}; ///< with values

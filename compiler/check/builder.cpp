@@ -3,6 +3,8 @@
 #include "check/free_names.h"
 #include "check/function_values.h"
 
+#include <set>
+
 namespace melix::check {
 
 using namespace syntax;
@@ -13,8 +15,8 @@ namespace {
 /// give.
 class BuilderCheck {
 public:
-  BuilderCheck(Body& body, const Builder& builder, Span span, BuilderUse use)
-      : body_(body), types_(body.types), b_(body.b), builder_(builder), span_(span), use_(use),
+  BuilderCheck(Body& body, const Builder& builder, Span span, BuilderUse use, const Body::CheckElement* inner)
+      : body_(body), types_(body.types), b_(body.b), builder_(builder), inner_(inner), span_(span), use_(use),
         scopeMark_(body.scope.size()), outermost_(body.builders.empty()) {}
   /// `want`: the array asked for, or the list that the elements go to; none.
   NodeId check(TypeId want);
@@ -27,8 +29,8 @@ private:
     DimId firstDim, extent;
     NodeId elements; ///< iterated instead
   };
-  bool prepare(const Header& header);
-  bool isRectangular(SynId range);
+  bool prepare(size_t header);
+  bool isRectangular(size_t header);
   bool prepareRange(const Header& header, Range& range);
   bool prepareStep(SynId step, Range& range);
   bool prepareValue(NodeId value, Range& range);
@@ -49,6 +51,7 @@ private:
   TypeStore& types_;
   NodeBuilder& b_;
   const Builder& builder_;
+  const Body::CheckElement* inner_; ///< none: the elements are the builder's body
   Span span_;
   BuilderUse use_;
   size_t scopeMark_;
@@ -76,10 +79,11 @@ DimId BuilderCheck::dimension(NodeId value, bool exact) {
 }
 
 /// Ranges belong to the outside: they are checked before any index is in scope.
-bool BuilderCheck::prepare(const Header& header) {
+bool BuilderCheck::prepare(size_t at) {
+  const Header& header = builder_.headers[at];
   Range range;
   if (header.range) {
-    if (!isRectangular(header.range)) return false;
+    if (!isRectangular(at)) return false;
     bool isRange = body_.ast.kind(header.range) == SynKind::Range;
     if (!(isRange ? prepareRange(header, range) : prepareElements(header, range))) return false;
   }
@@ -87,21 +91,57 @@ bool BuilderCheck::prepare(const Header& header) {
   return true;
 }
 
-/// The range of an index does not depend on the other indices.
-bool BuilderCheck::isRectangular(SynId range) {
-  bool good = true;
+namespace {
+
+/// The names that a pattern binds, beside others.
+void addNames(const Ast& ast, SynId pattern, std::set<NameId>& names) {
+  if (ast.kind(pattern) == SynKind::Name) names.insert(ast[pattern].as<Name>().name);
+  forEachChild(ast, pattern, [&](SynId part) { addNames(ast, part, names); });
+}
+
+/// The first use of one of `names` in an expression, in which they are not bound; none if there is none.
+SynId firstUse(const Ast& ast, SynId expr, const std::function<bool(NameId)>& isSought) {
+  SynId found;
   auto look = [&](SynId s, const IsBound& isBound) {
-    if (!good || body_.ast.kind(s) != SynKind::Name) return;
-    const NameId name = body_.ast[s].as<Name>().name;
-    if (isBound(name) || body_.lookupAny(name)) return;
-    good = std::none_of(builder_.headers.begin(), builder_.headers.end(), [&](const Header& h) {
-      return body_.ast.kind(h.pattern) == SynKind::Name && body_.ast[h.pattern].as<Name>().name == name;
-    });
-    if (!good) body_.sink.report(DiagId::RangeOfIndex, body_.ast.span(s), types_.names.text(name));
+    if (found || ast.kind(s) != SynKind::Name) return;
+    const NameId name = ast[s].as<Name>().name;
+    if (!isBound(name) && isSought(name)) found = s;
   };
-  look(range, [](NameId) { return false; });
-  forEachInside(body_.ast, range, look);
-  return good;
+  look(expr, [](NameId) { return false; });
+  forEachInside(ast, expr, look);
+  return found;
+}
+
+} // namespace
+
+/// The range of an index does not depend on the other indices: a name in it is none of those before it, and
+/// of those behind it only if it means something outside.
+bool BuilderCheck::isRectangular(size_t at) {
+  std::set<NameId> before, all;
+  for (size_t k = 0; k < builder_.headers.size(); ++k) {
+    addNames(body_.ast, builder_.headers[k].pattern, all);
+    if (k < at) addNames(body_.ast, builder_.headers[k].pattern, before);
+  }
+  SynId use = firstUse(body_.ast, builder_.headers[at].range, [&](NameId name) {
+    return before.contains(name) || (all.contains(name) && !body_.lookupAny(name));
+  });
+  if (use)
+    body_.sink.report(DiagId::RangeOfIndex, body_.ast.span(use),
+                      types_.names.text(body_.ast[use].as<Name>().name));
+  return !use;
+}
+
+/// The first header behind `first` whose range depends on an index from `first` on; their number if none
+/// does.
+size_t Body::dependentHeader(const Builder& builder, size_t first) {
+  std::set<NameId> names;
+  for (size_t k = first; k < builder.headers.size(); ++k) {
+    const Header& header = builder.headers[k];
+    if (header.range && firstUse(ast, header.range, [&](NameId name) { return names.contains(name); }))
+      return k;
+    addNames(ast, header.pattern, names);
+  }
+  return builder.headers.size();
 }
 
 bool BuilderCheck::prepareRange(const Header& header, Range& range) {
@@ -127,16 +167,11 @@ bool BuilderCheck::prepareRange(const Header& header, Range& range) {
 bool BuilderCheck::prepareValue(NodeId value, Range& range) {
   Span span = b_.spanOf(value);
   value = b_.local(b_.bind("range", value, before_), span);
-  DimId first = dimension(b_.field(value, 0, span)), last = dimension(b_.field(value, 1, span)),
-        step = dimension(b_.field(value, 2, span));
-  types::DimStore& dims = types_.dims;
+  DimId first = dimension(b_.field(value, 0, span)), step = dimension(b_.field(value, 2, span));
   range.first = b_.dimValue(first, span), range.firstDim = first;
   range.step = b_.dimValue(step, span), range.stride = 0;
-  DimId one = dims.constant(1); // a sum with the step could wrap
-  NodeId before = b_.dimValue(dims.sub(dims.sub(last, first), one), span);
-  DimId steps = dimension(b_.op(OpKind::IDiv, types_.int64(), {before, range.step}, span, staysWhole));
-  range.extent = dims.add(steps, one);
-  return true;
+  range.extent = dimension(body_.callPrelude("range_steps", {value}, span));
+  return range.extent.valid();
 }
 
 /// `step c`: the extent counts the steps, rounded up.
@@ -171,6 +206,10 @@ bool BuilderCheck::prepareElements(const Header& header, Range& range) {
   TypeKind k = b_.kindOf(xs);
   if (k == TypeKind::Error) return false;
   if (body_.isRange(b_.typeOf(xs))) return prepareValue(xs, range);
+  if (k == TypeKind::Str) {
+    xs = body_.listOfIterator(xs, header.span);
+    k = b_.kindOf(xs);
+  }
   if (k != TypeKind::Array && k != TypeKind::List) {
     body_.sink.report(DiagId::NoLength, body_.ast.span(header.range), b_.show(b_.typeOf(xs)));
     return false;
@@ -300,8 +339,8 @@ NodeId BuilderCheck::check(TypeId want) {
     want_ = want;
   else if (want && builder_.headers.size() == 1)
     element_ = types_[want].parts[0];
-  for (const Header& header : builder_.headers)
-    if (!prepare(header)) return b_.error(span_);
+  for (size_t k = 0; k < builder_.headers.size(); ++k)
+    if (!prepare(k)) return b_.error(span_);
   body_.builders.push_back({scopeMark_,
                             static_cast<uint32_t>(body_.instance.locals.size()),
                             static_cast<uint32_t>(types_.dims.symCount()),
@@ -315,7 +354,7 @@ NodeId BuilderCheck::check(TypeId want) {
     if (builder_.filter) filter = body_.checkBoolean(builder_.filter, "a filter");
     body_.conditions += filter.valid();
     TypeId asked = wantedBody();
-    value = body_.checkExpr(builder_.body, asked);
+    value = inner_ ? (*inner_)() : body_.checkExpr(builder_.body, asked);
     if (asked && b_.kindOf(value) != TypeKind::Error) value = body_.coerce(value, asked, b_.spanOf(value));
     if (use_ != BuilderUse::Terms) value = withFunctionTypes(body_, value);
     value = withExistentialSizes(value);
@@ -454,14 +493,15 @@ NodeId BuilderCheck::withLets(NodeId value) {
   return b_.block(std::move(nodes), span_);
 }
 
-NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, BuilderUse use) {
+NodeId Body::checkBuilder(const Builder& builder, Span span, TypeId expected, BuilderUse use,
+                          const CheckElement* inner) {
   TypeId want = expected ? infer.zonk(expected) : TypeId::none();
   if (want && types.kind(want) == TypeKind::Pack) want = openedPack(want); // the builder tells its sizes
   TypeKind kind = want && use != BuilderUse::Terms ? types.kind(want) : TypeKind::Error;
   bool becomesList = use == BuilderUse::Array && kind == TypeKind::List;
   if (becomesList) use = BuilderUse::List;
   bool fits = kind == (use == BuilderUse::List ? TypeKind::List : TypeKind::Array);
-  NodeId made = BuilderCheck(*this, builder, span, use).check(fits ? want : TypeId::none());
+  NodeId made = BuilderCheck(*this, builder, span, use, inner).check(fits ? want : TypeId::none());
   if (becomesList && b.kindOf(made) == TypeKind::Array) return b.make(NodeKind::ToList, want, span, {made});
   return made;
 }

@@ -256,8 +256,10 @@ bool Body::refuseOwnSum(IntrinsicKind kind, TypeId summed, Span span) {
 
 /// A reduction over a generator.
 NodeId Body::callReduction(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
+  const auto& generator = ast[args[0].syntax].as<Builder>();
+  if (dependentHeader(generator, 0) < generator.headers.size()) return reduceNested(kind, generator, span);
   generatorBefore.clear();
-  NodeId nest = checkBuilder(ast[args[0].syntax].as<Builder>(), span, TypeId::none(), BuilderUse::Terms);
+  NodeId nest = checkBuilder(generator, span, TypeId::none(), BuilderUse::Terms);
   std::vector<NodeId> before = std::move(generatorBefore);
   generatorBefore.clear();
   if (b.kindOf(nest) == TypeKind::Error) return nest;
@@ -336,18 +338,13 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
   bool elements = kind == IntrinsicKind::ListOf && isGenerator(args);
   TypeId asked =
       expected && types.kind(infer.shallow(expected)) == TypeKind::List ? expected : TypeId::none();
-  NodeId x = elements ? checkBuilder(ast[args[0].syntax].as<Builder>(), span, asked, BuilderUse::List)
+  NodeId x = elements ? listNested(ast[args[0].syntax].as<Builder>(), 0, asked, span)
                       : unpacked(checkArg(args[0]), args[0].span);
   TypeId type = b.typeOf(x);
   if (types.kind(type) == TypeKind::Error) return x;
   if (kind == IntrinsicKind::ListOf) {
-    if (types.kind(type) == TypeKind::List) return x;
-    if (types.kind(type) != TypeKind::Array) return listOfIterator(x, span);
-    if (types.kind(type) == TypeKind::Array) {
-      std::vector<DimId> rest(types[type].dims.begin() + 1, types[type].dims.end());
-      TypeId element = types.array(types.element(type), std::move(rest));
-      return b.make(NodeKind::ToList, types.list(element), span, {x});
-    }
+    const bool hasPlaces = types.kind(type) == TypeKind::List || types.kind(type) == TypeKind::Array;
+    return hasPlaces ? asList(x, span) : listOfIterator(x, span);
   } else if (types.kind(type) == TypeKind::List) {
     return arrayOfList(x, expected, span);
   } else if (types.kind(type) == TypeKind::Array) {
@@ -355,6 +352,15 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
   }
   sink.report(DiagId::ArgumentKind, args[0].span, name, "a List", b.show(type));
   return b.error(span);
+}
+
+/// A List of the elements along the first axis.
+NodeId Body::asList(NodeId x, Span span) {
+  const TypeId type = b.typeOf(x);
+  if (types.kind(type) != TypeKind::Array) return x;
+  std::vector<DimId> rest(types[type].dims.begin() + 1, types[type].dims.end());
+  TypeId element = types.array(types.element(type), std::move(rest));
+  return b.make(NodeKind::ToList, types.list(element), span, {x});
 }
 
 /// The elements along a first axis. Arrays with sizes of their own stay so, unless a rectangular type is

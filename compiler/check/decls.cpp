@@ -467,8 +467,9 @@ std::string Checker::suggest(std::string_view wrong, const std::vector<std::stri
 }
 
 std::string Checker::suggestName(ModuleId module, NameId name, const std::vector<NameId>& locals) {
-  if (std::string_view hint = habitHint(HabitKind::Word, types.names.text(name)); !hint.empty())
-    return std::string(hint);
+  for (HabitKind kind : {HabitKind::Name, HabitKind::Word})
+    if (std::string_view hint = habitHint(kind, types.names.text(name)); !hint.empty())
+      return std::string(hint);
   std::vector<std::string_view> known;
   for (NameId local : locals)
     if (local) known.push_back(types.names.text(local)); // parameters that are patterns have none

@@ -79,6 +79,7 @@ NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
   case SynKind::Scope: sink.report(DiagId::NoTasks, n.span); return b.error(n.span);
   case SynKind::On: sink.report(DiagId::NoDevices, n.span); return b.error(n.span);
   case SynKind::Sample: sink.report(DiagId::NoSampling, n.span); return b.error(n.span);
+  case SynKind::Underscore: sink.report(DiagId::UnderscoreValue, n.span); return b.error(n.span);
   default: sink.report(DiagId::NoConstruct, n.span); return b.error(n.span);
   }
 }
@@ -109,13 +110,44 @@ NodeId Body::toStr(NodeId value, std::string spec, Span span) {
   return b.make(NodeKind::Format, types.str(), span, {value}, FormatSpec{std::move(spec)});
 }
 
+NodeId Body::formatted(const StringPart& part) {
+  NodeId text = toStr(checkExpr(part.value), part.format, part.span);
+  size_t at = 0;
+  for (SynId written : part.formatValues) {
+    at = part.format.find("{}", at) + 2;
+    NodeId number = formatNumber(written, at == 2 || part.format[at - 3] != '.');
+    if (b.kindOf(text) == TypeKind::Error || b.kindOf(number) == TypeKind::Error) return b.error(part.span);
+    instance.nodes[text].children.push_back(number);
+  }
+  return text;
+}
+
+/// A width or number of digits that a value gives, within what one written as a literal may be.
+NodeId Body::formatNumber(SynId written, bool isWidth) {
+  Span span = ast.span(written);
+  NodeId value = asInt(checkExpr(written, types.int64()), span);
+  if (b.kindOf(value) == TypeKind::Error) return value;
+  std::vector<NodeId> nodes;
+  LocalId n = b.bind("n", value, nodes);
+  auto compared = [&](ops::CmpKind kind, int64_t limit) {
+    return b.op(OpKind::Cmp, types.boolean(), {b.local(n, span), b.integer(limit, span)}, span,
+                static_cast<uint32_t>(kind));
+  };
+  NodeId fits = b.op(OpKind::And, types.boolean(),
+                     {compared(ops::CmpKind::Ge, 0), compared(ops::CmpKind::Le, isWidth ? 9999 : 99)}, span);
+  Const text;
+  text.text = isWidth ? "the width of a format is from 0 to 9999" : "the digits of a format are from 0 to 99";
+  nodes.push_back(b.make(NodeKind::Assert, types.unit(), span, {fits}, text));
+  nodes.push_back(b.local(n, span));
+  return b.block(std::move(nodes), span);
+}
+
 NodeId Body::checkString(const StringLit& s, Span span) {
   if (s.parts.empty()) return b.string("", span);
   if (s.parts.size() == 1 && !s.parts[0].value) return b.string(s.parts[0].text, span);
   std::vector<NodeId> parts;
   for (const StringPart& part : s.parts)
-    parts.push_back(part.value ? toStr(checkExpr(part.value), part.format, part.span)
-                               : b.string(part.text, part.span));
+    parts.push_back(part.value ? formatted(part) : b.string(part.text, part.span));
   if (parts.size() == 1) return parts[0];
   return b.make(NodeKind::Builtin, types.str(), span, std::move(parts),
                 BuiltinRef{ops::BuiltinKind::StrConcat});

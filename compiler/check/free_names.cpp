@@ -31,14 +31,22 @@ public:
       for (SynId item : n.as<Many>().items) statement(item);
       break;
     case NodeKind::For:
-      look(n.as<For>().range);
-      bind(n.as<For>().pattern);
+      for (const ForHead& head : n.as<For>().heads) {
+        look(head.range);
+        bind(head.pattern);
+      }
+      look(n.as<For>().filter);
       look(n.as<For>().body);
       break;
+    case NodeKind::If:
+      conditional(n.as<If>().condition, n.as<If>().then);
+      bound_.resize(mark);
+      look(n.as<If>().otherwise);
+      break;
+    case NodeKind::While: conditional(n.as<While>().condition, n.as<While>().body); break;
     case NodeKind::Builder:
     case NodeKind::Generator: builder(n.as<Builder>()); break;
     case NodeKind::Match: match(n.as<Match>()); break;
-    case NodeKind::LetCondition: look(n.as<LetCondition>().value); break;
     default: forEachChild(ast_, s, [this](SynId child) { look(child); });
     }
     bound_.resize(mark);
@@ -86,6 +94,14 @@ private:
     look(let.init);
     look(let.otherwise);
     bind(let.pattern);
+  }
+
+  /// What runs where a condition holds knows the names that it binds.
+  void conditional(SynId condition, SynId body) {
+    const bool binds = ast_.kind(condition) == NodeKind::LetCondition;
+    look(binds ? ast_[condition].as<LetCondition>().value : condition);
+    if (binds) bind(ast_[condition].as<LetCondition>().pattern);
+    look(body);
   }
 
   void builder(const Builder& made) {

@@ -93,7 +93,7 @@ void IndexItems::addRest(Span span) {
 bool IndexItems::addPack(const SynNode& n) {
   auto found = body_.indexPacks.find(n.as<Name>().name);
   if (found == body_.indexPacks.end()) {
-    body_.sink.report(DiagId::RangeWithoutStart, n.span);
+    body_.sink.report(DiagId::RangeWithoutStart, n.span, types_.names.text(n.as<Name>().name));
     return false;
   }
   for (size_t k = 0; k < found->second.size() && axis_ < dims_.size(); ++k)
@@ -198,6 +198,7 @@ void IndexItems::addArray(NodeId ids, Span span) {
 
 bool IndexItems::addIndex(SynId item, Span span) {
   NodeId index = body_.checkExpr(item);
+  if (body_.isRange(b_.typeOf(index))) index = body_.arrayOfRange(index, span);
   TypeId type = b_.typeOf(index);
   if (types_.kind(type) == TypeKind::Error) return false;
   if (types_.kind(type) == TypeKind::Never) { // never gets to the element

@@ -164,13 +164,13 @@ bool Body::bindAliases(SynId pattern, Place place) {
 }
 
 /// `for &x in place`: over the elements of an array or a List where they are. The length is read once.
-NodeId Body::forByPlace(const syntax::For& loop, Span span) {
+NodeId Body::forByPlace(const ForHead& head, const CheckRound& round, Span span) {
   Target target;
-  if (ast.kind(loop.range) == SynKind::Range) {
-    sink.report(DiagId::NotWalked, ast.span(loop.range), c.modules.sources.text(ast.span(loop.range)));
+  if (ast.kind(head.range) == SynKind::Range) {
+    sink.report(DiagId::NotWalked, ast.span(head.range), c.modules.sources.text(ast.span(head.range)));
     return b.error(span);
   }
-  if (!checkPlaceTarget(loop.range, target)) return b.error(span);
+  if (!checkPlaceTarget(head.range, target)) return b.error(span);
   if (needsOpening(target.place)) openTarget(target, span);
   Gathers none;
   pinSteps(target.place.steps, none, target.before);
@@ -178,7 +178,7 @@ NodeId Body::forByPlace(const syntax::For& loop, Span span) {
   bool list = types.kind(type) == TypeKind::List;
   if (!list && types.kind(type) != TypeKind::Array) {
     if (types.kind(type) != TypeKind::Error)
-      sink.report(DiagId::NotWalked, ast.span(loop.range), b.show(type));
+      sink.report(DiagId::NotWalked, ast.span(head.range), b.show(type));
     return b.error(span);
   }
   NodeId length = list ? b.make(NodeKind::Length, types.int64(), span, {readPlace(target.place, span)})
@@ -193,7 +193,7 @@ NodeId Body::forByPlace(const syntax::For& loop, Span span) {
   if (!list) rest.erase(rest.begin());
   element.type = list ? types[type].parts[0] : types.array(types.element(type), std::move(rest));
   size_t mark = scope.size();
-  if (!bindAliases(loop.pattern, std::move(element))) {
+  if (!bindAliases(head.pattern, std::move(element))) {
     scope.leave(mark);
     return b.error(span);
   }
@@ -201,7 +201,7 @@ NodeId Body::forByPlace(const syntax::For& loop, Span span) {
   LoopFrame frame;
   frame.id = payload.loop;
   enterLoop(frame);
-  NodeId body = dropped(checkExpr(loop.body), loop.body);
+  NodeId body = round();
   leaveLoop();
   holds.pop_back();
   scope.leave(mark);

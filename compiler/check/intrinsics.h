@@ -51,6 +51,9 @@ public:
   /// A reduction whose body and axes are a generator's, given as a Collect nest that becomes the reduction.
   NodeId reduceGenerator(IntrinsicKind kind, NodeId generator, Span span);
   static bool takesGenerator(IntrinsicKind kind);
+  bool reduces(IntrinsicKind kind, TypeId element, Span span);
+  NodeId summand(IntrinsicKind kind, NodeId value, Span span);
+  NodeId meanOf(NodeId total, TypeId element, NodeId count, Span span);
 
 private:
   NodeId reduction(IntrinsicKind kind, GivenArgs& args, Span span);
@@ -59,8 +62,6 @@ private:
   NodeId alongKept(NodeId x, const std::vector<size_t>& axes, bool keep, Span span, const OfReduced& value);
   NodeId reduceAxes(IntrinsicKind kind, NodeId x, const std::vector<size_t>& axes, bool keep, Span span);
   bool isIntOrBool(TypeId element);
-  NodeId summand(IntrinsicKind kind, NodeId value, Span span);
-  NodeId meanOf(NodeId total, TypeId element, NodeId count, Span span);
   NodeId logSumExp(NodeId x, const std::vector<size_t>& axes, bool keep, Span span);
   NodeId ofNumbers(IntrinsicKind kind, std::vector<NodeId> given, Span span,
                    const std::function<NodeId(std::vector<NodeId>, TypeId)>& element);
@@ -83,7 +84,6 @@ private:
   NodeId concat(GivenArgs& args, Span span);
   NodeId flip(GivenArgs& args, Span span);
   NodeId argSort(GivenArgs& args, Span span);
-  bool reduces(IntrinsicKind kind, TypeId element, Span span);
   std::optional<std::vector<size_t>> axesAsWritten(NodeId over, size_t rank, Span span);
   std::optional<std::vector<size_t>> axesOf(NodeId over, size_t rank, Span span);
   bool needArray(NodeId x, std::string_view name, Span span);

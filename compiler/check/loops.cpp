@@ -7,6 +7,7 @@ using namespace syntax;
 
 void Body::enterLoop(LoopFrame frame) {
   frame.builderDepth = builderDepth;
+  frame.leaves = frame.id;
   loops.push_back(frame);
   ++conditions;
 }
@@ -17,6 +18,8 @@ void Body::leaveLoop() {
 }
 
 NodeId Body::checkWhile(const syntax::While& loop, Span span) {
+  if (ast.kind(loop.condition) == SynKind::LetCondition)
+    return whileLet(ast[loop.condition].as<LetCondition>(), loop.body, span);
   LoopFrame frame;
   frame.id = static_cast<LoopId>(instance.nodes.size());
   NodeId cond = checkBoolean(loop.condition, "`while`");
@@ -25,6 +28,27 @@ NodeId Body::checkWhile(const syntax::While& loop, Span span) {
   leaveLoop();
   if (b.kindOf(cond) == TypeKind::Never) return cond; // what is repeated is never reached
   return b.make(NodeKind::While, types.unit(), span, {cond, body}, check::Loop{frame.id});
+}
+
+/// `loop { match e { P => body, _ => break } }`
+NodeId Body::whileLet(const LetCondition& let, SynId body, Span span) {
+  NodeId value = checkExpr(let.value);
+  if (b.kindOf(value) == TypeKind::Never) return value;
+  LoopFrame frame;
+  frame.id = static_cast<LoopId>(instance.nodes.size());
+  const size_t mark = scope.size();
+  bool refutable = false;
+  Arm hit, miss;
+  hit.pattern = checkPattern(let.pattern, b.typeOf(value), false, refutable);
+  enterLoop(frame);
+  hit.body = b.block({dropped(checkExpr(body), body), b.unit(span)}, span);
+  leaveLoop();
+  scope.leave(mark);
+  if (b.kindOf(value) == TypeKind::Error) return value;
+  miss.pattern = anyPattern(b.typeOf(value), span);
+  miss.body = b.make(NodeKind::Break, types.never(), span, {}, check::Loop{frame.id});
+  NodeId match = b.make(NodeKind::Match, types.unit(), span, {value}, Arms{{hit, miss}, {}});
+  return b.make(NodeKind::Loop, types.unit(), span, {match}, check::Loop{frame.id});
 }
 
 NodeId Body::checkLoop(const One& loop, Span span) {
@@ -94,7 +118,7 @@ NodeId Body::checkBreak(const One& brk, Span span) {
   }
   const bool valued = !children.empty();
   NodeId made =
-      b.make(NodeKind::Break, types.never(), span, std::move(children), check::Loop{loops[level].id});
+      b.make(NodeKind::Break, types.never(), span, std::move(children), check::Loop{loops[level].leaves});
   if (valued) loops[level].breaks.push_back(made);
   loops[level].broken = true;
   return made;
@@ -145,25 +169,42 @@ NodeId Body::checkReturn(const One& ret, Span span) {
   return b.make(NodeKind::Return, types.never(), span, std::move(children));
 }
 
-NodeId Body::checkFor(const syntax::For& loop, Span span) {
-  if (loop.byPlace) return forByPlace(loop, span);
-  if (ast.kind(loop.range) == SynKind::Range)
-    return forOverRange(loop, ast[loop.range].as<syntax::Range>(), span);
-  NodeId xs = unpacked(checkExpr(loop.range), ast.span(loop.range));
-  TypeKind k = b.kindOf(xs);
-  if (k == TypeKind::Error) return xs;
-  if (k == TypeKind::Array || k == TypeKind::List) return forOverElements(loop, xs, span);
-  auto pattern = [&](TypeId element) {
-    bool refutable = false;
-    PatternId made = checkPattern(loop.pattern, element, false, refutable);
-    if (refutable) sink.report(DiagId::Refutable, ast.span(loop.pattern));
-    return made;
+/// Each head is a loop around those after it; `break` ends them all, `continue` one round of the innermost.
+NodeId Body::checkFor(const syntax::For& loop, Span span, size_t head) {
+  auto round = [&] {
+    if (head > 0) loops.back().leaves = loops[loops.size() - 2].leaves;
+    return head + 1 < loop.heads.size() ? checkFor(loop, span, head + 1) : checkRound(loop);
   };
-  return iterate(
-      xs, ast.span(loop.range), pattern, [&] { return dropped(checkExpr(loop.body), loop.body); }, span);
+  return checkForHead(loop.heads[head], round, span);
 }
 
-NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, Span span) {
+NodeId Body::checkRound(const syntax::For& loop) {
+  NodeId filter = loop.filter ? checkBoolean(loop.filter, "a filter") : NodeId::none();
+  conditions += filter.valid();
+  NodeId body = dropped(checkExpr(loop.body), loop.body);
+  conditions -= filter.valid();
+  return filter.valid() ? b.make(NodeKind::If, types.unit(), ast.span(loop.body), {filter, body}) : body;
+}
+
+NodeId Body::checkForHead(const ForHead& head, const CheckRound& round, Span span) {
+  if (head.byPlace) return forByPlace(head, round, span);
+  if (ast.kind(head.range) == SynKind::Range) return forOverRange(head, round, span);
+  NodeId xs = unpacked(checkExpr(head.range), ast.span(head.range));
+  TypeKind k = b.kindOf(xs);
+  if (k == TypeKind::Error) return xs;
+  if (isRange(b.typeOf(xs))) return forOverRangeValue(head, xs, round, span);
+  if (k == TypeKind::Array || k == TypeKind::List) return forOverElements(head, xs, round, span);
+  auto pattern = [&](TypeId element) {
+    bool refutable = false;
+    PatternId made = checkPattern(head.pattern, element, false, refutable);
+    if (refutable) sink.report(DiagId::Refutable, ast.span(head.pattern));
+    return made;
+  };
+  return iterate(xs, ast.span(head.range), pattern, round, span);
+}
+
+NodeId Body::forOverRange(const ForHead& head, const CheckRound& round, Span span) {
+  const auto& range = ast[head.range].as<syntax::Range>();
   NodeId first = checkExpr(range.first), last = range.last ? checkExpr(range.last) : NodeId::none();
   if (!last.valid()) {
     sink.report(DiagId::RangeNeeded, span, "this loop");
@@ -188,61 +229,100 @@ NodeId Body::forOverRange(const syntax::For& loop, const syntax::Range& range, S
   }
   std::vector<NodeId> children{b.convert(first, type, b.spanOf(first)),
                                b.convert(last, type, b.spanOf(last))};
-  if (range.step) children.push_back(coerce(checkExpr(range.step, type), type, span));
+  if (range.step) {
+    NodeId step = checkExpr(range.step, type);
+    if (auto literal = b.literal(step); literal && *literal < 1) {
+      sink.report(DiagId::RangeStep, ast.span(range.step), std::to_string(*literal));
+      return b.error(span);
+    }
+    children.push_back(coerce(step, type, span));
+  }
   size_t mark = scope.size();
   check::For payload;
   payload.loop = static_cast<LoopId>(instance.nodes.size());
-  if (ast.kind(loop.pattern) == SynKind::Name)
-    payload.index = declareLocal(ast[loop.pattern].as<Name>().name, type, ast.span(loop.pattern), false);
+  if (ast.kind(head.pattern) == SynKind::Name)
+    payload.index = declareLocal(ast[head.pattern].as<Name>().name, type, ast.span(head.pattern), false);
   if (payload.index)
     used.insert(payload.index); // it may but count the rounds
-  else if (ast.kind(loop.pattern) == SynKind::Underscore)
+  else if (ast.kind(head.pattern) == SynKind::Underscore)
     payload.index = b.newLocal("_", type, span);
   else {
-    sink.report(DiagId::PatternType, ast.span(loop.pattern), "int");
+    sink.report(DiagId::PatternType, ast.span(head.pattern), "int");
     return b.error(span);
   }
   LoopFrame frame;
   frame.id = payload.loop;
   enterLoop(frame);
-  children.push_back(dropped(checkExpr(loop.body), loop.body));
+  children.push_back(round());
   leaveLoop();
   scope.leave(mark);
   return b.make(NodeKind::For, types.unit(), span, std::move(children), payload);
 }
 
+/// Over a range that is a value.
+NodeId Body::forOverRangeValue(const ForHead& head, NodeId range, const CheckRound& round, Span span) {
+  std::vector<NodeId> nodes;
+  LocalId held = b.bind("range", range, nodes);
+  NodeId length = callPrelude("range_steps", {b.local(held, span)}, span);
+  auto number = [&](LocalId k) { return numberOfRange(b.local(held, span), b.local(k, span), span); };
+  nodes.push_back(forOverPlaces(head, length, number, round, span));
+  return b.block(std::move(nodes), span);
+}
+
+/// first + place * step
+NodeId Body::numberOfRange(NodeId range, NodeId place, Span span) {
+  NodeId offset = b.op(OpKind::Mul, types.int64(), {place, b.field(range, 2, span)}, span);
+  return b.op(OpKind::Add, types.int64(), {b.field(range, 0, span), offset}, span);
+}
+
+/// The numbers of a range that is a value.
+NodeId Body::arrayOfRange(NodeId range, Span span) {
+  std::vector<NodeId> nodes;
+  LocalId held = b.bind("range", range, nodes);
+  LocalId count = b.bind("n", callPrelude("range_steps", {b.local(held, span)}, span), nodes);
+  nodes.push_back(b.collect({b.dimOf(b.local(count, span))}, span, [&](const std::vector<LocalId>& k) {
+    return numberOfRange(b.local(held, span), b.local(k[0], span), span);
+  }));
+  return b.block(std::move(nodes), span);
+}
+
 /// Over the first axis of an array, or a list: the elements are copies, the length is read once.
-NodeId Body::forOverElements(const syntax::For& loop, NodeId xs, Span span) {
+NodeId Body::forOverElements(const ForHead& head, NodeId xs, const CheckRound& round, Span span) {
   std::vector<NodeId> nodes;
   LocalId held = b.bind("xs", xs, nodes);
   TypeId type = b.typeOf(xs);
   bool list = types.kind(type) == TypeKind::List;
   NodeId length = list ? b.make(NodeKind::Length, types.int64(), span, {b.local(held, span)})
                        : b.dimValue(b.dimsOf(type)[0], span);
+  auto element = [&](LocalId k) {
+    if (!list) return b.at(b.local(held, span), {k}, span);
+    Steps steps{{Step{StepKind::Element, 0, b.local(k, span), {}, {}, 1, span}}};
+    return b.make(NodeKind::Get, types[type].parts[0], span, {b.local(held, span)}, std::move(steps));
+  };
+  nodes.push_back(forOverPlaces(head, length, element, round, span));
+  return b.make(NodeKind::Block, types.unit(), span, std::move(nodes));
+}
+
+/// `for k in 0..length { let pattern = element(k); … }`
+NodeId Body::forOverPlaces(const ForHead& head, NodeId length, const ElementAt& elementAt,
+                           const CheckRound& round, Span span) {
   check::For payload;
   payload.loop = static_cast<LoopId>(instance.nodes.size());
   payload.index = b.newLocal("k", types.int64(), span);
-  size_t mark = scope.size();
-  NodeId element;
-  if (list) {
-    Steps steps{{Step{StepKind::Element, 0, b.local(payload.index, span), {}, {}, 1, span}}};
-    element = b.make(NodeKind::Get, types[type].parts[0], span, {b.local(held, span)}, std::move(steps));
-  } else {
-    element = b.at(b.local(held, span), {payload.index}, span);
-  }
+  const size_t mark = scope.size();
+  NodeId element = elementAt(payload.index);
   bool refutable = false;
-  PatternId pattern = checkPattern(loop.pattern, b.typeOf(element), false, refutable);
-  if (refutable) sink.report(DiagId::Refutable, ast.span(loop.pattern));
+  PatternId pattern = checkPattern(head.pattern, b.typeOf(element), false, refutable);
+  if (refutable) sink.report(DiagId::Refutable, ast.span(head.pattern));
   LoopFrame frame;
   frame.id = payload.loop;
   enterLoop(frame);
-  NodeId body = dropped(checkExpr(loop.body), loop.body);
+  NodeId body = round();
   leaveLoop();
   scope.leave(mark);
   NodeId let = b.make(NodeKind::Let, types.unit(), span, {element}, PatternRef{pattern});
   NodeId whole = b.make(NodeKind::Block, types.unit(), span, {let, body, b.unit(span)});
-  nodes.push_back(b.make(NodeKind::For, types.unit(), span, {b.integer(0, span), length, whole}, payload));
-  return b.make(NodeKind::Block, types.unit(), span, std::move(nodes));
+  return b.make(NodeKind::For, types.unit(), span, {b.integer(0, span), length, whole}, payload);
 }
 
 /// `iter` or `next` for a value: of this module and its imports, or of the home of its type.
@@ -257,7 +337,7 @@ std::optional<DeclId> Body::protocolFunction(NameId name, NodeId value, Span spa
 
 /// `var it = iter(e); loop { match next(&it) { Some(p) => body, None => break } }` (rule 36).
 NodeId Body::iterate(NodeId source, Span at, const std::function<PatternId(TypeId)>& pattern,
-                     const std::function<NodeId()>& body, Span span) {
+                     const CheckRound& round, Span span) {
   std::vector<NodeId> nodes;
   std::vector<CallArg> args{{NameId::none(), SynId::none(), source, span}};
   NameId iterName = types.names.intern("iter"), nextName = types.names.intern("next");
@@ -300,7 +380,7 @@ NodeId Body::iterate(NodeId source, Span at, const std::function<PatternId(TypeI
   some.subs = {pattern(types.fieldType(optionType, some.caseIndex, 0))};
   enterLoop(frame);
   Arm hit;
-  hit.body = body();
+  hit.body = round();
   leaveLoop();
   scope.leave(mark);
   hit.body = b.block({hit.body, b.unit(span)}, span);

@@ -94,6 +94,7 @@ void Body::bindAll(SynId pattern, TypeId type, bool isVar) {
     return;
   case SynKind::RefPattern: return bindAll(n.as<One>().inner, type, true);
   case SynKind::Paren:
+  case SynKind::Array:
   case SynKind::Tuple: forEachChild(ast, pattern, [&](SynId part) { bindAll(part, type, isVar); }); return;
   case SynKind::OrPattern: return bindAll(n.as<Many>().items[0], type, isVar);
   default: return;

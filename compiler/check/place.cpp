@@ -114,7 +114,7 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
       return elementOf(place, brackets.items[0].value, n.span);
     if (types.kind(type) != TypeKind::Array) {
       if (report && types.kind(type) != TypeKind::Error)
-        sink.report(DiagId::CannotIndex, n.span, b.show(type));
+        cannotIndex(type, ast.span(brackets.base), brackets.items, n.span);
       return false;
     }
     IndexItems index(*this, type, n.span);
@@ -138,6 +138,17 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
           "a variable, its fields and its elements can; `==` compares";
     return false;
   }
+}
+
+/// Reports that a value of `type` has no elements; of a tuple there are parts.
+void Body::cannotIndex(TypeId type, Span base, const std::vector<Argument>& items, Span span) {
+  Diagnostic& d = sink.report(DiagId::CannotIndex, span, b.show(type));
+  if (types.kind(type) != TypeKind::Tuple || items.size() != 1) return;
+  const std::string_view part = c.modules.sources.text(ast.span(items[0].value));
+  const bool isNumber = part.find_first_not_of("0123456789") == std::string_view::npos;
+  d.hint = "the parts of a tuple are " +
+           (isNumber ? "`" + writtenOperand(base) + "." + std::string(part) + "`" : "`t.0`, `t.1`") +
+           (isNumber ? "" : ": the place is a literal");
 }
 
 bool Body::elementOf(Place& list, SynId written, Span span) {
@@ -176,7 +187,7 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
   }
   if (packsOnly) return base;
   if (k != TypeKind::Array) {
-    sink.report(DiagId::CannotIndex, span, b.show(type));
+    cannotIndex(type, b.spanOf(base), items, span);
     return b.error(span);
   }
   IndexItems index(*this, type, span);

@@ -43,7 +43,9 @@ public:
       break;
     case SynKind::Let: wholePattern(n.as<syntax::Let>().pattern); break;
     case SynKind::LetCondition: wholePattern(n.as<LetCondition>().pattern); break;
-    case SynKind::For: wholePattern(n.as<syntax::For>().pattern); break;
+    case SynKind::For:
+      for (const ForHead& head : n.as<syntax::For>().heads) wholePattern(head.pattern);
+      break;
     case SynKind::Match:
       for (const MatchArm& arm : n.as<syntax::Match>().arms) wholePattern(arm.pattern);
       break;
@@ -76,6 +78,7 @@ private:
     case SynKind::Name: list.emplace_back(n.as<Name>().name, n.span); break;
     case SynKind::Paren: pattern(n.as<One>().inner, list); break;
     case SynKind::Tuple:
+    case SynKind::Array:
       for (SynId part : n.as<Many>().items) pattern(part, list);
       break;
     case SynKind::OrPattern: pattern(n.as<Many>().items.front(), list); break;

@@ -179,7 +179,9 @@ void Body::reportMisapplied(const OpRef& op, TypeId type, Span span) {
   std::string name = "`" + std::string(text) + "`";
   if (b.lacks(type, wantsFloat ? "Float" : "Int", name, span)) return;
   if (types.isFloat(type) == wantsFloat || types.kind(type) == TypeKind::Error) return;
-  sink.report(DiagId::OperatorTypes, span, name, types.show(type), types.show(type));
+  Diagnostic& d = sink.report(DiagId::OperatorTypes, span, name, types.show(type), types.show(type));
+  if (op.kind == OpKind::Math && static_cast<ops::MathKind>(op.index) == ops::MathKind::Pow)
+    d.hint = "powers of integers are written `a ^ b`";
 }
 
 void Body::settle() {

@@ -42,7 +42,9 @@ private:
     case SynKind::Const: bound_.insert(n.as<ConstItem>().name); break;
     case SynKind::Let: patternIn(n.as<syntax::Let>().pattern); break;
     case SynKind::LetCondition: patternIn(n.as<LetCondition>().pattern); break;
-    case SynKind::For: patternIn(n.as<syntax::For>().pattern); break;
+    case SynKind::For:
+      for (const ForHead& head : n.as<syntax::For>().heads) patternIn(head.pattern);
+      break;
     case SynKind::Builder:
     case SynKind::Generator:
       for (const Header& h : n.as<Builder>().headers) patternIn(h.pattern);

@@ -219,6 +219,7 @@ enum class PatternKind : uint8_t {
   Literal,   ///< value
   Case,      ///< caseIndex; subs by position
   Parts,     ///< tuple or struct; subs by position
+  Elements,  ///< a List of as many elements as there are subs
   Or,        ///< subs are alternatives that bind nothing
 };
 struct Pattern {

@@ -29,6 +29,33 @@ std::string declaredHint(std::string_view name) {
   return "a function that calls itself is declared: `fn " + std::string(name) + "(…)`";
 }
 
+/// Of `f64(x)`, where `callee` is the type: the conversion that is meant.
+std::string Body::conversionHint(std::string_view type, Span callee) {
+  static const std::map<std::string_view, std::string_view> others = {
+      {"float", "f32"}, {"double", "f64"}, {"Float", "f64"}, {"Int", "int"}, {"integer", "int"}};
+  if (auto other = others.find(type); other != others.end()) type = other->second;
+  const std::optional<TypeKind> scalar = scalarNamed(type);
+  SynId argument;
+  std::function<void(SynId)> look = [&](SynId s) {
+    const Span span = ast.span(s);
+    if (s != ast.at->root && (callee.begin < span.begin || span.end < callee.end)) return;
+    if (ast.kind(s) == SynKind::Call) {
+      const auto& call = ast[s].as<Call>();
+      if (ast.span(call.callee) == callee && call.args.size() == 1) argument = call.args[0].value;
+    }
+    forEachChild(ast, s, look);
+  };
+  look(ast.at->root);
+  if (!scalar || !argument || ast.kind(argument) == SynKind::Generator) return {};
+  const std::string written = writtenOperand(ast.span(argument));
+  if (*scalar == TypeKind::Bool) return "write `" + written + " != 0`";
+  if (ast.kind(argument) == SynKind::String)
+    return "`" + written +
+           (types::isIntKind(*scalar) ? ".to_int()` reads an integer" : ".to_f64()` reads a float") +
+           ", if there is one in the text";
+  return "`" + written + " as " + std::string(type) + "` converts";
+}
+
 /// The variables that blocks around `use` bind below it.
 std::vector<std::pair<NameId, Span>> Body::boundBelow(Span use) {
   std::vector<std::pair<NameId, Span>> found;
@@ -93,7 +120,12 @@ NodeId Body::unknownName(NameId name, Span span) {
       if (below != name || !d.notes.empty()) continue;
       d.notes.push_back({at, "`" + std::string(text) + "` is bound here, below its use"});
     }
-    d.hint = d.notes.empty() ? c.suggestName(module, name, near) : "a variable is known from its `let` on";
+    if (d.notes.empty()) {
+      d.hint = conversionHint(text, span);
+      if (d.hint.empty()) d.hint = c.suggestName(module, name, near);
+    } else {
+      d.hint = "a variable is known from its `let` on";
+    }
   }
   return b.error(span);
 }

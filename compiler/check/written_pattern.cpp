@@ -26,6 +26,7 @@ private:
   PatternId mismatch();
   PatternId name(bool isPlace);
   PatternId tuple();
+  PatternId elements();
   PatternId withFields();
   PatternId meantAsName();
   PatternId unknownCase(SynId path);
@@ -80,6 +81,7 @@ PatternId WrittenPattern::check() {
   case SynKind::Underscore: return keep();
   case SynKind::Name: return name(isPlace);
   case SynKind::Tuple: return tuple();
+  case SynKind::Array: return elements();
   case SynKind::CasePattern: return withFields();
   case SynKind::OrPattern: return alternatives();
   case SynKind::IntLit:
@@ -122,6 +124,23 @@ PatternId WrittenPattern::tuple() {
   const std::vector<TypeId>& parts = types_[type_].parts;
   for (size_t k = 0; k < items.size(); ++k)
     pattern_.subs.push_back(body_.checkPattern(items[k], parts[k], isVar_, refutable_));
+  return keep();
+}
+
+/// `[a, b]`: a List of so many elements.
+PatternId WrittenPattern::elements() {
+  const size_t messages = body_.sink.all().size();
+  if (types_.kind(type_) != TypeKind::List) {
+    const PatternId made = mismatch();
+    if (body_.sink.all().size() > messages && types_.kind(type_) == TypeKind::Array)
+      body_.sink.hintLast("brackets take a List apart: the elements of an array are `x[0]`, `x[1]`");
+    return made;
+  }
+  refutable_ = true;
+  pattern_.kind = PatternKind::Elements;
+  const TypeId element = types_[type_].parts[0];
+  for (SynId each : written_.as<Many>().items)
+    pattern_.subs.push_back(body_.checkPattern(each, element, isVar_, refutable_));
   return keep();
 }
 

@@ -62,10 +62,13 @@ void FunctionEmitter::emitBuiltin(const Stmt& s) {
 void FunctionEmitter::emitFormat(const Stmt& s) {
   const auto& attr = s.as<loops::FormatCall>();
   auto* text = llvm::StructType::get(m_.context, {m_.ptr(), m_.i64()});
+  auto number = [&](size_t k) { return k < s.operands.size() ? value(s.operands[k]) : b_.getInt64(0); };
+  llvm::FunctionCallee format =
+      runtime("melix_format_value", text,
+              {m_.ptr(), m_.ptr(), m_.ptr(), m_.ptr(), m_.i64(), m_.i32(), m_.i64(), m_.i64()});
   llvm::Value* r =
-      call(runtime("melix_format_value", text, {m_.ptr(), m_.ptr(), m_.ptr(), m_.ptr(), m_.i64(), m_.i32()}),
-           {task_, m_.descriptor(attr.type), value(s.operands[0]), m_.cString(attr.spec),
-            b_.getInt64(attr.spec.size()), b_.getInt32(attr.quoted)});
+      call(format, {task_, m_.descriptor(attr.type), value(s.operands[0]), m_.cString(attr.spec),
+                    b_.getInt64(attr.spec.size()), b_.getInt32(attr.quoted), number(1), number(2)});
   set(s.results[0], b_.CreateExtractValue(r, 0));
   set(s.results[1], b_.CreateExtractValue(r, 1));
 }

@@ -72,7 +72,7 @@ public:
     case OpKind::StopGradient:
     case OpKind::Debug: return same(1);
     case OpKind::Builtin: return "";
-    case OpKind::Format: return first({shape(1, 1), is(result(), types_.str())});
+    case OpKind::Format: return format();
     case OpKind::Apply: return op_.operands.empty() ? "apply needs a function value" : "";
     case OpKind::Call: return call();
     case OpKind::Derivative: return "";
@@ -283,6 +283,14 @@ private:
   std::string listOf() const {
     if (op_.results.size() != 1 || types_.kind(result()) != TypeKind::List) return "makes a list";
     return list(std::vector<TypeId>(op_.operands.size(), inner(result())));
+  }
+  std::string format() const {
+    const std::string& spec = op_.as<FormatAttr>().spec;
+    size_t numbers = 0;
+    for (size_t at = 0; (at = spec.find("{}", at)) != std::string::npos; at += 2) ++numbers;
+    std::string wrong = first({shape(1 + numbers, 1), is(result(), types_.str())});
+    for (size_t k = 1; wrong.empty() && k <= numbers; ++k) wrong = is(operand(k), types_.int64());
+    return wrong;
   }
   std::string toArray() const {
     if (std::string wrong = first({shape(1, 1), defines(1), isList(operand(0))}); !wrong.empty())

@@ -185,7 +185,15 @@ Expr FunctionWriter::format(const Op& o) {
   std::string x = value(o.operands[0], attr.spec.empty() ? 0 : 20);
   if (attr.quoted) note("the text of a value inside another");
   if (attr.spec.empty()) return {"str(" + x + ")"};
-  return {"\"{" + (literal ? named(x) : x) + ":" + attr.spec + "}\""};
+  std::string spec = attr.spec;
+  size_t at = 0;
+  for (size_t k = 1; k < o.operands.size(); ++k) {
+    at = spec.find("{}", at) + 1;
+    const std::string number = named(value(o.operands[k]));
+    spec.insert(at, number);
+    at += number.size();
+  }
+  return {"\"{" + (literal ? named(x) : x) + ":" + spec + "}\""};
 }
 
 void FunctionWriter::builtin(const Op& o) {

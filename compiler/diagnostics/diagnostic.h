@@ -76,7 +76,7 @@ private:
   size_t errors_ = 0;
 };
 
-enum class HabitKind : uint8_t { Sign, Word, Type, Field };
+enum class HabitKind : uint8_t { Sign, Word, Name, Type, Field, Module };
 
 /// What Melix writes for what stands at the start of `text`, if other languages have it there (habits.def);
 /// empty if not.

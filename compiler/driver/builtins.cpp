@@ -3,6 +3,8 @@
 #include "driver/files.h"
 #include "driver/host_types.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 extern "C" {
@@ -256,21 +258,25 @@ struct FormatJob {
   const MelixType* type;
   const void* value;
   const core::FormatAttr& format;
+  std::array<int64_t, 2> numbers;
   MelixStr text;
 };
 } // namespace
 
-std::string HostBuiltins::show(TypeId type, const Value& value, const core::FormatAttr& format) {
+std::string HostBuiltins::show(TypeId type, const Value& value, const core::FormatAttr& format,
+                               std::span<const int64_t> numbers) {
   Arguments in(types_, task_);
   const char* at = in.store(type, value);
-  FormatJob job{in.describe(type), at, format, {nullptr, 0}};
+  FormatJob job{in.describe(type), at, format, {}, {nullptr, 0}};
+  std::copy(numbers.begin(), numbers.end(), job.numbers.begin());
   int32_t status = melix_catch(
       task_,
       [](MelixTask* task, void* context) {
         auto* mine = static_cast<FormatJob*>(context);
         mine->text = melix_format_value(task, mine->type, mine->value,
                                         reinterpret_cast<const uint8_t*>(mine->format.spec.data()),
-                                        static_cast<int64_t>(mine->format.spec.size()), mine->format.quoted);
+                                        static_cast<int64_t>(mine->format.spec.size()), mine->format.quoted,
+                                        mine->numbers[0], mine->numbers[1]);
       },
       &job);
   if (status != MELIX_OK) return panicMessage(task_);
@@ -283,7 +289,8 @@ interp::Hooks HostBuiltins::hooks() {
   interp::Hooks hooks;
   hooks.builtin = [this](ops::BuiltinKind kind, interp::BuiltinCall& c) { call(kind, c); };
   hooks.format = [this](const types::TypeStore&, TypeId type, const Value& value,
-                        const core::FormatAttr& format) { return show(type, value, format); };
+                        const core::FormatAttr& format,
+                        std::span<const int64_t> numbers) { return show(type, value, format, numbers); };
   hooks.debug = [this](const types::TypeStore&, TypeId type, const Value& value) {
     core::FormatAttr format;
     format.quoted = true;

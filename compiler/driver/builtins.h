@@ -3,6 +3,7 @@
 #include "melix/abi.h"
 
 #include <atomic>
+#include <span>
 
 namespace melix::driver {
 
@@ -26,7 +27,8 @@ public:
   bool takeInterrupt();
 
   /// A value as `print` shows it.
-  std::string show(types::TypeId type, const interp::Value& value, const core::FormatAttr& format);
+  std::string show(types::TypeId type, const interp::Value& value, const core::FormatAttr& format,
+                   std::span<const int64_t> numbers = {});
 
 private:
   void call(ops::BuiltinKind kind, interp::BuiltinCall& call);

@@ -307,6 +307,11 @@ void Writer::string(NodeId id) {
     }
     doc_.text(is(TokenKind::LBrace) ? "{ " : "{");
     node(part.value);
+    for (NodeId each : part.formatValues) {
+      token(TokenKind::FormatText);
+      doc_.text(is(TokenKind::LBrace) ? "{ " : "{");
+      node(each);
+    }
     token(TokenKind::FormatEnd);
   }
   token(TokenKind::StringEnd);

@@ -89,9 +89,17 @@ void Writer::loopStatement(NodeId id) {
   switch (n.kind) {
   case NodeKind::For: {
     const For& f = n.as<For>();
-    if (f.byPlace) token(TokenKind::Amp);
-    node(f.pattern), doc_.space(), word();
-    node(f.range), doc_.space();
+    for (const ForHead& head : f.heads) {
+      if (is(TokenKind::Comma)) word();
+      if (head.byPlace) token(TokenKind::Amp);
+      node(head.pattern), doc_.space(), word();
+      node(head.range);
+    }
+    if (f.filter) {
+      doc_.space(), word();
+      node(f.filter);
+    }
+    doc_.space();
     return block(f.body);
   }
   case NodeKind::While: node(n.as<While>().condition), doc_.space(); return block(n.as<While>().body);

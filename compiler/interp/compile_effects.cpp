@@ -42,6 +42,7 @@ void Compiler::format(const Op& o) {
   auto* x = extra<FormatExtra>();
   x->type = fn_.typeOf(o.operands[0]);
   x->attr = o.as<FormatAttr>();
+  for (size_t k = 1; k < o.operands.size(); ++k) x->numbers.push_back(reg(o.operands[k]));
   emit(runFormat, reg(o.results[0]), reg(o.operands[0]), 0, static_cast<uint32_t>(kindOf(x->type)), x);
 }
 

@@ -97,7 +97,7 @@ static std::string numberText(const Frame& f, TypeKind kind, Slot s) {
   const Program& program = f.machine->program;
   const types::TypeStore& types = program.module().types;
   const Hooks& h = program.hooks();
-  return h.format ? h.format(types, types.scalar(kind), share(kind, s), core::FormatAttr{}) : "a float";
+  return h.format ? h.format(types, types.scalar(kind), share(kind, s), core::FormatAttr{}, {}) : "a float";
 }
 
 /// The catalogue's message; `{text}` is the check's text, in which numbers stand as in the catalogue.
@@ -179,7 +179,9 @@ const Instr* runFormat(Frame& f, const Instr* in) {
   const Hooks& h = f.machine->program.hooks();
   if (!h.format) return f.machine->fail(f, in, "formatting is not available here");
   Value v = share(static_cast<TypeKind>(in->d), f.r[in->b]);
-  putObject(f, in->a, new Str(h.format(f.machine->program.module().types, x.type, v, x.attr)));
+  std::vector<int64_t> numbers;
+  for (uint32_t r : x.numbers) numbers.push_back(f.r[r].i);
+  putObject(f, in->a, new Str(h.format(f.machine->program.module().types, x.type, v, x.attr, numbers)));
   return in + 1;
 }
 

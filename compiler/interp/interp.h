@@ -21,7 +21,9 @@ struct BuiltinCall {
 /// What the interpreter gets from outside; anything missing panics when it is needed.
 struct Hooks {
   std::function<void(ops::BuiltinKind, BuiltinCall&)> builtin;
-  std::function<std::string(const types::TypeStore&, types::TypeId, const Value&, const core::FormatAttr&)>
+  /// The text of a value; the numbers are those that `{}` in the specification stands for.
+  std::function<std::string(const types::TypeStore&, types::TypeId, const Value&, const core::FormatAttr&,
+                            std::span<const int64_t>)>
       format;
   std::function<void(const types::TypeStore&, types::TypeId, const Value&)> debug;
   /// Elementary functions whose body the module lacks.

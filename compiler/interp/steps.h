@@ -43,6 +43,7 @@ struct MatchExtra : Extra {
 struct FormatExtra : Extra {
   types::TypeId type;
   core::FormatAttr attr;
+  std::vector<uint32_t> numbers;
 };
 
 /// Counts a call, an iteration or a point against what the host allows; false: it ends here.

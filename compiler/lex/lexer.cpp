@@ -28,11 +28,14 @@ constexpr std::string_view texts[] = {
 #include "lex/tokens.def"
 };
 
-/// Where the lexer stands inside strings: an interpolation holds the depth of brackets opened in it.
+/// Where the lexer stands inside strings: an interpolation holds the depth of brackets opened in it. One in
+/// the format of another holds that format so far, with `{}` for each value in it.
 struct Interpolation {
   uint32_t depth = 0;
   bool triple = false;
   uint32_t opened = 0;
+  bool inFormat = false;
+  std::string format{};
 };
 
 class Lexer {
@@ -75,7 +78,8 @@ private:
     token.end = scan_.position();
     token.newlineBefore = newline_;
     token.spaceBefore = begin > lastEnd_;
-    if (kind == TokenKind::StringText || kind == TokenKind::FormatEnd || kind == TokenKind::Char) {
+    if (kind == TokenKind::StringText || kind == TokenKind::FormatText || kind == TokenKind::FormatEnd ||
+        kind == TokenKind::Char) {
       token.text = static_cast<uint32_t>(out_.texts.size());
       out_.texts.push_back(std::move(text));
     }
@@ -163,7 +167,7 @@ private:
   }
 
   void word(uint32_t begin) {
-    if (scan_.peek() == 'r' && scan_.peek(1) == '"') return rawString(begin);
+    if (size_t hashes = rawHashes(); hashes != std::string_view::npos) return rawString(begin, hashes);
     while (isNamePart(scan_.peek())) scan_.advance();
     std::string_view text = scan_.text(begin, scan_.position());
     for (const TokenRow& row : keywords)
@@ -215,24 +219,33 @@ private:
     add(TokenKind::Char, begin, text.empty() ? "?" : text);
   }
 
-  void rawString(uint32_t begin) {
-    scan_.advance();
-    scan_.advance();
-    add(TokenKind::StringStart, begin);
-    uint32_t start = scan_.position();
-    while (!scan_.atEnd() && scan_.peek() != '"' && scan_.peek() != '\n') scan_.advance();
-    if (scan_.position() > start)
-      add(TokenKind::StringText, start, std::string(scan_.text(start, scan_.position())));
-    closeString(begin, 1);
+  /// Of `r"` and `r#"`: how many `#` there are; else npos.
+  size_t rawHashes() const {
+    std::string_view rest = scan_.rest();
+    if (!rest.starts_with('r')) return std::string_view::npos;
+    const size_t quote = rest.find_first_not_of('#', 1);
+    return quote != std::string_view::npos && rest[quote] == '"' ? quote - 1 : std::string_view::npos;
   }
 
-  void closeString(uint32_t begin, uint32_t quotes) {
+  /// `r"…"`, or `r#"…"#` with as many `#` on both sides, on one line.
+  void rawString(uint32_t begin, size_t hashes) {
+    for (size_t k = 0; k < 2 + hashes; ++k) scan_.advance();
+    add(TokenKind::StringStart, begin);
+    const uint32_t start = scan_.position();
+    const std::string closing = '"' + std::string(hashes, '#');
+    while (!scan_.atEnd() && scan_.peek() != '\n' && !scan_.rest().starts_with(closing)) scan_.advance();
+    if (scan_.position() > start)
+      add(TokenKind::StringText, start, std::string(scan_.text(start, scan_.position())));
+    closeString(begin, closing);
+  }
+
+  void closeString(uint32_t begin, std::string_view closing) {
     uint32_t end = scan_.position();
     bool insideOther = !strings_.empty() && !strings_.back().triple &&
                        strings_.back().depth == 0; // which is not closed either
     if (scan_.peek() != '"' && !insideOther) unclosed(begin, end);
-    if (quotes == 1 && strings_.empty()) skipBrokenText();
-    for (uint32_t k = 0; k < quotes && scan_.peek() == '"'; ++k) scan_.advance();
+    if (closing == "\"" && strings_.empty()) skipBrokenText();
+    for (size_t k = 0; k < closing.size() && scan_.peek() == closing[k]; ++k) scan_.advance();
     add(TokenKind::StringEnd, end);
   }
 
@@ -271,7 +284,7 @@ private:
       if (scan_.atEnd() || closing || (c == '\n' && !triple)) {
         flush();
         out_.endsInText = triple && scan_.atEnd() && sink_.errorCount() == errorsBefore_;
-        return closeString(opened, triple ? 3 : 1);
+        return closeString(opened, triple ? "\"\"\"" : "\"");
       }
       if (c == '{' && scan_.peek(1) != '{') {
         flush();
@@ -306,24 +319,41 @@ private:
     return isFormat(behind.substr(0, end)) ? 2 + characterCount(behind.substr(0, end)) : 0;
   }
 
+  /// At the `:` or `}` behind the value of an interpolation, or at the `}` behind one in its format.
   void interpolationEnd(uint32_t begin) {
     Interpolation level = strings_.back();
+    const bool hasFormat = level.inFormat || scan_.peek() == ':';
+    if (level.inFormat && scan_.peek() == ':') return symbol(begin);
     strings_.pop_back();
-    std::string format;
-    if (scan_.peek() == ':') {
+    std::string text;
+    if (hasFormat) {
       scan_.advance();
-      uint32_t start = scan_.position();
-      while (!scan_.atEnd() && scan_.peek() != '}' && scan_.peek() != '\n' && scan_.peek() != '"')
+      text = formatText();
+      level.format += text;
+      if (scan_.peek() == '{') {
+        add(TokenKind::FormatText, begin, text);
         scan_.advance();
-      format = scan_.text(start, scan_.position());
-      if (!isFormat(format)) report(DiagId::BadFormat, start, scan_.position(), format);
+        level.format += "{}";
+        level.inFormat = true;
+        strings_.push_back(level);
+        return;
+      }
+      if (!isFormat(level.format)) report(DiagId::BadFormat, begin + 1, scan_.position(), level.format);
     }
     if (scan_.peek() == '}')
       scan_.advance();
     else
       unclosedInBraces(level.opened, begin);
-    add(TokenKind::FormatEnd, begin, format);
+    add(TokenKind::FormatEnd, begin, text);
     stringText(level.opened, level.triple);
+  }
+
+  /// The characters of a format up to its end or to a value in it.
+  std::string formatText() {
+    const uint32_t start = scan_.position();
+    constexpr std::string_view ends = "{}\n\"";
+    while (!scan_.atEnd() && ends.find(scan_.peek()) == std::string_view::npos) scan_.advance();
+    return std::string(scan_.text(start, scan_.position()));
   }
 
   void unclosed(uint32_t begin, uint32_t end) {
@@ -368,8 +398,10 @@ private:
     std::string text;
     scan_.rawCharacter(text);
     if (text == "#") scan_.skipLine(); // a comment, elsewhere
+    const bool isMacro = text == "!" && !out_.tokens.empty() &&
+                         out_.tokens.back().kind == TokenKind::Identifier && lastEnd_ == begin;
     report(DiagId::BadCharacter, begin, begin + static_cast<uint32_t>(text.size()), text,
-           habitHint(HabitKind::Sign, rest));
+           isMacro ? "a function is called without it: `f(x)`" : habitHint(HabitKind::Sign, rest));
     add(TokenKind::Bad, begin);
   }
 

@@ -23,7 +23,7 @@ struct Token {
   bool spaceBefore = false;
   bool spaceAfter = false;
   uint32_t begin = 0, end = 0;
-  uint32_t text = 0; ///< index into TokenStream::texts, of Char, StringText and FormatEnd
+  uint32_t text = 0; ///< index into TokenStream::texts, of Char, StringText, FormatText and FormatEnd
 };
 
 struct CommentText {

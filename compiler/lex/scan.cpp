@@ -64,15 +64,16 @@ bool isFormat(std::string_view f) {
     if (taken) f.remove_prefix(1);
     return taken;
   };
+  auto takeNumber = [&](int most) {
+    if (f.starts_with("{}")) return f.remove_prefix(2), true;
+    int digits = 0;
+    while (digits < most && take("0123456789")) ++digits;
+    return digits > 0;
+  };
   take("+");
   take("0");
-  int digits = 0;
-  while (take("0123456789"))
-    if (++digits > 4) return false;
-  if (take(".")) {
-    if (!take("0123456789")) return false;
-    take("0123456789");
-  }
+  takeNumber(4);
+  if (take(".") && !takeNumber(2)) return false;
   take("efgxb%");
   return f.empty();
 }

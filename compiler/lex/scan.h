@@ -13,7 +13,7 @@ inline bool isNameStart(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || u >= 0x80;
 }
 inline bool isNamePart(char c) { return isNameStart(c) || (c >= '0' && c <= '9'); }
-/// `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]`
+/// `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]`; `{}` stands for a width or digits that a value gives.
 bool isFormat(std::string_view format);
 
 class Scanner {

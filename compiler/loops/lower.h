@@ -369,7 +369,7 @@ private:
                                    const std::function<ValueId(ValueType)>& slot);
   std::vector<ValueId> callBuiltin(ops::BuiltinKind kind, const std::vector<ValueId>& args, uint32_t results);
   std::vector<ValueId> format(TypeId type, const std::vector<ValueId>& leaves, const std::string& spec,
-                              bool quoted);
+                              bool quoted, std::vector<ValueId> numbers);
 
   // --- lower_checks.cpp
   void lowerCheck(const core::Op& op);

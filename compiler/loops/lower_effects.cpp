@@ -185,9 +185,10 @@ void Lower::lowerBuiltin(const core::Op& op) {
 }
 
 std::vector<ValueId> Lower::format(TypeId type, const std::vector<ValueId>& v, const std::string& spec,
-                                   bool quoted) {
-  ValueId slot = spill(type, v);
-  StmtId s = b_.stmt(StmtKind::Format, {slot}, {dataType, indexType}, FormatCall{type, spec, quoted});
+                                   bool quoted, std::vector<ValueId> numbers) {
+  numbers.insert(numbers.begin(), spill(type, v));
+  StmtId s =
+      b_.stmt(StmtKind::Format, std::move(numbers), {dataType, indexType}, FormatCall{type, spec, quoted});
   for (ValueId x : v)
     if (b_.fn.typeOf(x).counted()) b_.stmt(StmtKind::KeepAlive, {x});
   return b_.results(s);
@@ -199,12 +200,14 @@ void Lower::lowerFormat(const core::Op& op) {
   TypeId type = typeOf(op.operands[0]);
   if (types_.kind(type) == TypeKind::Str && attr.spec.empty() && !attr.quoted)
     return define(op.results[0], v);
-  define(op.results[0], format(type, v, attr.spec, attr.quoted));
+  std::vector<ValueId> numbers;
+  for (size_t k = 1; k < op.operands.size(); ++k) numbers.push_back(leaves(op.operands[k])[0]);
+  define(op.results[0], format(type, v, attr.spec, attr.quoted, std::move(numbers)));
 }
 
 void Lower::lowerDebug(const core::Op& op) {
   const std::vector<ValueId> v = leaves(op.operands[0]);
-  std::vector<ValueId> text = format(typeOf(op.operands[0]), v, "", true);
+  std::vector<ValueId> text = format(typeOf(op.operands[0]), v, "", true, {});
   ValueId pack = b_.scratch(16);
   storeStored(memoryPlace(pack, types_.str()), text, StoreMode::Lend);
   callBuiltin(BuiltinKind::Eprint, {b_.integer(1), pack}, 0);

@@ -146,6 +146,8 @@ private:
   ValueId testLiteral(ValueId value, const check::Pattern& p);
   ValueId testAlternatives(ValueId value, const check::Pattern& p);
   ValueId testCase(ValueId value, const check::Pattern& p);
+  ValueId testElements(ValueId list, const check::Pattern& p);
+  ValueId elementOf(ValueId list, uint32_t k);
   ValueId testParts(const std::vector<check::PatternId>& subs, const std::function<ValueId(uint32_t)>& part);
   void bind(ValueId value, check::PatternId p);
   void bindCase(ValueId value, check::PatternId p);

@@ -126,10 +126,14 @@ ValueId BodyLowering::rebuilt(PatternId id, ValueId original, bool again) {
     for (size_t k = 0; k < p.subs.size(); ++k) payload[k] = rebuilt(p.subs[k], payload[k], false);
     value = b_.variant(b_.typeOf(value), p.caseIndex, std::move(payload));
   } else {
+    const bool isList = p.kind == PatternKind::Elements;
     for (uint32_t k = 0; k < p.subs.size(); ++k)
       if (bindsPlace(p.subs[k])) {
-        ValueId part = rebuilt(p.subs[k], b_.field(value, k), again);
-        value = b_.set(value, part, {core::PathStep{core::StepKind::Field, k, {}, 1}}, {});
+        std::vector<ValueId> index(isList ? 1 : 0);
+        if (isList) index[0] = b_.integer(k);
+        core::Path path{{isList ? core::StepKind::Element : core::StepKind::Field, isList ? 0 : k, {}, 1}};
+        ValueId part = rebuilt(p.subs[k], b_.get(value, path, index), again);
+        value = b_.set(value, part, path, index);
       }
   }
   if (p.unpacked.empty()) return value;

@@ -17,6 +17,12 @@ bool BodyLowering::irrefutable(PatternId id) {
   }
 }
 
+/// Element `k` of a list that has it.
+ValueId BodyLowering::elementOf(ValueId list, uint32_t k) {
+  const ValueId index[] = {b_.integer(k)};
+  return b_.get(list, {core::PathStep{core::StepKind::Element, 0, {}, 1}}, index);
+}
+
 ValueId BodyLowering::opened(ValueId value, const Pattern& p) {
   if (p.unpacked.empty()) return value;
   core::Op op = Builder::simple(OpKind::Unpack, {value});
@@ -40,6 +46,10 @@ void BodyLowering::bind(ValueId value, PatternId id) {
   case PatternKind::Parts:
     for (uint32_t k = 0; k < p.subs.size(); ++k)
       if (instance_.patterns[p.subs[k]].kind != PatternKind::Wildcard) bind(b_.field(value, k), p.subs[k]);
+    return;
+  case PatternKind::Elements:
+    for (uint32_t k = 0; k < p.subs.size(); ++k)
+      if (instance_.patterns[p.subs[k]].kind != PatternKind::Wildcard) bind(elementOf(value, k), p.subs[k]);
     return;
   case PatternKind::Case: bindCase(value, id); return;
   case PatternKind::Or: bindAlternatives(value, p); return;
@@ -128,6 +138,7 @@ ValueId BodyLowering::test(ValueId value, PatternId id) {
   case PatternKind::Literal: return testLiteral(value, p);
   case PatternKind::Or: return testAlternatives(value, p);
   case PatternKind::Parts: return testParts(p.subs, [&](uint32_t k) { return b_.field(value, k); });
+  case PatternKind::Elements: return testElements(value, p);
   case PatternKind::Case: return testCase(value, p);
   default: return b_.boolean(true);
   }
@@ -169,6 +180,16 @@ ValueId BodyLowering::testParts(const std::vector<PatternId>& subs,
         types_.boolean(), {});
   }
   return all;
+}
+
+ValueId BodyLowering::testElements(ValueId list, const Pattern& p) {
+  ValueId length = b_.one(Builder::simple(OpKind::Length, {list}), types_.int64());
+  ValueId fits = b_.compare(ops::CmpKind::Eq, length, b_.integer(static_cast<int64_t>(p.subs.size())));
+  auto element = [&](uint32_t k) { return elementOf(list, k); };
+  return branches(
+      Builder::simple(OpKind::If, {fits}),
+      {[&](RegionId) { return testParts(p.subs, element); }, [&](RegionId) { return b_.boolean(false); }},
+      types_.boolean(), {});
 }
 
 ValueId BodyLowering::testCase(ValueId value, const Pattern& p) {

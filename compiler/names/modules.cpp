@@ -47,7 +47,8 @@ ModuleId Modules::load(const std::string& dotted, Span use) {
   std::replace(slashed.begin(), slashed.end(), '.', '/');
   std::optional<ModuleReader::Text> text = reader_.read(slashed);
   if (!text) {
-    sink.report(DiagId::UnknownModule, use, dotted);
+    Diagnostic& d = sink.report(DiagId::UnknownModule, use, dotted);
+    if (std::string_view hint = habitHint(HabitKind::Module, dotted); !hint.empty()) d.hint = hint;
     return ModuleId::none();
   }
   loading_.push_back(dotted);

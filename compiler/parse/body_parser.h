@@ -24,6 +24,7 @@ protected:
   NodeId parseBlock(bool ofChoice = false); ///< `ofChoice`: an `else` may follow
   NodeId parseLet();
   NodeId parseFor();
+  syntax::ForHead parseForHead();
   bool holdsSemicolon(size_t open, size_t close) const;
   NodeId parseCountingFor();
   NodeId parseWhile();
@@ -52,7 +53,7 @@ protected:
   NodeId parseString();
   NodeId parseLambda();
   NodeId parseIf();
-  NodeId parseIfHead();
+  NodeId parseCondition();
   syntax::MatchArm parseMatchArm(bool first);
   NodeId parseMatch();
   NodeId parseQuote();
@@ -77,6 +78,7 @@ protected:
   NodeId parsePattern();
   NodeId parsePatternAtom();
   NodeId parseTuplePattern();
+  NodeId parseListPattern();
   NodeId parseCasePattern(uint32_t begin);
 
   bool noLambda_ = false;  ///< in a guard or filter

@@ -339,8 +339,9 @@ NodeId BodyParser::parseBracketItem() {
       return ast_.add(NodeKind::PackUse, spanFrom(begin), Name{nameOf(name)});
     }
     if (startsOperand()) {
-      sink_.report(DiagId::RangeWithoutStart, spanFrom(begin));
-      parseExpr();
+      const Span dots = spanFrom(begin);
+      const NodeId end = parseExpr();
+      if (!recovering_) sink_.report(DiagId::RangeWithoutStart, dots, sources_.text(ast_.span(end)));
     }
     return ast_.add(NodeKind::RestAxes, spanFrom(begin));
   }

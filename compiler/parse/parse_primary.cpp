@@ -154,7 +154,7 @@ std::vector<Header> BodyParser::parseHeaders() {
   return out;
 }
 
-/// string = '"' { text | "{" expr [ ":" format ] "}" } '"'
+/// string = '"' { text | "{" expr [ ":" format ] "}" } '"'; the format may hold "{" expr "}"
 NodeId BodyParser::parseString() {
   return nested([&] {
     uint32_t begin = take().begin;
@@ -169,14 +169,22 @@ NodeId BodyParser::parseString() {
       if (is(TokenKind::StringText)) {
         part.text = stream_.texts[take().text];
       } else {
+        if (is(TokenKind::FormatEnd) && !recovering_) {
+          fail("an expression");
+          sink_.hintLast("the value stands in the braces: `\"{x}\"`; `{{` and `}}` are braces of the text");
+        }
         part.value = parseExpr();
         NodeKind kind = ast_.kind(part.value);
         bool literal = kind == NodeKind::IntLit || kind == NodeKind::FloatLit || kind == NodeKind::CharLit ||
                        kind == NodeKind::BoolLit || kind == NodeKind::String;
         if (literal && !recovering_ && !inUnclosedString(ast_.span(part.value).begin))
           sink_.report(DiagId::BracedLiteral, ast_.span(part.value));
+        while (!recovering_ && is(TokenKind::FormatText)) {
+          part.format += stream_.texts[take().text] + "{}";
+          part.formatValues.push_back(parseExpr());
+        }
         if (is(TokenKind::FormatEnd))
-          part.format = stream_.texts[take().text];
+          part.format += stream_.texts[take().text];
         else
           fail("`}`");
       }
@@ -212,7 +220,7 @@ NodeId BodyParser::parseLambda() {
   return ast_.add(NodeKind::Lambda, spanFrom(begin), std::move(lambda));
 }
 
-/// if = "if" ( expr | "let" pattern "=" expr ) block [ "else" ( if | block ) ]
+/// if = "if" condition block [ "else" ( if | block ) ]
 NodeId BodyParser::parseIf() {
   struct Link {
     uint32_t begin;
@@ -222,7 +230,7 @@ NodeId BodyParser::parseIf() {
   NodeId last;
   while (true) {
     If& node = chain.emplace_back(Link{take().begin, {}}).node;
-    node.condition = nested([&] { return parseIfHead(); });
+    node.condition = nested([&] { return parseCondition(); });
     node.then = recovering_ ? errorNode() : parseBlock(true);
     if (recovering_ || !accept(TokenKind::KwElse)) break;
     if (chain.size() > maxChain) giveUp(DiagId::ChainTooLong, maxChain);
@@ -237,7 +245,8 @@ NodeId BodyParser::parseIf() {
   return last;
 }
 
-NodeId BodyParser::parseIfHead() {
+/// condition = expr | "let" pattern "=" expr
+NodeId BodyParser::parseCondition() {
   Scoped head(noBrace_, true);
   Scoped lambdas(noLambda_, false);
   uint32_t begin = peek().begin;

@@ -39,7 +39,12 @@ NodeId BodyParser::parseBlock(bool ofChoice) {
     Scoped types(typeItems_, false);
     NodeList items;
     auto open = static_cast<uint32_t>(at_);
-    if ((is(TokenKind::Colon) || is(TokenKind::Equal)) && !recovering_) {
+    const bool afterRange = at_ > 0 && tokens_[at_ - 1].kind == TokenKind::DotDot;
+    const bool isSlice = is(TokenKind::Colon) && is(TokenKind::Int, 1) && is(TokenKind::LBrace, 2);
+    if (isSlice && !recovering_) {
+      fail("`{`");
+      sink_.hintLast("a range is written `a..b`, and ends before `b`");
+    } else if ((is(TokenKind::Colon) || is(TokenKind::Equal)) && !afterRange && !recovering_) {
       fail("`{`");
       sink_.hintLast(is(TokenKind::Colon) ? "a block stands in braces" : "`==` compares");
     }
@@ -92,6 +97,10 @@ NodeId BodyParser::parseLet() {
   let.isVar = take().kind == TokenKind::KwVar;
   let.pattern = parsePattern();
   if (!recovering_ && accept(TokenKind::Colon)) let.type = parseType();
+  if (let.type && !recovering_ && peek().newlineBefore && !is(TokenKind::Equal)) {
+    fail("`=`");
+    sink_.hintLast("a name begins with a value: `var x: int = 0`");
+  }
   if (recovering_ || !expect(TokenKind::Equal)) return ast_.add(NodeKind::Error, spanFrom(begin));
   let.init = parseExpr();
   if (!recovering_ && is(TokenKind::KwElse)) {
@@ -108,20 +117,34 @@ bool BodyParser::holdsSemicolon(size_t open, size_t close) const {
                              [](const Token& token) { return token.kind == TokenKind::Semicolon; });
 }
 
-/// for = "for" [ "&" ] pattern "in" expr block
+/// for = "for" for head { "," for head } [ "if" expr ] block
 NodeId BodyParser::parseFor() {
   uint32_t begin = take().begin;
-  For loop{};
-  loop.byPlace = accept(TokenKind::Amp);
   if (is(TokenKind::LParen) && holdsSemicolon(at_, matching_[at_])) return parseCountingFor();
-  loop.pattern = parsePattern();
-  if (recovering_ || !expect(TokenKind::KwIn)) return ast_.add(NodeKind::Error, spanFrom(begin));
-  {
+  For loop;
+  do {
+    loop.heads.push_back(parseForHead());
+  } while (!recovering_ && accept(TokenKind::Comma));
+  if (recovering_ && !loop.heads.back().range) return ast_.add(NodeKind::Error, spanFrom(begin));
+  if (!recovering_ && is(TokenKind::KwIf) && sameLine()) {
+    take();
     Scoped head(noBrace_, true);
-    loop.range = parseExpr();
+    Scoped lambdas(noLambda_, true);
+    loop.filter = parseExpr();
   }
   loop.body = recovering_ ? errorNode() : parseBlock();
-  return ast_.add(NodeKind::For, spanFrom(begin), loop);
+  return ast_.add(NodeKind::For, spanFrom(begin), std::move(loop));
+}
+
+/// for head = [ "&" ] pattern "in" expr
+ForHead BodyParser::parseForHead() {
+  ForHead head;
+  head.byPlace = accept(TokenKind::Amp);
+  head.pattern = parsePattern();
+  if (recovering_ || !expect(TokenKind::KwIn)) return head;
+  Scoped braces(noBrace_, true);
+  head.range = parseExpr();
+  return head;
 }
 
 /// What stands in brackets behind `for` is no pattern: the loop of another language.
@@ -137,19 +160,11 @@ NodeId BodyParser::parseCountingFor() {
   return ast_.add(NodeKind::Error, spanFrom(begin));
 }
 
-/// while = "while" expr block
+/// while = "while" condition block
 NodeId BodyParser::parseWhile() {
   uint32_t begin = take().begin;
   While loop{};
-  if (is(TokenKind::KwLet)) {
-    fail("an expression");
-    sink_.hintLast("a loop as long as a pattern matches: `loop { let Some(x) = e else { break } … }`");
-    return ast_.add(NodeKind::Error, spanFrom(begin));
-  }
-  {
-    Scoped head(noBrace_, true);
-    loop.condition = parseExpr();
-  }
+  loop.condition = parseCondition();
   loop.body = recovering_ ? errorNode() : parseBlock();
   return ast_.add(NodeKind::While, spanFrom(begin), loop);
 }
@@ -195,6 +210,11 @@ NodeId BodyParser::parseExpressionStatement() {
   if (is(TokenKind::Colon) && ast_.kind(target) == NodeKind::Name) {
     take();
     NodeId type = parseType();
+    if (is(TokenKind::Equal) && !recovering_) {
+      const std::string name(sources_.text(ast_.span(target)));
+      fail("`~`");
+      sink_.hintLast("`let " + name + " = …` binds a name, `var " + name + " = …` declares a variable");
+    }
     if (!expect(TokenKind::Tilde)) return target;
     Sample sample{target, type, parseExpr()};
     return ast_.add(NodeKind::Sample, spanFrom(begin), sample);

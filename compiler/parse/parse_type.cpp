@@ -92,7 +92,7 @@ NodeId BodyParser::parsePattern() {
   return ast_.add(NodeKind::OrPattern, spanFrom(begin), Many{std::move(alternatives)});
 }
 
-/// atom = "_" | name | literal | case | "(" patterns ")" | "&" atom | quote | splice
+/// atom = "_" | name | literal | case | "(" patterns ")" | "[" patterns "]" | "&" atom | quote | splice
 NodeId BodyParser::parsePatternAtom() {
   uint32_t begin = peek().begin;
   switch (peek().kind) {
@@ -107,6 +107,7 @@ NodeId BodyParser::parsePatternAtom() {
     return ast_.add(NodeKind::Name, tokenSpan(name), Name{nameOf(name)});
   }
   case TokenKind::LParen: return nested([&] { return parseTuplePattern(); });
+  case TokenKind::LBracket: return nested([&] { return parseListPattern(); });
   case TokenKind::Amp: {
     take();
     NodeId inner = nested([&] { return parsePatternAtom(); });
@@ -130,6 +131,10 @@ NodeId BodyParser::parsePatternAtom() {
   case TokenKind::KwQuote:
   case TokenKind::Dollar:
   case TokenKind::DollarDotDot: return parsePrimary();
+  case TokenKind::KwElse:
+    fail("a pattern");
+    sink_.hintLast("`_` matches whatever is left");
+    return errorNode();
   default: fail("a pattern"); return errorNode();
   }
 }
@@ -149,6 +154,20 @@ NodeId BodyParser::parseTuplePattern() {
   expectClose(TokenKind::RParen, open);
   if (parts.size() == 1 && !comma) return ast_.add(NodeKind::Paren, spanFrom(begin), One{parts[0]});
   return ast_.add(NodeKind::Tuple, spanFrom(begin), Many{std::move(parts)});
+}
+
+/// list pattern = "[" { pattern "," } "]"
+NodeId BodyParser::parseListPattern() {
+  auto open = static_cast<uint32_t>(at_);
+  uint32_t begin = take().begin;
+  Scoped inBrackets(ignoreNewlines_, true);
+  NodeList elements;
+  while (!is(TokenKind::RBracket) && !recovering_) {
+    elements.push_back(parsePattern());
+    if (!accept(TokenKind::Comma)) break;
+  }
+  expectClose(TokenKind::RBracket, open, "`,` or `]`");
+  return ast_.add(NodeKind::Array, spanFrom(begin), Many{std::move(elements)});
 }
 
 /// case = name { "." name } [ "(" { ".." | [ name ":" ] pattern } ")" ]
@@ -206,6 +225,11 @@ std::vector<Parameter> BodyParser::parseParameters(bool inLambda) {
       p.pattern = parsePattern();
     else if (!takeName(p.name, span))
       break;
+    if (p.name && is(TokenKind::Identifier) && !recovering_) {
+      const std::string type(names_.text(p.name)), name(textOf(peek()));
+      fail("`,` or `)`");
+      sink_.hintLast("the type stands behind the name: `" + name + ": " + type + "`");
+    }
     if (accept(TokenKind::Colon)) p.type = parseType();
     if (accept(TokenKind::Equal)) p.defaultValue = parseExpr();
     p.span = spanFrom(begin);

@@ -33,22 +33,25 @@ bool TokenReader::expect(TokenKind kind, std::string_view what) {
   return false;
 }
 
-void TokenReader::fail(std::string_view expected) {
+void TokenReader::fail(std::string_view expected) { failAt(at_, expected); }
+
+/// Reports what was expected at a token: the one at hand, or one before it that shows what is wrong.
+void TokenReader::failAt(size_t at, std::string_view expected) {
   if (recovering_) return;
   recovering_ = true;
   if (gaveUp_ || (is(TokenKind::End) && stream_.unclosed) || sink_.errorCount() >= errorsBefore_ + maxErrors)
     return;
   ranOut_ |= is(TokenKind::End) && sink_.errorCount() == errorsBefore_;
-  const Token& token = peek();
+  const Token& token = tokens_[at];
   if (token.kind == TokenKind::Bad || inUnclosedString()) return; // the lexer has reported it
   std::string found(lex::tokenText(token.kind));
   if (token.kind == TokenKind::Identifier || token.kind == TokenKind::Int || token.kind == TokenKind::Float)
     found = "`" + std::string(textOf(token)) + "`";
   if (token.kind == TokenKind::RBrace && textOf(token) != "}") found = "the end of the example";
   Span place = tokenSpan(token);
-  if (is(TokenKind::End) && at_ > 0) // just behind the last token
-    place.begin = place.end = tokens_[at_ - 1].end;
-  sink_.report(DiagId::Expected, place, expected, found, habitHint());
+  if (token.kind == TokenKind::End && at > 0) // just behind the last token
+    place.begin = place.end = tokens_[at - 1].end;
+  sink_.report(DiagId::Expected, place, expected, found, at == at_ ? otherSpelling() : "");
 }
 
 /// What a sign or a word of another language at the failing token, or just before it on its line, is in
@@ -95,11 +98,43 @@ bool TokenReader::expectClose(TokenKind kind, uint32_t open, std::string_view wh
     return true;
   }
   size_t before = sink_.all().size();
-  fail(what.empty() ? lex::tokenText(kind) : what);
-  if (is(TokenKind::End) && sink_.all().size() > before)
+  const bool atEnd = is(TokenKind::End);
+  std::optional<LeftBlock> left = atEnd && kind == TokenKind::RBrace ? leftBlock() : std::nullopt;
+  if (left) open = left->brace;
+  failAt(left ? left->next : at_, what.empty() ? lex::tokenText(kind) : what);
+  if (atEnd && sink_.all().size() > before)
     sink_.annotateLast(tokenSpan(tokens_[open]),
                        "this " + std::string(lex::tokenText(tokens_[open].kind)) + " is not closed");
   return false;
+}
+
+/// The blanks before the first token of the token's line.
+uint32_t TokenReader::indentOf(const Token& token) const {
+  std::string_view text = sources_.text(stream_.file).substr(0, token.begin);
+  const size_t line = text.rfind('\n') + 1; // 0 where there is none
+  const size_t first = text.find_first_not_of(" \t", line);
+  return static_cast<uint32_t>((first == std::string_view::npos ? text.size() : first) - line);
+}
+
+/// The first block that a line leaves by its indentation: what is inside stands further right than the line
+/// that opens the block, and what closes it as far.
+std::optional<TokenReader::LeftBlock> TokenReader::leftBlock() const {
+  std::vector<uint32_t> open;
+  for (uint32_t k = 0; k < tokens_.size(); ++k) {
+    const TokenKind kind = tokens_[k].kind;
+    if (tokens_[k].newlineBefore && !open.empty() && tokens_[open.back()].kind == TokenKind::LBrace) {
+      const uint32_t inside = indentOf(tokens_[k]), around = indentOf(tokens_[open.back()]);
+      const bool closes = kind == TokenKind::RBrace;
+      if (kind != TokenKind::End && (closes ? inside < around : inside <= around))
+        return LeftBlock{open.back(), k};
+    }
+    if (kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace)
+      open.push_back(k);
+    const bool closing =
+        kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace;
+    if (closing && !open.empty()) open.pop_back();
+  }
+  return std::nullopt;
 }
 
 /// Reports that the text is nested too deep, or a chain in it too long, and reads no more of it.

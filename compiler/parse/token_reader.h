@@ -6,6 +6,9 @@
 #include "lex/lexer.h"
 #include "syntax/ast.h"
 
+#include <functional>
+#include <optional>
+
 namespace melix::parse {
 
 using lex::Token;
@@ -39,7 +42,28 @@ protected:
   bool expect(TokenKind kind, std::string_view what = {});
   bool expectClose(TokenKind kind, uint32_t open, std::string_view what = {});
   void fail(std::string_view expected);
+  void failAt(size_t token, std::string_view expected);
+  struct LeftBlock {
+    uint32_t brace, next; ///< the brace that is not closed, and the first token behind its block
+  };
+  std::optional<LeftBlock> leftBlock() const;
+  uint32_t indentOf(const Token& token) const;
   std::string_view habitHint() const;
+
+  // --- other_spellings.cpp
+  std::string otherSpelling() const;
+  std::string structLiteral() const;
+  std::string comprehension() const;
+  std::string inclusiveRange() const;
+  std::string namedArgument() const;
+  std::string tupleBinding() const;
+  std::string repeatedElement() const;
+  std::string angleBrackets() const;
+  std::string textAfterName() const;
+  std::string textBetween(size_t first, size_t end) const;
+  size_t findOutside(size_t from, size_t end, const std::function<bool(TokenKind)>& wanted) const;
+  std::optional<size_t> openBracket() const;
+
   bool inUnclosedString() const;
   bool inUnclosedString(uint32_t at) const;
   void skipTo(bool commaEnds);

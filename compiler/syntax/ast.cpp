@@ -89,7 +89,7 @@ struct Children {
   void operator()(const Call& p) const { one(p.callee), args(p.args); }
   void operator()(const Brackets& p) const { one(p.base), args(p.items); }
   void operator()(const StringLit& p) const {
-    for (const StringPart& part : p.parts) one(part.value);
+    for (const StringPart& part : p.parts) one(part.value), all(part.formatValues);
   }
   void operator()(const Lambda& p) const { params(p.params), one(p.body); }
   void operator()(const Builder& p) const {
@@ -102,7 +102,10 @@ struct Children {
     one(p.scrutinee);
     for (const MatchArm& arm : p.arms) one(arm.pattern), one(arm.guard), one(arm.body);
   }
-  void operator()(const For& p) const { one(p.pattern), one(p.range), one(p.body); }
+  void operator()(const For& p) const {
+    for (const ForHead& h : p.heads) one(h.pattern), one(h.range);
+    one(p.filter), one(p.body);
+  }
   void operator()(const While& p) const { one(p.condition), one(p.body); }
   void operator()(const Let& p) const { one(p.pattern), one(p.type), one(p.init), one(p.otherwise); }
   void operator()(const Assign& p) const { one(p.target), one(p.value); }

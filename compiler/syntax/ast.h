@@ -99,6 +99,13 @@ struct Header {
   Span span;
 };
 
+/// One `x in xs` or `&x in xs` of a `for` loop.
+struct ForHead {
+  NodeId pattern;
+  bool byPlace = false;
+  NodeId range;
+};
+
 /// `Pat if guard => body`.
 struct MatchArm {
   NodeId pattern, guard, body;
@@ -109,7 +116,8 @@ struct MatchArm {
 struct StringPart {
   std::string text;
   NodeId value;       ///< none for text
-  std::string format; ///< after the colon
+  std::string format; ///< after the colon, with `{}` for each of `formatValues`
+  NodeList formatValues;
   Span span;
 };
 
@@ -202,13 +210,13 @@ struct Match {
   std::vector<MatchArm> arms;
 }; // scrutinee may be Ref
 struct For {
-  NodeId pattern;
-  bool byPlace;
-  NodeId range, body;
+  std::vector<ForHead> heads; ///< at least one; each after the first runs anew for every element before it
+  NodeId filter;              ///< none
+  NodeId body;
 };
 struct While {
   NodeId condition, body;
-};
+}; // condition may be LetCondition
 struct Let {
   bool isVar;
   NodeId pattern, type, init, otherwise;

@@ -17,8 +17,8 @@ struct FormatSpec {
   bool empty() const { return !align && !plus && !zero && !letter && !width && digits < 0; }
 };
 
-/// Null, or what is wrong.
-const char* parseSpec(const uint8_t* text, int64_t len, FormatSpec& out);
+/// Null, or what is wrong. `numbers` are those that `{}` in the text stands for.
+const char* parseSpec(const uint8_t* text, int64_t len, const int64_t* numbers, FormatSpec& out);
 /// The same for a specification that is to be used on values (elements) of a kind.
 const char* checkSpec(const FormatSpec& spec, uint8_t kind);
 

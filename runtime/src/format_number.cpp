@@ -253,7 +253,7 @@ void formatComplex(TextBuffer& out, uint8_t kind, const void* value, const Forma
 
 } // namespace
 
-const char* parseSpec(const uint8_t* text, int64_t len, FormatSpec& out) {
+const char* parseSpec(const uint8_t* text, int64_t len, const int64_t* numbers, FormatSpec& out) {
   out = {};
   int64_t at = 0;
   auto isAlign = [&](int64_t k) { return k < len && (text[k] == '<' || text[k] == '^' || text[k] == '>'); };
@@ -278,6 +278,12 @@ const char* parseSpec(const uint8_t* text, int64_t len, FormatSpec& out) {
   auto number = [&](int32_t& value) {
     int64_t first = at;
     value = 0;
+    if (numbers && at + 1 < len && text[at] == '{' && text[at + 1] == '}') {
+      at += 2;
+      int64_t given = *numbers++;
+      value = given < 0 || given > maxWidth ? maxWidth + 1 : static_cast<int32_t>(given);
+      return true;
+    }
     for (; at < len && text[at] >= '0' && text[at] <= '9'; at++)
       value = value > maxWidth ? value : value * 10 + (text[at] - '0');
     return at > first;
@@ -327,6 +333,6 @@ void formatScalar(TextBuffer& out, uint8_t kind, const void* value, const Format
 
 const char* melix_check_format(const uint8_t* text, int64_t len, int32_t kind) {
   melix::runtime::FormatSpec spec;
-  const char* wrong = melix::runtime::parseSpec(text, len, spec);
+  const char* wrong = melix::runtime::parseSpec(text, len, nullptr, spec);
   return wrong ? wrong : melix::runtime::checkSpec(spec, static_cast<uint8_t>(kind));
 }

@@ -166,10 +166,11 @@ void formatValue(MelixTask* task, TextBuffer& out, const MelixType* type, const 
 using namespace melix::runtime;
 
 MelixStr melix_format_value(MelixTask* task, const MelixType* type, const void* value, const uint8_t* text,
-                            int64_t len, int32_t quoted) {
+                            int64_t len, int32_t quoted, int64_t first, int64_t second) {
   checkStack(task);
   FormatSpec spec;
-  const char* wrong = parseSpec(text, len, spec);
+  const int64_t numbers[] = {first, second};
+  const char* wrong = parseSpec(text, len, numbers, spec);
   const MelixType* leaf = type;
   while (leaf->kind == MELIX_KIND_ARRAY || leaf->kind == MELIX_KIND_LIST) leaf = leaf->elem;
   if (!wrong) wrong = misfit(spec, leaf);

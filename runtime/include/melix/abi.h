@@ -292,11 +292,12 @@ MelixStats melix_stats(MelixTask* task);
 void melix_print_stats(MelixTask* task);
 
 // Printing by descriptor: the text of a value as `print` shows it (rule 5), or by a format specification
-// `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]` (without braces and colon; empty: the printed form).
+// `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]` (without braces and colon; empty: the printed form). A width
+// or digits written `{}` are `first`, then `second`.
 // A specification that is malformed or does not fit the type panics; melix_check_format tells in advance:
 // null, or what is wrong with it. `quoted`: a str or char is written as inside another value.
 MelixStr melix_format_value(MelixTask* task, const MelixType* type, const void* value, const uint8_t* spec,
-                            int64_t specLen, int32_t quoted);
+                            int64_t specLen, int32_t quoted, int64_t first, int64_t second);
 const char* melix_check_format(const uint8_t* spec, int64_t specLen, int32_t kind);
 
 // Standard output is buffered (until a newline on a terminal). Flush before fork and before other writers.

@@ -19,9 +19,8 @@ Hooks testHooks() {
   Hooks h;
   h.math = [](ops::MathKind, TypeKind, double x, double) { return std::optional(std::exp(x)); };
   h.builtin = [](ops::BuiltinKind, BuiltinCall& call) { call.results = {Value::f64(42)}; };
-  h.format = [](const types::TypeStore&, types::TypeId, const Value& v, const core::FormatAttr& a) {
-    return a.spec + " " + show(v);
-  };
+  h.format = [](const types::TypeStore&, types::TypeId, const Value& v, const core::FormatAttr& a,
+                std::span<const int64_t>) { return a.spec + " " + show(v); };
   h.maxSteps = 1000;
   return h;
 }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -108,11 +109,11 @@ protected:
     return out;
   }
   std::string format(const MelixType* type, const void* value, std::string_view spec = "",
-                     bool quoted = false) {
+                     bool quoted = false, std::array<int64_t, 2> numbers = {}) {
     MelixStr s{};
     int32_t status = run([&] {
       s = melix_format_value(task, type, value, reinterpret_cast<const uint8_t*>(spec.data()),
-                             static_cast<int64_t>(spec.size()), quoted);
+                             static_cast<int64_t>(spec.size()), quoted, numbers[0], numbers[1]);
     });
     if (status != MELIX_OK) return "panic: " + message();
     std::string out = text(s);

@@ -1,0 +1,241 @@
+// Reductions and lists whose ranges depend on earlier indices (rule 32): one inside another.
+#include "check/body.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+namespace {
+
+/// A level for each index that a later range depends on, the innermost with the filter and the body. Sums,
+/// products and the like are reductions of reductions. A mean sums pairs (term, 1) and divides once. Where no
+/// pair at all is an error, or places are wanted, loops keep the best term so far.
+class NestedReduction {
+public:
+  NestedReduction(Body& body, IntrinsicKind kind, const Builder& builder, Span span)
+      : body_(body), types_(body.types), b_(body.b), kind_(kind), builder_(builder), span_(span),
+        wantsPlaces_(kind == IntrinsicKind::ArgMax || kind == IntrinsicKind::ArgMin) {}
+  NodeId check();
+
+private:
+  NodeId level(size_t first);
+  bool start(NodeId nest);
+  NodeId combined(NodeId nest, bool isInnermost);
+  NodeId looped(const Node& nest, NodeId statement);
+  NodeId notNegative(DimId extent);
+  void startBest();
+  LocalId variable(std::string_view name, NodeId init);
+  NodeId assign(LocalId to, NodeId value);
+  NodeId keepIfBest(NodeId term);
+  NodeId isBetter(LocalId term);
+  NodeId places();
+  NodeId bestFound(NodeId best);
+
+  Body& body_;
+  TypeStore& types_;
+  NodeBuilder& b_;
+  IntrinsicKind kind_;
+  const Builder& builder_;
+  Span span_;
+  bool wantsPlaces_;
+  bool keepsBest_ = false;
+  TypeId element_;                ///< of a term
+  std::vector<NodeId> variables_; ///< declared in front of the loops
+  LocalId found_, best_;
+  NodeId kept_;                  ///< the block that keeps a term
+  std::vector<LocalId> indices_; ///< of all levels
+};
+
+NodeId NestedReduction::check() {
+  NodeId made = level(0);
+  if (b_.kindOf(made) == TypeKind::Error) return made;
+  if (keepsBest_) {
+    NodeId best = wantsPlaces_ ? places() : b_.local(best_, span_);
+    variables_.push_back(made);
+    variables_.push_back(bestFound(best));
+    return b_.block(std::move(variables_), span_);
+  }
+  if (kind_ != IntrinsicKind::Mean) return made;
+  std::vector<NodeId> nodes;
+  LocalId total = b_.bind("total", made, nodes);
+  nodes.push_back(body_.arrays.meanOf(b_.field(b_.local(total, span_), 0, span_), element_,
+                                      b_.field(b_.local(total, span_), 1, span_), span_));
+  return b_.block(std::move(nodes), span_);
+}
+
+/// The headers from `first` up to one that depends on them, around the level of the rest.
+NodeId NestedReduction::level(size_t first) {
+  const size_t next = body_.dependentHeader(builder_, first);
+  const bool isInnermost = next == builder_.headers.size();
+  Builder part{{builder_.headers.begin() + static_cast<ptrdiff_t>(first),
+                builder_.headers.begin() + static_cast<ptrdiff_t>(next)},
+               isInnermost ? builder_.filter : SynId::none(),
+               builder_.body};
+  const Body::CheckElement inner = [&] { return level(next); };
+  body_.generatorBefore.clear();
+  NodeId nest =
+      body_.checkBuilder(part, span_, TypeId::none(), BuilderUse::Terms, isInnermost ? nullptr : &inner);
+  std::vector<NodeId> before = std::move(body_.generatorBefore);
+  body_.generatorBefore.clear();
+  if (b_.kindOf(nest) == TypeKind::Error) return nest;
+  if (isInnermost && !start(nest)) return b_.error(span_);
+  before.push_back(combined(nest, isInnermost));
+  return b_.block(std::move(before), span_);
+}
+
+/// What the terms are decides how they are reduced.
+bool NestedReduction::start(NodeId nest) {
+  element_ = b_.typeOf(body_.instance.nodes[nest].children[0]);
+  if (body_.refuseOwnSum(kind_, element_, span_) || !body_.arrays.reduces(kind_, element_, span_))
+    return false;
+  const bool isExtremum = kind_ == IntrinsicKind::Max || kind_ == IntrinsicKind::Min;
+  keepsBest_ = wantsPlaces_ || (isExtremum && !types_.isFloat(body_.infer.shallow(element_)));
+  if (keepsBest_) startBest();
+  return true;
+}
+
+NodeId NestedReduction::combined(NodeId nest, bool isInnermost) {
+  Node& node = body_.instance.nodes[nest];
+  if (keepsBest_) {
+    const Node copy = node;
+    const std::vector<NestAxis>& axes = copy.as<Nest>().axes;
+    for (size_t k = axes.size(); k-- > 0;)
+      indices_.insert(indices_.begin(), axes[k].index); // levels end inside out
+    NodeId statement = isInnermost ? keepIfBest(copy.children[0]) : copy.children[0];
+    return looped(copy, statement);
+  }
+  if (kind_ != IntrinsicKind::Mean) return body_.arrays.reduceGenerator(kind_, nest, span_);
+  if (isInnermost) {
+    NodeId term = node.children[0];
+    if (types_.isScalar(body_.infer.shallow(element_))) term = body_.arrays.summand(kind_, term, span_);
+    NodeId counted = b_.tuple({term, b_.integer(1, span_)}, span_);
+    body_.instance.nodes[nest].children[0] = counted;
+  }
+  return body_.arrays.reduceGenerator(IntrinsicKind::Sum, nest, span_);
+}
+
+/// As in a nest, a range that ends before it begins is an error.
+NodeId NestedReduction::notNegative(DimId extent) {
+  NodeId fits = b_.op(OpKind::Cmp, types_.boolean(), {b_.dimValue(extent, span_), b_.integer(0, span_)},
+                      span_, static_cast<uint32_t>(ops::CmpKind::Ge));
+  Const text;
+  text.text = "a range does not end before it begins";
+  return b_.make(NodeKind::Assert, types_.unit(), span_, {fits}, text);
+}
+
+/// The statement for each point of a nest, in order; it gives 0, to be the element of the level around it.
+NodeId NestedReduction::looped(const Node& nest, NodeId statement) {
+  const std::vector<NestAxis> axes = nest.as<Nest>().axes;
+  statement = b_.block({statement, b_.unit(span_)}, span_);
+  if (nest.as<Nest>().filtered)
+    statement = b_.make(NodeKind::If, types_.unit(), span_, {nest.children[1], statement});
+  for (size_t k = axes.size(); k-- > 0;) {
+    check::For loop;
+    loop.loop = static_cast<LoopId>(body_.instance.nodes.size());
+    loop.index = axes[k].index;
+    NodeId extent = b_.dimValue(axes[k].extent, span_);
+    statement = b_.make(NodeKind::For, types_.unit(), span_, {b_.integer(0, span_), extent, statement}, loop);
+    statement = b_.block({notNegative(axes[k].extent), statement}, span_);
+  }
+  return b_.block({statement, b_.integer(0, span_)}, span_);
+}
+
+LocalId NestedReduction::variable(std::string_view name, NodeId init) {
+  LocalId made = b_.newLocal(name, b_.typeOf(init), span_, true);
+  variables_.push_back(b_.let(made, init));
+  return made;
+}
+
+void NestedReduction::startBest() {
+  const bool isBool = types_.kind(element_) == TypeKind::Bool;
+  found_ = variable("found", b_.boolean(false, span_));
+  best_ = variable("best", isBool ? b_.boolean(false, span_) : b_.number("0", element_, span_));
+}
+
+NodeId NestedReduction::assign(LocalId to, NodeId value) {
+  TypeId type = body_.instance.locals[to].type;
+  return b_.make(NodeKind::Assign, types_.unit(), span_, {value}, Place{to, {}, type});
+}
+
+/// `let v = term; if not found or v is better { found = true; best = v }`
+NodeId NestedReduction::keepIfBest(NodeId term) {
+  std::vector<NodeId> nodes;
+  if (wantsPlaces_) term = b_.make(NodeKind::StopGradient, element_, span_, {term});
+  LocalId value = b_.bind("v", term, nodes);
+  NodeId isFirst = b_.logicalNot(b_.local(found_, span_), span_);
+  NodeId takes = b_.op(OpKind::Or, types_.boolean(), {isFirst, isBetter(value)}, span_);
+  kept_ = b_.block(
+      {assign(found_, b_.boolean(true, span_)), assign(best_, b_.local(value, span_)), b_.unit(span_)},
+      span_);
+  nodes.push_back(b_.make(NodeKind::If, types_.unit(), span_, {takes, kept_}));
+  return b_.block(std::move(nodes), span_);
+}
+
+/// Whether a term takes the place of the best so far: the first nan stays, else the first extremum.
+NodeId NestedReduction::isBetter(LocalId term) {
+  auto compared = [&](ops::CmpKind kind, LocalId x, LocalId y) {
+    return b_.op(OpKind::Cmp, types_.boolean(), {b_.local(x, span_), b_.local(y, span_)}, span_,
+                 static_cast<uint32_t>(kind));
+  };
+  const bool least = kind_ == IntrinsicKind::Min || kind_ == IntrinsicKind::ArgMin;
+  NodeId stays = compared(least ? ops::CmpKind::Ge : ops::CmpKind::Le, term, best_);
+  return b_.op(OpKind::And, types_.boolean(),
+               {b_.logicalNot(stays, span_), compared(ops::CmpKind::Eq, best_, best_)}, span_);
+}
+
+/// The indices that are kept beside the best term, in the order of the header.
+NodeId NestedReduction::places() {
+  std::vector<NodeId> assigned, read;
+  for (LocalId index : indices_) {
+    LocalId at = variable("at", b_.integer(0, span_));
+    assigned.push_back(assign(at, b_.local(index, span_)));
+    read.push_back(b_.local(at, span_));
+  }
+  std::vector<NodeId>& kept = body_.instance.nodes[kept_].children;
+  kept.insert(kept.begin(), assigned.begin(), assigned.end());
+  return b_.tuple(std::move(read), span_);
+}
+
+/// What the loops found; without any pair what the reduction of nothing is.
+NodeId NestedReduction::bestFound(NodeId best) {
+  const NestKind extremum =
+      kind_ == IntrinsicKind::Min || kind_ == IntrinsicKind::ArgMin ? NestKind::Min : NestKind::Max;
+  const TypeId type = wantsPlaces_ ? types_.int64() : element_;
+  const bool isBool = types_.kind(type) == TypeKind::Bool;
+  NodeId none = b_.reduce(extremum, {types_.dims.constant(0)}, span_, [&](const std::vector<LocalId>&) {
+    return isBool ? b_.boolean(false, span_) : b_.number("0", type, span_);
+  });
+  if (!wantsPlaces_) return b_.make(NodeKind::If, type, span_, {b_.local(found_, span_), best, none});
+  std::vector<NodeId> nodes;
+  b_.bind("none", none, nodes);
+  nodes.push_back(b_.unit(span_));
+  NodeId isNone = b_.logicalNot(b_.local(found_, span_), span_);
+  NodeId guard = b_.make(NodeKind::If, types_.unit(), span_, {isNone, b_.block(std::move(nodes), span_)});
+  return b_.block({guard, best}, span_);
+}
+
+} // namespace
+
+NodeId Body::reduceNested(IntrinsicKind kind, const Builder& builder, Span span) {
+  return NestedReduction(*this, kind, builder, span).check();
+}
+
+/// `list(for …)` from header `first` on: flat where a range depends on an earlier index, in the order of
+/// loops.
+NodeId Body::listNested(const Builder& builder, size_t first, TypeId want, Span span) {
+  Builder part = builder;
+  part.headers.erase(part.headers.begin(), part.headers.begin() + static_cast<ptrdiff_t>(first));
+  const bool isNested = first > 0 || dependentHeader(builder, 0) < builder.headers.size();
+  if (!isNested || part.headers.size() == 1) return checkBuilder(part, span, want, BuilderUse::List);
+  part.headers.resize(1);
+  part.filter = SynId::none();
+  const CheckElement inner = [&] {
+    NodeId row = listNested(builder, first + 1, want, span);
+    return b.kindOf(row) == TypeKind::Error ? row : asList(row, span);
+  };
+  NodeId rows = checkBuilder(part, span, want ? types.list(want) : want, BuilderUse::List, &inner);
+  if (b.kindOf(rows) == TypeKind::Error) return rows;
+  return callPrelude("flatten", {asList(rows, span)}, span);
+}
+
+} // namespace melix::check
