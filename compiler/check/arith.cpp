@@ -98,9 +98,15 @@ TypeId NodeBuilder::commonElement(NodeId a, NodeId b, std::string_view what, Spa
 }
 
 NodeId NodeBuilder::asElement(NodeId value, TypeId element, Span span) {
-  const Node& node = instance.nodes[value];
+  NodeId made = value; // what a variable of our own stands for
+  while (instance.nodes[made].kind == NodeKind::Local) {
+    auto own = standsFor.find(instance.nodes[made].as<LocalRef>().local);
+    if (own == standsFor.end()) break;
+    made = own->second;
+  }
+  const Node& node = instance.nodes[made];
   if (node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::IDiv)
-    quotients.push_back({value, element});
+    quotients.push_back({made, element});
   return convert(value, element, span);
 }
 
