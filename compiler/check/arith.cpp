@@ -119,8 +119,13 @@ std::string NodeBuilder::asFloatQuotient(NodeId value, TypeId type) {
          "` divides as floats, `a / b` of whole numbers rounds down";
 }
 
-/// A quotient of whole numbers that meets elements of this type.
+/// A quotient of whole numbers that meets elements of this type, also where a variable of our own stands for it.
 void NodeBuilder::noteQuotient(NodeId value, TypeId element) {
+  while (instance.nodes[value].kind == NodeKind::Local) {
+    auto own = standsFor.find(instance.nodes[value].as<LocalRef>().local);
+    if (own == standsFor.end()) break;
+    value = own->second;
+  }
   const Node& node = instance.nodes[value];
   if (node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::IDiv)
     quotients.push_back({value, element});

@@ -1,5 +1,6 @@
 // Values at other types: `as`, `?`, ranges as values.
 #include "check/attempt.h"
+#include "check/protocols.h"
 
 namespace melix::check {
 
@@ -259,7 +260,7 @@ NodeId Body::passedOn(NodeId error, TypeId wanted, Span span) {
     sink.report(DiagId::QuestionError, span, b.show(own), b.show(wanted));
     return b.error(span);
   }
-  NameId message = types.names.intern("message");
+  NameId message = types.names.intern(protocols::message);
   NodeId text = callNamed(message, c.functionLayers(module, message),
                           {{NameId::none(), SynId::none(), error, span}}, nullptr, types.str(), span, span);
   return callPrelude("error", {text}, span);

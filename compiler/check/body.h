@@ -109,6 +109,8 @@ public:
   NodeId checkString(const syntax::StringLit& s, Span span);
   NodeId checkUnary(const syntax::Unary& u, Span span, TypeId expected);
   NodeId checkBinary(const syntax::Binary& bin, Span span);
+  std::pair<NodeId, NodeId> checkOperands(const syntax::Binary& bin);
+  NodeId combined(syntax::BinaryOp op, NodeId left, NodeId right, Span span);
   NodeId checkAs(const syntax::Two& as, Span span);
   NodeId asOperand(SynId operand, TypeId type);
   std::set<std::pair<const syntax::Ast*, SynId>> unaskedOperands; ///< of `as`, that do not take its type
@@ -145,6 +147,7 @@ public:
   bool isRange(TypeId type);
   NodeId checkRangeValue(const syntax::Range& r, Span span);
   NodeId checkBoolean(SynId node, std::string_view what);
+  NodeId boolean(NodeId value, std::string_view what, Span span); ///< the value, if it is one
   NodeId ownOperator(std::string_view name, std::vector<NodeId> args, Span span);
   NodeId declaredOperator(NameId op, std::vector<CallArg> call, Span span);
   NodeId ownOpAssign(const syntax::OpAssign& a, Span span);
@@ -159,7 +162,6 @@ public:
   NodeId checkAssign(const syntax::Assign& a, Span span);
   NodeId assignParts(const syntax::NodeList& parts, SynId written, Span span);
   NodeId checkOpAssign(const syntax::OpAssign& a, Span span);
-  NodeId combined(syntax::BinaryOp op, NodeId current, NodeId value, Span span);
   using CheckRound = std::function<NodeId()>; ///< checks what a loop repeats
   NodeId checkFor(const syntax::For& loop, Span span, size_t head = 0);
   NodeId checkForHead(const syntax::ForHead& head, const CheckRound& round, Span span);
@@ -183,8 +185,6 @@ public:
   NodeId checkLoop(const syntax::One& loop, Span span);
   NodeId checkBreak(const syntax::One& brk, Span span);
   NodeId checkReturn(const syntax::One& ret, Span span);
-  void assumeEqual(SynId condition);
-  NodeId checkAssert(const syntax::Assert& a, Span span);
   bool isUsedUp(NodeId value, SynId node);
 
   // --- places (place.cpp)

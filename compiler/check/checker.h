@@ -128,7 +128,10 @@ public:
   InstanceId program(ModuleId root);
   /// `test "name"` blocks of a module, each an instance without parameters; those whose name contains
   /// `filter`.
-  std::vector<std::pair<std::string, InstanceId>> tests(ModuleId root, std::string_view filter);
+  using NamedInstances = std::vector<std::pair<std::string, InstanceId>>;
+  NamedInstances tests(ModuleId root, std::string_view filter);
+  /// `bench "name"` blocks: the same, whose value is computed for its own sake.
+  NamedInstances benches(ModuleId root, std::string_view filter);
   /// The statements of a module as an entry at the prompt; its instance is none after errors.
   PromptEntry prompt(ModuleId module, const std::vector<PromptVariable>& known);
   /// The library's function `name` (like `exp_f32`); none if the library has none.

@@ -228,14 +228,14 @@ NodeId Body::checkUnary(const Unary& u, Span span, TypeId expected) {
 }
 
 NodeId Body::checkBoolean(SynId node, std::string_view what) {
-  NodeId value = checkExpr(node);
+  return boolean(checkExpr(node), what, ast.span(node));
+}
+
+NodeId Body::boolean(NodeId value, std::string_view what, Span span) {
   TypeKind k = b.kindOf(value);
-  if (k != TypeKind::Bool && k != TypeKind::Error && k != TypeKind::Never) {
-    sink.report(DiagId::WantsBool, ast.span(node), what, b.show(b.typeOf(value)),
-                boolHint(types, b.typeOf(value)));
-    return b.error(ast.span(node));
-  }
-  return value;
+  if (k == TypeKind::Bool || k == TypeKind::Error || k == TypeKind::Never) return value;
+  sink.report(DiagId::WantsBool, span, what, b.show(b.typeOf(value)), boolHint(types, b.typeOf(value)));
+  return b.error(span);
 }
 
 /// A user's own operator on a struct or enum goes before the built-in meaning (rule 40); on arrays of them it
@@ -303,19 +303,28 @@ NodeId Body::checkBinary(const Binary& bin, Span span) {
     return b.make(bin.op == BinaryOp::And ? NodeKind::ShortAnd : NodeKind::ShortOr, types.boolean(), span,
                   {left, right});
   }
-  NodeId left = checkExpr(bin.left), right;
+  auto [left, right] = checkOperands(bin);
+  return combined(bin.op, left, right, span);
+}
+
+std::pair<NodeId, NodeId> Body::checkOperands(const Binary& bin) {
+  NodeId left = checkExpr(bin.left);
   // The case of an enum on the right is found by the type on the left.
   TypeId leftType = b.typeOf(left);
   bool asks =
       types.kind(leftType) == TypeKind::Enum || (isRagged(leftType) && ast.kind(bin.right) == SynKind::Array);
-  right = checkExpr(bin.right, asks ? leftType : TypeId::none());
-  if (types.kind(leftType) == TypeKind::Never) return left;
+  return {left, checkExpr(bin.right, asks ? leftType : TypeId::none())};
+}
+
+/// An operator of operands that are checked; the user's own come first.
+NodeId Body::combined(BinaryOp op, NodeId left, NodeId right, Span span) {
+  if (b.kindOf(left) == TypeKind::Never) return left;
   if (b.kindOf(right) == TypeKind::Never) return b.block({left, right}, span);
-  if (NodeId user = ownOperator(spelling(bin.op), {left, right}, span)) return user;
+  if (NodeId user = ownOperator(spelling(op), {left, right}, span)) return user;
   bool guessed = isProvisional && (b.kindOf(left) == TypeKind::Error || b.kindOf(right) == TypeKind::Error);
-  if (guessed && bin.op >= BinaryOp::Eq && bin.op <= BinaryOp::Ge)
+  if (guessed && op >= BinaryOp::Eq && op <= BinaryOp::Ge)
     return b.boolean(false, span); // whatever is compared
-  return b.binary(binaryKind(bin.op), left, right, span);
+  return b.binary(binaryKind(op), left, right, span);
 }
 
 NodeId Body::checkTuple(const Many& m, Span span, TypeId expected) {

@@ -228,6 +228,10 @@ NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expecte
     NodeId x = args.positional();
     return b.make(NodeKind::StopGradient, b.typeOf(x), span, {x});
   }
+  case IntrinsicKind::BlackBox: {
+    NodeId x = args.positional();
+    return b.make(NodeKind::BlackBox, b.typeOf(x), span, {x});
+  }
   case IntrinsicKind::Debug: {
     NodeId x = args.positional();
     return b.make(NodeKind::Debug, b.typeOf(x), span, {x});

@@ -1,5 +1,6 @@
 // Loops, what leaves them, and what they iterate over.
 #include "check/body.h"
+#include "check/protocols.h"
 
 namespace melix::check {
 
@@ -340,7 +341,7 @@ NodeId Body::iterate(NodeId source, Span at, const std::function<PatternId(TypeI
                      const CheckRound& round, Span span) {
   std::vector<NodeId> nodes;
   std::vector<CallArg> args{{NameId::none(), SynId::none(), source, span}};
-  NameId iterName = types.names.intern("iter"), nextName = types.names.intern("next");
+  NameId iterName = types.names.intern(protocols::iter), nextName = types.names.intern(protocols::next);
   TypeId type = b.typeOf(source);
   NodeId it = source;
   auto lacks = [&](const std::string& what) {

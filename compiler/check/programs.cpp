@@ -3,6 +3,8 @@
 #include "check/bounds.h"
 #include "check/call_order.h"
 #include "check/repeated_names.h"
+#include "check/statements.h"
+#include "check/unused_functions.h"
 
 namespace melix::check {
 
@@ -128,6 +130,8 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
     if (!scriptLets(decl).empty() || !satisfiesBounds(decl, KnownId::none(), {})) continue;
     if (InstanceId made = instantiateDefinition(decl, KnownId::none(), {})) checked.push_back(made);
   }
+  const bool isProgram = modules[module].isRoot && !modules[module].isEntry;
+  if (isProgram && sink.errorCount() == 0) warnUnusedFunctions(modules, module);
   return checked;
 }
 
@@ -170,9 +174,11 @@ InstanceId Checker::program(ModuleId root) {
     params = body.declareCommandLine(function(mains[0]),
                                      tree.docOf(modules.decl(mains[0]).node, modules.sources), nodes);
   const std::vector<SynId> statements = modules[root].statements;
-  for (SynId statement : statements) {
-    nodes.push_back(body.checkStatement(statement, false, TypeId::none()));
-    body.noteLets(statement);
+  bool isReached = true;
+  for (size_t k = 0; k < statements.size(); ++k) {
+    nodes.push_back(body.checkStatement(statements[k], false, TypeId::none()));
+    body.noteLets(statements[k]);
+    isReached = isReached && (k + 1 == statements.size() || reaches(body, nodes.back(), statements[k + 1]));
   }
   if (!mains.empty()) nodes.push_back(body.callMain(mains[0], FunctionDecl(function(mains[0])), params));
   if (types.kind(resultType) == TypeKind::Enum) {
@@ -219,28 +225,47 @@ InstanceId Checker::entryOf(InstanceId inner, ModuleId root) {
   return id;
 }
 
-std::vector<std::pair<std::string, InstanceId>> Checker::tests(ModuleId root, std::string_view filter) {
-  std::vector<std::pair<std::string, InstanceId>> out;
-  const Ast& tree = modules[root].ast;
-  inTest = true;
-  for (SynId node : std::vector<SynId>(modules.tests(root))) {
+/// Blocks with names as instances without parameters; `check` gives the value of a block's body.
+static Checker::NamedInstances namedBlocks(Checker& checker, ModuleId root, const std::vector<SynId>& blocks,
+                                           std::string_view filter,
+                                           const std::function<NodeId(Body&, SynId)>& check) {
+  Checker::NamedInstances out;
+  const Ast& tree = checker.modules[root].ast;
+  checker.inTest = true;
+  for (SynId node : blocks) {
     const auto& item = tree[node].as<TestItem>();
     if (item.name.find(filter) == std::string::npos) continue;
-    InstanceId id = addInstance({});
-    infos_[id.index].inProgress = true;
-    Instance& instance = program_.instance(id);
-    instance.name = "test \"" + item.name + "\"";
-    instance.key = "test " + std::to_string(out.size());
-    Body body(*this, id, root, tree);
+    const std::string word = tree.kind(node) == SynKind::Bench ? "bench" : "test";
+    InstanceId id = checker.addInstance({});
+    checker.info(id).inProgress = true;
+    Instance& instance = checker.program_.instance(id);
+    instance.name = word + " \"" + item.name + "\"";
+    instance.key = word + " " + std::to_string(out.size());
+    Body body(checker, id, root, tree);
     body.mayReturn = false;
-    NodeId block = body.dropped(body.checkExpr(item.body), item.body);
-    NodeId value = body.b.block({block, body.b.unit(tree.span(node))}, tree.span(node));
-    finish(id, body, value, types.unit());
+    NodeId value = body.b.block({check(body, item.body), body.b.unit(tree.span(node))}, tree.span(node));
+    checker.finish(id, body, value, checker.types.unit());
     body.warnUnused();
     out.push_back({item.name, id});
   }
-  inTest = false;
+  checker.inTest = false;
   return out;
+}
+
+Checker::NamedInstances Checker::tests(ModuleId root, std::string_view filter) {
+  const std::vector<SynId> blocks = modules.tests(root);
+  return namedBlocks(*this, root, blocks, filter,
+                     [](Body& body, SynId block) { return body.dropped(body.checkExpr(block), block); });
+}
+
+Checker::NamedInstances Checker::benches(ModuleId root, std::string_view filter) {
+  const std::vector<SynId> blocks = modules[root].benches;
+  return namedBlocks(*this, root, blocks, filter, [](Body& body, SynId block) {
+    NodeId value = body.checkExpr(block);
+    const TypeId type = body.b.typeOf(value);
+    const bool isKept = body.determinesType(type) && !body.types.isUnit(type);
+    return isKept ? body.b.make(NodeKind::BlackBox, type, body.b.spanOf(value), {value}) : value;
+  });
 }
 
 uint32_t Body::caseNumber(TypeId type, std::string_view name) {

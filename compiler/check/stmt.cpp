@@ -1,6 +1,7 @@
-// Statements: blocks, bindings, assignments, assertions.
+// Statements: blocks, bindings, assignments.
 #include "check/attempt.h"
 #include "check/function_values.h"
+#include "check/statements.h"
 
 #include <utility>
 
@@ -13,12 +14,13 @@ NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) 
   TypeEnv outer = env;
   const types::DimSubst equalBefore = infer.equalHere;
   std::vector<NodeId> nodes;
-  bool valueLast = false;
+  bool valueLast = false, isReached = true;
   for (size_t k = 0; k < items.size(); ++k) {
     bool last = k + 1 == items.size();
     NodeId node = checkStatement(items[k], last, last ? expected : TypeId::none());
     nodes.push_back(node);
     valueLast = last;
+    isReached = isReached && (last || reaches(*this, node, items[k + 1]));
   }
   if (valueLast && expected && infer.equalHere.size() > equalBefore.size())
     nodes.back() = coerce(nodes.back(), expected, b.spanOf(nodes.back()));
@@ -31,6 +33,14 @@ NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) 
   return b.make(NodeKind::Block, type, span, std::move(nodes));
 }
 
+bool reaches(Body& body, NodeId before, SynId statement) {
+  const bool goesOn = body.types.kind(body.instance.nodes[before].type) != TypeKind::Never;
+  const Span span = body.ast.span(statement);
+  if (!goesOn && !body.isProvisional && !body.c.modules.isLibraryFile(span.file))
+    body.sink.report(DiagId::Unreached, span);
+  return goesOn;
+}
+
 /// Whether an expression statement may drop its value (rule 1): it does something besides giving a value.
 bool Body::isUsedUp(NodeId value, SynId node) {
   TypeId type = b.typeOf(value);
@@ -38,7 +48,7 @@ bool Body::isUsedUp(NodeId value, SynId node) {
   if (types.holds(type, TypeKind::Error) || k == TypeKind::Never || types.isUnit(type)) return true;
   const Node& n = instance.nodes[value];
   if (n.kind == NodeKind::Call) return !n.as<CallTarget>().inouts.empty();
-  if (n.kind == NodeKind::Pop || n.kind == NodeKind::Debug) return true;
+  if (n.kind == NodeKind::Pop || n.kind == NodeKind::Debug || n.kind == NodeKind::BlackBox) return true;
   if (n.kind == NodeKind::Unpack || n.kind == NodeKind::Within) return isUsedUp(n.children[0], node);
   if (n.kind == NodeKind::Block && !n.children.empty())
     return isUsedUp(n.children.back(), node) && !n.children.empty() &&
@@ -54,7 +64,7 @@ NodeId Body::checkStatement(SynId node, bool last, TypeId expected) {
   case SynKind::OpAssign: return checkOpAssign(n.as<OpAssign>(), n.span);
   case SynKind::For: return checkFor(n.as<syntax::For>(), n.span);
   case SynKind::While: return checkWhile(n.as<syntax::While>(), n.span);
-  case SynKind::Assert: return checkAssert(n.as<syntax::Assert>(), n.span);
+  case SynKind::Assert: return checkAssert(*this, n.as<syntax::Assert>(), n.span);
   case SynKind::Fn: return checkNested(node);
   case SynKind::Const: return checkConst(n.as<ConstItem>(), n.span);
   case SynKind::Use: { // its names are not unknown too
@@ -244,12 +254,6 @@ NodeId Body::assignParts(const NodeList& parts, SynId written, Span span) {
   return b.block(std::move(nodes), span);
 }
 
-/// `current op value`; the user's own operators come first.
-NodeId Body::combined(BinaryOp op, NodeId current, NodeId value, Span span) {
-  if (NodeId user = ownOperator(spelling(op), {current, value}, span)) return user;
-  return b.binary(binaryKind(op), current, value, span);
-}
-
 /// `place op= e` by a function `op=` of the user's; none if none takes these types.
 NodeId Body::ownOpAssign(const OpAssign& a, Span span) {
   const NameId name = types.names.intern(std::string(spelling(a.op)) + "=");
@@ -274,36 +278,6 @@ NodeId Body::checkOpAssign(const OpAssign& a, Span span) {
   if (target.gathers.any()) return assignGathered(std::move(target), &a.op, a.value, span);
   NodeId value = checkExpr(a.value);
   return b.kindOf(value) == TypeKind::Error ? value : assignTo(std::move(target), &a.op, value, span);
-}
-
-/// `A == e` on a dimension variable A holds in what follows (rule 23).
-void Body::assumeEqual(SynId condition) {
-  while (ast.kind(condition) == SynKind::Paren) condition = ast[condition].as<One>().inner;
-  if (ast.kind(condition) != SynKind::Binary) return;
-  const auto& both = ast[condition].as<Binary>();
-  if (both.op == BinaryOp::And) {
-    assumeEqual(both.left);
-    assumeEqual(both.right);
-  }
-  if (both.op != BinaryOp::Eq) return;
-  for (auto [bare, other] : {std::pair(both.left, both.right), std::pair(both.right, both.left)})
-    if (ast.kind(bare) == SynKind::Name && env.dims.contains(ast[bare].as<Name>().name))
-      if (DimId equal = dimOfSyntax(other)) return infer.assume(env.dims[ast[bare].as<Name>().name], equal);
-}
-
-NodeId Body::checkAssert(const syntax::Assert& a, Span span) {
-  NodeId condition = checkBoolean(a.condition, "`assert`");
-  assumeEqual(a.condition);
-  if (a.message) { // it is computed where the condition is false only
-    ++conditions;
-    NodeId message = coerce(checkExpr(a.message, types.str()), types.str(), ast.span(a.message));
-    --conditions;
-    NodeId panic = b.make(NodeKind::Panic, types.never(), span, {message});
-    return b.make(NodeKind::If, types.unit(), span, {condition, b.unit(span), panic});
-  }
-  Const text;
-  text.text = std::string(c.modules.sources.text(ast.span(a.condition)));
-  return b.make(NodeKind::Assert, types.unit(), span, {condition}, text);
 }
 
 } // namespace melix::check

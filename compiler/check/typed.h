@@ -183,6 +183,7 @@ struct BuiltinRef {
 };
 struct FormatSpec {
   std::string spec;
+  bool quoted = false; ///< as inside another value
 };
 
 enum class DerivativeMode : uint8_t { Jvp, Reverse, Forward, Backward };

@@ -3,6 +3,8 @@
 
 #include "codegen/debug_info.h"
 
+#include <llvm/IR/InlineAsm.h>
+
 namespace melix::codegen {
 namespace {
 
@@ -52,6 +54,28 @@ void FunctionEmitter::emitPanic(const Stmt& s) {
   b_.CreateUnreachable();
   // What follows in the region is dead; it still needs a block.
   b_.SetInsertPoint(block("dead"));
+}
+
+/// Assembly without instructions, which no pass looks into: it takes a register and gives it back, or takes
+/// an address and may change what is in memory.
+void FunctionEmitter::emitBlackBox(const Stmt& s) {
+  llvm::Value* v = value(s.operands[0]);
+  llvm::Type *type = v->getType(), *i64 = m_.i64();
+  auto assembly = [&](llvm::Type* result, const char* constraints, llvm::Value* operand) {
+    auto* function = llvm::FunctionType::get(result, {operand->getType()}, false);
+    llvm::CallInst* asmCall = b_.CreateCall(llvm::InlineAsm::get(function, "", constraints, true), {operand});
+    asmCall->setDoesNotThrow();
+    return asmCall;
+  };
+  if (s.results.empty()) {
+    assembly(b_.getVoidTy(), "r,~{memory}", v);
+  } else if (type->isFloatTy() || type->isDoubleTy()) {
+    setResult(s, assembly(type, "=x,0", v));
+  } else { // integers, and the bits of narrow floats
+    llvm::Type* bits = b_.getIntNTy(type->getScalarSizeInBits());
+    llvm::Value* wide = assembly(i64, "=r,0", b_.CreateZExt(b_.CreateBitCast(v, bits), i64));
+    setResult(s, b_.CreateBitCast(b_.CreateTrunc(wide, bits), type));
+  }
 }
 
 void FunctionEmitter::emitBuiltin(const Stmt& s) {

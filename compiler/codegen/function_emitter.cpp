@@ -160,6 +160,7 @@ void FunctionEmitter::statement(const Stmt& s) {
   case StmtKind::Drop: return emitCount(s);
   case StmtKind::EnsureUnique: return emitEnsureUnique(s);
   case StmtKind::KeepAlive: return;
+  case StmtKind::BlackBox: return emitBlackBox(s);
   case StmtKind::Call: return emitCall(s);
   case StmtKind::Builtin: return emitBuiltin(s);
   case StmtKind::Runtime: return emitRuntimeCall(s);

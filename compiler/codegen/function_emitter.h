@@ -65,6 +65,7 @@ private:
   void emitEnsureUnique(const Stmt& s);
   void emitCount(const Stmt& s);
   void emitTag(const Stmt& s);
+  void emitBlackBox(const Stmt& s);
 
   // emit_control.cpp
   void emitIf(const Stmt& s);

@@ -70,6 +70,7 @@ public:
     case OpKind::ToArray: return toArray();
     case OpKind::ToList: return toList();
     case OpKind::StopGradient:
+    case OpKind::BlackBox:
     case OpKind::Debug: return same(1);
     case OpKind::Builtin: return "";
     case OpKind::Format: return format();

@@ -147,6 +147,7 @@ Expr FunctionWriter::expression(const Op& o) {
     return {"argsort(" + value(o.operands[0]) + (o.index() ? ", descending: true" : "") + ")"};
   case OpKind::Format: return format(o);
   case OpKind::Debug: return called("debug");
+  case OpKind::BlackBox: return called("black_box");
   default: note("`" + std::string(ops::opText(o.kind)) + "`"); return {"()"};
   }
 }

@@ -162,13 +162,31 @@ void addShow(CLI::App& command, Invocation& invocation) {
 }
 
 void addTest(CLI::App& command, Invocation& invocation) {
-  addFiles(command, invocation, "programs with blocks `test \"name\" { }`");
+  addFiles(command, invocation, "programs with blocks `test \"name\" { }`, or folders with such");
   command.add_option("--filter", invocation.filter, "run only tests with this text in their name")
       ->option_text("TEXT");
+  command.add_option("--timeout", invocation.timeout, "stop a test after this time (60); 0: never")
+      ->option_text("SECONDS")
+      ->check(CLI::Range(0.0, 1e9));
   addInterpret(command, invocation.code);
   addOptimisation(command, invocation.code);
   addStrictness(command, invocation.code);
   command.footer("Each test runs in a process of its own. The status is 1 if any fails.");
+}
+
+void addBench(CLI::App& command, Invocation& invocation) {
+  addFiles(command, invocation, "programs with blocks `bench \"name\" { }`, or folders with such");
+  command.add_option("--filter", invocation.filter, "run only benches with this text in their name")
+      ->option_text("TEXT");
+  command.add_option("--seconds", invocation.seconds, "measure each for this time (1)")
+      ->option_text("SECONDS")
+      ->check(CLI::Range(1e-3, 1e9));
+  addOptimisation(command, invocation.code);
+  addStrictness(command, invocation.code);
+  addCpu(command, invocation.code, "compile for this processor (native)");
+  command.footer(
+      "For each: the median time of one run, half of what lies between the quartiles in percent of\n"
+      "that, and the blocks of memory that one run asks for. Each runs in a process of its own.");
 }
 
 void addFmt(CLI::App& command, Invocation& invocation) {
@@ -202,6 +220,8 @@ constexpr Command commands[] = {
      addBuild},
     {"check", CommandKind::Check, "report errors and warnings", "melix check [options] FILE", addCheck},
     {"test", CommandKind::Test, "run the tests in a program", "melix test [options] FILE...", addTest},
+    {"bench", CommandKind::Bench, "measure the benches in a program", "melix bench [options] FILE...",
+     addBench},
     {"show", CommandKind::Show, "show what the compiler makes of a program",
      "melix show --stage STAGE [options] FILE", addShow},
     {"fmt", CommandKind::Fmt, "format programs in place", "melix fmt [--check] FILE...", addFmt},

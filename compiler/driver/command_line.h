@@ -6,7 +6,7 @@
 
 namespace melix::driver {
 
-enum class CommandKind { Run, Build, Check, Show, Test, Fmt, Repl };
+enum class CommandKind { Run, Build, Check, Show, Test, Bench, Fmt, Repl };
 
 enum class StageKind { Ast, Core, Grad, Opt, Loops, Llvm, Asm };
 
@@ -30,7 +30,7 @@ struct CodeOptions {
 struct Invocation {
   CommandKind command = CommandKind::Run;
   ProgramSource program;                     ///< run, build, show
-  std::vector<std::string> files;            ///< check, test, fmt
+  std::vector<std::string> files;            ///< check, test, bench, fmt
   std::vector<std::string> programArguments; ///< run
   CodeOptions code;
   std::string output;                ///< build
@@ -38,7 +38,9 @@ struct Invocation {
   StageKind stage = StageKind::Core; ///< show
   bool count = false;                ///< show: the number of operations instead of the text
   std::string only;                  ///< show: the function that is meant; empty means all
-  std::string filter;                ///< test: part of the names of the tests to run
+  std::string filter;                ///< test, bench: part of the names of what is to run
+  double timeout = 60;               ///< test: seconds after which one is stopped; 0: never
+  double seconds = 1;                ///< bench: how long each is measured
   bool checkFormat = false;          ///< fmt: change nothing
 };
 

@@ -11,6 +11,7 @@
 #include "loops/loops.h"
 #include "loops/print.h"
 #include "parse/parse.h"
+#include "session/pipeline.h"
 
 namespace melix::driver {
 namespace {
@@ -90,7 +91,12 @@ int showMachine(const Invocation& invocation, session::Session& session) {
   std::optional<loops::Module> module = loopsOf(session);
   if (!module) return Failure;
   if (invocation.stage == StageKind::Loops) {
-    writeOutput(loops::print(*module));
+    writeOutput(loops::print(*module, [&](core::LocId loc) {
+      const Span span = session::locationOf(session.module(), loc);
+      if (!span.valid()) return std::string();
+      return std::string(session.sources.path(span.file)) + ":" +
+             std::to_string(session.sources.lineColumn(span).line);
+    }));
     return Success;
   }
   codegen::Options options;

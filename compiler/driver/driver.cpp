@@ -15,6 +15,7 @@ int runCommand(const Invocation& invocation) {
   case CommandKind::Check: return commandCheck(invocation);
   case CommandKind::Show: return commandShow(invocation);
   case CommandKind::Test: return commandTest(invocation);
+  case CommandKind::Bench: return commandBench(invocation);
   case CommandKind::Fmt: return commandFmt(invocation);
   case CommandKind::Repl: return commandRepl(invocation);
   }

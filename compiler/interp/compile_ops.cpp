@@ -15,6 +15,7 @@ void Compiler::op(const Op& o) {
   case OpKind::DimValue: emit(runMove, reg(o.results[0]), dimReg(o.dims[0])); return;
   case OpKind::BindDim: emit(runMove, symReg(o.resultDims[0]), reg(o.operands[0])); return;
   case OpKind::CastDims:
+  case OpKind::BlackBox:
   case OpKind::StopGradient: return move(reg(o.results[0]), o.operands[0]);
   case OpKind::Make:
   case OpKind::Known: return record(o, 0, false);

@@ -98,17 +98,14 @@ namespace {
 
 /// Of the program that runs: one at a time.
 MelixEntryFn runningEntry;
-bool* runningReturned;
+const EntryRunner* runner;
 
-int32_t runAndTell(MelixTask* task) {
-  const int32_t status = runningEntry(task);
-  *runningReturned = true;
-  return status;
-}
+int32_t runByRunner(MelixTask* task) { return (*runner)(runningEntry, task); }
 
 } // namespace
 
-int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::string& error, bool* returned) {
+int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::string& error,
+               const EntryRunner& run) {
   Jit jit;
   error = jit.add(compiled);
   if (!error.empty()) return -1;
@@ -119,8 +116,8 @@ int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::st
   }
   MelixProgram program{};
   runningEntry = reinterpret_cast<MelixEntryFn>(entry);
-  runningReturned = returned;
-  program.entry = returned ? &runAndTell : runningEntry;
+  runner = &run;
+  program.entry = run ? &runByRunner : runningEntry;
   return melix_main(argc, argv, &program);
 }
 

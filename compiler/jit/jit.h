@@ -4,6 +4,9 @@
 
 #include "codegen/codegen.h"
 
+#include "melix/abi.h"
+
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,10 +32,13 @@ private:
   std::unique_ptr<State> state_;
 };
 
+/// How the entry of a program is run, and what comes of it. A panic or `exit` leaves it without unwinding: it
+/// owns nothing where it calls the entry.
+using EntryRunner = std::function<int32_t(MelixEntryFn entry, MelixTask* task)>;
+
 /// Links and runs a whole program like its executable would: command line, panics, exit status (melix_main).
-/// `error` is set, and -1 returned, if it could not be linked; `*returned` becomes true once the entry has
-/// come to its end, which neither a panic nor `exit` does.
+/// `error` is set, and -1 returned, if it could not be linked. Without `run` the entry is called once.
 int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::string& error,
-               bool* returned = nullptr);
+               const EntryRunner& run = {});
 
 } // namespace melix::jit

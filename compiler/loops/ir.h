@@ -50,6 +50,7 @@ struct Value {
   ValueType type;
   StmtId def;      ///< none for a region parameter
   RegionId region; ///< of which it is a parameter, else where its statement stands
+  NameId hint = {}; ///< source name, for text only
 };
 
 struct Region {

@@ -143,8 +143,8 @@ std::vector<ValueId> Lower::lowerRegion(core::RegionId region) {
 bool Lower::hasEffects(core::RegionId region) const {
   for (core::OpId id : in_.regions[region].ops) {
     const core::Op& op = in_.ops[id];
-    if (op.kind == OpKind::Builtin || op.kind == OpKind::Debug || op.kind == OpKind::Check ||
-        op.kind == OpKind::Panic)
+    if (op.kind == OpKind::Builtin || op.kind == OpKind::Debug || op.kind == OpKind::BlackBox ||
+        op.kind == OpKind::Check || op.kind == OpKind::Panic)
       return true;
     // A callee may panic or do I/O: keep it.
     if (op.kind == OpKind::Call || op.kind == OpKind::While) return true;
@@ -251,6 +251,7 @@ void Lower::lowerOp(const core::Op& op) {
   case OpKind::Builtin: return lowerBuiltin(op);
   case OpKind::Format: return lowerFormat(op);
   case OpKind::Debug: return lowerDebug(op);
+  case OpKind::BlackBox: return lowerBlackBox(op);
   case OpKind::Closure:
   case OpKind::Apply: return fail("a function value that was not resolved");
   case OpKind::Derivative: return fail("a derivative that was not expanded");

@@ -114,9 +114,17 @@ private:
   ValueId leaf(core::ValueId v) { return leaves(v)[0]; }
   TypeId typeOf(core::ValueId v) const { return in_.typeOf(v); }
   void define(core::ValueId v, std::vector<ValueId> leaves) {
+    for (ValueId leaf : leaves) name(leaf, in_.values[v].hint);
     env_[v.index] = {std::move(leaves), {}, false};
   }
-  void defineDim(types::DimSym s, ValueId v) { dims_.define(s, v); }
+  void defineDim(types::DimSym s, ValueId v) {
+    name(v, types_.names.intern(types_.dims.info(s).name));
+    dims_.define(s, v);
+  }
+  /// For text; the first name stays.
+  void name(ValueId v, NameId hint) {
+    if (!b_.fn.values[v].hint.valid()) b_.fn.values[v].hint = hint;
+  }
   ValueId dim(types::DimId d, ValueId* exact = nullptr);
   std::vector<ValueId> dimsOf(TypeId arrayType);
   bool dimInScope(types::DimId d);
@@ -360,6 +368,7 @@ private:
   void lowerBuiltin(const core::Op& op);
   void lowerFormat(const core::Op& op);
   void lowerDebug(const core::Op& op);
+  void lowerBlackBox(const core::Op& op);
   void addTexts(BuiltinCall& call, const std::vector<core::ValueId>& texts);
   void addArgument(BuiltinCall& call, std::string_view param, core::ValueId v);
   void addAsked(BuiltinCall& call, TypeId type);

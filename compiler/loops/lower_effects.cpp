@@ -205,6 +205,20 @@ void Lower::lowerFormat(const core::Op& op) {
   define(op.results[0], format(type, v, attr.spec, attr.quoted, std::move(numbers)));
 }
 
+/// Of what lies in memory the place is given away; the value stays.
+void Lower::lowerBlackBox(const core::Op& op) {
+  std::vector<ValueId> v = leaves(op.operands[0]);
+  for (ValueId& x : v) {
+    if (b_.fn.typeOf(x).cls == ClassKind::Scalar) {
+      x = b_.value(StmtKind::BlackBox, {x}, b_.fn.typeOf(x));
+      continue;
+    }
+    b_.stmt(StmtKind::BlackBox, {b_.pointerOf(x)});
+    b_.stmt(StmtKind::KeepAlive, {x});
+  }
+  define(op.results[0], std::move(v));
+}
+
 void Lower::lowerDebug(const core::Op& op) {
   const std::vector<ValueId> v = leaves(op.operands[0]);
   std::vector<ValueId> text = format(typeOf(op.operands[0]), v, "", true, {});

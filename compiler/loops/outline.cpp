@@ -52,8 +52,8 @@ public:
   }
 
 private:
-  ValueId param(RegionId r, ValueType type) {
-    ValueId v = to_.values.add({type, StmtId(), r});
+  ValueId param(RegionId r, ValueType type, NameId hint = {}) {
+    ValueId v = to_.values.add({type, StmtId(), r, hint});
     to_.regions[r].params.push_back(v);
     return v;
   }
@@ -65,18 +65,18 @@ private:
     if (kind == StmtKind::Const || kind == StmtKind::Text || kind == StmtKind::Descriptor) {
       const Stmt& s = from_.stmts[old.def];
       StmtId copy = to_.stmts.add({s.kind, s.loc, {}, {}, {}, s.attr});
-      ValueId made = to_.values.add({old.type, copy, to_.body});
+      ValueId made = to_.values.add({old.type, copy, to_.body, old.hint});
       to_.stmts[copy].results.push_back(made);
       constants_.push_back(copy);
       return map_[v] = made;
     }
     captures.push_back(v);
-    return map_[v] = param(to_.body, old.type);
+    return map_[v] = param(to_.body, old.type, old.hint);
   }
 
   RegionId region(RegionId r) {
     RegionId made = to_.regions.add({});
-    for (ValueId p : from_.regions[r].params) map_[p] = param(made, from_.typeOf(p));
+    for (ValueId p : from_.regions[r].params) map_[p] = param(made, from_.typeOf(p), from_.values[p].hint);
     for (StmtId id : from_.regions[r].stmts) {
       const Stmt& s = from_.stmts[id];
       Stmt copy{s.kind, s.loc, {}, {}, {}, s.attr};
@@ -84,7 +84,7 @@ private:
       for (RegionId inner : s.regions) copy.regions.push_back(region(inner));
       StmtId added = to_.stmts.add(std::move(copy));
       for (ValueId v : s.results) {
-        ValueId result = to_.values.add({from_.typeOf(v), added, made});
+        ValueId result = to_.values.add({from_.typeOf(v), added, made, from_.values[v].hint});
         map_[v] = result;
         to_.stmts[added].results.push_back(result);
       }

@@ -1,5 +1,7 @@
 #include "loops/print.h"
 
+#include "core/text_names.h"
+
 namespace melix::loops {
 namespace {
 
@@ -42,12 +44,14 @@ const char* runtimeText(RuntimeKind kind) {
 
 class Printer {
 public:
-  Printer(const Module& module, const Function& fn) : module_(module), fn_(fn) {}
+  Printer(const Module& module, const Function& fn, const PlaceText& place)
+      : module_(module), fn_(fn), place_(place) {}
 
   std::string run() {
     static const char* const kinds[] = {"fn", "chunk", "kernel"};
     static const char* const modes[] = {"borrow", "own", "dest"};
-    out_ = std::string(kinds[static_cast<int>(fn_.kind)]) + " " + fn_.key + "(";
+    placeOf(fn_.loc, 0);
+    out_ += std::string(kinds[static_cast<int>(fn_.kind)]) + " " + fn_.key + "(";
     for (size_t k = 0; k < fn_.params().size(); ++k) {
       if (k) out_ += ", ";
       ValueId p = fn_.params()[k];
@@ -63,9 +67,24 @@ public:
   }
 
 private:
-  static std::string name(ValueId v) { return "%" + std::to_string(v.index); }
+  std::string name(ValueId v) {
+    NameId hint = fn_.values[v].hint;
+    if (!hint.valid()) return "%" + std::to_string(v.index);
+    auto [found, fresh] = names_.try_emplace(v);
+    if (fresh) found->second = "%" + pool_.take(core::asWord(module_.core.types.names.text(hint)));
+    return found->second;
+  }
 
-  std::string attrText(const Stmt& s) const {
+  /// A line that tells the place, if it is another one than before.
+  void placeOf(LocId loc, int depth) {
+    std::string place = place_ ? place_(loc) : "";
+    if (place.empty() || place == lastPlace_) return;
+    out_.append(static_cast<size_t>(depth) * 2, ' ');
+    out_ += "// " + place + "\n";
+    lastPlace_ = std::move(place);
+  }
+
+  std::string attrText(const Stmt& s) {
     auto typed = [&](TypeId type) { return " " + module_.core.types.print(type); };
     switch (s.kind) {
     case StmtKind::Const: {
@@ -80,7 +99,7 @@ private:
       return typed(s.as<AllocAttr>().type) + (s.as<AllocAttr>().zeroed ? " zeroed" : "");
     case StmtKind::Call:
     case StmtKind::Launch: return " " + module_.functions[s.as<FunctionId>()].key;
-    case StmtKind::Builtin: return " " + std::to_string(static_cast<int>(s.as<ops::BuiltinKind>()));
+    case StmtKind::Builtin: return " " + std::string(ops::builtinName(s.as<ops::BuiltinKind>()));
     case StmtKind::Runtime:
       return std::string(" ") + runtimeText(s.as<RuntimeCall>().kind) + typed(s.as<RuntimeCall>().type);
     case StmtKind::Format: return typed(s.as<FormatCall>().type) + " " + quote(s.as<FormatCall>().spec);
@@ -108,7 +127,7 @@ private:
     return out;
   }
 
-  std::string accessText(const Stmt& s) const {
+  std::string accessText(const Stmt& s) {
     const auto& a = s.as<Access>();
     size_t count = s.operands.size() - (s.kind == StmtKind::Store ? 1 : 0);
     std::string text = " " + name(s.operands[0]) + "[";
@@ -127,6 +146,7 @@ private:
   }
 
   void statement(const Stmt& s, int depth) {
+    placeOf(s.loc, depth);
     out_.append(static_cast<size_t>(depth) * 2, ' ');
     for (size_t k = 0; k < s.results.size(); ++k) out_ += (k ? ", " : "") + name(s.results[k]);
     if (!s.results.empty()) out_ += " = ";
@@ -156,6 +176,10 @@ private:
 
   const Module& module_;
   const Function& fn_;
+  const PlaceText& place_;
+  core::NamePool pool_;
+  std::unordered_map<ValueId, std::string> names_;
+  std::string lastPlace_;
   std::string out_;
 };
 
@@ -170,11 +194,13 @@ std::string_view stmtText(StmtKind kind) {
   return {};
 }
 
-std::string print(const Module& module, const Function& function) { return Printer(module, function).run(); }
+std::string print(const Module& module, const Function& function, const PlaceText& place) {
+  return Printer(module, function, place).run();
+}
 
-std::string print(const Module& module) {
+std::string print(const Module& module, const PlaceText& place) {
   std::string out;
-  for (const Function& fn : module.functions) out += print(module, fn) + "\n";
+  for (const Function& fn : module.functions) out += print(module, fn, place) + "\n";
   return out;
 }
 

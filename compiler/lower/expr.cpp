@@ -144,8 +144,12 @@ ValueId BodyLowering::madeOf(const Node& node, std::vector<ValueId> v) {
   case NodeKind::Panic: b_.append(Builder::simple(OpKind::Panic, {v[0]}), {}); return unit();
   case NodeKind::Apply: return op(OpKind::Apply);
   case NodeKind::Builtin: return builtin(node, std::move(v));
-  case NodeKind::Format: return op(OpKind::Format, core::FormatAttr{node.as<FormatSpec>().spec, false});
+  case NodeKind::Format: {
+    const auto& format = node.as<FormatSpec>();
+    return op(OpKind::Format, core::FormatAttr{format.spec, format.quoted});
+  }
   case NodeKind::Debug: return b_.one(Builder::simple(OpKind::Debug, {v[0]}), b_.typeOf(v[0]));
+  case NodeKind::BlackBox: return b_.one(Builder::simple(OpKind::BlackBox, {v[0]}), b_.typeOf(v[0]));
   case NodeKind::StopGradient: return b_.one(Builder::simple(OpKind::StopGradient, {v[0]}), b_.typeOf(v[0]));
   case NodeKind::Length: return op(OpKind::Length);
   case NodeKind::Push: return b_.one(Builder::simple(OpKind::Push, {v[0], v[1]}), b_.typeOf(v[0]));

@@ -65,6 +65,7 @@ bool isSeen(const core::Function& fn, const core::Op& op, const std::set<ValueId
   case OpKind::Builtin:
   case OpKind::Panic:
   case OpKind::Debug:
+  case OpKind::BlackBox:
   case OpKind::Pop: return true;
   case OpKind::Check: return !ranges.isProved(op);
   default: break;

@@ -142,7 +142,7 @@ void Modules::index(ModuleId id, const Ast& ast) {
     case NodeKind::Macro: add(DeclKind::Macro, n.as<MacroItem>()); break;
     case NodeKind::Use: indexUse(id, ast, node); break;
     case NodeKind::Test: modules_[id.index]->tests.push_back(node); break;
-    case NodeKind::Bench: sink.report(DiagId::NoBenchmarks, n.as<TestItem>().nameSpan); break;
+    case NodeKind::Bench: modules_[id.index]->benches.push_back(node); break;
     case NodeKind::CheckItem: sink.report(DiagId::NoConcepts, n.span); break;
     case NodeKind::Error: break;
     default: modules_[id.index]->statements.push_back(node); break;

@@ -40,6 +40,7 @@ struct Module {
   std::unordered_map<NameId, std::vector<ModuleId>> imported; ///< `use a.{f}`; of several, all functions
   std::vector<syntax::NodeId> statements;                     ///< of a script, in order
   std::vector<syntax::NodeId> tests; ///< blocks, and once they are read the examples of comments
+  std::vector<syntax::NodeId> benches; ///< `bench` blocks
   bool examplesRead = false;
   bool isPrelude = false;
   bool isRoot = false;  ///< of a program, a test file or an entry at the prompt: nothing imports it

@@ -74,6 +74,7 @@ bool Session::check(names::ModuleId root) {
   std::vector<check::InstanceId> others = checker_.checkModule(root);
   check::InstanceId entry = checker_.program(root);
   for (auto& [name, id] : checker_.tests(root, "")) others.push_back(id);
+  for (auto& [name, id] : checker_.benches(root, "")) others.push_back(id);
   sink.sortSince(0); // as a reader of the file meets them
   return sink.errorCount() == 0 && checkDerivatives(entry, others);
 }
@@ -129,12 +130,20 @@ void Session::renewModule() {
   stage_ = CoreStage::Lowered;
 }
 
-std::vector<std::pair<std::string, core::FunctionId>> Session::tests(names::ModuleId root,
-                                                                     std::string_view filter) {
-  std::vector<std::pair<std::string, core::FunctionId>> out;
+Session::NamedFunctions Session::tests(names::ModuleId root, std::string_view filter) {
+  return loweredBlocks(root, [&] { return checker_.tests(root, filter); });
+}
+
+Session::NamedFunctions Session::benches(names::ModuleId root, std::string_view filter) {
+  return loweredBlocks(root, [&] { return checker_.benches(root, filter); });
+}
+
+Session::NamedFunctions Session::loweredBlocks(names::ModuleId root,
+                                               const std::function<check::Checker::NamedInstances()>& of) {
+  NamedFunctions out;
   if (sink.errorCount() > 0) return out;
   checker_.checkModule(root);
-  auto instances = checker_.tests(root, filter);
+  check::Checker::NamedInstances instances = of();
   if (sink.errorCount() > 0) return out;
   for (auto& [name, id] : instances) out.push_back({name, lowered(id)});
   return out;

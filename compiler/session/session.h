@@ -47,7 +47,10 @@ public:
   /// `module()`. False after errors, which are in `sink`.
   bool program(names::ModuleId root);
   /// Tests of the root whose name contains `filter`, each a Core function without parameters.
-  std::vector<std::pair<std::string, core::FunctionId>> tests(names::ModuleId root, std::string_view filter);
+  using NamedFunctions = std::vector<std::pair<std::string, core::FunctionId>>;
+  NamedFunctions tests(names::ModuleId root, std::string_view filter);
+  /// The same of its benches.
+  NamedFunctions benches(names::ModuleId root, std::string_view filter);
   /// An entry at the prompt as the module's entry, which takes the variables there are. False after errors.
   bool lowerEntry(check::InstanceId id);
   /// Starts a new Core module; sources, names, types and checked instances stay. Whoever runs the old one
@@ -70,6 +73,8 @@ private:
   bool addMathBodies(core::Module& module, Lowered& lowering);
   std::vector<syntax::NodeId> examples(syntax::Ast& ast) override;
   core::FunctionId lowered(check::InstanceId id);
+  NamedFunctions loweredBlocks(names::ModuleId root,
+                               const std::function<check::Checker::NamedInstances()>& of);
   check::Checker::Evaluated evaluate(check::InstanceId id);
   bool checkDerivatives(check::InstanceId entry, const std::vector<check::InstanceId>& others);
   void reportDerivative(const transforms::AdProblem& problem);

@@ -56,6 +56,7 @@ void Backward::op(OpId id) {
   case OpKind::Push:
   case OpKind::ToArray:
   case OpKind::ToList: return lists(o);
+  case OpKind::BlackBox:
   case OpKind::Debug: return addTo(o.operands[0], c);
   default: return scalar(o, c);
   }

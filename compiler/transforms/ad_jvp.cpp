@@ -162,6 +162,7 @@ void JvpBuilder::op(OpId id, Emit& e) {
   case OpKind::Push: return push(o, e);
   case OpKind::Pop: return pop(o, e);
   case OpKind::ToArray: return toArray(o, e);
+  case OpKind::BlackBox:
   case OpKind::Debug: return bind(o.results[0], tangents(o.operands[0]));
   default: return; // carries no tangent
   }

@@ -22,7 +22,7 @@ bool cheap(const Function& f, const Op& nest) {
     const Op& o = f.ops[id];
     if (!o.regions.empty() || o.kind == OpKind::Call || o.kind == OpKind::Math || o.kind == OpKind::Check ||
         o.kind == OpKind::Panic || o.kind == OpKind::Builtin || o.kind == OpKind::Debug ||
-        o.kind == OpKind::Pop)
+        o.kind == OpKind::BlackBox || o.kind == OpKind::Pop)
       return false;
   }
   for (const NestResult& r : nestResults(nest))

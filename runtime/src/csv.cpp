@@ -30,7 +30,7 @@ struct Reader {
     return false;
   }
   void addPlace(const uint8_t* where) {
-    error.add(path);
+    error.addShown(path);
     error.addByte(':');
     error.addInt(place.line);
     error.addByte(':');
@@ -73,8 +73,8 @@ bool badField(Reader& reader, MelixStr field, uint8_t kind, ParseStatus status) 
     return false;
   }
   reader.error.addByte('`');
-  reader.error.add(field.data, field.len > 40 ? 40 : field.len);
-  reader.error.add(field.len > 40 ? "…` " : "` ");
+  reader.error.addShown(field, 40);
+  reader.error.add("` ");
   reader.error.add(status == ParseStatus::TooLarge    ? "does not fit "
                    : status == ParseStatus::NoInteger ? "is not a whole number, as "
                    : kind == MELIX_KIND_BOOL          ? "is not a bool"

@@ -26,7 +26,7 @@ bool fail(TextBuffer& error, MelixStr path, const char* what, int code) {
   error.add("cannot ");
   error.add(what);
   error.add(" `");
-  error.add(path);
+  error.addShown(path);
   error.add("`: ");
   error.add(code ? strerror(code) : "not a path");
   return false;
@@ -93,7 +93,7 @@ static void readResult(MelixTask* task, MelixStr path, uint64_t* results, bool t
   if (bad >= 0) {
     ok = false;
     error.add("cannot read `");
-    error.add(path);
+    error.addShown(path);
     error.add("` as text: byte ");
     error.addInt(bad);
     error.add(" is not UTF-8");

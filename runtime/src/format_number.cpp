@@ -168,26 +168,8 @@ void formatInt(TextBuffer& out, uint8_t kind, uint64_t bits, const FormatSpec& s
 }
 
 void addQuotedChar(TextBuffer& out, uint32_t c, char quote) {
-  switch (c) {
-  case '\n': return out.add("\\n");
-  case '\t': return out.add("\\t");
-  case '\r': return out.add("\\r");
-  case 0: return out.add("\\0");
-  case '\\': return out.add("\\\\");
-  default: break;
-  }
-  if (c == static_cast<uint32_t>(quote)) {
-    out.addByte('\\');
-    out.addByte(quote);
-    return;
-  }
-  if (c < 0x20 || c == 0x7f) {
-    out.add("\\u{");
-    if (c >= 16) out.addByte(static_cast<char>('0' + c / 16));
-    out.addByte("0123456789abcdef"[c % 16]);
-    out.addByte('}');
-    return;
-  }
+  if (c < 0x20 || c == 0x7f) return out.addEscaped(c);
+  if (c == '\\' || c == static_cast<uint32_t>(quote)) out.addByte('\\');
   out.addChar(c);
 }
 

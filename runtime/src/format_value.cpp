@@ -158,7 +158,11 @@ const char* misfit(const FormatSpec& spec, const MelixType* type) {
 
 void formatValue(MelixTask* task, TextBuffer& out, const MelixType* type, const void* value,
                  const FormatSpec& spec, bool quoted) {
-  Formatter{task, out, spec}.value(type, static_cast<const uint8_t*>(value), quoted);
+  auto* data = static_cast<const uint8_t*>(value);
+  for (; type->kind == MELIX_KIND_INSIDE; type = type->fields->type) data += type->fields->offset;
+  // A matrix is a row a line, quoted or not, unless it is part of another value.
+  const bool nested = quoted && type->kind != MELIX_KIND_ARRAY;
+  Formatter{task, out, spec}.value(type, data, nested);
 }
 
 } // namespace melix::runtime

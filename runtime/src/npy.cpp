@@ -191,7 +191,7 @@ bool checkFile(MelixStr path, const TextBuffer& file, Header& header, const Aske
   if (!wrong && (overflow || file.len - header.dataAt < bytes)) wrong = "its data is cut off";
   if (!wrong && fits(header, asked)) return true;
   error.add("cannot read `");
-  error.add(path);
+  error.addShown(path);
   error.add("`: ");
   if (wrong)
     error.add(wrong);

@@ -1,12 +1,15 @@
 // Standard output, buffered by ourselves, and standard error.
+#include "output.h"
+
 #include "builtins.h"
+#include "futex.h"
 #include "status_line.h"
 #include "system.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace melix::runtime {
 
@@ -15,12 +18,22 @@ namespace {
 constexpr int64_t bufferBytes = 16 * 1024;
 uint8_t buffer[bufferBytes];
 int64_t used;
-int terminal = -1; // of standard output: unknown, no, yes
-int failure;       // the reason (errno) why the first write to standard output that failed did so
-uint32_t lock;
+int terminal = -1;        // of standard output: unknown, no, yes
+int failure;              // the reason (errno) why the first write to standard output that failed did so
+uint32_t lock;            // of all that stands here
+int64_t since;            // when what is in the buffer began to wait, in nanoseconds; 0: there is nothing
+bool writerSleeps = true; // the thread that writes what has waited is to be woken
 StatusLine status;
 MelixWriteFn hostWriter;
 void* hostContext;
+
+constexpr int64_t longestWait = 100'000'000; // nanoseconds
+
+int64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
 
 void writeOutput(const uint8_t* data, int64_t len) {
   if (terminal > 0) status.makeRoom(data, len);
@@ -30,6 +43,25 @@ void writeOutput(const uint8_t* data, int64_t len) {
 void flushBuffer() {
   if (used > 0) writeOutput(buffer, used);
   used = 0;
+  since = 0;
+}
+
+void put(const uint8_t* data, int64_t len) {
+  if (len > bufferBytes - used) flushBuffer();
+  if (len > bufferBytes) return writeOutput(data, len);
+  if (len > 0) memcpy(buffer + used, data, static_cast<size_t>(len));
+  used += len;
+}
+
+/// After something was put. A terminal shows whole lines at once.
+void settle(bool endsLine) {
+  if (terminal < 0) terminal = isatty(1);
+  if (terminal && endsLine) return flushBuffer();
+  if (since != 0 || used == 0) return;
+  since = now();
+  if (!writerSleeps) return;
+  writerSleeps = false;
+  wakeWriter();
 }
 
 /// A program whose output goes nowhere does not go on; melix_end_output says why.
@@ -54,32 +86,33 @@ bool writeAll(int fd, const uint8_t* data, int64_t len) {
 
 void writeText(int fd, const uint8_t* data, int64_t len) {
   if (len <= 0) return;
-  SpinLock guard(&lock);
+  SleepingLock guard(&lock);
   if (hostWriter) {
     hostWriter(hostContext, fd, data, len);
-    return;
-  }
-  if (fd != 1) {
+  } else if (fd == 1) {
+    put(data, len);
+    settle(memchr(data, '\n', static_cast<size_t>(len)));
+  } else {
     flushBuffer();
     status.makeRoom(data, len);
     writeAll(fd, data, len);
-    return;
   }
-  if (terminal < 0) terminal = isatty(1);
-  if (len > bufferBytes - used) flushBuffer();
-  if (len > bufferBytes) {
-    writeOutput(data, len);
-    return;
-  }
-  memcpy(buffer + used, data, static_cast<size_t>(len));
-  used += len;
-  if (terminal && memchr(data, '\n', static_cast<size_t>(len))) flushBuffer();
+}
+
+/// A line of standard output, unless the host takes it.
+static bool putLine(MelixStr text) {
+  SleepingLock guard(&lock);
+  if (hostWriter) return false;
+  put(text.data, text.len);
+  put(reinterpret_cast<const uint8_t*>("\n"), 1);
+  settle(true);
+  return true;
 }
 
 int statusColumns() { return hostWriter ? 0 : terminalColumns(); }
 
 void showStatus(const TextBuffer& text, bool stays) {
-  SpinLock guard(&lock);
+  SleepingLock guard(&lock);
   if (stays) flushBuffer();
   status.show(text.data, text.len, stays);
 }
@@ -88,11 +121,7 @@ void showStatus(const TextBuffer& text, bool stays) {
 static void printPieces(int fd, const uint64_t* args) {
   auto count = static_cast<int64_t>(args[0]);
   auto* pieces = reinterpret_cast<const MelixStr*>(args[1]);
-  if (count == 1 && fd == 1) {
-    writeText(1, pieces[0].data, pieces[0].len);
-    writeText(1, reinterpret_cast<const uint8_t*>("\n"), 1);
-    return;
-  }
+  if (count == 1 && fd == 1 && putLine(pieces[0])) return;
   ScopedBuffer text;
   for (int64_t k = 0; k < count; k++) {
     if (k > 0) text.addByte(' ');
@@ -102,19 +131,50 @@ static void printPieces(int fd, const uint64_t* args) {
   writeText(fd, text.data, text.len);
 }
 
+int64_t writeWaiting() {
+  SleepingLock guard(&lock);
+  const int64_t left = since ? since + longestWait - now() : 0;
+  if (left > 0) return left;
+  flushBuffer();
+  writerSleeps = true;
+  return -1;
+}
+
+void writeLast() {
+  constexpr int milliseconds = 200;
+  for (int waited = 0; !SleepingLock::tryLock(&lock); waited++) { // and keeps it
+    if (waited == milliseconds) return;
+    poll(nullptr, 0, 1);
+  }
+  constexpr int64_t fits = 4096; // what a pipe that can be written to takes without waiting
+  for (int64_t at = 0; at < used;) {
+    pollfd reader = {1, POLLOUT, 0};
+    if (poll(&reader, 1, milliseconds) <= 0) return;
+    ssize_t n = write(1, buffer + at, static_cast<size_t>(used - at < fits ? used - at : fits));
+    if (n <= 0 && errno != EINTR) return;
+    if (n > 0) at += n;
+  }
+}
+
+void forgetWriter() {
+  lock = 0;
+  writerSleeps = true;
+  forgetThread();
+}
+
 } // namespace melix::runtime
 
 using namespace melix::runtime;
 
 void melix_flush(void) {
-  SpinLock guard(&lock);
+  SleepingLock guard(&lock);
   flushBuffer();
   status.clear();
 }
 
 int32_t melix_end_output(int32_t exitStatus) {
   {
-    SpinLock guard(&lock);
+    SleepingLock guard(&lock);
     flushBuffer();
     status.keep();
   }
@@ -136,7 +196,7 @@ void melix_hold_standard_files(void) {
 }
 
 void melix_set_writer(MelixWriteFn writer, void* context) {
-  SpinLock guard(&lock);
+  SleepingLock guard(&lock);
   flushBuffer();
   hostWriter = writer;
   hostContext = context;

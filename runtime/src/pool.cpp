@@ -6,15 +6,14 @@
 // enters (adds 1 to `active`) and looks at `open` again; if it is not 0 the job is valid until the worker
 // leaves. When no chunk is left the caller stores 0 in `open` and waits for `active` to become 0; only then
 // the job is changed again.
+#include "futex.h"
+#include "output.h"
 #include "system.h"
 #include "task.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace melix::runtime {
 
@@ -82,13 +81,6 @@ int32_t decideThreads() {
   int64_t threads = asked > 0 ? asked : cpus;
   pool.spins = threads <= cpus ? spinsBeforeSleep : 100;
   return static_cast<int32_t>(threads > maxThreads ? maxThreads : threads);
-}
-
-void futexWait(uint32_t* word, uint32_t value) {
-  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
-}
-void futexWakeAll(uint32_t* word) {
-  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
 }
 
 void noteFailure(Failure& failure, int64_t chunk, int64_t result, int32_t status) {
@@ -234,7 +226,7 @@ Failure runOnPool(MelixTask* task, const Job& job, MelixTask*& failed) {
   uint32_t number = ++pool.lastNumber ? pool.lastNumber : ++pool.lastNumber;
   __atomic_store_n(&pool.open, number, __ATOMIC_SEQ_CST);
   __atomic_fetch_add(&pool.signal, 1, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST)) futexWakeAll(&pool.signal);
+  if (__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST)) futexWake(&pool.signal, INT32_MAX);
 
   Failure failure = takePart(task);
 
@@ -263,6 +255,9 @@ Failure runOnPool(MelixTask* task, const Job& job, MelixTask*& failed) {
 }
 
 } // namespace
+
+/// Its threads are gone or were never here; MELIX_THREADS is read again.
+static void forgetPool() { memset(static_cast<void*>(&pool), 0, sizeof pool); }
 
 bool threadsAreANumber() { return askedThreads() >= 0; }
 
@@ -302,16 +297,16 @@ void melix_pool_stop(void) {
   if (pool.started > 0) {
     __atomic_store_n(&pool.stop, 1, __ATOMIC_RELEASE);
     __atomic_fetch_add(&pool.signal, 1, __ATOMIC_SEQ_CST);
-    futexWakeAll(&pool.signal);
+    futexWake(&pool.signal, INT32_MAX);
     for (int k = 0; k < pool.started; k++) {
       pthread_join(pool.workers[k]->thread, nullptr);
       freeWorker(pool.workers[k]);
     }
   }
-  melix_after_fork();
+  forgetPool();
 }
 
 void melix_after_fork(void) {
-  // The threads are gone or were never here; MELIX_THREADS is read again.
-  memset(static_cast<void*>(&pool), 0, sizeof pool);
+  forgetPool();
+  forgetWriter();
 }

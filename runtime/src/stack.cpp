@@ -1,4 +1,5 @@
 // Reserved stacks with a guard, and the signals: a fault in a guard is a stack overflow, Ctrl-C sets a flag.
+#include "output.h"
 #include "system.h"
 #include "task.h"
 
@@ -53,6 +54,7 @@ const void* const* frameAtFault(const MelixTask* task, const ucontext_t* context
 }
 
 void passOn(int number, siginfo_t* info, void* context) {
+  writeLast();
   const struct sigaction& old = number == SIGBUS ? oldBus : oldSegv;
   if ((old.sa_flags & SA_SIGINFO) && old.sa_sigaction) {
     old.sa_sigaction(number, info, context);
@@ -84,11 +86,22 @@ void onFault(int number, siginfo_t* info, void* raw) {
   passOn(number, info, raw);
 }
 
-void onDeaf(int) { _exit(MELIX_CANCELLED); }
+/// The process ends here, by what no handler answers.
+void onCrash(int number, siginfo_t* info, void*) {
+  writeLast();
+  struct sigaction plain;
+  memset(&plain, 0, sizeof plain);
+  plain.sa_handler = SIG_DFL;
+  sigaction(number, &plain, nullptr);
+  const bool comesAgain = info->si_code > 0; // an instruction's, which is run once more
+  if (!comesAgain) kill(getpid(), number);
+}
+
+void onDeaf(int) { endAfterOutput(-MELIX_CANCELLED); }
 
 void onInterrupt(int) {
   MelixTask* task = __atomic_load_n(&interruptible, __ATOMIC_ACQUIRE);
-  if (!task || __atomic_load_n(&task->head.cancel, __ATOMIC_RELAXED)) _exit(MELIX_CANCELLED);
+  if (!task || __atomic_load_n(&task->head.cancel, __ATOMIC_RELAXED)) return endAfterOutput(-MELIX_CANCELLED);
   __atomic_store_n(&task->head.cancel, 1, __ATOMIC_RELAXED);
   for (MelixTask* const& slot : watched) {
     MelixTask* worker = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
@@ -105,6 +118,13 @@ void installHandlers() {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigaction(SIGSEGV, &action, &oldSegv);
   sigaction(SIGBUS, &action, &oldBus);
+  action.sa_sigaction = onCrash;
+  constexpr int crashes[] = {SIGILL, SIGFPE, SIGABRT};
+  for (int number : crashes) {
+    struct sigaction old;
+    const bool isFree = sigaction(number, nullptr, &old) == 0 && old.sa_handler == SIG_DFL;
+    if (isFree) sigaction(number, &action, nullptr);
+  }
 }
 
 } // namespace

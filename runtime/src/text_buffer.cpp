@@ -39,6 +39,56 @@ void TextBuffer::addChar(uint32_t codePoint) {
   add(bytes, encodeChar(codePoint, bytes));
 }
 
+void TextBuffer::addEscaped(uint32_t codePoint) {
+  switch (codePoint) {
+  case '\n': return add("\\n");
+  case '\t': return add("\\t");
+  case '\r': return add("\\r");
+  case 0: return add("\\0");
+  default: break;
+  }
+  char digits[8];
+  int at = 8;
+  do {
+    digits[--at] = "0123456789abcdef"[codePoint % 16];
+    codePoint /= 16;
+  } while (codePoint);
+  add("\\u{");
+  add(digits + at, 8 - at);
+  addByte('}');
+}
+
+/// Controls, separators of lines, and marks that have no width or turn the direction of writing.
+static bool isSeen(uint32_t c) {
+  constexpr struct {
+    uint32_t first, last;
+  } unseen[] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x200b, 0x200f},
+                {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+  for (auto range : unseen)
+    if (c >= range.first && c <= range.last) return false;
+  return true;
+}
+
+void TextBuffer::addShown(MelixStr text, int64_t longest) {
+  for (int64_t i = 0; i < text.len; longest--) {
+    if (longest == 0) return add("…");
+    uint32_t c;
+    int n = decodeChar(text.data + i, text.len - i, c);
+    if (n == 0) {
+      const char* hex = "0123456789abcdef";
+      const uint8_t byte = text.data[i++];
+      const char escaped[] = {'\\', 'x', hex[byte / 16], hex[byte % 16]};
+      add(escaped, 4);
+      continue;
+    }
+    if (isSeen(c))
+      add(text.data + i, n);
+    else
+      addEscaped(c);
+    i += n;
+  }
+}
+
 int64_t countChars(const uint8_t* data, int64_t len) {
   int64_t count = 0;
   for (int64_t i = 0; i < len; i++) count += (data[i] & 0xc0) != 0x80;

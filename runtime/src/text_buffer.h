@@ -22,6 +22,11 @@ struct TextBuffer {
   void addInt(int64_t value);
   void addUnsigned(uint64_t value);
   void addChar(uint32_t codePoint);
+  /// `\n`, `\u{1b}`: a char as the escape that a literal may hold.
+  void addEscaped(uint32_t codePoint);
+  /// Text that comes from outside, for a message: what would not be seen, or moves what is, is escaped, as are
+  /// bytes that are no UTF-8 (`\xff`). At most `longest` chars of it, then `…`.
+  void addShown(MelixStr text, int64_t longest = INT64_MAX);
   void clear() { len = 0; }
   void release() {
     free(data);

@@ -82,6 +82,11 @@ TEST(CommandLine, TestAndFmtTakeManyFiles) {
   Invocation test = understood({"test", "--filter", "sum of", "a.mlx", "b.mlx"});
   EXPECT_EQ(test.files, Words({"a.mlx", "b.mlx"}));
   EXPECT_EQ(test.filter, "sum of");
+  EXPECT_EQ(test.timeout, 60);
+  EXPECT_EQ(understood({"test", "--timeout", "0.5", "a.mlx"}).timeout, 0.5);
+  Invocation bench = understood({"bench", "a.mlx", "--seconds=2", "--filter", "sum", "b"});
+  EXPECT_EQ(bench.files, Words({"a.mlx", "b"}));
+  EXPECT_EQ(bench.seconds, 2);
   EXPECT_TRUE(understood({"fmt", "--check", "a.mlx", "b.mlx"}).checkFormat);
 }
 
@@ -97,6 +102,8 @@ TEST(CommandLine, WrongLinesExplainThemselvesWithStatusTwo) {
       {{"check", "a.mlx", "b.mlx"}, "b.mlx"},
       {{"check", "-e", "1", "a.mlx"}, "not both"},
       {{"run", "-O7", "p.mlx"}, "7"},
+      {{"test", "--timeout", "-1", "p.mlx"}, "--timeout"},
+      {{"test", "--timeout", "soon", "p.mlx"}, "--timeout"},
       {{"fmt"}, "FILE"},
       {{"--bogus"}, "--bogus"},
   };
@@ -112,7 +119,7 @@ TEST(CommandLine, WrongLinesExplainThemselvesWithStatusTwo) {
 TEST(CommandLine, HelpNamesEveryCommandAndOption) {
   Answer help = answered({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* word : {"run", "build", "check", "test", "show", "fmt", "repl", "--version", "101", "130"})
+  for (const char* word : {"run", "build", "check", "test", "bench", "show", "fmt", "repl", "--version", "101", "130"})
     EXPECT_NE(help.text.find(word), std::string::npos) << word;
   const std::pair<const char*, Words> commands[] = {
       {"run",
@@ -121,7 +128,8 @@ TEST(CommandLine, HelpNamesEveryCommandAndOption) {
       {"build", {"-o", "--strip", "--cpu", "x86-64-v3"}},
       {"check", {"--strict-shapes"}},
       {"show", {"ast", "core", "grad", "opt", "loops", "llvm", "asm", "--count", "--only"}},
-      {"test", {"--filter", "--interpret", "-O0", "--check-overflow"}},
+      {"test", {"--filter", "--timeout", "--interpret", "-O0", "--check-overflow"}},
+      {"bench", {"--filter", "--seconds", "-O0", "--cpu"}},
       {"fmt", {"--check", "-"}},
       {"repl", {"Ctrl-D"}},
   };

@@ -22,6 +22,14 @@ TEST(Repl, ShowsValuesAndKeepsVariables) {
   EXPECT_EQ(answers("let a = [1.0, 2.0]\nlet b = a + a\nb\n"), "[2.0, 4.0]\n");
 }
 
+TEST(Repl, AMatrixIsARowALineAsPrintShowsIt) {
+  EXPECT_EQ(answers("[[1, 2], [3, 4]]\n([[1, 2], [3, 4]], \"a\")\n[[\"a\"], [\"b\"]]\n"),
+            "[[1, 2],\n [3, 4]]\n([[1, 2], [3, 4]], \"a\")\n[[\"a\"],\n [\"b\"]]\n");
+  EXPECT_EQ(answers("[for i in 0..9, j in 0..200: i]\n"),
+            "[[0, 0, 0, …, 0, 0, 0],\n [1, 1, 1, …, 1, 1, 1],\n [2, 2, 2, …, 2, 2, 2],\n …,\n"
+            " [6, 6, 6, …, 6, 6, 6],\n [7, 7, 7, …, 7, 7, 7],\n [8, 8, 8, …, 8, 8, 8]]\n");
+}
+
 TEST(Repl, EffectsHappenOnce) { EXPECT_EQ(answers("print(\"once\")\nlet x = 1\nx\n"), "once\n1\n"); }
 
 TEST(Repl, VariablesChangeInPlace) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace melix::driver {
@@ -158,6 +159,16 @@ TEST(Show, EveryStageHasAText) {
   }
 }
 
+TEST(Show, LoopsHaveTheNamesAndLinesOfTheProgram) {
+  const std::string code = "fn f(x: f64[N], scale: f64) -> f64[N] {\n  var total = 0.0\n  for v in x {\n"
+                           "    total += v\n  }\n  [for row: x[row] * scale * total]\n}\n"
+                           "let given = [for k in 0..len(arguments()) + 9: k as f64]\nprint(f(given, 2.0))\n";
+  harness::ProcessResult r = melix("show --stage loops -", code);
+  EXPECT_EQ(r.status, 0) << r.errors;
+  for (const char* part : {"%given = alloc f64", "%total", "%row", "// <stdin>:4\n", "// <stdin>:6\n"})
+    EXPECT_TRUE(contains(r.output, part)) << part << "\n" << r.output;
+}
+
 TEST(Show, CountsAndChoosesFunctions) {
   harness::ProcessResult r =
       melix("show --stage core --count --only f -e 'fn f(x: f32) -> f32 = x * x\nprint(f(3.0))'");
@@ -240,6 +251,58 @@ TEST(Test, ExamplesOfCommentsAreTestsNamedForWhatTheyExplain) {
   }
   EXPECT_EQ(melix("run " + file).status, 0);
   unlink(file.c_str());
+}
+
+TEST(Test, ATestThatDoesNotEndIsStoppedAndTheOthersGoOn) {
+  const std::string file = "/tmp/melix_endless_" + std::to_string(getpid()) + ".mlx";
+  std::ofstream(file)
+      << "test \"endless\" { print(\"so far\"); var k = 0; while k >= 0 { k = (k + 1) % 7 } }\n"
+         "test \"fine\" { assert 1 + 1 == 2 }\n";
+  for (const char* how : {"", "--interpret "}) {
+    harness::ProcessResult r = melix(std::string("test --timeout 0.3 ") + how + file);
+    EXPECT_EQ(r.status, 1);
+    EXPECT_TRUE(contains(r.output, ": endless\nso far\nit was stopped after 0.3 s\nok ")) << r.output;
+    EXPECT_TRUE(contains(r.output, "\n1 passed, 1 failed\n")) << r.output;
+  }
+  std::remove(file.c_str());
+}
+
+TEST(Test, AFolderMeansTheFilesWithTestsInTheOrderOfTheirPaths) {
+  const std::filesystem::path folder = "/tmp/melix_folder_" + std::to_string(getpid());
+  std::filesystem::create_directories(folder / "b");
+  std::ofstream(folder / "b" / "inner.mlx") << "test \"inner\" { assert 1 < 2 }\n";
+  std::ofstream(folder / "c.mlx") << "test \"last\" { assert 1 < 2 }\n";
+  std::ofstream(folder / "a.mlx") << "/// ```\n/// assert f() == 1\n/// ```\npub fn f() -> int = 1\n";
+  std::ofstream(folder / "no_tests.mlx") << "print(unknown)\n";
+  std::ofstream(folder / "other.txt") << "test\n";
+  const std::string at = folder.string() + "/";
+  harness::ProcessResult r = melix("test " + folder.string());
+  EXPECT_EQ(r.status, 0) << r.errors;
+  EXPECT_EQ(r.output, "ok      " + at + "a.mlx: example of f\nok      " + at +
+                          "b/inner.mlx: inner\nok      " + at + "c.mlx: last\n3 passed, 0 failed\n");
+  std::ofstream(folder / "b" / "wrong.mlx") << "test \"wrong\" { assert 1 }\n";
+  r = melix("test " + folder.string());
+  EXPECT_EQ(r.status, 1);
+  EXPECT_TRUE(contains(r.output, "\n3 passed, 0 failed, 1 file with errors\n")) << r.output;
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Bench, EachBlockIsMeasuredAndAFailureIsStatus1) {
+  const std::string file = "/tmp/melix_bench_" + std::to_string(getpid()) + ".mlx";
+  std::ofstream(file) << "bench \"sum\" { sum(black_box([1.0, 2.0])) }\n"
+                         "bench \"list\" { let xs = black_box([1]); let ys = list(xs); print(len(ys)) }\n"
+                         "bench \"broken\" { panic(\"no luck\") }\n";
+  const std::string command = "bench --seconds 0.01 " + file;
+  harness::ProcessResult r = melix(command);
+  EXPECT_EQ(r.status, 1);
+  for (const char* part :
+       {": sum  ", ": list  ", "s ± ", " %  ", " allocation", ": broken  ", "FAILED\n", "no luck"})
+    EXPECT_TRUE(contains(r.output, part)) << part << r.output << r.errors;
+  r = melix(command + " --filter sum");
+  EXPECT_EQ(r.status, 0) << r.errors;
+  EXPECT_FALSE(contains(r.output, "list")) << r.output;
+  EXPECT_EQ(melix("run " + file).output, "");
+  std::remove(file.c_str());
 }
 
 TEST(Options, TestsAreCheckedForOverflowToo) {

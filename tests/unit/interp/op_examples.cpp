@@ -293,6 +293,7 @@ const std::vector<OpExample>& opExamples() {
        {f(1.5F)},
        "\".2 1.5\""},
       {OpKind::Debug, "(%x: f32) -> (f32)", "%r = debug %x : f32\nyield %r", {f(1)}, "1"},
+      {OpKind::BlackBox, "(%x: f32) -> (f32)", "%r = black_box %x : f32\nyield %r", {f(1)}, "1"},
       // gone before code runs: the interpreter refuses them
       {OpKind::Closure,
        "(%x: f32) -> (f32)",

@@ -84,6 +84,8 @@ TEST_F(Files, csv_mistakes_are_told_with_their_place) {
   EXPECT_EQ(csv("1,2\n3,4,5\n"), "t.csv:2:5: this row has more than the 2 numbers of the first row");
   EXPECT_EQ(csv("1,2\n\n3,4\n"), "t.csv:2:1: a number is missing");
   EXPECT_EQ(csv("1,2\n3,abc\n"), "t.csv:2:3: `abc` is not a number");
+  EXPECT_EQ(csv("a\x1b[2J\u202e\xff,2\n"), "t.csv:1:1: `a\\u{1b}[2J\\u{202e}\\xff` is not a number");
+  EXPECT_EQ(csv(std::string(50, 'x') + "\n"), "t.csv:1:1: `" + std::string(40, 'x') + "…` is not a number");
   EXPECT_EQ(csv("ä,2\n"), "t.csv:1:1: `ä` is not a number");
   EXPECT_EQ(csv("1, ,2\n"), "t.csv:1:4: a number is missing");
   EXPECT_EQ(csv("1.5\n", MELIX_KIND_I32), "t.csv:1:1: `1.5` is not a whole number, as i32 asks");
@@ -155,7 +157,7 @@ TEST_F(Files, whole_files) {
   EXPECT_EQ(takeText(1), "a\xff");
   call(melix_file_read, Slots().add(std::string_view("a\0b", 3)));
   EXPECT_EQ(results[0], 0u);
-  EXPECT_EQ(takeText(3), std::string("cannot read `a\0b`: not a path", 29));
+  EXPECT_EQ(takeText(3), "cannot read `a\\0b`: not a path");
 }
 
 std::string hex(std::string_view digits) {

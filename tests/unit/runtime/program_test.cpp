@@ -3,6 +3,8 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace melix::test {
@@ -117,6 +119,7 @@ class Program : public testing::Test {};
 
 /// Ends the (forked) process with what melix_main returns.
 [[noreturn]] void runProgram(MelixEntryFn entry) {
+  melix_after_fork();
   char name[] = "prog";
   char* argv[] = {name, nullptr};
   MelixProgram program{entry, nullptr, 3, 0};
@@ -190,6 +193,62 @@ TEST_F(Program, a_fault_that_is_no_stack_overflow_ends_as_usual) {
               }),
               testing::KilledBySignal(SIGSEGV), "");
 #endif
+}
+
+/// Prints a line that is not written at once, to where the test reads.
+void printToErrors(MelixTask* t) {
+  dup2(2, 1);
+  print(t, "kept");
+}
+
+[[noreturn]] void compute() {
+  for (volatile bool goesOn = true;;)
+    if (!goesOn) break;
+  std::abort();
+}
+
+TEST_F(Program, output_is_written_before_a_signal_ends_the_process) {
+  EXPECT_EXIT(runProgram([](MelixTask* t) -> int32_t {
+                printToErrors(t);
+                raise(SIGTERM);
+                compute();
+              }),
+              testing::KilledBySignal(SIGTERM), "^kept\n$");
+  EXPECT_EXIT(runProgram([](MelixTask* t) -> int32_t {
+                printToErrors(t);
+                raise(SIGABRT);
+                compute();
+              }),
+              testing::KilledBySignal(SIGABRT), "^kept\n$");
+#ifndef MELIX_SANITIZE
+  EXPECT_EXIT(runProgram([](MelixTask* t) -> int32_t {
+                printToErrors(t);
+                volatile uintptr_t nowhere = 16;
+                return *reinterpret_cast<volatile int*>(nowhere);
+              }),
+              testing::KilledBySignal(SIGSEGV), "^kept\n$");
+#endif
+}
+
+TEST_F(Program, a_line_that_waits_is_written_while_the_program_computes) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], 1);
+    runProgram([](MelixTask* t) -> int32_t {
+      print(t, "first");
+      compute();
+    });
+  }
+  pollfd waiting{ends[0], POLLIN, 0};
+  EXPECT_EQ(poll(&waiting, 1, 20'000), 1);
+  char text[16];
+  EXPECT_EQ(read(ends[0], text, sizeof text), 6);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST_F(RuntimeTest, print_joins_its_pieces_with_spaces) {

@@ -1,0 +1,22 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace melix::driver {
+
+/// What came of work in a child.
+struct ChildEnd {
+  bool returned = false; ///< the work came to its end
+  std::string told;      ///< what it told then
+  std::string output;    ///< what it wrote; behind it, how it ended if it did not return
+};
+
+/// Gives the exit status, and sets `told` once the work has come to its end. A panic leaves it without
+/// unwinding.
+using ChildWork = std::function<int(std::optional<std::string>& told)>;
+
+/// Does `work` in a forked child, which is stopped after `seconds`: 0 is without limit.
+ChildEnd runInChild(const ChildWork& work, double seconds);
+
+} // namespace melix::driver
