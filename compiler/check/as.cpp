@@ -1,6 +1,8 @@
 // Values at other types: `as`, `?`, ranges as values.
 #include "check/attempt.h"
+#include "check/iteration.h"
 #include "check/protocols.h"
+#include "check/text_hint.h"
 
 namespace melix::check {
 
@@ -111,11 +113,40 @@ bool Body::callNeedsType(SynId node) {
   return layers.empty() && intrinsic && infersFromExpected(*intrinsic);
 }
 
+/// An array, struct or enum at the sizes of `to`, which has the form of its type: they are compared when the
+/// program runs where they may differ, and an error where they do.
+static NodeId atSizesOf(NodeBuilder& b, NodeId value, TypeId to, Span span) {
+  const TypeId from = b.typeOf(value);
+  std::vector<DimCheckItem> checks;
+  const std::vector<DimId> want = b.types[to].dims, have = b.types[from].dims;
+  for (uint32_t k = 0; k < want.size(); ++k) {
+    if (b.infer.zonk(want[k]) == b.infer.zonk(have[k]) ||
+        b.infer.unifyDim(want[k], have[k]) == UnifyKind::Equal)
+      continue;
+    const DimId x = b.infer.zonk(want[k]), y = b.infer.zonk(have[k]);
+    if (b.types.dims.asConstant(x) && b.types.dims.asConstant(y)) {
+      b.reportMismatch({UnifyKind::DimsDiffer, {}, want[k], have[k], want[k], k}, to, from, value, span);
+      return b.error(span);
+    }
+    checks.push_back({x, y, "", {}, k});
+  }
+  to = b.infer.zonk(to);
+  const TypeId sized =
+      b.kindOf(value) == TypeKind::Array ? b.types.array(b.types.element(from), b.dimsOf(to)) : to;
+  checks = b.withMessages(std::move(checks), DiagId::ShapeExpected, to, from);
+  return b.checked(value, sized, std::move(checks), span, true);
+}
+
 NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
   TypeId from = b.typeOf(value), to = infer.zonk(type);
   auto fail = [&] {
     if (b.lacks(to, "Num", "`as`", span) || b.lacks(from, "Num", "`as`", span)) return b.error(span);
-    sink.report(DiagId::CannotConvert, span, b.show(from), b.show(to));
+    Diagnostic& d = sink.report(DiagId::CannotConvert, span, b.show(from), b.show(to));
+    const std::string written = writtenOperand(b.spanOf(value));
+    if (types.kind(from) == TypeKind::Str && types.isNumber(to))
+      d.hint = readingHint(written, types.kind(to));
+    if (types.kind(to) == TypeKind::Str)
+      d.hint = "`str(" + writtenShort(b.spanOf(value)) + ")` is the text of a value";
     return b.error(span);
   };
   TypeId element = types.element(to), fromElement = infer.shallow(types.element(from));
@@ -126,29 +157,16 @@ NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
   const bool openInt = infer.isOpen(fromElement) && infer.varClass(fromElement) == types::VarClass::OpenInt;
   bool chars = types.kind(element) == TypeKind::Char && (openInt || types.isInt(fromElement));
   if (chars && openInt) infer.unify(types.int64(), fromElement);
-  if (types.kind(to) == TypeKind::Array) { // an array type also checks the shape
+  if (types.kind(to) == TypeKind::Array) {
     if (types.kind(from) != TypeKind::Array || types.rank(from) != types.rank(to)) return fail();
-    std::vector<DimCheckItem> checks;
-    std::vector<DimId> want = b.dimsOf(to), have = b.dimsOf(from);
-    for (size_t k = 0; k < want.size(); ++k) {
-      if (infer.zonk(want[k]) == infer.zonk(have[k]) || infer.unifyDim(want[k], have[k]) == UnifyKind::Equal)
-        continue;
-      auto x = types.dims.asConstant(infer.zonk(want[k])), y = types.dims.asConstant(infer.zonk(have[k]));
-      if (x && y) {
-        b.reportMismatch({UnifyKind::DimsDiffer, {}, want[k], have[k], want[k], static_cast<uint32_t>(k)}, to,
-                         from, value, span);
-        return b.error(span);
-      }
-      checks.push_back({infer.zonk(want[k]), infer.zonk(have[k]), "", {}, static_cast<uint32_t>(k)});
-    }
+    value = atSizesOf(b, value, to, span);
+    if (b.kindOf(value) == TypeKind::Error) return value;
     to = infer.zonk(to);
-    checks = b.withMessages(std::move(checks), DiagId::ShapeExpected, to, from);
-    if (!checks.empty())
-      value = b.checked(value, types.array(types.element(from), b.dimsOf(to)), std::move(checks), span, true);
   }
   if (types.kind(from) != TypeKind::Array && types.kind(to) != TypeKind::Array && !numbers && !chars) {
     if (infer.unify(to, from).kind == UnifyKind::Equal) return value;
-    return fail();
+    const types::RecordId record = types[to].record; // its parameters may be sizes
+    return record && record == types[from].record ? atSizesOf(b, value, to, span) : fail();
   }
   if (!numbers && !chars) {
     if (types.element(to) == fromElement) return value;
@@ -287,15 +305,20 @@ NodeId Body::checkRangeValue(const syntax::Range& r, Span span) {
     sink.report(DiagId::NoRangeValue, span);
     return b.error(span);
   }
-  NodeId first = asInt(checkExpr(r.first), ast.span(r.first));
-  NodeId last = asInt(checkExpr(r.last), ast.span(r.last));
-  std::vector<CallArg> args{{NameId::none(), SynId::none(), first, span},
-                            {NameId::none(), SynId::none(), last, span}};
-  TypeId type = c.recordType(decl, {});
-  if (types.recordInfo(types[type].record).cases[0].fields.size() > 2)
-    args.push_back(
-        {NameId::none(), SynId::none(), r.step ? asInt(checkExpr(r.step), span) : b.integer(1, span), span});
-  return construct(decl, 0, args, nullptr, TypeId::none(), span);
+  std::vector<NodeId> parts, nodes;
+  for (SynId written : {r.first, r.last}) parts.push_back(asInt(checkExpr(written), ast.span(written)));
+  parts.push_back(r.step ? asInt(checkExpr(r.step), ast.span(r.step)) : b.integer(1, span));
+  for (NodeId part : parts)
+    if (b.kindOf(part) == TypeKind::Error) return part;
+  if (isWrongStep(*this, parts[2], r.step)) return b.error(span);
+  if (!b.literal(parts[2])) {
+    for (NodeId& part : parts) part = b.local(b.bind("end", part, nodes), span);
+    nodes.push_back(positiveStep(*this, parts[2], span));
+  }
+  std::vector<CallArg> args;
+  for (NodeId part : parts) args.push_back({NameId::none(), SynId::none(), part, span});
+  nodes.push_back(construct(decl, 0, args, nullptr, TypeId::none(), span));
+  return nodes.size() == 1 ? nodes[0] : b.block(std::move(nodes), span);
 }
 
 } // namespace melix::check

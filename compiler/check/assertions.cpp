@@ -13,9 +13,10 @@ public:
 
   NodeId check(const syntax::Assert& a, Span span) {
     const SynId condition = withoutParens(a.condition);
+    const auto [comparison, callee] = comparisonIn(condition);
     NodeId holds, made;
-    if (!a.message && isComparison(condition))
-      made = comparison(condition, textOf(a.condition), span);
+    if (!a.message && comparison)
+      made = telling(comparison, callee, textOf(a.condition), span);
     else
       holds = body_.checkBoolean(condition, "`assert`");
     assumeEqual(condition);
@@ -24,6 +25,16 @@ public:
   }
 
 private:
+  /// The comparison that a condition consists of, and the name that is called with it alone if there is one:
+  /// `all(a == b)`.
+  std::pair<SynId, SynId> comparisonIn(SynId condition) const {
+    if (isComparison(condition)) return {condition, SynId::none()};
+    if (ast_.kind(condition) != SynKind::Call) return {};
+    const auto& call = ast_[condition].as<Call>();
+    if (call.args.size() != 1 || call.args[0].label || ast_.kind(call.callee) != SynKind::Name) return {};
+    const SynId only = withoutParens(call.args[0].value);
+    return isComparison(only) ? std::pair(only, call.callee) : std::pair<SynId, SynId>();
+  }
   SynId withoutParens(SynId node) const {
     while (ast_.kind(node) == SynKind::Paren) node = ast_[node].as<One>().inner;
     return node;
@@ -72,9 +83,9 @@ private:
   }
 
   /// `let left = a; let right = b; if left == right {} else { panic("…{left}…{right}") }`
-  NodeId comparison(SynId condition, std::string text, Span span) {
-    const auto& compared = ast_[condition].as<Binary>();
-    const Span at = ast_.span(condition);
+  NodeId telling(SynId comparison, SynId callee, std::string text, Span span) {
+    const auto& compared = ast_[comparison].as<Binary>();
+    const Span at = ast_.span(comparison);
     auto [left, right] = body_.checkOperands(compared);
     std::vector<NodeId> nodes;
     const bool areTold = canBeTold(left) && canBeTold(right);
@@ -82,14 +93,30 @@ private:
       left = bound("left", left, nodes);
       right = bound("right", right, nodes);
     }
-    NodeId holds = body_.boolean(body_.combined(compared.op, left, right, at), "`assert`", at);
+    NodeId holds = body_.combined(compared.op, left, right, at);
+    if (callee) holds = called(callee, holds, span);
+    holds = body_.boolean(holds, "`assert`", at);
     if (!areTold || b_.kindOf(holds) != TypeKind::Bool) return plain(holds, std::move(text), span);
     NodeId message = b_.make(NodeKind::Builtin, b_.types.str(), span,
-                             {b_.string("assertion failed: " + text + "\n  left:  ", span), told(left, span),
-                              b_.string("\n  right: ", span), told(right, span)},
+                             {b_.string("assertion failed: " + text + label("left", left), span),
+                              told(left, span), b_.string(label("right", right), span), told(right, span)},
                              BuiltinRef{ops::BuiltinKind::StrConcat});
     nodes.push_back(orPanic(holds, message, span));
     return b_.block(std::move(nodes), span);
+  }
+
+  NodeId called(SynId callee, NodeId argument, Span span) {
+    WrittenCall call{
+        {{NameId(), SynId::none(), argument, b_.spanOf(argument)}}, std::nullopt, TypeId::none(), span};
+    return body_.callName(callee, call);
+  }
+
+  /// What stands before a value; the rows of a matrix stand below it, one a line.
+  std::string label(std::string_view name, NodeId value) {
+    constexpr size_t valueColumn = 6;
+    const TypeId type = body_.infer.zonk(b_.typeOf(value));
+    const bool hasRows = b_.types.kind(type) == TypeKind::Array && b_.types[type].dims.size() > 1;
+    return "\n  " + std::string(name) + ":" + (hasRows ? "\n" : std::string(valueColumn - name.size(), ' '));
   }
 
   bool canBeTold(NodeId value) {

@@ -106,7 +106,6 @@ public:
   NodeId wholeConstant(DeclId constant, Span span);
   NodeId caseValue(DeclId decl, uint32_t k, TypeId expected, Span span);
   NodeId checkNumber(const SynNode& n);
-  NodeId checkString(const syntax::StringLit& s, Span span);
   NodeId checkUnary(const syntax::Unary& u, Span span, TypeId expected);
   NodeId checkBinary(const syntax::Binary& bin, Span span);
   std::pair<NodeId, NodeId> checkOperands(const syntax::Binary& bin);
@@ -140,7 +139,6 @@ public:
   TypeId joinedSizes(TypeId one, TypeId other, Span span, std::vector<DimSym>& fresh);
   bool isFoundSize(DimSym s);
   TypeId expectedFrom(TypeId type);
-  NodeId loopValue(const LoopFrame& frame, NodeId body, Span span);
   NodeId joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected);
   NodeId checkMatch(const syntax::Match& node, Span span, TypeId expected);
   NodeId asInt(NodeId node, Span span);
@@ -162,28 +160,9 @@ public:
   NodeId checkAssign(const syntax::Assign& a, Span span);
   NodeId assignParts(const syntax::NodeList& parts, SynId written, Span span);
   NodeId checkOpAssign(const syntax::OpAssign& a, Span span);
-  using CheckRound = std::function<NodeId()>; ///< checks what a loop repeats
-  NodeId checkFor(const syntax::For& loop, Span span, size_t head = 0);
-  NodeId checkForHead(const syntax::ForHead& head, const CheckRound& round, Span span);
-  NodeId checkRound(const syntax::For& loop);
-  NodeId forOverRange(const syntax::ForHead& head, const CheckRound& round, Span span);
-  NodeId forOverRangeValue(const syntax::ForHead& head, NodeId range, const CheckRound& round, Span span);
-  using ElementAt = std::function<NodeId(LocalId)>; ///< the element at a place
-  NodeId forOverPlaces(const syntax::ForHead& head, NodeId length, const ElementAt& element,
-                       const CheckRound& round, Span span);
-  NodeId numberOfRange(NodeId range, NodeId place, Span span);
-  NodeId arrayOfRange(NodeId range, Span span);
-  NodeId forOverElements(const syntax::ForHead& head, NodeId xs, const CheckRound& round, Span span);
   std::optional<DeclId> protocolFunction(NameId name, NodeId value, Span span);
-  NodeId iterate(NodeId source, Span at, const std::function<PatternId(TypeId)>& pattern,
-                 const CheckRound& round, Span span);
-  NodeId listOfIterator(NodeId source, Span span);
   void enterLoop(LoopFrame frame);
   void leaveLoop();
-  NodeId checkWhile(const syntax::While& loop, Span span);
-  NodeId whileLet(const syntax::LetCondition& let, SynId body, Span span);
-  NodeId checkLoop(const syntax::One& loop, Span span);
-  NodeId checkBreak(const syntax::One& brk, Span span);
   NodeId checkReturn(const syntax::One& ret, Span span);
   bool isUsedUp(NodeId value, SynId node);
 
@@ -197,7 +176,6 @@ public:
   bool placeOfName(SynId node, Place& place, bool report);
   bool placeOfField(SynId node, Place& place, bool report);
   bool mayChange(const Place& place, SynId node);
-  void cannotIndex(TypeId type, Span base, const std::vector<syntax::Argument>& items, Span span);
   bool elementOf(Place& list, SynId written, Span span);
   NodeId checkIndexing(SynId node);
   NodeId indexInto(NodeId base, const std::vector<syntax::Argument>& items, Span span);
@@ -219,8 +197,6 @@ public:
   /// place = next(what it holds, value)
   NodeId updateTarget(Target target, NodeId value, const std::function<NodeId(NodeId, NodeId)>& next,
                       Span span);
-  bool bindAliases(SynId pattern, Place place);
-  NodeId forByPlace(const syntax::ForHead& head, const CheckRound& round, Span span);
   NodeId matchPlace(const syntax::Match& node, Span span, TypeId expected);
   NodeId matchArms(const syntax::Match& node, NodeId value, std::vector<Place> places, Span span,
                    TypeId expected);
@@ -267,12 +243,6 @@ public:
   using CheckElement = std::function<NodeId()>;
   NodeId checkBuilder(const syntax::Builder& builder, Span span, TypeId expected, BuilderUse use,
                       const CheckElement* inner = nullptr);
-  size_t dependentHeader(const syntax::Builder& builder, size_t first);
-
-  // --- nested_reduction.cpp
-  NodeId reduceNested(IntrinsicKind kind, const syntax::Builder& builder, Span span);
-  NodeId listNested(const syntax::Builder& builder, size_t first, TypeId want, Span span);
-  size_t packRank(SynId body, NameId name);
   NodeId inOneAxis(NodeId array, Span span);
   std::vector<NodeId> generatorBefore; ///< of the terms just checked
 
@@ -436,7 +406,6 @@ public:
   bool refuseOwnSum(IntrinsicKind kind, TypeId summed, Span span);
   NodeId callReduction(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
-  NodeId asList(NodeId x, Span span);
   NodeId callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callReturning(NodeId function, std::vector<NodeId> args, TypeId asked, Span span);
   NodeId applyKnown(const Known& known, NodeId capture, const std::vector<CallArg>& args, TypeId expected,
@@ -492,8 +461,6 @@ public:
   std::optional<std::vector<TypeId>> monomorphicParameters(const Known& known);
   NodeId monomorphicFunction(NodeId value);
   NodeId toStr(NodeId value, std::string spec, Span span);
-  NodeId formatted(const syntax::StringPart& part);
-  NodeId formatNumber(SynId written, bool isWidth);
   TypeId optionOf(TypeId payload);
   uint32_t caseNumber(TypeId type, std::string_view name);
 

@@ -2,8 +2,7 @@
 #include "check/attempt.h"
 #include "check/free_names.h"
 #include "check/function_values.h"
-
-#include <set>
+#include "check/iteration.h"
 
 namespace melix::check {
 
@@ -38,6 +37,7 @@ private:
   DimId dimension(NodeId value, bool exact = false);
   bool open(const Header& header, const Range& range);
   void openPack(const Header& header);
+  size_t packRank(NameId name);
   void openElements(const Header& header, const Range& range);
   HeaderIndex addAxis(NameId name, DimId extent, Span at);
   DimId wantedExtent() const;
@@ -56,8 +56,10 @@ private:
   BuilderUse use_;
   size_t scopeMark_;
   bool outermost_;
-  TypeId want_;    ///< the array type asked for; none
-  TypeId element_; ///< asked for of a list's elements; none
+  /// The type asked for, none if there is none: of an array, of the elements of a list.
+  struct Asked {
+    TypeId array, element;
+  } asked_;
   std::vector<Range> ranges_;
   std::vector<NestAxis> axes_;
   std::vector<NodeId> before_; ///< evaluated once, in front of the builder
@@ -91,36 +93,13 @@ bool BuilderCheck::prepare(size_t at) {
   return true;
 }
 
-namespace {
-
-/// The names that a pattern binds, beside others.
-void addNames(const Ast& ast, SynId pattern, std::set<NameId>& names) {
-  if (ast.kind(pattern) == SynKind::Name) names.insert(ast[pattern].as<Name>().name);
-  forEachChild(ast, pattern, [&](SynId part) { addNames(ast, part, names); });
-}
-
-/// The first use of one of `names` in an expression, in which they are not bound; none if there is none.
-SynId firstUse(const Ast& ast, SynId expr, const std::function<bool(NameId)>& isSought) {
-  SynId found;
-  auto look = [&](SynId s, const IsBound& isBound) {
-    if (found || ast.kind(s) != SynKind::Name) return;
-    const NameId name = ast[s].as<Name>().name;
-    if (!isBound(name) && isSought(name)) found = s;
-  };
-  look(expr, [](NameId) { return false; });
-  forEachInside(ast, expr, look);
-  return found;
-}
-
-} // namespace
-
 /// The range of an index does not depend on the other indices: a name in it is none of those before it, and
 /// of those behind it only if it means something outside.
 bool BuilderCheck::isRectangular(size_t at) {
   std::set<NameId> before, all;
   for (size_t k = 0; k < builder_.headers.size(); ++k) {
-    addNames(body_.ast, builder_.headers[k].pattern, all);
-    if (k < at) addNames(body_.ast, builder_.headers[k].pattern, before);
+    collectNames(body_.ast, builder_.headers[k].pattern, all);
+    if (k < at) collectNames(body_.ast, builder_.headers[k].pattern, before);
   }
   SynId use = firstUse(body_.ast, builder_.headers[at].range, [&](NameId name) {
     return before.contains(name) || (all.contains(name) && !body_.lookupAny(name));
@@ -129,19 +108,6 @@ bool BuilderCheck::isRectangular(size_t at) {
     body_.sink.report(DiagId::RangeOfIndex, body_.ast.span(use),
                       types_.names.text(body_.ast[use].as<Name>().name));
   return !use;
-}
-
-/// The first header behind `first` whose range depends on an index from `first` on; their number if none
-/// does.
-size_t Body::dependentHeader(const Builder& builder, size_t first) {
-  std::set<NameId> names;
-  for (size_t k = first; k < builder.headers.size(); ++k) {
-    const Header& header = builder.headers[k];
-    if (header.range && firstUse(ast, header.range, [&](NameId name) { return names.contains(name); }))
-      return k;
-    addNames(ast, header.pattern, names);
-  }
-  return builder.headers.size();
 }
 
 bool BuilderCheck::prepareRange(const Header& header, Range& range) {
@@ -165,36 +131,26 @@ bool BuilderCheck::prepareRange(const Header& header, Range& range) {
 
 /// A `Range` that is a value.
 bool BuilderCheck::prepareValue(NodeId value, Range& range) {
-  Span span = b_.spanOf(value);
-  value = b_.local(b_.bind("range", value, before_), span);
-  DimId first = dimension(b_.field(value, 0, span)), step = dimension(b_.field(value, 2, span));
-  range.first = b_.dimValue(first, span), range.firstDim = first;
-  range.step = b_.dimValue(step, span), range.stride = 0;
-  range.extent = dimension(body_.callPrelude("range_steps", {value}, span));
-  return range.extent.valid();
+  const RangeValue held(body_, b_.bind("range", value, before_), b_.spanOf(value));
+  range.extent = held.size(before_);
+  types_.dims.spell(range.extent, body_.writtenShort(b_.spanOf(value)));
+  range.firstDim = dimension(held.first()), range.first = b_.dimValue(range.firstDim, b_.spanOf(value));
+  range.step = held.step(), range.stride = 0;
+  return true;
 }
 
 /// `step c`: the extent counts the steps, rounded up.
 bool BuilderCheck::prepareStep(SynId written, Range& range) {
   Span span = body_.ast.span(written);
   NodeId step = body_.checkExpr(written);
+  if (isWrongStep(body_, step, written)) return false;
   auto literal = b_.literal(step);
-  if (literal && *literal < 1) {
-    body_.sink.report(DiagId::RangeStep, span, std::to_string(*literal));
-    return false;
-  }
   DimId stride = dimension(step);
   if (!stride) return false;
   range.stride = literal.value_or(0);
   if (range.stride == 1) return true;
   range.step = b_.dimValue(stride, span);
-  if (!literal) {
-    NodeId positive = b_.op(OpKind::Cmp, types_.boolean(), {range.step, b_.integer(0, span)}, span,
-                            static_cast<uint32_t>(ops::CmpKind::Gt));
-    Const text;
-    text.text = "the step of a range is positive";
-    before_.push_back(b_.make(NodeKind::Assert, types_.unit(), span, {positive}, text));
-  }
+  if (!literal) before_.push_back(positiveStep(body_, range.step, span));
   types::DimStore& dims = types_.dims;
   DimId one = dims.constant(1);
   range.extent = dims.add(dims.floorDiv(dims.sub(range.extent, one), stride), one);
@@ -207,7 +163,7 @@ bool BuilderCheck::prepareElements(const Header& header, Range& range) {
   if (k == TypeKind::Error) return false;
   if (body_.isRange(b_.typeOf(xs))) return prepareValue(xs, range);
   if (k == TypeKind::Str) {
-    xs = body_.listOfIterator(xs, header.span);
+    xs = listOfIterator(body_, xs, header.span);
     k = b_.kindOf(xs);
   }
   if (k != TypeKind::Array && k != TypeKind::List) {
@@ -223,17 +179,17 @@ bool BuilderCheck::prepareElements(const Header& header, Range& range) {
 
 /// The extent that the type asked for gives the next axis. A filter leaves the number of elements open.
 DimId BuilderCheck::wantedExtent() const {
-  if (!want_ || builder_.filter || axes_.size() >= types_.rank(want_)) return DimId::none();
-  DimId d = types_[want_].dims[axes_.size()];
+  if (!asked_.array || builder_.filter || axes_.size() >= types_.rank(asked_.array)) return DimId::none();
+  DimId d = types_[asked_.array].dims[axes_.size()];
   return body_.infer.hasInferenceDim(d) ? DimId::none() : d;
 }
 
 TypeId BuilderCheck::wantedBody() const {
-  if (element_) return element_;
+  if (asked_.element) return asked_.element;
   size_t own = builder_.filter ? 1 : axes_.size();
-  if (!want_ || types_.rank(want_) < own) return TypeId::none();
-  const std::vector<DimId>& dims = types_[want_].dims;
-  return types_.array(types_.element(want_), {dims.begin() + static_cast<ptrdiff_t>(own), dims.end()});
+  if (!asked_.array || types_.rank(asked_.array) < own) return TypeId::none();
+  const std::vector<DimId>& dims = types_[asked_.array].dims;
+  return types_.array(types_.element(asked_.array), {dims.begin() + static_cast<ptrdiff_t>(own), dims.end()});
 }
 
 /// A header index with the extent that is given, or one to be found.
@@ -255,8 +211,9 @@ HeaderIndex BuilderCheck::addAxis(NameId name, DimId extent, Span at) {
 /// The type asked for may have more axes than the pack: those of the body.
 void BuilderCheck::openPack(const Header& header) {
   NameId name = body_.ast[header.pattern].as<Name>().name;
-  size_t others = builder_.headers.size() - 1, rank = body_.packRank(builder_.body, name);
-  if (rank == SIZE_MAX) rank = want_ && types_.rank(want_) >= others ? types_.rank(want_) - others : 0;
+  size_t others = builder_.headers.size() - 1, rank = packRank(name);
+  if (rank == SIZE_MAX)
+    rank = asked_.array && types_.rank(asked_.array) >= others ? types_.rank(asked_.array) - others : 0;
   std::vector<LocalId> locals;
   for (size_t k = 0; k < rank; ++k) {
     body_.headerIndices.push_back(addAxis(name, wantedExtent(), header.span));
@@ -310,7 +267,8 @@ bool BuilderCheck::open(const Header& header, const Range& range) {
 }
 
 /// Rank of the index pack `name`: from its uses `x[..name, …]` in the body; SIZE_MAX if there is none.
-size_t Body::packRank(SynId body, NameId name) {
+size_t BuilderCheck::packRank(NameId name) {
+  const Ast& ast = body_.ast;
   size_t rank = SIZE_MAX;
   std::function<void(SynId)> look = [&](SynId node) {
     if (rank != SIZE_MAX) return;
@@ -320,25 +278,25 @@ size_t Body::packRank(SynId body, NameId name) {
       for (const Argument& item : brackets.items)
         uses |= ast.kind(item.value) == SynKind::PackUse && ast[item.value].as<Name>().name == name;
       if (uses) {
-        Attempt attempt(*this); // only its rank is asked for
-        TypeId type = b.typeOf(checkExpr(brackets.base));
+        Attempt attempt(body_); // only its rank is asked for
+        TypeId type = b_.typeOf(body_.checkExpr(brackets.base));
         attempt.drop();
         size_t others = brackets.items.size() - 1; // more than there are axes is an error where it is used
-        rank = types.rank(type) > others ? types.rank(type) - others : 0;
+        rank = types_.rank(type) > others ? types_.rank(type) - others : 0;
         return;
       }
     }
     forEachChild(ast, node, look);
   };
-  look(body);
+  look(builder_.body);
   return rank;
 }
 
 NodeId BuilderCheck::check(TypeId want) {
   if (use_ == BuilderUse::Array)
-    want_ = want;
+    asked_.array = want;
   else if (want && builder_.headers.size() == 1)
-    element_ = types_[want].parts[0];
+    asked_.element = types_[want].parts[0];
   for (size_t k = 0; k < builder_.headers.size(); ++k)
     if (!prepare(k)) return b_.error(span_);
   body_.builders.push_back({scopeMark_,

@@ -1,5 +1,7 @@
 // Calls of what the compiler gives types to: arguments are taken by kind.
 #include "check/attempt.h"
+#include "check/iteration.h"
+#include "check/nested_reduction.h"
 
 #include "types/tangent.h"
 
@@ -257,7 +259,7 @@ bool Body::refuseOwnSum(IntrinsicKind kind, TypeId summed, Span span) {
 /// A reduction over a generator.
 NodeId Body::callReduction(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
   const auto& generator = ast[args[0].syntax].as<Builder>();
-  if (dependentHeader(generator, 0) < generator.headers.size()) return reduceNested(kind, generator, span);
+  if (isNested(ast, generator)) return reduceNested(*this, kind, generator, span);
   generatorBefore.clear();
   NodeId nest = checkBuilder(generator, span, TypeId::none(), BuilderUse::Terms);
   std::vector<NodeId> before = std::move(generatorBefore);
@@ -338,13 +340,13 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
   bool elements = kind == IntrinsicKind::ListOf && isGenerator(args);
   TypeId asked =
       expected && types.kind(infer.shallow(expected)) == TypeKind::List ? expected : TypeId::none();
-  NodeId x = elements ? listNested(ast[args[0].syntax].as<Builder>(), 0, asked, span)
+  NodeId x = elements ? listOfBuilder(*this, ast[args[0].syntax].as<Builder>(), asked, span)
                       : unpacked(checkArg(args[0]), args[0].span);
   TypeId type = b.typeOf(x);
   if (types.kind(type) == TypeKind::Error) return x;
   if (kind == IntrinsicKind::ListOf) {
     const bool hasPlaces = types.kind(type) == TypeKind::List || types.kind(type) == TypeKind::Array;
-    return hasPlaces ? asList(x, span) : listOfIterator(x, span);
+    return hasPlaces ? asList(*this, x, span) : listOfIterator(*this, x, span);
   } else if (types.kind(type) == TypeKind::List) {
     return arrayOfList(x, expected, span);
   } else if (types.kind(type) == TypeKind::Array) {
@@ -352,15 +354,6 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
   }
   sink.report(DiagId::ArgumentKind, args[0].span, name, "a List", b.show(type));
   return b.error(span);
-}
-
-/// A List of the elements along the first axis.
-NodeId Body::asList(NodeId x, Span span) {
-  const TypeId type = b.typeOf(x);
-  if (types.kind(type) != TypeKind::Array) return x;
-  std::vector<DimId> rest(types[type].dims.begin() + 1, types[type].dims.end());
-  TypeId element = types.array(types.element(type), std::move(rest));
-  return b.make(NodeKind::ToList, types.list(element), span, {x});
 }
 
 /// The elements along a first axis. Arrays with sizes of their own stay so, unless a rectangular type is

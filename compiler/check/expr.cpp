@@ -4,6 +4,8 @@
 #include "check/elsewhere.h"
 #include "check/function_values.h"
 #include "check/literal_sign.h"
+#include "check/loops.h"
+#include "check/texts.h"
 #include "types/tangent.h"
 
 namespace melix::check {
@@ -34,7 +36,7 @@ NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
                                         (byte(3) & 0x3f);
     return b.integer(static_cast<int64_t>(code), n.span, types.scalar(TypeKind::Char));
   }
-  case SynKind::String: return checkString(n.as<StringLit>(), n.span);
+  case SynKind::String: return checkString(*this, n.as<StringLit>(), n.span);
   case SynKind::Name: return checkName(node, expected);
   case SynKind::Paren: return checkExpr(n.as<One>().inner, expected);
   case SynKind::Unary: return checkUnary(n.as<Unary>(), n.span, expected);
@@ -54,8 +56,8 @@ NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
   case SynKind::Block: return checkBlockItems(n.as<Many>().items, expected, n.span);
   case SynKind::If: return checkIf(n.as<syntax::If>(), n.span, expected);
   case SynKind::Match: return checkMatch(n.as<syntax::Match>(), n.span, expected);
-  case SynKind::Loop: return checkLoop(n.as<One>(), n.span);
-  case SynKind::Break: return checkBreak(n.as<One>(), n.span);
+  case SynKind::Loop: return checkLoop(*this, n.as<One>(), n.span);
+  case SynKind::Break: return checkBreak(*this, n.as<One>(), n.span);
   case SynKind::Return: return checkReturn(n.as<One>(), n.span);
   case SynKind::Continue: {
     if (loops.empty() || loops.back().builderDepth != builderDepth) {
@@ -97,60 +99,6 @@ NodeId Body::checkNumber(const SynNode& n) {
   if (!isFloat && text.size() > 1 && (text[1] == 'x' || text[1] == 'b' || text[1] == 'o'))
     text = std::to_string(bits);
   return b.number(text, infer.freshVar(isFloat ? VarClass::OpenFloat : VarClass::OpenInt, n.span), n.span);
-}
-
-NodeId Body::toStr(NodeId value, std::string spec, Span span) {
-  if (b.kindOf(value) == TypeKind::Error) return value;
-  if (b.kindOf(value) == TypeKind::Str && spec.empty()) return value;
-  if (b.kindOf(value) == TypeKind::Known || types.holdsFunction(infer.zonk(b.typeOf(value)))) {
-    sink.report(DiagId::FunctionText, span);
-    return b.error(span);
-  }
-  if (b.lacksInside(b.typeOf(value), "Show", "a text", span)) return b.error(span);
-  return b.make(NodeKind::Format, types.str(), span, {value}, FormatSpec{std::move(spec)});
-}
-
-NodeId Body::formatted(const StringPart& part) {
-  NodeId text = toStr(checkExpr(part.value), part.format, part.span);
-  size_t at = 0;
-  for (SynId written : part.formatValues) {
-    at = part.format.find("{}", at) + 2;
-    NodeId number = formatNumber(written, at == 2 || part.format[at - 3] != '.');
-    if (b.kindOf(text) == TypeKind::Error || b.kindOf(number) == TypeKind::Error) return b.error(part.span);
-    instance.nodes[text].children.push_back(number);
-  }
-  return text;
-}
-
-/// A width or number of digits that a value gives, within what one written as a literal may be.
-NodeId Body::formatNumber(SynId written, bool isWidth) {
-  Span span = ast.span(written);
-  NodeId value = asInt(checkExpr(written, types.int64()), span);
-  if (b.kindOf(value) == TypeKind::Error) return value;
-  std::vector<NodeId> nodes;
-  LocalId n = b.bind("n", value, nodes);
-  auto compared = [&](ops::CmpKind kind, int64_t limit) {
-    return b.op(OpKind::Cmp, types.boolean(), {b.local(n, span), b.integer(limit, span)}, span,
-                static_cast<uint32_t>(kind));
-  };
-  NodeId fits = b.op(OpKind::And, types.boolean(),
-                     {compared(ops::CmpKind::Ge, 0), compared(ops::CmpKind::Le, isWidth ? 9999 : 99)}, span);
-  Const text;
-  text.text = isWidth ? "the width of a format is from 0 to 9999" : "the digits of a format are from 0 to 99";
-  nodes.push_back(b.make(NodeKind::Assert, types.unit(), span, {fits}, text));
-  nodes.push_back(b.local(n, span));
-  return b.block(std::move(nodes), span);
-}
-
-NodeId Body::checkString(const StringLit& s, Span span) {
-  if (s.parts.empty()) return b.string("", span);
-  if (s.parts.size() == 1 && !s.parts[0].value) return b.string(s.parts[0].text, span);
-  std::vector<NodeId> parts;
-  for (const StringPart& part : s.parts)
-    parts.push_back(part.value ? formatted(part) : b.string(part.text, part.span));
-  if (parts.size() == 1) return parts[0];
-  return b.make(NodeKind::Builtin, types.str(), span, std::move(parts),
-                BuiltinRef{ops::BuiltinKind::StrConcat});
 }
 
 LocalId Body::lookupAny(NameId name) {
@@ -364,7 +312,8 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
     if (element)
       return b.collect({types.dims.constant(0)}, span,
                        [&](const std::vector<LocalId>&) { return b.op(OpKind::Undef, element, {}, span); });
-    sink.report(DiagId::NothingSettles, span, "the element type of `[]`");
+    sink.report(DiagId::NothingSettles, span, "the element type of `[]`").hint =
+        "give the type of the whole: `var xs: List[f32] = []`, `let x: f32[0] = []`";
     return b.error(span);
   }
   std::vector<NodeId> items;

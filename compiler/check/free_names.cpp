@@ -153,4 +153,21 @@ void forEachInside(const Ast& ast, SynId node, const std::function<void(SynId, c
   Inside(ast, visit).children(node);
 }
 
+void collectNames(const Ast& ast, SynId pattern, std::set<NameId>& names) {
+  if (ast.kind(pattern) == NodeKind::Name) names.insert(ast[pattern].as<Name>().name);
+  forEachChild(ast, pattern, [&](SynId part) { collectNames(ast, part, names); });
+}
+
+SynId firstUse(const Ast& ast, SynId expr, const std::function<bool(NameId)>& isSought) {
+  SynId found;
+  auto look = [&](SynId s, const IsBound& isBound) {
+    if (found || ast.kind(s) != NodeKind::Name) return;
+    const NameId name = ast[s].as<Name>().name;
+    if (!isBound(name) && isSought(name)) found = s;
+  };
+  look(expr, [](NameId) { return false; });
+  forEachInside(ast, expr, look);
+  return found;
+}
+
 } // namespace melix::check

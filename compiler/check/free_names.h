@@ -4,6 +4,7 @@
 #include "syntax/ast.h"
 
 #include <functional>
+#include <set>
 
 namespace melix::check {
 
@@ -12,6 +13,14 @@ namespace melix::check {
 using IsBound = std::function<bool(NameId)>;
 void forEachInside(const syntax::Ast& ast, syntax::NodeId node,
                    const std::function<void(syntax::NodeId, const IsBound& isBound)>& visit);
+
+/// The names that a pattern binds, beside others.
+void collectNames(const syntax::Ast& ast, syntax::NodeId pattern, std::set<NameId>& names);
+
+/// The first use in an expression of a name that is sought, where nothing inside binds it; none if there is
+/// none.
+syntax::NodeId firstUse(const syntax::Ast& ast, syntax::NodeId expr,
+                        const std::function<bool(NameId)>& isSought);
 
 /// Whether a name stands anywhere in a piece of syntax, whatever it means there.
 bool mentions(const syntax::Ast& ast, syntax::NodeId node, NameId wanted);

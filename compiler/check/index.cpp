@@ -2,6 +2,8 @@
 // (rule 30).
 #include "check/index.h"
 
+#include "check/iteration.h"
+
 namespace melix::check {
 
 using namespace syntax;
@@ -146,22 +148,19 @@ bool IndexItems::addSlice(const syntax::Range& range, Span span) {
   if (!lo || !hi) return false;
   step.length = dims.sub(hi, lo);
   step.mayWrap = !b_.isExact(lo) || !b_.isExact(hi);
+  std::optional<int64_t> by = 1;
+  if (range.step) {
+    NodeId written = body_.asInt(body_.checkExpr(range.step), body_.ast.span(range.step));
+    if (b_.kindOf(written) == TypeKind::Error || isWrongStep(body_, written, range.step)) return false;
+    by = b_.literal(written);
+  }
   if (dims.asConstant(step.length).value_or(0) < 0) {
     body_.sink.report(DiagId::SliceBackwards, span, body_.c.modules.sources.text(span));
     return false;
   }
-  if (range.step) {
-    NodeId by = body_.asInt(body_.checkExpr(range.step), body_.ast.span(range.step));
-    if (b_.kindOf(by) == TypeKind::Error) return false;
-    auto literal = b_.literal(by);
-    if (!literal) return addStepped(step, range.step);
-    if (*literal < 1) {
-      body_.sink.report(DiagId::RangeStep, body_.ast.span(range.step), std::to_string(*literal));
-      return false;
-    }
-    step.step = *literal;
-    step.length = stepped(dims, step.length, dims.constant(step.step));
-  }
+  if (!by) return addStepped(step, range.step);
+  step.step = *by;
+  if (range.step) step.length = stepped(dims, step.length, dims.constant(*by));
   steps.push_back(step);
   kept_.push_back(step.length);
   ++axis_;
@@ -174,11 +173,7 @@ bool IndexItems::addStepped(const Step& slice, SynId written) {
   NodeId by;
   DimId stride = end(written, by);
   if (!stride) return false;
-  NodeId positive = b_.op(OpKind::Cmp, types_.boolean(), {by, b_.integer(0, span)}, span,
-                          static_cast<uint32_t>(ops::CmpKind::Gt));
-  Const text;
-  text.text = "the step of a range is positive";
-  before.push_back(b_.make(NodeKind::Assert, types_.unit(), span, {positive}, text));
+  before.push_back(positiveStep(body_, by, span));
   NodeId first = slice.index;
   DimId count = stepped(types_.dims, slice.length, stride);
   NodeId ids = b_.collect({count}, span, [&](const std::vector<LocalId>& k) {
@@ -198,7 +193,7 @@ void IndexItems::addArray(NodeId ids, Span span) {
 
 bool IndexItems::addIndex(SynId item, Span span) {
   NodeId index = body_.checkExpr(item);
-  if (body_.isRange(b_.typeOf(index))) index = body_.arrayOfRange(index, span);
+  if (body_.isRange(b_.typeOf(index))) index = arrayOfRange(body_, index, span);
   TypeId type = b_.typeOf(index);
   if (types_.kind(type) == TypeKind::Error) return false;
   if (types_.kind(type) == TypeKind::Never) { // never gets to the element

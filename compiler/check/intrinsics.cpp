@@ -145,7 +145,8 @@ bool ArrayIntrinsics::needArray(NodeId x, std::string_view name, Span span) {
 /// The elementary function of that name; `rem` has none, it is `%`.
 static std::optional<ops::MathKind> elementary(IntrinsicKind kind) {
   for (unsigned k = 0; k < ops::mathCount; ++k)
-    if (const auto math = static_cast<ops::MathKind>(k); ops::mathName(math) == intrinsicName(kind)) return math;
+    if (const auto math = static_cast<ops::MathKind>(k); ops::mathName(math) == intrinsicName(kind))
+      return math;
   return std::nullopt;
 }
 
@@ -283,9 +284,13 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
   if (nestKind(kind) == NestKind::Any || nestKind(kind) == NestKind::All)
     b.sink.report(DiagId::WantsBool, span, "`" + name + "`", b.show(type)).hint =
         "compare: `" + name + "(x != 0)`";
+  else if (kind == IntrinsicKind::LogSumExp)
+    b.sink.report(DiagId::WantsFloat, span, name, b.show(type));
   else
-    b.sink.report(kind == IntrinsicKind::LogSumExp ? DiagId::WantsFloat : DiagId::WantsNumbers, span, name,
-                  b.show(type));
+    b.sink.report(DiagId::WantsNumbers, span, name, b.show(type)).hint =
+        k == TypeKind::Array  ? "of arrays, collect them first: `" + name + "([for i: x[i]], over: 0)`"
+        : k == TypeKind::Char ? "`x as int` converts"
+                              : "";
   return false;
 }
 

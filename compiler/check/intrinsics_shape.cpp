@@ -18,7 +18,9 @@ NodeId ArrayIntrinsics::ofNumbers(IntrinsicKind kind, std::vector<NodeId> given,
       b.sink.report(DiagId::WantsNumbers, b.spanOf(x), name, b.show(type)).hint =
           kind == IntrinsicKind::Max || kind == IntrinsicKind::Min
               ? "`if a < b { a } else { b }` takes whatever is ordered"
-              : "`as` converts";
+          : b.types.kind(type) == TypeKind::Char || b.types.kind(type) == TypeKind::Bool
+              ? "`x as int` converts"
+              : "";
     return b.error(span);
   }
   return b.mixedElementwise(std::move(given), span, element);
@@ -38,7 +40,8 @@ NodeId ArrayIntrinsics::floatFunction(OpKind op, uint32_t index, NodeId x, std::
   else if (!b.types.isFloat(element)) {
     if (!b.lacks(element, "Float", "`" + std::string(name) + "`", span)) {
       Diagnostic& d = b.sink.report(DiagId::WantsFloat, span, std::string(name), b.show(b.typeOf(x)));
-      if (std::string hint = b.asFloatQuotient(x, b.types.scalar(types::TypeKind::F64)); !hint.empty()) d.hint = hint;
+      if (std::string hint = b.asFloatQuotient(x, b.types.scalar(types::TypeKind::F64)); !hint.empty())
+        d.hint = hint;
     }
     return b.error(span);
   }
@@ -235,7 +238,8 @@ NodeId ArrayIntrinsics::flip(GivenArgs& args, Span span) {
   return b.block(std::move(nodes), span);
 }
 
-/// Elements of `a`, then of `b`, along an axis: the index decides which operand is read. Beside a List each is one.
+/// Elements of `a`, then of `b`, along an axis: the index decides which operand is read. Beside a List each
+/// is one.
 NodeId ArrayIntrinsics::concat(GivenArgs& args, Span span) {
   auto isList = [&](NodeId n) { return b.kindOf(n) == types::TypeKind::List; };
   NodeId x = args.positional();

@@ -13,6 +13,14 @@ namespace melix::check {
 NodeId Derivatives::hessian(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt,
                             Span span) {
   std::vector<NodeId> nodes, rows;
+  for (uint32_t w : wrt) { // each gradient has a Jacobian
+    if (!differentiable(function, w, args[w])) return b.error(span);
+    const TypeId type = b.typeOf(args[w]);
+    if (isCounted(types::tangentType(b.types, type))) continue;
+    b.sink.report(DiagId::ArgumentKind, b.spanOf(args[w]), "hessian",
+                  "floats, arrays, tuples and structs of them", b.show(type));
+    return b.error(span);
+  }
   args = bindAll(std::move(args), nodes);
   for (uint32_t w : wrt) {
     rows.push_back(jacobians(calls_.gradientOf(function, {w}, span), args, wrt, span));

@@ -1,11 +1,26 @@
-// Reductions and lists whose ranges depend on earlier indices (rule 32): one inside another.
-#include "check/body.h"
+#include "check/nested_reduction.h"
+
+#include "check/free_names.h"
+#include "check/iteration.h"
 
 namespace melix::check {
 
 using namespace syntax;
 
 namespace {
+
+/// The first header behind `first` whose range depends on an index from `first` on; their number if none
+/// does.
+size_t dependentHeader(const Ast& ast, const Builder& builder, size_t first) {
+  std::set<NameId> names;
+  for (size_t k = first; k < builder.headers.size(); ++k) {
+    const Header& header = builder.headers[k];
+    if (header.range && firstUse(ast, header.range, [&](NameId name) { return names.contains(name); }))
+      return k;
+    collectNames(ast, header.pattern, names);
+  }
+  return builder.headers.size();
+}
 
 /// A level for each index that a later range depends on, the innermost with the filter and the body. Sums,
 /// products and the like are reductions of reductions. A mean sums pairs (term, 1) and divides once. Where no
@@ -65,7 +80,7 @@ NodeId NestedReduction::check() {
 
 /// The headers from `first` up to one that depends on them, around the level of the rest.
 NodeId NestedReduction::level(size_t first) {
-  const size_t next = body_.dependentHeader(builder_, first);
+  const size_t next = dependentHeader(body_.ast, builder_, first);
   const bool isInnermost = next == builder_.headers.size();
   Builder part{{builder_.headers.begin() + static_cast<ptrdiff_t>(first),
                 builder_.headers.begin() + static_cast<ptrdiff_t>(next)},
@@ -198,14 +213,12 @@ NodeId NestedReduction::places() {
 
 /// What the loops found; without any pair what the reduction of nothing is.
 NodeId NestedReduction::bestFound(NodeId best) {
-  const NestKind extremum =
-      kind_ == IntrinsicKind::Min || kind_ == IntrinsicKind::ArgMin ? NestKind::Min : NestKind::Max;
-  const TypeId type = wantsPlaces_ ? types_.int64() : element_;
-  const bool isBool = types_.kind(type) == TypeKind::Bool;
-  NodeId none = b_.reduce(extremum, {types_.dims.constant(0)}, span_, [&](const std::vector<LocalId>&) {
-    return isBool ? b_.boolean(false, span_) : b_.number("0", type, span_);
-  });
-  if (!wantsPlaces_) return b_.make(NodeKind::If, type, span_, {b_.local(found_, span_), best, none});
+  const bool isLeast = kind_ == IntrinsicKind::Min || kind_ == IntrinsicKind::ArgMin;
+  const NestKind extremum = wantsPlaces_ ? (isLeast ? NestKind::ArgMin : NestKind::ArgMax)
+                                         : (isLeast ? NestKind::Min : NestKind::Max);
+  NodeId none = b_.reduce(extremum, {types_.dims.constant(0)}, span_,
+                          [&](const std::vector<LocalId>&) { return b_.local(best_, span_); });
+  if (!wantsPlaces_) return b_.make(NodeKind::If, element_, span_, {b_.local(found_, span_), best, none});
   std::vector<NodeId> nodes;
   b_.bind("none", none, nodes);
   nodes.push_back(b_.unit(span_));
@@ -216,26 +229,37 @@ NodeId NestedReduction::bestFound(NodeId best) {
 
 } // namespace
 
-NodeId Body::reduceNested(IntrinsicKind kind, const Builder& builder, Span span) {
-  return NestedReduction(*this, kind, builder, span).check();
+namespace {
+
+/// The list from header `first` on; the rows of each header but the last are joined.
+NodeId listFrom(Body& body, const Builder& builder, size_t first, TypeId want, Span span) {
+  Builder part{{builder.headers[first]}, SynId::none(), builder.body};
+  if (first + 1 == builder.headers.size()) {
+    part.filter = builder.filter;
+    return body.checkBuilder(part, span, want, BuilderUse::List);
+  }
+  const Body::CheckElement inner = [&] {
+    NodeId row = listFrom(body, builder, first + 1, want, span);
+    return body.b.kindOf(row) == TypeKind::Error ? row : asList(body, row, span);
+  };
+  NodeId rows = body.checkBuilder(part, span, want ? body.types.list(want) : want, BuilderUse::List, &inner);
+  if (body.b.kindOf(rows) == TypeKind::Error) return rows;
+  return body.callPrelude("flatten", {asList(body, rows, span)}, span);
 }
 
-/// `list(for …)` from header `first` on: flat where a range depends on an earlier index, in the order of
-/// loops.
-NodeId Body::listNested(const Builder& builder, size_t first, TypeId want, Span span) {
-  Builder part = builder;
-  part.headers.erase(part.headers.begin(), part.headers.begin() + static_cast<ptrdiff_t>(first));
-  const bool isNested = first > 0 || dependentHeader(builder, 0) < builder.headers.size();
-  if (!isNested || part.headers.size() == 1) return checkBuilder(part, span, want, BuilderUse::List);
-  part.headers.resize(1);
-  part.filter = SynId::none();
-  const CheckElement inner = [&] {
-    NodeId row = listNested(builder, first + 1, want, span);
-    return b.kindOf(row) == TypeKind::Error ? row : asList(row, span);
-  };
-  NodeId rows = checkBuilder(part, span, want ? types.list(want) : want, BuilderUse::List, &inner);
-  if (b.kindOf(rows) == TypeKind::Error) return rows;
-  return callPrelude("flatten", {asList(rows, span)}, span);
+} // namespace
+
+bool isNested(const Ast& ast, const Builder& builder) {
+  return dependentHeader(ast, builder, 0) < builder.headers.size();
+}
+
+NodeId reduceNested(Body& body, IntrinsicKind kind, const Builder& builder, Span span) {
+  return NestedReduction(body, kind, builder, span).check();
+}
+
+NodeId listOfBuilder(Body& body, const Builder& builder, TypeId want, Span span) {
+  if (isNested(body.ast, builder)) return listFrom(body, builder, 0, want, span);
+  return body.checkBuilder(builder, span, want, BuilderUse::List);
 }
 
 } // namespace melix::check

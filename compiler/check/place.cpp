@@ -1,9 +1,48 @@
 // Places and indexing (rules 14, 28, 30).
 #include "check/index.h"
 
+#include <charconv>
+
 namespace melix::check {
 
 using namespace syntax;
+
+namespace {
+
+/// Reports that a value of `type` has no elements; of a tuple there are parts.
+void cannotIndex(Body& body, TypeId type, Span base, const std::vector<Argument>& items, Span span) {
+  Diagnostic& d = body.sink.report(DiagId::CannotIndex, span, body.b.show(type));
+  if (body.types.kind(type) != TypeKind::Tuple || items.size() != 1) return;
+  const size_t parts = body.types[type].parts.size();
+  const std::string_view written = body.c.modules.sources.text(body.ast.span(items[0].value));
+  const bool fromEnd = written.starts_with("-");
+  size_t part = 0;
+  const char* begin = written.data() + fromEnd;
+  const auto read = std::from_chars(begin, written.data() + written.size(), part);
+  const bool isNumber = read.ec == std::errc() && read.ptr == written.data() + written.size();
+  if (!isNumber) {
+    d.hint = "the parts of a tuple are `t.0`, `t.1`: the place is a literal";
+  } else if (fromEnd ? part > 0 && part <= parts : part < parts) {
+    const std::string place = std::to_string(fromEnd ? parts - part : part);
+    d.hint = "a part of a tuple is taken by a point: `" + body.writtenOperand(base) + "." + place + "`";
+  }
+}
+
+/// What makes a variable of a name that is bound otherwise; empty of a `let`, which may be a `var`.
+std::string variableHint(Body& body, LocalId l, const std::string& name) {
+  const std::string copied = "`var y = " + name + "` makes a variable of it";
+  const std::vector<LocalId>& params = body.instance.params;
+  const bool isLambda = !body.c.info(body.id).key.decl;
+  if (!isLambda && std::find(params.begin(), params.end(), l) != params.end())
+    return "`inout " + name + "` changes what is passed, " + copied;
+  const Span span = body.instance.locals[l].span;
+  if (!span.valid()) return {};
+  std::string_view before = body.c.modules.sources.text(span.file).substr(0, span.begin);
+  before = before.substr(0, before.find_last_not_of(" \t") + 1);
+  return before.ends_with("let") ? "" : copied;
+}
+
+} // namespace
 
 NodeId Body::readPlace(const Place& place, Span span) {
   NodeId base = b.local(place.root, span);
@@ -46,7 +85,8 @@ bool Body::placeOfName(SynId node, Place& place, bool report) {
     bool capture = false;
     for (uint32_t k = 0; k < instance.captures && k < instance.params.size(); ++k)
       capture |= instance.params[k] == l;
-    sink.report(capture ? DiagId::CaptureAssigned : DiagId::NotAssignable, n.span, text);
+    Diagnostic& d = sink.report(capture ? DiagId::CaptureAssigned : DiagId::NotAssignable, n.span, text);
+    if (!capture) d.hint = variableHint(*this, l, std::string(text));
     return false;
   }
   if (builderDepth > 0 && report) {
@@ -114,7 +154,7 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
       return elementOf(place, brackets.items[0].value, n.span);
     if (types.kind(type) != TypeKind::Array) {
       if (report && types.kind(type) != TypeKind::Error)
-        cannotIndex(type, ast.span(brackets.base), brackets.items, n.span);
+        cannotIndex(*this, type, ast.span(brackets.base), brackets.items, n.span);
       return false;
     }
     IndexItems index(*this, type, n.span);
@@ -138,17 +178,6 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
           "a variable, its fields and its elements can; `==` compares";
     return false;
   }
-}
-
-/// Reports that a value of `type` has no elements; of a tuple there are parts.
-void Body::cannotIndex(TypeId type, Span base, const std::vector<Argument>& items, Span span) {
-  Diagnostic& d = sink.report(DiagId::CannotIndex, span, b.show(type));
-  if (types.kind(type) != TypeKind::Tuple || items.size() != 1) return;
-  const std::string_view part = c.modules.sources.text(ast.span(items[0].value));
-  const bool isNumber = part.find_first_not_of("0123456789") == std::string_view::npos;
-  d.hint = "the parts of a tuple are " +
-           (isNumber ? "`" + writtenOperand(base) + "." + std::string(part) + "`" : "`t.0`, `t.1`") +
-           (isNumber ? "" : ": the place is a literal");
 }
 
 bool Body::elementOf(Place& list, SynId written, Span span) {
@@ -187,7 +216,7 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
   }
   if (packsOnly) return base;
   if (k != TypeKind::Array) {
-    cannotIndex(type, b.spanOf(base), items, span);
+    cannotIndex(*this, type, b.spanOf(base), items, span);
     return b.error(span);
   }
   IndexItems index(*this, type, span);

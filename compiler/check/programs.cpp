@@ -4,7 +4,6 @@
 #include "check/call_order.h"
 #include "check/repeated_names.h"
 #include "check/statements.h"
-#include "check/unused_functions.h"
 
 namespace melix::check {
 
@@ -130,8 +129,6 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
     if (!scriptLets(decl).empty() || !satisfiesBounds(decl, KnownId::none(), {})) continue;
     if (InstanceId made = instantiateDefinition(decl, KnownId::none(), {})) checked.push_back(made);
   }
-  const bool isProgram = modules[module].isRoot && !modules[module].isEntry;
-  if (isProgram && sink.errorCount() == 0) warnUnusedFunctions(modules, module);
   return checked;
 }
 

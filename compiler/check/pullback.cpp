@@ -81,8 +81,9 @@ NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) 
 Derivatives::Swept Derivatives::sweep(const Callee& callee, const std::vector<uint32_t>& wrt,
                                       std::vector<TypeId> slopes, std::vector<NodeId>& into, Span span) {
   PullbackShape shape;
-  shape.seed = types::tangentType(b.types, callee.result);
+  shape.seed = b.infer.zonk(types::tangentType(b.types, callee.result));
   shape.slopes = std::move(slopes);
+  for (TypeId& slope : shape.slopes) slope = b.infer.zonk(slope);
   for (uint32_t w : wrt) shape.wrt.push_back(w + callee.captures);
   // Every size that these types mention becomes a dimension parameter of the record.
   std::vector<types::DimSym> symbols;

@@ -1,5 +1,6 @@
 // Elements and slices of Lists and texts (rule 30).
 #include "check/index.h"
+#include "check/iteration.h"
 
 namespace melix::check {
 
@@ -44,6 +45,7 @@ NodeId SequenceItem::ofList(NodeId list, Span span) const {
                              : b.integer(1, span);
     for (NodeId part : {first, last, step})
       if (b.kindOf(part) == TypeKind::Error) return part;
+    if (range.step && isWrongStep(body_, step, range.step)) return b.error(span);
     nodes.push_back(body_.callPrelude("list_slice", {list, first, last, step}, span));
     return b.block(std::move(nodes), span);
   }

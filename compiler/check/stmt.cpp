@@ -1,6 +1,7 @@
 // Statements: blocks, bindings, assignments.
 #include "check/attempt.h"
 #include "check/function_values.h"
+#include "check/loops.h"
 #include "check/statements.h"
 
 #include <utility>
@@ -14,14 +15,17 @@ NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) 
   TypeEnv outer = env;
   const types::DimSubst equalBefore = infer.equalHere;
   std::vector<NodeId> nodes;
-  bool valueLast = false, isReached = true;
+  bool valueLast = false;
+  size_t reached = 0;
   for (size_t k = 0; k < items.size(); ++k) {
     bool last = k + 1 == items.size();
     NodeId node = checkStatement(items[k], last, last ? expected : TypeId::none());
     nodes.push_back(node);
     valueLast = last;
-    isReached = isReached && (last || reaches(*this, node, items[k + 1]));
+    if (reached == k && (last || reaches(*this, node, items[k + 1]))) ++reached;
   }
+  // A block that is left before its end has any type, unless a value at its end says which.
+  if (reached < nodes.size() && types.isUnit(b.typeOf(nodes.back()))) nodes.resize(reached + 1);
   if (valueLast && expected && infer.equalHere.size() > equalBefore.size())
     nodes.back() = coerce(nodes.back(), expected, b.spanOf(nodes.back()));
   infer.equalHere = equalBefore;
@@ -62,8 +66,8 @@ NodeId Body::checkStatement(SynId node, bool last, TypeId expected) {
   case SynKind::Let: return checkLet(n.as<syntax::Let>(), n.span);
   case SynKind::Assign: return checkAssign(n.as<syntax::Assign>(), n.span);
   case SynKind::OpAssign: return checkOpAssign(n.as<OpAssign>(), n.span);
-  case SynKind::For: return checkFor(n.as<syntax::For>(), n.span);
-  case SynKind::While: return checkWhile(n.as<syntax::While>(), n.span);
+  case SynKind::For: return checkFor(*this, n.as<syntax::For>(), n.span);
+  case SynKind::While: return checkWhile(*this, n.as<syntax::While>(), n.span);
   case SynKind::Assert: return checkAssert(*this, n.as<syntax::Assert>(), n.span);
   case SynKind::Fn: return checkNested(node);
   case SynKind::Const: return checkConst(n.as<ConstItem>(), n.span);

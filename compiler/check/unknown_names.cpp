@@ -1,6 +1,8 @@
 // Names that mean nothing where they stand: why, and what may have been meant.
+#include "check/attempt.h"
 #include "check/body.h"
 #include "check/template_names.h"
+#include "check/text_hint.h"
 
 namespace melix::check {
 
@@ -29,11 +31,41 @@ std::string declaredHint(std::string_view name) {
   return "a function that calls itself is declared: `fn " + std::string(name) + "(…)`";
 }
 
-/// Of `f64(x)`, where `callee` is the type: the conversion that is meant.
-std::string Body::conversionHint(std::string_view type, Span callee) {
+namespace {
+
+/// The scalar type of Melix that a name is, there or in other languages.
+std::string_view meantScalar(std::string_view name) {
   static const std::map<std::string_view, std::string_view> others = {
       {"float", "f32"}, {"double", "f64"}, {"Float", "f64"}, {"Int", "int"}, {"integer", "int"}};
-  if (auto other = others.find(type); other != others.end()) type = other->second;
+  const auto other = others.find(name);
+  if (other != others.end()) return other->second;
+  return scalarNamed(name) ? name : "";
+}
+
+/// Whether a name of a type stands in an expression, where it means nothing.
+bool holdsTypeName(Body& body, SynId written) {
+  const Ast& ast = *body.ast.at;
+  bool found = ast.kind(written) == SynKind::Name &&
+               !meantScalar(body.types.names.text(ast[written].as<Name>().name)).empty();
+  forEachChild(ast, written, [&](SynId child) { found = found || holdsTypeName(body, child); });
+  return found;
+}
+
+/// Whether an expression is of type `str`; one that has the fault of what is around it is not looked into.
+bool isText(Body& body, SynId written) {
+  if (holdsTypeName(body, written)) return false;
+  Attempt attempt(body);
+  const TypeId type = body.b.typeOf(body.checkExpr(written));
+  const bool found = body.types.kind(body.infer.zonk(type)) == TypeKind::Str;
+  attempt.drop();
+  return found;
+}
+
+} // namespace
+
+/// Of `f64(x)`, where `callee` is the type: the conversion that is meant.
+std::string Body::conversionHint(std::string_view type, Span callee) {
+  type = meantScalar(type);
   const std::optional<TypeKind> scalar = scalarNamed(type);
   SynId argument;
   std::function<void(SynId)> look = [&](SynId s) {
@@ -48,11 +80,10 @@ std::string Body::conversionHint(std::string_view type, Span callee) {
   look(ast.at->root);
   if (!scalar || !argument || ast.kind(argument) == SynKind::Generator) return {};
   const std::string written = writtenOperand(ast.span(argument));
-  if (*scalar == TypeKind::Bool) return "write `" + written + " != 0`";
-  if (ast.kind(argument) == SynKind::String)
-    return "`" + written +
-           (types::isIntKind(*scalar) ? ".to_int()` reads an integer" : ".to_f64()` reads a float") +
-           ", if there is one in the text";
+  const bool ofText = isText(*this, argument);
+  if (*scalar == TypeKind::Bool)
+    return "write `" + (ofText ? "len(" + written + ") > 0`" : written + " != 0`");
+  if (ofText) return readingHint(written, *scalar);
   return "`" + written + " as " + std::string(type) + "` converts";
 }
 
@@ -114,6 +145,7 @@ NodeId Body::unknownName(NameId name, Span span) {
     if (isDefault) d.hint = "the default of a field sees constants: `const " + std::string(text) + " = …`";
   } else {
     std::vector<NameId> near = visibleNames();
+    const std::string converted = conversionHint(text, span);
     Diagnostic& d = sink.report(DiagId::UnknownName, span, text);
     for (auto [below, at] : boundBelow(span)) {
       near.push_back(below);
@@ -121,8 +153,7 @@ NodeId Body::unknownName(NameId name, Span span) {
       d.notes.push_back({at, "`" + std::string(text) + "` is bound here, below its use"});
     }
     if (d.notes.empty()) {
-      d.hint = conversionHint(text, span);
-      if (d.hint.empty()) d.hint = c.suggestName(module, name, near);
+      d.hint = converted.empty() ? c.suggestName(module, name, near) : converted;
     } else {
       d.hint = "a variable is known from its `let` on";
     }

@@ -113,6 +113,7 @@ llvm::Value* FunctionEmitter::slot(uint64_t bytes) {
   llvm::IRBuilder<> at(entry_, entry_->begin());
   auto* made = at.CreateAlloca(llvm::ArrayType::get(m_.i8(), bytes));
   made->setAlignment(llvm::Align(16));
+  if (panicFollows_) b_.CreateLifetimeStart(made);
   return made;
 }
 
@@ -123,17 +124,22 @@ llvm::CallInst* FunctionEmitter::call(llvm::FunctionCallee callee, llvm::ArrayRe
 }
 
 FunctionEmitter::Values FunctionEmitter::region(loops::RegionId r) {
-  for (loops::StmtId id : fn_.regions[r].stmts) {
+  const std::vector<loops::StmtId>& stmts = fn_.regions[r].stmts;
+  const bool panics = std::any_of(stmts.begin(), stmts.end(),
+                                  [this](loops::StmtId id) { return fn_.stmts[id].kind == StmtKind::Panic; });
+  const bool outer = std::exchange(panicFollows_, panics);
+  Values out;
+  for (loops::StmtId id : stmts) {
     const Stmt& s = fn_.stmts[id];
     if (s.kind == StmtKind::Yield) {
-      Values out;
       for (ValueId v : s.operands) out.push_back(value(v));
-      return out;
+      break;
     }
     b_.SetCurrentDebugLocation(m_.debug->location(s.loc));
     statement(s);
   }
-  return {};
+  panicFollows_ = outer;
+  return out;
 }
 
 void FunctionEmitter::statement(const Stmt& s) {

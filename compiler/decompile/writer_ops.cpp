@@ -115,7 +115,9 @@ Expr FunctionWriter::expression(const Op& o) {
     constexpr const char* names[] = {"floor", "ceil", "trunc", "round"};
     return called(names[o.index()]);
   }
-  case OpKind::Math: return called(std::string(ops::mathName(static_cast<ops::MathKind>(o.index()))));
+  case OpKind::Math:
+    if (static_cast<ops::MathKind>(o.index()) == ops::MathKind::Rem) return binary(o, "%", 14);
+    return called(std::string(ops::mathName(static_cast<ops::MathKind>(o.index()))));
   case OpKind::And: return isBool ? binary(o, "and", 5) : binary(o, "&", 11);
   case OpKind::Or: return isBool ? binary(o, "or", 4) : binary(o, "|", 10);
   case OpKind::Xor: {

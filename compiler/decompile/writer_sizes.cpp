@@ -208,12 +208,14 @@ bool FunctionWriter::hasNegativeSize(TypeId t) const {
          std::any_of(ty.parts.begin(), ty.parts.end(), [&](TypeId part) { return hasNegativeSize(part); });
 }
 
-/// A value at a type equal up to sizes: arrays by `as`, tuples part by part; others agree where they are
-/// named.
+/// A value at a type equal up to sizes: arrays, structs and enums by `as`, tuples part by part; others agree
+/// where they are named.
 Expr FunctionWriter::resized(TypeId from, TypeId to, const std::string& e) {
   if (from == to) return {e};
-  if (types().kind(to) == TypeKind::Array && !isRagged(to)) return {e + " as " + type(to), 16};
-  if (types().kind(to) != TypeKind::Tuple) return {e};
+  const TypeKind kind = types().kind(to);
+  if ((kind == TypeKind::Array && !isRagged(to)) || kind == TypeKind::Struct || kind == TypeKind::Enum)
+    return {e + " as " + type(to), 16};
+  if (kind != TypeKind::Tuple) return {e};
   const std::vector<TypeId>&parts = types()[to].parts, &given = types()[from].parts;
   const std::string whole = named(e, "whole");
   std::string out;

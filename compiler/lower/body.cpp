@@ -29,7 +29,8 @@ core::LocId BodyLowering::locOf(Span span) {
 void BodyLowering::run() {
   b_.loc = locOf(instance_.span);
   module_.functions[function_].loc = b_.loc;
-  bool exits = exitsIn(instance_.body, false, {});
+  const bool atEnds = instance_.resultDims.empty() && returnsAtEnds(instance_, types_, instance_.body);
+  const bool exits = jumpsInLoops(instance_) || (!atEnds && exitsIn(instance_, instance_.body));
   if (exits) {
     values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
     // Sizes that the function decides travel with the value (carriedReturn).
@@ -39,7 +40,7 @@ void BodyLowering::run() {
   }
   for (size_t k = 0; k < instance_.params.size(); ++k)
     define(instance_.params[k], b_.fn().regions[b_.fn().body].params[k]);
-  ValueId value = expr(instance_.body);
+  ValueId value = atEnds ? atEnd({instance_.body}) : expr(instance_.body);
   TypeId result = instance_.result;
   if (flow_ == FlowKind::Off && exits) {
     value = returned();

@@ -4,6 +4,7 @@
 
 #include "check/typed_walk.h"
 #include "core/nest.h"
+#include "lower/exits.h"
 #include "lower/lower.h"
 #include "support/persistent_map.h"
 
@@ -119,6 +120,7 @@ private:
                    const std::vector<DimSym>& sizes);
   ValueId ifNode(const check::Node& node);
   ValueId shortCircuit(const check::Node& node);
+  ValueId atEnd(std::vector<NodeId> nodes);
 
   // --- match.cpp
   /// A match being lowered; `held` is the place whose parts the arms change, without its value.
@@ -134,25 +136,20 @@ private:
   ValueId matchDirect(const Matching& m);
   ValueId armBody(const Matching& m, const check::Arm& arm);
   bool isDirect(const std::vector<check::Arm>& arms, TypeId scrutinee);
-  bool bindsPlace(check::PatternId p);
-  bool changesPlace(check::PatternId p, const std::set<LocalId>& assigned);
   ValueId rebuilt(check::PatternId p, ValueId original, bool again);
   ValueId rebuiltAlternative(const check::Pattern& p, size_t k, ValueId original);
   ValueId rebuiltCase(const check::Pattern& p, ValueId original);
 
   // --- pattern.cpp
-  bool irrefutable(check::PatternId p);
   ValueId test(ValueId value, check::PatternId p);
   ValueId testLiteral(ValueId value, const check::Pattern& p);
   ValueId testAlternatives(ValueId value, const check::Pattern& p);
   ValueId testCase(ValueId value, const check::Pattern& p);
   ValueId testElements(ValueId list, const check::Pattern& p);
-  ValueId elementOf(ValueId list, uint32_t k);
   ValueId testParts(const std::vector<check::PatternId>& subs, const std::function<ValueId(uint32_t)>& part);
   void bind(ValueId value, check::PatternId p);
   void bindCase(ValueId value, check::PatternId p);
   void bindAlternatives(ValueId value, const check::Pattern& p);
-  void namesOf(check::PatternId p, std::vector<LocalId>& locals, std::vector<DimSym>& sizes);
   ValueId opened(ValueId value, const check::Pattern& p);
 
   // --- loops.cpp
@@ -192,8 +189,6 @@ private:
 
   // --- walk.cpp
   std::set<LocalId> assignedIn(const std::vector<NodeId>& nodes);
-  bool exitsIn(NodeId n, bool onlyOutside, std::set<uint32_t> inside);
-  bool leavesEarly(NodeId body, uint32_t loop);
   void collectSizes();
   /// Whether the body says later what the size is.
   bool isLater(DimSym s) const { return ownSizes_.contains(s) && !dimMap_.contains(s); }

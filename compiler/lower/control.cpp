@@ -118,4 +118,28 @@ ValueId BodyLowering::shortCircuit(const Node& node) {
   });
 }
 
+/// The function's value, where it ends with `nodes`, whose returns stand at ends.
+ValueId BodyLowering::atEnd(std::vector<NodeId> nodes) {
+  const auto first =
+      std::find_if(nodes.begin(), nodes.end() - 1, [&](NodeId n) { return exitsIn(instance_, n); });
+  blockFrom({nodes.begin(), first}, 0, types_.unit());
+  if (flow_ == FlowKind::Off) return undef(T(instance_.result));
+  if (!exitsIn(instance_, *first)) return expr(*first);
+  const Node& node = instance_.nodes[*first];
+  if (node.kind == NodeKind::Return) return node.children.empty() ? unit() : atEnd(node.children);
+  if (node.kind == NodeKind::Block) return atEnd(node.children);
+  const std::vector<NodeId> rest(first + 1, nodes.end());
+  b_.loc = locOf(node.span);
+  const ValueId condition = expr(node.children[0]);
+  auto arm = [&](size_t k) {
+    std::vector<NodeId> all = rest;
+    if (k < node.children.size() && types_.kind(instance_.nodes[node.children[k]].type) == TypeKind::Never)
+      all.clear();
+    if (k < node.children.size()) all.insert(all.begin(), node.children[k]);
+    return all.empty() ? unit() : atEnd(std::move(all));
+  };
+  return branches(Builder::simple(OpKind::If, {condition}),
+                  {[&](RegionId) { return arm(1); }, [&](RegionId) { return arm(2); }}, instance_.result, {});
+}
+
 } // namespace melix::lower

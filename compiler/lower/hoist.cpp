@@ -95,7 +95,7 @@ void BodyLowering::look(NodeId n) {
   introduce(n);
   if (!heavy(n)) return;
   NodeKind kind = instance_.nodes[n].kind;
-  if (mayMove(kind) && !exitsIn(n, true, {})) {
+  if (mayMove(kind) && !exitsIn(instance_, n)) {
     Needs given = needs(n);
     bool fewer = (given.axes & sweep_.whole) != sweep_.whole;
     if (!given.own && fewer && !sweep_.stays.contains(n)) {

@@ -188,10 +188,10 @@ ValueId BodyLowering::forLoop(const Node& node) {
   return after(bounds, types_.unit(), [&](std::vector<ValueId> v) {
     Counted range = counted(v);
     loopNumbers_[ref.loop] = nextLoop_++;
-    if (leavesEarly(body, ref.loop))
+    if (leavesEarly(instance_, body, ref.loop))
       forThatLeaves(ref, body, range);
     else
-      countedLoop(ref.index, {body}, range, exitsIn(body, true, {}), [&] { expr(body); });
+      countedLoop(ref.index, {body}, range, exitsIn(instance_, body), [&] { expr(body); });
     return unit();
   });
 }
@@ -228,7 +228,7 @@ void BodyLowering::countedLoop(LocalId index, const std::vector<NodeId>& nodes, 
 
 /// `while exit == on and i < count`.
 void BodyLowering::forThatLeaves(const check::For& ref, NodeId body, const Counted& range) {
-  bool leaves = exitsIn(body, true, {ref.loop});
+  bool leaves = exitsIn(instance_, body, {ref.loop});
   uint64_t number = loopNumbers_.at(ref.loop);
   LocalId counter(nextPseudo_++);
   values_[counter] = b_.integer(0);
@@ -256,8 +256,8 @@ void BodyLowering::forThatLeaves(const check::For& ref, NodeId body, const Count
 ValueId BodyLowering::whileLoop(const Node& node) {
   NodeId cond = node.children[0], body = node.children[1];
   uint32_t loop = node.as<check::Loop>().loop;
-  bool leaves = exitsIn(body, true, {loop}) || exitsIn(cond, true, {});
-  bool jumps = exitsIn(body, true, {}) || exitsIn(cond, true, {});
+  bool leaves = exitsIn(instance_, body, {loop}) || exitsIn(instance_, cond);
+  bool jumps = exitsIn(instance_, body) || exitsIn(instance_, cond);
   uint64_t number = nextLoop_++;
   loopNumbers_[loop] = number;
   std::set<LocalId> assigned = assignedIn({cond, body});
@@ -301,7 +301,7 @@ ValueId BodyLowering::whileLoop(const Node& node) {
 ValueId BodyLowering::loopForever(const Node& node) {
   NodeId body = node.children[0];
   uint32_t loop = node.as<check::Loop>().loop;
-  bool leaves = exitsIn(body, true, {loop});
+  bool leaves = exitsIn(instance_, body, {loop});
   uint64_t number = nextLoop_++;
   loopNumbers_[loop] = number;
   bool valued = types_.kind(node.type) != TypeKind::Never && !types_.isUnit(node.type);

@@ -1,6 +1,7 @@
 // `match`: one op where the arms allow it, else a chain of tests. Arms of `match &place` write back what they
 // changed.
 #include "lower/body.h"
+#include "lower/patterns.h"
 
 namespace melix::lower {
 
@@ -12,8 +13,9 @@ bool BodyLowering::isDirect(const std::vector<check::Arm>& arms, TypeId scrutine
   for (const check::Arm& arm : arms) {
     const Pattern& p = instance_.patterns[arm.pattern];
     if (arm.guard.valid() || !p.unpacked.empty()) return false;
-    bool simpleCase = p.kind == PatternKind::Case &&
-                      std::all_of(p.subs.begin(), p.subs.end(), [&](PatternId s) { return irrefutable(s); });
+    bool simpleCase =
+        p.kind == PatternKind::Case &&
+        std::all_of(p.subs.begin(), p.subs.end(), [&](PatternId s) { return isIrrefutable(instance_, s); });
     bool rest =
         p.kind == PatternKind::Wildcard || p.kind == PatternKind::Bind || p.kind == PatternKind::BindPlace;
     if (!simpleCase && !rest) return false;
@@ -63,7 +65,7 @@ ValueId BodyLowering::matchChain(const Matching& m, size_t k) {
     return make();
   };
   Make body = [&] { return armBody(m, arm); };
-  if (!arm.guard.valid() && irrefutable(arm.pattern)) return bound(body);
+  if (!arm.guard.valid() && isIrrefutable(instance_, arm.pattern)) return bound(body);
   ValueId hit = test(m.value, arm.pattern);
   if (arm.guard.valid()) {
     Make guard = [&] { return expr(arm.guard); };
@@ -90,30 +92,17 @@ ValueId BodyLowering::match(const Node& node) {
 
 /// The body of an arm whose names are bound.
 ValueId BodyLowering::armBody(const Matching& m, const check::Arm& arm) {
-  if (!m.held || !changesPlace(arm.pattern, assignedIn({arm.body}))) return expr(arm.body);
+  if (!m.held || !changesPlace(instance_, arm.pattern, assignedIn({arm.body}))) return expr(arm.body);
   Held held = *m.held;
   held.value = [this, pattern = arm.pattern, value = m.value] { return rebuilt(pattern, value, false); };
   return holding(std::move(held), [&] { return expr(arm.body); });
-}
-
-/// Whether the pattern binds a place that is among the variables `assigned`.
-bool BodyLowering::changesPlace(PatternId id, const std::set<LocalId>& assigned) {
-  const Pattern& p = instance_.patterns[id];
-  if (p.kind == PatternKind::BindPlace) return assigned.contains(p.local);
-  return std::any_of(p.subs.begin(), p.subs.end(), [&](PatternId s) { return changesPlace(s, assigned); });
-}
-
-bool BodyLowering::bindsPlace(PatternId id) {
-  const Pattern& p = instance_.patterns[id];
-  return p.kind == PatternKind::BindPlace ||
-         std::any_of(p.subs.begin(), p.subs.end(), [&](PatternId s) { return bindsPlace(s); });
 }
 
 /// What a pattern matched, with the places that it bound as they are now. `again`: what it matched is taken
 /// apart once more, since what was found then is known in some branch only.
 ValueId BodyLowering::rebuilt(PatternId id, ValueId original, bool again) {
   const Pattern& p = instance_.patterns[id];
-  if (!bindsPlace(id)) return original;
+  if (!bindsPlace(instance_, id)) return original;
   TypeId outside = b_.typeOf(original);
   if (p.kind == PatternKind::BindPlace) return cast(values_.at(p.local), outside);
   ValueId value = p.unpacked.empty() ? original : again ? opened(original, p) : opened_.at(id);
@@ -128,7 +117,7 @@ ValueId BodyLowering::rebuilt(PatternId id, ValueId original, bool again) {
   } else {
     const bool isList = p.kind == PatternKind::Elements;
     for (uint32_t k = 0; k < p.subs.size(); ++k)
-      if (bindsPlace(p.subs[k])) {
+      if (bindsPlace(instance_, p.subs[k])) {
         std::vector<ValueId> index(isList ? 1 : 0);
         if (isList) index[0] = b_.integer(k);
         core::Path path{{isList ? core::StepKind::Element : core::StepKind::Field, isList ? 0 : k, {}, 1}};

@@ -1,5 +1,6 @@
 // What a part of a builder's body reads, and so which of the indices it depends on (rule 13).
 #include "lower/body.h"
+#include "lower/patterns.h"
 
 #include <algorithm>
 
@@ -36,7 +37,7 @@ void BodyLowering::introduce(NodeId n) {
   auto bind = [&](PatternId p, const Needs& given) {
     std::vector<LocalId> locals;
     std::vector<DimSym> sizes;
-    namesOf(p, locals, sizes);
+    namesOf(instance_, p, locals, sizes);
     for (LocalId l : locals) {
       Needs own = given;
       own.own |= instance_.locals[l].isVar;
@@ -87,7 +88,7 @@ bool BodyLowering::heavy(NodeId n) {
 
 /// Whether what stands after `n` may not be reached: by an exit or by a panic that is written there.
 bool BodyLowering::stops(NodeId n) {
-  if (exitsIn(n, true, {})) return true;
+  if (exitsIn(instance_, n)) return true;
   bool found = false;
   forEachNode(instance_, n, [&](NodeId k) {
     NodeKind kind = instance_.nodes[k].kind;

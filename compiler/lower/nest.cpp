@@ -67,7 +67,7 @@ ValueId BodyLowering::positions(const Nest& ref, NodeId filter) {
   ValueId keep, i;
   inRegion(made.body(), [&] {
     i = flatParam(made, ref);
-    bool leaves = exitsIn(filter, true, {});
+    bool leaves = exitsIn(instance_, filter);
     if (leaves) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
     keep = orFiller(cast(expr(filter), types_.boolean()), types_.boolean());
     if (leaves) keep = b_.select(exitIs(core::exits::on), keep, b_.boolean(true)); // it leaves there again
@@ -140,7 +140,7 @@ std::vector<ValueId> BodyLowering::nestValue(const Node& node, const NestBody& s
   const Nest& ref = node.as<Nest>();
   TypeId type = instance_.nodes[node.children[0]].type;
   if (!ref.filtered || shape.positions) {
-    bool again = ref.filtered && exitsIn(node.children[1], true, {});
+    bool again = ref.filtered && exitsIn(instance_, node.children[1]);
     Make body = [&] { return expr(node.children[0]); };
     ValueId value =
         again ? after({node.children[1]}, type, [&](std::vector<ValueId>) { return body(); }) : body();
@@ -238,7 +238,7 @@ BodyLowering::NestBody BodyLowering::shapeOf(const Node& node, std::vector<DimId
   NestBody shape;
   bool collects = ref.kind == NestKind::Collect;
   bool arg = ref.kind == NestKind::ArgMax || ref.kind == NestKind::ArgMin;
-  shape.leaves = exitsIn(node.children[0], true, {}) || (ref.filtered && exitsIn(node.children[1], true, {}));
+  shape.leaves = exitsIn(instance_, node.children[0]) || (ref.filtered && exitsIn(instance_, node.children[1]));
   shape.filter = ref.filtered && collects;
   if (ref.filtered && arg) {
     shape.positions = positions(ref, node.children[1]);

@@ -1,27 +1,20 @@
 // Patterns: tests and bindings.
 #include "lower/body.h"
+#include "lower/patterns.h"
 
 namespace melix::lower {
 
 using namespace check;
 
-bool BodyLowering::irrefutable(PatternId id) {
-  const Pattern& p = instance_.patterns[id];
-  switch (p.kind) {
-  case PatternKind::Wildcard:
-  case PatternKind::Bind:
-  case PatternKind::BindPlace: return true;
-  case PatternKind::Parts:
-    return std::all_of(p.subs.begin(), p.subs.end(), [&](PatternId s) { return irrefutable(s); });
-  default: return false;
-  }
-}
+namespace {
 
 /// Element `k` of a list that has it.
-ValueId BodyLowering::elementOf(ValueId list, uint32_t k) {
-  const ValueId index[] = {b_.integer(k)};
-  return b_.get(list, {core::PathStep{core::StepKind::Element, 0, {}, 1}}, index);
+ValueId elementOf(Builder& build, ValueId list, uint32_t k) {
+  const ValueId index[] = {build.integer(k)};
+  return build.get(list, {core::PathStep{core::StepKind::Element, 0, {}, 1}}, index);
 }
+
+} // namespace
 
 ValueId BodyLowering::opened(ValueId value, const Pattern& p) {
   if (p.unpacked.empty()) return value;
@@ -49,7 +42,8 @@ void BodyLowering::bind(ValueId value, PatternId id) {
     return;
   case PatternKind::Elements:
     for (uint32_t k = 0; k < p.subs.size(); ++k)
-      if (instance_.patterns[p.subs[k]].kind != PatternKind::Wildcard) bind(elementOf(value, k), p.subs[k]);
+      if (instance_.patterns[p.subs[k]].kind != PatternKind::Wildcard)
+        bind(elementOf(b_, value, k), p.subs[k]);
     return;
   case PatternKind::Case: bindCase(value, id); return;
   case PatternKind::Or: bindAlternatives(value, p); return;
@@ -93,7 +87,7 @@ void BodyLowering::bindCase(ValueId value, PatternId id) {
 void BodyLowering::bindAlternatives(ValueId value, const Pattern& p) {
   std::vector<LocalId> locals;
   std::vector<DimSym> sizes;
-  namesOf(p.subs[0], locals, sizes);
+  namesOf(instance_, p.subs[0], locals, sizes);
   if (locals.empty()) return;
   std::vector<TypeId> parts;
   for (LocalId l : locals) parts.push_back(instance_.locals[l].type);
@@ -120,19 +114,10 @@ void BodyLowering::bindAlternatives(ValueId value, const Pattern& p) {
   for (uint32_t k = 0; k < locals.size(); ++k) define(locals[k], b_.field(taken, k));
 }
 
-/// The locals that a pattern binds, and the sizes it names.
-void BodyLowering::namesOf(PatternId id, std::vector<LocalId>& locals, std::vector<DimSym>& sizes) {
-  const Pattern& p = instance_.patterns[id];
-  if (p.local) locals.push_back(p.local);
-  sizes.insert(sizes.end(), p.unpacked.begin(), p.unpacked.end());
-  for (size_t k = 0; k < p.subs.size() && (k == 0 || p.kind != PatternKind::Or); ++k)
-    namesOf(p.subs[k], locals, sizes);
-}
-
 /// Whether a pattern matches, as a bool.
 ValueId BodyLowering::test(ValueId value, PatternId id) {
   const Pattern& p = instance_.patterns[id];
-  if (irrefutable(id)) return b_.boolean(true);
+  if (isIrrefutable(instance_, id)) return b_.boolean(true);
   value = opened(value, p);
   switch (p.kind) {
   case PatternKind::Literal: return testLiteral(value, p);
@@ -173,7 +158,7 @@ ValueId BodyLowering::testParts(const std::vector<PatternId>& subs,
                                 const std::function<ValueId(uint32_t)>& part) {
   ValueId all = b_.boolean(true);
   for (uint32_t k = 0; k < subs.size(); ++k) {
-    if (irrefutable(subs[k])) continue;
+    if (isIrrefutable(instance_, subs[k])) continue;
     all = branches(
         Builder::simple(OpKind::If, {all}),
         {[&](RegionId) { return test(part(k), subs[k]); }, [&](RegionId) { return b_.boolean(false); }},
@@ -185,7 +170,7 @@ ValueId BodyLowering::testParts(const std::vector<PatternId>& subs,
 ValueId BodyLowering::testElements(ValueId list, const Pattern& p) {
   ValueId length = b_.one(Builder::simple(OpKind::Length, {list}), types_.int64());
   ValueId fits = b_.compare(ops::CmpKind::Eq, length, b_.integer(static_cast<int64_t>(p.subs.size())));
-  auto element = [&](uint32_t k) { return elementOf(list, k); };
+  auto element = [&](uint32_t k) { return elementOf(b_, list, k); };
   return branches(
       Builder::simple(OpKind::If, {fits}),
       {[&](RegionId) { return testParts(p.subs, element); }, [&](RegionId) { return b_.boolean(false); }},

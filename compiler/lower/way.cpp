@@ -60,7 +60,7 @@ BodyLowering::Turn BodyLowering::turnAt(NodeId n, NodeId next) {
 void BodyLowering::addPiece(Way& way, size_t depth, NodeId piece, Names& reads) {
   way.pieces.emplace_back(depth, piece);
   way.needs.join(needs(piece));
-  way.exits |= exitsIn(piece, true, {});
+  way.exits |= exitsIn(instance_, piece);
   collectRead(instance_, types_, piece, reads);
 }
 

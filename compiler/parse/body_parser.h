@@ -22,6 +22,7 @@ protected:
   void parseStatementInto(syntax::NodeList& out);
   NodeId parseStatement();
   NodeId parseBlock(bool ofChoice = false); ///< `ofChoice`: an `else` may follow
+  NodeId parseUnopenedBlock(uint32_t head, std::string_view expected);
   NodeId parseLet();
   NodeId parseFor();
   syntax::ForHead parseForHead();
@@ -39,6 +40,7 @@ protected:
   NodeId parseNot();
   NodeId parseComparison();
   NodeId parseRange();
+  NodeId parseWithoutStart(uint32_t begin);
   NodeId parseAs();
   NodeId parseAxisNames();
   NodeId parsePrefix();

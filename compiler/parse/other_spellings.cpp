@@ -34,12 +34,12 @@ size_t TokenReader::findOutside(size_t from, size_t end, const std::function<boo
   return end;
 }
 
-/// The bracket around the token at hand that is still open, if it stands on the same line; else none.
+/// The bracket around the token at hand, if it is closed behind it; else none.
 std::optional<size_t> TokenReader::openBracket() const {
   unsigned depth = 0;
-  for (size_t k = at_; k-- > 0 && !tokens_[k + 1].newlineBefore;) {
+  for (size_t k = at_; k-- > 0;) {
     const TokenKind kind = tokens_[k].kind;
-    if (isOpening(kind) && depth == 0) return k;
+    if (isOpening(kind) && depth == 0) return matching_[k] > at_ ? std::optional(k) : std::nullopt;
     depth -= isOpening(kind);
     depth += isClosing(kind);
   }
@@ -64,7 +64,7 @@ std::string TokenReader::structLiteral() const {
 /// `[e for x in xs if c]`
 std::string TokenReader::comprehension() const {
   const std::optional<size_t> open = is(TokenKind::KwFor) ? openBracket() : std::nullopt;
-  if (!open || *open + 1 == at_ || matching_[*open] <= at_) return {};
+  if (!open || *open + 1 == at_) return {};
   const size_t close = matching_[*open];
   auto isClause = [](TokenKind kind) { return kind == TokenKind::KwFor || kind == TokenKind::KwIf; };
   size_t header = findOutside(at_ + 1, close, isClause), filter = header;
@@ -81,16 +81,27 @@ std::string TokenReader::comprehension() const {
   return "what is collected stands last: " + code(isArray ? "[" + built + "]" : built);
 }
 
-/// `1..=3`, where both ends are one token.
+/// `1..=3`, `..=k`, where each end is one token.
 std::string TokenReader::inclusiveRange() const {
-  if (!is(TokenKind::Equal) || at_ < 2 || tokens_[at_ - 1].kind != TokenKind::DotDot) return {};
-  const Token &first = tokens_[at_ - 2], &last = peek(1);
-  const bool isNumber = last.kind == TokenKind::Int && last.end - last.begin < 10;
-  if (first.kind != TokenKind::Int || !isNumber) return {};
-  for (char c : textOf(last))
-    if (c < '0' || c > '9') return {};
-  const std::string end = std::to_string(std::stoll(std::string(textOf(last))) + 1);
-  return "a range ends before its last number: " + code(std::string(textOf(first)) + ".." + end);
+  if (!is(TokenKind::Equal) || at_ < 2 || tokens_[at_ - 1].kind != TokenKind::DotDot ||
+      at_ + 2 >= tokens_.size())
+    return {};
+  auto isEnd = [](const Token& token) {
+    return token.kind == TokenKind::Int || token.kind == TokenKind::Identifier;
+  };
+  auto borders = [](const Token& token) {
+    return isOpening(token.kind) || isClosing(token.kind) || token.kind == TokenKind::KwIn ||
+           token.kind == TokenKind::Comma || token.kind == TokenKind::Colon || token.kind == TokenKind::Equal;
+  };
+  const Token &start = tokens_[at_ - 2], &last = tokens_[at_ + 1];
+  const bool hasStart = !borders(start);
+  if (hasStart && (!isEnd(start) || at_ < 3 || !borders(tokens_[at_ - 3]))) return {};
+  if (!isEnd(last) || !(borders(tokens_[at_ + 2]) || tokens_[at_ + 2].newlineBefore)) return {};
+  const std::string from(hasStart ? textOf(start) : "0"), to(textOf(last));
+  const bool isNumber = last.kind == TokenKind::Int && to.size() < 10 &&
+                        to.find_first_not_of("0123456789") == std::string::npos;
+  return "a range ends before its last number: " +
+         code(from + ".." + (isNumber ? std::to_string(std::stoll(to) + 1) : to + " + 1"));
 }
 
 /// `f(x=4)`
@@ -104,23 +115,25 @@ std::string TokenReader::namedArgument() const {
   return "an argument is named with a colon: " + code(std::string(textOf(tokens_[at_ - 1])) + ": …");
 }
 
-/// `let a, b = …`
+/// `let a, b = …`, `for i, x in …`
 std::string TokenReader::tupleBinding() const {
   if (!is(TokenKind::Comma) || at_ < 2 || tokens_[at_ - 1].kind != TokenKind::Identifier) return {};
   const TokenKind before = tokens_[at_ - 2].kind;
-  if (before != TokenKind::KwLet && before != TokenKind::KwVar) return {};
-  const size_t equal = findOutside(at_, std::min(at_ + 20, tokens_.size()),
-                                   [](TokenKind kind) { return kind == TokenKind::Equal; });
-  const std::string names = textBetween(at_ - 1, equal);
+  const bool isLoop = before == TokenKind::KwFor;
+  if (before != TokenKind::KwLet && before != TokenKind::KwVar && !isLoop) return {};
+  const TokenKind behind = isLoop ? TokenKind::KwIn : TokenKind::Equal;
+  const size_t end = findOutside(at_, std::min(at_ + 20, tokens_.size()),
+                                 [behind](TokenKind kind) { return kind == behind; });
+  const std::string names = textBetween(at_ - 1, end);
   if (names.empty() || names.size() > 40) return {};
   return "a tuple is taken apart in brackets: " +
-         code(std::string(textOf(tokens_[at_ - 2])) + " (" + names + ") = …");
+         code(std::string(textOf(tokens_[at_ - 2])) + " (" + names + ")" + (isLoop ? " in …" : " = …"));
 }
 
 /// `[0; 10]`
 std::string TokenReader::repeatedElement() const {
   const std::optional<size_t> open = is(TokenKind::Semicolon) ? openBracket() : std::nullopt;
-  if (!open || tokens_[*open].kind != TokenKind::LBracket || matching_[*open] <= at_) return {};
+  if (!open || tokens_[*open].kind != TokenKind::LBracket) return {};
   const std::string element = textBetween(*open + 1, at_), count = textBetween(at_ + 1, matching_[*open]);
   if (element.empty() || count.empty()) return {};
   return "write " + code("[for _ in 0.." + count + ": " + element + "]");
@@ -131,6 +144,14 @@ std::string TokenReader::angleBrackets() const {
   if (!is(TokenKind::Less) || at_ == 0 || tokens_[at_ - 1].kind != TokenKind::Identifier) return {};
   const std::string name(textOf(tokens_[at_ - 1]));
   return syntax::isCapital(name) ? "the parameters of a type stand in brackets: " + code(name + "[…]") : "";
+}
+
+/// `import numpy`, where nothing is to be imported.
+std::string TokenReader::importedModule() const {
+  if (!is(TokenKind::Identifier) || at_ == 0 || peek().newlineBefore) return {};
+  const std::string_view word = textOf(tokens_[at_ - 1]);
+  if (word != "import" && word != "from" && word != "include") return {};
+  return std::string(melix::habitHint(HabitKind::Module, textOf(peek())));
 }
 
 /// `f"…"`, and `print "…"`
@@ -150,7 +171,7 @@ std::string TokenReader::otherSpelling() const {
   constexpr Shape shapes[] = {&TokenReader::structLiteral,  &TokenReader::comprehension,
                               &TokenReader::inclusiveRange, &TokenReader::namedArgument,
                               &TokenReader::tupleBinding,   &TokenReader::repeatedElement,
-                              &TokenReader::angleBrackets};
+                              &TokenReader::angleBrackets,  &TokenReader::importedModule};
   for (Shape shape : shapes)
     if (std::string hint = (this->*shape)(); !hint.empty()) return hint;
   if (std::string_view hint = habitHint(); !hint.empty()) return std::string(hint);

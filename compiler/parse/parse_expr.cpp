@@ -145,6 +145,26 @@ NodeId BodyParser::parseRange() {
   return ast_.add(NodeKind::Range, spanFrom(begin), range);
 }
 
+/// What follows `..`: `k`, `k step c`, or `step c`. A range has a start; a step that is negative turns it
+/// around.
+NodeId BodyParser::parseWithoutStart(uint32_t begin) {
+  const Span dots = spanFrom(begin);
+  std::string range = "len(x)";
+  auto next = [&] { return std::string(sources_.text(ast_.span(parseBinary(LevelBitOr)))); };
+  if (!isWord("step")) range = next();
+  bool isBackwards = false;
+  if (!recovering_ && isWord("step") && sameLine()) {
+    take();
+    isBackwards = is(TokenKind::Minus);
+    range += " step " + next();
+  }
+  if (!recovering_) {
+    Diagnostic& d = sink_.report(DiagId::RangeWithoutStart, dots, range);
+    if (isBackwards) d.hint = "`reverse(x)` goes backwards";
+  }
+  return errorNode();
+}
+
 /// as = prefix { "as" ( type | axis names ) | "?" }: `e as f32?` is `(e as f32)?`
 NodeId BodyParser::parseAs() {
   uint32_t begin = peek().begin;
@@ -331,18 +351,20 @@ std::vector<Argument> BodyParser::parseBracketItems() {
 /// item = ":" | ".." | ".." name | "?" name | function type | expr
 NodeId BodyParser::parseBracketItem() {
   uint32_t begin = peek().begin;
-  if (accept(TokenKind::Colon)) return ast_.add(NodeKind::Colon, spanFrom(begin));
+  if (accept(TokenKind::Colon)) {
+    if (startsOperand()) { // `:k`
+      fail("`,` or `]`");
+      sink_.hintLast("ranges are written `a..b`");
+    }
+    return ast_.add(NodeKind::Colon, spanFrom(begin));
+  }
   if (is(TokenKind::DotDot)) {
     take();
     if (is(TokenKind::Identifier) && (is(TokenKind::Comma, 1) || is(TokenKind::RBracket, 1))) {
       const Token& name = take();
       return ast_.add(NodeKind::PackUse, spanFrom(begin), Name{nameOf(name)});
     }
-    if (startsOperand()) {
-      const Span dots = spanFrom(begin);
-      const NodeId end = parseExpr();
-      if (!recovering_) sink_.report(DiagId::RangeWithoutStart, dots, sources_.text(ast_.span(end)));
-    }
+    if (startsOperand()) return parseWithoutStart(begin);
     return ast_.add(NodeKind::RestAxes, spanFrom(begin));
   }
   if (is(TokenKind::Question)) {

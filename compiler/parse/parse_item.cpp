@@ -89,7 +89,7 @@ bool Parser::parseItemInto(NodeList& out) {
 }
 
 /// fn = "fn" (word | operator) [ generics ] parameters [ "->" type ] ( "=" expr | block | nothing )
-NodeId Parser::parseFn(uint32_t begin, FnItem item) {
+NodeId Parser::parseFn(uint32_t begin, FnItem item, bool mayLackBody) {
   take();
   const Token& name = peek();
   bool word = name.kind == TokenKind::Identifier || lex::isKeyword(name.kind);
@@ -108,7 +108,8 @@ NodeId Parser::parseFn(uint32_t begin, FnItem item) {
     fail("`(`");
   if (is(TokenKind::Colon) && !recovering_) {
     fail("`->`, `=` or `{`");
-    sink_.hintLast("the type of the result follows `->`");
+    sink_.hintLast(peek(1).newlineBefore ? "a block stands in braces"
+                                         : "the type of the result follows `->`");
   }
   if (is(TokenKind::Arrow) && !recovering_) {
     take();
@@ -126,6 +127,8 @@ NodeId Parser::parseFn(uint32_t begin, FnItem item) {
       recovering_ = false;
       accept(TokenKind::Semicolon);
       item.body = parseBlock();
+    } else if (!mayLackBody && !item.isExtern && item.attributes.empty() && standsRightOf(begin)) {
+      item.body = parseUnopenedBlock(begin, "`=` or `{`");
     }
   }
   return ast_.add(NodeKind::Fn, spanFrom(begin), std::move(item));
@@ -161,7 +164,7 @@ std::vector<FieldDecl> Parser::parseFields(TokenKind close, bool namesOptional) 
   Scoped newlines(ignoreNewlines_, close != TokenKind::RBrace);
   separators();
   while (!is(close) && !closesBlock()) {
-    if (missesBrace()) return out;
+    if (missesBrace(open)) return out;
     FieldDecl f;
     size_t before = at_;
     uint32_t begin = peek().begin;
@@ -212,7 +215,7 @@ NodeId Parser::parseEnum(uint32_t begin, std::vector<Attribute> attributes, bool
       auto open = static_cast<uint32_t>(at_ - 1);
       Scoped newlines(ignoreNewlines_, false);
       separators();
-      while (!closesBlock() && !missesBrace()) {
+      while (!closesBlock() && !missesBrace(open)) {
         size_t before = at_;
         parseCaseInto(item.cases);
         endsElement();
@@ -220,7 +223,7 @@ NodeId Parser::parseEnum(uint32_t begin, std::vector<Attribute> attributes, bool
         separators();
         if (at_ == before) break;
       }
-      if (!missesBrace()) expectClose(TokenKind::RBrace, open);
+      if (!missesBrace(open)) expectClose(TokenKind::RBrace, open);
     }
   }
   return ast_.add(NodeKind::Enum, spanFrom(begin), std::move(item));
@@ -253,7 +256,7 @@ NodeId Parser::parseConcept(uint32_t begin, bool isPub) {
       Scoped newlines(ignoreNewlines_, false);
       separators();
       while (is(TokenKind::KwFn)) {
-        item.functions.push_back(parseFn(peek().begin, FnItem{}));
+        item.functions.push_back(parseFn(peek().begin, FnItem{}, true));
         endsElement();
         if (recovering_) skipTo(true);
         separators();

@@ -53,6 +53,11 @@ NodeId BodyParser::parsePrimary() {
   case TokenKind::Dollar:
   case TokenKind::DollarDotDot: return parseSplice();
   case TokenKind::At: return parseMacroUse();
+  case TokenKind::DotDot:
+    take();
+    if (startsOperand()) return parseWithoutStart(begin);
+    fail("an expression");
+    return errorNode();
   default: fail("an expression"); return errorNode();
   }
 }
@@ -274,7 +279,7 @@ NodeId BodyParser::parseMatch() {
     auto open = static_cast<uint32_t>(at_);
     if (!recovering_ && expect(TokenKind::LBrace)) {
       separators();
-      while (!closesBlock() && !missesBrace()) {
+      while (!closesBlock() && !missesBrace(open)) {
         size_t before = at_;
         node.arms.push_back(parseMatchArm(node.arms.empty()));
         endsElement();
@@ -282,7 +287,7 @@ NodeId BodyParser::parseMatch() {
         separators();
         if (at_ == before) break;
       }
-      if (!missesBrace()) expectClose(TokenKind::RBrace, open);
+      if (!missesBrace(open)) expectClose(TokenKind::RBrace, open);
     }
     return ast_.add(NodeKind::Match, spanFrom(begin), std::move(node));
   });
@@ -296,6 +301,10 @@ MatchArm BodyParser::parseMatchArm(bool first) {
   if (!recovering_ && accept(TokenKind::KwIf)) {
     Scoped guard(noLambda_, true);
     arm.guard = parseExpr();
+  }
+  if (is(TokenKind::DotDot) && !recovering_) {
+    fail(lex::tokenText(TokenKind::FatArrow));
+    sink_.hintLast("a range is no pattern: `k if a <= k and k < b => …`");
   }
   bool thinArrow = is(TokenKind::Arrow) && !recovering_;
   if (thinArrow) {

@@ -73,6 +73,25 @@ NodeId BodyParser::parseBlock(bool ofChoice) {
   });
 }
 
+/// The block of a head at an offset, whose brace was forgotten: the lines that stand further right.
+NodeId BodyParser::parseUnopenedBlock(uint32_t head, std::string_view expected) {
+  fail(expected);
+  recovering_ = false;
+  return nested([&] {
+    uint32_t begin = peek().begin;
+    NodeList items;
+    while (!closesBlock() && standsRightOf(head)) {
+      const size_t before = at_;
+      parseStatementInto(items);
+      if (recovering_ || at_ == before) skipTo(false);
+      while (accept(TokenKind::Semicolon)) {
+      }
+    }
+    accept(TokenKind::RBrace);
+    return ast_.add(NodeKind::Block, spanFrom(begin), Many{std::move(items)});
+  });
+}
+
 NodeId BodyParser::parseBlockAt(uint32_t offset) {
   recovering_ = false;
   while (!is(TokenKind::End) && peek().begin < offset) take();
@@ -209,6 +228,13 @@ NodeId BodyParser::parseExpressionStatement() {
   if (recovering_) return target;
   if (is(TokenKind::Colon) && ast_.kind(target) == NodeKind::Name) {
     take();
+    constexpr TokenKind values[] = {TokenKind::Int,         TokenKind::Float,  TokenKind::Char,
+                                    TokenKind::StringStart, TokenKind::KwTrue, TokenKind::KwFalse,
+                                    TokenKind::LBracket};
+    if (std::find(std::begin(values), std::end(values), peek().kind) != std::end(values)) {
+      fail("a type");
+      sink_.hintLast("what has fields is made by its name: `Point(x: 1.0, y: 2.0)`");
+    }
     NodeId type = parseType();
     if (is(TokenKind::Equal) && !recovering_) {
       const std::string name(sources_.text(ast_.span(target)));

@@ -11,6 +11,7 @@ void Parser::parseModule() {
   syntax::NodeList items;
   while (!is(TokenKind::End)) {
     if (accept(TokenKind::Semicolon)) continue;
+    if (is(TokenKind::RBrace) && skipStrayBrace()) continue;
     size_t before = at_;
     parseStatementInto(items);
     if (recovering_) skipTo(false);
@@ -23,6 +24,19 @@ void Parser::parseModule() {
   Span whole{stream_.file, 0, static_cast<uint32_t>(sources_.text(stream_.file).size())};
   ast_.root = ast_.add(NodeKind::Module, whole, syntax::Many{std::move(items)});
   checkHeight();
+}
+
+/// A brace that closes nothing: where the lines tell, one before what it should close is missing. What follows
+/// another error may come of that.
+bool Parser::skipStrayBrace() {
+  if (hasReported()) return false;
+  const std::optional<size_t> line = enteredBlock(at_);
+  if (!line) return false;
+  failAt(*line, "`{` before this line");
+  sink_.annotateLast(tokenSpan(peek()), "this `}` closes nothing");
+  recovering_ = false;
+  while (is(TokenKind::RBrace)) take();
+  return true;
 }
 
 /// A tree of many long chains nested in each other is refused too, so that every walk of a tree may recurse.

@@ -57,13 +57,17 @@ void TokenReader::failAt(size_t at, std::string_view expected) {
 /// What a sign or a word of another language at the failing token, or just before it on its line, is in
 /// Melix.
 std::string_view TokenReader::habitHint() const {
-  auto hintAt = [&](const Token& token) {
+  auto hintAt = [&](const Token& token) -> std::string_view {
+    const bool declares = token.newlineBefore || (at_ > 0 && tokens_[at_ - 1].kind == TokenKind::Identifier);
+    if (token.kind == TokenKind::KwFn && &token == &peek() && declares) return {};
     std::string_view rest = sources_.text(stream_.file).substr(token.begin);
     bool isWord = !rest.empty() && std::isalpha(static_cast<unsigned char>(rest[0]));
     return melix::habitHint(isWord ? HabitKind::Word : HabitKind::Sign, rest);
   };
   if (at_ > 0 && !peek().newlineBefore) {
-    const Token& before = tokens_[at_ - 1];
+    const bool isDouble = at_ > 1 && tokens_[at_ - 1].kind == TokenKind::Question &&
+                          tokens_[at_ - 2].kind == TokenKind::Question;
+    const Token& before = tokens_[at_ - (isDouble ? 2 : 1)];
     bool isWord = before.kind == TokenKind::Identifier, isChoice = before.kind == TokenKind::Question;
     if (isWord || isChoice || before.end == peek().begin)
       if (std::string_view hint = hintAt(before); !hint.empty()) return hint;
@@ -101,40 +105,14 @@ bool TokenReader::expectClose(TokenKind kind, uint32_t open, std::string_view wh
   const bool atEnd = is(TokenKind::End);
   std::optional<LeftBlock> left = atEnd && kind == TokenKind::RBrace ? leftBlock() : std::nullopt;
   if (left) open = left->brace;
-  failAt(left ? left->next : at_, what.empty() ? lex::tokenText(kind) : what);
-  if (atEnd && sink_.all().size() > before)
+  const bool leaves = left && tokens_[left->next].kind == kind; // a brace that closes what is further out
+  const std::string_view wanted = leaves ? "one more `}`" : what.empty() ? lex::tokenText(kind) : what;
+  failAt(left ? left->next : at_, wanted);
+  const bool leftBefore = peek().newlineBefore && indentAt(peek().begin) <= indentAt(tokens_[open].begin);
+  if ((atEnd || leftBefore) && sink_.all().size() > before)
     sink_.annotateLast(tokenSpan(tokens_[open]),
                        "this " + std::string(lex::tokenText(tokens_[open].kind)) + " is not closed");
   return false;
-}
-
-/// The blanks before the first token of the token's line.
-uint32_t TokenReader::indentOf(const Token& token) const {
-  std::string_view text = sources_.text(stream_.file).substr(0, token.begin);
-  const size_t line = text.rfind('\n') + 1; // 0 where there is none
-  const size_t first = text.find_first_not_of(" \t", line);
-  return static_cast<uint32_t>((first == std::string_view::npos ? text.size() : first) - line);
-}
-
-/// The first block that a line leaves by its indentation: what is inside stands further right than the line
-/// that opens the block, and what closes it as far.
-std::optional<TokenReader::LeftBlock> TokenReader::leftBlock() const {
-  std::vector<uint32_t> open;
-  for (uint32_t k = 0; k < tokens_.size(); ++k) {
-    const TokenKind kind = tokens_[k].kind;
-    if (tokens_[k].newlineBefore && !open.empty() && tokens_[open.back()].kind == TokenKind::LBrace) {
-      const uint32_t inside = indentOf(tokens_[k]), around = indentOf(tokens_[open.back()]);
-      const bool closes = kind == TokenKind::RBrace;
-      if (kind != TokenKind::End && (closes ? inside < around : inside <= around))
-        return LeftBlock{open.back(), k};
-    }
-    if (kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace)
-      open.push_back(k);
-    const bool closing =
-        kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace;
-    if (closing && !open.empty()) open.pop_back();
-  }
-  return std::nullopt;
 }
 
 /// Reports that the text is nested too deep, or a chain in it too long, and reads no more of it.
@@ -274,12 +252,15 @@ void TokenReader::skipToItem() {
   while (!is(TokenKind::End) && !(peek().newlineBefore && startsItem())) take();
 }
 
-/// An item or statement among fields, cases or arms: the brace before it was forgotten.
-bool TokenReader::missesBrace() {
+/// An item or statement among fields, cases or arms, which the brace at `open` holds: the one that closes it
+/// was forgotten.
+bool TokenReader::missesBrace(uint32_t open) {
   bool statement = is(TokenKind::KwLet) || is(TokenKind::KwVar) || is(TokenKind::KwFor) ||
                    is(TokenKind::KwWhile) || is(TokenKind::KwAssert);
   if (!peek().newlineBefore || !(statement || startsItem())) return false;
+  const size_t before = sink_.all().size();
   fail("`}`");
+  if (sink_.all().size() > before) sink_.annotateLast(tokenSpan(tokens_[open]), "this `{` is not closed");
   recovering_ = false;
   return true;
 }

@@ -43,12 +43,17 @@ protected:
   bool expectClose(TokenKind kind, uint32_t open, std::string_view what = {});
   void fail(std::string_view expected);
   void failAt(size_t token, std::string_view expected);
+  std::string_view habitHint() const;
+
+  // --- indentation.cpp
   struct LeftBlock {
     uint32_t brace, next; ///< the brace that is not closed, and the first token behind its block
   };
   std::optional<LeftBlock> leftBlock() const;
-  uint32_t indentOf(const Token& token) const;
-  std::string_view habitHint() const;
+  std::optional<size_t> enteredBlock(size_t end) const;
+  uint32_t indentAt(uint32_t offset) const;
+  bool standsRightOf(uint32_t offset) const;
+  bool hasReported() const { return sink_.errorCount() > errorsBefore_; }
 
   // --- other_spellings.cpp
   std::string otherSpelling() const;
@@ -60,6 +65,7 @@ protected:
   std::string repeatedElement() const;
   std::string angleBrackets() const;
   std::string textAfterName() const;
+  std::string importedModule() const;
   std::string textBetween(size_t first, size_t end) const;
   size_t findOutside(size_t from, size_t end, const std::function<bool(TokenKind)>& wanted) const;
   std::optional<size_t> openBracket() const;
@@ -82,7 +88,7 @@ protected:
   template <class F>
   NodeId nested(F parse);
   bool endsElement();
-  bool missesBrace();
+  bool missesBrace(uint32_t open);
   void skipToItem();
   bool macrosThenItem() const;
   bool startsItem(size_t ahead = 0) const;

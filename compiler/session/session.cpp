@@ -1,5 +1,6 @@
 #include "session/session.h"
 
+#include "check/unused_functions.h"
 #include "core/verify.h"
 #include "interp/interp.h"
 #include "lower/lower.h"
@@ -75,6 +76,7 @@ bool Session::check(names::ModuleId root) {
   check::InstanceId entry = checker_.program(root);
   for (auto& [name, id] : checker_.tests(root, "")) others.push_back(id);
   for (auto& [name, id] : checker_.benches(root, "")) others.push_back(id);
+  if (sink.errorCount() == 0) check::warnUnusedFunctions(modules_, root);
   sink.sortSince(0); // as a reader of the file meets them
   return sink.errorCount() == 0 && checkDerivatives(entry, others);
 }
@@ -108,6 +110,7 @@ bool Session::program(names::ModuleId root) {
   if (sink.errorCount() > 0) return false;
   checker_.checkModule(root);
   check::InstanceId entry = checker_.program(root);
+  if (sink.errorCount() == 0) check::warnUnusedFunctions(modules_, root);
   sink.sortSince(0);
   if (sink.errorCount() > 0) return false;
   if (checker_.program_.instance(entry).failed) {
@@ -145,6 +148,7 @@ Session::NamedFunctions Session::loweredBlocks(names::ModuleId root,
   checker_.checkModule(root);
   check::Checker::NamedInstances instances = of();
   if (sink.errorCount() > 0) return out;
+  check::warnUnusedFunctions(modules_, root);
   for (auto& [name, id] : instances) out.push_back({name, lowered(id)});
   return out;
 }

@@ -66,8 +66,7 @@ ValueId dTanh(const Row& w) {
 /// 2 / sqrt(pi) e^(-x^2), with what x^2 loses by rounding, which e^… makes large, as a factor 1 - lost.
 ValueId dErf(const Row& w) {
   constexpr double beyond = 32; // there it is 0
-  ValueId size = w.magnitude(w.x[0]);
-  ValueId x = w.e.select(w.isAbove(size, beyond), w.number(beyond), size);
+  ValueId x = w.e.select(w.isAbove(w.magnitude(w.x[0]), beyond), w.number(beyond), w.x[0]);
   ValueId square = w.squared(x), lost = w.fma(x, x, w.e.neg(square));
   ValueId bell = w.exp(w.e.neg(square));
   return w.e.mul(w.number(2.0 * std::numbers::inv_sqrtpi), w.fma(w.e.neg(lost), bell, bell));
@@ -98,9 +97,10 @@ ValueId dPowExponent(const Row& w) {
   return w.e.select(w.isAbove(w.x[0], 0.0), slope, w.number(0.0));
 }
 
-/// The quotient that the remainder was taken off by, a whole number.
+/// The quotient that the remainder was taken off by, a whole number: divided before the difference, which may
+/// overflow.
 ValueId dRemDivisor(const Row& w) {
-  ValueId quotient = w.e.div(w.e.sub(w.x[0], w.r), w.x[1]);
+  ValueId quotient = w.e.sub(w.e.div(w.x[0], w.x[1]), w.e.div(w.r, w.x[1]));
   return w.e.neg(w.e.round(ops::RoundMode::HalfEven, quotient));
 }
 

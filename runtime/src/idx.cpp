@@ -96,7 +96,7 @@ uint8_t* readArray(MelixTask* task, MelixStr path, const Asked& asked, Header& h
   const char* wrong = readHeader(file, header);
   if (!wrong && header.bytes > file.bound()) wrong = "its data is cut off";
   error.add("cannot read `");
-  error.add(path);
+  error.addShown(path);
   error.add("`: ");
   if (!wrong && (header.kind != asked.elem()->kind || !fitsShape(asked, header.rank, header.dims))) {
     addMismatch(error, asked, header.kind, header.rank, header.dims);

@@ -66,4 +66,15 @@ void requireCompiled(const std::string& text, size_t mostMessages) {
   if (check(text, mostMessages)) compile(text, mostMessages);
 }
 
+std::vector<Message> messagesOf(const std::string& text) {
+  session::Session session(options());
+  session.check(session.load("fuzz.mlx", text));
+  std::vector<Message> out;
+  for (const Diagnostic& d : session.sink.all())
+    out.push_back({diagSeverity(d.id) == SeverityKind::Error,
+                   d.span.valid() ? session.sources.lineColumn(d.span).line : 0,
+                   renderDiagnostic(d, session.sources, false)});
+  return out;
+}
+
 } // namespace melix::fuzz

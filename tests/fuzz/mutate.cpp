@@ -30,9 +30,6 @@ std::vector<std::string> corpus(const std::string& sourceFolder) {
   return out;
 }
 
-namespace {
-
-/// The tokens' places in a text, comments and blanks left out.
 std::vector<Span> tokenSpans(std::string_view text) {
   SourceStore sources;
   DiagnosticSink sink;
@@ -42,6 +39,8 @@ std::vector<Span> tokenSpans(std::string_view text) {
     if (t.end > t.begin) out.push_back({file, t.begin, t.end});
   return out;
 }
+
+namespace {
 
 std::string_view slice(std::string_view text, Span span) {
   return text.substr(span.begin, span.end - span.begin);

@@ -16,6 +16,9 @@ std::string readFile(const std::string& path);
 /// The programs of this repository to start from, and those of ../shared/programs where they are.
 std::vector<std::string> corpus(const std::string& sourceFolder);
 
+/// The tokens' places in a text, comments and blanks left out.
+std::vector<Span> tokenSpans(std::string_view text);
+
 /// A place between two tokens, with all that may stand there instead.
 struct Gap {
   uint32_t begin = 0, end = 0;           ///< of the blanks, newlines and separators now there

@@ -13,10 +13,10 @@ syntax match melixMacro "@[A-Za-z_][A-Za-z0-9_.]*\|\$\(\.\.\)\?[A-Za-z_]*"
 syntax match melixOperator "=>\|->\|\.\.\|[-+*%^&|<>=!~?]"
 
 syntax match melixEscape contained "\\u{[0-9a-fA-F]\{1,6}}\|\\[ntr0\\"'{]\|{{\|}}"
-syntax region melixInterpolation contained matchgroup=melixEscape start="{{\@!" end="\(:[^}"]*\)\?}" contains=TOP
+syntax region melixInterpolation contained matchgroup=melixEscape start="{{\@!" end="\(:\([^{}"]\|{[^}"]*}\)*\)\?}" contains=TOP
 syntax region melixString start=+"+ end=+"\|$+ contains=melixEscape,melixInterpolation
 syntax region melixString start=+"""+ end=+"""+ contains=melixEscape,melixInterpolation
-syntax region melixString start=+\<r"+ end=+"\|$+
+syntax region melixString start=+\<r\z(#*\)"+ end=+"\z1\|$+
 syntax match melixCharacter "'\(\\u{[0-9a-fA-F]\{1,6}}\|\\.\|[^'\\]\)'"
 
 syntax match melixComment "//.*$" contains=@Spell

@@ -119,7 +119,8 @@ TEST(CommandLine, WrongLinesExplainThemselvesWithStatusTwo) {
 TEST(CommandLine, HelpNamesEveryCommandAndOption) {
   Answer help = answered({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* word : {"run", "build", "check", "test", "bench", "show", "fmt", "repl", "--version", "101", "130"})
+  for (const char* word :
+       {"run", "build", "check", "test", "bench", "show", "fmt", "repl", "--version", "101", "130"})
     EXPECT_NE(help.text.find(word), std::string::npos) << word;
   const std::pair<const char*, Words> commands[] = {
       {"run",

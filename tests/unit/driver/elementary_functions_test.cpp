@@ -112,6 +112,7 @@ double distance(const Case& c, uint64_t got, bool wide) {
 /// backwards.
 std::vector<std::string> expressionsOf(const Asked& asked, int arity) {
   auto call = [&](const std::string& first, const std::string& second) {
+    if (asked.function() == "rem") return "(" + first + " % " + second + ")";
     return asked.function() + "(" + first + (arity == 2 ? ", " + second : "") + ")";
   };
   if (asked.slope.empty()) return {call("x0", "x1")};

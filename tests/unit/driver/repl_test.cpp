@@ -217,6 +217,31 @@ TEST(Repl, FunctionsDoNotSeeVars) {
   EXPECT_TRUE(contains(melix("repl", "var k = 3\nfn f(x: int) -> int = x * k\n").errors, "[script-var]"));
 }
 
+TEST(Repl, LoopsTakeSeveralSourcesFiltersAndPatterns) {
+  EXPECT_EQ(answers("for i in 0..3, j in 0..i if i + j > 1 { print(i, j) }\n"), "2 0\n2 1\n");
+  EXPECT_EQ(answers("var xs = list([1, 2])\nwhile let Some(x) = xs.last() { print(x)\n"
+                    "  xs.remove(len(xs) - 1)\n}\nxs\n"),
+            "2\n1\n[]\n");
+  EXPECT_EQ(answers("let [a, b] = list([1, 2]) else { panic(\"no pair\") }\na + b\n"
+                    "match list([1]) { [x] => x, _ => 0 }\n"),
+            "3\n1\n");
+  EXPECT_EQ(answers("let r = 0..3\n[for i in reverse(r): i]\nfor i in reverse(0..2) { print(i) }\n"),
+            "[2, 1, 0]\n1\n0\n");
+}
+
+TEST(Repl, RangesOfReductionsDependOnOneAnother) {
+  EXPECT_EQ(answers("sum(for i in 0..4, j in 0..i: i * j)\nargmax(for i in 0..4, j in 0..i: i * j)\n"
+                    "list(for i in 0..3, j in 0..i: j)\n"
+                    "grad((x: f64) => sum(for i in 0..3, j in 0..i: x^2))(1.0)\n"),
+            "11\n(3, 2)\n[0, 0, 1]\n6.0\n");
+}
+
+TEST(Repl, FormatsTakeValuesAndRawTextsQuotes) {
+  EXPECT_EQ(
+      answers("let w = 6\nlet x = 2.5\n\"{x:{w}.{w - 4}}|\"\nr#\"a \"b\" {c}\"#\n[for c in \"ab\": c]\n"),
+      "\"  2.50|\"\n\"a \\\"b\\\" {c}\"\n['a', 'b']\n");
+}
+
 TEST(Repl, ExitEndsWithItsNumber) { EXPECT_EQ(melix("repl", "exit(3)\nprint(1)\n").status, 3); }
 
 } // namespace

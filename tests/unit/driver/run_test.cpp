@@ -144,6 +144,22 @@ TEST(Build, TheExecutableDoesWhatRunDoes) {
   unlink(out.c_str());
 }
 
+/// Whether the executable of a program names a library.
+static bool needs(const std::string& code, const std::string& library) {
+  const std::string path = "/tmp/melix_needs_" + std::to_string(getpid());
+  EXPECT_EQ(melix("build - -o " + path, code).status, 0);
+  const std::string bytes = harness::readText(path);
+  unlink(path.c_str());
+  return bytes.find(library) != std::string::npos;
+}
+
+TEST(Build, LibrariesAreNeededOnlyWhereUsed) {
+  EXPECT_FALSE(needs("print(1)", "libm.so") || needs("use npy, csv, progress\nprint(1)", "libz.so"));
+  EXPECT_TRUE(needs("print(1)", "libc.so"));
+  EXPECT_FALSE(needs("use idx\nprint(1)", "libz.so"));
+  EXPECT_TRUE(needs("use idx\nlet r: Result[u8[_]] = idx.read(\"x\")\nprint(r.is_ok())", "libz.so"));
+}
+
 TEST(Check, RunsNothing) {
   harness::ProcessResult r = melix("check -e 'print(1)'");
   EXPECT_EQ(r.status, 0);
@@ -302,6 +318,40 @@ TEST(Bench, EachBlockIsMeasuredAndAFailureIsStatus1) {
   EXPECT_EQ(r.status, 0) << r.errors;
   EXPECT_FALSE(contains(r.output, "list")) << r.output;
   EXPECT_EQ(melix("run " + file).output, "");
+  std::remove(file.c_str());
+}
+
+TEST(Bench, AFolderMeansTheFilesWithBenchesAndNumbersAreThoseOfTheBlock) {
+  const std::filesystem::path folder = "/tmp/melix_benches_" + std::to_string(getpid());
+  std::filesystem::create_directories(folder / "b");
+  std::ofstream(folder / "b" / "inner.mlx")
+      << "bench \"waits\" { let t = clock(); while clock() - t < 0.01 {} }\n"
+         "bench \"keeps\" { [for i in 0..black_box(9): i] }\nbench \"leaves\" { exit(0) }\n";
+  std::ofstream(folder / "a.mlx") << "test \"no bench\" { assert 1 < 2 }\n";
+  harness::ProcessResult r = melix("bench --seconds 0.05 " + folder.string());
+  EXPECT_EQ(r.status, 1) << r.errors;
+  const std::string at = folder.string() + "/b/inner.mlx: ";
+  std::vector<std::string> lines = harness::splitLines(r.output);
+  ASSERT_EQ(lines.size(), 4u) << r.output;
+  EXPECT_TRUE(lines[0].starts_with(at + "waits ") && contains(lines[0], "0 allocations")) << lines[0];
+  const size_t unit = lines[0].find(" ms ± ");
+  ASSERT_NE(unit, std::string::npos) << lines[0];
+  EXPECT_GE(std::stod(lines[0].substr(lines[0].rfind(' ', unit - 1))), 9.99) << lines[0];
+  EXPECT_TRUE(lines[1].starts_with(at + "keeps ") && contains(lines[1], "1 allocation")) << lines[1];
+  EXPECT_TRUE(lines[2].starts_with(at + "leaves ") && contains(lines[2], "FAILED")) << lines[2];
+  EXPECT_EQ(lines[3], "it called `exit(0)` before its end");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Bench, WhatGoesThroughABlackBoxIsComputedEachTime) {
+  const std::string file = "/tmp/melix_boxes_" + std::to_string(getpid()) + ".mlx";
+  std::ofstream(file)
+      << "fn slow(n: int) -> int {\n  var s = 0\n  for i in 0..n { s = (s * 3 + i) % 7 }\n  s\n}\n"
+         "bench \"argument\" { slow(black_box(5_000)) }\n"
+         "bench \"result\" { black_box(slow(5_000)); 1 }\n";
+  harness::ProcessResult r = melix("bench --seconds 0.02 " + file);
+  EXPECT_EQ(r.status, 0) << r.errors;
+  for (const std::string& line : harness::splitLines(r.output)) EXPECT_TRUE(contains(line, " µs ± ")) << line;
   std::remove(file.c_str());
 }
 

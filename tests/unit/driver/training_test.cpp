@@ -84,10 +84,10 @@ TEST_F(Training, AConvolutionalNetworkLearnsDigits) {
 }
 
 TEST_F(Training, AConvolutionalNetworkIsTheSameInEveryMode) {
-  makeDigits(3);
-  const std::string program = examples + "convnet.mlx", arguments = folder + " --epochs 2";
+  makeDigits(2);
+  const std::string program = examples + "convnet.mlx", arguments = folder + " --epochs 1";
   std::vector<std::string> expected = losses(run("", program, arguments));
-  ASSERT_EQ(expected.size(), 2u);
+  ASSERT_EQ(expected.size(), 1u);
   for (const char* mode : {"-O0", "--interpret", "build"})
     EXPECT_EQ(losses(run(mode, program, arguments)), expected);
 }
@@ -124,7 +124,11 @@ fn main(from: str, to: str) -> Result {
   std::vector<std::string> told = losses(run("", programs + "convnet.mlx", folder));
   ASSERT_EQ(told.size(), 3u);
   EXPECT_LT(std::stod(told.back()), std::stod(told.front()));
-  EXPECT_EQ(melix("check " + programs + "chargpt.mlx").status, 0);
+  harness::ProcessResult gpt =
+      run("", "-", "20", harness::readText(programs + "chargpt.mlx") + trainingOfGpt);
+  std::vector<std::string> words = harness::splitWords(gpt.output);
+  ASSERT_GE(words.size(), 2u) << gpt.errors;
+  EXPECT_LT(std::stod(words[1]), std::stod(words[0]) - 0.5);
 }
 
 } // namespace

@@ -38,6 +38,23 @@ TEST(Layout, ABlockOfOneSimpleStatementFitsItsLine) {
   expectBecomes("if a { b } else { c; d }\n", "if a {\n  b\n} else {\n  c\n  d\n}\n");
 }
 
+TEST(Layout, LoopsOverSeveralSourcesAndPatternsOfLists) {
+  expectBecomes("for i in 0..3,j in i..3 {print(i,j)}\n", "for i in 0..3, j in i..3 { print(i, j) }\n");
+  expectBecomes("for  &row in rows,& x in row  if x  > 1 { x*=2 }\n",
+                "for &row in rows, &x in row if x > 1 { x *= 2 }\n");
+  expectBecomes("while let   Some(x)=next(&it){ f(x) }\n", "while let Some(x) = next(&it) { f(x) }\n");
+  expectBecomes("let [ a,b ,]=xs else{return}\n", "let [a, b] = xs else { return }\n");
+  expectBecomes("match xs { []=>0; [ x,_ ]|[_,x] if x>1=>2, _=>3 }\n",
+                "match xs {\n  [] => 0\n  [x, _] | [_, x] if x > 1 => 2\n  _ => 3\n}\n");
+  expectBecomes("sum(for i in 0..n,j in 0..i if i>j:x[i])\n",
+                "sum(for i in 0..n, j in 0..i if i > j: x[i])\n");
+}
+
+TEST(Layout, FormatsWithValuesAndRawTexts) {
+  expectBecomes("f(\"{x:{ w }.{d+1}e}{y:*^{ w}}\")\n", "f(\"{x:{w}.{d + 1}e}{y:*^{w}}\")\n");
+  expectStays("f(r#\"a \"b\" {c}\"#, r##\"\"#\"##)\n");
+}
+
 TEST(Layout, SeparatorsAreWrittenAnew) {
   expectBecomes("struct P { x: f32; y: f32\n z: f32, }\n", "struct P { x: f32, y: f32, z: f32 }\n");
   expectBecomes("enum E { A, B; C }\n", "enum E { A, B, C }\n");

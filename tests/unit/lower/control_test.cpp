@@ -43,6 +43,31 @@ assert find(x, 24) == (-1, -1)
 )");
 }
 
+TEST(LowerControl, WhatStandsBehindAGuardIsTheOtherArm) {
+  const char* code = R"(
+fn sign(x: int) -> int {
+  if x == 0 { return 0 }
+  let y = x
+  if y > 0 { return 1 } else if y < -100 { panic("too low") }
+  -1
+}
+assert sign(0) == 0
+assert sign(4) == 1
+assert sign(-4) == -1
+fn grow(inout xs: List[int], by: int) {
+  if by < 0 { return }
+  xs.push(by)
+}
+var xs: List[int] = []
+grow(&xs, -1)
+grow(&xs, 2)
+assert xs == list([2])
+)";
+  expectRuns(code);
+  EXPECT_EQ(Lowered(code).count(" if ", "sign"), 3u) << "nothing asks how control left";
+  EXPECT_EQ(Lowered(code).count(" if ", "grow"), 1u);
+}
+
 TEST(LowerControl, BreakAndContinueConcernTheirLoop) {
   expectRuns(R"(
 fn f() -> int {

@@ -194,6 +194,14 @@ TEST_F(Files, npy_of_each_order) {
   EXPECT_EQ(npy(path, MELIX_KIND_BOOL, {-1}), "[false, true, true]");
 }
 
+TEST_F(Files, names_of_files_are_escaped_in_messages) {
+  path = folder + "/a\x1b[31m\u202e.x";
+  const std::string shown = "a\\u{1b}[31m\\u{202e}.x";
+  EXPECT_EQ(csv("no\n"), shown + ":1:1: `no` is not a number");
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}), "cannot read `" + shown + "`: it is not a .npy file");
+  EXPECT_EQ(idx(path, MELIX_KIND_F32, {-1}).rfind("cannot read `" + shown + "`: ", 0), 0u);
+}
+
 TEST_F(Files, npy_mistakes) {
   std::string good =
       npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }", hex("0000803f00000040"));

@@ -3,7 +3,10 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <poll.h>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -230,25 +233,67 @@ TEST_F(Program, output_is_written_before_a_signal_ends_the_process) {
 #endif
 }
 
-TEST_F(Program, a_line_that_waits_is_written_while_the_program_computes) {
+/// Where two processes meet: when the child printed.
+double* sharedTime() {
+  void* page = mmap(nullptr, sizeof(double), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return page == MAP_FAILED ? nullptr : static_cast<double*>(page);
+}
+
+double secondsNow() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+double* printedAt = sharedTime();
+
+TEST_F(Program, a_line_waits_for_a_tenth_of_a_second_while_the_program_computes) {
+  ASSERT_NE(printedAt, nullptr);
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const pid_t child = fork();
   if (child == 0) {
     dup2(ends[1], 1);
     runProgram([](MelixTask* t) -> int32_t {
+      *printedAt = secondsNow();
       print(t, "first");
       compute();
     });
   }
-  pollfd waiting{ends[0], POLLIN, 0};
-  EXPECT_EQ(poll(&waiting, 1, 20'000), 1);
   char text[16];
   EXPECT_EQ(read(ends[0], text, sizeof text), 6);
+  const double waited = secondsNow() - *printedAt;
+  EXPECT_GT(waited, 0.09);
+  EXPECT_LT(waited, 1.0); // where the processors have more to do than this
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   close(ends[0]);
   close(ends[1]);
+}
+
+/// How often the threads of this process but the calling one went to sleep, and how many there are.
+std::pair<int, int> sleepsOfOthers() {
+  std::pair<int, int> found;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (thread.path().filename() == std::to_string(gettid())) continue;
+    std::ifstream status(thread.path() / "status");
+    for (std::string word; status >> word;)
+      if (int count = 0; word == "voluntary_ctxt_switches:" && status >> count) found.first += count;
+    ++found.second;
+  }
+  return found;
+}
+
+TEST_F(Program, the_thread_that_writes_sleeps_while_nothing_waits) {
+  EXPECT_EXIT(runProgram([](MelixTask* t) -> int32_t {
+                printToErrors(t);
+                usleep(300'000); // it is written by now
+                const auto before = sleepsOfOthers();
+                usleep(500'000);
+                const auto after = sleepsOfOthers();
+                return before.second != 1 ? 3 : before == after ? 0 : 4;
+              }),
+              testing::ExitedWithCode(0), "^kept\n");
 }
 
 TEST_F(RuntimeTest, print_joins_its_pieces_with_spaces) {

@@ -108,40 +108,6 @@ TEST(Session, EntriesAreFunctionsOfTheVariablesThereAre) {
   EXPECT_TRUE(session->advance(CoreStage::Optimised)) << messages(*session);
 }
 
-struct Habit {
-  HabitKind where;
-  std::string spelling, hint;
-};
-const std::vector<Habit> habits = {
-#define HABIT(Where, Spelling, Hint) {HabitKind::Where, Spelling, Hint},
-#include "diagnostics/habits.def"
-};
-
-/// Programs in which the spelling stands where other languages have it.
-std::vector<std::string> programsWith(const Habit& habit) {
-  switch (habit.where) {
-  case HabitKind::Sign: return {"let a = " + habit.spelling + " 2\n", "let a = 1 " + habit.spelling + " 2\n"};
-  case HabitKind::Word: return {"let a = 1 " + habit.spelling + "\n"};
-  case HabitKind::Type: return {"fn f(x: " + habit.spelling + ") = 1\n"};
-  case HabitKind::Field: return {"print([1, 2]." + habit.spelling + ")\n"};
-  }
-  return {};
-}
-
-TEST(Session, EverySpellingOfOtherLanguagesHasItsHint) {
-  for (const Habit& habit : habits) {
-    bool isHinted = false;
-    std::string said;
-    for (const std::string& program : programsWith(habit)) {
-      auto session = makeSession();
-      session->check(session->load("main.mlx", program));
-      said += program + messages(*session);
-      isHinted |= messages(*session).find("hint: " + habit.hint + "\n") != std::string::npos;
-    }
-    EXPECT_TRUE(isHinted) << said;
-  }
-}
-
 TEST(Session, WordsOfOtherLanguagesAreNamesWhereTheyAreDeclared) {
   auto session = makeSession();
   EXPECT_TRUE(session->check(

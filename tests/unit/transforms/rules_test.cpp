@@ -221,7 +221,8 @@ fn f (%x: f64[4], %y: f64) -> (f64) {
   %packed = pack %array dims [M] : pack 1 f64[_]
   %open = unpack %packed defines [L] : f64[L]
   %seen = get %open[%zero] : f64
-  %shown = debug %seen : f64
+  %kept = black_box %seen : f64
+  %shown = debug %kept : f64
   %count, %power = while %zero, %y {
    (%i: i64, %p: f64)
     %go = cmp lt %i, %two : bool
