@@ -24,8 +24,8 @@ private:
   void set(ValueId v, llvm::Value* x) { values_[v.index] = x; }
   void setResult(const Stmt& s, llvm::Value* x) { set(s.results[0], x); }
   llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(m_.context, name, function_); }
-  /// A slot of the frame, made once at the function's start. Those of messages share their room: where a panic
-  /// follows, a slot lives from here on only.
+  /// A slot of the frame, made once at the function's start. Those of messages share their room: where a
+  /// panic follows, a slot lives from here on only.
   llvm::Value* slot(uint64_t bytes);
   /// A call that a panic may come out of: each keeps its own return address, which the trace finds the place
   /// by.

@@ -122,7 +122,7 @@ ValueId BodyLowering::shortCircuit(const Node& node) {
 ValueId BodyLowering::atEnd(std::vector<NodeId> nodes) {
   const auto first =
       std::find_if(nodes.begin(), nodes.end() - 1, [&](NodeId n) { return exitsIn(instance_, n); });
-  blockFrom({nodes.begin(), first}, 0, types_.unit());
+  if (first != nodes.begin()) blockFrom({nodes.begin(), first}, 0, types_.unit());
   if (flow_ == FlowKind::Off) return undef(T(instance_.result));
   if (!exitsIn(instance_, *first)) return expr(*first);
   const Node& node = instance_.nodes[*first];

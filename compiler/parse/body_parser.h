@@ -22,7 +22,6 @@ protected:
   void parseStatementInto(syntax::NodeList& out);
   NodeId parseStatement();
   NodeId parseBlock(bool ofChoice = false); ///< `ofChoice`: an `else` may follow
-  NodeId parseUnopenedBlock(uint32_t head, std::string_view expected);
   NodeId parseLet();
   NodeId parseFor();
   syntax::ForHead parseForHead();

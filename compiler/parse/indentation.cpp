@@ -29,11 +29,6 @@ uint32_t TokenReader::indentAt(uint32_t offset) const {
   return static_cast<uint32_t>((first == std::string_view::npos ? text.size() : first) - line);
 }
 
-/// Whether the next token begins a line that stands further right than the one at an offset.
-bool TokenReader::standsRightOf(uint32_t offset) const {
-  return peek().newlineBefore && !is(TokenKind::End) && indentAt(peek().begin) > indentAt(offset);
-}
-
 /// The first block that a line leaves by its indentation: what is inside stands further right than the line
 /// that opens the block, and what closes it as far.
 std::optional<TokenReader::LeftBlock> TokenReader::leftBlock() const {

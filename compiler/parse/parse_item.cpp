@@ -89,7 +89,7 @@ bool Parser::parseItemInto(NodeList& out) {
 }
 
 /// fn = "fn" (word | operator) [ generics ] parameters [ "->" type ] ( "=" expr | block | nothing )
-NodeId Parser::parseFn(uint32_t begin, FnItem item, bool mayLackBody) {
+NodeId Parser::parseFn(uint32_t begin, FnItem item) {
   take();
   const Token& name = peek();
   bool word = name.kind == TokenKind::Identifier || lex::isKeyword(name.kind);
@@ -127,8 +127,6 @@ NodeId Parser::parseFn(uint32_t begin, FnItem item, bool mayLackBody) {
       recovering_ = false;
       accept(TokenKind::Semicolon);
       item.body = parseBlock();
-    } else if (!mayLackBody && !item.isExtern && item.attributes.empty() && standsRightOf(begin)) {
-      item.body = parseUnopenedBlock(begin, "`=` or `{`");
     }
   }
   return ast_.add(NodeKind::Fn, spanFrom(begin), std::move(item));
@@ -256,7 +254,7 @@ NodeId Parser::parseConcept(uint32_t begin, bool isPub) {
       Scoped newlines(ignoreNewlines_, false);
       separators();
       while (is(TokenKind::KwFn)) {
-        item.functions.push_back(parseFn(peek().begin, FnItem{}, true));
+        item.functions.push_back(parseFn(peek().begin, FnItem{}));
         endsElement();
         if (recovering_) skipTo(true);
         separators();

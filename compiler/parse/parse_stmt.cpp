@@ -73,25 +73,6 @@ NodeId BodyParser::parseBlock(bool ofChoice) {
   });
 }
 
-/// The block of a head at an offset, whose brace was forgotten: the lines that stand further right.
-NodeId BodyParser::parseUnopenedBlock(uint32_t head, std::string_view expected) {
-  fail(expected);
-  recovering_ = false;
-  return nested([&] {
-    uint32_t begin = peek().begin;
-    NodeList items;
-    while (!closesBlock() && standsRightOf(head)) {
-      const size_t before = at_;
-      parseStatementInto(items);
-      if (recovering_ || at_ == before) skipTo(false);
-      while (accept(TokenKind::Semicolon)) {
-      }
-    }
-    accept(TokenKind::RBrace);
-    return ast_.add(NodeKind::Block, spanFrom(begin), Many{std::move(items)});
-  });
-}
-
 NodeId BodyParser::parseBlockAt(uint32_t offset) {
   recovering_ = false;
   while (!is(TokenKind::End) && peek().begin < offset) take();

@@ -18,7 +18,7 @@ private:
   // --- parse_item.cpp
   bool parseItemInto(syntax::NodeList& out) override;
   size_t attributesAhead() const;
-  NodeId parseFn(uint32_t begin, syntax::FnItem item, bool mayLackBody = false); ///< as in a concept
+  NodeId parseFn(uint32_t begin, syntax::FnItem item);
   NodeId parseStruct(uint32_t begin, std::vector<syntax::Attribute> attributes, bool isPub);
   void parseCaseInto(std::vector<syntax::CaseDecl>& out);
   NodeId parseEnum(uint32_t begin, std::vector<syntax::Attribute> attributes, bool isPub);

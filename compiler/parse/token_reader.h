@@ -52,7 +52,6 @@ protected:
   std::optional<LeftBlock> leftBlock() const;
   std::optional<size_t> enteredBlock(size_t end) const;
   uint32_t indentAt(uint32_t offset) const;
-  bool standsRightOf(uint32_t offset) const;
   bool hasReported() const { return sink_.errorCount() > errorsBefore_; }
 
   // --- other_spellings.cpp

@@ -84,7 +84,7 @@ TEST_F(Training, AConvolutionalNetworkLearnsDigits) {
 }
 
 TEST_F(Training, AConvolutionalNetworkIsTheSameInEveryMode) {
-  makeDigits(2);
+  makeDigits(1);
   const std::string program = examples + "convnet.mlx", arguments = folder + " --epochs 1";
   std::vector<std::string> expected = losses(run("", program, arguments));
   ASSERT_EQ(expected.size(), 1u);
