@@ -20,10 +20,18 @@ static inline double sample(int64_t i, int64_t seed) {
   return (double)(v * v % 10007) / 10007 - 0.5;
 }
 
+/// x, of which the compiler knows nothing.
+static inline int64_t black_box(int64_t x) {
+  __asm__ volatile("" : "+r"(x));
+  return x;
+}
+
 static inline void *allocate(size_t bytes) {
   void *block = aligned_alloc(64, (bytes + 63) / 64 * 64);
   if (!block) exit(3);
   memset(block, 0, bytes);
+  // From here the compiler takes it that others see the block.
+  __asm__ volatile("" : "+r"(block) : : "memory");
   return block;
 }
 
