@@ -4,7 +4,7 @@
 APART static void chain(const float *x, const float *y, float *restrict z, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     float v = 2 * x[i] + y[i];
-    z[i] = (v > 0 ? v : 0) * y[i] - 0.5f * x[i];
+    z[i] = (v > 0 ? v : 0) * y[i] - x[i];
   }
 }
 
