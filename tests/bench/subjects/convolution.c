@@ -1,8 +1,8 @@
-// Convolution of an n x n image with a window of 5 x 5, float: of a size known when compiling, of one that is not, and the
-// gradient by the window.
+// Convolution of an n x n image with a window of 5 x 5, float: of a size known when compiling, of one that is
+// not, and the gradient by the window.
 #include "timing.h"
 
-static inline void filter(const float *x, const float *w, float *restrict y, int64_t n, int64_t k) {
+static inline void filter(const float* x, const float* w, float* restrict y, int64_t n, int64_t k) {
   for (int64_t i = 0; i <= n - k; ++i)
     for (int64_t j = 0; j <= n - k; ++j) {
       float sum = 0;
@@ -12,14 +12,16 @@ static inline void filter(const float *x, const float *w, float *restrict y, int
     }
 }
 
-APART static void window_5(const float *x, const float *w, float *restrict y, int64_t n) { filter(x, w, y, n, 5); }
+APART static void window_5(const float* x, const float* w, float* restrict y, int64_t n) {
+  filter(x, w, y, n, 5);
+}
 
-APART static void window_k(const float *x, const float *w, float *restrict y, int64_t n, int64_t k) {
+APART static void window_k(const float* x, const float* w, float* restrict y, int64_t n, int64_t k) {
   filter(x, w, y, n, k);
 }
 
 /// Of half the mean of the squares of what is filtered.
-APART static void gradient(const float *x, const float *w, float *restrict y, float *restrict g, int64_t n) {
+APART static void gradient(const float* x, const float* w, float* restrict y, float* restrict g, int64_t n) {
   SUMS_IN_ANY_ORDER
   int64_t m = n - 4;
   window_5(x, w, y, n);
@@ -32,7 +34,7 @@ APART static void gradient(const float *x, const float *w, float *restrict y, fl
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 2) return 2;
   int64_t n = argument(argv, 1), m = n - 4;
   float *x = vector32(n * n, 1), *w = vector32(25, 2), *y = zeros32(m * m), *g = zeros32(25);

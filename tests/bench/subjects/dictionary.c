@@ -6,12 +6,12 @@ typedef struct {
 } Entry;
 
 typedef struct {
-  Entry *entries;
+  Entry* entries;
   int64_t size, room;
 } Bucket;
 
 typedef struct {
-  Bucket *buckets;
+  Bucket* buckets;
   int64_t count, size;
 } Dictionary;
 
@@ -19,16 +19,16 @@ static Dictionary dictionary(int64_t buckets) {
   return (Dictionary){.buckets = calloc((size_t)buckets, sizeof(Bucket)), .count = buckets};
 }
 
-static void drop(Dictionary *d) {
+static void drop(Dictionary* d) {
   for (int64_t i = 0; i < d->count; ++i) free(d->buckets[i].entries);
   free(d->buckets);
 }
 
-static Bucket *bucket(const Dictionary *d, int64_t key) {
+static Bucket* bucket(const Dictionary* d, int64_t key) {
   return &d->buckets[(key * 2654435761 >> 7) & (d->count - 1)];
 }
 
-static void push(Bucket *b, Entry e) {
+static void push(Bucket* b, Entry e) {
   if (b->size == b->room) {
     b->room = b->room ? 2 * b->room : 4;
     b->entries = realloc(b->entries, (size_t)b->room * sizeof e);
@@ -37,7 +37,7 @@ static void push(Bucket *b, Entry e) {
   b->entries[b->size++] = e;
 }
 
-static void grow(Dictionary *d) {
+static void grow(Dictionary* d) {
   Dictionary larger = dictionary(2 * d->count);
   larger.size = d->size;
   for (int64_t i = 0; i < d->count; ++i)
@@ -49,8 +49,8 @@ static void grow(Dictionary *d) {
   *d = larger;
 }
 
-static void count(Dictionary *d, int64_t key) {
-  Bucket *b = bucket(d, key);
+static void count(Dictionary* d, int64_t key) {
+  Bucket* b = bucket(d, key);
   for (int64_t i = 0; i < b->size; ++i)
     if (b->entries[i].key == key) {
       ++b->entries[i].count;
@@ -77,7 +77,7 @@ APART static int64_t counted(int64_t n) {
   return total;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 2) return 2;
   int64_t n = argument(argv, 1), value = 0;
   MEASURE("count", value, value = counted(black_box(n)))

@@ -1,10 +1,10 @@
-// The Benchmarks Game's fannkuch: over all permutations of n, how often the first part must be reversed until 1 stands
-// first. The value is 10,000 times the most flips plus the checksum.
+// The Benchmarks Game's fannkuch: over all permutations of n, how often the first part must be reversed until
+// 1 stands first. The value is 10,000 times the most flips plus the checksum.
 #include "timing.h"
 
 enum { most_n = 16 };
 
-static int64_t flips(const int64_t *permutation, int64_t n) {
+static int64_t flips(const int64_t* permutation, int64_t n) {
   int64_t p[most_n], count = 0;
   memcpy(p, permutation, (size_t)n * sizeof *p);
   for (; p[0] != 0; ++count)
@@ -35,7 +35,7 @@ APART static int64_t fannkuch(int64_t n) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 2) return 2;
   int64_t n = argument(argv, 1), value = 0;
   if (n > most_n) return 2;

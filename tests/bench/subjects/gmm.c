@@ -1,4 +1,5 @@
-// ADBench's Gaussian mixture with a Wishart prior, n points, d dimensions, k parts: the objective and its gradient.
+// ADBench's Gaussian mixture with a Wishart prior, n points, d dimensions, k parts: the objective and its
+// gradient.
 #include "timing.h"
 
 typedef struct {
@@ -8,10 +9,10 @@ typedef struct {
 static int64_t n, d, k, below;
 
 /// Lower-triangular factors: exp(q) on the diagonal, l below it, column by column.
-static void factors(const Mixture *p, double *restrict a) {
+static void factors(const Mixture* p, double* restrict a) {
   memset(a, 0, (size_t)(k * d * d) * sizeof *a);
   for (int64_t s = 0; s < k; ++s, a += d * d) {
-    const double *l = p->l + s * below;
+    const double* l = p->l + s * below;
     for (int64_t c = 0; c < d; ++c) {
       a[c * d + c] = exp(p->q[s * d + c]);
       for (int64_t r = c + 1; r < d; ++r) a[r * d + c] = *l++;
@@ -19,14 +20,14 @@ static void factors(const Mixture *p, double *restrict a) {
   }
 }
 
-static double sum(const double *x, int64_t size) {
+static double sum(const double* x, int64_t size) {
   double total = 0;
   for (int64_t i = 0; i < size; ++i) total += x[i];
   return total;
 }
 
 /// log(sum(exp(x))); x becomes its gradient.
-static double logsumexp(double *x, int64_t size) {
+static double logsumexp(double* x, int64_t size) {
   double most = x[0], total = 0;
   for (int64_t i = 1; i < size; ++i) most = x[i] > most ? x[i] : most;
   for (int64_t i = 0; i < size; ++i) total += x[i] = exp(x[i] - most);
@@ -41,7 +42,7 @@ static double log_multigamma(double a, int64_t dimension) {
 }
 
 /// The prior with gamma 1 and m 0.
-static double log_wishart_prior(const Mixture *p) {
+static double log_wishart_prior(const Mixture* p) {
   double m = (double)(d + 1), total = 0;
   double c = -m * (double)d * 0.5 * log(2) - log_multigamma(0.5 * m, d);
   for (int64_t i = 0; i < k * d; ++i) total += 0.5 * exp(2 * p->q[i]);
@@ -50,8 +51,8 @@ static double log_wishart_prior(const Mixture *p) {
 }
 
 /// u = a (x - mu), the exponent of part s.
-static double exponent(const Mixture *p, const double *a, const double *x, int64_t s, double *restrict c,
-                       double *restrict u) {
+static double exponent(const Mixture* p, const double* a, const double* x, int64_t s, double* restrict c,
+                       double* restrict u) {
   SUMS_IN_ANY_ORDER
   double squares = 0;
   for (int64_t j = 0; j < d; ++j) c[j] = x[j] - p->mu[s * d + j];
@@ -69,7 +70,7 @@ typedef struct {
 } Scratch;
 
 /// Adds what point x gives to the gradient: the share of each part times that of its exponent.
-static void add_point(const Mixture *p, Mixture *g, const double *x, Scratch *w) {
+static void add_point(const Mixture* p, Mixture* g, const double* x, Scratch* w) {
   for (int64_t s = 0; s < k; ++s) {
     double share = w->beta[s];
     exponent(p, w->a, x, s, w->c, w->u);
@@ -86,7 +87,7 @@ static void add_point(const Mixture *p, Mixture *g, const double *x, Scratch *w)
 }
 
 /// The gradient by q and l from that by the factors and the prior.
-static void finish(const Mixture *p, Mixture *g, const Scratch *w) {
+static void finish(const Mixture* p, Mixture* g, const Scratch* w) {
   for (int64_t s = 0; s < k; ++s) {
     int64_t next = s * below;
     for (int64_t c = 0; c < d; ++c) {
@@ -98,10 +99,11 @@ static void finish(const Mixture *p, Mixture *g, const Scratch *w) {
 }
 
 /// The objective, and its gradient unless g is null.
-APART static double objective(const Mixture *p, Mixture *g, const double *x, Scratch *w) {
+APART static double objective(const Mixture* p, Mixture* g, const double* x, Scratch* w) {
   factors(p, w->a);
   memcpy(w->beta, p->alpha, (size_t)k * sizeof(double));
-  double value = -0.5 * (double)(n * d) * log(2 * M_PI) - (double)n * logsumexp(w->beta, k) - log_wishart_prior(p);
+  double value =
+      -0.5 * (double)(n * d) * log(2 * M_PI) - (double)n * logsumexp(w->beta, k) - log_wishart_prior(p);
   if (g) {
     memset(g->mu, 0, (size_t)(k * d) * sizeof(double));
     memset(g->q, 0, (size_t)(k * d) * sizeof(double));
@@ -117,7 +119,7 @@ APART static double objective(const Mixture *p, Mixture *g, const double *x, Scr
   return value;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 4) return 2;
   n = argument(argv, 1), d = argument(argv, 2), k = argument(argv, 3), below = d * (d - 1) / 2;
   Mixture p = {vector64(k, 1), vector64(k * d, 2), vector64(k * d, 3), vector64(k * below, 4)};
@@ -126,7 +128,8 @@ int main(int argc, char **argv) {
   double *x = vector64(n * d, 5), value = 0;
   MEASURE("objective", value, value = objective(&p, NULL, x, &w))
   MEASURE("gradient",
-          checksum64(g.alpha, k) + checksum64(g.mu, k * d) + checksum64(g.q, k * d) + checksum64(g.l, k * below),
+          checksum64(g.alpha, k) + checksum64(g.mu, k * d) + checksum64(g.q, k * d) +
+              checksum64(g.l, k * below),
           objective(&p, &g, x, &w))
   return 0;
 }

@@ -1,8 +1,8 @@
 // Which of k centres is nearest to each of n points of d dimensions, float.
 #include "timing.h"
 
-APART static void assign(const float *points, const float *centres, int64_t *restrict nearest, int64_t n, int64_t k,
-                         int64_t d) {
+APART static void assign(const float* points, const float* centres, int64_t* restrict nearest, int64_t n,
+                         int64_t k, int64_t d) {
   SUMS_IN_ANY_ORDER
   for (int64_t i = 0; i < n; ++i) {
     float least = INFINITY;
@@ -20,11 +20,11 @@ APART static void assign(const float *points, const float *centres, int64_t *res
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 4) return 2;
   int64_t n = argument(argv, 1), k = argument(argv, 2), d = argument(argv, 3);
   float *points = vector32(n * d, 1), *centres = vector32(k * d, 2);
-  int64_t *nearest = indices(n, 1, 0);
+  int64_t* nearest = indices(n, 1, 0);
   MEASURE("assign", checksum_int(nearest, n), assign(points, centres, nearest, n, k, d))
   return 0;
 }

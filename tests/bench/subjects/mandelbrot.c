@@ -13,16 +13,16 @@ static int64_t escape(double cx, double cy, int64_t limit) {
   return steps;
 }
 
-APART static void grid(int64_t *restrict steps, int64_t n, int64_t limit) {
+APART static void grid(int64_t* restrict steps, int64_t n, int64_t limit) {
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j)
       steps[i * n + j] = escape(2 * (double)j / (double)n - 1.5, 2 * (double)i / (double)n - 1, limit);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 3) return 2;
   int64_t n = argument(argv, 1), limit = argument(argv, 2);
-  int64_t *steps = allocate((size_t)(n * n) * sizeof *steps);
+  int64_t* steps = allocate((size_t)(n * n) * sizeof *steps);
   MEASURE("grid", checksum_int(steps, n * n), grid(steps, n, limit))
   return 0;
 }

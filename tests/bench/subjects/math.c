@@ -4,9 +4,9 @@
 static float geluf(float x) { return 0.5f * x * (1 + erff(x * 0.70710678f)); }
 static float sigmoidf(float x) { return 1 / (1 + expf(-x)); }
 
-#define EACH(name, type, f)                                                                                            \
-  APART static void name(const type *x, type *restrict y, int64_t n) {                                                 \
-    for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);                                                                    \
+#define EACH(name, type, f)                                                                                  \
+  APART static void name(const type* x, type* restrict y, int64_t n) {                                       \
+    for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);                                                          \
   }
 EACH(each_exp, float, expf)
 EACH(each_tanh, float, tanhf)
@@ -20,7 +20,7 @@ EACH(each_exp_f64, double, exp)
 EACH(each_log_f64, double, log)
 EACH(each_tanh_f64, double, tanh)
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 2) return 2;
   int64_t n = argument(argv, 1);
   float *x = vector32(n, 1), *positive = zeros32(n), *y = zeros32(n);

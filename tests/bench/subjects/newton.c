@@ -3,7 +3,7 @@
 
 static double most(double a, double b) { return a > b ? a : b; }
 
-APART static void roots(const double *a, double *restrict y, int64_t n) {
+APART static void roots(const double* a, double* restrict y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     double x = most(a[i], 1);
     while (fabs(x * x - a[i]) > 1e-12 * most(a[i], 1)) x = 0.5 * (x + a[i] / x);
@@ -11,7 +11,7 @@ APART static void roots(const double *a, double *restrict y, int64_t n) {
   }
 }
 
-APART static void slopes(const double *a, double *restrict y, int64_t n) {
+APART static void slopes(const double* a, double* restrict y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     double x = most(a[i], 1), dx = a[i] >= 1;
     while (fabs(x * x - a[i]) > 1e-12 * most(a[i], 1)) {
@@ -22,7 +22,7 @@ APART static void slopes(const double *a, double *restrict y, int64_t n) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 2) return 2;
   int64_t n = argument(argv, 1);
   double *a = vector64(n, 1), *y = zeros64(n);

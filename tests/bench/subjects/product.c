@@ -1,24 +1,24 @@
 // One product of n x n matrices of floats, spelled in twelve ways.
 #include "timing.h"
 
-typedef float *restrict Out;
+typedef float* restrict Out;
 
 /// c = a b, of n x k and k x m.
-APART static void product(const float *a, const float *b, Out c, int64_t n, int64_t k, int64_t m) {
+APART static void product(const float* a, const float* b, Out c, int64_t n, int64_t k, int64_t m) {
   memset(c, 0, (size_t)(n * m) * sizeof *c);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t l = 0; l < k; ++l)
       for (int64_t j = 0; j < m; ++j) c[i * m + j] += a[i * k + l] * b[l * m + j];
 }
 
-APART static void transposed_result(const float *a, const float *b, Out c, Out scratch, int64_t n) {
+APART static void transposed_result(const float* a, const float* b, Out c, Out scratch, int64_t n) {
   product(a, b, scratch, n, n, n);
   for (int64_t j = 0; j < n; ++j)
     for (int64_t i = 0; i < n; ++i) c[j * n + i] = scratch[i * n + j];
 }
 
 /// a times the transpose of b.
-APART static void times_transposed(const float *a, const float *b, Out c, int64_t n) {
+APART static void times_transposed(const float* a, const float* b, Out c, int64_t n) {
   SUMS_IN_ANY_ORDER
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) {
@@ -29,19 +29,19 @@ APART static void times_transposed(const float *a, const float *b, Out c, int64_
 }
 
 /// The transpose of a, times b.
-APART static void transposed_times(const float *a, const float *b, Out c, int64_t n) {
+APART static void transposed_times(const float* a, const float* b, Out c, int64_t n) {
   memset(c, 0, (size_t)(n * n) * sizeof *c);
   for (int64_t k = 0; k < n; ++k)
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < n; ++j) c[i * n + j] += a[k * n + i] * b[k * n + j];
 }
 
-APART static void scaled(const float *a, const float *b, Out c, int64_t n, float s) {
+APART static void scaled(const float* a, const float* b, Out c, int64_t n, float s) {
   product(a, b, c, n, n, n);
   for (int64_t i = 0; i < n * n; ++i) c[i] *= s;
 }
 
-APART static void biased(const float *a, const float *b, const float *bias, Out c, int64_t n) {
+APART static void biased(const float* a, const float* b, const float* bias, Out c, int64_t n) {
   product(a, b, c, n, n, n);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) {
@@ -50,25 +50,25 @@ APART static void biased(const float *a, const float *b, const float *bias, Out 
     }
 }
 
-APART static void prologue(const float *a, const float *mu, const float *b, Out c, int64_t n) {
+APART static void prologue(const float* a, const float* mu, const float* b, Out c, int64_t n) {
   memset(c, 0, (size_t)(n * n) * sizeof *c);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t k = 0; k < n; ++k)
       for (int64_t j = 0; j < n; ++j) c[i * n + j] += (a[i * n + k] - mu[k]) * b[k * n + j];
 }
 
-APART static void gathered(const float *a, const int64_t *rows, const float *b, Out c, int64_t n) {
+APART static void gathered(const float* a, const int64_t* rows, const float* b, Out c, int64_t n) {
   memset(c, 0, (size_t)(n * n) * sizeof *c);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t k = 0; k < n; ++k)
       for (int64_t j = 0; j < n; ++j) c[i * n + j] += a[rows[i] * n + k] * b[k * n + j];
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 2) return 2;
   int64_t n = argument(argv, 1), nn = n * n;
   float *a = vector32(nn, 1), *b = vector32(nn, 2), *bias = vector32(n, 3);
-  int64_t *rows = indices(n, n, 4);
+  int64_t* rows = indices(n, n, 4);
   float *c = zeros32(4 * nn), *d = zeros32(nn), *batch = zeros32(4 * nn);
   for (int64_t i = 0; i < 4 * nn; ++i) batch[i] = a[i % nn] + (float)(i / nn);
   MEASURE("at", checksum32(c, nn), product(a, b, c, n, n, n))

@@ -1,9 +1,9 @@
 // Reductions of a matrix of n rows and m columns, float.
 #include "timing.h"
 
-typedef float *restrict Out;
+typedef float* restrict Out;
 
-APART static void inner(const float *x, Out y, int64_t n, int64_t m) {
+APART static void inner(const float* x, Out y, int64_t n, int64_t m) {
   SUMS_IN_ANY_ORDER
   for (int64_t i = 0; i < n; ++i) {
     float sum = 0;
@@ -12,7 +12,7 @@ APART static void inner(const float *x, Out y, int64_t n, int64_t m) {
   }
 }
 
-APART static void outer(const float *x, Out y, int64_t n, int64_t m) {
+APART static void outer(const float* x, Out y, int64_t n, int64_t m) {
   SUMS_IN_ANY_ORDER
   if (m == 1) {
     inner(x, y, 1, n);
@@ -23,7 +23,7 @@ APART static void outer(const float *x, Out y, int64_t n, int64_t m) {
     for (int64_t j = 0; j < m; ++j) y[j] += x[i * m + j];
 }
 
-APART static void largest(const float *x, Out y, int64_t n, int64_t m) {
+APART static void largest(const float* x, Out y, int64_t n, int64_t m) {
   for (int64_t i = 0; i < n; ++i) {
     float most = -INFINITY;
     for (int64_t j = 0; j < m; ++j) most = x[i * m + j] > most ? x[i * m + j] : most;
@@ -31,7 +31,7 @@ APART static void largest(const float *x, Out y, int64_t n, int64_t m) {
   }
 }
 
-APART static void squares(const float *x, Out y, int64_t n, int64_t m) {
+APART static void squares(const float* x, Out y, int64_t n, int64_t m) {
   SUMS_IN_ANY_ORDER
   for (int64_t i = 0; i < n; ++i) {
     float sum = 0;
@@ -40,7 +40,7 @@ APART static void squares(const float *x, Out y, int64_t n, int64_t m) {
   }
 }
 
-APART static void weighted_rows(const float *x, const float *w, Out y, int64_t n, int64_t m) {
+APART static void weighted_rows(const float* x, const float* w, Out y, int64_t n, int64_t m) {
   SUMS_IN_ANY_ORDER
   for (int64_t i = 0; i < n; ++i) {
     float sum = 0;
@@ -49,7 +49,7 @@ APART static void weighted_rows(const float *x, const float *w, Out y, int64_t n
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 3) return 2;
   int64_t n = argument(argv, 1), m = argument(argv, 2);
   float *x = vector32(n * m, 1), *w = vector32(m, 2), *y = zeros32(n > m ? n : m);

@@ -1,13 +1,13 @@
 // What is done with each row of an n x m matrix, float.
 #include "timing.h"
 
-static float largest(const float *x, int64_t m) {
+static float largest(const float* x, int64_t m) {
   float most = x[0];
   for (int64_t j = 1; j < m; ++j) most = x[j] > most ? x[j] : most;
   return most;
 }
 
-APART static void softmax(const float *x, float *restrict y, int64_t n, int64_t m) {
+APART static void softmax(const float* x, float* restrict y, int64_t n, int64_t m) {
   SUMS_IN_ANY_ORDER
   for (int64_t i = 0; i < n; ++i, x += m, y += m) {
     float most = largest(x, m), sum = 0;
@@ -16,7 +16,7 @@ APART static void softmax(const float *x, float *restrict y, int64_t n, int64_t 
   }
 }
 
-APART static void logsumexp(const float *x, float *restrict y, int64_t n, int64_t m) {
+APART static void logsumexp(const float* x, float* restrict y, int64_t n, int64_t m) {
   SUMS_IN_ANY_ORDER
   for (int64_t i = 0; i < n; ++i, x += m) {
     float most = largest(x, m), sum = 0;
@@ -25,7 +25,7 @@ APART static void logsumexp(const float *x, float *restrict y, int64_t n, int64_
   }
 }
 
-APART static void log_softmax(const float *x, float *restrict y, int64_t n, int64_t m) {
+APART static void log_softmax(const float* x, float* restrict y, int64_t n, int64_t m) {
   for (int64_t i = 0; i < n; ++i, x += m, y += m) {
     float sum;
     logsumexp(x, &sum, 1, m);
@@ -33,8 +33,8 @@ APART static void log_softmax(const float *x, float *restrict y, int64_t n, int6
   }
 }
 
-APART static void layer_norm(const float *x, const float *scale, const float *bias, float *restrict y, int64_t n,
-                             int64_t m) {
+APART static void layer_norm(const float* x, const float* scale, const float* bias, float* restrict y,
+                             int64_t n, int64_t m) {
   SUMS_IN_ANY_ORDER
   for (int64_t i = 0; i < n; ++i, x += m, y += m) {
     float mean = 0, variance = 0;
@@ -46,7 +46,7 @@ APART static void layer_norm(const float *x, const float *scale, const float *bi
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 3) return 2;
   int64_t n = argument(argv, 1), m = argument(argv, 2);
   float *x = vector32(n * m, 1), *scale = vector32(m, 2), *bias = vector32(m, 3), *y = zeros32(n * m);

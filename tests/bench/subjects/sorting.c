@@ -1,33 +1,33 @@
 // Sorting n numbers: by a merge sort, as stable sorts are, and by a quicksort in place.
 #include "timing.h"
 
-#define MERGE_SORT(name, type, before)                                                                                 \
-  static void name(type *x, type *scratch, int64_t n) {                                                                \
-    if (n <= 12) {                                                                                                     \
-      for (int64_t i = 1; i < n; ++i) {                                                                                \
-        type v = x[i];                                                                                                 \
-        int64_t j = i;                                                                                                 \
-        for (; j > 0 && before(v, x[j - 1]); --j) x[j] = x[j - 1];                                                     \
-        x[j] = v;                                                                                                      \
-      }                                                                                                                \
-      return;                                                                                                          \
-    }                                                                                                                  \
-    int64_t half = n / 2, i = 0, j = half, k = 0;                                                                      \
-    name(x, scratch, half);                                                                                            \
-    name(x + half, scratch, n - half);                                                                                 \
-    memcpy(scratch, x, (size_t)half * sizeof *x);                                                                      \
-    while (i < half && j < n) x[k++] = before(x[j], scratch[i]) ? x[j++] : scratch[i++];                               \
-    while (i < half) x[k++] = scratch[i++];                                                                            \
+#define MERGE_SORT(name, type, before)                                                                       \
+  static void name(type* x, type* scratch, int64_t n) {                                                      \
+    if (n <= 12) {                                                                                           \
+      for (int64_t i = 1; i < n; ++i) {                                                                      \
+        type v = x[i];                                                                                       \
+        int64_t j = i;                                                                                       \
+        for (; j > 0 && before(v, x[j - 1]); --j) x[j] = x[j - 1];                                           \
+        x[j] = v;                                                                                            \
+      }                                                                                                      \
+      return;                                                                                                \
+    }                                                                                                        \
+    int64_t half = n / 2, i = 0, j = half, k = 0;                                                            \
+    name(x, scratch, half);                                                                                  \
+    name(x + half, scratch, n - half);                                                                       \
+    memcpy(scratch, x, (size_t)half * sizeof *x);                                                            \
+    while (i < half && j < n) x[k++] = before(x[j], scratch[i]) ? x[j++] : scratch[i++];                     \
+    while (i < half) x[k++] = scratch[i++];                                                                  \
   }
 
-static const int64_t *keys;
+static const int64_t* keys;
 #define LESS(a, b) ((a) < (b))
 #define LESS_KEY(a, b) (keys[a] < keys[b])
 MERGE_SORT(sort_int, int64_t, LESS)
 MERGE_SORT(sort_double, double, LESS)
 MERGE_SORT(sort_positions, int64_t, LESS_KEY)
 
-static void quicksort(int64_t *x, int64_t from, int64_t to) {
+static void quicksort(int64_t* x, int64_t from, int64_t to) {
   if (to - from < 2) return;
   int64_t pivot = x[from + (to - from) / 2], low = from, high = to - 1;
   while (low <= high) {
@@ -43,7 +43,7 @@ static void quicksort(int64_t *x, int64_t from, int64_t to) {
   quicksort(x, low, to);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 2) return 2;
   int64_t n = argument(argv, 1), state = 12345;
   size_t bytes = (size_t)n * sizeof(int64_t);

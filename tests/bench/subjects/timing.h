@@ -26,8 +26,8 @@ static inline int64_t black_box(int64_t x) {
   return x;
 }
 
-static inline void *allocate(size_t bytes) {
-  void *block = aligned_alloc(64, (bytes + 63) / 64 * 64);
+static inline void* allocate(size_t bytes) {
+  void* block = aligned_alloc(64, (bytes + 63) / 64 * 64);
   if (!block) exit(3);
   memset(block, 0, bytes);
   // From here the compiler takes it that others see the block.
@@ -36,24 +36,24 @@ static inline void *allocate(size_t bytes) {
 }
 
 /// The first n numbers of that data.
-static inline float *vector32(int64_t n, int64_t seed) {
-  float *x = allocate((size_t)n * sizeof *x);
+static inline float* vector32(int64_t n, int64_t seed) {
+  float* x = allocate((size_t)n * sizeof *x);
   for (int64_t i = 0; i < n; ++i) x[i] = (float)sample(i, seed);
   return x;
 }
 
-static inline double *vector64(int64_t n, int64_t seed) {
-  double *x = allocate((size_t)n * sizeof *x);
+static inline double* vector64(int64_t n, int64_t seed) {
+  double* x = allocate((size_t)n * sizeof *x);
   for (int64_t i = 0; i < n; ++i) x[i] = sample(i, seed);
   return x;
 }
 
-static inline float *zeros32(int64_t n) { return allocate((size_t)n * sizeof(float)); }
-static inline double *zeros64(int64_t n) { return allocate((size_t)n * sizeof(double)); }
+static inline float* zeros32(int64_t n) { return allocate((size_t)n * sizeof(float)); }
+static inline double* zeros64(int64_t n) { return allocate((size_t)n * sizeof(double)); }
 
 /// Indices below a bound.
-static inline int64_t *indices(int64_t n, int64_t bound, int64_t seed) {
-  int64_t *x = allocate((size_t)n * sizeof *x);
+static inline int64_t* indices(int64_t n, int64_t bound, int64_t seed) {
+  int64_t* x = allocate((size_t)n * sizeof *x);
   for (int64_t i = 0; i < n; ++i) x[i] = (i * 7919 + seed * 104729) % 10007 * bound / 10007;
   return x;
 }
@@ -61,26 +61,26 @@ static inline int64_t *indices(int64_t n, int64_t bound, int64_t seed) {
 static inline double weighted(int64_t i, double v) { return (double)(1 + i % 7) * (v > 0 ? 2 * v : -v); }
 
 /// One number that tells whether a result is right.
-static inline double checksum32(const float *y, int64_t n) {
+static inline double checksum32(const float* y, int64_t n) {
   double sum = 0;
   for (int64_t i = 0; i < n; ++i) sum += weighted(i, y[i]);
   return sum;
 }
 
-static inline double checksum64(const double *y, int64_t n) {
+static inline double checksum64(const double* y, int64_t n) {
   double sum = 0;
   for (int64_t i = 0; i < n; ++i) sum += weighted(i, y[i]);
   return sum;
 }
 
-static inline double checksum_int(const int64_t *y, int64_t n) {
+static inline double checksum_int(const int64_t* y, int64_t n) {
   double sum = 0;
   for (int64_t i = 0; i < n; ++i) sum += (double)(1 + i % 7) * (double)y[i];
   return sum;
 }
 
 /// The number in argument k of the command line.
-static inline int64_t argument(char **argv, int k) { return atoll(argv[k]); }
+static inline int64_t argument(char** argv, int k) { return atoll(argv[k]); }
 
 static inline double now(void) {
   struct timespec t;
@@ -88,13 +88,13 @@ static inline double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static inline double setting(const char *name, double otherwise) {
-  const char *text = getenv(name);
+static inline double setting(const char* name, double otherwise) {
+  const char* text = getenv(name);
   return text ? atof(text) : otherwise;
 }
 
-static inline int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
+static inline int compare_doubles(const void* a, const void* b) {
+  double x = *(const double*)a, y = *(const double*)b;
   return (x > y) - (x < y);
 }
 
@@ -109,13 +109,13 @@ typedef struct {
   double samples[most_samples];
 } Timing;
 
-static inline bool enough(const Timing *t, double wanted_calls) {
+static inline bool enough(const Timing* t, double wanted_calls) {
   if (wanted_calls > 0 || t->count == most_samples) return true;
   return t->count >= 3 && t->total >= setting("BENCH_SECONDS", 0.2);
 }
 
 /// Called before the first sample and after each: whether another one is wanted.
-static inline bool another(Timing *t) {
+static inline bool another(Timing* t) {
   double taken = now() - t->start, wanted_calls = setting("BENCH_CALLS", 0);
   if (t->calls == 0) {
     t->warm = wanted_calls > 0;
@@ -132,21 +132,23 @@ static inline bool another(Timing *t) {
   return true;
 }
 
-static inline bool wanted_case(const char *name) {
-  const char *wanted = getenv("BENCH_CASE");
+static inline bool wanted_case(const char* name) {
+  const char* wanted = getenv("BENCH_CASE");
   return !wanted || strcmp(wanted, name) == 0;
 }
 
-/// MEASURE("case", value, statements): times the statements, then prints the case's name, the value, and the least and
-/// the median seconds of one execution. The compiler takes it that each execution reads and writes all memory.
-#define MEASURE(name, value, ...)                                                                                      \
-  if (wanted_case(name)) {                                                                                             \
-    Timing timing = {0};                                                                                              \
-    while (another(&timing))                                                                                           \
-      for (int64_t call = 0; call < timing.calls; ++call) {                                                            \
-        __VA_ARGS__;                                                                                                   \
-        __asm__ volatile("" ::: "memory");                                                                             \
-      }                                                                                                                \
-    qsort(timing.samples, (size_t)timing.count, sizeof(double), compare_doubles);                                      \
-    printf("%s %.17g %.9g %.9g\n", name, (double)(value), timing.samples[0], timing.samples[timing.count / 2]);        \
+/// MEASURE("case", value, statements): times the statements, then prints the case's name, the value, and the
+/// least and the median seconds of one execution. The compiler takes it that each execution reads and writes
+/// all memory.
+#define MEASURE(name, value, ...)                                                                            \
+  if (wanted_case(name)) {                                                                                   \
+    Timing timing = {0};                                                                                     \
+    while (another(&timing))                                                                                 \
+      for (int64_t call = 0; call < timing.calls; ++call) {                                                  \
+        __VA_ARGS__;                                                                                         \
+        __asm__ volatile("" ::: "memory");                                                                   \
+      }                                                                                                      \
+    qsort(timing.samples, (size_t)timing.count, sizeof(double), compare_doubles);                            \
+    printf("%s %.17g %.9g %.9g\n", name, (double)(value), timing.samples[0],                                 \
+           timing.samples[timing.count / 2]);                                                                \
   }
