@@ -8,29 +8,34 @@ compare_save=
 compare_against=
 
 compare_begin() {
-  export BENCH_SECONDS=$compare_seconds MELIX_THREADS=1
   [[ -z $compare_save ]] || printf 'case\tsize\tvalue\tseconds\tmedian\tpeer\n' > "$compare_save"
 }
 
 # compare CASE: measures that case of the subject, or all
 compare() {
-  [[ -z $1 ]] || export BENCH_CASE=$1
+  local -x BENCH_SECONDS=$compare_seconds MELIX_THREADS=1
+  [[ -z $1 ]] || local -x BENCH_CASE=$1
   "compare_$compare_mode"
-  unset BENCH_CASE
 }
 
-# compare_compile: builds the subject three times and prints the least time
+# compare_lines SIZE: prints what $work/melix and $work/peer say
+compare_lines() {
+  awk -v subject="$subject" -v size="$1" -v tolerance="$subject_tolerance" -v save="$compare_save" \
+    -v against="$compare_against" -f tests/bench/compare.awk "$work/melix" "$work/peer" || failed=1
+}
+
+# compare_compile: builds the subject three times; the case `compile`
 compare_compile() {
-  local start took least=
+  local start times=()
   for _ in 1 2 3; do
     start=$(now)
     "${quiet[@]}" "$melix" build --cpu native "$subject_folder/$subject.mlx" -o "$work/$subject"
-    took=$(($(now) - start))
-    if [[ -z $least || $took -lt $least ]]; then least=$took; fi
+    times+=($(($(now) - start)))
   done
-  awk -v name="$subject" -v t="$least" -v what="$subject_what" \
-    'BEGIN { printf "\n%s: %s\n%-38s %9.0f ms\n", name, what, "  to compile", t / 1000 }'
-  [[ -z $compare_save ]] || printf '%s/compile\t-\t-\t%s\t%s\t-\n' "$subject" "${least}e-6" "${least}e-6" >> "$compare_save"
+  mapfile -t times < <(printf '%s\n' "${times[@]}" | sort -n)
+  echo "compile 0 ${times[0]}e-6 ${times[1]}e-6" > "$work/melix"
+  : > "$work/peer"
+  compare_lines ""
 }
 
 sizes_wanted() {
@@ -41,16 +46,15 @@ sizes_wanted() {
 compare_times() {
   local sizes run runs
   quiet_report
+  printf '\n%s: %s\n' "$subject" "$subject_what"
   compare_compile
   if [[ -n $compare_peer ]] && has_peer; then build_peer; fi
   IFS=';' read -r -a runs <<< "$(sizes_wanted)"
   for run in "${runs[@]}"; do
     read -r -a sizes <<< "$run"
-    : > "$work/peer"
     "${quiet[@]}" "$work/$subject" "${sizes[@]}" > "$work/melix"
     if [[ -f $work/$subject.peer ]]; then "${quiet[@]}" "$work/$subject.peer" "${sizes[@]}" > "$work/peer"; fi
-    awk -v subject="$subject" -v size="${sizes[*]}" -v tolerance="$subject_tolerance" -v save="$compare_save" \
-      -v against="$compare_against" -f tests/bench/compare.awk "$work/melix" "$work/peer" || failed=1
+    compare_lines "${sizes[*]}"
   done
 }
 

@@ -26,7 +26,7 @@ APART static void outer(const float* x, Out y, int64_t n, int64_t m) {
 APART static void largest(const float* x, Out y, int64_t n, int64_t m) {
   for (int64_t i = 0; i < n; ++i) {
     float most = -INFINITY;
-    for (int64_t j = 0; j < m; ++j) most = x[i * m + j] > most ? x[i * m + j] : most;
+    for (int64_t j = 0; j < m; ++j) most = larger(x[i * m + j], most);
     y[i] = most;
   }
 }

@@ -3,7 +3,7 @@
 
 static float largest(const float* x, int64_t m) {
   float most = x[0];
-  for (int64_t j = 1; j < m; ++j) most = x[j] > most ? x[j] : most;
+  for (int64_t j = 1; j < m; ++j) most = larger(x[j], most);
   return most;
 }
 

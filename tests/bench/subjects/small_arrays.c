@@ -6,12 +6,12 @@ typedef float* restrict Out;
 #define PRODUCTS(m)                                                                                          \
   APART static void products_##m(const float* a, const float* b, Out c, int64_t n) {                         \
     for (int64_t s = 0; s < n; ++s, a += m * m, b += m * m, c += m * m)                                      \
-      for (int i = 0; i < m; ++i)                                                                            \
-        for (int j = 0; j < m; ++j) {                                                                        \
-          float sum = 0;                                                                                     \
-          for (int k = 0; k < m; ++k) sum += a[i * m + k] * b[k * m + j];                                    \
-          c[i * m + j] = sum;                                                                                \
-        }                                                                                                    \
+      for (int i = 0; i < m; ++i) {                                                                          \
+        float row[m] = {0};                                                                                  \
+        for (int k = 0; k < m; ++k)                                                                          \
+          for (int j = 0; j < m; ++j) row[j] += a[i * m + k] * b[k * m + j];                                 \
+        memcpy(c + i * m, row, sizeof row);                                                                  \
+      }                                                                                                      \
   }
 PRODUCTS(3)
 PRODUCTS(4)
@@ -54,7 +54,7 @@ static void step(double* s, double h) {
 
 APART static void orbit(double* s, int64_t steps) {
   s[0] = 1, s[1] = 2, s[2] = 20;
-  for (int64_t i = 0; i < steps; ++i) step(s, 0.0001);
+  for (int64_t i = 0; i < steps; ++i) step(s, 1e-6);
 }
 
 int main(int argc, char** argv) {

@@ -79,6 +79,9 @@ static inline double checksum_int(const int64_t* y, int64_t n) {
   return sum;
 }
 
+/// The larger one, or NaN if one is: what the compiler may take in any order.
+static inline float larger(float a, float b) { return __builtin_elementwise_maximum(a, b); }
+
 /// The number in argument k of the command line.
 static inline int64_t argument(char** argv, int k) { return atoll(argv[k]); }
 
