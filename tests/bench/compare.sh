@@ -76,7 +76,7 @@ compare_allocations() {
     # shellcheck disable=SC2086
     mapfile -t cases < <(BENCH_CALLS=1 "$work/$subject" $run | cut -d ' ' -f 1)
     for name in "${cases[@]}"; do
-      printf '%-38s %9.1f allocations\n' "  $name ${run## }" "$((($(blocks "$name" 11) - $(blocks "$name" 1))))e-1"
+      printf '%-38s %9.1f allocations\n' "  $name ${run## }" "$(($(blocks "$name" 11) - $(blocks "$name" 1)))e-1"
     done
   done
 }

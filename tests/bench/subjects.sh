@@ -29,7 +29,6 @@ build_peer() {
 
 # small_run COMMAND...: one call of each case at the smallest sizes; lines of case and value
 small_run() {
-  local size
   # The sizes are words.
   # shellcheck disable=SC2086
   BENCH_CALLS=1 MELIX_THREADS=1 "$@" $subject_smallest | cut -d ' ' -f 1,2
