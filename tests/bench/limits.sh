@@ -1,4 +1,4 @@
-# What the project has set itself limits for: part of tests/bench/run, which has `work`, `melix`, `failed` and `median_ms`.
+# What the project has set itself limits for: part of tests/bench/run, which has `work`, `melix`, `failed`, `median_ms`.
 
 # report NAME VALUE LIMIT UNIT
 report() {

@@ -1,5 +1,5 @@
-# Quiet conditions: `quiet` is what stands in front of a command that is timed. It runs on one core (BENCH_CORE, the last
-# one) and before all other processes, where the system lets us; `quiet_report` says once which of both it is.
+# Quiet conditions: `quiet` is what stands in front of a command that is timed. It runs on one core (BENCH_CORE, the
+# last one) and before all other processes, where the system lets us; `quiet_report` says once which of both it is.
 
 quiet=()
 quiet_missing=()
