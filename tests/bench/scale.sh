@@ -5,17 +5,6 @@
 
 scale_limit=${SCALE_LIMIT:-60}
 scale_memory=$((12 * 1024 * 1024))
-scale_pinned=()
-
-# scale_pin: on one core, before all other processes, where the system lets us
-scale_pin() {
-  [[ ${#scale_pinned[@]} -eq 0 ]] || return 0
-  local core=${SCALE_CORE:-$(($(nproc) - 1))}
-  scale_pinned=(env)
-  if taskset -c "$core" true 2> /dev/null; then scale_pinned=(taskset -c "$core"); fi
-  if chrt -f 1 true 2> /dev/null; then scale_pinned+=(chrt -f 1); fi
-  echo "each run under: ${scale_pinned[*]}"
-}
 
 # scale_generate KIND N GRADIENT: writes the program and prints where
 scale_generate() {
@@ -28,7 +17,7 @@ scale_measure() {
   local status=0
   (
     ulimit -t "$scale_limit" -v "$scale_memory" -c 0
-    exec "${scale_pinned[@]}" /usr/bin/time -o "$work/times" -f '%U %S %M' "$@" > "$work/output" 2> "$work/errors"
+    exec "${quiet[@]}" /usr/bin/time -o "$work/times" -f '%U %S %M' "$@" > "$work/output" 2> "$work/errors"
   ) || status=$?
   read -r took peak < <(tail -n 1 "$work/times" | awk '{ printf "%.2f %d\n", $1 + $2, $3 / 1000 }')
   if awk -v t="$took" -v l="$scale_limit" 'BEGIN { exit !(t >= l - 0.5) }'; then
@@ -55,7 +44,7 @@ scale_line() {
 scale_series() {
   local name=$1 kind=$2 gradient=$3 aim=$4 lengths=$5 length before='' ratio program
   shift 5
-  scale_pin
+  quiet_report
   for length in $lengths; do
     program=$(scale_generate "$kind" "$length" "$gradient")
     scale_measure "$melix" "$@" "$program"

@@ -1,0 +1,45 @@
+# Joins what a subject prints in Melix and in C, lines of case, value, least and median seconds, and prints a line a case.
+# `awk -v subject=… -v size=… -v tolerance=… -v save=FILE -v against=FILE -f compare.awk MELIX PEER`; fails where values
+# differ.
+
+function abs(x) { return x < 0 ? -x : x }
+
+function time(seconds, scale, unit) {
+  if (seconds < 1e-6) { scale = 1e9; unit = "ns" }
+  else if (seconds < 1e-3) { scale = 1e6; unit = "µs" }
+  else if (seconds < 1) { scale = 1e3; unit = "ms" }
+  else { scale = 1; unit = "s" }
+  return sprintf("%9.4g %-2s", seconds * scale, unit)
+}
+
+function agree(a, b, most) {
+  most = abs(a) > abs(b) ? abs(a) : abs(b)
+  return abs(a - b) <= tolerance * most
+}
+
+function line(name, value, seconds, median, text, key, peer) {
+  key = subject "/" name
+  text = sprintf("%-38s %s ±%2.0f %%", "  " name " " size, time(seconds), 100 * (median - seconds) / seconds)
+  if (name in peer_seconds) text = text sprintf("   C %s   ratio %7.2f", time(peer_seconds[name]), seconds / peer_seconds[name])
+  if ((key, size) in old) text = text sprintf("   now / then %5.2f", seconds / old[key, size])
+  if (name in peer_value && !agree(value, peer_value[name])) {
+    text = text "   VALUES DIFFER: " value " and " peer_value[name]
+    failed = 1
+  }
+  print text
+  if (save) {
+    peer = name in peer_seconds ? peer_seconds[name] : "-"
+    printf "%s\t%s\t%s\t%s\t%s\t%s\n", key, size, value, seconds, median, peer >> save
+  }
+}
+
+BEGIN {
+  if (against) while ((getline row < against) > 0) { split(row, field, "\t"); old[field[1], field[2]] = field[4] }
+}
+FILENAME == ARGV[2] { peer_value[$1] = $2; peer_seconds[$1] = $3 + 0; next }
+{ count++; names[count] = $1; values[count] = $2; least[count] = $3 + 0; medians[count] = $4 + 0 }
+END {
+  for (k = 1; k <= count; k++) line(names[k], values[k], least[k], medians[k])
+  if (!count) { print "  " subject " " size ": no such case"; failed = 1 }
+  exit failed
+}

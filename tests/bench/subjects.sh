@@ -1,0 +1,49 @@
+# The table of subjects, and how their programs are built and run. Wants `melix` and `work`.
+
+subject_folder=tests/bench/subjects
+
+subject_lines() { grep -v -e '^#' -e '^$' tests/bench/subjects.txt; }
+
+# read_subject: sets `subject` and what the table says of it, from the next line of standard input
+read_subject() {
+  IFS='|' read -r subject subject_sizes subject_smallest subject_tolerance subject_what || return
+  subject=${subject// /}
+  subject_tolerance=${subject_tolerance// /}
+  subject_what=${subject_what# }
+}
+
+# find_subject NAME
+find_subject() {
+  read_subject < <(subject_lines | grep "^$1 *|")
+}
+
+# build_subject: makes $work/SUBJECT
+build_subject() { "$melix" build --cpu native "$subject_folder/$subject.mlx" -o "$work/$subject"; }
+
+has_peer() { [[ -f $subject_folder/$subject.c ]]; }
+
+# build_peer: makes $work/SUBJECT.peer
+build_peer() {
+  clang-22 -std=gnu17 -O3 -march=native -Wall -Wextra "$subject_folder/$subject.c" -o "$work/$subject.peer" -lm
+}
+
+# small_run COMMAND...: one call of each case at the smallest sizes; lines of case and value
+small_run() {
+  # The sizes are words.
+  # shellcheck disable=SC2086
+  BENCH_CALLS=1 MELIX_THREADS=1 "$@" $subject_smallest | cut -d ' ' -f 1,2
+}
+
+# differ TOLERANCE FILE FILE: prints the cases whose values, second word of a line, are not near or not in both
+differ() {
+  awk -v tolerance="$1" '
+    function abs(x) { return x < 0 ? -x : x }
+    FNR == NR { first[$1] = $2; next }
+    !($1 in first) { print $1 ": no value to compare with"; next }
+    {
+      most = abs($2) > abs(first[$1]) ? abs($2) : abs(first[$1])
+      if (!(abs($2 - first[$1]) <= tolerance * most)) print $1 ": " first[$1] " and " $2
+      delete first[$1]
+    }
+    END { for (name in first) print name ": not computed" }' "$2" "$3"
+}
