@@ -12,9 +12,9 @@ struct LinkOptions {
 };
 
 /// Links ELF objects and the runtime archive, all given as bytes, into a position-independent executable that
-/// needs `libc.so.6`, and `libm.so.6` and `libz.so.1` where used. One of the objects, or the archive, defines `main`; what
-/// `main` does not reach is left out. The C library linked against is the one this process runs with, so
-/// neither a compiler nor the C library's development files are needed, and `PATH` is never read.
+/// needs `libc.so.6`, and `libm.so.6` and `libz.so.1` where used. One of the objects, or the archive, defines
+/// `main`; what `main` does not reach is left out. The C library linked against is the one this process runs
+/// with, so neither a compiler nor the C library's development files are needed, and `PATH` is never read.
 ///
 /// Returns the bytes of the executable. If it cannot be made: nothing, and `problem` is what is wrong, the
 /// linker's problems a line each.

@@ -119,7 +119,8 @@ std::string NodeBuilder::asFloatQuotient(NodeId value, TypeId type) {
          "` divides as floats, `a / b` of whole numbers rounds down";
 }
 
-/// A quotient of whole numbers that meets elements of this type, also where a variable of our own stands for it.
+/// A quotient of whole numbers that meets elements of this type, also where a variable of our own stands for
+/// it.
 void NodeBuilder::noteQuotient(NodeId value, TypeId element) {
   while (instance.nodes[value].kind == NodeKind::Local) {
     auto own = standsFor.find(instance.nodes[value].as<LocalRef>().local);
@@ -240,13 +241,15 @@ NodeId NodeBuilder::scalarBinary(BinaryKind kind, NodeId a, NodeId b, TypeId ele
   if (!simpleOp(kind, true) && lacksFor(kind, shallow, span)) return error(span);
   if (!simple) return operatorError(kind, a, b, span);
   const bool isRemainder = *simple == OpKind::Math;
-  return op(*simple, element, {left, right}, span, isRemainder ? static_cast<uint32_t>(ops::MathKind::Rem) : 0);
+  return op(*simple, element, {left, right}, span,
+            isRemainder ? static_cast<uint32_t>(ops::MathKind::Rem) : 0);
 }
 
 /// A char as the text of it alone.
 NodeId NodeBuilder::asText(NodeId value) {
   if (kindOf(value) != TypeKind::Char) return value;
-  return make(NodeKind::Builtin, types.str(), spanOf(value), {value}, BuiltinRef{ops::BuiltinKind::StrFromChar});
+  return make(NodeKind::Builtin, types.str(), spanOf(value), {value},
+              BuiltinRef{ops::BuiltinKind::StrFromChar});
 }
 
 NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
@@ -343,7 +346,8 @@ NodeId NodeBuilder::logicalNot(NodeId a, Span span) {
   TypeId type = typeOf(a);
   if (types.kind(type) == TypeKind::Error) return a;
   if (types.kind(types.element(type)) == TypeKind::Bool)
-    return elementwise({a}, span, [&](std::vector<NodeId> e) { return op(OpKind::Not, types.boolean(), e, span); });
+    return elementwise({a}, span,
+                       [&](std::vector<NodeId> e) { return op(OpKind::Not, types.boolean(), e, span); });
   sink.report(DiagId::WantsBool, span, "`not`", show(type), boolHint(types, type));
   return error(span);
 }
@@ -443,6 +447,8 @@ NodeId NodeBuilder::operatorError(BinaryKind kind, NodeId a, NodeId b, Span span
   if (kind == BinaryKind::Add && types.kind(typeOf(a)) == TypeKind::List &&
       types.kind(typeOf(b)) == TypeKind::List)
     d.hint = "`+` adds tangents: `concat(xs, ys)` joins two Lists";
+  if (kind == BinaryKind::Mul && types.kind(typeOf(a)) == TypeKind::Str && isNumber(typeOf(b)))
+    d.hint = "`s.repeat(n)` is a text `n` times";
   const bool formatsText = kind == BinaryKind::Rem && types.kind(typeOf(a)) == TypeKind::Str;
   if (joinsText || formatsText) d.hint = "values stand in braces in a text: `\"n = {n}\"`";
   return error(span);

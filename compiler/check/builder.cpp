@@ -26,7 +26,8 @@ private:
     NodeId first, step; ///< none: 0, 1
     int64_t stride = 1; ///< 0: not a literal
     DimId firstDim, extent;
-    NodeId elements; ///< iterated instead
+    NodeId elements;   ///< iterated instead
+    std::string shown; ///< a range as it is written; else empty
   };
   bool prepare(size_t header);
   bool isRectangular(size_t header);
@@ -104,10 +105,14 @@ bool BuilderCheck::isRectangular(size_t at) {
   SynId use = firstUse(body_.ast, builder_.headers[at].range, [&](NameId name) {
     return before.contains(name) || (all.contains(name) && !body_.lookupAny(name));
   });
-  if (use)
-    body_.sink.report(DiagId::RangeOfIndex, body_.ast.span(use),
-                      types_.names.text(body_.ast[use].as<Name>().name));
-  return !use;
+  if (!use) return true;
+  const NameId name = body_.ast[use].as<Name>().name;
+  const std::string shown(types_.names.text(name));
+  Diagnostic& d = body_.sink.report(DiagId::RangeOfIndex, body_.ast.span(use), shown);
+  if (!before.contains(name))
+    d.hint = "`" + shown + "` stands first: a range of a loop, a reduction or `list(for …)` may depend on " +
+             "indices before it";
+  return false;
 }
 
 bool BuilderCheck::prepareRange(const Header& header, Range& range) {
@@ -126,6 +131,7 @@ bool BuilderCheck::prepareRange(const Header& header, Range& range) {
   range.extent = types_.dims.sub(last, first);
   if (zero) types_.dims.spell(range.extent, body_.c.modules.sources.text(body_.ast.span(written.last)));
   if (!zero) range.first = b_.dimValue(first, header.span), range.firstDim = first;
+  range.shown = body_.writtenShort(body_.ast.span(header.range));
   return !written.step || prepareStep(written.step, range);
 }
 
@@ -133,7 +139,8 @@ bool BuilderCheck::prepareRange(const Header& header, Range& range) {
 bool BuilderCheck::prepareValue(NodeId value, Range& range) {
   const RangeValue held(body_, b_.bind("range", value, before_), b_.spanOf(value));
   range.extent = held.size(before_);
-  types_.dims.spell(range.extent, body_.writtenShort(b_.spanOf(value)));
+  range.shown = body_.writtenShort(b_.spanOf(value));
+  types_.dims.spell(range.extent, range.shown);
   range.firstDim = dimension(held.first()), range.first = b_.dimValue(range.firstDim, b_.spanOf(value));
   range.step = held.step(), range.stride = 0;
   return true;
@@ -251,6 +258,7 @@ bool BuilderCheck::open(const Header& header, const Range& range) {
   }
   NameId name = kind == SynKind::Name ? body_.ast[header.pattern].as<Name>().name : NameId::none();
   HeaderIndex h = addAxis(name, range.extent ? range.extent : wantedExtent(), header.span);
+  axes_.back().range = range.shown;
   LocalId index = h.local;
   if (range.first.valid() || range.step.valid()) {
     NodeId value = b_.local(index, header.span);

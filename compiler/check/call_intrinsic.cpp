@@ -291,6 +291,8 @@ NodeId Body::callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& a
     return wrongCount(kind, std::to_string(least), positional, span);
   }
   if (!given.empty() && refuseOwnSum(kind, b.typeOf(given[0].node), span)) return b.error(span);
+  if (kind == IntrinsicKind::Len && given.size() == 1 && isRange(b.typeOf(given[0].node)))
+    return callPrelude("range_rounds", {given[0].node}, span);
   GivenArgs list(std::move(given));
   TypeId asked = expected ? infer.zonk(expected) : expected;
   if (asked && types.kind(asked) == TypeKind::Pack) asked = openedPack(asked);
@@ -313,7 +315,10 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
   std::string_view name = intrinsicName(kind);
   size_t wanted = kind == IntrinsicKind::Push ? 2 : 1;
   if (args.size() != wanted) {
-    return wrongCount(kind, std::to_string(wanted), args.size(), span);
+    NodeId wrong = wrongCount(kind, std::to_string(wanted), args.size(), span);
+    if (kind == IntrinsicKind::ListOf && args.empty())
+      sink.hintLast("an empty List is `[]` where its type is known: `var xs: List[int] = []`");
+    return wrong;
   }
   if (kind == IntrinsicKind::Push || kind == IntrinsicKind::Pop) {
     SynId target = args[0].syntax;
@@ -324,7 +329,9 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
     if (!target || !checkPlaceTarget(target, to)) return b.error(span);
     TypeId list = infer.zonk(to.place.type);
     if (types.kind(list) != TypeKind::List) {
-      sink.report(DiagId::ArgumentKind, args[0].span, name, "a List", b.show(list));
+      Diagnostic& d = sink.report(DiagId::ArgumentKind, args[0].span, name, "a List", b.show(list));
+      if (types.kind(list) == TypeKind::Array)
+        d.hint = "an array keeps its size, a List grows: `var xs = list([1, 2])`";
       return b.error(span);
     }
     TypeId element = types[list].parts[0];
@@ -340,8 +347,10 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
   bool elements = kind == IntrinsicKind::ListOf && isGenerator(args);
   TypeId asked =
       expected && types.kind(infer.shallow(expected)) == TypeKind::List ? expected : TypeId::none();
+  const bool isWritten =
+      kind == IntrinsicKind::ListOf && args[0].syntax && ast.kind(args[0].syntax) == SynKind::Array;
   NodeId x = elements ? listOfBuilder(*this, ast[args[0].syntax].as<Builder>(), asked, span)
-                      : unpacked(checkArg(args[0]), args[0].span);
+                      : unpacked(checkArg(args[0], isWritten ? asked : TypeId::none()), args[0].span);
   TypeId type = b.typeOf(x);
   if (types.kind(type) == TypeKind::Error) return x;
   if (kind == IntrinsicKind::ListOf) {

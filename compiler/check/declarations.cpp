@@ -122,7 +122,8 @@ private:
     for (const Parameter& p : item.params) {
       SynId type = p.type;
       while (type && ast_.kind(type) == SynKind::Brackets) type = ast_[type].as<Brackets>().base;
-      const std::string_view name = type && ast_.kind(type) == SynKind::Name ? text(ast_[type].as<Name>().name) : "";
+      const std::string_view name =
+          type && ast_.kind(type) == SynKind::Name ? text(ast_[type].as<Name>().name) : "";
       bool isBuiltin = scalarNamed(name) || name == "List";
       if (!isBuiltin) return;
     }

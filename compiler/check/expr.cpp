@@ -5,6 +5,7 @@
 #include "check/function_values.h"
 #include "check/literal_sign.h"
 #include "check/loops.h"
+#include "check/nested_reduction.h"
 #include "check/texts.h"
 #include "types/tangent.h"
 
@@ -46,8 +47,10 @@ NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
   case SynKind::Range: return checkRangeValue(n.as<syntax::Range>(), n.span);
   case SynKind::Tuple: return checkTuple(n.as<Many>(), n.span, expected);
   case SynKind::Array: return checkArray(n.as<Many>(), n.span, expected);
-  case SynKind::Builder:
-  case SynKind::Generator: return checkBuilder(n.as<Builder>(), n.span, expected, BuilderUse::Array);
+  case SynKind::Generator:
+    if (isNested(ast, n.as<Builder>())) return arrayOfNested(*this, n.as<Builder>(), n.span);
+    [[fallthrough]];
+  case SynKind::Builder: return checkBuilder(n.as<Builder>(), n.span, expected, BuilderUse::Array);
   case SynKind::Member: return checkMember(node, expected);
   case SynKind::TupleIndex: return checkTupleIndex(n.as<TupleIndex>(), n.span);
   case SynKind::Call: return checkCall(node, expected);

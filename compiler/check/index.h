@@ -1,6 +1,6 @@
 #pragma once
-// The items of one bracket: on an array, checked in order, the steps to what they choose, and its type; on a List or
-// a text the one.
+// The items of one bracket: on an array, checked in order, the steps to what they choose, and its type; on a
+// List or a text the one.
 
 #include "check/body.h"
 
@@ -44,23 +44,23 @@ private:
   bool alone_ = false;
 };
 
-/// Whether an index of this value below 0 is written as a literal: only such a one counts from the end, any other is
-/// reported.
+/// Whether an index of this value below 0 is written as a literal: only such a one counts from the end, any
+/// other is reported.
 bool mayCountFromEnd(Body& body, SynId written, int64_t value);
 
 /// The item of a bracket on a List or a text.
 class SequenceItem {
 public:
   SequenceItem(Body& body, SynId item) : body_(body), item_(item) {}
-  /// The place as an `int`; `holder` gives the List or text if its length is wanted.
-  NodeId place(const std::function<NodeId()>& holder) const { return place(item_, holder); }
+  /// The one place that is chosen, as an `int`; `holder` gives the List or text, if its length is wanted.
+  NodeId place(const std::function<NodeId()>& holder) const;
   /// An element, or a slice, which is a List of its own.
   NodeId ofList(NodeId list, Span span) const;
   /// A char, or a slice; places are bytes.
   NodeId ofText(NodeId text, Span span) const;
 
 private:
-  NodeId place(SynId written, const std::function<NodeId()>& holder) const;
+  NodeId place(SynId written, NodeId index, const std::function<NodeId()>& holder) const;
   std::pair<NodeId, NodeId> ends(const syntax::Range& range, NodeId whole, Span span) const;
 
   Body& body_;

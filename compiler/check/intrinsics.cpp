@@ -290,7 +290,9 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
     b.sink.report(DiagId::WantsNumbers, span, name, b.show(type)).hint =
         k == TypeKind::Array  ? "of arrays, collect them first: `" + name + "([for i: x[i]], over: 0)`"
         : k == TypeKind::Char ? "`x as int` converts"
-                              : "";
+        : k == TypeKind::Str && kind == IntrinsicKind::Sum
+            ? "`join(list(for x in xs: …), \"\")` puts texts behind each other"
+            : "";
   return false;
 }
 

@@ -163,7 +163,7 @@ DimId RangeValue::size(std::vector<NodeId>& before) const {
     return b.dimOf(b.local(b.bind(name, value, before), span_));
   };
   const DimId first = named("first", field(0)), last = named("last", field(1)),
-              step = named("step", field(2));
+              step = named("step", body_.callPrelude("step_of", {b.local(held_, span_)}, span_));
   const DimId sign = named("sign", body_.callPrelude("sign", {field(2)}, span_));
   return dims.add(dims.floorDiv(dims.sub(dims.sub(last, first), sign), step), dims.constant(1));
 }

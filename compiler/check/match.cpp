@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace melix::check {
 
@@ -115,6 +116,7 @@ struct Coverage {
     bool isShort = false; ///< `_` says as much where its parts may be anything
   };
   using Witness = std::optional<std::vector<std::string>>;
+  static constexpr std::string_view longList = "a List of "; ///< what no pattern says
 
   /// Nothing: everything is covered; else an example of what is not, a text for each column.
   Witness missing(std::vector<Row> rows, std::vector<TypeId> columns) {
@@ -158,7 +160,27 @@ struct Coverage {
       }
       return std::nullopt;
     }
+    if (kind == TypeKind::List) return missingList(rows, types[type].parts[0], rest);
     return expand(rows, {}, rest, none, {"_", "", false});
+  }
+
+  /// Lists of a length that there is a pattern for, then all others.
+  Witness missingList(const std::vector<Row>& rows, TypeId element, const std::vector<TypeId>& rest) {
+    std::set<size_t> lengths;
+    for (const Row& row : rows)
+      if (const Pattern* p = at(row[0]); !isAny(p)) lengths.insert(p->subs.size());
+    for (size_t length : lengths) {
+      auto isSo = [length](const Pattern* p) { return p->subs.size() == length; };
+      Witness found = expand(rows, std::vector<TypeId>(length, element), rest, isSo, {"[", "]", false});
+      if (found) return found;
+    }
+    size_t other = 0;
+    while (lengths.contains(other)) ++other;
+    auto none = [](const Pattern*) { return false; };
+    if (other < *lengths.rbegin())
+      return expand(rows, std::vector<TypeId>(other, element), rest, none, {"[", "]", false});
+    const std::string longer = std::string(longList) + std::to_string(other) + " or more";
+    return expand(rows, {}, rest, none, {longer, "", false});
   }
 
   /// For each case the rows that may be about it; their order does not matter.
@@ -224,7 +246,8 @@ void Body::checkExhaustive(const std::vector<Arm>& arms, TypeId type, Span span)
   for (const Arm& arm : arms)
     if (!arm.guard.valid()) rows.push_back({arm.pattern});
   if (auto left = Coverage{instance, types}.missing(std::move(rows), {infer.zonk(type)}))
-    sink.report(DiagId::NotExhaustive, span, "`" + left->front() + "`");
+    sink.report(DiagId::NotExhaustive, span,
+                left->front().starts_with(Coverage::longList) ? left->front() : "`" + left->front() + "`");
 }
 
 } // namespace melix::check

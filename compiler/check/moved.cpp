@@ -70,9 +70,8 @@ NodeId Body::movedElements(NodeId x, NodeId t, Span span) {
   NodeId each = eachPlace(out, length(x), span, [&](NodeId old, const Step& step) {
     return b.moved(old, b.make(NodeKind::Get, slope, span, {t}, Steps{{step}}), span);
   });
-  NodeId refuse =
-      b.make(NodeKind::If, unit, span,
-             {differ(length(t), length(x)), refuseTangents(types::listLengthsDiffer, span)});
+  NodeId refuse = b.make(NodeKind::If, unit, span,
+                         {differ(length(t), length(x)), refuseTangents(types::listLengthsDiffer, span)});
   NodeId some = b.make(NodeKind::If, unit, span,
                        {differ(length(t), b.integer(0, span)), b.block({refuse, each, b.unit(span)}, span)});
   return b.block({b.let(out, x), some, b.local(out, span)}, span);

@@ -37,7 +37,7 @@ private:
   bool start(NodeId nest);
   NodeId combined(NodeId nest, bool isInnermost);
   NodeId looped(const Node& nest, NodeId statement);
-  NodeId notNegative(DimId extent);
+  NodeId notNegative(const NestAxis& axis);
   void startBest();
   LocalId variable(std::string_view name, NodeId init);
   NodeId assign(LocalId to, NodeId value);
@@ -130,12 +130,9 @@ NodeId NestedReduction::combined(NodeId nest, bool isInnermost) {
 }
 
 /// As in a nest, a range that ends before it begins is an error.
-NodeId NestedReduction::notNegative(DimId extent) {
-  NodeId fits = b_.op(OpKind::Cmp, types_.boolean(), {b_.dimValue(extent, span_), b_.integer(0, span_)},
-                      span_, static_cast<uint32_t>(ops::CmpKind::Ge));
-  Const text;
-  text.text = "a range does not end before it begins";
-  return b_.make(NodeKind::Assert, types_.unit(), span_, {fits}, text);
+NodeId NestedReduction::notNegative(const NestAxis& axis) {
+  NodeId shown = b_.string(axis.shownExtent(types_.dims), span_);
+  return body_.callPrelude("has_length", {b_.dimValue(axis.extent, span_), shown}, span_);
 }
 
 /// The statement for each point of a nest, in order; it gives 0, to be the element of the level around it.
@@ -150,7 +147,7 @@ NodeId NestedReduction::looped(const Node& nest, NodeId statement) {
     loop.index = axes[k].index;
     NodeId extent = b_.dimValue(axes[k].extent, span_);
     statement = b_.make(NodeKind::For, types_.unit(), span_, {b_.integer(0, span_), extent, statement}, loop);
-    statement = b_.block({notNegative(axes[k].extent), statement}, span_);
+    statement = b_.block({notNegative(axes[k]), statement}, span_);
   }
   return b_.block({statement, b_.integer(0, span_)}, span_);
 }
@@ -213,11 +210,9 @@ NodeId NestedReduction::places() {
 
 /// What the loops found; without any pair what the reduction of nothing is.
 NodeId NestedReduction::bestFound(NodeId best) {
-  const bool isLeast = kind_ == IntrinsicKind::Min || kind_ == IntrinsicKind::ArgMin;
-  const NestKind extremum = wantsPlaces_ ? (isLeast ? NestKind::ArgMin : NestKind::ArgMax)
-                                         : (isLeast ? NestKind::Min : NestKind::Max);
-  NodeId none = b_.reduce(extremum, {types_.dims.constant(0)}, span_,
-                          [&](const std::vector<LocalId>&) { return b_.local(best_, span_); });
+  NodeId nothing = b_.collect({types_.dims.constant(0)}, span_,
+                              [&](const std::vector<LocalId>&) { return b_.local(best_, span_); });
+  NodeId none = body_.arrays.reduceGenerator(kind_, nothing, span_);
   if (!wantsPlaces_) return b_.make(NodeKind::If, element_, span_, {b_.local(found_, span_), best, none});
   std::vector<NodeId> nodes;
   b_.bind("none", none, nodes);
@@ -226,10 +221,6 @@ NodeId NestedReduction::bestFound(NodeId best) {
   NodeId guard = b_.make(NodeKind::If, types_.unit(), span_, {isNone, b_.block(std::move(nodes), span_)});
   return b_.block({guard, best}, span_);
 }
-
-} // namespace
-
-namespace {
 
 /// The list from header `first` on; the rows of each header but the last are joined.
 NodeId listFrom(Body& body, const Builder& builder, size_t first, TypeId want, Span span) {
@@ -260,6 +251,11 @@ NodeId reduceNested(Body& body, IntrinsicKind kind, const Builder& builder, Span
 NodeId listOfBuilder(Body& body, const Builder& builder, TypeId want, Span span) {
   if (isNested(body.ast, builder)) return listFrom(body, builder, 0, want, span);
   return body.checkBuilder(builder, span, want, BuilderUse::List);
+}
+
+NodeId arrayOfNested(Body& body, const Builder& builder, Span span) {
+  NodeId terms = listFrom(body, builder, 0, TypeId::none(), span);
+  return body.b.kindOf(terms) == TypeKind::Error ? terms : body.callPrelude("array", {terms}, span);
 }
 
 } // namespace melix::check

@@ -12,5 +12,7 @@ NodeId reduceNested(Body& body, IntrinsicKind kind, const syntax::Builder& build
 /// `list(for …)`: flat where the builder is nested, in the order of loops. `want` is the List asked for, or
 /// none.
 NodeId listOfBuilder(Body& body, const syntax::Builder& builder, TypeId want, Span span);
+/// The terms of a nested generator in one axis, in the order of loops.
+NodeId arrayOfNested(Body& body, const syntax::Builder& builder, Span span);
 
 } // namespace melix::check

@@ -84,8 +84,8 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
     bool fromPrelude = c.modules.decl(layers[0][0]).module == c.modules.prelude();
     if (!fromPrelude || args.empty()) return callDecl(layers[0][0], args, explicitArgs, expected, span);
   }
-  if (candidates == 0 && intrinsic)
-    if (args.empty() || !args[0].node.valid() || homeModules(b.typeOf(args[0].node)).empty())
+  if (candidates == 0 && intrinsic) // which asks its own types of the arguments
+    if (!elsewhere || args.empty() || !args[0].node.valid() || homeModules(b.typeOf(args[0].node)).empty())
       return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
   // The only one of its layer may be meant: then its types are asked of the arguments.
   if (candidates + intrinsic.has_value() + elsewhere > 1 && !layers.empty() && layers[0].size() == 1 &&

@@ -28,6 +28,16 @@ void cannotIndex(Body& body, TypeId type, Span base, const std::vector<Argument>
   }
 }
 
+/// Whether a `let` binds the local and nothing else.
+bool isLet(const Body& body, LocalId l) {
+  const Span at = body.instance.locals[l].span;
+  for (uint32_t k = 0; k < body.ast.size(); ++k) {
+    const SynNode& n = body.ast[SynId(k)];
+    if (n.kind == SynKind::Let && body.ast.span(n.as<syntax::Let>().pattern) == at) return true;
+  }
+  return false;
+}
+
 /// What makes a variable of a name that is bound otherwise; empty of a `let`, which may be a `var`.
 std::string variableHint(Body& body, LocalId l, const std::string& name) {
   const std::string copied = "`var y = " + name + "` makes a variable of it";
@@ -35,11 +45,7 @@ std::string variableHint(Body& body, LocalId l, const std::string& name) {
   const bool isLambda = !body.c.info(body.id).key.decl;
   if (!isLambda && std::find(params.begin(), params.end(), l) != params.end())
     return "`inout " + name + "` changes what is passed, " + copied;
-  const Span span = body.instance.locals[l].span;
-  if (!span.valid()) return {};
-  std::string_view before = body.c.modules.sources.text(span.file).substr(0, span.begin);
-  before = before.substr(0, before.find_last_not_of(" \t") + 1);
-  return before.ends_with("let") ? "" : copied;
+  return !body.instance.locals[l].span.valid() || isLet(body, l) ? "" : copied;
 }
 
 } // namespace
@@ -175,7 +181,9 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
   default:
     if (report)
       sink.report(DiagId::NotAssignable, n.span, c.modules.sources.text(n.span)).hint =
-          "a variable, its fields and its elements can; `==` compares";
+          n.kind == SynKind::Call && !n.as<syntax::Call>().args.empty()
+              ? "functions are declared with `fn`, and elements stand in square brackets: `x[0] = …`"
+              : "a variable, its fields and its elements can; `==` compares";
     return false;
   }
 }

@@ -5,6 +5,8 @@
 #include "check/repeated_names.h"
 #include "check/statements.h"
 
+#include <cstdio>
+
 namespace melix::check {
 
 using namespace syntax;
@@ -222,6 +224,18 @@ InstanceId Checker::entryOf(InstanceId inner, ModuleId root) {
   return id;
 }
 
+/// A name as it is shown, in one line: controls are the escapes that a literal may hold.
+static std::string shownName(std::string_view name) {
+  std::string out;
+  for (char c : name) {
+    char escape[16] = {c};
+    const bool isControl = (c >= 0 && c < ' ') || c == 0x7f;
+    if (isControl) std::snprintf(escape, sizeof escape, "\\u{%x}", static_cast<unsigned>(c));
+    out += escape;
+  }
+  return out;
+}
+
 /// Blocks with names as instances without parameters; `check` gives the value of a block's body.
 static Checker::NamedInstances namedBlocks(Checker& checker, ModuleId root, const std::vector<SynId>& blocks,
                                            std::string_view filter,
@@ -232,18 +246,19 @@ static Checker::NamedInstances namedBlocks(Checker& checker, ModuleId root, cons
   for (SynId node : blocks) {
     const auto& item = tree[node].as<TestItem>();
     if (item.name.find(filter) == std::string::npos) continue;
+    const std::string name = shownName(item.name);
     const std::string word = tree.kind(node) == SynKind::Bench ? "bench" : "test";
     InstanceId id = checker.addInstance({});
     checker.info(id).inProgress = true;
     Instance& instance = checker.program_.instance(id);
-    instance.name = word + " \"" + item.name + "\"";
+    instance.name = word + " \"" + name + "\"";
     instance.key = word + " " + std::to_string(out.size());
     Body body(checker, id, root, tree);
     body.mayReturn = false;
     NodeId value = body.b.block({check(body, item.body), body.b.unit(tree.span(node))}, tree.span(node));
     checker.finish(id, body, value, checker.types.unit());
     body.warnUnused();
-    out.push_back({item.name, id});
+    out.push_back({name, id});
   }
   checker.inTest = false;
   return out;

@@ -10,15 +10,20 @@ bool mayCountFromEnd(Body& body, SynId written, int64_t value) {
   return false;
 }
 
-NodeId SequenceItem::place(SynId written, const std::function<NodeId()>& holder) const {
+NodeId SequenceItem::place(const std::function<NodeId()>& holder) const {
+  const Span span = body_.ast.span(item_);
+  NodeId index = body_.checkExpr(item_);
+  if (!body_.isRange(body_.b.typeOf(index))) return place(item_, index, holder);
+  const bool isList = body_.types.kind(body_.b.typeOf(holder())) == TypeKind::List;
+  body_.sink.report(DiagId::IndexType, span, body_.b.show(body_.b.typeOf(index))).hint =
+      isList ? "a slice of a List is a new List: nothing is stored in it"
+             : "a slice of a text is written in the brackets: `s[a..b]`";
+  return body_.b.error(span);
+}
+
+NodeId SequenceItem::place(SynId written, NodeId index, const std::function<NodeId()>& holder) const {
   NodeBuilder& b = body_.b;
   const Span span = body_.ast.span(written);
-  NodeId index = body_.checkExpr(written);
-  if (body_.isRange(b.typeOf(index))) {
-    body_.sink.report(DiagId::IndexType, span, b.show(b.typeOf(index))).hint =
-        "a slice is written in the brackets, `xs[a..b]`, and is a new list: nothing is stored in it";
-    return b.error(span);
-  }
   index = body_.asInt(index, span);
   auto literal = b.literal(index);
   if (!literal || *literal >= 0) return index;
@@ -28,7 +33,7 @@ NodeId SequenceItem::place(SynId written, const std::function<NodeId()>& holder)
 }
 
 std::pair<NodeId, NodeId> SequenceItem::ends(const syntax::Range& range, NodeId whole, Span span) const {
-  auto at = [&](SynId written) { return place(written, [&] { return whole; }); };
+  auto at = [&](SynId written) { return place(written, body_.checkExpr(written), [&] { return whole; }); };
   NodeId first = at(range.first);
   return {first,
           range.last ? at(range.last) : body_.b.make(NodeKind::Length, body_.types.int64(), span, {whole})};
@@ -49,7 +54,9 @@ NodeId SequenceItem::ofList(NodeId list, Span span) const {
     nodes.push_back(body_.callPrelude("list_slice", {list, first, last, step}, span));
     return b.block(std::move(nodes), span);
   }
-  NodeId index = place([&] {
+  NodeId index = body_.checkExpr(item_);
+  if (body_.isRange(b.typeOf(index))) return body_.callPrelude("list_slice", {list, index}, span);
+  index = place(item_, index, [&] {
     list = b.local(b.bind("xs", list, nodes), span);
     return list;
   });

@@ -101,7 +101,8 @@ NodeId Body::dropped(NodeId value, SynId node) {
     return b.error(span);
   }
   if (!isUsedUp(value, node)) {
-    sink.report(DiagId::UnusedValue, span, b.show(b.typeOf(value)));
+    Diagnostic& d = sink.report(DiagId::UnusedValue, span, b.show(b.typeOf(value)));
+    if (c.modules.sources.text(span).starts_with("--")) d.hint = habitHint(HabitKind::Sign, "--");
     return b.error(span);
   }
   return value;

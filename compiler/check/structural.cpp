@@ -156,10 +156,12 @@ NodeId NodeBuilder::structural(BinaryKind kind, NodeId a, NodeId b, Span span) {
   bool scales =
       (kind == BinaryKind::Mul && (isScalar(a) || isScalar(b))) || (kind == BinaryKind::Div && isScalar(b));
   NodeId tangent = isScalar(a) ? b : a, scalar = isScalar(a) ? a : b;
-  auto hasLeaves = [&](TypeId type) { // parts without a tangent are kept; an enum is scaled as a tangent alone
-    const TypeId own = types::tangentType(types, type);
-    return own == type || (own.valid() && !types.isUnit(own) && types.kind(types.element(type)) != TypeKind::Enum);
-  };
+  auto hasLeaves =
+      [&](TypeId type) { // parts without a tangent are kept; an enum is scaled as a tangent alone
+        const TypeId own = types::tangentType(types, type);
+        return own == type ||
+               (own.valid() && !types.isUnit(own) && types.kind(types.element(type)) != TypeKind::Enum);
+      };
   if (!scales || !composite(tangent) || !hasLeaves(infer.zonk(typeOf(tangent))))
     return operatorError(kind, a, b, span);
   toFloats(tangent);

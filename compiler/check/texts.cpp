@@ -1,5 +1,7 @@
 #include "check/texts.h"
 
+#include "melix/format_limits.h"
+
 namespace melix::check {
 
 using namespace syntax;
@@ -30,11 +32,13 @@ NodeId formatNumber(Body& body, SynId written, bool isWidth) {
     return b.op(OpKind::Cmp, boolean, {b.local(n, span), b.integer(limit, span)}, span,
                 static_cast<uint32_t>(kind));
   };
-  NodeId fits = b.op(OpKind::And, boolean,
-                     {compared(ops::CmpKind::Ge, 0), compared(ops::CmpKind::Le, isWidth ? 9999 : 99)}, span);
-  Const text;
-  text.text = isWidth ? "the width of a format is from 0 to 9999" : "the digits of a format are from 0 to 99";
-  nodes.push_back(b.make(NodeKind::Assert, body.types.unit(), span, {fits}, text));
+  const int most = isWidth ? MELIX_FORMAT_WIDTH : MELIX_FORMAT_DIGITS;
+  NodeId fits =
+      b.op(OpKind::And, boolean, {compared(ops::CmpKind::Ge, 0), compared(ops::CmpKind::Le, most)}, span);
+  const std::string what = isWidth ? "the width of a format is" : "the digits of a format are";
+  NodeId why = b.string(what + " from 0 to " + std::to_string(most), span);
+  NodeId panic = b.make(NodeKind::Panic, body.types.never(), span, {why});
+  nodes.push_back(b.make(NodeKind::If, body.types.unit(), span, {fits, b.unit(span), panic}));
   nodes.push_back(b.local(n, span));
   return b.block(std::move(nodes), span);
 }

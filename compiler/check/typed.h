@@ -132,6 +132,12 @@ struct NestAxis {
   LocalId index; ///< an int, 0 <= index < extent
   DimId extent;
   Span span;
+  std::string range = {}; ///< the range that it goes over, as it is written; may be empty
+
+  /// What a message calls the extent.
+  std::string shownExtent(const types::DimStore& dims) const {
+    return range.empty() ? "dimension " + dims.show(extent) : "the length of the range " + range;
+  }
 };
 /// `x[ids, …] op= v`: for each point of `axes`, in row-major order, the statement that is the only child: an
 /// Assign or an Update of one element. What it reads besides the indices is let-bound before.

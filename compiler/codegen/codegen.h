@@ -5,6 +5,7 @@
 #include "loops/ir.h"
 #include "source/source.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,7 +60,9 @@ struct Object {
 struct Compiled {
   std::vector<Object> objects; ///< one for each unit of the module, in order (units.h)
   std::string entry;           ///< symbol of the entry, a MelixEntryFn; empty if the module has none
-  std::string error;           ///< of the code generator itself: a bug; empty if all is well
+  /// Symbols by which a host enters, MelixEntryFns: of kept functions without parameters.
+  std::map<core::FunctionId, std::string> entries;
+  std::string error; ///< of the code generator itself: a bug; empty if all is well
 };
 
 /// Machine code, made by as many threads as there are processors. The bytes do not depend on their number.

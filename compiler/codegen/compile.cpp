@@ -78,8 +78,9 @@ Compiled compile(const loops::Module& module, const Options& options) {
   Compiled out;
   for (const Unit& unit : units) {
     builds.push_back(std::make_unique<Build>(unit, options, loops));
-    if (const std::string& entry = builds.back()->emitter.entrySymbol; !entry.empty()) out.entry = entry;
+    out.entries.merge(builds.back()->emitter.entries);
   }
+  if (module.entry.valid()) out.entry = out.entries.at(module.functions[module.entry].source);
   out.objects.resize(units.size());
   std::vector<std::string> problems(units.size());
   forEachInParallel(units.size(), [&](size_t k) {

@@ -115,15 +115,20 @@ llvm::Function* ModuleEmitter::kernelOf(loops::FunctionId id) {
   return made;
 }
 
-/// i32 entry(task): the program's own entry gives an i64 status.
-void ModuleEmitter::emitEntry() {
-  entrySymbol = "melix_entry";
+/// Whether a host may enter by it: a kernel of its own is no such function.
+static bool isEntry(const loops::Function& fn) {
+  return fn.exported && fn.kind == FunctionKind::Orchestration && fn.params().empty();
+}
+
+/// i32 entry(task): a program gives an i64 status, a test or bench nothing.
+void ModuleEmitter::emitEntry(loops::FunctionId id) {
+  const loops::Function& fn = unit.module.functions[id];
+  const std::string& symbol = entries[fn.source] = "melix_entry." + fn.key;
   auto* f = llvm::Function::Create(llvm::FunctionType::get(i32(), {ptr()}, false),
-                                   llvm::Function::ExternalLinkage, entrySymbol, *llvm);
+                                   llvm::Function::ExternalLinkage, symbol, *llvm);
   addAttributes(f);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", f));
-  llvm::Function* entry = functionOf(unit.module.entry);
-  llvm::Value* status = b.CreateCall(entry, {f->getArg(0)});
+  llvm::Value* status = b.CreateCall(functionOf(id), {f->getArg(0)});
   if (!status->getType()->isIntegerTy(64)) status = b.getInt64(0);
   b.CreateRet(b.CreateTrunc(status, i32()));
 }
@@ -131,8 +136,8 @@ void ModuleEmitter::emitEntry() {
 void ModuleEmitter::run() {
   const std::vector<loops::FunctionId> all = unit.all();
   for (loops::FunctionId f : all) functionOf(f);
-  if (std::find(unit.functions.begin(), unit.functions.end(), unit.module.entry) != unit.functions.end())
-    emitEntry();
+  for (loops::FunctionId f : unit.functions)
+    if (isEntry(unit.module.functions[f])) emitEntry(f);
   for (loops::FunctionId f : all) emitFunction(*this, f);
   debug->finish();
 }

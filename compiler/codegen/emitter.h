@@ -23,8 +23,8 @@ public:
   ~ModuleEmitter();
 
   void run();
-  /// The symbol of the entry, if the unit has it.
-  std::string entrySymbol;
+  /// As of Compiled, those in the unit.
+  std::map<core::FunctionId, std::string> entries;
 
   const Unit& unit;
   const Options& options;
@@ -62,7 +62,7 @@ private:
   llvm::Function* declare(llvm::Type* result, const std::vector<llvm::Type*>& params, bool visible,
                           const std::string& name);
   void addAttributes(llvm::Function* f);
-  void emitEntry();
+  void emitEntry(loops::FunctionId f);
   llvm::Constant* typeRecord(uint8_t kind, uint8_t rank, types::TypeId type, uint32_t fieldCount,
                              uint32_t caseCount, llvm::Constant* name, llvm::Constant* elem,
                              llvm::Constant* fields, llvm::Constant* cases);

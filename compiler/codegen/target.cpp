@@ -16,8 +16,8 @@
 namespace melix::codegen {
 namespace {
 
-/// By feature, not by name: processors under a hypervisor call themselves what they like. Without AVX-512 where
-/// registers are allocated fast: that allocator's spills in large frames trap.
+/// By feature, not by name: processors under a hypervisor call themselves what they like. Without AVX-512
+/// where registers are allocated fast: that allocator's spills in large frames trap.
 std::string hostFeatures(llvm::CodeGenOptLevel level) {
   llvm::SubtargetFeatures features;
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {

@@ -170,7 +170,8 @@ struct BuiltinAttr {
   ops::BuiltinKind builtin;
 };
 
-/// Text of a value by rule 5; `spec` as after an interpolation's colon, `{}` for a number that an operand gives.
+/// Text of a value by rule 5; `spec` as after an interpolation's colon, `{}` for a number that an operand
+/// gives.
 struct FormatAttr {
   std::string spec;
   bool quoted = false; ///< as inside another value

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,7 +21,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t longestOutput = size_t(1) << 20; ///< what is written behind that is not kept
+// Of a long output its begin and its end are kept.
+constexpr size_t longestBegin = size_t(1) << 20;
+constexpr size_t longestEnd = size_t(1) << 16;
 
 /// How a child ended that did not come to the end of its work; nothing if it wrote of a panic.
 std::string whyEnded(int status, const std::string& output) {
@@ -31,7 +34,10 @@ std::string whyEnded(int status, const std::string& output) {
   return isTold ? "" : "it ended with status " + std::to_string(code) + "\n";
 }
 
-[[noreturn]] void beChild(const ChildWork& work, int outputEnd, int toldEnd) {
+/// Does not outlive the parent, which alone can stop it.
+[[noreturn]] void beChild(const ChildWork& work, pid_t parent, int outputEnd, int toldEnd) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(Failure);
   melix_after_fork();
   dup2(outputEnd, 1);
   dup2(outputEnd, 2);
@@ -59,8 +65,9 @@ public:
   }
 
   std::string take() {
-    if (dropped_ > 0) text_ += "\n… and " + std::to_string(dropped_) + " more bytes\n";
-    return std::move(text_);
+    shortenEnd(longestEnd);
+    if (dropped_ > 0) begin_ += "\n… " + std::to_string(dropped_) + " bytes …\n";
+    return begin_ + end_;
   }
 
 private:
@@ -68,15 +75,25 @@ private:
     char buffer[65536];
     const ssize_t got = ::read(descriptor_, buffer, sizeof buffer);
     if (got <= 0) return got < 0 && errno == EINTR;
-    const size_t kept = std::min(static_cast<size_t>(got), longestOutput - text_.size());
-    text_.append(buffer, kept);
-    dropped_ += static_cast<size_t>(got) - kept;
+    const size_t first = std::min(static_cast<size_t>(got), longestBegin - begin_.size());
+    begin_.append(buffer, first);
+    end_.append(buffer + first, static_cast<size_t>(got) - first);
+    if (end_.size() > 4 * longestEnd) shortenEnd(longestEnd);
     return true;
   }
 
+  /// Leaves the last lines, as many as fit.
+  void shortenEnd(size_t longest) {
+    if (end_.size() <= longest) return;
+    const size_t line = end_.find('\n', end_.size() - longest);
+    const size_t at = line == std::string::npos ? end_.size() - longest : line + 1;
+    dropped_ += at;
+    end_.erase(0, at);
+  }
+
   int descriptor_;
-  std::string text_;
-  size_t dropped_ = 0;
+  std::string begin_, end_;
+  size_t dropped_ = 0; ///< bytes between them
 };
 
 /// Reads to the end of a child. One that takes too long is asked to end, which it may use to write what it
@@ -118,11 +135,11 @@ ChildEnd runInChild(const ChildWork& work, double seconds) {
     return end;
   }
   std::fflush(nullptr);
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child == 0) {
     close(output[0]);
     close(told[0]);
-    beChild(work, output[1], told[1]);
+    beChild(work, parent, output[1], told[1]);
   }
   close(output[1]);
   close(told[1]);

@@ -1,12 +1,11 @@
 // melix bench: measure the blocks `bench "name" { }` of programs, each in a forked child.
+#include "driver/blocks.h"
 #include "driver/child.h"
 #include "driver/commands.h"
 #include "driver/compile.h"
 #include "driver/exit_status.h"
 #include "driver/files.h"
 #include "driver/measure.h"
-#include "driver/program_input.h"
-#include "jit/jit.h"
 
 #include <cstring>
 
@@ -14,41 +13,34 @@ namespace melix::driver {
 
 namespace {
 
-/// Measures the entry; what was measured is told as its bytes.
-int runBench(const codegen::Compiled& compiled, double seconds, std::optional<std::string>& told) {
-  char name[] = "bench";
-  char* argv[] = {name, nullptr};
+/// Measures a bench; what was measured is told as its bytes.
+int runBench(Blocks& benches, core::FunctionId bench, double seconds, std::optional<std::string>& told) {
   Measurement found;
-  bool returned = false;
-  std::string error;
-  auto measured = [&](MelixEntryFn entry, MelixTask* task) {
+  const Blocks::End end = benches.run(bench, [&](MelixEntryFn entry, MelixTask* task) {
     found = measure(entry, task, seconds);
-    returned = true;
     return int32_t(Success);
-  };
-  const int status = jit::runProgram(compiled, 1, argv, error, measured);
-  if (returned && status == Success) told = std::string(reinterpret_cast<const char*>(&found), sizeof found);
-  return error.empty() ? status : int(Failure);
+  });
+  if (end.returned && end.status == Success)
+    told = std::string(reinterpret_cast<const char*>(&found), sizeof found);
+  return end.status;
 }
 
-/// Runs the benches of a file; false after errors and where one did not come to its end.
-bool benchFile(const std::string& file, const Invocation& invocation) {
-  std::unique_ptr<session::Session> session = makeSession(invocation.code);
-  ProgramSource source;
-  source.file = file;
-  std::optional<names::ModuleId> root = loadRoot(source, *session);
-  if (!root) return false;
-  if (session->modules()[*root].benches.empty()) return reported(*session, true);
-  auto benches = session->benches(*root, invocation.filter);
-  if (!reported(*session, session->advance(session::CoreStage::Optimised))) return false;
+/// After so many seconds one that is measured for `seconds` is stopped; 0: never.
+double limitOf(const Invocation& invocation) {
+  return invocation.timeout > 0 ? invocation.timeout + 2 * invocation.seconds : 0;
+}
+
+/// Runs the benches of a file and counts them; false after errors and where one did not come to its end.
+bool benchFile(const std::string& file, const Invocation& invocation, size_t& count) {
+  Blocks benches(invocation.code);
+  if (!benches.load(file, BlockKind::Bench, invocation.filter)) return false;
+  count += benches.all().size();
   bool fine = true;
-  for (auto& [name, function] : benches) {
-    session->module().entry = function;
-    auto target = targetOf(invocation.code, codegen::TargetKind::Host);
-    std::optional<codegen::Compiled> compiled = compileCore(*session, invocation.code, target);
-    if (!compiled) return false;
-    const ChildEnd end = runInChild(
-        [&](std::optional<std::string>& told) { return runBench(*compiled, invocation.seconds, told); }, 0);
+  for (const auto& [name, function] : benches.all()) {
+    const auto work = [&, bench = function](std::optional<std::string>& told) {
+      return runBench(benches, bench, invocation.seconds, told);
+    };
+    const ChildEnd end = runInChild(work, limitOf(invocation));
     Measurement found;
     fine &= end.returned;
     if (end.returned) std::memcpy(&found, end.told.data(), sizeof found);
@@ -64,11 +56,13 @@ bool benchFile(const std::string& file, const Invocation& invocation) {
 int commandBench(const Invocation& invocation) {
   if (!accepts(invocation.code)) return WrongCommandLine;
   bool fine = true;
+  size_t count = 0;
   std::vector<std::string> files = expandFolders(invocation.files);
   onBigStack([&] {
-    for (const std::string& file : files) fine &= benchFile(file, invocation);
+    for (const std::string& file : files) fine &= benchFile(file, invocation, count);
     return 0;
   });
+  if (fine && count == 0) return nothingToRun(BlockKind::Bench, invocation.filter);
   return fine ? Success : Failure;
 }
 

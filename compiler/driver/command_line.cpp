@@ -161,13 +161,23 @@ void addShow(CLI::App& command, Invocation& invocation) {
   command.footer(describeStages());
 }
 
+void addSeconds(CLI::App& command, const char* name, double& seconds, double least, const char* purpose) {
+  const auto isWithin = [least](const std::string& text) -> std::string {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (*end == 0 && value >= least && value <= 1e9) return "";
+    std::ostringstream problem;
+    problem << "it is a number of seconds from " << least << " to 1e9, not `" << text << "`";
+    return problem.str();
+  };
+  command.add_option(name, seconds, purpose)->option_text("SECONDS")->check(isWithin);
+}
+
 void addTest(CLI::App& command, Invocation& invocation) {
   addFiles(command, invocation, "programs with blocks `test \"name\" { }`, or folders with such");
   command.add_option("--filter", invocation.filter, "run only tests with this text in their name")
       ->option_text("TEXT");
-  command.add_option("--timeout", invocation.timeout, "stop a test after this time (60); 0: never")
-      ->option_text("SECONDS")
-      ->check(CLI::Range(0.0, 1e9));
+  addSeconds(command, "--timeout", invocation.timeout, 0, "stop a test after this time (60); 0: never");
   addInterpret(command, invocation.code);
   addOptimisation(command, invocation.code);
   addStrictness(command, invocation.code);
@@ -178,9 +188,9 @@ void addBench(CLI::App& command, Invocation& invocation) {
   addFiles(command, invocation, "programs with blocks `bench \"name\" { }`, or folders with such");
   command.add_option("--filter", invocation.filter, "run only benches with this text in their name")
       ->option_text("TEXT");
-  command.add_option("--seconds", invocation.seconds, "measure each for this time (1)")
-      ->option_text("SECONDS")
-      ->check(CLI::Range(1e-3, 1e9));
+  addSeconds(command, "--seconds", invocation.seconds, 1e-3, "measure each for this time (1)");
+  addSeconds(command, "--timeout", invocation.timeout, 0,
+             "stop one that takes so much longer than that (60); 0: never");
   addOptimisation(command, invocation.code);
   addStrictness(command, invocation.code);
   addCpu(command, invocation.code, "compile for this processor (native)");

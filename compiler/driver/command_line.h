@@ -39,7 +39,7 @@ struct Invocation {
   bool count = false;                ///< show: the number of operations instead of the text
   std::string only;                  ///< show: the function that is meant; empty means all
   std::string filter;                ///< test, bench: part of the names of what is to run
-  double timeout = 60;               ///< test: seconds after which one is stopped; 0: never
+  double timeout = 60;               ///< test, bench: seconds after which one is stopped; 0: never
   double seconds = 1;                ///< bench: how long each is measured
   bool checkFormat = false;          ///< fmt: change nothing
 };

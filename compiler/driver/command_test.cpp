@@ -1,12 +1,10 @@
 // melix test: run the tests in programs, each in a forked child.
+#include "driver/blocks.h"
 #include "driver/child.h"
 #include "driver/commands.h"
 #include "driver/compile.h"
 #include "driver/exit_status.h"
 #include "driver/files.h"
-#include "driver/interpret.h"
-#include "driver/program_input.h"
-#include "jit/jit.h"
 
 namespace melix::driver {
 
@@ -23,45 +21,17 @@ struct Tally {
   }
 };
 
-/// Runs the module's entry, compiled or (without `compiled`) interpreted. `exit` does not come to its end.
-int runTest(session::Session& session, const codegen::Compiled* compiled, std::optional<std::string>& told) {
-  char name[] = "test";
-  char* argv[] = {name, nullptr};
-  bool returned = false;
-  std::string error;
-  auto once = [&](MelixEntryFn entry, MelixTask* task) {
-    const int32_t status = entry(task);
-    returned = true;
-    return status;
-  };
-  const int status = compiled ? jit::runProgram(*compiled, 1, argv, error, once)
-                              : interpretProgram(session, 1, argv, &returned);
-  if (returned && status == Success) told = "";
-  return error.empty() ? status : int(Failure);
-}
-
-/// Runs the tests of a file; false after errors. A file without tests is not looked at any further.
+/// Runs the tests of a file; false after errors.
 bool testFile(const std::string& file, const Invocation& invocation, Tally& tally) {
-  std::unique_ptr<session::Session> session = makeSession(invocation.code);
-  ProgramSource source;
-  source.file = file;
-  std::optional<names::ModuleId> root = loadRoot(source, *session);
-  if (!root) return false;
-  if (session->modules().tests(*root).empty()) return reported(*session, true);
-  auto tests = session->tests(*root, invocation.filter);
-  if (!reported(*session, session->advance(session::CoreStage::Optimised))) return false;
-  for (auto& [name, function] : tests) {
-    session->module().entry = function;
-    std::optional<codegen::Compiled> compiled;
-    if (!invocation.code.interpret) {
-      compiled = compileCore(*session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
-      if (!compiled) return false;
-    }
-    const ChildEnd end = runInChild(
-        [&](std::optional<std::string>& told) {
-          return runTest(*session, compiled ? &*compiled : nullptr, told);
-        },
-        invocation.timeout);
+  Blocks tests(invocation.code);
+  if (!tests.load(file, BlockKind::Test, invocation.filter)) return false;
+  for (const auto& [name, function] : tests.all()) {
+    const auto work = [&tests, test = function](std::optional<std::string>& told) {
+      const Blocks::End end = tests.run(test);
+      if (end.returned && end.status == Success) told = "";
+      return end.status;
+    };
+    const ChildEnd end = runInChild(work, invocation.timeout);
     writeOutput((end.returned ? "ok      " : "FAILED  ") + file + ": " + name + "\n");
     if (!end.returned) writeOutput(end.output);
     flushOutput();
@@ -80,6 +50,8 @@ int commandTest(const Invocation& invocation) {
     for (const std::string& file : files) tally.unread += !testFile(file, invocation, tally);
     return 0;
   });
+  if (tally.passed + tally.failed + tally.unread == 0)
+    return nothingToRun(BlockKind::Test, invocation.filter);
   writeOutput(tally.text());
   return tally.unread == 0 && tally.failed == 0 ? Success : Failure;
 }

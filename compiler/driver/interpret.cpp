@@ -42,6 +42,7 @@ std::vector<PlacedFrame> placedFrames(const core::Module& module, const interp::
 std::string panicText(session::Session& session, const interp::Panic& panic) {
   constexpr size_t shownAtEachEnd = 20;
   std::string head, frames;
+  bool headIsOfLibrary = false;
   size_t count = panic.trace.size();
   while (count > 0 && placedFrames(session.module(), panic.trace[count - 1]).empty()) --count; // the entry
   for (size_t k = 0; k < count; ++k) {
@@ -52,9 +53,12 @@ std::string panicText(session::Session& session, const interp::Panic& panic) {
     for (const PlacedFrame& f : placedFrames(session.module(), panic.trace[k])) {
       LineColumn at = session.sources.lineColumn(f.span);
       std::string place = std::string(session.sources.path(f.span.file)) + ":" + std::to_string(at.line);
-      if (head.empty())
+      const bool isOfLibrary = session.modules().isLibraryFile(f.span.file);
+      if (head.empty() || (headIsOfLibrary && !isOfLibrary)) {
+        headIsOfLibrary = isOfLibrary;
         head = place + ":" + std::to_string(at.column) + ": panic: " + panic.message + "\n" +
                std::string(session.sources.lineText(f.span.file, at.line)) + "\n";
+      }
       frames += "  at " + core::traceName(f.function) + " (" + place + ")\n";
     }
   }
@@ -76,6 +80,7 @@ static int statusOf(session::Session& session, HostBuiltins& builtins, const int
 
 int interpretProgram(session::Session& session, int argc, char** argv, bool* returned) {
   HostBuiltins builtins(session.types, argc, argv);
+  melix_end_when_deaf();
   interp::Program program(session.module(), builtins.hooks());
   const interp::RunResult result = program.run(session.module().entry, {});
   if (returned) *returned = !builtins.exited() && !result.panicked;

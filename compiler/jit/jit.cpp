@@ -104,8 +104,15 @@ int32_t runByRunner(MelixTask* task) { return (*runner)(runningEntry, task); }
 
 } // namespace
 
-int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::string& error,
-               const EntryRunner& run) {
+int runEntry(MelixEntryFn entry, int argc, char** argv, const EntryRunner& run) {
+  MelixProgram program{};
+  runningEntry = entry;
+  runner = &run;
+  program.entry = run ? &runByRunner : entry;
+  return melix_main(argc, argv, &program);
+}
+
+int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::string& error) {
   Jit jit;
   error = jit.add(compiled);
   if (!error.empty()) return -1;
@@ -114,11 +121,7 @@ int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::st
     error = "the program has no entry";
     return -1;
   }
-  MelixProgram program{};
-  runningEntry = reinterpret_cast<MelixEntryFn>(entry);
-  runner = &run;
-  program.entry = run ? &runByRunner : runningEntry;
-  return melix_main(argc, argv, &program);
+  return runEntry(reinterpret_cast<MelixEntryFn>(entry), argc, argv);
 }
 
 } // namespace melix::jit

@@ -3,7 +3,7 @@
 #include "lex/scan.h"
 
 #include <algorithm>
-#include <array>
+#include <set>
 
 namespace melix::lex {
 
@@ -146,8 +146,8 @@ private:
     if (body.empty()) return false;
     bool number = body.find_first_not_of("0123456789._") == std::string_view::npos;
     if (number) return true;
-    for (char c : body)
-      if (!isNamePart(c)) return false;
+    Scanner word(out_.file, body, sink_);
+    if (!word.skipName() || !word.atEnd()) return false;
     // A name counts only if the text uses it as a token before.
     for (const Token& token : out_.tokens)
       if (token.kind == TokenKind::Identifier && scan_.text(token.begin, token.end) == body) return true;
@@ -157,7 +157,7 @@ private:
   void next() {
     char c = scan_.peek();
     uint32_t begin = scan_.position();
-    if (isNameStart(c)) return word(begin);
+    if (scan_.nameStart() > 0) return word(begin);
     if (c >= '0' && c <= '9') return number(begin);
     if (c == '"') return stringStart(begin);
     if (c == '\'') return charLiteral(begin);
@@ -168,7 +168,7 @@ private:
 
   void word(uint32_t begin) {
     if (size_t hashes = rawHashes(); hashes != std::string_view::npos) return rawString(begin, hashes);
-    while (isNamePart(scan_.peek())) scan_.advance();
+    scan_.skipName();
     std::string_view text = scan_.text(begin, scan_.position());
     for (const TokenRow& row : keywords)
       if (row.text == text) {
@@ -183,10 +183,7 @@ private:
     bool afterDot = !out_.tokens.empty() && out_.tokens.back().kind == TokenKind::Dot;
     bool isFloat = false;
     bool ok = afterDot ? scan_.digits() : scan_.number(isFloat);
-    if (isNamePart(scan_.peek())) {
-      while (isNamePart(scan_.peek())) scan_.advance();
-      ok = false;
-    }
+    if (scan_.skipName()) ok = false;
     if (!ok && scan_.peek() == '.') scan_.advance();
     if (!ok) badNumber(begin, scan_.text(begin, scan_.position()));
     add(isFloat ? TokenKind::Float : TokenKind::Int, begin);
@@ -229,14 +226,33 @@ private:
 
   /// `r"…"`, or `r#"…"#` with as many `#` on both sides, on one line.
   void rawString(uint32_t begin, size_t hashes) {
-    for (size_t k = 0; k < 2 + hashes; ++k) scan_.advance();
+    std::string closing = '"' + std::string(hashes, '#');
+    const std::string_view line = scan_.rest().substr(0, scan_.rest().find('\n'));
+    constexpr std::string_view quotes = "\"\"\""; // of another language, and of several lines
+    const bool isTriple = line.substr(1).starts_with(quotes) && line.rfind(quotes) == 1;
+    if (isTriple) closing = quotes;
+    for (size_t k = 0; k < 1 + hashes + (isTriple ? 3 : 1); ++k) scan_.advance();
     add(TokenKind::StringStart, begin);
     const uint32_t start = scan_.position();
-    const std::string closing = '"' + std::string(hashes, '#');
     while (!scan_.atEnd() && scan_.peek() != '\n' && !scan_.rest().starts_with(closing)) scan_.advance();
     if (scan_.position() > start)
       add(TokenKind::StringText, start, std::string(scan_.text(start, scan_.position())));
+    if (!scan_.rest().starts_with(closing)) return unclosedRaw(begin, closing);
     closeString(begin, closing);
+  }
+
+  /// Goes on behind what was to close a raw text, if that plainly is there.
+  void unclosedRaw(uint32_t begin, std::string_view closing) {
+    const uint32_t end = scan_.position();
+    const size_t before = sink_.errorCount();
+    unclosed(begin, end);
+    if (sink_.errorCount() > before)
+      sink_.hintLast("a raw text ends on its line with the quotes and signs that it begins with, `r\"…\"` or "
+                     "`r#\"…\"#`; a text of several lines stands between `\"\"\"`");
+    const size_t close = closing.size() > 1 ? scan_.rest().find(closing) : std::string_view::npos;
+    if (close != std::string_view::npos)
+      while (scan_.position() < end + close + closing.size()) scan_.advance();
+    add(TokenKind::StringEnd, end);
   }
 
   void closeString(uint32_t begin, std::string_view closing) {
@@ -395,14 +411,51 @@ private:
       add(row.kind, begin);
       return;
     }
+    if (const std::string unseen = scan_.unseenCharacter(); !unseen.empty()) return skipUnseen(unseen);
+    badCharacter(begin);
+  }
+
+  /// What shows nothing is no fault of its own on every line: each is told once, and nothing stands there.
+  void skipUnseen(const std::string& name) {
+    const uint32_t begin = scan_.position();
     std::string text;
     scan_.rawCharacter(text);
-    if (text == "#") scan_.skipLine(); // a comment, elsewhere
-    const bool isMacro = text == "!" && !out_.tokens.empty() &&
-                         out_.tokens.back().kind == TokenKind::Identifier && lastEnd_ == begin;
-    report(DiagId::BadCharacter, begin, begin + static_cast<uint32_t>(text.size()), text,
-           isMacro ? "a function is called without it: `f(x)`" : habitHint(HabitKind::Sign, rest));
+    if (!unseen_.insert(name).second) return;
+    report(DiagId::BadCharacter, begin, scan_.position(), name,
+           "it shows a blank or nothing: leave it out, or write a blank");
+  }
+
+  void badCharacter(uint32_t begin) {
+    const std::string_view rest = scan_.rest();
+    std::string text;
+    scan_.rawCharacter(text);
+    const std::string_view hint = hintOfSign(begin, rest);
+    report(DiagId::BadCharacter, begin, scan_.position(), text, hint);
+    if (text == "#" && hint != nameHint) scan_.skipLine(); // a comment, elsewhere
+    if (text == "!" && hint == conversionHint) scan_.skipName();
+    if (text == "\u201c") skipQuoted();
     add(TokenKind::Bad, begin);
+  }
+
+  /// What `rest`, which begins with no token of Melix, is meant to be.
+  std::string_view hintOfSign(uint32_t begin, std::string_view rest) const {
+    const bool touchesName =
+        !out_.tokens.empty() && out_.tokens.back().kind == TokenKind::Identifier && lastEnd_ == begin;
+    const std::string_view name = touchesName ? scan_.text(out_.tokens.back().begin, lastEnd_) : "";
+    if (rest.starts_with('!') && touchesName)
+      return !strings_.empty() && strings_.back().depth == 0 ? conversionHint
+                                                             : "a function is called without it: `f(x)`";
+    if (rest.starts_with('#') && name == "r") return nameHint;
+    return habitHint(HabitKind::Sign, rest);
+  }
+
+  /// Behind the opening quote of a word processor: goes on behind the closing one of the line.
+  void skipQuoted() {
+    constexpr std::string_view closing = "\u201d";
+    const std::string_view rest = scan_.rest();
+    const size_t length = rest.substr(0, rest.find('\n')).find(closing);
+    const uint32_t end = scan_.position() + static_cast<uint32_t>(length + closing.size());
+    while (length != std::string_view::npos && scan_.position() < end) scan_.advance();
   }
 
   void countBrackets(TokenKind kind) {
@@ -417,8 +470,11 @@ private:
   DiagnosticSink& sink_;
   size_t errorsBefore_;
   static constexpr size_t maxErrors = 30;
+  static constexpr std::string_view nameHint = "a name has letters, digits and `_`";
+  static constexpr std::string_view conversionHint = "a value stands in a text without it: `{x}`";
   TokenStream out_;
   std::vector<Interpolation> strings_;
+  std::set<std::string> unseen_; ///< characters that were told of
   bool newline_ = false;
   uint32_t lastEnd_ = 0;
 };

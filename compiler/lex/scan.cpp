@@ -1,6 +1,9 @@
 #include "lex/scan.h"
 
+#include "melix/format_limits.h"
+
 #include <cstdio>
+#include <optional>
 
 namespace melix::lex {
 
@@ -50,7 +53,60 @@ void appendUtf8(std::string& out, uint32_t code) {
   }
 }
 
+/// The character at `k` of a text that is UTF-8.
+uint32_t characterAt(std::string_view text, size_t k) {
+  const uint32_t length = sequenceLength(text, k);
+  uint32_t code = static_cast<unsigned char>(text[k]);
+  if (length > 1) code &= 0x7fu >> length;
+  for (uint32_t i = 1; i < length; ++i) code = code << 6 | (static_cast<unsigned char>(text[k + i]) & 0x3fu);
+  return code;
+}
+
+struct CharacterRange {
+  uint32_t first, last;
+};
+/// Unicode: controls, separators and format characters, which show nothing or a blank.
+constexpr CharacterRange unseen[] = {{0x80, 0xa0},     {0xad, 0xad},     {0x61c, 0x61c},
+                                     {0x1680, 0x1680}, {0x180e, 0x180e}, {0x2000, 0x200f},
+                                     {0x2028, 0x202f}, {0x205f, 0x206f}, {0x3000, 0x3000},
+                                     {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+/// Quotes, dashes and signs of arithmetic; primes may end a name.
+constexpr CharacterRange signs[] = {{0xab, 0xab},     {0xbb, 0xbb},     {0xd7, 0xd7},     {0xf7, 0xf7},
+                                    {0x2010, 0x2027}, {0x2030, 0x2031}, {0x2038, 0x203e}, {0x2212, 0x2212},
+                                    {0x2260, 0x2260}, {0x2264, 0x2265}, {0x3001, 0x3002}};
+
+template <size_t N>
+bool holds(const CharacterRange (&ranges)[N], uint32_t code) {
+  return std::any_of(std::begin(ranges), std::end(ranges),
+                     [code](CharacterRange range) { return range.first <= code && code <= range.last; });
+}
+
 } // namespace
+
+uint32_t Scanner::nameStart(uint32_t ahead) const {
+  const char c = peek(ahead);
+  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_') return 1;
+  if (static_cast<unsigned char>(c) < 0x80) return 0;
+  const uint32_t code = characterAt(text_, at_ + ahead);
+  return holds(unseen, code) || holds(signs, code) ? 0 : sequenceLength(text_, at_ + ahead);
+}
+
+uint32_t Scanner::namePart() const { return peek() >= '0' && peek() <= '9' ? 1 : nameStart(); }
+
+bool Scanner::skipName() {
+  const uint32_t begin = at_;
+  while (uint32_t length = namePart()) at_ += length;
+  return at_ > begin;
+}
+
+std::string Scanner::unseenCharacter() const {
+  if (atEnd() || static_cast<unsigned char>(peek()) < 0x80) return {};
+  const uint32_t code = characterAt(text_, at_);
+  if (!holds(unseen, code)) return {};
+  char name[16];
+  std::snprintf(name, sizeof name, "U+%04X", code);
+  return name;
+}
 
 bool isFormat(std::string_view f) {
   auto isAlign = [](char c) { return c == '<' || c == '^' || c == '>'; };
@@ -64,16 +120,17 @@ bool isFormat(std::string_view f) {
     if (taken) f.remove_prefix(1);
     return taken;
   };
-  auto takeNumber = [&](int most) {
-    if (f.starts_with("{}")) return f.remove_prefix(2), true;
-    int digits = 0;
-    while (digits < most && take("0123456789")) ++digits;
-    return digits > 0;
+  auto takeNumber = [&]() -> std::optional<int> { // 0 where a value gives it
+    if (f.starts_with("{}")) return f.remove_prefix(2), 0;
+    std::optional<int> number;
+    for (; !f.empty() && f[0] >= '0' && f[0] <= '9'; f.remove_prefix(1))
+      number = std::min(number.value_or(0) * 10 + (f[0] - '0'), MELIX_FORMAT_WIDTH + 1);
+    return number;
   };
   take("+");
   take("0");
-  takeNumber(4);
-  if (take(".") && !takeNumber(2)) return false;
+  if (takeNumber().value_or(0) > MELIX_FORMAT_WIDTH) return false;
+  if (take(".") && takeNumber().value_or(MELIX_FORMAT_DIGITS + 1) > MELIX_FORMAT_DIGITS) return false;
   take("efgxb%");
   return f.empty();
 }
@@ -161,7 +218,7 @@ bool Scanner::number(bool& isFloat) {
     digits();
   }
   // `1.` is no number; `1..n`, `1.x` and `t.0.1` are other things.
-  return !(peek() == '.' && peek(1) != '.' && !isNameStart(peek(1)));
+  return !(peek() == '.' && peek(1) != '.' && nameStart(1) == 0);
 }
 
 void Scanner::rawCharacter(std::string& out) {

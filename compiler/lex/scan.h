@@ -8,11 +8,6 @@
 
 namespace melix::lex {
 
-inline bool isNameStart(char c) {
-  auto u = static_cast<unsigned char>(c);
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || u >= 0x80;
-}
-inline bool isNamePart(char c) { return isNameStart(c) || (c >= '0' && c <= '9'); }
 /// `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]`; `{}` stands for a width or digits that a value gives.
 bool isFormat(std::string_view format);
 
@@ -24,6 +19,11 @@ public:
   bool atEnd() const { return at_ >= text_.size(); }
   char peek(uint32_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
   void advance() { at_ += at_ < text_.size(); }
+  /// Of the character so many bytes ahead, if a name may begin with it or have it in it: its bytes; else 0.
+  uint32_t nameStart(uint32_t ahead = 0) const;
+  uint32_t namePart() const;
+  bool skipName();                     ///< the characters of a name; false if there are none
+  std::string unseenCharacter() const; ///< `U+00A0`, if the next is one that shows nothing; else empty
   std::string_view rest() const { return text_.substr(std::min<size_t>(at_, text_.size())); }
   std::string_view text(uint32_t begin, uint32_t end) const { return text_.substr(begin, end - begin); }
   Span span(uint32_t begin, uint32_t end) const { return {file_, begin, end}; }

@@ -48,8 +48,8 @@ enum class StmtKind : uint8_t {
 
 struct Value {
   ValueType type;
-  StmtId def;      ///< none for a region parameter
-  RegionId region; ///< of which it is a parameter, else where its statement stands
+  StmtId def;       ///< none for a region parameter
+  RegionId region;  ///< of which it is a parameter, else where its statement stands
   NameId hint = {}; ///< source name, for text only
 };
 

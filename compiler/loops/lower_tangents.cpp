@@ -113,8 +113,7 @@ ValueId Lower::listTangent(TypeId type, ValueId a, ValueId b, OpKind how) {
   ValueId other = b_.value(StmtKind::Runtime, {b}, indexType, length), zero = b_.integer(0);
   return unlessZero(type, {a, b, how}, b_.compare(ops::CmpKind::Eq, count, other),
                     b_.compare(ops::CmpKind::Eq, count, zero), b_.compare(ops::CmpKind::Eq, other, zero),
-                    types::listLengthsDiffer.data(),
-                    [&] { return elementTangents(type, count, a, b, how); });
+                    types::listLengthsDiffer.data(), [&] { return elementTangents(type, count, a, b, how); });
 }
 
 ValueId Lower::elementTangents(TypeId type, ValueId count, ValueId a, ValueId b, OpKind how) {

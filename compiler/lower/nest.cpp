@@ -238,7 +238,8 @@ BodyLowering::NestBody BodyLowering::shapeOf(const Node& node, std::vector<DimId
   NestBody shape;
   bool collects = ref.kind == NestKind::Collect;
   bool arg = ref.kind == NestKind::ArgMax || ref.kind == NestKind::ArgMin;
-  shape.leaves = exitsIn(instance_, node.children[0]) || (ref.filtered && exitsIn(instance_, node.children[1]));
+  shape.leaves =
+      exitsIn(instance_, node.children[0]) || (ref.filtered && exitsIn(instance_, node.children[1]));
   shape.filter = ref.filtered && collects;
   if (ref.filtered && arg) {
     shape.positions = positions(ref, node.children[1]);

@@ -19,18 +19,20 @@ void BodyLowering::checkDivisors(DimId d) {
 }
 
 /// A dimension that the program writes for an axis of an array is a size.
-void BodyLowering::checkSize(DimId written) { checkSize(D(written), types_.dims.show(written)); }
+void BodyLowering::checkSize(DimId written) {
+  const DimId d = D(written);
+  const std::string shown = types_.dims.show(written);
+  const bool isNameless =
+      !types_.dims.asConstant(d) && types_.dims.isTooLarge(d) && shown == types_.dims.show(d);
+  checkSize(d, isNameless ? "a dimension of this array" : "dimension " + shown);
+}
 
-/// The dimension `d`, shown as such, is a size.
+/// The dimension `d`, which a message calls `shown`, is a size.
 void BodyLowering::checkSize(DimId d, const std::string& shown) {
   std::optional<int64_t> number = types_.dims.asConstant(d);
   if (number && *number >= 0 && *number <= types::maxExtent) return;
   checkDivisors(d);
-  const bool isNameless = types_.dims.isTooLarge(d) && shown == types_.dims.show(d);
-  check(core::CheckKind::DimFits, {}, {d},
-        number       ? std::to_string(*number)
-        : isNameless ? "of this array"
-                     : shown);
+  check(core::CheckKind::DimFits, {}, {d}, shown);
   check(core::CheckKind::DimNonNegative, {}, {d}, shown);
 }
 
@@ -41,7 +43,7 @@ void BodyLowering::checkClaims(TypeId from, TypeId to) {
   const types::Type &has = types_[from], &said = types_[to];
   for (size_t k = 0; k < has.dims.size() && k < said.dims.size(); ++k) {
     if (has.dims[k] == said.dims[k]) continue;
-    checkSize(said.dims[k], types_.dims.show(said.dims[k]));
+    checkSize(said.dims[k], "dimension " + types_.dims.show(said.dims[k]));
     check(core::CheckKind::DimEqual, {}, {has.dims[k], said.dims[k]},
           "the size {1} of this array was computed with numbers that wrapped, to {0}");
   }
@@ -67,13 +69,14 @@ void BodyLowering::checkCounts(const std::vector<NestAxis>& axes) {
     dims.push_back(D(axis.extent));
     if (types_.dims.asConstant(dims.back()).value_or(-1) >= 0) continue;
     checkDivisors(dims.back());
-    check(core::CheckKind::DimNonNegative, {}, {dims.back()}, types_.dims.show(axis.extent));
+    check(core::CheckKind::DimNonNegative, {}, {dims.back()}, axis.shownExtent(types_.dims));
   }
   if (axes.size() > 1) check(core::CheckKind::PointsFit, {}, std::move(dims));
 }
 
 void BodyLowering::checkExtents(const std::vector<NestAxis>& axes) {
-  for (const NestAxis& axis : axes) checkSize(axis.extent);
+  for (const NestAxis& axis : axes)
+    axis.range.empty() ? checkSize(axis.extent) : checkSize(D(axis.extent), axis.shownExtent(types_.dims));
 }
 
 /// The extents of an array that is made here, each of them a size, together. A single one is no product.

@@ -39,7 +39,7 @@ struct Module {
   std::unordered_map<NameId, ModuleId> prefixes;              ///< `use a.b`, `use a.b as c`
   std::unordered_map<NameId, std::vector<ModuleId>> imported; ///< `use a.{f}`; of several, all functions
   std::vector<syntax::NodeId> statements;                     ///< of a script, in order
-  std::vector<syntax::NodeId> tests; ///< blocks, and once they are read the examples of comments
+  std::vector<syntax::NodeId> tests;   ///< blocks, and once they are read the examples of comments
   std::vector<syntax::NodeId> benches; ///< `bench` blocks
   bool examplesRead = false;
   bool isPrelude = false;

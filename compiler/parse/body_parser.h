@@ -25,7 +25,6 @@ protected:
   NodeId parseLet();
   NodeId parseFor();
   syntax::ForHead parseForHead();
-  bool holdsSemicolon(size_t open, size_t close) const;
   NodeId parseCountingFor();
   NodeId parseWhile();
   NodeId parseAssert();
@@ -55,6 +54,7 @@ protected:
   NodeId parseLambda();
   NodeId parseIf();
   NodeId parseCondition();
+  NodeId withoutConditions(NodeId value);
   syntax::MatchArm parseMatchArm(bool first);
   NodeId parseMatch();
   NodeId parseQuote();

@@ -1,32 +1,32 @@
 // What the indentation tells of braces that are not paired.
+#include "parse/brackets.h"
 #include "parse/token_reader.h"
+
+#include <algorithm>
 
 namespace melix::parse {
 
 namespace {
 
-bool opens(TokenKind kind) {
-  return kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace;
-}
-bool closes(TokenKind kind) {
-  return kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace;
-}
-
 /// Whether a token ends what may be a statement, or begins one.
 bool endsOperand(TokenKind kind) {
   return kind == TokenKind::Identifier || kind == TokenKind::Int || kind == TokenKind::Float ||
-         kind == TokenKind::StringEnd || closes(kind);
+         kind == TokenKind::StringEnd || isClosing(kind);
 }
 bool beginsStatement(TokenKind kind) { return kind == TokenKind::Identifier || lex::isKeyword(kind); }
 
+bool isFurtherRight(std::string_view indent, std::string_view than) {
+  return indent.size() > than.size() && indent.starts_with(than);
+}
+
 } // namespace
 
-/// The blanks before the first token of the line at an offset.
-uint32_t TokenReader::indentAt(uint32_t offset) const {
+/// The blanks before the first token of the line at an offset. Of two lines one stands further right if its
+/// blanks begin with those of the other: how wide a tab is nobody can tell.
+std::string_view TokenReader::indentAt(uint32_t offset) const {
   std::string_view text = sources_.text(stream_.file).substr(0, offset);
-  const size_t line = text.rfind('\n') + 1; // 0 where there is none
-  const size_t first = text.find_first_not_of(" \t", line);
-  return static_cast<uint32_t>((first == std::string_view::npos ? text.size() : first) - line);
+  text.remove_prefix(text.rfind('\n') + 1); // 0 where there is none
+  return text.substr(0, text.find_first_not_of(" \t"));
 }
 
 /// The first block that a line leaves by its indentation: what is inside stands further right than the line
@@ -36,12 +36,14 @@ std::optional<TokenReader::LeftBlock> TokenReader::leftBlock() const {
   for (uint32_t k = 0; k < tokens_.size(); ++k) {
     const TokenKind kind = tokens_[k].kind;
     if (tokens_[k].newlineBefore && !open.empty() && tokens_[open.back()].kind == TokenKind::LBrace) {
-      const uint32_t inside = indentAt(tokens_[k].begin), around = indentAt(tokens_[open.back()].begin);
-      if (kind != TokenKind::End && (kind == TokenKind::RBrace ? inside < around : inside <= around))
+      const std::string_view inside = indentAt(tokens_[k].begin),
+                             around = indentAt(tokens_[open.back()].begin);
+      const bool isAsFar = kind != TokenKind::RBrace && inside == around;
+      if (kind != TokenKind::End && (isAsFar || isFurtherRight(around, inside)))
         return LeftBlock{open.back(), k};
     }
-    if (opens(kind)) open.push_back(k);
-    if (closes(kind) && !open.empty()) open.pop_back();
+    if (isOpening(kind)) open.push_back(k);
+    if (isClosing(kind) && !open.empty()) open.pop_back();
   }
   return std::nullopt;
 }
@@ -51,22 +53,33 @@ std::optional<TokenReader::LeftBlock> TokenReader::leftBlock() const {
 std::optional<size_t> TokenReader::enteredBlock(size_t end) const {
   struct Open {
     bool isBlock;
-    std::optional<uint32_t> indent; ///< of the first line inside
+    std::optional<std::string_view> indent; ///< of the first line inside
   };
-  std::vector<Open> open{{true, 0}};
+  std::vector<Open> open{{true, ""}};
   for (size_t k = 0; k < end; ++k) {
     const Token& token = tokens_[k];
     Open& inside = open.back();
-    if (token.newlineBefore && inside.isBlock && !closes(token.kind)) {
-      const uint32_t indent = indentAt(token.begin);
+    if (token.newlineBefore && inside.isBlock && !isClosing(token.kind)) {
+      const std::string_view indent = indentAt(token.begin);
       if (!inside.indent) inside.indent = indent;
       const bool isStatement = beginsStatement(token.kind) && k > 0 && endsOperand(tokens_[k - 1].kind);
-      if (isStatement && indent > *inside.indent) return k;
+      if (isStatement && isFurtherRight(indent, *inside.indent)) return k;
     }
-    if (opens(token.kind)) open.push_back({token.kind == TokenKind::LBrace, std::nullopt});
-    if (closes(token.kind) && open.size() > 1) open.pop_back();
+    if (isOpening(token.kind)) open.push_back({token.kind == TokenKind::LBrace, std::nullopt});
+    if (isClosing(token.kind) && open.size() > 1) open.pop_back();
   }
   return std::nullopt;
+}
+
+/// Of a line that `enteredBlock` found: the brace before it, if that stands further right than the line whose
+/// block it closes, so that it is one too many.
+std::optional<size_t> TokenReader::braceTooMany(size_t line) const {
+  if (line == 0 || tokens_[line - 1].kind != TokenKind::RBrace) return std::nullopt;
+  const auto open = std::find(matching_.begin(), matching_.end(), line - 1);
+  if (open == matching_.end()) return std::nullopt;
+  const Token& opening = tokens_[static_cast<size_t>(open - matching_.begin())];
+  const bool isInside = isFurtherRight(indentAt(tokens_[line - 1].begin), indentAt(opening.begin));
+  return isInside ? std::optional(line - 1) : std::nullopt;
 }
 
 } // namespace melix::parse

@@ -207,11 +207,11 @@ NodeId BodyParser::parseAxisNames() {
 /// prefix = ("-" | "&") prefix | power
 NodeId BodyParser::parsePrefix() {
   uint32_t begin = peek().begin;
+  if (changesByOne()) {
+    fail("an expression");
+    return errorNode();
+  }
   if (is(TokenKind::Plus)) {
-    if (at_ > 0 && tokens_[at_ - 1].kind == TokenKind::Plus && tokens_[at_ - 1].end == begin) {
-      fail("an expression");
-      return errorNode();
-    }
     if (!recovering_) sink_.report(DiagId::NoPlusSign, tokenSpan(peek()));
     take();
     return parsePrefix();

@@ -169,7 +169,9 @@ std::vector<FieldDecl> Parser::parseFields(TokenKind close, bool namesOptional) 
     bool splice = is(TokenKind::Dollar) || is(TokenKind::DollarDotDot);
     bool named = !splice && (!namesOptional || (is(TokenKind::Identifier) && is(TokenKind::Colon, 1)));
     Span span;
+    const bool lacksType = named && is(TokenKind::Identifier) && is(TokenKind::Equal, 1);
     if (!named || (takeName(f.name, span) && expect(TokenKind::Colon))) f.type = parseType();
+    if (lacksType) sink_.hintLast("a field has a type, its default stands behind that: `n: int = 1`");
     if (!f.type) f.type = errorNode();
     if (!recovering_ && !splice && accept(TokenKind::Equal)) f.defaultValue = parseExpr();
     f.span = spanFrom(begin);

@@ -250,7 +250,7 @@ NodeId BodyParser::parseIf() {
   return last;
 }
 
-/// condition = expr | "let" pattern "=" expr
+/// condition = expr | "let" pattern "=" not
 NodeId BodyParser::parseCondition() {
   Scoped head(noBrace_, true);
   Scoped lambdas(noLambda_, false);
@@ -258,9 +258,24 @@ NodeId BodyParser::parseCondition() {
   if (!accept(TokenKind::KwLet)) return parseExpr();
   LetCondition let{};
   let.pattern = parsePattern();
-  if (!recovering_ && expect(TokenKind::Equal)) let.value = parseExpr();
+  if (!recovering_ && expect(TokenKind::Equal)) let.value = withoutConditions(parseExpr());
   if (!let.value) let.value = errorNode();
   return ast_.add(NodeKind::LetCondition, spanFrom(begin), let);
+}
+
+/// The first of what `and` and `or` join behind `if let`: the others are reported.
+NodeId BodyParser::withoutConditions(NodeId value) {
+  auto joins = [&](NodeId node) {
+    if (ast_.kind(node) != NodeKind::Binary) return false;
+    const BinaryOp op = ast_[node].as<Binary>().op;
+    return op == BinaryOp::And || op == BinaryOp::Or;
+  };
+  Span first;
+  for (; joins(value); value = ast_[value].as<Binary>().left) first = ast_[value].as<Binary>().opSpan;
+  if (first.valid() && !recovering_)
+    sink_.report(DiagId::Expected, first, "`{`", "`" + std::string(sources_.text(first)) + "`",
+                 "`let` takes no further condition: an `if` inside of the block does");
+  return value;
 }
 
 /// match = "match" expr "{" { arm } "}"

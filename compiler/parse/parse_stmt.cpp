@@ -39,15 +39,6 @@ NodeId BodyParser::parseBlock(bool ofChoice) {
     Scoped types(typeItems_, false);
     NodeList items;
     auto open = static_cast<uint32_t>(at_);
-    const bool afterRange = at_ > 0 && tokens_[at_ - 1].kind == TokenKind::DotDot;
-    const bool isSlice = is(TokenKind::Colon) && is(TokenKind::Int, 1) && is(TokenKind::LBrace, 2);
-    if (isSlice && !recovering_) {
-      fail("`{`");
-      sink_.hintLast("a range is written `a..b`, and ends before `b`");
-    } else if ((is(TokenKind::Colon) || is(TokenKind::Equal)) && !afterRange && !recovering_) {
-      fail("`{`");
-      sink_.hintLast(is(TokenKind::Colon) ? "a block stands in braces" : "`==` compares");
-    }
     if (!expect(TokenKind::LBrace)) return errorNode();
     while (accept(TokenKind::Semicolon)) {
     }
@@ -110,17 +101,12 @@ NodeId BodyParser::parseLet() {
   return ast_.add(NodeKind::Let, spanFrom(begin), let);
 }
 
-bool BodyParser::holdsSemicolon(size_t open, size_t close) const {
-  auto from = tokens_.begin() + static_cast<ptrdiff_t>(open);
-  return open < close && std::any_of(
-                             from, tokens_.begin() + static_cast<ptrdiff_t>(close),
-                             [](const Token& token) { return token.kind == TokenKind::Semicolon; });
-}
-
 /// for = "for" for head { "," for head } [ "if" expr ] block
 NodeId BodyParser::parseFor() {
   uint32_t begin = take().begin;
-  if (is(TokenKind::LParen) && holdsSemicolon(at_, matching_[at_])) return parseCountingFor();
+  const bool isForeign =
+      is(TokenKind::LParen) && matching_[at_] > at_ && tokens_[matching_[at_] + 1].kind == TokenKind::LBrace;
+  if (isForeign) return parseCountingFor();
   For loop;
   do {
     loop.heads.push_back(parseForHead());
@@ -131,6 +117,10 @@ NodeId BodyParser::parseFor() {
     Scoped head(noBrace_, true);
     Scoped lambdas(noLambda_, true);
     loop.filter = parseExpr();
+    if (!recovering_ && is(TokenKind::Comma)) {
+      fail("`{`");
+      sink_.hintLast("a filter stands behind the last source: `for x in xs, y in ys if x < y { … }`");
+    }
   }
   loop.body = recovering_ ? errorNode() : parseBlock();
   return ast_.add(NodeKind::For, spanFrom(begin), std::move(loop));

@@ -163,7 +163,11 @@ NodeId BodyParser::parseListPattern() {
   Scoped inBrackets(ignoreNewlines_, true);
   NodeList elements;
   while (!is(TokenKind::RBracket) && !recovering_) {
+    const bool isRest = is(TokenKind::DotDot);
     elements.push_back(parsePattern());
+    if (isRest)
+      sink_.hintLast("a list pattern has a part for each element: `xs[0]` and `xs[1..]` take a list of any "
+                     "length apart");
     if (!accept(TokenKind::Comma)) break;
   }
   expectClose(TokenKind::RBracket, open, "`,` or `]`");

@@ -26,13 +26,15 @@ void Parser::parseModule() {
   checkHeight();
 }
 
-/// A brace that closes nothing: where the lines tell, one before what it should close is missing. What follows
-/// another error may come of that.
+/// A brace that closes nothing: where the lines tell, one before what it should close is missing. What
+/// follows another error may come of that.
 bool Parser::skipStrayBrace() {
   if (hasReported()) return false;
   const std::optional<size_t> line = enteredBlock(at_);
   if (!line) return false;
-  failAt(*line, "`{` before this line");
+  const std::optional<size_t> tooMany = braceTooMany(*line);
+  failAt(tooMany.value_or(*line), tooMany ? "a new line" : "`{` before this line");
+  if (tooMany) sink_.hintLast("one brace too many: the lines below belong to the block that it closes");
   sink_.annotateLast(tokenSpan(peek()), "this `}` closes nothing");
   recovering_ = false;
   while (is(TokenKind::RBrace)) take();

@@ -1,9 +1,10 @@
 #include "parse/token_reader.h"
 
+#include "parse/brackets.h"
+#include "parse/other_spellings.h"
 #include "parse/parse.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace melix::parse {
 
@@ -51,28 +52,8 @@ void TokenReader::failAt(size_t at, std::string_view expected) {
   Span place = tokenSpan(token);
   if (token.kind == TokenKind::End && at > 0) // just behind the last token
     place.begin = place.end = tokens_[at - 1].end;
-  sink_.report(DiagId::Expected, place, expected, found, at == at_ ? otherSpelling() : "");
-}
-
-/// What a sign or a word of another language at the failing token, or just before it on its line, is in
-/// Melix.
-std::string_view TokenReader::habitHint() const {
-  auto hintAt = [&](const Token& token) -> std::string_view {
-    const bool declares = token.newlineBefore || (at_ > 0 && tokens_[at_ - 1].kind == TokenKind::Identifier);
-    if (token.kind == TokenKind::KwFn && &token == &peek() && declares) return {};
-    std::string_view rest = sources_.text(stream_.file).substr(token.begin);
-    bool isWord = !rest.empty() && std::isalpha(static_cast<unsigned char>(rest[0]));
-    return melix::habitHint(isWord ? HabitKind::Word : HabitKind::Sign, rest);
-  };
-  if (at_ > 0 && !peek().newlineBefore) {
-    const bool isDouble = at_ > 1 && tokens_[at_ - 1].kind == TokenKind::Question &&
-                          tokens_[at_ - 2].kind == TokenKind::Question;
-    const Token& before = tokens_[at_ - (isDouble ? 2 : 1)];
-    bool isWord = before.kind == TokenKind::Identifier, isChoice = before.kind == TokenKind::Question;
-    if (isWord || isChoice || before.end == peek().begin)
-      if (std::string_view hint = hintAt(before); !hint.empty()) return hint;
-  }
-  return hintAt(peek());
+  const OtherSpelling spelling(tokens_, matching_, sources_.text(stream_.file), at_, expected);
+  sink_.report(DiagId::Expected, place, expected, found, at == at_ ? spelling.hint() : "");
 }
 
 bool TokenReader::inUnclosedString(uint32_t at) const {
@@ -89,18 +70,29 @@ bool TokenReader::inUnclosedString() const {
   });
 }
 
-/// Expects the closing bracket of the opening one at token `open`; where that fails at the end, both are
-/// shown.
+/// Expects the closing bracket of the opening one at token `open`; what goes wrong inside of brackets that
+/// are closed stays inside.
 bool TokenReader::expectClose(TokenKind kind, uint32_t open, std::string_view what) {
   if (accept(kind)) return true;
-  // What went wrong inside of brackets that are closed stays inside.
-  uint32_t close = matching_[open];
-  if (recovering_ && !gaveUp_ && close >= at_ && tokens_[close].kind == kind) {
-    recovering_ = false;
-    at_ = close;
-    take();
-    return true;
-  }
+  const bool closesBelow = recovering_ || !statementsUpTo(matching_[open]);
+  failToClose(kind, open, what);
+  const uint32_t close = matching_[open];
+  if (gaveUp_ || close < at_ || tokens_[close].kind != kind || !closesBelow) return false;
+  recovering_ = false;
+  at_ = close;
+  take();
+  return true;
+}
+
+/// Whether a line from here up to a token plainly begins a statement.
+bool TokenReader::statementsUpTo(size_t end) const {
+  for (size_t k = at_; k < end; ++k)
+    if (tokens_[k].newlineBefore && lex::isKeyword(tokens_[k].kind)) return true;
+  return false;
+}
+
+/// Where the bracket at token `open` is not closed at all, both are shown.
+void TokenReader::failToClose(TokenKind kind, uint32_t open, std::string_view what) {
   size_t before = sink_.all().size();
   const bool atEnd = is(TokenKind::End);
   std::optional<LeftBlock> left = atEnd && kind == TokenKind::RBrace ? leftBlock() : std::nullopt;
@@ -108,11 +100,11 @@ bool TokenReader::expectClose(TokenKind kind, uint32_t open, std::string_view wh
   const bool leaves = left && tokens_[left->next].kind == kind; // a brace that closes what is further out
   const std::string_view wanted = leaves ? "one more `}`" : what.empty() ? lex::tokenText(kind) : what;
   failAt(left ? left->next : at_, wanted);
-  const bool leftBefore = peek().newlineBefore && indentAt(peek().begin) <= indentAt(tokens_[open].begin);
+  const bool leftBefore =
+      peek().newlineBefore && indentAt(tokens_[open].begin).starts_with(indentAt(peek().begin));
   if ((atEnd || leftBefore) && sink_.all().size() > before)
     sink_.annotateLast(tokenSpan(tokens_[open]),
                        "this " + std::string(lex::tokenText(tokens_[open].kind)) + " is not closed");
-  return false;
 }
 
 /// Reports that the text is nested too deep, or a chain in it too long, and reads no more of it.
@@ -131,9 +123,8 @@ void TokenReader::skipTo(bool commaEnds) {
     if (depth == 0 && (kind == TokenKind::RBrace || kind == TokenKind::Semicolon ||
                        (commaEnds && kind == TokenKind::Comma) || (!first && peek().newlineBefore)))
       return;
-    if (kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace) ++depth;
-    if (kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace)
-      depth -= depth > 0;
+    depth += isOpening(kind);
+    depth -= depth > 0 && isClosing(kind);
     take();
   }
 }
@@ -176,11 +167,8 @@ void TokenReader::matchParens() {
   matching_.assign(tokens_.size(), 0);
   std::vector<uint32_t> open;
   for (uint32_t k = 0; k < tokens_.size(); ++k) {
-    TokenKind kind = tokens_[k].kind;
-    if (kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace)
-      open.push_back(k);
-    bool closes = kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace;
-    if (closes && !open.empty()) {
+    if (isOpening(tokens_[k].kind)) open.push_back(k);
+    if (isClosing(tokens_[k].kind) && !open.empty()) {
       matching_[open.back()] = k;
       open.pop_back();
     }
@@ -233,6 +221,17 @@ bool TokenReader::startsItem(size_t ahead) const {
             is(TokenKind::Colon, ahead + 2));
   default: return false;
   }
+}
+
+/// `++i`, `i++` and `i--` of other languages: at one of two signs that touch. `--i` is `i`, and `i--j` a
+/// difference.
+bool TokenReader::changesByOne() const {
+  const TokenKind sign = peek().kind;
+  const bool isSecond = at_ > 0 && tokens_[at_ - 1].kind == sign && tokens_[at_ - 1].end == peek().begin;
+  if (sign == TokenKind::Plus) return isSecond || (is(sign, 1) && peek(1).begin == peek().end);
+  const bool endsLine = peek(1).newlineBefore || is(TokenKind::Semicolon, 1) || is(TokenKind::RBrace, 1) ||
+                        is(TokenKind::End, 1);
+  return sign == TokenKind::Minus && isSecond && endsLine;
 }
 
 /// Whether an item follows, perhaps after macros and attributes of its own.

@@ -6,7 +6,6 @@
 #include "lex/lexer.h"
 #include "syntax/ast.h"
 
-#include <functional>
 #include <optional>
 
 namespace melix::parse {
@@ -43,7 +42,6 @@ protected:
   bool expectClose(TokenKind kind, uint32_t open, std::string_view what = {});
   void fail(std::string_view expected);
   void failAt(size_t token, std::string_view expected);
-  std::string_view habitHint() const;
 
   // --- indentation.cpp
   struct LeftBlock {
@@ -51,23 +49,9 @@ protected:
   };
   std::optional<LeftBlock> leftBlock() const;
   std::optional<size_t> enteredBlock(size_t end) const;
-  uint32_t indentAt(uint32_t offset) const;
+  std::optional<size_t> braceTooMany(size_t line) const;
+  std::string_view indentAt(uint32_t offset) const;
   bool hasReported() const { return sink_.errorCount() > errorsBefore_; }
-
-  // --- other_spellings.cpp
-  std::string otherSpelling() const;
-  std::string structLiteral() const;
-  std::string comprehension() const;
-  std::string inclusiveRange() const;
-  std::string namedArgument() const;
-  std::string tupleBinding() const;
-  std::string repeatedElement() const;
-  std::string angleBrackets() const;
-  std::string textAfterName() const;
-  std::string importedModule() const;
-  std::string textBetween(size_t first, size_t end) const;
-  size_t findOutside(size_t from, size_t end, const std::function<bool(TokenKind)>& wanted) const;
-  std::optional<size_t> openBracket() const;
 
   bool inUnclosedString() const;
   bool inUnclosedString(uint32_t at) const;
@@ -91,6 +75,7 @@ protected:
   void skipToItem();
   bool macrosThenItem() const;
   bool startsItem(size_t ahead = 0) const;
+  bool changesByOne() const;
 
   const lex::TokenStream& stream_;
   const std::vector<Token>& tokens_;
@@ -107,6 +92,8 @@ protected:
 
 private:
   void matchParens();
+  bool statementsUpTo(size_t end) const;
+  void failToClose(TokenKind kind, uint32_t open, std::string_view what);
 
   const size_t errorsBefore_;
   bool ranOut_ = false;

@@ -34,8 +34,8 @@ struct Loss {
   LocId loc;
 };
 
-/// What carries on what was lost: a float comes of an integer or a text by an op alone, not of one that stands beside it
-/// in an enum.
+/// What carries on what was lost: a float comes of an integer or a text by an op alone, not of one that
+/// stands beside it in an enum.
 enum class Carrier : uint8_t { Integer, Float, Text };
 inline constexpr Carrier carriers[] = {Carrier::Integer, Carrier::Float, Carrier::Text};
 /// The slot of a part of a value for the losses that such a carrier carries.

@@ -19,9 +19,17 @@ public:
 private:
   // Cotangents.
   void makeWaiting(Scope& s, ValueId v);
+  ValueId& current(Scope& s, ValueId v);
+  void addBut(ValueId v, ValueId c, Hole hole);
+  bool fill(Scope& s, const Add& add, ValueId v);
+  ValueId zeroOf(Scope& s, const Hole& hole);
+  void closeHoles(Scope& s, ValueId v);
   ValueId& slot(Scope& s, ValueId v);
   ValueId cotangent(ValueId v);
+  static ValueId addAll(Scope& s, ValueId c, std::vector<Add> adds);
+  ValueId sumOf(Scope& s, ValueId v, std::vector<uint32_t> path, TypeId t, std::vector<Add> adds);
   ValueId zeroFor(Scope& s, ValueId v);
+  ValueId zeroOfPart(Scope& s, ValueId v, const std::vector<uint32_t>& path, TypeId t);
   void begin(ValueId v);
   void beginAt(Scope& s, ValueId v);
   void takeApart(Scope& s, const Op& o, ValueId whole);

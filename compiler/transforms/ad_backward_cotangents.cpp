@@ -1,9 +1,11 @@
 // Cotangents of values of g in f_bwd: where they stand, how they begin, what is added to them.
 
 #include "core/path.h"
+#include "core/same_path.h"
 #include "transforms/ad_backward.h"
 #include "transforms/ad_rules.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace melix::transforms {
@@ -16,15 +18,45 @@ static bool byValue(const types::TypeStore& types, TypeId t) {
 }
 
 void Backward::makeWaiting(Scope& s, ValueId v) {
+  closeHoles(s, v);
   auto found = s.waiting.find(v);
   if (found == s.waiting.end()) return;
   std::vector<Add> adds = std::move(found->second);
   s.waiting.erase(found);
   beginAt(s, v);
   ValueId c = s.cotangents[v];
-  if (!c.valid()) c = zeroFor(s, v);
+  s.cotangents[v] = c.valid() ? addAll(s, c, std::move(adds)) : sumOf(s, v, {}, typeOf(v), std::move(adds));
+}
+
+ValueId Backward::addAll(Scope& s, ValueId c, std::vector<Add> adds) {
   for (Add& add : adds) c = s.e.addAt(c, add.value, std::move(add.path), add.indices);
-  s.cotangents[v] = c;
+  return c;
+}
+
+/// The cotangent of the part of `v` at `path`, of type `t`, that these adds make: what is added to all of it
+/// it begins with, and a tuple or struct is made of its parts. So an array in one gets no zero beside it.
+ValueId Backward::sumOf(Scope& s, ValueId v, std::vector<uint32_t> path, TypeId t, std::vector<Add> adds) {
+  if (types().isUnit(t)) return s.e.make(t, {});
+  const auto whole = std::find_if(adds.begin(), adds.end(), [](const Add& add) { return add.path.empty(); });
+  if (whole != adds.end()) {
+    const ValueId c = s.e.castDims(whole->value, t);
+    adds.erase(whole);
+    return addAll(s, c, std::move(adds));
+  }
+  const TypeKind kind = types().kind(t);
+  if (adds.empty() || (kind != TypeKind::Tuple && kind != TypeKind::Struct))
+    return addAll(s, zeroOfPart(s, v, path, t), std::move(adds));
+  std::vector<ValueId> parts;
+  for (uint32_t k = 0; k < ad_.leaves.kidCount(t); ++k) {
+    std::vector<Add> own;
+    for (const Add& add : adds)
+      if (add.path[0].number == k)
+        own.push_back({Path(add.path.begin() + 1, add.path.end()), add.indices, add.value});
+    path.push_back(k);
+    parts.push_back(sumOf(s, v, path, ad_.leaves.kid(t, k), std::move(own)));
+    path.pop_back();
+  }
+  return s.e.make(t, std::move(parts));
 }
 
 ValueId& Backward::slot(Scope& s, ValueId v) {
@@ -32,7 +64,10 @@ ValueId& Backward::slot(Scope& s, ValueId v) {
     makeWaiting(s, v);
     return s.cotangents[v];
   }
-  if (auto it = s.captured.find(v); it != s.captured.end()) return it->second.current;
+  if (auto it = s.captured.find(v); it != s.captured.end()) {
+    closeHoles(s, v);
+    return it->second.current;
+  }
   Capture c;
   if (s.kind == ScopeKind::Arm) {
     c.base = c.current = slot(*s.parent, v);
@@ -48,15 +83,67 @@ ValueId& Backward::slot(Scope& s, ValueId v) {
   return s.captured.emplace(v, c).first->second.current;
 }
 
-ValueId Backward::zeroFor(Scope& s, ValueId v) {
-  TypeId t = typeOf(v);
+// --- holes
+// ------------------------------------------------------------------------------------------------------------
+
+/// The cotangent of `v` as it stands in a scope that has one, holes and all.
+ValueId& Backward::current(Scope& s, ValueId v) {
+  return homeOf(v) == s.source ? s.cotangents[v] : s.captured.at(v).current;
+}
+
+ValueId Backward::zeroOf(Scope& s, const Hole& hole) {
+  return hole.overwritten ? zeroFollowing(s, hole.type, *hole.overwritten) : s.e.zero(hole.type);
+}
+
+/// Adds `c` to the cotangent of `v`, but for a place, to which nothing is added.
+void Backward::addBut(ValueId v, ValueId c, Hole hole) {
+  if (homeOf(v) != cur_->source) begin(v);
+  if (ValueId& s = slot(*cur_, v); !s.valid()) {
+    s = cur_->e.castDims(c, typeOf(v));
+    return cur_->holes.push_back(std::move(hole));
+  }
+  addTo(v, cur_->e.set(c, zeroOf(*cur_, hole), hole.path, hole.indices));
+}
+
+/// Whether an add is to a hole: then its value stands there.
+bool Backward::fill(Scope& s, const Add& add, ValueId v) {
+  auto found = std::find_if(s.holes.begin(), s.holes.end(), [&](const Hole& h) {
+    return h.whole == v && samePath(h.path, add.path) && h.indices == add.indices;
+  });
+  if (found == s.holes.end()) return false;
+  ValueId& c = current(s, v);
+  c = s.e.set(c, s.e.castDims(add.value, found->type), add.path, add.indices);
+  s.holes.erase(found);
+  return true;
+}
+
+/// Those of `v`, before anything else is done with its cotangent; of every value, without one.
+void Backward::closeHoles(Scope& s, ValueId v) {
+  for (size_t k = 0; k < s.holes.size();) {
+    if (v.valid() && s.holes[k].whole != v) {
+      ++k;
+      continue;
+    }
+    const Hole hole = std::move(s.holes[k]);
+    s.holes.erase(s.holes.begin() + static_cast<std::ptrdiff_t>(k));
+    ValueId& c = current(s, hole.whole);
+    c = s.e.set(c, zeroOf(s, hole), hole.path, hole.indices);
+  }
+}
+
+ValueId Backward::zeroFor(Scope& s, ValueId v) { return zeroOfPart(s, v, {}, typeOf(v)); }
+
+/// A zero of type `t` for the part of `v` at `path`.
+ValueId Backward::zeroOfPart(Scope& s, ValueId v, const std::vector<uint32_t>& path, TypeId t) {
   if (!sizedByValue(types(), t)) return s.e.zero(t);
-  const JvpCompanion::Followed* followed = ad_.primalOf(lin_.source, v);
-  if (!followed) {
+  const JvpCompanion::Followed* whole = ad_.primalOf(lin_.source, v);
+  if (!whole) {
     ad_.refuse(s.e.loc, "a derivative whose size is not known");
     return s.e.zero(t);
   }
-  return zeroFollowing(s, t, *followed);
+  JvpCompanion::Followed part = *whole;
+  part.path.insert(part.path.end(), path.begin(), path.end());
+  return zeroFollowing(s, t, part);
 }
 
 /// The op in the region of `v` that tells its sizes; none if there is none.
@@ -279,6 +366,7 @@ void Backward::addAt(ValueId v, Path p, std::vector<ValueId> indices, ValueId c)
     at.insert(at.end(), indices.begin(), indices.end());
     return addAt(read->operands[0], std::move(whole), std::move(at), c);
   }
+  if (fill(*cur_, {p, indices, c}, v)) return;
   if (homeOf(v) == cur_->source && !cur_->cotangents[v].valid()) {
     cur_->waiting[v].push_back({std::move(p), std::move(indices), c});
     return;

@@ -23,6 +23,15 @@ protected:
     std::vector<ValueId> indices;
     ValueId value;
   };
+  /// A place of a cotangent that is zero, although what was there still stands in it: with arrays, such a zero
+  /// costs their size, and what is added to it first may take its place.
+  struct Hole {
+    ValueId whole; ///< whose cotangent it is
+    Path path;
+    std::vector<ValueId> indices;
+    TypeId type;
+    const JvpCompanion::Followed* overwritten;
+  };
   struct Scope {
     ScopeKind kind;
     RegionId source;
@@ -39,6 +48,7 @@ protected:
     /// Adds wait for a whole cotangent, into which they go; without one a zero is made for them when it is
     /// asked for.
     std::unordered_map<ValueId, std::vector<Add>> waiting{};
+    std::vector<Hole> holes{};
   };
   /// A residual item as it stands in f_bwd: what delivers it defines `root`.
   using Roots = std::vector<ValueId>;

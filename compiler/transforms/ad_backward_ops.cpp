@@ -13,6 +13,7 @@ void Backward::region(Scope& s) {
   cur_ = &s;
   const std::vector<OpId>& ops = g().regions[s.source].ops;
   for (size_t i = ops.size(); i-- > 0;) op(ops[i]);
+  closeHoles(s, ValueId());
   cur_ = outer;
 }
 
@@ -139,6 +140,7 @@ void Backward::set(const Op& o, ValueId c) {
   if (!linear(x)) return;
   if (mutated(StructuralRule::TransposeSetClears)) return addTo(x, c);
   const JvpCompanion::Followed* old = ad_.overwritten(lin_.source, o.results[0]);
+  if (holdsArrays(types(), t)) return addBut(x, c, {x, std::move(p), std::move(indices), t, old});
   addTo(x, e.set(c, old ? zeroFollowing(*cur_, t, *old) : e.zero(t), p, indices));
 }
 

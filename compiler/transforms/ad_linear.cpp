@@ -59,6 +59,11 @@ private:
     if (whole && edge.kind != FlowKind::Test && edge.kind != FlowKind::Case) update(edge.from, edge.to);
   }
 
+  /// A part of a tuple or struct, which is taken out as it is.
+  static bool isPart(const Path& p) {
+    return std::all_of(p.begin(), p.end(), [](const PathStep& s) { return s.kind == StepKind::Field; });
+  }
+
   void transfer(OpId id) override {
     const Op& o = f_.ops[id];
     if (o.kind == OpKind::Length || o.kind == OpKind::Check) return;
@@ -74,6 +79,10 @@ private:
     case OpKind::Pack:
     case OpKind::Unpack: return update(o.operands[0], o.results[0]);
     case OpKind::Pop: return update(o.operands[0], o.results[1]);
+    case OpKind::Get:
+      if (isPart(o.as<Path>())) update(o.operands[0], o.results[0]);
+      return;
+    case OpKind::Make:
     case OpKind::Variant:
       for (ValueId v : o.operands) update(v, o.results[0]);
       return;

@@ -1,5 +1,7 @@
 #include "transforms/known_ops.h"
 
+#include "core/same_path.h"
+
 #include <algorithm>
 
 namespace melix::transforms {
@@ -50,13 +52,7 @@ bool sameAttr(const Attr& a, const Attr& b) {
     const auto& d = std::get<FormatAttr>(b);
     return c->quoted == d.quoted && c->spec == d.spec;
   }
-  if (auto* p = std::get_if<Path>(&a)) {
-    const auto& q = std::get<Path>(b);
-    auto same = [](const PathStep& x, const PathStep& y) {
-      return x.kind == y.kind && x.number == y.number && x.length == y.length && x.step == y.step;
-    };
-    return std::equal(p->begin(), p->end(), q.begin(), q.end(), same);
-  }
+  if (auto* p = std::get_if<Path>(&a)) return samePath(*p, std::get<Path>(b));
   return std::holds_alternative<std::monostate>(a);
 }
 

@@ -12,6 +12,8 @@ using ops::MathKind;
 
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 /// What a row sees: operands, result, and how to write what it makes of them.
 struct Row {
   Emit& e;
@@ -21,12 +23,19 @@ struct Row {
   ValueId squared(ValueId v) const { return e.mul(v, v); }
   ValueId inverse(ValueId v) const { return e.div(number(1.0), v); }
   ValueId magnitude(ValueId v) const { return e.unary(OpKind::Abs, v); }
+  ValueId larger(ValueId a, ValueId b) const { return e.select(e.cmp(CmpKind::Gt, a, b), a, b); }
   ValueId fma(ValueId a, ValueId b, ValueId c) const {
     return e.one(e.simple(OpKind::Fma, {a, b, c}), e.typeOf(a));
   }
   ValueId exp(ValueId v) const { return e.math(MathKind::Exp, {v}); }
   ValueId isBelow(ValueId v, double bound) const { return e.cmp(CmpKind::Lt, v, number(bound)); }
   ValueId isAbove(ValueId v, double bound) const { return e.cmp(CmpKind::Gt, v, number(bound)); }
+  /// x[0], or the bound where it is larger than that.
+  ValueId within(double bound) const {
+    return e.select(isAbove(magnitude(x[0]), bound), number(bound), x[0]);
+  }
+  bool isWide() const { return e.types().kind(e.typeOf(r)) == TypeKind::F64; }
+  ValueId equals(ValueId v, double other) const { return e.cmp(CmpKind::Eq, v, number(other)); }
 };
 
 ValueId dExp(const Row& w) { return w.r; }
@@ -49,7 +58,7 @@ ValueId dAcos(const Row& w) {
 
 /// 1 / (1 + x^2) as y / (y + x^2 y) with y = 1 / max(|x|, 1), so that no square overflows.
 ValueId dAtan(const Row& w) {
-  ValueId x = w.x[0], size = w.magnitude(x);
+  ValueId x = w.within(w.isWide() ? 0x1p540 : 0x1p76), size = w.magnitude(x); // beyond, it is 0
   ValueId y = w.inverse(w.e.select(w.isAbove(size, 1.0), size, w.number(1.0)));
   return w.e.div(y, w.fma(w.e.mul(x, y), x, y));
 }
@@ -65,8 +74,7 @@ ValueId dTanh(const Row& w) {
 
 /// 2 / sqrt(pi) e^(-x^2), with what x^2 loses by rounding, which e^… makes large, as a factor 1 - lost.
 ValueId dErf(const Row& w) {
-  constexpr double beyond = 32; // there it is 0
-  ValueId x = w.e.select(w.isAbove(w.magnitude(w.x[0]), beyond), w.number(beyond), w.x[0]);
+  ValueId x = w.within(32); // beyond, it is 0
   ValueId square = w.squared(x), lost = w.fma(x, x, w.e.neg(square));
   ValueId bell = w.exp(w.e.neg(square));
   return w.e.mul(w.number(2.0 * std::numbers::inv_sqrtpi), w.fma(w.e.neg(lost), bell, bell));
@@ -76,44 +84,52 @@ ValueId dErf(const Row& w) {
 /// infinite then.
 ValueId losesExponent(const Row& w) {
   ValueId x = w.magnitude(w.x[0]), y = w.x[1];
-  const bool isWide = w.e.types().kind(w.e.typeOf(w.r)) == TypeKind::F64;
-  ValueId rounds = w.e.binary(OpKind::Or, w.isBelow(y, 0.5), w.isAbove(y, isWide ? 0x1p53 : 0x1p24));
-  ValueId divides =
-      w.e.binary(OpKind::And, w.isAbove(x, 0.0), w.isBelow(x, std::numeric_limits<double>::infinity()));
+  ValueId rounds = w.e.binary(OpKind::Or, w.isBelow(y, 0.5), w.isAbove(y, w.isWide() ? 0x1p53 : 0x1p24));
+  ValueId divides = w.e.binary(OpKind::And, w.isAbove(x, 0.0), w.isBelow(x, infinity));
   return w.e.binary(OpKind::And, rounds, divides);
 }
 
-/// y x^(y-1), or y r / x; 0 when y is 0, also at x = 0. The way not taken is kept finite, with its slopes.
+// Note: Powers of what is not positive
+//
+// x^y is taken to stay as it is when y changes where x is not positive, where most y near by give no number.
+// So its slope by y is 0 there, and the slope by x does not change with y either: both mixed slopes are 0.
+// A way that a `select` does not take is kept finite, with its slopes: in reverse it is multiplied by 0.
+
+/// y x^(y-1), or y r / x; 0 when y is 0, also at x = 0.
 ValueId dPowBase(const Row& w) {
-  ValueId x = w.x[0], y = w.x[1], one = w.number(1.0), divide = losesExponent(w);
+  ValueId x = w.x[0], one = w.number(1.0), divide = losesExponent(w);
+  ValueId y = w.e.select(w.isAbove(x, 0.0), w.x[1], w.e.unary(OpKind::StopGradient, w.x[1]));
   ValueId quotient = w.e.div(w.e.mul(y, w.r), w.e.select(divide, x, one));
-  ValueId power = w.e.math(MathKind::Pow, {w.e.select(divide, one, x), w.e.sub(y, one)});
-  ValueId slope = w.e.select(divide, quotient, w.e.mul(y, power));
-  return w.e.select(w.e.cmp(CmpKind::Eq, y, w.number(0.0)), w.number(0.0), slope);
+  ValueId isFlat = w.e.binary(OpKind::Or, divide, w.equals(y, 0.0));
+  ValueId power = w.e.math(MathKind::Pow, {w.e.select(isFlat, one, x), w.e.sub(y, one)});
+  return w.e.select(divide, quotient, w.e.mul(y, power));
 }
-/// r log x; 0 where x is not positive.
+/// r log x; 0 where x is not positive, and where r is 0, also for infinite x.
 ValueId dPowExponent(const Row& w) {
-  ValueId slope = w.e.mul(w.r, w.e.math(MathKind::Log, {w.x[0]}));
-  return w.e.select(w.isAbove(w.x[0], 0.0), slope, w.number(0.0));
+  ValueId isSteep = w.e.binary(OpKind::And, w.isAbove(w.x[0], 0.0), w.e.cmp(CmpKind::Ne, w.r, w.number(0.0)));
+  ValueId slope = w.e.mul(w.r, w.e.math(MathKind::Log, {w.e.select(isSteep, w.x[0], w.number(1.0))}));
+  return w.e.select(isSteep, slope, w.number(0.0));
 }
 
 /// The quotient that the remainder was taken off by, a whole number: divided before the difference, which may
-/// overflow.
+/// overflow. The remainder is the divisor where that is infinite and of the other sign.
 ValueId dRemDivisor(const Row& w) {
-  ValueId quotient = w.e.sub(w.e.div(w.x[0], w.x[1]), w.e.div(w.r, w.x[1]));
+  ValueId over = w.e.select(w.e.cmp(CmpKind::Eq, w.r, w.x[1]), w.number(1.0), w.e.div(w.r, w.x[1]));
+  ValueId quotient = w.e.sub(w.e.div(w.x[0], w.x[1]), over);
   return w.e.neg(w.e.round(ops::RoundMode::HalfEven, quotient));
 }
 
-/// first / (x1^2 + x2^2), both scaled by the larger, so that no square overflows.
-ValueId overSquares(const Row& w, ValueId first) {
-  ValueId a = w.magnitude(w.x[0]), b = w.magnitude(w.x[1]);
-  ValueId larger = w.e.select(w.e.cmp(CmpKind::Gt, a, b), a, b);
-  ValueId p = w.e.div(w.x[0], larger), q = w.e.div(w.x[1], larger);
-  ValueId squares = w.fma(p, p, w.squared(q));
-  return w.e.div(w.e.div(w.e.div(first, larger), squares), larger);
+/// x2 or -x1 over x1^2 + x2^2: all scaled by the larger, so that no square overflows, and 0 where one is
+/// infinite.
+ValueId overSquares(const Row& w, bool second) {
+  auto finite = [&](ValueId v) { return w.e.select(w.equals(w.magnitude(v), infinity), w.number(1.0), v); };
+  ValueId x1 = finite(w.x[0]), x2 = finite(w.x[1]), scale = w.larger(w.magnitude(x1), w.magnitude(x2));
+  ValueId p = w.e.div(x1, scale), q = w.e.div(x2, scale);
+  ValueId scaled = w.e.div(second ? w.e.neg(p) : q, w.fma(p, p, w.squared(q)));
+  return w.e.div(scaled, w.larger(w.magnitude(w.x[0]), w.magnitude(w.x[1])));
 }
-ValueId dAtan2First(const Row& w) { return overSquares(w, w.x[1]); }
-ValueId dAtan2Second(const Row& w) { return overSquares(w, w.e.neg(w.x[0])); }
+ValueId dAtan2First(const Row& w) { return overSquares(w, false); }
+ValueId dAtan2Second(const Row& w) { return overSquares(w, true); }
 
 } // namespace
 

@@ -1,12 +1,12 @@
 // Format specifications and the text of scalars.
 #include "decimal.h"
 #include "format.h"
+#include "melix/format_limits.h"
 
 namespace melix::runtime {
 
 namespace {
 
-constexpr int32_t maxWidth = 10'000;
 /// Numbers with a decimal exponent in [-5, 16) print without one.
 constexpr int32_t leastPlain = -5, firstBig = 16;
 
@@ -257,27 +257,28 @@ const char* parseSpec(const uint8_t* text, int64_t len, const int64_t* numbers, 
     out.zero = true;
     at++;
   }
-  auto number = [&](int32_t& value) {
+  auto number = [&](int32_t& value, int32_t most) {
     int64_t first = at;
     value = 0;
     if (numbers && at + 1 < len && text[at] == '{' && text[at + 1] == '}') {
       at += 2;
       int64_t given = *numbers++;
-      value = given < 0 || given > maxWidth ? maxWidth + 1 : static_cast<int32_t>(given);
+      value = given < 0 || given > most ? most + 1 : static_cast<int32_t>(given);
       return true;
     }
     for (; at < len && text[at] >= '0' && text[at] <= '9'; at++)
-      value = value > maxWidth ? value : value * 10 + (text[at] - '0');
+      value = value > most ? value : value * 10 + (text[at] - '0');
     return at > first;
   };
-  number(out.width);
+  number(out.width, MELIX_FORMAT_WIDTH);
   if (at < len && text[at] == '.') {
     at++;
-    if (!number(out.digits)) return "`.` needs a number of digits";
+    if (!number(out.digits, MELIX_FORMAT_DIGITS)) return "`.` needs a number of digits";
   }
   if (at < len && memchr("efgxb%", text[at], 6)) out.letter = static_cast<char>(text[at++]);
   if (at < len) return "expected `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]`";
-  if (out.width > maxWidth || out.digits > maxWidth) return "width and digits go up to 10000";
+  if (out.width > MELIX_FORMAT_WIDTH) return "the width is too large";
+  if (out.digits > MELIX_FORMAT_DIGITS) return "there are too many digits";
   return nullptr;
 }
 

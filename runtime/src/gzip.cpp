@@ -29,8 +29,9 @@ int64_t UnpackedBytes::bound() const {
   return packed_ && !__builtin_mul_overflow(len + 1, mostRatio, &most) ? most : len;
 }
 
-/// Whether another member begins where one has ended.
+/// Whether another member begins where one has ended, or behind zeros, with which files are filled up.
 bool UnpackedBytes::startMember() {
+  while (at_ < end_ && *at_ == 0) at_++;
   if (at_ == end_) return false;
   if (!isGzip(at_, end_)) {
     problem_ = "something stands behind its gzip data";

@@ -76,6 +76,11 @@ void leaveIfFailed(MelixTask* task) {
 bool writeAll(int fd, const uint8_t* data, int64_t len) {
   while (len > 0) {
     ssize_t n = write(fd, data, static_cast<size_t>(len));
+    if (n < 0 && errno == EAGAIN) { // whoever started the program has made its output a file that never waits
+      pollfd reader = {fd, POLLOUT, 0};
+      poll(&reader, 1, -1);
+      continue;
+    }
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
     data += n;
@@ -151,7 +156,7 @@ void writeLast() {
     pollfd reader = {1, POLLOUT, 0};
     if (poll(&reader, 1, milliseconds) <= 0) return;
     ssize_t n = write(1, buffer + at, static_cast<size_t>(used - at < fits ? used - at : fits));
-    if (n <= 0 && errno != EINTR) return;
+    if (n <= 0 && errno != EINTR && errno != EAGAIN) return;
     if (n > 0) at += n;
   }
 }

@@ -9,8 +9,8 @@ namespace melix::runtime {
 /// Writes what is in the buffer if it has waited for a tenth of a second. Returns in how many nanoseconds to
 /// ask again; -1: when wakeWriter is called.
 int64_t writeWaiting();
-/// Writes what is in the buffer of a process that is about to end by a signal. Gives up where another thread
-/// is in the middle of it, or nobody reads.
+/// Writes what is in the buffer of a process that is about to end by a signal, and lets nobody write any
+/// more. Gives up where another thread is in the middle of it, or nobody reads.
 void writeLast();
 /// In a forked child, which has none of its parent's threads.
 void forgetWriter();
@@ -19,7 +19,8 @@ void forgetWriter();
 /// Something is in the buffer now. Starts the thread.
 void wakeWriter();
 /// Ends the process after what is in the buffer was written: `number` above 0 by that signal, else with the
-/// status -`number`. To be called by handlers of signals; may return before that has happened.
+/// status -`number`; after a second in any case. To be called by handlers of signals, which may come more
+/// than once; may return before that has happened.
 void endAfterOutput(int number);
 /// The thread is no more.
 void forgetThread();

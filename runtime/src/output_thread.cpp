@@ -1,6 +1,7 @@
 // What is printed to a pipe is seen soon although it is buffered: a thread writes what has waited. It starts
-// with the first text that waits, and sleeps while there is none. It also ends the process on SIGTERM and
-// SIGHUP, so that nothing is lost and no handler has to write.
+// with the first text that waits, and sleeps while there is none. It also ends the process on SIGTERM, SIGHUP
+// and SIGXCPU, so that nothing is lost and no handler has to write: nothing that a reader takes within a
+// second, for the thread may wait for one that never reads.
 #include "futex.h"
 #include "output.h"
 #include "task.h"
@@ -18,10 +19,11 @@ constexpr size_t stackBytes = 128 * 1024;
 enum : uint32_t { NotStarted, Running, Refused };
 uint32_t state;
 uint32_t bell;  ///< changes when the thread is to look
-int32_t ending; ///< as endAfterOutput was told; 0: not yet
+int32_t ending; ///< as endAfterOutput was first told; 0: not yet
 
-[[noreturn]] void end(int number) {
-  writeLast();
+constexpr unsigned secondsForReader = 1;
+
+[[noreturn]] void endNow(int number) {
   if (number < 0) _exit(-number);
   struct sigaction plain;
   memset(&plain, 0, sizeof plain);
@@ -34,10 +36,25 @@ int32_t ending; ///< as endAfterOutput was told; 0: not yet
   _exit(128 + number);
 }
 
+void onLate(int) { endNow(__atomic_load_n(&ending, __ATOMIC_ACQUIRE)); }
+
+/// The output may take so long.
+void limitEnd() {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = onLate;
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGALRM, &action, nullptr);
+  alarm(secondsForReader);
+}
+
 void* writeLate(void*) {
   for (;;) {
     const uint32_t seen = __atomic_load_n(&bell, __ATOMIC_ACQUIRE);
-    if (int number = __atomic_load_n(&ending, __ATOMIC_ACQUIRE)) end(number);
+    if (int number = __atomic_load_n(&ending, __ATOMIC_ACQUIRE)) {
+      writeLast();
+      endNow(number);
+    }
     futexWait(&bell, seen, writeWaiting());
   }
 }
@@ -82,13 +99,22 @@ void wakeWriter() {
   if (state != Running) return;
   watchEnd(SIGTERM);
   watchEnd(SIGHUP);
+  watchEnd(SIGXCPU);
 }
 
 void endAfterOutput(int number) {
   const int kept = errno;
-  if (state != Running) end(number);
-  __atomic_store_n(&ending, number, __ATOMIC_RELEASE);
-  ring();
+  int32_t none = 0;
+  const bool isFirst =
+      __atomic_compare_exchange_n(&ending, &none, number, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  if (isFirst) {
+    limitEnd();
+    if (state != Running) {
+      writeLast();
+      endNow(number);
+    }
+    ring();
+  }
   errno = kept;
 }
 

@@ -45,9 +45,7 @@ void raiseAgain(MelixTask* to, MelixTask* from) {
     to->panic.place.add(from->panic.place.data, from->panic.place.len);
     to->panic.frames.add(from->panic.frames.data, from->panic.frames.len);
   }
-  TextBuffer place; // a place already known stays
-  traceFrom(to, frame, to->panic.place.len ? place : to->panic.place, to->panic.frames);
-  place.release();
+  traceFrom(to, frame, to->panic.place, to->panic.frames);
   leaveToLanding(to, MELIX_PANIC);
 }
 
@@ -96,9 +94,8 @@ void melix_panic_at(MelixTask* task, const char* place, const char* line, const 
     task->panic.place.addByte('\n');
     task->panic.place.add(line);
   }
-  TextBuffer unused;
-  traceFrom(task, static_cast<const void* const*>(__builtin_frame_address(0)), unused, task->panic.frames);
-  unused.release();
+  traceFrom(task, static_cast<const void* const*>(__builtin_frame_address(0)), task->panic.place,
+            task->panic.frames);
   leaveToLanding(task, MELIX_PANIC);
 }
 

@@ -53,13 +53,13 @@ void cutToColumns(TextBuffer& text, int columns) {
   text.len = fits;
 }
 
-/// A text with blanks for controls, which would move the cursor.
+/// A text with blanks for what is not seen: it would move the cursor, or what is seen.
 void addVisible(TextBuffer& out, const uint8_t* data, int64_t len) {
   eachChar(data, len, [&](int64_t at, int bytes, uint32_t c) {
-    if (c < 0x20 || (c >= 0x7f && c < 0xa0))
-      out.addByte(' ');
-    else
+    if (isSeen(c))
       out.add(data + at, bytes);
+    else
+      out.addByte(' ');
   });
 }
 
@@ -70,7 +70,9 @@ void addNumber(TextBuffer& out, double value, int digits) {
 }
 
 /// About three digits.
-void addShort(TextBuffer& out, double value) { addNumber(out, value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0); }
+void addShort(TextBuffer& out, double value) {
+  addNumber(out, value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+}
 
 void addTwoDigits(TextBuffer& out, int64_t value) {
   if (value < 10) out.addByte('0');

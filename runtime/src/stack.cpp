@@ -53,21 +53,28 @@ const void* const* frameAtFault(const MelixTask* task, const ucontext_t* context
   return findFrame(task, fp, sp);
 }
 
-void passOn(int number, siginfo_t* info, void* context) {
+/// Whether a signal is an instruction's, which is run once more when the handler returns.
+bool isInstructions(const siginfo_t* info) { return info->si_code > 0; }
+
+/// The process ends here, by what no handler answers.
+void onCrash(int number, siginfo_t* info, void*) {
   writeLast();
-  const struct sigaction& old = number == SIGBUS ? oldBus : oldSegv;
-  if ((old.sa_flags & SA_SIGINFO) && old.sa_sigaction) {
-    old.sa_sigaction(number, info, context);
-    return;
-  }
-  // Not ours: with the default action the instruction faults again and ends the process.
   struct sigaction plain;
   memset(&plain, 0, sizeof plain);
   plain.sa_handler = SIG_DFL;
   sigaction(number, &plain, nullptr);
+  if (!isInstructions(info)) kill(getpid(), number);
+}
+
+/// What is not ours is the host's.
+void passOn(int number, siginfo_t* info, void* context) {
+  const struct sigaction& old = number == SIGBUS ? oldBus : oldSegv;
+  if ((old.sa_flags & SA_SIGINFO) && old.sa_sigaction) return old.sa_sigaction(number, info, context);
+  onCrash(number, info, context);
 }
 
 void onFault(int number, siginfo_t* info, void* raw) {
+  if (!isInstructions(info)) return passOn(number, info, raw);
   auto* at = static_cast<uint8_t*>(info->si_addr);
   for (MelixTask* const& slot : watched) {
     MelixTask* task = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
@@ -84,17 +91,6 @@ void onFault(int number, siginfo_t* info, void* raw) {
     return;
   }
   passOn(number, info, raw);
-}
-
-/// The process ends here, by what no handler answers.
-void onCrash(int number, siginfo_t* info, void*) {
-  writeLast();
-  struct sigaction plain;
-  memset(&plain, 0, sizeof plain);
-  plain.sa_handler = SIG_DFL;
-  sigaction(number, &plain, nullptr);
-  const bool comesAgain = info->si_code > 0; // an instruction's, which is run once more
-  if (!comesAgain) kill(getpid(), number);
 }
 
 void onDeaf(int) { endAfterOutput(-MELIX_CANCELLED); }
@@ -207,10 +203,11 @@ using namespace melix::runtime;
 
 void melix_watch_interrupt(MelixTask* task) {
   __atomic_store_n(&interruptible, task, __ATOMIC_RELEASE);
-  struct sigaction action;
+  struct sigaction old, action;
+  const bool isIgnored = sigaction(SIGINT, nullptr, &old) == 0 && old.sa_handler == SIG_IGN;
   memset(&action, 0, sizeof action);
   action.sa_handler = task ? onInterrupt : SIG_DFL;
-  sigaction(SIGINT, &action, nullptr);
+  if (!isIgnored) sigaction(SIGINT, &action, nullptr); // else whoever started the program wants it so
   if (!task && endsWhenDeaf) alarm(0);
 }
 

@@ -58,8 +58,7 @@ void TextBuffer::addEscaped(uint32_t codePoint) {
   addByte('}');
 }
 
-/// Controls, separators of lines, and marks that have no width or turn the direction of writing.
-static bool isSeen(uint32_t c) {
+bool isSeen(uint32_t c) {
   constexpr struct {
     uint32_t first, last;
   } unseen[] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x200b, 0x200f},

@@ -24,8 +24,8 @@ struct TextBuffer {
   void addChar(uint32_t codePoint);
   /// `\n`, `\u{1b}`: a char as the escape that a literal may hold.
   void addEscaped(uint32_t codePoint);
-  /// Text that comes from outside, for a message: what would not be seen, or moves what is, is escaped, as are
-  /// bytes that are no UTF-8 (`\xff`). At most `longest` chars of it, then `…`.
+  /// Text that comes from outside, for a message: what would not be seen, or moves what is, is escaped, as
+  /// are bytes that are no UTF-8 (`\xff`). At most `longest` chars of it, then `…`.
   void addShown(MelixStr text, int64_t longest = INT64_MAX);
   void clear() { len = 0; }
   void release() {
@@ -44,6 +44,9 @@ struct ScopedBuffer : TextBuffer {
   ScopedBuffer& operator=(const ScopedBuffer&) = delete;
 };
 
+/// Whether a char is seen where it stands: it is no control, separator of lines, or mark that has no width or
+/// turns the direction of writing.
+bool isSeen(uint32_t codePoint);
 /// Number of chars in UTF-8.
 int64_t countChars(const uint8_t* data, int64_t len);
 /// Length of the well-formed UTF-8 sequence at data[0..len), or 0; its code point in `out`.

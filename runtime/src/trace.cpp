@@ -73,8 +73,19 @@ private:
 
 const char* stringOf(const Found& found, uint32_t offset) { return found.table->strings + offset; }
 
-void addPlace(const Found& found, TextBuffer& place) {
-  const MelixFrame& f = *found.first;
+bool isInLibrary(const void* place, size_t len) {
+  constexpr size_t folder = sizeof MELIX_LIBRARY_FOLDER - 1;
+  return len >= folder && memcmp(place, MELIX_LIBRARY_FOLDER, folder) == 0;
+}
+
+/// Whether a panic is told of `file` rather than of `place`, which lies further in.
+bool isBetterPlace(const char* file, const TextBuffer& place) {
+  if (place.len == 0) return true;
+  return isInLibrary(place.data, static_cast<size_t>(place.len)) && !isInLibrary(file, strlen(file));
+}
+
+void setPlace(const Found& found, const MelixFrame& f, TextBuffer& place) {
+  place.clear();
   place.add(stringOf(found, f.file));
   place.addByte(':');
   place.addUnsigned(f.line);
@@ -90,8 +101,8 @@ void addPlace(const Found& found, TextBuffer& place) {
 void addFrames(const void* returnAddress, TextBuffer& place, TextBuffer& out) {
   Found found = lookUp(returnAddress);
   if (!found.table || found.first == found.end) return;
-  if (place.len == 0) addPlace(found, place);
   for (const MelixFrame* f = found.first; f != found.end; f++) {
+    if (isBetterPlace(stringOf(found, f->file), place)) setPlace(found, *f, place);
     out.add("  at ");
     out.add(stringOf(found, f->function));
     out.add(" (");

@@ -94,7 +94,8 @@ struct Tally {
 
 size_t lineOf(const Slip& slip) {
   const size_t end = std::min(slip.at, slip.text.size());
-  return 1 + static_cast<size_t>(std::count(slip.text.begin(), slip.text.begin() + static_cast<long>(end), '\n'));
+  return 1 +
+         static_cast<size_t>(std::count(slip.text.begin(), slip.text.begin() + static_cast<long>(end), '\n'));
 }
 
 /// The lines about the slip, and what is said.
@@ -131,7 +132,8 @@ void step(fuzz::Random& random) {
 int main(int argc, char** argv) {
   if (const int status = fuzz::runFuzzer(argc, argv, step); status != 0) return status;
   const double refused = static_cast<double>(std::max<size_t>(tally.refused, 1));
-  const double few = static_cast<double>(tally.few) / refused, near = static_cast<double>(tally.near) / refused;
+  const double few = static_cast<double>(tally.few) / refused,
+               near = static_cast<double>(tally.near) / refused;
   std::printf("%zu slips, %zu refused: "
               "at most %zu messages in %.2f %%, the first within %zu lines in %.2f %%\n",
               tally.slips, tally.refused, fewMessages, 100 * few, nearLines, 100 * near);

@@ -68,7 +68,9 @@ typedef struct MelixTaskHead {
 // ---------------------------------------------------------------------------------------------------------
 // 3. Panics. They do not return: the landing of the task frees the blocks made since, and gets the text
 //    `file:line:column: panic: message`, the source line, and one `  at function (file:line)` a frame. The
-//    place is the innermost frame found in a line table, so calls need a debug location and nothing else.
+//    place is the innermost frame found in a line table, so calls need a debug location and nothing else. One
+//    in a file of the library gives way to the innermost outside: a function of the library that checks its
+//    arguments is told of where it was called.
 // ---------------------------------------------------------------------------------------------------------
 
 #if defined(__cplusplus)
@@ -76,6 +78,8 @@ typedef struct MelixTaskHead {
 #else
 #define MELIX_NORETURN _Noreturn
 #endif
+
+#define MELIX_LIBRARY_FOLDER "stdlib/" // the paths of the library's files begin so
 
 MELIX_NORETURN void melix_panic(MelixTask* task, const uint8_t* message, int64_t len);
 
@@ -292,10 +296,10 @@ MelixStats melix_stats(MelixTask* task);
 void melix_print_stats(MelixTask* task);
 
 // Printing by descriptor: the text of a value as `print` shows it (rule 5), or by a format specification
-// `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]` (without braces and colon; empty: the printed form). A width
-// or digits written `{}` are `first`, then `second`.
-// A specification that is malformed or does not fit the type panics; melix_check_format tells in advance:
-// null, or what is wrong with it. `quoted`: a str or char is written as inside another value.
+// `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]` (without braces and colon; empty: the printed form). A
+// width or digits written `{}` are `first`, then `second`. A specification that is malformed or does not fit
+// the type panics; melix_check_format tells in advance: null, or what is wrong with it. `quoted`: a str or
+// char is written as inside another value.
 MelixStr melix_format_value(MelixTask* task, const MelixType* type, const void* value, const uint8_t* spec,
                             int64_t specLen, int32_t quoted, int64_t first, int64_t second);
 const char* melix_check_format(const uint8_t* spec, int64_t specLen, int32_t kind);

@@ -103,7 +103,11 @@ TEST(CommandLine, WrongLinesExplainThemselvesWithStatusTwo) {
       {{"check", "-e", "1", "a.mlx"}, "not both"},
       {{"run", "-O7", "p.mlx"}, "7"},
       {{"test", "--timeout", "-1", "p.mlx"}, "--timeout"},
-      {{"test", "--timeout", "soon", "p.mlx"}, "--timeout"},
+      {{"test", "--timeout", "soon", "p.mlx"}, "a number of seconds from 0 to 1e9, not `soon`"},
+      {{"test", "--timeout", "nan", "p.mlx"}, "--timeout"},
+      {{"bench", "--seconds", "nan", "p.mlx"}, "a number of seconds from 0.001 to 1e9, not `nan`"},
+      {{"bench", "--seconds", "0", "p.mlx"}, "--seconds"},
+      {{"bench", "--timeout", "-1", "p.mlx"}, "--timeout"},
       {{"fmt"}, "FILE"},
       {{"--bogus"}, "--bogus"},
   };

@@ -1,24 +1,37 @@
-// Standard output that goes into a pipe: a reader sees it while the program computes, and nothing is lost
-// when a signal ends the program.
+// Standard output that goes into a pipe: a reader sees it while the program computes, nothing is lost when a
+// signal ends the program, and one that does not read keeps no program from its end.
 #include "driver/melix_process.h"
 
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
 #include <poll.h>
 #include <sys/wait.h>
 
 namespace melix::driver {
 namespace {
 
+/// How a program is started.
+struct Start {
+  decltype(SIG_DFL) interrupts = SIG_DFL;
+  bool waits = true; ///< its output is a file that waits for the reader
+};
+
 /// A program that is being run, and what it has written so far.
 class Running {
 public:
-  explicit Running(const std::string& command) {
+  explicit Running(const std::string& command, Start start = {}) {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);
+    fcntl(ends[1], F_SETPIPE_SZ, 4096); // soon full
+    if (!start.waits) fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    into_ = fcntl(ends[1], F_DUPFD_CLOEXEC, 0);
     child_ = fork();
     if (child_ == 0) {
+      signal(SIGINT, start.interrupts);
       dup2(ends[1], 1);
       close(ends[0]);
       close(ends[1]);
@@ -30,6 +43,7 @@ public:
   }
   ~Running() {
     close(from_);
+    closeInto();
     if (child_ > 0) kill(child_, SIGKILL);
     if (child_ > 0) waitpid(child_, nullptr, 0);
   }
@@ -40,14 +54,31 @@ public:
     while (written.size() < length && poll(&waiting, 1, 20'000) == 1 && readSome()) {
     }
   }
-  /// The status with which a signal ends it, after the rest is read.
+  /// Waits until it can write no more.
+  void waitUntilFull() {
+    for (pollfd room{into_, POLLOUT, 0}; poll(&room, 1, 0) == 1;) poll(nullptr, 0, 1);
+  }
+  void send(int number) { kill(child_, number); }
+  /// The status with which a signal (0: none) ends it, after the rest is read.
   int endBy(int number) {
-    kill(child_, number);
-    while (readSome()) {
+    send(number);
+    closeInto();
+    pollfd waiting{from_, POLLIN, 0};
+    while (poll(&waiting, 1, 20'000) == 1 && readSome()) {
     }
-    int status = 0;
-    waitpid(std::exchange(child_, -1), &status, 0);
-    return status;
+    return end();
+  }
+  /// The same without reading.
+  int endUnreadBy(int number) {
+    send(number);
+    return end();
+  }
+
+  /// Whether nobody can write to it any more.
+  bool isAtEnd() {
+    pollfd waiting{from_, POLLIN, 0};
+    char byte;
+    return poll(&waiting, 1, 0) == 1 && read(from_, &byte, 1) == 0;
   }
 
   std::string written;
@@ -59,8 +90,23 @@ private:
     if (n > 0) written.append(buffer, static_cast<size_t>(n));
     return n > 0;
   }
+  void closeInto() {
+    if (into_ >= 0) close(std::exchange(into_, -1));
+  }
+  /// Its status; -1 if it does not end.
+  int end() {
+    int status = 0;
+    for (int waited = 0; waited < 20'000; ++waited) {
+      if (waitpid(child_, &status, WNOHANG) == child_) {
+        child_ = -1;
+        return status;
+      }
+      poll(nullptr, 0, 1);
+    }
+    return -1;
+  }
 
-  int from_ = -1;
+  int from_ = -1, into_ = -1;
   pid_t child_ = -1;
 };
 
@@ -78,25 +124,90 @@ protected:
   const std::string made_ = "/tmp/melix_output_" + std::to_string(getpid());
 };
 
+constexpr char counting[] = "var k = 0\nwhile k >= 0 { print(k); k += 1 }";
+
+bool endedBy(int status, int number) {
+  return status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) == number;
+}
+
 TEST_P(Output, ALineIsSeenWhileTheProgramComputes) {
   Running program(commandOf("print(\"first\")\nvar k = 0\nwhile k >= 0 { k = (k + 1) % 7 }"));
   program.readUntil(6);
   EXPECT_EQ(program.written, "first\n");
-  const int status = program.endBy(SIGTERM);
-  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+  EXPECT_TRUE(endedBy(program.endBy(SIGTERM), SIGTERM));
 }
 
 TEST_P(Output, ASignalThatEndsTheProgramLosesNothing) {
-  Running program(commandOf("var k = 0\nwhile k >= 0 { print(k); k += 1 }"));
+  Running program(commandOf(counting));
   program.readUntil(100'000);
-  const int status = program.endBy(SIGTERM);
-  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+  EXPECT_TRUE(endedBy(program.endBy(SIGTERM), SIGTERM));
   EXPECT_TRUE(program.written.ends_with('\n')) << program.written.substr(program.written.size() - 20);
   int expected = 0;
   for (const std::string& line : harness::splitLines(program.written)) {
     ASSERT_EQ(line, std::to_string(expected));
     ++expected;
   }
+}
+
+// The program waits for the reader in the one, the thread that writes what has waited in the other.
+constexpr char printsOnce[] = "let line = \"text\"\nvar all = \"\"\n"
+                              "for i in 0..2000 { all = all + line }\nprint(all)\n"
+                              "var k = 0\nwhile k >= 0 { k = (k + 1) % 7 }";
+
+TEST_P(Output, ASignalEndsAProgramWhoseReaderDoesNotRead) {
+  for (const char* code : {counting, printsOnce}) {
+    const std::string command = commandOf(code);
+    for (int number : {SIGTERM, SIGHUP, SIGXCPU}) {
+      Running program(command);
+      program.waitUntilFull();
+      EXPECT_TRUE(endedBy(program.endUnreadBy(number), number)) << number << code;
+    }
+    Running program(command);
+    program.waitUntilFull();
+    const int status = program.endUnreadBy(SIGINT);
+    EXPECT_TRUE(status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 130) << status << code;
+  }
+}
+
+#ifndef MELIX_SANITIZE
+TEST_P(Output, ASignalOfACrashEndsTheProgramAlsoFromOutside) {
+  const std::string command = commandOf(counting);
+  for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGABRT}) {
+    Running program(command);
+    program.readUntil(20'000);
+    EXPECT_TRUE(endedBy(program.endBy(number), number)) << number;
+  }
+}
+#endif
+
+TEST_P(Output, AnInterruptThatIsIgnoredAtTheStartStaysSo) {
+  Running program(commandOf(counting), {.interrupts = SIG_IGN});
+  program.readUntil(20'000);
+  program.send(SIGINT);
+  const size_t more = program.written.size() + 1'000'000;
+  program.readUntil(more);
+  EXPECT_GE(program.written.size(), more);
+  EXPECT_TRUE(endedBy(program.endBy(SIGTERM), SIGTERM));
+}
+
+TEST_P(Output, AFileThatDoesNotWaitForItsReaderIsWaitedFor) {
+  Running program(commandOf("for i in 0..30000 { print(i) }"), {.waits = false});
+  program.waitUntilFull();
+  EXPECT_EQ(program.endBy(0), 0);
+  EXPECT_TRUE(program.written.ends_with("\n29998\n29999\n"));
+}
+
+TEST(Orphans, AProcessThatIsKilledLeavesNoTestBehind) {
+  const std::string name = "/tmp/melix_orphan_" + std::to_string(getpid()), file = name + ".mlx";
+  std::ofstream(file) << "use files\ntest \"endless\" {\n  let _ = files.write(\"" << name
+                      << "\", \"begun\")\n  var k = 0\n  while k >= 0 { k = (k + 1) % 7 }\n}\n";
+  Running tests(MELIX_BINARY_DIR "/melix test " + file + " 9>&1"); // which whoever is left holds open
+  for (int waited = 0; !std::filesystem::exists(name) && waited < 20'000; ++waited) poll(nullptr, 0, 1);
+  EXPECT_TRUE(std::filesystem::exists(name));
+  EXPECT_TRUE(endedBy(tests.endBy(SIGTERM), SIGTERM));
+  EXPECT_TRUE(tests.isAtEnd());
+  std::filesystem::remove(file);
+  std::filesystem::remove(name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Output, testing::Values("run", "run -O0", "run --interpret", "build"),

@@ -104,6 +104,18 @@ TEST(Progress, ALoopThatIsLeftMakesRoom) {
   EXPECT_TRUE(screen[0].starts_with("x   11 %  [==")) << screen[0];
 }
 
+TEST(Progress, ARangeHasATotalWhereverItGoes) {
+  const std::string code =
+      " -e 'use progress\nfor i in progress(reverse(0..10 step 3), \"down\") { }\n"
+      "for i in progress(reverse(0..7), \"back\") { }\n"
+      "for i in progress(0..10 step 4, \"up\") { }\nfor i in progress(3..1, \"none\") { }'";
+  for (const char* mode : {"run", "run --interpret"}) {
+    const std::string told = melix(mode + code).errors;
+    for (const char* line : {"down  100 %  4/4", "back  100 %  7/7", "up  100 %  3/3", "none  100 %  0/0"})
+      EXPECT_NE(told.find(line), std::string::npos) << told;
+  }
+}
+
 TEST(Progress, LoopsInsideOfLoopsLeaveALineEach) {
   std::vector<std::string> screen = screenOf(
       run("", "for i in progress(0..2, \"outer\") { for _ in progress(0..2, \"inner {i}\") { wait() } }"));

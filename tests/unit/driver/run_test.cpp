@@ -283,6 +283,60 @@ TEST(Test, ATestThatDoesNotEndIsStoppedAndTheOthersGoOn) {
   std::remove(file.c_str());
 }
 
+TEST(Test, WhereNothingIsFoundThatIsSaid) {
+  const std::string file = "/tmp/melix_nothing_" + std::to_string(getpid()) + ".mlx";
+  std::ofstream(file) << "test \"one\" { assert 1 < 2 }\n";
+  for (const auto& [line, message] : {std::pair("test --filter two ", "no test has `two` in its name"),
+                                      {"bench ", "there are no benches"},
+                                      {"bench --filter x ", "no bench has `x` in its name"}}) {
+    harness::ProcessResult r = melix(line + file);
+    EXPECT_EQ(r.status, 1) << line;
+    EXPECT_EQ(r.errors, std::string("melix: error: ") + message + "\n");
+  }
+  std::ofstream(file) << "let x = 1\n";
+  EXPECT_EQ(melix("test " + file).errors, "melix: error: there are no tests\n");
+  std::remove(file.c_str());
+}
+
+TEST(Test, ANameIsOneLineWhateverItHolds) {
+  const std::string file = "/tmp/melix_names_" + std::to_string(getpid()) + ".mlx";
+  std::ofstream(file) << "test \"a\\nb\\u{1b}[31m é\" { assert 1 < 2 }\n"
+                         "bench \"a\\nb\" { 1 }\ntest \"c\\nd\" { panic(\"no\") }\n";
+  const std::string told = melix("test " + file).output;
+  EXPECT_TRUE(contains(told, ": a\\u{a}b\\u{1b}[31m é\nFAILED  ")) << told;
+  EXPECT_TRUE(contains(told, "at test \"c\\u{a}d\" (")) << told;
+  EXPECT_TRUE(contains(melix("bench --seconds 0.001 " + file).output, ": a\\u{a}b "));
+  std::remove(file.c_str());
+}
+
+TEST(Test, OfALongOutputTheEndIsToldToo) {
+  const std::string file = "/tmp/melix_long_" + std::to_string(getpid()) + ".mlx";
+  std::ofstream(file) << "test \"long\" { for i in 0..400000 { print(i) }; panic(\"no luck\") }\n";
+  harness::ProcessResult r = melix("test " + file);
+  EXPECT_EQ(r.status, 1);
+  for (const char* part : {": long\n0\n1\n2\n", " bytes …\n", "\n399998\n399999\n", "panic: no luck\n"})
+    EXPECT_TRUE(contains(r.output, part)) << part;
+  EXPECT_FALSE(contains(r.output, "\n300000\n"));
+  std::remove(file.c_str());
+}
+
+// Would take minutes if each test were compiled with all others.
+TEST(Test, ManyTestsAreCompiledOnce) {
+  const std::string file = "/tmp/melix_many_" + std::to_string(getpid()) + ".mlx";
+  constexpr int count = 200;
+  std::ofstream code(file);
+  for (int k = 0; k < count; ++k)
+    code << "test \"number " << k << "\" { let a = [for i in 0..9: i * " << k << "]\n  assert sum(a) == 36 * "
+         << k << ", \"{a}\" }\n";
+  code.close();
+  harness::ProcessResult r = melix("test " + file);
+  EXPECT_EQ(r.status, 0) << r.errors;
+  std::vector<std::string> lines = harness::splitLines(r.output);
+  ASSERT_EQ(lines.size(), size_t(count + 1));
+  for (size_t k = 0; k < count; ++k) EXPECT_EQ(lines[k], "ok      " + file + ": number " + std::to_string(k));
+  std::remove(file.c_str());
+}
+
 TEST(Test, AFolderMeansTheFilesWithTestsInTheOrderOfTheirPaths) {
   const std::filesystem::path folder = "/tmp/melix_folder_" + std::to_string(getpid());
   std::filesystem::create_directories(folder / "b");
@@ -318,6 +372,17 @@ TEST(Bench, EachBlockIsMeasuredAndAFailureIsStatus1) {
   EXPECT_EQ(r.status, 0) << r.errors;
   EXPECT_FALSE(contains(r.output, "list")) << r.output;
   EXPECT_EQ(melix("run " + file).output, "");
+  std::remove(file.c_str());
+}
+
+TEST(Bench, OneThatDoesNotEndIsStopped) {
+  const std::string file = "/tmp/melix_endless_bench_" + std::to_string(getpid()) + ".mlx";
+  std::ofstream(file) << "bench \"endless\" { var k = 0; while k >= 0 { k = (k + 1) % 7 } }\n"
+                         "bench \"fine\" { sum(black_box([1.0, 2.0])) }\n";
+  harness::ProcessResult r = melix("bench --seconds 0.01 --timeout 0.3 " + file);
+  EXPECT_EQ(r.status, 1);
+  EXPECT_TRUE(contains(r.output, "FAILED\nit was stopped after 0.32 s\n")) << r.output;
+  EXPECT_TRUE(contains(r.output, ": fine  ") && contains(r.output, " allocation")) << r.output;
   std::remove(file.c_str());
 }
 

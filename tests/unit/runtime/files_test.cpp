@@ -334,6 +334,8 @@ TEST_F(Files, idx_packed_by_gzip_and_damaged) {
   changed[packed.size() - 6] = static_cast<char>(changed[packed.size() - 6] ^ 1); // of the checksum
   EXPECT_EQ(idxProblem(changed), "its gzip data is damaged");
   EXPECT_EQ(idxProblem(packed + "more"), "something stands behind its gzip data");
+  EXPECT_EQ(idxProblem(packed + std::string(512, 0) + "more"), "something stands behind its gzip data");
+  EXPECT_EQ(idxProblem(packed + std::string(512, 0)), idxProblem(packed)); // filled up
   EXPECT_EQ(idxProblem(gzip("hello, this is text")), "it is not an IDX file");
   EXPECT_EQ(idxProblem(gzip(sixBytes + "\7")), "it goes on behind the data that its sizes tell");
   EXPECT_EQ(idxProblem(gzip(idxFile("08020000010000000100", std::string(65535, 'x')))),

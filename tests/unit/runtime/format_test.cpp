@@ -48,7 +48,7 @@ TEST_F(Format, width_fill_and_sign) {
 TEST_F(Format, a_bad_specification_says_what_is_wrong) {
   EXPECT_EQ(i64(1, "q"), "panic: expected `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]`");
   EXPECT_EQ(i64(1, "."), "panic: `.` needs a number of digits");
-  EXPECT_EQ(i64(1, "99999999999"), "panic: width and digits go up to 10000");
+  EXPECT_EQ(i64(1, "99999999999"), "panic: the width is too large");
   EXPECT_EQ(word("a", "x"), "panic: this letter is for numbers");
   EXPECT_EQ(word("a", "+"), "panic: `+` and `0` are for numbers");
   EXPECT_STREQ(melix_check_format(reinterpret_cast<const uint8_t*>("x"), 1, MELIX_KIND_F32),

@@ -65,8 +65,10 @@ TEST_F(Progress, a_note_stands_behind_the_numbers_of_its_loop) {
 
 TEST_F(Progress, controls_do_not_reach_the_terminal) {
   step("x", 1, 0, 0);
-  note("a\nb\x1b[2Jc\xc2\x9b");
-  EXPECT_EQ(step("\tx", 1, 1, 2, true), " x  100 %  1/1  2.00 s each  2.0 s  a b [2Jc \n");
+  note("a\nb\x1b[2Jc\xc2\x9b"
+       "d\xe2\x80\xae"
+       "e\xe2\x80\xa8"); // the last two turn writing, break lines
+  EXPECT_EQ(step("\tx", 1, 1, 2, true), " x  100 %  1/1  2.00 s each  2.0 s  a b [2Jc d e \n");
 }
 
 } // namespace
