@@ -44,7 +44,7 @@ struct View {
 };
 
 /// What stands for a Core value: its leaves, or a view (arrays only), or nothing because it was written where
-/// it goes.
+/// it goes. Of the result of a `set` to come, for which an element was taken out: the leaves, and the place.
 struct Rep {
   std::vector<ValueId> leaves;
   std::optional<View> view;
@@ -200,9 +200,6 @@ private:
   ValueId enterContainer(Place& place, std::vector<ValueId>& leaves, bool unique);
   bool onlyReadIn(core::ValueId v, core::RegionId region) const;
   bool mayView(core::ValueId result, const core::Op& op) const;
-  const core::Op* putBackBy(const core::Op& get) const;
-  bool looksOnlyBefore(const core::Op& get, core::OpId put) const;
-  void takeOut(const core::Op& get, const core::Op& put);
 
   // --- lower_arrays.cpp
   ValueId allocArray(TypeId elem, const std::vector<ValueId>& dims, bool zeroed);
@@ -403,8 +400,6 @@ private:
       literals_; ///< bytes of literals of numbers; empty: made part by part
   /// By value and region: what `onlyReadIn` has found.
   mutable std::map<std::pair<core::ValueId, core::RegionId>, bool> onlyRead_;
-  /// What was taken out of a container, by the op that puts it back: the place, and what holds it.
-  std::unordered_map<const core::Op*, std::pair<Place, std::vector<ValueId>>> takenOut_;
   std::unordered_map<core::RegionId, const std::set<const core::Op*>*> filters_; ///< ops that a sweep needs
   int nestDepth_ = 0;
 };

@@ -1,6 +1,6 @@
 // Places: get, set and add_at along a path.
-#include "core/same_path.h"
 #include "loops/lower.h"
+#include "loops/put_back.h"
 
 namespace melix::loops {
 namespace {
@@ -145,69 +145,20 @@ bool Lower::mayView(core::ValueId result, const core::Op& op) const {
   return isRead && onlyReadIn(op.operands[0], uses_->homeOf(result));
 }
 
-// --- what is taken out
-// -----------------------------------------------------------------------------------------------
-
-// Note: Elements taken out
-//
-// An element of a list that is read, changed and written back has two owners while it is changed, the list
-// and the reader, and so would be copied. Where the list is not looked at in between, the read takes the
-// element out of it: the memory it was in holds nothing until the write.
-
-/// The `set` that writes an element back where `get` reads it, if nothing looks at the list from the one to
-/// the other.
-const core::Op* Lower::putBackBy(const core::Op& get) const {
-  const core::Path& path = get.as<core::Path>();
-  auto is = [&](core::StepKind kind) {
-    return [kind](const core::PathStep& step) { return step.kind == kind; };
-  };
-  const core::ValueId root = get.operands[0];
-  if (path.empty() || !is(core::StepKind::Element)(path.back()) ||
-      std::any_of(path.begin(), path.end(), is(core::StepKind::Slice)) ||
-      std::any_of(path.begin(), path.end(), is(core::StepKind::All)))
-    return nullptr;
-  const core::RegionId home = uses_->homeOf(get.results[0]);
-  if (filters_.contains(home)) return nullptr;
-  core::OpId put;
-  uses_->forEach(root, [&](core::Use use) {
-    const core::Op& op = in_.ops[use.op];
-    if (op.kind == OpKind::Set && use.operand == 0 && uses_->regionOf(use.op) == home &&
-        core::samePath(op.as<core::Path>(), path) &&
-        std::equal(op.operands.begin() + 2, op.operands.end(), get.operands.begin() + 1, get.operands.end()))
-      put = use.op;
-  });
-  if (!put.valid() || !uses_->used(in_.ops[put].results[0]) || !looksOnlyBefore(get, put)) return nullptr;
-  return &in_.ops[put];
-}
-
-bool Lower::looksOnlyBefore(const core::Op& get, core::OpId put) const {
-  const core::RegionId home = uses_->regionOf(put);
-  std::set<core::OpId> lookers;
-  uses_->forEach(get.operands[0], [&](core::Use use) {
-    if (core::OpId op = uses_->ancestorIn(home, use.op); op.valid() && op != put) lookers.insert(op);
-  });
-  const std::vector<core::OpId>& ops = in_.regions[home].ops;
-  const auto from = std::find_if(ops.begin(), ops.end(), [&](core::OpId op) { return &in_.ops[op] == &get; });
-  return std::find(from, ops.end(), put) != ops.end() &&
-         std::none_of(from + 1, ops.end(), [&](core::OpId op) { return lookers.contains(op); });
-}
-
-void Lower::takeOut(const core::Op& get, const core::Op& put) {
-  std::vector<ValueId> all = leaves(get.operands[0]);
-  const Place place = walk(startOf(get.operands[0]), all, get.as<core::Path>(), get, 1, true);
-  define(get.results[0], loadStored(place, true));
-  takenOut_[&put] = {place, all};
-}
-
 // --- ops
 // ------------------------------------------------------------------------------------------------------------
 
 void Lower::lowerGet(const core::Op& op) {
-  if (const core::Op* put = putBackBy(op)) return takeOut(op, *put);
   core::ValueId root = op.operands[0], result = op.results[0];
   Place start = startOf(root);
   std::vector<ValueId> all = start.inLeaves ? leaves(root) : std::vector<ValueId>{};
-  Place place = walk(start, all, op.as<core::Path>(), op, 1, false);
+  const core::Op* put = filters_.contains(uses_->homeOf(result)) ? nullptr : putBack(in_, *uses_, op);
+  Place place = walk(start, all, op.as<core::Path>(), op, 1, put != nullptr);
+  if (put) {
+    define(result, loadStored(place, true));
+    env_[put->results[0].index] = {all, View{place}, false};
+    return;
+  }
   if (place.inLeaves) {
     uint32_t count = layouts_.leafCount(place.type);
     return define(result, {all.begin() + place.firstLeaf, all.begin() + place.firstLeaf + count});
@@ -228,11 +179,10 @@ void Lower::lowerGet(const core::Op& op) {
 void Lower::lowerSet(const core::Op& op) {
   core::ValueId root = op.operands[0], value = op.operands[1];
   const std::vector<ValueId> v = leaves(value);
-  if (auto taken = takenOut_.find(&op); taken != takenOut_.end()) {
-    const auto [place, holders] = std::move(taken->second);
-    takenOut_.erase(taken);
-    storeStored(place, v, StoreMode::Fresh);
-    return define(op.results[0], holders);
+  if (auto put = env_.find(op.results[0].index); put != env_.end() && put->second.view) {
+    const Rep taken = std::move(put->second);
+    storeStored(taken.view->place, v, StoreMode::Fresh);
+    return define(op.results[0], taken.leaves);
   }
   std::vector<ValueId> all = leaves(root);
   Place place = walk(startOf(root), all, op.as<core::Path>(), op, 2, true);

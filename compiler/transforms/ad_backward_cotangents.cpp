@@ -1,8 +1,8 @@
 // Cotangents of values of g in f_bwd: where they stand, how they begin, what is added to them.
 
+#include "transforms/ad_backward_cotangents.h"
 #include "core/path.h"
 #include "core/same_path.h"
-#include "transforms/ad_backward.h"
 #include "transforms/ad_rules.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ static bool byValue(const types::TypeStore& types, TypeId t) {
   return k != TypeKind::Array && k != TypeKind::Acc && !sizedByValue(types, t);
 }
 
-void Backward::makeWaiting(Scope& s, ValueId v) {
+void Cotangents::makeWaiting(Scope& s, ValueId v) {
   closeHoles(s, v);
   auto found = s.waiting.find(v);
   if (found == s.waiting.end()) return;
@@ -28,14 +28,14 @@ void Backward::makeWaiting(Scope& s, ValueId v) {
   s.cotangents[v] = c.valid() ? addAll(s, c, std::move(adds)) : sumOf(s, v, {}, typeOf(v), std::move(adds));
 }
 
-ValueId Backward::addAll(Scope& s, ValueId c, std::vector<Add> adds) {
+ValueId Cotangents::addAll(Scope& s, ValueId c, std::vector<Add> adds) {
   for (Add& add : adds) c = s.e.addAt(c, add.value, std::move(add.path), add.indices);
   return c;
 }
 
 /// The cotangent of the part of `v` at `path`, of type `t`, that these adds make: what is added to all of it
 /// it begins with, and a tuple or struct is made of its parts. So an array in one gets no zero beside it.
-ValueId Backward::sumOf(Scope& s, ValueId v, std::vector<uint32_t> path, TypeId t, std::vector<Add> adds) {
+ValueId Cotangents::sumOf(Scope& s, ValueId v, std::vector<uint32_t> path, TypeId t, std::vector<Add> adds) {
   if (types().isUnit(t)) return s.e.make(t, {});
   const auto whole = std::find_if(adds.begin(), adds.end(), [](const Add& add) { return add.path.empty(); });
   if (whole != adds.end()) {
@@ -59,7 +59,7 @@ ValueId Backward::sumOf(Scope& s, ValueId v, std::vector<uint32_t> path, TypeId 
   return s.e.make(t, std::move(parts));
 }
 
-ValueId& Backward::slot(Scope& s, ValueId v) {
+ValueId& Cotangents::slot(Scope& s, ValueId v) {
   if (homeOf(v) == s.source) {
     makeWaiting(s, v);
     return s.cotangents[v];
@@ -87,16 +87,16 @@ ValueId& Backward::slot(Scope& s, ValueId v) {
 // ------------------------------------------------------------------------------------------------------------
 
 /// The cotangent of `v` as it stands in a scope that has one, holes and all.
-ValueId& Backward::current(Scope& s, ValueId v) {
+ValueId& Cotangents::current(Scope& s, ValueId v) {
   return homeOf(v) == s.source ? s.cotangents[v] : s.captured.at(v).current;
 }
 
-ValueId Backward::zeroOf(Scope& s, const Hole& hole) {
+ValueId Cotangents::zeroOf(Scope& s, const Hole& hole) {
   return hole.overwritten ? zeroFollowing(s, hole.type, *hole.overwritten) : s.e.zero(hole.type);
 }
 
 /// Adds `c` to the cotangent of `v`, but for a place, to which nothing is added.
-void Backward::addBut(ValueId v, ValueId c, Hole hole) {
+void Cotangents::addBut(ValueId v, ValueId c, Hole hole) {
   if (homeOf(v) != cur_->source) begin(v);
   if (ValueId& s = slot(*cur_, v); !s.valid()) {
     s = cur_->e.castDims(c, typeOf(v));
@@ -106,7 +106,7 @@ void Backward::addBut(ValueId v, ValueId c, Hole hole) {
 }
 
 /// Whether an add is to a hole: then its value stands there.
-bool Backward::fill(Scope& s, const Add& add, ValueId v) {
+bool Cotangents::fill(Scope& s, const Add& add, ValueId v) {
   auto found = std::find_if(s.holes.begin(), s.holes.end(), [&](const Hole& h) {
     return h.whole == v && samePath(h.path, add.path) && h.indices == add.indices;
   });
@@ -118,7 +118,7 @@ bool Backward::fill(Scope& s, const Add& add, ValueId v) {
 }
 
 /// Those of `v`, before anything else is done with its cotangent; of every value, without one.
-void Backward::closeHoles(Scope& s, ValueId v) {
+void Cotangents::closeHoles(Scope& s, ValueId v) {
   for (size_t k = 0; k < s.holes.size();) {
     if (v.valid() && s.holes[k].whole != v) {
       ++k;
@@ -131,177 +131,26 @@ void Backward::closeHoles(Scope& s, ValueId v) {
   }
 }
 
-ValueId Backward::zeroFor(Scope& s, ValueId v) { return zeroOfPart(s, v, {}, typeOf(v)); }
-
-/// A zero of type `t` for the part of `v` at `path`.
-ValueId Backward::zeroOfPart(Scope& s, ValueId v, const std::vector<uint32_t>& path, TypeId t) {
-  if (!sizedByValue(types(), t)) return s.e.zero(t);
-  const JvpCompanion::Followed* whole = ad_.primalOf(lin_.source, v);
-  if (!whole) {
-    ad_.refuse(s.e.loc, "a derivative whose size is not known");
-    return s.e.zero(t);
-  }
-  JvpCompanion::Followed part = *whole;
-  part.path.insert(part.path.end(), path.begin(), path.end());
-  return zeroFollowing(s, t, part);
-}
-
-/// The op in the region of `v` that tells its sizes; none if there is none.
-const Op* Backward::sizing(ValueId v, OpKind kind) const {
-  OpId first;
-  uses_.forEach(v, [&](Use use) {
-    const bool sizes = use.operand == 0 && opOf(use.op).kind == kind && uses_.regionOf(use.op) == homeOf(v);
-    if (sizes && (!first.valid() || use.op < first)) first = use.op;
-  });
-  return first.valid() ? &opOf(first) : nullptr;
-}
-
-/// A zero from the sizes alone of a list or pack of g, as g packs, opens or measures it: what they are sizes
-/// of need not be saved. None where g does not tell them.
-ValueId Backward::zeroOfSize(Scope& s, TypeId t, const JvpCompanion::Followed& followed) {
-  if (!followed.path.empty()) return {};
-  ValueId v = followed.value;
-  auto defOf = [&](OpKind kind) {
-    OpId def = g().values[v].def;
-    return def.valid() && opOf(def).kind == kind ? &opOf(def) : nullptr;
-  };
-  // The size stays where an element is written.
-  for (const Op* set = defOf(OpKind::Set);
-       set && !set->as<Path>().empty() && !sizedByValue(types(), g().typeOf(set->operands[1]));
-       set = defOf(OpKind::Set))
-    v = set->operands[0];
-  if (types().kind(t) == TypeKind::List) {
-    const Op* length = sizing(v, OpKind::Length);
-    if (!length || sizedByValue(types(), types()[t].parts[0])) return {};
-    return zeroList(s.e, t, known(length->results[0]));
-  }
-  if (types().kind(t) != TypeKind::Pack) return {};
-  Op pack = Emit::simple(OpKind::Pack, {});
-  if (const Op* packed = defOf(OpKind::Pack)) {
-    for (DimId d : packed->dims) pack.dims.push_back(dim(d));
-  } else if (const Op* opened = sizing(v, OpKind::Unpack)) {
-    for (DimSym d : opened->resultDims) pack.dims.push_back(dim(types().dims.symbol(d)));
-  } else {
-    return {};
-  }
-  TypeId inside = types().openPack(t, pack.dims);
-  if (sizedByValue(types(), inside)) return {};
-  pack.operands = {s.e.zero(inside)};
-  return s.e.one(std::move(pack), t);
-}
-
-/// A zero of type `t` with the sizes of a value of g.
-ValueId Backward::zeroFollowing(Scope& s, TypeId t, const JvpCompanion::Followed& followed) {
-  Scope* inner = cur_;
-  cur_ = &s;
-  if (ValueId sized = zeroOfSize(s, t, followed); sized.valid()) {
-    cur_ = inner;
-    return sized;
-  }
-  ValueId primal = known(followed.value);
-  TypeId at = s.e.typeOf(primal);
-  for (uint32_t k : followed.path) {
-    at = ad_.leaves.kid(at, k);
-    primal = s.e.kid(primal, k, at);
-  }
-  ValueId made = zeroLike(s.e, ad_.leaves, t, primal);
-  cur_ = inner;
-  return made;
-}
-
 /// Of a value of the current region; none for zero.
-ValueId Backward::cotangent(ValueId v) {
+ValueId Cotangents::cotangent(ValueId v) {
   if (isAcc(v)) return {};
   makeWaiting(*cur_, v);
   auto it = cur_->cotangents.find(v);
   return it == cur_->cotangents.end() ? ValueId() : it->second;
 }
 
-ValueId Backward::realCotangent(ValueId v) {
+ValueId Cotangents::realCotangent(ValueId v) {
   ValueId c = cotangent(v);
   return c.valid() ? c : zeroFor(*cur_, v);
 }
 
-ValueId Backward::reader(ValueId v) const {
+ValueId Cotangents::reader(ValueId v) const {
   auto it = readers_.find(v);
   return it == readers_.end() ? ValueId() : it->second;
 }
 
-// Note: Parts of cotangents
-//
-// What is opened out of a pack, or is the payload of an enum, is a part of that; what is added at places of
-// its cotangent is to cost those places, and no zero of its size. So the cotangent of the whole, where it
-// has begun, is taken apart: the parts are cotangents of their own from there on, and the whole is a symbolic
-// zero, until the op that took the value apart is reached, whose transpose puts the whole together again.
-// Adds to the whole in between begin it anew, and the two are summed. What is read at a place of another
-// value (`get`) is not taken out: an add to a place of it is one to that value, at both paths in turn.
-
-/// Begins the cotangent of `v` where `v` is defined, for an add from further in.
-void Backward::begin(ValueId v) {
-  Scope* s = cur_;
-  for (; s->source != homeOf(v); s = s->parent)
-    if (s->captured.count(v)) return;
-  beginAt(*s, v);
-}
-
-/// By what the cotangent of the value that it is a part of has there; it stays zero if there is none.
-void Backward::beginAt(Scope& s, ValueId v) {
-  const OpId def = g().values[v].def;
-  if (!def.valid() || s.cotangents[v].valid()) return;
-  const Op& o = opOf(def);
-  if (o.kind != OpKind::Unpack && o.kind != OpKind::Match && o.kind != OpKind::CastDims) return;
-  if (!linear(o.operands[0])) return;
-  if (o.kind == OpKind::Match && !projected(o)) return; // which the transpose refuses
-  Scope* inner = std::exchange(cur_, &s);
-  begin(o.operands[0]);
-  ValueId& whole = slot(s, o.operands[0]);
-  if (whole.valid() && types().kind(s.e.typeOf(whole)) != TypeKind::Acc)
-    takeApart(s, o, std::exchange(whole, ValueId()));
-  cur_ = inner;
-}
-
-/// The parts of `whole`, a cotangent of what `o` takes apart, become those of its results.
-void Backward::takeApart(Scope& s, const Op& o, ValueId whole) {
-  std::vector<ValueId> parts{whole};
-  if (o.kind == OpKind::Unpack) parts = {opened(s, whole)};
-  if (o.kind == OpKind::Match) parts = payloadOf(s, o, whole);
-  for (size_t k = 0; k < parts.size(); ++k) {
-    ValueId& c = s.cotangents[o.results[k]];
-    const ValueId part = s.e.castDims(parts[k], typeOf(o.results[k]));
-    c = c.valid() ? s.e.addAt(c, part, {}, {}) : part;
-  }
-}
-
-/// What a match on a tangent yields, of the cotangent `whole`; zeros where that has no case yet.
-std::vector<ValueId> Backward::payloadOf(Scope& s, const Op& o, ValueId whole) {
-  const TypeId t = s.e.typeOf(whole);
-  const std::optional<Projection> from = projected(o);
-  Emit same = s.e.in(s.e.newRegion());
-  Scope other{ScopeKind::Arm, RegionId(), s.e.in(s.e.newRegion()), &s, {}, {}, {}, {}, {}, {}, {}, 0};
-  std::vector<ValueId> payload, mine, zeros;
-  for (uint32_t k = 0; k < types().recordInfo(types()[t].record).cases[from->theCase].fields.size(); ++k)
-    payload.push_back(same.param(types().fieldType(t, from->theCase, k)));
-  std::vector<TypeId> resultTypes;
-  for (size_t i = 0; i < o.results.size(); ++i) {
-    mine.push_back(same.castDims(payload[from->fields[i]], typeOf(o.results[i])));
-    zeros.push_back(zeroFor(other, o.results[i]));
-    resultTypes.push_back(typeOf(o.results[i]));
-  }
-  same.yield(std::move(mine));
-  other.e.yield(std::move(zeros));
-  MatchAttr attr;
-  for (uint32_t k = 0; k < types().recordInfo(types()[t].record).cases.size(); ++k)
-    attr.regionOf.push_back(k == from->theCase ? 0 : 1);
-  Op m = Emit::simple(OpKind::Match, {whole});
-  m.regions = {same.region, other.e.region};
-  m.attr = attr;
-  const OpId made = s.e.append(std::move(m), resultTypes);
-  const Results& results = s.e.fn().ops[made].results;
-  return {results.begin(), results.end()};
-}
-
 /// Whether something was added to the cotangent of `v`, as far as the current scope sees.
-bool Backward::begun(ValueId v) const {
+bool Cotangents::begun(ValueId v) const {
   const Scope* s = cur_;
   for (; s->source != homeOf(v); s = s->parent)
     if (s->captured.count(v)) return true;
@@ -309,7 +158,7 @@ bool Backward::begun(ValueId v) const {
   return found != s->cotangents.end() && found->second.valid();
 }
 
-void Backward::addTo(ValueId v, ValueId c) {
+void Cotangents::addTo(ValueId v, ValueId c) {
   if (!linear(v) || !c.valid()) return;
   if (isAcc(v)) {
     readers_[v] = c;
@@ -345,7 +194,7 @@ static bool reachesPart(types::TypeStore& types, TypeId root, const Path& p) {
 
 /// The op that read `v` at a place of another value, if an add to a place of `v` is to go there: nothing was
 /// added to `v` itself, nor is its cotangent swept by a nest.
-const Op* Backward::readAt(ValueId v) const {
+const Op* Cotangents::readAt(ValueId v) const {
   const OpId def = g().values[v].def;
   if (!def.valid() || opOf(def).kind != OpKind::Get || begun(v)) return nullptr;
   const Op& o = opOf(def);
@@ -355,7 +204,7 @@ const Op* Backward::readAt(ValueId v) const {
                                                                                                 : nullptr;
 }
 
-void Backward::addAt(ValueId v, Path p, std::vector<ValueId> indices, ValueId c) {
+void Cotangents::addAt(ValueId v, Path p, std::vector<ValueId> indices, ValueId c) {
   if (p.empty()) return addTo(v, c);
   if (!linear(v)) return;
   if (const Op* read = readAt(v)) {

@@ -23,8 +23,8 @@ protected:
     std::vector<ValueId> indices;
     ValueId value;
   };
-  /// A place of a cotangent that is zero, although what was there still stands in it: with arrays, such a zero
-  /// costs their size, and what is added to it first may take its place.
+  /// A place of a cotangent that is zero, although what was there still stands in it: with arrays, such a
+  /// zero costs their size, and what is added to it first may take its place.
   struct Hole {
     ValueId whole; ///< whose cotangent it is
     Path path;

@@ -12,9 +12,28 @@ void Backward::region(Scope& s) {
   Scope* outer = cur_;
   cur_ = &s;
   const std::vector<OpId>& ops = g().regions[s.source].ops;
-  for (size_t i = ops.size(); i-- > 0;) op(ops[i]);
+  // What only puts together what the region yields comes first: its parts then have the cotangents that what
+  // reads them adds to.
+  std::unordered_set<OpId> first;
+  for (size_t i = ops.size(); i-- > 0;)
+    if (i + 1 == ops.size() || putsTogether(ops[i], first)) {
+      first.insert(ops[i]);
+      op(ops[i]);
+    }
+  for (size_t i = ops.size(); i-- > 0;)
+    if (!first.contains(ops[i])) op(ops[i]);
   closeHoles(s, ValueId());
   cur_ = outer;
+}
+
+/// Whether the op makes a value of parts, for none but these others.
+bool Backward::putsTogether(OpId id, const std::unordered_set<OpId>& others) const {
+  const OpKind kind = opOf(id).kind;
+  if (kind != OpKind::Make && kind != OpKind::Variant && kind != OpKind::Pack && kind != OpKind::CastDims)
+    return false;
+  bool all = true;
+  uses_.forEach(opOf(id).results[0], [&](Use use) { all &= others.contains(use.op); });
+  return all;
 }
 
 void Backward::op(OpId id) {
@@ -68,19 +87,6 @@ void Backward::unpack(const Op& o, ValueId c) {
   Op pack = Emit::simple(OpKind::Pack, {c});
   for (DimSym s : o.resultDims) pack.dims.push_back(dim(types().dims.symbol(s)));
   addTo(o.operands[0], cur_->e.one(std::move(pack), typeOf(o.operands[0])));
-}
-
-/// What is in a pack, at sizes of its own, which are those that the value had.
-ValueId Backward::opened(Scope& s, ValueId pack) {
-  Op open = Emit::simple(OpKind::Unpack, {pack});
-  const TypeId t = s.e.typeOf(pack);
-  std::vector<DimId> own;
-  for (uint32_t i = 0; i < types()[t].number; ++i) {
-    DimSym size = types().dims.newSym({"", types::DimSymKind::Unknown, 0, {}});
-    open.resultDims.push_back(size);
-    own.push_back(types().dims.symbol(size));
-  }
-  return s.e.one(std::move(open), types().openPack(t, own));
 }
 
 void Backward::arrayOf(const Op& o, ValueId c) {
@@ -193,23 +199,6 @@ void Backward::variant(const Op& o, ValueId c) {
   m.attr = attr;
   OpId made = e.append(std::move(m), resultTypes);
   for (size_t i = 0; i < targets.size(); ++i) addTo(targets[i], e.result(made, i));
-}
-
-std::optional<Backward::Projection> Backward::projected(const Op& o) const {
-  auto takes = [&](RegionId r) { return !g().regions[r].params.empty(); };
-  const auto chosen = std::find_if(o.regions.begin(), o.regions.end(), takes);
-  if (chosen == o.regions.end()) return Projection{};
-  const std::vector<uint32_t>& regionOf = o.as<MatchAttr>().regionOf;
-  const auto region = static_cast<uint32_t>(chosen - o.regions.begin());
-  Projection out{
-      static_cast<uint32_t>(std::find(regionOf.begin(), regionOf.end(), region) - regionOf.begin()), {}};
-  const std::vector<ValueId>& params = g().regions[*chosen].params;
-  for (ValueId y : terminator(*chosen).operands) {
-    const auto at = std::find(params.begin(), params.end(), y);
-    if (at == params.end()) return std::nullopt;
-    out.fields.push_back(static_cast<uint32_t>(at - params.begin()));
-  }
-  return out;
 }
 
 /// The payload put together again.

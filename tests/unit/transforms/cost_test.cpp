@@ -149,38 +149,6 @@ fn f [N] (%x: f64[N]) -> (f64) {
 }
 )";
 
-/// The array is in a tuple in an enum, the state of a loop; one element is read and one written a step.
-static const char* tuplesInEnums = R"(enum State { None(), Some((i64, pack 1 f64[_])) }
-fn f [N] (%x: f64[N]) -> (f64) {
-  %z = const 0 : i64
-  %zero = const 0.0 : f64
-  %n = dim_value dims [N] : i64
-  %p = pack %x dims [N] : pack 1 f64[_]
-  %m = make %z, %p : (i64, pack 1 f64[_])
-  %s = variant 1 %m : State
-  %e, %r = for collects 0 %n, %s, %zero { (%i: i64, %s1: State, %t: f64)
-    %s2, %t2 = match cases [0, 1] %s1 {
-      yield %s1, %t
-    } { (%q: (i64, pack 1 f64[_]))
-      %k = get %q.0 : i64
-      %h = get %q.1 : pack 1 f64[_]
-      %a = unpack %h defines [A] : f64[A]
-      %v = get %a[%i] : f64
-      %w = mul %v, %v : f64
-      %b = set %a[%k] = %w : f64[A]
-      %u = get %b[%i] : f64
-      %t1 = fma %u, %v, %t : f64
-      %g = pack %b dims [A] : pack 1 f64[_]
-      %y = make %i, %g : (i64, pack 1 f64[_])
-      %s3 = variant 1 %y : State
-      yield %s3, %t1
-    } : State, f64
-    yield %s2, %t2
-  } : State, f64
-  yield %r
-}
-)";
-
 /// Whether what a function of GradCheck makes grows no faster than the array.
 static void expectLinear(const char* text, const std::string& name) {
   std::vector<int64_t> made;
@@ -225,12 +193,6 @@ TEST(Cost, readsAtPlacesInListsAddAtThePlaces) {
 TEST(Cost, callsAddToWhatFunctionsHold) {
   for (std::string name : {"f", "jvp_of_f", "reverse_of_f"}) expectLinear(capturedArrays, name);
   for (int64_t n : {3, 7}) GradCheck(capturedArrays).dims({n}).check();
-}
-
-TEST(Cost, arraysInTuplesInEnumsAreUpdatedInPlace) {
-  for (std::string name : {"f", "jvp_of_f", "reverse_of_f", "forward_over_reverse"})
-    expectLinear(tuplesInEnums, name);
-  GradCheck(tuplesInEnums).dims({3}).check();
 }
 
 static size_t opsAfterExpansion(int calls, int orders) {
