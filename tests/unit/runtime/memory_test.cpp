@@ -92,6 +92,7 @@ struct ChainType {
 void* const chainEnd = reinterpret_cast<void*>(uintptr_t(0 << 1 | 1));
 
 TEST_F(Memory, a_chain_of_a_million_nodes_is_dropped_without_recursion) {
+  MELIX_NOT_UNDER_GUARD_PAGES();
   ChainType chain;
   void* first = chainEnd;
   for (int64_t k = 0; k < 1'000'000; k++) first = chain.node(task, k, {nullptr, 0}, first);
@@ -122,6 +123,7 @@ TEST_F(Memory, shared_parts_outlive_one_owner) {
 }
 
 TEST_F(Memory, printing_a_chain_that_is_too_deep_is_a_panic) {
+  MELIX_NOT_UNDER_GUARD_PAGES();
   ChainType chain;
   void* first = chainEnd;
   for (int64_t k = 0; k < 300'000; k++) first = chain.node(task, k, {nullptr, 0}, first);
@@ -185,6 +187,7 @@ TEST_F(Memory, lists_own_their_elements) {
 }
 
 TEST_F(Memory, large_blocks_are_used_again) {
+  MELIX_NOT_UNDER_GUARD_PAGES();
   constexpr int64_t mib = 1 << 20;
   auto* first = static_cast<uint8_t*>(melix_alloc(task, 40 * mib));
   std::memset(first, 7, 40 * mib);

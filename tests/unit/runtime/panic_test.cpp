@@ -241,6 +241,7 @@ TEST_F(Panic, endless_recursion_is_a_panic_with_both_ends_of_the_trace) {
 }
 
 TEST_F(Panic, recursion_that_allocates_is_caught_too) {
+  MELIX_NOT_UNDER_GUARD_PAGES();
   EXPECT_EQ(run([&] { recurseWithAllocation(task, 0); }), MELIX_PANIC);
   EXPECT_EQ(message(), "stack overflow: recursion without end?");
   EXPECT_EQ(live(), 0);

@@ -11,6 +11,15 @@
 #include <string>
 #include <vector>
 
+/// Begins a test of more blocks than the system maps one by one, or of what becomes of them when they are
+/// free.
+#ifdef MELIX_GUARD_PAGES
+#define MELIX_NOT_UNDER_GUARD_PAGES()                                                                        \
+  GTEST_SKIP() << "with pages that trap each block is a mapping of its own"
+#else
+#define MELIX_NOT_UNDER_GUARD_PAGES() static_cast<void>(0)
+#endif
+
 namespace melix::test {
 
 inline const MelixType* scalar(int kind) { return &melix_scalar_types[kind]; }
