@@ -1,18 +1,12 @@
 // What the indentation tells of braces that are not paired.
-#include "parse/brackets.h"
+#include "parse/token_kinds.h"
 #include "parse/token_reader.h"
-
-#include <algorithm>
 
 namespace melix::parse {
 
 namespace {
 
-/// Whether a token ends what may be a statement, or begins one.
-bool endsOperand(TokenKind kind) {
-  return kind == TokenKind::Identifier || kind == TokenKind::Int || kind == TokenKind::Float ||
-         kind == TokenKind::StringEnd || isClosing(kind);
-}
+/// Whether a statement may begin with a token.
 bool beginsStatement(TokenKind kind) { return kind == TokenKind::Identifier || lex::isKeyword(kind); }
 
 bool isFurtherRight(std::string_view indent, std::string_view than) {
@@ -62,7 +56,7 @@ std::optional<size_t> TokenReader::enteredBlock(size_t end) const {
     if (token.newlineBefore && inside.isBlock && !isClosing(token.kind)) {
       const std::string_view indent = indentAt(token.begin);
       if (!inside.indent) inside.indent = indent;
-      const bool isStatement = beginsStatement(token.kind) && k > 0 && endsOperand(tokens_[k - 1].kind);
+      const bool isStatement = beginsStatement(token.kind) && k > 0 && endsValue(tokens_[k - 1].kind);
       if (isStatement && isFurtherRight(indent, *inside.indent)) return k;
     }
     if (isOpening(token.kind)) open.push_back({token.kind == TokenKind::LBrace, std::nullopt});
@@ -75,10 +69,9 @@ std::optional<size_t> TokenReader::enteredBlock(size_t end) const {
 /// block it closes, so that it is one too many.
 std::optional<size_t> TokenReader::braceTooMany(size_t line) const {
   if (line == 0 || tokens_[line - 1].kind != TokenKind::RBrace) return std::nullopt;
-  const auto open = std::find(matching_.begin(), matching_.end(), line - 1);
-  if (open == matching_.end()) return std::nullopt;
-  const Token& opening = tokens_[static_cast<size_t>(open - matching_.begin())];
-  const bool isInside = isFurtherRight(indentAt(tokens_[line - 1].begin), indentAt(opening.begin));
+  const std::optional<size_t> open = openingOf(matching_, line - 1);
+  if (!open) return std::nullopt;
+  const bool isInside = isFurtherRight(indentAt(tokens_[line - 1].begin), indentAt(tokens_[*open].begin));
   return isInside ? std::optional(line - 1) : std::nullopt;
 }
 

@@ -1,25 +1,13 @@
 // Values that other languages write otherwise, and what a failing token tells at all.
 #include "parse/other_spellings.h"
 
-#include "parse/brackets.h"
+#include "parse/token_kinds.h"
 #include "syntax/ast.h"
 
 #include <algorithm>
 #include <cctype>
 
 namespace melix::parse {
-
-namespace {
-
-bool isLiteral(TokenKind kind) {
-  return kind == TokenKind::Int || kind == TokenKind::Float || kind == TokenKind::Char ||
-         kind == TokenKind::KwTrue || kind == TokenKind::KwFalse;
-}
-bool endsValue(TokenKind kind) {
-  return isLiteral(kind) || kind == TokenKind::Identifier || kind == TokenKind::StringEnd || isClosing(kind);
-}
-
-} // namespace
 
 /// The token so far from the failing one; an End outside of the file.
 const Token& OtherSpelling::around(int distance) const {
@@ -167,10 +155,9 @@ std::string OtherSpelling::callWithoutBrackets() const {
 
 /// `{ … ]`
 std::string OtherSpelling::closedOtherwise() const {
-  const auto found = std::find(matching_.begin(), matching_.end(), at_);
-  if (at_ == 0 || found == matching_.end() || !isClosing(around(0).kind)) return {};
-  const auto open = static_cast<size_t>(found - matching_.begin());
-  switch (tokens_[open].kind) {
+  const std::optional<size_t> open = isClosing(around(0).kind) ? openingOf(matching_, at_) : std::nullopt;
+  if (!open) return {};
+  switch (tokens_[*open].kind) {
   case TokenKind::LParen:
     return is(TokenKind::RParen) ? "" : "the bracket that is open here is closed by `)`";
   case TokenKind::LBracket:

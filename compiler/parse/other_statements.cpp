@@ -1,7 +1,7 @@
 // Loops, ranges, declarations and blocks that other languages write otherwise.
 #include "parse/other_spellings.h"
 
-#include "parse/brackets.h"
+#include "parse/token_kinds.h"
 
 #include <algorithm>
 
@@ -138,9 +138,9 @@ std::string OtherSpelling::functionBinding() const {
 /// `function(x) { … }` as a value
 std::string OtherSpelling::functionWord() const {
   if (!is(TokenKind::LBrace) || !is(TokenKind::RParen, -1)) return {};
-  const auto open = std::find(matching_.begin(), matching_.end(), at_ - 1);
-  if (open == matching_.begin() || open == matching_.end()) return {};
-  const Token& word = tokens_[static_cast<size_t>(open - matching_.begin()) - 1];
+  const size_t open = openingOf(matching_, at_ - 1).value_or(0);
+  if (open == 0) return {};
+  const Token& word = tokens_[open - 1];
   constexpr std::string_view words[] = {"function", "func", "fun", "lambda"};
   const bool isFunction = word.kind == TokenKind::Identifier &&
                           std::find(std::begin(words), std::end(words), textOf(word)) != std::end(words);

@@ -1,8 +1,8 @@
 #include "parse/token_reader.h"
 
-#include "parse/brackets.h"
 #include "parse/other_spellings.h"
 #include "parse/parse.h"
+#include "parse/token_kinds.h"
 
 #include <algorithm>
 
