@@ -1,5 +1,6 @@
 #include "transforms/canonicalise.h"
 
+#include "transforms/case_of_case.h"
 #include "transforms/compose_reads.h"
 #include "transforms/forward_reads.h"
 #include "transforms/merge_perfect.h"
@@ -21,6 +22,7 @@ void canonicalise(core::Module& m) {
     changed |= forwardReads(m);
     changed |= splitRecords(m);
     changed |= mergePerfect(m);
+    changed |= caseOfCase(m);
     if (!changed) return;
     simplify(m);
   }

@@ -5,7 +5,7 @@
 //   after:   %a = get %x[%n]    %b = get %x[%n, %j]
 //
 // A slice `lo +: d by c` read at j is a read at lo + c·j. Containers that others hold are read on their own,
-// in front of the sweeps that read in them: `get (get %layer.weights)[%i, %j]` stays. Not where the value is
+// where what holds them was read: `get (get %layer.weights)[%i, %j]` stays. Not where the value is
 // updated between the two reads: that would have to copy it (core/sharing.h). Requires: verified Core. Keeps:
 // every read in range; rows that nobody uses any more are left to simplify.
 

@@ -81,6 +81,26 @@ fn f [N] (%l: L[N][3], %s: L[N], %k: i64) -> (f32[N], f32[N]) {
   EXPECT_EQ(m.count("get %v[%i]"), 1u);
 }
 
+TEST(ComposeReads, PartsOfARecordAreReadWhereItWas) {
+  PassText m(R"(struct L [N] { w: f32[N], b: f32 }
+
+fn f [N] (%l: L[N][3], %k: i64) -> (f32[N]) {
+  %e = get %l[%k] : L[N]
+  %r = nest (%i: N) -> collect[i] {
+    %w = get %e.0 : f32[N]
+    %b = get %e.1 : f32
+    %a = get %w[%i] : f32
+    %c = add %a, %b : f32
+    yield %c
+  } : f32[N]
+  yield %r
+}
+)");
+  m.apply(compose);
+  EXPECT_LT(m.text().find("get %l[%k].0"), m.text().find("nest")) << m.text();
+  EXPECT_LT(m.text().find("get %l[%k].1"), m.text().find("nest")) << m.text();
+}
+
 /// What is read of the old value later would have to be copied in front of the update.
 TEST(ComposeReads, NotOverAnUpdate) {
   PassText m(R"(fn f (%x: f32[2, 4], %n: i64, %z: f32) -> (f32, f32, f32[2, 4]) {
