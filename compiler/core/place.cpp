@@ -99,8 +99,10 @@ public:
         const uint32_t part = updated_[u_++].step.number;
         if (read_[r_++].step.number != part) return apart();
         goes = types.kind(at) == TypeKind::Tuple || types.kind(at) == TypeKind::Struct;
-        if (goes && types.kind(at) == TypeKind::Tuple) at = types[at].parts[part];
-        else if (goes) at = m_.types.fieldType(at, 0, part);
+        if (goes && types.kind(at) == TypeKind::Tuple)
+          at = types[at].parts[part];
+        else if (goes)
+          at = m_.types.fieldType(at, 0, part);
       }
       if (!goes) return out_;
     }

@@ -41,10 +41,10 @@ private:
 
   const Module& module_;
   const Function& f_;
-  std::vector<Span> spans_;                    ///< by op
-  std::vector<RegionId> homes_;                ///< by op
-  mutable std::vector<uint32_t> parents_;      ///< by value: towards the one that stands for its family
-  std::vector<std::vector<uint32_t>> updates_; ///< by that one: where, in ascending order
+  std::vector<Span> spans_;                         ///< by op
+  std::vector<RegionId> homes_;                     ///< by op
+  mutable std::vector<uint32_t> parents_;           ///< by value: towards the one that stands for its family
+  std::vector<std::vector<uint32_t>> updates_;      ///< by that one: where, in ascending order
   std::vector<std::pair<uint32_t, ValueId>> found_; ///< updates, until all families are known
   uint32_t clock_ = 0;
 };

@@ -140,9 +140,8 @@ private:
   bool mayCopy(OpId match, const std::vector<OpId>& made) const {
     for (size_t k = 0; k < made.size(); ++k) {
       const RegionId arm = armOf(match, made[k]);
-      const bool again =
-          std::any_of(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(k),
-                      [&](OpId before) { return armOf(match, before) == arm; });
+      const bool again = std::any_of(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(k),
+                                     [&](OpId before) { return armOf(match, before) == arm; });
       if (!again) continue;
       uint32_t ops = 0;
       forEachOp(f_, arm, [&](OpId) { ++ops; });

@@ -16,8 +16,7 @@ namespace {
 
 class Composer {
 public:
-  Composer(Module& m, FunctionId f)
-      : m_(m), f_(f), sharing_(m, fn()), homes_(regionsOfOps(fn())) {}
+  Composer(Module& m, FunctionId f) : m_(m), f_(f), sharing_(m, fn()), homes_(regionsOfOps(fn())) {}
 
   bool run() {
     region(fn().body);
@@ -44,7 +43,8 @@ private:
     const bool moves = isPartOf(inner) && homes_[from.index] != r;
     if (!moves && !sharing_.mayUseLater(outer.operands[0], standingAt(from), id)) return false;
     Builder b(m_, f_, r, inner.loc);
-    std::optional<Place> place = placeWithin(b, fn().typeOf(outer.operands[0]), placeOf(outer), placeOf(inner));
+    std::optional<Place> place =
+        placeWithin(b, fn().typeOf(outer.operands[0]), placeOf(outer), placeOf(inner));
     if (!place) return false;
     become(fn().ops[id], outer.operands[0], std::move(*place));
     changed_ = true;

@@ -21,7 +21,8 @@ constexpr uint32_t maxUpdates = 4; ///< that a read goes around
 class ReadForwarder {
 public:
   ReadForwarder(Module& m, FunctionId id)
-      : m_(m), id_(id), f_(m.functions[id]), uses_(m, id), sharing_(m, f_), scratch_(f_.regions.add(Region{})) {}
+      : m_(m), id_(id), f_(m.functions[id]), uses_(m, id), sharing_(m, f_),
+        scratch_(f_.regions.add(Region{})) {}
 
   bool run() {
     region(f_.body);
@@ -159,12 +160,15 @@ private:
     if (!isMadeIn(nest.body(), v))
       return mayUse(v, id, at) ? std::optional(read(b, v, inner, at)) : std::nullopt;
     const Op* get = defOf(v);
+    if (isConstant(v)) return b.constant(f_.typeOf(v), get->as<Constant>().bits);
     if (!get || get->kind != OpKind::Get) return std::nullopt;
     const ValueId root = get->operands[0];
     Place outer = placeOf(*get);
     for (ValueId& index : outer.indices) {
-      if (auto axis = indexOf.find(index); axis != indexOf.end()) index = axis->second;
-      else if (isMadeIn(nest.body(), index)) return std::nullopt;
+      if (auto axis = indexOf.find(index); axis != indexOf.end())
+        index = axis->second;
+      else if (isMadeIn(nest.body(), index))
+        return std::nullopt;
     }
     if (isMadeIn(nest.body(), root) || !mayUse(root, id, at)) return std::nullopt;
     std::optional<Place> place = placeWithin(b, f_.typeOf(root), outer, inner);
@@ -193,7 +197,8 @@ private:
     const Place p = placeOf(*get);
     if (p.path.size() != nest.axes() || p.indices.size() != nest.axes()) return {};
     for (size_t k = 0; k < nest.axes(); ++k)
-      if (p.path[k].kind != StepKind::Index || p.indices[k] != nest.axisParams()[part.spec->keep[k]]) return {};
+      if (p.path[k].kind != StepKind::Index || p.indices[k] != nest.axisParams()[part.spec->keep[k]])
+        return {};
     return get->operands[0];
   }
 
@@ -259,7 +264,8 @@ private:
     if (made && (made->kind == OpKind::Zero || isFilled(*made, x))) return true;
     if (made && depth < maxUpdates && (made->kind == OpKind::Set || made->kind == OpKind::AddAt))
       return savesAnArray(f_.values[x].def, depth + 1);
-    for (RegionId r = uses_.regionOf(update); r != uses_.homeOf(x); r = uses_.regionOf(f_.regions[r].parent)) {
+    for (RegionId r = uses_.regionOf(update); r != uses_.homeOf(x);
+         r = uses_.regionOf(f_.regions[r].parent)) {
       const OpKind kind = f_.ops[f_.regions[r].parent].kind;
       if (kind == OpKind::Nest || kind == OpKind::For || kind == OpKind::While) return true;
     }
@@ -273,7 +279,12 @@ private:
     if (made.kind != OpKind::Nest) return false;
     const NestView nest(f_, made);
     const NestPart* part = collected(nest, f_.values[v].index);
-    return part && !isMadeIn(nest.body(), nest.yields(*part)[0]);
+    const ValueId filled = part ? nest.yields(*part)[0] : v;
+    return part && (!isMadeIn(nest.body(), filled) || isConstant(filled));
+  }
+  bool isConstant(ValueId v) const {
+    const Op* op = defOf(v);
+    return op && op->kind == OpKind::Const && m_.types.isScalar(f_.typeOf(v));
   }
   /// Whether the read runs at most once for each element, as the update did.
   bool readsOnce(OpId get, OpId update) const {

@@ -1,8 +1,8 @@
 #pragma once
 // Reads of values whose elements are known go to what they were made of.
 //
-//   before:  %z = zero : f32[N]   %a = add_at %z[%k] += %v   %b = nest (%i: N) -> collect[i] { yield get %x[%i] }
-//            %r = get %a[%j]   %s = get %b[%j]
+//   before:  %z = zero : f32[N]   %a = add_at %z[%k] += %v   %r = get %a[%j]
+//            %b = nest (%i: N) -> collect[i] { yield get %x[%i] }   %s = get %b[%j]
 //   after:   %r = select (%j == %k), 0.0 + %v, 0.0   %s = get %x[%j]
 //
 // - A nest that collects what one value reads at its axes, or one value: that value is read. Where it is all

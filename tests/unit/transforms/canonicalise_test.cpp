@@ -59,14 +59,15 @@ fn f (%v: f32[6]) -> (f32[2, 3]) {
 
 /// As many rows, updates and branches as is asked for.
 std::string chain(int n) {
-  std::string text = "enum Option { None(), Some(f32) }\n\nfn f [N] (%c: bool, %a0: f32[N, 4], %k: i64) -> (f32) {\n"
-                     "  %z0 = const 0.5 : f32\n";
+  std::string text =
+      "enum Option { None(), Some(f32) }\n\nfn f [N] (%c: bool, %a0: f32[N, 4], %k: i64) -> (f32) {\n"
+      "  %z0 = const 0.5 : f32\n";
   for (int i = 0; i < n; ++i) {
     const std::string k = std::to_string(i), l = std::to_string(i + 1);
     text += "  %r" + k + " = get %a" + k + "[%k] : f32[4]\n";
     text += "  %s" + k + " = get %r" + k + "[%k] : f32\n";
-    text += "  %t" + k + " = nest (%i" + k + ": 4) -> collect[i" + k + "] {\n    %e" + k + " = get %r" + k + "[%i" +
-            k + "] : f32\n    yield %e" + k + "\n  } : f32[4]\n";
+    text += "  %t" + k + " = nest (%i" + k + ": 4) -> collect[i" + k + "] {\n    %e" + k + " = get %r" + k +
+            "[%i" + k + "] : f32\n    yield %e" + k + "\n  } : f32[4]\n";
     text += "  %u" + k + " = get %t" + k + "[%k] : f32\n";
     text += "  %o" + k + " = if %c {\n    %v" + k + " = variant 1 %u" + k + " : Option\n    yield %v" + k +
             "\n  } {\n    %w" + k + " = variant 0 : Option\n    yield %w" + k + "\n  } : Option\n";

@@ -67,12 +67,15 @@ TEST(ForwardReads, ACopyInFrontOfAnUpdateStays) {
 
 TEST(ForwardReads, ANestOfOneValueIsThatValue) {
   PassText m(R"(fn f (%z: f32, %v: f32[6], %k: i64) -> (f32, f32) {
-  %r, %s = nest (%i: 6, %j: 2) -> collect[i, j], collect[i, j] {
-    yield %z, %v
-  } : f32[6, 2], f32[6, 2, 6]
+  %r, %s, %t = nest (%i: 6, %j: 2) -> collect[i, j], collect[i, j], collect[i, j] {
+    %one = const 1.0 : f32
+    yield %z, %v, %one
+  } : f32[6, 2], f32[6, 2, 6], f32[6, 2]
   %a = get %r[%k, %k] : f32
   %b = get %s[%k, %k, %k] : f32
-  yield %a, %b
+  %c = get %t[%k, %k] : f32
+  %d = add %a, %c : f32
+  yield %d, %b
 }
 )");
   m.apply(forward, {Value::f32(3), numbers(), Value::integer(1)});
