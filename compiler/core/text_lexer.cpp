@@ -50,8 +50,9 @@ std::vector<Token> lexCore(std::string_view s) {
     }
     bool negative = c == '-' && std::isdigit(static_cast<unsigned char>(at(i + 1)));
     if (std::isdigit(static_cast<unsigned char>(c)) || negative) {
+      const bool isField = begin > 0 && s[begin - 1] == '.'; // `.1.0` is two steps
       ++i;
-      while (std::isalnum(static_cast<unsigned char>(at(i))) || at(i) == '.' ||
+      while (std::isalnum(static_cast<unsigned char>(at(i))) || (at(i) == '.' && !isField) ||
              ((at(i) == '-' || at(i) == '+') && at(i - 1) == 'e'))
         ++i;
       add(TokenKind::Number, begin, i);

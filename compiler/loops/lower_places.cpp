@@ -1,15 +1,9 @@
 // Places: get, set and add_at along a path.
+#include "core/place.h"
 #include "loops/lower.h"
 #include "loops/put_back.h"
 
 namespace melix::loops {
-namespace {
-
-bool isIndexLike(core::StepKind kind) {
-  return kind == core::StepKind::Index || kind == core::StepKind::Slice || kind == core::StepKind::All;
-}
-
-} // namespace
 
 Place Lower::startOf(core::ValueId v) {
   const Rep& r = rep(v);

@@ -2,6 +2,7 @@
 
 #include "core/order.h"
 #include "transforms/accumulate_to_reduce.h"
+#include "transforms/canonicalise.h"
 #include "transforms/defunctionalise.h"
 #include "transforms/form_fma.h"
 #include "transforms/hoist_axes.h"
@@ -53,6 +54,7 @@ std::span<const Pass> optimisingPasses() {
       {"simplify", plain(transforms::simplify), true},
       {"accumulate_to_reduce", plain(transforms::accumulateToReduce), true},
       {"split_results", plain(transforms::splitResults), true},
+      {"canonicalise", plain(transforms::canonicalise), true},
       {"hoist_axes", plain(transforms::hoistAxes), true},
       {"simplify", plain(transforms::simplify), true},
       {"separate_terms", plain(transforms::separateTerms), true},

@@ -1,0 +1,31 @@
+#include "transforms/canonicalise.h"
+
+#include "transforms/case_of_case.h"
+#include "transforms/compose_reads.h"
+#include "transforms/forward_reads.h"
+#include "transforms/merge_perfect.h"
+#include "transforms/simplify.h"
+#include "transforms/split_records.h"
+
+namespace melix::transforms {
+
+namespace {
+
+/// What one pass makes another may see once more; a bound, not an aim.
+constexpr int maxRounds = 4;
+
+} // namespace
+
+void canonicalise(core::Module& m) {
+  for (int round = 0; round < maxRounds; ++round) {
+    bool changed = composeReads(m);
+    changed |= forwardReads(m);
+    changed |= splitRecords(m);
+    changed |= mergePerfect(m);
+    changed |= caseOfCase(m);
+    if (!changed) return;
+    simplify(m);
+  }
+}
+
+} // namespace melix::transforms

@@ -1,0 +1,19 @@
+#pragma once
+// Reads of what was read are one read.
+//
+//   before:  %a = get %x[%n]    %b = get %a[%j]
+//   after:   %a = get %x[%n]    %b = get %x[%n, %j]
+//
+// A slice `lo +: d by c` read at j is a read at lo + c·j. Containers that others hold are read on their own,
+// where what holds them was read: `get (get %layer.weights)[%i, %j]` stays. Not where the value is
+// updated between the two reads: that would have to copy it (core/sharing.h). Requires: verified Core. Keeps:
+// every read in range; rows that nobody uses any more are left to simplify.
+
+#include "core/ir.h"
+
+namespace melix::transforms {
+
+/// Whether anything changed.
+bool composeReads(core::Module& module);
+
+} // namespace melix::transforms

@@ -1,0 +1,115 @@
+#include "transforms/split_records.h"
+
+#include "core/nest.h"
+#include "core/place.h"
+#include "core/uses.h"
+#include "core/walk.h"
+
+#include <map>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+class RecordSplitter {
+public:
+  RecordSplitter(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), uses_(m, id) {}
+
+  bool run() {
+    forEachOp(f_, [&](OpId op) {
+      if (f_.ops[op].kind == OpKind::Nest) nest(op);
+    });
+    return changed_;
+  }
+
+private:
+  void nest(OpId id) {
+    // What comes may be records again: it stands behind the results that were there, but for accumulators.
+    for (uint32_t k = 0; k < nestResults(f_.ops[id]).size(); ++k) {
+      const NestView view(f_, f_.ops[id]);
+      const NestPart part = view.parts()[k];
+      const ValueId record = view.yields(part)[0], result = view.results(part)[0];
+      if (!isWhole(*part.spec, view.axes()) || !isRecord(f_.typeOf(record)) || !onlyPartsAreRead(result))
+        continue;
+      split(id, record, result);
+      changed_ = true;
+    }
+  }
+  static bool isWhole(const NestResult& r, size_t axes) {
+    return r.kind == NestResultKind::Collect && r.keep == collecting(axes).keep;
+  }
+  bool isRecord(TypeId t) const {
+    return m_.types.kind(t) == TypeKind::Tuple || m_.types.kind(t) == TypeKind::Struct;
+  }
+  size_t fieldStep(const Op& get) const {
+    return leadingAxes(m_.types, f_.typeOf(get.operands[0]), get.as<Path>());
+  }
+  bool onlyPartsAreRead(ValueId records) const {
+    bool only = uses_.used(records);
+    uses_.forEach(records, [&](Use use) {
+      const Op& op = f_.ops[use.op];
+      only = only && op.kind == OpKind::Get && use.operand == 0 && fieldStep(op) < op.as<Path>().size();
+    });
+    return only;
+  }
+
+  void split(OpId nest, ValueId record, ValueId result) {
+    std::map<uint32_t, std::vector<OpId>> readersOf; // by part
+    uses_.forEach(result, [&](Use use) {
+      const Op& get = f_.ops[use.op];
+      readersOf[get.as<Path>()[fieldStep(get)].number].push_back(use.op);
+    });
+    std::vector<ValueId> parts;
+    for (const auto& [k, readers] : readersOf) parts.push_back(partOf(nest, record, k));
+    const std::vector<ValueId> arrays = collectMore(m_, f_, uses_, nest, parts);
+    auto array = arrays.begin();
+    for (const auto& [k, readers] : readersOf) {
+      for (OpId get : readers) readFrom(get, *array);
+      ++array;
+    }
+  }
+  /// In the body, in front of its end.
+  ValueId partOf(OpId nest, ValueId record, uint32_t k) {
+    const OpId made = f_.values[record].def;
+    if (made.valid() && f_.ops[made].kind == OpKind::Make) return f_.ops[made].operands[k];
+    const RegionId body = f_.ops[nest].regions[0];
+    std::vector<OpId>& ops = f_.regions[body].ops;
+    const OpId end = ops.back();
+    ops.pop_back();
+    const ValueId part = Builder(m_, id_, body, f_.ops[nest].loc).field(record, k);
+    uses_.enter(f_.values[part].def, body);
+    ops.push_back(end);
+    return part;
+  }
+  /// The read of a part of a record is one of the array of those parts.
+  void readFrom(OpId id, ValueId array) {
+    const size_t field = fieldStep(f_.ops[id]);
+    const size_t axes = m_.types[f_.typeOf(f_.ops[id].operands[0])].dims.size();
+    uses_.change(id, [&](Op& get) {
+      Path& path = get.as<Path>();
+      get.operands[0] = array;
+      const auto at = path.erase(path.begin() + static_cast<std::ptrdiff_t>(field));
+      if (at != path.end() && isIndexLike(at->kind)) // what follows speaks of the part's own axes
+        path.insert(at, axes - field, PathStep{StepKind::All, 0, {}, 1});
+    });
+  }
+
+  Module& m_;
+  FunctionId id_;
+  Function& f_;
+  LiveUses uses_;
+  bool changed_ = false;
+};
+
+} // namespace
+
+bool splitRecords(Module& m) {
+  bool changed = false;
+  for (uint32_t i = 0; i < m.functions.size(); ++i)
+    if (m.functions[FunctionId(i)].body.valid()) changed |= RecordSplitter(m, FunctionId(i)).run();
+  return changed;
+}
+
+} // namespace melix::transforms

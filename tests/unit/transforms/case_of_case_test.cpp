@@ -1,0 +1,152 @@
+// Matches of what branches chose.
+#include "transforms/case_of_case.h"
+#include "transforms/pass_text.h"
+#include "transforms/simplify.h"
+
+namespace melix::transforms {
+namespace {
+
+using interp::Value;
+
+void resolve(core::Module& m) {
+  caseOfCase(m);
+  simplify(m);
+}
+
+TEST(CaseOfCase, AMatchOfAnIfIsAnIf) {
+  const char* text = R"(enum Option { None(), Some(f32) }
+
+fn f (%c: bool, %a: f32) -> (f32) {
+  %o = if %c {
+    %b = add %a, %a : f32
+    %s = variant 1 %b : Option
+    yield %s
+  } {
+    %n = variant 0 : Option
+    yield %n
+  } : Option
+  %r = match cases [0, 1] %o {
+    yield %a
+  } { (%v: f32)
+    %w = add %v, %a : f32
+    yield %w
+  } : f32
+  %t = match cases [0, 1] %o {
+    %z = const 7.0 : f32
+    yield %z
+  } { (%u: f32)
+    yield %u
+  } : f32
+  %q = add %r, %t : f32
+  yield %q
+}
+)";
+  for (bool c : {false, true}) {
+    PassText m(text);
+    m.apply(resolve, {Value::boolean(c), Value::f32(2)});
+    EXPECT_EQ(m.count("match"), 0u) << m.text();
+    EXPECT_EQ(m.count("variant"), 0u);
+    EXPECT_EQ(m.count("undef"), 1u);
+  }
+}
+
+TEST(CaseOfCase, ACaseThatAllMakeIsKnown) {
+  PassText m(R"(enum Option { None(), Some(f32) }
+
+fn f (%c: bool, %a: f32) -> (f32) {
+  %o = if %c {
+    %b = add %a, %a : f32
+    %s = variant 1 %b : Option
+    yield %s
+  } {
+    %n = variant 1 %a : Option
+    yield %n
+  } : Option
+  %r = match cases [0, 1] %o {
+    yield %a
+  } { (%v: f32)
+    yield %v
+  } : f32
+  yield %r
+}
+)");
+  m.apply(resolve, {Value::boolean(true), Value::f32(2)});
+  EXPECT_EQ(m.count("match"), 0u) << m.text();
+  EXPECT_EQ(m.count("undef"), 0u);
+}
+
+constexpr const char* threeCases = R"(enum E { A(), B(f32), C(f32, f32) }
+enum Option { None(), Some(f32) }
+
+fn f (%c: i64, %a: f32) -> (f32) {
+  %k = const 1 : i64
+  %l = cmp lt %c, %k : bool
+  %e = if %l {
+    %n = variant 0 : E
+    yield %n
+  } {
+    %g = cmp gt %c, %k : bool
+    %o = if %g {
+      %p = variant 1 %a : E
+      yield %p
+    } {
+      %q = variant 2 %a, %a : E
+      yield %q
+    } : E
+    yield %o
+  } : E
+  %m = match cases [0, 1, 2] %e {
+    %n$1 = variant 0 : Option
+    yield %n$1
+  } { (%x: f32)
+    %s = variant 1 %x : Option
+    yield %s
+  } { (%y: f32, %z: f32)
+    %w = add %y, %z : f32
+    %t = variant 1 %w : Option
+    yield %t
+  } : Option
+  %r = match cases [0, 1] %m {
+    yield %a
+  } { (%v: f32)
+    %d = add %v, %a : f32
+    yield %d
+  } : f32
+  yield %r
+}
+)";
+
+TEST(CaseOfCase, AMatchOfAMatchIsAMatch) {
+  for (int c : {0, 1, 2}) {
+    PassText m(threeCases);
+    m.apply(resolve, {Value::integer(c), Value::f32(2)});
+    EXPECT_EQ(m.count("match cases [0, 1, 2] %e"), 2u) << m.text();
+    EXPECT_EQ(m.count(": Option"), 0u);
+  }
+}
+
+TEST(CaseOfCase, AChoiceThatIsUsedElsewhereStays) {
+  PassText m(R"(enum Option { None(), Some(f32) }
+
+fn f (%c: bool, %a: f32) -> (f32, Option) {
+  %o = if %c {
+    %s = variant 1 %a : Option
+    yield %s
+  } {
+    %n = variant 0 : Option
+    yield %n
+  } : Option
+  %r = match cases [0, 1] %o {
+    yield %a
+  } { (%v: f32)
+    yield %v
+  } : f32
+  yield %r, %o
+}
+)");
+  m.apply(resolve, {Value::boolean(true), Value::f32(2)});
+  EXPECT_EQ(m.count("match"), 1u) << m.text();
+}
+
+} // namespace
+} // namespace melix::transforms
