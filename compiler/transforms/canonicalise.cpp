@@ -6,6 +6,7 @@
 #include "transforms/forward_reads.h"
 #include "transforms/merge_perfect.h"
 #include "transforms/simplify.h"
+#include "transforms/small_arrays.h"
 #include "transforms/split_records.h"
 #include "transforms/unit_axes.h"
 
@@ -23,6 +24,7 @@ void canonicalise(core::Module& m) {
     bool changed = dropUnitAxes(m);
     changed |= composeReads(m);
     changed |= forwardReads(m);
+    changed |= writeOutSmallArrays(m);
     changed |= forwardElements(m);
     changed |= splitRecords(m);
     changed |= mergePerfect(m);
