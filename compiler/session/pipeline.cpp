@@ -7,6 +7,7 @@
 #include "transforms/form_fma.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
+#include "transforms/reduce_before_multiply.h"
 #include "transforms/separate_terms.h"
 #include "transforms/simplify.h"
 #include "transforms/specialise_calls.h"
@@ -56,6 +57,7 @@ std::span<const Pass> optimisingPasses() {
       {"split_results", plain(transforms::splitResults), true},
       {"canonicalise", plain(transforms::canonicalise), true},
       {"hoist_axes", plain(transforms::hoistAxes), true},
+      {"reduce_before_multiply", plain(transforms::reduceBeforeMultiply), true, true},
       {"simplify", plain(transforms::simplify), true},
       {"separate_terms", plain(transforms::separateTerms), true},
       {"choose_orders", plain(core::chooseOrders), true, true},
