@@ -7,6 +7,7 @@
 #include "transforms/form_fma.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
+#include "transforms/raise_loops.h"
 #include "transforms/reduce_before_multiply.h"
 #include "transforms/separate_terms.h"
 #include "transforms/simplify.h"
@@ -34,6 +35,10 @@ void inlineExpanded(core::Module& module) {
   transforms::inlineCalls(module, options);
 }
 
+void raise(core::Module& module) {
+  if (transforms::raiseLoops(module)) transforms::simplify(module);
+}
+
 Problems expand(core::Module& module) { return transforms::expandDerivatives(module).problems; }
 
 } // namespace
@@ -55,6 +60,7 @@ std::span<const Pass> optimisingPasses() {
       {"simplify", plain(transforms::simplify), true},
       {"accumulate_to_reduce", plain(transforms::accumulateToReduce), true},
       {"split_results", plain(transforms::splitResults), true},
+      {"raise_loops", plain(raise), true},
       {"canonicalise", plain(transforms::canonicalise), true},
       {"hoist_axes", plain(transforms::hoistAxes), true},
       {"reduce_before_multiply", plain(transforms::reduceBeforeMultiply), true, true},
