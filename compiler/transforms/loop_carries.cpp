@@ -129,8 +129,8 @@ private:
     default: return std::nullopt;
     }
   }
-  /// `if carry { term } { false }` is `and`, `if carry { true } { term }` is `or`: where the term is cheap and
-  /// has no effect, it may be computed where the carry decides.
+  /// `if carry { term } { false }` is `and`, `if carry { true } { term }` is `or`: where the term is cheap
+  /// and has no effect, it may be computed where the carry decides.
   bool connects(const Op& op) {
     if (op.results.size() != 1 || m_.types.kind(f_.typeOf(op.results[0])) != TypeKind::Bool) return false;
     const ValueId then = terminator(f_, op.regions[0]).operands[0];

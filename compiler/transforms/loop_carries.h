@@ -36,8 +36,8 @@ struct LoopCarry {
 };
 
 /// `k`: of the carries of the `for`.
-LoopCarry followCarry(const core::Module& m, const core::Function& f, const core::Uses& uses,
-                      core::OpId loop, uint32_t k);
+LoopCarry followCarry(const core::Module& m, const core::Function& f, const core::Uses& uses, core::OpId loop,
+                      uint32_t k);
 
 /// What an access does on the cell.
 core::Path withinCell(const core::Op& access, const std::vector<CellStep>& steps,

@@ -115,11 +115,11 @@ private:
     }
     return m_.types.array(type.parts[0], kept);
   }
-  /// Every iteration has its cell: because it goes there whatever happens, or by what is known of the indices.
+  /// Every iteration has its cell: because it goes there whatever happens, or by what is known of the
+  /// indices.
   bool isInRange(const LoopView& view, const LoopCarry& carry, TypeId array, EffectSet effects) {
-    if (!effects.any() && std::ranges::any_of(carry.accesses, [&](OpId a) {
-          return uses_.regionOf(a) == view.body();
-        }))
+    if (!effects.any() &&
+        std::ranges::any_of(carry.accesses, [&](OpId a) { return uses_.regionOf(a) == view.body(); }))
       return !hasFixedSteps(carry) || dims().atLeast(extentOf(view.count()), 1);
     for (size_t a = 0; a < carry.steps.size(); ++a) {
       const CellStep& s = carry.steps[a];
@@ -219,7 +219,8 @@ private:
     const OpId made = nest.finish();
     std::vector<ValueId> results;
     for (uint32_t k = 0; k < plan.carries.size(); ++k)
-      results.push_back(end(plan.carries[k], view.carryOperands()[k], tracks[k], b.result(made, k), extent, b));
+      results.push_back(
+          end(plan.carries[k], view.carryOperands()[k], tracks[k], b.result(made, k), extent, b));
     for (uint32_t k = view.carries(); k < loop.results.size(); ++k) results.push_back(b.result(made, k));
     if (view.stacks() > 0) sizes_.insert_or_assign(view.extent(), dims().substitute(extent, sizes_));
     for (OpId op : f_.regions[region].ops) uses_.enter(op, region);
@@ -305,8 +306,7 @@ private:
   /// What the loop's result is, of what the nest gives for the carry.
   ValueId end(const LoopCarry& carry, ValueId before, const Track& t, ValueId made, DimId extent,
               Builder& b) {
-    if (carry.kind == LoopCarry::Kind::Gathered)
-      return b.binary(combiningOp(carry.monoid), before, made);
+    if (carry.kind == LoopCarry::Kind::Gathered) return b.binary(combiningOp(carry.monoid), before, made);
     made = inOrder(carry, made, b);
     Place place;
     for (size_t a = 0; a < carry.steps.size(); ++a) {
@@ -315,7 +315,8 @@ private:
       place.path.push_back(s.step);
       if (isAxis && t.isWhole) place.path.back() = PathStep{StepKind::All, 0, {}, 1};
       if (isAxis && !t.isWhole) place.path.back() = PathStep{StepKind::Slice, 0, extent, t.stride};
-      if (isAxis && !t.isWhole) place.indices.push_back(first(t, m_.types[f_.typeOf(before)].dims[a], extent, b));
+      if (isAxis && !t.isWhole)
+        place.indices.push_back(first(t, m_.types[f_.typeOf(before)].dims[a], extent, b));
       if (!isAxis && s.index) place.indices.push_back(emit(*s.index, b));
     }
     while (!place.path.empty() && place.path.back().kind == StepKind::All) place.path.pop_back();

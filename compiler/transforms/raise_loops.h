@@ -9,9 +9,11 @@
 //            %n1 = add %zero, %s
 //
 // Every carry of it is either
-// - an array that is read and updated at one place alone, another one in each iteration: its index on one axis
+// - an array that is read and updated at one place alone, another one in each iteration: its index on one
+// axis
 //   is `c·i + d`. What is not written keeps its elements: a `set` of a slice follows; or
-// - gathered by an operation that is exact in any grouping: sums, products and extremes of integers, `max` and
+// - gathered by an operation that is exact in any grouping: sums, products and extremes of integers, `max`
+// and
 //   `min` of floats, `and` and `or`, through branches and inner loops.
 // What is stacked is collected. A loop that has an output stays, and so does one that may panic if the nest
 // could not make its arrays before. Requires: verified Core without derivatives. Keeps: values, every effect;
