@@ -7,11 +7,13 @@
 #include "transforms/form_fma.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
+#include "transforms/merge_functions.h"
 #include "transforms/raise_loops.h"
 #include "transforms/reduce_before_multiply.h"
 #include "transforms/separate_terms.h"
 #include "transforms/simplify.h"
 #include "transforms/specialise_calls.h"
+#include "transforms/specialise_sizes.h"
 #include "transforms/split_results.h"
 
 namespace melix::session {
@@ -47,6 +49,7 @@ std::span<const Pass> derivativePasses() {
   static const Pass passes[] = {
       {"simplify", plain(transforms::simplify), false},
       {"specialise_calls", plain(transforms::specialiseCalls), false},
+      {"specialise_sizes", plain(transforms::specialiseSizes), false},
       {"defunctionalise", plain(transforms::defunctionalise), false},
       {"expand_derivatives", expand, true},
       {"simplify", plain(transforms::simplify), true},
@@ -68,6 +71,7 @@ std::span<const Pass> optimisingPasses() {
       {"separate_terms", plain(transforms::separateTerms), true},
       {"choose_orders", plain(core::chooseOrders), true, true},
       {"form_fma", plain(transforms::formFma), true, true},
+      {"merge_functions", plain(transforms::mergeFunctions), true},
       {"remove_unreachable", plain(transforms::removeUnreachable), true},
   };
   return passes;
