@@ -52,7 +52,13 @@ private:
         for (OpId inner : fn().regions[nest.combine(part)].ops)
           if (effects_.ofOp(fn(), inner).any()) return false;
     }
-    return ends && op.dims.size() <= AxisSet::most && costs_.ofRegion(nest.body()).sweeps;
+    return ends && mayBeArray(op) && costs_.ofRegion(nest.body()).sweeps;
+  }
+  /// A nest that collects nothing may have more points than an array has elements.
+  bool mayBeArray(const Op& nest) const {
+    const std::optional<int64_t> points = m_.types.dims.asConstant(m_.types.dims.product(nest.dims));
+    return nest.dims.size() <= AxisSet::most && (!points || *points <= types::maxExtent) &&
+           !m_.types.dims.isTooLarge(m_.types.dims.product(nest.dims));
   }
 
   /// All that the body makes for its results is collected in front, each value once.
