@@ -227,12 +227,14 @@ private:
       ++varying;
     }
     out_.beginsAnew = true;
+    out_.isRead = false;
     uses_.forEach(carry, [&](Use use) {
       const Op& op = f_.ops[use.op];
       std::vector<ValueId> indices;
       const bool replaced =
           op.kind == OpKind::Set && use.operand == 0 && withinCell(op, out_.steps, indices).empty();
       out_.beginsAnew = out_.beginsAnew && (replaced || op.kind == OpKind::Get);
+      out_.isRead = out_.isRead || !replaced;
     });
     return varying == 1;
   }

@@ -33,6 +33,7 @@ struct LoopCarry {
   std::vector<CellStep> steps;      ///< of Cells: the place, a step for each axis
   size_t axis = 0;                  ///< of Cells: where it varies with the loop
   bool beginsAnew = false;          ///< of Cells: all that is done to the carry is to read and to replace
+  bool isRead = true;               ///< of Cells: what is there before the iteration may be needed
 };
 
 /// `k`: of the carries of the `for`.

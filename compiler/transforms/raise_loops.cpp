@@ -17,6 +17,10 @@ using namespace core;
 
 namespace {
 
+/// Elements of an array from which on updates of all of it in place are made anew: a block of memory costs
+/// more than what so few need.
+constexpr int64_t manyElements = 64;
+
 /// A loop that becomes a nest.
 struct Plan {
   std::vector<LoopCarry> carries;
@@ -104,7 +108,16 @@ private:
     const ValueId before = view.carryOperands()[k];
     const bool scalar = m_.types.isScalar(cellType(f_.typeOf(before), carry));
     if (!carry.beginsAnew && !scalar) return false;
+    if (carry.isRead && isSmall(f_.typeOf(before)) && !isFresh(before)) return false;
     return stride(view, carry) != INT64_MIN && isInRange(view, carry, f_.typeOf(before), effects);
+  }
+  bool isFresh(ValueId v) const {
+    const OpId def = f_.values[v].def;
+    return def.valid() && f_.ops[def].kind == OpKind::Zero;
+  }
+  bool isSmall(TypeId array) const {
+    const std::optional<int64_t> elements = dims().asConstant(dims().product(m_.types[array].dims));
+    return elements && *elements < manyElements;
   }
   TypeId cellType(TypeId array, const LoopCarry& carry) const {
     std::vector<DimId> kept;

@@ -1,8 +1,8 @@
 #include "transforms/reduce_before_multiply.h"
 
 #include "core/walk.h"
-#include "transforms/nest_body.h"
 #include "transforms/rewrite_region.h"
+#include "transforms/sweep_body.h"
 
 #include <algorithm>
 
@@ -72,7 +72,7 @@ private:
   }
 
   /// How many factors that vary a value is the product of; of a sum, its longest product.
-  uint32_t degree(ValueId v, const NestBody& body, std::unordered_map<ValueId, uint32_t>& known) const {
+  uint32_t degree(ValueId v, const SweepBody& body, std::unordered_map<ValueId, uint32_t>& known) const {
     if (auto it = known.find(v); it != known.end()) return it->second;
     const std::optional<AxisSet> axes = body.axesOf(v);
     uint32_t n = axes && axes->empty() ? 0 : 1;
@@ -93,7 +93,7 @@ private:
     const Op& op = fn().ops[id];
     const Product product = productOf(terminator(fn(), op.regions[0]).operands[0]);
     if (product.factors.size() < 2) return false;
-    const NestBody body(m_, f_, id, effects_);
+    const SweepBody body(m_, f_, id, effects_);
     std::unordered_map<ValueId, uint32_t> degrees;
     uint32_t all = 0;
     for (ValueId v : product.factors) all += degree(v, body, degrees);
@@ -105,7 +105,7 @@ private:
   }
 
   /// The first axis in order whose sum goes inside with gain decides.
-  std::optional<Cut> cutOf(const Op& op, const Product& product, const NestBody& body) const {
+  std::optional<Cut> cutOf(const Op& op, const Product& product, const SweepBody& body) const {
     std::vector<AxisSet> axes;
     for (ValueId v : product.factors) {
       std::optional<AxisSet> of = body.axesOf(v);
@@ -145,7 +145,7 @@ private:
            points(op, inner) + points(op, all - cut.summed) < points(op, all);
   }
   /// The inner sum stands where all its reads are in range, and its table is no larger than what it reads.
-  bool mayRun(const Op& op, const Cut& cut, const NestBody& body) const {
+  bool mayRun(const Op& op, const Cut& cut, const SweepBody& body) const {
     bool always = true;
     for (size_t a = 0; a < op.dims.size(); ++a)
       always = always && ((cut.table | cut.summed).contains(a) || m_.types.dims.atLeast(op.dims[a], 1));
@@ -169,7 +169,7 @@ private:
     return true;
   }
 
-  void rewrite(const Op& op, const Product& product, const Cut& cut, const NestBody& body, RegionId region) {
+  void rewrite(const Op& op, const Product& product, const Cut& cut, const SweepBody& body, RegionId region) {
     Builder b(m_, f_, region, op.loc);
     const ValueId table = innerSum(op, cut, body, b);
     NestBuilder outer(b);
@@ -191,7 +191,7 @@ private:
     takeOver(fn(), outer.finish(), op.results);
   }
   /// The axes of its result stand first.
-  ValueId innerSum(const Op& op, const Cut& cut, const NestBody& body, Builder& b) {
+  ValueId innerSum(const Op& op, const Cut& cut, const SweepBody& body, Builder& b) {
     NestBuilder inner(b);
     Cloner copy(m_, f_, f_);
     NestResult sum = collecting(openAxes(inner, copy, fn(), op, cut.table).size());
@@ -201,7 +201,7 @@ private:
     inner.add(std::move(sum), multiply(cut.inside, body, copy, in));
     return inner.one();
   }
-  ValueId multiply(std::span<const ValueId> factors, const NestBody& body, Cloner& copy, Builder& in) {
+  ValueId multiply(std::span<const ValueId> factors, const SweepBody& body, Cloner& copy, Builder& in) {
     for (OpId id : body.slice(factors)) copy.op(id, in);
     ValueId product = copy.value(factors[0]);
     for (ValueId v : factors.subspan(1)) product = in.binary(OpKind::Mul, product, copy.value(v));

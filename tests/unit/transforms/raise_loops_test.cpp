@@ -117,24 +117,42 @@ TEST(RaiseLoops, PartsOfAnArray) {
 
 /// As the loops of derivatives run.
 TEST(RaiseLoops, BackwardsToo) {
-  PassText m(R"(fn f (%x: f32[6]) -> (f32[6], f32[6]) {
-  %n = const 6 : i64
-  %l = const 5 : i64
-  %z = zero : f32[6]
+  PassText m(R"(fn f [N] (%x: f32[N]) -> (f32[N], f32[N]) {
+  %n = dim_value dims [N] : i64
+  %one = const 1 : i64
+  %l = sub %n, %one : i64
+  %z = zero : f32[N]
   %o = const 0.0 : f32
-  %r, %t = for collects 0 %n, %x, %z { (%i: i64, %y: f32[6], %u: f32[6])
+  %r, %t = for collects 0 %n, %x, %z { (%i: i64, %y: f32[N], %u: f32[N])
     %k = sub %l, %i : i64
     %a = get %y[%k] : f32
-    %w = set %y[%k] = %o : f32[6]
+    %w = set %y[%k] = %o : f32[N]
     %b = mul %a, %a : f32
-    %v = add_at %u[%k] += %b : f32[6]
+    %v = add_at %u[%k] += %b : f32[N]
     yield %w, %v
-  } : f32[6], f32[6]
+  } : f32[N], f32[N]
   yield %r, %t
 }
 )");
   m.apply(raise, {numbers()});
   EXPECT_EQ(m.count("for "), 0u) << m.text();
+}
+
+/// A few numbers are updated where they are.
+TEST(RaiseLoops, SmallArraysInPlace) {
+  PassText m(R"(fn f (%x: f32[6]) -> (f32[6]) {
+  %n = const 6 : i64
+  %r = for collects 0 %n, %x { (%i: i64, %y: f32[6])
+    %a = get %y[%i] : f32
+    %b = mul %a, %a : f32
+    %w = set %y[%i] = %b : f32[6]
+    yield %w
+  } : f32[6]
+  yield %r
+}
+)");
+  m.apply(raise, {numbers()});
+  EXPECT_EQ(m.count("for "), 1u) << m.text();
 }
 
 TEST(RaiseLoops, CountsExtremesAndConditionsAreReduced) {

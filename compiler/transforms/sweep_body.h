@@ -1,6 +1,6 @@
 #pragma once
-// The body of a nest by what its values vary with: which parts of it may be computed elsewhere, over fewer
-// axes, and copies of such parts.
+// The body of a nest or a counted loop by what its values vary with: which parts of it may be computed
+// elsewhere, over fewer axes, and copies of such parts.
 
 #include "core/clone.h"
 #include "core/nest.h"
@@ -16,7 +16,7 @@ class Effects;
 
 namespace melix::transforms {
 
-/// Axes of a nest by their numbers.
+/// Axes of a nest by their numbers; the index of a loop is its only axis.
 class AxisSet {
 public:
   static constexpr size_t most = 64;
@@ -38,22 +38,24 @@ private:
   uint64_t bits_ = 0;
 };
 
-/// Of a nest of at most `AxisSet::most` axes. It holds the body as it was when this was made; ops may become
-/// others by `isReadFrom`.
-class NestBody {
+/// Of a sweep of at most `AxisSet::most` axes. It knows the body as it was when this was made.
+class SweepBody {
 public:
-  NestBody(core::Module& m, core::FunctionId f, core::OpId nest, const core::Effects& effects);
+  SweepBody(core::Module& m, core::FunctionId f, core::OpId sweep, const core::Effects& effects);
 
   /// The axes that a value varies with; none for values from outside. nullopt if no copy of what makes it can
-  /// stand elsewhere: something of that has an effect, or needs accumulators or sizes of the body.
+  /// stand elsewhere: something of that has an effect, or needs what is carried or sizes of the body.
   std::optional<AxisSet> axesOf(core::ValueId v) const;
-  /// Whether a copy of what makes a value may run where the nest has no points: it reads arrays at axes
+  /// The same of all that an op of the body gives.
+  std::optional<AxisSet> axesOf(core::OpId op) const;
+  /// Whether a copy of what makes a value may run where the sweep has no points: it reads arrays at axes
   /// alone, each over just the axis of the array that is read.
   bool readsWithin(core::ValueId v) const;
+  bool readsWithin(core::OpId op) const;
   /// The ops of the body that make these values, in their order.
   std::vector<core::OpId> slice(std::span<const core::ValueId> values) const;
-  /// The op reads what stands in front of the nest by now: it needs nothing but its axes.
-  void isReadFrom(core::OpId op) { made_.at(op)->operands.clear(); }
+  /// A read in front of the others stands for the op: it needs nothing but its axes.
+  void becomes(core::OpId op, core::OpId read);
 
 private:
   struct Made {
@@ -73,7 +75,7 @@ private:
   core::Module& m_;
   core::FunctionId f_;
   core::RegionId body_;
-  size_t axes_;
+  size_t axes_; ///< the first parameters of the body
   /// By ops of the body; nullopt for those of which no copy can stand elsewhere.
   std::unordered_map<core::OpId, std::optional<Made>> made_;
   std::unordered_set<core::DimSym> sizes_; ///< that the body defines

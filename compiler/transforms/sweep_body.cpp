@@ -1,4 +1,4 @@
-#include "transforms/nest_body.h"
+#include "transforms/sweep_body.h"
 
 #include "core/walk.h"
 
@@ -8,16 +8,18 @@ namespace melix::transforms {
 
 using namespace core;
 
-NestBody::NestBody(Module& m, FunctionId f, OpId nest, const Effects& effects)
-    : m_(m), f_(f), body_(fn().ops[nest].regions[0]), axes_(fn().ops[nest].dims.size()) {
+SweepBody::SweepBody(Module& m, FunctionId f, OpId sweep, const Effects& effects)
+    : m_(m), f_(f), body_(fn().ops[sweep].regions[0]),
+      axes_(fn().ops[sweep].kind == OpKind::For ? 1 : fn().ops[sweep].dims.size()) {
   assert(axes_ <= AxisSet::most);
   const Region& region = fn().regions[body_];
+  sizes_.insert(region.dimParams.begin(), region.dimParams.end());
   for (OpId id : region.ops) sizes_.insert(fn().ops[id].resultDims.begin(), fn().ops[id].resultDims.end());
   for (uint32_t k = 0; k < region.ops.size(); ++k)
     made_[region.ops[k]] = isCopied(region.ops[k], effects) ? make(region.ops[k], k) : std::nullopt;
 }
 
-bool NestBody::isCopied(OpId id, const Effects& effects) const {
+bool SweepBody::isCopied(OpId id, const Effects& effects) const {
   const Op& op = fn().ops[id];
   if (op.kind == OpKind::Yield || op.kind == OpKind::Undef || !op.resultDims.empty()) return false;
   for (ValueId v : op.results)
@@ -25,7 +27,7 @@ bool NestBody::isCopied(OpId id, const Effects& effects) const {
   return !effects.ofOp(fn(), id).any();
 }
 
-std::optional<NestBody::Made> NestBody::make(OpId id, uint32_t position) const {
+std::optional<SweepBody::Made> SweepBody::make(OpId id, uint32_t position) const {
   Made made;
   made.position = position;
   bool may = look(fn().ops[id], made);
@@ -38,7 +40,7 @@ std::optional<NestBody::Made> NestBody::make(OpId id, uint32_t position) const {
   return made;
 }
 
-bool NestBody::look(const Op& op, Made& made) const {
+bool SweepBody::look(const Op& op, Made& made) const {
   if (mentionsSizes(op)) return false;
   const bool indexed = op.kind == OpKind::Set || op.kind == OpKind::AddAt || op.kind == OpKind::Match ||
                        op.kind == OpKind::Length;
@@ -46,7 +48,7 @@ bool NestBody::look(const Op& op, Made& made) const {
   return std::ranges::all_of(op.operands, [&](ValueId v) { return lookAt(v, made); });
 }
 
-bool NestBody::lookAt(ValueId v, Made& made) const {
+bool SweepBody::lookAt(ValueId v, Made& made) const {
   const Value& value = fn().values[v];
   if (value.region == body_ && !value.def.valid()) {
     if (value.index >= axes_) return false;
@@ -62,7 +64,7 @@ bool NestBody::lookAt(ValueId v, Made& made) const {
   return true;
 }
 
-bool NestBody::mentionsSizes(const Op& op) const {
+bool SweepBody::mentionsSizes(const Op& op) const {
   if (sizes_.empty()) return false;
   std::vector<DimSym> symbols;
   for (DimId d : op.dims) m_.types.dims.collectSymbols(d, symbols);
@@ -74,7 +76,7 @@ bool NestBody::mentionsSizes(const Op& op) const {
 }
 
 /// A read without indices is one too.
-bool NestBody::isIndexedByAxes(const Op& op) const {
+bool SweepBody::isIndexedByAxes(const Op& op) const {
   const Path& path = op.as<Path>();
   if (pathOperands(path) == 0) return true;
   const types::Type& array = m_.types[fn().typeOf(op.operands[0])];
@@ -92,18 +94,35 @@ bool NestBody::isIndexedByAxes(const Op& op) const {
   return true;
 }
 
-std::optional<AxisSet> NestBody::axesOf(ValueId v) const {
+std::optional<AxisSet> SweepBody::axesOf(ValueId v) const {
   Made alone;
   if (!lookAt(v, alone)) return std::nullopt;
   return alone.axes;
 }
 
-bool NestBody::readsWithin(ValueId v) const {
+bool SweepBody::readsWithin(ValueId v) const {
   Made alone;
   return lookAt(v, alone) && alone.within;
 }
 
-std::vector<OpId> NestBody::slice(std::span<const ValueId> values) const {
+std::optional<AxisSet> SweepBody::axesOf(OpId op) const {
+  const std::optional<Made>& made = made_.at(op);
+  return made ? std::optional(made->axes) : std::nullopt;
+}
+
+bool SweepBody::readsWithin(OpId op) const {
+  const std::optional<Made>& made = made_.at(op);
+  return made && made->within;
+}
+
+void SweepBody::becomes(OpId op, OpId read) {
+  Made made = *made_.at(op);
+  made.operands.clear();
+  made.within = true;
+  made_[read] = std::move(made);
+}
+
+std::vector<OpId> SweepBody::slice(std::span<const ValueId> values) const {
   std::vector<OpId> out;
   std::unordered_set<OpId> seen;
   auto take = [&](OpId id) {
