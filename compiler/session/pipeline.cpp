@@ -8,6 +8,8 @@
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
 #include "transforms/merge_functions.h"
+#include "transforms/raise_loops.h"
+#include "transforms/reduce_before_multiply.h"
 #include "transforms/separate_terms.h"
 #include "transforms/simplify.h"
 #include "transforms/specialise_calls.h"
@@ -35,6 +37,10 @@ void inlineExpanded(core::Module& module) {
   transforms::inlineCalls(module, options);
 }
 
+void raise(core::Module& module) {
+  if (transforms::raiseLoops(module)) transforms::simplify(module);
+}
+
 Problems expand(core::Module& module) { return transforms::expandDerivatives(module).problems; }
 
 } // namespace
@@ -57,8 +63,10 @@ std::span<const Pass> optimisingPasses() {
       {"simplify", plain(transforms::simplify), true},
       {"accumulate_to_reduce", plain(transforms::accumulateToReduce), true},
       {"split_results", plain(transforms::splitResults), true},
+      {"raise_loops", plain(raise), true},
       {"canonicalise", plain(transforms::canonicalise), true},
       {"hoist_axes", plain(transforms::hoistAxes), true},
+      {"reduce_before_multiply", plain(transforms::reduceBeforeMultiply), true, true},
       {"simplify", plain(transforms::simplify), true},
       {"separate_terms", plain(transforms::separateTerms), true},
       {"choose_orders", plain(core::chooseOrders), true, true},
