@@ -5,6 +5,7 @@
 #include "transforms/forward_elements.h"
 #include "transforms/forward_reads.h"
 #include "transforms/merge_perfect.h"
+#include "transforms/open_sums.h"
 #include "transforms/simplify.h"
 #include "transforms/split_records.h"
 #include "transforms/unit_axes.h"
@@ -24,6 +25,7 @@ void canonicalise(core::Module& m) {
     changed |= composeReads(m);
     changed |= forwardReads(m);
     changed |= forwardElements(m);
+    changed |= openSums(m);
     changed |= splitRecords(m);
     changed |= mergePerfect(m);
     changed |= caseOfCase(m);
