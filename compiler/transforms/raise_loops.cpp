@@ -97,7 +97,7 @@ private:
     if (op.kind == OpKind::Const) d = dims().constant(static_cast<int64_t>(op.as<Constant>().bits));
     if (op.kind == OpKind::DimValue && ranges_.isExact(op.dims[0])) d = op.dims[0];
     if (!d.valid()) return {};
-    return dims().atLeast(d, 0) ? d : dims().max(d, dims().constant(0));
+    return ranges_.isNatural(count) ? d : dims().max(d, dims().constant(0));
   }
   static int64_t stride(const LoopView& view, const LoopCarry& carry) {
     return carry.steps[carry.axis].index->axes.at(view.index());
