@@ -377,8 +377,9 @@ private:
       if (!c) return;
       x.push_back(*c);
     }
-    std::optional<uint64_t> r =
-        foldScalar(op, types_.kind(f_.typeOf(op.operands[0])), types_.kind(f_.typeOf(op.results[0])), x);
+    const TypeKind kind = types_.kind(f_.typeOf(op.operands[0]));
+    if (isRoundedProduct(op, kind, x)) return;
+    std::optional<uint64_t> r = foldScalar(op, kind, types_.kind(f_.typeOf(op.results[0])), x);
     if (r) becomeConstant(id, *r);
   }
   void becomeConstant(OpId id, uint64_t bits) {

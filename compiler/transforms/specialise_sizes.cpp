@@ -22,6 +22,11 @@ struct Sized {
   FunctionId function;
   std::vector<std::optional<int64_t>> sizes;
   auto operator<=>(const Sized&) const = default;
+  /// A check in front of such a call fails: it is something else than sizes that ends the recursion.
+  bool isNegative() const {
+    return std::any_of(sizes.begin(), sizes.end(),
+                       [](std::optional<int64_t> n) { return n.value_or(0) < 0; });
+  }
 };
 
 /// An op that calls a function, or its derivative, with sizes that are known.
@@ -87,7 +92,6 @@ private:
     bool any = false;
     for (DimId d : op.dims) {
       out.sizes.push_back(m_.types.dims.asConstant(d));
-      if (out.sizes.back().value_or(0) < 0) return std::nullopt; // a check in front of the call fails
       any |= out.sizes.back().has_value();
     }
     return any ? std::optional(out) : std::nullopt;
@@ -97,18 +101,17 @@ private:
   bool reach(const Sized& outermost) {
     std::vector<Sized> made, reached{outermost};
     bool few = true;
-    for (size_t k = 0; k < reached.size() && few; ++k) {
+    for (size_t k = 0; k < reached.size(); ++k) {
       const Sized at = reached[k];
+      few = reached.size() <= mostInstances && !at.isNegative() && !refused_.contains(at);
+      if (!few) break;
       if (instances_.try_emplace(at).second) {
         made.push_back(at);
         instances_[at] = make(at);
       }
-      for (const Site& site : instances_[at].sites) {
+      for (const Site& site : instances_[at].sites)
         if (std::find(reached.begin(), reached.end(), site.callee) == reached.end())
           reached.push_back(site.callee);
-        few = few && !refused_.contains(site.callee);
-      }
-      few = few && reached.size() <= mostInstances;
     }
     if (few) {
       for (const Sized& at : made)

@@ -5,11 +5,11 @@
 //   after:   %d = call @"det [3]" %a              which calls @"det [2]", that @"det [1]", that @"det [0]"
 //
 // A call, or a derivative of one, with constant sizes goes to a copy of the callee for these sizes if
-// recursion may be reached from there, and if all that is reached so takes at most `mostInstances` copies;
-// else it stays as it is. Whether it does depends on the callee and the sizes alone. Copies whose calls and
-// iterations can all be written out are straight code then (transforms/unroll.h), so that derivatives are
-// made of that. Traces name the function as it is written. Requires: verified Core. Keeps: every effect, in
-// order. Functions that nothing reaches afterwards lose their bodies.
+// recursion may be reached from there, if sizes end it, and if all that is reached so takes at most
+// `mostInstances` copies; else it stays as it is. Whether it does depends on the callee and the sizes alone.
+// Copies whose calls and iterations can all be written out are straight code then (transforms/unroll.h), so
+// that derivatives are made of that. Traces name the function as it is written. Requires: verified Core.
+// Keeps: every effect, in order. Functions that nothing reaches afterwards lose their bodies.
 
 #include "core/ir.h"
 

@@ -2,13 +2,13 @@
 
 #include "core/call_graph.h"
 #include "core/clone.h"
-#include "core/evaluate.h"
 #include "core/flow.h"
 #include "core/walk.h"
 #include "transforms/compose_reads.h"
 #include "transforms/dce.h"
 #include "transforms/forward_elements.h"
 #include "transforms/simplify.h"
+#include "transforms/write_out.h"
 
 #include <algorithm>
 #include <optional>
@@ -56,132 +56,23 @@ private:
     if (isTooLong()) return true;
     const OpKind kind = fn().ops[op].kind;
     bool done = false;
-    if (kind == OpKind::Nest) done = nest(fn().ops[op], b);
+    if (kind == OpKind::Nest) done = writeOut(m_, *cloner_, fn().ops[op], b, [&] { return isTooLong(); });
     if (kind == OpKind::For) done = loop(fn().ops[op], b);
     if (kind == OpKind::Call) done = call(fn().ops[op], b);
     expanded_ |= done;
     return done;
   }
 
-  // --- nests
-
-  bool isPlain(TypeId t) const {
-    return m_.types.isInt(t) || m_.types.isFloat(t) || m_.types.kind(t) == TypeKind::Bool;
-  }
-  /// Whether the result can be written as an array of values, each combined of some.
-  bool isWritable(const NestView& nest, const NestPart& part, bool anyPoints) const {
-    const NestResult& r = *part.spec;
-    if (r.kind == NestResultKind::Collect) return anyPoints;
-    if (r.kind == NestResultKind::Filter || isCombine(r) || isPosition(r)) return false;
-    return r.monoid == MonoidKind::Sum || isPlain(fn().typeOf(nest.yields(part)[0]));
-  }
-  /// The values of one result, row-major over the axes that it keeps.
-  struct Cells {
-    std::vector<int64_t> extents;
-    std::vector<ValueId> values;
-  };
-
-  std::optional<std::vector<int64_t>> extentsOf(const Op& op) {
-    std::vector<int64_t> out;
-    int64_t points = 1;
-    for (DimId d : op.dims) {
-      const std::optional<int64_t> extent = m_.types.dims.asConstant(cloner_->dim(d));
-      if (!extent || *extent < 0 || *extent > longestStraight) return std::nullopt;
-      out.push_back(*extent);
-      points *= *extent;
-      if (points > longestStraight) return std::nullopt;
-    }
-    return out;
-  }
-
-  bool nest(const Op& op, Builder& b) {
-    const std::optional<std::vector<int64_t>> extents = extentsOf(op);
-    const NestView nest(fn(), op);
-    if (!extents || nest.accs() != 0) return false;
-    const bool anyPoints = std::find(extents->begin(), extents->end(), 0) == extents->end();
-    std::vector<Cells> cells;
-    for (const NestPart& part : nest.parts()) {
-      if (!isWritable(nest, part, anyPoints)) return false;
-      Cells& c = cells.emplace_back();
-      size_t count = 1;
-      for (uint32_t axis : part.spec->keep) {
-        c.extents.push_back((*extents)[axis]);
-        count *= static_cast<size_t>(c.extents.back());
-      }
-      if (count == 0) return false;
-      c.values.resize(count);
-    }
-    Builder here = b;
-    here.loc = op.loc;
-    if (anyPoints) points(nest, *extents, cells, here);
-    for (size_t k = 0; k < cells.size(); ++k) {
-      const NestPart& part = nest.parts()[k];
-      for (ValueId& v : cells[k].values)
-        if (!v.valid()) v = unit(*part.spec, cloner_->type(fn().typeOf(nest.yields(part)[0])), here);
-      cloner_->values.insert_or_assign(nest.results(part)[0], stack(cells[k], here));
-    }
-    return true;
-  }
-
-  void points(const NestView& nest, const std::vector<int64_t>& extents, std::vector<Cells>& cells,
-              Builder& b) {
-    std::vector<int64_t> at(extents.size(), 0);
-    while (!isTooLong()) {
-      for (size_t k = 0; k < at.size(); ++k)
-        cloner_->values.insert_or_assign(nest.axisParams()[k], b.integer(at[k]));
-      const Cloner::Yielded yielded = cloner_->body(nest.body(), b);
-      for (size_t k = 0; k < cells.size(); ++k) {
-        const NestPart& part = nest.parts()[k];
-        size_t cell = 0;
-        for (uint32_t axis : part.spec->keep)
-          cell = cell * static_cast<size_t>(extents[axis]) + static_cast<size_t>(at[axis]);
-        join(*part.spec, cells[k].values[cell], yielded.values[part.yields.first], b);
-      }
-      size_t k = at.size();
-      while (k > 0 && ++at[k - 1] == extents[k - 1]) at[--k] = 0;
-      if (k == 0) return;
-    }
-  }
-  /// Each combination begins with its unit: a sum of one -0 is 0.
-  void join(const NestResult& r, ValueId& cell, ValueId term, Builder& b) const {
-    if (r.kind == NestResultKind::Collect) {
-      cell = term;
-      return;
-    }
-    const ValueId before = cell.valid() ? cell : unit(r, b.typeOf(term), b);
-    cell = b.binary(combiningOp(r.monoid), before, term);
-  }
-  ValueId unit(const NestResult& r, TypeId type, Builder& b) const {
-    return isPlain(type) ? b.constant(type, unitOf(r.monoid, m_.types.kind(type))) : b.zero(type);
-  }
-  ValueId stack(const Cells& cells, Builder& b) const {
-    std::vector<ValueId> values = cells.values;
-    for (size_t axis = cells.extents.size(); axis-- > 0;) {
-      const auto extent = static_cast<size_t>(cells.extents[axis]);
-      const TypeId row = m_.types.array(b.typeOf(values[0]), {b.dims().constant(cells.extents[axis])});
-      std::vector<ValueId> rows;
-      for (size_t first = 0; first < values.size(); first += extent) {
-        Operands parts;
-        for (size_t k = 0; k < extent; ++k) parts.push_back(values[first + k]);
-        rows.push_back(b.one(Builder::simple(OpKind::ArrayOf, std::move(parts)), row));
-      }
-      values = std::move(rows);
-    }
-    return values[0];
-  }
-
-  // --- loops and calls
-
   bool loop(const Op& op, Builder& b) {
     const LoopView loop(fn(), op);
     const Op* count = definition(cloner_->value(loop.count()));
     if (!count || count->kind != OpKind::Const || !loop.bodyDims().empty()) return false;
     const int64_t turns = std::max<int64_t>(static_cast<int64_t>(count->as<Constant>().bits), 0);
-    if (turns > longestStraight || (turns == 0 && loop.stacks() > 0)) return false;
+    if (turns > mostPoints || (turns == 0 && loop.stacks() > 0)) return false;
     if (loop.stacks() > 0) cloner_->setDim(loop.extent(), b.dims().constant(turns));
     std::vector<ValueId> carried;
     for (ValueId v : loop.carryOperands()) carried.push_back(cloner_->value(v));
-    std::vector<Cells> stacks(loop.stacks());
+    std::vector<std::vector<ValueId>> stacks(loop.stacks());
     Builder here = b;
     here.loc = op.loc;
     for (int64_t turn = 0; turn < turns && !isTooLong(); ++turn) {
@@ -190,15 +81,14 @@ private:
         cloner_->values.insert_or_assign(loop.carryParams()[k], carried[k]);
       const Cloner::Yielded yielded = cloner_->body(loop.body(), here);
       for (size_t k = 0; k < carried.size(); ++k) carried[k] = yielded.values[k];
-      for (size_t k = 0; k < stacks.size(); ++k)
-        stacks[k].values.push_back(yielded.values[carried.size() + k]);
+      for (size_t k = 0; k < stacks.size(); ++k) stacks[k].push_back(yielded.values[carried.size() + k]);
     }
+    if (isTooLong()) return true;
     for (size_t k = 0; k < carried.size(); ++k)
       cloner_->values.insert_or_assign(loop.carryResults()[k], carried[k]);
-    for (size_t k = 0; k < stacks.size(); ++k) {
-      stacks[k].extents = {turns};
-      cloner_->values.insert_or_assign(loop.stackResults()[k], stack(stacks[k], here));
-    }
+    for (size_t k = 0; k < stacks.size(); ++k)
+      cloner_->values.insert_or_assign(loop.stackResults()[k],
+                                       stackedArray(here, std::span(&turns, 1), std::move(stacks[k])));
     return true;
   }
   const Op* definition(ValueId v) const {
