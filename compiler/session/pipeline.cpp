@@ -5,6 +5,7 @@
 #include "transforms/canonicalise.h"
 #include "transforms/defunctionalise.h"
 #include "transforms/form_fma.h"
+#include "transforms/fuse.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
 #include "transforms/separate_terms.h"
@@ -33,6 +34,8 @@ void inlineExpanded(core::Module& module) {
   transforms::inlineCalls(module, options);
 }
 
+void fuse(core::Module& module) { transforms::fuse(module); }
+
 Problems expand(core::Module& module) { return transforms::expandDerivatives(module).problems; }
 
 } // namespace
@@ -57,6 +60,7 @@ std::span<const Pass> optimisingPasses() {
       {"canonicalise", plain(transforms::canonicalise), true},
       {"hoist_axes", plain(transforms::hoistAxes), true},
       {"simplify", plain(transforms::simplify), true},
+      {"fuse", plain(fuse), true},
       {"separate_terms", plain(transforms::separateTerms), true},
       {"choose_orders", plain(core::chooseOrders), true, true},
       {"form_fma", plain(transforms::formFma), true, true},
