@@ -21,9 +21,13 @@ TypeId Cloner::type(TypeId t) {
 
 DimSym Cloner::defineDim(DimSym s) {
   DimSym fresh = module_.types.dims.newSym(module_.types.dims.info(s));
-  dims.insert_or_assign(s, module_.types.dims.symbol(fresh));
-  types_.clear();
+  setDim(s, module_.types.dims.symbol(fresh));
   return fresh;
+}
+
+void Cloner::setDim(DimSym s, DimId by) {
+  dims.insert_or_assign(s, by);
+  types_.clear();
 }
 
 OpId Cloner::op(OpId id, Builder& b) {
@@ -61,14 +65,14 @@ RegionId Cloner::region(RegionId id, Builder& b) {
     const Value& old = source().values[p];
     values.insert_or_assign(p, in.param(type(old.type), old.hint));
   }
-  for (OpId o : from.ops) op(o, in);
+  for (OpId o : from.ops) place(o, in);
   return in.region;
 }
 
 Cloner::Yielded Cloner::body(RegionId id, Builder& b) {
   const std::vector<OpId>& list = source().regions[id].ops;
   const size_t last = list.size() - 1; // the builder may append to this very region
-  for (size_t i = 0; i < last; ++i) op(list[i], b);
+  for (size_t i = 0; i < last; ++i) place(list[i], b);
   const Op& end = source().ops[list[last]];
   Yielded out;
   for (ValueId v : end.operands) out.values.push_back(value(v));

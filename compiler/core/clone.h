@@ -18,12 +18,16 @@ public:
   types::DimSubst dims;
   /// What the copies' locations become; the identity if not set.
   std::function<LocId(LocId)> relocate;
+  /// If set: whether it appended something else in the place of an op, and entered its results in the maps.
+  std::function<bool(OpId, Builder&)> instead;
 
   ValueId value(ValueId v) const;
   DimId dim(DimId d) { return module_.types.dims.substitute(d, dims); }
   TypeId type(TypeId t);
   /// A new symbol for a symbol of the source, entered into `dims`.
   DimSym defineDim(DimSym s);
+  /// From here on the symbol stands for this.
+  void setDim(DimSym s, DimId by);
 
   /// The op with its regions, appended at the builder.
   OpId op(OpId id, Builder& b);
@@ -39,6 +43,9 @@ public:
 
 private:
   const Function& source() const { return module_.functions[source_]; }
+  void place(OpId id, Builder& b) {
+    if (!instead || !instead(id, b)) op(id, b);
+  }
   Module& module_;
   FunctionId source_, target_;
   std::unordered_map<TypeId, TypeId> types_; ///< memo (D5), dropped when `dims` grows

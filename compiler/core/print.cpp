@@ -52,11 +52,14 @@ std::string quoted(std::string_view s) {
 class Printer {
 public:
   Printer(const Module& m, TextNames& names, const Function& f) : m_(m), names_(names), f_(f) {}
+  /// Of this function up to names.
+  Printer(const Module& m, TextNames& names, FunctionId self)
+      : m_(m), names_(names), f_(m.functions[self]), self_(self) {}
 
   std::string function(FunctionId id) {
     const Region& body = f_.regions[f_.body];
     names_.beginScope();
-    out_ = "fn " + names_.function(id);
+    out_ = "fn " + name(id);
     if (!f_.dimParams.empty()) out_ += " [" + syms(f_.dimParams) + "]";
     out_ += " " + params(body.params) + " -> (";
     for (DimSym s : f_.resultDims) names_.sym(s);
@@ -80,10 +83,11 @@ public:
   }
 
 private:
+  std::string name(FunctionId f) const { return self_.valid() && f == self_ ? "self" : names_.function(f); }
   std::string value(ValueId v) {
     auto it = values_.find(v);
     if (it != values_.end()) return it->second;
-    NameId hint = v.index < f_.values.size() ? f_.values[v].hint : NameId();
+    NameId hint = v.index < f_.values.size() && !self_.valid() ? f_.values[v].hint : NameId();
     std::string name = hint.valid() ? asWord(m_.types.names.text(hint)) : "";
     std::replace(name.begin(), name.end(), '.', '_');
     if (name.empty()) name = std::to_string(nextNumber_++);
@@ -236,7 +240,7 @@ private:
     case OpKind::Capture: out_ += " " + std::to_string(op.index()); break;
     case OpKind::ArgSort: out_ += op.index() ? " descending" : " ascending"; break;
     case OpKind::Call:
-    case OpKind::Closure: out_ += " @" + names_.function(op.as<CallAttr>().callee); break;
+    case OpKind::Closure: out_ += " @" + name(op.as<CallAttr>().callee); break;
     case OpKind::Builtin: out_ += " " + std::string(ops::builtinName(op.as<BuiltinAttr>().builtin)); break;
     case OpKind::Match: {
       out_ += " cases [";
@@ -254,7 +258,7 @@ private:
     }
     case OpKind::Derivative: {
       const auto& d = op.as<DerivativeAttr>();
-      out_ += " " + std::string(derivativeName(d.mode)) + " @" + names_.function(d.callee) + " wrt [";
+      out_ += " " + std::string(derivativeName(d.mode)) + " @" + name(d.callee) + " wrt [";
       for (uint32_t w : d.wrt) out_ += (out_.back() == '[' ? "" : ", ") + std::to_string(w);
       out_ += "] seeded [";
       for (bool s : d.seeded) out_ += std::string(out_.back() == '[' ? "" : ", ") + (s ? "1" : "0");
@@ -319,6 +323,7 @@ private:
   const Module& m_;
   TextNames& names_;
   const Function& f_;
+  const FunctionId self_; ///< if values are numbered, whatever they are called
   std::string out_;
   size_t indent_ = 0;
   unsigned nextNumber_ = 0;
@@ -356,6 +361,11 @@ std::string printFunction(const Module& m, FunctionId f) {
   TextNames names(m);
   return Printer(m, names, m.functions[f]).function(f);
 }
+
+StructureText::StructureText(const Module& m)
+    : module_(m), names_(std::make_unique<TextNames>(m, TextNames::Dims::Numbered)) {}
+StructureText::~StructureText() = default;
+std::string StructureText::of(FunctionId f) { return Printer(module_, *names_, f).function(f); }
 
 std::string printOp(const Module& m, FunctionId f, OpId op) {
   TextNames names(m);

@@ -14,6 +14,8 @@
 
 #include "core/ir.h"
 
+#include <memory>
+
 namespace melix::core {
 
 struct PrintOptions {
@@ -22,6 +24,21 @@ struct PrintOptions {
 
 std::string printFunction(const Module& m, FunctionId f);
 std::string printModule(const Module& m, PrintOptions options = {});
+/// Texts of functions up to names: values and dimensions are numbered, and a function is `self` to itself.
+/// Functions of one text compute the same; of locations it says nothing.
+class StructureText {
+public:
+  explicit StructureText(const Module& m);
+  ~StructureText();
+  StructureText(const StructureText&) = delete;
+  StructureText& operator=(const StructureText&) = delete;
+  std::string of(FunctionId f);
+
+private:
+  const Module& module_;
+  std::unique_ptr<class TextNames> names_;
+};
+
 /// The op without its regions, for messages.
 std::string printOp(const Module& m, FunctionId f, OpId op);
 

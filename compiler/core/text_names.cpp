@@ -21,7 +21,7 @@ std::string asWord(std::string_view text) {
   return out;
 }
 
-TextNames::TextNames(const Module& m) : module_(m) {
+TextNames::TextNames(const Module& m, Dims dims) : module_(m), naming_(dims) {
   NamePool pool;
   for (const Function& f : m.functions) functions_.push_back(pool.take(asWord(f.name)));
 }
@@ -37,13 +37,19 @@ void TextNames::beginScope() {
 std::string TextNames::sym(DimSym s) {
   types::DimSymInfo& info = module_.types.dims.info(s);
   if (info.kind != types::DimSymKind::Bound && !original_.contains(s)) {
-    std::string word = asWord(info.name);
-    std::replace(word.begin(), word.end(), '.', '_');
-    if (word[0] == '_') word = "D" + word; // names with an underscore in front are those of hidden dims
+    const std::string word = wantedName(info);
     original_.emplace(s, info.name);
     info.name = dims_.take(word);
   }
   return info.name;
+}
+
+/// What is known of a size that has a number instead of a name is part of it.
+std::string TextNames::wantedName(const types::DimSymInfo& info) const {
+  if (naming_ == Dims::Numbered) return "D" + std::to_string(info.lowerBound);
+  std::string word = asWord(info.name);
+  std::replace(word.begin(), word.end(), '.', '_');
+  return word[0] == '_' ? "D" + word : word; // names with an underscore in front are those of hidden dims
 }
 
 std::string TextNames::dim(DimId d) {

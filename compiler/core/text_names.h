@@ -22,7 +22,8 @@ private:
 /// end, so that DimStore::print can be used.
 class TextNames {
 public:
-  explicit TextNames(const Module& m);
+  enum class Dims : uint8_t { Named, Numbered };
+  explicit TextNames(const Module& m, Dims dims = Dims::Named);
   ~TextNames();
   TextNames(const TextNames&) = delete;
   TextNames& operator=(const TextNames&) = delete;
@@ -39,7 +40,9 @@ public:
 
 private:
   std::string joined(const std::vector<TypeId>& parts);
+  std::string wantedName(const types::DimSymInfo& info) const;
   const Module& module_;
+  const Dims naming_;
   std::vector<std::string> functions_;
   NamePool dims_, recordNames_;
   std::unordered_map<DimSym, std::string> original_;

@@ -8,9 +8,13 @@
 #include "transforms/fuse.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
+#include "transforms/merge_functions.h"
+#include "transforms/raise_loops.h"
+#include "transforms/reduce_before_multiply.h"
 #include "transforms/separate_terms.h"
 #include "transforms/simplify.h"
 #include "transforms/specialise_calls.h"
+#include "transforms/specialise_sizes.h"
 #include "transforms/split_results.h"
 
 namespace melix::session {
@@ -36,6 +40,10 @@ void inlineExpanded(core::Module& module) {
 
 void fuse(core::Module& module) { transforms::fuse(module); }
 
+void raise(core::Module& module) {
+  if (transforms::raiseLoops(module)) transforms::simplify(module);
+}
+
 Problems expand(core::Module& module) { return transforms::expandDerivatives(module).problems; }
 
 } // namespace
@@ -44,6 +52,7 @@ std::span<const Pass> derivativePasses() {
   static const Pass passes[] = {
       {"simplify", plain(transforms::simplify), false},
       {"specialise_calls", plain(transforms::specialiseCalls), false},
+      {"specialise_sizes", plain(transforms::specialiseSizes), false},
       {"defunctionalise", plain(transforms::defunctionalise), false},
       {"expand_derivatives", expand, true},
       {"simplify", plain(transforms::simplify), true},
@@ -57,13 +66,16 @@ std::span<const Pass> optimisingPasses() {
       {"simplify", plain(transforms::simplify), true},
       {"accumulate_to_reduce", plain(transforms::accumulateToReduce), true},
       {"split_results", plain(transforms::splitResults), true},
+      {"raise_loops", plain(raise), true},
       {"canonicalise", plain(transforms::canonicalise), true},
       {"hoist_axes", plain(transforms::hoistAxes), true},
+      {"reduce_before_multiply", plain(transforms::reduceBeforeMultiply), true, true},
       {"simplify", plain(transforms::simplify), true},
       {"fuse", plain(fuse), true},
       {"separate_terms", plain(transforms::separateTerms), true},
       {"choose_orders", plain(core::chooseOrders), true, true},
       {"form_fma", plain(transforms::formFma), true, true},
+      {"merge_functions", plain(transforms::mergeFunctions), true},
       {"remove_unreachable", plain(transforms::removeUnreachable), true},
   };
   return passes;

@@ -234,8 +234,11 @@ bool Session::advance(CoreStage wanted) {
     }
     stage_ = CoreStage::Derivatives;
   }
-  if (stage_ < CoreStage::Optimised && wanted >= CoreStage::Optimised) {
+  if (stage_ < CoreStage::Complete && wanted >= CoreStage::Complete) {
     if (!addMathBodies(*module_, *lowering_)) return false;
+    stage_ = CoreStage::Complete;
+  }
+  if (stage_ < CoreStage::Optimised && wanted >= CoreStage::Optimised) {
     for (const Pass& pass : optimisingPasses()) {
       if (pass.rounds && options_.strictFloats) continue;
       pass.run(*module_);

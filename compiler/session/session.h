@@ -26,8 +26,9 @@ struct Options {
   bool verify = false; ///< check Core after every pass (a bug of the compiler is then reported and stops)
 };
 
-/// How far Core is taken.
-enum class CoreStage : uint8_t { Lowered, Derivatives, Optimised };
+/// How far Core is taken: as it was lowered, without derivatives and function values, with the bodies of the
+/// elementary functions, optimised.
+enum class CoreStage : uint8_t { Lowered, Derivatives, Complete, Optimised };
 
 class Session : private names::ModuleReader {
 public:

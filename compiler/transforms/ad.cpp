@@ -1,5 +1,7 @@
 #include "transforms/ad.h"
 
+#include "core/walk.h"
+
 #include <algorithm>
 
 namespace melix::transforms {
@@ -254,7 +256,8 @@ Linearisation& Ad::linearise(FunctionId g, const std::vector<bool>& linearParams
   // One backward companion at least, so that there is a plan of what is saved.
   size_t accumulated = 0;
   for (CotangentKind k : lin.kinds) accumulated += k == CotangentKind::Accumulate;
-  backward(lin, std::vector<bool>(accumulated, false));
+  lin.first.assign(accumulated, false);
+  backward(lin, lin.first);
   return lin;
 }
 
@@ -264,6 +267,50 @@ FunctionId Ad::backward(Linearisation& lin, const std::vector<bool>& accs) {
   it->second = backwardShell(*this, lin, accs);
   backwardQueue_.push_back({&lin, accs});
   return it->second;
+}
+
+/// What the calls in it that take tangents call.
+std::vector<Linearisation*> Ad::calleesOf(const Linearisation& lin) {
+  std::vector<std::pair<FunctionId, std::vector<bool>>> calls;
+  const Function& g = module.functions[lin.source];
+  core::forEachOp(g, [&](OpId id) {
+    const Op& op = g.ops[id];
+    if (op.kind != OpKind::Call) return;
+    std::vector<bool> params;
+    for (ValueId v : op.operands) params.push_back(lin.values->values.contains(v));
+    if (std::find(params.begin(), params.end(), true) != params.end())
+      calls.emplace_back(op.as<CallAttr>().callee, std::move(params));
+  });
+  std::vector<Linearisation*> out;
+  for (auto& [callee, params] : calls) out.push_back(&linearise(callee, params));
+  return out;
+}
+
+/// Makes the first backward companion of `root`, after those of what it calls: they decide what is saved, and
+/// a caller keeps that by its parts. In a circle of calls one does not know yet, and keeps the record.
+void Ad::plan(Linearisation& root) {
+  struct Step {
+    Linearisation* lin;
+    std::vector<Linearisation*> callees;
+  };
+  std::vector<Step> path;
+  std::unordered_set<Linearisation*> entered;
+  auto enter = [&](Linearisation& lin) {
+    if (!lin.planned && entered.insert(&lin).second) path.push_back({&lin, calleesOf(lin)});
+  };
+  enter(root);
+  while (!path.empty()) {
+    Step& step = path.back();
+    if (!step.callees.empty()) {
+      Linearisation* callee = step.callees.back();
+      step.callees.pop_back();
+      enter(*callee);
+      continue;
+    }
+    Linearisation& lin = *step.lin;
+    path.pop_back();
+    buildBackward(*this, lin, lin.first);
+  }
 }
 
 void Ad::finish() {
@@ -277,7 +324,8 @@ void Ad::finish() {
     } else if (!backwardQueue_.empty()) {
       auto [lin, accs] = backwardQueue_.front();
       backwardQueue_.pop_front();
-      buildBackward(*this, *lin, accs);
+      plan(*lin);
+      if (accs != lin->first) buildBackward(*this, *lin, accs);
     } else {
       Linearisation* lin = forwardQueue_.back();
       forwardQueue_.pop_back();

@@ -8,9 +8,11 @@
 //                                    cotangents it is given
 // Shells are made at once and bodies from a queue, so recursive groups need no special case.
 
+#include "core/flow.h"
 #include "transforms/ad_activity.h"
 
 #include <deque>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -41,13 +43,17 @@ struct ResidualItem {
 /// What the forward companion keeps for the backward one: for each region its items, and for each structured
 /// op the values that carry the items out of it, as values of g that no op defines.
 struct OpResidual {
-  std::vector<ValueId>
-      carriers;   ///< If/Match: an enum; For/Nest: an array an item; While: count, list; Call: saved
-  TypeId element; ///< While: of the list; If/Match: the enum
-  DimSym count;   ///< For that had no collects: the extent of the arrays
+  /// If/Match: an enum; For/Nest: an array an item; While: count, list; Call: the callee's items, or its
+  /// record where that is in a box or not known yet. What is at hand in g stands for itself.
+  std::vector<ValueId> carriers;
+  bool whole = false; ///< of a Call: the record
+  TypeId element;     ///< While: of the list; If/Match: the enum
+  DimSym count;       ///< For that had no collects and whose count is no size: the extent of the arrays
 };
 struct ResidualPlan {
   std::unordered_map<RegionId, std::vector<ResidualItem>> regions;
+  /// Values of bodies of nests that are read where the nest collects them, rather than kept.
+  std::unordered_set<ValueId> collected;
   std::unordered_map<OpId, OpResidual> ops;
 };
 
@@ -58,6 +64,10 @@ enum class CotangentKind : uint8_t {
   Accumulate, ///< of what holds arrays or lists: added into an extra operand, which is returned
   Reader,     ///< parameter of Acc type: its result's cotangent is read, nothing comes back
 };
+
+/// The size that a `for` counts to, if its trip count is one.
+std::optional<DimId> countedSize(const Function& f, const types::TypeStore& types,
+                                 const core::LoopView& loop);
 
 /// Whether a tangent of the type has arrays or lists: a fresh one would cost their size.
 bool holdsArrays(const types::TypeStore& types, TypeId t);
@@ -81,9 +91,19 @@ struct Linearisation {
   RecordId saved, box;
   FunctionId forward;
   std::map<std::vector<bool>, FunctionId> backward; ///< by: which Accumulate parameters are Acc(T)
+  std::vector<bool> first;                          ///< of these, the one that plans what is saved
   const LinearValues* values = nullptr;
   ResidualPlan plan;
   std::unordered_map<ValueId, RegionId> carrierHome; ///< region of g in which a carrier of the plan stands
+  /// Carriers that are parts of values of g: the read that gives each.
+  std::unordered_map<ValueId, Op> readOf;
+  /// An item that whoever calls has anyway: a parameter, a field of one, or a result.
+  struct AtHand {
+    bool isResult;
+    uint32_t number;
+    Path path;
+  };
+  std::vector<std::optional<AtHand>> atHand; ///< by field of the record
   bool planned = false;
 };
 
@@ -135,6 +155,8 @@ private:
   std::map<std::pair<FunctionId, std::vector<bool>>, Linearisation> linearisations_;
   std::unordered_map<LocId, LocId> derived_;
   std::deque<JvpCompanion*> jvpQueue_;
+  void plan(Linearisation& root);
+  std::vector<Linearisation*> calleesOf(const Linearisation& lin);
   std::deque<std::pair<Linearisation*, std::vector<bool>>> backwardQueue_;
   std::vector<Linearisation*> forwardQueue_;
 };

@@ -1,5 +1,7 @@
 #include "transforms/ad_backward.h"
 
+#include <algorithm>
+
 namespace melix::transforms {
 
 /// Accumulators first, so that seeds that are parameters of g passed through add into them.
@@ -40,7 +42,30 @@ void Backward::fillSaved(const std::vector<ResidualItem>& items) {
   for (const ResidualItem& item : items) {
     TypeId t = types().substitute(item.type, toRecord);
     types().recordInfo(lin_.saved).cases[0].fields.push_back({NameId(), t});
+    lin_.atHand.push_back(atHand(item));
   }
+}
+
+/// Where whoever calls g has an item.
+std::optional<Linearisation::AtHand> Backward::atHand(const ResidualItem& item) const {
+  if (!item.hidden.empty()) return std::nullopt;
+  auto in = [](const auto& list, ValueId v) -> std::optional<uint32_t> {
+    const auto at = std::find(list.begin(), list.end(), v);
+    return at == list.end() ? std::nullopt : std::optional(static_cast<uint32_t>(at - list.begin()));
+  };
+  auto isField = [](const PathStep& s) { return s.kind == StepKind::Field; };
+  ValueId v = item.values[0];
+  if (const std::optional<uint32_t> result = in(terminator(g().body).operands, v))
+    return Linearisation::AtHand{true, *result, {}};
+  Path path;
+  for (const Op* def = definition(v); def; def = definition(v)) {
+    if (def->kind != OpKind::Get || !std::all_of(def->as<Path>().begin(), def->as<Path>().end(), isField))
+      return std::nullopt;
+    path.insert(path.begin(), def->as<Path>().begin(), def->as<Path>().end());
+    v = def->operands[0];
+  }
+  const std::optional<uint32_t> param = in(g().params(), v);
+  return param ? std::optional(Linearisation::AtHand{false, *param, std::move(path)}) : std::nullopt;
 }
 
 void Backward::build() {

@@ -16,6 +16,7 @@ private:
   void takeSeeds(Scope& top);
   void yieldCotangents(Scope& top);
   void fillSaved(const std::vector<ResidualItem>& items);
+  std::optional<Linearisation::AtHand> atHand(const ResidualItem& item) const;
 
   // Transposes.
   void region(Scope& s);
@@ -57,6 +58,7 @@ private:
   bool takesApart(const Op& nest) const;
   void nestInOrder(OpId id);
   void nest(OpId id);
+  void itemsOfCall(OpId call, const Linearisation& callee);
   ValueId savedByCall(OpId call, Linearisation& callee);
   void passSeeds(const Op& o, Op& made);
   ValueId accumulatorFor(ValueId v, bool again);

@@ -239,7 +239,7 @@ void Backward::readItems(const LoopSweep& sweep, Scope& s, const std::vector<Res
     }
     return;
   }
-  const DimId extent = types().dims.symbol(extentOfItems(sweep.id, sweep.from));
+  const DimId extent = extentOfItems(sweep.id, sweep.from);
   for (size_t k = 0; k < items.size(); ++k) {
     ValueId array = known(carrier(sweep.id, k, types().array(items[k].type, {extent})));
     define(s, roots[k],
@@ -286,13 +286,39 @@ void Backward::loop(OpId id) {
     addTo(from.carryOperands()[sweep.carried[k]], e.result(op, k));
 }
 
+/// Names the items of the record of a call: carriers of their own, but for those that the caller has anyway.
+void Backward::itemsOfCall(OpId call, const Linearisation& callee) {
+  const Op o = opOf(call);
+  OpResidual& plan = lin_.plan.ops[call];
+  const TypeId record = types().record(callee.saved, std::vector<DimId>(o.dims));
+  for (uint32_t k = 0; k < callee.atHand.size(); ++k) {
+    const auto& had = callee.atHand[k];
+    if (had && had->path.empty()) {
+      plan.carriers.push_back(had->isResult ? o.results[had->number] : o.operands[had->number]);
+      continue;
+    }
+    const ValueId v = carrier(call, plan.carriers.size(), types().fieldType(record, 0, k));
+    if (had) lin_.readOf[v] = Emit::simple(OpKind::Get, {o.operands[had->number]}, had->path);
+  }
+}
+
 /// The record that a call's forward companion gave.
 ValueId Backward::savedByCall(OpId call, Linearisation& callee) {
-  TypeId record = types().record(callee.saved, std::vector<DimId>(opOf(call).dims));
-  RecordId boxRecord = ad_.boxOf(callee);
-  if (!boxRecord.valid()) return known(carrier(call, 0, record));
-  ValueId box = known(carrier(call, 0, types().record(boxRecord, std::vector<DimId>(opOf(call).dims))));
+  const std::vector<DimId> dims(opOf(call).dims);
+  const TypeId record = types().record(callee.saved, dims);
+  const RecordId boxRecord = ad_.boxOf(callee);
+  OpResidual& plan = lin_.plan.ops[call];
+  if (!lin_.planned) plan.whole = boxRecord.valid() || !callee.planned;
   Emit& e = cur_->e;
+  if (!plan.whole) {
+    if (!lin_.planned) itemsOfCall(call, callee);
+    std::vector<ValueId> items;
+    for (uint32_t k = 0; k < plan.carriers.size(); ++k)
+      items.push_back(e.castDims(known(plan.carriers[k]), types().fieldType(type(record), 0, k)));
+    return e.make(type(record), std::move(items));
+  }
+  if (!boxRecord.valid()) return known(carrier(call, 0, record));
+  ValueId box = known(carrier(call, 0, types().record(boxRecord, dims)));
   Emit arm = e.in(e.newRegion());
   arm.yield({arm.param(type(record))});
   Op open = Emit::simple(OpKind::Match, {box}, MatchAttr{{0}});

@@ -1,13 +1,11 @@
-// Values of g in f_bwd: made again where that is cheap, else saved in the forward companion.
-//
-// A read of an array from outside a loop or nest is made again, so what is saved is the array, once, by
-// reference; not so if the array is updated later: then keeping it would cost a copy at every update.
+// Values of g in f_bwd: asked for, then made again or saved in the forward companion.
 
 #include "transforms/ad_backward_known.h"
 
 #include "core/walk.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace melix::transforms {
 
@@ -58,7 +56,7 @@ RegionId KnownValues::homeOf(ValueId v) const {
   return lin_.carrierHome.at(v);
 }
 
-KnownValues::Scope& KnownValues::scopeOf(RegionId home) {
+KnownValues::Scope& KnownValues::scopeOf(RegionId home) const {
   for (Scope* s = cur_; s; s = s->parent)
     if (s->source == home) return *s;
   assert(false && "a value is used outside the region that defines it");
@@ -100,14 +98,40 @@ Path KnownValues::path(const Path& p) {
   return out;
 }
 
+/// The op that defines `v`, or a read of a value at hand that gives it; none for parameters and what only the
+/// forward companion makes.
+const Op* KnownValues::definition(ValueId v) const {
+  if (const OpId def = g().values[v].def; def.valid()) return &opOf(def);
+  auto read = lin_.readOf.find(v);
+  return read == lin_.readOf.end() ? nullptr : &read->second;
+}
+
+/// Whether it stands somewhere, if only as a placeholder.
+bool KnownValues::isKnown(ValueId v) const {
+  for (const Scope* s = cur_; s; s = s->parent)
+    if (s->known.contains(v)) return true;
+  return false;
+}
+
+/// Whether it costs nothing to make it wherever it is asked for.
+bool KnownValues::isImmediate(ValueId v) const {
+  const Op* def = definition(v);
+  if (!def) return false;
+  return def->kind == OpKind::DimValue ||
+         (def->kind == OpKind::Const && types().kind(g().typeOf(v)) != TypeKind::Str);
+}
+
 ValueId KnownValues::known(ValueId v) {
   assert(!linear(v) && "a tangent is no known value");
   for (Scope* s = cur_; s; s = s->parent)
     if (auto it = s->known.find(v); it != s->known.end()) return it->second;
-  Scope& home = scopeOf(homeOf(v));
-  int budget = 24;
-  if (free(v, levelOf(home), budget)) return cur_->known[v] = again(v);
-  return residual(home, v);
+  Scope& home = isImmediate(v) ? *cur_ : scopeOf(homeOf(v));
+  const ValueId placeholder = home.known[v] = home.e.placeholder(typeOf(v));
+  if (isImmediate(v))
+    again(home, v);
+  else
+    home.demands.push_back(v);
+  return placeholder;
 }
 
 std::vector<ValueId> KnownValues::knownAll(std::span<const ValueId> vs) {
@@ -123,142 +147,40 @@ const KnownValues::Scope& KnownValues::levelOf(const Scope& s) const {
   return *at;
 }
 
-static bool cheapOp(const Function& g, const types::TypeStore& types, const Op& o, bool floats) {
-  switch (o.kind) {
-  case OpKind::Add:
-  case OpKind::Sub:
-  case OpKind::Mul:
-  case OpKind::Neg:
-  case OpKind::Min:
-  case OpKind::Max:
-  case OpKind::Abs:
-  case OpKind::Select:
-  case OpKind::Cmp:
-  case OpKind::And:
-  case OpKind::Or:
-  case OpKind::Not:
-  case OpKind::Xor:
-  case OpKind::Convert:
-  case OpKind::IDiv:
-  case OpKind::IRem:
-  case OpKind::Shl:
-  case OpKind::Shr: break;
-  default: return false;
-  }
-  if (!types.isScalar(g.typeOf(o.results[0]))) return false;
-  if (floats) return true;
-  for (ValueId v : o.operands)
-    if (types.isFloat(g.typeOf(v))) return false;
-  return !types.isFloat(g.typeOf(o.results[0]));
-}
-
-/// Whether `v`, defined within `level`, can be had without saving anything at `level`.
-bool KnownValues::free(ValueId v, const Scope& level, int& budget) {
-  for (Scope* s = cur_; s; s = s->parent)
-    if (s->known.count(v)) return true;
-  const Scope& own = levelOf(scopeOf(homeOf(v)));
-  if (&own != &level) return true; // from outside: saved there, once
-  if (--budget <= 0) return false;
-  OpId def = g().values[v].def;
-  if (!def.valid()) return false;
-  const Op& o = opOf(def);
-  switch (o.kind) {
-  case OpKind::Const: return types().kind(g().typeOf(v)) != TypeKind::Str;
-  case OpKind::DimValue: return true;
-  case OpKind::Undef:
-  case OpKind::Zero: return types().isScalar(g().typeOf(v));
-  default: break;
-  }
-  bool repeats = level.kind != ScopeKind::Function;
-  ValueId result;
-  std::vector<ValueId> indices;
-  if (repeats && collectedBy(v, result, indices)) return true;
-  if (o.kind == OpKind::Get && repeats) {
-    ValueId x = o.operands[0];
-    // What is read must come from outside; it may be a place of a place.
-    if (&levelOf(scopeOf(homeOf(x))) == &level && !free(x, level, budget)) return false;
-    if (updated(x)) {
-      // Worth keeping whole only if the nest walks all of it.
-      if (level.kind != ScopeKind::Nest) return false;
-      const types::Type& t = types()[g().typeOf(x)];
-      if (t.kind != TypeKind::Array || o.operands.size() != t.dims.size() + 1) return false;
-      const Op& n = opOf(g().regions[level.source].parent);
-      const std::vector<ValueId>& axes = g().regions[level.source].params;
-      for (size_t i = 0; i < t.dims.size(); ++i) {
-        auto axis = std::find(axes.begin(), axes.end(), o.operands[i + 1]);
-        size_t at = static_cast<size_t>(axis - axes.begin());
-        if (at >= n.dims.size() || n.dims[at] != t.dims[i]) return false;
-      }
-    }
-    for (size_t i = 1; i < o.operands.size(); ++i)
-      if (!free(o.operands[i], level, budget)) return false;
-    return true;
-  }
-  if (!cheapOp(g(), types(), o, repeats)) return false;
-  for (ValueId x : o.operands)
-    if (!free(x, level, budget)) return false;
-  return true;
-}
-
-/// A value of a nest's body that a result of the nest holds for every point.
-bool KnownValues::collectedBy(ValueId v, ValueId& result, std::vector<ValueId>& indices) const {
-  RegionId home = homeOf(v);
-  OpId parent = g().regions[home].parent;
-  if (!parent.valid() || opOf(parent).kind != OpKind::Nest || opOf(parent).regions[0] != home) return false;
-  if (!types().isScalar(g().typeOf(v))) return false;
+/// The result of a nest that holds a value of its body for every point, and the indices of the point.
+std::optional<std::pair<ValueId, std::vector<ValueId>>> KnownValues::collectedAs(ValueId v) const {
+  const RegionId home = homeOf(v);
+  const OpId parent = g().regions[home].parent;
+  if (!parent.valid() || opOf(parent).kind != OpKind::Nest || opOf(parent).regions[0] != home) return {};
+  if (!types().isScalar(g().typeOf(v))) return {};
   const NestView nest(g(), opOf(parent));
   for (const NestPart& part : nest.parts()) {
     const ValueId held = nest.results(part)[0];
     if (part.spec->kind != NestResultKind::Collect || nest.yields(part)[0] != v || updated(held)) continue;
-    result = held;
+    std::vector<ValueId> indices;
     for (uint32_t a : part.spec->keep) indices.push_back(nest.axisParams()[a]);
-    return true;
+    return std::pair(held, std::move(indices));
   }
-  return false;
-}
-
-/// The value once more, at the current place.
-ValueId KnownValues::again(ValueId v) {
-  OpId def = g().values[v].def;
-  assert(def.valid());
-  ValueId result;
-  std::vector<ValueId> indices;
-  if (levelOf(scopeOf(homeOf(v))).kind != ScopeKind::Function && collectedBy(v, result, indices)) {
-    ValueId whole = known(result);
-    std::vector<ValueId> at = knownAll(indices);
-    return cur_->e.getAt(whole, at, typeOf(v));
-  }
-  Op copy;
-  {
-    const Op& o = opOf(def);
-    copy.kind = o.kind;
-    copy.attr = o.attr;
-    copy.operands = o.operands;
-    copy.dims = o.dims;
-  }
-  for (ValueId& x : copy.operands) x = known(x);
-  for (DimId& d : copy.dims) d = dim(d);
-  if (auto* p = std::get_if<Path>(&copy.attr)) *p = path(*p);
-  return cur_->e.one(std::move(copy), typeOf(v));
-}
-
-ValueId KnownValues::residual(Scope& home, ValueId v) {
-  ValueId p = home.e.placeholder(typeOf(v));
-  home.residuals.push_back(v);
-  return home.known[v] = p;
+  return {};
 }
 
 // --- residual items
 // -----------------------------------------------------------------------------------------------
 
 /// The items of a scope's region and what stands for them here. The first backward companion decides them.
+/// What was asked for and is no item is made again.
 const std::vector<ResidualItem>& KnownValues::close(Scope& s, Roots& roots) {
+  Scope* outer = std::exchange(cur_, &s);
   auto [it, isNew] = lin_.plan.regions.try_emplace(s.source);
   std::vector<ResidualItem>& items = it->second;
+  std::vector<ValueId> kept;
+  for (const ResidualItem& item : items) kept.insert(kept.end(), item.values.begin(), item.values.end());
+  if (!lin_.planned) kept = choose(s);
+  makeAgain(s, kept);
   if (!lin_.planned) {
     assert(isNew && "a region is transposed once");
     std::vector<ValueId> packed, single;
-    for (ValueId v : s.residuals) {
+    for (ValueId v : kept) {
       std::vector<DimSym> symbols;
       types().collectSymbols(g().typeOf(v), symbols);
       bool inner = false;
@@ -272,8 +194,6 @@ const std::vector<ResidualItem>& KnownValues::close(Scope& s, Roots& roots) {
     }
     for (ValueId v : single) items.push_back({g().typeOf(v), {v}, {}});
   }
-  Scope* outer = cur_;
-  cur_ = &s;
   for (const ResidualItem& item : items) {
     if (!item.hidden.empty()) {
       for (DimSym d : item.hidden) needDim(d);
@@ -287,14 +207,16 @@ const std::vector<ResidualItem>& KnownValues::close(Scope& s, Roots& roots) {
   return items;
 }
 
-void KnownValues::define(Scope& s, ValueId target, Op op) {
+void KnownValues::define(Scope& s, ValueId target, Op op) { define(s, target, std::move(op), s.prologue); }
+
+void KnownValues::define(Scope& s, ValueId target, Op op, std::vector<OpId>& list) {
   Function& f = s.e.fn();
   op.loc = s.e.loc;
   op.results = {target};
   OpId id = f.ops.add(std::move(op));
   f.values[target].def = id;
   f.values[target].index = 0;
-  s.prologue.push_back(id);
+  list.push_back(id);
 }
 
 /// Unpacks groups into the placeholders of their values.
@@ -320,6 +242,7 @@ void KnownValues::openItems(Scope& s, const std::vector<ResidualItem>& items, co
 
 void KnownValues::placePrologue(Scope& s) {
   std::vector<OpId>& ops = s.e.fn().regions[s.e.region].ops;
+  s.prologue.insert(s.prologue.end(), s.again.begin(), s.again.end());
   ops.insert(ops.begin() + static_cast<long>(s.prologueAt), s.prologue.begin(), s.prologue.end());
 }
 
@@ -334,13 +257,23 @@ ValueId KnownValues::carrier(OpId id, size_t k, TypeId t) {
   return v;
 }
 
-/// How many iterations a `for` had: its own size where it collects, else one that the companion defines.
-DimSym KnownValues::extentOfItems(OpId id, const LoopView& loop) {
-  if (loop.extent().valid()) return loop.extent();
+/// How many iterations a `for` had: its own size where it collects, a size that it counts to, else one that
+/// the companion defines.
+DimId KnownValues::extentOfItems(OpId id, const LoopView& loop) {
+  if (loop.extent().valid()) return types().dims.symbol(loop.extent());
+  if (const std::optional<DimId> counted = countedSize(g(), types(), loop)) return *counted;
   OpResidual& r = lin_.plan.ops[id];
   if (!r.count.valid()) r.count = types().dims.newSym({"n", types::DimSymKind::Unknown, 0, {}});
   dimHome_[r.count] = uses_.regionOf(id);
-  return r.count;
+  return types().dims.symbol(r.count);
+}
+
+/// The size that a `for` counts to.
+std::optional<DimId> countedSize(const Function& f, const types::TypeStore& types, const LoopView& loop) {
+  const OpId def = f.values[loop.count()].def;
+  if (!def.valid() || f.ops[def].kind != OpKind::DimValue) return std::nullopt;
+  const DimId size = f.ops[def].dims[0];
+  return types.dims.atLeast(size, 0) ? std::optional(size) : std::nullopt;
 }
 
 } // namespace melix::transforms

@@ -1,11 +1,15 @@
 #pragma once
-// Values of the jvp companion g that are at hand in f_bwd. Scopes mirror the regions of g; a scope knows the
-// values made again in it, and those saved, which are asked for on demand; when a scope is closed its demands
-// become the region's residual items.
+// Values of the jvp companion g that are at hand in f_bwd. Scopes mirror the regions of g. A value that is
+// asked for stands in the scope of the region that defines it as a placeholder; when the scope is closed it
+// is chosen which values become the region's residual items, and the others are made again of those.
 
 #include "core/flow.h"
 #include "core/uses.h"
 #include "transforms/ad.h"
+#include "transforms/ad_keep.h"
+
+#include <optional>
+#include <utility>
 
 namespace melix::transforms {
 
@@ -41,7 +45,7 @@ protected:
     std::unordered_map<ValueId, ValueId> cotangents;
     std::unordered_map<ValueId, Capture> captured;
     std::vector<ValueId> captureOrder;
-    std::vector<ValueId> residuals;
+    std::vector<ValueId> demands;
     std::vector<DimSym> dims;
     std::vector<OpId> prologue;
     size_t prologueAt = 0;
@@ -49,6 +53,7 @@ protected:
     /// asked for.
     std::unordered_map<ValueId, std::vector<Add>> waiting{};
     std::vector<Hole> holes{};
+    std::vector<OpId> again{}; ///< what is made again, behind the prologue
   };
   /// A residual item as it stands in f_bwd: what delivers it defines `root`.
   using Roots = std::vector<ValueId>;
@@ -74,11 +79,12 @@ protected:
 
   // Residual items.
   const std::vector<ResidualItem>& close(Scope& s, Roots& roots);
-  void define(Scope& s, ValueId target, Op op);
+  const Op* definition(ValueId v) const;
+  static void define(Scope& s, ValueId target, Op op);
   void openItems(Scope& s, const std::vector<ResidualItem>& items, const Roots& roots);
   void placePrologue(Scope& s);
   ValueId carrier(OpId id, size_t k, TypeId type);
-  DimSym extentOfItems(OpId id, const LoopView& loop);
+  DimId extentOfItems(OpId id, const LoopView& loop);
 
   Ad& ad_;
   Linearisation& lin_;
@@ -89,13 +95,30 @@ protected:
 private:
   void findUpdated();
   bool updated(ValueId v) const { return updated_.count(v) != 0; }
-  Scope& scopeOf(RegionId home);
+  Scope& scopeOf(RegionId home) const;
   void needDim(DimSym s);
-  ValueId residual(Scope& home, ValueId v);
-  bool free(ValueId v, const Scope& level, int& budget);
   const Scope& levelOf(const Scope& s) const;
-  ValueId again(ValueId v);
-  bool collectedBy(ValueId v, ValueId& result, std::vector<ValueId>& indices) const;
+  bool isKnown(ValueId v) const;
+  bool isImmediate(ValueId v) const;
+  std::optional<std::pair<ValueId, std::vector<ValueId>>> collectedAs(ValueId v) const;
+
+  // What is kept and what is made again (ad_backward_kept.cpp).
+  class Choice;
+  std::vector<ValueId> choose(const Scope& s);
+  std::optional<std::vector<ValueId>> sourcesAgain(const Scope& s, ValueId v) const;
+  struct Slice;
+  std::optional<Slice> sliceOf(ValueId v) const;
+  Effort effortOf(ValueId v) const;
+  uint64_t pointsFor(const Scope& s, ValueId v) const;
+  bool isOutside(const Scope& s, ValueId v) const;
+  bool walksAll(const Scope& level, const Op& get) const;
+  bool isFree(ValueId v, int& budget) const;
+  static void define(Scope& s, ValueId target, Op op, std::vector<OpId>& list);
+  void makeAgain(Scope& s, const std::vector<ValueId>& kept);
+  void again(Scope& s, ValueId v);
+  template <class Map>
+  Op copyOf(const Op& op, Map map);
+  void nestAgain(Scope& s, ValueId v, const Slice& slice);
 
   std::unordered_map<DimSym, RegionId> dimHome_;
   std::unordered_set<ValueId> updated_;

@@ -190,6 +190,7 @@ void Backward::variant(const Op& o, ValueId c) {
   }
   if (targets.empty()) return;
   same.yield(mine);
+  placePrologue(other);
   other.e.yield(zeros);
   MatchAttr attr;
   for (uint32_t i = 0; i < cases; ++i)

@@ -68,6 +68,7 @@ std::vector<ValueId> Cotangents::payloadOf(Scope& s, const Op& o, ValueId whole)
     resultTypes.push_back(typeOf(o.results[i]));
   }
   same.yield(std::move(mine));
+  placePrologue(other);
   other.e.yield(std::move(zeros));
   MatchAttr attr;
   for (uint32_t k = 0; k < types().recordInfo(types()[t].record).cases.size(); ++k)

@@ -152,6 +152,12 @@ void Forward::call(OpId id, Emit& e) {
   const OpResidual* plan = planned(id);
   if (!plan) return;
   ValueId saved = e.result(made, t.size() - 1);
+  if (!plan->whole) {
+    for (uint32_t k = 0; k < plan->carriers.size(); ++k)
+      if (const ValueId v = plan->carriers[k]; lin_.carrierHome.contains(v))
+        values_[v] = e.castDims(e.kid(saved, k, types().fieldType(e.typeOf(saved), 0, k)), typeOf(v));
+    return;
+  }
   if (RecordId box = ad_.boxOf(lin); box.valid())
     saved = e.one(Emit::simple(OpKind::Variant, {saved}, 0u), types().record(box, savedDims));
   values_[plan->carriers[0]] = saved;

@@ -75,6 +75,7 @@ private:
   void countIteration(const Loop& l, Emit& b, std::vector<ValueId>& out);
   void collectIteration(Loop& l, Emit& b, std::vector<ValueId>& out);
   void loopSizes(Loop& l, Emit& e);
+  TypeId extended(const Loop& l, TypeId array);
   void loop(OpId id, Emit& e);
   void openNest(const Op& o, const NestView& view, NestBuilder& made);
   std::vector<ValueId> nestResults(const NestView& view, NestBuilder& made, Emit& e);

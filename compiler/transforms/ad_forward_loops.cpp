@@ -12,6 +12,7 @@ struct Forward::Loop {
   std::vector<ValueId> slots{}; ///< values of g that the results stand for
   Op copy{};
   ValueId count{}, kept{}; ///< of a `while`: iterations so far, the list of their items
+  DimSym extent{};         ///< of what is collected
   bool counts() const { return !view.isCounted() && plan; }
   bool keepsList() const { return counts() && plan->carriers.size() > 1; }
 };
@@ -79,7 +80,11 @@ void Forward::collectIteration(Loop& l, Emit& b, std::vector<ValueId>& out) {
 void Forward::loopSizes(Loop& l, Emit& e) {
   const DimSym had = l.view.extent();
   const bool has = l.view.isCounted() && l.copy.as<LoopAttr>().collects > 0;
-  if (has) l.copy.resultDims.push_back(defineDim(had.valid() ? had : l.plan->count));
+  if (has) {
+    const DimSym like = had.valid() ? had : l.plan->count;
+    l.extent = like.valid() ? defineDim(like) : types().dims.newSym({"n", types::DimSymKind::Unknown, 0, {}});
+    l.copy.resultDims.push_back(l.extent);
+  }
   for (DimSym s : l.view.resultDims()) l.copy.resultDims.push_back(defineDim(s));
   if (!had.valid() || has) return;
   ValueId n = e.binary(OpKind::Max, value(l.view.count()), e.i64(0));
@@ -112,9 +117,20 @@ void Forward::loop(OpId id, Emit& e) {
   if (l.view.isCounted() && l.plan)
     l.slots.insert(l.slots.end(), l.plan->carriers.begin(), l.plan->carriers.end());
   std::vector<TypeId> t;
-  for (ValueId v : l.slots) t.push_back(typeOf(v));
+  const size_t items = l.view.isCounted() && l.plan ? l.plan->carriers.size() : 0;
+  for (size_t i = 0; i < l.slots.size(); ++i)
+    t.push_back(i + items < l.slots.size() ? typeOf(l.slots[i]) : extended(l, typeOf(l.slots[i])));
   OpId made = e.append(std::move(l.copy), t);
-  for (size_t i = 0; i < l.slots.size(); ++i) values_[l.slots[i]] = e.result(made, i);
+  for (size_t i = 0; i < l.slots.size(); ++i)
+    values_[l.slots[i]] = e.castDims(e.result(made, i), typeOf(l.slots[i]));
+}
+
+/// The type of an array of items at the extent that the loop itself defines.
+TypeId Forward::extended(const Loop& l, TypeId array) {
+  const types::Type t = types()[array];
+  std::vector<DimId> dims = t.dims;
+  dims[0] = types().dims.symbol(l.extent);
+  return types().array(t.parts[0], dims);
 }
 
 /// Axes and accumulators. An accumulator that begins with a known zero and takes tangents is linear all the

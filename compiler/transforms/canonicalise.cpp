@@ -2,10 +2,12 @@
 
 #include "transforms/case_of_case.h"
 #include "transforms/compose_reads.h"
+#include "transforms/forward_elements.h"
 #include "transforms/forward_reads.h"
 #include "transforms/merge_perfect.h"
 #include "transforms/simplify.h"
 #include "transforms/split_records.h"
+#include "transforms/unit_axes.h"
 
 namespace melix::transforms {
 
@@ -18,8 +20,10 @@ constexpr int maxRounds = 4;
 
 void canonicalise(core::Module& m) {
   for (int round = 0; round < maxRounds; ++round) {
-    bool changed = composeReads(m);
+    bool changed = dropUnitAxes(m);
+    changed |= composeReads(m);
     changed |= forwardReads(m);
+    changed |= forwardElements(m);
     changed |= splitRecords(m);
     changed |= mergePerfect(m);
     changed |= caseOfCase(m);

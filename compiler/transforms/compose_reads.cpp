@@ -96,10 +96,12 @@ private:
 
 } // namespace
 
+bool composeReadsIn(Module& m, FunctionId f) { return Composer(m, f).run(); }
+
 bool composeReads(Module& m) {
   bool changed = false;
   for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].body.valid()) changed |= Composer(m, FunctionId(i)).run();
+    if (m.functions[FunctionId(i)].body.valid()) changed |= composeReadsIn(m, FunctionId(i));
   return changed;
 }
 

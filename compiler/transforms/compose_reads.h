@@ -14,6 +14,7 @@
 namespace melix::transforms {
 
 /// Whether anything changed.
+bool composeReadsIn(core::Module& module, core::FunctionId f);
 bool composeReads(core::Module& module);
 
 } // namespace melix::transforms

@@ -118,7 +118,8 @@ Cost Costs::ofRegions(const Op& op) const {
   const bool branches = op.kind == OpKind::If || op.kind == OpKind::Match;
   Cost all;
   for (RegionId r : op.regions) {
-    const Cost one = ofRegion(r);
+    Cost one = ofRegion(r);
+    if (branches && panics(r)) one = {0, 0, 0, one.ops, false};
     const uint32_t flops = std::max(all.flops, one.flops), reads = std::max(all.reads, one.reads);
     all += one;
     if (branches) all.flops = flops, all.reads = reads;
@@ -128,6 +129,11 @@ Cost Costs::ofRegions(const Op& op) const {
   if (points && *points <= fewPoints) return all.times(static_cast<uint64_t>(*points));
   all.sweeps = true;
   return all;
+}
+
+/// An arm that panics runs once at most.
+bool Costs::panics(RegionId arm) const {
+  return std::ranges::any_of(f_.regions[arm].ops, [&](OpId id) { return f_.ops[id].kind == OpKind::Panic; });
 }
 
 Cost Costs::ofRegion(RegionId region) const {

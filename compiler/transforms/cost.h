@@ -43,6 +43,7 @@ public:
 
 private:
   Cost ofRegions(const core::Op& op) const;
+  bool panics(core::RegionId arm) const;
   uint32_t bytesOf(core::TypeId type) const;
   const core::Module& m_;
   const core::Function& f_;

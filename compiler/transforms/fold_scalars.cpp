@@ -23,4 +23,12 @@ std::optional<uint64_t> foldScalar(const Op& op, TypeKind kind, TypeKind result,
   return lowBits(result, value);
 }
 
+bool isRoundedProduct(const Op& op, TypeKind kind, const std::vector<uint64_t>& operands) {
+  if (op.kind != OpKind::Mul || (kind != TypeKind::F32 && kind != TypeKind::F64)) return false;
+  const double x = floatValue(kind, operands[0]), y = floatValue(kind, operands[1]), product = x * y;
+  if (!std::isfinite(x) || !std::isfinite(y) || x == 0 || y == 0) return false;
+  if (kind == TypeKind::F32) return static_cast<double>(static_cast<float>(product)) != product;
+  return std::fabs(product) < 0x1p-900 || std::fma(x, y, -product) != 0; // what is left of a tiny one is lost
+}
+
 } // namespace melix::transforms

@@ -9,4 +9,8 @@ namespace melix::transforms {
 std::optional<uint64_t> foldScalar(const core::Op& op, core::TypeKind operandKind, core::TypeKind resultKind,
                                    const std::vector<uint64_t>& operands);
 
+/// Whether the op is a product of two constants that is rounded: a sum may still take it in without that
+/// (form_fma.h).
+bool isRoundedProduct(const core::Op& op, core::TypeKind kind, const std::vector<uint64_t>& operands);
+
 } // namespace melix::transforms

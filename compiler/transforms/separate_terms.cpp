@@ -1,9 +1,10 @@
 #include "transforms/separate_terms.h"
 
-#include "core/clone.h"
-#include "core/nest.h"
+#include "core/flow.h"
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/cost.h"
+#include "transforms/distribute.h"
 #include "transforms/rewrite_region.h"
 
 #include <unordered_map>
@@ -15,11 +16,10 @@ using namespace core;
 
 namespace {
 
-constexpr int64_t fewPoints = 64;
-
 class Separator {
 public:
-  Separator(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects) {}
+  Separator(Module& m, FunctionId f, const Effects& effects)
+      : m_(m), f_(f), effects_(effects), costs_(m, m.functions[f]) {}
 
   void run(RegionId region) {
     rewriteRegion(m_, f_, region, [&](OpId id) {
@@ -52,76 +52,49 @@ private:
         for (OpId inner : fn().regions[nest.combine(part)].ops)
           if (effects_.ofOp(fn(), inner).any()) return false;
     }
-    return ends && isDear(nest.body());
+    return ends && mayBeArray(op) && costs_.ofRegion(nest.body()).sweeps;
+  }
+  /// A nest that collects nothing may have more points than an array has elements.
+  bool mayBeArray(const Op& nest) const {
+    const std::optional<int64_t> points = m_.types.dims.asConstant(m_.types.dims.product(nest.dims));
+    return nest.dims.size() <= AxisSet::most && (!points || *points <= types::maxExtent) &&
+           !m_.types.dims.isTooLarge(m_.types.dims.product(nest.dims));
   }
 
-  bool isDear(RegionId body) const {
-    bool dear = false;
-    forEachOp(fn(), body, [&](OpId id) {
-      const Op& op = fn().ops[id];
-      dear |= op.kind == OpKind::Call || op.kind == OpKind::While || op.kind == OpKind::For;
-      if (op.kind != OpKind::Nest) return;
-      std::optional<int64_t> points = m_.types.dims.asConstant(m_.types.dims.product(op.dims));
-      dear |= !points || *points > fewPoints;
-    });
-    return dear;
-  }
-
+  /// All that the body makes for its results is collected in front, each value once.
   void separate(OpId id, RegionId region) {
     const Op& nest = fn().ops[id];
-    const NestView view(fn(), nest);
-    const RegionId body = nest.regions[0];
-    const Operands yielded = terminator(fn(), body).operands;
+    const std::vector<OpId>& ops = fn().regions[nest.regions[0]].ops;
+    Cut cut{AxisSet::first(nest.dims.size()), {ops.begin(), ops.end() - 1}, {}, true};
+    const std::unordered_set<OpId> made(cut.ops.begin(), cut.ops.end());
+    std::unordered_map<ValueId, uint32_t> number;
+    for (ValueId v : NestView(fn(), nest).yields())
+      if (made.contains(fn().values[v].def) && number.try_emplace(v, cut.live.size()).second)
+        cut.live.push_back(v);
     Builder b(m_, f_, region, nest.loc);
-    const std::vector<OpId>& ops = fn().regions[body].ops;
-    const std::unordered_set<OpId> made(ops.begin(), ops.end());
-    auto isMade = [&](ValueId v) { return made.contains(fn().values[v].def); };
-
-    // What the first nest collects: each value that is made in the body, once.
-    std::unordered_map<ValueId, uint32_t> numberOf;
-    NestBuilder first(b, body, nest.dims);
-    for (const NestPart& part : view.parts())
-      for (ValueId v : part.yields.of(yielded)) {
-        if (part.spec->kind != NestResultKind::Collect && !isMade(v)) continue;
-        if (numberOf.try_emplace(v, first.results()).second) first.collect(v);
-      }
-    const OpId firstNest = first.finish();
-    std::unordered_map<ValueId, ValueId> arrays;
-    for (auto [v, number] : numberOf) arrays[v] = b.result(firstNest, number);
-    reduce(nest, yielded, b, body, arrays);
+    const std::vector<ValueId> arrays = distribute(b, id, cut);
+    fn().regions[region].ops.push_back(id);
+    dropCollected(id, number, arrays);
   }
-
-  /// The second nest: all results but the collected ones, of values read where the first nest put them.
-  void reduce(const Op& nest, const Operands& yielded, Builder& b, RegionId body,
-              const std::unordered_map<ValueId, ValueId>& arrays) {
-    const NestView view(fn(), nest);
-    NestBuilder rest(b);
-    Builder in = b.in(rest.body());
-    const std::vector<ValueId> axes = rest.openAxes(nest.dims);
-    std::vector<ValueId> old;
+  /// What the nest collects of these values, in the order of its axes, is what was collected in front.
+  void dropCollected(OpId id, const std::unordered_map<ValueId, uint32_t>& number,
+                     const std::vector<ValueId>& arrays) {
+    std::vector<bool> gone;
+    const NestView view(fn(), fn().ops[id]);
+    const std::vector<uint32_t> all = collecting(view.axes()).keep;
     for (const NestPart& part : view.parts()) {
-      if (part.spec->kind == NestResultKind::Collect) {
-        replaced.emplace_back(view.results(part)[0], arrays.at(yielded[part.yields.first]));
-        continue;
-      }
-      std::vector<ValueId> values;
-      for (ValueId v : part.yields.of(yielded)) {
-        const Value& value = fn().values[v];
-        const bool axis = !value.def.valid() && value.region == body;
-        auto array = arrays.find(v);
-        values.push_back(axis                    ? axes[value.index]
-                         : array != arrays.end() ? in.getAt(array->second, axes)
-                                                 : v);
-      }
-      rest.add(*part.spec, values, view.own(part));
-      for (ValueId v : view.results(part)) old.push_back(v);
+      auto it = number.find(view.yields(part)[0]);
+      const bool collects = part.spec->kind == NestResultKind::Collect && part.spec->keep == all;
+      gone.push_back(collects && it != number.end());
+      if (gone.back()) replaced.emplace_back(view.results(part)[0], arrays[it->second]);
     }
-    takeOver(fn(), rest.finish(), old);
+    removeSlots(fn(), id, gone);
   }
 
   Module& m_;
   FunctionId f_;
   const Effects& effects_;
+  const Costs costs_;
 };
 
 } // namespace

@@ -6,9 +6,9 @@
 //   after:   %t = nest(n: B) -> collect[n] { %l = call @loss … yield %l }
 //            %s = nest(n: B) -> keep[] sum { %l = get %t[n]   yield %l }
 //
-// Dear: a call, a loop, or a nest of unknown or many points. Only nests that stand in no other nest, keep no
-// axis, have no accumulators and yield scalars. Requires: verified Core without derivatives. Keeps: values
-// and panics; the orders of float sums are not chosen yet.
+// Dear: what sweeps (cost.h): calls, loops, nests of unknown or many points. Only nests that stand in no
+// other nest, keep no axis, have no accumulators and yield scalars. Requires: verified Core without
+// derivatives. Keeps: values and panics; the orders of float sums are not chosen yet.
 
 #include "core/ir.h"
 

@@ -1,7 +1,7 @@
 #include "transforms/simplify.h"
 
 #include "core/clone.h"
-#include "core/nest.h"
+#include "core/flow.h"
 #include "core/ranges.h"
 #include "core/uses.h"
 #include "core/walk.h"
@@ -21,7 +21,7 @@ class Folder {
 public:
   Folder(Module& m, FunctionId id)
       : m_(m), id_(id), f_(m.functions[id]), types_(m.types), ranges_(m, f_), uses_(m, id), known_(f_),
-        passedAt_(f_.ops.size(), 0) {}
+        scratch_(f_.regions.add(Region{})), passedAt_(f_.ops.size(), 0) {}
 
   bool run() {
     region(f_.body);
@@ -94,6 +94,7 @@ private:
     if (op.kind == OpKind::If && chooseArm(op, out)) return true;
     if (op.kind == OpKind::Match && chooseCase(op, out)) return true;
     if (op.kind == OpKind::Nest && onePoint(op, out)) return true;
+    if (op.kind == OpKind::For && fewTurns(op, out)) return true;
     if (op.kind == OpKind::Check && ranges_.isProved(op)) return true;
     for (RegionId inner : op.regions) region(inner);
     if (op.kind == OpKind::If) sameInBothArms(op);
@@ -140,6 +141,33 @@ private:
     const std::vector<ValueId>& accs = f_.regions[op.regions[0]].params;
     for (size_t k = 0; k < accs.size(); ++k) uses_.replace(accs[k], op.operands[k]);
     return takeRegion(op, op.regions[0], out);
+  }
+  /// A loop that stacks nothing: of one turn it is its body, of none what it begins with.
+  bool fewTurns(const Op& op, Passed& out) {
+    const LoopView loop(f_, op);
+    const std::optional<uint64_t> count = constantOf(loop.count());
+    if (!count || loop.stacks() > 0 || !loop.bodyDims().empty()) return false;
+    const auto turns = static_cast<int64_t>(*count);
+    if (turns > 1) return false;
+    if (turns < 1) {
+      for (uint32_t k = 0; k < loop.carries(); ++k) replace(op, k, loop.carryOperands()[k]);
+      return true;
+    }
+    uses_.replace(loop.index(), integer(0, op.loc, out));
+    for (uint32_t k = 0; k < loop.carries(); ++k)
+      uses_.replace(loop.carryParams()[k], loop.carryOperands()[k]);
+    return takeRegion(op, loop.body(), out);
+  }
+  /// A constant that comes next.
+  ValueId integer(int64_t value, LocId loc, Passed& out) {
+    Builder b(m_, id_, scratch_, loc);
+    const ValueId v = b.integer(value);
+    const OpId made = f_.values[v].def;
+    f_.regions[scratch_].ops.clear();
+    uses_.enter(made, out.region);
+    passedAt_.resize(f_.ops.size(), 0);
+    pass(made, out);
+    return v;
   }
   void sameInBothArms(const Op& op) {
     for (size_t k = 0; k < op.results.size(); ++k) {
@@ -329,8 +357,9 @@ private:
       if (!c) return;
       x.push_back(*c);
     }
-    std::optional<uint64_t> r =
-        foldScalar(op, types_.kind(f_.typeOf(op.operands[0])), types_.kind(f_.typeOf(op.results[0])), x);
+    const TypeKind kind = types_.kind(f_.typeOf(op.operands[0]));
+    if (isRoundedProduct(op, kind, x)) return;
+    std::optional<uint64_t> r = foldScalar(op, kind, types_.kind(f_.typeOf(op.results[0])), x);
     if (r) becomeConstant(id, *r);
   }
   void becomeConstant(OpId id, uint64_t bits) {
@@ -377,6 +406,7 @@ private:
   LiveUses uses_;
   KnownOps known_;
   types::DimSubst dims_; ///< what symbols stand for, from the end of the round on
+  RegionId scratch_;     ///< where constants are made
   uint32_t clock_ = 0;
   std::vector<uint32_t> passedAt_; ///< by op
   std::unordered_map<ValueId, uint32_t> updatedAt_;

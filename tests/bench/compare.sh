@@ -58,34 +58,31 @@ compare_times() {
   done
 }
 
-# blocks CASE CALLS: how many blocks of memory a run of that many calls of the case asks for
-blocks() {
-  # The sizes are words.
-  # shellcheck disable=SC2086
-  BENCH_CASE=$1 BENCH_CALLS=$2 MELIX_STATS=1 "$work/$subject" $run 2>&1 > "$work/output" |
-    sed -n 's/.*allocations \([0-9]*\).*/\1/p'
-}
-
-# compare_allocations: blocks of memory a call, from runs of 1 and of 11 calls
+# compare_allocations: blocks of memory a call
 compare_allocations() {
-  local runs run cases name
+  local runs run name blocks
   build_subject
   printf '\n%s: %s\n' "$subject" "$subject_what"
   IFS=';' read -r -a runs <<< "$(sizes_wanted)"
   for run in "${runs[@]}"; do
-    # shellcheck disable=SC2086
-    mapfile -t cases < <(BENCH_CALLS=1 "$work/$subject" $run | cut -d ' ' -f 1)
-    for name in "${cases[@]}"; do
-      printf '%-38s %9.1f allocations\n' "  $name ${run## }" "$(($(blocks "$name" 11) - $(blocks "$name" 1)))e-1"
-    done
+    while read -r name blocks; do
+      printf '%-38s %9.1f allocations\n' "  $name ${run## }" "$blocks"
+    done < <(allocations "$run")
   done
 }
 
-# compare_values: the case's lines of tests/bench/values.txt
+# write_lines FILE: the subject's lines of the file are those of standard input now
+write_lines() {
+  sed "s|^|$subject/|" > "$work/lines"
+  { sed "\|^$subject/|d" "$1"; cat "$work/lines"; } | LC_ALL=C sort > "$work/all_lines"
+  cp "$work/all_lines" "$1"
+}
+
+# compare_values: the subject's lines of tests/bench/values.txt and allocations.txt
 compare_values() {
   local program=$work/$subject
-  if has_peer; then build_peer && program+=.peer; else build_subject; fi
-  small_run "$program" | sed "s|^|$subject/|" > "$work/values"
-  { sed "\|^$subject/|d" tests/bench/values.txt; cat "$work/values"; } | LC_ALL=C sort > "$work/all_values"
-  cp "$work/all_values" tests/bench/values.txt
+  build_subject
+  allocations "$subject_smallest" | write_lines tests/bench/allocations.txt
+  if has_peer; then build_peer && program+=.peer; fi
+  small_run "$program" | write_lines tests/bench/values.txt
 }

@@ -34,6 +34,24 @@ small_run() {
   BENCH_CALLS=1 MELIX_THREADS=1 "$@" $subject_smallest | cut -d ' ' -f 1,2
 }
 
+# blocks CASE CALLS SIZES: how many blocks of memory a run of that many calls of the case asks for
+blocks() {
+  # shellcheck disable=SC2086
+  BENCH_CASE=$1 BENCH_CALLS=$2 MELIX_THREADS=1 MELIX_STATS=1 "$work/$subject" $3 2>&1 > "$work/output" |
+    sed -n 's/.*allocations \([0-9]*\).*/\1/p'
+}
+
+# allocations SIZES: for each case of $work/SUBJECT the blocks of memory a call asks for, from runs of 1 and of 11 calls
+allocations() {
+  local cases name
+  # shellcheck disable=SC2086
+  mapfile -t cases < <(BENCH_CALLS=1 MELIX_THREADS=1 "$work/$subject" $1 | cut -d ' ' -f 1)
+  for name in "${cases[@]}"; do
+    awk -v name="$name" -v one="$(blocks "$name" 1 "$1")" -v more="$(blocks "$name" 11 "$1")" \
+      'BEGIN { print name, (more - one) / 10 }'
+  done
+}
+
 # differ TOLERANCE FILE FILE: prints the cases whose values, second word of a line, are not near or not in both
 differ() {
   awk -v tolerance="$1" '

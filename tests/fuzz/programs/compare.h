@@ -31,6 +31,9 @@ std::optional<Finding> check(const Case& c, Checked& checked);
 /// Compares the derivatives that a program prints, in lines `derivative NAME scale forward … | differences`.
 std::optional<Finding> checkDerivatives(const std::string& output, Checked& checked);
 
+/// Compares what two runs print of the same derivatives, which may round otherwise.
+std::optional<Finding> checkRounding(const std::string& output, const std::string& other);
+
 /// Compares the sizes that a program prints, in lines `size IS SHOULD`, and whether it panics with what it
 /// says in lines `may HOW`, before what may panic, and `done HOW`, behind it: 0 it does not, 1 it may, 2 it
 /// does.

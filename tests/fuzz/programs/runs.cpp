@@ -36,6 +36,7 @@ void write(std::string& out, const Outcome& o) {
   write(out, o.way);
   write(out, std::to_string(o.status));
   write(out, std::to_string(o.slow));
+  write(out, std::to_string(o.rounds));
   write(out, o.output);
   write(out, o.errors);
 }
@@ -54,6 +55,7 @@ std::vector<Outcome> readAll(const std::string& in) {
     o.way = read(in, at);
     o.status = std::stoi(read(in, at));
     o.slow = read(in, at) == "1";
+    o.rounds = read(in, at) == "1";
     o.output = read(in, at);
     o.errors = read(in, at);
   }
@@ -71,9 +73,10 @@ public:
     bool ok = session_.program(root);
     Outcome early;
     if (options_.early == RunOptions::Early::Derivatives)
-      ok = ok && session_.advance(session::CoreStage::Derivatives);
+      ok = ok && session_.advance(session::CoreStage::Complete);
     if (ok && options_.early != RunOptions::Early::No)
       early = inChild("interpreter before the passes", [&] { return interpret(); });
+    early.rounds = options_.earlyRounds;
     ok = ok && session_.advance(session::CoreStage::Optimised);
     if (!session_.bug().empty()) return stop(session_.bug(), bugStatus);
     if (!ok) return stop(diagnostics(), refusedStatus);
@@ -153,7 +156,8 @@ private:
 Outcome runExecutable(const std::string& text, const RunOptions& options) {
   std::string folder = "/tmp/melix_fuzz_" + std::to_string(getpid());
   std::string command = "mkdir -p " + folder;
-  if (std::system(command.c_str()) != 0) return {"executable", bugStatus, false, "", "no folder " + folder};
+  if (std::system(command.c_str()) != 0)
+    return {"executable", bugStatus, false, false, "", "no folder " + folder};
   std::string source = folder + "/" + programName, program = folder + "/program";
   std::ofstream(source) << text;
   std::vector<std::string> arguments = {"build", source, "-o", program};

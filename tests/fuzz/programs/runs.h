@@ -8,20 +8,22 @@
 namespace melix::fuzz::programs {
 
 struct Outcome {
-  std::string way;   ///< how it was run
-  int status = 0;    ///< exit status, or 256 + the signal that ended it
-  bool slow = false; ///< stopped because it took too long
+  std::string way;     ///< how it was run
+  int status = 0;      ///< exit status, or 256 + the signal that ended it
+  bool slow = false;   ///< stopped because it took too long
+  bool rounds = false; ///< other last bits of floats than the others are right
   std::string output, errors;
 };
 
 struct RunOptions {
   bool strict = false; ///< --strict-fp
   /// Interpret Core before the passes that optimise, too: as it was lowered, or once it has neither function
-  /// values nor derivatives. Rounding is the same only with `strict`.
+  /// values nor derivatives.
   enum class Early : uint8_t { No, Lowered, Derivatives } early = Early::No;
-  bool compiled = true;    ///< else only interpreted
-  bool executable = false; ///< make an executable and run it too
-  bool verify = false;     ///< verify Core after every pass
+  bool earlyRounds = false; ///< and it rounds otherwise
+  bool compiled = true;     ///< else only interpreted
+  bool executable = false;  ///< make an executable and run it too
+  bool verify = false;      ///< verify Core after every pass
 };
 
 struct Runs {

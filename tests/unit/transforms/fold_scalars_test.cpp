@@ -139,5 +139,23 @@ TEST(FoldScalars, IsWhatTheInterpreterComputes) {
   }
 }
 
+/// An fma may round less than a product and a sum.
+TEST(FoldScalars, RoundedProductsAreTold) {
+  const Op mul = Builder::simple(OpKind::Mul, {}), add = Builder::simple(OpKind::Add, {});
+  auto rounded = [&](const Op& op, TypeKind kind, double x, double y) {
+    return isRoundedProduct(op, kind, {floatBits(kind, x), floatBits(kind, y)});
+  };
+  EXPECT_TRUE(rounded(mul, TypeKind::F32, 4097, 4097));
+  EXPECT_FALSE(rounded(mul, TypeKind::F64, 4097, 4097));
+  EXPECT_TRUE(rounded(mul, TypeKind::F64, 0.1, 3));
+  EXPECT_TRUE(rounded(mul, TypeKind::F64, 1e300, 1e300));
+  EXPECT_TRUE(rounded(mul, TypeKind::F64, 1e-200, 1e-200));
+  EXPECT_FALSE(rounded(mul, TypeKind::F64, HUGE_VAL, 3));
+  EXPECT_FALSE(rounded(mul, TypeKind::F64, -0.0, 3));
+  EXPECT_FALSE(rounded(mul, TypeKind::F64, -1, 0.1));
+  EXPECT_FALSE(rounded(mul, TypeKind::F16, 0.1, 0.1)); // no fma takes it
+  EXPECT_FALSE(rounded(add, TypeKind::F64, 0.1, 3));
+}
+
 } // namespace
 } // namespace melix::transforms

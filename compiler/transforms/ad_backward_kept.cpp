@@ -1,0 +1,333 @@
+// Which of the values asked for of a region are kept by the forward companion, and how the others are made
+// again.
+
+#include "core/clone.h"
+#include "core/nest.h"
+#include "transforms/ad_backward_known.h"
+#include "transforms/ad_keep.h"
+#include "transforms/minimum_cut.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace melix::transforms {
+
+// Note: What is kept
+//
+// Of the values that the backward companion asks for, and those that they are made of in the same region, a
+// minimum cut is kept: the least bytes from which all that is asked for can be made again. Nothing is made
+// again that costs more than keeping it may (`isWorth`), nor calls, loops, branches and nests, but for those
+// that collect what is scalar work at each point. Values from outside of a loop or nest cost nothing within
+// it: they are kept once, arrays by reference, and reads of them are made again; but not of arrays that are
+// updated later, for keeping these would cost a copy at every update. A value that a nest collects anyway is
+// read there. An item of a branch lies in an enum, which is a block of its own.
+
+namespace {
+
+constexpr uint64_t unit = 4096;    ///< of weights: bytes are divided by points
+constexpr uint64_t enumBytes = 16; ///< that an item of a branch costs beside its own
+constexpr uint64_t turns = 64;     ///< of a loop, guessed
+constexpr uint64_t most = uint64_t(1) << 24;
+constexpr int lookedAt = 24; ///< ops, to see that a value from further out is free
+
+} // namespace
+
+/// Whether the value comes from outside of the loop, nest or function around the scope.
+bool KnownValues::isOutside(const Scope& s, ValueId v) const {
+  return &levelOf(scopeOf(homeOf(v))) != &levelOf(s);
+}
+
+/// Whether the nest reads every element of the array at its own axes.
+bool KnownValues::walksAll(const Scope& level, const Op& get) const {
+  const types::Type& t = types()[g().typeOf(get.operands[0])];
+  if (level.kind != ScopeKind::Nest || t.kind != TypeKind::Array || get.operands.size() != t.dims.size() + 1)
+    return false;
+  const Op& nest = opOf(g().regions[level.source].parent);
+  const std::vector<ValueId>& axes = g().regions[level.source].params;
+  for (size_t i = 0; i < t.dims.size(); ++i) {
+    const auto axis = std::find(axes.begin(), axes.end(), get.operands[i + 1]);
+    const auto at = static_cast<size_t>(axis - axes.begin());
+    if (at >= nest.dims.size() || nest.dims[at] != t.dims[i]) return false;
+  }
+  return true;
+}
+
+/// A result of a nest that collects scalars, and the ops of the body that make them, each after what it is
+/// made of.
+struct KnownValues::Slice {
+  ValueId yielded;
+  const NestResult* spec;
+  std::vector<OpId> ops;
+  std::vector<ValueId> outside; ///< values from around the nest that they use
+  Effort effort;                ///< at one point
+};
+
+/// None if it is more than scalar work.
+std::optional<KnownValues::Slice> KnownValues::sliceOf(ValueId v) const {
+  const OpId nest = g().values[v].def;
+  if (!nest.valid() || opOf(nest).kind != OpKind::Nest) return std::nullopt;
+  const NestView view(g(), opOf(nest));
+  const auto part = std::find_if(view.parts().begin(), view.parts().end(),
+                                 [&](const NestPart& p) { return view.results(p)[0] == v; });
+  if (part == view.parts().end() || part->spec->kind != NestResultKind::Collect) return std::nullopt;
+  Slice out{view.yields(*part)[0], part->spec, {}, {}, {}};
+  std::unordered_set<ValueId> seen;
+  bool scalar = true;
+  std::function<void(ValueId)> visit = [&](ValueId x) { // as deep as what `isWorth` allows
+    if (!scalar || isImmediate(x) || !seen.insert(x).second) return;
+    if (uses_.homeOf(x) != view.body()) return out.outside.push_back(x);
+    const OpId def = g().values[x].def;
+    if (!def.valid()) return; // an axis
+    const std::optional<Effort> effort = effortAgain(g(), types(), opOf(def));
+    scalar =
+        effort && types().isScalar(g().typeOf(x)) && isWorth(types(), g().typeOf(v), out.effort += *effort);
+    if (!scalar) return;
+    for (ValueId y : opOf(def).operands) visit(y);
+    out.ops.push_back(def);
+  };
+  visit(out.yielded);
+  return scalar && types().isScalar(g().typeOf(out.yielded)) ? std::optional(std::move(out)) : std::nullopt;
+}
+
+Effort KnownValues::effortOf(ValueId v) const {
+  const std::optional<Slice> slice = sliceOf(v);
+  return slice ? slice->effort : *effortAgain(g(), types(), *definition(v));
+}
+
+/// How often the region of the scope runs for each time that `v`, from outside, is made; guessed where that
+/// is not known.
+uint64_t KnownValues::pointsFor(const Scope& s, ValueId v) const {
+  uint64_t points = 1;
+  const Scope* end = &levelOf(scopeOf(homeOf(v)));
+  for (const Scope* level = &levelOf(s); level != end; level = &levelOf(*level->parent)) {
+    if (level->kind == ScopeKind::Loop) points *= turns;
+    if (level->kind == ScopeKind::Nest)
+      for (DimId d : opOf(g().regions[level->source].parent).dims) points *= guessedExtent(types(), d);
+    points = std::clamp<uint64_t>(points, 1, most);
+  }
+  return points;
+}
+
+/// The values of which `v`, defined in the region of `s`, can be made again.
+std::optional<std::vector<ValueId>> KnownValues::sourcesAgain(const Scope& s, ValueId v) const {
+  const Op* def = definition(v);
+  if (const std::optional<Slice> slice = sliceOf(v)) {
+    for (OpId id : slice->ops)
+      if (opOf(id).kind == OpKind::Get && updated(opOf(id).operands[0])) return std::nullopt;
+    return slice->outside;
+  }
+  if (!def || !effortAgain(g(), types(), *def)) return std::nullopt;
+  if (def->kind == OpKind::Get && updated(def->operands[0]) &&
+      (!isOutside(s, def->operands[0]) || !walksAll(levelOf(s), *def)))
+    return std::nullopt;
+  return std::vector<ValueId>(def->operands.begin(), def->operands.end());
+}
+
+/// Whether a value from further out is at hand, or will be without anything saved for it alone: a parameter,
+/// what is read of one, what was asked for already.
+bool KnownValues::isFree(ValueId v, int& budget) const {
+  if (isKnown(v) || isImmediate(v)) return true;
+  if (--budget <= 0 || updated(v)) return false;
+  const Op* def = definition(v);
+  if (!def) return g().values[v].region == g().body;
+  const std::optional<Effort> effort = effortAgain(g(), types(), *def);
+  return effort && effort->math == 0 &&
+         std::all_of(def->operands.begin(), def->operands.end(),
+                     [&](ValueId x) { return isFree(x, budget); });
+}
+
+/// The graph of what is asked for in a region.
+class KnownValues::Choice {
+public:
+  Choice(const KnownValues& known, const Scope& scope)
+      : known_(known), s_(scope), demands_(scope.demands.begin(), scope.demands.end()) {
+    for (ValueId v : scope.demands) numberOf(v);
+    for (size_t k = 0; k < nodes_.size(); ++k) explore(k);
+  }
+
+  std::vector<ValueId> solve() {
+    limit();
+    for (Node& node : nodes_) cut_.node(weight(node));
+    for (uint32_t k = 0; k < nodes_.size(); ++k) {
+      if (demands_.contains(nodes_[k].value)) cut_.needed(k);
+      if (!nodes_[k].sources) cut_.given(k);
+      for (uint32_t from : nodes_[k].from) cut_.edge(from, k);
+    }
+    const std::vector<bool> cut = cut_.solve();
+    std::vector<ValueId> out;
+    for (uint32_t k = 0; k < nodes_.size(); ++k)
+      if (cut[k] && !nodes_[k].further) out.push_back(nodes_[k].value);
+    return out;
+  }
+
+private:
+  struct Node {
+    ValueId value;
+    std::optional<uint64_t> further;             ///< from further out: the weight of asking for it
+    std::optional<std::vector<ValueId>> sources; ///< none: it is not made again
+    std::vector<uint32_t> from;                  ///< nodes of sources that may cost something
+    Effort own{};                                ///< to make it again of its sources
+    uint32_t seenAt = 0;                         ///< the round of `effort` that counted it
+  };
+
+  uint32_t numberOf(ValueId v) {
+    auto [it, isNew] = numbers_.try_emplace(v, static_cast<uint32_t>(nodes_.size()));
+    if (isNew) nodes_.push_back({v, {}, {}, {}});
+    return it->second;
+  }
+  bool isHere(ValueId v) const { return known_.homeOf(v) == s_.source; }
+
+  void explore(size_t k) {
+    if (nodes_[k].further) return;
+    nodes_[k].sources = known_.sourcesAgain(s_, nodes_[k].value);
+    if (!nodes_[k].sources) return;
+    nodes_[k].own = known_.effortOf(nodes_[k].value);
+    const std::vector<ValueId> sources = *nodes_[k].sources;
+    for (ValueId x : sources) {
+      if (known_.isImmediate(x) || (known_.isKnown(x) && !demands_.contains(x))) continue;
+      const std::optional<uint64_t> cost = isHere(x) ? std::nullopt : std::optional(further(x));
+      if (cost == 0) continue;
+      const uint32_t from = numberOf(x);
+      nodes_[from].further = cost;
+      nodes_[k].from.push_back(from);
+    }
+  }
+  /// What it costs to ask for `x`, from further out.
+  uint64_t further(ValueId x) const {
+    int budget = lookedAt;
+    if (known_.isFree(x, budget)) return 0;
+    const uint64_t bytes = unit * bytesKept(known_.types(), known_.g().typeOf(x));
+    return bytes / known_.pointsFor(s_, x);
+  }
+
+  /// Values that would cost too much are not made again; in the order of the program, so that all that a
+  /// value is made of is known.
+  void limit() {
+    for (OpId id : known_.g().regions[s_.source].ops)
+      for (ValueId v : known_.opOf(id).results)
+        if (auto it = numbers_.find(v); it != numbers_.end()) limit(nodes_[it->second]);
+    for (Node& node : nodes_)
+      if (!known_.g().values[node.value].def.valid()) limit(node);
+  }
+  void limit(Node& node) {
+    if (!node.sources || isWorth(known_.types(), known_.g().typeOf(node.value), effort(node))) return;
+    node.sources.reset();
+    node.from.clear();
+    node.own = {};
+  }
+  /// Of all that the value is made of; no more is counted than decides.
+  Effort effort(const Node& node) {
+    Effort sum;
+    ++round_;
+    std::vector<const Node*> queue{&node};
+    for (size_t k = 0; k < queue.size(); ++k) {
+      sum += queue[k]->own;
+      if (!isWorth(known_.types(), known_.g().typeOf(node.value), sum)) break;
+      for (uint32_t from : queue[k]->from)
+        if (std::exchange(nodes_[from].seenAt, round_) != round_) queue.push_back(&nodes_[from]);
+    }
+    return sum;
+  }
+
+  uint64_t weight(const Node& node) const {
+    if (node.further) return *node.further;
+    const uint64_t bytes = bytesKept(known_.types(), known_.g().typeOf(node.value));
+    if (known_.collectedAs(node.value)) return unit * bytes - 1;
+    const Op* def = known_.definition(node.value);
+    const bool reads = def && def->kind == OpKind::Get && known_.isOutside(s_, def->operands[0]);
+    // What is read is kept rather than the elements: it is there already.
+    return unit * (bytes + (s_.kind == ScopeKind::Arm ? enumBytes : 0)) + (reads ? 1 : 0);
+  }
+
+  const KnownValues& known_;
+  const Scope& s_;
+  const std::unordered_set<ValueId> demands_;
+  std::vector<Node> nodes_;
+  std::unordered_map<ValueId, uint32_t> numbers_;
+  MinimumCut cut_;
+  uint32_t round_ = 0;
+};
+
+/// The values of the region that are kept, of those that were asked for. Those that are read where a nest
+/// collects them are entered into the plan.
+std::vector<ValueId> KnownValues::choose(const Scope& s) {
+  std::vector<ValueId> kept = Choice(*this, s).solve();
+  std::erase_if(kept, [&](ValueId v) {
+    const bool collected = collectedAs(v).has_value();
+    if (collected) lin_.plan.collected.insert(v);
+    return collected;
+  });
+  return kept;
+}
+
+/// Defines what was asked for and is not kept, each after what it is made of. Values from further out are
+/// asked for there.
+void KnownValues::makeAgain(Scope& s, const std::vector<ValueId>& kept) {
+  const std::vector<ValueId> demands = s.demands;
+  std::unordered_set<ValueId> open(demands.begin(), demands.end());
+  std::unordered_set<ValueId> done(kept.begin(), kept.end());
+  std::function<void(ValueId)> make = [&](ValueId v) { // as deep as what `isWorth` allows
+    if (isImmediate(v) || homeOf(v) != s.source || (isKnown(v) && !open.contains(v)) ||
+        !done.insert(v).second)
+      return;
+    if (!lin_.plan.collected.contains(v)) {
+      const std::vector<ValueId> sources = sourcesAgain(s, v).value();
+      for (ValueId x : sources) make(x);
+    }
+    if (!isKnown(v)) s.known[v] = s.e.placeholder(typeOf(v));
+    again(s, v);
+  };
+  for (ValueId v : demands) make(v);
+}
+
+/// Defines the placeholder of a value by the op once more, or as what a nest collects of it.
+void KnownValues::again(Scope& s, ValueId v) {
+  if (lin_.plan.collected.contains(v)) {
+    const auto [array, indices] = *collectedAs(v);
+    Op read =
+        Emit::simple(OpKind::Get, {known(array)}, Path(indices.size(), PathStep{StepKind::Index, 0, {}, 1}));
+    for (ValueId i : indices) read.operands.push_back(known(i));
+    return define(s, s.known.at(v), std::move(read), s.again);
+  }
+  if (const std::optional<Slice> slice = sliceOf(v)) return nestAgain(s, v, *slice);
+  define(s, s.known.at(v), copyOf(*definition(v), [&](ValueId x) { return known(x); }), s.again);
+}
+
+/// The op at other operands, which `map` gives.
+template <class Map>
+Op KnownValues::copyOf(const Op& op, Map map) {
+  Op copy;
+  copy.kind = op.kind;
+  copy.attr = op.attr;
+  copy.operands = op.operands;
+  copy.dims = op.dims;
+  for (ValueId& x : copy.operands) x = map(x);
+  for (DimId& d : copy.dims) d = dim(d);
+  if (auto* p = std::get_if<Path>(&copy.attr)) *p = path(*p);
+  return copy;
+}
+
+/// A nest that collects one result of a nest of g.
+void KnownValues::nestAgain(Scope& s, ValueId v, const Slice& slice) {
+  const Op& o = *definition(v);
+  const NestView view(g(), o);
+  Emit at = s.e.in(s.e.newRegion()); // from where it goes to the others
+  NestBuilder made(at);
+  std::unordered_map<ValueId, ValueId> inner;
+  for (size_t a = 0; a < view.axes(); ++a) inner[view.axisParams()[a]] = made.axis(dim(o.dims[a]));
+  auto map = [&](ValueId x) {
+    auto found = inner.find(x);
+    return found == inner.end() ? known(x) : found->second;
+  };
+  Emit b = at.in(made.body());
+  for (OpId id : slice.ops) {
+    const ValueId x = opOf(id).results[0];
+    inner[x] = b.one(copyOf(opOf(id), map), typeOf(x));
+  }
+  made.add(*slice.spec, map(slice.yielded));
+  const OpId op = made.finish();
+  takeOver(s.e.fn(), op, std::span(&s.known.at(v), 1));
+  s.again.push_back(op);
+}
+
+} // namespace melix::transforms
