@@ -1,5 +1,6 @@
 #include "loops/loops.h"
 
+#include "loops/hoist_rows.h"
 #include "loops/lower.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
@@ -114,6 +115,10 @@ void outlineAllKernels(Module& module) {
   for (uint32_t f = 0; f < count; ++f) outlineKernels(module, FunctionId(f));
 }
 
+void hoistAllRows(Module& module) {
+  for (uint32_t f = 0; f < module.functions.size(); ++f) hoistRows(module, module.functions[FunctionId(f)]);
+}
+
 struct Pass {
   const char* name;
   void (*run)(Module&);
@@ -122,10 +127,9 @@ struct Pass {
 };
 
 constexpr Pass passes[] = {
-    {"infer_modes", inferModes, false, false},
-    {"insert_counts", insertAllCounts, true, false},
-    {"mark_closed", markClosed, true, false},
-    {"outline_kernels", outlineAllKernels, true, true},
+    {"infer_modes", inferModes, false, false}, {"insert_counts", insertAllCounts, true, false},
+    {"mark_closed", markClosed, true, false},  {"outline_kernels", outlineAllKernels, true, true},
+    {"hoist_rows", hoistAllRows, true, false},
 };
 
 std::string findBug(const Module& module, bool counted, const char* pass) {

@@ -277,10 +277,10 @@ int32_t melix_thread_count(void) {
 int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain,
                        int64_t work) {
   if (extent <= 0) return -1;
-  if (grain <= 0) grain = (extent + defaultChunks - 1) / defaultChunks;
+  const bool alone = work < inlineWork || task->isWorker || task->inChunk || melix_thread_count() == 1;
+  if (grain <= 0) grain = alone ? extent : (extent + defaultChunks - 1) / defaultChunks;
   int64_t chunks = extent / grain + (extent % grain != 0);
-  if (work < inlineWork || chunks == 1 || task->isWorker || task->inChunk || melix_thread_count() == 1 ||
-      __atomic_exchange_n(&pool.inUse, 1, __ATOMIC_ACQUIRE))
+  if (alone || chunks == 1 || __atomic_exchange_n(&pool.inUse, 1, __ATOMIC_ACQUIRE))
     return runInline(task, fn, context, extent, grain);
   if (pool.started < pool.threads - 1) startThreads();
   MelixTask* failed;

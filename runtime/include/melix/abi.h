@@ -135,8 +135,8 @@ void melix_unregister_lines(MelixLineTable* table);
 typedef int64_t (*MelixChunkFn)(MelixTask* task, void* context, int64_t begin, int64_t end);
 
 // Runs `fn` over [0, extent) in chunks of `grain` (0: extent / 64 rounded up), the last one shorter.
-// Boundaries depend on extent and grain only. `work` estimates the whole in nanoseconds; below 30 µs, on a
-// worker, or with one thread the chunks run here, in order. The result is that of the failed chunk with the
+// `work` estimates the whole in nanoseconds; below 30 µs, on a worker, or with one thread the chunks run
+// here, in order, and without a grain all of it is one. The result is that of the failed chunk with the
 // lowest index, else -1; if that chunk panicked, the panic is raised here. Chunks after a failed one may or
 // may not have run.
 int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain,

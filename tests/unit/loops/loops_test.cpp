@@ -333,6 +333,74 @@ TEST(Destinations, AFunctionWritesItsArrayWhereTheCallerCollectsIt) {
   EXPECT_NE(lowered.text("again.dest.0").find("call row "), std::string::npos);
 }
 
+/// How many statements of a kind stand in loops of the function.
+size_t countInLoops(const Function& fn, StmtKind kind, RegionId region, bool inLoop = false) {
+  size_t count = 0;
+  for (StmtId id : fn.regions[region].stmts) {
+    const Stmt& s = fn.stmts[id];
+    count += inLoop && s.kind == kind;
+    for (RegionId inner : s.regions) count += countInLoops(fn, kind, inner, inLoop || s.kind == StmtKind::For);
+  }
+  return count;
+}
+
+TEST(Rows, ABlockOfOnePointIsMadeInFrontOfTheSweep) {
+  Lowered lowered(R"(
+fn f [N, M] (%x: f64[N, M]) -> (f64[N, M]) {
+  %y = nest (%i: N) -> collect[i] {
+    %s, %e = nest (%j: M) -> keep[] sum, collect[j] {
+      %a = get %x[%i, %j] : f64
+      %b = mul %a, %a : f64
+      yield %b, %b
+    } : f64, f64[M]
+    %r = nest (%k: M) -> collect[k] {
+      %c = get %e[%k] : f64
+      %d = div %c, %s : f64
+      yield %d
+    } : f64[M]
+    yield %r
+  } : f64[N, M]
+  yield %y
+}
+)");
+  size_t inLoops = 0, all = 0;
+  for (const Function& fn : lowered.result->module.functions) {
+    inLoops += countInLoops(fn, StmtKind::AllocArray, fn.body);
+    all += countOf(fn, StmtKind::AllocArray);
+  }
+  EXPECT_EQ(inLoops, 0u);
+  EXPECT_GE(all, 2u);
+}
+
+/// What a row of zeros has added to it is of this point alone.
+TEST(Rows, ARowOfZerosIsClearedAtEveryPoint) {
+  Lowered lowered(R"(
+fn f [N, M] (%x: i64[N]) -> (f64[N]) {
+  %one = const 1.0 : f64
+  %y = nest (%i: N) -> collect[i] {
+    %z = zero : f64[M]
+    %k = get %x[%i] : i64
+    check index "" %k dims [M]
+    %w = add_at %z[%k] += %one : f64[M]
+    %s = nest (%j: M) -> keep[] sum {
+      %a = get %w[%j] : f64
+      %b = mul %a, %a : f64
+      yield %b
+    } : f64
+    yield %s
+  } : f64[N]
+  yield %y
+}
+)");
+  size_t inLoops = 0, cleared = 0;
+  for (const Function& fn : lowered.result->module.functions) {
+    inLoops += countInLoops(fn, StmtKind::AllocArray, fn.body);
+    cleared += countInLoops(fn, StmtKind::ZeroBytes, fn.body);
+  }
+  EXPECT_EQ(inLoops, 0u);
+  EXPECT_EQ(cleared, 1u);
+}
+
 TEST(Verifier, FindsALeak) {
   Lowered lowered(R"(
 fn choose (%n: i64) -> (i64) {
