@@ -5,6 +5,7 @@
 #include "transforms/forward_elements.h"
 #include "transforms/forward_reads.h"
 #include "transforms/merge_perfect.h"
+#include "transforms/open_sums.h"
 #include "transforms/simplify.h"
 #include "transforms/small_arrays.h"
 #include "transforms/split_records.h"
@@ -26,6 +27,7 @@ void canonicalise(core::Module& m) {
     changed |= forwardReads(m);
     changed |= writeOutSmallArrays(m);
     changed |= forwardElements(m);
+    changed |= openSums(m);
     changed |= splitRecords(m);
     changed |= mergePerfect(m);
     changed |= caseOfCase(m);
