@@ -8,9 +8,10 @@
 //
 // A nest of at most `mostElements` points is written out if an array goes by that: one that it collects or
 // one that it reads, of which single elements are read, at constant places or by axes of nests that are
-// written out. Bodies of ops without regions only. What the reads then give is found by
-// transforms/forward_elements.h. Requires: verified Core without derivatives, sums without an order. Keeps:
-// every effect, in order.
+// written out. Bodies of ops without regions only. A loop carries the elements of such an array instead of
+// it. What the reads then give is found by transforms/forward_elements.h; what is left over goes with
+// simplify. Requires: verified Core without derivatives, sums without an order. Keeps: every effect, in
+// order.
 
 #include "core/ir.h"
 

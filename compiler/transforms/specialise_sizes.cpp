@@ -38,6 +38,7 @@ struct Site {
 struct Instance {
   FunctionId function;
   std::vector<Site> sites;
+  size_t ops = 0;
 };
 
 class SizeSpecialiser {
@@ -46,12 +47,15 @@ public:
 
   /// The instances that the module has calls of now.
   std::vector<FunctionId> run() {
+    // Copies are made of functions as they were, so that what one leads to depends on no call elsewhere.
+    std::vector<std::pair<FunctionId, Site>> sites;
     for (uint32_t i = 0, written = static_cast<uint32_t>(m_.functions.size()); i < written; ++i) {
       const FunctionId f(i);
       if (!m_.functions[f].body.valid()) continue;
-      for (const Site& site : sitesIn(f))
-        if (reach(site.callee)) retarget(f, site);
+      for (Site& site : sitesIn(f))
+        if (reach(site.callee)) sites.emplace_back(f, std::move(site));
     }
+    for (const auto& [f, site] : sites) retarget(f, site);
     std::vector<FunctionId> out;
     for (const auto& [sized, instance] : instances_) out.push_back(instance.function);
     return out;
@@ -101,7 +105,8 @@ private:
   bool reach(const Sized& outermost) {
     std::vector<Sized> made, reached{outermost};
     bool few = true;
-    for (size_t k = 0; k < reached.size(); ++k) {
+    size_t ops = 0;
+    for (size_t k = 0; few && k < reached.size(); ++k) {
       const Sized at = reached[k];
       few = reached.size() <= mostInstances && !at.isNegative() && !refused_.contains(at);
       if (!few) break;
@@ -109,6 +114,8 @@ private:
         made.push_back(at);
         instances_[at] = make(at);
       }
+      ops += instances_[at].ops;
+      few = ops <= mostInstanceOps;
       for (const Site& site : instances_[at].sites)
         if (std::find(reached.begin(), reached.end(), site.callee) == reached.end())
           reached.push_back(site.callee);
@@ -167,7 +174,9 @@ private:
     Cloner::Yielded end = cloner.body(from.body, b);
     b.yield(std::move(end.values), std::move(end.dims));
     foldBranches(id);
-    return {id, sitesIn(id)};
+    size_t ops = 0;
+    forEachOp(m_.functions[id], [&](OpId) { ++ops; });
+    return {id, sitesIn(id), ops};
   }
   static std::string text(const std::vector<std::optional<int64_t>>& sizes) {
     std::string out;

@@ -177,5 +177,27 @@ TEST(Simplify, APackIsOpenedOnce) {
   EXPECT_EQ(m.count("check"), 0u) << m.text();
 }
 
+/// One turn is the body, none what it begins with; what is stacked needs the loop.
+TEST(Simplify, LoopsOfOneTurnGo) {
+  PassText m(R"(fn f (%x: f32, %k: i64) -> (f32, i64, f32, i64) {
+  %one = const 1 : i64
+  %none = const -2 : i64
+  %a, %b = for collects 0 %one, %x, %k { (%i: i64, %c: f32, %n: i64)
+    %d = add %c, %c : f32
+    %o = add %n, %i : i64
+    yield %d, %o
+  } : f32, i64
+  %e, %g = for collects 0 %none, %x, %k { (%j: i64, %h: f32, %l: i64)
+    %p = mul %h, %h : f32
+    yield %p, %j
+  } : f32, i64
+  yield %a, %b, %e, %g
+}
+)");
+  m.apply(simplify, {Value::f32(3), Value::integer(5)});
+  EXPECT_EQ(m.text(), "fn f (%x: f32, %k: i64) -> (f32, i64, f32, i64) {\n"
+                      "  %d = add %x, %x : f32\n  yield %d, %k, %x, %k\n}\n");
+}
+
 } // namespace
 } // namespace melix::transforms

@@ -95,6 +95,75 @@ TEST(SmallArrays, ArraysThatAreNeededStay) {
   EXPECT_EQ(m.text(), before);
 }
 
+/// A state of few numbers, through a loop in a loop.
+TEST(SmallArrays, LoopsCarryElements) {
+  PassText m(R"(fn f (%s: f32[3], %n: i64) -> (f32[3], i64) {
+  %0 = const 0 : i64
+  %1 = const 1 : i64
+  %r, %k = for collects 0 %n, %s, %0 { (%i: i64, %a: f32[3], %c: i64)
+    %t = for collects 0 %i, %a { (%j: i64, %b: f32[3])
+      %x = get %b[%0] : f32
+      %y = nest (%p: 3) -> collect[p] {
+        %d = get %b[%p] : f32
+        %e = add %d, %x : f32
+        yield %e
+      } : f32[3]
+      yield %y
+    } : f32[3]
+    %u = get %t[%1] : f32
+    %v = set %t[%0] = %u : f32[3]
+    %o = add %c, %i : i64
+    yield %v, %o
+  } : f32[3], i64
+  yield %r, %k
+}
+)");
+  m.apply(write, {Value::floats(std::vector<float>{1, 2, 3}), Value::integer(4)});
+  EXPECT_EQ(m.count("nest"), 0u) << m.text();
+  EXPECT_EQ(m.count("f32[3]"), 3u) << m.text(); // the parameter, the result, and the array that is it
+}
+
+TEST(SmallArrays, ConditionsSeeTheElements) {
+  PassText m(R"(fn f (%s: f32[2], %limit: f32) -> (f32) {
+  %0 = const 0 : i64
+  %1 = const 1 : i64
+  %r = while %s { (%a: f32[2])
+    %x = get %a[%0] : f32
+    %c = cmp lt %x, %limit : bool
+    yield %c
+  } { (%b: f32[2])
+    %y = get %b[%0] : f32
+    %z = get %b[%1] : f32
+    %u = add %y, %z : f32
+    %w = array %u, %z : f32[2]
+    yield %w
+  } : f32[2]
+  %o = get %r[%0] : f32
+  yield %o
+}
+)");
+  m.apply(write, {Value::floats(std::vector<float>{1, 2}), Value::f32(9)});
+  EXPECT_EQ(m.count("f32[2]"), 1u) << m.text();
+}
+
+/// What early exits carry is no value before it is replaced; what one turn needs as a whole is an array.
+TEST(SmallArrays, CarriesThatAreNeededAsAWholeStay) {
+  PassText m(R"(fn f (%s: f32[2], %n: i64, %k: i64) -> (f32[2], f32[2], f32[2]) {
+  %undef = undef : f32[2]
+  %r, %q, %h = for collects 0 %n, %s, %undef, %s { (%i: i64, %a: f32[2], %b: f32[2], %g: f32[2])
+    %x = get %a[%k] : f32
+    %c = array %x, %x : f32[2]
+    %d = set %g[%k] = %x : f32[2]
+    yield %c, %c, %d
+  } : f32[2], f32[2], f32[2]
+  yield %r, %q, %h
+}
+)");
+  const std::string before = m.text();
+  m.apply(write, {Value::floats(std::vector<float>{1, 2}), Value::integer(3), Value::integer(1)});
+  EXPECT_EQ(m.text(), before);
+}
+
 TEST(SmallArrays, WorkIsLinear) {
   auto work = [](int n) {
     std::string text = "fn f (%a0: f32[3]) -> (f32[3]) {\n";

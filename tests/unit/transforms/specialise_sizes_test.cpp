@@ -78,6 +78,19 @@ TEST(SpecialiseSizes, CodeGrowsByFewInstances) {
   EXPECT_LE(m.count("fn "), 2 + mostInstances) << m.text();
 }
 
+TEST(SpecialiseSizes, LongFunctionsAreNotCopiedOften) {
+  std::string text = sums(totalOf(10) + "  yield %r10\n");
+  std::string chain = "    %t0 = add %x, %s : f32\n";
+  for (int k = 0; k < 1000; ++k)
+    chain += "    %t" + std::to_string(k + 1) + " = mul %t" + std::to_string(k) + ", %k : f32\n";
+  const std::string sum = "    %t = add %x, %s : f32\n";
+  text.replace(text.find(sum), sum.size(), chain + "    %t = add %t1000, %x : f32\n");
+  PassText m(text);
+  const std::string before = m.text();
+  m.apply(specialiseSizes, twenty());
+  EXPECT_EQ(m.text(), before);
+}
+
 TEST(SpecialiseSizes, SizesThatAreNotKnownStayParameters) {
   PassText m(R"(fn rows [N, M] (%a: f32[N, M]) -> (f32[M]) {
   %n = dim_value dims [N] : i64
