@@ -7,6 +7,7 @@
 #include "transforms/merge_perfect.h"
 #include "transforms/open_sums.h"
 #include "transforms/simplify.h"
+#include "transforms/small_arrays.h"
 #include "transforms/split_records.h"
 #include "transforms/unit_axes.h"
 
@@ -24,6 +25,7 @@ void canonicalise(core::Module& m) {
     bool changed = dropUnitAxes(m);
     changed |= composeReads(m);
     changed |= forwardReads(m);
+    changed |= writeOutSmallArrays(m);
     changed |= forwardElements(m);
     changed |= openSums(m);
     changed |= splitRecords(m);
