@@ -292,8 +292,8 @@ private:
     return list && std::any_of(path.begin(), path.end(), isElement) &&
            std::none_of(list->as<Path>().begin(), list->as<Path>().end(), isPart);
   }
-  /// Such an element is read there: its derivative is then that of the place, not a list of zeros beside it. Not
-  /// where that would have to copy what is read later.
+  /// Such an element is read there: its derivative is then that of the place, not a list of zeros beside it.
+  /// Not where that would have to copy what is read later.
   void readInPlace(OpId id, const Passed& before) {
     if (!sharing_ || !isReadInPart(id)) return;
     const OpId read = f_.values[f_.ops[id].operands[0]].def;
@@ -419,8 +419,8 @@ private:
   Ranges ranges_;
   LiveUses uses_;
   KnownOps known_;
-  types::DimSubst dims_; ///< what symbols stand for, from the end of the round on
-  RegionId scratch_;     ///< where constants are made
+  types::DimSubst dims_;           ///< what symbols stand for, from the end of the round on
+  RegionId scratch_;               ///< where constants are made
   std::optional<Sharing> sharing_; ///< where it is asked
   bool changed_ = false;
 };
