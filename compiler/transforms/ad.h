@@ -102,6 +102,7 @@ struct Linearisation {
     bool isResult;
     uint32_t number;
     Path path;
+    bool exact = false; ///< it has to have its bits
   };
   std::vector<std::optional<AtHand>> atHand; ///< by field of the record
   bool planned = false;

@@ -43,6 +43,7 @@ void Backward::fillSaved(const std::vector<ResidualItem>& items) {
     TypeId t = types().substitute(item.type, toRecord);
     types().recordInfo(lin_.saved).cases[0].fields.push_back({NameId(), t});
     lin_.atHand.push_back(atHand(item));
+    if (lin_.atHand.back()) lin_.atHand.back()->exact = exact_.contains(item.values[0]);
   }
 }
 
@@ -56,7 +57,7 @@ std::optional<Linearisation::AtHand> Backward::atHand(const ResidualItem& item) 
   auto isField = [](const PathStep& s) { return s.kind == StepKind::Field; };
   ValueId v = item.values[0];
   if (const std::optional<uint32_t> result = in(terminator(g().body).operands, v))
-    return Linearisation::AtHand{true, *result, {}};
+    return Linearisation::AtHand{true, *result, {}, false};
   Path path;
   for (const Op* def = definition(v); def; def = definition(v)) {
     if (def->kind != OpKind::Get || !std::all_of(def->as<Path>().begin(), def->as<Path>().end(), isField))
@@ -65,7 +66,7 @@ std::optional<Linearisation::AtHand> Backward::atHand(const ResidualItem& item) 
     v = def->operands[0];
   }
   const std::optional<uint32_t> param = in(g().params(), v);
-  return param ? std::optional(Linearisation::AtHand{false, *param, std::move(path)}) : std::nullopt;
+  return param ? std::optional(Linearisation::AtHand{false, *param, std::move(path), false}) : std::nullopt;
 }
 
 void Backward::build() {

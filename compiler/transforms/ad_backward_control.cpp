@@ -295,9 +295,11 @@ void Backward::itemsOfCall(OpId call, const Linearisation& callee) {
     const auto& had = callee.atHand[k];
     if (had && had->path.empty()) {
       plan.carriers.push_back(had->isResult ? o.results[had->number] : o.operands[had->number]);
+      if (had->exact) exact_.insert(plan.carriers.back());
       continue;
     }
     const ValueId v = carrier(call, plan.carriers.size(), types().fieldType(record, 0, k));
+    if (had && had->exact) exact_.insert(v);
     if (had) lin_.readOf[v] = Emit::simple(OpKind::Get, {o.operands[had->number]}, had->path);
   }
 }

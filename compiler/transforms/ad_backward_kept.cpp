@@ -22,6 +22,11 @@ namespace melix::transforms {
 // it: they are kept once, arrays by reference, and reads of them are made again; but not of arrays that are
 // updated later, for keeping these would cost a copy at every update. A value that a nest collects anyway is
 // read there. An item of a branch lies in an enum, which is a block of its own.
+//
+// What decides (a comparison of floats, an integer made of one) has to decide as it did: an index that was
+// checked is not checked again. Arithmetic made again may round otherwise, for an `fma` is formed by what
+// stands around it. So a decision is made again only of floats that have their bits: kept, or read where they
+// were kept.
 
 namespace {
 
@@ -30,6 +35,17 @@ constexpr uint64_t enumBytes = 16; ///< that an item of a branch costs beside it
 constexpr uint64_t turns = 64;     ///< of a loop, guessed
 constexpr uint64_t most = uint64_t(1) << 24;
 constexpr int lookedAt = 24; ///< ops, to see that a value from further out is free
+
+/// Whether the op makes no float of a float.
+bool decides(const Function& f, const types::TypeStore& types, const Op& op) {
+  if (op.kind != OpKind::Cmp && op.kind != OpKind::Convert && op.kind != OpKind::Bitcast) return false;
+  return types.isFloat(f.typeOf(op.operands[0])) && !types.isFloat(f.typeOf(op.results[0]));
+}
+
+/// Whether what the op gives has the bits of what it takes.
+bool hands(const Op& op) {
+  return op.kind == OpKind::Get || op.kind == OpKind::CastDims || op.kind == OpKind::StopGradient;
+}
 
 } // namespace
 
@@ -112,6 +128,7 @@ uint64_t KnownValues::pointsFor(const Scope& s, ValueId v) const {
 /// The values of which `v`, defined in the region of `s`, can be made again.
 std::optional<std::vector<ValueId>> KnownValues::sourcesAgain(const Scope& s, ValueId v) const {
   const Op* def = definition(v);
+  if (exact_.contains(v) && def && !hands(*def)) return std::nullopt;
   if (const std::optional<Slice> slice = sliceOf(v)) {
     for (OpId id : slice->ops)
       if (opOf(id).kind == OpKind::Get && updated(opOf(id).operands[0])) return std::nullopt;
@@ -140,7 +157,7 @@ bool KnownValues::isFree(ValueId v, int& budget) const {
 /// The graph of what is asked for in a region.
 class KnownValues::Choice {
 public:
-  Choice(const KnownValues& known, const Scope& scope)
+  Choice(KnownValues& known, const Scope& scope)
       : known_(known), s_(scope), demands_(scope.demands.begin(), scope.demands.end()) {
     for (ValueId v : scope.demands) numberOf(v);
     for (size_t k = 0; k < nodes_.size(); ++k) explore(k);
@@ -148,6 +165,7 @@ public:
 
   /// Parts of the graph that do not touch are cut on their own: what is made again is short, and so are they.
   std::vector<ValueId> solve() {
+    keepBits();
     limit();
     std::vector<std::vector<uint32_t>> parts(nodes_.size());
     const std::vector<uint32_t> partOf = connected();
@@ -195,6 +213,29 @@ private:
     if (known_.isFree(x, budget)) return 0;
     const uint64_t bytes = unit * bytesKept(known_.types(), known_.g().typeOf(x));
     return bytes / known_.pointsFor(s_, x);
+  }
+
+  /// What decides is made again of floats that have their bits, and so are the values that these are read of.
+  void keepBits() {
+    std::vector<ValueId> queue;
+    for (const Node& node : nodes_) {
+      const Op* def = known_.definition(node.value);
+      if (node.sources && def && decides(known_.g(), known_.types(), *def))
+        queue.insert(queue.end(), def->operands.begin(), def->operands.end());
+      if (known_.exact_.contains(node.value)) queue.push_back(node.value);
+    }
+    std::unordered_set<ValueId> seen;
+    for (size_t k = 0; k < queue.size(); ++k) {
+      const ValueId v = queue[k];
+      if (known_.isImmediate(v) || !seen.insert(v).second) continue;
+      known_.exact_.insert(v);
+      if (const auto held = known_.collectedAs(v)) known_.exact_.insert(held->first);
+      const Op* def = known_.definition(v);
+      if (def && hands(*def))
+        queue.push_back(def->operands[0]);
+      else if (auto it = numbers_.find(v); it != numbers_.end() && !nodes_[it->second].further)
+        given(nodes_[it->second]);
+    }
   }
 
   /// Values that would cost too much are not made again; in the order of the program, so that all that a
@@ -271,7 +312,7 @@ private:
     return unit * (bytes + (s_.kind == ScopeKind::Arm ? enumBytes : 0)) + (reads ? 1 : 0);
   }
 
-  const KnownValues& known_;
+  KnownValues& known_;
   const Scope& s_;
   const std::unordered_set<ValueId> demands_;
   std::vector<Node> nodes_;

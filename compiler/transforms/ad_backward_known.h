@@ -122,6 +122,9 @@ private:
 
   std::unordered_map<DimSym, RegionId> dimHome_;
   std::unordered_set<ValueId> updated_;
+
+protected:
+  std::unordered_set<ValueId> exact_; ///< what decisions are made again of: it has to have its bits
 };
 
 } // namespace melix::transforms

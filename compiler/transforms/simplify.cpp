@@ -3,6 +3,7 @@
 #include "core/clone.h"
 #include "core/flow.h"
 #include "core/ranges.h"
+#include "core/sharing.h"
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
@@ -21,7 +22,11 @@ class Folder {
 public:
   Folder(Module& m, FunctionId id)
       : m_(m), id_(id), f_(m.functions[id]), types_(m.types), ranges_(m, f_), uses_(m, id), known_(f_),
-        scratch_(f_.regions.add(Region{})), passedAt_(f_.ops.size(), 0) {}
+        scratch_(f_.regions.add(Region{})) {
+    bool any = false;
+    forEachOp(f_, [&](OpId op) { any = any || isReadInPart(op); });
+    if (any) sharing_.emplace(m, f_);
+  }
 
   bool run() {
     region(f_.body);
@@ -44,11 +49,10 @@ private:
     return bits && types_.isInt(f_.typeOf(v)) && signedBits(types_.kind(f_.typeOf(v)), *bits) == value;
   }
 
-  /// The ops of a region that stay, in order, and when the last of them with regions was passed.
+  /// The ops of a region that stay, in order.
   struct Passed {
     RegionId region;
     std::vector<OpId> ops;
-    uint32_t structured = 0;
   };
 
   void region(RegionId r) {
@@ -69,20 +73,10 @@ private:
         changed_ = true;
       } else {
         ranges_.define(f_.ops[id]);
-        pass(id, out);
+        out.ops.push_back(id);
       }
     }
   }
-  void pass(OpId id, Passed& out) {
-    const Op& op = f_.ops[id];
-    out.ops.push_back(id);
-    passedAt_[id.index] = ++clock_;
-    if (!op.regions.empty()) out.structured = clock_;
-    if (op.kind == OpKind::Set || op.kind == OpKind::AddAt || op.kind == OpKind::Push ||
-        op.kind == OpKind::Pop)
-      updatedAt_[op.operands[0]] = clock_;
-  }
-
   void replace(const Op& op, size_t k, ValueId by) { uses_.replace(op.results[k], by); }
   /// What a symbol stands for may mention symbols that were replaced before.
   void replaceDim(DimSym s, DimId by) { dims_.insert_or_assign(s, types_.dims.substitute(by, dims_)); }
@@ -166,8 +160,7 @@ private:
     const OpId made = f_.values[v].def;
     f_.regions[scratch_].ops.clear();
     uses_.enter(made, out.region);
-    passedAt_.resize(f_.ops.size(), 0);
-    pass(made, out);
+    out.ops.push_back(made);
     return v;
   }
   void sameInBothArms(const Op& op) {
@@ -288,23 +281,24 @@ private:
     return {};
   }
 
-  /// An element of a list that was read out of a place right before is read there: its derivative is then
-  /// that of the place, not a list of zeros beside it. Not where the place is updated between: that would
-  /// have to copy what is read later.
-  void readInPlace(OpId id, const Passed& before) {
+  /// Whether the op reads an element of a list that was read out of a place.
+  bool isReadInPart(OpId id) const {
     const Op& op = f_.ops[id];
-    const Path& path = op.as<Path>();
-    const OpId read = f_.values[op.operands[0]].def;
-    const Op* list = defOf(op.operands[0], OpKind::Get);
+    if (op.kind != OpKind::Get) return false;
     auto isElement = [](const PathStep& s) { return s.kind == StepKind::Element; };
     auto isPart = [](const PathStep& s) { return s.kind == StepKind::Slice || s.kind == StepKind::All; };
-    if (!list || std::none_of(path.begin(), path.end(), isElement)) return;
-    if (std::any_of(list->as<Path>().begin(), list->as<Path>().end(), isPart)) return;
-    const uint32_t at = passedAt_[read.index];
-    auto updated = updatedAt_.find(list->operands[0]);
-    if (uses_.regionOf(read) != before.region || before.structured > at ||
-        (updated != updatedAt_.end() && updated->second > at))
-      return;
+    const Path& path = op.as<Path>();
+    const Op* list = defOf(op.operands[0], OpKind::Get);
+    return list && std::any_of(path.begin(), path.end(), isElement) &&
+           std::none_of(list->as<Path>().begin(), list->as<Path>().end(), isPart);
+  }
+  /// Such an element is read there: its derivative is then that of the place, not a list of zeros beside it.
+  /// Not where that would have to copy what is read later.
+  void readInPlace(OpId id, const Passed& before) {
+    if (!sharing_ || !isReadInPart(id)) return;
+    const OpId read = f_.values[f_.ops[id].operands[0]].def;
+    const Op* list = &f_.ops[read];
+    if (uses_.regionOf(read) != before.region || !sharing_->mayUseLater(list->operands[0], read, id)) return;
     uses_.change(id, [&](Op& own) {
       const Path& outer = list->as<Path>();
       own.as<Path>().insert(own.as<Path>().begin(), outer.begin(), outer.end());
@@ -425,11 +419,9 @@ private:
   Ranges ranges_;
   LiveUses uses_;
   KnownOps known_;
-  types::DimSubst dims_; ///< what symbols stand for, from the end of the round on
-  RegionId scratch_;     ///< where constants are made
-  uint32_t clock_ = 0;
-  std::vector<uint32_t> passedAt_; ///< by op
-  std::unordered_map<ValueId, uint32_t> updatedAt_;
+  types::DimSubst dims_;           ///< what symbols stand for, from the end of the round on
+  RegionId scratch_;               ///< where constants are made
+  std::optional<Sharing> sharing_; ///< where it is asked
   bool changed_ = false;
 };
 

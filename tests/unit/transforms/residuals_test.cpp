@@ -142,3 +142,22 @@ TEST(Residuals, ANestOfScalarWorkIsMadeAgain) {
   GradCheck(f).dims({3}).check();
   EXPECT_EQ(saved(f, "f", "N"), " f64[N] ");
 }
+
+/// What stands around arithmetic decides where an `fma` is formed, and so how it is rounded.
+TEST(Residuals, WhatDecidesIsKeptWhereItsFloatsWouldBeMadeAgain) {
+  const std::string f = R"(fn f [N] (%x: f64[N]) -> (f64) {
+  %zero = const 0.0 : f64
+  %r = nest (%i: N) -> keep[] sum {
+    %a = get %x[%i] : f64
+    %b = mul %a, %a : f64
+    %c = sub %b, %a : f64
+    %d = cmp ge %c, %zero : bool
+    %e = select %d, %b, %a : f64
+    yield %e
+  } : f64
+  yield %r
+}
+)";
+  GradCheck(f).dims({3}).check();
+  EXPECT_NE(saved(f, "f", "N").find("bool[N]"), std::string::npos) << saved(f, "f", "N");
+}
