@@ -217,6 +217,44 @@ TEST(RaiseLoops, StacksAreCollected) {
   EXPECT_EQ(m.count(": N) ->"), 2u) << m.text();
 }
 
+/// Sizes that are computed, or made of numbers.
+TEST(RaiseLoops, CountsAreSizes) {
+  PassText m(R"(fn f [N] (%x: f32[N], %k: i64) -> (f32[N], f32) {
+  %n = dim_value dims [N] : i64
+  %one = const 1 : i64
+  %l = sub %n, %one : i64
+  %m = max %l, %one : i64
+  %c = sub %m, %one : i64
+  %r = for collects 0 %c, %x { (%i: i64, %y: f32[N])
+    %p = add %one, %i : i64
+    %q = add %p, %one : i64
+    %a = get %x[%i] : f32
+    %b = get %x[%q] : f32
+    %d = add %a, %b : f32
+    %z = set %y[%p] = %d : f32[N]
+    yield %z
+  } : f32[N]
+  bind_dim %k defines [K]
+  check dim_non_negative "K" dims [K]
+  check dim_fits "K" dims [K]
+  %w = zero : f32[K]
+  %one_f = const 1.0 : f32
+  %s = for collects 0 %k, %w { (%j: i64, %v: f32[K])
+    %u = set %v[%j] = %one_f : f32[K]
+    yield %u
+  } : f32[K]
+  %t = nest (%h: K) -> keep[] sum {
+    %e = get %s[%h] : f32
+    yield %e
+  } : f32
+  yield %r, %t
+}
+)");
+  m.apply(raise, {numbers(), Value::integer(5)});
+  EXPECT_EQ(m.count("for "), 0u) << m.text();
+  EXPECT_EQ(m.count("zero"), 0u) << m.text();
+}
+
 std::string loop(const std::string& body, const std::string& count = "%n") {
   return "fn f [N] (%x: f32[N], %k: i64) -> (f32[N]) {\n  %n = dim_value dims [N] : i64\n"
          "  %one = const 1 : i64\n  %zero = const 0.0 : f32\n"
