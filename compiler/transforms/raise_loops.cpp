@@ -46,30 +46,13 @@ private:
 
   void region(RegionId r) {
     const size_t mark = ranges_.enter(r);
-    std::vector<ValueId> bound;
     rewriteRegion(m_, id_, r, [&](OpId id) {
-      countBySize(id, r);
       for (RegionId inner : f_.ops[id].regions) region(inner); // what is inside first: loops of nests
-      if (f_.ops[id].kind == OpKind::For && raise(id, r)) return false;
-      if (const Op& op = f_.ops[id]; op.kind == OpKind::BindDim)
-        if (sizeBy_.emplace(op.operands[0], op.resultDims[0]).second) bound.push_back(op.operands[0]);
-      ranges_.define(f_.ops[id]);
-      f_.regions[r].ops.push_back(id);
-      return false;
+      const bool stays = f_.ops[id].kind != OpKind::For || !raise(id, r);
+      if (stays) ranges_.define(f_.ops[id]);
+      return stays;
     });
-    for (ValueId v : bound) sizeBy_.erase(v);
     ranges_.leave(mark);
-  }
-  /// A loop whose count became a size in front of it counts by that.
-  void countBySize(OpId id, RegionId region) {
-    if (f_.ops[id].kind != OpKind::For) return;
-    const auto size = sizeBy_.find(f_.ops[id].operands[0]);
-    if (size == sizeBy_.end()) return;
-    Builder b(m_, id_, region, f_.ops[id].loc);
-    const ValueId count = b.dimValue(dims().symbol(size->second));
-    ranges_.define(f_.ops[f_.values[count].def]);
-    uses_.enter(f_.values[count].def, region);
-    uses_.change(id, [&](Op& loop) { loop.operands[0] = count; });
   }
 
   // --- whether
@@ -123,8 +106,8 @@ private:
     if (op.kind == OpKind::Const) return dims().constant(static_cast<int64_t>(op.as<Constant>().bits));
     if (op.kind == OpKind::DimValue)
       return ranges_.isExact(op.dims[0]) ? std::optional(op.dims[0]) : std::nullopt;
-    const bool computes = op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::Min ||
-                          op.kind == OpKind::Max;
+    const bool computes =
+        op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::Min || op.kind == OpKind::Max;
     if (!computes || !ranges_.isAtLeast(v, INT64_MIN + 1)) return std::nullopt;
     const std::optional<DimId> a = sizeOf(op.operands[0], depth - 1), b = sizeOf(op.operands[1], depth - 1);
     if (!a || !b) return std::nullopt;
@@ -393,7 +376,6 @@ private:
   const Effects& effects_;
   LiveUses uses_;
   Ranges ranges_;
-  std::unordered_map<ValueId, DimSym> sizeBy_; ///< of numbers that a `bind_dim` made sizes in the regions around
   types::DimSubst sizes_; ///< what sizes of stacked arrays are, from the end on
   bool changed_ = false;
 };

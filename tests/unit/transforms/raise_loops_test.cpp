@@ -1,5 +1,6 @@
 // Counted loops that become nests.
 #include "core/work.h"
+#include "transforms/name_sizes.h"
 #include "transforms/pass_text.h"
 #include "transforms/raise_loops.h"
 #include "transforms/simplify.h"
@@ -10,6 +11,7 @@ namespace {
 using interp::Value;
 
 void raise(core::Module& m) {
+  nameSizes(m);
   raiseLoops(m);
   simplify(m);
 }
@@ -253,6 +255,40 @@ TEST(RaiseLoops, CountsAreSizes) {
   m.apply(raise, {numbers(), Value::integer(5)});
   EXPECT_EQ(m.count("for "), 0u) << m.text();
   EXPECT_EQ(m.count("zero"), 0u) << m.text();
+}
+
+/// A check of an index that ends at a number which became a size is proved, in regions behind it alone.
+TEST(NameSizes, ChecksAreProved) {
+  PassText m(R"(fn f (%k: i64) -> (i64) {
+  %z = const 0 : i64
+  %c = cmp gt %k, %z : bool
+  %r = if %c {
+    bind_dim %k defines [K]
+    check dim_non_negative "K" dims [K]
+    check dim_fits "K" dims [K]
+    %x = zero : i64[K]
+    %s = for collects 0 %k, %x { (%i: i64, %y: i64[K])
+      check index "" %i dims [K]
+      %a = get %y[%z] : i64
+      %b = add %a, %i : i64
+      %w = set %y[%i] = %b : i64[K]
+      yield %w
+    } : i64[K]
+    %l = get %s[%z] : i64
+    yield %l
+  } {
+    yield %k
+  } : i64
+  yield %r
+}
+)");
+  auto named = [](core::Module& module) {
+    nameSizes(module);
+    simplify(module);
+  };
+  m.apply(named, {Value::integer(3)});
+  EXPECT_EQ(m.count("check index"), 0u) << m.text();
+  EXPECT_EQ(m.count("yield %k"), 1u) << m.text();
 }
 
 std::string loop(const std::string& body, const std::string& count = "%n") {
