@@ -219,6 +219,33 @@ TEST(RaiseLoops, StacksAreCollected) {
   EXPECT_EQ(m.count(": N) ->"), 2u) << m.text();
 }
 
+/// What is known of a count may be read off a loop around that is not done with.
+TEST(RaiseLoops, CountsThatAWhileCarries) {
+  PassText m(R"(fn f [N] (%x: f32[N]) -> (i64) {
+  %n = dim_value dims [N] : i64
+  %z = const 0 : i64
+  %one = const 1 : i64
+  %s, %k = while %z, %z { (%a: i64, %b: i64)
+    %p = cmp lt %b, %n : bool
+    yield %p
+  } { (%c: i64, %d: i64)
+    %m = max %d, %z : i64
+    %e = for collects 0 %m, %c { (%i: i64, %g: i64)
+      %v = get %x[%i] : f32
+      %w = convert saturate %v : i64
+      %h = add %g, %w : i64
+      yield %h
+    } : i64
+    %l = add %d, %one : i64
+    yield %e, %l
+  } : i64, i64
+  yield %s
+}
+)");
+  m.apply(raise, {numbers()});
+  EXPECT_EQ(m.count("for "), 0u) << m.text();
+}
+
 /// Sizes that are computed, or made of numbers.
 TEST(RaiseLoops, CountsAreSizes) {
   PassText m(R"(fn f [N] (%x: f32[N], %k: i64) -> (f32[N], f32) {
