@@ -5,6 +5,7 @@
 #include "transforms/canonicalise.h"
 #include "transforms/defunctionalise.h"
 #include "transforms/form_fma.h"
+#include "transforms/fuse.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
 #include "transforms/merge_functions.h"
@@ -38,6 +39,8 @@ void inlineExpanded(core::Module& module) {
   transforms::inlineCalls(module, options);
 }
 
+void fuse(core::Module& module) { transforms::fuse(module); }
+
 void raise(core::Module& module) {
   if (transforms::nameSizes(module)) transforms::simplify(module);
   if (transforms::raiseLoops(module)) transforms::simplify(module);
@@ -70,6 +73,7 @@ std::span<const Pass> optimisingPasses() {
       {"hoist_axes", plain(transforms::hoistAxes), true},
       {"reduce_before_multiply", plain(transforms::reduceBeforeMultiply), true, true},
       {"simplify", plain(transforms::simplify), true},
+      {"fuse", plain(fuse), true},
       {"separate_terms", plain(transforms::separateTerms), true},
       {"choose_orders", plain(core::chooseOrders), true, true},
       {"form_fma", plain(transforms::formFma), true, true},

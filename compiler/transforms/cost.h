@@ -56,4 +56,9 @@ inline bool isDear(const Cost& once) { return once.sweeps || once.flops >= mathF
 /// and what stands beside it, or as much arithmetic, for an array; what a row in the cache costs, for a row.
 bool mayRepeat(const Cost& once, uint64_t more, Kept kept);
 
+/// What a point of one nest may compute of what others compute too, in flops and reads, and how many ops its
+/// body may have: however long the chains are that lead to it.
+inline constexpr uint32_t mostRepeated = 40;
+inline constexpr uint32_t mostOps = 1024;
+
 } // namespace melix::transforms

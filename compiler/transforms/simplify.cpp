@@ -397,7 +397,8 @@ private:
 
   bool common(OpId id) {
     const Op& op = f_.ops[id];
-    const bool open = op.kind == OpKind::Unpack; // what is opened twice has the same sizes both times
+    // What is opened or counted twice has the same sizes both times.
+    const bool open = op.kind == OpKind::Unpack || op.kind == OpKind::BindDim;
     if (!open && !isComparable(op)) return false;
     const OpId before = known_.find(id);
     if (!before.valid()) return false;

@@ -1,0 +1,75 @@
+#include "transforms/fuse.h"
+
+#include "transforms/advance_nests.h"
+#include "transforms/canonicalise.h"
+#include "transforms/inline_read.h"
+#include "transforms/join_nests.h"
+#include "transforms/simplify.h"
+
+#include <map>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+/// What one round makes another may put together once more; a bound, not an aim.
+constexpr int maxRounds = 3;
+
+class Fuser {
+public:
+  Fuser(Fusion& fusion, FusionSteps steps) : s_(fusion), steps_(steps) {}
+
+  /// The nests of a block, then those inside.
+  void block(RegionId r) {
+    s_.open(r);
+    latest_.clear();
+    const std::vector<OpId> ops = s_.f.regions[r].ops;
+    for (auto op = ops.rbegin(); op != ops.rend(); ++op)
+      if (s_.f.ops[*op].kind == OpKind::Nest) nest(*op);
+    s_.settle();
+    const std::vector<OpId> now = s_.f.regions[r].ops;
+    for (OpId op : now)
+      for (RegionId inner : s_.f.ops[op].regions) block(inner);
+  }
+
+private:
+  void nest(OpId id) {
+    if (steps_.reads && inlineRead(s_, id)) return;
+    if (steps_.outer && fuseOuter(s_, id)) return;
+    if (!steps_.siblings) return;
+    OpId& other = latest_[std::vector<DimId>(s_.f.ops[id].dims)];
+    if (other.valid() && s_.uses.regionOf(other) == s_.block() && fuseSiblings(s_, id, other)) return;
+    other = id;
+  }
+
+  Fusion& s_;
+  const FusionSteps steps_;
+  std::map<std::vector<DimId>, OpId> latest_; ///< by axes: the nest of the block last met
+};
+
+} // namespace
+
+bool fuseOnce(Module& m, FusionSteps steps, FusionLog* log) {
+  const Effects effects(m);
+  bool changed = false;
+  for (uint32_t i = 0; i < m.functions.size(); ++i) {
+    const FunctionId f(i);
+    if (!m.functions[f].body.valid()) continue;
+    advanceNests(m, f, effects);
+    Fusion fusion(m, f, effects, log);
+    Fuser(fusion, steps).block(m.functions[f].body);
+    changed |= fusion.changed;
+  }
+  return changed;
+}
+
+void fuse(Module& m, FusionLog* log) {
+  for (int round = 0; round < maxRounds && fuseOnce(m, {}, log); ++round) {
+    simplify(m);
+    canonicalise(m);
+  }
+}
+
+} // namespace melix::transforms

@@ -1,0 +1,152 @@
+#include "transforms/fusion.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+using namespace core;
+
+Fusion::Fusion(Module& module, FunctionId function, const Effects& ofOps, FusionLog* decisions)
+    : m(module), id(function), f(module.functions[function]), uses(module, function), sharing(module, f),
+      effects(ofOps), costs(module, f), log(decisions), scratch_(f.regions.add(Region{})),
+      opsBefore_(f.ops.size()) {}
+
+// --- the block at hand
+
+void Fusion::open(RegionId block) {
+  block_ = block;
+  kept_ = Kept::Array;
+  for (OpId around = f.regions[block].parent; around.valid();) {
+    if (f.ops[around].kind == OpKind::Nest) kept_ = Kept::Row;
+    around = f.regions[uses.regionOf(around)].parent;
+  }
+  uint32_t place = 0, cuts = 0, all = 0;
+  for (OpId op : f.regions[block].ops) {
+    const EffectSet e = effects.ofOp(f, op);
+    const Op& o = f.ops[op];
+    const bool asserts = o.kind == OpKind::Check && o.as<CheckAttr>().kind == CheckKind::Assert;
+    const bool cut = e.io || e.debug || asserts || o.kind == OpKind::Panic;
+    cuts += cut;
+    all += e.any();
+    placeOf_[op] = {place++, cuts, all, e, cut};
+  }
+}
+
+bool Fusion::isChecked(OpId from, OpId to) const {
+  const Place &a = placeOf_.at(from), &b = placeOf_.at(to);
+  return a.effects != b.effects - (b.own.any() ? 1 : 0);
+}
+
+EffectSet Fusion::effectsOf(OpId op) {
+  return f.ops[op].kind == OpKind::Nest ? factsOf(op).effects : placeOf_.at(op).own;
+}
+
+NestFacts& Fusion::factsOf(OpId nest) {
+  auto it = facts_.find(nest);
+  if (it == facts_.end()) it = facts_.emplace(nest, nestFacts(m, f, effects, costs, nest)).first;
+  return it->second;
+}
+
+// --- ops that come and go
+
+Builder Fusion::scratch(LocId loc) {
+  f.regions[scratch_].ops.clear();
+  return Builder(m, id, scratch_, loc);
+}
+
+void Fusion::drop(OpId op) {
+  unsettled_.push_back(uses.regionOf(op));
+  uses.leave(op);
+  changed = true;
+}
+
+std::vector<OpId> Fusion::taken(RegionId region, OpId standing) {
+  std::vector<OpId> ops = std::move(f.regions[scratch_].ops);
+  f.regions[scratch_].ops.clear();
+  unsettled_.push_back(region);
+  for (OpId op : ops) {
+    uses.enter(op, region);
+    standsAt_[op] = standing;
+    for (RegionId r : f.ops[op].regions)
+      forEachOp(f, r, [&](OpId inner) {
+        if (inner.index >= opsBefore_) standsAt_[inner] = standing;
+      });
+  }
+  changed = true;
+  return ops;
+}
+
+void Fusion::standIn(OpId op, OpId standing) {
+  standsAt_[op] = standing;
+  for (RegionId r : f.ops[op].regions) forEachOp(f, r, [&](OpId inner) { standsAt_[inner] = standing; });
+}
+
+void Fusion::putFront(RegionId region, OpId standing) { front_[region].push_back(taken(region, standing)); }
+void Fusion::putAfter(OpId op, OpId standing) {
+  const RegionId region = uses.regionOf(op);
+  after_[{region, op}].push_back(taken(region, standing));
+}
+void Fusion::putBefore(OpId op, OpId standing) {
+  const RegionId region = uses.regionOf(op);
+  before_[{region, op}].push_back(taken(region, standing));
+}
+std::vector<OpId> Fusion::takeOps(RegionId body) {
+  settle(body);
+  std::vector<OpId>& list = f.regions[body].ops;
+  std::vector<OpId> ops(list.begin(), list.end() - 1);
+  list.erase(list.begin(), list.end() - 1);
+  return ops;
+}
+void Fusion::moveFront(RegionId region, std::vector<OpId> ops, OpId standing) {
+  for (OpId op : ops) {
+    unsettled_.push_back(uses.regionOf(op));
+    uses.move(op, region);
+    standIn(op, standing);
+  }
+  front_[region].push_back(std::move(ops));
+  unsettled_.push_back(region);
+  changed = true;
+}
+
+void Fusion::settle() {
+  std::ranges::sort(unsettled_, {}, &RegionId::index);
+  const auto again = std::ranges::unique(unsettled_);
+  unsettled_.erase(again.begin(), again.end());
+  for (RegionId region : std::exchange(unsettled_, {})) settle(region);
+}
+
+void Fusion::settle(RegionId region) {
+  std::vector<OpId> out;
+  if (auto front = front_.extract(region)) settle(std::move(front.mapped()), region, out);
+  for (OpId op : f.regions[region].ops) settle(op, region, out);
+  f.regions[region].ops = std::move(out);
+}
+
+/// Ops that left, or stand in another region by now, are passed; what was put beside them is not.
+void Fusion::settle(OpId op, RegionId region, std::vector<OpId>& out) {
+  if (auto before = before_.extract({region, op})) settle(std::move(before.mapped()), region, out);
+  if (uses.regionOf(op) == region) out.push_back(op);
+  if (auto after = after_.extract({region, op})) settle(std::move(after.mapped()), region, out);
+}
+
+void Fusion::settle(Lists lists, RegionId region, std::vector<OpId>& out) {
+  for (auto list = lists.rbegin(); list != lists.rend(); ++list)
+    for (OpId op : *list) settle(op, region, out);
+}
+
+// --- memory
+
+OpId Fusion::standingAt(OpId op) const {
+  auto it = standsAt_.find(op);
+  return it == standsAt_.end() ? op : it->second;
+}
+
+bool Fusion::mayReadLater(OpId nest, OpId at) {
+  const OpId from = standingAt(nest), to = standingAt(at);
+  if (from == to) return true; // both came to the same place
+  for (ValueId v : factsOf(nest).captured)
+    if (!sharing.mayUseLater(v, from, to)) return false;
+  return true;
+}
+
+} // namespace melix::transforms

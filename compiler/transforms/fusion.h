@@ -1,0 +1,120 @@
+#pragma once
+// Internal to fuse: the function at hand while nests of it are put together.
+//
+// Blocks (lists of ops) are taken one by one, those further out first; in a block the nests from the last to
+// the first, so that what is put into a nest is looked at again when its own producers' turn comes, and no op
+// is copied twice on its way.
+
+#include "core/build.h"
+#include "core/sharing.h"
+#include "core/uses.h"
+#include "core/walk.h"
+#include "transforms/cost.h"
+#include "transforms/fusion_log.h"
+
+#include <map>
+#include <unordered_map>
+
+namespace melix::transforms {
+
+/// What fusion asks of a nest.
+struct NestFacts {
+  Cost cost; ///< of one point
+  core::EffectSet effects;
+  std::vector<core::ValueId> captured; ///< arrays and other containers of outside
+  uint64_t oneSided = 0;               ///< axes that vary one side of a product in it, and not the other
+  uint32_t again = 0;                  ///< flops and reads that others compute too
+};
+
+class Fusion {
+public:
+  Fusion(core::Module& m, core::FunctionId id, const core::Effects& effects, FusionLog* log);
+
+  core::Module& m;
+  const core::FunctionId id;
+  core::Function& f;
+  core::LiveUses uses;
+  core::Sharing sharing;
+  const core::Effects& effects;
+  const Costs costs;
+  bool changed = false;
+
+  // --- the block at hand
+  void open(core::RegionId block);
+  core::RegionId block() const { return block_; }
+  /// Whether the block stands in a nest, so that what it keeps are rows.
+  Kept kept() const { return kept_; }
+  /// Where an op of the block stands.
+  uint32_t placeOf(core::OpId op) const { return placeOf_.at(op).place; }
+  /// Whether between two ops of the block, in this order, something is printed, read or asserted.
+  bool isCut(core::OpId from, core::OpId to) const { return placeOf_.at(from).cuts != cutsBefore(to); }
+  /// Whether anything between them has an effect: a check too.
+  bool isChecked(core::OpId from, core::OpId to) const;
+  /// The nest takes the place of another op of the block.
+  void standsFor(core::OpId op, core::OpId other) { placeOf_.emplace(op, placeOf_.at(other)); }
+  /// What running an op of the block may do.
+  core::EffectSet effectsOf(core::OpId op);
+  NestFacts& factsOf(core::OpId nest);
+  void forgetFacts(core::OpId nest) { facts_.erase(nest); }
+  /// Of a nest that became one over its first `axes` axes.
+  void setFacts(core::OpId nest, NestFacts facts) { facts_.insert_or_assign(nest, std::move(facts)); }
+
+  // --- ops that come and go; lists of ops are made anew by `settle`
+  /// The op is used by nobody any more.
+  void drop(core::OpId op);
+  /// For ops that `putFront`, `putAfter` or `putBefore` take.
+  core::Builder scratch(core::LocId loc);
+  void putFront(core::RegionId region, core::OpId standing);
+  void putAfter(core::OpId op, core::OpId standing);
+  void putBefore(core::OpId op, core::OpId standing);
+  /// Ops that stand elsewhere so far; from now on they count as standing where `standing` does.
+  void moveFront(core::RegionId region, std::vector<core::OpId> ops, core::OpId standing);
+  /// All of a body but its end, in order.
+  std::vector<core::OpId> takeOps(core::RegionId body);
+  /// All regions that something came to or left.
+  void settle();
+
+  /// Whether what the nest reads of outside can be read where `at` stands without a copy.
+  bool mayReadLater(core::OpId nest, core::OpId at);
+  /// The op that was there from the beginning in whose place the op stands.
+  core::OpId standingAt(core::OpId op) const;
+  const core::Op* defOf(core::ValueId v) const {
+    return f.values[v].def.valid() ? &f.ops[f.values[v].def] : nullptr;
+  }
+
+  FusionLog* const log;
+
+private:
+  /// Lists of ops to be put in; of those for one place the last comes first.
+  using Lists = std::vector<std::vector<core::OpId>>;
+  struct Place {
+    uint32_t place, cuts, effects; ///< cuts and effects up to and with the op
+    core::EffectSet own;
+    bool cut; ///< whether the op itself is one
+  };
+  uint32_t cutsBefore(core::OpId op) const {
+    const Place& p = placeOf_.at(op);
+    return p.cuts - (p.cut ? 1 : 0);
+  }
+  std::vector<core::OpId> taken(core::RegionId region, core::OpId standing);
+  void standIn(core::OpId op, core::OpId standing);
+  void settle(core::RegionId region);
+  void settle(core::OpId op, core::RegionId region, std::vector<core::OpId>& out);
+  void settle(Lists lists, core::RegionId region, std::vector<core::OpId>& out);
+
+  core::RegionId block_, scratch_;
+  const size_t opsBefore_; ///< those that come have higher numbers
+  Kept kept_ = Kept::Array;
+  std::unordered_map<core::OpId, Place> placeOf_;
+  std::unordered_map<core::OpId, NestFacts> facts_;
+  std::unordered_map<core::OpId, core::OpId> standsAt_;
+  std::vector<core::RegionId> unsettled_;
+  std::unordered_map<core::RegionId, Lists> front_;
+  std::map<std::pair<core::RegionId, core::OpId>, Lists> before_, after_; ///< an op may stand in two lists
+};
+
+/// What holds of the nest as it stands, found in one walk over it.
+NestFacts nestFacts(const core::Module& m, const core::Function& f, const core::Effects& effects,
+                    const Costs& costs, core::OpId nest);
+
+} // namespace melix::transforms

@@ -1,0 +1,113 @@
+#include "core/nest.h"
+#include "transforms/fusion.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+using Mask = uint64_t; ///< axes, by number
+constexpr uint32_t mostAxes = 64;
+Mask below(size_t axes) { return axes < mostAxes ? (Mask{1} << axes) - 1 : ~Mask{0}; }
+
+/// Follows which axes values vary with, and finds sums of products whose factors keep different ones.
+class FactWalk {
+public:
+  FactWalk(const Module& m, const Function& f) : m_(m), f_(f) {}
+
+  void run(OpId nest) {
+    op(nest);
+    for (ValueId v : used_)
+      if (!made_.contains(v) && !m_.types.isScalar(f_.typeOf(v)) && captured_.insert(v).second)
+        facts.captured.push_back(v);
+    facts.oneSided = oneSided_ & below(f_.ops[nest].dims.size());
+  }
+  NestFacts facts;
+
+private:
+  Mask maskOf(ValueId v) const {
+    auto it = masks_.find(v);
+    return it == masks_.end() ? 0 : it->second;
+  }
+
+  void op(OpId id) {
+    const Op& op = f_.ops[id];
+    Mask all = 0;
+    for (ValueId v : op.operands) {
+      all |= maskOf(v);
+      used_.push_back(v);
+    }
+    if (op.kind == OpKind::Get && m_.types.isScalar(f_.typeOf(op.results[0])) && op.operands.size() > 1)
+      reads_.push_back(all);
+    const size_t readsBefore = reads_.size();
+    const uint32_t first = axes_;
+    for (RegionId r : op.regions) all |= region(op, r, all);
+    if (op.kind == OpKind::Nest) sums(op, first, readsBefore);
+    if (op.kind == OpKind::Nest) all &= below(first); // its own axes do not leave it
+    for (ValueId v : op.results) define(v, all);
+  }
+  void define(ValueId v, Mask mask) {
+    made_.insert(v);
+    if (mask != 0) masks_[v] = mask;
+  }
+  /// What is in it varies with this.
+  Mask region(const Op& op, RegionId r, Mask given) {
+    const std::vector<ValueId>& params = f_.regions[r].params;
+    const bool sweeps = op.kind == OpKind::Nest && r == op.regions[0];
+    for (size_t k = 0; k < params.size(); ++k) {
+      const bool axis = sweeps && k < op.dims.size();
+      define(params[k], axis ? Mask{1} << std::min(axes_, mostAxes - 1) : given);
+      if (axis) ++axes_;
+    }
+    Mask all = 0;
+    for (OpId inner : f_.regions[r].ops) {
+      this->op(inner);
+      for (ValueId v : f_.ops[inner].results) all |= maskOf(v);
+    }
+    return all;
+  }
+  /// Reads of the body of a nest that sums, whose kept axes do not hold each other: the two sides of a
+  /// product.
+  void sums(const Op& op, uint32_t first, size_t readsBefore) {
+    for (const NestResult& r : nestResults(op)) {
+      if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum) continue;
+      Mask reduced = 0;
+      for (uint32_t a = 0; a < op.dims.size(); ++a)
+        if (std::find(r.keep.begin(), r.keep.end(), a) == r.keep.end())
+          reduced |= Mask{1} << std::min(first + a, mostAxes - 1);
+      Mask widest = 0;
+      for (size_t k = readsBefore; k < reads_.size(); ++k) {
+        if ((reads_[k] & reduced) == 0) continue;
+        const Mask kept = reads_[k] & below(first + op.dims.size()) & ~reduced;
+        if ((widest & ~kept) != 0 && (kept & ~widest) != 0) oneSided_ |= widest ^ kept;
+        if (std::popcount(kept) > std::popcount(widest)) widest = kept;
+      }
+    }
+  }
+
+  const Module& m_;
+  const Function& f_;
+  std::unordered_map<ValueId, Mask> masks_;
+  std::unordered_set<ValueId> made_, captured_;
+  std::vector<ValueId> used_;
+  std::vector<Mask> reads_; ///< of arrays, in the order of the ops
+  uint32_t axes_ = 0;
+  Mask oneSided_ = 0;
+};
+
+} // namespace
+
+NestFacts nestFacts(const Module& m, const Function& f, const Effects& effects, const Costs& costs,
+                    OpId nest) {
+  FactWalk walk(m, f);
+  walk.run(nest);
+  walk.facts.cost = costs.ofRegion(f.ops[nest].regions[0]);
+  walk.facts.effects = effects.ofOp(f, nest);
+  return std::move(walk.facts);
+}
+
+} // namespace melix::transforms
