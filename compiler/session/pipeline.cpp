@@ -9,6 +9,7 @@
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
 #include "transforms/merge_functions.h"
+#include "transforms/name_sizes.h"
 #include "transforms/raise_loops.h"
 #include "transforms/reduce_before_multiply.h"
 #include "transforms/separate_terms.h"
@@ -41,6 +42,7 @@ void inlineExpanded(core::Module& module) {
 void fuse(core::Module& module) { transforms::fuse(module); }
 
 void raise(core::Module& module) {
+  if (transforms::nameSizes(module)) transforms::simplify(module);
   if (transforms::raiseLoops(module)) transforms::simplify(module);
 }
 

@@ -7,7 +7,6 @@
 #include "core/ranges.h"
 #include "core/walk.h"
 #include "transforms/loop_carries.h"
-#include "transforms/rewrite_region.h"
 
 #include <algorithm>
 
@@ -21,6 +20,8 @@ namespace {
 /// more than what so few need.
 constexpr int64_t manyElements = 64;
 
+constexpr int mostSteps = 8; ///< that a size is computed in
+
 /// A loop that becomes a nest.
 struct Plan {
   std::vector<LoopCarry> carries;
@@ -31,7 +32,8 @@ struct Plan {
 class Raiser {
 public:
   Raiser(Module& m, FunctionId id, const Effects& effects)
-      : m_(m), id_(id), f_(m.functions[id]), effects_(effects), uses_(m, id), ranges_(m, f_) {}
+      : m_(m), id_(id), f_(m.functions[id]), effects_(effects), uses_(m, id), ranges_(m, f_),
+        scratch_(f_.regions.add(Region{})) {}
 
   bool run() {
     region(f_.body);
@@ -42,24 +44,31 @@ public:
 private:
   types::DimStore& dims() const { return m_.types.dims; }
 
+  /// The list of a region stays whole until its end: what is known of ranges is read off the loops around.
   void region(RegionId r) {
     const size_t mark = ranges_.enter(r);
-    rewriteRegion(m_, id_, r, [&](OpId id) {
+    std::vector<OpId> out;
+    const std::vector<OpId>& ops = f_.regions[r].ops;
+    work.ops += ops.size();
+    for (OpId id : ops) {
       for (RegionId inner : f_.ops[id].regions) region(inner); // what is inside first: loops of nests
-      const bool stays = f_.ops[id].kind != OpKind::For || !raise(id, r);
-      if (stays) ranges_.define(f_.ops[id]);
-      return stays;
-    });
+      std::vector<OpId> made{id};
+      if (f_.ops[id].kind == OpKind::For && raise(id, r)) made = std::move(f_.regions[scratch_].ops);
+      f_.regions[scratch_].ops.clear();
+      for (OpId op : made) ranges_.define(f_.ops[op]);
+      out.insert(out.end(), made.begin(), made.end());
+    }
+    f_.regions[r].ops = std::move(out);
     ranges_.leave(mark);
   }
 
   // --- whether
 
+  /// Puts what takes the place of a loop into the scratch region.
   bool raise(OpId id, RegionId region) {
     const std::optional<Plan> plan = planOf(id);
     if (!plan) return false;
     write(id, region, *plan);
-    for (OpId made : f_.regions[region].ops) ranges_.define(f_.ops[made]);
     changed_ = true;
     return true;
   }
@@ -90,14 +99,31 @@ private:
 
   /// The number of iterations as a size.
   DimId extentOf(ValueId count) {
-    const OpId def = f_.values[count].def;
-    if (!def.valid()) return {};
+    const std::optional<DimId> d = sizeOf(count, mostSteps);
+    if (!d) return {};
+    Op check = Builder::simple(OpKind::Check, {}, CheckAttr{CheckKind::DimNonNegative, {}, {}});
+    check.dims = {*d};
+    return ranges_.isProved(check) || ranges_.isNatural(count) ? *d : dims().max(*d, dims().constant(0));
+  }
+  /// An i64 that is computed from sizes, and does not wrap, as one.
+  std::optional<DimId> sizeOf(ValueId v, int depth) {
+    const OpId def = f_.values[v].def;
+    if (!def.valid() || depth == 0) return std::nullopt;
     const Op& op = f_.ops[def];
-    DimId d;
-    if (op.kind == OpKind::Const) d = dims().constant(static_cast<int64_t>(op.as<Constant>().bits));
-    if (op.kind == OpKind::DimValue && ranges_.isExact(op.dims[0])) d = op.dims[0];
-    if (!d.valid()) return {};
-    return ranges_.isNatural(count) ? d : dims().max(d, dims().constant(0));
+    if (op.kind == OpKind::Const) return dims().constant(static_cast<int64_t>(op.as<Constant>().bits));
+    if (op.kind == OpKind::DimValue)
+      return ranges_.isExact(op.dims[0]) ? std::optional(op.dims[0]) : std::nullopt;
+    const bool computes =
+        op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::Min || op.kind == OpKind::Max;
+    if (!computes || !ranges_.isAtLeast(v, INT64_MIN + 1)) return std::nullopt;
+    const std::optional<DimId> a = sizeOf(op.operands[0], depth - 1), b = sizeOf(op.operands[1], depth - 1);
+    if (!a || !b) return std::nullopt;
+    switch (op.kind) {
+    case OpKind::Add: return dims().add(*a, *b);
+    case OpKind::Sub: return dims().sub(*a, *b);
+    case OpKind::Min: return dims().min(*a, *b);
+    default: return dims().max(*a, *b);
+    }
   }
   static int64_t stride(const LoopView& view, const LoopCarry& carry) {
     return carry.steps[carry.axis].index->axes.at(view.index());
@@ -190,7 +216,7 @@ private:
 
   void write(OpId id, RegionId region, const Plan& plan) {
     const Op& loop = f_.ops[id];
-    Builder b(m_, id_, region, loop.loc);
+    Builder b(m_, id_, scratch_, loop.loc);
     const LoopView view(f_, loop);
     const DimId extent = plan.extent.valid() ? plan.extent : bind(view.count(), b);
     const RegionId body = view.body();
@@ -231,7 +257,7 @@ private:
           end(plan.carries[k], view.carryOperands()[k], tracks[k], b.result(made, k), extent, b));
     for (uint32_t k = view.carries(); k < loop.results.size(); ++k) results.push_back(b.result(made, k));
     if (view.stacks() > 0) sizes_.insert_or_assign(view.extent(), dims().substitute(extent, sizes_));
-    for (OpId op : f_.regions[region].ops) uses_.enter(op, region);
+    for (OpId op : f_.regions[scratch_].ops) uses_.enter(op, region);
     for (uint32_t k = 0; k < results.size(); ++k) uses_.replace(loop.results[k], results[k]);
   }
   /// A number that only the run knows as an extent.
@@ -357,6 +383,7 @@ private:
   const Effects& effects_;
   LiveUses uses_;
   Ranges ranges_;
+  const RegionId scratch_;
   types::DimSubst sizes_; ///< what sizes of stacked arrays are, from the end on
   bool changed_ = false;
 };

@@ -1,5 +1,6 @@
 // Counted loops that become nests.
 #include "core/work.h"
+#include "transforms/name_sizes.h"
 #include "transforms/pass_text.h"
 #include "transforms/raise_loops.h"
 #include "transforms/simplify.h"
@@ -10,6 +11,7 @@ namespace {
 using interp::Value;
 
 void raise(core::Module& m) {
+  nameSizes(m);
   raiseLoops(m);
   simplify(m);
 }
@@ -215,6 +217,105 @@ TEST(RaiseLoops, StacksAreCollected) {
   m.apply(raise, {numbers()});
   EXPECT_EQ(m.count("for "), 0u) << m.text();
   EXPECT_EQ(m.count(": N) ->"), 2u) << m.text();
+}
+
+/// What is known of a count may be read off a loop around that is not done with.
+TEST(RaiseLoops, CountsThatAWhileCarries) {
+  PassText m(R"(fn f [N] (%x: f32[N]) -> (i64) {
+  %n = dim_value dims [N] : i64
+  %z = const 0 : i64
+  %one = const 1 : i64
+  %s, %k = while %z, %z { (%a: i64, %b: i64)
+    %p = cmp lt %b, %n : bool
+    yield %p
+  } { (%c: i64, %d: i64)
+    %m = max %d, %z : i64
+    %e = for collects 0 %m, %c { (%i: i64, %g: i64)
+      %v = get %x[%i] : f32
+      %w = convert saturate %v : i64
+      %h = add %g, %w : i64
+      yield %h
+    } : i64
+    %l = add %d, %one : i64
+    yield %e, %l
+  } : i64, i64
+  yield %s
+}
+)");
+  m.apply(raise, {numbers()});
+  EXPECT_EQ(m.count("for "), 0u) << m.text();
+}
+
+/// Sizes that are computed, or made of numbers.
+TEST(RaiseLoops, CountsAreSizes) {
+  PassText m(R"(fn f [N] (%x: f32[N], %k: i64) -> (f32[N], f32) {
+  %n = dim_value dims [N] : i64
+  %one = const 1 : i64
+  %l = sub %n, %one : i64
+  %m = max %l, %one : i64
+  %c = sub %m, %one : i64
+  %r = for collects 0 %c, %x { (%i: i64, %y: f32[N])
+    %p = add %one, %i : i64
+    %q = add %p, %one : i64
+    %a = get %x[%i] : f32
+    %b = get %x[%q] : f32
+    %d = add %a, %b : f32
+    %z = set %y[%p] = %d : f32[N]
+    yield %z
+  } : f32[N]
+  bind_dim %k defines [K]
+  check dim_non_negative "K" dims [K]
+  check dim_fits "K" dims [K]
+  %w = zero : f32[K]
+  %one_f = const 1.0 : f32
+  %s = for collects 0 %k, %w { (%j: i64, %v: f32[K])
+    %u = set %v[%j] = %one_f : f32[K]
+    yield %u
+  } : f32[K]
+  %t = nest (%h: K) -> keep[] sum {
+    %e = get %s[%h] : f32
+    yield %e
+  } : f32
+  yield %r, %t
+}
+)");
+  m.apply(raise, {numbers(), Value::integer(5)});
+  EXPECT_EQ(m.count("for "), 0u) << m.text();
+  EXPECT_EQ(m.count("zero"), 0u) << m.text();
+}
+
+/// A check of an index that ends at a number which became a size is proved, in regions behind it alone.
+TEST(NameSizes, ChecksAreProved) {
+  PassText m(R"(fn f (%k: i64) -> (i64) {
+  %z = const 0 : i64
+  %c = cmp gt %k, %z : bool
+  %r = if %c {
+    bind_dim %k defines [K]
+    check dim_non_negative "K" dims [K]
+    check dim_fits "K" dims [K]
+    %x = zero : i64[K]
+    %s = for collects 0 %k, %x { (%i: i64, %y: i64[K])
+      check index "" %i dims [K]
+      %a = get %y[%z] : i64
+      %b = add %a, %i : i64
+      %w = set %y[%i] = %b : i64[K]
+      yield %w
+    } : i64[K]
+    %l = get %s[%z] : i64
+    yield %l
+  } {
+    yield %k
+  } : i64
+  yield %r
+}
+)");
+  auto named = [](core::Module& module) {
+    nameSizes(module);
+    simplify(module);
+  };
+  m.apply(named, {Value::integer(3)});
+  EXPECT_EQ(m.count("check index"), 0u) << m.text();
+  EXPECT_EQ(m.count("yield %k"), 1u) << m.text();
 }
 
 std::string loop(const std::string& body, const std::string& count = "%n") {
