@@ -25,6 +25,17 @@ TypeId nestResultType(types::TypeStore& types, const NestResult& r, std::span<co
   return types.array(isPosition(r) ? types.int64() : yielded, kept);
 }
 
+void dropAxis(Function& f, LiveUses& uses, OpId nest, uint32_t axis, ValueId by) {
+  Op& op = f.ops[nest];
+  std::vector<ValueId>& params = f.regions[op.regions[0]].params;
+  uses.replace(params[axis], by);
+  params.erase(params.begin() + axis);
+  for (uint32_t k = axis; k < params.size(); ++k) f.values[params[k]].index = k;
+  op.dims.erase(op.dims.begin() + axis);
+  for (NestResult& r : op.as<NestAttr>().results)
+    for (uint32_t& kept : r.keep) kept -= kept > axis;
+}
+
 std::vector<ValueId> collectMore(Module& m, Function& f, LiveUses& uses, OpId id,
                                  std::span<const ValueId> values) {
   std::vector<ValueId> more;

@@ -37,6 +37,8 @@ TypeId nestResultType(types::TypeStore& types, const NestResult& r, std::span<co
 /// The nest gets further results, which collect these values of its body; gives them.
 std::vector<ValueId> collectMore(Module& m, Function& f, LiveUses& uses, OpId nest,
                                  std::span<const ValueId> values);
+/// The nest loses an axis that no result keeps; in the body this value stands for it.
+void dropAxis(Function& f, LiveUses& uses, OpId nest, uint32_t axis, ValueId by);
 /// Results and accumulators as the attribute says.
 inline const std::vector<NestResult>& nestResults(const Op& nest) { return nest.as<NestAttr>().results; }
 inline uint32_t nestAccs(const Op& nest) { return nest.as<NestAttr>().accs; }

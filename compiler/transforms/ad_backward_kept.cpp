@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 namespace melix::transforms {
 
@@ -145,18 +146,14 @@ public:
     for (size_t k = 0; k < nodes_.size(); ++k) explore(k);
   }
 
+  /// Parts of the graph that do not touch are cut on their own: what is made again is short, and so are they.
   std::vector<ValueId> solve() {
     limit();
-    for (Node& node : nodes_) cut_.node(weight(node));
-    for (uint32_t k = 0; k < nodes_.size(); ++k) {
-      if (demands_.contains(nodes_[k].value)) cut_.needed(k);
-      if (!nodes_[k].sources) cut_.given(k);
-      for (uint32_t from : nodes_[k].from) cut_.edge(from, k);
-    }
-    const std::vector<bool> cut = cut_.solve();
+    std::vector<std::vector<uint32_t>> parts(nodes_.size());
+    const std::vector<uint32_t> partOf = connected();
+    for (uint32_t k = 0; k < nodes_.size(); ++k) parts[partOf[k]].push_back(k);
     std::vector<ValueId> out;
-    for (uint32_t k = 0; k < nodes_.size(); ++k)
-      if (cut[k] && !nodes_[k].further) out.push_back(nodes_[k].value);
+    for (const std::vector<uint32_t>& part : parts) solve(part, out);
     return out;
   }
 
@@ -211,6 +208,11 @@ private:
   }
   void limit(Node& node) {
     if (!node.sources || isWorth(known_.types(), known_.g().typeOf(node.value), effort(node))) return;
+    // An elementary function of what is dear itself: others may be made of that as well.
+    if (node.own.math == 0) return given(node);
+    for (uint32_t from : node.from) given(nodes_[from]);
+  }
+  static void given(Node& node) {
     node.sources.reset();
     node.from.clear();
     node.own = {};
@@ -229,6 +231,36 @@ private:
     return sum;
   }
 
+  /// By node: the least of those that it is connected with.
+  std::vector<uint32_t> connected() const {
+    std::vector<uint32_t> parents(nodes_.size());
+    std::iota(parents.begin(), parents.end(), 0);
+    auto root = [&](uint32_t k) {
+      while (parents[k] != k) k = parents[k] = parents[parents[k]];
+      return k;
+    };
+    for (uint32_t k = 0; k < nodes_.size(); ++k)
+      for (uint32_t from : nodes_[k].from) {
+        const auto [low, high] = std::minmax({root(k), root(from)});
+        parents[high] = low;
+      }
+    for (uint32_t k = 0; k < nodes_.size(); ++k) parents[k] = root(k);
+    return parents;
+  }
+  void solve(const std::vector<uint32_t>& part, std::vector<ValueId>& out) {
+    MinimumCut cut;
+    std::unordered_map<uint32_t, uint32_t> numberIn;
+    for (uint32_t k : part) numberIn[k] = cut.node(weight(nodes_[k]));
+    for (uint32_t k : part) {
+      if (demands_.contains(nodes_[k].value)) cut.needed(numberIn[k]);
+      if (!nodes_[k].sources) cut.given(numberIn[k]);
+      for (uint32_t from : nodes_[k].from) cut.edge(numberIn[from], numberIn[k]);
+    }
+    const std::vector<bool> isCut = cut.solve();
+    for (uint32_t k : part)
+      if (isCut[numberIn[k]] && !nodes_[k].further) out.push_back(nodes_[k].value);
+  }
+
   uint64_t weight(const Node& node) const {
     if (node.further) return *node.further;
     const uint64_t bytes = bytesKept(known_.types(), known_.g().typeOf(node.value));
@@ -244,7 +276,6 @@ private:
   const std::unordered_set<ValueId> demands_;
   std::vector<Node> nodes_;
   std::unordered_map<ValueId, uint32_t> numbers_;
-  MinimumCut cut_;
   uint32_t round_ = 0;
 };
 

@@ -5,7 +5,9 @@
 #include "transforms/forward_elements.h"
 #include "transforms/forward_reads.h"
 #include "transforms/merge_perfect.h"
+#include "transforms/open_sums.h"
 #include "transforms/simplify.h"
+#include "transforms/small_arrays.h"
 #include "transforms/split_records.h"
 #include "transforms/unit_axes.h"
 
@@ -23,7 +25,9 @@ void canonicalise(core::Module& m) {
     bool changed = dropUnitAxes(m);
     changed |= composeReads(m);
     changed |= forwardReads(m);
+    changed |= writeOutSmallArrays(m);
     changed |= forwardElements(m);
+    changed |= openSums(m);
     changed |= splitRecords(m);
     changed |= mergePerfect(m);
     changed |= caseOfCase(m);

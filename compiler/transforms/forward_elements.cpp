@@ -22,53 +22,77 @@ public:
 
   bool run() {
     region(f_.body);
+    if (changed_) settle(f_.body);
     return changed_;
   }
 
 private:
-  using Elements = std::vector<ValueId>; ///< row-major
+  /// An element: a value, or how one is made in front of an op when it is read.
+  struct Cell {
+    ValueId value;
+    OpId at;
+    OpKind kind = OpKind::Const; ///< of nothing: zero
+    uint32_t a = 0, b = 0;       ///< of Add, Sub, Neg: cells
+  };
+  using Elements = std::vector<uint32_t>; ///< row-major, numbers of cells
 
   void region(RegionId r) {
-    std::vector<OpId> out;
     work.ops += f_.regions[r].ops.size();
     for (OpId id : f_.regions[r].ops) {
-      const bool goes = step(id);
-      std::vector<OpId>& come = f_.regions[scratch_].ops;
-      for (OpId made : come) uses_.enter(made, r);
-      out.insert(out.end(), come.begin(), come.end());
-      come.clear();
-      if (goes) {
-        uses_.leave(id);
-        changed_ = true;
-        continue;
-      }
-      out.push_back(id);
+      step(id);
       for (RegionId inner : f_.ops[id].regions) region(inner);
     }
-    f_.regions[r].ops = std::move(out);
   }
 
-  /// Learns what the op makes; whether another value took its place.
-  bool step(OpId id) {
+  void step(OpId id) {
     const Op& op = f_.ops[id];
-    if (op.kind == OpKind::Get) return read(op);
-    if (op.results.size() != 1) return false;
+    if (op.kind == OpKind::Get) return read(id);
+    if (op.results.size() != 1) return;
     const std::optional<int64_t> size = sizeOf(f_.typeOf(op.results[0]));
-    if (!size) return false;
+    if (!size) return;
     std::optional<Elements> elements;
     switch (op.kind) {
     case OpKind::ArrayOf: elements = stacked(op); break;
-    case OpKind::Zero: elements = zeros(op, *size); break;
+    case OpKind::Zero: elements = zeros(id, *size); break;
     case OpKind::Reshape:
     case OpKind::CastDims: elements = known(op.operands[0]); break;
     case OpKind::Set:
-    case OpKind::AddAt: elements = updated(op); break;
+    case OpKind::AddAt: elements = updated(id); break;
+    case OpKind::Add:
+    case OpKind::Sub:
+    case OpKind::Neg: elements = computed(id); break;
     default: break;
     }
     if (elements && elements->size() == static_cast<size_t>(*size))
       elements_.insert_or_assign(op.results[0], std::move(*elements));
-    return false;
   }
+
+  // --- cells
+
+  uint32_t cell(Cell c) {
+    cells_.push_back(c);
+    return static_cast<uint32_t>(cells_.size() - 1);
+  }
+  uint32_t cellOf(ValueId v) { return cell({v, {}}); }
+  ValueId valueOf(uint32_t number) {
+    if (cells_[number].value.valid()) return cells_[number].value;
+    const Cell c = cells_[number];
+    Builder b(m_, id_, scratch_, f_.ops[c.at].loc);
+    ValueId made;
+    if (c.kind == OpKind::Const) {
+      made = b.constant(m_.types.element(f_.typeOf(f_.ops[c.at].results[0])), 0);
+    } else {
+      const ValueId a = valueOf(c.a);
+      made = c.kind == OpKind::Neg ? b.unary(c.kind, a) : b.binary(c.kind, a, valueOf(c.b));
+    }
+    const OpId def = f_.values[made].def;
+    uses_.enter(def, uses_.regionOf(c.at));
+    before_[c.at].push_back(def);
+    f_.regions[scratch_].ops.clear();
+    return cells_[number].value = made;
+  }
+
+  // --- what is known
 
   /// The number of elements of an array that may be known.
   std::optional<int64_t> sizeOf(TypeId type) const {
@@ -93,11 +117,11 @@ private:
     return static_cast<int64_t>(f_.ops[def].as<Constant>().bits);
   }
 
-  std::optional<Elements> stacked(const Op& op) const {
+  std::optional<Elements> stacked(const Op& op) {
     Elements out;
     for (ValueId part : op.operands) {
       if (m_.types.isScalar(f_.typeOf(part))) {
-        out.push_back(part);
+        out.push_back(cellOf(part));
       } else {
         auto row = elements_.find(part);
         if (row == elements_.end()) return std::nullopt;
@@ -106,17 +130,39 @@ private:
     }
     return out;
   }
-  std::optional<Elements> zeros(const Op& op, int64_t size) {
-    const TypeId element = m_.types.element(f_.typeOf(op.results[0]));
+  std::optional<Elements> zeros(OpId id, int64_t size) {
+    const TypeId element = m_.types.element(f_.typeOf(f_.ops[id].results[0]));
     if (!m_.types.isInt(element) && !m_.types.isFloat(element)) return std::nullopt;
-    const ValueId zero = Builder(m_, id_, scratch_, op.loc).constant(element, 0);
-    return Elements(static_cast<size_t>(size), zero);
+    return Elements(static_cast<size_t>(size), cell({{}, id}));
+  }
+  std::optional<Elements> computed(OpId id) {
+    const Op& op = f_.ops[id];
+    std::optional<Elements> out = known(op.operands[0]);
+    const std::optional<Elements> other = known(op.operands.back());
+    if (!out || !other || out->size() != other->size()) return std::nullopt;
+    for (size_t k = 0; k < out->size(); ++k) (*out)[k] = cell({{}, id, op.kind, (*out)[k], (*other)[k]});
+    return out;
+  }
+  std::optional<Elements> updated(OpId id) {
+    const Op& op = f_.ops[id];
+    std::optional<Elements> out = known(op.operands[0]);
+    if (!out) return std::nullopt;
+    const std::optional<std::vector<size_t>> at = placed(f_.typeOf(op.operands[0]), placeOf(op));
+    const ValueId v = op.operands[1];
+    const std::optional<Elements> values =
+        m_.types.isScalar(f_.typeOf(v)) ? std::optional(Elements{cellOf(v)}) : known(v);
+    if (!at || !values || values->size() != at->size()) return std::nullopt;
+    for (size_t k = 0; k < at->size(); ++k) {
+      uint32_t& old = (*out)[(*at)[k]];
+      old = op.kind == OpKind::AddAt ? cell({{}, id, OpKind::Add, old, (*values)[k]}) : (*values)[k];
+    }
+    return out;
   }
 
   /// The elements of the array that a place of it speaks of; nullopt unless all indices are constants in
   /// range.
   std::optional<std::vector<size_t>> placed(TypeId type, const Place& place) const {
-    const Dims extents(m_.types[type].dims.begin(), m_.types[type].dims.end());
+    const std::vector<DimId>& extents = m_.types[type].dims;
     if (leadingAxes(m_.types, type, place.path) != place.path.size()) return std::nullopt;
     std::vector<size_t> out{0};
     size_t index = 0;
@@ -125,12 +171,12 @@ private:
       const PathStep* step = axis < place.path.size() ? &place.path[axis] : nullptr;
       int64_t first = 0, length = extent, stride = 1;
       if (step && takesIndex(step->kind)) {
+        const bool slice = step->kind == StepKind::Slice;
         const std::optional<int64_t> at = constantOf(place.indices[index++]);
-        const std::optional<int64_t> some = step->kind == StepKind::Slice
-                                                ? m_.types.dims.asConstant(step->length)
-                                                : std::optional<int64_t>(1);
+        const std::optional<int64_t> some =
+            slice ? m_.types.dims.asConstant(step->length) : std::optional<int64_t>(1);
         if (!at || !some) return std::nullopt;
-        first = *at, length = *some, stride = step->kind == StepKind::Slice ? step->step : 1;
+        first = *at, length = *some, stride = slice ? step->step : 1;
       }
       if (first < 0 || length < 1 || first >= extent || (length - 1) * stride >= extent - first)
         return std::nullopt;
@@ -143,34 +189,34 @@ private:
     return out;
   }
 
-  bool read(const Op& op) {
+  void read(OpId id) {
+    const Op& op = f_.ops[id];
     auto from = elements_.find(op.operands[0]);
-    if (from == elements_.end()) return false;
+    if (from == elements_.end()) return;
     const std::optional<std::vector<size_t>> at = placed(f_.typeOf(op.operands[0]), placeOf(op));
-    if (!at) return false;
+    if (!at) return;
     if (m_.types.isScalar(f_.typeOf(op.results[0]))) {
-      uses_.replace(op.results[0], from->second[at->front()]);
-      return true;
+      uses_.replace(op.results[0], valueOf(from->second[at->front()]));
+      uses_.leave(id);
+      changed_ = true;
+      return;
     }
     Elements part;
     for (size_t k : *at) part.push_back(from->second[k]);
     elements_.insert_or_assign(op.results[0], std::move(part));
-    return false;
   }
-  std::optional<Elements> updated(const Op& op) {
-    std::optional<Elements> out = known(op.operands[0]);
-    if (!out) return std::nullopt;
-    const std::optional<std::vector<size_t>> at = placed(f_.typeOf(op.operands[0]), placeOf(op));
-    const ValueId v = op.operands[1];
-    const std::optional<Elements> values =
-        m_.types.isScalar(f_.typeOf(v)) ? std::optional(Elements{v}) : known(v);
-    if (!at || !values || values->size() != at->size()) return std::nullopt;
-    Builder b(m_, id_, scratch_, op.loc);
-    for (size_t k = 0; k < at->size(); ++k) {
-      ValueId& cell = (*out)[(*at)[k]];
-      cell = op.kind == OpKind::AddAt ? b.binary(OpKind::Add, cell, (*values)[k]) : (*values)[k];
+
+  /// The lists of the regions with what came and without what went.
+  void settle(RegionId r) {
+    std::vector<OpId> out;
+    for (OpId id : f_.regions[r].ops) {
+      if (auto it = before_.find(id); it != before_.end())
+        out.insert(out.end(), it->second.begin(), it->second.end());
+      if (uses_.regionOf(id).valid()) out.push_back(id);
     }
-    return out;
+    f_.regions[r].ops = std::move(out);
+    for (OpId id : f_.regions[r].ops)
+      for (RegionId inner : f_.ops[id].regions) settle(inner);
   }
 
   Module& m_;
@@ -178,7 +224,9 @@ private:
   Function& f_;
   LiveUses uses_;
   RegionId scratch_;
+  std::vector<Cell> cells_;
   std::unordered_map<ValueId, Elements> elements_;
+  std::unordered_map<OpId, std::vector<OpId>> before_; ///< what came in front of an op
   bool changed_ = false;
 };
 

@@ -208,7 +208,7 @@ private:
   void around(OpId id) {
     const Op& op = f_.ops[id];
     const ValueId x = op.operands[0], v = op.operands[1], updated = op.results[0];
-    if (!uses_.used(updated) || !savesAnArray(id, 0)) return;
+    if (!uses_.used(updated) || (!savesAnArray(id, 0) && !savesASweep(id))) return;
     const Place place = placeOf(op);
     std::vector<std::pair<OpId, Overlap>> reads;
     bool all = true;
@@ -257,11 +257,12 @@ private:
     return it == updatesAround_.end() ? 0 : it->second;
   }
 
-  /// What is updated was made for that alone, of values that are known, or the update has to copy it.
+  /// What is updated was made for that alone, of values that are known, or the update has to copy it: as a
+  /// part of another value, say.
   bool savesAnArray(OpId update, uint32_t depth) const {
     const ValueId x = f_.ops[update].operands[0];
     const Op* made = defOf(x);
-    if (made && (made->kind == OpKind::Zero || isFilled(*made, x))) return true;
+    if (made && (made->kind == OpKind::Zero || made->kind == OpKind::Get || isFilled(*made, x))) return true;
     if (made && depth < maxUpdates && (made->kind == OpKind::Set || made->kind == OpKind::AddAt))
       return savesAnArray(f_.values[x].def, depth + 1);
     for (RegionId r = uses_.regionOf(update); r != uses_.homeOf(x);
@@ -274,6 +275,12 @@ private:
       later = later || (use.op != update && sharing_.isBefore(standingAt(update), standingAt(use.op)));
     });
     return later;
+  }
+  /// All of an array that a nest made is updated, and one read asks for it.
+  bool savesASweep(OpId update) const {
+    const Op& op = f_.ops[update];
+    const Op* made = defOf(op.operands[0]);
+    return op.as<Path>().empty() && made && made->kind == OpKind::Nest && uses_.count(op.results[0]) == 1;
   }
   bool isFilled(const Op& made, ValueId v) const {
     if (made.kind != OpKind::Nest) return false;

@@ -212,6 +212,8 @@ private:
 
   /// The place that all accesses share; it has to vary with the loop on one axis, by an index.
   bool findCell(ValueId carry) {
+    for (ValueId v : out_.holders)
+      if (f_.typeOf(v) != f_.typeOf(carry)) return false; // of sizes that a branch decides
     out_.steps = stepsOf(f_.ops[out_.accesses[0]]);
     for (OpId id : out_.accesses) {
       const std::vector<CellStep> more = stepsOf(f_.ops[id]);

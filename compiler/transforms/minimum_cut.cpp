@@ -1,5 +1,7 @@
 #include "transforms/minimum_cut.h"
 
+#include "core/work.h"
+
 #include <algorithm>
 
 namespace melix::transforms {
@@ -20,17 +22,18 @@ void MinimumCut::arc(uint32_t from, uint32_t to, uint64_t capacity) {
   add(to, from, 0);
 }
 
-/// Distances from the source where something may flow; whether the sink is reached.
+/// Distances from the source where something may flow, up to that of the sink; whether it is reached.
 bool MinimumCut::findLevels() {
   level_.assign(first_.size(), none);
   level_[source] = 0;
   std::vector<uint32_t> queue{source};
-  for (size_t k = 0; k < queue.size(); ++k)
+  for (size_t k = 0; k < queue.size() && level_[queue[k]] < level_[sink]; ++k)
     for (uint32_t a = first_[queue[k]]; a != none; a = arcs_[a].next) {
       if (arcs_[a].left == 0 || level_[arcs_[a].to] != none) continue;
       level_[arcs_[a].to] = level_[queue[k]] + 1;
       queue.push_back(arcs_[a].to);
     }
+  core::work.ops += queue.size();
   return level_[sink] != none;
 }
 
@@ -49,6 +52,7 @@ void MinimumCut::augment() {
   at_ = first_;
   std::vector<uint32_t> path;
   while (true) {
+    core::work.ops += 1;
     const uint32_t end = path.empty() ? source : arcs_[path.back()].to;
     if (end == sink) {
       push(path);

@@ -97,7 +97,7 @@ private:
     if (op.kind == OpKind::Const) d = dims().constant(static_cast<int64_t>(op.as<Constant>().bits));
     if (op.kind == OpKind::DimValue && ranges_.isExact(op.dims[0])) d = op.dims[0];
     if (!d.valid()) return {};
-    return dims().atLeast(d, 0) ? d : dims().max(d, dims().constant(0));
+    return ranges_.isNatural(count) ? d : dims().max(d, dims().constant(0));
   }
   static int64_t stride(const LoopView& view, const LoopCarry& carry) {
     return carry.steps[carry.axis].index->axes.at(view.index());
@@ -129,26 +129,21 @@ private:
     return m_.types.array(type.parts[0], kept);
   }
   /// Every iteration has its cell: because it goes there whatever happens, or by what is known of the
-  /// indices.
+  /// indices. Where there is no iteration, nothing is looked at behind the axis.
   bool isInRange(const LoopView& view, const LoopCarry& carry, TypeId array, EffectSet effects) {
-    if (!effects.any() &&
-        std::ranges::any_of(carry.accesses, [&](OpId a) { return uses_.regionOf(a) == view.body(); }))
-      return !hasFixedSteps(carry) || dims().atLeast(extentOf(view.count()), 1);
+    const bool goesThere = !effects.any() && std::ranges::any_of(carry.accesses, [&](OpId a) {
+      return uses_.regionOf(a) == view.body();
+    });
+    const bool runs = dims().atLeast(extentOf(view.count()), 1);
     for (size_t a = 0; a < carry.steps.size(); ++a) {
       const CellStep& s = carry.steps[a];
-      if (s.step.kind == StepKind::All) continue;
+      if (s.step.kind == StepKind::All || (goesThere && (runs || a >= carry.axis))) continue;
       if (s.step.kind == StepKind::Slice) return false;
       Op check = Builder::simple(OpKind::Check, {s.written}, CheckAttr{CheckKind::Index, {}, {}});
       check.dims = {m_.types[array].dims[a]};
       if (!ranges_.isProved(check)) return false;
     }
     return true;
-  }
-  /// Indices that do not vary are looked at even if nothing is written there.
-  static bool hasFixedSteps(const LoopCarry& carry) {
-    for (size_t a = 0; a < carry.steps.size(); ++a)
-      if (a != carry.axis && carry.steps[a].step.kind != StepKind::All) return true;
-    return false;
   }
 
   // --- where the cells lie
@@ -328,19 +323,11 @@ private:
       place.path.push_back(s.step);
       if (isAxis && t.isWhole) place.path.back() = PathStep{StepKind::All, 0, {}, 1};
       if (isAxis && !t.isWhole) place.path.back() = PathStep{StepKind::Slice, 0, extent, t.stride};
-      if (isAxis && !t.isWhole)
-        place.indices.push_back(first(t, m_.types[f_.typeOf(before)].dims[a], extent, b));
+      if (isAxis && !t.isWhole) place.indices.push_back(emit(t.first, b));
       if (!isAxis && s.index) place.indices.push_back(emit(*s.index, b));
     }
     while (!place.path.empty() && place.path.back().kind == StepKind::All) place.path.pop_back();
     return place.path.empty() ? made : b.set(before, made, place.path, place.indices);
-  }
-  /// A slice of no elements begins within the axis too.
-  ValueId first(const Track& t, DimId axis, DimId extent, Builder& b) const {
-    const ValueId at = emit(t.first, b);
-    if (dims().atLeast(extent, 1)) return at;
-    const ValueId low = b.binary(OpKind::Min, at, b.dimValue(axis));
-    return b.binary(OpKind::Max, low, b.integer(0));
   }
   /// The axis of the loop comes where it is in the array.
   ValueId inOrder(const LoopCarry& carry, ValueId made, Builder& b) {

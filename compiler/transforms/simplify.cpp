@@ -98,6 +98,7 @@ private:
     if (op.kind == OpKind::Check && ranges_.isProved(op)) return true;
     for (RegionId inner : op.regions) region(inner);
     if (op.kind == OpKind::If) sameInBothArms(op);
+    if (op.kind == OpKind::For || op.kind == OpKind::While) unchangedCarries(op);
     if (op.kind == OpKind::Get) readInPlace(id, out);
     if (identity(op) || bindKnown(op)) return true;
     constants(id);
@@ -175,6 +176,25 @@ private:
       if (a != b || !uses_.used(op.results[k]) || f_.typeOf(a) != f_.typeOf(op.results[k])) continue;
       replace(op, k, a);
       changed_ = true;
+    }
+  }
+
+  /// A carry that goes around as it is was there before the loop.
+  void unchangedCarries(const Op& op) {
+    const LoopView loop(f_, op);
+    for (uint32_t k = 0; k < loop.carries(); ++k) {
+      const ValueId before = loop.carryOperands()[k], yielded = loop.carryYields()[k];
+      const ValueId param = loop.carryParams()[k], result = loop.carryResults()[k];
+      const bool same = f_.typeOf(param) == f_.typeOf(before) && f_.typeOf(result) == f_.typeOf(before) &&
+                        types_.kind(f_.typeOf(before)) != TypeKind::Acc;
+      if (!same || (yielded != param && yielded != before)) continue;
+      auto by = [&](ValueId v) {
+        changed_ |= uses_.used(v);
+        uses_.replace(v, before);
+      };
+      by(result);
+      by(param);
+      if (!loop.isCounted()) by(loop.carryParams(loop.condition())[k]);
     }
   }
 

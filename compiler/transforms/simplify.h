@@ -1,6 +1,7 @@
 #pragma once
 // Local simplification, to a fixed point: constants and dimensions are folded, taking apart what was just put
-// together, branches on constants, checks that are proved, common subexpressions, dead values.
+// together, branches on constants, carries that never change, checks that are proved, common subexpressions,
+// dead values.
 //
 //   before:  %c = const true : bool   %r = if %c { yield %a } { yield %b } : f32   %s = get (make %r, %x).0 :
 //   f32 after:   %a in the place of %r and %s

@@ -65,16 +65,10 @@ private:
   }
 
   void drop(OpId id, uint32_t axis) {
-    Op& op = f_.ops[id];
+    const Op& op = f_.ops[id];
     const RegionId body = op.regions[0];
     const ValueId first = inBody(body, op.loc, 0, [](Builder& b) { return b.integer(0); });
-    std::vector<ValueId>& params = f_.regions[body].params;
-    uses_.replace(params[axis], first);
-    params.erase(params.begin() + axis);
-    for (uint32_t k = axis; k < params.size(); ++k) f_.values[params[k]].index = k;
-    op.dims.erase(op.dims.begin() + axis);
-    for (NestResult& r : op.as<NestAttr>().results)
-      for (uint32_t& kept : r.keep) kept -= kept > axis;
+    dropAxis(f_, uses_, id, axis, first);
   }
 
   /// Results that have nothing left to reduce collect: what their one term and the unit give.

@@ -42,25 +42,25 @@ TEST(RaiseLoops, ElementsWrittenAtTheIndexAreCollected) {
 
 /// Rows are collected, then all: from the inside.
 TEST(RaiseLoops, LoopsInLoops) {
-  PassText m(R"(fn f (%v: f32[6]) -> (f32[2, 3]) {
-  %x = reshape %v : f32[2, 3]
-  %c = zero : f32[2, 3]
-  %two = const 2 : i64
-  %three = const 3 : i64
-  %r = for collects 0 %two, %c { (%i: i64, %y: f32[2, 3])
-    %s = for collects 0 %three, %y { (%j: i64, %z: f32[2, 3])
+  PassText m(R"(fn f (%v: f32[64]) -> (f32[8, 8]) {
+  %x = reshape %v : f32[8, 8]
+  %c = zero : f32[8, 8]
+  %two = const 8 : i64
+  %three = const 8 : i64
+  %r = for collects 0 %two, %c { (%i: i64, %y: f32[8, 8])
+    %s = for collects 0 %three, %y { (%j: i64, %z: f32[8, 8])
       %a = get %x[%i, %j] : f32
       %o = get %z[%i, %j] : f32
       %b = add %a, %o : f32
-      %w = set %z[%i, %j] = %b : f32[2, 3]
+      %w = set %z[%i, %j] = %b : f32[8, 8]
       yield %w
-    } : f32[2, 3]
+    } : f32[8, 8]
     yield %s
-  } : f32[2, 3]
+  } : f32[8, 8]
   yield %r
 }
 )");
-  m.apply(raise, {numbers()});
+  m.apply(raise, {Value::floats(std::vector<float>(64, 1.5f))});
   EXPECT_EQ(m.count("for "), 0u) << m.text();
   EXPECT_EQ(m.count(" set "), 0u);
 }

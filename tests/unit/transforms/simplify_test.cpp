@@ -134,6 +134,31 @@ fn f [N] (%x: f32[N], %v: f32) -> (f32, f32[N]) {
 }
 
 /// So that a read and an update of an array of hidden size are of one value, and stay so in its derivative.
+/// Through loops in loops, counted or not.
+TEST(Simplify, CarriesThatNeverChangeGo) {
+  PassText m(R"(fn f (%a: f32, %n: i64) -> (f32, f32) {
+  %z = const 0.0 : f32
+  %lim = const 100.0 : f32
+  %r, %s = for collects 0 %n, %z, %a { (%i: i64, %t: f32, %c: f32)
+    %p, %q = while %t, %c { (%u: f32, %d: f32)
+      %m = mul %u, %d : f32
+      %l = cmp lt %m, %lim : bool
+      yield %l
+    } { (%v: f32, %e: f32)
+      %w = add %v, %e : f32
+      yield %w, %e
+    } : f32, f32
+    yield %p, %q
+  } : f32, f32
+  yield %r, %s
+}
+)");
+  m.apply(simplify, {Value::f32(2), Value::integer(2)});
+  EXPECT_EQ(m.count("for collects 0 %n, %z {"), 1u) << m.text();
+  EXPECT_EQ(m.count("while %t {"), 1u) << m.text();
+  EXPECT_EQ(m.count("yield %r, %a"), 1u) << m.text();
+}
+
 TEST(Simplify, APackIsOpenedOnce) {
   PassText m(R"(fn f (%h: pack 1 f32[_], %i: i64) -> (pack 1 f32[_]) {
   %a = unpack %h defines [A] : f32[A]

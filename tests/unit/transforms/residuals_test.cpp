@@ -1,0 +1,144 @@
+// What a derivative keeps for the way back, and what it makes again.
+#include "core/parse.h"
+#include "core/print.h"
+#include "transforms/expand_derivatives.h"
+#include "transforms/grad_check.h"
+
+#include <gtest/gtest.h>
+
+using namespace melix;
+using test::GradCheck;
+
+namespace {
+
+/// The fields of the record that the derivative of `function`, in terms of sizes `dims`, keeps.
+std::string saved(const std::string& text, const std::string& function, const std::string& dims = "") {
+  Interner names;
+  types::TypeStore types(names);
+  core::Module m(types);
+  const std::string array = dims.empty() ? "f64" : "f64[" + dims + "]";
+  EXPECT_EQ(core::parseModule(m, text + "fn g" + (dims.empty() ? "" : " [" + dims + "]") + " (%x: " + array +
+                                     ") -> (" + array + ") keep {\n  %one = const 1.0 : f64\n" +
+                                     "  %y, %d = derivative reverse @" + function +
+                                     " wrt [0] seeded [1] %x, %one" +
+                                     (dims.empty() ? "" : " dims [" + dims + "]") + " : f64, " + array +
+                                     "\n  yield %d\n}\n"),
+            "");
+  EXPECT_TRUE(transforms::expandDerivatives(m).problems.empty());
+  const std::string all = core::printModule(m), head = "struct Saved_jvp_" + function;
+  const size_t open = all.find("{", all.find(head)) + 1;
+  return all.substr(open, all.find("}", open) - open);
+}
+
+const std::string logistic = R"(fn logistic (%x: f64) -> (f64) {
+  %zero = const 0.0 : f64
+  %one = const 1.0 : f64
+  %c = cmp ge %x, %zero : bool
+  %r = if %c {
+    %n = neg %x : f64
+    %e = math exp %n : f64
+    %s = add %one, %e : f64
+    %y = div %one, %s : f64
+    yield %y
+  } {
+    %e$1 = math exp %x : f64
+    %s$1 = add %one, %e$1 : f64
+    %y$1 = div %e$1, %s$1 : f64
+    yield %y$1
+  } : f64
+  yield %r
+}
+)";
+
+} // namespace
+
+TEST(Residuals, OneValueForThreeThatAreMadeOfItByOneElementaryFunction) {
+  GradCheck(logistic, "logistic").check();
+  EXPECT_EQ(saved(logistic, "logistic"), " f64 ");
+}
+
+TEST(Residuals, ACallersNestKeepsWhatItReads) {
+  const std::string f = logistic + R"(fn f [N] (%x: f64[N]) -> (f64) {
+  %r = nest (%i: N) -> keep[] sum {
+    %a = get %x[%i] : f64
+    %b = call @logistic %a : f64
+    yield %b
+  } : f64
+  yield %r
+}
+)";
+  GradCheck(f).dims({3}).check();
+  EXPECT_EQ(saved(f, "f", "N"), " f64[N] ");
+}
+
+TEST(Residuals, AnElementaryFunctionOfAnotherIsMadeOfThat) {
+  const std::string f = R"(fn f (%x: f64) -> (f64) {
+  %a = math exp %x : f64
+  %b = math sin %a : f64
+  %c = mul %b, %b : f64
+  yield %c
+}
+)";
+  GradCheck(f).check();
+  EXPECT_EQ(saved(f, "f"), " f64 ");
+}
+
+TEST(Residuals, ItemsOfALoopThatCountsASizeHaveThatExtent) {
+  const std::string f = R"(fn f [N] (%x: f64[N]) -> (f64) {
+  %n = dim_value dims [N] : i64
+  %one = const 1.0 : f64
+  %r = for collects 0 %n, %one { (%i: i64, %p: f64)
+    %a = get %x[%i] : f64
+    %q = mul %p, %a : f64
+    %s = math sin %q : f64
+    yield %s
+  } : f64
+  yield %r
+}
+)";
+  GradCheck(f).dims({3}).check();
+  EXPECT_EQ(saved(f, "f", "N").find("pack"), std::string::npos);
+}
+
+TEST(Residuals, ElementsOfAnArrayThatIsUpdatedLaterAreKept) {
+  const std::string f = R"(fn f [N] (%x: f64[N]) -> (f64) {
+  %n = dim_value dims [N] : i64
+  %zero = const 0.0 : f64
+  %k = const 1 : i64
+  %y = nest (%i: N) -> collect[i] {
+    %a = get %x[%i] : f64
+    %b = mul %a, %a : f64
+    yield %b
+  } : f64[N]
+  %s, %z = for collects 0 %n, %zero, %y { (%j: i64, %t: f64, %w: f64[N])
+    %c = get %w[%j] : f64
+    %d = mul %c, %c : f64
+    %e = add %t, %d : f64
+    %v = set %w[%k] = %d : f64[N]
+    yield %e, %v
+  } : f64, f64[N]
+  yield %s
+}
+)";
+  GradCheck(f).dims({3}).check();
+  EXPECT_EQ(saved(f, "f", "N").find(", N]"), std::string::npos);
+}
+
+TEST(Residuals, ANestOfScalarWorkIsMadeAgain) {
+  const std::string f = R"(fn f [N] (%x: f64[N]) -> (f64) {
+  %p = nest (%i: N) -> collect[i] {
+    %a = get %x[%i] : f64
+    %b = mul %a, %a : f64
+    yield %b
+  } : f64[N]
+  %r = nest (%j: N) -> keep[] sum {
+    %c = get %p[%j] : f64
+    %d = mul %c, %c : f64
+    yield %d
+  } : f64
+  yield %r
+}
+)";
+  GradCheck(f).dims({3}).check();
+  EXPECT_EQ(saved(f, "f", "N"), " f64[N] ");
+}
