@@ -41,13 +41,17 @@ private:
     if (steps_.reads && (read = inlineRead(s_, id)).done()) return;
     if (steps_.outer && (outer = fuseOuter(s_, id)).done()) return;
     if (steps_.siblings && joinsSibling(id)) return;
-    if (!read.reader.valid() && !outer.reader.valid()) return; // nobody uses it
+    noteKept(id, read, outer);
+  }
+  /// Why an array stays that others than the end of the block use.
+  void noteKept(OpId id, const FusionAnswer& read, const FusionAnswer& outer) {
+    const OpId reader = read.reader.valid() ? read.reader : outer.reader;
     const bool isArray = std::ranges::any_of(
         s_.f.ops[id].results, [&](ValueId v) { return s_.m.types.kind(s_.f.typeOf(v)) == TypeKind::Array; });
+    if (!isArray || !reader.valid() || s_.f.ops[reader].kind == OpKind::Yield) return;
     const bool asWhole = read.reason == FusionReason::UsedWhole || read.reason == FusionReason::Reduces;
-    const FusionAnswer& why = asWhole && outer.reader.valid() ? outer : read;
-    const bool isResult = s_.f.ops[why.reader].kind == OpKind::Yield;
-    if (isArray && !isResult) s_.note(FusionKind::Kept, why.reason, id, why.reader);
+    const bool saysMore = asWhole && outer.reader.valid();
+    s_.note(FusionKind::Kept, saysMore ? outer.reason : read.reason, id, saysMore ? outer.reader : reader);
   }
   bool joinsSibling(OpId id) {
     OpId& other = latest_[std::vector<DimId>(s_.f.ops[id].dims)];
