@@ -153,12 +153,21 @@ void addShow(CLI::App& command, Invocation& invocation) {
   command.add_option_function<std::string>("--stage", setStage, "what to show, see below")
       ->option_text("STAGE")
       ->required();
-  command.add_flag("--count", invocation.count, "the number of operations of each function, not the text");
+  command.add_flag("--count", invocation.count,
+                   "the numbers of operations, nests and arrays of each function");
   command.add_option("--only", invocation.only, "only this function")->option_text("NAME");
   addOptimisation(command, invocation.code);
   addStrictness(command, invocation.code);
   addCpu(command, invocation.code, "compile for this processor (native)");
   command.footer(describeStages());
+}
+
+void addExplainFusion(CLI::App& command, Invocation& invocation) {
+  addProgram(command, invocation);
+  addStrictness(command, invocation.code);
+  command.footer(
+      "Work on whole arrays, builders and reductions are sweeps over axes. For each that others read:\n"
+      "whether it became one sweep with them, and if not, why it writes an array.");
 }
 
 void addSeconds(CLI::App& command, const char* name, double& seconds, double least, const char* purpose) {
@@ -234,6 +243,8 @@ constexpr Command commands[] = {
      addBench},
     {"show", CommandKind::Show, "show what the compiler makes of a program",
      "melix show --stage STAGE [options] FILE", addShow},
+    {"explain-fusion", CommandKind::ExplainFusion, "say which sweeps over arrays became one, and which not",
+     "melix explain-fusion [options] FILE", addExplainFusion},
     {"fmt", CommandKind::Fmt, "format programs in place", "melix fmt [--check] FILE...", addFmt},
     {"repl", CommandKind::Repl, "a prompt for expressions and definitions", "melix repl [options]", addRepl},
 };
@@ -261,7 +272,7 @@ std::vector<std::string> splitProgramArguments(std::vector<std::string>& argumen
 
 bool takesProgram(CommandKind kind) {
   return kind == CommandKind::Run || kind == CommandKind::Build || kind == CommandKind::Check ||
-         kind == CommandKind::Show;
+         kind == CommandKind::Show || kind == CommandKind::ExplainFusion;
 }
 
 /// What is wrong although every option alone is right; empty if nothing is.

@@ -6,7 +6,7 @@
 
 namespace melix::driver {
 
-enum class CommandKind { Run, Build, Check, Show, Test, Bench, Fmt, Repl };
+enum class CommandKind { Run, Build, Check, Show, ExplainFusion, Test, Bench, Fmt, Repl };
 
 enum class StageKind { Ast, Core, Grad, Opt, Loops, Llvm, Asm };
 
@@ -29,14 +29,14 @@ struct CodeOptions {
 /// A command line that was understood. Members that a command does not take have their default.
 struct Invocation {
   CommandKind command = CommandKind::Run;
-  ProgramSource program;                     ///< run, build, show
+  ProgramSource program;                     ///< run, build, check, show, explain-fusion
   std::vector<std::string> files;            ///< check, test, bench, fmt
   std::vector<std::string> programArguments; ///< run
   CodeOptions code;
   std::string output;                ///< build
   bool strip = false;                ///< build
   StageKind stage = StageKind::Core; ///< show
-  bool count = false;                ///< show: the number of operations instead of the text
+  bool count = false;                ///< show: numbers of operations, nests and arrays instead of the text
   std::string only;                  ///< show: the function that is meant; empty means all
   std::string filter;                ///< test, bench: part of the names of what is to run
   double timeout = 60;               ///< test, bench: seconds after which one is stopped; 0: never

@@ -41,17 +41,46 @@ std::vector<core::FunctionId> chosenFunctions(const core::Module& module, const 
   return out;
 }
 
-/// The operations of each function, then their sum.
+struct Count {
+  size_t operations = 0, nests = 0, arrays = 0;
+  void operator+=(const Count& c) { operations += c.operations, nests += c.nests, arrays += c.arrays; }
+  std::string text() const {
+    auto of = [](size_t n, const std::string& what) {
+      return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+    };
+    return of(operations, "operation") + ", " + of(nests, "nest") + ", " + of(arrays, "array");
+  }
+};
+
+/// Whether the results of an operation that are arrays are memory of its own.
+bool makesArrays(core::OpKind kind) {
+  using core::OpKind;
+  return kind == OpKind::Nest || kind == OpKind::ArrayOf || kind == OpKind::Zero || kind == OpKind::ToArray ||
+         kind == OpKind::ArgSort;
+}
+
+Count countOf(const core::Module& module, const core::Function& f) {
+  Count out;
+  core::forEachOp(f, [&](core::OpId id) {
+    const core::Op& op = f.ops[id];
+    ++out.operations;
+    out.nests += op.kind == core::OpKind::Nest;
+    if (!makesArrays(op.kind)) return;
+    for (core::ValueId v : op.results) out.arrays += module.types.kind(f.typeOf(v)) == core::TypeKind::Array;
+  });
+  return out;
+}
+
+/// Operations, nests and arrays in memory of each function, then their sums.
 std::string countText(const core::Module& module, const std::vector<core::FunctionId>& functions) {
   std::string out;
-  size_t total = 0;
+  Count total;
   for (core::FunctionId f : functions) {
-    size_t count = 0;
-    core::forEachOp(module.functions[f], [&](core::OpId) { ++count; });
-    out += std::to_string(count) + " " + module.functions[f].name + "\n";
+    const Count count = countOf(module, module.functions[f]);
+    out += count.text() + ": " + module.functions[f].name + "\n";
     total += count;
   }
-  return out + std::to_string(total) + " in all\n";
+  return out + total.text() + " in all\n";
 }
 
 /// Core as Melix source, laid out.

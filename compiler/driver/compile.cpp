@@ -17,7 +17,7 @@ static bool verifies() {
 #endif
 }
 
-std::unique_ptr<session::Session> makeSession(const CodeOptions& code) {
+std::unique_ptr<session::Session> makeSession(const CodeOptions& code, transforms::FusionLog* fusion) {
   session::Options options;
   options.library = [](std::string_view path) { return findLibraryFile(path); };
   for (std::string_view path : libraryFiles("prelude/")) options.preludeFiles.emplace_back(path);
@@ -26,6 +26,7 @@ std::unique_ptr<session::Session> makeSession(const CodeOptions& code) {
     return readFile(path, error);
   };
   options.verify = verifies();
+  options.fusion = fusion;
   options.strictFloats = code.strictFp;
   options.strictShapes = code.strictShapes;
   options.checkOverflow = code.checkOverflow;
@@ -43,15 +44,20 @@ codegen::TargetKind targetOf(const CodeOptions& options, codegen::TargetKind usu
   return options.cpu == "native" ? codegen::TargetKind::Host : codegen::TargetKind::Portable;
 }
 
+std::string nameOf(const ProgramSource& program) {
+  if (program.code) return "<code>";
+  return program.file == "-" ? "<stdin>" : program.file;
+}
+
 std::optional<names::ModuleId> loadRoot(const ProgramSource& program, session::Session& session) {
-  if (program.code) return session.load("<code>", *program.code);
+  if (program.code) return session.load(nameOf(program), *program.code);
   std::string error;
   std::optional<std::string> text = readFile(program.file, error);
   if (!text) {
     writeProblem(error);
     return std::nullopt;
   }
-  return session.load(program.file == "-" ? "<stdin>" : program.file, std::move(*text));
+  return session.load(nameOf(program), std::move(*text));
 }
 
 bool reported(const session::Session& session, bool ok) {

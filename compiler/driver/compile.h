@@ -12,12 +12,15 @@
 
 namespace melix::driver {
 
-/// A session over the embedded library and the file system.
-std::unique_ptr<session::Session> makeSession(const CodeOptions& options);
+/// A session over the embedded library and the file system; fusion writes what it decides to `fusion`.
+std::unique_ptr<session::Session> makeSession(const CodeOptions& options,
+                                              transforms::FusionLog* fusion = nullptr);
 /// Whether these options can be followed; says on standard error what cannot.
 bool accepts(const CodeOptions& options);
 /// The processor asked for, else `usual`.
 codegen::TargetKind targetOf(const CodeOptions& options, codegen::TargetKind usual);
+/// What messages call the program.
+std::string nameOf(const ProgramSource& program);
 /// Reads and loads the program of a command line; says on standard error why it cannot.
 std::optional<names::ModuleId> loadRoot(const ProgramSource& program, session::Session& session);
 /// Reads a program and takes it to a stage of Core; says on standard error what is wrong.

@@ -14,6 +14,7 @@ int runCommand(const Invocation& invocation) {
   case CommandKind::Build: return commandBuild(invocation);
   case CommandKind::Check: return commandCheck(invocation);
   case CommandKind::Show: return commandShow(invocation);
+  case CommandKind::ExplainFusion: return commandExplainFusion(invocation);
   case CommandKind::Test: return commandTest(invocation);
   case CommandKind::Bench: return commandBench(invocation);
   case CommandKind::Fmt: return commandFmt(invocation);

@@ -39,8 +39,6 @@ void inlineExpanded(core::Module& module) {
   transforms::inlineCalls(module, options);
 }
 
-void fuse(core::Module& module) { transforms::fuse(module); }
-
 void raise(core::Module& module) {
   if (transforms::nameSizes(module)) transforms::simplify(module);
   if (transforms::raiseLoops(module)) transforms::simplify(module);
@@ -62,8 +60,12 @@ std::span<const Pass> derivativePasses() {
   return passes;
 }
 
-std::span<const Pass> optimisingPasses() {
-  static const Pass passes[] = {
+std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
+  auto fuse = [fusion](core::Module& module) -> Problems {
+    transforms::fuse(module, fusion);
+    return std::nullopt;
+  };
+  return {
       {"inline_calls", plain(inlineExpanded), true},
       {"simplify", plain(transforms::simplify), true},
       {"accumulate_to_reduce", plain(transforms::accumulateToReduce), true},
@@ -73,14 +75,13 @@ std::span<const Pass> optimisingPasses() {
       {"hoist_axes", plain(transforms::hoistAxes), true},
       {"reduce_before_multiply", plain(transforms::reduceBeforeMultiply), true, true},
       {"simplify", plain(transforms::simplify), true},
-      {"fuse", plain(fuse), true},
+      {"fuse", fuse, true},
       {"separate_terms", plain(transforms::separateTerms), true},
       {"choose_orders", plain(core::chooseOrders), true, true},
       {"form_fma", plain(transforms::formFma), true, true},
       {"merge_functions", plain(transforms::mergeFunctions), true},
       {"remove_unreachable", plain(transforms::removeUnreachable), true},
   };
-  return passes;
 }
 
 Span locationOf(const core::Module& module, core::LocId loc) {

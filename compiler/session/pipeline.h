@@ -3,6 +3,7 @@
 
 #include "core/ir.h"
 #include "transforms/expand_derivatives.h"
+#include "transforms/fusion_log.h"
 
 #include <functional>
 #include <optional>
@@ -20,8 +21,9 @@ struct Pass {
 
 /// lower … expand_derivatives: after these `show --stage grad` is taken.
 std::span<const Pass> derivativePasses();
-/// accumulate_to_reduce … : what "optimised Core" means, also for the interpreter.
-std::span<const Pass> optimisingPasses();
+/// accumulate_to_reduce … : what "optimised Core" means, also for the interpreter. What fusion decides is
+/// written down if `fusion` is given.
+std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion = nullptr);
 
 /// The innermost source place of a location chain.
 Span locationOf(const core::Module& module, core::LocId loc);

@@ -239,7 +239,7 @@ bool Session::advance(CoreStage wanted) {
     stage_ = CoreStage::Complete;
   }
   if (stage_ < CoreStage::Optimised && wanted >= CoreStage::Optimised) {
-    for (const Pass& pass : optimisingPasses()) {
+    for (const Pass& pass : optimisingPasses(options_.fusion)) {
       if (pass.rounds && options_.strictFloats) continue;
       pass.run(*module_);
       if (!verified(pass.name, true)) return false;

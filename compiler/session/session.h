@@ -5,6 +5,7 @@
 #include "check/checker.h"
 #include "core/ir.h"
 #include "transforms/expand_derivatives.h"
+#include "transforms/fusion_log.h"
 
 #include <functional>
 #include <memory>
@@ -23,6 +24,7 @@ struct Options {
   bool strictFloats = false;  ///< sums in sequence, no product fused with a sum
   bool checkOverflow = false; ///< a sum, difference, product or negative of integers that wraps is a panic
   bool strictShapes = false;  ///< sizes that only the run can compare are errors
+  transforms::FusionLog* fusion = nullptr; ///< where fusion writes what it decides, if it is asked
   bool verify = false; ///< check Core after every pass (a bug of the compiler is then reported and stops)
 };
 

@@ -6,6 +6,7 @@
 #include "transforms/join_nests.h"
 #include "transforms/simplify.h"
 
+#include <algorithm>
 #include <map>
 
 namespace melix::transforms {
@@ -36,12 +37,27 @@ public:
 
 private:
   void nest(OpId id) {
-    if (steps_.reads && inlineRead(s_, id)) return;
-    if (steps_.outer && fuseOuter(s_, id)) return;
-    if (!steps_.siblings) return;
+    FusionAnswer read{FusionReason::UsedWhole, {}}, outer;
+    if (steps_.reads && (read = inlineRead(s_, id)).done()) return;
+    if (steps_.outer && (outer = fuseOuter(s_, id)).done()) return;
+    if (steps_.siblings && joinsSibling(id)) return;
+    noteKept(id, read, outer);
+  }
+  /// Why an array stays that others than the end of the block use.
+  void noteKept(OpId id, const FusionAnswer& read, const FusionAnswer& outer) {
+    const OpId reader = read.reader.valid() ? read.reader : outer.reader;
+    const bool isArray = std::ranges::any_of(
+        s_.f.ops[id].results, [&](ValueId v) { return s_.m.types.kind(s_.f.typeOf(v)) == TypeKind::Array; });
+    if (!isArray || !reader.valid() || s_.f.ops[reader].kind == OpKind::Yield) return;
+    const bool asWhole = read.reason == FusionReason::UsedWhole || read.reason == FusionReason::Reduces;
+    const bool saysMore = asWhole && outer.reader.valid();
+    s_.note(FusionKind::Kept, saysMore ? outer.reason : read.reason, id, saysMore ? outer.reader : reader);
+  }
+  bool joinsSibling(OpId id) {
     OpId& other = latest_[std::vector<DimId>(s_.f.ops[id].dims)];
-    if (other.valid() && s_.uses.regionOf(other) == s_.block() && fuseSiblings(s_, id, other)) return;
+    if (other.valid() && s_.uses.regionOf(other) == s_.block() && fuseSiblings(s_, id, other)) return true;
     other = id;
+    return false;
   }
 
   Fusion& s_;
@@ -66,7 +82,9 @@ bool fuseOnce(Module& m, FusionSteps steps, FusionLog* log) {
 }
 
 void fuse(Module& m, FusionLog* log) {
-  for (int round = 0; round < maxRounds && fuseOnce(m, {}, log); ++round) {
+  for (int round = 0; round < maxRounds; ++round) {
+    if (log) std::erase_if(*log, [](const FusionDecision& d) { return d.kind == FusionKind::Kept; });
+    if (!fuseOnce(m, {}, log)) return;
     simplify(m);
     canonicalise(m);
   }

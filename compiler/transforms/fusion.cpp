@@ -8,7 +8,7 @@ using namespace core;
 
 Fusion::Fusion(Module& module, FunctionId function, const Effects& ofOps, FusionLog* decisions)
     : m(module), id(function), f(module.functions[function]), uses(module, function), sharing(module, f),
-      effects(ofOps), costs(module, f), log(decisions), scratch_(f.regions.add(Region{})),
+      effects(ofOps), costs(module, f), log_(decisions), scratch_(f.regions.add(Region{})),
       opsBefore_(f.ops.size()) {}
 
 // --- the block at hand
@@ -45,6 +45,10 @@ NestFacts& Fusion::factsOf(OpId nest) {
   auto it = facts_.find(nest);
   if (it == facts_.end()) it = facts_.emplace(nest, nestFacts(m, f, effects, costs, nest)).first;
   return it->second;
+}
+
+void Fusion::note(FusionKind kind, FusionReason reason, OpId nest, OpId other) {
+  if (log_) log_->push_back({kind, reason, f.ops[nest].loc, f.ops[other].loc});
 }
 
 // --- ops that come and go

@@ -17,6 +17,13 @@
 
 namespace melix::transforms {
 
+/// What a step did with a nest: none of the reasons, or why it did nothing, and for whose sake.
+struct FusionAnswer {
+  FusionReason reason = FusionReason::None;
+  core::OpId reader; ///< none if nobody reads the nest
+  bool done() const { return reason == FusionReason::None; }
+};
+
 /// What fusion asks of a nest.
 struct NestFacts {
   Cost cost; ///< of one point
@@ -82,7 +89,8 @@ public:
     return f.values[v].def.valid() ? &f.ops[f.values[v].def] : nullptr;
   }
 
-  FusionLog* const log;
+  /// Writes down what happened to a nest.
+  void note(FusionKind kind, FusionReason reason, core::OpId nest, core::OpId other);
 
 private:
   /// Lists of ops to be put in; of those for one place the last comes first.
@@ -102,6 +110,7 @@ private:
   void settle(core::OpId op, core::RegionId region, std::vector<core::OpId>& out);
   void settle(Lists lists, core::RegionId region, std::vector<core::OpId>& out);
 
+  FusionLog* const log_;
   core::RegionId block_, scratch_;
   const size_t opsBefore_; ///< those that come have higher numbers
   Kept kept_ = Kept::Array;

@@ -31,7 +31,6 @@ enum class FusionReason : uint8_t {
 };
 
 struct FusionDecision {
-  core::FunctionId function;
   FusionKind kind;
   FusionReason reason = FusionReason::None;
   core::LocId nest;  ///< what is meant

@@ -32,19 +32,15 @@ public:
   Inliner(Fusion& fusion, OpId nest)
       : s_(fusion), id_(nest), view_(fusion.f, fusion.f.ops[nest]), facts_(fusion.factsOf(nest)) {}
 
-  bool run() {
-    const FusionReason reason = refuses();
-    if (reason != FusionReason::None) {
-      if (s_.log && reader_.valid())
-        s_.log->push_back({s_.id, FusionKind::Kept, reason, locOf(id_), locOf(reader_)});
-      return false;
-    }
+  FusionAnswer run() {
+    const FusionAnswer answer{refuses(), reader_};
+    if (!answer.done()) return answer;
     for (const Point& p : points_) {
       note(p);
       copy(p);
     }
     s_.drop(id_);
-    return true;
+    return answer;
   }
 
 private:
@@ -128,7 +124,7 @@ private:
   }
   FusionReason findRead(const NestPart& part, Use use) {
     const Op& get = s_.f.ops[use.op];
-    reader_ = use.op;
+    reader_ = s_.uses.ancestorIn(s_.block(), use.op);
     if (get.kind != OpKind::Get || use.operand != 0) return FusionReason::UsedWhole;
     const Path& path = get.as<Path>();
     const size_t axes = view_.axes();
@@ -202,7 +198,7 @@ private:
 
   void note(const Point& p) {
     const OpId get = p.reads[0].get, top = s_.uses.ancestorIn(s_.block(), get);
-    if (s_.log) s_.log->push_back({s_.id, FusionKind::Inlined, FusionReason::None, locOf(id_), locOf(get)});
+    s_.note(FusionKind::Inlined, FusionReason::None, id_, top);
     if (s_.f.ops[top].kind != OpKind::Nest) return;
     NestFacts& reader = s_.factsOf(top);
     reader.cost += facts_.cost;
@@ -272,6 +268,6 @@ private:
 
 } // namespace
 
-bool inlineRead(Fusion& fusion, OpId nest) { return Inliner(fusion, nest).run(); }
+FusionAnswer inlineRead(Fusion& fusion, OpId nest) { return Inliner(fusion, nest).run(); }
 
 } // namespace melix::transforms

@@ -15,7 +15,7 @@
 
 namespace melix::transforms {
 
-/// Whether the nest, an op of the block at hand, is gone.
-bool inlineRead(Fusion& fusion, core::OpId nest);
+/// The nest is an op of the block at hand; if it could be done, it is gone.
+FusionAnswer inlineRead(Fusion& fusion, core::OpId nest);
 
 } // namespace melix::transforms

@@ -295,15 +295,14 @@ private:
 
 } // namespace
 
-bool fuseOuter(Fusion& s, OpId nest) {
+FusionAnswer fuseOuter(Fusion& s, OpId nest) {
   OuterTest test(s, nest);
   const FusionReason reason = test.refuses();
-  if (s.log && test.reader.valid())
-    s.log->push_back({s.id, reason == FusionReason::None ? FusionKind::Joined : FusionKind::Kept, reason,
-                      s.f.ops[nest].loc, s.f.ops[test.reader].loc});
-  if (reason != FusionReason::None) return false;
-  Joiner(s, nest, test.reader, test.axes).run();
-  return true;
+  if (reason == FusionReason::None) {
+    s.note(FusionKind::Joined, reason, nest, test.reader);
+    Joiner(s, nest, test.reader, test.axes).run();
+  }
+  return {reason, test.reader};
 }
 
 namespace {
@@ -333,7 +332,7 @@ bool fuseSiblings(Fusion& s, OpId nest, OpId later) {
   const NestFacts &x = s.factsOf(nest), &y = s.factsOf(later);
   if (x.oneSided != 0 || y.oneSided != 0 || isUsedBefore(s, nest, later)) return false;
   if (!readTheSame(x, y)) return false;
-  if (s.log) s.log->push_back({s.id, FusionKind::Joined, FusionReason::None, a.loc, b.loc});
+  s.note(FusionKind::Joined, FusionReason::None, nest, later);
   Joiner(s, nest, later, static_cast<uint32_t>(a.dims.size())).run();
   return true;
 }

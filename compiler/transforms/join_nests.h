@@ -23,8 +23,8 @@
 
 namespace melix::transforms {
 
-/// Whether the nest, an op of the block at hand, became part of the first op that uses it.
-bool fuseOuter(Fusion& fusion, core::OpId nest);
+/// The nest, an op of the block at hand, becomes part of the first op that uses it.
+FusionAnswer fuseOuter(Fusion& fusion, core::OpId nest);
 
 /// Whether it became part of `later`, a nest of the block.
 bool fuseSiblings(Fusion& fusion, core::OpId nest, core::OpId later);

@@ -188,7 +188,10 @@ TEST(Show, LoopsHaveTheNamesAndLinesOfTheProgram) {
 TEST(Show, CountsAndChoosesFunctions) {
   harness::ProcessResult r =
       melix("show --stage core --count --only f -e 'fn f(x: f32) -> f32 = x * x\nprint(f(3.0))'");
-  EXPECT_EQ(r.output, "2 f\n2 in all\n") << r.errors;
+  EXPECT_EQ(r.output, "2 operations, 0 nests, 0 arrays: f\n2 operations, 0 nests, 0 arrays in all\n")
+      << r.errors;
+  r = melix("show --stage opt --count -e 'print([for i in 0..len(arguments()): i * i] + 1)'");
+  EXPECT_TRUE(contains(r.output, ", 1 nest, 1 array in all\n")) << r.output;
   EXPECT_EQ(melix("show --stage core --only nothing -e 'print(1)'").status, 1);
 }
 

@@ -1,0 +1,101 @@
+// melix explain-fusion: which sweeps became one, and which write an array, and why.
+#include "driver/commands.h"
+#include "driver/compile.h"
+#include "driver/exit_status.h"
+#include "driver/files.h"
+#include "session/pipeline.h"
+
+#include <map>
+
+namespace melix::driver {
+namespace {
+
+using transforms::FusionDecision;
+using transforms::FusionKind;
+using transforms::FusionReason;
+
+/// A place: where the program has what the compiler made of it, or calls the library for it.
+struct Line {
+  std::string file;
+  uint32_t line = 0;
+  auto operator<=>(const Line&) const = default;
+};
+
+/// Of the places of a chain the innermost in the program itself; if there is none, the first.
+Line lineOf(const session::Session& session, const core::Module& module, core::LocId loc,
+            std::string_view program) {
+  Span found;
+  for (; loc.valid(); loc = module.locs[loc].inner) {
+    const Span span = module.locs[loc].span;
+    if (!span.valid()) continue;
+    const bool here = session.sources.path(span.file) == program;
+    if (here || !found.valid()) found = span;
+  }
+  if (!found.valid()) return {};
+  return {std::string(session.sources.path(found.file)), session.sources.lineColumn(found).line};
+}
+
+std::string_view textOf(FusionReason reason) {
+  switch (reason) {
+  case FusionReason::None: break;
+  case FusionReason::UsedWhole: return "is used as a whole";
+  case FusionReason::Reduces: return "is known when all of it has run";
+  case FusionReason::Adds: return "adds into accumulators";
+  case FusionReason::ReadInLoop: return "is read in a loop, perhaps often";
+  case FusionReason::ReadOften: return "is read at many points for each element";
+  case FusionReason::Dear: return "is dearer to compute again than to read";
+  case FusionReason::Effects: return "may panic, and so may what stands in between or reads it";
+  case FusionReason::Cut: return "has input, output or an assertion behind it";
+  case FusionReason::Updated: return "reads what is changed before it is needed";
+  case FusionReason::OtherAxes: return "has other axes, or is read elsewhere than at the same point";
+  case FusionReason::Product: return "is one side of a product, whose tiles share it";
+  case FusionReason::Separate: return "is dear, and its points run in any order, apart from their sum";
+  }
+  return "";
+}
+
+std::string place(const Line& line, const Line& from) {
+  const std::string number = "line " + std::to_string(line.line);
+  if (line == from) return "this line";
+  return line.file == from.file || line.file.empty() ? number : line.file + ", " + number;
+}
+
+/// One line of the answer, without how often.
+std::string sentence(const FusionDecision& d, const Line& at, const Line& other) {
+  switch (d.kind) {
+  case FusionKind::Inlined: return "computed where " + place(other, at) + " reads it";
+  case FusionKind::Joined: return "one sweep with " + place(other, at);
+  case FusionKind::Kept: return "an array for " + place(other, at) + ": it " + std::string(textOf(d.reason));
+  }
+  return "";
+}
+
+std::string explanation(const session::Session& session, const core::Module& module,
+                        const transforms::FusionLog& log, std::string_view program) {
+  std::map<Line, std::map<std::string, size_t>> lines;
+  for (const FusionDecision& d : log) {
+    const Line at = lineOf(session, module, d.nest, program),
+               other = lineOf(session, module, d.other, program);
+    if (at.line != 0) ++lines[at][sentence(d, at, other)];
+  }
+  std::string out;
+  for (const auto& [at, sentences] : lines)
+    for (const auto& [text, times] : sentences)
+      out += at.file + ":" + std::to_string(at.line) + ": " + text +
+             (times > 1 ? " (" + std::to_string(times) + " times)" : "") + "\n";
+  return out.empty() ? "no sweep over an array reads what another made\n" : out;
+}
+
+} // namespace
+
+int commandExplainFusion(const Invocation& invocation) {
+  return onBigStack([&]() -> int {
+    transforms::FusionLog log;
+    std::unique_ptr<session::Session> session = makeSession(invocation.code, &log);
+    if (!advanceProgram(invocation.program, *session, session::CoreStage::Optimised)) return Failure;
+    writeOutput(explanation(*session, session->module(), log, nameOf(invocation.program)));
+    return Success;
+  });
+}
+
+} // namespace melix::driver
