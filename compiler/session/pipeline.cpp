@@ -3,6 +3,7 @@
 #include "core/order.h"
 #include "transforms/accumulate_to_reduce.h"
 #include "transforms/canonicalise.h"
+#include "transforms/collapse_axes.h"
 #include "transforms/defunctionalise.h"
 #include "transforms/form_fma.h"
 #include "transforms/hoist_axes.h"
@@ -58,6 +59,7 @@ std::span<const Pass> optimisingPasses() {
       {"hoist_axes", plain(transforms::hoistAxes), true},
       {"simplify", plain(transforms::simplify), true},
       {"separate_terms", plain(transforms::separateTerms), true},
+      {"collapse_axes", plain(transforms::collapseAxes), true},
       {"choose_orders", plain(core::chooseOrders), true, true},
       {"form_fma", plain(transforms::formFma), true, true},
       {"remove_unreachable", plain(transforms::removeUnreachable), true},
