@@ -137,8 +137,8 @@ std::optional<std::vector<uint32_t>> Lower::axisOrder(const Sweep& sweep, uint32
   return order;
 }
 
-/// The ops of the body that one of several sweeps runs: what its results are made of, the sizes found there, and
-/// with the first one all effects.
+/// The ops of the body that one of several sweeps runs: what its results are made of, the sizes found there,
+/// and with the first one all effects.
 std::set<const core::Op*> Lower::neededBy(const core::Op& op, const Sweep& sweep, bool isFirst) {
   const core::NestView nest(in_, op);
   core::RegionId body = nest.body();
