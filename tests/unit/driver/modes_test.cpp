@@ -20,14 +20,14 @@ fn hash(x: f32[N]) -> u32 = {
   h
 }
 fn told() -> str {
-  let x = [for i in 0..300, j in 0..101: value(101 * i + j)]
-  let long = [for i in 0..100000: value(i)]
+  let x = [for i in 0..90, j in 0..101: value(101 * i + j)]
+  let long = [for i in 0..20000: value(i)]
   let few = [for i in 0..5000, c in 0..3: value(3 * i + c)]
   let weights = [0.3, 0.7, 1.1]
   let rows = hash([for i: sum(for j: x[i, j])])
   let columns = hash([for j: sum(for i: x[i, j] * x[i, 0])])
   let product = transpose(x) @ x
-  let slopes = grad(energy)(few)
+  let slopes = grad(energy)(x)
   let mixed = sum(for i, c: few[i, c] * weights[c])
   "{bits(sum(x))} {rows} {columns} {bits(sum(long))} {bits(sum(long * long))} {bits(mixed)} {bits(sum(product))} {bits(sum(slopes))} {bits(prod(1 + few / 65536))} {bits(sum(exp(-x * x)))}"
 }
