@@ -138,8 +138,18 @@ llvm::Value* FunctionEmitter::minMax(bool min, llvm::Value* a, llvm::Value* b, T
                                                 : (min ? llvm::CmpInst::ICMP_ULT : llvm::CmpInst::ICMP_UGT);
     return b_.CreateSelect(b_.CreateICmp(p, b, a), b, a);
   }
+  // The second where it is beyond the first, or NaN, or of two zeros the one that is +0, for min -0. What
+  // asks for that zero knows the second alone: a reduction does not wait for it.
+  llvm::Type* t = a->getType();
+  llvm::Value* zero = llvm::ConstantFP::get(t, 0.0);
+  llvm::Type* bits = b_.getIntNTy(t->getScalarSizeInBits());
+  llvm::Constant* wanted =
+      llvm::ConstantInt::get(bits, min ? llvm::APInt::getSignMask(bits->getIntegerBitWidth())
+                                       : llvm::APInt(bits->getIntegerBitWidth(), 0));
+  llvm::Value* isZero = b_.CreateICmpEQ(b_.CreateBitCast(b, bits), wanted);
   llvm::Value* beyond = min ? b_.CreateFCmpOLT(b, a) : b_.CreateFCmpOGT(b, a);
-  return b_.CreateSelect(b_.CreateOr(beyond, isNan(b)), b, a);
+  llvm::Value* tie = b_.CreateAnd(isZero, b_.CreateFCmpOEQ(a, zero));
+  return b_.CreateSelect(b_.CreateOr(beyond, b_.CreateOr(isNan(b), tie)), b, a);
 }
 
 llvm::Value* FunctionEmitter::compare(ops::CmpKind how, llvm::Value* a, llvm::Value* b, TypeKind kind) {

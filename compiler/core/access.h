@@ -1,35 +1,29 @@
 #pragma once
-// What the values in the body of a nest depend on, and how it reads arrays.
+// What the values of a function depend on.
 
 #include "core/ir.h"
 
-#include <map>
 #include <set>
 #include <unordered_map>
 
 namespace melix::core {
 
-/// Axes are the axis parameters of nests and the index parameters of loops.
+/// By value: the axes of the nests around it that it varies with, through data too. Indices of loops are
+/// none. What loops, branches and nests give varies with all that is used inside and comes from outside of
+/// them.
 class AccessInfo {
 public:
-  AccessInfo(const Module& m, const Function& f);
+  explicit AccessInfo(const Function& f);
 
-  /// Axis parameters (of any enclosing nest or loop) a value varies with. Values computed by loops and
-  /// branches vary with everything inside them that comes from outside the op.
   const std::set<ValueId>& axesOf(ValueId v) const;
-  /// Index operands of a `get`, `set` or `add_at`, one for each Index step; none for other steps.
-  std::vector<ValueId> indices(const Op& op) const;
-  /// Whether the term's reads include one whose last index is `axis` with coefficient 1.
-  bool readsContiguously(ValueId term, ValueId axis) const {
-    std::set<ValueId> seen;
-    return readsContiguously(term, axis, seen);
-  }
 
 private:
-  bool readsContiguously(ValueId term, ValueId axis, std::set<ValueId>& seen) const;
   /// Adds to `out` the axes around the region that what is in it varies with.
   void region(RegionId r, std::set<ValueId>& out);
-  const Module& m_;
+  void op(const Op& op, std::set<ValueId>& out);
+  /// Adds the axes of all that is used inside a region and known by now.
+  void usedInside(RegionId r, std::set<ValueId>& out) const;
+
   const Function& f_;
   std::unordered_map<ValueId, std::set<ValueId>> axes_;
   std::set<ValueId> open_; ///< axes around the op at hand

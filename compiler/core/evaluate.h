@@ -108,6 +108,22 @@ T floorRemainder(T a, T b) {
   }
 }
 
+/// A NaN operand is the result, the first of two; +0 is greater than -0.
+template <class T>
+T least(T a, T b) {
+  if (a != a || a < b) return a;
+  if constexpr (std::is_floating_point_v<T>)
+    if (a == b) return std::signbit(a) ? a : b;
+  return b;
+}
+template <class T>
+T greatest(T a, T b) {
+  if (a != a || a > b) return a;
+  if constexpr (std::is_floating_point_v<T>)
+    if (a == b) return std::signbit(a) ? b : a;
+  return b;
+}
+
 /// The table of the ops by class of kinds. `use(K(), f)` is what an entry gives: `f`, a function without
 /// state, computes the op on values of kind `K`. `Result()` stands for an op that a class has not.
 template <class Result, class Use>
@@ -133,9 +149,8 @@ struct ScalarOps {
     using T = typename K::Type;
     switch (op) {
     case OpKind::Cmp: return compared<K>(static_cast<ops::CmpKind>(detail));
-    // A NaN operand is the result; a tie follows the first operand.
-    case OpKind::Min: return use(K(), [](T a, T b) { return a != a || a <= b ? a : b; });
-    case OpKind::Max: return use(K(), [](T a, T b) { return a != a || a >= b ? a : b; });
+    case OpKind::Min: return use(K(), [](T a, T b) { return least(a, b); });
+    case OpKind::Max: return use(K(), [](T a, T b) { return greatest(a, b); });
     default: return Result();
     }
   }

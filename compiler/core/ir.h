@@ -107,8 +107,9 @@ struct NestResult {
   std::vector<uint32_t> keep;
   MonoidKind monoid = MonoidKind::Sum;
   OrderKind order = OrderKind::Unset; ///< of float Sum and Prod; set by core/order.h
-  bool fused = false; ///< float Sum whose yielded value is a `mul` of region 0: each term is added by `fma`
-  uint32_t lanes = 0;
+  bool fused = false;  ///< float Sum whose yielded value is a `mul` of region 0: each term is added by `fma`
+  uint32_t lanes = 0;  ///< of the order Lanes: how many, a power of two
+  uint32_t row = 0;    ///< of the order Lanes: the reduced axis whose index tells the lane of a term
   uint32_t yields = 1; ///< of Combine: how many values are combined together
   uint32_t combineRegion = 0;
 };

@@ -1,117 +1,201 @@
 #include "core/order.h"
 
-#include "core/access.h"
 #include "core/nest.h"
+#include "core/term_accesses.h"
 #include "core/walk.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <optional>
 
 namespace melix::core {
 
 namespace {
 
-class Orders {
-public:
-  Orders(Module& m, Function& f) : m_(m), f_(f), access_(m, f) {}
+constexpr int64_t shortExtent = 16; ///< axes of smaller literal extent are no rows of their own
 
-  void run() {
-    forEachOp(f_, [&](OpId id) {
-      if (f_.ops[id].kind == OpKind::Nest) nest(f_.ops[id]);
-    });
+using Axes = std::set<ValueId>;
+
+/// What the rule asks of one reduction.
+struct Reduction {
+  std::vector<TermAccess> accesses; ///< in the order of the text
+  std::vector<ValueId> reduced;     ///< in nest order
+  Axes kept;
+  Axes shortAxes; ///< of reduced and kept ones, those of a small literal extent
+};
+
+bool meets(const Axes& a, const Axes& b) {
+  return std::any_of(a.begin(), a.end(), [&](ValueId x) { return b.contains(x); });
+}
+
+class Rule {
+public:
+  explicit Rule(Reduction about) : about_(std::move(about)) {
+    reduced_.insert(about_.reduced.begin(), about_.reduced.end());
+    for (TermAccess& a : about_.accesses)
+      std::erase_if(a.axes, [&](ValueId x) { return !about_.kept.contains(x) && !reduced_.contains(x); });
+  }
+
+  /// The row axis, if it is lanes.
+  std::optional<ValueId> lanes() const {
+    const std::vector<const TermAccess*> most = withMostAxes();
+    if (about_.kept.empty()) return row(most.empty() ? nullptr : most.back());
+    if (most.empty() || hasTwoSides()) return std::nullopt;
+    const TermAccess* deciding = nullptr;
+    for (const TermAccess* a : most) {
+      if (lastIsKept(*a)) return std::nullopt;
+      if (meets(a->indices.back(), reduced_)) deciding = a;
+    }
+    return deciding ? std::optional(row(deciding)) : std::nullopt;
   }
 
 private:
-  void nest(Op& op) {
+  std::vector<const TermAccess*> withMostAxes() const {
+    size_t most = 0;
+    for (const TermAccess& a : about_.accesses) most = std::max(most, a.axes.size());
+    std::vector<const TermAccess*> out;
+    for (const TermAccess& a : about_.accesses)
+      if (a.axes.size() == most) out.push_back(&a);
+    return out;
+  }
+
+  /// Whether the sets of kept axes of two accesses do not hold each other: by size, each holds the one
+  /// before.
+  bool hasTwoSides() const {
+    std::vector<Axes> sides;
+    for (const TermAccess& a : about_.accesses) {
+      sides.push_back(a.axes);
+      std::erase_if(sides.back(), [&](ValueId x) { return reduced_.contains(x); });
+    }
+    std::sort(sides.begin(), sides.end(), [](const Axes& a, const Axes& b) { return a.size() < b.size(); });
+    for (size_t k = 1; k < sides.size(); ++k)
+      if (!std::includes(sides[k].begin(), sides[k].end(), sides[k - 1].begin(), sides[k - 1].end()))
+        return true;
+    return false;
+  }
+
+  bool lastIsKept(const TermAccess& a) const {
+    const Axes& last = a.indices.back();
+    const bool slides = meets(last, reduced_);
+    return std::any_of(last.begin(), last.end(), [&](ValueId x) {
+      return about_.kept.contains(x) && !(slides && about_.shortAxes.contains(x));
+    });
+  }
+
+  /// The reduced axis that the last index which has one varies with, of several the last in nest order.
+  ValueId lastReduced(const TermAccess& access, bool mayBeShort) const {
+    for (size_t k = access.indices.size(); k-- > 0;)
+      for (size_t a = about_.reduced.size(); a-- > 0;) {
+        const ValueId axis = about_.reduced[a];
+        if (access.indices[k].contains(axis) && (mayBeShort || !about_.shortAxes.contains(axis))) return axis;
+      }
+    return {};
+  }
+
+  ValueId row(const TermAccess* deciding) const {
+    const ValueId axis = deciding ? lastReduced(*deciding, true) : ValueId();
+    if (!axis.valid()) return about_.reduced.back();
+    const ValueId other = about_.shortAxes.contains(axis) ? lastReduced(*deciding, false) : ValueId();
+    return other.valid() ? other : axis;
+  }
+
+  Reduction about_;
+  Axes reduced_;
+};
+
+/// The nests of a function, from the outside in.
+class Orders {
+public:
+  Orders(Module& m, Function& f) : m_(m), f_(f), accesses_(m, f) {}
+
+  void region(RegionId r) {
+    for (OpId id : f_.regions[r].ops) {
+      const bool isNest = f_.ops[id].kind == OpKind::Nest;
+      if (isNest) nest(id);
+      const size_t outside = around_.size();
+      const size_t axes = isNest ? f_.ops[id].dims.size() : 0;
+      for (RegionId inner : f_.ops[id].regions) {
+        const std::vector<ValueId>& params = f_.regions[inner].params;
+        if (inner == f_.ops[id].regions[0])
+          for (size_t a = 0; a < axes; ++a) around_.push_back({params[a], isShort(f_.ops[id].dims[a])});
+        region(inner);
+        around_.resize(outside);
+      }
+    }
+  }
+
+private:
+  struct Axis {
+    ValueId param;
+    bool isShort;
+  };
+
+  bool isShort(DimId extent) const {
+    const std::optional<int64_t> known = m_.types.dims.asConstant(extent);
+    return known && *known < shortExtent;
+  }
+
+  void nest(OpId id) {
+    Op& op = f_.ops[id];
     const NestView nest(f_, op);
     for (const NestPart& part : nest.parts()) {
       NestResult& r = resultOf(op, part);
-      const ValueId term = nest.yields(part)[0];
-      bool sums = r.monoid == MonoidKind::Sum || r.monoid == MonoidKind::Prod;
-      if (r.kind != NestResultKind::Reduce || !sums || r.order != OrderKind::Unset) continue;
-      if (m_.types.isFloat(f_.typeOf(term))) choose(op, r, term);
+      const TypeKind term = m_.types.kind(f_.typeOf(nest.yields(part)[0]));
+      const bool open = r.kind == NestResultKind::Reduce && r.order == OrderKind::Unset;
+      if (!open || !isOrdered(r.monoid, OrderKind::Chain, term) || r.keep.size() == nest.axes()) continue;
+      choose(r, term, about(id, nest, part));
     }
   }
 
-  void choose(const Op& op, NestResult& r, ValueId term) {
-    const std::vector<ValueId>& axes = f_.regions[op.regions[0]].params;
-    ValueId innermost;
-    std::set<ValueId> reduced;
-    for (uint32_t a = 0; a < op.dims.size(); ++a) {
-      if (std::find(r.keep.begin(), r.keep.end(), a) != r.keep.end()) continue;
-      innermost = axes[a];
-      reduced.insert(axes[a]);
-    }
-    r.order = OrderKind::Chain;
-    if (!innermost.valid() || hasTwoSides(term, reduced) || !access_.readsContiguously(term, innermost))
-      return;
-    r.order = OrderKind::Lanes;
-    r.lanes = m_.types.kind(f_.typeOf(term)) == TypeKind::F64 ? 32 : 64;
-  }
-
-  /// The axes of each factor; one that is met again says nothing new.
-  void factors(ValueId v, std::unordered_set<ValueId>& seen, std::vector<std::set<ValueId>>& out) const {
-    if (!seen.insert(v).second) return;
-    const OpId def = f_.values[v].def;
-    const OpKind kind = def.valid() ? f_.ops[def].kind : OpKind::Yield;
-    if (kind == OpKind::Mul || kind == OpKind::Neg || kind == OpKind::Select) {
-      // Of a choice the condition is a factor, and so are the arms.
-      for (ValueId x : f_.ops[def].operands) factors(x, seen, out);
-      return;
-    }
-    if (!access_.axesOf(v).empty()) out.push_back(access_.axesOf(v));
-  }
-
-  bool hasTwoSides(ValueId term, const std::set<ValueId>& reduced) const {
-    std::vector<std::set<ValueId>> all;
-    std::unordered_set<ValueId> seen;
-    factors(term, seen, all);
-    if (all.size() < 2) return false;
-    // A contraction varies with the reduced axes in at least two factors.
-    std::set<ValueId> others;
-    for (const auto& f : all)
-      for (ValueId a : f)
-        if (!reduced.contains(a) && isNestAxis(a)) others.insert(a);
-    std::vector<std::set<ValueId>> classes;
-    for (ValueId a : others) {
-      bool everywhere = std::all_of(all.begin(), all.end(), [&](const auto& f) { return f.contains(a); });
-      if (everywhere) continue;
-      std::set<ValueId> joined{a};
-      for (const auto& f : all)
-        if (f.contains(a)) joined.insert(f.begin(), f.end());
-      for (auto it = classes.begin(); it != classes.end();) {
-        bool meets = std::any_of(it->begin(), it->end(),
-                                 [&](ValueId x) { return joined.contains(x) && isSide(x, reduced, all); });
-        if (!meets) {
-          ++it;
-          continue;
-        }
-        joined.insert(it->begin(), it->end());
-        it = classes.erase(it);
+  Reduction about(OpId id, const NestView& nest, const NestPart& part) const {
+    Reduction out{accesses_.of(id, nest.yields(part)[0]), {}, {}, {}};
+    auto keep = [&](const Axis& axis) {
+      out.kept.insert(axis.param);
+      if (axis.isShort) out.shortAxes.insert(axis.param);
+    };
+    for (const Axis& axis : around_) keep(axis);
+    const std::vector<uint32_t>& kept = part.spec->keep;
+    for (uint32_t a = 0; a < nest.axes(); ++a) {
+      const Axis axis{nest.axisParams()[a], isShort(f_.ops[id].dims[a])};
+      if (std::find(kept.begin(), kept.end(), a) != kept.end()) {
+        keep(axis);
+        continue;
       }
-      classes.push_back(std::move(joined));
+      out.reduced.push_back(axis.param);
+      if (axis.isShort) out.shortAxes.insert(axis.param);
     }
-    return classes.size() >= 2;
+    return out;
   }
-  bool isNestAxis(ValueId a) const {
-    return f_.ops[f_.regions[f_.values[a].region].parent].kind == OpKind::Nest;
-  }
-  static bool isSide(ValueId a, const std::set<ValueId>& reduced, const std::vector<std::set<ValueId>>& all) {
-    return !reduced.contains(a) &&
-           !std::all_of(all.begin(), all.end(), [&](const auto& f) { return f.contains(a); });
+
+  void choose(NestResult& r, TypeKind term, Reduction about) const {
+    const std::optional<ValueId> row = Rule(std::move(about)).lanes();
+    r.order = row ? OrderKind::Lanes : OrderKind::Chain;
+    if (!row) return;
+    r.lanes = term == TypeKind::F64 ? 32 : 64;
+    r.row = f_.values[*row].index;
   }
 
   Module& m_;
   Function& f_;
-  AccessInfo access_;
+  TermAccesses accesses_;
+  std::vector<Axis> around_; ///< of the nests around the op at hand
 };
 
 } // namespace
 
+std::vector<uint32_t> termSequence(const NestResult& r, uint32_t axes) {
+  std::vector<uint32_t> out;
+  const bool lanes = r.order == OrderKind::Lanes;
+  for (uint32_t a = 0; a < axes; ++a)
+    if (std::find(r.keep.begin(), r.keep.end(), a) == r.keep.end() && !(lanes && a == r.row))
+      out.push_back(a);
+  if (lanes) out.push_back(r.row);
+  return out;
+}
+
 void chooseOrders(Module& m) {
   for (uint32_t i = 0; i < m.functions.size(); ++i) {
     Function& f = m.functions[FunctionId(i)];
-    if (f.body.valid()) Orders(m, f).run();
+    if (f.body.valid()) Orders(m, f).region(f.body);
   }
 }
 

@@ -362,16 +362,19 @@ private:
     while (ok() && is("{")) o.regions.push_back(region(b));
   }
 
+  /// The number of the axis named next.
+  uint32_t axis(const std::vector<std::string>& axes) {
+    auto it = std::find(axes.begin(), axes.end(), word());
+    if (it == axes.end()) fail("no such axis");
+    return static_cast<uint32_t>(it - axes.begin());
+  }
+
   NestResult nestResult(const std::vector<std::string>& axes) {
     NestResult r;
     std::string kind = word();
     if (kind == "filter") return filtering();
     expect("[");
-    list("]", [&] {
-      auto it = std::find(axes.begin(), axes.end(), word());
-      if (it == axes.end()) fail("no such axis");
-      r.keep.push_back(static_cast<uint32_t>(it - axes.begin()));
-    });
+    list("]", [&] { r.keep.push_back(axis(axes)); });
     if (kind == "collect") return r;
     if (kind != "keep") fail("`collect`, `keep` or `filter` expected");
     r.kind = NestResultKind::Reduce;
@@ -384,7 +387,11 @@ private:
     if (accept("chain")) r.order = OrderKind::Chain;
     if (accept("lanes")) {
       r.order = OrderKind::Lanes;
+      expect("(");
       r.lanes = count();
+      expect(",");
+      r.row = axis(axes);
+      expect(")");
     }
     r.fused = accept("fused");
     return r;

@@ -278,9 +278,10 @@ private:
 
   std::string axes(const std::vector<uint32_t>& keep, const Region& body) {
     std::string out = "[";
-    for (size_t i = 0; i < keep.size(); ++i) out += (i ? ", " : "") + value(body.params[keep[i]]).substr(1);
+    for (size_t i = 0; i < keep.size(); ++i) out += (i ? ", " : "") + axis(keep[i], body);
     return out + "]";
   }
+  std::string axis(uint32_t a, const Region& body) { return value(body.params[a]).substr(1); }
 
   void nest(const Op& op, bool withRegions) {
     const auto& attr = op.as<NestAttr>();
@@ -302,7 +303,8 @@ private:
       if (r.monoid == MonoidKind::Combine)
         out_ += " " + std::to_string(r.yields) + " region " + std::to_string(r.combineRegion);
       if (r.order == OrderKind::Chain) out_ += " chain";
-      if (r.order == OrderKind::Lanes) out_ += " lanes " + std::to_string(r.lanes);
+      if (r.order == OrderKind::Lanes)
+        out_ += " lanes(" + std::to_string(r.lanes) + ", " + axis(r.row, body) + ")";
       if (r.fused) out_ += " fused";
     }
     if (attr.accs > 0) {

@@ -1,10 +1,12 @@
 #include "core/verify.h"
 
 #include "core/flow.h"
+#include "core/order.h"
 #include "core/print.h"
 #include "core/walk.h"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_set>
 
 namespace melix::core {
@@ -323,12 +325,21 @@ private:
       combine(id, nest, part);
     else if (reduces && nr.monoid != MonoidKind::Sum && !types_.isScalar(t))
       report(id, "reduces scalars only");
+    if (nr.order != OrderKind::Unset) order(id, nr, t);
     for (uint32_t k = 0; k < part.results.count; ++k) {
       const TypeId yielded = f_.typeOf(isCombine(nr) ? yields[k] : yields.back());
       const TypeId want = nestResultType(types_, nr, o.dims, yielded, nest.size(part));
       if (f_.typeOf(nest.results(part)[k]) != want)
         report(id, "result " + std::to_string(part.results.first + k) + " is not " + types_.print(want));
     }
+  }
+  void order(OpId id, const NestResult& r, TypeId term) {
+    if (r.kind != NestResultKind::Reduce || !isOrdered(r.monoid, r.order, types_.kind(term)))
+      return report(id, "only sums and products of floats have an order");
+    if (r.order != OrderKind::Lanes) return;
+    if (!std::has_single_bit(r.lanes)) report(id, "lanes are a power of two");
+    if (r.row >= f_.ops[id].dims.size() || std::find(r.keep.begin(), r.keep.end(), r.row) != r.keep.end())
+      report(id, "the lanes' axis is not reduced");
   }
   void combine(OpId id, const NestView& nest, const NestPart& part) {
     const uint32_t count = part.spec->yields, number = part.spec->combineRegion;

@@ -6,7 +6,6 @@ namespace melix::interp {
 
 using core::MonoidKind;
 using core::NestResultKind;
-using core::OrderKind;
 
 NestState::~NestState() {
   for (ResultState& r : results) {
@@ -102,8 +101,7 @@ void NestRun::prepare(ResultState& r, const NestResultExtra& x) {
   r.single = true;
   for (uint32_t a : x.spec.keep) r.single &= a < x.spec.keep.size();
   r.cells.resize(static_cast<size_t>(r.single ? 1 : cells));
-  if (isOrdered(x) && x.spec.order == OrderKind::Lanes)
-    r.lanes.assign(r.cells.size() * x.spec.lanes, x.scalar.unit);
+  if (isOrdered(x)) r.ordered.emplace(x, r.cells.size(), s_.extents);
   for (size_t c = 0; c < r.cells.size(); ++c) reset(r, c);
 }
 

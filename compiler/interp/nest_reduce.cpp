@@ -8,7 +8,6 @@ namespace melix::interp {
 
 using core::MonoidKind;
 using core::NestResultKind;
-using core::OrderKind;
 
 static Slot combined(const NestResultExtra& x, Slot a, Slot b) { return Slot{x.scalar.combine(a.u, b.u, 0)}; }
 
@@ -36,8 +35,7 @@ void NestRun::reset(ResultState& r, size_t c) {
   }
   cell = Cell{};
   if (core::isPosition(x.spec)) return;
-  cell.total = cell.block = x.scalar.unit;
-  if (isOrdered(x)) cell.total.u = core::firstTotal(x.spec.monoid, x.kind0);
+  cell.total = x.scalar.unit;
 }
 
 bool NestRun::reduce(ResultState& r) {
@@ -56,39 +54,17 @@ bool NestRun::reduce(ResultState& r) {
     argument(r, cell, v);
     return true;
   }
-  auto add = [&](Slot& to) {
-    to = x.scalar.fma ? Slot{x.scalar.fma(v.u, f_.r[x.yields[1]].u, to.u)} : combined(x, to, v);
-  };
-  if (!isOrdered(x)) {
-    add(cell.total);
-    return true;
-  }
-  if (x.spec.order == OrderKind::Lanes)
-    add(r.lanes[c * x.spec.lanes + static_cast<size_t>(cell.terms) % x.spec.lanes]);
+  const Slot factor = x.scalar.fma ? f_.r[x.yields[1]] : Slot{0};
+  if (r.ordered)
+    r.ordered->add(c, {v, factor}, s_.index);
   else
-    add(cell.block);
-  if (++cell.terms == core::blockTerms) closeBlock(r, c);
+    cell.total = x.scalar.fma ? Slot{x.scalar.fma(v.u, factor.u, cell.total.u)} : combined(x, cell.total, v);
   return true;
-}
-
-void NestRun::closeBlock(ResultState& r, size_t c) {
-  const NestResultExtra& x = *r.x;
-  Cell& cell = r.cells[c];
-  if (x.spec.order == OrderKind::Lanes) {
-    Slot* lanes = r.lanes.data() + c * x.spec.lanes;
-    for (uint32_t half = x.spec.lanes / 2; half >= 1; half /= 2)
-      for (uint32_t k = 0; k < half; ++k) lanes[k] = combined(x, lanes[k], lanes[k + half]);
-    cell.block = lanes[0];
-    for (uint32_t k = 0; k < x.spec.lanes; ++k) lanes[k] = x.scalar.unit;
-  }
-  cell.total = combined(x, cell.total, cell.block);
-  cell.block = x.scalar.unit;
-  cell.terms = 0;
 }
 
 void NestRun::argument(const ResultState& r, Cell& cell, Slot v) {
   TypeKind k = r.x->kind0;
-  bool max = r.x->spec.monoid == MonoidKind::ArgMax, better = cell.terms == 0;
+  bool max = r.x->spec.monoid == MonoidKind::ArgMax, better = !cell.any;
   if (!better && types::isFloatKind(k)) {
     double x = core::floatValue(k, v.u), best = core::floatValue(k, cell.total.u);
     better = (max ? x > best : x < best) || (std::isnan(x) && !std::isnan(best));
@@ -98,7 +74,7 @@ void NestRun::argument(const ResultState& r, Cell& cell, Slot v) {
                       : (max ? v.u > cell.total.u : v.u < cell.total.u);
   }
   if (!better) return;
-  cell.terms = 1;
+  cell.any = true;
   cell.total = v;
   cell.best = 0;
   for (size_t a = 0; a < s_.index.size(); ++a)
@@ -181,12 +157,7 @@ void NestRun::finish(ResultState& r, size_t c, int64_t at) {
     }
     return;
   }
-  if (isOrdered(x)) {
-    if (cell.terms > 0)
-      closeBlock(r, c);
-    else if (x.spec.monoid == MonoidKind::Sum)
-      cell.total = combined(x, cell.total, x.scalar.unit);
-  }
+  if (r.ordered) cell.total = r.ordered->take(c);
   result(r, 0, at, cell.total, x.kind0);
 }
 

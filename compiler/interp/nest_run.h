@@ -3,23 +3,25 @@
 // it.
 
 #include "core/order.h"
-#include "interp/nest.h"
+#include "interp/ordered_sums.h"
+
+#include <optional>
 
 namespace melix::interp {
 
 /// What is reduced so far into one element of a result.
 struct Cell {
-  Slot total{0}, block{0};
-  int64_t terms = 0; ///< in the block; of argmin and argmax: whether there is one
-  int64_t best = 0;  ///< of argmin and argmax: row-major number of the best over the reduced axes
+  Slot total{0};
+  bool any = false; ///< of argmin and argmax: whether there is a best
+  int64_t best = 0; ///< its row-major number over the reduced axes
 };
 
 struct ResultState {
   const NestResultExtra* x = nullptr;
-  std::vector<int64_t> strides; ///< by axis, of the result's elements; 0 for reduced axes
-  std::vector<Cell> cells;      ///< one for each kept element, or a single one
-  std::vector<Slot> lanes;      ///< of each cell
-  std::vector<Slot> combined;   ///< Combine: `yields` values a cell
+  std::vector<int64_t> strides;       ///< by axis, of the result's elements; 0 for reduced axes
+  std::vector<Cell> cells;            ///< one for each kept element, or a single one
+  std::optional<OrderedSums> ordered; ///< in place of cells, where the result has an order
+  std::vector<Slot> combined;         ///< Combine: `yields` values a cell
   std::vector<Slot> filtered;
   std::vector<Array*> outs; ///< null where the result is no array
   int64_t width = 1;        ///< elements of an array value
@@ -66,7 +68,6 @@ private:
   // nest_reduce.cpp
   void reset(ResultState& r, size_t c);
   bool reduce(ResultState& r);
-  void closeBlock(ResultState& r, size_t c);
   void argument(const ResultState& r, Cell& cell, Slot v);
   static bool isReduced(const ResultState& r, size_t axis);
   bool combine(ResultState& r, size_t c);

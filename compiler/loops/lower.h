@@ -1,7 +1,8 @@
 #pragma once
 // Internal to the lowering of Core to Loops: what is known of Core values while a function is lowered. One
 // file for each group of ops: lower_scalars, lower_values, lower_records, lower_places, lower_arrays,
-// lower_control, lower_destinations, lower_nest, lower_reduce, lower_effects, lower_checks.
+// lower_control, lower_destinations, lower_nest, lower_sweep, lower_reduce, lower_order, lower_blocks,
+// lower_pool, lower_accs, lower_effects, lower_checks.
 
 #include "core/flow.h"
 #include "core/uses.h"
@@ -284,13 +285,14 @@ private:
   void writeTo(core::ValueId v, core::RegionId region, const Destination& at);
   FunctionId writingFunction(core::FunctionId callee, const std::vector<uint32_t>& written);
 
-  // --- lower_nest.cpp, lower_reduce.cpp
+  // --- lower_nest.cpp, lower_sweep.cpp, lower_reduce.cpp
   struct NestResultState;
   struct Sweep;
   void lowerNest(const core::Op& op);
   std::vector<Sweep> sweepsOf(const core::Op& op);
-  std::vector<uint32_t> axisOrder(const Sweep& sweep, uint32_t axisCount) const;
-  std::set<const core::Op*> neededBy(const core::Op& op, const Sweep& sweep);
+  bool fits(const Sweep& sweep, const NestResultState& r, uint32_t axes);
+  static std::optional<std::vector<uint32_t>> axisOrder(const Sweep& sweep, uint32_t axisCount);
+  std::set<const core::Op*> neededBy(const core::Op& op, const Sweep& sweep, bool isFirst);
   void runAdding(const core::Op& op, Sweep& sweep);
   void runSweep(const core::Op& op, Sweep& sweep);
   ValueId turnsAt(const Sweep& sweep, uint32_t level);
@@ -310,36 +312,60 @@ private:
                     ValueId blocks = {});
   ValueId workOf(const core::Op& op, const std::vector<ValueId>& extents);
   ValueId workOf(core::RegionId region);
-  bool isOrdered(const core::Op& op, const NestResultState& r);
   std::vector<ValueId> initState(const core::Op& op, NestResultState& r);
   std::vector<ValueId> updateState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
                                    std::vector<ValueId> state);
-  std::vector<ValueId> finishState(const core::Op& op, const NestResultState& r, std::vector<ValueId> state);
+  std::vector<ValueId> finishState(const NestResultState& r, std::vector<ValueId> state);
   ValueId isBetter(core::MonoidKind monoid, ValueId term, ValueId best, TypeKind kind);
   ValueId combine(core::MonoidKind monoid, ValueId a, ValueId b, TypeKind kind);
   ValueId monoidUnit(core::MonoidKind monoid, TypeKind kind);
+
+  // --- lower_order.cpp
+  TypeKind termKind(const NestResultState& r) const;
+  ValueId unit(const NestResultState& r);
+  void openOrdered(const Sweep& sweep, uint32_t level, NestResultState& r);
+  std::vector<ValueId> initOrdered(const NestResultState& r);
+  /// A partial sum with one more term.
+  using AddTerm = std::function<ValueId(ValueId)>;
+  std::vector<ValueId> addOrdered(const Sweep& sweep, const NestResultState& r, std::vector<ValueId> state,
+                                  const AddTerm& add);
+  ValueId finishOrdered(const NestResultState& r, const std::vector<ValueId>& state);
+  void openLanes(NestResultState& r);
+  void clearLanes(const NestResultState& r);
+  void addToLane(const Sweep& sweep, const NestResultState& r, const AddTerm& add);
+  ValueId foldLanes(const NestResultState& r);
+  int64_t fewLanes(const NestResultState& r) const;
   FunctionId foldFunction(core::MonoidKind monoid, TypeKind kind, uint32_t lanes);
-  ValueId lanes(const NestResultState& r, TypeKind kind);
-  ValueId foldLanes(const NestResultState& r, ValueId scratch, TypeKind kind);
+  ValueId wholeRows(ValueId row);
 
   // --- lower_blocks.cpp
+  struct Blocks;
+  struct Span;
   bool isOneBlock(ValueId points) const;
-  bool runsInBlocks(const core::Op& op, const Sweep& sweep, uint32_t level);
-  bool runsOnPool(const core::Op& op, const Sweep& sweep);
-  ValueId blockCount(ValueId points);
-  ValueId windowCount(ValueId blocks);
-  std::pair<ValueId, ValueId> blockBounds(ValueId block, ValueId points);
-  void openLanes(Sweep& sweep);
-  std::vector<ValueId> sweepBlock(const core::Op& op, Sweep& sweep, uint32_t level, ValueId begin,
-                                  ValueId end, std::vector<ValueId> carried);
-  std::vector<ValueId> sweepBlocks(const core::Op& op, Sweep& sweep, uint32_t level, ValueId points,
+  static bool runsInBlocks(const Sweep& sweep, uint32_t level);
+  Blocks blocksFrom(const Sweep& sweep, uint32_t level);
+  ValueId blockCount(const Blocks& blocks);
+  Span spanOf(const Blocks& blocks, ValueId block);
+  std::vector<ValueId> sweepBlock(const core::Op& op, Sweep& sweep, const Blocks& blocks, const Span& span,
+                                  std::vector<ValueId> carried);
+  std::vector<ValueId> sweepBlocks(const core::Op& op, Sweep& sweep, const Blocks& blocks,
                                    std::vector<ValueId> carried);
-  std::vector<ValueId> sweepSpan(const core::Op& op, Sweep& sweep, uint32_t level, ValueId begin, ValueId end,
+  std::vector<ValueId> sweepAll(const core::Op& op, Sweep& sweep, const Blocks& blocks, size_t level,
+                                std::vector<ValueId> carried);
+  std::vector<ValueId> sweepSpan(const core::Op& op, Sweep& sweep, const Blocks& blocks, const Span& span,
                                  std::vector<ValueId> carried);
+  std::vector<ValueId> sweepRow(const core::Op& op, Sweep& sweep, const Blocks& blocks, ValueId first,
+                                ValueId end, std::vector<ValueId> carried);
+  std::vector<ValueId> odometerAt(const Sweep& sweep, const std::vector<uint32_t>& axes, ValueId row);
+  void turnOdometer(const Sweep& sweep, const std::vector<uint32_t>& axes, std::vector<ValueId>& at);
+
+  // --- lower_pool.cpp
+  bool runsOnPool(const core::Op& op, const Sweep& sweep);
+  ValueId windowCount(ValueId blocks);
   std::vector<ValueId> mergeStates(const NestResultState& r, const std::vector<ValueId>& a,
                                    const std::vector<ValueId>& b);
   void joinBlocks(ValueId to, ValueId from, ValueId bytes, ValueId counts, ValueId blocks);
-  void runBlocks(const core::Op& op, Sweep& sweep, ValueId first, ValueId count,
+  void runBlocks(const core::Op& op, Sweep& sweep, const Blocks& blocks, ValueId first, ValueId count,
                  const std::vector<Place>& left);
   void sweepOnPool(const core::Op& op, Sweep& sweep);
   std::vector<ValueId> firstStates(const core::Op& op, Sweep& sweep, ValueId filtered);

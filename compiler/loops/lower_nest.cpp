@@ -3,6 +3,7 @@
 #include "loops/lower_nest.h"
 
 #include "core/nest.h"
+#include "core/order.h"
 #include "core/walk.h"
 
 #include <algorithm>
@@ -18,6 +19,19 @@ std::set<uint32_t> keptAxes(const NestResult& r, uint32_t axes) {
   if (r.kind != NestResultKind::Reduce)
     for (uint32_t a = 0; a < axes; ++a) kept.insert(a);
   return kept;
+}
+
+/// Whether terms of a kind give the same in any order.
+bool isExact(const NestResult& r, TypeKind kind) {
+  switch (r.monoid) {
+  case core::MonoidKind::Sum:
+  case core::MonoidKind::Prod: return types::isIntKind(kind);
+  case core::MonoidKind::Min:
+  case core::MonoidKind::Max:
+  case core::MonoidKind::And:
+  case core::MonoidKind::Or: return true;
+  default: return false;
+  }
 }
 
 bool nested(const std::set<uint32_t>& a, const std::set<uint32_t>& b) {
@@ -62,28 +76,17 @@ std::vector<Lower::Sweep> Lower::sweepsOf(const core::Op& op) {
   if (nest.accs()) sweeps.emplace_back().withAccs = true;
   for (const core::NestPart& part : nest.parts()) {
     const NestResult& r = *part.spec;
-    NestResultState state{&r,
-                          part.yields.first,
-                          part.results.first,
-                          part.units.first,
-                          part.results.count,
-                          {},
-                          {},
-                          0,
-                          0,
-                          false,
-                          {},
-                          {},
-                          {}};
+    NestResultState state;
+    state.result = &r;
+    state.firstYield = part.yields.first;
+    state.firstResult = part.results.first;
+    state.firstUnit = part.units.first;
+    state.resultCount = part.results.count;
     state.yielded = nest.yields(part)[0];
-    std::set<uint32_t> kept = keptAxes(r, axisCount);
-    auto fits = [&](const Sweep& s) {
-      if (s.withAccs && !isPrefix(kept)) return false;
-      return std::all_of(s.results.begin(), s.results.end(), [&](const NestResultState& other) {
-        return nested(kept, keptAxes(*other.result, axisCount));
-      });
-    };
-    auto found = std::find_if(sweeps.begin(), sweeps.end(), fits);
+    if (state.isReduce() && !isExact(r, termKind(state))) state.sequence = core::termSequence(r, axisCount);
+    state.ordered = state.isReduce() && core::isOrdered(r.monoid, r.order, termKind(state));
+    auto found =
+        std::find_if(sweeps.begin(), sweeps.end(), [&](const Sweep& s) { return fits(s, state, axisCount); });
     if (found == sweeps.end()) found = sweeps.insert(sweeps.end(), Sweep{});
     found->results.push_back(state);
   }
@@ -91,8 +94,21 @@ std::vector<Lower::Sweep> Lower::sweepsOf(const core::Op& op) {
   return sweeps;
 }
 
-/// The axes from the outside in: those that the first results keep, then those that more keep, then the rest.
-std::vector<uint32_t> Lower::axisOrder(const Sweep& sweep, uint32_t axisCount) const {
+/// Whether a sweep can serve one more result.
+bool Lower::fits(const Sweep& sweep, const NestResultState& r, uint32_t axes) {
+  const std::set<uint32_t> kept = keptAxes(*r.result, axes);
+  if (sweep.withAccs && !isPrefix(kept)) return false;
+  for (const NestResultState& other : sweep.results)
+    if (!nested(kept, keptAxes(*other.result, axes))) return false;
+  Sweep both = sweep;
+  both.results.push_back(r);
+  return axisOrder(both, axes).has_value();
+}
+
+/// The axes from the outside in: those that the first results keep, then those that more keep, then the rest;
+/// none if the terms of a result would not follow each other as they should. Accumulators take them in index
+/// order.
+std::optional<std::vector<uint32_t>> Lower::axisOrder(const Sweep& sweep, uint32_t axisCount) {
   std::vector<std::set<uint32_t>> kept;
   if (!sweep.withAccs)
     for (const NestResultState& r : sweep.results) kept.push_back(keptAxes(*r.result, axisCount));
@@ -101,14 +117,29 @@ std::vector<uint32_t> Lower::axisOrder(const Sweep& sweep, uint32_t axisCount) c
   for (uint32_t a = 0; a < axisCount; ++a) all.insert(a);
   kept.push_back(all);
   std::vector<uint32_t> order;
-  for (const std::set<uint32_t>& set : kept)
+  for (const std::set<uint32_t>& set : kept) {
+    const auto group = static_cast<std::ptrdiff_t>(order.size());
     for (uint32_t a : set)
       if (std::find(order.begin(), order.end(), a) == order.end()) order.push_back(a);
+    for (const NestResultState& r : sweep.results)
+      if (!sweep.withAccs && r.hasLanes()) // its row axis comes last
+        std::stable_partition(order.begin() + group, order.end(),
+                              [&](uint32_t a) { return a != r.result->row; });
+  }
+  auto inSequence = [&](const NestResultState& r) {
+    std::vector<uint32_t> reduced = order;
+    std::erase_if(reduced, [&](uint32_t a) {
+      return std::find(r.sequence.begin(), r.sequence.end(), a) == r.sequence.end();
+    });
+    return reduced == r.sequence;
+  };
+  if (!std::all_of(sweep.results.begin(), sweep.results.end(), inSequence)) return std::nullopt;
   return order;
 }
 
-/// The ops of the body that one of several sweeps runs: what its results are made of, and all effects.
-std::set<const core::Op*> Lower::neededBy(const core::Op& op, const Sweep& sweep) {
+/// The ops of the body that one of several sweeps runs: what its results are made of, the sizes found there,
+/// and with the first one all effects.
+std::set<const core::Op*> Lower::neededBy(const core::Op& op, const Sweep& sweep, bool isFirst) {
   const core::NestView nest(in_, op);
   core::RegionId body = nest.body();
   Needed needed(in_, body);
@@ -119,9 +150,9 @@ std::set<const core::Op*> Lower::neededBy(const core::Op& op, const Sweep& sweep
   for (core::OpId id : in_.regions[body].ops) {
     const core::Op& inner = in_.ops[id];
     bool effect = inner.kind == OpKind::Check || inner.kind == OpKind::Panic || inner.kind == OpKind::Call ||
-                  inner.kind == OpKind::While || !inner.resultDims.empty();
+                  inner.kind == OpKind::While || inner.kind == OpKind::Debug;
     for (core::RegionId r : inner.regions) effect = effect || hasEffects(r);
-    if (effect) needed.op(&inner);
+    if ((effect && isFirst) || !inner.resultDims.empty()) needed.op(&inner);
   }
   return needed.found;
 }
@@ -131,12 +162,18 @@ void Lower::lowerNest(const core::Op& op) {
   std::vector<ValueId> extents;
   for (types::DimId d : op.dims) extents.push_back(dim(d));
   std::vector<Sweep> sweeps = sweepsOf(op);
+  for (Sweep& sweep : sweeps) sweep.order = *axisOrder(sweep, axisCount);
+  // Effects come in the order of the points: where axes change places, in a sweep of their own.
+  auto inOrder = [](const Sweep& s) { return std::is_sorted(s.order.begin(), s.order.end()); };
+  if (!std::all_of(sweeps.begin(), sweeps.end(), inOrder) && hasEffects(op.regions[0])) {
+    sweeps.insert(sweeps.begin(), Sweep{});
+    sweeps.front().order = *axisOrder(sweeps.front(), axisCount);
+  }
   for (Sweep& sweep : sweeps) {
     sweep.extents = extents;
     sweep.axes.resize(axisCount);
-    sweep.order = axisOrder(sweep, axisCount);
     sweep.whole = sweeps.size() == 1;
-    if (!sweep.whole) sweep.needed = neededBy(op, sweep);
+    if (!sweep.whole) sweep.needed = neededBy(op, sweep, &sweep == &sweeps.front());
     if (sweep.withAccs)
       runAdding(op, sweep);
     else
@@ -249,17 +286,15 @@ ValueId Lower::turnsAt(const Sweep& sweep, uint32_t level) {
 std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level,
                                        std::vector<ValueId> carried) {
   size_t outer = carried.size();
-  bool blocks = runsInBlocks(op, sweep, level);
-  ValueId points;
-  if (blocks) {
-    std::vector<ValueId> extents;
-    for (size_t k = level; k < sweep.order.size(); ++k) extents.push_back(sweep.extents[sweep.order[k]]);
-    points = product(extents);
-  }
+  const bool blocks = runsInBlocks(sweep, level);
   for (NestResultState& r : sweep.results) {
     if (!r.endsAt(level)) continue;
-    r.blocked = blocks && isOrdered(op, r);
-    r.points = points;
+    r.blocked = blocks && r.ordered;
+    if (r.ordered) openOrdered(sweep, level, r);
+    if (r.hasLanes() && !r.blocked) {
+      openLanes(r);
+      clearLanes(r);
+    }
     std::vector<ValueId> state = initState(op, r);
     r.at = static_cast<uint32_t>(carried.size());
     r.count = static_cast<uint32_t>(state.size());
@@ -269,7 +304,7 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
   if (level == sweep.order.size()) {
     carried = sweepBody(op, sweep, std::move(carried));
   } else if (blocks) {
-    carried = sweepBlocks(op, sweep, level, points, std::move(carried));
+    carried = sweepBlocks(op, sweep, blocksFrom(sweep, level), std::move(carried));
   } else {
     ForAttr attr;
     if (level == 0 && carried.empty() && nestDepth_ == 0 && (!sweep.withAccs || addsApart(op))) {
@@ -300,7 +335,7 @@ void Lower::finishLevel(const core::Op& op, const Sweep& sweep, uint32_t level,
   for (const NestResultState& r : sweep.results) {
     if (!r.endsAt(level)) continue;
     auto first = carried.begin() + r.at;
-    std::vector<ValueId> values = finishState(op, r, {first, first + r.count});
+    std::vector<ValueId> values = finishState(r, {first, first + r.count});
     size_t at = 0;
     for (uint32_t k = 0; k < r.resultCount; ++k) {
       core::ValueId v = op.results[r.firstResult + k];

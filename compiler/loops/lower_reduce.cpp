@@ -1,13 +1,12 @@
 // Reductions: the state a result carries through the loops, from its unit to the value.
 //
-//   sums and products of floats   total, block, terms in the block [, scratch of the lanes];
-//                                 blocked: the total outside a block, the block inside
+//   sums and products of floats   lower_order.cpp
 //   argmin, argmax                best value, whether there is one, its index on each reduced axis
 //   sums of arrays and structs    the leaves so far
 //   combine                       the leaves of the values so far
+//   max, min of floats            the value so far as an integer that is ordered alike
 //   everything else               the value so far
 #include "core/evaluate.h"
-#include "core/order.h"
 #include "loops/lower_nest.h"
 
 #include <algorithm>
@@ -15,12 +14,43 @@
 namespace melix::loops {
 
 using core::MonoidKind;
-using core::OrderKind;
 
-bool Lower::isOrdered(const core::Op& op, const NestResultState& r) {
-  TypeKind kind = types_.kind(typeOf(yieldOf(op.regions[0]).operands[r.firstYield]));
-  return core::isOrdered(r.result->monoid, r.result->order, kind);
+namespace {
+
+bool isExtremum(MonoidKind monoid, TypeKind kind) {
+  return (monoid == MonoidKind::Max || monoid == MonoidKind::Min) && types::isFloatKind(kind);
 }
+
+TypeKind integerOf(TypeKind kind) {
+  switch (types::scalarBits(kind)) {
+  case 8: return TypeKind::I8;
+  case 16: return TypeKind::I16;
+  case 32: return TypeKind::I32;
+  default: return TypeKind::I64;
+  }
+}
+
+/// From the bits of a float to an integer that is ordered as it is, -0 below +0; and back.
+ValueId ordinal(Builder& b, ValueId bits, TypeKind integer) {
+  const unsigned width = types::scalarBits(integer);
+  auto constant = [&](uint64_t v) { return b.constant(scalarType(integer), v); };
+  ValueId sign = b.arith(core::OpKind::Shr, bits, constant(width - 1), integer);
+  ValueId flips = b.arith(core::OpKind::And, sign, constant((uint64_t(1) << (width - 1)) - 1), integer);
+  return b.arith(core::OpKind::Xor, bits, flips, integer);
+}
+
+/// A term of `max` or `min`: NaN is beyond all others. The next term waits for no comparison of floats.
+ValueId ordinalOf(Builder& b, MonoidKind monoid, ValueId x, TypeKind kind) {
+  const TypeKind integer = integerOf(kind);
+  ValueId bits = b.scalar(core::OpKind::Bitcast, {x}, kind, integer); // a NaN is positive there
+  if (monoid == MonoidKind::Min) {
+    ValueId isNan = b.compare(ops::CmpKind::Ne, x, x, kind);
+    bits = b.select(isNan, b.constant(scalarType(integer), core::lowBits(integer, ~uint64_t(0))), bits);
+  }
+  return ordinal(b, bits, integer);
+}
+
+} // namespace
 
 ValueId Lower::monoidUnit(MonoidKind monoid, TypeKind kind) {
   return b_.constant(scalarType(kind), core::unitOf(monoid, kind));
@@ -46,25 +76,9 @@ std::vector<ValueId> Lower::initState(const core::Op& op, NestResultState& r) {
     for (uint32_t k = 0; k < r.resultCount; ++k) state.push_back(b_.integer(0));
     return state;
   }
+  if (r.ordered) return initOrdered(r);
   ValueId unit = monoidUnit(monoid, kind);
-  if (!isOrdered(op, r)) return {unit};
-  ValueId total = b_.constant(scalarType(kind), core::firstTotal(monoid, kind));
-  std::vector<ValueId> state{total, unit, b_.integer(0)};
-  if (r.blocked)
-    state.resize(1);
-  else if (r.result->order == OrderKind::Lanes)
-    state.push_back(lanes(r, kind));
-  return state;
-}
-
-/// Lanes in the frame, all of them the unit.
-ValueId Lower::lanes(const NestResultState& r, TypeKind kind) {
-  uint32_t bytes = types::scalarBits(kind) / 8;
-  ValueId scratch = b_.scratch(uint64_t(bytes) * r.result->lanes), unit = monoidUnit(r.result->monoid, kind);
-  loop(b_.integer(r.result->lanes), [&](ValueId i) {
-    b_.store(scratch, {{i, b_.integer(1)}}, {scalarType(kind), bytes, 0, false, false}, unit);
-  });
-  return scratch;
+  return {isExtremum(monoid, kind) ? ordinalOf(b_, monoid, unit, kind) : unit};
 }
 
 ValueId Lower::combine(MonoidKind monoid, ValueId a, ValueId b, TypeKind kind) {
@@ -121,107 +135,20 @@ std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, 
     const core::Op& product = in_.ops[def];
     return b_.scalar(OpKind::Fma, {leaf(product.operands[0]), leaf(product.operands[1]), acc}, kind, kind);
   };
-  if (!isOrdered(op, r)) return {addTo(state[0])};
-
-  if (r.blocked) {
-    if (r.result->order == OrderKind::Chain) return {addTo(state[0])};
-    // Blocks begin at multiples of the lanes, so the number of the point tells the lane.
-    uint32_t bytes = types::scalarBits(kind) / 8;
-    Access access{scalarType(kind), bytes, 0, false, false};
-    ValueId lane = b_.arith(OpKind::And, sweep.point, b_.integer(r.result->lanes - 1));
-    std::vector<Term> at{{lane, b_.integer(1)}};
-    b_.store(r.scratch, at, access, addTo(b_.load(r.scratch, at, access)));
-    return state;
-  }
-  // A full block goes into the total.
-  ValueId count = b_.arith(OpKind::Add, state[2], b_.integer(1));
-  ValueId full = b_.compare(ops::CmpKind::Eq, count, b_.integer(core::blockTerms));
-  ValueId block = state[1];
-  if (r.result->order == OrderKind::Lanes) {
-    uint32_t bytes = types::scalarBits(kind) / 8;
-    Access access{scalarType(kind), bytes, 0, false, false};
-    ValueId lane = b_.arith(OpKind::And, state[2], b_.integer(r.result->lanes - 1));
-    std::vector<Term> at{{lane, b_.integer(1)}};
-    ValueId old = b_.load(state[3], at, access);
-    b_.store(state[3], at, access, addTo(old));
-  } else {
-    block = addTo(block);
-  }
-  RegionId yes = b_.begin();
-  ValueId finished = r.result->order == OrderKind::Lanes ? foldLanes(r, state[3], kind) : block;
-  b_.end({combine(monoid, state[0], finished, kind), monoidUnit(monoid, kind), b_.integer(0)});
-  RegionId no = b_.begin();
-  b_.end({state[0], block, count});
-  StmtId s = b_.stmt(StmtKind::If, {full}, {scalarType(kind), scalarType(kind), indexType}, {}, {yes, no});
-  std::vector<ValueId> next = b_.results(s);
-  if (state.size() > 3) next.push_back(state[3]);
-  return next;
+  if (r.ordered) return addOrdered(sweep, r, std::move(state), addTo);
+  if (!isExtremum(monoid, kind)) return {addTo(state[0])};
+  return {combine(monoid, state[0], ordinalOf(b_, monoid, term, kind), integerOf(kind))};
 }
 
-/// A function of its own, shared by the module: the lanes of a block, combined pairwise (halves, then
-/// quarters …) into one; they are units again afterwards.
-FunctionId Lower::foldFunction(MonoidKind monoid, TypeKind kind, uint32_t lanes) {
-  bool sum = monoid == MonoidKind::Sum;
-  std::string key = (sum ? "sum.lanes." : "prod.lanes.") + std::string(types::scalarName(kind)) + "." +
-                    std::to_string(lanes);
-  auto [found, fresh] = context_.helpers.emplace(key, FunctionId());
-  if (!fresh) return found->second;
-  Function fn;
-  fn.name = sum ? "sum" : "prod";
-  fn.key = key;
-  Lower inner(context_, fn, in_);
-  Builder& b = inner.b_;
-  uint32_t bytes = types::scalarBits(kind) / 8;
-  Access access{scalarType(kind), bytes, 0, false, false};
-  RegionId body = b.begin({addressType});
-  ValueId scratch = b.params(body)[0];
-  ValueId one = b.integer(1), zero = b.integer(0), unit = inner.monoidUnit(monoid, kind);
-
-  RegionId more = b.begin({indexType});
-  b.end({b.compare(ops::CmpKind::Ge, b.params(more)[0], one)});
-  RegionId step = b.begin({indexType});
-  ValueId half = b.params(step)[0];
-  inner.loop(half, [&](ValueId i) {
-    ValueId other = b.arith(OpKind::Add, i, half);
-    ValueId low = b.load(scratch, {{i, one}}, access), high = b.load(scratch, {{other, one}}, access);
-    b.store(scratch, {{i, one}}, access, inner.combine(monoid, low, high, kind));
-  });
-  b.end({b.arith(OpKind::Shr, half, one)});
-  b.stmt(StmtKind::While, {b.integer(lanes / 2)}, {indexType}, {}, {more, step});
-  ValueId all = b.load(scratch, {{zero, one}}, access);
-  inner.loop(b.integer(lanes), [&](ValueId i) { b.store(scratch, {{i, one}}, access, unit); });
-  fn.body = b.end({all});
-  fn.results = {scalarType(kind)};
-  fn.modes = {ModeKind::Borrow};
-  return found->second = context_.module->functions.add(std::move(fn));
-}
-
-ValueId Lower::foldLanes(const NestResultState& r, ValueId scratch, TypeKind kind) {
-  FunctionId fold = foldFunction(r.result->monoid, kind, r.result->lanes);
-  return b_.value(StmtKind::Call, {scratch}, scalarType(kind), fold);
-}
-
-std::vector<ValueId> Lower::finishState(const core::Op& op, const NestResultState& r,
-                                        std::vector<ValueId> state) {
-  core::ValueId yielded = yieldOf(op.regions[0]).operands[r.firstYield];
-  TypeId type = typeOf(yielded);
-  MonoidKind monoid = r.result->monoid;
+std::vector<ValueId> Lower::finishState(const NestResultState& r, std::vector<ValueId> state) {
+  const MonoidKind monoid = r.result->monoid;
   if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax) return {state.begin() + 2, state.end()};
-  TypeKind kind = types_.kind(type);
-  if (monoid == MonoidKind::Combine || !types_.isScalar(type) || !isOrdered(op, r)) return state;
-  if (r.blocked) {
-    if (monoid == MonoidKind::Prod || isOneBlock(r.points)) return state;
-    // Without a block the total is still the negative zero.
-    ValueId any = b_.compare(ops::CmpKind::Gt, r.points, b_.integer(0));
-    return {b_.select(any, state[0], monoidUnit(monoid, kind))};
-  }
-  // What is left of the last block, which is all there is if nothing came.
-  ValueId last = r.result->order == OrderKind::Lanes ? foldLanes(r, state[3], kind) : state[1];
-  ValueId some = b_.compare(ops::CmpKind::Gt, state[2], b_.integer(0));
-  ValueId sum = combine(monoid, state[0], last, kind);
-  if (monoid == MonoidKind::Prod) return {b_.select(some, sum, state[0])};
-  // A total that is still the negative zero means no block was full: then the sum is the block.
-  return {b_.select(some, sum, b_.arith(OpKind::Add, state[0], monoidUnit(monoid, kind), kind))};
+  if (r.ordered) return {finishOrdered(r, state)};
+  if (monoid == MonoidKind::Combine || !types_.isScalar(typeOf(r.yielded)) ||
+      !isExtremum(monoid, termKind(r)))
+    return state;
+  const TypeKind kind = termKind(r), integer = integerOf(kind);
+  return {b_.scalar(OpKind::Bitcast, {ordinal(b_, state[0], integer)}, integer, kind)};
 }
 
 } // namespace melix::loops

@@ -88,6 +88,7 @@ private:
   /// What a result of the inner nest is with that many axes in front of its own.
   static NestResult under(NestResult r, size_t axes) {
     for (uint32_t& k : r.keep) k += static_cast<uint32_t>(axes);
+    r.row += static_cast<uint32_t>(axes);
     const std::vector<uint32_t> outer = collecting(axes).keep;
     r.keep.insert(r.keep.begin(), outer.begin(), outer.end());
     return r;

@@ -1,6 +1,9 @@
 // Runs one program in one mode and compares what it prints. See README.md beside this file.
 #include "harness/process.h"
 
+#include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -12,22 +15,40 @@ namespace {
 
 using harness::takePrefix;
 
+/// A line of standard output. Of one that is near, each number may differ from the one written here by
+/// `bound`, relative to that or, if it is less, to 1.
+struct Line {
+  std::string text;
+  double bound = 0;
+};
+
 struct Program {
   std::string path;
   std::vector<std::string> options; ///< of melix, to run, build, check or show it
   std::vector<std::string> arguments;
-  std::vector<std::string> expected; ///< the lines of standard output
-  std::vector<std::string> errors;   ///< in standard error, in this order
+  std::vector<Line> expected;
+  std::vector<std::string> errors; ///< in standard error, in this order
   int status = 0;
   std::vector<std::string> modes; ///< empty: all
+
+  bool hasBounds() const {
+    return std::any_of(expected.begin(), expected.end(), [](const Line& l) { return l.bound > 0; });
+  }
 };
+
+/// `BOUND: text`
+Line nearLine(const std::string& rest) {
+  const size_t colon = rest.find(": ");
+  return {colon == std::string::npos ? "" : rest.substr(colon + 2), std::atof(rest.c_str())};
+}
 
 Program readProgram(const std::string& path) {
   Program program;
   program.path = path;
   for (const std::string& line : harness::splitLines(harness::readText(path))) {
     std::string rest;
-    if (takePrefix(line, "// expect:", rest)) program.expected.push_back(rest);
+    if (takePrefix(line, "// expect:", rest)) program.expected.push_back({rest});
+    if (takePrefix(line, "// expect-near", rest)) program.expected.push_back(nearLine(rest));
     if (takePrefix(line, "// expect-error:", rest)) program.errors.push_back(rest);
     if (takePrefix(line, "// expect-status:", rest)) program.status = std::atoi(rest.c_str());
     if (takePrefix(line, "// args:", rest)) program.arguments = harness::splitWords(rest);
@@ -112,17 +133,52 @@ bool report(const Program& program, const std::string& problem) {
   return false;
 }
 
+/// Where the number at `from` ends; `from` itself if there is none.
+size_t endOfNumber(const std::string& text, size_t from) {
+  const bool begins = std::isdigit(static_cast<unsigned char>(text[from])) || text[from] == '-';
+  if (!begins || (from > 0 && std::isalnum(static_cast<unsigned char>(text[from - 1])))) return from;
+  char* end = nullptr;
+  std::strtod(text.c_str() + from, &end);
+  return static_cast<size_t>(end - text.c_str());
+}
+
+bool isNear(const Line& wanted, const std::string& got) {
+  size_t w = 0, g = 0;
+  while (w < wanted.text.size() && g < got.size()) {
+    const size_t wEnd = endOfNumber(wanted.text, w), gEnd = endOfNumber(got, g);
+    if (wEnd > w && gEnd > g) {
+      const double exact = std::atof(wanted.text.c_str() + w), value = std::atof(got.c_str() + g);
+      const bool near = std::fabs(value - exact) <= wanted.bound * std::max(1.0, std::fabs(exact));
+      if (!near && value != exact) return false;
+      w = wEnd;
+      g = gEnd;
+    } else if (wanted.text[w++] != got[g++]) {
+      return false;
+    }
+  }
+  return w == wanted.text.size() && g == got.size();
+}
+
 bool checkOutput(const Program& program, const std::string& text) {
   std::vector<std::string> lines = harness::splitLines(text);
   bool passed = true;
   for (size_t i = 0; i < std::max(lines.size(), program.expected.size()); ++i) {
-    std::string wanted = i < program.expected.size() ? program.expected[i] : "(nothing)";
+    const Line wanted = i < program.expected.size() ? program.expected[i] : Line{"(nothing)"};
     std::string got = i < lines.size() ? lines[i] : "(nothing)";
-    if (wanted != got)
-      passed = report(program, "line " + std::to_string(i + 1) + " of the output:\n  expected " + wanted +
-                                   "\n  got      " + got);
+    if (wanted.bound > 0 ? !isNear(wanted, got) : wanted.text != got)
+      passed = report(program, "line " + std::to_string(i + 1) + " of the output:\n  expected " +
+                                   wanted.text + "\n  got      " + got);
   }
   return passed;
+}
+
+/// What another mode prints must be the same, also where the program itself only gives bounds. Derivatives
+/// that are written out are another program.
+bool checkModesAgree(const Program& program, const std::string& melix, const std::string& mode,
+                     const std::string& scratch, const std::string& output) {
+  if (!program.hasBounds() || mode == "run" || mode == "shown" || mode == "check") return true;
+  if (runIn(melix, "run", program, scratch).output == output) return true;
+  return report(program, "the output is not that of `melix run`, bit for bit");
 }
 
 bool checkErrors(const Program& program, const std::string& text) {
@@ -157,8 +213,9 @@ int main(int argc, char** argv) {
   auto scratch = std::filesystem::temp_directory_path() / ("melix_program_" + std::to_string(getpid()));
   std::filesystem::create_directories(scratch);
   melix::harness::ProcessResult result = runIn(melix, mode, program, scratch);
-  std::filesystem::remove_all(scratch);
   bool passed = mode == "check" || checkOutput(program, result.output);
+  passed = checkModesAgree(program, melix, mode, scratch, result.output) && passed;
+  std::filesystem::remove_all(scratch);
   passed = checkErrors(program, result.errors) && passed;
   passed = checkLiveBlocks(program, mode, result.errors) && passed;
   if (result.status != program.status)

@@ -115,6 +115,7 @@ Value minimum(const Value& a, const Value& b, bool wantsMost) {
   if (isFloat(a.kind)) {
     if (std::isnan(a.d)) return a;
     if (std::isnan(b.d)) return b;
+    if (a.d == b.d) return std::signbit(a.d) == wantsMost ? b : a; // +0 is greater than -0
   }
   return (wantsMost ? less(a, b) : less(b, a)) ? b : a;
 }

@@ -45,7 +45,7 @@ fn f [N] (%b: Body[3][N], %i: i64, %v: f32, %t: Tree) -> (Body[3][N], f32[N, 2],
 TEST(CoreText, NestsOfEveryKind) {
   roundTrip(
       R"(fn f [N, M] (%x: f32[N, M], %w: f32[M], %h: i64[N]) -> (f32[N], f32[M], f32[N], i64, i64, f32[N]) {
-  %0, %1, %2 = nest (%i: N, %j: M) -> keep[i] sum lanes 64 fused, keep[j] max accs (%acc = %w) {
+  %0, %1, %2 = nest (%i: N, %j: M) -> keep[i] sum lanes(64, j) fused, keep[j] max accs (%acc = %w) {
     %3 = get %x[%i, %j] : f32
     %4 = mul %3, %3 : f32
     %5 = add_at %acc[%j] += %3 : acc f32[M]

@@ -41,7 +41,7 @@ TEST(InterpNest, KeptAxesMayBePermutedAndAnywhere) {
 
 TEST(InterpNest, EmptyReductionsGiveTheUnit) {
   Running m(R"(fn f [M, N] (%x: f32[M, N]) -> (f32[M], f32[M]) {
-  %a, %b = nest (%i: M, %j: N) -> keep[i] sum lanes 64, keep[i] max {
+  %a, %b = nest (%i: M, %j: N) -> keep[i] sum lanes(64, j), keep[i] max {
     %v = get %x[%i, %j] : f32
     yield %v, %v
   } : f32[M], f32[M]
@@ -125,7 +125,7 @@ TEST(InterpNest, LanesAreCombinedPairwise) {
       for (int k = 0; k < half; ++k) lanes[k] += lanes[k + half];
     total += lanes[0];
   }
-  EXPECT_EQ(Running(sumText("lanes 64")).run({Value::floats(x)})[0].asF32(), total);
+  EXPECT_EQ(Running(sumText("lanes(64, i)")).run({Value::floats(x)})[0].asF32(), total);
 }
 
 TEST(InterpNest, AccumulatorsScatter) {

@@ -45,7 +45,7 @@ fn matmul [M, K, N] (%a: f64[M, K], %b: f64[K, N]) -> (f64[M, N]) {
   yield %c
 }
 fn total [M, N] (%c: f64[M, N]) -> (f64) {
-  %s = nest (%i: M, %j: N) -> keep[] sum lanes 32 {
+  %s = nest (%i: M, %j: N) -> keep[] sum lanes(32, j) {
     %x = get %c[%i, %j] : f64
     yield %x
   } : f64
@@ -186,7 +186,7 @@ fn main () -> (i64) {
   %x = nest (%i: 3) -> collect[i] {
     yield %i
   } : i64[3]
-  %a, %r, %s, %m, %f, %x1 = nest () -> collect[], collect[], keep[] sum, keep[] max, keep[] sum lanes 32 accs (%h = %x) {
+  %a, %r, %s, %m, %f, %x1 = nest () -> collect[], collect[], keep[] sum, keep[] max, keep[] sum chain accs (%h = %x) {
     %row = nest (%j: 3) -> collect[j] {
       %p = mul %j, %two : i64
       yield %p

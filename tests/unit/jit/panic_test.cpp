@@ -88,7 +88,7 @@ fn main () -> (i64) {
     %h = div %one, %g : f64
     yield %h
   } : f64[300, 400]
-  %r = nest (%a: 300, %b: 400) -> keep[a] sum lanes 32 {
+  %r = nest (%a: 300, %b: 400) -> keep[a] sum lanes(32, b) {
     %v = get %x[%a, %b] : f64
     yield %v
   } : f64[300]

@@ -3,6 +3,7 @@
 #include "core/order.h"
 #include "core/work.h"
 #include "transforms/accumulate_to_reduce.h"
+#include "transforms/collapse_axes.h"
 #include "transforms/defunctionalise.h"
 #include "transforms/expand_derivatives.h"
 #include "transforms/form_fma.h"
@@ -113,6 +114,7 @@ Costs costsOf(const std::string& text) {
       {"hoist_axes", hoistAxes},
       {"simplify sums", simplify},
       {"separate_terms", separateTerms},
+      {"collapse_axes", collapseAxes},
       {"choose_orders", core::chooseOrders},
       {"form_fma", formFma},
       {"remove_unreachable", removeUnreachable},

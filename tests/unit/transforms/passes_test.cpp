@@ -232,62 +232,6 @@ TEST(HoistAxes, EffectsAndBranchesStay) {
   EXPECT_GT(m.text().find("check"), m.text().find("nest"));
 }
 
-std::string orderOf(const std::string& nest,
-                    const char* params = "%x: f32[M, K], %w: f32[K, N], %v: f32[K]") {
-  PassText m(std::string("fn f [M, K, N] (") + params + ") -> (f32) {\n" + nest +
-             "  %z = const 0.0 : f32\n  yield %z\n}\n");
-  m.apply([](core::Module& module) { core::chooseOrders(module); });
-  std::string text = m.text();
-  return text.find(" chain") != std::string::npos     ? "chain"
-         : text.find("lanes 64") != std::string::npos ? "lanes 64"
-                                                      : "none";
-}
-
-TEST(Order, MatrixProductsAreChains) {
-  EXPECT_EQ(orderOf(R"(  %r = nest (%i: M, %j: N, %k: K) -> keep[i, j] sum {
-    %a = get %x[%i, %k] : f32
-    %b = get %w[%k, %j] : f32
-    %p = mul %a, %b : f32
-    yield %p
-  } : f32[M, N]
-)"),
-            "chain");
-}
-
-TEST(Order, InnerReductionsSeeTheAxesAround) {
-  EXPECT_EQ(orderOf(R"(  %r = nest (%i: M, %j: N) -> collect[i, j] {
-    %s = nest (%k: K) -> keep[] sum {
-      %a = get %x[%i, %k] : f32
-      %b = get %w[%k, %j] : f32
-      %p = mul %a, %b : f32
-      yield %p
-    } : f32
-    yield %s
-  } : f32[M, N]
-)"),
-            "chain");
-}
-
-TEST(Order, RowSumsAndDotProductsUseLanes) {
-  EXPECT_EQ(orderOf(R"(  %r = nest (%i: M, %k: K) -> keep[i] sum {
-    %a = get %x[%i, %k] : f32
-    %b = get %v[%k] : f32
-    %p = mul %a, %b : f32
-    yield %p
-  } : f32[M]
-)"),
-            "lanes 64");
-}
-
-TEST(Order, ColumnSumsAreChains) {
-  EXPECT_EQ(orderOf(R"(  %r = nest (%j: N, %k: K) -> keep[j] sum {
-    %a = get %w[%k, %j] : f32
-    yield %a
-  } : f32[N]
-)"),
-            "chain");
-}
-
 TEST(FormFma, ProductsInSumsAndReductions) {
   PassText m(R"(fn f [M, K] (%x: f32[M, K], %y: f32[K, M], %c: f32) -> (f32[M], f32) {
   %0 = const 0 : i64
