@@ -1,5 +1,6 @@
 #include "core/nest.h"
 
+#include "core/nest_results.h"
 #include "core/uses.h"
 #include "core/walk.h"
 
@@ -53,6 +54,19 @@ std::vector<ValueId> collectMore(Module& m, Function& f, LiveUses& uses, OpId id
     yield.operands.insert(yield.operands.end() - accs, values.begin(), values.end());
   });
   return more;
+}
+
+void addResult(Function& f, LiveUses& uses, OpId id, NestResult spec, ValueId yielded,
+               std::span<const ValueId> values) {
+  Op& op = f.ops[id];
+  assert(nestAccs(op) == 0 && "what accumulators yield comes last");
+  op.as<NestAttr>().results.push_back(std::move(spec));
+  for (ValueId v : values) {
+    f.values[v].def = id;
+    f.values[v].index = static_cast<uint32_t>(op.results.size());
+    op.results.push_back(v);
+  }
+  uses.change(terminatorId(f, op.regions[0]), [&](Op& yield) { yield.operands.push_back(yielded); });
 }
 
 NestView::NestView(const Function& f, const Op& op) : op_(op) {

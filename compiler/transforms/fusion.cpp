@@ -14,10 +14,10 @@ Fusion::Fusion(Module& module, FunctionId function, const Effects& ofOps, Fusion
 // --- the block at hand
 
 void Fusion::open(RegionId block) {
-  block_ = block;
-  kept_ = Kept::Array;
+  at_.region = block;
+  at_.kept = Kept::Array;
   for (OpId around = f.regions[block].parent; around.valid();) {
-    if (f.ops[around].kind == OpKind::Nest) kept_ = Kept::Row;
+    if (f.ops[around].kind == OpKind::Nest) at_.kept = Kept::Row;
     around = f.regions[uses.regionOf(around)].parent;
   }
   uint32_t place = 0, cuts = 0, all = 0;
@@ -28,17 +28,17 @@ void Fusion::open(RegionId block) {
     const bool cut = e.io || e.debug || asserts || o.kind == OpKind::Panic;
     cuts += cut;
     all += e.any();
-    placeOf_[op] = {place++, cuts, all, e, cut};
+    at_.placeOf[op] = {place++, cuts, all, e, cut};
   }
 }
 
 bool Fusion::isChecked(OpId from, OpId to) const {
-  const Place &a = placeOf_.at(from), &b = placeOf_.at(to);
+  const Place &a = at_.placeOf.at(from), &b = at_.placeOf.at(to);
   return a.effects != b.effects - (b.own.any() ? 1 : 0);
 }
 
 EffectSet Fusion::effectsOf(OpId op) {
-  return f.ops[op].kind == OpKind::Nest ? factsOf(op).effects : placeOf_.at(op).own;
+  return f.ops[op].kind == OpKind::Nest ? factsOf(op).effects : at_.placeOf.at(op).own;
 }
 
 NestFacts& Fusion::factsOf(OpId nest) {
@@ -59,7 +59,7 @@ Builder Fusion::scratch(LocId loc) {
 }
 
 void Fusion::drop(OpId op) {
-  unsettled_.push_back(uses.regionOf(op));
+  pending_.unsettled.push_back(uses.regionOf(op));
   uses.leave(op);
   changed = true;
 }
@@ -67,7 +67,7 @@ void Fusion::drop(OpId op) {
 std::vector<OpId> Fusion::taken(RegionId region, OpId standing) {
   std::vector<OpId> ops = std::move(f.regions[scratch_].ops);
   f.regions[scratch_].ops.clear();
-  unsettled_.push_back(region);
+  pending_.unsettled.push_back(region);
   for (OpId op : ops) {
     uses.enter(op, region);
     standsAt_[op] = standing;
@@ -85,14 +85,16 @@ void Fusion::standIn(OpId op, OpId standing) {
   for (RegionId r : f.ops[op].regions) forEachOp(f, r, [&](OpId inner) { standsAt_[inner] = standing; });
 }
 
-void Fusion::putFront(RegionId region, OpId standing) { front_[region].push_back(taken(region, standing)); }
+void Fusion::putFront(RegionId region, OpId standing) {
+  pending_.front[region].push_back(taken(region, standing));
+}
 void Fusion::putAfter(OpId op, OpId standing) {
   const RegionId region = uses.regionOf(op);
-  after_[{region, op}].push_back(taken(region, standing));
+  pending_.after[{region, op}].push_back(taken(region, standing));
 }
 void Fusion::putBefore(OpId op, OpId standing) {
   const RegionId region = uses.regionOf(op);
-  before_[{region, op}].push_back(taken(region, standing));
+  pending_.before[{region, op}].push_back(taken(region, standing));
 }
 std::vector<OpId> Fusion::takeOps(RegionId body) {
   settle(body);
@@ -103,34 +105,34 @@ std::vector<OpId> Fusion::takeOps(RegionId body) {
 }
 void Fusion::moveFront(RegionId region, std::vector<OpId> ops, OpId standing) {
   for (OpId op : ops) {
-    unsettled_.push_back(uses.regionOf(op));
+    pending_.unsettled.push_back(uses.regionOf(op));
     uses.move(op, region);
     standIn(op, standing);
   }
-  front_[region].push_back(std::move(ops));
-  unsettled_.push_back(region);
+  pending_.front[region].push_back(std::move(ops));
+  pending_.unsettled.push_back(region);
   changed = true;
 }
 
 void Fusion::settle() {
-  std::ranges::sort(unsettled_, {}, &RegionId::index);
-  const auto again = std::ranges::unique(unsettled_);
-  unsettled_.erase(again.begin(), again.end());
-  for (RegionId region : std::exchange(unsettled_, {})) settle(region);
+  std::ranges::sort(pending_.unsettled, {}, &RegionId::index);
+  const auto again = std::ranges::unique(pending_.unsettled);
+  pending_.unsettled.erase(again.begin(), again.end());
+  for (RegionId region : std::exchange(pending_.unsettled, {})) settle(region);
 }
 
 void Fusion::settle(RegionId region) {
   std::vector<OpId> out;
-  if (auto front = front_.extract(region)) settle(std::move(front.mapped()), region, out);
+  if (auto front = pending_.front.extract(region)) settle(std::move(front.mapped()), region, out);
   for (OpId op : f.regions[region].ops) settle(op, region, out);
   f.regions[region].ops = std::move(out);
 }
 
 /// Ops that left, or stand in another region by now, are passed; what was put beside them is not.
 void Fusion::settle(OpId op, RegionId region, std::vector<OpId>& out) {
-  if (auto before = before_.extract({region, op})) settle(std::move(before.mapped()), region, out);
+  if (auto before = pending_.before.extract({region, op})) settle(std::move(before.mapped()), region, out);
   if (uses.regionOf(op) == region) out.push_back(op);
-  if (auto after = after_.extract({region, op})) settle(std::move(after.mapped()), region, out);
+  if (auto after = pending_.after.extract({region, op})) settle(std::move(after.mapped()), region, out);
 }
 
 void Fusion::settle(Lists lists, RegionId region, std::vector<OpId>& out) {

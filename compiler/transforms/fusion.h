@@ -48,17 +48,17 @@ public:
 
   // --- the block at hand
   void open(core::RegionId block);
-  core::RegionId block() const { return block_; }
+  core::RegionId block() const { return at_.region; }
   /// Whether the block stands in a nest, so that what it keeps are rows.
-  Kept kept() const { return kept_; }
+  Kept kept() const { return at_.kept; }
   /// Where an op of the block stands.
-  uint32_t placeOf(core::OpId op) const { return placeOf_.at(op).place; }
+  uint32_t placeOf(core::OpId op) const { return at_.placeOf.at(op).place; }
   /// Whether between two ops of the block, in this order, something is printed, read or asserted.
-  bool isCut(core::OpId from, core::OpId to) const { return placeOf_.at(from).cuts != cutsBefore(to); }
+  bool isCut(core::OpId from, core::OpId to) const { return at_.placeOf.at(from).cuts != cutsBefore(to); }
   /// Whether anything between them has an effect: a check too.
   bool isChecked(core::OpId from, core::OpId to) const;
   /// The nest takes the place of another op of the block.
-  void standsFor(core::OpId op, core::OpId other) { placeOf_.emplace(op, placeOf_.at(other)); }
+  void standsFor(core::OpId op, core::OpId other) { at_.placeOf.emplace(op, at_.placeOf.at(other)); }
   /// What running an op of the block may do.
   core::EffectSet effectsOf(core::OpId op);
   NestFacts& factsOf(core::OpId nest);
@@ -101,7 +101,7 @@ private:
     bool cut; ///< whether the op itself is one
   };
   uint32_t cutsBefore(core::OpId op) const {
-    const Place& p = placeOf_.at(op);
+    const Place& p = at_.placeOf.at(op);
     return p.cuts - (p.cut ? 1 : 0);
   }
   std::vector<core::OpId> taken(core::RegionId region, core::OpId standing);
@@ -110,16 +110,26 @@ private:
   void settle(core::OpId op, core::RegionId region, std::vector<core::OpId>& out);
   void settle(Lists lists, core::RegionId region, std::vector<core::OpId>& out);
 
+  /// The ops of the block at hand, by where they stand.
+  struct Block {
+    core::RegionId region;
+    Kept kept = Kept::Array;
+    std::unordered_map<core::OpId, Place> placeOf;
+  };
+  /// What is to be put into lists of ops.
+  struct Pending {
+    std::vector<core::RegionId> unsettled;
+    std::unordered_map<core::RegionId, Lists> front;
+    std::map<std::pair<core::RegionId, core::OpId>, Lists> before, after; ///< an op may stand in two lists
+  };
+
   FusionLog* const log_;
-  core::RegionId block_, scratch_;
+  const core::RegionId scratch_;
   const size_t opsBefore_; ///< those that come have higher numbers
-  Kept kept_ = Kept::Array;
-  std::unordered_map<core::OpId, Place> placeOf_;
+  Block at_;
+  Pending pending_;
   std::unordered_map<core::OpId, NestFacts> facts_;
   std::unordered_map<core::OpId, core::OpId> standsAt_;
-  std::vector<core::RegionId> unsettled_;
-  std::unordered_map<core::RegionId, Lists> front_;
-  std::map<std::pair<core::RegionId, core::OpId>, Lists> before_, after_; ///< an op may stand in two lists
 };
 
 /// What holds of the nest as it stands, found in one walk over it.

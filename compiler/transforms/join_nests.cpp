@@ -1,7 +1,7 @@
 #include "transforms/join_nests.h"
 
 #include "core/clone.h"
-#include "core/nest.h"
+#include "core/nest_results.h"
 
 #include <algorithm>
 
@@ -69,7 +69,9 @@ private:
     params.erase(params.begin(), params.begin() + axes_);
     for (uint32_t k = 0; k < params.size(); ++k) s_.f.values[params[k]].index = k;
     op.dims.erase(op.dims.begin(), op.dims.begin() + axes_);
-    for (NestResult& r : op.as<NestAttr>().results) {
+    const NestView view(s_.f, op);
+    for (const NestPart& part : view.parts()) {
+      NestResult& r = resultOf(op, part);
       r.keep.erase(r.keep.begin(), r.keep.begin() + axes_);
       for (uint32_t& k : r.keep) k -= axes_;
     }
@@ -150,28 +152,15 @@ private:
   }
 
   /// Results of the first nest that others use are results of the later one.
-  void giveOut(const std::vector<ValueId>& results, const std::vector<ValueId>& values) {
-    Op& later = s_.f.ops[later_];
-    std::vector<NestResult> specs = specsOf();
-    Operands more;
+  void giveOut(std::span<const ValueId> results, std::span<const ValueId> values) {
     size_t at = 0;
-    for (const NestResult& spec : specs) {
-      const uint32_t count = whole_ ? resultsOf(spec, axes_) : 1;
-      bool used = false;
-      for (uint32_t k = 0; k < count; ++k) used |= s_.uses.used(results[at + k]);
-      if (used) {
-        later.as<NestAttr>().results.push_back(spec);
-        more.push_back(values[at]);
-        for (uint32_t k = 0; k < count; ++k) {
-          s_.f.values[results[at + k]].def = later_;
-          s_.f.values[results[at + k]].index = static_cast<uint32_t>(later.results.size());
-          later.results.push_back(results[at + k]);
-        }
-      }
+    for (const NestResult& spec : specsOf()) {
+      const size_t count = whole_ ? resultsOf(spec, axes_) : 1;
+      const auto own = results.subspan(at, count);
+      if (std::ranges::any_of(own, [&](ValueId v) { return s_.uses.used(v); }))
+        addResult(s_.f, s_.uses, later_, spec, values[at], own);
       at += count;
     }
-    s_.uses.change(terminatorId(s_.f, body()),
-                   [&](Op& yield) { yield.operands.insert(yield.operands.end(), more.begin(), more.end()); });
     if (whole_) s_.drop(first_);
   }
   std::vector<NestResult> specsOf() const {
