@@ -264,7 +264,8 @@ TEST(OrderBits, OfRowsAndBlocks) {
   for (const std::vector<int64_t>& shape : shapes)
     for (bool known : {false, true})
       for (size_t row = 0; row <= shape.size(); ++row) { // beyond the axes: a chain
-        Reduction r{shape};
+        Reduction r;
+        r.extents = shape;
         r.knowsSizes = known;
         r.lanes = row < shape.size() ? 64 : 0;
         r.row = row;
