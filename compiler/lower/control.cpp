@@ -131,6 +131,7 @@ ValueId BodyLowering::atEnd(std::vector<NodeId> nodes) {
   const std::vector<NodeId> rest(first + 1, nodes.end());
   b_.loc = locOf(node.span);
   const ValueId condition = expr(node.children[0]);
+  if (flow_ == FlowKind::Off) return undef(T(instance_.result));
   auto arm = [&](size_t k) {
     std::vector<NodeId> all = rest;
     if (k < node.children.size() && types_.kind(instance_.nodes[node.children[k]].type) == TypeKind::Never)

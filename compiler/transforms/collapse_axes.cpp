@@ -117,13 +117,8 @@ private:
     }
     Op& op = f_.ops[nest];
     op.dims[a] = m_.types.dims.mul(op.dims[a], op.dims[a + 1]);
-    op.dims.erase(op.dims.begin() + a + 1);
     f_.values[both].hint = nameOf(both, second);
-    std::vector<ValueId>& params = f_.regions[op.regions[0]].params;
-    params.erase(params.begin() + a + 1);
-    for (uint32_t k = a + 1; k < params.size(); ++k) f_.values[params[k]].index = k;
-    for (NestResult& r : op.as<NestAttr>().results)
-      for (uint32_t& k : r.keep) k -= k > a ? 1 : 0;
+    dropAxis(f_, uses_, nest, a + 1, both); // nothing uses it any more
   }
 
   /// For text.
