@@ -82,6 +82,13 @@ void FunctionEmitter::emitAllocArray(const Stmt& s) {
   setResult(s, call(runtime(name, m_.ptr(), {m_.ptr(), m_.i64()}), {task_, bytes}));
 }
 
+void FunctionEmitter::emitFrameArray(const Stmt& s) {
+  const auto& attr = s.as<AllocAttr>();
+  llvm::Value* at = slot(attr.bytes);
+  if (attr.zeroed) b_.CreateMemSet(at, b_.getInt8(0), attr.bytes, llvm::Align(16));
+  setResult(s, at);
+}
+
 void FunctionEmitter::emitAllocNode(const Stmt& s) {
   const auto& attr = s.as<AllocAttr>();
   setResult(s,

@@ -160,6 +160,7 @@ void FunctionEmitter::statement(const Stmt& s) {
   case StmtKind::ZeroBytes:
     b_.CreateMemSet(value(s.operands[0]), b_.getInt8(0), value(s.operands[1]), llvm::Align(1));
     return;
+  case StmtKind::FrameArray: return emitFrameArray(s);
   case StmtKind::AllocArray: return emitAllocArray(s);
   case StmtKind::AllocNode: return emitAllocNode(s);
   case StmtKind::Retain:

@@ -62,6 +62,7 @@ private:
   void emitStore(const Stmt& s);
   std::optional<int64_t> knownBytes(const Stmt& alloc);
   void emitAllocArray(const Stmt& s);
+  void emitFrameArray(const Stmt& s);
   void emitAllocNode(const Stmt& s);
   void emitEnsureUnique(const Stmt& s);
   void emitCount(const Stmt& s);

@@ -1,5 +1,6 @@
 #include "loops/loops.h"
 
+#include "loops/frame_arrays.h"
 #include "loops/hoist_rows.h"
 #include "loops/lower.h"
 #include "loops/outline.h"
@@ -127,9 +128,9 @@ struct Pass {
 };
 
 constexpr Pass passes[] = {
-    {"infer_modes", inferModes, false, false}, {"insert_counts", insertAllCounts, true, false},
-    {"mark_closed", markClosed, true, false},  {"outline_kernels", outlineAllKernels, true, true},
-    {"hoist_rows", hoistAllRows, true, false},
+    {"infer_modes", inferModes, false, false},          {"insert_counts", insertAllCounts, true, false},
+    {"place_in_frames", placeInFrames, true, false},    {"mark_closed", markClosed, true, false},
+    {"outline_kernels", outlineAllKernels, true, true}, {"hoist_rows", hoistAllRows, true, false},
 };
 
 std::string findBug(const Module& module, bool counted, const char* pass) {

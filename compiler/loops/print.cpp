@@ -94,6 +94,8 @@ private:
     case StmtKind::Scratch: return " " + std::to_string(s.as<uint64_t>());
     case StmtKind::Text: return " " + quote(s.as<std::string>());
     case StmtKind::Descriptor: return typed(s.as<TypeId>());
+    case StmtKind::FrameArray:
+      return " " + std::to_string(s.as<AllocAttr>().bytes) + (s.as<AllocAttr>().zeroed ? " zeroed" : "");
     case StmtKind::AllocArray:
     case StmtKind::AllocNode:
       return typed(s.as<AllocAttr>().type) + (s.as<AllocAttr>().zeroed ? " zeroed" : "");

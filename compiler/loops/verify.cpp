@@ -35,7 +35,9 @@ private:
   bool counts(ValueId v) const {
     if (!fn_.typeOf(v).counted()) return false;
     StmtId def = fn_.values[v].def;
-    return !def || (fn_.stmts[def].kind != StmtKind::Const && fn_.stmts[def].kind != StmtKind::Text);
+    if (!def) return true;
+    const StmtKind kind = fn_.stmts[def].kind;
+    return kind != StmtKind::Const && kind != StmtKind::Text && kind != StmtKind::FrameArray;
   }
 
   /// Checks a region that owns `owned`; at its end nothing is left.

@@ -139,7 +139,8 @@ ValueId BodyLowering::atEnd(std::vector<NodeId> nodes) {
   };
   return after({node.children[0]}, instance_.result, [&](std::vector<ValueId> condition) {
     return branches(Builder::simple(OpKind::If, {condition[0]}),
-                    {[&](RegionId) { return arm(1); }, [&](RegionId) { return arm(2); }}, instance_.result, {});
+                    {[&](RegionId) { return arm(1); }, [&](RegionId) { return arm(2); }}, instance_.result,
+                    {});
   });
 }
 

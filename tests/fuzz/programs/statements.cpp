@@ -1,6 +1,8 @@
 // Statements: variables, assignments, branches and loops.
 #include "fuzz/programs/context.h"
 
+#include <utility>
+
 namespace melix::fuzz::programs {
 
 namespace {
@@ -151,9 +153,12 @@ void whileLoop(Context& c, std::vector<NodePtr>& out, int depth) {
   std::vector<NodePtr> all = {counted(name, 1)};
   if (c.chance(70)) {
     NodePtr condition = below;
-    if (c.chance(60))
+    if (c.chance(60)) {
+      const unsigned loops = std::exchange(c.loops, 0); // none that a condition may leave
       condition =
           make(Form::Binary, below->type, {below, expression(c, scalar(Kind::Bool), depth - 1)}, "and");
+      c.loops = loops;
+    }
     statements(c, all, 1 + c.below(3), depth - 1);
     out.push_back(make(Form::While, unit(), {condition, block(std::move(all))}));
     return;

@@ -339,7 +339,8 @@ size_t countInLoops(const Function& fn, StmtKind kind, RegionId region, bool inL
   for (StmtId id : fn.regions[region].stmts) {
     const Stmt& s = fn.stmts[id];
     count += inLoop && s.kind == kind;
-    for (RegionId inner : s.regions) count += countInLoops(fn, kind, inner, inLoop || s.kind == StmtKind::For);
+    for (RegionId inner : s.regions)
+      count += countInLoops(fn, kind, inner, inLoop || s.kind == StmtKind::For);
   }
   return count;
 }
@@ -401,10 +402,50 @@ fn f [N, M] (%x: i64[N]) -> (f64[N]) {
   EXPECT_EQ(cleared, 1u);
 }
 
+TEST(Frames, ASmallArrayThatCalleesOnlyReadLiesInTheFrame) {
+  Lowered lowered(R"(
+fn first (%x: f64[3]) -> (f64) {
+  %zero = const 0 : i64
+  %r = get %x[%zero] : f64
+  yield %r
+}
+fn outer (%y: f64[3]) -> (f64) {
+  %s = call @first %y : f64
+  yield %s
+}
+fn keeps (%z: f64[3]) -> ((f64[3], f64[3])) {
+  %l = make %z, %z : (f64[3], f64[3])
+  yield %l
+}
+fn f (%a: f64, %b: f64) -> (f64, (f64[3], f64[3])) {
+  %p = array %a, %b, %a : f64[3]
+  %t = call @outer %p : f64
+  %q = array %b, %b, %a : f64[3]
+  %k = call @keeps %q : (f64[3], f64[3])
+  yield %t, %k
+}
+)");
+  const Function& f = lowered.function("f");
+  EXPECT_EQ(countOf(f, StmtKind::FrameArray), 1u) << lowered.text("f");
+  EXPECT_EQ(countOf(f, StmtKind::AllocArray), 1u) << lowered.text("f");
+}
+
+TEST(Frames, WhatIsReturnedOrLargeIsABlock) {
+  Lowered lowered(R"(
+fn f (%a: f64, %i: i64) -> (f64[3], f64) {
+  %p = array %a, %a, %a : f64[3]
+  %z = zero : f64[65]
+  %r = get %z[%i] : f64
+  yield %p, %r
+}
+)");
+  EXPECT_EQ(countOf(lowered.function("f"), StmtKind::FrameArray), 0u) << lowered.text("f");
+}
+
 TEST(Verifier, FindsALeak) {
   Lowered lowered(R"(
 fn choose (%n: i64) -> (i64) {
-  %x = zero : i64[4]
+  %x = zero : i64[400]
   %zero = const 0 : i64
   %r = get %x[%zero] : i64
   yield %r

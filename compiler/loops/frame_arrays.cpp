@@ -1,0 +1,144 @@
+#include "loops/frame_arrays.h"
+
+#include "loops/local_blocks.h"
+
+#include <algorithm>
+
+namespace melix::loops {
+
+namespace {
+
+/// Which parameters are only read through while their function runs.
+class ReadParams {
+public:
+  explicit ReadParams(const Module& module) : module_(module), read_(module.functions.size()) {
+    for (uint32_t f = 0; f < module.functions.size(); ++f) find(FunctionId(f));
+    // What passes a parameter on to one that does more does more.
+    while (!open_.empty()) {
+      const Param p = open_.back();
+      open_.pop_back();
+      auto passed = passedTo_.find(key(p));
+      if (passed == passedTo_.end()) continue;
+      for (const Param& from : passed->second) exclude(from);
+    }
+  }
+
+  bool operator()(FunctionId f, size_t k) const { return k < read_[f.index].size() && read_[f.index][k]; }
+
+private:
+  struct Param {
+    FunctionId function;
+    size_t number;
+  };
+  static uint64_t key(const Param& p) { return uint64_t{p.function.index} << 32 | p.number; }
+
+  void exclude(const Param& p) {
+    std::vector<bool>& read = read_[p.function.index];
+    if (p.number >= read.size() || !read[p.number]) return;
+    read[p.number] = false;
+    open_.push_back(p);
+  }
+
+  void find(FunctionId id) {
+    const Function& fn = module_.functions[id];
+    std::vector<bool>& read = read_[id.index];
+    read.assign(fn.params().size(), false);
+    std::unordered_map<ValueId, size_t> numbers;
+    for (size_t k = 0; k < fn.params().size(); ++k) {
+      read[k] = fn.modes[k] == ModeKind::Borrow && fn.typeOf(fn.params()[k]) == dataType;
+      if (read[k]) numbers[fn.params()[k]] = k;
+    }
+    if (!numbers.empty()) uses(id, fn.body, numbers);
+  }
+  void uses(FunctionId id, RegionId region, const std::unordered_map<ValueId, size_t>& numbers) {
+    const Function& fn = module_.functions[id];
+    for (StmtId at : fn.regions[region].stmts) {
+      const Stmt& s = fn.stmts[at];
+      for (size_t k = 0; k < s.operands.size(); ++k)
+        if (auto it = numbers.find(s.operands[k]); it != numbers.end()) use({id, it->second}, s, k);
+      for (RegionId inner : s.regions) uses(id, inner, numbers);
+    }
+  }
+  void use(const Param& p, const Stmt& s, size_t operand) {
+    switch (s.kind) {
+    case StmtKind::PointerOf:
+    case StmtKind::KeepAlive: return;
+    case StmtKind::Load:
+    case StmtKind::AddressOf:
+      if (operand != 0) exclude(p);
+      return;
+    case StmtKind::Call: {
+      const Param to{s.as<FunctionId>(), operand};
+      passedTo_[key(to)].push_back(p);
+      const Function& callee = module_.functions[to.function];
+      if (operand >= callee.modes.size() || callee.modes[operand] != ModeKind::Borrow) exclude(p);
+      return;
+    }
+    default: exclude(p);
+    }
+  }
+
+  const Module& module_;
+  std::vector<std::vector<bool>> read_;
+  std::unordered_map<uint64_t, std::vector<Param>> passedTo_;
+  std::vector<Param> open_;
+};
+
+class FramePlacer {
+public:
+  FramePlacer(const Module& module, Function& fn, const ReadParams& reads)
+      : fn_(fn), reads_(reads), blocks_(module, fn) {}
+
+  void run(RegionId region) {
+    const std::vector<StmtId> stmts = fn_.regions[region].stmts;
+    for (StmtId id : stmts) {
+      const std::vector<RegionId> regions = fn_.stmts[id].regions;
+      for (RegionId inner : regions) run(inner);
+      if (const uint64_t bytes = smallBytes(id); bytes > 0 && used_ + bytes <= mostBytes) place(id, bytes);
+    }
+  }
+
+private:
+  /// 0: no array, or of no small and constant size.
+  uint64_t smallBytes(StmtId id) const {
+    const Stmt& s = fn_.stmts[id];
+    if (s.kind != StmtKind::AllocArray) return 0;
+    uint64_t elements = 1;
+    for (ValueId d : s.operands) {
+      const uint64_t* extent = Builder(fn_).asConstant(d);
+      if (!extent || *extent == 0 || *extent > mostElements) return 0;
+      if ((elements *= *extent) > mostElements) return 0;
+    }
+    return elements * s.as<AllocAttr>().bytes;
+  }
+
+  void place(StmtId id, uint64_t bytes) {
+    const auto block = blocks_.follow(id, [&](FunctionId callee, size_t k) { return reads_(callee, k); });
+    if (!block) return;
+    used_ += bytes;
+    Stmt& s = fn_.stmts[id];
+    blocks_.release(*block, s.results[0]);
+    AllocAttr attr = s.as<AllocAttr>();
+    attr.bytes = bytes;
+    s.kind = StmtKind::FrameArray;
+    s.operands.clear();
+    s.attr = attr;
+  }
+
+  Function& fn_;
+  const ReadParams& reads_;
+  LocalBlocks blocks_;
+  uint64_t used_ = 0;
+};
+
+} // namespace
+
+void placeInFrames(Module& module) {
+  const ReadParams reads(module);
+  for (uint32_t f = 0; f < module.functions.size(); ++f) {
+    Function& fn = module.functions[FunctionId(f)];
+    FramePlacer(module, fn, reads).run(fn.body);
+  }
+}
+
+} // namespace melix::loops

@@ -1,0 +1,64 @@
+#pragma once
+// Blocks of memory that one region makes and gives back, and that nothing else comes to hold: who uses them,
+// and how they are taken out of the counting. Shared by the passes that decide where such blocks lie.
+
+#include "loops/build.h"
+
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace melix::loops {
+
+/// A function whose statements move; references into it stay valid.
+class LocalBlocks {
+public:
+  LocalBlocks(const Module& module, Function& fn);
+
+  /// All values that are one block, and where it is given back.
+  struct Block {
+    std::unordered_set<ValueId> values;
+    std::vector<StmtId> uniques;                    ///< that make it unique
+    std::vector<std::pair<StmtId, size_t>> carries; ///< loops that carry it, and as which of their carries
+    StmtId drop;
+  };
+  /// Whether the callee only reads through its parameter `k` while it runs.
+  using OnlyReads = std::function<bool(FunctionId callee, size_t k)>;
+  /// The block that `alloc` makes: an array of scalars that only its own region holds, so that its count is
+  /// one.
+  std::optional<Block> follow(StmtId alloc, const OnlyReads& onlyReads) const;
+  /// Nothing counts the block any more, and `by` stands for it everywhere; it is given back no more.
+  void release(const Block& block, ValueId by);
+
+  RegionId homeOf(StmtId id) const { return homes_.at(id); }
+  /// Whether a region is `outer` or stands in it.
+  bool isWithin(RegionId region, RegionId outer) const;
+  /// The statement stands in the region from now on, where its list says.
+  void enter(StmtId id, RegionId region);
+  /// The statement stands nowhere.
+  void leave(StmtId id);
+  /// Puts what stands in a region, which goes, in front of a place in the list of another.
+  void splice(RegionId from, RegionId to, size_t place);
+
+private:
+  struct Use {
+    StmtId stmt;
+    size_t operand;
+  };
+  struct Following;
+
+  bool followUse(const Use& use, Following& at) const;
+  bool followCarry(const Use& use, Following& at) const;
+  void removeCarry(StmtId loop, size_t k);
+  void recount(StmtId stmt, ValueId v);
+  void replace(ValueId v, ValueId by);
+
+  const Module& module_;
+  Function& fn_;
+  std::unordered_map<ValueId, std::vector<Use>> uses_;
+  std::unordered_map<StmtId, RegionId> homes_;   ///< where a statement stands
+  std::unordered_map<RegionId, StmtId> parents_; ///< the statement of a region
+};
+
+} // namespace melix::loops
