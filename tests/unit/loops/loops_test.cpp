@@ -339,7 +339,8 @@ size_t countInLoops(const Function& fn, StmtKind kind, RegionId region, bool inL
   for (StmtId id : fn.regions[region].stmts) {
     const Stmt& s = fn.stmts[id];
     count += inLoop && s.kind == kind;
-    for (RegionId inner : s.regions) count += countInLoops(fn, kind, inner, inLoop || s.kind == StmtKind::For);
+    for (RegionId inner : s.regions)
+      count += countInLoops(fn, kind, inner, inLoop || s.kind == StmtKind::For);
   }
   return count;
 }
