@@ -130,8 +130,6 @@ ValueId BodyLowering::atEnd(std::vector<NodeId> nodes) {
   if (node.kind == NodeKind::Block) return atEnd(node.children);
   const std::vector<NodeId> rest(first + 1, nodes.end());
   b_.loc = locOf(node.span);
-  const ValueId condition = expr(node.children[0]);
-  if (flow_ == FlowKind::Off) return undef(T(instance_.result));
   auto arm = [&](size_t k) {
     std::vector<NodeId> all = rest;
     if (k < node.children.size() && types_.kind(instance_.nodes[node.children[k]].type) == TypeKind::Never)
@@ -139,8 +137,10 @@ ValueId BodyLowering::atEnd(std::vector<NodeId> nodes) {
     if (k < node.children.size()) all.insert(all.begin(), node.children[k]);
     return all.empty() ? unit() : atEnd(std::move(all));
   };
-  return branches(Builder::simple(OpKind::If, {condition}),
-                  {[&](RegionId) { return arm(1); }, [&](RegionId) { return arm(2); }}, instance_.result, {});
+  return after({node.children[0]}, instance_.result, [&](std::vector<ValueId> condition) {
+    return branches(Builder::simple(OpKind::If, {condition[0]}),
+                    {[&](RegionId) { return arm(1); }, [&](RegionId) { return arm(2); }}, instance_.result, {});
+  });
 }
 
 } // namespace melix::lower

@@ -13,8 +13,8 @@ namespace {
 
 const std::string program = MELIX_SOURCE_DIR "/examples/digits.mlx";
 const std::string table = MELIX_SOURCE_DIR "/examples/data/digits.csv";
-/// FNV-1a over the bits of every leaf after two epochs.
-const char* const weightsOfTwoEpochs = "weights 3c6633758cc8fee7";
+/// Of the second epoch, computed in any order of sums: one example of 360 more or less.
+constexpr double secondAccuracy = 0.8167, oneExample = 0.003;
 
 class Digits : public testing::Test {
 protected:
@@ -54,7 +54,10 @@ TEST_F(Digits, ThirtyEpochsReadNineOfTenDigitsOfOtherWriters) {
 }
 
 TEST_F(Digits, EveryWayToRunGivesTheSameBits) {
-  EXPECT_EQ(lastLine(run(table, "--epochs 2")), weightsOfTwoEpochs);
+  const std::string output = run(table, "--epochs 2");
+  EXPECT_NEAR(accuracy(output), secondAccuracy, oneExample) << output;
+  const std::string weightsOfTwoEpochs = lastLine(output); // FNV-1a over the bits of every leaf
+  ASSERT_EQ(weightsOfTwoEpochs.find("weights "), 0u) << output;
   std::string executable = folder + "/digits";
   ASSERT_EQ(melix("build " + program + " -o " + executable).status, 0);
   for (const char* threads : {"1", "2", "3"}) {
