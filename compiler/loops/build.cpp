@@ -55,6 +55,19 @@ ValueId Builder::addressOf(ValueId base, const std::vector<Term>& terms, uint32_
                Access{addressType, elemBytes, offset, false, false});
 }
 
+ValueId Builder::product(const std::vector<ValueId>& sizes) {
+  uint64_t known = 1;
+  ValueId all;
+  for (ValueId size : sizes) {
+    if (const uint64_t* n = asConstant(size))
+      known *= *n;
+    else
+      all = all ? arith(core::OpKind::Mul, all, size) : size;
+  }
+  ValueId constant = all && known == 1 ? ValueId() : integer(static_cast<int64_t>(known));
+  return !all ? constant : constant ? arith(core::OpKind::Mul, all, constant) : all;
+}
+
 const uint64_t* Builder::asConstant(ValueId v) const {
   StmtId def = fn.values[v].def;
   if (!def || fn.stmts[def].kind != StmtKind::Const) return nullptr;

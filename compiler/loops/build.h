@@ -3,7 +3,8 @@
 
 #include "loops/ir.h"
 
-#include <initializer_list>
+#include <string>
+#include <unordered_map>
 
 namespace melix::loops {
 
@@ -62,6 +63,16 @@ public:
   ValueId pointerOf(ValueId v) { return value(StmtKind::PointerOf, {v}, addressType); }
   ValueId descriptor(TypeId type) { return value(StmtKind::Descriptor, {}, addressType, type); }
 
+  /// The product of sizes, those known folded into one.
+  ValueId product(const std::vector<ValueId>& sizes);
+  /// A loop i in 0..extent without carries.
+  template <class Body>
+  void loop(ValueId extent, const Body& body);
+  /// A loop i in first..last; `body(i, carried)` gives what is carried on.
+  template <class Body>
+  std::vector<ValueId> carryLoop(ValueId first, ValueId last, std::vector<ValueId> carried, const Body& body,
+                                 ForAttr attr = {});
+
   /// The integer behind a constant, if it is one.
   const uint64_t* asConstant(ValueId v) const;
 
@@ -69,5 +80,35 @@ private:
   std::vector<ValueId> accessOperands(ValueId base, const std::vector<Term>& terms) const;
   std::vector<RegionId> stack_;
 };
+
+/// Functions made on the way, each once.
+struct MadeFunctions {
+  Module* module;
+  std::unordered_map<std::string, FunctionId> byKey;
+};
+
+template <class Body>
+void Builder::loop(ValueId extent, const Body& body) {
+  ValueId zero = integer(0);
+  RegionId region = begin({indexType});
+  body(params(region)[0]);
+  end();
+  stmt(StmtKind::For, {zero, extent}, {}, ForAttr{}, {region});
+}
+
+template <class Body>
+std::vector<ValueId> Builder::carryLoop(ValueId first, ValueId last, std::vector<ValueId> carried,
+                                        const Body& body, ForAttr attr) {
+  std::vector<ValueType> types;
+  for (ValueId v : carried) types.push_back(fn.typeOf(v));
+  std::vector<ValueType> paramTypes{indexType};
+  paramTypes.insert(paramTypes.end(), types.begin(), types.end());
+  RegionId region = begin(paramTypes);
+  const std::vector<ValueId>& values = params(region);
+  std::vector<ValueId> next = body(values[0], std::vector<ValueId>(values.begin() + 1, values.end()));
+  end(std::move(next));
+  carried.insert(carried.begin(), {first, last});
+  return results(stmt(StmtKind::For, std::move(carried), types, attr, {region}));
+}
 
 } // namespace melix::loops

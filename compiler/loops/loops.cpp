@@ -58,20 +58,20 @@ void declareFunctions(LowerContext& context, const std::vector<core::FunctionId>
     fn.loc = source.loc;
     fn.exported = source.keep || f == core.entry;
     fn.inlined = mathBodies.count(f) != 0;
-    context.functions[f] = context.module->functions.add(std::move(fn));
+    context.functions[f] = context.made.module->functions.add(std::move(fn));
   }
-  context.module->entry = core.entry ? context.functions[core.entry] : FunctionId();
+  context.made.module->entry = core.entry ? context.functions[core.entry] : FunctionId();
 }
 
 void lowerFunctions(LowerContext& context, const std::vector<core::FunctionId>& reached) {
   for (core::FunctionId f : reached) {
-    Lower(context, context.module->functions[context.functions[f]], context.core.functions[f]).run(f);
+    Lower(context, context.made.module->functions[context.functions[f]], context.core.functions[f]).run(f);
     if (context.error) return;
   }
   while (!context.writing.empty() && !context.error) {
     LowerContext::Writing next = std::move(context.writing.back());
     context.writing.pop_back();
-    Lower(context, context.module->functions[next.function], context.core.functions[next.source])
+    Lower(context, context.made.module->functions[next.function], context.core.functions[next.source])
         .run(next.source, next.results);
   }
 }
@@ -143,7 +143,7 @@ std::string findBug(const Module& module, bool counted, const char* pass) {
 Result fromCore(const core::Module& core, const Options& options) {
   Result result{Module(core), {}, {}};
   Layouts layouts(core.types);
-  LowerContext context{core, layouts, {}, &result.module, {}, {}, {}, {}, {}};
+  LowerContext context{core, layouts, {}, {&result.module, {}}, {}, {}, {}, {}};
   Reach reach(core);
   reach.add(core.entry);
   for (uint32_t f = 0; f < core.functions.size(); ++f)

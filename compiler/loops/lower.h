@@ -1,8 +1,8 @@
 #pragma once
 // Internal to the lowering of Core to Loops: what is known of Core values while a function is lowered. One
 // file for each group of ops: lower_scalars, lower_values, lower_records, lower_places, lower_arrays,
-// lower_control, lower_destinations, lower_nest, lower_sweep, lower_reduce, lower_order, lower_blocks,
-// lower_pool, lower_accs, lower_effects, lower_checks.
+// lower_control, lower_destinations, lower_nest, lower_sweep, lower_reduce, lower_blocks, lower_pool,
+// lower_accs, lower_effects, lower_checks.
 
 #include "core/flow.h"
 #include "core/uses.h"
@@ -62,9 +62,8 @@ struct LowerContext {
   const core::Module& core;
   Layouts& layouts;
   std::unordered_map<core::FunctionId, FunctionId> functions;
-  Module* module;                                      ///< for functions made on the way
-  std::unordered_map<std::string, FunctionId> helpers; ///< by key
-  std::vector<types::DimSym> slots;                    ///< dims of generalised types, by number
+  MadeFunctions made;
+  std::vector<types::DimSym> slots; ///< dims of generalised types, by number
   std::optional<Unsupported> error;
   /// Functions asked for that write some of their results to memory they are given.
   struct Writing {
@@ -205,7 +204,6 @@ private:
   // --- lower_arrays.cpp
   ValueId allocArray(TypeId elem, const std::vector<ValueId>& dims, bool zeroed);
   std::vector<ValueId> denseStrides(const std::vector<ValueId>& extents);
-  ValueId product(const std::vector<ValueId>& dims);
   ValueId copyToDense(const Place& place);
   void alongFirst(Place to, Place from, const std::function<void(const Place&, const Place&)>& each);
   void copyBetween(const Place& to, const Place& from, bool fresh);
@@ -227,13 +225,6 @@ private:
   ValueId addArrays(TypeId type, ValueId a, ValueId b, OpKind how);
   void addStored(const Place& to, const std::vector<ValueId>& v);
   void addStoredArray(const Place& to, const Place& from, OpKind how);
-  /// A loop i in 0..extent without carries.
-  template <class Body>
-  void loop(ValueId extent, const Body& body);
-  /// A loop i in begin..end; `body(i, carried)` gives what is carried on.
-  template <class Body>
-  std::vector<ValueId> carryLoop(ValueId begin, ValueId end, std::vector<ValueId> carried, const Body& body,
-                                 ForAttr attr = {});
 
   // --- lower_tangents.cpp
   TypeId generalised(TypeId type, std::vector<types::DimId>& dims);
@@ -316,32 +307,11 @@ private:
   std::vector<ValueId> updateState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
                                    std::vector<ValueId> state);
   std::vector<ValueId> finishState(const NestResultState& r, std::vector<ValueId> state);
-  ValueId isBetter(core::MonoidKind monoid, ValueId term, ValueId best, TypeKind kind);
-  ValueId combine(core::MonoidKind monoid, ValueId a, ValueId b, TypeKind kind);
-  ValueId monoidUnit(core::MonoidKind monoid, TypeKind kind);
-
-  // --- lower_order.cpp
   TypeKind termKind(const NestResultState& r) const;
-  ValueId unit(const NestResultState& r);
-  void openOrdered(const Sweep& sweep, uint32_t level, NestResultState& r);
-  std::vector<ValueId> initOrdered(const NestResultState& r);
-  /// A partial sum with one more term.
-  using AddTerm = std::function<ValueId(ValueId)>;
-  std::vector<ValueId> addOrdered(const Sweep& sweep, const NestResultState& r, std::vector<ValueId> state,
-                                  const AddTerm& add);
-  ValueId finishOrdered(const NestResultState& r, const std::vector<ValueId>& state);
-  void openLanes(NestResultState& r);
-  void clearLanes(const NestResultState& r);
-  void addToLane(const Sweep& sweep, const NestResultState& r, const AddTerm& add);
-  ValueId foldLanes(const NestResultState& r);
-  int64_t fewLanes(const NestResultState& r) const;
-  FunctionId foldFunction(core::MonoidKind monoid, TypeKind kind, uint32_t lanes);
-  ValueId wholeRows(ValueId row);
 
   // --- lower_blocks.cpp
   struct Blocks;
   struct Span;
-  bool isOneBlock(ValueId points) const;
   static bool runsInBlocks(const Sweep& sweep, uint32_t level);
   Blocks blocksFrom(const Sweep& sweep, uint32_t level);
   ValueId blockCount(const Blocks& blocks);
@@ -431,36 +401,12 @@ private:
 };
 
 template <class Body>
-void Lower::loop(ValueId extent, const Body& body) {
-  ValueId zero = b_.integer(0);
-  RegionId region = b_.begin({indexType});
-  body(b_.params(region)[0]);
-  b_.end();
-  b_.stmt(StmtKind::For, {zero, extent}, {}, ForAttr{}, {region});
-}
-
-template <class Body>
-std::vector<ValueId> Lower::carryLoop(ValueId begin, ValueId end, std::vector<ValueId> carried,
-                                      const Body& body, ForAttr attr) {
-  std::vector<ValueType> types;
-  for (ValueId v : carried) types.push_back(b_.fn.typeOf(v));
-  std::vector<ValueType> params{indexType};
-  params.insert(params.end(), types.begin(), types.end());
-  RegionId region = b_.begin(params);
-  const std::vector<ValueId>& values = b_.params(region);
-  std::vector<ValueId> next = body(values[0], std::vector<ValueId>(values.begin() + 1, values.end()));
-  b_.end(std::move(next));
-  carried.insert(carried.begin(), {begin, end});
-  return b_.results(b_.stmt(StmtKind::For, std::move(carried), types, attr, {region}));
-}
-
-template <class Body>
 void Lower::forElements(const Place& place, const Body& body) {
   if (place.axes.empty()) return body(place);
   Place inner = place;
   Axis axis = inner.axes.front();
   inner.axes.erase(inner.axes.begin());
-  loop(axis.extent, [&](ValueId i) {
+  b_.loop(axis.extent, [&](ValueId i) {
     inner.terms.push_back({i, axis.stride});
     forElements(inner, body);
     inner.terms.pop_back();

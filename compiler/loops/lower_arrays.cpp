@@ -23,19 +23,6 @@ std::vector<ValueId> Lower::denseStrides(const std::vector<ValueId>& extents) {
   return strides;
 }
 
-ValueId Lower::product(const std::vector<ValueId>& dims) {
-  uint64_t known = 1;
-  ValueId all;
-  for (ValueId d : dims) {
-    if (const uint64_t* n = b_.asConstant(d))
-      known *= *n;
-    else
-      all = all ? b_.arith(OpKind::Mul, all, d) : d;
-  }
-  ValueId constant = all && known == 1 ? ValueId() : b_.integer(static_cast<int64_t>(known));
-  return !all ? constant : constant ? b_.arith(OpKind::Mul, all, constant) : all;
-}
-
 Place Lower::densePlace(ValueId data, TypeId arrayType) {
   return densePlace(Destination{data, {}}, arrayType);
 }
@@ -73,7 +60,7 @@ void Lower::alongFirst(Place to, Place from, const std::function<void(const Plac
   Axis a = to.axes.front(), b = from.axes.front();
   to.axes.erase(to.axes.begin());
   from.axes.erase(from.axes.begin());
-  loop(a.extent, [&](ValueId i) {
+  b_.loop(a.extent, [&](ValueId i) {
     to.terms.push_back({i, a.stride});
     from.terms.push_back({i, b.stride});
     each(to, from);
@@ -92,7 +79,7 @@ void Lower::copyBetween(const Place& to, const Place& from, bool fresh) {
   } else if (outer == 0 && from.scale == form.size && to.scale == form.size) {
     std::vector<ValueId> extents;
     for (const Axis& axis : to.axes) extents.push_back(axis.extent);
-    return copyStored(to, from, product(extents), true, !fresh);
+    return copyStored(to, from, b_.product(extents), true, !fresh);
   }
   alongFirst(to, from, [&](const Place& t, const Place& f) { copyBetween(t, f, fresh); });
 }

@@ -11,12 +11,6 @@ static_assert(int64_t(1) << blockShift == core::blockTerms);
 
 } // namespace
 
-/// Whether one block is known to be all there is: as many rows as have together no more terms than a block.
-bool Lower::isOneBlock(ValueId points) const {
-  const uint64_t* known = b_.asConstant(points);
-  return known && *known <= static_cast<uint64_t>(core::blockTerms);
-}
-
 /// Whether the axes from `level` on can be swept as one sequence of points: something ends here that blocks
 /// are defined for, and nothing ends further in.
 bool Lower::runsInBlocks(const Sweep& sweep, uint32_t level) {
@@ -24,7 +18,7 @@ bool Lower::runsInBlocks(const Sweep& sweep, uint32_t level) {
   bool wanted = false;
   for (const NestResultState& r : sweep.results) {
     if (!r.isReduce()) continue;
-    if (r.result->keep.size() > level) return false;
+    if (r.part.spec->keep.size() > level) return false;
     wanted = wanted || (r.endsAt(level) && r.ordered);
   }
   return wanted;
@@ -36,27 +30,19 @@ Lower::Blocks Lower::blocksFrom(const Sweep& sweep, uint32_t level) {
   out.inner = sweep.order.back();
   std::vector<ValueId> extents;
   for (uint32_t a : out.outer) extents.push_back(sweep.extents[a]);
-  out.rows = product(extents);
+  out.rows = b_.product(extents);
   out.row = sweep.extents[out.inner];
   extents.push_back(out.row);
-  out.points = product(extents);
-  if (isOneBlock(out.points)) return out;
+  out.points = b_.product(extents);
+  if (isOneBlock(b_, out.points)) return out;
   ValueId one = b_.integer(1);
-  out.rowsIn = out.outer.empty() ? one : wholeRows(out.row);
+  out.rowsIn = out.outer.empty() ? one : wholeRows(b_, out.row);
   const uint64_t* known = b_.asConstant(out.row);
   constexpr int64_t last = core::blockTerms - 1;
   out.perRow =
       known ? b_.integer((static_cast<int64_t>(*known) + last) >> blockShift)
             : b_.arith(OpKind::Shr, b_.arith(OpKind::Add, out.row, b_.integer(last)), b_.integer(blockShift));
   return out;
-}
-
-/// Whole rows in a block, at least one.
-ValueId Lower::wholeRows(ValueId row) {
-  if (const uint64_t* known = b_.asConstant(row))
-    return b_.integer(core::rowsInBlock(static_cast<int64_t>(*known)));
-  ValueId one = b_.integer(1), some = b_.arith(OpKind::Max, row, one);
-  return b_.arith(OpKind::Max, b_.arith(OpKind::IDiv, b_.integer(core::blockTerms), some), one);
 }
 
 ValueId Lower::blockCount(const Blocks& blocks) {
@@ -89,17 +75,14 @@ Lower::Span Lower::spanOf(const Blocks& blocks, ValueId block) {
 /// One block: the states that come in but for blocked results, which begin anew.
 std::vector<ValueId> Lower::sweepBlock(const core::Op& op, Sweep& sweep, const Blocks& blocks,
                                        const Span& span, std::vector<ValueId> carried) {
-  for (const NestResultState& r : sweep.results) {
-    if (!r.blocked) continue;
-    carried[r.at] = unit(r);
-    if (r.hasLanes()) clearLanes(r);
-  }
-  carried = isOneBlock(blocks.points) ? sweepAll(op, sweep, blocks, 0, std::move(carried))
-                                      : sweepSpan(op, sweep, blocks, span, std::move(carried));
+  for (const NestResultState& r : sweep.results)
+    if (r.isBlocked()) carried[r.at] = r.ordered->beginBlock();
+  carried = isOneBlock(b_, blocks.points) ? sweepAll(op, sweep, blocks, 0, std::move(carried))
+                                          : sweepSpan(op, sweep, blocks, span, std::move(carried));
   if (context_.error) return carried;
   b_.loc = op.loc;
   for (const NestResultState& r : sweep.results)
-    if (r.blocked && r.hasLanes()) carried[r.at] = foldLanes(r);
+    if (r.isBlocked()) carried[r.at] = r.ordered->endBlock(carried[r.at]);
   return carried;
 }
 
@@ -107,15 +90,16 @@ std::vector<ValueId> Lower::sweepBlock(const core::Op& op, Sweep& sweep, const B
 std::vector<ValueId> Lower::sweepBlocks(const core::Op& op, Sweep& sweep, const Blocks& blocks,
                                         std::vector<ValueId> carried) {
   for (NestResultState& r : sweep.results)
-    if (r.blocked && r.hasLanes()) openLanes(r);
-  if (isOneBlock(blocks.points)) return sweepBlock(op, sweep, blocks, {}, std::move(carried));
-  return carryLoop(b_.integer(0), blockCount(blocks), carried, [&](ValueId b, std::vector<ValueId> totals) {
-    std::vector<ValueId> next = sweepBlock(op, sweep, blocks, spanOf(blocks, b), totals);
-    for (const NestResultState& r : sweep.results)
-      if (r.blocked && !context_.error)
-        next[r.at] = combine(r.result->monoid, totals[r.at], next[r.at], termKind(r));
-    return next;
-  });
+    if (r.isBlocked()) r.ordered->openLanes();
+  if (isOneBlock(b_, blocks.points)) return sweepBlock(op, sweep, blocks, {}, std::move(carried));
+  return b_.carryLoop(b_.integer(0), blockCount(blocks), carried,
+                      [&](ValueId b, std::vector<ValueId> totals) {
+                        std::vector<ValueId> next = sweepBlock(op, sweep, blocks, spanOf(blocks, b), totals);
+                        for (const NestResultState& r : sweep.results)
+                          if (r.isBlocked() && !context_.error)
+                            next[r.at] = r.ordered->joinBlock(totals[r.at], next[r.at]);
+                        return next;
+                      });
 }
 
 /// All rows, by a loop for each of the outer axes.
@@ -124,11 +108,11 @@ std::vector<ValueId> Lower::sweepAll(const core::Op& op, Sweep& sweep, const Blo
   if (level == blocks.outer.size())
     return sweepRow(op, sweep, blocks, b_.integer(0), blocks.row, std::move(carried));
   uint32_t axis = blocks.outer[level];
-  return carryLoop(b_.integer(0), sweep.extents[axis], std::move(carried),
-                   [&](ValueId i, std::vector<ValueId> state) {
-                     sweep.axes[axis] = i;
-                     return sweepAll(op, sweep, blocks, level + 1, std::move(state));
-                   });
+  return b_.carryLoop(b_.integer(0), sweep.extents[axis], std::move(carried),
+                      [&](ValueId i, std::vector<ValueId> state) {
+                        sweep.axes[axis] = i;
+                        return sweepAll(op, sweep, blocks, level + 1, std::move(state));
+                      });
 }
 
 /// A loop over rows that counts the outer axes like an odometer, carried in front of the states.
@@ -141,7 +125,7 @@ std::vector<ValueId> Lower::sweepSpan(const core::Op& op, Sweep& sweep, const Bl
   if (wheels) state = odometerAt(sweep, outer, span.firstRow);
   state.insert(state.end(), carried.begin(), carried.end());
   state =
-      carryLoop(span.firstRow, span.endRow, std::move(state), [&](ValueId r, std::vector<ValueId> values) {
+      b_.carryLoop(span.firstRow, span.endRow, std::move(state), [&](ValueId r, std::vector<ValueId> values) {
         std::vector<ValueId> at(values.begin(), values.begin() + wheels);
         values.erase(values.begin(), values.begin() + wheels);
         if (!wheels) sweep.axes[outer[0]] = r;
@@ -184,7 +168,7 @@ void Lower::turnOdometer(const Sweep& sweep, const std::vector<uint32_t>& axes, 
 /// The points first..end of a row.
 std::vector<ValueId> Lower::sweepRow(const core::Op& op, Sweep& sweep, const Blocks& blocks, ValueId first,
                                      ValueId end, std::vector<ValueId> carried) {
-  return carryLoop(first, end, std::move(carried), [&](ValueId k, std::vector<ValueId> state) {
+  return b_.carryLoop(first, end, std::move(carried), [&](ValueId k, std::vector<ValueId> state) {
     sweep.axes[blocks.inner] = k;
     return sweepLevel(op, sweep, static_cast<uint32_t>(sweep.order.size()), std::move(state));
   });

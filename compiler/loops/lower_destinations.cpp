@@ -64,14 +64,14 @@ FunctionId Lower::writingFunction(core::FunctionId callee, const std::vector<uin
   const core::Function& source = context_.core.functions[callee];
   std::string key = (source.key.empty() ? source.name : source.key) + ".dest";
   for (uint32_t k : written) key += "." + std::to_string(k);
-  auto [found, isNew] = context_.helpers.emplace(key, FunctionId());
+  auto [found, isNew] = context_.made.byKey.emplace(key, FunctionId());
   if (!isNew) return found->second;
   Function made;
   made.name = source.name;
   made.key = key;
   made.source = callee;
   made.loc = source.loc;
-  found->second = context_.module->functions.add(std::move(made));
+  found->second = context_.made.module->functions.add(std::move(made));
   context_.writing.push_back({found->second, callee, written});
   return found->second;
 }

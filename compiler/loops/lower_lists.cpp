@@ -73,7 +73,7 @@ void Lower::lowerToArray(const core::Op& op) {
   // Elements that are arrays of known dims become the array's inner axes.
   ValueId data = allocArray(types_.element(result), dimsOf(result), false);
   ValueId stride = denseStrides(dimsOf(result))[0];
-  loop(length, [&](ValueId i) {
+  b_.loop(length, [&](ValueId i) {
     std::vector<ValueId> none;
     Place from;
     from.type = typeOf(op.operands[0]);
@@ -102,7 +102,7 @@ void Lower::lowerToList(const core::Op& op) {
   b_.stmt(StmtKind::Runtime, {slot, extents[0]}, {}, RuntimeCall{RuntimeKind::ListReserve, elem});
   ValueId stride = denseStrides(extents)[0];
   TypeId row = types_.kind(elem) == TypeKind::Pack ? layouts_.packInner(elem) : elem;
-  loop(extents[0], [&](ValueId i) {
+  b_.loop(extents[0], [&](ValueId i) {
     std::vector<types::DimId> inner(types_[type].dims.begin() + 1, types_[type].dims.end());
     TypeId rowType = types_.array(types_.element(type), inner);
     ValueId copy = copyToDense(densePlace(Destination{data, {{i, stride}}}, rowType));

@@ -2,7 +2,6 @@
 // loops get a sweep of their own.
 #include "loops/lower_nest.h"
 
-#include "core/nest.h"
 #include "core/order.h"
 #include "core/walk.h"
 
@@ -77,14 +76,11 @@ std::vector<Lower::Sweep> Lower::sweepsOf(const core::Op& op) {
   for (const core::NestPart& part : nest.parts()) {
     const NestResult& r = *part.spec;
     NestResultState state;
-    state.result = &r;
-    state.firstYield = part.yields.first;
-    state.firstResult = part.results.first;
-    state.firstUnit = part.units.first;
-    state.resultCount = part.results.count;
+    state.part = part;
     state.yielded = nest.yields(part)[0];
     if (state.isReduce() && !isExact(r, termKind(state))) state.sequence = core::termSequence(r, axisCount);
-    state.ordered = state.isReduce() && core::isOrdered(r.monoid, r.order, termKind(state));
+    if (state.isReduce() && core::isOrdered(r.monoid, r.order, termKind(state)))
+      state.ordered.emplace(b_, context_.made, r, termKind(state), state.sequence);
     auto found =
         std::find_if(sweeps.begin(), sweeps.end(), [&](const Sweep& s) { return fits(s, state, axisCount); });
     if (found == sweeps.end()) found = sweeps.insert(sweeps.end(), Sweep{});
@@ -96,10 +92,10 @@ std::vector<Lower::Sweep> Lower::sweepsOf(const core::Op& op) {
 
 /// Whether a sweep can serve one more result.
 bool Lower::fits(const Sweep& sweep, const NestResultState& r, uint32_t axes) {
-  const std::set<uint32_t> kept = keptAxes(*r.result, axes);
+  const std::set<uint32_t> kept = keptAxes(*r.part.spec, axes);
   if (sweep.withAccs && !isPrefix(kept)) return false;
   for (const NestResultState& other : sweep.results)
-    if (!nested(kept, keptAxes(*other.result, axes))) return false;
+    if (!nested(kept, keptAxes(*other.part.spec, axes))) return false;
   Sweep both = sweep;
   both.results.push_back(r);
   return axisOrder(both, axes).has_value();
@@ -111,7 +107,7 @@ bool Lower::fits(const Sweep& sweep, const NestResultState& r, uint32_t axes) {
 std::optional<std::vector<uint32_t>> Lower::axisOrder(const Sweep& sweep, uint32_t axisCount) {
   std::vector<std::set<uint32_t>> kept;
   if (!sweep.withAccs)
-    for (const NestResultState& r : sweep.results) kept.push_back(keptAxes(*r.result, axisCount));
+    for (const NestResultState& r : sweep.results) kept.push_back(keptAxes(*r.part.spec, axisCount));
   std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
   std::set<uint32_t> all;
   for (uint32_t a = 0; a < axisCount; ++a) all.insert(a);
@@ -124,7 +120,7 @@ std::optional<std::vector<uint32_t>> Lower::axisOrder(const Sweep& sweep, uint32
     for (const NestResultState& r : sweep.results)
       if (!sweep.withAccs && r.hasLanes()) // its row axis comes last
         std::stable_partition(order.begin() + group, order.end(),
-                              [&](uint32_t a) { return a != r.result->row; });
+                              [&](uint32_t a) { return a != r.part.spec->row; });
   }
   auto inSequence = [&](const NestResultState& r) {
     std::vector<uint32_t> reduced = order;
@@ -144,7 +140,8 @@ std::set<const core::Op*> Lower::neededBy(const core::Op& op, const Sweep& sweep
   core::RegionId body = nest.body();
   Needed needed(in_, body);
   for (const NestResultState& r : sweep.results)
-    for (uint32_t k = 0; k < core::yieldsOf(*r.result); ++k) needed.value(nest.yields()[r.firstYield + k]);
+    for (uint32_t k = 0; k < core::yieldsOf(*r.part.spec); ++k)
+      needed.value(nest.yields()[r.part.yields.first + k]);
   if (sweep.withAccs)
     for (core::ValueId v : nest.accYields()) needed.value(v);
   for (core::OpId id : in_.regions[body].ops) {
@@ -204,11 +201,11 @@ void Lower::runAdding(const core::Op& op, Sweep& sweep) {
 void Lower::runSweep(const core::Op& op, Sweep& sweep) {
   // Memory of the results that keep axes.
   for (NestResultState& r : sweep.results) {
-    r.out.resize(r.resultCount);
-    r.placed.resize(r.resultCount);
+    r.out.resize(r.part.results.count);
+    r.placed.resize(r.part.results.count);
     if (r.keepsNone()) continue;
-    for (uint32_t k = 0; k < r.resultCount; ++k) {
-      core::ValueId v = op.results[r.firstResult + k];
+    for (uint32_t k = 0; k < r.part.results.count; ++k) {
+      core::ValueId v = op.results[r.part.results.first + k];
       TypeId type = typeOf(v), elem = types_.element(type);
       if (r.isFilter()) {
         std::vector<ValueId> dims = filterDims(type, sweep.extents[0]);
@@ -255,8 +252,8 @@ void Lower::defineKept(const core::Op& op, const Sweep& sweep) {
   if (context_.error) return;
   for (const NestResultState& r : sweep.results) {
     if (r.isFilter() || r.keepsNone()) continue;
-    for (uint32_t k = 0; k < r.resultCount; ++k) {
-      core::ValueId v = op.results[r.firstResult + k];
+    for (uint32_t k = 0; k < r.part.results.count; ++k) {
+      core::ValueId v = op.results[r.part.results.first + k];
       define(v, {r.out[k].base});
       env_[v.index].placed = r.placed[k];
     }
@@ -269,7 +266,7 @@ ValueId Lower::turnsAt(const Sweep& sweep, uint32_t level) {
   ValueId turns = sweep.extents[sweep.order[level]];
   bool first = level == 0; // the loop around it asks for the others
   for (const NestResultState& r : sweep.results) {
-    if (r.isReduce() && r.result->keep.size() > level) return turns;
+    if (r.isReduce() && r.part.spec->keep.size() > level) return turns;
     first |= r.endsAt(level);
   }
   if (!first) return turns;
@@ -289,12 +286,7 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
   const bool blocks = runsInBlocks(sweep, level);
   for (NestResultState& r : sweep.results) {
     if (!r.endsAt(level)) continue;
-    r.blocked = blocks && r.ordered;
-    if (r.ordered) openOrdered(sweep, level, r);
-    if (r.hasLanes() && !r.blocked) {
-      openLanes(r);
-      clearLanes(r);
-    }
+    if (r.ordered) r.ordered->open(std::span(sweep.order).subspan(level), sweep.extents, blocks);
     std::vector<ValueId> state = initState(op, r);
     r.at = static_cast<uint32_t>(carried.size());
     r.count = static_cast<uint32_t>(state.size());
@@ -312,7 +304,7 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
       attr.work = workOf(op, sweep.extents);
     }
     uint32_t axis = sweep.order[level];
-    carried = carryLoop(
+    carried = b_.carryLoop(
         b_.integer(0), turnsAt(sweep, level), std::move(carried),
         [&](ValueId i, std::vector<ValueId> values) {
           sweep.axes[axis] = i;
@@ -337,9 +329,9 @@ void Lower::finishLevel(const core::Op& op, const Sweep& sweep, uint32_t level,
     auto first = carried.begin() + r.at;
     std::vector<ValueId> values = finishState(r, {first, first + r.count});
     size_t at = 0;
-    for (uint32_t k = 0; k < r.resultCount; ++k) {
-      core::ValueId v = op.results[r.firstResult + k];
-      size_t count = level == 0 ? layouts_.leafCount(typeOf(v)) : values.size() / r.resultCount;
+    for (uint32_t k = 0; k < r.part.results.count; ++k) {
+      core::ValueId v = op.results[r.part.results.first + k];
+      size_t count = level == 0 ? layouts_.leafCount(typeOf(v)) : values.size() / r.part.results.count;
       std::vector<ValueId> value(values.begin() + static_cast<long>(at),
                                  values.begin() + static_cast<long>(at + count));
       at += count;

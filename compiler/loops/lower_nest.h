@@ -1,16 +1,14 @@
 #pragma once
 // Internal: one sweep over the axes of a nest.
 
+#include "core/nest.h"
 #include "loops/lower.h"
+#include "loops/ordered_sum.h"
 
 namespace melix::loops {
 
 struct Lower::NestResultState {
-  const core::NestResult* result = nullptr;
-  uint32_t firstYield = 0;  ///< among the operands of the body's yield
-  uint32_t firstResult = 0; ///< among the op's results
-  uint32_t firstUnit = 0;   ///< among the op's operands, of a combining result
-  uint32_t resultCount = 0;
+  core::NestPart part;
   std::vector<Place> out; ///< memory of array results, as far as they are kept axes: for each of its results
   std::vector<bool> placed; ///< the memory belongs to somebody else
   uint32_t at = 0;          ///< of its state among the carried values
@@ -18,19 +16,16 @@ struct Lower::NestResultState {
   core::ValueId yielded; ///< the first of its yields
   /// Of a reduction that rounds or tells places: its reduced axes as terms follow each other.
   std::vector<uint32_t> sequence;
-  bool ordered = false;  ///< a float sum or product in blocks (core/order.h)
-  bool blocked = false;  ///< the loops themselves cut its terms into blocks (lower_blocks.cpp)
-  ValueId points;        ///< of an ordered one: how many terms there are
-  ValueId row;           ///< of an ordered one: how many of them are a row
-  ValueId scratch, held; ///< of lanes: where they are, and how many there have to be
+  std::optional<OrderedSum> ordered; ///< of a float sum or product in blocks
 
-  bool isReduce() const { return result->kind == core::NestResultKind::Reduce; }
-  bool isFilter() const { return result->kind == core::NestResultKind::Filter; }
+  bool isReduce() const { return part.spec->kind == core::NestResultKind::Reduce; }
+  bool isFilter() const { return part.spec->kind == core::NestResultKind::Filter; }
   /// A reduction that is finished inside that many of the loops.
-  bool endsAt(uint32_t level) const { return isReduce() && result->keep.size() == level; }
-  bool hasLanes() const { return ordered && result->order == core::OrderKind::Lanes; }
+  bool endsAt(uint32_t level) const { return isReduce() && part.spec->keep.size() == level; }
+  bool hasLanes() const { return ordered && ordered->hasLanes(); }
+  bool isBlocked() const { return ordered && ordered->isBlocked(); }
   /// One value (a nest of no axes collects that too): it has no memory and is defined where its axes end.
-  bool keepsNone() const { return !isFilter() && result->keep.empty(); }
+  bool keepsNone() const { return !isFilter() && part.spec->keep.empty(); }
 };
 
 /// Results that one order of the axes can serve: their kept axes are nested sets, so each reduction is

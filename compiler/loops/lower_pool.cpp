@@ -2,6 +2,7 @@
 // leaves some scalars behind, and what they leave is combined in order, which changes no bit.
 #include "core/order.h"
 #include "loops/lower_nest.h"
+#include "loops/monoid.h"
 
 namespace melix::loops {
 namespace {
@@ -21,19 +22,19 @@ bool Lower::runsOnPool(const core::Op& op, const Sweep& sweep) {
   if (nestDepth_ != 0 || sweep.withAccs || sweep.order.empty()) return false;
   bool leaves = false;
   for (const NestResultState& r : sweep.results) {
-    if (r.result->kind == core::NestResultKind::Collect) continue;
+    if (r.part.spec->kind == core::NestResultKind::Collect) continue;
     leaves = true;
     if (r.isFilter()) {
       if (layouts_.stored(r.out[0].type).counted) return false;
       continue;
     }
-    TypeId type = typeOf(yieldOf(op.regions[0]).operands[r.firstYield]);
-    MonoidKind monoid = r.result->monoid;
-    if (!r.result->keep.empty() || monoid == MonoidKind::Combine || !types_.isScalar(type)) return false;
+    TypeId type = typeOf(yieldOf(op.regions[0]).operands[r.part.yields.first]);
+    MonoidKind monoid = r.part.spec->monoid;
+    if (!r.part.spec->keep.empty() || monoid == MonoidKind::Combine || !types_.isScalar(type)) return false;
     bool rounds = types_.isFloat(type) && (monoid == MonoidKind::Sum || monoid == MonoidKind::Prod);
     if (rounds && !r.ordered) return false;
   }
-  return leaves && !isOneBlock(product(sweep.extents));
+  return leaves && !isOneBlock(b_, b_.product(sweep.extents));
 }
 
 ValueId Lower::windowCount(ValueId blocks) {
@@ -46,9 +47,10 @@ std::vector<ValueId> Lower::mergeStates(const NestResultState& r, const std::vec
                                         const std::vector<ValueId>& b) {
   if (r.isFilter()) return {b_.arith(OpKind::Add, a[0], b[0])};
   TypeKind kind = b_.fn.typeOf(a[0]).scalar;
-  if (!isArg(r.result->monoid)) return {combine(r.result->monoid, a[0], b[0], kind)};
+  if (!isArg(r.part.spec->monoid)) return {combine(b_, r.part.spec->monoid, a[0], b[0], kind)};
   ValueId none = b_.scalar(OpKind::Not, {a[1]}, TypeKind::Bool, TypeKind::Bool);
-  ValueId better = b_.arith(OpKind::Or, none, isBetter(r.result->monoid, b[0], a[0], kind), TypeKind::Bool);
+  ValueId better =
+      b_.arith(OpKind::Or, none, isBetter(b_, r.part.spec->monoid, b[0], a[0], kind), TypeKind::Bool);
   ValueId take = b_.arith(OpKind::And, b[1], better, TypeKind::Bool);
   std::vector<ValueId> out{b_.select(take, b[0], a[0]), b_.arith(OpKind::Or, a[1], b[1], TypeKind::Bool)};
   for (size_t k = 2; k < a.size(); ++k) out.push_back(b_.select(take, b[k], a[k]));
@@ -58,7 +60,7 @@ std::vector<ValueId> Lower::mergeStates(const NestResultState& r, const std::vec
 /// Copies the elements at the beginning of each block one behind the other; `bytes` is the size of one.
 void Lower::joinBlocks(ValueId to, ValueId from, ValueId bytes, ValueId counts, ValueId blocks) {
   ValueId one = b_.integer(1);
-  carryLoop(b_.integer(0), blocks, {b_.integer(0)}, [&](ValueId b, std::vector<ValueId> at) {
+  b_.carryLoop(b_.integer(0), blocks, {b_.integer(0)}, [&](ValueId b, std::vector<ValueId> at) {
     ValueId count = b_.load(counts, {{b, one}}, {indexType, 8, 0, false, false});
     ValueId target = b_.addressOf(to, {{at[0], bytes}}, 1, 0);
     ValueId first = b_.arith(OpKind::Mul, b, b_.integer(core::blockTerms));
@@ -72,7 +74,7 @@ void Lower::joinBlocks(ValueId to, ValueId from, ValueId bytes, ValueId counts, 
 std::vector<ValueId> Lower::firstStates(const core::Op& op, Sweep& sweep, ValueId filtered) {
   std::vector<ValueId> states;
   for (NestResultState& r : sweep.results) {
-    if (r.result->kind == core::NestResultKind::Collect) continue;
+    if (r.part.spec->kind == core::NestResultKind::Collect) continue;
     std::vector<ValueId> state = r.isFilter() ? std::vector<ValueId>{filtered} : initState(op, r);
     r.at = static_cast<uint32_t>(states.size());
     r.count = static_cast<uint32_t>(state.size());
@@ -120,7 +122,7 @@ void Lower::runBlocks(const core::Op& op, Sweep& sweep, const Blocks& blocks, Va
   ValueId at = b_.params(region)[0];
   const Span span = spanOf(blocks, b_.arith(OpKind::Add, first, at));
   for (NestResultState& r : sweep.results)
-    if (r.hasLanes()) openLanes(r);
+    if (r.isBlocked()) r.ordered->openLanes();
   std::vector<ValueId> states = sweepBlock(op, sweep, blocks, span, firstStates(op, sweep, span.first));
   if (context_.error) return;
   for (const NestResultState& r : sweep.results)
@@ -138,9 +140,8 @@ void Lower::sweepOnPool(const core::Op& op, Sweep& sweep) {
   ValueId count = blockCount(blocks);
   bool filters = false;
   for (NestResultState& r : sweep.results) {
-    if (r.result->kind == core::NestResultKind::Collect) continue;
-    r.blocked = r.ordered;
-    if (r.ordered) openOrdered(sweep, 0, r);
+    if (r.part.spec->kind == core::NestResultKind::Collect) continue;
+    if (r.ordered) r.ordered->open(sweep.order, sweep.extents, true);
     filters |= r.isFilter();
   }
   ValueId window = filters ? count : b_.arith(OpKind::Min, count, b_.integer(windowBlocks));
@@ -150,7 +151,7 @@ void Lower::sweepOnPool(const core::Op& op, Sweep& sweep) {
   auto runWindow = [&](ValueId first, ValueId some, std::vector<ValueId> before) {
     runBlocks(op, sweep, blocks, first, some, left);
     if (context_.error) return before;
-    return carryLoop(b_.integer(0), some, std::move(before), [&](ValueId b, std::vector<ValueId> sofar) {
+    return b_.carryLoop(b_.integer(0), some, std::move(before), [&](ValueId b, std::vector<ValueId> sofar) {
       std::vector<ValueId> block;
       for (const Place& place : left) block.push_back(loadStored(leftAt(place, b))[0]);
       return mergeBlock(sweep, std::move(sofar), block);
@@ -160,11 +161,12 @@ void Lower::sweepOnPool(const core::Op& op, Sweep& sweep) {
   if (filters || (known && *known <= static_cast<uint64_t>(windowBlocks)))
     totals = runWindow(b_.integer(0), count, totals);
   else
-    totals = carryLoop(b_.integer(0), windowCount(count), totals, [&](ValueId w, std::vector<ValueId> sofar) {
-      ValueId first = b_.arith(OpKind::Mul, w, b_.integer(windowBlocks));
-      ValueId rest = b_.arith(OpKind::Sub, count, first);
-      return runWindow(first, b_.arith(OpKind::Min, rest, b_.integer(windowBlocks)), std::move(sofar));
-    });
+    totals =
+        b_.carryLoop(b_.integer(0), windowCount(count), totals, [&](ValueId w, std::vector<ValueId> sofar) {
+          ValueId first = b_.arith(OpKind::Mul, w, b_.integer(windowBlocks));
+          ValueId rest = b_.arith(OpKind::Sub, count, first);
+          return runWindow(first, b_.arith(OpKind::Min, rest, b_.integer(windowBlocks)), std::move(sofar));
+        });
   if (context_.error) return;
   for (const NestResultState& r : sweep.results)
     if (r.isFilter()) finishFilter(op, r, totals[r.at], left[r.at].base, count);

@@ -1,6 +1,6 @@
 // Reductions: the state a result carries through the loops, from its unit to the value.
 //
-//   sums and products of floats   lower_order.cpp
+//   sums and products of floats   ordered_sum.h
 //   argmin, argmax                best value, whether there is one, its index on each reduced axis
 //   sums of arrays and structs    the leaves so far
 //   combine                       the leaves of the values so far
@@ -8,6 +8,7 @@
 //   everything else               the value so far
 #include "core/evaluate.h"
 #include "loops/lower_nest.h"
+#include "loops/monoid.h"
 
 #include <algorithm>
 
@@ -52,18 +53,16 @@ ValueId ordinalOf(Builder& b, MonoidKind monoid, ValueId x, TypeKind kind) {
 
 } // namespace
 
-ValueId Lower::monoidUnit(MonoidKind monoid, TypeKind kind) {
-  return b_.constant(scalarType(kind), core::unitOf(monoid, kind));
-}
+TypeKind Lower::termKind(const NestResultState& r) const { return types_.kind(typeOf(r.yielded)); }
 
 std::vector<ValueId> Lower::initState(const core::Op& op, NestResultState& r) {
-  core::ValueId yielded = yieldOf(op.regions[0]).operands[r.firstYield];
+  core::ValueId yielded = yieldOf(op.regions[0]).operands[r.part.yields.first];
   TypeId type = typeOf(yielded);
-  MonoidKind monoid = r.result->monoid;
+  MonoidKind monoid = r.part.spec->monoid;
   if (monoid == MonoidKind::Combine) {
     std::vector<ValueId> out;
-    for (uint32_t k = 0; k < r.result->yields; ++k)
-      for (ValueId v : leaves(op.operands[r.firstUnit + k])) out.push_back(v);
+    for (uint32_t k = 0; k < r.part.spec->yields; ++k)
+      for (ValueId v : leaves(op.operands[r.part.units.first + k])) out.push_back(v);
     return out;
   }
   if (!types_.isScalar(type)) {
@@ -73,40 +72,25 @@ std::vector<ValueId> Lower::initState(const core::Op& op, NestResultState& r) {
   TypeKind kind = types_.kind(type);
   if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax) {
     std::vector<ValueId> state{b_.zero(scalarType(kind)), b_.boolean(false)};
-    for (uint32_t k = 0; k < r.resultCount; ++k) state.push_back(b_.integer(0));
+    for (uint32_t k = 0; k < r.part.results.count; ++k) state.push_back(b_.integer(0));
     return state;
   }
-  if (r.ordered) return initOrdered(r);
-  ValueId unit = monoidUnit(monoid, kind);
+  if (r.ordered) return r.ordered->init();
+  ValueId unit = monoidUnit(b_, monoid, kind);
   return {isExtremum(monoid, kind) ? ordinalOf(b_, monoid, unit, kind) : unit};
-}
-
-ValueId Lower::combine(MonoidKind monoid, ValueId a, ValueId b, TypeKind kind) {
-  return b_.arith(core::combiningOp(monoid), a, b, kind);
-}
-
-/// Strictly beyond the best, or the first NaN: once the best is NaN nothing is better.
-ValueId Lower::isBetter(MonoidKind monoid, ValueId term, ValueId best, TypeKind kind) {
-  using ops::CmpKind;
-  ValueId beyond = b_.compare(monoid == MonoidKind::ArgMax ? CmpKind::Gt : CmpKind::Lt, term, best, kind);
-  if (!types::isFloatKind(kind)) return beyond;
-  ValueId termNan = b_.compare(CmpKind::Ne, term, term, kind);
-  ValueId bestOk = b_.compare(CmpKind::Eq, best, best, kind);
-  ValueId firstNan = b_.arith(OpKind::And, termNan, bestOk, TypeKind::Bool);
-  return b_.arith(OpKind::Or, beyond, firstNan, TypeKind::Bool);
 }
 
 std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
                                         std::vector<ValueId> state) {
   const core::Op& yield = yieldOf(op.regions[0]);
-  core::ValueId yielded = yield.operands[r.firstYield];
+  core::ValueId yielded = yield.operands[r.part.yields.first];
   TypeId type = typeOf(yielded);
-  MonoidKind monoid = r.result->monoid;
+  MonoidKind monoid = r.part.spec->monoid;
   if (monoid == MonoidKind::Combine) {
-    core::RegionId region = op.regions[r.result->combineRegion];
+    core::RegionId region = op.regions[r.part.spec->combineRegion];
     const std::vector<core::ValueId>& params = in_.regions[region].params;
-    std::vector<core::ValueId> mine(yield.operands.begin() + r.firstYield,
-                                    yield.operands.begin() + r.firstYield + r.result->yields);
+    std::vector<core::ValueId> mine(yield.operands.begin() + r.part.yields.first,
+                                    yield.operands.begin() + r.part.yields.first + r.part.spec->yields);
     std::vector<ValueId> all = state;
     for (ValueId v : leavesOf(mine)) all.push_back(v);
     size_t at = 0;
@@ -118,11 +102,11 @@ std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, 
   TypeKind kind = types_.kind(type);
   ValueId term = leaf(yielded);
   if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax) {
-    ValueId better = isBetter(monoid, term, state[0], kind);
+    ValueId better = isBetter(b_, monoid, term, state[0], kind);
     ValueId first = b_.scalar(OpKind::Not, {state[1]}, TypeKind::Bool, TypeKind::Bool);
     ValueId take = b_.arith(OpKind::Or, first, better, TypeKind::Bool);
     std::vector<ValueId> next{b_.select(take, term, state[0]), b_.boolean(true)};
-    const std::vector<uint32_t>& keep = r.result->keep;
+    const std::vector<uint32_t>& keep = r.part.spec->keep;
     for (uint32_t a = 0; a < sweep.axes.size(); ++a)
       if (std::find(keep.begin(), keep.end(), a) == keep.end())
         next.push_back(b_.select(take, sweep.axes[a], state[next.size()]));
@@ -131,19 +115,20 @@ std::vector<ValueId> Lower::updateState(const core::Op& op, const Sweep& sweep, 
   // One more term; a fused one is the product it was made of, added with one rounding.
   auto addTo = [&](ValueId acc) {
     core::OpId def = in_.values[yielded].def;
-    if (!r.result->fused || !def || in_.ops[def].kind != OpKind::Mul) return combine(monoid, acc, term, kind);
+    if (!r.part.spec->fused || !def || in_.ops[def].kind != OpKind::Mul)
+      return combine(b_, monoid, acc, term, kind);
     const core::Op& product = in_.ops[def];
     return b_.scalar(OpKind::Fma, {leaf(product.operands[0]), leaf(product.operands[1]), acc}, kind, kind);
   };
-  if (r.ordered) return addOrdered(sweep, r, std::move(state), addTo);
+  if (r.ordered) return r.ordered->add(sweep.axes, state, addTo);
   if (!isExtremum(monoid, kind)) return {addTo(state[0])};
-  return {combine(monoid, state[0], ordinalOf(b_, monoid, term, kind), integerOf(kind))};
+  return {combine(b_, monoid, state[0], ordinalOf(b_, monoid, term, kind), integerOf(kind))};
 }
 
 std::vector<ValueId> Lower::finishState(const NestResultState& r, std::vector<ValueId> state) {
-  const MonoidKind monoid = r.result->monoid;
+  const MonoidKind monoid = r.part.spec->monoid;
   if (monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax) return {state.begin() + 2, state.end()};
-  if (r.ordered) return {finishOrdered(r, state)};
+  if (r.ordered) return {r.ordered->finish(state)};
   if (monoid == MonoidKind::Combine || !types_.isScalar(typeOf(r.yielded)) ||
       !isExtremum(monoid, termKind(r)))
     return state;

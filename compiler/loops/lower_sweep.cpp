@@ -1,5 +1,4 @@
 // The body of a sweep: where values go, and what the whole is estimated to cost.
-#include "core/nest.h"
 #include "loops/lower_nest.h"
 
 namespace melix::loops {
@@ -7,7 +6,7 @@ namespace melix::loops {
 /// The place of result `k` at the current kept axes; its own inner axes are left.
 Place Lower::placeInResult(const core::Op&, const Sweep& sweep, const NestResultState& r, uint32_t k) {
   Place place = r.out[k];
-  for (uint32_t axis : r.result->keep) {
+  for (uint32_t axis : r.part.spec->keep) {
     place.terms.push_back({sweep.axes[axis], place.axes.front().stride});
     place.axes.erase(place.axes.begin());
   }
@@ -32,9 +31,9 @@ void Lower::storeAt(const Place& place, const std::vector<ValueId>& value) {
 void Lower::planDestinations(const core::Op& op, const Sweep& sweep) {
   const core::Op& yield = yieldOf(op.regions[0]);
   for (const NestResultState& r : sweep.results) {
-    if (r.result->kind != core::NestResultKind::Collect || r.keepsNone()) continue;
+    if (r.part.spec->kind != core::NestResultKind::Collect || r.keepsNone()) continue;
     Place place = placeInResult(op, sweep, r, 0);
-    writeTo(yield.operands[r.firstYield], op.regions[0], {place.base, place.terms});
+    writeTo(yield.operands[r.part.yields.first], op.regions[0], {place.base, place.terms});
   }
 }
 
@@ -60,10 +59,10 @@ std::vector<ValueId> Lower::sweepBody(const core::Op& op, Sweep& sweep, std::vec
   b_.loc = op.loc;
   const core::Op& yield = yieldOf(body);
   for (NestResultState& r : sweep.results) {
-    core::ValueId v = yield.operands[r.firstYield];
+    core::ValueId v = yield.operands[r.part.yields.first];
     if (r.isFilter()) {
       ValueId keep = leaf(v), count = carried[r.at];
-      const std::vector<ValueId> value = leaves(yield.operands[r.firstYield + 1]);
+      const std::vector<ValueId> value = leaves(yield.operands[r.part.yields.first + 1]);
       RegionId yes = b_.begin();
       Place place = r.out[0];
       place.terms.push_back({count, place.axes[0].stride});
@@ -78,7 +77,7 @@ std::vector<ValueId> Lower::sweepBody(const core::Op& op, Sweep& sweep, std::vec
       std::vector<ValueId> state = updateState(op, sweep, r, {first, first + r.count});
       std::copy(state.begin(), state.end(), carried.begin() + r.at);
     } else if (r.keepsNone()) {
-      define(op.results[r.firstResult], leaves(v));
+      define(op.results[r.part.results.first], leaves(v));
     } else if (!rep(v).placed) {
       storeResult(op, sweep, r, 0, leaves(v));
     }
@@ -97,16 +96,11 @@ std::vector<ValueId> Lower::filterDims(TypeId type, ValueId first) {
 /// Of what a filter kept, an array of its own size. It may lie in blocks, each as many as `counts` says.
 void Lower::finishFilter(const core::Op& op, const NestResultState& r, ValueId count, ValueId counts,
                          ValueId blocks) {
-  size_t dimIndex = 0;
-  for (const core::NestResult& other : core::nestResults(op)) {
-    if (&other == r.result) break;
-    if (other.kind == core::NestResultKind::Filter) ++dimIndex;
-  }
-  defineDim(op.resultDims[dimIndex], count);
+  defineDim(op.resultDims[r.part.filter], count);
   TypeId elem = r.out[0].type;
   ValueId data = r.out[0].base;
   if (!layouts_.stored(elem).counted) {
-    ValueId exact = allocArray(elem, filterDims(typeOf(op.results[r.firstResult]), count), false);
+    ValueId exact = allocArray(elem, filterDims(typeOf(op.results[r.part.results.first]), count), false);
     ValueId bytes = b_.arith(OpKind::Mul, r.out[0].axes[0].stride, b_.integer(layouts_.stored(elem).size));
     if (counts)
       joinBlocks(exact, data, bytes, counts, blocks);
@@ -117,7 +111,7 @@ void Lower::finishFilter(const core::Op& op, const NestResultState& r, ValueId c
     b_.stmt(StmtKind::KeepAlive, {exact});
     data = exact;
   }
-  define(op.results[r.firstResult], {data});
+  define(op.results[r.part.results.first], {data});
 }
 
 // --- estimates
@@ -152,7 +146,7 @@ ValueId Lower::workOf(core::RegionId region) {
 }
 
 ValueId Lower::workOf(const core::Op& op, const std::vector<ValueId>& extents) {
-  return b_.arith(OpKind::Mul, product(extents), workOf(op.regions[0]));
+  return b_.arith(OpKind::Mul, b_.product(extents), workOf(op.regions[0]));
 }
 
 } // namespace melix::loops

@@ -35,16 +35,16 @@ TypeId Lower::generalised(TypeId type, std::vector<types::DimId>& dims) {
 /// `a how b`, the negative of `a`, or a zero; takes the dims of a generalised type, then the leaves.
 FunctionId Lower::tangentFunction(TypeId type, uint32_t dims, OpKind how) {
   std::string key = std::string(ops::opText(how)) + "." + std::to_string(type.index);
-  auto [found, fresh] = context_.helpers.emplace(key, FunctionId());
+  auto [found, fresh] = context_.made.byKey.emplace(key, FunctionId());
   if (!fresh) return found->second;
   // Known before its body is made: the body may call it.
   Function made;
   made.name = std::string(ops::opText(how));
   made.key = key;
-  FunctionId id = context_.module->functions.add(std::move(made));
-  context_.helpers[key] = id;
+  FunctionId id = context_.made.module->functions.add(std::move(made));
+  context_.made.byKey[key] = id;
 
-  Function& fn = context_.module->functions[id];
+  Function& fn = context_.made.module->functions[id];
   Lower inner(context_, fn, in_);
   Builder& b = inner.b_;
   std::vector<ValueType> params(dims, indexType), leaf = layouts_.leaves(type);
@@ -126,7 +126,7 @@ ValueId Lower::elementTangents(TypeId type, ValueId count, ValueId a, ValueId b,
     at.offset = 16;
     return at;
   };
-  loop(count, [&](ValueId i) {
+  b_.loop(count, [&](ValueId i) {
     Place to = place(sum, i);
     std::vector<ValueId> y = b ? loadStored(place(b, i)) : std::vector<ValueId>{};
     std::vector<ValueId> x = loadStored(to, true);

@@ -1,0 +1,73 @@
+#pragma once
+// A float sum or product in its order (core/order.h).
+//
+// What it carries through the loops is its state. Of a *blocked* one the loops themselves cut the terms into
+// blocks (lower_blocks.cpp): the state is the total outside of a block and the chain inside. Any other
+// counts: its state is the total, the chain, and how many rows (or pieces of a long one) are in the block.
+// Lanes are an array in the frame, cleared where a block begins.
+
+#include "loops/build.h"
+
+#include <functional>
+#include <optional>
+#include <span>
+
+namespace melix::loops {
+
+/// Whether one block is known to be all there is: as many rows as have together no more terms than a block.
+bool isOneBlock(const Builder& b, ValueId points);
+/// Whole rows in a block, at least one.
+ValueId wholeRows(Builder& b, ValueId row);
+
+class OrderedSum {
+public:
+  /// Of terms of `kind`; `sequence` are the reduced axes as the terms follow each other.
+  OrderedSum(Builder& b, MadeFunctions& made, const core::NestResult& result, TypeKind kind,
+             const std::vector<uint32_t>& sequence);
+
+  bool hasLanes() const { return lanes_ > 0; }
+  bool isBlocked() const { return blocked_; }
+
+  /// What is told by the sizes, once before the sweep of `axes`; `extents` are by axis.
+  void open(std::span<const uint32_t> axes, const std::vector<ValueId>& extents, bool blocked);
+  /// The state before the first term.
+  std::vector<ValueId> init() const;
+  /// A partial sum with one more term.
+  using AddTerm = std::function<ValueId(ValueId)>;
+  /// The state with the term at these indices, by axis.
+  std::vector<ValueId> add(const std::vector<ValueId>& axes, const std::vector<ValueId>& state,
+                           const AddTerm& addTerm) const;
+  ValueId finish(const std::vector<ValueId>& state) const;
+
+  // Of a blocked one.
+  /// Memory for its lanes, where the loop over blocks stands.
+  void openLanes();
+  /// The chain before the first term of a block.
+  ValueId beginBlock() const;
+  /// What a block comes to whose chain is that.
+  ValueId endBlock(ValueId chain) const;
+  ValueId joinBlock(ValueId total, ValueId block) const;
+
+private:
+  ValueId unit() const;
+  ValueId combine(ValueId x, ValueId y) const;
+  Access laneAccess() const;
+  int64_t fewLanes() const;
+  void clearLanes() const;
+  void addToLane(const std::vector<ValueId>& axes, const AddTerm& addTerm) const;
+  ValueId foldLanes() const;
+  FunctionId foldFunction() const;
+
+  Builder* b_;
+  MadeFunctions* made_;
+  core::MonoidKind monoid_;
+  TypeKind kind_;
+  uint32_t lanes_;                  ///< 0: a chain
+  std::optional<uint32_t> rowAxis_; ///< none if no axis is reduced
+  bool blocked_ = false;
+  ValueId points_;         ///< how many terms there are
+  ValueId row_;            ///< how many of them are a row
+  ValueId scratch_, held_; ///< of lanes: where they are, and how many there have to be
+};
+
+} // namespace melix::loops
