@@ -26,6 +26,10 @@ CallGraph::CallGraph(const Module& m) {
   }
   for (uint32_t i = 0; i < count; ++i)
     if (number_[i] == 0) visit(FunctionId(i));
+  reaches_ = recursive_;
+  for (FunctionId f : order_)
+    for (FunctionId callee : callees_[f.index])
+      if (reaches_[callee.index]) reaches_[f.index] = true;
 }
 
 /// Tarjan's strongly connected components, without recursion: programs have chains of thousands of calls.

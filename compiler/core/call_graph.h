@@ -24,6 +24,8 @@ public:
   std::span<const FunctionId> order() const { return order_; }
   /// Whether a call of the function may lead to a call of it.
   bool isRecursive(FunctionId f) const { return recursive_[f.index]; }
+  /// Whether it may lead to a call of a function that is.
+  bool reachesRecursion(FunctionId f) const { return reaches_[f.index]; }
 
 private:
   void visit(FunctionId root);
@@ -33,7 +35,7 @@ private:
   std::vector<FunctionId> order_, open_;
   std::vector<uint32_t> number_,
       lowest_; ///< Tarjan's: when reached, and the earliest open one reached from it
-  std::vector<bool> isOpen_, recursive_;
+  std::vector<bool> isOpen_, recursive_, reaches_;
   uint32_t reached_ = 0;
 };
 

@@ -105,7 +105,7 @@ private:
 /// The nests of a function, from the outside in.
 class Orders {
 public:
-  Orders(Module& m, Function& f) : m_(m), f_(f), accesses_(m, f) {}
+  Orders(Module& m, Function& f, const Effects& effects) : m_(m), f_(f), effects_(effects), accesses_(m, f) {}
 
   void region(RegionId r) {
     for (OpId id : f_.regions[r].ops) {
@@ -143,7 +143,13 @@ private:
       const bool open = r.kind == NestResultKind::Reduce && r.order == OrderKind::Unset;
       if (!open || !isOrdered(r.monoid, OrderKind::Chain, term) || r.keep.size() == nest.axes()) continue;
       choose(r, term, about(id, nest, part));
+      if (r.order == OrderKind::Lanes && effects_.ofOp(f_, id).debug) r.row = lastReduced(r, nest.axes());
     }
+  }
+  static uint32_t lastReduced(const NestResult& r, size_t axes) {
+    auto last = static_cast<uint32_t>(axes - 1);
+    while (std::find(r.keep.begin(), r.keep.end(), last) != r.keep.end()) --last;
+    return last;
   }
 
   Reduction about(OpId id, const NestView& nest, const NestPart& part) const {
@@ -176,6 +182,7 @@ private:
 
   Module& m_;
   Function& f_;
+  const Effects& effects_;
   TermAccesses accesses_;
   std::vector<Axis> around_; ///< of the nests around the op at hand
 };
@@ -193,9 +200,10 @@ std::vector<uint32_t> termSequence(const NestResult& r, uint32_t axes) {
 }
 
 void chooseOrders(Module& m) {
+  const Effects effects(m);
   for (uint32_t i = 0; i < m.functions.size(); ++i) {
     Function& f = m.functions[FunctionId(i)];
-    if (f.body.valid()) Orders(m, f).region(f.body);
+    if (f.body.valid()) Orders(m, f, effects).region(f.body);
   }
 }
 

@@ -49,7 +49,7 @@ std::string_view textOf(FusionReason reason) {
   case FusionReason::Updated: return "reads what is changed before it is needed";
   case FusionReason::OtherAxes: return "has other axes, or is read elsewhere than at the same point";
   case FusionReason::Product: return "is one side of a product, whose tiles share it";
-  case FusionReason::Separate: return "is dear, and its points run in any order, apart from their sum";
+  case FusionReason::Separate: return "is dear, so it has a sweep of its own in front of the sum";
   }
   return "";
 }
@@ -83,7 +83,7 @@ std::string explanation(const session::Session& session, const core::Module& mod
     for (const auto& [text, times] : sentences)
       out += at.file + ":" + std::to_string(at.line) + ": " + text +
              (times > 1 ? " (" + std::to_string(times) + " times)" : "") + "\n";
-  return out.empty() ? "no sweep over an array reads what another made\n" : out;
+  return out.empty() ? "no sweep over an array that the program runs reads what another made\n" : out;
 }
 
 } // namespace

@@ -10,7 +10,7 @@ using core::OpKind;
 
 namespace {
 
-constexpr size_t mostCopied = 32; ///< statements that compute a size
+constexpr size_t mostLooked = 32; ///< statements that compute a size
 
 class RowHoister {
 public:
@@ -27,7 +27,9 @@ public:
 
 private:
   /// Loops that programs write may hold blocks of any size, one after the other.
-  static bool isSweep(const Stmt& s) { return s.kind == StmtKind::For && !s.as<ForAttr>().polls; }
+  static bool isSweep(const Stmt& s) {
+    return s.kind == StmtKind::For && !s.as<ForAttr>().polls && s.as<ForAttr>().mark == MarkKind::Serial;
+  }
 
   void hoistFrom(StmtId loop) {
     const RegionId body = fn_.stmts[loop].regions[0];
@@ -36,92 +38,74 @@ private:
       return module_.functions[callee].kind == FunctionKind::Kernel;
     };
     for (StmtId id : stmts) {
-      std::vector<StmtId> sizes;
-      if (fn_.stmts[id].kind != StmtKind::AllocArray || !isKnownBefore(fn_.stmts[id].operands, body, sizes))
-        continue;
-      if (const auto block = blocks_.follow(id, isKernel)) hoist(id, loop, *block, sizes);
+      const Stmt& s = fn_.stmts[id];
+      if (s.kind != StmtKind::AllocArray || !isTheSame(s.operands, body)) continue;
+      if (const auto block = blocks_.follow(id, isKernel)) hoist(id, loop, *block);
     }
   }
 
-  /// The statements of the body that compute these values, in their order, if they need nothing else of it.
-  bool isKnownBefore(const std::vector<ValueId>& values, RegionId body, std::vector<StmtId>& made) const {
+  /// Whether these values are the same at every point: computed from nothing of the body but constants.
+  bool isTheSame(const std::vector<ValueId>& values, RegionId body) const {
     std::vector<ValueId> open = values;
-    std::unordered_set<StmtId> wanted;
+    std::unordered_set<StmtId> seen;
     while (!open.empty()) {
       const ValueId v = open.back();
       open.pop_back();
       const StmtId def = fn_.values[v].def;
       if (!blocks_.isWithin(fn_.values[v].region, body)) continue;
-      if (!def.valid() || blocks_.homeOf(def) != body || !mayRunBefore(fn_.stmts[def])) return false;
-      if (!wanted.insert(def).second) continue;
-      if (wanted.size() > mostCopied) return false;
+      if (!def.valid() || !isPure(fn_.stmts[def])) return false;
+      if (!seen.insert(def).second) continue;
+      if (seen.size() > mostLooked) return false;
       open.insert(open.end(), fn_.stmts[def].operands.begin(), fn_.stmts[def].operands.end());
     }
-    for (StmtId id : fn_.regions[body].stmts)
-      if (wanted.contains(id)) made.push_back(id);
     return true;
   }
-  static bool mayRunBefore(const Stmt& s) {
-    if (s.kind == StmtKind::Const) return true;
-    if (s.kind != StmtKind::Scalar) return false;
-    const OpKind op = s.as<ScalarAttr>().op;
-    return op != OpKind::IDiv && op != OpKind::IRem;
-  }
+  static bool isPure(const Stmt& s) { return s.kind == StmtKind::Const || s.kind == StmtKind::Scalar; }
 
-  void hoist(StmtId alloc, StmtId loop, const LocalBlocks::Block& block, const std::vector<StmtId>& sizes) {
+  /// The loop carries the block, and whether it was made.
+  void hoist(StmtId alloc, StmtId loop, const LocalBlocks::Block& block) {
     const RegionId around = blocks_.homeOf(loop), body = fn_.stmts[loop].regions[0];
     Builder b(fn_);
     b.loc = fn_.stmts[alloc].loc;
     const RegionId front = b.begin();
-    const ValueId made = allocate(alloc, loop, sizes, b);
+    const ValueId none = b.zero(dataType), no = b.boolean(false);
     blocks_.splice(front, around, placeOf(loop));
-    clear(alloc, body, made);
+    const ValueId held = blocks_.addCarry(loop, none), isMade = blocks_.addCarry(loop, no);
+
+    const RegionId point = b.begin();
+    const ValueId made = make(alloc, held, isMade, b);
+    const ValueId yes = b.boolean(true);
+    const size_t place = placeOf(alloc);
+    blocks_.leave(alloc);
+    blocks_.splice(point, body, place);
     blocks_.release(block, made);
+    blocks_.yieldCarries(loop, {made, yes});
+
     const RegionId behind = b.begin();
-    b.stmt(StmtKind::Drop, {made});
+    const std::vector<ValueId>& results = fn_.stmts[loop].results;
+    b.stmt(StmtKind::Drop, {results[results.size() - 2]});
     blocks_.splice(behind, around, placeOf(loop) + 1);
   }
   size_t placeOf(StmtId id) const {
     const std::vector<StmtId>& list = fn_.regions[blocks_.homeOf(id)].stmts;
     return static_cast<size_t>(std::ranges::find(list, id) - list.begin());
   }
-  /// The block, or null if the loop does nothing.
-  ValueId allocate(StmtId alloc, StmtId loop, const std::vector<StmtId>& sizes, Builder& b) {
-    const ValueId begin = fn_.stmts[loop].operands[0], end = fn_.stmts[loop].operands[1];
-    const ValueId runs = b.compare(ops::CmpKind::Lt, begin, end);
-    const RegionId then = b.begin();
-    std::unordered_map<ValueId, ValueId> copies;
-    for (StmtId id : sizes) copy(id, copies, b);
+  /// The block where the point needs it; zeros are written if it is to hold them.
+  ValueId make(StmtId alloc, ValueId held, ValueId isMade, Builder& b) {
+    const std::vector<ValueId> dims = fn_.stmts[alloc].operands;
     AllocAttr attr = fn_.stmts[alloc].as<AllocAttr>();
-    attr.zeroed = false;
-    std::vector<ValueId> dims = fn_.stmts[alloc].operands;
-    for (ValueId& d : dims)
-      if (auto it = copies.find(d); it != copies.end()) d = it->second;
-    b.end({b.value(StmtKind::AllocArray, std::move(dims), dataType, attr)});
-    const RegionId otherwise = b.begin();
-    b.end({b.zero(dataType)});
-    return b.results(b.stmt(StmtKind::If, {runs}, {dataType}, {}, {then, otherwise}))[0];
-  }
-  void copy(StmtId id, std::unordered_map<ValueId, ValueId>& copies, Builder& b) {
-    const Stmt s = fn_.stmts[id];
-    std::vector<ValueId> operands = s.operands;
-    for (ValueId& v : operands)
-      if (auto it = copies.find(v); it != copies.end()) v = it->second;
-    copies[s.results[0]] = b.value(s.kind, std::move(operands), fn_.typeOf(s.results[0]), s.attr);
-  }
-  /// The statement that made the block goes; where it made one of zeros, they are written.
-  void clear(StmtId alloc, RegionId body, ValueId block) {
-    const Stmt s = fn_.stmts[alloc];
-    const size_t place = placeOf(alloc);
-    blocks_.leave(alloc);
-    if (!s.as<AllocAttr>().zeroed) return;
-    Builder b(fn_);
-    b.loc = s.loc;
-    const RegionId zeroing = b.begin();
-    ValueId bytes = b.integer(static_cast<int64_t>(s.as<AllocAttr>().bytes));
-    for (ValueId d : s.operands) bytes = b.arith(OpKind::Mul, bytes, d);
-    b.stmt(StmtKind::ZeroBytes, {b.pointerOf(block), bytes});
-    blocks_.splice(zeroing, body, place);
+    const bool zeroed = std::exchange(attr.zeroed, false);
+    const RegionId yes = b.begin();
+    b.end({held});
+    const RegionId no = b.begin();
+    b.stmt(StmtKind::Drop, {held});
+    b.end({b.value(StmtKind::AllocArray, dims, dataType, attr)});
+    const ValueId made = b.results(b.stmt(StmtKind::If, {isMade}, {dataType}, {}, {yes, no}))[0];
+    if (!zeroed) return made;
+    ValueId bytes = b.integer(static_cast<int64_t>(attr.bytes));
+    for (ValueId d : dims) bytes = b.arith(OpKind::Mul, bytes, d);
+    b.stmt(StmtKind::ZeroBytes, {b.pointerOf(made), bytes});
+    return made;
   }
 
   const Module& module_;

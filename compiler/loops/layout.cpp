@@ -84,13 +84,16 @@ uint32_t Layouts::firstLeaf(TypeId type, uint32_t k, bool inAcc) {
 }
 
 uint32_t Layouts::partOffset(TypeId type, uint32_t k) {
+  if (auto known = partOffsets_.find(type); known != partOffsets_.end()) return known->second[k];
+  std::vector<uint32_t> offsets;
   uint32_t offset = 0;
-  for (uint32_t i = 0;; ++i) {
-    StoredForm form = stored(part(type, i));
+  for (uint32_t i = 0, count = partCount(type); i < count; ++i) {
+    const StoredForm form = stored(part(type, i));
     offset = alignUp(offset, form.align);
-    if (i == k) return offset;
+    offsets.push_back(offset);
     offset += form.size;
   }
+  return partOffsets_.emplace(type, std::move(offsets)).first->second[k];
 }
 
 uint32_t Layouts::packOffset(TypeId pack) const {

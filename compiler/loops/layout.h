@@ -76,6 +76,7 @@ private:
   void addAddresses(TypeId type, std::vector<ValueType>& out);
   std::unordered_map<TypeId, std::vector<ValueType>> leaves_;
   std::unordered_map<TypeId, StoredForm> stored_;
+  std::unordered_map<TypeId, std::vector<uint32_t>> partOffsets_;
   std::unordered_set<TypeId> inBlock_;
   std::unordered_set<TypeId> supported_;
 };

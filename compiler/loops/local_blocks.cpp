@@ -136,6 +136,26 @@ void LocalBlocks::release(const Block& block, ValueId by) {
   for (ValueId v : block.values) replace(v, by);
 }
 
+ValueId LocalBlocks::addCarry(StmtId loop, ValueId begun) {
+  Stmt& s = fn_.stmts[loop];
+  const ValueType type = fn_.typeOf(begun);
+  uses_[begun].push_back({loop, s.operands.size()});
+  s.operands.push_back(begun);
+  s.results.push_back(fn_.values.add({type, loop, homes_.at(loop)}));
+  const ValueId param = fn_.values.add({type, StmtId(), s.regions[0]});
+  fn_.regions[s.regions[0]].params.push_back(param);
+  return param;
+}
+
+void LocalBlocks::yieldCarries(StmtId loop, const std::vector<ValueId>& next) {
+  const StmtId end = fn_.regions[fn_.stmts[loop].regions[0]].stmts.back();
+  std::vector<ValueId>& operands = fn_.stmts[end].operands;
+  for (ValueId v : next) {
+    uses_[v].push_back({end, operands.size()});
+    operands.push_back(v);
+  }
+}
+
 void LocalBlocks::removeCarry(StmtId loop, size_t k) {
   Stmt& s = fn_.stmts[loop];
   Region& inner = fn_.regions[s.regions[0]];

@@ -31,6 +31,10 @@ public:
   /// Nothing counts the block any more, and `by` stands for it everywhere; it is given back no more.
   void release(const Block& block, ValueId by);
 
+  /// The parameter of a further carry of a `for`, which begins so; `yieldCarries` ends the new ones.
+  ValueId addCarry(StmtId loop, ValueId begun);
+  void yieldCarries(StmtId loop, const std::vector<ValueId>& next);
+
   RegionId homeOf(StmtId id) const { return homes_.at(id); }
   /// Whether a region is `outer` or stands in it.
   bool isWithin(RegionId region, RegionId outer) const;

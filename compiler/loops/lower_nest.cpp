@@ -92,6 +92,13 @@ std::vector<Lower::Sweep> Lower::sweepsOf(const core::Op& op) {
 
 /// Whether a sweep can serve one more result.
 bool Lower::fits(const Sweep& sweep, const NestResultState& r, uint32_t axes) {
+  // Of results that ask the same, one stands for all.
+  auto asksTheSame = [&](const NestResultState& other) {
+    return other.part.spec->keep == r.part.spec->keep && other.part.spec->row == r.part.spec->row &&
+           other.part.spec->kind == r.part.spec->kind && other.hasLanes() == r.hasLanes() &&
+           other.sequence == r.sequence;
+  };
+  if (!sweep.results.empty() && asksTheSame(sweep.results.back())) return true;
   const std::set<uint32_t> kept = keptAxes(*r.part.spec, axes);
   if (sweep.withAccs && !isPrefix(kept)) return false;
   for (const NestResultState& other : sweep.results)

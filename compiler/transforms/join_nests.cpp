@@ -233,12 +233,18 @@ public:
   }
 
 private:
+  /// None if it is not told which of two comes first: copies stand at one place.
   void findReader() {
+    bool told = true;
     for (ValueId v : s_.f.ops[id_].results)
       s_.uses.forEach(v, [&](Use use) {
         const OpId top = s_.uses.ancestorIn(s_.block(), use.op);
-        if (!reader.valid() || s_.placeOf(top) < s_.placeOf(reader)) reader = top;
+        if (top == reader) return;
+        const bool earlier = !reader.valid() || s_.placeOf(top) < s_.placeOf(reader);
+        if (earlier || s_.placeOf(top) == s_.placeOf(reader)) told = earlier;
+        if (earlier) reader = top;
       });
+    if (!told) reader = {};
   }
   /// Whether the nest can be one over so many leading axes, and the rest inside.
   bool allows(OpId nest, uint32_t leading) const {

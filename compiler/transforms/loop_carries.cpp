@@ -111,7 +111,6 @@ private:
     hold(op.results[0]);
     return true;
   }
-  /// Of floats the first of equals is the result, so the carry has to stand first.
   std::optional<MonoidKind> exactMonoid(const Op& op, uint32_t operand) const {
     const TypeId type = f_.typeOf(op.results[0]);
     const TypeKind kind = m_.types.kind(type);
@@ -124,7 +123,7 @@ private:
     case OpKind::Or: return isBool ? std::optional(MonoidKind::Or) : std::nullopt;
     case OpKind::Min:
     case OpKind::Max:
-      if (!isInt && !(types::isFloatKind(kind) && operand == 0)) return std::nullopt;
+      if (!isInt && !types::isFloatKind(kind)) return std::nullopt;
       return op.kind == OpKind::Min ? MonoidKind::Min : MonoidKind::Max;
     default: return std::nullopt;
     }

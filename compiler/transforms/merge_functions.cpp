@@ -40,7 +40,7 @@ private:
   std::string key(FunctionId id) {
     const Function& f = m_.functions[id];
     std::string out = texts_.of(id) + std::to_string(static_cast<int>(f.device));
-    bool mayEnd = calls_.isRecursive(id);
+    bool mayEnd = calls_.reachesRecursion(id);
     std::string places;
     forEachOp(f, [&](OpId op) {
       const bool calls = f.ops[op].kind == OpKind::Call;

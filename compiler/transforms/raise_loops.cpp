@@ -80,6 +80,8 @@ private:
     if (loop.results.empty() || !view.bodyDims().empty() || effects.io || effects.debug) return std::nullopt;
     Plan plan;
     plan.extent = extentOf(view.count());
+    // A loop of more turns than an axis has points may end early in a panic.
+    if (effects.any() && !isExtent(view.count())) return std::nullopt;
     bool forwards = view.stacks() > 0, backwards = false;
     for (uint32_t k = 0; k < view.carries(); ++k) {
       LoopCarry carry = followCarry(m_, f_, uses_, id, k);
@@ -87,8 +89,6 @@ private:
       if (carry.kind == LoopCarry::Kind::Cells) {
         if (!plan.extent.valid() || !mayCollect(view, k, carry, effects)) return std::nullopt;
         (stride(view, carry) > 0 ? forwards : backwards) = true;
-      } else if (m_.types.isFloat(f_.typeOf(view.carryResults()[k]))) {
-        forwards = true; // of equals the first
       }
       plan.carries.push_back(std::move(carry));
     }
@@ -97,6 +97,12 @@ private:
     return plan;
   }
 
+  /// Whether a number is always small enough for an axis.
+  bool isExtent(ValueId count) {
+    Op check = Builder::simple(OpKind::Check, {count}, CheckAttr{CheckKind::Index, {}, {}});
+    check.dims = {dims().constant(types::maxExtent + 1)};
+    return ranges_.isProved(check);
+  }
   /// The number of iterations as a size.
   DimId extentOf(ValueId count) {
     const std::optional<DimId> d = sizeOf(count, mostSteps);

@@ -435,6 +435,17 @@ TEST(Order, LogSumExpIsOfRows) {
             "lanes(64, j)");
 }
 
+/// Points print in their order, so the last axis is that of the rows, whatever is read.
+TEST(Order, OfANestThatPrintsTheRowAxisIsTheLast) {
+  const auto sum = [](const std::string& line) {
+    return ordersOf("fn f [N, M] (%x: f32[N, M]) -> (f32) {\n  %r = nest (%j: M, %i: N) -> keep[] sum {\n" +
+                    std::string("    %a = get %x[%i, %j] : f32\n") + line +
+                    "    yield %b\n  } : f32\n  yield %r\n}\n");
+  };
+  EXPECT_EQ(sum("    %b = add %a, %a : f32\n"), "lanes(64, j)");
+  EXPECT_EQ(sum("    %b = debug %a : f32\n"), "lanes(64, i)");
+}
+
 TEST(Order, ProductsLikeSumsAndNothingElse) {
   EXPECT_EQ(ordersOf(R"(fn f [N] (%x: f32[N], %y: i64[N]) -> (f32, i64) {
   %r = nest (%i: N) -> keep[] prod {

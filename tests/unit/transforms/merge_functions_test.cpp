@@ -77,6 +77,38 @@ fn f (%x: f32[3], %k: i64) -> (f32, f32) keep {
   EXPECT_EQ(m.count("fn "), 3u) << m.text();
 }
 
+/// Recursion without end, that they lead to, tells which of them called.
+TEST(MergeFunctions, FunctionsThatReachRecursionKeepTheirNames) {
+  PassText m(R"(fn down (%n: i64) -> (i64) {
+  %a = call @down %n : i64
+  yield %a
+}
+
+fn first (%n: i64) -> (i64) {
+  %a = call @down %n : i64
+  yield %a
+}
+
+fn second (%n: i64) -> (i64) {
+  %a = call @down %n : i64
+  yield %a
+}
+
+fn f (%n: i64, %c: bool) -> (i64) keep {
+  %r = if %c {
+    %a = call @first %n : i64
+    %b = call @second %a : i64
+    yield %b
+  } {
+    yield %n
+  } : i64
+  yield %r
+}
+)");
+  m.apply(merge, {Value::integer(1), Value::boolean(false)});
+  EXPECT_EQ(m.count("fn "), 4u) << m.text();
+}
+
 TEST(MergeFunctions, OneNumberOrTypeMakesADifference) {
   PassText m(R"(fn first (%x: f32) -> (f32) {
   %c = const 2.0 : f32
