@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <unistd.h>
 
 namespace melix::driver {
 namespace {
@@ -36,7 +37,7 @@ fn told() -> str {
 class Modes : public testing::Test {
 protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / "melix_modes_test";
+    folder_ = std::filesystem::temp_directory_path() / ("melix_modes_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder_);
     std::ofstream(file()) << sums << "print(told())\n";
     expected_ = melix("run " + file()).output;
