@@ -1,5 +1,7 @@
 #include "transforms/ad_keep.h"
 
+#include "transforms/cost.h"
+
 #include <algorithm>
 
 namespace melix::transforms {
@@ -48,33 +50,12 @@ std::optional<Effort> effortAgain(const Function& f, const types::TypeStore& typ
   case OpKind::Undef:
   case OpKind::Zero:
   case OpKind::StopGradient:
-  case OpKind::Add:
-  case OpKind::Sub:
-  case OpKind::Mul:
-  case OpKind::Neg:
-  case OpKind::Fma:
-  case OpKind::Abs:
-  case OpKind::Min:
-  case OpKind::Max:
-  case OpKind::Round:
-  case OpKind::CopySign:
-  case OpKind::And:
-  case OpKind::Or:
-  case OpKind::Xor:
-  case OpKind::Not:
-  case OpKind::Shl:
-  case OpKind::Shr:
-  case OpKind::Cmp:
-  case OpKind::Select:
-  case OpKind::Convert:
   case OpKind::Bitcast: return Effort{1, 0};
-  case OpKind::Div:
-  case OpKind::Sqrt:
-  case OpKind::IDiv:
-  case OpKind::IRem: return Effort{4, 0};
   case OpKind::Math: return Effort{0, 1};
-  default: return std::nullopt;
+  default: break;
   }
+  const uint32_t flops = flopsOf(op.kind);
+  return flops > 0 ? std::optional(Effort{flops, 0}) : std::nullopt;
 }
 
 bool isWorth(const types::TypeStore& types, TypeId t, Effort effort) {

@@ -19,7 +19,30 @@ uint32_t saturated(uint64_t n) {
   return static_cast<uint32_t>(std::min<uint64_t>(n, std::numeric_limits<uint32_t>::max()));
 }
 
-/// Of an op without regions.
+/// What takes as long as its data are large, or makes such data.
+bool takesLong(const types::TypeStore& types, const Function& f, const Op& op) {
+  switch (op.kind) {
+  case OpKind::Call:
+  case OpKind::Apply:
+  case OpKind::For:
+  case OpKind::While:
+  case OpKind::ArgSort:
+  case OpKind::ToArray:
+  case OpKind::ToList:
+  case OpKind::Format:
+  case OpKind::Builtin: return true;
+  case OpKind::Add:
+  case OpKind::Sub:
+  case OpKind::Neg:
+  case OpKind::Zero: return !types.isScalar(f.typeOf(op.results[0])); // leaf by leaf
+  default: return false;
+  }
+}
+
+bool isPlace(OpKind kind) { return kind == OpKind::Get || kind == OpKind::Set || kind == OpKind::AddAt; }
+
+} // namespace
+
 uint32_t flopsOf(OpKind kind) {
   switch (kind) {
   case OpKind::Math: return mathFlops;
@@ -49,30 +72,6 @@ uint32_t flopsOf(OpKind kind) {
   default: return 0;
   }
 }
-
-/// What takes as long as its data are large, or makes such data.
-bool takesLong(const types::TypeStore& types, const Function& f, const Op& op) {
-  switch (op.kind) {
-  case OpKind::Call:
-  case OpKind::Apply:
-  case OpKind::For:
-  case OpKind::While:
-  case OpKind::ArgSort:
-  case OpKind::ToArray:
-  case OpKind::ToList:
-  case OpKind::Format:
-  case OpKind::Builtin: return true;
-  case OpKind::Add:
-  case OpKind::Sub:
-  case OpKind::Neg:
-  case OpKind::Zero: return !types.isScalar(f.typeOf(op.results[0])); // leaf by leaf
-  default: return false;
-  }
-}
-
-bool isPlace(OpKind kind) { return kind == OpKind::Get || kind == OpKind::Set || kind == OpKind::AddAt; }
-
-} // namespace
 
 Cost& Cost::operator+=(const Cost& more) {
   flops = saturated(uint64_t{flops} + more.flops);

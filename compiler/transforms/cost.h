@@ -24,7 +24,10 @@ struct Cost {
 
 inline constexpr uint32_t mathFlops = 16;    ///< an elementary function
 inline constexpr uint32_t quotientFlops = 4; ///< a quotient, a remainder, a square root
-inline constexpr int64_t fewPoints = 64;     ///< of a nest that is no sweep
+/// Of an op without regions, on scalars; 0 for what computes nothing.
+uint32_t flopsOf(core::OpKind kind);
+
+inline constexpr int64_t fewPoints = 64; ///< of a nest that is no sweep
 
 /// Where values are kept that are not computed again.
 enum class Kept : uint8_t {

@@ -132,9 +132,8 @@ std::optional<Finding> check(const Case& c, Checked& checked) {
   }
   Expected expected = evaluate(c.program, c.subject == Subject::Indices);
   checked.panicked = first.status == panicked;
-  checked.evaluated =
-      expected.known && (c.options.strict || !hasFloats(c.program) ||
-                         (c.subject == Subject::Indices && !hasFloatProducts(c.program)));
+  checked.evaluated = expected.known && (c.options.strict || !hasFloats(c.program) ||
+                                         (c.subject == Subject::Indices && !hasFloatProducts(c.program)));
   if (checked.evaluated)
     if (auto found = asExpected(expected, first)) return found;
   if (c.subject == Subject::Sizes) return checkSizes(first.output, checked.panicked);
