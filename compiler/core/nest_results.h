@@ -6,8 +6,8 @@
 
 namespace melix::core {
 
-/// The nest, which has no accumulators, gets a result of what its body yields: these values are it from now
-/// on.
+/// The nest, which has no accumulators, gets a result of what its body yields; from now on these values are
+/// it.
 void addResult(Function& f, LiveUses& uses, OpId nest, NestResult spec, ValueId yielded,
                std::span<const ValueId> values);
 

@@ -1,12 +1,14 @@
 #include "loops/frame_arrays.h"
 
+#include "core/call_graph.h"
 #include "loops/local_blocks.h"
-
-#include <algorithm>
 
 namespace melix::loops {
 
 namespace {
+
+constexpr uint64_t mostElements = 64;
+constexpr uint64_t mostBytes = 4096, mostOfRecursion = 256; ///< in all the arrays of a frame
 
 /// Which parameters are only read through while their function runs.
 class ReadParams {
@@ -86,15 +88,15 @@ private:
 
 class FramePlacer {
 public:
-  FramePlacer(const Module& module, Function& fn, const ReadParams& reads)
-      : fn_(fn), reads_(reads), blocks_(module, fn) {}
+  FramePlacer(const Module& module, Function& fn, const ReadParams& reads, uint64_t bytes)
+      : fn_(fn), reads_(reads), blocks_(module, fn), left_(bytes) {}
 
   void run(RegionId region) {
     const std::vector<StmtId> stmts = fn_.regions[region].stmts;
     for (StmtId id : stmts) {
       const std::vector<RegionId> regions = fn_.stmts[id].regions;
       for (RegionId inner : regions) run(inner);
-      if (const uint64_t bytes = smallBytes(id); bytes > 0 && used_ + bytes <= mostBytes) place(id, bytes);
+      if (const uint64_t bytes = smallBytes(id); bytes > 0 && bytes <= left_) place(id, bytes);
     }
   }
 
@@ -115,7 +117,7 @@ private:
   void place(StmtId id, uint64_t bytes) {
     const auto block = blocks_.follow(id, [&](FunctionId callee, size_t k) { return reads_(callee, k); });
     if (!block) return;
-    used_ += bytes;
+    left_ -= bytes;
     Stmt& s = fn_.stmts[id];
     blocks_.release(*block, s.results[0]);
     AllocAttr attr = s.as<AllocAttr>();
@@ -128,16 +130,19 @@ private:
   Function& fn_;
   const ReadParams& reads_;
   LocalBlocks blocks_;
-  uint64_t used_ = 0;
+  uint64_t left_; ///< bytes of the frame that may still be used
 };
 
 } // namespace
 
 void placeInFrames(Module& module) {
   const ReadParams reads(module);
+  const core::CallGraph calls(module.core);
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     Function& fn = module.functions[FunctionId(f)];
-    FramePlacer(module, fn, reads).run(fn.body);
+    const bool recursive = fn.source.valid() && calls.isRecursive(fn.source);
+    const uint64_t bytes = recursive ? mostOfRecursion : mostBytes;
+    FramePlacer(module, fn, reads, bytes).run(fn.body);
   }
 }
 

@@ -163,7 +163,7 @@ struct Function {
   std::string name; ///< for traces
   std::string key;  ///< unique in the module
   FunctionKind kind = FunctionKind::Orchestration;
-  core::FunctionId source;
+  core::FunctionId source; ///< none where lowering made it by itself
   LocId loc;
   RegionId body;
   std::vector<ModeKind> modes; ///< one for each parameter of the body

@@ -2,9 +2,9 @@
 // What a value costs: to compute, to keep in memory, to compute once more. All passes that move work between
 // nests ask here: what fusion joins, hoisting and distribution cut.
 //
-//   math exp (get %x[%i])                      16 flops: dear, kept rather than computed for each of many
-//   points add (mul %a, get %x[%i]), get %y[%i]        2 flops, 2 reads: computed again rather than kept in
-//   an array nest (%k: K) -> keep[] sum { … }           a sweep: nobody computes it twice
+//   math exp (get %x[%i])                         16 flops: dear, kept rather than computed for many points
+//   add (mul %a, get %x[%i]), get %y[%i]          2 flops, 2 reads: computed again rather than kept
+//   nest (%k: K) -> keep[] sum { … }              a sweep: nobody computes it twice
 
 #include "core/ir.h"
 

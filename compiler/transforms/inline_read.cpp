@@ -13,7 +13,7 @@ using namespace core;
 namespace {
 
 /// More places are never worth it: a read costs at least one.
-constexpr size_t mostPoints = 32;
+constexpr size_t mostPlaces = 32;
 
 /// A read of a result of the nest.
 struct Read {
@@ -141,7 +141,7 @@ private:
         known.reads.push_back(p.reads[0]);
         return FusionReason::None;
       }
-    if (points_.size() == mostPoints) return FusionReason::Dear;
+    if (points_.size() == mostPlaces) return FusionReason::Dear;
     const std::optional<uint64_t> times = timesOf(p);
     if (!times) return FusionReason::ReadInLoop;
     times_ += *times;

@@ -8,16 +8,14 @@
 //              %e = math exp %x[%i]   %t = if %e > 1 { 0 + 1 } { 0 }   yield %e, %t }
 //            %n1 = add %zero, %s
 //
-// Every carry of it is either
-// - an array that is read and updated at one place alone, another one in each iteration: its index on one
-// axis
-//   is `c·i + d`. What is not written keeps its elements: a `set` of a slice follows; or
-// - gathered by an operation that is exact in any grouping: sums, products and extremes of integers, `max`
-// and
-//   `min` of floats, `and` and `or`, through branches and inner loops.
-// What is stacked is collected. A loop that has an output stays, and so does one that may panic if the nest
-// could not make its arrays before. Requires: verified Core without derivatives. Keeps: values, every effect;
-// the order of float sums: a loop that carries one stays.
+// Every carry of it is one of two kinds.
+//   cells     An array that is read and updated at one place alone, another one in each iteration: its index
+//             on one axis is `c·i + d`. What is not written keeps its elements: a `set` of a slice follows.
+//   gathered  By an operation that is exact in any grouping: sums, products and extremes of integers, `max`
+//             and `min` of floats, `and` and `or`, through branches and inner loops.
+// What is stacked is collected. A loop that has an output stays, and so does one that may panic, if the nest
+// could not make its arrays before or it may have more turns than an axis has points. Requires: verified Core
+// without derivatives. Keeps: values, every effect; the order of float sums: a loop that carries one stays.
 
 #include "core/ir.h"
 

@@ -431,6 +431,28 @@ fn f (%a: f64, %b: f64) -> (f64, (f64[3], f64[3])) {
   EXPECT_EQ(countOf(f, StmtKind::AllocArray), 1u) << lowered.text("f");
 }
 
+/// 64 numbers in each frame would cost most of the depth; three cost nothing.
+TEST(Frames, RecursionKeepsItsFramesSmall) {
+  Lowered lowered(R"(
+fn down (%n: i64) -> (f64) {
+  %one = const 1 : i64
+  %z = zero : f64[64]
+  %p = zero : f64[3]
+  check index "" %n dims [3]
+  %a = get %z[%n] : f64
+  %b = get %p[%n] : f64
+  %m = sub %n, %one : i64
+  %r = call @down %m : f64
+  %s = add %r, %a : f64
+  %t = add %s, %b : f64
+  yield %t
+}
+)");
+  const Function& down = lowered.function("down");
+  EXPECT_EQ(countOf(down, StmtKind::FrameArray), 1u) << lowered.text("down");
+  EXPECT_EQ(countOf(down, StmtKind::AllocArray), 1u) << lowered.text("down");
+}
+
 TEST(Frames, WhatIsReturnedOrLargeIsABlock) {
   Lowered lowered(R"(
 fn f (%a: f64, %i: i64) -> (f64[3], f64) {
