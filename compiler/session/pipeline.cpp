@@ -5,6 +5,7 @@
 #include "transforms/canonicalise.h"
 #include "transforms/collapse_axes.h"
 #include "transforms/defunctionalise.h"
+#include "transforms/fix_sizes.h"
 #include "transforms/form_fma.h"
 #include "transforms/fuse.h"
 #include "transforms/hoist_axes.h"
@@ -45,6 +46,10 @@ void raise(core::Module& module) {
   if (transforms::raiseLoops(module)) transforms::simplify(module);
 }
 
+void fix(core::Module& module) {
+  if (transforms::fixSizes(module)) transforms::simplify(module);
+}
+
 Problems expand(core::Module& module) { return transforms::expandDerivatives(module).problems; }
 
 } // namespace
@@ -83,6 +88,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"form_fma", plain(transforms::formFma), true, true},
       {"merge_functions", plain(transforms::mergeFunctions), true},
       {"remove_unreachable", plain(transforms::removeUnreachable), true},
+      {"fix_sizes", plain(fix), true},
   };
 }
 
