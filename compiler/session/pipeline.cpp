@@ -12,6 +12,7 @@
 #include "transforms/inline_calls.h"
 #include "transforms/merge_functions.h"
 #include "transforms/name_sizes.h"
+#include "transforms/open_results.h"
 #include "transforms/raise_loops.h"
 #include "transforms/reduce_before_multiply.h"
 #include "transforms/separate_terms.h"
@@ -40,6 +41,8 @@ void inlineExpanded(core::Module& module) {
   options.beforeDerivatives = false;
   transforms::inlineCalls(module, options);
 }
+
+void openedResults(core::Module& module) { transforms::openResults(module); }
 
 void raise(core::Module& module) {
   if (transforms::nameSizes(module)) transforms::simplify(module);
@@ -73,6 +76,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
   };
   return {
       {"inline_calls", plain(inlineExpanded), true},
+      {"open_results", plain(openedResults), true},
       {"simplify", plain(transforms::simplify), true},
       {"accumulate_to_reduce", plain(transforms::accumulateToReduce), true},
       {"split_results", plain(transforms::splitResults), true},
