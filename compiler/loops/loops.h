@@ -6,13 +6,14 @@
 namespace melix::loops {
 
 struct Options {
-  bool parallel = true; ///< nests on the pool
-  bool verify = false;  ///< look at the module after every pass
+  bool parallel = true;   ///< nests on the pool
+  bool interleave = true; ///< neighbouring points of nests at once
+  bool verify = false;    ///< look at the module after every pass
 };
 
-/// lower → infer modes → insert counts → outline kernels. Functions that the roots do not reach are left out.
-/// Requires: verified Core without derivatives, closures and `apply`. What is not compiled yet is told by
-/// `error`.
+/// lower → infer modes → insert counts → outline kernels → interleave. Functions that the roots do not reach
+/// are left out. Requires: verified Core without derivatives, closures and `apply`. What is not compiled yet
+/// is told by `error`.
 struct Result {
   Module module;
   std::optional<Unsupported> error;

@@ -306,6 +306,7 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
     carried = sweepBlocks(op, sweep, blocksFrom(sweep, level), std::move(carried));
   } else {
     ForAttr attr;
+    if (sweep.hasPoints(level)) attr.mark = MarkKind::Points;
     if (level == 0 && carried.empty() && nestDepth_ == 0 && (!sweep.withAccs || addsApart(op))) {
       attr.mark = MarkKind::Parallel;
       attr.work = workOf(op, sweep.extents);

@@ -108,6 +108,7 @@ private:
     case StmtKind::Check: return " " + quote(s.as<Message>().text);
     case StmtKind::For: {
       const auto& attr = s.as<ForAttr>();
+      if (attr.mark == MarkKind::Points) return " points";
       return attr.mark == MarkKind::Parallel ? " parallel(" + name(attr.work) + ")" : "";
     }
     case StmtKind::Switch: {
