@@ -280,7 +280,6 @@ private:
   void lowerCall(const core::Op& op);
   core::ValueId writtenFor(const core::Function& fn, const core::Uses& uses, core::ValueId v,
                            core::RegionId region);
-  bool canWrite(const core::Function& fn, const core::Op& op, uint32_t k);
   bool writesResult(core::FunctionId callee, uint32_t k);
   void writeTo(core::ValueId v, core::RegionId region, const Destination& at);
   FunctionId writingFunction(core::FunctionId callee, const std::vector<uint32_t>& written);

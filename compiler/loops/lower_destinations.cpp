@@ -27,6 +27,16 @@ bool isCopied(const types::TypeStore& types, TypeId root, const core::Path& path
          std::ranges::all_of(path, [](const core::PathStep& s) { return core::isIndexLike(s.kind); });
 }
 
+/// Whether the op, no call, can write its result `k`, an array, to memory that is given.
+bool canWrite(const types::TypeStore& types, const core::Function& fn, const core::Op& op, uint32_t k) {
+  switch (op.kind) {
+  case core::OpKind::Nest: return isWritten(fn, op, k);
+  case core::OpKind::For: return k >= core::LoopView(fn, op).carries();
+  case core::OpKind::Get: return isCopied(types, fn.typeOf(op.operands[0]), op.as<core::Path>());
+  default: return false;
+  }
+}
+
 /// Whether the type's sizes are those of arguments, and not found by what makes the value.
 bool isSizedBefore(const types::TypeStore& types, TypeId type, std::span<const types::DimSym> found) {
   std::vector<types::DimSym> symbols;
@@ -50,19 +60,14 @@ core::ValueId Lower::writtenFor(const core::Function& fn, const core::Uses& uses
     if (!def || uses.count(v) != 1 || uses.regionOf(def) != region) return {};
     const core::Op& op = fn.ops[def];
     if (!isSizedBefore(types_, type, op.resultDims)) return {};
-    if (op.kind != OpKind::CastDims) return canWrite(fn, op, fn.values[v].index) ? v : core::ValueId();
-    v = op.operands[0];
-  }
-}
-
-/// Whether the op can write its result `k`, an array, to memory that is given.
-bool Lower::canWrite(const core::Function& fn, const core::Op& op, uint32_t k) {
-  switch (op.kind) {
-  case OpKind::Nest: return isWritten(fn, op, k);
-  case OpKind::For: return k >= core::LoopView(fn, op).carries();
-  case OpKind::Call: return writesResult(op.as<core::CallAttr>().callee, k);
-  case OpKind::Get: return isCopied(types_, fn.typeOf(op.operands[0]), op.as<core::Path>());
-  default: return false;
+    if (op.kind == OpKind::CastDims) {
+      v = op.operands[0];
+      continue;
+    }
+    const uint32_t k = fn.values[v].index;
+    const bool writes = op.kind == OpKind::Call ? writesResult(op.as<core::CallAttr>().callee, k)
+                                                : canWrite(types_, fn, op, k);
+    return writes ? v : core::ValueId();
   }
 }
 
