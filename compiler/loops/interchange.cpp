@@ -80,7 +80,7 @@ private:
     });
   }
 
-  /// So many points at most, evenly if it is known how many there are.
+  /// So many points, evenly if it is known how many there are.
   int64_t tileOf(const Stmt& loop) {
     const std::optional<int64_t> points = pointsOf(loop);
     if (!points) return mostPoints;
@@ -94,44 +94,82 @@ private:
     return static_cast<int64_t>(*end - *first);
   }
 
-  /// The loop over the tiles, and what it needs.
+  /// A loop that is to be changed.
+  struct Loop {
+    const Stmt& stmt;
+    std::vector<StmtId> body;
+    size_t chains; ///< statements up to the last chain
+    int64_t size;  ///< points of a tile
+  };
+  std::vector<ValueId> tile(Builder& b, const Loop& loop, ValueId first, ValueId count,
+                            std::vector<ValueId> carried);
+  void rest(Builder& b, const Loop& loop, StmtId id, ValueId first, std::vector<ValueId> carried);
   std::vector<StmtId> inTiles(StmtId id, size_t chains, RegionId home);
 
   const Module& module_;
   Function& fn_;
 };
 
+/// The points of one tile; gives what is carried.
+std::vector<ValueId> Interchanger::tile(Builder& b, const Loop& loop, ValueId first, ValueId count,
+                                        std::vector<ValueId> carried) {
+  PointTile points(module_, b, loop.stmt, first, count, loop.size);
+  points.sweepChains(std::span(loop.body).first(loop.chains));
+  return points.sweepRest(std::span(loop.body).subspan(loop.chains), std::move(carried));
+}
+
+/// What is left behind whole tiles: the loop itself serves where that is little. The last statement made
+/// gives what is carried.
+void Interchanger::rest(Builder& b, const Loop& loop, StmtId id, ValueId first,
+                        std::vector<ValueId> carried) {
+  Stmt& stmt = fn_.stmts[id];
+  const ValueId count = b.arith(OpKind::Sub, stmt.operands[1], first);
+  const RegionId no = b.begin();
+  b.end(tile(b, loop, first, count, carried));
+  const RegionId yes = b.begin();
+  fn_.regions[yes].stmts.push_back(id);
+  stmt.operands[0] = first;
+  std::ranges::copy(carried, stmt.operands.begin() + 2);
+  std::vector<ValueType> types;
+  for (ValueId& v : stmt.results) {
+    types.push_back(fn_.typeOf(v));
+    v = fn_.values.add({fn_.typeOf(v), id, yes});
+  }
+  b.end(stmt.results);
+  const ValueId few = b.compare(ops::CmpKind::Lt, count, b.integer(fewPoints));
+  b.stmt(StmtKind::If, {few}, types, {}, {yes, no});
+}
+
+/// What stands in place of the loop.
 std::vector<StmtId> Interchanger::inTiles(StmtId id, size_t chains, RegionId home) {
-  const Stmt& loop = fn_.stmts[id];
-  const int64_t size = tileOf(loop);
-  const std::optional<int64_t> known = pointsOf(loop);
-  const bool areEven = known && *known % size == 0;
-  const std::vector<StmtId> stmts = fn_.regions[loop.regions[0]].stmts;
+  const Stmt stmt = fn_.stmts[id];
+  const Loop loop{stmt, fn_.regions[stmt.regions[0]].stmts, chains, tileOf(stmt)};
+  const std::optional<int64_t> known = pointsOf(stmt);
   Builder b(fn_);
-  b.loc = loop.loc;
+  b.loc = stmt.loc;
   const RegionId front = b.begin();
-  const ValueId first = loop.operands[0], end = loop.operands[1], points = b.integer(size);
-  const ValueId most = b.arith(OpKind::Add, b.arith(OpKind::Sub, end, first), b.integer(size - 1));
-  const ValueId tiles = b.arith(OpKind::IDiv, b.arith(OpKind::Max, most, b.integer(0)), points);
-  const std::vector<ValueId> carried = b.carryLoop(
-      b.integer(0), tiles, {loop.operands.begin() + 2, loop.operands.end()},
+  const ValueId first = stmt.operands[0], size = b.integer(loop.size);
+  const ValueId points = b.arith(OpKind::Max, b.arith(OpKind::Sub, stmt.operands[1], first), b.integer(0));
+  const ValueId tiles = b.arith(OpKind::IDiv, points, size);
+  std::vector<ValueId> carried = b.carryLoop(
+      b.integer(0), tiles, {stmt.operands.begin() + 2, stmt.operands.end()},
       [&](ValueId t, std::vector<ValueId> values) {
-        const ValueId at = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, t, points));
-        const ValueId count = areEven ? points : b.arith(OpKind::Min, points, b.arith(OpKind::Sub, end, at));
-        PointTile tile(module_, b, loop, at, count, size);
-        tile.sweepChains(std::span(stmts).first(chains));
-        return tile.sweepRest(std::span(stmts).subspan(chains), std::move(values));
+        const ValueId at = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, t, size));
+        return tile(b, loop, at, size, std::move(values));
       },
-      loop.as<ForAttr>());
+      stmt.as<ForAttr>());
+  if (!known || *known % loop.size != 0) {
+    const ValueId left = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, tiles, size));
+    rest(b, loop, id, left, std::move(carried));
+  }
   b.end();
   std::vector<StmtId> out = fn_.regions[front].stmts;
   out.pop_back(); // the yield
   for (StmtId s : out)
     for (ValueId v : fn_.stmts[s].results) fn_.values[v].region = home;
-  // The new loop gives what the old one gave.
-  Stmt& made = fn_.stmts[out.back()];
-  for (size_t k = 0; k < made.results.size(); ++k) fn_.values[loop.results[k]].def = out.back();
-  made.results = loop.results;
+  // The last statement gives what the loop gave.
+  for (ValueId v : stmt.results) fn_.values[v].def = out.back();
+  fn_.stmts[out.back()].results = stmt.results;
   return out;
 }
 

@@ -39,7 +39,7 @@ bool isChain(const Module& module, const Function& fn, const Stmt& s) {
 PointTile::PointTile(const Module& module, Builder& b, const Stmt& loop, ValueId first, ValueId count,
                      int64_t most)
     : module_(module), b_(b), fn_(b.fn), point_(fn_.regions[loop.regions[0]].params[0]), first_(first),
-      count_(count), most_(most) {
+      count_(count), most_(most), isWhole_(b.asConstant(count) != nullptr) {
   const Region& body = fn_.regions[loop.regions[0]];
   carried_.assign(body.params.begin() + 1, body.params.end());
   note(loop.regions[0]);
@@ -113,7 +113,8 @@ void PointTile::sweep(std::span<const StmtId> stmts, std::vector<Move> moves) {
   if (moves.empty()) return; // nothing else is seen
   auto reads = [&](StmtId id) { return fn_.stmts[id].kind == StmtKind::Load; };
   ForAttr points;
-  if (std::ranges::any_of(stmts, reads)) points.mark = MarkKind::Points; // others are not worth to be widened
+  if (isWhole_ && std::ranges::any_of(stmts, reads))
+    points.mark = MarkKind::Points; // others are not worth it
   b_.carryLoop(
       b_.integer(0), count_, {},
       [&](ValueId u, const std::vector<ValueId>& none) {
@@ -143,7 +144,7 @@ std::vector<PointTile::Move> PointTile::neededLater(std::span<const StmtId> stmt
 
 std::vector<ValueId> PointTile::sweepRest(std::span<const StmtId> stmts, std::vector<ValueId> carried) {
   ForAttr points;
-  points.mark = MarkKind::Points;
+  if (isWhole_) points.mark = MarkKind::Points;
   return b_.carryLoop(
       b_.integer(0), count_, std::move(carried),
       [&](ValueId u, const std::vector<ValueId>& values) {

@@ -59,9 +59,11 @@ TEST(Interchange, PointsAreSweptInsideOfAChain) {
   EXPECT_EQ(shape(products("128", "100"), false), "p(p(p))");
 }
 
-TEST(Interchange, BlocksOfAChainStayAroundIt) {
-  // Totals begin; over blocks: chains begin, the terms, the totals; the results.
-  EXPECT_EQ(shape(products("N", "K")), "p(p(ss(ss(p)s)p))");
+TEST(Interchange, WhatIsLeftBehindTilesIsOneMore) {
+  // Blocks stay around their terms: totals begin; over blocks: chains begin, the terms, the totals; the
+  // results.
+  const std::string wide = "ss(ss(p)s)p", narrow = "ss(ss(s)s)s", asItWas = "p(s(p))";
+  EXPECT_EQ(shape(products("N", "K")), "p(p(" + wide + ")" + asItWas + narrow + ")");
 }
 
 TEST(Interchange, FewPointsStayAsTheyAre) {
