@@ -2,7 +2,7 @@
 
 #include "loops/frame_arrays.h"
 #include "loops/hoist_rows.h"
-#include "loops/interleave.h"
+#include "loops/interchange.h"
 #include "loops/lower.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
@@ -121,8 +121,8 @@ void hoistAllRows(Module& module) {
   for (uint32_t f = 0; f < module.functions.size(); ++f) hoistRows(module, module.functions[FunctionId(f)]);
 }
 
-void interleaveAll(Module& module) {
-  for (uint32_t f = 0; f < module.functions.size(); ++f) interleave(module, module.functions[FunctionId(f)]);
+void interchangeAll(Module& module) {
+  for (uint32_t f = 0; f < module.functions.size(); ++f) interchange(module, module.functions[FunctionId(f)]);
 }
 
 struct Pass {
@@ -138,7 +138,7 @@ constexpr Pass passes[] = {
     {"place_in_frames", placeInFrames, true},
     {"mark_closed", markClosed, true},
     {"outline_kernels", outlineAllKernels, true, &Options::parallel},
-    {"interleave", interleaveAll, true, &Options::interleave},
+    {"interchange", interchangeAll, true, &Options::interchange},
     {"hoist_rows", hoistAllRows, true},
 };
 

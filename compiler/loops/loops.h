@@ -6,12 +6,12 @@
 namespace melix::loops {
 
 struct Options {
-  bool parallel = true;   ///< nests on the pool
-  bool interleave = true; ///< neighbouring points of nests at once
-  bool verify = false;    ///< look at the module after every pass
+  bool parallel = true;    ///< nests on the pool
+  bool interchange = true; ///< points of nests inside of their chains
+  bool verify = false;     ///< look at the module after every pass
 };
 
-/// lower → infer modes → insert counts → outline kernels → interleave. Functions that the roots do not reach
+/// lower → infer modes → insert counts → outline kernels → interchange. Functions that the roots do not reach
 /// are left out. Requires: verified Core without derivatives, closures and `apply`. What is not compiled yet
 /// is told by `error`.
 struct Result {

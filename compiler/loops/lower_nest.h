@@ -49,6 +49,19 @@ struct Lower::Sweep {
     };
     return !withAccs && std::ranges::none_of(results, inMemory);
   }
+
+  /// So many neighbouring points of a row reach no lane of a sum twice; 0 if no sum has lanes.
+  uint32_t stripWidth() const {
+    uint32_t least = 0;
+    for (const NestResultState& r : results)
+      if (r.hasLanes() && (least == 0 || r.ordered->lanes() < least)) least = r.ordered->lanes();
+    return least;
+  }
+  /// The points that follow are a strip which begins there.
+  void enterStrip(ValueId first) {
+    for (NestResultState& r : results)
+      if (r.isBlocked()) r.ordered->enterStrip(first, stripWidth());
+  }
 };
 
 /// How the points of the axes from a level on are cut: rows along the last axis, counted row-major over the
