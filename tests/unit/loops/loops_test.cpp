@@ -202,6 +202,32 @@ fn histogram [N] (%x: i64[N], %h: f64[8]) -> (f64[8]) {
   EXPECT_EQ(countOf(lowered.function("histogram"), StmtKind::Retain), 0u) << lowered.text("histogram");
 }
 
+/// Another order of the points would be another sweep, which added again.
+TEST(Accumulators, ATermThatIsFoundWhereSomethingIsAddedHasOneOrder) {
+  const auto summed = [](const std::string& keep, const std::string& term) {
+    return Lowered("fn f [N, M] (%x: f64[N, M], %h: f64[N]) -> (f64[M], f64[N]) {\n"
+                   "  %s, %g = nest (%i: N, %j: M) -> keep[" +
+                   keep + R"(] sum chain accs (%a = %h) {
+    %v = get %x[%i, %j] : f64
+    %c = cmp lt %i, %j : bool
+    %b, %t = if %c {
+      %a1 = add_at %a[%i] += %v : acc f64[N]
+      yield %a1, %v
+    } {
+      %w = neg %v : f64
+      yield %a, %w
+    } : acc f64[N], f64
+    yield )" + term +
+                   R"(, %b
+  } : f64[M], f64[N]
+  yield %s, %g
+}
+)");
+  };
+  EXPECT_FALSE(summed("j", "%v").result->error);
+  EXPECT_TRUE(summed("j", "%t").result->error);
+}
+
 TEST(Views, ARowThatIsOnlyReadIsNotCopied) {
   Lowered lowered(R"(
 fn rows [N, M] (%x: f64[N, M]) -> (f64[N]) {
