@@ -2,7 +2,6 @@
 
 #include "codegen/target.h"
 
-#include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
@@ -30,7 +29,6 @@ void addVectoriser(llvm::FunctionPassManager& passes) {
   nests.inner.addPass(
       llvm::LoopVectorizePass(llvm::LoopVectorizeOptions(/*InterleaveOnlyWhenForced=*/true, false)));
   nests.inner.addPass(llvm::EarlyCSEPass());
-  nests.inner.addPass(llvm::InstCombinePass());
   nests.inner.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
   nests.inner.addPass(llvm::SimplifyCFGPass());
   passes.addPass(std::move(nests));
