@@ -12,6 +12,7 @@
 #include "transforms/inline_calls.h"
 #include "transforms/merge_functions.h"
 #include "transforms/name_sizes.h"
+#include "transforms/open_records.h"
 #include "transforms/open_results.h"
 #include "transforms/raise_loops.h"
 #include "transforms/reduce_before_multiply.h"
@@ -43,6 +44,7 @@ void inlineExpanded(core::Module& module) {
 }
 
 void openedResults(core::Module& module) { transforms::openResults(module); }
+void openedRecords(core::Module& module) { transforms::openRecords(module); }
 
 void raise(core::Module& module) {
   if (transforms::nameSizes(module)) transforms::simplify(module);
@@ -77,6 +79,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
   return {
       {"inline_calls", plain(inlineExpanded), true},
       {"open_results", plain(openedResults), true},
+      {"open_records", plain(openedRecords), true},
       {"simplify", plain(transforms::simplify), true},
       {"accumulate_to_reduce", plain(transforms::accumulateToReduce), true},
       {"split_results", plain(transforms::splitResults), true},
