@@ -17,13 +17,16 @@ namespace melix::codegen {
 namespace {
 
 /// By feature, not by name: processors under a hypervisor call themselves what they like. Without AVX-512
-/// where registers are allocated fast: that allocator's spills in large frames trap.
+/// where registers are allocated fast: that allocator's spills in large frames trap. Without instructions
+/// that round to bf16: they take subnormal numbers for zeros.
 std::string hostFeatures(llvm::CodeGenOptLevel level) {
   llvm::SubtargetFeatures features;
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
     const llvm::StringRef name = feature.first();
     const bool isAvx512 = name.starts_with("avx512") || name.starts_with("avx10");
-    features.AddFeature(name, feature.second && !(isAvx512 && level == llvm::CodeGenOptLevel::None));
+    const bool roundsToBf16 = name == "avx512bf16" || name == "avxneconvert" || name == "avx10.2";
+    const bool isUnwanted = roundsToBf16 || (isAvx512 && level == llvm::CodeGenOptLevel::None);
+    features.AddFeature(name, feature.second && !isUnwanted);
   }
   return features.getString();
 }

@@ -234,6 +234,62 @@ TEST(SameBits, Checks) {
       }
 }
 
+/// All pairs of patterns, each twice, in a nest whose inner loop is widened: `op` of `%a` and `%b`. Then the
+/// bits of the results, each with a weight of its own; a NaN counts as one value.
+void inLanes(const std::string& op, TypeKind kind, TypeKind result) {
+  Text text;
+  std::string all;
+  size_t count = 0;
+  for (int turn = 0; turn < 2; ++turn)
+    for (uint64_t v : patterns(kind)) {
+      all += (count ? ", " : "") + text.constant(kind, v);
+      ++count;
+    }
+  const std::string n = std::to_string(count), from = name(kind), to = name(result);
+  const std::string axes = "(%i: " + n + ", %j: " + n + ")";
+  text.check("%x = array " + all + " : " + from + "[" + n + "]");
+  text.check("%y = nest " + axes + " -> collect[i, j] {\n    %a = get %x[%i] : " + from +
+             "\n    %b = get %x[%j] : " + from + "\n    %r = " + op + " : " + to +
+             "\n    yield %r\n  } : " + to + "[" + n + ", " + n + "]");
+  std::string bits = "%v = get %y[%i2, %j2] : " + to + "\n    ";
+  if (types::isFloatKind(result))
+    bits += "%nan = cmp ne %v, %v : bool\n    %u = bitcast %v : " + name(unsignedOf(result)) +
+            "\n    %w0 = convert wrap %u : i64\n    %seven = const 7 : i64\n    %w = select %nan, %seven, "
+            "%w0 : i64\n";
+  else
+    bits += "%w = convert wrap %v : i64\n";
+  text.check("%h = nest (%i2: " + n + ", %j2: " + n + ") -> keep[] sum {\n    " + bits +
+             "    %p = const 1099511628211 : i64\n    %q = const 8191 : i64\n    %r1 = mul %i2, %p : i64\n" +
+             "    %r2 = mul %j2, %q : i64\n    %r3 = add %r1, %r2 : i64\n    %r4 = mul %r3, %r3 : i64\n" +
+             "    %r5 = mul %r4, %w : i64\n    yield %r5\n  } : i64");
+  text.mix("%h", TypeKind::I64);
+  expectSame(text.finish(), op + " of " + from + " to " + to + " in lanes");
+}
+
+TEST(SameBits, OpsInLanes) {
+  const std::vector<std::string> order{"cmp eq", "cmp ne", "cmp lt", "cmp le", "cmp gt", "cmp ge"};
+  auto pairs = [](const std::vector<std::string>& ops, TypeKind kind, TypeKind result) {
+    for (const std::string& op : ops) inLanes(op + " %a, %b", kind, result);
+  };
+  for (TypeKind kind : intKinds) {
+    pairs({"add", "sub", "mul", "idiv", "irem", "and", "or", "xor", "shl", "shr", "min", "max"}, kind, kind);
+    pairs(order, kind, TypeKind::Bool);
+    inLanes("neg %a", kind, kind);
+    for (TypeKind to :
+         {TypeKind::I8, TypeKind::I64, TypeKind::F16, TypeKind::BF16, TypeKind::F32, TypeKind::F64})
+      inLanes("convert saturate %a", kind, to);
+  }
+  for (TypeKind kind : floatKinds) {
+    pairs({"add", "sub", "mul", "div", "min", "max"}, kind, kind);
+    pairs(order, kind, TypeKind::Bool);
+    for (const char* op : {"sqrt %a", "round floor %a", "round half_even %a", "fma %a, %b, %a", "abs %a"})
+      inLanes(op, kind, kind);
+    for (TypeKind to :
+         {TypeKind::I8, TypeKind::U64, TypeKind::F16, TypeKind::BF16, TypeKind::F32, TypeKind::F64})
+      inLanes("convert saturate %a", kind, to);
+  }
+}
+
 std::string reduction(const std::string& how, TypeKind kind, int64_t n, const std::string& extra = "") {
   std::string t = name(kind), size = std::to_string(n);
   std::string text =
