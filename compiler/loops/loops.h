@@ -3,11 +3,15 @@
 
 #include "loops/ir.h"
 
+#include <functional>
+
 namespace melix::loops {
 
 struct Options {
   bool parallel = true; ///< nests on the pool
   bool verify = false;  ///< look at the module after every pass
+  /// Told of the module after every pass, `lower` first.
+  std::function<void(const Module&, const char* pass)> afterPass;
 };
 
 /// lower → infer modes → insert counts → outline kernels. Functions that the roots do not reach are left out.
