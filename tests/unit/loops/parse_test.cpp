@@ -1,23 +1,12 @@
 // The text of Loops: what is written reads back, what is wrong is named with its place, and nothing crashes.
-#include "loops/parse.h"
+#include "loops/loops_text.h"
 
-#include "loops/print.h"
-#include "loops/verify.h"
-
-#include <gtest/gtest.h>
 #include <random>
 
 namespace melix::loops {
 namespace {
 
-struct Text {
-  explicit Text(std::string_view text) : read(parse(core, text)) {}
-
-  Interner names;
-  types::TypeStore types{names};
-  core::Module core{types};
-  ParseResult read;
-};
+using Text = LoopsText;
 
 std::string errorOf(std::string_view text) { return Text(text).read.error; }
 
