@@ -20,6 +20,7 @@ enum class TargetKind : uint8_t {
 struct Options {
   TargetKind target = TargetKind::Host;
   bool optimise = true;                 ///< false: LLVM's passes are left out (`-O0`)
+  bool vectorise = true;                ///< loops of nests are widened
   const SourceStore* sources = nullptr; ///< for places in traces; without it there are none
   std::string sourceName = "melix";     ///< of the compile unit
 };

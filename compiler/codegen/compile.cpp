@@ -41,8 +41,9 @@ public:
   std::string optimise() {
     std::string problem;
     llvm::raw_string_ostream text(problem);
-    if (!llvm::verifyModule(*emitter.llvm, &text))
-      codegen::optimise(*emitter.llvm, *machine, options_.optimise && loops_);
+    Options options = options_;
+    options.optimise &= loops_;
+    if (!llvm::verifyModule(*emitter.llvm, &text)) codegen::optimise(*emitter.llvm, *machine, options);
     return problem;
   }
 

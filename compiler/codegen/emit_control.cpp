@@ -2,6 +2,7 @@
 #include "codegen/function_emitter.h"
 
 #include "codegen/debug_info.h"
+#include "codegen/wide_loops.h"
 
 namespace melix::codegen {
 
@@ -91,7 +92,8 @@ void FunctionEmitter::emitFor(const Stmt& s) {
   if (s.as<ForAttr>().polls) poll();
   phis[0]->addIncoming(b_.CreateNSWAdd(phis[0], b_.getInt64(1)), b_.GetInsertBlock());
   for (size_t k = 1; k < phis.size(); ++k) phis[k]->addIncoming(next[k - 1], b_.GetInsertBlock());
-  b_.CreateBr(head);
+  llvm::BranchInst* back = b_.CreateBr(head);
+  if (fn_.kind != loops::FunctionKind::Orchestration) adviseVectoriser(*back, isWide(fn_, s));
   b_.SetInsertPoint(done);
   for (size_t k = 0; k < s.results.size(); ++k) set(s.results[k], phis[k + 1]);
 }

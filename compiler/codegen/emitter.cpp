@@ -1,6 +1,7 @@
 #include "codegen/emitter.h"
 
 #include "codegen/debug_info.h"
+#include "codegen/target.h"
 
 #include <algorithm>
 
@@ -96,6 +97,7 @@ llvm::Function* ModuleEmitter::functionOf(loops::FunctionId id) {
   }
   bool visible = fn.exported || !(unit.alone || isCopied(fn));
   made = declare(result, params, visible, visible ? exportedSymbol(fn) : fn.key);
+  if (fn.kind != FunctionKind::Orchestration) made->addFnAttr(runsNests);
   if (isCopied(fn)) made->addFnAttr(llvm::Attribute::AlwaysInline);
   return made;
 }

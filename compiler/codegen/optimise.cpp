@@ -1,7 +1,8 @@
-// The passes before code generation. Loops makes the code as it should run, so there is no vectoriser, SLP or
-// unroller; these only clean up. No pass may change the bits of a float: none is allowed to, as no fast-math
-// flag is set.
+// The passes before code generation. Loops makes the code as it should run, so there is no SLP or unroller;
+// these only clean up and widen the loops of nests. No pass may change the bits of a float: none is allowed
+// to, as no fast-math flag is set.
 #include "codegen/target.h"
+#include "codegen/vectorise.h"
 
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -32,7 +33,7 @@ void keepLongFunctionsPlain(llvm::Module& module) {
 
 } // namespace
 
-void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool all) {
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options& options) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager groups;
@@ -46,7 +47,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool all) {
 
   llvm::ModulePassManager passes;
   passes.addPass(llvm::AlwaysInlinerPass());
-  if (all) {
+  if (options.optimise) {
     llvm::FunctionPassManager each;
     each.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
     each.addPass(llvm::EarlyCSEPass(true));
@@ -56,6 +57,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool all) {
     each.addPass(llvm::EarlyCSEPass(true));
     each.addPass(llvm::InstCombinePass());
     each.addPass(llvm::SimplifyCFGPass());
+    if (options.vectorise) addVectoriser(each);
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
   }
   passes.run(module, modules);

@@ -16,8 +16,11 @@ namespace melix::codegen {
 /// Made anew for each module: cheap, and code generation is not shared between threads.
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options, bool hasLoops);
 
+/// Attribute of a function whose loops are those of nests.
+inline constexpr const char* runsNests = "melix-nests";
+
 /// LLVM's passes before code generation; without `options.optimise` only what must be inlined.
-void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool all);
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options& options);
 
 /// The bytes of an object file; nothing if the target has none.
 std::optional<std::string> objectOf(llvm::Module& module, llvm::TargetMachine& machine);

@@ -143,7 +143,8 @@ private:
       const bool open = r.kind == NestResultKind::Reduce && r.order == OrderKind::Unset;
       if (!open || !isOrdered(r.monoid, OrderKind::Chain, term) || r.keep.size() == nest.axes()) continue;
       choose(r, term, about(id, nest, part));
-      if (r.order == OrderKind::Lanes && effects_.ofOp(f_, id).debug) r.row = lastReduced(r, nest.axes());
+      const bool inNestOrder = nest.accs() > 0 || effects_.ofOp(f_, id).debug;
+      if (r.order == OrderKind::Lanes && inNestOrder) r.row = lastReduced(r, nest.axes());
     }
   }
   static uint32_t lastReduced(const NestResult& r, size_t axes) {

@@ -17,8 +17,9 @@
 // those whose last index varies with a reduced axis. The row axis is the reduced axis in its last index that
 // varies with one, of several the last in nest order; where there is none, the last reduced axis. One of
 // literal extent < 16 gives way to a reduced axis that is not, looked for from the access's last index
-// backwards; if there is none, it stays. A nest that prints (`debug`) has the last reduced axis, so that it
-// prints in the order of its points. There are 64 lanes for f32 and narrower, 32 for f64.
+// backwards; if there is none, it stays. A nest that prints (`debug`) or adds into accumulators has the last
+// reduced axis, so that it does both in the order of its points and each term is computed there, once. There
+// are 64 lanes for f32 and narrower, 32 for f64.
 //
 // The sequence of the terms is row-major over the reduced axes in nest order, but that the row axis comes
 // last; of a chain the row axis is the last reduced one. A row is all of the row axis at one position of the

@@ -117,7 +117,7 @@ int showCore(const Invocation& invocation, session::Session& session) {
 
 /// The stages from `loops` on.
 int showMachine(const Invocation& invocation, session::Session& session) {
-  std::optional<loops::Module> module = loopsOf(session);
+  std::optional<loops::Module> module = loopsOf(session, invocation.code);
   if (!module) return Failure;
   if (invocation.stage == StageKind::Loops) {
     writeOutput(loops::print(*module, [&](core::LocId loc) {

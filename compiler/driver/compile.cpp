@@ -76,9 +76,10 @@ bool advanceProgram(const ProgramSource& program, session::Session& session, ses
   return reported(session, ok);
 }
 
-std::optional<loops::Module> loopsOf(session::Session& session) {
+std::optional<loops::Module> loopsOf(session::Session& session, const CodeOptions& code) {
   loops::Options options;
   options.verify = verifies();
+  options.interchange = code.optimise;
   loops::Result lowered = loops::fromCore(session.module(), options);
   if (!lowered.error && lowered.bug.empty()) return std::move(lowered.module);
   writeProblem(lowered.error ? "this is not compiled yet: " + lowered.error->what
@@ -88,7 +89,7 @@ std::optional<loops::Module> loopsOf(session::Session& session) {
 
 std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& code,
                                              codegen::TargetKind target) {
-  std::optional<loops::Module> module = loopsOf(session);
+  std::optional<loops::Module> module = loopsOf(session, code);
   if (!module) return std::nullopt;
   codegen::Options options;
   options.target = target;

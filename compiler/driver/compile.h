@@ -28,7 +28,7 @@ bool advanceProgram(const ProgramSource& program, session::Session& session, ses
 /// Writes diagnostics, or the compiler's own bug; returns `ok`.
 bool reported(const session::Session& session, bool ok);
 /// Optimised Core to Loops; says on standard error what is not compiled yet.
-std::optional<loops::Module> loopsOf(session::Session& session);
+std::optional<loops::Module> loopsOf(session::Session& session, const CodeOptions& code);
 /// Optimised Core to an object; says on standard error what is not compiled yet.
 std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& options,
                                              codegen::TargetKind target);

@@ -6,7 +6,7 @@
 //   operands(s)                 the operands, with commas
 //   place(s), stored(s)         of an access: base and terms; the value of a store
 //   attr<A>(s)                  the attribute, which a reader makes
-//   bits, number, string, type, function, builtin, opIndex, runtime, cases, parallel
+//   bits, number, string, type, function, builtin, opIndex, runtime, cases, mark
 //   flag(word, set)             a word that stands there or not
 //   implied(word, part, value)  `word part`, only where it is not what `value()` says; a reader asks that
 //   once
@@ -90,7 +90,7 @@ void attrSwitch(auto& io, auto& s) {
 }
 void attrFor(auto& io, auto& s) {
   auto& a = io.template attr<ForAttr>(s);
-  io.parallel(a);
+  io.mark(a);
   io.flag("polls", a.polls);
   io.operands(s);
 }

@@ -28,7 +28,7 @@ public:
 private:
   /// Loops that programs write may hold blocks of any size, one after the other.
   static bool isSweep(const Stmt& s) {
-    return s.kind == StmtKind::For && !s.as<ForAttr>().polls && s.as<ForAttr>().mark == MarkKind::Serial;
+    return s.kind == StmtKind::For && !s.as<ForAttr>().polls && s.as<ForAttr>().mark != MarkKind::Parallel;
   }
 
   void hoistFrom(StmtId loop) {

@@ -109,8 +109,12 @@ struct SwitchAttr {
   std::vector<uint32_t> regionOf;
 };
 
-enum class MarkKind : uint8_t { Serial, Parallel };
-/// A parallel loop has no carries; its iterations may run in any order and on any thread.
+/// How the turns of a loop depend on each other.
+enum class MarkKind : uint8_t {
+  Serial,
+  Points,   ///< points of a nest: only by what is carried
+  Parallel, ///< not at all, nothing is carried: they may run in any order and on any thread
+};
 struct ForAttr {
   MarkKind mark = MarkKind::Serial;
   bool polls = false; ///< looks for cancellation at its back-edge

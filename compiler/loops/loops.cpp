@@ -2,6 +2,7 @@
 
 #include "loops/frame_arrays.h"
 #include "loops/hoist_rows.h"
+#include "loops/interchange.h"
 #include "loops/lower.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
@@ -120,17 +121,25 @@ void hoistAllRows(Module& module) {
   for (uint32_t f = 0; f < module.functions.size(); ++f) hoistRows(module, module.functions[FunctionId(f)]);
 }
 
+void interchangeAll(Module& module) {
+  for (uint32_t f = 0; f < module.functions.size(); ++f) interchange(module, module.functions[FunctionId(f)]);
+}
+
 struct Pass {
   const char* name;
   void (*run)(Module&);
-  bool counted;  ///< from here on every owned value is consumed once
-  bool parallel; ///< only if nests may run on the pool
+  bool counted;                     ///< from here on every owned value is consumed once
+  bool Options::* wanted = nullptr; ///< only if this is set
 };
 
 constexpr Pass passes[] = {
-    {"infer_modes", inferModes, false, false},          {"insert_counts", insertAllCounts, true, false},
-    {"place_in_frames", placeInFrames, true, false},    {"mark_closed", markClosed, true, false},
-    {"outline_kernels", outlineAllKernels, true, true}, {"hoist_rows", hoistAllRows, true, false},
+    {"infer_modes", inferModes, false},
+    {"insert_counts", insertAllCounts, true},
+    {"place_in_frames", placeInFrames, true},
+    {"mark_closed", markClosed, true},
+    {"outline_kernels", outlineAllKernels, true, &Options::parallel},
+    {"interchange", interchangeAll, true, &Options::interchange},
+    {"hoist_rows", hoistAllRows, true},
 };
 
 std::string findBug(const Module& module, bool counted, const char* pass) {
@@ -160,7 +169,7 @@ Result fromCore(const core::Module& core, const Options& options) {
   look(false, "lower");
   for (const Pass& pass : passes) {
     if (!result.bug.empty()) break;
-    if (pass.parallel && !options.parallel) continue;
+    if (pass.wanted && !(options.*pass.wanted)) continue;
     pass.run(result.module);
     look(pass.counted, pass.name);
   }

@@ -196,6 +196,9 @@ void Lower::lowerOp(const core::Op& op) {
   case OpKind::DimValue: return define(op.results[0], {dim(op.dims[0])});
   case OpKind::BindDim: return defineDim(op.resultDims[0], leaf(op.operands[0]));
   case OpKind::CastDims:
+    define(op.results[0], leaves(op.operands[0]));
+    env_[op.results[0].index].placed = rep(op.operands[0]).placed;
+    return;
   case OpKind::Reshape:
   case OpKind::StopGradient: return define(op.results[0], leaves(op.operands[0]));
   case OpKind::Make:

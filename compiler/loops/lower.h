@@ -72,8 +72,8 @@ struct LowerContext {
     std::vector<uint32_t> results;
   };
   std::vector<Writing> writing;
-  std::map<std::pair<core::FunctionId, uint32_t>, bool>
-      writesResult; ///< whether there may be such a function
+  /// Whether there may be such a function for a result.
+  std::unordered_map<core::FunctionId, std::vector<bool>> writesResults;
 };
 
 /// What dimensions are worth where the lowering is; undo() takes back what was defined since a mark().
@@ -258,7 +258,14 @@ private:
   void lowerMatch(const core::Op& op);
   /// What a loop collects: its memory, and how far rows are apart.
   struct Collected {
-    ValueId data, stride;
+    Destination rows; ///< all of them
+    ValueId stride;
+    bool placed; ///< the memory belongs to somebody else
+    Destination row(ValueId i) const {
+      Destination out = rows;
+      out.terms.push_back({i, stride});
+      return out;
+    }
   };
   void lowerFor(const core::Op& op);
   std::vector<Collected> collectedBy(const core::LoopView& loop);
@@ -271,7 +278,8 @@ private:
 
   // --- lower_destinations.cpp
   void lowerCall(const core::Op& op);
-  bool canWrite(const core::Function& fn, core::ValueId v, core::RegionId region);
+  core::ValueId writtenFor(const core::Function& fn, const core::Uses& uses, core::ValueId v,
+                           core::RegionId region);
   bool writesResult(core::FunctionId callee, uint32_t k);
   void writeTo(core::ValueId v, core::RegionId region, const Destination& at);
   FunctionId writingFunction(core::FunctionId callee, const std::vector<uint32_t>& written);

@@ -52,7 +52,7 @@ void Lower::lowerMatch(const core::Op& op) {
   bindResults(op, b_.stmt(StmtKind::Switch, {tag}, resultTypes(op), SwitchAttr{attr.regionOf}, regions));
 }
 
-/// Memory for what the iterations collect; the rows' dims are those of the results.
+/// Where what the iterations collect is written; the rows' dims are those of the results.
 std::vector<Lower::Collected> Lower::collectedBy(const core::LoopView& loop) {
   std::vector<Collected> out;
   for (core::ValueId stack : loop.stackResults()) {
@@ -62,20 +62,23 @@ std::vector<Lower::Collected> Lower::collectedBy(const core::LoopView& loop) {
     if (context_.error) return out;
     std::vector<ValueId> extents = dimsOf(type);
     TypeId elem = types_.element(type);
-    ValueId data = allocArray(elem, extents, layouts_.stored(elem).counted);
-    out.push_back({data, denseStrides(extents)[0]});
+    auto placed = destinations_.find(stack.index);
+    const bool isPlaced = placed != destinations_.end();
+    Destination rows =
+        isPlaced ? placed->second : Destination{allocArray(elem, extents, layouts_.stored(elem).counted), {}};
+    out.push_back({std::move(rows), denseStrides(extents)[0], isPlaced});
   }
   return out;
 }
 
 /// Row `i` of what is collected becomes a value of the body.
 void Lower::storeRow(const Collected& to, ValueId i, core::ValueId v) {
-  std::vector<Term> terms{{i, to.stride}};
+  const Destination row = to.row(i);
   TypeId type = typeOf(v);
   if (types_.kind(type) == TypeKind::Array)
-    return copyBetween(densePlace(Destination{to.data, terms}, type), densePlace(leaf(v), type), true);
-  Place place = memoryPlace(to.data, type);
-  place.terms = terms;
+    return copyBetween(densePlace(row, type), densePlace(leaf(v), type), true);
+  Place place = memoryPlace(row.base, type);
+  place.terms = row.terms;
   place.scale = layouts_.stored(place.type).size;
   storeStored(place, leaves(v), StoreMode::Fresh);
 }
@@ -90,7 +93,7 @@ RegionId Lower::forBody(const core::LoopView& loop, const std::vector<ValueType>
   bind(in_.regions[loop.body()].params, values, at);
   for (types::DimSym d : loop.bodyDims()) defineDim(d, values[at++]);
   for (size_t k = 0; k < rows.size(); ++k)
-    writeTo(loop.stackYields()[k], loop.body(), {rows[k].data, {{values[0], rows[k].stride}}});
+    writeTo(loop.stackYields()[k], loop.body(), rows[k].row(values[0]));
   lowerOps(loop.body());
   if (context_.error) return body;
   for (size_t k = 0; k < rows.size(); ++k) {
@@ -126,7 +129,10 @@ void Lower::lowerFor(const core::Op& op) {
   size_t at = 0;
   bind(loop.carryResults(), results, at);
   for (types::DimSym d : loop.resultDims()) defineDim(d, results[at++]);
-  for (size_t k = 0; k < rows.size(); ++k) define(loop.stackResults()[k], {rows[k].data});
+  for (size_t k = 0; k < rows.size(); ++k) {
+    define(loop.stackResults()[k], {rows[k].rows.base});
+    env_[loop.stackResults()[k].index].placed = rows[k].placed;
+  }
 }
 
 void Lower::lowerWhile(const core::Op& op) {

@@ -1,7 +1,9 @@
-// Destinations: an array that is only yielded is written where it goes. What makes it is a nest, or a call of
-// a function that yields such an array in turn: of that there is a second function, which takes the address
-// of the memory as its last parameter and has no result for it.
-#include "core/nest.h"
+// Destinations: an array that is only yielded is written where it goes. What makes it is a nest, a loop that
+// stacks it, a read that copies a part of an array, or a call of a function that yields such an array in
+// turn: of that there is a second function, which takes the address of the memory as its last parameter and
+// has no result for it.
+#include "core/flow.h"
+#include "core/place.h"
 #include "core/uses.h"
 #include "loops/lower_nest.h"
 
@@ -19,6 +21,22 @@ bool isWritten(const core::Function& fn, const core::Op& nest, uint32_t k) {
   return false;
 }
 
+/// Whether a read of an array makes memory of its own: of a part of another.
+bool isCopied(const types::TypeStore& types, TypeId root, const core::Path& path) {
+  return types.kind(root) == types::TypeKind::Array && !path.empty() &&
+         std::ranges::all_of(path, [](const core::PathStep& s) { return core::isIndexLike(s.kind); });
+}
+
+/// Whether the op, no call, can write its result `k`, an array, to memory that is given.
+bool canWrite(const types::TypeStore& types, const core::Function& fn, const core::Op& op, uint32_t k) {
+  switch (op.kind) {
+  case core::OpKind::Nest: return isWritten(fn, op, k);
+  case core::OpKind::For: return k >= core::LoopView(fn, op).carries();
+  case core::OpKind::Get: return isCopied(types, fn.typeOf(op.operands[0]), op.as<core::Path>());
+  default: return false;
+  }
+}
+
 /// Whether the type's sizes are those of arguments, and not found by what makes the value.
 bool isSizedBefore(const types::TypeStore& types, TypeId type, std::span<const types::DimSym> found) {
   std::vector<types::DimSym> symbols;
@@ -30,33 +48,49 @@ bool isSizedBefore(const types::TypeStore& types, TypeId type, std::span<const t
 
 } // namespace
 
-/// Whether what makes `v`, an op of `region`, can write it to memory that is given.
-bool Lower::canWrite(const core::Function& fn, core::ValueId v, core::RegionId region) {
-  core::OpId def = fn.values[v].def;
-  if (!def || types_.kind(fn.typeOf(v)) != TypeKind::Array) return false;
-  const std::vector<core::OpId>& ops = fn.regions[region].ops;
-  if (std::find(ops.begin(), ops.end(), def) == ops.end()) return false;
-  const core::Op& op = fn.ops[def];
-  if (!isSizedBefore(types_, fn.typeOf(v), op.resultDims)) return false;
-  if (op.kind == OpKind::Nest) return isWritten(fn, op, fn.values[v].index);
-  return op.kind == OpKind::Call && writesResult(op.as<core::CallAttr>().callee, fn.values[v].index);
+/// What is to be written there for `v`, which `region` yields, to be there: what an op of the region makes
+/// and nothing else uses, before `v` gives its sizes other names. None if nothing can write it to memory that
+/// is given.
+core::ValueId Lower::writtenFor(const core::Function& fn, const core::Uses& uses, core::ValueId v,
+                                core::RegionId region) {
+  const TypeId type = fn.typeOf(v);
+  if (types_.kind(type) != TypeKind::Array) return {};
+  for (;;) {
+    const core::OpId def = fn.values[v].def;
+    if (!def || uses.count(v) != 1 || uses.regionOf(def) != region) return {};
+    const core::Op& op = fn.ops[def];
+    if (!isSizedBefore(types_, type, op.resultDims)) return {};
+    if (op.kind == OpKind::CastDims) {
+      v = op.operands[0];
+      continue;
+    }
+    const uint32_t k = fn.values[v].index;
+    const bool writes = op.kind == OpKind::Call ? writesResult(op.as<core::CallAttr>().callee, k)
+                                                : canWrite(types_, fn, op, k);
+    return writes ? v : core::ValueId();
+  }
 }
 
 bool Lower::writesResult(core::FunctionId callee, uint32_t k) {
-  // While a function is being looked at the answer is no: one that calls itself returns its memory.
-  auto [found, isNew] = context_.writesResult.try_emplace({callee, k}, false);
-  if (!isNew) return found->second;
   const core::Function& fn = context_.core.functions[callee];
   if (!fn.body) return false;
-  core::ValueId v = fn.ops[fn.regions[fn.body].ops.back()].operands[k];
-  bool writes = isSizedBefore(types_, fn.typeOf(v), fn.resultDims) && canWrite(fn, v, fn.body) &&
-                core::Uses(context_.core, callee).count(v) == 1;
-  return context_.writesResult[{callee, k}] = writes;
+  // While a function is being looked at the answer is no: one that calls itself returns its memory.
+  auto [found, isNew] = context_.writesResults.try_emplace(callee, fn.results.size(), false);
+  if (!isNew) return found->second[k];
+  const core::Uses uses(context_.core, callee);
+  const core::Operands& yielded = fn.ops[fn.regions[fn.body].ops.back()].operands;
+  std::vector<bool> writes(yielded.size());
+  for (uint32_t r = 0; r < writes.size(); ++r)
+    writes[r] = isSizedBefore(types_, fn.typeOf(yielded[r]), fn.resultDims) &&
+                writtenFor(fn, uses, yielded[r], fn.body).valid();
+  context_.writesResults[callee] = writes;
+  return writes[k];
 }
 
 /// `v`, yielded by `region`, is to be written there if that can be.
 void Lower::writeTo(core::ValueId v, core::RegionId region, const Destination& at) {
-  if (uses_->count(v) == 1 && canWrite(in_, v, region)) destinations_[v.index] = at;
+  const core::ValueId written = writtenFor(in_, *uses_, v, region);
+  if (written.valid()) destinations_[written.index] = at;
 }
 
 /// The function that writes these results to memory it is given.

@@ -167,17 +167,23 @@ void Lower::lowerNest(const core::Op& op) {
   for (types::DimId d : op.dims) extents.push_back(dim(d));
   std::vector<Sweep> sweeps = sweepsOf(op);
   for (Sweep& sweep : sweeps) sweep.order = *axisOrder(sweep, axisCount);
-  // Effects come in the order of the points: where axes change places, in a sweep of their own.
-  auto inOrder = [](const Sweep& s) { return std::is_sorted(s.order.begin(), s.order.end()); };
-  if (!std::all_of(sweeps.begin(), sweeps.end(), inOrder) && hasEffects(op.regions[0])) {
+  // Effects come with the first sweep, in the order of the points: where it has another, before it.
+  const std::vector<uint32_t>& first = sweeps.front().order;
+  if (!std::is_sorted(first.begin(), first.end()) && hasEffects(op.regions[0])) {
     sweeps.insert(sweeps.begin(), Sweep{});
     sweeps.front().order = *axisOrder(sweeps.front(), axisCount);
   }
+  auto isAcc = [&](core::ValueId v) { return types_.kind(typeOf(v)) == TypeKind::Acc; };
+  auto adds = [&](const core::Op* inner) {
+    return std::ranges::any_of(inner->operands, isAcc) || std::ranges::any_of(inner->results, isAcc);
+  };
   for (Sweep& sweep : sweeps) {
     sweep.extents = extents;
     sweep.axes.resize(axisCount);
     sweep.whole = sweeps.size() == 1;
     if (!sweep.whole) sweep.needed = neededBy(op, sweep, &sweep == &sweeps.front());
+    if (!sweep.withAccs && std::ranges::any_of(sweep.needed, adds))
+      return fail("a result that takes the points of a nest in another order than what adds for it");
     if (sweep.withAccs)
       runAdding(op, sweep);
     else
@@ -306,6 +312,7 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
     carried = sweepBlocks(op, sweep, blocksFrom(sweep, level), std::move(carried));
   } else {
     ForAttr attr;
+    if (sweep.hasPoints(level)) attr.mark = MarkKind::Points;
     if (level == 0 && carried.empty() && nestDepth_ == 0 && (!sweep.withAccs || addsApart(op))) {
       attr.mark = MarkKind::Parallel;
       attr.work = workOf(op, sweep.extents);

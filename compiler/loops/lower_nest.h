@@ -5,6 +5,8 @@
 #include "loops/lower.h"
 #include "loops/ordered_sum.h"
 
+#include <algorithm>
+
 namespace melix::loops {
 
 struct Lower::NestResultState {
@@ -39,6 +41,27 @@ struct Lower::Sweep {
   std::vector<ValueId> axes;        ///< by axis: the loop variables
   std::set<const core::Op*> needed; ///< ops of the body; all when `whole`
   bool whole = true;
+
+  /// Whether the turns of the loop at a level depend on each other only by what is carried.
+  bool hasPoints(uint32_t level) const {
+    auto inMemory = [&](const NestResultState& r) {
+      return r.hasLanes() && r.part.spec->keep.size() <= level;
+    };
+    return !withAccs && std::ranges::none_of(results, inMemory);
+  }
+
+  /// So many neighbouring points of a row reach no lane of a sum twice; 0 if no sum has lanes.
+  uint32_t stripWidth() const {
+    uint32_t least = 0;
+    for (const NestResultState& r : results)
+      if (r.hasLanes() && (least == 0 || r.ordered->lanes() < least)) least = r.ordered->lanes();
+    return least;
+  }
+  /// The points that follow are a strip which begins there.
+  void enterStrip(ValueId first) {
+    for (NestResultState& r : results)
+      if (r.isBlocked()) r.ordered->enterStrip(first, stripWidth());
+  }
 };
 
 /// How the points of the axes from a level on are cut: rows along the last axis, counted row-major over the

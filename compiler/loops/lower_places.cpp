@@ -159,6 +159,10 @@ void Lower::lowerGet(const core::Op& op) {
   }
   if (place.axes.empty()) {
     define(result, loadStored(place));
+  } else if (auto placed = destinations_.find(result.index); placed != destinations_.end()) {
+    copyBetween(densePlace(placed->second, typeOf(result)), place, true);
+    define(result, {placed->second.base});
+    env_[result.index].placed = true;
   } else if (!place.indirect && mayView(result, op)) {
     env_[result.index] = {{}, View{place}, false};
     return;

@@ -140,10 +140,22 @@ void OrderedSum::clearLanes() const {
   });
 }
 
-void OrderedSum::addToLane(const std::vector<ValueId>& axes, const AddTerm& addTerm) const {
-  ValueId lane = axes[*rowAxis_];
+/// A strip begins where a lane of the narrowest sum does, so that only wider ones have to look.
+void OrderedSum::enterStrip(ValueId first, uint32_t width) {
+  strip_ = first;
+  lane_ = hasLanes() && width < lanes_ ? b_->arith(OpKind::And, first, b_->integer(int64_t(lanes_) - 1))
+                                       : b_->integer(0);
+}
+
+ValueId OrderedSum::laneOf(ValueId index) const {
   const uint64_t* known = b_->asConstant(row_);
-  if (!known || *known > lanes_) lane = b_->arith(OpKind::And, lane, b_->integer(int64_t(lanes_) - 1));
+  if (known && *known <= lanes_) return index;
+  if (!strip_) return b_->arith(OpKind::And, index, b_->integer(int64_t(lanes_) - 1));
+  return b_->arith(OpKind::Add, lane_, b_->arith(OpKind::Sub, index, strip_));
+}
+
+void OrderedSum::addToLane(const std::vector<ValueId>& axes, const AddTerm& addTerm) const {
+  const ValueId lane = laneOf(axes[*rowAxis_]);
   const std::vector<Term> at{{lane, b_->integer(1)}};
   b_->store(scratch_, at, laneAccess(), addTerm(b_->load(scratch_, at, laneAccess())));
 }

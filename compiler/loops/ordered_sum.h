@@ -26,6 +26,7 @@ public:
              const std::vector<uint32_t>& sequence);
 
   bool hasLanes() const { return lanes_ > 0; }
+  uint32_t lanes() const { return lanes_; }
   bool isBlocked() const { return blocked_; }
 
   /// What is told by the sizes, once before the sweep of `axes`; `extents` are by axis.
@@ -47,6 +48,8 @@ public:
   /// What a block comes to whose chain is that.
   ValueId endBlock(ValueId chain) const;
   ValueId joinBlock(ValueId total, ValueId block) const;
+  /// The terms that follow are a strip of at most `width` neighbours in a row, from index `first` on.
+  void enterStrip(ValueId first, uint32_t width);
 
 private:
   ValueId unit() const;
@@ -54,6 +57,7 @@ private:
   Access laneAccess() const;
   int64_t fewLanes() const;
   void clearLanes() const;
+  ValueId laneOf(ValueId index) const;
   void addToLane(const std::vector<ValueId>& axes, const AddTerm& addTerm) const;
   ValueId foldLanes() const;
   FunctionId foldFunction() const;
@@ -67,6 +71,7 @@ private:
   bool blocked_ = false;
   ValueId points_;         ///< how many terms there are
   ValueId row_;            ///< how many of them are a row
+  ValueId strip_, lane_;   ///< where a strip begins, and in which lane; none: anywhere
   ValueId scratch_, held_; ///< of lanes: where they are, and how many there have to be
 };
 

@@ -43,6 +43,7 @@ public:
     to_.body = body;
     RegionId inner = region(loop.regions[0]);
     ForAttr attr;
+    attr.mark = MarkKind::Points;
     StmtId made = to_.stmts.add({StmtKind::For, loop.loc, {begin_, end_}, {}, {inner}, attr});
     StmtId yield = to_.stmts.add({StmtKind::Yield, loop.loc, {}, {}, {}, {}});
     std::vector<StmtId>& stmts = to_.regions[body].stmts;

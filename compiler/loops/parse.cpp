@@ -91,9 +91,10 @@ public:
     expect("[");
     list("]", [&] { regionOf.push_back(count()); });
   }
-  void parallel(ForAttr& a) {
-    if (!accept("parallel")) return;
-    a.mark = MarkKind::Parallel;
+  void mark(ForAttr& a) {
+    for (MarkKind mark : {MarkKind::Points, MarkKind::Parallel})
+      if (a.mark == MarkKind::Serial && accept(markText(mark))) a.mark = mark;
+    if (a.mark != MarkKind::Parallel) return;
     expect("(");
     a.work = value();
     expect(")");

@@ -87,8 +87,9 @@ public:
     for (size_t k = 0; k < regionOf.size(); ++k) out_ += (k ? ", " : "") + std::to_string(regionOf[k]);
     out_ += "]";
   }
-  void parallel(const ForAttr& a) {
-    if (a.mark == MarkKind::Parallel) out_ += " parallel(" + names_[a.work] + ")";
+  void mark(const ForAttr& a) {
+    if (a.mark != MarkKind::Serial) word(markText(a.mark));
+    if (a.mark == MarkKind::Parallel) out_ += "(" + names_[a.work] + ")";
   }
   void source(core::FunctionId f) {
     if (f.valid()) out_ += " of " + types_.function(f);
@@ -187,6 +188,11 @@ std::string_view runtimeText(RuntimeKind kind) {
 
 std::string_view modeText(ModeKind kind) {
   constexpr std::string_view texts[] = {"borrow", "own", "dest"};
+  return texts[static_cast<size_t>(kind)];
+}
+
+std::string_view markText(MarkKind kind) {
+  constexpr std::string_view texts[] = {"", "points", "parallel"};
   return texts[static_cast<size_t>(kind)];
 }
 

@@ -5,12 +5,15 @@
 #include "transforms/canonicalise.h"
 #include "transforms/collapse_axes.h"
 #include "transforms/defunctionalise.h"
+#include "transforms/fix_sizes.h"
 #include "transforms/form_fma.h"
 #include "transforms/fuse.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
 #include "transforms/merge_functions.h"
 #include "transforms/name_sizes.h"
+#include "transforms/open_records.h"
+#include "transforms/open_results.h"
 #include "transforms/raise_loops.h"
 #include "transforms/reduce_before_multiply.h"
 #include "transforms/separate_terms.h"
@@ -40,9 +43,16 @@ void inlineExpanded(core::Module& module) {
   transforms::inlineCalls(module, options);
 }
 
+void openedResults(core::Module& module) { transforms::openResults(module); }
+void openedRecords(core::Module& module) { transforms::openRecords(module); }
+
 void raise(core::Module& module) {
   if (transforms::nameSizes(module)) transforms::simplify(module);
   if (transforms::raiseLoops(module)) transforms::simplify(module);
+}
+
+void fix(core::Module& module) {
+  if (transforms::fixSizes(module)) transforms::simplify(module);
 }
 
 Problems expand(core::Module& module) { return transforms::expandDerivatives(module).problems; }
@@ -68,6 +78,8 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
   };
   return {
       {"inline_calls", plain(inlineExpanded), true},
+      {"open_results", plain(openedResults), true},
+      {"open_records", plain(openedRecords), true},
       {"simplify", plain(transforms::simplify), true},
       {"accumulate_to_reduce", plain(transforms::accumulateToReduce), true},
       {"split_results", plain(transforms::splitResults), true},
@@ -83,6 +95,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"form_fma", plain(transforms::formFma), true, true},
       {"merge_functions", plain(transforms::mergeFunctions), true},
       {"remove_unreachable", plain(transforms::removeUnreachable), true},
+      {"fix_sizes", plain(fix), true},
   };
 }
 

@@ -16,7 +16,8 @@ using namespace core;
 
 namespace {
 
-constexpr uint32_t maxUpdates = 4; ///< that a read goes around
+constexpr uint32_t maxUpdates = 4;       ///< that a read goes around
+constexpr size_t maxReadsOfReplaced = 2; ///< of an update: more cost more than the update
 
 class ReadForwarder {
 public:
@@ -204,16 +205,19 @@ private:
 
   // --- reads around updates
 
-  /// If all that reads the updated value can read around the update, that goes.
+  /// If all that reads the updated value can read around the update, and what else uses it replaces what was
+  /// updated, the update goes.
   void around(OpId id) {
     const Op& op = f_.ops[id];
     const ValueId x = op.operands[0], v = op.operands[1], updated = op.results[0];
-    if (!uses_.used(updated) || (!savesAnArray(id, 0) && !savesASweep(id))) return;
+    if (!uses_.used(updated)) return;
     const Place place = placeOf(op);
     std::vector<std::pair<OpId, Overlap>> reads;
+    std::vector<OpId> sets;
     bool all = true;
     uses_.forEach(updated, [&](Use use) {
       if (!all) return;
+      if (replaces(use, place)) return sets.push_back(use.op);
       const Op& get = f_.ops[use.op];
       all = use.operand == 0 && get.kind == OpKind::Get && m_.types.isScalar(f_.typeOf(get.results[0])) &&
             readsOnce(use.op, id) && mayUse(x, id, use.op) && mayUse(v, id, use.op) &&
@@ -222,10 +226,19 @@ private:
       reads.emplace_back(use.op, overlap(m_, f_, f_.typeOf(x), place, placeOf(get)));
       all = reads.back().second.kind != Overlap::Unknown;
     });
-    if (!all) return;
+    const bool isReplaced = !sets.empty() && reads.size() <= maxReadsOfReplaced;
+    if (!all || (!isReplaced && !savesAnArray(id, 0) && !savesASweep(id))) return;
     for (const auto& [get, o] : reads) around(id, get, o);
+    for (OpId set : sets) uses_.change(set, [&](Op& own) { own.operands[0] = x; });
     sharing_.leave(id);
     go(id);
+  }
+  /// Whether the use is a `set` of the place of the updated value, or of one around it.
+  bool replaces(Use use, const Place& place) const {
+    const Op& set = f_.ops[use.op];
+    if (set.kind != OpKind::Set || use.operand != 0) return false;
+    const Overlap o = overlap(m_, f_, f_.typeOf(set.operands[0]), placeOf(set), place);
+    return o.kind == Overlap::Within && o.equal.empty();
   }
   void around(OpId update, OpId get, const Overlap& o) {
     const Op& op = f_.ops[update];

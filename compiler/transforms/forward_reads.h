@@ -10,7 +10,8 @@
 // - `zero`, and what a `set` put at the very place.
 // - `set` and `add_at` at whole axes and indices, if all that reads the updated value can read around it and
 //   an array is saved by that: the reads select by index. At most four updates deep, and nowhere more often
-//   than there are elements.
+//   than there are elements. What replaces all that was updated may come behind the reads, and the update
+//   goes.
 // Never behind a further update of what is read (core/sharing.h). Requires: verified Core. Keeps: every
 // effect; bits; values that nobody uses any more are left to simplify.
 

@@ -319,7 +319,8 @@ private:
 
   bool takeApart(const Op& op) {
     const auto& path = op.as<Path>();
-    if (path.empty()) return replace(op, 0, op.operands[0]), true;
+    if (std::ranges::all_of(path, [](const PathStep& s) { return s.kind == StepKind::All; }))
+      return replace(op, 0, op.operands[0]), true;
     if (path[0].kind != StepKind::Field) return false;
     uint32_t k = path[0].number;
     ValueId from = op.operands[0];

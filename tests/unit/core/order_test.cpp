@@ -446,6 +446,21 @@ TEST(Order, OfANestThatPrintsTheRowAxisIsTheLast) {
   EXPECT_EQ(sum("    %b = debug %a : f32\n"), "lanes(64, i)");
 }
 
+/// What is scattered beside a sum comes in the order of the points too.
+TEST(Order, OfANestThatAddsTheRowAxisIsTheLast) {
+  EXPECT_EQ(ordersOf(R"(fn f [N, M] (%x: f32[N, M], %b: i64[N], %h: f32[N]) -> (f32, f32[N]) {
+  %r, %s = nest (%j: M, %i: N) -> keep[] sum accs (%a = %h) {
+    %v = get %x[%i, %j] : f32
+    %k = get %b[%i] : i64
+    %c = add_at %a[%k] += %v : acc f32[N]
+    yield %v, %c
+  } : f32, f32[N]
+  yield %r, %s
+}
+)"),
+            "lanes(64, i)");
+}
+
 TEST(Order, ProductsLikeSumsAndNothingElse) {
   EXPECT_EQ(ordersOf(R"(fn f [N] (%x: f32[N], %y: i64[N]) -> (f32, i64) {
   %r = nest (%i: N) -> keep[] prod {

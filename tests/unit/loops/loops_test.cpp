@@ -202,6 +202,32 @@ fn histogram [N] (%x: i64[N], %h: f64[8]) -> (f64[8]) {
   EXPECT_EQ(countOf(lowered.function("histogram"), StmtKind::Retain), 0u) << lowered.text("histogram");
 }
 
+/// Another order of the points would be another sweep, which added again.
+TEST(Accumulators, ATermThatIsFoundWhereSomethingIsAddedHasOneOrder) {
+  const auto summed = [](const std::string& keep, const std::string& term) {
+    return Lowered("fn f [N, M] (%x: f64[N, M], %h: f64[N]) -> (f64[M], f64[N]) {\n"
+                   "  %s, %g = nest (%i: N, %j: M) -> keep[" +
+                   keep + R"(] sum chain accs (%a = %h) {
+    %v = get %x[%i, %j] : f64
+    %c = cmp lt %i, %j : bool
+    %b, %t = if %c {
+      %a1 = add_at %a[%i] += %v : acc f64[N]
+      yield %a1, %v
+    } {
+      %w = neg %v : f64
+      yield %a, %w
+    } : acc f64[N], f64
+    yield )" + term +
+                   R"(, %b
+  } : f64[M], f64[N]
+  yield %s, %g
+}
+)");
+  };
+  EXPECT_FALSE(summed("j", "%v").result->error);
+  EXPECT_TRUE(summed("j", "%t").result->error);
+}
+
 TEST(Views, ARowThatIsOnlyReadIsNotCopied) {
   Lowered lowered(R"(
 fn rows [N, M] (%x: f64[N, M]) -> (f64[N]) {
@@ -331,6 +357,42 @@ TEST(Destinations, AFunctionWritesItsArrayWhereTheCallerCollectsIt) {
   // What is only needed on the way has memory of its own.
   EXPECT_EQ(countOf(lowered.function("again.dest.0"), StmtKind::AllocArray), 0u);
   EXPECT_NE(lowered.text("again.dest.0").find("call @row "), std::string::npos);
+}
+
+/// A stack of copied rows, under another name of its size, is written where the caller stacks it.
+TEST(Destinations, ALoopStacksWhereTheCallerCollectsIt) {
+  Lowered lowered(R"(
+fn shifted [N, M] (%x: f64[N, M], %v: f64) -> (f64[N, M]) {
+  %n = dim_value dims [N] : i64
+  %zero = const 0 : i64
+  %y, %s = for collects 1 %n, %x defines [K] { (%i: i64, %z: f64[N, M])
+    %row = get %z[%i] : f64[M]
+    %w = set %z[%i, %zero] = %v : f64[N, M]
+    yield %w, %row
+  } : f64[N, M], f64[K, M]
+  %r = cast_dims %s : f64[N, M]
+  yield %r
+}
+fn twice [N, M] (%u: f64[N, M], %v: f64) -> (f64[N, M], f64[N, M]) {
+  %a = call @shifted %u, %v dims [N, M] : f64[N, M]
+  yield %a, %a
+}
+fn stacked [N, M, L] (%t: f64[N, M]) -> (f64[L, N, M]) {
+  %m = nest (%j: L) -> collect[j] {
+    %f = convert checked %j : f64
+    %c = call @shifted %t, %f dims [N, M] : f64[N, M]
+    yield %c
+  } : f64[L, N, M]
+  yield %m
+}
+)");
+  ASSERT_FALSE(lowered.result->error) << lowered.result->error->what;
+  EXPECT_EQ(countOf(lowered.function("shifted.dest.0"), StmtKind::AllocArray), 0u)
+      << lowered.text("shifted.dest.0");
+  EXPECT_EQ(countOf(lowered.function("shifted"), StmtKind::AllocArray), 1u) << lowered.text("shifted");
+  EXPECT_EQ(countOf(lowered.function("stacked"), StmtKind::AllocArray), 1u) << lowered.text("stacked");
+  // What two results hold lies in memory of its own.
+  EXPECT_NE(lowered.text("twice").find("call @shifted "), std::string::npos) << lowered.text("twice");
 }
 
 /// How many statements of a kind stand in loops of the function, and run at every point.

@@ -49,6 +49,9 @@ fn @main#0(%n: i64, own %x: data, dest %to: address) -> data, i64 exported of ma
     (%k)
     yield
   }
+  for points %0, %n { (%p)
+    yield
+  }
   %18, %19 = for polls %0, %n, %9, %0 : data, i64 {
     (%k$1, %d, %e)
     yield %d, %k$1

@@ -227,7 +227,7 @@ TEST(OutlineKernels, ClosedBodiesBecomeKernelsAndOthersChunks) {
 
 kernel @f.loop0(%0: i64, %1: i64, %x: data) named "f" {
   %one = const 1 : i64
-  for %0, %1 { (%i)
+  for points %0, %1 { (%i)
     store %x[%i*%one] = %i
     yield
   }
@@ -235,7 +235,7 @@ kernel @f.loop0(%0: i64, %1: i64, %x: data) named "f" {
 }
 
 chunk @f.loop1(%0: i64, %1: i64, %l: data) named "f" {
-  for %0, %1 { (%j)
+  for points %0, %1 { (%j)
     retain %l
     drop %l
     yield

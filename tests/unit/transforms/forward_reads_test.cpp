@@ -171,5 +171,38 @@ fn f (%s: S[], %row: f32[3], %k: i64, %n: i64) -> (f32, f32, f32, S[]) {
   EXPECT_EQ(m.count("get %t.0[%n, %n]"), 1u) << m.text();
 }
 
+/// What is added to a row is read there, and the row replaced then.
+TEST(ForwardReads, AnUpdateThatIsReplacedGoes) {
+  PassText m(R"(fn f (%v: f32[6], %k: i64, %w: f32[3]) -> (f32[2, 3]) {
+  %x = reshape %v : f32[2, 3]
+  %a = add_at %x[%k] += %w : f32[2, 3]
+  %r = nest (%i: 3) -> collect[i] {
+    %b = get %a[%k, %i] : f32
+    %c = mul %b, %b : f32
+    yield %c
+  } : f32[3]
+  %d = set %a[%k] = %r : f32[2, 3]
+  yield %d
+}
+)");
+  m.apply(forward, {numbers(), Value::integer(1), Value::floats(std::vector<float>{7, 8, 9})});
+  EXPECT_EQ(m.count("add_at"), 0u) << m.text();
+  EXPECT_EQ(m.count("set %x[%k]"), 1u) << m.text();
+}
+
+TEST(ForwardReads, AnUpdateThatIsReplacedInPartStays) {
+  PassText m(R"(fn f (%v: f32[6], %k: i64, %w: f32[3]) -> (f32[2, 3]) {
+  %x = reshape %v : f32[2, 3]
+  %a = add_at %x[%k] += %w : f32[2, 3]
+  %b = get %a[%k, %k] : f32
+  %c = mul %b, %b : f32
+  %d = set %a[%k, %k] = %c : f32[2, 3]
+  yield %d
+}
+)");
+  m.apply(forward, {numbers(), Value::integer(1), Value::floats(std::vector<float>{7, 8, 9})});
+  EXPECT_EQ(m.count("add_at"), 1u) << m.text();
+}
+
 } // namespace
 } // namespace melix::transforms

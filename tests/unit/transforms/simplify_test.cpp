@@ -177,6 +177,12 @@ TEST(Simplify, APackIsOpenedOnce) {
   EXPECT_EQ(m.count("check"), 0u) << m.text();
 }
 
+TEST(Simplify, AllOfAnArrayIsTheArray) {
+  PassText m("fn f (%x: f32[2, 3]) -> (f32[2, 3]) {\n  %a = get %x[:, :] : f32[2, 3]\n  yield %a\n}\n");
+  m.apply(simplify);
+  EXPECT_EQ(m.text(), "fn f (%x: f32[2, 3]) -> (f32[2, 3]) {\n  yield %x\n}\n");
+}
+
 /// One turn is the body, none what it begins with; what is stacked needs the loop.
 TEST(Simplify, LoopsOfOneTurnGo) {
   PassText m(R"(fn f (%x: f32, %k: i64) -> (f32, i64, f32, i64) {
