@@ -15,20 +15,16 @@ constexpr unsigned checkKinds = 0
 #include "core/checks.def"
     ;
 
-template <class Kind, class NameOf>
-std::optional<Kind> byName(std::string_view name, unsigned count, NameOf nameOf) {
-  for (unsigned k = 0; k < count; ++k)
-    if (nameOf(static_cast<Kind>(k)) == name) return static_cast<Kind>(k);
-  return std::nullopt;
-}
-
 class Parser : TextReader {
 public:
   using TextReader::TextReader;
 
   std::string module() {
-    declare();
-    at_ = 0;
+    declare([&] {
+      if (!accept("fn")) return false;
+      declareCore(word());
+      return true;
+    });
     while (ok() && peek().kind != TokenKind::End) {
       if (accept("fn"))
         function();
@@ -44,14 +40,11 @@ private:
   // --- values
   // -----------------------------------------------------------------------------------------------------
   ValueId value() {
-    if (peek().kind != TokenKind::Value) {
-      fail("a value expected, not `" + peek().text + "`");
-      return ValueId(0);
-    }
-    std::string name = next().text;
+    const Token at = peek();
+    std::string name = valueName();
     auto it = values_.find(name);
     if (it == values_.end()) {
-      fail("no value %" + name);
+      failAt(at, "no value %" + name);
       return ValueId(0);
     }
     return it->second;
@@ -62,7 +55,7 @@ private:
     if (!values_.emplace(name, v).second) fail("%" + name + " is defined twice");
   }
   std::string valueName() {
-    if (peek().kind != TokenKind::Value) fail("a value expected");
+    if (peek().kind != TokenKind::Value) expected("a value");
     return next().text;
   }
   FunctionId callee() {
@@ -116,7 +109,9 @@ private:
 
   /// Ops up to `}`.
   void ops(Builder& b) {
-    while (ok() && !is("}")) op(b);
+    nested([&] {
+      while (ok() && !is("}")) op(b);
+    });
     expect("}");
   }
   RegionId region(Builder& b) {
@@ -182,27 +177,9 @@ private:
     TypeKind kind = m_.types.kind(t);
     if (kind == TypeKind::Str)
       c.text = text;
-    else if (text == "true" || text == "false")
-      c.bits = text == "true";
-    else if (text.starts_with("0x"))
-      c.bits = std::strtoull(text.c_str(), nullptr, 16);
-    else if (m_.types.isFloat(t))
-      c.bits = floatBits(kind, std::strtod(text.c_str(), nullptr));
-    else if (types::scalarClass(kind) == types::ScalarClass::SInt) {
-      unsigned bits = types::scalarBits(kind);
-      c.bits = static_cast<uint64_t>(std::strtoll(text.c_str(), nullptr, 10));
-      if (bits < 64) c.bits &= (uint64_t(1) << bits) - 1;
-    } else
-      c.bits = std::strtoull(text.c_str(), nullptr, 10);
+    else
+      c.bits = textBits(kind, text);
     return c;
-  }
-
-  template <class Kind, class NameOf>
-  uint32_t choice(unsigned count, NameOf nameOf) {
-    std::string text = word();
-    std::optional<Kind> kind = byName<Kind>(text, count, nameOf);
-    if (!kind) fail("`" + text + "` is not known here");
-    return kind ? static_cast<uint32_t>(*kind) : 0;
   }
 
   /// What stands between the op's name and its operands; the literal of a constant.
@@ -221,34 +198,33 @@ private:
       o.operands[1] = value();
       break;
     }
-    case OpKind::Cmp: o.attr = choice<ops::CmpKind>(6, ops::cmpText); break;
-    case OpKind::Round: o.attr = choice<ops::RoundMode>(4, ops::roundText); break;
-    case OpKind::Math: o.attr = choice<ops::MathKind>(ops::mathCount, ops::mathName); break;
-    case OpKind::Convert: o.attr = uint32_t(word() == "wrap"); break;
+    case OpKind::Cmp:
+    case OpKind::Round:
+    case OpKind::Math:
+    case OpKind::Convert:
+    case OpKind::ArgSort: o.attr = indexWordOf(o.kind); break;
     case OpKind::Variant:
     case OpKind::Capture: o.attr = count(); break;
-    case OpKind::ArgSort: o.attr = uint32_t(word() == "descending"); break;
     case OpKind::Call:
     case OpKind::Closure: o.attr = CallAttr{callee()}; break;
     case OpKind::Builtin:
-      o.attr = BuiltinAttr{
-          static_cast<ops::BuiltinKind>(choice<ops::BuiltinKind>(ops::builtinCount, ops::builtinName))};
+      o.attr = BuiltinAttr{choice<ops::BuiltinKind>(ops::builtinCount, ops::builtinName)};
       break;
     case OpKind::Match: {
       MatchAttr a;
-      if (word() != "cases") fail("`cases` expected");
+      expect("cases");
       expect("[");
       list("]", [&] { a.regionOf.push_back(count()); });
       o.attr = std::move(a);
       break;
     }
     case OpKind::For:
-      if (word() != "collects") fail("`collects` expected");
+      expect("collects");
       o.attr = LoopAttr{count()};
       break;
     case OpKind::Check: {
       CheckAttr c;
-      c.kind = static_cast<CheckKind>(choice<CheckKind>(checkKinds, checkName));
+      c.kind = choice<CheckKind>(checkKinds, checkName);
       c.text = string();
       if (accept("of")) c.type = type();
       o.attr = std::move(c);
@@ -269,7 +245,7 @@ private:
 
   void derivative(Op& o) {
     DerivativeAttr d;
-    d.mode = static_cast<DerivativeMode>(choice<DerivativeMode>(4, derivativeName));
+    d.mode = choice<DerivativeMode>(4, derivativeName);
     d.callee = callee();
     expect("wrt");
     expect("[");
@@ -378,7 +354,7 @@ private:
     if (kind == "collect") return r;
     if (kind != "keep") fail("`collect`, `keep` or `filter` expected");
     r.kind = NestResultKind::Reduce;
-    r.monoid = static_cast<MonoidKind>(choice<MonoidKind>(9, monoidName));
+    r.monoid = choice<MonoidKind>(9, monoidName);
     if (r.monoid == MonoidKind::Combine) {
       r.yields = count();
       expect("region");

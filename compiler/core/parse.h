@@ -5,7 +5,7 @@
 
 namespace melix::core {
 
-/// Adds the records and functions of `text` to the module. Empty, or what is wrong and in which line. Ops get
+/// Adds the records and functions of `text` to the module. Empty, or what is wrong and where. Ops get
 /// a location without a place.
 std::string parseModule(Module& m, std::string_view text);
 

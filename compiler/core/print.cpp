@@ -1,13 +1,10 @@
 #include "core/print.h"
 
-#include "core/build.h"
 #include "core/text_names.h"
+#include "core/text_words.h"
 #include "core/walk.h"
 
 #include <algorithm>
-#include <cinttypes>
-#include <cmath>
-#include <cstdio>
 
 namespace melix::core {
 
@@ -31,23 +28,6 @@ std::string_view derivativeName(DerivativeMode mode) {
 }
 
 namespace {
-
-std::string quoted(std::string_view s) {
-  std::string out = "\"";
-  for (char c : s) {
-    if (c == '"' || c == '\\')
-      out += std::string("\\") + c;
-    else if (c == '\n')
-      out += "\\n";
-    else if (static_cast<unsigned char>(c) < 32 || c == 127) {
-      char buffer[8];
-      std::snprintf(buffer, sizeof buffer, "\\x%02x", static_cast<unsigned char>(c));
-      out += buffer;
-    } else
-      out += c;
-  }
-  return out + "\"";
-}
 
 class Printer {
 public:
@@ -88,8 +68,7 @@ private:
     auto it = values_.find(v);
     if (it != values_.end()) return it->second;
     NameId hint = v.index < f_.values.size() && !self_.valid() ? f_.values[v].hint : NameId();
-    std::string name = hint.valid() ? asWord(m_.types.names.text(hint)) : "";
-    std::replace(name.begin(), name.end(), '.', '_');
+    std::string name = hint.valid() ? asValueWord(m_.types.names.text(hint)) : "";
     if (name.empty()) name = std::to_string(nextNumber_++);
     return values_.emplace(v, "%" + pool_.take(name)).first->second;
   }
@@ -190,32 +169,7 @@ private:
     const auto& c = op.as<Constant>();
     TypeKind kind = m_.types.kind(f_.typeOf(op.results[0]));
     if (kind == TypeKind::Str) return quoted(c.text);
-    switch (types::scalarClass(kind)) {
-    case types::ScalarClass::Bool: return c.bits ? "true" : "false";
-    case types::ScalarClass::SInt: {
-      unsigned bits = types::scalarBits(kind);
-      return std::to_string(static_cast<int64_t>(c.bits << (64 - bits)) >> (64 - bits));
-    }
-    case types::ScalarClass::UInt:
-    case types::ScalarClass::Char: return std::to_string(c.bits);
-    case types::ScalarClass::Float: break;
-    default: {
-      char buffer[24];
-      std::snprintf(buffer, sizeof buffer, "0x%" PRIx64, c.bits);
-      return buffer;
-    }
-    }
-    // Shortest text that reads back to the same bits; a NaN or anything that does not, as bits.
-    double number = floatValue(kind, c.bits);
-    char buffer[40];
-    for (int digits = 1; digits <= 17 && std::isfinite(number); ++digits) {
-      std::snprintf(buffer, sizeof buffer, "%.*g", digits, number);
-      if (floatBits(kind, std::strtod(buffer, nullptr)) != c.bits) continue;
-      std::string text = buffer;
-      return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
-    }
-    std::snprintf(buffer, sizeof buffer, "0x%" PRIx64, c.bits);
-    return buffer;
+    return bitsText(kind, c.bits);
   }
 
   void attributed(const Op& op) {
@@ -228,17 +182,13 @@ private:
     case OpKind::AddAt:
       out_ += " " + value(op.operands[0]) + path(op, 2) + " += " + value(op.operands[1]);
       return;
-    case OpKind::Cmp: out_ += " " + std::string(ops::cmpText(static_cast<ops::CmpKind>(op.index()))); break;
+    case OpKind::Cmp:
     case OpKind::Round:
-      out_ += " " + std::string(ops::roundText(static_cast<ops::RoundMode>(op.index())));
-      break;
     case OpKind::Math:
-      out_ += " " + std::string(ops::mathName(static_cast<ops::MathKind>(op.index())));
-      break;
-    case OpKind::Convert: out_ += op.index() ? " wrap" : " saturate"; break;
+    case OpKind::Convert:
+    case OpKind::ArgSort: out_ += " " + std::string(indexWord(op.kind, op.index())); break;
     case OpKind::Variant:
     case OpKind::Capture: out_ += " " + std::to_string(op.index()); break;
-    case OpKind::ArgSort: out_ += op.index() ? " descending" : " ascending"; break;
     case OpKind::Call:
     case OpKind::Closure: out_ += " @" + name(op.as<CallAttr>().callee); break;
     case OpKind::Builtin: out_ += " " + std::string(ops::builtinName(op.as<BuiltinAttr>().builtin)); break;
@@ -359,6 +309,12 @@ std::string recordText(const Module& m, TextNames& names, types::RecordId id) {
 
 } // namespace
 
+std::string printRecords(const Module& m, TextNames& names) {
+  std::string out;
+  for (size_t i = 0; i < names.recordsMet().size(); ++i) out += recordText(m, names, names.recordsMet()[i]);
+  return out;
+}
+
 std::string printFunction(const Module& m, FunctionId f) {
   TextNames names(m);
   return Printer(m, names, m.functions[f]).function(f);
@@ -376,15 +332,14 @@ std::string printOp(const Module& m, FunctionId f, OpId op) {
 
 std::string printModule(const Module& m, PrintOptions options) {
   TextNames names(m);
-  std::string functions, records;
+  std::string functions;
   for (uint32_t i = 0; i < m.functions.size(); ++i) {
     if (!m.functions[FunctionId(i)].body.valid()) continue;
     functions += (functions.empty() ? "" : "\n") +
                  Printer(m, names, m.functions[FunctionId(i)]).function(FunctionId(i));
   }
   if (!options.records) return functions;
-  for (size_t i = 0; i < names.recordsMet().size(); ++i)
-    records += recordText(m, names, names.recordsMet()[i]);
+  const std::string records = printRecords(m, names);
   return records + (records.empty() ? "" : "\n") + functions;
 }
 

@@ -24,6 +24,8 @@ struct PrintOptions {
 
 std::string printFunction(const Module& m, FunctionId f);
 std::string printModule(const Module& m, PrintOptions options = {});
+/// Declarations of the records that were met, and of those met in their fields.
+std::string printRecords(const Module& m, class TextNames& names);
 /// Texts of functions up to names: values and dimensions are numbered, and a function is `self` to itself.
 /// Functions of one text compute the same; of locations it says nothing.
 class StructureText {

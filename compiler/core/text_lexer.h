@@ -1,5 +1,5 @@
 #pragma once
-// Internal to parsing Core text: its tokens.
+// Internal to reading the text of Core and of what shares its types: its tokens.
 
 #include <string>
 #include <string_view>
@@ -10,11 +10,12 @@ namespace melix::core {
 enum class TokenKind : unsigned char { End, Word, Number, String, Value, Function, Punct };
 struct Token {
   TokenKind kind = TokenKind::End;
-  std::string text; ///< without `%`, `@` and quotes
-  unsigned line = 0;
+  std::string text;              ///< without `%`, `@` and quotes
+  unsigned line = 0, column = 0; ///< from 1
 };
 
-/// Tokens of `text`, ending in End. Words may contain `.` and `$`; values only `$`.
+/// Tokens of `text`, ending in End. Words may contain `.` and `$`; values only `$`; functions `#` too, and
+/// anything in quotes (`@"loss (f64)"`).
 std::vector<Token> lexCore(std::string_view text);
 
 } // namespace melix::core

@@ -21,6 +21,12 @@ std::string asWord(std::string_view text) {
   return out;
 }
 
+std::string asValueWord(std::string_view text) {
+  std::string word = asWord(text);
+  std::ranges::replace(word, '.', '_');
+  return word;
+}
+
 TextNames::TextNames(const Module& m, Dims dims) : module_(m), naming_(dims) {
   NamePool pool;
   for (const Function& f : m.functions) functions_.push_back(pool.take(asWord(f.name)));
@@ -47,8 +53,7 @@ std::string TextNames::sym(DimSym s) {
 /// What is known of a size that has a number instead of a name is part of it.
 std::string TextNames::wantedName(const types::DimSymInfo& info) const {
   if (naming_ == Dims::Numbered) return "D" + std::to_string(info.lowerBound);
-  std::string word = asWord(info.name);
-  std::replace(word.begin(), word.end(), '.', '_');
+  std::string word = asValueWord(info.name);
   return word[0] == '_' ? "D" + word : word; // names with an underscore in front are those of hidden dims
 }
 

@@ -52,5 +52,7 @@ private:
 
 /// `text` as a word of Core text: itself when it is one, else with every other character as `_`.
 std::string asWord(std::string_view text);
+/// The same for the name of a value, in which no `.` stands.
+std::string asValueWord(std::string_view text);
 
 } // namespace melix::core

@@ -1,12 +1,14 @@
 #pragma once
-// Internal to parsing Core text: tokens, declarations, dimensions and types.
+// Internal to reading the text of Core and of what shares its types: tokens, records, dimensions and types.
 
 #include "core/build.h"
 #include "core/text_lexer.h"
 #include "core/text_names.h"
+#include "core/text_words.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
+#include <limits>
 #include <unordered_map>
 
 namespace melix::core {
@@ -15,8 +17,9 @@ namespace melix::core {
 class TextReader {
 public:
   TextReader(Module& m, std::string_view text) : m_(m), tokens_(lexCore(text)) {
+    NamePool names; // as TextNames calls them
     for (uint32_t i = 0; i < m.functions.size(); ++i)
-      functions_.emplace(asWord(m.functions[FunctionId(i)].name), FunctionId(i));
+      functions_.emplace(names.take(asWord(m.functions[FunctionId(i)].name)), FunctionId(i));
     loc_ = m.locs.add(Loc{});
   }
 
@@ -39,25 +42,64 @@ protected:
     return true;
   }
   void expect(std::string_view text) {
-    if (!accept(text)) fail("`" + std::string(text) + "` expected, not `" + peek().text + "`");
+    if (!accept(text)) expected("`" + std::string(text) + "`");
   }
   bool ok() const { return error_.empty(); }
-  void fail(const std::string& what) {
-    if (ok()) error_ = "line " + std::to_string(peek().line) + ": " + what;
+  void fail(const std::string& what) { failAt(peek(), what); }
+  void failAt(const Token& t, const std::string& what) {
+    if (ok())
+      error_ = "line " + std::to_string(t.line) + ", column " + std::to_string(t.column) + ": " + what;
     at_ = tokens_.size() - 1;
   }
+  void expected(std::string_view what) {
+    fail(std::string(what) + " expected, not " +
+         (peek().kind == TokenKind::End ? "the end of the text" : "`" + peek().text + "`"));
+  }
+  /// Runs `item` unless it stands inside of too many others, so that no text needs more stack than there is.
+  template <class Item>
+  auto nested(Item item) {
+    struct Depth {
+      unsigned& depth;
+      ~Depth() { --depth; }
+    } here{++depth_};
+    if (depth_ > mostNested) fail("too many things inside of each other");
+    return item();
+  }
   std::string word() {
-    if (peek().kind != TokenKind::Word) fail("a word expected, not `" + peek().text + "`");
+    if (peek().kind != TokenKind::Word) expected("a word");
     return next().text;
   }
-  int64_t integer() {
-    if (peek().kind != TokenKind::Number) fail("a number expected, not `" + peek().text + "`");
-    return std::strtoll(next().text.c_str(), nullptr, 0);
+  /// A whole number that fits.
+  template <class Number>
+  Number number() {
+    const std::string& text = peek().text;
+    Number n = 0;
+    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (peek().kind != TokenKind::Number || problem != std::errc() || end != text.data() + text.size()) {
+      expected("a whole number of at most " + std::to_string(std::numeric_limits<Number>::max()));
+      return 0;
+    }
+    next();
+    return n;
   }
-  uint32_t count() { return static_cast<uint32_t>(integer()); }
+  int64_t integer() { return number<int64_t>(); }
+  uint32_t count() { return number<uint32_t>(); }
   std::string string() {
-    if (peek().kind != TokenKind::String) fail("a string expected");
+    if (peek().kind != TokenKind::String) expected("a string");
     return next().text;
+  }
+  template <class Kind, class NameOf>
+  Kind choice(unsigned count, NameOf nameOf) {
+    const Token at = peek();
+    std::optional<Kind> kind = byName<Kind>(word(), count, nameOf);
+    if (!kind) failAt(at, "`" + at.text + "` is not known here");
+    return kind.value_or(Kind());
+  }
+  uint32_t indexWordOf(OpKind op) {
+    const Token at = peek();
+    std::optional<uint32_t> index = indexOfWord(op, word());
+    if (!index) failAt(at, "`" + at.text + "` is not known here");
+    return index.value_or(0);
   }
   /// item (`,` item)* up to `close`, which is consumed.
   template <class Item>
@@ -71,34 +113,41 @@ protected:
 
   // --- declarations
   // -----------------------------------------------------------------------------------------------
-  void declare() {
+  /// All records and functions, before any is read; `declareFunction` takes the words in front of one.
+  template <class DeclareFunction>
+  void declare(DeclareFunction declareFunction) {
     unsigned depth = 0;
     while (ok() && peek().kind != TokenKind::End) {
       if (depth == 0 && (is("struct") || is("enum"))) {
-        types::Record r;
-        r.isEnum = next().text == "enum";
-        std::string name = word();
-        r.name = m_.types.names.intern(name);
-        if (accept("["))
-          list("]", [&] { r.dimParams.push_back(newSym(word(), types::DimSymKind::Parameter)); });
-        r.cases.resize(r.isEnum ? 0 : 1);
-        records_.insert_or_assign(name, m_.types.addRecord(std::move(r)));
+        declareRecord();
         continue;
       }
-      if (depth == 0 && is("fn")) {
-        next();
-        Function f;
-        f.name = word();
-        f.key = f.name;
-        f.loc = loc_;
-        std::string name = f.name;
-        functions_.insert_or_assign(name, m_.functions.add(std::move(f)));
-        continue;
-      }
+      if (depth == 0 && declareFunction()) continue;
       if (is("{") || is("(")) ++depth;
       if ((is("}") || is(")")) && depth > 0) --depth;
       next();
     }
+    if (ok()) at_ = 0;
+  }
+
+  void declareRecord() {
+    types::Record r;
+    r.isEnum = next().text == "enum";
+    const Token at = peek();
+    std::string name = word();
+    r.name = m_.types.names.intern(name);
+    if (accept("[")) list("]", [&] { r.dimParams.push_back(newSym(word(), types::DimSymKind::Parameter)); });
+    r.cases.resize(r.isEnum ? 0 : 1);
+    if (!ok()) return;
+    if (!records_.emplace(name, RecordId()).second) return failAt(at, "`" + name + "` is declared twice");
+    records_[name] = m_.types.addRecord(std::move(r));
+  }
+  /// A function of Core.
+  FunctionId declareCore(const std::string& name) {
+    Function f;
+    f.name = f.key = name;
+    f.loc = loc_;
+    return functions_[name] = m_.functions.add(std::move(f));
   }
 
   DimSym newSym(std::string name, types::DimSymKind kind) {
@@ -107,14 +156,15 @@ protected:
 
   void record() {
     bool isEnum = next().text == "enum";
-    RecordId id = records_.at(word());
+    RecordId id = declaredRecord();
     syms_.clear();
-    if (accept("[")) {
+    if (ok() && accept("[")) {
       size_t k = 0;
       list("]", [&] { syms_[word()] = m_.types.recordInfo(id).dimParams[k++]; });
     }
     if (accept("tangent")) {
-      RecordId of = records_.at(word());
+      RecordId of = declaredRecord();
+      if (!ok()) return;
       m_.types.recordInfo(id).tangentOf = of;
       m_.types.tangentRecords.insert_or_assign(of, id);
     }
@@ -139,7 +189,14 @@ protected:
       cases.emplace_back();
       list("}", field);
     }
-    m_.types.recordInfo(id).cases = std::move(cases);
+    if (ok()) m_.types.recordInfo(id).cases = std::move(cases);
+  }
+  RecordId declaredRecord() {
+    const Token at = peek();
+    auto found = records_.find(word());
+    if (found != records_.end()) return found->second;
+    failAt(at, "no record `" + at.text + "`");
+    return {};
   }
 
   // --- dimensions and types
@@ -177,6 +234,9 @@ protected:
     return all;
   }
   DimId factor() {
+    return nested([&] { return factorInside(); });
+  }
+  DimId factorInside() {
     types::DimStore& d = m_.types.dims;
     if (accept("(")) {
       DimId inner = dim();
@@ -193,11 +253,15 @@ protected:
       });
       return all ? *all : d.constant(0);
     }
-    if (name[0] == '_') {
-      uint32_t number = name.size() == 1 ? 0 : static_cast<uint32_t>(std::atoi(name.c_str() + 1));
-      return d.symbol(m_.types.boundSym(number));
-    }
+    if (name[0] == '_') return d.symbol(hidden(name));
     return d.symbol(symbol(name));
+  }
+  /// `_`, `_1`, `_2`: a dimension that a pack hides.
+  DimSym hidden(std::string_view name) {
+    uint32_t number = 0;
+    std::from_chars(name.data() + 1, name.data() + name.size(), number);
+    if (number >= mostHidden) fail("too many hidden dimensions");
+    return m_.types.boundSym(std::min(number, mostHidden));
   }
   std::vector<DimId> dimList() { // after `[`
     std::vector<DimId> out;
@@ -212,6 +276,9 @@ protected:
   TypeId arrayOf(TypeId element) { return accept("[") ? m_.types.array(element, dimList()) : element; }
 
   TypeId type() {
+    return nested([&] { return ok() ? typeInside() : m_.types.error(); });
+  }
+  TypeId typeInside() {
     types::TypeStore& t = m_.types;
     if (accept("(")) return t.tuple(typeList());
     if (accept("{")) {
@@ -219,6 +286,7 @@ protected:
       expect("}");
       return arrayOf(element);
     }
+    const Token at = peek();
     std::string name = word();
     if (name == "List") {
       expect("[");
@@ -238,14 +306,14 @@ protected:
         return arrayOf(t.scalar(static_cast<TypeKind>(k)));
     auto it = records_.find(name);
     if (it == records_.end()) {
-      fail("no type `" + name + "`");
+      failAt(at, "no type `" + name + "`");
       return t.error();
     }
     std::vector<DimId> args;
     size_t want = t.recordInfo(it->second).dimParams.size();
     if ((want > 0 || is("[")) && accept("[")) args = dimList();
     if (args.size() != want) {
-      fail("`" + name + "` takes " + std::to_string(want) + " dimensions");
+      failAt(at, "`" + name + "` takes " + std::to_string(want) + " dimensions");
       return t.error();
     }
     return arrayOf(t.record(it->second, std::move(args)));
@@ -275,9 +343,13 @@ protected:
     return m_.types.intern(std::move(t));
   }
 
+  static constexpr unsigned mostNested = 500;
+  static constexpr uint32_t mostHidden = 1000;
+
   Module& m_;
   std::vector<Token> tokens_;
   size_t at_ = 0;
+  unsigned depth_ = 0; ///< of what is read, in others
   std::string error_;
   LocId loc_;
   std::unordered_map<std::string, FunctionId> functions_;

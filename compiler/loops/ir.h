@@ -42,7 +42,7 @@ inline constexpr ValueType addressType{ClassKind::Address, TypeKind::I64};
 inline constexpr ValueType indexType{ClassKind::Scalar, TypeKind::I64};
 
 enum class StmtKind : uint8_t {
-#define STMT(Kind, Text, Closed) Kind,
+#define STMT(Kind, ...) Kind,
 #include "loops/stmts.def"
 };
 
@@ -66,6 +66,7 @@ struct ScalarAttr {
   core::OpKind op;
   uint32_t index = 0;
   TypeKind from = TypeKind::I64;
+  bool operator==(const ScalarAttr&) const = default;
 };
 
 /// base + offset + elemBytes · Σ index·stride; the sum is kept apart until emission.
@@ -75,9 +76,9 @@ struct Access {
   int64_t offset = 0;
   bool take = false; ///< of a load: the memory gives its ownership away
   bool lend = false; ///< of a store: the memory gets no ownership
+  bool operator==(const Access&) const = default;
 };
 
-enum class LayoutKind : uint8_t { Elements, Node };
 struct AllocAttr {
   TypeId type;        ///< element or enum
   uint64_t bytes = 0; ///< of one element, or of the node
@@ -85,15 +86,8 @@ struct AllocAttr {
 };
 
 enum class RuntimeKind : uint8_t {
-  ListPush,        ///< address of a list word -> address of the new place; elements of `type`
-  ListPop,         ///< address of a list word -> address of the place that was last, null if empty
-  ListReserve,     ///< address of a list word, capacity
-  ListLength,      ///< data -> i64
-  ListToArray,     ///< data -> data
-  ListFromArray,   ///< address, length -> data
-  RetainElements,  ///< address, count: every reference in `count` stored values of `type`
-  ReleaseElements, ///< the same
-  ArgSort,         ///< address, count, descending, address of i64s to be written; elements of `type`
+#define RUNTIME(Kind, Text) Kind,
+#include "loops/runtime_calls.def"
 };
 struct RuntimeCall {
   RuntimeKind kind;

@@ -162,12 +162,16 @@ Result fromCore(const core::Module& core, const Options& options) {
   result.error = context.error;
   if (result.error) return result;
   dropUncalled(result.module);
-  if (options.verify) result.bug = findBug(result.module, false, "lower");
+  auto look = [&](bool counted, const char* pass) {
+    if (options.verify) result.bug = findBug(result.module, counted, pass);
+    if (options.afterPass) options.afterPass(result.module, pass);
+  };
+  look(false, "lower");
   for (const Pass& pass : passes) {
     if (!result.bug.empty()) break;
     if (pass.wanted && !(options.*pass.wanted)) continue;
     pass.run(result.module);
-    if (options.verify) result.bug = findBug(result.module, pass.counted, pass.name);
+    look(pass.counted, pass.name);
   }
   return result;
 }

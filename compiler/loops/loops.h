@@ -3,12 +3,16 @@
 
 #include "loops/ir.h"
 
+#include <functional>
+
 namespace melix::loops {
 
 struct Options {
   bool parallel = true;    ///< nests on the pool
   bool interchange = true; ///< points of nests inside of their chains
   bool verify = false;     ///< look at the module after every pass
+  /// Told of the module after every pass, `lower` first.
+  std::function<void(const Module&, const char* pass)> afterPass;
 };
 
 /// lower → infer modes → insert counts → outline kernels → interchange. Functions that the roots do not reach

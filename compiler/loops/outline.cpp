@@ -9,7 +9,7 @@ namespace {
 bool kindIsClosed(StmtKind kind) {
   enum { Yes = true, No = false };
   switch (kind) {
-#define STMT(Kind, Text, Closed)                                                                             \
+#define STMT(Kind, Text, Closed, ...)                                                                        \
   case StmtKind::Kind: return Closed;
 #include "loops/stmts.def"
   }

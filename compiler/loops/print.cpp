@@ -1,147 +1,127 @@
 #include "loops/print.h"
 
+#include "core/print.h"
 #include "core/text_names.h"
+#include "core/text_words.h"
+#include "loops/attr_text.h"
+
+#include <algorithm>
 
 namespace melix::loops {
 namespace {
 
-std::string typeText(ValueType type) {
-  switch (type.cls) {
-  case ClassKind::Data: return "data";
-  case ClassKind::Word: return "word";
-  case ClassKind::Address: return "address";
-  case ClassKind::Scalar: break;
-  }
-  return std::string(types::scalarName(type.scalar));
-}
-
-std::string quote(const std::string& text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n')
-      out += "\\n";
-    else
-      out += c;
-  }
-  return out + "\"";
-}
-
-const char* runtimeText(RuntimeKind kind) {
-  switch (kind) {
-  case RuntimeKind::ListPush: return "list_push";
-  case RuntimeKind::ListPop: return "list_pop";
-  case RuntimeKind::ListReserve: return "list_reserve";
-  case RuntimeKind::ListLength: return "list_length";
-  case RuntimeKind::ListToArray: return "list_to_array";
-  case RuntimeKind::ListFromArray: return "list_from_array";
-  case RuntimeKind::RetainElements: return "retain_elements";
-  case RuntimeKind::ReleaseElements: return "release_elements";
-  case RuntimeKind::ArgSort: return "argsort";
-  }
-  return "";
+/// `@key`, in quotes if it is no word.
+std::string keyText(const std::string& key) {
+  auto stands = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '.' || c == '#';
+  };
+  return "@" + (!key.empty() && std::ranges::all_of(key, stands) ? key : core::quoted(key));
 }
 
 class Printer {
 public:
-  Printer(const Module& module, const Function& fn, const PlaceText& place)
-      : module_(module), fn_(fn), place_(place) {}
+  Printer(const Module& module, core::TextNames& types, const Function& fn, const PlaceText& place)
+      : module_(module), types_(types), fn_(fn), place_(place), names_(module, fn) {}
 
-  std::string run() {
-    static const char* const kinds[] = {"fn", "chunk", "kernel"};
-    static const char* const modes[] = {"borrow", "own", "dest"};
+  std::string run(bool isEntry) {
+    types_.beginScope();
     placeOf(fn_.loc, 0);
-    out_ += std::string(kinds[static_cast<int>(fn_.kind)]) + " " + fn_.key + "(";
+    out_ += std::string(functionText(fn_.kind)) + " " + keyText(fn_.key) + "(";
     for (size_t k = 0; k < fn_.params().size(); ++k) {
+      const ValueId p = fn_.params()[k];
       if (k) out_ += ", ";
-      ValueId p = fn_.params()[k];
-      if (k < fn_.modes.size() && (fn_.typeOf(p).counted() || fn_.modes[k] == ModeKind::Dest))
-        out_ += std::string(modes[static_cast<int>(fn_.modes[k])]) + " ";
-      out_ += name(p) + ": " + typeText(fn_.typeOf(p));
+      if (k < fn_.modes.size() && fn_.modes[k] != ModeKind::Borrow)
+        out_ += std::string(modeText(fn_.modes[k])) + " ";
+      out_ += names_[p] + ": " + std::string(typeText(fn_.typeOf(p)));
     }
     out_ += ")";
-    for (size_t k = 0; k < fn_.results.size(); ++k) out_ += (k ? ", " : " -> ") + typeText(fn_.results[k]);
+    for (size_t k = 0; k < fn_.results.size(); ++k) {
+      out_ += k ? ", " : " -> ";
+      out_ += typeText(fn_.results[k]);
+    }
+    text::function(*this, fn_);
+    flag("entry", isEntry);
     out_ += " {\n";
     region(fn_.body, 1);
     return out_ + "}\n";
   }
 
-private:
-  std::string name(ValueId v) {
-    NameId hint = fn_.values[v].hint;
-    if (!hint.valid()) return "%" + std::to_string(v.index);
-    auto [found, fresh] = names_.try_emplace(v);
-    if (fresh) found->second = "%" + pool_.take(core::asWord(module_.core.types.names.text(hint)));
-    return found->second;
+  // --- parts of a statement: attr_text.h
+  // -----------------------------------------------------------------------------------------------
+  template <class A>
+  const A& attr(const Stmt& s) const {
+    return s.as<A>();
   }
+  ValueType typeOf(ValueId v) const { return fn_.typeOf(v); }
+  TypeKind kindOf(TypeId type) const { return module_.core.types.kind(type); }
+
+  void operands(const Stmt& s) {
+    for (size_t k = 0; k < s.operands.size(); ++k) out_ += (k ? ", " : " ") + names_[s.operands[k]];
+  }
+  void place(const Stmt& s) {
+    const size_t count = s.operands.size() - (s.kind == StmtKind::Store ? 1 : 0);
+    out_ += " " + names_[s.operands[0]];
+    for (size_t k = 1; k + 1 < count; k += 2)
+      out_ += (k > 1 ? " + " : "[") + names_[s.operands[k]] + "*" + names_[s.operands[k + 1]];
+    if (count > 1) out_ += "]";
+  }
+  void stored(const Stmt& s) { out_ += " = " + names_[s.operands.back()]; }
+  /// By the type of the constant; of a pointer class, and where nothing else says the same, the number.
+  void bits(uint64_t v, const Stmt& s) {
+    const ValueType type = fn_.typeOf(s.results[0]);
+    const TypeKind kind = type.cls == ClassKind::Scalar ? type.scalar : TypeKind::U64;
+    const std::string text = core::bitsText(kind, v);
+    out_ += " " + (core::textBits(kind, text) == v ? text : core::bitsText(TypeKind::Error, v));
+  }
+  void number(uint64_t v) { out_ += " " + std::to_string(v); }
+  void string(const std::string& text) { out_ += " " + core::quoted(text); }
+  void type(TypeId type) { out_ += " " + types_.type(type); }
+  void function(FunctionId f) { out_ += " " + keyText(module_.functions[f].key); }
+  void builtin(ops::BuiltinKind kind) { word(ops::builtinName(kind)); }
+  void runtime(RuntimeKind kind) { word(runtimeText(kind)); }
+  void opIndex(core::OpKind op, uint32_t index) {
+    if (std::string_view text = core::indexWord(op, index); !text.empty()) word(text);
+  }
+  void cases(const std::vector<uint32_t>& regionOf) {
+    out_ += " [";
+    for (size_t k = 0; k < regionOf.size(); ++k) out_ += (k ? ", " : "") + std::to_string(regionOf[k]);
+    out_ += "]";
+  }
+  void mark(const ForAttr& a) {
+    if (a.mark != MarkKind::Serial) word(markText(a.mark));
+    if (a.mark == MarkKind::Parallel) out_ += "(" + names_[a.work] + ")";
+  }
+  void source(core::FunctionId f) {
+    if (f.valid()) out_ += " of " + types_.function(f);
+  }
+  void flag(std::string_view text, bool set) {
+    if (set) word(text);
+  }
+  void implied(std::string_view text, const auto& part, auto value) {
+    if (part == value()) return;
+    word(text);
+    this->part(part);
+  }
+
+private:
+  void word(std::string_view text) {
+    out_ += " ";
+    out_ += text;
+  }
+  void part(const std::string& text) { string(text); }
+  void part(ValueType type) { word(typeText(type)); }
+  void part(TypeKind kind) { word(types::scalarName(kind)); }
+  void part(std::integral auto number) { out_ += " " + std::to_string(number); }
+
+  void indent(int depth) { out_.append(static_cast<size_t>(depth) * 2, ' '); }
 
   /// A line that tells the place, if it is another one than before.
   void placeOf(LocId loc, int depth) {
     std::string place = place_ ? place_(loc) : "";
     if (place.empty() || place == lastPlace_) return;
-    out_.append(static_cast<size_t>(depth) * 2, ' ');
+    indent(depth);
     out_ += "// " + place + "\n";
     lastPlace_ = std::move(place);
-  }
-
-  std::string attrText(const Stmt& s) {
-    auto typed = [&](TypeId type) { return " " + module_.core.types.print(type); };
-    switch (s.kind) {
-    case StmtKind::Const: {
-      uint64_t bits = s.as<uint64_t>();
-      return bits > 0xffffffff ? " 0x" + hex(bits) : " " + std::to_string(bits);
-    }
-    case StmtKind::Scratch: return " " + std::to_string(s.as<uint64_t>());
-    case StmtKind::Text: return " " + quote(s.as<std::string>());
-    case StmtKind::Descriptor: return typed(s.as<TypeId>());
-    case StmtKind::FrameArray:
-      return " " + std::to_string(s.as<AllocAttr>().bytes) + (s.as<AllocAttr>().zeroed ? " zeroed" : "");
-    case StmtKind::AllocArray:
-    case StmtKind::AllocNode:
-      return typed(s.as<AllocAttr>().type) + (s.as<AllocAttr>().zeroed ? " zeroed" : "");
-    case StmtKind::Call:
-    case StmtKind::Launch: return " " + module_.functions[s.as<FunctionId>()].key;
-    case StmtKind::Builtin: return " " + std::string(ops::builtinName(s.as<ops::BuiltinKind>()));
-    case StmtKind::Runtime:
-      return std::string(" ") + runtimeText(s.as<RuntimeCall>().kind) + typed(s.as<RuntimeCall>().type);
-    case StmtKind::Format: return typed(s.as<FormatCall>().type) + " " + quote(s.as<FormatCall>().spec);
-    case StmtKind::Check: return " " + quote(s.as<Message>().text);
-    case StmtKind::For: {
-      const auto& attr = s.as<ForAttr>();
-      if (attr.mark == MarkKind::Points) return " points";
-      return attr.mark == MarkKind::Parallel ? " parallel(" + name(attr.work) + ")" : "";
-    }
-    case StmtKind::Switch: {
-      std::string text = " [";
-      for (uint32_t r : s.as<SwitchAttr>().regionOf) text += (text.size() > 2 ? " " : "") + std::to_string(r);
-      return text + "]";
-    }
-    case StmtKind::Scalar: {
-      const auto& attr = s.as<ScalarAttr>();
-      return attr.index ? " #" + std::to_string(attr.index) : "";
-    }
-    default: return "";
-    }
-  }
-
-  static std::string hex(uint64_t v) {
-    std::string out;
-    for (; v; v >>= 4) out.insert(out.begin(), "0123456789abcdef"[v & 15]);
-    return out;
-  }
-
-  std::string accessText(const Stmt& s) {
-    const auto& a = s.as<Access>();
-    size_t count = s.operands.size() - (s.kind == StmtKind::Store ? 1 : 0);
-    std::string text = " " + name(s.operands[0]) + "[";
-    for (size_t k = 1; k + 1 < count; k += 2)
-      text += (k > 1 ? " + " : "") + name(s.operands[k]) + "*" + name(s.operands[k + 1]);
-    text += "]";
-    if (a.offset) text += " +" + std::to_string(a.offset);
-    if (a.take) text += " take";
-    if (a.lend) text += " lend";
-    if (s.kind == StmtKind::Store) text += " = " + name(s.operands.back());
-    return text;
   }
 
   void region(RegionId r, int depth) {
@@ -150,38 +130,34 @@ private:
 
   void statement(const Stmt& s, int depth) {
     placeOf(s.loc, depth);
-    out_.append(static_cast<size_t>(depth) * 2, ' ');
-    for (size_t k = 0; k < s.results.size(); ++k) out_ += (k ? ", " : "") + name(s.results[k]);
+    indent(depth);
+    for (size_t k = 0; k < s.results.size(); ++k) out_ += (k ? ", " : "") + names_[s.results[k]];
     if (!s.results.empty()) out_ += " = ";
     out_ += s.kind == StmtKind::Scalar ? ops::opText(s.as<ScalarAttr>().op) : stmtText(s.kind);
-    bool isAccess = s.kind == StmtKind::Load || s.kind == StmtKind::Store || s.kind == StmtKind::AddressOf;
-    if (isAccess) {
-      out_ += accessText(s);
-    } else {
-      out_ += attrText(s);
-      for (size_t k = 0; k < s.operands.size(); ++k) out_ += (k ? ", " : " ") + name(s.operands[k]);
+    text::statement(*this, s);
+    for (size_t k = 0; k < s.results.size(); ++k) {
+      out_ += k ? ", " : " : ";
+      out_ += typeText(fn_.typeOf(s.results[k]));
     }
-    if (!s.results.empty()) {
-      out_ += " : ";
-      for (size_t k = 0; k < s.results.size(); ++k)
-        out_ += (k ? ", " : "") + typeText(fn_.typeOf(s.results[k]));
-    }
-    for (RegionId r : s.regions) {
-      out_ += " {";
-      for (ValueId p : fn_.regions[r].params) out_ += " " + name(p);
-      out_ += "\n";
-      region(r, depth + 1);
-      out_.append(static_cast<size_t>(depth) * 2, ' ');
-      out_ += "}";
-    }
+    for (RegionId r : s.regions) inner(r, depth);
     out_ += "\n";
   }
 
+  void inner(RegionId r, int depth) {
+    out_ += " {";
+    const std::vector<ValueId>& params = fn_.regions[r].params;
+    for (size_t k = 0; k < params.size(); ++k) out_ += (k ? ", " : " (") + names_[params[k]];
+    out_ += params.empty() ? "\n" : ")\n";
+    region(r, depth + 1);
+    indent(depth);
+    out_ += "}";
+  }
+
   const Module& module_;
+  core::TextNames& types_;
   const Function& fn_;
   const PlaceText& place_;
-  core::NamePool pool_;
-  std::unordered_map<ValueId, std::string> names_;
+  const ValueNames names_;
   std::string lastPlace_;
   std::string out_;
 };
@@ -189,22 +165,81 @@ private:
 } // namespace
 
 std::string_view stmtText(StmtKind kind) {
-  switch (kind) {
-#define STMT(Kind, Text, Closed)                                                                             \
-  case StmtKind::Kind: return Text;
+  constexpr std::string_view texts[] = {
+#define STMT(Kind, Text, ...) Text,
 #include "loops/stmts.def"
-  }
-  return {};
+  };
+  return texts[static_cast<size_t>(kind)];
+}
+
+std::string_view typeText(ValueType type) {
+  constexpr std::string_view texts[] = {"", "data", "word", "address"};
+  return type.cls == ClassKind::Scalar ? types::scalarName(type.scalar)
+                                       : texts[static_cast<size_t>(type.cls)];
+}
+
+std::string_view runtimeText(RuntimeKind kind) {
+  constexpr std::string_view texts[] = {
+#define RUNTIME(Kind, Text) Text,
+#include "loops/runtime_calls.def"
+  };
+  return texts[static_cast<size_t>(kind)];
+}
+
+std::string_view modeText(ModeKind kind) {
+  constexpr std::string_view texts[] = {"borrow", "own", "dest"};
+  return texts[static_cast<size_t>(kind)];
+}
+
+std::string_view markText(MarkKind kind) {
+  constexpr std::string_view texts[] = {"", "points", "parallel"};
+  return texts[static_cast<size_t>(kind)];
+}
+
+std::string_view functionText(FunctionKind kind) {
+  constexpr std::string_view texts[] = {"fn", "chunk", "kernel"};
+  return texts[static_cast<size_t>(kind)];
+}
+
+ValueNames::ValueNames(const Module& module, const Function& fn) {
+  core::NamePool pool;
+  unsigned numbered = 0;
+  auto name = [&](ValueId v) {
+    const NameId hint = fn.values[v].hint;
+    const std::string wanted =
+        hint.valid() ? core::asValueWord(module.core.types.names.text(hint)) : std::to_string(numbered++);
+    names_.emplace(v, "%" + pool.take(wanted));
+  };
+  auto region = [&](auto& self, RegionId r) -> void {
+    std::ranges::for_each(fn.regions[r].params, name);
+    for (StmtId id : fn.regions[r].stmts) {
+      std::ranges::for_each(fn.stmts[id].results, name);
+      for (RegionId inner : fn.stmts[id].regions) self(self, inner);
+    }
+  };
+  region(region, fn.body);
+}
+
+std::string ValueNames::operator[](ValueId v) const {
+  auto found = names_.find(v);
+  return found == names_.end() ? "%undefined" : found->second;
 }
 
 std::string print(const Module& module, const Function& function, const PlaceText& place) {
-  return Printer(module, function, place).run();
+  core::TextNames types(module.core);
+  const bool isEntry = module.entry.valid() && &module.functions[module.entry] == &function;
+  return Printer(module, types, function, place).run(isEntry);
 }
 
 std::string print(const Module& module, const PlaceText& place) {
-  std::string out;
-  for (const Function& fn : module.functions) out += print(module, fn, place) + "\n";
-  return out;
+  core::TextNames types(module.core);
+  std::string functions;
+  for (uint32_t f = 0; f < module.functions.size(); ++f)
+    functions +=
+        (f ? "\n" : "") +
+        Printer(module, types, module.functions[FunctionId(f)], place).run(FunctionId(f) == module.entry);
+  const std::string records = core::printRecords(module.core, types);
+  return records + (records.empty() ? "" : "\n") + functions;
 }
 
 } // namespace melix::loops

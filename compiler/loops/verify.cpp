@@ -4,11 +4,36 @@
 #include "loops/ownership.h"
 #include "loops/print.h"
 
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
 namespace melix::loops {
 namespace {
+
+/// How many of something a statement may have.
+struct Count {
+  size_t least, most = least;
+  bool holds(size_t n) const { return least <= n && n <= most; }
+};
+constexpr Count least(size_t n) { return {n, SIZE_MAX}; }
+constexpr Count any = least(0);
+
+struct Shape {
+  Count operands, results, regions;
+};
+constexpr Shape shapes[] = {
+#define STMT(Kind, Text, Closed, Attribute, Operands, Results, Regions)                                      \
+  {Count(Operands), Count(Results), Count(Regions)},
+#include "loops/stmts.def"
+};
+const Shape& shapeOf(const Stmt& s) { return shapes[static_cast<size_t>(s.kind)]; }
+
+std::string nameOf(const Stmt& s) {
+  const std::string_view name =
+      s.kind == StmtKind::Scalar ? ops::opText(s.as<ScalarAttr>().op) : stmtText(s.kind);
+  return "`" + std::string(name) + "`";
+}
 
 class Verifier {
 public:
@@ -16,6 +41,7 @@ public:
       : module_(module), fn_(fn), counted_(counted) {}
 
   std::string run() {
+    if (!fits(fn_.body)) return problems_;
     std::unordered_map<ValueId, int> owned;
     for (size_t k = 0; k < fn_.params().size(); ++k)
       if (k < fn_.modes.size() && fn_.modes[k] == ModeKind::Own && fn_.typeOf(fn_.params()[k]).counted())
@@ -30,8 +56,58 @@ private:
   using Owned = std::unordered_map<ValueId, int>;
 
   void say(const std::string& what) { problems_ += fn_.key + ": " + what + "\n"; }
-  static std::string name(ValueId v) { return "%" + std::to_string(v.index); }
+  /// As the text of the function has it.
+  std::string name(ValueId v) {
+    if (!names_) names_.emplace(module_, fn_);
+    return (*names_)[v];
+  }
 
+  // --- shapes
+  // -----------------------------------------------------------------------------------------------------
+  /// Whether all statements have what their kind asks for: nothing else is looked at before.
+  bool fits(RegionId r) {
+    for (StmtId id : fn_.regions[r].stmts) {
+      const Stmt& s = fn_.stmts[id];
+      std::string problem = findMisfit(s);
+      if (problem.empty() && !shapeOf(s).regions.holds(s.regions.size()))
+        problem = nameOf(s) + " of " + std::to_string(s.regions.size()) + " regions";
+      if (problem.empty()) problem = misfitOfTypes(s);
+      if (!problem.empty()) return say(problem), false;
+      for (RegionId inner : s.regions)
+        if (!fits(inner)) return false;
+    }
+    return true;
+  }
+
+  std::string misfitOfTypes(const Stmt& s) const {
+    switch (s.kind) {
+    case StmtKind::Switch:
+      for (uint32_t region : s.as<SwitchAttr>().regionOf)
+        if (region >= s.regions.size()) return "`switch` has no region " + std::to_string(region);
+      return {};
+    case StmtKind::For: return carriesFit(s, 2) ? "" : "`for` carries other types than it gives";
+    case StmtKind::While: return carriesFit(s, 0) ? "" : "`while` carries other types than it gives";
+    case StmtKind::Call:
+    case StmtKind::Launch: {
+      const Function& callee = module_.functions[s.as<FunctionId>()];
+      const bool fit = typesOf(fn_, s.operands) == typesOf(callee, callee.params()) &&
+                       typesOf(fn_, s.results) == callee.results;
+      return fit ? "" : "a call that does not fit @" + callee.key;
+    }
+    default: return {};
+    }
+  }
+  bool carriesFit(const Stmt& loop, size_t first) const {
+    return typesOf(fn_, std::span(loop.operands).subspan(first)) == typesOf(fn_, loop.results);
+  }
+  static std::vector<ValueType> typesOf(const Function& fn, std::span<const ValueId> values) {
+    std::vector<ValueType> types;
+    for (ValueId v : values) types.push_back(fn.typeOf(v));
+    return types;
+  }
+
+  // --- scopes and counts
+  // ----------------------------------------------------------------------------------------------
   bool counts(ValueId v) const {
     if (!fn_.typeOf(v).counted()) return false;
     StmtId def = fn_.values[v].def;
@@ -77,7 +153,7 @@ private:
   void statement(const Stmt& s, Owned& owned) {
     for (size_t k = 0; k < s.operands.size(); ++k) {
       ValueId v = s.operands[k];
-      if (!scope_.count(v)) say(name(v) + " is not in scope in " + std::string(stmtText(s.kind)));
+      if (!scope_.count(v)) say(name(v) + " is not in scope in " + nameOf(s));
       if (!counts(v) || !counted_) continue;
       if (s.kind == StmtKind::Retain)
         owned[v] += 1;
@@ -85,8 +161,10 @@ private:
         owned[v] -= 1;
     }
     if (s.kind == StmtKind::Panic) reachable_ = false;
-    std::vector<ValueType> results;
-    for (ValueId v : s.results) results.push_back(fn_.typeOf(v));
+    if (s.kind == StmtKind::For && s.as<ForAttr>().mark == MarkKind::Parallel &&
+        !scope_.count(s.as<ForAttr>().work))
+      say(name(s.as<ForAttr>().work) + " is not in scope in parallel");
+    const std::vector<ValueType> results = typesOf(fn_, s.results);
     bool isBranch = s.kind == StmtKind::If || s.kind == StmtKind::Switch;
     for (size_t k = 0; k < s.regions.size(); ++k) {
       if (s.kind == StmtKind::While && k == 0) {
@@ -130,10 +208,22 @@ private:
   bool counted_;
   bool reachable_ = true;
   std::unordered_set<ValueId> scope_;
+  std::optional<ValueNames> names_;
   std::string problems_;
 };
 
 } // namespace
+
+std::string findMisfit(const Stmt& s) {
+  const Shape& shape = shapeOf(s);
+  const bool isAccess = std::holds_alternative<Access>(s.attr);
+  const bool paired = (s.operands.size() % 2 == 0) == (s.kind == StmtKind::Store);
+  if (shape.operands.holds(s.operands.size()) && shape.results.holds(s.results.size()) &&
+      (!isAccess || paired))
+    return {};
+  return nameOf(s) + " of " + std::to_string(s.operands.size()) + " operands and " +
+         std::to_string(s.results.size()) + " results";
+}
 
 std::string verify(const Module& module, bool counted) {
   std::string problems;

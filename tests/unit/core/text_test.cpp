@@ -119,7 +119,7 @@ TEST(CoreText, ErrorsNameTheLine) {
   Interner names;
   types::TypeStore types(names);
   Module m(types);
-  EXPECT_EQ(parseModule(m, "fn f () -> () {\n  %1 = frob\n}\n"), "line 2: no op `frob`");
+  EXPECT_EQ(parseModule(m, "fn f () -> () {\n  %1 = frob\n}\n"), "line 2, column 8: no op `frob`");
 }
 
 } // namespace

@@ -314,7 +314,7 @@ constexpr std::string_view rows = R"(
 fn row [N] (%x: f64[N], %k: i64) -> (f64[N]) {
   %r = nest (%i: N) -> collect[i] {
     %v = get %x[%i] : f64
-    %f = convert checked %k : f64
+    %f = convert saturate %k : f64
     %w = mul %v, %f : f64
     yield %w
   } : f64[N]
@@ -356,7 +356,7 @@ TEST(Destinations, AFunctionWritesItsArrayWhereTheCallerCollectsIt) {
   EXPECT_EQ(countOf(lowered.function("row.dest.0"), StmtKind::AllocArray), 0u);
   // What is only needed on the way has memory of its own.
   EXPECT_EQ(countOf(lowered.function("again.dest.0"), StmtKind::AllocArray), 0u);
-  EXPECT_NE(lowered.text("again.dest.0").find("call row "), std::string::npos);
+  EXPECT_NE(lowered.text("again.dest.0").find("call @row "), std::string::npos);
 }
 
 /// A stack of copied rows, under another name of its size, is written where the caller stacks it.
@@ -392,7 +392,7 @@ fn stacked [N, M, L] (%t: f64[N, M]) -> (f64[L, N, M]) {
   EXPECT_EQ(countOf(lowered.function("shifted"), StmtKind::AllocArray), 1u) << lowered.text("shifted");
   EXPECT_EQ(countOf(lowered.function("stacked"), StmtKind::AllocArray), 1u) << lowered.text("stacked");
   // What two results hold lies in memory of its own.
-  EXPECT_NE(lowered.text("twice").find("call shifted "), std::string::npos) << lowered.text("twice");
+  EXPECT_NE(lowered.text("twice").find("call @shifted "), std::string::npos) << lowered.text("twice");
 }
 
 /// How many statements of a kind stand in loops of the function, and run at every point.

@@ -1,0 +1,296 @@
+// Each pass of Loops, from text to text.
+#include "loops/frame_arrays.h"
+#include "loops/hoist_rows.h"
+#include "loops/loops_text.h"
+#include "loops/outline.h"
+#include "loops/ownership.h"
+
+namespace melix::loops {
+namespace {
+
+void countAll(Module& module) {
+  for (uint32_t f = 0; f < module.functions.size(); ++f)
+    insertCounts(module, module.functions[FunctionId(f)]);
+  EXPECT_EQ(verify(module, true), "");
+}
+
+TEST(InferModes, WhatIsGivenAwayIsOwnedThroughCalls) {
+  EXPECT_EQ(textAfter(R"(fn @outer(%x: data, %y: data) -> data {
+  %z = call @inner %x, %y : data
+  yield %z
+}
+
+fn @inner(%x: data, %y: data) -> data {
+  %one = const 1 : i64
+  %v = load %y[%one*%one] : f64
+  %u = ensure_unique %x : data
+  store %u[%one*%one] = %v
+  yield %u
+}
+)",
+                      inferModes, false),
+            R"(fn @outer(own %x: data, %y: data) -> data {
+  %z = call @inner %x, %y : data
+  yield %z
+}
+
+fn @inner(own %x: data, %y: data) -> data {
+  %one = const 1 : i64
+  %v = load %y[%one*%one] : f64
+  %u = ensure_unique %x : data
+  store %u[%one*%one] = %v
+  yield %u
+}
+)");
+}
+
+TEST(InsertCounts, EveryPathConsumesOnce) {
+  EXPECT_EQ(textAfter(R"(fn @f(%c: bool, own %x: data, %y: data) -> data, data {
+  %r = if %c : data {
+    yield %x
+  } {
+    yield %y
+  }
+  %s = load %y take : data
+  %t = load %y : data
+  yield %r, %s
+}
+)",
+                      countAll, false),
+            R"(fn @f(%c: bool, own %x: data, %y: data) -> data, data {
+  %r = if %c : data {
+    yield %x
+  } {
+    drop %x
+    retain %y
+    yield %y
+  }
+  %s = load %y take : data
+  %t = load %y : data
+  retain %t
+  drop %t
+  yield %r, %s
+}
+)");
+}
+
+TEST(InsertCounts, WhatIsUsedLaterIsRetainedBeforeItIsGivenAway) {
+  EXPECT_EQ(textAfter(R"(fn @f(own %x: data) -> data, f64 {
+  %one = const 1 : i64
+  %u = ensure_unique %x : data
+  %v = load %x[%one*%one] : f64
+  yield %u, %v
+}
+)",
+                      countAll, false),
+            R"(fn @f(own %x: data) -> data, f64 {
+  %one = const 1 : i64
+  retain %x
+  %u = ensure_unique %x : data
+  %v = load %x[%one*%one] : f64
+  drop %x
+  yield %u, %v
+}
+)");
+}
+
+TEST(PlaceInFrames, ASmallBlockThatCalleesReadLiesInTheFrame) {
+  EXPECT_EQ(textAfter(R"(fn @f(%v: f64) -> f64 {
+  %three = const 3 : i64
+  %one = const 1 : i64
+  %a = alloc f64 %three, %three : data
+  store %a[%three*%one] = %v
+  %u = ensure_unique %a : data
+  %r = call @first %u : f64
+  drop %u
+  %b = alloc f64 %three : data
+  %c = call @same %b : data
+  drop %c
+  yield %r
+}
+
+fn @first(%x: data) -> f64 {
+  %one = const 1 : i64
+  %r = load %x[%one*%one] : f64
+  yield %r
+}
+
+fn @same(own %x: data) -> data {
+  yield %x
+}
+)",
+                      placeInFrames),
+            R"(fn @f(%v: f64) -> f64 {
+  %three = const 3 : i64
+  %one = const 1 : i64
+  %a = frame f64 bytes 72 : data
+  store %a[%three*%one] = %v
+  %r = call @first %a : f64
+  %b = alloc f64 %three : data
+  %c = call @same %b : data
+  drop %c
+  yield %r
+}
+
+fn @first(%x: data) -> f64 {
+  %one = const 1 : i64
+  %r = load %x[%one*%one] : f64
+  yield %r
+}
+
+fn @same(own %x: data) -> data {
+  yield %x
+}
+)");
+}
+
+TEST(MarkClosed, FunctionsOfScalarsWithoutChecksThatCallSuch) {
+  EXPECT_EQ(textAfter(R"(fn @top(%a: f64) -> f64 {
+  %b = call @leaf %a : f64
+  yield %b
+}
+
+fn @leaf(%a: f64) -> f64 {
+  %b = mul %a, %a : f64
+  yield %b
+}
+
+fn @checks(%a: f64) -> f64 {
+  %c = cmp gt %a, %a : bool
+  check "no" %c
+  yield %a
+}
+
+fn @again(%a: f64) -> f64 {
+  %b = call @again %a : f64
+  yield %b
+}
+
+fn @array(%x: data) {
+  yield
+}
+)",
+                      markClosed),
+            R"(fn @top(%a: f64) -> f64 closed {
+  %b = call @leaf %a : f64
+  yield %b
+}
+
+fn @leaf(%a: f64) -> f64 closed {
+  %b = mul %a, %a : f64
+  yield %b
+}
+
+fn @checks(%a: f64) -> f64 {
+  %c = cmp gt %a, %a : bool
+  check "no" %c
+  yield %a
+}
+
+fn @again(%a: f64) -> f64 {
+  %b = call @again %a : f64
+  yield %b
+}
+
+fn @array(%x: data) {
+  yield
+}
+)");
+}
+
+TEST(OutlineKernels, ClosedBodiesBecomeKernelsAndOthersChunks) {
+  EXPECT_EQ(textAfter(R"(fn @f(%n: i64, %x: data, %l: data) {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %work = mul %n, %n : i64
+  for parallel(%work) %zero, %n { (%i)
+    store %x[%i*%one] = %i
+    yield
+  }
+  for parallel(%work) %zero, %n { (%j)
+    retain %l
+    drop %l
+    yield
+  }
+  yield
+}
+)",
+                      [](Module& module) { outlineKernels(module, FunctionId(0)); }),
+            R"(fn @f(%n: i64, %x: data, %l: data) {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %work = mul %n, %n : i64
+  launch @f.loop0 %n, %work, %x
+  launch @f.loop1 %n, %work, %l
+  yield
+}
+
+kernel @f.loop0(%0: i64, %1: i64, %x: data) named "f" {
+  %one = const 1 : i64
+  for points %0, %1 { (%i)
+    store %x[%i*%one] = %i
+    yield
+  }
+  yield
+}
+
+chunk @f.loop1(%0: i64, %1: i64, %l: data) named "f" {
+  for points %0, %1 { (%j)
+    retain %l
+    drop %l
+    yield
+  }
+  yield
+}
+)");
+}
+
+TEST(HoistRows, ABlockOfOnePointIsMadeByTheFirst) {
+  EXPECT_EQ(textAfter(R"(fn @f(%n: i64, %m: i64) {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  for %zero, %n { (%i)
+    %r = alloc f64 %m : data
+    %v = load %r[%i*%one] : f64
+    drop %r
+    yield
+  }
+  for polls %zero, %n { (%j)
+    %s = alloc f64 %m : data
+    drop %s
+    yield
+  }
+  yield
+}
+)",
+                      [](Module& module) { hoistRows(module, module.functions[FunctionId(0)]); }),
+            R"(fn @f(%n: i64, %m: i64) {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %0 = const 0 : data
+  %1 = const false : bool
+  %2, %3 = for %zero, %n, %0, %1 : data, bool { (%i, %4, %5)
+    %6 = if %5 : data {
+      yield %4
+    } {
+      drop %4
+      %7 = alloc f64 %m : data
+      yield %7
+    }
+    %8 = const true : bool
+    %v = load %6[%i*%one] : f64
+    yield %6, %8
+  }
+  drop %2
+  for polls %zero, %n { (%j)
+    %s = alloc f64 %m : data
+    drop %s
+    yield
+  }
+  yield
+}
+)");
+}
+
+} // namespace
+} // namespace melix::loops
