@@ -4,6 +4,7 @@
 #include "loops/hoist_rows.h"
 #include "loops/interchange.h"
 #include "loops/lower.h"
+#include "loops/merge_kernels.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
 #include "loops/verify.h"
@@ -77,36 +78,6 @@ void lowerFunctions(LowerContext& context, const std::vector<core::FunctionId>& 
   }
 }
 
-/// Leaves out the functions that nothing calls, such as those of which all calls give a destination.
-void dropUncalled(Module& module) {
-  std::vector<FunctionId> open;
-  std::unordered_set<FunctionId> called;
-  auto reach = [&](FunctionId f) {
-    if (f.valid() && called.insert(f).second) open.push_back(f);
-  };
-  for (uint32_t f = 0; f < module.functions.size(); ++f)
-    if (module.functions[FunctionId(f)].exported) reach(FunctionId(f));
-  if (open.empty()) return;
-  while (!open.empty()) {
-    FunctionId f = open.back();
-    open.pop_back();
-    for (const Stmt& s : module.functions[f].stmts)
-      if (s.kind == StmtKind::Call) reach(s.as<FunctionId>());
-  }
-  Store<FunctionId, Function> kept;
-  std::unordered_map<FunctionId, FunctionId> number;
-  for (uint32_t f = 0; f < module.functions.size(); ++f)
-    if (called.count(FunctionId(f)))
-      number[FunctionId(f)] = kept.add(std::move(module.functions[FunctionId(f)]));
-  for (uint32_t f = 0; f < kept.size(); ++f) {
-    Function& fn = kept[FunctionId(f)];
-    for (uint32_t k = 0; k < fn.stmts.size(); ++k)
-      if (Stmt& s = fn.stmts[StmtId(k)]; s.kind == StmtKind::Call) s.attr = number.at(s.as<FunctionId>());
-  }
-  module.functions = std::move(kept);
-  if (module.entry.valid()) module.entry = number.at(module.entry);
-}
-
 void insertAllCounts(Module& module) {
   for (uint32_t f = 0; f < module.functions.size(); ++f)
     insertCounts(module, module.functions[FunctionId(f)]);
@@ -138,6 +109,7 @@ constexpr Pass passes[] = {
     {"place_in_frames", placeInFrames, true},
     {"mark_closed", markClosed, true},
     {"outline_kernels", outlineAllKernels, true, &Options::parallel},
+    {"merge_kernels", mergeKernels, true, &Options::parallel},
     {"interchange", interchangeAll, true, &Options::interchange},
     {"hoist_rows", hoistAllRows, true},
 };

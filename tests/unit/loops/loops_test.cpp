@@ -379,7 +379,7 @@ fn twice [N, M] (%u: f64[N, M], %v: f64) -> (f64[N, M], f64[N, M]) {
 }
 fn stacked [N, M, L] (%t: f64[N, M]) -> (f64[L, N, M]) {
   %m = nest (%j: L) -> collect[j] {
-    %f = convert checked %j : f64
+    %f = convert saturate %j : f64
     %c = call @shifted %t, %f dims [N, M] : f64[N, M]
     yield %c
   } : f64[L, N, M]

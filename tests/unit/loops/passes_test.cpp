@@ -2,6 +2,7 @@
 #include "loops/frame_arrays.h"
 #include "loops/hoist_rows.h"
 #include "loops/loops_text.h"
+#include "loops/merge_kernels.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
 
@@ -290,6 +291,29 @@ TEST(HoistRows, ABlockOfOnePointIsMadeByTheFirst) {
   yield
 }
 )");
+}
+
+TEST(MergeKernels, EqualOnesBecomeOne) {
+  auto kernel = [](const std::string& name, const std::string& value, const std::string& check) {
+    return "kernel @" + name + "(%first: i64, %last: i64, %x: data) {\n  %v = const " + value + " : f64\n" +
+           "  %one = const 1 : i64\n  for points %first, %last { (%i)\n" + check +
+           "    store %x[%i*%one] = %v\n    yield\n  }\n  yield\n}\n\n";
+  };
+  auto kernelsOf = [&](const std::string& secondValue, const std::string& check) {
+    const std::string text =
+        "fn @main(%x: data, %n: i64) exported {\n  launch @a %n, %n, %x\n  launch @b %n, %n, %x\n"
+        "  yield\n}\n\n" +
+        kernel("a", "1.0", check) + kernel("b", secondValue, check);
+    const std::string after = textAfter(text, mergeKernels);
+    size_t count = 0;
+    for (size_t at = after.find("kernel @"); at != std::string::npos; at = after.find("kernel @", at + 1))
+      ++count;
+    return count;
+  };
+  EXPECT_EQ(kernelsOf("1.0", ""), 1u);
+  EXPECT_EQ(kernelsOf("2.0", ""), 2u);
+  const std::string check = "    %c = cmp lt %i, %last : bool\n    check \"odd\" %c\n";
+  EXPECT_EQ(kernelsOf("1.0", check), 2u); // a panic tells the place
 }
 
 } // namespace
