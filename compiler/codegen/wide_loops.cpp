@@ -18,13 +18,21 @@ bool isPlain(const loops::Function& fn, loops::RegionId region) {
   return std::ranges::all_of(fn.regions[region].stmts, [&](loops::StmtId id) {
     const loops::Stmt& s = fn.stmts[id];
     switch (s.kind) {
-    case StmtKind::For:
-    case StmtKind::While:
-    case StmtKind::Check:
-    case StmtKind::Panic:
-    case StmtKind::CopyBytes:
-    case StmtKind::ZeroBytes: return false;
-    default: return std::ranges::all_of(s.regions, [&](loops::RegionId r) { return isPlain(fn, r); });
+    case StmtKind::Const:
+    case StmtKind::Scalar:
+    case StmtKind::PointerOf:
+    case StmtKind::AddressOf:
+    case StmtKind::Load:
+    case StmtKind::Store:
+    case StmtKind::Scratch:
+    case StmtKind::KeepAlive:
+    case StmtKind::Call: // of a closed function, else the vectoriser leaves the loop alone
+    case StmtKind::If:
+    case StmtKind::Switch:
+    case StmtKind::Tag:
+    case StmtKind::Yield:
+      return std::ranges::all_of(s.regions, [&](loops::RegionId r) { return isPlain(fn, r); });
+    default: return false;
     }
   });
 }
