@@ -93,7 +93,7 @@ void FunctionEmitter::emitFor(const Stmt& s) {
   phis[0]->addIncoming(b_.CreateNSWAdd(phis[0], b_.getInt64(1)), b_.GetInsertBlock());
   for (size_t k = 1; k < phis.size(); ++k) phis[k]->addIncoming(next[k - 1], b_.GetInsertBlock());
   llvm::BranchInst* back = b_.CreateBr(head);
-  if (fn_.kind != loops::FunctionKind::Orchestration) adviseVectoriser(*back, isWide(fn_, s));
+  if (fn_.kind != loops::FunctionKind::Orchestration) adviseVectoriser(*back, widthOf(fn_, s));
   b_.SetInsertPoint(done);
   for (size_t k = 0; k < s.results.size(); ++k) set(s.results[k], phis[k + 1]);
 }

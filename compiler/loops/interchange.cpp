@@ -20,14 +20,20 @@ class Interchanger {
 public:
   Interchanger(const Module& module, Function& fn) : module_(module), fn_(fn) {}
 
-  void run(RegionId region) {
+  /// Whether anything in the region was changed. A loop around that stays as it is: code would grow by three
+  /// at each level.
+  bool run(RegionId region) {
+    bool changed = false;
     std::vector<StmtId> out;
     const std::vector<StmtId> stmts = fn_.regions[region].stmts;
     for (StmtId id : stmts) {
+      bool inside = false;
       const std::vector<RegionId> regions = fn_.stmts[id].regions;
-      for (RegionId inner : regions) run(inner);
-      const size_t chains = chainsIn(fn_.stmts[id]);
-      if (chains == 0 || tileOf(fn_.stmts[id]) < fewPoints) {
+      for (RegionId inner : regions) inside |= run(inner);
+      const size_t chains = inside ? 0 : chainsIn(fn_.stmts[id]);
+      const bool taken = chains > 0 && tileOf(fn_.stmts[id]) >= fewPoints;
+      changed |= inside || taken;
+      if (!taken) {
         out.push_back(id);
         continue;
       }
@@ -35,6 +41,7 @@ public:
       out.insert(out.end(), made.begin(), made.end());
     }
     fn_.regions[region].stmts = std::move(out);
+    return changed;
   }
 
 private:

@@ -14,8 +14,9 @@
 //
 // A loop of points is taken if it is closed, some loop right inside of it sums floats in a chain, with ends
 // that are the same at all points, and writes nothing, and neither checks nor carried values are needed
-// before the last of those loops ends. Every chain takes its terms in its order. Requires: counts inserted.
-// Keeps: bits, every effect in its order.
+// before the last of those loops ends. Of loops around each other the innermost is: a body may be there
+// thrice, for whole tiles, for what is left and as it was. Every chain takes its terms in its order.
+// Requires: counts inserted. Keeps: bits, every effect in its order.
 
 #include "loops/ir.h"
 

@@ -171,7 +171,7 @@ void Lower::turnOdometer(const Sweep& sweep, const std::vector<uint32_t>& axes, 
 std::vector<ValueId> Lower::sweepRow(const core::Op& op, Sweep& sweep, const Blocks& blocks, ValueId first,
                                      ValueId end, std::vector<ValueId> carried) {
   ForAttr points;
-  points.mark = MarkKind::Points;
+  if (!sweep.withAccs) points.mark = MarkKind::Points;
   auto point = [&](ValueId k, std::vector<ValueId> state) {
     sweep.axes[blocks.inner] = k;
     return sweepLevel(op, sweep, static_cast<uint32_t>(sweep.order.size()), std::move(state));

@@ -39,7 +39,7 @@ bool isChain(const Module& module, const Function& fn, const Stmt& s) {
 PointTile::PointTile(const Module& module, Builder& b, const Stmt& loop, ValueId first, ValueId count,
                      int64_t most)
     : module_(module), b_(b), fn_(b.fn), point_(fn_.regions[loop.regions[0]].params[0]), first_(first),
-      count_(count), most_(most), isWhole_(b.asConstant(count) != nullptr) {
+      count_(count), most_(most), isWide_(b.asConstant(count) != nullptr) {
   const Region& body = fn_.regions[loop.regions[0]];
   carried_.assign(body.params.begin() + 1, body.params.end());
   note(loop.regions[0]);
@@ -65,7 +65,7 @@ void PointTile::countUses(std::span<const StmtId> stmts, Counts& uses) const {
 // ----------------------------------------------------------------------------------------------------------
 
 /// What is the same at all points is done once; the rest between two chains in a sweep of its own. After the
-/// last one `moves` are made.
+/// last one `moves` are made. A tile has points, so that what is done once would be done at one of them.
 void PointTile::splitAtChains(std::span<const StmtId> stmts, std::vector<Move> moves) {
   std::vector<StmtId> open;
   for (StmtId id : stmts) {
@@ -113,8 +113,7 @@ void PointTile::sweep(std::span<const StmtId> stmts, std::vector<Move> moves) {
   if (moves.empty()) return; // nothing else is seen
   auto reads = [&](StmtId id) { return fn_.stmts[id].kind == StmtKind::Load; };
   ForAttr points;
-  if (isWhole_ && std::ranges::any_of(stmts, reads))
-    points.mark = MarkKind::Points; // others are not worth it
+  if (isWide_ && std::ranges::any_of(stmts, reads)) points.mark = MarkKind::Points; // others are not worth it
   b_.carryLoop(
       b_.integer(0), count_, {},
       [&](ValueId u, const std::vector<ValueId>& none) {
@@ -144,7 +143,7 @@ std::vector<PointTile::Move> PointTile::neededLater(std::span<const StmtId> stmt
 
 std::vector<ValueId> PointTile::sweepRest(std::span<const StmtId> stmts, std::vector<ValueId> carried) {
   ForAttr points;
-  if (isWhole_) points.mark = MarkKind::Points;
+  if (isWide_) points.mark = MarkKind::Points;
   return b_.carryLoop(
       b_.integer(0), count_, std::move(carried),
       [&](ValueId u, const std::vector<ValueId>& values) {

@@ -63,7 +63,7 @@ private:
   ValueId point_; ///< the loop's index
   ValueId first_, count_;
   int64_t most_;
-  bool isWhole_;                 ///< it is known how many there are: only then is it worth to widen the loops
+  bool isWide_;                  ///< it is known how many there are: only then is it worth to widen the loops
   std::vector<ValueId> carried_; ///< parameters of the loop
   std::unordered_set<ValueId> made_; ///< in the body, and its parameters
   Counts uses_;                      ///< in the body

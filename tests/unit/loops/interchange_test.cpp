@@ -71,6 +71,31 @@ TEST(Interchange, FewPointsStayAsTheyAre) {
   EXPECT_EQ(shape(products("8", "100")), "p(p(ss(p)p))");
 }
 
+TEST(Interchange, OneOfSeveralLoopsAroundEachOtherIsTaken) {
+  // Over %i: %s, over %j: %t, each time of %s. Only points of %j are swept inside of %t.
+  const std::string text = R"(fn main [N, K] (%x: f64[N, K], %y: f64[16, K]) -> (f64[N]) {
+  %r = nest (%i: N) -> collect[i] {
+    %s = nest (%k: K) -> keep[] sum chain {
+      %a = get %x[%i, %k] : f64
+      yield %a
+    } : f64
+    %u = nest (%j: 16) -> keep[] sum chain {
+      %t = nest (%l: K) -> keep[] sum chain {
+        %b = get %y[%j, %l] : f64
+        %c = mul %b, %s : f64
+        yield %c
+      } : f64
+      yield %t
+    } : f64
+    yield %u
+  } : f64[N]
+  yield %r
+}
+)";
+  EXPECT_EQ(shape(text), "p(s(p)p(ss(ss(p)s)p))");
+  EXPECT_EQ(shape(text, false), "p(s(p)p(s(p)))");
+}
+
 TEST(Interchange, WhatMayPanicRunsInOrder) {
   EXPECT_EQ(shape(products("128", "100", "    check index \"\" %p dims [10]\n")), "p(p(p))");
 }
