@@ -73,18 +73,17 @@ private:
     return last;
   }
 
-  /// Whether a statement, and all in it, may run before those of the point in front of it.
+  /// Whether a statement may run before those of the point in front of it.
   bool isEarly(const Stmt& s, std::span<const ValueId> carried) const {
-    if (s.kind == StmtKind::Check || s.kind == StmtKind::While || s.kind == StmtKind::Store) return false;
-    if (s.kind == StmtKind::Call && !module_.functions[s.as<FunctionId>()].inlined) return false;
-    for (ValueId v : s.results)
-      if (fn_.typeOf(v).cls != ClassKind::Scalar) return false;
-    for (ValueId v : s.operands)
-      if (std::ranges::find(carried, v) != carried.end()) return false;
-    return std::ranges::all_of(s.regions, [&](RegionId r) {
-      return std::ranges::all_of(fn_.regions[r].stmts,
-                                 [&](StmtId id) { return isEarly(fn_.stmts[id], carried); });
-    });
+    auto isScalar = [&](ValueId v) { return fn_.typeOf(v).cls == ClassKind::Scalar; };
+    return isPlain(module_, fn_, s) && std::ranges::all_of(s.results, isScalar) && !uses(s, carried);
+  }
+  bool uses(const Stmt& s, std::span<const ValueId> values) const {
+    auto isOne = [&](ValueId v) { return std::ranges::find(values, v) != values.end(); };
+    return std::ranges::any_of(s.operands, isOne) || std::ranges::any_of(s.regions, [&](RegionId r) {
+             return std::ranges::any_of(fn_.regions[r].stmts,
+                                        [&](StmtId id) { return uses(fn_.stmts[id], values); });
+           });
   }
 
   /// So many points, evenly if it is known how many there are.

@@ -6,25 +6,21 @@ namespace melix::loops {
 
 using core::OpKind;
 
-namespace {
-
-bool isPlain(const Module& module, const Function& fn, RegionId region) {
-  return std::ranges::all_of(fn.regions[region].stmts, [&](StmtId id) {
-    const Stmt& s = fn.stmts[id];
-    const bool plain = dependsOnOperands(s) || s.kind == StmtKind::If || s.kind == StmtKind::For ||
-                       s.kind == StmtKind::Yield ||
-                       (s.kind == StmtKind::Call && module.functions[s.as<FunctionId>()].inlined);
-    auto isCounted = [&](ValueId v) { return fn.typeOf(v).counted(); };
-    return plain && std::ranges::none_of(s.results, isCounted) &&
-           std::ranges::all_of(s.regions, [&](RegionId r) { return isPlain(module, fn, r); });
-  });
-}
-
-} // namespace
-
 bool dependsOnOperands(const Stmt& s) {
   return s.kind == StmtKind::Const || s.kind == StmtKind::Scalar || s.kind == StmtKind::AddressOf ||
          s.kind == StmtKind::PointerOf || s.kind == StmtKind::Load;
+}
+
+bool isPlain(const Module& module, const Function& fn, const Stmt& s) {
+  const bool plain = dependsOnOperands(s) || s.kind == StmtKind::If || s.kind == StmtKind::For ||
+                     s.kind == StmtKind::Yield ||
+                     (s.kind == StmtKind::Call && module.functions[s.as<FunctionId>()].inlined);
+  auto isCounted = [&](ValueId v) { return fn.typeOf(v).counted(); };
+  return plain && std::ranges::none_of(s.results, isCounted) &&
+         std::ranges::all_of(s.regions, [&](RegionId r) {
+           return std::ranges::all_of(fn.regions[r].stmts,
+                                      [&](StmtId id) { return isPlain(module, fn, fn.stmts[id]); });
+         });
 }
 
 bool isChain(const Module& module, const Function& fn, const Stmt& s) {
@@ -33,7 +29,7 @@ bool isChain(const Module& module, const Function& fn, const Stmt& s) {
     return type.cls == ClassKind::Scalar && types::isFloatKind(type.scalar);
   };
   return s.kind == StmtKind::For && s.as<ForAttr>().mark != MarkKind::Parallel &&
-         std::ranges::any_of(s.results, isFloat) && isPlain(module, fn, s.regions[0]);
+         std::ranges::any_of(s.results, isFloat) && isPlain(module, fn, s);
 }
 
 PointTile::PointTile(const Module& module, Builder& b, const Stmt& loop, ValueId first, ValueId count,

@@ -12,8 +12,9 @@ namespace melix::loops {
 
 /// Whether a statement gives the same wherever its operands do, as long as nothing is written.
 bool dependsOnOperands(const Stmt& s);
-/// Whether a loop sums up floats one after another, and what is inside could be done for many points in turn:
-/// without stores, checks and calls of anything but elementary functions.
+/// Whether a statement, with all in it, writes nothing, checks nothing and calls elementary functions only.
+bool isPlain(const Module& module, const Function& fn, const Stmt& s);
+/// Whether a loop sums up floats one after another, and is plain: it could be done for many points in turn.
 bool isChain(const Module& module, const Function& fn, const Stmt& s);
 
 class PointTile {
