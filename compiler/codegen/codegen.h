@@ -2,7 +2,7 @@
 // Loops to machine code: LLVM IR, a short pipeline, an object file, and the table that maps return addresses
 // to Melix functions and lines. No file is read or written.
 
-#include "loops/ir.h"
+#include "loops/loops.h"
 #include "source/source.h"
 
 #include <map>
@@ -17,10 +17,13 @@ enum class TargetKind : uint8_t {
   Portable, ///< x86-64-v3
 };
 
+/// What schedules ask of the processor.
+const loops::Machine& machineOf(TargetKind target);
+
 struct Options {
   TargetKind target = TargetKind::Host;
   bool optimise = true;                 ///< false: LLVM's passes are left out (`-O0`)
-  bool vectorise = true;                ///< loops of nests are widened
+  bool vectorise = false;               ///< LLVM widens what loops it can: a twin of lanes, for tests
   const SourceStore* sources = nullptr; ///< for places in traces; without it there are none
   std::string sourceName = "melix";     ///< of the compile unit
 };
@@ -65,6 +68,9 @@ struct Compiled {
   std::map<core::FunctionId, std::string> entries;
   std::string error; ///< of the code generator itself: a bug; empty if all is well
 };
+
+/// How Loops are made for that: in lanes if it is optimised.
+loops::Options loopOptions(const Options& options);
 
 /// Machine code, made by as many threads as there are processors. The bytes do not depend on their number.
 Compiled compile(const loops::Module& module, const Options& options);

@@ -2,7 +2,7 @@
 #include "codegen/function_emitter.h"
 
 #include "codegen/debug_info.h"
-#include "codegen/wide_loops.h"
+#include "codegen/lane_emitter.h"
 
 namespace melix::codegen {
 
@@ -72,7 +72,15 @@ void FunctionEmitter::poll() {
 }
 
 void FunctionEmitter::emitFor(const Stmt& s) {
-  llvm::Value *begin = value(s.operands[0]), *end = value(s.operands[1]);
+  if (s.as<ForAttr>().lanes > 0) return emitLanes(*this, s);
+  Values carried;
+  for (size_t k = 2; k < s.operands.size(); ++k) carried.push_back(value(s.operands[k]));
+  carried = emitTurns(s, value(s.operands[0]), std::move(carried));
+  for (size_t k = 0; k < s.results.size(); ++k) set(s.results[k], carried[k]);
+}
+
+FunctionEmitter::Values FunctionEmitter::emitTurns(const Stmt& s, llvm::Value* begin, Values carried) {
+  llvm::Value* end = value(s.operands[1]);
   llvm::BasicBlock *head = block("for"), *body = block("body"), *done = block("done");
   llvm::BasicBlock* from = b_.GetInsertBlock();
   b_.CreateBr(head);
@@ -84,7 +92,7 @@ void FunctionEmitter::emitFor(const Stmt& s) {
     set(p, phis.back());
   }
   phis[0]->addIncoming(begin, from);
-  for (size_t k = 1; k < phis.size(); ++k) phis[k]->addIncoming(value(s.operands[k + 1]), from);
+  for (size_t k = 1; k < phis.size(); ++k) phis[k]->addIncoming(carried[k - 1], from);
   b_.CreateCondBr(b_.CreateICmpSLT(phis[0], end), body, done);
   b_.SetInsertPoint(body);
   Values next = region(s.regions[0]);
@@ -92,10 +100,9 @@ void FunctionEmitter::emitFor(const Stmt& s) {
   if (s.as<ForAttr>().polls) poll();
   phis[0]->addIncoming(b_.CreateNSWAdd(phis[0], b_.getInt64(1)), b_.GetInsertBlock());
   for (size_t k = 1; k < phis.size(); ++k) phis[k]->addIncoming(next[k - 1], b_.GetInsertBlock());
-  llvm::BranchInst* back = b_.CreateBr(head);
-  if (fn_.kind != loops::FunctionKind::Orchestration) adviseVectoriser(*back, widthOf(fn_, s));
+  b_.CreateBr(head);
   b_.SetInsertPoint(done);
-  for (size_t k = 0; k < s.results.size(); ++k) set(s.results[k], phis[k + 1]);
+  return {phis.begin() + 1, phis.end()};
 }
 
 void FunctionEmitter::emitWhile(const Stmt& s) {

@@ -7,8 +7,6 @@ namespace melix::codegen {
 using loops::FunctionKind;
 using loops::StmtKind;
 
-namespace {}
-
 FunctionEmitter::FunctionEmitter(ModuleEmitter& module, loops::FunctionId id)
     : m_(module), fn_(module.unit.module.functions[id]), id_(id), b_(module.context) {}
 
@@ -142,9 +140,15 @@ FunctionEmitter::Values FunctionEmitter::region(loops::RegionId r) {
   return out;
 }
 
+void FunctionEmitter::emitScalar(const Stmt& s) {
+  Values operands;
+  for (ValueId v : s.operands) operands.push_back(value(v));
+  setResult(s, ops_.apply(s.as<loops::ScalarAttr>(), operands, fn_.typeOf(s.results[0]).scalar));
+}
+
 void FunctionEmitter::statement(const Stmt& s) {
   switch (s.kind) {
-  case StmtKind::Const: return emitConst(s);
+  case StmtKind::Const: return setResult(s, ops_.constant(fn_.typeOf(s.results[0]), s.as<uint64_t>()));
   case StmtKind::Text: return setResult(s, m_.text(s.as<std::string>()));
   case StmtKind::Scalar: return emitScalar(s);
   case StmtKind::PointerOf: return setResult(s, value(s.operands[0]));

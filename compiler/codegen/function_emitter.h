@@ -1,8 +1,8 @@
 #pragma once
-// Internal: one function of Loops as LLVM IR. One file for each group of statements: emit_scalar,
-// emit_memory, emit_control, emit_runtime.
+// Internal: one function of Loops as LLVM IR. One file for each group of statements:
+// emit_memory, emit_control, emit_runtime; loops whose turns run side by side are of LaneEmitter.
 
-#include "codegen/emitter.h"
+#include "codegen/scalar_ops.h"
 
 #include <unordered_map>
 
@@ -16,6 +16,8 @@ public:
   void run();
 
 private:
+  friend class LaneEmitter;
+  friend void emitLanes(FunctionEmitter& host, const loops::Stmt& loop);
   using Stmt = loops::Stmt;
   using ValueId = loops::ValueId;
   using Values = std::vector<llvm::Value*>;
@@ -44,18 +46,6 @@ private:
   Values region(loops::RegionId r);
   void statement(const Stmt& s);
 
-  // emit_scalar.cpp
-  void emitConst(const Stmt& s);
-  void emitScalar(const Stmt& s);
-  llvm::Value* binary(core::OpKind op, llvm::Value* a, llvm::Value* b, types::TypeKind kind);
-  llvm::Value* floorDivide(llvm::Value* a, llvm::Value* b, types::TypeKind kind, bool remainder);
-  llvm::Value* minMax(bool min, llvm::Value* a, llvm::Value* b, types::TypeKind kind);
-  llvm::Value* compare(ops::CmpKind how, llvm::Value* a, llvm::Value* b, types::TypeKind kind);
-  llvm::Value* convert(llvm::Value* v, types::TypeKind from, types::TypeKind to, ops::ConvertMode mode);
-  llvm::Value* saturateInt(llvm::Value* v, types::TypeKind from, types::TypeKind to);
-  llvm::Value* withoutNanBits(llvm::Value* v);
-  llvm::Value* isNan(llvm::Value* v) { return b_.CreateFCmpUNO(v, v); }
-
   // emit_memory.cpp
   llvm::Value* address(const Stmt& s, size_t operandCount);
   void emitLoad(const Stmt& s);
@@ -73,6 +63,9 @@ private:
   void emitIf(const Stmt& s);
   void emitSwitch(const Stmt& s);
   void emitFor(const Stmt& s);
+  /// From `begin` on with these carried values; gives what is carried in the end.
+  Values emitTurns(const Stmt& s, llvm::Value* begin, Values carried);
+  void emitScalar(const Stmt& s);
   void emitWhile(const Stmt& s);
   void emitCall(const Stmt& s);
   void emitLaunch(const Stmt& s);
@@ -92,6 +85,7 @@ private:
   const loops::Function& fn_;
   loops::FunctionId id_;
   llvm::IRBuilder<> b_;
+  ScalarOps ops_{m_, b_};
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock* entry_ = nullptr; ///< holds slots only
   llvm::Value* task_ = nullptr;       ///< null in a kernel

@@ -31,6 +31,14 @@ std::string hostFeatures(llvm::CodeGenOptLevel level) {
   return features.getString();
 }
 
+/// Whether the processor has all of these.
+bool hasFeatures(llvm::StringRef names) {
+  static const auto host = llvm::sys::getHostCPUFeatures();
+  llvm::SmallVector<llvm::StringRef, 8> all;
+  names.split(all, ' ');
+  return llvm::all_of(all, [](llvm::StringRef name) { return host.lookup(name); });
+}
+
 const llvm::Target* target() {
   static const llvm::Target* const found = [] {
     llvm::InitializeNativeTarget();
@@ -42,6 +50,20 @@ const llvm::Target* target() {
 }
 
 } // namespace
+
+const loops::Machine& machineOf(TargetKind target) {
+  constexpr std::string_view portable = "avx2 fma"; // x86-64-v3
+  for (const loops::Machine& machine : loops::machines)
+    if (target == TargetKind::Host ? hasFeatures(machine.features) : machine.features == portable)
+      return machine;
+  return std::end(loops::machines)[-1];
+}
+
+loops::Options loopOptions(const Options& options) {
+  loops::Options out;
+  if (options.optimise && !options.vectorise) out.machine = &machineOf(options.target);
+  return out;
+}
 
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options, bool hasLoops) {
   llvm::TargetOptions settings;

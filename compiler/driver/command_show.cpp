@@ -117,7 +117,9 @@ int showCore(const Invocation& invocation, session::Session& session) {
 
 /// The stages from `loops` on.
 int showMachine(const Invocation& invocation, session::Session& session) {
-  std::optional<loops::Module> module = loopsOf(session, invocation.code);
+  const codegen::Options options =
+      codegenOptions(session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
+  std::optional<loops::Module> module = loopsOf(session, options);
   if (!module) return Failure;
   if (invocation.stage == StageKind::Loops) {
     writeOutput(loops::print(*module, [&](core::LocId loc) {
@@ -128,10 +130,6 @@ int showMachine(const Invocation& invocation, session::Session& session) {
     }));
     return Success;
   }
-  codegen::Options options;
-  options.optimise = invocation.code.optimise;
-  options.sources = &session.sources;
-  options.target = targetOf(invocation.code, codegen::TargetKind::Host);
   auto kind = invocation.stage == StageKind::Llvm ? codegen::TextKind::Ir : codegen::TextKind::Assembly;
   writeOutput(codegen::compileToText(*module, options, kind));
   return Success;

@@ -76,10 +76,9 @@ bool advanceProgram(const ProgramSource& program, session::Session& session, ses
   return reported(session, ok);
 }
 
-std::optional<loops::Module> loopsOf(session::Session& session, const CodeOptions& code) {
-  loops::Options options;
+std::optional<loops::Module> loopsOf(session::Session& session, const codegen::Options& code) {
+  loops::Options options = codegen::loopOptions(code);
   options.verify = verifies();
-  options.interchange = code.optimise;
   loops::Result lowered = loops::fromCore(session.module(), options);
   if (!lowered.error && lowered.bug.empty()) return std::move(lowered.module);
   writeProblem(lowered.error ? "this is not compiled yet: " + lowered.error->what
@@ -87,14 +86,20 @@ std::optional<loops::Module> loopsOf(session::Session& session, const CodeOption
   return std::nullopt;
 }
 
-std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& code,
-                                             codegen::TargetKind target) {
-  std::optional<loops::Module> module = loopsOf(session, code);
-  if (!module) return std::nullopt;
+codegen::Options codegenOptions(const session::Session& session, const CodeOptions& code,
+                                codegen::TargetKind target) {
   codegen::Options options;
   options.target = target;
   options.optimise = code.optimise;
   options.sources = &session.sources;
+  return options;
+}
+
+std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& code,
+                                             codegen::TargetKind target) {
+  const codegen::Options options = codegenOptions(session, code, target);
+  std::optional<loops::Module> module = loopsOf(session, options);
+  if (!module) return std::nullopt;
   codegen::Compiled compiled = codegen::compile(*module, options);
   if (!compiled.error.empty()) {
     writeProblem("a bug of the code generator: " + compiled.error);

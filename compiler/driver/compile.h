@@ -28,7 +28,10 @@ bool advanceProgram(const ProgramSource& program, session::Session& session, ses
 /// Writes diagnostics, or the compiler's own bug; returns `ok`.
 bool reported(const session::Session& session, bool ok);
 /// Optimised Core to Loops; says on standard error what is not compiled yet.
-std::optional<loops::Module> loopsOf(session::Session& session, const CodeOptions& code);
+std::optional<loops::Module> loopsOf(session::Session& session, const codegen::Options& code);
+/// What the code generator is told.
+codegen::Options codegenOptions(const session::Session& session, const CodeOptions& code,
+                                codegen::TargetKind target);
 /// Optimised Core to an object; says on standard error what is not compiled yet.
 std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& options,
                                              codegen::TargetKind target);

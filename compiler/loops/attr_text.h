@@ -92,13 +92,16 @@ void attrFor(auto& io, auto& s) {
   auto& a = io.template attr<ForAttr>(s);
   io.mark(a);
   io.flag("polls", a.polls);
+  io.implied("vector", a.lanes, [] { return 0U; });
+  io.implied("unroll", a.unroll, [&a] { return a.lanes > 0 ? 1U : 0U; });
+  io.implied("rows", a.rows, [] { return 0U; });
   io.operands(s);
 }
 
 /// `s` is a statement whose kind is known, constant for a writer.
 void statement(auto& io, auto& s) {
   switch (s.kind) {
-#define STMT(Kind, Text, Closed, Attribute, ...)                                                             \
+#define STMT(Kind, Text, Site, Attribute, ...)                                                               \
   case StmtKind::Kind: return attr##Attribute(io, s);
 #include "loops/stmts.def"
   }

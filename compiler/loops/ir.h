@@ -46,6 +46,17 @@ enum class StmtKind : uint8_t {
 #include "loops/stmts.def"
 };
 
+/// Where a statement of a kind may stand.
+enum class SiteKind : uint8_t { Host, Kernel, Lane };
+constexpr SiteKind siteOf(StmtKind kind) {
+  using enum SiteKind;
+  constexpr SiteKind sites[] = {
+#define STMT(Kind, Text, Site, ...) Site,
+#include "loops/stmts.def"
+  };
+  return sites[static_cast<size_t>(kind)];
+}
+
 struct Value {
   ValueType type;
   StmtId def;       ///< none for a region parameter
@@ -117,7 +128,10 @@ enum class MarkKind : uint8_t {
 };
 struct ForAttr {
   MarkKind mark = MarkKind::Serial;
-  bool polls = false; ///< looks for cancellation at its back-edge
+  bool polls = false;  ///< looks for cancellation at its back-edge
+  uint32_t lanes = 0;  ///< so many turns side by side, as a vector register holds; 0: one after another
+  uint32_t unroll = 0; ///< so many times the lanes at once; of a loop in lanes
+  uint32_t rows = 0;   ///< so many turns together, inside of the loops in it; 0: one after another
   ValueId work; ///< of a parallel loop: an estimate of the whole in nanoseconds; an operand of the launch
 };
 

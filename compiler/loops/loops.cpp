@@ -1,8 +1,9 @@
 #include "loops/loops.h"
 
+#include "loops/choose_lanes.h"
 #include "loops/frame_arrays.h"
 #include "loops/hoist_rows.h"
-#include "loops/interchange.h"
+#include "loops/jam_rows.h"
 #include "loops/lower.h"
 #include "loops/merge_kernels.h"
 #include "loops/outline.h"
@@ -78,40 +79,49 @@ void lowerFunctions(LowerContext& context, const std::vector<core::FunctionId>& 
   }
 }
 
-void insertAllCounts(Module& module) {
-  for (uint32_t f = 0; f < module.functions.size(); ++f)
-    insertCounts(module, module.functions[FunctionId(f)]);
+/// A pass over functions, for all those that there are when it begins.
+template <void (*pass)(const Module&, Function&)>
+void each(Module& module, const Options&) {
+  for (uint32_t f = 0; f < module.functions.size(); ++f) pass(module, module.functions[FunctionId(f)]);
+}
+template <void (*pass)(Module&)>
+void whole(Module& module, const Options&) {
+  pass(module);
 }
 
-void outlineAllKernels(Module& module) {
+void outlineAllKernels(Module& module, const Options&) {
   auto count = static_cast<uint32_t>(module.functions.size());
   for (uint32_t f = 0; f < count; ++f) outlineKernels(module, FunctionId(f));
 }
 
-void hoistAllRows(Module& module) {
-  for (uint32_t f = 0; f < module.functions.size(); ++f) hoistRows(module, module.functions[FunctionId(f)]);
+/// Bodies of elementary functions are widened where they are called.
+void chooseAllLanes(Module& module, const Options& options) {
+  for (uint32_t f = 0; f < module.functions.size(); ++f)
+    if (Function& fn = module.functions[FunctionId(f)]; !fn.inlined)
+      chooseLanes(module, fn, *options.machine);
 }
 
-void interchangeAll(Module& module) {
-  for (uint32_t f = 0; f < module.functions.size(); ++f) interchange(module, module.functions[FunctionId(f)]);
-}
+bool always(const Options&) { return true; }
+bool onPool(const Options& options) { return options.parallel; }
+bool hasLanes(const Options& options) { return options.machine != nullptr; }
 
 struct Pass {
   const char* name;
-  void (*run)(Module&);
-  bool counted;                     ///< from here on every owned value is consumed once
-  bool Options::* wanted = nullptr; ///< only if this is set
+  void (*run)(Module&, const Options&);
+  bool counted; ///< from here on every owned value is consumed once
+  bool (*wanted)(const Options&) = always;
 };
 
 constexpr Pass passes[] = {
-    {"infer_modes", inferModes, false},
-    {"insert_counts", insertAllCounts, true},
-    {"place_in_frames", placeInFrames, true},
-    {"mark_closed", markClosed, true},
-    {"outline_kernels", outlineAllKernels, true, &Options::parallel},
-    {"merge_kernels", mergeKernels, true, &Options::parallel},
-    {"interchange", interchangeAll, true, &Options::interchange},
-    {"hoist_rows", hoistAllRows, true},
+    {"infer_modes", whole<inferModes>, false},
+    {"insert_counts", each<insertCounts>, true},
+    {"place_in_frames", whole<placeInFrames>, true},
+    {"mark_closed", whole<markClosed>, true},
+    {"outline_kernels", outlineAllKernels, true, onPool},
+    {"merge_kernels", whole<mergeKernels>, true, onPool},
+    {"choose_lanes", chooseAllLanes, true, hasLanes},
+    {"jam_rows", each<jamRows>, true, hasLanes},
+    {"hoist_rows", each<hoistRows>, true},
 };
 
 std::string findBug(const Module& module, bool counted, const char* pass) {
@@ -141,8 +151,8 @@ Result fromCore(const core::Module& core, const Options& options) {
   look(false, "lower");
   for (const Pass& pass : passes) {
     if (!result.bug.empty()) break;
-    if (pass.wanted && !(options.*pass.wanted)) continue;
-    pass.run(result.module);
+    if (!pass.wanted(options)) continue;
+    pass.run(result.module, options);
     look(pass.counted, pass.name);
   }
   return result;

@@ -2,22 +2,22 @@
 // The stage: optimised Core in, Loops out.
 
 #include "loops/ir.h"
+#include "loops/machine.h"
 
 #include <functional>
 
 namespace melix::loops {
 
 struct Options {
-  bool parallel = true;    ///< nests on the pool
-  bool interchange = true; ///< points of nests inside of their chains
-  bool verify = false;     ///< look at the module after every pass
+  bool parallel = true;             ///< nests on the pool
+  const Machine* machine = nullptr; ///< points of nests run in its lanes; none: one after another
+  bool verify = false;              ///< look at the module after every pass
   /// Told of the module after every pass, `lower` first.
   std::function<void(const Module&, const char* pass)> afterPass;
 };
 
-/// lower → infer modes → insert counts → outline kernels → interchange. Functions that the roots do not reach
-/// are left out. Requires: verified Core without derivatives, closures and `apply`. What is not compiled yet
-/// is told by `error`.
+/// Lowers, then runs the passes of loops.cpp. Functions that the roots do not reach are left out. Requires:
+/// verified Core without derivatives, closures and `apply`. What is not compiled yet is told by `error`.
 struct Result {
   Module module;
   std::optional<Unsupported> error;

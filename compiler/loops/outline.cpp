@@ -6,15 +6,7 @@
 namespace melix::loops {
 namespace {
 
-bool kindIsClosed(StmtKind kind) {
-  enum { Yes = true, No = false };
-  switch (kind) {
-#define STMT(Kind, Text, Closed, ...)                                                                        \
-  case StmtKind::Kind: return Closed;
-#include "loops/stmts.def"
-  }
-  return false;
-}
+bool kindIsClosed(StmtKind kind) { return siteOf(kind) != SiteKind::Host; }
 
 bool hasCheck(const Function& fn) {
   for (const Stmt& s : fn.stmts)

@@ -23,7 +23,7 @@ struct Shape {
   Count operands, results, regions;
 };
 constexpr Shape shapes[] = {
-#define STMT(Kind, Text, Closed, Attribute, Operands, Results, Regions)                                      \
+#define STMT(Kind, Text, Site, Attribute, Operands, Results, Regions)                                        \
   {Count(Operands), Count(Results), Count(Regions)},
 #include "loops/stmts.def"
 };

@@ -2,8 +2,8 @@
 // becomes Core and Loops that hold together after every pass.
 #include "fuzz/compiled.h"
 
+#include "codegen/codegen.h"
 #include "driver/embedded.h"
-#include "loops/loops.h"
 #include "loops/verify.h"
 #include "session/session.h"
 
@@ -53,7 +53,7 @@ void compile(const std::string& text, size_t mostMessages) {
   bool ok = session.program(root) && session.advance(session::CoreStage::Optimised);
   requireSane(session, text, mostMessages);
   if (!ok) fail("check accepts what is refused later", text);
-  loops::Result lowered = loops::fromCore(session.module());
+  loops::Result lowered = loops::fromCore(session.module(), codegen::loopOptions({}));
   if (lowered.error) fail("not compiled: " + lowered.error->what, text);
   std::string problems = loops::verify(lowered.module, true);
   if (!problems.empty()) fail("Loops is not well formed: " + problems, text);

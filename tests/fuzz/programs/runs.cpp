@@ -83,13 +83,13 @@ public:
     keep(inChild("interpreter", [&] { return interpret(); }));
     if (options_.early != RunOptions::Early::No) keep(early);
     if (!options_.compiled) return finish();
-    loops::Options loopOptions;
-    loopOptions.verify = options_.verify;
-    loops::Result result = loops::fromCore(session_.module(), loopOptions);
-    if (result.error) return stop("not compiled: " + result.error->what, bugStatus);
-    if (!result.bug.empty()) return stop(result.bug, bugStatus);
-    runCompiled(result.module, false, "-O0", "1");
-    runCompiled(result.module, true, "default", nullptr);
+    codegen::Options options;
+    options.sources = &session_.sources;
+    runCompiled(options, "default", nullptr);
+    options.target = codegen::TargetKind::Portable;
+    runCompiled(options, "portable", "1");
+    options.optimise = false;
+    runCompiled(options, "-O0", "1");
     return finish();
   }
 
@@ -116,15 +116,16 @@ private:
   }
 
   /// With the number of threads, or with all that are to be compared.
-  void runCompiled(loops::Module& module, bool optimise, const std::string& way, const char* threads) {
-    codegen::Options options;
-    options.optimise = optimise;
-    options.sources = &session_.sources;
-    codegen::Compiled compiled = codegen::compile(module, options);
-    if (!compiled.error.empty()) {
-      problem_ = compiled.error;
-      return;
-    }
+  void runCompiled(const codegen::Options& options, const std::string& way, const char* threads) {
+    if (!problem_.empty()) return;
+    loops::Options loopOptions = codegen::loopOptions(options);
+    loopOptions.verify = options_.verify;
+    loops::Result lowered = loops::fromCore(session_.module(), loopOptions);
+    problem_ = lowered.error ? "not compiled: " + lowered.error->what : lowered.bug;
+    if (!problem_.empty()) return;
+    codegen::Compiled compiled = codegen::compile(lowered.module, options);
+    problem_ = compiled.error;
+    if (!problem_.empty()) return;
     std::vector<const char*> counts = {"1", "2", "3"};
     if (threads) counts = {threads};
     for (const char* count : counts)

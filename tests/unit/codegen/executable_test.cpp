@@ -42,14 +42,14 @@ protected:
     core.entry = core::findFunction(core, "main");
     SourceStore sources;
     place(core, sources);
-    loops::Result lowered = loops::fromCore(core);
+    Options options;
+    options.target = TargetKind::Portable;
+    options.sources = &sources;
+    loops::Result lowered = loops::fromCore(core, loopOptions(options));
     if (lowered.error) {
       ADD_FAILURE() << lowered.error->what;
       return {};
     }
-    Options options;
-    options.target = TargetKind::Portable;
-    options.sources = &sources;
     Compiled program = compile(lowered.module, options);
     EXPECT_EQ(program.error, "");
     addStart(program, options);

@@ -31,7 +31,7 @@ fn main (%x: f64, %n: i64) -> (f64) {
   EXPECT_EQ(core::parseModule(core, text), "");
   for (const std::string& problem : core::verify(core)) ADD_FAILURE() << problem;
   core.functions[core::findFunction(core, "main")].keep = true;
-  loops::Result lowered = loops::fromCore(core);
+  loops::Result lowered = loops::fromCore(core, loopOptions({}));
   EXPECT_FALSE(lowered.error);
   return compileToText(lowered.module, {}, TextKind::Ir);
 }

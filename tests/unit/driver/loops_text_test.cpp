@@ -48,7 +48,7 @@ size_t checkPasses(const std::string& path) {
   if (!advanceProgram(program, *session, session::CoreStage::Optimised)) return 0;
   size_t texts = 0;
   std::string last;
-  loops::Options options;
+  loops::Options options = codegen::loopOptions({});
   options.afterPass = [&](const loops::Module& module, const char* pass) {
     const std::string text = loops::print(module);
     if (text == last) return;

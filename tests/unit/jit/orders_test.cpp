@@ -220,13 +220,11 @@ void expectOrder(const Reduction& r) {
   const interp::RunResult oracle = interp::Program(program.core).run(program.core.entry, {});
   ASSERT_FALSE(oracle.panicked) << described(r) << ": " << oracle.panic.message;
   EXPECT_EQ(oracle.values[0].slot().i, want) << described(r) << ", interpreted";
-  for (bool optimise : {true, false}) {
-    codegen::Options options;
-    options.optimise = optimise;
-    const Outcome outcome = program.run(options);
+  for (const Way& way : waysToCompile()) {
+    const Outcome outcome = program.run(way.options);
     ASSERT_EQ(outcome.error, "") << described(r);
     EXPECT_EQ(outcome.status, MELIX_OK) << described(r) << "\n" << outcome.panic;
-    EXPECT_EQ(outcome.result, want) << described(r) << (optimise ? "" : " (-O0)");
+    EXPECT_EQ(outcome.result, want) << described(r) << ", " << way.name;
     EXPECT_EQ(outcome.stats.liveBlocks, 0) << described(r);
   }
 }

@@ -32,11 +32,23 @@ void collect(void* context, int32_t, const uint8_t* data, int64_t len) {
 
 } // namespace
 
-Outcome Program::run(const codegen::Options& options, const loops::Options& loopOptions) {
+std::vector<Way> waysToCompile() {
+  std::vector<Way> ways(4);
+  ways[0].name = "default";
+  ways[1].name = "portable";
+  ways[1].options.target = codegen::TargetKind::Portable;
+  ways[2].name = "-O0";
+  ways[2].options.optimise = false;
+  ways[3].name = "twin";
+  ways[3].options.vectorise = true;
+  return ways;
+}
+
+Outcome Program::run(const codegen::Options& options) {
   Outcome outcome;
   outcome.error = error;
   if (!error.empty()) return outcome;
-  loops::Result lowered = loops::fromCore(core, loopOptions);
+  loops::Result lowered = loops::fromCore(core, codegen::loopOptions(options));
   if (lowered.error) {
     outcome.error = "unsupported: " + lowered.error->what;
     return outcome;

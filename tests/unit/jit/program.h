@@ -4,11 +4,11 @@
 #include "codegen/codegen.h"
 #include "core/ir.h"
 #include "jit/jit.h"
-#include "loops/loops.h"
 #include "melix/abi.h"
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace melix::jit {
 
@@ -21,6 +21,14 @@ struct Outcome {
   MelixStats stats{}; ///< when it had ended: live blocks must be 0
 };
 
+/// A way to compile, all of which give the same bits.
+struct Way {
+  const char* name;
+  codegen::Options options;
+};
+/// For this processor, for any of its kind, without optimising, and with LLVM's vectoriser in place of lanes.
+std::vector<Way> waysToCompile();
+
 struct Program {
   explicit Program(std::string_view coreText);
 
@@ -30,7 +38,7 @@ struct Program {
   std::string error;
 
   /// Runs `main`, which gives an i64.
-  Outcome run(const codegen::Options& options = {}, const loops::Options& loopOptions = {});
+  Outcome run(const codegen::Options& options = {});
 };
 
 /// The program compiled as usual.

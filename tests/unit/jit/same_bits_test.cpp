@@ -18,10 +18,8 @@ void expectSame(const std::string& text, const std::string& what) {
   ASSERT_EQ(program.error, "") << what;
   interp::Program oracle(program.core);
   interp::RunResult expected = oracle.run(program.core.entry, {});
-  for (bool optimise : {true, false}) {
-    codegen::Options options;
-    options.optimise = optimise;
-    Outcome outcome = program.run(options);
+  for (const Way& way : waysToCompile()) {
+    Outcome outcome = program.run(way.options);
     ASSERT_EQ(outcome.error, "") << what;
     EXPECT_EQ(outcome.stats.liveBlocks, 0) << what;
     if (expected.panicked) {
@@ -32,7 +30,7 @@ void expectSame(const std::string& text, const std::string& what) {
       EXPECT_NE(outcome.panic.find(message), std::string::npos) << what << "\n" << outcome.panic;
     } else {
       EXPECT_EQ(outcome.status, MELIX_OK) << what << "\n" << outcome.panic;
-      EXPECT_EQ(outcome.result, expected.values[0].slot().i) << what << (optimise ? "" : " (-O0)");
+      EXPECT_EQ(outcome.result, expected.values[0].slot().i) << what << ", " << way.name;
     }
   }
 }

@@ -33,7 +33,7 @@ fn f0 [N] (%x: i64[N], %i: i64) -> (i64) {
 }
 
 codegen::Compiled compiled(Program& program, const codegen::Options& options) {
-  loops::Result lowered = loops::fromCore(program.core);
+  loops::Result lowered = loops::fromCore(program.core, codegen::loopOptions(options));
   EXPECT_FALSE(lowered.error);
   return codegen::compile(lowered.module, options);
 }

@@ -1,0 +1,197 @@
+// Branches and loops in lanes.
+#include "codegen/lane_emitter.h"
+
+#include "codegen/debug_info.h"
+
+#include <llvm/IR/Constants.h>
+
+#include <algorithm>
+
+namespace melix::codegen {
+
+using loops::RegionId;
+using loops::StmtKind;
+
+void LaneEmitter::branch(const Stmt& s) {
+  if (isUniform(s.operands[0])) return branchTogether(s);
+  std::vector<Value*> results(s.results.size());
+  for (size_t r = 0; r < s.regions.size(); ++r) {
+    Value* mask = takes(s, r);
+    const Values values = branchApart(s, s.regions[r], mask);
+    for (size_t k = 0; k < values.size(); ++k)
+      results[k] = r == 0 ? values[k] : b_.CreateSelect(mask, values[k], results[k]);
+  }
+  for (size_t k = 0; k < results.size(); ++k) keep(s.results[k], results[k]);
+}
+
+/// All lanes take the same branch.
+void LaneEmitter::branchTogether(const Stmt& s) {
+  std::vector<llvm::BasicBlock*> blocks;
+  for (size_t r = 0; r < s.regions.size(); ++r) blocks.push_back(block("case"));
+  llvm::BasicBlock* join = block("end");
+  Value* on = host_.value(s.operands[0]);
+  if (s.kind == StmtKind::If) {
+    b_.CreateCondBr(on, blocks[0], blocks[1]);
+  } else {
+    const std::vector<uint32_t>& regionOf = s.as<loops::SwitchAttr>().regionOf;
+    auto* cases = b_.CreateSwitch(on, blocks[regionOf.back()], static_cast<unsigned>(regionOf.size()));
+    for (size_t c = 0; c + 1 < regionOf.size(); ++c) cases->addCase(b_.getInt64(c), blocks[regionOf[c]]);
+  }
+  std::vector<std::pair<llvm::BasicBlock*, Values>> ends;
+  for (size_t r = 0; r < s.regions.size(); ++r) {
+    b_.SetInsertPoint(blocks[r]);
+    const ValueIds& yields = region(s.regions[r]);
+    Values values;
+    for (size_t k = 0; k < s.results.size(); ++k) values.push_back(kept(yields[k], isUniform(s.results[k])));
+    ends.emplace_back(b_.GetInsertBlock(), std::move(values));
+    b_.CreateBr(join);
+  }
+  b_.SetInsertPoint(join);
+  for (size_t k = 0; k < s.results.size(); ++k) {
+    auto* phi = b_.CreatePHI(keptType(s.results[k]), static_cast<unsigned>(ends.size()));
+    for (const auto& [from, values] : ends) phi->addIncoming(values[k], from);
+    keep(s.results[k], phi);
+  }
+}
+
+/// Lanes that take a region.
+llvm::Value* LaneEmitter::takes(const Stmt& s, size_t region) {
+  Value* on = vector(s.operands[0]);
+  if (s.kind == StmtKind::If) return region == 0 ? on : b_.CreateNot(on);
+  Value* takes = splat(b_.getFalse());
+  const std::vector<uint32_t>& regionOf = s.as<loops::SwitchAttr>().regionOf;
+  for (size_t c = 0; c < regionOf.size(); ++c)
+    if (regionOf[c] == region) takes = b_.CreateOr(takes, b_.CreateICmpEQ(on, splat(b_.getInt64(c))));
+  return takes;
+}
+
+/// What a region yields for the lanes that take it: it is left out where none does and that saves something.
+LaneEmitter::Values LaneEmitter::branchApart(const Stmt& s, RegionId r, Value* mask) {
+  Value* outer = std::exchange(mask_, masked(mask));
+  const bool skips = wantsBranch(r);
+  llvm::BasicBlock *from = b_.GetInsertBlock(), *some = nullptr, *join = nullptr;
+  if (skips) {
+    some = block("some");
+    join = block("end");
+    b_.CreateCondBr(b_.CreateOrReduce(mask_), some, join);
+    b_.SetInsertPoint(some);
+  }
+  const ValueIds& yields = region(r);
+  Values values;
+  for (size_t k = 0; k < s.results.size(); ++k) values.push_back(vector(yields[k]));
+  if (skips) {
+    llvm::BasicBlock* end = b_.GetInsertBlock();
+    b_.CreateBr(join);
+    b_.SetInsertPoint(join);
+    for (Value*& v : values) {
+      auto* phi = b_.CreatePHI(v->getType(), 2);
+      phi->addIncoming(v, end);
+      phi->addIncoming(llvm::Constant::getNullValue(v->getType()), from);
+      v = phi;
+    }
+  }
+  mask_ = outer;
+  return values;
+}
+
+/// Whether a region is to be left out if no lane takes it: what it reads at one place for all might not be
+/// there, and much work is saved.
+bool LaneEmitter::wantsBranch(RegionId r) const {
+  constexpr size_t little = 24;
+  const std::vector<loops::StmtId>& stmts = fn_.regions[r].stmts;
+  return stmts.size() > little || std::ranges::any_of(stmts, [&](loops::StmtId id) {
+           const Stmt& s = fn_.stmts[id];
+           if (s.kind == StmtKind::For || s.kind == StmtKind::While || s.kind == StmtKind::Call) return true;
+           if (s.kind == StmtKind::Load) return isUniform(s.results[0]);
+           return std::ranges::any_of(s.regions, [&](RegionId inner) { return wantsBranch(inner); });
+         });
+}
+
+// --- loops
+// ----------------------------------------------------------------------------------------------------------
+
+std::vector<llvm::PHINode*> LaneEmitter::openCarries(std::span<const ValueId> params,
+                                                     std::span<const ValueId> first, llvm::BasicBlock* from) {
+  std::vector<llvm::PHINode*> phis;
+  for (ValueId p : params) phis.push_back(b_.CreatePHI(keptType(p), 2));
+  const auto here = b_.saveIP();
+  b_.SetInsertPoint(from->getTerminator());
+  for (size_t k = 0; k < params.size(); ++k) phis[k]->addIncoming(kept(first[k], isUniform(params[k])), from);
+  b_.restoreIP(here);
+  for (size_t k = 0; k < params.size(); ++k) keep(params[k], phis[k]);
+  return phis;
+}
+
+/// Lanes that are not on keep what they have.
+void LaneEmitter::closeCarries(std::span<llvm::PHINode* const> phis, std::span<const ValueId> params,
+                               const ValueIds& next, Value* mask) {
+  Values values;
+  for (size_t k = 0; k < params.size(); ++k) {
+    Value* v = kept(next[k], isUniform(params[k]));
+    values.push_back(mask && !isUniform(params[k]) ? b_.CreateSelect(mask, v, phis[k]) : v);
+  }
+  for (size_t k = 0; k < params.size(); ++k) phis[k]->addIncoming(values[k], b_.GetInsertBlock());
+}
+
+/// As many turns as the last lane makes.
+void LaneEmitter::forLoop(const Stmt& s) {
+  const ValueIds& params = fn_.regions[s.regions[0]].params;
+  const bool apart = !isUniform(s.operands[1]);
+  Value* begin = host_.value(s.operands[0]);
+  Value *ends = nullptr, *end = nullptr;
+  if (apart) {
+    ends = vector(s.operands[1]);
+    end = b_.CreateIntMaxReduce(mask_ ? b_.CreateSelect(mask_, ends, splat(begin)) : ends, true);
+  } else {
+    end = host_.value(s.operands[1]);
+  }
+  llvm::BasicBlock *from = b_.GetInsertBlock(), *head = block("for"), *body = block("body"),
+                   *done = block("done");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  llvm::PHINode* index = b_.CreatePHI(m_.i64(), 2);
+  index->addIncoming(begin, from);
+  host_.set(params[0], index);
+  const auto carried = std::span(params).subspan(1);
+  const std::vector<llvm::PHINode*> phis = openCarries(carried, std::span(s.operands).subspan(2), from);
+  b_.CreateCondBr(b_.CreateICmpSLT(index, end), body, done);
+  b_.SetInsertPoint(body);
+  Value* outer = mask_;
+  if (apart) mask_ = masked(b_.CreateICmpSLT(splat(index), ends));
+  const ValueIds& next = region(s.regions[0]);
+  if (!isCallee_) b_.SetCurrentDebugLocation(m_.debug->location(s.loc));
+  closeCarries(phis, carried, next, apart ? mask_ : nullptr);
+  mask_ = outer;
+  index->addIncoming(b_.CreateNSWAdd(index, b_.getInt64(1)), b_.GetInsertBlock());
+  b_.CreateBr(head);
+  b_.SetInsertPoint(done);
+  for (size_t k = 0; k < phis.size(); ++k) keep(s.results[k], phis[k]);
+}
+
+/// Until no lane goes on: one that has stopped keeps its state, so that it does not go on later.
+void LaneEmitter::whileLoop(const Stmt& s) {
+  const ValueIds& params = fn_.regions[s.regions[1]].params;
+  const ValueIds& tested = fn_.regions[s.regions[0]].params;
+  llvm::BasicBlock *from = b_.GetInsertBlock(), *head = block("while"), *body = block("body"),
+                   *done = block("done");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  const std::vector<llvm::PHINode*> phis = openCarries(params, s.operands, from);
+  for (size_t k = 0; k < phis.size(); ++k) keep(tested[k], phis[k]);
+  const ValueId test = region(s.regions[0])[0];
+  const bool apart = !isUniform(test);
+  Value* on = apart ? masked(vector(test)) : host_.value(test);
+  b_.CreateCondBr(apart ? b_.CreateOrReduce(on) : on, body, done);
+  b_.SetInsertPoint(body);
+  Value* outer = mask_;
+  if (apart) mask_ = on;
+  const ValueIds& next = region(s.regions[1]);
+  if (!isCallee_) b_.SetCurrentDebugLocation(m_.debug->location(s.loc));
+  closeCarries(phis, params, next, apart ? mask_ : nullptr);
+  mask_ = outer;
+  b_.CreateBr(head);
+  b_.SetInsertPoint(done);
+  for (size_t k = 0; k < phis.size(); ++k) keep(s.results[k], phis[k]);
+}
+
+} // namespace melix::codegen

@@ -1,0 +1,247 @@
+#include "codegen/lane_emitter.h"
+
+#include "codegen/debug_info.h"
+
+#include <llvm/IR/Constants.h>
+
+#include <numeric>
+
+namespace melix::codegen {
+
+using core::OpKind;
+using loops::StmtKind;
+using loops::VarianceKind;
+
+// --- values
+// ----------------------------------------------------------------------------------------------------------
+
+llvm::Constant* LaneEmitter::iota() {
+  std::vector<uint64_t> numbers(lanes_);
+  for (unsigned k = 0; k < lanes_; ++k) numbers[k] = k;
+  return llvm::ConstantDataVector::get(m_.context, numbers);
+}
+
+LaneEmitter::Affine LaneEmitter::affine(ValueId v) const {
+  return isUniform(v) ? Affine{host_.value(v), b_.getInt64(0)} : affine_.at(v.index);
+}
+
+llvm::Value* LaneEmitter::vector(const Affine& a) {
+  auto* one = llvm::dyn_cast<llvm::ConstantInt>(a.step);
+  Value* steps = one && one->isOne() ? iota() : b_.CreateMul(iota(), splat(a.step));
+  return b_.CreateAdd(splat(a.first), steps);
+}
+
+llvm::Value* LaneEmitter::vector(ValueId v) {
+  switch (variance_.of(v)) {
+  case VarianceKind::Uniform: return splat(host_.value(v));
+  case VarianceKind::Affine: return vector(affine_.at(v.index));
+  case VarianceKind::Varying: break;
+  }
+  return vectors_.at(v.index);
+}
+
+llvm::Type* LaneEmitter::keptType(ValueId v) {
+  llvm::Type* t = m_.typeOf(fn_.typeOf(v));
+  return isUniform(v) ? t : vectorOf(t);
+}
+
+void LaneEmitter::keep(ValueId v, Value* x) {
+  if (isUniform(v))
+    host_.set(v, x);
+  else
+    vectors_[v.index] = x;
+}
+
+// --- statements
+// ----------------------------------------------------------------------------------------------------------
+
+const LaneEmitter::ValueIds& LaneEmitter::region(loops::RegionId r) {
+  const std::vector<loops::StmtId>& stmts = fn_.regions[r].stmts;
+  for (loops::StmtId id : stmts) {
+    if (!isCallee_) b_.SetCurrentDebugLocation(m_.debug->location(fn_.stmts[id].loc));
+    statement(fn_.stmts[id]);
+  }
+  return fn_.stmts[stmts.back()].operands;
+}
+
+void LaneEmitter::statement(const Stmt& s) {
+  switch (s.kind) {
+  case StmtKind::Scalar: return scalar(s);
+  case StmtKind::Load: return load(s);
+  case StmtKind::Store: return store(s);
+  case StmtKind::AddressOf:
+    if (isUniform(s.results[0])) return host_.statement(s);
+    return keep(s.results[0], addresses(place(s, s.operands.size())));
+  case StmtKind::Call: return call(s);
+  case StmtKind::If:
+  case StmtKind::Switch: return branch(s);
+  case StmtKind::For: return forLoop(s);
+  case StmtKind::While: return whileLoop(s);
+  default: return host_.statement(s);
+  }
+}
+
+void LaneEmitter::scalar(const Stmt& s) {
+  const ValueId result = s.results[0];
+  const auto& attr = s.as<loops::ScalarAttr>();
+  if (isUniform(result)) return host_.statement(s);
+  if (variance_.of(result) == VarianceKind::Varying) {
+    Values operands;
+    for (ValueId v : s.operands) operands.push_back(vector(v));
+    return keep(result, host_.ops_.apply(attr, operands, fn_.typeOf(result).scalar));
+  }
+  const Affine a = affine(s.operands[0]);
+  const Affine b = s.operands.size() > 1 ? affine(s.operands[1]) : a;
+  Affine& out = affine_[result.index];
+  switch (attr.op) {
+  case OpKind::Add: out = {b_.CreateAdd(a.first, b.first), b_.CreateAdd(a.step, b.step)}; return;
+  case OpKind::Sub: out = {b_.CreateSub(a.first, b.first), b_.CreateSub(a.step, b.step)}; return;
+  case OpKind::Neg: out = {b_.CreateNeg(a.first), b_.CreateNeg(a.step)}; return;
+  default: { // a product with a uniform value
+    Value* factor = isUniform(s.operands[0]) ? a.first : b.first;
+    out = {b_.CreateMul(a.first, b.first), b_.CreateMul(isUniform(s.operands[0]) ? b.step : a.step, factor)};
+  }
+  }
+}
+
+/// The body of an elementary function, in place of the call.
+void LaneEmitter::call(const Stmt& s) {
+  if (variance_.allUniform(s.operands)) return host_.statement(s);
+  const loops::Variance variance = loops::varianceOfCall(m_.unit.module, s, variance_);
+  FunctionEmitter host(m_, s.as<loops::FunctionId>());
+  host.function_ = host_.function_;
+  host.entry_ = host_.entry_;
+  host.b_.SetInsertPoint(b_.GetInsertBlock());
+  host.b_.SetCurrentDebugLocation(b_.getCurrentDebugLocation());
+  LaneEmitter callee(host, lanes_, variance);
+  callee.isCallee_ = true;
+  callee.mask_ = mask_;
+  const ValueIds& params = host.fn_.params();
+  for (size_t k = 0; k < params.size(); ++k)
+    callee.keep(params[k], kept(s.operands[k], isUniform(s.operands[k])));
+  const ValueIds& results = callee.region(host.fn_.body);
+  Values values;
+  for (ValueId v : results) values.push_back(callee.vector(v));
+  b_.SetInsertPoint(host.b_.GetInsertBlock());
+  for (size_t k = 0; k < values.size(); ++k) keep(s.results[k], values[k]);
+}
+
+// --- the loop
+// ----------------------------------------------------------------------------------------------------------
+
+LaneEmitter::Values LaneEmitter::begun(const Steps& steps, Values first) {
+  for (size_t k = 0; k < steps.size(); ++k) {
+    const bool isSum = steps[k].op == OpKind::Add || steps[k].op == OpKind::Xor;
+    if (isSum || steps[k].op == OpKind::Mul) {
+      Value* units = splat(llvm::ConstantInt::get(first[k]->getType(), isSum ? 0 : 1));
+      first[k] = b_.CreateInsertElement(units, first[k], uint64_t(0));
+    } else {
+      first[k] = splat(first[k]); // any number of times is once
+    }
+  }
+  return first;
+}
+
+LaneEmitter::Values LaneEmitter::folded(const Steps& steps, Values carried, unsigned lanes) {
+  for (unsigned half = lanes_ / 2; half >= lanes; half /= 2) {
+    std::vector<int> low(half), high(half);
+    std::iota(low.begin(), low.end(), 0);
+    std::iota(high.begin(), high.end(), half);
+    for (size_t k = 0; k < steps.size(); ++k) {
+      Value* halves[] = {b_.CreateShuffleVector(carried[k], low), b_.CreateShuffleVector(carried[k], high)};
+      carried[k] = host_.ops_.apply({steps[k].op, 0, steps[k].kind}, halves, steps[k].kind);
+    }
+  }
+  return carried;
+}
+
+LaneEmitter::Values LaneEmitter::joined(const Steps& steps, Values carried) {
+  carried = folded(steps, std::move(carried), 1);
+  for (Value*& v : carried) v = b_.CreateExtractElement(v, uint64_t(0));
+  return carried;
+}
+
+LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, Value* first, Value* mask, Values carried) {
+  const ValueIds& params = fn_.regions[loop.regions[0]].params;
+  affine_[params[0].index] = {first, b_.getInt64(1)};
+  for (size_t k = 0; k < carried.size(); ++k) vectors_[params[k + 1].index] = carried[k];
+  mask_ = mask;
+  const ValueIds& next = region(loop.regions[0]);
+  mask_ = nullptr;
+  for (size_t k = 0; k < carried.size(); ++k) {
+    Value* v = vector(next[k]);
+    carried[k] = mask ? b_.CreateSelect(mask, v, carried[k]) : v;
+  }
+  return carried;
+}
+
+LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* end, bool masked,
+                                        Values carried) {
+  llvm::BasicBlock *from = b_.GetInsertBlock(), *head = block("strips"), *body = block("strip"),
+                   *done = block("whole");
+  Value* last = masked ? end : b_.CreateNSWSub(end, b_.getInt64(lanes_ - 1));
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  llvm::PHINode* at = b_.CreatePHI(m_.i64(), 2);
+  at->addIncoming(first, from);
+  std::vector<llvm::PHINode*> phis;
+  for (Value* v : carried) {
+    phis.push_back(b_.CreatePHI(v->getType(), 2));
+    phis.back()->addIncoming(v, from);
+  }
+  b_.CreateCondBr(b_.CreateICmpSLT(at, last), body, done);
+  b_.SetInsertPoint(body);
+  carried.assign(phis.begin(), phis.end());
+  Value* mask = masked ? b_.CreateICmpULT(iota(), splat(b_.CreateNSWSub(end, at))) : nullptr;
+  const Values next = strip(loop, at, mask, carried);
+  b_.SetCurrentDebugLocation(m_.debug->location(loop.loc));
+  if (loop.as<loops::ForAttr>().polls) host_.poll();
+  at->addIncoming(b_.CreateNSWAdd(at, b_.getInt64(lanes_)), b_.GetInsertBlock());
+  for (size_t k = 0; k < phis.size(); ++k) phis[k]->addIncoming(next[k], b_.GetInsertBlock());
+  b_.CreateBr(head);
+  b_.SetInsertPoint(done);
+  first = at;
+  return carried;
+}
+
+/// How many turns there are, if that is known.
+static std::optional<uint64_t> turnsOf(const llvm::Value* first, const llvm::Value* end) {
+  auto *a = llvm::dyn_cast<llvm::ConstantInt>(first), *z = llvm::dyn_cast<llvm::ConstantInt>(end);
+  if (!a || !z) return std::nullopt;
+  return static_cast<uint64_t>(std::max<int64_t>(0, z->getSExtValue() - a->getSExtValue()));
+}
+
+void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
+  const auto& attr = loop.as<loops::ForAttr>();
+  const loops::Variance variance(host.fn_, loop);
+  LaneEmitter wide(host, attr.lanes * attr.unroll, variance), narrow(host, attr.lanes, variance);
+  llvm::Value *first = host.value(loop.operands[0]), *end = host.value(loop.operands[1]);
+  LaneEmitter::Steps steps;
+  std::vector<llvm::Value*> carried;
+  for (size_t k = 0; k < loop.results.size(); ++k) {
+    steps.push_back(*loops::exactStep(host.fn_, loop, k));
+    carried.push_back(host.value(loop.operands[k + 2]));
+  }
+  const std::optional<uint64_t> turns = turnsOf(first, end);
+  const uint64_t strip = uint64_t(attr.lanes) * attr.unroll;
+  const bool masks = machineOf(host.m_.options.target).masks;
+  if (turns == strip) {
+    carried = wide.joined(steps, wide.strip(loop, first, nullptr, wide.begun(steps, std::move(carried))));
+  } else if (masks && turns && *turns <= attr.lanes) {
+    llvm::Value* mask = host.b_.CreateICmpULT(narrow.iota(), narrow.splat(host.b_.CreateSub(end, first)));
+    carried = narrow.joined(steps, narrow.strip(loop, first, mask, narrow.begun(steps, std::move(carried))));
+  } else {
+    carried = wide.strips(loop, first, end, false, wide.begun(steps, std::move(carried)));
+    const bool isWhole = turns && *turns % strip == 0;
+    if (isWhole || !masks) {
+      carried = wide.joined(steps, std::move(carried));
+      if (!isWhole) carried = host.emitTurns(loop, first, std::move(carried));
+    } else {
+      carried = wide.folded(steps, std::move(carried), attr.lanes);
+      carried = narrow.joined(steps, narrow.strips(loop, first, end, true, std::move(carried)));
+    }
+  }
+  for (size_t k = 0; k < carried.size(); ++k) host.set(loop.results[k], carried[k]);
+}
+
+} // namespace melix::codegen

@@ -1,0 +1,109 @@
+#pragma once
+// Internal: loops whose turns run side by side, each in a lane. The body stands once for as many turns as
+// there are lanes: what is uniform is a single value, as in a scalar loop; what grows by the same from lane
+// to lane is its first value and the step; all else is a vector. A branch that lanes take differently becomes
+// a mask of those that are on: nothing is read or stored for the others.
+
+#include "codegen/function_emitter.h"
+#include "loops/lanes.h"
+
+namespace melix::codegen {
+
+/// The loop in strips of as many turns as it says. What is left behind them is done in strips of one register
+/// with a mask, or turn by turn where the processor has no masks.
+void emitLanes(FunctionEmitter& host, const loops::Stmt& loop);
+
+class LaneEmitter {
+public:
+  /// `host` emits what is uniform; statements keep its place if they are those of a callee.
+  LaneEmitter(FunctionEmitter& host, unsigned lanes, const loops::Variance& variance)
+      : host_(host), m_(host.m_), fn_(host.fn_), b_(host.b_), lanes_(lanes), variance_(variance) {}
+
+  llvm::Constant* iota(); ///< 0, 1, 2, …
+  llvm::Value* splat(llvm::Value* v) { return b_.CreateVectorSplat(lanes_, v); }
+
+  // Of the loop itself.
+  using Steps = std::vector<loops::ExactStep>;
+  /// Lanes of what it carries; those of reductions begin with what was there before in the first lane.
+  std::vector<llvm::Value*> begun(const Steps& steps, std::vector<llvm::Value*> first);
+  /// The same in so many lanes, less than there are.
+  std::vector<llvm::Value*> folded(const Steps& steps, std::vector<llvm::Value*> carried, unsigned lanes);
+  /// Single values.
+  std::vector<llvm::Value*> joined(const Steps& steps, std::vector<llvm::Value*> carried);
+  /// All lanes once, from turn `first` on.
+  std::vector<llvm::Value*> strip(const loops::Stmt& loop, llvm::Value* first, llvm::Value* mask,
+                                  std::vector<llvm::Value*> carried);
+  /// Strips as long as there are whole ones, or `masked` up to the end; `first` becomes the turn behind them.
+  std::vector<llvm::Value*> strips(const loops::Stmt& loop, llvm::Value*& first, llvm::Value* end,
+                                   bool masked, std::vector<llvm::Value*> carried);
+
+private:
+  using Stmt = loops::Stmt;
+  using ValueId = loops::ValueId;
+  using Value = llvm::Value;
+  using Values = std::vector<llvm::Value*>;
+  using ValueIds = std::vector<ValueId>;
+
+  /// first, first + step, first + 2 · step, …
+  struct Affine {
+    Value *first, *step;
+  };
+  /// Where the lanes of an access lie.
+  struct Place {
+    Value* first = nullptr; ///< of lane 0; the others are `step` units of that many bytes apart
+    Value* step = nullptr;
+    unsigned unit = 1;
+    Value* all = nullptr; ///< or addresses of all
+  };
+
+  bool isUniform(ValueId v) const { return variance_.isUniform(v); }
+  Value* vector(ValueId v);
+  Value* vector(const Affine& a);
+  Affine affine(ValueId v) const;
+  llvm::VectorType* vectorOf(llvm::Type* t) { return llvm::FixedVectorType::get(t, lanes_); }
+  /// As it is kept: by itself, or a vector.
+  Value* kept(ValueId v, bool uniform) { return uniform ? host_.value(v) : vector(v); }
+  llvm::Type* keptType(ValueId v);
+  void keep(ValueId v, Value* x);
+  llvm::BasicBlock* block(const char* name) { return host_.block(name); }
+
+  /// The statements, and what they yield.
+  const ValueIds& region(loops::RegionId r);
+  void statement(const Stmt& s);
+  void scalar(const Stmt& s);
+  void call(const Stmt& s);
+
+  // lane_memory.cpp
+  Place place(const Stmt& s, size_t operandCount);
+  Value* addresses(const Place& at);
+  bool isContiguous(const Place& at, llvm::Type* element) const;
+  void load(const Stmt& s);
+  void store(const Stmt& s);
+
+  // lane_control.cpp
+  Value* masked(Value* mask) { return mask_ ? b_.CreateAnd(mask_, mask) : mask; }
+  void branch(const Stmt& s);
+  void branchTogether(const Stmt& s);
+  Values branchApart(const Stmt& s, loops::RegionId r, Value* mask);
+  Value* takes(const Stmt& s, size_t region);
+  bool wantsBranch(loops::RegionId r) const;
+  std::vector<llvm::PHINode*> openCarries(std::span<const ValueId> params, std::span<const ValueId> first,
+                                          llvm::BasicBlock* from);
+  void closeCarries(std::span<llvm::PHINode* const> phis, std::span<const ValueId> params,
+                    const ValueIds& next, Value* mask);
+  void forLoop(const Stmt& s);
+  void whileLoop(const Stmt& s);
+
+  FunctionEmitter& host_;
+  ModuleEmitter& m_;
+  const loops::Function& fn_;
+  llvm::IRBuilder<>& b_;
+  const unsigned lanes_;
+  const loops::Variance& variance_;
+  bool isCallee_ = false; ///< its places are not those of the function that is being written
+  Value* mask_ = nullptr; ///< lanes that are on; null: all
+  std::unordered_map<uint32_t, Affine> affine_;
+  std::unordered_map<uint32_t, Value*> vectors_;
+};
+
+} // namespace melix::codegen

@@ -1,0 +1,96 @@
+// Where lanes read and store: side by side, a step apart, or anywhere.
+#include "codegen/lane_emitter.h"
+
+#include <llvm/IR/Constants.h>
+
+namespace melix::codegen {
+
+using loops::Access;
+
+/// base + offset + elemBytes · Σ index·stride: its part that is the same in all lanes, the step from one to
+/// the next, and what varies.
+LaneEmitter::Place LaneEmitter::place(const Stmt& s, size_t operandCount) {
+  const auto& access = s.as<Access>();
+  Value *same = b_.getInt64(0), *step = b_.getInt64(0), *varying = nullptr;
+  for (size_t k = 1; k + 1 < operandCount; k += 2) {
+    const ValueId index = s.operands[k], stride = s.operands[k + 1];
+    if (isUniform(stride) && variance_.of(index) != loops::VarianceKind::Varying) {
+      const Affine a = affine(index);
+      Value* by = host_.value(stride);
+      same = b_.CreateAdd(same, b_.CreateMul(a.first, by));
+      if (!isUniform(index)) step = b_.CreateAdd(step, b_.CreateMul(a.step, by));
+    } else {
+      Value* term = b_.CreateMul(vector(index), vector(stride));
+      varying = varying ? b_.CreateAdd(varying, term) : term;
+    }
+  }
+  const bool isUnit = llvm::isPowerOf2_32(access.elemBytes) && access.elemBytes <= 8;
+  Place out;
+  out.unit = isUnit ? access.elemBytes : 1;
+  auto scaled = [&](Value* v) {
+    return isUnit ? v : b_.CreateMul(v, llvm::ConstantInt::get(v->getType(), access.elemBytes));
+  };
+  llvm::Type* unit = b_.getIntNTy(out.unit * 8);
+  auto at = [&](Value* base) {
+    base = b_.CreateGEP(unit, base, scaled(same));
+    return access.offset ? b_.CreateGEP(m_.i8(), base, b_.getInt64(static_cast<uint64_t>(access.offset)))
+                         : base;
+  };
+  out.step = scaled(step);
+  const bool isOne = isUniform(s.operands[0]);
+  if (isOne && !varying) {
+    out.first = at(host_.value(s.operands[0]));
+    return out;
+  }
+  Value* more = b_.CreateMul(iota(), splat(out.step));
+  if (varying) more = b_.CreateAdd(more, scaled(varying));
+  out.all = b_.CreateGEP(unit, isOne ? at(host_.value(s.operands[0])) : at(vector(s.operands[0])), more);
+  return out;
+}
+
+llvm::Value* LaneEmitter::addresses(const Place& at) {
+  if (at.all) return at.all;
+  return b_.CreateGEP(b_.getIntNTy(at.unit * 8), at.first, b_.CreateMul(iota(), splat(at.step)));
+}
+
+bool LaneEmitter::isContiguous(const Place& at, llvm::Type* element) const {
+  auto* step = llvm::dyn_cast<llvm::ConstantInt>(at.step);
+  return !at.all && step &&
+         step->getSExtValue() * at.unit == int64_t(m_.llvm->getDataLayout().getTypeStoreSize(element));
+}
+
+void LaneEmitter::load(const Stmt& s) {
+  if (isUniform(s.results[0])) return host_.statement(s);
+  const auto& access = s.as<Access>();
+  llvm::Type* element = m_.memoryTypeOf(access.elem);
+  llvm::VectorType* type = vectorOf(element);
+  const llvm::Align align = m_.llvm->getDataLayout().getABITypeAlign(element);
+  const Place at = place(s, s.operands.size());
+  llvm::Constant* nothing = llvm::Constant::getNullValue(type); // in lanes that are off
+  Value* v = nullptr;
+  if (!isContiguous(at, element))
+    v = b_.CreateMaskedGather(type, addresses(at), align, mask_, nothing);
+  else if (mask_)
+    v = b_.CreateMaskedLoad(type, at.first, align, mask_, nothing);
+  else
+    v = b_.CreateAlignedLoad(type, at.first, align);
+  if (m_.typeOf(access.elem) == m_.i1()) v = b_.CreateICmpNE(v, nothing);
+  keep(s.results[0], v);
+}
+
+void LaneEmitter::store(const Stmt& s) {
+  const auto& access = s.as<Access>();
+  llvm::Type* element = m_.memoryTypeOf(access.elem);
+  const llvm::Align align = m_.llvm->getDataLayout().getABITypeAlign(element);
+  Value* v = vector(s.operands.back());
+  if (m_.typeOf(access.elem) == m_.i1()) v = b_.CreateZExt(v, vectorOf(element));
+  const Place at = place(s, s.operands.size() - 1);
+  if (!isContiguous(at, element))
+    b_.CreateMaskedScatter(v, addresses(at), align, mask_);
+  else if (mask_)
+    b_.CreateMaskedStore(v, at.first, align, mask_);
+  else
+    b_.CreateAlignedStore(v, at.first, align);
+}
+
+} // namespace melix::codegen

@@ -1,0 +1,43 @@
+#pragma once
+// Internal: what the ops of Core on scalars are in LLVM IR, of single values and of vectors of them alike.
+// Integers wrap; floats follow IEEE without any fast-math flag; a NaN shows no sign or payload.
+
+#include "codegen/emitter.h"
+
+#include <span>
+
+namespace melix::codegen {
+
+class ScalarOps {
+public:
+  ScalarOps(ModuleEmitter& module, llvm::IRBuilder<>& builder) : m_(module), b_(builder) {}
+
+  llvm::Constant* constant(const loops::ValueType& type, uint64_t bits);
+  /// The op on operands of one shape; the result is of kind `to`. The condition of a selection may be a
+  /// single one.
+  llvm::Value* apply(const loops::ScalarAttr& attr, std::span<llvm::Value* const> operands,
+                     types::TypeKind to);
+
+private:
+  using Value = llvm::Value;
+
+  /// The type `scalar`, as often as `like` has lanes.
+  static llvm::Type* shaped(llvm::Type* scalar, llvm::Type* like);
+  llvm::Type* typeLike(types::TypeKind kind, Value* like);
+  Value* fma(Value* a, Value* b, Value* c);
+  Value* round(Value* a, uint32_t mode);
+  Value* binary(core::OpKind op, Value* a, Value* b, types::TypeKind kind);
+  Value* floorDivide(Value* a, Value* b, types::TypeKind kind, bool remainder);
+  Value* minMax(bool min, Value* a, Value* b, types::TypeKind kind);
+  Value* compare(ops::CmpKind how, Value* a, Value* b, types::TypeKind kind);
+  Value* convert(Value* v, types::TypeKind from, types::TypeKind to, ops::ConvertMode mode);
+  Value* fromFloat(Value* v, types::TypeKind to);
+  Value* saturateInt(Value* v, types::TypeKind from, types::TypeKind to);
+  Value* withoutNanBits(Value* v);
+  Value* isNan(Value* v) { return b_.CreateFCmpUNO(v, v); }
+
+  ModuleEmitter& m_;
+  llvm::IRBuilder<>& b_;
+};
+
+} // namespace melix::codegen

@@ -1,0 +1,53 @@
+#include "loops/clone.h"
+
+namespace melix::loops {
+
+ValueId Copies::of(ValueId v) const {
+  auto found = map_.find(v);
+  if (found != map_.end()) return found->second;
+  return around_ ? around_->of(v) : v;
+}
+
+std::vector<ValueId> Copies::of(const std::vector<ValueId>& vs) const {
+  std::vector<ValueId> out;
+  for (ValueId v : vs) out.push_back(of(v));
+  return out;
+}
+
+namespace {
+
+std::vector<ValueType> typesOf(const Function& fn, const std::vector<ValueId>& vs) {
+  std::vector<ValueType> types;
+  for (ValueId v : vs) types.push_back(fn.typeOf(v));
+  return types;
+}
+
+void name(Function& fn, const std::vector<ValueId>& copies, const std::vector<ValueId>& originals,
+          Copies& all) {
+  for (size_t k = 0; k < originals.size(); ++k) {
+    all.set(originals[k], copies[k]);
+    fn.values[copies[k]].hint = fn.values[originals[k]].hint;
+  }
+}
+
+RegionId clone(Builder& b, RegionId region, Copies& copies) {
+  const Region original = b.fn.regions[region]; // regions are made on the way
+  const RegionId made = b.begin(typesOf(b.fn, original.params));
+  name(b.fn, b.params(made), original.params, copies);
+  for (size_t k = 0; k + 1 < original.stmts.size(); ++k) clone(b, original.stmts[k], copies);
+  return b.end(copies.of(b.fn.stmts[original.stmts.back()].operands));
+}
+
+} // namespace
+
+void clone(Builder& b, StmtId id, Copies& copies) {
+  const Stmt s = b.fn.stmts[id];
+  std::vector<RegionId> regions;
+  for (RegionId r : s.regions) regions.push_back(clone(b, r, copies));
+  b.loc = s.loc;
+  const StmtId made =
+      b.stmt(s.kind, copies.of(s.operands), typesOf(b.fn, s.results), s.attr, std::move(regions));
+  name(b.fn, std::vector(b.results(made)), s.results, copies);
+}
+
+} // namespace melix::loops

@@ -1,0 +1,27 @@
+#pragma once
+// Copies of statements, with other values in place of some.
+
+#include "loops/build.h"
+
+#include <unordered_map>
+
+namespace melix::loops {
+
+/// What stands for a value in a copy: itself, unless said otherwise. What is said here goes before what
+/// `around` says.
+class Copies {
+public:
+  explicit Copies(const Copies* around = nullptr) : around_(around) {}
+  void set(ValueId v, ValueId copy) { map_[v] = copy; }
+  ValueId of(ValueId v) const;
+  std::vector<ValueId> of(const std::vector<ValueId>& vs) const;
+
+private:
+  const Copies* around_;
+  std::unordered_map<ValueId, ValueId> map_;
+};
+
+/// A copy of the statement, with all in it, where the builder stands; its results are said in `copies`.
+void clone(Builder& b, StmtId s, Copies& copies);
+
+} // namespace melix::loops

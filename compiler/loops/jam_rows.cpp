@@ -1,0 +1,172 @@
+#include "loops/jam_rows.h"
+
+#include "loops/clone.h"
+#include "loops/lanes.h"
+
+#include <algorithm>
+
+namespace melix::loops {
+
+using core::OpKind;
+
+namespace {
+
+bool anyOf(const Function& fn, RegionId region, auto&& test) {
+  return std::ranges::any_of(fn.regions[region].stmts, [&](StmtId id) { return test(fn.stmts[id]); });
+}
+
+/// Whether a region reads something that is the same at all points, to use it in lanes.
+bool readsShared(const Function& fn, RegionId region, const Variance& points, const Variance& lanes) {
+  return anyOf(fn, region, [&](const Stmt& s) {
+    return s.kind == StmtKind::Load && points.isUniform(s.results[0]) && !lanes.isUniform(s.results[0]);
+  });
+}
+
+/// Whether a loop in lanes holds a chain, of as many terms at all points, that reads what they share.
+bool sharesInChain(const Function& fn, RegionId region, const Variance& points, const Variance& lanes) {
+  return anyOf(fn, region, [&](const Stmt& s) {
+    if (s.kind != StmtKind::For) return false;
+    const bool together = points.isUniform(s.operands[0]) && points.isUniform(s.operands[1]);
+    const bool chain = !s.results.empty() && readsShared(fn, s.regions[0], points, lanes);
+    return together && (chain || sharesInChain(fn, s.regions[0], points, lanes));
+  });
+}
+
+class Jam {
+public:
+  Jam(Builder& b, const Variance& variance, std::vector<Copies> rows, Copies& same)
+      : b_(b), variance_(variance), same_(same), rows_(std::move(rows)) {}
+
+  void region(const std::vector<StmtId>& stmts) {
+    for (size_t k = 0; k + 1 < stmts.size(); ++k) {
+      const Stmt s = b_.fn.stmts[stmts[k]]; // statements are made on the way
+      if (isSame(s))
+        clone(b_, stmts[k], same_);
+      else if (s.kind == StmtKind::For && isSame(s.operands[0]) && isSame(s.operands[1]))
+        loop(s);
+      else
+        for (Copies& row : rows_) clone(b_, stmts[k], row);
+    }
+  }
+
+private:
+  bool isSame(ValueId v) const { return variance_.isUniform(v); }
+  /// Whether a statement, with all in it, does the same at all points, so that once is enough.
+  bool isSame(const Stmt& s) const {
+    return s.kind != StmtKind::Store && variance_.allUniform(s.operands) && variance_.allUniform(s.results) &&
+           std::ranges::all_of(s.regions, [this](RegionId r) {
+             return !anyOf(b_.fn, r, [this](const Stmt& inner) { return !isSame(inner); });
+           });
+  }
+
+  /// What goes into a carried value: one, or one for each row.
+  void spread(ValueId v, ValueId carried, std::vector<ValueId>& out) const {
+    if (isSame(carried)) return out.push_back(same_.of(v));
+    for (const Copies& row : rows_) out.push_back(row.of(v));
+  }
+  void gather(ValueId v, const std::vector<ValueId>& values, size_t& at) {
+    if (isSame(v)) return same_.set(v, values[at++]);
+    for (Copies& row : rows_) row.set(v, values[at++]);
+  }
+
+  /// A loop that runs as often at all points: once for all of them.
+  void loop(const Stmt& s) {
+    const std::vector<ValueId> params = b_.fn.regions[s.regions[0]].params;
+    const std::vector<StmtId> stmts = b_.fn.regions[s.regions[0]].stmts;
+    std::vector<ValueId> begin;
+    for (size_t k = 1; k < params.size(); ++k) spread(s.operands[k + 1], params[k], begin);
+    b_.loc = s.loc;
+    const std::vector<ValueId> ends = b_.carryLoop(
+        same_.of(s.operands[0]), same_.of(s.operands[1]), std::move(begin),
+        [&](ValueId index, const std::vector<ValueId>& values) {
+          same_.set(params[0], index);
+          size_t at = 0;
+          for (size_t k = 1; k < params.size(); ++k) gather(params[k], values, at);
+          region(stmts);
+          std::vector<ValueId> next;
+          const std::vector<ValueId> yields = b_.fn.stmts[stmts.back()].operands;
+          for (size_t k = 1; k < params.size(); ++k) spread(yields[k - 1], params[k], next);
+          return next;
+        },
+        s.as<ForAttr>());
+    size_t at = 0;
+    for (ValueId v : s.results) gather(v, ends, at);
+  }
+
+  Builder& b_;
+  const Variance& variance_;
+  Copies& same_;
+  std::vector<Copies> rows_;
+};
+
+/// What stands in place of the loop: the points in rows, then what is left.
+void inRows(Builder& b, StmtId id) {
+  const Stmt s = b.fn.stmts[id];
+  ForAttr attr = s.as<ForAttr>();
+  const auto rows = static_cast<int64_t>(std::exchange(attr.rows, 0));
+  const Variance variance(b.fn, s);
+  const std::vector<StmtId> body = b.fn.regions[s.regions[0]].stmts;
+  const ValueId point = b.fn.regions[s.regions[0]].params[0];
+  b.loc = s.loc;
+  const ValueId first = s.operands[0], size = b.integer(rows);
+  const ValueId count = b.arith(OpKind::Max, b.arith(OpKind::Sub, s.operands[1], first), b.integer(0));
+  const ValueId blocks = b.arith(OpKind::IDiv, count, size);
+  b.carryLoop(
+      b.integer(0), blocks, {},
+      [&](ValueId t, const std::vector<ValueId>& none) {
+        const ValueId at = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, t, size));
+        Copies same;
+        std::vector<Copies> all(static_cast<size_t>(rows), Copies(&same));
+        for (int64_t r = 0; r < rows; ++r)
+          all[static_cast<size_t>(r)].set(point, b.arith(OpKind::Add, at, b.integer(r)));
+        Jam(b, variance, std::move(all), same).region(body);
+        return none;
+      },
+      attr);
+  b.loc = s.loc;
+  const ValueId left = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, blocks, size));
+  b.fn.stmts[id].operands[0] = left;
+  b.fn.stmts[id].attr = attr;
+  b.fn.regions[b.current()].stmts.push_back(id);
+}
+
+void region(Builder& b, RegionId r) {
+  const std::vector<StmtId> stmts = b.fn.regions[r].stmts;
+  std::vector<StmtId> out;
+  for (StmtId id : stmts) {
+    const std::vector<RegionId> inner = b.fn.stmts[id].regions;
+    for (RegionId each : inner) region(b, each);
+    const Stmt& s = b.fn.stmts[id];
+    if (s.kind != StmtKind::For || s.as<ForAttr>().rows < 2) {
+      out.push_back(id);
+      continue;
+    }
+    const RegionId made = b.begin();
+    inRows(b, id);
+    b.end();
+    std::vector<StmtId> all = b.fn.regions[made].stmts;
+    all.pop_back(); // the yield
+    for (StmtId k : all)
+      for (ValueId v : b.fn.stmts[k].results) b.fn.values[v].region = r;
+    out.insert(out.end(), all.begin(), all.end());
+  }
+  b.fn.regions[r].stmts = std::move(out);
+}
+
+} // namespace
+
+bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop) {
+  if (!loop.results.empty() || !canWiden(module, fn, loop)) return false;
+  const Variance points(fn, loop);
+  return anyOf(fn, loop.regions[0], [&](const Stmt& s) {
+    return s.kind == StmtKind::For && s.as<ForAttr>().lanes > 0 && points.allUniform(s.operands) &&
+           sharesInChain(fn, s.regions[0], points, Variance(fn, s));
+  });
+}
+
+void jamRows(const Module&, Function& function) {
+  Builder b(function);
+  region(b, function.body);
+}
+
+} // namespace melix::loops

@@ -1,0 +1,29 @@
+#pragma once
+// Some points of an outer loop are swept together inside of the chains of an inner one, so that what does not
+// differ between them is read once, and no chain waits for its last term.
+//
+//   before:  for points rows(2) 0, %m { %i
+//              for points vector(64) 0, %n { %j
+//                %s = for 0, %k, %0 { %l %c   load %x[%i, %l], %y[%l, %j]   yield fma … %c }
+//                store %r[%i, %j] = %s } }
+//   after:   for points 0, %m / 2 { %t
+//              for points vector(64) 0, %n { %j
+//                %s0, %s1 = for 0, %k, %0, %0 { %l %c0 %c1
+//                  load %y[%l, %j]   load %x[%t·2, %l]   load %x[%t·2 + 1, %l]   yield fma … %c0, fma … %c1 }
+//                store %r[%t·2, %j] = %s0   store %r[%t·2 + 1, %j] = %s1 } }
+//            for points %m / 2 · 2, %m { %i … as before … }
+//
+// Done for loops that say how many rows they take. Every chain takes its terms in its order. Requires: counts
+// inserted. Keeps: bits, every effect in its order.
+
+#include "loops/ir.h"
+
+namespace melix::loops {
+
+/// Whether points of the loop can be swept together and some chain in lanes inside of it gains by that: it
+/// reads what is the same at all of them.
+bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop);
+
+void jamRows(const Module& module, Function& function);
+
+} // namespace melix::loops

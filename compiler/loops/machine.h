@@ -1,0 +1,22 @@
+#pragma once
+// What schedules ask of a processor.
+
+#include <cstdint>
+#include <string_view>
+
+namespace melix::loops {
+
+struct Machine {
+  std::string_view features; ///< of LLVM, which it has
+  uint32_t vectorBits;
+  uint32_t registers; ///< of vectors
+  bool masks;         ///< lanes can be left out when memory is read or written
+};
+
+/// All kinds, the best first.
+inline constexpr Machine machines[] = {
+#define MACHINE(Name, Features, VectorBits, Registers, Masks) {Features, VectorBits, Registers, Masks},
+#include "loops/machine.def"
+};
+
+} // namespace melix::loops
