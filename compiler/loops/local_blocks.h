@@ -21,13 +21,16 @@ public:
     std::unordered_set<ValueId> values;
     std::vector<StmtId> uniques;                    ///< that make it unique
     std::vector<std::pair<StmtId, size_t>> carries; ///< loops that carry it, and as which of their carries
-    StmtId drop;
+    StmtId drop;                                    ///< none of a parameter
+    std::optional<size_t> result;                   ///< of the function, where a parameter is given back
   };
-  /// Whether the callee only reads through its parameter `k` while it runs.
-  using OnlyReads = std::function<bool(FunctionId callee, size_t k)>;
+  /// Whether the callee uses nothing but the elements of its parameter `k` while it runs.
+  using OnlyElements = std::function<bool(FunctionId callee, size_t k)>;
   /// The block that `alloc` makes: an array of scalars that only its own region holds, so that its count is
   /// one.
-  std::optional<Block> follow(StmtId alloc, const OnlyReads& onlyReads) const;
+  std::optional<Block> follow(StmtId alloc, const OnlyElements& onlyElements) const;
+  /// The block of a parameter that the function owns, if it is one of its results on every path.
+  std::optional<Block> followParam(ValueId param, const OnlyElements& onlyElements) const;
   /// Nothing counts the block any more, and `by` stands for it everywhere; it is given back no more.
   void release(const Block& block, ValueId by);
 
@@ -52,6 +55,7 @@ private:
   };
   struct Following;
 
+  bool followAll(ValueId begun, Following& at) const;
   bool followUse(const Use& use, Following& at) const;
   bool followCarry(const Use& use, Following& at) const;
   void removeCarry(StmtId loop, size_t k);

@@ -7,6 +7,7 @@
 #include "loops/merge_kernels.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
+#include "loops/update_in_place.h"
 #include "loops/verify.h"
 
 namespace melix::loops {
@@ -106,6 +107,7 @@ struct Pass {
 constexpr Pass passes[] = {
     {"infer_modes", inferModes, false},
     {"insert_counts", insertAllCounts, true},
+    {"update_in_place", updateInPlace, true},
     {"place_in_frames", placeInFrames, true},
     {"mark_closed", markClosed, true},
     {"outline_kernels", outlineAllKernels, true, &Options::parallel},
