@@ -1,6 +1,5 @@
 #include "loops/update_in_place.h"
 
-#include "core/call_graph.h"
 #include "loops/local_blocks.h"
 
 #include <algorithm>
@@ -13,6 +12,8 @@ namespace {
 struct Given {
   size_t param, result;
 };
+
+void remove(auto& list, size_t at) { list.erase(list.begin() + static_cast<std::ptrdiff_t>(at)); }
 
 class Updater {
 public:
@@ -27,15 +28,29 @@ public:
   }
 
 private:
+  /// Each function behind those that it calls, but for recursion.
   std::vector<FunctionId> calleesFirst() const {
-    std::vector<std::vector<FunctionId>> made(module_.core.functions.size());
-    for (uint32_t f = 0; f < given_.size(); ++f)
-      if (const core::FunctionId source = module_.functions[FunctionId(f)].source; source.valid())
-        made[source.index].push_back(FunctionId(f));
     std::vector<FunctionId> out;
-    const core::CallGraph calls(module_.core);
-    for (core::FunctionId source : calls.order())
-      out.insert(out.end(), made[source.index].begin(), made[source.index].end());
+    std::vector<bool> seen(given_.size());
+    std::vector<std::pair<FunctionId, uint32_t>> open; // and its statement at hand
+    for (uint32_t f = 0; f < given_.size(); ++f) {
+      auto enter = [&](FunctionId id) {
+        if (!seen[id.index]) open.emplace_back(id, 0);
+        seen[id.index] = true;
+      };
+      enter(FunctionId(f));
+      while (!open.empty()) {
+        const FunctionId id = open.back().first;
+        const auto& stmts = module_.functions[id].stmts;
+        uint32_t& at = open.back().second;
+        if (at == stmts.size()) {
+          out.push_back(id);
+          open.pop_back();
+        } else if (const Stmt& s = stmts[StmtId(at++)]; s.kind == StmtKind::Call) {
+          enter(s.as<FunctionId>());
+        }
+      }
+    }
     return out;
   }
 
@@ -44,31 +59,32 @@ private:
   void findGiven(FunctionId id) {
     Function& fn = module_.functions[id];
     if (fn.exported || fn.inlined || fn.kind != FunctionKind::Orchestration) return;
-    for (size_t k = 0; k < fn.params().size(); ++k)
-      if (fn.modes[k] == ModeKind::Own && fn.typeOf(fn.params()[k]) == dataType) findGiven(id, k);
+    std::optional<LocalBlocks> blocks;
     std::vector<Given>& given = given_[id.index];
+    for (size_t k = 0; k < fn.params().size(); ++k) {
+      if (fn.modes[k] != ModeKind::Own || fn.typeOf(fn.params()[k]) != dataType) continue;
+      if (!blocks) blocks.emplace(module_, fn);
+      const auto result = release(fn, *blocks, fn.params()[k]);
+      if (!result) continue;
+      fn.modes[k] = ModeKind::InOut;
+      given.push_back({k, *result});
+    }
     std::ranges::sort(given, std::greater(), &Given::result);
     for (const Given& g : given) {
-      auto drop = [&](auto& list) { list.erase(list.begin() + static_cast<std::ptrdiff_t>(g.result)); };
-      drop(fn.results);
-      drop(fn.stmts[fn.regions[fn.body].stmts.back()].operands);
+      remove(fn.results, g.result);
+      remove(fn.stmts[fn.regions[fn.body].stmts.back()].operands, g.result);
     }
   }
-  void findGiven(FunctionId id, size_t k) {
-    Function& fn = module_.functions[id];
-    LocalBlocks blocks(module_, fn);
-    const ValueId param = fn.params()[k];
-    const auto block = blocks.followParam(param, [&](FunctionId callee, size_t n) {
-      return module_.functions[callee].modes[n] == ModeKind::InOut;
+  /// Takes the parameter's block out of the counting if the function updates it whatever happens, and gives
+  /// it back; tells as which result. A block that is only updated at times may stay shared.
+  std::optional<size_t> release(const Function& fn, LocalBlocks& blocks, ValueId param) const {
+    const auto block = blocks.followParam(param, [&](FunctionId callee, size_t k) {
+      return module_.functions[callee].modes[k] == ModeKind::InOut;
     });
-    const bool isUpdated =
-        block && std::ranges::any_of(block->uniques, [&](StmtId unique) {
-          return blocks.homeOf(unique) == fn.body; // whatever happens: a block that is not may stay shared
-        });
-    if (!isUpdated) return;
+    auto isCertain = [&](StmtId unique) { return blocks.homeOf(unique) == fn.body; };
+    if (!block || std::ranges::none_of(block->uniques, isCertain)) return std::nullopt;
     blocks.release(*block, param);
-    fn.modes[k] = ModeKind::InOut;
-    given_[id.index].push_back({k, *block->result});
+    return block->result;
   }
 
   // --- its calls
@@ -101,11 +117,12 @@ private:
       const StmtId unique = fn.stmts.add({StmtKind::EnsureUnique, fn.stmts[id].loc, {}, {}, {}, {}});
       Stmt& call = fn.stmts[id];
       const ValueId result = call.results[g.result];
-      const ValueId made = fn.values.add({dataType, unique, fn.values[result].region});
+      const ValueId made =
+          fn.values.add({dataType, unique, fn.values[result].region, fn.values[result].hint});
       fn.stmts[unique].operands = {call.operands[g.param]};
       fn.stmts[unique].results = {made};
       call.operands[g.param] = made;
-      call.results.erase(call.results.begin() + static_cast<std::ptrdiff_t>(g.result));
+      remove(call.results, g.result);
       became.emplace(result, made);
       out.push_back(unique);
     }

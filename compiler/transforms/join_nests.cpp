@@ -253,12 +253,12 @@ private:
       });
     if (!told) reader = {};
   }
-  /// Whether the nest can be one over so many leading axes, and the rest inside.
+  /// Whether the nest can be one over so many leading axes, and the rest inside: no accumulator has axes.
   bool allows(OpId nest, uint32_t leading) const {
     const Op& op = s_.f.ops[nest];
-    return op.dims.size() == leading || std::ranges::all_of(nestResults(op), [&](const NestResult& r) {
-             return keepsLeading(r, leading);
-           });
+    if (op.dims.size() == leading) return true;
+    auto keeps = [&](const NestResult& r) { return keepsLeading(r, leading); };
+    return nestAccs(op) == 0 && std::ranges::all_of(nestResults(op), keeps);
   }
 
   /// Lowers `axes` to those at which the reader reads the result at its own point.

@@ -2,9 +2,9 @@
 
 #include "core/flow.h"
 #include "core/uses.h"
-#include "core/walk.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace melix::transforms {
 
@@ -49,22 +49,38 @@ private:
     uses_.change(user, [&](Op& op) { op.operands[operand] = own; });
   }
 
-  /// Operands whose memory the op's results may use.
-  std::vector<uint32_t> takenOver(const Op& op) const {
+  /// Operands whose memory the op's results use, each time that it runs.
+  std::vector<uint32_t> takenOver(const Op& op) {
     std::vector<uint32_t> out;
     if (op.kind == OpKind::Set || op.kind == OpKind::AddAt) out.push_back(0);
     if (op.kind == OpKind::Call)
       for (const InoutPair& pair : m_.functions[op.as<CallAttr>().callee].inouts) out.push_back(pair.param);
-    for (const Slot& slot : slotsOf(fn(), op))
+    for (const Slot& slot : slotsOf(fn(), op)) {
+      if (slot.kind != SlotKind::Accumulator && slot.kind != SlotKind::Carry) continue;
+      const RegionId body = paramRegions(op, slot).back();
       for (uint32_t k = 0; k < slot.operands.count; ++k)
-        if (slot.kind == SlotKind::Accumulator || slot.kind == SlotKind::Carry)
+        if (isTakenOver(slot.params.of(fn().regions[body].params)[k], body))
           out.push_back(slot.operands.first + k);
+    }
     return out;
+  }
+  /// Whether an op of the region takes its parameter over: not only one of an arm, which may never run.
+  bool isTakenOver(ValueId param, RegionId body) {
+    if (const auto known = isTakenOver_.find(param); known != isTakenOver_.end()) return known->second;
+    bool is = false;
+    uses_.forEach(param, [&](Use use) {
+      if (is || uses_.regionOf(use.op) != body) return;
+      const std::vector<uint32_t> taken = takenOver(fn().ops[use.op]);
+      is = std::ranges::find(taken, use.operand) != taken.end();
+    });
+    isTakenOver_.emplace(param, is);
+    return is;
   }
 
   Module& m_;
   const FunctionId id_;
   LiveUses uses_;
+  std::unordered_map<ValueId, bool> isTakenOver_; ///< of parameters of bodies
 };
 
 } // namespace
