@@ -25,11 +25,17 @@ void LocalBlocks::enter(StmtId id, RegionId region) {
   }
 }
 
-void LocalBlocks::leave(StmtId id) {
-  std::erase(fn_.regions[homes_.at(id)].stmts, id);
-  homes_.erase(id);
-  for (ValueId v : fn_.stmts[id].operands)
-    std::erase_if(uses_[v], [&](const Use& use) { return use.stmt == id; });
+void LocalBlocks::leave(std::span<const StmtId> ids) {
+  const std::unordered_set<StmtId> gone(ids.begin(), ids.end());
+  std::unordered_set<RegionId> homes;
+  for (StmtId id : ids) {
+    homes.insert(homes_.at(id));
+    homes_.erase(id);
+    for (ValueId v : fn_.stmts[id].operands)
+      std::erase_if(uses_[v], [&](const Use& use) { return use.stmt == id; });
+  }
+  for (RegionId home : homes)
+    std::erase_if(fn_.regions[home].stmts, [&](StmtId id) { return gone.contains(id); });
 }
 
 void LocalBlocks::splice(RegionId from, RegionId to, size_t place) {
@@ -145,8 +151,9 @@ bool LocalBlocks::followCarry(const Use& use, Following& at) const {
 // ------------------------------------------------------------------------------------
 
 void LocalBlocks::release(const Block& block, ValueId by) {
-  if (block.drop.valid()) leave(block.drop);
-  for (StmtId id : block.uniques) leave(id);
+  std::vector<StmtId> gone = block.uniques;
+  if (block.drop.valid()) gone.push_back(block.drop);
+  leave(gone);
   std::vector<std::pair<StmtId, size_t>> carries = block.carries;
   std::ranges::sort(carries, std::greater());
   for (auto [loop, k] : carries) removeCarry(loop, k);

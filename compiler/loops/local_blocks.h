@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -43,8 +44,8 @@ public:
   bool isWithin(RegionId region, RegionId outer) const;
   /// The statement stands in the region from now on, where its list says.
   void enter(StmtId id, RegionId region);
-  /// The statement stands nowhere.
-  void leave(StmtId id);
+  /// The statements stand nowhere.
+  void leave(std::span<const StmtId> ids);
   /// Puts what stands in a region, which goes, in front of a place in the list of another.
   void splice(RegionId from, RegionId to, size_t place);
 

@@ -96,7 +96,7 @@ private:
     if (became.empty()) return;
     for (Stmt& s : fn.stmts)
       for (ValueId& v : s.operands)
-        for (auto it = became.find(v); it != became.end(); it = became.find(v)) v = it->second;
+        if (auto found = became.find(v); found != became.end()) v = found->second;
   }
   void rewriteCalls(Function& fn, RegionId region, std::unordered_map<ValueId, ValueId>& became) {
     const std::vector<StmtId> stmts = std::move(fn.regions[region].stmts);

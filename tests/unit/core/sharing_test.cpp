@@ -107,7 +107,8 @@ fn f (%s: S[], %row: f32[3], %k: i64, %n: i64) -> (S[]) {
   EXPECT_EQ(with("u", "partly").kind, Overlap::Unknown);
 }
 
-/// What an op does itself comes after what it reads before it runs, but not after what it reads while it runs.
+/// What an op does itself comes after what it reads before it runs, but not after what it reads while it
+/// runs.
 TEST(Sharing, WhatIsReadWithinAnOpMustStayWhileItRuns) {
   const Text t(R"(fn f (%v: f32[4], %x: f32[4], %n: i64) -> (f32, f32[4], f32[4]) {
   %a = get %v[%n] : f32

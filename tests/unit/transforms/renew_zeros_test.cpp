@@ -93,7 +93,8 @@ TEST(RenewZeros, ACarryThatIsUpdatedEachTime) {
 }
 )");
   m.apply(renewZeros, {numbers(), Value::integer(2)});
-  EXPECT_EQ(m.count("collect[i] {\n    %0 = zero : f32[3]\n    %y = for collects 0 %n, %0 {"), 1u) << m.text();
+  EXPECT_EQ(m.count("collect[i] {\n    %0 = zero : f32[3]\n    %y = for collects 0 %n, %0 {"), 1u)
+      << m.text();
 }
 
 /// It would be made at each point, and written to at few or none.
