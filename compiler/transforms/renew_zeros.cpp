@@ -25,7 +25,7 @@ private:
     const std::vector<OpId> ops = std::move(fn().regions[r].ops);
     fn().regions[r].ops.clear();
     for (OpId op : ops) {
-      for (uint32_t k : takenOver(fn().ops[op])) renew(op, k, r);
+      for (uint32_t k : takenOver(op)) renew(op, k, r);
       fn().regions[r].ops.push_back(op);
       const auto regions = fn().ops[op].regions;
       for (RegionId inner : regions) region(inner);
@@ -50,8 +50,11 @@ private:
   }
 
   /// Operands whose memory the op's results use, each time that it runs.
-  std::vector<uint32_t> takenOver(const Op& op) {
+  const std::vector<uint32_t>& takenOver(OpId id) {
+    const auto [known, fresh] = takenOver_.try_emplace(id);
+    if (!fresh) return known->second;
     std::vector<uint32_t> out;
+    const Op& op = fn().ops[id];
     if (op.kind == OpKind::Set || op.kind == OpKind::AddAt) out.push_back(0);
     if (op.kind == OpKind::Call)
       for (const InoutPair& pair : m_.functions[op.as<CallAttr>().callee].inouts) out.push_back(pair.param);
@@ -62,25 +65,23 @@ private:
         if (isTakenOver(slot.params.of(fn().regions[body].params)[k], body))
           out.push_back(slot.operands.first + k);
     }
-    return out;
+    std::ranges::sort(out);
+    return takenOver_[id] = std::move(out);
   }
   /// Whether an op of the region takes its parameter over: not only one of an arm, which may never run.
   bool isTakenOver(ValueId param, RegionId body) {
-    if (const auto known = isTakenOver_.find(param); known != isTakenOver_.end()) return known->second;
     bool is = false;
     uses_.forEach(param, [&](Use use) {
-      if (is || uses_.regionOf(use.op) != body) return;
-      const std::vector<uint32_t> taken = takenOver(fn().ops[use.op]);
-      is = std::ranges::find(taken, use.operand) != taken.end();
+      is = is ||
+           (uses_.regionOf(use.op) == body && std::ranges::binary_search(takenOver(use.op), use.operand));
     });
-    isTakenOver_.emplace(param, is);
     return is;
   }
 
   Module& m_;
   const FunctionId id_;
   LiveUses uses_;
-  std::unordered_map<ValueId, bool> isTakenOver_; ///< of parameters of bodies
+  std::unordered_map<OpId, std::vector<uint32_t>> takenOver_;
 };
 
 } // namespace
