@@ -59,14 +59,14 @@ std::vector<ValueId> collectMore(Module& m, Function& f, LiveUses& uses, OpId id
 void addResult(Function& f, LiveUses& uses, OpId id, NestResult spec, ValueId yielded,
                std::span<const ValueId> values) {
   Op& op = f.ops[id];
-  assert(nestAccs(op) == 0 && "what accumulators yield comes last");
+  assert(!isCombine(spec) && "units have places of their own");
+  const uint32_t accs = nestAccs(op);
   op.as<NestAttr>().results.push_back(std::move(spec));
-  for (ValueId v : values) {
-    f.values[v].def = id;
-    f.values[v].index = static_cast<uint32_t>(op.results.size());
-    op.results.push_back(v);
-  }
-  uses.change(terminatorId(f, op.regions[0]), [&](Op& yield) { yield.operands.push_back(yielded); });
+  op.results.insert(op.results.end() - accs, values.begin(), values.end());
+  for (ValueId v : values) f.values[v].def = id;
+  for (uint32_t k = 0; k < op.results.size(); ++k) f.values[op.results[k]].index = k;
+  uses.change(terminatorId(f, op.regions[0]),
+              [&](Op& yield) { yield.operands.insert(yield.operands.end() - accs, yielded); });
 }
 
 NestView::NestView(const Function& f, const Op& op) : op_(op) {

@@ -6,8 +6,8 @@
 
 namespace melix::core {
 
-/// The nest, which has no accumulators, gets a result of what its body yields; from now on these values are
-/// it.
+/// The nest gets a result of what its body yields, in front of its accumulators; from now on these values are
+/// it. No combination: these have units too.
 void addResult(Function& f, LiveUses& uses, OpId nest, NestResult spec, ValueId yielded,
                std::span<const ValueId> values);
 

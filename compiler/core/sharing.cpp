@@ -101,11 +101,16 @@ void Sharing::leave(OpId update) {
 }
 
 bool Sharing::mayUseLater(ValueId v, OpId from, OpId at) const {
-  if (!lies(v)) return true;
-  if (v.index >= parents_.size() || from.index >= spans_.size() || at.index >= spans_.size()) return false;
-  const uint32_t begin = spans_[from.index].begin;
-  if (begin == 0 || spans_[at.index].begin == 0) return false;
-  uint32_t end = spans_[at.index].begin; // what `at` itself updates does not count
+  return !lies(v) || (isThere(at) && isUntouched(v, from, at, spans_[at.index].begin));
+}
+
+bool Sharing::mayUseWithin(ValueId v, OpId from, OpId at) const {
+  return !lies(v) || (isThere(at) && isUntouched(v, from, at, spans_[at.index].end + 1));
+}
+
+/// Whether nothing updates it from an op on until `end`, a time of a later op.
+bool Sharing::isUntouched(ValueId v, OpId from, OpId at, uint32_t end) const {
+  if (v.index >= parents_.size() || !isThere(from)) return false;
   // An op around the later one, but not around the earlier, may update on one turn what it reads on the next.
   for (OpId op = at; homes_[op.index] != homes_[from.index];) {
     op = f_.regions[homes_[op.index]].parent;
@@ -113,7 +118,7 @@ bool Sharing::mayUseLater(ValueId v, OpId from, OpId at) const {
     end = spans_[op.index].end + 1;
   }
   const std::vector<uint32_t>& all = updates_[familyOf(v.index)];
-  const auto next = std::upper_bound(all.begin(), all.end(), begin);
+  const auto next = std::upper_bound(all.begin(), all.end(), spans_[from.index].begin);
   return next == all.end() || *next >= end;
 }
 

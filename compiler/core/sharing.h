@@ -19,6 +19,8 @@ public:
   /// Whether `v`, which is there at `from`, can be used by `at`, a later op, without a copy: nothing that it
   /// shares memory with is updated between them. Scalars always can.
   bool mayUseLater(ValueId v, OpId from, OpId at) const;
+  /// The same where `at` uses it again and again while it runs, so that what it updates counts too.
+  bool mayUseWithin(ValueId v, OpId from, OpId at) const;
   /// Whether the one op stands in front of the other in the text; both were there from the beginning.
   bool isBefore(OpId a, OpId b) const { return spans_[a.index].begin < spans_[b.index].begin; }
   /// The op updates nothing any more.
@@ -32,11 +34,13 @@ private:
     uint32_t begin = 0, end = 0;
   };
 
+  bool isUntouched(ValueId v, OpId from, OpId at, uint32_t end) const;
   void region(RegionId r);
   void op(OpId id);
   void values(const Op& op);
   void updates(const Op& op);
   bool lies(ValueId v) const { return !module_.types.isScalar(f_.typeOf(v)); }
+  bool isThere(OpId op) const { return op.index < spans_.size() && spans_[op.index].begin != 0; }
   uint32_t familyOf(uint32_t v) const;
 
   const Module& module_;

@@ -10,10 +10,10 @@ namespace {
 constexpr uint64_t mostElements = 64;
 constexpr uint64_t mostBytes = 4096, mostOfRecursion = 256; ///< in all the arrays of a frame
 
-/// Which parameters are only read through while their function runs.
-class ReadParams {
+/// Of which parameters nothing but elements is used while their function runs.
+class ElementParams {
 public:
-  explicit ReadParams(const Module& module) : module_(module), read_(module.functions.size()) {
+  explicit ElementParams(const Module& module) : module_(module), isOne_(module.functions.size()) {
     for (uint32_t f = 0; f < module.functions.size(); ++f) find(FunctionId(f));
     // What passes a parameter on to one that does more does more.
     while (!open_.empty()) {
@@ -25,30 +25,31 @@ public:
     }
   }
 
-  bool operator()(FunctionId f, size_t k) const { return k < read_[f.index].size() && read_[f.index][k]; }
+  bool operator()(FunctionId f, size_t k) const { return k < isOne_[f.index].size() && isOne_[f.index][k]; }
 
 private:
   struct Param {
     FunctionId function;
     size_t number;
   };
+  static bool isLent(ModeKind mode) { return mode == ModeKind::Borrow || mode == ModeKind::InOut; }
   static uint64_t key(const Param& p) { return uint64_t{p.function.index} << 32 | p.number; }
 
   void exclude(const Param& p) {
-    std::vector<bool>& read = read_[p.function.index];
-    if (p.number >= read.size() || !read[p.number]) return;
-    read[p.number] = false;
+    std::vector<bool>& isOne = isOne_[p.function.index];
+    if (p.number >= isOne.size() || !isOne[p.number]) return;
+    isOne[p.number] = false;
     open_.push_back(p);
   }
 
   void find(FunctionId id) {
     const Function& fn = module_.functions[id];
-    std::vector<bool>& read = read_[id.index];
-    read.assign(fn.params().size(), false);
+    std::vector<bool>& isOne = isOne_[id.index];
+    isOne.assign(fn.params().size(), false);
     std::unordered_map<ValueId, size_t> numbers;
     for (size_t k = 0; k < fn.params().size(); ++k) {
-      read[k] = fn.modes[k] == ModeKind::Borrow && fn.typeOf(fn.params()[k]) == dataType;
-      if (read[k]) numbers[fn.params()[k]] = k;
+      isOne[k] = isLent(fn.modes[k]) && fn.typeOf(fn.params()[k]) == dataType;
+      if (isOne[k]) numbers[fn.params()[k]] = k;
     }
     if (!numbers.empty()) uses(id, fn.body, numbers);
   }
@@ -66,6 +67,7 @@ private:
     case StmtKind::PointerOf:
     case StmtKind::KeepAlive: return;
     case StmtKind::Load:
+    case StmtKind::Store:
     case StmtKind::AddressOf:
       if (operand != 0) exclude(p);
       return;
@@ -73,7 +75,7 @@ private:
       const Param to{s.as<FunctionId>(), operand};
       passedTo_[key(to)].push_back(p);
       const Function& callee = module_.functions[to.function];
-      if (operand >= callee.modes.size() || callee.modes[operand] != ModeKind::Borrow) exclude(p);
+      if (operand >= callee.modes.size() || !isLent(callee.modes[operand])) exclude(p);
       return;
     }
     default: exclude(p);
@@ -81,15 +83,15 @@ private:
   }
 
   const Module& module_;
-  std::vector<std::vector<bool>> read_;
+  std::vector<std::vector<bool>> isOne_;
   std::unordered_map<uint64_t, std::vector<Param>> passedTo_;
   std::vector<Param> open_;
 };
 
 class FramePlacer {
 public:
-  FramePlacer(const Module& module, Function& fn, const ReadParams& reads, uint64_t bytes)
-      : fn_(fn), reads_(reads), blocks_(module, fn), left_(bytes) {}
+  FramePlacer(const Module& module, Function& fn, const ElementParams& params, uint64_t bytes)
+      : fn_(fn), params_(params), blocks_(module, fn), left_(bytes) {}
 
   void run(RegionId region) {
     const std::vector<StmtId> stmts = fn_.regions[region].stmts;
@@ -115,7 +117,7 @@ private:
   }
 
   void place(StmtId id, uint64_t bytes) {
-    const auto block = blocks_.follow(id, [&](FunctionId callee, size_t k) { return reads_(callee, k); });
+    const auto block = blocks_.follow(id, [&](FunctionId callee, size_t k) { return params_(callee, k); });
     if (!block) return;
     left_ -= bytes;
     Stmt& s = fn_.stmts[id];
@@ -128,7 +130,7 @@ private:
   }
 
   Function& fn_;
-  const ReadParams& reads_;
+  const ElementParams& params_;
   LocalBlocks blocks_;
   uint64_t left_; ///< bytes of the frame that may still be used
 };
@@ -136,13 +138,13 @@ private:
 } // namespace
 
 void placeInFrames(Module& module) {
-  const ReadParams reads(module);
+  const ElementParams params(module);
   const core::CallGraph calls(module.core);
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     Function& fn = module.functions[FunctionId(f)];
     const bool recursive = fn.source.valid() && calls.isRecursive(fn.source);
     const uint64_t bytes = recursive ? mostOfRecursion : mostBytes;
-    FramePlacer(module, fn, reads, bytes).run(fn.body);
+    FramePlacer(module, fn, params, bytes).run(fn.body);
   }
 }
 

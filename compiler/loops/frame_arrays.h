@@ -5,8 +5,8 @@
 //   after:   %a = frame 72 : data  … write %a, call @det3 %a …
 //
 // Arrays of scalars of at most 64 elements, in all at most 4,096 bytes a function, 256 where it may call
-// itself, so that recursion stays about as deep; functions that they are passed to only read them. Requires:
-// counts inserted. Keeps: values, every effect.
+// itself, so that recursion stays about as deep; functions that they are passed to use nothing but their
+// elements. Requires: counts inserted. Keeps: values, every effect.
 
 #include "loops/ir.h"
 

@@ -76,7 +76,7 @@ private:
     const ValueId made = make(alloc, held, isMade, b);
     const ValueId yes = b.boolean(true);
     const size_t place = placeOf(alloc);
-    blocks_.leave(alloc);
+    blocks_.leave(std::span(&alloc, 1));
     blocks_.splice(point, body, place);
     blocks_.release(block, made);
     blocks_.yieldCarries(loop, {made, yes});

@@ -161,8 +161,9 @@ struct Stmt {
 // ----------------------------------------------------------------------------------------------------
 
 /// How a parameter is passed. An `own` parameter that is updated and returned keeps its memory; a `dest` is
-/// the address of memory to which the function writes a result.
-enum class ModeKind : uint8_t { Borrow, Own, Dest };
+/// the address of memory to which the function writes a result; an `inout` is a block with one owner, the
+/// caller, whose elements the function updates.
+enum class ModeKind : uint8_t { Borrow, Own, Dest, InOut };
 
 enum class FunctionKind : uint8_t {
   Orchestration, ///< (dims…, leaves…, destinations…) -> (result leaves…, result dims…)

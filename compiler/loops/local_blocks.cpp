@@ -25,11 +25,17 @@ void LocalBlocks::enter(StmtId id, RegionId region) {
   }
 }
 
-void LocalBlocks::leave(StmtId id) {
-  std::erase(fn_.regions[homes_.at(id)].stmts, id);
-  homes_.erase(id);
-  for (ValueId v : fn_.stmts[id].operands)
-    std::erase_if(uses_[v], [&](const Use& use) { return use.stmt == id; });
+void LocalBlocks::leave(std::span<const StmtId> ids) {
+  const std::unordered_set<StmtId> gone(ids.begin(), ids.end());
+  std::unordered_set<RegionId> homes;
+  for (StmtId id : ids) {
+    homes.insert(homes_.at(id));
+    homes_.erase(id);
+    for (ValueId v : fn_.stmts[id].operands)
+      std::erase_if(uses_[v], [&](const Use& use) { return use.stmt == id; });
+  }
+  for (RegionId home : homes)
+    std::erase_if(fn_.regions[home].stmts, [&](StmtId id) { return gone.contains(id); });
 }
 
 void LocalBlocks::splice(RegionId from, RegionId to, size_t place) {
@@ -52,7 +58,7 @@ bool LocalBlocks::isWithin(RegionId region, RegionId outer) const {
 // -----------------------------------------------------------------------------------------------
 
 struct LocalBlocks::Following {
-  const OnlyReads& onlyReads;
+  const OnlyElements& onlyElements;
   RegionId home;
   Block block;
   std::vector<ValueId> open;
@@ -63,22 +69,34 @@ struct LocalBlocks::Following {
   }
 };
 
-std::optional<LocalBlocks::Block> LocalBlocks::follow(StmtId alloc, const OnlyReads& onlyReads) const {
+std::optional<LocalBlocks::Block> LocalBlocks::follow(StmtId alloc, const OnlyElements& onlyElements) const {
   const Stmt& s = fn_.stmts[alloc];
   if (s.kind != StmtKind::AllocArray || !module_.core.types.isScalar(s.as<AllocAttr>().type))
     return std::nullopt;
-  Following at{onlyReads, homes_.at(alloc), {}, {}, {}};
-  at.join(s.results[0]);
+  Following at{onlyElements, homes_.at(alloc), {}, {}, {}};
+  if (!followAll(s.results[0], at) || !at.block.drop.valid()) return std::nullopt;
+  return std::move(at.block);
+}
+
+std::optional<LocalBlocks::Block> LocalBlocks::followParam(ValueId param,
+                                                           const OnlyElements& onlyElements) const {
+  Following at{onlyElements, fn_.body, {}, {}, {}};
+  if (!followAll(param, at) || !at.block.result) return std::nullopt;
+  return std::move(at.block);
+}
+
+/// Whether all that the value becomes is one block.
+bool LocalBlocks::followAll(ValueId begun, Following& at) const {
+  at.join(begun);
   while (!at.open.empty()) {
     const ValueId v = at.open.back();
     at.open.pop_back();
     auto uses = uses_.find(v);
     if (uses == uses_.end()) continue;
     for (const Use& use : uses->second)
-      if (!followUse(use, at)) return std::nullopt;
+      if (!followUse(use, at)) return false;
   }
-  const bool closed = std::ranges::all_of(at.needed, [&](ValueId v) { return at.block.values.contains(v); });
-  return closed && at.block.drop.valid() ? std::optional(std::move(at.block)) : std::nullopt;
+  return std::ranges::all_of(at.needed, [&](ValueId v) { return at.block.values.contains(v); });
 }
 
 bool LocalBlocks::followUse(const Use& use, Following& at) const {
@@ -89,9 +107,9 @@ bool LocalBlocks::followUse(const Use& use, Following& at) const {
   case StmtKind::Load:
   case StmtKind::Store:
   case StmtKind::AddressOf: return use.operand == 0;
-  case StmtKind::Call: return at.onlyReads(s.as<FunctionId>(), use.operand);
+  case StmtKind::Call: return at.onlyElements(s.as<FunctionId>(), use.operand);
   case StmtKind::Launch: // its operands stand where the parameters do
-    return use.operand >= boundOperands && at.onlyReads(s.as<FunctionId>(), use.operand);
+    return use.operand >= boundOperands && at.onlyElements(s.as<FunctionId>(), use.operand);
   case StmtKind::Drop:
     if (at.block.drop.valid() || homes_.at(use.stmt) != at.home) return false;
     at.block.drop = use.stmt;
@@ -108,6 +126,11 @@ bool LocalBlocks::followUse(const Use& use, Following& at) const {
 
 bool LocalBlocks::followCarry(const Use& use, Following& at) const {
   const Stmt& s = fn_.stmts[use.stmt];
+  if (s.kind == StmtKind::Yield && homes_.at(use.stmt) == fn_.body) {
+    const bool first = !at.block.result;
+    at.block.result = use.operand;
+    return first && at.home == fn_.body;
+  }
   if (s.kind == StmtKind::Yield) { // `needed` sees that nothing else goes around
     auto parent = parents_.find(homes_.at(use.stmt));
     if (homes_.at(use.stmt) == at.home || parent == parents_.end()) return false;
@@ -128,8 +151,9 @@ bool LocalBlocks::followCarry(const Use& use, Following& at) const {
 // ------------------------------------------------------------------------------------
 
 void LocalBlocks::release(const Block& block, ValueId by) {
-  leave(block.drop);
-  for (StmtId id : block.uniques) leave(id);
+  std::vector<StmtId> gone = block.uniques;
+  if (block.drop.valid()) gone.push_back(block.drop);
+  leave(gone);
   std::vector<std::pair<StmtId, size_t>> carries = block.carries;
   std::ranges::sort(carries, std::greater());
   for (auto [loop, k] : carries) removeCarry(loop, k);

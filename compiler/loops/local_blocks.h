@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -21,13 +22,16 @@ public:
     std::unordered_set<ValueId> values;
     std::vector<StmtId> uniques;                    ///< that make it unique
     std::vector<std::pair<StmtId, size_t>> carries; ///< loops that carry it, and as which of their carries
-    StmtId drop;
+    StmtId drop;                                    ///< none of a parameter
+    std::optional<size_t> result;                   ///< of the function, where a parameter is given back
   };
-  /// Whether the callee only reads through its parameter `k` while it runs.
-  using OnlyReads = std::function<bool(FunctionId callee, size_t k)>;
+  /// Whether the callee uses nothing but the elements of its parameter `k` while it runs.
+  using OnlyElements = std::function<bool(FunctionId callee, size_t k)>;
   /// The block that `alloc` makes: an array of scalars that only its own region holds, so that its count is
   /// one.
-  std::optional<Block> follow(StmtId alloc, const OnlyReads& onlyReads) const;
+  std::optional<Block> follow(StmtId alloc, const OnlyElements& onlyElements) const;
+  /// The block of a parameter that the function owns, if it is one of its results on every path.
+  std::optional<Block> followParam(ValueId param, const OnlyElements& onlyElements) const;
   /// Nothing counts the block any more, and `by` stands for it everywhere; it is given back no more.
   void release(const Block& block, ValueId by);
 
@@ -40,8 +44,8 @@ public:
   bool isWithin(RegionId region, RegionId outer) const;
   /// The statement stands in the region from now on, where its list says.
   void enter(StmtId id, RegionId region);
-  /// The statement stands nowhere.
-  void leave(StmtId id);
+  /// The statements stand nowhere.
+  void leave(std::span<const StmtId> ids);
   /// Puts what stands in a region, which goes, in front of a place in the list of another.
   void splice(RegionId from, RegionId to, size_t place);
 
@@ -52,6 +56,7 @@ private:
   };
   struct Following;
 
+  bool followAll(ValueId begun, Following& at) const;
   bool followUse(const Use& use, Following& at) const;
   bool followCarry(const Use& use, Following& at) const;
   void removeCarry(StmtId loop, size_t k);

@@ -8,6 +8,7 @@
 #include "loops/merge_kernels.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
+#include "loops/update_in_place.h"
 #include "loops/verify.h"
 
 namespace melix::loops {
@@ -115,6 +116,7 @@ struct Pass {
 constexpr Pass passes[] = {
     {"infer_modes", whole<inferModes>, false},
     {"insert_counts", each<insertCounts>, true},
+    {"update_in_place", whole<updateInPlace>, true},
     {"place_in_frames", whole<placeInFrames>, true},
     {"mark_closed", whole<markClosed>, true},
     {"outline_kernels", outlineAllKernels, true, onPool},

@@ -2,7 +2,8 @@
 // Reads the text that loops/print.h writes: passes are tested from text.
 //
 //   module    = (record of Core | function)*
-//   function  = ("fn" | "chunk" | "kernel") @key "(" [("own" | "dest") %param ":" type],… ")" ["->" type,…]
+//   function  = ("fn" | "chunk" | "kernel") @key "(" [("own" | "dest" | "inout") %param ":" type],… ")" ["->"
+//   type,…]
 //               ["closed"] ["exported"] ["inlined"] ["named" string] ["of" function of Core] ["entry"] block
 //   block     = "{" ["(" %param,… ")"] statement* "}"               the statement around it tells their types
 //   statement = [%result,… "="] (name of stmts.def | op of Core) attribute and operands [":" type,…] block*

@@ -4,6 +4,7 @@
 #include "loops/ownership.h"
 #include "loops/print.h"
 
+#include <algorithm>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -47,6 +48,7 @@ public:
       if (k < fn_.modes.size() && fn_.modes[k] == ModeKind::Own && fn_.typeOf(fn_.params()[k]).counted())
         owned[fn_.params()[k]] = 1;
     region(fn_.body, owned, fn_.results, true);
+    updates(fn_.body);
     if (fn_.kind == FunctionKind::Kernel && !isClosed(module_, fn_, fn_.body))
       say("a kernel that is not closed");
     return problems_;
@@ -176,6 +178,58 @@ private:
     }
     if (isBranch && counted_ && !s.regions.empty())
       for (auto [v, count] : inherited(s, s.regions[0])) owned[v] -= count;
+  }
+
+  // --- blocks that a callee updates in place
+  // -----------------------------------------------------------------------------------------------
+  void updates(RegionId r) {
+    for (StmtId id : fn_.regions[r].stmts) {
+      const Stmt& s = fn_.stmts[id];
+      for (size_t k = 0; k < s.operands.size(); ++k) {
+        if (isInOut(s.operands[k]) && !usesElements(s, k)) say(misused(s.operands[k], "held by", s));
+        if (s.kind == StmtKind::Call && isUpdated(s, k)) updated(s, k);
+      }
+      for (RegionId inner : s.regions) updates(inner);
+    }
+  }
+  /// Nobody else may have the block that is passed.
+  void updated(const Stmt& call, size_t operand) {
+    const ValueId v = call.operands[operand];
+    if (std::ranges::count(call.operands, v) > 1) say(misused(v, "passed twice by", call));
+    if (counted_ && !hasOneOwner(v)) say(misused(v, "not unique in", call));
+  }
+  std::string misused(ValueId v, const char* how, const Stmt& s) {
+    return name(v) + " is updated in place, and " + how + " " + nameOf(s);
+  }
+  bool isUpdated(const Stmt& call, size_t operand) const {
+    return modeOf(module_.functions[call.as<FunctionId>()], operand) == ModeKind::InOut;
+  }
+  static ModeKind modeOf(const Function& fn, size_t k) {
+    return k < fn.modes.size() ? fn.modes[k] : ModeKind::Borrow;
+  }
+  bool isInOut(ValueId v) const {
+    const auto& params = fn_.params();
+    const auto found = std::ranges::find(params, v);
+    return found != params.end() &&
+           modeOf(fn_, static_cast<size_t>(found - params.begin())) == ModeKind::InOut;
+  }
+  bool hasOneOwner(ValueId v) const {
+    const StmtId def = fn_.values[v].def;
+    if (!def.valid()) return isInOut(v);
+    const StmtKind kind = fn_.stmts[def].kind;
+    return kind == StmtKind::EnsureUnique || kind == StmtKind::AllocArray || kind == StmtKind::FrameArray;
+  }
+  bool usesElements(const Stmt& s, size_t operand) const {
+    switch (s.kind) {
+    case StmtKind::Load:
+    case StmtKind::Store:
+    case StmtKind::AddressOf: return operand == 0;
+    case StmtKind::PointerOf:
+    case StmtKind::KeepAlive:
+    case StmtKind::Launch: return true;
+    case StmtKind::Call: return isUpdated(s, operand);
+    default: return false;
+    }
   }
 
   /// Values from outside that a branch gives away, net of what it retains.

@@ -16,6 +16,7 @@
 #include "transforms/open_results.h"
 #include "transforms/raise_loops.h"
 #include "transforms/reduce_before_multiply.h"
+#include "transforms/renew_zeros.h"
 #include "transforms/separate_terms.h"
 #include "transforms/simplify.h"
 #include "transforms/specialise_calls.h"
@@ -93,6 +94,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"collapse_axes", plain(transforms::collapseAxes), true},
       {"choose_orders", plain(core::chooseOrders), true, true},
       {"form_fma", plain(transforms::formFma), true, true},
+      {"renew_zeros", plain(transforms::renewZeros), true},
       {"merge_functions", plain(transforms::mergeFunctions), true},
       {"remove_unreachable", plain(transforms::removeUnreachable), true},
       {"fix_sizes", plain(fix), true},

@@ -124,10 +124,15 @@ Cost Costs::ofRegions(const Op& op) const {
     if (branches) all.flops = flops, all.reads = reads;
   }
   if (op.kind != OpKind::Nest) return all;
-  const std::optional<int64_t> points = m_.types.dims.asConstant(m_.types.dims.product(op.dims));
-  if (points && *points <= fewPoints) return all.times(static_cast<uint64_t>(*points));
+  if (const std::optional<uint64_t> points = fewPointsOf(op)) return all.times(*points);
   all.sweeps = true;
   return all;
+}
+
+std::optional<uint64_t> Costs::fewPointsOf(const Op& nest) const {
+  const std::optional<int64_t> points = m_.types.dims.asConstant(m_.types.dims.product(nest.dims));
+  if (!points || *points > fewPoints) return std::nullopt;
+  return static_cast<uint64_t>(*points);
 }
 
 /// An arm that panics runs once at most.

@@ -43,6 +43,8 @@ public:
   Cost ofOp(core::OpId op) const;
   /// Of all ops of the region, once.
   Cost ofRegion(core::RegionId region) const;
+  /// How many points a nest has, if that is known and it is no sweep.
+  std::optional<uint64_t> fewPointsOf(const core::Op& nest) const;
 
 private:
   Cost ofRegions(const core::Op& op) const;

@@ -5,6 +5,7 @@
 #include "transforms/inline_read.h"
 #include "transforms/join_nests.h"
 #include "transforms/simplify.h"
+#include "transforms/sink_scalars.h"
 
 #include <algorithm>
 #include <map>
@@ -74,6 +75,7 @@ bool fuseOnce(Module& m, FusionSteps steps, FusionLog* log) {
     const FunctionId f(i);
     if (!m.functions[f].body.valid()) continue;
     advanceNests(m, f, effects);
+    sinkScalars(m, f, effects);
     Fusion fusion(m, f, effects, log);
     Fuser(fusion, steps).block(m.functions[f].body);
     changed |= fusion.changed;

@@ -151,9 +151,14 @@ OpId Fusion::standingAt(OpId op) const {
 bool Fusion::mayReadLater(OpId nest, OpId at) {
   const OpId from = standingAt(nest), to = standingAt(at);
   if (from == to) return true; // both came to the same place
-  for (ValueId v : factsOf(nest).captured)
-    if (!sharing.mayUseLater(v, from, to)) return false;
-  return true;
+  return std::ranges::all_of(factsOf(nest).captured,
+                             [&](ValueId v) { return sharing.mayUseLater(v, from, to); });
+}
+
+bool Fusion::mayReadWithin(OpId nest, OpId at) {
+  const OpId from = standingAt(nest), to = standingAt(at);
+  return std::ranges::all_of(factsOf(nest).captured,
+                             [&](ValueId v) { return sharing.mayUseWithin(v, from, to); });
 }
 
 } // namespace melix::transforms

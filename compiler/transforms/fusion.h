@@ -83,6 +83,8 @@ public:
 
   /// Whether what the nest reads of outside can be read where `at` stands without a copy.
   bool mayReadLater(core::OpId nest, core::OpId at);
+  /// The same at every point of `at`, a nest that may update.
+  bool mayReadWithin(core::OpId nest, core::OpId at);
   /// The op that was there from the beginning in whose place the op stands.
   core::OpId standingAt(core::OpId op) const;
   const core::Op* defOf(core::ValueId v) const {

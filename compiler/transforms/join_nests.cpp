@@ -181,7 +181,7 @@ public:
       : s_(fusion), first_(first), later_(later), a_(fusion.factsOf(first)), b_(fusion.factsOf(later)) {}
 
   FusionReason refuses() const {
-    if (nestAccs(s_.f.ops[first_]) > 0 || nestAccs(s_.f.ops[later_]) > 0) return FusionReason::Adds;
+    if (nestAccs(s_.f.ops[first_]) > 0 || !mayAdd()) return FusionReason::Adds;
     for (OpId id : {first_, later_})
       for (const NestResult& r : nestResults(s_.f.ops[id]))
         if (isWhole(r)) return FusionReason::Reduces;
@@ -199,6 +199,13 @@ public:
   }
 
 private:
+  /// Whether the later one adds into no accumulator; or the points are few, so that they need not run side by
+  /// side, the same for both, and what the earlier one reads is not added to.
+  bool mayAdd() const {
+    const Op &first = s_.f.ops[first_], &later = s_.f.ops[later_];
+    if (nestAccs(later) == 0) return true;
+    return first.dims == later.dims && s_.costs.fewPointsOf(first) && s_.mayReadWithin(first_, later_);
+  }
   static bool isLoud(const NestFacts& facts) { return facts.effects.io || facts.effects.debug; }
 
   Fusion& s_;
@@ -246,12 +253,12 @@ private:
       });
     if (!told) reader = {};
   }
-  /// Whether the nest can be one over so many leading axes, and the rest inside.
+  /// Whether the nest can be one over so many leading axes, and the rest inside: no accumulator has axes.
   bool allows(OpId nest, uint32_t leading) const {
     const Op& op = s_.f.ops[nest];
-    return op.dims.size() == leading || std::ranges::all_of(nestResults(op), [&](const NestResult& r) {
-             return keepsLeading(r, leading);
-           });
+    if (op.dims.size() == leading) return true;
+    auto keeps = [&](const NestResult& r) { return keepsLeading(r, leading); };
+    return nestAccs(op) == 0 && std::ranges::all_of(nestResults(op), keeps);
   }
 
   /// Lowers `axes` to those at which the reader reads the result at its own point.

@@ -107,5 +107,36 @@ fn f (%s: S[], %row: f32[3], %k: i64, %n: i64) -> (S[]) {
   EXPECT_EQ(with("u", "partly").kind, Overlap::Unknown);
 }
 
+/// What an op does itself comes after what it reads before it runs, but not after what it reads while it
+/// runs.
+TEST(Sharing, WhatIsReadWithinAnOpMustStayWhileItRuns) {
+  const Text t(R"(fn f (%v: f32[4], %x: f32[4], %n: i64) -> (f32, f32[4], f32[4]) {
+  %a = get %v[%n] : f32
+  %w = nest (%i: 4) -> accs (%c = %v) {
+    %b = get %x[%i] : f32
+    %d = add_at %c[%i] += %b : acc f32[4]
+    yield %d
+  } : f32[4]
+  %u = for collects 0 %n, %x { (%j: i64, %e: f32[4])
+    %g = nest (%k: 4) -> accs (%h = %e) {
+      %o = add_at %h[%k] += %a : acc f32[4]
+      yield %o
+    } : f32[4]
+    yield %g
+  } : f32[4]
+  yield %a, %w, %u
+}
+)");
+  const Sharing sharing(t.module, t.f());
+  const ValueId v = t.f().params()[0], x = t.f().params()[1], n = t.f().params()[2];
+  EXPECT_TRUE(sharing.mayUseLater(v, t.op("a"), t.op("w")));
+  EXPECT_FALSE(sharing.mayUseWithin(v, t.op("a"), t.op("w")));
+  EXPECT_TRUE(sharing.mayUseWithin(x, t.op("a"), t.op("w")));
+  EXPECT_TRUE(sharing.mayUseWithin(n, t.op("a"), t.op("w"))); // a scalar is no memory
+  EXPECT_TRUE(sharing.mayUseLater(x, t.op("w"), t.op("u")));
+  EXPECT_FALSE(sharing.mayUseWithin(x, t.op("w"), t.op("u")));
+  EXPECT_FALSE(sharing.mayUseLater(x, t.op("a"), t.op("o"))); // the loop updates it on the turn before
+}
+
 } // namespace
 } // namespace melix::core
