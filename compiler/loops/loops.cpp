@@ -1,12 +1,14 @@
 #include "loops/loops.h"
 
 #include "loops/frame_arrays.h"
+#include "loops/hoist_quotients.h"
 #include "loops/hoist_rows.h"
 #include "loops/interchange.h"
 #include "loops/lower.h"
 #include "loops/merge_kernels.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
+#include "loops/split_wrapped.h"
 #include "loops/verify.h"
 
 namespace melix::loops {
@@ -96,6 +98,14 @@ void interchangeAll(Module& module) {
   for (uint32_t f = 0; f < module.functions.size(); ++f) interchange(module, module.functions[FunctionId(f)]);
 }
 
+void hoistAllQuotients(Module& module) {
+  for (Function& fn : module.functions) hoistQuotients(fn);
+}
+
+void splitAllWrapped(Module& module) {
+  for (Function& fn : module.functions) splitWrapped(fn);
+}
+
 struct Pass {
   const char* name;
   void (*run)(Module&);
@@ -112,6 +122,8 @@ constexpr Pass passes[] = {
     {"merge_kernels", mergeKernels, true, &Options::parallel},
     {"interchange", interchangeAll, true, &Options::interchange},
     {"hoist_rows", hoistAllRows, true},
+    {"hoist_quotients", hoistAllQuotients, true, &Options::split},
+    {"split_wrapped", splitAllWrapped, true, &Options::split},
 };
 
 std::string findBug(const Module& module, bool counted, const char* pass) {
