@@ -16,10 +16,9 @@ struct Options {
   std::function<void(const Module&, const char* pass)> afterPass;
 };
 
-/// lower → infer modes → insert counts → outline kernels → interchange → split where
-/// indices wrap. Functions that the roots do not reach
-/// are left out. Requires: verified Core without derivatives, closures and `apply`. What is not compiled yet
-/// is told by `error`.
+/// lower → infer modes → insert counts → outline kernels → interchange → split where indices wrap. Functions
+/// that the roots do not reach are left out. Requires: verified Core without derivatives, closures and
+/// `apply`. What is not compiled yet is told by `error`.
 struct Result {
   Module module;
   std::optional<Unsupported> error;
