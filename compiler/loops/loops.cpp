@@ -2,12 +2,14 @@
 
 #include "loops/choose_lanes.h"
 #include "loops/frame_arrays.h"
+#include "loops/hoist_quotients.h"
 #include "loops/hoist_rows.h"
 #include "loops/jam_rows.h"
 #include "loops/lower.h"
 #include "loops/merge_kernels.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
+#include "loops/split_wrapped.h"
 #include "loops/update_in_place.h"
 #include "loops/verify.h"
 
@@ -85,6 +87,10 @@ template <void (*pass)(const Module&, Function&)>
 void each(Module& module, const Options&) {
   for (uint32_t f = 0; f < module.functions.size(); ++f) pass(module, module.functions[FunctionId(f)]);
 }
+template <void (*pass)(Function&)>
+void each(Module& module, const Options&) {
+  for (Function& fn : module.functions) pass(fn);
+}
 template <void (*pass)(Module&)>
 void whole(Module& module, const Options&) {
   pass(module);
@@ -104,7 +110,7 @@ void chooseAllLanes(Module& module, const Options& options) {
 
 bool always(const Options&) { return true; }
 bool onPool(const Options& options) { return options.parallel; }
-bool hasLanes(const Options& options) { return options.machine != nullptr; }
+bool schedules(const Options& options) { return options.machine != nullptr; }
 
 struct Pass {
   const char* name;
@@ -121,8 +127,10 @@ constexpr Pass passes[] = {
     {"mark_closed", whole<markClosed>, true},
     {"outline_kernels", outlineAllKernels, true, onPool},
     {"merge_kernels", whole<mergeKernels>, true, onPool},
-    {"choose_lanes", chooseAllLanes, true, hasLanes},
-    {"jam_rows", each<jamRows>, true, hasLanes},
+    {"hoist_quotients", each<hoistQuotients>, true, schedules},
+    {"split_wrapped", each<splitWrapped>, true, schedules},
+    {"choose_lanes", chooseAllLanes, true, schedules},
+    {"jam_rows", each<jamRows>, true, schedules},
     {"hoist_rows", each<hoistRows>, true},
 };
 

@@ -10,7 +10,7 @@ namespace melix::loops {
 
 struct Options {
   bool parallel = true;             ///< nests on the pool
-  const Machine* machine = nullptr; ///< points of nests run in its lanes; none: one after another
+  const Machine* machine = nullptr; ///< that loops are scheduled for; none: as they are
   bool verify = false;              ///< look at the module after every pass
   /// Told of the module after every pass, `lower` first.
   std::function<void(const Module&, const char* pass)> afterPass;

@@ -3,6 +3,7 @@
 #include "core/order.h"
 #include "transforms/accumulate_to_reduce.h"
 #include "transforms/canonicalise.h"
+#include "transforms/carry_reads.h"
 #include "transforms/collapse_axes.h"
 #include "transforms/defunctionalise.h"
 #include "transforms/fix_sizes.h"
@@ -92,6 +93,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"fuse", fuse, true},
       {"separate_terms", plain(transforms::separateTerms), true},
       {"collapse_axes", plain(transforms::collapseAxes), true},
+      {"carry_reads", plain(transforms::carryReads), true},
       {"choose_orders", plain(core::chooseOrders), true, true},
       {"form_fma", plain(transforms::formFma), true, true},
       {"renew_zeros", plain(transforms::renewZeros), true},

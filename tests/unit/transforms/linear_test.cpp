@@ -3,6 +3,7 @@
 #include "core/order.h"
 #include "core/work.h"
 #include "transforms/accumulate_to_reduce.h"
+#include "transforms/carry_reads.h"
 #include "transforms/collapse_axes.h"
 #include "transforms/defunctionalise.h"
 #include "transforms/expand_derivatives.h"
@@ -115,6 +116,7 @@ Costs costsOf(const std::string& text) {
       {"simplify sums", simplify},
       {"separate_terms", separateTerms},
       {"collapse_axes", collapseAxes},
+      {"carry_reads", carryReads},
       {"choose_orders", core::chooseOrders},
       {"form_fma", formFma},
       {"remove_unreachable", removeUnreachable},
