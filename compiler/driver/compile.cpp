@@ -79,7 +79,7 @@ bool advanceProgram(const ProgramSource& program, session::Session& session, ses
 std::optional<loops::Module> loopsOf(session::Session& session, const CodeOptions& code) {
   loops::Options options;
   options.verify = verifies();
-  options.interchange = code.optimise;
+  options.checksBefore = options.interchange = code.optimise;
   loops::Result lowered = loops::fromCore(session.module(), options);
   if (!lowered.error && lowered.bug.empty()) return std::move(lowered.module);
   writeProblem(lowered.error ? "this is not compiled yet: " + lowered.error->what

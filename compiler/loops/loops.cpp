@@ -1,5 +1,6 @@
 #include "loops/loops.h"
 
+#include "loops/checks_before.h"
 #include "loops/frame_arrays.h"
 #include "loops/hoist_rows.h"
 #include "loops/interchange.h"
@@ -92,6 +93,11 @@ void hoistAllRows(Module& module) {
   for (uint32_t f = 0; f < module.functions.size(); ++f) hoistRows(module, module.functions[FunctionId(f)]);
 }
 
+void testAllChecksBefore(Module& module) {
+  for (uint32_t f = 0; f < module.functions.size(); ++f)
+    testChecksBefore(module, module.functions[FunctionId(f)]);
+}
+
 void interchangeAll(Module& module) {
   for (uint32_t f = 0; f < module.functions.size(); ++f) interchange(module, module.functions[FunctionId(f)]);
 }
@@ -110,6 +116,7 @@ constexpr Pass passes[] = {
     {"mark_closed", markClosed, true},
     {"outline_kernels", outlineAllKernels, true, &Options::parallel},
     {"merge_kernels", mergeKernels, true, &Options::parallel},
+    {"checks_before", testAllChecksBefore, true, &Options::checksBefore},
     {"interchange", interchangeAll, true, &Options::interchange},
     {"hoist_rows", hoistAllRows, true},
 };
