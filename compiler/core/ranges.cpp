@@ -433,8 +433,7 @@ std::optional<Ranges::Range> Ranges::ofOffset(ValueId from, ValueId index, int d
   if (span && span->kind == OpKind::Max && integer(span->operands[1]) == 0) span = def(span->operands[0]);
   if (!span || span->kind != OpKind::Sub || span->operands[1] != from) return std::nullopt;
   std::optional<Range> first = range(from, depth), to = range(span->operands[0], depth);
-  if (!first || !to ||
-      !unwrapped({dims_.sub(to->low, first->high), dims_.sub(to->high, first->low)}))
+  if (!first || !to || !unwrapped({dims_.sub(to->low, first->high), dims_.sub(to->high, first->low)}))
     return std::nullopt;
   return Range{first->low, dims_.sub(to->high, dims_.constant(1))};
 }

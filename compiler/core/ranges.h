@@ -90,7 +90,7 @@ private:
   types::TypeStore& types_;
   types::DimStore& dims_;
   types::DimFacts facts_;
-  std::unordered_map<ValueId, Range> known_; ///< of i64, beside what their ops tell
+  std::unordered_map<ValueId, Range> known_;                    ///< of i64, beside what their ops tell
   std::vector<std::pair<ValueId, std::optional<Range>>> trail_; ///< what was known before, of each fact
 };
 

@@ -240,8 +240,7 @@ bool CheckSlice::findPasses(std::span<const size_t> first) {
         if (p.place < places_.at(id) && (p.atoms.empty() || std::ranges::any_of(p.atoms, isOne)))
           c.pass = std::max(c.pass, p.pass + 1);
     }
-    before.push_back(
-        {places_.at(c.stmt), atomsOf(std::span(fn_.stmts[c.stmt].operands).first(1)), c.pass});
+    before.push_back({places_.at(c.stmt), atomsOf(std::span(fn_.stmts[c.stmt].operands).first(1)), c.pass});
   }
   return true;
 }

@@ -111,8 +111,7 @@ ValueId CheckWriter::sweep(StmtId loop, std::span<const size_t> checks) {
     const RegionId none = b_.begin();
     b_.end({holds});
     const ValueId runs = b_.compare(CmpKind::Lt, first, end);
-    holds = b_.results(
-        b_.stmt(StmtKind::If, {runs}, {scalarType(TypeKind::Bool)}, {}, {some, none}))[0];
+    holds = b_.results(b_.stmt(StmtKind::If, {runs}, {scalarType(TypeKind::Bool)}, {}, {some, none}))[0];
   }
   if (varying.empty()) return holds;
   ForAttr points;
@@ -168,12 +167,11 @@ void CheckWriter::checksIn(RegionId region, const Slice& slice) {
 
 void CheckWriter::loopOfChecks(StmtId loop, const Slice& slice) {
   const Stmt s = fn_.stmts[loop];
-  b_.carryLoop(in(s.operands[0]), in(s.operands[1]), {},
-               [&](ValueId i, const std::vector<ValueId>& none) {
-                 copies_[fn_.regions[s.regions[0]].params[0]] = i;
-                 checksIn(s.regions[0], slice);
-                 return none;
-               });
+  b_.carryLoop(in(s.operands[0]), in(s.operands[1]), {}, [&](ValueId i, const std::vector<ValueId>& none) {
+    copies_[fn_.regions[s.regions[0]].params[0]] = i;
+    checksIn(s.regions[0], slice);
+    return none;
+  });
 }
 
 void CheckWriter::branchOfChecks(StmtId id, const Slice& slice) {

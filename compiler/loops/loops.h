@@ -8,17 +8,17 @@
 namespace melix::loops {
 
 struct Options {
-  bool parallel = true;    ///< nests on the pool
+  bool parallel = true;     ///< nests on the pool
   bool checksBefore = true; ///< checks of loops tested in front of them
-  bool interchange = true; ///< points of nests inside of their chains
-  bool verify = false;     ///< look at the module after every pass
+  bool interchange = true;  ///< points of nests inside of their chains
+  bool verify = false;      ///< look at the module after every pass
   /// Told of the module after every pass, `lower` first.
   std::function<void(const Module&, const char* pass)> afterPass;
 };
 
-/// lower → infer modes → insert counts → outline kernels → checks before → interchange. Functions that the roots do not reach
-/// are left out. Requires: verified Core without derivatives, closures and `apply`. What is not compiled yet
-/// is told by `error`.
+/// lower → infer modes → insert counts → outline kernels → checks before → interchange. Functions that the
+/// roots do not reach are left out. Requires: verified Core without derivatives, closures and `apply`. What
+/// is not compiled yet is told by `error`.
 struct Result {
   Module module;
   std::optional<Unsupported> error;

@@ -27,7 +27,7 @@ std::string shapeOf(const Function& fn, RegionId region) {
 }
 
 /// Of the kernel of a program with one nest.
-std::string shape(std::string_view text, bool interchanged = true) {
+std::string shape(std::string_view text, bool interchanged = true, bool checksBefore = true) {
   Interner names;
   types::TypeStore types{names};
   core::Module core{types};
@@ -36,6 +36,7 @@ std::string shape(std::string_view text, bool interchanged = true) {
   for (uint32_t f = 0; f < core.functions.size(); ++f) core.functions[core::FunctionId(f)].keep = true;
   Options options;
   options.interchange = interchanged;
+  options.checksBefore = checksBefore;
   const Result result = fromCore(core, options);
   EXPECT_EQ(verify(result.module, true), "");
   for (const Function& fn : result.module.functions)
@@ -97,7 +98,9 @@ TEST(Interchange, OneOfSeveralLoopsAroundEachOtherIsTaken) {
 }
 
 TEST(Interchange, WhatMayPanicRunsInOrder) {
-  EXPECT_EQ(shape(products("128", "100", "    check index \"\" %p dims [10]\n")), "p(p(p))");
+  const std::string text = products("128", "100", "    check index \"\" %p dims [10]\n");
+  EXPECT_EQ(shape(text, true, false), "p(p(p))");
+  EXPECT_EQ(shape(text), "s(s(s))p(p(ss(p)p))"); // the check alone, if it fails at the extremes
 }
 
 TEST(Interchange, LanesAreLeftAlone) {
