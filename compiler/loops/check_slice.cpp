@@ -9,6 +9,33 @@ namespace {
 constexpr size_t mostChecks = 64; ///< of a loop: what is behind them is looked at for each
 constexpr size_t mostSwept = 16;  ///< of these not tested at extremes: each looks at those in front
 
+constexpr double leastRatio = 4; ///< of the work of a loop and of the passes over it
+
+/// What a statement takes by itself, about, in operations.
+double costOf(const Stmt& s) {
+  switch (s.kind) {
+  case StmtKind::Const:
+  case StmtKind::Yield: return 0;
+  case StmtKind::Load:
+  case StmtKind::Store: return 2;
+  case StmtKind::Call: return 16;
+  default: return 1;
+  }
+}
+
+/// How often the body of a statement runs.
+double turnsOf(const Function& fn, const Stmt& s) {
+  constexpr double unknown = 8;
+  if (s.kind != StmtKind::For) return 1;
+  auto constant = [&](ValueId v) -> const uint64_t* {
+    const StmtId def = fn.values[v].def;
+    const bool isConst = def.valid() && fn.stmts[def].kind == StmtKind::Const;
+    return isConst ? &fn.stmts[def].as<uint64_t>() : nullptr;
+  };
+  const uint64_t *first = constant(s.operands[0]), *end = constant(s.operands[1]);
+  return first && end ? static_cast<double>(static_cast<int64_t>(*end - *first)) : unknown;
+}
+
 bool isBranch(const Stmt& s) { return s.kind == StmtKind::If || s.kind == StmtKind::Switch; }
 
 /// Whether a closed function comes to its end: lowering made it by itself, it is an elementary function, or
@@ -26,7 +53,7 @@ bool ends(const Module& module, const Function& fn) {
 CheckSlice::CheckSlice(const Module& module, const Function& fn, StmtId loop) : module_(module), fn_(fn) {
   around_ = {loop};
   parents_[fn.stmts[loop].regions[0]] = loop;
-  walk(fn.stmts[loop].regions[0]);
+  work_ = walk(fn.stmts[loop].regions[0]);
   computable_ = computable_ && checks_.size() <= mostChecks;
   for (Check& c : checks_) {
     Stmts needed;
@@ -35,21 +62,25 @@ CheckSlice::CheckSlice(const Module& module, const Function& fn, StmtId loop) : 
   }
 }
 
-void CheckSlice::walk(RegionId region) {
+/// Notes what stands in a region; gives its work.
+double CheckSlice::walk(RegionId region) {
+  double work = 0;
   for (StmtId id : fn_.regions[region].stmts) {
     const Stmt& s = fn_.stmts[id];
     computable_ = computable_ && isQuiet(s);
-    if (!computable_) return;
+    if (!computable_) return work;
     places_[id] = places_.size();
     if (s.kind == StmtKind::Check) checks_.push_back({id, around_, {}});
     noteWrites(s);
+    work += costOf(s);
     around_.push_back(id);
     for (RegionId r : s.regions) {
       parents_[r] = id;
-      walk(r);
+      work += turnsOf(fn_, s) * walk(r);
     }
     around_.pop_back();
   }
+  return work;
 }
 
 /// Whether nobody sees that a statement did not run because a later check failed.
@@ -243,6 +274,26 @@ bool CheckSlice::findPasses(std::span<const size_t> first) {
     before.push_back({places_.at(c.stmt), atomsOf(std::span(fn_.stmts[c.stmt].operands).first(1)), c.pass});
   }
   return true;
+}
+
+/// A pass sweeps the loops with which its conditions vary.
+bool CheckSlice::isCheap() const {
+  double passes = 0;
+  Stmts seen;
+  for (const Check& c : checks_) {
+    auto index = [&](StmtId loop) { return fn_.regions[fn_.stmts[loop].regions[0]].params[0]; };
+    if (c.pass == 0 || !c.indices.contains(index(c.around[0]))) continue;
+    double turns = 1;
+    for (StmtId id : std::span(c.around).subspan(1))
+      if (fn_.stmts[id].kind == StmtKind::For && c.indices.contains(index(id)))
+        turns *= turnsOf(fn_, fn_.stmts[id]);
+    Stmts needed;
+    std::unordered_set<ValueId> indices;
+    addCheck(c, false, needed, indices);
+    for (StmtId id : needed)
+      if (seen.insert(id).second) passes += turns * costOf(fn_.stmts[id]);
+  }
+  return work_ >= leastRatio * passes;
 }
 
 } // namespace melix::loops

@@ -33,6 +33,8 @@ public:
   const std::vector<Check>& checks() const { return checks_; }
   /// Finds the pass of each check but those of pass 0, which are tested first; false if there are too many.
   bool findPasses(std::span<const size_t> first);
+  /// Whether the passes cost little beside the loop.
+  bool isCheap() const;
   /// Of the checks of these numbers; with all that their messages tell, or with the conditions alone.
   Slice sliceOf(std::span<const size_t> numbers, bool messages) const;
 
@@ -47,7 +49,7 @@ private:
     size_t place;
   };
 
-  void walk(RegionId region);
+  double walk(RegionId region);
   void noteWrites(const Stmt& s);
   bool isQuiet(const Stmt& s) const;
   ValueId rootOf(ValueId v) const;
@@ -66,6 +68,7 @@ private:
   std::unordered_set<ValueId> written_; ///< where blocks that are written come from
   bool writesAnything_ = false;         ///< it is not known to where
   bool computable_ = true;
+  double work_ = 0; ///< of a point of the loop
 };
 
 } // namespace melix::loops

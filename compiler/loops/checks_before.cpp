@@ -299,7 +299,8 @@ std::vector<StmtId> ChecksBefore::testsBefore(StmtId loop, RegionId home) {
   for (size_t k : all)
     if (extremes.isTestable(slice.checks()[k])) first.push_back(k);
   const bool onlyExtremes = fn_.kind == FunctionKind::Orchestration;
-  if ((onlyExtremes && first.size() < all.size()) || !slice.findPasses(first)) return {};
+  if (onlyExtremes && first.size() < all.size()) return {};
+  if (!slice.findPasses(first) || !slice.isCheap()) return {};
   CheckWriter writer(b, slice, loop);
   const RegionId front = b.begin();
   const ValueId ok = testAll(b, slice, extremes, writer, first);

@@ -11,7 +11,8 @@
 // nothing wraps there. The loop of checks comes to the first that fails, with its message and place; where
 // only the test was too strict it runs through. All checks of a loop go or none: their conditions, guards and
 // messages are computed from indices, from what stands before the loop and from memory that the loop does not
-// write, and the loop calls nothing, prints nothing and ends. Outside of kernels and chunks, where no loop is
+// write, and the loop calls nothing, prints nothing and ends. A pass is made where it is little beside the
+// loop: not in front of one that does nothing but gather. Outside of kernels and chunks, where no loop is
 // widened, only extremes are tested.
 // Requires: counts inserted. Keeps: values, every effect in its order.
 

@@ -15,6 +15,12 @@ std::string after(std::string_view text) {
   });
 }
 
+/// Something to do at each point, beside which a pass over the points is little.
+const std::string work =
+    "    for %zero, %n { (%p)\n      %p1 = load %x[%p*%one] : i64\n"
+    "      %p2 = mul %p1, %p1 : i64\n      %p3 = mul %p2, %p2 : i64\n"
+    "      %p4 = mul %p3, %p3 : i64\n      store %y[%p*%one] = %p4\n      yield\n    }\n";
+
 std::string kernel(const std::string& body, const std::string& kind = "kernel") {
   return kind +
          " @f(%first: i64, %last: i64, %n: i64, %x: data, %ids: data, %y: data) {\n"
@@ -54,7 +60,11 @@ TEST(ChecksBefore, AGatherIsTestedByOnePass) {
     %ok = cmp lt %v, %n : bool
     check "no {0}" %ok, %v
     %e = load %x[%v*%one] : f64
-    store %y[%i*%one] = %e
+    %t0 = mul %e, %e : f64
+    %t1 = mul %t0, %e : f64
+    %t2 = mul %t1, %e : f64
+    %t3 = mul %t2, %e : f64
+    store %y[%i*%one] = %t3
 )"))),
             R"(kernel @f(%first: i64, %last: i64, %n: i64, %x: data, %ids: data, %y: data) {
   %one = const 1 : i64
@@ -81,7 +91,11 @@ TEST(ChecksBefore, AGatherIsTestedByOnePass) {
     %v$2 = load %ids[%i*%one] : i64
     %ok$2 = cmp lt %v$2, %n : bool
     %e = load %x[%v$2*%one] : f64
-    store %y[%i*%one] = %e
+    %t0 = mul %e, %e : f64
+    %t1 = mul %t0, %e : f64
+    %t2 = mul %t1, %e : f64
+    %t3 = mul %t2, %e : f64
+    store %y[%i*%one] = %t3
     yield
   }
   yield
@@ -102,7 +116,7 @@ TEST(ChecksBefore, WhatIsAffineIsTestedAtItsExtremes) {
 TEST(ChecksBefore, IndicesOfLoopsAroundEachOther) {
   auto nest = [&](const std::string& index) {
     return kernel(sweep("    for points %zero, %n { (%j)\n" + index + "      %ok = cmp lt %v, %n : bool\n" +
-                        check + "      store %y[%v*%one] = %j\n      yield\n    }\n"));
+                        check + "      store %y[%v*%one] = %j\n      yield\n    }\n" + work));
   };
   EXPECT_EQ(checksAndSweeps(nest("      %v = add %i, %j : i64\n")), Counts(0, 2));
   // Only one of them changes it: the other is not swept.
@@ -121,7 +135,7 @@ TEST(ChecksBefore, WhatAnEarlierCheckMakesPossibleIsReadAfterIt) {
     %ok = cmp lt %v, %n : bool
     check "second" %ok
     store %y[%i*%one] = %v
-)")));
+)" + work)));
   const size_t first = made.find("for points"), branch = made.find("if "),
                second = made.find("for points", first + 1);
   EXPECT_LT(first, branch);
@@ -134,13 +148,14 @@ TEST(ChecksBefore, AGuardStaysAroundItsCheck) {
                                          "      %ok = cmp lt %v, %n : bool\n" +
                                          check +
                                          "      store %y[%v*%one] = %v\n      yield\n    } {\n"
-                                         "      yield\n    }\n"))),
+                                         "      yield\n    }\n" +
+                                         work))),
             Counts(0, 2));
 }
 
 TEST(ChecksBefore, AllChecksOfALoopStayIfOneDoes) {
   const std::string good =
-      "    %w = load %ids[%i*%one] : i64\n    %c = cmp lt %w, %n : bool\n    check \"c\" %c\n";
+      "    %w = load %ids[%i*%one] : i64\n    %c = cmp lt %w, %n : bool\n    check \"c\" %c\n" + work;
   auto stays = [&](const std::string& body) {
     return checksAndSweeps(kernel(sweep(good + body))) == Counts(2, 1);
   };
@@ -162,10 +177,17 @@ TEST(ChecksBefore, LoopsOfFewTurnsStay) {
     return checksAndSweeps(kernel("  %end = const " + n +
                                   " : i64\n  for points %zero, %end { (%i)\n"
                                   "    %v = load %ids[%i*%one] : i64\n    %ok = cmp lt %v, %n : bool\n" +
-                                  check + "    store %y[%i*%one] = %v\n    yield\n  }\n"));
+                                  check + work + "    yield\n  }\n"));
   };
   EXPECT_EQ(turns("8"), Counts(1, 1));
   EXPECT_EQ(turns("9"), Counts(0, 2));
+}
+
+TEST(ChecksBefore, ALoopThatOnlyGathersStays) {
+  const std::string gather = "    %v = load %ids[%i*%one] : i64\n    %ok = cmp lt %v, %n : bool\n" + check +
+                             "    %e = load %x[%v*%one] : i64\n    store %y[%i*%one] = %e\n";
+  EXPECT_EQ(checksAndSweeps(kernel(sweep(gather))), Counts(1, 1));
+  EXPECT_EQ(checksAndSweeps(kernel(sweep(gather + work))), Counts(0, 2));
 }
 
 TEST(ChecksBefore, OutsideOfKernelsOnlyExtremes) {
