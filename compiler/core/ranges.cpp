@@ -432,7 +432,10 @@ std::optional<Ranges::Range> Ranges::ofOffset(ValueId from, ValueId index, int d
   const Op* span = def(f_.ops[parent].operands[0]);
   if (span && span->kind == OpKind::Max && integer(span->operands[1]) == 0) span = def(span->operands[0]);
   if (!span || span->kind != OpKind::Sub || span->operands[1] != from) return std::nullopt;
-  std::optional<Range> first = range(from, depth), to = range(span->operands[0], depth);
+  const Op* end = def(span->operands[0]); // of `max(to, from)` the loop that runs has `to`
+  const bool isGreater = end && end->kind == OpKind::Max && end->operands[1] == from;
+  std::optional<Range> first = range(from, depth),
+                       to = range(isGreater ? end->operands[0] : span->operands[0], depth);
   if (!first || !to || !unwrapped({dims_.sub(to->low, first->high), dims_.sub(to->high, first->low)}))
     return std::nullopt;
   return Range{first->low, dims_.sub(to->high, dims_.constant(1))};
