@@ -2,6 +2,7 @@
 
 #include "core/build.h"
 #include "core/flow.h"
+#include "core/nest.h"
 #include "core/walk.h"
 
 #include <algorithm>
@@ -87,6 +88,10 @@ void Ranges::define(const Op& op) {
       if (isExact(op.dims[0])) facts_.assumeAtLeast(op.dims[0], 1);
       break;
     case CheckKind::ArrayFits: learnExtents(std::vector<DimId>(op.dims)); break;
+    case CheckKind::Index:
+      narrow(op.operands[0], dims_.constant(0), dims_.sub(op.dims[0], dims_.constant(1)), maxDepth);
+      break;
+    case CheckKind::Assert: assume(op.operands[0], true, maxDepth); break;
     default: break;
     }
     return;
@@ -97,8 +102,8 @@ void Ranges::define(const Op& op) {
   for (ValueId v : op.results) learnSizes(f_.typeOf(v), 0);
 }
 
-size_t Ranges::enter(RegionId r) {
-  size_t mark = facts_.mark();
+Ranges::Mark Ranges::enter(RegionId r) {
+  const Mark mark = this->mark();
   OpId parent = f_.regions[r].parent;
   if (!parent.valid()) return mark;
   const Op& op = f_.ops[parent];
@@ -109,10 +114,101 @@ size_t Ranges::enter(RegionId r) {
     if (const Op* count = def(op.operands[0]);
         count && count->kind == OpKind::DimValue && isExact(count->dims[0]))
       facts_.assumeAtLeast(count->dims[0], 1);
+  if (op.kind == OpKind::If) assume(op.operands[0], r == op.regions[0], maxDepth);
   return mark;
 }
 
-void Ranges::leave(size_t mark) { facts_.undo(mark); }
+void Ranges::leave(Mark mark) {
+  facts_.undo(mark.dims);
+  for (; trail_.size() > mark.values; trail_.pop_back()) {
+    const auto& [v, before] = trail_.back();
+    if (before)
+      known_[v] = *before;
+    else
+      known_.erase(v);
+  }
+}
+
+// --- conditions
+
+/// What follows from a condition that is true, or false.
+void Ranges::assume(ValueId condition, bool holds, int depth) {
+  const Op* op = def(condition);
+  if (!op || depth == 0) return;
+  auto both = [&](ValueId a, ValueId b) {
+    assume(a, holds, depth - 1);
+    assume(b, holds, depth - 1);
+  };
+  if (op->kind == OpKind::Not) return assume(op->operands[0], !holds, depth - 1);
+  if (op->kind == (holds ? OpKind::And : OpKind::Or)) return both(op->operands[0], op->operands[1]);
+  if (op->kind == OpKind::If) { // `and` of two conditions has a false arm, `or` a true one
+    const ValueId first = terminator(f_, op->regions[0]).operands[0],
+                  second = terminator(f_, op->regions[1]).operands[0];
+    if (holds && integer(second) == 0) return both(op->operands[0], first);
+    if (!holds && integer(first) == 1) return both(op->operands[0], second);
+  }
+  if (op->kind == OpKind::Cmp && f_.typeOf(op->operands[0]) == types_.int64())
+    assumeCompared(*op, holds, depth - 1);
+}
+
+void Ranges::assumeCompared(const Op& cmp, bool holds, int depth) {
+  using ops::CmpKind;
+  const ValueId a = cmp.operands[0], b = cmp.operands[1];
+  const auto how = static_cast<CmpKind>(cmp.index());
+  switch (how) {
+  case CmpKind::Lt: return holds ? assumeNoLess(b, a, 1, depth) : assumeNoLess(a, b, 0, depth);
+  case CmpKind::Gt: return holds ? assumeNoLess(a, b, 1, depth) : assumeNoLess(b, a, 0, depth);
+  case CmpKind::Le: return holds ? assumeNoLess(b, a, 0, depth) : assumeNoLess(a, b, 1, depth);
+  case CmpKind::Ge: return holds ? assumeNoLess(a, b, 0, depth) : assumeNoLess(b, a, 1, depth);
+  default: break;
+  }
+  if (holds == (how == CmpKind::Eq)) {
+    assumeNoLess(a, b, 0, depth);
+    return assumeNoLess(b, a, 0, depth);
+  }
+  assumeOther(a, b, depth);
+  assumeOther(b, a, depth);
+}
+
+/// a >= b + by.
+void Ranges::assumeNoLess(ValueId a, ValueId b, int64_t by, int depth) {
+  std::optional<Range> x = range(a, depth), y = range(b, depth);
+  if (!x || !y) return;
+  const DimId step = dims_.constant(by);
+  if (x->low == x->high && y->low == y->high) facts_.assumeAtLeast(dims_.sub(x->low, y->low), by);
+  narrow(a, dims_.add(y->low, step), std::nullopt, depth);
+  narrow(b, std::nullopt, dims_.sub(x->high, step), depth);
+}
+
+/// Of two that differ one is beyond an end at which the other stands.
+void Ranges::assumeOther(ValueId v, ValueId than, int depth) {
+  const std::optional<int64_t> c = integer(than);
+  const std::optional<Range> r = c ? range(v, depth) : std::nullopt;
+  if (!r) return;
+  const DimId one = dims_.constant(1);
+  const bool isSize = r->low == r->high;
+  if (facts_.atLeast(r->low, *c)) {
+    if (isSize) facts_.assumeAtLeast(r->low, types::DimFacts::Wide(*c) + 1);
+    narrow(v, dims_.add(dims_.constant(*c), one), std::nullopt, depth);
+  } else if (facts_.atMost(r->high, *c)) {
+    if (isSize) facts_.assumeAtMost(r->high, types::DimFacts::Wide(*c) - 1);
+    narrow(v, std::nullopt, dims_.sub(dims_.constant(*c), one), depth);
+  }
+}
+
+/// A range that is known holds within these ends too; of two ends that cannot be compared the new one is
+/// kept.
+void Ranges::narrow(ValueId v, std::optional<DimId> low, std::optional<DimId> high, int depth) {
+  const std::optional<Range> now = range(v, depth);
+  if (!now || now->low == now->high) return;
+  Range next = *now;
+  if (low && !dims_.isTooLarge(*low) && !noLess(next.low, *low)) next.low = *low;
+  if (high && !dims_.isTooLarge(*high) && !noLess(*high, next.high)) next.high = *high;
+  if (next.low == now->low && next.high == now->high) return;
+  auto [at, fresh] = known_.try_emplace(v, next);
+  trail_.emplace_back(v, fresh ? std::nullopt : std::optional(at->second));
+  at->second = next;
+}
 
 // --- ranges of values
 
@@ -121,6 +217,9 @@ bool Ranges::noLess(DimId a, DimId b) {
   if (std::optional<int64_t> most = dims_.asConstant(a)) return facts_.atMost(b, *most);
   return facts_.atLeast(dims_.sub(a, b), 0);
 }
+
+DimId Ranges::greater(DimId a, DimId b) { return noLess(a, b) ? a : noLess(b, a) ? b : dims_.max(a, b); }
+DimId Ranges::less(DimId a, DimId b) { return noLess(a, b) ? b : noLess(b, a) ? a : dims_.min(a, b); }
 
 std::optional<int64_t> Ranges::integer(ValueId v) const {
   const Op* op = def(v);
@@ -139,9 +238,65 @@ std::optional<Ranges::Range> Ranges::unwrapped(Range r) const {
 std::optional<Ranges::Range> Ranges::range(ValueId v, int depth) {
   if (std::optional<int64_t> c = integer(v)) return Range{dims_.constant(*c), dims_.constant(*c)};
   if (depth == 0 || f_.typeOf(v) != types_.int64()) return std::nullopt;
-  const Op* op = def(v);
-  std::optional<Range> found = op ? ofOp(*op, depth - 1) : ofParameter(v, depth - 1);
+  const auto known = known_.find(v);
+  if (known != known_.end()) return known->second;
+  std::optional<Range> found = ofValue(v, depth - 1);
   return found ? found : Range{dims_.constant(INT64_MIN), dims_.constant(INT64_MAX)};
+}
+
+std::optional<Ranges::Range> Ranges::ofValue(ValueId v, int depth) {
+  const Op* op = def(v);
+  if (!op) return ofParameter(v, depth);
+  auto isIt = [&](ValueId result) { return result == v; };
+  const auto k =
+      static_cast<size_t>(std::find_if(op->results.begin(), op->results.end(), isIt) - op->results.begin());
+  switch (op->kind) {
+  case OpKind::If:
+    return ofEither(op->operands[0], terminator(f_, op->regions[0]).operands[k],
+                    terminator(f_, op->regions[1]).operands[k], depth / 2);
+  case OpKind::Select: return ofEither(op->operands[0], op->operands[1], op->operands[2], depth / 2);
+  case OpKind::Nest: return ofNestResult(*op, v, depth);
+  default: return ofOp(*op, depth);
+  }
+}
+
+/// Each of the two where the condition lets it be.
+std::optional<Ranges::Range> Ranges::ofEither(ValueId condition, ValueId yes, ValueId no, int depth) {
+  auto rangeWhere = [&](ValueId v, bool holds) {
+    const Mark before = mark();
+    assume(condition, holds, depth);
+    std::optional<Range> r = range(v, depth);
+    leave(before);
+    return r;
+  };
+  std::optional<Range> a = rangeWhere(yes, true), b = rangeWhere(no, false);
+  if (!a || !b) return std::nullopt;
+  return Range{less(a->low, b->low), greater(a->high, b->high)};
+}
+
+/// A read of integers whose array is computed here.
+std::optional<Ranges::Range> Ranges::ofElement(const Op& op, int depth) {
+  const Op* array = def(op.operands[0]);
+  if (array && array->kind == OpKind::Nest) return ofNestResult(*array, op.operands[0], depth);
+  if (!array || array->kind != OpKind::ArgSort) return std::nullopt;
+  const DimId extent = types_[f_.typeOf(op.operands[0])].dims[0];
+  return Range{dims_.constant(0), dims_.sub(extent, dims_.constant(1))};
+}
+
+/// What a nest collects, or where the best of its points stands; of an array, its elements.
+std::optional<Ranges::Range> Ranges::ofNestResult(const Op& nest, ValueId result, int depth) {
+  const NestView view(f_, nest);
+  for (const NestPart& part : view.parts()) {
+    const std::span<const ValueId> own = view.results(part);
+    const auto at = std::find(own.begin(), own.end(), result);
+    if (at == own.end()) continue;
+    if (part.spec->kind == NestResultKind::Collect) return range(view.yields(part)[0], depth);
+    if (!isPosition(*part.spec) || !part.spec->keep.empty()) return std::nullopt;
+    const DimId extent = nest.dims[static_cast<size_t>(at - own.begin())];
+    return isExact(extent) ? std::optional(Range{dims_.constant(0), dims_.sub(extent, dims_.constant(1))})
+                           : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 std::optional<Ranges::Range> Ranges::ofOp(const Op& op, int depth) {
@@ -155,7 +310,10 @@ std::optional<Ranges::Range> Ranges::ofOp(const Op& op, int depth) {
   case OpKind::Sub: {
     std::optional<Range> a = operand(0), b = operand(1);
     if (!a || !b) return std::nullopt;
-    if (op.kind == OpKind::Add) return unwrapped({dims_.add(a->low, b->low), dims_.add(a->high, b->high)});
+    if (op.kind == OpKind::Add) {
+      if (std::optional<Range> r = ofOffset(op.operands[0], op.operands[1], depth)) return r;
+      return unwrapped({dims_.add(a->low, b->low), dims_.add(a->high, b->high)});
+    }
     return unwrapped({dims_.sub(a->low, b->high), dims_.sub(a->high, b->low)});
   }
   case OpKind::Neg: {
@@ -170,6 +328,7 @@ std::optional<Ranges::Range> Ranges::ofOp(const Op& op, int depth) {
   case OpKind::Min:
   case OpKind::Max: return ofExtremum(op, depth);
   case OpKind::Convert: return ofConverted(op);
+  case OpKind::Get: return ofElement(op, depth);
   default: return std::nullopt;
   }
 }
@@ -200,8 +359,6 @@ std::optional<Ranges::Range> Ranges::ofQuotient(const Op& op, int depth) {
 std::optional<Ranges::Range> Ranges::ofExtremum(const Op& op, int depth) {
   std::optional<Range> a = range(op.operands[0], depth), b = range(op.operands[1], depth);
   if (!a || !b) return std::nullopt;
-  auto greater = [&](DimId x, DimId y) { return noLess(x, y) ? x : noLess(y, x) ? y : dims_.max(x, y); };
-  auto less = [&](DimId x, DimId y) { return noLess(x, y) ? y : noLess(y, x) ? x : dims_.min(x, y); };
   if (op.kind == OpKind::Max) return Range{greater(a->low, b->low), greater(a->high, b->high)};
   return Range{less(a->low, b->low), less(a->high, b->high)};
 }
@@ -267,6 +424,23 @@ std::optional<DimId> Ranges::limitOf(ValueId condition, ValueId carry, int depth
   return limit ? std::optional(limit->high) : std::nullopt;
 }
 
+/// `from` + the index of a loop of `to - from` turns, or none if that is negative: it stays below `to`.
+std::optional<Ranges::Range> Ranges::ofOffset(ValueId from, ValueId index, int depth) {
+  const Value& value = f_.values[index];
+  const OpId parent = value.def.valid() ? OpId() : f_.regions[value.region].parent;
+  if (!parent.valid() || f_.ops[parent].kind != OpKind::For || value.index != 0) return std::nullopt;
+  const Op* span = def(f_.ops[parent].operands[0]);
+  if (span && span->kind == OpKind::Max && integer(span->operands[1]) == 0) span = def(span->operands[0]);
+  if (!span || span->kind != OpKind::Sub || span->operands[1] != from) return std::nullopt;
+  const Op* end = def(span->operands[0]); // of `max(to, from)` the loop that runs has `to`
+  const bool isGreater = end && end->kind == OpKind::Max && end->operands[1] == from;
+  std::optional<Range> first = range(from, depth),
+                       to = range(isGreater ? end->operands[0] : span->operands[0], depth);
+  if (!first || !to || !unwrapped({dims_.sub(to->low, first->high), dims_.sub(to->high, first->low)}))
+    return std::nullopt;
+  return Range{first->low, dims_.sub(to->high, dims_.constant(1))};
+}
+
 /// The last index of a loop that runs. Where its count is `max(to, from) - from`, that is to - from, since
 /// else it does not run.
 DimId Ranges::lastOf(const Op& loop, int depth) {
@@ -288,6 +462,11 @@ DimId Ranges::lastOf(const Op& loop, int depth) {
 bool Ranges::isAtLeast(ValueId v, int64_t bound) {
   std::optional<Range> r = range(v);
   return r && facts_.atLeast(r->low, bound);
+}
+
+std::optional<DimId> Ranges::sizeOf(ValueId v) {
+  std::optional<Range> r = range(v);
+  return r && r->low == r->high ? std::optional(r->low) : std::nullopt;
 }
 
 bool Ranges::isNoLess(ValueId a, ValueId b) {

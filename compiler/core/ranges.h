@@ -3,9 +3,12 @@
 //
 // Ranges are exact: an op that might wrap has none. A fact is used only where what says it dominates: whoever
 // walks the function tells each op after it ran (`define`) and each region around its ops (`enter`, `leave`).
+// Facts about values and sizes come from checks that passed and from the conditions of branches around.
 
 #include "core/ir.h"
 #include "types/dim_facts.h"
+
+#include <unordered_map>
 
 namespace melix::core {
 
@@ -16,10 +19,14 @@ public:
 
   /// What holds once `op` ran: its results exist, so their sizes are sizes; a check has passed.
   void define(const Op& op);
+  /// How much was known at a place.
+  struct Mark {
+    size_t dims, values;
+  };
   /// What holds inside of a region, until `leave` of what this gives: a sweep runs its body only if it has
-  /// points.
-  size_t enter(RegionId r);
-  void leave(size_t mark);
+  /// points, an arm of a branch as the condition says.
+  Mark enter(RegionId r);
+  void leave(Mark mark);
 
   /// Whether a check can never fail here.
   bool isProved(const Op& check);
@@ -28,6 +35,8 @@ public:
   /// Whether an i64 is never negative.
   bool isNatural(ValueId v) { return isAtLeast(v, 0); }
   bool isAtLeast(ValueId v, int64_t bound);
+  /// The size that an i64 always is.
+  std::optional<DimId> sizeOf(ValueId v);
   /// Whether of two i64 the first is never the lesser.
   bool isNoLess(ValueId a, ValueId b);
 
@@ -38,16 +47,27 @@ private:
   };
   static constexpr int maxDepth = 8; ///< of the ops that a range is found through
 
+  Mark mark() const { return {facts_.mark(), trail_.size()}; }
+  void assume(ValueId condition, bool holds, int depth);
+  void assumeCompared(const Op& cmp, bool holds, int depth);
+  void assumeNoLess(ValueId a, ValueId b, int64_t by, int depth);
+  void assumeOther(ValueId v, ValueId than, int depth);
+  void narrow(ValueId v, std::optional<DimId> low, std::optional<DimId> high, int depth);
   void learnSizes(TypeId type, int depth);
   void learnExtents(std::vector<DimId> dims);
 
   std::optional<Range> range(ValueId v, int depth = maxDepth);
+  std::optional<Range> ofValue(ValueId v, int depth);
   std::optional<Range> ofOp(const Op& op, int depth);
+  std::optional<Range> ofEither(ValueId condition, ValueId yes, ValueId no, int depth);
+  std::optional<Range> ofElement(const Op& op, int depth);
+  std::optional<Range> ofNestResult(const Op& nest, ValueId result, int depth);
   std::optional<Range> ofProduct(const Op& op, int depth);
   std::optional<Range> ofQuotient(const Op& op, int depth);
   std::optional<Range> ofExtremum(const Op& op, int depth);
   std::optional<Range> ofConverted(const Op& op);
   std::optional<Range> ofParameter(ValueId v, int depth);
+  std::optional<Range> ofOffset(ValueId from, ValueId index, int depth);
   DimId lastOf(const Op& loop, int depth);
   std::optional<Range> ofCarry(const Op& loop, uint32_t k, int depth);
   std::optional<DimId> limitOf(ValueId condition, ValueId carry, int depth);
@@ -56,6 +76,8 @@ private:
   std::optional<int64_t> integer(ValueId v) const;
   const Op* def(ValueId v) const { return f_.values[v].def.valid() ? &f_.ops[f_.values[v].def] : nullptr; }
   bool noLess(DimId a, DimId b);
+  DimId greater(DimId a, DimId b);
+  DimId less(DimId a, DimId b);
 
   bool isNotZero(ValueId v);
   bool indexFits(const Op& check);
@@ -68,6 +90,8 @@ private:
   types::TypeStore& types_;
   types::DimStore& dims_;
   types::DimFacts facts_;
+  std::unordered_map<ValueId, Range> known_;                    ///< of i64, beside what their ops tell
+  std::vector<std::pair<ValueId, std::optional<Range>>> trail_; ///< what was known before, of each fact
 };
 
 } // namespace melix::core

@@ -1,6 +1,8 @@
 #include "loops/loops.h"
 
+#include "loops/checks_before.h"
 #include "loops/choose_lanes.h"
+#include "loops/drop_carries.h"
 #include "loops/frame_arrays.h"
 #include "loops/hoist_quotients.h"
 #include "loops/hoist_rows.h"
@@ -127,6 +129,8 @@ constexpr Pass passes[] = {
     {"mark_closed", whole<markClosed>, true},
     {"outline_kernels", outlineAllKernels, true, onPool},
     {"merge_kernels", whole<mergeKernels>, true, onPool},
+    {"checks_before", each<testChecksBefore>, true, schedules},
+    {"drop_carries", each<dropCarries>, true, schedules},
     {"hoist_quotients", each<hoistQuotients>, true, schedules},
     {"split_wrapped", each<splitWrapped>, true, schedules},
     {"choose_lanes", chooseAllLanes, true, schedules},

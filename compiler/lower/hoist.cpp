@@ -43,7 +43,7 @@ bool isSeen(const core::Function& fn, const core::Op& op, const std::set<ValueId
 /// Whether a program can tell that the code ran, or it reads one of `guarded`, which are made up where no
 /// point needs them.
 bool isSeen(const core::Function& fn, RegionId r, const std::set<ValueId>& guarded, core::Ranges& ranges) {
-  size_t mark = ranges.enter(r);
+  const core::Ranges::Mark mark = ranges.enter(r);
   bool seen = false;
   for (core::OpId id : fn.regions[r].ops) {
     seen = seen || isSeen(fn, fn.ops[id], guarded, ranges);

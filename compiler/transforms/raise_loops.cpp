@@ -46,7 +46,7 @@ private:
 
   /// The list of a region stays whole until its end: what is known of ranges is read off the loops around.
   void region(RegionId r) {
-    const size_t mark = ranges_.enter(r);
+    const Ranges::Mark mark = ranges_.enter(r);
     std::vector<OpId> out;
     const std::vector<OpId>& ops = f_.regions[r].ops;
     work.ops += ops.size();

@@ -57,7 +57,7 @@ private:
 
   void region(RegionId r) {
     known_.open();
-    size_t mark = ranges_.enter(r);
+    const Ranges::Mark mark = ranges_.enter(r);
     Passed out{r, {}};
     splice(f_.regions[r].ops, out);
     f_.regions[r].ops = std::move(out.ops);
@@ -92,6 +92,7 @@ private:
     if (op.kind == OpKind::Check && ranges_.isProved(op)) return true;
     for (RegionId inner : op.regions) region(inner);
     if (op.kind == OpKind::If) sameInBothArms(op);
+    if (op.kind == OpKind::If && isOtherArm(op)) return takeRegion(op, op.regions[1], out);
     if (op.kind == OpKind::For || op.kind == OpKind::While) unchangedCarries(op);
     if (op.kind == OpKind::Get) readInPlace(id, out);
     if (identity(op) || bindKnown(op)) return true;
@@ -170,6 +171,28 @@ private:
       replace(op, k, a);
       changed_ = true;
     }
+  }
+
+  /// `if x == 0 { 0 } else { x * y }` is x * y.
+  bool isOtherArm(const Op& op) const {
+    const Op* cmp = defOf(op.operands[0], OpKind::Cmp);
+    if (!cmp || cmp->index() != static_cast<uint32_t>(ops::CmpKind::Eq) || !isConstant(cmp->operands[1], 0))
+      return false;
+    const ValueId x = cmp->operands[0];
+    auto isProduct = [&](OpId id) {
+      const OpKind kind = f_.ops[id].kind;
+      return kind == OpKind::Const || kind == OpKind::DimValue || kind == OpKind::Mul ||
+             kind == OpKind::Yield;
+    };
+    auto isFactor = [&](ValueId v) {
+      const Op* product = defOf(v, OpKind::Mul);
+      return v == x || (product && std::ranges::find(product->operands, x) != product->operands.end());
+    };
+    const Op &zero = terminator(f_, op.regions[0]), &other = terminator(f_, op.regions[1]);
+    return op.resultDims.empty() && !op.results.empty() &&
+           std::ranges::all_of(zero.operands, [&](ValueId v) { return isConstant(v, 0); }) &&
+           std::ranges::all_of(other.operands, isFactor) &&
+           std::ranges::all_of(f_.regions[op.regions[1]].ops, isProduct);
   }
 
   /// A carry that goes around as it is was there before the loop.
@@ -347,12 +370,9 @@ private:
 
   bool bindKnown(const Op& op) {
     if (op.kind != OpKind::BindDim) return false;
-    const Op* value = defOf(op.operands[0], OpKind::DimValue);
-    std::optional<uint64_t> c = constantOf(op.operands[0]);
-    if (!c && !(value && ranges_.isExact(value->dims[0]))) return false; // an i64 that wraps is no dimension
-    DimId d = value ? value->dims[0] : types_.dims.constant(static_cast<int64_t>(*c));
-    replaceDim(op.resultDims[0], d);
-    return true;
+    const std::optional<DimId> size = ranges_.sizeOf(op.operands[0]); // an i64 that wraps is no dimension
+    if (size) replaceDim(op.resultDims[0], *size);
+    return size.has_value();
   }
 
   // --- constants

@@ -52,6 +52,22 @@ allocations() {
   done
 }
 
+# checks_left: how many checks stand in loops over points, in kernels and in chunks. Not those of a loop that is nothing but
+# checks, which runs where a test in front of the points failed: the other arm of an `if` in text.
+checks_left() {
+  "$melix" show --stage loops "$subject_folder/$subject.mlx" | awk '
+    /^(fn|kernel|chunk) / { kind = $1; split("", around) }
+    { column = match($0, /[^ ]/) }
+    /^ *check / {
+      for (k = column - 1; k > 0; k--) {
+        if (around[k] == "other arm" && around[k + 2] ~ /^ *for /) break
+        if (around[k] ~ /for points/) { left[kind]++; break }
+      }
+    }
+    /\{( \(.*\))?$/ { around[column] = /^ *\}/ ? "other arm" : $0 }
+    END { print "kernels", left["kernel"] + 0; print "chunks", left["chunk"] + 0 }'
+}
+
 # differ TOLERANCE FILE FILE: prints the cases whose values, second word of a line, are not near or not in both
 differ() {
   awk -v tolerance="$1" '

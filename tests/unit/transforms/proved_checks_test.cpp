@@ -98,6 +98,77 @@ TEST(ProvedChecks, Divisors) {
     expectProved({what, body.c_str(), proved});
 }
 
+/// `check index %v` in the first arm of a branch with this condition, or the other one.
+std::string under(const std::string& condition, bool holds, const std::string& axis = "N") {
+  const std::string check = "    check index \"\" %v dims [" + axis + "]\n", fine = "    yield %zero\n";
+  return "  %w = dim_value dims [N] : i64\n" + condition + "  %r = if %c {\n" + (holds ? check : "") + fine +
+         "  } {\n" + (holds ? "" : check) + fine + "  } : i64\n";
+}
+
+TEST(ProvedChecks, WhatAConditionSays) {
+  const std::string value = "  %v = add %n, %zero : i64\n", low = "  %a = cmp ge %v, %zero : bool\n",
+                    high = "  %b = cmp lt %v, %w : bool\n";
+  const std::string inside = value + low + high + "  %c = and %a, %b : bool\n";
+  const std::string outside =
+      value + "  %a = cmp lt %v, %zero : bool\n  %b = cmp le %w, %v : bool\n" + "  %c = or %a, %b : bool\n";
+  const std::string empty = "  %v = mul %zero, %n : i64\n  %c = cmp eq %w, %zero : bool\n";
+  for (auto [what, body, proved] : std::initializer_list<std::tuple<const char*, std::string, bool>>{
+           {"both ends", under(inside, true), true},
+           {"not where it does not hold", under(inside, false), false},
+           {"not of another axis", under(inside, true, "M"), false},
+           {"neither below nor above", under(outside, false), true},
+           {"below or above", under(outside, true), false},
+           {"one end", under(value + low + "  %c = not %a : bool\n", false), false},
+           {"what is not there has no element", under(empty, false), true},
+           {"what is empty has none", under(empty, true), false},
+           {"a size and a number", under(value + low + "  %c = cmp gt %w, %n : bool\n", true), false}})
+    expectProved({what, body.c_str(), proved});
+}
+
+TEST(ProvedChecks, EitherOfTwo) {
+  auto either = [](const std::string& no) {
+    return sweep("N - 1", "    %p = cmp lt %i, %n : bool\n    %j = if %p {\n      yield %i\n    } {\n" + no +
+                              "      yield %k\n    } : i64\n    check index \"\" %j dims [N]\n");
+  };
+  const std::string next = either("      %k = add %i, %one : i64\n"),
+                    before = either("      %k = sub %i, %one : i64\n");
+  const std::string clamped = sweep("N", "    %j = sub %i, %n : i64\n    %p = cmp lt %j, %zero : bool\n"
+                                         "    %q = select %p, %i, %zero : i64\n"
+                                         "    check index \"\" %q dims [N]\n");
+  expectProved({"one or the next", next.c_str(), true});
+  expectProved({"one or that before", before.c_str(), false});
+  expectProved({"a choice of two", clamped.c_str(), true});
+}
+
+TEST(ProvedChecks, WhatArraysHold) {
+  auto read = [](const std::string& array) {
+    return array + sweep("K", "    %v = get %a[%i] : i64\n    check index \"\" %v dims [N]\n");
+  };
+  const std::string places = read("  %a = nest (%j: K) -> collect[j] {\n    %w = dim_value dims [N] : i64\n"
+                                  "    %l = max %w, %one : i64\n    %q = irem %j, %l : i64\n"
+                                  "    yield %q\n  } : i64[K]\n");
+  expectProved({"a remainder by a size, or by one", places.c_str(), false});
+  const std::string order = "  %a = argsort ascending %x : i64[N]\n" +
+                            sweep("N", "    %v = get %a[%i] : i64\n    check index \"\" %v dims [N]\n");
+  expectProved({"an order of places", order.c_str(), true});
+  const std::string best = "  %b = nest (%j: N) -> keep[] argmax {\n    %h = get %x[%j] : f32\n"
+                           "    yield %h\n  } : i64\n  check index \"\" %b dims [N]\n";
+  expectProved({"the place of the best", best.c_str(), true});
+}
+
+TEST(ProvedChecks, AnOffsetStaysBelowTheEndOfItsLoop) {
+  auto loop = [](const std::string& index) {
+    return sweep("N", "    %w = dim_value dims [N] : i64\n    %f = add %i, %one : i64\n"
+                      "    %d = sub %w, %f : i64\n    %t = max %d, %zero : i64\n"
+                      "    for collects 0 %t { (%k: i64)\n" +
+                          index + "      check index \"\" %j dims [N]\n      yield\n    }\n");
+  };
+  const std::string offset = loop("      %j = add %f, %k : i64\n"),
+                    beyond = loop("      %g = add %f, %k : i64\n      %j = add %g, %one : i64\n");
+  expectProved({"from + index", offset.c_str(), true});
+  expectProved({"one more", beyond.c_str(), false});
+}
+
 TEST(ProvedChecks, ABoundHoldsBehindItsCheckOnly) {
   const char* before = "  check index \"\" %zero dims [N]\n";
   expectProved({"nothing says that there is one", before, false});

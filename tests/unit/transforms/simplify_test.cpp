@@ -27,6 +27,39 @@ TEST(Simplify, BranchesOnConstantsAndPartsOfTuplesGo) {
   EXPECT_EQ(m.text(), "fn f (%a: f32, %b: f32) -> (f32) {\n  yield %b\n}\n");
 }
 
+TEST(Simplify, ASizeInStepsIsTheProduct) {
+  PassText m(R"(fn size [N, M] (%x: f32[N, M]) -> (i64) keep {
+  %zero = const 0 : i64
+  %n = dim_value dims [N] : i64
+  %m = dim_value dims [M] : i64
+  %none = cmp eq %n, %zero : bool
+  %size = if %none {
+    yield %zero
+  } {
+    check index "" %zero dims [N]
+    %nothing = cmp eq %m, %zero : bool
+    %row = if %nothing {
+      yield %zero
+    } {
+      yield %m
+    } : i64
+    %all = mul %n, %row : i64
+    yield %all
+  } : i64
+  bind_dim %size defines [S]
+  %r = nest (%i: S) -> keep[] sum {
+    check index "" %i dims [N*M]
+    yield %i
+  } : i64
+  yield %r
+}
+)");
+  m.apply(simplify);
+  EXPECT_EQ(m.count("if "), 0u) << m.text();
+  EXPECT_EQ(m.count("check"), 0u) << m.text();
+  EXPECT_EQ(m.count("nest (%i: M*N)") + m.count("nest (%i: N*M)"), 1u) << m.text();
+}
+
 TEST(Simplify, ZeroIsNotAddedAwayFromFloats) {
   PassText m("fn f (%a: f32) -> (f32) {\n  %0 = const 0.0 : f32\n  %1 = add %a, %0 : f32\n  yield %1\n}\n");
   m.apply(simplify, {Value::f32(-0.0f)});
