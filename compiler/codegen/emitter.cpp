@@ -97,7 +97,10 @@ llvm::Function* ModuleEmitter::functionOf(loops::FunctionId id) {
   }
   bool visible = fn.exported || !(unit.alone || isCopied(fn));
   made = declare(result, params, visible, visible ? exportedSymbol(fn) : fn.key);
-  if (fn.kind != FunctionKind::Orchestration) made->addFnAttr(runsNests);
+  if (fn.kind != FunctionKind::Orchestration) {
+    made->addFnAttr(runsNests);
+    made->setAlignment(llvm::Align(64)); // so that what it takes does not depend on what stands in front of it
+  }
   if (isCopied(fn)) made->addFnAttr(llvm::Attribute::AlwaysInline);
   return made;
 }

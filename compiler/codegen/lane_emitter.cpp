@@ -224,7 +224,8 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   }
   const std::optional<uint64_t> turns = turnsOf(first, end);
   const uint64_t strip = uint64_t(attr.lanes) * attr.unroll;
-  const bool masks = machineOf(host.m_.options.target).masks;
+  const bool masks =
+      machineOf(host.m_.options.target).masks && !loops::writesToFrame(host.fn_, loop.regions[0]);
   if (turns == strip) {
     carried = wide.joined(steps, wide.strip(loop, first, nullptr, wide.begun(steps, std::move(carried))));
   } else if (masks && turns && *turns <= attr.lanes) {
@@ -233,12 +234,13 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   } else {
     carried = wide.strips(loop, first, end, false, wide.begun(steps, std::move(carried)));
     const bool isWhole = turns && *turns % strip == 0;
-    if (isWhole || !masks) {
-      carried = wide.joined(steps, std::move(carried));
-      if (!isWhole) carried = host.emitTurns(loop, first, std::move(carried));
-    } else {
+    if (!isWhole) {
       carried = wide.folded(steps, std::move(carried), attr.lanes);
-      carried = narrow.joined(steps, narrow.strips(loop, first, end, true, std::move(carried)));
+      if (masks || attr.unroll > 1) carried = narrow.strips(loop, first, end, masks, std::move(carried));
+      carried = narrow.joined(steps, std::move(carried));
+      if (!masks) carried = host.emitTurns(loop, first, std::move(carried));
+    } else {
+      carried = wide.joined(steps, std::move(carried));
     }
   }
   for (size_t k = 0; k < carried.size(); ++k) host.set(loop.results[k], carried[k]);

@@ -10,7 +10,8 @@
 namespace melix::codegen {
 
 /// The loop in strips of as many turns as it says. What is left behind them is done in strips of one register
-/// with a mask, or turn by turn where the processor has no masks.
+/// with a mask; or in whole ones and then turn by turn, where the processor has no masks, or memory of the
+/// frame is written: what is stored under a mask is slow to read back.
 void emitLanes(FunctionEmitter& host, const loops::Stmt& loop);
 
 class LaneEmitter {

@@ -68,10 +68,17 @@ ValueId Builder::product(const std::vector<ValueId>& sizes) {
   return !all ? constant : constant ? arith(core::OpKind::Mul, all, constant) : all;
 }
 
-const uint64_t* Builder::asConstant(ValueId v) const {
-  StmtId def = fn.values[v].def;
+const uint64_t* asConstant(const Function& fn, ValueId v) {
+  const StmtId def = fn.values[v].def;
   if (!def || fn.stmts[def].kind != StmtKind::Const) return nullptr;
   return &fn.stmts[def].as<uint64_t>();
+}
+
+std::optional<uint64_t> turnsOf(const Function& fn, const Stmt& loop) {
+  const uint64_t *first = asConstant(fn, loop.operands[0]), *end = asConstant(fn, loop.operands[1]);
+  if (!first || !end) return std::nullopt;
+  const auto a = static_cast<int64_t>(*first), z = static_cast<int64_t>(*end);
+  return a < z ? *end - *first : 0;
 }
 
 } // namespace melix::loops

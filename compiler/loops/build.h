@@ -3,6 +3,8 @@
 
 #include "loops/ir.h"
 
+#include <optional>
+
 #include <string>
 #include <unordered_map>
 
@@ -12,6 +14,12 @@ namespace melix::loops {
 struct Term {
   ValueId index, stride;
 };
+
+/// The bits of a constant, if it is one.
+const uint64_t* asConstant(const Function& fn, ValueId v);
+/// How many turns a `for` makes, if that is known.
+std::optional<uint64_t> turnsOf(const Function& fn, const Stmt& loop);
+
 
 class Builder {
 public:
@@ -74,7 +82,7 @@ public:
                                  ForAttr attr = {});
 
   /// The integer behind a constant, if it is one.
-  const uint64_t* asConstant(ValueId v) const;
+  const uint64_t* asConstant(ValueId v) const { return loops::asConstant(fn, v); }
 
 private:
   std::vector<ValueId> accessOperands(ValueId base, const std::vector<Term>& terms) const;

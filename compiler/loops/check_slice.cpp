@@ -1,5 +1,7 @@
 #include "loops/check_slice.h"
 
+#include "loops/build.h"
+
 #include <algorithm>
 
 namespace melix::loops {
@@ -23,17 +25,10 @@ double costOf(const Stmt& s) {
   }
 }
 
-/// How often the body of a statement runs.
-double turnsOf(const Function& fn, const Stmt& s) {
-  constexpr double unknown = 8;
-  if (s.kind != StmtKind::For) return 1;
-  auto constant = [&](ValueId v) -> const uint64_t* {
-    const StmtId def = fn.values[v].def;
-    const bool isConst = def.valid() && fn.stmts[def].kind == StmtKind::Const;
-    return isConst ? &fn.stmts[def].as<uint64_t>() : nullptr;
-  };
-  const uint64_t *first = constant(s.operands[0]), *end = constant(s.operands[1]);
-  return first && end ? static_cast<double>(static_cast<int64_t>(*end - *first)) : unknown;
+/// How often the body of a statement runs, roughly.
+double timesOf(const Function& fn, const Stmt& s) {
+  constexpr uint64_t unknown = 8;
+  return s.kind == StmtKind::For ? static_cast<double>(turnsOf(fn, s).value_or(unknown)) : 1;
 }
 
 bool isBranch(const Stmt& s) { return s.kind == StmtKind::If || s.kind == StmtKind::Switch; }
@@ -76,7 +71,7 @@ double CheckSlice::walk(RegionId region) {
     around_.push_back(id);
     for (RegionId r : s.regions) {
       parents_[r] = id;
-      work += turnsOf(fn_, s) * walk(r);
+      work += timesOf(fn_, s) * walk(r);
     }
     around_.pop_back();
   }
@@ -286,7 +281,7 @@ bool CheckSlice::isCheap() const {
     double turns = 1;
     for (StmtId id : std::span(c.around).subspan(1))
       if (fn_.stmts[id].kind == StmtKind::For && c.indices.contains(index(id)))
-        turns *= turnsOf(fn_, fn_.stmts[id]);
+        turns *= timesOf(fn_, fn_.stmts[id]);
     Stmts needed;
     std::unordered_set<ValueId> indices;
     addCheck(c, false, needed, indices);

@@ -257,9 +257,7 @@ bool ChecksBefore::hasChecks(RegionId region) {
 bool ChecksBefore::isSwept(const Stmt& s) const {
   if (s.kind != StmtKind::For || s.as<ForAttr>().polls || s.as<ForAttr>().mark == MarkKind::Parallel)
     return false;
-  const Builder b(fn_);
-  const uint64_t *first = b.asConstant(s.operands[0]), *end = b.asConstant(s.operands[1]);
-  return !first || !end || static_cast<int64_t>(*end - *first) > static_cast<int64_t>(fewTurns);
+  return turnsOf(fn_, s).value_or(fewTurns + 1) > fewTurns;
 }
 
 /// Whether all checks hold: those of each pass are tested where those of the passes before do.

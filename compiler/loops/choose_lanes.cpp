@@ -7,22 +7,30 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <unordered_map>
 
 namespace melix::loops {
 
+using core::OpKind;
+
 namespace {
 
-/// What a turn of a loop is made of, as far as it differs between lanes.
+/// What a turn of a loop is made of, as far as it differs between lanes. What stands in loops counts as often
+/// as they turn.
 struct Body {
   uint32_t bits = 0;    ///< of the widest value
-  uint32_t ops = 0;     ///< that make one
+  uint32_t values = 0;  ///< that are there, each once
   uint32_t carried = 0; ///< values that inner loops carry, at most
+  double ops = 0, loads = 0, stores = 0;   ///< of these, memory side by side
+  double gathers = 0, scatters = 0;        ///< memory anywhere
 };
 
 class BodyReader {
 public:
-  BodyReader(const Module& module, const Function& fn, const Variance& variance)
-      : module_(module), fn_(fn), variance_(variance) {}
+  BodyReader(const Module& module, const Function& fn, const Variance& variance, ValueId index = {})
+      : module_(module), fn_(fn), variance_(variance) {
+    if (index.valid()) steps_[index] = 1;
+  }
 
   Body body;
 
@@ -33,38 +41,101 @@ public:
 private:
   void statement(const Stmt& s) {
     for (ValueId v : s.results) value(v);
-    if (s.kind == StmtKind::Scalar && variance_.of(s.results[0]) == VarianceKind::Varying)
-      widest(s.as<ScalarAttr>().from);
-    if (s.kind == StmtKind::Store) widest(fn_.typeOf(s.operands.back()).scalar);
-    if (s.kind == StmtKind::Call && !variance_.allUniform(s.operands)) callee(s);
-    if (s.kind == StmtKind::For || s.kind == StmtKind::While) {
-      const auto varying =
-          std::ranges::count_if(s.results, [&](ValueId v) { return !variance_.isUniform(v); });
-      body.carried = std::max(body.carried, static_cast<uint32_t>(varying));
+    switch (s.kind) {
+    case StmtKind::Scalar: return scalar(s);
+    case StmtKind::Load:
+      if (!variance_.isUniform(s.results[0])) (isContiguous(s) ? body.loads : body.gathers) += often_;
+      return;
+    case StmtKind::Store:
+      widest(fn_.typeOf(s.operands.back()));
+      (isContiguous(s) ? body.stores : body.scatters) += often_;
+      return;
+    case StmtKind::Call:
+      if (!variance_.allUniform(s.operands)) callee(s);
+      return;
+    case StmtKind::For:
+    case StmtKind::While: return loop(s);
+    default:
+      for (RegionId r : s.regions) region(r);
     }
-    for (RegionId r : s.regions) region(r);
   }
   void value(ValueId v) {
     if (variance_.of(v) != VarianceKind::Varying) return;
-    ++body.ops;
-    const ValueType type = fn_.typeOf(v);
-    widest(type.cls == ClassKind::Scalar ? type.scalar : TypeKind::I64);
+    ++body.values;
+    widest(fn_.typeOf(v));
   }
-  void widest(TypeKind kind) {
+  void widest(ValueType type) {
+    const TypeKind kind = type.cls == ClassKind::Scalar ? type.scalar : TypeKind::I64;
     if (kind != TypeKind::Bool) body.bits = std::max(body.bits, types::scalarBits(kind));
+  }
+  void scalar(const Stmt& s) {
+    const auto& attr = s.as<ScalarAttr>();
+    if (variance_.of(s.results[0]) == VarianceKind::Affine) note(s, attr);
+    if (variance_.of(s.results[0]) != VarianceKind::Varying) return;
+    widest(scalarType(attr.from));
+    const bool isSlow = attr.op == OpKind::Div || attr.op == OpKind::Sqrt;
+    body.ops += often_ * (isSlow ? 6 : 1);
+  }
+  void loop(const Stmt& s) {
+    const auto varying = std::ranges::count_if(s.results, [&](ValueId v) { return !variance_.isUniform(v); });
+    body.carried = std::max(body.carried, static_cast<uint32_t>(varying));
+    constexpr uint64_t unknown = 16;
+    const std::optional<uint64_t> turns = s.kind == StmtKind::For ? turnsOf(fn_, s) : std::nullopt;
+    const double before = often_;
+    often_ *= static_cast<double>(std::min(turns.value_or(unknown), unknown));
+    for (RegionId r : s.regions) region(r);
+    often_ = before;
   }
   void callee(const Stmt& s) {
     const Variance inside = varianceOfCall(module_, s, variance_);
     BodyReader reader(module_, module_.functions[s.as<FunctionId>()], inside);
     reader.region(module_.functions[s.as<FunctionId>()].body);
     body.bits = std::max(body.bits, reader.body.bits);
-    body.ops += reader.body.ops;
+    body.values += reader.body.values;
+    body.ops += often_ * reader.body.ops;
+  }
+
+  /// How far an affine value goes from lane to lane, where that is known.
+  void note(const Stmt& s, const ScalarAttr& attr) {
+    auto step = [&](size_t k) -> std::optional<int64_t> {
+      if (variance_.isUniform(s.operands[k])) return 0;
+      auto found = steps_.find(s.operands[k]);
+      return found == steps_.end() ? std::nullopt : std::optional(found->second);
+    };
+    if (attr.op != OpKind::Add && attr.op != OpKind::Sub) return;
+    const std::optional<int64_t> a = step(0), b = step(1);
+    if (a && b) steps_[s.results[0]] = attr.op == OpKind::Add ? *a + *b : *a - *b;
+  }
+  /// Whether lanes read or store neighbours.
+  bool isContiguous(const Stmt& s) const {
+    const auto& access = s.as<Access>();
+    const size_t end = s.operands.size() - (s.kind == StmtKind::Store ? 1 : 0);
+    if (!variance_.isUniform(s.operands[0])) return false;
+    int64_t step = 0;
+    for (size_t k = 1; k + 1 < end; k += 2) {
+      if (variance_.isUniform(s.operands[k]) && variance_.isUniform(s.operands[k + 1])) continue;
+      auto found = steps_.find(s.operands[k]);
+      const uint64_t* stride = asConstant(fn_, s.operands[k + 1]);
+      if (found == steps_.end() || !stride) return false;
+      step += found->second * static_cast<int64_t>(*stride);
+    }
+    return step * access.elemBytes * 8 == std::max(8U, types::scalarBits(access.elem.scalar));
   }
 
   const Module& module_;
   const Function& fn_;
   const Variance& variance_;
+  std::unordered_map<ValueId, int64_t> steps_;
+  double often_ = 1;
 };
+
+/// Whether lanes take less time than turns one after another: what lies anywhere is read one by one, and
+/// stored at more cost than by itself.
+bool isWorthIt(const Body& body, uint32_t lanes) {
+  const double shared = body.ops + body.loads + body.stores;
+  const double apart = 0.5 * (body.ops + body.loads + body.gathers) + body.stores + body.scatters;
+  return shared / lanes + body.gathers + 6 * body.scatters < apart + body.gathers / 4;
+}
 
 class Chooser {
 public:
@@ -98,7 +169,7 @@ private:
   /// A loop around one in lanes: points of both are done together where that saves reads.
   void rows(Stmt& s) {
     if (s.kind != StmtKind::For || !gainsByRows(module_, fn_, s)) return;
-    const std::optional<uint64_t> turns = turnsOf(s);
+    const std::optional<uint64_t> turns = turnsOf(fn_, s);
     const uint32_t rows = turns ? static_cast<uint32_t>(std::min<uint64_t>(*turns, mostRows)) : mostRows;
     if (rows < 2) return;
     s.as<ForAttr>().rows = rows;
@@ -110,14 +181,14 @@ private:
   /// As many lanes as suit the loop, of so many points of another one.
   void widen(Stmt& s, uint32_t rows) const {
     const Variance variance(fn_, s);
-    BodyReader reader(module_, fn_, variance);
+    BodyReader reader(module_, fn_, variance, fn_.regions[s.regions[0]].params[0]);
     reader.region(s.regions[0]);
     const Body& body = reader.body;
     if (body.bits == 0) return;
     const uint32_t most = machine_.vectorBits / body.bits;
-    const uint64_t turns = turnsOf(s).value_or(std::numeric_limits<uint32_t>::max());
+    const uint64_t turns = turnsOf(fn_, s).value_or(std::numeric_limits<uint32_t>::max());
     const auto lanes = static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(turns, most)));
-    if (turns < fewLanes || lanes < most / 2) return;
+    if (turns < fewLanes || (lanes < most / 2 && lanes != turns) || !isWorthIt(body, lanes)) return;
     ForAttr& attr = s.as<ForAttr>();
     attr.lanes = lanes;
     attr.unroll = registersOf(body, rows);
@@ -129,14 +200,7 @@ private:
     const uint32_t room = machine_.registers / 2;
     if (body.carried > 0)
       return std::bit_floor(std::clamp(room / (body.carried * rows), 1U, machine_.registers / 4));
-    return body.ops <= room / 2 ? 4 : body.ops <= 4 * room ? 2 : 1;
-  }
-
-  std::optional<uint64_t> turnsOf(const Stmt& s) const {
-    const Builder b(fn_);
-    const uint64_t *first = b.asConstant(s.operands[0]), *end = b.asConstant(s.operands[1]);
-    if (!first || !end) return std::nullopt;
-    return static_cast<uint64_t>(std::max<int64_t>(0, static_cast<int64_t>(*end - *first)));
+    return body.values <= room / 2 ? 4 : body.values <= 4 * room ? 2 : 1;
   }
 
   static constexpr uint32_t fewLanes = 4, mostRows = 4;

@@ -99,6 +99,17 @@ std::optional<ExactStep> exactStep(const Function& fn, const Stmt& loop, size_t 
   return std::nullopt;
 }
 
+bool writesToFrame(const Function& fn, RegionId region) {
+  return std::ranges::any_of(fn.regions[region].stmts, [&](StmtId id) {
+    const Stmt& s = fn.stmts[id];
+    if (s.kind == StmtKind::Store) {
+      const StmtId base = fn.values[s.operands[0]].def;
+      if (base.valid() && fn.stmts[base].kind == StmtKind::Scratch) return true;
+    }
+    return std::ranges::any_of(s.regions, [&](RegionId r) { return writesToFrame(fn, r); });
+  });
+}
+
 bool canWiden(const Module& module, const Function& fn, const Stmt& loop) {
   if (loop.kind != StmtKind::For || loop.as<ForAttr>().mark != MarkKind::Points) return false;
   for (size_t k = 0; k < loop.results.size(); ++k)

@@ -22,6 +22,9 @@ std::optional<ExactStep> exactStep(const Function& fn, const Stmt& loop, size_t 
 /// elementary functions.
 bool canWiden(const Module& module, const Function& fn, const Stmt& loop);
 
+/// Whether a region writes to memory of the frame.
+bool writesToFrame(const Function& fn, RegionId region);
+
 /// Which values of a callee differ between lanes when it is called so.
 Variance varianceOfCall(const Module& module, const Stmt& call, const Variance& caller);
 

@@ -80,7 +80,7 @@ std::optional<int> Slopes::slopeOfVarying(const Stmt& s) const {
 }
 
 bool Slopes::isLong(ValueId divisor) const {
-  const uint64_t* n = Builder(fn_).asConstant(divisor);
+  const uint64_t* n = asConstant(fn_, divisor);
   return !n || static_cast<int64_t>(*n) >= static_cast<int64_t>(longWrap);
 }
 

@@ -13,7 +13,7 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int64_t fewTurns = 16; ///< if they are known, so few are not worth a piece
+constexpr uint64_t fewTurns = 16; ///< if they are known, so few are not worth a piece
 
 constexpr int64_t most = std::numeric_limits<int64_t>::max(), least = std::numeric_limits<int64_t>::min();
 
@@ -158,10 +158,8 @@ private:
   std::vector<Wrap> wraps_;
 };
 
-bool hasFewTurns(Function& fn, const Stmt& loop) {
-  const Builder b(fn);
-  const uint64_t *first = b.asConstant(loop.operands[0]), *end = b.asConstant(loop.operands[1]);
-  return first && end && static_cast<int64_t>(*end - *first) < fewTurns;
+bool hasFewTurns(const Function& fn, const Stmt& loop) {
+  return turnsOf(fn, loop).value_or(fewTurns) < fewTurns;
 }
 
 std::vector<StmtId> split(Function& fn, StmtId loop, RegionId home) {
