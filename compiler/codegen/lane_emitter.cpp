@@ -228,7 +228,7 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
       machineOf(host.m_.options.target).masks && !loops::writesToFrame(host.fn_, loop.regions[0]);
   if (turns == strip) {
     carried = wide.joined(steps, wide.strip(loop, first, nullptr, wide.begun(steps, std::move(carried))));
-  } else if (masks && turns && *turns <= attr.lanes) {
+  } else if (masks && turns && 0 < *turns && *turns <= attr.lanes) { // a strip has some lane that is on
     llvm::Value* mask = host.b_.CreateICmpULT(narrow.iota(), narrow.splat(host.b_.CreateSub(end, first)));
     carried = narrow.joined(steps, narrow.strip(loop, first, mask, narrow.begun(steps, std::move(carried))));
   } else {

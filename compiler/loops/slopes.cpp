@@ -15,8 +15,10 @@ constexpr uint64_t longWrap = 64;
 
 bool isScalar(const Stmt& s, OpKind op) { return s.kind == StmtKind::Scalar && s.as<ScalarAttr>().op == op; }
 
-std::optional<int> ifSmall(int slope) {
-  return -1 <= slope && slope <= 1 ? std::optional(slope) : std::nullopt;
+/// What rises by 1 and what falls by 1 cancel out, but only up to where a remainder wraps, and their sum is not
+/// computed without the index: it has no slope.
+std::optional<int> ifUnit(int slope) {
+  return slope == 1 || slope == -1 ? std::optional(slope) : std::nullopt;
 }
 
 bool isLoop(StmtKind kind) {
@@ -65,14 +67,14 @@ std::optional<int> Slopes::slopeOf(const Stmt& s) const {
   return isSame ? 0 : slopeOfVarying(s);
 }
 
-/// Of a statement whose operands have slopes.
+/// Of a statement whose operands have slopes, not all of them 0.
 std::optional<int> Slopes::slopeOfVarying(const Stmt& s) const {
   const ScalarAttr& attr = s.as<ScalarAttr>();
   if (attr.from != TypeKind::I64) return std::nullopt;
   const int first = *of(s.operands[0]), second = s.operands.size() > 1 ? *of(s.operands[1]) : 0;
   switch (attr.op) {
-  case OpKind::Add: return ifSmall(first + second);
-  case OpKind::Sub: return ifSmall(first - second);
+  case OpKind::Add: return ifUnit(first + second);
+  case OpKind::Sub: return ifUnit(first - second);
   case OpKind::Neg: return -first;
   case OpKind::IRem: return second == 0 && isLong(s.operands[1]) ? std::optional(first) : std::nullopt;
   default: return std::nullopt;
