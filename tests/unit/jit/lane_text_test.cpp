@@ -1,7 +1,8 @@
-// Loops in as many lanes as their text says, of which programs do not make all: what they store and carry is
+// Loops in as many lanes and rows as their text says, of which programs do not make all: what they store and carry is
 // what the loop stores and carries turn by turn.
 #include "core/ir.h"
 #include "jit/program.h"
+#include "loops/jam_rows.h"
 #include "loops/parse.h"
 #include "loops/verify.h"
 
@@ -17,6 +18,7 @@ int64_t resultOf(const std::string& text) {
   loops::ParseResult read = loops::parse(core, text);
   EXPECT_EQ(read.error, "") << text;
   if (!read.error.empty()) return 0;
+  for (loops::Function& fn : read.module.functions) loops::jamRows(read.module, fn);
   EXPECT_EQ(loops::verify(read.module, true), "") << text;
   const Outcome outcome = run(read.module, codegen::Options{});
   EXPECT_EQ(outcome.error, "");
@@ -141,6 +143,47 @@ TEST(LaneText, WhatIsTheSameInsideOfABranchIsReadOnlyIfSomeLaneIsOn) {
     }
     store %y[%i*%one] = %r
 )");
+}
+
+/// Chains of integers over %g, in rows of points and lanes as they are said.
+TEST(LaneText, PointsInRows) {
+  const std::string inner = R"( %zero, %m { (%j)
+      %first1 = add %i, %one : i64
+      %s = for %zero, %seven, %i : i64 { (%l, %t)
+        %a = load %g[%i*%three + %l*%one] : i64
+        %b = load %g[%l*%seven + %j*%one] : i64
+        %c = mul %a, %b : i64
+        %d = mul %t, %three : i64
+        %u = add %d, %c : i64
+        yield %u
+      }
+      %tri = for %zero, %i, %s : i64 { (%k, %p)
+        %q = mul %p, %prime : i64
+        %r = add %q, %k : i64
+        yield %r
+      }
+      %odd = cmp lt %first1, %seven : bool
+      if %odd {
+        store %y[%i*%m + %j*%one] = %tri
+        yield
+      } {
+        store %y[%i*%m + %j*%one] = %s
+        yield
+      }
+      yield
+    }
+)";
+  auto result = [&](const std::string& rows, const std::string& lanes, int count) {
+    const std::string text = program(rows, "0", "const " + std::to_string(count),
+                                     "    %m = const 20 : i64\n    for points " + lanes + inner);
+    return resultOf(text);
+  };
+  for (int count = 0; count <= 9; ++count) {
+    const int64_t expected = result("", "", count);
+    for (const char* rows : {"rows 2", "rows 3", "rows 4"})
+      for (const char* lanes : {"", "vector 8"})
+        EXPECT_EQ(result(rows, lanes, count), expected) << rows << " " << lanes << " of " << count;
+  }
 }
 
 } // namespace
