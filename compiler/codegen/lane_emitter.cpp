@@ -229,7 +229,7 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   if (turns == strip) {
     carried = wide.joined(steps, wide.strip(loop, first, nullptr, wide.begun(steps, std::move(carried))));
   } else if (masks && turns && 0 < *turns && *turns <= attr.lanes) { // a strip has some lane that is on
-    llvm::Value* mask = host.b_.CreateICmpULT(narrow.iota(), narrow.splat(host.b_.CreateSub(end, first)));
+    llvm::Value* mask = host.b_.CreateICmpULT(narrow.iota(), narrow.splat(host.b_.getInt64(*turns)));
     carried = narrow.joined(steps, narrow.strip(loop, first, mask, narrow.begun(steps, std::move(carried))));
   } else {
     carried = wide.strips(loop, first, end, false, wide.begun(steps, std::move(carried)));

@@ -58,13 +58,18 @@ Outcome Program::run(const codegen::Options& options) {
     outcome.error += loops::print(lowered.module);
     return outcome;
   }
-  codegen::Compiled compiled = codegen::compile(lowered.module, options);
+  return jit::run(lowered.module, options);
+}
+
+Outcome run(const loops::Module& module, const codegen::Options& options) {
+  Outcome outcome;
+  codegen::Compiled compiled = codegen::compile(module, options);
   outcome.error = compiled.error;
   if (!outcome.error.empty()) return outcome;
   Jit jit;
   outcome.error = jit.add(compiled);
   if (!outcome.error.empty()) return outcome;
-  const loops::Function& entry = lowered.module.functions[lowered.module.entry];
+  const loops::Function& entry = module.functions[module.entry];
   Call call{reinterpret_cast<int64_t (*)(MelixTask*)>(jit.lookup(codegen::exportedSymbol(entry))), 0};
   if (!call.main) {
     outcome.error = "main was not found";

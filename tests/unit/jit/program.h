@@ -44,4 +44,7 @@ struct Program {
 /// The program compiled as usual.
 Outcome run(std::string_view coreText);
 
+/// A module whose entry gives an i64.
+Outcome run(const loops::Module& module, const codegen::Options& options);
+
 } // namespace melix::jit

@@ -1,0 +1,72 @@
+// What a loop in lanes costs to compile: its code stays small.
+#include "codegen/codegen.h"
+#include "core/parse.h"
+#include "core/verify.h"
+#include "loops/loops.h"
+
+#include <gtest/gtest.h>
+#include <sstream>
+
+namespace melix::codegen {
+namespace {
+
+/// LLVM instructions of the functions whose symbol holds `loop`: the kernels of a nest.
+size_t instructionsOfKernels(const std::string& text, TargetKind target) {
+  Interner names;
+  types::TypeStore types{names};
+  core::Module core{types};
+  EXPECT_EQ(core::parseModule(core, text), "");
+  for (const std::string& problem : core::verify(core)) ADD_FAILURE() << problem;
+  core.functions[core::findFunction(core, "f")].keep = true;
+  Options options;
+  options.target = target;
+  loops::Result lowered = loops::fromCore(core, loopOptions(options));
+  EXPECT_FALSE(lowered.error);
+  std::istringstream lines(compileToText(lowered.module, options, TextKind::Ir));
+  size_t count = 0;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("define ")) inside = line.find("loop") != std::string::npos;
+    if (line.starts_with("}")) inside = false;
+    count += inside && line.starts_with("  ") && !line.starts_with("   ") &&
+             line.find("#dbg") == std::string::npos;
+  }
+  EXPECT_GT(count, 0u);
+  return count;
+}
+
+constexpr const char* scaled = R"(
+fn f [N] (%a: f32, %x: f32[N], %b: f32) -> (f32[N]) {
+  %y = nest (%i: N) -> collect[i] {
+    %v = get %x[%i] : f32
+    %w = fma %a, %v, %b : f32
+    yield %w
+  } : f32[N]
+  yield %y
+}
+)";
+
+constexpr const char* product = R"(
+fn f [A, B, C] (%x: f32[A, B], %y: f32[B, C]) -> (f32[A, C]) {
+  %r = nest (%i: A, %j: C, %k: B) -> keep[i, j] sum chain fused {
+    %a = get %x[%i, %k] : f32
+    %b = get %y[%k, %j] : f32
+    %c = mul %a, %b : f32
+    yield %c
+  } : f32[A, C]
+  yield %r
+}
+)";
+
+TEST(LaneSize, OfAnElementByElement) {
+  for (TargetKind target : {TargetKind::Host, TargetKind::Portable})
+    EXPECT_LE(instructionsOfKernels(scaled, target), 60u);
+}
+
+TEST(LaneSize, OfAProductInRows) {
+  for (TargetKind target : {TargetKind::Host, TargetKind::Portable})
+    EXPECT_LE(instructionsOfKernels(product, target), 340u);
+}
+
+} // namespace
+} // namespace melix::codegen

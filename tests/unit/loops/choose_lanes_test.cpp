@@ -1,0 +1,149 @@
+// Which loops run in lanes, from text, for a processor that the test makes up.
+#include "loops/choose_lanes.h"
+
+#include "loops/loops_text.h"
+
+namespace melix::loops {
+namespace {
+
+constexpr Machine machine{"", 512, 32, true};
+
+/// The loops of @f in the order of its text, once lanes were chosen.
+std::vector<ForAttr> chosen(const std::string& body, const Machine& on = machine) {
+  std::vector<ForAttr> out;
+  textAfter("fn @f(%n: i64, %m: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {\n"
+            "  %zero = const 0 : i64\n  %one = const 1 : i64\n" +
+                body + "  yield\n}\n",
+            [&](Module& module) {
+              Function& fn = module.functions[FunctionId(0)];
+              chooseLanes(module, fn, on);
+              EXPECT_EQ(verify(module, true), "");
+              std::vector<RegionId> open{fn.body};
+              while (!open.empty()) {
+                const RegionId r = open.back();
+                open.pop_back();
+                for (StmtId id : fn.regions[r].stmts) {
+                  const Stmt& s = fn.stmts[id];
+                  if (s.kind == StmtKind::For) out.push_back(s.as<ForAttr>());
+                  open.insert(open.end(), s.regions.begin(), s.regions.end());
+                }
+              }
+            });
+  return out;
+}
+
+/// One character for each loop: `v` in lanes, `r` in rows, `-` as it was.
+std::string kinds(const std::string& body, const Machine& on = machine) {
+  std::string out;
+  for (const ForAttr& attr : chosen(body, on)) {
+    EXPECT_TRUE(attr.lanes == 0 || attr.rows == 0);
+    EXPECT_EQ(attr.lanes > 0, attr.unroll > 0);
+    out += attr.lanes > 0 ? 'v' : attr.rows > 0 ? 'r' : '-';
+  }
+  return out;
+}
+
+std::string loop(const std::string& head, const std::string& body) {
+  return "for " + head + "\n" + body + "yield\n}\n";
+}
+/// A copy of elements of a type, in this loop.
+std::string copy(const std::string& type, const std::string& ends = "%zero, %n") {
+  return loop("points " + ends + " { (%i)", "%v = load %x[%i*%one] : " + type + "\nstore %y[%i*%one] = %v\n");
+}
+
+TEST(ChooseLanes, TheInnermostLoopOfPoints) {
+  const std::string inner = loop("points %zero, %n { (%j)", "%v = load %x[%j*%one] : f32\n"
+                                                            "store %y[%i*%n + %j*%one] = %v\n");
+  EXPECT_EQ(kinds(copy("f32")), "v");
+  EXPECT_EQ(kinds(loop("points %zero, %m { (%i)", inner)), "-v");
+  EXPECT_EQ(kinds(loop("%zero, %m { (%i)", inner)), "-v");
+  EXPECT_EQ(kinds(loop("%zero, %m { (%i)", "%v = load %x[%i*%one] : f32\nstore %y[%i*%one] = %v\n")), "-");
+}
+
+TEST(ChooseLanes, ALoopAroundWhereTheInnerOneIsAChain) {
+  const std::string chain = "%s = for %zero, %k, %z : f32 { (%j, %t)\n"
+                            "%v = load %x[%i*%k + %j*%one] : f32\n%u = add %t, %v : f32\nyield %u\n}\n"
+                            "store %y[%i*%one] = %s\n";
+  EXPECT_EQ(kinds(loop("points %zero, %m { (%i)", chain)), "v-");
+  const std::string checked = "%g = cmp lt %i, %k : bool\ncheck \"no\" %g\n";
+  EXPECT_EQ(kinds(loop("points %zero, %m { (%i)", checked + chain)), "--");
+}
+
+TEST(ChooseLanes, LoopsSideBySideAreChosenEach) {
+  EXPECT_EQ(kinds(loop("points %zero, %m { (%a)", "store %y[%a*%one] = %z\n") +
+                  loop("%zero, %m { (%b)", "store %y[%b*%one] = %z\n") +
+                  loop("points %zero, %m { (%c)", "store %y[%c*%one] = %z\n")),
+            "v-v");
+}
+
+TEST(ChooseLanes, AVeryShortLoopIsNoStrip) {
+  EXPECT_EQ(kinds("%many = const 1000 : i64\n" + copy("f32", "%zero, %many")), "v");
+  EXPECT_EQ(kinds(copy("f32", "%zero, %one")), "-");
+  EXPECT_EQ(kinds(copy("f32", "%one, %zero")), "-");
+  EXPECT_EQ(kinds(copy("f32", "%one, %one")), "-");
+}
+
+TEST(ChooseLanes, AsManyAsARegisterHoldsOfTheWidestValue) {
+  auto lanes = [](const std::string& type) { return chosen(copy(type)).at(0).lanes; };
+  for (auto [type, bits] : {std::pair{"i8", 8U}, {"bf16", 16U}, {"f32", 32U}, {"i32", 32U}, {"f64", 64U}})
+    EXPECT_EQ(lanes(type), machine.vectorBits / bits) << type;
+  const std::string widened = loop("points %zero, %n { (%i)", "%v = load %x[%i*%one] : f32\n"
+                                                              "%u = convert saturate %v : f64\n"
+                                                              "store %y[%i*%one] = %u\n");
+  EXPECT_EQ(chosen(widened).at(0).lanes, lanes("f64"));
+  const std::string gathered = loop("points %zero, %n { (%i)", "%g = load %w[%i*%one] : i64\n"
+                                                               "%v = load %x[%g*%one] : f32\n"
+                                                               "store %y[%i*%one] = %v\n");
+  EXPECT_EQ(chosen(gathered).at(0).lanes, lanes("i64")) << "places are values too";
+  const std::string added = loop("points %zero, %n { (%i)", "%g = add %i, %k : i64\n"
+                                                            "%v = load %x[%g*%one] : f32\n"
+                                                            "store %y[%i*%one] = %v\n");
+  EXPECT_EQ(chosen(added).at(0).lanes, lanes("f32")) << "a place that grows is one number";
+}
+
+TEST(ChooseLanes, NoMoreRegistersThanTurns) {
+  for (int turns : {4, 5, 8, 16, 17, 31, 32, 64, 100})
+    for (const char* type : {"i8", "f32", "f64"})
+      for (const ForAttr& attr :
+           chosen("%e = const " + std::to_string(turns) + " : i64\n" + copy(type, "%zero, %e")))
+        if (attr.unroll > 1) EXPECT_LE(attr.lanes * attr.unroll, static_cast<uint32_t>(turns));
+}
+
+TEST(ChooseLanes, ByTheProcessor) {
+  const Machine small{"", 128, 16, false};
+  EXPECT_EQ(chosen(copy("f32"), small).at(0).lanes * 4, chosen(copy("f32")).at(0).lanes);
+}
+
+/// A product of matrices; `first` and `second` are what is read of them.
+std::string product(const std::string& first, const std::string& second, const std::string& end = "%k") {
+  return loop("points %zero, %m { (%i)",
+              loop("points %zero, %n { (%j)",
+                   "%s = for %zero, " + end + ", %z : f32 { (%l, %t)\n%a = load %x[" + first +
+                       "] : f32\n%b = load %w[" + second +
+                       "] : f32\n%u = fma %a, %b, %t : f32\nyield %u\n}\nstore %y[%i*%n + %j*%one] = %s\n"));
+}
+
+TEST(ChooseLanes, RowsWhereTheChainReadsWhatTheyShare) {
+  EXPECT_EQ(kinds(product("%i*%k + %l*%one", "%l*%n + %j*%one")), "rv-");
+  EXPECT_EQ(kinds(product("%i*%k + %l*%one", "%l*%one")), "-v-") << "one number for all lanes is no read";
+  EXPECT_EQ(kinds(product("%i*%k + %l*%one", "%i*%k + %l*%n + %j*%one")), "-v-") << "nothing is shared";
+  EXPECT_EQ(kinds(product("%i*%k + %l*%one", "%l*%n + %j*%one", "%i")), "-v-") << "chains of other lengths";
+}
+
+TEST(ChooseLanes, RowsOnlyInsideOfAChain) {
+  const std::string add =
+      loop("points %zero, %m { (%i)", loop("points %zero, %n { (%j)", "%a = load %x[%i*%n + %j*%one] : f32\n"
+                                                                      "%b = load %w[%j*%one] : f32\n"
+                                                                      "%u = add %a, %b : f32\n"
+                                                                      "store %y[%i*%n + %j*%one] = %u\n"));
+  EXPECT_EQ(kinds(add), "-v");
+  std::string single = product("%i*%k + %l*%one", "%l*%n + %j*%one");
+  single.replace(single.find("%zero, %m"), 9, "%zero, %one");
+  EXPECT_EQ(kinds(single), "-v-");
+  std::string serial = product("%i*%k + %l*%one", "%l*%n + %j*%one");
+  serial.erase(serial.find("points "), 7);
+  EXPECT_EQ(kinds(serial), "-v-");
+}
+
+} // namespace
+} // namespace melix::loops

@@ -1,0 +1,158 @@
+// Points swept together, from text to text.
+#include "loops/jam_rows.h"
+
+#include "loops/loops_text.h"
+
+namespace melix::loops {
+namespace {
+
+std::string jammed(const std::string& body) {
+  return textAfter("kernel @f(%m: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {\n"
+                   "  %zero = const 0 : i64\n  %one = const 1 : i64\n" +
+                       body + "  yield\n}\n",
+                   [](Module& module) {
+                     jamRows(module, module.functions[FunctionId(0)]);
+                     EXPECT_EQ(verify(module, true), "");
+                   });
+}
+std::string rows(const std::string& body, int count = 2) {
+  return jammed("for points rows " + std::to_string(count) + " %zero, %m { (%i)\n" + body + "yield\n}\n");
+}
+
+size_t count(const std::string& text, const std::string& word) {
+  size_t found = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+/// How often a word stands in the loop over whole rows, of so many rows.
+size_t countInRows(const std::string& body, const std::string& word, int rowCount = 2) {
+  const std::string after = rows(body, rowCount);
+  const size_t first = after.find("for points "), rest = after.find("\n  for points ", first);
+  EXPECT_NE(rest, std::string::npos) << after;
+  return count(after.substr(first, rest - first), word);
+}
+
+TEST(JamRows, ChainsOfTwoPointsRunTogether) {
+  EXPECT_EQ(rows(R"(for points vector 16 unroll 4 %zero, %n { (%j)
+  %s = for %zero, %k, %z : f32 { (%l, %t)
+    %a = load %x[%i*%k + %l*%one] : f32
+    %b = load %w[%l*%n + %j*%one] : f32
+    %u = fma %a, %b, %t : f32
+    yield %u
+  }
+  store %y[%i*%n + %j*%one] = %s
+  yield
+}
+)"),
+            R"(kernel @f(%m: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %0 = const 2 : i64
+  %1 = const 0 : i64
+  %2 = sub %m, %zero : i64
+  %3 = max %2, %1 : i64
+  %4 = idiv %3, %0 : i64
+  %5 = const 0 : i64
+  for points %5, %4 { (%6)
+    %7 = mul %6, %0 : i64
+    %8 = add %zero, %7 : i64
+    %9 = const 0 : i64
+    %10 = add %8, %9 : i64
+    %11 = const 1 : i64
+    %12 = add %8, %11 : i64
+    for points vector 16 unroll 4 %zero, %n { (%13)
+      %14, %15 = for %zero, %k, %z, %z : f32, f32 { (%16, %17, %18)
+        %a = load %x[%10*%k + %16*%one] : f32
+        %a$1 = load %x[%12*%k + %16*%one] : f32
+        %b = load %w[%16*%n + %13*%one] : f32
+        %u = fma %a, %b, %17 : f32
+        %u$1 = fma %a$1, %b, %18 : f32
+        yield %u, %u$1
+      }
+      store %y[%10*%n + %13*%one] = %14
+      store %y[%12*%n + %13*%one] = %15
+      yield
+    }
+    yield
+  }
+  %19 = mul %4, %0 : i64
+  %20 = add %zero, %19 : i64
+  for points %20, %m { (%i)
+    for points vector 16 unroll 4 %zero, %n { (%j)
+      %s = for %zero, %k, %z : f32 { (%l, %t)
+        %a$2 = load %x[%i*%k + %l*%one] : f32
+        %b$1 = load %w[%l*%n + %j*%one] : f32
+        %u$2 = fma %a$2, %b$1, %t : f32
+        yield %u$2
+      }
+      store %y[%i*%n + %j*%one] = %s
+      yield
+    }
+    yield
+  }
+  yield
+}
+)");
+}
+
+TEST(JamRows, WhatIsTheSameStandsOnce) {
+  const std::string body = "%p = mul %n, %k : i64\n%v = load %w[%p*%one] : f32\n%q = mul %i, %n : i64\n"
+                           "store %y[%q*%one] = %v\n";
+  EXPECT_EQ(countInRows(body, "load"), 1u);
+  EXPECT_EQ(countInRows(body, "mul %n, %k"), 1u);
+  EXPECT_EQ(countInRows(body, "store", 3), 3u);
+}
+
+TEST(JamRows, AStoreIsDoneByEachPoint) {
+  // It is not for this pass to say that it is the same each time.
+  EXPECT_EQ(countInRows("for %zero, %n { (%j)\nstore %y[%j*%one] = %z\nyield\n}\n", "store"), 2u);
+}
+
+TEST(JamRows, ALoopWhoseEndsDifferIsDoneRowByRow) {
+  const std::string sum = ", %z : f32 { (%j, %t)\n%v = load %w[%j*%one] : f32\n%u = add %t, %v : f32\n"
+                          "yield %u\n}\nstore %y[%i*%one] = %s\n";
+  EXPECT_EQ(countInRows("%s = for %zero, %n" + sum, "for %"), 1u) << "the same at all points";
+  EXPECT_EQ(countInRows("%s = for %zero, %i" + sum, "for %"), 2u);
+  EXPECT_EQ(countInRows("%s = for %i, %n" + sum, "for %", 4), 4u);
+}
+
+TEST(JamRows, BranchesAndWhileLoopsAreDoneRowByRowUnlessTheSame) {
+  auto branch = [](const std::string& left) {
+    return "%g = cmp lt " + left +
+           ", %n : bool\n%v = if %g : f32 {\n%a = load %w[%one*%one] : f32\n"
+           "yield %a\n} {\nyield %z\n}\nstore %y[%i*%one] = %v\n";
+  };
+  EXPECT_EQ(countInRows(branch("%i"), "if %"), 2u);
+  EXPECT_EQ(countInRows(branch("%k"), "if %"), 1u);
+  const std::string loop = "%r = while %i : i64 { (%a)\n%g = cmp lt %a, %n : bool\nyield %g\n} { (%b)\n"
+                           "%d = add %b, %k : i64\nyield %d\n}\nstore %y[%i*%one] = %r\n";
+  EXPECT_EQ(countInRows(loop, "while %", 3), 3u);
+}
+
+TEST(JamRows, WhatAllPointsCarryIsCarriedOnce) {
+  // %p counts in the same way at all points, %t does not.
+  const std::string after = rows("%s, %q = for %zero, %n, %i, %k : i64, i64 { (%j, %t, %p)\n"
+                                 "%u = add %t, %p : i64\n%d = add %p, %one : i64\nyield %u, %d\n}\n"
+                                 "%e = add %s, %q : i64\nstore %y[%i*%one] = %e\n");
+  EXPECT_EQ(count(after, " = for %zero, %n, %"), 2u) << after;
+  EXPECT_EQ(count(after, " : i64, i64, i64 { ("), 1u) << after;
+}
+
+TEST(JamRows, LoopsWithoutRowsStayAsTheyAre) {
+  const std::string body =
+      "for points vector 16 %zero, %n { (%j)\n    store %y[%j*%one] = %z\n    yield\n  }\n";
+  const std::string after = jammed(body);
+  EXPECT_EQ(count(after, "for "), 1u);
+  EXPECT_NE(after.find("  " + body), std::string::npos) << after;
+}
+
+TEST(JamRows, InsideOfOtherLoopsAndBranches) {
+  const std::string inner = "for points rows 2 %zero, %m { (%i)\nstore %y[%i*%one] = %z\nyield\n}\n";
+  EXPECT_EQ(count(jammed("for %zero, %n { (%o)\n" + inner + "yield\n}\n"), "for points"), 2u);
+  EXPECT_EQ(
+      count(jammed("%g = cmp lt %n, %k : bool\nif %g {\n" + inner + "yield\n} {\nyield\n}\n"), "for points"),
+      2u);
+}
+
+} // namespace
+} // namespace melix::loops

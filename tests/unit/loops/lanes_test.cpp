@@ -1,0 +1,175 @@
+// Which loops can run in lanes, and which steps give the same in any order, from text.
+#include "loops/lanes.h"
+
+#include "loops/loops_text.h"
+
+namespace melix::loops {
+namespace {
+
+constexpr const char* callees = R"(
+fn @square(%v: f32) -> f32 closed inlined {
+  %w = mul %v, %v : f32
+  yield %w
+}
+
+fn @apart(%v: f32) -> f32 closed {
+  %w = mul %v, %v : f32
+  yield %w
+}
+
+fn @open(%v: f32) -> f32 inlined {
+  %w = mul %v, %v : f32
+  yield %w
+}
+
+fn @scratches(%v: f32) -> f32 closed inlined {
+  %p = scratch 16 : address
+  store %p = %v
+  %w = load %p : f32
+  yield %w
+}
+)";
+
+/// A function with this loop in it, which may have one more parameter.
+struct Loop {
+  explicit Loop(const std::string& loop, const std::string& more = "%m: i64")
+      : loops("fn @f(%n: i64, %w: f32, %c: bool, %x: data, %y: data, %l: data, " + more +
+              ") {\n  %one = const 1 : i64\n" + loop + "  yield\n}\n" + callees) {
+    EXPECT_EQ(loops.read.error, "") << loop;
+  }
+  const Function& fn() { return loops.module().functions[FunctionId(0)]; }
+  const Stmt& stmt() { return fn().stmts[fn().regions[fn().body].stmts[1]]; }
+  bool widens() { return loops.read.error.empty() && canWiden(loops.module(), fn(), stmt()); }
+
+  LoopsText loops;
+};
+
+bool widens(const std::string& body, const std::string& mark = "points") {
+  return Loop("  for " + mark + " %one, %n { (%i)\n" + body + "    yield\n  }\n").widens();
+}
+
+TEST(CanWiden, PointsOfANest) {
+  const std::string body = "    %v = load %x[%i*%one] : f32\n    %u = mul %v, %w : f32\n"
+                           "    store %y[%i*%one] = %u\n";
+  EXPECT_TRUE(widens(body));
+  EXPECT_TRUE(widens(body, "points polls"));
+  EXPECT_FALSE(widens(body, ""));
+  EXPECT_FALSE(widens(body, "parallel(%n)"));
+}
+
+TEST(CanWiden, EachPointStoresAtAPlaceOfItsOwn) {
+  EXPECT_TRUE(widens("    store %y[%i*%n] = %w\n"));
+  EXPECT_TRUE(widens("    %g = load %x[%i*%one] : i64\n    store %y[%g*%one] = %w\n"));
+  EXPECT_FALSE(widens("    store %y[%n*%one] = %w\n"));
+  EXPECT_FALSE(widens("    %v = load %x[%i*%one] : f32\n    store %y[%n*%one] = %v\n"));
+  EXPECT_FALSE(
+      widens("    if %c {\n      store %y[%n*%one] = %w\n      yield\n    } {\n      yield\n    }\n"));
+}
+
+TEST(CanWiden, BranchesAndLoopsInside) {
+  EXPECT_TRUE(widens("    %v = load %x[%i*%one] : f32\n    %g = cmp lt %v, %w : bool\n    if %g {\n"
+                     "      store %y[%i*%one] = %v\n      yield\n    } {\n      yield\n    }\n"));
+  EXPECT_TRUE(widens("    %k = load %x[%i*%one] : i64\n    switch [0, 1, 0] %k {\n"
+                     "      store %y[%i*%one] = %w\n      yield\n    } {\n      yield\n    }\n"));
+  EXPECT_TRUE(widens("    %r = while %w : f32 { (%a)\n      %v = load %x[%i*%one] : f32\n"
+                     "      %g = cmp lt %a, %v : bool\n      yield %g\n    } { (%b)\n"
+                     "      %d = add %b, %b : f32\n      yield %d\n    }\n    store %y[%i*%one] = %r\n"));
+  const std::string sum = ", %w : f32 { (%j, %s)\n      %v = load %x[%j*%one] : f32\n"
+                          "      %t = add %s, %v : f32\n      yield %t\n    }\n"
+                          "    store %y[%i*%one] = %r\n";
+  EXPECT_TRUE(widens("    %r = for %one, %n" + sum));
+  EXPECT_TRUE(widens("    %r = for points %one, %i" + sum));
+  EXPECT_FALSE(widens("    %r = for %i, %n" + sum)) << "lanes begin at different turns";
+  EXPECT_FALSE(widens("    for parallel(%n) %one, %n { (%j)\n      yield\n    }\n"));
+}
+
+TEST(CanWiden, NoMemoryThatAllLanesWouldShare) {
+  EXPECT_FALSE(widens("    %p = scratch 16 : address\n    store %p = %w\n"));
+  EXPECT_FALSE(widens("    %a = frame f32 bytes 16 : data\n    store %a[%i*%one] = %w\n"));
+  EXPECT_FALSE(widens("    %a = alloc f32 %n : data\n    drop %a\n"));
+  EXPECT_FALSE(widens("    %p = address_of %y[%i*%one] by 24 : address\n    zero %p, %n\n"));
+}
+
+TEST(CanWiden, NothingIsCountedNorChecked) {
+  EXPECT_FALSE(widens("    %v = load %l[%i*%one] : data\n"));
+  EXPECT_FALSE(widens("    store %l[%i*%one] lend = %x\n"));
+  EXPECT_FALSE(widens("    retain %x\n    drop %x\n"));
+  EXPECT_FALSE(widens("    %g = cmp lt %i, %n : bool\n    check \"late\" %g\n"));
+  EXPECT_FALSE(widens("    %g = cmp lt %i, %n : bool\n    %u = if %g : data {\n      yield %x\n    } {\n"
+                      "      yield %y\n    }\n    %v = load %u[%i*%one] : f32\n"))
+      << "a block of its own for each lane";
+}
+
+TEST(CanWiden, NorIsWhatStandsInBranchesAndLoops) {
+  EXPECT_FALSE(widens("    if %c {\n      check \"no\" %c\n      yield\n    } {\n      yield\n    }\n"));
+  EXPECT_FALSE(widens("    for %one, %n { (%j)\n      check \"no\" %c\n      yield\n    }\n"));
+}
+
+TEST(CanWiden, CallsOfWhatIsMergedIntoTheBody) {
+  auto calls = [](const std::string& callee, const std::string& argument) {
+    return widens("    %v = load %x[%i*%one] : f32\n    %u = call @" + callee + " " + argument +
+                  " : f32\n    store %y[%i*%one] = %u\n");
+  };
+  EXPECT_TRUE(calls("square", "%v"));
+  EXPECT_FALSE(calls("apart", "%v"));
+  EXPECT_FALSE(calls("open", "%v"));
+  EXPECT_FALSE(calls("scratches", "%v"));
+  EXPECT_TRUE(calls("scratches", "%w")) << "one call for all lanes";
+}
+
+/// The operation and kind of the step by which a loop carries %s of a type, from its body; `%t` is a term.
+std::string stepOf(const std::string& type, const std::string& body) {
+  Loop loop("  %r = for points %one, %n, %z : " + type + " { (%i, %s)\n    %t = load %x[%i*%one] : " + type +
+                "\n" + body + "  }\n",
+            "%z: " + type);
+  if (!loop.loops.read.error.empty()) return loop.loops.read.error;
+  const std::optional<ExactStep> step = exactStep(loop.fn(), loop.stmt(), 0);
+  EXPECT_EQ(loop.widens(), step.has_value()) << body;
+  if (!step) return "none";
+  return std::string(ops::opText(step->op)) + " " + ValueNames(loop.loops.module(), loop.fn())[step->term] +
+         " " + std::string(types::scalarName(step->kind));
+}
+std::string stepBy(const std::string& op, const std::string& type) {
+  return stepOf(type, "    %u = " + op + " %s, %t : " + type + "\n    yield %u\n");
+}
+
+TEST(ExactStep, OfIntegersAndTruthValuesButNotOfFloats) {
+  for (const char* type : {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"})
+    for (const std::string op : {"add", "mul", "min", "max", "and", "or", "xor"})
+      EXPECT_EQ(stepBy(op, type), op + " %t " + type);
+  for (const std::string op : {"and", "or", "xor"}) EXPECT_EQ(stepBy(op, "bool"), op + " %t bool");
+  for (const char* type : {"f16", "bf16", "f32", "f64"})
+    for (const char* op : {"add", "mul", "min", "max"}) EXPECT_EQ(stepBy(op, type), "none");
+  EXPECT_EQ(stepBy("sub", "i64"), "none");
+  EXPECT_EQ(stepBy("shl", "i64"), "none");
+}
+
+TEST(ExactStep, TheValueIsUsedByTheStepAlone) {
+  EXPECT_EQ(stepOf("i32", "    %u = add %t, %s : i32\n    yield %u\n"), "add %t i32") << "from either side";
+  EXPECT_EQ(stepOf("i32", "    %u = add %s, %s : i32\n    yield %u\n"), "none");
+  EXPECT_EQ(stepOf("i32", "    %u = add %s, %t : i32\n    store %y[%i*%one] = %s\n    yield %u\n"), "none");
+  EXPECT_EQ(stepOf("i32", "    %u = add %s, %t : i32\n    store %y[%i*%one] = %u\n    yield %u\n"), "none");
+  EXPECT_EQ(stepOf("i32",
+                   "    %u = add %s, %t : i32\n    if %c {\n      store %y[%i*%one] = %s\n      yield\n"
+                   "    } {\n      yield\n    }\n    yield %u\n"),
+            "none");
+  EXPECT_EQ(stepOf("i32", "    %u = add %t, %t : i32\n    yield %u\n"), "none") << "the last turn's";
+  EXPECT_EQ(stepOf("i32", "    yield %s\n"), "none");
+  EXPECT_EQ(stepOf("i32", "    %u = if %c : i32 {\n      %v = add %s, %t : i32\n      yield %v\n    } {\n"
+                          "      yield %t\n    }\n    yield %u\n"),
+            "none");
+}
+
+TEST(ExactStep, EveryValueCarriedHasToBeOne) {
+  auto both = [](const std::string& second) {
+    return Loop("  %r, %v = for points %one, %n, %one, %w : i64, f32 { (%i, %s, %t)\n"
+                "    %u = add %s, %i : i64\n    %p = " +
+                second + " %t, %w : f32\n    yield %u, %p\n  }\n")
+        .widens();
+  };
+  EXPECT_FALSE(both("add"));
+  EXPECT_FALSE(both("max"));
+}
+
+} // namespace
+} // namespace melix::loops
