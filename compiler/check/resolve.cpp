@@ -343,6 +343,11 @@ DimId TypeResolver::dim(SynId node, bool alone) {
   case SynKind::FreshDim:
   case SynKind::Underscore: {
     NameId name = n.kind == SynKind::FreshDim ? n.as<Name>().name : NameId::none();
+    if (!alone) {
+      checker_.sink.report(DiagId::DimensionValue, n.span, checker_.modules.sources.text(n.span)).hint =
+          "it is found where it stands alone, as a whole dimension, and not inside of an expression";
+      return DimId::none();
+    }
     if (hidden_ && (!name || (namesAreExistential_ && !env_.dims.contains(name)))) {
       hidden_->push_back(dims.newSym({name ? std::string(text(name)) : "_", DimSymKind::Unknown, 0, n.span}));
       if (name) env_.dims[name] = dims.symbol(hidden_->back());
@@ -461,12 +466,6 @@ DimId TypeResolver::memberDim(SynId node) {
 
 DimId TypeResolver::binaryDim(const Binary& binary, Span span) {
   types::DimStore& dims = types_.dims;
-  for (SynId operand : {binary.left, binary.right})
-    if (ast_.kind(operand) == SynKind::Underscore ||
-        ast_.kind(operand) == SynKind::FreshDim) { // these stand alone
-      checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span));
-      return DimId::none();
-    }
   DimId a = dim(binary.left, false), b = dim(binary.right, false);
   if (!a || !b) return DimId::none();
   bool zero = dims.asConstant(b) == 0;

@@ -20,7 +20,6 @@ const uint64_t* asConstant(const Function& fn, ValueId v);
 /// How many turns a `for` makes, if that is known.
 std::optional<uint64_t> turnsOf(const Function& fn, const Stmt& loop);
 
-
 class Builder {
 public:
   explicit Builder(Function& function) : fn(function) {}

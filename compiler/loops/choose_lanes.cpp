@@ -18,11 +18,11 @@ namespace {
 /// What a turn of a loop is made of, as far as it differs between lanes. What stands in loops counts as often
 /// as they turn.
 struct Body {
-  uint32_t bits = 0;    ///< of the widest value
-  uint32_t values = 0;  ///< that are there, each once
-  uint32_t carried = 0; ///< values that inner loops carry, at most
-  double ops = 0, loads = 0, stores = 0;   ///< of these, memory side by side
-  double gathers = 0, scatters = 0;        ///< memory anywhere
+  uint32_t bits = 0;                     ///< of the widest value
+  uint32_t values = 0;                   ///< that are there, each once
+  uint32_t carried = 0;                  ///< values that inner loops carry, at most
+  double ops = 0, loads = 0, stores = 0; ///< of these, memory side by side
+  double gathers = 0, scatters = 0;      ///< memory anywhere
 };
 
 class BodyReader {

@@ -15,8 +15,8 @@ constexpr uint64_t longWrap = 64;
 
 bool isScalar(const Stmt& s, OpKind op) { return s.kind == StmtKind::Scalar && s.as<ScalarAttr>().op == op; }
 
-/// What rises by 1 and what falls by 1 cancel out, but only up to where a remainder wraps, and their sum is not
-/// computed without the index: it has no slope.
+/// What rises by 1 and what falls by 1 cancel out, but only up to where a remainder wraps, and their sum is
+/// not computed without the index: it has no slope.
 std::optional<int> ifUnit(int slope) {
   return slope == 1 || slope == -1 ? std::optional(slope) : std::nullopt;
 }

@@ -11,9 +11,9 @@
 
 namespace melix::loops {
 
-/// The numbers of a body that are `s·i + c` with the loop's index i, all sums modulo 2^64: s is -1 or 1, c the
-/// same in all turns, and for a remainder this holds up to where it wraps; or s is 0 and nothing that they are
-/// computed from changes.
+/// The numbers of a body that are `s·i + c` with the loop's index i, all sums modulo 2^64: s is -1 or 1, c
+/// the same in all turns, and for a remainder this holds up to where it wraps; or s is 0 and nothing that
+/// they are computed from changes.
 class Slopes {
 public:
   Slopes(Function& fn, const Stmt& loop);

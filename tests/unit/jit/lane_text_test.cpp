@@ -1,5 +1,5 @@
-// Loops in as many lanes and rows as their text says, of which programs do not make all: what they store and carry is
-// what the loop stores and carries turn by turn.
+// Loops in as many lanes and rows as their text says, of which programs do not make all: what they store and
+// carry is what the loop stores and carries turn by turn.
 #include "core/ir.h"
 #include "jit/program.h"
 #include "loops/jam_rows.h"

@@ -193,8 +193,9 @@ TEST(HoistQuotients, WhatIsTheSameInAllTurns) {
 }
 
 TEST(HoistQuotients, WhereTheIndexCancelsOut) {
-  for (const char* body : {"    %s = sub %c, %i : i64\n    %t = add %s, %i : i64\n    %r = irem %t, %n : i64\n",
-                           "    %s = irem %i, %n : i64\n    %t = sub %s, %i : i64\n    %r = idiv %t, %n : i64\n"}) {
+  for (const char* body :
+       {"    %s = sub %c, %i : i64\n    %t = add %s, %i : i64\n    %r = irem %t, %n : i64\n",
+        "    %s = irem %i, %n : i64\n    %t = sub %s, %i : i64\n    %r = idiv %t, %n : i64\n"}) {
     const std::string before = kernel(body);
     EXPECT_EQ(kernelAfter(before, hoistQuotients), before);
   }
