@@ -1,9 +1,10 @@
 #include "check/intrinsics.h"
 
+#include "types/tangent.h"
+
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <set>
 
 namespace melix::check {
 
@@ -241,26 +242,6 @@ NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expecte
   }
 }
 
-/// Whether values of this type hold what has no zero to begin a sum with: text, an enum that is no tangent, a
-/// function.
-static bool lacksZero(types::TypeStore& types, TypeId type, std::set<TypeId>& seen) {
-  const types::Type& t = types[type];
-  if (!seen.insert(type).second) return false; // a struct may hold itself
-  switch (t.kind) {
-  case TypeKind::Str:
-  case TypeKind::Function:
-  case TypeKind::Known: return true;
-  case TypeKind::Enum: return !types.recordInfo(t.record).tangentOf;
-  case TypeKind::Struct:
-    for (uint32_t k = 0; k < types.recordInfo(t.record).cases[0].fields.size(); ++k)
-      if (lacksZero(types, types.fieldType(type, 0, k), seen)) return true;
-    return false;
-  default:
-    return std::any_of(t.parts.begin(), t.parts.end(),
-                       [&](TypeId part) { return lacksZero(types, part, seen); });
-  }
-}
-
 /// Whether elements of this type are reduced this way; says so if not. Sums are of all that `+` combines.
 bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
   TypeId type = b.infer.shallow(element);
@@ -269,11 +250,10 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
   bool parts = k == TypeKind::Array || k == TypeKind::Tuple || k == TypeKind::Struct || k == TypeKind::Enum ||
                k == TypeKind::List || k == TypeKind::Slope;
   bool fits = number;
-  std::set<TypeId> seen;
   if (nestKind(kind) == NestKind::Any || nestKind(kind) == NestKind::All)
     fits = k == TypeKind::Bool;
   else if (kind == IntrinsicKind::Sum || kind == IntrinsicKind::Mean)
-    fits = number || (parts && !lacksZero(b.types, b.infer.zonk(type), seen));
+    fits = number || (parts && types::hasZero(b.types, b.infer.zonk(type)));
   else if (kind == IntrinsicKind::LogSumExp)
     fits = b.types.isFloat(type) || b.infer.isOpen(type);
   if (fits || k == TypeKind::Error) return k != TypeKind::Error;

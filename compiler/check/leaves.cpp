@@ -255,6 +255,10 @@ NodeId Leaves::dotParts(NodeId x, NodeId y, Span span) {
   return total.valid() ? total : b.number("0", b.infer.freshVar(types::VarClass::OpenFloat, span), span);
 }
 
-NodeId Leaves::zero(TypeId type, Span span) { return b.op(OpKind::Zero, type, {}, span); }
+NodeId Leaves::zero(TypeId type, Span span) {
+  if (types::hasZero(b.types, type)) return b.op(OpKind::Zero, type, {}, span);
+  b.sink.report(DiagId::NoZero, span, b.show(type));
+  return b.error(span);
+}
 
 } // namespace melix::check

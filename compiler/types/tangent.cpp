@@ -188,4 +188,27 @@ uint32_t tangentCase(TypeStore& types, TypeId enumType, uint32_t c) {
   return types.recordInfo(types[enumType].record).tangentOf.valid() ? c : c + 1;
 }
 
+static bool hasZero(TypeStore& types, TypeId type, std::unordered_set<TypeId>& seen) {
+  const Type& t = types[type];
+  if (!seen.insert(type).second) return true; // a struct may hold itself
+  switch (t.kind) {
+  case TypeKind::Str:
+  case TypeKind::Function:
+  case TypeKind::Known: return false;
+  case TypeKind::Enum: return static_cast<bool>(types.recordInfo(t.record).tangentOf);
+  case TypeKind::Struct:
+    for (uint32_t k = 0; k < types.recordInfo(t.record).cases[0].fields.size(); ++k)
+      if (!hasZero(types, types.fieldType(type, 0, k), seen)) return false;
+    return true;
+  default:
+    return std::all_of(t.parts.begin(), t.parts.end(),
+                       [&](TypeId part) { return hasZero(types, part, seen); });
+  }
+}
+
+bool hasZero(TypeStore& types, TypeId type) {
+  std::unordered_set<TypeId> seen;
+  return hasZero(types, type, seen);
+}
+
 } // namespace melix::types
