@@ -96,6 +96,12 @@ void LaneEmitter::scalar(const Stmt& s) {
   switch (attr.op) {
   case OpKind::Add: out = {b_.CreateAdd(a.first, b.first), b_.CreateAdd(a.step, b.step)}; return;
   case OpKind::Sub: out = {b_.CreateSub(a.first, b.first), b_.CreateSub(a.step, b.step)}; return;
+  case OpKind::And: { // the place in a strip of turns
+    auto* mask = llvm::cast<llvm::ConstantInt>(b.first);
+    const bool fills = mask->getZExtValue() + 1 == lanes_;
+    out = {fills ? b_.getInt64(0) : b_.CreateAnd(a.first, mask), a.step};
+    return;
+  }
   case OpKind::Neg: out = {b_.CreateNeg(a.first), b_.CreateNeg(a.step)}; return;
   default: { // a product with a uniform value
     Value* factor = isUniform(s.operands[0]) ? a.first : b.first;
@@ -175,33 +181,41 @@ LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, Value* first, Value* ma
   return carried;
 }
 
+/// The loop is entered only if it turns: what hoisting passes put in front of it is then not for nothing.
 LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* end, bool masked,
                                         Values carried) {
-  llvm::BasicBlock *from = b_.GetInsertBlock(), *head = block("strips"), *body = block("strip"),
-                   *done = block("whole");
+  llvm::BasicBlock *from = b_.GetInsertBlock(), *body = block("strip"), *done = block("whole");
   Value* last = masked ? end : b_.CreateNSWSub(end, b_.getInt64(lanes_ - 1));
-  b_.CreateBr(head);
-  b_.SetInsertPoint(head);
-  llvm::PHINode* at = b_.CreatePHI(m_.i64(), 2);
-  at->addIncoming(first, from);
-  std::vector<llvm::PHINode*> phis;
-  for (Value* v : carried) {
-    phis.push_back(b_.CreatePHI(v->getType(), 2));
-    phis.back()->addIncoming(v, from);
-  }
-  b_.CreateCondBr(b_.CreateICmpSLT(at, last), body, done);
+  b_.CreateCondBr(b_.CreateICmpSLT(first, last), body, done);
+  Values entry = carried;
+  entry.push_back(first);
   b_.SetInsertPoint(body);
-  carried.assign(phis.begin(), phis.end());
+  const std::vector<llvm::PHINode*> turn = phis(entry, from);
+  llvm::PHINode* at = turn.back();
+  carried.assign(turn.begin(), turn.end() - 1);
   Value* mask = masked ? b_.CreateICmpULT(iota(), splat(b_.CreateNSWSub(end, at))) : nullptr;
-  const Values next = strip(loop, at, mask, carried);
+  Values next = strip(loop, at, mask, carried);
   b_.SetCurrentDebugLocation(m_.debug->location(loop.loc));
   if (loop.as<loops::ForAttr>().polls) host_.poll();
-  at->addIncoming(b_.CreateNSWAdd(at, b_.getInt64(lanes_)), b_.GetInsertBlock());
-  for (size_t k = 0; k < phis.size(); ++k) phis[k]->addIncoming(next[k], b_.GetInsertBlock());
-  b_.CreateBr(head);
+  next.push_back(b_.CreateNSWAdd(at, b_.getInt64(lanes_)));
+  llvm::BasicBlock* back = b_.GetInsertBlock();
+  for (size_t k = 0; k < turn.size(); ++k) turn[k]->addIncoming(next[k], back);
+  b_.CreateCondBr(b_.CreateICmpSLT(next.back(), last), body, done);
   b_.SetInsertPoint(done);
-  first = at;
-  return carried;
+  const std::vector<llvm::PHINode*> after = phis(entry, from);
+  for (size_t k = 0; k < after.size(); ++k) after[k]->addIncoming(next[k], back);
+  first = after.back();
+  return {after.begin(), after.end() - 1};
+}
+
+/// A phi for each value, which comes from that block.
+std::vector<llvm::PHINode*> LaneEmitter::phis(const Values& values, llvm::BasicBlock* from) {
+  std::vector<llvm::PHINode*> out;
+  for (Value* v : values) {
+    out.push_back(b_.CreatePHI(v->getType(), 2));
+    out.back()->addIncoming(v, from);
+  }
+  return out;
 }
 
 /// How many turns there are, if that is known.

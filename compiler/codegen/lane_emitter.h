@@ -39,6 +39,7 @@ public:
                                    bool masked, std::vector<llvm::Value*> carried);
 
 private:
+  std::vector<llvm::PHINode*> phis(const std::vector<llvm::Value*>& values, llvm::BasicBlock* from);
   using Stmt = loops::Stmt;
   using ValueId = loops::ValueId;
   using Value = llvm::Value;
