@@ -182,8 +182,9 @@ LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, Value* first, Value* ma
 }
 
 /// The loop is entered only if it turns: what hoisting passes put in front of it is then not for nothing.
-LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* end, bool masked,
+LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* end, StripKind kind,
                                         Values carried) {
+  const bool masked = kind != StripKind::Whole;
   llvm::BasicBlock *from = b_.GetInsertBlock(), *body = block("strip"), *done = block("whole");
   Value* last = masked ? end : b_.CreateNSWSub(end, b_.getInt64(lanes_ - 1));
   b_.CreateCondBr(b_.CreateICmpSLT(first, last), body, done);
@@ -199,8 +200,12 @@ LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* 
   if (loop.as<loops::ForAttr>().polls) host_.poll();
   next.push_back(b_.CreateNSWAdd(at, b_.getInt64(lanes_)));
   llvm::BasicBlock* back = b_.GetInsertBlock();
-  for (size_t k = 0; k < turn.size(); ++k) turn[k]->addIncoming(next[k], back);
-  b_.CreateCondBr(b_.CreateICmpSLT(next.back(), last), body, done);
+  if (kind == StripKind::Last) {
+    b_.CreateBr(done);
+  } else {
+    for (size_t k = 0; k < turn.size(); ++k) turn[k]->addIncoming(next[k], back);
+    b_.CreateCondBr(b_.CreateICmpSLT(next.back(), last), body, done);
+  }
   b_.SetInsertPoint(done);
   const std::vector<llvm::PHINode*> after = phis(entry, from);
   for (size_t k = 0; k < after.size(); ++k) after[k]->addIncoming(next[k], back);
@@ -208,7 +213,6 @@ LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* 
   return {after.begin(), after.end() - 1};
 }
 
-/// A phi for each value, which comes from that block.
 std::vector<llvm::PHINode*> LaneEmitter::phis(const Values& values, llvm::BasicBlock* from) {
   std::vector<llvm::PHINode*> out;
   for (Value* v : values) {
@@ -226,6 +230,7 @@ static std::optional<uint64_t> turnsOf(const llvm::Value* first, const llvm::Val
 }
 
 void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
+  using enum LaneEmitter::StripKind;
   const auto& attr = loop.as<loops::ForAttr>();
   const loops::Variance variance(host.fn_, loop);
   LaneEmitter wide(host, attr.lanes * attr.unroll, variance), narrow(host, attr.lanes, variance);
@@ -246,16 +251,15 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
     llvm::Value* mask = host.b_.CreateICmpULT(narrow.iota(), narrow.splat(host.b_.getInt64(*turns)));
     carried = narrow.joined(steps, narrow.strip(loop, first, mask, narrow.begun(steps, std::move(carried))));
   } else {
-    carried = wide.strips(loop, first, end, false, wide.begun(steps, std::move(carried)));
+    carried = wide.strips(loop, first, end, Whole, wide.begun(steps, std::move(carried)));
+    carried = wide.folded(steps, std::move(carried), attr.lanes);
     const bool isWhole = turns && *turns % strip == 0;
-    if (!isWhole) {
-      carried = wide.folded(steps, std::move(carried), attr.lanes);
-      if (masks || attr.unroll > 1) carried = narrow.strips(loop, first, end, masks, std::move(carried));
-      carried = narrow.joined(steps, std::move(carried));
-      if (!masks) carried = host.emitTurns(loop, first, std::move(carried));
-    } else {
-      carried = wide.joined(steps, std::move(carried));
-    }
+    if (!isWhole && masks)
+      carried = narrow.strips(loop, first, end, attr.unroll > 1 ? Masked : Last, std::move(carried));
+    else if (!isWhole && attr.unroll > 1)
+      carried = narrow.strips(loop, first, end, Whole, std::move(carried));
+    carried = narrow.joined(steps, std::move(carried));
+    if (!isWhole && !masks) carried = host.emitTurns(loop, first, std::move(carried));
   }
   for (size_t k = 0; k < carried.size(); ++k) host.set(loop.results[k], carried[k]);
 }

@@ -198,21 +198,25 @@ private:
     const auto lanes = static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(turns, most)));
     if (turns < fewLanes || (lanes < most / 2 && lanes != turns) || !isWorthIt(body, lanes)) return;
     attr.lanes = lanes;
-    attr.unroll = registersOf(body, rows);
-    // What is added to the lanes of a sum stays in registers where these are all there is of a strip.
-    if (attr.strip > 0 && attr.unroll == mostRegisters) attr.unroll = attr.strip / lanes;
+    attr.unroll = registersOf(body, s, rows);
     while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > turns) attr.unroll /= 2;
   }
 
-  /// How many registers a value may take.
-  uint32_t registersOf(const Body& body, uint32_t rows) const {
+  /// How many registers a value may take: more than one pays where turns wait for what is carried, and where
+  /// a turn is so long that the processor does not see the next one.
+  uint32_t registersOf(const Body& body, const Stmt& s, uint32_t rows) const {
+    const ForAttr& attr = s.as<ForAttr>();
     const uint32_t room = machine_.registers / 2;
     if (body.carried > 0)
       return std::bit_floor(std::clamp(room / (body.carried * rows), 1U, machine_.registers / 4));
-    return body.values <= room / 2 ? mostRegisters : body.values <= 4 * room ? 2 : 1;
+    const bool isShort = body.values <= room / 2;
+    // What is added to the lanes of a sum stays in registers where these are all there is of a strip.
+    if (attr.strip > 0 && isShort) return std::max(1U, attr.strip / attr.lanes);
+    if (isShort) return s.results.empty() ? 1 : 4;
+    return body.values <= 4 * room ? 2 : 1;
   }
 
-  static constexpr uint32_t fewLanes = 4, mostRows = 4, mostRegisters = 4;
+  static constexpr uint32_t fewLanes = 4, mostRows = 4;
 
   const Module& module_;
   Function& fn_;
