@@ -4,6 +4,7 @@
 #include "loops/lanes.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace melix::loops {
 
@@ -99,6 +100,12 @@ private:
   std::vector<Copies> rows_;
 };
 
+/// A turn is so many points now.
+ForAttr ofWholeRows(ForAttr attr, uint32_t rows) {
+  attr.strip = std::bit_floor(attr.strip / rows);
+  return attr;
+}
+
 /// What stands in place of the loop: the points in rows, then what is left.
 void inRows(Builder& b, StmtId id) {
   const Stmt s = b.fn.stmts[id];
@@ -122,7 +129,7 @@ void inRows(Builder& b, StmtId id) {
         Jam(b, variance, std::move(all), same).region(body);
         return none;
       },
-      attr);
+      ofWholeRows(attr, static_cast<uint32_t>(rows)));
   b.loc = s.loc;
   const ValueId left = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, blocks, size));
   b.fn.stmts[id].operands[0] = left;

@@ -1,5 +1,6 @@
 #include "loops/verify.h"
 
+#include "loops/lanes.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
 #include "loops/print.h"
@@ -163,9 +164,7 @@ private:
         owned[v] -= 1;
     }
     if (s.kind == StmtKind::Panic) reachable_ = false;
-    if (s.kind == StmtKind::For && s.as<ForAttr>().mark == MarkKind::Parallel &&
-        !scope_.count(s.as<ForAttr>().work))
-      say(name(s.as<ForAttr>().work) + " is not in scope in parallel");
+    if (s.kind == StmtKind::For) schedule(s);
     const std::vector<ValueType> results = typesOf(fn_, s.results);
     bool isBranch = s.kind == StmtKind::If || s.kind == StmtKind::Switch;
     for (size_t k = 0; k < s.regions.size(); ++k) {
@@ -178,6 +177,19 @@ private:
     }
     if (isBranch && counted_ && !s.regions.empty())
       for (auto [v, count] : inherited(s, s.regions[0])) owned[v] -= count;
+  }
+
+  /// Whether turns can run as the loop says.
+  void schedule(const Stmt& loop) {
+    const auto& attr = loop.as<ForAttr>();
+    if (attr.mark == MarkKind::Parallel && !scope_.count(attr.work))
+      say(name(attr.work) + " is not in scope in parallel");
+    if (attr.lanes > 0 && !canWiden(module_, fn_, loop))
+      say("a loop in lanes of turns that cannot run side by side");
+    const uint64_t together = std::max<uint64_t>(uint64_t{attr.lanes} * attr.unroll, attr.rows);
+    if (attr.strip > 0 && together > attr.strip)
+      say("a loop of " + std::to_string(together) + " turns together, of which but " +
+          std::to_string(attr.strip) + " share no memory");
   }
 
   // --- blocks that a callee updates in place

@@ -138,6 +138,17 @@ TEST(JamRows, WhatAllPointsCarryIsCarriedOnce) {
   EXPECT_EQ(count(after, " : i64, i64, i64 { ("), 1u) << after;
 }
 
+TEST(JamRows, AStripIsOfFewerTurns) {
+  const std::string loop = " %zero, %m { (%i)\n%p = and %i, %last : i64\n"
+                           "store %y[%p*%one] = %z\nyield\n}\n",
+                    last = "%last = const 63 : i64\n";
+  for (auto [rows, strip] : {std::pair("4", "16"), {"3", "16"}, {"2", "32"}}) {
+    const std::string after = jammed(last + "for points strip 64 rows " + rows + loop);
+    EXPECT_EQ(count(after, std::string("for points strip ") + strip + " %"), 1u) << after;
+    EXPECT_EQ(count(after, "for points strip 64 %"), 1u) << after;
+  }
+}
+
 TEST(JamRows, LoopsWithoutRowsStayAsTheyAre) {
   const std::string body =
       "for points vector 16 %zero, %n { (%j)\n    store %y[%j*%one] = %z\n    yield\n  }\n";

@@ -171,5 +171,18 @@ TEST(ExactStep, EveryValueCarriedHasToBeOne) {
   EXPECT_FALSE(both("max"));
 }
 
+TEST(Lanes, TheVerifierFindsTurnsThatCannotRunTogether) {
+  auto problemOf = [](const std::string& loop, const std::string& place) {
+    LoopsText loops("fn @f(%n: i64, %y: data) {\n  %one = const 1 : i64\n  for points " + loop +
+                    " %one, %n { (%i)\n    store %y[" + place + "*%one] = %n\n    yield\n  }\n  yield\n}\n");
+    return loops.read.error;
+  };
+  EXPECT_EQ(problemOf("vector 8", "%i"), "");
+  EXPECT_NE(problemOf("vector 8", "%n").find("side by side"), std::string::npos) << "all store at one place";
+  EXPECT_EQ(problemOf("strip 32 vector 8 unroll 4", "%i"), "");
+  EXPECT_NE(problemOf("strip 32 vector 8 unroll 8", "%i").find("64 turns together"), std::string::npos);
+  EXPECT_NE(problemOf("strip 2 rows 4", "%i").find("4 turns together"), std::string::npos);
+}
+
 } // namespace
 } // namespace melix::loops
