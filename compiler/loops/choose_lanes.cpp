@@ -55,8 +55,17 @@ private:
     case StmtKind::For:
     case StmtKind::While: return loop(s);
     default:
-      for (RegionId r : s.regions) region(r);
+      for (RegionId r : s.regions)
+        if (!isApart(r)) region(r);
     }
+  }
+  /// A branch in which lanes call one by one is for what is seldom: how wide it is counts as little as its
+  /// work.
+  bool isApart(RegionId r) const {
+    return std::ranges::any_of(fn_.regions[r].stmts, [&](StmtId id) {
+      const Stmt& s = fn_.stmts[id];
+      return s.kind == StmtKind::Call && laneCallOf(module_, s, variance_) == LaneCallKind::OneByOne;
+    });
   }
   void value(ValueId v) {
     if (variance_.of(v) != VarianceKind::Varying) return;
