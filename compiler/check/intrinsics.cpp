@@ -253,7 +253,7 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
   if (nestKind(kind) == NestKind::Any || nestKind(kind) == NestKind::All)
     fits = k == TypeKind::Bool;
   else if (kind == IntrinsicKind::Sum || kind == IntrinsicKind::Mean)
-    fits = number || (parts && types::hasZero(b.types, b.infer.zonk(type)));
+    fits = number || (parts && types::canAdd(b.types, b.infer.zonk(type)));
   else if (kind == IntrinsicKind::LogSumExp)
     fits = b.types.isFloat(type) || b.infer.isOpen(type);
   if (fits || k == TypeKind::Error) return k != TypeKind::Error;

@@ -96,6 +96,12 @@ void LaneEmitter::scalar(const Stmt& s) {
   switch (attr.op) {
   case OpKind::Add: out = {b_.CreateAdd(a.first, b.first), b_.CreateAdd(a.step, b.step)}; return;
   case OpKind::Sub: out = {b_.CreateSub(a.first, b.first), b_.CreateSub(a.step, b.step)}; return;
+  case OpKind::And: { // the place in a strip of turns
+    auto* mask = llvm::cast<llvm::ConstantInt>(b.first);
+    const bool fills = mask->getZExtValue() + 1 == lanes_;
+    out = {fills ? b_.getInt64(0) : b_.CreateAnd(a.first, mask), a.step};
+    return;
+  }
   case OpKind::Neg: out = {b_.CreateNeg(a.first), b_.CreateNeg(a.step)}; return;
   default: { // a product with a uniform value
     Value* factor = isUniform(s.operands[0]) ? a.first : b.first;
@@ -153,33 +159,45 @@ LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, Value* first, Value* ma
   return carried;
 }
 
-LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* end, bool masked,
+/// The loop is entered only if it turns: what hoisting passes put in front of it is then not for nothing.
+LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* end, StripKind kind,
                                         Values carried) {
-  llvm::BasicBlock *from = b_.GetInsertBlock(), *head = block("strips"), *body = block("strip"),
-                   *done = block("whole");
+  const bool masked = kind != StripKind::Whole;
+  llvm::BasicBlock *from = b_.GetInsertBlock(), *body = block("strip"), *done = block("whole");
   Value* last = masked ? end : b_.CreateNSWSub(end, b_.getInt64(lanes_ - 1));
-  b_.CreateBr(head);
-  b_.SetInsertPoint(head);
-  llvm::PHINode* at = b_.CreatePHI(m_.i64(), 2);
-  at->addIncoming(first, from);
-  std::vector<llvm::PHINode*> phis;
-  for (Value* v : carried) {
-    phis.push_back(b_.CreatePHI(v->getType(), 2));
-    phis.back()->addIncoming(v, from);
-  }
-  b_.CreateCondBr(b_.CreateICmpSLT(at, last), body, done);
+  b_.CreateCondBr(b_.CreateICmpSLT(first, last), body, done);
+  Values entry = carried;
+  entry.push_back(first);
   b_.SetInsertPoint(body);
-  carried.assign(phis.begin(), phis.end());
+  const std::vector<llvm::PHINode*> turn = phis(entry, from);
+  llvm::PHINode* at = turn.back();
+  carried.assign(turn.begin(), turn.end() - 1);
   Value* mask = masked ? b_.CreateICmpULT(iota(), splat(b_.CreateNSWSub(end, at))) : nullptr;
-  const Values next = strip(loop, at, mask, carried);
+  Values next = strip(loop, at, mask, carried);
   b_.SetCurrentDebugLocation(m_.debug->location(loop.loc));
   if (loop.as<loops::ForAttr>().polls) host_.poll();
-  at->addIncoming(b_.CreateNSWAdd(at, b_.getInt64(lanes_)), b_.GetInsertBlock());
-  for (size_t k = 0; k < phis.size(); ++k) phis[k]->addIncoming(next[k], b_.GetInsertBlock());
-  b_.CreateBr(head);
+  next.push_back(b_.CreateNSWAdd(at, b_.getInt64(lanes_)));
+  llvm::BasicBlock* back = b_.GetInsertBlock();
+  if (kind == StripKind::Last) {
+    b_.CreateBr(done);
+  } else {
+    for (size_t k = 0; k < turn.size(); ++k) turn[k]->addIncoming(next[k], back);
+    b_.CreateCondBr(b_.CreateICmpSLT(next.back(), last), body, done);
+  }
   b_.SetInsertPoint(done);
-  first = at;
-  return carried;
+  const std::vector<llvm::PHINode*> after = phis(entry, from);
+  for (size_t k = 0; k < after.size(); ++k) after[k]->addIncoming(next[k], back);
+  first = after.back();
+  return {after.begin(), after.end() - 1};
+}
+
+std::vector<llvm::PHINode*> LaneEmitter::phis(const Values& values, llvm::BasicBlock* from) {
+  std::vector<llvm::PHINode*> out;
+  for (Value* v : values) {
+    out.push_back(b_.CreatePHI(v->getType(), 2));
+    out.back()->addIncoming(v, from);
+  }
+  return out;
 }
 
 /// How many turns there are, if that is known.
@@ -190,6 +208,7 @@ static std::optional<uint64_t> turnsOf(const llvm::Value* first, const llvm::Val
 }
 
 void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
+  using enum LaneEmitter::StripKind;
   const auto& attr = loop.as<loops::ForAttr>();
   const loops::Variance variance(host.fn_, loop);
   LaneEmitter wide(host, attr.lanes * attr.unroll, variance), narrow(host, attr.lanes, variance);
@@ -207,16 +226,15 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
     llvm::Value* mask = host.b_.CreateICmpULT(narrow.iota(), narrow.splat(host.b_.getInt64(*turns)));
     carried = narrow.joined(steps, narrow.strip(loop, first, mask, narrow.begun(steps, std::move(carried))));
   } else {
-    carried = wide.strips(loop, first, end, false, wide.begun(steps, std::move(carried)));
+    carried = wide.strips(loop, first, end, Whole, wide.begun(steps, std::move(carried)));
+    carried = wide.folded(steps, std::move(carried), attr.lanes);
     const bool isWhole = turns && *turns % strip == 0;
-    if (!isWhole) {
-      carried = wide.folded(steps, std::move(carried), attr.lanes);
-      if (masks || attr.unroll > 1) carried = narrow.strips(loop, first, end, masks, std::move(carried));
-      carried = narrow.joined(steps, std::move(carried));
-      if (!masks) carried = host.emitTurns(loop, first, std::move(carried));
-    } else {
-      carried = wide.joined(steps, std::move(carried));
-    }
+    if (!isWhole && masks)
+      carried = narrow.strips(loop, first, end, attr.unroll > 1 ? Masked : Last, std::move(carried));
+    else if (!isWhole && attr.unroll > 1)
+      carried = narrow.strips(loop, first, end, Whole, std::move(carried));
+    carried = narrow.joined(steps, std::move(carried));
+    if (!isWhole && !masks) carried = host.emitTurns(loop, first, std::move(carried));
   }
   for (size_t k = 0; k < carried.size(); ++k) host.set(loop.results[k], carried[k]);
 }

@@ -36,9 +36,14 @@ public:
   /// All lanes once, from turn `first` on.
   std::vector<llvm::Value*> strip(const loops::Stmt& loop, llvm::Value* first, llvm::Value* mask,
                                   std::vector<llvm::Value*> carried);
-  /// Strips as long as there are whole ones, or `masked` up to the end; `first` becomes the turn behind them.
+  enum class StripKind {
+    Whole,  ///< as long as there are whole ones
+    Masked, ///< up to the end
+    Last,   ///< up to the end, which is one at most
+  };
+  /// Strips; `first` becomes the turn behind them, if they are whole.
   std::vector<llvm::Value*> strips(const loops::Stmt& loop, llvm::Value*& first, llvm::Value* end,
-                                   bool masked, std::vector<llvm::Value*> carried);
+                                   StripKind kind, std::vector<llvm::Value*> carried);
 
 private:
   using Stmt = loops::Stmt;
@@ -69,6 +74,8 @@ private:
   llvm::Type* keptType(ValueId v);
   void keep(ValueId v, Value* x);
   llvm::BasicBlock* block(const char* name) { return host_.block(name); }
+  /// A phi for each value, which is what comes from that block.
+  std::vector<llvm::PHINode*> phis(const Values& values, llvm::BasicBlock* from);
 
   /// The statements, and what they yield.
   const ValueIds& region(loops::RegionId r);

@@ -92,6 +92,7 @@ void attrFor(auto& io, auto& s) {
   auto& a = io.template attr<ForAttr>(s);
   io.mark(a);
   io.flag("polls", a.polls);
+  io.implied("strip", a.strip, [] { return 0U; });
   io.implied("vector", a.lanes, [] { return 0U; });
   io.implied("unroll", a.unroll, [&a] { return a.lanes > 0 ? 1U : 0U; });
   io.implied("rows", a.rows, [] { return 0U; });

@@ -1,6 +1,19 @@
 #include "loops/build.h"
 
+#include <algorithm>
+
 namespace melix::loops {
+
+bool isMultipleOf(const Function& fn, ValueId v, uint64_t n) {
+  auto divides = [&](ValueId x) {
+    const uint64_t* known = asConstant(fn, x);
+    return known && *known % n == 0;
+  };
+  const StmtId def = fn.values[v].def;
+  const bool isProduct = def.valid() && fn.stmts[def].kind == StmtKind::Scalar &&
+                         fn.stmts[def].as<ScalarAttr>().op == core::OpKind::Mul;
+  return divides(v) || (isProduct && std::ranges::any_of(fn.stmts[def].operands, divides));
+}
 
 RegionId Builder::begin(const std::vector<ValueType>& params) {
   RegionId region = fn.regions.add({});

@@ -116,13 +116,19 @@ private:
   /// How far an affine value goes from lane to lane, where that is known.
   void note(const Stmt& s, const ScalarAttr& attr) {
     auto step = [&](size_t k) -> std::optional<int64_t> {
+      if (k >= s.operands.size()) return std::nullopt;
       if (variance_.isUniform(s.operands[k])) return 0;
       auto found = steps_.find(s.operands[k]);
       return found == steps_.end() ? std::nullopt : std::optional(found->second);
     };
-    if (attr.op != OpKind::Add && attr.op != OpKind::Sub) return;
     const std::optional<int64_t> a = step(0), b = step(1);
-    if (a && b) steps_[s.results[0]] = attr.op == OpKind::Add ? *a + *b : *a - *b;
+    if (!a || !b) return;
+    switch (attr.op) {
+    case OpKind::Add: steps_[s.results[0]] = *a + *b; return;
+    case OpKind::Sub: steps_[s.results[0]] = *a - *b; return;
+    case OpKind::And: steps_[s.results[0]] = *a; return; // the place in a strip
+    default: return;
+    }
   }
   /// Whether lanes read or store neighbours.
   bool isContiguous(const Stmt& s) const {
@@ -204,21 +210,28 @@ private:
     const Body& body = reader.body;
     if (body.bits == 0) return;
     const uint32_t most = machine_.vectorBits / body.bits;
-    const uint64_t turns = turnsOf(fn_, s).value_or(std::numeric_limits<uint32_t>::max());
+    ForAttr& attr = s.as<ForAttr>();
+    const uint64_t all = turnsOf(fn_, s).value_or(std::numeric_limits<uint32_t>::max());
+    const uint64_t turns = attr.strip > 0 ? std::min<uint64_t>(all, attr.strip) : all;
     const auto lanes = static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(turns, most)));
     if (turns < fewLanes || (lanes < most / 2 && lanes != turns) || !isWorthIt(body, lanes)) return;
-    ForAttr& attr = s.as<ForAttr>();
     attr.lanes = lanes;
-    attr.unroll = registersOf(body, rows);
+    attr.unroll = registersOf(body, s, rows);
     while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > turns) attr.unroll /= 2;
   }
 
-  /// How many registers a value may take.
-  uint32_t registersOf(const Body& body, uint32_t rows) const {
+  /// How many registers a value may take: more than one pays where turns wait for what is carried, and where
+  /// a turn is so long that the processor does not see the next one.
+  uint32_t registersOf(const Body& body, const Stmt& s, uint32_t rows) const {
+    const ForAttr& attr = s.as<ForAttr>();
     const uint32_t room = machine_.registers / 2;
     if (body.carried > 0)
       return std::bit_floor(std::clamp(room / (body.carried * rows), 1U, machine_.registers / 4));
-    return body.values <= room / 2 ? 4 : body.values <= 4 * room ? 2 : 1;
+    const bool isShort = body.values <= room / 2;
+    // What is added to the lanes of a sum stays in registers where these are all there is of a strip.
+    if (attr.strip > 0 && isShort) return std::max(1U, attr.strip / attr.lanes);
+    if (isShort) return s.results.empty() ? 1 : 4;
+    return body.values <= 4 * room ? 2 : 1;
   }
 
   static constexpr uint32_t fewLanes = 4, mostRows = 4;

@@ -123,11 +123,12 @@ struct SwitchAttr {
 /// How the turns of a loop depend on each other.
 enum class MarkKind : uint8_t {
   Serial,
-  Points,   ///< points of a nest: only by what is carried
+  Points,   ///< points of a nest: only by what is carried, or so far apart as `strip` says
   Parallel, ///< not at all, nothing is carried: they may run in any order and on any thread
 };
 struct ForAttr {
   MarkKind mark = MarkKind::Serial;
+  uint32_t strip = 0;  ///< of points: so many one after another share no memory that one writes; 0: none do
   bool polls = false;  ///< looks for cancellation at its back-edge
   uint32_t lanes = 0;  ///< so many turns side by side, as a vector register holds; 0: one after another
   uint32_t unroll = 0; ///< so many times the lanes at once; of a loop in lanes

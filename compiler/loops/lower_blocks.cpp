@@ -3,8 +3,6 @@
 #include "core/order.h"
 #include "loops/lower_nest.h"
 
-#include <bit>
-
 namespace melix::loops {
 namespace {
 
@@ -167,29 +165,23 @@ void Lower::turnOdometer(const Sweep& sweep, const std::vector<uint32_t>& axes, 
   at[0] = b_.arith(OpKind::Add, at[0], carry);
 }
 
-/// The points first..end of a row; where sums have lanes, in strips that reach no lane twice.
+/// The points first..end of a row. Neighbours reach no lane of a sum twice.
 std::vector<ValueId> Lower::sweepRow(const core::Op& op, Sweep& sweep, const Blocks& blocks, ValueId first,
                                      ValueId end, std::vector<ValueId> carried) {
   ForAttr points;
-  if (!sweep.withAccs) points.mark = MarkKind::Points;
-  auto point = [&](ValueId k, std::vector<ValueId> state) {
-    sweep.axes[blocks.inner] = k;
-    return sweepLevel(op, sweep, static_cast<uint32_t>(sweep.order.size()), std::move(state));
-  };
-  auto strip = [&](ValueId from, ValueId to, std::vector<ValueId> state) {
-    sweep.enterStrip(from);
-    return b_.carryLoop(from, to, std::move(state), point, points);
-  };
-  const uint32_t width = sweep.stripWidth();
-  const uint64_t* known = b_.asConstant(blocks.row);
-  if (width == 0 || (known && *known <= width)) return strip(first, end, std::move(carried));
-  ValueId size = b_.integer(width);
-  ValueId filled = b_.arith(OpKind::Add, b_.arith(OpKind::Sub, end, first), b_.integer(int64_t(width) - 1));
-  ValueId strips = b_.arith(OpKind::Shr, filled, b_.integer(std::countr_zero(width)));
-  return b_.carryLoop(b_.integer(0), strips, std::move(carried), [&](ValueId s, std::vector<ValueId> state) {
-    ValueId from = b_.arith(OpKind::Add, first, b_.arith(OpKind::Mul, s, size));
-    return strip(from, b_.arith(OpKind::Min, end, b_.arith(OpKind::Add, from, size)), std::move(state));
-  });
+  if (!sweep.withAccs) {
+    const uint32_t width = sweep.stripWidth();
+    const uint64_t* known = b_.asConstant(blocks.row);
+    points.mark = MarkKind::Points;
+    points.strip = known && *known <= width ? 0 : width;
+  }
+  return b_.carryLoop(
+      first, end, std::move(carried),
+      [&](ValueId k, std::vector<ValueId> state) {
+        sweep.axes[blocks.inner] = k;
+        return sweepLevel(op, sweep, static_cast<uint32_t>(sweep.order.size()), std::move(state));
+      },
+      points);
 }
 
 } // namespace melix::loops

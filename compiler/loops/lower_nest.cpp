@@ -80,7 +80,7 @@ std::vector<Lower::Sweep> Lower::sweepsOf(const core::Op& op) {
     state.yielded = nest.yields(part)[0];
     if (state.isReduce() && !isExact(r, termKind(state))) state.sequence = core::termSequence(r, axisCount);
     if (state.isReduce() && core::isOrdered(r.monoid, r.order, termKind(state)))
-      state.ordered.emplace(b_, context_.made, r, termKind(state), state.sequence);
+      state.ordered.emplace(b_, r, termKind(state), state.sequence);
     auto found =
         std::find_if(sweeps.begin(), sweeps.end(), [&](const Sweep& s) { return fits(s, state, axisCount); });
     if (found == sweeps.end()) found = sweeps.insert(sweeps.end(), Sweep{});

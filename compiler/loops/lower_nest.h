@@ -57,11 +57,6 @@ struct Lower::Sweep {
       if (r.hasLanes() && (least == 0 || r.ordered->lanes() < least)) least = r.ordered->lanes();
     return least;
   }
-  /// The points that follow are a strip which begins there.
-  void enterStrip(ValueId first) {
-    for (NestResultState& r : results)
-      if (r.isBlocked()) r.ordered->enterStrip(first, stripWidth());
-  }
 };
 
 /// How the points of the axes from a level on are cut: rows along the last axis, counted row-major over the

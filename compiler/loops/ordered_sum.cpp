@@ -5,6 +5,7 @@
 #include "loops/monoid.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace melix::loops {
 
@@ -16,7 +17,21 @@ using ops::CmpKind;
 namespace {
 
 /// Lanes that are cleared and combined one by one; where not even these are reached, they do no harm.
-constexpr int64_t few = 8;
+constexpr uint32_t few = 8;
+
+/// Points 0..n, each by itself.
+template <class Body>
+void points(Builder& b, uint32_t n, const Body& body) {
+  ForAttr attr;
+  attr.mark = MarkKind::Points;
+  b.carryLoop(
+      b.integer(0), b.integer(n), {},
+      [&](ValueId i, std::vector<ValueId> none) {
+        body(i);
+        return none;
+      },
+      attr);
+}
 
 } // namespace
 
@@ -32,9 +47,9 @@ ValueId wholeRows(Builder& b, ValueId row) {
   return b.arith(OpKind::Max, b.arith(OpKind::IDiv, b.integer(core::blockTerms), some), one);
 }
 
-OrderedSum::OrderedSum(Builder& b, MadeFunctions& made, const core::NestResult& result, TypeKind kind,
+OrderedSum::OrderedSum(Builder& b, const core::NestResult& result, TypeKind kind,
                        const std::vector<uint32_t>& sequence)
-    : b_(&b), made_(&made), monoid_(result.monoid), kind_(kind),
+    : b_(&b), monoid_(result.monoid), kind_(kind),
       lanes_(result.order == OrderKind::Lanes ? result.lanes : 0) {
   if (!sequence.empty()) rowAxis_ = sequence.back();
 }
@@ -50,11 +65,6 @@ void OrderedSum::open(std::span<const uint32_t> axes, const std::vector<ValueId>
   points_ = b_->product(swept);
   row_ = rowAxis_ ? extents[*rowAxis_] : b_->integer(1);
   if (!hasLanes()) return;
-  const int64_t lanes = lanes_;
-  const uint64_t* known = b_->asConstant(row_);
-  held_ = known ? b_->integer(std::clamp<int64_t>(static_cast<int64_t>(*known), 1, lanes))
-                : b_->arith(OpKind::Max, b_->integer(std::min(few, lanes)),
-                            b_->arith(OpKind::Min, row_, b_->integer(lanes)));
   if (blocked) return;
   openLanes();
   clearLanes();
@@ -122,96 +132,67 @@ void OrderedSum::openLanes() {
   if (hasLanes()) scratch_ = b_->scratch(uint64_t(types::scalarBits(kind_) / 8) * lanes_);
 }
 
-/// As many as `few`, or all if it is known that there are less.
-int64_t OrderedSum::fewLanes() const {
-  const uint64_t* known = b_->asConstant(held_);
-  return std::min(known ? static_cast<int64_t>(*known) : int64_t(lanes_), few);
+/// A power of two: so many lanes are reached at most.
+uint32_t OrderedSum::usedLanes() const {
+  const uint64_t* known = b_->asConstant(row_);
+  return known ? static_cast<uint32_t>(std::bit_ceil(std::clamp<uint64_t>(*known, 1, lanes_))) : lanes_;
+}
+
+std::vector<Term> OrderedSum::laneAt(ValueId lane) const { return {{lane, b_->integer(1)}}; }
+
+/// What is done with many lanes, and what with few: which it is may be seen only when the program runs.
+template <class Many, class OnlyFew>
+void OrderedSum::byUse(const Many& many, const OnlyFew& onlyFew) const {
+  if (usedLanes() <= few) return onlyFew();
+  if (b_->asConstant(row_)) return many();
+  RegionId yes = b_->begin();
+  many();
+  b_->end();
+  RegionId no = b_->begin();
+  onlyFew();
+  b_->end();
+  b_->stmt(StmtKind::If, {b_->compare(CmpKind::Gt, row_, b_->integer(few))}, {}, {}, {yes, no});
 }
 
 void OrderedSum::clearLanes() const {
-  ValueId one = b_->integer(1), begun = unit();
-  auto clear = [&](ValueId i) { b_->store(scratch_, {{i, one}}, laneAccess(), begun); };
-  const int64_t first = fewLanes();
-  for (int64_t k = 0; k < first; ++k) clear(b_->integer(k));
-  if (first < few || lanes_ <= few) return;
-  b_->carryLoop(b_->integer(first), held_, {}, [&](ValueId i, std::vector<ValueId> none) {
-    clear(i);
-    return none;
-  });
+  const ValueId begun = unit();
+  auto clear = [&](ValueId lane) { b_->store(scratch_, laneAt(lane), laneAccess(), begun); };
+  byUse([&] { points(*b_, usedLanes(), clear); },
+        [&] {
+          for (uint32_t k = 0; k < std::min(usedLanes(), few); ++k) clear(b_->integer(k));
+        });
 }
 
-/// A strip begins where a lane of the narrowest sum does, so that only wider ones have to look.
-void OrderedSum::enterStrip(ValueId first, uint32_t width) {
-  strip_ = first;
-  lane_ = hasLanes() && width < lanes_ ? b_->arith(OpKind::And, first, b_->integer(int64_t(lanes_) - 1))
-                                       : b_->integer(0);
-}
-
+/// Neighbours in a row are in different lanes.
 ValueId OrderedSum::laneOf(ValueId index) const {
   const uint64_t* known = b_->asConstant(row_);
-  if (known && *known <= lanes_) return index;
-  if (!strip_) return b_->arith(OpKind::And, index, b_->integer(int64_t(lanes_) - 1));
-  return b_->arith(OpKind::Add, lane_, b_->arith(OpKind::Sub, index, strip_));
+  return known && *known <= lanes_ ? index : b_->arith(OpKind::And, index, b_->integer(int64_t(lanes_) - 1));
 }
 
 void OrderedSum::addToLane(const std::vector<ValueId>& axes, const AddTerm& addTerm) const {
-  const ValueId lane = laneOf(axes[*rowAxis_]);
-  const std::vector<Term> at{{lane, b_->integer(1)}};
+  const std::vector<Term> at = laneAt(laneOf(axes[*rowAxis_]));
   b_->store(scratch_, at, laneAccess(), addTerm(b_->load(scratch_, at, laneAccess())));
 }
 
-/// The lanes of a block in one.
+/// The lanes of a block in one, by halves. Lanes not reached hold what changes no other.
 ValueId OrderedSum::foldLanes() const {
-  const auto first = static_cast<size_t>(fewLanes());
-  if (lanes_ > few && first == few) {
-    RegionId yes = b_->begin();
-    b_->stmt(StmtKind::Call, {scratch_, held_}, {}, foldFunction());
-    b_->end();
-    RegionId no = b_->begin();
-    b_->end();
-    b_->stmt(StmtKind::If, {b_->compare(CmpKind::Gt, held_, b_->integer(few))}, {}, {}, {yes, no});
-  }
+  auto lane = [&](ValueId at) { return b_->load(scratch_, laneAt(at), laneAccess()); };
+  byUse(
+      [&] {
+        for (uint32_t half = usedLanes() / 2; half >= few; half /= 2)
+          points(*b_, half, [&](ValueId low) {
+            const ValueId high = b_->arith(OpKind::Add, low, b_->integer(half));
+            b_->store(scratch_, laneAt(low), laneAccess(), combine(lane(low), lane(high)));
+          });
+      },
+      [] {});
   std::vector<ValueId> lanes;
-  for (size_t k = 0; k < first; ++k)
-    lanes.push_back(
-        b_->load(scratch_, {{b_->integer(static_cast<int64_t>(k)), b_->integer(1)}}, laneAccess()));
-  for (auto half = static_cast<size_t>(few / 2); half >= 1; half /= 2) {
-    for (size_t k = 0; k + half < lanes.size(); ++k) lanes[k] = combine(lanes[k], lanes[k + half]);
-    lanes.resize(std::min(lanes.size(), half));
+  for (uint32_t k = 0; k < std::min(usedLanes(), few); ++k) lanes.push_back(lane(b_->integer(k)));
+  for (size_t half = lanes.size() / 2; half >= 1; half /= 2) {
+    for (size_t k = 0; k < half; ++k) lanes[k] = combine(lanes[k], lanes[k + half]);
+    lanes.resize(half);
   }
   return combine(lanes[0], unit());
-}
-
-/// A function of its own, shared by the module: the lanes held, combined by halves until few are left.
-FunctionId OrderedSum::foldFunction() const {
-  const bool sum = monoid_ == MonoidKind::Sum;
-  std::string key = (sum ? "sum.lanes." : "prod.lanes.") + std::string(types::scalarName(kind_)) + "." +
-                    std::to_string(lanes_);
-  auto [found, fresh] = made_->byKey.emplace(key, FunctionId());
-  if (!fresh) return found->second;
-  Function fn;
-  fn.name = sum ? "sum" : "prod";
-  fn.key = key;
-  Builder b(fn);
-  RegionId body = b.begin({addressType, indexType});
-  ValueId scratch = b.params(body)[0], held = b.params(body)[1];
-  ValueId one = b.integer(1), least = b.integer(few);
-
-  RegionId more = b.begin({indexType, indexType});
-  b.end({b.compare(CmpKind::Ge, b.params(more)[0], least)});
-  RegionId step = b.begin({indexType, indexType});
-  ValueId half = b.params(step)[0], there = b.params(step)[1];
-  b.loop(b.arith(OpKind::Min, half, b.arith(OpKind::Sub, there, half)), [&](ValueId i) {
-    ValueId other = b.arith(OpKind::Add, i, half);
-    ValueId low = b.load(scratch, {{i, one}}, laneAccess());
-    ValueId high = b.load(scratch, {{other, one}}, laneAccess());
-    b.store(scratch, {{i, one}}, laneAccess(), loops::combine(b, monoid_, low, high, kind_));
-  });
-  b.end({b.arith(OpKind::Shr, half, one), b.arith(OpKind::Min, there, half)});
-  b.stmt(StmtKind::While, {b.integer(int64_t(lanes_) / 2), held}, {indexType, indexType}, {}, {more, step});
-  fn.body = b.end();
-  fn.modes = {ModeKind::Borrow, ModeKind::Borrow};
-  return found->second = made_->module->functions.add(std::move(fn));
 }
 
 } // namespace melix::loops

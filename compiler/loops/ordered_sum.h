@@ -22,7 +22,7 @@ ValueId wholeRows(Builder& b, ValueId row);
 class OrderedSum {
 public:
   /// Of terms of `kind`; `sequence` are the reduced axes as the terms follow each other.
-  OrderedSum(Builder& b, MadeFunctions& made, const core::NestResult& result, TypeKind kind,
+  OrderedSum(Builder& b, const core::NestResult& result, TypeKind kind,
              const std::vector<uint32_t>& sequence);
 
   bool hasLanes() const { return lanes_ > 0; }
@@ -48,31 +48,29 @@ public:
   /// What a block comes to whose chain is that.
   ValueId endBlock(ValueId chain) const;
   ValueId joinBlock(ValueId total, ValueId block) const;
-  /// The terms that follow are a strip of at most `width` neighbours in a row, from index `first` on.
-  void enterStrip(ValueId first, uint32_t width);
 
 private:
   ValueId unit() const;
   ValueId combine(ValueId x, ValueId y) const;
   Access laneAccess() const;
-  int64_t fewLanes() const;
+  uint32_t usedLanes() const;
+  std::vector<Term> laneAt(ValueId lane) const;
+  template <class Many, class OnlyFew>
+  void byUse(const Many& many, const OnlyFew& onlyFew) const;
   void clearLanes() const;
   ValueId laneOf(ValueId index) const;
   void addToLane(const std::vector<ValueId>& axes, const AddTerm& addTerm) const;
   ValueId foldLanes() const;
-  FunctionId foldFunction() const;
 
   Builder* b_;
-  MadeFunctions* made_;
   core::MonoidKind monoid_;
   TypeKind kind_;
   uint32_t lanes_;                  ///< 0: a chain
   std::optional<uint32_t> rowAxis_; ///< none if no axis is reduced
   bool blocked_ = false;
-  ValueId points_;         ///< how many terms there are
-  ValueId row_;            ///< how many of them are a row
-  ValueId strip_, lane_;   ///< where a strip begins, and in which lane; none: anywhere
-  ValueId scratch_, held_; ///< of lanes: where they are, and how many there have to be
+  ValueId points_;  ///< how many terms there are
+  ValueId row_;     ///< how many of them are a row
+  ValueId scratch_; ///< where the lanes are
 };
 
 } // namespace melix::loops

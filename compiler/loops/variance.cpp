@@ -1,7 +1,10 @@
 #include "loops/variance.h"
 
+#include "loops/build.h"
+
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace melix::loops {
 
@@ -11,6 +14,8 @@ using enum VarianceKind;
 Variance::Variance(const Function& fn, const Stmt& loop) : fn_(fn) {
   const std::vector<ValueId>& params = fn.regions[loop.regions[0]].params;
   raise(params[0], Affine);
+  strip_ = loop.as<ForAttr>().strip;
+  if (strip_ > 0 && isMultipleOf(fn, loop.operands[0], strip_)) index_ = params[0];
   raiseAll(std::span(params).subspan(1), Varying);
   solve(loop.regions[0]);
 }
@@ -89,8 +94,15 @@ VarianceKind Variance::scalar(const Stmt& s) const {
   case OpKind::Sub:
   case OpKind::Neg: return none ? Affine : Varying;
   case OpKind::Mul: return none && (isUniform(s.operands[0]) || isUniform(s.operands[1])) ? Affine : Varying;
+  case OpKind::And: return isInStrip(s) ? Affine : Varying;
   default: return Varying;
   }
+}
+
+/// Lanes are in one strip: none is beyond the end of it.
+bool Variance::isInStrip(const Stmt& s) const {
+  const uint64_t* mask = asConstant(fn_, s.operands[1]);
+  return s.operands[0] == index_ && mask && std::has_single_bit(*mask + 1) && *mask + 1 >= strip_;
 }
 
 /// Lanes that take different branches get different values.

@@ -6,6 +6,8 @@
 //     %x = load %w[%r*%k] : f32         uniform
 //     %y = load %v[%i*%1] : f32         varying
 //     yield }
+//
+// Where strips of turns begin at multiples of their width, the place in a strip, `and %i, 63`, is affine.
 
 #include "loops/ir.h"
 
@@ -59,7 +61,11 @@ private:
     return fn_.stmts[fn_.regions[r].stmts.back()].operands;
   }
 
+  bool isInStrip(const Stmt& s) const;
+
   const Function& fn_;
+  ValueId index_;                                   ///< of the loop, if strips of turns begin at multiples of
+  uint32_t strip_ = 0;                              ///< this
   std::unordered_map<ValueId, VarianceKind> kinds_; ///< of what is not uniform
   bool inOrder_ = true;                             ///< in the first walk: what uses a value is still to come
   std::vector<ValueId> late_;                       ///< raised after what uses them was looked at

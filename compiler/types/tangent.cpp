@@ -188,27 +188,33 @@ uint32_t tangentCase(TypeStore& types, TypeId enumType, uint32_t c) {
   return types.recordInfo(types[enumType].record).tangentOf.valid() ? c : c + 1;
 }
 
-static bool hasZero(TypeStore& types, TypeId type, std::unordered_set<TypeId>& seen) {
+/// Whether all that a value holds is such that `fits` says of each enum.
+static bool holdsNumbers(TypeStore& types, TypeId type, const auto& fits, std::unordered_set<TypeId>& seen) {
   const Type& t = types[type];
   if (!seen.insert(type).second) return true; // a struct may hold itself
   switch (t.kind) {
   case TypeKind::Str:
   case TypeKind::Function:
   case TypeKind::Known: return false;
-  case TypeKind::Enum: return static_cast<bool>(types.recordInfo(t.record).tangentOf);
+  case TypeKind::Enum: return fits(types.recordInfo(t.record));
   case TypeKind::Struct:
     for (uint32_t k = 0; k < types.recordInfo(t.record).cases[0].fields.size(); ++k)
-      if (!hasZero(types, types.fieldType(type, 0, k), seen)) return false;
+      if (!holdsNumbers(types, types.fieldType(type, 0, k), fits, seen)) return false;
     return true;
   default:
-    return std::all_of(t.parts.begin(), t.parts.end(),
-                       [&](TypeId part) { return hasZero(types, part, seen); });
+    return std::ranges::all_of(t.parts, [&](TypeId part) { return holdsNumbers(types, part, fits, seen); });
   }
 }
 
 bool hasZero(TypeStore& types, TypeId type) {
   std::unordered_set<TypeId> seen;
-  return hasZero(types, type, seen);
+  return holdsNumbers(
+      types, type, [](const Record& e) { return e.tangentOf || e.cases[0].fields.empty(); }, seen);
+}
+
+bool canAdd(TypeStore& types, TypeId type) {
+  std::unordered_set<TypeId> seen;
+  return holdsNumbers(types, type, [](const Record& e) { return bool(e.tangentOf); }, seen);
 }
 
 } // namespace melix::types

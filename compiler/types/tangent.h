@@ -28,9 +28,11 @@ inline constexpr std::string_view listLengthsDiffer =
 /// tangents of all fields of case `c`, in order, `()` where there is none.
 uint32_t tangentCase(TypeStore& types, TypeId enumType, uint32_t c);
 
-/// Whether there is a zero of `type`, from which sums begin: not of text, of an enum that is no tangent, of a
-/// function, nor of what holds one of these.
+/// Whether there is a zero of `type`: of an enum it is its first case, which holds nothing; text and
+/// functions have none, nor has what holds one of these.
 bool hasZero(TypeStore& types, TypeId type);
+/// Whether sums of values of `type` begin with its zero: enums are those of tangents.
+bool canAdd(TypeStore& types, TypeId type);
 
 /// Whether a struct in `type` holds itself, through arrays or, if asked, through lists: what is done part by
 /// part has no end there.
