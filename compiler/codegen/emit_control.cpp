@@ -132,10 +132,17 @@ void FunctionEmitter::emitWhile(const Stmt& s) {
 }
 
 void FunctionEmitter::emitCall(const Stmt& s) {
+  Values args;
+  for (ValueId v : s.operands) args.push_back(value(v));
+  const Values results = resultsOf(s, std::move(args));
+  for (size_t k = 0; k < results.size(); ++k) set(s.results[k], results[k]);
+}
+
+FunctionEmitter::Values FunctionEmitter::resultsOf(const Stmt& s, Values args) {
   llvm::Function* callee = m_.functionOf(s.as<loops::FunctionId>());
   // A closed function asks nothing of its task.
-  Values args{task_ ? task_ : static_cast<llvm::Value*>(llvm::ConstantPointerNull::get(m_.ptr()))};
-  for (ValueId v : s.operands) args.push_back(value(v));
+  args.insert(args.begin(),
+              task_ ? task_ : static_cast<llvm::Value*>(llvm::ConstantPointerNull::get(m_.ptr())));
   const bool isClosed =
       m_.unit.module.functions[s.as<loops::FunctionId>()].closed; // no panic comes out of it
   llvm::CallInst* r = isClosed ? b_.CreateCall(callee, args) : call(callee, args);
@@ -143,8 +150,10 @@ void FunctionEmitter::emitCall(const Stmt& s) {
   // instructions.
   constexpr unsigned mostMerged = 32;
   if (callee->hasFnAttribute(llvm::Attribute::AlwaysInline) && ++merged_ > mostMerged) r->setIsNoInline();
-  if (s.results.size() == 1) return setResult(s, r);
-  for (unsigned k = 0; k < s.results.size(); ++k) set(s.results[k], b_.CreateExtractValue(r, k));
+  if (s.results.size() == 1) return {r};
+  Values results;
+  for (unsigned k = 0; k < s.results.size(); ++k) results.push_back(b_.CreateExtractValue(r, k));
+  return results;
 }
 
 void FunctionEmitter::emitLaunch(const Stmt& s) {

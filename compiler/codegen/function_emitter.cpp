@@ -110,7 +110,7 @@ void FunctionEmitter::emitKernelLauncher() {
 llvm::Value* FunctionEmitter::slot(uint64_t bytes) {
   llvm::IRBuilder<> at(entry_, entry_->begin());
   auto* made = at.CreateAlloca(llvm::ArrayType::get(m_.i8(), bytes));
-  made->setAlignment(llvm::Align(16));
+  made->setAlignment(llvm::Align(bytes < 64 ? slotAlign : 64)); // a vector register in one line of the cache
   if (panicFollows_) b_.CreateLifetimeStart(made);
   return made;
 }

@@ -26,6 +26,7 @@ private:
   void set(ValueId v, llvm::Value* x) { values_[v.index] = x; }
   void setResult(const Stmt& s, llvm::Value* x) { set(s.results[0], x); }
   llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(m_.context, name, function_); }
+  static constexpr uint64_t slotAlign = 16;
   /// A slot of the frame, made once at the function's start. Those of messages share their room: where a
   /// panic follows, a slot lives from here on only.
   llvm::Value* slot(uint64_t bytes);
@@ -68,6 +69,8 @@ private:
   void emitScalar(const Stmt& s);
   void emitWhile(const Stmt& s);
   void emitCall(const Stmt& s);
+  /// What the callee gives for these arguments.
+  Values resultsOf(const Stmt& call, Values args);
   void emitLaunch(const Stmt& s);
   void poll();
   void merge(const Stmt& s, llvm::BasicBlock* join,

@@ -68,7 +68,7 @@ llvm::Value* LaneEmitter::takes(const Stmt& s, size_t region) {
 /// What a region yields for the lanes that take it: it is left out where none does and that saves something.
 LaneEmitter::Values LaneEmitter::branchApart(const Stmt& s, RegionId r, Value* mask) {
   Value* outer = std::exchange(mask_, masked(mask));
-  const bool skips = wantsBranch(r);
+  const bool skips = mustSkip(r) || isWorthSkipping(r);
   llvm::BasicBlock *from = b_.GetInsertBlock(), *some = nullptr, *join = nullptr;
   if (skips) {
     some = block("some");
@@ -94,16 +94,25 @@ LaneEmitter::Values LaneEmitter::branchApart(const Stmt& s, RegionId r, Value* m
   return values;
 }
 
-/// Whether a region is to be left out if no lane takes it: what it reads at one place for all might not be
-/// there, and much work is saved.
-bool LaneEmitter::wantsBranch(RegionId r) const {
+/// Whether a region has to be left out if no lane takes it: something in it is done once for all lanes, which
+/// might read what is not there, not end or panic.
+bool LaneEmitter::mustSkip(RegionId r) const {
+  return std::ranges::any_of(fn_.regions[r].stmts, [&](loops::StmtId id) {
+    const Stmt& s = fn_.stmts[id];
+    if (s.kind == StmtKind::While || s.kind == StmtKind::Call) return true;
+    if (s.kind == StmtKind::Load) return isUniform(s.results[0]);
+    return std::ranges::any_of(s.regions, [&](RegionId inner) { return mustSkip(inner); });
+  });
+}
+
+/// Whether to leave a region out, if no lane takes it, saves more than to ask costs.
+bool LaneEmitter::isWorthSkipping(RegionId r) const {
   constexpr size_t little = 24;
   const std::vector<loops::StmtId>& stmts = fn_.regions[r].stmts;
   return stmts.size() > little || std::ranges::any_of(stmts, [&](loops::StmtId id) {
            const Stmt& s = fn_.stmts[id];
-           if (s.kind == StmtKind::For || s.kind == StmtKind::While || s.kind == StmtKind::Call) return true;
-           if (s.kind == StmtKind::Load) return isUniform(s.results[0]);
-           return std::ranges::any_of(s.regions, [&](RegionId inner) { return wantsBranch(inner); });
+           return s.kind == StmtKind::For ||
+                  std::ranges::any_of(s.regions, [&](RegionId inner) { return isWorthSkipping(inner); });
          });
 }
 
@@ -160,6 +169,7 @@ void LaneEmitter::forLoop(const Stmt& s) {
   if (apart) mask_ = masked(b_.CreateICmpSLT(splat(index), ends));
   const ValueIds& next = region(s.regions[0]);
   if (!isCallee_) b_.SetCurrentDebugLocation(m_.debug->location(s.loc));
+  if (s.as<loops::ForAttr>().polls) host_.poll();
   closeCarries(phis, carried, next, apart ? mask_ : nullptr);
   mask_ = outer;
   index->addIncoming(b_.CreateNSWAdd(index, b_.getInt64(1)), b_.GetInsertBlock());
@@ -187,6 +197,7 @@ void LaneEmitter::whileLoop(const Stmt& s) {
   if (apart) mask_ = on;
   const ValueIds& next = region(s.regions[1]);
   if (!isCallee_) b_.SetCurrentDebugLocation(m_.debug->location(s.loc));
+  host_.poll();
   closeCarries(phis, params, next, apart ? mask_ : nullptr);
   mask_ = outer;
   b_.CreateBr(head);

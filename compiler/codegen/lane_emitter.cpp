@@ -110,28 +110,6 @@ void LaneEmitter::scalar(const Stmt& s) {
   }
 }
 
-/// The body of an elementary function, in place of the call.
-void LaneEmitter::call(const Stmt& s) {
-  if (variance_.allUniform(s.operands)) return host_.statement(s);
-  const loops::Variance variance = loops::varianceOfCall(m_.unit.module, s, variance_);
-  FunctionEmitter host(m_, s.as<loops::FunctionId>());
-  host.function_ = host_.function_;
-  host.entry_ = host_.entry_;
-  host.b_.SetInsertPoint(b_.GetInsertBlock());
-  host.b_.SetCurrentDebugLocation(b_.getCurrentDebugLocation());
-  LaneEmitter callee(host, lanes_, variance);
-  callee.isCallee_ = true;
-  callee.mask_ = mask_;
-  const ValueIds& params = host.fn_.params();
-  for (size_t k = 0; k < params.size(); ++k)
-    callee.keep(params[k], kept(s.operands[k], isUniform(s.operands[k])));
-  const ValueIds& results = callee.region(host.fn_.body);
-  Values values;
-  for (ValueId v : results) values.push_back(callee.vector(v));
-  b_.SetInsertPoint(host.b_.GetInsertBlock());
-  for (size_t k = 0; k < values.size(); ++k) keep(s.results[k], values[k]);
-}
-
 // --- the loop
 // ----------------------------------------------------------------------------------------------------------
 
@@ -235,12 +213,9 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   const loops::Variance variance(host.fn_, loop);
   LaneEmitter wide(host, attr.lanes * attr.unroll, variance), narrow(host, attr.lanes, variance);
   llvm::Value *first = host.value(loop.operands[0]), *end = host.value(loop.operands[1]);
-  LaneEmitter::Steps steps;
+  const LaneEmitter::Steps steps = *loops::exactSteps(host.fn_, loop);
   std::vector<llvm::Value*> carried;
-  for (size_t k = 0; k < loop.results.size(); ++k) {
-    steps.push_back(*loops::exactStep(host.fn_, loop, k));
-    carried.push_back(host.value(loop.operands[k + 2]));
-  }
+  for (size_t k = 0; k < loop.results.size(); ++k) carried.push_back(host.value(loop.operands[k + 2]));
   const std::optional<uint64_t> turns = turnsOf(first, end);
   const uint64_t strip = uint64_t(attr.lanes) * attr.unroll;
   const bool masks =

@@ -7,6 +7,8 @@
 #include "codegen/function_emitter.h"
 #include "loops/lanes.h"
 
+#include <functional>
+
 namespace melix::codegen {
 
 /// The loop in strips of as many turns as it says. What is left behind them is done in strips of one register
@@ -79,7 +81,13 @@ private:
   const ValueIds& region(loops::RegionId r);
   void statement(const Stmt& s);
   void scalar(const Stmt& s);
+
+  // lane_calls.cpp
+  class Slot;
   void call(const Stmt& s);
+  void callMerged(const Stmt& s);
+  void callOneByOne(const Stmt& s);
+  void forEachLane(const std::function<void(Value*)>& body);
 
   // lane_memory.cpp
   Place place(const Stmt& s, size_t operandCount);
@@ -94,7 +102,8 @@ private:
   void branchTogether(const Stmt& s);
   Values branchApart(const Stmt& s, loops::RegionId r, Value* mask);
   Value* takes(const Stmt& s, size_t region);
-  bool wantsBranch(loops::RegionId r) const;
+  bool mustSkip(loops::RegionId r) const;
+  bool isWorthSkipping(loops::RegionId r) const;
   std::vector<llvm::PHINode*> openCarries(std::span<const ValueId> params, std::span<const ValueId> first,
                                           llvm::BasicBlock* from);
   void closeCarries(std::span<llvm::PHINode* const> phis, std::span<const ValueId> params,

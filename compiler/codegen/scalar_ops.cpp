@@ -122,7 +122,7 @@ llvm::Value* ScalarOps::floorDivide(llvm::Value* a, llvm::Value* b, TypeKind kin
   return b_.CreateSelect(byZero, zero, b_.CreateSelect(byMinusOne, b_.CreateNeg(a), q));
 }
 
-/// NaN propagates; a tie follows the first operand.
+/// NaN propagates; of two zeros +0 is the greater.
 llvm::Value* ScalarOps::minMax(bool min, llvm::Value* a, llvm::Value* b, TypeKind kind) {
   if (!isFloat(a)) {
     llvm::CmpInst::Predicate p = isSigned(kind) ? (min ? llvm::CmpInst::ICMP_SLT : llvm::CmpInst::ICMP_SGT)

@@ -111,6 +111,7 @@ void statement(auto& io, auto& s) {
 /// What a function's head says after parameters and results.
 void function(auto& io, auto& fn) {
   io.flag("closed", fn.closed);
+  io.flag("silent", fn.silent);
   io.flag("exported", fn.exported);
   io.flag("inlined", fn.inlined);
   // The name of a key is what stands before its number: `energy` of `energy#0`.

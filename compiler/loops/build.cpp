@@ -22,6 +22,7 @@ RegionId Builder::begin(const std::vector<ValueType>& params) {
     fn.regions[region].params.push_back(param);
   }
   stack_.push_back(region);
+  constants_.emplace_back();
   return region;
 }
 
@@ -29,7 +30,15 @@ RegionId Builder::end(std::vector<ValueId> yields) {
   stmt(StmtKind::Yield, std::move(yields));
   RegionId region = stack_.back();
   stack_.pop_back();
+  constants_.pop_back();
   return region;
+}
+
+ValueId Builder::constant(ValueType type, uint64_t bits) {
+  auto& known = constants_.back();
+  for (auto [at, end] = known.equal_range(bits); at != end; ++at)
+    if (fn.typeOf(at->second) == type) return at->second;
+  return known.emplace(bits, value(StmtKind::Const, {}, type, bits))->second;
 }
 
 StmtId Builder::stmt(StmtKind kind, std::vector<ValueId> operands, const std::vector<ValueType>& results,

@@ -44,7 +44,8 @@ public:
   }
   const std::vector<ValueId>& results(StmtId s) const { return fn.stmts[s].results; }
 
-  ValueId constant(ValueType type, uint64_t bits) { return value(StmtKind::Const, {}, type, bits); }
+  /// Each once in a region.
+  ValueId constant(ValueType type, uint64_t bits);
   ValueId integer(int64_t v) { return constant(indexType, static_cast<uint64_t>(v)); }
   ValueId both(ValueId a, ValueId b) { return arith(core::OpKind::And, a, b, TypeKind::Bool); }
   ValueId either(ValueId a, ValueId b) { return arith(core::OpKind::Or, a, b, TypeKind::Bool); }
@@ -89,6 +90,7 @@ public:
 private:
   std::vector<ValueId> accessOperands(ValueId base, const std::vector<Term>& terms) const;
   std::vector<RegionId> stack_;
+  std::vector<std::unordered_multimap<uint64_t, ValueId>> constants_; ///< by their bits; of each open region
 };
 
 /// Functions made on the way, each once.

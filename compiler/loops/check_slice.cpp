@@ -1,6 +1,7 @@
 #include "loops/check_slice.h"
 
 #include "loops/build.h"
+#include "loops/outline.h"
 
 #include <algorithm>
 
@@ -32,16 +33,6 @@ double timesOf(const Function& fn, const Stmt& s) {
 }
 
 bool isBranch(const Stmt& s) { return s.kind == StmtKind::If || s.kind == StmtKind::Switch; }
-
-/// Whether a closed function comes to its end: lowering made it by itself, it is an elementary function, or
-/// it has loops that count only and calls none but such.
-bool ends(const Module& module, const Function& fn) {
-  auto isSure = [](const Function& f) { return f.inlined || !f.source.valid(); };
-  return fn.closed && (isSure(fn) || std::ranges::none_of(fn.stmts, [&](const Stmt& s) {
-                         return s.kind == StmtKind::While ||
-                                (s.kind == StmtKind::Call && !isSure(module.functions[s.as<FunctionId>()]));
-                       }));
-}
 
 } // namespace
 

@@ -23,6 +23,7 @@ struct Body {
   uint32_t carried = 0;                  ///< values that inner loops carry, at most
   double ops = 0, loads = 0, stores = 0; ///< of these, memory side by side
   double gathers = 0, scatters = 0;      ///< memory anywhere
+  double moves = 0;                      ///< of single lanes, to and from calls of each
 };
 
 class BodyReader {
@@ -50,14 +51,21 @@ private:
       widest(fn_.typeOf(s.operands.back()));
       (isContiguous(s) ? body.stores : body.scatters) += often_;
       return;
-    case StmtKind::Call:
-      if (!variance_.allUniform(s.operands)) callee(s);
-      return;
+    case StmtKind::Call: return call(s);
     case StmtKind::For:
     case StmtKind::While: return loop(s);
     default:
-      for (RegionId r : s.regions) region(r);
+      for (RegionId r : s.regions)
+        if (!isApart(r)) region(r);
     }
+  }
+  /// A branch in which lanes call one by one is for what is seldom: how wide it is counts as little as its
+  /// work.
+  bool isApart(RegionId r) const {
+    return std::ranges::any_of(fn_.regions[r].stmts, [&](StmtId id) {
+      const Stmt& s = fn_.stmts[id];
+      return s.kind == StmtKind::Call && laneCallOf(module_, s, variance_) == LaneCallKind::OneByOne;
+    });
   }
   void value(ValueId v) {
     if (variance_.of(v) != VarianceKind::Varying) return;
@@ -86,6 +94,15 @@ private:
     for (RegionId r : s.regions) region(r);
     often_ = before;
   }
+  void call(const Stmt& s) {
+    switch (laneCallOf(module_, s, variance_)) {
+    case LaneCallKind::Merged: return callee(s);
+    case LaneCallKind::OneByOne:
+      body.moves += often_ * static_cast<double>(s.operands.size() + s.results.size());
+      return;
+    default: return;
+    }
+  }
   void callee(const Stmt& s) {
     const Variance inside = varianceOfCall(module_, s, variance_);
     BodyReader reader(module_, module_.functions[s.as<FunctionId>()], inside);
@@ -93,6 +110,7 @@ private:
     body.bits = std::max(body.bits, reader.body.bits);
     body.values += reader.body.values;
     body.ops += often_ * reader.body.ops;
+    body.moves += often_ * reader.body.moves;
   }
 
   /// How far an affine value goes from lane to lane, where that is known.
@@ -140,7 +158,7 @@ private:
 bool isWorthIt(const Body& body, uint32_t lanes) {
   const double shared = body.ops + body.loads + body.stores;
   const double apart = 0.5 * (body.ops + body.loads + body.gathers) + body.stores + body.scatters;
-  return shared / lanes + body.gathers + 6 * body.scatters < apart + body.gathers / 4;
+  return shared / lanes + body.gathers + 6 * body.scatters + 2 * body.moves < apart + body.gathers / 4;
 }
 
 class Chooser {

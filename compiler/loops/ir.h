@@ -183,6 +183,7 @@ struct Function {
   std::vector<ModeKind> modes; ///< one for each parameter of the body
   std::vector<ValueType> results;
   bool closed = false;   ///< an orchestration function that a kernel may call
+  bool silent = false;   ///< one that may not, but all that is seen of it are its results and a panic
   bool exported = false; ///< visible outside the object: the entry
   bool inlined = false;  ///< a body of an elementary function: merged into its callers
 

@@ -171,7 +171,7 @@ bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop) {
   });
 }
 
-void jamRows(const Module&, Function& function) {
+void jamRows(Function& function) {
   Builder b(function);
   region(b, function.body);
 }

@@ -24,6 +24,6 @@ namespace melix::loops {
 /// reads what is the same at all of them.
 bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop);
 
-void jamRows(const Module& module, Function& function);
+void jamRows(Function& function);
 
 } // namespace melix::loops

@@ -1,6 +1,9 @@
 #include "loops/lanes.h"
 
+#include "loops/outline.h"
+
 #include <algorithm>
+#include <unordered_map>
 
 namespace melix::loops {
 
@@ -21,14 +24,28 @@ bool isExact(OpKind op, TypeKind kind) {
   }
 }
 
-size_t usesOf(const Function& fn, RegionId region, ValueId v) {
-  size_t uses = 0;
+/// How often each of some values is used.
+using UseCounts = std::unordered_map<ValueId, unsigned>;
+void countUses(const Function& fn, RegionId region, UseCounts& counts) {
   for (StmtId id : fn.regions[region].stmts) {
     const Stmt& s = fn.stmts[id];
-    uses += static_cast<size_t>(std::ranges::count(s.operands, v));
-    for (RegionId r : s.regions) uses += usesOf(fn, r, v);
+    for (ValueId v : s.operands)
+      if (auto found = counts.find(v); found != counts.end()) ++found->second;
+    for (RegionId r : s.regions) countUses(fn, r, counts);
   }
-  return uses;
+}
+
+/// The step that makes `next` of what is carried, if it is one.
+std::optional<ExactStep> stepOf(const Function& fn, RegionId body, ValueId carried, ValueId next) {
+  const StmtId def = fn.values[next].def;
+  if (!def.valid() || fn.values[next].region != body || fn.stmts[def].kind != StmtKind::Scalar)
+    return std::nullopt;
+  const Stmt& step = fn.stmts[def];
+  const auto& attr = step.as<ScalarAttr>();
+  if (!isExact(attr.op, attr.from)) return std::nullopt;
+  for (size_t side : {0, 1})
+    if (step.operands[side] == carried) return ExactStep{attr.op, step.operands[1 - side], attr.from};
+  return std::nullopt;
 }
 
 /// Looks for what no lane can do.
@@ -37,19 +54,27 @@ public:
   Reader(const Module& module, const Function& fn, const Variance& variance)
       : module_(module), fn_(fn), variance_(variance) {}
 
-  bool canDo(RegionId r) const {
+  bool canDo(RegionId r) {
     return std::ranges::all_of(fn_.regions[r].stmts, [&](StmtId id) { return canDo(fn_.stmts[id]); });
   }
+  /// Whether the turn that would panic first, one after another, does so in lanes.
+  bool keepsFirstPanic() const { return panics_ == 0 || (endless_ == 1 && !panicsInLoop_); }
 
 private:
-  bool canDo(const Stmt& s) const {
+  bool canDo(const Stmt& s) {
     if (siteOf(s.kind) != SiteKind::Lane && s.kind != StmtKind::Call) return false;
     auto isFine = [&](ValueId v) { return !fn_.typeOf(v).counted() || variance_.isUniform(v); };
     if (!std::ranges::all_of(s.results, isFine)) return false;
-    return isSideBySide(s) && std::ranges::all_of(s.regions, [&](RegionId r) { return canDo(r); });
+    if (!isSideBySide(s)) return false;
+    endless_ += s.kind == StmtKind::While;
+    const bool isLoop = s.kind == StmtKind::For || s.kind == StmtKind::While;
+    loops_ += isLoop;
+    const bool can = std::ranges::all_of(s.regions, [&](RegionId r) { return canDo(r); });
+    loops_ -= isLoop;
+    return can;
   }
 
-  bool isSideBySide(const Stmt& s) const {
+  bool isSideBySide(const Stmt& s) {
     switch (s.kind) {
     case StmtKind::Load: return !fn_.typeOf(s.results[0]).counted();
     case StmtKind::Store: // one place for all lanes is a conflict
@@ -62,17 +87,36 @@ private:
     }
   }
 
-  bool canCall(const Stmt& s) const {
+  bool canCall(const Stmt& s) {
     const Function& callee = module_.functions[s.as<FunctionId>()];
-    if (!callee.inlined || !callee.closed) return false;
-    return variance_.allUniform(s.operands) ||
-           Reader(module_, callee, varianceOfCall(module_, s, variance_)).canDo(callee.body);
+    endless_ += !ends(module_, callee);
+    panics_ += !callee.closed;
+    panicsInLoop_ |= !callee.closed && loops_ > 0;
+    return laneCallOf(module_, s, variance_) != LaneCallKind::Never;
   }
 
   const Module& module_;
   const Function& fn_;
   const Variance& variance_;
+  unsigned loops_ = 0;   ///< around the statement
+  unsigned endless_ = 0; ///< statements that may not come to their end
+  unsigned panics_ = 0;  ///< those of them that may panic
+  bool panicsInLoop_ = false;
 };
+
+/// Whether the body of a function may stand in place of its calls: that of an elementary function, else a
+/// short one that calls none but such.
+bool isMerged(const Module& module, const Function& fn) {
+  constexpr size_t mostMerged = 96;
+  if (!fn.closed) return false;
+  if (fn.inlined) return true;
+  size_t stmts = 0;
+  for (const Stmt& s : fn.stmts) {
+    stmts += s.kind != StmtKind::Const;
+    if (s.kind == StmtKind::Call && !module.functions[s.as<FunctionId>()].inlined) return false;
+  }
+  return stmts <= mostMerged;
+}
 
 } // namespace
 
@@ -83,20 +127,34 @@ Variance varianceOfCall(const Module& module, const Stmt& call, const Variance& 
   return Variance(module.functions[call.as<FunctionId>()], params);
 }
 
-std::optional<ExactStep> exactStep(const Function& fn, const Stmt& loop, size_t k) {
+LaneCallKind laneCallOf(const Module& module, const Stmt& call, const Variance& caller) {
+  const Function& callee = module.functions[call.as<FunctionId>()];
+  if (!callee.closed && !callee.silent) return LaneCallKind::Never;
+  if (caller.allUniform(call.operands)) return LaneCallKind::Together;
+  const Variance variance = varianceOfCall(module, call, caller);
+  if (isMerged(module, callee) && Reader(module, callee, variance).canDo(callee.body))
+    return LaneCallKind::Merged;
+  const bool borrows =
+      std::ranges::all_of(callee.modes, [](ModeKind mode) { return mode == ModeKind::Borrow; });
+  return borrows ? LaneCallKind::OneByOne : LaneCallKind::Never;
+}
+
+std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt& loop) {
+  std::vector<ExactStep> steps;
+  if (loop.results.empty()) return steps;
   const RegionId body = loop.regions[0];
-  const ValueId carried = fn.regions[body].params[k + 1];
-  const ValueId next = fn.stmts[fn.regions[body].stmts.back()].operands[k];
-  const StmtId def = fn.values[next].def;
-  if (!def.valid() || fn.values[next].region != body || fn.stmts[def].kind != StmtKind::Scalar)
-    return std::nullopt;
-  const Stmt& step = fn.stmts[def];
-  const auto& attr = step.as<ScalarAttr>();
-  if (!isExact(attr.op, attr.from) || usesOf(fn, body, carried) != 1 || usesOf(fn, body, next) != 1)
-    return std::nullopt;
-  for (size_t side : {0, 1})
-    if (step.operands[side] == carried) return ExactStep{attr.op, step.operands[1 - side], attr.from};
-  return std::nullopt;
+  const std::span<const ValueId> carried = std::span(fn.regions[body].params).subspan(1);
+  const std::vector<ValueId>& next = fn.stmts[fn.regions[body].stmts.back()].operands;
+  UseCounts counts;
+  for (ValueId v : carried) counts[v] = 0;
+  for (ValueId v : next) counts[v] = 0;
+  countUses(fn, body, counts);
+  for (size_t k = 0; k < carried.size(); ++k) {
+    const std::optional<ExactStep> step = stepOf(fn, body, carried[k], next[k]);
+    if (!step || counts[carried[k]] != 1 || counts[next[k]] != 1) return std::nullopt;
+    steps.push_back(*step);
+  }
+  return steps;
 }
 
 bool writesToFrame(const Function& fn, RegionId region) {
@@ -112,10 +170,10 @@ bool writesToFrame(const Function& fn, RegionId region) {
 
 bool canWiden(const Module& module, const Function& fn, const Stmt& loop) {
   if (loop.kind != StmtKind::For || loop.as<ForAttr>().mark != MarkKind::Points) return false;
-  for (size_t k = 0; k < loop.results.size(); ++k)
-    if (!exactStep(fn, loop, k)) return false;
+  if (!exactSteps(fn, loop)) return false;
   const Variance variance(fn, loop);
-  return Reader(module, fn, variance).canDo(loop.regions[0]);
+  Reader reader(module, fn, variance);
+  return reader.canDo(loop.regions[0]) && reader.keepsFirstPanic();
 }
 
 } // namespace melix::loops

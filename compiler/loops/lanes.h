@@ -13,13 +13,15 @@ struct ExactStep {
   ValueId term;
   TypeKind kind;
 };
-/// How the loop carries its value number `k`; none if otherwise than by such a step, which is all that uses
-/// the value.
-std::optional<ExactStep> exactStep(const Function& fn, const Stmt& loop, size_t k);
+/// How the loop carries each of its values; none if one of them otherwise than by such a step, which is all
+/// that uses the value.
+std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt& loop);
 
 /// Whether a loop's turns can run side by side: they are points of a nest, of what they carry nothing rounds,
 /// and what stands in them is plain arithmetic, memory that each point has of its own, branches, loops, and
-/// elementary functions.
+/// calls of functions without effects. Where a callee may panic, it is the only statement that may fail to
+/// come to its end, and stands in no loop: lanes are called in order, so the first that panics is that of the
+/// lowest turn.
 bool canWiden(const Module& module, const Function& fn, const Stmt& loop);
 
 /// Whether a region writes to memory of the frame.
@@ -27,5 +29,14 @@ bool writesToFrame(const Function& fn, RegionId region);
 
 /// Which values of a callee differ between lanes when it is called so.
 Variance varianceOfCall(const Module& module, const Stmt& call, const Variance& caller);
+
+/// How lanes call a function.
+enum class LaneCallKind : uint8_t {
+  Together, ///< once: all give it the same
+  Merged,   ///< its body stands in place of the call, in lanes
+  OneByOne, ///< each lane that is on by itself
+  Never,    ///< what the callee does is seen, or lanes would be in each other's way
+};
+LaneCallKind laneCallOf(const Module& module, const Stmt& call, const Variance& caller);
 
 } // namespace melix::loops

@@ -1,7 +1,9 @@
 #include "loops/outline.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace melix::loops {
 namespace {
@@ -109,28 +111,60 @@ bool isClosed(const Module& module, const Function& fn, RegionId region) {
 
 namespace {
 
+bool isScalar(ValueType type) { return type.cls == ClassKind::Scalar; }
+
+/// Whether a function is silent but for what it calls.
+bool maySilent(const Function& fn) {
+  for (const Stmt& s : fn.stmts)
+    if (s.kind != StmtKind::Call && s.kind != StmtKind::Panic && !kindIsClosed(s.kind)) return false;
+  return std::ranges::all_of(fn.results, isScalar) && !hasParallelLoop(fn) &&
+         std::ranges::all_of(fn.modes, [](ModeKind mode) { return mode == ModeKind::Borrow; });
+}
+
 /// Whether a function is closed but for what it calls.
 bool mayBeClosed(const Function& fn) {
   for (ValueId p : fn.params())
     if (fn.typeOf(p).counted()) return false;
-  for (ValueType type : fn.results)
-    if (type.cls != ClassKind::Scalar) return false;
   for (const Stmt& s : fn.stmts)
     if (s.kind != StmtKind::Call && !kindIsClosed(s.kind)) return false;
-  return !hasCheck(fn) && !hasParallelLoop(fn);
+  return std::ranges::all_of(fn.results, isScalar) && !hasCheck(fn) && !hasParallelLoop(fn);
+}
+
+/// Those of the functions that are open and call none but closed ones and each other.
+void markSilent(Module& module, const std::vector<std::vector<FunctionId>>& callers) {
+  std::vector<FunctionId> loud;
+  for (uint32_t f = 0; f < module.functions.size(); ++f) {
+    Function& fn = module.functions[FunctionId(f)];
+    fn.silent = !fn.closed && maySilent(fn);
+    if (!fn.closed && !fn.silent) loud.push_back(FunctionId(f));
+  }
+  while (!loud.empty()) {
+    const FunctionId callee = loud.back();
+    loud.pop_back();
+    for (FunctionId caller : callers[callee.index])
+      if (std::exchange(module.functions[caller].silent, false)) loud.push_back(caller);
+  }
 }
 
 } // namespace
+
+bool ends(const Module& module, const Function& fn) {
+  auto isSure = [](const Function& f) { return f.inlined || !f.source.valid(); };
+  return fn.closed && (isSure(fn) || std::ranges::none_of(fn.stmts, [&](const Stmt& s) {
+                         return s.kind == StmtKind::While ||
+                                (s.kind == StmtKind::Call && !isSure(module.functions[s.as<FunctionId>()]));
+                       }));
+}
 
 void markClosed(Module& module) {
   // From below, each function once all that it calls are closed; recursion stays open, for it may use up the
   // stack.
   std::vector<std::vector<FunctionId>> callers(module.functions.size());
-  std::vector<size_t> open(module.functions.size(), 0); // calls of functions that are not known to be closed
+  std::vector<size_t> open(module.functions.size(), 0); // what keeps it from being closed, as far as is known
   std::vector<FunctionId> ready;
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     const Function& fn = module.functions[FunctionId(f)];
-    if (!mayBeClosed(fn)) continue;
+    open[f] = mayBeClosed(fn) ? 0 : 1;
     for (const Stmt& s : fn.stmts)
       if (s.kind == StmtKind::Call) {
         callers[s.as<FunctionId>().index].push_back(FunctionId(f));
@@ -145,6 +179,7 @@ void markClosed(Module& module) {
     for (FunctionId caller : callers[closed.index])
       if (--open[caller.index] == 0) ready.push_back(caller);
   }
+  markSilent(module, callers);
 }
 
 void outlineKernels(Module& module, FunctionId function) {

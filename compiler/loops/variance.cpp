@@ -3,6 +3,7 @@
 #include "loops/build.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace melix::loops {
@@ -28,18 +29,32 @@ bool Variance::allUniform(std::span<const ValueId> vs) const {
   return std::ranges::all_of(vs, [this](ValueId v) { return isUniform(v); });
 }
 
-/// Until nothing is raised any more: each value is twice at most.
+/// In order; what loops carry may be raised after what uses it was looked at, and goes on from use to use:
+/// each value is raised twice at most.
 void Variance::solve(RegionId body) {
-  do {
-    changed_ = false;
-    region(body);
-  } while (changed_);
+  inOrder_ = true;
+  region(body);
+  inOrder_ = false;
+  if (late_.empty()) return;
+  noteUses(body);
+  while (!late_.empty()) {
+    const ValueId v = late_.back();
+    late_.pop_back();
+    for (const Use& use : uses_[v]) use.stmt.valid() ? plain(fn_.stmts[use.stmt]) : raise(use.value, Varying);
+  }
+  uses_.clear();
 }
 
 void Variance::raise(ValueId v, VarianceKind kind) {
   if (kind == Uniform || of(v) >= kind) return;
   kinds_[v] = kind;
-  changed_ = true;
+  if (!inOrder_) late_.push_back(v);
+}
+
+void Variance::raiseLate(ValueId param, bool varies) {
+  if (!varies || of(param) == Varying) return;
+  kinds_[param] = Varying;
+  late_.push_back(param);
 }
 
 void Variance::raiseAll(std::span<const ValueId> vs, VarianceKind kind) {
@@ -52,15 +67,21 @@ void Variance::region(RegionId r) {
 
 void Variance::statement(const Stmt& s) {
   switch (s.kind) {
-  case StmtKind::Scalar: return raise(s.results[0], scalar(s));
   case StmtKind::If:
   case StmtKind::Switch: return branches(s);
   case StmtKind::For: return forLoop(s);
   case StmtKind::While: return whileLoop(s);
   default:
     for (RegionId r : s.regions) region(r);
-    if (!allUniform(s.operands)) raiseAll(s.results, Varying);
+    plain(s);
   }
+}
+
+/// A statement that does the same each time.
+void Variance::plain(const Stmt& s) {
+  if (s.kind == StmtKind::Scalar) return raise(s.results[0], scalar(s));
+  const bool isKnown = s.results.empty() || of(s.results[0]) == Varying;
+  if (!isKnown && !allUniform(s.operands)) raiseAll(s.results, Varying);
 }
 
 VarianceKind Variance::scalar(const Stmt& s) const {
@@ -89,39 +110,88 @@ void Variance::branches(const Stmt& s) {
   for (RegionId r : s.regions) region(r);
   const bool varies = !isUniform(s.operands[0]);
   for (size_t k = 0; k < s.results.size(); ++k) {
-    const bool same = std::ranges::all_of(
-        s.regions, [&](RegionId r) { return isUniform(fn_.stmts[fn_.regions[r].stmts.back()].operands[k]); });
+    const bool same = std::ranges::all_of(s.regions, [&](RegionId r) { return isUniform(yields(r)[k]); });
     if (varies || !same) raise(s.results[k], Varying);
   }
 }
 
-void Variance::carry(ValueId param, ValueId first, ValueId next, bool varies) {
-  if (varies || !isUniform(first) || !isUniform(next)) raise(param, Varying);
-}
-
 /// Lanes whose ends differ are done at different turns.
 void Variance::forLoop(const Stmt& s) {
-  const Region& body = fn_.regions[s.regions[0]];
-  raise(body.params[0], of(s.operands[0]));
+  const std::vector<ValueId>& params = fn_.regions[s.regions[0]].params;
+  raise(params[0], of(s.operands[0]));
   const bool varies = !isUniform(s.operands[0]) || !isUniform(s.operands[1]);
+  for (size_t k = 0; k < s.results.size(); ++k)
+    if (varies || !isUniform(s.operands[k + 2])) raise(params[k + 1], Varying);
   region(s.regions[0]);
-  const std::vector<ValueId>& next = fn_.stmts[body.stmts.back()].operands;
   for (size_t k = 0; k < s.results.size(); ++k) {
-    carry(body.params[k + 1], s.operands[k + 2], next[k], varies);
-    raise(s.results[k], of(body.params[k + 1]));
+    raiseLate(params[k + 1], !isUniform(yields(s.regions[0])[k]));
+    raise(s.results[k], of(params[k + 1]));
   }
 }
 
+/// Lanes that stop at different turns.
 void Variance::whileLoop(const Stmt& s) {
-  const Region &test = fn_.regions[s.regions[0]], &body = fn_.regions[s.regions[1]];
+  const std::vector<ValueId>&tested = fn_.regions[s.regions[0]].params,
+        &params = fn_.regions[s.regions[1]].params;
+  for (size_t k = 0; k < s.results.size(); ++k)
+    if (!isUniform(s.operands[k])) raiseAll(std::array{params[k], tested[k]}, Varying);
   region(s.regions[0]);
   region(s.regions[1]);
-  const bool varies = !allUniform(fn_.stmts[test.stmts.back()].operands);
-  const std::vector<ValueId>& next = fn_.stmts[body.stmts.back()].operands;
+  const bool varies = !allUniform(yields(s.regions[0]));
   for (size_t k = 0; k < s.results.size(); ++k) {
-    carry(body.params[k], s.operands[k], next[k], varies);
-    raise(test.params[k], of(body.params[k]));
-    raise(s.results[k], of(body.params[k]));
+    const bool later = varies || !isUniform(yields(s.regions[1])[k]);
+    raiseLate(params[k], later);
+    raiseLate(tested[k], later);
+    raise(s.results[k], of(params[k]));
+  }
+}
+
+// --- what follows from what
+// ----------------------------------------------------------------------------------------------------------
+
+void Variance::noteUses(RegionId r) {
+  for (StmtId id : fn_.regions[r].stmts) noteUses(id);
+}
+
+void Variance::noteUses(StmtId id) {
+  const Stmt& s = fn_.stmts[id];
+  for (RegionId r : s.regions) noteUses(r);
+  auto varies = [this](ValueId from, std::span<const ValueId> to) {
+    for (ValueId v : to) uses_[from].push_back({{}, v});
+  };
+  switch (s.kind) {
+  case StmtKind::If:
+  case StmtKind::Switch:
+    varies(s.operands[0], s.results);
+    for (RegionId r : s.regions)
+      for (size_t k = 0; k < s.results.size(); ++k) varies(yields(r)[k], {&s.results[k], 1});
+    return;
+  case StmtKind::For: {
+    const std::span<const ValueId> params = fn_.regions[s.regions[0]].params;
+    varies(s.operands[0], params);
+    varies(s.operands[1], params.subspan(1));
+    return noteCarries(s, 2, s.regions[0]);
+  }
+  case StmtKind::While: {
+    const std::vector<ValueId>&tested = fn_.regions[s.regions[0]].params,
+          &params = fn_.regions[s.regions[1]].params;
+    for (ValueId v : yields(s.regions[0])) varies(v, params);
+    for (size_t k = 0; k < params.size(); ++k) varies(params[k], {&tested[k], 1});
+    return noteCarries(s, 0, s.regions[1]);
+  }
+  default:
+    for (ValueId v : s.operands) uses_[v].push_back({id, {}});
+  }
+}
+
+/// What goes into the values that a loop carries, and what comes out.
+void Variance::noteCarries(const Stmt& s, size_t first, RegionId body) {
+  const std::vector<ValueId>& params = fn_.regions[body].params;
+  const size_t skipped = params.size() - s.results.size();
+  for (size_t k = 0; k < s.results.size(); ++k) {
+    const ValueId param = params[k + skipped];
+    for (ValueId from : {s.operands[k + first], yields(body)[k]}) uses_[from].push_back({{}, param});
+    uses_[param].push_back({{}, s.results[k]});
   }
 }
 

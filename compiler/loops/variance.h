@@ -37,16 +37,29 @@ public:
   bool allUniform(std::span<const ValueId> vs) const;
 
 private:
+  /// What is looked at again when a value is raised: a statement, or a value that then varies.
+  struct Use {
+    StmtId stmt;
+    ValueId value;
+  };
+
   void solve(RegionId body);
   void region(RegionId r);
   void statement(const Stmt& s);
+  void plain(const Stmt& s);
   VarianceKind scalar(const Stmt& s) const;
   void branches(const Stmt& s);
   void forLoop(const Stmt& s);
   void whileLoop(const Stmt& s);
-  void carry(ValueId param, ValueId first, ValueId next, bool varies);
+  void noteUses(RegionId r);
+  void noteUses(StmtId id);
+  void noteCarries(const Stmt& s, size_t first, RegionId body);
   void raise(ValueId v, VarianceKind kind);
+  void raiseLate(ValueId param, bool varies);
   void raiseAll(std::span<const ValueId> vs, VarianceKind kind);
+  const std::vector<ValueId>& yields(RegionId r) const {
+    return fn_.stmts[fn_.regions[r].stmts.back()].operands;
+  }
 
   bool isInStrip(const Stmt& s) const;
 
@@ -54,7 +67,9 @@ private:
   ValueId index_;                                   ///< of the loop, if strips of turns begin at multiples of
   uint32_t strip_ = 0;                              ///< this
   std::unordered_map<ValueId, VarianceKind> kinds_; ///< of what is not uniform
-  bool changed_ = false;
+  bool inOrder_ = true;                             ///< in the first walk: what uses a value is still to come
+  std::vector<ValueId> late_;                       ///< raised after what uses them was looked at
+  std::unordered_map<ValueId, std::vector<Use>> uses_;
 };
 
 } // namespace melix::loops

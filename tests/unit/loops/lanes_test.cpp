@@ -22,6 +22,21 @@ fn @open(%v: f32) -> f32 inlined {
   yield %w
 }
 
+fn @again(%v: f32) -> f32 silent {
+  %w = call @again %v : f32
+  yield %w
+}
+
+fn @waits(%v: f32) -> f32 closed {
+  %w = while %v : f32 { (%a)
+    %g = cmp lt %a, %v : bool
+    yield %g
+  } { (%b)
+    yield %b
+  }
+  yield %w
+}
+
 fn @scratches(%v: f32) -> f32 closed inlined {
   %p = scratch 16 : address
   store %p = %v
@@ -105,16 +120,47 @@ TEST(CanWiden, NorIsWhatStandsInBranchesAndLoops) {
   EXPECT_FALSE(widens("    for %one, %n { (%j)\n      check \"no\" %c\n      yield\n    }\n"));
 }
 
-TEST(CanWiden, CallsOfWhatIsMergedIntoTheBody) {
-  auto calls = [](const std::string& callee, const std::string& argument) {
-    return widens("    %v = load %x[%i*%one] : f32\n    %u = call @" + callee + " " + argument +
-                  " : f32\n    store %y[%i*%one] = %u\n");
-  };
-  EXPECT_TRUE(calls("square", "%v"));
-  EXPECT_FALSE(calls("apart", "%v"));
-  EXPECT_FALSE(calls("open", "%v"));
-  EXPECT_FALSE(calls("scratches", "%v"));
-  EXPECT_TRUE(calls("scratches", "%w")) << "one call for all lanes";
+/// A loop that calls a function with an argument, and does more.
+Loop calling(const std::string& callee, const std::string& argument, const std::string& more = "") {
+  return Loop("  for points %one, %n { (%i)\n    %v = load %x[%i*%one] : f32\n    %u = call @" + callee +
+              " " + argument + " : f32\n" + more + "    store %y[%i*%one] = %u\n    yield\n  }\n");
+}
+LaneCallKind howLanesCall(const std::string& callee, const std::string& argument) {
+  Loop loop = calling(callee, argument);
+  const Function& fn = loop.fn();
+  const StmtId call = fn.regions[loop.stmt().regions[0]].stmts[1];
+  return laneCallOf(loop.loops.module(), fn.stmts[call], Variance(fn, loop.stmt()));
+}
+
+TEST(CanWiden, CallsOfWhatHasNoEffect) {
+  for (const char* callee : {"square", "apart", "scratches", "again", "waits"})
+    EXPECT_TRUE(calling(callee, "%v").widens()) << callee;
+  EXPECT_TRUE(calling("again", "%w").widens());
+  EXPECT_FALSE(calling("open", "%v").widens());
+  EXPECT_FALSE(calling("open", "%w").widens());
+}
+
+TEST(CanWiden, TheFirstPanicStaysTheFirst) {
+  const std::string again = "    %t = call @again %u : f32\n";
+  const std::string waits =
+      "    %t = while %u : f32 { (%a)\n      %g = cmp lt %a, %w : bool\n      yield %g\n"
+      "    } { (%b)\n      yield %b\n    }\n";
+  const std::string end = "      yield\n    }\n";
+  EXPECT_TRUE(calling("square", "%v", waits).widens()) << "nothing panics";
+  EXPECT_FALSE(calling("again", "%v", again).widens()) << "a later turn might panic in the first call";
+  EXPECT_FALSE(calling("again", "%v", waits).widens()) << "a later turn might never come to its end";
+  EXPECT_FALSE(calling("square", "%v", "    for %one, %n { (%j)\n" + again + end).widens());
+  EXPECT_TRUE(calling("square", "%v", "    if %c {\n" + again + "      yield\n    } {\n" + end).widens());
+}
+
+TEST(LaneCall, MergedIfShortElseOneByOne) {
+  EXPECT_EQ(howLanesCall("square", "%v"), LaneCallKind::Merged);
+  EXPECT_EQ(howLanesCall("apart", "%v"), LaneCallKind::Merged);
+  EXPECT_EQ(howLanesCall("waits", "%v"), LaneCallKind::Merged);
+  EXPECT_EQ(howLanesCall("scratches", "%v"), LaneCallKind::OneByOne) << "its memory is one for all lanes";
+  EXPECT_EQ(howLanesCall("again", "%v"), LaneCallKind::OneByOne);
+  EXPECT_EQ(howLanesCall("again", "%w"), LaneCallKind::Together);
+  EXPECT_EQ(howLanesCall("open", "%v"), LaneCallKind::Never);
 }
 
 /// The operation and kind of the step by which a loop carries %s of a type, from its body; `%t` is a term.
@@ -123,9 +169,10 @@ std::string stepOf(const std::string& type, const std::string& body) {
                 "\n" + body + "  }\n",
             "%z: " + type);
   if (!loop.loops.read.error.empty()) return loop.loops.read.error;
-  const std::optional<ExactStep> step = exactStep(loop.fn(), loop.stmt(), 0);
-  EXPECT_EQ(loop.widens(), step.has_value()) << body;
-  if (!step) return "none";
+  const auto steps = exactSteps(loop.fn(), loop.stmt());
+  EXPECT_EQ(loop.widens(), steps.has_value()) << body;
+  if (!steps) return "none";
+  const ExactStep* step = steps->data();
   return std::string(ops::opText(step->op)) + " " + ValueNames(loop.loops.module(), loop.fn())[step->term] +
          " " + std::string(types::scalarName(step->kind));
 }

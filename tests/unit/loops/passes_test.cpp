@@ -182,18 +182,18 @@ fn @leaf(%a: f64) -> f64 closed {
   yield %b
 }
 
-fn @checks(%a: f64) -> f64 {
+fn @checks(%a: f64) -> f64 silent {
   %c = cmp gt %a, %a : bool
   check "no" %c
   yield %a
 }
 
-fn @again(%a: f64) -> f64 {
+fn @again(%a: f64) -> f64 silent {
   %b = call @again %a : f64
   yield %b
 }
 
-fn @array(%x: data) {
+fn @array(%x: data) silent {
   yield
 }
 )");

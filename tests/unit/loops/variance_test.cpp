@@ -118,6 +118,30 @@ TEST(Variance, WhatIsCarriedAroundReachesItsBeginning) {
             "i affine, p varying, q varying, j uniform, a varying, b varying, d varying");
 }
 
+/// A `while` that hands its values on: each takes the one in front, the first varies.
+std::string chainOf(size_t length) {
+  std::string first = "%k", params, params2, next = "%v";
+  for (size_t k = 0; k < length; ++k) {
+    const std::string number = std::to_string(k);
+    first += k ? ", %k" : "";
+    params += (k ? ", %a" : "%a") + number;
+    params2 += (k ? ", %b" : "%b") + number;
+    if (k + 1 < length) next += ", %b" + number;
+  }
+  std::string types = "i64";
+  for (size_t k = 1; k < length; ++k) types += ", i64";
+  std::string results = "%r0";
+  for (size_t k = 1; k < length; ++k) results += ", %r" + std::to_string(k);
+  return "    %v = load %x[%i*%one] : i64\n    " + results + " = while " + first + " : " + types + " { (" +
+         params + ")\n      yield %c\n    } { (" + params2 + ")\n      yield " + next + "\n    }\n";
+}
+
+TEST(Variance, AChainOfCarriedValuesVariesToItsEnd) {
+  const std::string kinds = kindsIn(chainOf(2000));
+  EXPECT_NE(kinds.find("r1999 varying"), std::string::npos);
+  EXPECT_EQ(kinds.find("uniform"), std::string::npos);
+}
+
 TEST(Variance, AWhileLoopIsAsItsTest) {
   auto loop = [](const std::string& limit) {
     return "    %r = while %z : i64 { (%a)\n      %g = cmp lt %a, " + limit +

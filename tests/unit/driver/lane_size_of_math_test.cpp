@@ -1,0 +1,40 @@
+// What a loop over an elementary function in lanes costs to compile: its code stays small.
+#include "driver/melix_process.h"
+
+#include <gtest/gtest.h>
+#include <sstream>
+
+namespace melix::driver {
+namespace {
+
+/// LLVM instructions of the kernel of a nest over this function, for a processor.
+size_t instructionsOf(const std::string& function, const std::string& cpu) {
+  const harness::ProcessResult shown =
+      melix("show --stage llvm --cpu " + cpu +
+            " -e 'fn main(n: int) { let x = black_box([for i in 0..n: i as f32]); "
+            "print(black_box([for i: " +
+            function + "(x[i])])[0]) }'");
+  EXPECT_EQ(shown.status, 0) << shown.errors;
+  std::istringstream lines(shown.output);
+  size_t count = 0;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("define ")) inside = line.find("loop1") != std::string::npos;
+    if (line.starts_with("}")) inside = false;
+    count += inside && line.starts_with("  ") && !line.starts_with("   ") &&
+             line.find("#dbg") == std::string::npos;
+  }
+  EXPECT_GT(count, 0u);
+  return count;
+}
+
+TEST(LaneSizeOfMath, OfANestOverOne) {
+  for (const char* cpu : {"native", "x86-64-v3"}) {
+    EXPECT_LE(instructionsOf("exp", cpu), 115u) << cpu;
+    EXPECT_LE(instructionsOf("tanh", cpu), 105u) << cpu;
+    EXPECT_LE(instructionsOf("sin", cpu), 280u) << cpu;
+  }
+}
+
+} // namespace
+} // namespace melix::driver
