@@ -1,6 +1,7 @@
 #include "codegen/lane_emitter.h"
 
 #include "codegen/debug_info.h"
+#include "loops/build.h"
 
 #include <llvm/IR/Constants.h>
 
@@ -200,13 +201,6 @@ std::vector<llvm::PHINode*> LaneEmitter::phis(const Values& values, llvm::BasicB
   return out;
 }
 
-/// How many turns there are, if that is known.
-static std::optional<uint64_t> turnsOf(const llvm::Value* first, const llvm::Value* end) {
-  auto *a = llvm::dyn_cast<llvm::ConstantInt>(first), *z = llvm::dyn_cast<llvm::ConstantInt>(end);
-  if (!a || !z) return std::nullopt;
-  return static_cast<uint64_t>(std::max<int64_t>(0, z->getSExtValue() - a->getSExtValue()));
-}
-
 void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   using enum LaneEmitter::StripKind;
   const auto& attr = loop.as<loops::ForAttr>();
@@ -216,7 +210,7 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   const LaneEmitter::Steps steps = *loops::exactSteps(host.fn_, loop);
   std::vector<llvm::Value*> carried;
   for (size_t k = 0; k < loop.results.size(); ++k) carried.push_back(host.value(loop.operands[k + 2]));
-  const std::optional<uint64_t> turns = turnsOf(first, end);
+  const std::optional<uint64_t> turns = loops::turnsOf(host.fn_, loop);
   const uint64_t strip = uint64_t(attr.lanes) * attr.unroll;
   const bool masks =
       machineOf(host.m_.options.target).masks && !loops::writesToFrame(host.fn_, loop.regions[0]);

@@ -1,6 +1,6 @@
-// The passes before code generation. Loops makes the code as it should run, so there is no SLP or unroller;
-// these only clean up and widen the loops of nests. No pass may change the bits of a float: none is allowed
-// to, as no fast-math flag is set.
+// The passes before code generation. Loops makes the code as it should run, in lanes and rows, so there is no
+// vectoriser or unroller, but in the twin that tests compare with (Options::vectorise); these only clean up.
+// No pass may change the bits of a float: none is allowed to, as no fast-math flag is set.
 #include "codegen/target.h"
 #include "codegen/vectorise.h"
 

@@ -52,10 +52,10 @@ const llvm::Target* target() {
 } // namespace
 
 const loops::Machine& machineOf(TargetKind target) {
-  constexpr std::string_view portable = "avx2 fma"; // x86-64-v3
+  using loops::MachineKind;
+  if (target == TargetKind::Portable) return loops::machines[static_cast<size_t>(MachineKind::Avx2)];
   for (const loops::Machine& machine : loops::machines)
-    if (target == TargetKind::Host ? hasFeatures(machine.features) : machine.features == portable)
-      return machine;
+    if (hasFeatures(machine.features)) return machine;
   return std::end(loops::machines)[-1];
 }
 

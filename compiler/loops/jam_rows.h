@@ -13,7 +13,8 @@
 //                store %r[%t·2, %j] = %s0   store %r[%t·2 + 1, %j] = %s1 } }
 //            for points %m / 2 · 2, %m { %i … as before … }
 //
-// Done for loops that say how many rows they take. Every chain takes its terms in its order. Requires: counts
+// Done for loops that say how many rows they take; a strip, if there is one, is of fewer turns then. Every
+// chain takes its terms in its order. Requires: counts
 // inserted. Keeps: bits, every effect in its order.
 
 #include "loops/ir.h"

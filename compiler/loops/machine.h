@@ -13,7 +13,11 @@ struct Machine {
   bool masks;         ///< lanes can be left out when memory is read or written
 };
 
-/// All kinds, the best first.
+/// The best first.
+enum class MachineKind : uint8_t {
+#define MACHINE(Name, ...) Name,
+#include "loops/machine.def"
+};
 inline constexpr Machine machines[] = {
 #define MACHINE(Name, Features, VectorBits, Registers, Masks) {Features, VectorBits, Registers, Masks},
 #include "loops/machine.def"

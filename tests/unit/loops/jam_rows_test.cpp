@@ -52,32 +52,31 @@ TEST(JamRows, ChainsOfTwoPointsRunTogether) {
   %2 = sub %m, %zero : i64
   %3 = max %2, %1 : i64
   %4 = idiv %3, %0 : i64
-  %5 = const 0 : i64
-  for points %5, %4 { (%6)
-    %7 = mul %6, %0 : i64
-    %8 = add %zero, %7 : i64
-    %9 = const 0 : i64
-    %10 = add %8, %9 : i64
-    %11 = const 1 : i64
-    %12 = add %8, %11 : i64
-    for points vector 16 unroll 4 %zero, %n { (%13)
-      %14, %15 = for %zero, %k, %z, %z : f32, f32 { (%16, %17, %18)
-        %a = load %x[%10*%k + %16*%one] : f32
-        %a$1 = load %x[%12*%k + %16*%one] : f32
-        %b = load %w[%16*%n + %13*%one] : f32
-        %u = fma %a, %b, %17 : f32
-        %u$1 = fma %a$1, %b, %18 : f32
+  for points %1, %4 { (%5)
+    %6 = mul %5, %0 : i64
+    %7 = add %zero, %6 : i64
+    %8 = const 0 : i64
+    %9 = add %7, %8 : i64
+    %10 = const 1 : i64
+    %11 = add %7, %10 : i64
+    for points vector 16 unroll 4 %zero, %n { (%12)
+      %13, %14 = for %zero, %k, %z, %z : f32, f32 { (%15, %16, %17)
+        %a = load %x[%9*%k + %15*%one] : f32
+        %a$1 = load %x[%11*%k + %15*%one] : f32
+        %b = load %w[%15*%n + %12*%one] : f32
+        %u = fma %a, %b, %16 : f32
+        %u$1 = fma %a$1, %b, %17 : f32
         yield %u, %u$1
       }
-      store %y[%10*%n + %13*%one] = %14
-      store %y[%12*%n + %13*%one] = %15
+      store %y[%9*%n + %12*%one] = %13
+      store %y[%11*%n + %12*%one] = %14
       yield
     }
     yield
   }
-  %19 = mul %4, %0 : i64
-  %20 = add %zero, %19 : i64
-  for points %20, %m { (%i)
+  %18 = mul %4, %0 : i64
+  %19 = add %zero, %18 : i64
+  for points %19, %m { (%i)
     for points vector 16 unroll 4 %zero, %n { (%j)
       %s = for %zero, %k, %z : f32 { (%l, %t)
         %a$2 = load %x[%i*%k + %l*%one] : f32

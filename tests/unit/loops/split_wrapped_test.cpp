@@ -66,28 +66,26 @@ TEST(SplitWrapped, APieceEndsWhereTheRemainderWraps) {
     %20 = max %9, %19 : i64
     %21 = const 9223372036854775807 : i64
     %22 = sub %21, %20 : i64
-    %23 = const 1 : i64
-    %24 = min %18, %22 : i64
-    %25 = max %24, %23 : i64
-    %26 = add %6, %25 : i64
-    %27 = cmp lt %26, %b : bool
-    %28 = cmp gt %26, %6 : bool
-    %29 = and %28, %27 : bool
-    %30 = select %29, %26, %b : i64
-    %31 = sub %16, %6 : i64
-    for points %6, %30 { (%i)
+    %23 = min %18, %22 : i64
+    %24 = max %23, %12 : i64
+    %25 = add %6, %24 : i64
+    %26 = cmp lt %25, %b : bool
+    %27 = cmp gt %25, %6 : bool
+    %28 = and %27, %26 : bool
+    %29 = select %28, %25, %b : i64
+    %30 = sub %16, %6 : i64
+    for points %6, %29 { (%i)
       %s = add %i, %c : i64
-      %r = add %31, %i : i64
+      %r = add %30, %i : i64
       %v = load %x[%r*%one] : f64
       store %y[%i*%one] = %v
       yield
     }
-    %32 = sub %30, %6 : i64
-    %33 = const 0 : i64
-    %34 = add %16, %32 : i64
-    %35 = cmp eq %34, %n : bool
-    %36 = select %35, %33, %34 : i64
-    yield %30, %36
+    %31 = sub %29, %6 : i64
+    %32 = add %16, %31 : i64
+    %33 = cmp eq %32, %n : bool
+    %34 = select %33, %19, %32 : i64
+    yield %29, %34
   }
   yield
 }
