@@ -195,20 +195,17 @@ FunctionId OrderedSum::foldFunction() const {
   Builder b(fn);
   RegionId body = b.begin({addressType, indexType});
   ValueId scratch = b.params(body)[0], held = b.params(body)[1];
-  ValueId one = b.integer(1), least = b.integer(few);
-
-  RegionId more = b.begin({indexType, indexType});
-  b.end({b.compare(CmpKind::Ge, b.params(more)[0], least)});
-  RegionId step = b.begin({indexType, indexType});
-  ValueId half = b.params(step)[0], there = b.params(step)[1];
-  b.loop(b.arith(OpKind::Min, half, b.arith(OpKind::Sub, there, half)), [&](ValueId i) {
-    ValueId other = b.arith(OpKind::Add, i, half);
-    ValueId low = b.load(scratch, {{i, one}}, laneAccess());
-    ValueId high = b.load(scratch, {{other, one}}, laneAccess());
-    b.store(scratch, {{i, one}}, laneAccess(), loops::combine(b, monoid_, low, high, kind_));
-  });
-  b.end({b.arith(OpKind::Shr, half, one), b.arith(OpKind::Min, there, half)});
-  b.stmt(StmtKind::While, {b.integer(int64_t(lanes_) / 2), held}, {indexType, indexType}, {}, {more, step});
+  ValueId one = b.integer(1);
+  for (int64_t half = int64_t(lanes_) / 2; half >= few; half /= 2) {
+    const ValueId distance = b.integer(half);
+    b.loop(b.arith(OpKind::Min, distance, b.arith(OpKind::Sub, held, distance)), [&](ValueId i) {
+      ValueId other = b.arith(OpKind::Add, i, distance);
+      ValueId low = b.load(scratch, {{i, one}}, laneAccess());
+      ValueId high = b.load(scratch, {{other, one}}, laneAccess());
+      b.store(scratch, {{i, one}}, laneAccess(), loops::combine(b, monoid_, low, high, kind_));
+    });
+    held = b.arith(OpKind::Min, held, distance);
+  }
   fn.body = b.end();
   fn.modes = {ModeKind::Borrow, ModeKind::Borrow};
   return found->second = made_->module->functions.add(std::move(fn));

@@ -20,8 +20,8 @@ namespace melix::runtime {
 namespace {
 
 constexpr int maxThreads = 256;
-constexpr int64_t inlineWork = 30'000; // nanoseconds
-constexpr int64_t defaultChunks = 64;
+constexpr int64_t leastChunk = 4'000; // nanoseconds
+constexpr int64_t mostChunks = 256;
 constexpr int spinsBeforeSleep = 20'000;
 
 /// What one thread knows of the first chunk it saw fail.
@@ -206,14 +206,13 @@ void freeWorker(Worker* worker) {
   free(worker);
 }
 
-int64_t runInline(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain) {
-  for (int64_t begin = 0; begin < extent; begin += grain) {
-    int64_t end = extent - begin < grain ? extent : begin + grain;
-    int64_t result = fn(task, context, begin, end);
-    if (result >= 0) return result;
-    if (extent - begin <= grain) break;
-  }
-  return -1;
+/// How many turns are in a chunk: a multiple of `grain`.
+int64_t turnsOfChunk(int64_t extent, int64_t grain, int64_t work) {
+  const int64_t grains = extent / grain + (extent % grain != 0);
+  int64_t chunks = work / leastChunk;
+  if (chunks > mostChunks) chunks = mostChunks;
+  if (chunks < 1) chunks = 1;
+  return chunks < grains ? grain * (grains / chunks + (grains % chunks != 0)) : grain;
 }
 
 /// The launch proper: returns the failure of the lowest chunk, `failed` being the task it failed on.
@@ -277,14 +276,14 @@ int32_t melix_thread_count(void) {
 int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain,
                        int64_t work) {
   if (extent <= 0) return -1;
-  const bool alone = work < inlineWork || task->isWorker || task->inChunk || melix_thread_count() == 1;
-  if (grain <= 0) grain = alone ? extent : (extent + defaultChunks - 1) / defaultChunks;
-  int64_t chunks = extent / grain + (extent % grain != 0);
-  if (alone || chunks == 1 || __atomic_exchange_n(&pool.inUse, 1, __ATOMIC_ACQUIRE))
-    return runInline(task, fn, context, extent, grain);
+  const int64_t turns = turnsOfChunk(extent, grain, work);
+  if (work < MELIX_INLINE_WORK || turns >= extent || task->isWorker || task->inChunk ||
+      melix_thread_count() == 1 || __atomic_exchange_n(&pool.inUse, 1, __ATOMIC_ACQUIRE))
+    return fn(task, context, 0, extent);
   if (pool.started < pool.threads - 1) startThreads();
   MelixTask* failed;
-  Failure failure = runOnPool(task, {task, fn, context, extent, grain, chunks}, failed);
+  Failure failure =
+      runOnPool(task, {task, fn, context, extent, turns, extent / turns + (extent % turns != 0)}, failed);
   int32_t status = failure.status;
   __atomic_store_n(&pool.inUse, 0, __ATOMIC_RELEASE);
   if (status == MELIX_OK) return failure.result;
