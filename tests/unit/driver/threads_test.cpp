@@ -2,6 +2,7 @@
 // prints what it prints with one thread, and panics with the same message, the one of the lowest index.
 #include "driver/compile.h"
 #include "driver/delays.h"
+#include "harness/launches.h"
 #include "jit/jit.h"
 
 #include <cstdlib>
@@ -65,21 +66,6 @@ print(hash([for i in 0..n: steps(i % 13)]), len(names), names[n - 1]))"},
     {"panic_within_rows", "print(hash([for i in 0..n: sum(for j in 0..i: x[j, i / 40])]))"},
 };
 
-/// A launch of every parallel loop goes to the pool.
-void makeLong(loops::Module& module) {
-  for (loops::Function& fn : module.functions)
-    for (uint32_t s = 0, count = static_cast<uint32_t>(fn.stmts.size()); s < count; ++s) {
-      if (fn.stmts[loops::StmtId(s)].kind != loops::StmtKind::Launch) continue;
-      const loops::StmtId constant =
-          fn.stmts.add({loops::StmtKind::Const, {}, {}, {}, {}, uint64_t(1'000'000'000)});
-      const loops::ValueId work = fn.values.add({loops::indexType, constant, fn.body});
-      fn.stmts[constant].results = {work};
-      std::vector<loops::StmtId>& body = fn.regions[fn.body].stmts;
-      body.insert(body.begin(), constant);
-      fn.stmts[loops::StmtId(s)].operands[1] = work;
-    }
-}
-
 void collect(void* context, int32_t, const uint8_t* data, int64_t length) {
   static_cast<std::string*>(context)->append(reinterpret_cast<const char*>(data),
                                              static_cast<size_t>(length));
@@ -113,7 +99,7 @@ protected:
       const codegen::Options options = codegenOptions(*session, code, codegen::TargetKind::Host);
       std::optional<loops::Module> module = loopsOf(*session, options);
       if (!module) return 1;
-      makeLong(*module);
+      harness::makeLaunchesLong(*module);
       out = codegen::compile(*module, options);
       return 0;
     });
