@@ -1,6 +1,6 @@
 // The pool: melix_parallel hands out chunks by a counter, so the caller never waits for a thread that still
-// sleeps. Idle workers spin for about a millisecond and then sleep on a futex. Threads start with the first
-// launch.
+// sleeps. Idle workers spin for about a millisecond, never on the core of the caller, and then sleep on a
+// futex. Threads start with the first launch.
 //
 // Protocol. The caller fills in the job and then stores its number in `open`. A worker that sees a new number
 // enters (adds 1 to `active`) and looks at `open` again; if it is not 0 the job is valid until the worker
@@ -56,9 +56,11 @@ struct Pool {
   alignas(64) Job job;
   uint32_t lastNumber;
   uint32_t stop;
-  uint32_t inUse;  ///< a launch is running; a second task's launch is inline
-  int32_t threads; ///< with the caller; 0: not yet decided
-  int32_t started; ///< worker threads that run
+  int32_t core;      ///< where the last launch was made
+  cpu_set_t allowed; ///< cores for threads
+  uint32_t inUse;    ///< a launch is running; a second task's launch is inline
+  int32_t threads;   ///< with the caller; 0: not yet decided
+  int32_t started;   ///< worker threads that run
   int32_t spins;
   Worker* workers[maxThreads];
 };
@@ -75,12 +77,21 @@ int64_t askedThreads() {
 }
 
 int32_t decideThreads() {
-  cpu_set_t set;
-  int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  int cpus = sched_getaffinity(0, sizeof pool.allowed, &pool.allowed) == 0 ? CPU_COUNT(&pool.allowed) : 1;
   int64_t asked = askedThreads();
   int64_t threads = asked > 0 ? asked : cpus;
   pool.spins = threads <= cpus ? spinsBeforeSleep : 100;
   return static_cast<int32_t>(threads > maxThreads ? maxThreads : threads);
+}
+
+/// Two threads on one core wait for each other while they spin: a worker that finds itself on the core of the
+/// last launch goes to another one, if there is any.
+void leaveCoreOfLaunch() {
+  const int core = __atomic_load_n(&pool.core, __ATOMIC_RELAXED);
+  if (core < 0 || sched_getcpu() != core) return;
+  cpu_set_t others = pool.allowed;
+  CPU_CLR(static_cast<unsigned>(core), &others);
+  if (CPU_COUNT(&others) > 0) sched_setaffinity(0, sizeof others, &others);
 }
 
 void noteFailure(Failure& failure, int64_t chunk, int64_t result, int32_t status) {
@@ -134,6 +145,7 @@ void work(Worker* self) {
     for (int spins = 0; __atomic_load_n(&pool.signal, __ATOMIC_ACQUIRE) == seen;) {
       if (spins++ < pool.spins) {
         __builtin_ia32_pause();
+        if (spins % 256 == 0) leaveCoreOfLaunch();
         continue;
       }
       __atomic_fetch_add(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
@@ -142,6 +154,7 @@ void work(Worker* self) {
     }
     seen = __atomic_load_n(&pool.signal, __ATOMIC_ACQUIRE);
     if (__atomic_load_n(&pool.stop, __ATOMIC_ACQUIRE)) return;
+    leaveCoreOfLaunch();
     __atomic_fetch_add(&pool.active, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&pool.open, __ATOMIC_SEQ_CST) != 0) {
       self->task.head.cancel = __atomic_load_n(&pool.job.caller->head.cancel, __ATOMIC_RELAXED);
@@ -219,6 +232,7 @@ int64_t turnsOfChunk(int64_t extent, int64_t grain, int64_t work) {
 Failure runOnPool(MelixTask* task, const Job& job, MelixTask*& failed) {
   pool.job = job;
   pool.firstFailed = INT64_MAX;
+  __atomic_store_n(&pool.core, sched_getcpu(), __ATOMIC_RELAXED);
   __atomic_store_n(&pool.nextChunk, 0, __ATOMIC_RELAXED);
   int32_t threaded = task->head.threaded;
   task->head.threaded = 1;
