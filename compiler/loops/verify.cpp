@@ -163,9 +163,6 @@ private:
         owned[v] -= 1;
     }
     if (s.kind == StmtKind::Panic) reachable_ = false;
-    if (s.kind == StmtKind::For && s.as<ForAttr>().mark == MarkKind::Parallel &&
-        !scope_.count(s.as<ForAttr>().work))
-      say(name(s.as<ForAttr>().work) + " is not in scope in parallel");
     const std::vector<ValueType> results = typesOf(fn_, s.results);
     bool isBranch = s.kind == StmtKind::If || s.kind == StmtKind::Switch;
     for (size_t k = 0; k < s.regions.size(); ++k) {
