@@ -3,16 +3,12 @@
 
 #include "codegen/debug_info.h"
 #include "codegen/lane_emitter.h"
+#include "melix/abi.h"
 
 namespace melix::codegen {
 
 using loops::ForAttr;
 using loops::StmtKind;
-
-namespace {
-/// Below this many nanoseconds a launch runs in place (melix_parallel would say the same).
-constexpr uint64_t inlineWork = 30'000;
-} // namespace
 
 /// Joins the ends of branches; results become phis.
 void FunctionEmitter::merge(const Stmt& s, llvm::BasicBlock* join,
@@ -157,7 +153,8 @@ FunctionEmitter::Values FunctionEmitter::resultsOf(const Stmt& s, Values args) {
 }
 
 void FunctionEmitter::emitLaunch(const Stmt& s) {
-  llvm::Function* chunk = m_.functionOf(s.as<loops::FunctionId>());
+  const loops::FunctionId callee = s.as<loops::FunctionId>();
+  llvm::Function* chunk = m_.functionOf(callee);
   llvm::Value *extent = value(s.operands[0]), *work = value(s.operands[1]);
   size_t captures = s.operands.size() - 2;
   llvm::Value* record = slot(8 * std::max<size_t>(captures, 1));
@@ -166,13 +163,14 @@ void FunctionEmitter::emitLaunch(const Stmt& s) {
   // The frame of the chunk shows the place; this one would show the same function again.
   b_.SetCurrentDebugLocation(m_.debug->nowhere());
   llvm::BasicBlock *here = block("here"), *pool = block("pool"), *done = block("launched");
-  b_.CreateCondBr(b_.CreateICmpULT(work, b_.getInt64(inlineWork)), here, pool);
+  // As melix_parallel would say.
+  b_.CreateCondBr(b_.CreateICmpULT(work, b_.getInt64(MELIX_INLINE_WORK)), here, pool);
   b_.SetInsertPoint(here);
   call(chunk, {task_, record, b_.getInt64(0), extent});
   b_.CreateBr(done);
   b_.SetInsertPoint(pool);
   call(runtime("melix_parallel", m_.i64(), {m_.ptr(), m_.ptr(), m_.ptr(), m_.i64(), m_.i64(), m_.i64()}),
-       {task_, chunk, record, extent, b_.getInt64(0), work});
+       {task_, chunk, record, extent, b_.getInt64(m_.unit.module.functions[callee].step), work});
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
 }

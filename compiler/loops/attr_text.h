@@ -90,7 +90,7 @@ void attrSwitch(auto& io, auto& s) {
 }
 void attrFor(auto& io, auto& s) {
   auto& a = io.template attr<ForAttr>(s);
-  io.mark(a);
+  io.mark(a.mark);
   io.flag("polls", a.polls);
   io.implied("strip", a.strip, [] { return 0U; });
   io.implied("vector", a.lanes, [] { return 0U; });
@@ -114,6 +114,7 @@ void function(auto& io, auto& fn) {
   io.flag("silent", fn.silent);
   io.flag("exported", fn.exported);
   io.flag("inlined", fn.inlined);
+  io.implied("step", fn.step, [] { return 1U; });
   // The name of a key is what stands before its number: `energy` of `energy#0`.
   io.implied("named", fn.name, [&fn] { return fn.key.substr(0, fn.key.find('#')); });
   io.source(fn.source);

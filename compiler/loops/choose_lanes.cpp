@@ -1,17 +1,16 @@
 #include "loops/choose_lanes.h"
 
 #include "loops/build.h"
+#include "loops/costs.h"
 #include "loops/jam_rows.h"
 #include "loops/lanes.h"
+#include "loops/neighbours.h"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <unordered_map>
 
 namespace melix::loops {
-
-using core::OpKind;
 
 namespace {
 
@@ -29,9 +28,7 @@ struct Body {
 class BodyReader {
 public:
   BodyReader(const Module& module, const Function& fn, const Variance& variance, ValueId index = {})
-      : module_(module), fn_(fn), variance_(variance) {
-    if (index.valid()) steps_[index] = 1;
-  }
+      : module_(module), fn_(fn), variance_(variance), neighbours_(fn, variance, index) {}
 
   Body body;
 
@@ -45,11 +42,12 @@ private:
     switch (s.kind) {
     case StmtKind::Scalar: return scalar(s);
     case StmtKind::Load:
-      if (!variance_.isUniform(s.results[0])) (isContiguous(s) ? body.loads : body.gathers) += often_;
+      if (!variance_.isUniform(s.results[0]))
+        (neighbours_.areSideBySide(s) ? body.loads : body.gathers) += often_;
       return;
     case StmtKind::Store:
       widest(fn_.typeOf(s.operands.back()));
-      (isContiguous(s) ? body.stores : body.scatters) += often_;
+      (neighbours_.areSideBySide(s) ? body.stores : body.scatters) += often_;
       return;
     case StmtKind::Call: return call(s);
     case StmtKind::For:
@@ -78,19 +76,17 @@ private:
   }
   void scalar(const Stmt& s) {
     const auto& attr = s.as<ScalarAttr>();
-    if (variance_.of(s.results[0]) == VarianceKind::Affine) note(s, attr);
+    neighbours_.note(s);
     if (variance_.of(s.results[0]) != VarianceKind::Varying) return;
     widest(scalarType(attr.from));
-    const bool isSlow = attr.op == OpKind::Div || attr.op == OpKind::Sqrt;
-    body.ops += often_ * (isSlow ? 6 : 1);
+    body.ops += often_ * opsOf(attr);
   }
   void loop(const Stmt& s) {
     const auto varying = std::ranges::count_if(s.results, [&](ValueId v) { return !variance_.isUniform(v); });
     body.carried = std::max(body.carried, static_cast<uint32_t>(varying));
-    constexpr uint64_t unknown = 16;
     const std::optional<uint64_t> turns = s.kind == StmtKind::For ? turnsOf(fn_, s) : std::nullopt;
     const double before = often_;
-    often_ *= static_cast<double>(std::min(turns.value_or(unknown), unknown));
+    often_ *= static_cast<double>(std::min(turns.value_or(unknownTurns), unknownTurns));
     for (RegionId r : s.regions) region(r);
     often_ = before;
   }
@@ -113,43 +109,10 @@ private:
     body.moves += often_ * reader.body.moves;
   }
 
-  /// How far an affine value goes from lane to lane, where that is known.
-  void note(const Stmt& s, const ScalarAttr& attr) {
-    auto step = [&](size_t k) -> std::optional<int64_t> {
-      if (k >= s.operands.size()) return std::nullopt;
-      if (variance_.isUniform(s.operands[k])) return 0;
-      auto found = steps_.find(s.operands[k]);
-      return found == steps_.end() ? std::nullopt : std::optional(found->second);
-    };
-    const std::optional<int64_t> a = step(0), b = step(1);
-    if (!a || !b) return;
-    switch (attr.op) {
-    case OpKind::Add: steps_[s.results[0]] = *a + *b; return;
-    case OpKind::Sub: steps_[s.results[0]] = *a - *b; return;
-    case OpKind::And: steps_[s.results[0]] = *a; return; // the place in a strip
-    default: return;
-    }
-  }
-  /// Whether lanes read or store neighbours.
-  bool isContiguous(const Stmt& s) const {
-    const auto& access = s.as<Access>();
-    const size_t end = s.operands.size() - (s.kind == StmtKind::Store ? 1 : 0);
-    if (!variance_.isUniform(s.operands[0])) return false;
-    int64_t step = 0;
-    for (size_t k = 1; k + 1 < end; k += 2) {
-      if (variance_.isUniform(s.operands[k]) && variance_.isUniform(s.operands[k + 1])) continue;
-      auto found = steps_.find(s.operands[k]);
-      const uint64_t* stride = asConstant(fn_, s.operands[k + 1]);
-      if (found == steps_.end() || !stride) return false;
-      step += found->second * static_cast<int64_t>(*stride);
-    }
-    return step * access.elemBytes * 8 == std::max(8U, types::scalarBits(access.elem.scalar));
-  }
-
   const Module& module_;
   const Function& fn_;
   const Variance& variance_;
-  std::unordered_map<ValueId, int64_t> steps_;
+  Neighbours neighbours_;
   double often_ = 1;
 };
 
@@ -241,10 +204,22 @@ private:
   const Machine& machine_;
 };
 
+/// How many turns of the loops over a chunk are done together: all are powers of two.
+uint32_t stepOf(const Function& fn) {
+  uint32_t step = 1;
+  for (StmtId id : fn.regions[fn.body].stmts)
+    if (const Stmt& s = fn.stmts[id]; s.kind == StmtKind::For) {
+      const auto& attr = s.as<ForAttr>();
+      step = std::max({step, attr.lanes * attr.unroll, attr.rows});
+    }
+  return step;
+}
+
 } // namespace
 
 void chooseLanes(const Module& module, Function& function, const Machine& machine) {
   Chooser(module, function, machine).region(function.body);
+  if (function.kind != FunctionKind::Orchestration) function.step = stepOf(function);
 }
 
 } // namespace melix::loops

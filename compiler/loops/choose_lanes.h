@@ -7,8 +7,8 @@
 // Of loops around each other it is the innermost that can be widened (lanes.h), unless it has but few turns.
 // There are as many lanes as a vector register holds of the widest values, and the less a turn holds, the
 // more registers at once: what is done in a turn has to fit, and what inner loops carry stays there. Where a
-// loop around it gains by that, some of its points are done together (jam_rows.h). Requires: counts inserted.
-// Keeps: bits, every effect in its order.
+// loop around it gains by that, some of its points are done together (jam_rows.h). A kernel is told how many
+// turns of its own are (`step`). Requires: counts inserted. Keeps: bits, every effect in its order.
 
 #include "loops/ir.h"
 #include "loops/machine.h"

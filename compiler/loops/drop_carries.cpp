@@ -24,8 +24,6 @@ public:
     for (StmtId id : fn_.regions[r].stmts) {
       Stmt& s = fn_.stmts[id];
       for (ValueId& v : s.operands) v = standsFor(v);
-      if (s.kind == StmtKind::For && s.as<ForAttr>().work.valid())
-        s.as<ForAttr>().work = standsFor(s.as<ForAttr>().work);
       for (RegionId inner : s.regions) rename(inner);
     }
   }

@@ -133,7 +133,6 @@ struct ForAttr {
   uint32_t lanes = 0;  ///< so many turns side by side, as a vector register holds; 0: one after another
   uint32_t unroll = 0; ///< so many times the lanes at once; of a loop in lanes
   uint32_t rows = 0;   ///< so many turns together, inside of the loops in it; 0: one after another
-  ValueId work; ///< of a parallel loop: an estimate of the whole in nanoseconds; an operand of the launch
 };
 
 using Attr =
@@ -186,6 +185,7 @@ struct Function {
   bool silent = false;   ///< one that may not, but all that is seen of it are its results and a panic
   bool exported = false; ///< visible outside the object: the entry
   bool inlined = false;  ///< a body of an elementary function: merged into its callers
+  uint32_t step = 1;     ///< of a chunk or kernel: so many turns are done together where there are as many
 
   Store<ValueId, Value> values;
   Store<StmtId, Stmt> stmts;

@@ -3,6 +3,7 @@
 #include "loops/checks_before.h"
 #include "loops/choose_lanes.h"
 #include "loops/drop_carries.h"
+#include "loops/estimate_work.h"
 #include "loops/frame_arrays.h"
 #include "loops/hoist_quotients.h"
 #include "loops/hoist_rows.h"
@@ -136,6 +137,7 @@ constexpr Pass passes[] = {
     {"choose_lanes", chooseAllLanes, true, schedules},
     {"jam_rows", each<jamRows>, true, schedules},
     {"hoist_rows", each<hoistRows>, true},
+    {"estimate_work", whole<estimateWork>, true, onPool},
 };
 
 std::string findBug(const Module& module, bool counted, const char* pass) {

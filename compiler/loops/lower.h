@@ -309,8 +309,6 @@ private:
   std::vector<ValueId> filterDims(TypeId type, ValueId first);
   void finishFilter(const core::Op& op, const NestResultState& r, ValueId count, ValueId counts = {},
                     ValueId blocks = {});
-  ValueId workOf(const core::Op& op, const std::vector<ValueId>& extents);
-  ValueId workOf(core::RegionId region);
   std::vector<ValueId> initState(const core::Op& op, NestResultState& r);
   std::vector<ValueId> updateState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
                                    std::vector<ValueId> state);

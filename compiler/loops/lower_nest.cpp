@@ -313,10 +313,8 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
   } else {
     ForAttr attr;
     if (sweep.hasPoints(level)) attr.mark = MarkKind::Points;
-    if (level == 0 && carried.empty() && nestDepth_ == 0 && (!sweep.withAccs || addsApart(op))) {
+    if (level == 0 && carried.empty() && nestDepth_ == 0 && (!sweep.withAccs || addsApart(op)))
       attr.mark = MarkKind::Parallel;
-      attr.work = workOf(op, sweep.extents);
-    }
     uint32_t axis = sweep.order[level];
     carried = b_.carryLoop(
         b_.integer(0), turnsAt(sweep, level), std::move(carried),

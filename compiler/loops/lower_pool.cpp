@@ -117,7 +117,6 @@ void Lower::runBlocks(const core::Op& op, Sweep& sweep, const Blocks& blocks, Va
                       const std::vector<Place>& left) {
   ForAttr attr;
   attr.mark = MarkKind::Parallel;
-  attr.work = workOf(op, sweep.extents);
   RegionId region = b_.begin({indexType});
   ValueId at = b_.params(region)[0];
   const Span span = spanOf(blocks, b_.arith(OpKind::Add, first, at));

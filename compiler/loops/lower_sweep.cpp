@@ -114,39 +114,4 @@ void Lower::finishFilter(const core::Op& op, const NestResultState& r, ValueId c
   define(op.results[r.part.results.first], {data});
 }
 
-// --- estimates
-// --------------------------------------------------------------------------------------------------------
-
-/// Nanoseconds of one run of a region, roughly; sizes not known outside count 16.
-ValueId Lower::workOf(core::RegionId region) {
-  int64_t fixed = 0;
-  ValueId more;
-  auto add = [&](ValueId v) { more = more ? b_.arith(OpKind::Add, more, v) : v; };
-  for (core::OpId id : in_.regions[region].ops) {
-    const core::Op& op = in_.ops[id];
-    switch (op.kind) {
-    case OpKind::Math: fixed += 10; break;
-    case OpKind::Call: fixed += 1000; break;
-    case OpKind::Nest: {
-      ValueId extent = b_.integer(1);
-      for (types::DimId d : op.dims)
-        extent = b_.arith(OpKind::Mul, extent, dimInScope(d) ? dim(d) : b_.integer(16));
-      add(b_.arith(OpKind::Mul, extent, workOf(op.regions[0])));
-      break;
-    }
-    case OpKind::For:
-    case OpKind::While: add(b_.arith(OpKind::Mul, b_.integer(16), workOf(op.regions.back()))); break;
-    default:
-      fixed += 1;
-      for (core::RegionId r : op.regions) add(workOf(r));
-    }
-  }
-  ValueId base = b_.integer(fixed);
-  return more ? b_.arith(OpKind::Add, base, more) : base;
-}
-
-ValueId Lower::workOf(const core::Op& op, const std::vector<ValueId>& extents) {
-  return b_.arith(OpKind::Mul, b_.product(extents), workOf(op.regions[0]));
-}
-
 } // namespace melix::loops

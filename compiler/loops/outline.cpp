@@ -204,11 +204,11 @@ void outlineKernels(Module& module, FunctionId function) {
     outliner.run(fn.stmts[id]);
     made.modes.assign(made.params().size(), ModeKind::Borrow);
     made.kind = isClosed(module, made, made.body) ? FunctionKind::Kernel : FunctionKind::Chunk;
-    ValueId extent = fn.stmts[id].operands[1], work = fn.stmts[id].as<ForAttr>().work;
+    ValueId extent = fn.stmts[id].operands[1];
     FunctionId callee = module.functions.add(std::move(made));
     Stmt& launch = module.functions[function].stmts[id];
     launch.kind = StmtKind::Launch;
-    launch.operands = {extent, work};
+    launch.operands = {extent, extent};
     launch.operands.insert(launch.operands.end(), outliner.captures.begin(), outliner.captures.end());
     launch.regions.clear();
     launch.attr = callee;

@@ -4,8 +4,9 @@
 namespace melix::loops {
 
 /// Makes a function of its own of each parallel loop, and a launch of it.
-/// before:  for 0..n parallel(w) { i … }     after:  launch f.chunk0 n, w, captures…
-/// A body of closed statements becomes a kernel, any other a chunk function. Requires: counts inserted.
+/// before:  for parallel 0, n { i … }     after:  launch f.loop0 n, n, captures…
+/// A body of closed statements becomes a kernel, any other a chunk function. The work is a nanosecond a turn,
+/// until somebody knows better (estimate_work.h). Requires: counts inserted.
 void outlineKernels(Module& module, FunctionId function);
 
 /// Whether every statement may stand in a kernel.

@@ -91,13 +91,9 @@ public:
     expect("[");
     list("]", [&] { regionOf.push_back(count()); });
   }
-  void mark(ForAttr& a) {
-    for (MarkKind mark : {MarkKind::Points, MarkKind::Parallel})
-      if (a.mark == MarkKind::Serial && accept(markText(mark))) a.mark = mark;
-    if (a.mark != MarkKind::Parallel) return;
-    expect("(");
-    a.work = value();
-    expect(")");
+  void mark(MarkKind& mark) {
+    for (MarkKind kind : {MarkKind::Points, MarkKind::Parallel})
+      if (mark == MarkKind::Serial && accept(markText(kind))) mark = kind;
   }
   void source(core::FunctionId& f) {
     if (!accept("of")) return;

@@ -87,9 +87,8 @@ public:
     for (size_t k = 0; k < regionOf.size(); ++k) out_ += (k ? ", " : "") + std::to_string(regionOf[k]);
     out_ += "]";
   }
-  void mark(const ForAttr& a) {
-    if (a.mark != MarkKind::Serial) word(markText(a.mark));
-    if (a.mark == MarkKind::Parallel) out_ += "(" + names_[a.work] + ")";
+  void mark(MarkKind mark) {
+    if (mark != MarkKind::Serial) word(markText(mark));
   }
   void source(core::FunctionId f) {
     if (f.valid()) out_ += " of " + types_.function(f);

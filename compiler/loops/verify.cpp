@@ -182,8 +182,6 @@ private:
   /// Whether turns can run as the loop says.
   void schedule(const Stmt& loop) {
     const auto& attr = loop.as<ForAttr>();
-    if (attr.mark == MarkKind::Parallel && !scope_.count(attr.work))
-      say(name(attr.work) + " is not in scope in parallel");
     if (attr.lanes > 0 && !canWiden(module_, fn_, loop))
       say("a loop in lanes of turns that cannot run side by side");
     const uint64_t together = std::max<uint64_t>(uint64_t{attr.lanes} * attr.unroll, attr.rows);

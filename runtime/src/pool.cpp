@@ -1,6 +1,6 @@
 // The pool: melix_parallel hands out chunks by a counter, so the caller never waits for a thread that still
-// sleeps. Idle workers spin for about a millisecond and then sleep on a futex. Threads start with the first
-// launch.
+// sleeps. Idle workers spin for about a millisecond, never on the core of the caller, and then sleep on a
+// futex. Threads start with the first launch.
 //
 // Protocol. The caller fills in the job and then stores its number in `open`. A worker that sees a new number
 // enters (adds 1 to `active`) and looks at `open` again; if it is not 0 the job is valid until the worker
@@ -20,8 +20,8 @@ namespace melix::runtime {
 namespace {
 
 constexpr int maxThreads = 256;
-constexpr int64_t inlineWork = 30'000; // nanoseconds
-constexpr int64_t defaultChunks = 64;
+constexpr int64_t leastChunk = 4'000; // nanoseconds
+constexpr int64_t mostChunks = 256;
 constexpr int spinsBeforeSleep = 20'000;
 
 /// What one thread knows of the first chunk it saw fail.
@@ -56,9 +56,11 @@ struct Pool {
   alignas(64) Job job;
   uint32_t lastNumber;
   uint32_t stop;
-  uint32_t inUse;  ///< a launch is running; a second task's launch is inline
-  int32_t threads; ///< with the caller; 0: not yet decided
-  int32_t started; ///< worker threads that run
+  int32_t core;      ///< where the last launch was made
+  cpu_set_t allowed; ///< cores for threads
+  uint32_t inUse;    ///< a launch is running; a second task's launch is inline
+  int32_t threads;   ///< with the caller; 0: not yet decided
+  int32_t started;   ///< worker threads that run
   int32_t spins;
   Worker* workers[maxThreads];
 };
@@ -75,12 +77,21 @@ int64_t askedThreads() {
 }
 
 int32_t decideThreads() {
-  cpu_set_t set;
-  int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  int cpus = sched_getaffinity(0, sizeof pool.allowed, &pool.allowed) == 0 ? CPU_COUNT(&pool.allowed) : 1;
   int64_t asked = askedThreads();
   int64_t threads = asked > 0 ? asked : cpus;
   pool.spins = threads <= cpus ? spinsBeforeSleep : 100;
   return static_cast<int32_t>(threads > maxThreads ? maxThreads : threads);
+}
+
+/// Two threads on one core wait for each other while they spin: a worker that finds itself on the core of the
+/// last launch goes to another one, if there is any.
+void leaveCoreOfLaunch() {
+  const int core = __atomic_load_n(&pool.core, __ATOMIC_RELAXED);
+  if (core < 0 || sched_getcpu() != core) return;
+  cpu_set_t others = pool.allowed;
+  CPU_CLR(static_cast<unsigned>(core), &others);
+  if (CPU_COUNT(&others) > 0) sched_setaffinity(0, sizeof others, &others);
 }
 
 void noteFailure(Failure& failure, int64_t chunk, int64_t result, int32_t status) {
@@ -134,6 +145,7 @@ void work(Worker* self) {
     for (int spins = 0; __atomic_load_n(&pool.signal, __ATOMIC_ACQUIRE) == seen;) {
       if (spins++ < pool.spins) {
         __builtin_ia32_pause();
+        if (spins % 256 == 0) leaveCoreOfLaunch();
         continue;
       }
       __atomic_fetch_add(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
@@ -142,6 +154,7 @@ void work(Worker* self) {
     }
     seen = __atomic_load_n(&pool.signal, __ATOMIC_ACQUIRE);
     if (__atomic_load_n(&pool.stop, __ATOMIC_ACQUIRE)) return;
+    leaveCoreOfLaunch();
     __atomic_fetch_add(&pool.active, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&pool.open, __ATOMIC_SEQ_CST) != 0) {
       self->task.head.cancel = __atomic_load_n(&pool.job.caller->head.cancel, __ATOMIC_RELAXED);
@@ -206,20 +219,20 @@ void freeWorker(Worker* worker) {
   free(worker);
 }
 
-int64_t runInline(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain) {
-  for (int64_t begin = 0; begin < extent; begin += grain) {
-    int64_t end = extent - begin < grain ? extent : begin + grain;
-    int64_t result = fn(task, context, begin, end);
-    if (result >= 0) return result;
-    if (extent - begin <= grain) break;
-  }
-  return -1;
+/// How many turns are in a chunk: a multiple of `grain`.
+int64_t turnsOfChunk(int64_t extent, int64_t grain, int64_t work) {
+  const int64_t grains = extent / grain + (extent % grain != 0);
+  int64_t chunks = work / leastChunk;
+  if (chunks > mostChunks) chunks = mostChunks;
+  if (chunks < 1) chunks = 1;
+  return chunks < grains ? grain * (grains / chunks + (grains % chunks != 0)) : grain;
 }
 
 /// The launch proper: returns the failure of the lowest chunk, `failed` being the task it failed on.
 Failure runOnPool(MelixTask* task, const Job& job, MelixTask*& failed) {
   pool.job = job;
   pool.firstFailed = INT64_MAX;
+  __atomic_store_n(&pool.core, sched_getcpu(), __ATOMIC_RELAXED);
   __atomic_store_n(&pool.nextChunk, 0, __ATOMIC_RELAXED);
   int32_t threaded = task->head.threaded;
   task->head.threaded = 1;
@@ -277,14 +290,14 @@ int32_t melix_thread_count(void) {
 int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain,
                        int64_t work) {
   if (extent <= 0) return -1;
-  const bool alone = work < inlineWork || task->isWorker || task->inChunk || melix_thread_count() == 1;
-  if (grain <= 0) grain = alone ? extent : (extent + defaultChunks - 1) / defaultChunks;
-  int64_t chunks = extent / grain + (extent % grain != 0);
-  if (alone || chunks == 1 || __atomic_exchange_n(&pool.inUse, 1, __ATOMIC_ACQUIRE))
-    return runInline(task, fn, context, extent, grain);
+  const int64_t turns = turnsOfChunk(extent, grain, work);
+  if (work < MELIX_INLINE_WORK || turns >= extent || task->isWorker || task->inChunk ||
+      melix_thread_count() == 1 || __atomic_exchange_n(&pool.inUse, 1, __ATOMIC_ACQUIRE))
+    return fn(task, context, 0, extent);
   if (pool.started < pool.threads - 1) startThreads();
   MelixTask* failed;
-  Failure failure = runOnPool(task, {task, fn, context, extent, grain, chunks}, failed);
+  Failure failure =
+      runOnPool(task, {task, fn, context, extent, turns, extent / turns + (extent % turns != 0)}, failed);
   int32_t status = failure.status;
   __atomic_store_n(&pool.inUse, 0, __ATOMIC_RELEASE);
   if (status == MELIX_OK) return failure.result;

@@ -58,6 +58,25 @@ compare_times() {
   done
 }
 
+# compare_threads: the subject with one thread and with all, in turn, the median of 21 runs of each
+compare_threads() {
+  local runs run turn count first=(env) threads=(1 "$(nproc)")
+  if nice -n -15 true 2> /dev/null; then first=(nice -n -15); fi
+  build_subject
+  printf '\n%s: %s\n' "$subject" "$subject_what"
+  IFS=';' read -r -a runs <<< "$(sizes_wanted)"
+  for run in "${runs[@]}"; do
+    read -r -a sizes <<< "$run"
+    for turn in {1..21}; do
+      threads=("${threads[1]}" "${threads[0]}") # neither is always the first
+      for count in "${threads[@]}"; do
+        BENCH_SECONDS=0.006 MELIX_THREADS=$count "${first[@]}" "$work/$subject" "${sizes[@]}" | sed "s/^/$count /"
+      done
+    done > "$work/melix"
+    awk -v size="${sizes[*]}" -v threads="$(nproc)" -v most=0.03 -f tests/bench/threads.awk "$work/melix" || failed=1
+  done
+}
+
 # compare_allocations: blocks of memory a call
 compare_allocations() {
   local runs run name blocks

@@ -5,6 +5,7 @@
 #include "driver/embedded.h"
 #include "driver/interpret.h"
 #include "fuzz/programs/child.h"
+#include "harness/launches.h"
 #include "jit/jit.h"
 #include "loops/loops.h"
 #include "session/session.h"
@@ -123,6 +124,7 @@ private:
     loops::Result lowered = loops::fromCore(session_.module(), loopOptions);
     problem_ = lowered.error ? "not compiled: " + lowered.error->what : lowered.bug;
     if (!problem_.empty()) return;
+    harness::makeLaunchesLong(lowered.module);
     codegen::Compiled compiled = codegen::compile(lowered.module, options);
     problem_ = compiled.error;
     if (!problem_.empty()) return;

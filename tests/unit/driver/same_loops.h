@@ -31,7 +31,7 @@ private:
     };
     return a.name == b.name && a.key == b.key && a.kind == b.kind && a.source == b.source &&
            modes(a) == modes(b) && a.results == b.results && a.closed == b.closed &&
-           a.exported == b.exported && a.inlined == b.inlined && same(a.body, b.body);
+           a.exported == b.exported && a.inlined == b.inlined && a.step == b.step && same(a.body, b.body);
   }
   bool same(RegionId a, RegionId b) {
     const Region &r = f_->regions[a], &s = g_->regions[b];
@@ -71,7 +71,8 @@ private:
   bool same(const Message& a, const Message& b) const { return a.text == b.text; }
   bool same(const SwitchAttr& a, const SwitchAttr& b) const { return a.regionOf == b.regionOf; }
   bool same(const ForAttr& a, const ForAttr& b) const {
-    return a.mark == b.mark && a.polls == b.polls && same(a.work, b.work);
+    return a.mark == b.mark && a.polls == b.polls && a.lanes == b.lanes && a.unroll == b.unroll &&
+           a.rows == b.rows;
   }
   template <class Plain>
   bool same(const Plain& a, const Plain& b) const {

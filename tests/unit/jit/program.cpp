@@ -2,6 +2,7 @@
 
 #include "core/parse.h"
 #include "core/verify.h"
+#include "harness/launches.h"
 #include "loops/print.h"
 #include "loops/verify.h"
 
@@ -58,6 +59,7 @@ Outcome Program::run(const codegen::Options& options) {
     outcome.error += loops::print(lowered.module);
     return outcome;
   }
+  harness::makeLaunchesLong(lowered.module);
   return jit::run(lowered.module, options);
 }
 

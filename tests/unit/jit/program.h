@@ -37,7 +37,7 @@ struct Program {
   core::Module core{types};
   std::string error;
 
-  /// Runs `main`, which gives an i64.
+  /// Runs `main`, which gives an i64; every launch on the pool.
   Outcome run(const codegen::Options& options = {});
 };
 

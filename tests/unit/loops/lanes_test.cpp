@@ -69,7 +69,7 @@ TEST(CanWiden, PointsOfANest) {
   EXPECT_TRUE(widens(body));
   EXPECT_TRUE(widens(body, "points polls"));
   EXPECT_FALSE(widens(body, ""));
-  EXPECT_FALSE(widens(body, "parallel(%n)"));
+  EXPECT_FALSE(widens(body, "parallel"));
 }
 
 TEST(CanWiden, EachPointStoresAtAPlaceOfItsOwn) {
@@ -95,7 +95,7 @@ TEST(CanWiden, BranchesAndLoopsInside) {
   EXPECT_TRUE(widens("    %r = for %one, %n" + sum));
   EXPECT_TRUE(widens("    %r = for points %one, %i" + sum));
   EXPECT_FALSE(widens("    %r = for %i, %n" + sum)) << "lanes begin at different turns";
-  EXPECT_FALSE(widens("    for parallel(%n) %one, %n { (%j)\n      yield\n    }\n"));
+  EXPECT_FALSE(widens("    for parallel %one, %n { (%j)\n      yield\n    }\n"));
 }
 
 TEST(CanWiden, NoMemoryThatAllLanesWouldShare) {

@@ -45,7 +45,7 @@ fn @main#0(%n: i64, own %x: data, dest %to: address) -> data, i64 exported of ma
   } {
     yield %n
   }
-  for parallel(%i$1) %0, %n {
+  for parallel %0, %n {
     (%k)
     yield
   }
@@ -70,7 +70,7 @@ fn @other() closed inlined named "a name" {
   yield
 }
 
-kernel @"bwd 01 of f (f64)"(%first: i64, %last: i64) {
+kernel @"bwd 01 of f (f64)"(%first: i64, %last: i64) step 64 {
   yield
 }
 )text";
@@ -83,10 +83,10 @@ TEST(LoopsText, EveryAttributeReadsBack) {
   for (std::string_view part :
        {"%5 = text \"a \\\"b\\\"\\n\\x01\" : data", "%2 = const 0x7ff8000000000001 : f64",
         "%w = load %x[%n*%0] by 24 take : data", "store %x[%n*%0] at -8 = %v", "store %7 by 8 lend = %3",
-        "%8 = frame f64 bytes 72 : data", "alloc_node T bytes 24", "for parallel(%i$1) %0, %n",
+        "%8 = frame f64 bytes 72 : data", "alloc_node T bytes 24", "for parallel %0, %n",
         "%18, %19 = for polls %0, %n, %9, %0 : data, i64", "[0, 1, 0] %n", "dest %to: address",
         "-> data, i64 exported of main entry {", "closed inlined named \"a name\" {",
-        "kernel @\"bwd 01 of f (f64)\"("})
+        "kernel @\"bwd 01 of f (f64)\"(", ") step 64 {"})
     EXPECT_NE(printed.find(part), std::string::npos) << part << "\n" << printed;
 }
 

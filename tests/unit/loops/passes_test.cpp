@@ -203,12 +203,11 @@ TEST(OutlineKernels, ClosedBodiesBecomeKernelsAndOthersChunks) {
   EXPECT_EQ(textAfter(R"(fn @f(%n: i64, %x: data, %l: data) {
   %zero = const 0 : i64
   %one = const 1 : i64
-  %work = mul %n, %n : i64
-  for parallel(%work) %zero, %n { (%i)
+  for parallel %zero, %n { (%i)
     store %x[%i*%one] = %i
     yield
   }
-  for parallel(%work) %zero, %n { (%j)
+  for parallel %zero, %n { (%j)
     retain %l
     drop %l
     yield
@@ -220,9 +219,8 @@ TEST(OutlineKernels, ClosedBodiesBecomeKernelsAndOthersChunks) {
             R"(fn @f(%n: i64, %x: data, %l: data) {
   %zero = const 0 : i64
   %one = const 1 : i64
-  %work = mul %n, %n : i64
-  launch @f.loop0 %n, %work, %x
-  launch @f.loop1 %n, %work, %l
+  launch @f.loop0 %n, %n, %x
+  launch @f.loop1 %n, %n, %l
   yield
 }
 

@@ -1,10 +1,10 @@
 // melix_parallel: chunks by size alone, the first failing chunk wins, whatever the number of threads.
 #include "runtime_fixture.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <unistd.h>
 
@@ -23,38 +23,52 @@ protected:
     melix_pool_stop();
     unsetenv("MELIX_THREADS");
   }
+  static int64_t call(MelixTask* t, void* f, int64_t begin, int64_t end) {
+    return (*static_cast<std::function<int64_t(MelixTask*, int64_t, int64_t)>*>(f))(t, begin, end);
+  }
   int64_t parallel(int64_t extent, int64_t grain, std::function<int64_t(MelixTask*, int64_t, int64_t)> body,
                    int64_t work = muchWork) {
-    return melix_parallel(
-        task,
-        [](MelixTask* t, void* f, int64_t begin, int64_t end) {
-          return (*static_cast<std::function<int64_t(MelixTask*, int64_t, int64_t)>*>(f))(t, begin, end);
-        },
-        &body, extent, grain, work);
+    // Every chunk in pieces of `grain`.
+    std::function<int64_t(MelixTask*, int64_t, int64_t)> pieces = [&](MelixTask* t, int64_t begin,
+                                                                      int64_t end) {
+      for (int64_t b = begin; b < end; b += grain)
+        if (int64_t failed = body(t, b, std::min(b + grain, end)); failed >= 0) return failed;
+      return int64_t(-1);
+    };
+    return melix_parallel(task, call, &pieces, extent, grain, work);
   }
 };
 
-TEST_P(Pool, every_element_is_done_once_in_chunks_by_size) {
-  for (int64_t extent : {1, 2, 63, 64, 65, 1000, 12345}) {
-    std::vector<std::atomic<int>> done(static_cast<size_t>(extent));
+/// The chunks that a launch runs, from the first turn to the last.
+using Chunks = std::vector<std::pair<int64_t, int64_t>>;
+Chunks chunksOf(MelixTask* task, int64_t extent, int64_t grain, int64_t work) {
+  struct Seen {
     std::mutex lock;
-    std::set<std::pair<int64_t, int64_t>> chunks;
-    EXPECT_EQ(parallel(extent, 0,
-                       [&](MelixTask*, int64_t begin, int64_t end) {
-                         for (int64_t i = begin; i < end; i++) done[static_cast<size_t>(i)]++;
-                         std::lock_guard guard(lock);
-                         chunks.insert({begin, end});
-                         return int64_t(-1);
-                       }),
-              -1);
-    for (auto& d : done) ASSERT_EQ(d, 1);
-    std::set<std::pair<int64_t, int64_t>> expected;
-    const bool alone = std::string_view(GetParam()) == "1"; // then all of it is one
-    int64_t grain = alone ? extent : (extent + 63) / 64;
-    for (int64_t b = 0; b < extent; b += grain) expected.insert({b, std::min(b + grain, extent)});
-    EXPECT_EQ(chunks, expected);
-  }
-  EXPECT_EQ(parallel(0, 0, [](MelixTask*, int64_t, int64_t) { return int64_t(3); }), -1);
+    Chunks chunks;
+  } seen;
+  auto note = [](MelixTask*, void* all, int64_t begin, int64_t end) {
+    auto* to = static_cast<Seen*>(all);
+    std::lock_guard guard(to->lock);
+    to->chunks.push_back({begin, end});
+    return int64_t(-1);
+  };
+  EXPECT_EQ(melix_parallel(task, note, &seen, extent, grain, work), -1);
+  std::sort(seen.chunks.begin(), seen.chunks.end());
+  return seen.chunks;
+}
+
+TEST_P(Pool, chunks_are_by_sizes_alone) {
+  const bool alone = std::string_view(GetParam()) == "1"; // then all of it is one
+  for (int64_t extent : {1, 2, 63, 64, 65, 1000, 12345})
+    for (int64_t grain : {1, 4, 64})
+      for (int64_t work : {int64_t(30'000), int64_t(1'000'000), muchWork}) {
+        const int64_t most = std::min<int64_t>(work / 4'000, 256), pieces = (extent + grain - 1) / grain;
+        const int64_t turns = alone ? extent : grain * ((pieces + most - 1) / most);
+        Chunks expected;
+        for (int64_t b = 0; b < extent; b += turns) expected.push_back({b, std::min(b + turns, extent)});
+        EXPECT_EQ(chunksOf(task, extent, grain, work), expected) << extent << " by " << grain;
+      }
+  EXPECT_EQ(parallel(0, 1, [](MelixTask*, int64_t, int64_t) { return int64_t(3); }), -1);
 }
 
 TEST_P(Pool, thousands_of_launches) {
@@ -117,12 +131,7 @@ TEST_P(Pool, nested_launches_run_inline) {
       count += end - begin;
       return int64_t(-1);
     };
-    return melix_parallel(
-        outer,
-        [](MelixTask* t, void* f, int64_t b, int64_t e) {
-          return (*static_cast<std::function<int64_t(MelixTask*, int64_t, int64_t)>*>(f))(t, b, e);
-        },
-        &inner, 100, 7, muchWork);
+    return melix_parallel(outer, call, &inner, 100, 7, muchWork);
   });
   EXPECT_EQ(count, 1600);
 }
@@ -189,12 +198,12 @@ TEST_F(RuntimeTest, a_forked_child_may_use_the_pool) {
     return int64_t(-1);
   };
   std::vector<int64_t> data(1000);
-  melix_parallel(task, fill, data.data(), 1000, 0, muchWork);
+  melix_parallel(task, fill, data.data(), 1000, 1, muchWork);
   EXPECT_EXIT(
       {
         melix_after_fork();
         std::vector<int64_t> own(1000);
-        melix_parallel(task, fill, own.data(), 1000, 0, muchWork);
+        melix_parallel(task, fill, own.data(), 1000, 1, muchWork);
         melix_pool_stop();
         _exit(own[999] == 999 ? 0 : 1);
       },

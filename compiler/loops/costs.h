@@ -1,0 +1,30 @@
+#pragma once
+// What statements take, as far as schedules ask.
+
+#include "loops/ir.h"
+
+namespace melix::loops {
+
+/// Of a scalar op, in plain ones.
+constexpr double opsOf(const ScalarAttr& attr) {
+  return attr.op == core::OpKind::Div || attr.op == core::OpKind::Sqrt ? 6 : 1;
+}
+
+/// In nanoseconds.
+namespace time {
+inline constexpr double op = 0.3;         ///< a plain scalar op on one register, others beside it
+inline constexpr double chain = 1.1;      ///< of a sum of floats, from one term to the next
+inline constexpr double access = 0.4;     ///< of memory, lying near
+inline constexpr double gather = 0.8;     ///< of memory anywhere, for a lane
+inline constexpr double scatter = 1.6;    ///< the same, stored
+inline constexpr double division = 3;     ///< of integers
+inline constexpr double count = 5;        ///< of owners
+inline constexpr double host = 60;        ///< of the runtime: a block, a list, a text
+inline constexpr double recursion = 1000; ///< a call of which nothing is known
+inline constexpr double byte = 0.03;      ///< copied or set to zero
+} // namespace time
+
+/// Turns of a loop of which nothing is known.
+inline constexpr uint64_t unknownTurns = 16;
+
+} // namespace melix::loops

@@ -1,0 +1,33 @@
+#pragma once
+// Values of a kernel, computed where it is launched.
+
+#include "loops/build.h"
+
+#include <optional>
+#include <unordered_map>
+
+namespace melix::loops {
+
+/// For one launch, whose chunk is taken to be the whole. What is made cannot fail, whatever its operands are.
+class LaunchValues {
+public:
+  LaunchValues(Builder& b, const Function& kernel, const Stmt& launch);
+
+  /// What a number of the kernel is there; the index of a loop that was entered is that of its middle turn.
+  /// None if it comes from memory, from a loop, or from more statements than are worth it.
+  std::optional<ValueId> of(ValueId v);
+  void enter(const Stmt& loop);
+
+private:
+  std::optional<ValueId> make(ValueId v);
+  std::optional<ValueId> makeScalar(const Stmt& s);
+  std::optional<ValueId> middleOf(const Stmt& loop);
+
+  Builder& b_;
+  const Function& kernel_;
+  std::unordered_map<ValueId, ValueId> made_;      ///< an invalid one where there is none
+  std::unordered_map<ValueId, const Stmt*> loops_; ///< by index
+  int left_ = 64;                                  ///< statements that may still be made
+};
+
+} // namespace melix::loops

@@ -1,0 +1,49 @@
+#include "loops/neighbours.h"
+
+#include "loops/build.h"
+
+#include <algorithm>
+
+namespace melix::loops {
+
+using core::OpKind;
+
+Neighbours::Neighbours(const Function& fn, const Variance& variance, ValueId index)
+    : fn_(fn), variance_(variance) {
+  if (index.valid()) steps_[index] = 1;
+}
+
+std::optional<int64_t> Neighbours::stepOf(ValueId v) const {
+  if (variance_.isUniform(v)) return 0;
+  auto found = steps_.find(v);
+  return found == steps_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Neighbours::note(const Stmt& scalar) {
+  if (variance_.of(scalar.results[0]) != VarianceKind::Affine || scalar.operands.size() != 2) return;
+  const std::optional<int64_t> a = stepOf(scalar.operands[0]), b = stepOf(scalar.operands[1]);
+  if (!a || !b) return;
+  switch (scalar.as<ScalarAttr>().op) {
+  case OpKind::Add:
+  case OpKind::And: steps_[scalar.results[0]] = *a + *b; return; // a sum, or the place in a strip
+  case OpKind::Sub: steps_[scalar.results[0]] = *a - *b; return;
+  default: return;
+  }
+}
+
+bool Neighbours::areSideBySide(const Stmt& s) const {
+  const auto& access = s.as<Access>();
+  const size_t end = s.operands.size() - (s.kind == StmtKind::Store ? 1 : 0);
+  if (!variance_.isUniform(s.operands[0])) return false;
+  int64_t step = 0;
+  for (size_t k = 1; k + 1 < end; k += 2) {
+    if (variance_.isUniform(s.operands[k]) && variance_.isUniform(s.operands[k + 1])) continue;
+    auto found = steps_.find(s.operands[k]);
+    const uint64_t* stride = asConstant(fn_, s.operands[k + 1]);
+    if (found == steps_.end() || !stride) return false;
+    step += found->second * static_cast<int64_t>(*stride);
+  }
+  return step * access.elemBytes * 8 == std::max(8U, types::scalarBits(access.elem.scalar));
+}
+
+} // namespace melix::loops

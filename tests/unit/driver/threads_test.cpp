@@ -1,0 +1,133 @@
+// Nests on the pool: with any number of threads, cut anywhere and each chunk held up at random, a program
+// prints what it prints with one thread, and panics with the same message, the one of the lowest index.
+#include "driver/compile.h"
+#include "driver/delays.h"
+#include "harness/launches.h"
+#include "jit/jit.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+namespace melix::driver {
+namespace {
+
+struct Subject {
+  const char* name;
+  const char* text;
+};
+
+const char* const shared = R"(
+fn value(i: int) -> f32 = ((i * 7919 % 1009) as f32 - 37.3) / 37.3
+fn hash(x: f32[N]) -> u32 {
+  var h: u32 = 17
+  for v in x { h = h * 16777619 + bits(v) }
+  h
+}
+let n = black_box(2500)
+let m = black_box(33)
+let x = [for i in 0..n, j in 0..m: value(m * i + j)]
+let long = reshape(x, n * m)
+)";
+
+const Subject subjects[] = {
+    {"whole", "print(bits(sum(x)), bits(sum(long)), bits(prod(1 + long / 65536)), bits(sum(long * long)))"},
+    {"rows", "print(hash([for i: sum(for j: x[i, j])]), hash([for i: max(for j: x[i, j])]))"},
+    {"columns", "print(hash([for j: sum(for i: x[i, j] * x[i, 0])]), hash([for j: min(for i: x[i, j])]))"},
+    {"collect", "print(hash([for i in 0..n * m: exp(long[i]) - long[n * m - 1 - i]]))"},
+    {"filter", "let some = [for i in 0..n * m if long[i] > 0.5: long[i]]\nprint(len(some), hash(some))"},
+    {"argmax", "print(argmax(long), argmin(long), hash([for i: argmax(for j: x[i, j]) as f32]))"},
+    {"product", "print(hash(reshape(transpose(x) @ x, m * m)), hash((x @ [for j in 0..m: value(j)])))"},
+    {"scatter", R"(fn picked(w: f32[N]) -> f32 = sum(for i in 0..n: w[i * 31 % m] * x[i, 3])
+print(hash(grad(picked)([for j in 0..m: value(j)])))
+var counts = [for _ in 0..m: 0.0 as f32]
+for i in 0..n { counts[i * i % m] += x[i, 1] }
+print(hash(counts)))"},
+    {"gradient", R"(fn energy(w: f32[N, M]) -> f32 = sum(tanh(w @ transpose(w)) ^ 2) / (N * M) as f32
+let g = grad(energy)([for i in 0..60, j in 0..m: x[i, j]])
+print(hash(reshape(g, 60 * m))))"},
+    {"blocks_of_memory", R"(fn steps(k: int) -> f32 {
+  var l: List[f32] = []
+  for i in 0..k { l.push(value(i)) }
+  sum(array(l))
+}
+let names = [for i in 0..n: "{i % 7}"]
+print(hash([for i in 0..n: steps(i % 13)]), len(names), names[n - 1]))"},
+    {"lengths_that_depend", "print(hash([for i in 0..n: sum(for j in 0..i % m: x[i, j])]))"},
+    {"panic_of_a_kernel",
+     "let at = [for i in 0..n: i * 7 % 5000]\nprint(hash([for i in 0..n: long[at[i] * 40]]))"},
+    {"panic_of_a_chunk",
+     R"(print(hash([for i in 0..n: { if i % 900 == 811 { panic("no {i}") }; x[i, 2] }])))"},
+    {"panics_of_two_kinds", R"(print(hash([for i in 0..n: {
+  if i % 1000 == 999 { panic("no {i}") }
+  assert i % 700 != 650, "not {i}"
+  x[i, 2]
+}])))"},
+    {"panic_of_a_sum", "let at = [for i in 0..n: i * 3]\nprint(bits(sum(for i in 0..n: x[at[i], 1])))"},
+    {"panic_within_rows", "print(hash([for i in 0..n: sum(for j in 0..i: x[j, i / 40])]))"},
+};
+
+void collect(void* context, int32_t, const uint8_t* data, int64_t length) {
+  static_cast<std::string*>(context)->append(reinterpret_cast<const char*>(data),
+                                             static_cast<size_t>(length));
+}
+
+/// What the program writes, and its status.
+std::string outcomeOf(const codegen::Compiled& compiled, const char* threads) {
+  setenv("MELIX_THREADS", threads, 1);
+  std::string name = "program", error, output;
+  char* arguments[] = {name.data(), nullptr};
+  melix_set_writer(collect, &output);
+  const int status = jit::runProgram(compiled, 1, arguments, error);
+  melix_set_writer(nullptr, nullptr);
+  unsetenv("MELIX_THREADS");
+  return output + error + "status " + std::to_string(status);
+}
+
+class Threads : public testing::TestWithParam<Subject> {
+protected:
+  /// The code of the program, all of whose launches go to the pool.
+  static codegen::Compiled compiled(const std::string& text, bool optimise) {
+    ProgramSource program;
+    program.code = text;
+    codegen::Compiled out;
+    testing::internal::CaptureStderr(); // what is shared is not used by all
+    onBigStack([&] {
+      std::unique_ptr<session::Session> session = makeSession({});
+      if (!advanceProgram(program, *session, session::CoreStage::Optimised)) return 1;
+      CodeOptions code;
+      code.optimise = optimise;
+      const codegen::Options options = codegenOptions(*session, code, codegen::TargetKind::Host);
+      std::optional<loops::Module> module = loopsOf(*session, options);
+      if (!module) return 1;
+      harness::makeLaunchesLong(*module);
+      out = codegen::compile(*module, options);
+      return 0;
+    });
+    const std::string told = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(told.find("error:"), std::string::npos) << told;
+    return out;
+  }
+};
+
+TEST_P(Threads, GiveWhatOneGives) {
+  const std::string text = std::string(shared) + GetParam().text + "\n";
+  for (bool optimise : {true, false}) {
+    const codegen::Compiled code = compiled(text, optimise);
+    const std::string expected = outcomeOf(code, "1");
+    const bool panics = std::string_view(GetParam().name).starts_with("panic");
+    EXPECT_EQ(expected.ends_with("status 0"), !panics) << expected;
+    for (const char* threads : {"1", "2", "3", "7"})
+      for (uint32_t seed : {1, 2, 3}) {
+        const uint64_t before = delayedChunks();
+        const Delays delays(seed);
+        EXPECT_EQ(outcomeOf(code, threads), expected) << threads << " threads, seed " << seed;
+        if (*threads != '1') EXPECT_GT(delayedChunks(), before);
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Nests, Threads, testing::ValuesIn(subjects),
+                         [](const auto& subject) { return std::string(subject.param.name); });
+
+} // namespace
+} // namespace melix::driver

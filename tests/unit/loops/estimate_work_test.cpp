@@ -1,0 +1,136 @@
+// How long launches are thought to take, from text: in proportion to sizes and lanes, in arithmetic that
+// cannot fail.
+#include "loops/estimate_work.h"
+
+#include "loops/loops_text.h"
+
+#include <map>
+
+namespace melix::loops {
+namespace {
+
+using core::OpKind;
+
+/// What the numbers of a function without branches are, for parameters that are given.
+class Evaluator {
+public:
+  Evaluator(const Function& fn, const std::vector<int64_t>& params) : fn_(fn) {
+    for (size_t k = 0; k < params.size(); ++k) values_[fn.params()[k]] = params[k];
+    for (StmtId id : fn.regions[fn.body].stmts) statement(fn.stmts[id]);
+  }
+  int64_t of(ValueId v) const { return values_.at(v); }
+
+private:
+  void statement(const Stmt& s) {
+    if (s.kind == StmtKind::Const) values_[s.results[0]] = static_cast<int64_t>(s.as<uint64_t>());
+    if (s.kind == StmtKind::Scalar)
+      values_[s.results[0]] = scalar(s.as<ScalarAttr>().op, of(s.operands[0]), of(s.operands[1]));
+  }
+  static int64_t scalar(OpKind op, int64_t a, int64_t b) {
+    switch (op) {
+    case OpKind::Add: return a + b;
+    case OpKind::Sub: return a - b;
+    case OpKind::Mul: return a * b;
+    case OpKind::Min: return std::min(a, b);
+    case OpKind::Max: return std::max(a, b);
+    case OpKind::Shr: return a >> b;
+    case OpKind::IDiv: return a / b;
+    default: ADD_FAILURE() << "an op that may fail"; return 0;
+    }
+  }
+
+  const Function& fn_;
+  std::map<ValueId, int64_t> values_;
+};
+
+/// Nanoseconds of a launch of m turns of a kernel that has this body; %n, %d and memory at %x, %y are
+/// captured.
+int64_t workOf(const std::string& kernelBody, int64_t m, int64_t n, int64_t d = 0) {
+  LoopsText loops(
+      "fn @f(%m: i64, %n: i64, %d: i64, %x: data, %y: data) {\n  launch @k %m, %m, %n, %d, %x, %y\n"
+      "  yield\n}\n\nkernel @k(%first: i64, %last: i64, %n: i64, %d: i64, %x: data, %y: data) {\n"
+      "  %zero = const 0 : i64\n  %one = const 1 : i64\n" +
+      kernelBody + "  yield\n}\n");
+  EXPECT_EQ(loops.read.error, "");
+  estimateWork(loops.module());
+  EXPECT_EQ(verify(loops.module(), true), "");
+  const Function& fn = loops.module().functions[FunctionId(0)];
+  for (const Stmt& s : fn.stmts)
+    if (s.kind == StmtKind::Launch) return Evaluator(fn, {m, n, d}).of(s.operands[1]);
+  return -1;
+}
+
+std::string loop(const std::string& head, const std::string& body) {
+  return "for " + head + "\n" + body + "yield\n}\n";
+}
+/// A copy of rows of %n numbers.
+std::string rows(const std::string& lanes = "", const std::string& from = "%zero",
+                 const std::string& to = "%n") {
+  return loop("points %first, %last { (%i)",
+              loop("points " + lanes + " " + from + ", " + to + " { (%j)",
+                   "%v = load %x[%i*%n + %j*%one] : f32\nstore %y[%i*%n + %j*%one] = %v\n"));
+}
+
+TEST(EstimateWork, GrowsWithSizes) {
+  const int64_t once = workOf(rows(), 1000, 500);
+  EXPECT_GT(once, 100'000);
+  EXPECT_LT(once, 2'000'000);
+  EXPECT_NEAR(static_cast<double>(workOf(rows(), 2000, 500)), 2.0 * once, once * 0.01);
+  EXPECT_NEAR(static_cast<double>(workOf(rows(), 1000, 1000)), 2.0 * once, once * 0.01);
+  EXPECT_EQ(workOf(rows(), 0, 500), 0);
+  EXPECT_EQ(workOf(rows("", "%d"), 1000, 500, 700), 0); // no turn
+}
+
+TEST(EstimateWork, LanesShareATurn) {
+  const int64_t alone = workOf(rows(), 1000, 500), shared = workOf(rows("vector 16 unroll 2"), 1000, 500);
+  EXPECT_NEAR(static_cast<double>(alone) / static_cast<double>(shared), 16, 1);
+  // Places apart are read one by one.
+  const std::string apart = loop("points vector 16 unroll 2 %first, %last { (%i)",
+                                 "%v = load %x[%i*%n] : f32\nstore %y[%i*%one] = %v\n");
+  EXPECT_GT(workOf(apart, 1'000'000, 500), 5 * workOf(rows("vector 16 unroll 2"), 1000, 1000));
+}
+
+TEST(EstimateWork, LoopsWhoseEndsDifferAreThoseOfTheMiddle) {
+  const int64_t full = workOf(rows(), 500, 500);
+  EXPECT_NEAR(static_cast<double>(workOf(rows("", "%zero", "%i"), 500, 500)), 0.5 * full, full * 0.02);
+  EXPECT_NEAR(static_cast<double>(workOf(rows("", "%i"), 500, 500)), 0.5 * full, full * 0.02);
+}
+
+TEST(EstimateWork, TurnsOfWhichNothingIsKnownAreFew) {
+  const int64_t sixteen = workOf(rows(), 1000, 16);
+  const std::string loaded = loop("points %first, %last { (%i)",
+                                  "%e = load %x[%i*%one] : i64\n" +
+                                      loop("points %zero, %e { (%j)", "%v = load %x[%i*%n + %j*%one] : f32\n"
+                                                                      "store %y[%i*%n + %j*%one] = %v\n"));
+  EXPECT_NEAR(static_cast<double>(workOf(loaded, 1000, 500)), sixteen, 0.1 * sixteen);
+}
+
+TEST(EstimateWork, NothingThatMayFailIsDoneAhead) {
+  // The divisor may be zero where no turn runs.
+  EXPECT_GE(workOf("%q = idiv %n, %d : i64\n" + rows("", "%zero", "%q"), 1000, 500, 0), 0);
+  const int64_t half =
+      workOf("%two = const 2 : i64\n%q = idiv %n, %two : i64\n" + rows("", "%zero", "%q"), 1000, 500);
+  EXPECT_NEAR(static_cast<double>(half), workOf(rows(), 1000, 250), 5);
+}
+
+TEST(EstimateWork, OfBranchesTheDearestCounts) {
+  auto branch = [](const std::string& yes, const std::string& no) {
+    return "%c = cmp lt %n, %d : bool\nif %c {\n" + yes + "yield\n} {\n" + no + "yield\n}\n";
+  };
+  const int64_t one = workOf(rows(), 1000, 500);
+  EXPECT_NEAR(static_cast<double>(workOf(branch(rows(), ""), 1000, 500)), one, 5);
+  EXPECT_NEAR(static_cast<double>(workOf(branch(rows(), "store %y[%one*%one] = %n\n"), 1000, 500)), one, 5);
+}
+
+TEST(EstimateWork, AChainWaitsForItself) {
+  auto sum = [](const std::string& type) {
+    return loop("points %first, %last { (%i)",
+                "%s0 = const 0 : " + type + "\n%s = for %zero, %n, %s0 : " + type +
+                    " { (%j, %a)\n%v = load %x[%j*%one] : " + type + "\n%b = add %a, %v : " + type +
+                    "\nyield %b\n}\nstore %y[%i*%one] = %s\n");
+  };
+  EXPECT_GT(workOf(sum("f64"), 1000, 500), workOf(sum("i64"), 1000, 500));
+}
+
+} // namespace
+} // namespace melix::loops
