@@ -55,7 +55,7 @@ void FunctionEmitter::emitSwitch(const Stmt& s) {
 
 void FunctionEmitter::poll() {
   // A kernel and what it calls know no task.
-  if (!task_ || fn_.closed) return;
+  if (!task_ || fn_.isClosed()) return;
   auto* cancel = b_.CreateLoad(m_.i32(), task_);
   cancel->setAtomic(llvm::AtomicOrdering::Monotonic);
   cancel->setAlignment(llvm::Align(4));
@@ -140,7 +140,7 @@ FunctionEmitter::Values FunctionEmitter::resultsOf(const Stmt& s, Values args) {
   args.insert(args.begin(),
               task_ ? task_ : static_cast<llvm::Value*>(llvm::ConstantPointerNull::get(m_.ptr())));
   const bool isClosed =
-      m_.unit.module.functions[s.as<loops::FunctionId>()].closed; // no panic comes out of it
+      m_.unit.module.functions[s.as<loops::FunctionId>()].isClosed(); // no panic comes out of it
   llvm::CallInst* r = isClosed ? b_.CreateCall(callee, args) : call(callee, args);
   // Straight-line code with very many elementary functions calls them: merged, each is some hundred
   // instructions.

@@ -48,7 +48,7 @@ std::vector<FunctionId> Unit::all() const {
   return out;
 }
 
-bool isCopied(const loops::Function& fn) { return fn.inlined && fn.closed && !fn.exported; }
+bool isCopied(const loops::Function& fn) { return fn.inlined && fn.isClosed() && !fn.exported; }
 
 Unit wholeModule(const loops::Module& module) {
   return cut(module, [](const loops::Function&) { return false; }).front();

@@ -110,8 +110,7 @@ void statement(auto& io, auto& s) {
 
 /// What a function's head says after parameters and results.
 void function(auto& io, auto& fn) {
-  io.flag("closed", fn.closed);
-  io.flag("silent", fn.silent);
+  io.effects(fn.effects);
   io.flag("exported", fn.exported);
   io.flag("inlined", fn.inlined);
   io.implied("step", fn.step, [] { return 1U; });

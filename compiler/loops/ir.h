@@ -172,6 +172,13 @@ enum class FunctionKind : uint8_t {
   Kernel, ///< the same, closed: only statements that stmts.def marks so; a failed check is a returned number
 };
 
+/// What a caller sees of a function beside its results.
+enum class EffectsKind : uint8_t {
+  Any,
+  Silent, ///< at most that it panics or does not end
+  Closed, ///< nothing: a kernel may call it
+};
+
 struct Function {
   std::string name; ///< for traces
   std::string key;  ///< unique in the module
@@ -181,16 +188,16 @@ struct Function {
   RegionId body;
   std::vector<ModeKind> modes; ///< one for each parameter of the body
   std::vector<ValueType> results;
-  bool closed = false;   ///< an orchestration function that a kernel may call
-  bool silent = false;   ///< one that may not, but all that is seen of it are its results and a panic
-  bool exported = false; ///< visible outside the object: the entry
-  bool inlined = false;  ///< a body of an elementary function: merged into its callers
-  uint32_t step = 1;     ///< of a chunk or kernel: so many turns are done together where there are as many
+  EffectsKind effects = EffectsKind::Any; ///< of an orchestration function
+  bool exported = false;                  ///< visible outside the object: the entry
+  bool inlined = false;                   ///< a body of an elementary function: merged into its callers
+  uint32_t step = 1; ///< of a chunk or kernel: so many turns are done together where there are as many
 
   Store<ValueId, Value> values;
   Store<StmtId, Stmt> stmts;
   Store<RegionId, Region> regions;
 
+  bool isClosed() const { return effects == EffectsKind::Closed; }
   const std::vector<ValueId>& params() const { return regions[body].params; }
   ValueType typeOf(ValueId v) const { return values[v].type; }
 };

@@ -90,8 +90,8 @@ private:
   bool canCall(const Stmt& s) {
     const Function& callee = module_.functions[s.as<FunctionId>()];
     endless_ += !ends(module_, callee);
-    panics_ += !callee.closed;
-    panicsInLoop_ |= !callee.closed && loops_ > 0;
+    panics_ += !callee.isClosed();
+    panicsInLoop_ |= !callee.isClosed() && loops_ > 0;
     return laneCallOf(module_, s, variance_) != LaneCallKind::Never;
   }
 
@@ -108,7 +108,7 @@ private:
 /// short one that calls none but such.
 bool isMerged(const Module& module, const Function& fn) {
   constexpr size_t mostMerged = 96;
-  if (!fn.closed) return false;
+  if (!fn.isClosed()) return false;
   if (fn.inlined) return true;
   size_t stmts = 0;
   for (const Stmt& s : fn.stmts) {
@@ -129,7 +129,7 @@ Variance varianceOfCall(const Module& module, const Stmt& call, const Variance& 
 
 LaneCallKind laneCallOf(const Module& module, const Stmt& call, const Variance& caller) {
   const Function& callee = module.functions[call.as<FunctionId>()];
-  if (!callee.closed && !callee.silent) return LaneCallKind::Never;
+  if (callee.effects == EffectsKind::Any) return LaneCallKind::Never;
   if (caller.allUniform(call.operands)) return LaneCallKind::Together;
   const Variance variance = varianceOfCall(module, call, caller);
   if (isMerged(module, callee) && Reader(module, callee, variance).canDo(callee.body))

@@ -101,7 +101,7 @@ bool isClosed(const Module& module, const Function& fn, RegionId region) {
   for (StmtId id : fn.regions[region].stmts) {
     const Stmt& s = fn.stmts[id];
     bool closed =
-        kindIsClosed(s.kind) || (s.kind == StmtKind::Call && module.functions[s.as<FunctionId>()].closed);
+        kindIsClosed(s.kind) || (s.kind == StmtKind::Call && module.functions[s.as<FunctionId>()].isClosed());
     if (!closed) return false;
     for (RegionId r : s.regions)
       if (!isClosed(module, fn, r)) return false;
@@ -114,7 +114,7 @@ namespace {
 bool isScalar(ValueType type) { return type.cls == ClassKind::Scalar; }
 
 /// Whether a function is silent but for what it calls.
-bool maySilent(const Function& fn) {
+bool mayBeSilent(const Function& fn) {
   for (const Stmt& s : fn.stmts)
     if (s.kind != StmtKind::Call && s.kind != StmtKind::Panic && !kindIsClosed(s.kind)) return false;
   return std::ranges::all_of(fn.results, isScalar) && !hasParallelLoop(fn) &&
@@ -135,14 +135,20 @@ void markSilent(Module& module, const std::vector<std::vector<FunctionId>>& call
   std::vector<FunctionId> loud;
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     Function& fn = module.functions[FunctionId(f)];
-    fn.silent = !fn.closed && maySilent(fn);
-    if (!fn.closed && !fn.silent) loud.push_back(FunctionId(f));
+    if (fn.isClosed()) continue;
+    if (mayBeSilent(fn))
+      fn.effects = EffectsKind::Silent;
+    else
+      loud.push_back(FunctionId(f));
   }
   while (!loud.empty()) {
     const FunctionId callee = loud.back();
     loud.pop_back();
     for (FunctionId caller : callers[callee.index])
-      if (std::exchange(module.functions[caller].silent, false)) loud.push_back(caller);
+      if (module.functions[caller].effects == EffectsKind::Silent) {
+        module.functions[caller].effects = EffectsKind::Any;
+        loud.push_back(caller);
+      }
   }
 }
 
@@ -150,10 +156,11 @@ void markSilent(Module& module, const std::vector<std::vector<FunctionId>>& call
 
 bool ends(const Module& module, const Function& fn) {
   auto isSure = [](const Function& f) { return f.inlined || !f.source.valid(); };
-  return fn.closed && (isSure(fn) || std::ranges::none_of(fn.stmts, [&](const Stmt& s) {
-                         return s.kind == StmtKind::While ||
-                                (s.kind == StmtKind::Call && !isSure(module.functions[s.as<FunctionId>()]));
-                       }));
+  return fn.isClosed() &&
+         (isSure(fn) || std::ranges::none_of(fn.stmts, [&](const Stmt& s) {
+            return s.kind == StmtKind::While ||
+                   (s.kind == StmtKind::Call && !isSure(module.functions[s.as<FunctionId>()]));
+          }));
 }
 
 void markClosed(Module& module) {
@@ -175,7 +182,7 @@ void markClosed(Module& module) {
   while (!ready.empty()) {
     FunctionId closed = ready.back();
     ready.pop_back();
-    module.functions[closed].closed = true;
+    module.functions[closed].effects = EffectsKind::Closed;
     for (FunctionId caller : callers[closed.index])
       if (--open[caller.index] == 0) ready.push_back(caller);
   }

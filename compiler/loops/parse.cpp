@@ -95,6 +95,10 @@ public:
     for (MarkKind kind : {MarkKind::Points, MarkKind::Parallel})
       if (mark == MarkKind::Serial && accept(markText(kind))) mark = kind;
   }
+  void effects(EffectsKind& effects) {
+    for (EffectsKind kind : {EffectsKind::Silent, EffectsKind::Closed})
+      if (effects == EffectsKind::Any && accept(effectsText(kind))) effects = kind;
+  }
   void source(core::FunctionId& f) {
     if (!accept("of")) return;
     const std::string name = word();

@@ -93,6 +93,9 @@ public:
   void source(core::FunctionId f) {
     if (f.valid()) out_ += " of " + types_.function(f);
   }
+  void effects(EffectsKind effects) {
+    if (effects != EffectsKind::Any) word(effectsText(effects));
+  }
   void flag(std::string_view text, bool set) {
     if (set) word(text);
   }
@@ -192,6 +195,11 @@ std::string_view modeText(ModeKind kind) {
 
 std::string_view markText(MarkKind kind) {
   constexpr std::string_view texts[] = {"", "points", "parallel"};
+  return texts[static_cast<size_t>(kind)];
+}
+
+std::string_view effectsText(EffectsKind kind) {
+  constexpr std::string_view texts[] = {"", "silent", "closed"};
   return texts[static_cast<size_t>(kind)];
 }
 

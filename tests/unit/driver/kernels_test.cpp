@@ -35,7 +35,7 @@ void note(const loops::Module& module, const loops::Stmt& s, Held& held) {
   case StmtKind::Retain:
   case StmtKind::Drop:
   case StmtKind::EnsureUnique: ++held.counts; return;
-  case StmtKind::Call: held.calls += !module.functions[s.as<loops::FunctionId>()].closed; return;
+  case StmtKind::Call: held.calls += !module.functions[s.as<loops::FunctionId>()].isClosed(); return;
   default: ++held.calls;
   }
 }

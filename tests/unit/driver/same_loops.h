@@ -30,7 +30,7 @@ private:
       return all;
     };
     return a.name == b.name && a.key == b.key && a.kind == b.kind && a.source == b.source &&
-           modes(a) == modes(b) && a.results == b.results && a.closed == b.closed &&
+           modes(a) == modes(b) && a.results == b.results && a.effects == b.effects &&
            a.exported == b.exported && a.inlined == b.inlined && a.step == b.step && same(a.body, b.body);
   }
   bool same(RegionId a, RegionId b) {

@@ -129,9 +129,9 @@ fn returns_array (%a: f64) -> (f64[1]) {
   yield %b
 }
 )");
-  for (const char* key : {"top", "middle", "leaf"}) EXPECT_TRUE(lowered.function(key).closed) << key;
+  for (const char* key : {"top", "middle", "leaf"}) EXPECT_TRUE(lowered.function(key).isClosed()) << key;
   for (const char* key : {"recursive", "calls_recursive", "returns_array"})
-    EXPECT_FALSE(lowered.function(key).closed) << key;
+    EXPECT_FALSE(lowered.function(key).isClosed()) << key;
 }
 
 TEST(Counts, EachPathDropsWhatItDoesNotUse) {
