@@ -52,11 +52,9 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
         NodeKind::Panic, types.never(), span,
         {coerce(checkArg(args[0], types.str()), types.str(), args[0].span, DiagId::ArgumentType, name)});
   case IntrinsicKind::ZeroOf:
-    if (!expected) {
-      sink.report(DiagId::NothingSettles, span, "the type of `zero()`");
-      return b.error(span);
-    }
-    return leaves.zero(infer.zonk(expected), span);
+    if (expected) return leaves.zero(infer.zonk(expected), span);
+    sink.report(DiagId::NothingSettles, span, "the type of `zero()`");
+    return b.error(span);
   case IntrinsicKind::Map: {
     NodeId f = checkArg(args[0]), x = checkArg(args[1]);
     auto isFunction = [this](NodeId n) {

@@ -44,10 +44,6 @@ public:
 
 private:
   using Stmts = std::unordered_set<StmtId>;
-  struct Read {
-    StmtId stmt;
-    size_t place;
-  };
 
   double walk(RegionId region);
   void noteWrites(const Stmt& s);

@@ -51,10 +51,21 @@ private:
 
   ValueId holdsIn(RegionId region, const Slice& slice);
   ValueId sweep(StmtId loop, std::span<const size_t> checks);
-  ValueId branch(StmtId id, const Slice& slice, bool tests);
+  template <class Body>
+  StmtId branch(StmtId id, const Slice& slice, const std::vector<ValueType>& more, const Body& body);
+  ValueId branchHolds(StmtId id, const Slice& slice) {
+    const StmtId made = branch(id, slice, {scalarType(TypeKind::Bool)},
+                               [&](RegionId r) { return std::vector<ValueId>{holdsIn(r, slice)}; });
+    return b_.results(made).back();
+  }
   void checksIn(RegionId region, const Slice& slice);
   void loopOfChecks(StmtId loop, const Slice& slice);
-  void branchOfChecks(StmtId id, const Slice& slice);
+  void branchOfChecks(StmtId id, const Slice& slice) {
+    branch(id, slice, {}, [&](RegionId r) {
+      checksIn(r, slice);
+      return std::vector<ValueId>();
+    });
+  }
   void copy(StmtId id, const Slice& slice);
   void note(const Stmt& s, StmtId made);
 
@@ -90,7 +101,7 @@ ValueId CheckWriter::holdsIn(RegionId region, const Slice& slice) {
     else if (slice.around.contains(id) && kind == StmtKind::For)
       require(sweep(id, numbersOf(slice, id)));
     else if (slice.around.contains(id))
-      require(branch(id, slice, true));
+      require(branchHolds(id, slice));
     else if (slice.needed.contains(id))
       copy(id, slice);
   }
@@ -126,26 +137,28 @@ ValueId CheckWriter::sweep(StmtId loop, std::span<const size_t> checks) {
       points)[0];
 }
 
-/// A branch with the values that the slice needs; gives whether the checks inside hold if that is asked.
-ValueId CheckWriter::branch(StmtId id, const Slice& slice, bool tests) {
+/// A branch that gives the values which the slice needs, and behind them what `body` gives of a region.
+template <class Body>
+StmtId CheckWriter::branch(StmtId id, const Slice& slice, const std::vector<ValueType>& more,
+                           const Body& body) {
   const Stmt s = fn_.stmts[id];
   const bool isNeeded = slice.needed.contains(id);
   std::vector<RegionId> regions;
   for (RegionId r : s.regions) {
     regions.push_back(b_.begin());
-    const ValueId holds = holdsIn(r, slice);
+    const std::vector<ValueId> further = body(r);
     std::vector<ValueId> yields = isNeeded ? in(yieldsOf(r)) : std::vector<ValueId>();
-    if (tests) yields.push_back(holds);
+    yields.insert(yields.end(), further.begin(), further.end());
     b_.end(std::move(yields));
   }
   std::vector<ValueType> types;
   if (isNeeded)
     for (ValueId v : s.results) types.push_back(fn_.typeOf(v));
-  if (tests) types.push_back(scalarType(TypeKind::Bool));
+  types.insert(types.end(), more.begin(), more.end());
   b_.loc = s.loc;
   const StmtId made = b_.stmt(s.kind, {in(s.operands[0])}, types, s.attr, std::move(regions));
   if (isNeeded) note(s, made);
-  return tests ? b_.results(made).back() : ValueId();
+  return made;
 }
 
 // --- checks
@@ -172,23 +185,6 @@ void CheckWriter::loopOfChecks(StmtId loop, const Slice& slice) {
     checksIn(s.regions[0], slice);
     return none;
   });
-}
-
-void CheckWriter::branchOfChecks(StmtId id, const Slice& slice) {
-  const Stmt s = fn_.stmts[id];
-  const bool isNeeded = slice.needed.contains(id);
-  std::vector<RegionId> regions;
-  for (RegionId r : s.regions) {
-    regions.push_back(b_.begin());
-    checksIn(r, slice);
-    b_.end(isNeeded ? in(yieldsOf(r)) : std::vector<ValueId>());
-  }
-  std::vector<ValueType> types;
-  if (isNeeded)
-    for (ValueId v : s.results) types.push_back(fn_.typeOf(v));
-  b_.loc = s.loc;
-  const StmtId made = b_.stmt(s.kind, {in(s.operands[0])}, types, s.attr, std::move(regions));
-  if (isNeeded) note(s, made);
 }
 
 /// A statement without checks inside.

@@ -1,10 +1,13 @@
 #pragma once
 // How long launches take, which decides whether they are worth sharing between threads.
 //
-//   before:  launch @f.loop0 %m, %m, %n, %x                       fn's rows of %n numbers, of which there are
-//   %m after:   %w0 = mul %n, %614 : i64   %w1 = mul %m, %w0 : i64   614/1024 ns for each number
-//            %work = shr %w1, %10 : i64
+//   before:  launch @f.loop0 %m, %m, %n, %x
+//   after:   %row = mul %n, %614 : i64
+//            %all = mul %m, %row : i64
+//            %work = shr %all, %10 : i64
 //            launch @f.loop0 %m, %work, %n, %x
+//
+// for %m rows of %n numbers, each of which takes 614/1024 ns.
 //
 // The time of a kernel is read off its loops as they were scheduled: what a turn takes, divided among lanes,
 // times the turns, as far as they can be computed where the launch stands (of a loop whose ends differ from

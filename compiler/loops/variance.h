@@ -64,8 +64,8 @@ private:
   bool isInStrip(const Stmt& s) const;
 
   const Function& fn_;
-  ValueId index_;                                   ///< of the loop, if strips of turns begin at multiples of
-  uint32_t strip_ = 0;                              ///< this
+  uint32_t strip_ = 0;                              ///< the width of the loop's strips of turns
+  ValueId index_;                                   ///< of the loop, if strips begin at multiples of that
   std::unordered_map<ValueId, VarianceKind> kinds_; ///< of what is not uniform
   bool inOrder_ = true;                             ///< in the first walk: what uses a value is still to come
   std::vector<ValueId> late_;                       ///< raised after what uses them was looked at

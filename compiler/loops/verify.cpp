@@ -173,10 +173,10 @@ private:
         continue;
       }
       // What a branch consumes of values from outside must be the same in each; the first tells.
-      region(s.regions[k], isBranch ? inherited(s, s.regions[k]) : Owned{}, results, true);
+      region(s.regions[k], isBranch ? inherited(s.regions[k]) : Owned{}, results, true);
     }
     if (isBranch && counted_ && !s.regions.empty())
-      for (auto [v, count] : inherited(s, s.regions[0])) owned[v] -= count;
+      for (auto [v, count] : inherited(s.regions[0])) owned[v] -= count;
   }
 
   /// Whether turns can run as the loop says.
@@ -243,11 +243,10 @@ private:
   }
 
   /// Values from outside that a branch gives away, net of what it retains.
-  Owned inherited(const Stmt& branch, RegionId r) {
+  Owned inherited(RegionId r) {
     Owned net;
     if (!counted_) return net;
     collect(r, net);
-    (void)branch;
     for (auto it = net.begin(); it != net.end();)
       it = !scope_.count(it->first) || it->second <= 0 ? net.erase(it) : std::next(it);
     return net;

@@ -1,16 +1,8 @@
 # Joins what a subject prints in Melix and in C, lines of case, value, least and median seconds, and prints a line a case.
-# `awk -v subject=… -v size=… -v tolerance=… -v save=FILE -v against=FILE -f compare.awk MELIX PEER`; fails where values
+# `awk -v subject=… -v size=… -v tolerance=… -v save=FILE -v against=FILE -f time.awk -f compare.awk MELIX PEER`; fails where values
 # differ.
 
 function abs(x) { return x < 0 ? -x : x }
-
-function time(seconds, scale, unit) {
-  if (seconds < 1e-6) { scale = 1e9; unit = "ns" }
-  else if (seconds < 1e-3) { scale = 1e6; unit = "µs" }
-  else if (seconds < 1) { scale = 1e3; unit = "ms" }
-  else { scale = 1; unit = "s" }
-  return sprintf("%9.4g %-2s", seconds * scale, unit)
-}
 
 function agree(a, b, most) {
   most = abs(a) > abs(b) ? abs(a) : abs(b)

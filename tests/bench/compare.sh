@@ -21,7 +21,7 @@ compare() {
 # compare_lines SIZE: prints what $work/melix and $work/peer say
 compare_lines() {
   awk -v subject="$subject" -v size="$1" -v tolerance="$subject_tolerance" -v save="$compare_save" \
-    -v against="$compare_against" -f tests/bench/compare.awk "$work/melix" "$work/peer" || failed=1
+    -v against="$compare_against" -f tests/bench/time.awk -f tests/bench/compare.awk "$work/melix" "$work/peer" || failed=1
 }
 
 # compare_compile: builds the subject three times; the case `compile`
@@ -73,7 +73,7 @@ compare_threads() {
         BENCH_SECONDS=0.006 MELIX_THREADS=$count "${first[@]}" "$work/$subject" "${sizes[@]}" | sed "s/^/$count /"
       done
     done > "$work/melix"
-    awk -v size="${sizes[*]}" -v threads="$(nproc)" -v most=0.03 -f tests/bench/threads.awk "$work/melix" || failed=1
+    awk -v size="${sizes[*]}" -v threads="$(nproc)" -v most=0.03 -f tests/bench/time.awk -f tests/bench/threads.awk "$work/melix" || failed=1
   done
 }
 

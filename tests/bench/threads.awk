@@ -1,14 +1,6 @@
 # Lines of a number of threads (1 or more), case, value, least and median seconds, in any order: a line a case with the
-# median of the medians for one thread and for more, and their ratio. `awk -v size=… -v threads=… -v most=… -f threads.awk`; fails where
+# median of the medians for one thread and for more, and their ratio. `awk -v size=… -v threads=… -v most=… -f time.awk -f threads.awk`; fails where
 # more threads take longer than one by more than `most` and 20 ns, or give another value.
-
-function time(seconds, scale, unit) {
-  if (seconds < 1e-6) { scale = 1e9; unit = "ns" }
-  else if (seconds < 1e-3) { scale = 1e6; unit = "µs" }
-  else if (seconds < 1) { scale = 1e3; unit = "ms" }
-  else { scale = 1; unit = "s" }
-  return sprintf("%9.4g %-2s", seconds * scale, unit)
-}
 
 # of the figures of a case, in `figures`
 function median(name, side, n, k, j, v, sorted) {

@@ -2,10 +2,10 @@
 #include "codegen/codegen.h"
 #include "core/parse.h"
 #include "core/verify.h"
+#include "harness/ir_size.h"
 #include "loops/loops.h"
 
 #include <gtest/gtest.h>
-#include <sstream>
 
 namespace melix::codegen {
 namespace {
@@ -22,15 +22,7 @@ size_t instructionsOfKernels(const std::string& text, TargetKind target) {
   options.target = target;
   loops::Result lowered = loops::fromCore(core, loopOptions(options));
   EXPECT_FALSE(lowered.error);
-  std::istringstream lines(compileToText(lowered.module, options, TextKind::Ir));
-  size_t count = 0;
-  bool inside = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("define ")) inside = line.find("loop") != std::string::npos;
-    if (line.starts_with("}")) inside = false;
-    count += inside && line.starts_with("  ") && !line.starts_with("   ") &&
-             line.find("#dbg") == std::string::npos;
-  }
+  const size_t count = harness::instructionsOf(compileToText(lowered.module, options, TextKind::Ir), "loop");
   EXPECT_GT(count, 0u);
   return count;
 }

@@ -1,8 +1,8 @@
 // What a loop over an elementary function in lanes costs to compile: its code stays small.
 #include "driver/melix_process.h"
+#include "harness/ir_size.h"
 
 #include <gtest/gtest.h>
-#include <sstream>
 
 namespace melix::driver {
 namespace {
@@ -15,15 +15,7 @@ size_t instructionsOf(const std::string& function, const std::string& cpu) {
             "print(black_box([for i: " +
             function + "(x[i])])[0]) }'");
   EXPECT_EQ(shown.status, 0) << shown.errors;
-  std::istringstream lines(shown.output);
-  size_t count = 0;
-  bool inside = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("define ")) inside = line.find("loop1") != std::string::npos;
-    if (line.starts_with("}")) inside = false;
-    count += inside && line.starts_with("  ") && !line.starts_with("   ") &&
-             line.find("#dbg") == std::string::npos;
-  }
+  const size_t count = harness::instructionsOf(shown.output, "loop1");
   EXPECT_GT(count, 0u);
   return count;
 }
