@@ -1,6 +1,7 @@
 #include "loops/frame_arrays.h"
 
 #include "core/call_graph.h"
+#include "loops/element_params.h"
 #include "loops/local_blocks.h"
 
 namespace melix::loops {
@@ -9,84 +10,6 @@ namespace {
 
 constexpr uint64_t mostElements = 64;
 constexpr uint64_t mostBytes = 4096, mostOfRecursion = 256; ///< in all the arrays of a frame
-
-/// Of which parameters nothing but elements is used while their function runs.
-class ElementParams {
-public:
-  explicit ElementParams(const Module& module) : module_(module), isOne_(module.functions.size()) {
-    for (uint32_t f = 0; f < module.functions.size(); ++f) find(FunctionId(f));
-    // What passes a parameter on to one that does more does more.
-    while (!open_.empty()) {
-      const Param p = open_.back();
-      open_.pop_back();
-      auto passed = passedTo_.find(key(p));
-      if (passed == passedTo_.end()) continue;
-      for (const Param& from : passed->second) exclude(from);
-    }
-  }
-
-  bool operator()(FunctionId f, size_t k) const { return k < isOne_[f.index].size() && isOne_[f.index][k]; }
-
-private:
-  struct Param {
-    FunctionId function;
-    size_t number;
-  };
-  static bool isLent(ModeKind mode) { return mode == ModeKind::Borrow || mode == ModeKind::InOut; }
-  static uint64_t key(const Param& p) { return uint64_t{p.function.index} << 32 | p.number; }
-
-  void exclude(const Param& p) {
-    std::vector<bool>& isOne = isOne_[p.function.index];
-    if (p.number >= isOne.size() || !isOne[p.number]) return;
-    isOne[p.number] = false;
-    open_.push_back(p);
-  }
-
-  void find(FunctionId id) {
-    const Function& fn = module_.functions[id];
-    std::vector<bool>& isOne = isOne_[id.index];
-    isOne.assign(fn.params().size(), false);
-    std::unordered_map<ValueId, size_t> numbers;
-    for (size_t k = 0; k < fn.params().size(); ++k) {
-      isOne[k] = isLent(fn.modes[k]) && fn.typeOf(fn.params()[k]) == dataType;
-      if (isOne[k]) numbers[fn.params()[k]] = k;
-    }
-    if (!numbers.empty()) uses(id, fn.body, numbers);
-  }
-  void uses(FunctionId id, RegionId region, const std::unordered_map<ValueId, size_t>& numbers) {
-    const Function& fn = module_.functions[id];
-    for (StmtId at : fn.regions[region].stmts) {
-      const Stmt& s = fn.stmts[at];
-      for (size_t k = 0; k < s.operands.size(); ++k)
-        if (auto it = numbers.find(s.operands[k]); it != numbers.end()) use({id, it->second}, s, k);
-      for (RegionId inner : s.regions) uses(id, inner, numbers);
-    }
-  }
-  void use(const Param& p, const Stmt& s, size_t operand) {
-    switch (s.kind) {
-    case StmtKind::PointerOf:
-    case StmtKind::KeepAlive: return;
-    case StmtKind::Load:
-    case StmtKind::Store:
-    case StmtKind::AddressOf:
-      if (operand != 0) exclude(p);
-      return;
-    case StmtKind::Call: {
-      const Param to{s.as<FunctionId>(), operand};
-      passedTo_[key(to)].push_back(p);
-      const Function& callee = module_.functions[to.function];
-      if (operand >= callee.modes.size() || !isLent(callee.modes[operand])) exclude(p);
-      return;
-    }
-    default: exclude(p);
-    }
-  }
-
-  const Module& module_;
-  std::vector<std::vector<bool>> isOne_;
-  std::unordered_map<uint64_t, std::vector<Param>> passedTo_;
-  std::vector<Param> open_;
-};
 
 class FramePlacer {
 public:

@@ -12,6 +12,7 @@
 #include "loops/merge_kernels.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
+#include "loops/prove_unique.h"
 #include "loops/split_wrapped.h"
 #include "loops/update_in_place.h"
 #include "loops/verify.h"
@@ -127,6 +128,7 @@ constexpr Pass passes[] = {
     {"insert_counts", each<insertCounts>, true},
     {"update_in_place", whole<updateInPlace>, true},
     {"place_in_frames", whole<placeInFrames>, true},
+    {"prove_unique", whole<proveUnique>, true},
     {"mark_closed", whole<markClosed>, true},
     {"outline_kernels", outlineAllKernels, true, onPool},
     {"merge_kernels", whole<mergeKernels>, true, onPool},
