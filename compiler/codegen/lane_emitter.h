@@ -95,6 +95,7 @@ private:
   bool isContiguous(const Place& at, llvm::Type* element) const;
   void load(const Stmt& s);
   void store(const Stmt& s);
+  void storeStream(Value* v, Value* base, Value* at, llvm::Align align);
 
   // lane_control.cpp
   Value* masked(Value* mask) { return mask_ ? b_.CreateAnd(mask_, mask) : mask; }

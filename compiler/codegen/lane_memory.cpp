@@ -1,6 +1,8 @@
 // Where lanes read and store: side by side, a step apart, or anywhere.
 #include "codegen/lane_emitter.h"
 
+#include "melix/abi.h"
+
 #include <llvm/IR/Constants.h>
 
 namespace melix::codegen {
@@ -89,8 +91,37 @@ void LaneEmitter::store(const Stmt& s) {
     b_.CreateMaskedScatter(v, addresses(at), align, mask_);
   else if (mask_)
     b_.CreateMaskedStore(v, at.first, align, mask_);
+  else if (access.stream)
+    storeStream(v, host_.value(s.operands[0]), at.first, align);
   else
     b_.CreateAlignedStore(v, at.first, align);
+}
+
+/// Past the cache if the array is large, and the place one of whole registers. What workers of the pool have
+/// stored so is seen by others once they leave their job: the count of those inside is kept by locked
+/// instructions, which wait for such stores.
+void LaneEmitter::storeStream(Value* v, Value* base, Value* at, llvm::Align align) {
+  const uint64_t bytes = std::min<uint64_t>(m_.llvm->getDataLayout().getTypeStoreSize(v->getType()),
+                                            machineOf(m_.options.target).vectorBits / 8);
+  auto place = [&](Value* address, uint64_t unit) {
+    return b_.CreateAnd(b_.CreatePtrToInt(address, b_.getInt64Ty()), b_.getInt64(unit - 1));
+  };
+  Value* isLarge = b_.CreateICmpEQ(place(base, MELIX_LARGE_ALIGN), b_.getInt64(MELIX_HEADER_BYTES));
+  Value* isWhole = b_.CreateICmpEQ(place(at, bytes), b_.getInt64(0));
+  llvm::BasicBlock *large = block("large"), *stream = block("stream"), *plain = block("plain"),
+                   *after = block("stored");
+  b_.CreateCondBr(isLarge, large, plain);
+  b_.SetInsertPoint(large);
+  b_.CreateCondBr(isWhole, stream, plain);
+  b_.SetInsertPoint(stream);
+  llvm::Metadata* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+  b_.CreateAlignedStore(v, at, llvm::Align(bytes))
+      ->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(m_.context, one));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(plain);
+  b_.CreateAlignedStore(v, at, align);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
 }
 
 } // namespace melix::codegen

@@ -47,6 +47,7 @@ void attrAccess(auto& io, auto& s) {
   io.implied("at", a.offset, [] { return int64_t(0); });
   io.flag("take", a.take);
   io.flag("lend", a.lend);
+  io.flag("stream", a.stream);
   if (s.kind == StmtKind::Store) io.stored(s);
   io.implied("as", a.elem, elem);
 }

@@ -85,8 +85,9 @@ struct Access {
   ValueType elem;
   uint32_t elemBytes = 0;
   int64_t offset = 0;
-  bool take = false; ///< of a load: the memory gives its ownership away
-  bool lend = false; ///< of a store: the memory gets no ownership
+  bool take = false;   ///< of a load: the memory gives its ownership away
+  bool lend = false;   ///< of a store: the memory gets no ownership
+  bool stream = false; ///< of a store: goes past the cache where the array is large
   bool operator==(const Access&) const = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include "loops/checks_before.h"
 #include "loops/choose_lanes.h"
+#include "loops/choose_streams.h"
 #include "loops/drop_carries.h"
 #include "loops/estimate_work.h"
 #include "loops/frame_arrays.h"
@@ -138,6 +139,7 @@ constexpr Pass passes[] = {
     {"split_wrapped", each<splitWrapped>, true, schedules},
     {"choose_lanes", chooseAllLanes, true, schedules},
     {"jam_rows", each<jamRows>, true, schedules},
+    {"choose_streams", each<chooseStreams>, true, schedules},
     {"hoist_rows", each<hoistRows>, true},
     {"estimate_work", whole<estimateWork>, true, onPool},
 };

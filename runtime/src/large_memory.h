@@ -8,6 +8,8 @@
 namespace melix::runtime {
 
 inline constexpr size_t leastKept = size_t(128) << 10;
+/// From this size on memory begins at a huge page.
+inline constexpr size_t leastMapped = size_t(4) << 20;
 
 /// At least `bytes`; the size of what was given goes to `got`. Null if there is none. Contents are undefined,
 /// or zero.

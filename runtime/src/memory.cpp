@@ -79,10 +79,10 @@ MelixBlock* takeLarge(uint64_t bytes, bool zeroed) {
   constexpr uint64_t addressable = 1ull << 47;
   if (bytes > addressable / 2) return nullptr;
   if constexpr (guardsBlocks) return takeGuarded(bytes);
-  size_t total = static_cast<size_t>(bytes) + MELIX_HEADER_BYTES + lineBytes, got;
+  size_t total = static_cast<size_t>(bytes) + MELIX_HEADER_BYTES + 2 * lineBytes, got;
   auto* raw = static_cast<uint8_t*>(takeLargeMemory(total, zeroed, got));
   if (!raw) return nullptr;
-  uint8_t* at = alignUp(raw);
+  uint8_t* at = alignUp(raw) + (bytes < MELIX_STREAMED_BYTES && bytes >= leastMapped ? lineBytes : 0);
   auto* block = reinterpret_cast<MelixBlock*>(at);
   block->shift = static_cast<uint16_t>(at - raw);
   block->obtained = got;

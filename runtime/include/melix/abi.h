@@ -56,6 +56,11 @@ typedef struct MelixBlock {
 
 enum { MELIX_HEADER_BYTES = 64, MELIX_DATA_ALIGN = 64 };
 
+// Blocks of large arrays begin at a multiple of this, or 64 bytes behind it if they have less data than
+// MELIX_STREAMED_BYTES. By the place of its data alone code sees that an array is worth storing past the
+// cache; that a small one lies so by chance is rare, and costs time only.
+enum { MELIX_LARGE_ALIGN = 2 << 20, MELIX_STREAMED_BYTES = 8 << 20 };
+
 // ---------------------------------------------------------------------------------------------------------
 // 2. Tasks. Generated code reads the first two fields only, at these offsets.
 // ---------------------------------------------------------------------------------------------------------

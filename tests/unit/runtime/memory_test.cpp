@@ -208,6 +208,20 @@ TEST_F(Memory, large_blocks_are_used_again) {
   EXPECT_EQ(live(), 0);
 }
 
+TEST_F(Memory, the_place_of_a_block_says_whether_it_is_worth_storing_past_the_cache) {
+  MELIX_NOT_UNDER_GUARD_PAGES();
+  auto isStreamed = [this](int64_t bytes) {
+    void* data = melix_alloc(task, bytes);
+    const bool out = reinterpret_cast<uintptr_t>(data) % MELIX_LARGE_ALIGN == MELIX_HEADER_BYTES;
+    melix_release(task, data);
+    return out;
+  };
+  EXPECT_TRUE(isStreamed(MELIX_STREAMED_BYTES));
+  EXPECT_FALSE(isStreamed(MELIX_STREAMED_BYTES - 1)); // in the same memory
+  EXPECT_TRUE(isStreamed(5 * MELIX_STREAMED_BYTES + 1));
+  EXPECT_FALSE(isStreamed(MELIX_STREAMED_BYTES / 2));
+}
+
 TEST_F(Memory, sizes_that_cannot_be_are_panics) {
   EXPECT_EQ(run([&] { melix_alloc(task, INT64_MAX / 2); }), MELIX_PANIC);
   EXPECT_EQ(message(), "out of memory: 4611686018427387903 bytes asked for");

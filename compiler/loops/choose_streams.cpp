@@ -1,0 +1,63 @@
+#include "loops/choose_streams.h"
+
+#include "loops/neighbours.h"
+
+#include <unordered_set>
+
+namespace melix::loops {
+namespace {
+
+class StreamChooser {
+public:
+  explicit StreamChooser(Function& fn) : fn_(fn) {}
+
+  void run() {
+    findRead(fn_.body);
+    region(fn_.body);
+  }
+
+private:
+  /// What is used as anything but the place of a store.
+  void findRead(RegionId r) {
+    for (StmtId id : fn_.regions[r].stmts) {
+      const Stmt& s = fn_.stmts[id];
+      for (size_t k = s.kind == StmtKind::Store ? 1 : 0; k < s.operands.size(); ++k)
+        if (fn_.typeOf(s.operands[k]) == dataType) read_.insert(s.operands[k]);
+      for (RegionId inner : s.regions) findRead(inner);
+    }
+  }
+
+  void region(RegionId r) {
+    for (StmtId id : fn_.regions[r].stmts) {
+      const Stmt& s = fn_.stmts[id];
+      if (s.kind == StmtKind::For && s.as<ForAttr>().lanes > 0)
+        lanes(s);
+      else
+        for (RegionId inner : s.regions) region(inner);
+    }
+  }
+
+  void lanes(const Stmt& loop) {
+    const RegionId body = loop.regions[0];
+    const Variance variance(fn_, loop);
+    Neighbours neighbours(fn_, variance, fn_.regions[body].params[0]);
+    for (StmtId id : fn_.regions[body].stmts) {
+      Stmt& s = fn_.stmts[id];
+      if (s.kind == StmtKind::Scalar) neighbours.note(s);
+      if (s.kind == StmtKind::Store && isFilled(s.operands[0]) && neighbours.areSideBySide(s))
+        s.as<Access>().stream = true;
+    }
+  }
+  bool isFilled(ValueId base) const { return fn_.typeOf(base) == dataType && !read_.contains(base); }
+
+  Function& fn_;
+  std::unordered_set<ValueId> read_;
+};
+
+} // namespace
+
+void chooseStreams(Function& function) {
+  if (function.kind != FunctionKind::Orchestration) StreamChooser(function).run();
+}
+
+} // namespace melix::loops

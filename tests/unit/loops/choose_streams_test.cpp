@@ -1,0 +1,57 @@
+// Which stores go past the cache, from text.
+#include "loops/choose_streams.h"
+
+#include "loops/loops_text.h"
+
+namespace melix::loops {
+namespace {
+
+/// How many stores of a kernel with these statements do.
+size_t streams(const std::string& body, const std::string& kind = "kernel") {
+  const std::string after =
+      textAfter(kind + " @f(%a: i64, %b: i64, %n: i64, %x: data, %y: data) {\n  %one = const 1 : i64\n" +
+                    body + "  yield\n}\n",
+                [](Module& module) {
+                  for (Function& fn : module.functions) chooseStreams(fn);
+                  EXPECT_EQ(verify(module, true), "");
+                });
+  size_t found = 0;
+  for (size_t at = after.find(" stream"); at != std::string::npos; at = after.find(" stream", at + 1))
+    ++found;
+  return found;
+}
+
+std::string loop(const std::string& body, const std::string& head = "points vector 16") {
+  return "for " + head + " %a, %b { (%i)\n" + body + "yield\n}\n";
+}
+const std::string copy = "%v = load %x[%i*%one] : f32\nstore %y[%i*%one] = %v\n";
+
+TEST(ChooseStreams, AnArrayThatIsFilledSideBySide) {
+  EXPECT_EQ(streams(loop(copy)), 1U);
+  EXPECT_EQ(streams(loop("for points vector 16 %a, %n { (%j)\n%v = load %x[%j*%one] : f32\n"
+                         "store %y[%i*%n + %j*%one] = %v\nyield\n}\n",
+                         "points")),
+            1U);
+}
+
+TEST(ChooseStreams, NotWhatIsReadToo) {
+  EXPECT_EQ(streams(loop("%v = load %y[%i*%one] : f32\nstore %y[%i*%one] = %v\n")), 0U);
+  EXPECT_EQ(streams(loop("%v = load %x[%i*%one] : f32\nstore %y[%i*%one] = %v\n"
+                         "%w = load %y[%i*%n] : f32\nstore %x[%i*%n] = %w\n")),
+            0U);
+}
+
+TEST(ChooseStreams, NotApartNorTurnByTurn) {
+  EXPECT_EQ(streams(loop("%v = load %x[%i*%one] : f32\nstore %y[%i*%n] = %v\n")), 0U);
+  EXPECT_EQ(streams(loop(copy, "points")), 0U);
+}
+
+TEST(ChooseStreams, NotOutsideOfKernels) {
+  EXPECT_EQ(streams(loop(copy), "fn"), 0U);
+  EXPECT_EQ(streams("%p = pointer_of %y : address\n" +
+                    loop("%v = load %x[%i*%one] : f32\nstore %p[%i*%one] = %v\n")),
+            0U);
+}
+
+} // namespace
+} // namespace melix::loops
