@@ -6,6 +6,7 @@ compare_peer=1
 compare_seconds=0.2
 compare_save=
 compare_against=
+compare_plot_folder=
 
 compare_begin() {
   [[ -z $compare_save ]] || printf 'case\tsize\tvalue\tseconds\tmedian\tpeer\n' > "$compare_save"
@@ -56,6 +57,39 @@ compare_times() {
     if [[ -f $work/$subject.peer ]]; then "${quiet[@]}" "$work/$subject.peer" "${sizes[@]}" > "$work/peer"; fi
     compare_lines "${sizes[*]}"
   done
+}
+
+# sizes_between FIRST LAST: 1, 2 and 5 times the powers of ten
+sizes_between() {
+  awk -v first="$1" -v last="$2" 'BEGIN {
+    for (power = 1; power <= last; power *= 10)
+      for (k = 1; k <= 3; k++) {
+        size = power * substr("125", k, 1)
+        if (size >= first && size <= last) printf "%d\n", size
+      }
+  }'
+}
+
+# compare_plot: draws times of Melix and C against sizes
+compare_plot() {
+  local name arguments first last size
+  IFS='|' read -r name arguments first last < <(table plots | grep "^$subject *|") || wrong "$subject is not in tests/bench/plots.txt"
+  mkdir -p "$compare_plot_folder"
+  quiet_report
+  build_subject
+  if [[ -n $compare_peer ]] && has_peer; then build_peer; fi
+  : > "$work/plot"
+  for size in $(sizes_between "$first" "$last"); do
+    read -r -a sizes <<< "${arguments//N/$size}"
+    BENCH_SECONDS=0.02 "${quiet[@]}" "$work/$subject" "${sizes[@]}" > "$work/melix"
+    : > "$work/peer"
+    if [[ -f $work/$subject.peer ]]; then BENCH_SECONDS=0.02 "${quiet[@]}" "$work/$subject.peer" "${sizes[@]}" > "$work/peer"; fi
+    awk -v size="$size" 'FILENAME == ARGV[2] { print $1, size, $3, $1 in peer ? peer[$1] : "-"; next } { peer[$1] = $3 }' \
+      "$work/peer" "$work/melix" >> "$work/plot"
+  done
+  awk -v title="$subject: $subject_what" -v axis="N, arguments $(xargs <<< "$arguments")" -f tests/bench/time.awk -f tests/bench/plot.awk \
+    "$work/plot" > "$compare_plot_folder/$subject.svg"
+  echo "$compare_plot_folder/$subject.svg"
 }
 
 # compare_threads: the subject with one thread and with all, in turn, the median of 21 runs of each

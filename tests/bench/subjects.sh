@@ -2,7 +2,10 @@
 
 subject_folder=tests/bench/subjects
 
-subject_lines() { grep -v -e '^#' -e '^$' tests/bench/subjects.txt; }
+# table NAME: the lines of a table of this folder
+table() { grep -v -e '^#' -e '^$' "tests/bench/$1.txt"; }
+
+subject_lines() { table subjects; }
 
 # read_subject: sets `subject` and what the table says of it, from the next line of standard input
 read_subject() {
