@@ -4,6 +4,7 @@
 #include "core/text_names.h"
 #include "core/text_words.h"
 #include "loops/attr_text.h"
+#include "loops/lane_notes.h"
 
 #include <algorithm>
 
@@ -21,7 +22,7 @@ std::string keyText(const std::string& key) {
 class Printer {
 public:
   Printer(const Module& module, core::TextNames& types, const Function& fn, const PlaceText& place)
-      : module_(module), types_(types), fn_(fn), place_(place), names_(module, fn) {}
+      : module_(module), types_(types), fn_(fn), place_(place), names_(module, fn), notes_(module, fn) {}
 
   std::string run(bool isEntry) {
     types_.beginScope();
@@ -141,15 +142,25 @@ private:
       out_ += k ? ", " : " : ";
       out_ += typeText(fn_.typeOf(s.results[k]));
     }
-    for (RegionId r : s.regions) inner(r, depth);
+    const std::string_view note = place_ ? notes_.of(s) : "";
+    const bool inLanes = s.kind == StmtKind::For && s.as<ForAttr>().lanes > 0;
+    if (inLanes) notes_.enter(s);
+    for (RegionId r : s.regions) inner(r, depth, r == s.regions[0] ? note : "");
+    if (inLanes) notes_.leave();
+    if (s.regions.empty()) comment(note);
     out_ += "\n";
   }
+  void comment(std::string_view note) {
+    if (!note.empty()) out_ += "  // " + std::string(note);
+  }
 
-  void inner(RegionId r, int depth) {
+  void inner(RegionId r, int depth, std::string_view note) {
     out_ += " {";
     const std::vector<ValueId>& params = fn_.regions[r].params;
     for (size_t k = 0; k < params.size(); ++k) out_ += (k ? ", " : " (") + names_[params[k]];
-    out_ += params.empty() ? "\n" : ")\n";
+    out_ += params.empty() ? "" : ")";
+    comment(note);
+    out_ += "\n";
     region(r, depth + 1);
     indent(depth);
     out_ += "}";
@@ -160,6 +171,7 @@ private:
   const Function& fn_;
   const PlaceText& place_;
   const ValueNames names_;
+  LaneNotes notes_;
   std::string lastPlace_;
   std::string out_;
 };

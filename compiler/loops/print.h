@@ -12,7 +12,8 @@ using PlaceText = std::function<std::string(LocId)>;
 
 /// Text for people and tests: one statement a line, regions indented, counts and modes shown; of a module,
 /// the records of its types first. Values have the names of the program's variables where they are known.
-/// `// PLACE` stands before what comes from there.
+/// `// PLACE` stands before what comes from there, and behind statements of loops in lanes what lanes do
+/// (lane_notes.h): text for people has both.
 std::string print(const Module& module, const PlaceText& place = {});
 std::string print(const Module& module, const Function& function, const PlaceText& place = {});
 

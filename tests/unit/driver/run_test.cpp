@@ -185,6 +185,18 @@ TEST(Show, LoopsHaveTheNamesAndLinesOfTheProgram) {
     EXPECT_TRUE(contains(r.output, part)) << part << "\n" << r.output;
 }
 
+TEST(Show, LoopsInLanesSayWhatLanesDo) {
+  const std::string code = "fn f(x: f32[N], t: f32[M], p: int[N], k: int) -> f32[N] =\n"
+                           "  [for i: (if x[i] > 0 { t[p[i]] } else { t[k] / sqrt(x[i]) })]\n"
+                           "let x = [for i in 0..len(arguments()) + 99: (i - 3) as f32]\nprint(f(x, x, [for "
+                           "i in 0..len(x): i], 5))\n";
+  harness::ProcessResult r = melix("show --stage loops -", code);
+  EXPECT_EQ(r.status, 0) << r.errors;
+  for (const char* part :
+       {": f32  // side by side\n", "{  // under a mask\n", "  // gathered\n", "  // uniform\n"})
+    EXPECT_TRUE(contains(r.output, part)) << part << "\n" << r.output;
+}
+
 TEST(Show, CountsAndChoosesFunctions) {
   harness::ProcessResult r =
       melix("show --stage core --count --only f -e 'fn f(x: f32) -> f32 = x * x\nprint(f(3.0))'");
