@@ -186,10 +186,10 @@ TEST(Show, LoopsHaveTheNamesAndLinesOfTheProgram) {
 }
 
 TEST(Show, LoopsInLanesSayWhatLanesDo) {
-  const std::string code = "fn f(x: f32[N], t: f32[M], p: int[N], k: int) -> f32[N] =\n"
-                           "  [for i: (if x[i] > 0 { t[p[i]] } else { t[k] / sqrt(x[i]) })]\n"
-                           "let x = [for i in 0..len(arguments()) + 99: (i - 3) as f32]\nprint(f(x, x, [for "
-                           "i in 0..len(x): i], 5))\n";
+  const std::string code =
+      "fn f(x: f32[N], w: f32[M]) =\n"
+      "  [for i in 0..N: if x[i] > 0 { sum(for j: x[(i * 7) % N] * w[j]) } else { 1 / x[i] }]\n"
+      "let x = [for i in 0..len(arguments()) + 99: (i - 3) as f32]\nprint(f(x, x))\n";
   harness::ProcessResult r = melix("show --stage loops -", code);
   EXPECT_EQ(r.status, 0) << r.errors;
   for (const char* part :
