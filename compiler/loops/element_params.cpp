@@ -46,6 +46,7 @@ void ElementParams::uses(FunctionId id, RegionId region, const std::unordered_ma
 void ElementParams::use(const Param& p, const Stmt& s, size_t operand) {
   switch (s.kind) {
   case StmtKind::PointerOf:
+  case StmtKind::AllocArray: // where another one might lie
   case StmtKind::KeepAlive: return;
   case StmtKind::Load:
   case StmtKind::Store:

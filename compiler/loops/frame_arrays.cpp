@@ -32,6 +32,7 @@ private:
     if (s.kind != StmtKind::AllocArray) return 0;
     uint64_t elements = 1;
     for (ValueId d : s.operands) {
+      if (fn_.typeOf(d).counted()) break; // behind the sizes
       const uint64_t* extent = asConstant(fn_, d);
       if (!extent || *extent == 0 || *extent > mostElements) return 0;
       if ((elements *= *extent) > mostElements) return 0;

@@ -103,6 +103,7 @@ bool LocalBlocks::followUse(const Use& use, Following& at) const {
   const Stmt& s = fn_.stmts[use.stmt];
   switch (s.kind) {
   case StmtKind::PointerOf:
+  case StmtKind::AllocArray: // where another one might lie
   case StmtKind::KeepAlive: return true;
   case StmtKind::Load:
   case StmtKind::Store:

@@ -13,6 +13,7 @@
 #include "loops/merge_kernels.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
+#include "loops/place_results.h"
 #include "loops/prove_unique.h"
 #include "loops/split_wrapped.h"
 #include "loops/update_in_place.h"
@@ -130,6 +131,7 @@ constexpr Pass passes[] = {
     {"update_in_place", whole<updateInPlace>, true},
     {"place_in_frames", whole<placeInFrames>, true},
     {"prove_unique", whole<proveUnique>, true},
+    {"place_results", whole<placeResults>, true},
     {"mark_closed", whole<markClosed>, true},
     {"outline_kernels", outlineAllKernels, true, onPool},
     {"merge_kernels", whole<mergeKernels>, true, onPool},

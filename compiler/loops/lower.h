@@ -202,7 +202,8 @@ private:
   bool mayView(core::ValueId result, const core::Op& op) const;
 
   // --- lower_arrays.cpp
-  ValueId allocArray(TypeId elem, const std::vector<ValueId>& dims, bool zeroed);
+  ValueId allocArray(TypeId elem, const std::vector<ValueId>& dims, bool zeroed,
+                     const std::vector<ValueId>& alike = {});
   std::vector<ValueId> denseStrides(const std::vector<ValueId>& extents);
   ValueId copyToDense(const Place& place);
   void alongFirst(Place to, Place from, const std::function<void(const Place&, const Place&)>& each);
@@ -299,6 +300,7 @@ private:
                                   std::vector<ValueId> carried);
   void finishLevel(const core::Op& op, const Sweep& sweep, uint32_t level,
                    const std::vector<ValueId>& carried);
+  std::vector<ValueId> arraysLike(TypeId type, const core::Op& op);
   void defineKept(const core::Op& op, const Sweep& sweep);
   std::vector<ValueId> sweepBody(const core::Op& op, Sweep& sweep, std::vector<ValueId> carried);
   void planDestinations(const core::Op& op, const Sweep& sweep);

@@ -5,8 +5,13 @@
 
 namespace melix::loops {
 
-ValueId Lower::allocArray(TypeId elem, const std::vector<ValueId>& dims, bool zeroed) {
-  return b_.value(StmtKind::AllocArray, dims, dataType, AllocAttr{elem, layouts_.stored(elem).size, zeroed});
+/// `alike` are arrays of the same type in whose place it might lie.
+ValueId Lower::allocArray(TypeId elem, const std::vector<ValueId>& dims, bool zeroed,
+                          const std::vector<ValueId>& alike) {
+  std::vector<ValueId> operands = dims;
+  operands.insert(operands.end(), alike.begin(), alike.end());
+  return b_.value(StmtKind::AllocArray, std::move(operands), dataType,
+                  AllocAttr{elem, layouts_.stored(elem).size, zeroed});
 }
 
 std::vector<ValueId> Lower::denseStrides(const std::vector<ValueId>& extents) {

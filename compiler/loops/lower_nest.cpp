@@ -233,9 +233,10 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
       if (context_.error) return;
       auto placed = destinations_.find(v.index);
       r.placed[k] = placed != destinations_.end();
-      Destination at = r.placed[k]
-                           ? placed->second
-                           : Destination{allocArray(elem, dimsOf(type), layouts_.stored(elem).counted), {}};
+      Destination at = r.placed[k] ? placed->second
+                                   : Destination{allocArray(elem, dimsOf(type), layouts_.stored(elem).counted,
+                                                            arraysLike(type, op)),
+                                                 {}};
       r.out[k] = densePlace(at, type);
     }
   }
@@ -258,6 +259,28 @@ void Lower::runSweep(const core::Op& op, Sweep& sweep) {
   for (const NestResultState& r : sweep.results)
     if (r.isFilter()) finishFilter(op, r, carried[r.at]);
   defineKept(op, sweep);
+}
+
+/// The arrays of scalars of a type that a nest reads: each might lie where the result does.
+std::vector<ValueId> Lower::arraysLike(TypeId type, const core::Op& op) {
+  std::vector<ValueId> out;
+  if (!types_.isScalar(types_.element(type))) return out;
+  std::unordered_set<uint32_t> inside; // ops of the body, and regions
+  auto isInside = [&](core::ValueId v) {
+    const core::OpId def = in_.values[v].def;
+    return inside.contains(def ? 2 * def.index : 2 * in_.values[v].region.index + 1);
+  };
+  inside.insert(2 * op.regions[0].index + 1);
+  core::forEachOp(in_, op.regions[0], [&](core::OpId id) {
+    const core::Op& read = in_.ops[id];
+    inside.insert(2 * id.index);
+    for (core::RegionId r : read.regions) inside.insert(2 * r.index + 1);
+    if (read.kind != OpKind::Get || typeOf(read.operands[0]) != type || isInside(read.operands[0])) return;
+    const Rep& array = rep(read.operands[0]);
+    if (array.leaves.size() != 1 || array.view || array.placed) return;
+    if (std::ranges::find(out, array.leaves[0]) == out.end()) out.push_back(array.leaves[0]);
+  });
+  return out;
 }
 
 /// The results that are memory.
