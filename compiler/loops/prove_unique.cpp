@@ -3,24 +3,47 @@
 #include "loops/clone.h"
 #include "loops/unique_blocks.h"
 
+#include <algorithm>
+
 namespace melix::loops {
 namespace {
 
 class Prover {
 public:
   Prover(const Module& module, Function& fn, const ElementParams& elementsOnly)
-      : fn_(fn), blocks_(module, fn, elementsOnly, UniqueBlocks::UpdatesKind::Made) {}
+      : module_(module), fn_(fn), blocks_(module, fn, elementsOnly, UniqueBlocks::UpdatesKind::Made) {}
 
   void run() {
     if (blocks_.uniques().empty()) return;
     for (const UniqueBlocks::Updated& u : blocks_.updated()) makeUnique(u);
+    notePassed(fn_.body);
     for (StmtId id : blocks_.uniques())
-      if (const Stmt& s = fn_.stmts[id]; blocks_.isUnique(s.operands[0]))
+      if (const Stmt& s = fn_.stmts[id]; blocks_.isUnique(s.operands[0]) && isSeenUnique(s))
         became_[s.results[0]] = s.operands[0];
     if (!became_.empty()) rewrite(fn_.body);
   }
 
 private:
+  /// What calls update.
+  void notePassed(RegionId region) {
+    for (StmtId id : fn_.regions[region].stmts) {
+      const Stmt& s = fn_.stmts[id];
+      for (RegionId inner : s.regions) notePassed(inner);
+      if (s.kind != StmtKind::Call) continue;
+      const std::vector<ModeKind>& modes = module_.functions[s.as<FunctionId>()].modes;
+      for (size_t k = 0; k < s.operands.size(); ++k)
+        if (modes[k] == ModeKind::InOut) passed_.insert(s.operands[k]);
+    }
+  }
+  /// What is passed to be updated is seen to be unique where it is made: beside a call, asking costs little.
+  bool isSeenUnique(const Stmt& unique) {
+    if (!passed_.contains(unique.results[0])) return true;
+    const ValueId v = standsFor(unique.operands[0]);
+    const StmtId def = fn_.values[v].def;
+    return def.valid() ? fn_.stmts[def].regions.empty()
+                       : std::ranges::find(fn_.params(), v) != fn_.params().end();
+  }
+
   /// In front of a loop, if its first turn would do so.
   void makeUnique(const UniqueBlocks::Updated& u) {
     const Stmt loop = fn_.stmts[u.loop];
@@ -81,7 +104,9 @@ private:
     out.push_back(id);
   }
 
+  const Module& module_;
   Function& fn_;
+  std::unordered_set<ValueId> passed_;
   const UniqueBlocks blocks_;
   std::unordered_map<ValueId, ValueId> became_;
   std::unordered_map<StmtId, std::vector<StmtId>> fronts_; ///< what comes in front of loops

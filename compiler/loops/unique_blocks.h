@@ -32,7 +32,7 @@ public:
     Made,  ///< or if it is one of `updated`, as it is then made unique in front of the loop
   };
 
-  /// Linear in the statements.
+  /// Linear in the statements. What `elementsOnly` says is asked here alone.
   UniqueBlocks(const Module& module, const Function& fn, const ElementParams& elementsOnly,
                UpdatesKind updates);
 
@@ -68,7 +68,7 @@ private:
 
   const Module& module_;
   const Function& fn_;
-  const ElementParams& elementsOnly_;
+  const ElementParams* elementsOnly_; ///< null once it is solved
   const UpdatesKind updatesKind_;
   std::unordered_map<ValueId, Sources> sources_; ///< of what is unique, once solved
   std::unordered_set<ValueId> shared_;

@@ -4,6 +4,7 @@
 #include "loops/outline.h"
 #include "loops/ownership.h"
 #include "loops/print.h"
+#include "loops/unique_blocks.h"
 
 #include <algorithm>
 #include <span>
@@ -223,11 +224,15 @@ private:
     return found != params.end() &&
            modeOf(fn_, static_cast<size_t>(found - params.begin())) == ModeKind::InOut;
   }
-  bool hasOneOwner(ValueId v) const {
+  bool hasOneOwner(ValueId v) {
     const StmtId def = fn_.values[v].def;
-    if (!def.valid()) return isInOut(v);
-    const StmtKind kind = fn_.stmts[def].kind;
-    return kind == StmtKind::EnsureUnique || kind == StmtKind::AllocArray || kind == StmtKind::FrameArray;
+    if (!def.valid() && isInOut(v)) return true;
+    const StmtKind kind = def.valid() ? fn_.stmts[def].kind : StmtKind::Yield;
+    if (kind == StmtKind::EnsureUnique || kind == StmtKind::AllocArray || kind == StmtKind::FrameArray)
+      return true;
+    if (!problems_.empty()) return true; // what passes it on is not to be relied upon
+    if (!unique_) unique_.emplace(module_, fn_, ElementParams(module_), UniqueBlocks::UpdatesKind::Asked);
+    return unique_->isUnique(v);
   }
   bool usesElements(const Stmt& s, size_t operand) const {
     switch (s.kind) {
@@ -269,6 +274,7 @@ private:
   const Module& module_;
   const Function& fn_;
   bool counted_;
+  std::optional<UniqueBlocks> unique_; ///< once it is asked for
   bool reachable_ = true;
   std::unordered_set<ValueId> scope_;
   std::optional<ValueNames> names_;

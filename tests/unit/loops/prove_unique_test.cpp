@@ -296,5 +296,42 @@ fn @f(%n: i64, %v: f64, %l: address) -> data {
 )");
 }
 
+/// Where a caller makes unique what is updated, that is seen.
+TEST(ProveUnique, WhatACalleeUpdatesInPlace) {
+  const std::string put = R"(fn @put(inout %p: data, %v: f64) {
+  %one = const 1 : i64
+  store %p[%one*%one] = %v
+  yield
+}
+)";
+  EXPECT_EQ(proved(put + R"(
+fn @f(%n: i64, %v: f64) -> data {
+  %zero = const 0 : i64
+  %x = alloc f64 %n : data
+  %w = ensure_unique %x : data
+  call @put %w, %v
+  %r = for %zero, %n, %w : data { (%i, %p)
+    %u = ensure_unique %p : data
+    call @put %u, %v
+    yield %u
+  }
+  yield %r
+}
+)"),
+            put + R"(
+fn @f(%n: i64, %v: f64) -> data {
+  %zero = const 0 : i64
+  %x = alloc f64 %n : data
+  call @put %x, %v
+  %r = for %zero, %n, %x : data { (%i, %p)
+    %u = ensure_unique %p : data
+    call @put %u, %v
+    yield %u
+  }
+  yield %r
+}
+)");
+}
+
 } // namespace
 } // namespace melix::loops
