@@ -95,6 +95,7 @@ struct AllocAttr {
   TypeId type;        ///< element or enum
   uint64_t bytes = 0; ///< of one element, or of the node
   bool zeroed = false;
+  bool operator==(const AllocAttr&) const = default;
 };
 
 enum class RuntimeKind : uint8_t {
@@ -104,21 +105,25 @@ enum class RuntimeKind : uint8_t {
 struct RuntimeCall {
   RuntimeKind kind;
   TypeId type;
+  bool operator==(const RuntimeCall&) const = default;
 };
 
 struct FormatCall {
   TypeId type;
   std::string spec;
   bool quoted = false;
+  bool operator==(const FormatCall&) const = default;
 };
 
 /// `{0}` `{1}` … stand for the operands after the condition.
 struct Message {
   std::string text;
+  bool operator==(const Message&) const = default;
 };
 
 struct SwitchAttr {
   std::vector<uint32_t> regionOf;
+  bool operator==(const SwitchAttr&) const = default;
 };
 
 /// How the turns of a loop depend on each other.
@@ -134,6 +139,7 @@ struct ForAttr {
   uint32_t lanes = 0;  ///< so many turns side by side, as a vector register holds; 0: one after another
   uint32_t unroll = 0; ///< so many times the lanes at once; of a loop in lanes
   uint32_t rows = 0;   ///< so many turns together, inside of the loops in it; 0: one after another
+  bool operator==(const ForAttr&) const = default;
 };
 
 using Attr =

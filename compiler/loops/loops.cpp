@@ -143,6 +143,7 @@ constexpr Pass passes[] = {
     {"jam_rows", each<jamRows>, true, schedules},
     {"choose_streams", each<chooseStreams>, true, schedules},
     {"hoist_rows", each<hoistRows>, true},
+    {"merge_kernels_of_constants", whole<mergeKernelsOfConstants>, true, schedules},
     {"estimate_work", whole<estimateWork>, true, onPool},
 };
 

@@ -1,6 +1,7 @@
 #include "loops/merge_kernels.h"
 
-#include "loops/print.h"
+#include "loops/build.h"
+#include "loops/same_code.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -10,6 +11,8 @@ namespace melix::loops {
 
 namespace {
 
+using core::OpKind;
+
 bool isReference(const Stmt& s) { return s.kind == StmtKind::Call || s.kind == StmtKind::Launch; }
 
 bool isSilent(const Function& fn) {
@@ -17,34 +20,164 @@ bool isSilent(const Function& fn) {
          std::ranges::none_of(fn.stmts, [](const Stmt& s) { return s.kind == StmtKind::Check; });
 }
 
-/// All of a function but what it is called and comes from.
-std::string namelessText(const Module& module, Function& fn) {
-  std::string key = std::exchange(fn.key, ""), name = std::exchange(fn.name, "");
-  const core::FunctionId source = std::exchange(fn.source, {});
-  std::string text = print(module, fn);
-  fn.source = source;
-  fn.key = std::move(key);
-  fn.name = std::move(name);
-  return text;
+/// Whether an op takes no longer if nothing is known of an operand. Integers are multiplied and divided by a
+/// constant, and floats divided by one, in other ways than by a number.
+bool isIndifferent(const ScalarAttr& attr) {
+  switch (attr.op) {
+  case OpKind::Add:
+  case OpKind::Sub:
+  case OpKind::Cmp:
+  case OpKind::Min:
+  case OpKind::Max:
+  case OpKind::Select: return true;
+  case OpKind::Mul:
+  case OpKind::Fma: return types::isFloatKind(attr.from);
+  default: return false;
+  }
 }
+
+/// Whether a use of an operand is worth nothing more if it is a constant.
+bool isIndifferent(const Stmt& s, size_t operand) {
+  switch (s.kind) {
+  case StmtKind::Scalar: return isIndifferent(s.as<ScalarAttr>());
+  case StmtKind::Store: return operand + 1 == s.operands.size();
+  case StmtKind::For: return operand >= 2;
+  case StmtKind::While:
+  case StmtKind::Yield: return true;
+  default: return false;
+  }
+}
+
+/// Constants that may as well be parameters.
+std::unordered_set<ValueId> indifferentConstants(const Function& fn) {
+  std::unordered_set<ValueId> out;
+  for (const Stmt& s : fn.stmts)
+    if (s.kind == StmtKind::Const && fn.typeOf(s.results[0]).cls == ClassKind::Scalar)
+      out.insert(s.results[0]);
+  for (const Stmt& s : fn.stmts)
+    for (size_t k = 0; k < s.operands.size(); ++k)
+      if (!isIndifferent(s, k)) out.erase(s.operands[k]);
+  return out;
+}
+
+/// Kernels that become the first of them.
+struct Group {
+  FunctionId first;
+  std::vector<std::pair<FunctionId, OtherConstants>> others; ///< and what each has for constants of the first
+  std::vector<ValueId> given; ///< constants of the first that become parameters
+  std::optional<std::unordered_set<ValueId>> indifferent;
+};
+
+class Merger {
+public:
+  Merger(Module& module, size_t mostGiven) : module_(module), mostGiven_(mostGiven) {}
+
+  void run() {
+    for (uint32_t f = 0; f < module_.functions.size(); ++f)
+      if (isSilent(module_.functions[FunctionId(f)])) add(FunctionId(f));
+    for (auto& [hash, groups] : groups_)
+      for (Group& group : groups)
+        if (!group.others.empty()) merge(group);
+    if (launches_.empty()) return;
+    for (Function& fn : module_.functions) redirect(fn);
+    dropUncalled(module_);
+  }
+
+private:
+  /// What a launch of a kernel becomes.
+  struct NewLaunch {
+    FunctionId kernel;
+    std::vector<std::pair<ValueType, uint64_t>> given;
+  };
+
+  void add(FunctionId f) {
+    std::vector<Group>& groups = groups_[codeHash(module_.functions[f])];
+    for (Group& group : groups)
+      if (joins(group, f)) return;
+    groups.push_back({f, {}, {}, {}});
+  }
+
+  bool joins(Group& group, FunctionId f) {
+    const Function& first = module_.functions[group.first];
+    std::optional<OtherConstants> others = differences(first, module_.functions[f]);
+    if (!others) return false;
+    std::vector<ValueId> given = group.given;
+    for (const auto& [ours, theirs] : *others)
+      if (std::ranges::find(given, ours) == given.end()) given.push_back(ours);
+    if (given.size() > mostGiven_) return false;
+    if (!others->empty()) {
+      if (!group.indifferent) group.indifferent = indifferentConstants(first);
+      if (!std::ranges::all_of(*others, [&](const auto& o) { return group.indifferent->contains(o.first); }))
+        return false;
+    }
+    group.given = std::move(given);
+    group.others.emplace_back(f, std::move(*others));
+    return true;
+  }
+
+  void merge(const Group& group) {
+    Function& first = module_.functions[group.first];
+    for (const auto& [f, others] : group.others) {
+      NewLaunch& launch = launches_[f] = {group.first, {}};
+      for (ValueId v : group.given) {
+        const auto other = std::ranges::find(others, v, [](const auto& o) { return o.first; });
+        launch.given.push_back(other == others.end() ? constant(first, v)
+                                                     : constant(module_.functions[f], other->second));
+      }
+    }
+    NewLaunch& launch = launches_[group.first] = {group.first, {}};
+    for (ValueId v : group.given) launch.given.push_back(constant(first, v));
+    for (ValueId v : group.given) giveFromOutside(first, v);
+  }
+  static std::pair<ValueType, uint64_t> constant(const Function& fn, ValueId v) {
+    return {fn.typeOf(v), *asConstant(fn, v)};
+  }
+  static void giveFromOutside(Function& fn, ValueId v) {
+    const ValueId param = fn.values.add({fn.typeOf(v), StmtId(), fn.body, fn.values[v].hint});
+    fn.regions[fn.body].params.push_back(param);
+    fn.modes.push_back(ModeKind::Borrow);
+    for (Stmt& s : fn.stmts) std::ranges::replace(s.operands, v, param);
+    std::erase(fn.regions[fn.values[v].region].stmts, fn.values[v].def);
+  }
+
+  void redirect(Function& fn) {
+    for (uint32_t r = 0; r < fn.regions.size(); ++r) {
+      std::vector<StmtId> stmts;
+      for (StmtId id : fn.regions[RegionId(r)].stmts) {
+        if (fn.stmts[id].kind == StmtKind::Launch)
+          if (auto found = launches_.find(fn.stmts[id].as<FunctionId>()); found != launches_.end())
+            redirect(fn, RegionId(r), id, found->second, stmts);
+        stmts.push_back(id);
+      }
+      fn.regions[RegionId(r)].stmts = std::move(stmts);
+    }
+  }
+  /// The constants that it gives are appended to `before`.
+  static void redirect(Function& fn, RegionId region, StmtId launch, const NewLaunch& now,
+                       std::vector<StmtId>& before) {
+    for (const auto& [type, bits] : now.given) {
+      const StmtId made = fn.stmts.add({StmtKind::Const, fn.stmts[launch].loc, {}, {}, {}, bits});
+      const ValueId v = fn.values.add({type, made, region});
+      fn.stmts[made].results.push_back(v);
+      fn.stmts[launch].operands.push_back(v);
+      before.push_back(made);
+    }
+    fn.stmts[launch].attr = now.kernel;
+  }
+
+  Module& module_;
+  size_t mostGiven_;
+  std::unordered_map<size_t, std::vector<Group>> groups_; ///< by hash
+  std::unordered_map<FunctionId, NewLaunch> launches_;    ///< by kernel
+};
 
 } // namespace
 
-void mergeKernels(Module& module) {
-  std::unordered_map<std::string, FunctionId> first;
-  std::unordered_map<FunctionId, FunctionId> merged;
-  for (uint32_t f = 0; f < module.functions.size(); ++f) {
-    Function& fn = module.functions[FunctionId(f)];
-    if (!isSilent(fn)) continue;
-    const auto [found, fresh] = first.try_emplace(namelessText(module, fn), FunctionId(f));
-    if (!fresh) merged[FunctionId(f)] = found->second;
-  }
-  if (merged.empty()) return;
-  for (Function& fn : module.functions)
-    for (Stmt& s : fn.stmts)
-      if (s.kind == StmtKind::Launch)
-        if (auto found = merged.find(s.as<FunctionId>()); found != merged.end()) s.attr = found->second;
-  dropUncalled(module);
+void mergeKernels(Module& module) { Merger(module, 0).run(); }
+
+void mergeKernelsOfConstants(Module& module) {
+  constexpr size_t mostGiven = 8;
+  Merger(module, mostGiven).run();
 }
 
 void dropUncalled(Module& module) {

@@ -12,6 +12,11 @@ namespace melix::loops {
 
 void mergeKernels(Module& module);
 
+/// The same for kernels that differ in constants too, which become parameters. Only constants that are worth
+/// nothing to who knows them: not sizes, strides or divisors. Requires: kernels scheduled, for schedules ask
+/// for constants.
+void mergeKernelsOfConstants(Module& module);
+
 /// Leaves out the functions that nothing calls or launches.
 void dropUncalled(Module& module);
 

@@ -293,9 +293,10 @@ TEST(HoistRows, ABlockOfOnePointIsMadeByTheFirst) {
 
 TEST(MergeKernels, EqualOnesBecomeOne) {
   auto kernel = [](const std::string& name, const std::string& value, const std::string& check) {
-    return "kernel @" + name + "(%first: i64, %last: i64, %x: data) {\n  %v = const " + value + " : f64\n" +
-           "  %one = const 1 : i64\n  for points %first, %last { (%i)\n" + check +
-           "    store %x[%i*%one] = %v\n    yield\n  }\n  yield\n}\n\n";
+    const std::string x = "%x" + name; // names do not count
+    return "kernel @" + name + "(%first: i64, %last: i64, " + x + ": data) {\n  %v = const " + value +
+           " : f64\n  %one = const 1 : i64\n  for points %first, %last { (%i)\n" + check + "    store " + x +
+           "[%i*%one] = %v\n    yield\n  }\n  yield\n}\n\n";
   };
   auto kernelsOf = [&](const std::string& secondValue, const std::string& check) {
     const std::string text =
@@ -312,6 +313,51 @@ TEST(MergeKernels, EqualOnesBecomeOne) {
   EXPECT_EQ(kernelsOf("2.0", ""), 2u);
   const std::string check = "    %c = cmp lt %i, %last : bool\n    check \"odd\" %c\n";
   EXPECT_EQ(kernelsOf("1.0", check), 2u); // a panic tells the place
+}
+
+TEST(MergeKernels, ConstantsThatDifferAreGiven) {
+  auto kernel = [](const std::string& name, const std::string& value, const std::string& divisor) {
+    return "kernel @" + name + "(%first: i64, %last: i64, %x: data) {\n  %v = const " + value +
+           " : i64\n  %d = const " + divisor + R"( : i64
+  %one = const 1 : i64
+  for points %first, %last { (%i)
+    %s = add %i, %v : i64
+    %q = irem %s, %d : i64
+    store %x[%i*%one] = %q
+    yield
+  }
+  yield
+}
+)";
+  };
+  auto merged = [&](const std::string& values, const std::string& divisor) {
+    const std::string text = "fn @main(%x: data, %n: i64) exported {\n  launch @a %n, %n, %x\n"
+                             "  launch @b %n, %n, %x\n  yield\n}\n\n";
+    return textAfter(text + kernel("a", "5", "7") + "\n" + kernel("b", values, divisor),
+                     mergeKernelsOfConstants);
+  };
+  EXPECT_EQ(merged("6", "7"), R"(fn @main(%x: data, %n: i64) exported {
+  %0 = const 5 : i64
+  launch @a %n, %n, %x, %0
+  %1 = const 6 : i64
+  launch @a %n, %n, %x, %1
+  yield
+}
+
+kernel @a(%first: i64, %last: i64, %x: data, %v: i64) {
+  %d = const 7 : i64
+  %one = const 1 : i64
+  for points %first, %last { (%i)
+    %s = add %i, %v : i64
+    %q = irem %s, %d : i64
+    store %x[%i*%one] = %q
+    yield
+  }
+  yield
+}
+)");
+  // A remainder by a number that is known takes no division.
+  EXPECT_NE(merged("5", "8").find("kernel @b"), std::string::npos);
 }
 
 } // namespace
