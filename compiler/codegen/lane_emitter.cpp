@@ -5,6 +5,7 @@
 
 #include <llvm/IR/Constants.h>
 
+#include <limits>
 #include <numeric>
 
 namespace melix::codegen {
@@ -13,13 +14,28 @@ using core::OpKind;
 using loops::StmtKind;
 using loops::VarianceKind;
 
+namespace {
+
+template <class Number>
+llvm::Constant* numbers(llvm::LLVMContext& context, unsigned count) {
+  std::vector<Number> out(count);
+  std::iota(out.begin(), out.end(), Number(0));
+  return llvm::ConstantDataVector::get(context, out);
+}
+
+} // namespace
+
 // --- values
 // ----------------------------------------------------------------------------------------------------------
 
-llvm::Constant* LaneEmitter::iota() {
-  std::vector<uint64_t> numbers(lanes_);
-  for (unsigned k = 0; k < lanes_; ++k) numbers[k] = k;
-  return llvm::ConstantDataVector::get(m_.context, numbers);
+llvm::Constant* LaneEmitter::iota() { return numbers<uint64_t>(m_.context, lanes_); }
+
+/// Compared as bytes, or in what is the next to them that counts so far: these are the fewest registers.
+llvm::Value* LaneEmitter::firstLanes(Value* count) {
+  llvm::Value* most = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, b_.getInt64(lanes_));
+  const bool isByte = lanes_ <= std::numeric_limits<uint8_t>::max();
+  Value* all = isByte ? numbers<uint8_t>(m_.context, lanes_) : numbers<uint16_t>(m_.context, lanes_);
+  return b_.CreateICmpULT(all, splat(b_.CreateTrunc(most, all->getType()->getScalarType())));
 }
 
 LaneEmitter::Affine LaneEmitter::affine(ValueId v) const {
@@ -148,6 +164,7 @@ LaneEmitter::Values LaneEmitter::joined(const Steps& steps, Values carried) {
 
 LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, Value* first, Value* mask, Values carried) {
   const ValueIds& params = fn_.regions[loop.regions[0]].params;
+  loop_ = &loop;
   affine_[params[0].index] = {first, b_.getInt64(1)};
   for (size_t k = 0; k < carried.size(); ++k) vectors_[params[k + 1].index] = carried[k];
   mask_ = mask;
@@ -173,7 +190,7 @@ LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* 
   const std::vector<llvm::PHINode*> turn = phis(entry, from);
   llvm::PHINode* at = turn.back();
   carried.assign(turn.begin(), turn.end() - 1);
-  Value* mask = masked ? b_.CreateICmpULT(iota(), splat(b_.CreateNSWSub(end, at))) : nullptr;
+  Value* mask = masked ? firstLanes(b_.CreateNSWSub(end, at)) : nullptr;
   Values next = strip(loop, at, mask, carried);
   b_.SetCurrentDebugLocation(m_.debug->location(loop.loc));
   if (loop.as<loops::ForAttr>().polls) host_.poll();
@@ -201,35 +218,55 @@ std::vector<llvm::PHINode*> LaneEmitter::phis(const Values& values, llvm::BasicB
   return out;
 }
 
+namespace {
+
+/// How the turns behind whole strips are done.
+enum class RestKind {
+  None,
+  Register, ///< by registers, under a mask
+  Strip,    ///< as one strip more, under a mask
+  ByTurn,   ///< by whole registers, then turn by turn
+};
+
+RestKind restOf(const loops::Function& fn, const loops::Stmt& loop, uint32_t strip, bool masks) {
+  const std::optional<uint64_t> turns = loops::turnsOf(fn, loop);
+  if (turns && *turns % strip == 0) return RestKind::None;
+  if (!masks) return RestKind::ByTurn;
+  const bool isShort = turns && *turns < strip; // a strip has some lane that is on
+  if (!loops::writesToFrame(fn, loop.regions[0])) return isShort ? RestKind::Strip : RestKind::Register;
+  return loops::storesHaveRoomInFrame(fn, loop, loop.regions[0], strip) ? RestKind::Strip : RestKind::ByTurn;
+}
+
+} // namespace
+
 void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   using enum LaneEmitter::StripKind;
   const auto& attr = loop.as<loops::ForAttr>();
   const loops::Variance variance(host.fn_, loop);
-  LaneEmitter wide(host, attr.lanes * attr.unroll, variance), narrow(host, attr.lanes, variance);
+  const uint32_t strip = attr.lanes * attr.unroll;
+  LaneEmitter wide(host, strip, variance), narrow(host, attr.lanes, variance);
   llvm::Value *first = host.value(loop.operands[0]), *end = host.value(loop.operands[1]);
   const LaneEmitter::Steps steps = *loops::exactSteps(host.fn_, loop);
   std::vector<llvm::Value*> carried;
   for (size_t k = 0; k < loop.results.size(); ++k) carried.push_back(host.value(loop.operands[k + 2]));
+  carried = wide.begun(steps, std::move(carried));
   const std::optional<uint64_t> turns = loops::turnsOf(host.fn_, loop);
-  const uint64_t strip = uint64_t(attr.lanes) * attr.unroll;
-  const bool masks =
-      machineOf(host.m_.options.target).masks && !loops::writesToFrame(host.fn_, loop.regions[0]);
+  const RestKind rest = restOf(host.fn_, loop, strip, machineOf(host.m_.options.target).masks);
   if (turns == strip) {
-    carried = wide.joined(steps, wide.strip(loop, first, nullptr, wide.begun(steps, std::move(carried))));
-  } else if (masks && turns && 0 < *turns && *turns <= attr.lanes) { // a strip has some lane that is on
-    llvm::Value* mask = host.b_.CreateICmpULT(narrow.iota(), narrow.splat(host.b_.getInt64(*turns)));
-    carried = narrow.joined(steps, narrow.strip(loop, first, mask, narrow.begun(steps, std::move(carried))));
+    carried = wide.strip(loop, first, nullptr, std::move(carried));
+  } else if (rest == RestKind::Strip && turns && 0 < *turns && *turns < strip) {
+    carried = wide.strip(loop, first, wide.firstLanes(host.b_.getInt64(*turns)), std::move(carried));
   } else {
-    carried = wide.strips(loop, first, end, Whole, wide.begun(steps, std::move(carried)));
-    carried = wide.folded(steps, std::move(carried), attr.lanes);
-    const bool isWhole = turns && *turns % strip == 0;
-    if (!isWhole && masks)
-      carried = narrow.strips(loop, first, end, attr.unroll > 1 ? Masked : Last, std::move(carried));
-    else if (!isWhole && attr.unroll > 1)
-      carried = narrow.strips(loop, first, end, Whole, std::move(carried));
-    carried = narrow.joined(steps, std::move(carried));
-    if (!isWhole && !masks) carried = host.emitTurns(loop, first, std::move(carried));
+    carried = wide.strips(loop, first, end, Whole, std::move(carried));
+    if (rest == RestKind::Strip) carried = wide.strips(loop, first, end, Last, std::move(carried));
   }
+  carried = wide.folded(steps, std::move(carried), attr.lanes);
+  if (rest == RestKind::Register)
+    carried = narrow.strips(loop, first, end, attr.unroll > 1 ? Masked : Last, std::move(carried));
+  if (rest == RestKind::ByTurn && attr.unroll > 1)
+    carried = narrow.strips(loop, first, end, Whole, std::move(carried));
+  carried = narrow.joined(steps, std::move(carried));
+  if (rest == RestKind::ByTurn) carried = host.emitTurns(loop, first, std::move(carried));
   for (size_t k = 0; k < carried.size(); ++k) host.set(loop.results[k], carried[k]);
 }
 

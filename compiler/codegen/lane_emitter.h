@@ -12,8 +12,9 @@
 namespace melix::codegen {
 
 /// The loop in strips of as many turns as it says. What is left behind them is done in strips of one register
-/// with a mask; or in whole ones and then turn by turn, where the processor has no masks, or memory of the
-/// frame is written: what is stored under a mask is slow to read back.
+/// with a mask; in a last whole strip with a mask where arrays of the frame are written, as these then stay
+/// in registers; or in strips of one register and then turn by turn, where the processor has no masks, or
+/// these arrays have no room for a whole strip: what is stored under a mask is slow to read back.
 void emitLanes(FunctionEmitter& host, const loops::Stmt& loop);
 
 class LaneEmitter {
@@ -22,7 +23,8 @@ public:
   LaneEmitter(FunctionEmitter& host, unsigned lanes, const loops::Variance& variance)
       : host_(host), m_(host.m_), fn_(host.fn_), b_(host.b_), lanes_(lanes), variance_(variance) {}
 
-  llvm::Constant* iota(); ///< 0, 1, 2, …
+  llvm::Constant* iota();                      ///< 0, 1, 2, …
+  llvm::Value* firstLanes(llvm::Value* count); ///< a mask of so many, which is all if there are not more
   llvm::Value* splat(llvm::Value* v) { return b_.CreateVectorSplat(lanes_, v); }
 
   // Of the loop itself.
@@ -93,6 +95,7 @@ private:
   Place place(const Stmt& s, size_t operandCount);
   Value* addresses(const Place& at);
   bool isContiguous(const Place& at, llvm::Type* element) const;
+  bool staysInRegisters(const Stmt& s) const;
   void load(const Stmt& s);
   void store(const Stmt& s);
   void storeStream(Value* v, Value* base, Value* at, llvm::Align align);
@@ -118,8 +121,9 @@ private:
   llvm::IRBuilder<>& b_;
   const unsigned lanes_;
   const loops::Variance& variance_;
-  bool isCallee_ = false; ///< its places are not those of the function that is being written
-  Value* mask_ = nullptr; ///< lanes that are on; null: all
+  const Stmt* loop_ = nullptr; ///< whose turns are in lanes
+  bool isCallee_ = false;      ///< its places are not those of the function that is being written
+  Value* mask_ = nullptr;      ///< lanes that are on; null: all
   std::unordered_map<uint32_t, Affine> affine_;
   std::unordered_map<uint32_t, Value*> vectors_;
 };

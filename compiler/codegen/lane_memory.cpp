@@ -61,6 +61,11 @@ bool LaneEmitter::isContiguous(const Place& at, llvm::Type* element) const {
          step->getSExtValue() * at.unit == int64_t(m_.llvm->getDataLayout().getTypeStoreSize(element));
 }
 
+/// An array of the frame that is read and written as a whole, in lanes that are off as well, becomes a value.
+bool LaneEmitter::staysInRegisters(const Stmt& s) const {
+  return mask_ && loop_ && loops::hasRoomInFrame(fn_, *loop_, s, lanes_);
+}
+
 void LaneEmitter::load(const Stmt& s) {
   if (isUniform(s.results[0])) return host_.statement(s);
   const auto& access = s.as<Access>();
@@ -72,7 +77,7 @@ void LaneEmitter::load(const Stmt& s) {
   Value* v = nullptr;
   if (!isContiguous(at, element))
     v = b_.CreateMaskedGather(type, addresses(at), align, mask_, nothing);
-  else if (mask_)
+  else if (mask_ && !staysInRegisters(s))
     v = b_.CreateMaskedLoad(type, at.first, align, mask_, nothing);
   else
     v = b_.CreateAlignedLoad(type, at.first, align);
@@ -89,6 +94,9 @@ void LaneEmitter::store(const Stmt& s) {
   const Place at = place(s, s.operands.size() - 1);
   if (!isContiguous(at, element))
     b_.CreateMaskedScatter(v, addresses(at), align, mask_);
+  else if (staysInRegisters(s))
+    b_.CreateAlignedStore(b_.CreateSelect(mask_, v, b_.CreateAlignedLoad(v->getType(), at.first, align)),
+                          at.first, align);
   else if (mask_)
     b_.CreateMaskedStore(v, at.first, align, mask_);
   else if (access.stream)

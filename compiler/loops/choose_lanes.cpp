@@ -180,8 +180,14 @@ private:
     if (turns < fewLanes || (lanes < most / 2 && lanes != turns) || !isWorthIt(body, lanes)) return;
     attr.lanes = lanes;
     attr.unroll = registersOf(body, s, rows);
-    while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > turns) attr.unroll /= 2;
+    const uint64_t whole = machine_.masks ? std::bit_ceil(turns) : std::bit_floor(turns);
+    const uint64_t once = std::max<uint64_t>(1, whole / lanes);
+    if (once <= mostAtOnce && isShort(body))
+      attr.unroll = static_cast<uint32_t>(once);
+    else
+      while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > turns) attr.unroll /= 2;
   }
+  bool isShort(const Body& body) const { return body.carried == 0 && body.values <= machine_.registers / 4; }
 
   /// How many registers a value may take: more than one pays where turns wait for what is carried, and where
   /// a turn is so long that the processor does not see the next one.
@@ -190,14 +196,14 @@ private:
     const uint32_t room = machine_.registers / 2;
     if (body.carried > 0)
       return std::bit_floor(std::clamp(room / (body.carried * rows), 1U, machine_.registers / 4));
-    const bool isShort = body.values <= room / 2;
     // What is added to the lanes of a sum stays in registers where these are all there is of a strip.
-    if (attr.strip > 0 && isShort) return std::max(1U, attr.strip / attr.lanes);
-    if (isShort) return s.results.empty() ? 1 : 4;
+    if (attr.strip > 0 && isShort(body)) return std::max(1U, attr.strip / attr.lanes);
+    if (isShort(body)) return s.results.empty() ? 1 : 4;
     return body.values <= 4 * room ? 2 : 1;
   }
 
   static constexpr uint32_t fewLanes = 4, mostRows = 4;
+  static constexpr uint64_t mostAtOnce = 4; ///< registers of a loop that is one turn
 
   const Module& module_;
   Function& fn_;

@@ -1,5 +1,6 @@
 #include "loops/lanes.h"
 
+#include "loops/build.h"
 #include "loops/outline.h"
 
 #include <algorithm>
@@ -118,6 +119,36 @@ bool isMerged(const Module& module, const Function& fn) {
   return stmts <= mostMerged;
 }
 
+/// The array of the frame that a load or store reaches, if it does.
+const Stmt* arrayOfFrame(const Function& fn, const Stmt& access) {
+  const StmtId base = fn.values[access.operands[0]].def;
+  return base.valid() && fn.stmts[base].kind == StmtKind::Scratch ? &fn.stmts[base] : nullptr;
+}
+bool storesToFrame(const Function& fn, const Stmt& s) {
+  return s.kind == StmtKind::Store && arrayOfFrame(fn, s);
+}
+
+/// The highest place that the first of so many lanes reaches by an index: that of the loop, or its place in a
+/// strip.
+std::optional<uint64_t> lastFirstPlace(const Function& fn, const Stmt& loop, ValueId index, uint32_t lanes) {
+  const ValueId turn = fn.regions[loop.regions[0]].params[0];
+  if (index == turn) {
+    const uint64_t* first = asConstant(fn, loop.operands[0]);
+    const std::optional<uint64_t> turns = turnsOf(fn, loop);
+    if (!first || !turns || *turns == 0) return std::nullopt;
+    return *first + (*turns - 1) / lanes * lanes;
+  }
+  const StmtId def = fn.values[index].def;
+  if (!def.valid() || fn.stmts[def].kind != StmtKind::Scalar) return std::nullopt;
+  const Stmt& s = fn.stmts[def];
+  if (s.as<ScalarAttr>().op != OpKind::And || s.operands[0] != turn) return std::nullopt;
+  const uint64_t* mask = asConstant(fn, s.operands[1]);
+  const uint32_t strip = loop.as<ForAttr>().strip;
+  const bool isPlace =
+      mask && *mask + 1 >= strip && strip % lanes == 0 && isMultipleOf(fn, loop.operands[0], strip);
+  return isPlace ? std::optional(*mask + 1 - lanes) : std::nullopt;
+}
+
 } // namespace
 
 Variance varianceOfCall(const Module& module, const Stmt& call, const Variance& caller) {
@@ -160,11 +191,28 @@ std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt&
 bool writesToFrame(const Function& fn, RegionId region) {
   return std::ranges::any_of(fn.regions[region].stmts, [&](StmtId id) {
     const Stmt& s = fn.stmts[id];
-    if (s.kind == StmtKind::Store) {
-      const StmtId base = fn.values[s.operands[0]].def;
-      if (base.valid() && fn.stmts[base].kind == StmtKind::Scratch) return true;
-    }
-    return std::ranges::any_of(s.regions, [&](RegionId r) { return writesToFrame(fn, r); });
+    return storesToFrame(fn, s) ||
+           std::ranges::any_of(s.regions, [&](RegionId r) { return writesToFrame(fn, r); });
+  });
+}
+
+bool hasRoomInFrame(const Function& fn, const Stmt& loop, const Stmt& access, uint32_t lanes) {
+  const Stmt* array = arrayOfFrame(fn, access);
+  const size_t oneIndex = access.kind == StmtKind::Store ? 4 : 3; // base, index, stride, perhaps a value
+  if (!array || access.operands.size() != oneIndex) return false;
+  const auto& attr = access.as<Access>();
+  const uint64_t* stride = asConstant(fn, access.operands[2]);
+  const std::optional<uint64_t> last = lastFirstPlace(fn, loop, access.operands[1], lanes);
+  return stride && *stride == 1 && last && attr.offset >= 0 &&
+         uint64_t(attr.offset) + (*last + lanes) * attr.elemBytes <= array->as<uint64_t>();
+}
+
+bool storesHaveRoomInFrame(const Function& fn, const Stmt& loop, RegionId region, uint32_t lanes) {
+  return std::ranges::all_of(fn.regions[region].stmts, [&](StmtId id) {
+    const Stmt& s = fn.stmts[id];
+    return (!storesToFrame(fn, s) || hasRoomInFrame(fn, loop, s, lanes)) &&
+           std::ranges::all_of(s.regions,
+                               [&](RegionId r) { return storesHaveRoomInFrame(fn, loop, r, lanes); });
   });
 }
 

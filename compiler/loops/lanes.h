@@ -27,6 +27,12 @@ bool canWiden(const Module& module, const Function& fn, const Stmt& loop);
 /// Whether a region writes to memory of the frame.
 bool writesToFrame(const Function& fn, RegionId region);
 
+/// Whether a load or store of an array of the frame, of `lanes` turns at once, lies in it as a whole, be some
+/// of them behind the loop's end: it may then be read for those, and written back as it was.
+bool hasRoomInFrame(const Function& fn, const Stmt& loop, const Stmt& access, uint32_t lanes);
+/// The same of all stores to the frame in a region.
+bool storesHaveRoomInFrame(const Function& fn, const Stmt& loop, RegionId region, uint32_t lanes);
+
 /// Which values of a callee differ between lanes when it is called so.
 Variance varianceOfCall(const Module& module, const Stmt& call, const Variance& caller);
 

@@ -17,7 +17,7 @@ using ops::CmpKind;
 namespace {
 
 /// Lanes that are cleared and combined one by one; where not even these are reached, they do no harm.
-constexpr uint32_t few = 8;
+constexpr uint32_t few = 4;
 
 /// Points 0..n, each by itself.
 template <class Body>
@@ -156,11 +156,7 @@ void OrderedSum::byUse(const Many& many, const OnlyFew& onlyFew) const {
 
 void OrderedSum::clearLanes() const {
   const ValueId begun = unit();
-  auto clear = [&](ValueId lane) { b_->store(scratch_, laneAt(lane), laneAccess(), begun); };
-  byUse([&] { points(*b_, usedLanes(), clear); },
-        [&] {
-          for (uint32_t k = 0; k < std::min(usedLanes(), few); ++k) clear(b_->integer(k));
-        });
+  points(*b_, usedLanes(), [&](ValueId lane) { b_->store(scratch_, laneAt(lane), laneAccess(), begun); });
 }
 
 /// Neighbours in a row are in different lanes.

@@ -186,5 +186,80 @@ TEST(LaneText, PointsInRows) {
   }
 }
 
+/// Partial sums in the frame: what is behind whole strips is done as one more under a mask, where there is
+/// room.
+TEST(LaneText, RestsOfStripsInTheFrame) {
+  auto sums = [](const std::string& lanes, int first, int end, const std::string& mask,
+                 const std::string& add) {
+    return R"(fn @main() -> i64 exported entry {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %three = const 3 : i64
+  %seven = const 7 : i64
+  %all = const 200 : i64
+  %mask = const )" +
+           mask + R"( : i64
+  %room = add %mask, %one : i64
+  %prime = const 1099511628211 : i64
+  %g = alloc i64 %all : data
+  for %zero, %all { (%a0)
+    %b0 = mul %a0, %prime : i64
+    %c0 = irem %b0, %seven : i64
+    store %g[%a0*%one] = %c0
+    yield
+  }
+  %s = scratch 512 : address
+  for %zero, %room { (%k)
+    store %s[%k*%one] = %k
+    yield
+  }
+  %first = const )" +
+           std::to_string(first) + " : i64\n  %end = const " + std::to_string(end) +
+           " : i64\n  for points strip 32 " + lanes + " %first, %end { (%i)\n" + add + R"(    yield
+  }
+  %h = for %zero, %room, %seven : i64 { (%j, %t)
+    %u = load %s[%j*%one] : i64
+    %v = mul %t, %prime : i64
+    %w = add %v, %u : i64
+    yield %w
+  }
+  drop %g
+  yield %h
+}
+)";
+  };
+  const std::string plain = R"(    %l = and %i, %mask : i64
+    %x = load %g[%i*%one] : i64
+    %y = load %s[%l*%one] : i64
+    %z = add %x, %y : i64
+    store %s[%l*%one] = %z
+)";
+  const std::string branch = R"(    %l = and %i, %mask : i64
+    %x = load %g[%i*%one] : i64
+    %c = cmp lt %x, %three : bool
+    if %c {
+      %y = load %s[%l*%one] : i64
+      %z = add %x, %y : i64
+      store %s[%l*%one] = %z
+      yield
+    } {
+      yield
+    }
+)";
+  for (const char* mask : {"31", "63"})
+    for (const std::string& add : {plain, branch})
+      for (int first : {0, 32})
+        for (int end : {0, 5, 31, 33, 64, 100, 130}) {
+          auto program = [&](const std::string& lanes) {
+            return resultOf(sums(lanes, first, end, mask, add));
+          };
+          const int64_t expected = program("");
+          for (const char* lanes :
+               {"vector 8 unroll 4", "vector 16 unroll 2", "vector 8", "vector 4 unroll 2"})
+            EXPECT_EQ(program(lanes), expected)
+                << lanes << " to " << end << " from " << first << ", " << mask;
+        }
+}
+
 } // namespace
 } // namespace melix::jit
