@@ -12,7 +12,8 @@ namespace {
 constexpr size_t mostChecks = 64; ///< of a loop: what is behind them is looked at for each
 constexpr size_t mostSwept = 16;  ///< of these not tested at extremes: each looks at those in front
 
-constexpr double leastRatio = 4; ///< of the work of a loop and of the passes over it
+constexpr double leastRatio = 4;  ///< of the work of a loop and of the passes over it
+constexpr double lanesOfPass = 8; ///< whose reads lie side by side
 
 /// What a statement takes by itself, about, in operations.
 double costOf(const Stmt& s) {
@@ -276,10 +277,28 @@ bool CheckSlice::isCheap() const {
     Stmts needed;
     std::unordered_set<ValueId> indices;
     addCheck(c, false, needed, indices);
+    const double together = isSideBySide(needed, c) ? lanesOfPass : 1;
     for (StmtId id : needed)
-      if (seen.insert(id).second) passes += turns * costOf(fn_.stmts[id]);
+      if (seen.insert(id).second) passes += turns * costOf(fn_.stmts[id]) / together;
   }
   return work_ >= leastRatio * passes;
+}
+
+/// Whether what is read for a check lies side by side, so that its pass runs in lanes.
+bool CheckSlice::isSideBySide(const Stmts& needed, const Check& check) const {
+  StmtId loop; // the innermost
+  for (StmtId id : check.around)
+    if (fn_.stmts[id].kind == StmtKind::For) loop = id;
+  const ValueId index = fn_.regions[fn_.stmts[loop].regions[0]].params[0];
+  return std::ranges::all_of(needed, [&](StmtId id) {
+    const Stmt& s = fn_.stmts[id];
+    if (s.kind != StmtKind::Load) return s.kind == StmtKind::Const || s.kind == StmtKind::Scalar;
+    for (size_t k = 1; k + 1 < s.operands.size(); k += 2) {
+      const uint64_t* stride = asConstant(fn_, s.operands[k + 1]);
+      if (s.operands[k] == index ? !stride || *stride != 1 : isInside(s.operands[k])) return false;
+    }
+    return true;
+  });
 }
 
 } // namespace melix::loops

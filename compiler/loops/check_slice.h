@@ -53,6 +53,7 @@ private:
   bool add(ValueId v, Stmts& needed, std::unordered_set<ValueId>& indices) const;
   bool addAll(std::span<const ValueId> values, Stmts& needed, std::unordered_set<ValueId>& indices) const;
   bool addCheck(const Check& check, bool messages, Stmts& needed, std::unordered_set<ValueId>& indices) const;
+  bool isSideBySide(const Stmts& needed, const Check& check) const;
   std::unordered_set<ValueId> atomsOf(std::span<const ValueId> values) const;
 
   const Module& module_;

@@ -12,9 +12,9 @@
 // only the test was too strict it runs through. All checks of a loop go or none: their conditions, guards and
 // messages are computed from indices, from what stands before the loop and from memory that the loop does not
 // write, and the loop calls nothing, prints nothing and ends. A pass is made where it is little beside the
-// loop: not in front of one that does nothing but gather. Outside of kernels and chunks, where no loop is
-// widened, only extremes are tested.
-// Requires: counts inserted. Keeps: values, every effect in its order.
+// loop: one that reads what lies side by side is, as it runs in lanes; one that gathers is not in front of a
+// loop that does nothing but gather. Outside of kernels and chunks, where no loop is widened, only extremes
+// are tested. Requires: counts inserted. Keeps: values, every effect in its order.
 
 #include "loops/ir.h"
 

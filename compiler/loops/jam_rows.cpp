@@ -46,11 +46,17 @@ public:
       else if (s.kind == StmtKind::For && isSame(s.operands[0]) && isSame(s.operands[1]))
         loop(s);
       else
-        for (Copies& row : rows_) clone(b_, stmts[k], row);
+        inEach(stmts[k]);
     }
   }
 
 private:
+  /// A copy for each row; what all of them give alike is that of the first.
+  void inEach(StmtId s) {
+    for (Copies& row : rows_) clone(b_, s, row);
+    for (ValueId v : b_.fn.stmts[s].results)
+      if (isSame(v)) same_.set(v, rows_.front().of(v));
+  }
   bool isSame(ValueId v) const { return variance_.isUniform(v); }
   /// Whether a statement, with all in it, does the same at all points, so that once is enough.
   bool isSame(const Stmt& s) const {

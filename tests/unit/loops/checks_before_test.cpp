@@ -183,9 +183,15 @@ TEST(ChecksBefore, LoopsOfFewTurnsStay) {
   EXPECT_EQ(turns("9"), Counts(0, 2));
 }
 
-TEST(ChecksBefore, ALoopThatOnlyGathersStays) {
-  const std::string gather = "    %v = load %ids[%i*%one] : i64\n    %ok = cmp lt %v, %n : bool\n" + check +
-                             "    %e = load %x[%v*%one] : i64\n    store %y[%i*%one] = %e\n";
+/// Indices that lie side by side are tested in lanes, others cost as much as the loop.
+TEST(ChecksBefore, ALoopThatOnlyGathers) {
+  const std::string read = "    %e = load %x[%v*%one] : i64\n    store %y[%i*%one] = %e\n";
+  EXPECT_EQ(checksAndSweeps(kernel(
+                sweep("    %v = load %ids[%i*%one] : i64\n    %ok = cmp lt %v, %n : bool\n" + check + read))),
+            Counts(0, 2));
+  const std::string gather =
+      "    %g = mul %i, %n : i64\n    %v = load %ids[%g*%one] : i64\n    %ok = cmp lt %v, %n : bool\n" +
+      check + "    %e = load %x[%v*%one] : i64\n    store %y[%i*%one] = %e\n";
   EXPECT_EQ(checksAndSweeps(kernel(sweep(gather))), Counts(1, 1));
   EXPECT_EQ(checksAndSweeps(kernel(sweep(gather + work))), Counts(0, 2));
 }

@@ -128,6 +128,22 @@ TEST(JamRows, BranchesAndWhileLoopsAreDoneRowByRowUnlessTheSame) {
   EXPECT_EQ(countInRows(loop, "while %", 3), 3u);
 }
 
+/// A branch that reads what differs, and gives what does not.
+TEST(JamRows, WhatEachRowGivesAlikeIsUsedOnce) {
+  const std::string body = R"(%c = cmp lt %zero, %k : bool
+%v = if %c : f32 {
+  %a = load %x[%i*%one] : f32
+  yield %z
+} {
+  yield %z
+}
+%d = mul %v, %v : f32
+store %y[%i*%one] = %d
+)";
+  EXPECT_EQ(countInRows(body, " if "), 2U);
+  EXPECT_EQ(countInRows(body, "= mul %v"), 1U);
+}
+
 TEST(JamRows, WhatAllPointsCarryIsCarriedOnce) {
   // %p counts in the same way at all points, %t does not.
   const std::string after = rows("%s, %q = for %zero, %n, %i, %k : i64, i64 { (%j, %t, %p)\n"
