@@ -99,7 +99,8 @@ static void leaveOutIdlePasses(llvm::TargetPassConfig& passes) {
 /// What TargetMachine::addPassesToEmitFile adds, but for these. Whether the target can.
 static bool addPasses(llvm::legacy::PassManager& passes, llvm::TargetMachine& machine,
                       llvm::raw_pwrite_stream& out, llvm::CodeGenFileType kind) {
-  auto* info = new llvm::MachineModuleInfoWrapperPass(&machine); // the pass manager's from here on, as the next
+  auto* info =
+      new llvm::MachineModuleInfoWrapperPass(&machine); // the pass manager's from here on, as the next
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);
   config->setDisableVerify(true);
   leaveOutIdlePasses(*config);

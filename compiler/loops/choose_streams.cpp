@@ -2,6 +2,7 @@
 
 #include "loops/neighbours.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace melix::loops {
@@ -39,6 +40,7 @@ private:
 
   void lanes(const Stmt& loop) {
     const RegionId body = loop.regions[0];
+    if (turns(body)) return;
     const Variance variance(fn_, loop);
     Neighbours neighbours(fn_, variance, fn_.regions[body].params[0]);
     for (StmtId id : fn_.regions[body].stmts) {
@@ -47,6 +49,13 @@ private:
       if (s.kind == StmtKind::Store && isFilled(s.operands[0]) && neighbours.areSideBySide(s))
         s.as<Access>().stream = true;
     }
+  }
+  /// Whether there is a loop in each turn: it takes so long that memory keeps up.
+  bool turns(RegionId r) const {
+    return std::ranges::any_of(fn_.regions[r].stmts, [&](StmtId id) {
+      const StmtKind kind = fn_.stmts[id].kind;
+      return kind == StmtKind::For || kind == StmtKind::While;
+    });
   }
   bool isFilled(ValueId base) const { return fn_.typeOf(base) == dataType && !read_.contains(base); }
 
