@@ -1,5 +1,6 @@
 #include "loops/choose_streams.h"
 
+#include "loops/build.h"
 #include "loops/neighbours.h"
 
 #include <algorithm>
@@ -50,11 +51,14 @@ private:
         s.as<Access>().stream = true;
     }
   }
-  /// Whether there is a loop in each turn: it takes so long that memory keeps up.
+  /// Whether there is a loop in each turn that is not known to be short: it takes so long that memory keeps
+  /// up.
   bool turns(RegionId r) const {
+    constexpr uint64_t few = 8;
     return std::ranges::any_of(fn_.regions[r].stmts, [&](StmtId id) {
-      const StmtKind kind = fn_.stmts[id].kind;
-      return kind == StmtKind::For || kind == StmtKind::While;
+      const Stmt& s = fn_.stmts[id];
+      return s.kind == StmtKind::While ||
+             (s.kind == StmtKind::For && turnsOf(fn_, s).value_or(few + 1) > few);
     });
   }
   bool isFilled(ValueId base) const { return fn_.typeOf(base) == dataType && !read_.contains(base); }
