@@ -14,7 +14,8 @@ DebugInfo::DebugInfo(llvm::Module& llvm, const core::Module& core, const Options
   llvm.addModuleFlag(llvm::Module::Warning, "Dwarf Version", 5);
   llvm::DIFile* file = builder_.createFile(options.sourceName, ".");
   unit_ = builder_.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C99), file, "melix",
-                                     true, "", 0, "", llvm::DICompileUnit::FullDebug);
+                                     true, "", 0, "", llvm::DICompileUnit::FullDebug, 0, true, false,
+                                     llvm::DICompileUnit::DebugNameTableKind::None);
   signature_ = builder_.createSubroutineType(builder_.getOrCreateTypeArray({}));
 }
 

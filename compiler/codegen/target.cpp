@@ -1,6 +1,8 @@
 #include "codegen/target.h"
 
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -81,12 +83,35 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options, b
       llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
 }
 
+/// The passes of code generation but those that have nothing to do in code of Melix: it has no variables for
+/// a debugger, is not collected, patched or traced, and has no funclets.
+class CodePasses : public llvm::legacy::PassManager {
+public:
+  /// The target adds its configuration first, which the passes behind it go by.
+  void add(llvm::Pass* pass) override {
+    if (pass->getPassID() == &llvm::TargetPassConfig::ID)
+      leaveOutIdle(static_cast<llvm::TargetPassConfig&>(*pass));
+    PassManager::add(pass);
+  }
+
+private:
+  static void leaveOutIdle(llvm::TargetPassConfig& config) {
+    for (llvm::AnalysisID pass :
+         {&llvm::LiveDebugValuesID, &llvm::RemoveRedundantDebugValuesID, &llvm::RemoveLoadsIntoFakeUsesID,
+          &llvm::StackMapLivenessID, &llvm::FixupStatepointCallerSavedID, &llvm::GCLoweringID,
+          &llvm::ShadowStackGCLoweringID, &llvm::FEntryInserterID, &llvm::XRayInstrumentationID,
+          &llvm::PatchableFunctionID, &llvm::FuncletLayoutID, &llvm::MachineSanitizerBinaryMetadataID,
+          &llvm::StackFrameLayoutAnalysisPassID})
+      config.disablePass(pass);
+  }
+};
+
 /// Code of that kind; nothing if the target cannot.
 static std::optional<std::string> emitted(llvm::Module& module, llvm::TargetMachine& machine,
                                           llvm::CodeGenFileType kind) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
+  CodePasses passes;
   if (machine.addPassesToEmitFile(passes, out, nullptr, kind)) return std::nullopt;
   passes.run(module);
   return std::string(bytes.begin(), bytes.end());

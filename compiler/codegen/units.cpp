@@ -9,7 +9,7 @@ using loops::FunctionId;
 namespace {
 
 /// Statements after which a unit ends: below, a thread and a module of its own cost more than they save.
-constexpr size_t unitStatements = 4096;
+constexpr size_t unitStatements = 1024;
 
 /// The copies that `f` needs, and what these need.
 void collectCopies(const loops::Module& module, FunctionId f, std::set<FunctionId>& copies) {

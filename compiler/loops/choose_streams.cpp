@@ -1,7 +1,9 @@
 #include "loops/choose_streams.h"
 
+#include "loops/build.h"
 #include "loops/neighbours.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace melix::loops {
@@ -39,6 +41,7 @@ private:
 
   void lanes(const Stmt& loop) {
     const RegionId body = loop.regions[0];
+    if (turns(body)) return;
     const Variance variance(fn_, loop);
     Neighbours neighbours(fn_, variance, fn_.regions[body].params[0]);
     for (StmtId id : fn_.regions[body].stmts) {
@@ -47,6 +50,16 @@ private:
       if (s.kind == StmtKind::Store && isFilled(s.operands[0]) && neighbours.areSideBySide(s))
         s.as<Access>().stream = true;
     }
+  }
+  /// Whether there is a loop in each turn that is not known to be short: it takes so long that memory keeps
+  /// up.
+  bool turns(RegionId r) const {
+    constexpr uint64_t few = 8;
+    return std::ranges::any_of(fn_.regions[r].stmts, [&](StmtId id) {
+      const Stmt& s = fn_.stmts[id];
+      return s.kind == StmtKind::While ||
+             (s.kind == StmtKind::For && turnsOf(fn_, s).value_or(few + 1) > few);
+    });
   }
   bool isFilled(ValueId base) const { return fn_.typeOf(base) == dataType && !read_.contains(base); }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Which stores go past the cache where the array they fill is large: those of kernels, side by side in lanes,
-// to an array that the kernel does not read.
+// to an array that the kernel does not read, in turns without a long loop: these wait for no memory.
 //
 //   before:  for points vector(16) %0, %1 { (%i) … store %y[%i*%one] = %v … }
 //   after:   for points vector(16) %0, %1 { (%i) … store %y[%i*%one] stream = %v … }

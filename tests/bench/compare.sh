@@ -131,12 +131,13 @@ write_lines() {
   cp "$work/all_lines" "$1"
 }
 
-# compare_values: the subject's lines of tests/bench/values.txt, allocations.txt and checks.txt
+# compare_values: the subject's lines of tests/bench/values.txt, allocations.txt, checks.txt and code.txt
 compare_values() {
   local program=$work/$subject
   build_subject
   allocations "$subject_smallest" | write_lines tests/bench/allocations.txt
   checks_left | write_lines tests/bench/checks.txt
+  code_size | write_lines tests/bench/code.txt
   if has_peer; then build_peer && program+=.peer; fi
   small_run "$program" | write_lines tests/bench/values.txt
 }

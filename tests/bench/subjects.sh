@@ -71,6 +71,19 @@ checks_left() {
     END { print "kernels", left["kernel"] + 0; print "chunks", left["chunk"] + 0 }'
 }
 
+# code_size: instructions of the machine code for x86-64-v3, whatever machine this is
+code_size() {
+  "$melix" show --stage asm --cpu x86-64-v3 "$subject_folder/$subject.mlx" | awk '/^\t[a-z]/ { n++ } END { print "instructions", n }'
+}
+
+# grown FACTOR OLD NEW: prints what is more than so many times what it was
+grown() {
+  awk -v factor="$1" '
+    FNR == NR { first[$1] = $2; next }
+    !($1 in first) { print $1 ": no value to compare with"; next }
+    $2 > factor * first[$1] { print $1 ": " first[$1] " and now " $2 }' "$2" "$3"
+}
+
 # differ TOLERANCE FILE FILE: prints the cases whose values, second word of a line, are not near or not in both
 differ() {
   awk -v tolerance="$1" '

@@ -46,6 +46,13 @@ TEST(ChooseStreams, NotApartNorTurnByTurn) {
   EXPECT_EQ(streams(loop(copy, "points")), 0U);
 }
 
+TEST(ChooseStreams, NotWhereATurnTakesLong) {
+  const std::string sum = "%z = const 0.0 : f32\n%v = for %a, %n, %z : f32 { (%k, %s)\n"
+                          "%t = load %x[%k*%n + %i*%one] : f32\n%u = add %s, %t : f32\nyield %u\n}\n"
+                          "store %y[%i*%one] = %v\n";
+  EXPECT_EQ(streams(loop(sum)), 0U);
+}
+
 TEST(ChooseStreams, NotOutsideOfKernels) {
   EXPECT_EQ(streams(loop(copy), "fn"), 0U);
   EXPECT_EQ(streams("%p = pointer_of %y : address\n" +
