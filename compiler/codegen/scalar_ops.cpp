@@ -1,5 +1,7 @@
 #include "codegen/scalar_ops.h"
 
+#include "codegen/nans.h"
+
 #include <llvm/IR/Intrinsics.h>
 
 namespace melix::codegen {
@@ -49,12 +51,15 @@ llvm::Value* ScalarOps::apply(const loops::ScalarAttr& attr, std::span<Value* co
   case OpKind::Round: return round(a, attr.index);
   case OpKind::Fma: return fma(a, b, c);
   case OpKind::CopySign: // the sign of a NaN counts as positive
-    b = b_.CreateSelect(isNan(b), llvm::ConstantFP::get(b->getType(), 0.0), b);
+    if (!isNanWith(a, b)) b = b_.CreateSelect(isNan(b), llvm::ConstantFP::get(b->getType(), 0.0), b);
     return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, a, b);
+  case OpKind::Scale: return scale(a, b, static_cast<ops::ScaleRange>(attr.index));
   case OpKind::Select: return b_.CreateSelect(a, b, c);
   case OpKind::Cmp: return compare(static_cast<ops::CmpKind>(attr.index), a, b, attr.from);
   case OpKind::Convert: return convert(a, attr.from, to, static_cast<ops::ConvertMode>(attr.index));
-  case OpKind::Bitcast: return b_.CreateBitCast(withoutNanBits(a), typeLike(to, a));
+  case OpKind::Bitcast:
+    if (types::isFloatKind(to)) a = withNansAsTheyAre(a, b_);
+    return b_.CreateBitCast(withoutNanBits(a), typeLike(to, a));
   default: return binary(attr.op, a, b, attr.from);
   }
 }

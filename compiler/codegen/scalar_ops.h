@@ -26,6 +26,14 @@ private:
   llvm::Type* typeLike(types::TypeKind kind, Value* like);
   Value* fma(Value* a, Value* b, Value* c);
   Value* round(Value* a, uint32_t mode);
+
+  // scale.cpp
+  Value* scale(Value* y, Value* n, ops::ScaleRange range);
+  Value* scaledByMachine(Value* y, Value* n);
+  Value* scaledNear(Value* y, Value* n);
+  Value* scaledByFactors(Value* y, Value* exponent);
+  Value* wholeBits(Value* n);
+
   Value* binary(core::OpKind op, Value* a, Value* b, types::TypeKind kind);
   Value* floorDivide(Value* a, Value* b, types::TypeKind kind, bool remainder);
   Value* minMax(bool min, Value* a, Value* b, types::TypeKind kind);

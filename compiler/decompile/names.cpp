@@ -17,7 +17,7 @@ static const std::set<std::string>& reserved() {
         "sum",      "prod",    "min",    "max",     "any",      "all",           "argmin",
         "argmax",   "reduce",  "zero",   "shape",   "len",      "push",          "pop",
         "reshape",  "list",    "array",  "argsort", "sqrt",     "abs",           "fma",
-        "floor",    "ceil",    "trunc",  "round",   "copysign", "bits",          "wrap",
+        "floor",    "ceil",    "trunc",  "round",   "copysign", "ldexp", "ldexp_near", "bits",          "wrap",
         "saturate", "debug",   "print",  "eprint",  "panic",    "f32_from_bits", "f64_from_bits",
         "str",      "int",     "bool",   "main"};
     for (uint32_t k = 0; k < ops::mathCount; ++k) out.emplace(ops::mathName(static_cast<ops::MathKind>(k)));
