@@ -1,10 +1,11 @@
-// y·2ⁿ with one rounding: by the instruction of AVX-512 in lanes, else as a product with powers of two that are normal
-// numbers, of which only the last rounds.
+// y·2ⁿ with one rounding: by the instruction of AVX-512 in lanes, else as a product with powers of two that
+// are normal numbers, of which only the last rounds.
 #include "codegen/scalar_ops.h"
 #include "codegen/target.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace melix::codegen {
@@ -60,9 +61,10 @@ llvm::Value* ScalarOps::scaledByMachine(Value* y, Value* n) {
   const bool isWide = element->isDoubleTy();
   const unsigned count = all->getNumElements(), width = element->getScalarSizeInBits();
   const unsigned lanes = std::clamp(count * width, 128U, 512U) / width;
-  const ID id = lanes * width == 512   ? (isWide ? x86_avx512_mask_scalef_pd_512 : x86_avx512_mask_scalef_ps_512)
-                : lanes * width == 256 ? (isWide ? x86_avx512_mask_scalef_pd_256 : x86_avx512_mask_scalef_ps_256)
-                                       : (isWide ? x86_avx512_mask_scalef_pd_128 : x86_avx512_mask_scalef_ps_128);
+  const ID id =
+      lanes * width == 512   ? (isWide ? x86_avx512_mask_scalef_pd_512 : x86_avx512_mask_scalef_ps_512)
+      : lanes * width == 256 ? (isWide ? x86_avx512_mask_scalef_pd_256 : x86_avx512_mask_scalef_ps_256)
+                             : (isWide ? x86_avx512_mask_scalef_pd_128 : x86_avx512_mask_scalef_ps_128);
   std::vector<Value*> parts;
   for (unsigned first = 0; first < count; first += lanes) {
     std::vector<int> places(lanes, llvm::PoisonMaskElem);

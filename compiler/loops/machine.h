@@ -20,7 +20,7 @@ enum class MachineKind : uint8_t {
 #include "loops/machine.def"
 };
 inline constexpr Machine machines[] = {
-#define MACHINE(Name, Features, VectorBits, Registers, Masks, Scales)                                                   \
+#define MACHINE(Name, Features, VectorBits, Registers, Masks, Scales)                                        \
   {Features, VectorBits, Registers, Masks, Scales},
 #include "loops/machine.def"
 };
