@@ -1,8 +1,11 @@
 #include "codegen/scalar_ops.h"
 
 #include "codegen/nans.h"
+#include "codegen/registers.h"
+#include "codegen/target.h"
 
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 namespace melix::codegen {
 
@@ -70,6 +73,11 @@ llvm::Value* ScalarOps::round(Value* a, uint32_t mode) {
   return isFloat(a) ? b_.CreateUnaryIntrinsic(modes[mode], a) : a;
 }
 
+bool ScalarOps::isByMachine(const llvm::Type* t) const {
+  return llvm::isa<llvm::FixedVectorType>(t) && t->getScalarSizeInBits() >= 32 &&
+         machineOf(m_.options.target).scales;
+}
+
 /// Narrow floats: one fma in f32, then one rounding.
 llvm::Value* ScalarOps::fma(Value* a, Value* b, Value* c) {
   llvm::Type* t = a->getType();
@@ -133,6 +141,19 @@ llvm::Value* ScalarOps::minMax(bool min, llvm::Value* a, llvm::Value* b, TypeKin
     llvm::CmpInst::Predicate p = isSigned(kind) ? (min ? llvm::CmpInst::ICMP_SLT : llvm::CmpInst::ICMP_SGT)
                                                 : (min ? llvm::CmpInst::ICMP_ULT : llvm::CmpInst::ICMP_UGT);
     return b_.CreateSelect(b_.CreateICmp(p, b, a), b, a);
+  }
+  // What a loop carries would wait for the test of both for NaN.
+  const bool isCarried = llvm::isa<llvm::PHINode>(a) || llvm::isa<llvm::PHINode>(b);
+  if (!isCarried && isByMachine(a->getType())) {
+    using namespace llvm::Intrinsic;
+    static constexpr RegisterOps singles{x86_avx512_mask_range_ps_128, x86_avx512_mask_range_ps_256,
+                                         x86_avx512_mask_range_ps_512};
+    static constexpr RegisterOps doubles{x86_avx512_mask_range_pd_128, x86_avx512_mask_range_pd_256,
+                                         x86_avx512_mask_range_pd_512};
+    // The lesser or greater of two with its own sign; of one NaN, the other.
+    llvm::Value* r = inRegisters(b_, a->getType()->getScalarType()->isDoubleTy() ? doubles : singles, {a, b},
+                                 min ? 0b0100 : 0b0101);
+    return b_.CreateSelect(b_.CreateFCmpUNO(a, b), llvm::ConstantFP::getNaN(a->getType()), r);
   }
   // The second where it is beyond the first, or NaN, or of two zeros the one that is +0, for min -0. What
   // asks for that zero knows the second alone: a reduction does not wait for it.

@@ -24,6 +24,9 @@ private:
   /// The type `scalar`, as often as `like` has lanes.
   static llvm::Type* shaped(llvm::Type* scalar, llvm::Type* like);
   llvm::Type* typeLike(types::TypeKind kind, Value* like);
+  /// Whether AVX-512 has instructions for lanes of that type that others have not: scaling, maxima that order
+  /// zeros.
+  bool isByMachine(const llvm::Type* t) const;
   Value* fma(Value* a, Value* b, Value* c);
   Value* round(Value* a, uint32_t mode);
 

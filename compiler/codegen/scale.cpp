@@ -1,12 +1,9 @@
 // y·2ⁿ with one rounding: by the instruction of AVX-512 in lanes, else as a product with powers of two that
 // are normal numbers, of which only the last rounds.
+#include "codegen/registers.h"
 #include "codegen/scalar_ops.h"
-#include "codegen/target.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
-
-#include <algorithm>
-#include <numeric>
 
 namespace melix::codegen {
 
@@ -34,7 +31,7 @@ llvm::Value* ScalarOps::scale(Value* y, Value* n, ops::ScaleRange range) {
     llvm::Type* single = shaped(b_.getFloatTy(), t);
     return b_.CreateFPTrunc(scale(b_.CreateFPExt(y, single), b_.CreateFPExt(n, single), range), t);
   }
-  const bool byMachine = llvm::isa<llvm::FixedVectorType>(t) && machineOf(m_.options.target).scales;
+  const bool byMachine = isByMachine(t);
   if (range == ops::ScaleRange::Near) return byMachine ? scaledByMachine(y, n) : scaledNear(y, n);
   auto number = [&](double v) { return llvm::ConstantFP::get(t, v); };
   const double most = Format(t).mostExponent();
@@ -53,38 +50,13 @@ llvm::Value* ScalarOps::wholeBits(Value* n) {
   return b_.CreateSub(b_.CreateBitCast(held, bits), llvm::ConstantInt::get(bits, format.holderBits()));
 }
 
-/// Registers of 512 bits, and one of less for what is left.
 llvm::Value* ScalarOps::scaledByMachine(Value* y, Value* n) {
   using namespace llvm::Intrinsic;
-  auto* all = llvm::cast<llvm::FixedVectorType>(y->getType());
-  llvm::Type* element = all->getElementType();
-  const bool isWide = element->isDoubleTy();
-  const unsigned count = all->getNumElements(), width = element->getScalarSizeInBits();
-  const unsigned lanes = std::clamp(count * width, 128U, 512U) / width;
-  const ID id =
-      lanes * width == 512   ? (isWide ? x86_avx512_mask_scalef_pd_512 : x86_avx512_mask_scalef_ps_512)
-      : lanes * width == 256 ? (isWide ? x86_avx512_mask_scalef_pd_256 : x86_avx512_mask_scalef_ps_256)
-                             : (isWide ? x86_avx512_mask_scalef_pd_128 : x86_avx512_mask_scalef_ps_128);
-  std::vector<Value*> parts;
-  for (unsigned first = 0; first < count; first += lanes) {
-    std::vector<int> places(lanes, llvm::PoisonMaskElem);
-    std::iota(places.begin(), places.begin() + std::min(lanes, count), int(first));
-    Value *a = b_.CreateShuffleVector(y, places), *b = b_.CreateShuffleVector(n, places);
-    std::vector<Value*> operands{a, b, a, b_.getIntN(std::max(8U, lanes), (uint64_t(1) << lanes) - 1)};
-    if (lanes * width == 512) operands.push_back(b_.getInt32(4)); // rounds as everything else does
-    parts.push_back(b_.CreateIntrinsic(id, operands));
-  }
-  while (parts.size() > 1) {
-    std::vector<int> places(2 * llvm::cast<llvm::FixedVectorType>(parts[0]->getType())->getNumElements());
-    std::iota(places.begin(), places.end(), 0);
-    for (size_t k = 0; k < parts.size() / 2; ++k)
-      parts[k] = b_.CreateShuffleVector(parts[2 * k], parts[2 * k + 1], places);
-    parts.resize(parts.size() / 2);
-  }
-  if (count >= lanes) return parts[0];
-  std::vector<int> places(count);
-  std::iota(places.begin(), places.end(), 0);
-  return b_.CreateShuffleVector(parts[0], places);
+  static constexpr RegisterOps singles{x86_avx512_mask_scalef_ps_128, x86_avx512_mask_scalef_ps_256,
+                                       x86_avx512_mask_scalef_ps_512};
+  static constexpr RegisterOps doubles{x86_avx512_mask_scalef_pd_128, x86_avx512_mask_scalef_pd_256,
+                                       x86_avx512_mask_scalef_pd_512};
+  return inRegisters(b_, y->getType()->getScalarType()->isDoubleTy() ? doubles : singles, {y, n}, {});
 }
 
 /// Two factors, made of the bits that hold n and twice the bias.
