@@ -9,9 +9,9 @@ namespace melix::loops {
 struct Machine {
   std::string_view features; ///< of LLVM, which it has
   uint32_t vectorBits;
-  uint32_t registers; ///< of vectors
-  bool masks;         ///< lanes can be left out when memory is read or written
-  bool scales;        ///< lanes can be multiplied by powers of two
+  uint32_t registers;  ///< of vectors
+  bool masks;          ///< lanes can be left out when memory is read or written
+  bool scales = false; ///< lanes can be multiplied by powers of two
 };
 
 /// The best first.
