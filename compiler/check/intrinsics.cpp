@@ -52,6 +52,8 @@ size_t leastArguments(IntrinsicKind kind) {
   case IntrinsicKind::Fma:
   case IntrinsicKind::Select: return 3;
   case IntrinsicKind::CopySign:
+  case IntrinsicKind::Ldexp:
+  case IntrinsicKind::LdexpNear:
   case IntrinsicKind::Fill:
   case IntrinsicKind::Div:
   case IntrinsicKind::Pow:
@@ -189,6 +191,14 @@ NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expecte
     for (size_t k = 0; k < (kind == IntrinsicKind::Fma ? 3u : 2u); ++k) given.push_back(args.positional());
     return ofNumbers(kind, std::move(given), span, [&](std::vector<NodeId> e, TypeId element) {
       return b.op(kind == IntrinsicKind::Fma ? OpKind::Fma : OpKind::CopySign, element, std::move(e), span);
+    });
+  }
+  case IntrinsicKind::Ldexp:
+  case IntrinsicKind::LdexpNear: {
+    const auto range = kind == IntrinsicKind::Ldexp ? ops::ScaleRange::Any : ops::ScaleRange::Near;
+    NodeId y = args.positional(), n = args.positional();
+    return ofNumbers(kind, {y, n}, span, [&](std::vector<NodeId> e, TypeId element) {
+      return b.op(OpKind::Scale, element, std::move(e), span, static_cast<uint32_t>(range));
     });
   }
   case IntrinsicKind::Select: return select(args, span);

@@ -174,6 +174,7 @@ void Body::reportMisapplied(const OpRef& op, TypeId type, Span span) {
   case OpKind::Fma:
   case OpKind::Sqrt:
   case OpKind::CopySign: text = ops::opText(op.kind), wantsFloat = true; break;
+  case OpKind::Scale: text = "ldexp", wantsFloat = true; break;
   default: return;
   }
   std::string name = "`" + std::string(text) + "`";

@@ -14,13 +14,9 @@ using loops::StmtKind;
 
 void LaneEmitter::branch(const Stmt& s) {
   if (isUniform(s.operands[0])) return branchTogether(s);
-  std::vector<Value*> results(s.results.size());
-  for (size_t r = 0; r < s.regions.size(); ++r) {
-    Value* mask = takes(s, r);
-    const Values values = branchApart(s, s.regions[r], mask);
-    for (size_t k = 0; k < values.size(); ++k)
-      results[k] = r == 0 ? values[k] : b_.CreateSelect(mask, values[k], results[k]);
-  }
+  Values results;
+  for (size_t r = 0; r < s.regions.size(); ++r)
+    results = branchApart(s, s.regions[r], takes(s, r), std::move(results));
   for (size_t k = 0; k < results.size(); ++k) keep(s.results[k], results[k]);
 }
 
@@ -65,8 +61,9 @@ llvm::Value* LaneEmitter::takes(const Stmt& s, size_t region) {
   return takes;
 }
 
-/// What a region yields for the lanes that take it: it is left out where none does and that saves something.
-LaneEmitter::Values LaneEmitter::branchApart(const Stmt& s, RegionId r, Value* mask) {
+/// What a region yields for the lanes that take it, and `others`, if there are any, in the other lanes: it is
+/// left out where none does and that saves something.
+LaneEmitter::Values LaneEmitter::branchApart(const Stmt& s, RegionId r, Value* mask, Values others) {
   Value* outer = std::exchange(mask_, masked(mask));
   const bool skips = mustSkip(r) || isWorthSkipping(r);
   llvm::BasicBlock *from = b_.GetInsertBlock(), *some = nullptr, *join = nullptr;
@@ -78,16 +75,20 @@ LaneEmitter::Values LaneEmitter::branchApart(const Stmt& s, RegionId r, Value* m
   }
   const ValueIds& yields = region(r);
   Values values;
-  for (size_t k = 0; k < s.results.size(); ++k) values.push_back(vector(yields[k]));
+  for (size_t k = 0; k < s.results.size(); ++k) {
+    Value* v = vector(yields[k]);
+    values.push_back(others.empty() ? v : b_.CreateSelect(mask, v, others[k]));
+  }
   if (skips) {
     llvm::BasicBlock* end = b_.GetInsertBlock();
     b_.CreateBr(join);
     b_.SetInsertPoint(join);
-    for (Value*& v : values) {
-      auto* phi = b_.CreatePHI(v->getType(), 2);
-      phi->addIncoming(v, end);
-      phi->addIncoming(llvm::Constant::getNullValue(v->getType()), from);
-      v = phi;
+    for (size_t k = 0; k < values.size(); ++k) {
+      llvm::Type* type = values[k]->getType();
+      auto* phi = b_.CreatePHI(type, 2);
+      phi->addIncoming(values[k], end);
+      phi->addIncoming(others.empty() ? llvm::Constant::getNullValue(type) : others[k], from);
+      values[k] = phi;
     }
   }
   mask_ = outer;

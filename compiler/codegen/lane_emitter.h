@@ -104,7 +104,7 @@ private:
   Value* masked(Value* mask) { return mask_ ? b_.CreateAnd(mask_, mask) : mask; }
   void branch(const Stmt& s);
   void branchTogether(const Stmt& s);
-  Values branchApart(const Stmt& s, loops::RegionId r, Value* mask);
+  Values branchApart(const Stmt& s, loops::RegionId r, Value* mask, Values others);
   Value* takes(const Stmt& s, size_t region);
   bool mustSkip(loops::RegionId r) const;
   bool isWorthSkipping(loops::RegionId r) const;

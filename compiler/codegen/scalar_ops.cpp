@@ -1,6 +1,11 @@
 #include "codegen/scalar_ops.h"
 
+#include "codegen/nans.h"
+#include "codegen/registers.h"
+#include "codegen/target.h"
+
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 namespace melix::codegen {
 
@@ -49,12 +54,15 @@ llvm::Value* ScalarOps::apply(const loops::ScalarAttr& attr, std::span<Value* co
   case OpKind::Round: return round(a, attr.index);
   case OpKind::Fma: return fma(a, b, c);
   case OpKind::CopySign: // the sign of a NaN counts as positive
-    b = b_.CreateSelect(isNan(b), llvm::ConstantFP::get(b->getType(), 0.0), b);
+    if (!isNanWith(a, b)) b = b_.CreateSelect(isNan(b), llvm::ConstantFP::get(b->getType(), 0.0), b);
     return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, a, b);
+  case OpKind::Scale: return scale(a, b, static_cast<ops::ScaleRange>(attr.index));
   case OpKind::Select: return b_.CreateSelect(a, b, c);
   case OpKind::Cmp: return compare(static_cast<ops::CmpKind>(attr.index), a, b, attr.from);
   case OpKind::Convert: return convert(a, attr.from, to, static_cast<ops::ConvertMode>(attr.index));
-  case OpKind::Bitcast: return b_.CreateBitCast(withoutNanBits(a), typeLike(to, a));
+  case OpKind::Bitcast:
+    if (types::isFloatKind(to)) a = withNansAsTheyAre(a, b_);
+    return b_.CreateBitCast(withoutNanBits(a), typeLike(to, a));
   default: return binary(attr.op, a, b, attr.from);
   }
 }
@@ -63,6 +71,11 @@ llvm::Value* ScalarOps::round(Value* a, uint32_t mode) {
   static constexpr llvm::Intrinsic::ID modes[] = {llvm::Intrinsic::floor, llvm::Intrinsic::ceil,
                                                   llvm::Intrinsic::trunc, llvm::Intrinsic::roundeven};
   return isFloat(a) ? b_.CreateUnaryIntrinsic(modes[mode], a) : a;
+}
+
+bool ScalarOps::isByMachine(const llvm::Type* t) const {
+  return llvm::isa<llvm::FixedVectorType>(t) && t->getScalarSizeInBits() >= 32 &&
+         machineOf(m_.options.target).scales;
 }
 
 /// Narrow floats: one fma in f32, then one rounding.
@@ -128,6 +141,19 @@ llvm::Value* ScalarOps::minMax(bool min, llvm::Value* a, llvm::Value* b, TypeKin
     llvm::CmpInst::Predicate p = isSigned(kind) ? (min ? llvm::CmpInst::ICMP_SLT : llvm::CmpInst::ICMP_SGT)
                                                 : (min ? llvm::CmpInst::ICMP_ULT : llvm::CmpInst::ICMP_UGT);
     return b_.CreateSelect(b_.CreateICmp(p, b, a), b, a);
+  }
+  // What a loop carries would wait for the test of both for NaN.
+  const bool isCarried = llvm::isa<llvm::PHINode>(a) || llvm::isa<llvm::PHINode>(b);
+  if (!isCarried && isByMachine(a->getType())) {
+    using namespace llvm::Intrinsic;
+    static constexpr RegisterOps singles{x86_avx512_mask_range_ps_128, x86_avx512_mask_range_ps_256,
+                                         x86_avx512_mask_range_ps_512};
+    static constexpr RegisterOps doubles{x86_avx512_mask_range_pd_128, x86_avx512_mask_range_pd_256,
+                                         x86_avx512_mask_range_pd_512};
+    // The lesser or greater of two with its own sign; of one NaN, the other.
+    llvm::Value* r = inRegisters(b_, a->getType()->getScalarType()->isDoubleTy() ? doubles : singles, {a, b},
+                                 min ? 0b0100 : 0b0101);
+    return b_.CreateSelect(b_.CreateFCmpUNO(a, b), llvm::ConstantFP::getNaN(a->getType()), r);
   }
   // The second where it is beyond the first, or NaN, or of two zeros the one that is +0, for min -0. What
   // asks for that zero knows the second alone: a reduction does not wait for it.

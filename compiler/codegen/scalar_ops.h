@@ -24,8 +24,19 @@ private:
   /// The type `scalar`, as often as `like` has lanes.
   static llvm::Type* shaped(llvm::Type* scalar, llvm::Type* like);
   llvm::Type* typeLike(types::TypeKind kind, Value* like);
+  /// Whether AVX-512 has instructions for lanes of that type that others have not: scaling, maxima that order
+  /// zeros.
+  bool isByMachine(const llvm::Type* t) const;
   Value* fma(Value* a, Value* b, Value* c);
   Value* round(Value* a, uint32_t mode);
+
+  // scale.cpp
+  Value* scale(Value* y, Value* n, ops::ScaleRange range);
+  Value* scaledByMachine(Value* y, Value* n);
+  Value* scaledNear(Value* y, Value* n);
+  Value* scaledByFactors(Value* y, Value* exponent);
+  Value* wholeBits(Value* n);
+
   Value* binary(core::OpKind op, Value* a, Value* b, types::TypeKind kind);
   Value* floorDivide(Value* a, Value* b, types::TypeKind kind, bool remainder);
   Value* minMax(bool min, Value* a, Value* b, types::TypeKind kind);

@@ -124,6 +124,23 @@ T greatest(T a, T b) {
   return b;
 }
 
+/// y times 2 to the power floor(n): an infinite n counts as one that is large.
+template <class T>
+T scaled(T y, T n) {
+  constexpr T beyond = 5000; // of every exponent a float has
+  if (n != n) return n;
+  const T held = std::fmin(std::fmax(std::floor(n), -beyond), beyond);
+  return static_cast<T>(std::scalbn(y, static_cast<int>(held)));
+}
+
+/// What `scale near` promises.
+template <class T>
+bool isNear(T y, T n) {
+  constexpr T most = sizeof(T) > sizeof(float) ? 2040 : 250;
+  const bool isClose = y != y || (std::fabs(y) >= T(0x1p-32) && std::fabs(y) <= T(0x1p32));
+  return isClose && std::floor(n) == n && std::fabs(n) <= most;
+}
+
 /// The table of the ops by class of kinds. `use(K(), f)` is what an entry gives: `f`, a function without
 /// state, computes the op on values of kind `K`. `Result()` stands for an op that a class has not.
 template <class Result, class Use>
@@ -218,6 +235,10 @@ struct ScalarOps {
     case OpKind::Round: return rounded<K>(static_cast<ops::RoundMode>(detail));
     case OpKind::CopySign: // a NaN counts as positive
       return use(K(), [](T a, T b) { return std::copysign(a, std::isnan(b) ? T(0) : b); });
+    case OpKind::Scale:
+      if (static_cast<ops::ScaleRange>(detail) == ops::ScaleRange::Near)
+        return use(K(), [](T y, T n) { return isNear(y, n) ? scaled(y, n) : T(NAN); });
+      return use(K(), [](T y, T n) { return scaled(y, n); });
     default: return ordered<K>(op, detail);
     }
   }

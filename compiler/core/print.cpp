@@ -184,6 +184,7 @@ private:
       return;
     case OpKind::Cmp:
     case OpKind::Round:
+    case OpKind::Scale:
     case OpKind::Math:
     case OpKind::Convert:
     case OpKind::ArgSort: out_ += " " + std::string(indexWord(op.kind, op.index())); break;

@@ -41,7 +41,8 @@ public:
     case OpKind::Abs: return first({same(1), number(result())});
     case OpKind::Min:
     case OpKind::Max: return first({same(2), number(result())});
-    case OpKind::CopySign: return first({same(2), isFloat(result())});
+    case OpKind::CopySign:
+    case OpKind::Scale: return first({same(2), isFloat(result())});
     case OpKind::Math: return math();
     case OpKind::IDiv:
     case OpKind::IRem: return first({same(2), isInt(result())});

@@ -8,18 +8,17 @@ namespace melix::decompile {
 static const std::set<std::string>& reserved() {
   static const std::set<std::string> words = [] {
     std::set<std::string> out{
-        "fn",       "let",     "var",    "if",      "else",     "match",         "for",
-        "in",       "while",   "loop",   "break",   "continue", "return",        "struct",
-        "enum",     "concept", "macro",  "quote",   "use",      "pub",           "const",
-        "type",     "extern",  "export", "inout",   "as",       "and",           "or",
-        "not",      "true",    "false",  "assert",  "step",     "test",          "bench",
-        "scope",    "on",      "pure",   "check",   "inf",      "nan",           "pi",
-        "sum",      "prod",    "min",    "max",     "any",      "all",           "argmin",
-        "argmax",   "reduce",  "zero",   "shape",   "len",      "push",          "pop",
-        "reshape",  "list",    "array",  "argsort", "sqrt",     "abs",           "fma",
-        "floor",    "ceil",    "trunc",  "round",   "copysign", "bits",          "wrap",
-        "saturate", "debug",   "print",  "eprint",  "panic",    "f32_from_bits", "f64_from_bits",
-        "str",      "int",     "bool",   "main"};
+        "fn",       "let",    "var",    "if",       "else",   "match",         "for",           "in",
+        "while",    "loop",   "break",  "continue", "return", "struct",        "enum",          "concept",
+        "macro",    "quote",  "use",    "pub",      "const",  "type",          "extern",        "export",
+        "inout",    "as",     "and",    "or",       "not",    "true",          "false",         "assert",
+        "step",     "test",   "bench",  "scope",    "on",     "pure",          "check",         "inf",
+        "nan",      "pi",     "sum",    "prod",     "min",    "max",           "any",           "all",
+        "argmin",   "argmax", "reduce", "zero",     "shape",  "len",           "push",          "pop",
+        "reshape",  "list",   "array",  "argsort",  "sqrt",   "abs",           "fma",           "floor",
+        "ceil",     "trunc",  "round",  "copysign", "ldexp",  "ldexp_near",    "bits",          "wrap",
+        "saturate", "debug",  "print",  "eprint",   "panic",  "f32_from_bits", "f64_from_bits", "str",
+        "int",      "bool",   "main"};
     for (uint32_t k = 0; k < ops::mathCount; ++k) out.emplace(ops::mathName(static_cast<ops::MathKind>(k)));
     return out;
   }();

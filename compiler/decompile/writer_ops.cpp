@@ -111,6 +111,7 @@ Expr FunctionWriter::expression(const Op& o) {
   case OpKind::Min: return called("min");
   case OpKind::Max: return called("max");
   case OpKind::CopySign: return called("copysign");
+  case OpKind::Scale: return called(o.index() ? "ldexp_near" : "ldexp");
   case OpKind::Round: {
     constexpr const char* names[] = {"floor", "ceil", "trunc", "round"};
     return called(names[o.index()]);

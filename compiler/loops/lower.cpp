@@ -226,6 +226,7 @@ void Lower::lowerOp(const core::Op& op) {
   case OpKind::Max:
   case OpKind::Round:
   case OpKind::CopySign:
+  case OpKind::Scale:
   case OpKind::IDiv:
   case OpKind::IRem:
   case OpKind::And:

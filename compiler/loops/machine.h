@@ -9,8 +9,9 @@ namespace melix::loops {
 struct Machine {
   std::string_view features; ///< of LLVM, which it has
   uint32_t vectorBits;
-  uint32_t registers; ///< of vectors
-  bool masks;         ///< lanes can be left out when memory is read or written
+  uint32_t registers;  ///< of vectors
+  bool masks;          ///< lanes can be left out when memory is read or written
+  bool scales = false; ///< lanes can be multiplied by powers of two
 };
 
 /// The best first.
@@ -19,7 +20,8 @@ enum class MachineKind : uint8_t {
 #include "loops/machine.def"
 };
 inline constexpr Machine machines[] = {
-#define MACHINE(Name, Features, VectorBits, Registers, Masks) {Features, VectorBits, Registers, Masks},
+#define MACHINE(Name, Features, VectorBits, Registers, Masks, Scales)                                        \
+  {Features, VectorBits, Registers, Masks, Scales},
 #include "loops/machine.def"
 };
 

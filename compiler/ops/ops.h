@@ -21,6 +21,9 @@ enum class MathKind : uint8_t {
 
 enum class CmpKind : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 enum class RoundMode : uint8_t { Floor, Ceil, Trunc, HalfEven };
+/// Of `scale y, n`. Near is a promise of whoever writes it, for quick code on every processor: |y| is between
+/// 2^-32 and 2^32 or NaN, and n a whole number between -250 and 250, in f64 between -2040 and 2040.
+enum class ScaleRange : uint8_t { Any, Near };
 /// Of `convert` to an integer type: Saturate clamps and maps NaN to 0 (a checked conversion is a `check`
 /// before it); Wrap keeps the low bits of an integer.
 enum class ConvertMode : uint8_t { Saturate, Wrap };

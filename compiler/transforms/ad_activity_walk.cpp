@@ -187,6 +187,10 @@ private:
     case OpKind::Round:
       if (a_.rounding_ == RoundingKind::Flows) all(o);
       return;
+    case OpKind::Scale: // by a whole number: n as rounded
+      flow(o.operands[0], o.results[0]);
+      if (a_.rounding_ == RoundingKind::Flows) flow(o.operands[1], o.results[0]);
+      return;
     case OpKind::Select:
       for (ValueId r : o.results)
         for (size_t i = 1; i < 3; ++i) flow(o.operands[i], r);

@@ -117,6 +117,9 @@ void Backward::scalar(const Op& o, ValueId c) {
   case OpKind::Div:
     if (only(1)) break;
     return addTo(o.operands[0], e.div(c, known(o.operands[1])));
+  case OpKind::Scale:
+    if (only(1)) break;
+    return addTo(o.operands[0], e.scale(c, known(o.operands[1])));
   case OpKind::Select: {
     if (only(0)) break;
     ValueId condition = known(o.operands[0]);

@@ -27,6 +27,9 @@ public:
   ValueId round(ops::RoundMode mode, ValueId v) {
     return one(simple(OpKind::Round, {v}, static_cast<uint32_t>(mode)), typeOf(v));
   }
+  ValueId scale(ValueId y, ValueId n) {
+    return one(simple(OpKind::Scale, {y, n}, static_cast<uint32_t>(ops::ScaleRange::Any)), typeOf(y));
+  }
   ValueId convert(ValueId v, TypeId to) { return typeOf(v) == to ? v : Builder::convert(v, to); }
 
   using Builder::get;

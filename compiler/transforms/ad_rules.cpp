@@ -101,6 +101,11 @@ ValueId jvpCopySign(Emit& e, const RuleArgs& a) {
   return contribution(e, a, 0, e.mul(sign, a.t[0]));
 }
 
+/// Of a size that nobody promised: that of the tangent.
+ValueId jvpScale(Emit& e, const RuleArgs& a) {
+  return a.t[0].valid() ? contribution(e, a, 0, e.scale(a.t[0], a.x[1])) : ValueId();
+}
+
 ValueId jvpSelect(Emit& e, const RuleArgs& a) {
   TypeId type = e.typeOf(a.t[1].valid() ? a.t[1] : a.t[2]);
   bool scalar = e.types().isFloat(type);
@@ -140,6 +145,7 @@ bool hasScalarRule(OpKind kind) {
   case OpKind::Min:
   case OpKind::Max:
   case OpKind::CopySign:
+  case OpKind::Scale:
   case OpKind::Math:
   case OpKind::Select:
   case OpKind::Convert: return true;
@@ -160,6 +166,7 @@ ValueId jvpScalar(Emit& e, const RuleArgs& a) {
   case OpKind::Min: return jvpChoose(e, a, CmpKind::Le);
   case OpKind::Max: return jvpChoose(e, a, CmpKind::Ge);
   case OpKind::CopySign: return jvpCopySign(e, a);
+  case OpKind::Scale: return jvpScale(e, a);
   case OpKind::Math: return jvpMath(e, a);
   case OpKind::Select: return jvpSelect(e, a);
   case OpKind::Convert: return jvpConvert(e, a);

@@ -60,6 +60,7 @@ uint32_t flopsOf(OpKind kind) {
   case OpKind::Max:
   case OpKind::Round:
   case OpKind::CopySign:
+  case OpKind::Scale:
   case OpKind::And:
   case OpKind::Or:
   case OpKind::Xor:

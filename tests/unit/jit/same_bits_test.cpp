@@ -169,7 +169,7 @@ TEST(SameBits, IntegerOps) {
 
 TEST(SameBits, FloatOps) {
   for (TypeKind kind : floatKinds) {
-    binaries({"add", "sub", "mul", "div", "min", "max"}, kind, kind);
+    binaries({"add", "sub", "mul", "div", "min", "max", "scale any"}, kind, kind);
     binaries({"cmp eq", "cmp ne", "cmp lt", "cmp le", "cmp gt", "cmp ge"}, kind, TypeKind::Bool);
     unaries({"neg", "abs", "sqrt", "round floor", "round ceil", "round trunc", "round half_even"}, kind);
     Text text;
@@ -278,7 +278,7 @@ TEST(SameBits, OpsInLanes) {
       inLanes("convert saturate %a", kind, to);
   }
   for (TypeKind kind : floatKinds) {
-    pairs({"add", "sub", "mul", "div", "min", "max"}, kind, kind);
+    pairs({"add", "sub", "mul", "div", "min", "max", "scale any"}, kind, kind);
     pairs(order, kind, TypeKind::Bool);
     for (const char* op : {"sqrt %a", "round floor %a", "round half_even %a", "fma %a, %b, %a", "abs %a"})
       inLanes(op, kind, kind);

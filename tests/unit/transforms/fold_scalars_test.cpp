@@ -80,6 +80,7 @@ public:
   void compare(OpKind kind, TypeKind from, TypeKind to) {
     const uint32_t details = kind == OpKind::Cmp       ? 6
                              : kind == OpKind::Round   ? 4
+                             : kind == OpKind::Scale   ? 2
                              : kind == OpKind::Convert ? 2
                                                        : 0;
     for (uint32_t detail = 0; detail < std::max(details, 1u); ++detail)

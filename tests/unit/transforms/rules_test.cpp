@@ -51,6 +51,7 @@ std::vector<RuleCase> cases() {
       scalar(OpKind::Min, "%x, %y"),         scalar(OpKind::Max, "%x, %y"),
       scalar(OpKind::CopySign, "%x, %y", 1),
   };
+  out.push_back(scalar(OpKind::Scale, "any %x, %y", 1));
   RuleCase select = scalar(OpKind::Select, "%less, %x, %y");
   out.push_back(select);
   for (uint32_t k = 0; k < ops::mathCount; ++k) {
