@@ -104,6 +104,9 @@ struct Target {
   TypeId whole;                  ///< the array that this bracket stands at
   std::vector<Opening> openings; ///< each but the first in the variable of the one before
   std::vector<NodeId> before;    ///< evaluates indices, names sizes
+  NodeId key;                    ///< of the last bracket on a Dict; none if there is none
+  TypeId dict;                   ///< of that Dict
+  size_t keyEnd = 0;             ///< the steps to the key's value
 };
 
 /// A place with names for its parts. `for &x` walks one: its elements may change by index too, but not the
@@ -124,6 +127,7 @@ struct CallArg {
   SynId syntax; ///< none when `node` is given
   NodeId node;
   Span span;
+  std::optional<Place> place = {}; ///< of an `inout` parameter, where the compiler makes the call
 };
 
 /// Explicit `[…]` of a call: `init[64, H: 128](k)`.

@@ -36,6 +36,17 @@ bool isEqual(TypeStore& t, TypeId x) {
          std::all_of(params.begin(), params.end(), [&](TypeId p) { return t.offers(p, ParamClass::Equal); });
 }
 
+/// What may be a key: floats may not, since a NaN equals nothing and two zeros are equal (rule 18).
+bool isHashed(TypeStore& t, TypeId x) {
+  const std::vector<TypeId> params = paramsInside(t, x);
+  auto isFloat = [](TypeKind k) {
+    const types::ScalarClass of = types::scalarClass(k);
+    return of == types::ScalarClass::Float || of == types::ScalarClass::Complex;
+  };
+  return isData(t, x) && !t.isMadeWith(x, isFloat) &&
+         std::all_of(params.begin(), params.end(), [&](TypeId p) { return t.paramInfo(p).hashed; });
+}
+
 bool isInt(TypeStore& t, TypeId x) { return t.isInt(x); }
 bool isFloat(TypeStore& t, TypeId x) { return t.isFloat(x); }
 bool hasTangent(TypeStore& t, TypeId x) {
@@ -65,7 +76,7 @@ constexpr Bound bounds[] = {
     {"Float", isFloat, VarClass::OpenFloat, ParamClass::Float},
     {"Eq", isEqual, {}, ParamClass::Equal},
     {"Ord", isOrdered, {}, ParamClass::Ordered},
-    {"Hash", isData, {}, ParamClass::Data},
+    {"Hash", isHashed, {}, ParamClass::Equal},
     {"Show", isData, {}, ParamClass::Data},
     {"Iterator", isRecord, {}, {}},
     {"Differentiable", hasTangent, VarClass::OpenFloat, ParamClass::Any},
@@ -109,6 +120,7 @@ std::optional<types::TypeParam> paramBoundBy(std::string_view bound) {
   if (!found || !found->cls) return std::nullopt;
   param.cls = *found->cls;
   param.differentiable = bound == "Differentiable" || bound == "Float";
+  param.hashed = bound == "Hash" || bound == "Int";
   return param;
 }
 

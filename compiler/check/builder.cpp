@@ -1,5 +1,6 @@
 // Builders and generators: headers, bodies (rules 13, 24, 28, 29).
 #include "check/attempt.h"
+#include "check/dicts.h"
 #include "check/free_names.h"
 #include "check/function_values.h"
 #include "check/iteration.h"
@@ -165,7 +166,7 @@ bool BuilderCheck::prepareStep(SynId written, Range& range) {
 }
 
 bool BuilderCheck::prepareElements(const Header& header, Range& range) {
-  NodeId xs = body_.unpacked(body_.checkExpr(header.range), header.span);
+  NodeId xs = iteratedList(body_, body_.unpacked(body_.checkExpr(header.range), header.span), header.span);
   TypeKind k = b_.kindOf(xs);
   if (k == TypeKind::Error) return false;
   if (body_.isRange(b_.typeOf(xs))) return prepareValue(xs, range);

@@ -1,6 +1,7 @@
 // What the callee of a call means: a value, a type, an enum's case, a function by name, a module's function,
 // a method.
 #include "check/attempt.h"
+#include "check/dicts.h"
 
 namespace melix::check {
 
@@ -66,8 +67,10 @@ NodeId Body::callName(SynId callee, WrittenCall& call) {
                                       call.span)
                       : callValue(readLocal(l, calleeSpan), call.args, call.expected, call.span);
   if (DeclId type = c.typeDecl(module, name)) {
-    if (c.modules.decl(type).kind == names::DeclKind::Struct)
-      return construct(type, 0, call.args, call.explicitItems(), call.expected, call.span);
+    const bool isStruct = c.modules.decl(type).kind == names::DeclKind::Struct;
+    if (isStruct && module != c.modules.prelude() && c.formOf(c.record(type)) != types::RecordForm::Plain)
+      return callDictType(*this, type, call);
+    if (isStruct) return construct(type, 0, call.args, call.explicitItems(), call.expected, call.span);
     if (c.modules.decl(type).kind == names::DeclKind::TypeAlias) return constructAlias(callee, call);
   }
   if (auto found = caseNamed(name, call.expected, calleeSpan)) {
@@ -200,7 +203,7 @@ NodeId Body::callMember(SynId callee, WrittenCall& call) {
   Attempt attempt(*this);
   bool isPlace = partOf(member.base, place, false);
   if (!isPlace) attempt.drop();
-  bool direct = isPlace && place.openings.empty();
+  bool direct = isPlace && place.openings.empty() && place.before.empty();
   NodeId base = direct ? readPlace(place.place, ast.span(member.base)) : checkExpr(member.base);
   NodeId whole = unpacked(base, ast.span(member.base));
   TypeId type = b.typeOf(whole);

@@ -1,5 +1,6 @@
 // Calls of what the compiler gives types to: arguments are taken by kind.
 #include "check/attempt.h"
+#include "check/dicts.h"
 #include "check/iteration.h"
 #include "check/nested_reduction.h"
 
@@ -23,6 +24,7 @@ std::optional<size_t> argumentsOf(IntrinsicKind kind) {
   case IntrinsicKind::Panic:
   case IntrinsicKind::Build:
   case IntrinsicKind::Norm:
+  case IntrinsicKind::HashOf:
   case IntrinsicKind::Saturate:
   case IntrinsicKind::Wrap: return 1;
   default: return std::nullopt;
@@ -77,6 +79,7 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
   case IntrinsicKind::Build: return callBuild(args, expected, span);
   case IntrinsicKind::Dot:
   case IntrinsicKind::Norm: return callDot(kind, args, span);
+  case IntrinsicKind::HashOf: return callHashOf(*this, args[0], span);
   case IntrinsicKind::Saturate:
   case IntrinsicKind::Wrap: return callConversion(kind, args, explicitArgs, span);
   case IntrinsicKind::ListOf:
@@ -293,6 +296,10 @@ NodeId Body::callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& a
   if (!given.empty() && refuseOwnSum(kind, b.typeOf(given[0].node), span)) return b.error(span);
   if (kind == IntrinsicKind::Len && given.size() == 1 && isRange(b.typeOf(given[0].node)))
     return callPrelude("range_rounds", {given[0].node}, span);
+  if (kind == IntrinsicKind::Len && given.size() == 1 && types.isDict(b.typeOf(given[0].node)))
+    return callPrelude("dict_len", {given[0].node}, span);
+  if (kind == IntrinsicKind::Len && given.size() == 1 && types.isSet(b.typeOf(given[0].node)))
+    return callPrelude("dict_len", {b.field(given[0].node, 0, span)}, span);
   GivenArgs list(std::move(given));
   TypeId asked = expected ? infer.zonk(expected) : expected;
   if (asked && types.kind(asked) == TypeKind::Pack) asked = openedPack(asked);
@@ -351,6 +358,7 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
       kind == IntrinsicKind::ListOf && args[0].syntax && ast.kind(args[0].syntax) == SynKind::Array;
   NodeId x = elements ? listOfBuilder(*this, ast[args[0].syntax].as<Builder>(), asked, span)
                       : unpacked(checkArg(args[0], isWritten ? asked : TypeId::none()), args[0].span);
+  if (kind == IntrinsicKind::ListOf) x = iteratedList(*this, x, span);
   TypeId type = b.typeOf(x);
   if (types.kind(type) == TypeKind::Error) return x;
   if (kind == IntrinsicKind::ListOf) {

@@ -19,11 +19,14 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
   const ParamDecl& param = fn_.params[p];
   bool isRef = arg.syntax && body_.ast.kind(arg.syntax) == SynKind::Ref;
   bool isReceiver = p == 0 && arg.node.valid() && arg.syntax && !isRef;
-  bool isLocal = !arg.syntax && arg.node.valid() && body_.instance.nodes[arg.node].kind == NodeKind::Local &&
+  bool isLocal = !arg.place && !arg.syntax && arg.node.valid() &&
+                 body_.instance.nodes[arg.node].kind == NodeKind::Local &&
                  body_.instance.locals[body_.instance.nodes[arg.node].as<LocalRef>().local].isVar;
   Target target;
   Place& place = target.place;
-  if (isLocal) { // the iterator of a loop
+  if (arg.place) {
+    place = *arg.place;
+  } else if (isLocal) { // the iterator of a loop
     place.root = body_.instance.nodes[arg.node].as<LocalRef>().local;
     place.type = b_.typeOf(arg.node);
   } else if (!isRef && !isReceiver) {

@@ -252,6 +252,14 @@ private:
 
 } // namespace
 
+/// The library declares the structs that the language knows.
+types::RecordForm Checker::formOf(const RecordDecl& declared) {
+  if (declared.isEnum || declared.module != modules.prelude()) return types::RecordForm::Plain;
+  const std::string_view name = types.names.text(declared.name);
+  if (name == "Dict") return types::RecordForm::Dict;
+  return name == "Set" ? types::RecordForm::Set : types::RecordForm::Plain;
+}
+
 types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, size_t argSizes) {
   auto key = std::pair(decl, typeArgs);
   if (auto found = records_.find(key); found != records_.end()) return found->second;
@@ -261,6 +269,7 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, siz
   r.name = declared.name;
   r.isEnum = declared.isEnum;
   r.declaration = decl.index;
+  r.form = formOf(declared);
   r.isReplaced = modules.decl(decl).isReplaced;
   r.typeArgs = typeArgs;
   r.origin = declared.span;
@@ -322,8 +331,9 @@ TypeId Checker::reinstantiate(TypeId given, std::vector<TypeId> typeArgs) {
   const types::Record& record = types.recordInfo(type.record);
   std::vector<DimId> own(type.dims.begin(),
                          type.dims.begin() + static_cast<std::ptrdiff_t>(record.ownDims()));
-  const bool isTangent = record.tangentOf.valid();
+  const bool isTangent = record.tangentOf.valid(), isPositional = record.isPositional;
   TypeId made = recordType(DeclId(record.declaration), std::move(typeArgs), std::move(own));
+  if (isPositional) return types::positionalTangent(types, made);
   return isTangent ? types::tangentType(types, made) : made;
 }
 

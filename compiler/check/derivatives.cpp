@@ -169,13 +169,14 @@ NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId
     seed = b.tuple(std::move(parts), span);
   }
   std::vector<TypeId> types{callee.result};
-  for (uint32_t w : wrt) types.push_back(types::tangentType(b.types, b.typeOf(args[w])));
+  for (uint32_t w : wrt) types.push_back(types::positionalTangent(b.types, b.typeOf(args[w])));
   NodeId both =
       derivative(DerivativeMode::Reverse, callee, wrt, {seed}, b.types.tuple(std::move(types)), span);
   NodeId all = b.local(b.bind("d", both, nodes), span);
   NodeId slope;
   std::vector<NodeId> slopes;
-  for (uint32_t k = 0; k < wrt.size(); ++k) slopes.push_back(b.tuplePart(all, k + 1, span));
+  for (uint32_t k = 0; k < wrt.size(); ++k)
+    slopes.push_back(keyed_(args[wrt[k]], b.tuplePart(all, k + 1, span), span));
   slope = slopes.size() == 1 ? slopes[0] : b.tuple(std::move(slopes), span);
   NodeId value = b.tuplePart(all, 0, span);
   std::vector<NodeId> result;
@@ -228,12 +229,18 @@ NodeId Derivatives::jvpAt(NodeId function, const std::vector<NodeId>& args, cons
     TypeId wanted = types::tangentType(b.types, b.typeOf(bound[wrt[k]]));
     tangents[k] = tangentAsked(tangents[k], wanted, "jvp", span);
     if (b.kindOf(tangents[k]) == TypeKind::Error) return tangents[k];
+    tangents[k] = placed_(bound[wrt[k]], tangents[k], span);
   }
   settleWhole(callee.result, span);
   callee.result = b.infer.zonk(callee.result);
-  TypeId slope = types::tangentType(b.types, callee.result);
-  nodes.push_back(derivative(DerivativeMode::Jvp, callee, wrt, std::move(tangents),
-                             b.types.tuple({callee.result, slope}), span));
+  TypeId slope = types::positionalTangent(b.types, callee.result);
+  NodeId both = derivative(DerivativeMode::Jvp, callee, wrt, std::move(tangents),
+                           b.types.tuple({callee.result, slope}), span);
+  if (types::holdsDict(b.types, callee.result)) {
+    NodeId pair = b.local(b.bind("both", both, nodes), span), y = b.tuplePart(pair, 0, span);
+    both = b.tuple({y, keyed_(y, b.tuplePart(pair, 1, span), span)}, span);
+  }
+  nodes.push_back(both);
   return b.block(std::move(nodes), span);
 }
 

@@ -34,7 +34,10 @@ enum class TransformKind : uint8_t { Grad, ValueAndGrad, Jacobian, Hessian, Hvp,
 
 class Derivatives {
 public:
-  Derivatives(NodeBuilder& build, FunctionCalls& calls) : b(build), calls_(calls) {}
+  /// Makes of the tangent `t` of `x` another form of it (keyed.h).
+  using Conversion = std::function<NodeId(NodeId x, NodeId t, Span span)>;
+  Derivatives(NodeBuilder& build, FunctionCalls& calls, Conversion keyed, Conversion placed)
+      : b(build), calls_(calls), keyed_(std::move(keyed)), placed_(std::move(placed)) {}
 
   /// Reverse mode: `(result, cotangents…)` with the seed 1 for the float result; none of `wrt` means
   /// parameter 0.
@@ -75,8 +78,8 @@ private:
     LocalId saved;
     PullbackShape shape;
   };
-  Swept sweep(const Callee& callee, const std::vector<uint32_t>& wrt, std::vector<TypeId> slopes,
-              std::vector<NodeId>& into, Span span);
+  Swept sweep(const Callee& callee, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt,
+              std::vector<TypeId> slopes, std::vector<NodeId>& into, Span span);
   Swept transposed(NodeId pullback, TypeId seed, std::vector<NodeId>& into, Span span);
   NodeId linearize(NodeId function, std::vector<NodeId> args, Span span);
   bool isTupleOf(NodeId value, size_t parts, std::string_view what);
@@ -115,6 +118,7 @@ private:
 
   NodeBuilder& b;
   FunctionCalls& calls_;
+  Conversion keyed_, placed_; ///< from Core's form to the program's, and the other way
 };
 
 } // namespace melix::check

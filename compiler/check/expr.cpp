@@ -1,6 +1,7 @@
 // Expressions.
 #include "check/attempt.h"
 #include "check/bool_hint.h"
+#include "check/dicts.h"
 #include "check/elsewhere.h"
 #include "check/function_values.h"
 #include "check/literal_sign.h"
@@ -76,7 +77,7 @@ NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
   case SynKind::For:
   case SynKind::While:
   case SynKind::Assert: return checkStatement(node, false, expected);
-  case SynKind::Dict: sink.report(DiagId::NoDictionaries, n.span); return b.error(n.span);
+  case SynKind::Dict: return checkDict(*this, n.as<DictEntries>(), n.span, expected);
   case SynKind::MacroUse: sink.report(DiagId::NoMacros, n.span); return b.error(n.span);
   case SynKind::Quote:
   case SynKind::Splice:
@@ -299,6 +300,7 @@ NodeId Body::checkTuple(const Many& m, Span span, TypeId expected) {
 NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
   TypeId want = expected ? infer.shallow(expected) : TypeId::none();
   if (want && types.kind(want) == TypeKind::Pack) want = openedPack(want); // the literal tells its sizes
+  if (want && (types.isDict(want) || types.isSet(want))) return checkArrayAsked(*this, m, span, want);
   bool asList = want && types.kind(want) == TypeKind::List;
   TypeId element;
   if (asList)
@@ -407,7 +409,7 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
   TypeId type = b.typeOf(base);
   if (types.kind(type) == TypeKind::Error) return b.error(span);
   if (types.kind(type) == TypeKind::Never) return base;
-  if (types.kind(type) == TypeKind::Struct) {
+  if (types.kind(type) == TypeKind::Struct && !isSealed(*this, type)) {
     const types::Record& record = types.recordInfo(types[type].record);
     for (uint32_t k = 0; k < record.cases[0].fields.size(); ++k)
       if (record.cases[0].fields[k].name == member.name) return b.field(base, k, span);

@@ -1,4 +1,5 @@
 // `for`: over ranges, arrays, Lists and what is iterated, with names for elements or for places.
+#include "check/dicts.h"
 #include "check/iteration.h"
 #include "check/loops.h"
 
@@ -76,7 +77,7 @@ NodeId ForLoop::overHead(size_t k) {
   if (head(k).byPlace) return byPlace(k);
   const SynId source = head(k).range;
   if (ast_.kind(source) == SynKind::Range) return overRange(k, ast_[source].as<syntax::Range>());
-  NodeId xs = body_.unpacked(body_.checkExpr(source), ast_.span(source));
+  NodeId xs = iteratedList(body_, body_.unpacked(body_.checkExpr(source), ast_.span(source)), span_);
   const TypeKind kind = b_.kindOf(xs);
   if (kind == TypeKind::Error || kind == TypeKind::Never) return xs;
   if (body_.isRange(b_.typeOf(xs))) return overRangeValue(k, xs);

@@ -18,6 +18,7 @@ void Body::pinSteps(std::vector<Step>& steps, Gathers& gathers, std::vector<Node
   for (size_t k = 0; k < steps.size(); ++k) {
     for (Gathers::Array& a : gathers.arrays)
       if (a.step == k) a.values = pinned(a.values, "ids", nodes);
+    if (steps[k].late) continue;
     if (steps[k].index.valid()) steps[k].index = pinned(steps[k].index, "at", nodes);
     if (steps[k].end.valid()) steps[k].end = pinned(steps[k].end, "end", nodes);
   }

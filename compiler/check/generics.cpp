@@ -86,6 +86,10 @@ size_t Checker::packCount(const FunctionDecl& fn) {
 void Checker::refuseBound(std::string_view of, const GenericParam& g, TypeId got, std::string shown,
                           Span span) {
   std::string_view bound = types.names.text(g.bound);
+  if (bound == "Hash" && !types.isParam(got) && modules.isLibraryFile(g.span.file)) {
+    sink.report(DiagId::NotAKey, span, shown);
+    return;
+  }
   Diagnostic& d =
       types.isParam(got)
           ? sink.report(DiagId::BoundNeeded, span, "`" + std::string(of) + "`", std::move(shown), bound)

@@ -1,6 +1,6 @@
 // Changing what is inside of a value where it is (rule 14): `for &x in xs`, `match &t`, elements of arrays
 // that hide their size, slices of slices.
-#include "check/body.h"
+#include "check/dicts.h"
 
 namespace melix::check {
 
@@ -63,6 +63,7 @@ bool Body::needsOpening(const Place& place) {
 
 void Body::openTarget(Target& target, Span span) {
   Gathers none;
+  target.key = NodeId::none();
   pinSteps(target.place.steps, none, target.before);
   Place seen = target.place; // read before anything is taken out
   if (!target.openings.empty()) {
@@ -98,10 +99,11 @@ NodeId Body::finishTarget(const Target& target, std::vector<NodeId> nodes, NodeI
   return b.block(std::move(nodes), span);
 }
 
-/// Evaluates the indices of a target and the value that it takes: inside of an opening nothing else happens.
+/// Evaluates the indices of a target and the value that it takes: inside of an opening nothing else happens,
+/// nor between a key's search and the change of its value.
 std::vector<NodeId> Body::pinTarget(Target& target, NodeId& value) {
   std::vector<NodeId> nodes;
-  if (target.openings.empty()) return nodes;
+  if (target.openings.empty() && !holdsLate(target.place.steps)) return nodes;
   Gathers none;
   pinSteps(target.place.steps, none, nodes);
   value = pinned(value, "v", nodes);
@@ -111,7 +113,8 @@ std::vector<NodeId> Body::pinTarget(Target& target, NodeId& value) {
 /// `target = value` or `target op= value`.
 NodeId Body::assignTo(Target target, const BinaryOp* op, NodeId value, Span span) {
   std::vector<NodeId> nodes = pinTarget(target, value);
-  NodeId statement = assignOrUpdate(target.place, op, value, span);
+  NodeId statement = !op && insertsKey(target) ? insertAtKey(*this, target, value, span)
+                                               : assignOrUpdate(target.place, op, value, span);
   if (b.kindOf(statement) == TypeKind::Error) return statement;
   return finishTarget(target, std::move(nodes), statement, span);
 }

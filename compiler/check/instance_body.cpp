@@ -88,9 +88,11 @@ void InstanceBody::openKey() {
 void InstanceBody::checkKnown() {
   const Known& known = c_.program_.known(key_.known);
   bool lambda = known.kind == KnownKind::Lambda;
-  bool keepsType = known.kind == KnownKind::Moved || known.kind == KnownKind::Scaled;
+  bool keepsType =
+      known.kind == KnownKind::Moved || known.kind == KnownKind::Scaled || known.kind == KnownKind::Hashed;
   bool dotted = known.kind == KnownKind::Dotted;
-  bool own = keepsType || dotted || known.kind == KnownKind::Equality;
+  bool keyed = known.kind == KnownKind::Keyed, placed = known.kind == KnownKind::Placed;
+  bool own = keepsType || dotted || keyed || placed || known.kind == KnownKind::Equality;
   bool bare = own || known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor;
   const Ast& tree = lambda ? *known.lambda.tree : c_.modules[known.module].ast;
   Body body(c_, id_, known.module, tree);
@@ -102,6 +104,8 @@ void InstanceBody::checkKnown() {
   if (own) {
     instance_.result = keepsType ? args_[0]
                        : dotted  ? types::widestFloat(c_.types, args_[0])
+                       : keyed   ? types::tangentType(c_.types, args_[0])
+                       : placed  ? types::positionalTangent(c_.types, args_[0])
                                  : c_.types.boolean();
     c_.info(id_).state = ResultState::Known;
   }

@@ -286,6 +286,31 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
   return false;
 }
 
+namespace {
+
+/// The terms of a generator as an array.
+NodeId collected(NodeBuilder& b, Node node, Nest nest, Span span) {
+  std::vector<DimId> dims;
+  for (const NestAxis& axis : nest.axes) dims.push_back(axis.extent);
+  if (nest.filtered) {
+    node.resultDims = {b.types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span})};
+    dims = {b.types.dims.symbol(node.resultDims[0])};
+  }
+  nest.kind = NestKind::Collect;
+  const TypeId type = b.types.array(b.infer.zonk(b.typeOf(node.children[0])), std::move(dims));
+  NodeId made = b.make(NodeKind::Nest, type, span, std::move(node.children), std::move(nest));
+  b.instance.nodes[made].resultDims = node.resultDims;
+  return made;
+}
+
+/// The sum of what holds Dicts, whose keys are merged by `+`.
+NodeId sumInOrder(NodeBuilder& b, NodeId terms, Span span) {
+  NodeId zero = b.op(OpKind::Zero, b.infer.zonk(b.types.element(b.typeOf(terms))), {}, span);
+  return b.library.callPrelude("sum_in_order", {terms, zero}, span);
+}
+
+} // namespace
+
 NodeId ArrayIntrinsics::reduction(IntrinsicKind kind, GivenArgs& args, Span span) {
   NodeId x = args.positional();
   NodeId over = args.labelled("over"), keepArg = args.labelled("keep");
@@ -298,6 +323,9 @@ NodeId ArrayIntrinsics::reduction(IntrinsicKind kind, GivenArgs& args, Span span
     return reduction(kind, inner, span);
   }
   size_t rank = b.types.rank(type);
+  if (kind == IntrinsicKind::Sum && rank > 0 && !over.valid() &&
+      types::holdsDict(b.types, b.infer.zonk(b.types.element(type))))
+    return reduces(kind, b.types.element(type), span) ? sumInOrder(b, x, span) : b.error(span);
   const bool places = kind == IntrinsicKind::ArgMax || kind == IntrinsicKind::ArgMin;
   if (rank == 0 && !places && !over.valid() && b.types.isScalar(b.infer.shallow(type))) // `T[..S]` of no axes
     return reduces(kind, type, span) ? reduceAxes(kind, x, {}, keep, span) : b.error(span);
@@ -411,6 +439,8 @@ NodeId ArrayIntrinsics::reduceGenerator(IntrinsicKind kind, NodeId generator, Sp
   NodeId body = node.children[0];
   TypeId element = b.typeOf(body);
   if (!reduces(kind, element, span)) return b.error(span);
+  if (kind == IntrinsicKind::Sum && types::holdsDict(b.types, b.infer.zonk(element)))
+    return sumInOrder(b, collected(b, std::move(node), std::move(nest), span), span);
   if (nest.kind == NestKind::Sum || nest.kind == NestKind::Prod)
     if (b.types.isScalar(b.infer.shallow(element))) body = summand(kind, body, span);
   node.children[0] = body;

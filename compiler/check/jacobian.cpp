@@ -191,7 +191,7 @@ NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, uint32_t
     b.sink.report(DiagId::JacobianTypes, span, b.show(b.typeOf(args[wrt])), b.show(callee.result));
     return b.error(span);
   }
-  const Swept swept = sweep(callee, {wrt}, {in}, nodes, span);
+  const Swept swept = sweep(callee, {args[wrt]}, {wrt}, {in}, nodes, span);
   auto backwards = [&] {
     return rows(
         out, [](NodeId seed) { return seed; },

@@ -1,5 +1,7 @@
 // Template values: lambdas, function names, transforms; and calls of function values (rules 11, 13, 43).
 #include "check/attempt.h"
+#include "check/dicts.h"
+#include "check/keyed.h"
 
 namespace melix::check {
 
@@ -258,7 +260,10 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
   case KnownKind::Equality:
   case KnownKind::Moved:
   case KnownKind::Scaled:
-  case KnownKind::Dotted: break; // called by callEquality, callMoved, callScaled, callDotted only
+  case KnownKind::Hashed:
+  case KnownKind::Keyed:
+  case KnownKind::Placed:
+  case KnownKind::Dotted: break; // called by callOwn only
   case KnownKind::Lambda: {
     const Ast& tree = *known.lambda.tree;
     const auto& lambda = tree[known.lambda.node].as<Lambda>();
@@ -304,6 +309,9 @@ NodeId Body::applyKnown(const Known& known, NodeId capture, const std::vector<Ca
   case KnownKind::Moved: return movedBody(values[0], values[1], span);
   case KnownKind::Scaled: return scaledBody(known, values, span);
   case KnownKind::Dotted: return dottedBody(values[0], values[1], span);
+  case KnownKind::Hashed: return hashedBody(*this, values[0], values[1], span);
+  case KnownKind::Keyed: return keyedBody(*this, values[0], values[1], span);
+  case KnownKind::Placed: return placedBody(*this, values[0], values[1], span);
   default:
     if (static_cast<TransformKind>(known.number) == TransformKind::Vmap)
       return derivatives.vmap(capture, std::move(values), expected, span);

@@ -232,6 +232,8 @@ NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
     both.nodes.push_back(dot(both.values[0], both.values[1], span));
     return b.block(std::move(both.nodes), span);
   }
+  if (b.types.isDict(type) && types::tangentType(b.types, type) == type)
+    return b.library.callPrelude("dict_dot", {x, y}, span);
   if (b.isBoxed(type) && types::tangentType(b.types, type) == type)
     return types::widestFloat(b.types, type).valid() ? b.library.callDotted(x, y, span) : b.error(span);
   if (!isComposite(type) || b.isBoxed(type)) {

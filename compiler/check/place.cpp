@@ -1,4 +1,5 @@
 // Places and indexing (rules 14, 28, 30).
+#include "check/dicts.h"
 #include "check/index.h"
 
 #include <charconv>
@@ -123,7 +124,7 @@ bool Body::placeOfField(SynId node, Place& place, bool report) {
     place.type = part;
     return true;
   };
-  if (named && types.kind(type) == TypeKind::Struct) {
+  if (named && types.kind(type) == TypeKind::Struct && !isSealed(*this, type)) {
     const std::vector<types::Field>& fields = types.recordInfo(types[type].record).cases[0].fields;
     for (uint32_t k = 0; k < fields.size(); ++k)
       if (fields[k].name == n.as<Member>().name) return step(k, types.fieldType(type, 0, k));
@@ -158,6 +159,7 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
     TypeId type = infer.zonk(place.type);
     if (types.kind(type) == TypeKind::List && brackets.items.size() == 1)
       return elementOf(place, brackets.items[0].value, n.span);
+    if (types.isDict(type)) return placeOfKey(*this, target, brackets.items, n.span);
     if (types.kind(type) != TypeKind::Array) {
       if (report && types.kind(type) != TypeKind::Error)
         cannotIndex(*this, type, ast.span(brackets.base), brackets.items, n.span);
@@ -169,6 +171,7 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
       if (report) sink.report(DiagId::NotAssignable, n.span, c.modules.sources.text(n.span));
       return false;
     }
+    if (index.gathers.any() && holdsLate(place.steps)) openTarget(target, n.span); // one search for all
     target.whole = type;
     target.bracket = place.steps.size();
     target.gathers = std::move(index.gathers);
@@ -211,6 +214,7 @@ NodeId Body::indexInto(NodeId base, const std::vector<Argument>& items, Span spa
   if (k == TypeKind::Error) return base;
   if (k == TypeKind::Str && items.size() == 1) return SequenceItem(*this, items[0].value).ofText(base, span);
   if (k == TypeKind::List && items.size() == 1) return SequenceItem(*this, items[0].value).ofList(base, span);
+  if (types.isDict(type)) return valueOfKey(*this, base, items, span);
   if (k == TypeKind::Known) {
     sink.report(DiagId::NoDetachedParameters, span);
     return b.error(span);

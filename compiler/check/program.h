@@ -44,6 +44,11 @@ struct PullbackShape {
   std::vector<TypeId>
       slopes; ///< what it gives for each argument of the function, `()` where there is no derivative
   std::vector<uint32_t> wrt; ///< parameters of the instance that these others belong to
+  TypeId coreSeed;           ///< the same as Core has them
+  std::vector<TypeId> coreSlopes;
+  /// Whether Dicts are among them: the pullback keeps, behind what was saved, the result and the arguments,
+  /// which have the keys.
+  bool keepsValues = false;
 };
 
 /// A template value: how to call it. Its captures are the parts of its Known type, in order.
@@ -53,6 +58,9 @@ struct PullbackShape {
 ///   Moved     `x + t` of Lists, enums and values that hide sizes, with their tangents
 ///   Scaled    `s * t` and `t / s` of tangents of Lists and enums
 ///   Dotted    `dot(t, u)` of tangents of Lists and enums
+///   Hashed    `hash_of` of what has elements or cases
+///   Keyed     the tangent of what holds a Dict, as Core has it, as the program has it
+///   Placed    the same the other way
 enum class KnownKind : uint8_t {
   Overloads,
   Lambda,
@@ -64,7 +72,10 @@ enum class KnownKind : uint8_t {
   Equality,
   Moved,
   Scaled,
-  Dotted
+  Dotted,
+  Hashed,
+  Keyed,
+  Placed
 };
 /// Of Overloads: one function inside of another; several of these, as captures; or functions of a script,
 /// with the `let`s they see as captures.

@@ -32,7 +32,7 @@ std::optional<InstanceKey> Checker::keyOfDefinition(const FunctionDecl& fn) {
     // structure may well not be one for a single float.
     std::string_view bound = types.names.text(g.bound);
     if (!paramBoundBy(bound) || bound == "Differentiable") return std::nullopt;
-    key.typeArgs.push_back(bound == "Int" ? types.int64() : types.scalar(TypeKind::F32));
+    key.typeArgs.push_back(bound == "Int" || bound == "Hash" ? types.int64() : types.scalar(TypeKind::F32));
   }
   bool hasPack = false;
   std::function<void(SynId)> look = [&](SynId s) {

@@ -70,7 +70,7 @@ NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) 
   }
   std::vector<TypeId> slopes;
   for (NodeId arg : args) slopes.push_back(types::tangentType(b.types, b.typeOf(arg)));
-  Swept swept = sweep(callee, wrt, std::move(slopes), nodes, span);
+  Swept swept = sweep(callee, args, wrt, std::move(slopes), nodes, span);
   NodeId pullback = calls_.pullbackValue(std::move(swept.shape), b.local(swept.saved, span), span);
   nodes.push_back(b.tuple({swept.value, pullback}, span));
   return b.block(std::move(nodes), span);
@@ -78,17 +78,27 @@ NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) 
 
 /// The function run forwards; `slopes` are the tangent types that its pullback gives, `()` where it gives
 /// none.
-Derivatives::Swept Derivatives::sweep(const Callee& callee, const std::vector<uint32_t>& wrt,
-                                      std::vector<TypeId> slopes, std::vector<NodeId>& into, Span span) {
+Derivatives::Swept Derivatives::sweep(const Callee& callee, const std::vector<NodeId>& args,
+                                      const std::vector<uint32_t>& wrt, std::vector<TypeId> slopes,
+                                      std::vector<NodeId>& into, Span span) {
   PullbackShape shape;
   shape.seed = b.infer.zonk(types::tangentType(b.types, callee.result));
+  shape.coreSeed = types::positionalTangent(b.types, b.infer.zonk(callee.result));
   shape.slopes = std::move(slopes);
+  shape.keepsValues = types::holdsDict(b.types, b.infer.zonk(callee.result));
   for (TypeId& slope : shape.slopes) slope = b.infer.zonk(slope);
+  for (NodeId arg : args) {
+    const TypeId type = b.infer.zonk(b.typeOf(arg));
+    shape.coreSlopes.push_back(types::positionalTangent(b.types, type));
+    shape.keepsValues |= types::holdsDict(b.types, type);
+  }
   for (uint32_t w : wrt) shape.wrt.push_back(w + callee.captures);
   // Every size that these types mention becomes a dimension parameter of the record.
   std::vector<types::DimSym> symbols;
   b.types.collectSymbols(shape.seed, symbols);
   for (TypeId slope : shape.slopes) b.types.collectSymbols(slope, symbols);
+  b.types.collectSymbols(shape.coreSeed, symbols);
+  for (TypeId slope : shape.coreSlopes) b.types.collectSymbols(slope, symbols);
   types::Record record;
   record.name = b.types.names.intern("Saved");
   record.isSaved = true;
@@ -104,6 +114,8 @@ Derivatives::Swept Derivatives::sweep(const Callee& callee, const std::vector<ui
   }
   shape.seed = b.types.substitute(shape.seed, formal);
   for (TypeId& slope : shape.slopes) slope = b.types.substitute(slope, formal);
+  shape.coreSeed = b.types.substitute(shape.coreSeed, formal);
+  for (TypeId& slope : shape.coreSlopes) slope = b.types.substitute(slope, formal);
   shape.saved = b.types.addRecord(std::move(record));
 
   TypeId saved = b.types.record(shape.saved, std::move(here));
@@ -111,13 +123,18 @@ Derivatives::Swept Derivatives::sweep(const Callee& callee, const std::vector<ui
       derivative(DerivativeMode::Forward, callee, wrt, {}, b.types.tuple({callee.result, saved}), span);
   b.instance.nodes[both].as<DerivativeRef>().saved = shape.saved;
   NodeId all = b.local(b.bind("swept", both, into), span);
-  const LocalId kept = b.bind("saved", b.tuplePart(all, 1, span), into);
+  std::vector<NodeId> keeps{b.tuplePart(all, 1, span)};
+  if (shape.keepsValues)
+    keeps.push_back(b.tuplePart(all, 0, span)), keeps.insert(keeps.end(), args.begin(), args.end());
+  NodeId whole = keeps.size() == 1 ? keeps[0] : b.tuple(std::move(keeps), span);
+  const LocalId kept = b.bind("saved", whole, into);
   return {b.tuplePart(all, 0, span), kept, std::move(shape)};
 }
 
 /// The sizes of what a forward sweep saved.
 types::DimSubst Derivatives::sizesOf(const PullbackShape& shape, TypeId saved) {
   types::DimSubst actual;
+  if (shape.keepsValues) saved = b.types[b.infer.zonk(saved)].parts[0];
   const std::vector<DimId>& dims = b.types[b.infer.zonk(saved)].dims;
   const std::vector<types::DimSym>& formals = b.types.recordInfo(shape.saved).dimParams;
   for (size_t k = 0; k < formals.size() && k < dims.size(); ++k) actual.emplace(formals[k], dims[k]);
@@ -132,21 +149,29 @@ NodeId Derivatives::pull(const PullbackShape& shape, NodeId saved, NodeId seed, 
   const types::DimSubst actual = sizesOf(shape, b.typeOf(saved));
   seed = tangentAsked(seed, seedOf(shape, b.typeOf(saved)), "pullback", span);
   if (b.kindOf(seed) == TypeKind::Error) return seed;
+  std::vector<NodeId> nodes;
+  NodeId kept = shape.keepsValues ? b.local(b.bind("kept", saved, nodes), span) : saved;
+  if (shape.keepsValues) {
+    saved = b.tuplePart(kept, 0, span);
+    seed = placed_(b.tuplePart(kept, 1, span), seed, span);
+  }
   DerivativeRef ref;
   ref.mode = DerivativeMode::Backward;
   ref.wrt = shape.wrt;
   ref.saved = shape.saved;
   std::vector<TypeId> parts;
-  for (TypeId slope : shape.slopes)
-    if (!b.types.isUnit(slope)) parts.push_back(b.types.substitute(slope, actual));
-  std::vector<NodeId> nodes;
+  for (size_t k = 0; k < shape.slopes.size(); ++k)
+    if (!b.types.isUnit(shape.slopes[k])) parts.push_back(b.types.substitute(shape.coreSlopes[k], actual));
   NodeId back =
       b.make(NodeKind::Derivative, b.types.tuple(std::move(parts)), span, {saved, seed}, std::move(ref));
   NodeId all = b.local(b.bind("slopes", back, nodes), span);
   std::vector<NodeId> out;
   uint32_t at = 0;
-  for (TypeId slope : shape.slopes)
-    out.push_back(b.types.isUnit(slope) ? b.unit(span) : b.tuplePart(all, at++, span));
+  for (uint32_t k = 0; k < shape.slopes.size(); ++k) {
+    out.push_back(b.types.isUnit(shape.slopes[k]) ? b.unit(span) : b.tuplePart(all, at++, span));
+    if (shape.keepsValues && !b.types.isUnit(shape.slopes[k]))
+      out.back() = keyed_(b.tuplePart(kept, k + 2, span), out.back(), span);
+  }
   nodes.push_back(out.size() == 1 ? out[0] : b.tuple(std::move(out), span));
   return b.block(std::move(nodes), span);
 }
@@ -158,6 +183,11 @@ NodeId Derivatives::linearize(NodeId function, std::vector<NodeId> args, Span sp
   if (b.kindOf(swept) == TypeKind::Error) return swept;
   NodeId both = b.local(b.bind("both", swept, nodes), span);
   NodeId y = b.local(b.bind("y", b.tuplePart(both, 0, span), nodes), span);
+  if (types::holdsDict(b.types, b.infer.zonk(b.typeOf(y)))) { // the zero to start from has no keys
+    b.sink.report(DiagId::NoIntrinsicForm, span, "linearize").hint =
+        "of a result with a Dict, `jvp(f, x, dx)` gives the same for one direction";
+    return b.error(span);
+  }
   NodeId pullback = b.local(b.bind("pullback", b.tuplePart(both, 1, span), nodes), span);
   Swept map = transposed(pullback, types::tangentType(b.types, b.typeOf(y)), nodes, span);
   nodes.push_back(
@@ -171,7 +201,7 @@ Derivatives::Swept Derivatives::transposed(NodeId pullback, TypeId seed, std::ve
                                            Span span) {
   NodeId zero = b.local(b.bind("zero", b.op(OpKind::Zero, seed, {}, span), into), span);
   const Callee callee = prepare(pullback, {zero}, span);
-  return sweep(callee, {0}, {seed}, into, span);
+  return sweep(callee, {zero}, {0}, {seed}, into, span);
 }
 
 } // namespace melix::check

@@ -90,7 +90,6 @@ TypeId TypeResolver::named(SynId node) {
   if (n.kind == SynKind::Name && around.bindType)
     if (TypeId bound = around.bindType(n.as<Name>().name, n.span)) return bound;
   std::string_view shown = checker_.modules.sources.text(n.span);
-  if (shown == "Dict" || shown == "Set") return error(DiagId::NoDictionaries, n.span, {});
   Diagnostic& d = checker_.sink.report(DiagId::UnknownType, n.span, shown);
   if (n.kind == SynKind::Name) d.hint = checker_.suggestType(module_, n.as<Name>().name);
   if (isCapital(shown) && shown.size() == 1)

@@ -2,6 +2,7 @@
 // the tree.
 #include "check/body.h"
 #include "check/formats.h"
+#include "check/keyed.h"
 #include "check/literal_sign.h"
 #include "check/typed_walk.h"
 
@@ -23,7 +24,10 @@ Body::Body(Checker& checker, InstanceId instanceId, ModuleId moduleId, const syn
             [&checker](TypeId record, std::vector<TypeId> args) {
               return checker.reinstantiate(record, std::move(args));
             }),
-      b(checker.types, checker.sink, instance, infer, *this), arrays(b), leaves(b), derivatives(b, *this),
+      b(checker.types, checker.sink, instance, infer, *this), arrays(b), leaves(b),
+      derivatives(
+          b, *this, [this](NodeId x, NodeId t, Span at) { return keyedTangent(*this, x, t, at); },
+          [this](NodeId x, NodeId t, Span at) { return placedTangent(*this, x, t, at); }),
       errorsBefore(checker.sink.errorCount()), messagesBefore(checker.sink.all().size()) {}
 
 namespace {

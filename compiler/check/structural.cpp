@@ -1,5 +1,6 @@
 // Vector-space operators on tangents (rule 40) and structural equality (rule 18).
 #include "check/build.h"
+#include "check/literal_sign.h"
 #include "types/tangent.h"
 
 namespace melix::check {
@@ -29,6 +30,14 @@ NodeId NodeBuilder::addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type,
     return op(kind == BinaryKind::Sub ? OpKind::Sub : OpKind::Add, type,
               a.valid() ? std::vector{a, b} : std::vector{b}, span);
   if (isNumber(types.element(type))) return a.valid() ? binary(kind, a, b, span) : negate(b, span);
+  if (types::holdsDict(types, type) && (!a.valid() || kind == BinaryKind::Sub)) {
+    const TypeId open = infer.freshVar(types::VarClass::OpenFloat, span);
+    NodeId minusOne = op(OpKind::Neg, open, {number("1", open, span)}, span, signOfLiteral);
+    NodeId negative = scaleTangent(BinaryKind::Mul, b, minusOne, span);
+    return a.valid() ? addTangent(BinaryKind::Add, a, negative, type, tangent, span) : negative;
+  }
+  if (types.isDict(type))
+    return library.callPrelude(type == tangent ? "dict_sum" : "dict_moved", {a, b}, span);
   if (k == TypeKind::Array)
     return collect(dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
       std::vector<NodeId> nodes;
@@ -38,7 +47,8 @@ NodeId NodeBuilder::addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type,
   if (!isRecordLike(k) || isBoxed(type)) {
     NodeId right = kind == BinaryKind::Sub ? op(OpKind::Neg, tangent, {b}, span) : b;
     if (!a.valid()) return right;
-    if (type == tangent) return op(OpKind::Add, type, {a, right}, span);
+    const bool byLeaf = type == tangent && !types::holdsDict(types, type);
+    if (byLeaf) return op(OpKind::Add, type, {a, right}, span);
     bool called = isBoxed(type) || k == TypeKind::Pack;
     return called ? library.callMoved(a, right, span) : operatorError(kind, a, b, span);
   }
@@ -228,6 +238,7 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
   if (k == TypeKind::Var || types.isScalar(type) || k == TypeKind::Str || k == TypeKind::Param ||
       k == TypeKind::Slope)
     return op(OpKind::Cmp, types.boolean(), {a, b}, span, static_cast<uint32_t>(ops::CmpKind::Eq));
+  if (types.isDict(type)) return library.callPrelude("dict_equal", {a, b}, span);
   if (isBoxed(type)) return library.callEquality(a, b, span);
   if (k == TypeKind::Pack) return equalSizesToo(a, b, span);
   std::vector<NodeId> nodes;

@@ -278,6 +278,9 @@ std::set<size_t> Body::aritiesOf(TypeId function) {
   }
   case KnownKind::Equality:
   case KnownKind::Moved:
+  case KnownKind::Hashed:
+  case KnownKind::Keyed:
+  case KnownKind::Placed:
   case KnownKind::Dotted: return {2};
   case KnownKind::Scaled: return {size_t(value.literal.empty() ? 2 : 1)};
   case KnownKind::Pullback: return {1};

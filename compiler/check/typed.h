@@ -80,6 +80,7 @@ struct Step {
   int64_t step = 1;
   Span span;
   bool mayWrap = false; ///< the ends are only modulo 2^64 what `length` was computed from
+  bool late = false;    ///< the index looks for a key: it is evaluated where the place is changed, not before
 };
 struct Steps {
   std::vector<Step> steps;

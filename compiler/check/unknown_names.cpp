@@ -1,6 +1,7 @@
 // Names that mean nothing where they stand: why, and what may have been meant.
 #include "check/attempt.h"
 #include "check/body.h"
+#include "check/dicts.h"
 #include "check/template_names.h"
 #include "check/text_hint.h"
 
@@ -130,8 +131,6 @@ NodeId Body::unknownName(NameId name, Span span) {
   } else if (auto prefixes = c.modules[module].prefixes; prefixes.contains(name)) {
     sink.report(DiagId::UnknownName, span, text).hint =
         "`" + std::string(text) + "` is a module: `" + std::string(text) + ".name` is something in it";
-  } else if (text == "Dict" || text == "Set") {
-    sink.report(DiagId::NoDictionaries, span);
   } else if (c.inTest && (script.vars.contains(name) || script.lets.contains(name))) {
     sink.report(DiagId::ScriptNameInTest, span, text);
   } else if (script.vars.contains(name)) {
@@ -180,7 +179,7 @@ void Body::unknownField(const Member& member, TypeId type) {
   if (d.hint.empty() && isFunction)
     d.hint = "`" + std::string(name) + "` is a function: `" + writtenOperand(ast.span(member.base)) + "." +
              std::string(name) + "()`";
-  if (types.kind(type) != TypeKind::Struct || isFunction) return;
+  if (types.kind(type) != TypeKind::Struct || isFunction || isSealed(*this, type)) return;
   std::vector<std::string_view> known;
   for (const types::Field& f : types.recordInfo(types[type].record).cases[0].fields)
     known.push_back(types.names.text(f.name));

@@ -147,14 +147,19 @@ llvm::Constant* ModuleEmitter::recordName(TypeId type) {
   return cString({text.data(), text.size()});
 }
 
+static uint8_t structKind(const types::TypeStore& store, TypeId type) {
+  if (store.isDict(type)) return MELIX_KIND_DICT;
+  return store.isSet(type) ? MELIX_KIND_SET : MELIX_KIND_STRUCT;
+}
+
 /// The hidden dims of a pack come first; a reader sees the inner product behind them.
 llvm::Constant* ModuleEmitter::packDescriptor(TypeId type) {
   TypeId inner = layouts.packInner(type);
   TypeKind kind = layouts.types.kind(inner);
   uint32_t shift = layouts.packOffset(type);
   if (kind == TypeKind::Struct)
-    return typeRecord(MELIX_KIND_STRUCT, 0, type, layouts.partCount(inner), 0, recordName(inner), nullptr,
-                      productFields(inner, shift), nullptr);
+    return typeRecord(structKind(layouts.types, inner), 0, type, layouts.partCount(inner), 0,
+                      recordName(inner), nullptr, productFields(inner, shift), nullptr);
   if (kind == TypeKind::Tuple)
     return typeRecord(MELIX_KIND_TUPLE, 0, type, layouts.partCount(inner), 0, nullptr, nullptr,
                       productFields(inner, shift), nullptr);
@@ -178,7 +183,7 @@ llvm::Constant* ModuleEmitter::describe(TypeId type) {
                       enumCases(type));
   }
   case TypeKind::Struct:
-    return typeRecord(MELIX_KIND_STRUCT, 0, type, layouts.partCount(type), 0, recordName(type), nullptr,
+    return typeRecord(structKind(store, type), 0, type, layouts.partCount(type), 0, recordName(type), nullptr,
                       productFields(type, 0), nullptr);
   case TypeKind::Pack: return packDescriptor(type);
   case TypeKind::Tuple:

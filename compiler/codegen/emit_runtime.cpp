@@ -97,6 +97,20 @@ void FunctionEmitter::emitFormat(const Stmt& s) {
   set(s.results[1], b_.CreateExtractValue(r, 1));
 }
 
+/// What stands first in a list's block (MelixListHead); null is the empty list.
+llvm::Value* FunctionEmitter::listLength(llvm::Value* list) {
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *some = block("some"), *done = block("length");
+  b_.CreateCondBr(b_.CreateIsNull(list), done, some);
+  b_.SetInsertPoint(some);
+  llvm::Value* stored = b_.CreateLoad(m_.i64(), list);
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+  auto* length = b_.CreatePHI(m_.i64(), 2);
+  length->addIncoming(b_.getInt64(0), before);
+  length->addIncoming(stored, some);
+  return length;
+}
+
 void FunctionEmitter::emitRuntimeCall(const Stmt& s) {
   using loops::RuntimeKind;
   const auto& attr = s.as<loops::RuntimeCall>();
@@ -112,8 +126,7 @@ void FunctionEmitter::emitRuntimeCall(const Stmt& s) {
     call(runtime("melix_list_reserve", b_.getVoidTy(), {p, p, p, m_.i64()}),
          {task_, arg(0), m_.descriptor(attr.type), arg(1)});
     return;
-  case RuntimeKind::ListLength:
-    return setResult(s, call(runtime("melix_list_length", m_.i64(), {p}), {arg(0)}));
+  case RuntimeKind::ListLength: return setResult(s, listLength(arg(0)));
   case RuntimeKind::ListToArray:
     return setResult(
         s, call(runtime("melix_list_to_array", p, {p, p, p}), {task_, arg(0), m_.descriptor(attr.type)}));

@@ -83,6 +83,7 @@ private:
   void emitBuiltin(const Stmt& s);
   void emitFormat(const Stmt& s);
   void emitRuntimeCall(const Stmt& s);
+  llvm::Value* listLength(llvm::Value* list);
 
   ModuleEmitter& m_;
   const loops::Function& fn_;

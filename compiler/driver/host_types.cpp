@@ -145,6 +145,8 @@ void HostTypes::fill(TypeId type, MelixType& out) {
     }
     out.kind = parts.empty() && kind == TypeKind::Tuple ? MELIX_KIND_UNIT
                : kind == TypeKind::Tuple                ? MELIX_KIND_TUPLE
+               : types_.isDict(type)                    ? MELIX_KIND_DICT
+               : types_.isSet(type)                     ? MELIX_KIND_SET
                                                         : MELIX_KIND_STRUCT;
     out.fieldCount = static_cast<uint32_t>(parts.size());
     out.align = 1;

@@ -96,7 +96,7 @@ ValueId BodyLowering::derivative(const Node& node) {
     const std::vector<TypeId>& wanted = types_[type].parts;
     std::vector<TypeId> found = wanted;
     if (ref.mode != check::DerivativeMode::Backward) found[0] = resultOf(op);
-    if (ref.mode == check::DerivativeMode::Jvp) found[1] = types::tangentType(types_, found[0]);
+    if (ref.mode == check::DerivativeMode::Jvp) found[1] = types::positionalTangent(types_, found[0]);
     core::OpId made = b_.append(std::move(op), std::span<const TypeId>(found));
     std::vector<ValueId> parts;
     for (size_t k = 0; k < wanted.size(); ++k) parts.push_back(cast(b_.result(made, k), wanted[k]));

@@ -116,8 +116,9 @@ std::string OtherSpelling::bracedElements() const {
   const TokenKind before = tokens_[*open - 1].kind;
   if (std::find(std::begin(beforeValues), std::end(beforeValues), before) == std::end(beforeValues))
     return {};
-  if (is(TokenKind::Colon)) return "there are no dictionaries; a List can hold pairs: `[(key, value)]`";
   const std::string elements = textBetween(*open + 1, matching_[*open]);
+  if (is(TokenKind::Colon))
+    return "a Dict stands in square brackets: " + code("[" + (elements.empty() ? "…" : elements) + "]");
   return "an array stands in square brackets: " + code("[" + (elements.empty() ? "…" : elements) + "]");
 }
 

@@ -26,7 +26,7 @@ TypeId Leaves::tangent(TypeId type) {
     TypeId inner = tangent(types_[type].parts[0]);
     return types_.isUnit(inner) ? inner : types_.acc(inner);
   }
-  return types::tangentType(types_, type);
+  return types::positionalTangent(types_, type);
 }
 
 void Leaves::collect(TypeId type, std::vector<uint32_t>& path, std::vector<Leaf>& out) {

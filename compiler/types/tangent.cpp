@@ -49,9 +49,30 @@ bool carriesTangent(const TypeStore& types, TypeId id) {
   return carriesTangent(types, id, seen);
 }
 
+bool reachesDict(const TypeStore& types, TypeId id, Seen& seen) {
+  const Type& t = types[id];
+  if (types.isDict(id)) return carriesTangent(types, id);
+  if (t.record) // what a pullback keeps is nothing that the program sees
+    return !types.recordInfo(t.record).isSaved && enter(seen, t.record) &&
+           anyField(types, t.record, [&](TypeId f) { return reachesDict(types, f, seen); });
+  return std::any_of(t.parts.begin(), t.parts.end(), [&](TypeId p) { return reachesDict(types, p, seen); });
+}
+
+/// A Dict with a tangent, as the program has that.
+bool isKeyed(const TypeStore& types, TypeId id) { return types.isDict(id) && carriesTangent(types, id); }
+
+/// How the tangents of Dicts are: by key, or by place.
+enum class Keys : uint8_t { Kept, Places };
+
+/// Whether a struct or an enum was derived as a tangent of this kind.
+bool isDerived(const TypeStore& types, TypeId id, Keys keys) {
+  const Record& record = types.recordInfo(types[id].record);
+  return record.tangentOf.valid() && (keys == Keys::Kept || record.isPositional || !holdsDict(types, id));
+}
+
 /// Whether the type is its own tangent: built of floats and derived tangents alone. What holds no tangent at
 /// all (an array of units, an empty struct) has the unit for one.
-bool isOwnTangent(const TypeStore& types, TypeId id, Seen& seen) {
+bool isOwnTangent(const TypeStore& types, TypeId id, Keys keys, Seen& seen) {
   const Type& t = types[id];
   ScalarClass scalar = scalarClass(t.kind);
   if (scalar != ScalarClass::None) return scalar == ScalarClass::Float || scalar == ScalarClass::Complex;
@@ -61,35 +82,39 @@ bool isOwnTangent(const TypeStore& types, TypeId id, Seen& seen) {
   case TypeKind::Array:
   case TypeKind::List:
   case TypeKind::Pack:
-  case TypeKind::Acc: return carriesTangent(types, id) && isOwnTangent(types, t.parts[0], seen);
+  case TypeKind::Acc: return carriesTangent(types, id) && isOwnTangent(types, t.parts[0], keys, seen);
   case TypeKind::Tuple:
     return std::all_of(t.parts.begin(), t.parts.end(),
-                       [&](TypeId p) { return isOwnTangent(types, p, seen); });
+                       [&](TypeId p) { return isOwnTangent(types, p, keys, seen); });
   case TypeKind::Struct:
     if (types.recordInfo(t.record).isSaved || !carriesTangent(types, id)) return false;
-    if (types.recordInfo(t.record).tangentOf.valid() || !enter(seen, t.record)) return true;
-    return !anyField(types, t.record, [&](TypeId f) { return !isOwnTangent(types, f, seen); });
-  case TypeKind::Enum: return types.recordInfo(t.record).tangentOf.valid();
+    if (types.isDict(id)) return keys == Keys::Kept && isOwnTangent(types, types.typeArgs(id)[1], keys, seen);
+    if (isDerived(types, id, keys) || !enter(seen, t.record)) return true;
+    return !anyField(types, t.record, [&](TypeId f) { return !isOwnTangent(types, f, keys, seen); });
+  case TypeKind::Enum: return isDerived(types, id, keys);
   case TypeKind::Param: return types.isFloat(id);
   case TypeKind::Slope: return true;
   default: return false;
   }
 }
 
-void deriveFields(TypeStore& types, RecordId of, RecordId tangent) {
+TypeId tangentOf(TypeStore& types, TypeId id, Keys keys);
+
+void deriveFields(TypeStore& types, RecordId of, RecordId tangent, Keys keys) {
   const Record& source = types.recordInfo(of);
   std::vector<EnumCase> cases;
-  if (source.isEnum) cases.push_back({types.names.intern("zero"), {}});
-  for (const EnumCase& c : source.cases) {
+  if (source.isEnum && !source.tangentOf) cases.push_back({types.names.intern("zero"), {}});
+  for (const EnumCase& c : std::vector(source.cases)) {
     EnumCase own{c.name, {}};
-    for (const Field& f : c.fields) own.fields.push_back({f.name, tangentType(types, f.type)});
+    for (const Field& f : c.fields) own.fields.push_back({f.name, tangentOf(types, f.type, keys)});
     cases.push_back(std::move(own));
   }
   types.recordInfo(tangent).cases = std::move(cases);
 }
 
-RecordId tangentRecord(TypeStore& types, RecordId of) {
-  if (auto it = types.tangentRecords.find(of); it != types.tangentRecords.end()) return it->second;
+RecordId tangentRecord(TypeStore& types, RecordId of, Keys keys) {
+  auto& derivedOf = keys == Keys::Kept ? types.tangentRecords : types.positionalRecords;
+  if (auto it = derivedOf.find(of); it != derivedOf.end()) return it->second;
   const Record& source = types.recordInfo(of);
   Record derived;
   derived.name = types.names.intern("Tangent[" + std::string(types.names.text(source.name)) + "]");
@@ -99,29 +124,42 @@ RecordId tangentRecord(TypeStore& types, RecordId of) {
   derived.dimParams = source.dimParams;
   derived.argSizes = source.argSizes;
   derived.tangentOf = of;
+  derived.isPositional = keys == Keys::Places;
   derived.origin = source.origin;
   RecordId id = types.addRecord(std::move(derived)); // known before its fields: the record may hold itself
-  types.tangentRecords.emplace(of, id);
-  deriveFields(types, of, id);
+  derivedOf.emplace(of, id);
+  deriveFields(types, of, id, keys);
   return id;
 }
 
-} // namespace
-
-TypeId tangentType(TypeStore& types, TypeId id) {
+TypeId tangentOf(TypeStore& types, TypeId id, Keys keys) {
   if (!carriesTangent(types, id)) return types.unit();
+  if (keys == Keys::Places && !holdsDict(types, id)) keys = Keys::Kept; // one type for both
   Seen seen;
-  if (isOwnTangent(types, id, seen)) return id;
+  if (isOwnTangent(types, id, keys, seen)) return id;
+  if (keys == Keys::Kept && isKeyed(types, id))
+    return types.dictOfValues(id, tangentOf(types, types.typeArgs(id)[1], keys));
   Type t = types[id];
-  for (TypeId& p : t.parts) p = tangentType(types, p);
+  for (TypeId& p : t.parts) p = tangentOf(types, p, keys);
   switch (t.kind) {
   case TypeKind::Struct:
-  case TypeKind::Enum: return types.record(tangentRecord(types, t.record), t.dims);
+  case TypeKind::Enum: return types.record(tangentRecord(types, t.record, keys), t.dims);
   case TypeKind::Known: return types.tuple(t.parts);
   case TypeKind::Param: return types.slope(id);
   case TypeKind::Array: return types.array(t.parts[0], t.dims);
   default: return types.intern(std::move(t));
   }
+}
+
+} // namespace
+
+TypeId tangentType(TypeStore& types, TypeId type) { return tangentOf(types, type, Keys::Kept); }
+
+TypeId positionalTangent(TypeStore& types, TypeId type) { return tangentOf(types, type, Keys::Places); }
+
+bool holdsDict(const TypeStore& types, TypeId type) {
+  Seen seen;
+  return reachesDict(types, type, seen);
 }
 
 /// `open` are the structs on the way, `done` those that do not.
@@ -181,7 +219,7 @@ TypeId widestFloat(TypeStore& types, TypeId type) {
 void fillSaved(TypeStore& types, RecordId record, TypeId field) {
   types.recordInfo(record).cases = {EnumCase{{}, {{NameId(), field}}}};
   if (auto it = types.tangentRecords.find(record); it != types.tangentRecords.end())
-    deriveFields(types, record, it->second);
+    deriveFields(types, record, it->second, Keys::Places);
 }
 
 uint32_t tangentCase(TypeStore& types, TypeId enumType, uint32_t c) {
@@ -198,6 +236,7 @@ static bool holdsNumbers(TypeStore& types, TypeId type, const auto& fits, std::u
   case TypeKind::Known: return false;
   case TypeKind::Enum: return fits(types.recordInfo(t.record));
   case TypeKind::Struct:
+    if (types.isDict(type)) return holdsNumbers(types, types.typeArgs(type)[1], fits, seen);
     for (uint32_t k = 0; k < types.recordInfo(t.record).cases[0].fields.size(); ++k)
       if (!holdsNumbers(types, types.fieldType(type, 0, k), fits, seen)) return false;
     return true;

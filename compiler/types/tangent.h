@@ -3,6 +3,7 @@
 //
 //   - floats, complex numbers, arrays of them: themselves
 //   - tuple, struct: the same structure of tangents; itself when every part is its own
+//   - Dict: a Dict of tangents for some of its keys; an absent key has the zero
 //   - bool, integers, char, str, …: ()
 //   - enum: enum { zero, the cases with the tangents of their payloads }
 //   - list, pack, array of any of these: the same of tangents (the tangent of a list has its length)
@@ -19,6 +20,13 @@
 namespace melix::types {
 
 TypeId tangentType(TypeStore& types, TypeId type);
+
+/// The same as Core has it: there a Dict is the struct that the library declares, and its tangent that
+/// struct's, one value for each place of an entry, without keys. The checker goes from one to the other where
+/// something is differentiated (check/keyed.cpp).
+TypeId positionalTangent(TypeStore& types, TypeId type);
+/// Whether these two differ: a Dict with a tangent is inside.
+bool holdsDict(const TypeStore& types, TypeId type);
 
 /// The panic where Lists, which may be tangents, are added and neither is zero.
 inline constexpr std::string_view listLengthsDiffer =

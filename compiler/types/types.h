@@ -55,6 +55,7 @@ struct TypeParam {
   ParamClass cls = ParamClass::Any;
   bool isBounded = false;
   bool differentiable = false; ///< known to have a tangent other than ()
+  bool hashed = false;         ///< known to be a key: nothing in it is a float
   Span origin = {};
 };
 
@@ -81,10 +82,16 @@ struct EnumCase {
   std::vector<Field> fields;
 };
 
+/// The structs of the library that the language knows: `Dict[K, V]`, and `Set[T]`, which holds one.
+enum class RecordForm : uint8_t { Plain, Dict, Set };
+/// The fields of a Dict. Its entries are the pairs of keys and values in the order they were first inserted.
+enum class DictField : uint8_t { Slots, Entries, Removed, Gone, Shift };
+
 /// A struct (one case, without a name of its own) or an enum, at given type arguments.
 struct Record {
   NameId name;
   bool isEnum = false;
+  RecordForm form = RecordForm::Plain;
   uint32_t declaration = 0;      ///< identity of the declaring item, given by the checker
   std::vector<TypeId> typeArgs;  ///< in terms of the last parameters; of a type: TypeStore::typeArgs
   std::vector<DimSym> dimParams; ///< fields mention these
@@ -92,6 +99,7 @@ struct Record {
   std::vector<EnumCase> cases;   ///< a struct has exactly one
   bool isReplaced = false;       ///< its name means another one by now
   RecordId tangentOf;            ///< set when this is a derived tangent record
+  bool isPositional = false;     ///< of one that is derived: as positionalTangent gives it
   bool isSaved =
       false; ///< what a pullback keeps: fields come with expand_derivatives, and may carry tangents
   Span origin;
@@ -147,7 +155,9 @@ public:
 
   RecordId addRecord(Record record) { return records_.add(std::move(record)); }
   /// Derived tangent records by what they are derived from; kept by tangent.cpp.
-  std::unordered_map<RecordId, RecordId> tangentRecords;
+  std::unordered_map<RecordId, RecordId> tangentRecords, positionalRecords;
+  /// The Dict with the keys of this one and values of that type; given by the checker, which declares Dicts.
+  std::function<TypeId(TypeId dict, TypeId values)> dictOfValues;
   Record& recordInfo(RecordId id) { return records_[id]; }
   const Record& recordInfo(RecordId id) const { return records_[id]; }
   /// Type of field `k` of case `c` with the record's dims substituted (D7).
@@ -155,6 +165,8 @@ public:
 
   const TypeParam& paramInfo(TypeId id) const { return params_[(*this)[id].number]; }
   bool isParam(TypeId id) const { return kind(id) == TypeKind::Param; }
+  bool isDict(TypeId id) const { return hasForm(id, RecordForm::Dict); }
+  bool isSet(TypeId id) const { return hasForm(id, RecordForm::Set); }
   /// Whether a type parameter stands for types that have all this.
   bool offers(TypeId id, ParamClass cls) const;
   /// Whether a type of this kind is anywhere inside, arguments of records included.
@@ -198,6 +210,9 @@ private:
   struct Hash {
     size_t operator()(const Type& t) const;
   };
+  bool hasForm(TypeId id, RecordForm form) const {
+    return kind(id) == TypeKind::Struct && recordInfo((*this)[id].record).form == form;
+  }
   void keepArgs(TypeId record);
   void collectAround(const Type& pack, std::vector<DimSym>& out) const;
   std::vector<const Type*> types_;

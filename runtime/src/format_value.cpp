@@ -21,6 +21,7 @@ struct Formatter {
   void caseOf(const MelixType* type, uint32_t tag, const uint8_t* base);
   void array(const MelixType* type, const uint8_t* stored, bool nested);
   void list(const MelixType* type, const uint8_t* stored);
+  void entries(const MelixType* dict, const uint8_t* base, bool withValues);
 };
 
 /// The axes of an array, and how its element at a row-major index is shown.
@@ -96,6 +97,32 @@ void Formatter::list(const MelixType* type, const uint8_t* stored) {
   });
 }
 
+/// The entries of a dictionary that count, or their keys alone.
+void Formatter::entries(const MelixType* dict, const uint8_t* base, bool withValues) {
+  const MelixField &entries = dict->fields[MELIX_DICT_ENTRIES], &removed = dict->fields[MELIX_DICT_REMOVED];
+  const uint8_t *pairs, *marks;
+  memcpy(&pairs, base + entries.offset, sizeof pairs);
+  memcpy(&marks, base + removed.offset, sizeof marks);
+  const MelixType* pair = entries.type->elem;
+  const int64_t count = melix_list_length(pairs);
+  auto isThere = [&](int64_t k) { return !marks || !marks[MELIX_LIST_ELEMENTS + k]; };
+  int64_t there = 0, at = 0;
+  for (int64_t k = 0; k < count; k++) there += isThere(k);
+  for (int64_t k = 0; k < count; k++) {
+    if (!isThere(k)) continue;
+    const bool left = there > shownWhole && at >= shownAtEnd && at < there - shownAtEnd;
+    const bool isFirstLeft = left && at == shownAtEnd;
+    if (at++ > 0 && (!left || isFirstLeft)) out.add(", ");
+    if (isFirstLeft) out.add("…");
+    if (left) continue;
+    const uint8_t* entry = pairs + MELIX_LIST_ELEMENTS + static_cast<uint64_t>(k) * pair->size;
+    value(pair->fields[0].type, entry + pair->fields[0].offset, true);
+    if (!withValues) continue;
+    out.add(": ");
+    value(pair->fields[1].type, entry + pair->fields[1].offset, true);
+  }
+}
+
 void Formatter::fields(const MelixField* fields, uint32_t count, const uint8_t* base) {
   for (uint32_t k = 0; k < count; k++) {
     if (k > 0) out.add(", ");
@@ -134,6 +161,16 @@ void Formatter::value(const MelixType* type, const uint8_t* data, bool nested) {
     out.addByte('(');
     fields(type->fields, type->fieldCount, data);
     return out.addByte(')');
+  case MELIX_KIND_DICT:
+    out.addByte('[');
+    entries(type, data, true);
+    return out.addByte(']');
+  case MELIX_KIND_SET: {
+    const MelixField& items = type->fields[0];
+    out.add("Set(");
+    entries(items.type, data + items.offset, false);
+    return out.addByte(')');
+  }
   case MELIX_KIND_ENUM: {
     uintptr_t word;
     memcpy(&word, data, sizeof word);

@@ -73,6 +73,22 @@ void trim(MelixTask* task, const uint64_t* args, uint64_t* results, bool start, 
 
 using namespace melix::runtime;
 
+static uint64_t mixed(uint64_t x) { return (x ^ (x >> 32)) * 0x9e3779b97f4a7c15; }
+
+/// Words of eight bytes, each multiplied in; the last one is filled up with zeros, and the length begins.
+void melix_str_hash(MelixTask*, const uint64_t* args, uint64_t* results) {
+  MelixStr s = strArg(args);
+  auto hash = static_cast<uint64_t>(s.len);
+  int64_t at = 0;
+  for (uint64_t word; at + 8 <= s.len; at += 8) {
+    memcpy(&word, s.data + at, 8);
+    hash = mixed(hash ^ word);
+  }
+  uint64_t rest = 0;
+  if (at < s.len) memcpy(&rest, s.data + at, static_cast<size_t>(s.len - at));
+  results[0] = mixed(hash ^ rest);
+}
+
 void melix_str_find(MelixTask*, const uint64_t* args, uint64_t* results) {
   results[0] = static_cast<uint64_t>(find(strArg(args), strArg(args + 2), static_cast<int64_t>(args[4])));
 }

@@ -74,6 +74,14 @@ enum MelixKind {
   MELIX_KIND_ENUM = 24,   // name, cases
   MELIX_KIND_OPAQUE = 25, // printed as its name (function values and the like); copied as plain bytes
   MELIX_KIND_INSIDE = 26, // one field, which is shown in its place: what stands beside it are sizes
+  MELIX_KIND_DICT = 27,   // the library's struct, shown as its entries: fields MELIX_DICT_…
+  MELIX_KIND_SET = 28,    // the library's struct, whose field is a DICT, shown as its keys
+};
+
+// Fields of a DICT.
+enum MelixDictField {
+  MELIX_DICT_ENTRIES = 1, // a list of pairs of a key and a value
+  MELIX_DICT_REMOVED = 2, // a list of bools: which of them count no more; empty while all do
 };
 
 enum MelixTypeFlags {
