@@ -76,7 +76,8 @@ size_t QuoteWriter::addTemplate(NodeId quote, bool isPattern) {
     std::vector<NodeId> variables;
     for (NodeId splice : made.splices) {
       const NodeId inner = ast_[splice].as<One>().inner;
-      if (ast_.kind(inner) == NodeKind::Underscore) continue;
+      const bool isName = ast_.kind(inner) == NodeKind::Name;
+      if (isName && modules_.names.text(ast_[inner].as<Name>().name) == "_") continue; // not wanted
       if (ast_.kind(inner) != NodeKind::Name) {
         modules_.sink.report(DiagId::QuoteVariable, ast_.span(splice));
         continue;
