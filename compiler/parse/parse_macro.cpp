@@ -11,7 +11,9 @@ NodeId BodyParser::parseQuote() {
   Quote quote{};
   const bool isKind = is(TokenKind::KwType) || (is(TokenKind::Identifier) && is(TokenKind::LBrace, 1));
   if (!isKind) {
+    ++quotes_;
     quote.block = parseBlock();
+    --quotes_;
     return ast_.add(NodeKind::Quote, spanFrom(begin), quote);
   }
   const Token& word = take();
@@ -22,7 +24,9 @@ NodeId BodyParser::parseQuote() {
   Scoped braces(noBrace_, false);
   auto open = static_cast<uint32_t>(at_);
   if (expect(TokenKind::LBrace)) {
+    ++quotes_;
     quote.block = nested([&] { return parseQuoted(kind); });
+    --quotes_;
     if (!recovering_ && is(TokenKind::Comma)) take();
     expectClose(TokenKind::RBrace, open);
   }
@@ -76,6 +80,8 @@ NodeId BodyParser::parseSplice() {
   uint32_t begin = peek().begin;
   NodeKind kind = take().kind == TokenKind::Dollar ? NodeKind::Splice : NodeKind::SpliceMany;
   NodeId inner;
+  const unsigned outer = quotes_;
+  if (quotes_ > 0) --quotes_; // what it holds is code around the quote
   if (is(TokenKind::Identifier)) {
     const Token& name = take();
     inner = ast_.add(NodeKind::Name, tokenSpan(name), Name{nameOf(name)});
@@ -85,6 +91,8 @@ NodeId BodyParser::parseSplice() {
   } else {
     fail("a name, `(` or `[`");
   }
+  quotes_ = outer;
+  if (outer == 0 && !recovering_) sink_.report(DiagId::SpliceOutside, spanFrom(begin));
   if (!inner) inner = errorNode();
   return ast_.add(kind, spanFrom(begin), One{inner});
 }
@@ -93,7 +101,8 @@ NodeId BodyParser::parseSplice() {
 bool BodyParser::takeName(NameId& name, Span& span, bool anyWord) {
   if (!startsSplice()) return TokenReader::takeName(name, span, anyWord);
   uint32_t begin = peek().begin;
-  name = splicedName(parseSplice());
+  NodeId splice = parseSplice();
+  name = quotes_ > 0 ? splicedName(splice) : names_.intern("_");
   span = spanFrom(begin);
   return !recovering_;
 }

@@ -253,7 +253,10 @@ Parameter BodyParser::parseParameter(bool inLambda) {
     // Alone it may be a whole parameter.
     NodeId splice = parseSplice();
     const bool isName = p.isInout || p.isPack || is(TokenKind::Colon) || is(TokenKind::Equal);
-    isName ? void(p.name = splicedName(splice)) : void(p.pattern = splice);
+    if (!isName)
+      p.pattern = splice;
+    else
+      p.name = quotes_ > 0 ? splicedName(splice) : names_.intern("_");
   } else if (inLambda && is(TokenKind::LParen)) {
     p.pattern = parsePattern();
   } else if (!takeName(p.name, span)) {

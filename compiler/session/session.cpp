@@ -68,7 +68,9 @@ syntax::Ast Session::parse(FileId file) {
 }
 
 void Session::expand(names::ModuleId module, syntax::Ast& ast) {
+  const size_t told = sink.all().size();
   expander_.expand(module, ast);
+  sink.sortSince(told);
   // What was checked on the way saw only some of the items.
   if (expander_.takeExpanded() && modules_[module].isRoot) checker_.forgetModule(module);
 }
