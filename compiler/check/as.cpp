@@ -90,9 +90,8 @@ bool Body::callNeedsType(SynId node) {
   if (lookupAny(name)) return false;
   std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
   if (ast.kind(callee) == SynKind::Member && ast.kind(ast[callee].as<Member>().base) == SynKind::Name)
-    if (auto prefix = c.modules[module].prefixes.find(ast[ast[callee].as<Member>().base].as<Name>().name);
-        prefix != c.modules[module].prefixes.end())
-      layers = {c.functionsIn(prefix->second, name, true)};
+    if (ModuleId used = c.modules.prefix(module, ast[ast[callee].as<Member>().base].as<Name>().name))
+      layers = {c.functionsIn(used, name, true)};
   for (const auto& layer : layers)
     for (DeclId decl : layer) {
       const FunctionDecl& fn = c.function(decl);

@@ -155,8 +155,7 @@ std::optional<uint32_t> Body::caseIn(DeclId decl, const Member& member) {
 NodeId Body::callQualified(SynId callee, WrittenCall& call) {
   const auto& member = ast[callee].as<Member>();
   NameId base = ast[member.base].as<Name>().name;
-  if (auto prefix = c.modules[module].prefixes.find(base); prefix != c.modules[module].prefixes.end())
-    return callInModule(prefix->second, member, call);
+  if (ModuleId used = c.modules.prefix(module, base)) return callInModule(used, member, call);
   return callMember(callee, call);
 }
 

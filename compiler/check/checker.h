@@ -222,6 +222,11 @@ public:
   std::vector<DeclId> redefined(const std::vector<DeclId>& set);
   /// Instances are checked anew when they are asked for.
   void forgetInstances() { instances_.clear(); }
+  /// Forgets what was checked and found of a module before all of its items were there.
+  void forgetModule(ModuleId module);
+  /// Called before a declaration's signature is read, and before its body is checked (false: it cannot be yet).
+  std::function<void(DeclId)> prepareSignature;
+  std::function<bool(DeclId)> prepareBody;
   /// Functions that see `let`s of their script, checked at the types these have; those without a caller are
   /// so too.
   void checkCapturingLets(ModuleId module, const std::map<NameId, TypeId>& lets);

@@ -179,7 +179,7 @@ bool DeclaredCall::bindExplicit(const Explicit& items) {
     const GenericParam* g = nullptr;
     if (item.label) {
       for (const GenericParam& candidate : fn_.generics)
-        if (candidate.name == item.label) g = &candidate;
+        if (body_.types.names.spelling(candidate.name) == item.label) g = &candidate;
     } else if (position < fn_.generics.size()) {
       g = &fn_.generics[position++];
     }

@@ -112,6 +112,7 @@ std::vector<GenericParam> Checker::readGenerics(const Ast& ast, const std::vecto
 const FunctionDecl& Checker::function(DeclId decl) {
   if (auto found = functions_.find(decl); found != functions_.end()) return *found->second;
   const names::Decl d = modules.decl(decl); // reading the prelude moves them
+  if (prepareSignature) prepareSignature(decl);
   const Ast& tree = ast(decl);
   const auto& item = tree[d.node].as<FnItem>();
   auto fn = std::make_unique<FunctionDecl>();
@@ -125,8 +126,7 @@ const FunctionDecl& Checker::function(DeclId decl) {
   fn->combinesTerms = d.module == modules.prelude() && types.names.text(d.name) == "reduce";
   std::vector<SynId> typeNodes{item.result};
   for (const Parameter& p : item.params) {
-    if (p.pattern) sink.report(DiagId::NoQuotes, p.span);
-    NameId name = p.name ? p.name : types.names.intern("_"); // a splice
+    NameId name = p.name ? p.name : types.names.intern("_"); // a splice, which is reported elsewhere
     fn->params.push_back({name, p.type, p.defaultValue, p.isInout, p.span});
     typeNodes.push_back(p.type);
   }
@@ -141,6 +141,7 @@ const FunctionDecl& Checker::function(DeclId decl) {
 const RecordDecl& Checker::record(DeclId decl) {
   if (auto found = recordDecls_.find(decl); found != recordDecls_.end()) return *found->second;
   const names::Decl d = modules.decl(decl); // reading the prelude moves them
+  if (prepareBody) prepareBody(decl);
   const Ast& tree = ast(decl);
   auto record = std::make_unique<RecordDecl>();
   record->decl = decl;
@@ -339,6 +340,7 @@ TypeId Checker::reinstantiate(TypeId given, std::vector<TypeId> typeArgs) {
 
 /// What `name` means among the declarations that `fits`: the module's own, then imported, then the prelude's.
 DeclId Checker::declNamed(ModuleId module, NameId name, const std::function<bool(DeclKind)>& fits) {
+  std::tie(module, name) = modules.meant(module, name);
   auto in = [&](ModuleId m) {
     auto found = modules[m].decls.find(name);
     if (found != modules[m].decls.end())
@@ -365,10 +367,10 @@ DeclId Checker::typeDecl(ModuleId module, const Ast& tree, SynId node) {
   if (n.kind != SynKind::Member) return DeclId::none();
   const auto& member = n.as<Member>();
   if (tree.kind(member.base) != SynKind::Name) return DeclId::none();
-  auto prefix = modules[module].prefixes.find(tree[member.base].as<Name>().name);
-  if (prefix == modules[module].prefixes.end()) return DeclId::none();
-  auto found = modules[prefix->second].decls.find(member.name);
-  if (found != modules[prefix->second].decls.end())
+  const ModuleId used = modules.prefix(module, tree[member.base].as<Name>().name);
+  if (!used) return DeclId::none();
+  auto found = modules[used].decls.find(member.name);
+  if (found != modules[used].decls.end())
     for (DeclId d : found->second)
       if (modules.decl(d).isPub && modules.decl(d).kind != DeclKind::Function) return d;
   return DeclId::none();
@@ -393,6 +395,7 @@ std::vector<DeclId> Checker::importedFunctions(ModuleId module, NameId name) {
 }
 
 std::vector<DeclId> Checker::functionsAtHome(ModuleId home, NameId name) {
+  name = types.names.spelling(name);
   if (!modules[home].isEntry) return functionsIn(home, name, !modules[home].isRoot);
   home = modules.newestEntry();
   std::vector<DeclId> own = functionsIn(home, name, false);
@@ -400,10 +403,11 @@ std::vector<DeclId> Checker::functionsAtHome(ModuleId home, NameId name) {
 }
 
 std::vector<std::vector<DeclId>> Checker::functionLayers(ModuleId module, NameId name) {
+  std::tie(module, name) = modules.meant(module, name);
   std::vector<std::vector<DeclId>> layers{functionsIn(module, name, false), importedFunctions(module, name)};
   // A function with its module's name may be called by it.
-  if (auto prefix = modules[module].prefixes.find(name); prefix != modules[module].prefixes.end())
-    layers.push_back(functionsIn(prefix->second, types.names.intern(modules[prefix->second].name), true));
+  if (ModuleId used = modules.prefix(module, name))
+    layers.push_back(functionsIn(used, types.names.intern(modules[used].name), true));
   ModuleId prelude = modules.prelude();
   if (module != prelude) layers.push_back(functionsIn(prelude, name, true));
   std::erase_if(layers, [](const std::vector<DeclId>& layer) { return layer.empty(); });
@@ -411,6 +415,7 @@ std::vector<std::vector<DeclId>> Checker::functionLayers(ModuleId module, NameId
 }
 
 std::vector<std::pair<DeclId, uint32_t>> Checker::casesNamed(ModuleId module, NameId name) {
+  std::tie(module, name) = modules.meant(module, name);
   std::vector<std::pair<DeclId, uint32_t>> out;
   auto look = [&](ModuleId m) {
     for (const auto& [declName, decls] : modules[m].decls)

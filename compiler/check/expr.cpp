@@ -1,4 +1,5 @@
 // Expressions.
+#include "syntax/attributes.h"
 #include "check/attempt.h"
 #include "check/bool_hint.h"
 #include "check/dicts.h"
@@ -8,6 +9,7 @@
 #include "check/loops.h"
 #include "check/nested_reduction.h"
 #include "check/texts.h"
+#include "syntax/attributes.h"
 #include "types/tangent.h"
 
 namespace melix::check {
@@ -78,10 +80,11 @@ NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
   case SynKind::While:
   case SynKind::Assert: return checkStatement(node, false, expected);
   case SynKind::Dict: return checkDict(*this, n.as<DictEntries>(), n.span, expected);
-  case SynKind::MacroUse: sink.report(DiagId::NoMacros, n.span); return b.error(n.span);
-  case SynKind::Quote:
-  case SynKind::Splice:
-  case SynKind::SpliceMany: sink.report(DiagId::NoQuotes, n.span); return b.error(n.span);
+  case SynKind::MacroUse: // expansion leaves `@checkpoint { … }`, and what it has reported
+    if (SynId path = n.as<MacroUse>().path; ast.kind(path) == SynKind::Name)
+      if (std::string_view name = types.names.text(ast[path].as<Name>().name); syntax::isAttributeName(name))
+        sink.report(DiagId::NoAttribute, n.span, name);
+    return b.error(n.span);
   case SynKind::Scope: sink.report(DiagId::NoTasks, n.span); return b.error(n.span);
   case SynKind::On: sink.report(DiagId::NoDevices, n.span); return b.error(n.span);
   case SynKind::Sample: sink.report(DiagId::NoSampling, n.span); return b.error(n.span);
@@ -107,7 +110,11 @@ NodeId Body::checkNumber(const SynNode& n) {
 
 LocalId Body::lookupAny(NameId name) {
   size_t floor = scopeFloor > 0 && c.isOfScript(module, name) ? 0 : scopeFloor;
-  return scope.find(name, floor);
+  LocalId found = scope.find(name, floor);
+  if (found || !types.names.isMarked(name)) return found;
+  // What a quote does not bind may be a variable of the script it stands in.
+  auto [home, plain] = c.modules.meant(module, name);
+  return home == module && c.isOfScript(module, plain) ? lookupAny(plain) : LocalId::none();
 }
 
 LocalId Body::lookup(NameId name) {
@@ -382,22 +389,22 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
     if (auto owned = env.dims.find(TypeResolver::ownedName(types.names, base, member.name));
         owned != env.dims.end())
       return b.dimValue(owned->second, span);
-    if (auto prefix = c.modules[module].prefixes.find(base); prefix != c.modules[module].prefixes.end()) {
-      if (auto found = c.modules[prefix->second].decls.find(member.name);
-          found != c.modules[prefix->second].decls.end())
+    if (ModuleId used = c.modules.prefix(module, base)) {
+      if (auto found = c.modules[used].decls.find(member.name);
+          found != c.modules[used].decls.end())
         if (const names::Decl& decl = c.modules.decl(found->second[0]);
             decl.kind == names::DeclKind::Const && decl.isPub)
           return constantValue(found->second[0], expected, span);
       Known known;
       known.kind = KnownKind::Overloads;
       known.module = module;
-      known.candidates = c.functionsIn(prefix->second, member.name, true);
+      known.candidates = c.functionsIn(used, member.name, true);
       if (!known.candidates.empty()) return templateValue(std::move(known), {}, span);
-      if (auto found = c.publicCase(prefix->second, member.name))
+      if (auto found = c.publicCase(used, member.name))
         return caseValue(found->first, found->second, expected, span);
       sink.report(DiagId::UnknownInModule, member.nameSpan, types.names.text(base),
                   types.names.text(member.name))
-          .hint = c.suggestPublic(prefix->second, member.name);
+          .hint = c.suggestPublic(used, member.name);
       return b.error(span);
     }
   }

@@ -178,7 +178,8 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
   }
   std::string name =
       key.decl ? std::string(types.names.text(modules.decl(key.decl).name)) : program_.known(key.known).name;
-  if (refusesInstance(key, name, call) || !mayInstantiate(key)) {
+  const bool isReady = !key.decl || !prepareBody || prepareBody(key.decl);
+  if (!isReady || refusesInstance(key, name, call) || !mayInstantiate(key)) {
     InstanceId broken = addInstance(key);
     program_.instance(broken).failed = true;
     program_.instance(broken).result = types.error();

@@ -194,7 +194,7 @@ bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, s
       }
     } else {
       for (size_t p = 0; p < fn.params.size(); ++p)
-        if (fn.params[p].name == args[k].label) at = p;
+        if (types.names.spelling(fn.params[p].name) == args[k].label) at = p;
       if (at == fn.params.size() || argOf[at] >= 0) {
         std::vector<std::string_view> known;
         for (const ParamDecl& p : fn.params) known.push_back(types.names.text(p.name));

@@ -112,11 +112,8 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
   for (DeclId decl : calleesFirst(modules, module, decls)) {
     checkDeclaration(decl);
     names::DeclKind kind = modules.decl(decl).kind;
-    if (kind == names::DeclKind::Macro || kind == names::DeclKind::Concept) {
-      sink.report(kind == names::DeclKind::Macro ? DiagId::NoMacros : DiagId::NoConcepts,
-                  modules.decl(decl).span);
-      continue;
-    }
+    if (kind == names::DeclKind::Concept) sink.report(DiagId::NoConcepts, modules.decl(decl).span);
+    if (kind == names::DeclKind::Concept || kind == names::DeclKind::Macro) continue;
     if ((kind == names::DeclKind::Struct || kind == names::DeclKind::Enum) && hasDefaults(record(decl))) {
       InstanceKey key;
       key.decl = decl;
@@ -131,6 +128,8 @@ std::vector<InstanceId> Checker::checkModule(ModuleId module) {
     if (!scriptLets(decl).empty() || !satisfiesBounds(decl, KnownId::none(), {})) continue;
     if (InstanceId made = instantiateDefinition(decl, KnownId::none(), {})) checked.push_back(made);
   }
+  if (!modules[module].macroFunctions.empty()) modules.macroSide(module); // with all that there is now
+  for (DeclId macro : modules[module].macroFunctions) instantiateDefinition(macro, KnownId::none(), {});
   return checked;
 }
 

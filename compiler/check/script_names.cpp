@@ -82,6 +82,13 @@ const Checker::NamedBy& Checker::namedBy(DeclId decl) {
   return namedBy_[decl] = std::move(out);
 }
 
+void Checker::forgetModule(ModuleId module) {
+  forgetInstances();
+  scripts_.erase(module);
+  namedBy_.clear();
+  seenLets_.clear();
+}
+
 bool Checker::isOfScript(ModuleId module, NameId name) {
   const ScriptNames& script = scriptNames(module);
   return script.lets.contains(name) || script.vars.contains(name) || script.again.contains(name);

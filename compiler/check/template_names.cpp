@@ -91,7 +91,7 @@ private:
     bool isLower = text[0] >= 'a' && text[0] <= 'z';
     return !isLower || bound_.contains(name) || visible_(name) || text == "inf" || text == "nan" ||
            text == "pi" || text == "str" || scalarNamed(text) || findIntrinsic(text) ||
-           c_.modules[module_].prefixes.contains(name) || c_.constDecl(module_, name) ||
+           c_.modules.prefix(module_, name) || c_.constDecl(module_, name) ||
            c_.typeDecl(module_, name) || !c_.functionLayers(module_, name).empty();
   }
 

@@ -128,7 +128,7 @@ NodeId Body::unknownName(NameId name, Span span) {
   }
   if (isInOwnLambda(*ast.at, name, span)) {
     sink.report(DiagId::UnknownName, span, text).hint = declaredHint(text);
-  } else if (auto prefixes = c.modules[module].prefixes; prefixes.contains(name)) {
+  } else if (c.modules.prefix(module, name)) {
     sink.report(DiagId::UnknownName, span, text).hint =
         "`" + std::string(text) + "` is a module: `" + std::string(text) + ".name` is something in it";
   } else if (c.inTest && (script.vars.contains(name) || script.lets.contains(name))) {

@@ -30,6 +30,9 @@ public:
     for (SynId bench : module_.benches) lookFromOutside(bench);
     for (const Comment& comment : ast_.comments)
       if (comment.isDoc) lookIn(modules.sources.text(comment.span));
+    // What macros write is named in quotes, which stand beside the tree.
+    for (uint32_t k = 0; ast_.hasMacros && k < ast_.size(); ++k)
+      if (ast_.kind(SynId(k)) == syntax::NodeKind::Name) reach(ast_[SynId(k)].as<Name>().name);
     while (!open_.empty()) {
       const SynId node = modules.decl(open_.back()).node;
       open_.pop_back();
@@ -56,7 +59,7 @@ private:
   }
 
   void reach(NameId name) {
-    auto same = module_.decls.find(name);
+    auto same = module_.decls.find(modules_.names.spelling(name));
     if (same == module_.decls.end()) return;
     for (DeclId decl : same->second) reach(decl);
   }

@@ -199,6 +199,23 @@ std::string_view habitHint(HabitKind where, std::string_view text) {
   return {};
 }
 
+/// The uses of macros that made what stands at `span`, from the inside out; of many the first and the last.
+static std::string usesAround(Span span, const SourceStore& sources, const Style& style) {
+  constexpr size_t shownAtEachEnd = 3;
+  std::vector<const Expansion*> uses;
+  for (const Expansion* e = sources.expansion(span.file); e; e = sources.expansion(e->use.file)) uses.push_back(e);
+  std::string out;
+  for (size_t k = 0; k < uses.size(); ++k) {
+    if (k == shownAtEachEnd && uses.size() > 2 * shownAtEachEnd) {
+      k = uses.size() - shownAtEachEnd;
+      out += "  note: and " + std::to_string(k - shownAtEachEnd) + " uses between\n";
+    }
+    out += place(sources, uses[k]->use) + "note: in what `@" + uses[k]->macro + "` makes here\n" +
+           excerpt(sources, uses[k]->use, style);
+  }
+  return out;
+}
+
 std::string renderDiagnostic(const Diagnostic& d, const SourceStore& sources, bool colour) {
   Style style{colour};
   const Row& r = row(d.id);
@@ -209,6 +226,7 @@ std::string renderDiagnostic(const Diagnostic& d, const SourceStore& sources, bo
   out += std::string(style.bold()) + fill(r.message, d.args) + std::string(style.off()) + " [" +
          std::string(r.name) + "]\n";
   if (d.span.valid()) out += excerpt(sources, d.span, style);
+  out += usesAround(d.span, sources, style);
   for (const DiagNote& note : d.notes) {
     out += note.span.valid()
                ? place(sources, note.span) + "note: " + note.text + "\n" + excerpt(sources, note.span, style)

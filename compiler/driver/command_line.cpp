@@ -36,6 +36,7 @@ void addFiles(CLI::App& command, Invocation& invocation, const char* description
 void addStrictness(CLI::App& command, CodeOptions& code) {
   command.add_flag("--strict-fp", code.strictFp,
                    "sum floats one after another, never fuse a multiplication and an addition");
+  command.add_flag("--expanded", code.expanded, "read what `show --stage expand` wrote: private items of modules are seen");
   command.add_flag("--strict-shapes", code.strictShapes, "make sizes that only the run can compare errors");
   command.add_flag("--check-overflow", code.checkOverflow,
                    "panic where a sum, difference, product or negative of integers wraps");
@@ -102,6 +103,7 @@ struct Stage {
 
 constexpr Stage stages[] = {
     {"ast", StageKind::Ast, "the syntax tree", true, false},
+    {"expand", StageKind::Expand, "the program after its macros are expanded"},
     {"core", StageKind::Core, "the typed middle form, as it comes from the program", true, true},
     {"grad", StageKind::Grad, "the derivatives that the program asks for, as a Melix program", true, true},
     {"opt", StageKind::Opt, "the middle form, optimised", true, true},

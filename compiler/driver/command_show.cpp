@@ -83,15 +83,19 @@ std::string countText(const core::Module& module, const std::vector<core::Functi
   return out + total.text() + " in all\n";
 }
 
-/// Core as Melix source, laid out.
-std::string decompiled(const core::Module& module, core::FunctionId root) {
-  std::string text = decompile::decompile(module, root).text;
+/// A text in the formatter's layout, if it reads.
+std::string laidOut(const std::string& text, const std::string& name) {
   SourceStore sources;
   Interner names;
   DiagnosticSink sink;
-  FileId file = sources.add("<grad>", text);
+  FileId file = sources.add(name, text);
   parse::ParseResult parsed = parse::parseFile(file, sources, names, sink);
   return sink.errorCount() == 0 ? format::formatFile(parsed.ast, sources).value_or(text) : text;
+}
+
+/// Core as Melix source, laid out.
+std::string decompiled(const core::Module& module, core::FunctionId root) {
+  return laidOut(decompile::decompile(module, root).text, "<grad>");
 }
 
 int showCore(const Invocation& invocation, session::Session& session) {
@@ -135,6 +139,16 @@ int showMachine(const Invocation& invocation, session::Session& session) {
   return Success;
 }
 
+int showExpanded(const Invocation& invocation) {
+  return onBigStack([&]() -> int {
+    std::unique_ptr<session::Session> session = makeSession(invocation.code);
+    std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
+    if (!root || !reported(*session, true)) return Failure;
+    writeOutput(laidOut(session->expandedText(*root), "<expand>"));
+    return Success;
+  });
+}
+
 session::CoreStage coreStageOf(StageKind stage) {
   if (stage == StageKind::Core) return session::CoreStage::Lowered;
   return stage == StageKind::Grad ? session::CoreStage::Derivatives : session::CoreStage::Optimised;
@@ -154,7 +168,11 @@ int showCompiled(const Invocation& invocation) {
 
 int commandShow(const Invocation& invocation) {
   if (!accepts(invocation.code)) return WrongCommandLine;
-  return invocation.stage == StageKind::Ast ? showSyntaxTree(invocation) : showCompiled(invocation);
+  switch (invocation.stage) {
+  case StageKind::Ast: return showSyntaxTree(invocation);
+  case StageKind::Expand: return showExpanded(invocation);
+  default: return showCompiled(invocation);
+  }
 }
 
 } // namespace melix::driver

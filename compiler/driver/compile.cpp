@@ -1,10 +1,12 @@
 #include "driver/compile.h"
 
+#include "driver/builtins.h"
 #include "driver/embedded.h"
 #include "driver/exit_status.h"
 #include "driver/files.h"
 #include "driver/program_input.h"
 #include "support/threads.h"
+#include "transforms/drop_checks.h"
 
 namespace melix::driver {
 
@@ -25,10 +27,17 @@ std::unique_ptr<session::Session> makeSession(const CodeOptions& code, transform
     std::string error;
     return readFile(path, error);
   };
+  options.hooks = [](types::TypeStore& types) {
+    auto builtins = std::make_shared<HostBuiltins>(types, 0, nullptr);
+    interp::Hooks hooks = builtins->hooks();
+    hooks.builtin = [builtins, call = hooks.builtin](ops::BuiltinKind kind, interp::BuiltinCall& c) { call(kind, c); };
+    return hooks;
+  };
   options.verify = verifies();
   options.fusion = fusion;
   options.strictFloats = code.strictFp;
   options.strictShapes = code.strictShapes;
+  options.opensPrivate = code.expanded;
   options.checkOverflow = code.checkOverflow;
   return std::make_unique<session::Session>(std::move(options));
 }
@@ -77,6 +86,9 @@ bool advanceProgram(const ProgramSource& program, session::Session& session, ses
 }
 
 std::optional<loops::Module> loopsOf(session::Session& session, const codegen::Options& code) {
+  const names::Modules& modules = session.modules();
+  if (modules.hasUnchecked())
+    transforms::dropIndexChecks(session.module(), [&](Span place) { return modules.isUnchecked(place); });
   loops::Options options = codegen::loopOptions(code);
   options.verify = verifies();
   loops::Result lowered = loops::fromCore(session.module(), options);

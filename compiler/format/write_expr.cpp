@@ -22,7 +22,7 @@ void Writer::node(NodeId id) {
   case NodeKind::Continue: return token();
   case NodeKind::String: return string(id);
   case NodeKind::PackUse:
-  case NodeKind::FreshDim: return token(), token();
+  case NodeKind::FreshDim: return token(), name(n.as<Name>().name);
   case NodeKind::Unary:
     n.as<Unary>().op == UnaryOp::Not ? word() : token();
     return node(n.as<Unary>().operand);
@@ -81,9 +81,13 @@ void Writer::node(NodeId id) {
   case NodeKind::Sample: return sample(id);
   case NodeKind::MacroUse: return macroUse(id);
   case NodeKind::Quote: return quote(id);
+  case NodeKind::KindArgument: return kindArgument(id);
   default: return item(id);
   }
 }
+
+/// A name, or the splice in its place.
+void Writer::name(NameId name) { syntax::isSpliced(name) ? node(spliceOf(name)) : token(); }
 
 /// `a + b + c`: if it does not fit, every operator of the chain begins a line.
 void Writer::binary(NodeId id) {
@@ -201,6 +205,7 @@ void Writer::suffix(NodeId id) {
     arguments(TokenKind::RBracket, ast_[id].as<Brackets>().items);
     break;
   case NodeKind::Try: token(); break;
+  case NodeKind::Member: token(), name(ast_[id].as<Member>().name); break;
   default: token(), token(); break;
   }
   tight_ = tight;
@@ -240,7 +245,7 @@ void Writer::arguments(TokenKind close, const std::vector<Argument>& args) {
 
 void Writer::argument(const Argument& arg) {
   if (arg.label) {
-    token();
+    name(arg.label);
     token(TokenKind::Colon);
     doc_.space();
   }
@@ -372,7 +377,7 @@ void Writer::lambda(NodeId id) {
   if (is(TokenKind::LParen))
     parameters(l.params);
   else
-    token();
+    parameter(l.params[0]);
   doc_.space(), word();
   node(l.body);
 }
@@ -395,7 +400,7 @@ void Writer::casePattern(NodeId id) {
   list(TokenKind::RParen, c.fields.size(), [&](size_t k) {
     const PatternField& f = c.fields[k];
     if (!f.pattern) return token(TokenKind::DotDot);
-    if (f.label) token(), word();
+    if (f.label) name(f.label), word();
     node(f.pattern);
   });
 }

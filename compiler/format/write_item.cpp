@@ -59,7 +59,7 @@ void Writer::fn(NodeId id) {
       word();
   }
   word();
-  token(); // the name, or an operator
+  name(f.name); // which may be an operator
   generics(f.generics);
   parameters(f.params);
   if (f.result) {
@@ -85,7 +85,7 @@ void Writer::structItem(NodeId id) {
   Group group(doc_);
   if (s.isPub) word();
   word();
-  token();
+  name(s.name);
   generics(s.generics);
   if (s.base) word(), node(s.base);
   doc_.space();
@@ -93,7 +93,7 @@ void Writer::structItem(NodeId id) {
 }
 
 void Writer::field(const FieldDecl& field) {
-  if (field.name) token(), word();
+  if (field.name) name(field.name), word();
   node(field.type);
   if (field.defaultValue) doc_.space(), word(), node(field.defaultValue);
 }
@@ -105,34 +105,35 @@ void Writer::enumItem(NodeId id) {
   Group group(doc_);
   if (e.isPub) word();
   word();
-  token();
+  name(e.name);
   generics(e.generics);
   doc_.space();
   for (const CaseDecl& c : e.cases)
     if (c.hasFields) doc_.forceBreak();
-  braced(e.cases.size(), [&](size_t k) {
-    const CaseDecl& c = e.cases[k];
-    token();
-    if (!c.hasFields) return;
-    Group fields(doc_);
-    token(TokenKind::LParen);
-    if (c.fields.empty()) return token(TokenKind::RParen);
-    {
-      Indent indent(doc_);
-      line("");
-      // Between these a comma must stand, however the lines are broken.
-      for (size_t f = 0; f < c.fields.size(); ++f) {
-        if (f > 0) doc_.text(","), line(" ");
-        skipSeparators(true);
-        comments();
-        field(c.fields[f]);
-      }
+  braced(e.cases.size(), [&](size_t k) { case_(e.cases[k]); });
+}
+
+void Writer::case_(const CaseDecl& c) {
+  name(c.name);
+  if (!c.hasFields) return;
+  Group fields(doc_);
+  token(TokenKind::LParen);
+  if (c.fields.empty()) return token(TokenKind::RParen);
+  {
+    Indent indent(doc_);
+    line("");
+    // Between these a comma must stand, however the lines are broken.
+    for (size_t f = 0; f < c.fields.size(); ++f) {
+      if (f > 0) doc_.text(","), line(" ");
       skipSeparators(true);
       comments();
+      field(c.fields[f]);
     }
-    line("");
-    token(TokenKind::RParen);
-  });
+    skipSeparators(true);
+    comments();
+  }
+  line("");
+  token(TokenKind::RParen);
 }
 
 void Writer::concept_(NodeId id) {
@@ -140,7 +141,7 @@ void Writer::concept_(NodeId id) {
   Group group(doc_);
   if (c.isPub) word();
   word();
-  token();
+  name(c.name);
   generics(c.generics);
   doc_.space();
   if (c.functions.size() > 1) doc_.forceBreak();
@@ -152,7 +153,7 @@ void Writer::macro(NodeId id) {
   Group group(doc_);
   if (m.isPub) word();
   word();
-  token();
+  name(m.name);
   parameters(m.params);
   if (m.result) {
     doc_.space(), word();
@@ -172,16 +173,16 @@ void Writer::use(const NodeList& items, size_t& k) {
     const UseItem& u = ast_[items[k]].as<UseItem>();
     for (size_t part = 0; part < u.path.size(); ++part) {
       if (part > 0) token(TokenKind::Dot);
-      token();
+      name(u.path[part].name);
     }
     if (u.hasNames) {
       token(TokenKind::Dot);
-      list(TokenKind::RBrace, u.names.size(), [&](size_t) { token(); });
+      list(TokenKind::RBrace, u.names.size(), [&](size_t n) { name(u.names[n].name); });
     }
     if (u.alias) {
       doc_.space();
       word();
-      token();
+      name(u.alias);
     }
     bool more = k + 1 < items.size() && ast_.kind(items[k + 1]) == NodeKind::Use && is(TokenKind::Comma);
     if (!more) return;
@@ -195,7 +196,7 @@ void Writer::constItem(NodeId id) {
   Group group(doc_);
   if (c.isPub) word();
   word();
-  token();
+  name(c.name);
   if (c.type) word(), node(c.type);
   doc_.space(), word();
   node(c.value);
@@ -206,7 +207,7 @@ void Writer::typeAlias(NodeId id) {
   Group group(doc_);
   if (t.isPub) word();
   word();
-  token();
+  name(t.name);
   generics(t.generics);
   doc_.space(), word();
   node(t.type);
@@ -215,7 +216,10 @@ void Writer::typeAlias(NodeId id) {
 void Writer::test(NodeId id) {
   Group group(doc_);
   tokensBefore(ast_[id].as<TestItem>().nameSpan.begin);
-  stringTokens();
+  if (NodeId splice = ast_[id].as<TestItem>().splice)
+    node(splice);
+  else
+    stringTokens();
   doc_.space();
   block(ast_[id].as<TestItem>().body);
 }
@@ -234,7 +238,7 @@ void Writer::generics(const std::vector<Generic>& all) {
   list(TokenKind::RBracket, all.size(), [&](size_t k) {
     const Generic& g = all[k];
     if (g.isPack) token(TokenKind::DotDot);
-    token();
+    name(g.name);
     if (g.bound) word(), node(g.bound);
     if (g.defaultType) doc_.space(), word(), node(g.defaultType);
   });
@@ -250,7 +254,7 @@ void Writer::parameter(const Parameter& p) {
   if (p.pattern)
     node(p.pattern);
   else
-    token();
+    name(p.name);
   if (p.type) word(), node(p.type);
   if (p.defaultValue) doc_.space(), word(), node(p.defaultValue);
 }

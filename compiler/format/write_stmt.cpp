@@ -13,17 +13,41 @@ void Writer::sequence(const NodeList& items) {
     skipSeparators(first);
     commentsBetween(first);
     first = false;
-    if (ast_.kind(items[k]) == NodeKind::Use)
+    const NodeId written = items[k];
+    if (ast_.kind(written) == NodeKind::Use)
       use(items, k);
     else
-      node(items[k]);
+      node(written);
+    if (is(TokenKind::Semicolon) && k + 1 < items.size() && endsInUse(written) && isItem(items[k + 1]))
+      token();
   }
   skipSeparators(first);
   commentsBetween(first);
 }
 
+/// Whether a statement ends in a use of a macro that a newline alone would join with an item below: its `;`
+/// stays.
+bool Writer::endsInUse(NodeId id) const {
+  while (id) {
+    if (ast_.kind(id) == NodeKind::MacroUse && !ast_[id].as<MacroUse>().target) return true;
+    NodeId last;
+    syntax::forEachChild(ast_, id, [&](NodeId child) {
+      if (ast_.span(child).end == ast_.span(id).end) last = child;
+    });
+    id = last;
+  }
+  return false;
+}
+
+bool Writer::isItem(NodeId id) const {
+  while (ast_.kind(id) == NodeKind::MacroUse && ast_[id].as<MacroUse>().target)
+    id = ast_[id].as<MacroUse>().target;
+  return syntax::isItem(ast_.kind(id));
+}
+
 /// `{ … }` in the group of what it belongs to: on one line with it if it holds one simple statement and fits.
 void Writer::block(NodeId id) {
+  if (ast_.kind(id) == NodeKind::Splice) return node(id);
   const NodeList& items = ast_[id].as<Many>().items;
   token(TokenKind::LBrace);
   if (forced(id) && flat_ == 0) doc_.forceBreak();
@@ -73,6 +97,7 @@ void Writer::match(NodeId id) {
 void Writer::arm(const MatchArm& arm) {
   Group group(doc_);
   node(arm.pattern);
+  if (!arm.body) return; // a splice gives it
   if (arm.guard) {
     doc_.space(), word();
     node(arm.guard);
@@ -167,7 +192,33 @@ void Writer::quote(NodeId id) {
   if (!q.what) return block(q.block);
   word();
   word();
-  node(q.block);
+  quoted(q.block);
+  if (is(TokenKind::Comma)) dropComma();
+  doc_.space();
+  token(TokenKind::RBrace);
+}
+
+/// What stands in the braces of a quote of a kind.
+void Writer::quoted(NodeId id) {
+  const Node& held = ast_[id];
+  if (held.kind == NodeKind::Match && held.as<Match>().arms.size() == 1 && !held.as<Match>().scrutinee)
+    return arm(held.as<Match>().arms[0]);
+  if (const auto* fields = std::get_if<StructItem>(&held.payload)) return field(fields->fields[0]);
+  if (const auto* cases = std::get_if<EnumItem>(&held.payload)) return case_(cases->cases[0]);
+  if (const auto* lambda = std::get_if<Lambda>(&held.payload); lambda && !lambda->body)
+    return parameter(lambda->params[0]);
+  if (const auto* builder = std::get_if<Builder>(&held.payload); builder && !builder->body)
+    return header(builder->headers[0]);
+  node(id);
+}
+
+/// `type T`, `pattern P`, `pattern { P }`
+void Writer::kindArgument(NodeId id) {
+  word();
+  const bool braces = is(TokenKind::LBrace);
+  if (braces) word();
+  node(ast_[id].as<Quote>().block);
+  if (!braces) return;
   doc_.space();
   token(TokenKind::RBrace);
 }

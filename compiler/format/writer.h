@@ -28,6 +28,7 @@ private:
   void binary(NodeId id);
   void postfix(NodeId id);
   void suffix(NodeId id);
+  void name(NameId name);
   void casts(NodeId id);
   void range(NodeId id);
   void arguments(TokenKind close, const std::vector<Argument>& args);
@@ -57,6 +58,10 @@ private:
   void sample(NodeId id);
   void macroUse(NodeId id);
   void quote(NodeId id);
+  void quoted(NodeId id);
+  void kindArgument(NodeId id);
+  bool endsInUse(NodeId id) const;
+  bool isItem(NodeId id) const;
 
   // --- write_item.cpp
   void item(NodeId id);
@@ -64,6 +69,7 @@ private:
   void fn(NodeId id);
   void structItem(NodeId id);
   void enumItem(NodeId id);
+  void case_(const syntax::CaseDecl& c);
   void concept_(NodeId id);
   void macro(NodeId id);
   void use(const NodeList& items, size_t& k);

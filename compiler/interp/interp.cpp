@@ -49,6 +49,7 @@ void runJob(Job& job) {
   for (Value& v : job.args) f.r[code.paramRegs[reg++]] = v.takeSlot();
   runFrom(f, code.instrs.data());
   for (uint32_t r : code.objectRegs) release(f.r[r].o);
+  job.result.steps = m.steps;
   job.result.panicked = m.panicked;
   job.result.panic = std::move(m.panic);
   if (m.panicked) return;

@@ -47,6 +47,7 @@ struct RunResult {
   std::vector<Value> values;
   std::vector<int64_t> dims; ///< the function's result dims
   Panic panic;
+  uint64_t steps = 0; ///< calls and loop iterations taken
 };
 
 struct Code;

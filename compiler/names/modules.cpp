@@ -29,6 +29,7 @@ ModuleId Modules::addRoot(std::string path, std::string text) {
   stem = stem.substr(0, stem.rfind('.'));
   ModuleId id = add(stem, {std::move(path), std::move(text)});
   modules_[id.index]->isRoot = true;
+  if (beforeIndex) beforeIndex(id);
   loading_.push_back(stem); // what it uses cannot use it
   index(id, modules_[id.index]->ast);
   loading_.pop_back();
@@ -62,8 +63,10 @@ ModuleId Modules::load(const std::string& dotted, Span use) {
 
 const std::vector<NodeId>& Modules::tests(ModuleId id) {
   Module& module = *modules_[id.index];
-  if (!std::exchange(module.examplesRead, true))
-    for (NodeId example : reader_.examples(module.ast)) module.tests.push_back(example);
+  if (std::exchange(module.examplesRead, true)) return module.tests;
+  std::vector<NodeId> examples = reader_.examples(module.ast);
+  if (module.ast.hasMacros) reader_.expand(id, module.ast, examples);
+  module.tests.insert(module.tests.end(), examples.begin(), examples.end());
   return module.tests;
 }
 
@@ -91,15 +94,15 @@ ModuleId Modules::prelude() {
   return prelude_;
 }
 
-void Modules::declare(ModuleId id, const Ast& ast, DeclKind kind, NodeId node, NameId name, Span span,
+void Modules::declare(ModuleId id, Ast& ast, DeclKind kind, NodeId node, NameId name, Span span,
                       bool isPub) {
   if (!name) return;
-  DeclId decl = decls_.add({kind, id, node, name, isPub || modules_[id.index]->isPrelude, span});
+  DeclId decl = decls_.add({kind, id, node, name, isPub || opensPrivate || modules_[id.index]->isPrelude, span});
   declAsts_.push_back(&ast);
   std::vector<DeclId>& same = modules_[id.index]->decls[name];
-  // Only functions may share a name.
+  // Only functions may share a name, and macros.
   for (DeclId other : same)
-    if (kind != DeclKind::Function || decls_[other].kind != DeclKind::Function) {
+    if (kind != decls_[other].kind || (kind != DeclKind::Function && kind != DeclKind::Macro)) {
       sink.report(DiagId::Redeclared, span, names.text(name))
           .notes.push_back({decls_[other].span, "declared here before"});
       break;
@@ -108,52 +111,126 @@ void Modules::declare(ModuleId id, const Ast& ast, DeclKind kind, NodeId node, N
 }
 
 DeclId Modules::declareInside(ModuleId id, const Ast& ast, NodeId node, NameId name, Span span) {
-  declAsts_.push_back(&ast);
+  declAsts_.push_back(const_cast<Ast*>(&ast)); // every tree is one of these modules'
   return decls_.add({DeclKind::Function, id, node, name, false, span});
 }
 
-void Modules::index(ModuleId id, const Ast& ast) {
+void Modules::index(ModuleId id, Ast& ast) {
   if (!ast.root) return;
-  for (NodeId node : ast[ast.root].as<Many>().items) {
-    const Node& n = ast[node];
-    auto add = [&](DeclKind kind, const auto& item) {
-      declare(id, ast, kind, node, item.name, item.nameSpan, item.isPub);
-    };
-    switch (n.kind) {
-    case NodeKind::Fn: {
-      const auto& fn = n.as<FnItem>();
-      refuseAttributes(fn.attributes);
-      if (fn.isExtern || fn.isExport)
-        sink.report(fn.isExtern ? DiagId::NoForeignFunctions : DiagId::NoExports, fn.nameSpan);
-      add(DeclKind::Function, fn);
-      break;
-    }
-    case NodeKind::Struct:
-      refuseAttributes(n.as<StructItem>().attributes);
-      add(DeclKind::Struct, n.as<StructItem>());
-      break;
-    case NodeKind::Enum:
-      refuseAttributes(n.as<EnumItem>().attributes);
-      add(DeclKind::Enum, n.as<EnumItem>());
-      break;
-    case NodeKind::Const: add(DeclKind::Const, n.as<ConstItem>()); break;
-    case NodeKind::TypeAlias: add(DeclKind::TypeAlias, n.as<TypeItem>()); break;
-    case NodeKind::Concept: add(DeclKind::Concept, n.as<ConceptItem>()); break;
-    case NodeKind::Macro: add(DeclKind::Macro, n.as<MacroItem>()); break;
-    case NodeKind::Use: indexUse(id, ast, node); break;
-    case NodeKind::Test: modules_[id.index]->tests.push_back(node); break;
-    case NodeKind::Bench: modules_[id.index]->benches.push_back(node); break;
-    case NodeKind::CheckItem: sink.report(DiagId::NoConcepts, n.span); break;
-    case NodeKind::Error: break;
-    default: modules_[id.index]->statements.push_back(node); break;
-    }
+  const NodeList written = ast[ast.root].as<Many>().items;
+  if (!ast.hasMacros) {
+    for (NodeId node : written) indexItem(id, ast, node);
+    return;
+  }
+  auto declares = [&](NodeId node) {
+    const NodeKind kind = ast.kind(node);
+    return isItem(kind) && kind != NodeKind::Test && kind != NodeKind::Bench;
+  };
+  for (NodeId node : written)
+    if (declares(node)) indexItem(id, ast, node);
+  reader_.expand(id, ast);
+  for (NodeId node : ast[ast.root].as<Many>().items)
+    if (!declares(node)) indexItem(id, ast, node);
+}
+
+void Modules::indexItem(ModuleId id, Ast& ast, NodeId node) {
+  const Node& n = ast[node];
+  auto add = [&](DeclKind kind, const auto& item) {
+    declare(id, ast, kind, node, item.name, item.nameSpan, item.isPub);
+  };
+  switch (n.kind) {
+  case NodeKind::Fn: {
+    const auto& fn = n.as<FnItem>();
+    refuseAttributes(fn.attributes);
+    for (const Attribute& a : fn.attributes)
+      if (names.text(a.name) == "unchecked") unchecked_.push_back(n.span);
+    if (fn.isExtern || fn.isExport)
+      sink.report(fn.isExtern ? DiagId::NoForeignFunctions : DiagId::NoExports, fn.nameSpan);
+    add(DeclKind::Function, fn);
+    break;
+  }
+  case NodeKind::Struct:
+    refuseAttributes(n.as<StructItem>().attributes, false);
+    add(DeclKind::Struct, n.as<StructItem>());
+    break;
+  case NodeKind::Enum:
+    refuseAttributes(n.as<EnumItem>().attributes, false);
+    add(DeclKind::Enum, n.as<EnumItem>());
+    break;
+  case NodeKind::Const: add(DeclKind::Const, n.as<ConstItem>()); break;
+  case NodeKind::TypeAlias: add(DeclKind::TypeAlias, n.as<TypeItem>()); break;
+  case NodeKind::Concept: add(DeclKind::Concept, n.as<ConceptItem>()); break;
+  case NodeKind::Macro: add(DeclKind::Macro, n.as<MacroItem>()); break;
+  case NodeKind::Use: indexUse(id, ast, node); break;
+  case NodeKind::Test: modules_[id.index]->tests.push_back(node); break;
+  case NodeKind::Bench: modules_[id.index]->benches.push_back(node); break;
+  case NodeKind::CheckItem: sink.report(DiagId::NoConcepts, n.span); break;
+  case NodeKind::Error: break;
+  default: modules_[id.index]->statements.push_back(node); break;
   }
 }
 
+uint32_t Modules::newMark(ModuleId home) {
+  marks_.push_back(home);
+  return static_cast<uint32_t>(marks_.size() - 1);
+}
+
+std::pair<ModuleId, NameId> Modules::meant(ModuleId seenFrom, NameId name) const {
+  while (names.isMarked(name)) {
+    if (auto made = made_.find(name); made != made_.end()) return {made->second, names.spelling(name)};
+    seenFrom = marks_[names.markOf(name)];
+    name = names.unmarkedOnce(name);
+  }
+  return {seenFrom, name};
+}
+
+std::string Modules::dottedOf(ModuleId id) const {
+  for (const auto& [dotted, loaded] : loaded_)
+    if (loaded == id) return dotted;
+  return "";
+}
+
+ModuleId Modules::prefix(ModuleId seenFrom, NameId name) const {
+  auto [module, plain] = meant(seenFrom, name);
+  const Module& in = *modules_[module.index];
+  for (const auto* prefixes : {&in.prefixes, &in.earlierPrefixes})
+    if (auto found = prefixes->find(plain); found != prefixes->end()) return found->second;
+  return ModuleId::none();
+}
+
+ModuleId Modules::ast() { return load("ast", Span()); }
+
+ModuleId Modules::macroSide(ModuleId from) {
+  auto [side, isNew] = macroSides_.try_emplace(from, ModuleId(static_cast<uint32_t>(modules_.size())));
+  if (isNew) modules_.push_back(std::make_unique<Module>());
+  Module& module = *modules_[side->second.index];
+  const Module& outer = *modules_[from.index];
+  module.name = outer.name;
+  module.path = outer.path;
+  module.isRoot = outer.isRoot;
+  module.decls = outer.decls;
+  module.prefixes = outer.prefixes;
+  module.imported = outer.imported;
+  const ModuleId opened = ast();
+  if (opened)
+    for (const auto& [name, decls] : modules_[opened.index]->decls)
+      if (decls_[decls[0]].isPub) module.imported[name].push_back(opened);
+  return side->second;
+}
+
 /// Attributes change what code means, so those that are not known yet are not passed over.
-void Modules::refuseAttributes(const std::vector<syntax::Attribute>& attributes) {
-  for (const syntax::Attribute& a : attributes)
-    if (names.text(a.name) != "builtin") sink.report(DiagId::NoAttribute, a.span, names.text(a.name));
+void Modules::refuseAttributes(const std::vector<syntax::Attribute>& attributes, bool ofFunction) {
+  for (const syntax::Attribute& a : attributes) {
+    const std::string_view name = names.text(a.name);
+    const bool isKnown = name == "builtin" || (name == "unchecked" && ofFunction);
+    if (!isKnown) sink.report(DiagId::NoAttribute, a.span, name);
+  }
+}
+
+bool Modules::isUnchecked(Span place) const {
+  for (const Span& fn : unchecked_)
+    if (place.file == fn.file && fn.begin <= place.begin && place.end <= fn.end) return true;
+  return false;
 }
 
 void Modules::indexUse(ModuleId id, const Ast& ast, NodeId node) {

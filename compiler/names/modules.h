@@ -5,6 +5,7 @@
 #include "diagnostics/diagnostic.h"
 #include "syntax/ast.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,6 +39,8 @@ struct Module {
   std::unordered_map<NameId, std::vector<DeclId>> decls;
   std::unordered_map<NameId, ModuleId> prefixes;              ///< `use a.b`, `use a.b as c`
   std::unordered_map<NameId, std::vector<ModuleId>> imported; ///< `use a.{f}`; of several, all functions
+  std::unordered_map<NameId, ModuleId> earlierMacros;         ///< at the prompt: of the entries before
+  std::unordered_map<NameId, ModuleId> earlierPrefixes;       ///< likewise
   std::vector<syntax::NodeId> statements;                     ///< of a script, in order
   std::vector<syntax::NodeId> tests;   ///< blocks, and once they are read the examples of comments
   std::vector<syntax::NodeId> benches; ///< `bench` blocks
@@ -45,6 +48,7 @@ struct Module {
   bool isPrelude = false;
   bool isRoot = false;  ///< of a program, a test file or an entry at the prompt: nothing imports it
   bool isEntry = false; ///< at the prompt
+  std::vector<DeclId> macroFunctions; ///< its macros as functions of syntax
 };
 
 /// Reads modules: files beside the root file, then the library; and makes trees of texts, so that this layer
@@ -64,6 +68,11 @@ public:
   virtual syntax::Ast parse(FileId file) = 0;
   /// The examples of documentation comments as test blocks, added to the tree.
   virtual std::vector<syntax::NodeId> examples(syntax::Ast& ast) = 0;
+  /// Expands the uses of macros in a module whose declarations as they are written are indexed; declares what
+  /// uses declare. Its items are then those of the expansion.
+  virtual void expand(ModuleId module, syntax::Ast& ast) = 0;
+  /// The same in items that no name means.
+  virtual void expand(ModuleId module, syntax::Ast& ast, std::vector<syntax::NodeId>& items) = 0;
 };
 
 /// Owns the modules of a session; parses and indexes each once.
@@ -96,30 +105,63 @@ public:
   const Decl& decl(DeclId id) const { return decls_[id]; }
   size_t size() const { return modules_.size(); }
   /// Whether a file is the library's, not the user's.
-  bool isLibraryFile(FileId file) const { return libraryFiles_.contains(file); }
+  bool isLibraryFile(FileId file) const { return libraryFiles_.contains(sources.written(file)); }
+
+  // --- names with marks: written in a quote of a macro
+  /// A mark for what is written in quotes of this module.
+  uint32_t newMark(ModuleId home);
+  ModuleId homeOfMark(uint32_t mark) const { return marks_[mark]; }
+  /// A name as one looks it up among declarations: the module, and the name there without marks. What a quote
+  /// did not declare means what it does in the module of the quote.
+  std::pair<ModuleId, NameId> meant(ModuleId seenFrom, NameId name) const;
+  /// The module that a prefix means, `a` of `a.f`; none if it is none.
+  ModuleId prefix(ModuleId seenFrom, NameId name) const;
+  /// Says that a module declares what a quote calls `marked`.
+  void setMade(NameId marked, ModuleId in) { made_[marked] = in; }
+  /// `from` with the names of `ast` beside its imports: what a macro of it sees.
+  ModuleId macroSide(ModuleId from);
+  /// `a.b` of a module that was loaded so; empty if it was not.
+  std::string dottedOf(ModuleId id) const;
+  /// Other modules see private items: what `show --stage expand` writes names these.
+  bool opensPrivate = false;
+  bool isLoaded(const std::string& dotted) const { return loaded_.contains(dotted); }
+  /// The module `ast` of the library; none if it cannot be read.
+  ModuleId ast();
+  /// Whether code stands in an `@unchecked` function.
+  bool isUnchecked(Span place) const;
+  bool hasUnchecked() const { return !unchecked_.empty(); }
+  /// Declares an item of a module.
+  void indexItem(ModuleId id, syntax::Ast& ast, syntax::NodeId node);
 
   SourceStore& sources;
   Interner& names;
   DiagnosticSink& sink;
   /// The tree that holds a declaration's node: the prelude is several files.
   const syntax::Ast& astOf(DeclId id) const { return *declAsts_[id.index]; }
+  syntax::Ast& treeOf(DeclId id) { return *declAsts_[id.index]; }
+  /// Called for a root module before its items are indexed: gives it what entries before it declared.
+  std::function<void(ModuleId)> beforeIndex;
 
 private:
   FileId addSource(ModuleReader::Text text);
   ModuleId add(std::string name, ModuleReader::Text text);
-  void index(ModuleId id, const syntax::Ast& ast);
+  void index(ModuleId id, syntax::Ast& ast);
   void indexUse(ModuleId id, const syntax::Ast& ast, syntax::NodeId node);
   void importName(Module& into, ModuleId from, const std::string& dotted, const syntax::UseName& name);
-  void refuseAttributes(const std::vector<syntax::Attribute>& attributes);
-  void declare(ModuleId id, const syntax::Ast& ast, DeclKind kind, syntax::NodeId node, NameId name,
+  void refuseAttributes(const std::vector<syntax::Attribute>& attributes, bool ofFunction = true);
+  void declare(ModuleId id, syntax::Ast& ast, DeclKind kind, syntax::NodeId node, NameId name,
                Span span, bool isPub);
 
   ModuleReader& reader_;
   std::vector<std::unique_ptr<Module>> modules_;
   Store<DeclId, Decl> decls_;
-  std::vector<const syntax::Ast*> declAsts_;
+  std::vector<syntax::Ast*> declAsts_;
   std::vector<std::unique_ptr<syntax::Ast>> preludeAsts_;
   std::unordered_set<FileId> libraryFiles_;
+  std::vector<ModuleId> marks_;
+  std::vector<Span> unchecked_; ///< functions that are
+  std::unordered_map<NameId, ModuleId> made_;
+  std::unordered_map<ModuleId, ModuleId> macroSides_;
   std::map<std::string, ModuleId> loaded_;
   std::vector<std::string> loading_;
   ModuleId prelude_;

@@ -17,6 +17,9 @@ protected:
 
   /// An item, which may stand among statements; false if none begins here.
   virtual bool parseItemInto(syntax::NodeList& out) = 0;
+  /// The parts of structs and enums, which may be quoted alone.
+  virtual std::vector<syntax::FieldDecl> parseFields(TokenKind close, bool namesOptional) = 0;
+  virtual void parseCaseInto(std::vector<syntax::CaseDecl>& out) = 0;
 
   // --- parse_stmt.cpp
   void parseStatementInto(syntax::NodeList& out);
@@ -46,6 +49,24 @@ protected:
   NodeId parsePostfix();
   bool startsOperand() const;
 
+  // --- parse_macro.cpp
+  NodeId parseQuote();
+  NodeId parseQuoted(std::string_view kind);
+  NodeId parseSplice();
+  bool takeName(NameId& name, Span& span, bool anyWord = false);
+  bool startsSplice(size_t ahead = 0) const {
+    return is(TokenKind::Dollar, ahead) || is(TokenKind::DollarDotDot, ahead);
+  }
+  /// `name:`, which may be spliced, before an argument.
+  bool startsLabel() const {
+    const size_t name = is(TokenKind::Dollar) ? 1 : 0;
+    return is(TokenKind::Identifier, name) && is(TokenKind::Colon, name + 1);
+  }
+  NodeId parseMacroUse();
+  NodeId parseMacroTarget();
+  bool startsKindArgument() const;
+  NodeId parseKindArgument();
+
   // --- parse_primary.cpp
   NodeId parsePrimary();
   NodeId parseParen();
@@ -57,12 +78,8 @@ protected:
   NodeId withoutConditions(NodeId value);
   syntax::MatchArm parseMatchArm(bool first);
   NodeId parseMatch();
-  NodeId parseQuote();
-  NodeId parseSplice();
-  NodeId parseMacroUse();
-  NodeId parseMacroTarget();
   NodeId parseGenerator(NodeKind kind, uint32_t begin);
-  std::vector<syntax::Argument> parseArguments();
+  std::vector<syntax::Argument> parseArguments(bool ofMacro = false);
   std::vector<syntax::Argument> parseBracketItems();
   NodeId parseBracketItem();
   syntax::NodeId parsePackName();
@@ -76,12 +93,14 @@ protected:
   NodeId parseTupleType(uint32_t begin);
   NodeId parseFunctionType(uint32_t begin);
   std::vector<syntax::Parameter> parseParameters(bool inLambda);
+  syntax::Parameter parseParameter(bool inLambda);
   NodeId parsePattern();
   NodeId parsePatternAtom();
   NodeId parseTuplePattern();
   NodeId parseListPattern();
   NodeId parseCasePattern(uint32_t begin);
 
+  unsigned quotes_ = 0;    ///< around the token at hand
   bool noLambda_ = false;  ///< in a guard or filter
   bool noBrace_ = false;   ///< in the head of if, while, for, match: a macro takes no `{`
   bool typeItems_ = false; ///< directly in brackets that may hold types

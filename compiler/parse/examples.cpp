@@ -143,7 +143,7 @@ std::vector<NodeId> parseExamples(Ast& ast, const SourceStore& sources, Interner
     const size_t before = sink.errorCount();
     NodeId body = parser.parseBlockAt(e.open);
     if (sink.errorCount() > before) continue; // what it would be checked as is not what is meant
-    syntax::TestItem item{e.name, {ast.file, e.open, e.open + 3}, body};
+    syntax::TestItem item{e.name, {ast.file, e.open, e.open + 3}, body, NodeId::none()};
     tests.push_back(ast.add(NodeKind::Test, {ast.file, e.open, e.close + 3}, std::move(item)));
   }
   return tests;

@@ -294,8 +294,8 @@ NodeId BodyParser::parsePostfix() {
   return node;
 }
 
-/// arguments = "(" { [ name ":" ] expr | generator } ")"
-std::vector<Argument> BodyParser::parseArguments() {
+/// arguments = "(" { [ name ":" ] expr | generator } ")"; a macro's may be of other kinds
+std::vector<Argument> BodyParser::parseArguments(bool ofMacro) {
   auto open = static_cast<uint32_t>(at_);
   take();
   Scoped inBrackets(ignoreNewlines_, true);
@@ -305,13 +305,13 @@ std::vector<Argument> BodyParser::parseArguments() {
   std::vector<Argument> out;
   while (!is(TokenKind::RParen) && !recovering_) {
     Argument arg;
-    if (is(TokenKind::Identifier) && is(TokenKind::Colon, 1)) {
-      const Token& label = take();
-      arg.label = nameOf(label);
-      arg.labelSpan = tokenSpan(label);
+    if (startsLabel()) {
+      takeName(arg.label, arg.labelSpan);
       take();
     }
-    arg.value = is(TokenKind::KwFor) ? parseGenerator(NodeKind::Generator, peek().begin) : parseExpr();
+    arg.value = is(TokenKind::KwFor)               ? parseGenerator(NodeKind::Generator, peek().begin)
+                : ofMacro && startsKindArgument() ? parseKindArgument()
+                                                  : parseExpr();
     out.push_back(arg);
     if (!accept(TokenKind::Comma)) break;
   }
@@ -330,10 +330,8 @@ std::vector<Argument> BodyParser::parseBracketItems() {
   std::vector<Argument> out;
   while (!is(TokenKind::RBracket) && !recovering_) {
     Argument item;
-    if (is(TokenKind::Identifier) && is(TokenKind::Colon, 1)) {
-      const Token& label = take();
-      item.label = nameOf(label);
-      item.labelSpan = tokenSpan(label);
+    if (startsLabel()) {
+      takeName(item.label, item.labelSpan);
       take();
     }
     item.value = parseBracketItem();

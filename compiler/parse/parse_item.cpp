@@ -1,16 +1,10 @@
 // Items: functions, types, modules.
 #include "parse/parser.h"
+#include "syntax/attributes.h"
 
 namespace melix::parse {
 
 using namespace syntax;
-
-namespace {
-bool isAttributeName(std::string_view name) {
-  return name == "derivative" || name == "checkpoint" || name == "unchecked" || name == "inplace" ||
-         name == "builtin";
-}
-} // namespace
 
 /// How many tokens the attributes at hand take.
 size_t Parser::attributesAhead() const {
@@ -88,13 +82,16 @@ bool Parser::parseItemInto(NodeList& out) {
   return true;
 }
 
-/// fn = "fn" (word | operator) [ generics ] parameters [ "->" type ] ( "=" expr | block | nothing )
+/// fn = "fn" (word | operator | splice) [ generics ] parameters [ "->" type ] ( "=" expr | block | nothing )
 NodeId Parser::parseFn(uint32_t begin, FnItem item) {
   take();
   const Token& name = peek();
+  const bool splice = startsSplice();
   bool word = name.kind == TokenKind::Identifier || lex::isKeyword(name.kind);
   bool op = name.kind >= TokenKind::EqEq && name.kind <= TokenKind::Pipe && name.kind != TokenKind::Equal;
-  if (word || op) {
+  if (splice) {
+    takeName(item.name, item.nameSpan);
+  } else if (word || op) {
     take();
     item.name = nameOf(name);
     item.nameSpan = tokenSpan(name);
@@ -120,7 +117,7 @@ NodeId Parser::parseFn(uint32_t begin, FnItem item) {
       take();
       item.shortForm = true;
       item.body = parseExpr();
-    } else if (is(TokenKind::LBrace) && sameLine()) {
+    } else if ((is(TokenKind::LBrace) || is(TokenKind::Dollar)) && sameLine()) {
       item.body = parseBlock();
     } else if (is(TokenKind::LBrace) || (is(TokenKind::Semicolon) && is(TokenKind::LBrace, 1))) {
       fail("`=`, or `{` on the same line");
@@ -166,8 +163,8 @@ std::vector<FieldDecl> Parser::parseFields(TokenKind close, bool namesOptional) 
     FieldDecl f;
     size_t before = at_;
     uint32_t begin = peek().begin;
-    bool splice = is(TokenKind::Dollar) || is(TokenKind::DollarDotDot);
-    bool named = !splice && (!namesOptional || (is(TokenKind::Identifier) && is(TokenKind::Colon, 1)));
+    bool splice = startsSplice() && !startsLabel();
+    bool named = !splice && (!namesOptional || startsLabel());
     Span span;
     const bool lacksType = named && is(TokenKind::Identifier) && is(TokenKind::Equal, 1);
     if (!named || (takeName(f.name, span) && expect(TokenKind::Colon))) f.type = parseType();
@@ -229,7 +226,7 @@ NodeId Parser::parseEnum(uint32_t begin, std::vector<Attribute> attributes, bool
   return ast_.add(NodeKind::Enum, spanFrom(begin), std::move(item));
 }
 
-/// case = name [ "(" fields ")" ]
+/// case = ( name | splice ) [ "(" fields ")" ]
 void Parser::parseCaseInto(std::vector<CaseDecl>& out) {
   CaseDecl c;
   uint32_t begin = peek().begin;
@@ -278,7 +275,7 @@ NodeId Parser::parseMacro(uint32_t begin, bool isPub) {
     else
       fail("`(`");
     if (!recovering_ && accept(TokenKind::Arrow)) item.result = parseType();
-    if (!recovering_ && is(TokenKind::LBrace))
+    if (!recovering_ && (is(TokenKind::LBrace) || is(TokenKind::Dollar)))
       item.body = parseBlock();
     else
       fail("`{`");
@@ -355,13 +352,16 @@ std::string Parser::parsePlainString() {
   return text;
 }
 
-/// test = "test" string block;  bench = "bench" string block
+/// test = "test" ( string | splice ) block;  bench = "bench" ( string | splice ) block
 NodeId Parser::parseTest(uint32_t begin, NodeKind kind) {
   take();
   TestItem item;
   item.nameSpan = tokenSpan(peek());
-  item.name = parsePlainString();
-  if (!recovering_ && is(TokenKind::LBrace))
+  if (is(TokenKind::Dollar))
+    item.splice = parseSplice();
+  else
+    item.name = parsePlainString();
+  if (!recovering_ && (is(TokenKind::LBrace) || is(TokenKind::Dollar)))
     item.body = parseBlock();
   else
     fail("`{`");

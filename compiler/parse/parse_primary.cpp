@@ -1,4 +1,4 @@
-// Literals, brackets, builders, lambdas, if and match, macros.
+// Literals, brackets, builders, lambdas, if and match.
 #include "parse/body_parser.h"
 
 namespace melix::parse {
@@ -204,10 +204,11 @@ NodeId BodyParser::parseString() {
 bool BodyParser::startsLambda() const {
   if (noLambda_) return false;
   if (is(TokenKind::Identifier)) return is(TokenKind::FatArrow, 1) && sameLine(1);
+  if (is(TokenKind::Dollar)) return is(TokenKind::Identifier, 1) && is(TokenKind::FatArrow, 2) && sameLine(2);
   return is(TokenKind::LParen) && parenBefore(TokenKind::FatArrow);
 }
 
-/// lambda = ( name | parameters ) "=>" expr
+/// lambda = ( name | splice | parameters ) "=>" expr
 NodeId BodyParser::parseLambda() {
   uint32_t begin = peek().begin;
   Lambda lambda{};
@@ -216,6 +217,11 @@ NodeId BodyParser::parseLambda() {
     const Token& name = take();
     p.name = nameOf(name);
     p.span = tokenSpan(name);
+    lambda.params.push_back(p);
+  } else if (startsSplice()) {
+    Parameter p;
+    p.pattern = parseSplice();
+    p.span = spanFrom(begin);
     lambda.params.push_back(p);
   } else {
     lambda.params = parseParameters(true);
@@ -308,11 +314,17 @@ NodeId BodyParser::parseMatch() {
   });
 }
 
-/// arm = pattern [ "if" expr ] "=>" statement
+/// arm = pattern [ "if" expr ] "=>" statement | splice
 MatchArm BodyParser::parseMatchArm(bool first) {
   MatchArm arm;
   uint32_t begin = peek().begin;
+  const bool mayBeSpliced = startsSplice();
   arm.pattern = parsePattern();
+  const bool ends = closesBlock() || is(TokenKind::Comma) || is(TokenKind::Semicolon) || peek().newlineBefore;
+  if (mayBeSpliced && !recovering_ && ends) {
+    arm.span = spanFrom(begin);
+    return arm;
+  }
   if (!recovering_ && accept(TokenKind::KwIf)) {
     Scoped guard(noLambda_, true);
     arm.guard = parseExpr();
@@ -337,90 +349,6 @@ MatchArm BodyParser::parseMatchArm(bool first) {
   if (!arm.body) arm.body = errorNode();
   arm.span = spanFrom(begin);
   return arm;
-}
-
-/// quote = "quote" ( block | "type" "{" type "}" | "pattern" "{" pattern "}" )
-NodeId BodyParser::parseQuote() {
-  uint32_t begin = take().begin;
-  Quote quote{};
-  bool type = is(TokenKind::KwType), pattern = isWord("pattern");
-  if (!type && !pattern) {
-    quote.block = parseBlock();
-    return ast_.add(NodeKind::Quote, spanFrom(begin), quote);
-  }
-  quote.what = nameOf(take());
-  Scoped newlines(ignoreNewlines_, true);
-  auto open = static_cast<uint32_t>(at_);
-  if (expect(TokenKind::LBrace)) {
-    quote.block = nested([&] { return type ? parseType() : parsePattern(); });
-    expectClose(TokenKind::RBrace, open);
-  }
-  if (!quote.block) quote.block = errorNode();
-  return ast_.add(NodeKind::Quote, spanFrom(begin), quote);
-}
-
-/// splice = ( "$" | "$.." ) ( name | "(" expr ")" | array )
-NodeId BodyParser::parseSplice() {
-  uint32_t begin = peek().begin;
-  NodeKind kind = take().kind == TokenKind::Dollar ? NodeKind::Splice : NodeKind::SpliceMany;
-  NodeId inner;
-  if (is(TokenKind::LParen) || is(TokenKind::LBracket) || is(TokenKind::Identifier))
-    inner = parsePrimary();
-  else
-    fail("a name, `(` or `[`");
-  if (!inner) inner = errorNode();
-  return ast_.add(kind, spanFrom(begin), One{inner});
-}
-
-/// macro use = "@" path [ "(" arguments ")" ] [ statement | item | block ]
-NodeId BodyParser::parseMacroUse() {
-  return nested([&] {
-    uint32_t begin = take().begin;
-    MacroUse use{};
-    Span span;
-    NameId name;
-    if (!takeName(name, span)) return errorNode();
-    use.path = ast_.add(NodeKind::Name, span, Name{name});
-    while (is(TokenKind::Dot) && !recovering_) {
-      take();
-      if (takeName(name, span, true))
-        use.path = ast_.add(NodeKind::Member, {span.file, ast_.span(use.path).begin, span.end},
-                            Member{use.path, name, span});
-    }
-    if (is(TokenKind::LParen) && !peek().newlineBefore) {
-      use.hasArgs = true;
-      use.args = parseArguments();
-    }
-    if (!recovering_) use.target = parseMacroTarget();
-    return ast_.add(NodeKind::MacroUse, spanFrom(begin), std::move(use));
-  });
-}
-
-/// The last argument of a macro (rule 44): a statement or block on the same line, or an item.
-NodeId BodyParser::parseMacroTarget() {
-  if (noBrace_) return NodeId::none();
-  bool here = sameLine();
-  switch (peek().kind) {
-  case TokenKind::KwLet:
-  case TokenKind::KwVar:
-  case TokenKind::KwFor:
-  case TokenKind::KwWhile:
-  case TokenKind::KwLoop:
-  case TokenKind::KwIf:
-  case TokenKind::KwMatch:
-  case TokenKind::KwReturn:
-  case TokenKind::KwBreak:
-  case TokenKind::KwContinue:
-  case TokenKind::KwAssert: return here ? parseStatement() : NodeId::none();
-  case TokenKind::LBrace: return here ? parseBlock() : NodeId::none();
-  default: break;
-  }
-  bool item = !ignoreNewlines_ && macrosThenItem();
-  bool macro = is(TokenKind::At) && !peek().spaceAfter;
-  if (!item) return here && macro ? parseStatement() : NodeId::none();
-  NodeList items;
-  if (parseItemInto(items)) return items.empty() ? NodeId::none() : items[0];
-  return parseStatement();
 }
 
 } // namespace melix::parse

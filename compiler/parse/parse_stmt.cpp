@@ -29,8 +29,9 @@ std::optional<BinaryOp> assignOp(TokenKind kind) {
 
 } // namespace
 
-/// block = "{" { statement } "}"
+/// block = "{" { statement } "}" | splice
 NodeId BodyParser::parseBlock(bool ofChoice) {
+  if (is(TokenKind::Dollar)) return parseSplice();
   return nested([&] {
     uint32_t begin = peek().begin;
     Scoped newlines(ignoreNewlines_, false);

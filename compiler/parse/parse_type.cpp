@@ -5,7 +5,7 @@ namespace melix::parse {
 
 using namespace syntax;
 
-/// type = ( name { "." name } | "(" types ")" | function type | splice ) { "[" items "]" }
+/// type = ( name { "." name } | "(" types ")" | function type | splice | macro use ) { "[" items "]" }
 NodeId BodyParser::parseType() {
   uint32_t begin = peek().begin;
   if (is(TokenKind::LParen) && parenBefore(TokenKind::Arrow))
@@ -25,7 +25,11 @@ NodeId BodyParser::parseType() {
 }
 
 NodeId BodyParser::parseTypeAtom(uint32_t begin) {
-  if (is(TokenKind::Dollar) || is(TokenKind::DollarDotDot)) return parseSplice();
+  if (startsSplice()) return parseSplice();
+  if (is(TokenKind::At)) {
+    Scoped noTarget(noBrace_, true);
+    return parseMacroUse();
+  }
   if (is(TokenKind::LParen)) return nested([&] { return parseTupleType(begin); });
   if (!is(TokenKind::Identifier)) {
     fail("a type");
@@ -129,8 +133,13 @@ NodeId BodyParser::parsePatternAtom() {
   case TokenKind::KwTrue:
   case TokenKind::KwFalse:
   case TokenKind::KwQuote:
-  case TokenKind::Dollar:
+  case TokenKind::At:
   case TokenKind::DollarDotDot: return parsePrimary();
+  case TokenKind::Dollar: {
+    const bool isPath = is(TokenKind::Identifier, 1) && (is(TokenKind::LParen, 2) || is(TokenKind::Dot, 2)) &&
+                        sameLine(2);
+    return isPath ? nested([&] { return parseCasePattern(begin); }) : parsePrimary();
+  }
   case TokenKind::KwElse:
     fail("a pattern");
     sink_.hintLast("`_` matches whatever is left");
@@ -174,10 +183,15 @@ NodeId BodyParser::parseListPattern() {
   return ast_.add(NodeKind::Array, spanFrom(begin), Many{std::move(elements)});
 }
 
-/// case = name { "." name } [ "(" { ".." | [ name ":" ] pattern } ")" ]
+/// case = ( name | splice ) { "." name } [ "(" { ".." | [ name ":" ] pattern } ")" ]
 NodeId BodyParser::parseCasePattern(uint32_t begin) {
-  const Token& first = take();
-  NodeId path = ast_.add(NodeKind::Name, tokenSpan(first), Name{nameOf(first)});
+  NodeId path;
+  if (startsSplice()) {
+    path = parseSplice();
+  } else {
+    const Token& first = take();
+    path = ast_.add(NodeKind::Name, tokenSpan(first), Name{nameOf(first)});
+  }
   while (!recovering_ && accept(TokenKind::Dot)) {
     NameId part;
     Span span;
@@ -196,8 +210,9 @@ NodeId BodyParser::parseCasePattern(uint32_t begin) {
       if (accept(TokenKind::DotDot)) {
         field.span = spanFrom(fieldBegin);
       } else {
-        if (is(TokenKind::Identifier) && is(TokenKind::Colon, 1)) {
-          field.label = nameOf(take());
+        if (startsLabel()) {
+          Span label;
+          takeName(field.label, label);
           take();
         }
         field.pattern = parsePattern();
@@ -218,30 +233,44 @@ std::vector<Parameter> BodyParser::parseParameters(bool inLambda) {
   take();
   Scoped inBrackets(ignoreNewlines_, true);
   while (!is(TokenKind::RParen) && !recovering_) {
-    Parameter p;
-    uint32_t begin = peek().begin;
-    p.isInout = accept(TokenKind::KwInout);
-    p.isPack = accept(TokenKind::DotDot);
-    Span span;
-    if (is(TokenKind::Dollar) || is(TokenKind::DollarDotDot))
-      p.pattern = parseSplice();
-    else if (inLambda && is(TokenKind::LParen))
-      p.pattern = parsePattern();
-    else if (!takeName(p.name, span))
-      break;
-    if (p.name && is(TokenKind::Identifier) && !recovering_) {
-      const std::string type(names_.text(p.name)), name(textOf(peek()));
-      fail("`,` or `)`");
-      sink_.hintLast("the type stands behind the name: `" + name + ": " + type + "`");
-    }
-    if (accept(TokenKind::Colon)) p.type = parseType();
-    if (accept(TokenKind::Equal)) p.defaultValue = parseExpr();
-    p.span = spanFrom(begin);
+    Parameter p = parseParameter(inLambda);
+    if (!p.name && !p.pattern) break;
     out.push_back(p);
     if (!accept(TokenKind::Comma)) break;
   }
   expectClose(TokenKind::RParen, open, "`,` or `)`");
   return out;
+}
+
+/// parameter = [ "inout" ] [ ".." ] name [ ":" type ] [ "=" expr ] | splice
+Parameter BodyParser::parseParameter(bool inLambda) {
+  Parameter p;
+  uint32_t begin = peek().begin;
+  p.isInout = accept(TokenKind::KwInout);
+  p.isPack = accept(TokenKind::DotDot);
+  Span span;
+  if (startsSplice()) {
+    // Alone it may be a whole parameter.
+    NodeId splice = parseSplice();
+    const bool isName = p.isInout || p.isPack || is(TokenKind::Colon) || is(TokenKind::Equal);
+    if (!isName)
+      p.pattern = splice;
+    else
+      p.name = quotes_ > 0 ? splicedName(splice) : names_.intern("_");
+  } else if (inLambda && is(TokenKind::LParen)) {
+    p.pattern = parsePattern();
+  } else if (!takeName(p.name, span)) {
+    return p;
+  }
+  if (p.name && !isSpliced(p.name) && is(TokenKind::Identifier) && !recovering_) {
+    const std::string type(names_.text(p.name)), name(textOf(peek()));
+    fail("`,` or `)`");
+    sink_.hintLast("the type stands behind the name: `" + name + ": " + type + "`");
+  }
+  if (accept(TokenKind::Colon)) p.type = parseType();
+  if (accept(TokenKind::Equal)) p.defaultValue = parseExpr();
+  p.span = spanFrom(begin);
+  return p;
 }
 
 } // namespace melix::parse

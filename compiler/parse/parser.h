@@ -20,7 +20,7 @@ private:
   size_t attributesAhead() const;
   NodeId parseFn(uint32_t begin, syntax::FnItem item);
   NodeId parseStruct(uint32_t begin, std::vector<syntax::Attribute> attributes, bool isPub);
-  void parseCaseInto(std::vector<syntax::CaseDecl>& out);
+  void parseCaseInto(std::vector<syntax::CaseDecl>& out) override;
   NodeId parseEnum(uint32_t begin, std::vector<syntax::Attribute> attributes, bool isPub);
   NodeId parseConcept(uint32_t begin, bool isPub);
   NodeId parseMacro(uint32_t begin, bool isPub);
@@ -30,7 +30,7 @@ private:
   NodeId parseTest(uint32_t begin, NodeKind kind);
   NodeId parseCheckItem(uint32_t begin);
   std::vector<syntax::Generic> parseGenerics();
-  std::vector<syntax::FieldDecl> parseFields(TokenKind close, bool namesOptional);
+  std::vector<syntax::FieldDecl> parseFields(TokenKind close, bool namesOptional) override;
   std::string parsePlainString();
 };
 

@@ -215,7 +215,8 @@ bool TokenReader::startsItem(size_t ahead) const {
   case TokenKind::KwExport: return true;
   case TokenKind::Identifier:
     return (isWord("pure", ahead) && is(TokenKind::KwFn, ahead + 1)) ||
-           ((isWord("test", ahead) || isWord("bench", ahead)) && is(TokenKind::StringStart, ahead + 1) &&
+           ((isWord("test", ahead) || isWord("bench", ahead)) &&
+            (is(TokenKind::StringStart, ahead + 1) || is(TokenKind::Dollar, ahead + 1)) &&
             sameLine(ahead + 1)) ||
            (isWord("check", ahead) && is(TokenKind::Identifier, ahead + 1) && sameLine(ahead + 1) &&
             is(TokenKind::Colon, ahead + 2));

@@ -50,6 +50,17 @@ void Prompt::connect(names::ModuleId module, const Definitions& known) {
   for (const auto& [name, used] : known.prefixes) modules[module].prefixes.emplace(name, used);
 }
 
+/// Macros are used before anything else of an entry is looked at.
+void Prompt::giveMacros(names::ModuleId entry) {
+  names::Modules& modules = session_.modules();
+  for (const auto& [name, from] : definitions_.names) {
+    auto found = modules[from].decls.find(name);
+    if (found != modules[from].decls.end() && modules.decl(found->second[0]).kind == names::DeclKind::Macro)
+      modules[entry].earlierMacros.emplace(name, from);
+  }
+  for (const auto& [name, used] : definitions_.prefixes) modules[entry].earlierPrefixes.emplace(name, used);
+}
+
 /// The variables that a module sees: what it declares hides those of the same names.
 Prompt::Variables Prompt::variablesBeside(names::ModuleId module) const {
   const std::set<NameId> given = namesGivenBy(session_.modules()[module]);

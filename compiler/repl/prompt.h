@@ -26,7 +26,9 @@ struct Host {
 
 class Prompt {
 public:
-  Prompt(session::Session& session, Host host) : session_(session), host_(std::move(host)) {}
+  Prompt(session::Session& session, Host host) : session_(session), host_(std::move(host)) {
+    session_.modules().beforeIndex = [this](names::ModuleId entry) { giveMacros(entry); };
+  }
 
   /// Whether more lines are wanted before the entry can be taken.
   static bool isIncomplete(const std::string& text);
@@ -47,6 +49,7 @@ private:
   std::vector<std::string> functionsBeside(names::ModuleId module) const;
   names::ModuleId withOverloads(names::ModuleId entry, const std::string& text);
   void dropWarningsBehind(names::ModuleId module, size_t end);
+  void giveMacros(names::ModuleId entry);
   bool take(names::ModuleId module);
   Variables variablesBeside(names::ModuleId module) const;
   std::set<NameId> replacedBy(names::ModuleId module) const;

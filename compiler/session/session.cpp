@@ -2,6 +2,7 @@
 
 #include "check/unused_functions.h"
 #include "core/verify.h"
+#include "expand/expanded_text.h"
 #include "interp/interp.h"
 #include "lower/lower.h"
 #include "parse/parse.h"
@@ -26,9 +27,15 @@ struct Session::Lowered {
 
 Session::Session(Options options)
     : types(names), options_(std::move(options)), modules_(sources, names, sink, *this),
-      checker_(modules_, types, sink, options_.strictShapes), module_(std::make_unique<core::Module>(types)),
+      checker_(modules_, types, sink, options_.strictShapes),
+      macroRunner_(modules_, checker_, [this](check::InstanceId id) { return runnable(id); }, options_.hooks),
+      expander_(modules_, macroRunner_), module_(std::make_unique<core::Module>(types)),
       lowering_(makeLowering(*module_)) {
   checker_.evaluate = [this](check::InstanceId id) { return evaluate(id); };
+  checker_.prepareSignature = [this](names::DeclId decl) { expander_.prepareSignature(decl); };
+  checker_.prepareBody = [this](names::DeclId decl) { return expander_.prepareBody(decl); };
+  macroRunner_.expander = &expander_;
+  modules_.opensPrivate = options_.opensPrivate;
 }
 
 Session::~Session() = default;
@@ -60,6 +67,18 @@ syntax::Ast Session::parse(FileId file) {
   return std::move(parse::parseFile(file, sources, names, sink).ast);
 }
 
+void Session::expand(names::ModuleId module, syntax::Ast& ast) {
+  const size_t told = sink.all().size();
+  expander_.expand(module, ast);
+  sink.sortSince(told);
+  // What was checked on the way saw only some of the items.
+  if (expander_.takeExpanded() && modules_[module].isRoot) checker_.forgetModule(module);
+}
+
+void Session::expand(names::ModuleId module, syntax::Ast& ast, std::vector<syntax::NodeId>& items) {
+  expander_.expand(module, ast, items);
+}
+
 std::vector<syntax::NodeId> Session::examples(syntax::Ast& ast) {
   return parse::parseExamples(ast, sources, names, sink);
 }
@@ -69,6 +88,8 @@ names::ModuleId Session::load(std::string path, std::string text) {
   rootFolder_ = slash == std::string::npos ? "" : path.substr(0, slash + 1);
   return modules_.addRoot(std::move(path), std::move(text));
 }
+
+std::string Session::expandedText(names::ModuleId root) { return expand::expandedText(modules_, root); }
 
 bool Session::check(names::ModuleId root) {
   if (sink.errorCount() > 0) return false;
@@ -118,12 +139,12 @@ bool Session::program(names::ModuleId root) {
     return false;
   }
   module_->entry = lowered(entry);
-  return verified("lower", false);
+  return refuseSyntax() && verified("lower", false);
 }
 
 bool Session::lowerEntry(check::InstanceId id) {
   module_->entry = lowered(id);
-  return verified("lower", false);
+  return refuseSyntax() && verified("lower", false);
 }
 
 void Session::renewModule() {
@@ -150,7 +171,23 @@ Session::NamedFunctions Session::loweredBlocks(names::ModuleId root,
   if (sink.errorCount() > 0) return out;
   check::warnUnusedFunctions(modules_, root);
   for (auto& [name, id] : instances) out.push_back({name, lowered(id)});
+  if (!refuseSyntax()) out.clear();
   return out;
+}
+
+/// Syntax is there while macros are expanded: what runs later cannot ask for it.
+bool Session::refuseSyntax() {
+  if (!modules_.isLoaded("ast")) return true;
+  for (const core::Function& f : module_->functions)
+    for (const core::Op& op : f.ops)
+      if (op.kind == core::OpKind::Builtin && !astFunction(op.as<core::BuiltinAttr>().builtin).empty()) {
+        Span place = locationOf(*module_, op.loc);
+        for (core::LocId loc = op.loc; loc && modules_.isLibraryFile(place.file); loc = module_->locs[loc].inner)
+          place = module_->locs[loc].span;
+        sink.report(DiagId::SyntaxAtRun, place);
+        return false;
+      }
+  return true;
 }
 
 bool Session::verified(std::string_view pass, bool derivativesGone) {
@@ -192,18 +229,27 @@ bool Session::addMathBodies(core::Module& module, Lowered& lowering) {
   return true;
 }
 
-/// A constant as a number, by the interpreter on a module of its own.
-check::Checker::Evaluated Session::evaluate(check::InstanceId id) {
-  core::Module module(types);
-  std::unique_ptr<Lowered> lowering = makeLowering(module);
-  module.entry = lowering->add(id);
+/// A function for the interpreter, in a module of its own.
+RunnableFunction Session::runnable(check::InstanceId id) {
+  RunnableFunction out{std::make_unique<core::Module>(types), {}, {}};
+  std::unique_ptr<Lowered> lowering = makeLowering(*out.module);
+  out.function = out.module->entry = lowering->add(id);
   for (const Pass& pass : derivativePasses())
-    if (auto problems = pass.run(module); problems && !problems->empty())
-      return {{}, "asks for a derivative that there is not"};
-  if (!addMathBodies(module, *lowering)) return {{}, "calls what the library has not"};
+    if (auto problems = pass.run(*out.module); problems && !problems->empty()) {
+      out.problem = "asks for a derivative that there is not";
+      return out;
+    }
+  if (!addMathBodies(*out.module, *lowering)) out.problem = "calls what the library has not";
+  return out;
+}
+
+/// A constant as a number.
+check::Checker::Evaluated Session::evaluate(check::InstanceId id) {
+  RunnableFunction made = runnable(id);
+  if (!made.problem.empty()) return {{}, std::move(made.problem)};
   interp::Hooks hooks;
   hooks.maxSteps = 100'000'000;
-  interp::RunResult result = interp::Program(module, std::move(hooks)).run(module.entry, {});
+  interp::RunResult result = interp::Program(*made.module, std::move(hooks)).run(made.function, {});
   if (result.panicked && result.panic.message == "interrupted") return {{}, "takes too long"};
   if (result.panicked) return {{}, "panics: " + result.panic.message};
   return {result.values[0].asInteger(), {}};

@@ -4,6 +4,8 @@
 
 #include "check/checker.h"
 #include "core/ir.h"
+#include "expand/expander.h"
+#include "session/macro_runner.h"
 #include "transforms/expand_derivatives.h"
 #include "transforms/fusion_log.h"
 
@@ -23,8 +25,11 @@ struct Options {
   UserFile userFile;
   bool strictFloats = false;  ///< sums in sequence, no product fused with a sum
   bool checkOverflow = false; ///< a sum, difference, product or negative of integers that wraps is a panic
+  bool opensPrivate = false;  ///< modules see private items of others
   bool strictShapes = false;  ///< sizes that only the run can compare are errors
   transforms::FusionLog* fusion = nullptr; ///< where fusion writes what it decides, if it is asked
+  /// What the interpreter gets from outside while macros are expanded: builtins and texts of values.
+  std::function<interp::Hooks(types::TypeStore&)> hooks;
   bool verify = false; ///< check Core after every pass (a bug of the compiler is then reported and stops)
 };
 
@@ -44,6 +49,8 @@ public:
 
   /// parse: the root module.
   names::ModuleId load(std::string path, std::string text);
+  /// expand: the root module as it is after expansion, laid out by whoever shows it.
+  std::string expandedText(names::ModuleId root);
   /// check: every declaration of the root and its program. False after errors.
   bool check(names::ModuleId root);
   /// The program of the root as a Core function without parameters that gives the exit status; kept in
@@ -73,6 +80,10 @@ private:
   std::optional<Text> read(const std::string& slashed) override;
   std::vector<Text> prelude() override;
   syntax::Ast parse(FileId file) override;
+  void expand(names::ModuleId module, syntax::Ast& ast) override;
+  void expand(names::ModuleId module, syntax::Ast& ast, std::vector<syntax::NodeId>& items) override;
+  RunnableFunction runnable(check::InstanceId id);
+  bool refuseSyntax();
   bool addMathBodies(core::Module& module, Lowered& lowering);
   std::vector<syntax::NodeId> examples(syntax::Ast& ast) override;
   core::FunctionId lowered(check::InstanceId id);
@@ -86,6 +97,8 @@ private:
   Options options_;
   names::Modules modules_;
   check::Checker checker_;
+  MacroRunner macroRunner_;
+  expand::Expander expander_;
   std::unique_ptr<core::Module> module_;
   std::unique_ptr<Lowered> makeLowering(core::Module& module);
   std::unique_ptr<Lowered> lowering_;

@@ -21,8 +21,14 @@ FileId SourceStore::add(std::string path, std::string text) {
   return FileId(static_cast<uint32_t>(files_.size() - 1));
 }
 
+FileId SourceStore::addExpansion(Expansion expansion) {
+  expansion.of = written(expansion.of);
+  expansions_.push_back(std::move(expansion));
+  return FileId(firstExpansion + static_cast<uint32_t>(expansions_.size() - 1));
+}
+
 LineColumn SourceStore::lineColumn(FileId id, uint32_t offset) const {
-  const File& file = files_[id.index];
+  const File& file = files_[written(id).index];
   offset = std::min(offset, static_cast<uint32_t>(file.text.size()));
   auto next = std::upper_bound(file.lineStarts.begin(), file.lineStarts.end(), offset);
   auto line = static_cast<uint32_t>(next - file.lineStarts.begin());
@@ -33,7 +39,7 @@ LineColumn SourceStore::lineColumn(FileId id, uint32_t offset) const {
 }
 
 std::string_view SourceStore::lineText(FileId id, uint32_t line) const {
-  const File& file = files_[id.index];
+  const File& file = files_[written(id).index];
   uint32_t start = file.lineStarts[line - 1];
   size_t end = line < file.lineStarts.size() ? file.lineStarts[line] - 1 : file.text.size();
   if (end > start && file.text[end - 1] == '\r') --end;

@@ -10,6 +10,13 @@ std::string_view nodeText(NodeKind kind) {
   return texts[static_cast<size_t>(kind)];
 }
 
+bool isItem(NodeKind kind) { return kind >= NodeKind::Fn && kind <= NodeKind::CheckItem; }
+
+bool isOfMacros(NodeKind kind) {
+  return kind == NodeKind::MacroUse || kind == NodeKind::Quote || kind == NodeKind::Splice ||
+         kind == NodeKind::SpliceMany || kind == NodeKind::Macro || kind == NodeKind::KindArgument;
+}
+
 std::string_view spelling(UnaryOp op) { return op == UnaryOp::Neg ? "-" : "not"; }
 
 std::string_view spelling(BinaryOp op) {
@@ -138,14 +145,15 @@ struct Children {
   void operator()(const UseItem&) const {}
   void operator()(const ConstItem& p) const { one(p.type), one(p.value); }
   void operator()(const TypeItem& p) const { generics(p.generics), one(p.type); }
-  void operator()(const TestItem& p) const { one(p.body); }
+  void operator()(const TestItem& p) const { one(p.splice), one(p.body); }
   void operator()(const CheckItem& p) const { one(p.type), one(p.concept_); }
 };
 
 /// What a dump shows of a node beside its kind.
 struct Label {
   const Interner& names;
-  std::string name(NameId id) const { return id ? " " + std::string(names.text(id)) : ""; }
+  std::string text(NameId id) const { return isSpliced(id) ? "$" : std::string(names.text(id)); }
+  std::string name(NameId id) const { return id ? " " + text(id) : ""; }
 
   std::string operator()(const Text& p) const { return " " + p.text; }
   std::string operator()(const Name& p) const { return name(p.name); }
@@ -172,15 +180,15 @@ struct Label {
   std::string operator()(const FnItem& p) const {
     std::string out = name(p.name);
     for (const Generic& g : p.generics)
-      out += " [" + std::string(g.isPack ? ".." : "") + std::string(names.text(g.name)) + "]";
+      out += " [" + std::string(g.isPack ? ".." : "") + text(g.name) + "]";
     for (const Parameter& q : p.params)
       out += " (" + std::string(q.isInout ? "inout " : "") +
-             (q.name ? std::string(names.text(q.name)) : "pattern") + ")";
+             (q.name ? text(q.name) : "pattern") + ")";
     return out;
   }
   std::string operator()(const StructItem& p) const {
     std::string out = name(p.name);
-    for (const FieldDecl& f : p.fields) out += " ." + (f.name ? std::string(names.text(f.name)) : "");
+    for (const FieldDecl& f : p.fields) out += " ." + (f.name ? text(f.name) : "");
     return out;
   }
   std::string operator()(const EnumItem& p) const {
@@ -197,7 +205,7 @@ struct Label {
   std::string operator()(const UseItem& p) const {
     std::string out;
     for (const UseName& part : p.path) out += name(part.name);
-    for (const UseName& part : p.names) out += " {" + std::string(names.text(part.name)) + "}";
+    for (const UseName& part : p.names) out += " {" + text(part.name) + "}";
     return out + name(p.alias);
   }
   template <class P>

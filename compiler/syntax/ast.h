@@ -23,6 +23,12 @@ enum class NodeKind : uint8_t {
 };
 std::string_view nodeText(NodeKind kind);
 
+/// A splice in the place of a name, `fn $n()`: names hold it until the quote it stands in is used.
+inline constexpr uint32_t splicedBit = 0x80000000u;
+inline NameId splicedName(NodeId splice) { return NameId(splice.index | splicedBit); }
+inline bool isSpliced(NameId name) { return name.valid() && (name.index & splicedBit) != 0; }
+inline NodeId spliceOf(NameId name) { return NodeId(name.index & ~splicedBit); }
+
 enum class UnaryOp : uint8_t { Neg, Not };
 enum class BinaryOp : uint8_t {
   Add,
@@ -75,7 +81,8 @@ struct Generic {
   Span span;
 };
 
-/// `name: T = e`, of a struct or an enum case (then the name may be missing).
+/// `name: T = e`, of a struct or an enum case (then the name may be missing). One that a splice gives has it as
+/// its type.
 struct FieldDecl {
   NameId name;
   NodeId type;
@@ -83,7 +90,7 @@ struct FieldDecl {
   Span span;
 };
 
-/// `Name(a: T, b: U)` of an enum; `Name: 3` does not exist.
+/// `Name(a: T, b: U)` of an enum; `Name: 3` does not exist. One that a splice gives has its name only.
 struct CaseDecl {
   NameId name;
   std::vector<FieldDecl> fields;
@@ -106,7 +113,7 @@ struct ForHead {
   NodeId range;
 };
 
-/// `Pat if guard => body`.
+/// `Pat if guard => body`. One that a splice gives has it as its pattern, and no body.
 struct MatchArm {
   NodeId pattern, guard, body;
   Span span;
@@ -253,7 +260,7 @@ struct MacroUse {
 struct Quote {
   NameId what;
   NodeId block;
-}; // what: none, type, pattern
+}; // what: none (a block), or a kind: nodes.def says what holds it; also KindArgument
 struct Sample {
   NodeId target, type, value;
 }; // name: T ~ e
@@ -329,6 +336,7 @@ struct TestItem {
   std::string name;
   Span nameSpan;
   NodeId body;
+  NodeId splice; ///< in the place of the name; none
 }; // also BenchItem
 struct CheckItem {
   NodeId type, concept_;
@@ -361,6 +369,11 @@ struct Comment {
   bool ownLine = false; ///< nothing but blanks before it on its line
 };
 
+/// Whether a node declares something, tests or imports.
+bool isItem(NodeKind kind);
+/// Whether a node is part of a macro, of syntax as data, or of a use.
+bool isOfMacros(NodeKind kind);
+
 /// The tree of one file.
 class Ast {
 public:
@@ -368,8 +381,10 @@ public:
   NodeId root;                      ///< a Module node: Many of items and statements
   std::vector<Comment> comments;    ///< in order
   std::vector<uint32_t> blankLines; ///< offsets of the starts of blank lines, in order
+  bool hasMacros = false;           ///< something stands in it that expansion has to look at
 
   NodeId add(NodeKind kind, Span span, Payload payload = None{}) {
+    hasMacros |= isOfMacros(kind);
     return nodes_.add({kind, span, std::move(payload)});
   }
   const Node& operator[](NodeId id) const { return nodes_[id]; }

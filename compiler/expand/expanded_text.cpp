@@ -1,0 +1,156 @@
+#include "expand/expanded_text.h"
+
+#include "expand/print.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace melix::expand {
+
+namespace {
+
+using names::DeclId;
+using names::ModuleId;
+
+/// The names that a tree binds, and all that stand in it.
+struct NamesIn : PartVisitor<NamesIn> {
+  explicit NamesIn(const Ast& tree_) : ast(tree_) {}
+  const Ast& ast;
+  std::set<NameId> bound, all;
+  std::set<NameId> parameters; ///< of functions: calls may say them
+
+  void tree(NodeId id, Role role) {
+    if (!id) return;
+    if (ast.kind(id) == NodeKind::Name && role == Role::Pattern) bound.insert(ast[id].as<Name>().name);
+    const bool wasFunction = std::exchange(isFunction, ast.kind(id) == NodeKind::Fn);
+    const bool wasNested = std::exchange(isNested, isNested || ast.kind(id) == NodeKind::Block);
+    if (ast.kind(id) == NodeKind::Fn && wasNested) bound.insert(ast[id].as<FnItem>().name);
+    Payload payload = ast[id].payload;
+    visitParts(*this, ast.kind(id), role, payload);
+    isFunction = wasFunction;
+    isNested = wasNested;
+  }
+  void node(NodeId& id, Role role) { tree(id, role); }
+  void name(NameId& id, NameRole) {
+    if (id) all.insert(id);
+  }
+  using PartVisitor::elements;
+  void elements(std::vector<Parameter>& list) {
+    for (Parameter& p : list) {
+      if (p.name) bound.insert(p.name);
+      if (p.name && isFunction) parameters.insert(p.name);
+      part(*this, p);
+    }
+  }
+  void elements(std::vector<Generic>& list) {
+    for (Generic& g : list) {
+      bound.insert(g.name);
+      part(*this, g);
+    }
+  }
+
+  bool isFunction = false, isNested = false;
+};
+
+/// Chooses the spelling of every name of a module.
+class Speller {
+public:
+  Speller(names::Modules& modules, ModuleId module) : modules_(modules), module_(module), ast_(modules[module].ast) {
+    for (NodeId item : ast_[ast_.root].as<Many>().items) {
+      NamesIn names(ast_);
+      names.tree(item, Role::Stmt);
+      for (NameId n : names.all)
+        if (!modules.names.isMarked(n)) taken_.insert(std::string(modules.names.text(n)));
+    }
+    for (const auto& [name, decls] : modules[module].decls) taken_.insert(std::string(modules.names.text(name)));
+  }
+
+  std::string print() {
+    std::string body;
+    for (NodeId item : ast_[ast_.root].as<Many>().items) {
+      if (ast_.kind(item) == NodeKind::Macro) continue; // its uses are gone
+      NamesIn names(ast_);
+      names.tree(item, Role::Stmt);
+      spell(names);
+      body += printItems(ast_, {item}, [this](NameId n) { return spelling(n); }) + "\n";
+    }
+    std::string head;
+    for (const std::string& dotted : uses_) head += "use " + dotted + "\n";
+    return head.empty() ? body : head + "\n" + body;
+  }
+
+private:
+  std::string fresh(std::string_view text) {
+    for (int k = 2;; ++k)
+      if (std::string made = std::string(text) + "_" + std::to_string(k); taken_.insert(made).second) return made;
+  }
+
+  void spell(const NamesIn& names) {
+    std::set<std::string> free;
+    for (NameId n : names.all)
+      if (modules_.names.isMarked(n) && !names.bound.contains(n)) free.insert(spelled_[n] = freeName(n));
+    for (NameId n : names.bound)
+      if (modules_.names.isMarked(n)) {
+        std::string plain(modules_.names.text(n));
+        spelled_[n] = free.contains(plain) || taken_.contains(plain) ? fresh(plain) : plain;
+        taken_.insert(spelled_[n]);
+      }
+    // A local name in the way of what a quote means from outside makes room.
+    for (NameId n : names.bound) {
+      if (modules_.names.isMarked(n) || names.parameters.contains(n)) continue;
+      const bool isInTheWay = std::any_of(names.all.begin(), names.all.end(), [&](NameId other) {
+        return modules_.names.isMarked(other) && !names.bound.contains(other) &&
+               spelled_[other] == modules_.names.text(n);
+      });
+      if (isInTheWay)
+        spelled_[n] = fresh(modules_.names.text(n));
+      else
+        spelled_.erase(n);
+    }
+  }
+
+  std::string freeName(NameId n) {
+    std::string plain(modules_.names.text(n));
+    auto [home, name] = modules_.meant(module_, n);
+    if (home == module_) return plain;
+    ModuleId declaring = ModuleId::none();
+    if (modules_[home].decls.contains(name))
+      declaring = home;
+    else if (auto imported = modules_[home].imported.find(name); imported != modules_[home].imported.end())
+      declaring = imported->second[0];
+    else if (ModuleId used = modules_.prefix(home, name))
+      return prefixOf(used);
+    if (!declaring || declaring == modules_.prelude() || declaring == module_) return plain;
+    const std::string prefix = prefixOf(declaring);
+    return prefix.empty() ? plain : prefix + "." + plain;
+  }
+
+  /// What the module calls another one.
+  std::string prefixOf(ModuleId other) {
+    for (const auto& [name, used] : modules_[module_].prefixes)
+      if (used == other) return std::string(modules_.names.text(name));
+    std::string dotted = modules_.dottedOf(other);
+    if (dotted.empty()) return "";
+    uses_.insert(dotted);
+    return dotted.substr(dotted.find_last_of('.') + 1);
+  }
+
+  std::string spelling(NameId n) {
+    if (auto found = spelled_.find(n); found != spelled_.end()) return found->second;
+    return std::string(modules_.names.text(n));
+  }
+
+  names::Modules& modules_;
+  ModuleId module_;
+  const Ast& ast_;
+  std::set<std::string> taken_;
+  std::map<NameId, std::string> spelled_;
+  std::set<std::string> uses_;
+};
+
+} // namespace
+
+std::string expandedText(names::Modules& modules, ModuleId module) { return Speller(modules, module).print(); }
+
+} // namespace melix::expand

@@ -1,0 +1,49 @@
+#pragma once
+// Trees as lists of parts, to compare two of them and to match one against a quote.
+
+#include "expand/value.h"
+
+#include <map>
+
+namespace melix::expand {
+
+/// Whether two trees are the same: marks count, brackets that only group and places do not.
+bool isSame(const Ast& ast, NodeId a, NodeId b);
+
+/// What the splices of a pattern stand for, by the splice's node.
+struct Bindings {
+  std::map<NodeId, Value> one;
+  std::map<NodeId, Values> many;
+};
+
+/// Matches the tree `subject` of `to` against the quoted `pattern` of `from`. Names of the pattern are matched by
+/// their spelling; what it leaves out must be left out, but for `pub` and attributes.
+class Matcher {
+public:
+  Matcher(const Ast& from, Ast& to, const Interner& names) : from_(from), to_(to), names_(names) {}
+
+  /// The bindings; none if it does not match.
+  std::optional<Bindings> match(NodeId pattern, Value subject);
+
+private:
+  struct Piece;
+  struct Shape;
+  friend bool isSame(const Ast& ast, NodeId a, NodeId b);
+
+  bool node(NodeId pattern, NodeId subject, Role role);
+  bool quoted(NodeId pattern, Value subject);
+  bool pieces(const std::vector<Piece>& pattern, const std::vector<Piece>& subject);
+  bool piece(const Piece& pattern, const Piece& subject);
+  bool list(const std::vector<Piece>& pattern, const std::vector<Piece>& subject);
+  NodeId spliceIn(const Piece& pattern) const;
+  std::optional<Value> valueIn(const Piece& subject);
+  bool name(NameId pattern, const Piece& subject);
+  bool bind(NodeId splice, Value value);
+
+  const Ast& from_;
+  Ast& to_;
+  const Interner& names_;
+  Bindings found_;
+};
+
+} // namespace melix::expand

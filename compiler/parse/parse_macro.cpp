@@ -1,0 +1,195 @@
+// Macros: quotes, splices, uses.
+#include "parse/body_parser.h"
+
+namespace melix::parse {
+
+using namespace syntax;
+
+/// quote = "quote" ( block | kind "{" … "}" )
+NodeId BodyParser::parseQuote() {
+  uint32_t begin = take().begin;
+  Quote quote{};
+  const bool isKind = is(TokenKind::KwType) || (is(TokenKind::Identifier) && is(TokenKind::LBrace, 1));
+  if (!isKind) {
+    ++quotes_;
+    quote.block = parseBlock();
+    --quotes_;
+    return ast_.add(NodeKind::Quote, spanFrom(begin), quote);
+  }
+  const Token& word = take();
+  const std::string kind(textOf(word));
+  quote.what = nameOf(word);
+  Scoped newlines(ignoreNewlines_, true);
+  Scoped lambdas(noLambda_, false);
+  Scoped braces(noBrace_, false);
+  auto open = static_cast<uint32_t>(at_);
+  if (expect(TokenKind::LBrace)) {
+    ++quotes_;
+    quote.block = nested([&] { return parseQuoted(kind); });
+    --quotes_;
+    if (!recovering_ && is(TokenKind::Comma)) take();
+    expectClose(TokenKind::RBrace, open);
+  }
+  if (!quote.block) quote.block = errorNode();
+  return ast_.add(NodeKind::Quote, spanFrom(begin), quote);
+}
+
+/// What stands in the braces of `quote kind { … }`, in a node that can hold it.
+NodeId BodyParser::parseQuoted(std::string_view kind) {
+  uint32_t begin = peek().begin;
+  if (kind == "type") return parseType();
+  if (kind == "pattern") return parsePattern();
+  if (kind == "arm") {
+    Match match;
+    match.arms.push_back(parseMatchArm(false));
+    return ast_.add(NodeKind::Match, spanFrom(begin), std::move(match));
+  }
+  if (kind == "param") {
+    Lambda lambda{};
+    lambda.params.push_back(parseParameter(false));
+    return ast_.add(NodeKind::Lambda, spanFrom(begin), std::move(lambda));
+  }
+  if (kind == "header") {
+    Builder builder;
+    builder.headers = parseHeaders();
+    if (builder.headers.size() > 1) sink_.report(DiagId::Expected, spanFrom(begin), "one header", "several");
+    return ast_.add(NodeKind::Builder, spanFrom(begin), std::move(builder));
+  }
+  if (kind == "case") {
+    EnumItem item;
+    parseCaseInto(item.cases);
+    return ast_.add(NodeKind::Enum, spanFrom(begin), std::move(item));
+  }
+  if (kind == "field") {
+    StructItem item;
+    FieldDecl f;
+    Span span;
+    if (takeName(f.name, span) && expect(TokenKind::Colon)) f.type = parseType();
+    if (!f.type) f.type = errorNode();
+    if (!recovering_ && accept(TokenKind::Equal)) f.defaultValue = parseExpr();
+    f.span = spanFrom(begin);
+    item.fields.push_back(f);
+    return ast_.add(NodeKind::Struct, spanFrom(begin), std::move(item));
+  }
+  sink_.report(DiagId::NoQuoteKind, spanFrom(begin), kind);
+  return parseExpr();
+}
+
+/// splice = ( "$" | "$.." ) ( name | "(" expr ")" | array )
+NodeId BodyParser::parseSplice() {
+  uint32_t begin = peek().begin;
+  NodeKind kind = take().kind == TokenKind::Dollar ? NodeKind::Splice : NodeKind::SpliceMany;
+  NodeId inner;
+  const unsigned outer = quotes_;
+  if (quotes_ > 0) --quotes_; // what it holds is code around the quote
+  if (is(TokenKind::Identifier)) {
+    const Token& name = take();
+    inner = ast_.add(NodeKind::Name, tokenSpan(name), Name{nameOf(name)});
+  } else if (is(TokenKind::LParen) || is(TokenKind::LBracket)) {
+    Scoped types(typeItems_, false);
+    inner = parsePrimary();
+  } else {
+    fail("a name, `(` or `[`");
+  }
+  quotes_ = outer;
+  if (outer == 0 && !recovering_) sink_.report(DiagId::SpliceOutside, spanFrom(begin));
+  if (!inner) inner = errorNode();
+  return ast_.add(kind, spanFrom(begin), One{inner});
+}
+
+/// A name, or a splice in its place.
+bool BodyParser::takeName(NameId& name, Span& span, bool anyWord) {
+  if (!startsSplice()) return TokenReader::takeName(name, span, anyWord);
+  uint32_t begin = peek().begin;
+  NodeId splice = parseSplice();
+  name = quotes_ > 0 ? splicedName(splice) : names_.intern("_");
+  span = spanFrom(begin);
+  return !recovering_;
+}
+
+/// `type T`, or `pattern P` where what follows can only begin a pattern: `pattern(x)` is a call.
+bool BodyParser::startsKindArgument() const {
+  if (is(TokenKind::KwType)) return true;
+  if (!isWord("pattern")) return false;
+  switch (peek(1).kind) {
+  case TokenKind::Identifier:
+  case TokenKind::Int:
+  case TokenKind::Float:
+  case TokenKind::Char:
+  case TokenKind::StringStart:
+  case TokenKind::KwTrue:
+  case TokenKind::KwFalse:
+  case TokenKind::LBrace: return true;
+  default: return false;
+  }
+}
+
+/// kind argument = "type" type | "pattern" ( pattern | "{" pattern "}" )
+NodeId BodyParser::parseKindArgument() {
+  uint32_t begin = peek().begin;
+  Quote argument{};
+  const bool isType = is(TokenKind::KwType);
+  argument.what = nameOf(take());
+  if (!isType && is(TokenKind::LBrace)) {
+    auto open = static_cast<uint32_t>(at_);
+    take();
+    argument.block = nested([&] { return parsePattern(); });
+    expectClose(TokenKind::RBrace, open);
+  } else {
+    argument.block = nested([&] { return isType ? parseType() : parsePattern(); });
+  }
+  return ast_.add(NodeKind::KindArgument, spanFrom(begin), argument);
+}
+
+/// macro use = "@" path [ "(" arguments ")" ] [ statement | item | block ]
+NodeId BodyParser::parseMacroUse() {
+  return nested([&] {
+    uint32_t begin = take().begin;
+    MacroUse use{};
+    Span span;
+    NameId name;
+    if (!takeName(name, span)) return errorNode();
+    use.path = ast_.add(NodeKind::Name, span, Name{name});
+    while (is(TokenKind::Dot) && !recovering_) {
+      take();
+      if (takeName(name, span, true))
+        use.path = ast_.add(NodeKind::Member, {span.file, ast_.span(use.path).begin, span.end},
+                            Member{use.path, name, span});
+    }
+    if (is(TokenKind::LParen) && !peek().newlineBefore) {
+      use.hasArgs = true;
+      use.args = parseArguments(true);
+    }
+    if (!recovering_) use.target = parseMacroTarget();
+    return ast_.add(NodeKind::MacroUse, spanFrom(begin), std::move(use));
+  });
+}
+
+/// The last argument of a macro (rule 44): a statement or block on the same line, or an item.
+NodeId BodyParser::parseMacroTarget() {
+  if (noBrace_) return NodeId::none();
+  bool here = sameLine();
+  switch (peek().kind) {
+  case TokenKind::KwLet:
+  case TokenKind::KwVar:
+  case TokenKind::KwFor:
+  case TokenKind::KwWhile:
+  case TokenKind::KwLoop:
+  case TokenKind::KwIf:
+  case TokenKind::KwMatch:
+  case TokenKind::KwReturn:
+  case TokenKind::KwBreak:
+  case TokenKind::KwContinue:
+  case TokenKind::KwAssert: return here ? parseStatement() : NodeId::none();
+  case TokenKind::LBrace: return here ? parseBlock() : NodeId::none();
+  default: break;
+  }
+  bool item = !ignoreNewlines_ && macrosThenItem();
+  bool macro = is(TokenKind::At) && !peek().spaceAfter;
+  if (!item) return here && macro ? parseStatement() : NodeId::none();
+  NodeList items;
+  if (parseItemInto(items)) return items.empty() ? NodeId::none() : items[0];
+  return parseStatement();
+}
+
+} // namespace melix::parse

@@ -1,0 +1,17 @@
+#pragma once
+// Leaves out the index checks of `@unchecked` functions, whose author answers for their indices.
+//
+//   before:  check index %i [N]   %x = get %a, %i     after:  %x = get %a, %i
+//
+// Requires: verified Core. Keeps: every other check. The interpreter runs Core without this.
+
+#include "core/ir.h"
+
+#include <functional>
+
+namespace melix::transforms {
+
+/// Drops those written at places for which `isUnchecked` holds, in whatever function they are by now.
+void dropIndexChecks(core::Module& module, const std::function<bool(Span)>& isUnchecked);
+
+} // namespace melix::transforms
