@@ -9,7 +9,7 @@ using types::DimSymKind;
 
 Checker::Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink, bool strictShapes)
     : program_(types), modules(modules), types(types), sink(sink), strictShapes(strictShapes) {
-  types.dictOfValues = [this](TypeId dict, TypeId values) {
+  types.derived.dictOfValues = [this](TypeId dict, TypeId values) {
     return reinstantiate(dict, {this->types.typeArgs(dict)[0], values});
   };
 }

@@ -166,7 +166,7 @@ protected:
       RecordId of = declaredRecord();
       if (!ok()) return;
       m_.types.recordInfo(id).tangentOf = of;
-      m_.types.tangentRecords.insert_or_assign(of, id);
+      m_.types.derived.tangents.insert_or_assign(of, id);
     }
     std::vector<types::EnumCase> cases;
     auto field = [&] {

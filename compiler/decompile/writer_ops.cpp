@@ -4,6 +4,7 @@
 
 #include "core/build.h"
 #include "core/walk.h"
+#include "types/tangent.h"
 
 #include <cmath>
 #include <cstdio>
@@ -76,7 +77,8 @@ Expr FunctionWriter::expression(const Op& o) {
   case OpKind::DimValue: return {dim(o.dims[0]), types().dims.asSymbol(o.dims[0]) ? 20 : 13};
   case OpKind::Zero:
     if (types().isScalar(t)) return {"(0 as " + type(t) + ")"};
-    return {hidesSizes(t) ? undef(t) : "zero()"}; // the least value of a tangent is its zero
+    // The least value of a tangent is its zero; a Dict is written as a struct, which may hold what has none.
+    return {hidesSizes(t) || types::holdsDict(types(), t) ? undef(t) : "zero()"};
   case OpKind::Undef: return {undef(t)};
   case OpKind::Make:
   case OpKind::Known:

@@ -113,7 +113,7 @@ void deriveFields(TypeStore& types, RecordId of, RecordId tangent, Keys keys) {
 }
 
 RecordId tangentRecord(TypeStore& types, RecordId of, Keys keys) {
-  auto& derivedOf = keys == Keys::Kept ? types.tangentRecords : types.positionalRecords;
+  auto& derivedOf = keys == Keys::Kept ? types.derived.tangents : types.derived.positional;
   if (auto it = derivedOf.find(of); it != derivedOf.end()) return it->second;
   const Record& source = types.recordInfo(of);
   Record derived;
@@ -138,7 +138,7 @@ TypeId tangentOf(TypeStore& types, TypeId id, Keys keys) {
   Seen seen;
   if (isOwnTangent(types, id, keys, seen)) return id;
   if (keys == Keys::Kept && isKeyed(types, id))
-    return types.dictOfValues(id, tangentOf(types, types.typeArgs(id)[1], keys));
+    return types.derived.dictOfValues(id, tangentOf(types, types.typeArgs(id)[1], keys));
   Type t = types[id];
   for (TypeId& p : t.parts) p = tangentOf(types, p, keys);
   switch (t.kind) {
@@ -218,7 +218,7 @@ TypeId widestFloat(TypeStore& types, TypeId type) {
 
 void fillSaved(TypeStore& types, RecordId record, TypeId field) {
   types.recordInfo(record).cases = {EnumCase{{}, {{NameId(), field}}}};
-  if (auto it = types.tangentRecords.find(record); it != types.tangentRecords.end())
+  if (auto it = types.derived.tangents.find(record); it != types.derived.tangents.end())
     deriveFields(types, record, it->second, Keys::Places);
 }
 

@@ -108,6 +108,13 @@ struct Record {
   size_t ownDims() const { return dimParams.size() - argSizes; }
 };
 
+/// What tangent.cpp makes of records, by what it is derived from.
+struct DerivedRecords {
+  std::unordered_map<RecordId, RecordId> tangents, positional;
+  /// The Dict with the keys of this one and values of that type; given by the checker, which declares Dicts.
+  std::function<TypeId(TypeId dict, TypeId values)> dictOfValues;
+};
+
 /// Owns types, records and dimensions of a session.
 class TypeStore {
 public:
@@ -154,10 +161,7 @@ public:
   DimSym boundSym(uint32_t i);
 
   RecordId addRecord(Record record) { return records_.add(std::move(record)); }
-  /// Derived tangent records by what they are derived from; kept by tangent.cpp.
-  std::unordered_map<RecordId, RecordId> tangentRecords, positionalRecords;
-  /// The Dict with the keys of this one and values of that type; given by the checker, which declares Dicts.
-  std::function<TypeId(TypeId dict, TypeId values)> dictOfValues;
+  DerivedRecords derived; ///< kept by tangent.cpp
   Record& recordInfo(RecordId id) { return records_[id]; }
   const Record& recordInfo(RecordId id) const { return records_[id]; }
   /// Type of field `k` of case `c` with the record's dims substituted (D7).

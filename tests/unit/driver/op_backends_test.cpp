@@ -105,7 +105,7 @@ void addMain(core::Module& m, const Examples& examples) {
 }
 
 /// What remains are the ops that run.
-void expand(core::Module& m) {
+void expandAll(core::Module& m) {
   transforms::defunctionalise(m);
   EXPECT_TRUE(transforms::expandDerivatives(m).problems.empty());
   for (const std::string& problem : core::verify(m)) ADD_FAILURE() << problem;
@@ -165,7 +165,7 @@ TEST(OpBackends, CompiledCodeAgreesWithTheInterpreter) {
     jit::Program program(textOf(examples));
     ASSERT_EQ(program.error, "");
     addMain(program.core, examples);
-    expand(program.core);
+    expandAll(program.core);
     Printed oracle = interpreted(program.core);
     jit::Outcome outcome = program.run();
     ASSERT_EQ(outcome.error, "");
@@ -187,7 +187,7 @@ TEST(OpBackends, SourceReadsBack) {
   jit::Program program(textOf(examples));
   ASSERT_EQ(program.error, "");
   addMain(program.core, examples);
-  expand(program.core);
+  expandAll(program.core);
   decompile::Source source = decompile::decompile(program.core, program.core.entry);
   for (const std::string& note : source.notes) ADD_FAILURE() << "no spelling: " << note;
   lower::Lowered again(source.text);
