@@ -199,7 +199,13 @@ public:
     std::optional<int64_t> value;
     std::string problem;
   };
-  std::function<Evaluated(InstanceId)> evaluate;
+  /// What who makes the checker does for it.
+  struct Hooks {
+    std::function<Evaluated(InstanceId)> evaluate;
+    /// Called before a declaration's signature is read, and before its body is checked (false: it cannot be yet).
+    std::function<void(DeclId)> prepareSignature;
+    std::function<bool(DeclId)> prepareBody;
+  } hooks;
   std::set<DeclId> openAliases;
   std::map<DeclId, TypeId> aliasTypes; ///< found while the outermost alias is read
   /// Default values being checked: in which instance, of which parameter.
@@ -220,13 +226,8 @@ public:
   void setReplaced(DeclId record, bool isReplaced);
   /// Those of functions of one name that take arguments of the same types as one before them.
   std::vector<DeclId> redefined(const std::vector<DeclId>& set);
-  /// Instances are checked anew when they are asked for.
-  void forgetInstances() { instances_.clear(); }
-  /// Forgets what was checked and found of a module before all of its items were there.
-  void forgetModule(ModuleId module);
-  /// Called before a declaration's signature is read, and before its body is checked (false: it cannot be yet).
-  std::function<void(DeclId)> prepareSignature;
-  std::function<bool(DeclId)> prepareBody;
+  /// Instances are checked anew when they are asked for; of a module that has changed all is found anew.
+  void forgetInstances(ModuleId changed = ModuleId::none());
   /// Functions that see `let`s of their script, checked at the types these have; those without a caller are
   /// so too.
   void checkCapturingLets(ModuleId module, const std::map<NameId, TypeId>& lets);

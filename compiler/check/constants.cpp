@@ -81,9 +81,9 @@ Checker::ConstantSize Checker::computedSize(DeclId decl) {
   if (!types.isInt(made.result))
     return {{},
             "`" + std::string(name) + "` is `" + types.show(made.result) + "`, and a dimension is an `int`"};
-  if (made.doesIo || !evaluate)
+  if (made.doesIo || !hooks.evaluate)
     return {{}, "the value of `" + std::string(name) + "` is not known when compiling"};
-  Evaluated found = evaluate(id);
+  Evaluated found = hooks.evaluate(id);
   if (found.value) return {types.dims.constant(*found.value), {}};
   return {{}, "computing `" + std::string(name) + "` " + found.problem};
 }

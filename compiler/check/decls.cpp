@@ -112,7 +112,7 @@ std::vector<GenericParam> Checker::readGenerics(const Ast& ast, const std::vecto
 const FunctionDecl& Checker::function(DeclId decl) {
   if (auto found = functions_.find(decl); found != functions_.end()) return *found->second;
   const names::Decl d = modules.decl(decl); // reading the prelude moves them
-  if (prepareSignature) prepareSignature(decl);
+  if (hooks.prepareSignature) hooks.prepareSignature(decl);
   const Ast& tree = ast(decl);
   const auto& item = tree[d.node].as<FnItem>();
   auto fn = std::make_unique<FunctionDecl>();
@@ -141,7 +141,7 @@ const FunctionDecl& Checker::function(DeclId decl) {
 const RecordDecl& Checker::record(DeclId decl) {
   if (auto found = recordDecls_.find(decl); found != recordDecls_.end()) return *found->second;
   const names::Decl d = modules.decl(decl); // reading the prelude moves them
-  if (prepareBody) prepareBody(decl);
+  if (hooks.prepareBody) hooks.prepareBody(decl);
   const Ast& tree = ast(decl);
   auto record = std::make_unique<RecordDecl>();
   record->decl = decl;

@@ -1,5 +1,4 @@
 // Expressions.
-#include "syntax/attributes.h"
 #include "check/attempt.h"
 #include "check/bool_hint.h"
 #include "check/dicts.h"
@@ -390,8 +389,7 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
         owned != env.dims.end())
       return b.dimValue(owned->second, span);
     if (ModuleId used = c.modules.prefix(module, base)) {
-      if (auto found = c.modules[used].decls.find(member.name);
-          found != c.modules[used].decls.end())
+      if (auto found = c.modules[used].decls.find(member.name); found != c.modules[used].decls.end())
         if (const names::Decl& decl = c.modules.decl(found->second[0]);
             decl.kind == names::DeclKind::Const && decl.isPub)
           return constantValue(found->second[0], expected, span);

@@ -178,7 +178,7 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
   }
   std::string name =
       key.decl ? std::string(types.names.text(modules.decl(key.decl).name)) : program_.known(key.known).name;
-  const bool isReady = !key.decl || !prepareBody || prepareBody(key.decl);
+  const bool isReady = !key.decl || !hooks.prepareBody || hooks.prepareBody(key.decl);
   if (!isReady || refusesInstance(key, name, call) || !mayInstantiate(key)) {
     InstanceId broken = addInstance(key);
     program_.instance(broken).failed = true;

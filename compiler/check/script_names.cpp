@@ -82,9 +82,10 @@ const Checker::NamedBy& Checker::namedBy(DeclId decl) {
   return namedBy_[decl] = std::move(out);
 }
 
-void Checker::forgetModule(ModuleId module) {
-  forgetInstances();
-  scripts_.erase(module);
+void Checker::forgetInstances(ModuleId changed) {
+  instances_.clear();
+  if (!changed) return;
+  scripts_.erase(changed);
   namedBy_.clear();
   seenLets_.clear();
 }

@@ -203,7 +203,8 @@ std::string_view habitHint(HabitKind where, std::string_view text) {
 static std::string usesAround(Span span, const SourceStore& sources, const Style& style) {
   constexpr size_t shownAtEachEnd = 3;
   std::vector<const Expansion*> uses;
-  for (const Expansion* e = sources.expansion(span.file); e; e = sources.expansion(e->use.file)) uses.push_back(e);
+  for (const Expansion* e = sources.expansion(span.file); e; e = sources.expansion(e->use.file))
+    uses.push_back(e);
   std::string out;
   for (size_t k = 0; k < uses.size(); ++k) {
     if (k == shownAtEachEnd && uses.size() > 2 * shownAtEachEnd) {

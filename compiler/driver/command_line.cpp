@@ -36,7 +36,8 @@ void addFiles(CLI::App& command, Invocation& invocation, const char* description
 void addStrictness(CLI::App& command, CodeOptions& code) {
   command.add_flag("--strict-fp", code.strictFp,
                    "sum floats one after another, never fuse a multiplication and an addition");
-  command.add_flag("--expanded", code.expanded, "read what `show --stage expand` wrote: private items of modules are seen");
+  command.add_flag("--expanded", code.expanded,
+                   "read what `show --stage expand` wrote: private items of modules are seen");
   command.add_flag("--strict-shapes", code.strictShapes, "make sizes that only the run can compare errors");
   command.add_flag("--check-overflow", code.checkOverflow,
                    "panic where a sum, difference, product or negative of integers wraps");

@@ -18,10 +18,10 @@ struct ProgramSource {
 
 /// How a program is compiled and run.
 struct CodeOptions {
-  bool interpret = false;     ///< by the Core interpreter instead of compiled code
-  bool optimise = true;       ///< off under -O0: each nest alone, scalar
-  bool strictFp = false;      ///< floats are summed in sequence, no fused multiply-add is formed
-  bool expanded = false;      ///< private items of other modules are seen: the program was printed after expansion
+  bool interpret = false; ///< by the Core interpreter instead of compiled code
+  bool optimise = true;   ///< off under -O0: each nest alone, scalar
+  bool strictFp = false;  ///< floats are summed in sequence, no fused multiply-add is formed
+  bool expanded = false; ///< private items of other modules are seen: the program was printed after expansion
   bool strictShapes = false;  ///< sizes that only the run can compare are errors
   bool checkOverflow = false; ///< integers that wrap are a panic
   std::string cpu;            ///< empty: this machine's for `run`, x86-64-v3 for `build`

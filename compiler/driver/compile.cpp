@@ -30,7 +30,9 @@ std::unique_ptr<session::Session> makeSession(const CodeOptions& code, transform
   options.hooks = [](types::TypeStore& types) {
     auto builtins = std::make_shared<HostBuiltins>(types, 0, nullptr);
     interp::Hooks hooks = builtins->hooks();
-    hooks.builtin = [builtins, call = hooks.builtin](ops::BuiltinKind kind, interp::BuiltinCall& c) { call(kind, c); };
+    hooks.builtin = [builtins, call = hooks.builtin](ops::BuiltinKind kind, interp::BuiltinCall& c) {
+      call(kind, c);
+    };
     return hooks;
   };
   options.verify = verifies();

@@ -12,7 +12,9 @@ NodeId wholeSplice(const Ast& ast, bool condition, NodeId id) {
   return condition && id && isSplice(ast.kind(id)) ? id : NodeId::none();
 }
 NodeId spliceFor(const Ast& ast, const Argument& a) { return wholeSplice(ast, !a.label, a.value); }
-NodeId spliceFor(const Ast& ast, const Parameter& p) { return wholeSplice(ast, !p.type && !p.name, p.pattern); }
+NodeId spliceFor(const Ast& ast, const Parameter& p) {
+  return wholeSplice(ast, !p.type && !p.name, p.pattern);
+}
 NodeId spliceFor(const Ast&, const Generic& g) {
   return isSpliced(g.name) && !g.bound ? spliceOf(g.name) : NodeId::none();
 }
@@ -22,9 +24,7 @@ NodeId spliceFor(const Ast&, const CaseDecl& c) {
 }
 NodeId spliceFor(const Ast& ast, const Header& h) { return wholeSplice(ast, !h.range, h.pattern); }
 NodeId spliceFor(const Ast& ast, const MatchArm& a) { return wholeSplice(ast, !a.body, a.pattern); }
-NodeId spliceFor(const Ast& ast, const StringPart& p) {
-  return wholeSplice(ast, p.format.empty(), p.value);
-}
+NodeId spliceFor(const Ast& ast, const StringPart& p) { return wholeSplice(ast, p.format.empty(), p.value); }
 NodeId spliceFor(const Ast& ast, const PatternField& f) { return wholeSplice(ast, !f.label, f.pattern); }
 template <class T>
 NodeId spliceFor(const Ast&, const T&) {
@@ -202,7 +202,8 @@ void Copier::nodes(NodeList& ids, Role role) {
       if (node)
         out.push_back(node);
       else
-        fail(id, std::string(wantedFor(role)) + " stands here, and this gives " + std::string(kindText(v.kind)));
+        fail(id,
+             std::string(wantedFor(role)) + " stands here, and this gives " + std::string(kindText(v.kind)));
     }
   }
   ids = std::move(out);
@@ -248,7 +249,8 @@ void Copier::elements(std::vector<T>& all) {
       fail(splice, "a list stands here");
     for (const Value& v : s->values) {
       T made{};
-      if constexpr (requires { made.span; }) made.span = {fileOf(from_.file), from_.span(splice).begin, from_.span(splice).end};
+      if constexpr (requires { made.span; })
+        made.span = {fileOf(from_.file), from_.span(splice).begin, from_.span(splice).end};
       if (Parts{to_}.make(v, made))
         out.push_back(std::move(made));
       else

@@ -25,7 +25,7 @@ class Copier {
 public:
   Copier(const Ast& from, Ast& to, Interner& names) : from_(from), to_(to), names_(names) {}
 
-  std::map<NodeId, Spliced> spliced;                      ///< by the nodes of the quote's splices
+  std::map<NodeId, Spliced> spliced;                               ///< by the nodes of the quote's splices
   std::function<NameId(NameId)> mark = [](NameId n) { return n; }; ///< a name that the quote wrote
   std::function<FileId(FileId)> fileOf = [](FileId f) { return f; };
   bool splices = true; ///< splices of the outermost level are replaced; otherwise nothing is

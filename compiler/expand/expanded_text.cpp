@@ -56,14 +56,16 @@ struct NamesIn : PartVisitor<NamesIn> {
 /// Chooses the spelling of every name of a module.
 class Speller {
 public:
-  Speller(names::Modules& modules, ModuleId module) : modules_(modules), module_(module), ast_(modules[module].ast) {
+  Speller(names::Modules& modules, ModuleId module)
+      : modules_(modules), module_(module), ast_(modules[module].ast) {
     for (NodeId item : ast_[ast_.root].as<Many>().items) {
       NamesIn names(ast_);
       names.tree(item, Role::Stmt);
       for (NameId n : names.all)
         if (!modules.names.isMarked(n)) taken_.insert(std::string(modules.names.text(n)));
     }
-    for (const auto& [name, decls] : modules[module].decls) taken_.insert(std::string(modules.names.text(name)));
+    for (const auto& [name, decls] : modules[module].decls)
+      taken_.insert(std::string(modules.names.text(name)));
   }
 
   std::string print() {
@@ -83,7 +85,8 @@ public:
 private:
   std::string fresh(std::string_view text) {
     for (int k = 2;; ++k)
-      if (std::string made = std::string(text) + "_" + std::to_string(k); taken_.insert(made).second) return made;
+      if (std::string made = std::string(text) + "_" + std::to_string(k); taken_.insert(made).second)
+        return made;
   }
 
   void spell(const NamesIn& names) {
@@ -151,6 +154,8 @@ private:
 
 } // namespace
 
-std::string expandedText(names::Modules& modules, ModuleId module) { return Speller(modules, module).print(); }
+std::string expandedText(names::Modules& modules, ModuleId module) {
+  return Speller(modules, module).print();
+}
 
 } // namespace melix::expand

@@ -7,8 +7,8 @@
 
 namespace melix::expand {
 
-/// Names that quotes bind have spellings of their own; what is declared in other modules is `module.name`, also
-/// where it is private there (`melix check --expanded`).
+/// Names that quotes bind have spellings of their own; what is declared in other modules is `module.name`,
+/// also where it is private there (`melix check --expanded`).
 std::string expandedText(names::Modules& modules, names::ModuleId module);
 
 } // namespace melix::expand

@@ -55,7 +55,6 @@ public:
     ids = std::move(out);
   }
 
-
 private:
   /// `@checkpoint { … }`: an attribute of a statement, which the checker refuses.
   bool isAttribute(NodeId use) const {
@@ -81,7 +80,8 @@ private:
   }
 
   NodeId refused(NodeId use, Value value, std::string_view wanted) {
-    x_.modules_.sink.report(DiagId::MacroKind, ast_.span(use), std::string(wanted), std::string(kindText(value.kind)));
+    x_.modules_.sink.report(DiagId::MacroKind, ast_.span(use), std::string(wanted),
+                            std::string(kindText(value.kind)));
     return x_.errorNode(ast_, ast_.span(use));
   }
 
@@ -103,24 +103,22 @@ private:
     id = nodeFor(ast_, *value, role == Role::Any ? Role::Expr : role);
     if (!id && role == Role::Any) id = nodeFor(ast_, *value, Role::Type);
     if (id) return;
-    static constexpr std::string_view wanted[] = {"an expression", "a statement", "a block",  "a declaration",
-                                                  "a type",        "a pattern",   "an expression"};
+    static constexpr std::string_view wanted[] = {
+        "an expression", "a statement", "a block", "a declaration", "a type", "a pattern", "an expression"};
     id = refused(use, *value, wanted[static_cast<size_t>(role)]);
   }
 
   Expander& x_;
   ModuleId module_;
   Ast& ast_;
-  unsigned level_ = 0;            ///< quotes around the node at hand
-  std::vector<NodeId> after_;     ///< what stands behind the statement at hand, though it was read as part of it
+  unsigned level_ = 0;        ///< quotes around the node at hand
+  std::vector<NodeId> after_; ///< what stands behind the statement at hand, though it was read as part of it
   uint32_t statementEnd_ = 0;
 };
 
 namespace {
 
-bool declares(NodeKind kind) {
-  return isItem(kind) && kind != NodeKind::Test && kind != NodeKind::Bench;
-}
+bool declares(NodeKind kind) { return isItem(kind) && kind != NodeKind::Test && kind != NodeKind::Bench; }
 
 bool holdsQuotes(const Ast& ast, NodeId node) {
   if (ast.kind(node) == NodeKind::Quote) return true;
@@ -253,8 +251,8 @@ bool Expander::prepareBody(DeclId decl) {
   auto found = items_.find({&ast, d.node});
   if (found != items_.end() && found->second == State::Done) return true;
   if (found != items_.end() && found->second == State::Open) return reportCycle(decl);
-  const bool isOfModule = d.kind != names::DeclKind::Function ||
-                          std::ranges::count(modules_[d.module].decls[d.name], decl) > 0;
+  const bool isOfModule =
+      d.kind != names::DeclKind::Function || std::ranges::count(modules_[d.module].decls[d.name], decl) > 0;
   if (!isOfModule) return true; // it stands in an item that is
   NodeList behind = expandItem(d.module, ast, d.node);
   behind_[{&ast, d.node}] = std::move(behind);

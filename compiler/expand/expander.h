@@ -3,9 +3,10 @@
 //
 // before:  fn dot(…) { @unroll(4) for i in 0..n { … } }     after:  fn dot(…) { let (lo, hi) = … for … }
 //
-// Uses are expanded from the outside in, in the order of the text, and what they give is expanded again. What a
-// macro calls is expanded when it is checked, by `prepare`. Each use has a mark: names that its quotes write
-// carry it (Modules::meant), and places that lie in an expansion of the macro's file (SourceStore::expansion).
+// Uses are expanded from the outside in, in the order of the text, and what they give is expanded again. What
+// a macro calls is expanded when it is checked, by `prepare`. Each use has a mark: names that its quotes
+// write carry it (Modules::meant), and places that lie in an expansion of the macro's file
+// (SourceStore::expansion).
 
 #include "expand/copy.h"
 #include "expand/evaluator.h"
@@ -28,6 +29,30 @@ struct MacroFunction {
   std::optional<Kind> result;
 };
 
+/// What the numbers of running macros mean; of the uses being expanded.
+struct SyntaxTable {
+  struct Cell {
+    int64_t before; ///< none: -1
+    Handle last;
+    bool isMany;
+  };
+  struct LastMatch {
+    int64_t pattern = -1, subject = -1;
+    Bindings found;
+  };
+
+  Values values;
+  std::vector<Cell> cells; ///< lists of what splices hold: what was before, and what came last
+  std::vector<std::vector<Handle>> lists;
+  LastMatch lastMatch;
+  std::unordered_map<NodeId, uint32_t> heights; ///< of what quotes gave: quotes within quotes
+
+  Handle keep(Value value) {
+    values.push_back(value);
+    return {static_cast<int64_t>(values.size() - 1)};
+  }
+};
+
 class Expander {
 public:
   Expander(names::Modules& modules, Evaluator& evaluator) : modules_(modules), evaluator_(evaluator) {}
@@ -35,8 +60,8 @@ public:
   /// Expands a module whose written declarations are indexed (ModuleReader::expand).
   void expand(ModuleId module, Ast& ast);
   void expand(ModuleId module, Ast& ast, NodeList& items);
-  /// Before a declaration's signature or body is read while modules are expanded; false after reporting that it
-  /// waits for its own expansion.
+  /// Before a declaration's signature or body is read while modules are expanded; false after reporting that
+  /// it waits for its own expansion.
   bool prepareSignature(names::DeclId decl);
   bool prepareBody(names::DeclId decl);
   /// Whether some use has been expanded since this was asked last.
@@ -101,10 +126,6 @@ private:
   unsigned depthOf(Span span) const;
   NodeId errorNode(Ast& ast, Span span) { return ast.add(NodeKind::Error, span); }
 
-  Handle keep(Value value) {
-    values_.push_back(value);
-    return {static_cast<int64_t>(values_.size() - 1)};
-  }
   uint32_t markFor(Use& use, ModuleId home);
   FileId fileFor(Use& use, FileId file);
 
@@ -113,20 +134,16 @@ private:
   std::vector<Template> templates_;
   std::map<names::DeclId, MacroFunction> macros_;
   std::map<ItemKey, State> items_;
-  std::map<ItemKey, NodeList> behind_; ///< of items expanded on demand
-  std::vector<ItemKey> open_; ///< items being expanded, outermost first
-  std::vector<std::unique_ptr<Use>> uses_; ///< being expanded, outermost first
-  Values values_;             ///< of the uses being expanded
-  std::vector<std::pair<int64_t, Handle>> cells_; ///< lists: what was before, and what came last
-  std::vector<bool> cellIsMany_;
-  std::vector<std::vector<Handle>> lists_;
-  struct LastMatch {
-    int64_t pattern = -1, subject = -1;
-    Bindings found;
-  } lastMatch_;
-  std::unordered_map<NodeId, uint32_t> heights_; ///< of what quotes gave: quotes within quotes
+  std::map<ItemKey, NodeList> behind_;            ///< of items expanded on demand
+  std::vector<ItemKey> open_;                     ///< items being expanded, outermost first
+  std::vector<std::unique_ptr<Use>> uses_;        ///< being expanded, outermost first
+  Values values_;                                 ///< of the uses being expanded
+  SyntaxTable table_;
   std::map<const Ast*, ModuleId> expanding_;
-  std::map<const Ast*, uint64_t> moduleSteps_, moduleNodes_;
+  struct Spent {
+    uint64_t steps = 0, nodes = 0;
+  };
+  std::map<const Ast*, Spent> spent_; ///< by the uses of a module
   bool hasExpanded_ = false;
 };
 

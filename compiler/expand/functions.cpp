@@ -24,9 +24,10 @@ public:
     const Template& made = x_.templates_[static_cast<size_t>(number(0))];
     Copier copier(*made.ast, ast_, x_.modules_.names);
     std::vector<std::pair<Handle, bool>> held;
-    for (int64_t cell = number(1); x_.cells_[static_cast<size_t>(cell)].first >= 0;
-         cell = x_.cells_[static_cast<size_t>(cell)].first)
-      held.push_back({x_.cells_[static_cast<size_t>(cell)].second, x_.cellIsMany_[static_cast<size_t>(cell)]});
+    const std::vector<SyntaxTable::Cell>& cells = x_.table_.cells;
+    for (auto cell = static_cast<size_t>(number(1)); cells[cell].before >= 0;
+         cell = static_cast<size_t>(cells[cell].before))
+      held.push_back({cells[cell].last, cells[cell].isMany});
     std::reverse(held.begin(), held.end());
     uint32_t height = 0;
     for (size_t k = 0; k < held.size(); ++k) {
@@ -35,12 +36,13 @@ public:
       if (!s.isMany)
         s.values = {value(held[k].first)};
       else
-        for (Handle h : x_.lists_[static_cast<size_t>(held[k].first.number)]) s.values.push_back(value(h));
+        for (Handle h : x_.table_.lists[static_cast<size_t>(held[k].first.number)]) s.values.push_back(value(h));
       for (const Value& v : s.values)
-        if (auto found = x_.heights_.find(v.node); found != x_.heights_.end())
+        if (auto found = x_.table_.heights.find(v.node); found != x_.table_.heights.end())
           height = std::max(height, found->second);
     }
-    if (height >= maxQuoteHeight) return panic("syntax nested more than " + std::to_string(maxQuoteHeight) + " quotes deep");
+    if (height >= maxQuoteHeight)
+      return panic("syntax nested more than " + std::to_string(maxQuoteHeight) + " quotes deep");
     copier.mark = [&](NameId n) { return x_.modules_.names.marked(n, x_.markFor(use_, made.home)); };
     copier.fileOf = [&](FileId f) { return x_.fileFor(use_, f); };
     Value out = content(made, copier);
@@ -49,8 +51,9 @@ public:
       place.file = x_.fileFor(use_, place.file);
       return failAt(place, copier.problem()->message);
     }
-    if ((ast_.size() - use_.firstNode) * sizeof(Node) > maxUseBytes) return panic("the syntax takes more than 256 MiB");
-    x_.heights_[out.node] = height + 1;
+    if ((ast_.size() - use_.firstNode) * sizeof(Node) > maxUseBytes)
+      return panic("the syntax takes more than 256 MiB");
+    x_.table_.heights[out.node] = height + 1;
     give(out);
   }
 
@@ -59,16 +62,18 @@ public:
     Matcher matcher(*pattern.ast, ast_, x_.modules_.names);
     std::optional<Bindings> found = matcher.match(pattern.quote, value(handle(1)));
     results_.push_back(found && agree(pattern, *found));
-    if (found) x_.lastMatch_ = {number(0), number(1), std::move(*found)};
+    if (found) x_.table_.lastMatch = {number(0), number(1), std::move(*found)};
   }
   void bound() {
     const Bindings& found = matched();
-    const NodeId splice = x_.templates_[static_cast<size_t>(number(0))].splices[static_cast<size_t>(number(2))];
+    const NodeId splice =
+        x_.templates_[static_cast<size_t>(number(0))].splices[static_cast<size_t>(number(2))];
     give(found.one.at(splice));
   }
   void bound_all() {
     const Bindings& found = matched();
-    const NodeId splice = x_.templates_[static_cast<size_t>(number(0))].splices[static_cast<size_t>(number(2))];
+    const NodeId splice =
+        x_.templates_[static_cast<size_t>(number(0))].splices[static_cast<size_t>(number(2))];
     give(found.many.at(splice));
   }
 
@@ -76,14 +81,16 @@ public:
     const Kind wanted = *kindNamed(text(0));
     const Value given = value(handle(1));
     if (std::optional<Value> v = converted(ast_, given, wanted)) return give(*v);
-    failAt(ast_.span(given.node), std::string(kindText(wanted)) + " is wanted, and this is " +
-                                      std::string(kindText(given.kind)));
+    failAt(ast_.span(given.node),
+           std::string(kindText(wanted)) + " is wanted, and this is " + std::string(kindText(given.kind)));
   }
 
   // --- literals
   void literal_int() { give(literal(ast_, NodeKind::IntLit, std::to_string(number(0)), span())); }
   void literal_float() { give(literal(ast_, NodeKind::FloatLit, text(0), span())); }
-  void literal_bool() { give(literal(ast_, NodeKind::BoolLit, std::get<bool>(args_[0]) ? "true" : "false", span())); }
+  void literal_bool() {
+    give(literal(ast_, NodeKind::BoolLit, std::get<bool>(args_[0]) ? "true" : "false", span()));
+  }
   void literal_char() { give(literal(ast_, NodeKind::CharLit, text(0), span())); }
   void literal_text() {
     StringLit s;
@@ -94,13 +101,13 @@ public:
   // --- lists
   void list() { giveList({}); }
   void push() {
-    std::vector<Handle>& from = x_.lists_[static_cast<size_t>(number(0))];
+    std::vector<Handle>& from = x_.table_.lists[static_cast<size_t>(number(0))];
     from.push_back(handle(1)); // the library builds each list once
     results_.push_back(number(0));
   }
-  void count() { results_.push_back(static_cast<int64_t>(x_.lists_[static_cast<size_t>(number(0))].size())); }
+  void count() { results_.push_back(static_cast<int64_t>(x_.table_.lists[static_cast<size_t>(number(0))].size())); }
   void at() {
-    results_.push_back(x_.lists_[static_cast<size_t>(number(0))][static_cast<size_t>(number(1))].number);
+    results_.push_back(x_.table_.lists[static_cast<size_t>(number(0))][static_cast<size_t>(number(1))].number);
   }
   void statements() {
     const Value v = value(handle(0));
@@ -120,7 +127,8 @@ public:
   }
   void children() {
     Values out;
-    forEachChild(ast_, value(handle(0)).node, [&](NodeId id) { out.push_back(valueOf(ast_, id, Role::Any)); });
+    forEachChild(ast_, value(handle(0)).node,
+                 [&](NodeId id) { out.push_back(valueOf(ast_, id, Role::Any)); });
     give(out);
   }
   void names() {
@@ -147,7 +155,8 @@ public:
   void column() { results_.push_back(static_cast<int64_t>(place().column)); }
   void attributes() {
     Values out;
-    for (NodeId id = value(handle(0)).node; ast_.kind(id) == NodeKind::MacroUse; id = ast_[id].as<MacroUse>().target) {
+    for (NodeId id = value(handle(0)).node; ast_.kind(id) == NodeKind::MacroUse;
+         id = ast_[id].as<MacroUse>().target) {
       MacroUse alone = ast_[id].as<MacroUse>();
       if (!alone.target) break;
       alone.target = NodeId::none();
@@ -190,23 +199,27 @@ public:
   void places() { give(placesIn(value(handle(0)))); }
   void with_places() {
     const Value v = value(handle(0));
-    const std::vector<Handle> others = x_.lists_[static_cast<size_t>(number(1))];
+    const std::vector<Handle> others = x_.table_.lists[static_cast<size_t>(number(1))];
     Places places(ast_);
     places.others = &others;
-    places.values = &x_.values_;
+    places.values = &x_.table_.values;
     Node copy = ast_[v.node];
     places.role = roleOf(v);
     visitParts(places, copy.kind, places.role, copy.payload);
     if (!places.problem.empty()) return failAt(ast_.span(v.node), places.problem);
     if (!places.changed) return give(v);
-    give(Value{v.kind == Kind::Ident ? Kind::Expr : v.kind, ast_.add(copy.kind, copy.span, std::move(copy.payload))});
+    give(Value{v.kind == Kind::Ident ? Kind::Expr : v.kind,
+               ast_.add(copy.kind, copy.span, std::move(copy.payload))});
   }
   void expand() {
     const Value v = value(handle(0));
     std::unordered_set<NodeId> placed;
     NodeId node = x_.unshared(ast_, v.node, placed);
     x_.expandBody(use_.module, ast_, node, roleOf(v));
-    give(Value{v.kind == Kind::Block || v.kind == Kind::Item || v.kind == Kind::Stmt ? v.kind : valueOf(ast_, node, roleOf(v)).kind, node});
+    give(Value{v.kind == Kind::Block || v.kind == Kind::Item || v.kind == Kind::Stmt
+                   ? v.kind
+                   : valueOf(ast_, node, roleOf(v)).kind,
+               node});
   }
 
 private:
@@ -223,7 +236,8 @@ private:
     Role role = Role::Any;
 
     static bool isPlace(Role role) {
-      return role == Role::Expr || role == Role::Stmt || role == Role::Body || role == Role::Any || role == Role::Item;
+      return role == Role::Expr || role == Role::Stmt || role == Role::Body || role == Role::Any ||
+             role == Role::Item;
     }
     void node(NodeId& id, Role r) {
       if (!id || !isPlace(r)) return;
@@ -274,29 +288,29 @@ private:
   int64_t number(size_t k) const { return std::get<int64_t>(args_[k]); }
   Handle handle(size_t k) const { return {number(k)}; }
   const std::string& text(size_t k) const { return std::get<std::string>(args_[k]); }
-  Value value(Handle h) const { return x_.values_[static_cast<size_t>(h.number)]; }
+  Value value(Handle h) const { return x_.table_.values[static_cast<size_t>(h.number)]; }
   Span span() { return {x_.fileFor(use_, ast_.file), use_.span.begin, use_.span.end}; }
 
-  void give(Value v) { results_.push_back(x_.keep(v).number); }
+  void give(Value v) { results_.push_back(x_.table_.keep(v).number); }
   void give(int64_t n) { results_.push_back(n); }
   void give(const Values& all) {
     std::vector<Handle> out;
-    for (Value v : all) out.push_back(x_.keep(v));
+    for (Value v : all) out.push_back(x_.table_.keep(v));
     giveList(std::move(out));
   }
   void giveList(std::vector<Handle> all) {
-    x_.lists_.push_back(std::move(all));
-    results_.push_back(static_cast<int64_t>(x_.lists_.size() - 1));
+    x_.table_.lists.push_back(std::move(all));
+    results_.push_back(static_cast<int64_t>(x_.table_.lists.size() - 1));
   }
   int64_t newCell(int64_t before, Handle last, bool isMany) {
-    x_.cells_.push_back({before, last});
-    x_.cellIsMany_.push_back(isMany);
-    return static_cast<int64_t>(x_.cells_.size() - 1);
+    x_.table_.cells.push_back({before, last, isMany});
+    return static_cast<int64_t>(x_.table_.cells.size() - 1);
   }
 
   static bool isName(std::string_view text) {
     auto starts = [](char c) {
-      return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+      return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+             static_cast<unsigned char>(c) >= 0x80;
     };
     return !text.empty() && starts(text[0]) &&
            std::all_of(text.begin(), text.end(), [&](char c) { return starts(c) || (c >= '0' && c <= '9'); });
@@ -341,12 +355,12 @@ private:
   }
 
   const Bindings& matched() {
-    if (x_.lastMatch_.pattern != number(0) || x_.lastMatch_.subject != number(1)) {
+    if (x_.table_.lastMatch.pattern != number(0) || x_.table_.lastMatch.subject != number(1)) {
       Template& pattern = x_.templates_[static_cast<size_t>(number(0))];
       Matcher matcher(*pattern.ast, ast_, x_.modules_.names);
-      x_.lastMatch_ = {number(0), number(1), *matcher.match(pattern.quote, value(handle(1)))};
+      x_.table_.lastMatch = {number(0), number(1), *matcher.match(pattern.quote, value(handle(1)))};
     }
-    return x_.lastMatch_.found;
+    return x_.table_.lastMatch.found;
   }
 
   /// The content of a quote as the value it is on its own.

@@ -207,7 +207,9 @@ struct PayloadParts {
   void operator()(TypeItem& p) const {
     v.flag(p.isPub), v.name(p.name, NameRole::Item), v.elements(p.generics), v.node(p.type, Role::Type);
   }
-  void operator()(TestItem& p) const { v.text(p.name), v.node(p.splice, Role::Expr), v.node(p.body, Role::Body); }
+  void operator()(TestItem& p) const {
+    v.text(p.name), v.node(p.splice, Role::Expr), v.node(p.body, Role::Body);
+  }
   void operator()(CheckItem& p) const { v.node(p.type, Role::Type), v.node(p.concept_, Role::Type); }
 };
 

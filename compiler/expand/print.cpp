@@ -7,8 +7,24 @@ namespace melix::expand {
 namespace {
 
 /// How tightly an expression holds together: from lambdas to what is hung on a name.
-enum Level : uint8_t { Lowest, OrLevel, AndLevel, NotLevel, CompareLevel, RangeLevel, BitOrLevel, BitAndLevel,
-                       ShiftLevel, SumLevel, ProductLevel, AsLevel, PrefixLevel, PowerLevel, PostfixLevel, Atom };
+enum Level : uint8_t {
+  Lowest,
+  OrLevel,
+  AndLevel,
+  NotLevel,
+  CompareLevel,
+  RangeLevel,
+  BitOrLevel,
+  BitAndLevel,
+  ShiftLevel,
+  SumLevel,
+  ProductLevel,
+  AsLevel,
+  PrefixLevel,
+  PowerLevel,
+  PostfixLevel,
+  Atom
+};
 
 Level levelOf(BinaryOp op) {
   switch (op) {
@@ -95,7 +111,10 @@ public:
       at(n.as<Two>().first, AsLevel);
       out += " as ";
       return node(n.as<Two>().second);
-    case NodeKind::Try: at(n.as<One>().inner, PostfixLevel); out += "?"; return;
+    case NodeKind::Try:
+      at(n.as<One>().inner, PostfixLevel);
+      out += "?";
+      return;
     case NodeKind::Range: return range(n.as<Range>());
     case NodeKind::Tuple: return list("(", ")", n.as<Many>().items, true);
     case NodeKind::Array:
@@ -112,9 +131,7 @@ public:
       out += ".";
       return name(n.as<Member>().name);
     case NodeKind::TupleIndex: return tupleIndex(n.as<TupleIndex>());
-    case NodeKind::Call:
-      at(n.as<Call>().callee, PostfixLevel);
-      return arguments("(", ")", n.as<Call>().args);
+    case NodeKind::Call: at(n.as<Call>().callee, PostfixLevel); return arguments("(", ")", n.as<Call>().args);
     case NodeKind::Brackets:
       at(n.as<Brackets>().base, PostfixLevel);
       return arguments("[", "]", n.as<Brackets>().items);
@@ -127,7 +144,10 @@ public:
       return at(n.as<LetCondition>().value, NotLevel);
     case NodeKind::Match: return match(n.as<Match>());
     case NodeKind::For: return forLoop(n.as<For>());
-    case NodeKind::While: out += "while "; node(n.as<While>().condition), out += " "; return body(n.as<While>().body);
+    case NodeKind::While:
+      out += "while ";
+      node(n.as<While>().condition), out += " ";
+      return body(n.as<While>().body);
     case NodeKind::Loop: out += "loop "; return body(n.as<One>().inner);
     case NodeKind::Break: return jump("break", n.as<One>().inner);
     case NodeKind::Continue: out += "continue"; return;
@@ -377,9 +397,7 @@ private:
     }
   }
   /// A block or a match in the head of a statement would be taken for its body.
-  void condition(NodeId id) {
-    ast_.kind(id) == NodeKind::LetCondition ? node(id) : at(id, OrLevel);
-  }
+  void condition(NodeId id) { ast_.kind(id) == NodeKind::LetCondition ? node(id) : at(id, OrLevel); }
   void match(const Match& m) {
     if (!m.scrutinee && m.arms.size() == 1) return arm(m.arms[0]);
     out += "match ";
@@ -563,9 +581,11 @@ private:
 std::string print(const Ast& ast, NodeId node, Role, const Spelling& spelling) {
   Printer printer(ast, spelling);
   const Node& n = ast[node];
-  if (const auto* lambda = std::get_if<Lambda>(&n.payload); lambda && !lambda->body && lambda->params.size() == 1)
+  if (const auto* lambda = std::get_if<Lambda>(&n.payload);
+      lambda && !lambda->body && lambda->params.size() == 1)
     printer.parameter(lambda->params[0]);
-  else if (const auto* builder = std::get_if<Builder>(&n.payload); builder && !builder->body && builder->headers.size() == 1)
+  else if (const auto* builder = std::get_if<Builder>(&n.payload);
+           builder && !builder->body && builder->headers.size() == 1)
     printer.header(builder->headers[0]);
   else
     printer.node(node);

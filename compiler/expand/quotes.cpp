@@ -67,7 +67,9 @@ NodeId QuoteWriter::number(size_t value, Span span) {
   return ast_.add(NodeKind::IntLit, span, Text{std::to_string(value)});
 }
 
-NodeId QuoteWriter::copyName(NodeId name) { return ast_.add(NodeKind::Name, ast_.span(name), ast_[name].payload); }
+NodeId QuoteWriter::copyName(NodeId name) {
+  return ast_.add(NodeKind::Name, ast_.span(name), ast_[name].payload);
+}
 
 /// Keeps a quote for the time when it is used. The variables of a pattern stand for one thing each.
 size_t QuoteWriter::addTemplate(NodeId quote, bool isPattern) {
@@ -212,8 +214,8 @@ NodeList QuoteWriter::bindings(const std::vector<Tested>& tested, NodeId usedIn)
       const bool isMany = ast_.kind(splices[k]) == NodeKind::SpliceMany;
       Let let{};
       let.pattern = copyName(variable);
-      let.init = call(isMany ? "bound_all" : "bound", {number(t.quote, span), copyName(t.name), number(k, span)},
-                      span);
+      let.init = call(isMany ? "bound_all" : "bound",
+                      {number(t.quote, span), copyName(t.name), number(k, span)}, span);
       out.push_back(ast_.add(NodeKind::Let, span, let));
     }
   }
@@ -327,7 +329,8 @@ std::optional<Kind> QuoteWriter::kindMeant(NodeId type) const {
   auto [module, plain] = modules_.meant(seen_, name);
   if (modules_[module].decls.contains(plain)) return std::nullopt;
   auto imported = modules_[module].imported.find(plain);
-  if (imported == modules_[module].imported.end() || imported->second[0] != modules_.ast()) return std::nullopt;
+  if (imported == modules_[module].imported.end() || imported->second[0] != modules_.ast())
+    return std::nullopt;
   return kind;
 }
 
@@ -375,7 +378,8 @@ void QuoteWriter::checkReturns(NodeId node, Kind kind) {
   forEachChild(ast_, node, [&](NodeId child) { checkReturns(child, kind); });
 }
 
-NodeId QuoteWriter::functionOf(const MacroItem& macro, const std::vector<MacroParameter>& parameters, Span span) {
+NodeId QuoteWriter::functionOf(const MacroItem& macro, const std::vector<MacroParameter>& parameters,
+                               Span span) {
   FnItem fn;
   fn.name = macro.name;
   fn.nameSpan = macro.nameSpan;

@@ -1,6 +1,7 @@
 #pragma once
-// Functions that hold syntax become functions like others: a quote becomes a call of module `ast` with what its
-// splices hold, a pattern a test and the values that it binds. After this no quote is left outside of tables.
+// Functions that hold syntax become functions like others: a quote becomes a call of module `ast` with what
+// its splices hold, a pattern a test and the values that it binds. After this no quote is left outside of
+// tables.
 
 #include "expand/value.h"
 #include "names/modules.h"
@@ -14,7 +15,8 @@ struct Template {
   const Ast* ast;
   NodeId quote;
   ModuleId home;
-  std::vector<NodeId> splices; ///< of the outermost level, in the order of the text; a variable of a pattern once
+  std::vector<NodeId>
+      splices; ///< of the outermost level, in the order of the text; a variable of a pattern once
 };
 
 /// The splices of a quote's outermost level, in the order of the text.
@@ -24,7 +26,7 @@ std::vector<NodeId> splicesOf(const Ast& ast, NodeId quote);
 enum class ConstantKind : uint8_t { Int, F64, Bool, Str };
 struct MacroParameter {
   NameId name;
-  std::optional<Kind> kind;             ///< none: a constant
+  std::optional<Kind> kind; ///< none: a constant
   ConstantKind constant = ConstantKind::Int;
   bool isPack = false;
   NodeId defaultValue; ///< none: must be given
@@ -34,7 +36,8 @@ struct MacroParameter {
 class QuoteWriter : public PartVisitor<QuoteWriter> {
 public:
   /// `home`: the module that the code stands in; `seen`: what it sees, for macros their side of it.
-  QuoteWriter(names::Modules& modules, Ast& ast, ModuleId home, ModuleId seen, std::vector<Template>& templates);
+  QuoteWriter(names::Modules& modules, Ast& ast, ModuleId home, ModuleId seen,
+              std::vector<Template>& templates);
 
   /// Rewrites an item or a statement where it stands.
   void rewrite(NodeId node);

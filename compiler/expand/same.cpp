@@ -15,7 +15,7 @@ struct Matcher::Piece {
   std::string_view text;
   uint64_t fact = 0;
   bool mayBeLeftOut = false; ///< a pattern need not say it
-  std::vector<Piece> parts;                                     ///< of a list or an element
+  std::vector<Piece> parts;  ///< of a list or an element
   std::variant<std::monostate, const Argument*, const Parameter*, const Generic*, const FieldDecl*,
                const CaseDecl*, const Header*, const ForHead*, const MatchArm*, const StringPart*,
                const PatternField*>
@@ -140,7 +140,8 @@ bool Matcher::node(NodeId pattern, NodeId subject, Role role) {
   if (!pattern || !subject) return !pattern && !subject;
   if (from_.kind(pattern) == NodeKind::Splice) return bind(pattern, valueOf(to_, subject, role));
   const bool isGrouped = from_.kind(pattern) == NodeKind::Paren;
-  if (isGrouped && from_.kind(from_[pattern].as<One>().inner) == NodeKind::SpliceMany) { // `($..xs)` is a tuple
+  if (isGrouped &&
+      from_.kind(from_[pattern].as<One>().inner) == NodeKind::SpliceMany) { // `($..xs)` is a tuple
     if (to_.kind(subject) != NodeKind::Tuple) return false;
     Values parts;
     for (NodeId part : to_[subject].as<Many>().items) parts.push_back(valueOf(to_, part, role));
@@ -149,8 +150,7 @@ bool Matcher::node(NodeId pattern, NodeId subject, Role role) {
   }
   pattern = withoutParens(from_, pattern);
   subject = withoutParens(to_, subject);
-  if (isGrouped && from_.kind(pattern) == NodeKind::Splice)
-    return bind(pattern, valueOf(to_, subject, role));
+  if (isGrouped && from_.kind(pattern) == NodeKind::Splice) return bind(pattern, valueOf(to_, subject, role));
   if (from_.kind(pattern) != to_.kind(subject)) return false;
   return pieces(Shape::of(from_, pattern, role).parts, Shape::of(to_, subject, role).parts);
 }
@@ -193,7 +193,9 @@ NodeId Matcher::spliceIn(const Piece& p) const {
   struct Of {
     decltype(isSplice)& splice;
     NodeId named(NameId name) const { return isSpliced(name) ? spliceOf(name) : NodeId::none(); }
-    NodeId if_(bool condition, NodeId node) const { return condition && splice(node) ? node : NodeId::none(); }
+    NodeId if_(bool condition, NodeId node) const {
+      return condition && splice(node) ? node : NodeId::none();
+    }
     NodeId operator()(std::monostate) const { return NodeId::none(); }
     NodeId operator()(const Argument* a) const { return if_(!a->label, a->value); }
     NodeId operator()(const Parameter* a) const { return if_(!a->type, a->pattern); }
@@ -291,7 +293,8 @@ bool isSame(const Ast& ast, NodeId a, NodeId b) {
       if (x.size() != y.size()) return false;
       for (size_t k = 0; k < x.size(); ++k) {
         const bool same = x[k].tag == y[k].tag && x[k].name == y[k].name && x[k].text == y[k].text &&
-                          x[k].fact == y[k].fact && node(x[k].node, y[k].node) && pieces(x[k].parts, y[k].parts);
+                          x[k].fact == y[k].fact && node(x[k].node, y[k].node) &&
+                          pieces(x[k].parts, y[k].parts);
         if (!same) return false;
       }
       return true;

@@ -16,8 +16,8 @@ struct Bindings {
   std::map<NodeId, Values> many;
 };
 
-/// Matches the tree `subject` of `to` against the quoted `pattern` of `from`. Names of the pattern are matched by
-/// their spelling; what it leaves out must be left out, but for `pub` and attributes.
+/// Matches the tree `subject` of `to` against the quoted `pattern` of `from`. Names of the pattern are
+/// matched by their spelling; what it leaves out must be left out, but for `pub` and attributes.
 class Matcher {
 public:
   Matcher(const Ast& from, Ast& to, const Interner& names) : from_(from), to_(to), names_(names) {}

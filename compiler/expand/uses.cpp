@@ -16,12 +16,14 @@ std::vector<DeclId> Expander::macrosMeant(ModuleId module, const Ast& ast, NodeI
     auto found = modules_[from].decls.find(name);
     if (found == modules_[from].decls.end()) return;
     for (DeclId d : found->second)
-      if (modules_.decl(d).kind == DeclKind::Macro && (!onlyPublic || modules_.decl(d).isPub)) out.push_back(d);
+      if (modules_.decl(d).kind == DeclKind::Macro && (!onlyPublic || modules_.decl(d).isPub))
+        out.push_back(d);
   };
   if (ast.kind(path) == NodeKind::Member) {
     const Member& member = ast[path].as<Member>();
     if (ast.kind(member.base) != NodeKind::Name) return out;
-    if (ModuleId used = modules_.prefix(module, ast[member.base].as<Name>().name)) take(used, member.name, true);
+    if (ModuleId used = modules_.prefix(module, ast[member.base].as<Name>().name))
+      take(used, member.name, true);
     return out;
   }
   auto [from, name] = modules_.meant(module, ast[path].as<Name>().name);
@@ -30,7 +32,7 @@ std::vector<DeclId> Expander::macrosMeant(ModuleId module, const Ast& ast, NodeI
   if (auto imported = modules_[from].imported.find(name); imported != modules_[from].imported.end())
     for (ModuleId m : imported->second) take(m, name, true);
   if (!out.empty()) return out;
-  if (auto earlier = modules_[from].earlierMacros.find(name); earlier != modules_[from].earlierMacros.end())
+  if (auto earlier = modules_[from].earlier.macros.find(name); earlier != modules_[from].earlier.macros.end())
     take(earlier->second, name, false);
   return out;
 }
@@ -54,7 +56,8 @@ void Expander::reportUnknown(ModuleId module, const Ast& ast, NodeId path) {
     for (const auto& [name, from] : modules_[module].imported)
       for (ModuleId m : from)
         if (auto found = modules_[m].decls.find(name); found != modules_[m].decls.end())
-          if (modules_.decl(found->second[0]).kind == DeclKind::Macro) known.push_back(modules_.names.text(name));
+          if (modules_.decl(found->second[0]).kind == DeclKind::Macro)
+            known.push_back(modules_.names.text(name));
   }
   std::sort(known.begin(), known.end());
   Diagnostic& d = modules_.sink.report(DiagId::UnknownMacro, ast.span(path), wrong);
@@ -76,8 +79,10 @@ bool Expander::readSignature(DeclId decl, MacroFunction& out) {
     const std::string_view type = p.type && ast.kind(p.type) == NodeKind::Name
                                       ? modules_.names.text(ast[p.type].as<Name>().name)
                                       : std::string_view();
-    static constexpr std::pair<std::string_view, ConstantKind> constants[] = {
-        {"int", ConstantKind::Int}, {"f64", ConstantKind::F64}, {"bool", ConstantKind::Bool}, {"str", ConstantKind::Str}};
+    static constexpr std::pair<std::string_view, ConstantKind> constants[] = {{"int", ConstantKind::Int},
+                                                                              {"f64", ConstantKind::F64},
+                                                                              {"bool", ConstantKind::Bool},
+                                                                              {"str", ConstantKind::Str}};
     bool isKnown = (q.kind = kindNamed(type)).has_value();
     for (auto [name, kind] : constants)
       if (type == name) q.constant = kind, isKnown = true;
@@ -134,7 +139,8 @@ std::string withoutUnderscores(std::string_view text) {
 std::optional<int64_t> integerOf(std::string_view written) {
   std::string text = withoutUnderscores(written);
   int base = 10;
-  if (text.size() > 2 && text[0] == '0') base = text[1] == 'x' ? 16 : text[1] == 'b' ? 2 : text[1] == 'o' ? 8 : 10;
+  if (text.size() > 2 && text[0] == '0')
+    base = text[1] == 'x' ? 16 : text[1] == 'b' ? 2 : text[1] == 'o' ? 8 : 10;
   const char* first = text.data() + (base == 10 ? 0 : 2);
   int64_t value = 0;
   auto [end, error] = std::from_chars(first, text.data() + text.size(), value, base);
@@ -142,7 +148,8 @@ std::optional<int64_t> integerOf(std::string_view written) {
 }
 
 std::optional<Datum> negated(const Datum& d) {
-  if (const auto* i = std::get_if<int64_t>(&d)) return Datum(static_cast<int64_t>(0 - static_cast<uint64_t>(*i)));
+  if (const auto* i = std::get_if<int64_t>(&d))
+    return Datum(static_cast<int64_t>(0 - static_cast<uint64_t>(*i)));
   if (const auto* f = std::get_if<double>(&d)) return Datum(-*f);
   return std::nullopt;
 }
@@ -154,9 +161,12 @@ std::optional<Datum> computed(BinaryOp op, const Datum& a, const Datum& b) {
   if (i && j) {
     int64_t out = 0;
     switch (op) {
-    case BinaryOp::Add: return __builtin_add_overflow(*i, *j, &out) ? std::nullopt : std::optional<Datum>(out);
-    case BinaryOp::Sub: return __builtin_sub_overflow(*i, *j, &out) ? std::nullopt : std::optional<Datum>(out);
-    case BinaryOp::Mul: return __builtin_mul_overflow(*i, *j, &out) ? std::nullopt : std::optional<Datum>(out);
+    case BinaryOp::Add:
+      return __builtin_add_overflow(*i, *j, &out) ? std::nullopt : std::optional<Datum>(out);
+    case BinaryOp::Sub:
+      return __builtin_sub_overflow(*i, *j, &out) ? std::nullopt : std::optional<Datum>(out);
+    case BinaryOp::Mul:
+      return __builtin_mul_overflow(*i, *j, &out) ? std::nullopt : std::optional<Datum>(out);
     case BinaryOp::Div:
     case BinaryOp::Rem: {
       if (*j == 0 || (*i == INT64_MIN && *j == -1)) return std::nullopt;
@@ -230,8 +240,8 @@ std::optional<Datum> Expander::constant(ModuleId module, const Ast& ast, NodeId 
 }
 
 /// How well one argument fits a parameter: 3 a constant, 2 a kind of its own, 1 an expression.
-std::optional<int> Expander::bindOne(ModuleId module, Ast& ast, const MacroParameter& parameter, NodeId written,
-                                     MacroArgument& out, std::string& why) {
+std::optional<int> Expander::bindOne(ModuleId module, Ast& ast, const MacroParameter& parameter,
+                                     NodeId written, MacroArgument& out, std::string& why) {
   const std::string name = "`" + std::string(modules_.names.text(parameter.name)) + "`";
   if (!parameter.kind) {
     static constexpr std::string_view wanted[] = {"an integer", "a number", "a bool", "a text"};
@@ -251,7 +261,8 @@ std::optional<int> Expander::bindOne(ModuleId module, Ast& ast, const MacroParam
       if (parameter.constant == ConstantKind::Str)
         if (const auto* v = std::get_if<std::string>(&*value)) return take(*v);
     }
-    why = name + " is " + std::string(wanted[kind]) + " known when compiling: a literal, or a `const` of such";
+    why =
+        name + " is " + std::string(wanted[kind]) + " known when compiling: a literal, or a `const` of such";
     return std::nullopt;
   }
   Value value;
@@ -266,10 +277,11 @@ std::optional<int> Expander::bindOne(ModuleId module, Ast& ast, const MacroParam
   }
   std::optional<Value> fits = converted(ast, value, *parameter.kind);
   if (!fits) {
-    why = name + " is " + std::string(kindText(*parameter.kind)) + ", and this is " + std::string(kindText(value.kind));
+    why = name + " is " + std::string(kindText(*parameter.kind)) + ", and this is " +
+          std::string(kindText(value.kind));
     return std::nullopt;
   }
-  out = keep(*fits);
+  out = table_.keep(*fits);
   return value.kind == *parameter.kind && value.kind != Kind::Expr ? 2 : 1;
 }
 
@@ -381,7 +393,8 @@ std::optional<Expander::Chosen> Expander::choose(ModuleId module, Ast& ast, Node
 
 unsigned Expander::depthOf(Span span) const {
   unsigned depth = 0;
-  for (const Expansion* e = modules_.sources.expansion(span.file); e; e = modules_.sources.expansion(e->use.file))
+  for (const Expansion* e = modules_.sources.expansion(span.file); e;
+       e = modules_.sources.expansion(e->use.file))
     ++depth;
   return depth;
 }
@@ -390,15 +403,16 @@ std::optional<Value> Expander::run(ModuleId module, Ast& ast, NodeId node, NodeI
   const Span path = ast.span(ast[node].as<MacroUse>().path);
   Span span = ast.span(node);
   if (NodeId target = ast[node].as<MacroUse>().target) // the use alone
-    span.end = std::max(path.end, std::min(span.end, ast.span(target).file == span.file ? ast.span(target).begin : span.end));
+    span.end = std::max(
+        path.end, std::min(span.end, ast.span(target).file == span.file ? ast.span(target).begin : span.end));
   const std::string_view text = modules_.sources.text(span);
   span.end = span.begin + static_cast<uint32_t>(text.find_last_not_of(" \t\r\n") + 1);
   if (depthOf(span) + uses_.size() >= maxExpansionDepth) {
     modules_.sink.report(DiagId::MacroDepth, span, std::to_string(maxExpansionDepth));
     return std::nullopt;
   }
-  const size_t values = values_.size();
-  const size_t cells = cells_.size(), lists = lists_.size();
+  const size_t values = table_.values.size();
+  const size_t cells = table_.cells.size(), lists = table_.lists.size();
   std::optional<Chosen> chosen = choose(module, ast, node);
   if (!chosen) return std::nullopt;
   if (!chosen->takesTarget) rest = ast[node].as<MacroUse>().target;
@@ -417,14 +431,15 @@ std::optional<Value> Expander::run(ModuleId module, Ast& ast, NodeId node, NodeI
   uses_.push_back(std::move(use));
   hasExpanded_ = true;
   Use& now = *uses_.back();
-  const uint64_t left = maxModuleSteps - std::min(maxModuleSteps, moduleSteps_[&ast]);
-  Outcome outcome = evaluator_.run(chosen->macro->function, chosen->arguments, std::min(maxUseSteps, left), maxUseBytes);
-  moduleSteps_[&ast] += outcome.steps;
+  const uint64_t left = maxModuleSteps - std::min(maxModuleSteps, spent_[&ast].steps);
+  Outcome outcome =
+      evaluator_.run(chosen->macro->function, chosen->arguments, std::min(maxUseSteps, left), maxUseBytes);
+  spent_[&ast].steps += outcome.steps;
   std::optional<Value> result;
   if (outcome.kind != OutcomeKind::Value) {
     reportOutcome(now, outcome);
   } else {
-    Value value = values_[static_cast<size_t>(outcome.value.number)];
+    Value value = table_.values[static_cast<size_t>(outcome.value.number)];
     result = value;
     if (std::optional<Kind> wanted = chosen->macro->result) {
       result = converted(ast, value, *wanted);
@@ -439,20 +454,20 @@ std::optional<Value> Expander::run(ModuleId module, Ast& ast, NodeId node, NodeI
     }
   }
   uses_.pop_back();
-  values_.resize(values);
-  lastMatch_ = {};
+  table_.values.resize(values);
+  table_.lastMatch = {};
   if (uses_.empty()) {
-    cells_.resize(cells), cellIsMany_.resize(cells), lists_.resize(lists);
-    heights_.clear();
+    table_.cells.resize(cells), table_.lists.resize(lists);
+    table_.heights.clear();
   }
   return result;
 }
 
 /// Counts before anything is copied.
 bool Expander::isWithinBounds(const Use& use, NodeId result) {
-  const uint64_t left = maxModuleNodes - std::min(maxModuleNodes, moduleNodes_[use.ast]);
+  const uint64_t left = maxModuleNodes - std::min(maxModuleNodes, spent_[use.ast].nodes);
   const uint64_t size = sizeOf(*use.ast, result, left + 1);
-  moduleNodes_[use.ast] += size;
+  spent_[use.ast].nodes += size;
   if (size <= left) return true;
   modules_.sink.report(DiagId::MacroSize, use.span, use.macro, std::to_string(maxModuleNodes) + " nodes");
   return false;
@@ -500,9 +515,7 @@ void Expander::reportOutcome(const Use& use, const Outcome& outcome) {
     if (outcome.place.valid()) d.notes.push_back({outcome.place, "the panic"});
     return;
   }
-  case OutcomeKind::Steps:
-    sink.report(DiagId::MacroSteps, use.span, use.macro);
-    return;
+  case OutcomeKind::Steps: sink.report(DiagId::MacroSteps, use.span, use.macro); return;
   case OutcomeKind::Memory: sink.report(DiagId::MacroSize, use.span, use.macro, "256 MiB"); return;
   }
 }

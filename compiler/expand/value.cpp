@@ -128,7 +128,8 @@ bool isTypeLike(const Ast& ast, NodeId node) {
 }
 
 std::optional<Value> asBlock(Ast& ast, Value v) {
-  const bool fits = v.kind == Kind::Expr || v.kind == Kind::Ident || v.kind == Kind::Stmt || v.kind == Kind::Item;
+  const bool fits =
+      v.kind == Kind::Expr || v.kind == Kind::Ident || v.kind == Kind::Stmt || v.kind == Kind::Item;
   if (!fits) return std::nullopt;
   return Value{Kind::Block, block(ast, v.node)};
 }

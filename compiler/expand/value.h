@@ -1,6 +1,6 @@
 #pragma once
-// Syntax as macros have it: a node of the tree that is being expanded, and the kind it is taken for. A field, a
-// case, an arm, a parameter or a header stands in a node that can hold one (nodes.def, Quote).
+// Syntax as macros have it: a node of the tree that is being expanded, and the kind it is taken for. A field,
+// a case, an arm, a parameter or a header stands in a node that can hold one (nodes.def, Quote).
 
 #include "expand/payload.h"
 
@@ -27,8 +27,8 @@ using Values = std::vector<Value>;
 /// What a node is on its own, where the role tells what it stands for.
 Value valueOf(const Ast& ast, NodeId node, Role role);
 /// The same value as another kind, without asking (rule 6 of macros): a name is an expression, a type and a
-/// pattern, an expression a statement, a statement a block, a block of one statement that statement, a call or
-/// a name a pattern and a type. None: it is none.
+/// pattern, an expression a statement, a statement a block, a block of one statement that statement, a call
+/// or a name a pattern and a type. None: it is none.
 std::optional<Value> converted(Ast& ast, Value value, Kind wanted);
 /// The node for a place that wants `role`; none if the value does not fit there.
 NodeId nodeFor(Ast& ast, Value value, Role role);

@@ -29,7 +29,7 @@ ModuleId Modules::addRoot(std::string path, std::string text) {
   stem = stem.substr(0, stem.rfind('.'));
   ModuleId id = add(stem, {std::move(path), std::move(text)});
   modules_[id.index]->isRoot = true;
-  if (beforeIndex) beforeIndex(id);
+  if (options.beforeIndex) options.beforeIndex(id);
   loading_.push_back(stem); // what it uses cannot use it
   index(id, modules_[id.index]->ast);
   loading_.pop_back();
@@ -94,10 +94,10 @@ ModuleId Modules::prelude() {
   return prelude_;
 }
 
-void Modules::declare(ModuleId id, Ast& ast, DeclKind kind, NodeId node, NameId name, Span span,
-                      bool isPub) {
+void Modules::declare(ModuleId id, Ast& ast, DeclKind kind, NodeId node, NameId name, Span span, bool isPub) {
   if (!name) return;
-  DeclId decl = decls_.add({kind, id, node, name, isPub || opensPrivate || modules_[id.index]->isPrelude, span});
+  DeclId decl =
+      decls_.add({kind, id, node, name, isPub || options.opensPrivate || modules_[id.index]->isPrelude, span});
   declAsts_.push_back(&ast);
   std::vector<DeclId>& same = modules_[id.index]->decls[name];
   // Only functions may share a name, and macros.
@@ -143,7 +143,7 @@ void Modules::indexItem(ModuleId id, Ast& ast, NodeId node) {
     const auto& fn = n.as<FnItem>();
     refuseAttributes(fn.attributes);
     for (const Attribute& a : fn.attributes)
-      if (names.text(a.name) == "unchecked") unchecked_.push_back(n.span);
+      if (names.text(a.name) == "unchecked") ofMacros_.unchecked.push_back(n.span);
     if (fn.isExtern || fn.isExport)
       sink.report(fn.isExtern ? DiagId::NoForeignFunctions : DiagId::NoExports, fn.nameSpan);
     add(DeclKind::Function, fn);
@@ -171,14 +171,14 @@ void Modules::indexItem(ModuleId id, Ast& ast, NodeId node) {
 }
 
 uint32_t Modules::newMark(ModuleId home) {
-  marks_.push_back(home);
-  return static_cast<uint32_t>(marks_.size() - 1);
+  ofMacros_.marks.push_back(home);
+  return static_cast<uint32_t>(ofMacros_.marks.size() - 1);
 }
 
 std::pair<ModuleId, NameId> Modules::meant(ModuleId seenFrom, NameId name) const {
   while (names.isMarked(name)) {
-    if (auto made = made_.find(name); made != made_.end()) return {made->second, names.spelling(name)};
-    seenFrom = marks_[names.markOf(name)];
+    if (auto made = ofMacros_.made.find(name); made != ofMacros_.made.end()) return {made->second, names.spelling(name)};
+    seenFrom = ofMacros_.marks[names.markOf(name)];
     name = names.unmarkedOnce(name);
   }
   return {seenFrom, name};
@@ -193,7 +193,7 @@ std::string Modules::dottedOf(ModuleId id) const {
 ModuleId Modules::prefix(ModuleId seenFrom, NameId name) const {
   auto [module, plain] = meant(seenFrom, name);
   const Module& in = *modules_[module.index];
-  for (const auto* prefixes : {&in.prefixes, &in.earlierPrefixes})
+  for (const auto* prefixes : {&in.prefixes, &in.earlier.prefixes})
     if (auto found = prefixes->find(plain); found != prefixes->end()) return found->second;
   return ModuleId::none();
 }
@@ -201,7 +201,7 @@ ModuleId Modules::prefix(ModuleId seenFrom, NameId name) const {
 ModuleId Modules::ast() { return load("ast", Span()); }
 
 ModuleId Modules::macroSide(ModuleId from) {
-  auto [side, isNew] = macroSides_.try_emplace(from, ModuleId(static_cast<uint32_t>(modules_.size())));
+  auto [side, isNew] = ofMacros_.sides.try_emplace(from, ModuleId(static_cast<uint32_t>(modules_.size())));
   if (isNew) modules_.push_back(std::make_unique<Module>());
   Module& module = *modules_[side->second.index];
   const Module& outer = *modules_[from.index];
@@ -228,7 +228,7 @@ void Modules::refuseAttributes(const std::vector<syntax::Attribute>& attributes,
 }
 
 bool Modules::isUnchecked(Span place) const {
-  for (const Span& fn : unchecked_)
+  for (const Span& fn : ofMacros_.unchecked)
     if (place.file == fn.file && fn.begin <= place.begin && place.end <= fn.end) return true;
   return false;
 }

@@ -32,6 +32,11 @@ struct Decl {
   bool isReplaced = false; ///< a later entry at the prompt has declared it anew
 };
 
+/// Of the entries at the prompt before one: what its uses of macros may mean.
+struct EarlierEntries {
+  std::unordered_map<NameId, ModuleId> macros, prefixes;
+};
+
 struct Module {
   std::string name; ///< the last part of its path: its prefix and, for a function so named, its call
   std::string path; ///< `a.b`, or the file's path for the root
@@ -39,8 +44,7 @@ struct Module {
   std::unordered_map<NameId, std::vector<DeclId>> decls;
   std::unordered_map<NameId, ModuleId> prefixes;              ///< `use a.b`, `use a.b as c`
   std::unordered_map<NameId, std::vector<ModuleId>> imported; ///< `use a.{f}`; of several, all functions
-  std::unordered_map<NameId, ModuleId> earlierMacros;         ///< at the prompt: of the entries before
-  std::unordered_map<NameId, ModuleId> earlierPrefixes;       ///< likewise
+  EarlierEntries earlier;                                     ///< at the prompt
   std::vector<syntax::NodeId> statements;                     ///< of a script, in order
   std::vector<syntax::NodeId> tests;   ///< blocks, and once they are read the examples of comments
   std::vector<syntax::NodeId> benches; ///< `bench` blocks
@@ -110,28 +114,33 @@ public:
   // --- names with marks: written in a quote of a macro
   /// A mark for what is written in quotes of this module.
   uint32_t newMark(ModuleId home);
-  ModuleId homeOfMark(uint32_t mark) const { return marks_[mark]; }
+  ModuleId homeOfMark(uint32_t mark) const { return ofMacros_.marks[mark]; }
   /// A name as one looks it up among declarations: the module, and the name there without marks. What a quote
   /// did not declare means what it does in the module of the quote.
   std::pair<ModuleId, NameId> meant(ModuleId seenFrom, NameId name) const;
   /// The module that a prefix means, `a` of `a.f`; none if it is none.
   ModuleId prefix(ModuleId seenFrom, NameId name) const;
   /// Says that a module declares what a quote calls `marked`.
-  void setMade(NameId marked, ModuleId in) { made_[marked] = in; }
+  void setMade(NameId marked, ModuleId in) { ofMacros_.made[marked] = in; }
   /// `from` with the names of `ast` beside its imports: what a macro of it sees.
   ModuleId macroSide(ModuleId from);
   /// `a.b` of a module that was loaded so; empty if it was not.
   std::string dottedOf(ModuleId id) const;
-  /// Other modules see private items: what `show --stage expand` writes names these.
-  bool opensPrivate = false;
   bool isLoaded(const std::string& dotted) const { return loaded_.contains(dotted); }
   /// The module `ast` of the library; none if it cannot be read.
   ModuleId ast();
   /// Whether code stands in an `@unchecked` function.
   bool isUnchecked(Span place) const;
-  bool hasUnchecked() const { return !unchecked_.empty(); }
+  bool hasUnchecked() const { return !ofMacros_.unchecked.empty(); }
   /// Declares an item of a module.
   void indexItem(ModuleId id, syntax::Ast& ast, syntax::NodeId node);
+
+  struct Options {
+    /// Other modules see private items: what `show --stage expand` writes names these.
+    bool opensPrivate = false;
+    /// Called for a root module before its items are indexed: gives it what entries before it declared.
+    std::function<void(ModuleId)> beforeIndex;
+  } options;
 
   SourceStore& sources;
   Interner& names;
@@ -139,9 +148,6 @@ public:
   /// The tree that holds a declaration's node: the prelude is several files.
   const syntax::Ast& astOf(DeclId id) const { return *declAsts_[id.index]; }
   syntax::Ast& treeOf(DeclId id) { return *declAsts_[id.index]; }
-  /// Called for a root module before its items are indexed: gives it what entries before it declared.
-  std::function<void(ModuleId)> beforeIndex;
-
 private:
   FileId addSource(ModuleReader::Text text);
   ModuleId add(std::string name, ModuleReader::Text text);
@@ -149,8 +155,8 @@ private:
   void indexUse(ModuleId id, const syntax::Ast& ast, syntax::NodeId node);
   void importName(Module& into, ModuleId from, const std::string& dotted, const syntax::UseName& name);
   void refuseAttributes(const std::vector<syntax::Attribute>& attributes, bool ofFunction = true);
-  void declare(ModuleId id, syntax::Ast& ast, DeclKind kind, syntax::NodeId node, NameId name,
-               Span span, bool isPub);
+  void declare(ModuleId id, syntax::Ast& ast, DeclKind kind, syntax::NodeId node, NameId name, Span span,
+               bool isPub);
 
   ModuleReader& reader_;
   std::vector<std::unique_ptr<Module>> modules_;
@@ -158,10 +164,12 @@ private:
   std::vector<syntax::Ast*> declAsts_;
   std::vector<std::unique_ptr<syntax::Ast>> preludeAsts_;
   std::unordered_set<FileId> libraryFiles_;
-  std::vector<ModuleId> marks_;
-  std::vector<Span> unchecked_; ///< functions that are
-  std::unordered_map<NameId, ModuleId> made_;
-  std::unordered_map<ModuleId, ModuleId> macroSides_;
+  struct OfMacros {
+    std::vector<ModuleId> marks;                    ///< the home of each
+    std::unordered_map<NameId, ModuleId> made;      ///< where what a quote calls so was declared
+    std::unordered_map<ModuleId, ModuleId> sides;   ///< what the macros of a module see
+    std::vector<Span> unchecked;                    ///< functions that are
+  } ofMacros_;
   std::map<std::string, ModuleId> loaded_;
   std::vector<std::string> loading_;
   ModuleId prelude_;

@@ -47,25 +47,13 @@ protected:
   NodeId parsePrefix();
   NodeId parsePower();
   NodeId parsePostfix();
-  bool startsOperand() const;
 
   // --- parse_macro.cpp
-  NodeId parseQuote();
-  NodeId parseQuoted(std::string_view kind);
+  NodeId parseQuote(bool isArgument = false);
   NodeId parseSplice();
   bool takeName(NameId& name, Span& span, bool anyWord = false);
-  bool startsSplice(size_t ahead = 0) const {
-    return is(TokenKind::Dollar, ahead) || is(TokenKind::DollarDotDot, ahead);
-  }
-  /// `name:`, which may be spliced, before an argument.
-  bool startsLabel() const {
-    const size_t name = is(TokenKind::Dollar) ? 1 : 0;
-    return is(TokenKind::Identifier, name) && is(TokenKind::Colon, name + 1);
-  }
   NodeId parseMacroUse();
   NodeId parseMacroTarget();
-  bool startsKindArgument() const;
-  NodeId parseKindArgument();
 
   // --- parse_primary.cpp
   NodeId parsePrimary();
@@ -82,9 +70,7 @@ protected:
   std::vector<syntax::Argument> parseArguments(bool ofMacro = false);
   std::vector<syntax::Argument> parseBracketItems();
   NodeId parseBracketItem();
-  syntax::NodeId parsePackName();
   std::vector<syntax::Header> parseHeaders();
-  void refuseLambda();
   bool startsLambda() const;
 
   // --- parse_type.cpp

@@ -48,7 +48,7 @@ std::optional<BinaryOp> infixAt(TokenKind token, int level) {
 
 } // namespace
 
-bool BodyParser::startsOperand() const {
+bool TokenReader::startsOperand() const {
   switch (peek().kind) {
   case TokenKind::Identifier:
   case TokenKind::Int:
@@ -309,8 +309,8 @@ std::vector<Argument> BodyParser::parseArguments(bool ofMacro) {
       takeName(arg.label, arg.labelSpan);
       take();
     }
-    arg.value = is(TokenKind::KwFor)               ? parseGenerator(NodeKind::Generator, peek().begin)
-                : ofMacro && startsKindArgument() ? parseKindArgument()
+    arg.value = is(TokenKind::KwFor)              ? parseGenerator(NodeKind::Generator, peek().begin)
+                : ofMacro && startsKindArgument() ? parseQuote(true)
                                                   : parseExpr();
     out.push_back(arg);
     if (!accept(TokenKind::Comma)) break;

@@ -5,74 +5,74 @@ namespace melix::parse {
 
 using namespace syntax;
 
-/// quote = "quote" ( block | kind "{" … "}" )
-NodeId BodyParser::parseQuote() {
-  uint32_t begin = take().begin;
+/// quote = "quote" ( block | kind "{" … "}" );  kind argument = "type" type | "pattern" ( pattern | "{" pattern "}" )
+NodeId BodyParser::parseQuote(bool isArgument) {
+  uint32_t begin = peek().begin;
+  if (!isArgument) take();
   Quote quote{};
-  const bool isKind = is(TokenKind::KwType) || (is(TokenKind::Identifier) && is(TokenKind::LBrace, 1));
-  if (!isKind) {
-    ++quotes_;
+  Scoped lambdas(noLambda_, false);
+  Scoped braces(noBrace_, false);
+  const unsigned outer = quotes_;
+  if (!isArgument) ++quotes_;
+  if (!isArgument && !is(TokenKind::KwType) && !(is(TokenKind::Identifier) && is(TokenKind::LBrace, 1))) {
     quote.block = parseBlock();
-    --quotes_;
+    quotes_ = outer;
     return ast_.add(NodeKind::Quote, spanFrom(begin), quote);
   }
   const Token& word = take();
   const std::string kind(textOf(word));
   quote.what = nameOf(word);
+  // What a node can hold that is none itself.
+  auto held = [&]() -> NodeId {
+    uint32_t start = peek().begin;
+    if (kind == "type") return parseType();
+    if (kind == "pattern") return parsePattern();
+    if (kind == "arm") {
+      Match match;
+      match.arms.push_back(parseMatchArm(false));
+      return ast_.add(NodeKind::Match, spanFrom(start), std::move(match));
+    }
+    if (kind == "param") {
+      Lambda lambda{};
+      lambda.params.push_back(parseParameter(false));
+      return ast_.add(NodeKind::Lambda, spanFrom(start), std::move(lambda));
+    }
+    if (kind == "header") {
+      Builder builder;
+      builder.headers = parseHeaders();
+      if (builder.headers.size() > 1) sink_.report(DiagId::Expected, spanFrom(start), "one header", "several", "");
+      return ast_.add(NodeKind::Builder, spanFrom(start), std::move(builder));
+    }
+    if (kind == "case") {
+      EnumItem item;
+      parseCaseInto(item.cases);
+      return ast_.add(NodeKind::Enum, spanFrom(start), std::move(item));
+    }
+    if (kind == "field") {
+      StructItem item;
+      FieldDecl f;
+      Span span;
+      if (takeName(f.name, span) && expect(TokenKind::Colon)) f.type = parseType();
+      if (!f.type) f.type = errorNode();
+      if (!recovering_ && accept(TokenKind::Equal)) f.defaultValue = parseExpr();
+      f.span = spanFrom(start);
+      item.fields.push_back(f);
+      return ast_.add(NodeKind::Struct, spanFrom(start), std::move(item));
+    }
+    sink_.report(DiagId::NoQuoteKind, spanFrom(start), kind);
+    return parseExpr();
+  };
   Scoped newlines(ignoreNewlines_, true);
-  Scoped lambdas(noLambda_, false);
-  Scoped braces(noBrace_, false);
-  auto open = static_cast<uint32_t>(at_);
-  if (expect(TokenKind::LBrace)) {
-    ++quotes_;
-    quote.block = nested([&] { return parseQuoted(kind); });
-    --quotes_;
+  if (isArgument && !(kind == "pattern" && is(TokenKind::LBrace))) {
+    quote.block = nested(held);
+  } else if (auto open = static_cast<uint32_t>(at_); expect(TokenKind::LBrace)) {
+    quote.block = nested(held);
     if (!recovering_ && is(TokenKind::Comma)) take();
     expectClose(TokenKind::RBrace, open);
   }
+  quotes_ = outer;
   if (!quote.block) quote.block = errorNode();
-  return ast_.add(NodeKind::Quote, spanFrom(begin), quote);
-}
-
-/// What stands in the braces of `quote kind { … }`, in a node that can hold it.
-NodeId BodyParser::parseQuoted(std::string_view kind) {
-  uint32_t begin = peek().begin;
-  if (kind == "type") return parseType();
-  if (kind == "pattern") return parsePattern();
-  if (kind == "arm") {
-    Match match;
-    match.arms.push_back(parseMatchArm(false));
-    return ast_.add(NodeKind::Match, spanFrom(begin), std::move(match));
-  }
-  if (kind == "param") {
-    Lambda lambda{};
-    lambda.params.push_back(parseParameter(false));
-    return ast_.add(NodeKind::Lambda, spanFrom(begin), std::move(lambda));
-  }
-  if (kind == "header") {
-    Builder builder;
-    builder.headers = parseHeaders();
-    if (builder.headers.size() > 1) sink_.report(DiagId::Expected, spanFrom(begin), "one header", "several");
-    return ast_.add(NodeKind::Builder, spanFrom(begin), std::move(builder));
-  }
-  if (kind == "case") {
-    EnumItem item;
-    parseCaseInto(item.cases);
-    return ast_.add(NodeKind::Enum, spanFrom(begin), std::move(item));
-  }
-  if (kind == "field") {
-    StructItem item;
-    FieldDecl f;
-    Span span;
-    if (takeName(f.name, span) && expect(TokenKind::Colon)) f.type = parseType();
-    if (!f.type) f.type = errorNode();
-    if (!recovering_ && accept(TokenKind::Equal)) f.defaultValue = parseExpr();
-    f.span = spanFrom(begin);
-    item.fields.push_back(f);
-    return ast_.add(NodeKind::Struct, spanFrom(begin), std::move(item));
-  }
-  sink_.report(DiagId::NoQuoteKind, spanFrom(begin), kind);
-  return parseExpr();
+  return ast_.add(isArgument ? NodeKind::KindArgument : NodeKind::Quote, spanFrom(begin), quote);
 }
 
 /// splice = ( "$" | "$.." ) ( name | "(" expr ")" | array )
@@ -92,7 +92,6 @@ NodeId BodyParser::parseSplice() {
     fail("a name, `(` or `[`");
   }
   quotes_ = outer;
-  if (outer == 0 && !recovering_) sink_.report(DiagId::SpliceOutside, spanFrom(begin));
   if (!inner) inner = errorNode();
   return ast_.add(kind, spanFrom(begin), One{inner});
 }
@@ -102,13 +101,15 @@ bool BodyParser::takeName(NameId& name, Span& span, bool anyWord) {
   if (!startsSplice()) return TokenReader::takeName(name, span, anyWord);
   uint32_t begin = peek().begin;
   NodeId splice = parseSplice();
-  name = quotes_ > 0 ? splicedName(splice) : names_.intern("_");
   span = spanFrom(begin);
+  name = quotes_ > 0 ? splicedName(splice) : names_.intern("_");
+  // Names are looked at before expansion, so that one outside of quotes is told here.
+  if (quotes_ == 0 && !recovering_) sink_.report(DiagId::SpliceOutside, span);
   return !recovering_;
 }
 
 /// `type T`, or `pattern P` where what follows can only begin a pattern: `pattern(x)` is a call.
-bool BodyParser::startsKindArgument() const {
+bool TokenReader::startsKindArgument() const {
   if (is(TokenKind::KwType)) return true;
   if (!isWord("pattern")) return false;
   switch (peek(1).kind) {
@@ -122,23 +123,6 @@ bool BodyParser::startsKindArgument() const {
   case TokenKind::LBrace: return true;
   default: return false;
   }
-}
-
-/// kind argument = "type" type | "pattern" ( pattern | "{" pattern "}" )
-NodeId BodyParser::parseKindArgument() {
-  uint32_t begin = peek().begin;
-  Quote argument{};
-  const bool isType = is(TokenKind::KwType);
-  argument.what = nameOf(take());
-  if (!isType && is(TokenKind::LBrace)) {
-    auto open = static_cast<uint32_t>(at_);
-    take();
-    argument.block = nested([&] { return parsePattern(); });
-    expectClose(TokenKind::RBrace, open);
-  } else {
-    argument.block = nested([&] { return isType ? parseType() : parsePattern(); });
-  }
-  return ast_.add(NodeKind::KindArgument, spanFrom(begin), argument);
 }
 
 /// macro use = "@" path [ "(" arguments ")" ] [ statement | item | block ]

@@ -128,16 +128,10 @@ NodeId BodyParser::parseGenerator(NodeKind kind, uint32_t begin) {
 }
 
 /// After a range or filter, where `x => e` would be taken apart.
-void BodyParser::refuseLambda() {
+void TokenReader::refuseLambda() {
   if (recovering_ || !is(TokenKind::FatArrow)) return;
   sink_.report(DiagId::LambdaHere, tokenSpan(peek()));
   recovering_ = true;
-}
-
-NodeId BodyParser::parsePackName() {
-  NameId name;
-  Span span;
-  return takeName(name, span) ? ast_.add(NodeKind::Name, span, Name{name}) : errorNode();
 }
 
 /// headers = header { "," header };  header = ".." name | pattern [ "in" expr ]; there may be none
@@ -148,7 +142,13 @@ std::vector<Header> BodyParser::parseHeaders() {
     Header header;
     uint32_t begin = peek().begin;
     header.isPack = accept(TokenKind::DotDot);
-    header.pattern = header.isPack ? parsePackName() : parsePattern();
+    if (header.isPack) {
+      NameId name;
+      Span span;
+      header.pattern = takeName(name, span) ? ast_.add(NodeKind::Name, span, Name{name}) : errorNode();
+    } else {
+      header.pattern = parsePattern();
+    }
     if (!recovering_ && accept(TokenKind::KwIn)) {
       Scoped filter(noLambda_, true);
       header.range = parseExpr();

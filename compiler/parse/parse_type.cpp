@@ -136,8 +136,8 @@ NodeId BodyParser::parsePatternAtom() {
   case TokenKind::At:
   case TokenKind::DollarDotDot: return parsePrimary();
   case TokenKind::Dollar: {
-    const bool isPath = is(TokenKind::Identifier, 1) && (is(TokenKind::LParen, 2) || is(TokenKind::Dot, 2)) &&
-                        sameLine(2);
+    const bool isPath =
+        is(TokenKind::Identifier, 1) && (is(TokenKind::LParen, 2) || is(TokenKind::Dot, 2)) && sameLine(2);
     return isPath ? nested([&] { return parseCasePattern(begin); }) : parsePrimary();
   }
   case TokenKind::KwElse:
@@ -249,14 +249,11 @@ Parameter BodyParser::parseParameter(bool inLambda) {
   p.isInout = accept(TokenKind::KwInout);
   p.isPack = accept(TokenKind::DotDot);
   Span span;
-  if (startsSplice()) {
-    // Alone it may be a whole parameter.
-    NodeId splice = parseSplice();
-    const bool isName = p.isInout || p.isPack || is(TokenKind::Colon) || is(TokenKind::Equal);
-    if (!isName)
-      p.pattern = splice;
-    else
-      p.name = quotes_ > 0 ? splicedName(splice) : names_.intern("_");
+  const size_t behind = is(TokenKind::Identifier, 1) ? 2 : matching_[at_ + 1] - at_ + 1; // a splice at hand
+  const bool isWhole = startsSplice() && !p.isInout && !p.isPack && !is(TokenKind::Colon, behind) &&
+                       !is(TokenKind::Equal, behind);
+  if (isWhole) {
+    p.pattern = parseSplice();
   } else if (inLambda && is(TokenKind::LParen)) {
     p.pattern = parsePattern();
   } else if (!takeName(p.name, span)) {

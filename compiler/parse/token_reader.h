@@ -75,6 +75,17 @@ protected:
   void skipToItem();
   bool macrosThenItem() const;
   bool startsItem(size_t ahead = 0) const;
+  bool startsOperand() const;
+  void refuseLambda();
+  bool startsKindArgument() const;
+  bool startsSplice(size_t ahead = 0) const {
+    return is(TokenKind::Dollar, ahead) || is(TokenKind::DollarDotDot, ahead);
+  }
+  /// `name:`, which may be spliced, before an argument.
+  bool startsLabel() const {
+    const size_t name = is(TokenKind::Dollar) ? 1 : 0;
+    return is(TokenKind::Identifier, name) && is(TokenKind::Colon, name + 1);
+  }
   bool changesByOne() const;
 
   const lex::TokenStream& stream_;

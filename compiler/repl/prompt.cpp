@@ -56,9 +56,9 @@ void Prompt::giveMacros(names::ModuleId entry) {
   for (const auto& [name, from] : definitions_.names) {
     auto found = modules[from].decls.find(name);
     if (found != modules[from].decls.end() && modules.decl(found->second[0]).kind == names::DeclKind::Macro)
-      modules[entry].earlierMacros.emplace(name, from);
+      modules[entry].earlier.macros.emplace(name, from);
   }
-  for (const auto& [name, used] : definitions_.prefixes) modules[entry].earlierPrefixes.emplace(name, used);
+  for (const auto& [name, used] : definitions_.prefixes) modules[entry].earlier.prefixes.emplace(name, used);
 }
 
 /// The variables that a module sees: what it declares hides those of the same names.

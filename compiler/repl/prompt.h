@@ -27,7 +27,7 @@ struct Host {
 class Prompt {
 public:
   Prompt(session::Session& session, Host host) : session_(session), host_(std::move(host)) {
-    session_.modules().beforeIndex = [this](names::ModuleId entry) { giveMacros(entry); };
+    session_.modules().options.beforeIndex = [this](names::ModuleId entry) { giveMacros(entry); };
   }
 
   /// Whether more lines are wanted before the entry can be taken.

@@ -28,14 +28,15 @@ struct Session::Lowered {
 Session::Session(Options options)
     : types(names), options_(std::move(options)), modules_(sources, names, sink, *this),
       checker_(modules_, types, sink, options_.strictShapes),
-      macroRunner_(modules_, checker_, [this](check::InstanceId id) { return runnable(id); }, options_.hooks),
+      macroRunner_(
+          modules_, checker_, [this](check::InstanceId id) { return runnable(id); }, options_.hooks),
       expander_(modules_, macroRunner_), module_(std::make_unique<core::Module>(types)),
       lowering_(makeLowering(*module_)) {
-  checker_.evaluate = [this](check::InstanceId id) { return evaluate(id); };
-  checker_.prepareSignature = [this](names::DeclId decl) { expander_.prepareSignature(decl); };
-  checker_.prepareBody = [this](names::DeclId decl) { return expander_.prepareBody(decl); };
+  checker_.hooks.evaluate = [this](check::InstanceId id) { return evaluate(id); };
+  checker_.hooks.prepareSignature = [this](names::DeclId decl) { expander_.prepareSignature(decl); };
+  checker_.hooks.prepareBody = [this](names::DeclId decl) { return expander_.prepareBody(decl); };
   macroRunner_.expander = &expander_;
-  modules_.opensPrivate = options_.opensPrivate;
+  modules_.options.opensPrivate = options_.opensPrivate;
 }
 
 Session::~Session() = default;
@@ -72,7 +73,7 @@ void Session::expand(names::ModuleId module, syntax::Ast& ast) {
   expander_.expand(module, ast);
   sink.sortSince(told);
   // What was checked on the way saw only some of the items.
-  if (expander_.takeExpanded() && modules_[module].isRoot) checker_.forgetModule(module);
+  if (expander_.takeExpanded() && modules_[module].isRoot) checker_.forgetInstances(module);
 }
 
 void Session::expand(names::ModuleId module, syntax::Ast& ast, std::vector<syntax::NodeId>& items) {
@@ -182,7 +183,8 @@ bool Session::refuseSyntax() {
     for (const core::Op& op : f.ops)
       if (op.kind == core::OpKind::Builtin && !astFunction(op.as<core::BuiltinAttr>().builtin).empty()) {
         Span place = locationOf(*module_, op.loc);
-        for (core::LocId loc = op.loc; loc && modules_.isLibraryFile(place.file); loc = module_->locs[loc].inner)
+        for (core::LocId loc = op.loc; loc && modules_.isLibraryFile(place.file);
+             loc = module_->locs[loc].inner)
           place = module_->locs[loc].span;
         sink.report(DiagId::SyntaxAtRun, place);
         return false;

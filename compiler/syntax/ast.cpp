@@ -179,11 +179,9 @@ struct Label {
   std::string operator()(const Brackets& p) const { return labels(p.items); }
   std::string operator()(const FnItem& p) const {
     std::string out = name(p.name);
-    for (const Generic& g : p.generics)
-      out += " [" + std::string(g.isPack ? ".." : "") + text(g.name) + "]";
+    for (const Generic& g : p.generics) out += " [" + std::string(g.isPack ? ".." : "") + text(g.name) + "]";
     for (const Parameter& q : p.params)
-      out += " (" + std::string(q.isInout ? "inout " : "") +
-             (q.name ? text(q.name) : "pattern") + ")";
+      out += " (" + std::string(q.isInout ? "inout " : "") + (q.name ? text(q.name) : "pattern") + ")";
     return out;
   }
   std::string operator()(const StructItem& p) const {

@@ -81,8 +81,8 @@ struct Generic {
   Span span;
 };
 
-/// `name: T = e`, of a struct or an enum case (then the name may be missing). One that a splice gives has it as
-/// its type.
+/// `name: T = e`, of a struct or an enum case (then the name may be missing). One that a splice gives has it
+/// as its type.
 struct FieldDecl {
   NameId name;
   NodeId type;
