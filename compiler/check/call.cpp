@@ -68,7 +68,7 @@ NodeId Body::callName(SynId callee, WrittenCall& call) {
                       : callValue(readLocal(l, calleeSpan), call.args, call.expected, call.span);
   if (DeclId type = c.typeDecl(module, name)) {
     const bool isStruct = c.modules.decl(type).kind == names::DeclKind::Struct;
-    if (isStruct && module != c.modules.prelude() && c.formOf(c.record(type)) != types::RecordForm::Plain)
+    if (isStruct && module != c.modules.prelude() && formOf(c, c.record(type)) != types::RecordForm::Plain)
       return callDictType(*this, type, call);
     if (isStruct) return construct(type, 0, call.args, call.explicitItems(), call.expected, call.span);
     if (c.modules.decl(type).kind == names::DeclKind::TypeAlias) return constructAlias(callee, call);

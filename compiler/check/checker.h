@@ -148,7 +148,6 @@ public:
   const RecordDecl& record(DeclId decl);
   /// A struct or an enum at these arguments, in the order of its declaration.
   TypeId recordType(DeclId decl, std::vector<TypeId> typeArgs, std::vector<DimId> dims = {});
-  types::RecordForm formOf(const RecordDecl& declared);
   /// The same record at other type arguments.
   TypeId reinstantiate(TypeId record, std::vector<TypeId> typeArgs);
   /// At type arguments with a symbol for each of `argSizes` sizes (TypeStore::generalised).

@@ -1,4 +1,5 @@
 // Declarations of functions and records, and the names that mean them.
+#include "check/dicts.h"
 #include "check/resolve.h"
 #include "types/tangent.h"
 
@@ -254,9 +255,9 @@ private:
 } // namespace
 
 /// The library declares the structs that the language knows.
-types::RecordForm Checker::formOf(const RecordDecl& declared) {
-  if (declared.isEnum || declared.module != modules.prelude()) return types::RecordForm::Plain;
-  const std::string_view name = types.names.text(declared.name);
+types::RecordForm formOf(Checker& checker, const RecordDecl& declared) {
+  if (declared.isEnum || declared.module != checker.modules.prelude()) return types::RecordForm::Plain;
+  const std::string_view name = checker.types.names.text(declared.name);
   if (name == "Dict") return types::RecordForm::Dict;
   return name == "Set" ? types::RecordForm::Set : types::RecordForm::Plain;
 }
@@ -270,7 +271,7 @@ types::RecordId Checker::recordAt(DeclId decl, std::vector<TypeId> typeArgs, siz
   r.name = declared.name;
   r.isEnum = declared.isEnum;
   r.declaration = decl.index;
-  r.form = formOf(declared);
+  r.form = formOf(*this, declared);
   r.isReplaced = modules.decl(decl).isReplaced;
   r.typeArgs = typeArgs;
   r.origin = declared.span;

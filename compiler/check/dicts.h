@@ -6,6 +6,8 @@
 
 namespace melix::check {
 
+/// What a declared struct is to the language.
+types::RecordForm formOf(Checker& checker, const RecordDecl& declared);
 /// `[k: v, …]`, at the type asked for if that is a Dict.
 NodeId checkDict(Body& body, const syntax::DictEntries& entries, Span span, TypeId expected);
 /// `[a, …]` where a Dict (of no entry) or a Set is asked for.
