@@ -5,6 +5,7 @@
 
 #include <llvm/IR/Constants.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace melix::codegen {
@@ -20,6 +21,14 @@ llvm::Constant* LaneEmitter::iota() {
   std::vector<uint64_t> numbers(lanes_);
   for (unsigned k = 0; k < lanes_; ++k) numbers[k] = k;
   return llvm::ConstantDataVector::get(m_.context, numbers);
+}
+
+/// Compared in numbers as wide as what lanes hold, so that a mask is in as many registers.
+llvm::Value* LaneEmitter::lanesBelow(llvm::Value* count, unsigned bits) {
+  bits = std::clamp(bits, 16U, 64U);
+  llvm::IntegerType* type = b_.getIntNTy(bits);
+  Value* few = b_.CreateTrunc(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, b_.getInt64(lanes_)), type);
+  return b_.CreateICmpULT(b_.CreateTrunc(iota(), vectorOf(type)), splat(few));
 }
 
 LaneEmitter::Affine LaneEmitter::affine(ValueId v) const {
@@ -57,12 +66,19 @@ void LaneEmitter::keep(ValueId v, Value* x) {
 // ----------------------------------------------------------------------------------------------------------
 
 const LaneEmitter::ValueIds& LaneEmitter::region(loops::RegionId r) {
-  const std::vector<loops::StmtId>& stmts = fn_.regions[r].stmts;
-  for (loops::StmtId id : stmts) {
-    if (!isCallee_) b_.SetCurrentDebugLocation(m_.debug->location(fn_.stmts[id].loc));
-    statement(fn_.stmts[id]);
+  std::span<const loops::StmtId> stmts = fn_.regions[r].stmts;
+  const loops::StmtId yield = stmts.back();
+  while (!stmts.empty()) {
+    if (!isCallee_) b_.SetCurrentDebugLocation(m_.debug->location(fn_.stmts[stmts[0]].loc));
+    const std::span<const loops::StmtId> stores = stmts.first(storesTogether(stmts));
+    if (storeGroup(stores)) {
+      stmts = stmts.subspan(stores.size());
+      continue;
+    }
+    statement(fn_.stmts[stmts[0]]);
+    stmts = stmts.subspan(1);
   }
-  return fn_.stmts[stmts.back()].operands;
+  return fn_.stmts[yield].operands;
 }
 
 void LaneEmitter::statement(const Stmt& s) {
@@ -164,8 +180,9 @@ LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, Value* first, Value* ma
 LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* end, StripKind kind,
                                         Values carried) {
   const bool masked = kind != StripKind::Whole;
+  const unsigned beyond = kind == StripKind::Whole ? lanes_ - 1 : kind == StripKind::Most ? lanes_ / 2 : 0;
   llvm::BasicBlock *from = b_.GetInsertBlock(), *body = block("strip"), *done = block("whole");
-  Value* last = masked ? end : b_.CreateNSWSub(end, b_.getInt64(lanes_ - 1));
+  Value* last = beyond ? b_.CreateNSWSub(end, b_.getInt64(beyond)) : end;
   b_.CreateCondBr(b_.CreateICmpSLT(first, last), body, done);
   Values entry = carried;
   entry.push_back(first);
@@ -173,7 +190,8 @@ LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* 
   const std::vector<llvm::PHINode*> turn = phis(entry, from);
   llvm::PHINode* at = turn.back();
   carried.assign(turn.begin(), turn.end() - 1);
-  Value* mask = masked ? b_.CreateICmpULT(iota(), splat(b_.CreateNSWSub(end, at))) : nullptr;
+  const unsigned bits = machineOf(m_.options.target).vectorBits / loop.as<loops::ForAttr>().lanes;
+  Value* mask = masked ? lanesBelow(b_.CreateNSWSub(end, at), bits) : nullptr;
   Values next = strip(loop, at, mask, carried);
   b_.SetCurrentDebugLocation(m_.debug->location(loop.loc));
   if (loop.as<loops::ForAttr>().polls) host_.poll();
@@ -201,6 +219,14 @@ std::vector<llvm::PHINode*> LaneEmitter::phis(const Values& values, llvm::BasicB
   return out;
 }
 
+/// Whether loops inside carry something: beside what they do, a mask costs little.
+static bool carriesInside(const loops::Function& fn, const loops::Stmt& loop) {
+  const auto& stmts = fn.regions[loop.regions[0]].stmts;
+  return std::ranges::any_of(stmts, [&](loops::StmtId id) {
+    return fn.stmts[id].kind == StmtKind::For && !fn.stmts[id].results.empty();
+  });
+}
+
 void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   using enum LaneEmitter::StripKind;
   const auto& attr = loop.as<loops::ForAttr>();
@@ -219,10 +245,13 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   } else if (masks && turns && 0 < *turns && *turns <= attr.lanes) { // a strip has some lane that is on
     llvm::Value* mask = host.b_.CreateICmpULT(narrow.iota(), narrow.splat(host.b_.getInt64(*turns)));
     carried = narrow.joined(steps, narrow.strip(loop, first, mask, narrow.begun(steps, std::move(carried))));
+  } else if (masks && attr.masked && !(turns && *turns % strip == 0)) {
+    carried = wide.joined(steps, wide.strips(loop, first, end, Masked, wide.begun(steps, std::move(carried))));
   } else {
-    carried = wide.strips(loop, first, end, Whole, wide.begun(steps, std::move(carried)));
-    carried = wide.folded(steps, std::move(carried), attr.lanes);
     const bool isWhole = turns && *turns % strip == 0;
+    const bool isMost = masks && !isWhole && steps.empty() && carriesInside(host.fn_, loop);
+    carried = wide.strips(loop, first, end, isMost ? Most : Whole, wide.begun(steps, std::move(carried)));
+    carried = wide.folded(steps, std::move(carried), attr.lanes);
     if (!isWhole && masks)
       carried = narrow.strips(loop, first, end, attr.unroll > 1 ? Masked : Last, std::move(carried));
     else if (!isWhole && attr.unroll > 1)
