@@ -142,8 +142,8 @@ void LaneEmitter::closeCarries(std::span<llvm::PHINode* const> phis, std::span<c
   for (size_t k = 0; k < params.size(); ++k) phis[k]->addIncoming(values[k], b_.GetInsertBlock());
 }
 
-/// As many turns as the last lane makes. The loop is entered only if it turns, so that what is the same in all
-/// turns, though it be read from memory, is moved in front of it.
+/// As many turns as the last lane makes. The loop is entered only if it turns, so that what is the same in
+/// all turns, though it be read from memory, is moved in front of it.
 void LaneEmitter::forLoop(const Stmt& s) {
   const ValueIds& params = fn_.regions[s.regions[0]].params;
   const bool apart = !isUniform(s.operands[1]);

@@ -27,7 +27,8 @@ llvm::Constant* LaneEmitter::iota() {
 llvm::Value* LaneEmitter::lanesBelow(llvm::Value* count, unsigned bits) {
   bits = std::clamp(bits, 16U, 64U);
   llvm::IntegerType* type = b_.getIntNTy(bits);
-  Value* few = b_.CreateTrunc(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, b_.getInt64(lanes_)), type);
+  Value* few =
+      b_.CreateTrunc(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, b_.getInt64(lanes_)), type);
   return b_.CreateICmpULT(b_.CreateTrunc(iota(), vectorOf(type)), splat(few));
 }
 
@@ -246,10 +247,13 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
     llvm::Value* mask = host.b_.CreateICmpULT(narrow.iota(), narrow.splat(host.b_.getInt64(*turns)));
     carried = narrow.joined(steps, narrow.strip(loop, first, mask, narrow.begun(steps, std::move(carried))));
   } else if (masks && attr.masked && !(turns && *turns % strip == 0)) {
-    carried = wide.joined(steps, wide.strips(loop, first, end, Masked, wide.begun(steps, std::move(carried))));
+    carried =
+        wide.joined(steps, wide.strips(loop, first, end, Masked, wide.begun(steps, std::move(carried))));
   } else {
     const bool isWhole = turns && *turns % strip == 0;
-    const bool isMost = masks && !isWhole && steps.empty() && carriesInside(host.fn_, loop);
+    constexpr unsigned mostMasks = 4; // of seven registers
+    const bool isMost = masks && !isWhole && steps.empty() && attr.unroll <= mostMasks &&
+                        carriesInside(host.fn_, loop);
     carried = wide.strips(loop, first, end, isMost ? Most : Whole, wide.begun(steps, std::move(carried)));
     carried = wide.folded(steps, std::move(carried), attr.lanes);
     if (!isWhole && masks)

@@ -142,7 +142,8 @@ size_t LaneEmitter::storesTogether(std::span<const loops::StmtId> stmts) const {
 
 namespace {
 
-/// Of so many vectors, a power of two, as many lanes at a time: lane m of vector k becomes lane k of vector m.
+/// Of so many vectors, a power of two, as many lanes at a time: lane m of vector k becomes lane k of vector
+/// m.
 void transpose(llvm::IRBuilder<>& b, std::vector<llvm::Value*>& vectors, size_t lanes) {
   for (size_t bit = 1; bit < vectors.size(); bit *= 2) {
     std::vector<int> low(lanes), high(lanes);
@@ -182,8 +183,9 @@ bool LaneEmitter::storeGroup(std::span<const loops::StmtId> stmts) {
     std::iota(part.begin(), part.end(), static_cast<int>(lane - lane % size));
     Value* group = b_.CreateShuffleVector(values[lane % size], part);
     if (mask_)
-      b_.CreateMaskedStore(group, to, align,
-                           b_.CreateVectorSplat(static_cast<unsigned>(size), b_.CreateExtractElement(mask_, lane)));
+      b_.CreateMaskedStore(
+          group, to, align,
+          b_.CreateVectorSplat(static_cast<unsigned>(size), b_.CreateExtractElement(mask_, lane)));
     else
       b_.CreateAlignedStore(group, to, align);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Contractions: sums in chain order of what two sides say, in loops as choose_lanes leaves them. Rows are done
-// together, columns are in lanes, and what the columns read is the same for all rows.
+// Contractions: sums in chain order of what two sides say, in loops as choose_lanes leaves them. Rows are
+// done together, columns are in lanes, and what the columns read is the same for all rows.
 //
 //   for points … %y                                    around
 //     for points rows 6 … %i                           rows

@@ -76,8 +76,7 @@ public:
 
 private:
   void cloneTo(Row& row, StmtId id) {
-    if (!row.isThere.valid() || b_.fn.stmts[id].kind != StmtKind::Store)
-      return clone(b_, id, row.copies);
+    if (!row.isThere.valid() || b_.fn.stmts[id].kind != StmtKind::Store) return clone(b_, id, row.copies);
     const RegionId yes = b_.begin();
     clone(b_, id, row.copies);
     b_.end();

@@ -14,10 +14,10 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int64_t rowBlocks = 8;            ///< so many blocks of rows make up for a panel
-constexpr int64_t largeSide = 1 << 20;      ///< bytes, that do not stay in the cache
-constexpr int64_t longestPanel = 1 << 13;   ///< rows of a panel that need not be made
-constexpr size_t dearTerm = 3;              ///< ops that are done once rather than for each block of rows
+constexpr int64_t rowBlocks = 8;          ///< so many blocks of rows make up for a panel
+constexpr int64_t largeSide = 1 << 20;    ///< bytes, that do not stay in the cache
+constexpr int64_t longestPanel = 1 << 13; ///< rows of a panel that need not be made
+constexpr size_t dearTerm = 3;            ///< ops that are done once rather than for each block of rows
 
 /// How many bytes a kernel needs: `each` for so many points, of which there are `most` at most, if not 0.
 struct ScratchSize {
@@ -139,16 +139,16 @@ public:
     b_.carryLoop(
         zero, panels, {},
         [&](ValueId p, const std::vector<ValueId>& none) {
-          first_ = first, last_ = end;
+          panel_.first = first, panel_.last = end;
           if (!known || *known > static_cast<uint64_t>(width_)) {
-            first_ = b_.arith(OpKind::Add, first, b_.arith(OpKind::Mul, p, width));
-            last_ = b_.arith(OpKind::Add, first_, width);
+            panel_.first = b_.arith(OpKind::Add, first, b_.arith(OpKind::Mul, p, width));
+            panel_.last = b_.arith(OpKind::Add, panel_.first, width);
             if (!known || *known % static_cast<uint64_t>(width_) != 0)
-              last_ = b_.arith(OpKind::Min, end, last_);
+              panel_.last = b_.arith(OpKind::Min, end, panel_.last);
           }
           if (makesPanels()) panel();
-          fn_.stmts[found_.columns].operands[0] = first_;
-          fn_.stmts[found_.columns].operands[1] = last_;
+          fn_.stmts[found_.columns].operands[0] = panel_.first;
+          fn_.stmts[found_.columns].operands[1] = panel_.last;
           fn_.regions[b_.current()].stmts.push_back(outer);
           return none;
         },
@@ -284,35 +284,37 @@ private:
     ValueId stride = b_.integer(width_);
     for (size_t k = side_.extents()->size(); k-- > 0;) {
       const SharedSide::Extent& extent = (*side_.extents())[k];
-      strides_.insert(strides_.begin(), stride);
+      panel_.strides.insert(panel_.strides.begin(), stride);
       stride = b_.arith(OpKind::Mul, stride, fixed(extent.end));
     }
-    points_ = stride;
+    panel_.points = stride;
     if (layout_ != LayoutKind::IfLarge) return;
     auto holds = [&](CmpKind how, ValueId v, int64_t limit) { return b_.compare(how, v, b_.integer(limit)); };
     const auto rows = static_cast<int64_t>(fn_.stmts[found_.rows()].as<ForAttr>().rows);
-    const ValueId length = b_.arith(OpKind::Shr, points_, b_.integer(std::countr_zero(uint64_t(width_))));
-    const ValueId side = b_.arith(OpKind::Mul, b_.arith(OpKind::Mul, length, columns), b_.integer(pointBytes_));
-    isMade_ = b_.both(b_.both(holds(CmpKind::Ge, rowCount_, rows * rowBlocks), holds(CmpKind::Ge, side, largeSide)),
-                      holds(CmpKind::Le, length, longestPanel));
+    const ValueId length = b_.arith(OpKind::Shr, panel_.points, b_.integer(std::countr_zero(uint64_t(width_))));
+    const ValueId side =
+        b_.arith(OpKind::Mul, b_.arith(OpKind::Mul, length, columns), b_.integer(pointBytes_));
+    panel_.isMade =
+        b_.both(b_.both(holds(CmpKind::Ge, rowCount_, rows * rowBlocks), holds(CmpKind::Ge, side, largeSide)),
+                holds(CmpKind::Le, length, longestPanel));
   }
 
   /// Makes the panel, if it is to be, and lets the chain read it.
   void panel() {
-    std::vector<ValueId> bases, strides = strides_;
+    std::vector<ValueId> bases, strides = panel_.strides;
     if (layout_ == LayoutKind::IfLarge) {
       const std::vector<ValueId> read = madeOrInPlace();
       bases.push_back(read[0]);
       strides.assign(read.begin() + 1, read.end());
     } else {
       make();
-      bases = bases_;
+      bases = panel_.bases;
     }
     const RegionId chain = fn_.stmts[found_.chain()].regions[0], made = b_.begin();
     std::vector<Term> terms;
     for (size_t k = 0; k < strides.size(); ++k)
       terms.push_back({indexOf((*side_.extents())[k].sum), strides[k]});
-    terms.push_back({b_.arith(OpKind::Sub, columnIndex(), first_), b_.integer(1)});
+    terms.push_back({b_.arith(OpKind::Sub, columnIndex(), panel_.first), b_.integer(1)});
     for (size_t k = 0; k < bases.size(); ++k)
       replaceUses(fn_, chain, found_.shared[k], b_.load(bases[k], terms, accessTo(found_.shared[k])));
     b_.end();
@@ -327,13 +329,13 @@ private:
   std::vector<ValueId> madeOrInPlace() {
     const RegionId yes = b_.begin();
     make();
-    std::vector<ValueId> panel{bases_[0]};
-    panel.insert(panel.end(), strides_.begin(), strides_.end());
+    std::vector<ValueId> panel{panel_.bases[0]};
+    panel.insert(panel.end(), panel_.strides.begin(), panel_.strides.end());
     b_.end(std::move(panel));
     const RegionId no = b_.begin();
     std::vector<Term> terms;
     for (const Term& term : plain_->fixed) terms.push_back({fixed(term.index), fixed(term.stride)});
-    terms.push_back({first_, b_.integer(1)});
+    terms.push_back({panel_.first, b_.integer(1)});
     std::vector<ValueId> place{
         b_.addressOf(fixed(plain_->base), terms, plain_->access.elemBytes, plain_->access.offset)};
     for (const SharedSide::Extent& extent : *side_.extents()) {
@@ -341,16 +343,16 @@ private:
       place.push_back(at == plain_->strides.end() ? b_.integer(0) : fixed(at->second));
     }
     b_.end(std::move(place));
-    std::vector<ValueType> types(strides_.size() + 1, indexType);
+    std::vector<ValueType> types(panel_.strides.size() + 1, indexType);
     types[0] = addressType;
-    return b_.results(b_.stmt(StmtKind::If, {isMade_}, types, {}, {yes, no}));
+    return b_.results(b_.stmt(StmtKind::If, {panel_.isMade}, types, {}, {yes, no}));
   }
 
   void make() {
     Copies copies(&copies_);
-    bases_.assign(1, scratch_);
+    panel_.bases.assign(1, scratch_);
     for (size_t k = 1; k < found_.shared.size(); ++k)
-      bases_.push_back(b_.addressOf(bases_.back(), {{points_, b_.integer(1)}},
+      panel_.bases.push_back(b_.addressOf(panel_.bases.back(), {{panel_.points, b_.integer(1)}},
                                     bytesOf(fn_.typeOf(found_.shared[k - 1])), 0));
     if (layout_ == LayoutKind::ByLines)
       side_.writeOuterSums(b_, copies, [&](ValueId first, ValueId end) { makeLines(copies, first, end); });
@@ -360,8 +362,8 @@ private:
 
   std::vector<Term> placeInPanel(const Copies& copies, ValueId column) {
     std::vector<Term> terms;
-    for (size_t k = 0; k < strides_.size(); ++k)
-      terms.push_back({copies.of(indexOf((*side_.extents())[k].sum)), strides_[k]});
+    for (size_t k = 0; k < panel_.strides.size(); ++k)
+      terms.push_back({copies.of(indexOf((*side_.extents())[k].sum)), panel_.strides[k]});
     terms.push_back({column, b_.integer(1)});
     return terms;
   }
@@ -369,14 +371,14 @@ private:
   /// All columns, for one turn of the sums.
   void makeRow(Copies& copies) {
     b_.carryLoop(
-        first_, last_, {},
+        panel_.first, panel_.last, {},
         [&](ValueId column, const std::vector<ValueId>& none) {
           Copies here(&copies);
           here.set(columnIndex(), column);
           side_.writeTerms(b_, here);
-          const std::vector<Term> place = placeInPanel(here, b_.arith(OpKind::Sub, column, first_));
-          for (size_t k = 0; k < bases_.size(); ++k)
-            b_.store(bases_[k], place, accessTo(found_.shared[k]), here.of(found_.shared[k]));
+          const std::vector<Term> place = placeInPanel(here, b_.arith(OpKind::Sub, column, panel_.first));
+          for (size_t k = 0; k < panel_.bases.size(); ++k)
+            b_.store(panel_.bases[k], place, accessTo(found_.shared[k]), here.of(found_.shared[k]));
           return none;
         },
         inLanes(plain_ ? width_ / lanes_ : 1));
@@ -386,7 +388,7 @@ private:
   void makeLines(Copies& copies, ValueId first, ValueId end) {
     const int64_t size = std::max<int64_t>(lanes_ / 2, 1);
     const ValueId zero = b_.integer(0);
-    const ValueId count = b_.arith(OpKind::Add, b_.arith(OpKind::Sub, last_, first_), b_.integer(size - 1));
+    const ValueId count = b_.arith(OpKind::Add, b_.arith(OpKind::Sub, panel_.last, panel_.first), b_.integer(size - 1));
     const ValueId groups = b_.arith(OpKind::Shr, count, b_.integer(std::countr_zero(uint64_t(size))));
     ForAttr points;
     points.mark = MarkKind::Points;
@@ -394,8 +396,8 @@ private:
         zero, groups, {},
         [&](ValueId group, const std::vector<ValueId>& none) {
           const ValueId place = b_.arith(OpKind::Mul, group, b_.integer(size));
-          const ValueId begun = b_.arith(OpKind::Add, first_, place);
-          const ValueId most = b_.arith(OpKind::Sub, last_, b_.integer(1));
+          const ValueId begun = b_.arith(OpKind::Add, panel_.first, place);
+          const ValueId most = b_.arith(OpKind::Sub, panel_.last, b_.integer(1));
           std::vector<ValueId> columns;
           for (int64_t k = 0; k < size; ++k)
             columns.push_back(b_.arith(OpKind::Min, b_.arith(OpKind::Add, begun, b_.integer(k)), most));
@@ -414,7 +416,7 @@ private:
         points);
   }
   void makeColumns(const Copies& row, const std::vector<ValueId>& columns, ValueId place) {
-    std::vector<std::vector<ValueId>> made(bases_.size());
+    std::vector<std::vector<ValueId>> made(panel_.bases.size());
     for (ValueId column : columns) {
       Copies here(&row);
       here.set(columnIndex(), column);
@@ -425,7 +427,7 @@ private:
     for (size_t k = 0; k < made.size(); ++k) {
       Access access = accessTo(found_.shared[k]);
       for (ValueId v : made[k]) {
-        b_.store(bases_[k], terms, access, v);
+        b_.store(panel_.bases[k], terms, access, v);
         access.offset += access.elemBytes;
       }
     }
@@ -449,12 +451,16 @@ private:
   bool isNumeric_ = true;
   std::optional<PlainLoad> plain_;
   LayoutKind layout_;
-  Copies copies_;                ///< of what is fixed, in front
-  ValueId rowCount_, points_;    ///< of a panel, of each shared value
-  ValueId isMade_;
-  ValueId first_, last_;         ///< columns of the panel
-  std::vector<ValueId> strides_; ///< of the sums that the shared values differ with
-  std::vector<ValueId> bases_;   ///< where a panel begins, for each shared value
+  Copies copies_;             ///< of what is fixed, in front
+  ValueId rowCount_;
+  struct Panel {
+    ValueId first, last;          ///< its columns
+    ValueId points;               ///< how many there are, of each shared value
+    ValueId isMade;               ///< of one that is made if it is large
+    std::vector<ValueId> strides; ///< of the sums that the shared values differ with
+    std::vector<ValueId> bases;   ///< where it begins, for each shared value
+  };
+  Panel panel_;
 };
 
 class Tiler {
@@ -487,7 +493,8 @@ private:
     if (!found) return false;
     Tile tile(module_, fn(), *found, scratch());
     if (!tile.canTile()) return false;
-    if (tile.makesPanels() && (fn().kind != FunctionKind::Kernel || !tile.canHaveScratch())) tile.readInPlace();
+    if (tile.makesPanels() && (fn().kind != FunctionKind::Kernel || !tile.canHaveScratch()))
+      tile.readInPlace();
     if (tile.makesPanels()) {
       sizes_.push_back(tile.scratchSize());
       takeScratch();

@@ -1,6 +1,6 @@
 #pragma once
-// Contractions (find_contraction.h) are swept by panels of columns, and what a panel reads is put side by side
-// first.
+// Contractions (find_contraction.h) are swept by panels of columns, and what a panel reads is put side by
+// side first.
 //
 //   before:  for points rows 6 0, %m { (%i)
 //              for points vector 16 unroll 4 0, %n { (%j)

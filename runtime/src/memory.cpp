@@ -219,7 +219,8 @@ void* melix_alloc_typed(MelixTask* task, int64_t bytes, const MelixType* type, i
 /// Between guards it is as large as asked for.
 void* melix_scratch(MelixTask* task, int64_t bytes) {
   const auto size = static_cast<uint64_t>(bytes);
-  if (MelixBlock* block = task->scratch; block && (guardsBlocks ? block->bytes == size : block->bytes >= size))
+  if (MelixBlock* block = task->scratch;
+      block && (guardsBlocks ? block->bytes == size : block->bytes >= size))
     return dataOf(block);
   checkStack(task);
   freeScratch(task);
