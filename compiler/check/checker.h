@@ -201,7 +201,8 @@ public:
   /// What who makes the checker does for it.
   struct Hooks {
     std::function<Evaluated(InstanceId)> evaluate;
-    /// Called before a declaration's signature is read, and before its body is checked (false: it cannot be yet).
+    /// Called before a declaration's signature is read, and before its body is checked (false: it cannot be
+    /// yet).
     std::function<void(DeclId)> prepareSignature;
     std::function<bool(DeclId)> prepareBody;
   } hooks;

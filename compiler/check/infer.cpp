@@ -285,7 +285,8 @@ UnifyResult Inference::unifyParts(TypeId a, TypeId b) {
     const types::Record &ra = types_.recordInfo(ta.record), &rb = types_.recordInfo(tb.record);
     if (ta.record != tb.record &&
         (ra.declaration != rb.declaration || ra.tangentOf.valid() != rb.tangentOf.valid() ||
-         ra.isPositional != rb.isPositional || ra.typeArgs.size() != rb.typeArgs.size() || ra.typeArgs.empty())) {
+         ra.isPositional != rb.isPositional || ra.typeArgs.size() != rb.typeArgs.size() ||
+         ra.typeArgs.empty())) {
       result.kind = UnifyKind::Mismatch;
       return result;
     }

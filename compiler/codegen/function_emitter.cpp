@@ -86,7 +86,10 @@ void FunctionEmitter::emitKernelLauncher() {
   Values args{function_->getArg(2), function_->getArg(3)};
   for (size_t k = 2; k < params.size(); ++k) {
     llvm::Value* at = b_.CreateConstInBoundsGEP1_64(m_.i64(), function_->getArg(1), k - 2);
-    args.push_back(b_.CreateLoad(m_.typeOf(fn_.typeOf(params[k])), at));
+    const bool isScratch = fn_.modes[k] == loops::ModeKind::Scratch;
+    llvm::Value* given = b_.CreateLoad(isScratch ? m_.i64() : m_.typeOf(fn_.typeOf(params[k])), at);
+    if (isScratch) given = call(runtime("melix_scratch", m_.ptr(), {m_.ptr(), m_.i64()}), {task_, given});
+    args.push_back(given);
   }
   llvm::Value* record = slot(8 * maxNumbers);
   args.push_back(record);

@@ -143,7 +143,8 @@ void LaneEmitter::closeCarries(std::span<llvm::PHINode* const> phis, std::span<c
   for (size_t k = 0; k < params.size(); ++k) phis[k]->addIncoming(values[k], b_.GetInsertBlock());
 }
 
-/// As many turns as the last lane makes.
+/// As many turns as the last lane makes. The loop is entered only if it turns, so that what is the same in
+/// all turns, though it be read from memory, is moved in front of it.
 void LaneEmitter::forLoop(const Stmt& s) {
   const ValueIds& params = fn_.regions[s.regions[0]].params;
   const bool apart = !isUniform(s.operands[1]);
@@ -155,17 +156,14 @@ void LaneEmitter::forLoop(const Stmt& s) {
   } else {
     end = host_.value(s.operands[1]);
   }
-  llvm::BasicBlock *from = b_.GetInsertBlock(), *head = block("for"), *body = block("body"),
-                   *done = block("done");
-  b_.CreateBr(head);
-  b_.SetInsertPoint(head);
+  llvm::BasicBlock *from = b_.GetInsertBlock(), *body = block("body"), *done = block("done");
+  b_.CreateCondBr(b_.CreateICmpSLT(begin, end), body, done);
+  b_.SetInsertPoint(body);
   llvm::PHINode* index = b_.CreatePHI(m_.i64(), 2);
   index->addIncoming(begin, from);
   host_.set(params[0], index);
   const auto carried = std::span(params).subspan(1);
   const std::vector<llvm::PHINode*> phis = openCarries(carried, std::span(s.operands).subspan(2), from);
-  b_.CreateCondBr(b_.CreateICmpSLT(index, end), body, done);
-  b_.SetInsertPoint(body);
   Value* outer = mask_;
   if (apart) mask_ = masked(b_.CreateICmpSLT(splat(index), ends));
   const ValueIds& next = region(s.regions[0]);
@@ -173,10 +171,17 @@ void LaneEmitter::forLoop(const Stmt& s) {
   if (s.as<loops::ForAttr>().polls) host_.poll();
   closeCarries(phis, carried, next, apart ? mask_ : nullptr);
   mask_ = outer;
-  index->addIncoming(b_.CreateNSWAdd(index, b_.getInt64(1)), b_.GetInsertBlock());
-  b_.CreateBr(head);
+  llvm::BasicBlock* back = b_.GetInsertBlock();
+  Value* after = b_.CreateNSWAdd(index, b_.getInt64(1));
+  index->addIncoming(after, back);
+  b_.CreateCondBr(b_.CreateICmpSLT(after, end), body, done);
   b_.SetInsertPoint(done);
-  for (size_t k = 0; k < phis.size(); ++k) keep(s.results[k], phis[k]);
+  for (size_t k = 0; k < phis.size(); ++k) {
+    llvm::PHINode* result = b_.CreatePHI(phis[k]->getType(), 2);
+    for (llvm::BasicBlock* block : {from, back})
+      result->addIncoming(phis[k]->getIncomingValueForBlock(block), block);
+    keep(s.results[k], result);
+  }
 }
 
 /// Until no lane goes on: one that has stopped keeps its state, so that it does not go on later.

@@ -5,6 +5,7 @@
 
 #include <llvm/IR/Constants.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -73,12 +74,19 @@ void LaneEmitter::keep(ValueId v, Value* x) {
 // ----------------------------------------------------------------------------------------------------------
 
 const LaneEmitter::ValueIds& LaneEmitter::region(loops::RegionId r) {
-  const std::vector<loops::StmtId>& stmts = fn_.regions[r].stmts;
-  for (loops::StmtId id : stmts) {
-    if (!isCallee_) b_.SetCurrentDebugLocation(m_.debug->location(fn_.stmts[id].loc));
-    statement(fn_.stmts[id]);
+  std::span<const loops::StmtId> stmts = fn_.regions[r].stmts;
+  const loops::StmtId yield = stmts.back();
+  while (!stmts.empty()) {
+    if (!isCallee_) b_.SetCurrentDebugLocation(m_.debug->location(fn_.stmts[stmts[0]].loc));
+    const std::span<const loops::StmtId> stores = stmts.first(storesTogether(stmts));
+    if (storeGroup(stores)) {
+      stmts = stmts.subspan(stores.size());
+      continue;
+    }
+    statement(fn_.stmts[stmts[0]]);
+    stmts = stmts.subspan(1);
   }
-  return fn_.stmts[stmts.back()].operands;
+  return fn_.stmts[yield].operands;
 }
 
 void LaneEmitter::statement(const Stmt& s) {
@@ -181,8 +189,9 @@ LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, Value* first, Value* ma
 LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* end, StripKind kind,
                                         Values carried) {
   const bool masked = kind != StripKind::Whole;
+  const unsigned beyond = kind == StripKind::Whole ? lanes_ - 1 : kind == StripKind::Most ? lanes_ / 2 : 0;
   llvm::BasicBlock *from = b_.GetInsertBlock(), *body = block("strip"), *done = block("whole");
-  Value* last = masked ? end : b_.CreateNSWSub(end, b_.getInt64(lanes_ - 1));
+  Value* last = beyond ? b_.CreateNSWSub(end, b_.getInt64(beyond)) : end;
   b_.CreateCondBr(b_.CreateICmpSLT(first, last), body, done);
   Values entry = carried;
   entry.push_back(first);
@@ -223,6 +232,7 @@ namespace {
 /// How the turns behind whole strips are done.
 enum class RestKind {
   None,
+  Masked,   ///< all strips are under a mask
   Register, ///< by registers, under a mask
   Strip,    ///< as one strip more, under a mask
   ByTurn,   ///< by whole registers, then turn by turn
@@ -232,9 +242,22 @@ RestKind restOf(const loops::Function& fn, const loops::Stmt& loop, uint32_t str
   const std::optional<uint64_t> turns = loops::turnsOf(fn, loop);
   if (turns && *turns % strip == 0) return RestKind::None;
   if (!masks) return RestKind::ByTurn;
-  const bool isShort = turns && *turns < strip; // a strip has some lane that is on
-  if (!loops::writesToFrame(fn, loop.regions[0])) return isShort ? RestKind::Strip : RestKind::Register;
-  return loops::storesHaveRoomInFrame(fn, loop, loop.regions[0], strip) ? RestKind::Strip : RestKind::ByTurn;
+  if (loops::writesToFrame(fn, loop.regions[0]))
+    return loops::storesHaveRoomInFrame(fn, loop, loop.regions[0], strip) ? RestKind::Strip
+                                                                          : RestKind::ByTurn;
+  if (turns && *turns < strip) return RestKind::Strip; // a strip has some lane that is on
+  return loop.as<loops::ForAttr>().masked ? RestKind::Masked : RestKind::Register;
+}
+
+/// Whether a strip of which more than half is left is done as a whole: loops inside carry something, beside
+/// which a mask costs little.
+bool isMostWorthIt(const loops::Function& fn, const loops::Stmt& loop) {
+  constexpr unsigned mostMasks = 4; // of seven registers
+  const auto& stmts = fn.regions[loop.regions[0]].stmts;
+  return loop.results.empty() && loop.as<loops::ForAttr>().unroll <= mostMasks &&
+         std::ranges::any_of(stmts, [&](loops::StmtId id) {
+           return fn.stmts[id].kind == StmtKind::For && !fn.stmts[id].results.empty();
+         });
 }
 
 } // namespace
@@ -257,7 +280,9 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   } else if (rest == RestKind::Strip && turns && 0 < *turns && *turns < strip) {
     carried = wide.strip(loop, first, wide.firstLanes(host.b_.getInt64(*turns)), std::move(carried));
   } else {
-    carried = wide.strips(loop, first, end, Whole, std::move(carried));
+    const bool isMost = rest == RestKind::Register && isMostWorthIt(host.fn_, loop);
+    const LaneEmitter::StripKind kind = rest == RestKind::Masked ? Masked : isMost ? Most : Whole;
+    carried = wide.strips(loop, first, end, kind, std::move(carried));
     if (rest == RestKind::Strip) carried = wide.strips(loop, first, end, Last, std::move(carried));
   }
   carried = wide.folded(steps, std::move(carried), attr.lanes);

@@ -40,6 +40,7 @@ public:
                                   std::vector<llvm::Value*> carried);
   enum class StripKind {
     Whole,  ///< as long as there are whole ones
+    Most,   ///< as long as more than half of one is left, under a mask
     Masked, ///< up to the end
     Last,   ///< up to the end, which is one at most
   };
@@ -99,6 +100,10 @@ private:
   void load(const Stmt& s);
   void store(const Stmt& s);
   void storeStream(Value* v, Value* base, Value* at, llvm::Align align);
+  /// How many stores follow each other to neighbours.
+  size_t storesTogether(std::span<const loops::StmtId> stmts) const;
+  /// Of stores to neighbours, whose lanes lie apart: what each lane stores, at once. Whether that is done.
+  bool storeGroup(std::span<const loops::StmtId> stmts);
 
   // lane_control.cpp
   Value* masked(Value* mask) { return mask_ ? b_.CreateAnd(mask_, mask) : mask; }

@@ -5,6 +5,8 @@
 
 #include <llvm/IR/Constants.h>
 
+#include <numeric>
+
 namespace melix::codegen {
 
 using loops::Access;
@@ -130,6 +132,72 @@ void LaneEmitter::storeStream(Value* v, Value* base, Value* at, llvm::Align alig
   b_.CreateAlignedStore(v, at, align);
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
+}
+
+size_t LaneEmitter::storesTogether(std::span<const loops::StmtId> stmts) const {
+  auto isNext = [&](const Stmt& s, size_t k) {
+    const Stmt& first = fn_.stmts[stmts[0]];
+    if (s.kind != loops::StmtKind::Store || s.operands.size() != first.operands.size()) return false;
+    Access expected = first.as<Access>();
+    expected.offset += static_cast<int64_t>(k) * expected.elemBytes;
+    return s.as<Access>() == expected &&
+           std::equal(s.operands.begin(), s.operands.end() - 1, first.operands.begin());
+  };
+  size_t count = 0;
+  while (count < std::min<size_t>(stmts.size(), lanes_) && isNext(fn_.stmts[stmts[count]], count)) ++count;
+  return count;
+}
+
+namespace {
+
+/// Of so many vectors, a power of two, as many lanes at a time: lane m of vector k becomes lane k of vector
+/// m.
+void transpose(llvm::IRBuilder<>& b, std::vector<llvm::Value*>& vectors, size_t lanes) {
+  for (size_t bit = 1; bit < vectors.size(); bit *= 2) {
+    std::vector<int> low(lanes), high(lanes);
+    for (size_t lane = 0; lane < lanes; ++lane) {
+      low[lane] = static_cast<int>(lane & bit ? lanes + lane - bit : lane);
+      high[lane] = static_cast<int>(lane & bit ? lanes + lane : lane + bit);
+    }
+    for (size_t k = 0; k < vectors.size(); ++k) {
+      if (k & bit) continue;
+      llvm::Value *first = vectors[k], *second = vectors[k + bit];
+      vectors[k] = b.CreateShuffleVector(first, second, low);
+      vectors[k + bit] = b.CreateShuffleVector(first, second, high);
+    }
+  }
+}
+
+} // namespace
+
+bool LaneEmitter::storeGroup(std::span<const loops::StmtId> stmts) {
+  const size_t size = stmts.size();
+  if (size < 2 || (size & (size - 1)) != 0 || lanes_ % size != 0) return false;
+  const Stmt& s = fn_.stmts[stmts[0]];
+  const auto& access = s.as<Access>();
+  llvm::Type* element = m_.memoryTypeOf(access.elem);
+  if (m_.typeOf(access.elem) != element ||
+      m_.llvm->getDataLayout().getTypeStoreSize(element) != access.elemBytes)
+    return false;
+  const Place at = place(s, s.operands.size() - 1);
+  if (at.all || isContiguous(at, element)) return false;
+  Values values;
+  for (loops::StmtId id : stmts) values.push_back(vector(fn_.stmts[id].operands.back()));
+  transpose(b_, values, lanes_);
+  const llvm::Align align = m_.llvm->getDataLayout().getABITypeAlign(element);
+  for (uint64_t lane = 0; lane < lanes_; ++lane) {
+    Value* to = b_.CreateGEP(b_.getIntNTy(at.unit * 8), at.first, b_.CreateMul(at.step, b_.getInt64(lane)));
+    std::vector<int> part(size);
+    std::iota(part.begin(), part.end(), static_cast<int>(lane - lane % size));
+    Value* group = b_.CreateShuffleVector(values[lane % size], part);
+    if (mask_)
+      b_.CreateMaskedStore(
+          group, to, align,
+          b_.CreateVectorSplat(static_cast<unsigned>(size), b_.CreateExtractElement(mask_, lane)));
+    else
+      b_.CreateAlignedStore(group, to, align);
+  }
+  return true;
 }
 
 } // namespace melix::codegen

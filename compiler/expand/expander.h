@@ -134,10 +134,10 @@ private:
   std::vector<Template> templates_;
   std::map<names::DeclId, MacroFunction> macros_;
   std::map<ItemKey, State> items_;
-  std::map<ItemKey, NodeList> behind_;            ///< of items expanded on demand
-  std::vector<ItemKey> open_;                     ///< items being expanded, outermost first
-  std::vector<std::unique_ptr<Use>> uses_;        ///< being expanded, outermost first
-  Values values_;                                 ///< of the uses being expanded
+  std::map<ItemKey, NodeList> behind_;     ///< of items expanded on demand
+  std::vector<ItemKey> open_;              ///< items being expanded, outermost first
+  std::vector<std::unique_ptr<Use>> uses_; ///< being expanded, outermost first
+  Values values_;                          ///< of the uses being expanded
   SyntaxTable table_;
   std::map<const Ast*, ModuleId> expanding_;
   struct Spent {

@@ -36,7 +36,8 @@ public:
       if (!s.isMany)
         s.values = {value(held[k].first)};
       else
-        for (Handle h : x_.table_.lists[static_cast<size_t>(held[k].first.number)]) s.values.push_back(value(h));
+        for (Handle h : x_.table_.lists[static_cast<size_t>(held[k].first.number)])
+          s.values.push_back(value(h));
       for (const Value& v : s.values)
         if (auto found = x_.table_.heights.find(v.node); found != x_.table_.heights.end())
           height = std::max(height, found->second);
@@ -105,9 +106,12 @@ public:
     from.push_back(handle(1)); // the library builds each list once
     results_.push_back(number(0));
   }
-  void count() { results_.push_back(static_cast<int64_t>(x_.table_.lists[static_cast<size_t>(number(0))].size())); }
+  void count() {
+    results_.push_back(static_cast<int64_t>(x_.table_.lists[static_cast<size_t>(number(0))].size()));
+  }
   void at() {
-    results_.push_back(x_.table_.lists[static_cast<size_t>(number(0))][static_cast<size_t>(number(1))].number);
+    results_.push_back(
+        x_.table_.lists[static_cast<size_t>(number(0))][static_cast<size_t>(number(1))].number);
   }
   void statements() {
     const Value v = value(handle(0));

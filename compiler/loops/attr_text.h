@@ -96,6 +96,7 @@ void attrFor(auto& io, auto& s) {
   io.implied("strip", a.strip, [] { return 0U; });
   io.implied("vector", a.lanes, [] { return 0U; });
   io.implied("unroll", a.unroll, [&a] { return a.lanes > 0 ? 1U : 0U; });
+  io.flag("masked", a.masked);
   io.implied("rows", a.rows, [] { return 0U; });
   io.operands(s);
 }

@@ -96,8 +96,19 @@ const uint64_t* asConstant(const Function& fn, ValueId v) {
   return &fn.stmts[def].as<uint64_t>();
 }
 
+/// From a number to that and so many.
+static std::optional<uint64_t> turnsFrom(const Function& fn, ValueId first, ValueId end) {
+  const StmtId def = fn.values[end].def;
+  if (!def.valid() || fn.stmts[def].kind != StmtKind::Scalar) return std::nullopt;
+  const Stmt& s = fn.stmts[def];
+  if (s.as<ScalarAttr>().op != core::OpKind::Add || s.operands[0] != first) return std::nullopt;
+  const uint64_t* more = asConstant(fn, s.operands[1]);
+  return more && static_cast<int64_t>(*more) >= 0 ? std::optional(*more) : std::nullopt;
+}
+
 std::optional<uint64_t> turnsOf(const Function& fn, const Stmt& loop) {
   const uint64_t *first = asConstant(fn, loop.operands[0]), *end = asConstant(fn, loop.operands[1]);
+  if (!first && !end) return turnsFrom(fn, loop.operands[0], loop.operands[1]);
   if (!first || !end) return std::nullopt;
   const auto a = static_cast<int64_t>(*first), z = static_cast<int64_t>(*end);
   return a < z ? *end - *first : 0;

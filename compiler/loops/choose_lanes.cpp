@@ -157,12 +157,27 @@ private:
   void rows(Stmt& s) {
     if (s.kind != StmtKind::For || !gainsByRows(module_, fn_, s)) return;
     const std::optional<uint64_t> turns = turnsOf(fn_, s);
-    const uint32_t rows = turns ? static_cast<uint32_t>(std::min<uint64_t>(*turns, mostRows)) : mostRows;
+    const uint32_t most = isShortInside(s) ? mostRows : mostLongRows;
+    uint32_t rows = most;
+    if (turns && *turns > 0) // blocks of about as many
+      rows = static_cast<uint32_t>((*turns + (*turns - 1) / most) / (1 + (*turns - 1) / most));
     if (rows < 2) return;
     s.as<ForAttr>().rows = rows;
     for (StmtId id : fn_.regions[s.regions[0]].stmts)
       if (Stmt& inner = fn_.stmts[id]; inner.kind == StmtKind::For && inner.as<ForAttr>().lanes > 0)
         widen(inner, rows);
+  }
+
+  /// Whether the turns of loops in lanes hold little beside what sums carry.
+  bool isShortInside(const Stmt& s) const {
+    return std::ranges::none_of(fn_.regions[s.regions[0]].stmts, [&](StmtId id) {
+      const Stmt& inner = fn_.stmts[id];
+      if (inner.kind != StmtKind::For || inner.as<ForAttr>().lanes == 0) return false;
+      const Variance variance(fn_, inner);
+      BodyReader reader(module_, fn_, variance, fn_.regions[inner.regions[0]].params[0]);
+      reader.region(inner.regions[0]);
+      return reader.body.values > shortTurn;
+    });
   }
 
   /// As many lanes as suit the loop, of so many points of another one.
@@ -194,15 +209,16 @@ private:
   uint32_t registersOf(const Body& body, const Stmt& s, uint32_t rows) const {
     const ForAttr& attr = s.as<ForAttr>();
     const uint32_t room = machine_.registers / 2;
-    if (body.carried > 0)
-      return std::bit_floor(std::clamp(room / (body.carried * rows), 1U, machine_.registers / 4));
+    if (body.carried > 0) // beside that, what is read for all rows, and for one
+      return std::bit_floor(
+          std::clamp((machine_.registers - 1) / (body.carried * rows + 1), 1U, machine_.registers / 4));
     // What is added to the lanes of a sum stays in registers where these are all there is of a strip.
     if (attr.strip > 0 && isShort(body)) return std::max(1U, attr.strip / attr.lanes);
     if (isShort(body)) return s.results.empty() ? 1 : 4;
     return body.values <= 4 * room ? 2 : 1;
   }
 
-  static constexpr uint32_t fewLanes = 4, mostRows = 4;
+  static constexpr uint32_t fewLanes = 4, mostRows = 6, mostLongRows = 4, shortTurn = 20;
   static constexpr uint64_t mostAtOnce = 4; ///< registers of a loop that is one turn
 
   const Module& module_;

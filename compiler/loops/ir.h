@@ -138,6 +138,7 @@ struct ForAttr {
   bool polls = false;  ///< looks for cancellation at its back-edge
   uint32_t lanes = 0;  ///< so many turns side by side, as a vector register holds; 0: one after another
   uint32_t unroll = 0; ///< so many times the lanes at once; of a loop in lanes
+  bool masked = false; ///< of a loop in lanes: all strips run under a mask, so that one copy of the body does
   uint32_t rows = 0;   ///< so many turns together, inside of the loops in it; 0: one after another
   bool operator==(const ForAttr&) const = default;
 };
@@ -169,8 +170,9 @@ struct Stmt {
 
 /// How a parameter is passed. An `own` parameter that is updated and returned keeps its memory; a `dest` is
 /// the address of memory to which the function writes a result; an `inout` is a block with one owner, the
-/// caller, whose elements the function updates.
-enum class ModeKind : uint8_t { Borrow, Own, Dest, InOut };
+/// caller, whose elements the function updates; a `scratch` is memory of the thread that runs a kernel: the
+/// launch says how many bytes, the kernel gets their address.
+enum class ModeKind : uint8_t { Borrow, Own, Dest, InOut, Scratch };
 
 enum class FunctionKind : uint8_t {
   Orchestration, ///< (dims…, leaves…, destinations…) -> (result leaves…, result dims…)

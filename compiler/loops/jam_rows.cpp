@@ -16,6 +16,13 @@ bool anyOf(const Function& fn, RegionId region, auto&& test) {
   return std::ranges::any_of(fn.regions[region].stmts, [&](StmtId id) { return test(fn.stmts[id]); });
 }
 
+bool writes(const Function& fn, RegionId region) {
+  return anyOf(fn, region, [&](const Stmt& s) {
+    return s.kind == StmtKind::Store || siteOf(s.kind) != SiteKind::Lane ||
+           std::ranges::any_of(s.regions, [&](RegionId r) { return writes(fn, r); });
+  });
+}
+
 /// Whether a region reads something that is the same at all points, to use it in lanes.
 bool readsShared(const Function& fn, RegionId region, const Variance& points, const Variance& lanes) {
   return anyOf(fn, region, [&](const Stmt& s) {
@@ -33,30 +40,60 @@ bool sharesInChain(const Function& fn, RegionId region, const Variance& points, 
   });
 }
 
+/// A point of some that are done together; what it stores counts only if `isThere`, which is none of those
+/// that surely are.
+struct Row {
+  Copies copies;
+  ValueId isThere;
+};
+
 class Jam {
 public:
-  Jam(Builder& b, const Variance& variance, std::vector<Copies> rows, Copies& same)
+  Jam(Builder& b, const Variance& variance, std::vector<Row> rows, Copies& same)
       : b_(b), variance_(variance), same_(same), rows_(std::move(rows)) {}
 
+  /// Up to the next loop the rows come one after another, so that what a row needs is not there for long.
   void region(const std::vector<StmtId>& stmts) {
+    std::vector<StmtId> apart;
+    auto finish = [&] {
+      for (Row& row : rows_)
+        for (StmtId id : apart) cloneTo(row, id);
+      apart.clear();
+    };
     for (size_t k = 0; k + 1 < stmts.size(); ++k) {
       const Stmt s = b_.fn.stmts[stmts[k]]; // statements are made on the way
-      if (isSame(s))
+      if (isSame(s)) {
         clone(b_, stmts[k], same_);
-      else if (s.kind == StmtKind::For && isSame(s.operands[0]) && isSame(s.operands[1]))
+      } else if (s.kind == StmtKind::For && isSame(s.operands[0]) && isSame(s.operands[1])) {
+        finish();
         loop(s);
-      else
-        inEach(stmts[k]);
+      } else {
+        apart.push_back(stmts[k]);
+        if (std::ranges::any_of(s.results, [&](ValueId v) { return isSame(v); })) {
+          finish();
+          noteSame(s);
+        }
+      }
     }
+    finish();
   }
 
 private:
-  /// A copy for each row; what all of them give alike is that of the first.
-  void inEach(StmtId s) {
-    for (Copies& row : rows_) clone(b_, s, row);
-    for (ValueId v : b_.fn.stmts[s].results)
-      if (isSame(v)) same_.set(v, rows_.front().of(v));
+  /// What all rows give alike is that of the first.
+  void noteSame(const Stmt& s) {
+    for (ValueId v : s.results)
+      if (isSame(v)) same_.set(v, rows_.front().copies.of(v));
   }
+  void cloneTo(Row& row, StmtId id) {
+    if (!row.isThere.valid() || b_.fn.stmts[id].kind != StmtKind::Store) return clone(b_, id, row.copies);
+    const RegionId yes = b_.begin();
+    clone(b_, id, row.copies);
+    b_.end();
+    const RegionId no = b_.begin();
+    b_.end();
+    b_.stmt(StmtKind::If, {row.isThere}, {}, {}, {yes, no});
+  }
+
   bool isSame(ValueId v) const { return variance_.isUniform(v); }
   /// Whether a statement, with all in it, does the same at all points, so that once is enough.
   bool isSame(const Stmt& s) const {
@@ -69,11 +106,11 @@ private:
   /// What goes into a carried value: one, or one for each row.
   void spread(ValueId v, ValueId carried, std::vector<ValueId>& out) const {
     if (isSame(carried)) return out.push_back(same_.of(v));
-    for (const Copies& row : rows_) out.push_back(row.of(v));
+    for (const Row& row : rows_) out.push_back(row.copies.of(v));
   }
   void gather(ValueId v, const std::vector<ValueId>& values, size_t& at) {
     if (isSame(v)) return same_.set(v, values[at++]);
-    for (Copies& row : rows_) row.set(v, values[at++]);
+    for (Row& row : rows_) row.copies.set(v, values[at++]);
   }
 
   /// A loop that runs as often at all points: once for all of them.
@@ -103,13 +140,33 @@ private:
   Builder& b_;
   const Variance& variance_;
   Copies& same_;
-  std::vector<Copies> rows_;
+  std::vector<Row> rows_;
 };
+
+/// Whether all that is written in a region is written by stores in loops that turn as often at all points:
+/// each can be left out by itself.
+bool storesApart(const Function& fn, RegionId region, const Variance& points) {
+  return !anyOf(fn, region, [&](const Stmt& s) {
+    if (s.kind == StmtKind::For && points.isUniform(s.operands[0]) && points.isUniform(s.operands[1]))
+      return !storesApart(fn, s.regions[0], points);
+    return siteOf(s.kind) != SiteKind::Lane ||
+           std::ranges::any_of(s.regions, [&](RegionId r) { return writes(fn, r); });
+  });
+}
 
 /// A turn is so many points now.
 ForAttr ofWholeRows(ForAttr attr, uint32_t rows) {
   attr.strip = std::bit_floor(attr.strip / rows);
   return attr;
+}
+
+/// Of a single row, chains wait for themselves: a mask costs nothing.
+void maskColumns(Function& fn, RegionId row) {
+  for (StmtId id : fn.regions[row].stmts) {
+    if (fn.stmts[id].kind != StmtKind::For) continue;
+    auto& attr = fn.stmts[id].as<ForAttr>();
+    attr.masked = attr.lanes > 0 && attr.unroll > 1;
+  }
 }
 
 /// What stands in place of the loop: the points in rows, then what is left.
@@ -123,20 +180,32 @@ void inRows(Builder& b, StmtId id) {
   b.loc = s.loc;
   const ValueId first = s.operands[0], size = b.integer(rows);
   const ValueId count = b.arith(OpKind::Max, b.arith(OpKind::Sub, s.operands[1], first), b.integer(0));
-  const ValueId blocks = b.arith(OpKind::IDiv, count, size);
+  // Where so many are left, the last ones are done again and again to fill the rows.
+  const int64_t enough = storesApart(b.fn, s.regions[0], variance) ? std::max<int64_t>(2, rows / 2) : rows;
+  const ValueId filled = enough < rows ? b.arith(OpKind::Add, count, b.integer(rows - enough)) : count;
+  const ValueId blocks = b.arith(OpKind::IDiv, filled, size);
   b.carryLoop(
       b.integer(0), blocks, {},
       [&](ValueId t, const std::vector<ValueId>& none) {
         const ValueId at = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, t, size));
         Copies same;
-        std::vector<Copies> all(static_cast<size_t>(rows), Copies(&same));
-        for (int64_t r = 0; r < rows; ++r)
-          all[static_cast<size_t>(r)].set(point, b.arith(OpKind::Add, at, b.integer(r)));
+        const ValueId last = enough < rows ? b.arith(OpKind::Sub, s.operands[1], b.integer(1)) : ValueId();
+        std::vector<Row> all(static_cast<size_t>(rows), Row{Copies(&same), {}});
+        for (int64_t r = 0; r < rows; ++r) {
+          Row& row = all[static_cast<size_t>(r)];
+          ValueId here = b.arith(OpKind::Add, at, b.integer(r));
+          if (r >= enough) {
+            row.isThere = b.compare(ops::CmpKind::Lt, here, s.operands[1]);
+            here = b.arith(OpKind::Min, here, last);
+          }
+          row.copies.set(point, here);
+        }
         Jam(b, variance, std::move(all), same).region(body);
         return none;
       },
       ofWholeRows(attr, static_cast<uint32_t>(rows)));
   b.loc = s.loc;
+  maskColumns(b.fn, s.regions[0]);
   const ValueId left = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, blocks, size));
   b.fn.stmts[id].operands[0] = left;
   b.fn.stmts[id].attr = attr;

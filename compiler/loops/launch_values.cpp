@@ -8,7 +8,7 @@ LaunchValues::LaunchValues(Builder& b, const Function& kernel, const Stmt& launc
   const std::vector<ValueId>& params = kernel.params();
   made_[params[0]] = b.integer(0);
   made_[params[1]] = launch.operands[0];
-  for (size_t k = 2; k < params.size(); ++k) made_[params[k]] = launch.operands[k];
+  for (size_t k = 2; k < launch.operands.size(); ++k) made_[params[k]] = launch.operands[k];
 }
 
 void LaunchValues::enter(const Stmt& loop) { loops_[kernel_.regions[loop.regions[0]].params[0]] = &loop; }

@@ -16,6 +16,7 @@
 #include "loops/place_results.h"
 #include "loops/prove_unique.h"
 #include "loops/split_wrapped.h"
+#include "loops/tile_contractions.h"
 #include "loops/update_in_place.h"
 #include "loops/verify.h"
 
@@ -140,6 +141,7 @@ constexpr Pass passes[] = {
     {"hoist_quotients", each<hoistQuotients>, true, schedules},
     {"split_wrapped", each<splitWrapped>, true, schedules},
     {"choose_lanes", chooseAllLanes, true, schedules},
+    {"tile_contractions", whole<tileContractions>, true, schedules},
     {"jam_rows", each<jamRows>, true, schedules},
     {"choose_streams", each<chooseStreams>, true, schedules},
     {"hoist_rows", each<hoistRows>, true},

@@ -94,8 +94,8 @@ private:
     case StmtKind::Call:
     case StmtKind::Launch: {
       const Function& callee = module_.functions[s.as<FunctionId>()];
-      const bool fit = typesOf(fn_, s.operands) == typesOf(callee, callee.params()) &&
-                       typesOf(fn_, s.results) == callee.results;
+      const bool fit =
+          typesOf(fn_, s.operands) == typesGiven(callee) && typesOf(fn_, s.results) == callee.results;
       return fit ? "" : "a call that does not fit @" + callee.key;
     }
     default: return {};
@@ -107,6 +107,14 @@ private:
   static std::vector<ValueType> typesOf(const Function& fn, std::span<const ValueId> values) {
     std::vector<ValueType> types;
     for (ValueId v : values) types.push_back(fn.typeOf(v));
+    return types;
+  }
+
+  /// What callers give: of scratch its size.
+  static std::vector<ValueType> typesGiven(const Function& callee) {
+    std::vector<ValueType> types = typesOf(callee, callee.params());
+    for (size_t k = 0; k < types.size(); ++k)
+      if (modeOf(callee, k) == ModeKind::Scratch) types[k] = indexType;
     return types;
   }
 

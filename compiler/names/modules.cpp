@@ -96,8 +96,8 @@ ModuleId Modules::prelude() {
 
 void Modules::declare(ModuleId id, Ast& ast, DeclKind kind, NodeId node, NameId name, Span span, bool isPub) {
   if (!name) return;
-  DeclId decl =
-      decls_.add({kind, id, node, name, isPub || options.opensPrivate || modules_[id.index]->isPrelude, span});
+  DeclId decl = decls_.add(
+      {kind, id, node, name, isPub || options.opensPrivate || modules_[id.index]->isPrelude, span});
   declAsts_.push_back(&ast);
   std::vector<DeclId>& same = modules_[id.index]->decls[name];
   // Only functions may share a name, and macros.
@@ -177,7 +177,8 @@ uint32_t Modules::newMark(ModuleId home) {
 
 std::pair<ModuleId, NameId> Modules::meant(ModuleId seenFrom, NameId name) const {
   while (names.isMarked(name)) {
-    if (auto made = ofMacros_.made.find(name); made != ofMacros_.made.end()) return {made->second, names.spelling(name)};
+    if (auto made = ofMacros_.made.find(name); made != ofMacros_.made.end())
+      return {made->second, names.spelling(name)};
     seenFrom = ofMacros_.marks[names.markOf(name)];
     name = names.unmarkedOnce(name);
   }

@@ -148,6 +148,7 @@ public:
   /// The tree that holds a declaration's node: the prelude is several files.
   const syntax::Ast& astOf(DeclId id) const { return *declAsts_[id.index]; }
   syntax::Ast& treeOf(DeclId id) { return *declAsts_[id.index]; }
+
 private:
   FileId addSource(ModuleReader::Text text);
   ModuleId add(std::string name, ModuleReader::Text text);
@@ -165,10 +166,10 @@ private:
   std::vector<std::unique_ptr<syntax::Ast>> preludeAsts_;
   std::unordered_set<FileId> libraryFiles_;
   struct OfMacros {
-    std::vector<ModuleId> marks;                    ///< the home of each
-    std::unordered_map<NameId, ModuleId> made;      ///< where what a quote calls so was declared
-    std::unordered_map<ModuleId, ModuleId> sides;   ///< what the macros of a module see
-    std::vector<Span> unchecked;                    ///< functions that are
+    std::vector<ModuleId> marks;                  ///< the home of each
+    std::unordered_map<NameId, ModuleId> made;    ///< where what a quote calls so was declared
+    std::unordered_map<ModuleId, ModuleId> sides; ///< what the macros of a module see
+    std::vector<Span> unchecked;                  ///< functions that are
   } ofMacros_;
   std::map<std::string, ModuleId> loaded_;
   std::vector<std::string> loading_;

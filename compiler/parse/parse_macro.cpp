@@ -5,7 +5,8 @@ namespace melix::parse {
 
 using namespace syntax;
 
-/// quote = "quote" ( block | kind "{" … "}" );  kind argument = "type" type | "pattern" ( pattern | "{" pattern "}" )
+/// quote = "quote" ( block | kind "{" … "}" );  kind argument = "type" type | "pattern" ( pattern | "{"
+/// pattern "}" )
 NodeId BodyParser::parseQuote(bool isArgument) {
   uint32_t begin = peek().begin;
   if (!isArgument) take();
@@ -40,7 +41,8 @@ NodeId BodyParser::parseQuote(bool isArgument) {
     if (kind == "header") {
       Builder builder;
       builder.headers = parseHeaders();
-      if (builder.headers.size() > 1) sink_.report(DiagId::Expected, spanFrom(start), "one header", "several", "");
+      if (builder.headers.size() > 1)
+        sink_.report(DiagId::Expected, spanFrom(start), "one header", "several", "");
       return ast_.add(NodeKind::Builder, spanFrom(start), std::move(builder));
     }
     if (kind == "case") {

@@ -143,6 +143,7 @@ void melix_task_destroy(MelixTask* task) {
   if (!task) return;
   freeList(task, task->rootList);
   orphanFreeBlocks(task);
+  freeScratch(task);
   unwatchStack(task);
   freeStack(task->stack);
   task->panic.release();

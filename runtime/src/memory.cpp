@@ -141,15 +141,25 @@ void unlinkBlock(MelixTask* task, MelixBlock* block) {
   block->prev->next = block->next;
 }
 
+namespace {
+
+void giveLarge(MelixBlock* block) {
+  if constexpr (guardsBlocks)
+    return giveGuardedMemory(reinterpret_cast<uint8_t*>(block), block->bytes, block->obtained, block->shift);
+  giveLargeMemory(reinterpret_cast<uint8_t*>(block) - block->shift, block->obtained);
+}
+
+} // namespace
+
+void freeScratch(MelixTask* task) {
+  if (task->scratch) giveLarge(task->scratch);
+  task->scratch = nullptr;
+}
+
 void freeBlock(MelixTask* task, MelixBlock* block) {
   task->stats.liveBlocks--;
   task->stats.liveBytes -= static_cast<int64_t>(block->bytes);
-  if constexpr (guardsBlocks)
-    return giveGuardedMemory(reinterpret_cast<uint8_t*>(block), block->bytes, block->obtained, block->shift);
-  if (block->sizeClass == largeClass) {
-    giveLargeMemory(reinterpret_cast<uint8_t*>(block) - block->shift, block->obtained);
-    return;
-  }
+  if (block->sizeClass == largeClass) return giveLarge(block);
   block->next = task->small.free[block->sizeClass];
   task->small.free[block->sizeClass] = block;
 }
@@ -204,6 +214,21 @@ void* melix_alloc_typed(MelixTask* task, int64_t bytes, const MelixType* type, i
   block->type = refs || layout == MELIX_LAYOUT_LIST ? type : nullptr;
   block->layout = static_cast<uint8_t>(block->type ? layout : MELIX_LAYOUT_BYTES);
   return dataOf(block);
+}
+
+/// Between guards it is as large as asked for.
+void* melix_scratch(MelixTask* task, int64_t bytes) {
+  const auto size = static_cast<uint64_t>(bytes);
+  if (MelixBlock* block = task->scratch;
+      block && (guardsBlocks ? block->bytes == size : block->bytes >= size))
+    return dataOf(block);
+  checkStack(task);
+  freeScratch(task);
+  task->scratch = takeLarge(size, false);
+  if (!task->scratch) [[unlikely]]
+    outOfMemory(task, bytes);
+  task->scratch->bytes = size;
+  return dataOf(task->scratch);
 }
 
 int64_t melix_checked_bytes(MelixTask* task, int64_t elem, int64_t rank, const int64_t* dims) {

@@ -214,6 +214,7 @@ void startThreads() {
 
 void freeWorker(Worker* worker) {
   orphanFreeBlocks(&worker->task);
+  freeScratch(&worker->task);
   freeStack(worker->task.stack);
   worker->task.panic.release();
   free(worker);

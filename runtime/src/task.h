@@ -54,6 +54,7 @@ struct MelixTask {
   uint32_t lock;             ///< guards the block list while `threaded`
   int32_t exitStatus;
   melix::runtime::SmallBlocks small;
+  MelixBlock* scratch; ///< what melix_scratch gives; in no list
   MelixStats stats;
   melix::runtime::Landing* landing;
   melix::runtime::Stack stack;
@@ -103,6 +104,7 @@ void freeList(MelixTask* task, MelixBlock& sentinel);
 void adoptBlocks(MelixTask* to, MelixTask* from);
 /// Leaves the free small blocks of a task that ends to those that come.
 void orphanFreeBlocks(MelixTask* task);
+void freeScratch(MelixTask* task);
 void freeBlock(MelixTask* task, MelixBlock* block); ///< already unlinked
 void unlinkBlock(MelixTask* task, MelixBlock* block);
 

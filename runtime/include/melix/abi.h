@@ -148,6 +148,10 @@ typedef int64_t (*MelixChunkFn)(MelixTask* task, void* context, int64_t begin, i
 int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain,
                        int64_t work);
 
+// Memory for a kernel that this thread runs, aligned as arrays are, contents undefined. It is the same for
+// one kernel after the other, and lives as long as the task.
+void* melix_scratch(MelixTask* task, int64_t bytes);
+
 // Number of threads (MELIX_THREADS, else the processors this process may use). Results never depend on it.
 int32_t melix_thread_count(void);
 

@@ -1,5 +1,5 @@
-// A Dict beside open addressing: numbers are counted, read by their keys, and texts are counted. Keys and values lie in the
-// slots, which are filled to three quarters.
+// A Dict beside open addressing: numbers are counted, read by their keys, and texts are counted. Keys and
+// values lie in the slots, which are filled to three quarters.
 #include "timing.h"
 
 static int64_t next(int64_t state) { return (state * 1103515245 + 12345) % 1073741824; }
@@ -26,7 +26,8 @@ static Slot* slot(const Dict* d, int64_t key) {
 }
 
 static void grow(Dict* d) {
-  Dict larger = {.count = d->count ? 2 * d->count : 8, .size = d->size, .shift = d->count ? d->shift - 1 : 61};
+  Dict larger = {
+      .count = d->count ? 2 * d->count : 8, .size = d->size, .shift = d->count ? d->shift - 1 : 61};
   larger.slots = malloc((size_t)larger.count * sizeof(Slot));
   if (!larger.slots) exit(3);
   for (int64_t i = 0; i < larger.count; ++i) larger.slots[i] = (Slot){FREE, 0};
@@ -116,7 +117,8 @@ static TextSlot* text_slot(const Texts* d, Text key, uint64_t h) {
 }
 
 static void grow_texts(Texts* d) {
-  Texts larger = {.count = d->count ? 2 * d->count : 8, .size = d->size, .shift = d->count ? d->shift - 1 : 61};
+  Texts larger = {
+      .count = d->count ? 2 * d->count : 8, .size = d->size, .shift = d->count ? d->shift - 1 : 61};
   larger.slots = calloc((size_t)larger.count, sizeof(TextSlot));
   if (!larger.slots) exit(3);
   for (int64_t i = 0; i < d->count; ++i)

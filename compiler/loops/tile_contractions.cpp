@@ -1,0 +1,570 @@
+#include "loops/tile_contractions.h"
+
+#include "loops/launch_values.h"
+#include "loops/neighbours.h"
+#include "loops/shared_side.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace melix::loops {
+
+using core::OpKind;
+using ops::CmpKind;
+
+namespace {
+
+constexpr int64_t rowBlocks = 8;          ///< so many blocks of rows make up for a panel
+constexpr int64_t largeSide = 1 << 20;    ///< bytes, that do not stay in the cache
+constexpr int64_t longestPanel = 1 << 13; ///< rows of a panel that need not be made
+constexpr size_t dearTerm = 3;            ///< ops that are done once rather than for each block of rows
+
+/// How many bytes a kernel needs: `each` for so many points, of which there are `most` at most, if not 0.
+struct ScratchSize {
+  std::vector<ValueId> extents; ///< numbers of the kernel
+  int64_t each = 0, most = 0;
+};
+
+uint32_t bytesOf(ValueType type) { return std::max(8U, types::scalarBits(type.scalar)) / 8; }
+
+/// The statements of a region that was made go in front of a place in another.
+void splice(Function& fn, RegionId made, RegionId to, size_t place) {
+  std::vector<StmtId> stmts = fn.regions[made].stmts;
+  stmts.pop_back(); // the yield
+  for (StmtId id : stmts)
+    for (ValueId v : fn.stmts[id].results) fn.values[v].region = to;
+  std::vector<StmtId>& all = fn.regions[to].stmts;
+  all.insert(all.begin() + static_cast<std::ptrdiff_t>(place), stmts.begin(), stmts.end());
+}
+
+void replaceUses(Function& fn, RegionId region, ValueId v, ValueId by) {
+  for (StmtId id : fn.regions[region].stmts) {
+    std::ranges::replace(fn.stmts[id].operands, v, by);
+    for (RegionId r : fn.stmts[id].regions) replaceUses(fn, r, v, by);
+  }
+}
+
+void countUses(const Function& fn, RegionId region, std::unordered_map<ValueId, unsigned>& uses) {
+  for (StmtId id : fn.regions[region].stmts) {
+    for (ValueId v : fn.stmts[id].operands) ++uses[v];
+    for (RegionId r : fn.stmts[id].regions) countUses(fn, r, uses);
+  }
+}
+
+/// Leaves out plain statements that nothing uses.
+void dropUnused(const Module& module, Function& fn, RegionId region) {
+  std::unordered_map<ValueId, unsigned> uses;
+  countUses(fn, region, uses);
+  auto drop = [&](auto& self, RegionId r) -> void {
+    std::vector<StmtId> kept;
+    const std::vector<StmtId> stmts = fn.regions[r].stmts;
+    for (size_t k = stmts.size(); k-- > 0;) {
+      const Stmt& s = fn.stmts[stmts[k]];
+      const bool isUsed =
+          s.results.empty() || std::ranges::any_of(s.results, [&](ValueId v) { return uses[v] > 0; });
+      if (isUsed || !isPlain(module, fn, s) || !s.regions.empty()) {
+        for (RegionId inner : s.regions) self(self, inner);
+        kept.push_back(stmts[k]);
+      } else {
+        for (ValueId v : s.operands) --uses[v];
+      }
+    }
+    std::ranges::reverse(kept);
+    fn.regions[r].stmts = std::move(kept);
+  };
+  drop(drop, region);
+}
+
+/// One contraction of a function.
+class Tile {
+public:
+  Tile(Module& module, Function& fn, const Contraction& found, ValueId scratch)
+      : module_(module), fn_(fn), b_(fn), found_(found), side_(module, fn, found), scratch_(scratch) {
+    const Stmt& columns = fn.stmts[found.columns];
+    const auto& attr = columns.as<ForAttr>();
+    lanes_ = attr.lanes;
+    width_ = int64_t(attr.lanes) * attr.unroll;
+    for (ValueId v : found.shared) {
+      pointBytes_ += bytesOf(fn.typeOf(v));
+      isNumeric_ &= fn.typeOf(v).cls == ClassKind::Scalar && fn.typeOf(v).scalar != TypeKind::Bool;
+    }
+    plain_ = plainLoad();
+    layout_ = layoutOf();
+  }
+
+  /// Whether it can be swept by panels, and there is more than one, or something to be made.
+  bool canTile() const {
+    if (!side_.isFree() || found_.shared.empty()) return false;
+    const std::optional<uint64_t> columns = turnsOf(fn_, fn_.stmts[found_.columns]);
+    if (!makesPanels() && columns && *columns <= static_cast<uint64_t>(width_)) return false;
+    auto areFixed = [this](StmtId loop) {
+      return std::ranges::all_of(std::span(fn_.stmts[loop].operands).first(2),
+                                 [this](ValueId v) { return side_.isFixed(v); });
+    };
+    return areFixed(found_.columns) && std::ranges::all_of(found_.around, areFixed);
+  }
+  /// Whether panels are made, at least for what is large.
+  bool makesPanels() const { return layout_ != LayoutKind::InPlace; }
+  bool canHaveScratch() const {
+    return isNumeric_ && side_.extents() &&
+           std::ranges::all_of(*side_.extents(), [this](auto& extent) { return isSize(extent.end); });
+  }
+  ScratchSize scratchSize() const {
+    ScratchSize size{{}, width_ * pointBytes_, layout_ == LayoutKind::IfLarge ? longestPanel : 0};
+    for (const SharedSide::Extent& extent : *side_.extents()) size.extents.push_back(extent.end);
+    return size;
+  }
+  void readInPlace() { layout_ = LayoutKind::InPlace; }
+
+  /// What stands in place of the outermost loop, in a region of its own.
+  RegionId write() {
+    const StmtId outer = found_.around.front();
+    b_.loc = fn_.stmts[outer].loc;
+    const RegionId made = b_.begin();
+    side_.writeAround(b_, copies_);
+    const std::vector<ValueId> operands = fn_.stmts[found_.columns].operands;
+    const ValueId first = fixed(operands[0]), end = fixed(operands[1]);
+    const ValueId zero = b_.integer(0), width = b_.integer(width_);
+    const ValueId count = b_.arith(OpKind::Max, b_.arith(OpKind::Sub, end, first), zero);
+    ValueId panels = b_.arith(OpKind::Shr, b_.arith(OpKind::Add, count, b_.integer(width_ - 1)),
+                              b_.integer(std::countr_zero(static_cast<uint64_t>(width_))));
+    if (makesPanels()) {
+      rowCount_ = countRows();
+      panels = b_.select(b_.compare(CmpKind::Gt, rowCount_, zero), panels, zero);
+      openPanels(count);
+    }
+    const std::optional<uint64_t> known = turnsOf(fn_, fn_.stmts[found_.columns]);
+    ForAttr attr;
+    attr.mark = MarkKind::Points;
+    b_.carryLoop(
+        zero, panels, {},
+        [&](ValueId p, const std::vector<ValueId>& none) {
+          panel_.first = first, panel_.last = end;
+          if (!known || *known > static_cast<uint64_t>(width_)) {
+            panel_.first = b_.arith(OpKind::Add, first, b_.arith(OpKind::Mul, p, width));
+            panel_.last = b_.arith(OpKind::Add, panel_.first, width);
+            if (!known || *known % static_cast<uint64_t>(width_) != 0)
+              panel_.last = b_.arith(OpKind::Min, end, panel_.last);
+          }
+          if (makesPanels()) panel();
+          fn_.stmts[found_.columns].operands[0] = panel_.first;
+          fn_.stmts[found_.columns].operands[1] = panel_.last;
+          fn_.regions[b_.current()].stmts.push_back(outer);
+          return none;
+        },
+        attr);
+    b_.end();
+    if (makesPanels()) dropUnused(module_, fn_, fn_.stmts[found_.columns].regions[0]);
+    return made;
+  }
+
+private:
+  enum class LayoutKind : uint8_t {
+    InPlace, ///< columns are read where they lie
+    IfLarge, ///< the same, unless that is too large
+    ByRows,  ///< made, columns side by side
+    ByLines, ///< made, turns of the innermost sum side by side, some columns together
+  };
+
+  ValueId fixed(ValueId v) { return side_.writeFixed(b_, v, copies_); }
+  ValueId columnIndex() const { return fn_.regions[fn_.stmts[found_.columns].regions[0]].params[0]; }
+  ValueId indexOf(size_t sum) const { return fn_.regions[fn_.stmts[found_.sums[sum]].regions[0]].params[0]; }
+
+  // --- what is done
+  // ---------------------------------------------------------------------------------------------------------
+  /// A size that launches can compute.
+  bool isSize(ValueId v) const {
+    const StmtId def = fn_.values[v].def;
+    if (!def.valid()) return std::ranges::find(fn_.params(), v) != fn_.params().end();
+    const Stmt& s = fn_.stmts[def];
+    if (s.kind == StmtKind::Const) return true;
+    if (s.kind != StmtKind::Scalar) return false;
+    switch (s.as<ScalarAttr>().op) {
+    case OpKind::Add:
+    case OpKind::Sub:
+    case OpKind::Mul:
+    case OpKind::Min:
+    case OpKind::Max: return std::ranges::all_of(s.operands, [this](ValueId o) { return isSize(o); });
+    default: return false;
+    }
+  }
+
+  /// The read that is all there is, with its strides: columns side by side, one stride for each sum.
+  struct PlainLoad {
+    ValueId base;
+    Access access;
+    std::vector<Term> fixed;
+    std::vector<std::pair<size_t, ValueId>> strides; ///< of sums
+  };
+  std::optional<PlainLoad> plainLoad() const {
+    if (found_.shared.size() != 1 || side_.terms().size() != 1) return std::nullopt;
+    const Stmt& s = fn_.stmts[side_.terms()[0]];
+    if (s.kind != StmtKind::Load || s.results[0] != found_.shared[0]) return std::nullopt;
+    PlainLoad out{s.operands[0], s.as<Access>(), {}, {}};
+    if (!side_.isFixed(out.base) || out.access.elemBytes != bytesOf(out.access.elem)) return std::nullopt;
+    bool hasColumn = false;
+    for (size_t k = 1; k + 1 < s.operands.size(); k += 2) {
+      const Term term{s.operands[k], s.operands[k + 1]};
+      if (!side_.isFixed(term.stride)) return std::nullopt;
+      if (term.index == columnIndex()) {
+        const uint64_t* stride = asConstant(fn_, term.stride);
+        if (hasColumn || !stride || *stride != 1) return std::nullopt;
+        hasColumn = true;
+      } else if (const std::optional<size_t> sum = sumOf(term.index)) {
+        if (std::ranges::any_of(out.strides, [&](auto& other) { return other.first == *sum; }))
+          return std::nullopt;
+        out.strides.emplace_back(*sum, term.stride);
+      } else if (side_.isFixed(term.index)) {
+        out.fixed.push_back(term);
+      } else {
+        return std::nullopt;
+      }
+    }
+    return hasColumn ? std::optional(out) : std::nullopt;
+  }
+  std::optional<size_t> sumOf(ValueId index) const {
+    for (size_t k = 0; k < found_.sums.size(); ++k)
+      if (indexOf(k) == index) return k;
+    return std::nullopt;
+  }
+
+  LayoutKind layoutOf() const {
+    if (!side_.isFree()) return LayoutKind::InPlace;
+    if (plain_) return isKnownSmall() ? LayoutKind::InPlace : LayoutKind::IfLarge;
+    if (areSideBySide(found_.columns))
+      return side_.terms().size() < dearTerm ? LayoutKind::InPlace : LayoutKind::ByRows;
+    return areSideBySide(found_.chain()) && !side_.carriesInRow() ? LayoutKind::ByLines : LayoutKind::ByRows;
+  }
+  bool isKnownSmall() const {
+    std::optional<uint64_t> size = turnsOf(fn_, fn_.stmts[found_.columns]);
+    if (!side_.extents() || !size) return false;
+    for (const SharedSide::Extent& extent : *side_.extents()) {
+      const uint64_t* known = asConstant(fn_, extent.end);
+      if (!known || *known > largeSide) return false;
+      *size *= *known;
+    }
+    return static_cast<int64_t>(*size) * pointBytes_ < largeSide;
+  }
+  /// Whether turns of a loop read neighbours.
+  bool areSideBySide(StmtId loop) const {
+    const Stmt& s = fn_.stmts[loop];
+    const Variance variance(fn_, s);
+    Neighbours neighbours(fn_, variance, fn_.regions[s.regions[0]].params[0]);
+    bool all = true;
+    auto walk = [&](auto& self, RegionId r) -> void {
+      for (StmtId id : fn_.regions[r].stmts) {
+        const Stmt& inner = fn_.stmts[id];
+        if (inner.kind == StmtKind::Scalar) neighbours.note(inner);
+        const bool isTerm = std::ranges::find(side_.terms(), id) != side_.terms().end();
+        if (isTerm && inner.kind == StmtKind::Load && !variance.isUniform(inner.results[0]))
+          all &= neighbours.areSideBySide(inner);
+        if (isTerm && !inner.regions.empty()) all = false; // of loads in branches nothing is known
+        for (RegionId region : inner.regions) self(self, region);
+      }
+    };
+    walk(walk, s.regions[0]);
+    return all;
+  }
+
+  // --- panels
+  // ---------------------------------------------------------------------------------------------------------
+  /// Turns of the loops around, all together.
+  ValueId countRows() {
+    std::vector<ValueId> counts;
+    for (StmtId id : found_.around) {
+      const std::vector<ValueId> ends = fn_.stmts[id].operands;
+      const ValueId first = fixed(ends[0]), end = fixed(ends[1]);
+      counts.push_back(b_.arith(OpKind::Max, b_.arith(OpKind::Sub, end, first), b_.integer(0)));
+    }
+    return b_.product(counts);
+  }
+
+  /// Strides of a panel, the innermost sum last, and whether it is made.
+  void openPanels(ValueId columns) {
+    ValueId stride = b_.integer(width_);
+    for (size_t k = side_.extents()->size(); k-- > 0;) {
+      const SharedSide::Extent& extent = (*side_.extents())[k];
+      panel_.strides.insert(panel_.strides.begin(), stride);
+      stride = b_.arith(OpKind::Mul, stride, fixed(extent.end));
+    }
+    panel_.points = stride;
+    if (layout_ != LayoutKind::IfLarge) return;
+    auto holds = [&](CmpKind how, ValueId v, int64_t limit) { return b_.compare(how, v, b_.integer(limit)); };
+    const auto rows = static_cast<int64_t>(fn_.stmts[found_.rows()].as<ForAttr>().rows);
+    const ValueId length =
+        b_.arith(OpKind::Shr, panel_.points, b_.integer(std::countr_zero(uint64_t(width_))));
+    const ValueId side =
+        b_.arith(OpKind::Mul, b_.arith(OpKind::Mul, length, columns), b_.integer(pointBytes_));
+    panel_.isMade =
+        b_.both(b_.both(holds(CmpKind::Ge, rowCount_, rows * rowBlocks), holds(CmpKind::Ge, side, largeSide)),
+                holds(CmpKind::Le, length, longestPanel));
+  }
+
+  /// Makes the panel, if it is to be, and lets the chain read it.
+  void panel() {
+    std::vector<ValueId> bases, strides = panel_.strides;
+    if (layout_ == LayoutKind::IfLarge) {
+      const std::vector<ValueId> read = madeOrInPlace();
+      bases.push_back(read[0]);
+      strides.assign(read.begin() + 1, read.end());
+    } else {
+      make();
+      bases = panel_.bases;
+    }
+    const RegionId chain = fn_.stmts[found_.chain()].regions[0], made = b_.begin();
+    std::vector<Term> terms;
+    for (size_t k = 0; k < strides.size(); ++k)
+      terms.push_back({indexOf((*side_.extents())[k].sum), strides[k]});
+    terms.push_back({b_.arith(OpKind::Sub, columnIndex(), panel_.first), b_.integer(1)});
+    for (size_t k = 0; k < bases.size(); ++k)
+      replaceUses(fn_, chain, found_.shared[k], b_.load(bases[k], terms, accessTo(found_.shared[k])));
+    b_.end();
+    splice(fn_, made, chain, 0);
+  }
+  Access accessTo(ValueId v) const {
+    const ValueType type = fn_.typeOf(v);
+    return {type, bytesOf(type), 0, false, false};
+  }
+
+  /// Base and strides of what is read.
+  std::vector<ValueId> madeOrInPlace() {
+    const RegionId yes = b_.begin();
+    make();
+    std::vector<ValueId> panel{panel_.bases[0]};
+    panel.insert(panel.end(), panel_.strides.begin(), panel_.strides.end());
+    b_.end(std::move(panel));
+    const RegionId no = b_.begin();
+    std::vector<Term> terms;
+    for (const Term& term : plain_->fixed) terms.push_back({fixed(term.index), fixed(term.stride)});
+    terms.push_back({panel_.first, b_.integer(1)});
+    std::vector<ValueId> place{
+        b_.addressOf(fixed(plain_->base), terms, plain_->access.elemBytes, plain_->access.offset)};
+    for (const SharedSide::Extent& extent : *side_.extents()) {
+      auto at = std::ranges::find(plain_->strides, extent.sum, [](auto& s) { return s.first; });
+      place.push_back(at == plain_->strides.end() ? b_.integer(0) : fixed(at->second));
+    }
+    b_.end(std::move(place));
+    std::vector<ValueType> types(panel_.strides.size() + 1, indexType);
+    types[0] = addressType;
+    return b_.results(b_.stmt(StmtKind::If, {panel_.isMade}, types, {}, {yes, no}));
+  }
+
+  void make() {
+    Copies copies(&copies_);
+    panel_.bases.assign(1, scratch_);
+    for (size_t k = 1; k < found_.shared.size(); ++k)
+      panel_.bases.push_back(b_.addressOf(panel_.bases.back(), {{panel_.points, b_.integer(1)}},
+                                          bytesOf(fn_.typeOf(found_.shared[k - 1])), 0));
+    if (layout_ == LayoutKind::ByLines)
+      side_.writeOuterSums(b_, copies, [&](ValueId first, ValueId end) { makeLines(copies, first, end); });
+    else
+      side_.writeSums(b_, copies, [&] { makeRow(copies); });
+  }
+
+  std::vector<Term> placeInPanel(const Copies& copies, ValueId column) {
+    std::vector<Term> terms;
+    for (size_t k = 0; k < panel_.strides.size(); ++k)
+      terms.push_back({copies.of(indexOf((*side_.extents())[k].sum)), panel_.strides[k]});
+    terms.push_back({column, b_.integer(1)});
+    return terms;
+  }
+
+  /// All columns, for one turn of the sums.
+  void makeRow(Copies& copies) {
+    b_.carryLoop(
+        panel_.first, panel_.last, {},
+        [&](ValueId column, const std::vector<ValueId>& none) {
+          Copies here(&copies);
+          here.set(columnIndex(), column);
+          side_.writeTerms(b_, here);
+          const std::vector<Term> place = placeInPanel(here, b_.arith(OpKind::Sub, column, panel_.first));
+          for (size_t k = 0; k < panel_.bases.size(); ++k)
+            b_.store(panel_.bases[k], place, accessTo(found_.shared[k]), here.of(found_.shared[k]));
+          return none;
+        },
+        inLanes(plain_ ? width_ / lanes_ : 1));
+  }
+
+  /// All turns of the innermost sum, some columns at a time: the last one again where there are less.
+  void makeLines(Copies& copies, ValueId first, ValueId end) {
+    const int64_t size = std::max<int64_t>(lanes_ / 2, 1);
+    const ValueId zero = b_.integer(0);
+    const ValueId count =
+        b_.arith(OpKind::Add, b_.arith(OpKind::Sub, panel_.last, panel_.first), b_.integer(size - 1));
+    const ValueId groups = b_.arith(OpKind::Shr, count, b_.integer(std::countr_zero(uint64_t(size))));
+    ForAttr points;
+    points.mark = MarkKind::Points;
+    b_.carryLoop(
+        zero, groups, {},
+        [&](ValueId group, const std::vector<ValueId>& none) {
+          const ValueId place = b_.arith(OpKind::Mul, group, b_.integer(size));
+          const ValueId begun = b_.arith(OpKind::Add, panel_.first, place);
+          const ValueId most = b_.arith(OpKind::Sub, panel_.last, b_.integer(1));
+          std::vector<ValueId> columns;
+          for (int64_t k = 0; k < size; ++k)
+            columns.push_back(b_.arith(OpKind::Min, b_.arith(OpKind::Add, begun, b_.integer(k)), most));
+          b_.carryLoop(
+              first, end, {},
+              [&](ValueId turn, const std::vector<ValueId>& nothing) {
+                Copies here(&copies);
+                here.set(indexOf(found_.sums.size() - 1), turn);
+                side_.writeRow(b_, here);
+                makeColumns(here, columns, place);
+                return nothing;
+              },
+              inLanes(1));
+          return none;
+        },
+        points);
+  }
+  void makeColumns(const Copies& row, const std::vector<ValueId>& columns, ValueId place) {
+    std::vector<std::vector<ValueId>> made(panel_.bases.size());
+    for (ValueId column : columns) {
+      Copies here(&row);
+      here.set(columnIndex(), column);
+      side_.writeTerms(b_, here);
+      for (size_t k = 0; k < made.size(); ++k) made[k].push_back(here.of(found_.shared[k]));
+    }
+    const std::vector<Term> terms = placeInPanel(row, place);
+    for (size_t k = 0; k < made.size(); ++k) {
+      Access access = accessTo(found_.shared[k]);
+      for (ValueId v : made[k]) {
+        b_.store(panel_.bases[k], terms, access, v);
+        access.offset += access.elemBytes;
+      }
+    }
+  }
+  ForAttr inLanes(int64_t unroll) const {
+    ForAttr attr;
+    attr.mark = MarkKind::Points;
+    attr.lanes = static_cast<uint32_t>(lanes_);
+    attr.unroll = static_cast<uint32_t>(unroll);
+    attr.masked = unroll > 1;
+    return attr;
+  }
+
+  Module& module_;
+  Function& fn_;
+  Builder b_;
+  const Contraction& found_;
+  SharedSide side_;
+  ValueId scratch_;
+  int64_t lanes_, width_, pointBytes_ = 0;
+  bool isNumeric_ = true;
+  std::optional<PlainLoad> plain_;
+  LayoutKind layout_;
+  Copies copies_; ///< of what is fixed, in front
+  ValueId rowCount_;
+  struct Panel {
+    ValueId first, last;          ///< its columns
+    ValueId points;               ///< how many there are, of each shared value
+    ValueId isMade;               ///< of one that is made if it is large
+    std::vector<ValueId> strides; ///< of the sums that the shared values differ with
+    std::vector<ValueId> bases;   ///< where it begins, for each shared value
+  };
+  Panel panel_;
+};
+
+class Tiler {
+public:
+  Tiler(Module& module, FunctionId f) : module_(module), f_(f) {}
+
+  void run() {
+    region(fn().body);
+    if (sizes_.empty()) return;
+    for (uint32_t k = 0; k < module_.functions.size(); ++k) {
+      Function& caller = module_.functions[FunctionId(k)];
+      tellLaunches(caller, caller.body);
+    }
+  }
+
+private:
+  Function& fn() { return module_.functions[f_]; }
+
+  void region(RegionId r) {
+    const std::vector<StmtId> stmts = fn().regions[r].stmts;
+    for (StmtId id : stmts) {
+      if (fn().stmts[id].kind == StmtKind::For && tile(id, r)) continue;
+      const std::vector<RegionId> inner = fn().stmts[id].regions;
+      for (RegionId each : inner) region(each);
+    }
+  }
+
+  bool tile(StmtId loop, RegionId home) {
+    const std::optional<Contraction> found = findContraction(fn(), loop);
+    if (!found) return false;
+    Tile tile(module_, fn(), *found, scratch());
+    if (!tile.canTile()) return false;
+    if (tile.makesPanels() && (fn().kind != FunctionKind::Kernel || !tile.canHaveScratch()))
+      tile.readInPlace();
+    if (tile.makesPanels()) {
+      sizes_.push_back(tile.scratchSize());
+      takeScratch();
+    }
+    const uint32_t rows = fn().stmts[found->rows()].as<ForAttr>().rows;
+    if (tile.makesPanels() && home == fn().body)
+      fn().step = std::max<uint32_t>(fn().step, found->around.size() == 1 ? rows * rowBlocks : 4);
+    const RegionId made = tile.write();
+    std::vector<StmtId>& stmts = fn().regions[home].stmts;
+    const auto place = static_cast<size_t>(std::ranges::find(stmts, loop) - stmts.begin());
+    stmts.erase(stmts.begin() + static_cast<std::ptrdiff_t>(place));
+    splice(fn(), made, home, place);
+    return true;
+  }
+
+  /// The parameter, once there is one.
+  ValueId scratch() {
+    if (!scratch_.valid()) scratch_ = fn().values.add({addressType, StmtId(), fn().body, {}});
+    return scratch_;
+  }
+  void takeScratch() {
+    std::vector<ValueId>& params = fn().regions[fn().body].params;
+    if (std::ranges::find(params, scratch_) != params.end()) return;
+    params.push_back(scratch_);
+    fn().modes.push_back(ModeKind::Scratch);
+  }
+
+  // --- launches
+  // ---------------------------------------------------------------------------------------------------------
+  void tellLaunches(Function& caller, RegionId r) {
+    for (size_t k = 0; k < caller.regions[r].stmts.size(); ++k) {
+      const StmtId id = caller.regions[r].stmts[k];
+      const std::vector<RegionId> inner = caller.stmts[id].regions;
+      for (RegionId each : inner) tellLaunches(caller, each);
+      if (caller.stmts[id].kind == StmtKind::Launch && caller.stmts[id].as<FunctionId>() == f_)
+        k += tellLaunch(caller, id, r, k);
+    }
+  }
+  /// In front of the launch stands how many bytes it needs; how many statements that takes.
+  size_t tellLaunch(Function& caller, StmtId id, RegionId home, size_t place) {
+    const Stmt launch = caller.stmts[id];
+    Builder b(caller);
+    b.loc = launch.loc;
+    const RegionId made = b.begin();
+    LaunchValues values(b, fn(), launch);
+    ValueId most = b.integer(0);
+    for (const ScratchSize& size : sizes_) {
+      ValueId points = b.integer(1);
+      for (ValueId v : size.extents) points = b.arith(OpKind::Mul, points, *values.of(v));
+      if (size.most > 0) points = b.arith(OpKind::Min, points, b.integer(size.most));
+      most = b.arith(OpKind::Max, most, b.arith(OpKind::Mul, points, b.integer(size.each)));
+    }
+    b.end();
+    splice(caller, made, home, place);
+    caller.stmts[id].operands.push_back(most);
+    return caller.regions[made].stmts.size() - 1;
+  }
+
+  Module& module_;
+  FunctionId f_;
+  ValueId scratch_;
+  std::vector<ScratchSize> sizes_;
+};
+
+} // namespace
+
+void tileContractions(Module& module) {
+  for (uint32_t f = 0; f < module.functions.size(); ++f) Tiler(module, FunctionId(f)).run();
+}
+
+} // namespace melix::loops

@@ -1,0 +1,88 @@
+// Contractions swept by panels: what is one, and how its shared side is read, from text.
+#include "loops/tile_contractions.h"
+
+#include "loops/loops_text.h"
+
+namespace melix::loops {
+namespace {
+
+/// A kernel of rows and columns whose chain has these statements, which make %u of the sum so far, %t.
+std::string tiled(const std::string& chain, const std::string& last = "%k") {
+  return textAfter(
+      "fn @f(%m: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %v: data, %ids: data, %y: data) {\n"
+      "  launch @p %m, %m, %n, %k, %z, %x, %w, %v, %ids, %y\n  yield\n}\n\n"
+      "kernel @p(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %v: data, "
+      "%ids: data, %y: data) {\n  %zero = const 0 : i64\n  %one = const 1 : i64\n"
+      "  for points rows 6 %first, %last { (%i)\n    for points vector 16 unroll 4 %zero, %n { (%j)\n"
+      "      %s = for %zero, " +
+          last + ", %z : f32 { (%l, %t)\n" + chain +
+          "yield %u\n}\n      store %y[%i*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  "
+          "yield\n}\n",
+      [](Module& module) {
+        tileContractions(module);
+        EXPECT_EQ(verify(module, true), "");
+      });
+}
+bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
+
+/// What becomes of it: how its panels are made.
+std::string layout(const std::string& chain, const std::string& last = "%k") {
+  const std::string text = tiled(chain, last);
+  if (!has(text, "sub %j")) return has(text, "shr") ? "in place" : "none";
+  if (has(text, "address_of")) return "if large";
+  return has(text, " at 4 = ") ? "by lines" : "by rows";
+}
+
+const std::string row = "%a = load %x[%i*%k + %l*%one] : f32\n";
+const std::string fma = "%u = fma %a, %b, %t : f32\n";
+
+TEST(TileContractions, WhatLiesSideBySideIsCopiedIfItIsLarge) {
+  EXPECT_EQ(layout(row + "%b = load %w[%l*%n + %j*%one] : f32\n" + fma), "if large");
+  EXPECT_EQ(layout("%a = load %x[%l*%n + %i*%one] : f32\n%b = load %w[%l*%n + %j*%one] : f32\n" + fma),
+            "if large")
+      << "of rows it is all the same how they lie";
+  EXPECT_EQ(layout(row + "%b = load %w[%l*%n + %j*%one] : f32\n%d = sub %a, %b : f32\n"
+                         "%u = fma %d, %d, %t : f32\n"),
+            "if large")
+      << "no product, and a contraction";
+}
+
+TEST(TileContractions, WhatLiesSideBySideAlongTheSumIsReadSo) {
+  EXPECT_EQ(layout(row + "%b = load %w[%j*%k + %l*%one] : f32\n" + fma), "by lines");
+  EXPECT_EQ(layout(row +
+                   "%c = load %w[%j*%k + %l*%one] : f32\n%d = load %v[%l*%one] : f32\n"
+                   "%b = sub %c, %d : f32\n" +
+                   fma),
+            "by lines");
+}
+
+TEST(TileContractions, AnyExpressionIsComputedOnce) {
+  EXPECT_EQ(layout(row + "%q = load %ids[%j*%one] : i64\n%b = load %w[%l*%n + %q*%one] : f32\n" + fma),
+            "by rows");
+  EXPECT_EQ(layout(row +
+                   "%g = cmp le %l, %j : bool\n%b = if %g : f32 {\n%c = load %w[%l*%n + %j*%one] : f32\n"
+                   "yield %c\n} {\nyield %z\n}\n" +
+                   fma),
+            "by rows");
+}
+
+TEST(TileContractions, RowsOfAGatherAreReadWhereTheyLie) {
+  EXPECT_EQ(layout(row + "%q = load %ids[%l*%one] : i64\n%b = load %w[%q*%n + %j*%one] : f32\n" + fma),
+            "in place");
+}
+
+TEST(TileContractions, WhatIsNone) {
+  EXPECT_EQ(layout(row + "%b = load %w[%l*%one] : f32\n" + fma), "none") << "columns are all the same";
+  EXPECT_EQ(layout(row + "%b = load %w[%i*%n + %j*%one] : f32\n" + fma), "none") << "rows share nothing";
+  EXPECT_EQ(layout(row + "%b = load %w[%l*%n + %j*%one] : f32\n" + fma, "%i"), "none")
+      << "each row has a sum of its own length";
+}
+
+TEST(TileContractions, ALaunchSaysHowManyBytesItNeeds) {
+  const std::string text = tiled(row + "%b = load %w[%j*%k + %l*%one] : f32\n" + fma);
+  EXPECT_TRUE(has(text, "scratch %")) << text;
+  EXPECT_TRUE(has(text, "const 256 : i64")) << "64 columns of 4 bytes for each turn of the sum\n" << text;
+}
+
+} // namespace
+} // namespace melix::loops
