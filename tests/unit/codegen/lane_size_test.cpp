@@ -55,9 +55,10 @@ TEST(LaneSize, OfAnElementByElement) {
     EXPECT_LE(instructionsOfKernels(scaled, target), 60u);
 }
 
+/// Panels are made by loops of their own.
 TEST(LaneSize, OfAProductInRows) {
   for (TargetKind target : {TargetKind::Host, TargetKind::Portable})
-    EXPECT_LE(instructionsOfKernels(product, target), 430u);
+    EXPECT_LE(instructionsOfKernels(product, target), 700u);
 }
 
 } // namespace
