@@ -6,7 +6,6 @@
 #include <llvm/IR/Constants.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 namespace melix::codegen {
@@ -15,28 +14,23 @@ using core::OpKind;
 using loops::StmtKind;
 using loops::VarianceKind;
 
-namespace {
-
-template <class Number>
-llvm::Constant* numbers(llvm::LLVMContext& context, unsigned count) {
-  std::vector<Number> out(count);
-  std::iota(out.begin(), out.end(), Number(0));
-  return llvm::ConstantDataVector::get(context, out);
-}
-
-} // namespace
-
 // --- values
 // ----------------------------------------------------------------------------------------------------------
 
-llvm::Constant* LaneEmitter::iota() { return numbers<uint64_t>(m_.context, lanes_); }
+llvm::Constant* LaneEmitter::iota() {
+  std::vector<uint64_t> numbers(lanes_);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return llvm::ConstantDataVector::get(m_.context, numbers);
+}
 
-/// Compared as bytes, or in what is the next to them that counts so far: these are the fewest registers.
-llvm::Value* LaneEmitter::firstLanes(Value* count) {
-  llvm::Value* most = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, b_.getInt64(lanes_));
-  const bool isByte = lanes_ <= std::numeric_limits<uint8_t>::max();
-  Value* all = isByte ? numbers<uint8_t>(m_.context, lanes_) : numbers<uint16_t>(m_.context, lanes_);
-  return b_.CreateICmpULT(all, splat(b_.CreateTrunc(most, all->getType()->getScalarType())));
+/// Compared in numbers as wide as what lanes hold, so that a mask is in as many registers.
+llvm::Value* LaneEmitter::firstLanes(const Stmt& loop, Value* count) {
+  const unsigned bits =
+      std::clamp(machineOf(m_.options.target).vectorBits / loop.as<loops::ForAttr>().lanes, 16U, 64U);
+  llvm::IntegerType* type = b_.getIntNTy(bits);
+  Value* few =
+      b_.CreateTrunc(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, b_.getInt64(lanes_)), type);
+  return b_.CreateICmpULT(b_.CreateTrunc(iota(), vectorOf(type)), splat(few));
 }
 
 LaneEmitter::Affine LaneEmitter::affine(ValueId v) const {
@@ -199,7 +193,7 @@ LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* 
   const std::vector<llvm::PHINode*> turn = phis(entry, from);
   llvm::PHINode* at = turn.back();
   carried.assign(turn.begin(), turn.end() - 1);
-  Value* mask = masked ? firstLanes(b_.CreateNSWSub(end, at)) : nullptr;
+  Value* mask = masked ? firstLanes(loop, b_.CreateNSWSub(end, at)) : nullptr;
   Values next = strip(loop, at, mask, carried);
   b_.SetCurrentDebugLocation(m_.debug->location(loop.loc));
   if (loop.as<loops::ForAttr>().polls) host_.poll();
@@ -278,7 +272,7 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   if (turns == strip) {
     carried = wide.strip(loop, first, nullptr, std::move(carried));
   } else if (rest == RestKind::Strip && turns && 0 < *turns && *turns < strip) {
-    carried = wide.strip(loop, first, wide.firstLanes(host.b_.getInt64(*turns)), std::move(carried));
+    carried = wide.strip(loop, first, wide.firstLanes(loop, host.b_.getInt64(*turns)), std::move(carried));
   } else {
     const bool isMost = rest == RestKind::Register && isMostWorthIt(host.fn_, loop);
     const LaneEmitter::StripKind kind = rest == RestKind::Masked ? Masked : isMost ? Most : Whole;

@@ -23,8 +23,9 @@ public:
   LaneEmitter(FunctionEmitter& host, unsigned lanes, const loops::Variance& variance)
       : host_(host), m_(host.m_), fn_(host.fn_), b_(host.b_), lanes_(lanes), variance_(variance) {}
 
-  llvm::Constant* iota();                      ///< 0, 1, 2, …
-  llvm::Value* firstLanes(llvm::Value* count); ///< a mask of so many, which is all if there are not more
+  llvm::Constant* iota(); ///< 0, 1, 2, …
+  /// A mask of so many lanes of the loop's strip, which is all if there are not more.
+  llvm::Value* firstLanes(const loops::Stmt& loop, llvm::Value* count);
   llvm::Value* splat(llvm::Value* v) { return b_.CreateVectorSplat(lanes_, v); }
 
   // Of the loop itself.
