@@ -17,12 +17,16 @@ namespace {
 constexpr int64_t rowBlocks = 8;          ///< so many blocks of rows make up for a panel
 constexpr int64_t largeSide = 1 << 20;    ///< bytes, that do not stay in the cache
 constexpr int64_t longestPanel = 1 << 13; ///< rows of a panel that need not be made
+constexpr int64_t longestMade = 1 << 16;  ///< rows of a panel that is wider than what it is made of
 constexpr size_t dearTerm = 3;            ///< ops that are done once rather than for each block of rows
 
-/// How many bytes a kernel needs: `each` for so many points, of which there are `most` at most, if not 0.
+/// How many bytes a kernel needs: `each` for so many points, of which there are `most` at most, unless there
+/// are `width` columns or more.
 struct ScratchSize {
   std::vector<ValueId> extents; ///< numbers of the kernel
   int64_t each = 0, most = 0;
+  ValueId columns = {}; ///< the end of their loop, a number of the kernel; none if `most` holds anyway
+  int64_t width = 0;
 };
 
 uint32_t bytesOf(ValueType type) { return std::max(8U, types::scalarBits(type.scalar)) / 8; }
@@ -110,7 +114,12 @@ public:
            std::ranges::all_of(*side_.extents(), [this](auto& extent) { return isSize(extent.end); });
   }
   ScratchSize scratchSize() const {
-    ScratchSize size{{}, width_ * pointBytes_, layout_ == LayoutKind::IfLarge ? longestPanel : 0};
+    ScratchSize size{{}, width_ * pointBytes_, longestPanel};
+    if (mayStayAsItWas()) {
+      size.most = longestMade;
+      size.width = width_;
+      if (isSize(columnsEnd())) size.columns = columnsEnd();
+    }
     for (const SharedSide::Extent& extent : *side_.extents()) size.extents.push_back(extent.end);
     return size;
   }
@@ -120,6 +129,9 @@ public:
   RegionId write() {
     const StmtId outer = found_.around.front();
     b_.loc = fn_.stmts[outer].loc;
+    const std::optional<RegionId> before =
+        mayStayAsItWas() ? std::optional(pointByPoint(outer)) : std::nullopt;
+    const bool isWideKnown = isSize(columnsEnd());
     const RegionId made = b_.begin();
     side_.writeAround(b_, copies_);
     const std::vector<ValueId> operands = fn_.stmts[found_.columns].operands;
@@ -136,6 +148,7 @@ public:
     const std::optional<uint64_t> known = turnsOf(fn_, fn_.stmts[found_.columns]);
     ForAttr attr;
     attr.mark = MarkKind::Points;
+    const RegionId swept = before ? b_.begin() : RegionId();
     b_.carryLoop(
         zero, panels, {},
         [&](ValueId p, const std::vector<ValueId>& none) {
@@ -153,6 +166,10 @@ public:
           return none;
         },
         attr);
+    if (before) {
+      b_.end();
+      b_.stmt(StmtKind::If, {isWorthMaking(count, isWideKnown)}, {}, {}, {swept, *before});
+    }
     b_.end();
     if (makesPanels()) dropUnused(module_, fn_, fn_.stmts[found_.columns].regions[0]);
     return made;
@@ -165,6 +182,38 @@ private:
     ByRows,  ///< made, columns side by side
     ByLines, ///< made, turns of the innermost sum side by side, some columns together
   };
+
+  // --- panels that cannot do without being made
+  // ---------------------------------------------------------------------------------------------------------
+  /// Whether they may be too long: the loops then run as they were written. A panel takes no more memory than
+  /// what it is made of, or is short.
+  bool mayStayAsItWas() const { return layout_ == LayoutKind::ByRows || layout_ == LayoutKind::ByLines; }
+  ValueId columnsEnd() const { return fn_.stmts[found_.columns].operands[1]; }
+  ValueId isWorthMaking(ValueId columns, bool isWideKnown) {
+    const ValueId isShort = b_.compare(CmpKind::Le, panel_.points, b_.integer(longestMade * width_));
+    if (!isWideKnown) return isShort;
+    return b_.either(isShort, b_.compare(CmpKind::Ge, columns, b_.integer(width_)));
+  }
+  /// The loops, point by point: of what is as long as that there is little else.
+  RegionId pointByPoint(StmtId loop) {
+    const RegionId region = b_.begin();
+    Copies none;
+    clone(b_, loop, none);
+    b_.end();
+    takeFromLanes(region);
+    return region;
+  }
+  void takeFromLanes(RegionId region) {
+    for (StmtId id : fn_.regions[region].stmts) {
+      Stmt& s = fn_.stmts[id];
+      if (s.kind == StmtKind::For) {
+        auto& attr = s.as<ForAttr>();
+        attr.lanes = attr.unroll = attr.rows = 0;
+        attr.masked = false;
+      }
+      for (RegionId inner : s.regions) takeFromLanes(inner);
+    }
+  }
 
   ValueId fixed(ValueId v) { return side_.writeFixed(b_, v, copies_); }
   ValueId columnIndex() const { return fn_.regions[fn_.stmts[found_.columns].regions[0]].params[0]; }
@@ -469,13 +518,10 @@ class Tiler {
 public:
   Tiler(Module& module, FunctionId f) : module_(module), f_(f) {}
 
-  void run() {
+  /// How much scratch its panels need.
+  std::vector<ScratchSize> run() {
     region(fn().body);
-    if (sizes_.empty()) return;
-    for (uint32_t k = 0; k < module_.functions.size(); ++k) {
-      Function& caller = module_.functions[FunctionId(k)];
-      tellLaunches(caller, caller.body);
-    }
+    return std::move(sizes_);
   }
 
 private:
@@ -524,29 +570,51 @@ private:
     fn().modes.push_back(ModeKind::Scratch);
   }
 
-  // --- launches
-  // ---------------------------------------------------------------------------------------------------------
+  Module& module_;
+  FunctionId f_;
+  ValueId scratch_;
+  std::vector<ScratchSize> sizes_;
+};
+
+/// Tells launches of kernels with panels how many bytes these need.
+class LaunchTeller {
+public:
+  using Sizes = std::unordered_map<FunctionId, std::vector<ScratchSize>>;
+  LaunchTeller(Module& module, const Sizes& sizes) : module_(module), sizes_(sizes) {}
+
+  void run() {
+    for (Function& caller : module_.functions) tellLaunches(caller, caller.body);
+  }
+
+private:
   void tellLaunches(Function& caller, RegionId r) {
     for (size_t k = 0; k < caller.regions[r].stmts.size(); ++k) {
       const StmtId id = caller.regions[r].stmts[k];
       const std::vector<RegionId> inner = caller.stmts[id].regions;
       for (RegionId each : inner) tellLaunches(caller, each);
-      if (caller.stmts[id].kind == StmtKind::Launch && caller.stmts[id].as<FunctionId>() == f_)
-        k += tellLaunch(caller, id, r, k);
+      if (caller.stmts[id].kind != StmtKind::Launch) continue;
+      const FunctionId kernel = caller.stmts[id].as<FunctionId>();
+      if (auto found = sizes_.find(kernel); found != sizes_.end())
+        k += tellLaunch(caller, id, module_.functions[kernel], found->second, r, k);
     }
   }
   /// In front of the launch stands how many bytes it needs; how many statements that takes.
-  size_t tellLaunch(Function& caller, StmtId id, RegionId home, size_t place) {
+  static size_t tellLaunch(Function& caller, StmtId id, const Function& kernel,
+                           const std::vector<ScratchSize>& sizes, RegionId home, size_t place) {
     const Stmt launch = caller.stmts[id];
     Builder b(caller);
     b.loc = launch.loc;
     const RegionId made = b.begin();
-    LaunchValues values(b, fn(), launch);
+    LaunchValues values(b, kernel, launch);
     ValueId most = b.integer(0);
-    for (const ScratchSize& size : sizes_) {
+    for (const ScratchSize& size : sizes) {
       ValueId points = b.integer(1);
       for (ValueId v : size.extents) points = b.arith(OpKind::Mul, points, *values.of(v));
-      if (size.most > 0) points = b.arith(OpKind::Min, points, b.integer(size.most));
+      const ValueId few = b.arith(OpKind::Min, points, b.integer(size.most));
+      points =
+          size.columns.valid()
+              ? b.select(b.compare(CmpKind::Ge, *values.of(size.columns), b.integer(size.width)), points, few)
+              : few;
       most = b.arith(OpKind::Max, most, b.arith(OpKind::Mul, points, b.integer(size.each)));
     }
     b.end();
@@ -556,15 +624,17 @@ private:
   }
 
   Module& module_;
-  FunctionId f_;
-  ValueId scratch_;
-  std::vector<ScratchSize> sizes_;
+  const Sizes& sizes_;
 };
 
 } // namespace
 
 void tileContractions(Module& module) {
-  for (uint32_t f = 0; f < module.functions.size(); ++f) Tiler(module, FunctionId(f)).run();
+  LaunchTeller::Sizes sizes;
+  for (uint32_t f = 0; f < module.functions.size(); ++f)
+    if (auto needed = Tiler(module, FunctionId(f)).run(); !needed.empty())
+      sizes[FunctionId(f)] = std::move(needed);
+  if (!sizes.empty()) LaunchTeller(module, sizes).run();
 }
 
 } // namespace melix::loops

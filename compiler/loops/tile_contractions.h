@@ -16,9 +16,9 @@
 // A panel is made of any expression. What lies side by side already is put there only if it is too large for
 // the cache and many rows read it; else it is read where it is. What lies side by side along the sum instead
 // is read so, and as many columns as there are lanes are stored together. The panel lies in scratch, which
-// launches of the kernel are told the size of. Loops of points around, of which a panel tells nothing apart,
-// are swept inside of it too. Requires: lanes chosen. Keeps: bits, every effect; each chain takes its terms
-// in its order.
+// launches of the kernel are told the size of; where it were long and wider than what it is made of, the
+// loops run point by point. Loops of points around, of which a panel tells nothing apart, are swept inside of
+// it too. Requires: lanes chosen. Keeps: bits, every effect; each chain takes its terms in its order.
 
 #include "loops/ir.h"
 

@@ -96,11 +96,22 @@ bool Session::check(names::ModuleId root) {
   if (sink.errorCount() > 0) return false;
   std::vector<check::InstanceId> others = checker_.checkModule(root);
   check::InstanceId entry = checker_.program(root);
-  for (auto& [name, id] : checker_.tests(root, "")) others.push_back(id);
-  for (auto& [name, id] : checker_.benches(root, "")) others.push_back(id);
+  std::vector<check::InstanceId> blocks;
+  for (auto& [name, id] : checker_.tests(root, "")) blocks.push_back(id);
+  for (auto& [name, id] : checker_.benches(root, "")) blocks.push_back(id);
   if (sink.errorCount() == 0) check::warnUnusedFunctions(modules_, root);
   sink.sortSince(0); // as a reader of the file meets them
-  return sink.errorCount() == 0 && checkDerivatives(entry, others);
+  if (sink.errorCount() > 0 || !checkSyntax(entry, blocks)) return false;
+  others.insert(others.end(), blocks.begin(), blocks.end());
+  return checkDerivatives(entry, others);
+}
+
+/// Whether what runs asks for syntax is known on Core, where functions that only macros call are told apart.
+bool Session::checkSyntax(check::InstanceId entry, const std::vector<check::InstanceId>& blocks) {
+  if (!modules_.isLoaded("ast")) return true;
+  module_->entry = lowered(entry);
+  for (check::InstanceId id : blocks) lowered(id);
+  return refuseSyntax();
 }
 
 /// What a derivative goes through is known on Core: takes what asks for one that far.

@@ -90,6 +90,7 @@ private:
   NamedFunctions loweredBlocks(names::ModuleId root,
                                const std::function<check::Checker::NamedInstances()>& of);
   check::Checker::Evaluated evaluate(check::InstanceId id);
+  bool checkSyntax(check::InstanceId entry, const std::vector<check::InstanceId>& blocks);
   bool checkDerivatives(check::InstanceId entry, const std::vector<check::InstanceId>& others);
   void reportDerivative(const transforms::AdProblem& problem);
   bool verified(std::string_view pass, bool derivativesGone);

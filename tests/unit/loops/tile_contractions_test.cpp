@@ -78,6 +78,13 @@ TEST(TileContractions, WhatIsNone) {
       << "each row has a sum of its own length";
 }
 
+TEST(TileContractions, WhatIsMadeIsNotTooLongAndForSomeRows) {
+  const std::string text = tiled(row + "%b = load %w[%j*%k + %l*%one] : f32\n" + fma);
+  EXPECT_TRUE(has(text, "const 65536 : i64")) << "a launch asks for no more\n" << text;
+  EXPECT_TRUE(has(text, "const 4194304 : i64")) << "nor is a longer one made, of 64 columns\n" << text;
+  EXPECT_TRUE(has(text, "load %w[%j$1*%k + %l$1*%one]")) << "the loops as they were\n" << text;
+}
+
 TEST(TileContractions, ALaunchSaysHowManyBytesItNeeds) {
   const std::string text = tiled(row + "%b = load %w[%j*%k + %l*%one] : f32\n" + fma);
   EXPECT_TRUE(has(text, "scratch %")) << text;
