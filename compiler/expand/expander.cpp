@@ -252,7 +252,7 @@ bool Expander::prepareBody(DeclId decl) {
   if (found != items_.end() && found->second == State::Done) return true;
   if (found != items_.end() && found->second == State::Open) return reportCycle(decl);
   const bool isOfModule =
-      d.kind != names::DeclKind::Function || std::ranges::count(modules_[d.module].decls[d.name], decl) > 0;
+      d.kind != names::DeclKind::Function || std::ranges::count(modules_[d.module].named(d.name), decl) > 0;
   if (!isOfModule) return true; // it stands in an item that is
   NodeList behind = expandItem(d.module, ast, d.node);
   behind_[{&ast, d.node}] = std::move(behind);

@@ -381,7 +381,6 @@ private:
       return {*kindNamed(name), node};
     }
     NodeId block = copier.copy(quote.block, Role::Body);
-    if (ast_.kind(block) != NodeKind::Block) return valueOf(ast_, block, Role::Body); // `quote $b`
     const NodeList& items = ast_[block].as<Many>().items;
     if (items.size() != 1 || from[quote.block].as<Many>().items.size() != 1) return {Kind::Block, block};
     if (from.kind(from[quote.block].as<Many>().items[0]) == NodeKind::SpliceMany) return {Kind::Block, block};

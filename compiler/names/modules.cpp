@@ -72,7 +72,7 @@ const std::vector<NodeId>& Modules::tests(ModuleId id) {
 
 void Modules::import(ModuleId into, NameId name, ModuleId from) {
   modules_[into.index]->imported[name] = {from};
-  for (DeclId d : modules_[from.index]->decls[name]) decls_[d].isPub = true;
+  for (DeclId d : modules_[from.index]->named(name)) decls_[d].isPub = true;
 }
 
 void Modules::setNewestEntry(ModuleId id) {
@@ -253,18 +253,18 @@ void Modules::indexUse(ModuleId id, const Ast& ast, NodeId node) {
 
 /// `use from.{name}`. Functions of one name may come from several modules: they are overloads.
 void Modules::importName(Module& into, ModuleId from, const std::string& dotted, const UseName& name) {
-  const std::vector<DeclId> decls = modules_[from.index]->decls[name.name];
+  const std::span<const DeclId> decls = modules_[from.index]->named(name.name);
   if (std::none_of(decls.begin(), decls.end(), [&](DeclId d) { return decls_[d].isPub; }))
     sink.report(DiagId::UnknownInModule, name.span, dotted, names.text(name.name));
   std::vector<ModuleId>& all = into.imported[name.name];
   if (std::find(all.begin(), all.end(), from) != all.end()) return;
   all.push_back(from);
   auto onlyFunctions = [&](ModuleId module) {
-    const std::vector<DeclId>& named = modules_[module.index]->decls[name.name];
+    const std::span<const DeclId> named = modules_[module.index]->named(name.name);
     return std::all_of(named.begin(), named.end(),
                        [&](DeclId d) { return decls_[d].kind == DeclKind::Function; });
   };
-  const std::vector<DeclId>& first = modules_[all[0].index]->decls[name.name];
+  const std::span<const DeclId> first = modules_[all[0].index]->named(name.name);
   if (all.size() > 1 && !first.empty() && !(onlyFunctions(all[0]) && onlyFunctions(from)))
     sink.report(DiagId::ImportedTwice, name.span, names.text(name.name))
         .notes.push_back({decls_[first[0]].span, "the other one"});

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -42,6 +43,11 @@ struct Module {
   std::string path; ///< `a.b`, or the file's path for the root
   syntax::Ast ast;
   std::unordered_map<NameId, std::vector<DeclId>> decls;
+  /// The declarations of a name; none if it has none.
+  std::span<const DeclId> named(NameId name) const {
+    auto found = decls.find(name);
+    return found == decls.end() ? std::span<const DeclId>() : found->second;
+  }
   std::unordered_map<NameId, ModuleId> prefixes;              ///< `use a.b`, `use a.b as c`
   std::unordered_map<NameId, std::vector<ModuleId>> imported; ///< `use a.{f}`; of several, all functions
   EarlierEntries earlier;                                     ///< at the prompt

@@ -16,8 +16,10 @@ NodeId BodyParser::parseQuote(bool isArgument) {
   const unsigned outer = quotes_;
   if (!isArgument) ++quotes_;
   if (!isArgument && !is(TokenKind::KwType) && !(is(TokenKind::Identifier) && is(TokenKind::LBrace, 1))) {
-    quote.block = parseBlock();
+    // No splice, as elsewhere where a block stands: there is no quote around it.
+    quote.block = is(TokenKind::Dollar) && !expect(TokenKind::LBrace) ? errorNode() : parseBlock();
     quotes_ = outer;
+    if (ast_.kind(quote.block) == NodeKind::Error) return quote.block;
     return ast_.add(NodeKind::Quote, spanFrom(begin), quote);
   }
   const Token& word = take();
@@ -62,7 +64,8 @@ NodeId BodyParser::parseQuote(bool isArgument) {
       return ast_.add(NodeKind::Struct, spanFrom(start), std::move(item));
     }
     sink_.report(DiagId::NoQuoteKind, spanFrom(start), kind);
-    return parseExpr();
+    parseExpr();
+    return errorNode();
   };
   Scoped newlines(ignoreNewlines_, true);
   if (isArgument && !(kind == "pattern" && is(TokenKind::LBrace))) {
@@ -74,6 +77,7 @@ NodeId BodyParser::parseQuote(bool isArgument) {
   }
   quotes_ = outer;
   if (!quote.block) quote.block = errorNode();
+  if (ast_.kind(quote.block) == NodeKind::Error) return quote.block;
   return ast_.add(isArgument ? NodeKind::KindArgument : NodeKind::Quote, spanFrom(begin), quote);
 }
 
