@@ -120,7 +120,14 @@ void FunctionEmitter::emitEnsureUnique(const Stmt& s) {
   b_.CreateCondBr(b_.CreateICmpEQ(refs, b_.getInt32(1)), done, copy);
   llvm::BasicBlock* looked = b_.GetInsertBlock();
   b_.SetInsertPoint(copy);
-  llvm::Value* made = call(runtime("melix_ensure_unique", m_.ptr(), {m_.ptr(), m_.ptr()}), {task_, v});
+  Values args{task_, v};
+  std::vector<llvm::Type*> types{m_.ptr(), m_.ptr()};
+  for (size_t k = 1; k < s.operands.size(); ++k) {
+    args.push_back(value(s.operands[k]));
+    types.push_back(m_.i64());
+  }
+  const char* name = s.operands.size() > 1 ? "melix_unique_beside" : "melix_ensure_unique";
+  llvm::Value* made = call(runtime(name, m_.ptr(), types), args);
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
   auto* result = b_.CreatePHI(m_.ptr(), 2);

@@ -103,6 +103,8 @@ void LaneEmitter::statement(const Stmt& s) {
 void LaneEmitter::scalar(const Stmt& s) {
   const ValueId result = s.results[0];
   const auto& attr = s.as<loops::ScalarAttr>();
+  if (auto found = running_.find(result.index); found != running_.end())
+    return runningTotal(s, found->second);
   if (isUniform(result)) return host_.statement(s);
   if (variance_.of(result) == VarianceKind::Varying) {
     Values operands;
@@ -134,6 +136,10 @@ void LaneEmitter::scalar(const Stmt& s) {
 
 LaneEmitter::Values LaneEmitter::begun(const Steps& steps, Values first) {
   for (size_t k = 0; k < steps.size(); ++k) {
+    if (steps[k].running) {
+      first[k] = splat(first[k]);
+      continue;
+    }
     const bool isSum = steps[k].op == OpKind::Add || steps[k].op == OpKind::Xor;
     if (isSum || steps[k].op == OpKind::Mul) {
       Value* units = splat(llvm::ConstantInt::get(first[k]->getType(), isSum ? 0 : 1));
@@ -151,6 +157,10 @@ LaneEmitter::Values LaneEmitter::folded(const Steps& steps, Values carried, unsi
     std::iota(low.begin(), low.end(), 0);
     std::iota(high.begin(), high.end(), half);
     for (size_t k = 0; k < steps.size(); ++k) {
+      if (steps[k].running) {
+        carried[k] = b_.CreateShuffleVector(carried[k], low);
+        continue;
+      }
       Value* halves[] = {b_.CreateShuffleVector(carried[k], low), b_.CreateShuffleVector(carried[k], high)};
       carried[k] = host_.ops_.apply({steps[k].op, 0, steps[k].kind}, halves, steps[k].kind);
     }
@@ -164,15 +174,25 @@ LaneEmitter::Values LaneEmitter::joined(const Steps& steps, Values carried) {
   return carried;
 }
 
-LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, Value* first, Value* mask, Values carried) {
+LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, const Steps& steps, Value* first, Value* mask,
+                                       Values carried) {
   const ValueIds& params = fn_.regions[loop.regions[0]].params;
+  const ValueIds& next = fn_.stmts[fn_.regions[loop.regions[0]].stmts.back()].operands;
   loop_ = &loop;
   affine_[params[0].index] = {first, b_.getInt64(1)};
-  for (size_t k = 0; k < carried.size(); ++k) vectors_[params[k + 1].index] = carried[k];
+  for (size_t k = 0; k < carried.size(); ++k)
+    if (steps[k].running)
+      running_[next[k].index] = {steps[k], carried[k], nullptr};
+    else
+      vectors_[params[k + 1].index] = carried[k];
   mask_ = mask;
-  const ValueIds& next = region(loop.regions[0]);
+  region(loop.regions[0]);
   mask_ = nullptr;
   for (size_t k = 0; k < carried.size(); ++k) {
+    if (steps[k].running) {
+      carried[k] = running_.at(next[k].index).after;
+      continue;
+    }
     Value* v = vector(next[k]);
     carried[k] = mask ? b_.CreateSelect(mask, v, carried[k]) : v;
   }
@@ -180,8 +200,8 @@ LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, Value* first, Value* ma
 }
 
 /// The loop is entered only if it turns: what hoisting passes put in front of it is then not for nothing.
-LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* end, StripKind kind,
-                                        Values carried) {
+LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, const Steps& steps, Value*& first, Value* end,
+                                        StripKind kind, Values carried) {
   const bool masked = kind != StripKind::Whole;
   const unsigned beyond = kind == StripKind::Whole ? lanes_ - 1 : kind == StripKind::Most ? lanes_ / 2 : 0;
   llvm::BasicBlock *from = b_.GetInsertBlock(), *body = block("strip"), *done = block("whole");
@@ -194,7 +214,7 @@ LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, Value*& first, Value* 
   llvm::PHINode* at = turn.back();
   carried.assign(turn.begin(), turn.end() - 1);
   Value* mask = masked ? firstLanes(loop, b_.CreateNSWSub(end, at)) : nullptr;
-  Values next = strip(loop, at, mask, carried);
+  Values next = strip(loop, steps, at, mask, carried);
   b_.SetCurrentDebugLocation(m_.debug->location(loop.loc));
   if (loop.as<loops::ForAttr>().polls) host_.poll();
   next.push_back(b_.CreateNSWAdd(at, b_.getInt64(lanes_)));
@@ -270,20 +290,21 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   const std::optional<uint64_t> turns = loops::turnsOf(host.fn_, loop);
   const RestKind rest = restOf(host.fn_, loop, strip, machineOf(host.m_.options.target).masks);
   if (turns == strip) {
-    carried = wide.strip(loop, first, nullptr, std::move(carried));
+    carried = wide.strip(loop, steps, first, nullptr, std::move(carried));
   } else if (rest == RestKind::Strip && turns && 0 < *turns && *turns < strip) {
-    carried = wide.strip(loop, first, wide.firstLanes(loop, host.b_.getInt64(*turns)), std::move(carried));
+    carried =
+        wide.strip(loop, steps, first, wide.firstLanes(loop, host.b_.getInt64(*turns)), std::move(carried));
   } else {
     const bool isMost = rest == RestKind::Register && isMostWorthIt(host.fn_, loop);
     const LaneEmitter::StripKind kind = rest == RestKind::Masked ? Masked : isMost ? Most : Whole;
-    carried = wide.strips(loop, first, end, kind, std::move(carried));
-    if (rest == RestKind::Strip) carried = wide.strips(loop, first, end, Last, std::move(carried));
+    carried = wide.strips(loop, steps, first, end, kind, std::move(carried));
+    if (rest == RestKind::Strip) carried = wide.strips(loop, steps, first, end, Last, std::move(carried));
   }
   carried = wide.folded(steps, std::move(carried), attr.lanes);
   if (rest == RestKind::Register)
-    carried = narrow.strips(loop, first, end, attr.unroll > 1 ? Masked : Last, std::move(carried));
+    carried = narrow.strips(loop, steps, first, end, attr.unroll > 1 ? Masked : Last, std::move(carried));
   if (rest == RestKind::ByTurn && attr.unroll > 1)
-    carried = narrow.strips(loop, first, end, Whole, std::move(carried));
+    carried = narrow.strips(loop, steps, first, end, Whole, std::move(carried));
   carried = narrow.joined(steps, std::move(carried));
   if (rest == RestKind::ByTurn) carried = host.emitTurns(loop, first, std::move(carried));
   for (size_t k = 0; k < carried.size(); ++k) host.set(loop.results[k], carried[k]);

@@ -30,15 +30,16 @@ public:
 
   // Of the loop itself.
   using Steps = std::vector<loops::ExactStep>;
-  /// Lanes of what it carries; those of reductions begin with what was there before in the first lane.
+  /// Lanes of what it carries: those of reductions begin with what was there before in the first lane, those
+  /// of running totals with it in all.
   std::vector<llvm::Value*> begun(const Steps& steps, std::vector<llvm::Value*> first);
   /// The same in so many lanes, less than there are.
   std::vector<llvm::Value*> folded(const Steps& steps, std::vector<llvm::Value*> carried, unsigned lanes);
   /// Single values.
   std::vector<llvm::Value*> joined(const Steps& steps, std::vector<llvm::Value*> carried);
   /// All lanes once, from turn `first` on.
-  std::vector<llvm::Value*> strip(const loops::Stmt& loop, llvm::Value* first, llvm::Value* mask,
-                                  std::vector<llvm::Value*> carried);
+  std::vector<llvm::Value*> strip(const loops::Stmt& loop, const Steps& steps, llvm::Value* first,
+                                  llvm::Value* mask, std::vector<llvm::Value*> carried);
   enum class StripKind {
     Whole,  ///< as long as there are whole ones
     Most,   ///< as long as more than half of one is left, under a mask
@@ -46,8 +47,8 @@ public:
     Last,   ///< up to the end, which is one at most
   };
   /// Strips; `first` becomes the turn behind them, if they are whole.
-  std::vector<llvm::Value*> strips(const loops::Stmt& loop, llvm::Value*& first, llvm::Value* end,
-                                   StripKind kind, std::vector<llvm::Value*> carried);
+  std::vector<llvm::Value*> strips(const loops::Stmt& loop, const Steps& steps, llvm::Value*& first,
+                                   llvm::Value* end, StripKind kind, std::vector<llvm::Value*> carried);
 
 private:
   using Stmt = loops::Stmt;
@@ -85,6 +86,14 @@ private:
   const ValueIds& region(loops::RegionId r);
   void statement(const Stmt& s);
   void scalar(const Stmt& s);
+
+  // lane_scans.cpp
+  /// A value that the loop carries and its turns use.
+  struct Running {
+    loops::ExactStep step;
+    Value *before, *after; ///< in all lanes
+  };
+  void runningTotal(const Stmt& s, Running& running);
 
   // lane_calls.cpp
   class Slot;
@@ -132,6 +141,7 @@ private:
   Value* mask_ = nullptr;      ///< lanes that are on; null: all
   std::unordered_map<uint32_t, Affine> affine_;
   std::unordered_map<uint32_t, Value*> vectors_;
+  std::unordered_map<uint32_t, Running> running_; ///< by what the step makes
 };
 
 } // namespace melix::codegen

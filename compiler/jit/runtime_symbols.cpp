@@ -51,6 +51,7 @@ const RuntimeSymbol symbols[] = {
     RUNTIME(melix_retain_value),
     RUNTIME(melix_retain_word),
     RUNTIME(melix_scratch),
+    RUNTIME(melix_unique_beside),
     {"melix_scalar_types", const_cast<MelixType*>(&melix_scalar_types[0])},
 #define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose) RUNTIME(Symbol),
 #include "ops/builtins.def"

@@ -23,6 +23,7 @@ struct Body {
   double ops = 0, loads = 0, stores = 0; ///< of these, memory side by side
   double gathers = 0, scatters = 0;      ///< memory anywhere
   double moves = 0;                      ///< of single lanes, to and from calls of each
+  double running = 0;                    ///< ops of steps that make running totals
 };
 
 class BodyReader {
@@ -119,10 +120,15 @@ private:
 /// Whether lanes take less time than turns one after another: what lies anywhere is read one by one, and
 /// stored at more cost than by itself.
 bool isWorthIt(const Body& body, uint32_t lanes) {
-  const double shared = body.ops + body.loads + body.stores;
-  const double apart = 0.5 * (body.ops + body.loads + body.gathers) + body.stores + body.scatters;
+  const double steps = 2 * std::countr_zero(lanes) + 1; // and as many shuffles
+  const double shared = body.ops + body.loads + body.stores + steps * body.running;
+  const double apart =
+      0.5 * (body.ops + body.loads + body.gathers) + body.stores + body.scatters + body.running;
   return shared / lanes + body.gathers + 6 * body.scatters + 2 * body.moves < apart + body.gathers / 4;
 }
+
+/// The extremes of floats ask for NaN and zeros.
+double opsOfStep(const ExactStep& step) { return types::isFloatKind(step.kind) ? 4 : 1; }
 
 class Chooser {
 public:
@@ -185,7 +191,10 @@ private:
     const Variance variance(fn_, s);
     BodyReader reader(module_, fn_, variance, fn_.regions[s.regions[0]].params[0]);
     reader.region(s.regions[0]);
-    const Body& body = reader.body;
+    Body& body = reader.body;
+    const std::vector<ExactStep> steps = *exactSteps(fn_, s);
+    for (const ExactStep& step : steps)
+      if (step.running) body.running += opsOfStep(step);
     if (body.bits == 0) return;
     const uint32_t most = machine_.vectorBits / body.bits;
     ForAttr& attr = s.as<ForAttr>();
@@ -197,7 +206,7 @@ private:
     attr.unroll = registersOf(body, s, rows);
     const uint64_t whole = machine_.masks ? std::bit_ceil(turns) : std::bit_floor(turns);
     const uint64_t once = std::max<uint64_t>(1, whole / lanes);
-    if (once <= mostAtOnce && isShort(body))
+    if (once <= mostAtOnce && isShort(body) && body.running == 0)
       attr.unroll = static_cast<uint32_t>(once);
     else
       while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > turns) attr.unroll /= 2;
@@ -214,6 +223,7 @@ private:
           std::clamp((machine_.registers - 1) / (body.carried * rows + 1), 1U, machine_.registers / 4));
     // What is added to the lanes of a sum stays in registers where these are all there is of a strip.
     if (attr.strip > 0 && isShort(body)) return std::max(1U, attr.strip / attr.lanes);
+    if (body.running > 0) return 1;
     if (isShort(body)) return s.results.empty() ? 1 : 4;
     return body.values <= 4 * room ? 2 : 1;
   }

@@ -38,7 +38,7 @@ private:
     Region& body = fn_.regions[s.regions[0]];
     std::vector<ValueId>& next = fn_.stmts[body.stmts.back()].operands;
     for (size_t k = s.results.size(); k-- > 0;) {
-      if (next[k] != body.params[k + 1] || fn_.typeOf(next[k]).counted()) continue;
+      if (next[k] != body.params[k + 1]) continue;
       became_[body.params[k + 1]] = became_[s.results[k]] = s.operands[k + 2];
       auto drop = [](std::vector<ValueId>& list, size_t at) {
         list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));

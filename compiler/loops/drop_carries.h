@@ -4,7 +4,7 @@
 //   before:  %r, %s = for %a, %b, %x, %y { (%i, %c, %d) … yield %c, %n }   … %r …
 //   after:   %s = for %a, %b, %y { (%i, %d) … yield %n }                   … %x …
 //
-// Values that nobody owns. Keeps: values, every effect, in order.
+// A block has one owner less on its way. Keeps: values, every effect, in order.
 
 #include "loops/ir.h"
 

@@ -17,7 +17,7 @@ bool isExact(OpKind op, TypeKind kind) {
   case OpKind::Add:
   case OpKind::Mul: return types::isIntKind(kind);
   case OpKind::Min:
-  case OpKind::Max:
+  case OpKind::Max: return true;
   case OpKind::And:
   case OpKind::Or:
   case OpKind::Xor: return types::isIntKind(kind) || kind == TypeKind::Bool;
@@ -181,8 +181,9 @@ std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt&
   for (ValueId v : next) counts[v] = 0;
   countUses(fn, body, counts);
   for (size_t k = 0; k < carried.size(); ++k) {
-    const std::optional<ExactStep> step = stepOf(fn, body, carried[k], next[k]);
-    if (!step || counts[carried[k]] != 1 || counts[next[k]] != 1) return std::nullopt;
+    std::optional<ExactStep> step = stepOf(fn, body, carried[k], next[k]);
+    if (!step || counts[carried[k]] != 1) return std::nullopt;
+    step->running = counts[next[k]] > 1;
     steps.push_back(*step);
   }
   return steps;

@@ -7,14 +7,15 @@
 
 namespace melix::loops {
 
-/// A step of a reduction that gives the same in any order: the value carried, `op`, a term.
+/// A step that gives the same however it is grouped: the value carried, `op`, a term.
 struct ExactStep {
   core::OpKind op;
   ValueId term;
   TypeKind kind;
+  bool running = false; ///< the turn uses what the step makes
 };
 /// How the loop carries each of its values; none if one of them otherwise than by such a step, which is all
-/// that uses the value.
+/// that uses the value from the turn before.
 std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt& loop);
 
 /// Whether a loop's turns can run side by side: they are points of a nest, of what they carry nothing rounds,

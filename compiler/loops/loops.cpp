@@ -10,11 +10,13 @@
 #include "loops/hoist_rows.h"
 #include "loops/jam_rows.h"
 #include "loops/lower.h"
+#include "loops/mark_points.h"
 #include "loops/merge_kernels.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
 #include "loops/place_results.h"
 #include "loops/prove_unique.h"
+#include "loops/skip_copies.h"
 #include "loops/split_wrapped.h"
 #include "loops/tile_contractions.h"
 #include "loops/update_in_place.h"
@@ -138,6 +140,8 @@ constexpr Pass passes[] = {
     {"merge_kernels", whole<mergeKernels>, true, onPool},
     {"checks_before", each<testChecksBefore>, true, schedules},
     {"drop_carries", each<dropCarries>, true, schedules},
+    {"mark_points", each<markPoints>, true, schedules},
+    {"skip_copies", each<skipCopies>, true, schedules},
     {"hoist_quotients", each<hoistQuotients>, true, schedules},
     {"split_wrapped", each<splitWrapped>, true, schedules},
     {"choose_lanes", chooseAllLanes, true, schedules},

@@ -145,7 +145,9 @@ void melix_release_value(MelixTask* task, const MelixType* type, const void* val
   finish(work);
 }
 
-void* melix_ensure_unique(MelixTask* task, void* data) {
+void* melix_ensure_unique(MelixTask* task, void* data) { return melix_unique_beside(task, data, 0, 0); }
+
+void* melix_unique_beside(MelixTask* task, void* data, int64_t first, int64_t last) {
   if (!data) return nullptr;
   MelixBlock* block = headerOf(data);
   int32_t refs = task->head.threaded ? __atomic_load_n(&block->refs, __ATOMIC_ACQUIRE) : block->refs;
@@ -155,7 +157,10 @@ void* melix_ensure_unique(MelixTask* task, void* data) {
   MelixBlock* fresh = headerOf(copy);
   fresh->type = block->type;
   fresh->layout = block->layout;
-  memcpy(copy, data, static_cast<size_t>(bytes));
+  if (first >= last) first = last = 0;
+  memcpy(copy, data, static_cast<size_t>(first));
+  memcpy(static_cast<uint8_t*>(copy) + last, static_cast<uint8_t*>(data) + last,
+         static_cast<size_t>(bytes - last));
   retainContents(task, fresh);
   melix_release(task, data);
   return copy;

@@ -176,6 +176,9 @@ void melix_release_word(MelixTask* task, void* word);
 // The block itself if it has one owner, else a copy with count 1 (its references retained) after giving up
 // one ownership of the old block. A constant is always copied; null stays null.
 void* melix_ensure_unique(MelixTask* task, void* data);
+// The same of a block without references, of which a copy need not have the bytes from `first` up to `last`:
+// the caller fills them. None if `first` is not below `last`.
+void* melix_unique_beside(MelixTask* task, void* data, int64_t first, int64_t last);
 // For every counted part of a stored value: retain or release it.
 void melix_retain_value(MelixTask* task, const MelixType* type, const void* value);
 void melix_release_value(MelixTask* task, const MelixType* type, const void* value);

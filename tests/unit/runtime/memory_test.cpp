@@ -45,6 +45,21 @@ TEST_F(Memory, constants_are_never_counted) {
   EXPECT_EQ(live(), 0);
 }
 
+TEST_F(Memory, what_is_filled_anyway_is_not_copied) {
+  auto* data = static_cast<int64_t*>(melix_alloc(task, 80));
+  for (int64_t k = 0; k < 10; ++k) data[k] = k;
+  EXPECT_EQ(melix_unique_beside(task, data, 16, 72), data);
+  melix_retain(task, data);
+  auto* copy = static_cast<int64_t*>(melix_unique_beside(task, data, 16, 72));
+  ASSERT_NE(copy, data);
+  for (int64_t k : {0, 1, 9}) EXPECT_EQ(copy[k], k);
+  melix_retain(task, data);
+  auto* whole = static_cast<int64_t*>(melix_unique_beside(task, data, 72, 16));
+  for (int64_t k = 0; k < 10; ++k) EXPECT_EQ(whole[k], k);
+  for (int64_t* block : {data, copy, whole}) melix_release(task, block);
+  EXPECT_EQ(live(), 0);
+}
+
 TEST_F(Memory, a_shared_block_is_copied_for_writing) {
   auto* data = static_cast<int64_t*>(melix_alloc(task, 80));
   data[3] = 7;
