@@ -117,7 +117,7 @@ std::optional<std::pair<DeclId, uint32_t>> Body::caseNamed(NameId name, TypeId e
     DeclId wanted(types.recordInfo(types[want].record).declaration);
     const auto& all = c.ast(wanted)[c.modules.decl(wanted).node].as<EnumItem>().cases;
     for (uint32_t k = 0; k < all.size(); ++k)
-      if (all[k].name == name) return std::pair(wanted, k);
+      if (all[k].name == types.names.spelling(name)) return std::pair(wanted, k);
   }
   std::vector<std::pair<DeclId, uint32_t>> cases = c.casesNamed(module, name);
   if (cases.empty()) return std::nullopt;

@@ -17,7 +17,9 @@ std::vector<ModuleId> Body::homeModules(TypeId type) {
     if (!types.recordInfo(record).tangentOf)
       out.push_back(c.modules.decl(DeclId(types.recordInfo(record).declaration)).module);
   }
-  for (TypeId part : t.parts)
+  std::vector<TypeId> inside = t.parts;
+  if (t.record) inside = types.typeArgs(type);
+  for (TypeId part : inside)
     for (ModuleId m : homeModules(part)) out.push_back(m);
   return out;
 }

@@ -66,7 +66,9 @@ bool Body::isPreludeEnum(TypeId t, std::string_view name) {
 
 /// Finds the case a path means in the enum `type`.
 bool Body::caseOf(SynId path, TypeId type, uint32_t& caseIndex) {
-  NameId name = ast.kind(path) == SynKind::Member ? ast[path].as<Member>().name : ast[path].as<Name>().name;
+  // Cases go by their spelling, in quotes too.
+  const NameId name = types.names.spelling(
+      ast.kind(path) == SynKind::Member ? ast[path].as<Member>().name : ast[path].as<Name>().name);
   const types::Record& r = types.recordInfo(types[type].record);
   if (types.kind(type) == TypeKind::Struct) {
     caseIndex = 0;

@@ -15,6 +15,7 @@ using namespace syntax;
 std::vector<DeclId> Checker::declsOf(ModuleId module) {
   std::vector<DeclId> decls;
   for (const auto& [name, same] : modules[module].decls) decls.insert(decls.end(), same.begin(), same.end());
+  std::erase_if(decls, [&](DeclId d) { return modules.decl(d).module != module; }); // passed on by `pub use`
   std::sort(decls.begin(), decls.end());
   return decls;
 }

@@ -34,16 +34,22 @@ NodeId spliceFor(const Ast&, const T&) {
 struct Parts {
   Ast& to;
 
-  bool make(Value v, Argument& a) const { return a.value = nodeFor(to, v, Role::Any), true; }
+  bool make(Value v, Argument& a) const {
+    if (v.kind == Kind::Argument)
+      a = to[v.node].as<Call>().args[0];
+    else
+      a.value = nodeFor(to, v, Role::Any);
+    return true;
+  }
   bool make(Value v, Parameter& p) const {
     std::optional<Value> held = converted(to, v, Kind::Param);
     if (held) p = to[held->node].as<Lambda>().params[0];
     return held.has_value();
   }
   bool make(Value v, Generic& g) const {
-    if (v.kind != Kind::Ident) return false;
-    g.name = to[v.node].as<Name>().name;
-    return true;
+    std::optional<Value> held = converted(to, v, Kind::Generic);
+    if (held) g = to[held->node].as<TypeItem>().generics[0];
+    return held.has_value();
   }
   bool make(Value v, FieldDecl& f) const {
     if (v.kind == Kind::Field)
@@ -104,7 +110,7 @@ struct Parts {
 template <class T>
 constexpr std::string_view wanted() {
   if constexpr (std::is_same_v<T, Parameter>) return "a parameter";
-  if constexpr (std::is_same_v<T, Generic>) return "a name";
+  if constexpr (std::is_same_v<T, Generic>) return "a type parameter or a name";
   if constexpr (std::is_same_v<T, FieldDecl>) return "a field or a type";
   if constexpr (std::is_same_v<T, CaseDecl>) return "a case";
   if constexpr (std::is_same_v<T, Header>) return "a header";
@@ -151,7 +157,13 @@ NodeId Copier::one(NodeId splice, Role role) {
                      std::string(kindText(s->values[0].kind)));
     return to_.add(NodeKind::Error, Span());
   }
-  return node;
+  return role == Role::Pattern ? patternMeant(node) : node;
+}
+
+NodeId Copier::patternMeant(NodeId pattern) {
+  if (to_.kind(pattern) != NodeKind::Name || !isCapital(names_.text(to_[pattern].as<Name>().name)))
+    return pattern;
+  return to_.add(NodeKind::CasePattern, to_.span(pattern), CasePattern{pattern, {}, false});
 }
 
 NodeId Copier::copy(NodeId id, Role role) {
@@ -200,7 +212,7 @@ void Copier::nodes(NodeList& ids, Role role) {
     for (const Value& v : s->values) {
       NodeId node = nodeFor(to_, v, role);
       if (node)
-        out.push_back(node);
+        out.push_back(role == Role::Pattern ? patternMeant(node) : node);
       else
         fail(id,
              std::string(wantedFor(role)) + " stands here, and this gives " + std::string(kindText(v.kind)));
@@ -251,9 +263,10 @@ void Copier::elements(std::vector<T>& all) {
       T made{};
       if constexpr (requires { made.span; })
         made.span = {fileOf(from_.file), from_.span(splice).begin, from_.span(splice).end};
-      if (Parts{to_}.make(v, made))
+      if (Parts{to_}.make(v, made)) {
+        if constexpr (std::is_same_v<T, PatternField>) made.pattern = patternMeant(made.pattern);
         out.push_back(std::move(made));
-      else
+      } else
         fail(splice, std::string(wanted<T>()) + " stands here, and this is " + std::string(kindText(v.kind)));
     }
   }

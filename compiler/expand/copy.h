@@ -46,6 +46,8 @@ public:
 
 private:
   const Spliced* splicedAt(NodeId id) const;
+  /// As the parser reads it: a capitalised name alone is a case (rule 34).
+  NodeId patternMeant(NodeId pattern);
   NodeId one(NodeId splice, Role role);
   void nameTest(TestItem& test, NodeId at);
   void fail(NodeId at, std::string message);

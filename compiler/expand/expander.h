@@ -92,6 +92,7 @@ private:
     NameId written; ///< the macro's name as it stands there, with its marks
     std::map<ModuleId, uint32_t> marks;
     std::map<FileId, FileId> files;
+    std::map<std::pair<FileId, std::string>, FileId> placed; ///< by what `placed` puts where, and its hint
     std::optional<CopyProblem> failure; ///< of `fail`
     size_t firstNode = 0;               ///< nodes of the tree before it
   };

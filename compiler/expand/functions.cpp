@@ -130,9 +130,26 @@ public:
     results_.push_back(isSame(ast_, a.node, b.node));
   }
   void children() {
+    struct Children : PartVisitor<Children> {
+      explicit Children(const Ast& tree) : ast(tree) {}
+      const Ast& ast;
+      Values found;
+      void node(NodeId& id, Role role) {
+        if (id) found.push_back(valueOf(ast, id, role));
+      }
+    };
+    const Value v = value(handle(0));
+    Children visitor(ast_);
+    Node copy = ast_[v.node];
+    visitParts(visitor, copy.kind, roleOf(v), copy.payload);
+    give(visitor.found);
+  }
+  void bindings() {
+    Bound visitor(ast_);
+    visitor.node(value(handle(0)).node, roleOf(value(handle(0))));
     Values out;
-    forEachChild(ast_, value(handle(0)).node,
-                 [&](NodeId id) { out.push_back(valueOf(ast_, id, Role::Any)); });
+    for (NameId name : visitor.found)
+      out.push_back({Kind::Ident, ast_.add(NodeKind::Name, span(), Name{name})});
     give(out);
   }
   void names() {
@@ -168,6 +185,31 @@ public:
       out.push_back({Kind::Expr, ast_.add(NodeKind::MacroUse, at, std::move(alone))});
     }
     give(out);
+  }
+
+  void visible() {
+    Node other = ast_[value(handle(1)).node];
+    Visibility flag;
+    visitParts(flag, other.kind, Role::Item, other.payload);
+    flag.put = flag.found.value_or(false);
+    Node copy = ast_[value(handle(0)).node];
+    visitParts(flag, copy.kind, Role::Item, copy.payload);
+    give(Value{value(handle(0)).kind, ast_.add(copy.kind, copy.span, std::move(copy.payload))});
+  }
+  void placed() {
+    const Span at = ast_.span(value(handle(1)).node);
+    FileId& file = use_.placed[{at.file, text(2)}];
+    if (!file.valid() && at.valid())
+      file = x_.modules_.sources.addExpansion(
+          {x_.modules_.sources.written(at.file), use_.span, use_.macro, text(2)});
+    std::function<void(NodeId)> look = [&](NodeId id) {
+      Span& own = ast_[id].span;
+      for (const auto& [from, made] : use_.files)
+        if (own.file == made) own = {file, at.begin, at.end};
+      forEachChild(ast_, id, look);
+    };
+    if (at.valid()) look(value(handle(0)).node);
+    give(value(handle(0)));
   }
 
   // --- names
@@ -227,6 +269,39 @@ public:
   }
 
 private:
+  /// Reads and writes whether a declaration is `pub`.
+  struct Visibility : PartVisitor<Visibility> {
+    std::optional<bool> put, found;
+    void node(NodeId&, Role) {}
+    template <class T>
+    void elements(std::vector<T>&) {}
+    void flag(bool& isPub) {
+      found = isPub;
+      if (put) isPub = *put;
+    }
+  };
+
+  /// The names that patterns, parameters and generics bind, each once.
+  struct Bound : PartVisitor<Bound> {
+    explicit Bound(const Ast& tree) : ast(tree) {}
+    const Ast& ast;
+    std::vector<NameId> found;
+    void add(NameId name) {
+      if (name && std::find(found.begin(), found.end(), name) == found.end()) found.push_back(name);
+    }
+    void node(const NodeId& id, Role role) {
+      if (!id) return;
+      if (ast.kind(id) != NodeKind::Name) {
+        Node copy = ast[id];
+        return visitParts(*this, copy.kind, role, copy.payload);
+      }
+      if (role == Role::Pattern) add(ast[id].as<Name>().name);
+    }
+    void name(NameId& name, NameRole role) {
+      if (role == NameRole::Local) add(name);
+    }
+  };
+
   /// Where expressions and statements stand in a node; with `others`, puts these there.
   struct Places : PartVisitor<Places> {
     explicit Places(Ast& tree) : ast(tree) {}

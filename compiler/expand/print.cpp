@@ -225,6 +225,18 @@ public:
     out += " => ";
     node(a.body);
   }
+  void generic(const Generic& g) {
+    if (g.isPack) out += "..";
+    name(g.name);
+    if (g.bound) out += ": ", node(g.bound);
+    if (g.defaultType) out += " = ", node(g.defaultType);
+  }
+  void arguments(std::string_view open, std::string_view close, const std::vector<Argument>& all) {
+    each(open, close, all, [&](const Argument& a) {
+      if (a.label) name(a.label), out += ": ";
+      node(a.value);
+    });
+  }
 
 private:
   void name(NameId id) { isSpliced(id) ? node(spliceOf(id)) : void(out += spelling_(id)); }
@@ -259,12 +271,6 @@ private:
       if (k > 0) out += by;
       node(items[k]);
     }
-  }
-  void arguments(std::string_view open, std::string_view close, const std::vector<Argument>& all) {
-    each(open, close, all, [&](const Argument& a) {
-      if (a.label) name(a.label), out += ": ";
-      node(a.value);
-    });
   }
 
   static std::string escaped(std::string_view text, char quote) {
@@ -466,12 +472,7 @@ private:
   }
   void generics(const std::vector<Generic>& all) {
     if (all.empty()) return;
-    each("[", "]", all, [&](const Generic& g) {
-      if (g.isPack) out += "..";
-      name(g.name);
-      if (g.bound) out += ": ", node(g.bound);
-      if (g.defaultType) out += " = ", node(g.defaultType);
-    });
+    each("[", "]", all, [&](const Generic& g) { generic(g); });
   }
   void head(bool isPub, std::string_view word, NameId declared) {
     if (isPub) out += "pub ";
@@ -587,6 +588,10 @@ std::string print(const Ast& ast, NodeId node, Role, const Spelling& spelling) {
   else if (const auto* builder = std::get_if<Builder>(&n.payload);
            builder && !builder->body && builder->headers.size() == 1)
     printer.header(builder->headers[0]);
+  else if (const auto* call = std::get_if<Call>(&n.payload); call && !call->callee)
+    printer.arguments("", "", call->args);
+  else if (const auto* type = std::get_if<TypeItem>(&n.payload); type && !type->name)
+    printer.generic(type->generics[0]);
   else
     printer.node(node);
   return std::move(printer.out);

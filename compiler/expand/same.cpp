@@ -221,10 +221,12 @@ std::optional<Value> Matcher::valueIn(const Piece& s) {
       return condition && id ? Out(valueOf(to, id, role)) : std::nullopt;
     }
     Out operator()(std::monostate) const { return std::nullopt; }
-    Out operator()(const Argument* a) const { return node(!a->label, a->value, Role::Any); }
+    Out operator()(const Argument* a) const {
+      return a->label ? Out(held(to, *a)) : node(true, a->value, Role::Any);
+    }
     Out operator()(const Parameter* p) const { return held(to, *p); }
     Out operator()(const Generic* g) const {
-      if (g->bound || g->defaultType || g->isPack) return std::nullopt;
+      if (g->bound || g->defaultType || g->isPack) return held(to, *g);
       return Value{Kind::Ident, to.add(NodeKind::Name, g->span, Name{g->name})};
     }
     Out operator()(const FieldDecl* f) const {

@@ -134,10 +134,17 @@ std::optional<Value> asBlock(Ast& ast, Value v) {
   return Value{Kind::Block, block(ast, v.node)};
 }
 
+/// The name of a type parameter.
+Value nameOf(Ast& ast, Value generic) {
+  const NameId name = ast[generic.node].as<TypeItem>().generics[0].name;
+  return {Kind::Ident, ast.add(NodeKind::Name, ast.span(generic.node), Name{name})};
+}
+
 } // namespace
 
 std::optional<Value> converted(Ast& ast, Value v, Kind wanted) {
   if (v.kind == wanted) return v;
+  if (v.kind == Kind::Generic) v = nameOf(ast, v);
   const bool isExpr = v.kind == Kind::Expr || v.kind == Kind::Ident;
   switch (wanted) {
   case Kind::Expr:
@@ -191,7 +198,16 @@ std::optional<Value> converted(Ast& ast, Value v, Kind wanted) {
   case Kind::Ident:
     if (v.kind == Kind::Expr && ast.kind(v.node) == NodeKind::Name) return Value{wanted, v.node};
     break;
+  case Kind::Generic:
+    if (v.kind == Kind::Ident) {
+      Generic g;
+      g.name = ast[v.node].as<Name>().name;
+      g.span = ast.span(v.node);
+      return held(ast, g);
+    }
+    break;
   case Kind::Field:
+  case Kind::Argument:
   case Kind::Arm: break;
   }
   return std::nullopt;
@@ -212,7 +228,7 @@ NodeId nodeFor(Ast& ast, Value v, Role role) {
   case Role::Item: return as(Kind::Item);
   case Role::Type: return as(Kind::Type);
   case Role::Pattern: return as(Kind::Pattern);
-  case Role::Any: return v.node;
+  case Role::Any: return v.kind == Kind::Generic ? nameOf(ast, v).node : v.node;
   }
   return NodeId::none();
 }
@@ -256,6 +272,20 @@ Value held(Ast& ast, MatchArm part) {
   Match match;
   match.arms.push_back(part);
   return {Kind::Arm, ast.add(NodeKind::Match, span, std::move(match))};
+}
+
+Value held(Ast& ast, Argument part) {
+  const Span span = ast.span(part.value);
+  Call call;
+  call.args.push_back(part);
+  return {Kind::Argument, ast.add(NodeKind::Call, span, std::move(call))};
+}
+
+Value held(Ast& ast, Generic part) {
+  const Span span = part.span;
+  TypeItem item{};
+  item.generics.push_back(part);
+  return {Kind::Generic, ast.add(NodeKind::TypeAlias, span, std::move(item))};
 }
 
 uint64_t sizeOf(const Ast& ast, NodeId node, uint64_t most) {

@@ -28,7 +28,7 @@ using Values = std::vector<Value>;
 Value valueOf(const Ast& ast, NodeId node, Role role);
 /// The same value as another kind, without asking (rule 6 of macros): a name is an expression, a type and a
 /// pattern, an expression a statement, a statement a block, a block of one statement that statement, a call
-/// or a name a pattern and a type. None: it is none.
+/// or a name a pattern and a type, a type parameter its name. None: it is none.
 std::optional<Value> converted(Ast& ast, Value value, Kind wanted);
 /// The node for a place that wants `role`; none if the value does not fit there.
 NodeId nodeFor(Ast& ast, Value value, Role role);
@@ -40,6 +40,8 @@ Value held(Ast& ast, FieldDecl part);
 Value held(Ast& ast, CaseDecl part);
 Value held(Ast& ast, Header part);
 Value held(Ast& ast, MatchArm part);
+Value held(Ast& ast, Argument part);
+Value held(Ast& ast, Generic part);
 /// Through brackets that only group.
 NodeId withoutParens(const Ast& ast, NodeId node);
 /// The number of nodes of a tree, at most `most`: shared ones count as often as they stand.

@@ -99,7 +99,14 @@ void Modules::declare(ModuleId id, Ast& ast, DeclKind kind, NodeId node, NameId 
   DeclId decl = decls_.add(
       {kind, id, node, name, isPub || options.opensPrivate || modules_[id.index]->isPrelude, span});
   declAsts_.push_back(&ast);
+  addNamed(id, decl, span);
+}
+
+void Modules::addNamed(ModuleId id, DeclId decl, Span span) {
+  const DeclKind kind = decls_[decl].kind;
+  const NameId name = decls_[decl].name;
   std::vector<DeclId>& same = modules_[id.index]->decls[name];
+  if (std::ranges::count(same, decl) > 0) return;
   // Only functions may share a name, and macros.
   for (DeclId other : same)
     if (kind != decls_[other].kind || (kind != DeclKind::Function && kind != DeclKind::Macro)) {
@@ -215,7 +222,9 @@ ModuleId Modules::macroSide(ModuleId from) {
   const ModuleId opened = ast();
   if (opened)
     for (const auto& [name, decls] : modules_[opened.index]->decls)
-      if (decls_[decls[0]].isPub) module.imported[name].push_back(opened);
+      if (std::vector<ModuleId>& all = module.imported[name];
+          decls_[decls[0]].isPub && std::ranges::count(all, opened) == 0)
+        all.push_back(opened);
   return side->second;
 }
 
@@ -243,19 +252,35 @@ void Modules::indexUse(ModuleId id, const Ast& ast, NodeId node) {
   ModuleId used = load(dotted, ast.span(node));
   if (!used) return;
   Module& module = *modules_[id.index];
+  const bool passesOn = use.isPub && !module.isRoot;
   if (use.hasNames) {
-    for (const UseName& name : use.names) importName(module, used, dotted, name);
+    for (const UseName& name : use.names)
+      passesOn ? passOn(id, used, dotted, name) : importName(module, used, dotted, name);
     return;
   }
+  if (use.isPub) sink.report(DiagId::PubPrefix, ast.span(node), dotted);
   NameId prefix = use.alias ? use.alias : use.path.back().name;
   module.prefixes[prefix] = used;
 }
 
+bool Modules::isPublicIn(ModuleId from, const std::string& dotted, const UseName& name) {
+  const std::span<const DeclId> decls = modules_[from.index]->named(name.name);
+  if (std::any_of(decls.begin(), decls.end(), [&](DeclId d) { return decls_[d].isPub; })) return true;
+  sink.report(DiagId::UnknownInModule, name.span, dotted, names.text(name.name));
+  return false;
+}
+
+/// `pub use from.{name}`: the declarations are those of this module too.
+void Modules::passOn(ModuleId into, ModuleId from, const std::string& dotted, const UseName& name) {
+  if (!isPublicIn(from, dotted, name)) return;
+  const std::span<const DeclId> named = modules_[from.index]->named(name.name);
+  for (DeclId d : std::vector<DeclId>(named.begin(), named.end()))
+    if (decls_[d].isPub) addNamed(into, d, name.span);
+}
+
 /// `use from.{name}`. Functions of one name may come from several modules: they are overloads.
 void Modules::importName(Module& into, ModuleId from, const std::string& dotted, const UseName& name) {
-  const std::span<const DeclId> decls = modules_[from.index]->named(name.name);
-  if (std::none_of(decls.begin(), decls.end(), [&](DeclId d) { return decls_[d].isPub; }))
-    sink.report(DiagId::UnknownInModule, name.span, dotted, names.text(name.name));
+  isPublicIn(from, dotted, name);
   std::vector<ModuleId>& all = into.imported[name.name];
   if (std::find(all.begin(), all.end(), from) != all.end()) return;
   all.push_back(from);

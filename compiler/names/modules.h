@@ -42,7 +42,7 @@ struct Module {
   std::string name; ///< the last part of its path: its prefix and, for a function so named, its call
   std::string path; ///< `a.b`, or the file's path for the root
   syntax::Ast ast;
-  std::unordered_map<NameId, std::vector<DeclId>> decls;
+  std::unordered_map<NameId, std::vector<DeclId>> decls; ///< its own, and those that `pub use` passes on
   /// The declarations of a name; none if it has none.
   std::span<const DeclId> named(NameId name) const {
     auto found = decls.find(name);
@@ -159,7 +159,11 @@ private:
   FileId addSource(ModuleReader::Text text);
   ModuleId add(std::string name, ModuleReader::Text text);
   void index(ModuleId id, syntax::Ast& ast);
+  /// Makes a name of the module mean a declaration, beside what it means already; `span` is told if it cannot.
+  void addNamed(ModuleId id, DeclId decl, Span span);
   void indexUse(ModuleId id, const syntax::Ast& ast, syntax::NodeId node);
+  bool isPublicIn(ModuleId from, const std::string& dotted, const syntax::UseName& name);
+  void passOn(ModuleId into, ModuleId from, const std::string& dotted, const syntax::UseName& name);
   void importName(Module& into, ModuleId from, const std::string& dotted, const syntax::UseName& name);
   void refuseAttributes(const std::vector<syntax::Attribute>& attributes, bool ofFunction = true);
   void declare(ModuleId id, syntax::Ast& ast, DeclKind kind, syntax::NodeId node, NameId name, Span span,

@@ -31,6 +31,7 @@ struct Expansion {
   FileId of;         ///< the file whose text it is; never an expansion
   Span use;          ///< what was expanded, which may stand in an expansion itself
   std::string macro; ///< its name
+  std::string advice = {}; ///< the hint of errors in it, if the macro gives one
 };
 
 /// Owns the texts of a session. Views stay valid as long as the store.

@@ -38,10 +38,11 @@ bool takesRoom(MelixTask* task, MelixStr text, int64_t total) {
   MelixBlock* block = headerOf(const_cast<uint8_t*>(text.data));
   auto filled = static_cast<uint32_t>(text.len), wanted = static_cast<uint32_t>(total);
   if (total > UINT32_MAX || static_cast<uint64_t>(total) > block->bytes) return false;
+  // Read first: a literal, which never has room, stands where nothing may be written.
+  if (__atomic_load_n(&block->filled, __ATOMIC_RELAXED) != filled) return false;
   if (task->head.threaded)
     return __atomic_compare_exchange_n(&block->filled, &filled, wanted, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_RELAXED);
-  if (block->filled != filled) return false;
   block->filled = wanted;
   return true;
 }
