@@ -47,6 +47,26 @@ bool Body::isDeclaredBeside(NameId name, const std::vector<std::vector<DeclId>>&
   return false;
 }
 
+/// Whether an argument is of a type that functions may stand beside. Looks at arguments whose types do not depend on
+/// what is asked of them.
+bool Body::hasHome(std::vector<CallArg>& args) {
+  auto standsForItself = [&](const CallArg& arg) {
+    switch (ast.kind(arg.syntax)) {
+    case SynKind::Name: return lookup(ast[arg.syntax].as<Name>().name).valid();
+    case SynKind::Member:
+    case SynKind::Brackets:
+    case SynKind::Binary:
+    case SynKind::Unary:
+    case SynKind::Call: return true;
+    default: return false;
+    }
+  };
+  return std::any_of(args.begin(), args.end(), [&](CallArg& arg) {
+    if (!arg.node.valid() && !arg.label && standsForItself(arg)) arg.node = checkArg(arg);
+    return arg.node.valid() && !homeModules(b.typeOf(arg.node)).empty();
+  });
+}
+
 /// The intrinsic. If it does not take the arguments, and one is of a type that stands beside the program's
 /// only function that takes as many, that is told of.
 NodeId Body::callIntrinsicBeside(IntrinsicKind intrinsic, const std::vector<std::vector<DeclId>>& own,
@@ -87,8 +107,7 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
     if (!fromPrelude || args.empty()) return callDecl(layers[0][0], args, explicitArgs, expected, span);
   }
   if (candidates == 0 && intrinsic) // which asks its own types of the arguments
-    if (!elsewhere || args.empty() || !args[0].node.valid() || homeModules(b.typeOf(args[0].node)).empty())
-      return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
+    if (!elsewhere || !hasHome(args)) return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
   // The only one of its layer may be meant: then its types are asked of the arguments.
   if (candidates + intrinsic.has_value() + elsewhere > 1 && !layers.empty() && layers[0].size() == 1 &&
       intoArguments(args)) {
