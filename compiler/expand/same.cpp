@@ -136,6 +136,16 @@ bool Matcher::quoted(NodeId pattern, Value subject) {
   return node(quote.block, block.node, Role::Body);
 }
 
+/// Where a node's name stands: the node, if it does not say it.
+static Span nameSpanOf(const Node& n) {
+  return std::visit(
+      [&](const auto& payload) {
+        if constexpr (requires { payload.nameSpan; }) return payload.nameSpan;
+        return n.span;
+      },
+      n.payload);
+}
+
 bool Matcher::node(NodeId pattern, NodeId subject, Role role) {
   if (!pattern || !subject) return !pattern && !subject;
   if (from_.kind(pattern) == NodeKind::Splice) return bind(pattern, valueOf(to_, subject, role));
@@ -152,7 +162,20 @@ bool Matcher::node(NodeId pattern, NodeId subject, Role role) {
   subject = withoutParens(to_, subject);
   if (isGrouped && from_.kind(pattern) == NodeKind::Splice) return bind(pattern, valueOf(to_, subject, role));
   if (from_.kind(pattern) != to_.kind(subject)) return false;
-  return pieces(Shape::of(from_, pattern, role).parts, Shape::of(to_, subject, role).parts);
+  const Span outer = std::exchange(nameSpan_, nameSpanOf(to_[subject]));
+  const bool fits = pieces(Shape::of(from_, pattern, role).parts, Shape::of(to_, subject, role).parts);
+  nameSpan_ = outer;
+  return fits;
+}
+
+/// Where a part's name stands: the part, if it does not say it.
+Span Matcher::nameSpanIn(const Piece& part) const {
+  return std::visit(
+      [&](const auto& element) {
+        if constexpr (requires { element->span; }) return element->span;
+        return nameSpan_;
+      },
+      part.element);
 }
 
 bool Matcher::pieces(const std::vector<Piece>& pattern, const std::vector<Piece>& subject) {
@@ -170,7 +193,12 @@ bool Matcher::piece(const Piece& p, const Piece& s) {
   case Piece::Tag::Name: return name(p.name, s);
   case Piece::Tag::Text: return p.text == s.text;
   case Piece::Tag::Fact: return p.fact == s.fact;
-  case Piece::Tag::Element: return pieces(p.parts, s.parts);
+  case Piece::Tag::Element: {
+    const Span outer = std::exchange(nameSpan_, nameSpanIn(s));
+    const bool fits = pieces(p.parts, s.parts);
+    nameSpan_ = outer;
+    return fits;
+  }
   case Piece::Tag::List: return list(p.parts, s.parts);
   }
   return false;
@@ -179,7 +207,7 @@ bool Matcher::piece(const Piece& p, const Piece& s) {
 bool Matcher::name(NameId pattern, const Piece& subject) {
   if (!pattern || !subject.name) return pattern == subject.name;
   if (!isSpliced(pattern)) return names_.text(pattern) == names_.text(subject.name);
-  NodeId node = to_.add(NodeKind::Name, to_.span(to_.root), Name{subject.name});
+  NodeId node = to_.add(NodeKind::Name, nameSpan_, Name{subject.name});
   return bind(spliceOf(pattern), {Kind::Ident, node});
 }
 

@@ -35,6 +35,7 @@ private:
   bool pieces(const std::vector<Piece>& pattern, const std::vector<Piece>& subject);
   bool piece(const Piece& pattern, const Piece& subject);
   bool list(const std::vector<Piece>& pattern, const std::vector<Piece>& subject);
+  Span nameSpanIn(const Piece& part) const;
   NodeId spliceIn(const Piece& pattern) const;
   std::optional<Value> valueIn(const Piece& subject);
   bool name(NameId pattern, const Piece& subject);
@@ -44,6 +45,7 @@ private:
   Ast& to_;
   const Interner& names_;
   Bindings found_;
+  Span nameSpan_; ///< of the name in the subject at hand
 };
 
 } // namespace melix::expand
