@@ -13,30 +13,23 @@ void Writer::sequence(const NodeList& items) {
     skipSeparators(first);
     commentsBetween(first);
     first = false;
-    const NodeId written = items[k];
+    const NodeId written = statement_ = items[k];
     if (ast_.kind(written) == NodeKind::Use)
       use(items, k);
     else
       node(written);
-    if (is(TokenKind::Semicolon) && k + 1 < items.size() && endsInUse(written) && isItem(items[k + 1]))
+    if (is(TokenKind::Semicolon) && k + 1 < items.size() && isOpenUse(written) && isItem(items[k + 1]))
       token();
   }
   skipSeparators(first);
   commentsBetween(first);
 }
 
-/// Whether a statement ends in a use of a macro that a newline alone would join with an item below: its `;`
-/// stays.
-bool Writer::endsInUse(NodeId id) const {
-  while (id) {
-    if (ast_.kind(id) == NodeKind::MacroUse && !ast_[id].as<MacroUse>().target) return true;
-    NodeId last;
-    syntax::forEachChild(ast_, id, [&](NodeId child) {
-      if (ast_.span(child).end == ast_.span(id).end) last = child;
-    });
-    id = last;
-  }
-  return false;
+/// Whether a statement is a use of a macro that a newline alone would join with an item below: its `;` stays.
+bool Writer::isOpenUse(NodeId id) const {
+  while (ast_.kind(id) == NodeKind::MacroUse && ast_[id].as<MacroUse>().target)
+    id = ast_[id].as<MacroUse>().target;
+  return ast_.kind(id) == NodeKind::MacroUse;
 }
 
 bool Writer::isItem(NodeId id) const {
@@ -181,7 +174,14 @@ void Writer::macroUse(NodeId id) {
   node(m.path);
   if (m.hasArgs) arguments(TokenKind::RParen, m.args);
   if (!m.target) return;
-  doc_.space();
+  if (id == statement_ && isItem(m.target) && flat_ == 0) {
+    statement_ = m.target;
+    bool first = false;
+    doc_.hardLine();
+    commentsBetween(first);
+  } else {
+    doc_.space();
+  }
   node(m.target);
 }
 

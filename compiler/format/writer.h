@@ -60,7 +60,7 @@ private:
   void quote(NodeId id);
   void quoted(NodeId id);
   void kindArgument(NodeId id);
-  bool endsInUse(NodeId id) const;
+  bool isOpenUse(NodeId id) const;
   bool isItem(NodeId id) const;
 
   // --- write_item.cpp
@@ -85,6 +85,7 @@ private:
 
   const syntax::Ast& ast_;
   const std::vector<bool> forced_; ///< of each node: it cannot stand on one line
+  NodeId statement_;               ///< the innermost that is being written
   unsigned tight_ = 0;             ///< in the ends of a range operators have no blanks around them
 };
 

@@ -53,7 +53,7 @@ protected:
   NodeId parseSplice();
   bool takeName(NameId& name, Span& span, bool anyWord = false);
   NodeId parseMacroUse();
-  NodeId parseMacroTarget();
+  NodeId parseMacroTarget(bool isStatement);
 
   // --- parse_primary.cpp
   NodeId parsePrimary();
@@ -87,6 +87,7 @@ protected:
   NodeId parseCasePattern(uint32_t begin);
 
   unsigned quotes_ = 0;    ///< around the token at hand
+  uint32_t statementAt_ = UINT32_MAX; ///< where the innermost statement begins
   bool noLambda_ = false;  ///< in a guard or filter
   bool noBrace_ = false;   ///< in the head of if, while, for, match: a macro takes no `{`
   bool typeItems_ = false; ///< directly in brackets that may hold types

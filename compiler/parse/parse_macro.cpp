@@ -150,13 +150,14 @@ NodeId BodyParser::parseMacroUse() {
       use.hasArgs = true;
       use.args = parseArguments(true);
     }
-    if (!recovering_) use.target = parseMacroTarget();
+    if (!recovering_) use.target = parseMacroTarget(begin == statementAt_);
     return ast_.add(NodeKind::MacroUse, spanFrom(begin), std::move(use));
   });
 }
 
-/// The last argument of a macro (rule 44): a statement or block on the same line, or an item.
-NodeId BodyParser::parseMacroTarget() {
+/// The last argument of a macro (rule 44): a statement, a block or an item on the same line; an item on a later one
+/// below a use that is a statement, not below one that a statement ends in.
+NodeId BodyParser::parseMacroTarget(bool isStatement) {
   if (noBrace_) return NodeId::none();
   bool here = sameLine();
   switch (peek().kind) {
@@ -174,7 +175,7 @@ NodeId BodyParser::parseMacroTarget() {
   case TokenKind::LBrace: return here ? parseBlock() : NodeId::none();
   default: break;
   }
-  bool item = !ignoreNewlines_ && macrosThenItem();
+  bool item = !ignoreNewlines_ && (here || isStatement) && macrosThenItem();
   bool macro = is(TokenKind::At) && !peek().spaceAfter;
   if (!item) return here && macro ? parseStatement() : NodeId::none();
   NodeList items;

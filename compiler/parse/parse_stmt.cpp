@@ -72,6 +72,7 @@ NodeId BodyParser::parseBlockAt(uint32_t offset) {
 }
 
 NodeId BodyParser::parseStatement() {
+  statementAt_ = peek().begin;
   switch (peek().kind) {
   case TokenKind::KwLet:
   case TokenKind::KwVar: return parseLet();
