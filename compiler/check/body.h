@@ -275,7 +275,6 @@ public:
   std::optional<uint32_t> caseIn(DeclId decl, const syntax::Member& member);
   NodeId callMember(SynId callee, WrittenCall& call);
   std::optional<std::pair<DeclId, uint32_t>> caseNamed(NameId name, TypeId expected, Span span);
-  bool hasHome(std::vector<CallArg>& args);
   bool isDeclaredBeside(NameId name, const std::vector<std::vector<DeclId>>& layers);
   NodeId callNamed(NameId name, const std::vector<std::vector<DeclId>>& layers,
                    const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected, Span span,

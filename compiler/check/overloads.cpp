@@ -49,10 +49,10 @@ bool Body::isDeclaredBeside(NameId name, const std::vector<std::vector<DeclId>>&
 
 /// Whether an argument is of a type that functions may stand beside. Looks at arguments whose types do not depend on
 /// what is asked of them.
-bool Body::hasHome(std::vector<CallArg>& args) {
+static bool hasHome(Body& body, std::vector<CallArg>& args) {
   auto standsForItself = [&](const CallArg& arg) {
-    switch (ast.kind(arg.syntax)) {
-    case SynKind::Name: return lookup(ast[arg.syntax].as<Name>().name).valid();
+    switch (body.ast.kind(arg.syntax)) {
+    case SynKind::Name: return body.lookup(body.ast[arg.syntax].as<Name>().name).valid();
     case SynKind::Member:
     case SynKind::Brackets:
     case SynKind::Binary:
@@ -62,8 +62,8 @@ bool Body::hasHome(std::vector<CallArg>& args) {
     }
   };
   return std::any_of(args.begin(), args.end(), [&](CallArg& arg) {
-    if (!arg.node.valid() && !arg.label && standsForItself(arg)) arg.node = checkArg(arg);
-    return arg.node.valid() && !homeModules(b.typeOf(arg.node)).empty();
+    if (!arg.node.valid() && !arg.label && standsForItself(arg)) arg.node = body.checkArg(arg);
+    return arg.node.valid() && !body.homeModules(body.b.typeOf(arg.node)).empty();
   });
 }
 
@@ -107,7 +107,7 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
     if (!fromPrelude || args.empty()) return callDecl(layers[0][0], args, explicitArgs, expected, span);
   }
   if (candidates == 0 && intrinsic) // which asks its own types of the arguments
-    if (!elsewhere || !hasHome(args)) return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
+    if (!elsewhere || !hasHome(*this, args)) return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
   // The only one of its layer may be meant: then its types are asked of the arguments.
   if (candidates + intrinsic.has_value() + elsewhere > 1 && !layers.empty() && layers[0].size() == 1 &&
       intoArguments(args)) {

@@ -7,6 +7,53 @@
 
 namespace melix::expand {
 
+namespace {
+
+/// What stands directly in a node.
+struct Children : PartVisitor<Children> {
+  explicit Children(const Ast& tree) : ast(tree) {}
+  const Ast& ast;
+  Values found;
+  void node(NodeId& id, Role role) {
+    if (id) found.push_back(valueOf(ast, id, role));
+  }
+};
+
+/// Reads and writes whether a declaration is `pub`.
+struct Visibility : PartVisitor<Visibility> {
+  std::optional<bool> put, found;
+  void node(NodeId&, Role) {}
+  template <class T>
+  void elements(std::vector<T>&) {}
+  void flag(bool& isPub) {
+    found = isPub;
+    if (put) isPub = *put;
+  }
+};
+
+/// The names that patterns, parameters and generics bind, each once.
+struct Bound : PartVisitor<Bound> {
+  explicit Bound(const Ast& tree) : ast(tree) {}
+  const Ast& ast;
+  std::vector<NameId> found;
+  void add(NameId name) {
+    if (name && std::find(found.begin(), found.end(), name) == found.end()) found.push_back(name);
+  }
+  void node(const NodeId& id, Role role) {
+    if (!id) return;
+    if (ast.kind(id) != NodeKind::Name) {
+      Node copy = ast[id];
+      return visitParts(*this, copy.kind, role, copy.payload);
+    }
+    if (role == Role::Pattern) add(ast[id].as<Name>().name);
+  }
+  void name(NameId& name, NameRole role) {
+    if (role == NameRole::Local) add(name);
+  }
+};
+
+} // namespace
+
 /// One call: its arguments, and what it gives.
 class AstFunctions {
 public:
@@ -130,14 +177,6 @@ public:
     results_.push_back(isSame(ast_, a.node, b.node));
   }
   void children() {
-    struct Children : PartVisitor<Children> {
-      explicit Children(const Ast& tree) : ast(tree) {}
-      const Ast& ast;
-      Values found;
-      void node(NodeId& id, Role role) {
-        if (id) found.push_back(valueOf(ast, id, role));
-      }
-    };
     const Value v = value(handle(0));
     Children visitor(ast_);
     Node copy = ast_[v.node];
@@ -269,39 +308,6 @@ public:
   }
 
 private:
-  /// Reads and writes whether a declaration is `pub`.
-  struct Visibility : PartVisitor<Visibility> {
-    std::optional<bool> put, found;
-    void node(NodeId&, Role) {}
-    template <class T>
-    void elements(std::vector<T>&) {}
-    void flag(bool& isPub) {
-      found = isPub;
-      if (put) isPub = *put;
-    }
-  };
-
-  /// The names that patterns, parameters and generics bind, each once.
-  struct Bound : PartVisitor<Bound> {
-    explicit Bound(const Ast& tree) : ast(tree) {}
-    const Ast& ast;
-    std::vector<NameId> found;
-    void add(NameId name) {
-      if (name && std::find(found.begin(), found.end(), name) == found.end()) found.push_back(name);
-    }
-    void node(const NodeId& id, Role role) {
-      if (!id) return;
-      if (ast.kind(id) != NodeKind::Name) {
-        Node copy = ast[id];
-        return visitParts(*this, copy.kind, role, copy.payload);
-      }
-      if (role == Role::Pattern) add(ast[id].as<Name>().name);
-    }
-    void name(NameId& name, NameRole role) {
-      if (role == NameRole::Local) add(name);
-    }
-  };
-
   /// Where expressions and statements stand in a node; with `others`, puts these there.
   struct Places : PartVisitor<Places> {
     explicit Places(Ast& tree) : ast(tree) {}
