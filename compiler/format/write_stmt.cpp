@@ -18,7 +18,7 @@ void Writer::sequence(const NodeList& items) {
       use(items, k);
     else
       node(written);
-    if (is(TokenKind::Semicolon) && k + 1 < items.size() && isOpenUse(written) && isItem(items[k + 1]))
+    if (is(TokenKind::Semicolon) && k + 1 < items.size() && isOpenUse(written) && standsAsItem(ast_, items[k + 1]))
       token();
   }
   skipSeparators(first);
@@ -30,12 +30,6 @@ bool Writer::isOpenUse(NodeId id) const {
   while (ast_.kind(id) == NodeKind::MacroUse && ast_[id].as<MacroUse>().target)
     id = ast_[id].as<MacroUse>().target;
   return ast_.kind(id) == NodeKind::MacroUse;
-}
-
-bool Writer::isItem(NodeId id) const {
-  while (ast_.kind(id) == NodeKind::MacroUse && ast_[id].as<MacroUse>().target)
-    id = ast_[id].as<MacroUse>().target;
-  return syntax::isItem(ast_.kind(id));
 }
 
 /// `{ … }` in the group of what it belongs to: on one line with it if it holds one simple statement and fits.
@@ -167,14 +161,14 @@ void Writer::sample(NodeId id) {
   node(s.value);
 }
 
-/// `@name(…) target`
+/// `@name(…) target`; an item stands on the line below.
 void Writer::macroUse(NodeId id) {
   const MacroUse& m = ast_[id].as<MacroUse>();
   token(TokenKind::At);
   node(m.path);
   if (m.hasArgs) arguments(TokenKind::RParen, m.args);
   if (!m.target) return;
-  if (id == statement_ && isItem(m.target) && flat_ == 0) {
+  if (id == statement_ && standsAsItem(ast_, id) && flat_ == 0) {
     statement_ = m.target;
     bool first = false;
     doc_.hardLine();
