@@ -119,7 +119,7 @@ void LaneEmitter::scalar(const Stmt& s) {
   case OpKind::Sub: out = {b_.CreateSub(a.first, b.first), b_.CreateSub(a.step, b.step)}; return;
   case OpKind::And: { // the place in a strip of turns
     auto* mask = llvm::cast<llvm::ConstantInt>(b.first);
-    const bool fills = mask->getZExtValue() + 1 == lanes_;
+    const bool fills = mask->getZExtValue() + 1 == strip_;
     out = {fills ? b_.getInt64(0) : b_.CreateAnd(a.first, mask), a.step};
     return;
   }
@@ -203,7 +203,10 @@ LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, const Steps& steps, Val
 LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, const Steps& steps, Value*& first, Value* end,
                                         StripKind kind, Values carried) {
   const bool masked = kind != StripKind::Whole;
-  const unsigned beyond = kind == StripKind::Whole ? lanes_ - 1 : kind == StripKind::Most ? lanes_ / 2 : 0;
+  const unsigned beyond = kind == StripKind::Whole  ? lanes_ - 1
+                          : kind == StripKind::Most ? lanes_ / 2
+                          : kind == StripKind::Long ? loop.as<loops::ForAttr>().lanes
+                                                    : 0;
   llvm::BasicBlock *from = b_.GetInsertBlock(), *body = block("strip"), *done = block("whole");
   Value* last = beyond ? b_.CreateNSWSub(end, b_.getInt64(beyond)) : end;
   b_.CreateCondBr(b_.CreateICmpSLT(first, last), body, done);
@@ -219,7 +222,7 @@ LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, const Steps& steps, Va
   if (loop.as<loops::ForAttr>().polls) host_.poll();
   next.push_back(b_.CreateNSWAdd(at, b_.getInt64(lanes_)));
   llvm::BasicBlock* back = b_.GetInsertBlock();
-  if (kind == StripKind::Last) {
+  if (kind == StripKind::Last || kind == StripKind::Long) {
     b_.CreateBr(done);
   } else {
     for (size_t k = 0; k < turn.size(); ++k) turn[k]->addIncoming(next[k], back);
@@ -274,6 +277,15 @@ bool isMostWorthIt(const loops::Function& fn, const loops::Stmt& loop) {
          });
 }
 
+/// Whether what is left of a strip is done in one register if it has room there: a short row is then all of
+/// it, and a short turn is little code.
+bool isBriefWorthIt(const loops::Function& fn, const loops::Stmt& loop) {
+  constexpr size_t fewStmts = 16;
+  const auto& stmts = fn.regions[loop.regions[0]].stmts;
+  return loop.as<loops::ForAttr>().unroll > 1 && stmts.size() <= fewStmts &&
+         std::ranges::all_of(stmts, [&](loops::StmtId id) { return fn.stmts[id].regions.empty(); });
+}
+
 } // namespace
 
 void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
@@ -289,6 +301,7 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   carried = wide.begun(steps, std::move(carried));
   const std::optional<uint64_t> turns = loops::turnsOf(host.fn_, loop);
   const RestKind rest = restOf(host.fn_, loop, strip, machineOf(host.m_.options.target).masks);
+  const bool isBrief = rest == RestKind::Strip && !turns && isBriefWorthIt(host.fn_, loop);
   if (turns == strip) {
     carried = wide.strip(loop, steps, first, nullptr, std::move(carried));
   } else if (rest == RestKind::Strip && turns && 0 < *turns && *turns < strip) {
@@ -298,9 +311,13 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
     const bool isMost = rest == RestKind::Register && isMostWorthIt(host.fn_, loop);
     const LaneEmitter::StripKind kind = rest == RestKind::Masked ? Masked : isMost ? Most : Whole;
     carried = wide.strips(loop, steps, first, end, kind, std::move(carried));
-    if (rest == RestKind::Strip) carried = wide.strips(loop, steps, first, end, Last, std::move(carried));
+    if (rest == RestKind::Strip)
+      carried = wide.strips(loop, steps, first, end, isBrief ? Long : Last, std::move(carried));
   }
   carried = wide.folded(steps, std::move(carried), attr.lanes);
+  if (isBrief)
+    carried = LaneEmitter(host, attr.lanes, variance, strip)
+                  .strips(loop, steps, first, end, Last, std::move(carried));
   if (rest == RestKind::Register)
     carried = narrow.strips(loop, steps, first, end, attr.unroll > 1 ? Masked : Last, std::move(carried));
   if (rest == RestKind::ByTurn && attr.unroll > 1)

@@ -20,8 +20,10 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop);
 class LaneEmitter {
 public:
   /// `host` emits what is uniform; statements keep its place if they are those of a callee.
-  LaneEmitter(FunctionEmitter& host, unsigned lanes, const loops::Variance& variance)
-      : host_(host), m_(host.m_), fn_(host.fn_), b_(host.b_), lanes_(lanes), variance_(variance) {}
+  /// Its first turn is where a strip of so many begins, or one of as many as there are lanes.
+  LaneEmitter(FunctionEmitter& host, unsigned lanes, const loops::Variance& variance, unsigned strip = 0)
+      : host_(host), m_(host.m_), fn_(host.fn_), b_(host.b_), lanes_(lanes), strip_(strip ? strip : lanes),
+        variance_(variance) {}
 
   llvm::Constant* iota(); ///< 0, 1, 2, …
   /// A mask of so many lanes of the loop's strip, which is all if there are not more.
@@ -44,6 +46,7 @@ public:
     Whole,  ///< as long as there are whole ones
     Most,   ///< as long as more than half of one is left, under a mask
     Masked, ///< up to the end
+    Long,   ///< up to the end, which is one at most, if more than a register is left
     Last,   ///< up to the end, which is one at most
   };
   /// Strips; `first` becomes the turn behind them, if they are whole.
@@ -134,7 +137,7 @@ private:
   ModuleEmitter& m_;
   const loops::Function& fn_;
   llvm::IRBuilder<>& b_;
-  const unsigned lanes_;
+  const unsigned lanes_, strip_;
   const loops::Variance& variance_;
   const Stmt* loop_ = nullptr; ///< whose turns are in lanes
   bool isCallee_ = false;      ///< its places are not those of the function that is being written

@@ -18,6 +18,8 @@ namespace {
 
 /// Lanes that are cleared and combined one by one; where not even these are reached, they do no harm.
 constexpr uint32_t few = 4;
+/// The same of those that are combined side by side.
+constexpr uint32_t some = 16;
 
 /// Points 0..n, each by itself.
 template <class Body>
@@ -140,18 +142,17 @@ uint32_t OrderedSum::usedLanes() const {
 
 std::vector<Term> OrderedSum::laneAt(ValueId lane) const { return {{lane, b_->integer(1)}}; }
 
-/// What is done with many lanes, and what with few: which it is may be seen only when the program runs.
-template <class Many, class OnlyFew>
-void OrderedSum::byUse(const Many& many, const OnlyFew& onlyFew) const {
-  if (usedLanes() <= few) return onlyFew();
-  if (b_->asConstant(row_)) return many();
+/// What is done where a row has more terms than some: that may be seen only when the program runs.
+template <class Body>
+void OrderedSum::beyond(uint32_t terms, const Body& body) const {
+  if (usedLanes() <= terms) return;
+  if (b_->asConstant(row_)) return body();
   RegionId yes = b_->begin();
-  many();
+  body();
   b_->end();
   RegionId no = b_->begin();
-  onlyFew();
   b_->end();
-  b_->stmt(StmtKind::If, {b_->compare(CmpKind::Gt, row_, b_->integer(few))}, {}, {}, {yes, no});
+  b_->stmt(StmtKind::If, {b_->compare(CmpKind::Gt, row_, b_->integer(terms))}, {}, {}, {yes, no});
 }
 
 void OrderedSum::clearLanes() const {
@@ -173,15 +174,15 @@ void OrderedSum::addToLane(const std::vector<ValueId>& axes, const AddTerm& addT
 /// The lanes of a block in one, by halves. Lanes not reached hold what changes no other.
 ValueId OrderedSum::foldLanes() const {
   auto lane = [&](ValueId at) { return b_->load(scratch_, laneAt(at), laneAccess()); };
-  byUse(
-      [&] {
-        for (uint32_t half = usedLanes() / 2; half >= few; half /= 2)
-          points(*b_, half, [&](ValueId low) {
-            const ValueId high = b_->arith(OpKind::Add, low, b_->integer(half));
-            b_->store(scratch_, laneAt(low), laneAccess(), combine(lane(low), lane(high)));
-          });
-      },
-      [] {});
+  auto foldTo = [&](uint32_t least, uint32_t most) {
+    for (uint32_t half = most / 2; half >= least; half /= 2)
+      points(*b_, half, [&](ValueId low) {
+        const ValueId high = b_->arith(OpKind::Add, low, b_->integer(half));
+        b_->store(scratch_, laneAt(low), laneAccess(), combine(lane(low), lane(high)));
+      });
+  };
+  beyond(some, [&] { foldTo(some, usedLanes()); });
+  beyond(few, [&] { foldTo(few, std::min(some, usedLanes())); });
   std::vector<ValueId> lanes;
   for (uint32_t k = 0; k < std::min(usedLanes(), few); ++k) lanes.push_back(lane(b_->integer(k)));
   for (size_t half = lanes.size() / 2; half >= 1; half /= 2) {

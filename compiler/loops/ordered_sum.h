@@ -55,8 +55,8 @@ private:
   Access laneAccess() const;
   uint32_t usedLanes() const;
   std::vector<Term> laneAt(ValueId lane) const;
-  template <class Many, class OnlyFew>
-  void byUse(const Many& many, const OnlyFew& onlyFew) const;
+  template <class Body>
+  void beyond(uint32_t terms, const Body& body) const;
   void clearLanes() const;
   ValueId laneOf(ValueId index) const;
   void addToLane(const std::vector<ValueId>& axes, const AddTerm& addTerm) const;

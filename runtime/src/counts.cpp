@@ -157,7 +157,7 @@ void* melix_unique_beside(MelixTask* task, void* data, int64_t first, int64_t la
   MelixBlock* fresh = headerOf(copy);
   fresh->type = block->type;
   fresh->layout = block->layout;
-  if (first >= last) first = last = 0;
+  if (first < 0 || last > bytes || first >= last) first = last = 0;
   memcpy(copy, data, static_cast<size_t>(first));
   memcpy(static_cast<uint8_t*>(copy) + last, static_cast<uint8_t*>(data) + last,
          static_cast<size_t>(bytes - last));

@@ -258,7 +258,8 @@ TEST(OrderBits, OfOneAxis) {
 
 TEST(OrderBits, OfRowsAndBlocks) {
   const std::vector<std::vector<int64_t>> shapes = {
-      {3, 8193}, {8193, 3}, {100, 100}, {2, 8192}, {91, 90, 1}, {2, 3, 3000}, {65, 2, 64}, {0, 5}, {5, 0}};
+      {3, 8193}, {8193, 3}, {100, 100}, {2, 8192}, {91, 90, 1}, {2, 3, 3000}, {65, 2, 64},
+      {0, 5},    {5, 0},    {5, 16},    {5, 17},   {5, 80},     {5, 81}};
   for (const std::vector<int64_t>& shape : shapes)
     for (bool known : {false, true})
       for (size_t row = 0; row <= shape.size(); ++row) { // beyond the axes: a chain

@@ -53,10 +53,14 @@ TEST_F(Memory, what_is_filled_anyway_is_not_copied) {
   auto* copy = static_cast<int64_t*>(melix_unique_beside(task, data, 16, 72));
   ASSERT_NE(copy, data);
   for (int64_t k : {0, 1, 9}) EXPECT_EQ(copy[k], k);
-  melix_retain(task, data);
-  auto* whole = static_cast<int64_t*>(melix_unique_beside(task, data, 72, 16));
-  for (int64_t k = 0; k < 10; ++k) EXPECT_EQ(whole[k], k);
-  for (int64_t* block : {data, copy, whole}) melix_release(task, block);
+  const std::pair<int64_t, int64_t> nowhere[] = {{72, 16}, {-8, 40}, {40, 88}};
+  for (auto [first, last] : nowhere) {
+    melix_retain(task, data);
+    auto* whole = static_cast<int64_t*>(melix_unique_beside(task, data, first, last));
+    for (int64_t k = 0; k < 10; ++k) EXPECT_EQ(whole[k], k);
+    melix_release(task, whole);
+  }
+  for (int64_t* block : {data, copy}) melix_release(task, block);
   EXPECT_EQ(live(), 0);
 }
 
