@@ -67,6 +67,9 @@ public:
       } else if (s.kind == StmtKind::For && isSame(s.operands[0]) && isSame(s.operands[1])) {
         finish();
         loop(s);
+      } else if (s.kind == StmtKind::If && isSame(s.operands[0]) && holdsLoop(s)) {
+        finish();
+        branch(s);
       } else {
         apart.push_back(stmts[k]);
         if (std::ranges::any_of(s.results, [&](ValueId v) { return isSame(v); })) {
@@ -137,6 +140,33 @@ private:
     for (ValueId v : s.results) gather(v, ends, at);
   }
 
+  bool holdsLoop(const Stmt& s) const {
+    return std::ranges::any_of(s.regions, [this](RegionId r) {
+      return anyOf(b_.fn, r, [](const Stmt& inner) { return inner.kind == StmtKind::For; });
+    });
+  }
+  /// A branch that all points take or none: once for all of them.
+  void branch(const Stmt& s) {
+    std::vector<RegionId> arms;
+    std::vector<ValueType> types;
+    for (RegionId r : s.regions) {
+      const std::vector<StmtId> stmts = b_.fn.regions[r].stmts;
+      const std::vector<ValueId> yields = b_.fn.stmts[stmts.back()].operands;
+      std::vector<ValueId> out;
+      arms.push_back(b_.begin());
+      region(stmts);
+      for (size_t k = 0; k < yields.size(); ++k) spread(yields[k], s.results[k], out);
+      types.clear();
+      for (ValueId v : out) types.push_back(b_.fn.typeOf(v));
+      b_.end(std::move(out));
+    }
+    b_.loc = s.loc;
+    const std::vector<ValueId> ends =
+        b_.results(b_.stmt(StmtKind::If, {same_.of(s.operands[0])}, types, s.attr, arms));
+    size_t at = 0;
+    for (ValueId v : s.results) gather(v, ends, at);
+  }
+
   Builder& b_;
   const Variance& variance_;
   Copies& same_;
@@ -181,7 +211,10 @@ void inRows(Builder& b, StmtId id) {
   const ValueId first = s.operands[0], size = b.integer(rows);
   const ValueId count = b.arith(OpKind::Max, b.arith(OpKind::Sub, s.operands[1], first), b.integer(0));
   // Where so many are left, the last ones are done again and again to fill the rows.
-  const int64_t enough = storesApart(b.fn, s.regions[0], variance) ? std::max<int64_t>(2, rows / 2) : rows;
+  const std::optional<uint64_t> turns = turnsOf(b.fn, s);
+  const bool isWhole = turns && *turns % static_cast<uint64_t>(rows) == 0;
+  const int64_t enough =
+      !isWhole && storesApart(b.fn, s.regions[0], variance) ? std::max<int64_t>(2, rows / 2) : rows;
   const ValueId filled = enough < rows ? b.arith(OpKind::Add, count, b.integer(rows - enough)) : count;
   const ValueId blocks = b.arith(OpKind::IDiv, filled, size);
   b.carryLoop(
@@ -204,6 +237,7 @@ void inRows(Builder& b, StmtId id) {
         return none;
       },
       ofWholeRows(attr, static_cast<uint32_t>(rows)));
+  if (isWhole) return;
   b.loc = s.loc;
   maskColumns(b.fn, s.regions[0]);
   const ValueId left = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, blocks, size));

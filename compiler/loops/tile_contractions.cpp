@@ -16,8 +16,7 @@ namespace {
 
 constexpr int64_t rowBlocks = 8;          ///< so many blocks of rows make up for a panel
 constexpr int64_t largeSide = 1 << 20;    ///< bytes, that do not stay in the cache
-constexpr int64_t longestPanel = 1 << 13; ///< rows of a panel that need not be made
-constexpr int64_t longestMade = 1 << 16;  ///< rows of a panel that is wider than what it is made of
+constexpr int64_t longestPanel = 1 << 16; ///< rows of a panel
 constexpr size_t dearTerm = 3;            ///< ops that are done once rather than for each block of rows
 
 /// How many bytes a kernel needs: `each` for so many points, of which there are `most` at most, unless there
@@ -30,23 +29,6 @@ struct ScratchSize {
 };
 
 uint32_t bytesOf(ValueType type) { return std::max(8U, types::scalarBits(type.scalar)) / 8; }
-
-/// The statements of a region that was made go in front of a place in another.
-void splice(Function& fn, RegionId made, RegionId to, size_t place) {
-  std::vector<StmtId> stmts = fn.regions[made].stmts;
-  stmts.pop_back(); // the yield
-  for (StmtId id : stmts)
-    for (ValueId v : fn.stmts[id].results) fn.values[v].region = to;
-  std::vector<StmtId>& all = fn.regions[to].stmts;
-  all.insert(all.begin() + static_cast<std::ptrdiff_t>(place), stmts.begin(), stmts.end());
-}
-
-void replaceUses(Function& fn, RegionId region, ValueId v, ValueId by) {
-  for (StmtId id : fn.regions[region].stmts) {
-    std::ranges::replace(fn.stmts[id].operands, v, by);
-    for (RegionId r : fn.stmts[id].regions) replaceUses(fn, r, v, by);
-  }
-}
 
 void countUses(const Function& fn, RegionId region, std::unordered_map<ValueId, unsigned>& uses) {
   for (StmtId id : fn.regions[region].stmts) {
@@ -116,7 +98,6 @@ public:
   ScratchSize scratchSize() const {
     ScratchSize size{{}, width_ * pointBytes_, longestPanel};
     if (mayStayAsItWas()) {
-      size.most = longestMade;
       size.width = width_;
       if (isSize(columnsEnd())) size.columns = columnsEnd();
     }
@@ -190,7 +171,7 @@ private:
   bool mayStayAsItWas() const { return layout_ == LayoutKind::ByRows || layout_ == LayoutKind::ByLines; }
   ValueId columnsEnd() const { return fn_.stmts[found_.columns].operands[1]; }
   ValueId isWorthMaking(ValueId columns, bool isWideKnown) {
-    const ValueId isShort = b_.compare(CmpKind::Le, panel_.points, b_.integer(longestMade * width_));
+    const ValueId isShort = b_.compare(CmpKind::Le, panel_.points, b_.integer(longestPanel * width_));
     if (!isWideKnown) return isShort;
     return b_.either(isShort, b_.compare(CmpKind::Ge, columns, b_.integer(width_)));
   }
@@ -344,9 +325,10 @@ private:
         b_.arith(OpKind::Shr, panel_.points, b_.integer(std::countr_zero(uint64_t(width_))));
     const ValueId side =
         b_.arith(OpKind::Mul, b_.arith(OpKind::Mul, length, columns), b_.integer(pointBytes_));
-    panel_.isMade =
-        b_.both(b_.both(holds(CmpKind::Ge, rowCount_, rows * rowBlocks), holds(CmpKind::Ge, side, largeSide)),
-                holds(CmpKind::Le, length, longestPanel));
+    const ValueId isLarge =
+        b_.both(holds(CmpKind::Ge, side, largeSide), holds(CmpKind::Gt, columns, width_)); // one is a panel
+    panel_.isMade = b_.both(b_.both(holds(CmpKind::Ge, rowCount_, rows * rowBlocks), isLarge),
+                            holds(CmpKind::Le, length, longestPanel));
   }
 
   /// Makes the panel, if it is to be, and lets the chain read it.
