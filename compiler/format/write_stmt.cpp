@@ -18,17 +18,25 @@ void Writer::sequence(const NodeList& items) {
       use(items, k);
     else
       node(written);
-    if (is(TokenKind::Semicolon) && k + 1 < items.size() && endsInUse(written) && isItem(items[k + 1]))
+    if (is(TokenKind::Semicolon) && k + 1 < items.size() && endsInUse(written) &&
+        standsAsItem(ast_, items[k + 1]))
       token();
   }
   skipSeparators(first);
   commentsBetween(first);
 }
 
+/// What may end in a type, where a use of a macro takes no item.
+static bool endsInType(const Node& n) {
+  if (n.kind == NodeKind::Fn) return !n.as<FnItem>().body;
+  return n.kind == NodeKind::As || n.kind == NodeKind::TypeAlias || n.kind == NodeKind::CheckItem;
+}
+
 /// Whether a statement ends in a use of a macro that a newline alone would join with an item below: its `;`
 /// stays.
 bool Writer::endsInUse(NodeId id) const {
   while (id) {
+    if (endsInType(ast_[id])) return false;
     if (ast_.kind(id) == NodeKind::MacroUse && !ast_[id].as<MacroUse>().target) return true;
     NodeId last;
     syntax::forEachChild(ast_, id, [&](NodeId child) {
@@ -37,12 +45,6 @@ bool Writer::endsInUse(NodeId id) const {
     id = last;
   }
   return false;
-}
-
-bool Writer::isItem(NodeId id) const {
-  while (ast_.kind(id) == NodeKind::MacroUse && ast_[id].as<MacroUse>().target)
-    id = ast_[id].as<MacroUse>().target;
-  return syntax::isItem(ast_.kind(id));
 }
 
 /// `{ … }` in the group of what it belongs to: on one line with it if it holds one simple statement and fits.
@@ -174,14 +176,14 @@ void Writer::sample(NodeId id) {
   node(s.value);
 }
 
-/// `@name(…) target`
+/// `@name(…) target`; an item stands on the line below.
 void Writer::macroUse(NodeId id) {
   const MacroUse& m = ast_[id].as<MacroUse>();
   token(TokenKind::At);
   node(m.path);
   if (m.hasArgs) arguments(TokenKind::RParen, m.args);
   if (!m.target) return;
-  doc_.space();
+  standsAsItem(ast_, id) && flat_ == 0 ? doc_.hardLine() : doc_.space();
   node(m.target);
 }
 

@@ -31,12 +31,14 @@ bool isStatementOfLines(NodeKind kind) {
 }
 
 /// A node takes several lines if it is a block of several statements, or of one that has a block itself, or a
-/// match, or if a comment or such a node stands in it. Children have smaller ids than their parents.
+/// match, or an item below a use of a macro, or if a comment or such a node stands in it. Children have
+/// smaller ids than their parents.
 std::vector<bool> findForced(const Ast& ast, const lex::TokenStream& stream) {
   std::vector<bool> forced(ast.size());
   for (uint32_t k = 0; k < ast.size(); ++k) {
     const Node& n = ast[NodeId(k)];
     bool force = n.kind == NodeKind::Match && !n.as<Match>().arms.empty();
+    force |= n.kind == NodeKind::MacroUse && standsAsItem(ast, NodeId(k));
     if (n.kind == NodeKind::Block) {
       const NodeList& items = n.as<Many>().items;
       force = items.size() > 1 || (items.size() == 1 && isStatementOfLines(ast.kind(items[0])));
@@ -61,6 +63,12 @@ std::vector<bool> findForced(const Ast& ast, const lex::TokenStream& stream) {
 }
 
 } // namespace
+
+bool standsAsItem(const Ast& ast, NodeId id) {
+  while (ast.kind(id) == NodeKind::MacroUse && ast[id].as<MacroUse>().target)
+    id = ast[id].as<MacroUse>().target;
+  return isItem(ast.kind(id));
+}
 
 Writer::Writer(const Ast& ast, const lex::TokenStream& stream, const SourceStore& sources)
     : TokenWriter(stream, sources), ast_(ast), forced_(findForced(ast, stream)) {}

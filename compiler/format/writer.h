@@ -13,6 +13,8 @@ using syntax::NodeList;
 
 /// What brings its own lines and so stands behind `=` on the same line.
 bool isBlocky(NodeKind kind);
+/// An item, or a use of a macro on one.
+bool standsAsItem(const syntax::Ast& ast, NodeId id);
 
 class Writer : public TokenWriter {
 public:
@@ -61,7 +63,6 @@ private:
   void quoted(NodeId id);
   void kindArgument(NodeId id);
   bool endsInUse(NodeId id) const;
-  bool isItem(NodeId id) const;
 
   // --- write_item.cpp
   void item(NodeId id);

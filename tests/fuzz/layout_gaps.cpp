@@ -51,6 +51,10 @@ private:
       for (size_t k = 1; k < list.size(); ++k) separated(spanOf(list[k]), comma);
     };
     switch (n.kind) {
+    case NodeKind::MacroUse:
+      if (NodeId target = n.as<syntax::MacroUse>().target; target && syntax::isItem(ast_.kind(target)))
+        before(tokenFrom(ast_.span(target).begin)).newline = true;
+      break;
     case NodeKind::Block:
     case NodeKind::Module: {
       const auto& items = n.as<syntax::Many>().items;

@@ -50,6 +50,20 @@ TEST(Layout, LoopsOverSeveralSourcesAndPatternsOfLists) {
                 "sum(for i in 0..n, j in 0..i if i > j: x[i])\n");
 }
 
+TEST(Layout, AnItemStandsBelowTheUsesOfMacrosOnIt) {
+  expectBecomes("@a(1) @b fn f() = 1\n@c\n\nstruct S { x: int }\n",
+                "@a(1)\n@b\nfn f() = 1\n@c\nstruct S { x: int }\n");
+  expectBecomes("macro m() -> Item { quote { @a fn f() = 1 } }\n",
+                "macro m() -> Item {\n  quote {\n    @a\n    fn f() = 1\n  }\n}\n");
+  expectStays("@a(2) for i in xs { f(i) }\n@b @c { f() }\nlet x = @d(1)\n");
+}
+
+TEST(Layout, OnlyAUseThatTakesAnItemKeepsItsSemicolon) {
+  expectStays("let x = @a;\nfn f() = 1\n");
+  expectBecomes("let x = 1 as @a; fn f() = 1\ntype T = @a; fn g() = 1\n",
+                "let x = 1 as @a\nfn f() = 1\ntype T = @a\nfn g() = 1\n");
+}
+
 TEST(Layout, FormatsWithValuesAndRawTexts) {
   expectBecomes("f(\"{x:{ w }.{d+1}e}{y:*^{ w}}\")\n", "f(\"{x:{w}.{d + 1}e}{y:*^{w}}\")\n");
   expectStays("f(r#\"a \"b\" {c}\"#, r##\"\"#\"##)\n");
