@@ -250,7 +250,7 @@ bool Expander::prepareBody(DeclId decl) {
   if (!ast.hasMacros || !expanding_.contains(&ast)) return true;
   auto found = items_.find({&ast, d.node});
   if (found != items_.end() && found->second == State::Done) return true;
-  if (found != items_.end() && found->second == State::Open) return reportCycle(decl);
+  if (isOpen(decl)) return reportCycle(decl, uses_.empty() ? d.span : uses_.back()->span);
   const bool isOfModule =
       d.kind != names::DeclKind::Function || std::ranges::count(modules_[d.module].named(d.name), decl) > 0;
   if (!isOfModule) return true; // it stands in an item that is
@@ -259,10 +259,14 @@ bool Expander::prepareBody(DeclId decl) {
   return true;
 }
 
+/// Whether what is declared is being expanded.
+bool Expander::isOpen(DeclId decl) const {
+  return std::ranges::count(open_, ItemKey(&modules_.astOf(decl), modules_.decl(decl).node)) > 0;
+}
+
 /// `f` waits for a use that runs what calls `f`.
-bool Expander::reportCycle(DeclId decl) {
+bool Expander::reportCycle(DeclId decl, Span place) {
   const names::Decl d = modules_.decl(decl);
-  const Span place = uses_.empty() ? d.span : uses_.back()->span;
   std::string path;
   bool isInside = false;
   for (const ItemKey& key : open_) {

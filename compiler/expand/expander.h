@@ -105,7 +105,8 @@ private:
   void expandBody(ModuleId module, Ast& ast, NodeId& node, Role role = Role::Body);
   void declareMade(ModuleId module, Ast& ast, NodeId item);
   void spellNames(ModuleId module, Ast& ast, NodeId item);
-  bool reportCycle(names::DeclId decl);
+  bool isOpen(names::DeclId decl) const;
+  bool reportCycle(names::DeclId decl, Span place);
 
   // --- uses (uses.cpp)
   std::vector<names::DeclId> macrosMeant(ModuleId module, const Ast& ast, NodeId path);

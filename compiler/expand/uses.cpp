@@ -365,6 +365,7 @@ std::optional<Expander::Chosen> Expander::choose(ModuleId module, Ast& ast, Node
     for (DeclId decl : meant) {
       const MacroFunction& macro = macroFunction(decl);
       if (!macro.function) {
+        if (!isBroken && isOpen(decl)) reportCycle(decl, ast.span(node));
         isBroken = true;
         continue;
       }

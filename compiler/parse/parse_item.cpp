@@ -328,6 +328,7 @@ NodeId Parser::parseConst(uint32_t begin, bool isPub) {
     if (accept(TokenKind::Colon)) item.type = parseType();
     if (expect(TokenKind::Equal)) item.value = parseExpr();
   }
+  if (!item.value) item.value = errorNode();
   return ast_.add(NodeKind::Const, spanFrom(begin), std::move(item));
 }
 
@@ -340,6 +341,7 @@ NodeId Parser::parseTypeAlias(uint32_t begin, bool isPub) {
     item.generics = parseGenerics();
     if (expect(TokenKind::Equal)) item.type = parseType();
   }
+  if (!item.type) item.type = errorNode();
   return ast_.add(NodeKind::TypeAlias, spanFrom(begin), std::move(item));
 }
 

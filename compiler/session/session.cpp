@@ -65,10 +65,15 @@ std::vector<Session::Text> Session::prelude() {
 }
 
 syntax::Ast Session::parse(FileId file) {
-  return std::move(parse::parseFile(file, sources, names, sink).ast);
+  const size_t before = sink.errorCount();
+  syntax::Ast ast = std::move(parse::parseFile(file, sources, names, sink).ast);
+  hasSyntaxErrors_ = sink.errorCount() > before || (hasSyntaxErrors_ && before > 0);
+  return ast;
 }
 
+/// Macros see and run trees that are whole.
 void Session::expand(names::ModuleId module, syntax::Ast& ast) {
+  if (hasSyntaxErrors_) return;
   const size_t told = sink.all().size();
   expander_.expand(module, ast);
   sink.sortSince(told);
@@ -77,7 +82,7 @@ void Session::expand(names::ModuleId module, syntax::Ast& ast) {
 }
 
 void Session::expand(names::ModuleId module, syntax::Ast& ast, std::vector<syntax::NodeId>& items) {
-  expander_.expand(module, ast, items);
+  if (!hasSyntaxErrors_) expander_.expand(module, ast, items);
 }
 
 std::vector<syntax::NodeId> Session::examples(syntax::Ast& ast) {

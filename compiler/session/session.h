@@ -96,6 +96,7 @@ private:
   bool verified(std::string_view pass, bool derivativesGone);
 
   Options options_;
+  bool hasSyntaxErrors_ = false; ///< in a file that was read for what is checked now
   names::Modules modules_;
   check::Checker checker_;
   MacroRunner macroRunner_;
