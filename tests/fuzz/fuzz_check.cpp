@@ -12,9 +12,9 @@ namespace {
 constexpr size_t mostMessages = 60;
 
 std::string changedProgram(fuzz::Random& random) {
-  static const std::vector<std::string> programs = fuzz::corpus(MELIX_SOURCE_DIR);
-  const std::string& program = programs[random() % programs.size()];
-  const std::string& other = programs[random() % programs.size()];
+  static const fuzz::Corpus programs(MELIX_SOURCE_DIR);
+  const std::string& program = programs[programs.draw(random)];
+  const std::string& other = programs[programs.draw(random)];
   switch (random() % 8) {
   case 0: return fuzz::changeBytes(program, random);
   case 1:

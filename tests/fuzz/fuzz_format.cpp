@@ -35,9 +35,9 @@ void fail(const char* what, const std::string& before, const std::string& after)
 }
 
 void step(fuzz::Random& random) {
-  static const std::vector<std::string> programs = fuzz::corpus(MELIX_SOURCE_DIR);
-  std::string text = programs[random() % programs.size()];
-  if (random() % 2 == 0) text = fuzz::changeTokens(text, programs[random() % programs.size()], random);
+  static const fuzz::Corpus programs(MELIX_SOURCE_DIR);
+  std::string text = programs[programs.draw(random)];
+  if (random() % 2 == 0) text = fuzz::changeTokens(text, programs[programs.draw(random)], random);
   Formatted first = formatText(text);
   if (!first.parses) return;
   Formatted second = formatText(first.text);
@@ -46,7 +46,7 @@ void step(fuzz::Random& random) {
   std::string laidOut = fuzz::changeLayout(text, first.gaps, random, 1 + random() % 100);
   Formatted other = formatText(laidOut);
   if (!other.parses || other.tree != first.tree || other.text != first.text)
-    fail("the layout before mattered", laidOut, other.text);
+    fail("the layout before mattered", laidOut, other.text + "--- of the other layout\n" + first.text);
 }
 
 } // namespace

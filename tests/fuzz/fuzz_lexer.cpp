@@ -6,8 +6,8 @@
 using namespace melix;
 
 static void step(fuzz::Random& random) {
-  static const std::vector<std::string> programs = fuzz::corpus(MELIX_SOURCE_DIR);
-  std::string text = fuzz::changeBytes(programs[random() % programs.size()], random);
+  static const fuzz::Corpus programs(MELIX_SOURCE_DIR);
+  std::string text = fuzz::changeBytes(programs[programs.draw(random)], random);
   SourceStore sources;
   DiagnosticSink sink;
   FileId file = sources.add("fuzz.mlx", text);

@@ -8,9 +8,9 @@
 using namespace melix;
 
 static void step(fuzz::Random& random) {
-  static const std::vector<std::string> programs = fuzz::corpus(MELIX_SOURCE_DIR);
-  const std::string& program = programs[random() % programs.size()];
-  const std::string& other = programs[random() % programs.size()];
+  static const fuzz::Corpus programs(MELIX_SOURCE_DIR);
+  const std::string& program = programs[programs.draw(random)];
+  const std::string& other = programs[programs.draw(random)];
   std::string text =
       random() % 4 == 0 ? fuzz::changeBytes(program, random) : fuzz::changeTokens(program, other, random);
   SourceStore sources;

@@ -1,11 +1,29 @@
 #include "fuzz/mutate.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 namespace melix::fuzz {
+
+namespace {
+
+std::string_view slice(std::string_view text, Span span) {
+  return text.substr(span.begin, span.end - span.begin);
+}
+
+/// What is written where macros are used and made.
+std::string macroPiece(Random& random) {
+  static constexpr std::string_view pieces[] = {
+      "@",   "@unroll(2) ", "quote ", "quote { ", "quote type { ", "$",
+      "$..", "$(",          "$[",     "$..(",     "macro ",        "macro m(x: Expr) = quote { $x }\n",
+      "@m ", "@m(1) "};
+  return std::string(pieces[random() % std::size(pieces)]);
+}
+
+} // namespace
 
 std::string readFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -22,12 +40,29 @@ std::vector<std::string> programsBelow(const std::string& folder) {
   return out;
 }
 
-std::vector<std::string> corpus(const std::string& sourceFolder) {
-  std::vector<std::string> out;
+Corpus::Corpus(const std::string& sourceFolder) {
   for (const char* folder :
        {"/tests/unit/parse/programs", "/examples", "/stdlib", "/tests/programs", "/../shared/programs"})
-    for (const std::string& path : programsBelow(sourceFolder + folder)) out.push_back(readFile(path));
-  return out;
+    for (const std::string& path : programsBelow(sourceFolder + folder)) {
+      programs_.push_back(readFile(path));
+      std::vector<Span> tokens = tokenSpans(programs_.back());
+      if (std::ranges::any_of(tokens, [&](Span at) { return isOfMacros(programs_.back(), at); }))
+        macros_.push_back(programs_.size() - 1);
+    }
+}
+
+bool Corpus::usesMacros(size_t k) const { return std::ranges::binary_search(macros_, k); }
+
+size_t Corpus::draw(Random& random) const {
+  return random() % 3 == 0 && !macros_.empty() ? macros_[random() % macros_.size()]
+                                               : random() % programs_.size();
+}
+
+bool isOfMacros(std::string_view text, Span token) {
+  const std::string_view word = slice(text, token);
+  if (word == "@")
+    return token.end < text.size() && std::isalpha(static_cast<unsigned char>(text[token.end]));
+  return word == "quote" || word == "macro" || word == "$" || word == "$..";
 }
 
 std::vector<Span> tokenSpans(std::string_view text) {
@@ -40,14 +75,6 @@ std::vector<Span> tokenSpans(std::string_view text) {
   return out;
 }
 
-namespace {
-
-std::string_view slice(std::string_view text, Span span) {
-  return text.substr(span.begin, span.end - span.begin);
-}
-
-} // namespace
-
 std::string changeTokens(std::string_view text, const std::string& others, Random& random) {
   std::string out(text);
   for (unsigned count = 1 + random() % 4; count > 0; --count) {
@@ -56,13 +83,14 @@ std::string changeTokens(std::string_view text, const std::string& others, Rando
     Span at = here[random() % here.size()];
     Span other = here[random() % here.size()];
     std::string word(slice(out, at));
-    switch (random() % 5) {
+    switch (random() % 6) {
     case 0: out.erase(at.begin, at.end - at.begin); break;
     case 1: out.insert(at.begin, word + " "); break;
     case 2: out.replace(at.begin, at.end - at.begin, std::string(slice(out, other))); break;
     case 3:
       out.replace(at.begin, at.end - at.begin, std::string(slice(others, there[random() % there.size()])));
       break;
+    case 4: out.insert(at.begin, macroPiece(random)); break;
     default: out.insert(at.begin, random() % 2 == 0 ? "\n" : " ");
     }
   }

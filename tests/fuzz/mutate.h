@@ -6,6 +6,7 @@
 #include "syntax/ast.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace melix::fuzz {
@@ -14,7 +15,22 @@ namespace melix::fuzz {
 std::vector<std::string> programsBelow(const std::string& folder);
 std::string readFile(const std::string& path);
 /// The programs of this repository to start from, and those of ../shared/programs where they are.
-std::vector<std::string> corpus(const std::string& sourceFolder);
+class Corpus {
+public:
+  explicit Corpus(const std::string& sourceFolder);
+  size_t size() const { return programs_.size(); }
+  const std::string& operator[](size_t k) const { return programs_[k]; }
+  bool usesMacros(size_t k) const;
+  /// The number of one; every third use macros.
+  size_t draw(Random& random) const;
+
+private:
+  std::vector<std::string> programs_;
+  std::vector<size_t> macros_; ///< those that use macros, in order
+};
+
+/// Whether a token of a text is the `@` of `@name`, `quote`, `macro`, `$` or `$..`.
+bool isOfMacros(std::string_view text, Span token);
 
 /// The tokens' places in a text, comments and blanks left out.
 std::vector<Span> tokenSpans(std::string_view text);
@@ -33,7 +49,7 @@ std::vector<Gap> layoutGaps(const syntax::Ast& ast, const SourceStore& sources);
 /// and tree are the same. `rate` of 100 gaps are changed.
 std::string changeLayout(std::string_view text, const std::vector<Gap>& gaps, Random& random, unsigned rate);
 
-/// The program with some tokens removed, doubled, swapped or replaced by tokens of `others`.
+/// The program with some tokens removed, doubled, swapped or replaced by tokens of `others`, or by those of macros.
 std::string changeTokens(std::string_view text, const std::string& others, Random& random);
 /// The program with some bytes changed.
 std::string changeBytes(std::string_view text, Random& random);
