@@ -43,6 +43,11 @@ public:
   bool isBoxed(TypeId type);
   /// A struct or a tuple of these parts.
   NodeId rebuilt(TypeId type, std::vector<NodeId> parts, Span span);
+  /// `var out = []; for k in 0..count { out.push(element_at(k)) }; out`
+  NodeId listOfEach(TypeId element, NodeId count, const std::function<NodeId(const Step&)>& element_at,
+                    Span span);
+  /// `list[k]`
+  NodeId elementOf(NodeId list, const Step& k, Span span);
   NodeId eachPart(NodeId whole, const std::function<NodeId(NodeId)>& each, Span span);
   /// Whether `type`, or its elements, are of a type parameter that is not known to meet `bound`, which `what`
   /// wants: says so.

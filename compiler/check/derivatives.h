@@ -36,8 +36,11 @@ class Derivatives {
 public:
   /// Makes of the tangent `t` of `x` another form of it (keyed.h).
   using Conversion = std::function<NodeId(NodeId x, NodeId t, Span span)>;
-  Derivatives(NodeBuilder& build, FunctionCalls& calls, Conversion keyed, Conversion placed)
-      : b(build), calls_(calls), keyed_(std::move(keyed)), placed_(std::move(placed)) {}
+  using ZeroLike = std::function<NodeId(NodeId x, Span span)>;
+  Derivatives(NodeBuilder& build, FunctionCalls& calls, Conversion keyed, Conversion placed,
+              ZeroLike zeroLike)
+      : b(build), calls_(calls), keyed_(std::move(keyed)), placed_(std::move(placed)),
+        zeroLike_(std::move(zeroLike)) {}
 
   /// Reverse mode: `(result, cotangents…)` with the seed 1 for the float result; none of `wrt` means
   /// parameter 0.
@@ -80,7 +83,7 @@ private:
   };
   Swept sweep(const Callee& callee, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt,
               std::vector<TypeId> slopes, std::vector<NodeId>& into, Span span);
-  Swept transposed(NodeId pullback, TypeId seed, std::vector<NodeId>& into, Span span);
+  Swept transposed(NodeId pullback, NodeId zero, std::vector<NodeId>& into, Span span);
   NodeId linearize(NodeId function, std::vector<NodeId> args, Span span);
   bool isTupleOf(NodeId value, size_t parts, std::string_view what);
   NodeId hvp(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);
@@ -119,6 +122,7 @@ private:
   NodeBuilder& b;
   FunctionCalls& calls_;
   Conversion keyed_, placed_; ///< from Core's form to the program's, and the other way
+  ZeroLike zeroLike_;
 };
 
 } // namespace melix::check

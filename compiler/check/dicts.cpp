@@ -111,12 +111,14 @@ bool isKey(Body& body, TypeId type, Span span) {
 NodeId checkDict(Body& body, const DictEntries& entries, Span span, TypeId expected) {
   NodeBuilder& b = body.b;
   const TypeId want = expected ? body.infer.shallow(expected) : TypeId::none();
+  const bool isUnknown = want && body.types.kind(want) == TypeKind::Error; // told already
   const bool isAsked = want && body.types.isDict(want);
-  const std::vector<TypeId> asked = isAsked ? body.types.typeArgs(want) : std::vector<TypeId>(2);
+  const std::vector<TypeId> asked =
+      isAsked ? body.types.typeArgs(want) : std::vector<TypeId>(2, isUnknown ? want : TypeId::none());
   OneType keys(body, asked[0]), values(body, asked[1]);
   std::set<std::string_view> seen;
   std::vector<std::pair<NodeId, NodeId>> pairs;
-  bool failed = false;
+  bool failed = isUnknown;
   for (const auto& [key, value] : entries.entries) {
     failed |= isRepeated(body, key, seen);
     pairs.emplace_back(keys.check(key), values.check(value));
@@ -236,8 +238,7 @@ NodeId valueOfKey(Body& body, NodeId dict, const std::vector<Argument>& items, S
   if (b.kindOf(key) == TypeKind::Error) return key;
   key = body.pinned(key, "key", nodes);
   const LocalId place = b.bind("place", foundPlace(body, b.local(held, span), key, span), nodes);
-  nodes.push_back(b.make(NodeKind::Get, body.types.typeArgs(type)[1], span, {b.local(held, span)},
-                         Steps{stepsTo(b.local(place, span), span, false)}));
+  nodes.push_back(body.callPrelude("dict_value", {b.local(held, span), b.local(place, span)}, span));
   return b.block(std::move(nodes), span);
 }
 

@@ -317,7 +317,11 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
   }
   if (element && !asList && !m.items.empty() && ast.kind(m.items[0]) == SynKind::Array &&
       types.isScalar(infer.shallow(element)))
-    element = TypeId::none(); // more axes than are asked for: told of the whole
+    element = TypeId::none();                        // more axes than are asked for: told of the whole
+  if (want && types.kind(want) == TypeKind::Error) { // told already
+    for (SynId item : m.items) checkExpr(item, want);
+    return b.error(span);
+  }
   if (m.items.empty()) {
     if (asList) return b.make(NodeKind::ListOf, want, span);
     if (element)

@@ -91,7 +91,8 @@ void InstanceBody::checkKnown() {
   bool keepsType =
       known.kind == KnownKind::Moved || known.kind == KnownKind::Scaled || known.kind == KnownKind::Hashed;
   bool dotted = known.kind == KnownKind::Dotted;
-  bool keyed = known.kind == KnownKind::Keyed, placed = known.kind == KnownKind::Placed;
+  bool keyed = known.kind == KnownKind::Keyed || known.kind == KnownKind::ZeroLike;
+  bool placed = known.kind == KnownKind::Placed;
   bool own = keepsType || dotted || keyed || placed || known.kind == KnownKind::Equality;
   bool bare = own || known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor;
   const Ast& tree = lambda ? *known.lambda.tree : c_.modules[known.module].ast;

@@ -31,9 +31,7 @@ private:
   NodeId eachEntry(TypeId element, NodeId count, NodeId condition,
                    const std::function<NodeId(const Step&)>& element_at);
   NodeId length(NodeId list) { return b_.make(NodeKind::Length, types_.int64(), span_, {list}); }
-  NodeId at(NodeId list, const Step& step) {
-    return b_.make(NodeKind::Get, types_[b_.typeOf(list)].parts[0], span_, {list}, Steps{{step}});
-  }
+  NodeId at(NodeId list, const Step& step) { return b_.elementOf(list, step, span_); }
   NodeId compared(ops::CmpKind kind, NodeId left, NodeId right) {
     return b_.op(OpKind::Cmp, types_.boolean(), {left, right}, span_, static_cast<uint32_t>(kind));
   }
@@ -126,20 +124,12 @@ NodeId Conversion::cases(NodeId x, NodeId t) {
   return b_.make(NodeKind::Match, made, span_, {t}, std::move(outer));
 }
 
-/// `var out = []; if condition { for k in 0..count { out.push(element_at(k)) } }; out`
+/// A List of what `element_at` gives; none where the condition does not hold.
 NodeId Conversion::eachEntry(TypeId element, NodeId count, NodeId condition,
                              const std::function<NodeId(const Step&)>& element_at) {
-  const TypeId list = types_.list(element), unit = types_.unit();
-  const LocalId out = b_.newLocal("out", list, span_, true);
-  check::For loop;
-  loop.loop = static_cast<LoopId>(body_.instance.nodes.size());
-  loop.index = b_.newLocal("k", types_.int64(), span_);
-  Step step{StepKind::Element, 0, b_.local(loop.index, span_), {}, {}, 1, span_};
-  NodeId pushed = b_.make(NodeKind::Push, list, span_, {b_.local(out, span_), element_at(step)});
-  NodeId set = b_.make(NodeKind::Assign, unit, span_, {pushed}, Place{out, {}, list});
-  NodeId each = b_.make(NodeKind::For, unit, span_, {b_.integer(0, span_), count, set}, loop);
-  NodeId some = b_.make(NodeKind::If, unit, span_, {condition, each});
-  return b_.block({b_.let(out, b_.make(NodeKind::ListOf, list, span_)), some, b_.local(out, span_)}, span_);
+  const TypeId list = types_.list(element);
+  NodeId made = b_.listOfEach(element, count, element_at, span_);
+  return b_.make(NodeKind::If, list, span_, {condition, made, b_.make(NodeKind::ListOf, list, span_)});
 }
 
 NodeId Conversion::elements(NodeId x, NodeId t) {

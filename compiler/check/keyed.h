@@ -14,4 +14,9 @@ NodeId placedTangent(Body& body, NodeId x, NodeId t, Span span);
 NodeId keyedBody(Body& body, NodeId x, NodeId t, Span span);
 NodeId placedBody(Body& body, NodeId x, NodeId t, Span span);
 
+/// The zero among the tangents of `x` that has its lengths, cases and keys.
+NodeId zeroLike(Body& body, NodeId x, Span span);
+/// The body of the instance that makes it of what has cases, elements or keys.
+NodeId zeroLikeBody(Body& body, NodeId x, Span span);
+
 } // namespace melix::check

@@ -263,6 +263,7 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
   case KnownKind::Hashed:
   case KnownKind::Keyed:
   case KnownKind::Placed:
+  case KnownKind::ZeroLike:
   case KnownKind::Dotted: break; // called by callOwn only
   case KnownKind::Lambda: {
     const Ast& tree = *known.lambda.tree;
@@ -312,6 +313,7 @@ NodeId Body::applyKnown(const Known& known, NodeId capture, const std::vector<Ca
   case KnownKind::Hashed: return hashedBody(*this, values[0], values[1], span);
   case KnownKind::Keyed: return keyedBody(*this, values[0], values[1], span);
   case KnownKind::Placed: return placedBody(*this, values[0], values[1], span);
+  case KnownKind::ZeroLike: return zeroLikeBody(*this, values[0], span);
   default:
     if (static_cast<TransformKind>(known.number) == TransformKind::Vmap)
       return derivatives.vmap(capture, std::move(values), expected, span);

@@ -11,6 +11,9 @@ bool Leaves::isComposite(TypeId t) {
   return k == TypeKind::Struct || k == TypeKind::Tuple;
 }
 
+/// A Dict whose values end somewhere: they are unrolled.
+bool Leaves::isDict(TypeId t) { return b.types.isDict(t) && !types::holdsItself(b.types, t, true); }
+
 bool Leaves::isLeaf(TypeId t) {
   const TypeId element = b.types.element(t);
   return b.types.isScalar(element) || b.isNumber(element) || b.types.kind(element) == TypeKind::Str;
@@ -109,6 +112,7 @@ NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values
     all.nodes.push_back(b.make(NodeKind::Pack, type, span, {mapped}, Dims{std::move(all.sizes)}));
     return b.block(std::move(all.nodes), span);
   }
+  if (isDict(type)) return mapEntries(f, values, type, span);
   if (!isComposite(type) || b.isBoxed(type)) {
     b.sink.report(DiagId::NoLeaves, span, "map_leaves", b.show(type));
     return b.error(span);
@@ -120,6 +124,40 @@ NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values
     parts.push_back(mapParts(f, fields, b.typeOf(fields[0]), span));
   }
   return b.rebuilt(type, std::move(parts), span);
+}
+
+/// A Dict of the keys of the first in their order. A key that a tangent has not counts as zero.
+NodeId Leaves::mapEntries(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span) {
+  std::vector<NodeId> nodes, dicts;
+  for (NodeId value : values) dicts.push_back(b.local(b.bind("d", value, nodes), span));
+  const bool isOwn = types::tangentType(b.types, type) == type;
+  for (size_t k = 1; k < dicts.size(); ++k)
+    nodes.push_back(b.library.callPrelude("dict_has_keys", {dicts[0], dicts[k]}, span));
+  NodeId items = b.library.callPrelude("dict_items", {dicts[0]}, span);
+  NodeId entries = b.local(b.bind("entries", items, nodes), span);
+  const TypeId pair = b.types.tuple(b.types.typeArgs(type));
+  NodeId count = b.make(NodeKind::Length, b.types.int64(), span, {entries});
+  bool failed = false;
+  NodeId made = b.listOfEach(
+      pair, count,
+      [&](const Step& k) {
+        std::vector<NodeId> inside;
+        NodeId entry = b.local(b.bind("entry", b.elementOf(entries, k, span), inside), span);
+        NodeId key = b.field(entry, 0, span);
+        std::vector<NodeId> of{b.field(entry, 1, span)};
+        for (size_t d = 1; d < dicts.size(); ++d) {
+          const bool isTangent = isOwn || b.typeOf(dicts[d]) != type;
+          of.push_back(b.library.callPrelude(isTangent ? "dict_slope" : "dict_at", {dicts[d], key}, span));
+        }
+        NodeId mapped = mapParts(f, of, b.typeOf(of[0]), span);
+        failed = b.kindOf(mapped) == TypeKind::Error;
+        inside.push_back(b.tuple({key, mapped}, span));
+        return b.block(std::move(inside), span);
+      },
+      span);
+  if (failed) return b.error(span);
+  nodes.push_back(b.library.callPrelude("dict_of", {made}, span));
+  return b.block(std::move(nodes), span);
 }
 
 NodeId Leaves::fold(const TemplateCall& op, NodeId zero, const TemplateCall& f, NodeId value, Span span) {
@@ -140,6 +178,7 @@ NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCal
     opened.nodes.push_back(foldParts(op, sofar, f, opened.value, span));
     return b.block(std::move(opened.nodes), span);
   }
+  if (isDict(type)) return foldEntries(op, sofar, f, value, span);
   if (!isComposite(type) || b.isBoxed(type)) {
     b.sink.report(DiagId::NoLeaves, span, "fold_leaves", b.show(type));
     return b.error(span);
@@ -149,22 +188,41 @@ NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCal
   return sofar;
 }
 
-/// `var total = sofar; for i in … { total = … value[i] … }; total`
 NodeId Leaves::foldElements(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value,
                             Span span) {
-  const TypeId unit = b.types.unit();
-  const std::vector<DimId> dims = b.dimsOf(b.typeOf(value));
-  LocalId total = b.newLocal("total", b.typeOf(sofar), span, true);
-  std::vector<check::For> loops(dims.size());
-  std::vector<LocalId> indices;
   std::vector<NodeId> extents;
-  for (size_t k = 0; k < dims.size(); ++k) {
-    loops[k].loop = static_cast<LoopId>(b.instance.nodes.size());
-    loops[k].index = b.newLocal("i", b.types.int64(), span);
-    indices.push_back(loops[k].index);
-    extents.push_back(b.dimValue(dims[k], span));
+  for (DimId d : b.dimsOf(b.typeOf(value))) extents.push_back(b.dimValue(d, span));
+  return foldOver(
+      op, sofar, f, extents, [&](const std::vector<LocalId>& i) { return b.at(value, i, span); }, span);
+}
+
+NodeId Leaves::foldEntries(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId dict,
+                           Span span) {
+  std::vector<NodeId> nodes;
+  NodeId entries = b.local(b.bind("entries", b.library.callPrelude("dict_items", {dict}, span), nodes), span);
+  auto value = [&](const std::vector<LocalId>& i) {
+    const Step step{StepKind::Element, 0, b.local(i[0], span), {}, {}, 1, span};
+    return b.field(b.elementOf(entries, step, span), 1, span);
+  };
+  NodeId count = b.make(NodeKind::Length, b.types.int64(), span, {entries});
+  nodes.push_back(foldOver(op, sofar, f, {count}, value, span));
+  return b.block(std::move(nodes), span);
+}
+
+/// `var total = sofar; for i in … { total = … element(i) … }; total`
+NodeId Leaves::foldOver(const TemplateCall& op, NodeId sofar, const TemplateCall& f,
+                        const std::vector<NodeId>& extents,
+                        const std::function<NodeId(const std::vector<LocalId>&)>& element, Span span) {
+  const TypeId unit = b.types.unit();
+  LocalId total = b.newLocal("total", b.typeOf(sofar), span, true);
+  std::vector<check::For> loops(extents.size());
+  std::vector<LocalId> indices;
+  for (check::For& loop : loops) {
+    loop.loop = static_cast<LoopId>(b.instance.nodes.size());
+    loop.index = b.newLocal("i", b.types.int64(), span);
+    indices.push_back(loop.index);
   }
-  NodeId next = foldParts(op, b.local(total, span), f, b.at(value, indices, span), span);
+  NodeId next = foldParts(op, b.local(total, span), f, element(indices), span);
   TypeId type = b.instance.locals[total].type;
   if (b.kindOf(next) == TypeKind::Error) return next;
   UnifyResult match = b.infer.unify(type, b.typeOf(next));
@@ -175,7 +233,7 @@ NodeId Leaves::foldElements(const TemplateCall& op, NodeId sofar, const Template
   next = b.checked(
       next, type, b.withMessages(std::move(match.checks), DiagId::ShapeMismatch, type, b.typeOf(next)), span);
   NodeId body = b.make(NodeKind::Assign, unit, span, {next}, Place{total, {}, type});
-  for (size_t k = dims.size(); k-- > 0;)
+  for (size_t k = loops.size(); k-- > 0;)
     body = b.make(NodeKind::For, unit, span, {b.integer(0, span), extents[k], body}, loops[k]);
   return b.block({b.let(total, sofar), body, b.local(total, span)}, span);
 }

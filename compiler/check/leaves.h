@@ -29,6 +29,7 @@ public:
 
 private:
   bool isComposite(TypeId t);
+  bool isDict(TypeId t);
   bool isLeaf(TypeId t);
   /// Of a type parameter: what it stands for says which leaves there are.
   bool isHidden(TypeId t);
@@ -41,8 +42,13 @@ private:
   };
   Together openTogether(const std::vector<NodeId>& packed, Span span);
   void closeWhole(TypeId type);
+  NodeId mapEntries(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span);
   NodeId mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span);
   NodeId foldElements(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value, Span span);
+  NodeId foldEntries(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId dict, Span span);
+  NodeId foldOver(const TemplateCall& op, NodeId sofar, const TemplateCall& f,
+                  const std::vector<NodeId>& extents,
+                  const std::function<NodeId(const std::vector<LocalId>&)>& element, Span span);
   NodeId foldParts(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value, Span span);
   NodeId buildParts(const TemplateCall& make, TypeId type, const std::string& path, NodeId prefix, Span span);
   NodeId joined(NodeId prefix, const std::string& path, Span span);

@@ -75,7 +75,8 @@ enum class KnownKind : uint8_t {
   Dotted,
   Hashed,
   Keyed,
-  Placed
+  Placed,
+  ZeroLike
 };
 /// Of Overloads: one function inside of another; several of these, as captures; or functions of a script,
 /// with the `let`s they see as captures.

@@ -183,23 +183,19 @@ NodeId Derivatives::linearize(NodeId function, std::vector<NodeId> args, Span sp
   if (b.kindOf(swept) == TypeKind::Error) return swept;
   NodeId both = b.local(b.bind("both", swept, nodes), span);
   NodeId y = b.local(b.bind("y", b.tuplePart(both, 0, span), nodes), span);
-  if (types::holdsDict(b.types, b.infer.zonk(b.typeOf(y)))) { // the zero to start from has no keys
-    b.sink.report(DiagId::NoIntrinsicForm, span, "linearize").hint =
-        "of a result with a Dict, `jvp(f, x, dx)` gives the same for one direction";
-    return b.error(span);
-  }
   NodeId pullback = b.local(b.bind("pullback", b.tuplePart(both, 1, span), nodes), span);
-  Swept map = transposed(pullback, types::tangentType(b.types, b.typeOf(y)), nodes, span);
+  Swept map = transposed(pullback, zeroLike_(y, span), nodes, span);
   nodes.push_back(
       b.tuple({y, calls_.pullbackValue(std::move(map.shape), b.local(map.saved, span), span)}, span));
   return b.block(std::move(nodes), span);
 }
 
-/// The pullback is linear in its cotangent, a `seed`, so its own pullback is the linear map itself, over what
-/// the forward sweep saved.
-Derivatives::Swept Derivatives::transposed(NodeId pullback, TypeId seed, std::vector<NodeId>& into,
+/// The pullback is linear in its cotangent, so its own pullback at a zero of that is the linear map itself,
+/// over what the forward sweep saved.
+Derivatives::Swept Derivatives::transposed(NodeId pullback, NodeId zero, std::vector<NodeId>& into,
                                            Span span) {
-  NodeId zero = b.local(b.bind("zero", b.op(OpKind::Zero, seed, {}, span), into), span);
+  zero = b.local(b.bind("zero", zero, into), span);
+  const TypeId seed = b.typeOf(zero);
   const Callee callee = prepare(pullback, {zero}, span);
   return sweep(callee, {zero}, {0}, {seed}, into, span);
 }

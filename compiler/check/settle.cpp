@@ -27,7 +27,8 @@ Body::Body(Checker& checker, InstanceId instanceId, ModuleId moduleId, const syn
       b(checker.types, checker.sink, instance, infer, *this), arrays(b), leaves(b),
       derivatives(
           b, *this, [this](NodeId x, NodeId t, Span at) { return keyedTangent(*this, x, t, at); },
-          [this](NodeId x, NodeId t, Span at) { return placedTangent(*this, x, t, at); }),
+          [this](NodeId x, NodeId t, Span at) { return placedTangent(*this, x, t, at); },
+          [this](NodeId x, Span at) { return zeroLike(*this, x, at); }),
       errorsBefore(checker.sink.errorCount()), messagesBefore(checker.sink.all().size()) {}
 
 namespace {

@@ -283,6 +283,7 @@ std::set<size_t> Body::aritiesOf(TypeId function) {
   case KnownKind::Placed:
   case KnownKind::Dotted: return {2};
   case KnownKind::Scaled: return {size_t(value.literal.empty() ? 2 : 1)};
+  case KnownKind::ZeroLike:
   case KnownKind::Pullback: return {1};
   }
   return {1};
