@@ -1,5 +1,7 @@
 #include "loops/clone.h"
 
+#include <algorithm>
+
 namespace melix::loops {
 
 ValueId Copies::of(ValueId v) const {
@@ -48,6 +50,22 @@ void clone(Builder& b, StmtId id, Copies& copies) {
   const StmtId made =
       b.stmt(s.kind, copies.of(s.operands), typesOf(b.fn, s.results), s.attr, std::move(regions));
   name(b.fn, std::vector(b.results(made)), s.results, copies);
+}
+
+void splice(Function& fn, RegionId made, RegionId to, size_t place) {
+  std::vector<StmtId> stmts = fn.regions[made].stmts;
+  stmts.pop_back(); // the yield
+  for (StmtId id : stmts)
+    for (ValueId v : fn.stmts[id].results) fn.values[v].region = to;
+  std::vector<StmtId>& all = fn.regions[to].stmts;
+  all.insert(all.begin() + static_cast<std::ptrdiff_t>(place), stmts.begin(), stmts.end());
+}
+
+void replaceUses(Function& fn, RegionId region, ValueId v, ValueId by) {
+  for (StmtId id : fn.regions[region].stmts) {
+    std::ranges::replace(fn.stmts[id].operands, v, by);
+    for (RegionId r : fn.stmts[id].regions) replaceUses(fn, r, v, by);
+  }
 }
 
 } // namespace melix::loops

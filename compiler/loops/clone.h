@@ -24,4 +24,9 @@ private:
 /// A copy of the statement, with all in it, where the builder stands; its results are said in `copies`.
 void clone(Builder& b, StmtId s, Copies& copies);
 
+/// The statements of a region that was made go in front of a place in another, without the yield.
+void splice(Function& fn, RegionId made, RegionId to, size_t place);
+/// In all statements of a region.
+void replaceUses(Function& fn, RegionId region, ValueId v, ValueId by);
+
 } // namespace melix::loops

@@ -67,6 +67,9 @@ public:
       } else if (s.kind == StmtKind::For && isSame(s.operands[0]) && isSame(s.operands[1])) {
         finish();
         loop(s);
+      } else if (s.kind == StmtKind::If && isSame(s.operands[0]) && holdsLoop(s)) {
+        finish();
+        branch(s);
       } else {
         apart.push_back(stmts[k]);
         if (std::ranges::any_of(s.results, [&](ValueId v) { return isSame(v); })) {
@@ -133,6 +136,33 @@ private:
           return next;
         },
         s.as<ForAttr>());
+    size_t at = 0;
+    for (ValueId v : s.results) gather(v, ends, at);
+  }
+
+  bool holdsLoop(const Stmt& s) const {
+    return std::ranges::any_of(s.regions, [this](RegionId r) {
+      return anyOf(b_.fn, r, [](const Stmt& inner) { return inner.kind == StmtKind::For; });
+    });
+  }
+  /// A branch that all points take or none: once for all of them.
+  void branch(const Stmt& s) {
+    std::vector<RegionId> arms;
+    std::vector<ValueType> types;
+    for (RegionId r : s.regions) {
+      const std::vector<StmtId> stmts = b_.fn.regions[r].stmts;
+      const std::vector<ValueId> yields = b_.fn.stmts[stmts.back()].operands;
+      std::vector<ValueId> out;
+      arms.push_back(b_.begin());
+      region(stmts);
+      for (size_t k = 0; k < yields.size(); ++k) spread(yields[k], s.results[k], out);
+      types.clear();
+      for (ValueId v : out) types.push_back(b_.fn.typeOf(v));
+      b_.end(std::move(out));
+    }
+    b_.loc = s.loc;
+    const std::vector<ValueId> ends =
+        b_.results(b_.stmt(StmtKind::If, {same_.of(s.operands[0])}, types, s.attr, arms));
     size_t at = 0;
     for (ValueId v : s.results) gather(v, ends, at);
   }

@@ -17,6 +17,7 @@
 #include "loops/place_results.h"
 #include "loops/prove_unique.h"
 #include "loops/skip_copies.h"
+#include "loops/split_masked.h"
 #include "loops/split_wrapped.h"
 #include "loops/tile_contractions.h"
 #include "loops/update_in_place.h"
@@ -146,6 +147,7 @@ constexpr Pass passes[] = {
     {"split_wrapped", each<splitWrapped>, true, schedules},
     {"choose_lanes", chooseAllLanes, true, schedules},
     {"tile_contractions", whole<tileContractions>, true, schedules},
+    {"split_masked", each<splitMasked>, true, schedules},
     {"jam_rows", each<jamRows>, true, schedules},
     {"choose_streams", each<chooseStreams>, true, schedules},
     {"hoist_rows", each<hoistRows>, true},

@@ -331,11 +331,9 @@ private:
   std::vector<ValueId> sweepAll(const core::Op& op, Sweep& sweep, const Blocks& blocks, size_t level,
                                 std::vector<ValueId> carried);
   std::vector<ValueId> sweepSpan(const core::Op& op, Sweep& sweep, const Blocks& blocks, const Span& span,
-                                 std::vector<ValueId> carried);
+                                 size_t level, std::vector<ValueId> carried);
   std::vector<ValueId> sweepRow(const core::Op& op, Sweep& sweep, const Blocks& blocks, ValueId first,
                                 ValueId end, std::vector<ValueId> carried);
-  std::vector<ValueId> odometerAt(const Sweep& sweep, const std::vector<uint32_t>& axes, ValueId row);
-  void turnOdometer(const Sweep& sweep, const std::vector<uint32_t>& axes, std::vector<ValueId>& at);
 
   // --- lower_pool.cpp
   bool runsOnPool(const core::Op& op, const Sweep& sweep);

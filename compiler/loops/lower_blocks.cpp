@@ -78,7 +78,7 @@ std::vector<ValueId> Lower::sweepBlock(const core::Op& op, Sweep& sweep, const B
   for (const NestResultState& r : sweep.results)
     if (r.isBlocked()) carried[r.at] = r.ordered->beginBlock();
   carried = isOneBlock(b_, blocks.points) ? sweepAll(op, sweep, blocks, 0, std::move(carried))
-                                          : sweepSpan(op, sweep, blocks, span, std::move(carried));
+                                          : sweepSpan(op, sweep, blocks, span, 0, std::move(carried));
   if (context_.error) return carried;
   b_.loc = op.loc;
   for (const NestResultState& r : sweep.results)
@@ -115,54 +115,33 @@ std::vector<ValueId> Lower::sweepAll(const core::Op& op, Sweep& sweep, const Blo
                       });
 }
 
-/// A loop over rows that counts the outer axes like an odometer, carried in front of the states.
+/// The rows of a span, by a loop for each of the outer axes over as much of it as the span has.
 std::vector<ValueId> Lower::sweepSpan(const core::Op& op, Sweep& sweep, const Blocks& blocks,
-                                      const Span& span, std::vector<ValueId> carried) {
-  const std::vector<uint32_t>& outer = blocks.outer;
-  if (outer.empty()) return sweepRow(op, sweep, blocks, span.first, span.end, std::move(carried));
-  const auto wheels = static_cast<std::ptrdiff_t>(outer.size() > 1 ? outer.size() : 0);
-  std::vector<ValueId> state;
-  if (wheels) state = odometerAt(sweep, outer, span.firstRow);
-  state.insert(state.end(), carried.begin(), carried.end());
-  state =
-      b_.carryLoop(span.firstRow, span.endRow, std::move(state), [&](ValueId r, std::vector<ValueId> values) {
-        std::vector<ValueId> at(values.begin(), values.begin() + wheels);
-        values.erase(values.begin(), values.begin() + wheels);
-        if (!wheels) sweep.axes[outer[0]] = r;
-        for (size_t k = 0; k < at.size(); ++k) sweep.axes[outer[k]] = at[k];
-        values = sweepRow(op, sweep, blocks, span.first, span.end, std::move(values));
-        b_.loc = op.loc;
-        if (wheels) turnOdometer(sweep, outer, at);
-        at.insert(at.end(), values.begin(), values.end());
-        return at;
-      });
-  state.erase(state.begin(), state.begin() + wheels);
-  return state;
-}
-
-/// Where it stands at a row.
-std::vector<ValueId> Lower::odometerAt(const Sweep& sweep, const std::vector<uint32_t>& axes, ValueId row) {
-  std::vector<ValueId> at(axes.size());
-  for (size_t k = axes.size(); k-- > 1;) {
-    ValueId extent = sweep.extents[axes[k]];
-    if (!b_.asConstant(extent)) extent = b_.arith(OpKind::Max, extent, b_.integer(1));
-    at[k] = b_.arith(OpKind::IRem, row, extent);
-    row = b_.arith(OpKind::IDiv, row, extent);
-  }
-  at[0] = row;
-  return at;
-}
-
-/// To the next row.
-void Lower::turnOdometer(const Sweep& sweep, const std::vector<uint32_t>& axes, std::vector<ValueId>& at) {
-  ValueId zero = b_.integer(0), one = b_.integer(1), carry = one;
-  for (size_t k = axes.size(); k-- > 1;) {
-    ValueId up = b_.arith(OpKind::Add, at[k], carry);
-    ValueId wraps = b_.compare(ops::CmpKind::Eq, up, sweep.extents[axes[k]]);
-    at[k] = b_.select(wraps, zero, up);
-    carry = b_.select(wraps, one, zero);
-  }
-  at[0] = b_.arith(OpKind::Add, at[0], carry);
+                                      const Span& span, size_t level, std::vector<ValueId> carried) {
+  if (level == blocks.outer.size())
+    return sweepRow(op, sweep, blocks, span.first, span.end, std::move(carried));
+  const uint32_t axis = blocks.outer[level];
+  std::vector<ValueId> inner;
+  for (size_t k = level + 1; k < blocks.outer.size(); ++k) inner.push_back(sweep.extents[blocks.outer[k]]);
+  if (inner.empty())
+    return b_.carryLoop(span.firstRow, span.endRow, std::move(carried),
+                        [&](ValueId i, std::vector<ValueId> state) {
+                          sweep.axes[axis] = i;
+                          return sweepSpan(op, sweep, blocks, span, level + 1, std::move(state));
+                        });
+  const ValueId zero = b_.integer(0), one = b_.integer(1), rows = b_.product(inner);
+  const ValueId some = b_.arith(OpKind::Max, rows, one);
+  const ValueId filled = b_.arith(OpKind::Add, span.endRow, b_.arith(OpKind::Sub, some, one));
+  const ValueId first = b_.arith(OpKind::Max, zero, b_.arith(OpKind::IDiv, span.firstRow, some));
+  const ValueId end = b_.arith(OpKind::Min, sweep.extents[axis], b_.arith(OpKind::IDiv, filled, some));
+  return b_.carryLoop(first, end, std::move(carried), [&](ValueId i, std::vector<ValueId> state) {
+    sweep.axes[axis] = i;
+    const ValueId before = b_.arith(OpKind::Mul, i, rows);
+    const Span part{b_.arith(OpKind::Max, zero, b_.arith(OpKind::Sub, span.firstRow, before)),
+                    b_.arith(OpKind::Min, rows, b_.arith(OpKind::Sub, span.endRow, before)), span.first,
+                    span.end};
+    return sweepSpan(op, sweep, blocks, part, level + 1, std::move(state));
+  });
 }
 
 /// The points first..end of a row. Neighbours reach no lane of a sum twice.

@@ -31,23 +31,6 @@ struct ScratchSize {
 
 uint32_t bytesOf(ValueType type) { return std::max(8U, types::scalarBits(type.scalar)) / 8; }
 
-/// The statements of a region that was made go in front of a place in another.
-void splice(Function& fn, RegionId made, RegionId to, size_t place) {
-  std::vector<StmtId> stmts = fn.regions[made].stmts;
-  stmts.pop_back(); // the yield
-  for (StmtId id : stmts)
-    for (ValueId v : fn.stmts[id].results) fn.values[v].region = to;
-  std::vector<StmtId>& all = fn.regions[to].stmts;
-  all.insert(all.begin() + static_cast<std::ptrdiff_t>(place), stmts.begin(), stmts.end());
-}
-
-void replaceUses(Function& fn, RegionId region, ValueId v, ValueId by) {
-  for (StmtId id : fn.regions[region].stmts) {
-    std::ranges::replace(fn.stmts[id].operands, v, by);
-    for (RegionId r : fn.stmts[id].regions) replaceUses(fn, r, v, by);
-  }
-}
-
 void countUses(const Function& fn, RegionId region, std::unordered_map<ValueId, unsigned>& uses) {
   for (StmtId id : fn.regions[region].stmts) {
     for (ValueId v : fn.stmts[id].operands) ++uses[v];

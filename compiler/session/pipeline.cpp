@@ -8,6 +8,7 @@
 #include "transforms/defunctionalise.h"
 #include "transforms/fix_sizes.h"
 #include "transforms/form_fma.h"
+#include "transforms/free_reads.h"
 #include "transforms/fuse.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
@@ -92,6 +93,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"simplify", plain(transforms::simplify), true},
       {"fuse", fuse, true},
       {"separate_terms", plain(transforms::separateTerms), true},
+      {"free_reads", plain(transforms::freeReads), true},
       {"collapse_axes", plain(transforms::collapseAxes), true},
       {"carry_reads", plain(transforms::carryReads), true},
       {"choose_orders", plain(core::chooseOrders), true, true},

@@ -155,7 +155,8 @@ private:
     ValueId condition;            ///< whether the axes solved for are in range
   };
 
-  /// The axes of the target that are solved for are kept, the axes that are left are reduced.
+  /// The axes of the target that are solved for are kept, the axes that are left are reduced. Those that tell
+  /// whether a term is there stand in front: a row of terms is there or is not.
   void openAxes(Reduction& r, const Conversion& c, const std::vector<DimId>& dims) {
     std::unordered_set<ValueId> solved;
     r.targets.resize(c.target.size());
@@ -166,10 +167,13 @@ private:
       solved.insert(c.target[d].axis);
       solved.insert(c.target[d].rest);
     }
-    for (size_t a = 0; a < c.axes.size(); ++a) {
-      if (solved.count(c.axes[a])) continue;
-      r.map.values[c.axes[a]] = r.made.axis(c.extents[a]);
-    }
+    std::unordered_set<ValueId> telling;
+    for (const Solved& s : c.target)
+      for (auto [axis, factor] : s.index.axes) telling.insert(axis);
+    for (bool tells : {true, false})
+      for (size_t a = 0; a < c.axes.size(); ++a)
+        if (!solved.contains(c.axes[a]) && telling.contains(c.axes[a]) == tells)
+          r.map.values[c.axes[a]] = r.made.axis(c.extents[a]);
     r.result.kind =
         r.made.axes().size() > r.result.keep.size() ? NestResultKind::Reduce : NestResultKind::Collect;
   }

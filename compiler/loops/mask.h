@@ -1,0 +1,56 @@
+#pragma once
+// The conditions under which a branch is taken, each by itself.
+
+#include "loops/build.h"
+
+#include <functional>
+
+namespace melix::loops {
+
+/// What all has to hold that a condition does.
+std::vector<ValueId> conjuncts(const Function& fn, ValueId condition);
+
+/// Takes conditions that hold anyway from a branch, which stands in `home`: what is left of it.
+void holdsAnyway(Function& fn, StmtId branch, RegionId home, const std::function<bool(ValueId)>& holds);
+
+/// Rows, from `first` to `end`, at which conditions hold at all turns of the loops inside.
+class MaskRange {
+public:
+  /// Statements go where the builder stands; `index` counts the rows in `loop`.
+  MaskRange(Builder& b, StmtId loop);
+
+  /// Whether a condition bounds the rows from one side. It is one of those that are asked for then.
+  bool take(ValueId condition);
+  struct Rows {
+    ValueId first, end; ///< within the loop, and the first no further than the end
+  };
+  Rows rows();
+
+private:
+  /// Numbers times factors, all together: `row` times the row, and the rest.
+  struct Form {
+    int64_t row = 0, constant = 0;
+    std::vector<std::pair<ValueId, int64_t>> terms;
+  };
+  struct Bound {
+    ValueId row;
+    bool isLeast; ///< or the greatest
+  };
+  std::optional<Form> formOf(ValueId v, int64_t factor, int depth) const;
+  bool add(Form& form, ValueId v, int64_t factor, int depth) const;
+  bool isWithin(ValueId v) const;
+  std::optional<StmtId> loopOf(ValueId index) const;
+  std::optional<ValueId> fromOutside(ValueId v);
+  std::optional<ValueId> endOf(StmtId loop, bool last);
+  std::optional<ValueId> extreme(const Form& form, bool greatest);
+  void requireSmall(ValueId v);
+
+  Builder& b_;
+  Function& fn_;
+  StmtId loop_;
+  std::vector<RegionId> inside_;
+  std::vector<Bound> bounds_;
+  ValueId isExact_;
+};
+
+} // namespace melix::loops

@@ -1,0 +1,77 @@
+#include "transforms/free_reads.h"
+
+#include "core/walk.h"
+#include "transforms/sweep_body.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+class Freer {
+public:
+  Freer(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects) {}
+
+  void run(RegionId region) {
+    const std::vector<OpId> ops = fn().regions[region].ops;
+    for (OpId id : ops) {
+      for (RegionId inner : fn().ops[id].regions) run(inner);
+      if (isSum(fn().ops[id])) branchesOf(id);
+    }
+  }
+
+private:
+  Function& fn() const { return m_.functions[f_]; }
+
+  static bool isSum(const Op& op) {
+    if (op.kind != OpKind::Nest || op.dims.size() > AxisSet::most) return false;
+    return std::ranges::any_of(nestResults(op), [](const NestResult& r) {
+      return r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum && !r.keep.empty();
+    });
+  }
+
+  void branchesOf(OpId nest) {
+    const SweepBody body(m_, f_, nest, effects_);
+    const RegionId region = fn().ops[nest].regions[0];
+    std::unordered_set<OpId> made;
+    forEachOp(fn(), region, [&](OpId id) { made.insert(id); });
+    std::vector<OpId> out;
+    const std::vector<OpId> ops = fn().regions[region].ops;
+    for (OpId id : ops) {
+      if (fn().ops[id].kind == OpKind::If)
+        for (RegionId arm : fn().ops[id].regions) leave(arm, region, made, body, out);
+      out.push_back(id);
+    }
+    fn().regions[region].ops = std::move(out);
+  }
+
+  /// What may goes from an arm to the list of what stands in front of the branch.
+  void leave(RegionId arm, RegionId home, const std::unordered_set<OpId>& made, const SweepBody& body,
+             std::vector<OpId>& out) {
+    std::erase_if(fn().regions[arm].ops, [&](OpId id) {
+      const Op& op = fn().ops[id];
+      if (op.kind != OpKind::Get || op.operands.size() < 2 || !m_.types.isScalar(fn().typeOf(op.results[0])))
+        return false;
+      const Value& array = fn().values[op.operands[0]];
+      if (array.region == home || made.contains(array.def) || !body.isIndexedByAxes(op)) return false;
+      out.push_back(id);
+      return true;
+    });
+  }
+  Module& m_;
+  FunctionId f_;
+  const Effects& effects_;
+};
+
+} // namespace
+
+void freeReads(Module& m) {
+  const Effects effects(m);
+  for (uint32_t i = 0; i < m.functions.size(); ++i)
+    if (FunctionId f(i); m.functions[f].body.valid()) Freer(m, f, effects).run(m.functions[f].body);
+}
+
+} // namespace melix::transforms

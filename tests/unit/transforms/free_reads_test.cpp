@@ -1,0 +1,40 @@
+// Reads that leave the branches of sums.
+#include "transforms/free_reads.h"
+#include "transforms/pass_text.h"
+
+namespace melix::transforms {
+namespace {
+
+using interp::Value;
+
+/// A sum over %k of what `read`, a value %a, gives in a branch.
+std::string sum(const std::string& read) {
+  return "fn f (%x: f32[3], %y: f32[3]) -> (f32[3]) {\n"
+         "  %r = nest (%i: 3, %k: 3) -> keep[i] sum {\n    %m = cmp lt %k, %i : bool\n"
+         "    %t = if %m {\n" +
+         read +
+         "      yield %a\n    } {\n      %z = const 0.0 : f32\n      yield %z\n    } : f32\n    yield %t\n"
+         "  } : f32[3]\n  yield %r\n}\n";
+}
+/// Whether the read of %x stands in front of the branch then.
+bool leaves(const std::string& read) {
+  const Value numbers = Value::floats(std::vector<float>{1, 2, 3});
+  PassText m(sum(read));
+  m.apply(freeReads, {numbers, numbers});
+  return m.text().find("get %x") < m.text().find(" = if ");
+}
+
+TEST(FreeReads, AtAxesOverTheWholeArray) {
+  EXPECT_TRUE(leaves("      %a = get %x[%k] : f32\n"));
+  EXPECT_TRUE(
+      leaves("      %b = get %y[%i] : f32\n      %c = get %x[%k] : f32\n      %a = mul %b, %c : f32\n"));
+}
+
+TEST(FreeReads, WhatMayBeOutOfRangeStays) {
+  EXPECT_FALSE(leaves("      %d = sub %i, %k : i64\n      %a = get %x[%d] : f32\n"));
+  EXPECT_FALSE(leaves("      %w = add %x, %y : f32[3]\n      %a = get %w[%k] : f32\n"))
+      << "made in the branch";
+}
+
+} // namespace
+} // namespace melix::transforms
