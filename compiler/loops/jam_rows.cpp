@@ -211,7 +211,10 @@ void inRows(Builder& b, StmtId id) {
   const ValueId first = s.operands[0], size = b.integer(rows);
   const ValueId count = b.arith(OpKind::Max, b.arith(OpKind::Sub, s.operands[1], first), b.integer(0));
   // Where so many are left, the last ones are done again and again to fill the rows.
-  const int64_t enough = storesApart(b.fn, s.regions[0], variance) ? std::max<int64_t>(2, rows / 2) : rows;
+  const std::optional<uint64_t> turns = turnsOf(b.fn, s);
+  const bool isWhole = turns && *turns % static_cast<uint64_t>(rows) == 0;
+  const int64_t enough =
+      !isWhole && storesApart(b.fn, s.regions[0], variance) ? std::max<int64_t>(2, rows / 2) : rows;
   const ValueId filled = enough < rows ? b.arith(OpKind::Add, count, b.integer(rows - enough)) : count;
   const ValueId blocks = b.arith(OpKind::IDiv, filled, size);
   b.carryLoop(
@@ -234,6 +237,7 @@ void inRows(Builder& b, StmtId id) {
         return none;
       },
       ofWholeRows(attr, static_cast<uint32_t>(rows)));
+  if (isWhole) return;
   b.loc = s.loc;
   maskColumns(b.fn, s.regions[0]);
   const ValueId left = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, blocks, size));

@@ -136,6 +136,19 @@ TEST(ChooseLanes, RowsWhereTheChainReadsWhatTheyShare) {
   EXPECT_EQ(kinds(product("%i*%k + %l*%one", "%l*%n + %j*%one", "%i")), "-v-") << "chains of other lengths";
 }
 
+TEST(ChooseLanes, ThreeSumsTakeFourLanes) {
+  const std::string three = "%three = const 3 : i64\n";
+  auto columns = [](const std::string& body) {
+    std::string out = body;
+    out.replace(out.find("%n {"), 2, "%three");
+    return out;
+  };
+  const std::string sums = three + columns(product("%i*%k + %l*%one", "%l*%n + %j*%one"));
+  EXPECT_EQ(kinds(sums), "rv-");
+  EXPECT_NE(kinds(sums, Machine{"", 256, 16, false}), "rv-") << "one lane too many needs a mask";
+  EXPECT_EQ(kinds(three + copy("f32", "%zero, %three")), "-");
+}
+
 TEST(ChooseLanes, RowsOnlyInsideOfAChain) {
   const std::string add =
       loop("points %zero, %m { (%i)", loop("points %zero, %n { (%j)", "%a = load %x[%i*%n + %j*%one] : f32\n"

@@ -105,6 +105,15 @@ TEST(JamRows, TheLastRowsAreDoneAgainToFillABlock) {
   EXPECT_EQ(countInRows(branch, "min ", 6), 0u) << "stores that cannot be left out one by one";
 }
 
+TEST(JamRows, OfRowsThatAreKnownToFillBlocksNoneIsLeft) {
+  const std::string body =
+      "for points vector 16 %zero, %n { (%j)\nstore %y[%i*%n + %j*%one] = %z\nyield\n}\n";
+  const std::string after =
+      jammed("%twelve = const 12 : i64\nfor points rows 6 %zero, %twelve { (%i)\n" + body + "yield\n}\n");
+  EXPECT_EQ(count(after, "for points vector"), 1u);
+  EXPECT_EQ(count(after, "if %"), 0u);
+}
+
 TEST(JamRows, WhatIsTheSameStandsOnce) {
   const std::string body = "%p = mul %n, %k : i64\n%v = load %w[%p*%one] : f32\n%q = mul %i, %n : i64\n"
                            "store %y[%q*%one] = %v\n";
@@ -140,6 +149,17 @@ TEST(JamRows, BranchesAndWhileLoopsAreDoneRowByRowUnlessTheSame) {
 }
 
 /// A branch that reads what differs, and gives what does not.
+TEST(JamRows, SumsUnderABranchThatAllPointsTakeRunTogether) {
+  const std::string sum = "%s = for %zero, %k, %z : f32 { (%l, %t)\n%a = load %x[%i*%k + %l*%one] : f32\n"
+                          "%u = add %t, %a : f32\nyield %u\n}\n";
+  auto inBranch = [&](const std::string& condition) {
+    return condition + "%r = if %g : f32 {\n" + sum + "yield %s\n} {\nyield %z\n}\nstore %y[%i*%one] = %r\n";
+  };
+  const std::string alike = "%g = cmp lt %n, %k : bool\n", apart = "%g = cmp lt %i, %k : bool\n";
+  EXPECT_EQ(countInRows(inBranch(alike), "for %"), 1u);
+  EXPECT_EQ(countInRows(inBranch(apart), "for %"), 2u);
+}
+
 TEST(JamRows, WhatEachRowGivesAlikeIsUsedOnce) {
   const std::string body = R"(%c = cmp lt %zero, %k : bool
 %v = if %c : f32 {
