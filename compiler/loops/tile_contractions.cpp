@@ -16,8 +16,7 @@ namespace {
 
 constexpr int64_t rowBlocks = 8;          ///< so many blocks of rows make up for a panel
 constexpr int64_t largeSide = 1 << 20;    ///< bytes, that do not stay in the cache
-constexpr int64_t longestPanel = 1 << 13; ///< rows of a panel that need not be made
-constexpr int64_t longestMade = 1 << 16;  ///< rows of a panel that is wider than what it is made of
+constexpr int64_t longestPanel = 1 << 16; ///< rows of a panel
 constexpr size_t dearTerm = 3;            ///< ops that are done once rather than for each block of rows
 
 /// How many bytes a kernel needs: `each` for so many points, of which there are `most` at most, unless there
@@ -99,7 +98,6 @@ public:
   ScratchSize scratchSize() const {
     ScratchSize size{{}, width_ * pointBytes_, longestPanel};
     if (mayStayAsItWas()) {
-      size.most = longestMade;
       size.width = width_;
       if (isSize(columnsEnd())) size.columns = columnsEnd();
     }
@@ -173,7 +171,7 @@ private:
   bool mayStayAsItWas() const { return layout_ == LayoutKind::ByRows || layout_ == LayoutKind::ByLines; }
   ValueId columnsEnd() const { return fn_.stmts[found_.columns].operands[1]; }
   ValueId isWorthMaking(ValueId columns, bool isWideKnown) {
-    const ValueId isShort = b_.compare(CmpKind::Le, panel_.points, b_.integer(longestMade * width_));
+    const ValueId isShort = b_.compare(CmpKind::Le, panel_.points, b_.integer(longestPanel * width_));
     if (!isWideKnown) return isShort;
     return b_.either(isShort, b_.compare(CmpKind::Ge, columns, b_.integer(width_)));
   }
@@ -327,9 +325,10 @@ private:
         b_.arith(OpKind::Shr, panel_.points, b_.integer(std::countr_zero(uint64_t(width_))));
     const ValueId side =
         b_.arith(OpKind::Mul, b_.arith(OpKind::Mul, length, columns), b_.integer(pointBytes_));
-    panel_.isMade =
-        b_.both(b_.both(holds(CmpKind::Ge, rowCount_, rows * rowBlocks), holds(CmpKind::Ge, side, largeSide)),
-                holds(CmpKind::Le, length, longestPanel));
+    const ValueId isLarge =
+        b_.both(holds(CmpKind::Ge, side, largeSide), holds(CmpKind::Gt, columns, width_)); // one is a panel
+    panel_.isMade = b_.both(b_.both(holds(CmpKind::Ge, rowCount_, rows * rowBlocks), isLarge),
+                            holds(CmpKind::Le, length, longestPanel));
   }
 
   /// Makes the panel, if it is to be, and lets the chain read it.

@@ -21,6 +21,7 @@ public:
     type_ = isInteger ? "int" : oneIn(3) ? "f64" : "f32";
     std::string out =
         numbers(isInteger) + "struct Holder[A, B] { w: " + type_ + "[A, B] }\n\nfn main() {\n" + sizes();
+    if (!isInteger && oneIn(4)) return out + convolution();
     batched_ = oneIn(5), twoSums_ = !batched_ && oneIn(4);
     if (!batched_ && !twoSums_ && oneIn(4)) return out + spelledAt();
     const Side x = side("x", "i", "sm"), y = side("y", "j", "sn");
@@ -160,6 +161,33 @@ private:
                               "i in 0..sm, j in 0..sn: f(x, y)[" + place + "] * val(i + 5 * j, 6))";
     const std::string by = hasX && (!hasY || oneIn(2)) ? "x" : "y";
     return "  let g = grad(" + by + " => " + total + ")(" + by + ")\n" + printed("g");
+  }
+
+  /// Of an image with channels by windows, of any stride and hole, and its gradient by one of them.
+  std::string convolution() {
+    auto few = [&](const char* name, unsigned most) {
+      const std::string n = number(1 + random_() % most);
+      return std::string("  let ") + name + " = " + (oneIn(2) ? n : "black_box(" + n + ")") + "\n";
+    };
+    std::string out =
+        few("sh", 14) + few("sw", 20) + few("sa", 4) + few("sq", 5) + few("sc", 9) + few("so", 20);
+    const std::string stride = number(1 + random_() % 2), hole = number(1 + random_() % 2);
+    auto far = [&](const char* places, const char* window) {
+      return stride + " * (" + places + " - 1) + " + hole + " * (" + window + " - 1) + 1";
+    };
+    out += "  let x = [for p in 0.." + far("sh", "sa") + ", q in 0.." + far("sw", "sq") +
+           ", r in 0..sc: val(p * 71 + q * 5 + r, 1)]\n"
+           "  let w = [for p in 0..sa, q in 0..sq, r in 0..sc, s in 0..so: val(p * 71 + q * 5 + r * 17 + s, "
+           "2)]\n"
+           "  let f = (x, w) => [for i in 0..sh, j in 0..sw, o in 0..so: sum(for a in 0..sa, b in 0..sq, c "
+           "in 0..sc: x[" +
+           stride + " * i + " + hole + " * a, " + stride + " * j + " + hole +
+           " * b, c] * w[a, b, c, o])]\n  let r = f(x, w)\n" + printed("r");
+    const std::string by = oneOf(std::string("x"), std::string("w"));
+    const std::string value = oneOf(std::string("0.5 * f(x, w)[i, j, o]^2"),
+                                    std::string("f(x, w)[i, j, o] * val(i + 3 * j + o, 5)"));
+    return out + "  let g = grad(" + by + " => sum(for i in 0..sh, j in 0..sw, o in 0..so: " + value + "))(" +
+           by + ")\n" + printed("g") + "}\n";
   }
 
   /// By the operator, as a value, as what it is made of itself, and in a field.

@@ -9,9 +9,9 @@ namespace melix::fuzz {
 
 /// A program that prints all numbers of a contraction, and of its gradient where there is one: sides of none
 /// to 70, some thousands to sum, sizes known or not, read as they lie, transposed, in batches, through
-/// indices, as windows of any stride and hole, from a field, less something, scaled; a product, a distance or
-/// a term under a mask; with a bias, a scale, an activation; in either order of its rows and columns; among
-/// the numbers now and then infinities and negative zeros.
+/// indices, as windows of any stride and hole (of images with channels, too), from a field, less something,
+/// scaled; a product, a distance or a term under a mask; with a bias, a scale, an activation; in either order
+/// of its rows and columns; among the numbers now and then infinities and negative zeros.
 std::string randomContraction(Random& random);
 
 } // namespace melix::fuzz
