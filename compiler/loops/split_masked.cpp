@@ -176,9 +176,16 @@ private:
     const StmtId def = fn_.values[v].def;
     if (!def.valid()) return false;
     const Stmt& s = fn_.stmts[def];
-    if (s.kind != StmtKind::Const && s.kind != StmtKind::Scalar) return false;
+    if (s.kind != StmtKind::Const && (s.kind != StmtKind::Scalar || mayFail(s))) return false;
     stmts.insert(def);
     return std::ranges::all_of(s.operands, [&](ValueId operand) { return collect(stmts, region, operand); });
+  }
+  /// A division, by what may be zero where the sum has no turns.
+  bool mayFail(const Stmt& s) const {
+    const OpKind op = s.as<ScalarAttr>().op;
+    if (op != OpKind::IDiv && op != OpKind::IRem) return false;
+    const uint64_t* known = asConstant(fn_, s.operands[1]);
+    return !known || *known == 0;
   }
   size_t placeIn(RegionId home, StmtId id) const {
     const std::vector<StmtId>& stmts = fn_.regions[home].stmts;

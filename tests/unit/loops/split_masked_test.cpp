@@ -60,6 +60,9 @@ TEST(SplitMasked, SumsAreLeftOutAsAWhole) {
   EXPECT_LT(text.find("= if %"), text.find("load %w")) << "around the sum over %c";
   const std::string outermost = split("%g = cmp ge %y, %zero : bool\n");
   EXPECT_LT(outermost.find("= if %"), outermost.find("%three, ")) << "around both";
+  EXPECT_GT(split("%f = idiv %y, %n : i64\n%g = cmp ge %f, %zero : bool\n").find("= if %"),
+            text.find("load %w"))
+      << "divides by what may be zero where there is no term";
   EXPECT_GT(split("%g = cmp ge %c, %y : bool\n").find("= if %"), text.find("load %w"))
       << "it differs in the sum";
 }
