@@ -170,9 +170,7 @@ void Writer::macroUse(NodeId id) {
   if (!m.target) return;
   if (id == statement_ && standsAsItem(ast_, id) && flat_ == 0) {
     statement_ = m.target;
-    bool first = false;
     doc_.hardLine();
-    commentsBetween(first);
   } else {
     doc_.space();
   }
