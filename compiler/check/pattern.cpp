@@ -61,7 +61,8 @@ bool Body::isPreludeEnum(TypeId t, std::string_view name) {
   t = infer.shallow(t);
   if (types.kind(t) != TypeKind::Enum) return false;
   const types::Record& r = types.recordInfo(types[t].record);
-  return !r.tangentOf && types.names.text(r.name) == name;
+  return !r.tangentOf && types.names.text(r.name) == name &&
+         c.modules.decl(DeclId(r.declaration)).module == c.modules.prelude();
 }
 
 /// Finds the case a path means in the enum `type`.

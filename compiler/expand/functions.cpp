@@ -90,7 +90,7 @@ public:
           height = std::max(height, found->second);
     }
     if (height >= maxQuoteHeight)
-      return panic("syntax nested more than " + std::to_string(maxQuoteHeight) + " quotes deep");
+      return void(problem = "syntax nested more than " + std::to_string(maxQuoteHeight) + " quotes deep");
     copier.mark = [&](NameId n) { return x_.modules_.names.marked(n, x_.markFor(use_, made.home)); };
     copier.fileOf = [&](FileId f) { return x_.fileFor(use_, f); };
     Value out = content(made, copier);
@@ -100,7 +100,7 @@ public:
       return failAt(place, copier.problem()->message);
     }
     if ((ast_.size() - use_.firstNode) * sizeof(Node) > maxUseBytes)
-      return panic("the syntax takes more than 256 MiB");
+      return void(problem = "the syntax takes more than 256 MiB");
     x_.table_.heights[out.node] = height + 1;
     give(out);
   }
@@ -406,14 +406,13 @@ private:
     give(Value{Kind::Ident, ast_.add(NodeKind::Name, span(), Name{all.marked(all.intern(text), mark)})});
   }
 
-  void panic(std::string message) { problem = std::move(message); }
   void note(const std::string& message, int64_t at) {
     if (use_.failure) return;
     use_.failure = CopyProblem{at < 0 ? use_.span : ast_.span(value({at}).node), message};
   }
   void failAt(Span at, const std::string& message) {
     if (!use_.failure) use_.failure = CopyProblem{at, message};
-    panic(message);
+    problem = message;
   }
   LineColumn place() const {
     const Span s = ast_.span(value(handle(0)).node);

@@ -222,9 +222,10 @@ ModuleId Modules::macroSide(ModuleId from) {
   const ModuleId opened = ast();
   if (opened)
     for (const auto& [name, decls] : modules_[opened.index]->decls)
-      if (std::vector<ModuleId>& all = module.imported[name];
-          decls_[decls[0]].isPub && std::ranges::count(all, opened) == 0)
-        all.push_back(opened);
+      if (decls_[decls[0]].isPub) {
+        std::vector<ModuleId>& all = module.imported[name];
+        if (std::ranges::count(all, opened) == 0) all.push_back(opened);
+      }
   return side->second;
 }
 

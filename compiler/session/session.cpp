@@ -71,9 +71,9 @@ syntax::Ast Session::parse(FileId file) {
   return ast;
 }
 
-/// Macros see and run trees that are whole.
+/// Macros see and run trees that are whole; those of the library are.
 void Session::expand(names::ModuleId module, syntax::Ast& ast) {
-  if (hasSyntaxErrors_) return;
+  if (hasSyntaxErrors_ && !modules_.isLibraryFile(ast.file)) return;
   const size_t told = sink.all().size();
   expander_.expand(module, ast);
   sink.sortSince(told);
@@ -82,7 +82,7 @@ void Session::expand(names::ModuleId module, syntax::Ast& ast) {
 }
 
 void Session::expand(names::ModuleId module, syntax::Ast& ast, std::vector<syntax::NodeId>& items) {
-  if (!hasSyntaxErrors_) expander_.expand(module, ast, items);
+  if (!hasSyntaxErrors_ || modules_.isLibraryFile(ast.file)) expander_.expand(module, ast, items);
 }
 
 std::vector<syntax::NodeId> Session::examples(syntax::Ast& ast) {

@@ -45,21 +45,25 @@ private:
     before(op).newline = before(op + 1).newline = true;
   }
 
+  /// An item may stand below the uses on it, if the first of them is a statement.
+  void belowUses(NodeId id) {
+    while (ast_.kind(id) == NodeKind::MacroUse && ast_[id].as<syntax::MacroUse>().target)
+      id = ast_[id].as<syntax::MacroUse>().target;
+    if (syntax::isItem(ast_.kind(id))) before(tokenFrom(ast_.span(id).begin)).newline = true;
+  }
+
   void visit(NodeId id) {
     const syntax::Node& n = ast_[id];
     auto each = [&](const auto& list, bool comma, auto spanOf) {
       for (size_t k = 1; k < list.size(); ++k) separated(spanOf(list[k]), comma);
     };
     switch (n.kind) {
-    case NodeKind::MacroUse:
-      if (NodeId target = n.as<syntax::MacroUse>().target; target && syntax::isItem(ast_.kind(target)))
-        before(tokenFrom(ast_.span(target).begin)).newline = true;
-      break;
     case NodeKind::Block:
     case NodeKind::Module: {
       const auto& items = n.as<syntax::Many>().items;
       for (size_t k = 1; k < items.size(); ++k)
         if (ast_.kind(items[k]) != NodeKind::Use) separated(ast_.span(items[k]), false);
+      for (NodeId item : items) belowUses(item);
       break;
     }
     case NodeKind::Struct:

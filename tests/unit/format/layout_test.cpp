@@ -59,9 +59,10 @@ TEST(Layout, AnItemStandsBelowTheUsesOfMacrosOnIt) {
 }
 
 TEST(Layout, OnlyAUseThatTakesAnItemKeepsItsSemicolon) {
-  expectStays("let x = @a;\nfn f() = 1\n");
-  expectBecomes("let x = 1 as @a; fn f() = 1\ntype T = @a; fn g() = 1\n",
-                "let x = 1 as @a\nfn f() = 1\ntype T = @a\nfn g() = 1\n");
+  expectStays("@a;\nfn f() = 1\n");
+  expectStays("let x = @a\nfn f() = 1\n");
+  expectBecomes("let x = @a; fn f() = 1\nlet x = 1 as @a; fn f() = 1\ntype T = @a; fn g() = 1\n",
+                "let x = @a\nfn f() = 1\nlet x = 1 as @a\nfn f() = 1\ntype T = @a\nfn g() = 1\n");
 }
 
 TEST(Layout, FormatsWithValuesAndRawTexts) {
