@@ -499,10 +499,17 @@ void Expander::reportOutcome(const Use& use, const Outcome& outcome) {
   DiagnosticSink& sink = modules_.sink;
   if (use.failure) {
     const Span place = use.failure->place.valid() ? use.failure->place : use.span;
+    // Many uses that fail alike have one cause, mostly the macro.
+    constexpr ptrdiff_t shown = 3;
+    const ptrdiff_t alike = std::ranges::count_if(sink.all(), [&](const Diagnostic& told) {
+      return told.id == DiagId::MacroFailed && told.args[0] == use.failure->message;
+    });
+    if (alike >= shown) return;
     Diagnostic& d = sink.report(DiagId::MacroFailed, place, use.failure->message);
     const Expansion* of = modules_.sources.expansion(place.file);
     const bool showsUse = (of && of->use == use.span) || place == use.span;
     if (!showsUse) d.notes.push_back({use.span, "in the use of `@" + use.macro + "` here"});
+    if (alike + 1 == shown) d.notes.push_back({Span(), "further uses that fail so are not told of"});
     return;
   }
   switch (outcome.kind) {

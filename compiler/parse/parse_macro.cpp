@@ -110,7 +110,9 @@ bool BodyParser::takeName(NameId& name, Span& span, bool anyWord) {
   span = spanFrom(begin);
   name = quotes_ > 0 ? splicedName(splice) : names_.intern("_");
   // Names are looked at before expansion, so that one outside of quotes is told here.
-  if (quotes_ == 0 && !recovering_) sink_.report(DiagId::SpliceOutside, span);
+  // Those that follow have the same cause.
+  const bool isTold = !sink_.all().empty() && sink_.all().back().id == DiagId::SpliceOutside;
+  if (quotes_ == 0 && !recovering_ && !isTold) sink_.report(DiagId::SpliceOutside, span);
   return !recovering_;
 }
 
