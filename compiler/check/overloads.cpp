@@ -57,6 +57,10 @@ static bool hasHome(Body& body, std::vector<CallArg>& args) {
     case SynKind::Brackets:
     case SynKind::Binary:
     case SynKind::Unary:
+    case SynKind::Paren:
+    case SynKind::Block:
+    case SynKind::If:
+    case SynKind::Match:
     case SynKind::Call: return true;
     default: return false;
     }

@@ -4,6 +4,7 @@
 #include "expand/same.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace melix::expand {
 
@@ -290,7 +291,10 @@ public:
     places.values = &x_.table_.values;
     Node copy = ast_[v.node];
     places.role = roleOf(v);
+    auto* use = std::get_if<MacroUse>(&copy.payload); // its name is no place
+    const NodeId path = use ? std::exchange(use->path, NodeId::none()) : NodeId::none();
     visitParts(places, copy.kind, places.role, copy.payload);
+    if (use) use->path = path;
     if (!places.problem.empty()) return failAt(ast_.span(v.node), places.problem);
     if (!places.changed) return give(v);
     give(Value{v.kind == Kind::Ident ? Kind::Expr : v.kind,
