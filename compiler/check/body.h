@@ -98,7 +98,6 @@ public:
   std::vector<std::pair<NameId, Span>> boundBelow(Span use);
   void unknownField(const syntax::Member& member, TypeId type);
   NodeId unknownName(NameId name, Span span);
-  bool isReported(std::string_view name, Span span) const;
   void unknownTarget(NameId name, Span span);
   NodeId constantValue(DeclId constant, TypeId expected, Span span);
   NodeId constantExpression(DeclId constant, TypeId expected, Span span);

@@ -106,21 +106,10 @@ std::vector<std::pair<NameId, Span>> Body::boundBelow(Span use) {
   return found;
 }
 
-/// Whether it has been said since this body began that a name means nothing: its other uses in the file have
-/// the same cause. What a quote writes is the same in every body.
-bool Body::isReported(std::string_view name, Span span) const {
-  const SourceStore& sources = c.modules.sources;
-  const size_t from = SourceStore::isExpansion(span.file) ? 0 : std::min(messagesBefore, sink.all().size());
-  return std::any_of(sink.all().begin() + static_cast<ptrdiff_t>(from), sink.all().end(), [&](const Diagnostic& d) {
-    return d.id == DiagId::UnknownName && d.args[0] == name &&
-           sources.written(d.span.file) == sources.written(span.file);
-  });
-}
-
 /// A name that means nothing here; functions are told why they do not see a variable of the script.
 NodeId Body::unknownName(NameId name, Span span) {
   std::string_view text = types.names.text(name);
-  if (isReported(text, span)) return b.error(span);
+  if (isUnknownTold(c.modules, text, span, messagesBefore)) return b.error(span);
   const Checker::ScriptNames script = isScript ? Checker::ScriptNames() : c.scriptNames(module);
   const DeclId mine = c.info(id).key.decl;
   bool isConstant = mine && c.modules.decl(mine).kind == names::DeclKind::Const;

@@ -146,6 +146,7 @@ PatternId WrittenPattern::elements() {
 
 PatternId WrittenPattern::withFields() {
   const auto& pattern = written_.as<CasePattern>();
+  if (body_.ast.kind(pattern.path) == SynKind::Error) return wrong();
   const bool isEnum = types_.kind(type_) == TypeKind::Enum;
   if (!isEnum && types_.kind(type_) != TypeKind::Struct)
     return !pattern.hasFields && body_.ast.kind(pattern.path) == SynKind::Name ? meantAsName() : mismatch();

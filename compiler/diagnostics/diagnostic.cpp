@@ -234,7 +234,8 @@ std::string renderDiagnostic(const Diagnostic& d, const SourceStore& sources, bo
                : "  note: " + note.text + "\n";
   }
   std::string hint = d.hint.empty() ? fill(r.hint, d.args) : d.hint;
-  if (const Expansion* e = sources.expansion(d.span.file); e && !e->advice.empty()) hint = e->advice;
+  const Expansion* e = sources.expansion(d.span.file);
+  if (e && !e->advice.empty() && r.severity == SeverityKind::Error) hint = e->advice;
   if (!hint.empty()) out += "  hint: " + hint + "\n";
   return out;
 }

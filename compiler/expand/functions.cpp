@@ -244,8 +244,11 @@ public:
           {x_.modules_.sources.written(at.file), use_.span, use_.macro, text(2)});
     std::function<void(NodeId)> look = [&](NodeId id) {
       Span& own = ast_[id].span;
-      for (const auto& [from, made] : use_.files)
-        if (own.file == made) own = {file, at.begin, at.end};
+      if (const Expansion* e = x_.modules_.sources.expansion(own.file); e && e->use == use_.span) {
+        auto quoted = use_.files.find(e->of);
+        if (quoted == use_.files.end() || quoted->second != own.file) return; // placed, with all in it
+        own = {file, at.begin, at.end};
+      }
       forEachChild(ast_, id, look);
     };
     if (at.valid()) look(value(handle(0)).node);

@@ -146,6 +146,11 @@ std::optional<Value> converted(Ast& ast, Value v, Kind wanted) {
   if (v.kind == wanted) return v;
   if (v.kind == Kind::Generic) v = nameOf(ast, v);
   const bool isExpr = v.kind == Kind::Expr || v.kind == Kind::Ident;
+  auto named = [&](auto part) {
+    part.name = ast[v.node].as<Name>().name;
+    part.span = ast.span(v.node);
+    return held(ast, std::move(part));
+  };
   switch (wanted) {
   case Kind::Expr:
     if (isExpr) return v; // a name stays one
@@ -188,23 +193,13 @@ std::optional<Value> converted(Ast& ast, Value v, Kind wanted) {
     }
     break;
   case Kind::Case:
-    if (v.kind == Kind::Ident) {
-      CaseDecl c;
-      c.name = ast[v.node].as<Name>().name;
-      c.span = ast.span(v.node);
-      return held(ast, c);
-    }
+    if (v.kind == Kind::Ident) return named(CaseDecl{});
     break;
   case Kind::Ident:
     if (v.kind == Kind::Expr && ast.kind(v.node) == NodeKind::Name) return Value{wanted, v.node};
     break;
   case Kind::Generic:
-    if (v.kind == Kind::Ident) {
-      Generic g;
-      g.name = ast[v.node].as<Name>().name;
-      g.span = ast.span(v.node);
-      return held(ast, g);
-    }
+    if (v.kind == Kind::Ident) return named(Generic{});
     break;
   case Kind::Field:
   case Kind::Argument:
@@ -239,53 +234,34 @@ std::optional<NodeList> statementsOf(Ast& ast, Value v) {
   return std::nullopt;
 }
 
+/// A node that has of its parts one in a list.
+template <class Holder, class Part>
+static Value holding(Ast& ast, Kind kind, NodeKind node, Span span, std::vector<Part> Holder::*list, Part part) {
+  Holder holder{};
+  (holder.*list).push_back(std::move(part));
+  return {kind, ast.add(node, span, std::move(holder))};
+}
+
 Value held(Ast& ast, Parameter part) {
-  const Span span = part.span;
-  Lambda lambda;
-  lambda.params.push_back(part);
-  return {Kind::Param, ast.add(NodeKind::Lambda, span, std::move(lambda))};
+  return holding(ast, Kind::Param, NodeKind::Lambda, part.span, &Lambda::params, part);
 }
-
 Value held(Ast& ast, FieldDecl part) {
-  const Span span = part.span;
-  StructItem item;
-  item.fields.push_back(part);
-  return {Kind::Field, ast.add(NodeKind::Struct, span, std::move(item))};
+  return holding(ast, Kind::Field, NodeKind::Struct, part.span, &StructItem::fields, part);
 }
-
 Value held(Ast& ast, CaseDecl part) {
-  const Span span = part.span;
-  EnumItem item;
-  item.cases.push_back(std::move(part));
-  return {Kind::Case, ast.add(NodeKind::Enum, span, std::move(item))};
+  return holding(ast, Kind::Case, NodeKind::Enum, part.span, &EnumItem::cases, std::move(part));
 }
-
 Value held(Ast& ast, Header part) {
-  const Span span = part.span;
-  Builder builder;
-  builder.headers.push_back(part);
-  return {Kind::Header, ast.add(NodeKind::Builder, span, std::move(builder))};
+  return holding(ast, Kind::Header, NodeKind::Builder, part.span, &Builder::headers, part);
 }
-
 Value held(Ast& ast, MatchArm part) {
-  const Span span = part.span;
-  Match match;
-  match.arms.push_back(part);
-  return {Kind::Arm, ast.add(NodeKind::Match, span, std::move(match))};
+  return holding(ast, Kind::Arm, NodeKind::Match, part.span, &Match::arms, part);
 }
-
 Value held(Ast& ast, Argument part) {
-  const Span span = ast.span(part.value);
-  Call call;
-  call.args.push_back(part);
-  return {Kind::Argument, ast.add(NodeKind::Call, span, std::move(call))};
+  return holding(ast, Kind::Argument, NodeKind::Call, ast.span(part.value), &Call::args, part);
 }
-
 Value held(Ast& ast, Generic part) {
-  const Span span = part.span;
-  TypeItem item{};
-  item.generics.push_back(part);
-  return {Kind::Generic, ast.add(NodeKind::TypeAlias, span, std::move(item))};
+  return holding(ast, Kind::Generic, NodeKind::TypeAlias, part.span, &TypeItem::generics, part);
 }
 
 uint64_t sizeOf(const Ast& ast, NodeId node, uint64_t most) {
