@@ -47,8 +47,8 @@ bool Body::isDeclaredBeside(NameId name, const std::vector<std::vector<DeclId>>&
   return false;
 }
 
-/// Whether an argument is of a type that functions may stand beside. Looks at arguments whose types do not depend on
-/// what is asked of them.
+/// Whether an argument is of a type that functions may stand beside. Looks at arguments whose types do not
+/// depend on what is asked of them.
 static bool hasHome(Body& body, std::vector<CallArg>& args) {
   auto standsForItself = [&](const CallArg& arg) {
     switch (body.ast.kind(arg.syntax)) {
@@ -111,7 +111,8 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
     if (!fromPrelude || args.empty()) return callDecl(layers[0][0], args, explicitArgs, expected, span);
   }
   if (candidates == 0 && intrinsic) // which asks its own types of the arguments
-    if (!elsewhere || !hasHome(*this, args)) return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
+    if (!elsewhere || !hasHome(*this, args))
+      return callIntrinsic(*intrinsic, args, explicitArgs, expected, span);
   // The only one of its layer may be meant: then its types are asked of the arguments.
   if (candidates + intrinsic.has_value() + elsewhere > 1 && !layers.empty() && layers[0].size() == 1 &&
       intoArguments(args)) {

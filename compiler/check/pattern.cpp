@@ -70,7 +70,8 @@ bool Body::caseOf(SynId path, TypeId type, uint32_t& caseIndex) {
   const bool isMember = ast.kind(path) == SynKind::Member;
   if (!isMember && ast.kind(path) != SynKind::Name) return false; // a splice outside of quotes, which is told
   // Cases go by their spelling, in quotes too.
-  const NameId name = types.names.spelling(isMember ? ast[path].as<Member>().name : ast[path].as<Name>().name);
+  const NameId name =
+      types.names.spelling(isMember ? ast[path].as<Member>().name : ast[path].as<Name>().name);
   const types::Record& r = types.recordInfo(types[type].record);
   if (types.kind(type) == TypeKind::Struct) {
     caseIndex = 0;

@@ -16,8 +16,8 @@ void checkTemplateNames(Checker& checker, ModuleId module, const syntax::Ast& as
 bool isInOwnLambda(const syntax::Ast& ast, NameId name, Span use);
 std::string declaredHint(std::string_view name);
 
-/// Whether a message since `since` says that a name of the file means nothing: its other uses have the same cause. What a
-/// quote writes is the same in every use, whenever that was told.
+/// Whether a message since `since` says that a name of the file means nothing: its other uses have the same
+/// cause. What a quote writes is the same in every use, whenever that was told.
 bool isUnknownTold(const names::Modules& modules, std::string_view name, Span span, size_t since);
 
 } // namespace melix::check

@@ -93,8 +93,8 @@ private:
     std::map<ModuleId, uint32_t> marks;
     std::map<FileId, FileId> files;
     std::map<std::pair<FileId, std::string>, FileId> placed; ///< by what `placed` puts where, and its hint
-    std::optional<CopyProblem> failure; ///< of `fail`
-    size_t firstNode = 0;               ///< nodes of the tree before it
+    std::optional<CopyProblem> failure;                      ///< of `fail`
+    size_t firstNode = 0;                                    ///< nodes of the tree before it
   };
   enum class State : uint8_t { Written, Open, Done };
   using ItemKey = std::pair<const Ast*, NodeId>;

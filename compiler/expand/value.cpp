@@ -236,7 +236,8 @@ std::optional<NodeList> statementsOf(Ast& ast, Value v) {
 
 /// A node that has of its parts one in a list.
 template <class Holder, class Part>
-static Value holding(Ast& ast, Kind kind, NodeKind node, Span span, std::vector<Part> Holder::*list, Part part) {
+static Value holding(Ast& ast, Kind kind, NodeKind node, Span span, std::vector<Part> Holder::* list,
+                     Part part) {
   Holder holder{};
   (holder.*list).push_back(std::move(part));
   return {kind, ast.add(node, span, std::move(holder))};

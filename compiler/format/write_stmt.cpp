@@ -18,7 +18,8 @@ void Writer::sequence(const NodeList& items) {
       use(items, k);
     else
       node(written);
-    if (is(TokenKind::Semicolon) && k + 1 < items.size() && isOpenUse(written) && standsAsItem(ast_, items[k + 1]))
+    if (is(TokenKind::Semicolon) && k + 1 < items.size() && isOpenUse(written) &&
+        standsAsItem(ast_, items[k + 1]))
       token();
   }
   skipSeparators(first);

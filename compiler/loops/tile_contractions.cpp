@@ -1,7 +1,7 @@
 #include "loops/tile_contractions.h"
 
-#include "loops/launch_values.h"
 #include "loops/neighbours.h"
+#include "loops/scratch_sizes.h"
 #include "loops/shared_side.h"
 
 #include <algorithm>
@@ -18,15 +18,6 @@ constexpr int64_t rowBlocks = 8;          ///< so many blocks of rows make up fo
 constexpr int64_t largeSide = 1 << 20;    ///< bytes, that do not stay in the cache
 constexpr int64_t longestPanel = 1 << 16; ///< rows of a panel
 constexpr size_t dearTerm = 3;            ///< ops that are done once rather than for each block of rows
-
-/// How many bytes a kernel needs: `each` for so many points, of which there are `most` at most, unless there
-/// are `width` columns or more.
-struct ScratchSize {
-  std::vector<ValueId> extents; ///< numbers of the kernel
-  int64_t each = 0, most = 0;
-  ValueId columns = {}; ///< the end of their loop, a number of the kernel; none if `most` holds anyway
-  int64_t width = 0;
-};
 
 uint32_t bytesOf(ValueType type) { return std::max(8U, types::scalarBits(type.scalar)) / 8; }
 
@@ -558,65 +549,14 @@ private:
   std::vector<ScratchSize> sizes_;
 };
 
-/// Tells launches of kernels with panels how many bytes these need.
-class LaunchTeller {
-public:
-  using Sizes = std::unordered_map<FunctionId, std::vector<ScratchSize>>;
-  LaunchTeller(Module& module, const Sizes& sizes) : module_(module), sizes_(sizes) {}
-
-  void run() {
-    for (Function& caller : module_.functions) tellLaunches(caller, caller.body);
-  }
-
-private:
-  void tellLaunches(Function& caller, RegionId r) {
-    for (size_t k = 0; k < caller.regions[r].stmts.size(); ++k) {
-      const StmtId id = caller.regions[r].stmts[k];
-      const std::vector<RegionId> inner = caller.stmts[id].regions;
-      for (RegionId each : inner) tellLaunches(caller, each);
-      if (caller.stmts[id].kind != StmtKind::Launch) continue;
-      const FunctionId kernel = caller.stmts[id].as<FunctionId>();
-      if (auto found = sizes_.find(kernel); found != sizes_.end())
-        k += tellLaunch(caller, id, module_.functions[kernel], found->second, r, k);
-    }
-  }
-  /// In front of the launch stands how many bytes it needs; how many statements that takes.
-  static size_t tellLaunch(Function& caller, StmtId id, const Function& kernel,
-                           const std::vector<ScratchSize>& sizes, RegionId home, size_t place) {
-    const Stmt launch = caller.stmts[id];
-    Builder b(caller);
-    b.loc = launch.loc;
-    const RegionId made = b.begin();
-    LaunchValues values(b, kernel, launch);
-    ValueId most = b.integer(0);
-    for (const ScratchSize& size : sizes) {
-      ValueId points = b.integer(1);
-      for (ValueId v : size.extents) points = b.arith(OpKind::Mul, points, *values.of(v));
-      const ValueId few = b.arith(OpKind::Min, points, b.integer(size.most));
-      points =
-          size.columns.valid()
-              ? b.select(b.compare(CmpKind::Ge, *values.of(size.columns), b.integer(size.width)), points, few)
-              : few;
-      most = b.arith(OpKind::Max, most, b.arith(OpKind::Mul, points, b.integer(size.each)));
-    }
-    b.end();
-    splice(caller, made, home, place);
-    caller.stmts[id].operands.push_back(most);
-    return caller.regions[made].stmts.size() - 1;
-  }
-
-  Module& module_;
-  const Sizes& sizes_;
-};
-
 } // namespace
 
 void tileContractions(Module& module) {
-  LaunchTeller::Sizes sizes;
+  ScratchSizes sizes;
   for (uint32_t f = 0; f < module.functions.size(); ++f)
     if (auto needed = Tiler(module, FunctionId(f)).run(); !needed.empty())
       sizes[FunctionId(f)] = std::move(needed);
-  if (!sizes.empty()) LaunchTeller(module, sizes).run();
+  if (!sizes.empty()) tellScratchSizes(module, sizes);
 }
 
 } // namespace melix::loops

@@ -159,7 +159,8 @@ private:
   FileId addSource(ModuleReader::Text text);
   ModuleId add(std::string name, ModuleReader::Text text);
   void index(ModuleId id, syntax::Ast& ast);
-  /// Makes a name of the module mean a declaration, beside what it means already; `span` is told if it cannot.
+  /// Makes a name of the module mean a declaration, beside what it means already; `span` is told if it
+  /// cannot.
   void addNamed(ModuleId id, DeclId decl, Span span);
   void indexUse(ModuleId id, const syntax::Ast& ast, syntax::NodeId node);
   bool isPublicIn(ModuleId from, const std::string& dotted, const syntax::UseName& name);

@@ -86,11 +86,11 @@ protected:
   NodeId parseListPattern();
   NodeId parseCasePattern(uint32_t begin);
 
-  unsigned quotes_ = 0;    ///< around the token at hand
+  unsigned quotes_ = 0;               ///< around the token at hand
   uint32_t statementAt_ = UINT32_MAX; ///< where the innermost statement begins
-  bool noLambda_ = false;  ///< in a guard or filter
-  bool noBrace_ = false;   ///< in the head of if, while, for, match: a macro takes no `{`
-  bool typeItems_ = false; ///< directly in brackets that may hold types
+  bool noLambda_ = false;             ///< in a guard or filter
+  bool noBrace_ = false;              ///< in the head of if, while, for, match: a macro takes no `{`
+  bool typeItems_ = false;            ///< directly in brackets that may hold types
 };
 
 } // namespace melix::parse

@@ -157,8 +157,8 @@ NodeId BodyParser::parseMacroUse() {
   });
 }
 
-/// The last argument of a macro (rule 44): a statement, a block or an item on the same line; an item on a later one
-/// below a use that is a statement, not below one that a statement ends in.
+/// The last argument of a macro (rule 44): a statement, a block or an item on the same line; an item on a
+/// later one below a use that is a statement, not below one that a statement ends in.
 NodeId BodyParser::parseMacroTarget(bool isStatement) {
   if (noBrace_) return NodeId::none();
   bool here = sameLine();

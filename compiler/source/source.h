@@ -28,9 +28,9 @@ struct LineColumn {
 
 /// Code that a macro wrote: places in the file of the macro, once for each use.
 struct Expansion {
-  FileId of;         ///< the file whose text it is; never an expansion
-  Span use;          ///< what was expanded, which may stand in an expansion itself
-  std::string macro; ///< its name
+  FileId of;               ///< the file whose text it is; never an expansion
+  Span use;                ///< what was expanded, which may stand in an expansion itself
+  std::string macro;       ///< its name
   std::string advice = {}; ///< the hint of errors in it, if the macro gives one
 };
 

@@ -49,7 +49,8 @@ std::vector<Gap> layoutGaps(const syntax::Ast& ast, const SourceStore& sources);
 /// and tree are the same. `rate` of 100 gaps are changed.
 std::string changeLayout(std::string_view text, const std::vector<Gap>& gaps, Random& random, unsigned rate);
 
-/// The program with some tokens removed, doubled, swapped or replaced by tokens of `others`, or by those of macros.
+/// The program with some tokens removed, doubled, swapped or replaced by tokens of `others`, or by those of
+/// macros.
 std::string changeTokens(std::string_view text, const std::string& others, Random& random);
 /// The program with some bytes changed.
 std::string changeBytes(std::string_view text, Random& random);

@@ -177,7 +177,8 @@ void melix_release_word(MelixTask* task, void* word);
 // one ownership of the old block. A constant is always copied; null stays null.
 void* melix_ensure_unique(MelixTask* task, void* data);
 // The same of a block without references, of which a copy need not have the bytes from `first` up to `last`:
-// the caller fills them. It has all bytes if these are not some of the block: then the caller panics, or fills none.
+// the caller fills them. It has all bytes if these are not some of the block: then the caller panics, or
+// fills none.
 void* melix_unique_beside(MelixTask* task, void* data, int64_t first, int64_t last);
 // For every counted part of a stored value: retain or release it.
 void melix_retain_value(MelixTask* task, const MelixType* type, const void* value);

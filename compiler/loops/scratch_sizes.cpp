@@ -1,0 +1,66 @@
+#include "loops/scratch_sizes.h"
+
+#include "loops/clone.h"
+#include "loops/launch_values.h"
+
+namespace melix::loops {
+
+using core::OpKind;
+using ops::CmpKind;
+
+namespace {
+
+class LaunchTeller {
+public:
+  LaunchTeller(Module& module, const ScratchSizes& sizes) : module_(module), sizes_(sizes) {}
+
+  void run() {
+    for (Function& caller : module_.functions) tellLaunches(caller, caller.body);
+  }
+
+private:
+  void tellLaunches(Function& caller, RegionId r) {
+    for (size_t k = 0; k < caller.regions[r].stmts.size(); ++k) {
+      const StmtId id = caller.regions[r].stmts[k];
+      const std::vector<RegionId> inner = caller.stmts[id].regions;
+      for (RegionId each : inner) tellLaunches(caller, each);
+      if (caller.stmts[id].kind != StmtKind::Launch) continue;
+      const FunctionId kernel = caller.stmts[id].as<FunctionId>();
+      if (auto found = sizes_.find(kernel); found != sizes_.end())
+        k += tellLaunch(caller, id, module_.functions[kernel], found->second, r, k);
+    }
+  }
+  /// In front of the launch stands how many bytes it needs; how many statements that takes.
+  static size_t tellLaunch(Function& caller, StmtId id, const Function& kernel,
+                           const std::vector<ScratchSize>& sizes, RegionId home, size_t place) {
+    const Stmt launch = caller.stmts[id];
+    Builder b(caller);
+    b.loc = launch.loc;
+    const RegionId made = b.begin();
+    LaunchValues values(b, kernel, launch);
+    ValueId most = b.integer(0);
+    for (const ScratchSize& size : sizes) {
+      ValueId points = b.integer(1);
+      for (ValueId v : size.extents) points = b.arith(OpKind::Mul, points, *values.of(v));
+      const ValueId few = b.arith(OpKind::Min, points, b.integer(size.most));
+      points =
+          size.columns.valid()
+              ? b.select(b.compare(CmpKind::Ge, *values.of(size.columns), b.integer(size.width)), points, few)
+              : few;
+      most = b.arith(OpKind::Max, most, b.arith(OpKind::Mul, points, b.integer(size.each)));
+    }
+    b.end();
+    splice(caller, made, home, place);
+    caller.stmts[id].operands.push_back(most);
+    return caller.regions[made].stmts.size() - 1;
+  }
+
+  Module& module_;
+  const ScratchSizes& sizes_;
+};
+
+} // namespace
+
+void tellScratchSizes(Module& module, const ScratchSizes& sizes) { LaunchTeller(module, sizes).run(); }
+
+} // namespace melix::loops
