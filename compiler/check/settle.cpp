@@ -460,7 +460,7 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
   for (const Row& candidate : rows)
     if (candidate.name == fn.builtin) row = &candidate;
   if (!row) {
-    sink.report(DiagId::NoBuiltin, span, fn.builtin);
+    sink.report(DiagId::NoBuiltin, c.modules.decl(fn.decl).span, fn.builtin);
     return b.error(span);
   }
   instance.doesIo |= row->io;
