@@ -21,7 +21,7 @@ void LaneEmitter::callMerged(const Stmt& s) {
   host.entry_ = host_.entry_;
   host.b_.SetInsertPoint(b_.GetInsertBlock());
   host.b_.SetCurrentDebugLocation(b_.getCurrentDebugLocation());
-  LaneEmitter callee(host, lanes_, variance);
+  LaneEmitter callee(host, lanes_, variance, {});
   callee.isCallee_ = true;
   callee.mask_ = mask_;
   const ValueIds& params = host.fn_.params();

@@ -70,8 +70,15 @@ void LaneEmitter::keep(ValueId v, Value* x) {
 const LaneEmitter::ValueIds& LaneEmitter::region(loops::RegionId r) {
   std::span<const loops::StmtId> stmts = fn_.regions[r].stmts;
   const loops::StmtId yield = stmts.back();
+  const std::vector<loops::LaneGroup> groups = loops::laneGroups(fn_, r, neighbours_);
+  const Groups grouped = byMember(groups);
   while (!stmts.empty()) {
     if (!isCallee_) b_.SetCurrentDebugLocation(m_.debug->location(fn_.stmts[stmts[0]].loc));
+    if (auto group = grouped.find(stmts[0]); group != grouped.end()) {
+      emit(*group->second, stmts[0]);
+      stmts = stmts.subspan(1);
+      continue;
+    }
     const std::span<const loops::StmtId> stores = stmts.first(storesTogether(stmts));
     if (storeGroup(stores)) {
       stmts = stmts.subspan(stores.size());
@@ -293,7 +300,8 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   const auto& attr = loop.as<loops::ForAttr>();
   const loops::Variance variance(host.fn_, loop);
   const uint32_t strip = attr.lanes * attr.unroll;
-  LaneEmitter wide(host, strip, variance), narrow(host, attr.lanes, variance);
+  const loops::ValueId index = host.fn_.regions[loop.regions[0]].params[0];
+  LaneEmitter wide(host, strip, variance, index), narrow(host, attr.lanes, variance, index);
   llvm::Value *first = host.value(loop.operands[0]), *end = host.value(loop.operands[1]);
   const LaneEmitter::Steps steps = *loops::exactSteps(host.fn_, loop);
   std::vector<llvm::Value*> carried;
@@ -316,7 +324,7 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   }
   carried = wide.folded(steps, std::move(carried), attr.lanes);
   if (isBrief)
-    carried = LaneEmitter(host, attr.lanes, variance, strip)
+    carried = LaneEmitter(host, attr.lanes, variance, index, strip)
                   .strips(loop, steps, first, end, Last, std::move(carried));
   if (rest == RestKind::Register)
     carried = narrow.strips(loop, steps, first, end, attr.unroll > 1 ? Masked : Last, std::move(carried));

@@ -5,6 +5,7 @@
 // a mask of those that are on: nothing is read or stored for the others.
 
 #include "codegen/function_emitter.h"
+#include "loops/lane_groups.h"
 #include "loops/lanes.h"
 
 #include <functional>
@@ -21,9 +22,11 @@ class LaneEmitter {
 public:
   /// `host` emits what is uniform; statements keep its place if they are those of a callee.
   /// Its first turn is where a strip of so many begins, or one of as many as there are lanes.
-  LaneEmitter(FunctionEmitter& host, unsigned lanes, const loops::Variance& variance, unsigned strip = 0)
+  /// `index` is that of the loop; none in a callee.
+  LaneEmitter(FunctionEmitter& host, unsigned lanes, const loops::Variance& variance, loops::ValueId index,
+              unsigned strip = 0)
       : host_(host), m_(host.m_), fn_(host.fn_), b_(host.b_), lanes_(lanes), strip_(strip ? strip : lanes),
-        variance_(variance) {}
+        variance_(variance), neighbours_(fn_, variance, index) {}
 
   llvm::Constant* iota(); ///< 0, 1, 2, …
   /// A mask of so many lanes of the loop's strip, which is all if there are not more.
@@ -118,6 +121,19 @@ private:
   /// Of stores to neighbours, whose lanes lie apart: what each lane stores, at once. Whether that is done.
   bool storeGroup(std::span<const loops::StmtId> stmts);
 
+  // lane_rows.cpp
+  using Groups = std::unordered_map<loops::StmtId, const loops::LaneGroup*>;
+  /// Of groups of accesses that lanes do together, by each of their statements. None under a mask.
+  Groups byMember(std::span<const loops::LaneGroup> groups) const;
+  /// All of the group, where its place is.
+  void emit(const loops::LaneGroup& group, loops::StmtId at);
+  void loadRows(const loops::LaneGroup& group);
+  void storeRows(const loops::LaneGroup& group);
+  /// The type of the elements, and as many of them as a register holds.
+  llvm::VectorType* registerOf(const loops::LaneGroup& group) const;
+  /// Where the first lane's lowest column lies.
+  Value* firstRow(const loops::LaneGroup& group);
+
   // lane_control.cpp
   Value* masked(Value* mask) { return mask_ ? b_.CreateAnd(mask_, mask) : mask; }
   void branch(const Stmt& s);
@@ -139,6 +155,7 @@ private:
   llvm::IRBuilder<>& b_;
   const unsigned lanes_, strip_;
   const loops::Variance& variance_;
+  loops::Neighbours neighbours_;
   const Stmt* loop_ = nullptr; ///< whose turns are in lanes
   bool isCallee_ = false;      ///< its places are not those of the function that is being written
   Value* mask_ = nullptr;      ///< lanes that are on; null: all

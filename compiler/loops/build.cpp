@@ -4,6 +4,8 @@
 
 namespace melix::loops {
 
+uint32_t bytesOf(ValueType type) { return std::max(8U, types::scalarBits(type.scalar)) / 8; }
+
 bool isMultipleOf(const Function& fn, ValueId v, uint64_t n) {
   auto divides = [&](ValueId x) {
     const uint64_t* known = asConstant(fn, x);

@@ -20,6 +20,9 @@ const uint64_t* asConstant(const Function& fn, ValueId v);
 /// How many turns a `for` makes, if that is known.
 std::optional<uint64_t> turnsOf(const Function& fn, const Stmt& loop);
 
+/// How much memory a scalar takes.
+uint32_t bytesOf(ValueType type);
+
 /// Whether a number is a constant, or a product with one, that `n`, a power of two, divides.
 bool isMultipleOf(const Function& fn, ValueId v, uint64_t n);
 

@@ -3,12 +3,14 @@
 #include "loops/build.h"
 #include "loops/costs.h"
 #include "loops/jam_rows.h"
+#include "loops/lane_groups.h"
 #include "loops/lanes.h"
-#include "loops/neighbours.h"
+#include "loops/unroll_short.h"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <unordered_set>
 
 namespace melix::loops {
 
@@ -22,6 +24,7 @@ struct Body {
   uint32_t carried = 0;                  ///< values that inner loops carry, at most
   double ops = 0, loads = 0, stores = 0; ///< of these, memory side by side
   double gathers = 0, scatters = 0;      ///< memory anywhere
+  double shuffles = 0;                   ///< of registers, for rows that are put apart by column
   double moves = 0;                      ///< of single lanes, to and from calls of each
   double running = 0;                    ///< ops of steps that make running totals
 };
@@ -34,29 +37,44 @@ public:
   Body body;
 
   void region(RegionId r) {
-    for (StmtId id : fn_.regions[r].stmts) statement(fn_.stmts[id]);
+    const std::vector<LaneGroup> groups = laneGroups(fn_, r, neighbours_);
+    if (!underMask_)
+      for (const LaneGroup& group : groups) rows(group);
+    for (StmtId id : fn_.regions[r].stmts) statement(id);
   }
 
 private:
-  void statement(const Stmt& s) {
+  /// Memory side by side: what a group reads but none of its members uses, and what puts it apart.
+  void rows(const LaneGroup& group) {
+    for (const LaneGroup::Member& m : group.members) inRows_.insert(m.stmt);
+    const double all = std::max<double>(group.row, static_cast<double>(group.members.size()));
+    body.shuffles += often_ * (all - static_cast<double>(group.members.size()) + shufflesOf(group));
+  }
+  void statement(StmtId id) {
+    const Stmt& s = fn_.stmts[id];
     for (ValueId v : s.results) value(v);
     switch (s.kind) {
     case StmtKind::Scalar: return scalar(s);
     case StmtKind::Load:
-      if (!variance_.isUniform(s.results[0]))
-        (neighbours_.areSideBySide(s) ? body.loads : body.gathers) += often_;
+      if (!variance_.isUniform(s.results[0])) (areSideBySide(id) ? body.loads : body.gathers) += often_;
       return;
     case StmtKind::Store:
       widest(fn_.typeOf(s.operands.back()));
-      (neighbours_.areSideBySide(s) ? body.stores : body.scatters) += often_;
+      (areSideBySide(id) ? body.stores : body.scatters) += often_;
       return;
     case StmtKind::Call: return call(s);
     case StmtKind::For:
     case StmtKind::While: return loop(s);
     default:
+      const bool before = underMask_;
+      underMask_ |= masks(s, variance_);
       for (RegionId r : s.regions)
         if (!isApart(r)) region(r);
+      underMask_ = before;
     }
+  }
+  bool areSideBySide(StmtId id) const {
+    return inRows_.contains(id) || neighbours_.areSideBySide(fn_.stmts[id]);
   }
   /// A branch in which lanes call one by one is for what is seldom: how wide it is counts as little as its
   /// work.
@@ -87,9 +105,12 @@ private:
     body.carried = std::max(body.carried, static_cast<uint32_t>(varying));
     const std::optional<uint64_t> turns = s.kind == StmtKind::For ? turnsOf(fn_, s) : std::nullopt;
     const double before = often_;
+    const bool masked = underMask_;
+    underMask_ |= masks(s, variance_);
     often_ *= static_cast<double>(std::min(turns.value_or(unknownTurns), unknownTurns));
     for (RegionId r : s.regions) region(r);
     often_ = before;
+    underMask_ = masked;
   }
   void call(const Stmt& s) {
     switch (laneCallOf(module_, s, variance_)) {
@@ -114,6 +135,8 @@ private:
   const Function& fn_;
   const Variance& variance_;
   Neighbours neighbours_;
+  std::unordered_set<StmtId> inRows_; ///< accesses in groups
+  bool underMask_ = false;
   double often_ = 1;
 };
 
@@ -121,7 +144,7 @@ private:
 /// stored at more cost than by itself.
 bool isWorthIt(const Body& body, uint32_t lanes) {
   const double steps = 2 * std::countr_zero(lanes) + 1; // and as many shuffles
-  const double shared = body.ops + body.loads + body.stores + steps * body.running;
+  const double shared = body.ops + body.loads + body.stores + body.shuffles + steps * body.running;
   const double apart =
       0.5 * (body.ops + body.loads + body.gathers) + body.stores + body.scatters + body.running;
   return shared / lanes + body.gathers + 6 * body.scatters + 2 * body.moves < apart + body.gathers / 4;
@@ -143,7 +166,9 @@ public:
       bool inside = false;
       const std::vector<RegionId> regions = fn_.stmts[id].regions;
       for (RegionId inner : regions) inside |= region(inner);
-      if (inside)
+      if (unrolled(id))
+        inside = true;
+      else if (inside)
         rows(fn_.stmts[id]);
       else
         inside = loop(fn_.stmts[id]);
@@ -153,6 +178,30 @@ public:
   }
 
 private:
+  /// A loop around short ones: these are written out if it then runs in lanes, as many as theirs.
+  bool unrolled(StmtId id) {
+    if (!holdsShort(fn_, fn_.stmts[id])) return false;
+    const RegionId body = fn_.stmts[id].regions[0];
+    const std::optional<RegionId> made = unrollShort(fn_, id);
+    if (!made) return false;
+    fn_.stmts[id].regions[0] = *made;
+    ForAttr& attr = fn_.stmts[id].as<ForAttr>();
+    if (loop(fn_.stmts[id]) && attr.lanes >= mostLanesIn(body)) return true;
+    attr.lanes = attr.unroll = 0;
+    fn_.stmts[id].regions[0] = body;
+    return false;
+  }
+  /// Of the loops in a region, the most lanes.
+  uint32_t mostLanesIn(RegionId r) const {
+    uint32_t most = 0;
+    for (StmtId id : fn_.regions[r].stmts) {
+      const Stmt& s = fn_.stmts[id];
+      if (s.kind == StmtKind::For) most = std::max(most, s.as<ForAttr>().lanes);
+      for (RegionId inner : s.regions) most = std::max(most, mostLanesIn(inner));
+    }
+    return most;
+  }
+
   bool loop(Stmt& s) {
     if (!canWiden(module_, fn_, s)) return false;
     widen(s, 1);
@@ -228,7 +277,7 @@ private:
           std::clamp((machine_.registers - 1) / (body.carried * rows + 1), 1U, machine_.registers / 4));
     // What is added to the lanes of a sum stays in registers where these are all there is of a strip.
     if (attr.strip > 0 && isShort(body)) return std::max(1U, attr.strip / attr.lanes);
-    if (body.running > 0) return 1;
+    if (body.running > 0 || body.shuffles > 0) return 1;
     if (isShort(body)) return s.results.empty() ? 1 : 4;
     return body.values <= 4 * room ? 2 : 1;
   }

@@ -1,5 +1,6 @@
 #include "loops/lane_notes.h"
 
+#include "loops/lane_groups.h"
 #include "loops/lanes.h"
 
 namespace melix::loops {
@@ -7,19 +8,30 @@ namespace melix::loops {
 void LaneNotes::enter(const Stmt& loop) {
   variance_.emplace(fn_, loop);
   neighbours_.emplace(fn_, *variance_, fn_.regions[loop.regions[0]].params[0]);
+  findRows(loop.regions[0]);
+}
+
+void LaneNotes::findRows(RegionId r) {
+  for (const LaneGroup& group : laneGroups(fn_, r, *neighbours_))
+    for (const LaneGroup::Member& m : group.members) inRows_.insert(m.stmt);
+  for (StmtId id : fn_.regions[r].stmts)
+    if (const Stmt& s = fn_.stmts[id]; !masks(s, *variance_))
+      for (RegionId inner : s.regions) findRows(inner);
 }
 
 void LaneNotes::leave() {
+  inRows_.clear();
   neighbours_.reset();
   variance_.reset();
 }
 
-std::string_view LaneNotes::of(const Stmt& s) {
+std::string_view LaneNotes::of(StmtId id) {
   if (!variance_) return {};
+  const Stmt& s = fn_.stmts[id];
   switch (s.kind) {
   case StmtKind::Scalar: neighbours_->note(s); return {};
-  case StmtKind::Load: return ofAccess(s, true);
-  case StmtKind::Store: return ofAccess(s, false);
+  case StmtKind::Load: return ofAccess(id, true);
+  case StmtKind::Store: return ofAccess(id, false);
   case StmtKind::Call: return ofCall(s);
   case StmtKind::If:
   case StmtKind::Switch: return variance_->isUniform(s.operands[0]) ? "uniform" : "under a mask";
@@ -30,9 +42,11 @@ std::string_view LaneNotes::of(const Stmt& s) {
   }
 }
 
-std::string_view LaneNotes::ofAccess(const Stmt& s, bool isLoad) const {
+std::string_view LaneNotes::ofAccess(StmtId id, bool isLoad) const {
+  const Stmt& s = fn_.stmts[id];
   if (isLoad && variance_->isUniform(s.results[0])) return "uniform";
   if (neighbours_->areSideBySide(s)) return "side by side";
+  if (inRows_.contains(id)) return "in rows";
   return isLoad ? "gathered" : "scattered";
 }
 

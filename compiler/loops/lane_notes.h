@@ -6,12 +6,14 @@
 //     %a = load %x[%i*%one] : f32       // side by side
 //     %b = load %w[%k*%one] : f32       // uniform
 //     %c = load %t[%j*%one] : f32       // gathered
-//     if %d {                           // under a mask
+//     %d = load %p[%i*%three] : f32     // in rows
+//     if %e {                           // under a mask
 
 #include "loops/neighbours.h"
 
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 
 namespace melix::loops {
 
@@ -22,16 +24,18 @@ public:
   void enter(const Stmt& loop); ///< in lanes; such loops do not stand in each other
   void leave();
   /// Of the next statement; empty outside of lanes, and where nothing is worth saying.
-  std::string_view of(const Stmt& s);
+  std::string_view of(StmtId id);
 
 private:
-  std::string_view ofAccess(const Stmt& s, bool isLoad) const;
+  void findRows(RegionId r);
+  std::string_view ofAccess(StmtId id, bool isLoad) const;
   std::string_view ofCall(const Stmt& s) const;
 
   const Module& module_;
   const Function& fn_;
   std::optional<Variance> variance_;
   std::optional<Neighbours> neighbours_;
+  std::unordered_set<StmtId> inRows_; ///< accesses in groups
 };
 
 } // namespace melix::loops

@@ -182,11 +182,20 @@ std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt&
   countUses(fn, body, counts);
   for (size_t k = 0; k < carried.size(); ++k) {
     std::optional<ExactStep> step = stepOf(fn, body, carried[k], next[k]);
-    if (!step || counts[carried[k]] != 1) return std::nullopt;
+    if (!step || counts[carried[k]] != 1 || std::ranges::find(carried, step->term) != carried.end())
+      return std::nullopt;
     step->running = counts[next[k]] > 1;
     steps.push_back(*step);
   }
   return steps;
+}
+
+bool masks(const Stmt& s, const Variance& variance) {
+  switch (s.kind) {
+  case StmtKind::While: return true;
+  case StmtKind::For: return !variance.isUniform(s.operands[1]);
+  default: return !s.operands.empty() && !variance.isUniform(s.operands[0]);
+  }
 }
 
 bool writesToFrame(const Function& fn, RegionId region) {

@@ -25,6 +25,9 @@ std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt&
 /// lowest turn.
 bool canWiden(const Module& module, const Function& fn, const Stmt& loop);
 
+/// Whether what stands in the regions of a statement runs under a mask.
+bool masks(const Stmt& s, const Variance& variance);
+
 /// Whether a region writes to memory of the frame.
 bool writesToFrame(const Function& fn, RegionId region);
 

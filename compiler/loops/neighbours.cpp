@@ -27,23 +27,29 @@ void Neighbours::note(const Stmt& scalar) {
   case OpKind::Add:
   case OpKind::And: steps_[scalar.results[0]] = *a + *b; return; // a sum, or the place in a strip
   case OpKind::Sub: steps_[scalar.results[0]] = *a - *b; return;
+  case OpKind::Mul:
+    for (size_t side : {0, 1})
+      if (const uint64_t* by = asConstant(fn_, scalar.operands[side]))
+        steps_[scalar.results[0]] = (side == 0 ? *b : *a) * static_cast<int64_t>(*by);
+    return;
   default: return;
   }
 }
 
-bool Neighbours::areSideBySide(const Stmt& s) const {
-  const auto& access = s.as<Access>();
+std::optional<int64_t> Neighbours::bytesApart(const Stmt& s) const {
   const size_t end = s.operands.size() - (s.kind == StmtKind::Store ? 1 : 0);
-  if (!variance_.isUniform(s.operands[0])) return false;
+  if (!variance_.isUniform(s.operands[0])) return std::nullopt;
   int64_t step = 0;
   for (size_t k = 1; k + 1 < end; k += 2) {
     if (variance_.isUniform(s.operands[k]) && variance_.isUniform(s.operands[k + 1])) continue;
     auto found = steps_.find(s.operands[k]);
     const uint64_t* stride = asConstant(fn_, s.operands[k + 1]);
-    if (found == steps_.end() || !stride) return false;
+    if (found == steps_.end() || !stride) return std::nullopt;
     step += found->second * static_cast<int64_t>(*stride);
   }
-  return step * access.elemBytes * 8 == std::max(8U, types::scalarBits(access.elem.scalar));
+  return step * s.as<Access>().elemBytes;
 }
+
+bool Neighbours::areSideBySide(const Stmt& s) const { return bytesApart(s) == bytesOf(s.as<Access>().elem); }
 
 } // namespace melix::loops

@@ -13,13 +13,15 @@
 
 namespace melix::loops {
 
-/// How far affine values go from lane to lane, where that is known. Statements are told in their order.
+/// How far affine values go from lane to lane, where that is known. Scalar ops are told in their order.
 class Neighbours {
 public:
   /// `index` goes by one; none in a function that lanes call.
   Neighbours(const Function& fn, const Variance& variance, ValueId index);
 
   void note(const Stmt& scalar);
+  /// How many bytes an access goes on from lane to lane.
+  std::optional<int64_t> bytesApart(const Stmt& access) const;
   /// Whether lanes read or store neighbours.
   bool areSideBySide(const Stmt& access) const;
 

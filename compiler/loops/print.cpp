@@ -128,10 +128,11 @@ private:
   }
 
   void region(RegionId r, int depth) {
-    for (StmtId id : fn_.regions[r].stmts) statement(fn_.stmts[id], depth);
+    for (StmtId id : fn_.regions[r].stmts) statement(id, depth);
   }
 
-  void statement(const Stmt& s, int depth) {
+  void statement(StmtId id, int depth) {
+    const Stmt& s = fn_.stmts[id];
     placeOf(s.loc, depth);
     indent(depth);
     for (size_t k = 0; k < s.results.size(); ++k) out_ += (k ? ", " : "") + names_[s.results[k]];
@@ -142,7 +143,7 @@ private:
       out_ += k ? ", " : " : ";
       out_ += typeText(fn_.typeOf(s.results[k]));
     }
-    const std::string_view note = place_ ? notes_.of(s) : "";
+    const std::string_view note = place_ ? notes_.of(id) : "";
     const bool inLanes = s.kind == StmtKind::For && s.as<ForAttr>().lanes > 0;
     if (inLanes) notes_.enter(s);
     for (RegionId r : s.regions) inner(r, depth, r == s.regions[0] ? note : "");

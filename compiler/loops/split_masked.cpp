@@ -69,7 +69,7 @@ public:
   void run() {
     for (size_t k = found_.sums.size(); k-- > 0;) {
       const StmtId outer = k > 0 ? found_.sums[k - 1] : found_.columns;
-      if (!leaveOut(found_.sums[k], fn_.stmts[outer].regions[0])) return;
+      if (!leaveOut(k, fn_.stmts[outer].regions[0])) return;
     }
   }
 
@@ -79,10 +79,11 @@ private:
     return fn_.stmts[fn_.regions[r].stmts.back()].operands;
   }
 
-  /// Whether the sum is under a mask now.
-  bool leaveOut(StmtId sum, RegionId home) {
+  /// Whether the sum of a level is under a mask now.
+  bool leaveOut(size_t level, RegionId home) {
+    const StmtId sum = found_.sums[level];
     const std::optional<StmtId> branch = onlyBranch(bodyOf(sum));
-    if (!branch || !keepsCarries(sum, *branch)) return false;
+    if (!branch || !keepsCarries(level, *branch)) return false;
     const Variance rows(fn_, fn_.stmts[found_.rows()]), columns(fn_, fn_.stmts[found_.columns]);
     std::unordered_set<StmtId> stmts;
     std::vector<ValueId> moved;
@@ -119,13 +120,14 @@ private:
   }
 
   /// Whether a turn in which the branch is not taken carries on what it began with.
-  bool keepsCarries(StmtId sum, StmtId branch) const {
-    const std::vector<ValueId>&params = fn_.regions[bodyOf(sum)].params, &yields = yieldsOf(bodyOf(sum));
+  bool keepsCarries(size_t level, StmtId branch) const {
+    const RegionId body = bodyOf(found_.sums[level]);
+    const std::vector<ValueId>&params = fn_.regions[body].params, &yields = yieldsOf(body);
     for (size_t k = 0; k < yields.size(); ++k)
-      if (!isKept(yields[k], params[k + 1], branch)) return false;
+      if (!isKept(level, yields[k], params[k + 1], branch)) return false;
     return true;
   }
-  bool isKept(ValueId next, ValueId carried, StmtId branch) const {
+  bool isKept(size_t level, ValueId next, ValueId carried, StmtId branch) const {
     if (next == carried) return true;
     if (const std::optional<ValueId> other = otherwise(next, branch)) return *other == carried;
     const StmtId def = fn_.values[next].def;
@@ -137,7 +139,7 @@ private:
     const std::optional<ValueId> term = otherwise(s.operands[at], branch);
     const uint64_t* zero = term ? asConstant(fn_, *term) : nullptr;
     if (!zero || *zero != 0) return false;
-    return !types::isFloatKind(s.as<ScalarAttr>().from) || beginsAtZero(found_.sums.size() - 1, carried);
+    return !types::isFloatKind(s.as<ScalarAttr>().from) || beginsAtZero(level, carried);
   }
   /// What a result of the branch is where it is not taken.
   std::optional<ValueId> otherwise(ValueId v, StmtId branch) const {
@@ -149,23 +151,24 @@ private:
 
   /// Whether what a sum carries, and only sums are added to, was +0 in front of all loops over it: it is
   /// never -0 then, which a sum is only if both its sides are.
-  bool beginsAtZero(size_t sum, ValueId carried) const {
-    const Stmt& loop = fn_.stmts[found_.sums[sum]];
-    const ValueId begun = loop.operands[placeOf(loop, carried) + 2];
+  bool beginsAtZero(size_t level, ValueId carried) const {
+    const Stmt& loop = fn_.stmts[found_.sums[level]];
+    const std::optional<size_t> at = placeOf(loop, carried);
+    if (!at) return false;
+    const ValueId begun = loop.operands[*at + 2];
     if (const uint64_t* known = asConstant(fn_, begun)) return *known == 0;
-    if (sum == 0) return false;
-    const Stmt& outer = fn_.stmts[found_.sums[sum - 1]];
-    const size_t at = placeOf(outer, begun);
-    if (at == outer.results.size()) return false;
-    const ValueId next = yieldsOf(outer.regions[0])[at];
-    return next == loop.results[placeOf(loop, carried)] && beginsAtZero(sum - 1, begun);
+    if (level == 0) return false;
+    const Stmt& outer = fn_.stmts[found_.sums[level - 1]];
+    const std::optional<size_t> around = placeOf(outer, begun);
+    return around && yieldsOf(outer.regions[0])[*around] == loop.results[*at] &&
+           beginsAtZero(level - 1, begun);
   }
-  /// Of what a loop carries; as many as there are if it does not carry that.
-  size_t placeOf(const Stmt& loop, ValueId carried) const {
+  /// Of what a loop carries.
+  std::optional<size_t> placeOf(const Stmt& loop, ValueId carried) const {
     const std::vector<ValueId>& params = fn_.regions[loop.regions[0]].params;
-    return static_cast<size_t>(std::ranges::find(params.begin() + 1, params.end(), carried) -
-                               params.begin()) -
-           1;
+    const auto found = std::ranges::find(params.begin() + 1, params.end(), carried);
+    if (found == params.end()) return std::nullopt;
+    return static_cast<size_t>(found - params.begin()) - 1;
   }
 
   // --- conditions go in front of the sum

@@ -19,8 +19,6 @@ constexpr int64_t largeSide = 1 << 20;    ///< bytes, that do not stay in the ca
 constexpr int64_t longestPanel = 1 << 16; ///< rows of a panel
 constexpr size_t dearTerm = 3;            ///< ops that are done once rather than for each block of rows
 
-uint32_t bytesOf(ValueType type) { return std::max(8U, types::scalarBits(type.scalar)) / 8; }
-
 void countUses(const Function& fn, RegionId region, std::unordered_map<ValueId, unsigned>& uses) {
   for (StmtId id : fn.regions[region].stmts) {
     for (ValueId v : fn.stmts[id].operands) ++uses[v];

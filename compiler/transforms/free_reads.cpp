@@ -2,6 +2,7 @@
 
 #include "core/walk.h"
 #include "transforms/sweep_body.h"
+#include "transforms/undefined.h"
 
 #include <algorithm>
 
@@ -13,7 +14,8 @@ namespace {
 
 class Freer {
 public:
-  Freer(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects) {}
+  Freer(Module& m, FunctionId f, const Effects& effects, const Undefined& undefined)
+      : m_(m), f_(f), effects_(effects), undefined_(undefined) {}
 
   void run(RegionId region) {
     const std::vector<OpId> ops = fn().regions[region].ops;
@@ -57,6 +59,7 @@ private:
         return false;
       const Value& array = fn().values[op.operands[0]];
       if (array.region == home || made.contains(array.def) || !body.isIndexedByAxes(op)) return false;
+      if (undefined_.mayBe(f_, op.operands[0])) return false; // it is there where the branch is taken
       out.push_back(id);
       return true;
     });
@@ -64,14 +67,17 @@ private:
   Module& m_;
   FunctionId f_;
   const Effects& effects_;
+  const Undefined& undefined_;
 };
 
 } // namespace
 
 void freeReads(Module& m) {
   const Effects effects(m);
+  const Undefined undefined(m);
   for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (FunctionId f(i); m.functions[f].body.valid()) Freer(m, f, effects).run(m.functions[f].body);
+    if (FunctionId f(i); m.functions[f].body.valid())
+      Freer(m, f, effects, undefined).run(m.functions[f].body);
 }
 
 } // namespace melix::transforms

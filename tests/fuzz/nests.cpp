@@ -152,7 +152,8 @@ private:
     return any(of);
   }
 
-  /// An element of an input at the point, at a place another one holds, or at one after the point.
+  /// An element of an input at the point, at a place another one holds, at one after the point, or in a
+  /// column.
   void read() {
     const Input& in = any(inputs_);
     Texts at;
@@ -160,12 +161,14 @@ private:
       std::string index = "%" + axis(a);
       const bool isHeld = places_ >= 0 && a == inputs_.back().axes[0] && chance(2);
       const bool isMoved = !isHeld && chance(12);
+      const bool isColumn = !isHeld && !isMoved && a > 0 && sizes_[a] > 0 && chance(4);
       if (isHeld) index = let("get %g[%" + axis(a) + "] : i64");
       if (isMoved) {
         const std::string by = let("const " + std::to_string(below(3)) + " : i64");
         index = let("add " + index + ", " + by + " : i64");
       }
-      if (isHeld || isMoved) line("check index \"\" " + index + " dims [" + symbol(a) + "]");
+      if (isColumn) index = let("const " + std::to_string(below(static_cast<size_t>(sizes_[a]))) + " : i64");
+      if (isHeld || isMoved || isColumn) line("check index \"\" " + index + " dims [" + symbol(a) + "]");
       at.push_back(index);
     }
     pool(in.type).push_back(let("get %" + in.name + "[" + listed(at) + "] : " + in.type));

@@ -194,6 +194,12 @@ TEST(ExactStep, OfIntegersAndTruthValuesAndExtremesOfFloats) {
   EXPECT_EQ(stepBy("shl", "i64"), "none");
 }
 
+TEST(ExactStep, ATermThatIsCarriedTooIsARecurrence) {
+  Loop loop("  %r, %q = for points %one, %n, %m, %m : i64, i64 { (%i, %s, %t)\n    %u = add %s, %t : i64\n"
+            "    store %y[%i*%one] = %u\n    yield %u, %u\n  }\n");
+  EXPECT_FALSE(exactSteps(loop.fn(), loop.stmt()));
+}
+
 TEST(ExactStep, TheValueFromTheTurnBeforeIsUsedByTheStepAlone) {
   EXPECT_EQ(stepOf("i32", "    %u = add %t, %s : i32\n    yield %u\n"), "add %t i32") << "from either side";
   EXPECT_EQ(stepOf("i32", "    %u = add %s, %s : i32\n    yield %u\n"), "none");

@@ -7,21 +7,27 @@ namespace melix::loops {
 namespace {
 
 /// A kernel of rows %x and columns %j that sums over %b and %c, from `begun`, under the condition %g that
-/// `mask` makes.
-std::string split(const std::string& mask, const std::string& begun = "0.0") {
+/// `mask` makes. Of `totals` those over %c begin with 0 and are added up.
+std::string split(const std::string& mask, const std::string& begun = "0.0", bool totals = false) {
   return textAfter(
       "kernel @p(%first: i64, %last: i64, %n: i64, %k: i64, %y: i64, %e: data, %w: data, %r: data) {\n"
-      "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %three = const 3 : i64\n  %begun = const " +
+      "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %three = const 3 : i64\n  %nought = const 0.0 : "
+      "f32\n  "
+      "%begun = const " +
           begun +
           " : f32\n  for points rows 6 %first, %last { (%x)\n    for points vector 16 %zero, %n { (%j)\n"
           "      %s = for %zero, %three, %begun : f32 { (%b, %t)\n"
-          "        %s2 = for %zero, %k, %t : f32 { (%c, %u)\n"
+          "        %s2 = for %zero, %k, " +
+          (totals ? "%nought" : "%t") +
+          " : f32 { (%c, %u)\n"
           "          %v = load %w[%b*%k + %c*%n + %j*%one] : f32\n          %d = sub %x, %b : i64\n" +
           mask +
           "          %q = if %g : f32 {\n            %a = load %e[%d*%k + %c*%one] : f32\n"
           "            %p = mul %a, %v : f32\n            yield %p\n          } {\n"
           "            %nothing = const 0.0 : f32\n            yield %nothing\n          }\n"
-          "          %z = add %u, %q : f32\n          yield %z\n        }\n        yield %s2\n      }\n"
+          "          %z = add %u, %q : f32\n          yield %z\n        }\n" +
+          (totals ? "        %s3 = add %t, %s2 : f32\n        yield %s3\n" : "        yield %s2\n") +
+          "      }\n"
           "      store %r[%x*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
         for (Function& fn : module.functions) splitMasked(module, fn);
@@ -70,6 +76,11 @@ TEST(SplitMasked, SumsAreLeftOutAsAWhole) {
 TEST(SplitMasked, AChainThatBeginsWithNegativeZeroIsAddedTo) {
   const std::string text = split("%f = sub %y, %b : i64\n%g = cmp ge %f, %zero : bool\n", "-0.0");
   EXPECT_GT(text.find("= if %"), text.find("load %w"));
+  const std::string alike = "%g = cmp ge %y, %zero : bool\n";
+  const std::string none = split(alike, "0.0", true), negative = split(alike, "-0.0", true);
+  EXPECT_LT(none.find("= if %"), none.find("%three, ")) << "nothing is added to a total of +0";
+  EXPECT_GT(negative.find("= if %"), negative.find("%three, "));
+  EXPECT_LT(negative.find("= if %"), negative.find("load %w"));
 }
 
 } // namespace

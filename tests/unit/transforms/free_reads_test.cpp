@@ -36,5 +36,25 @@ TEST(FreeReads, WhatMayBeOutOfRangeStays) {
       << "made in the branch";
 }
 
+TEST(FreeReads, WhatIsThereOnlyWhereTheBranchIsTakenStays) {
+  const Value numbers = Value::floats(std::vector<float>{1, 2, 3});
+  auto text = [&](const std::string& other) {
+    PassText m("fn f (%x: f32[3], %c: bool) -> (f32[3]) {\n"
+               "  %o = if %c {\n    yield %x\n  } {\n" +
+               other +
+               "    yield %u\n  } : f32[3]\n"
+               "  %r = nest (%i: 3, %k: 3) -> keep[i] sum {\n"
+               "    %t = if %c {\n      %a = get %o[%k] : f32\n      yield %a\n    } {\n"
+               "      %z = const 0.0 : f32\n      yield %z\n    } : f32\n    yield %t\n"
+               "  } : f32[3]\n  yield %r\n}\n");
+    m.apply(freeReads, {numbers, Value::boolean(false)});
+    return m.text();
+  };
+  const std::string there = text("    %u = add %x, %x : f32[3]\n"),
+                    undefined = text("    %u = undef : f32[3]\n");
+  EXPECT_LT(there.find("get %o"), there.find("%t = if ")) << there;
+  EXPECT_GT(undefined.find("get %o"), undefined.find("%t = if ")) << undefined;
+}
+
 } // namespace
 } // namespace melix::transforms
