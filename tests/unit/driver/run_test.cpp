@@ -189,7 +189,7 @@ TEST(Show, LoopsInLanesSayWhatLanesDo) {
   const std::string code =
       "fn f(x: f32[N], w: f32[M]) =\n"
       "  [for i in 0..N: if x[i] > 0 { sum(for j: x[(i * 7) % N] * w[j]) } else { 1 / x[i] }]\n"
-      "fn h(x: f32[2 * K]) -> f32[K] = [for i: x[2 * i] + x[2 * i + 1]]\n"
+      "fn h(x: f32[K]) -> f32[K / 2] = [for i: x[2 * i] + x[2 * i + 1]]\n"
       "let x = [for i in 0..len(arguments()) + 99: (i - 3) as f32]\nprint(f(x, x), h([for i in 0..2*len(x): "
       "x[i / 2]]))\n";
   harness::ProcessResult r = melix("show --stage loops -", code);
