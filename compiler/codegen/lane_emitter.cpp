@@ -143,16 +143,14 @@ void LaneEmitter::scalar(const Stmt& s) {
 
 LaneEmitter::Values LaneEmitter::begun(const Steps& steps, Values first) {
   for (size_t k = 0; k < steps.size(); ++k) {
-    if (steps[k].running) {
+    const loops::ExactStep& step = steps[k];
+    if (step.running) {
       first[k] = splat(first[k]);
-      continue;
-    }
-    const bool isSum = steps[k].op == OpKind::Add || steps[k].op == OpKind::Xor;
-    if (isSum || steps[k].op == OpKind::Mul) {
-      Value* units = splat(llvm::ConstantInt::get(first[k]->getType(), isSum ? 0 : 1));
-      first[k] = b_.CreateInsertElement(units, first[k], uint64_t(0));
+    } else if (step.best || step.along) {
+      first[k] = llvm::Constant::getNullValue(vectorOf(first[k]->getType()));
     } else {
-      first[k] = splat(first[k]); // any number of times is once
+      llvm::Constant* units = host_.ops_.constant(loops::scalarType(step.kind), step.unit);
+      first[k] = b_.CreateInsertElement(splat(units), first[k], uint64_t(0));
     }
   }
   return first;
@@ -163,22 +161,61 @@ LaneEmitter::Values LaneEmitter::folded(const Steps& steps, Values carried, unsi
     std::vector<int> low(half), high(half);
     std::iota(low.begin(), low.end(), 0);
     std::iota(high.begin(), high.end(), half);
+    Values lows, highs;
+    for (Value* v : carried) {
+      lows.push_back(b_.CreateShuffleVector(v, low));
+      highs.push_back(b_.CreateShuffleVector(v, high));
+    }
     for (size_t k = 0; k < steps.size(); ++k) {
-      if (steps[k].running) {
-        carried[k] = b_.CreateShuffleVector(carried[k], low);
-        continue;
+      const loops::ExactStep& step = steps[k];
+      if (step.along) continue;
+      if (step.best) {
+        better(steps, k, lows, highs, false, carried);
+      } else if (step.running) {
+        carried[k] = lows[k];
+      } else {
+        Value* halves[] = {lows[k], highs[k]};
+        carried[k] = host_.ops_.apply({step.op, 0, step.kind}, halves, step.kind);
       }
-      Value* halves[] = {b_.CreateShuffleVector(carried[k], low), b_.CreateShuffleVector(carried[k], high)};
-      carried[k] = host_.ops_.apply({steps[k].op, 0, steps[k].kind}, halves, steps[k].kind);
     }
   }
   return carried;
 }
 
-LaneEmitter::Values LaneEmitter::joined(const Steps& steps, Values carried) {
+LaneEmitter::Values LaneEmitter::joined(const Steps& steps, Values carried, const Values& before) {
   carried = folded(steps, std::move(carried), 1);
   for (Value*& v : carried) v = b_.CreateExtractElement(v, uint64_t(0));
+  const Values found = carried;
+  for (size_t k = 0; k < steps.size(); ++k)
+    if (steps[k].best) better(steps, k, before, found, true, carried);
   return carried;
+}
+
+void LaneEmitter::better(const Steps& steps, size_t k, const Values& a, const Values& b, bool isLater,
+                         Values& out) {
+  const loops::ExactStep& step = steps[k];
+  const loops::BestStep& best = *step.best;
+  auto compared = [&](ops::CmpKind how, Value* x, Value* y, types::TypeKind kind) {
+    Value* operands[] = {x, y};
+    return host_.ops_.apply({OpKind::Cmp, static_cast<uint32_t>(how), kind}, operands, types::TypeKind::Bool);
+  };
+  auto isBetter = [&](Value* x, Value* y) {
+    Value* beyond = compared(best.beyond, x, y, step.kind);
+    if (!types::isFloatKind(step.kind)) return beyond;
+    Value* isFirstNan = b_.CreateAnd(compared(ops::CmpKind::Ne, x, x, step.kind),
+                                     compared(ops::CmpKind::Eq, y, y, step.kind));
+    return b_.CreateOr(beyond, isFirstNan);
+  };
+  Value* takes = isBetter(b[k], a[k]);
+  if (!isLater) {
+    Value* isEarlier = compared(ops::CmpKind::Lt, b[best.turn], a[best.turn], types::TypeKind::I64);
+    takes = b_.CreateOr(takes, b_.CreateAnd(isEarlier, b_.CreateNot(isBetter(a[k], b[k]))));
+  }
+  const size_t there = best.isThere;
+  takes = b_.CreateAnd(b[there], b_.CreateOr(takes, b_.CreateNot(a[there])));
+  out[k] = b_.CreateSelect(takes, b[k], a[k]);
+  for (size_t place : best.places) out[place] = b_.CreateSelect(takes, b[place], a[place]);
+  out[there] = b_.CreateOr(a[there], b[there]);
 }
 
 LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, const Steps& steps, Value* first, Value* mask,
@@ -306,6 +343,7 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   const LaneEmitter::Steps steps = *loops::exactSteps(host.fn_, loop);
   std::vector<llvm::Value*> carried;
   for (size_t k = 0; k < loop.results.size(); ++k) carried.push_back(host.value(loop.operands[k + 2]));
+  const std::vector<llvm::Value*> before = carried;
   carried = wide.begun(steps, std::move(carried));
   const std::optional<uint64_t> turns = loops::turnsOf(host.fn_, loop);
   const RestKind rest = restOf(host.fn_, loop, strip, machineOf(host.m_.options.target).masks);
@@ -330,7 +368,7 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
     carried = narrow.strips(loop, steps, first, end, attr.unroll > 1 ? Masked : Last, std::move(carried));
   if (rest == RestKind::ByTurn && attr.unroll > 1)
     carried = narrow.strips(loop, steps, first, end, Whole, std::move(carried));
-  carried = narrow.joined(steps, std::move(carried));
+  carried = narrow.joined(steps, std::move(carried), before);
   if (rest == RestKind::ByTurn) carried = host.emitTurns(loop, first, std::move(carried));
   for (size_t k = 0; k < carried.size(); ++k) host.set(loop.results[k], carried[k]);
 }

@@ -36,12 +36,13 @@ public:
   // Of the loop itself.
   using Steps = std::vector<loops::ExactStep>;
   /// Lanes of what it carries: those of reductions begin with what was there before in the first lane, those
-  /// of running totals with it in all.
+  /// of running totals with it in all, and a best one with none in any.
   std::vector<llvm::Value*> begun(const Steps& steps, std::vector<llvm::Value*> first);
   /// The same in so many lanes, less than there are.
   std::vector<llvm::Value*> folded(const Steps& steps, std::vector<llvm::Value*> carried, unsigned lanes);
-  /// Single values.
-  std::vector<llvm::Value*> joined(const Steps& steps, std::vector<llvm::Value*> carried);
+  /// Single values; `before` is what the loop was given.
+  std::vector<llvm::Value*> joined(const Steps& steps, std::vector<llvm::Value*> carried,
+                                   const std::vector<llvm::Value*>& before);
   /// All lanes once, from turn `first` on.
   std::vector<llvm::Value*> strip(const loops::Stmt& loop, const Steps& steps, llvm::Value* first,
                                   llvm::Value* mask, std::vector<llvm::Value*> carried);
@@ -100,6 +101,9 @@ private:
     Value *before, *after; ///< in all lanes
   };
   void runningTotal(const Stmt& s, Running& running);
+  /// The k-th step, a best one: of what is carried by `a` and by `b`, which comes later, or it is not known
+  /// and turns tell, to `out`.
+  void better(const Steps& steps, size_t k, const Values& a, const Values& b, bool isLater, Values& out);
 
   // lane_calls.cpp
   class Slot;

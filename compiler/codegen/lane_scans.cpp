@@ -1,27 +1,11 @@
 // Running totals: what a loop carries by a step that may be grouped in any way, and what its turns use of it.
 #include "codegen/lane_emitter.h"
 
-#include "core/evaluate.h"
-
 #include <numeric>
 
 namespace melix::codegen {
 
-using core::MonoidKind;
-using core::OpKind;
-
 namespace {
-
-/// What a step changes nothing with.
-uint64_t unitOf(const loops::ExactStep& step) {
-  switch (step.op) {
-  case OpKind::Mul: return core::unitOf(MonoidKind::Prod, step.kind);
-  case OpKind::Min: return core::unitOf(MonoidKind::Min, step.kind);
-  case OpKind::Max: return core::unitOf(MonoidKind::Max, step.kind);
-  case OpKind::And: return core::unitOf(MonoidKind::And, step.kind);
-  default: return 0;
-  }
-}
 
 /// Places of a shuffle of values and units by which each lane gets what is `by` lanes in front of it.
 std::vector<int> shiftedBy(unsigned by, unsigned lanes) {
@@ -40,7 +24,7 @@ void LaneEmitter::runningTotal(const Stmt& s, Running& running) {
     Value* operands[] = {a, b};
     return host_.ops_.apply({step.op, 0, step.kind}, operands, step.kind);
   };
-  Value* units = splat(host_.ops_.constant(loops::scalarType(step.kind), unitOf(step)));
+  Value* units = splat(host_.ops_.constant(loops::scalarType(step.kind), step.unit));
   Value* total = vector(step.term);
   if (mask_) total = b_.CreateSelect(mask_, total, units);
   for (unsigned by = 1; by < lanes_; by *= 2)

@@ -158,19 +158,20 @@ public:
   Chooser(const Module& module, Function& fn, const Machine& machine)
       : module_(module), fn_(fn), machine_(machine) {}
 
-  /// Whether a loop in the region runs in lanes now.
-  bool region(RegionId r) {
+  /// Whether a loop in the region, which may be the body of a loop, runs in lanes now.
+  bool region(RegionId r, StmtId around = {}) {
     bool any = false;
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
     for (StmtId id : stmts) {
       bool inside = false;
       const std::vector<RegionId> regions = fn_.stmts[id].regions;
-      for (RegionId inner : regions) inside |= region(inner);
+      for (RegionId inner : regions)
+        inside |= region(inner, fn_.stmts[id].kind == StmtKind::For ? id : StmtId());
       if (unrolled(id))
         inside = true;
       else if (inside)
         rows(fn_.stmts[id]);
-      else
+      else if (!isForLoopAround(fn_.stmts[id], around))
         inside = loop(fn_.stmts[id]);
       any |= inside;
     }
@@ -200,6 +201,18 @@ private:
       for (RegionId inner : s.regions) most = std::max(most, mostLanesIn(inner));
     }
     return most;
+  }
+
+  /// Whether a loop that looks for the best of a row is to be left to lanes of rows: what lanes find is
+  /// joined at the end of each row, which may be short.
+  bool isForLoopAround(const Stmt& s, StmtId around) const {
+    if (s.kind != StmtKind::For || !around.valid() || s.results.empty()) return false;
+    const bool hasLoop = std::ranges::any_of(fn_.regions[s.regions[0]].stmts,
+                                             [&](StmtId id) { return fn_.stmts[id].kind == StmtKind::For; });
+    const auto steps = exactSteps(fn_, s);
+    return !hasLoop && steps &&
+           std::ranges::any_of(*steps, [](const ExactStep& e) { return e.best.has_value(); }) &&
+           canWiden(module_, fn_, fn_.stmts[around]);
   }
 
   bool loop(Stmt& s) {

@@ -1,10 +1,12 @@
 #include "loops/lanes.h"
 
+#include "core/evaluate.h"
 #include "loops/build.h"
 #include "loops/outline.h"
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace melix::loops {
 
@@ -22,6 +24,17 @@ bool isExact(OpKind op, TypeKind kind) {
   case OpKind::Or:
   case OpKind::Xor: return types::isIntKind(kind) || kind == TypeKind::Bool;
   default: return false;
+  }
+}
+
+uint64_t unitOf(OpKind op, TypeKind kind) {
+  using core::MonoidKind;
+  switch (op) {
+  case OpKind::Mul: return core::unitOf(MonoidKind::Prod, kind);
+  case OpKind::Min: return core::unitOf(MonoidKind::Min, kind);
+  case OpKind::Max: return core::unitOf(MonoidKind::Max, kind);
+  case OpKind::And: return core::unitOf(MonoidKind::And, kind);
+  default: return 0;
   }
 }
 
@@ -45,9 +58,119 @@ std::optional<ExactStep> stepOf(const Function& fn, RegionId body, ValueId carri
   const auto& attr = step.as<ScalarAttr>();
   if (!isExact(attr.op, attr.from)) return std::nullopt;
   for (size_t side : {0, 1})
-    if (step.operands[side] == carried) return ExactStep{attr.op, step.operands[1 - side], attr.from};
+    if (step.operands[side] == carried)
+      return ExactStep{attr.op, step.operands[1 - side], attr.from, unitOf(attr.op, attr.from)};
   return std::nullopt;
 }
+
+/// Finds the steps of argmin and argmax as they are lowered.
+class BestReader {
+public:
+  BestReader(const Function& fn, RegionId body)
+      : fn_(fn), body_(body), carried_(std::span(fn.regions[body].params).subspan(1)),
+        next_(fn.stmts[fn.regions[body].stmts.back()].operands) {}
+
+  /// Of all that is carried; none for what is no part of one.
+  std::vector<std::optional<ExactStep>> run() {
+    std::vector<std::optional<ExactStep>> out(next_.size());
+    for (size_t k = 0; k < next_.size(); ++k) {
+      if (out[k]) continue;
+      const std::optional<ExactStep> found = at(k);
+      if (!found) continue;
+      out[k] = found;
+      const ExactStep along{OpKind::Select, {}, TypeKind::I64, 0, false, {}, true};
+      out[found->best->isThere] = along;
+      for (size_t place : found->best->places) out[place] = along;
+    }
+    if (!expected_.empty() && !areUsedSo()) out.assign(next_.size(), std::nullopt);
+    return out;
+  }
+
+private:
+  /// The one whose value is carried as the k-th.
+  std::optional<ExactStep> at(size_t k) {
+    const Stmt* value = scalar(next_[k], OpKind::Select);
+    if (!value || value->operands[2] != carried_[k]) return std::nullopt;
+    const ValueId take = value->operands[0], term = value->operands[1];
+    const Stmt* either = scalar(take, OpKind::Or);
+    const Stmt* first = either ? scalar(either->operands[0], OpKind::Not) : nullptr;
+    if (!first) return std::nullopt;
+    const auto isThere =
+        static_cast<size_t>(std::ranges::find(carried_, first->operands[0]) - carried_.begin());
+    if (isThere == carried_.size() || !isTrue(next_[isThere])) return std::nullopt;
+    const TypeKind kind = fn_.typeOf(term).scalar;
+    UseCounts uses{
+        {carried_[k], 2}, {take, 1}, {next_[k], 1}, {either->operands[0], 1}, {either->operands[1], 1}};
+    const std::optional<ops::CmpKind> beyond = isBetter(either->operands[1], term, carried_[k], kind, uses);
+    if (!beyond) return std::nullopt;
+    BestStep best{*beyond, isThere, k, {}};
+    for (size_t j = 0; j < next_.size(); ++j)
+      if (j != k && isPlace(j, take, best)) {
+        best.places.push_back(j);
+        ++uses[take];
+        uses[carried_[j]] = uses[next_[j]] = 1;
+      }
+    if (best.turn == k) return std::nullopt;
+    if (negations_.insert(either->operands[0]).second) ++uses[carried_[isThere]];
+    for (const auto& [v, count] : uses) expected_[v] += count;
+    return ExactStep{OpKind::Select, term, kind, 0, false, best};
+  }
+
+  const Stmt* scalar(ValueId v, OpKind op) const {
+    const StmtId def = fn_.values[v].def;
+    if (!def.valid() || fn_.values[v].region != body_ || fn_.stmts[def].kind != StmtKind::Scalar)
+      return nullptr;
+    return fn_.stmts[def].as<ScalarAttr>().op == op ? &fn_.stmts[def] : nullptr;
+  }
+  bool isTrue(ValueId v) const {
+    const uint64_t* bits = asConstant(fn_, v);
+    return bits && *bits == 1 && fn_.typeOf(v) == scalarType(TypeKind::Bool);
+  }
+  std::optional<ops::CmpKind> comparison(ValueId v, ValueId a, ValueId b) const {
+    const Stmt* s = scalar(v, OpKind::Cmp);
+    if (!s || s->operands[0] != a || s->operands[1] != b) return std::nullopt;
+    return static_cast<ops::CmpKind>(s->as<ScalarAttr>().index);
+  }
+  /// How a term is beyond the best, of floats or the first NaN.
+  std::optional<ops::CmpKind> isBetter(ValueId v, ValueId term, ValueId best, TypeKind kind,
+                                       UseCounts& uses) const {
+    using enum ops::CmpKind;
+    if (types::isFloatKind(kind)) {
+      const Stmt* either = scalar(v, OpKind::Or);
+      const Stmt* both = either ? scalar(either->operands[1], OpKind::And) : nullptr;
+      if (!both || comparison(both->operands[0], term, term) != Ne ||
+          comparison(both->operands[1], best, best) != Eq)
+        return std::nullopt;
+      uses[best] += 2;
+      uses[both->operands[1]] = 1;
+      v = either->operands[0];
+      uses[v] = uses[either->operands[1]] = 1;
+    }
+    const std::optional<ops::CmpKind> beyond = comparison(v, term, best);
+    return beyond == Lt || beyond == Gt ? beyond : std::nullopt;
+  }
+  bool isPlace(size_t k, ValueId take, BestStep& best) const {
+    const Stmt* place = scalar(next_[k], OpKind::Select);
+    if (!place || place->operands[0] != take || place->operands[2] != carried_[k]) return false;
+    const bool isTurn = place->operands[1] == fn_.regions[body_].params[0];
+    if (!isTurn && fn_.values[place->operands[1]].region == body_) return false;
+    if (isTurn) best.turn = k;
+    return true;
+  }
+  bool areUsedSo() const {
+    UseCounts counts;
+    for (const auto& [v, count] : expected_) counts[v] = 0;
+    countUses(fn_, body_, counts);
+    return counts == expected_;
+  }
+
+  const Function& fn_;
+  const RegionId body_;
+  const std::span<const ValueId> carried_;
+  const std::vector<ValueId>& next_;
+  UseCounts expected_;                    ///< of what may be used by these steps alone
+  std::unordered_set<ValueId> negations_; ///< of whether there is one
+};
 
 /// Looks for what no lane can do.
 class Reader {
@@ -180,11 +303,13 @@ std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt&
   for (ValueId v : carried) counts[v] = 0;
   for (ValueId v : next) counts[v] = 0;
   countUses(fn, body, counts);
+  const std::vector<std::optional<ExactStep>> bests = BestReader(fn, body).run();
   for (size_t k = 0; k < carried.size(); ++k) {
-    std::optional<ExactStep> step = stepOf(fn, body, carried[k], next[k]);
-    if (!step || counts[carried[k]] != 1 || std::ranges::find(carried, step->term) != carried.end())
-      return std::nullopt;
-    step->running = counts[next[k]] > 1;
+    std::optional<ExactStep> step = bests[k] ? bests[k] : stepOf(fn, body, carried[k], next[k]);
+    const bool isAlone = bests[k] || (step && counts[carried[k]] == 1 &&
+                                      std::ranges::find(carried, step->term) == carried.end());
+    if (!isAlone) return std::nullopt;
+    step->running = !bests[k] && counts[next[k]] > 1;
     steps.push_back(*step);
   }
   return steps;

@@ -7,12 +7,23 @@
 
 namespace melix::loops {
 
+/// Of argmin and argmax: the best so far, and of what else is carried whether there is one, and its places,
+/// of which one is the turn and the others are the same in all turns. Several may share the former.
+struct BestStep {
+  ops::CmpKind beyond; ///< how a better one is to the best
+  size_t isThere, turn;
+  std::vector<size_t> places; ///< the turn too
+};
+
 /// A step that gives the same however it is grouped: the value carried, `op`, a term.
 struct ExactStep {
   core::OpKind op;
   ValueId term;
   TypeKind kind;
-  bool running = false; ///< the turn uses what the step makes
+  uint64_t unit;                     ///< changes nothing
+  bool running = false;              ///< the turn uses what the step makes
+  std::optional<BestStep> best = {}; ///< the value of one; `op` is select
+  bool along = false;                ///< what goes along with a best
 };
 /// How the loop carries each of its values; none if one of them otherwise than by such a step, which is all
 /// that uses the value from the turn before.

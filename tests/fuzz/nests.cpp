@@ -347,9 +347,13 @@ private:
     std::vector<size_t> reduced;
     for (size_t a = 0; a < sizes_.size(); ++a)
       if (std::ranges::find(r.keep, a) == r.keep.end()) reduced.push_back(a);
-    std::string how = any(Texts{"sum", "sum", "sum", "prod", "min", "max"});
-    if (r.type != "i64" && (how == "sum" || how == "prod"))
+    std::string how = any(Texts{"sum", "sum", "sum", "prod", "min", "max", "argmin", "argmax"});
+    if (how.starts_with("arg") && reduced.size() > 1) how = how.substr(3); // a place for each axis
+    if (how.starts_with("arg")) {
+      r.type = "i64";
+    } else if (r.type != "i64" && (how == "sum" || how == "prod")) {
       how += " " + order(r.type, axis(reduced.back()), chance(2));
+    }
     r.spec = "keep[" + listed(kept) + "] " + how;
     return r;
   }

@@ -194,6 +194,42 @@ TEST(ExactStep, OfIntegersAndTruthValuesAndExtremesOfFloats) {
   EXPECT_EQ(stepBy("shl", "i64"), "none");
 }
 
+/// A loop that carries the best of %x, whether there is one, and its place, as argmax is lowered; `more` is
+/// done beside it.
+Loop searching(const std::string& place, const std::string& more = "", const std::string& sign = "gt") {
+  return Loop("  %v, %there, %at = for points %one, %n, %w, %c, %m : f32, bool, i64 { (%i, %best, %has, %p)\n"
+              "    %t = load %x[%i*%one] : f32\n    %beyond = cmp " +
+              sign +
+              " %t, %best : bool\n    %nan = cmp ne %t, %t : bool\n    %fine = cmp eq %best, %best : bool\n"
+              "    %both = and %nan, %fine : bool\n    %better = or %beyond, %both : bool\n"
+              "    %none = not %has : bool\n    %take = or %none, %better : bool\n"
+              "    %next = select %take, %t, %best : f32\n    %true = const true : bool\n    %place = select "
+              "%take, " +
+              place + ", %p : i64\n" + more + "    yield %next, %true, %place\n  }\n");
+}
+
+TEST(ExactStep, TheBestAndItsPlace) {
+  Loop loop = searching("%i");
+  EXPECT_TRUE(loop.widens());
+  const auto steps = exactSteps(loop.fn(), loop.stmt());
+  ASSERT_TRUE(steps.has_value());
+  ASSERT_TRUE(steps->at(0).best.has_value());
+  EXPECT_EQ(steps->at(0).best->beyond, ops::CmpKind::Gt);
+  EXPECT_EQ(steps->at(0).best->isThere, 1U);
+  EXPECT_EQ(steps->at(0).best->turn, 2U);
+  EXPECT_TRUE(steps->at(1).along && steps->at(2).along);
+  EXPECT_TRUE(searching("%i", "", "lt").widens());
+}
+
+TEST(ExactStep, NoBestWhereTurnsCannotTellWhichCameFirst) {
+  EXPECT_FALSE(searching("%m").widens()) << "no turn";
+  EXPECT_FALSE(searching("%i", "", "ge").widens()) << "the last one of equals";
+  EXPECT_FALSE(searching("%i", "    store %y[%i*%one] = %best\n").widens())
+      << "the turn uses what is carried";
+  EXPECT_FALSE(searching("%i", "    store %y[%i*%one] = %place\n").widens());
+  EXPECT_FALSE(searching("%i", "    store %y[%i*%one] = %take\n").widens());
+}
+
 TEST(ExactStep, ATermThatIsCarriedTooIsARecurrence) {
   Loop loop("  %r, %q = for points %one, %n, %m, %m : i64, i64 { (%i, %s, %t)\n    %u = add %s, %t : i64\n"
             "    store %y[%i*%one] = %u\n    yield %u, %u\n  }\n");
