@@ -6,6 +6,7 @@
 #include <llvm/IR/Constants.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace melix::codegen {
@@ -183,8 +184,15 @@ LaneEmitter::Values LaneEmitter::folded(const Steps& steps, Values carried, unsi
 }
 
 LaneEmitter::Values LaneEmitter::joined(const Steps& steps, Values carried, const Values& before) {
-  carried = folded(steps, std::move(carried), 1);
-  for (Value*& v : carried) v = b_.CreateExtractElement(v, uint64_t(0));
+  const Values lanes = carried;
+  Steps others = steps;
+  for (size_t k = 0; k < steps.size(); ++k)
+    if (steps[k].best) others[k] = {OpKind::Select, {}, steps[k].kind, 0, false, {}, true};
+  carried = folded(others, std::move(carried), 1);
+  for (size_t k = 0; k < steps.size(); ++k)
+    if (!others[k].along) carried[k] = b_.CreateExtractElement(carried[k], uint64_t(0));
+  for (size_t k = 0; k < steps.size(); ++k)
+    if (steps[k].best) best(steps, k, lanes, carried);
   const Values found = carried;
   for (size_t k = 0; k < steps.size(); ++k)
     if (steps[k].best) better(steps, k, before, found, true, carried);
@@ -216,6 +224,31 @@ void LaneEmitter::better(const Steps& steps, size_t k, const Values& a, const Va
   out[k] = b_.CreateSelect(takes, b[k], a[k]);
   for (size_t place : best.places) out[place] = b_.CreateSelect(takes, b[place], a[place]);
   out[there] = b_.CreateOr(a[there], b[there]);
+}
+
+/// The value of all lanes that have one, and of those that have this value the first turn. Zeros are equal.
+void LaneEmitter::best(const Steps& steps, size_t k, const Values& lanes, Values& out) {
+  const loops::ExactStep& step = steps[k];
+  const loops::BestStep& best = *step.best;
+  Value* there = lanes[best.isThere];
+  llvm::Constant* unit = host_.ops_.constant(loops::scalarType(step.kind), step.unit);
+  const Values value{b_.CreateSelect(there, lanes[k], splat(unit))};
+  const Steps extremes{
+      {best.beyond == ops::CmpKind::Lt ? OpKind::Min : OpKind::Max, {}, step.kind, step.unit}};
+  out[k] = b_.CreateExtractElement(folded(extremes, value, 1)[0], uint64_t(0));
+  auto compared = [&](ops::CmpKind how, Value* x, Value* y) {
+    Value* operands[] = {x, y};
+    return host_.ops_.apply({OpKind::Cmp, static_cast<uint32_t>(how), step.kind}, operands,
+                            types::TypeKind::Bool);
+  };
+  Value* isBest = compared(ops::CmpKind::Eq, lanes[k], splat(out[k]));
+  if (types::isFloatKind(step.kind))
+    isBest = b_.CreateOr(isBest, compared(ops::CmpKind::Ne, lanes[k], lanes[k]));
+  isBest = b_.CreateAnd(isBest, there);
+  Value* none = splat(b_.getInt64(std::numeric_limits<int64_t>::max()));
+  for (size_t place : best.places)
+    out[place] = b_.CreateIntMinReduce(b_.CreateSelect(isBest, lanes[place], none), true);
+  out[best.isThere] = b_.CreateOrReduce(there);
 }
 
 LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, const Steps& steps, Value* first, Value* mask,

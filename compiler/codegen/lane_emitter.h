@@ -104,6 +104,8 @@ private:
   /// The k-th step, a best one: of what is carried by `a` and by `b`, which comes later, or it is not known
   /// and turns tell, to `out`.
   void better(const Steps& steps, size_t k, const Values& a, const Values& b, bool isLater, Values& out);
+  /// The same of all lanes, as single values.
+  void best(const Steps& steps, size_t k, const Values& lanes, Values& out);
 
   // lane_calls.cpp
   class Slot;

@@ -113,7 +113,8 @@ private:
     if (best.turn == k) return std::nullopt;
     if (negations_.insert(either->operands[0]).second) ++uses[carried_[isThere]];
     for (const auto& [v, count] : uses) expected_[v] += count;
-    return ExactStep{OpKind::Select, term, kind, 0, false, best};
+    const uint64_t unit = unitOf(*beyond == ops::CmpKind::Lt ? OpKind::Min : OpKind::Max, kind);
+    return ExactStep{OpKind::Select, term, kind, unit, false, best};
   }
 
   const Stmt* scalar(ValueId v, OpKind op) const {
