@@ -36,6 +36,7 @@ struct FunctionDecl {
   std::string builtin;   ///< of `@builtin("name")`
   Span span;
   bool isPure = false; ///< `pure fn`: does no I/O
+  bool isApart = false; ///< `@builtin("apart")`: never inlined
   /// The library's `reduce`: of a generator it combines the terms, whatever their indices (rule 29).
   bool combinesTerms = false;
   bool hasUntyped() const;

@@ -172,13 +172,10 @@ NodeId Conversion::keyed(NodeId x, NodeId t) {
     NodeId mine = fieldOf(x, field);
     return b_.make(NodeKind::If, b_.typeOf(mine), span_, {b_.local(some, span_), mine, otherwise});
   };
-  auto empty = [&](DictField field) {
-    return b_.make(NodeKind::ListOf, b_.typeOf(fieldOf(x, field)), span_);
-  };
-  std::vector<NodeId> fields{kept(DictField::Slots, empty(DictField::Slots)), b_.local(list, span_),
-                             kept(DictField::Removed, empty(DictField::Removed)),
+  NodeId noTable = b_.make(NodeKind::ListOf, b_.typeOf(fieldOf(x, DictField::Table)), span_);
+  std::vector<NodeId> fields{kept(DictField::Table, noTable), b_.local(list, span_),
                              kept(DictField::Gone, b_.integer(0, span_)),
-                             kept(DictField::Shift, b_.integer(0, span_))};
+                             kept(DictField::Bits, b_.integer(0, span_))};
   nodes.push_back(b_.rebuilt(made, std::move(fields), span_));
   return b_.block(std::move(nodes), span_);
 }

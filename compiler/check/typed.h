@@ -277,6 +277,7 @@ struct Instance {
   Device device = Device::Host;
   bool doesIo = false;
   bool failed = false; ///< errors were reported; not to be lowered
+  bool isApart = false; ///< never inlined
   Span span;
 
   Store<NodeId, Node> nodes;

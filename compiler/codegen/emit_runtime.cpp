@@ -2,6 +2,7 @@
 #include "codegen/function_emitter.h"
 
 #include "codegen/debug_info.h"
+#include "melix/abi.h"
 
 #include <llvm/IR/InlineAsm.h>
 
@@ -111,17 +112,54 @@ llvm::Value* FunctionEmitter::listLength(llvm::Value* list) {
   return length;
 }
 
+/// The place of a new last element, zeroed. A list that has room and one owner takes no call.
+llvm::Value* FunctionEmitter::listPush(llvm::Value* slot, types::TypeId elem) {
+  auto* p = m_.ptr();
+  auto at = [&](llvm::Value* list, int64_t offset) {
+    return b_.CreateConstInBoundsGEP1_64(m_.i8(), list, static_cast<uint64_t>(offset));
+  };
+  llvm::BasicBlock *some = block("some"), *room = block("room"), *grow = block("grow"), *done = block("pushed");
+  llvm::Value* list = b_.CreateLoad(p, slot);
+  b_.CreateCondBr(b_.CreateIsNull(list), grow, some);
+
+  b_.SetInsertPoint(some);
+  llvm::Value* length = b_.CreateLoad(m_.i64(), list);
+  llvm::Value* capacity = b_.CreateLoad(m_.i64(), at(list, sizeof(int64_t)));
+  auto* refs = b_.CreateLoad(m_.i32(), at(list, -int64_t(MELIX_HEADER_BYTES)));
+  refs->setAtomic(llvm::AtomicOrdering::Acquire);
+  refs->setAlignment(llvm::Align(4));
+  llvm::Value* hasRoom = b_.CreateICmpSLT(length, capacity);
+  b_.CreateCondBr(b_.CreateAnd(hasRoom, b_.CreateICmpEQ(refs, b_.getInt32(1))), room, grow);
+
+  b_.SetInsertPoint(room);
+  const int64_t size = m_.layouts.stored(elem).size;
+  b_.CreateStore(b_.CreateNSWAdd(length, b_.getInt64(1)), list);
+  llvm::Value* offset = b_.CreateNSWMul(length, b_.getInt64(size));
+  llvm::Value* here = b_.CreateInBoundsGEP(m_.i8(), at(list, MELIX_LIST_ELEMENTS), offset);
+  b_.CreateMemSet(here, b_.getInt8(0), b_.getInt64(size), llvm::MaybeAlign());
+  b_.CreateBr(done);
+
+  b_.SetInsertPoint(grow);
+  llvm::Value* made = call(runtime("melix_list_push", p, {p, p, p}), {task_, slot, m_.descriptor(elem)});
+  b_.CreateBr(done);
+
+  b_.SetInsertPoint(done);
+  auto* place = b_.CreatePHI(p, 2);
+  place->addIncoming(here, room);
+  place->addIncoming(made, grow);
+  return place;
+}
+
 void FunctionEmitter::emitRuntimeCall(const Stmt& s) {
   using loops::RuntimeKind;
   const auto& attr = s.as<loops::RuntimeCall>();
   auto* p = m_.ptr();
   auto arg = [&](size_t k) { return value(s.operands[k]); };
   switch (attr.kind) {
-  case RuntimeKind::ListPush:
-  case RuntimeKind::ListPop: {
-    const char* name = attr.kind == RuntimeKind::ListPush ? "melix_list_push" : "melix_list_pop";
-    return setResult(s, call(runtime(name, p, {p, p, p}), {task_, arg(0), m_.descriptor(attr.type)}));
-  }
+  case RuntimeKind::ListPush: return setResult(s, listPush(arg(0), attr.type));
+  case RuntimeKind::ListPop:
+    return setResult(
+        s, call(runtime("melix_list_pop", p, {p, p, p}), {task_, arg(0), m_.descriptor(attr.type)}));
   case RuntimeKind::ListReserve:
     call(runtime("melix_list_reserve", b_.getVoidTy(), {p, p, p, m_.i64()}),
          {task_, arg(0), m_.descriptor(attr.type), arg(1)});

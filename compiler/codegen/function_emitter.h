@@ -84,6 +84,7 @@ private:
   void emitFormat(const Stmt& s);
   void emitRuntimeCall(const Stmt& s);
   llvm::Value* listLength(llvm::Value* list);
+  llvm::Value* listPush(llvm::Value* slot, types::TypeId elem);
 
   ModuleEmitter& m_;
   const loops::Function& fn_;

@@ -231,6 +231,7 @@ struct Function {
   FunctionId customJvp; ///< `@derivative` rule: (params, tangents) -> (results, tangents); keeps it from
                         ///< being inlined
   bool keep = false;    ///< a root (entry, export, test): never removed
+  bool isApart = false; ///< never inlined: work that is seldom done, beside what is done often
   LocId loc;
 
   Store<ValueId, Value> values;

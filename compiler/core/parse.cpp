@@ -103,6 +103,7 @@ private:
     }
     if (accept("jvp")) b.fn().customJvp = callee();
     b.fn().keep = accept("keep");
+    b.fn().isApart = accept("apart");
     expect("{");
     ops(b);
   }

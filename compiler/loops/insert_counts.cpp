@@ -1,11 +1,14 @@
 // Precise reference counting. Each counted value belongs to the region where it is defined; a branch inherits
 // what is not needed after it, so that each path drops what it does not use; a loop body only borrows from
-// outside.
+// outside. What is read from a block that a region borrows, that region borrows too, unless the block is changed
+// where it is: it stays as it is until the region ends, since the count that somebody else holds keeps everybody
+// from making it theirs.
 #include "loops/ownership.h"
 
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace melix::loops {
 namespace {
@@ -14,7 +17,14 @@ using Set = std::set<ValueId>;
 
 class Counter {
 public:
-  Counter(const Module& module, Function& fn) : module_(module), fn_(fn) {}
+  Counter(const Module& module, Function& fn) : module_(module), fn_(fn) {
+    Set borrowed;
+    for (size_t p = 0; p < fn.params().size(); ++p)
+      if (fn.modes[p] == ModeKind::Borrow) borrowed.insert(fn.params()[p]);
+    for (const Stmt& s : fn.stmts)
+      if (changes(s) && !(s.kind == StmtKind::PointerOf && borrowed.count(s.operands[0])))
+        changed_.insert(s.operands[0]);
+  }
 
   void run() {
     Set owned;
@@ -45,6 +55,21 @@ private:
     for (RegionId r : fn_.stmts[s].regions) {
       const Set& inner = usedIn(r);
       set.insert(inner.begin(), inner.end());
+    }
+  }
+
+  bool isBorrowed(ValueId block, const Set& owned) const {
+    return counts(block) && !owned.count(block) && !changed_.count(block);
+  }
+
+  /// Whether the statement writes to the block that it is given first, or somebody may by what it gives.
+  static bool changes(const Stmt& s) {
+    switch (s.kind) {
+    case StmtKind::Store:
+    case StmtKind::AddressOf:
+    case StmtKind::PointerOf: return true;
+    case StmtKind::Load: return s.as<Access>().take;
+    default: return false;
     }
   }
 
@@ -94,6 +119,8 @@ private:
         lent.insert(v);
     }
     auto endsHere = [&](ValueId v) { return owned.count(v) && last.at(v) == position; };
+    const bool reads = stmt.kind == StmtKind::Load && !stmt.as<Access>().take;
+    const bool borrows = reads && isBorrowed(stmt.operands[0], owned);
     bool isBranch = stmt.kind == StmtKind::If || stmt.kind == StmtKind::Switch;
 
     // What is given away although somebody still needs it is given a count of its own.
@@ -119,7 +146,7 @@ private:
     out.push_back(id);
     // Before the memory it was read from may go.
     for (ValueId v : stmt.results)
-      if (counts(v) && stmt.kind == StmtKind::Load && !stmt.as<Access>().take) emit(StmtKind::Retain, v, out);
+      if (counts(v) && reads && !borrows) emit(StmtKind::Retain, v, out);
     Set uses;
     for (ValueId v : lent) uses.insert(v);
     for (auto [v, count] : taken) uses.insert(v);
@@ -131,7 +158,7 @@ private:
         owned.erase(v);
       }
     for (ValueId v : stmt.results) {
-      if (!counts(v)) continue;
+      if (!counts(v) || borrows) continue;
       owned.insert(v);
       if (!last.count(v)) {
         emit(StmtKind::Drop, v, out);
@@ -144,6 +171,7 @@ private:
   Function& fn_;
   LocId loc_;
   std::unordered_map<uint32_t, Set> used_;
+  std::unordered_set<ValueId> changed_; ///< blocks
   std::set<uint32_t> borrowedParams_; ///< regions whose parameters stay with the loop: conditions of `while`
 };
 

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace melix::loops {
 namespace {
@@ -35,13 +36,18 @@ private:
     for (size_t p = 0; p < fn.params().size(); ++p)
       if (fn.typeOf(fn.params()[p]).counted()) positions.emplace(fn.params()[p], p);
     if (positions.empty()) return;
-    for (const Stmt& stmt : fn.stmts)
+    const std::vector<StmtId>& always = fn.regions[fn.body].stmts;
+    const std::unordered_set<StmtId> onEveryPath(always.begin(), always.end());
+    for (uint32_t s = 0; s < fn.stmts.size(); ++s) {
+      const Stmt& stmt = fn.stmts[StmtId(s)];
       for (size_t k = 0; k < stmt.operands.size(); ++k) {
         auto found = positions.find(stmt.operands[k]);
         if (found == positions.end()) continue;
         if (stmt.kind == StmtKind::Call) passedAs_[{stmt.as<FunctionId>(), k}].push_back({f, found->second});
-        if (consumes(module_, stmt, k)) own({f, found->second});
+        const bool isKeptAtTimes = stmt.kind == StmtKind::Store && !onEveryPath.contains(StmtId(s));
+        if (!isKeptAtTimes && consumes(module_, stmt, k)) own({f, found->second});
       }
+    }
   }
 
   void own(Param param) {

@@ -8,7 +8,8 @@ namespace melix::loops {
 /// Whether a statement takes ownership of its operand (of class Data or Word). Calls ask the callee's modes.
 bool consumes(const Module& module, const Stmt& stmt, size_t operand);
 
-/// Parameter modes: a parameter is borrowed unless its function gives it away, itself or through a call.
+/// Parameter modes: a parameter is borrowed unless its function gives it away, itself or through a call. One
+/// that is only kept on some paths is borrowed too: the others, such as a search that finds its key, count nothing.
 /// Linear in the statements, whatever calls what. Requires: functions lowered, counts not yet inserted.
 void inferModes(Module& module);
 

@@ -56,7 +56,7 @@ private:
     const Function& f = m_.functions[id];
     Info& info = info_[id.index];
     if (f.customJvp.valid()) info_[f.customJvp.index].pinned = info.pinned = true;
-    info.pinned |= !f.body.valid() || calls_.isRecursive(id);
+    info.pinned |= !f.body.valid() || f.isApart || calls_.isRecursive(id);
     if (!f.body.valid()) return;
     forEachOp(f, [&](OpId op) {
       info.own += f.ops[op].kind != OpKind::Yield;

@@ -85,7 +85,7 @@ struct EnumCase {
 /// The structs of the library that the language knows: `Dict[K, V]`, and `Set[T]`, which holds one.
 enum class RecordForm : uint8_t { Plain, Dict, Set };
 /// The fields of a Dict. Its entries are the pairs of keys and values in the order they were first inserted.
-enum class DictField : uint8_t { Slots, Entries, Removed, Gone, Shift };
+enum class DictField : uint8_t { Table, Entries, Gone, Bits };
 
 /// A struct (one case, without a name of its own) or an enum, at given type arguments.
 struct Record {

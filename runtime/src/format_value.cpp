@@ -99,15 +99,21 @@ void Formatter::list(const MelixType* type, const uint8_t* stored) {
 
 /// The entries of a dictionary that count, or their keys alone.
 void Formatter::entries(const MelixType* dict, const uint8_t* base, bool withValues) {
-  const MelixField &entries = dict->fields[MELIX_DICT_ENTRIES], &removed = dict->fields[MELIX_DICT_REMOVED];
-  const uint8_t *pairs, *marks;
-  memcpy(&pairs, base + entries.offset, sizeof pairs);
-  memcpy(&marks, base + removed.offset, sizeof marks);
-  const MelixType* pair = entries.type->elem;
-  const int64_t count = melix_list_length(pairs);
-  auto isThere = [&](int64_t k) { return !marks || !marks[MELIX_LIST_ELEMENTS + k]; };
-  int64_t there = 0, at = 0;
-  for (int64_t k = 0; k < count; k++) there += isThere(k);
+  const uint8_t *pairs, *table;
+  int64_t gone, bits, at = 0;
+  auto read = [&](MelixDictField field, auto& to) { memcpy(&to, base + dict->fields[field].offset, sizeof to); };
+  read(MELIX_DICT_TABLE, table);
+  read(MELIX_DICT_ENTRIES, pairs);
+  read(MELIX_DICT_GONE, gone);
+  read(MELIX_DICT_BITS, bits);
+  const MelixType* pair = dict->fields[MELIX_DICT_ENTRIES].type->elem;
+  const int64_t count = melix_list_length(pairs), there = count - gone;
+  auto isThere = [&](int64_t k) {
+    if (gone == 0) return true;
+    uint32_t hash;
+    memcpy(&hash, table + MELIX_LIST_ELEMENTS + sizeof hash * static_cast<uint64_t>((int64_t{1} << bits) + k), sizeof hash);
+    return hash >> 31 == 0;
+  };
   for (int64_t k = 0; k < count; k++) {
     if (!isThere(k)) continue;
     const bool left = there > shownWhole && at >= shownAtEnd && at < there - shownAtEnd;

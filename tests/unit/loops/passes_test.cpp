@@ -75,6 +75,27 @@ TEST(InsertCounts, EveryPathConsumesOnce) {
 )");
 }
 
+TEST(InsertCounts, WhatIsReadFromABorrowedBlockIsBorrowed) {
+  EXPECT_EQ(textAfter(R"(fn @f(%xs: data) -> data {
+  %one = const 1 : i64
+  %t = load %xs[%one*%one] : data
+  %n = runtime list_length i64 %t : i64
+  %u = load %xs[%n*%one] : data
+  yield %u
+}
+)",
+                      countAll, false),
+            R"(fn @f(%xs: data) -> data {
+  %one = const 1 : i64
+  %t = load %xs[%one*%one] : data
+  %n = runtime list_length i64 %t : i64
+  %u = load %xs[%n*%one] : data
+  retain %u
+  yield %u
+}
+)");
+}
+
 TEST(InsertCounts, WhatIsUsedLaterIsRetainedBeforeItIsGivenAway) {
   EXPECT_EQ(textAfter(R"(fn @f(own %x: data) -> data, f64 {
   %one = const 1 : i64
