@@ -265,7 +265,7 @@ std::string_view withoutValue(const Ast& tree, SynId body) {
 void InstanceBody::checkFunction(Body& body) {
   const Ast& tree = c_.ast(key_.decl);
   const FunctionDecl& fn = c_.function(key_.decl);
-  instance_.isApart = fn.isApart;
+  instance_.place.isApart = fn.isApart;
   body.mayReturn = true;
   NodeId self = bindCaptures(body, fn);
   declareGenerics(body, fn);

@@ -92,7 +92,7 @@ bool Checker::recursesDifferently(const InstanceKey& key) const {
 
 InstanceId Checker::addInstance(InstanceKey key) {
   InstanceId id = program_.addInstance();
-  program_.instance(id).device = key.device;
+  program_.instance(id).place.device = key.device;
   infos_.push_back({});
   infos_.back().key = std::move(key);
   return id;

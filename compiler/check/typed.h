@@ -264,6 +264,12 @@ struct Node {
   }
 };
 
+/// Where the code of a function goes.
+struct CodePlace {
+  Device device = Device::Host;
+  bool isApart = false; ///< never into that of its callers
+};
+
 /// One checked instance of a function, lambda or script body.
 struct Instance {
   std::string name; ///< for traces: `forward`, `loss`, `main.lambda`
@@ -274,10 +280,9 @@ struct Instance {
   TypeId result;
   std::vector<DimSym> resultDims; ///< unknown sizes in the result
   NodeId body;
-  Device device = Device::Host;
+  CodePlace place;
   bool doesIo = false;
   bool failed = false; ///< errors were reported; not to be lowered
-  bool isApart = false; ///< never inlined
   Span span;
 
   Store<NodeId, Node> nodes;

@@ -118,7 +118,8 @@ llvm::Value* FunctionEmitter::listPush(llvm::Value* slot, types::TypeId elem) {
   auto at = [&](llvm::Value* list, int64_t offset) {
     return b_.CreateConstInBoundsGEP1_64(m_.i8(), list, static_cast<uint64_t>(offset));
   };
-  llvm::BasicBlock *some = block("some"), *room = block("room"), *grow = block("grow"), *done = block("pushed");
+  llvm::BasicBlock *some = block("some"), *room = block("room"), *grow = block("grow"),
+                   *done = block("pushed");
   llvm::Value* list = b_.CreateLoad(p, slot);
   b_.CreateCondBr(b_.CreateIsNull(list), grow, some);
 

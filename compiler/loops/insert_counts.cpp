@@ -1,8 +1,8 @@
 // Precise reference counting. Each counted value belongs to the region where it is defined; a branch inherits
 // what is not needed after it, so that each path drops what it does not use; a loop body only borrows from
-// outside. What is read from a block that a region borrows, that region borrows too, unless the block is changed
-// where it is: it stays as it is until the region ends, since the count that somebody else holds keeps everybody
-// from making it theirs.
+// outside. What is read from a block that a region borrows, that region borrows too, unless the block is
+// changed where it is: it stays as it is until the region ends, since the count that somebody else holds
+// keeps everybody from making it theirs.
 #include "loops/ownership.h"
 
 #include <algorithm>

@@ -12,8 +12,8 @@ core::FunctionId Lowering::functionOf(check::InstanceId id) {
   core::Function fn;
   fn.name = instance.name;
   fn.key = instance.name + "#" + instance.key;
-  fn.device = instance.device;
-  fn.isApart = instance.isApart;
+  fn.device = instance.place.device;
+  fn.isApart = instance.place.isApart;
   fn.dimParams = instance.dimParams;
   fn.resultDims = instance.resultDims;
   fn.results = {instance.result};

@@ -101,7 +101,9 @@ void Formatter::list(const MelixType* type, const uint8_t* stored) {
 void Formatter::entries(const MelixType* dict, const uint8_t* base, bool withValues) {
   const uint8_t *pairs, *table;
   int64_t gone, bits, at = 0;
-  auto read = [&](MelixDictField field, auto& to) { memcpy(&to, base + dict->fields[field].offset, sizeof to); };
+  auto read = [&](MelixDictField field, auto& to) {
+    memcpy(&to, base + dict->fields[field].offset, sizeof to);
+  };
   read(MELIX_DICT_TABLE, table);
   read(MELIX_DICT_ENTRIES, pairs);
   read(MELIX_DICT_GONE, gone);
@@ -111,7 +113,8 @@ void Formatter::entries(const MelixType* dict, const uint8_t* base, bool withVal
   auto isThere = [&](int64_t k) {
     if (gone == 0) return true;
     uint32_t hash;
-    memcpy(&hash, table + MELIX_LIST_ELEMENTS + sizeof hash * static_cast<uint64_t>((int64_t{1} << bits) + k), sizeof hash);
+    memcpy(&hash, table + MELIX_LIST_ELEMENTS + sizeof hash * static_cast<uint64_t>((int64_t{1} << bits) + k),
+           sizeof hash);
     return hash >> 31 == 0;
   };
   for (int64_t k = 0; k < count; k++) {

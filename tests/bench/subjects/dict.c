@@ -1,6 +1,7 @@
-// A Dict beside open addressing that keeps the order of its entries: numbers are counted, read by their keys, and texts
-// are counted; keys are inserted, replaced, removed and walked, of a large Dict and of a small one. Slots of 32 bits hold
-// places of entries and as many bits of hashes as there is room for. They are filled to three quarters.
+// A Dict beside open addressing that keeps the order of its entries: numbers are counted, read by their keys,
+// and texts are counted; keys are inserted, replaced, removed and walked, of a large Dict and of a small one.
+// Slots of 32 bits hold places of entries and as many bits of hashes as there is room for. They are filled to
+// three quarters.
 #include "timing.h"
 
 static int64_t next(int64_t state) { return (state * 1103515245 + 12345) % 1073741824; }
@@ -223,7 +224,8 @@ APART static int64_t number_inserted(const int64_t* keys, int64_t n) {
 
 static Dict copied(const Dict* d) {
   Dict copy = *d;
-  const size_t slots = (1ULL << d->table.bits) * sizeof(uint32_t), entries = (size_t)d->table.room * sizeof(Entry);
+  const size_t slots = (1ULL << d->table.bits) * sizeof(uint32_t),
+               entries = (size_t)d->table.room * sizeof(Entry);
   copy.table.slots = malloc(slots);
   copy.entries = malloc(entries);
   if (!copy.table.slots || !copy.entries) exit(3);
@@ -301,14 +303,14 @@ APART static int64_t walked(const Dict* d) {
   return total;
 }
 
-#define MEASURE_CHANGES(size, count)                                                                                   \
-  {                                                                                                                    \
-    int64_t* keys = scattered(count);                                                                                  \
-    Dict d = inserted(keys, count);                                                                                    \
-    MEASURE("insert_" size, value, value = number_inserted(keys, black_box(count)))                                    \
-    MEASURE("replace_" size, value, value = replaced(&d, keys, black_box(count)))                                      \
-    MEASURE("remove_" size, value, value = removed(&d, keys, black_box(count)))                                        \
-    MEASURE("iterate_" size, value, value = walked(&d))                                                                \
+#define MEASURE_CHANGES(size, count)                                                                         \
+  {                                                                                                          \
+    int64_t* keys = scattered(count);                                                                        \
+    Dict d = inserted(keys, count);                                                                          \
+    MEASURE("insert_" size, value, value = number_inserted(keys, black_box(count)))                          \
+    MEASURE("replace_" size, value, value = replaced(&d, keys, black_box(count)))                            \
+    MEASURE("remove_" size, value, value = removed(&d, keys, black_box(count)))                              \
+    MEASURE("iterate_" size, value, value = walked(&d))                                                      \
   }
 
 int main(int argc, char** argv) {
