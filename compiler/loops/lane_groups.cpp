@@ -72,7 +72,7 @@ private:
     for (size_t k = 1; k + 1 < end; k += 2) {
       const uint64_t *index = asConstant(fn_, s.operands[k]), *stride = asConstant(fn_, s.operands[k + 1]);
       if (index && stride)
-        out.at += static_cast<int64_t>(*index * *stride * access.elemBytes);
+        out.at = static_cast<int64_t>(uint64_t(out.at) + *index * *stride * access.elemBytes);
       else
         out.row.insert(out.row.end(), {s.operands[k], s.operands[k + 1]});
     }
@@ -82,9 +82,9 @@ private:
   /// Where the access lies from the first of a group, in bytes, if it is one of its columns.
   std::optional<int64_t> placeIn(const Open& open, const Column& c) const {
     const Column& first = open.column;
-    const int64_t at = c.at - first.at;
+    const auto at = static_cast<int64_t>(uint64_t(c.at) - uint64_t(first.at)); // modulo 2^64
     if (c.row.size() != first.row.size() || c.elem != first.elem || c.step != first.step ||
-        at % bytesOf(c.elem) != 0)
+        at % bytesOf(c.elem) != 0 || at >= c.step || at <= -c.step)
       return std::nullopt;
     for (size_t k = 0; k < c.row.size(); ++k)
       if (c.row[k] != first.row[k] && !areEqual(c.row[k], first.row[k])) return std::nullopt;

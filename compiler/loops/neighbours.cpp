@@ -8,6 +8,14 @@ namespace melix::loops {
 
 using core::OpKind;
 
+namespace {
+
+// Modulo 2^64, as the program computes.
+int64_t sum(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) + uint64_t(b)); }
+int64_t product(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) * uint64_t(b)); }
+
+} // namespace
+
 Neighbours::Neighbours(const Function& fn, const Variance& variance, ValueId index)
     : fn_(fn), variance_(variance) {
   if (index.valid()) steps_[index] = 1;
@@ -25,12 +33,12 @@ void Neighbours::note(const Stmt& scalar) {
   if (!a || !b) return;
   switch (scalar.as<ScalarAttr>().op) {
   case OpKind::Add:
-  case OpKind::And: steps_[scalar.results[0]] = *a + *b; return; // a sum, or the place in a strip
-  case OpKind::Sub: steps_[scalar.results[0]] = *a - *b; return;
+  case OpKind::And: steps_[scalar.results[0]] = sum(*a, *b); return; // a sum, or the place in a strip
+  case OpKind::Sub: steps_[scalar.results[0]] = sum(*a, product(-1, *b)); return;
   case OpKind::Mul:
     for (size_t side : {0, 1})
       if (const uint64_t* by = asConstant(fn_, scalar.operands[side]))
-        steps_[scalar.results[0]] = (side == 0 ? *b : *a) * static_cast<int64_t>(*by);
+        steps_[scalar.results[0]] = product(side == 0 ? *b : *a, static_cast<int64_t>(*by));
     return;
   default: return;
   }
@@ -45,9 +53,9 @@ std::optional<int64_t> Neighbours::bytesApart(const Stmt& s) const {
     auto found = steps_.find(s.operands[k]);
     const uint64_t* stride = asConstant(fn_, s.operands[k + 1]);
     if (found == steps_.end() || !stride) return std::nullopt;
-    step += found->second * static_cast<int64_t>(*stride);
+    step = sum(step, product(found->second, static_cast<int64_t>(*stride)));
   }
-  return step * s.as<Access>().elemBytes;
+  return product(step, s.as<Access>().elemBytes);
 }
 
 bool Neighbours::areSideBySide(const Stmt& s) const { return bytesApart(s) == bytesOf(s.as<Access>().elem); }
