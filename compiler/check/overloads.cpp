@@ -47,26 +47,33 @@ bool Body::isDeclaredBeside(NameId name, const std::vector<std::vector<DeclId>>&
   return false;
 }
 
-/// Whether an argument is of a type that functions may stand beside. Looks at arguments whose types do not
-/// depend on what is asked of them.
+/// Whether syntax has a type that does not depend on what is asked of it.
+static bool standsForItself(Body& body, SynId syntax) {
+  switch (body.ast.kind(syntax)) {
+  case SynKind::Name: return body.lookup(body.ast[syntax].as<Name>().name).valid();
+  case SynKind::Array: {
+    const auto& items = body.ast[syntax].as<Many>().items;
+    return !items.empty() &&
+           std::all_of(items.begin(), items.end(), [&](SynId item) { return standsForItself(body, item); });
+  }
+  case SynKind::Member:
+  case SynKind::Brackets:
+  case SynKind::Binary:
+  case SynKind::Unary:
+  case SynKind::Paren:
+  case SynKind::Block:
+  case SynKind::If:
+  case SynKind::Match:
+  case SynKind::Call: return true;
+  default: return false;
+  }
+}
+
+/// Whether an argument is of a type that functions may stand beside. Looks at arguments that have a type of
+/// their own.
 static bool hasHome(Body& body, std::vector<CallArg>& args) {
-  auto standsForItself = [&](const CallArg& arg) {
-    switch (body.ast.kind(arg.syntax)) {
-    case SynKind::Name: return body.lookup(body.ast[arg.syntax].as<Name>().name).valid();
-    case SynKind::Member:
-    case SynKind::Brackets:
-    case SynKind::Binary:
-    case SynKind::Unary:
-    case SynKind::Paren:
-    case SynKind::Block:
-    case SynKind::If:
-    case SynKind::Match:
-    case SynKind::Call: return true;
-    default: return false;
-    }
-  };
   return std::any_of(args.begin(), args.end(), [&](CallArg& arg) {
-    if (!arg.node.valid() && !arg.label && standsForItself(arg)) arg.node = body.checkArg(arg);
+    if (!arg.node.valid() && !arg.label && standsForItself(body, arg.syntax)) arg.node = body.checkArg(arg);
     return arg.node.valid() && !body.homeModules(body.b.typeOf(arg.node)).empty();
   });
 }

@@ -53,6 +53,15 @@ struct Bound : PartVisitor<Bound> {
   }
 };
 
+bool isName(std::string_view text) {
+  auto starts = [](char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           static_cast<unsigned char>(c) >= 0x80;
+  };
+  return !text.empty() && starts(text[0]) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return starts(c) || (c >= '0' && c <= '9'); });
+}
+
 } // namespace
 
 /// One call: its arguments, and what it gives.
@@ -207,6 +216,14 @@ public:
     };
     look(value(handle(0)).node);
     give(out);
+  }
+  /// What uses of macros declare counts once they are expanded.
+  void declared() {
+    const NodeId node = value(handle(0)).node;
+    if (ast_.kind(node) != NodeKind::Name) return results_.push_back(false);
+    const auto [from, name] = x_.modules_.meant(use_.module, ast_[node].as<Name>().name);
+    const names::Module& module = x_.modules_[from];
+    results_.push_back(!module.isPrelude && (!module.named(name).empty() || module.imported.contains(name)));
   }
   void file() {
     const Span s = ast_.span(value(handle(0)).node);
@@ -399,14 +416,6 @@ private:
     return static_cast<int64_t>(x_.table_.cells.size() - 1);
   }
 
-  static bool isName(std::string_view text) {
-    auto starts = [](char c) {
-      return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-             static_cast<unsigned char>(c) >= 0x80;
-    };
-    return !text.empty() && starts(text[0]) &&
-           std::all_of(text.begin(), text.end(), [&](char c) { return starts(c) || (c >= '0' && c <= '9'); });
-  }
   void giveName(const std::string& text, uint32_t mark) {
     if (!isName(text)) return failAt(use_.span, "`" + text + "` is no name");
     Interner& all = x_.modules_.names;
