@@ -99,7 +99,7 @@ int commandRepl(const Invocation& invocation) {
     }
     // Only the end of the input ends an entry that is not complete, and Ctrl-C drops it: a blank line may
     // stand anywhere in it.
-    if (kind == LineKind::Line && repl::Prompt::isIncomplete(entry)) continue;
+    if (kind == LineKind::Line && prompt.isIncomplete(entry)) continue;
     // On the main thread stays only the waiting: the phases need a large stack.
     onBigStack([&] {
       prompt.enter(entry);

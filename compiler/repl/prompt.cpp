@@ -1,6 +1,7 @@
 #include "repl/prompt.h"
 
 #include "parse/parse.h"
+#include "repl/awaited_item.h"
 #include "repl/function_text.h"
 
 #include <algorithm>
@@ -34,11 +35,13 @@ bool holdsFunctions(types::TypeStore& types, TypeId type, std::set<TypeId>& seen
 
 } // namespace
 
-bool Prompt::isIncomplete(const std::string& text) {
+bool Prompt::isIncomplete(const std::string& text) const {
   SourceStore sources;
   Interner names;
   DiagnosticSink sink;
-  return parse::parseReplEntry(sources.add("<prompt>", text), sources, names, sink).incomplete;
+  const parse::ParseResult entry = parse::parseReplEntry(sources.add("<prompt>", text), sources, names, sink);
+  if (entry.incomplete || sink.errorCount() > 0) return entry.incomplete;
+  return awaitsItem(session_.modules(), definitions_, entry.ast, names);
 }
 
 /// Makes everything known visible in a module, except what the module says itself.

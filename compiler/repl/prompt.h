@@ -31,7 +31,7 @@ public:
   }
 
   /// Whether more lines are wanted before the entry can be taken.
-  static bool isIncomplete(const std::string& text);
+  bool isIncomplete(const std::string& text) const;
   /// Checks and runs one entry. Whether that went well; what was wrong has been told.
   bool enter(const std::string& text);
 

@@ -48,6 +48,20 @@ TEST(Repl, EntriesGoOnUntilTheyAreComplete) {
   EXPECT_EQ(answers("fn f(x: int) -> int {\n  x + 1\n}\nf(1 +\n2)\n"), "4\n");
 }
 
+TEST(Repl, AUseOfAMacroWaitsForItsDeclaration) {
+  const std::string ways =
+      "fn ways(n: int) -> int {\n  if n < 2 { 1 } else { ways(n - 1) + ways(n - 2) }\n}\n";
+  EXPECT_EQ(answers("use meta.{memo}\n@memo\n" + ways + "ways(50)\n"), "20365011074\n");
+  EXPECT_EQ(answers("use meta\n@meta.memo\n\n" + ways + "ways(50)\n"), "20365011074\n");
+  EXPECT_EQ(answers("use meta.{derive}\n@derive(equals, to_json)\nstruct P { x: int }\nP(1).to_json()\n"),
+            "\"{\\\"x\\\":1}\"\n");
+  EXPECT_EQ(
+      answers(
+          "use meta.{count, Counter}\n@count(1 + 2)\n@count\nfn f(x: int) -> int = x * x\n@count(f(3))\n"),
+      "(3, 1)\n(9, 1)\n")
+      << "what stands for itself waits for nothing";
+}
+
 TEST(Repl, BlankLinesStandInsideOfEntries) {
   EXPECT_EQ(answers("fn f(x: int) -> int {\n  let y = x\n\n  y + 1\n}\nf(3)\n"), "4\n");
   EXPECT_EQ(answers("[1,\n\n2]\n1 +\n\n  \n2\n\n\n7\n"), "[1, 2]\n3\n7\n");

@@ -1,0 +1,13 @@
+#pragma once
+// Uses of macros that end an entry at the prompt although their declaration is still to come.
+
+#include "repl/definitions.h"
+
+namespace melix::repl {
+
+/// Whether an entry, a tree whose names are those of `written`, ends with a use of a macro of earlier entries
+/// that takes a declaration behind it, and that no macro of the name takes as it stands.
+bool awaitsItem(names::Modules& modules, const Definitions& known, const syntax::Ast& entry,
+                const Interner& written);
+
+} // namespace melix::repl
