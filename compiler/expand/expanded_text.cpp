@@ -18,11 +18,16 @@ struct NamesIn : PartVisitor<NamesIn> {
   explicit NamesIn(const Ast& tree_) : ast(tree_) {}
   const Ast& ast;
   std::set<NameId> bound, all;
+  std::set<NameId> called;     ///< all but labels, fields and methods
   std::set<NameId> parameters; ///< of functions: calls may say them
+  std::set<NameId> variables;  ///< bound by patterns
 
   void tree(NodeId id, Role role) {
     if (!id) return;
-    if (ast.kind(id) == NodeKind::Name && role == Role::Pattern) bound.insert(ast[id].as<Name>().name);
+    if (ast.kind(id) == NodeKind::Name && role == Role::Pattern) {
+      bound.insert(ast[id].as<Name>().name);
+      variables.insert(ast[id].as<Name>().name);
+    }
     const bool wasFunction = std::exchange(isFunction, ast.kind(id) == NodeKind::Fn);
     const bool wasNested = std::exchange(isNested, isNested || ast.kind(id) == NodeKind::Block);
     if (ast.kind(id) == NodeKind::Fn && wasNested) bound.insert(ast[id].as<FnItem>().name);
@@ -32,8 +37,10 @@ struct NamesIn : PartVisitor<NamesIn> {
     isNested = wasNested;
   }
   void node(NodeId& id, Role role) { tree(id, role); }
-  void name(NameId& id, NameRole) {
-    if (id) all.insert(id);
+  void name(NameId& id, NameRole role) {
+    if (!id) return;
+    all.insert(id);
+    if (role != NameRole::Label) called.insert(id);
   }
   using PartVisitor::elements;
   void elements(std::vector<Parameter>& list) {
@@ -75,6 +82,7 @@ public:
       NamesIn names(ast_);
       names.tree(item, Role::Stmt);
       spell(names);
+      if (ast_.kind(item) == NodeKind::Let) showVariables(item);
       body += printItems(ast_, {item}, [this](NameId n) { return spelling(n); }) + "\n";
     }
     std::string head;
@@ -89,14 +97,39 @@ private:
         return made;
   }
 
+  /// What a statement of the script binds is seen by those below it.
+  void showVariables(NodeId let) {
+    NamesIn names(ast_);
+    NodeId pattern = ast_[let].as<Let>().pattern;
+    names.tree(pattern, Role::Pattern);
+    visible_.insert(names.variables.begin(), names.variables.end());
+  }
+
+  /// A macro may call a variable as nobody can: with a capital in front, which is a case in a pattern.
+  std::string plainName(NameId n, bool isVariable) const {
+    std::string plain(modules_.names.text(n));
+    if (isVariable && plain[0] >= 'A' && plain[0] <= 'Z') plain[0] = static_cast<char>(plain[0] - 'A' + 'a');
+    return plain;
+  }
+
   void spell(const NamesIn& names) {
     std::set<std::string> free;
-    for (NameId n : names.all)
-      if (modules_.names.isMarked(n) && !names.bound.contains(n)) free.insert(spelled_[n] = freeName(n));
-    for (NameId n : names.bound)
-      if (modules_.names.isMarked(n)) {
-        std::string plain(modules_.names.text(n));
-        spelled_[n] = free.contains(plain) || taken_.contains(plain) ? fresh(plain) : plain;
+    for (NameId n : names.all) {
+      if (!modules_.names.isMarked(n) || names.bound.contains(n)) continue;
+      if (!visible_.contains(n)) spelled_[n] = freeName(n);
+      free.insert(spelled_[n]);
+    }
+    // Calls say parameters of functions, so that only what stands in the function is in their way.
+    std::set<std::string> inside = free;
+    for (NameId n : names.called)
+      if (!modules_.names.isMarked(n)) inside.insert(std::string(modules_.names.text(n)));
+    for (bool ofParameters : {true, false})
+      for (NameId n : names.bound) {
+        if (!modules_.names.isMarked(n) || names.parameters.contains(n) != ofParameters) continue;
+        const std::string plain = plainName(n, names.variables.contains(n));
+        const bool isTaken =
+            ofParameters ? !inside.insert(plain).second : free.contains(plain) || taken_.contains(plain);
+        spelled_[n] = isTaken ? fresh(plain) : plain;
         taken_.insert(spelled_[n]);
       }
     // A local name in the way of what a quote means from outside makes room.
@@ -149,6 +182,7 @@ private:
   const Ast& ast_;
   std::set<std::string> taken_;
   std::map<NameId, std::string> spelled_;
+  std::set<NameId> visible_; ///< variables of the statements above
   std::set<std::string> uses_;
 };
 

@@ -1,6 +1,7 @@
 #include "expand/printer.h"
 
 #include <algorithm>
+#include <array>
 
 namespace melix::expand {
 
@@ -271,12 +272,22 @@ void Printer::string(const StringLit& s) {
       out += escaped(part.text, '"');
       continue;
     }
-    out += "{";
-    node(part.value);
+    out += "{" + piece(part.value);
     if (!part.format.empty() || !part.formatValues.empty()) out += ":" + format(part);
     out += "}";
   }
   out += "\"";
+}
+
+/// A value within a text. A block stands in brackets, as `{{` is a brace of the text, and so does a literal,
+/// which nobody writes there.
+std::string Printer::piece(NodeId value) {
+  static constexpr std::array literals{NodeKind::IntLit, NodeKind::FloatLit, NodeKind::CharLit,
+                                       NodeKind::BoolLit, NodeKind::String};
+  Printer inner(ast_, spelling_);
+  inner.node(value);
+  const bool isLiteral = std::ranges::count(literals, ast_.kind(value)) > 0;
+  return isLiteral || inner.out.starts_with('{') ? "(" + inner.out + ")" : inner.out;
 }
 
 std::string Printer::format(const StringPart& part) {
@@ -287,9 +298,7 @@ std::string Printer::format(const StringPart& part) {
       made += part.format[k];
       continue;
     }
-    Printer inner(ast_, spelling_);
-    inner.node(part.formatValues[next++]);
-    made += "{" + inner.out + "}";
+    made += "{" + piece(part.formatValues[next++]) + "}";
     ++k;
   }
   return made;

@@ -60,6 +60,7 @@ private:
   void separated(const NodeList& items, std::string_view by);
   static std::string escaped(std::string_view text, char quote);
   void string(const StringLit& s);
+  std::string piece(NodeId value);
   std::string format(const StringPart& part);
   void binary(const Binary& b);
   void range(const Range& r);

@@ -162,10 +162,22 @@ bool Matcher::node(NodeId pattern, NodeId subject, Role role) {
   subject = withoutParens(to_, subject);
   if (isGrouped && from_.kind(pattern) == NodeKind::Splice) return bind(pattern, valueOf(to_, subject, role));
   if (from_.kind(pattern) != to_.kind(subject)) return false;
+  if (from_.kind(pattern) == NodeKind::Test || from_.kind(pattern) == NodeKind::Bench)
+    return test(from_[pattern].as<TestItem>(), subject);
   const Span outer = std::exchange(nameSpan_, nameSpanOf(to_[subject]));
   const bool fits = pieces(Shape::of(from_, pattern, role).parts, Shape::of(to_, subject, role).parts);
   nameSpan_ = outer;
   return fits;
+}
+
+/// A splice that names a test is bound to the text.
+bool Matcher::test(const TestItem& pattern, NodeId subject) {
+  const TestItem made = to_[subject].as<TestItem>();
+  if (!pattern.splice) return pattern.name == made.name && node(pattern.body, made.body, Role::Body);
+  StringLit text;
+  if (!made.name.empty()) text.parts.push_back({made.name, {}, {}, {}, made.nameSpan});
+  const NodeId title = to_.add(NodeKind::String, made.nameSpan, std::move(text));
+  return bind(pattern.splice, {Kind::Expr, title}) && node(pattern.body, made.body, Role::Body);
 }
 
 /// Where a part's name stands: the part, if it does not say it.

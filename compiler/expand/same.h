@@ -31,6 +31,7 @@ private:
   friend bool isSame(const Ast& ast, NodeId a, NodeId b);
 
   bool node(NodeId pattern, NodeId subject, Role role);
+  bool test(const TestItem& pattern, NodeId subject);
   bool quoted(NodeId pattern, Value subject);
   bool pieces(const std::vector<Piece>& pattern, const std::vector<Piece>& subject);
   bool piece(const Piece& pattern, const Piece& subject);

@@ -151,6 +151,7 @@ std::vector<Header> BodyParser::parseHeaders() {
     }
     if (!recovering_ && accept(TokenKind::KwIn)) {
       Scoped filter(noLambda_, true);
+      Scoped head(noBrace_, true);
       header.range = parseExpr();
     }
     header.span = spanFrom(begin);

@@ -133,8 +133,11 @@ NodeId BodyParser::parsePatternAtom() {
   case TokenKind::KwTrue:
   case TokenKind::KwFalse:
   case TokenKind::KwQuote:
-  case TokenKind::At:
   case TokenKind::DollarDotDot: return parsePrimary();
+  case TokenKind::At: {
+    Scoped noTarget(noBrace_, true);
+    return parseMacroUse();
+  }
   case TokenKind::Dollar: {
     const bool isPath =
         is(TokenKind::Identifier, 1) && (is(TokenKind::LParen, 2) || is(TokenKind::Dot, 2)) && sameLine(2);

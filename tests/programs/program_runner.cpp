@@ -112,6 +112,17 @@ harness::ProcessResult showAndRun(const std::string& melix, const Program& progr
   return result;
 }
 
+/// Runs what the program is after its macros are expanded.
+harness::ProcessResult expandAndRun(const std::string& melix, const Program& program,
+                                    const std::string& scratch, const harness::ProcessOptions& options) {
+  harness::ProcessResult shown =
+      harness::runProcess(commandFor(melix, program, {"show", "--stage", "expand"}), options);
+  if (shown.status != 0) return shown;
+  std::string file = scratch + "/expanded.mlx";
+  std::ofstream(file) << shown.output;
+  return harness::runProcess({melix, "run", "--expanded", file}, options);
+}
+
 /// `scratch` is the program's own folder for files, so that tests may run side by side.
 harness::ProcessResult runIn(const std::string& melix, const std::string& mode, const Program& program,
                              const std::string& scratch) {
@@ -120,6 +131,7 @@ harness::ProcessResult runIn(const std::string& melix, const std::string& mode, 
       .environment = {{"MELIX_STATS", "1"}, {"MELIX_VERIFY", "1"}, {"TMPDIR", scratch}}};
   if (mode == "build") return buildAndRun(melix, program, scratch, options);
   if (mode == "shown") return showAndRun(melix, program, scratch, options);
+  if (mode == "expanded") return expandAndRun(melix, program, scratch, options);
   std::vector<std::string> words{mode == "check" ? "check" : "run"};
   if (mode == "interpret") words.push_back("--interpret");
   if (mode == "unoptimised") words.push_back("-O0");
@@ -204,7 +216,7 @@ bool checkLiveBlocks(const Program& program, const std::string& mode, const std:
 int main(int argc, char** argv) {
   using namespace melix::programs;
   if (argc != 4) {
-    std::puts("Usage: program_runner MELIX run|unoptimised|interpret|build|check|shown FILE");
+    std::puts("Usage: program_runner MELIX run|unoptimised|interpret|build|check|shown|expanded FILE");
     return 2;
   }
   std::string melix = argv[1], mode = argv[2];
