@@ -177,7 +177,7 @@ NodeId Copier::copy(NodeId id, Role role) {
     return to_.add(NodeKind::Tuple, {fileOf(n.span.file), n.span.begin, n.span.end}, Many{std::move(parts)});
   }
   Node made{n.kind, n.span, n.payload};
-  if (made.span.valid()) made.span.file = fileOf(made.span.file);
+  span(made.span);
   const unsigned level = level_;
   if (n.kind == NodeKind::Quote) ++level_;
   if (isSplice(n.kind) && level_ > 0) --level_;

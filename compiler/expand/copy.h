@@ -37,6 +37,9 @@ public:
   void node(NodeId& id, Role role);
   void nodes(NodeList& ids, Role role);
   void name(NameId& id, NameRole role);
+  void span(Span& place) {
+    if (place.valid()) place.file = fileOf(place.file);
+  }
   void text(std::string&) {}
   void fact(uint64_t) {}
   void flag(bool) {}

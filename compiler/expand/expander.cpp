@@ -80,8 +80,14 @@ private:
   }
 
   NodeId refused(NodeId use, Value value, std::string_view wanted) {
-    x_.modules_.sink.report(DiagId::MacroKind, ast_.span(use), std::string(wanted),
-                            std::string(kindText(value.kind)));
+    Diagnostic& d = x_.modules_.sink.report(DiagId::MacroKind, ast_.span(use), std::string(wanted),
+                                            std::string(kindText(value.kind)));
+    d.hint = wanted == "a type"      ? "`quote type { … }` makes a type"
+             : wanted == "a pattern" ? "`quote pattern { … }` makes a pattern"
+             : value.kind == Kind::Item
+                 ? "a use that declares something stands for itself, on a line of its own"
+             : wanted == "an expression" ? "`{ … }` in the quote makes an expression of statements"
+                                         : "";
     return x_.errorNode(ast_, ast_.span(use));
   }
 

@@ -253,6 +253,16 @@ public:
     visitParts(flag, copy.kind, Role::Item, copy.payload);
     give(Value{value(handle(0)).kind, ast_.add(copy.kind, copy.span, std::move(copy.payload))});
   }
+  /// Puts the places within a node of one file at one place.
+  struct Spans : PartVisitor<Spans> {
+    Spans(FileId from_, Span to_) : from(from_), to(to_) {}
+    FileId from;
+    Span to;
+    void node(NodeId&, Role) {}
+    void span(Span& place) {
+      if (place.file == from) place = to;
+    }
+  };
   void placed() {
     const Span at = ast_.span(value(handle(1)).node);
     FileId& file = use_.placed[{at.file, text(2)}];
@@ -264,7 +274,9 @@ public:
       if (const Expansion* e = x_.modules_.sources.expansion(own.file); e && e->use == use_.span) {
         auto quoted = use_.files.find(e->of);
         if (quoted == use_.files.end() || quoted->second != own.file) return; // placed, with all in it
-        own = {file, at.begin, at.end};
+        Spans spans(own.file, {file, at.begin, at.end});
+        own = spans.to;
+        visitParts(spans, ast_.kind(id), Role::Any, ast_[id].payload);
       }
       forEachChild(ast_, id, look);
     };

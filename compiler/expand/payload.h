@@ -6,6 +6,7 @@
 //   node(NodeId&, Role)           a child, which may be none
 //   nodes(NodeList&, Role)        a list of children
 //   name(NameId&, NameRole)       a name, which may be none or a splice
+//   span(Span&)                   a place in the text
 //   text(std::string&)            text that means something
 //   fact(uint64)                  an operator or a flag
 //   flag(bool)                    one that patterns need not say: `pub`
@@ -27,29 +28,30 @@ enum class NameRole : uint8_t { Local, Item, Label };
 
 template <class V>
 void part(V& v, Argument& a) {
-  v.name(a.label, NameRole::Label), v.node(a.value, Role::Any);
+  v.name(a.label, NameRole::Label), v.node(a.value, Role::Any), v.span(a.labelSpan);
 }
 template <class V>
 void part(V& v, Parameter& p) {
   v.fact(p.isInout), v.fact(p.isPack), v.name(p.name, NameRole::Local), v.node(p.pattern, Role::Pattern);
-  v.node(p.type, Role::Type), v.node(p.defaultValue, Role::Expr);
+  v.node(p.type, Role::Type), v.node(p.defaultValue, Role::Expr), v.span(p.span);
 }
 template <class V>
 void part(V& v, Generic& g) {
   v.fact(g.isPack), v.name(g.name, NameRole::Local), v.node(g.bound, Role::Type);
-  v.node(g.defaultType, Role::Type);
+  v.node(g.defaultType, Role::Type), v.span(g.span);
 }
 template <class V>
 void part(V& v, FieldDecl& f) {
-  v.name(f.name, NameRole::Label), v.node(f.type, Role::Type), v.node(f.defaultValue, Role::Expr);
+  v.name(f.name, NameRole::Label), v.node(f.type, Role::Type), v.node(f.defaultValue, Role::Expr),
+      v.span(f.span);
 }
 template <class V>
 void part(V& v, CaseDecl& c) {
-  v.name(c.name, NameRole::Item), v.fact(c.hasFields), v.elements(c.fields);
+  v.name(c.name, NameRole::Item), v.fact(c.hasFields), v.elements(c.fields), v.span(c.span);
 }
 template <class V>
 void part(V& v, Header& h) {
-  v.fact(h.isPack), v.node(h.pattern, Role::Pattern), v.node(h.range, Role::Expr);
+  v.fact(h.isPack), v.node(h.pattern, Role::Pattern), v.node(h.range, Role::Expr), v.span(h.span);
 }
 template <class V>
 void part(V& v, ForHead& h) {
@@ -57,23 +59,24 @@ void part(V& v, ForHead& h) {
 }
 template <class V>
 void part(V& v, MatchArm& a) {
-  v.node(a.pattern, Role::Pattern), v.node(a.guard, Role::Expr), v.node(a.body, Role::Stmt);
+  v.node(a.pattern, Role::Pattern), v.node(a.guard, Role::Expr), v.node(a.body, Role::Stmt), v.span(a.span);
 }
 template <class V>
 void part(V& v, StringPart& p) {
-  v.text(p.text), v.node(p.value, Role::Expr), v.text(p.format), v.nodes(p.formatValues, Role::Expr);
+  v.text(p.text), v.node(p.value, Role::Expr), v.text(p.format), v.nodes(p.formatValues, Role::Expr),
+      v.span(p.span);
 }
 template <class V>
 void part(V& v, PatternField& f) {
-  v.name(f.label, NameRole::Label), v.node(f.pattern, Role::Pattern);
+  v.name(f.label, NameRole::Label), v.node(f.pattern, Role::Pattern), v.span(f.span);
 }
 template <class V>
 void part(V& v, Attribute& a) {
-  v.name(a.name, NameRole::Label), v.fact(a.hasArgs), v.elements(a.args);
+  v.name(a.name, NameRole::Label), v.fact(a.hasArgs), v.elements(a.args), v.span(a.span);
 }
 template <class V>
 void part(V& v, UseName& n) {
-  v.name(n.name, NameRole::Item);
+  v.name(n.name, NameRole::Item), v.span(n.span);
 }
 template <class V>
 void part(V& v, std::pair<NodeId, NodeId>& entry) {
@@ -87,6 +90,7 @@ struct PartVisitor {
     for (NodeId& id : ids) self().node(id, role);
   }
   void name(NameId&, NameRole) {}
+  void span(Span&) {}
   void text(std::string&) {}
   void fact(uint64_t) {}
   void flag(bool) {}
@@ -112,7 +116,8 @@ struct PayloadParts {
   void operator()(Name& p) const { v.name(p.name, NameRole::Local); }
   void operator()(Unary& p) const { v.fact(static_cast<uint64_t>(p.op)), v.node(p.operand, Role::Expr); }
   void operator()(Binary& p) const {
-    v.fact(static_cast<uint64_t>(p.op)), v.node(p.left, Role::Expr), v.node(p.right, Role::Expr);
+    v.fact(static_cast<uint64_t>(p.op)), v.node(p.left, Role::Expr), v.node(p.right, Role::Expr),
+        v.span(p.opSpan);
   }
   void operator()(One& p) const {
     const bool keeps = kind == NodeKind::Paren || kind == NodeKind::RefPattern;
@@ -127,7 +132,8 @@ struct PayloadParts {
     v.nodes(p.items, isList ? Role::Stmt : kind == NodeKind::AxisNames ? Role::Any : role);
   }
   void operator()(Member& p) const {
-    v.node(p.base, role == Role::Type ? Role::Type : Role::Expr), v.name(p.name, NameRole::Label);
+    v.node(p.base, role == Role::Type ? Role::Type : Role::Expr), v.name(p.name, NameRole::Label),
+        v.span(p.nameSpan);
   }
   void operator()(TupleIndex& p) const { v.node(p.base, Role::Expr), v.fact(p.index); }
   void operator()(Call& p) const { v.node(p.callee, Role::Expr), v.elements(p.args); }
@@ -180,35 +186,38 @@ struct PayloadParts {
   void operator()(FnItem& p) const {
     v.attributes(p.attributes), v.name(p.name, NameRole::Item), v.elements(p.generics), v.elements(p.params);
     v.node(p.result, Role::Type), v.node(p.body, p.shortForm ? Role::Expr : Role::Body);
-    v.flag(p.isPub), v.fact(p.isPure), v.fact(p.isExtern), v.fact(p.isExport);
+    v.flag(p.isPub), v.fact(p.isPure), v.fact(p.isExtern), v.fact(p.isExport), v.span(p.nameSpan);
   }
   void operator()(StructItem& p) const {
     v.attributes(p.attributes), v.flag(p.isPub), v.name(p.name, NameRole::Item), v.elements(p.generics);
-    v.node(p.base, Role::Type), v.elements(p.fields);
+    v.node(p.base, Role::Type), v.elements(p.fields), v.span(p.nameSpan);
   }
   void operator()(EnumItem& p) const {
     v.attributes(p.attributes), v.flag(p.isPub), v.name(p.name, NameRole::Item), v.elements(p.generics);
-    v.elements(p.cases);
+    v.elements(p.cases), v.span(p.nameSpan);
   }
   void operator()(ConceptItem& p) const {
-    v.flag(p.isPub), v.name(p.name, NameRole::Item), v.elements(p.generics), v.nodes(p.functions, Role::Item);
+    v.flag(p.isPub), v.name(p.name, NameRole::Item), v.elements(p.generics), v.nodes(p.functions, Role::Item),
+        v.span(p.nameSpan);
   }
   void operator()(MacroItem& p) const {
     v.flag(p.isPub), v.name(p.name, NameRole::Item), v.elements(p.params), v.node(p.result, Role::Type);
-    v.node(p.body, Role::Body);
+    v.node(p.body, Role::Body), v.span(p.nameSpan);
   }
   void operator()(UseItem& p) const {
     v.flag(p.isPub), v.elements(p.path), v.fact(p.hasNames), v.elements(p.names);
     v.name(p.alias, NameRole::Item);
   }
   void operator()(ConstItem& p) const {
-    v.flag(p.isPub), v.name(p.name, NameRole::Item), v.node(p.type, Role::Type), v.node(p.value, Role::Expr);
+    v.flag(p.isPub), v.name(p.name, NameRole::Item), v.node(p.type, Role::Type), v.node(p.value, Role::Expr),
+        v.span(p.nameSpan);
   }
   void operator()(TypeItem& p) const {
-    v.flag(p.isPub), v.name(p.name, NameRole::Item), v.elements(p.generics), v.node(p.type, Role::Type);
+    v.flag(p.isPub), v.name(p.name, NameRole::Item), v.elements(p.generics), v.node(p.type, Role::Type),
+        v.span(p.nameSpan);
   }
   void operator()(TestItem& p) const {
-    v.text(p.name), v.node(p.splice, Role::Expr), v.node(p.body, Role::Body);
+    v.text(p.name), v.node(p.splice, Role::Expr), v.node(p.body, Role::Body), v.span(p.nameSpan);
   }
   void operator()(CheckItem& p) const { v.node(p.type, Role::Type), v.node(p.concept_, Role::Type); }
 };

@@ -41,6 +41,7 @@ struct Matcher::Shape {
     p.name = id, p.nameRole = role;
     parts.push_back(std::move(p));
   }
+  void span(Span&) {}
   void text(std::string& t) {
     Piece p(Piece::Tag::Text);
     p.text = t;

@@ -1,6 +1,8 @@
 // Uses: which macro is meant, what it is given, and what becomes of its result.
 #include "expand/expander.h"
 
+#include "syntax/attributes.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -48,8 +50,17 @@ void Expander::reportUnknown(ModuleId module, const Ast& ast, NodeId path) {
   if (ast.kind(path) == NodeKind::Member) {
     const Member& member = ast[path].as<Member>();
     wrong = modules_.names.text(member.name);
-    if (ast.kind(member.base) == NodeKind::Name)
-      if (ModuleId used = modules_.prefix(module, ast[member.base].as<Name>().name)) add(used, true);
+    if (ast.kind(member.base) == NodeKind::Name) {
+      const NameId prefix = ast[member.base].as<Name>().name;
+      ModuleId used = modules_.prefix(module, prefix);
+      if (!used) {
+        const std::string text(modules_.names.text(prefix));
+        modules_.sink.report(DiagId::UnknownName, ast.span(member.base), text).hint =
+            "`use " + text + "` makes its macros `@" + text + ".name`";
+        return;
+      }
+      add(used, true);
+    }
   } else {
     wrong = modules_.names.text(ast[path].as<Name>().name);
     add(module, false);
@@ -61,7 +72,9 @@ void Expander::reportUnknown(ModuleId module, const Ast& ast, NodeId path) {
   }
   std::sort(known.begin(), known.end());
   Diagnostic& d = modules_.sink.report(DiagId::UnknownMacro, ast.span(path), wrong);
-  std::string hint = evaluator_.suggest(wrong, known);
+  std::string hint = isAttributeName(wrong)
+                         ? "an attribute stands right before its declaration, behind uses of macros"
+                         : evaluator_.suggest(wrong, known);
   d.hint = hint.empty() ? "a macro is declared by `macro`, or imported by `use module.{name}`" : hint;
 }
 
@@ -470,7 +483,8 @@ bool Expander::isWithinBounds(const Use& use, NodeId result) {
   const uint64_t size = sizeOf(*use.ast, result, left + 1);
   spent_[use.ast].nodes += size;
   if (size <= left) return true;
-  modules_.sink.report(DiagId::MacroSize, use.span, use.macro, std::to_string(maxModuleNodes) + " nodes");
+  modules_.sink.report(DiagId::MacroSize, use.span, use.macro, std::to_string(maxModuleNodes) + " nodes")
+      .hint = "what stands in a quote twice is there twice: a `let` in the quote computes it once";
   return false;
 }
 

@@ -19,11 +19,26 @@ BodyLowering::BodyLowering(core::Module& module, Lowering& lowering, const Insta
   collectSizes();
 }
 
+/// Whether `made` is of the use of a macro that made the function itself, or one around it.
+bool BodyLowering::isOwnExpansion(const Expansion& made) const {
+  const SourceStore& sources = lowering_.sources;
+  for (const Expansion* own = sources.expansion(instance_.span.file); own;
+       own = sources.expansion(own->use.file))
+    if (own->use == made.use) return true;
+  return false;
+}
+
+/// What a macro wrote in a function is shown as if the use called the macro.
 core::LocId BodyLowering::locOf(Span span) {
-  core::Loc loc;
-  loc.span = span;
-  loc.function = instance_.name;
-  return module_.locs.add(std::move(loc));
+  core::Loc source;
+  source.span = span;
+  source.function = instance_.name;
+  core::LocId made = module_.locs.add(std::move(source));
+  const SourceStore& sources = lowering_.sources;
+  for (const Expansion* e = sources.expansion(span.file); e && !isOwnExpansion(*e);
+       e = sources.expansion(e->use.file))
+    made = module_.locs.add(core::Loc{core::LocKind::InlinedAt, e->use, made, "@" + e->macro});
+  return made;
 }
 
 void BodyLowering::run() {

@@ -68,6 +68,7 @@ private:
   void learnDims(TypeId wanted, ValueId value, const std::vector<DimSym>& symbols);
   void matchDims(TypeId wanted, TypeId actual, types::DimSubst& out);
   core::LocId locOf(Span span);
+  bool isOwnExpansion(const Expansion& made) const;
 
   // --- sizes.cpp
   void checkDivisors(DimId d);

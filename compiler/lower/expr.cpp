@@ -43,7 +43,9 @@ ValueId BodyLowering::quotient(OpKind kind, TypeId type, ValueId a, ValueId b) {
 /// Under `--check-overflow`, what the program itself computes with integers is checked; the library wraps
 /// where it means to.
 bool BodyLowering::checksOverflow(TypeId type) {
-  const Span& at = module_.locs[b_.loc].span;
+  core::LocId written = b_.loc;
+  while (module_.locs[written].inner) written = module_.locs[written].inner;
+  const Span& at = module_.locs[written].span;
   return types::isIntKind(types_.kind(type)) && at.valid() && lowering_.checksOverflow(at.file);
 }
 

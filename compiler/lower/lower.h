@@ -16,8 +16,11 @@ class Lowering {
 public:
   /// `checksOverflow`: whether a sum, difference, product or negative of integers written in this file that
   /// wraps is a panic (`--check-overflow`).
-  Lowering(core::Module& module, check::Program& program, std::function<bool(FileId)> checksOverflow)
-      : checksOverflow(std::move(checksOverflow)), module_(module), program_(program) {}
+  Lowering(core::Module& module, check::Program& program, const SourceStore& sources,
+           std::function<bool(FileId)> checksOverflow)
+      : sources(sources), checksOverflow(std::move(checksOverflow)), module_(module), program_(program) {}
+
+  const SourceStore& sources;
 
   const std::function<bool(FileId)> checksOverflow;
 

@@ -13,8 +13,9 @@
 namespace melix::session {
 
 struct Session::Lowered {
-  Lowered(core::Module& module, check::Program& program, std::function<bool(FileId)> checksOverflow)
-      : lowering(module, program, std::move(checksOverflow)) {}
+  Lowered(core::Module& module, check::Program& program, const SourceStore& sources,
+          std::function<bool(FileId)> checksOverflow)
+      : lowering(module, program, sources, std::move(checksOverflow)) {}
 
   core::FunctionId add(check::InstanceId id) {
     core::FunctionId f = lowering.functionOf(id);
@@ -45,7 +46,7 @@ std::unique_ptr<Session::Lowered> Session::makeLowering(core::Module& module) {
   auto checksOverflow = [this](FileId file) {
     return options_.checkOverflow && !modules_.isLibraryFile(file);
   };
-  return std::make_unique<Lowered>(module, checker_.program_, checksOverflow);
+  return std::make_unique<Lowered>(module, checker_.program_, sources, checksOverflow);
 }
 
 std::optional<Session::Text> Session::read(const std::string& slashed) {
