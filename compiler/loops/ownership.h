@@ -9,9 +9,9 @@ namespace melix::loops {
 bool consumes(const Module& module, const Stmt& stmt, size_t operand);
 
 /// Parameter modes: a parameter is borrowed unless its function gives it away, itself or through a call. One
-/// that is only kept on some paths is borrowed too: the others, such as a search that finds its key, count
-/// nothing. Linear in the statements, whatever calls what. Requires: functions lowered, counts not yet
-/// inserted.
+/// that is only stored on some paths is borrowed too, if no caller has something of its own for it: the other
+/// paths, such as a search that finds its key, count nothing. Linear in the statements, whatever calls what.
+/// Requires: functions lowered, counts not yet inserted.
 void inferModes(Module& module);
 
 /// Puts `retain` and `drop` so that every owned value is consumed once on every path, as early as possible.

@@ -45,6 +45,39 @@ fn @inner(own %x: data, %y: data) -> data {
 )");
 }
 
+TEST(InferModes, WhatIsKeptAtTimesIsOwnedWhereACallerHasItForThat) {
+  const std::string before = R"(fn @found(%to: address, %x: data, %y: data) {
+  %one = const 1 : i64
+  %z = load %y[%one*%one] : data
+  call @kept %to, %x, %z
+  yield
+}
+
+fn @kept(%to: address, %x: data, %y: data) {
+  %c = const true : bool
+  if %c {
+    store %to = %x
+    yield
+  } {
+    store %to = %y
+    yield
+  }
+  yield
+}
+
+fn @made(%to: address, %x: data) {
+  %u = ensure_unique %x : data
+  call @found %to, %u, %u
+  yield
+}
+)";
+  std::string after = before;
+  for (const char* own : {"%to: address, %x: data, %y: data) {\n  %one",
+                          "%to: address, %x: data, %y: data) {\n  %c", "%to: address, %x: data) {"})
+    after.insert(after.find(own) + std::string_view("%to: address, ").size(), "own ");
+  EXPECT_EQ(textAfter(before, inferModes, false), after);
+}
+
 TEST(InsertCounts, EveryPathConsumesOnce) {
   EXPECT_EQ(textAfter(R"(fn @f(%c: bool, own %x: data, %y: data) -> data, data {
   %r = if %c : data {
