@@ -4,6 +4,11 @@
 
 namespace melix::loops {
 
+size_t placeOf(const Function& fn, RegionId region, StmtId s) {
+  const std::vector<StmtId>& stmts = fn.regions[region].stmts;
+  return static_cast<size_t>(std::ranges::find(stmts, s) - stmts.begin());
+}
+
 uint32_t bytesOf(ValueType type) { return std::max(8U, types::scalarBits(type.scalar)) / 8; }
 
 bool isMultipleOf(const Function& fn, ValueId v, uint64_t n) {

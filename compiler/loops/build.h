@@ -20,6 +20,18 @@ const uint64_t* asConstant(const Function& fn, ValueId v);
 /// How many turns a `for` makes, if that is known.
 std::optional<uint64_t> turnsOf(const Function& fn, const Stmt& loop);
 
+/// How many statements of a region stand in front of one of them.
+size_t placeOf(const Function& fn, RegionId region, StmtId s);
+
+/// All operands of the statements in a region, at any depth.
+template <class Visit>
+void forEachUse(const Function& fn, RegionId region, const Visit& visit) {
+  for (StmtId id : fn.regions[region].stmts) {
+    for (ValueId v : fn.stmts[id].operands) visit(v);
+    for (RegionId inner : fn.stmts[id].regions) forEachUse(fn, inner, visit);
+  }
+}
+
 /// How much memory a scalar takes.
 uint32_t bytesOf(ValueType type);
 

@@ -69,13 +69,13 @@ private:
     b.loc = fn_.stmts[alloc].loc;
     const RegionId front = b.begin();
     const ValueId none = b.zero(dataType), no = b.boolean(false);
-    blocks_.splice(front, around, placeOf(loop));
+    blocks_.splice(front, around, placeOf(fn_, around, loop));
     const ValueId held = blocks_.addCarry(loop, none), isMade = blocks_.addCarry(loop, no);
 
     const RegionId point = b.begin();
     const ValueId made = make(alloc, held, isMade, b);
     const ValueId yes = b.boolean(true);
-    const size_t place = placeOf(alloc);
+    const size_t place = placeOf(fn_, body, alloc);
     blocks_.leave(std::span(&alloc, 1));
     blocks_.splice(point, body, place);
     blocks_.release(block, made);
@@ -84,11 +84,7 @@ private:
     const RegionId behind = b.begin();
     const std::vector<ValueId>& results = fn_.stmts[loop].results;
     b.stmt(StmtKind::Drop, {results[results.size() - 2]});
-    blocks_.splice(behind, around, placeOf(loop) + 1);
-  }
-  size_t placeOf(StmtId id) const {
-    const std::vector<StmtId>& list = fn_.regions[blocks_.homeOf(id)].stmts;
-    return static_cast<size_t>(std::ranges::find(list, id) - list.begin());
+    blocks_.splice(behind, around, placeOf(fn_, around, loop) + 1);
   }
   /// The block where the point needs it; zeros are written if it is to hold them.
   ValueId make(StmtId alloc, ValueId held, ValueId isMade, Builder& b) {

@@ -41,12 +41,9 @@ uint64_t unitOf(OpKind op, TypeKind kind) {
 /// How often each of some values is used.
 using UseCounts = std::unordered_map<ValueId, unsigned>;
 void countUses(const Function& fn, RegionId region, UseCounts& counts) {
-  for (StmtId id : fn.regions[region].stmts) {
-    const Stmt& s = fn.stmts[id];
-    for (ValueId v : s.operands)
-      if (auto found = counts.find(v); found != counts.end()) ++found->second;
-    for (RegionId r : s.regions) countUses(fn, r, counts);
-  }
+  forEachUse(fn, region, [&](ValueId v) {
+    if (auto found = counts.find(v); found != counts.end()) ++found->second;
+  });
 }
 
 /// The step that makes `next` of what is carried, if it is one.

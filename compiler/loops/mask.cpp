@@ -40,10 +40,6 @@ std::vector<ValueId> conjuncts(const Function& fn, ValueId condition) {
 void holdsAnyway(Function& fn, StmtId branch, RegionId home, const std::function<bool(ValueId)>& holds) {
   std::vector<ValueId> left = conjuncts(fn, fn.stmts[branch].operands[0]);
   if (std::erase_if(left, holds) == 0) return;
-  auto place = [&] {
-    return static_cast<size_t>(std::ranges::find(fn.regions[home].stmts, branch) -
-                               fn.regions[home].stmts.begin());
-  };
   Builder b(fn);
   b.loc = fn.stmts[branch].loc;
   if (!left.empty()) {
@@ -51,14 +47,14 @@ void holdsAnyway(Function& fn, StmtId branch, RegionId home, const std::function
     ValueId all = left[0];
     for (size_t k = 1; k < left.size(); ++k) all = b.both(all, left[k]);
     b.end();
-    splice(fn, made, home, place());
+    splice(fn, made, home, placeOf(fn, home, branch));
     fn.stmts[branch].operands[0] = all;
     return;
   }
   const RegionId yes = fn.stmts[branch].regions[0];
   const std::vector<ValueId> yields = fn.stmts[fn.regions[yes].stmts.back()].operands;
   for (size_t k = 0; k < yields.size(); ++k) replaceUses(fn, home, fn.stmts[branch].results[k], yields[k]);
-  splice(fn, yes, home, place());
+  splice(fn, yes, home, placeOf(fn, home, branch));
   std::erase(fn.regions[home].stmts, branch);
 }
 

@@ -48,10 +48,6 @@ private:
   bool stays(ValueId source, RegionId home, StmtId front, StmtId loop) const;
   void skip(const Made& made, RegionId home, const Stmt& loop, const TurnSum& sum, uint32_t bytes);
 
-  size_t placeOf(RegionId r, StmtId id) const {
-    const std::vector<StmtId>& stmts = fn_.regions[r].stmts;
-    return static_cast<size_t>(std::ranges::find(stmts, id) - stmts.begin());
-  }
   const std::vector<ValueId>& yields(RegionId r) const {
     return fn_.stmts[fn_.regions[r].stmts.back()].operands;
   }
@@ -132,8 +128,8 @@ bool Skipper::isWhole(const Stmt& store) const {
 /// Whether something in a region, from a statement on and up to another one, uses a value.
 bool Skipper::isUsedBetween(ValueId v, RegionId home, StmtId from, StmtId to) const {
   const std::span<const StmtId> stmts(fn_.regions[home].stmts);
-  const size_t first = placeOf(home, from) + 1;
-  return std::ranges::any_of(stmts.subspan(first, placeOf(home, to) - first),
+  const size_t first = placeOf(fn_, home, from) + 1;
+  return std::ranges::any_of(stmts.subspan(first, placeOf(fn_, home, to) - first),
                              [&](StmtId id) { return uses(id, v); });
 }
 bool Skipper::uses(StmtId id, ValueId v) const {
@@ -147,7 +143,7 @@ bool Skipper::uses(StmtId id, ValueId v) const {
 /// Whether a value that the loop uses is there already at a statement in front of it.
 bool Skipper::isBefore(ValueId v, RegionId home, StmtId at) const {
   const Value& value = fn_.values[v];
-  return value.region != home || !value.def.valid() || placeOf(home, value.def) < placeOf(home, at);
+  return value.region != home || !value.def.valid() || placeOf(fn_, home, value.def) < placeOf(fn_, home, at);
 }
 
 /// Whether the block stays as it is until the function returns.
@@ -162,7 +158,7 @@ bool Skipper::isBorrowed(ValueId v) const {
 bool Skipper::stays(ValueId source, RegionId home, StmtId front, StmtId loop) const {
   if (isBorrowed(source)) return true;
   const std::vector<StmtId>& stmts = fn_.regions[home].stmts;
-  for (size_t k = placeOf(home, front); k-- > 0;) {
+  for (size_t k = placeOf(fn_, home, front); k-- > 0;) {
     if (!uses(stmts[k], source)) continue;
     return fn_.stmts[stmts[k]].kind == StmtKind::Retain && !isUsedBetween(source, home, front, loop);
   }

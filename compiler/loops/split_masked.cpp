@@ -153,18 +153,18 @@ private:
   /// never -0 then, which a sum is only if both its sides are.
   bool beginsAtZero(size_t level, ValueId carried) const {
     const Stmt& loop = fn_.stmts[found_.sums[level]];
-    const std::optional<size_t> at = placeOf(loop, carried);
+    const std::optional<size_t> at = carryOf(loop, carried);
     if (!at) return false;
     const ValueId begun = loop.operands[*at + 2];
     if (const uint64_t* known = asConstant(fn_, begun)) return *known == 0;
     if (level == 0) return false;
     const Stmt& outer = fn_.stmts[found_.sums[level - 1]];
-    const std::optional<size_t> around = placeOf(outer, begun);
+    const std::optional<size_t> around = carryOf(outer, begun);
     return around && yieldsOf(outer.regions[0])[*around] == loop.results[*at] &&
            beginsAtZero(level - 1, begun);
   }
-  /// Of what a loop carries.
-  std::optional<size_t> placeOf(const Stmt& loop, ValueId carried) const {
+  /// As which of its values a loop carries it.
+  std::optional<size_t> carryOf(const Stmt& loop, ValueId carried) const {
     const std::vector<ValueId>& params = fn_.regions[loop.regions[0]].params;
     const auto found = std::ranges::find(params.begin() + 1, params.end(), carried);
     if (found == params.end()) return std::nullopt;
@@ -190,10 +190,6 @@ private:
     const uint64_t* known = asConstant(fn_, s.operands[1]);
     return !known || *known == 0;
   }
-  size_t placeIn(RegionId home, StmtId id) const {
-    const std::vector<StmtId>& stmts = fn_.regions[home].stmts;
-    return static_cast<size_t>(std::ranges::find(stmts, id) - stmts.begin());
-  }
   void moveInFront(const std::unordered_set<StmtId>& moved, StmtId sum, RegionId home) {
     std::vector<StmtId>&from = fn_.regions[bodyOf(sum)].stmts, &to = fn_.regions[home].stmts;
     std::vector<StmtId> stmts;
@@ -201,7 +197,7 @@ private:
     std::erase_if(from, [&](StmtId id) { return moved.contains(id); });
     for (StmtId id : stmts)
       for (ValueId v : fn_.stmts[id].results) fn_.values[v].region = home;
-    to.insert(to.begin() + static_cast<std::ptrdiff_t>(placeIn(home, sum)), stmts.begin(), stmts.end());
+    to.insert(to.begin() + static_cast<std::ptrdiff_t>(placeOf(fn_, home, sum)), stmts.begin(), stmts.end());
   }
   /// The sum stands in a branch; where that is not taken it is what it began with.
   void wrap(StmtId sum, RegionId home, const std::vector<ValueId>& conditions) {
@@ -225,7 +221,7 @@ private:
       replaceUses(fn_, home, loop.results[k], results[k]);
       fn_.values[loop.results[k]].region = yes;
     }
-    const size_t place = placeIn(home, sum);
+    const size_t place = placeOf(fn_, home, sum);
     std::erase(fn_.regions[home].stmts, sum);
     splice(fn_, made, home, place);
   }
@@ -258,8 +254,7 @@ private:
     leaveOutSums(loop);
     if (!front) return;
     leaveOutSumsIn(*front);
-    const auto place = std::ranges::find(fn_.regions[home].stmts, loop) - fn_.regions[home].stmts.begin();
-    splice(fn_, *front, home, static_cast<size_t>(place));
+    splice(fn_, *front, home, placeOf(fn_, home, loop));
   }
   void leaveOutSums(StmtId loop) {
     if (const std::optional<Contraction> found = findContraction(fn_, loop))

@@ -1,8 +1,7 @@
 #include "loops/tile_contractions.h"
 
-#include "loops/neighbours.h"
+#include "loops/panel_layout.h"
 #include "loops/scratch_sizes.h"
-#include "loops/shared_side.h"
 
 #include <algorithm>
 #include <bit>
@@ -15,21 +14,12 @@ using ops::CmpKind;
 namespace {
 
 constexpr int64_t rowBlocks = 8;          ///< so many blocks of rows make up for a panel
-constexpr int64_t largeSide = 1 << 20;    ///< bytes, that do not stay in the cache
 constexpr int64_t longestPanel = 1 << 16; ///< rows of a panel
-constexpr size_t dearTerm = 3;            ///< ops that are done once rather than for each block of rows
-
-void countUses(const Function& fn, RegionId region, std::unordered_map<ValueId, unsigned>& uses) {
-  for (StmtId id : fn.regions[region].stmts) {
-    for (ValueId v : fn.stmts[id].operands) ++uses[v];
-    for (RegionId r : fn.stmts[id].regions) countUses(fn, r, uses);
-  }
-}
 
 /// Leaves out plain statements that nothing uses.
 void dropUnused(const Module& module, Function& fn, RegionId region) {
   std::unordered_map<ValueId, unsigned> uses;
-  countUses(fn, region, uses);
+  forEachUse(fn, region, [&](ValueId v) { ++uses[v]; });
   auto drop = [&](auto& self, RegionId r) -> void {
     std::vector<StmtId> kept;
     const std::vector<StmtId> stmts = fn.regions[r].stmts;
@@ -54,17 +44,14 @@ void dropUnused(const Module& module, Function& fn, RegionId region) {
 class Tile {
 public:
   Tile(Module& module, Function& fn, const Contraction& found, ValueId scratch)
-      : module_(module), fn_(fn), b_(fn), found_(found), side_(module, fn, found), scratch_(scratch) {
+      : module_(module), fn_(fn), b_(fn), found_(found), side_(module, fn, found), scratch_(scratch),
+        layout_(panelLayout(fn, found, side_)) {
     const Stmt& columns = fn.stmts[found.columns];
     const auto& attr = columns.as<ForAttr>();
     lanes_ = attr.lanes;
     width_ = int64_t(attr.lanes) * attr.unroll;
-    for (ValueId v : found.shared) {
-      pointBytes_ += bytesOf(fn.typeOf(v));
+    for (ValueId v : found.shared)
       isNumeric_ &= fn.typeOf(v).cls == ClassKind::Scalar && fn.typeOf(v).scalar != TypeKind::Bool;
-    }
-    plain_ = plainLoad();
-    layout_ = layoutOf();
   }
 
   /// Whether it can be swept by panels, and there is more than one, or something to be made.
@@ -79,13 +66,13 @@ public:
     return areFixed(found_.columns) && std::ranges::all_of(found_.around, areFixed);
   }
   /// Whether panels are made, at least for what is large.
-  bool makesPanels() const { return layout_ != LayoutKind::InPlace; }
+  bool makesPanels() const { return layout_.kind != LayoutKind::InPlace; }
   bool canHaveScratch() const {
     return isNumeric_ && side_.extents() &&
            std::ranges::all_of(*side_.extents(), [this](auto& extent) { return isSize(extent.end); });
   }
   ScratchSize scratchSize() const {
-    ScratchSize size{{}, width_ * pointBytes_, longestPanel};
+    ScratchSize size{{}, width_ * layout_.pointBytes, longestPanel};
     if (mayStayAsItWas()) {
       size.width = width_;
       if (isSize(columnsEnd())) size.columns = columnsEnd();
@@ -93,7 +80,7 @@ public:
     for (const SharedSide::Extent& extent : *side_.extents()) size.extents.push_back(extent.end);
     return size;
   }
-  void readInPlace() { layout_ = LayoutKind::InPlace; }
+  void readInPlace() { layout_.kind = LayoutKind::InPlace; }
 
   /// What stands in place of the outermost loop, in a region of its own.
   RegionId write() {
@@ -146,18 +133,13 @@ public:
   }
 
 private:
-  enum class LayoutKind : uint8_t {
-    InPlace, ///< columns are read where they lie
-    IfLarge, ///< the same, unless that is too large
-    ByRows,  ///< made, columns side by side
-    ByLines, ///< made, turns of the innermost sum side by side, some columns together
-  };
-
   // --- panels that cannot do without being made
   // ---------------------------------------------------------------------------------------------------------
   /// Whether they may be too long: the loops then run as they were written. A panel takes no more memory than
   /// what it is made of, or is short.
-  bool mayStayAsItWas() const { return layout_ == LayoutKind::ByRows || layout_ == LayoutKind::ByLines; }
+  bool mayStayAsItWas() const {
+    return layout_.kind == LayoutKind::ByRows || layout_.kind == LayoutKind::ByLines;
+  }
   ValueId columnsEnd() const { return fn_.stmts[found_.columns].operands[1]; }
   ValueId isWorthMaking(ValueId columns, bool isWideKnown) {
     const ValueId isShort = b_.compare(CmpKind::Le, panel_.points, b_.integer(longestPanel * width_));
@@ -208,83 +190,6 @@ private:
     }
   }
 
-  /// The read that is all there is, with its strides: columns side by side, one stride for each sum.
-  struct PlainLoad {
-    ValueId base;
-    Access access;
-    std::vector<Term> fixed;
-    std::vector<std::pair<size_t, ValueId>> strides; ///< of sums
-  };
-  std::optional<PlainLoad> plainLoad() const {
-    if (found_.shared.size() != 1 || side_.terms().size() != 1) return std::nullopt;
-    const Stmt& s = fn_.stmts[side_.terms()[0]];
-    if (s.kind != StmtKind::Load || s.results[0] != found_.shared[0]) return std::nullopt;
-    PlainLoad out{s.operands[0], s.as<Access>(), {}, {}};
-    if (!side_.isFixed(out.base) || out.access.elemBytes != bytesOf(out.access.elem)) return std::nullopt;
-    bool hasColumn = false;
-    for (size_t k = 1; k + 1 < s.operands.size(); k += 2) {
-      const Term term{s.operands[k], s.operands[k + 1]};
-      if (!side_.isFixed(term.stride)) return std::nullopt;
-      if (term.index == columnIndex()) {
-        const uint64_t* stride = asConstant(fn_, term.stride);
-        if (hasColumn || !stride || *stride != 1) return std::nullopt;
-        hasColumn = true;
-      } else if (const std::optional<size_t> sum = sumOf(term.index)) {
-        if (std::ranges::any_of(out.strides, [&](auto& other) { return other.first == *sum; }))
-          return std::nullopt;
-        out.strides.emplace_back(*sum, term.stride);
-      } else if (side_.isFixed(term.index)) {
-        out.fixed.push_back(term);
-      } else {
-        return std::nullopt;
-      }
-    }
-    return hasColumn ? std::optional(out) : std::nullopt;
-  }
-  std::optional<size_t> sumOf(ValueId index) const {
-    for (size_t k = 0; k < found_.sums.size(); ++k)
-      if (indexOf(k) == index) return k;
-    return std::nullopt;
-  }
-
-  LayoutKind layoutOf() const {
-    if (!side_.isFree()) return LayoutKind::InPlace;
-    if (plain_) return isKnownSmall() ? LayoutKind::InPlace : LayoutKind::IfLarge;
-    if (areSideBySide(found_.columns))
-      return side_.terms().size() < dearTerm ? LayoutKind::InPlace : LayoutKind::ByRows;
-    return areSideBySide(found_.chain()) && !side_.carriesInRow() ? LayoutKind::ByLines : LayoutKind::ByRows;
-  }
-  bool isKnownSmall() const {
-    std::optional<uint64_t> size = turnsOf(fn_, fn_.stmts[found_.columns]);
-    if (!side_.extents() || !size) return false;
-    for (const SharedSide::Extent& extent : *side_.extents()) {
-      const uint64_t* known = asConstant(fn_, extent.end);
-      if (!known || *known > largeSide) return false;
-      *size *= *known;
-    }
-    return static_cast<int64_t>(*size) * pointBytes_ < largeSide;
-  }
-  /// Whether turns of a loop read neighbours.
-  bool areSideBySide(StmtId loop) const {
-    const Stmt& s = fn_.stmts[loop];
-    const Variance variance(fn_, s);
-    Neighbours neighbours(fn_, variance, fn_.regions[s.regions[0]].params[0]);
-    bool all = true;
-    auto walk = [&](auto& self, RegionId r) -> void {
-      for (StmtId id : fn_.regions[r].stmts) {
-        const Stmt& inner = fn_.stmts[id];
-        if (inner.kind == StmtKind::Scalar) neighbours.note(inner);
-        const bool isTerm = std::ranges::find(side_.terms(), id) != side_.terms().end();
-        if (isTerm && inner.kind == StmtKind::Load && !variance.isUniform(inner.results[0]))
-          all &= neighbours.areSideBySide(inner);
-        if (isTerm && !inner.regions.empty()) all = false; // of loads in branches nothing is known
-        for (RegionId region : inner.regions) self(self, region);
-      }
-    };
-    walk(walk, s.regions[0]);
-    return all;
-  }
-
   // --- panels
   // ---------------------------------------------------------------------------------------------------------
   /// Turns of the loops around, all together.
@@ -307,13 +212,13 @@ private:
       stride = b_.arith(OpKind::Mul, stride, fixed(extent.end));
     }
     panel_.points = stride;
-    if (layout_ != LayoutKind::IfLarge) return;
+    if (layout_.kind != LayoutKind::IfLarge) return;
     auto holds = [&](CmpKind how, ValueId v, int64_t limit) { return b_.compare(how, v, b_.integer(limit)); };
     const auto rows = static_cast<int64_t>(fn_.stmts[found_.rows()].as<ForAttr>().rows);
     const ValueId length =
         b_.arith(OpKind::Shr, panel_.points, b_.integer(std::countr_zero(uint64_t(width_))));
     const ValueId side =
-        b_.arith(OpKind::Mul, b_.arith(OpKind::Mul, length, columns), b_.integer(pointBytes_));
+        b_.arith(OpKind::Mul, b_.arith(OpKind::Mul, length, columns), b_.integer(layout_.pointBytes));
     const ValueId isLarge =
         b_.both(holds(CmpKind::Ge, side, largeSide), holds(CmpKind::Gt, columns, width_)); // one is a panel
     panel_.isMade = b_.both(b_.both(holds(CmpKind::Ge, rowCount_, rows * rowBlocks), isLarge),
@@ -323,7 +228,7 @@ private:
   /// Makes the panel, if it is to be, and lets the chain read it.
   void panel() {
     std::vector<ValueId> bases, strides = panel_.strides;
-    if (layout_ == LayoutKind::IfLarge) {
+    if (layout_.kind == LayoutKind::IfLarge) {
       const std::vector<ValueId> read = madeOrInPlace();
       bases.push_back(read[0]);
       strides.assign(read.begin() + 1, read.end());
@@ -355,13 +260,13 @@ private:
     b_.end(std::move(panel));
     const RegionId no = b_.begin();
     std::vector<Term> terms;
-    for (const Term& term : plain_->fixed) terms.push_back({fixed(term.index), fixed(term.stride)});
+    for (const Term& term : layout_.plain->fixed) terms.push_back({fixed(term.index), fixed(term.stride)});
     terms.push_back({panel_.first, b_.integer(1)});
-    std::vector<ValueId> place{
-        b_.addressOf(fixed(plain_->base), terms, plain_->access.elemBytes, plain_->access.offset)};
+    std::vector<ValueId> place{b_.addressOf(fixed(layout_.plain->base), terms,
+                                            layout_.plain->access.elemBytes, layout_.plain->access.offset)};
     for (const SharedSide::Extent& extent : *side_.extents()) {
-      auto at = std::ranges::find(plain_->strides, extent.sum, [](auto& s) { return s.first; });
-      place.push_back(at == plain_->strides.end() ? b_.integer(0) : fixed(at->second));
+      auto at = std::ranges::find(layout_.plain->strides, extent.sum, [](auto& s) { return s.first; });
+      place.push_back(at == layout_.plain->strides.end() ? b_.integer(0) : fixed(at->second));
     }
     b_.end(std::move(place));
     std::vector<ValueType> types(panel_.strides.size() + 1, indexType);
@@ -375,7 +280,7 @@ private:
     for (size_t k = 1; k < found_.shared.size(); ++k)
       panel_.bases.push_back(b_.addressOf(panel_.bases.back(), {{panel_.points, b_.integer(1)}},
                                           bytesOf(fn_.typeOf(found_.shared[k - 1])), 0));
-    if (layout_ == LayoutKind::ByLines)
+    if (layout_.kind == LayoutKind::ByLines)
       side_.writeOuterSums(b_, copies, [&](ValueId first, ValueId end) { makeLines(copies, first, end); });
     else
       side_.writeSums(b_, copies, [&] { makeRow(copies); });
@@ -402,7 +307,7 @@ private:
             b_.store(panel_.bases[k], place, accessTo(found_.shared[k]), here.of(found_.shared[k]));
           return none;
         },
-        inLanes(plain_ ? width_ / lanes_ : 1));
+        inLanes(layout_.plain ? width_ / lanes_ : 1));
   }
 
   /// All turns of the innermost sum, some columns at a time: the last one again where there are less.
@@ -469,10 +374,9 @@ private:
   const Contraction& found_;
   SharedSide side_;
   ValueId scratch_;
-  int64_t lanes_, width_, pointBytes_ = 0;
+  PanelLayout layout_;
+  int64_t lanes_, width_;
   bool isNumeric_ = true;
-  std::optional<PlainLoad> plain_;
-  LayoutKind layout_;
   Copies copies_; ///< of what is fixed, in front
   ValueId rowCount_;
   struct Panel {
@@ -522,9 +426,8 @@ private:
     if (tile.makesPanels() && home == fn().body)
       fn().step = std::max<uint32_t>(fn().step, found->around.size() == 1 ? rows * rowBlocks : 4);
     const RegionId made = tile.write();
-    std::vector<StmtId>& stmts = fn().regions[home].stmts;
-    const auto place = static_cast<size_t>(std::ranges::find(stmts, loop) - stmts.begin());
-    stmts.erase(stmts.begin() + static_cast<std::ptrdiff_t>(place));
+    const size_t place = placeOf(fn(), home, loop);
+    std::erase(fn().regions[home].stmts, loop);
     splice(fn(), made, home, place);
     return true;
   }
