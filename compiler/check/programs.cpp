@@ -144,6 +144,30 @@ InstanceId Checker::libraryFunction(std::string_view moduleName, std::string_vie
   return instantiate(key, Span());
 }
 
+/// The statements of a script, one after another.
+static void addStatements(Body& body, const std::vector<SynId>& statements, std::vector<NodeId>& nodes) {
+  bool isReached = true;
+  for (size_t k = 0; k < statements.size(); ++k) {
+    nodes.push_back(body.checkStatement(statements[k], false, TypeId::none()));
+    body.noteLets(statements[k]);
+    isReached = isReached && (k + 1 == statements.size() || reaches(body, nodes.back(), statements[k + 1]));
+  }
+}
+
+/// The functions that see variables of a script whose body is checked; what they see is used.
+static void checkSeeing(Checker& checker, Body& body, ModuleId module) {
+  std::map<NameId, TypeId> lets;
+  for (const auto& [name, local] : body.scriptLets) lets.emplace(name, body.instance.locals[local].type);
+  checker.checkCapturingLets(module, lets);
+  std::set<NameId> seen;
+  for (const auto& [name, same] : checker.modules[module].decls)
+    for (DeclId decl : same)
+      if (checker.modules.decl(decl).module == module)
+        for (NameId let : checker.scriptLets(decl)) seen.insert(let);
+  for (const auto& [name, local] : body.scriptLets)
+    if (seen.contains(name)) body.used.insert(local);
+}
+
 InstanceId Checker::program(ModuleId root) {
   const Ast& tree = modules[root].ast;
   InstanceId id = addInstance({});
@@ -172,13 +196,7 @@ InstanceId Checker::program(ModuleId root) {
   if (!mains.empty())
     params = body.declareCommandLine(function(mains[0]),
                                      tree.docOf(modules.decl(mains[0]).node, modules.sources), nodes);
-  const std::vector<SynId> statements = modules[root].statements;
-  bool isReached = true;
-  for (size_t k = 0; k < statements.size(); ++k) {
-    nodes.push_back(body.checkStatement(statements[k], false, TypeId::none()));
-    body.noteLets(statements[k]);
-    isReached = isReached && (k + 1 == statements.size() || reaches(body, nodes.back(), statements[k + 1]));
-  }
+  addStatements(body, modules[root].statements, nodes);
   if (!mains.empty()) nodes.push_back(body.callMain(mains[0], FunctionDecl(function(mains[0])), params));
   if (types.kind(resultType) == TypeKind::Enum) {
     NodeId fine = body.b.make(NodeKind::Variant, resultType, span, {body.b.unit(span)},
@@ -190,13 +208,7 @@ InstanceId Checker::program(ModuleId root) {
   NodeId value = body.b.block(std::move(nodes), span);
   instance.nodes[value].type = resultType;
   finish(id, body, value, resultType);
-  std::map<NameId, TypeId> lets;
-  for (const auto& [name, local] : body.scriptLets) lets.emplace(name, instance.locals[local].type);
-  checkCapturingLets(root, lets);
-  for (DeclId decl : declsOf(root))
-    for (NameId let : scriptLets(decl))
-      if (auto seen = body.scriptLets.find(let); seen != body.scriptLets.end())
-        body.used.insert(seen->second);
+  checkSeeing(*this, body, root);
   body.warnUnused();
   return entryOf(id, root);
 }
@@ -236,48 +248,78 @@ static std::string shownName(std::string_view name) {
   return out;
 }
 
-/// Blocks with names as instances without parameters; `check` gives the value of a block's body.
-static Checker::NamedInstances namedBlocks(Checker& checker, ModuleId root, const std::vector<SynId>& blocks,
-                                           std::string_view filter,
-                                           const std::function<NodeId(Body&, SynId)>& check) {
-  Checker::NamedInstances out;
-  const Ast& tree = checker.modules[root].ast;
-  checker.inTest = true;
-  for (SynId node : blocks) {
+/// Adds an instance without parameters that a test or a bench runs; `fill` gives the value of its body.
+static void addBlock(Checker& checker, ModuleId module, std::string_view word, std::string_view name,
+                     Span span, Checker::NamedInstances& out, const std::function<NodeId(Body&)>& fill) {
+  InstanceId id = checker.addInstance({});
+  checker.info(id).inProgress = true;
+  Instance& instance = checker.program_.instance(id);
+  const std::string shown = shownName(name);
+  instance.name = std::string(word) + " \"" + shown + "\"";
+  instance.key = std::string(word) + " " + std::to_string(out.size());
+  Body body(checker, id, module, checker.modules[module].ast);
+  body.mayReturn = false;
+  NodeId value = body.b.block({fill(body), body.b.unit(span)}, span);
+  checker.finish(id, body, value, checker.types.unit());
+  if (body.isScript) checkSeeing(checker, body, module);
+  body.warnUnused();
+  out.push_back({shown, id});
+}
+
+/// The `test` blocks of a module.
+static void addTests(Checker& checker, ModuleId module, std::string_view filter,
+                     Checker::NamedInstances& out) {
+  const Ast& tree = checker.modules[module].ast;
+  for (SynId node : checker.modules[module].tests) {
     const auto& item = tree[node].as<TestItem>();
     if (item.name.find(filter) == std::string::npos) continue;
-    const std::string name = shownName(item.name);
-    const std::string word = tree.kind(node) == SynKind::Bench ? "bench" : "test";
-    InstanceId id = checker.addInstance({});
-    checker.info(id).inProgress = true;
-    Instance& instance = checker.program_.instance(id);
-    instance.name = word + " \"" + name + "\"";
-    instance.key = word + " " + std::to_string(out.size());
-    Body body(checker, id, root, tree);
-    body.mayReturn = false;
-    NodeId value = body.b.block({check(body, item.body), body.b.unit(tree.span(node))}, tree.span(node));
-    checker.finish(id, body, value, checker.types.unit());
-    body.warnUnused();
-    out.push_back({name, id});
+    addBlock(checker, module, "test", item.name, tree.span(node), out,
+             [&](Body& body) { return body.dropped(body.checkExpr(item.body), item.body); });
   }
-  checker.inTest = false;
-  return out;
+}
+
+/// An example: its declarations, its tests, and its statements as one; without any of these it is a test too.
+static void addExample(Checker& checker, const names::Example& example, std::string_view filter,
+                       Checker::NamedInstances& out) {
+  checker.checkModule(example.module);
+  addTests(checker, example.module, filter, out);
+  const names::Module& module = checker.modules[example.module];
+  const bool isOnlyTests = module.statements.empty() && !module.tests.empty();
+  if (isOnlyTests || example.name.find(filter) == std::string::npos) return;
+  addBlock(checker, example.module, "test", example.name, Span(), out, [&](Body& body) {
+    body.isScript = true;
+    std::vector<NodeId> nodes;
+    addStatements(body, module.statements, nodes);
+    nodes.push_back(body.b.unit(Span()));
+    return body.b.block(std::move(nodes), Span());
+  });
 }
 
 Checker::NamedInstances Checker::tests(ModuleId root, std::string_view filter) {
-  const std::vector<SynId> blocks = modules.tests(root);
-  return namedBlocks(*this, root, blocks, filter,
-                     [](Body& body, SynId block) { return body.dropped(body.checkExpr(block), block); });
+  NamedInstances out;
+  inTest = true;
+  addTests(*this, root, filter, out);
+  for (const names::Example& example : modules.examples(root)) addExample(*this, example, filter, out);
+  inTest = false;
+  return out;
 }
 
 Checker::NamedInstances Checker::benches(ModuleId root, std::string_view filter) {
-  const std::vector<SynId> blocks = modules[root].benches;
-  return namedBlocks(*this, root, blocks, filter, [](Body& body, SynId block) {
-    NodeId value = body.checkExpr(block);
-    const TypeId type = body.b.typeOf(value);
-    const bool isKept = body.determinesType(type) && !body.types.isUnit(type);
-    return isKept ? body.b.make(NodeKind::BlackBox, type, body.b.spanOf(value), {value}) : value;
-  });
+  NamedInstances out;
+  const Ast& tree = modules[root].ast;
+  inTest = true;
+  for (SynId node : modules[root].benches) {
+    const auto& item = tree[node].as<TestItem>();
+    if (item.name.find(filter) == std::string::npos) continue;
+    addBlock(*this, root, "bench", item.name, tree.span(node), out, [&](Body& body) {
+      NodeId value = body.checkExpr(item.body);
+      const TypeId type = body.b.typeOf(value);
+      const bool isKept = body.determinesType(type) && !body.types.isUnit(type);
+      return isKept ? body.b.make(NodeKind::BlackBox, type, body.b.spanOf(value), {value}) : value;
+    });
+  }
+  inTest = false;
+  return out;
 }
 
 uint32_t Body::caseNumber(TypeId type, std::string_view name) {

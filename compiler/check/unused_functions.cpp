@@ -28,6 +28,7 @@ public:
     for (SynId statement : module_.statements) lookFromOutside(statement);
     for (SynId test : module_.tests) lookFromOutside(test);
     for (SynId bench : module_.benches) lookFromOutside(bench);
+    hasEntry_ = hasEntry_ || !module_.examples.all.empty();
     for (const Comment& comment : ast_.comments)
       if (comment.isDoc) lookIn(modules.sources.text(comment.span));
     // What macros write is named in quotes, which stand beside the tree.

@@ -16,7 +16,9 @@ bool Blocks::load(const std::string& file, BlockKind kind, const std::string& fi
   std::optional<names::ModuleId> root = loadRoot(source, *session_);
   if (!root) return false;
   names::Modules& modules = session_->modules();
-  if ((isTest ? modules.tests(*root) : modules[*root].benches).empty()) return reported(*session_, true);
+  const bool isEmpty = isTest ? modules[*root].tests.empty() && modules.examples(*root).empty()
+                              : modules[*root].benches.empty();
+  if (isEmpty) return reported(*session_, true);
   functions_ = isTest ? session_->tests(*root, filter) : session_->benches(*root, filter);
   if (!reported(*session_, session_->advance(session::CoreStage::Optimised))) return false;
   return code_.interpret || functions_.empty() || link();

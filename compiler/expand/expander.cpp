@@ -139,7 +139,7 @@ bool holdsQuotes(const Ast& ast, NodeId node) {
 void Expander::expand(ModuleId module, Ast& ast) {
   expanding_[&ast] = module;
   NodeList items = ast[ast.root].as<Many>().items;
-  expandItems(module, ast, items, true);
+  expandItems(module, ast, items);
   ast[ast.root].payload = Many{std::move(items)};
   expanding_.erase(&ast);
   // What nobody used is checked, too.
@@ -151,14 +151,8 @@ void Expander::expand(ModuleId module, Ast& ast) {
   if (modules_[module].isRoot) modules_.macroSide(module);
 }
 
-void Expander::expand(ModuleId module, Ast& ast, NodeList& items) {
-  expanding_[&ast] = module;
-  expandItems(module, ast, items, false);
-  expanding_.erase(&ast);
-}
-
 /// A queue: what a use gives is looked at next.
-void Expander::expandItems(ModuleId module, Ast& ast, NodeList& items, bool declare) {
+void Expander::expandItems(ModuleId module, Ast& ast, NodeList& items) {
   ExpandTree tree(*this, module, ast);
   NodeList out;
   std::vector<NodeId> queue(items.rbegin(), items.rend());
@@ -167,8 +161,7 @@ void Expander::expandItems(ModuleId module, Ast& ast, NodeList& items, bool decl
     queue.pop_back();
     if (ast.kind(one[0]) != NodeKind::MacroUse) {
       NodeList behind = expandItem(module, ast, one[0]);
-      if (declare)
-        for (NodeId item : behind) declareMade(module, ast, item);
+      for (NodeId item : behind) declareMade(module, ast, item);
       queue.insert(queue.end(), behind.rbegin(), behind.rend());
       out.push_back(one[0]);
       continue;
@@ -186,9 +179,8 @@ void Expander::expandItems(ModuleId module, Ast& ast, NodeList& items, bool decl
                            std::string(kindText(value->kind)));
       made.push_back(errorNode(ast, ast.span(one[0])));
     }
-    if (declare)
-      for (NodeId item : made) declareMade(module, ast, item);
-    if (rest && declare && declares(ast.kind(rest))) declareMade(module, ast, rest);
+    for (NodeId item : made) declareMade(module, ast, item);
+    if (rest && declares(ast.kind(rest))) declareMade(module, ast, rest);
     queue.insert(queue.end(), made.rbegin(), made.rend());
   }
   items = std::move(out);

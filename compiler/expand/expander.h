@@ -59,7 +59,6 @@ public:
 
   /// Expands a module whose written declarations are indexed (ModuleReader::expand).
   void expand(ModuleId module, Ast& ast);
-  void expand(ModuleId module, Ast& ast, NodeList& items);
   /// Before a declaration's signature or body is read while modules are expanded; false after reporting that
   /// it waits for its own expansion.
   bool prepareSignature(names::DeclId decl);
@@ -100,7 +99,7 @@ private:
   using ItemKey = std::pair<const Ast*, NodeId>;
 
   // --- items (expander.cpp)
-  void expandItems(ModuleId module, Ast& ast, NodeList& items, bool declare);
+  void expandItems(ModuleId module, Ast& ast, NodeList& items);
   /// Gives what was read as part of the item and stands for itself.
   NodeList expandItem(ModuleId module, Ast& ast, NodeId item);
   void expandBody(ModuleId module, Ast& ast, NodeId& node, Role role = Role::Body);

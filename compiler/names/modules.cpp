@@ -61,13 +61,45 @@ ModuleId Modules::load(const std::string& dotted, Span use) {
   return id;
 }
 
-const std::vector<NodeId>& Modules::tests(ModuleId id) {
-  Module& module = *modules_[id.index];
-  if (std::exchange(module.examplesRead, true)) return module.tests;
-  std::vector<NodeId> examples = reader_.examples(module.ast);
-  if (module.ast.hasMacros) reader_.expand(id, module.ast, examples);
-  module.tests.insert(module.tests.end(), examples.begin(), examples.end());
-  return module.tests;
+const std::vector<Example>& Modules::examples(ModuleId id) {
+  Examples& examples = modules_[id.index]->examples;
+  if (std::exchange(examples.areRead, true)) return examples.all;
+  for (ModuleReader::ReadExample& e : reader_.examples(modules_[id.index]->ast))
+    examples.all.push_back({std::move(e.name), addExample(id, std::move(e.ast))});
+  return examples.all;
+}
+
+/// The names that the items of a module, as they are written, give a meaning.
+static std::unordered_set<NameId> namesGivenIn(const Ast& ast) {
+  std::unordered_set<NameId> out;
+  for (NodeId item : ast[ast.root].as<Many>().items) {
+    if (NameId name = declaredName(ast, item)) out.insert(name);
+    if (ast.kind(item) != NodeKind::Use) continue;
+    const auto& use = ast[item].as<UseItem>();
+    for (const UseName& name : use.names) out.insert(name.name);
+    if (!use.hasNames) out.insert(use.alias ? use.alias : use.path.back().name);
+  }
+  return out;
+}
+
+ModuleId Modules::addExample(ModuleId around, Ast ast) {
+  modules_.push_back(std::make_unique<Module>());
+  const ModuleId id(static_cast<uint32_t>(modules_.size() - 1));
+  Module& module = *modules_.back();
+  const Module& outer = *modules_[around.index];
+  module.name = outer.name;
+  module.path = outer.path;
+  module.ast = std::move(ast);
+  module.isRoot = true;
+  module.examples.around = around;
+  module.decls = outer.decls;
+  module.prefixes = outer.prefixes;
+  module.imported = outer.imported;
+  std::unordered_set<NameId> own = namesGivenIn(module.ast);
+  own.insert(names.intern("main")); // the file's is run by the file
+  for (NameId name : own) module.decls.erase(name), module.prefixes.erase(name), module.imported.erase(name);
+  index(id, module.ast);
+  return id;
 }
 
 void Modules::import(ModuleId into, NameId name, ModuleId from) {
@@ -256,7 +288,9 @@ void Modules::indexUse(ModuleId id, const Ast& ast, NodeId node) {
   for (const UseName& part : use.path)
     dotted += (dotted.empty() ? "" : ".") + std::string(names.text(part.name));
   if (dotted.empty()) return;
-  ModuleId used = load(dotted, ast.span(node));
+  const ModuleId around = modules_[id.index]->examples.around;
+  const bool isOwnFile = around && dotted == modules_[around.index]->name;
+  ModuleId used = isOwnFile ? around : load(dotted, ast.span(node));
   if (!used) return;
   Module& module = *modules_[id.index];
   const bool passesOn = use.isPub && !module.isRoot;

@@ -38,6 +38,19 @@ struct EarlierEntries {
   std::unordered_map<NameId, ModuleId> macros, prefixes;
 };
 
+/// An example in a documentation comment: a script that sees what its file declares and imports.
+struct Example {
+  std::string name;
+  ModuleId module;
+};
+
+/// Those of a module, and of which one it is an example itself.
+struct Examples {
+  std::vector<Example> all; ///< once they are read
+  bool areRead = false;
+  ModuleId around; ///< the module of the file; none of other modules
+};
+
 struct Module {
   std::string name; ///< the last part of its path: its prefix and, for a function so named, its call
   std::string path; ///< `a.b`, or the file's path for the root
@@ -52,9 +65,9 @@ struct Module {
   std::unordered_map<NameId, std::vector<ModuleId>> imported; ///< `use a.{f}`; of several, all functions
   EarlierEntries earlier;                                     ///< at the prompt
   std::vector<syntax::NodeId> statements;                     ///< of a script, in order
-  std::vector<syntax::NodeId> tests;   ///< blocks, and once they are read the examples of comments
-  std::vector<syntax::NodeId> benches; ///< `bench` blocks
-  bool examplesRead = false;
+  std::vector<syntax::NodeId> tests;                          ///< `test` blocks
+  std::vector<syntax::NodeId> benches;                        ///< `bench` blocks
+  Examples examples;
   bool isPrelude = false;
   bool isRoot = false;  ///< of a program, a test file or an entry at the prompt: nothing imports it
   bool isEntry = false; ///< at the prompt
@@ -76,13 +89,15 @@ public:
   /// The prelude's files.
   virtual std::vector<Text> prelude() = 0;
   virtual syntax::Ast parse(FileId file) = 0;
-  /// The examples of documentation comments as test blocks, added to the tree.
-  virtual std::vector<syntax::NodeId> examples(syntax::Ast& ast) = 0;
+  struct ReadExample {
+    std::string name;
+    syntax::Ast ast;
+  };
+  /// The examples of documentation comments, as scripts.
+  virtual std::vector<ReadExample> examples(const syntax::Ast& ast) = 0;
   /// Expands the uses of macros in a module whose declarations as they are written are indexed; declares what
   /// uses declare. Its items are then those of the expansion.
   virtual void expand(ModuleId module, syntax::Ast& ast) = 0;
-  /// The same in items that no name means.
-  virtual void expand(ModuleId module, syntax::Ast& ast, std::vector<syntax::NodeId>& items) = 0;
 };
 
 /// Owns the modules of a session; parses and indexes each once.
@@ -107,8 +122,8 @@ public:
   /// All prelude files as one module.
   ModuleId prelude();
 
-  /// The test blocks of a module, and the examples in its documentation comments.
-  const std::vector<syntax::NodeId>& tests(ModuleId id);
+  /// The examples in the documentation comments of a module, each a module too.
+  const std::vector<Example>& examples(ModuleId id);
 
   Module& operator[](ModuleId id) { return *modules_[id.index]; }
   const Module& operator[](ModuleId id) const { return *modules_[id.index]; }
@@ -159,6 +174,7 @@ private:
   FileId addSource(ModuleReader::Text text);
   ModuleId add(std::string name, ModuleReader::Text text);
   void index(ModuleId id, syntax::Ast& ast);
+  ModuleId addExample(ModuleId around, syntax::Ast ast);
   /// Makes a name of the module mean a declaration, beside what it means already; `span` is told if it
   /// cannot.
   void addNamed(ModuleId id, DeclId decl, Span span);

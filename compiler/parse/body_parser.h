@@ -7,10 +7,6 @@
 namespace melix::parse {
 
 class BodyParser : public TokenReader {
-public:
-  /// The block that begins at this offset, or behind it where it should; what stands before it is skipped.
-  NodeId parseBlockAt(uint32_t offset);
-
 protected:
   using TokenReader::TokenReader;
   ~BodyParser() = default;

@@ -12,27 +12,27 @@ constexpr std::string_view blanks = " \t\r";
 constexpr std::string_view mark = "```";
 
 /// One example: where its marks stand, and what it explains.
-struct Example {
+struct Marked {
   uint32_t open = 0, close = 0;
   std::string name;
   std::string owner = {}; ///< the declaration it explains; empty: none
 };
 
-/// Finds the examples of a file. `code_` is the file's text with all but them blanked and their marks made
-/// braces, so that they are read where they stand.
+/// Finds the examples of a file. `code_` is the file's text with all but them blanked, so that they are read
+/// where they stand.
 class Examples {
 public:
-  Examples(const Ast& ast, std::string_view text, Interner& names, DiagnosticSink& sink)
+  Examples(const Ast& ast, std::string_view text, const Interner& names, DiagnosticSink& sink)
       : ast_(ast), text_(text), names_(names), sink_(sink), code_(text) {
     for (char& c : code_)
       if (c != '\n') c = ' ';
   }
 
-  std::vector<Example> find() {
+  std::vector<Marked> find() {
     for (size_t k = 0; k < ast_.comments.size();) k = run(k);
     std::map<std::string, size_t> all, named; // overloads share their name
-    for (const Example& e : found_) ++all[e.owner];
-    for (Example& e : found_) {
+    for (const Marked& e : found_) ++all[e.owner];
+    for (Marked& e : found_) {
       if (e.owner.empty()) continue;
       std::string number = all[e.owner] > 1 ? " " + std::to_string(++named[e.owner]) : "";
       e.name = "example" + number + " of " + e.owner;
@@ -79,7 +79,6 @@ private:
     inside = !inside;
     if (inside) runs = language.empty() || language == "mlx" || language == "melix";
     if (!runs) return;
-    code_[place] = inside ? '{' : '}';
     if (inside)
       found_.push_back({place, 0, {}});
     else
@@ -92,7 +91,7 @@ private:
     std::string owner = declaredAt(ast_.root, end);
     size_t count = found_.size() - first;
     for (size_t k = 0; k < count; ++k) {
-      Example& e = found_[first + k];
+      Marked& e = found_[first + k];
       std::string number = count > 1 ? " " + std::to_string(k + 1) : "";
       e.name = "example" + number + " in line " + lineOf(e.open);
       e.owner = owner;
@@ -122,31 +121,35 @@ private:
 
   const Ast& ast_;
   std::string_view text_;
-  Interner& names_;
+  const Interner& names_;
   DiagnosticSink& sink_;
   std::string code_;
-  std::vector<Example> found_;
+  std::vector<Marked> found_;
 };
 
 } // namespace
 
-std::vector<NodeId> parseExamples(Ast& ast, const SourceStore& sources, Interner& names,
-                                  DiagnosticSink& sink) {
+std::vector<Example> parseExamples(const Ast& ast, const SourceStore& sources, Interner& names,
+                                   DiagnosticSink& sink) {
   Examples examples(ast, sources.text(ast.file), names, sink);
-  std::vector<Example> found = examples.find();
-  std::vector<NodeId> tests;
-  if (found.empty()) return tests;
-  std::string code = examples.takeCode();
-  lex::TokenStream stream = lex::lex(ast.file, code, sink);
-  Parser parser(stream, sources, names, sink, ast);
-  for (const Example& e : found) {
+  const std::vector<Marked> found = examples.find();
+  const std::string code = examples.takeCode();
+  std::vector<Example> out;
+  for (const Marked& e : found) {
     const size_t before = sink.errorCount();
-    NodeId body = parser.parseBlockAt(e.open);
-    if (sink.errorCount() > before) continue; // what it would be checked as is not what is meant
-    syntax::TestItem item{e.name, {ast.file, e.open, e.open + 3}, body, NodeId::none()};
-    tests.push_back(ast.add(NodeKind::Test, {ast.file, e.open, e.close + 3}, std::move(item)));
+    std::string own(e.open, ' ');
+    for (size_t k = 0; k < e.open; ++k)
+      if (code[k] == '\n') own[k] = '\n';
+    own += code.substr(e.open, e.close - e.open);
+    lex::TokenStream stream = lex::lex(ast.file, own, sink);
+    Example example{e.name, {}};
+    example.ast.file = ast.file;
+    Parser parser(stream, sources, names, sink, example.ast);
+    parser.parseModule();
+    // What it would be checked as is not what is meant.
+    if (sink.errorCount() == before) out.push_back(std::move(example));
   }
-  return tests;
+  return out;
 }
 
 } // namespace melix::parse

@@ -18,9 +18,15 @@ ParseResult parseFile(FileId file, const SourceStore& sources, Interner& names, 
 /// may complete.
 ParseResult parseReplEntry(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink);
 
+/// An example in a documentation comment: a script of its own, and what it is called as a test.
+struct Example {
+  std::string name;
+  syntax::Ast ast;
+};
+
 /// The examples in the documentation comments of `ast`, which are what stands between lines of three
-/// backquotes (```, ```mlx or ```melix): Test nodes that are added to the tree, with a block each.
-std::vector<syntax::NodeId> parseExamples(syntax::Ast& ast, const SourceStore& sources, Interner& names,
-                                          DiagnosticSink& sink);
+/// backquotes (```, ```mlx or ```melix).
+std::vector<Example> parseExamples(const syntax::Ast& ast, const SourceStore& sources, Interner& names,
+                                   DiagnosticSink& sink);
 
 } // namespace melix::parse

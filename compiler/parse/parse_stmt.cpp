@@ -65,12 +65,6 @@ NodeId BodyParser::parseBlock(bool ofChoice) {
   });
 }
 
-NodeId BodyParser::parseBlockAt(uint32_t offset) {
-  recovering_ = false;
-  while (!is(TokenKind::End) && peek().begin < offset) take();
-  return parseBlock();
-}
-
 NodeId BodyParser::parseStatement() {
   statementAt_ = peek().begin;
   switch (peek().kind) {

@@ -252,10 +252,14 @@ Parameter BodyParser::parseParameter(bool inLambda) {
   p.isInout = accept(TokenKind::KwInout);
   p.isPack = accept(TokenKind::DotDot);
   Span span;
-  const size_t behind = is(TokenKind::Identifier, 1) ? 2 : matching_[at_ + 1] - at_ + 1; // a splice at hand
-  const bool isWhole = startsSplice() && !p.isInout && !p.isPack && !is(TokenKind::Colon, behind) &&
-                       !is(TokenKind::Equal, behind);
-  if (isWhole) {
+  /// A splice that no type and no default follow is the parameter.
+  auto isWhole = [&] {
+    if (!startsSplice() || p.isInout || p.isPack) return false;
+    const size_t close = matching_[at_ + 1];
+    const size_t behind = close == 0 ? 2 : close - at_ + 1;
+    return !is(TokenKind::Colon, behind) && !is(TokenKind::Equal, behind);
+  };
+  if (isWhole()) {
     p.pattern = parseSplice();
   } else if (inLambda && is(TokenKind::LParen)) {
     p.pattern = parsePattern();

@@ -48,9 +48,12 @@ void TokenReader::failAt(size_t at, std::string_view expected) {
   std::string found(lex::tokenText(token.kind));
   if (token.kind == TokenKind::Identifier || token.kind == TokenKind::Int || token.kind == TokenKind::Float)
     found = "`" + std::string(textOf(token)) + "`";
-  if (token.kind == TokenKind::RBrace && textOf(token) != "}") found = "the end of the example";
+  const bool isOfExample = token.kind == TokenKind::End && token.begin < sources_.text(stream_.file).size();
+  if (isOfExample) found = "the end of the example"; // and there its backquotes
   Span place = tokenSpan(token);
-  if (token.kind == TokenKind::End && at > 0) // just behind the last token
+  if (isOfExample)
+    place.end = place.begin + 3;
+  else if (token.kind == TokenKind::End && at > 0) // just behind the last token
     place.begin = place.end = tokens_[at - 1].end;
   const OtherSpelling spelling(tokens_, matching_, sources_.text(stream_.file), at_, expected);
   sink_.report(DiagId::Expected, place, expected, found, at == at_ ? spelling.hint() : "");

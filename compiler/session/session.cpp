@@ -82,12 +82,11 @@ void Session::expand(names::ModuleId module, syntax::Ast& ast) {
   if (expander_.takeExpanded() && modules_[module].isRoot) checker_.forgetInstances(module);
 }
 
-void Session::expand(names::ModuleId module, syntax::Ast& ast, std::vector<syntax::NodeId>& items) {
-  if (!hasSyntaxErrors_ || modules_.isLibraryFile(ast.file)) expander_.expand(module, ast, items);
-}
-
-std::vector<syntax::NodeId> Session::examples(syntax::Ast& ast) {
-  return parse::parseExamples(ast, sources, names, sink);
+std::vector<Session::ReadExample> Session::examples(const syntax::Ast& ast) {
+  std::vector<ReadExample> out;
+  for (parse::Example& e : parse::parseExamples(ast, sources, names, sink))
+    out.push_back({std::move(e.name), std::move(e.ast)});
+  return out;
 }
 
 names::ModuleId Session::load(std::string path, std::string text) {
@@ -100,6 +99,7 @@ std::string Session::expandedText(names::ModuleId root) { return expand::expande
 
 bool Session::check(names::ModuleId root) {
   if (sink.errorCount() > 0) return false;
+  modules_.examples(root);
   std::vector<check::InstanceId> others = checker_.checkModule(root);
   check::InstanceId entry = checker_.program(root);
   std::vector<check::InstanceId> blocks;

@@ -81,11 +81,10 @@ private:
   std::vector<Text> prelude() override;
   syntax::Ast parse(FileId file) override;
   void expand(names::ModuleId module, syntax::Ast& ast) override;
-  void expand(names::ModuleId module, syntax::Ast& ast, std::vector<syntax::NodeId>& items) override;
   RunnableFunction runnable(check::InstanceId id);
   bool refuseSyntax();
   bool addMathBodies(core::Module& module, Lowered& lowering);
-  std::vector<syntax::NodeId> examples(syntax::Ast& ast) override;
+  std::vector<ReadExample> examples(const syntax::Ast& ast) override;
   core::FunctionId lowered(check::InstanceId id);
   NamedFunctions loweredBlocks(names::ModuleId root,
                                const std::function<check::Checker::NamedInstances()>& of);

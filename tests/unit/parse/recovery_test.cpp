@@ -125,6 +125,11 @@ TEST(Items, ModifiersStandOnlyBeforeWhatTheyModify) {
   EXPECT_EQ(Parsed("extern \"C\" struct S {}").errors(), "1:12 expected");
 }
 
+TEST(Items, AParameterMayBeCutOffAnywhere) {
+  for (std::string text : {"fn f(", "fn f(inout", "fn f(..", "fn f($", "fn f($x", "quote param { inout", "(inout"})
+    EXPECT_NE(Parsed(text).errors(), "") << text;
+}
+
 TEST(Depth, NothingIsReadTwice) {
   EXPECT_EQ(Parsed(repeated("@unchecked({ ", 100) + "1" + repeated(" })", 100)).errors(), "");
 }
