@@ -31,11 +31,32 @@ Kept keptOf(names::Modules& modules, const std::vector<names::DeclId>& decls) {
   return out;
 }
 
+/// Whether macros wrote some of what a module declares.
+bool hasMade(const names::Modules& modules, names::ModuleId module) {
+  for (const auto& [name, decls] : modules[module].decls)
+    for (names::DeclId d : decls)
+      if (isMade(modules, d)) return true;
+  return false;
+}
+
+/// The text of an entry in which macros wrote declarations; empty if it cannot be entered again: statements
+/// are not run twice, and what earlier entries have beside it is not in it.
+std::string textOfEntry(const names::Modules& modules, names::ModuleId module) {
+  bool isWhole = modules[module].statements.empty();
+  for (const auto& [name, decls] : modules[module].decls)
+    for (names::DeclId d : decls) isWhole = isWhole && modules.decl(d).module == module;
+  return isWhole ? std::string(modules.sources.text(modules[module].ast.file)) : std::string();
+}
+
 bool meet(const std::set<NameId>& a, const std::set<NameId>& b) {
   return std::any_of(a.begin(), a.end(), [&b](NameId name) { return b.contains(name); });
 }
 
 } // namespace
+
+bool isMade(const names::Modules& modules, names::DeclId decl) {
+  return SourceStore::isExpansion(modules.astOf(decl).span(modules.decl(decl).node).file);
+}
 
 std::string textOf(names::Modules& modules, names::DeclId decl) {
   return std::string(modules.sources.text(modules.astOf(decl).span(modules.decl(decl).node)));
@@ -58,10 +79,43 @@ void Definitions::add(names::Modules& modules, names::ModuleId module) {
     names[name] = from.back();
   }
   for (const auto& [name, used] : modules[module].prefixes) prefixes[name] = used;
+  const bool isMade = hasMade(modules, module);
   for (const auto& [name, decls] : modules[module].decls) {
     names[name] = module;
-    kept[name] = keptOf(modules, decls);
+    Kept& item = kept[name] = keptOf(modules, decls);
+    if (!isMade) continue;
+    item.entry = module;
+    item.source = textOfEntry(modules, module);
   }
+}
+
+/// Leaves out entries with declarations that macros wrote unless all of what they declare can be declared
+/// anew.
+static void keepWholeEntries(const std::map<NameId, Kept>& kept, const std::set<NameId>& given,
+                             const std::set<NameId>& replaced, std::set<NameId>& users) {
+  std::set<names::ModuleId> wanted, refused;
+  for (NameId name : users)
+    if (names::ModuleId entry = kept.at(name).entry) wanted.insert(entry);
+  for (const auto& [name, item] : kept)
+    if (given.contains(name) || item.source.empty() || (item.isRecord && !replaced.contains(name)))
+      refused.insert(item.entry);
+  for (const auto& [name, item] : kept)
+    if (item.entry && wanted.contains(item.entry)) {
+      if (refused.contains(item.entry))
+        users.erase(name);
+      else
+        users.insert(name);
+    }
+}
+
+std::string Definitions::sourceOf(const std::set<NameId>& names) const {
+  std::string out;
+  std::set<names::ModuleId> entries;
+  for (NameId name : names) {
+    const Kept& item = kept.at(name);
+    if (!item.entry || entries.insert(item.entry).second) out += item.source + "\n";
+  }
+  return out;
 }
 
 std::set<NameId> Definitions::usersOf(std::set<NameId> replaced) const {
@@ -74,6 +128,7 @@ std::set<NameId> Definitions::usersOf(std::set<NameId> replaced) const {
   std::set<NameId> out;
   for (const auto& [name, item] : kept)
     if (!given.contains(name) && (!item.isRecord || replaced.contains(name))) out.insert(name);
+  keepWholeEntries(kept, given, replaced, out);
   return out;
 }
 

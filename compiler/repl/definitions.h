@@ -15,6 +15,7 @@ struct Kept {
   std::vector<names::DeclId> decls;
   std::set<NameId> mentions; ///< every name in its declarations
   bool isRecord = false;     ///< a struct or an enum: declared anew it is another type
+  names::ModuleId entry; ///< one in which macros wrote declarations: all of it is declared anew, or nothing
 };
 
 /// What later entries see, besides variables.
@@ -32,8 +33,12 @@ struct Definitions {
   /// What is to be declared anew when `replaced` get other meanings: everything that may use one of them,
   /// and of the types only these, since values of a type that is declared anew keep the old one.
   std::set<NameId> usersOf(std::set<NameId> replaced) const;
+  /// The text of these declarations.
+  std::string sourceOf(const std::set<NameId>& names) const;
 };
 
+/// Whether a macro wrote a declaration: its text is that of a quote.
+bool isMade(const names::Modules& modules, names::DeclId decl);
 /// A declaration as it is written.
 std::string textOf(names::Modules& modules, names::DeclId decl);
 

@@ -89,8 +89,7 @@ Prompt::Renewal Prompt::renew(std::set<NameId> replaced, const Definitions& befo
   if (renewal.replaced.empty()) return renewal;
   session_.checker().forgetInstances();
   const std::set<NameId> users = before.usersOf(renewal.replaced);
-  std::string source;
-  for (NameId name : users) source += before.kept.at(name).source;
+  const std::string source = before.sourceOf(users);
   for (const auto& [name, kept] : before.kept)
     if (kept.isRecord && (users.contains(name) || renewal.replaced.contains(name)))
       renewal.outdated.push_back(kept.decls[0]);
@@ -192,28 +191,48 @@ void Prompt::setOutdated(const Renewal& renewal, bool isOutdated) {
 }
 
 /// The functions of earlier entries whose names the module declares as functions, too.
-std::vector<std::string> Prompt::functionsBeside(names::ModuleId module) const {
+std::vector<names::DeclId> Prompt::functionsBeside(names::ModuleId module) const {
   names::Modules& modules = session_.modules();
   auto areFunctions = [&](const std::vector<names::DeclId>& decls) {
     return std::all_of(decls.begin(), decls.end(),
                        [&](names::DeclId d) { return modules.decl(d).kind == names::DeclKind::Function; });
   };
-  std::vector<std::string> out;
+  std::vector<names::DeclId> out;
   for (const auto& [name, kept] : definitions_.kept) {
     auto declared = modules[module].decls.find(name);
     if (declared == modules[module].decls.end() || !areFunctions(declared->second) ||
         !areFunctions(kept.decls))
       continue;
-    for (names::DeclId d : kept.decls) out.push_back(textOf(modules, d));
+    out.insert(out.end(), kept.decls.begin(), kept.decls.end());
   }
   return out;
+}
+
+/// Those that macros wrote stay as they are; the others are declared again, in the new module.
+void Prompt::showMade(const std::vector<names::DeclId>& made, names::ModuleId module) {
+  names::Modules& modules = session_.modules();
+  if (!made.empty()) connect(module, definitions_);
+  for (names::DeclId d : made) {
+    std::vector<names::DeclId>& all = modules[module].decls[modules.decl(d).name];
+    std::vector<names::DeclId> set = all;
+    set.push_back(d);
+    const std::vector<names::DeclId> redefined = session_.checker().redefined(set);
+    if (std::ranges::count(redefined, d) == 0) all.push_back(d);
+  }
 }
 
 /// The module of an entry, with the functions of earlier ones that stay as overloads beside its own: those
 /// that take arguments of other types (rule 10).
 names::ModuleId Prompt::withOverloads(names::ModuleId entry, const std::string& text) {
   names::Modules& modules = session_.modules();
-  std::vector<std::string> beside = functionsBeside(entry);
+  std::vector<std::string> beside;
+  std::vector<names::DeclId> made;
+  for (names::DeclId d : functionsBeside(entry)) {
+    if (isMade(modules, d))
+      made.push_back(d);
+    else
+      beside.push_back(textOf(modules, d));
+  }
   const size_t told = session_.sink.all().size();
   auto together = [&] {
     std::string all = text;
@@ -222,8 +241,11 @@ names::ModuleId Prompt::withOverloads(names::ModuleId entry, const std::string& 
     session_.sink.rewind(told); // that of the entry has been told
     return module;
   };
-  if (beside.empty()) return entry;
-  const names::ModuleId all = together();
+  if (beside.empty()) {
+    showMade(made, entry);
+    return entry;
+  }
+  names::ModuleId all = together();
   connect(all, definitions_);
   bool isRedefined = false;
   for (const auto& [name, decls] : modules[all].decls) {
@@ -232,7 +254,9 @@ names::ModuleId Prompt::withOverloads(names::ModuleId entry, const std::string& 
     for (names::DeclId d : session_.checker().redefined(decls))
       isRedefined |= std::erase(beside, textOf(modules, d)) > 0;
   }
-  return isRedefined ? together() : all;
+  if (isRedefined) all = together();
+  showMade(made, all);
+  return all;
 }
 
 /// Warnings about functions of earlier entries were given when these were entered.

@@ -46,7 +46,8 @@ private:
     names::ModuleId module;              ///< has the declarations; none: there are none
     std::vector<names::DeclId> outdated; ///< structs and enums that the names meant before
   };
-  std::vector<std::string> functionsBeside(names::ModuleId module) const;
+  std::vector<names::DeclId> functionsBeside(names::ModuleId module) const;
+  void showMade(const std::vector<names::DeclId>& made, names::ModuleId module);
   names::ModuleId withOverloads(names::ModuleId entry, const std::string& text);
   void dropWarningsBehind(names::ModuleId module, size_t end);
   void giveMacros(names::ModuleId entry);

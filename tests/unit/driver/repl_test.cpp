@@ -62,6 +62,18 @@ TEST(Repl, AUseOfAMacroWaitsForItsDeclaration) {
       << "what stands for itself waits for nothing";
 }
 
+TEST(Repl, WhatMacrosDeclareStandsBesideAndIsReplaced) {
+  const std::string mk = "macro mk(n: Ident, v: int) -> Item { quote { fn $n() -> int = $v } }\n";
+  EXPECT_EQ(answers(mk + "@mk(k, 1)\nk()\n@mk(k, 100)\nk()\nfn k() -> int = 7\nk()\n@mk(k, 3)\nk()\n"),
+            "1\n100\n7\n3\n");
+  EXPECT_EQ(answers("use meta.{derive}\n@derive(equals)\nstruct P { x: int }\n@derive(equals)\n"
+                    "enum E { A, B(P) }\nE.A.equals(B(P(1)))\nP(1).equals(P(1))\n"),
+            "false\ntrue\n");
+  EXPECT_EQ(answers("use meta.{interval, Interval}\n@interval\nfn f(x: f64) -> f64 { x * x }\n"
+                    "let x = 3\nfn lo(x: Interval) -> f64 = x.lo\nlo(f(Interval(2, 3)))\nf(2)\n"),
+            "4.0\n4.0\n");
+}
+
 TEST(Repl, BlankLinesStandInsideOfEntries) {
   EXPECT_EQ(answers("fn f(x: int) -> int {\n  let y = x\n\n  y + 1\n}\nf(3)\n"), "4\n");
   EXPECT_EQ(answers("[1,\n\n2]\n1 +\n\n  \n2\n\n\n7\n"), "[1, 2]\n3\n7\n");
