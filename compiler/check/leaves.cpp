@@ -262,7 +262,7 @@ NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::stri
       }
       return buildParts(make, b.types.element(type), "", inner, span);
     });
-  if (!isComposite(type) || b.isBoxed(type)) {
+  if (isDict(type) || !isComposite(type) || b.isBoxed(type)) { // a type says no keys
     b.sink.report(DiagId::NoLeaves, span, "build", b.show(type));
     return b.error(span);
   }
@@ -273,6 +273,7 @@ NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::stri
     std::string name = partName(type, k);
     bool first = path.empty() && !prefix.valid();
     parts.push_back(buildParts(make, part, first ? name : path + "." + name, prefix, span));
+    if (b.kindOf(parts.back()) == TypeKind::Error) return parts.back();
   }
   return b.rebuilt(type, std::move(parts), span);
 }
