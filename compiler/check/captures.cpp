@@ -63,11 +63,10 @@ void Body::captureNames(SynId node, Known& known, std::vector<NodeId>& values) {
 /// The dimension that a captured name means: a dimension variable, or `S#k`, axis k of a pack; null if none.
 DimId* Body::capturedDim(TypeEnv& of, NameId name) {
   if (auto dim = of.dims.find(name); dim != of.dims.end()) return &dim->second;
-  std::string_view text = types.names.text(name);
-  size_t mark = text.find('#');
-  if (mark == std::string_view::npos) return nullptr;
-  auto pack = of.packs.find(types.names.intern(text.substr(0, mark)));
-  return pack == of.packs.end() ? nullptr : &pack->second[std::stoul(std::string(text.substr(mark + 1)))];
+  const auto axis = c.packAxisOf(name);
+  if (!axis) return nullptr;
+  auto pack = of.packs.find(axis->pack);
+  return pack == of.packs.end() ? nullptr : &pack->second[axis->axis];
 }
 
 /// The captured dimensions that the types of the captures do not tell.

@@ -54,12 +54,9 @@ InstanceKey Body::keyOf(const PendingCall& call, Canonical& canonical) {
 
 /// What a call gives to the dimension parameter `name`, or to axis k of a pack (`S#k`); none if nothing does.
 DimId Body::boundDim(const PendingCall& call, NameId name) {
-  std::string_view text = types.names.text(name);
-  if (size_t mark = text.find('#'); mark != std::string_view::npos) {
-    NameId pack = types.names.intern(text.substr(0, mark));
-    auto found = call.bound.packs.find(pack);
-    auto axis = static_cast<size_t>(std::atoi(std::string(text.substr(mark + 1)).c_str()));
-    return found == call.bound.packs.end() ? DimId::none() : found->second[axis];
+  if (const auto axis = c.packAxisOf(name)) {
+    auto found = call.bound.packs.find(axis->pack);
+    return found == call.bound.packs.end() ? DimId::none() : found->second[axis->axis];
   }
   auto found = call.bound.dims.find(name);
   return found == call.bound.dims.end() ? DimId::none() : found->second;

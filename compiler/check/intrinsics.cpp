@@ -47,7 +47,15 @@ std::string intrinsicHint(IntrinsicKind kind) {
   return "`" + std::string(row.name) + std::string(row.signature) + "`: " + std::string(row.doc);
 }
 
+static std::optional<ops::DirectedKind> directed(IntrinsicKind kind) {
+  for (unsigned k = 0; k < ops::directedCount; ++k)
+    if (const auto row = static_cast<ops::DirectedKind>(k); ops::directedRow(row).name == intrinsicName(kind))
+      return row;
+  return std::nullopt;
+}
+
 size_t leastArguments(IntrinsicKind kind) {
+  if (const auto row = directed(kind)) return ops::directedArity(*row);
   switch (kind) {
   case IntrinsicKind::Fma:
   case IntrinsicKind::Select: return 3;
@@ -155,6 +163,7 @@ static std::optional<ops::MathKind> elementary(IntrinsicKind kind) {
 
 NodeId ArrayIntrinsics::call(IntrinsicKind kind, GivenArgs& args, TypeId expected, Span span) {
   if (const auto math = elementary(kind)) return mathFunction(*math, args, span);
+  if (const auto row = directed(kind)) return directedFunction(*row, args, span);
   switch (kind) {
   case IntrinsicKind::Sum:
   case IntrinsicKind::Prod:

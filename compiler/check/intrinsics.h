@@ -68,6 +68,7 @@ private:
   NodeId minMax(IntrinsicKind kind, NodeId x, NodeId y, Span span);
   NodeId floatFunction(OpKind op, uint32_t index, NodeId x, std::string_view name, Span span);
   NodeId mathFunction(ops::MathKind kind, GivenArgs& args, Span span);
+  NodeId directedFunction(ops::DirectedKind kind, GivenArgs& args, Span span);
   NodeId absolute(NodeId x, Span span);
   NodeId select(GivenArgs& args, Span span);
   NodeId bitsOf(NodeId x, Span span);

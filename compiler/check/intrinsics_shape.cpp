@@ -58,6 +58,24 @@ NodeId ArrayIntrinsics::mathFunction(ops::MathKind kind, GivenArgs& args, Span s
   });
 }
 
+NodeId ArrayIntrinsics::directedFunction(ops::DirectedKind kind, GivenArgs& args, Span span) {
+  std::vector<NodeId> given;
+  for (unsigned k = 0; k < ops::directedArity(kind); ++k) {
+    NodeId x = args.positional();
+    const TypeId element = b.types.element(b.typeOf(x));
+    if (b.kindOf(x) == TypeKind::Error) return x;
+    if (b.infer.unify(b.types.scalar(TypeKind::F64), element).kind != UnifyKind::Equal) {
+      b.sink.report(DiagId::ArgumentType, b.spanOf(x), std::string(ops::directedRow(kind).name), "f64",
+                    b.show(b.typeOf(x))).hint = b.isNumber(element) ? "`x as f64` converts" : "";
+      return b.error(span);
+    }
+    given.push_back(x);
+  }
+  return b.mixedElementwise(std::move(given), span, [&](std::vector<NodeId> e, TypeId element) {
+    return b.op(OpKind::Directed, element, std::move(e), span, static_cast<uint32_t>(kind));
+  });
+}
+
 NodeId ArrayIntrinsics::absolute(NodeId x, Span span) {
   TypeId element = b.types.element(b.typeOf(x));
   if (!b.isNumber(element)) {

@@ -25,12 +25,17 @@ bool hasLoops(const loops::Module& module) {
   return false;
 }
 
+/// What the options come to for a module. Code without loops runs once: making it takes longer than running it.
+Options optionsFor(const loops::Module& module, Options options) {
+  options.optimise &= hasLoops(module);
+  return options;
+}
+
 /// A unit as LLVM IR, and the machine it is for.
 class Build {
 public:
-  Build(const Unit& unit, const Options& options, bool loops)
-      : emitter(unit, options, context), options_(options), loops_(loops) {
-    machine = makeTargetMachine(options, loops);
+  Build(const Unit& unit, const Options& options) : emitter(unit, options, context), options_(options) {
+    machine = makeTargetMachine(options);
     emitter.llvm->setTargetTriple(machine->getTargetTriple());
     emitter.llvm->setDataLayout(machine->createDataLayout());
     emitter.llvm->setPICLevel(llvm::PICLevel::BigPIC);
@@ -41,9 +46,7 @@ public:
   std::string optimise() {
     std::string problem;
     llvm::raw_string_ostream text(problem);
-    Options options = options_;
-    options.optimise &= loops_;
-    if (!llvm::verifyModule(*emitter.llvm, &text)) codegen::optimise(*emitter.llvm, *machine, options);
+    if (!llvm::verifyModule(*emitter.llvm, &text)) codegen::optimise(*emitter.llvm, *machine, options_);
     return problem;
   }
 
@@ -66,19 +69,18 @@ public:
 
 private:
   const Options& options_;
-  bool loops_;
 };
 
 } // namespace
 
-Compiled compile(const loops::Module& module, const Options& options) {
+Compiled compile(const loops::Module& module, const Options& given) {
+  const Options options = optionsFor(module, given);
   const std::vector<Unit> units = unitsOf(module);
-  const bool loops = hasLoops(module);
   // Emitted one after another, for they share the module's types; from there on each is on its own.
   std::vector<std::unique_ptr<Build>> builds;
   Compiled out;
   for (const Unit& unit : units) {
-    builds.push_back(std::make_unique<Build>(unit, options, loops));
+    builds.push_back(std::make_unique<Build>(unit, options));
     out.entries.merge(builds.back()->emitter.entries);
   }
   if (module.entry.valid()) out.entry = out.entries.at(module.functions[module.entry].source);
@@ -92,9 +94,10 @@ Compiled compile(const loops::Module& module, const Options& options) {
   return out;
 }
 
-std::string compileToText(const loops::Module& module, const Options& options, TextKind kind) {
+std::string compileToText(const loops::Module& module, const Options& given, TextKind kind) {
+  const Options options = optionsFor(module, given);
   const Unit whole = wholeModule(module);
-  Build build(whole, options, hasLoops(module));
+  Build build(whole, options);
   std::string text = build.optimise();
   if (kind == TextKind::Assembly) return text + assemblyOf(*build.emitter.llvm, *build.machine);
   llvm::raw_string_ostream stream(text);

@@ -106,7 +106,9 @@ public:
 } // namespace
 
 void addStart(Compiled& program, const Options& options) {
-  auto machine = makeTargetMachine(options, false);
+  Options quick = options;
+  quick.optimise = false;
+  auto machine = makeTargetMachine(quick);
   ProgramModule m(*machine);
   const std::vector<llvm::Constant*> lines = m.allLines(program.objects);
   auto* entry = m.function(m.i32, {m.ptr}, program.entry);

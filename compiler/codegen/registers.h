@@ -19,4 +19,8 @@ struct RegisterOps {
 llvm::Value* inRegisters(llvm::IRBuilder<>& builder, const RegisterOps& ops,
                          std::initializer_list<llvm::Value*> operands, std::optional<uint32_t> byte);
 
+/// An instruction of 512 bits only, which takes a rounding mode and no mask.
+llvm::Value* inWholeRegisters(llvm::IRBuilder<>& builder, llvm::Intrinsic::ID op,
+                              std::initializer_list<llvm::Value*> operands, uint32_t rounding);
+
 } // namespace melix::codegen

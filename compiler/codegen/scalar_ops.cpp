@@ -57,6 +57,7 @@ llvm::Value* ScalarOps::apply(const loops::ScalarAttr& attr, std::span<Value* co
     if (!isNanWith(a, b)) b = b_.CreateSelect(isNan(b), llvm::ConstantFP::get(b->getType(), 0.0), b);
     return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, a, b);
   case OpKind::Scale: return scale(a, b, static_cast<ops::ScaleRange>(attr.index));
+  case OpKind::Directed: return directed(static_cast<ops::DirectedKind>(attr.index), a, b);
   case OpKind::Select: return b_.CreateSelect(a, b, c);
   case OpKind::Cmp: return compare(static_cast<ops::CmpKind>(attr.index), a, b, attr.from);
   case OpKind::Convert: return convert(a, attr.from, to, static_cast<ops::ConvertMode>(attr.index));

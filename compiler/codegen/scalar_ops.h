@@ -37,6 +37,12 @@ private:
   Value* scaledByFactors(Value* y, Value* exponent);
   Value* wholeBits(Value* n);
 
+  // directed.cpp
+  Value* directed(ops::DirectedKind kind, Value* a, Value* b);
+  Value* directedByMachine(const ops::DirectedRow& row, Value* a, Value* b);
+  /// What the result rounded to nearest is off by, or something of its sign; NaN where it is what is wanted.
+  Value* lostBy(core::OpKind arithmetic, Value* a, Value* b, Value* nearest);
+
   Value* binary(core::OpKind op, Value* a, Value* b, types::TypeKind kind);
   Value* floorDivide(Value* a, Value* b, types::TypeKind kind, bool remainder);
   Value* minMax(bool min, Value* a, Value* b, types::TypeKind kind);

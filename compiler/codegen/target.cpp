@@ -67,14 +67,14 @@ loops::Options loopOptions(const Options& options) {
   return out;
 }
 
-std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options, bool hasLoops) {
+std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options) {
   llvm::TargetOptions settings;
   settings.AllowFPOpFusion = llvm::FPOpFusion::Strict; // fma only where Core says so
   // One text section: the line table speaks of offsets into it.
   settings.FunctionSections = false;
   settings.DataSections = true;
   bool host = options.target == TargetKind::Host;
-  auto level = options.optimise && hasLoops ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None;
+  auto level = options.optimise ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None;
   static const std::string fast = hostFeatures(llvm::CodeGenOptLevel::None),
                            full = hostFeatures(llvm::CodeGenOptLevel::Default);
   const std::string& features = level == llvm::CodeGenOptLevel::None ? fast : full;

@@ -14,7 +14,7 @@ class TargetMachine;
 namespace melix::codegen {
 
 /// Made anew for each module: cheap, and code generation is not shared between threads.
-std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options, bool hasLoops);
+std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options);
 
 /// Attribute of a function whose loops are those of nests.
 inline constexpr const char* runsNests = "melix-nests";

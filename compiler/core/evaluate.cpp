@@ -1,6 +1,7 @@
 #include "core/evaluate.h"
 
 #include <algorithm>
+#include <cfenv>
 
 namespace melix::core {
 
@@ -89,6 +90,38 @@ uint64_t unitOf(MonoidKind monoid, TypeKind kind) {
 
 uint64_t firstTotal(MonoidKind monoid, TypeKind kind) {
   return monoid == MonoidKind::Sum ? floatBits(kind, -0.0) : unitOf(monoid, kind);
+}
+
+namespace {
+
+/// What is computed while it lives is rounded in a direction.
+class Rounded {
+public:
+  explicit Rounded(ops::RoundingDirection direction) : before_(std::fegetround()) {
+    std::fesetround(direction == ops::RoundingDirection::Down ? FE_DOWNWARD : FE_UPWARD);
+  }
+  Rounded(const Rounded&) = delete;
+  Rounded& operator=(const Rounded&) = delete;
+  ~Rounded() { std::fesetround(before_); }
+
+private:
+  int before_;
+};
+
+} // namespace
+
+double directed(OpKind arithmetic, ops::RoundingDirection direction, double a, double b) {
+  const Rounded rounded(direction);
+  // In memory, so that it is computed after the mode is set and before it is set back.
+  const volatile double x = a, y = b;
+  volatile double result = 0;
+  switch (arithmetic) {
+  case OpKind::Add: result = x + y; break;
+  case OpKind::Mul: result = x * y; break;
+  case OpKind::Div: result = x / y; break;
+  default: result = std::sqrt(x); break;
+  }
+  return result;
 }
 
 } // namespace melix::core

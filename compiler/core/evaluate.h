@@ -141,6 +141,9 @@ bool isNear(T y, T n) {
   return isClose && std::floor(n) == n && std::fabs(n) <= most;
 }
 
+/// An op of arithmetic on f64, rounded down or up; of `sqrt` the first operand alone.
+double directed(OpKind arithmetic, ops::RoundingDirection direction, double a, double b);
+
 /// The table of the ops by class of kinds. `use(K(), f)` is what an entry gives: `f`, a function without
 /// state, computes the op on values of kind `K`. `Result()` stands for an op that a class has not.
 template <class Result, class Use>
@@ -221,6 +224,24 @@ struct ScalarOps {
   }
 
   template <class K>
+  Result directedOp(ops::DirectedKind kind) const {
+    switch (kind) {
+#define DIRECTED(Kind, Name, Arithmetic, Direction)                                                       \
+  case ops::DirectedKind::Kind:                                                                                \
+    if constexpr (OpKind::Arithmetic == OpKind::Sqrt)                                                          \
+      return use(K(), [](double a) {                                                                           \
+        return directed(OpKind::Arithmetic, ops::RoundingDirection::Direction, a, a);                          \
+      });                                                                                                      \
+    else                                                                                                       \
+      return use(K(), [](double a, double b) {                                                                 \
+        return directed(OpKind::Arithmetic, ops::RoundingDirection::Direction, a, b);                          \
+      });
+#include "ops/directed.def"
+    }
+    return Result();
+  }
+
+  template <class K>
   Result floating(OpKind op, uint32_t detail) const {
     using T = typename K::Type;
     switch (op) {
@@ -235,6 +256,11 @@ struct ScalarOps {
     case OpKind::Round: return rounded<K>(static_cast<ops::RoundMode>(detail));
     case OpKind::CopySign: // a NaN counts as positive
       return use(K(), [](T a, T b) { return std::copysign(a, std::isnan(b) ? T(0) : b); });
+    case OpKind::Directed:
+      if constexpr (std::is_same_v<K, Native<double>>)
+        return directedOp<K>(static_cast<ops::DirectedKind>(detail));
+      else
+        return Result();
     case OpKind::Scale:
       if (static_cast<ops::ScaleRange>(detail) == ops::ScaleRange::Near)
         return use(K(), [](T y, T n) { return isNear(y, n) ? scaled(y, n) : T(NAN); });

@@ -202,6 +202,7 @@ private:
     case OpKind::Cmp:
     case OpKind::Round:
     case OpKind::Scale:
+    case OpKind::Directed:
     case OpKind::Math:
     case OpKind::Convert:
     case OpKind::ArgSort: o.attr = indexWordOf(o.kind); break;

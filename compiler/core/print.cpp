@@ -186,6 +186,7 @@ private:
     case OpKind::Cmp:
     case OpKind::Round:
     case OpKind::Scale:
+    case OpKind::Directed:
     case OpKind::Math:
     case OpKind::Convert:
     case OpKind::ArgSort: out_ += " " + std::string(indexWord(op.kind, op.index())); break;

@@ -82,6 +82,8 @@ std::string_view indexWord(OpKind kind, uint32_t index) {
   case OpKind::Round: return index < roundCount ? ops::roundText(static_cast<ops::RoundMode>(index)) : "";
   case OpKind::Math: return index < ops::mathCount ? ops::mathName(static_cast<ops::MathKind>(index)) : "";
   case OpKind::Scale: return among("any", "near");
+  case OpKind::Directed:
+    return index < ops::directedCount ? ops::directedRow(static_cast<ops::DirectedKind>(index)).name : "";
   case OpKind::Convert: return among("saturate", "wrap");
   case OpKind::ArgSort: return among("ascending", "descending");
   default: return {};

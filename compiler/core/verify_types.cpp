@@ -43,6 +43,7 @@ public:
     case OpKind::Max: return first({same(2), number(result())});
     case OpKind::CopySign:
     case OpKind::Scale: return first({same(2), isFloat(result())});
+    case OpKind::Directed: return directed();
     case OpKind::Math: return math();
     case OpKind::IDiv:
     case OpKind::IRem: return first({same(2), isInt(result())});
@@ -239,6 +240,10 @@ private:
   std::string math() const {
     auto kind = static_cast<ops::MathKind>(op_.index());
     return first({same(ops::mathArity(kind)), isFloat(result())});
+  }
+  std::string directed() const {
+    return first({same(ops::directedArity(static_cast<ops::DirectedKind>(op_.index()))),
+                  is(result(), types_.scalar(TypeKind::F64))});
   }
   std::string compare() const {
     if (std::string wrong = shape(2, 1); !wrong.empty()) return wrong;

@@ -19,6 +19,8 @@ static const std::set<std::string>& reserved() {
         "ceil",     "trunc",  "round",  "copysign", "ldexp",  "ldexp_near",    "bits",          "wrap",
         "saturate", "debug",  "print",  "eprint",   "panic",  "f32_from_bits", "f64_from_bits", "str",
         "int",      "bool",   "main"};
+    for (uint32_t k = 0; k < ops::directedCount; ++k)
+      out.emplace(ops::directedRow(static_cast<ops::DirectedKind>(k)).name);
     for (uint32_t k = 0; k < ops::mathCount; ++k) out.emplace(ops::mathName(static_cast<ops::MathKind>(k)));
     return out;
   }();

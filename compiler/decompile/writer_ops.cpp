@@ -114,6 +114,8 @@ Expr FunctionWriter::expression(const Op& o) {
   case OpKind::Max: return called("max");
   case OpKind::CopySign: return called("copysign");
   case OpKind::Scale: return called(o.index() ? "ldexp_near" : "ldexp");
+  case OpKind::Directed:
+    return called(std::string(ops::directedRow(static_cast<ops::DirectedKind>(o.index())).name));
   case OpKind::Round: {
     constexpr const char* names[] = {"floor", "ceil", "trunc", "round"};
     return called(names[o.index()]);

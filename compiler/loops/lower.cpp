@@ -227,6 +227,7 @@ void Lower::lowerOp(const core::Op& op) {
   case OpKind::Round:
   case OpKind::CopySign:
   case OpKind::Scale:
+  case OpKind::Directed:
   case OpKind::IDiv:
   case OpKind::IRem:
   case OpKind::And:

@@ -12,6 +12,7 @@ struct Machine {
   uint32_t registers;  ///< of vectors
   bool masks;          ///< lanes can be left out when memory is read or written
   bool scales = false; ///< lanes can be multiplied by powers of two
+  bool rounds = false; ///< instructions say how they round
 };
 
 /// The best first.
@@ -20,8 +21,8 @@ enum class MachineKind : uint8_t {
 #include "loops/machine.def"
 };
 inline constexpr Machine machines[] = {
-#define MACHINE(Name, Features, VectorBits, Registers, Masks, Scales)                                        \
-  {Features, VectorBits, Registers, Masks, Scales},
+#define MACHINE(Name, Features, VectorBits, Registers, Masks, Scales, Rounds)                                \
+  {Features, VectorBits, Registers, Masks, Scales, Rounds},
 #include "loops/machine.def"
 };
 

@@ -28,7 +28,8 @@ ValueId BodyLowering::applied(const OpRef& ref, TypeId type, std::vector<ValueId
   case OpKind::IRem: return quotient(ref.kind, type, v[0], v[1]);
   case OpKind::Math:
   case OpKind::Round:
-  case OpKind::Scale: return b_.one(Builder::simple(ref.kind, std::move(v), ref.index), T(type));
+  case OpKind::Scale:
+  case OpKind::Directed: return b_.one(Builder::simple(ref.kind, std::move(v), ref.index), T(type));
   default: checkOverflow(ref.kind, type, v); return b_.one(Builder::simple(ref.kind, std::move(v)), T(type));
   }
 }

@@ -17,6 +17,12 @@ constexpr std::array<OpRow, opCount> opRows = {{
 #include "ops/ops.def"
 }};
 
+constexpr DirectedRow directedRows[] = {
+#define DIRECTED(Kind, Name, Arithmetic, Direction)                                                       \
+  {Name, OpKind::Arithmetic, RoundingDirection::Direction},
+#include "ops/directed.def"
+};
+
 struct MathRow {
   std::string_view name;
   unsigned arity;
@@ -42,6 +48,10 @@ constexpr BuiltinRow builtinRows[] = {
 std::string_view opText(OpKind kind) { return opRows[static_cast<size_t>(kind)].text; }
 EffectKind opEffect(OpKind kind) { return opRows[static_cast<size_t>(kind)].effect; }
 LinearityKind opLinearity(OpKind kind) { return opRows[static_cast<size_t>(kind)].linearity; }
+
+const DirectedRow& directedRow(DirectedKind kind) { return directedRows[static_cast<size_t>(kind)]; }
+
+unsigned directedArity(DirectedKind kind) { return directedRow(kind).arithmetic == OpKind::Sqrt ? 1 : 2; }
 
 std::string_view mathName(MathKind kind) { return mathRows[static_cast<size_t>(kind)].name; }
 unsigned mathArity(MathKind kind) { return mathRows[static_cast<size_t>(kind)].arity; }

@@ -24,6 +24,11 @@ enum class RoundMode : uint8_t { Floor, Ceil, Trunc, HalfEven };
 /// Of `scale y, n`. Near is a promise of whoever writes it, for quick code on every processor: |y| is between
 /// 2^-32 and 2^32 or NaN, and n a whole number between -250 and 250, in f64 between -2040 and 2040.
 enum class ScaleRange : uint8_t { Any, Near };
+enum class DirectedKind : uint8_t {
+#define DIRECTED(Kind, Name, Arithmetic, Direction) Kind,
+#include "ops/directed.def"
+};
+enum class RoundingDirection : uint8_t { Down, Up };
 /// Of `convert` to an integer type: Saturate clamps and maps NaN to 0 (a checked conversion is a `check`
 /// before it); Wrap keeps the low bits of an integer.
 enum class ConvertMode : uint8_t { Saturate, Wrap };
@@ -37,6 +42,14 @@ enum class BuiltinKind : uint16_t {
 std::string_view opText(OpKind kind);
 EffectKind opEffect(OpKind kind);
 LinearityKind opLinearity(OpKind kind);
+/// A row of directed.def.
+struct DirectedRow {
+  std::string_view name;
+  OpKind arithmetic;
+  RoundingDirection direction;
+};
+const DirectedRow& directedRow(DirectedKind kind);
+unsigned directedArity(DirectedKind kind);
 std::string_view mathName(MathKind kind);
 unsigned mathArity(MathKind kind);
 std::string_view builtinName(BuiltinKind kind);
@@ -47,6 +60,10 @@ std::string_view roundText(RoundMode mode);
 inline constexpr unsigned opCount = 0
 #define OP(Kind, Text, Effects, Linearity) +1
 #include "ops/ops.def"
+    ;
+inline constexpr unsigned directedCount = 0
+#define DIRECTED(...) +1
+#include "ops/directed.def"
     ;
 inline constexpr unsigned mathCount = 0
 #define MATH(Kind, Name, Arity, Derivative) +1

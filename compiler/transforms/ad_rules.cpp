@@ -106,6 +106,16 @@ ValueId jvpScale(Emit& e, const RuleArgs& a) {
   return a.t[0].valid() ? contribution(e, a, 0, e.scale(a.t[0], a.x[1])) : ValueId();
 }
 
+ValueId jvpDirected(Emit& e, const RuleArgs& a) {
+  switch (ops::directedRow(static_cast<ops::DirectedKind>(a.op.index())).arithmetic) {
+  case OpKind::Add: return jvpAdd(e, a);
+  case OpKind::Mul: return jvpMul(e, a);
+  case OpKind::Div: return jvpDiv(e, a);
+  case OpKind::Sqrt: return jvpSqrt(e, a);
+  default: return {};
+  }
+}
+
 ValueId jvpSelect(Emit& e, const RuleArgs& a) {
   TypeId type = e.typeOf(a.t[1].valid() ? a.t[1] : a.t[2]);
   bool scalar = e.types().isFloat(type);
@@ -146,6 +156,7 @@ bool hasScalarRule(OpKind kind) {
   case OpKind::Max:
   case OpKind::CopySign:
   case OpKind::Scale:
+  case OpKind::Directed:
   case OpKind::Math:
   case OpKind::Select:
   case OpKind::Convert: return true;
@@ -167,6 +178,7 @@ ValueId jvpScalar(Emit& e, const RuleArgs& a) {
   case OpKind::Max: return jvpChoose(e, a, CmpKind::Ge);
   case OpKind::CopySign: return jvpCopySign(e, a);
   case OpKind::Scale: return jvpScale(e, a);
+  case OpKind::Directed: return jvpDirected(e, a);
   case OpKind::Math: return jvpMath(e, a);
   case OpKind::Select: return jvpSelect(e, a);
   case OpKind::Convert: return jvpConvert(e, a);

@@ -61,6 +61,7 @@ uint32_t flopsOf(OpKind kind) {
   case OpKind::Round:
   case OpKind::CopySign:
   case OpKind::Scale:
+  case OpKind::Directed:
   case OpKind::And:
   case OpKind::Or:
   case OpKind::Xor:

@@ -180,6 +180,12 @@ const std::vector<OpExample>& opExamples() {
        "%r = scale any %x, %n : f32\n%s = scale near %x, %n : f32\nyield %r, %s",
        {f(1.5F), f(-3)},
        "0.1875 0.1875"},
+      {OpKind::Directed,
+       "(%x: f64, %y: f64) -> (f64, f64)",
+       "%r = directed div_down %x, %y : f64\n%s = directed div_up %x, %y : f64\n"
+       "%d = sub %s, %r : f64\nyield %r, %d",
+       {Value::f64(1), Value::f64(3)},
+       "0.333333333 5.55111512e-17"},
       {OpKind::Math, "(%x: f32) -> (f32)", "%r = math exp %x : f32\nyield %r", {f(1)}, "2.71828175"},
       {OpKind::IDiv, "(%x: i64, %y: i64) -> (i64)", "%r = idiv %x, %y : i64\nyield %r", {n(-7), n(2)}, "-4"},
       {OpKind::IRem, "(%x: i64, %y: i64) -> (i64)", "%r = irem %x, %y : i64\nyield %r", {n(-7), n(2)}, "1"},

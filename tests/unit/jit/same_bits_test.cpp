@@ -167,6 +167,15 @@ TEST(SameBits, IntegerOps) {
   unaries({"not"}, TypeKind::Bool);
 }
 
+/// The ops rounded down and up, of as many operands.
+std::vector<std::string> directed(unsigned arity) {
+  std::vector<std::string> out;
+  for (uint32_t k = 0; k < ops::directedCount; ++k)
+    if (const auto kind = static_cast<ops::DirectedKind>(k); ops::directedArity(kind) == arity)
+      out.push_back("directed " + std::string(ops::directedRow(kind).name));
+  return out;
+}
+
 TEST(SameBits, FloatOps) {
   for (TypeKind kind : floatKinds) {
     binaries({"add", "sub", "mul", "div", "min", "max", "scale any"}, kind, kind);
@@ -182,6 +191,8 @@ TEST(SameBits, FloatOps) {
       }
     expectSame(text.finish(), "fma and copysign of " + name(kind));
   }
+  binaries(directed(2), TypeKind::F64, TypeKind::F64);
+  unaries(directed(1), TypeKind::F64);
 }
 
 TEST(SameBits, Conversions) {
@@ -286,6 +297,8 @@ TEST(SameBits, OpsInLanes) {
          {TypeKind::I8, TypeKind::U64, TypeKind::F16, TypeKind::BF16, TypeKind::F32, TypeKind::F64})
       inLanes("convert saturate %a", kind, to);
   }
+  pairs(directed(2), TypeKind::F64, TypeKind::F64);
+  for (const std::string& op : directed(1)) inLanes(op + " %a", TypeKind::F64, TypeKind::F64);
 }
 
 std::string reduction(const std::string& how, TypeKind kind, int64_t n, const std::string& extra = "") {

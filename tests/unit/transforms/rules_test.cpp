@@ -52,6 +52,13 @@ std::vector<RuleCase> cases() {
       scalar(OpKind::CopySign, "%x, %y", 1),
   };
   out.push_back(scalar(OpKind::Scale, "any %x, %y", 1));
+  for (uint32_t k = 0; k < ops::directedCount; ++k) {
+    const auto kind = static_cast<ops::DirectedKind>(k);
+    const std::string name(ops::directedRow(kind).name);
+    const unsigned arity = ops::directedArity(kind);
+    out.push_back({name, "directed " + name + (arity == 1 ? " %x" : " %x, %y"), false,
+                   static_cast<uint32_t>(OpKind::Directed), arity});
+  }
   RuleCase select = scalar(OpKind::Select, "%less, %x, %y");
   out.push_back(select);
   for (uint32_t k = 0; k < ops::mathCount; ++k) {
