@@ -40,6 +40,7 @@ private:
       for (RegionId inner : op.regions) region(inner);
       if (op.kind == OpKind::Nest) wholes(id);
       if (op.kind == OpKind::Get) known(id);
+      if (op.kind == OpKind::Length) length(id);
       const bool updates = op.kind == OpKind::Set || op.kind == OpKind::AddAt;
       if (updates && m_.types.kind(f_.typeOf(op.results[0])) != TypeKind::Acc) updates_.push_back(id);
     }
@@ -112,6 +113,7 @@ private:
     if (op.kind == OpKind::Zero) return zero(b, *pathType(m_.types, f_.typeOf(root), p.path));
     if (op.kind == OpKind::Nest) return ofNest(b, from, f_.values[root].index, p, at);
     if (op.kind == OpKind::Set) return ofSet(b, from, p, at);
+    if (op.kind == OpKind::ToList) return ofList(b, from, p, at);
     return std::nullopt;
   }
   ValueId read(Builder& b, ValueId v, const Place& p, OpId at) {
@@ -121,6 +123,20 @@ private:
   std::optional<ValueId> zero(Builder& b, TypeId type) const {
     if (!m_.types.isScalar(type)) return std::nullopt;
     return b.constant(type, 0);
+  }
+  /// The element of the array that a list was made of.
+  std::optional<ValueId> ofList(Builder& b, OpId list, Place p, OpId at) {
+    const ValueId array = f_.ops[list].operands[0];
+    if (p.path.empty() || !mayUse(array, list, at)) return std::nullopt;
+    p.path[0].kind = StepKind::Index;
+    return read(b, array, p, at);
+  }
+  void length(OpId id) {
+    const Op* made = defOf(f_.ops[id].operands[0]);
+    if (!made || made->kind != OpKind::ToList) return;
+    const DimId count = m_.types[f_.typeOf(made->operands[0])].dims[0];
+    Builder b = before(id);
+    goFor(id, b.dimValue(count));
   }
   /// The value that was put at the very place.
   std::optional<ValueId> ofSet(Builder& b, OpId set, const Place& p, OpId at) {

@@ -8,6 +8,7 @@
 // - A nest that collects what one value reads at its axes, or one value: that value is read. Where it is all
 //   of a value, in its order, the nest's result is that value.
 // - `zero`, and what a `set` put at the very place.
+// - A list made of an array: the array is read, and its extent is the length.
 // - `set` and `add_at` at whole axes and indices, if all that reads the updated value can read around it and
 //   an array is saved by that: the reads select by index. At most four updates deep, and nowhere more often
 //   than there are elements. What replaces all that was updated may come behind the reads, and the update
