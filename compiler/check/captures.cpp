@@ -2,6 +2,7 @@
 // variables they name (rule 13), functions of a script its `let`s above them (rule 9).
 #include "check/body.h"
 #include "check/free_names.h"
+#include "check/pack_names.h"
 #include "check/template_names.h"
 
 namespace melix::check {
@@ -55,7 +56,7 @@ void Body::captureNames(SynId node, Known& known, std::vector<NodeId>& values) {
     if (ast.kind(s) == SynKind::PackUse && env.packs.contains(ast[s].as<Name>().name)) {
       NameId pack = ast[s].as<Name>().name;
       for (uint32_t k = 0; k < env.packs[pack].size(); ++k)
-        capture(known, c.packDimName(pack, k), b.dimValue(env.packs[pack][k], span), values);
+        capture(known, packDimName(types.names, pack, k), b.dimValue(env.packs[pack][k], span), values);
     }
   });
 }
@@ -63,7 +64,7 @@ void Body::captureNames(SynId node, Known& known, std::vector<NodeId>& values) {
 /// The dimension that a captured name means: a dimension variable, or `S#k`, axis k of a pack; null if none.
 DimId* Body::capturedDim(TypeEnv& of, NameId name) {
   if (auto dim = of.dims.find(name); dim != of.dims.end()) return &dim->second;
-  const auto axis = c.packAxisOf(name);
+  const auto axis = packAxisOf(types.names, name);
   if (!axis) return nullptr;
   auto pack = of.packs.find(axis->pack);
   return pack == of.packs.end() ? nullptr : &pack->second[axis->axis];

@@ -114,12 +114,6 @@ void namesInPattern(const syntax::Ast& ast, syntax::NodeId pattern, std::vector<
 /// what makes or wraps functions.
 using Origin = std::pair<DeclId, const void*>;
 
-/// One axis of a pack of axes, `..S`.
-struct PackAxis {
-  NameId pack;
-  size_t axis;
-};
-
 class Checker {
 public:
   /// `strictShapes`: sizes that only the run can compare are errors (rule 22), but for those that are written
@@ -282,10 +276,6 @@ public:
   /// becomes one of its own: who gets the value reads it off.
   TypeId withExistentialSizes(TypeId type, const std::function<bool(DimSym)>& own);
   void finish(InstanceId id, Body& body, NodeId value, TypeId declared);
-  /// The name of axis k of a pack, with the pack's marks: `S#k`.
-  NameId packDimName(NameId pack, uint32_t k);
-  /// The axis that a dimension of such a name is; none if it is no axis of a pack.
-  std::optional<PackAxis> packAxisOf(NameId dim);
 
   // --- generic functions where they are declared (generics.cpp)
   bool isHeldToBounds(DeclId decl);

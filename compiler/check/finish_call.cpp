@@ -1,6 +1,7 @@
 // From a checked call to the instance it runs: keys, dimensions, results inferred from the callee, and open
 // numbers given to templates, which stay open inside (rule 15).
 #include "check/body.h"
+#include "check/pack_names.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -54,7 +55,7 @@ InstanceKey Body::keyOf(const PendingCall& call, Canonical& canonical) {
 
 /// What a call gives to the dimension parameter `name`, or to axis k of a pack (`S#k`); none if nothing does.
 DimId Body::boundDim(const PendingCall& call, NameId name) {
-  if (const auto axis = c.packAxisOf(name)) {
+  if (const auto axis = packAxisOf(types.names, name)) {
     auto found = call.bound.packs.find(axis->pack);
     return found == call.bound.packs.end() ? DimId::none() : found->second[axis->axis];
   }

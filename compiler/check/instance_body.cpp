@@ -1,6 +1,7 @@
 // The body of one instance, checked at the types of its key.
 #include "check/attempt.h"
 #include "check/body.h"
+#include "check/pack_names.h"
 #include "types/tangent.h"
 
 namespace melix::check {
@@ -331,7 +332,7 @@ void InstanceBody::makePack(Body& body, NameId name, Span span) {
   uint32_t rank = nextRank_ < key_.ranks.size() ? key_.ranks[nextRank_++] : 0;
   for (uint32_t k = 0; k < rank; ++k)
     dims.push_back(
-        newDim(std::string(c_.types.names.text(name)) + std::to_string(k), c_.packDimName(name, k), span));
+        newDim(std::string(c_.types.names.text(name)) + std::to_string(k), packDimName(c_.types.names, name, k), span));
   body.env.packs[name] = std::move(dims);
 }
 

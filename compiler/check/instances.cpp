@@ -359,24 +359,6 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   infos_[id.index].inProgress = false;
 }
 
-NameId Checker::packDimName(NameId pack, uint32_t k) {
-  Interner& names = types.names;
-  if (names.isMarked(pack)) return names.marked(packDimName(names.unmarkedOnce(pack), k), names.markOf(pack));
-  return names.intern(std::string(names.text(pack)) + "#" + std::to_string(k));
-}
-
-std::optional<PackAxis> Checker::packAxisOf(NameId dim) {
-  Interner& names = types.names;
-  const std::string_view text = names.text(dim);
-  const size_t at = text.find('#');
-  if (at == std::string_view::npos) return std::nullopt;
-  if (!names.isMarked(dim))
-    return PackAxis{names.intern(text.substr(0, at)), std::stoul(std::string(text.substr(at + 1)))};
-  std::optional<PackAxis> axis = packAxisOf(names.unmarkedOnce(dim));
-  axis->pack = names.marked(axis->pack, names.markOf(dim));
-  return axis;
-}
-
 TypeId Checker::withExistentialSizes(TypeId type, const std::function<bool(DimSym)>& own) {
   return types.rewrite(type, [&](TypeId part) {
     types::Type t = types[part];

@@ -1,5 +1,6 @@
 // Folding gives what the interpreter computes: every scalar op, on every kind that it takes.
 #include "core/evaluate.h"
+#include "core/text_words.h"
 #include "core/verify.h"
 #include "interp/interp.h"
 #include "transforms/fold_scalars.h"
@@ -78,11 +79,8 @@ class FoldScalars {
 public:
   /// Every op that the verifier takes, on all samples.
   void compare(OpKind kind, TypeKind from, TypeKind to) {
-    const uint32_t details = kind == OpKind::Cmp       ? 6
-                             : kind == OpKind::Round   ? 4
-                             : kind == OpKind::Scale   ? 2
-                             : kind == OpKind::Convert ? 2
-                                                       : 0;
+    uint32_t details = 0;
+    while (!indexWord(kind, details).empty()) ++details;
     for (uint32_t detail = 0; detail < std::max(details, 1u); ++detail)
       for (size_t arity = 1; arity <= 3; ++arity) {
         OneOp made(kind, detail, details > 0, from, to, arity);
