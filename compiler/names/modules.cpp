@@ -265,14 +265,20 @@ ModuleId Modules::macroSide(ModuleId from) {
 void Modules::refuseAttributes(const std::vector<syntax::Attribute>& attributes, bool ofFunction) {
   for (const syntax::Attribute& a : attributes) {
     const std::string_view name = names.text(a.name);
-    const bool isKnown = name == "builtin" || (name == "unchecked" && ofFunction && a.args.empty());
-    if (isKnown) continue;
+    if (name == "builtin") continue;
+    if (name == "unchecked") {
+      if (!ofFunction)
+        sink.report(DiagId::MacroArguments, a.span, name, "a function is wanted").hint =
+            "`@unchecked` is of functions";
+      else if (!a.args.empty())
+        sink.report(DiagId::MacroArguments, a.span, name, "there are none").hint =
+            "`@unchecked` takes no arguments";
+      continue;
+    }
     sink.report(DiagId::NoAttribute, a.span, name).hint =
         name == "derivative"   ? "it will give a function its derivative"
         : name == "checkpoint" ? "it will say what is computed again where a derivative needs it"
-        : name == "inplace"    ? "it will say that nothing is copied"
-        : ofFunction           ? "`@unchecked` takes no arguments"
-                               : "`@unchecked` is of functions";
+                               : "it will say that nothing is copied";
   }
 }
 
