@@ -5,6 +5,7 @@
 #include "check/leaves.h"
 #include "check/program.h"
 
+#include <optional>
 #include <set>
 
 namespace melix::check {
@@ -83,7 +84,8 @@ private:
   };
   Swept sweep(const Callee& callee, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt,
               std::vector<TypeId> slopes, std::vector<NodeId>& into, Span span);
-  Swept transposed(NodeId pullback, NodeId zero, std::vector<NodeId>& into, Span span);
+  /// None where an error was told.
+  std::optional<Swept> transposed(NodeId pullback, NodeId zero, std::vector<NodeId>& into, Span span);
   NodeId linearize(NodeId function, std::vector<NodeId> args, Span span);
   bool isTupleOf(NodeId value, size_t parts, std::string_view what);
   NodeId hvp(NodeId function, std::vector<NodeId> args, const std::vector<uint32_t>& wrt, Span span);

@@ -162,6 +162,7 @@ void Inference::join(TypeId a, TypeId b) {
   VarInfo& stays = changed(b);
   stays.behind += other.behind + 1;
   if (static_cast<int>(other.cls) > static_cast<int>(stays.cls)) stays.cls = other.cls;
+  stays.metError |= other.metError;
   changed(a).bound = b;
 }
 
@@ -178,6 +179,11 @@ bool Inference::bindVar(TypeId var, TypeId to) {
   if (!fits || (!types_.isScalar(to) && isInside(var, to))) return false;
   if (kind != TypeKind::Never) changed(var).bound = to;
   return true;
+}
+
+/// What is unified with an error stays open, for something else may settle it; that nothing does is not told.
+void Inference::noteError(TypeId type) {
+  if (types_.kind(type) == TypeKind::Var) changed(type).metError = true;
 }
 
 /// Whether a type would be a part of itself if the variable, which nothing is bound to, stood for it.
@@ -242,6 +248,8 @@ UnifyResult Inference::unify(TypeId expected, TypeId actual) {
   TypeId a = shallow(expected), b = shallow(actual);
   if (a == b) return {};
   TypeKind ka = types_.kind(a), kb = types_.kind(b);
+  if (ka == TypeKind::Error) noteError(b);
+  if (kb == TypeKind::Error) noteError(a);
   if (ka == TypeKind::Error || kb == TypeKind::Error || kb == TypeKind::Never) return {};
   UnifyResult mismatch;
   mismatch.kind = UnifyKind::Mismatch;
@@ -325,7 +333,7 @@ void Inference::settle(std::vector<Span>& unsolved) {
     case VarClass::OpenInt: var.bound = types_.int64(); break;
     case VarClass::OpenFloat: var.bound = types_.scalar(TypeKind::F32); break;
     case VarClass::Any:
-      unsolved.push_back(var.span);
+      if (!var.metError) unsolved.push_back(var.span);
       var.bound = types_.error();
       break;
     }

@@ -87,7 +87,8 @@ private:
     VarClass cls;
     TypeId bound; ///< none while unsolved
     Span span;
-    uint32_t behind = 0; ///< how many others were joined to it
+    uint32_t behind = 0;   ///< how many others were joined to it
+    bool metError = false; ///< an error has been told that could settle it
   };
   /// How a variable was before it was changed; or, without one, a dimension that was solved.
   struct Change {
@@ -100,6 +101,7 @@ private:
   TypeId mapArgs(TypeId record, const std::function<TypeId(TypeId)>& map);
   TypeId zonkTemplate(TypeId t);
   bool bindVar(TypeId var, TypeId to);
+  void noteError(TypeId type);
   bool isInside(TypeId var, TypeId type);
   bool bindRows(TypeId few, TypeId more);
   bool holdsArray(TypeId array) const;

@@ -215,11 +215,12 @@ NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, uint32_t
 NodeId Derivatives::forwards(const Swept& swept, TypeId in, TypeId out, Span span) {
   std::vector<NodeId> nodes;
   NodeId pullback = calls_.pullbackValue(swept.shape, b.local(swept.saved, span), span);
-  const Swept map = transposed(pullback, b.op(OpKind::Zero, out, {}, span), nodes, span);
+  const std::optional<Swept> map = transposed(pullback, b.op(OpKind::Zero, out, {}, span), nodes, span);
+  if (!map) return b.error(span);
   const std::vector<DimId> inDims = b.dimsOf(in);
   NodeId all = b.collect(inDims, span, [&](const std::vector<LocalId>& place) {
     NodeId one = oneAt(in, place, b.number("1", b.types.element(in), span), span);
-    return pull(map.shape, b.local(map.saved, span), one, span);
+    return pull(map->shape, b.local(map->saved, span), one, span);
   });
   const LocalId held = b.bind("columns", all, nodes);
   nodes.push_back(columns(

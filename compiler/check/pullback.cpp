@@ -184,19 +184,21 @@ NodeId Derivatives::linearize(NodeId function, std::vector<NodeId> args, Span sp
   NodeId both = b.local(b.bind("both", swept, nodes), span);
   NodeId y = b.local(b.bind("y", b.tuplePart(both, 0, span), nodes), span);
   NodeId pullback = b.local(b.bind("pullback", b.tuplePart(both, 1, span), nodes), span);
-  Swept map = transposed(pullback, zeroLike_(y, span), nodes, span);
+  std::optional<Swept> map = transposed(pullback, zeroLike_(y, span), nodes, span);
+  if (!map) return b.error(span);
   nodes.push_back(
-      b.tuple({y, calls_.pullbackValue(std::move(map.shape), b.local(map.saved, span), span)}, span));
+      b.tuple({y, calls_.pullbackValue(std::move(map->shape), b.local(map->saved, span), span)}, span));
   return b.block(std::move(nodes), span);
 }
 
 /// The pullback is linear in its cotangent, so its own pullback at a zero of that is the linear map itself,
 /// over what the forward sweep saved.
-Derivatives::Swept Derivatives::transposed(NodeId pullback, NodeId zero, std::vector<NodeId>& into,
-                                           Span span) {
+std::optional<Derivatives::Swept> Derivatives::transposed(NodeId pullback, NodeId zero,
+                                                          std::vector<NodeId>& into, Span span) {
   zero = b.local(b.bind("zero", zero, into), span);
   const TypeId seed = b.typeOf(zero);
   const Callee callee = prepare(pullback, {zero}, span);
+  if (!callee.call) return std::nullopt;
   return sweep(callee, {zero}, {0}, {seed}, into, span);
 }
 
