@@ -10,8 +10,8 @@ namespace melix::loops {
 namespace {
 
 constexpr uint64_t mostTurns = 8, fewTurns = 8; ///< of a loop that is written out, and too few for lanes
-constexpr double mostOfLoop = 128;              ///< statements of such a loop
-constexpr unsigned mostStmts = 192;             ///< of all that is written
+constexpr double mostOfLoop = 192;              ///< statements of such a loop
+constexpr unsigned mostStmts = 256;             ///< of all that is written
 constexpr uint64_t mostBytes = 256;             ///< of what the frame keeps for a turn
 
 bool isShort(const Function& fn, const Stmt& loop) {

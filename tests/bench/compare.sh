@@ -59,27 +59,27 @@ compare_times() {
   done
 }
 
-# sizes_between FIRST LAST: 1, 2 and 5 times the powers of ten
+# sizes_between FIRST LAST STEP: 1, 2 and 5 times the powers of ten, or the multiple of the step that follows
 sizes_between() {
-  awk -v first="$1" -v last="$2" 'BEGIN {
+  awk -v first="$1" -v last="$2" -v step="${3:-1}" 'BEGIN {
     for (power = 1; power <= last; power *= 10)
       for (k = 1; k <= 3; k++) {
         size = power * substr("125", k, 1)
-        if (size >= first && size <= last) printf "%d\n", size
+        if (size >= first && size <= last) printf "%d\n", size + (step - size % step) % step
       }
   }'
 }
 
 # compare_plot: draws times of Melix and C against sizes
 compare_plot() {
-  local name arguments first last size
-  IFS='|' read -r name arguments first last < <(table plots | grep "^$subject *|") || wrong "$subject is not in tests/bench/plots.txt"
+  local name arguments first last step size
+  IFS='|' read -r name arguments first last step < <(table plots | grep "^$subject *|") || wrong "$subject is not in tests/bench/plots.txt"
   mkdir -p "$compare_plot_folder"
   quiet_report
   build_subject
   if [[ -n $compare_peer ]] && has_peer; then build_peer; fi
   : > "$work/plot"
-  for size in $(sizes_between "$first" "$last"); do
+  for size in $(sizes_between "$first" "$last" "$(xargs <<< "$step")"); do
     read -r -a sizes <<< "${arguments//N/$size}"
     BENCH_SECONDS=0.02 "${quiet[@]}" "$work/$subject" "${sizes[@]}" > "$work/melix"
     : > "$work/peer"
