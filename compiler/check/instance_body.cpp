@@ -331,8 +331,8 @@ void InstanceBody::makePack(Body& body, NameId name, Span span) {
   std::vector<DimId> dims;
   uint32_t rank = nextRank_ < key_.ranks.size() ? key_.ranks[nextRank_++] : 0;
   for (uint32_t k = 0; k < rank; ++k)
-    dims.push_back(
-        newDim(std::string(c_.types.names.text(name)) + std::to_string(k), packDimName(c_.types.names, name, k), span));
+    dims.push_back(newDim(std::string(c_.types.names.text(name)) + std::to_string(k),
+                          packDimName(c_.types.names, name, k), span));
   body.env.packs[name] = std::move(dims);
 }
 

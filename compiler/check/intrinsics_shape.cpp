@@ -65,8 +65,10 @@ NodeId ArrayIntrinsics::directedFunction(ops::DirectedKind kind, GivenArgs& args
     const TypeId element = b.types.element(b.typeOf(x));
     if (b.kindOf(x) == TypeKind::Error) return x;
     if (b.infer.unify(b.types.scalar(TypeKind::F64), element).kind != UnifyKind::Equal) {
-      b.sink.report(DiagId::ArgumentType, b.spanOf(x), std::string(ops::directedRow(kind).name), "f64",
-                    b.show(b.typeOf(x))).hint = b.isNumber(element) ? "`x as f64` converts" : "";
+      b.sink
+          .report(DiagId::ArgumentType, b.spanOf(x), std::string(ops::directedRow(kind).name), "f64",
+                  b.show(b.typeOf(x)))
+          .hint = b.isNumber(element) ? "`x as f64` converts" : "";
       return b.error(span);
     }
     given.push_back(x);

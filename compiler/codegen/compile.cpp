@@ -25,7 +25,8 @@ bool hasLoops(const loops::Module& module) {
   return false;
 }
 
-/// What the options come to for a module. Code without loops runs once: making it takes longer than running it.
+/// What the options come to for a module. Code without loops runs once: making it takes longer than running
+/// it.
 Options optionsFor(const loops::Module& module, Options options) {
   options.optimise &= hasLoops(module);
   return options;

@@ -1,7 +1,7 @@
-// Arithmetic of f64 rounded down or up: by the instructions of AVX-512 that carry a direction, else rounded to nearest
-// and moved to the next float where what was lost says so. What a sum lost is a float (Dekker 1971; Knuth, 4.2.2);
-// of products, quotients and roots an fma gives it, on operands scaled so that nothing of it is too small
-// (Boldo, Melquiond, 2008).
+// Arithmetic of f64 rounded down or up: by the instructions of AVX-512 that carry a direction, else rounded
+// to nearest and moved to the next float where what was lost says so. What a sum lost is a float (Dekker
+// 1971; Knuth, 4.2.2); of products, quotients and roots an fma gives it, on operands scaled so that nothing
+// of it is too small (Boldo, Melquiond, 2008).
 #include "codegen/registers.h"
 #include "codegen/scalar_ops.h"
 
@@ -47,7 +47,8 @@ llvm::Value* ScalarOps::directed(ops::DirectedKind kind, Value* a, Value* b) {
   Value* isOff = isDown ? b_.CreateFCmpOLT(lost, zero) : b_.CreateFCmpOGT(lost, zero);
   // The bits of floats of one sign are ordered as their sizes: to the next one is a step of 1.
   Value* place = b_.CreateBitCast(nearest, bits);
-  Value* step = b_.CreateOr(b_.CreateAShr(place, 63), llvm::ConstantInt::get(bits, 1)); // up: 1, where negative -1
+  Value* step =
+      b_.CreateOr(b_.CreateAShr(place, 63), llvm::ConstantInt::get(bits, 1)); // up: 1, where negative -1
   Value* next = isDown ? b_.CreateSub(place, step) : b_.CreateAdd(place, step);
   Value* result = b_.CreateSelect(isOff, b_.CreateBitCast(next, t), nearest);
   if (row.arithmetic != OpKind::Add || !isDown) return result;
@@ -77,7 +78,8 @@ llvm::Value* ScalarOps::lostBy(OpKind arithmetic, Value* a, Value* b, Value* nea
   }
   case OpKind::Div: {
     Value* isSmall = b_.CreateFCmpOLT(size(a), number(0x1p-900));
-    Value* rest = fma(b_.CreateFNeg(nearest), scaledWhere(isSmall, b, 0x1p200), scaledWhere(isSmall, a, 0x1p200));
+    Value* rest =
+        fma(b_.CreateFNeg(nearest), scaledWhere(isSmall, b, 0x1p200), scaledWhere(isSmall, a, 0x1p200));
     // All of a quotient that vanished is lost; by infinity it is 0.
     Value* vanished = b_.CreateAnd(b_.CreateFCmpOEQ(nearest, number(0)),
                                    b_.CreateFCmpONE(size(b), llvm::ConstantFP::getInfinity(t)));

@@ -33,7 +33,8 @@ llvm::Value* joined(llvm::IRBuilder<>& builder, std::vector<llvm::Value*> parts)
 }
 
 /// What `op` gives of the operands' lanes, as many at a time as fill a register of `bits`.
-llvm::Value* byRegisters(llvm::IRBuilder<>& builder, unsigned bits, std::initializer_list<llvm::Value*> operands,
+llvm::Value* byRegisters(llvm::IRBuilder<>& builder, unsigned bits,
+                         std::initializer_list<llvm::Value*> operands,
                          llvm::function_ref<llvm::Value*(std::vector<llvm::Value*>)> op) {
   llvm::Value* first = *operands.begin();
   const unsigned count = lanesOf(first), lanes = bits / first->getType()->getScalarSizeInBits();

@@ -226,15 +226,15 @@ struct ScalarOps {
   template <class K>
   Result directedOp(ops::DirectedKind kind) const {
     switch (kind) {
-#define DIRECTED(Kind, Name, Arithmetic, Direction)                                                       \
-  case ops::DirectedKind::Kind:                                                                                \
-    if constexpr (OpKind::Arithmetic == OpKind::Sqrt)                                                          \
-      return use(K(), [](double a) {                                                                           \
-        return directed(OpKind::Arithmetic, ops::RoundingDirection::Direction, a, a);                          \
-      });                                                                                                      \
-    else                                                                                                       \
-      return use(K(), [](double a, double b) {                                                                 \
-        return directed(OpKind::Arithmetic, ops::RoundingDirection::Direction, a, b);                          \
+#define DIRECTED(Kind, Name, Arithmetic, Direction)                                                          \
+  case ops::DirectedKind::Kind:                                                                              \
+    if constexpr (OpKind::Arithmetic == OpKind::Sqrt)                                                        \
+      return use(K(), [](double a) {                                                                         \
+        return directed(OpKind::Arithmetic, ops::RoundingDirection::Direction, a, a);                        \
+      });                                                                                                    \
+    else                                                                                                     \
+      return use(K(), [](double a, double b) {                                                               \
+        return directed(OpKind::Arithmetic, ops::RoundingDirection::Direction, a, b);                        \
       });
 #include "ops/directed.def"
     }

@@ -18,8 +18,7 @@ constexpr std::array<OpRow, opCount> opRows = {{
 }};
 
 constexpr DirectedRow directedRows[] = {
-#define DIRECTED(Kind, Name, Arithmetic, Direction)                                                       \
-  {Name, OpKind::Arithmetic, RoundingDirection::Direction},
+#define DIRECTED(Kind, Name, Arithmetic, Direction) {Name, OpKind::Arithmetic, RoundingDirection::Direction},
 #include "ops/directed.def"
 };
 

@@ -126,7 +126,8 @@ TEST(Items, ModifiersStandOnlyBeforeWhatTheyModify) {
 }
 
 TEST(Items, AParameterMayBeCutOffAnywhere) {
-  for (std::string text : {"fn f(", "fn f(inout", "fn f(..", "fn f($", "fn f($x", "quote param { inout", "(inout"})
+  for (std::string text :
+       {"fn f(", "fn f(inout", "fn f(..", "fn f($", "fn f($x", "quote param { inout", "(inout"})
     EXPECT_NE(Parsed(text).errors(), "") << text;
 }
 
