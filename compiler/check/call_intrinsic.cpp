@@ -126,7 +126,7 @@ NodeId Body::callPrint(IntrinsicKind kind, const std::vector<CallArg>& args, Spa
     parts.push_back(text);
   }
   if (builderDepth > 0) sink.report(DiagId::BuilderIo, span);
-  instance.doesIo = true;
+  doesIo(span);
   return b.make(
       NodeKind::Builtin, types.unit(), span, std::move(parts),
       BuiltinRef{kind == IntrinsicKind::Print ? ops::BuiltinKind::Print : ops::BuiltinKind::Eprint});

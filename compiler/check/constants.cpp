@@ -81,7 +81,7 @@ Checker::ConstantSize Checker::computedSize(DeclId decl) {
   if (!types.isInt(made.result))
     return {{},
             "`" + std::string(name) + "` is `" + types.show(made.result) + "`, and a dimension is an `int`"};
-  if (made.doesIo || !hooks.evaluate)
+  if (made.io.valid() || !hooks.evaluate)
     return {{}, "the value of `" + std::string(name) + "` is not known when compiling"};
   Evaluated found = hooks.evaluate(id);
   if (found.value) return {types.dims.constant(*found.value), {}};

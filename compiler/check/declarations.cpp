@@ -171,7 +171,7 @@ private:
     key.decl = id_;
     const Instance& made = c_.program_.instance(c_.instantiate(key, Span()));
     if (made.failed) c_.repeatConstant(id_);
-    if (made.doesIo) c_.sink.report(DiagId::ConstValue, decl_.span, text(decl_.name));
+    if (made.io.valid()) c_.sink.report(DiagId::ConstValue, decl_.span, text(decl_.name));
   }
 
   std::string_view text(NameId name) const { return c_.types.names.text(name); }

@@ -104,6 +104,15 @@ void Body::keepLiteralVariables(const PendingCall& call, InstanceKey& key) {
   for (TypeId v : call.openGiven) key.settled.push_back(infer.zonk(v));
 }
 
+void Body::doesIo(Span at) {
+  if (!instance.io.valid()) instance.io = at;
+}
+
+/// What is called does input or output: inside of the library that is at the call.
+void Body::takeIo(const Instance& callee, Span call) {
+  if (callee.io.valid()) doesIo(c.modules.isLibraryFile(callee.io.file) ? call : callee.io);
+}
+
 /// Instance and dimensions of a call whose types are settled.
 void Body::finishCall(PendingCall& call) {
   Canonical canonical;
@@ -117,7 +126,7 @@ void Body::finishCall(PendingCall& call) {
   // A template is checked at them with the numbers open that it was given open: what these become where
   // nothing else decides says nothing of the other types that the parameters stand for.
   if (c.isOfParams(key) && call.checked) {
-    instance.doesIo |= c.program_.instance(call.checked).doesIo;
+    takeIo(c.program_.instance(call.checked), span);
     return;
   }
   InstanceId made = c.instantiate(key, span);
@@ -144,8 +153,8 @@ void Body::finishCall(PendingCall& call) {
   target.dims = std::move(dims);
   const Instance& callee = c.program_.instance(made);
   instance.failed |= callee.failed;
-  instance.doesIo |= callee.doesIo;
-  if (callee.doesIo && call.inBuilder) sink.report(DiagId::BuilderIo, span);
+  takeIo(callee, span);
+  if (callee.io.valid() && call.inBuilder) sink.report(DiagId::BuilderIo, span);
   if (callee.result) infer.settleTemplates(instance.nodes[call.node].type, callee.result);
 }
 

@@ -347,7 +347,7 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
       instance.resultDims.push_back(s);
   instance.failed = (instance.failed && !body.isProvisional) || types.holds(instance.result, TypeKind::Error);
   const InstanceKey& key = infos_[id.index].key;
-  if (instance.doesIo && key.decl && modules.decl(key.decl).kind == names::DeclKind::Function &&
+  if (instance.io.valid() && key.decl && modules.decl(key.decl).kind == names::DeclKind::Function &&
       function(key.decl).isPure)
     sink.report(DiagId::NotPure, instance.span, instance.name);
   if (!infos_[id.index].key.isOpen() && !instance.failed && !isOfParams(key))

@@ -463,7 +463,7 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
     sink.report(DiagId::NoBuiltin, c.modules.decl(fn.decl).span, fn.builtin);
     return b.error(span);
   }
-  instance.doesIo |= row->io;
+  if (row->io) doesIo(span);
   if (row->io && builderDepth > 0) sink.report(DiagId::BuilderIo, span);
   TypeResolver resolver(c, fn.module, c.ast(fn.decl), bound);
   std::vector<DimSym> sizes;

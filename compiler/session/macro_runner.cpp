@@ -90,11 +90,13 @@ const MacroRunner::Ready& MacroRunner::ready(names::DeclId function) {
   const size_t errors = checker_.sink.errorCount();
   const check::InstanceId instance = checker_.instantiate(key, Span());
   const check::Instance& checked = checker_.program_.instance(instance);
-  if (checked.doesIo && !checked.failed)
-    checker_.sink.report(DiagId::MacroFailed, modules_.decl(function).span,
-                         "a macro only computes, and `@" +
-                             std::string(modules_.names.text(modules_.decl(function).name)) +
-                             "` does input or output");
+  if (checked.io.valid() && !checked.failed) {
+    const std::string name = "`@" + std::string(modules_.names.text(modules_.decl(function).name)) + "`";
+    checker_.sink
+        .report(DiagId::MacroFailed, checked.io,
+                "a macro only computes, and " + name + " does input or output here")
+        .notes.push_back({modules_.decl(function).span, name + " is declared here"});
+  }
   if (checker_.sink.errorCount() > errors || checker_.program_.instance(instance).failed) return out;
   out.runnable = makeRunnable_(instance);
   if (!out.runnable.problem.empty()) return out;
