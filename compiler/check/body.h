@@ -357,7 +357,6 @@ public:
   bool boundsHold(const PendingCall& call, Span span);
   void finishCall(PendingCall& call);
   void doesIo(Span at);
-  void takeIo(const Instance& callee, Span call);
   TypeId withLiteralVariables(TypeId open, TypeId settled);
   void keepLiteralVariables(const PendingCall& call, InstanceKey& key);
   NodeId finishInferred(PendingCall call, NodeId node, Span span);

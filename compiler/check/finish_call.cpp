@@ -28,6 +28,11 @@ void reportUnsettled(DiagnosticSink& sink, const FunctionDecl* fn, std::string_v
       "[…](…)` gives it, or leave it out of the `[…]`";
 }
 
+/// Where what is called does input or output, in the library at the call; none if it does nothing.
+Span ioOf(const names::Modules& modules, const Instance& callee, Span call) {
+  return callee.io.valid() && modules.isLibraryFile(callee.io.file) ? call : callee.io;
+}
+
 } // namespace
 
 /// The types that the key of a call is made of: of generics, then of untyped parameters and captures.
@@ -108,11 +113,6 @@ void Body::doesIo(Span at) {
   if (!instance.io.valid()) instance.io = at;
 }
 
-/// What is called does input or output: inside of the library that is at the call.
-void Body::takeIo(const Instance& callee, Span call) {
-  if (callee.io.valid()) doesIo(c.modules.isLibraryFile(callee.io.file) ? call : callee.io);
-}
-
 /// Instance and dimensions of a call whose types are settled.
 void Body::finishCall(PendingCall& call) {
   Canonical canonical;
@@ -126,7 +126,7 @@ void Body::finishCall(PendingCall& call) {
   // A template is checked at them with the numbers open that it was given open: what these become where
   // nothing else decides says nothing of the other types that the parameters stand for.
   if (c.isOfParams(key) && call.checked) {
-    takeIo(c.program_.instance(call.checked), span);
+    if (const Span io = ioOf(c.modules, c.program_.instance(call.checked), span); io.valid()) doesIo(io);
     return;
   }
   InstanceId made = c.instantiate(key, span);
@@ -153,7 +153,7 @@ void Body::finishCall(PendingCall& call) {
   target.dims = std::move(dims);
   const Instance& callee = c.program_.instance(made);
   instance.failed |= callee.failed;
-  takeIo(callee, span);
+  if (const Span io = ioOf(c.modules, callee, span); io.valid()) doesIo(io);
   if (callee.io.valid() && call.inBuilder) sink.report(DiagId::BuilderIo, span);
   if (callee.result) infer.settleTemplates(instance.nodes[call.node].type, callee.result);
 }
