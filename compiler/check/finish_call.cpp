@@ -109,6 +109,7 @@ void Body::keepLiteralVariables(const PendingCall& call, InstanceKey& key) {
   for (TypeId v : call.openGiven) key.settled.push_back(infer.zonk(v));
 }
 
+/// Notes where input or output is done, if it is a place.
 void Body::doesIo(Span at) {
   if (!instance.io.valid()) instance.io = at;
 }
@@ -126,7 +127,7 @@ void Body::finishCall(PendingCall& call) {
   // A template is checked at them with the numbers open that it was given open: what these become where
   // nothing else decides says nothing of the other types that the parameters stand for.
   if (c.isOfParams(key) && call.checked) {
-    if (const Span io = ioOf(c.modules, c.program_.instance(call.checked), span); io.valid()) doesIo(io);
+    doesIo(ioOf(c.modules, c.program_.instance(call.checked), span));
     return;
   }
   InstanceId made = c.instantiate(key, span);
@@ -153,7 +154,7 @@ void Body::finishCall(PendingCall& call) {
   target.dims = std::move(dims);
   const Instance& callee = c.program_.instance(made);
   instance.failed |= callee.failed;
-  if (const Span io = ioOf(c.modules, callee, span); io.valid()) doesIo(io);
+  doesIo(ioOf(c.modules, callee, span));
   if (callee.io.valid() && call.inBuilder) sink.report(DiagId::BuilderIo, span);
   if (callee.result) infer.settleTemplates(instance.nodes[call.node].type, callee.result);
 }

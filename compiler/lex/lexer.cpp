@@ -40,8 +40,8 @@ struct Interpolation {
 
 class Lexer {
 public:
-  Lexer(FileId file, std::string_view text, DiagnosticSink& sink)
-      : scan_(file, text, sink), sink_(sink), errorsBefore_(sink.errorCount()) {
+  Lexer(FileId file, std::string_view text, uint32_t begin, DiagnosticSink& sink)
+      : scan_(file, text, begin, sink), sink_(sink), errorsBefore_(sink.errorCount()) {
     out_.file = file;
   }
 
@@ -146,7 +146,7 @@ private:
     if (body.empty()) return false;
     bool number = body.find_first_not_of("0123456789._") == std::string_view::npos;
     if (number) return true;
-    Scanner word(out_.file, body, sink_);
+    Scanner word(out_.file, body, 0, sink_);
     if (!word.skipName() || !word.atEnd()) return false;
     // A name counts only if the text uses it as a token before.
     for (const Token& token : out_.tokens)
@@ -485,11 +485,11 @@ std::string_view tokenText(TokenKind kind) { return texts[static_cast<size_t>(ki
 bool isKeyword(TokenKind kind) { return kind <= TokenKind::KwAssert; }
 
 TokenStream lex(FileId file, const SourceStore& sources, DiagnosticSink& sink) {
-  return lex(file, sources.text(file), sink);
+  return lex(file, sources.text(file), 0, sink);
 }
 
-TokenStream lex(FileId file, std::string_view text, DiagnosticSink& sink) {
-  return Lexer(file, text, sink).run();
+TokenStream lex(FileId file, std::string_view text, uint32_t begin, DiagnosticSink& sink) {
+  return Lexer(file, text, begin, sink).run();
 }
 
 } // namespace melix::lex

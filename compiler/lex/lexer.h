@@ -47,7 +47,7 @@ struct TokenStream {
 /// Never fails: what cannot be read is reported and becomes Bad tokens. A text that is not UTF-8 gives only
 /// End.
 TokenStream lex(FileId file, const SourceStore& sources, DiagnosticSink& sink);
-/// The same of another text of that file, whose offsets are the file's.
-TokenStream lex(FileId file, std::string_view text, DiagnosticSink& sink);
+/// The same of another text of that file, whose offsets are the file's, from `begin` on.
+TokenStream lex(FileId file, std::string_view text, uint32_t begin, DiagnosticSink& sink);
 
 } // namespace melix::lex

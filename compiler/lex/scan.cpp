@@ -136,7 +136,7 @@ bool isFormat(std::string_view f) {
 }
 
 bool Scanner::checkUtf8() {
-  for (size_t k = 0; k < text_.size();) {
+  for (size_t k = at_; k < text_.size();) {
     uint32_t length = sequenceLength(text_, k);
     if (length == 0) {
       char byte[8];
@@ -152,6 +152,7 @@ bool Scanner::checkUtf8() {
 }
 
 void Scanner::skipPreamble() {
+  if (at_ > 0) return;
   if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
   if (peek() == '#' && peek(1) == '!') skipLine();
 }

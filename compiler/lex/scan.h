@@ -13,7 +13,8 @@ bool isFormat(std::string_view format);
 
 class Scanner {
 public:
-  Scanner(FileId file, std::string_view text, DiagnosticSink& sink) : file_(file), text_(text), sink_(sink) {}
+  Scanner(FileId file, std::string_view text, uint32_t begin, DiagnosticSink& sink)
+      : file_(file), text_(text), sink_(sink), at_(begin) {}
 
   uint32_t position() const { return at_; }
   bool atEnd() const { return at_ >= text_.size(); }
@@ -47,7 +48,7 @@ private:
   FileId file_;
   std::string_view text_;
   DiagnosticSink& sink_;
-  uint32_t at_ = 0;
+  uint32_t at_;
   unsigned badEscapes_ = 0; ///< a great many are not all reported
 };
 

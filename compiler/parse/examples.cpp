@@ -137,11 +137,7 @@ std::vector<Example> parseExamples(const Ast& ast, const SourceStore& sources, I
   std::vector<Example> out;
   for (const Marked& e : found) {
     const size_t before = sink.errorCount();
-    std::string own(e.open, ' ');
-    for (size_t k = 0; k < e.open; ++k)
-      if (code[k] == '\n') own[k] = '\n';
-    own += code.substr(e.open, e.close - e.open);
-    lex::TokenStream stream = lex::lex(ast.file, own, sink);
+    lex::TokenStream stream = lex::lex(ast.file, std::string_view(code).substr(0, e.close), e.open, sink);
     Example example{e.name, {}};
     example.ast.file = ast.file;
     Parser parser(stream, sources, names, sink, example.ast);

@@ -92,16 +92,22 @@ void replaceAll(std::string& text, std::string_view from, std::string_view to) {
     text.replace(at, from.size(), to);
 }
 
+/// Writes what `melix show` says of a stage of the program to `file`, if it says it.
+harness::ProcessResult show(const std::string& melix, const Program& program, const std::string& stage,
+                            const std::string& file, const harness::ProcessOptions& options) {
+  harness::ProcessResult shown =
+      harness::runProcess(commandFor(melix, program, {"show", "--stage", stage}), options);
+  if (shown.status == 0) std::ofstream(file) << shown.output;
+  return shown;
+}
+
 /// Shows the program with its derivatives written out, and runs that in its place. A program cannot declare
 /// what is called `Tangent[T]`, nor a case `zero`, so these have other names there.
 harness::ProcessResult showAndRun(const std::string& melix, const Program& program,
                                   const std::string& scratch, const harness::ProcessOptions& options) {
-  harness::ProcessResult shown =
-      harness::runProcess(commandFor(melix, program, {"show", "--stage", "grad"}), options);
-  if (shown.status != 0) return shown;
-  std::string file = scratch + "/shown.mlx";
-  std::ofstream(file) << shown.output;
-  harness::ProcessResult result = harness::runProcess({melix, "check", file}, options);
+  const std::string file = scratch + "/shown.mlx";
+  harness::ProcessResult result = show(melix, program, "grad", file, options);
+  if (result.status == 0) result = harness::runProcess({melix, "check", file}, options);
   if (result.status == 0) result = harness::runProcess({melix, "run", "--interpret", file}, options);
   for (size_t at = result.output.find("Tangent_"); at != std::string::npos;
        at = result.output.find("Tangent_", at)) {
@@ -115,12 +121,10 @@ harness::ProcessResult showAndRun(const std::string& melix, const Program& progr
 /// Runs what the program is after its macros are expanded.
 harness::ProcessResult expandAndRun(const std::string& melix, const Program& program,
                                     const std::string& scratch, const harness::ProcessOptions& options) {
-  harness::ProcessResult shown =
-      harness::runProcess(commandFor(melix, program, {"show", "--stage", "expand"}), options);
-  if (shown.status != 0) return shown;
-  std::string file = scratch + "/expanded.mlx";
-  std::ofstream(file) << shown.output;
-  return harness::runProcess({melix, "run", "--expanded", file}, options);
+  const std::string file = scratch + "/expanded.mlx";
+  harness::ProcessResult result = show(melix, program, "expand", file, options);
+  if (result.status == 0) result = harness::runProcess({melix, "run", "--expanded", file}, options);
+  return result;
 }
 
 /// `scratch` is the program's own folder for files, so that tests may run side by side.
