@@ -19,8 +19,9 @@ public:
   /// Statements go where the builder stands; `index` counts the rows in `loop`.
   MaskRange(Builder& b, StmtId loop);
 
-  /// Whether a condition bounds the rows from one side. It is one of those that are asked for then.
-  bool take(ValueId condition);
+  /// Whether a condition bounds the rows from one side. That it holds, or that it does not, is asked for
+  /// then.
+  bool take(ValueId condition, bool holds = true);
   struct Rows {
     ValueId first, end; ///< within the loop, and the first no further than the end
   };

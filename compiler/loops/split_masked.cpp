@@ -3,6 +3,7 @@
 #include "loops/clone.h"
 #include "loops/find_contraction.h"
 #include "loops/mask.h"
+#include "loops/skip_rows.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -250,6 +251,8 @@ public:
 private:
   void rows(StmtId loop, RegionId home) {
     if (!findContraction(fn_, loop)) return;
+    if (const std::optional<RegionId> without = skipRows(module_, fn_, loop))
+      splice(fn_, *without, home, placeOf(fn_, home, loop));
     const std::optional<RegionId> front = cutRows(fn_, loop);
     leaveOutSums(loop);
     if (!front) return;

@@ -11,6 +11,8 @@
 //              for points vector 16 … {
 //                if %y … { for %b … { for %c … { yield add %acc, load %e[%x - %b, %c] * … } } } { … } } }
 //
+// Where a mask tells rows and columns apart, rows of a panel that take no sum do without (skip_rows.h).
+//
 // Ends are computed from what conditions compare: sums and differences of the row, by one, of indices of
 // loops inside, and of numbers that do not change; where one of those is so large that 64 bits might wrap,
 // all rows are ends. A sum is left out whose terms are then all +0 and whose chain never holds -0. Requires:

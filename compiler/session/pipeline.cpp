@@ -9,6 +9,7 @@
 #include "transforms/fix_sizes.h"
 #include "transforms/form_fma.h"
 #include "transforms/free_reads.h"
+#include "transforms/free_sums.h"
 #include "transforms/fuse.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
@@ -94,6 +95,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"fuse", fuse, true},
       {"separate_terms", plain(transforms::separateTerms), true},
       {"free_reads", plain(transforms::freeReads), true},
+      {"free_sums", plain(transforms::freeSums), true},
       {"collapse_axes", plain(transforms::collapseAxes), true},
       {"carry_reads", plain(transforms::carryReads), true},
       {"choose_orders", plain(core::chooseOrders), true, true},

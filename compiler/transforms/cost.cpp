@@ -131,8 +131,8 @@ Cost Costs::ofRegions(const Op& op) const {
   return all;
 }
 
-std::optional<uint64_t> Costs::fewPointsOf(const Op& nest) const {
-  const std::optional<int64_t> points = m_.types.dims.asConstant(m_.types.dims.product(nest.dims));
+std::optional<uint64_t> Costs::fewPointsOf(std::span<const DimId> axes) const {
+  const std::optional<int64_t> points = m_.types.dims.asConstant(m_.types.dims.product(axes));
   if (!points || *points > fewPoints) return std::nullopt;
   return static_cast<uint64_t>(*points);
 }

@@ -44,7 +44,8 @@ public:
   /// Of all ops of the region, once.
   Cost ofRegion(core::RegionId region) const;
   /// How many points a nest has, if that is known and it is no sweep.
-  std::optional<uint64_t> fewPointsOf(const core::Op& nest) const;
+  std::optional<uint64_t> fewPointsOf(const core::Op& nest) const { return fewPointsOf(nest.dims); }
+  std::optional<uint64_t> fewPointsOf(std::span<const core::DimId> axes) const;
 
 private:
   Cost ofRegions(const core::Op& op) const;

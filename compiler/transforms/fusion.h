@@ -12,6 +12,7 @@
 #include "transforms/cost.h"
 #include "transforms/fusion_log.h"
 
+#include <array>
 #include <map>
 #include <unordered_map>
 
@@ -29,8 +30,10 @@ struct NestFacts {
   Cost cost; ///< of one point
   core::EffectSet effects;
   std::vector<core::ValueId> captured; ///< arrays and other containers of outside
-  uint64_t oneSided = 0;               ///< axes that vary one side of a product in it, and not the other
+  std::array<uint64_t, 2> sides = {};  ///< axes that vary one side of a product in it, and not the other
   uint32_t again = 0;                  ///< flops and reads that others compute too
+
+  uint64_t oneSided() const { return sides[0] | sides[1]; }
 };
 
 class Fusion {

@@ -24,7 +24,7 @@ public:
     for (ValueId v : used_)
       if (!made_.contains(v) && !m_.types.isScalar(f_.typeOf(v)) && captured_.insert(v).second)
         facts.captured.push_back(v);
-    facts.oneSided = oneSided_ & below(f_.ops[nest].dims.size());
+    for (size_t k = 0; k < 2; ++k) facts.sides[k] = sides_[k] & below(f_.ops[nest].dims.size());
   }
   NestFacts facts;
 
@@ -83,7 +83,10 @@ private:
       for (size_t k = readsBefore; k < reads_.size(); ++k) {
         if ((reads_[k] & reduced) == 0) continue;
         const Mask kept = reads_[k] & below(first + op.dims.size()) & ~reduced;
-        if ((widest & ~kept) != 0 && (kept & ~widest) != 0) oneSided_ |= widest ^ kept;
+        if ((widest & ~kept) != 0 && (kept & ~widest) != 0) {
+          sides_[0] |= widest & ~kept;
+          sides_[1] |= kept & ~widest;
+        }
         if (std::popcount(kept) > std::popcount(widest)) widest = kept;
       }
     }
@@ -96,7 +99,7 @@ private:
   std::vector<ValueId> used_;
   std::vector<Mask> reads_; ///< of arrays, in the order of the ops
   uint32_t axes_ = 0;
-  Mask oneSided_ = 0;
+  std::array<Mask, 2> sides_ = {};
 };
 
 } // namespace

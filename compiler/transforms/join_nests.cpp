@@ -54,7 +54,7 @@ private:
   static void merge(NestFacts& into, const NestFacts& facts, uint32_t axes) {
     into.cost += facts.cost;
     into.effects |= facts.effects;
-    into.oneSided = (into.oneSided | facts.oneSided) & leadingMask(axes);
+    for (size_t k = 0; k < 2; ++k) into.sides[k] = (into.sides[k] | facts.sides[k]) & leadingMask(axes);
     for (ValueId v : facts.captured)
       if (std::ranges::find(into.captured, v) == into.captured.end()) into.captured.push_back(v);
   }
@@ -232,7 +232,8 @@ public:
       for (ValueId v : view.results(part)) readAxes(*part.spec, v);
     while (axes > 0 && !(allows(id_, axes) && allows(reader, axes))) --axes;
     if (axes == 0) return FusionReason::OtherAxes;
-    if ((s_.factsOf(reader).oneSided & leadingMask(axes)) != 0) return FusionReason::Product;
+    if ((s_.factsOf(reader).oneSided() & leadingMask(axes)) != 0) return FusionReason::Product;
+    if (losesSide()) return FusionReason::Product;
     if (isSeparate()) return FusionReason::Separate;
     const bool same = s_.f.ops[id_].dims.size() == axes && s_.f.ops[reader].dims.size() == axes;
     const bool worth = same || goes_ || readTheSame(s_.factsOf(id_), s_.factsOf(reader));
@@ -280,6 +281,15 @@ private:
       axes = std::min(axes, same);
     });
     goes_ |= all;
+  }
+
+  /// Whether the nest, a product over tiles, would be one of a row and a matrix at each point of the axes,
+  /// all of which read all of the matrix; few points are no tile.
+  bool losesSide() const {
+    const std::array<uint64_t, 2>& sides = s_.factsOf(id_).sides;
+    auto isGone = [&](uint64_t side) { return (side & ~leadingMask(axes)) == 0; };
+    if (sides[0] == 0 || sides[1] == 0 || isGone(sides[0]) == isGone(sides[1])) return false;
+    return !s_.costs.fewPointsOf(std::span(s_.f.ops[id_].dims).subspan(axes));
   }
 
   /// Terms that are dear, and sums that keep nothing, stay apart.
@@ -332,7 +342,7 @@ bool fuseSiblings(Fusion& s, OpId nest, OpId later) {
   if (with.empty() || !std::ranges::all_of(of, together) || !std::ranges::all_of(with, together))
     return false;
   const NestFacts &x = s.factsOf(nest), &y = s.factsOf(later);
-  if (x.oneSided != 0 || y.oneSided != 0 || isUsedBefore(s, nest, later)) return false;
+  if (x.oneSided() != 0 || y.oneSided() != 0 || isUsedBefore(s, nest, later)) return false;
   if (!readTheSame(x, y)) return false;
   s.note(FusionKind::Joined, FusionReason::None, nest, later);
   Joiner(s, nest, later, static_cast<uint32_t>(a.dims.size())).run();

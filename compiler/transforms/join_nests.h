@@ -16,8 +16,9 @@
 //
 // The earlier one goes to where the later one stands, so nothing in between may use it, update what it reads,
 // or be input, output or an assertion; only one of both may panic, and then nothing in between. Not where all
-// points of a shared axis use one side of a product in the later one: those run over tiles. Requires:
-// verified Core. Keeps: bits, effects in their order.
+// points of a shared axis use one side of a product in the later one, nor where they are one side of a
+// product in the earlier one: those run over tiles. Requires: verified Core. Keeps: bits, effects in their
+// order.
 
 #include "transforms/fusion.h"
 

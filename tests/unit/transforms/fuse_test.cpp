@@ -384,6 +384,77 @@ TEST(FuseOuter, NotIntoAProductOfWhichEachRowReadsAll) {
   EXPECT_EQ(m.count("collect[ixx, jx]"), 1u) << m.text();
 }
 
+/// Scores of rows, then their weights: as many rows as there are share what the columns of the product read.
+std::string rowsOfScores(const char* columns, const char* sizes) {
+  std::string text = R"(fn f [SIZES] (%q: f32[N, E], %k: f32[M, E]) -> (f32[N, M]) {
+  %s = nest (%i: N, %j: M, %e: E) -> keep[i, j] sum {
+    %1 = get %q[%i, %e] : f32
+    %2 = get %k[%j, %e] : f32
+    %3 = mul %1, %2 : f32
+    yield %3
+  } : f32[N, M]
+  %y = nest (%ix: N) -> collect[ix] {
+    %m = nest (%jx: M) -> keep[] max {
+      %4 = get %s[%ix, %jx] : f32
+      yield %4
+    } : f32
+    %w = nest (%jxx: M) -> collect[jxx] {
+      %5 = get %s[%ix, %jxx] : f32
+      %6 = sub %5, %m : f32
+      %7 = math exp %6 : f32
+      yield %7
+    } : f32[M]
+    yield %w
+  } : f32[N, M]
+  yield %y
+}
+)";
+  auto replace = [&](std::string_view what, std::string_view by) {
+    for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+      text.replace(at, what.size(), by);
+  };
+  replace("SIZES", sizes);
+  replace("M", columns);
+  return text;
+}
+
+TEST(FuseOuter, AProductDoesNotBecomeOneOfARow) {
+  PassText m(rowsOfScores("M", "N, M, E"));
+  m.apply(fuseAll);
+  EXPECT_EQ(m.count("keep[i, j] sum"), 1u) << m.text();
+}
+
+TEST(FuseOuter, WhatIsDoneWithItsElementsIsPartOfAProduct) {
+  PassText m(R"(fn f [N, M, E] (%q: f32[N, E], %k: f32[M, E], %b: f32[N, M]) -> (f32[N, M]) {
+  %s = nest (%i: N, %j: M, %e: E) -> keep[i, j] sum {
+    %1 = get %q[%i, %e] : f32
+    %2 = get %k[%j, %e] : f32
+    %3 = mul %1, %2 : f32
+    yield %3
+  } : f32[N, M]
+  %y = nest (%ix: N, %jx: M) -> collect[ix, jx] {
+    %4 = get %s[%ix, %jx] : f32
+    %5 = get %b[%ix, %jx] : f32
+    %6 = add %4, %5 : f32
+    yield %6
+  } : f32[N, M]
+  yield %y
+}
+)");
+  m.apply(fuseAll);
+  EXPECT_EQ(m.count("collect[ix, jx]"), 1u) << m.text();
+  EXPECT_EQ(m.count("keep[] sum"), 1u) << m.text();
+}
+
+TEST(FuseOuter, APointOfFewColumnsTakesItsOwn) {
+  std::string few = rowsOfScores("3", "N, E");
+  for (size_t at = 0; (at = few.find("E", at)) != std::string::npos; ++at) few.replace(at, 1, "4");
+  few.replace(few.find("[N, 4]"), 6, "[N]");
+  PassText m(few);
+  m.apply(fuseAll);
+  EXPECT_EQ(m.count("keep[i, j] sum"), 0u) << m.text();
+}
+
 TEST(FuseSiblings, WhatReadsTheSameIsOneSweep) {
   PassText m(R"(fn f (%x: f32[6]) -> (f32[6], f32[6]) {
   %a = nest (%i: 6) -> collect[i] {

@@ -1,0 +1,21 @@
+#pragma once
+// Products that are masked whole leave their branches: as a sum of every point, which tiles compute, of which
+// a select takes those that count. What is left out again is the business of loops (split_masked.h).
+//
+//   before:  nest (i: N, j: M) -> collect[i, j] { %m = cmp le %j, %i
+//              %s = if %m { %p = nest (k: K) -> keep[] sum { … get %x[%i, %k] … get %y[%j, %k] … }  %d = div
+//              %p, %a
+//                           yield %d } { yield %inf }   yield %s }
+//   after:   nest (i: N, j: M) -> collect[i, j] { %m = cmp le %j, %i
+//              %p = nest (k: K) -> keep[] sum { … }  %d = div %p, %a   %s = select %m, %d, %inf   yield %s }
+//
+// Only where the condition compares sums of axes that are different sides of the product, and both arms read
+// in range at all points, without an effect. Requires: verified Core. Keeps: bits, every effect.
+
+#include "core/ir.h"
+
+namespace melix::transforms {
+
+void freeSums(core::Module& module);
+
+} // namespace melix::transforms

@@ -1,0 +1,48 @@
+// Products that leave the branches that mask them.
+#include "transforms/free_sums.h"
+#include "transforms/pass_text.h"
+
+namespace melix::transforms {
+namespace {
+
+using interp::Value;
+
+/// A masked product: its condition %m, and the read of its column, %b.
+std::string masked(const std::string& condition, const std::string& read) {
+  return "fn f (%x: f32[3, 2], %y: f32[3, 2]) -> (f32[3, 3]) {\n"
+         "  %r = nest (%i: 3, %j: 3) -> collect[i, j] {\n" +
+         condition +
+         "    %t = if %m {\n      %s = nest (%k: 2) -> keep[] sum {\n        %a = get %x[%i, %k] : f32\n" +
+         read +
+         "        %p = mul %a, %b : f32\n        yield %p\n      } : f32\n      yield %s\n    } {\n"
+         "      %z = const -1.0 : f32\n      yield %z\n    } : f32\n    yield %t\n  } : f32[3, 3]\n  yield "
+         "%r\n}\n";
+}
+const char* const before = "    %m = cmp le %j, %i : bool\n";
+const char* const column = "        %b = get %y[%j, %k] : f32\n";
+
+bool leaves(const std::string& condition, const std::string& read) {
+  const Value numbers = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2});
+  PassText m(masked(condition, read));
+  m.apply(freeSums, {numbers, numbers});
+  return m.count(" = if ") == 0 && m.count("select %m") == 1;
+}
+
+TEST(FreeSums, OfRowsAndColumnsThatAMaskTellsApart) {
+  EXPECT_TRUE(leaves(before, column));
+  EXPECT_TRUE(
+      leaves("    %o = const 2 : i64\n    %d = add %i, %o : i64\n    %m = cmp gt %d, %j : bool\n", column));
+}
+
+TEST(FreeSums, NotUnderOtherConditions) {
+  EXPECT_FALSE(leaves("    %o = const 2 : i64\n    %m = cmp le %o, %i : bool\n", column)) << "of rows alone";
+  EXPECT_FALSE(leaves("    %m = cmp eq %j, %i : bool\n", column)) << "of few columns";
+  EXPECT_FALSE(leaves("    %d = mul %i, %i : i64\n    %m = cmp le %j, %d : bool\n", column));
+}
+
+TEST(FreeSums, WhatMayBeOutOfRangeStays) {
+  EXPECT_FALSE(leaves(before, "        %d = sub %i, %j : i64\n        %b = get %y[%d, %k] : f32\n"));
+}
+
+} // namespace
+} // namespace melix::transforms
