@@ -190,12 +190,17 @@ bool LaneEmitter::storeGroup(std::span<const loops::StmtId> stmts) {
     std::vector<int> part(size);
     std::iota(part.begin(), part.end(), static_cast<int>(lane - lane % size));
     Value* group = b_.CreateShuffleVector(values[lane % size], part);
-    if (mask_)
-      b_.CreateMaskedStore(
-          group, to, align,
-          b_.CreateVectorSplat(static_cast<unsigned>(size), b_.CreateExtractElement(mask_, lane)));
-    else
-      b_.CreateAlignedStore(group, to, align);
+    llvm::BasicBlock* next = nullptr;
+    if (mask_) { // a store of which nothing is on waits for the page, be it there or not
+      llvm::BasicBlock* on = block("on");
+      next = block("next");
+      b_.CreateCondBr(b_.CreateExtractElement(mask_, lane), on, next);
+      b_.SetInsertPoint(on);
+    }
+    b_.CreateAlignedStore(group, to, align);
+    if (!next) continue;
+    b_.CreateBr(next);
+    b_.SetInsertPoint(next);
   }
   return true;
 }

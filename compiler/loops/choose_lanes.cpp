@@ -2,6 +2,7 @@
 
 #include "loops/build.h"
 #include "loops/costs.h"
+#include "loops/find_contraction.h"
 #include "loops/jam_rows.h"
 #include "loops/lane_groups.h"
 #include "loops/lanes.h"
@@ -171,8 +172,10 @@ public:
         inside = true;
       else if (inside)
         rows(fn_.stmts[id]);
-      else if (!isForLoopAround(fn_.stmts[id], around))
-        inside = loop(fn_.stmts[id]);
+      else if (!isForLoopAround(fn_.stmts[id], around) && loop(fn_.stmts[id])) {
+        inside = true;
+        sumInRows(id);
+      }
       any |= inside;
     }
     return any;
@@ -224,28 +227,51 @@ private:
   /// A loop around one in lanes: points of both are done together where that saves reads.
   void rows(Stmt& s) {
     if (s.kind != StmtKind::For || !gainsByRows(module_, fn_, s)) return;
-    const std::optional<uint64_t> turns = turnsOf(fn_, s);
-    const uint32_t most = isShortInside(s) ? mostRows : mostLongRows;
-    uint32_t rows = most;
-    if (turns && *turns > 0) // blocks of about as many
-      rows = static_cast<uint32_t>((*turns + (*turns - 1) / most) / (1 + (*turns - 1) / most));
+    std::vector<StmtId> inLanes;
+    for (StmtId id : fn_.regions[s.regions[0]].stmts)
+      if (const Stmt& inner = fn_.stmts[id]; inner.kind == StmtKind::For && inner.as<ForAttr>().lanes > 0)
+        inLanes.push_back(id);
+    if (std::ranges::any_of(inLanes, [this](StmtId id) { return holdsRows(fn_.stmts[id]); })) return;
+    const bool areShort = std::ranges::all_of(inLanes, [this](StmtId id) { return isShortInLanes(id); });
+    const uint32_t rows = blockOf(turnsOf(fn_, s), areShort ? mostRows : mostLongRows);
     if (rows < 2) return;
     s.as<ForAttr>().rows = rows;
-    for (StmtId id : fn_.regions[s.regions[0]].stmts)
-      if (Stmt& inner = fn_.stmts[id]; inner.kind == StmtKind::For && inner.as<ForAttr>().lanes > 0)
-        widen(inner, rows);
+    for (StmtId id : inLanes) widen(fn_.stmts[id], rows);
+  }
+  /// Of a loop in lanes, turns of a sum around the chain are done together where that saves reads.
+  void sumInRows(StmtId id) {
+    const std::optional<StmtId> sum = sumForRows(fn_, id, sumsIn(fn_, id));
+    if (!sum) return;
+    const uint32_t most = storesAlong(fn_, fn_.stmts[*sum]) ? storedRows
+                          : isShortInLanes(id)              ? mostRows
+                                                            : mostLongRows;
+    const uint32_t rows = blockOf(turnsOf(fn_, fn_.stmts[*sum]), most);
+    if (rows < 2) return;
+    fn_.stmts[*sum].as<ForAttr>().rows = rows;
+    widen(fn_.stmts[id], rows);
+  }
+  bool holdsRows(const Stmt& s) const {
+    return std::ranges::any_of(s.regions, [&](RegionId r) {
+      return std::ranges::any_of(fn_.regions[r].stmts, [&](StmtId id) {
+        const Stmt& inner = fn_.stmts[id];
+        return (inner.kind == StmtKind::For && inner.as<ForAttr>().rows > 0) || holdsRows(inner);
+      });
+    });
   }
 
-  /// Whether the turns of loops in lanes hold little beside what sums carry.
-  bool isShortInside(const Stmt& s) const {
-    return std::ranges::none_of(fn_.regions[s.regions[0]].stmts, [&](StmtId id) {
-      const Stmt& inner = fn_.stmts[id];
-      if (inner.kind != StmtKind::For || inner.as<ForAttr>().lanes == 0) return false;
-      const Variance variance(fn_, inner);
-      BodyReader reader(module_, fn_, variance, fn_.regions[inner.regions[0]].params[0]);
-      reader.region(inner.regions[0]);
-      return reader.body.values > shortTurn;
-    });
+  /// So many turns, at most, that blocks of them are about as large.
+  static uint32_t blockOf(std::optional<uint64_t> turns, uint32_t most) {
+    if (!turns || *turns == 0) return most;
+    return static_cast<uint32_t>((*turns + (*turns - 1) / most) / (1 + (*turns - 1) / most));
+  }
+
+  /// Whether the turns of a loop in lanes hold little beside what sums carry.
+  bool isShortInLanes(StmtId id) const {
+    const Stmt& s = fn_.stmts[id];
+    const Variance variance(fn_, s);
+    BodyReader reader(module_, fn_, variance, fn_.regions[s.regions[0]].params[0]);
+    reader.region(s.regions[0]);
+    return reader.body.values <= shortTurn;
   }
 
   /// As many lanes as suit the loop, of so many points of another one.
@@ -296,6 +322,7 @@ private:
   }
 
   static constexpr uint32_t fewLanes = 4, mostRows = 6, mostLongRows = 4, shortTurn = 20;
+  static constexpr uint32_t storedRows = 8; ///< of neighbours that are stored together
   static constexpr uint64_t mostAtOnce = 4; ///< registers of a loop that is one turn
 
   const Module& module_;
@@ -303,14 +330,18 @@ private:
   const Machine& machine_;
 };
 
-/// How many turns of the loops over a chunk are done together: all are powers of two.
-uint32_t stepOf(const Function& fn) {
+/// How many turns of the loops over a chunk are done together: all are powers of two. Those inside of others,
+/// or of branches, are the ones with the chunk's ends.
+uint32_t stepOf(const Function& fn, RegionId region) {
   uint32_t step = 1;
-  for (StmtId id : fn.regions[fn.body].stmts)
-    if (const Stmt& s = fn.stmts[id]; s.kind == StmtKind::For) {
+  for (StmtId id : fn.regions[region].stmts) {
+    const Stmt& s = fn.stmts[id];
+    if (s.kind == StmtKind::For && (region == fn.body || (s.results.empty() && isOverChunk(fn, s)))) {
       const auto& attr = s.as<ForAttr>();
       step = std::max({step, attr.lanes * attr.unroll, attr.rows});
     }
+    for (RegionId r : s.regions) step = std::max(step, stepOf(fn, r));
+  }
   return step;
 }
 
@@ -318,7 +349,7 @@ uint32_t stepOf(const Function& fn) {
 
 void chooseLanes(const Module& module, Function& function, const Machine& machine) {
   Chooser(module, function, machine).region(function.body);
-  if (function.kind != FunctionKind::Orchestration) function.step = stepOf(function);
+  if (function.kind != FunctionKind::Orchestration) function.step = stepOf(function, function.body);
 }
 
 } // namespace melix::loops

@@ -69,7 +69,27 @@ bool isPoints(const Stmt& s) {
   return attr.mark == MarkKind::Points && s.results.empty() && attr.strip == 0;
 }
 
+/// The sum that takes some turns together.
+std::optional<size_t> rowSumOf(const Function& fn, std::span<const StmtId> sums) {
+  for (size_t k = 0; k + 1 < sums.size(); ++k)
+    if (fn.stmts[sums[k]].as<ForAttr>().rows > 1) return k;
+  return std::nullopt;
+}
+
 } // namespace
+
+bool isOverChunk(const Function& fn, const Stmt& loop) {
+  return fn.kind != FunctionKind::Orchestration &&
+         std::ranges::equal(std::span(loop.operands).first(2), std::span(fn.params()).first(2));
+}
+
+std::vector<StmtId> sumsIn(const Function& fn, StmtId loop) {
+  std::vector<StmtId> out;
+  for (StmtId sum = onlySum(fn, fn.stmts[loop].regions[0]); sum.valid();
+       sum = onlySum(fn, fn.stmts[sum].regions[0]))
+    out.push_back(sum);
+  return out;
+}
 
 bool isPlain(const Module& module, const Function& fn, const Stmt& s) {
   switch (s.kind) {
@@ -100,16 +120,15 @@ std::optional<Contraction> findContraction(const Function& fn, StmtId loop) {
     }
     out.around.push_back(at);
   }
-  if (out.around.empty() || fn.stmts[out.rows()].as<ForAttr>().rows < 2) return std::nullopt;
+  out.sums = sumsIn(fn, out.columns);
+  if (out.sums.empty()) return std::nullopt;
+  if (out.around.empty()) out.rowSum = rowSumOf(fn, out.sums);
+  if (out.around.empty() ? !out.rowSum : fn.stmts[out.rows()].as<ForAttr>().rows < 2) return std::nullopt;
   const Variance rows(fn, fn.stmts[out.rows()]), columns(fn, fn.stmts[out.columns]);
-  for (StmtId sum = out.columns;;) {
-    sum = onlySum(fn, fn.stmts[sum].regions[0]);
-    if (!sum.valid()) break;
+  for (StmtId sum : out.sums) {
     const std::span<const ValueId> ends = std::span(fn.stmts[sum].operands).first(2);
     if (!rows.allUniform(ends) || !columns.allUniform(ends)) return std::nullopt;
-    out.sums.push_back(sum);
   }
-  if (out.sums.empty()) return std::nullopt;
   out.shared = sharedIn(fn, fn.stmts[out.chain()].regions[0], rows, columns);
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 namespace melix::loops {
 
@@ -40,6 +41,19 @@ bool sharesInChain(const Function& fn, RegionId region, const Variance& points, 
   });
 }
 
+/// Whether a store goes on by one element from point to point.
+bool isAlong(const Function& fn, const Stmt& s, ValueId point) {
+  if (s.kind != StmtKind::Store || s.as<Access>().elemBytes != bytesOf(s.as<Access>().elem)) return false;
+  bool isFound = false;
+  for (size_t k = 1; k + 2 < s.operands.size(); k += 2) {
+    if (s.operands[k] != point) continue;
+    const uint64_t* stride = asConstant(fn, s.operands[k + 1]);
+    if (isFound || !stride || *stride != 1) return false;
+    isFound = true;
+  }
+  return isFound;
+}
+
 /// A point of some that are done together; what it stores counts only if `isThere`, which is none of those
 /// that surely are.
 struct Row {
@@ -49,11 +63,13 @@ struct Row {
 
 class Jam {
 public:
-  Jam(Builder& b, const Variance& variance, std::vector<Row> rows, Copies& same)
-      : b_(b), variance_(variance), same_(same), rows_(std::move(rows)) {}
+  Jam(Builder& b, const Variance& variance, ValueId point, std::vector<Row> rows, Copies& same)
+      : b_(b), variance_(variance), point_(point), same_(same), rows_(std::move(rows)) {}
 
   /// Up to the next loop the rows come one after another, so that what a row needs is not there for long.
-  void region(const std::vector<StmtId>& stmts) {
+  /// Of a sum, what `beforeLast` writes stands in front of the last statements of a row, and what rows store
+  /// side by side is stored together.
+  void region(const std::vector<StmtId>& stmts, const std::function<void(size_t row)>& beforeLast = {}) {
     std::vector<StmtId> apart;
     auto finish = [&] {
       for (Row& row : rows_)
@@ -78,7 +94,33 @@ public:
         }
       }
     }
-    finish();
+    const std::vector<StmtId> together = beforeLast ? storedTogether(apart) : std::vector<StmtId>();
+    for (size_t k = 0; k < rows_.size(); ++k) {
+      if (beforeLast) beforeLast(k);
+      for (StmtId id : apart)
+        if (std::ranges::find(together, id) == together.end()) cloneTo(rows_[k], id);
+    }
+    for (StmtId id : together) storeTogether(id);
+  }
+
+  /// The body of a sum whose turns the rows are, from what is carried to what is carried on: each row takes
+  /// what the one before gives, unless that is not there.
+  std::vector<ValueId> fold(RegionId body, std::vector<ValueId> carried) {
+    const std::vector<ValueId> params = b_.fn.regions[body].params;
+    const std::vector<StmtId> stmts = b_.fn.regions[body].stmts;
+    const std::vector<ValueId> yields = b_.fn.stmts[stmts.back()].operands;
+    auto goOn = [&](const Row& row) {
+      for (size_t k = 0; k < carried.size(); ++k) {
+        const ValueId next = row.copies.of(yields[k]);
+        carried[k] = row.isThere.valid() ? b_.select(row.isThere, next, carried[k]) : next;
+      }
+    };
+    region(stmts, [&](size_t row) {
+      if (row > 0) goOn(rows_[row - 1]);
+      for (size_t k = 0; k < carried.size(); ++k) rows_[row].copies.set(params[k + 1], carried[k]);
+    });
+    goOn(rows_.back());
+    return carried;
   }
 
 private:
@@ -95,6 +137,39 @@ private:
     const RegionId no = b_.begin();
     b_.end();
     b_.stmt(StmtKind::If, {row.isThere}, {}, {}, {yes, no});
+  }
+
+  /// Stores of rows to neighbours, which come last: nothing behind them reads memory.
+  std::vector<StmtId> storedTogether(const std::vector<StmtId>& stmts) const {
+    std::vector<StmtId> out;
+    for (StmtId id : stmts) {
+      const Stmt& s = b_.fn.stmts[id];
+      if (s.kind == StmtKind::Load || !s.regions.empty() || siteOf(s.kind) != SiteKind::Lane) return {};
+      if (isAlong(b_.fn, s, point_)) out.push_back(id);
+    }
+    return out;
+  }
+  /// If all rows are there, at one place and others right behind it; else one by one.
+  void storeTogether(StmtId id) {
+    const Stmt s = b_.fn.stmts[id];
+    auto all = [&] {
+      Stmt next = s;
+      for (const Row& row : rows_) {
+        std::vector<ValueId> operands = rows_.front().copies.of(s.operands);
+        operands.back() = row.copies.of(s.operands.back());
+        b_.stmt(StmtKind::Store, std::move(operands), {}, next.attr);
+        next.as<Access>().offset += next.as<Access>().elemBytes;
+      }
+    };
+    b_.loc = s.loc;
+    if (!rows_.back().isThere.valid()) return all();
+    const RegionId yes = b_.begin();
+    all();
+    b_.end();
+    const RegionId no = b_.begin();
+    for (Row& row : rows_) cloneTo(row, id);
+    b_.end();
+    b_.stmt(StmtKind::If, {rows_.back().isThere}, {}, {}, {yes, no});
   }
 
   bool isSame(ValueId v) const { return variance_.isUniform(v); }
@@ -169,6 +244,7 @@ private:
 
   Builder& b_;
   const Variance& variance_;
+  ValueId point_;
   Copies& same_;
   std::vector<Row> rows_;
 };
@@ -199,8 +275,9 @@ void maskColumns(Function& fn, RegionId row) {
   }
 }
 
-/// What stands in place of the loop: the points in rows, then what is left.
-void inRows(Builder& b, StmtId id) {
+/// What stands in place of the loop: the points in rows, then what is left. What it carries goes from the one
+/// to the other.
+void inRows(Builder& b, StmtId id, RegionId home) {
   const Stmt s = b.fn.stmts[id];
   ForAttr attr = s.as<ForAttr>();
   const auto rows = static_cast<int64_t>(std::exchange(attr.rows, 0));
@@ -210,16 +287,19 @@ void inRows(Builder& b, StmtId id) {
   b.loc = s.loc;
   const ValueId first = s.operands[0], size = b.integer(rows);
   const ValueId count = b.arith(OpKind::Max, b.arith(OpKind::Sub, s.operands[1], first), b.integer(0));
-  // Where so many are left, the last ones are done again and again to fill the rows.
+  // Where so many are left, the last ones are done again and again to fill the rows; of a sum in lanes
+  // always, as what is left takes about as long.
   const std::optional<uint64_t> turns = turnsOf(b.fn, s);
+  const bool isSum = !s.results.empty();
   const bool isWhole = turns && *turns % static_cast<uint64_t>(rows) == 0;
-  const int64_t enough =
-      !isWhole && storesApart(b.fn, s.regions[0], variance) ? std::max<int64_t>(2, rows / 2) : rows;
+  const int64_t least = isSum ? 1 : std::max<int64_t>(2, rows / 2);
+  const int64_t enough = !isWhole && storesApart(b.fn, s.regions[0], variance) ? least : rows;
   const ValueId filled = enough < rows ? b.arith(OpKind::Add, count, b.integer(rows - enough)) : count;
   const ValueId blocks = b.arith(OpKind::IDiv, filled, size);
-  b.carryLoop(
-      b.integer(0), blocks, {},
-      [&](ValueId t, const std::vector<ValueId>& none) {
+  const std::vector<ValueId> begun(s.operands.begin() + 2, s.operands.end());
+  const std::vector<ValueId> ends = b.carryLoop(
+      b.integer(0), blocks, begun,
+      [&](ValueId t, const std::vector<ValueId>& carried) {
         const ValueId at = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, t, size));
         Copies same;
         const ValueId last = enough < rows ? b.arith(OpKind::Sub, s.operands[1], b.integer(1)) : ValueId();
@@ -233,15 +313,21 @@ void inRows(Builder& b, StmtId id) {
           }
           row.copies.set(point, here);
         }
-        Jam(b, variance, std::move(all), same).region(body);
-        return none;
+        Jam jam(b, variance, point, std::move(all), same);
+        if (!carried.empty()) return jam.fold(s.regions[0], carried);
+        jam.region(body);
+        return carried;
       },
       ofWholeRows(attr, static_cast<uint32_t>(rows)));
-  if (isWhole) return;
+  if (isWhole || enough == 1) {
+    for (size_t k = 0; k < ends.size(); ++k) replaceUses(b.fn, home, s.results[k], ends[k]);
+    return;
+  }
   b.loc = s.loc;
   maskColumns(b.fn, s.regions[0]);
   const ValueId left = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, blocks, size));
   b.fn.stmts[id].operands[0] = left;
+  std::ranges::copy(ends, b.fn.stmts[id].operands.begin() + 2);
   b.fn.stmts[id].attr = attr;
   b.fn.regions[b.current()].stmts.push_back(id);
 }
@@ -258,7 +344,7 @@ void region(Builder& b, RegionId r) {
       continue;
     }
     const RegionId made = b.begin();
-    inRows(b, id);
+    inRows(b, id, r);
     b.end();
     std::vector<StmtId> all = b.fn.regions[made].stmts;
     all.pop_back(); // the yield
@@ -269,7 +355,59 @@ void region(Builder& b, RegionId r) {
   b.fn.regions[r].stmts = std::move(out);
 }
 
+bool isOrHoldsLoop(const Function& fn, const Stmt& s) {
+  return siteOf(s.kind) != SiteKind::Lane || s.kind == StmtKind::For || s.kind == StmtKind::While ||
+         std::ranges::any_of(s.regions, [&](RegionId r) {
+           return anyOf(fn, r, [&](const Stmt& inner) { return isOrHoldsLoop(fn, inner); });
+         });
+}
+
+/// Whether a region reads of each point, and for each lane, something else.
+bool readsApart(const Function& fn, RegionId region, const Variance& points, const Variance& lanes) {
+  return anyOf(fn, region, [&](const Stmt& s) {
+    return (s.kind == StmtKind::Load && !points.isUniform(s.results[0]) && !lanes.isUniform(s.results[0])) ||
+           std::ranges::any_of(s.regions, [&](RegionId r) { return readsApart(fn, r, points, lanes); });
+  });
+}
+
 } // namespace
+
+bool addsBehindLoops(const Function& fn, const Stmt& sum) {
+  const std::vector<StmtId>& stmts = fn.regions[sum.regions[0]].stmts;
+  const std::span<const ValueId> carried = std::span(fn.regions[sum.regions[0]].params).subspan(1);
+  size_t last = stmts.size();
+  while (last > 0 && !isOrHoldsLoop(fn, fn.stmts[stmts[last - 1]])) --last;
+  auto isCarried = [&](ValueId v) { return std::ranges::find(carried, v) != carried.end(); };
+  bool isUsed = false;
+  for (size_t k = 0; k < last; ++k) {
+    isUsed |= std::ranges::any_of(fn.stmts[stmts[k]].operands, isCarried);
+    for (RegionId r : fn.stmts[stmts[k]].regions)
+      forEachUse(fn, r, [&](ValueId v) { isUsed |= isCarried(v); });
+  }
+  return !isUsed && std::ranges::all_of(stmts.begin() + static_cast<std::ptrdiff_t>(last), stmts.end(),
+                                        [&](StmtId id) { return fn.stmts[id].regions.empty(); });
+}
+
+bool storesAlong(const Function& fn, const Stmt& loop) {
+  const ValueId point = fn.regions[loop.regions[0]].params[0];
+  return anyOf(fn, loop.regions[0], [&](const Stmt& s) { return isAlong(fn, s, point); });
+}
+
+std::optional<StmtId> sumForRows(const Function& fn, StmtId lanes, std::span<const StmtId> sums) {
+  const Variance columns(fn, fn.stmts[lanes]);
+  for (StmtId id : sums) {
+    const Stmt& sum = fn.stmts[id];
+    const auto& attr = sum.as<ForAttr>();
+    if (attr.mark != MarkKind::Points || attr.strip > 0 || attr.lanes > 0 ||
+        !columns.allUniform(std::span(sum.operands).first(2)) || !addsBehindLoops(fn, sum))
+      continue;
+    const Variance points(fn, sum);
+    if (sharesInChain(fn, sum.regions[0], points, columns) &&
+        !readsApart(fn, sum.regions[0], points, columns))
+      return id;
+  }
+  return std::nullopt;
+}
 
 bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop) {
   if (!loop.results.empty() || !canWiden(module, fn, loop)) return false;

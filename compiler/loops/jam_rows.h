@@ -13,17 +13,35 @@
 //                store %r[%t·2, %j] = %s0   store %r[%t·2 + 1, %j] = %s1 } }
 //            for points %m / 2 · 2, %m { %i … as before … }
 //
+// The rows may be turns of a sum around the chain, `for points rows 6 0, %m, %z { (%i, %t) … }`: they add to
+// what it carries one after another, behind the chains.
+//
 // Done for loops that say how many rows they take; a strip, if there is one, is of fewer turns then. Every
 // chain takes its terms in its order. Requires: counts
 // inserted. Keeps: bits, every effect in its order.
 
 #include "loops/ir.h"
 
+#include <optional>
+#include <span>
+
 namespace melix::loops {
 
 /// Whether points of the loop can be swept together and some chain in lanes inside of it gains by that: it
 /// reads what is the same at all of them.
 bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop);
+
+/// Whether what a loop carries is used behind the last loop in it only, by plain statements: turns that are
+/// swept together then add one after another.
+bool addsBehindLoops(const Function& fn, const Stmt& sum);
+
+/// Of sums in a loop, each around the next, the one whose turns can be swept together once the loop is in
+/// lanes, and that gains by that: chains in it read what is the same in all of its turns, and what they read
+/// of each turn is the same in all lanes.
+std::optional<StmtId> sumForRows(const Function& fn, StmtId lanes, std::span<const StmtId> sums);
+
+/// Whether turns of a loop store neighbours, which is done for all rows together.
+bool storesAlong(const Function& fn, const Stmt& loop);
 
 void jamRows(Function& function);
 

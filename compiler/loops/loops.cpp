@@ -5,6 +5,7 @@
 #include "loops/choose_streams.h"
 #include "loops/drop_carries.h"
 #include "loops/estimate_work.h"
+#include "loops/exchange_points.h"
 #include "loops/frame_arrays.h"
 #include "loops/hoist_quotients.h"
 #include "loops/hoist_rows.h"
@@ -145,6 +146,7 @@ constexpr Pass passes[] = {
     {"skip_copies", each<skipCopies>, true, schedules},
     {"hoist_quotients", each<hoistQuotients>, true, schedules},
     {"split_wrapped", each<splitWrapped>, true, schedules},
+    {"exchange_points", each<exchangePoints>, true, schedules},
     {"choose_lanes", chooseAllLanes, true, schedules},
     {"tile_contractions", whole<tileContractions>, true, schedules},
     {"split_masked", each<splitMasked>, true, schedules},

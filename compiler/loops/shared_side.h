@@ -24,6 +24,8 @@ public:
     ValueId end;
   };
   const std::optional<std::vector<Extent>>& extents() const { return extents_; }
+  /// Of one sum, if it is known in front.
+  std::optional<Extent> extentOf(size_t sum) const;
   /// Statements that differ between columns.
   std::span<const StmtId> terms() const { return terms_; }
   /// A number that does not depend on any turn; it is copied where the builder stands.
@@ -46,7 +48,6 @@ private:
   int levelOf(ValueId v) const;
   void need(ValueId v);
   void needParam(ValueId v, int level);
-  std::optional<Extent> extentOf(size_t sum) const;
   bool isNotNegative(ValueId v) const;
   bool turns(size_t sum) const { return usesIndex_[sum] || !carries_[sum].empty(); }
   void writeSame(Builder& b, RegionId region, Copies& copies) const;

@@ -57,6 +57,7 @@ public:
   /// Whether it can be swept by panels, and there is more than one, or something to be made.
   bool canTile() const {
     if (!side_.isFree() || found_.shared.empty()) return false;
+    if (found_.rowSum && (layout_.kind == LayoutKind::IfLarge || !makesPanels())) return false;
     const std::optional<uint64_t> columns = turnsOf(fn_, fn_.stmts[found_.columns]);
     if (!makesPanels() && columns && *columns <= static_cast<uint64_t>(width_)) return false;
     auto areFixed = [this](StmtId loop) {
@@ -84,7 +85,7 @@ public:
 
   /// What stands in place of the outermost loop, in a region of its own.
   RegionId write() {
-    const StmtId outer = found_.around.front();
+    const StmtId outer = found_.outermost();
     b_.loc = fn_.stmts[outer].loc;
     const std::optional<RegionId> before =
         mayStayAsItWas() ? std::optional(pointByPoint(outer)) : std::nullopt;
@@ -416,14 +417,16 @@ private:
     if (!found) return false;
     Tile tile(module_, fn(), *found, scratch());
     if (!tile.canTile()) return false;
-    if (tile.makesPanels() && (fn().kind != FunctionKind::Kernel || !tile.canHaveScratch()))
+    if (tile.makesPanels() && (fn().kind != FunctionKind::Kernel || !tile.canHaveScratch())) {
+      if (found->rowSum) return false;
       tile.readInPlace();
+    }
     if (tile.makesPanels()) {
       sizes_.push_back(tile.scratchSize());
       takeScratch();
     }
     const uint32_t rows = fn().stmts[found->rows()].as<ForAttr>().rows;
-    if (tile.makesPanels() && home == fn().body)
+    if (tile.makesPanels() && isOverChunk(fn(), fn().stmts[loop]) && !found->rowSum)
       fn().step = std::max<uint32_t>(fn().step, found->around.size() == 1 ? rows * rowBlocks : 4);
     const RegionId made = tile.write();
     const size_t place = placeOf(fn(), home, loop);

@@ -1,5 +1,6 @@
 #include "loops/verify.h"
 
+#include "loops/jam_rows.h"
 #include "loops/lanes.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
@@ -193,6 +194,8 @@ private:
     const auto& attr = loop.as<ForAttr>();
     if (attr.lanes > 0 && !canWiden(module_, fn_, loop))
       say("a loop in lanes of turns that cannot run side by side");
+    if (attr.rows > 1 && !loop.results.empty() && !addsBehindLoops(fn_, loop))
+      say("a sum in rows whose loops need what it carries");
     const uint64_t together = std::max<uint64_t>(uint64_t{attr.lanes} * attr.unroll, attr.rows);
     if (attr.strip > 0 && together > attr.strip)
       say("a loop of " + std::to_string(together) + " turns together, of which but " +

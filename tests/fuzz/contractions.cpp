@@ -22,6 +22,7 @@ public:
     std::string out =
         numbers(isInteger) + "struct Holder[A, B] { w: " + type_ + "[A, B] }\n\nfn main() {\n" + sizes();
     if (!isInteger && oneIn(4)) return out + convolution();
+    if (oneIn(4)) return out + folded(isInteger);
     batched_ = oneIn(5), twoSums_ = !batched_ && oneIn(4);
     if (!batched_ && !twoSums_ && oneIn(4)) return out + spelledAt();
     const Side x = side("x", "i", "sm"), y = side("y", "j", "sn");
@@ -60,6 +61,7 @@ private:
   }
   std::string sizes() {
     uint64_t sm = side(), sn = side(), sk = side();
+    hasRows_ = sn > 0;
     isLong_ = oneIn(20);
     if (isLong_) sk = 8190 + random_() % 600, sm = 1 + sm % 8, sn = 1 + sn % 20;
     auto size = [&](const char* name, uint64_t n) {
@@ -163,6 +165,51 @@ private:
     return "  let g = grad(" + by + " => " + total + ")(" + by + ")\n" + printed("g");
   }
 
+  /// For points and parts, something of all sums of a matrix of the part with what both differ in.
+  std::string folded(bool isInteger) {
+    const bool hasParts = !oneIn(4);
+    const std::string matrix =
+        !hasParts || oneIn(5)
+            ? "a[i, j]"
+            : oneOf(std::string("a[k, i, j]"), std::string("a[i, j, k]"), std::string("a[k, j, i]"));
+    const std::string at = oneOf(std::string("x[n, j]"), std::string("x[n, j]"), std::string("x[j, n]"),
+                                 std::string("x[n * 2 + j]"));
+    std::string extent = at == "x[n * 2 + j]" ? "2 * sm + sk" : "";
+    auto extents = [&](const std::string& read) {
+      std::vector<std::string> out;
+      for (size_t place = read.find('[') + 1; place < read.size(); place += 3)
+        out.push_back(read[place] == 'n'   ? "sm"
+                      : read[place] == 'k' ? "sb"
+                      : read[place] == 'i' ? "sn"
+                                           : "sk");
+      return out;
+    };
+    std::string out = array("x", {at, extent.empty() ? extents(at) : std::vector<std::string>{extent}}, 1) +
+                      array("a", {matrix, extents(matrix)}, 2) + array("mu", {"", {"sb", "sk"}}, 3) +
+                      oneAxis("c", "sn", 4) + oneAxis("w", "sk", 5);
+    const std::string other =
+        hasParts ? oneOf(std::string("mu[k, j]"), std::string("mu[k, j]"), std::string("w[j]")) : "w[j]";
+    const std::string part =
+        oneIn(5) ? at : "(" + at + oneOf(std::string(" - "), std::string(" * ")) + other + ")";
+    const std::string chain =
+        "sum(for j in 0..sk: " + (oneIn(2) ? matrix + " * " + part : part + " * " + matrix) + ")";
+    const std::string row = oneOf("(" + chain + ")^2", chain, chain + " * c[i]", "max(c[i], " + chain + ")");
+    const std::string best =
+        hasRows_ ? oneOf(std::string("max"), std::string("min"), std::string("argmax")) : "sum";
+    const std::string fold = oneIn(3) ? best : "sum";
+    const std::string points = "n in 0..sm", parts = "k in 0..sb";
+    isTurned_ = oneIn(4);
+    const std::string axes = !hasParts ? points : isTurned_ ? parts + ", " + points : points + ", " + parts;
+    out += "  let f = (x, a, mu) => [for " + axes + ": " + oneOf(std::string(""), std::string("2 * ")) +
+           fold + "(for i in 0..sn: " + row + ")]\n  let r = f(x, a, mu)\n" + printed("r");
+    if (isInteger || fold == "argmax" || oneIn(3)) return out + "}\n";
+    const std::string by = oneOf(std::string("x"), std::string("a"),
+                                 part.find("mu") != std::string::npos ? std::string("mu") : std::string("x"));
+    const std::string place = !hasParts ? "n" : isTurned_ ? "k, n" : "n, k";
+    return out + "  let g = grad(" + by + " => sum(for " + axes + ": f(x, a, mu)[" + place + "] * val(n" +
+           (hasParts ? " + 5 * k" : "") + ", 6)))(" + by + ")\n" + printed("g") + "}\n";
+  }
+
   /// Of an image with channels by windows, of any stride and hole, and its gradient by one of them.
   std::string convolution() {
     auto few = [&](const char* name, unsigned most) {
@@ -210,7 +257,7 @@ private:
 
   Random& random_;
   std::string type_;
-  bool isLong_ = false, batched_ = false, twoSums_ = false, isTurned_ = false;
+  bool hasRows_ = false, isLong_ = false, batched_ = false, twoSums_ = false, isTurned_ = false;
 };
 
 } // namespace

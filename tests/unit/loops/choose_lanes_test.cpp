@@ -136,6 +136,28 @@ TEST(ChooseLanes, RowsWhereTheChainReadsWhatTheyShare) {
   EXPECT_EQ(kinds(product("%i*%k + %l*%one", "%l*%n + %j*%one", "%i")), "-v-") << "chains of other lengths";
 }
 
+/// A sum of squares of sums, one for each point.
+std::string squares(const std::string& first, const std::string& second, const std::string& behind = "") {
+  return loop("points %zero, %n { (%j)", "%s = for points %zero, %m, %z : f32 { (%i, %t)\n"
+                                         "%c = for %zero, %k, %z : f32 { (%l, %p)\n%a = load %x[" +
+                                             first + "] : f32\n%b = load %w[" + second +
+                                             "] : f32\n%q = fma %a, %b, %p : f32\nyield %q\n}\n"
+                                             "%u = fma %c, %c, %t : f32\n" +
+                                             behind + "yield %u\n}\nstore %y[%j*%one] = %s\n");
+}
+
+TEST(ChooseLanes, TurnsOfASumAroundTheChainAreRows) {
+  const std::string matrix = "%i*%k + %l*%one", along = "%l*%n + %j*%one", apart = "%j*%k + %l*%one";
+  EXPECT_EQ(kinds(squares(matrix, along)), "vr-");
+  EXPECT_EQ(kinds(squares(matrix, apart)), "vr-");
+  EXPECT_EQ(kinds(squares("%i*%k + %l*%n + %j*%one", along)), "v--")
+      << "lanes read of each turn something else";
+  EXPECT_EQ(kinds(loop("points %zero, %m { (%r)", squares(matrix, along))), "-vr-") << "not of both";
+  EXPECT_EQ(chosen(squares(matrix, along)).at(1).rows, 6u);
+  EXPECT_EQ(chosen(squares(matrix, along, "store %y[%j*%m + %i*%one] = %c\n")).at(1).rows, 8u)
+      << "what they store side by side is stored together";
+}
+
 TEST(ChooseLanes, ThreeSumsTakeFourLanes) {
   const std::string three = "%three = const 3 : i64\n";
   auto columns = [](const std::string& body) {

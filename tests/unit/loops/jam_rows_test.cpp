@@ -1,6 +1,7 @@
 // Points swept together, from text to text.
 #include "loops/jam_rows.h"
 
+#include "loops/find_contraction.h"
 #include "loops/loops_text.h"
 
 namespace melix::loops {
@@ -182,6 +183,99 @@ TEST(JamRows, WhatAllPointsCarryIsCarriedOnce) {
                                  "%e = add %s, %q : i64\nstore %y[%i*%one] = %e\n");
   EXPECT_EQ(count(after, " = for %zero, %n, %"), 2u) << after;
   EXPECT_EQ(count(after, " : i64, i64, i64 { ("), 1u) << after;
+}
+
+/// A sum of what chains give, in a loop in lanes: turns of it are the rows.
+std::string folded(const std::string& behind, int rows, const std::string& last = "%m",
+                   const std::string& before = "") {
+  return jammed("%sixteen = const 16 : i64\nfor points vector 16 %zero, %n { (%j)\n%s = for points rows " +
+                std::to_string(rows) + " %zero, " + last + ", %z : f32 { (%i, %t)\n" + before +
+                "%c = for %zero, %k, %z : f32 { (%l, %p)\n"
+                "%a = load %x[%i*%k + %l*%one] : f32\n%b = load %w[%l*%n + %j*%one] : f32\n"
+                "%q = fma %a, %b, %p : f32\nyield %q\n}\n%u = fma %c, %c, %t : f32\n" +
+                behind + "yield %u\n}\nstore %y[%j*%one] = %s\nyield\n}\n");
+}
+
+TEST(JamRows, TurnsOfASumAddOneAfterAnother) {
+  EXPECT_EQ(folded("", 2, "%sixteen"),
+            R"(kernel @f(%m: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %sixteen = const 16 : i64
+  for points vector 16 %zero, %n { (%j)
+    %0 = const 2 : i64
+    %1 = const 0 : i64
+    %2 = sub %sixteen, %zero : i64
+    %3 = max %2, %1 : i64
+    %4 = idiv %3, %0 : i64
+    %5 = for points %1, %4, %z : f32 { (%6, %7)
+      %8 = mul %6, %0 : i64
+      %9 = add %zero, %8 : i64
+      %10 = const 0 : i64
+      %11 = add %9, %10 : i64
+      %12 = const 1 : i64
+      %13 = add %9, %12 : i64
+      %14, %15 = for %zero, %k, %z, %z : f32, f32 { (%16, %17, %18)
+        %b = load %w[%16*%n + %j*%one] : f32
+        %a = load %x[%11*%k + %16*%one] : f32
+        %q = fma %a, %b, %17 : f32
+        %a$1 = load %x[%13*%k + %16*%one] : f32
+        %q$1 = fma %a$1, %b, %18 : f32
+        yield %q, %q$1
+      }
+      %u = fma %14, %14, %7 : f32
+      %u$1 = fma %15, %15, %u : f32
+      yield %u$1
+    }
+    store %y[%j*%one] = %5
+    yield
+  }
+  yield
+}
+)");
+}
+
+TEST(JamRows, ATurnOfASumThatIsNotThereAddsNothing) {
+  const std::string after = folded("", 6);
+  EXPECT_EQ(count(after, "select "), 5u) << after;
+  EXPECT_EQ(count(after, "if "), 0u) << after;
+  EXPECT_EQ(count(after, "for points %"), 1u) << "nothing is left\n" << after;
+  const std::string apart =
+      folded("", 6, "%m",
+             "%g = cmp lt %i, %n : bool\nif %g {\nstore %y[%j*%m + %i*%one] = %z\nyield\n} {\nyield\n}\n");
+  EXPECT_EQ(count(apart, "select "), 0u) << "what is under a condition is not left out\n" << apart;
+  EXPECT_EQ(count(apart, "for points %"), 2u) << "the rest goes on with what the blocks gave\n" << apart;
+}
+
+TEST(JamRows, WhatTurnsOfASumStoreSideBySideIsStoredTogether) {
+  const std::string along = "store %y[%j*%m + %i*%one] at 64 = %c\n";
+  const std::string after = folded(along, 4);
+  EXPECT_EQ(count(after, "at 64 = "), 1u + 4u) << "together, or each by itself\n" << after;
+  for (const char* place : {"at 68 = ", "at 72 = ", "at 76 = "}) EXPECT_EQ(count(after, place), 1u) << after;
+  EXPECT_EQ(count(folded(along, 4, "%sixteen"), "if "), 0u) << "all are there";
+  EXPECT_EQ(count(folded("store %y[%i*%n + %j*%one] at 64 = %c\n", 4), "at 68"), 0u) << "a row for each";
+}
+
+TEST(JamRows, TheSumWhoseTurnsAreRows) {
+  auto isFound = [](const std::string& begun, const std::string& place, const std::string& mark = "points ") {
+    const std::string text =
+        "kernel @f(%m: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {\n"
+        "  %zero = const 0 : i64\n  %one = const 1 : i64\n  for points vector 16 %zero, %n { (%j)\n%s = "
+        "for " +
+        mark + "%zero, %m, %z : f32 { (%i, %t)\n%c = for %zero, %k, " + begun +
+        " : f32 { (%l, %p)\n%a = load %x[" + place +
+        "] : f32\n%b = load %w[%l*%n + %j*%one] : f32\n%q = fma %a, %b, %p : f32\nyield %q\n}\n"
+        "%u = add %c, %t : f32\nyield %u\n}\nstore %y[%j*%one] = %s\nyield\n}\nyield\n}\n";
+    LoopsText loops(text);
+    const Function& fn = loops.module().functions[FunctionId(0)];
+    for (StmtId id : fn.regions[fn.body].stmts)
+      if (fn.stmts[id].kind == StmtKind::For) return sumForRows(fn, id, sumsIn(fn, id)).has_value();
+    return false;
+  };
+  EXPECT_TRUE(isFound("%z", "%i*%k + %l*%one"));
+  EXPECT_FALSE(isFound("%t", "%i*%k + %l*%one")) << "the chain goes on with what the turn before gave";
+  EXPECT_FALSE(isFound("%z", "%i*%k + %l*%n + %j*%one")) << "lanes read of each turn something else";
+  EXPECT_FALSE(isFound("%z", "%i*%k + %l*%one", "")) << "turns may depend on each other otherwise";
 }
 
 TEST(JamRows, AStripIsOfFewerTurns) {

@@ -85,6 +85,35 @@ TEST(TileContractions, WhatIsMadeIsNotTooLongAndForSomeRows) {
   EXPECT_TRUE(has(text, "load %w[%j$1*%k + %l$1*%one]")) << "the loops as they were\n" << text;
 }
 
+TEST(TileContractions, WhatTurnsOfASumShareIsMadeInFrontOfThem) {
+  auto after = [](const std::string& shared) {
+    return textAfter(
+        "fn @f(%m: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %v: data, %y: data) {\n"
+        "  launch @p %m, %m, %n, %k, %z, %x, %w, %v, %y\n  yield\n}\n\n"
+        "kernel @p(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %v: data, %y: "
+        "data) {\n  %zero = const 0 : i64\n  %one = const 1 : i64\n"
+        "  for points %zero, %n { (%r)\n    for points vector 16 unroll 4 %first, %last { (%j)\n"
+        "      %s = for points rows 6 %zero, %k, %z : f32 { (%i, %t)\n        %c = for %zero, %k, %z : f32 { "
+        "(%l, %p)\n          %a = load %x[%i*%k + %l*%one] : f32\n" +
+            shared +
+            "          %q = fma %a, %b, %p : f32\n          yield %q\n        }\n"
+            "        %u = fma %c, %c, %t : f32\n        yield %u\n      }\n"
+            "      store %y[%j*%n + %r*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
+        [](Module& module) {
+          tileContractions(module);
+          EXPECT_EQ(verify(module, true), "");
+        });
+  };
+  const std::string text = after("%d = load %w[%j*%k + %l*%one] : f32\n%e = load %v[%r*%k + %l*%one] : f32\n"
+                                 "%b = sub %d, %e : f32\n");
+  const size_t made = text.find(" at 4 = "), read = text.find("for points rows 6");
+  ASSERT_TRUE(made != std::string::npos && read != std::string::npos) << text;
+  EXPECT_LT(text.find("for points %zero, %n"), made) << "one for each part\n" << text;
+  EXPECT_LT(made, read) << text;
+  EXPECT_EQ(text.find("sub %d", read), text.rfind("sub %d")) << "but for loops as they were\n" << text;
+  EXPECT_FALSE(has(after("%b = load %w[%l*%n + %j*%one] : f32\n"), "shr")) << "what lies so is read there";
+}
+
 TEST(TileContractions, ALaunchSaysHowManyBytesItNeeds) {
   const std::string text = tiled(row + "%b = load %w[%j*%k + %l*%one] : f32\n" + fma);
   EXPECT_TRUE(has(text, "scratch %")) << text;
