@@ -14,6 +14,7 @@
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
 
 namespace melix::codegen {
 namespace {
@@ -57,6 +58,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
     each.addPass(llvm::EarlyCSEPass(true));
     each.addPass(llvm::InstCombinePass());
     each.addPass(llvm::SimplifyCFGPass());
+    each.addPass(llvm::LoopSimplifyPass()); // blocks in front of loops, for what code generation hoists
     if (options.vectorise) addVectoriser(each);
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
   }

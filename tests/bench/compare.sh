@@ -30,7 +30,7 @@ compare_compile() {
   local start times=()
   for _ in 1 2 3; do
     start=$(now)
-    "${quiet[@]}" "$melix" build --cpu native "$subject_folder/$subject.mlx" -o "$work/$subject"
+    "${quiet[@]}" "$melix" build --cpu "$bench_cpu" "$subject_folder/$subject.mlx" -o "$work/$subject"
     times+=($(($(now) - start)))
   done
   mapfile -t times < <(printf '%s\n' "${times[@]}" | sort -n)

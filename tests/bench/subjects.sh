@@ -20,14 +20,17 @@ find_subject() {
   read_subject < <(subject_lines | grep "^$1 *|")
 }
 
+# The processor that subjects and peers are built for.
+bench_cpu=native
+
 # build_subject: makes $work/SUBJECT
-build_subject() { "$melix" build --cpu native "$subject_folder/$subject.mlx" -o "$work/$subject"; }
+build_subject() { "$melix" build --cpu "$bench_cpu" "$subject_folder/$subject.mlx" -o "$work/$subject"; }
 
 has_peer() { [[ -f $subject_folder/$subject.c ]]; }
 
 # build_peer: makes $work/SUBJECT.peer
 build_peer() {
-  clang-22 -std=gnu17 -O3 -march=native -Wall -Wextra "$subject_folder/$subject.c" -o "$work/$subject.peer" -lm
+  clang-22 -std=gnu17 -O3 -march="$bench_cpu" -Wall -Wextra "$subject_folder/$subject.c" -o "$work/$subject.peer" -lm
 }
 
 # small_run COMMAND...: one call of each case at the smallest sizes; lines of case and value
