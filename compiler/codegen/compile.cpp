@@ -87,7 +87,9 @@ Compiled compile(const loops::Module& module, const Options& given) {
   if (module.entry.valid()) out.entry = out.entries.at(module.functions[module.entry].source);
   out.objects.resize(units.size());
   std::vector<std::string> problems(units.size());
-  forEachInParallel(units.size(), [&](size_t k) {
+  const std::vector<size_t> order = longestFirst(units);
+  forEachInParallel(units.size(), [&](size_t turn) {
+    const size_t k = order[turn];
     out.objects[k] = builds[k]->object(problems[k]);
     builds[k].reset();
   });

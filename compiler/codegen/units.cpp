@@ -1,5 +1,8 @@
 #include "codegen/units.h"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
 #include <set>
 
 namespace melix::codegen {
@@ -9,7 +12,7 @@ using loops::FunctionId;
 namespace {
 
 /// Statements after which a unit ends: below, a thread and a module of its own cost more than they save.
-constexpr size_t unitStatements = 1024;
+constexpr size_t unitStatements = 384;
 
 /// The copies that `f` needs, and what these need.
 void collectCopies(const loops::Module& module, FunctionId f, std::set<FunctionId>& copies) {
@@ -48,10 +51,23 @@ std::vector<FunctionId> Unit::all() const {
   return out;
 }
 
+size_t Unit::statements() const {
+  size_t sum = 0;
+  for (FunctionId f : all()) sum += module.functions[f].stmts.size();
+  return sum;
+}
+
 bool isCopied(const loops::Function& fn) { return fn.inlined && fn.isClosed() && !fn.exported; }
 
 Unit wholeModule(const loops::Module& module) {
   return cut(module, [](const loops::Function&) { return false; }).front();
+}
+
+std::vector<size_t> longestFirst(const std::vector<Unit>& units) {
+  std::vector<size_t> out(units.size());
+  std::iota(out.begin(), out.end(), size_t(0));
+  std::ranges::stable_sort(out, std::greater(), [&](size_t k) { return units[k].statements(); });
+  return out;
 }
 
 std::vector<Unit> unitsOf(const loops::Module& module) {

@@ -18,6 +18,8 @@ struct Unit {
 
   /// The functions, then the copies.
   std::vector<loops::FunctionId> all() const;
+  /// How many statements these have: the time that LLVM takes is in proportion.
+  size_t statements() const;
 };
 
 /// Whether each unit that calls the function has a copy of it.
@@ -28,5 +30,8 @@ Unit wholeModule(const loops::Module& module);
 
 /// The module cut where a unit has enough statements, by a rule that looks at nothing but the module.
 std::vector<Unit> unitsOf(const loops::Module& module);
+
+/// The units from the longest to the shortest: made in this order, they end at about the same time.
+std::vector<size_t> longestFirst(const std::vector<Unit>& units);
 
 } // namespace melix::codegen
