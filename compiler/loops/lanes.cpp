@@ -226,18 +226,39 @@ private:
   bool panicsInLoop_ = false;
 };
 
-/// Whether the body of a function may stand in place of its calls: that of an elementary function, else a
-/// short one that calls none but such.
-bool isMerged(const Module& module, const Function& fn) {
-  constexpr size_t mostMerged = 96;
-  if (!fn.isClosed()) return false;
-  if (fn.inlined) return true;
+/// Whether a function stands beside its callers as what is seldom called.
+bool isSeldom(const Module& module, const Function& fn) {
+  return fn.source.valid() && module.core.functions[fn.source].isApart;
+}
+
+/// So many statements are merged into what calls them.
+size_t mostMerged(const Module& module, const Function& fn) { return isSeldom(module, fn) ? 96 : 1024; }
+
+/// The statements that stand in place of a call, with those of all that is called there but for elementary
+/// functions; `atMost + 1` where there are more. What is seldom called stays where it is if it is long.
+size_t stmtsMerged(const Module& module, const Function& fn, size_t atMost) {
   size_t stmts = 0;
   for (const Stmt& s : fn.stmts) {
     stmts += s.kind != StmtKind::Const;
-    if (s.kind == StmtKind::Call && !module.functions[s.as<FunctionId>()].inlined) return false;
+    if (stmts > atMost) return atMost + 1;
+    if (s.kind != StmtKind::Call) continue;
+    const Function& callee = module.functions[s.as<FunctionId>()];
+    if (callee.inlined) continue;
+    if (!callee.isClosed()) return atMost + 1;
+    const size_t most = mostMerged(module, callee);
+    if (!isSeldom(module, callee))
+      stmts += stmtsMerged(module, callee, std::min(most, atMost - stmts));
+    else if (const size_t there = stmtsMerged(module, callee, most); there <= most)
+      stmts += there;
   }
-  return stmts <= mostMerged;
+  return std::min(stmts, atMost + 1);
+}
+
+/// Whether the body of a function stands in place of its calls: that of an elementary function, else one that
+/// is not long.
+bool isMerged(const Module& module, const Function& fn) {
+  const size_t most = mostMerged(module, fn);
+  return fn.isClosed() && (fn.inlined || stmtsMerged(module, fn, most) <= most);
 }
 
 /// The array of the frame that a load or store reaches, if it does.

@@ -45,11 +45,20 @@ fn @scratches(%v: f32) -> f32 closed inlined {
 }
 )";
 
+/// A closed function of so many products, which then calls another one.
+std::string products(const std::string& name, size_t count, const std::string& callee = "square") {
+  std::string text = "\nfn @" + name + "(%v: f32) -> f32 closed {\n";
+  for (size_t k = 0; k < count; ++k) text += "  %w" + std::to_string(k) + " = mul %v, %v : f32\n";
+  return text + "  %u = call @" + callee + " %v : f32\n  yield %u\n}\n";
+}
+
 /// A function with this loop in it, which may have one more parameter.
 struct Loop {
   explicit Loop(const std::string& loop, const std::string& more = "%m: i64")
       : loops("fn @f(%n: i64, %w: f32, %c: bool, %x: data, %y: data, %l: data, " + more +
-              ") {\n  %one = const 1 : i64\n" + loop + "  yield\n}\n" + callees) {
+              ") {\n  %one = const 1 : i64\n" + loop + "  yield\n}\n" + callees + products("long", 600) +
+              products("longer", 1200) + products("withLong", 300, "long") +
+              products("withLongs", 600, "long")) {
     EXPECT_EQ(loops.read.error, "") << loop;
   }
   const Function& fn() { return loops.module().functions[FunctionId(0)]; }
@@ -157,6 +166,10 @@ TEST(LaneCall, MergedIfShortElseOneByOne) {
   EXPECT_EQ(howLanesCall("square", "%v"), LaneCallKind::Merged);
   EXPECT_EQ(howLanesCall("apart", "%v"), LaneCallKind::Merged);
   EXPECT_EQ(howLanesCall("waits", "%v"), LaneCallKind::Merged);
+  EXPECT_EQ(howLanesCall("long", "%v"), LaneCallKind::Merged);
+  EXPECT_EQ(howLanesCall("withLong", "%v"), LaneCallKind::Merged);
+  EXPECT_EQ(howLanesCall("longer", "%v"), LaneCallKind::OneByOne);
+  EXPECT_EQ(howLanesCall("withLongs", "%v"), LaneCallKind::OneByOne) << "both together are long";
   EXPECT_EQ(howLanesCall("scratches", "%v"), LaneCallKind::OneByOne) << "its memory is one for all lanes";
   EXPECT_EQ(howLanesCall("again", "%v"), LaneCallKind::OneByOne);
   EXPECT_EQ(howLanesCall("again", "%w"), LaneCallKind::Together);
