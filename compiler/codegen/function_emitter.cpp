@@ -77,6 +77,23 @@ void FunctionEmitter::emitKernel() {
   b_.CreateRet(b_.getInt64(-1));
 }
 
+/// In place of the bytes that are asked for stand addresses: one behind the other, each in lines of the cache
+/// of its own.
+void FunctionEmitter::giveScratch(Values& args) {
+  std::vector<std::pair<size_t, llvm::Value*>> begins; // and the bytes in front
+  llvm::Value* bytes = nullptr;
+  for (size_t k = 2; k < args.size(); ++k) {
+    if (fn_.modes[k] != loops::ModeKind::Scratch) continue;
+    begins.emplace_back(k, bytes);
+    if (bytes) bytes = b_.CreateAnd(b_.CreateAdd(bytes, b_.getInt64(63)), b_.getInt64(~uint64_t{63}));
+    begins.back().second = bytes;
+    bytes = bytes ? b_.CreateAdd(bytes, args[k]) : args[k];
+  }
+  if (begins.empty()) return;
+  llvm::Value* all = call(runtime("melix_scratch", m_.ptr(), {m_.ptr(), m_.i64()}), {task_, bytes});
+  for (auto [k, front] : begins) args[k] = front ? b_.CreateInBoundsGEP(m_.i8(), all, {front}) : all;
+}
+
 /// The chunk function of a kernel: what the kernel says has failed becomes a panic here.
 void FunctionEmitter::emitKernelLauncher() {
   kernel_ = false;
@@ -87,10 +104,9 @@ void FunctionEmitter::emitKernelLauncher() {
   for (size_t k = 2; k < params.size(); ++k) {
     llvm::Value* at = b_.CreateConstInBoundsGEP1_64(m_.i64(), function_->getArg(1), k - 2);
     const bool isScratch = fn_.modes[k] == loops::ModeKind::Scratch;
-    llvm::Value* given = b_.CreateLoad(isScratch ? m_.i64() : m_.typeOf(fn_.typeOf(params[k])), at);
-    if (isScratch) given = call(runtime("melix_scratch", m_.ptr(), {m_.ptr(), m_.i64()}), {task_, given});
-    args.push_back(given);
+    args.push_back(b_.CreateLoad(isScratch ? m_.i64() : m_.typeOf(fn_.typeOf(params[k])), at));
   }
+  giveScratch(args);
   llvm::Value* record = slot(8 * maxNumbers);
   args.push_back(record);
   llvm::Value* failed = b_.CreateCall(m_.kernelOf(id_), args);

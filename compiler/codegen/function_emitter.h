@@ -41,6 +41,7 @@ private:
   void emitKernel();
   void emitChunk(); ///< task, captures, begin, end
   void emitKernelLauncher();
+  void giveScratch(Values& args);
   void emitOrchestration();
 
   /// Statements of a region; values of its yield.

@@ -10,11 +10,13 @@
 #include "loops/hoist_quotients.h"
 #include "loops/hoist_rows.h"
 #include "loops/jam_rows.h"
+#include "loops/join_strips.h"
 #include "loops/lower.h"
 #include "loops/mark_points.h"
 #include "loops/merge_kernels.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
+#include "loops/place_in_scratch.h"
 #include "loops/place_results.h"
 #include "loops/prove_unique.h"
 #include "loops/skip_copies.h"
@@ -138,8 +140,10 @@ constexpr Pass passes[] = {
     {"prove_unique", whole<proveUnique>, true},
     {"place_results", whole<placeResults>, true},
     {"mark_closed", whole<markClosed>, true},
+    {"join_strips", each<joinStrips>, true, schedules},
     {"outline_kernels", outlineAllKernels, true, onPool},
     {"merge_kernels", whole<mergeKernels>, true, onPool},
+    {"place_in_scratch", whole<placeInScratch>, true, schedules},
     {"checks_before", each<testChecksBefore>, true, schedules},
     {"drop_carries", each<dropCarries>, true, schedules},
     {"mark_points", each<markPoints>, true, schedules},

@@ -42,7 +42,7 @@ private:
     for (const ScratchSize& size : sizes) {
       ValueId points = b.integer(1);
       for (ValueId v : size.extents) points = b.arith(OpKind::Mul, points, *values.of(v));
-      const ValueId few = b.arith(OpKind::Min, points, b.integer(size.most));
+      const ValueId few = size.most > 0 ? b.arith(OpKind::Min, points, b.integer(size.most)) : points;
       points =
           size.columns.valid()
               ? b.select(b.compare(CmpKind::Ge, *values.of(size.columns), b.integer(size.width)), points, few)

@@ -8,8 +8,8 @@
 
 namespace melix::loops {
 
-/// How many bytes a kernel needs: `each` for so many points, of which there are `most` at most, unless there
-/// are `width` columns or more.
+/// How many bytes a kernel needs: `each` for so many points, of which there are `most` at most if that is
+/// given, unless there are `width` columns or more.
 struct ScratchSize {
   std::vector<ValueId> extents; ///< numbers of the kernel
   int64_t each = 0, most = 0;

@@ -1,0 +1,99 @@
+#include "loops/place_in_scratch.h"
+
+#include "loops/local_blocks.h"
+#include "loops/outline.h"
+#include "loops/scratch_sizes.h"
+
+#include <algorithm>
+
+namespace melix::loops {
+
+namespace {
+
+/// The arrays of one chunk.
+class ScratchPlacer {
+public:
+  ScratchPlacer(const Module& module, Function& fn) : module_(module), fn_(fn), blocks_(module, fn) {}
+
+  /// The size of each parameter that it has now; none if it stays as it was.
+  std::vector<ScratchSize> run() {
+    if (!collect(fn_.body) || arrays_.empty()) return {};
+    std::vector<ScratchSize> sizes;
+    for (const auto& [alloc, block] : arrays_) sizes.push_back(place(alloc, block));
+    fn_.kind = FunctionKind::Kernel;
+    return sizes;
+  }
+
+private:
+  /// Whether all that does not belong into a kernel are arrays that may lie in scratch.
+  bool collect(RegionId region) {
+    return std::ranges::all_of(fn_.regions[region].stmts, [this](StmtId id) {
+      const Stmt& s = fn_.stmts[id];
+      const bool isClosedCall = s.kind == StmtKind::Call && module_.functions[s.as<FunctionId>()].isClosed();
+      if (s.kind == StmtKind::AllocArray) return take(id);
+      if (s.kind == StmtKind::Check) return false;
+      if (s.kind == StmtKind::Drop || s.kind == StmtKind::EnsureUnique) return areTaken(s.operands[0]);
+      if (siteOf(s.kind) == SiteKind::Host && !isClosedCall) return false;
+      return std::ranges::all_of(s.regions, [this](RegionId r) { return collect(r); });
+    });
+  }
+  bool areTaken(ValueId v) const {
+    return std::ranges::any_of(arrays_, [v](const auto& a) { return a.second.values.contains(v); });
+  }
+  bool take(StmtId alloc) {
+    const Stmt& s = fn_.stmts[alloc];
+    if (s.as<AllocAttr>().zeroed ||
+        !std::ranges::all_of(s.operands, [this](ValueId v) { return isGiven(v); }))
+      return false;
+    auto block = blocks_.follow(alloc, [](FunctionId, size_t) { return false; });
+    if (!block || !block->carries.empty() || !isElementsOnly(*block, fn_.body)) return false;
+    arrays_.emplace_back(alloc, std::move(*block));
+    return true;
+  }
+  /// A size that the launch has.
+  bool isGiven(ValueId v) const {
+    return asConstant(fn_, v) || std::ranges::find(fn_.params(), v) != fn_.params().end();
+  }
+  bool isElementsOnly(const LocalBlocks::Block& block, RegionId region) const {
+    return std::ranges::all_of(fn_.regions[region].stmts, [&](StmtId id) {
+      const Stmt& s = fn_.stmts[id];
+      const bool isAccess = s.kind == StmtKind::Load || s.kind == StmtKind::Store ||
+                            s.kind == StmtKind::Drop || s.kind == StmtKind::EnsureUnique;
+      if (!isAccess && std::ranges::any_of(s.operands, [&](ValueId v) { return block.values.contains(v); }))
+        return false;
+      return std::ranges::all_of(s.regions, [&](RegionId r) { return isElementsOnly(block, r); });
+    });
+  }
+
+  ScratchSize place(StmtId alloc, const LocalBlocks::Block& block) {
+    const Stmt& s = fn_.stmts[alloc];
+    const ScratchSize size{s.operands, static_cast<int64_t>(s.as<AllocAttr>().bytes)};
+    const ValueId param = fn_.values.add({addressType, StmtId(), fn_.body, {}});
+    blocks_.release(block, param);
+    blocks_.leave(std::span(&alloc, 1));
+    fn_.regions[fn_.body].params.push_back(param);
+    fn_.modes.push_back(ModeKind::Scratch);
+    return size;
+  }
+
+  const Module& module_;
+  Function& fn_;
+  LocalBlocks blocks_;
+  std::vector<std::pair<StmtId, LocalBlocks::Block>> arrays_;
+};
+
+} // namespace
+
+void placeInScratch(Module& module) {
+  std::vector<ScratchSizes> byNumber; // of the parameters
+  for (uint32_t f = 0; f < module.functions.size(); ++f) {
+    Function& fn = module.functions[FunctionId(f)];
+    if (fn.kind != FunctionKind::Chunk) continue;
+    const std::vector<ScratchSize> sizes = ScratchPlacer(module, fn).run();
+    if (sizes.size() > byNumber.size()) byNumber.resize(sizes.size());
+    for (size_t k = 0; k < sizes.size(); ++k) byNumber[k][FunctionId(f)] = {sizes[k]};
+  }
+  for (const ScratchSizes& sizes : byNumber) tellScratchSizes(module, sizes);
+}
+
+} // namespace melix::loops

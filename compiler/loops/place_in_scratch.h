@@ -1,0 +1,17 @@
+#pragma once
+// Arrays that a chunk makes and gives back lie in scratch, where their sizes are known when it is launched; a
+// chunk that allocates nothing else is a kernel.
+//
+//   before:  chunk @f.loop0(%0, %1, %n, …) { for points %0, %1 { (%i) %r = alloc f32 %n   …   drop %r } }
+//   after:   kernel @f.loop0(%0, %1, %n, …, scratch %r) { for points %0, %1 { (%i) … } }
+//
+// Each array is a parameter, and the launch says how many bytes that is. Not where a check could fail.
+// Requires: parallel loops outlined. Keeps: values, every effect.
+
+#include "loops/ir.h"
+
+namespace melix::loops {
+
+void placeInScratch(Module& module);
+
+} // namespace melix::loops

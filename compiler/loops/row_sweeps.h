@@ -1,0 +1,93 @@
+#pragma once
+// Sweeps over rows in one region, and the arrays of rows that go from one of them to others.
+
+#include "loops/local_blocks.h"
+
+#include <map>
+
+namespace melix::loops {
+
+using ValueSet = std::unordered_set<ValueId>;
+
+/// Memory that statements load from, and that they use otherwise.
+struct MemoryUse {
+  ValueSet reads, writes;
+
+  bool touches(ValueId v) const { return reads.contains(v) || writes.contains(v); }
+  void add(const MemoryUse& other);
+  /// Whether the order of both matters.
+  bool conflicts(const MemoryUse& other) const;
+};
+MemoryUse memoryOf(const Function& fn, const Stmt& s);
+
+/// Loops over points from 0, around each other, which can neither fail nor be seen but in memory.
+struct RowSweep {
+  std::vector<StmtId> loops;    ///< with nothing but numbers beside them, outermost first
+  std::vector<size_t> axes;     ///< the loops in the order in which arrays of rows have them
+  std::vector<ValueId> indices; ///< of axes
+  MemoryUse memory;
+
+  StmtId loop() const { return loops[0]; }
+  StmtId axis(size_t k) const { return loops[axes[k]]; }
+  /// Whether the first axes are the outermost loops, in any order: points may be swept in any.
+  bool areOutermost(size_t count) const;
+};
+
+/// An array that one sweep makes, and that sweeps alone use, with nothing between them that is seen elsewhere
+/// than in the memory of arrays.
+struct RowArray {
+  StmtId alloc, drop;
+  ValueId array;
+  std::vector<size_t> sweeps; ///< by number, in order
+};
+
+/// What there is in a region of a function in which counts are inserted.
+class RowSweeps {
+public:
+  RowSweeps(const Module& module, const Function& fn, const LocalBlocks& blocks, RegionId home);
+
+  const std::vector<RowSweep>& sweeps() const { return sweeps_; }
+  /// Those of which each sweep uses its own rows; not what lies in so many bytes as it is.
+  std::vector<RowArray> arraysAbove(uint64_t bytes);
+  /// Over how many of its axes a sweep loads and stores elements of its own row of an array, and does nothing
+  /// else with it.
+  size_t rowAxes(const RowSweep& sweep, ValueId array) const;
+  /// The end of a loop over an axis; whether two of them are the same, or one has no turns because its inner
+  /// loops have none.
+  ValueId endOf(size_t sweep, size_t axis) const { return fn_.stmts[sweeps_[sweep].axis(axis)].operands[1]; }
+  bool sameEnds(size_t a, size_t b, size_t axis) const;
+  /// Whether a value is made in a statement of the region.
+  bool isInside(ValueId v) const;
+
+private:
+  /// A product: how often each factor is there, by number, and what is known of it.
+  using Factors = std::pair<std::map<uint32_t, int>, uint64_t>;
+
+  bool isRows(const Stmt& s) const;
+  bool isQuiet(RegionId region) const;
+  bool isOpaque(const Stmt& s) const;
+  RowSweep sweepOf(StmtId loop) const;
+  StmtId onlyRows(RegionId region) const;
+  std::optional<RowArray> arrayOf(StmtId alloc, uint64_t bytes) const;
+  bool isSmall(const Stmt& alloc, uint64_t bytes) const;
+  bool isUsedBySweepsAlone(const RowArray& array) const;
+  void orderAxes(RowSweep& sweep, const std::vector<RowArray>& arrays) const;
+  std::vector<size_t> leadingAxes(const RowSweep& sweep, ValueId array) const;
+  void leadingAxesIn(RegionId region, const RowSweep& sweep, ValueId array,
+                     std::optional<std::vector<size_t>>& common) const;
+  size_t rowAxesIn(RegionId region, const RowSweep& sweep, ValueId array, size_t most) const;
+  size_t rowAxesOf(const Stmt& access, const RowSweep& sweep) const;
+  Factors factorsOf(std::span<const ValueId> sizes) const;
+  void addFactors(ValueId v, Factors& factors) const;
+  ValueId extentOf(ValueId end) const;
+
+  const Module& module_;
+  const Function& fn_;
+  const LocalBlocks& blocks_;
+  const RegionId home_;
+  std::vector<RowSweep> sweeps_;
+  std::vector<size_t> opaqueBefore_;          ///< statements in front of each sweep
+  std::unordered_map<ValueId, StmtId> sizes_; ///< allocs of the region, by array
+};
+
+} // namespace melix::loops

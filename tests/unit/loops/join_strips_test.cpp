@@ -1,0 +1,103 @@
+// Sweeps that are done by strips of rows, and arrays of chunks in scratch, from text.
+#include "loops/join_strips.h"
+
+#include "loops/loops_text.h"
+#include "loops/outline.h"
+#include "loops/place_in_scratch.h"
+
+namespace melix::loops {
+namespace {
+
+/// Two sweeps over %n rows of %m: what is between them, and how the second one reads the array of the first.
+std::string joined(const std::string& between, const std::string& read = "%i*%m + %j*%one",
+                   const std::string& behind = "") {
+  return textAfter(
+      "fn @f(%n: i64, %m: i64, own %x: data, %y: data) -> data {\n"
+      "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %s = alloc f32 %n, %m : data\n"
+      "  for parallel %zero, %n { (%a)\n    for points %zero, %m { (%b)\n"
+      "      %c = load %x[%a*%m + %b*%one] : f32\n      %d = mul %c, %c : f32\n"
+      "      store %s[%a*%m + %b*%one] = %d\n      yield\n    }\n    yield\n  }\n" +
+          between +
+          "  %r = alloc f32 %n, %m : data\n"
+          "  for parallel %zero, %n { (%i)\n    for points %zero, %m { (%j)\n      %e = load %s[" +
+          read +
+          "] : f32\n      %h = load %y[%i*%m + %j*%one] : f32\n      %g = add %e, %h : f32\n      store "
+          "%r[%i*%m + %j*%one] = %g\n      yield\n    }\n"
+          "    yield\n  }\n" +
+          behind + (between.find("drop %x") == std::string::npos ? "  drop %x\n" : "") +
+          "  drop %s\n  yield %r\n}\n",
+      [](Module& module) {
+        for (Function& fn : module.functions) joinStrips(module, fn);
+        EXPECT_EQ(verify(module, true), "");
+      });
+}
+size_t count(const std::string& text, const std::string& word) {
+  size_t found = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+bool areJoined(const std::string& text) { return count(text, "for parallel") == 1; }
+
+TEST(JoinStrips, WhatOneMakesAndTheNextReadsIsAStrip) {
+  const std::string text = joined("");
+  EXPECT_TRUE(areJoined(text)) << text;
+  EXPECT_EQ(count(text, "= min %n, "), 1U) << "where a strip ends: " << text;
+  EXPECT_EQ(count(text, "alloc f32 %n, %m"), 1U) << "the result: " << text;
+}
+
+TEST(JoinStrips, WhatIsOfNoConcernToThemStaysBetween) {
+  EXPECT_TRUE(areJoined(joined("  drop %x\n")));
+  EXPECT_TRUE(areJoined(joined("  %p = cmp gt %n, %zero : bool\n  check \"none\" %p\n")));
+  EXPECT_GT(joined("  drop %x\n").find("drop %x"), joined("  drop %x\n").find("for parallel"))
+      << "is still read";
+}
+
+TEST(JoinStrips, WhatNeedsTheFirstGoesBehindBoth) {
+  const std::string text = joined("  %u = const 0.0 : f32\n  store %x[%zero*%one] = %u\n");
+  EXPECT_TRUE(areJoined(text)) << text;
+  EXPECT_GT(text.find("store %x"), text.find("load %x")) << text;
+}
+
+TEST(JoinStrips, NotAcrossWhatNeedsOneAndIsNeededByTheOther) {
+  const std::string between = "  %u = const 0.0 : f32\n  store %x[%zero*%one] = %u\n"
+                              "  %l = load %x[%one*%one] : f32\n  store %y[%zero*%one] = %l\n";
+  EXPECT_FALSE(areJoined(joined(between))) << "the second reads %y";
+  EXPECT_FALSE(areJoined(joined("  %l = load %s[%zero*%one] : f32\n  store %y[%zero*%one] = %l\n")));
+}
+
+TEST(JoinStrips, NotWhereARowIsReadElsewhere) {
+  EXPECT_FALSE(areJoined(joined("", "%j*%m + %i*%one"))) << "a column";
+  EXPECT_FALSE(areJoined(joined("", "%i*%one + %j*%m"))) << "with other strides";
+  EXPECT_FALSE(areJoined(
+      joined("", "%i*%m + %j*%one", "  %l = load %s[%zero*%one] : f32\n  store %y[%zero*%one] = %l\n")))
+      << "used behind them";
+}
+
+TEST(PlaceInScratch, AStripIsMemoryOfTheThread) {
+  const std::string text =
+      textAfter("chunk @f(%0: i64, %1: i64, %n: i64, %x: data, %y: data) {\n"
+                "  %one = const 1 : i64\n  for points %0, %1 { (%i)\n"
+                "    %r = alloc f32 %n : data\n    for points %0, %n { (%j)\n"
+                "      %a = load %x[%i*%n + %j*%one] : f32\n      store %r[%j*%one] = %a\n"
+                "      yield\n    }\n    %b = load %r[%i*%one] : f32\n"
+                "    store %y[%i*%one] = %b\n    drop %r\n    yield\n  }\n  yield\n}\n",
+                [](Module& module) {
+                  placeInScratch(module);
+                  EXPECT_EQ(verify(module, true), "");
+                });
+  EXPECT_EQ(count(text, "kernel @f"), 1U) << text;
+  EXPECT_EQ(count(text, "scratch"), 1U) << text;
+  EXPECT_EQ(count(text, "alloc"), 0U) << text;
+}
+
+TEST(PlaceInScratch, NotWhatIsLargerThanALaunchKnows) {
+  const std::string text = textAfter("chunk @f(%0: i64, %1: i64, %x: data, %y: data) {\n"
+                                     "  %one = const 1 : i64\n  for points %0, %1 { (%i)\n"
+                                     "    %r = alloc f32 %i : data\n    %u = const 0.0 : f32\n"
+                                     "    store %r[%i*%one] = %u\n    drop %r\n    yield\n  }\n  yield\n}\n",
+                                     [](Module& module) { placeInScratch(module); });
+  EXPECT_EQ(count(text, "chunk @f"), 1U) << text;
+}
+
+} // namespace
+} // namespace melix::loops
