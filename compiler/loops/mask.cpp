@@ -61,8 +61,9 @@ void holdsAnyway(Function& fn, StmtId branch, RegionId home, const std::function
 // --- rows
 // ----------------------------------------------------------------------------------------------------------
 
-MaskRange::MaskRange(Builder& b, StmtId loop) : b_(b), fn_(b.fn), loop_(loop) {
-  regionsWithin(fn_, fn_.stmts[loop].regions[0], inside_);
+MaskRange::MaskRange(Builder& b, StmtId loop, StmtId around)
+    : b_(b), fn_(b.fn), loop_(loop), around_(around) {
+  regionsWithin(fn_, fn_.stmts[around.valid() ? around : loop].regions[0], inside_);
 }
 
 bool MaskRange::isWithin(ValueId v) const {
@@ -101,6 +102,7 @@ bool MaskRange::add(Form& form, ValueId v, int64_t factor, int depth) const {
 }
 
 std::optional<StmtId> MaskRange::loopOf(ValueId index) const {
+  if (around_.valid() && fn_.regions[fn_.stmts[around_].regions[0]].params[0] == index) return around_;
   for (RegionId r : inside_)
     for (StmtId id : fn_.regions[r].stmts)
       if (fn_.stmts[id].kind == StmtKind::For && fn_.regions[fn_.stmts[id].regions[0]].params[0] == index)

@@ -13,15 +13,18 @@ std::vector<ValueId> conjuncts(const Function& fn, ValueId condition);
 /// Takes conditions that hold anyway from a branch, which stands in `home`: what is left of it.
 void holdsAnyway(Function& fn, StmtId branch, RegionId home, const std::function<bool(ValueId)>& holds);
 
-/// Rows, from `first` to `end`, at which conditions hold at all turns of the loops inside.
+/// Rows, from `first` to `end`, at which conditions hold at all turns of the loops inside, and of one around
+/// it if asked for: of nothing else that differs there.
 class MaskRange {
 public:
   /// Statements go where the builder stands; `index` counts the rows in `loop`.
-  MaskRange(Builder& b, StmtId loop);
+  MaskRange(Builder& b, StmtId loop, StmtId around = {});
 
   /// Whether a condition bounds the rows from one side. That it holds, or that it does not, is asked for
   /// then.
   bool take(ValueId condition, bool holds = true);
+  /// Whether the one taken last bounds them from below.
+  bool isLeast() const { return bounds_.back().isLeast; }
   struct Rows {
     ValueId first, end; ///< within the loop, and the first no further than the end
   };
@@ -48,7 +51,7 @@ private:
 
   Builder& b_;
   Function& fn_;
-  StmtId loop_;
+  StmtId loop_, around_;
   std::vector<RegionId> inside_;
   std::vector<Bound> bounds_;
   ValueId isExact_;

@@ -19,6 +19,7 @@ public:
   std::vector<ScratchSize> run() {
     if (!collect(fn_.body) || arrays_.empty()) return {};
     std::vector<ScratchSize> sizes;
+    sizes.reserve(arrays_.size());
     for (const auto& [alloc, block] : arrays_) sizes.push_back(place(alloc, block));
     fn_.kind = FunctionKind::Kernel;
     return sizes;

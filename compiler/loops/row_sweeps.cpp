@@ -207,6 +207,7 @@ void RowSweeps::orderAxes(RowSweep& sweep, const std::vector<RowArray>& arrays) 
   for (size_t k = 0; k < sweep.loops.size(); ++k)
     if (std::ranges::find(order, k) == order.end()) order.push_back(k);
   std::vector<ValueId> indices;
+  indices.reserve(order.size());
   for (size_t k : order) indices.push_back(sweep.indices[k]);
   sweep.axes = std::move(order);
   sweep.indices = std::move(indices);

@@ -1,6 +1,7 @@
 #include "loops/split_masked.h"
 
 #include "loops/clone.h"
+#include "loops/cut_chains.h"
 #include "loops/find_contraction.h"
 #include "loops/mask.h"
 #include "loops/skip_rows.h"
@@ -73,6 +74,9 @@ public:
       if (!leaveOut(k, fn_.stmts[outer].regions[0])) return;
     }
   }
+
+  /// Whether a turn of the innermost sum in which the branch is not taken changes nothing.
+  bool keepsInnermost(StmtId branch) const { return keepsCarries(found_.sums.size() - 1, branch); }
 
 private:
   RegionId bodyOf(StmtId loop) const { return fn_.stmts[loop].regions[0]; }
@@ -255,7 +259,7 @@ private:
       splice(fn_, *without, home, placeOf(fn_, home, loop));
     const std::optional<RegionId> front = cutRows(fn_, loop);
     leaveOutSums(loop);
-    if (!front) return;
+    if (!front) return cutChainOf(loop, home);
     leaveOutSumsIn(*front);
     splice(fn_, *front, home, placeOf(fn_, home, loop));
   }
@@ -268,10 +272,19 @@ private:
     const std::vector<StmtId> stmts = fn_.regions[front].stmts;
     for (StmtId id : stmts) {
       if (fn_.stmts[id].kind != StmtKind::For) continue;
-      const std::vector<StmtId> inner = fn_.regions[fn_.stmts[id].regions[0]].stmts;
-      for (StmtId each : inner)
-        if (fn_.stmts[each].kind == StmtKind::For) leaveOutSums(each);
+      const RegionId ends = fn_.stmts[id].regions[0];
+      const std::vector<StmtId> inner = fn_.regions[ends].stmts;
+      for (StmtId each : inner) {
+        if (fn_.stmts[each].kind != StmtKind::For) continue;
+        leaveOutSums(each);
+        cutChainOf(each, ends);
+      }
     }
+  }
+  void cutChainOf(StmtId loop, RegionId home) {
+    cutChain(fn_, loop, home, [this](const Contraction& found, StmtId branch) {
+      return SumMasks(module_, fn_, found).keepsInnermost(branch);
+    });
   }
 
   const Module& module_;
