@@ -226,7 +226,8 @@ private:
 
   /// A loop around one in lanes: points of both are done together where that saves reads.
   void rows(Stmt& s) {
-    if (s.kind != StmtKind::For || !gainsByRows(module_, fn_, s)) return;
+    if (s.kind != StmtKind::For) return;
+    if (!gainsByRows(module_, fn_, s)) return rowsOfStrips(s);
     std::vector<StmtId> inLanes;
     for (StmtId id : fn_.regions[s.regions[0]].stmts)
       if (const Stmt& inner = fn_.stmts[id]; inner.kind == StmtKind::For && inner.as<ForAttr>().lanes > 0)
@@ -237,6 +238,15 @@ private:
     if (rows < 2) return;
     s.as<ForAttr>().rows = rows;
     for (StmtId id : inLanes) widen(fn_.stmts[id], rows);
+  }
+  /// Points whose partial sums, all together, stay in registers.
+  void rowsOfStrips(Stmt& s) const {
+    const std::optional<uint64_t> bytes = frameOfStrips(module_, fn_, s);
+    if (!bytes || *bytes == 0) return;
+    const uint64_t each = (8 * *bytes + machine_.vectorBits - 1) / machine_.vectorBits;
+    if (each >= machine_.registers) return;
+    const uint32_t most = std::min<uint64_t>(mostStrips, (machine_.registers - each) / each);
+    if (const uint32_t rows = blockOf(turnsOf(fn_, s), most); rows > 1) s.as<ForAttr>().rows = rows;
   }
   /// Of a loop in lanes, turns of a sum around the chain are done together where that saves reads.
   void sumInRows(StmtId id) {
@@ -322,6 +332,7 @@ private:
   }
 
   static constexpr uint32_t fewLanes = 4, mostRows = 6, mostLongRows = 4, shortTurn = 20;
+  static constexpr uint32_t mostStrips = 4; ///< points of partial sums in the frame
   static constexpr uint32_t storedRows = 8; ///< of neighbours that are stored together
   static constexpr uint64_t mostAtOnce = 4; ///< registers of a loop that is one turn
 

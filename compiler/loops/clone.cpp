@@ -52,6 +52,24 @@ void clone(Builder& b, StmtId id, Copies& copies) {
   name(b.fn, std::vector(b.results(made)), s.results, copies);
 }
 
+bool FixedNumbers::holds(ValueId v) const {
+  if (!isInside_(v)) return true;
+  const StmtId def = fn_.values[v].def;
+  if (!def.valid()) return false;
+  const Stmt& s = fn_.stmts[def];
+  if (s.kind != StmtKind::Const && s.kind != StmtKind::Scalar) return false;
+  return std::ranges::all_of(s.operands, [this](ValueId operand) { return holds(operand); });
+}
+
+ValueId FixedNumbers::write(Builder& b, ValueId v, Copies& copies) const {
+  if (!isInside_(v) || copies.of(v) != v) return copies.of(v);
+  const StmtId def = fn_.values[v].def;
+  const std::vector<ValueId> operands = fn_.stmts[def].operands;
+  for (ValueId operand : operands) write(b, operand, copies);
+  clone(b, def, copies);
+  return copies.of(v);
+}
+
 void splice(Function& fn, RegionId made, RegionId to, size_t place) {
   std::vector<StmtId> stmts = fn.regions[made].stmts;
   stmts.pop_back(); // the yield

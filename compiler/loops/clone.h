@@ -3,6 +3,7 @@
 
 #include "loops/build.h"
 
+#include <functional>
 #include <unordered_map>
 
 namespace melix::loops {
@@ -23,6 +24,21 @@ private:
 
 /// A copy of the statement, with all in it, where the builder stands; its results are said in `copies`.
 void clone(Builder& b, StmtId s, Copies& copies);
+
+/// Numbers that are computed of what stands outside of some regions.
+class FixedNumbers {
+public:
+  explicit FixedNumbers(const Function& fn, std::function<bool(ValueId)> isInside)
+      : fn_(fn), isInside_(std::move(isInside)) {}
+
+  bool holds(ValueId v) const;
+  /// Copies of what computes it, where the builder stands.
+  ValueId write(Builder& b, ValueId v, Copies& copies) const;
+
+private:
+  const Function& fn_;
+  std::function<bool(ValueId)> isInside_;
+};
 
 /// The statements of a region that was made go in front of a place in another, without the yield.
 void splice(Function& fn, RegionId made, RegionId to, size_t place);

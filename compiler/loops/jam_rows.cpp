@@ -1,11 +1,13 @@
 #include "loops/jam_rows.h"
 
 #include "loops/clone.h"
+#include "loops/find_contraction.h"
 #include "loops/lanes.h"
 
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <unordered_set>
 
 namespace melix::loops {
 
@@ -275,13 +277,62 @@ void maskColumns(Function& fn, RegionId row) {
   }
 }
 
+/// Strips in a loop of points, those that end where is known in front of it, and how many turns they have at
+/// most if partial sums of several points are to pay: what lies in longer rows is read faster one by one.
+class ShortStrips {
+public:
+  ShortStrips(const Function& fn, const Stmt& points)
+      : fn_(fn), fixed_(fn, [this](ValueId v) { return inside_.contains(fn_.values[v].region); }) {
+    note(points.regions[0]);
+  }
+
+  /// Whether all are short, where the builder stands; none if there are none.
+  std::optional<ValueId> areShort(Builder& b) const {
+    std::optional<ValueId> all;
+    Copies copies;
+    for (auto [end, most] : ends_) {
+      const ValueId isShort = b.compare(ops::CmpKind::Le, fixed_.write(b, end, copies), b.integer(most));
+      all = all ? b.both(*all, isShort) : isShort;
+    }
+    return all;
+  }
+
+private:
+  void note(RegionId region) {
+    inside_.insert(region);
+    for (StmtId id : fn_.regions[region].stmts) {
+      const Stmt& s = fn_.stmts[id];
+      for (RegionId r : s.regions) note(r);
+      if (s.kind == StmtKind::For && s.as<ForAttr>().strip > 0) note(s);
+    }
+  }
+  void note(const Stmt& strip) {
+    const int64_t most = int64_t(strip.as<ForAttr>().strip) * mostStrips;
+    const StmtId def = fn_.values[strip.operands[1]].def;
+    const bool isPart = def.valid() && fn_.stmts[def].kind == StmtKind::Scalar &&
+                        fn_.stmts[def].as<ScalarAttr>().op == OpKind::Min;
+    std::vector<ValueId> all = isPart ? fn_.stmts[def].operands : std::vector<ValueId>();
+    all.push_back(strip.operands[1]);
+    const auto end =
+        std::ranges::find_if(all, [this](ValueId v) { return fixed_.holds(v) && !asConstant(fn_, v); });
+    if (end != all.end()) ends_.emplace_back(*end, most);
+  }
+
+  static constexpr int64_t mostStrips = 2;
+
+  const Function& fn_;
+  std::unordered_set<RegionId> inside_;
+  FixedNumbers fixed_;
+  std::vector<std::pair<ValueId, int64_t>> ends_;
+};
+
 /// What stands in place of the loop: the points in rows, then what is left. What it carries goes from the one
 /// to the other.
 void inRows(Builder& b, StmtId id, RegionId home) {
   const Stmt s = b.fn.stmts[id];
   ForAttr attr = s.as<ForAttr>();
   const auto rows = static_cast<int64_t>(std::exchange(attr.rows, 0));
-  const Variance variance(b.fn, s);
+  const Variance variance(b.fn, s, FramesKind::OfEach);
   const std::vector<StmtId> body = b.fn.regions[s.regions[0]].stmts;
   const ValueId point = b.fn.regions[s.regions[0]].params[0];
   b.loc = s.loc;
@@ -295,7 +346,9 @@ void inRows(Builder& b, StmtId id, RegionId home) {
   const int64_t least = isSum ? 1 : std::max<int64_t>(2, rows / 2);
   const int64_t enough = !isWhole && storesApart(b.fn, s.regions[0], variance) ? least : rows;
   const ValueId filled = enough < rows ? b.arith(OpKind::Add, count, b.integer(rows - enough)) : count;
-  const ValueId blocks = b.arith(OpKind::IDiv, filled, size);
+  ValueId blocks = b.arith(OpKind::IDiv, filled, size);
+  if (const std::optional<ValueId> areShort = ShortStrips(b.fn, s).areShort(b))
+    blocks = b.select(*areShort, blocks, b.integer(0));
   const std::vector<ValueId> begun(s.operands.begin() + 2, s.operands.end());
   const std::vector<ValueId> ends = b.carryLoop(
       b.integer(0), blocks, begun,
@@ -370,7 +423,51 @@ bool readsApart(const Function& fn, RegionId region, const Variance& points, con
   });
 }
 
+/// Whether copies of a region, one for each point, can be mixed: each writes to memory of its own only.
+bool canMix(const Module& module, const Function& fn, RegionId region, const Variance& points) {
+  return !anyOf(fn, region, [&](const Stmt& s) {
+    if (s.kind == StmtKind::Store) {
+      const std::span<const ValueId> place = std::span(s.operands).first(s.operands.size() - 1);
+      return fn.typeOf(s.operands.back()).counted() || points.allUniform(place);
+    }
+    const bool isLoop = s.kind == StmtKind::For && s.as<ForAttr>().mark != MarkKind::Parallel;
+    if (!isLoop && s.kind != StmtKind::If && s.kind != StmtKind::Scratch && !isPlain(module, fn, s))
+      return true;
+    return std::ranges::any_of(s.regions, [&](RegionId r) { return !canMix(module, fn, r, points); });
+  });
+}
+
+/// Whether a strip in lanes, of as many terms at all points, reads what they share.
+bool sharesInStrip(const Function& fn, RegionId region, const Variance& points) {
+  return anyOf(fn, region, [&](const Stmt& s) {
+    if (s.kind != StmtKind::For || !points.isUniform(s.operands[0]) || !points.isUniform(s.operands[1]))
+      return false;
+    const auto& attr = s.as<ForAttr>();
+    const bool isStrip = attr.lanes > 0 && attr.strip > 0;
+    return isStrip ? readsShared(fn, s.regions[0], points, Variance(fn, s))
+                   : sharesInStrip(fn, s.regions[0], points);
+  });
+}
+
+uint64_t bytesOfFrames(const Function& fn, RegionId region) {
+  uint64_t bytes = 0;
+  for (StmtId id : fn.regions[region].stmts) {
+    const Stmt& s = fn.stmts[id];
+    if (s.kind == StmtKind::Scratch) bytes += s.as<uint64_t>();
+    for (RegionId r : s.regions) bytes += bytesOfFrames(fn, r);
+  }
+  return bytes;
+}
+
 } // namespace
+
+std::optional<uint64_t> frameOfStrips(const Module& module, const Function& fn, const Stmt& loop) {
+  if (loop.as<ForAttr>().mark != MarkKind::Points || !loop.results.empty()) return std::nullopt;
+  const Variance points(fn, loop, FramesKind::OfEach);
+  if (!sharesInStrip(fn, loop.regions[0], points) || !canMix(module, fn, loop.regions[0], points))
+    return std::nullopt;
+  return bytesOfFrames(fn, loop.regions[0]);
+}
 
 bool addsBehindLoops(const Function& fn, const Stmt& sum) {
   const std::vector<StmtId>& stmts = fn.regions[sum.regions[0]].stmts;

@@ -31,6 +31,9 @@ namespace melix::loops {
 /// reads what is the same at all of them.
 bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop);
 
+/// The same of partial sums in the frame, strips of which are in lanes: how many bytes of it a point has.
+std::optional<uint64_t> frameOfStrips(const Module& module, const Function& fn, const Stmt& loop);
+
 /// Whether what a loop carries is used behind the last loop in it only, by plain statements: turns that are
 /// swept together then add one after another.
 bool addsBehindLoops(const Function& fn, const Stmt& sum);

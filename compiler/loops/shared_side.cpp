@@ -7,8 +7,8 @@ namespace melix::loops {
 using core::OpKind;
 
 SharedSide::SharedSide(const Module& module, const Function& fn, const Contraction& found)
-    : module_(module), fn_(fn), found_(found), columns_(fn, fn.stmts[found.columns]),
-      usesIndex_(found.sums.size()), carries_(found.sums.size()) {
+    : module_(module), fn_(fn), found_(found), fixed_(fn, [this](ValueId v) { return levelOf(v) >= 0; }),
+      columns_(fn, fn.stmts[found.columns]), usesIndex_(found.sums.size()), carries_(found.sums.size()) {
   for (StmtId id : found.around) path_.push_back(fn.stmts[id].regions[0]);
   path_.push_back(fn.stmts[found.columns].regions[0]);
   for (StmtId id : found.sums) path_.push_back(fn.stmts[id].regions[0]);
@@ -88,24 +88,6 @@ void SharedSide::needParam(ValueId v, int level) {
 
 // --- extents
 // ----------------------------------------------------------------------------------------------------------
-
-bool SharedSide::isFixed(ValueId v) const {
-  if (levelOf(v) < 0) return true;
-  const StmtId def = fn_.values[v].def;
-  if (!def.valid()) return false;
-  const Stmt& s = fn_.stmts[def];
-  if (s.kind != StmtKind::Const && s.kind != StmtKind::Scalar) return false;
-  return std::ranges::all_of(s.operands, [this](ValueId operand) { return isFixed(operand); });
-}
-
-ValueId SharedSide::writeFixed(Builder& b, ValueId v, Copies& copies) const {
-  if (levelOf(v) < 0 || copies.of(v) != v) return copies.of(v);
-  const StmtId def = fn_.values[v].def;
-  const std::vector<ValueId> operands = fn_.stmts[def].operands;
-  for (ValueId operand : operands) writeFixed(b, operand, copies);
-  clone(b, def, copies);
-  return copies.of(v);
-}
 
 /// As far as its form tells: sizes and indices are not, nor what is made of them so.
 bool SharedSide::isNotNegative(ValueId v) const {

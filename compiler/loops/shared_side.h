@@ -29,8 +29,8 @@ public:
   /// Statements that differ between columns.
   std::span<const StmtId> terms() const { return terms_; }
   /// A number that does not depend on any turn; it is copied where the builder stands.
-  bool isFixed(ValueId v) const;
-  ValueId writeFixed(Builder& b, ValueId v, Copies& copies) const;
+  bool isFixed(ValueId v) const { return fixed_.holds(v); }
+  ValueId writeFixed(Builder& b, ValueId v, Copies& copies) const { return fixed_.write(b, v, copies); }
 
   /// What stands around the columns and is needed.
   void writeAround(Builder& b, Copies& copies) const;
@@ -57,6 +57,7 @@ private:
   const Module& module_;
   const Function& fn_;
   const Contraction& found_;
+  const FixedNumbers fixed_;
   const Variance columns_;
   std::vector<RegionId> path_; ///< bodies of the loops around, of the columns, of the sums
   std::unordered_set<ValueId> seen_;

@@ -11,7 +11,7 @@ namespace melix::loops {
 using core::OpKind;
 using enum VarianceKind;
 
-Variance::Variance(const Function& fn, const Stmt& loop) : fn_(fn) {
+Variance::Variance(const Function& fn, const Stmt& loop, FramesKind frames) : fn_(fn), frames_(frames) {
   const std::vector<ValueId>& params = fn.regions[loop.regions[0]].params;
   raise(params[0], Affine);
   strip_ = loop.as<ForAttr>().strip;
@@ -80,6 +80,7 @@ void Variance::statement(const Stmt& s) {
 /// A statement that does the same each time.
 void Variance::plain(const Stmt& s) {
   if (s.kind == StmtKind::Scalar) return raise(s.results[0], scalar(s));
+  if (s.kind == StmtKind::Scratch && frames_ == FramesKind::OfEach) return raise(s.results[0], Varying);
   const bool isKnown = s.results.empty() || of(s.results[0]) == Varying;
   if (!isKnown && !allUniform(s.operands)) raiseAll(s.results, Varying);
 }

@@ -22,10 +22,16 @@ enum class VarianceKind : uint8_t {
   Varying,
 };
 
+/// Of which turn memory of the frame is that a loop makes.
+enum class FramesKind : uint8_t {
+  OfAll,  ///< one, which all lanes have
+  OfEach, ///< of each its own, as where turns become copies
+};
+
 class Variance {
 public:
   /// Of the body of a loop whose turns are the lanes.
-  Variance(const Function& fn, const Stmt& loop);
+  Variance(const Function& fn, const Stmt& loop, FramesKind frames = FramesKind::OfAll);
   /// Of the body of a function whose parameters are of these kinds.
   Variance(const Function& fn, std::span<const VarianceKind> params);
 
@@ -64,6 +70,7 @@ private:
   bool isInStrip(const Stmt& s) const;
 
   const Function& fn_;
+  FramesKind frames_ = FramesKind::OfAll;
   uint32_t strip_ = 0;                              ///< the width of the loop's strips of turns
   ValueId index_;                                   ///< of the loop, if strips begin at multiples of that
   std::unordered_map<ValueId, VarianceKind> kinds_; ///< of what is not uniform

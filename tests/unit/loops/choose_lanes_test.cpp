@@ -158,6 +158,23 @@ TEST(ChooseLanes, TurnsOfASumAroundTheChainAreRows) {
       << "what they store side by side is stored together";
 }
 
+TEST(ChooseLanes, RowsOfStripsAsManyAsRegistersHold) {
+  const std::string sums =
+      "%mask = const 63 : i64\n" +
+      loop("points %zero, %m { (%i)",
+           "%f = scratch 256 : address\n" +
+               loop("points strip 64 %zero, %k { (%r)", "%a = load %x[%i*%k + %r*%one] : f32\n"
+                                                        "%b = load %w[%r*%one] : f32\n"
+                                                        "%p = and %r, %mask : i64\n"
+                                                        "%t = load %f[%p*%one] : f32\n"
+                                                        "%u = fma %a, %b, %t : f32\n"
+                                                        "store %f[%p*%one] = %u\n") +
+               "%v = load %f[%zero*%one] : f32\nstore %y[%i*%one] = %v\n");
+  EXPECT_EQ(kinds(sums), "rv");
+  EXPECT_EQ(chosen(sums).at(0).rows, 4u);
+  EXPECT_EQ(kinds(sums, Machine{"", 256, 16, false}), "-v") << "one row takes half of them";
+}
+
 TEST(ChooseLanes, ThreeSumsTakeFourLanes) {
   const std::string three = "%three = const 3 : i64\n";
   auto columns = [](const std::string& body) {

@@ -256,6 +256,48 @@ TEST(JamRows, WhatTurnsOfASumStoreSideBySideIsStoredTogether) {
   EXPECT_EQ(count(folded("store %y[%i*%n + %j*%one] at 64 = %c\n", 4), "at 68"), 0u) << "a row for each";
 }
 
+/// Sums of rows, partial sums of which lie in the frame, with a vector that all rows read.
+std::string strips(const std::string& last, const std::string& shared = "%r*%one") {
+  return "  for points %zero, %m { (%i)\n%f = scratch 256 : address\n"
+         "for points strip 64 vector 16 unroll 4 %zero, " +
+         last + " { (%r)\n%a = load %x[%i*%k + %r*%one] : f32\n%b = load %w[" + shared +
+         "] : f32\n%p = and %r, %mask : i64\n%t = load %f[%p*%one] : f32\n%u = fma %a, %b, %t : f32\n"
+         "store %f[%p*%one] = %u\nyield\n}\n%v = load %f[%zero*%one] : f32\nstore %y[%i*%one] = "
+         "%v\nyield\n}\n";
+}
+const std::string mask = "%mask = const 63 : i64\n";
+
+TEST(JamRows, EachRowHasItsOwnFrame) {
+  std::string text = strips("%k");
+  text.replace(text.find("for points %zero, %m"), 10, "for points rows 4");
+  const std::string after = jammed(mask + text);
+  EXPECT_EQ(count(after, "scratch 256"), 4u + 1u) << after;
+  EXPECT_EQ(count(after, "load %w["), 1u + 1u) << "what all rows read once, and for those left\n" << after;
+  const size_t limit = after.find("const 128 : i64"), chosen = after.find("select ");
+  EXPECT_TRUE(limit < chosen && chosen < after.find("for points %")) << "not of long rows\n" << after;
+}
+
+TEST(JamRows, StripsThatShareSomething) {
+  auto bytes = [](const std::string& body) {
+    LoopsText loops("kernel @f(%m: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {\n"
+                    "  %zero = const 0 : i64\n  %one = const 1 : i64\n  " +
+                    mask + body + "  yield\n}\n");
+    EXPECT_EQ(loops.read.error, "");
+    const Function& fn = loops.module().functions[FunctionId(0)];
+    for (StmtId id : fn.regions[fn.body].stmts)
+      if (fn.stmts[id].kind == StmtKind::For)
+        return frameOfStrips(loops.module(), fn, fn.stmts[id]).value_or(0);
+    return uint64_t{0};
+  };
+  EXPECT_EQ(bytes(strips("%k")), 256u);
+  EXPECT_EQ(bytes(strips("%i")), 0u) << "each has a length of its own";
+  EXPECT_EQ(bytes(strips("%k", "%i*%k + %r*%one")), 0u) << "nothing is shared";
+  std::string outside = strips("%k");
+  const std::string frame = "%f = scratch 256 : address\n";
+  outside.erase(outside.find(frame), frame.size());
+  EXPECT_EQ(bytes(frame + outside), 0u) << "one frame for all";
+}
+
 TEST(JamRows, TheSumWhoseTurnsAreRows) {
   auto isFound = [](const std::string& begun, const std::string& place, const std::string& mark = "points ") {
     const std::string text =
