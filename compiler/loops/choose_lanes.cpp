@@ -17,12 +17,17 @@ namespace melix::loops {
 
 namespace {
 
+constexpr uint32_t storedRows = 8; ///< turns that store neighbours together
+constexpr double waiting = 2;      ///< what an op that waits for the one before takes, beside other turns
+
 /// What a turn of a loop is made of, as far as it differs between lanes. What stands in loops counts as often
 /// as they turn.
 struct Body {
-  uint32_t bits = 0;                     ///< of the widest value
-  uint32_t values = 0;                   ///< that are there, each once
-  uint32_t carried = 0;                  ///< values that inner loops carry, at most
+  uint32_t bits = 0;    ///< of the widest value
+  uint32_t values = 0;  ///< that are there, each once
+  uint32_t carried = 0; ///< values that inner loops carry, at most
+  uint32_t kept = 0;    ///< values of each turn of these that are stored by some turns together
+  double chained = 0;   ///< turns of a loop that wait for each other
   double ops = 0, loads = 0, stores = 0; ///< of these, memory side by side
   double gathers = 0, scatters = 0;      ///< memory anywhere
   double shuffles = 0;                   ///< of registers, for rows that are put apart by column
@@ -109,9 +114,20 @@ private:
     const bool masked = underMask_;
     underMask_ |= masks(s, variance_);
     often_ *= static_cast<double>(std::min(turns.value_or(unknownTurns), unknownTurns));
+    if (s.kind == StmtKind::For && varying > 0) chain(s);
     for (RegionId r : s.regions) region(r);
     often_ = before;
     underMask_ = masked;
+  }
+  /// One op waits for that of the turn before. What turns store side by side is stored by some of them
+  /// together, and shuffled for that.
+  void chain(const Stmt& s) {
+    body.chained = std::max(body.chained, often_);
+    const std::vector<StmtId> together = storesOfChain(fn_, s);
+    if (underMask_) return;
+    for (StmtId id : together) inRows_.insert(id);
+    body.kept = std::max(body.kept, static_cast<uint32_t>(together.size()));
+    body.shuffles += often_ * static_cast<double>(together.size() * std::countr_zero(storedRows));
   }
   void call(const Stmt& s) {
     switch (laneCallOf(module_, s, variance_)) {
@@ -146,8 +162,9 @@ private:
 bool isWorthIt(const Body& body, uint32_t lanes) {
   const double steps = 2 * std::countr_zero(lanes) + 1; // and as many shuffles
   const double shared = body.ops + body.loads + body.stores + body.shuffles + steps * body.running;
-  const double apart =
+  const double work =
       0.5 * (body.ops + body.loads + body.gathers) + body.stores + body.scatters + body.running;
+  const double apart = std::max(work, body.kept > 0 ? waiting * body.chained : 0);
   return shared / lanes + body.gathers + 6 * body.scatters + 2 * body.moves < apart + body.gathers / 4;
 }
 
@@ -175,6 +192,7 @@ public:
       else if (!isForLoopAround(fn_.stmts[id], around) && loop(fn_.stmts[id])) {
         inside = true;
         sumInRows(id);
+        chainsInRows(fn_.stmts[id]);
       }
       any |= inside;
     }
@@ -260,6 +278,16 @@ private:
     fn_.stmts[*sum].as<ForAttr>().rows = rows;
     widen(fn_.stmts[id], rows);
   }
+  /// Chains in a loop in lanes whose turns store neighbours.
+  void chainsInRows(const Stmt& s) {
+    for (RegionId r : s.regions)
+      for (StmtId id : fn_.regions[r].stmts) {
+        Stmt& inner = fn_.stmts[id];
+        if (inner.kind != StmtKind::For) continue;
+        if (!storesOfChain(fn_, inner).empty()) inner.as<ForAttr>().rows = storedRows;
+        chainsInRows(inner);
+      }
+  }
   bool holdsRows(const Stmt& s) const {
     return std::ranges::any_of(s.regions, [&](RegionId r) {
       return std::ranges::any_of(fn_.regions[r].stmts, [&](StmtId id) {
@@ -323,7 +351,8 @@ private:
     const uint32_t room = machine_.registers / 2;
     if (body.carried > 0) // beside that, what is read for all rows, and for one
       return std::bit_floor(
-          std::clamp((machine_.registers - 1) / (body.carried * rows + 1), 1U, machine_.registers / 4));
+          std::clamp((machine_.registers - 1) / (body.carried * rows + body.kept * storedRows + 1), 1U,
+                     machine_.registers / 4));
     // What is added to the lanes of a sum stays in registers where these are all there is of a strip.
     if (attr.strip > 0 && isShort(body)) return std::max(1U, attr.strip / attr.lanes);
     if (body.running > 0 || body.shuffles > 0) return 1;
@@ -333,7 +362,6 @@ private:
 
   static constexpr uint32_t fewLanes = 4, mostRows = 6, mostLongRows = 4, shortTurn = 20;
   static constexpr uint32_t mostStrips = 4; ///< points of partial sums in the frame
-  static constexpr uint32_t storedRows = 8; ///< of neighbours that are stored together
   static constexpr uint64_t mostAtOnce = 4; ///< registers of a loop that is one turn
 
   const Module& module_;

@@ -56,6 +56,25 @@ bool isAlong(const Function& fn, const Stmt& s, ValueId point) {
   return isFound;
 }
 
+/// Stores of rows to neighbours that may come last: nothing behind them reads what they write.
+std::vector<StmtId> storedTogether(const Function& fn, std::span<const StmtId> stmts, ValueId point) {
+  std::vector<StmtId> out;
+  std::vector<ValueId> read;
+  for (StmtId id : stmts) {
+    const Stmt& s = fn.stmts[id];
+    if (!s.regions.empty() || siteOf(s.kind) != SiteKind::Lane) return {};
+    if (s.kind == StmtKind::Load) read.push_back(s.operands[0]);
+    if (isAlong(fn, s, point)) out.push_back(id);
+  }
+  auto isBlock = [&](ValueId base) { return fn.typeOf(base) == dataType; };
+  const bool areApart = std::ranges::all_of(out, [&](StmtId id) {
+    const ValueId base = fn.stmts[id].operands[0];
+    return isBlock(base) && std::ranges::find(read, base) == read.end();
+  });
+  if (!read.empty() && !(areApart && std::ranges::all_of(read, isBlock))) return {};
+  return out;
+}
+
 /// A point of some that are done together; what it stores counts only if `isThere`, which is none of those
 /// that surely are.
 struct Row {
@@ -96,7 +115,8 @@ public:
         }
       }
     }
-    const std::vector<StmtId> together = beforeLast ? storedTogether(apart) : std::vector<StmtId>();
+    const std::vector<StmtId> together =
+        beforeLast ? storedTogether(b_.fn, apart, point_) : std::vector<StmtId>();
     for (size_t k = 0; k < rows_.size(); ++k) {
       if (beforeLast) beforeLast(k);
       for (StmtId id : apart)
@@ -141,16 +161,6 @@ private:
     b_.stmt(StmtKind::If, {row.isThere}, {}, {}, {yes, no});
   }
 
-  /// Stores of rows to neighbours, which come last: nothing behind them reads memory.
-  std::vector<StmtId> storedTogether(const std::vector<StmtId>& stmts) const {
-    std::vector<StmtId> out;
-    for (StmtId id : stmts) {
-      const Stmt& s = b_.fn.stmts[id];
-      if (s.kind == StmtKind::Load || !s.regions.empty() || siteOf(s.kind) != SiteKind::Lane) return {};
-      if (isAlong(b_.fn, s, point_)) out.push_back(id);
-    }
-    return out;
-  }
   /// If all rows are there, at one place and others right behind it; else one by one.
   void storeTogether(StmtId id) {
     const Stmt s = b_.fn.stmts[id];
@@ -338,13 +348,16 @@ void inRows(Builder& b, StmtId id, RegionId home) {
   b.loc = s.loc;
   const ValueId first = s.operands[0], size = b.integer(rows);
   const ValueId count = b.arith(OpKind::Max, b.arith(OpKind::Sub, s.operands[1], first), b.integer(0));
-  // Where so many are left, the last ones are done again and again to fill the rows; of a sum in lanes
-  // always, as what is left takes about as long.
+  // Where so many are left, the last ones are done again and again to fill the rows; of a sum around chains
+  // always, as what is left takes about as long; of a chain never, which would wait for the choice.
   const std::optional<uint64_t> turns = turnsOf(b.fn, s);
   const bool isSum = !s.results.empty();
   const bool isWhole = turns && *turns % static_cast<uint64_t>(rows) == 0;
+  const bool isChain =
+      isSum && !anyOf(b.fn, s.regions[0], [](const Stmt& inner) { return inner.kind == StmtKind::For; });
   const int64_t least = isSum ? 1 : std::max<int64_t>(2, rows / 2);
-  const int64_t enough = !isWhole && storesApart(b.fn, s.regions[0], variance) ? least : rows;
+  const bool canFill = !isWhole && !isChain && storesApart(b.fn, s.regions[0], variance);
+  const int64_t enough = canFill ? least : rows;
   const ValueId filled = enough < rows ? b.arith(OpKind::Add, count, b.integer(rows - enough)) : count;
   ValueId blocks = b.arith(OpKind::IDiv, filled, size);
   if (const std::optional<ValueId> areShort = ShortStrips(b.fn, s).areShort(b))
@@ -488,6 +501,19 @@ bool addsBehindLoops(const Function& fn, const Stmt& sum) {
 bool storesAlong(const Function& fn, const Stmt& loop) {
   const ValueId point = fn.regions[loop.regions[0]].params[0];
   return anyOf(fn, loop.regions[0], [&](const Stmt& s) { return isAlong(fn, s, point); });
+}
+
+std::vector<StmtId> storesOfChain(const Function& fn, const Stmt& loop) {
+  const auto& attr = loop.as<ForAttr>();
+  if (loop.results.empty() || attr.lanes > 0 || attr.strip > 0 || attr.mark == MarkKind::Parallel) return {};
+  const Region& body = fn.regions[loop.regions[0]];
+  std::vector<StmtId> out =
+      storedTogether(fn, std::span(body.stmts).first(body.stmts.size() - 1), body.params[0]);
+  const auto isOther = [&](const Stmt& s) {
+    return s.kind == StmtKind::Store && !isAlong(fn, s, body.params[0]);
+  };
+  if (anyOf(fn, loop.regions[0], isOther)) out.clear();
+  return out;
 }
 
 std::optional<StmtId> sumForRows(const Function& fn, StmtId lanes, std::span<const StmtId> sums) {

@@ -46,6 +46,10 @@ std::optional<StmtId> sumForRows(const Function& fn, StmtId lanes, std::span<con
 /// Whether turns of a loop store neighbours, which is done for all rows together.
 bool storesAlong(const Function& fn, const Stmt& loop);
 
+/// The same of a chain, a loop that carries something and holds no other: its stores, if all of them are to
+/// neighbours, and nothing in it reads what they write.
+std::vector<StmtId> storesOfChain(const Function& fn, const Stmt& loop);
+
 void jamRows(Function& function);
 
 } // namespace melix::loops

@@ -158,6 +158,20 @@ TEST(ChooseLanes, TurnsOfASumAroundTheChainAreRows) {
       << "what they store side by side is stored together";
 }
 
+TEST(ChooseLanes, AChainThatKeepsWhatItCarriesRunsInLanes) {
+  auto powers = [](const std::string& kept) {
+    return loop("points %zero, %n { (%i)",
+                "%x0 = load %x[%i*%one] : f32\n%s = for %zero, %m, %z : f32 { (%j, %t)\n"
+                "%u = mul %t, %x0 : f32\n" +
+                    kept + "yield %u\n}\nstore %w[%i*%one] = %s\n");
+  };
+  EXPECT_EQ(kinds(powers("")), "v-");
+  const std::string kept = powers("store %y[%i*%m + %j*%one] = %t\n");
+  EXPECT_EQ(kinds(kept), "vr") << "some turns store together";
+  EXPECT_EQ(chosen(kept).at(1).rows, 8u);
+  EXPECT_EQ(chosen(kept).at(0).unroll, 2u) << "what they store is kept until then";
+}
+
 TEST(ChooseLanes, RowsOfStripsAsManyAsRegistersHold) {
   const std::string sums =
       "%mask = const 63 : i64\n" +

@@ -256,6 +256,44 @@ TEST(JamRows, WhatTurnsOfASumStoreSideBySideIsStoredTogether) {
   EXPECT_EQ(count(folded("store %y[%i*%n + %j*%one] at 64 = %c\n", 4), "at 68"), 0u) << "a row for each";
 }
 
+/// A chain that keeps what it carries, in a loop in lanes.
+std::string chain(const std::string& body, int rows = 4) {
+  return "for points vector 16 %zero, %n { (%j)\n%s = for " +
+         (rows > 1 ? "rows " + std::to_string(rows) + " " : std::string()) +
+         "%zero, %m, %z : f32 { (%i, %t)\n%a = load %x[%i*%one] : f32\n%u = fma %a, %t, %a : f32\n" + body +
+         "yield %u\n}\nstore %w[%j*%one] = %s\nyield\n}\n";
+}
+
+TEST(JamRows, TurnsOfAChainStoreNeighboursTogether) {
+  const std::string after = jammed(chain("store %y[%j*%m + %i*%one] at 64 = %t\n"));
+  for (const char* place : {"at 68 = ", "at 72 = ", "at 76 = "}) EXPECT_EQ(count(after, place), 1u) << after;
+  EXPECT_EQ(count(after, "select "), 0u) << "what is left is done turn by turn\n" << after;
+  EXPECT_EQ(count(after, "fma "), 4u + 1u) << after;
+  EXPECT_EQ(count(jammed(chain("store %x[%j*%m + %i*%one] at 64 = %t\n")), "at 68"), 0u)
+      << "a turn may read what the one before wrote";
+}
+
+TEST(JamRows, ChainsWhoseStoresCanWait) {
+  auto stores = [](const std::string& body) {
+    LoopsText loops("kernel @f(%m: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {\n"
+                    "  %zero = const 0 : i64\n  %one = const 1 : i64\n  " +
+                    chain(body, 1) + "  yield\n}\n");
+    EXPECT_EQ(loops.read.error, "");
+    const Function& fn = loops.module().functions[FunctionId(0)];
+    for (const Stmt& s : fn.stmts)
+      if (s.kind == StmtKind::For && !s.results.empty()) return storesOfChain(fn, s).size();
+    return size_t{0};
+  };
+  const std::string along = "store %y[%j*%m + %i*%one] = %t\n";
+  EXPECT_EQ(stores(along), 1u);
+  EXPECT_EQ(stores(along + "store %w[%j*%m + %i*%one] = %u\n"), 2u);
+  EXPECT_EQ(stores(""), 0u);
+  EXPECT_EQ(stores("store %x[%j*%m + %i*%one] = %t\n"), 0u) << "it is read";
+  EXPECT_EQ(stores("store %y[%i*%n + %j*%one] = %t\n"), 0u) << "lanes store neighbours already";
+  EXPECT_EQ(stores(along + "store %y[%j*%one] = %u\n"), 0u) << "which one is the last is seen";
+  EXPECT_EQ(stores("%g = cmp lt %i, %n : bool\nif %g {\n" + along + "yield\n} {\nyield\n}\n"), 0u);
+}
+
 /// Sums of rows, partial sums of which lie in the frame, with a vector that all rows read.
 std::string strips(const std::string& last, const std::string& shared = "%r*%one") {
   return "  for points %zero, %m { (%i)\n%f = scratch 256 : address\n"
