@@ -23,6 +23,7 @@
 #include "loops/split_masked.h"
 #include "loops/split_wrapped.h"
 #include "loops/tile_contractions.h"
+#include "loops/turn_around.h"
 #include "loops/update_in_place.h"
 #include "loops/verify.h"
 
@@ -147,6 +148,7 @@ constexpr Pass passes[] = {
     {"checks_before", each<testChecksBefore>, true, schedules},
     {"drop_carries", each<dropCarries>, true, schedules},
     {"mark_points", each<markPoints>, true, schedules},
+    {"turn_around", each<turnAround>, true, schedules},
     {"skip_copies", each<skipCopies>, true, schedules},
     {"hoist_quotients", each<hoistQuotients>, true, schedules},
     {"split_wrapped", each<splitWrapped>, true, schedules},

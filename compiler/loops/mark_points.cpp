@@ -9,7 +9,9 @@ namespace melix::loops {
 
 namespace {
 
-bool hasRunning(const Function& fn, const Stmt& loop) {
+/// Whether it carries nothing, or a running total among what it carries.
+bool needsTotals(const Function& fn, const Stmt& loop) {
+  if (loop.results.empty()) return true;
   const auto steps = exactSteps(fn, loop);
   return steps && std::ranges::any_of(*steps, [](const ExactStep& step) { return step.running; });
 }
@@ -18,8 +20,8 @@ void mark(Function& fn, RegionId region) {
   for (StmtId id : fn.regions[region].stmts) {
     Stmt& s = fn.stmts[id];
     for (RegionId inner : s.regions) mark(fn, inner);
-    if (s.kind == StmtKind::For && s.as<ForAttr>().mark == MarkKind::Serial && hasRunning(fn, s) &&
-        TurnAccesses(fn, s).areApart())
+    if (s.kind == StmtKind::For && s.as<ForAttr>().mark == MarkKind::Serial && needsTotals(fn, s) &&
+        TurnAccesses(fn, s, true).areApart())
       s.as<ForAttr>().mark = MarkKind::Points;
   }
 }

@@ -8,8 +8,9 @@ namespace melix::loops {
 
 using core::OpKind;
 
-TurnAccesses::TurnAccesses(const Function& fn, const Stmt& loop)
-    : fn_(fn), turn_(fn.regions[loop.regions[0]].params[0]), all_(region(loop.regions[0])) {}
+TurnAccesses::TurnAccesses(const Function& fn, const Stmt& loop, bool throughPointers)
+    : fn_(fn), turn_(fn.regions[loop.regions[0]].params[0]), throughPointers_(throughPointers),
+      all_(region(loop.regions[0])) {}
 
 bool TurnAccesses::region(RegionId r) {
   inside_.insert(r);
@@ -30,14 +31,20 @@ bool TurnAccesses::statement(const Stmt& s) {
 }
 
 bool TurnAccesses::access(const Stmt& s, size_t operands) {
-  const ValueId base = s.operands[0];
-  if (fn_.typeOf(base) != dataType || isInside(base)) return false;
+  const ValueId base = blockOf(s.operands[0]);
+  if (fn_.typeOf(base) != dataType || isInside(s.operands[0])) return false;
   std::vector<ValueId> terms(s.operands.begin() + 1,
                              s.operands.begin() + static_cast<std::ptrdiff_t>(operands));
   Places& places = places_.try_emplace(base, Places{terms}).first->second;
   places.equal &= places.terms == terms;
   places.stored |= s.kind == StmtKind::Store;
   return true;
+}
+
+ValueId TurnAccesses::blockOf(ValueId base) const {
+  const StmtId def = fn_.values[base].def;
+  const bool isPointer = throughPointers_ && def.valid() && fn_.stmts[def].kind == StmtKind::PointerOf;
+  return isPointer ? fn_.stmts[def].operands[0] : base;
 }
 
 bool TurnAccesses::areApart() const {
@@ -52,12 +59,20 @@ bool TurnAccesses::isOfTurn(const std::vector<ValueId>& terms) const {
   unsigned moving = 0;
   for (size_t k = 0; k < terms.size(); k += 2) {
     const uint64_t* stride = asConstant(fn_, terms[k + 1]);
-    if (turnSum(terms[k]) && stride && *stride > 0)
+    if ((turnSum(terms[k]) || goesBack(terms[k])) && stride && *stride > 0)
       ++moving;
     else if (isInside(terms[k]) || isInside(terms[k + 1]))
       return false;
   }
   return moving == 1;
+}
+
+bool TurnAccesses::goesBack(ValueId index) const {
+  const StmtId def = fn_.values[index].def;
+  if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return false;
+  const Stmt& s = fn_.stmts[def];
+  return s.as<ScalarAttr>().op == OpKind::Sub && s.operands[1] == turn_ &&
+         (!isInside(s.operands[0]) || asConstant(fn_, s.operands[0]));
 }
 
 std::optional<TurnSum> TurnAccesses::turnSum(ValueId index) const {

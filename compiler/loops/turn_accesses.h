@@ -27,7 +27,8 @@ public:
     bool equal = true, stored = false;
   };
 
-  TurnAccesses(const Function& fn, const Stmt& loop);
+  /// `throughPointers`: pointers to blocks that stand before the loop are the blocks.
+  TurnAccesses(const Function& fn, const Stmt& loop, bool throughPointers = false);
 
   /// Whether these are all that the loop does with memory, and it comes to its end unless it is cancelled.
   bool areAll() const { return all_; }
@@ -37,16 +38,20 @@ public:
   const std::map<ValueId, Places>& places() const { return places_; }
   /// How an index goes with the turns, if it does by one.
   std::optional<TurnSum> turnSum(ValueId index) const;
+  /// Whether an index goes back by one with each turn.
+  bool goesBack(ValueId index) const;
 
 private:
   bool region(RegionId r);
   bool statement(const Stmt& s);
   bool access(const Stmt& s, size_t operands);
   bool isInside(ValueId v) const { return inside_.contains(fn_.values[v].region); }
+  ValueId blockOf(ValueId base) const;
   bool isOfTurn(const std::vector<ValueId>& terms) const;
 
   const Function& fn_;
   const ValueId turn_;
+  const bool throughPointers_;
   std::unordered_set<RegionId> inside_;
   std::map<ValueId, Places> places_;
   const bool all_; ///< found last

@@ -3,6 +3,7 @@
 #include "loops/loops_text.h"
 #include "loops/mark_points.h"
 #include "loops/skip_copies.h"
+#include "loops/turn_around.h"
 
 namespace melix::loops {
 namespace {
@@ -49,6 +50,62 @@ TEST(MarkPoints, NoTurnReachesWhatAnotherStores) {
   EXPECT_TRUE(stores("", "%n*%n + %i*%1"));
   EXPECT_TRUE(stores("", "%i*%1", "    %w = load %y[%i*%1] : i64\n"));
   EXPECT_FALSE(stores("    %j = sub %i, %one : i64\n", "%i*%1", "    %w = load %y[%j*%1] : i64\n"));
+}
+
+/// What a loop adds to an accumulator, which it reaches by a pointer.
+std::string adding(const std::string& index, const std::string& added = "load %x[%j*%1] : i64") {
+  return "  %1 = const 1 : i64\n  %p = pointer_of %y : address\n  for %1, %n { (%i)\n" + index +
+         "    %t = " + added +
+         "\n    %u = load %p[%j*%1] : i64\n    %w = add %u, %t : i64\n    store %p[%j*%1] = %w\n    yield\n  "
+         "}\n"
+         "  yield %y\n";
+}
+
+TEST(MarkPoints, OfWhatIsAddedToAnAccumulator) {
+  auto isPoints = [](const std::string& body) {
+    return after(body, markPoints).find("for points") != std::string::npos;
+  };
+  EXPECT_TRUE(isPoints(adding("    %j = add %i, %one : i64\n")));
+  EXPECT_TRUE(isPoints(adding("    %j = sub %one, %i : i64\n"))) << "backwards";
+  EXPECT_FALSE(isPoints(adding("    %j = load %x[%i*%1] : i64\n"))) << "perhaps one place";
+  EXPECT_FALSE(isPoints(adding("    %j = sub %i, %i : i64\n")));
+  EXPECT_FALSE(isPoints(adding("    %j = add %i, %one : i64\n", "load %y[%i*%1] : i64")))
+      << "the block itself";
+}
+
+TEST(TurnAround, LoopsThatGoBackwards) {
+  auto turned = [](const std::string& body) {
+    const std::string text = after(body, [](Function& fn) {
+      markPoints(fn);
+      turnAround(fn);
+    });
+    return text.find(", %i : i64\n    %j") != std::string::npos;
+  };
+  EXPECT_TRUE(turned(adding("    %j = sub %one, %i : i64\n")));
+  EXPECT_FALSE(turned(adding("    %j = add %one, %i : i64\n")));
+  EXPECT_FALSE(turned(adding("    %j = load %x[%i*%1] : i64\n"))) << "no points";
+  EXPECT_EQ(after(R"(  %1 = const 1 : i64
+  for points %1, %n { (%i)
+    %j = sub %one, %i : i64
+    store %y[%j*%1] = %n
+    yield
+  }
+  yield %y
+)",
+                  turnAround),
+            R"(  %0 = const 1 : i64
+  %1 = add %0, %n : i64
+  %2 = const 1 : i64
+  %3 = sub %1, %2 : i64
+  for points %0, %n { (%i)
+    %4 = sub %3, %i : i64
+    %j = sub %one, %4 : i64
+    store %y[%j*%0] = %n
+    yield
+  }
+  yield %y
+}
+)");
 }
 
 TEST(DropCarries, OfBlocksToo) {
