@@ -1,6 +1,7 @@
 // Whether a declared function takes the arguments of a call, and how closely (rule 10).
 #include "check/body.h"
 #include "check/declared_call.h"
+#include "check/specific.h"
 
 #include <algorithm>
 
@@ -27,7 +28,6 @@ private:
   void declareGenerics();
   bool isLentAsWritten(size_t p, const CallArg& arg) const;
   bool argument(size_t p, const CallArg& arg, int& specific);
-  int howSpecific(SynId type) const;
   bool boundsMet();
   DimId freshSize(std::string name) {
     return body_.types.dims.symbol(body_.infer.freshDim(std::move(name), fn_.span));
@@ -90,19 +90,8 @@ bool OverloadTrial::argument(size_t p, const CallArg& arg, int& specific) {
       body_.unifyGiven(want, type).kind == UnifyKind::Mismatch)
     return false;
   const bool ofRows = types.rank(body_.infer.zonk(want)) > axes; // `T[N]` of a matrix
-  specific = ofRows ? 1 : howSpecific(param.type);
+  specific = ofRows ? 1 : howSpecific(fn_, tree_, param.type);
   return true;
-}
-
-/// From 2, with a rank pack, through types that are free or bounded, to 5, without generics.
-int OverloadTrial::howSpecific(SynId type) const {
-  int specific = 5;
-  if (tree_.kind(type) == SynKind::PackUse) return 2;
-  if (tree_.kind(type) == SynKind::Name)
-    for (const GenericParam& g : fn_.generics)
-      if (g.kind == GenericKind::Type && g.name == tree_[type].as<Name>().name) specific = g.bound ? 4 : 3;
-  forEachChild(tree_, type, [&](SynId part) { specific = std::min(specific, howSpecific(part)); });
-  return specific;
 }
 
 bool OverloadTrial::boundsMet() {

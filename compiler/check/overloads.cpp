@@ -2,6 +2,7 @@
 #include "check/attempt.h"
 #include "check/bounds.h"
 #include "check/declared_call.h"
+#include "check/specific.h"
 
 namespace melix::check {
 
@@ -356,13 +357,18 @@ std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candi
       if (x.score[k] < y.score[k]) return false;
     return true;
   };
+  auto isBetter = [&](const Candidate& x, const Candidate& y) {
+    if (!atLeast(x, y)) return false;
+    if (!atLeast(y, x)) return true;
+    if (x.params != y.params) return x.params < y.params;
+    return isAsSpecificInParts(*this, x.decl, y.decl, args) &&
+           !isAsSpecificInParts(*this, y.decl, x.decl, args);
+  };
   const Candidate* best = &fitting[0];
   for (const Candidate& candidate : fitting)
-    if (atLeast(candidate, *best) && (!atLeast(*best, candidate) || candidate.params < best->params))
-      best = &candidate;
+    if (isBetter(candidate, *best)) best = &candidate;
   for (const Candidate& candidate : fitting)
-    if (&candidate != best &&
-        (!atLeast(*best, candidate) || (atLeast(candidate, *best) && candidate.params == best->params))) {
+    if (&candidate != best && !isBetter(*best, candidate)) {
       // An open number fits every number type and becomes int or f32 on a tie.
       bool settled = false;
       for (CallArg& arg : args)

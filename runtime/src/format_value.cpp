@@ -109,13 +109,16 @@ void Formatter::entries(const MelixType* dict, const uint8_t* base, bool withVal
   read(MELIX_DICT_GONE, gone);
   read(MELIX_DICT_BITS, bits);
   const MelixType* pair = dict->fields[MELIX_DICT_ENTRIES].type->elem;
+  gone &= UINT32_MAX;
   const int64_t count = melix_list_length(pairs), there = count - gone;
+  const int32_t key = pair->fields[0].type->kind;
+  const bool hasBits = MELIX_KIND_I8 <= key && key <= MELIX_KIND_U64;
   auto isThere = [&](int64_t k) {
     if (gone == 0) return true;
-    uint32_t hash;
-    memcpy(&hash, table + MELIX_LIST_ELEMENTS + sizeof hash * static_cast<uint64_t>((int64_t{1} << bits) + k),
-           sizeof hash);
-    return hash >> 31 == 0;
+    const auto word = static_cast<uint64_t>((int64_t{1} << bits) + (hasBits ? k / 32 : k));
+    uint32_t marks;
+    memcpy(&marks, table + MELIX_LIST_ELEMENTS + sizeof marks * word, sizeof marks);
+    return (marks >> (hasBits ? k % 32 : 31)) % 2 == 0;
   };
   for (int64_t k = 0; k < count; k++) {
     if (!isThere(k)) continue;

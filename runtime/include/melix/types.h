@@ -80,10 +80,12 @@ enum MelixKind {
 
 // Fields of a DICT.
 enum MelixDictField {
-  MELIX_DICT_TABLE =
-      0, // a list of u32: 2^BITS of them, then one for each entry, with its highest bit set if it is gone
+  // A list of u32: 2^BITS of them, then one for each entry, with its highest bit set if it is gone; of
+  // integer
+  // keys a bit for each entry.
+  MELIX_DICT_TABLE = 0,
   MELIX_DICT_ENTRIES = 1, // a list of pairs of a key and a value
-  MELIX_DICT_GONE = 2,    // how many of them are gone
+  MELIX_DICT_GONE = 2,    // how many of them are gone, in the lower half
   MELIX_DICT_BITS = 3,
 };
 
