@@ -484,9 +484,15 @@ bool Ranges::isNotZero(ValueId v) {
   return r && (facts_.atLeast(r->low, 1) || facts_.atMost(r->high, -1));
 }
 
+/// Where a branch has compared it, a value has two ranges, each end of which holds.
 bool Ranges::indexFits(const Op& check) {
-  std::optional<Range> r = range(check.operands[0]);
-  return r && facts_.atLeast(r->low, 0) && noLess(dims_.sub(check.dims[0], dims_.constant(1)), r->high);
+  const DimId last = dims_.sub(check.dims[0], dims_.constant(1));
+  bool isNatural = false, isBelow = false;
+  for (const std::optional<Range>& r : {range(check.operands[0]), ofValue(check.operands[0], maxDepth)}) {
+    isNatural |= r && facts_.atLeast(r->low, 0);
+    isBelow |= r && noLess(last, r->high);
+  }
+  return isNatural && isBelow;
 }
 
 bool Ranges::sliceFits(const Op& check) {

@@ -198,12 +198,12 @@ bool RowSweeps::isUsedBySweepsAlone(const RowArray& array) const {
   });
 }
 
-/// The axes as the first array of rows has them.
+/// The axes as the last array of rows has them: what is made of others is the larger one, as scores are.
 void RowSweeps::orderAxes(RowSweep& sweep, const std::vector<RowArray>& arrays) const {
-  const auto first =
-      std::ranges::find_if(arrays, [&](const RowArray& array) { return sweep.memory.touches(array.array); });
-  if (first == arrays.end()) return;
-  std::vector<size_t> order = leadingAxes(sweep, first->array);
+  const auto last = std::find_if(arrays.rbegin(), arrays.rend(),
+                                 [&](const RowArray& array) { return sweep.memory.touches(array.array); });
+  if (last == arrays.rend()) return;
+  std::vector<size_t> order = leadingAxes(sweep, last->array);
   for (size_t k = 0; k < sweep.loops.size(); ++k)
     if (std::ranges::find(order, k) == order.end()) order.push_back(k);
   std::vector<ValueId> indices;

@@ -26,6 +26,13 @@ void expectProved(const Case& c) {
 const std::string strideNearly63Bits =
     "    %k = const 6148914691236517206 : i64\n    %j = mul %i, %k : i64\n";
 
+TEST(ProvedChecks, AnAxisThatABranchComparesWithAnother) {
+  const std::string body = sweep("N, %c: M", "    %l = cmp le %i, %c : bool\n    %j = if %l {\n"
+                                             "      check index \"\" %i dims [N]\n      yield %one\n    } {\n"
+                                             "      yield %zero\n    } : i64\n");
+  expectProved({"of either length", body.c_str(), true});
+}
+
 TEST(ProvedChecks, IndicesOfSweeps) {
   for (auto [what, extent, index, axis, proved] :
        std::initializer_list<std::tuple<const char*, const char*, std::string, const char*, bool>>{
