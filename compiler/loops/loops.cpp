@@ -14,6 +14,7 @@
 #include "loops/lower.h"
 #include "loops/mark_points.h"
 #include "loops/merge_kernels.h"
+#include "loops/order_rows.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
 #include "loops/place_in_scratch.h"
@@ -153,6 +154,7 @@ constexpr Pass passes[] = {
     {"hoist_quotients", each<hoistQuotients>, true, schedules},
     {"split_wrapped", each<splitWrapped>, true, schedules},
     {"exchange_points", each<exchangePoints>, true, schedules},
+    {"order_rows", each<orderRows>, true, schedules},
     {"choose_lanes", chooseAllLanes, true, schedules},
     {"tile_contractions", whole<tileContractions>, true, schedules},
     {"split_masked", each<splitMasked>, true, schedules},
