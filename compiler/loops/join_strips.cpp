@@ -12,6 +12,8 @@ using core::OpKind;
 namespace {
 
 constexpr int64_t fewestRows = 96;        ///< of a strip: tiles of a product take them together
+constexpr int64_t rowsOfTile = 6;         ///< even of rows so long that those would not be
+constexpr int64_t mostBytes = 32 << 20;   ///< kept in so many bytes
 constexpr int64_t stripBytes = 512 << 10; ///< of what a strip keeps, unless that are fewer rows
 constexpr int64_t stripBits = 3;          ///< so many strips at least, by two: threads share them
 
@@ -179,7 +181,10 @@ private:
       sizes.push_back(b_.integer(static_cast<int64_t>(alloc.as<AllocAttr>().bytes)));
       bytes = b_.arith(OpKind::Add, bytes, b_.product(sizes));
     }
-    const ValueId fit = quotient(b_.integer(stripBytes), atLeastOne(bytes)), few = b_.integer(fewestRows);
+    const ValueId row = atLeastOne(bytes), fit = quotient(b_.integer(stripBytes), row);
+    const ValueId few =
+        b_.arith(OpKind::Min, b_.integer(fewestRows),
+                 b_.arith(OpKind::Max, b_.integer(rowsOfTile), quotient(b_.integer(mostBytes), row)));
     const ValueId fewest = inner == one ? few : quotient(few, atLeastOne(inner));
     const ValueId end = b_.arith(OpKind::Max, endOf(group_.axes - 1), zero);
     const ValueId share = b_.arith(OpKind::Shr, end, b_.integer(stripBits));

@@ -49,7 +49,8 @@ private:
   /// Whether the ends are constants, or stand in front of the outermost loop.
   bool isFixed(const Stmt& loop) const {
     return std::ranges::all_of(std::span(loop.operands).first(2), [this](ValueId v) {
-      return asConstant(fn_, v) || std::ranges::none_of(loops_, [&](StmtId l) { return fn_.values[v].region == bodyOf(l); });
+      return asConstant(fn_, v) ||
+             std::ranges::none_of(loops_, [&](StmtId l) { return fn_.values[v].region == bodyOf(l); });
     });
   }
   /// The innermost of sums around each other.
@@ -67,7 +68,8 @@ private:
 
   /// Whether all points of a loop read the same for a column of the sum.
   bool areShared(size_t loop) const {
-    if (const std::optional<uint64_t> turns = turnsOf(fn_, fn_.stmts[loops_[loop]]); turns && *turns < 2) return false;
+    if (const std::optional<uint64_t> turns = turnsOf(fn_, fn_.stmts[loops_[loop]]); turns && *turns < 2)
+      return false;
     const Variance rows(fn_, fn_.stmts[loops_[loop]]), columns(fn_, fn_.stmts[loops_.back()]);
     return std::ranges::any_of(fn_.regions[bodyOf(chain_)].stmts, [&](StmtId id) {
       const Stmt& s = fn_.stmts[id];
@@ -86,7 +88,8 @@ private:
     const size_t count = loops_.size() - 1;
     for (size_t k = 0; k < count; ++k) {
       const Stmt& s = fn_.stmts[loops_[k]];
-      headers.push_back({{inFront(s.operands[0]), inFront(s.operands[1])}, indexOf(loops_[k]), s.as<ForAttr>()});
+      headers.push_back(
+          {{inFront(s.operands[0]), inFront(s.operands[1])}, indexOf(loops_[k]), s.as<ForAttr>()});
     }
     for (size_t k = 0; k < 2; ++k) {
       const ValueId end = fn_.stmts[loops_.back()].operands[k];
