@@ -13,7 +13,9 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int64_t fewTurns = 16;  ///< of a sum: less do not make up for what is put side by side
+/// Of a sum, turns that do not make up for what is put side by side; less do where turns store neighbours,
+/// which lanes of parts would scatter.
+constexpr int64_t fewTurns = 16, fewStored = 8;
 constexpr int64_t fewPoints = 32; ///< of the outer loop, which is to fill the lanes
 
 bool isPointsLoop(const Stmt& s) {
@@ -62,11 +64,12 @@ private:
                                  [&](ValueId v) { return side.isFixed(v); });
     };
     if (!sum || !chain || !areFixed(inner)) return false;
+    const int64_t few = storesAlong(fn_, fn_.stmts[found.sums[*rows]]) ? fewStored : fewTurns;
     std::vector<std::pair<ValueId, int64_t>> unknown;
     for (ValueId v : {sum->end, chain->end})
       if (const uint64_t* size = asConstant(fn_, v); !size)
-        unknown.emplace_back(v, fewTurns);
-      else if (static_cast<int64_t>(*size) < fewTurns)
+        unknown.emplace_back(v, few);
+      else if (static_cast<int64_t>(*size) < few)
         return false;
     const std::optional<uint64_t> points = turnsOf(fn_, fn_.stmts[id]);
     if (points && static_cast<int64_t>(*points) < fewPoints) return false;

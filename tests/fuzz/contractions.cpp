@@ -23,6 +23,7 @@ public:
         numbers(isInteger) + "struct Holder[A, B] { w: " + type_ + "[A, B] }\n\nfn main() {\n" + sizes();
     if (!isInteger && oneIn(4)) return out + convolution();
     if (oneIn(4)) return out + folded(isInteger);
+    if (oneIn(5)) return out + chained(isInteger);
     batched_ = oneIn(5), twoSums_ = !batched_ && oneIn(4);
     if (!batched_ && !twoSums_ && oneIn(4)) return out + spelledAt();
     const Side x = side("x", "i", "sm"), y = side("y", "j", "sn");
@@ -163,6 +164,43 @@ private:
                               "i in 0..sm, j in 0..sn: f(x, y)[" + place + "] * val(i + 5 * j, 6))";
     const std::string by = hasX && (!hasY || oneIn(2)) ? "x" : "y";
     return "  let g = grad(" + by + " => " + total + ")(" + by + ")\n" + printed("g");
+  }
+
+  /// A loop in each point that goes on from turn to turn, forwards or backwards, and keeps some of what it
+  /// has; what is kept is added up over points by a loop that goes either way.
+  std::string chained(bool isInteger) {
+    const std::string begin = oneIn(4) ? "1" : "0",
+                      far = oneOf(std::string("sk"), std::string("sk"), std::string("max(sk - 1, 0)"));
+    const std::string zeros = "zeros()", one = isInteger ? "1" : "1.0";
+    auto place = [&] {
+      return oneOf(std::string("j"), std::string("j"), std::string("j"), std::string("sk - 1 - j"),
+                   std::string("j / 2"));
+    };
+    const std::string read = oneOf(std::string("y[j]"), std::string("y[sk - 1 - j]"),
+                                   std::string("y[n % sk]"), std::string("first[j]"), std::string("1"));
+    const std::string step = oneOf(std::string("p * t"), std::string("p + t"), std::string("p * t + " + read),
+                                   std::string("max(p, t) - " + read));
+    std::string loop = "      first[" + place() + "] " +
+                       oneOf(std::string("="), std::string("="), std::string("+=")) + " p\n";
+    if (oneIn(3)) loop += "      second[" + place() + "] = q * 2\n";
+    if (oneIn(3)) loop += "      q = q * p + " + read + "\n";
+    loop = oneIn(2) ? loop + "      p = " + step + "\n" : "      p = " + step + "\n" + loop;
+    std::string out = oneAxis("x", "sm", 1) + oneAxis("y", "sk", 2) +
+                      "  let f = (x, y) => [for n in 0..sm: {\n    let t = x[n]\n    var p = " +
+                      oneOf(one, std::string("t")) + "\n    var q = y[0]\n    var first: " + type_ +
+                      "[sk] = " + zeros + "\n    var second: " + type_ + "[sk] = " + zeros +
+                      "\n    for j in " + begin + ".." + far + " {\n" + loop +
+                      "    }\n    [for j in 0..sk: first[j] + second[j] * p - q]\n  }]\n";
+    out = "  if sk == 0 { return }\n" + out;
+    const std::string added = oneOf(std::string("j"), std::string("sk - 1 - j"));
+    out += "  let r = f(x, y)\n" + printed("r") + "  var total: " + type_ +
+           "[sk] = zeros()\n  for n in 0..sm { for j in 0..sk { total[" + added + "] += r[n, " + added +
+           "] * x[n] } }\n" + printed("total");
+    if (isInteger || oneIn(3)) return out + "}\n";
+    const std::string by = oneOf(std::string("x"), std::string("y"));
+    return out + "  let g = grad(" + by +
+           " => sum(for n in 0..sm, j in 0..sk: f(x, y)[n, j] * val(n + 5 * j, 6)))(" + by + ")\n" +
+           printed("g") + "}\n";
   }
 
   /// For points and parts, something of all sums of a matrix of the part with what both differ in.

@@ -11,7 +11,8 @@ namespace melix::fuzz {
 /// to 70, some thousands to sum, sizes known or not, read as they lie, transposed, in batches, through
 /// indices, as windows of any stride and hole (of images with channels, too), from a field, less something,
 /// scaled; a product, a distance or a term under a mask; with a bias, a scale, an activation; in either order
-/// of its rows and columns; and sums, or the best, of such sums, with a matrix for each of some parts; among
+/// of its rows and columns; and sums, or the best, of such sums, with a matrix for each of
+/// some parts; chains that keep what they carry, forwards and backwards; among
 /// the numbers now and then infinities and negative zeros.
 std::string randomContraction(Random& random);
 

@@ -11,6 +11,7 @@ struct Form {
   std::string difference = "%d = sub %b, %e : f32\n"; ///< %b of the point, %e of the part
   std::string matrix = "%q*%k + %i*%k + %l*%one";     ///< where %a lies
   std::string between = "";                           ///< the loops
+  std::string kept = "";                              ///< what turns of the sum store
 };
 
 std::string exchanged(const Form& form) {
@@ -26,7 +27,9 @@ std::string exchanged(const Form& form) {
           "          %e = load %v[%q*%k + %l*%one] : f32\n" +
           form.difference +
           "          %g = fma %a, %d, %h : f32\n          yield %g\n        }\n"
-          "        %u = fma %c, %c, %t : f32\n        yield %u\n      }\n"
+          "        %u = fma %c, %c, %t : f32\n" +
+          form.kept +
+          "        yield %u\n      }\n"
           "      store %y[%p*%n + %q*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
         exchangePoints(module, module.functions[FunctionId(0)]);
@@ -51,6 +54,9 @@ TEST(ExchangePoints, WhatDiffersInBothAndNotInTheSumIsComputedOnce) {
 
 TEST(ExchangePoints, WhereLittleIsGainedTheyStay) {
   EXPECT_EQ(order({.rows = "%few"}), "as they were") << "a panel is made for few turns";
+  const std::string kept = "        store %y[%p*%n + %q*%k + %i*%one] = %c\n";
+  EXPECT_EQ(order({.rows = "%few", .kept = kept}), "exchanged if large") << "parts in lanes would scatter";
+  EXPECT_EQ(order({.rows = "%one", .kept = kept}), "as they were");
   EXPECT_EQ(order({.difference = "%d = neg %b : f32\n"}), "as they were") << "parts compute nothing";
   EXPECT_EQ(order({.difference = "%o = sub %b, %e : f32\n%d = mul %o, %a : f32\n"}), "exchanged if large");
   EXPECT_EQ(order({.matrix = "%i*%k + %l*%one"}), "as they were")
