@@ -16,9 +16,9 @@ using ops::CmpKind;
 
 namespace {
 
-/// Lanes that are cleared and combined one by one; where not even these are reached, they do no harm.
+/// Lanes that are combined one by one; where not even these are reached, they do no harm.
 constexpr uint32_t few = 4;
-/// The same of those that are combined side by side.
+/// Those that are always combined; more only where a row reaches them.
 constexpr uint32_t some = 16;
 
 /// Points 0..n, each by itself.
@@ -51,7 +51,7 @@ ValueId wholeRows(Builder& b, ValueId row) {
 
 OrderedSum::OrderedSum(Builder& b, const core::NestResult& result, TypeKind kind,
                        const std::vector<uint32_t>& sequence)
-    : b_(&b), monoid_(result.monoid), kind_(kind),
+    : b_(&b), monoid_(result.monoid), kind_(kind), isFused_(result.fused),
       lanes_(result.order == OrderKind::Lanes ? result.lanes : 0) {
   if (!sequence.empty()) rowAxis_ = sequence.back();
 }
@@ -171,7 +171,8 @@ void OrderedSum::addToLane(const std::vector<ValueId>& axes, const AddTerm& addT
   b_->store(scratch_, at, laneAccess(), addTerm(b_->load(scratch_, at, laneAccess())));
 }
 
-/// The lanes of a block in one, by halves. Lanes not reached hold what changes no other.
+/// The lanes of a block in one, by halves. Lanes not reached hold what changes no other but a negative zero,
+/// which comes of products alone: too small ones that are added unrounded.
 ValueId OrderedSum::foldLanes() const {
   auto lane = [&](ValueId at) { return b_->load(scratch_, laneAt(at), laneAccess()); };
   auto foldTo = [&](uint32_t least, uint32_t most) {
@@ -182,14 +183,14 @@ ValueId OrderedSum::foldLanes() const {
       });
   };
   beyond(some, [&] { foldTo(some, usedLanes()); });
-  beyond(few, [&] { foldTo(few, std::min(some, usedLanes())); });
+  if (usedLanes() > few) foldTo(few, std::min(some, usedLanes()));
   std::vector<ValueId> lanes;
   for (uint32_t k = 0; k < std::min(usedLanes(), few); ++k) lanes.push_back(lane(b_->integer(k)));
   for (size_t half = lanes.size() / 2; half >= 1; half /= 2) {
     for (size_t k = 0; k < half; ++k) lanes[k] = combine(lanes[k], lanes[k + half]);
     lanes.resize(half);
   }
-  return combine(lanes[0], unit());
+  return isFused_ ? combine(lanes[0], unit()) : lanes[0];
 }
 
 } // namespace melix::loops

@@ -65,6 +65,7 @@ private:
   Builder* b_;
   core::MonoidKind monoid_;
   TypeKind kind_;
+  bool isFused_;                    ///< terms are products that are added by `fma`
   uint32_t lanes_;                  ///< 0: a chain
   std::optional<uint32_t> rowAxis_; ///< none if no axis is reduced
   bool blocked_ = false;
