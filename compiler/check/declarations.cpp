@@ -191,6 +191,7 @@ void Checker::checkDeclaration(DeclId decl) { Declarations(*this, decl).check();
 void Checker::checkInside(ModuleId module) {
   const Ast& tree = modules[module].ast;
   std::function<void(SynId, bool)> look = [&](SynId s, bool inside) {
+    if (tree.kind(s) == SynKind::Macro) return; // in quotes splices stand for names
     bool isFunction = tree.kind(s) == SynKind::Fn;
     if (isFunction && inside) Declarations(*this, nested(module, tree, s)).checkInside();
     bool holds = isFunction || tree.kind(s) == SynKind::Block;

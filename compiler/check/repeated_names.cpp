@@ -37,6 +37,7 @@ public:
       report(list, "this builder");
       break;
     }
+    case SynKind::Macro: return; // in quotes splices stand for names
     case SynKind::Const:
       if (isCapital(names_.text(n.as<ConstItem>().name)))
         sink_.report(DiagId::CapitalName, n.as<ConstItem>().nameSpan, names_.text(n.as<ConstItem>().name));

@@ -26,6 +26,7 @@ int runCommand(const Invocation& invocation) {
 } // namespace
 
 int runMelix(std::vector<std::string> arguments) {
+  melix_keep_heap();
   melix_hold_standard_files();
   auto parsed = parseCommandLine(std::move(arguments));
   if (auto* answer = std::get_if<Answer>(&parsed)) {

@@ -295,6 +295,8 @@ private:
   std::set<const core::Op*> neededBy(const core::Op& op, const Sweep& sweep, bool isFirst);
   void runAdding(const core::Op& op, Sweep& sweep);
   void runSweep(const core::Op& op, Sweep& sweep);
+  bool isUnit(const Sweep& sweep, uint32_t level);
+  bool isOutermost(const Sweep& sweep, uint32_t level);
   ValueId turnsAt(const Sweep& sweep, uint32_t level);
   std::vector<ValueId> sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level,
                                   std::vector<ValueId> carried);

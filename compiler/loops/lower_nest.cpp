@@ -296,11 +296,24 @@ void Lower::defineKept(const core::Op& op, const Sweep& sweep) {
   }
 }
 
+/// Whether a level has one point, and needs no loop.
+bool Lower::isUnit(const Sweep& sweep, uint32_t level) {
+  const uint64_t* known = b_.asConstant(sweep.extents[sweep.order[level]]);
+  return known && *known == 1;
+}
+
+/// Whether there is no loop around that of a level.
+bool Lower::isOutermost(const Sweep& sweep, uint32_t level) {
+  for (uint32_t k = 0; k < level; ++k)
+    if (!isUnit(sweep, k)) return false;
+  return true;
+}
+
 /// How often the loop of a level runs: not at all where one further in has nothing to do, unless something
 /// that ends in between is the unit then.
 ValueId Lower::turnsAt(const Sweep& sweep, uint32_t level) {
   ValueId turns = sweep.extents[sweep.order[level]];
-  bool first = level == 0; // the loop around it asks for the others
+  bool first = isOutermost(sweep, level); // the loop around it asks for the others
   for (const NestResultState& r : sweep.results) {
     if (r.isReduce() && r.part.spec->keep.size() > level) return turns;
     first |= r.endsAt(level);
@@ -333,10 +346,13 @@ std::vector<ValueId> Lower::sweepLevel(const core::Op& op, Sweep& sweep, uint32_
     carried = sweepBody(op, sweep, std::move(carried));
   } else if (blocks) {
     carried = sweepBlocks(op, sweep, blocksFrom(sweep, level), std::move(carried));
+  } else if (isUnit(sweep, level)) {
+    sweep.axes[sweep.order[level]] = b_.integer(0);
+    carried = sweepLevel(op, sweep, level + 1, std::move(carried));
   } else {
     ForAttr attr;
     if (sweep.hasPoints(level)) attr.mark = MarkKind::Points;
-    if (level == 0 && carried.empty() && nestDepth_ == 0 && (!sweep.withAccs || addsApart(op)))
+    if (isOutermost(sweep, level) && carried.empty() && nestDepth_ == 0 && (!sweep.withAccs || addsApart(op)))
       attr.mark = MarkKind::Parallel;
     uint32_t axis = sweep.order[level];
     carried = b_.carryLoop(

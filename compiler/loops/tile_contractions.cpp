@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t rowBlocks = 8;          ///< so many blocks of rows make up for a panel
 constexpr int64_t longestPanel = 1 << 16; ///< rows of a panel
+constexpr int64_t mostInFrame = 1 << 15;  ///< bytes of panels
 
 /// Leaves out plain statements that nothing uses.
 void dropUnused(const Module& module, Function& fn, RegionId region) {
@@ -81,6 +82,12 @@ public:
     for (const SharedSide::Extent& extent : *side_.extents()) size.extents.push_back(extent.end);
     return size;
   }
+  /// Whether a frame, which is no kernel's, has room for panels: they have few bytes, a number that is known.
+  bool fitsFrame() const {
+    const std::optional<int64_t> points = knownPoints();
+    return isNumeric_ && points && *points <= mostInFrame / layout_.pointBytes;
+  }
+  void takeFrame() { isInFrame_ = true; }
   void readInPlace() { layout_.kind = LayoutKind::InPlace; }
 
   /// What stands in place of the outermost loop, in a region of its own.
@@ -92,6 +99,7 @@ public:
     const bool isWideKnown = isSize(columnsEnd());
     const RegionId made = b_.begin();
     side_.writeAround(b_, copies_);
+    if (isInFrame_) scratch_ = b_.scratch(static_cast<uint64_t>(*knownPoints() * layout_.pointBytes));
     const std::vector<ValueId> operands = fn_.stmts[found_.columns].operands;
     const ValueId first = fixed(operands[0]), end = fixed(operands[1]);
     const ValueId zero = b_.integer(0), width = b_.integer(width_);
@@ -139,7 +147,20 @@ private:
   /// Whether they may be too long: the loops then run as they were written. A panel takes no more memory than
   /// what it is made of, or is short.
   bool mayStayAsItWas() const {
-    return layout_.kind == LayoutKind::ByRows || layout_.kind == LayoutKind::ByLines;
+    const std::optional<int64_t> known = knownPoints();
+    return (layout_.kind == LayoutKind::ByRows || layout_.kind == LayoutKind::ByLines) &&
+           !(known && *known <= longestPanel * width_);
+  }
+  /// Of a panel, each with all that is shared, if that is a known number and no immense one.
+  std::optional<int64_t> knownPoints() const {
+    if (!side_.extents()) return std::nullopt;
+    int64_t points = width_;
+    for (const SharedSide::Extent& extent : *side_.extents()) {
+      const uint64_t* end = b_.asConstant(extent.end);
+      if (!end || *end > longestPanel || points > mostInFrame * longestPanel) return std::nullopt;
+      points *= static_cast<int64_t>(*end);
+    }
+    return points;
   }
   ValueId columnsEnd() const { return fn_.stmts[found_.columns].operands[1]; }
   ValueId isWorthMaking(ValueId columns, bool isWideKnown) {
@@ -377,7 +398,7 @@ private:
   ValueId scratch_;
   PanelLayout layout_;
   int64_t lanes_, width_;
-  bool isNumeric_ = true;
+  bool isNumeric_ = true, isInFrame_ = false;
   Copies copies_; ///< of what is fixed, in front
   ValueId rowCount_;
   struct Panel {
@@ -417,17 +438,20 @@ private:
     if (!found) return false;
     Tile tile(module_, fn(), *found, scratch());
     if (!tile.canTile()) return false;
-    if (tile.makesPanels() && (fn().kind != FunctionKind::Kernel || !tile.canHaveScratch())) {
+    const bool hasScratch = fn().kind == FunctionKind::Kernel && tile.canHaveScratch();
+    if (fn().kind == FunctionKind::Chunk && tile.makesPanels() && tile.fitsFrame()) {
+      tile.takeFrame();
+    } else if (tile.makesPanels() && !hasScratch) {
       if (found->rowSum) return false;
       tile.readInPlace();
-    }
-    if (tile.makesPanels()) {
+    } else if (tile.makesPanels()) {
       sizes_.push_back(tile.scratchSize());
       takeScratch();
     }
     const uint32_t rows = fn().stmts[found->rows()].as<ForAttr>().rows;
-    if (tile.makesPanels() && isOverChunk(fn(), fn().stmts[loop]) && !found->rowSum)
-      fn().step = std::max<uint32_t>(fn().step, found->around.size() == 1 ? rows * rowBlocks : 4);
+    auto isChunk = [&](StmtId id) { return isOverChunk(fn(), fn().stmts[id]); };
+    if (tile.makesPanels() && !found->rowSum && std::ranges::any_of(found->around, isChunk))
+      fn().step = std::max<uint32_t>(fn().step, isChunk(found->rows()) ? rows * rowBlocks : 4);
     const RegionId made = tile.write();
     const size_t place = placeOf(fn(), home, loop);
     std::erase(fn().regions[home].stmts, loop);

@@ -30,8 +30,20 @@ double lengthOf(const Function& fn, RegionId r) {
   return length;
 }
 
+bool isWrittenOut(const Function& fn, const Stmt& loop);
+
+/// Whether a loop is in there that stays one.
+bool keepsLoop(const Function& fn, RegionId r) {
+  return std::ranges::any_of(fn.regions[r].stmts, [&](StmtId id) {
+    const Stmt& s = fn.stmts[id];
+    return s.kind == StmtKind::While || (s.kind == StmtKind::For && !isWrittenOut(fn, s)) ||
+           std::ranges::any_of(s.regions, [&](RegionId inner) { return keepsLoop(fn, inner); });
+  });
+}
+
+/// A loop around one that stays is what passes over several loops look for.
 bool isWrittenOut(const Function& fn, const Stmt& loop) {
-  return isShort(fn, loop) &&
+  return isShort(fn, loop) && !keepsLoop(fn, loop.regions[0]) &&
          static_cast<double>(*turnsOf(fn, loop)) * lengthOf(fn, loop.regions[0]) <= mostOfLoop;
 }
 

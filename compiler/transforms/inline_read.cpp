@@ -204,8 +204,20 @@ private:
     reader.cost += facts_.cost;
     if (times_ > 1) reader.again += repeated();
     reader.effects |= facts_.effects;
+    noteSides(p, top, reader);
     for (ValueId v : facts_.captured)
       if (std::ranges::find(reader.captured, v) == reader.captured.end()) reader.captured.push_back(v);
+  }
+
+  /// Of a product in it, axes of the reader that its own ones are.
+  void noteSides(const Point& p, OpId reader, NestFacts& facts) const {
+    const std::span<const ValueId> params = NestView(s_.f, s_.f.ops[reader]).axisParams();
+    for (size_t k = 0; k < view_.axes(); ++k) {
+      const auto at = std::ranges::find(params, p.index[k]);
+      if (at == params.end()) continue;
+      for (size_t side = 0; side < 2; ++side)
+        if ((facts_.sides[side] >> k & 1) != 0) facts.sides[side] |= uint64_t(1) << (at - params.begin());
+    }
   }
 
   void copy(const Point& p) {

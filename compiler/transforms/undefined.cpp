@@ -11,7 +11,8 @@ using namespace core;
 /// Of one function, given what is known of others.
 class Undefined::Walk : public ValueAnalysis {
 public:
-  explicit Walk(const Function& f) : f_(f), propagation_(f, Conditions::Skipped) {
+  Walk(const types::TypeStore& types, const Function& f)
+      : types_(types), f_(f), propagation_(f, Conditions::Skipped) {
     forEachOp(f, [&](OpId op) {
       if (f.ops[op].kind == OpKind::Call) calls.push_back(op);
     });
@@ -23,7 +24,7 @@ public:
   bool has(ValueId v) const { return values_.contains(v); }
   /// Whether that is new.
   bool add(ValueId v) {
-    const bool isNew = values_.insert(v).second;
+    const bool isNew = !types_.isScalar(f_.typeOf(v)) && values_.insert(v).second;
     if (isNew) propagation_.changed(v);
     return isNew;
   }
@@ -38,9 +39,10 @@ private:
     for (ValueId v : op.results) add(v);
   }
   void flow(const FlowEdge& edge) override {
-    if (has(edge.from)) add(edge.to);
+    if (edge.kind != FlowKind::Case && has(edge.from)) add(edge.to); // that is in what an arm yields
   }
 
+  const types::TypeStore& types_;
   const Function& f_;
   Propagation propagation_;
   std::unordered_set<ValueId> values_;
@@ -53,7 +55,7 @@ Undefined::Undefined(const Module& m) : m_(m) {
   if (!any) return;
   for (uint32_t k = 0; k < m.functions.size(); ++k)
     if (const FunctionId f(k); m.functions[f].body.valid())
-      walks_[f] = std::make_unique<Walk>(m.functions[f]);
+      walks_[f] = std::make_unique<Walk>(m.types, m.functions[f]);
   for (bool changes = true; changes;) {
     changes = false;
     for (auto& [f, walk] : walks_) walk->run();

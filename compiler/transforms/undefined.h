@@ -1,5 +1,6 @@
 #pragma once
 // Which values may be `undef`, or made of it: nothing reads these where they are, and nothing may be made to.
+// Scalars are none of them: an undefined one is some number, and one that is read of an array was there.
 
 #include "transforms/propagation.h"
 

@@ -2,6 +2,9 @@
 
 #include "task.h"
 
+#include "melix/abi.h"
+
+#include <malloc.h>
 #include <sys/mman.h>
 
 namespace melix::runtime {
@@ -108,3 +111,8 @@ void giveLargeMemory(void* memory, size_t size) {
 }
 
 } // namespace melix::runtime
+
+void melix_keep_heap(void) {
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  mallopt(M_MMAP_THRESHOLD, melix::runtime::leastMapped); // it grows by itself only as long as none is set
+}

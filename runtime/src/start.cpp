@@ -95,6 +95,7 @@ int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program) {
     writeMessage("error: MELIX_THREADS is a number of threads, 1 or more\n");
     return MELIX_USAGE;
   }
+  melix_keep_heap();
   melix_hold_standard_files();
   for (int32_t k = 0; k < program->lineTables; ++k) melix_register_lines(&program->lines[k]);
   MelixTask* task = melix_task_create();

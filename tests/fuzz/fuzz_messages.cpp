@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr size_t fewMessages = 3, nearLines = 2;
 
-/// Shares of what is refused.
+/// Shares of what is refused, over all slips that could be drawn.
 struct Wanted {
   double few, near;
 };
@@ -138,6 +139,11 @@ void step(fuzz::Random& random) {
   if (isShown && !(isFew && isNear)) show(slip, messages);
 }
 
+/// Whether a share of so many draws speaks against the wanted one: it is more than two standard errors below.
+bool contradicts(double share, double wanted, double draws) {
+  return share < wanted - 2 * std::sqrt(wanted * (1 - wanted) / draws);
+}
+
 /// Says what held; whether it did often enough.
 bool holds(const char* what, const Tally& tally, Wanted wanted) {
   const double refused = static_cast<double>(std::max<size_t>(tally.refused, 1));
@@ -147,7 +153,8 @@ bool holds(const char* what, const Tally& tally, Wanted wanted) {
               "at most %zu messages in %.2f %%, the first within %zu lines in %.2f %%\n",
               what, tally.slips, tally.refused, fewMessages, 100 * few, nearLines, 100 * near);
   constexpr size_t enough = 200; // for shares to mean something
-  return tally.refused < enough || (few >= wanted.few && near >= wanted.near);
+  return tally.refused < enough ||
+         !(contradicts(few, wanted.few, refused) || contradicts(near, wanted.near, refused));
 }
 
 } // namespace

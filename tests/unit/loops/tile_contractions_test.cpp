@@ -114,6 +114,32 @@ TEST(TileContractions, WhatTurnsOfASumShareIsMadeInFrontOfThem) {
   EXPECT_FALSE(has(after("%b = load %w[%l*%n + %j*%one] : f32\n"), "shr")) << "what lies so is read there";
 }
 
+TEST(TileContractions, SmallPanelsOfAChunkLieInItsFrame) {
+  auto inChunk = [](const std::string& end) {
+    return textAfter(
+        "fn @f(%m: i64, %z: f32, %x: data, %w: data, %y: data, %d: data) {\n"
+        "  launch @p %m, %m, %z, %x, %w, %y, %d\n  yield\n}\n\n"
+        "chunk @p(%first: i64, %last: i64, %z: f32, %x: data, %w: data, %y: data, %d: data) {\n"
+        "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %k = const " +
+            end +
+            " : i64\n  %n = const 64 : i64\n"
+            "  retain %d\n  for points rows 6 %first, %last { (%i)\n    for points vector 16 unroll 4 %zero, "
+            "%n { (%j)\n"
+            "      %s = for %zero, %k, %z : f32 { (%l, %t)\n" +
+            row + "%b = load %w[%j*%k + %l*%one] : f32\n" + fma +
+            "yield %u\n}\n      store %y[%i*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  "
+            "drop %d\n  yield\n}\n",
+        [](Module& module) {
+          tileContractions(module);
+          EXPECT_EQ(verify(module, true), "");
+        });
+  };
+  const std::string few = inChunk("100"), many = inChunk("1000");
+  EXPECT_TRUE(has(few, "scratch 25600 : address")) << few;
+  EXPECT_FALSE(has(few, "if ")) << "it is known to be short";
+  EXPECT_FALSE(has(many, "scratch")) << many;
+}
+
 TEST(TileContractions, ALaunchSaysHowManyBytesItNeeds) {
   const std::string text = tiled(row + "%b = load %w[%j*%k + %l*%one] : f32\n" + fma);
   EXPECT_TRUE(has(text, "scratch %")) << text;

@@ -53,6 +53,14 @@ TEST(UnrollShort, LongLoopsStayAndWhatIsShortInThemIsWrittenOut) {
       << "nine turns";
 }
 
+TEST(UnrollShort, ALoopAroundOneThatStaysStays) {
+  const std::string text = unrolled("    %r = for %zero, %three, %v : f32 { (%h, %q)\n"
+                                    "      %p = for %zero, %n, %q : f32 { (%j, %w)\n" +
+                                    chain + "        yield %s\n      }\n      yield %p\n    }\n");
+  EXPECT_EQ(count(text, "for "), 3U) << text;
+  EXPECT_EQ(count(text, "load %x"), 3U) << "what is short in both is written out";
+}
+
 TEST(UnrollShort, MemoryOfTheFrameBecomesValues) {
   const std::string text =
       unrolled("    %a = scratch 8 : address\n    for points %zero, %two { (%k)\n"

@@ -56,5 +56,20 @@ TEST(FreeReads, WhatIsThereOnlyWhereTheBranchIsTakenStays) {
   EXPECT_GT(undefined.find("get %o"), undefined.find("%t = if ")) << undefined;
 }
 
+TEST(FreeReads, WhatIsMadeOfTheElementsOfAnArrayIsThere) {
+  const Value numbers = Value::floats(std::vector<float>{1, 2, 3});
+  PassText m("fn f (%x: f32[3], %c: bool) -> (f32[3]) {\n"
+             "  %o = if %c {\n    yield %x\n  } {\n    %u = undef : f32[3]\n    yield %u\n  } : f32[3]\n"
+             "  %r = if %c {\n"
+             "    %n = nest (%h: 3) -> collect[h] {\n      %e = get %o[%h] : f32\n      %d = add %e, %e : f32\n"
+             "      yield %d\n    } : f32[3]\n"
+             "    %s = nest (%i: 3, %k: 3) -> keep[i] sum {\n      %m = cmp lt %k, %i : bool\n"
+             "      %t = if %m {\n        %a = get %n[%k] : f32\n        yield %a\n      } {\n"
+             "        %z = const 0.0 : f32\n        yield %z\n      } : f32\n      yield %t\n    } : f32[3]\n"
+             "    yield %s\n  } {\n    yield %x\n  } : f32[3]\n  yield %r\n}\n");
+  m.apply(freeReads, {numbers, Value::boolean(false)});
+  EXPECT_LT(m.text().find("get %n"), m.text().find("%t = if ")) << m.text();
+}
+
 } // namespace
 } // namespace melix::transforms

@@ -446,6 +446,39 @@ TEST(FuseOuter, WhatIsDoneWithItsElementsIsPartOfAProduct) {
   EXPECT_EQ(m.count("keep[] sum"), 1u) << m.text();
 }
 
+TEST(FuseOuter, RowsDoNotGoIntoAProductThatIsPartOfWhatIsDoneWithItsElements) {
+  PassText m(R"(fn f [N, M, E] (%q: f32[N, E], %k: f32[E, M], %b: f32[N, M]) -> (f32[N, M]) {
+  %a = nest (%s: N) -> collect[s] {
+    %m = nest (%r: E) -> keep[] max {
+      %1 = get %q[%s, %r] : f32
+      yield %1
+    } : f32
+    %o = nest (%c: E) -> collect[c] {
+      %2 = get %q[%s, %c] : f32
+      %3 = sub %2, %m : f32
+      yield %3
+    } : f32[E]
+    yield %o
+  } : f32[N, E]
+  %p = nest (%i: N, %j: M, %e: E) -> keep[i, j] sum {
+    %4 = get %a[%i, %e] : f32
+    %5 = get %k[%e, %j] : f32
+    %6 = mul %4, %5 : f32
+    yield %6
+  } : f32[N, M]
+  %y = nest (%ix: N, %jx: M) -> collect[ix, jx] {
+    %7 = get %p[%ix, %jx] : f32
+    %8 = get %b[%ix, %jx] : f32
+    %9 = add %7, %8 : f32
+    yield %9
+  } : f32[N, M]
+  yield %y
+}
+)");
+  m.apply(fuseAll);
+  EXPECT_EQ(m.count("collect[ix, jx]"), 1u) << m.text();
+}
+
 TEST(FuseOuter, APointOfFewColumnsTakesItsOwn) {
   std::string few = rowsOfScores("3", "N, E");
   for (size_t at = 0; (at = few.find("E", at)) != std::string::npos; ++at) few.replace(at, 1, "4");
