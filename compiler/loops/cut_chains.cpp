@@ -42,7 +42,10 @@ private:
   }
 
   void cut(StmtId branch, ValueId condition) {
-    const bool mayEnd = conjuncts(fn_, fn_.stmts[branch].operands[0]).size() == 1 && keeps_(found_, branch);
+    const bool stores = std::ranges::any_of(
+        fn_.regions[body_].stmts, [this](StmtId id) { return fn_.stmts[id].kind == StmtKind::Store; });
+    const bool mayEnd =
+        !stores && conjuncts(fn_, fn_.stmts[branch].operands[0]).size() == 1 && keeps_(found_, branch);
     inBlocks();
     const RegionId around = aroundChain();
     b_.loc = fn_.stmts[chain_].loc;

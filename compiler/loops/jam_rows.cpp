@@ -43,12 +43,16 @@ bool sharesInChain(const Function& fn, RegionId region, const Variance& points, 
   });
 }
 
-/// Whether a store goes on by one element from point to point.
-bool isAlong(const Function& fn, const Stmt& s, ValueId point) {
+/// Whether a store goes on by one element from point to point: nothing else of its place differs.
+bool isAlong(const Function& fn, const Variance& points, const Stmt& s, ValueId point) {
   if (s.kind != StmtKind::Store || s.as<Access>().elemBytes != bytesOf(s.as<Access>().elem)) return false;
   bool isFound = false;
+  if (!points.isUniform(s.operands[0])) return false;
   for (size_t k = 1; k + 2 < s.operands.size(); k += 2) {
-    if (s.operands[k] != point) continue;
+    if (s.operands[k] != point) {
+      if (!points.isUniform(s.operands[k]) || !points.isUniform(s.operands[k + 1])) return false;
+      continue;
+    }
     const uint64_t* stride = asConstant(fn, s.operands[k + 1]);
     if (isFound || !stride || *stride != 1) return false;
     isFound = true;
@@ -57,14 +61,15 @@ bool isAlong(const Function& fn, const Stmt& s, ValueId point) {
 }
 
 /// Stores of rows to neighbours that may come last: nothing behind them reads what they write.
-std::vector<StmtId> storedTogether(const Function& fn, std::span<const StmtId> stmts, ValueId point) {
+std::vector<StmtId> storedTogether(const Function& fn, const Variance& points, std::span<const StmtId> stmts,
+                                   ValueId point) {
   std::vector<StmtId> out;
   std::vector<ValueId> read;
   for (StmtId id : stmts) {
     const Stmt& s = fn.stmts[id];
     if (!s.regions.empty() || siteOf(s.kind) != SiteKind::Lane) return {};
     if (s.kind == StmtKind::Load) read.push_back(s.operands[0]);
-    if (isAlong(fn, s, point)) out.push_back(id);
+    if (isAlong(fn, points, s, point)) out.push_back(id);
   }
   auto isBlock = [&](ValueId base) { return fn.typeOf(base) == dataType; };
   const bool areApart = std::ranges::all_of(out, [&](StmtId id) {
@@ -116,7 +121,7 @@ public:
       }
     }
     const std::vector<StmtId> together =
-        beforeLast ? storedTogether(b_.fn, apart, point_) : std::vector<StmtId>();
+        beforeLast ? storedTogether(b_.fn, variance_, apart, point_) : std::vector<StmtId>();
     for (size_t k = 0; k < rows_.size(); ++k) {
       if (beforeLast) beforeLast(k);
       for (StmtId id : apart)
@@ -352,16 +357,17 @@ void inRows(Builder& b, StmtId id, RegionId home) {
   // always, as what is left takes about as long; of a chain never, which would wait for the choice.
   const std::optional<uint64_t> turns = turnsOf(b.fn, s);
   const bool isSum = !s.results.empty();
-  const bool isWhole = turns && *turns % static_cast<uint64_t>(rows) == 0;
+  const bool fillsBlocks = turns && *turns % static_cast<uint64_t>(rows) == 0;
   const bool isChain =
       isSum && !anyOf(b.fn, s.regions[0], [](const Stmt& inner) { return inner.kind == StmtKind::For; });
   const int64_t least = isSum ? 1 : std::max<int64_t>(2, rows / 2);
-  const bool canFill = !isWhole && !isChain && storesApart(b.fn, s.regions[0], variance);
+  const bool canFill = !fillsBlocks && !isChain && storesApart(b.fn, s.regions[0], variance);
   const int64_t enough = canFill ? least : rows;
   const ValueId filled = enough < rows ? b.arith(OpKind::Add, count, b.integer(rows - enough)) : count;
   ValueId blocks = b.arith(OpKind::IDiv, filled, size);
-  if (const std::optional<ValueId> areShort = ShortStrips(b.fn, s).areShort(b))
-    blocks = b.select(*areShort, blocks, b.integer(0));
+  const std::optional<ValueId> areShort =
+      ShortStrips(b.fn, s).areShort(b); // else the loop behind does all points
+  if (areShort) blocks = b.select(*areShort, blocks, b.integer(0));
   const std::vector<ValueId> begun(s.operands.begin() + 2, s.operands.end());
   const std::vector<ValueId> ends = b.carryLoop(
       b.integer(0), blocks, begun,
@@ -385,7 +391,7 @@ void inRows(Builder& b, StmtId id, RegionId home) {
         return carried;
       },
       ofWholeRows(attr, static_cast<uint32_t>(rows)));
-  if (isWhole || enough == 1) {
+  if (!areShort && (fillsBlocks || enough == 1)) {
     for (size_t k = 0; k < ends.size(); ++k) replaceUses(b.fn, home, s.results[k], ends[k]);
     return;
   }
@@ -500,17 +506,19 @@ bool addsBehindLoops(const Function& fn, const Stmt& sum) {
 
 bool storesAlong(const Function& fn, const Stmt& loop) {
   const ValueId point = fn.regions[loop.regions[0]].params[0];
-  return anyOf(fn, loop.regions[0], [&](const Stmt& s) { return isAlong(fn, s, point); });
+  const Variance points(fn, loop);
+  return anyOf(fn, loop.regions[0], [&](const Stmt& s) { return isAlong(fn, points, s, point); });
 }
 
 std::vector<StmtId> storesOfChain(const Function& fn, const Stmt& loop) {
   const auto& attr = loop.as<ForAttr>();
   if (loop.results.empty() || attr.lanes > 0 || attr.strip > 0 || attr.mark == MarkKind::Parallel) return {};
   const Region& body = fn.regions[loop.regions[0]];
+  const Variance points(fn, loop);
   std::vector<StmtId> out =
-      storedTogether(fn, std::span(body.stmts).first(body.stmts.size() - 1), body.params[0]);
+      storedTogether(fn, points, std::span(body.stmts).first(body.stmts.size() - 1), body.params[0]);
   const auto isOther = [&](const Stmt& s) {
-    return s.kind == StmtKind::Store && !isAlong(fn, s, body.params[0]);
+    return s.kind == StmtKind::Store && !isAlong(fn, points, s, body.params[0]);
   };
   if (anyOf(fn, loop.regions[0], isOther)) out.clear();
   return out;

@@ -95,7 +95,9 @@ public:
         if (usesLate(fn, s) || memory.conflicts(late_)) return;
         swept.add(memory);
         if (++next == group.sweeps.size()) break;
-      } else if (next > 0 && (usesLate(fn, s) || memory.conflicts(late_) || memory.conflicts(swept))) {
+      } else if (next > 0 && (usesLate(fn, s) || memory.conflicts(late_) || memory.conflicts(swept) ||
+                              (checks_ && mayFail(fn, s)))) {
+        checks_ |= mayFail(fn, s); // what fails first stays the first
         stmts_.insert(id);
         late_.add(memory);
         made_.insert(s.results.begin(), s.results.end());
@@ -117,10 +119,17 @@ private:
            });
   }
 
+  static bool mayFail(const Function& fn, const Stmt& s) {
+    return s.kind == StmtKind::Check || std::ranges::any_of(s.regions, [&](RegionId r) {
+             return std::ranges::any_of(fn.regions[r].stmts,
+                                        [&](StmtId id) { return mayFail(fn, fn.stmts[id]); });
+           });
+  }
+
   std::unordered_set<StmtId> stmts_;
   MemoryUse late_;
   ValueSet made_;
-  bool mayJoin_ = false;
+  bool mayJoin_ = false, checks_ = false;
 };
 
 // --- joined
