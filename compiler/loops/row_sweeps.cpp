@@ -299,11 +299,26 @@ ValueId RowSweeps::extentOf(ValueId end) const {
     const StmtId def = fn_.values[end].def;
     if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return end;
     const Stmt& s = fn_.stmts[def];
-    if (s.as<ScalarAttr>().op != OpKind::Select) return end;
-    const uint64_t* otherwise = asConstant(fn_, s.operands[2]);
-    if (!otherwise || *otherwise != 0) return end;
+    if (s.as<ScalarAttr>().op != OpKind::Select || !isZero(s.operands[2]) || !asksForTurns(s.operands[0]))
+      return end;
     end = s.operands[1];
   }
+}
+bool RowSweeps::isZero(ValueId v) const {
+  const uint64_t* known = asConstant(fn_, v);
+  return known && *known == 0;
+}
+/// Whether a condition is that the loop of a sweep that has some end turns.
+bool RowSweeps::asksForTurns(ValueId condition) const {
+  const StmtId def = fn_.values[condition].def;
+  if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return false;
+  const Stmt& s = fn_.stmts[def];
+  const auto& attr = s.as<ScalarAttr>();
+  return attr.op == OpKind::Cmp && static_cast<ops::CmpKind>(attr.index) == ops::CmpKind::Gt &&
+         isZero(s.operands[1]) && std::ranges::any_of(sweeps_, [&](const RowSweep& sweep) {
+           return std::ranges::any_of(
+               sweep.loops, [&](StmtId loop) { return fn_.stmts[loop].operands[1] == s.operands[0]; });
+         });
 }
 
 } // namespace melix::loops

@@ -80,6 +80,8 @@ private:
   Factors factorsOf(std::span<const ValueId> sizes) const;
   void addFactors(ValueId v, Factors& factors) const;
   ValueId extentOf(ValueId end) const;
+  bool isZero(ValueId v) const;
+  bool asksForTurns(ValueId condition) const;
 
   const Module& module_;
   const Function& fn_;

@@ -36,8 +36,9 @@ bool isWrittenOut(const Function& fn, const Stmt& loop);
 bool keepsLoop(const Function& fn, RegionId r) {
   return std::ranges::any_of(fn.regions[r].stmts, [&](StmtId id) {
     const Stmt& s = fn.stmts[id];
-    return s.kind == StmtKind::While || (s.kind == StmtKind::For && !isWrittenOut(fn, s)) ||
-           std::ranges::any_of(s.regions, [&](RegionId inner) { return keepsLoop(fn, inner); });
+    if (s.kind == StmtKind::While) return true;
+    if (s.kind == StmtKind::For) return !isWrittenOut(fn, s);
+    return std::ranges::any_of(s.regions, [&](RegionId inner) { return keepsLoop(fn, inner); });
   });
 }
 
