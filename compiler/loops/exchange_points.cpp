@@ -2,6 +2,7 @@
 
 #include "loops/jam_rows.h"
 #include "loops/lanes.h"
+#include "loops/perfect_points.h"
 #include "loops/shared_side.h"
 
 #include <algorithm>
@@ -18,12 +19,6 @@ namespace {
 constexpr int64_t fewTurns = 16, fewStored = 8;
 constexpr int64_t fewPoints = 32; ///< of the outer loop, which is to fill the lanes
 
-bool isPointsLoop(const Stmt& s) {
-  if (s.kind != StmtKind::For || !s.results.empty()) return false;
-  const auto& attr = s.as<ForAttr>();
-  return attr.mark == MarkKind::Points && attr.strip == 0 && attr.lanes == 0;
-}
-
 class Exchange {
 public:
   Exchange(const Module& module, Function& fn) : module_(module), fn_(fn), b_(fn) {}
@@ -38,22 +33,11 @@ public:
   }
 
 private:
-  /// The loop of points that is all there is in another one, beside plain numbers.
-  StmtId innerOf(const Stmt& outer) const {
-    StmtId found;
-    for (StmtId id : fn_.regions[outer.regions[0]].stmts) {
-      const Stmt& s = fn_.stmts[id];
-      if (s.regions.empty() && isPlain(module_, fn_, s)) continue;
-      if (found.valid() || !isPointsLoop(s)) return {};
-      found = id;
-    }
-    return found;
-  }
-
   bool exchanged(StmtId id, RegionId home) {
     if (!isPointsLoop(fn_.stmts[id])) return false;
-    const StmtId inner = innerOf(fn_.stmts[id]);
-    if (!inner.valid()) return false;
+    const std::vector<StmtId> around = perfectPoints(module_, fn_, id);
+    if (around.size() < 2) return false;
+    const StmtId inner = around[1];
     Contraction found{{id}, inner, sumsIn(fn_, inner), {}, {}};
     const std::optional<size_t> rows = rowsOf(found);
     if (!rows) return false;

@@ -540,13 +540,22 @@ std::optional<StmtId> sumForRows(const Function& fn, StmtId lanes, std::span<con
   return std::nullopt;
 }
 
+/// Whether turns of a loop share in the chains of one in lanes.
+static bool shareIn(const Function& fn, const Variance& points, const Stmt& lanes) {
+  return points.allUniform(lanes.operands) &&
+         sharesInChain(fn, lanes.regions[0], points, Variance(fn, lanes));
+}
+
 bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop) {
   if (!loop.results.empty() || !canWiden(module, fn, loop)) return false;
   const Variance points(fn, loop);
   return anyOf(fn, loop.regions[0], [&](const Stmt& s) {
-    return s.kind == StmtKind::For && s.as<ForAttr>().lanes > 0 && points.allUniform(s.operands) &&
-           sharesInChain(fn, s.regions[0], points, Variance(fn, s));
+    return s.kind == StmtKind::For && s.as<ForAttr>().lanes > 0 && shareIn(fn, points, s);
   });
+}
+
+bool gainsAround(const Module& module, const Function& fn, const Stmt& loop, const Stmt& lanes) {
+  return loop.results.empty() && canWiden(module, fn, loop) && shareIn(fn, Variance(fn, loop), lanes);
 }
 
 void jamRows(Function& function) {

@@ -31,6 +31,9 @@ namespace melix::loops {
 /// reads what is the same at all of them.
 bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop);
 
+/// The same of one loop inside of it, once that is in lanes.
+bool gainsAround(const Module& module, const Function& fn, const Stmt& loop, const Stmt& lanes);
+
 /// The same of partial sums in the frame, strips of which are in lanes: how many bytes of it a point has.
 std::optional<uint64_t> frameOfStrips(const Module& module, const Function& fn, const Stmt& loop);
 

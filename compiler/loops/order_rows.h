@@ -14,6 +14,6 @@
 
 namespace melix::loops {
 
-void orderRows(Function& function);
+void orderRows(const Module& module, Function& function);
 
 } // namespace melix::loops

@@ -23,7 +23,7 @@ std::string ordered(const std::string& shared, const std::string& heads = "point
           "        store %r[%t*%p + %h*%m + %e*%one] = %s\n        yield\n      }\n      yield\n    }\n"
           "    yield\n  }\n  yield\n}\n",
       [](Module& module) {
-        for (Function& fn : module.functions) orderRows(fn);
+        for (Function& fn : module.functions) orderRows(module, fn);
         EXPECT_EQ(verify(module, true), "");
       });
 }
@@ -34,8 +34,8 @@ TEST(OrderRows, PointsThatShareWhatColumnsReadGoNextToThem) {
   const std::string text = ordered("%d*%p + %h*%m + %e*%one");
   EXPECT_TRUE(isInside(text)) << text;
   EXPECT_LT(text.find("(%t)"), text.find("(%e)")) << text;
-  EXPECT_GT(text.find("mul %t, %k"), text.find("(%e)"))
-      << "numbers beside the loops are made in the columns: " << text;
+  EXPECT_GT(text.find("mul %t, %k"), text.find("(%t)")) << "numbers go along: " << text;
+  EXPECT_LT(text.find("mul %t, %k"), text.find("(%e)")) << "and stay in front of the columns: " << text;
   EXPECT_TRUE(isInside(ordered("%h*%p + %e*%k + %d*%one"))) << "columns apart";
 }
 
