@@ -20,8 +20,16 @@ enum class TargetKind : uint8_t {
 /// What schedules ask of the processor.
 const loops::Machine& machineOf(TargetKind target);
 
+/// How memory is reached. Orchestration lives in the generic space 0, of which all others are part.
+struct Addressing {
+  unsigned arrays = 0;     ///< address space of what kernels are given to read and write
+  unsigned scratch = 0;    ///< and of their scratch
+  unsigned indexBits = 64; ///< no array is larger than half of what these bits count; numbers stay i64
+};
+
 struct Options {
   TargetKind target = TargetKind::Host;
+  Addressing addressing;
   bool optimise = true;                 ///< false: LLVM's passes are left out (`-O0`)
   bool vectorise = false;               ///< LLVM widens what loops it can: a twin of lanes, for tests
   const SourceStore* sources = nullptr; ///< for places in traces; without it there are none

@@ -70,7 +70,7 @@ void FunctionEmitter::poll() {
 void FunctionEmitter::emitFor(const Stmt& s) {
   if (s.as<ForAttr>().lanes > 0) return emitLanes(*this, s);
   Values carried;
-  for (size_t k = 2; k < s.operands.size(); ++k) carried.push_back(value(s.operands[k]));
+  for (size_t k = 2; k < s.operands.size(); ++k) carried.push_back(generic(value(s.operands[k])));
   carried = emitTurns(s, value(s.operands[0]), std::move(carried));
   for (size_t k = 0; k < s.results.size(); ++k) set(s.results[k], carried[k]);
 }
@@ -104,6 +104,8 @@ FunctionEmitter::Values FunctionEmitter::emitTurns(const Stmt& s, llvm::Value* b
 void FunctionEmitter::emitWhile(const Stmt& s) {
   llvm::BasicBlock *head = block("while"), *body = block("body"), *done = block("done");
   llvm::BasicBlock* from = b_.GetInsertBlock();
+  Values first;
+  for (ValueId v : s.operands) first.push_back(generic(value(v)));
   b_.CreateBr(head);
   b_.SetInsertPoint(head);
   const std::vector<ValueId>&conditionParams = fn_.regions[s.regions[0]].params,
@@ -111,7 +113,7 @@ void FunctionEmitter::emitWhile(const Stmt& s) {
   std::vector<llvm::PHINode*> phis;
   for (size_t k = 0; k < params.size(); ++k) {
     phis.push_back(b_.CreatePHI(m_.typeOf(fn_.typeOf(params[k])), 2));
-    phis[k]->addIncoming(value(s.operands[k]), from);
+    phis[k]->addIncoming(first[k], from);
     set(params[k], phis[k]);
     set(conditionParams[k], phis[k]);
   }
@@ -136,6 +138,7 @@ void FunctionEmitter::emitCall(const Stmt& s) {
 
 FunctionEmitter::Values FunctionEmitter::resultsOf(const Stmt& s, Values args) {
   llvm::Function* callee = m_.functionOf(s.as<loops::FunctionId>());
+  for (llvm::Value*& v : args) v = generic(v);
   // A closed function asks nothing of its task.
   args.insert(args.begin(),
               task_ ? task_ : static_cast<llvm::Value*>(llvm::ConstantPointerNull::get(m_.ptr())));

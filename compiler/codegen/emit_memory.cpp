@@ -12,22 +12,22 @@ using loops::ClassKind;
 /// base + offset + elemBytes · Σ index·stride. Axes are in range by construction, so nothing here wraps.
 llvm::Value* FunctionEmitter::address(const Stmt& s, size_t operandCount) {
   const auto& access = s.as<Access>();
-  llvm::Value* at = value(s.operands[0]);
-  llvm::Value* sum = nullptr;
+  llvm::Value *base = value(s.operands[0]), *sum = nullptr;
   for (size_t k = 1; k + 1 < operandCount; k += 2) {
-    llvm::Value *index = value(s.operands[k]), *stride = value(s.operands[k + 1]);
+    llvm::Value *at = index(value(s.operands[k])), *stride = index(value(s.operands[k + 1]));
     auto* one = llvm::dyn_cast<llvm::ConstantInt>(stride);
-    llvm::Value* term = one && one->isOne() ? index : b_.CreateNSWMul(index, stride);
+    llvm::Value* term = one && one->isOne() ? at : b_.CreateNSWMul(at, stride);
     sum = sum ? b_.CreateNSWAdd(sum, term) : term;
   }
   if (sum) {
     unsigned bytes = access.elemBytes;
     llvm::Type* unit = bytes == 8 ? m_.i64() : bytes == 4 ? m_.i32() : bytes == 2 ? b_.getInt16Ty() : m_.i8();
-    if (bytes != 8 && bytes != 4 && bytes != 2 && bytes != 1) sum = b_.CreateNSWMul(sum, b_.getInt64(bytes));
-    at = b_.CreateInBoundsGEP(unit, at, sum);
+    if (bytes != 8 && bytes != 4 && bytes != 2 && bytes != 1)
+      sum = b_.CreateNSWMul(sum, llvm::ConstantInt::get(m_.index(), bytes));
+    base = b_.CreateInBoundsGEP(unit, base, sum);
   }
-  return access.offset ? b_.CreateConstInBoundsGEP1_64(m_.i8(), at, static_cast<uint64_t>(access.offset))
-                       : at;
+  return access.offset ? b_.CreateConstInBoundsGEP1_64(m_.i8(), base, static_cast<uint64_t>(access.offset))
+                       : base;
 }
 
 void FunctionEmitter::emitLoad(const Stmt& s) {
@@ -40,7 +40,7 @@ void FunctionEmitter::emitLoad(const Stmt& s) {
 
 void FunctionEmitter::emitStore(const Stmt& s) {
   const auto& access = s.as<Access>();
-  llvm::Value* v = value(s.operands.back());
+  llvm::Value* v = generic(value(s.operands.back()));
   llvm::Value* at = address(s, s.operands.size() - 1);
   if (v->getType() == m_.i1()) v = b_.CreateZExt(v, m_.i8());
   // Slots of builtins are 8 bytes: what is smaller is extended, so that no byte of them is undefined.
@@ -108,7 +108,7 @@ void FunctionEmitter::emitCount(const Stmt& s) {
 
 /// One owner is the common case and takes no call.
 void FunctionEmitter::emitEnsureUnique(const Stmt& s) {
-  llvm::Value* v = value(s.operands[0]);
+  llvm::Value* v = generic(value(s.operands[0]));
   llvm::BasicBlock *look = block("look"), *copy = block("copy"), *done = block("unique");
   b_.CreateCondBr(b_.CreateIsNull(v), copy, look);
   b_.SetInsertPoint(look);

@@ -112,7 +112,12 @@ llvm::Function* ModuleEmitter::kernelOf(loops::FunctionId id) {
   const loops::Function& fn = unit.module.functions[id];
   // Captures, bounds, and a record for the numbers of a failed check.
   std::vector<llvm::Type*> params;
-  for (loops::ValueId p : fn.params()) params.push_back(typeOf(fn.typeOf(p)));
+  for (size_t k = 0; k < fn.params().size(); ++k) {
+    const bool isScratch = fn.modes[k] == loops::ModeKind::Scratch;
+    const unsigned space = isScratch ? options.addressing.scratch : options.addressing.arrays;
+    llvm::Type* type = typeOf(fn.typeOf(fn.params()[k]));
+    params.push_back(type->isPointerTy() ? llvm::PointerType::get(context, space) : type);
+  }
   params.push_back(ptr());
   made = declare(i64(), params, false, fn.key + ".kernel");
   for (unsigned k = 0; k < params.size(); ++k)

@@ -42,6 +42,8 @@ public:
   llvm::IntegerType* i8() { return llvm::Type::getInt8Ty(context); }
   llvm::IntegerType* i32() { return llvm::Type::getInt32Ty(context); }
   llvm::IntegerType* i64() { return llvm::Type::getInt64Ty(context); }
+  /// What counts in memory.
+  llvm::IntegerType* index() { return llvm::Type::getIntNTy(context, options.addressing.indexBits); }
 
   /// A function of the runtime (melix/abi.h), declared at first use.
   llvm::FunctionCallee runtime(llvm::StringRef name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> params,

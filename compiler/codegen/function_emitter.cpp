@@ -91,6 +91,7 @@ void FunctionEmitter::giveScratch(Values& args) {
   }
   if (begins.empty()) return;
   llvm::Value* all = call(runtime("melix_scratch", m_.ptr(), {m_.ptr(), m_.i64()}), {task_, bytes});
+  all = b_.CreateAddrSpaceCast(all, llvm::PointerType::get(m_.context, m_.options.addressing.scratch));
   for (auto [k, front] : begins) args[k] = front ? b_.CreateInBoundsGEP(m_.i8(), all, {front}) : all;
 }
 
@@ -99,12 +100,12 @@ void FunctionEmitter::emitKernelLauncher() {
   kernel_ = false;
   beginBody(m_.functionOf(id_));
   task_ = function_->getArg(0);
-  const std::vector<ValueId>& params = fn_.params();
+  llvm::FunctionType* kernel = m_.kernelOf(id_)->getFunctionType();
   Values args{function_->getArg(2), function_->getArg(3)};
-  for (size_t k = 2; k < params.size(); ++k) {
+  for (unsigned k = 2; k < fn_.params().size(); ++k) {
     llvm::Value* at = b_.CreateConstInBoundsGEP1_64(m_.i64(), function_->getArg(1), k - 2);
     const bool isScratch = fn_.modes[k] == loops::ModeKind::Scratch;
-    args.push_back(b_.CreateLoad(isScratch ? m_.i64() : m_.typeOf(fn_.typeOf(params[k])), at));
+    args.push_back(b_.CreateLoad(isScratch ? m_.i64() : kernel->getParamType(k), at));
   }
   giveScratch(args);
   llvm::Value* record = slot(8 * maxNumbers);
@@ -134,6 +135,11 @@ llvm::Value* FunctionEmitter::slot(uint64_t bytes) {
   return made;
 }
 
+llvm::Value* FunctionEmitter::generic(llvm::Value* v) {
+  if (!v->getType()->isPtrOrPtrVectorTy()) return v;
+  return b_.CreateAddrSpaceCast(v, v->getType()->getWithNewType(m_.ptr()));
+}
+
 llvm::CallInst* FunctionEmitter::call(llvm::FunctionCallee callee, llvm::ArrayRef<llvm::Value*> args) {
   llvm::CallInst* made = b_.CreateCall(callee, args);
   made->addFnAttr(llvm::Attribute::NoMerge);
@@ -149,7 +155,7 @@ FunctionEmitter::Values FunctionEmitter::region(loops::RegionId r) {
   for (loops::StmtId id : stmts) {
     const Stmt& s = fn_.stmts[id];
     if (s.kind == StmtKind::Yield) {
-      for (ValueId v : s.operands) out.push_back(value(v));
+      for (ValueId v : s.operands) out.push_back(generic(value(v)));
       break;
     }
     b_.SetCurrentDebugLocation(m_.debug->location(s.loc));
@@ -177,11 +183,11 @@ void FunctionEmitter::statement(const Stmt& s) {
   case StmtKind::AddressOf: return setResult(s, address(s, s.operands.size()));
   case StmtKind::Scratch: return setResult(s, slot(s.as<uint64_t>()));
   case StmtKind::CopyBytes:
-    b_.CreateMemCpy(value(s.operands[0]), llvm::Align(1), value(s.operands[1]), llvm::Align(1),
-                    value(s.operands[2]));
+    b_.CreateMemCpy(generic(value(s.operands[0])), llvm::Align(1), generic(value(s.operands[1])),
+                    llvm::Align(1), value(s.operands[2]));
     return;
   case StmtKind::ZeroBytes:
-    b_.CreateMemSet(value(s.operands[0]), b_.getInt8(0), value(s.operands[1]), llvm::Align(1));
+    b_.CreateMemSet(generic(value(s.operands[0])), b_.getInt8(0), value(s.operands[1]), llvm::Align(1));
     return;
   case StmtKind::FrameArray: return emitFrameArray(s);
   case StmtKind::AllocArray: return emitAllocArray(s);

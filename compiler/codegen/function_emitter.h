@@ -37,6 +37,10 @@ private:
     return m_.runtime(name, result, params);
   }
   void beginBody(llvm::Function* f);
+  /// Of pointers, those to the generic space: what is chosen between, handed on or stored lies there.
+  llvm::Value* generic(llvm::Value* v);
+  /// A number, or a vector of numbers, as one that counts in memory.
+  llvm::Value* index(llvm::Value* v) { return b_.CreateTrunc(v, v->getType()->getWithNewType(m_.index())); }
 
   void emitKernel();
   void emitChunk(); ///< task, captures, begin, end

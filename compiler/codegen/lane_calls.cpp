@@ -29,7 +29,7 @@ void LaneEmitter::callMerged(const Stmt& s) {
     callee.keep(params[k], kept(s.operands[k], isUniform(s.operands[k])));
   const ValueIds& results = callee.region(host.fn_.body);
   Values values;
-  for (ValueId v : results) values.push_back(callee.vector(v));
+  for (ValueId v : results) values.push_back(callee.kept(v, false));
   b_.SetInsertPoint(host.b_.GetInsertBlock());
   for (size_t k = 0; k < values.size(); ++k) keep(s.results[k], values[k]);
 }
@@ -75,7 +75,7 @@ void LaneEmitter::callOneByOne(const Stmt& s) {
   std::vector<std::optional<Slot>> from;
   for (ValueId v : s.operands) {
     from.push_back(isUniform(v) ? std::nullopt : std::optional(slotOf(v)));
-    if (from.back()) from.back()->storeAll(vector(v));
+    if (from.back()) from.back()->storeAll(kept(v, false));
   }
   std::vector<Slot> to;
   for (ValueId v : s.results) {

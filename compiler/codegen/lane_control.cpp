@@ -76,7 +76,7 @@ LaneEmitter::Values LaneEmitter::branchApart(const Stmt& s, RegionId r, Value* m
   const ValueIds& yields = region(r);
   Values values;
   for (size_t k = 0; k < s.results.size(); ++k) {
-    Value* v = vector(yields[k]);
+    Value* v = kept(yields[k], false);
     values.push_back(others.empty() ? v : b_.CreateSelect(mask, v, others[k]));
   }
   if (skips) {

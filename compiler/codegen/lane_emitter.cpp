@@ -18,10 +18,10 @@ using loops::VarianceKind;
 // --- values
 // ----------------------------------------------------------------------------------------------------------
 
-llvm::Constant* LaneEmitter::iota() {
-  std::vector<uint64_t> numbers(lanes_);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  return llvm::ConstantDataVector::get(m_.context, numbers);
+llvm::Constant* LaneEmitter::iota(llvm::IntegerType* type) {
+  std::vector<llvm::Constant*> numbers;
+  for (unsigned k = 0; k < lanes_; ++k) numbers.push_back(llvm::ConstantInt::get(type, k));
+  return llvm::ConstantVector::get(numbers);
 }
 
 /// Compared in numbers as wide as what lanes hold, so that a mask is in as many registers.
@@ -31,7 +31,7 @@ llvm::Value* LaneEmitter::firstLanes(const Stmt& loop, Value* count) {
   llvm::IntegerType* type = b_.getIntNTy(bits);
   Value* few =
       b_.CreateTrunc(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, b_.getInt64(lanes_)), type);
-  return b_.CreateICmpULT(b_.CreateTrunc(iota(), vectorOf(type)), splat(few));
+  return b_.CreateICmpULT(iota(type), splat(few));
 }
 
 LaneEmitter::Affine LaneEmitter::affine(ValueId v) const {
@@ -40,7 +40,7 @@ LaneEmitter::Affine LaneEmitter::affine(ValueId v) const {
 
 llvm::Value* LaneEmitter::vector(const Affine& a) {
   auto* one = llvm::dyn_cast<llvm::ConstantInt>(a.step);
-  Value* steps = one && one->isOne() ? iota() : b_.CreateMul(iota(), splat(a.step));
+  Value* steps = one && one->isOne() ? iota(m_.i64()) : b_.CreateMul(iota(m_.i64()), splat(a.step));
   return b_.CreateAdd(splat(a.first), steps);
 }
 

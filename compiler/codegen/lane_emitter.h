@@ -28,7 +28,7 @@ public:
       : host_(host), m_(host.m_), fn_(host.fn_), b_(host.b_), lanes_(lanes), strip_(strip ? strip : lanes),
         variance_(variance), neighbours_(fn_, variance, index) {}
 
-  llvm::Constant* iota(); ///< 0, 1, 2, …
+  llvm::Constant* iota(llvm::IntegerType* type); ///< 0, 1, 2, …
   /// A mask of so many lanes of the loop's strip, which is all if there are not more.
   llvm::Value* firstLanes(const loops::Stmt& loop, llvm::Value* count);
   llvm::Value* splat(llvm::Value* v) { return b_.CreateVectorSplat(lanes_, v); }
@@ -82,7 +82,7 @@ private:
   Affine affine(ValueId v) const;
   llvm::VectorType* vectorOf(llvm::Type* t) { return llvm::FixedVectorType::get(t, lanes_); }
   /// As it is kept: by itself, or a vector.
-  Value* kept(ValueId v, bool uniform) { return uniform ? host_.value(v) : vector(v); }
+  Value* kept(ValueId v, bool uniform) { return host_.generic(uniform ? host_.value(v) : vector(v)); }
   llvm::Type* keptType(ValueId v);
   void keep(ValueId v, Value* x);
   llvm::BasicBlock* block(const char* name) { return host_.block(name); }

@@ -15,16 +15,17 @@ using loops::Access;
 /// the next, and what varies.
 LaneEmitter::Place LaneEmitter::place(const Stmt& s, size_t operandCount) {
   const auto& access = s.as<Access>();
-  Value *same = b_.getInt64(0), *step = b_.getInt64(0), *varying = nullptr;
+  llvm::Constant* none = llvm::ConstantInt::get(m_.index(), 0);
+  Value *same = none, *step = none, *varying = nullptr;
   for (size_t k = 1; k + 1 < operandCount; k += 2) {
     const ValueId index = s.operands[k], stride = s.operands[k + 1];
     if (isUniform(stride) && variance_.of(index) != loops::VarianceKind::Varying) {
       const Affine a = affine(index);
-      Value* by = host_.value(stride);
-      same = b_.CreateAdd(same, b_.CreateMul(a.first, by));
-      if (!isUniform(index)) step = b_.CreateAdd(step, b_.CreateMul(a.step, by));
+      Value* by = host_.index(host_.value(stride));
+      same = b_.CreateAdd(same, b_.CreateMul(host_.index(a.first), by));
+      if (!isUniform(index)) step = b_.CreateAdd(step, b_.CreateMul(host_.index(a.step), by));
     } else {
-      Value* term = b_.CreateMul(vector(index), vector(stride));
+      Value* term = b_.CreateMul(host_.index(vector(index)), host_.index(vector(stride)));
       varying = varying ? b_.CreateAdd(varying, term) : term;
     }
   }
@@ -46,7 +47,7 @@ LaneEmitter::Place LaneEmitter::place(const Stmt& s, size_t operandCount) {
     out.first = at(host_.value(s.operands[0]));
     return out;
   }
-  Value* more = b_.CreateMul(iota(), splat(out.step));
+  Value* more = b_.CreateMul(iota(m_.index()), splat(out.step));
   if (varying) more = b_.CreateAdd(more, scaled(varying));
   out.all = b_.CreateGEP(unit, isOne ? at(host_.value(s.operands[0])) : at(vector(s.operands[0])), more);
   return out;
@@ -54,7 +55,7 @@ LaneEmitter::Place LaneEmitter::place(const Stmt& s, size_t operandCount) {
 
 llvm::Value* LaneEmitter::addresses(const Place& at) {
   if (at.all) return at.all;
-  return b_.CreateGEP(b_.getIntNTy(at.unit * 8), at.first, b_.CreateMul(iota(), splat(at.step)));
+  return b_.CreateGEP(b_.getIntNTy(at.unit * 8), at.first, b_.CreateMul(iota(m_.index()), splat(at.step)));
 }
 
 bool LaneEmitter::isContiguous(const Place& at, llvm::Type* element) const {
@@ -91,7 +92,7 @@ void LaneEmitter::store(const Stmt& s) {
   const auto& access = s.as<Access>();
   llvm::Type* element = m_.memoryTypeOf(access.elem);
   const llvm::Align align = m_.llvm->getDataLayout().getABITypeAlign(element);
-  Value* v = vector(s.operands.back());
+  Value* v = kept(s.operands.back(), false);
   if (m_.typeOf(access.elem) == m_.i1()) v = b_.CreateZExt(v, vectorOf(element));
   const Place at = place(s, s.operands.size() - 1);
   if (!isContiguous(at, element))
@@ -186,7 +187,8 @@ bool LaneEmitter::storeGroup(std::span<const loops::StmtId> stmts) {
   transpose(b_, values, lanes_);
   const llvm::Align align = m_.llvm->getDataLayout().getABITypeAlign(element);
   for (uint64_t lane = 0; lane < lanes_; ++lane) {
-    Value* to = b_.CreateGEP(b_.getIntNTy(at.unit * 8), at.first, b_.CreateMul(at.step, b_.getInt64(lane)));
+    Value* apart = b_.CreateMul(at.step, llvm::ConstantInt::get(m_.index(), lane));
+    Value* to = b_.CreateGEP(b_.getIntNTy(at.unit * 8), at.first, apart);
     std::vector<int> part(size);
     std::iota(part.begin(), part.end(), static_cast<int>(lane - lane % size));
     Value* group = b_.CreateShuffleVector(values[lane % size], part);

@@ -34,7 +34,7 @@ void collect(void* context, int32_t, const uint8_t* data, int64_t len) {
 } // namespace
 
 std::vector<Way> waysToCompile() {
-  std::vector<Way> ways(4);
+  std::vector<Way> ways(5);
   ways[0].name = "default";
   ways[1].name = "portable";
   ways[1].options.target = codegen::TargetKind::Portable;
@@ -42,6 +42,8 @@ std::vector<Way> waysToCompile() {
   ways[2].options.optimise = false;
   ways[3].name = "twin";
   ways[3].options.vectorise = true;
+  ways[4].name = "spaces";
+  ways[4].options.addressing = {1, 3, 32};
   return ways;
 }
 

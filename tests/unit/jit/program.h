@@ -26,7 +26,8 @@ struct Way {
   const char* name;
   codegen::Options options;
 };
-/// For this processor, for any of its kind, without optimising, and with LLVM's vectoriser in place of lanes.
+/// For this processor, for any of its kind, without optimising, with LLVM's vectoriser in place of lanes, and
+/// with memory reached as on a device: address spaces, which this processor takes for one, and short indices.
 std::vector<Way> waysToCompile();
 
 struct Program {
