@@ -35,7 +35,8 @@ Options optionsFor(const loops::Module& module, Options options) {
 /// A unit as LLVM IR, and the machine it is for.
 class Build {
 public:
-  Build(const Unit& unit, const Options& options) : emitter(unit, options, context), options_(options) {
+  Build(const Unit& unit, const Options& options, SharedLayouts& layouts)
+      : emitter(unit, options, layouts, context), options_(options) {
     machine = makeTargetMachine(options);
     emitter.llvm->setTargetTriple(machine->getTargetTriple());
     emitter.llvm->setDataLayout(machine->createDataLayout());
@@ -77,22 +78,20 @@ private:
 Compiled compile(const loops::Module& module, const Options& given) {
   const Options options = optionsFor(module, given);
   const std::vector<Unit> units = unitsOf(module);
-  // Emitted one after another, for they share the module's types; from there on each is on its own.
-  std::vector<std::unique_ptr<Build>> builds;
+  SharedLayouts layouts(module.core.types);
   Compiled out;
-  for (const Unit& unit : units) {
-    builds.push_back(std::make_unique<Build>(unit, options));
-    out.entries.merge(builds.back()->emitter.entries);
-  }
-  if (module.entry.valid()) out.entry = out.entries.at(module.functions[module.entry].source);
   out.objects.resize(units.size());
   std::vector<std::string> problems(units.size());
+  std::vector<std::map<core::FunctionId, std::string>> entries(units.size());
   const std::vector<size_t> order = longestFirst(units);
   forEachInParallel(units.size(), [&](size_t turn) {
     const size_t k = order[turn];
-    out.objects[k] = builds[k]->object(problems[k]);
-    builds[k].reset();
+    Build build(units[k], options, layouts);
+    entries[k] = std::move(build.emitter.entries);
+    out.objects[k] = build.object(problems[k]);
   });
+  for (auto& some : entries) out.entries.merge(some);
+  if (module.entry.valid()) out.entry = out.entries.at(module.functions[module.entry].source);
   for (const std::string& problem : problems) out.error += problem;
   return out;
 }
@@ -100,7 +99,8 @@ Compiled compile(const loops::Module& module, const Options& given) {
 std::string compileToText(const loops::Module& module, const Options& given, TextKind kind) {
   const Options options = optionsFor(module, given);
   const Unit whole = wholeModule(module);
-  Build build(whole, options);
+  SharedLayouts layouts(module.core.types);
+  Build build(whole, options, layouts);
   std::string text = build.optimise();
   if (kind == TextKind::Assembly) return text + assemblyOf(*build.emitter.llvm, *build.machine);
   llvm::raw_string_ostream stream(text);

@@ -14,9 +14,9 @@ using types::TypeKind;
 
 } // namespace
 
-ModuleEmitter::ModuleEmitter(const Unit& u, const Options& o, llvm::LLVMContext& c)
-    : unit(u), options(o), context(c), llvm(std::make_unique<llvm::Module>(o.sourceName, c)),
-      layouts(u.module.core.types), debug(std::make_unique<DebugInfo>(*llvm, u.module.core, o)) {
+ModuleEmitter::ModuleEmitter(const Unit& u, const Options& o, SharedLayouts& l, llvm::LLVMContext& c)
+    : unit(u), options(o), context(c), llvm(std::make_unique<llvm::Module>(o.sourceName, c)), layouts(l),
+      debug(std::make_unique<DebugInfo>(*llvm, u.module.core, o)) {
   auto* p = ptr();
   typeStruct_ = llvm::StructType::create(context, {i8(), i8(), i8(), i8(), i32(), i32(), i32(), p, p, p, p},
                                          "MelixType");

@@ -11,15 +11,28 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 
 namespace melix::codegen {
 
 class DebugInfo;
 
+/// The layouts of a module's types. Units are emitted at the same time, and what is asked of types may make
+/// some: one asks at a time.
+struct SharedLayouts {
+  explicit SharedLayouts(types::TypeStore& types) : layouts(types) {}
+  loops::StoredForm stored(types::TypeId type) {
+    std::lock_guard held(guard);
+    return layouts.stored(type);
+  }
+  std::mutex guard;
+  loops::Layouts layouts;
+};
+
 /// An LLVM function for each function of a unit, with a chunk function in front of each kernel.
 class ModuleEmitter {
 public:
-  ModuleEmitter(const Unit& unit, const Options& options, llvm::LLVMContext& context);
+  ModuleEmitter(const Unit& unit, const Options& options, SharedLayouts& layouts, llvm::LLVMContext& context);
   ~ModuleEmitter();
 
   void run();
@@ -30,7 +43,7 @@ public:
   const Options& options;
   llvm::LLVMContext& context;
   std::unique_ptr<llvm::Module> llvm;
-  loops::Layouts layouts;
+  SharedLayouts& layouts;
   std::unique_ptr<DebugInfo> debug;
 
   // types.cpp
@@ -65,6 +78,8 @@ private:
                           const std::string& name);
   void addAttributes(llvm::Function* f);
   void emitEntry(loops::FunctionId f);
+  // constants.cpp, holding the layouts
+  llvm::Constant* describedType(types::TypeId type);
   llvm::Constant* typeRecord(uint8_t kind, uint8_t rank, types::TypeId type, uint32_t fieldCount,
                              uint32_t caseCount, llvm::Constant* name, llvm::Constant* elem,
                              llvm::Constant* fields, llvm::Constant* cases);

@@ -30,7 +30,7 @@ private:
   bool link();
 
   const CodeOptions& code_;
-  std::unique_ptr<session::Session> session_;
+  session::Session& session_;
   session::Session::NamedFunctions functions_;
   std::map<core::FunctionId, MelixEntryFn> entries_;
   std::unique_ptr<jit::Jit> jit_; ///< made after the code, which brings the processor with it

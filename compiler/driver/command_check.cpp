@@ -8,9 +8,9 @@ namespace melix::driver {
 int commandCheck(const Invocation& invocation) {
   if (!accepts(invocation.code)) return WrongCommandLine;
   return onBigStack([&] {
-    std::unique_ptr<session::Session> session = makeSession(invocation.code);
-    std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
-    return root && reported(*session, session->check(*root)) ? Success : Failure;
+    session::Session& session = makeSession(invocation.code);
+    std::optional<names::ModuleId> root = loadRoot(invocation.program, session);
+    return root && reported(session, session.check(*root)) ? Success : Failure;
   });
 }
 

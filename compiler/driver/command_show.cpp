@@ -141,10 +141,10 @@ int showMachine(const Invocation& invocation, session::Session& session) {
 
 int showExpanded(const Invocation& invocation) {
   return onBigStack([&]() -> int {
-    std::unique_ptr<session::Session> session = makeSession(invocation.code);
-    std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
-    if (!root || !reported(*session, true)) return Failure;
-    writeOutput(laidOut(session->expandedText(*root), "<expand>"));
+    session::Session& session = makeSession(invocation.code);
+    std::optional<names::ModuleId> root = loadRoot(invocation.program, session);
+    if (!root || !reported(session, true)) return Failure;
+    writeOutput(laidOut(session.expandedText(*root), "<expand>"));
     return Success;
   });
 }
@@ -157,10 +157,10 @@ session::CoreStage coreStageOf(StageKind stage) {
 /// The stages from `core` on.
 int showCompiled(const Invocation& invocation) {
   return onBigStack([&]() -> int {
-    std::unique_ptr<session::Session> session = makeSession(invocation.code);
-    if (!advanceProgram(invocation.program, *session, coreStageOf(invocation.stage))) return Failure;
-    return invocation.stage <= StageKind::Opt ? showCore(invocation, *session)
-                                              : showMachine(invocation, *session);
+    session::Session& session = makeSession(invocation.code);
+    if (!advanceProgram(invocation.program, session, coreStageOf(invocation.stage))) return Failure;
+    return invocation.stage <= StageKind::Opt ? showCore(invocation, session)
+                                              : showMachine(invocation, session);
   });
 }
 

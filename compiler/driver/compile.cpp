@@ -19,7 +19,7 @@ static bool verifies() {
 #endif
 }
 
-std::unique_ptr<session::Session> makeSession(const CodeOptions& code, transforms::FusionLog* fusion) {
+session::Session& makeSession(const CodeOptions& code, transforms::FusionLog* fusion) {
   session::Options options;
   options.library = [](std::string_view path) { return findLibraryFile(path); };
   for (std::string_view path : libraryFiles("prelude/")) options.preludeFiles.emplace_back(path);
@@ -41,7 +41,8 @@ std::unique_ptr<session::Session> makeSession(const CodeOptions& code, transform
   options.strictShapes = code.strictShapes;
   options.opensPrivate = code.expanded;
   options.checkOverflow = code.checkOverflow;
-  return std::make_unique<session::Session>(std::move(options));
+  static auto* const kept = new std::vector<std::unique_ptr<session::Session>>;
+  return *kept->emplace_back(std::make_unique<session::Session>(std::move(options)));
 }
 
 bool accepts(const CodeOptions& options) {

@@ -5,6 +5,8 @@
 
 #include "melix/abi.h"
 
+#include <malloc.h>
+
 namespace melix::driver {
 namespace {
 
@@ -27,6 +29,7 @@ int runCommand(const Invocation& invocation) {
 
 int runMelix(std::vector<std::string> arguments) {
   melix_keep_heap();
+  mallopt(M_TOP_PAD, 16 << 20); // else the heap of a thread grows by a system call for every few pages
   melix_hold_standard_files();
   auto parsed = parseCommandLine(std::move(arguments));
   if (auto* answer = std::get_if<Answer>(&parsed)) {

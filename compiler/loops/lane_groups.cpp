@@ -48,6 +48,7 @@ private:
     case StmtKind::Store:
       closeIf([&](const Open& open) { return mayShare(open, s) && !(isStore(open) && joins(open, s)); });
       return access(id);
+    case StmtKind::Call: return closeIf(isStore); // in lanes no callee writes
     default: return closeAll();
     }
   }

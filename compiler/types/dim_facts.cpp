@@ -1,6 +1,7 @@
 #include "types/dim_facts.h"
 
 #include <algorithm>
+#include <bit>
 #include <climits>
 
 namespace melix::types {
@@ -11,11 +12,20 @@ using Wide = DimFacts::Wide;
 using Interval = DimFacts::Interval;
 constexpr Wide infinite = DimFacts::infinite;
 
+/// Of a positive number.
+unsigned bitsOf(Wide a) {
+  const auto high = static_cast<uint64_t>(a >> 64), low = static_cast<uint64_t>(a);
+  return high ? 64 + unsigned(std::bit_width(high)) : unsigned(std::bit_width(low));
+}
+
+/// A product has as many bits as its factors, or one less: only where that does not tell, to divide does.
 Wide times(Wide a, Wide b) {
   if (a == 0 || b == 0) return 0;
   bool negative = (a < 0) != (b < 0);
   Wide x = a < 0 ? -a : a, y = b < 0 ? -b : b;
-  Wide r = x > infinite / y ? infinite : x * y;
+  const unsigned bits = bitsOf(x) + bitsOf(y), most = bitsOf(infinite);
+  const bool isTooLarge = bits > most + 1 || (bits >= most && x > infinite / y);
+  Wide r = isTooLarge ? infinite : x * y;
   return negative ? -r : r;
 }
 

@@ -68,7 +68,7 @@ struct Emitted {
     core.functions[core::findFunction(core, "f")].keep = true;
     lowered = std::make_unique<loops::Result>(loops::fromCore(core, loopOptions(options)));
     unit = std::make_unique<Unit>(wholeModule(lowered->module));
-    emitter = std::make_unique<ModuleEmitter>(*unit, options, context);
+    emitter = std::make_unique<ModuleEmitter>(*unit, options, layouts, context);
     emitter->run();
     llvm::raw_string_ostream out(problem);
     llvm::verifyModule(*emitter->llvm, &out);
@@ -79,6 +79,7 @@ struct Emitted {
   core::Module core{types};
   std::unique_ptr<loops::Result> lowered;
   std::unique_ptr<Unit> unit;
+  SharedLayouts layouts{types};
   llvm::LLVMContext context;
   std::unique_ptr<ModuleEmitter> emitter;
 };
