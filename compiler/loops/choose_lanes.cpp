@@ -43,7 +43,7 @@ public:
   Body body;
 
   void region(RegionId r) {
-    const std::vector<LaneGroup> groups = laneGroups(fn_, r, neighbours_);
+    const std::vector<LaneGroup> groups = laneGroups(module_, fn_, r, neighbours_);
     if (!underMask_)
       for (const LaneGroup& group : groups) rows(group);
     for (StmtId id : fn_.regions[r].stmts) statement(id);

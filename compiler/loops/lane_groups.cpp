@@ -20,7 +20,8 @@ struct Column {
 
 class Grouper {
 public:
-  Grouper(const Function& fn, Neighbours& neighbours) : fn_(fn), neighbours_(neighbours) {}
+  Grouper(const Module& module, const Function& fn, Neighbours& neighbours)
+      : module_(module), fn_(fn), neighbours_(neighbours) {}
 
   std::vector<LaneGroup> run(RegionId region) {
     for (StmtId id : fn_.regions[region].stmts) statement(id);
@@ -48,11 +49,19 @@ private:
     case StmtKind::Store:
       closeIf([&](const Open& open) { return mayShare(open, s) && !(isStore(open) && joins(open, s)); });
       return access(id);
-    case StmtKind::Call: return closeIf(isStore); // in lanes no callee writes
+    case StmtKind::Call:
+      if (reachesMemory(s)) closeAll();
+      return;
     default: return closeAll();
     }
   }
 
+  /// Whether a callee reads or writes, or may end what is done.
+  bool reachesMemory(const Stmt& call) const {
+    auto isScalar = [&](ValueId v) { return fn_.typeOf(v).cls == ClassKind::Scalar; };
+    return !module_.functions[call.as<FunctionId>()].isClosed() ||
+           !std::ranges::all_of(call.operands, isScalar);
+  }
   static bool isStore(const Open& open) { return open.group.kind == StmtKind::Store; }
   /// Whether an access may reach memory of a group: blocks are apart, and so is memory that results are
   /// written to.
@@ -142,6 +151,7 @@ private:
     if (isWhole) done_.push_back(std::move(group));
   }
 
+  const Module& module_;
   const Function& fn_;
   Neighbours& neighbours_;
   std::vector<Open> open_;
@@ -156,8 +166,9 @@ uint32_t LaneGroup::span() const {
   return highest + 1;
 }
 
-std::vector<LaneGroup> laneGroups(const Function& fn, RegionId region, Neighbours& neighbours) {
-  return Grouper(fn, neighbours).run(region);
+std::vector<LaneGroup> laneGroups(const Module& module, const Function& fn, RegionId region,
+                                  Neighbours& neighbours) {
+  return Grouper(module, fn, neighbours).run(region);
 }
 
 /// Elements of each residue of the row's least prime factor come together, then those of the next one.

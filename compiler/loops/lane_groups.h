@@ -31,7 +31,8 @@ struct LaneGroup {
 };
 
 /// The groups among the statements of a region, not those in it. Its scalar ops are told to `neighbours`.
-std::vector<LaneGroup> laneGroups(const Function& fn, RegionId region, Neighbours& neighbours);
+std::vector<LaneGroup> laneGroups(const Module& module, const Function& fn, RegionId region,
+                                  Neighbours& neighbours);
 
 /// Registers put together or apart for a group: how many times two become one.
 uint32_t shufflesOf(const LaneGroup& group);

@@ -12,7 +12,7 @@ void LaneNotes::enter(const Stmt& loop) {
 }
 
 void LaneNotes::findRows(RegionId r) {
-  for (const LaneGroup& group : laneGroups(fn_, r, *neighbours_))
+  for (const LaneGroup& group : laneGroups(module_, fn_, r, *neighbours_))
     for (const LaneGroup::Member& m : group.members) inRows_.insert(m.stmt);
   for (StmtId id : fn_.regions[r].stmts)
     if (const Stmt& s = fn_.stmts[id]; !masks(s, *variance_))

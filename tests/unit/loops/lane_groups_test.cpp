@@ -11,7 +11,12 @@ std::string groups(const std::string& body) {
   LoopsText loops("fn @f(%n: i64, %v: f32, %x: data, %y: data, %c: bool) {\n  %zero = const 0 : i64\n"
                   "  %one = const 1 : i64\n  %two = const 2 : i64\n  %three = const 3 : i64\n"
                   "  %five = const 5 : i64\n  for points %zero, %n { (%i)\n" +
-                  body + "    yield\n  }\n  yield\n}\n");
+                  body +
+                  "    yield\n  }\n  yield\n}\n"
+                  "fn @closed(%a: f32) -> f32 closed {\n  yield %a\n}\n"
+                  "fn @writes(%a: f32, %p: address) -> f32 closed {\n  %zero = const 0 : i64\n"
+                  "  store %p[%zero*%zero] = %a\n  yield %a\n}\n"
+                  "fn @panics(%a: f32) -> f32 silent {\n  yield %a\n}\n");
   EXPECT_EQ(loops.read.error, "");
   if (!loops.read.error.empty()) return "";
   const Function& fn = loops.module().functions[FunctionId(0)];
@@ -19,7 +24,7 @@ std::string groups(const std::string& body) {
   const Variance variance(fn, loop);
   Neighbours neighbours(fn, variance, fn.regions[loop.regions[0]].params[0]);
   std::string out;
-  for (const LaneGroup& g : laneGroups(fn, loop.regions[0], neighbours)) {
+  for (const LaneGroup& g : laneGroups(loops.module(), fn, loop.regions[0], neighbours)) {
     out += (out.empty() ? "" : "; ") + std::string(g.kind == StmtKind::Load ? "load " : "store ") +
            std::to_string(g.row) + ":";
     for (const LaneGroup::Member& m : g.members) out += " " + std::to_string(m.column);
@@ -70,6 +75,16 @@ TEST(LaneGroups, NothingPassesWhatMayReachTheSameMemory) {
             "load 2: 0; load 2: 0");
   const std::string branch = "    if %c {\n      yield\n    } {\n      yield\n    }\n";
   EXPECT_EQ(groups(first + branch + second), "");
+}
+
+TEST(LaneGroups, PassCallsOfWhatKnowsNoMemory) {
+  const std::string load1 = load("%i*%two"), load2 = load("%i*%two + %one*%one");
+  const std::string store1 = store("%i*%two + %zero*%one"), store2 = store("%i*%two + %one*%one");
+  EXPECT_EQ(groups(load1 + "    %r = call @closed %v : f32\n" + load2), "load 2: 0 1");
+  EXPECT_EQ(groups(store1 + "    %r = call @closed %v : f32\n" + store2), "store 2: 0 1");
+  EXPECT_EQ(groups(load1 + "    %r = call @panics %v : f32\n" + load2), "load 2: 0; load 2: 0");
+  const std::string address = "    %p = pointer_of %y : address\n";
+  EXPECT_EQ(groups(address + load1 + "    %r = call @writes %v, %p : f32\n" + load2), "load 2: 0; load 2: 0");
 }
 
 } // namespace
