@@ -36,7 +36,8 @@ public:
   Printer(const Module& m, TextNames& names, FunctionId self)
       : m_(m), names_(names), f_(m.functions[self]), self_(self) {}
 
-  std::string function(FunctionId id) {
+  std::string function(FunctionId id, const RegionNotes& notes = {}) {
+    notes_ = notes;
     const Region& body = f_.regions[f_.body];
     names_.beginScope();
     out_ = "fn " + name(id);
@@ -53,6 +54,7 @@ public:
     if (f_.isApart) out_ += " apart";
     out_ += " {\n";
     indent_ = 1;
+    noted(f_.body);
     ops(body);
     out_ += "}\n";
     return std::move(out_);
@@ -108,6 +110,14 @@ private:
     }
   }
 
+  void noted(RegionId region) {
+    if (!notes_) return;
+    for (const std::string& note : notes_(region, [&](ValueId v) { return value(v); })) {
+      out_.append(2 * indent_, ' ');
+      out_ += "// " + note + "\n";
+    }
+  }
+
   void region(RegionId id, bool header) {
     const Region& r = f_.regions[id];
     out_ += " {";
@@ -117,6 +127,7 @@ private:
     }
     out_ += "\n";
     ++indent_;
+    noted(id);
     ops(r);
     --indent_;
     out_.append(2 * indent_, ' ');
@@ -279,6 +290,7 @@ private:
   TextNames& names_;
   const Function& f_;
   const FunctionId self_; ///< if values are numbered, whatever they are called
+  RegionNotes notes_;
   std::string out_;
   size_t indent_ = 0;
   unsigned nextNumber_ = 0;
@@ -318,9 +330,9 @@ std::string printRecords(const Module& m, TextNames& names) {
   return out;
 }
 
-std::string printFunction(const Module& m, FunctionId f) {
+std::string printFunction(const Module& m, FunctionId f, const RegionNotes& notes) {
   TextNames names(m);
-  return Printer(m, names, m.functions[f]).function(f);
+  return Printer(m, names, m.functions[f]).function(f, notes);
 }
 
 StructureText::StructureText(const Module& m)

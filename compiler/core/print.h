@@ -14,6 +14,7 @@
 
 #include "core/ir.h"
 
+#include <functional>
 #include <memory>
 
 namespace melix::core {
@@ -22,7 +23,11 @@ struct PrintOptions {
   bool records = true; ///< declarations of structs and enums before the functions
 };
 
-std::string printFunction(const Module& m, FunctionId f);
+/// Comments to stand in front of the ops of a region; `text` tells values as the function's text has them.
+using RegionNotes =
+    std::function<std::vector<std::string>(RegionId, const std::function<std::string(ValueId)>& text)>;
+
+std::string printFunction(const Module& m, FunctionId f, const RegionNotes& notes = {});
 std::string printModule(const Module& m, PrintOptions options = {});
 /// Declarations of the records that were met, and of those met in their fields.
 std::string printRecords(const Module& m, class TextNames& names);

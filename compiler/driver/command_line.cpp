@@ -108,6 +108,7 @@ constexpr Stage stages[] = {
     {"core", StageKind::Core, "the typed middle form, as it comes from the program", true, true},
     {"grad", StageKind::Grad, "the derivatives that the program asks for, as a Melix program", true, true},
     {"opt", StageKind::Opt, "the middle form, optimised", true, true},
+    {"plans", StageKind::Plans, "the same, with how each nest will run and why", false, true},
     {"loops", StageKind::Loops, "buffers, kernels and schedules"},
     {"llvm", StageKind::Llvm, "LLVM's intermediate representation"},
     {"asm", StageKind::Asm, "assembly"},

@@ -9,6 +9,7 @@
 #include "driver/program_input.h"
 #include "format/format.h"
 #include "loops/loops.h"
+#include "loops/plan_notes.h"
 #include "loops/print.h"
 #include "parse/parse.h"
 #include "session/pipeline.h"
@@ -98,6 +99,13 @@ std::string decompiled(const core::Module& module, core::FunctionId root) {
   return laidOut(decompile::decompile(module, root).text, "<grad>");
 }
 
+/// Optimised Core with the plans of its nests.
+std::string planned(const core::Module& module, core::FunctionId f) {
+  loops::PlanNotes notes(module, f);
+  return core::printFunction(module, f,
+                             [&](core::RegionId region, const auto& text) { return notes.of(region, text); });
+}
+
 int showCore(const Invocation& invocation, session::Session& session) {
   const core::Module& module = session.module();
   std::vector<core::FunctionId> functions = chosenFunctions(module, invocation.only);
@@ -108,6 +116,8 @@ int showCore(const Invocation& invocation, session::Session& session) {
   std::string text;
   if (invocation.count) {
     text = countText(module, functions);
+  } else if (invocation.stage == StageKind::Plans) {
+    for (core::FunctionId f : functions) text += planned(module, f) + "\n";
   } else if (invocation.stage == StageKind::Grad) {
     text = decompiled(module, invocation.only.empty() ? module.entry : functions[0]);
   } else if (invocation.only.empty()) {
@@ -159,8 +169,8 @@ int showCompiled(const Invocation& invocation) {
   return onBigStack([&]() -> int {
     session::Session& session = makeSession(invocation.code);
     if (!advanceProgram(invocation.program, session, coreStageOf(invocation.stage))) return Failure;
-    return invocation.stage <= StageKind::Opt ? showCore(invocation, session)
-                                              : showMachine(invocation, session);
+    return invocation.stage <= StageKind::Plans ? showCore(invocation, session)
+                                                : showMachine(invocation, session);
   });
 }
 

@@ -175,7 +175,7 @@ std::string findBug(const Module& module, bool counted, const char* pass) {
 Result fromCore(const core::Module& core, const Options& options) {
   Result result{Module(core), {}, {}};
   Layouts layouts(core.types);
-  LowerContext context{core, layouts, {}, {&result.module, {}}, {}, {}, {}, {}};
+  LowerContext context{core, layouts, {}, {&result.module, {}}, {}, {}, {}, Placements(core)};
   Reach reach(core);
   reach.add(core.entry);
   for (uint32_t f = 0; f < core.functions.size(); ++f)

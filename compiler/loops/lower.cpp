@@ -1,5 +1,7 @@
 #include "loops/lower.h"
 
+#include "loops/emit_builtin.h"
+#include "loops/emit_nest.h"
 #include "loops/overflow.h"
 #include "types/dim_facts.h"
 
@@ -116,11 +118,11 @@ const core::Op& Lower::yieldOf(core::RegionId region) const {
 
 void Lower::lowerOps(core::RegionId region) {
   auto found = filters_.find(region);
-  const std::set<const core::Op*>* filter = found == filters_.end() ? nullptr : found->second;
+  const std::set<core::OpId>* only = found == filters_.end() ? nullptr : found->second;
   for (core::OpId id : in_.regions[region].ops) {
     const core::Op& op = in_.ops[id];
     if (op.kind == OpKind::Yield || context_.error) return;
-    if (filter && !filter->count(&op)) continue;
+    if (only && !only->contains(id)) continue;
     b_.loc = op.loc;
     for (core::ValueId v : op.results)
       if (std::string what = layouts_.unsupported(typeOf(v)); !what.empty())
@@ -128,6 +130,14 @@ void Lower::lowerOps(core::RegionId region) {
     lowerOp(op);
     b_.loc = op.loc;
   }
+}
+
+void Lower::lowerPoint(core::RegionId body, const std::optional<std::set<core::OpId>>& only) {
+  if (only) filters_[body] = &*only;
+  ++nestDepth_;
+  lowerOps(body);
+  --nestDepth_;
+  filters_.erase(body);
 }
 
 std::vector<ValueId> Lower::lowerRegion(core::RegionId region) {
@@ -138,20 +148,6 @@ std::vector<ValueId> Lower::lowerRegion(core::RegionId region) {
   std::vector<ValueId> out = leavesOf(yield.operands);
   for (types::DimId d : yield.dims) out.push_back(dim(d));
   return out;
-}
-
-bool Lower::hasEffects(core::RegionId region) const {
-  for (core::OpId id : in_.regions[region].ops) {
-    const core::Op& op = in_.ops[id];
-    if (op.kind == OpKind::Builtin || op.kind == OpKind::Debug || op.kind == OpKind::BlackBox ||
-        op.kind == OpKind::Check || op.kind == OpKind::Panic)
-      return true;
-    // A callee may panic or do I/O: keep it.
-    if (op.kind == OpKind::Call || op.kind == OpKind::While) return true;
-    for (core::RegionId r : op.regions)
-      if (hasEffects(r)) return true;
-  }
-  return false;
 }
 
 // --- functions
@@ -245,7 +241,7 @@ void Lower::lowerOp(const core::Op& op) {
   case OpKind::Call: return lowerCall(op);
   case OpKind::Check: return lowerCheck(op);
   case OpKind::Panic: return lowerPanic(op);
-  case OpKind::Nest: return lowerNest(op);
+  case OpKind::Nest: return emitNest(*this, op);
   case OpKind::ArgSort: return lowerArgSort(op);
   case OpKind::ListOf: return lowerListOf(op);
   case OpKind::Length: return lowerLength(op);
@@ -253,7 +249,7 @@ void Lower::lowerOp(const core::Op& op) {
   case OpKind::Pop: return lowerPop(op);
   case OpKind::ToArray: return lowerToArray(op);
   case OpKind::ToList: return lowerToList(op);
-  case OpKind::Builtin: return lowerBuiltin(op);
+  case OpKind::Builtin: return emitBuiltin(*this, op);
   case OpKind::Format: return lowerFormat(op);
   case OpKind::Debug: return lowerDebug(op);
   case OpKind::BlackBox: return lowerBlackBox(op);

@@ -1,62 +1,22 @@
 #pragma once
 // Internal to the lowering of Core to Loops: what is known of Core values while a function is lowered. One
 // file for each group of ops: lower_scalars, lower_values, lower_records, lower_places, lower_arrays,
-// lower_control, lower_destinations, lower_nest, lower_sweep, lower_reduce, lower_blocks, lower_pool,
-// lower_accs, lower_effects, lower_checks.
+// lower_control, lower_calls, lower_accs, lower_effects, lower_checks; nests are emit_nest.h's, builtins
+// emit_builtin.h's. Nothing is scheduled here: plan_nest.h decides how a nest runs, placements.h which arrays
+// are written where they go.
 
 #include "core/flow.h"
 #include "core/uses.h"
-#include "loops/build.h"
 #include "loops/layout.h"
+#include "loops/place.h"
+#include "loops/placements.h"
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <unordered_set>
 
 namespace melix::loops {
-
-/// An axis of a place that is still a whole or a slice.
-struct Axis {
-  ValueId stride; ///< in elements of the base
-  ValueId extent;
-  bool whole = false; ///< every index of the array's own axis, in order
-};
-
-/// Where a path leads: some leaves, or memory. In memory: base + offset + scale · Σ terms, over the axes that
-/// are left.
-struct Place {
-  TypeId type; ///< of one element when there are axes
-  bool inLeaves = true;
-  bool inAcc = false; ///< the leaves are addresses: of an array's elements, of another part's slot
-  uint32_t firstLeaf = 0;
-  ValueId base; ///< class Data, Word or Address
-  std::vector<Term> terms;
-  uint32_t scale = 0;
-  int64_t offset = 0;
-  std::vector<Axis> axes;
-  bool indirect = false; ///< the base was loaded from memory that another value owns
-};
-
-/// A slice that is only read by `get`: nothing is copied.
-struct View {
-  Place place;
-};
-
-/// What stands for a Core value: its leaves, or a view (arrays only), or nothing because it was written where
-/// it goes. Of the result of a `set` to come, for which an element was taken out: the leaves, and the place.
-struct Rep {
-  std::vector<ValueId> leaves;
-  std::optional<View> view;
-  bool placed = false;
-};
-
-/// Memory that an array is to be written to: `rank` axes, dense, from there.
-struct Destination {
-  ValueId base;
-  std::vector<Term> terms;
-};
 
 struct LowerContext {
   const core::Module& core;
@@ -72,8 +32,7 @@ struct LowerContext {
     std::vector<uint32_t> results;
   };
   std::vector<Writing> writing;
-  /// Whether there may be such a function for a result.
-  std::unordered_map<core::FunctionId, std::vector<bool>> writesResults;
+  Placements placements;
 };
 
 /// What dimensions are worth where the lowering is; undo() takes back what was defined since a mark().
@@ -104,41 +63,44 @@ public:
   /// parameters.
   void run(core::FunctionId in, const std::vector<uint32_t>& written = {});
 
-private:
-  using OpKind = core::OpKind;
+  // What those ask who write the loops of nests (emit_nest.h).
 
-  // --- lower.cpp: values, dims, regions
+  const core::Function& source() const { return in_; }
+  Layouts& layouts() { return layouts_; }
+  types::TypeStore& types() { return types_; }
+  Builder& builder() { return b_; }
   void fail(std::string what);
+  bool failed() const { return context_.error.has_value(); }
+
+  // Values, by their leaves.
+  TypeId typeOf(core::ValueId v) const { return in_.typeOf(v); }
   const Rep& rep(core::ValueId v) { return env_[v.index]; }
   const std::vector<ValueId>& leaves(core::ValueId v);
   ValueId leaf(core::ValueId v) { return leaves(v)[0]; }
-  TypeId typeOf(core::ValueId v) const { return in_.typeOf(v); }
+  std::vector<ValueId> leavesOf(std::span<const core::ValueId> vs);
   void define(core::ValueId v, std::vector<ValueId> leaves) {
     for (ValueId leaf : leaves) name(leaf, in_.values[v].hint);
     env_[v.index] = {std::move(leaves), {}, false};
   }
+  /// An array; `placed`: it lies in memory that belongs to somebody else.
+  void defineArray(core::ValueId v, ValueId data, bool placed) {
+    define(v, {data});
+    env_[v.index].placed = placed;
+  }
+  /// Gives out `values` as the leaves of `vs`, starting at `at`.
+  void bind(std::span<const core::ValueId> vs, const std::vector<ValueId>& values, size_t& at);
+  std::vector<ValueId> zeroOf(TypeId type);
+  std::vector<ValueId> addLeaves(TypeId type, const std::vector<ValueId>& a, const std::vector<ValueId>& b,
+                                 core::OpKind how = core::OpKind::Add);
+
+  // Sizes.
+  ValueId dim(types::DimId d, ValueId* exact = nullptr);
+  std::vector<ValueId> dimsOf(TypeId arrayType);
+  bool dimInScope(types::DimId d);
   void defineDim(types::DimSym s, ValueId v) {
     name(v, types_.names.intern(types_.dims.info(s).name));
     dims_.define(s, v);
   }
-  /// For text; the first name stays.
-  void name(ValueId v, NameId hint) {
-    if (!b_.fn.values[v].hint.valid()) b_.fn.values[v].hint = hint;
-  }
-  ValueId dim(types::DimId d, ValueId* exact = nullptr);
-  std::vector<ValueId> dimsOf(TypeId arrayType);
-  bool dimInScope(types::DimId d);
-  std::vector<ValueType> leafTypes(std::span<const core::ValueId> vs);
-  std::vector<ValueId> leavesOf(std::span<const core::ValueId> vs);
-  /// Gives out `values` as the leaves of `vs`, starting at `at`.
-  void bind(std::span<const core::ValueId> vs, const std::vector<ValueId>& values, size_t& at);
-  void lowerOps(core::RegionId region);
-  void lowerOp(const core::Op& op);
-  const core::Op& yieldOf(core::RegionId region) const;
-  /// Lowers the region's ops; leaves of the yielded values, then the yielded dims.
-  std::vector<ValueId> lowerRegion(core::RegionId region);
-  bool hasEffects(core::RegionId region) const;
-
   /// Dimensions bound inside a region are forgotten when it ends.
   struct DimScope {
     explicit DimScope(Lower& l) : dims(l.dims_), begin(dims.mark()) {}
@@ -146,6 +108,61 @@ private:
     DimValues& dims;
     size_t begin;
   };
+
+  // Regions.
+  const core::Op& yieldOf(core::RegionId region) const;
+  /// Lowers the region's ops; leaves of the yielded values, then the yielded dims.
+  std::vector<ValueId> lowerRegion(core::RegionId region);
+  /// The ops of a nest's body for one point; `only` these, where they are told.
+  void lowerPoint(core::RegionId body, const std::optional<std::set<core::OpId>>& only);
+  /// Whether the body of a nest is being lowered.
+  bool inNest() const { return nestDepth_ > 0; }
+
+  // Memory.
+  enum class StoreMode { Fresh, Replace, Lend };
+  ValueId allocArray(TypeId elem, const std::vector<ValueId>& dims, bool zeroed,
+                     const std::vector<ValueId>& alike = {});
+  std::vector<ValueId> denseStrides(const std::vector<ValueId>& extents);
+  Place densePlace(ValueId data, TypeId arrayType);
+  Place densePlace(const Destination& at, TypeId arrayType);
+  Place memoryPlace(ValueId address, TypeId type);
+  std::vector<ValueId> loadStored(const Place& place, bool take = false);
+  void storeStored(const Place& place, const std::vector<ValueId>& leaves, StoreMode mode);
+  /// Address of the stored form of a value, lent.
+  ValueId spill(TypeId type, const std::vector<ValueId>& leaves);
+  void copyBetween(const Place& to, const Place& from, bool fresh);
+
+  // Arrays that are written where they go.
+  /// `v`, yielded by `region`, is to be written there if that can be (placements.h).
+  void writeTo(core::ValueId v, core::RegionId region, const Destination& at);
+  /// Where a result is to be written, if that is given.
+  const Destination* destinationOf(core::ValueId result) const {
+    auto found = destinations_.find(result.index);
+    return found == destinations_.end() ? nullptr : &found->second;
+  }
+  /// What is given inside is forgotten at the end.
+  struct DestinationScope {
+    explicit DestinationScope(Lower& l) : now(l.destinations_), outer(l.destinations_) {}
+    ~DestinationScope() { now = std::move(outer); }
+    std::unordered_map<uint32_t, Destination>&now, outer;
+  };
+
+  // Accumulators (lower_accs.cpp).
+  std::vector<ValueId> openAcc(TypeId type, std::vector<ValueId>& leaves);
+  std::vector<ValueId> closeAcc(TypeId type, const std::vector<ValueId>& addresses,
+                                std::vector<ValueId> leaves);
+
+private:
+  using OpKind = core::OpKind;
+
+  // --- lower.cpp: values, dims, regions
+  /// For text; the first name stays.
+  void name(ValueId v, NameId hint) {
+    if (!b_.fn.values[v].hint.valid()) b_.fn.values[v].hint = hint;
+  }
+  std::vector<ValueType> leafTypes(std::span<const core::ValueId> vs);
+  void lowerOps(core::RegionId region);
+  void lowerOp(const core::Op& op);
 
   // --- lower_scalars.cpp
   void lowerConst(const core::Op& op);
@@ -162,14 +179,9 @@ private:
   void lowerPack(const core::Op& op);
   void lowerUnpack(const core::Op& op);
   Access access(const Place& place, ValueType elem, int64_t more = 0) const;
-  std::vector<ValueId> loadStored(const Place& place, bool take = false);
-  enum class StoreMode { Fresh, Replace, Lend };
-  void storeStored(const Place& place, const std::vector<ValueId>& leaves, StoreMode mode);
   void storeArray(const Place& place, TypeId type, ValueId data, const std::vector<ValueId>& dims,
                   StoreMode mode);
   void storeLeaf(const Place& place, ValueType type, int64_t more, ValueId v, StoreMode mode);
-  /// Address of the stored form of a value, lent.
-  ValueId spill(TypeId type, const std::vector<ValueId>& leaves);
 
   // --- lower_records.cpp
   Place partOf(Place place, uint32_t k);
@@ -202,14 +214,8 @@ private:
   bool mayView(core::ValueId result, const core::Op& op) const;
 
   // --- lower_arrays.cpp
-  ValueId allocArray(TypeId elem, const std::vector<ValueId>& dims, bool zeroed,
-                     const std::vector<ValueId>& alike = {});
-  std::vector<ValueId> denseStrides(const std::vector<ValueId>& extents);
   ValueId copyToDense(const Place& place);
   void alongFirst(Place to, Place from, const std::function<void(const Place&, const Place&)>& each);
-  void copyBetween(const Place& to, const Place& from, bool fresh);
-  Place densePlace(ValueId data, TypeId arrayType);
-  Place densePlace(const Destination& at, TypeId arrayType);
   /// Runs `body` with the place of each element of `place` in turn.
   template <class Body>
   void forElements(const Place& place, const Body& body);
@@ -219,9 +225,6 @@ private:
   bool isPartOfLiterals(core::ValueId v);
   void lowerZero(const core::Op& op);
   void lowerArgSort(const core::Op& op);
-  std::vector<ValueId> zeroOf(TypeId type);
-  std::vector<ValueId> addLeaves(TypeId type, const std::vector<ValueId>& a, const std::vector<ValueId>& b,
-                                 OpKind how = OpKind::Add);
   std::vector<ValueId> negLeaves(TypeId type, const std::vector<ValueId>& a);
   ValueId addArrays(TypeId type, ValueId a, ValueId b, OpKind how);
   void addStored(const Place& to, const std::vector<ValueId>& v);
@@ -252,7 +255,6 @@ private:
   void lowerToList(const core::Op& op);
   ValueId listSlot(ValueId list);
   ValueId takeSlot(ValueId slot);
-  Place memoryPlace(ValueId address, TypeId type);
 
   // --- lower_control.cpp
   void lowerIf(const core::Op& op);
@@ -277,119 +279,25 @@ private:
   void bindResults(const core::Op& op, StmtId s);
   std::vector<ValueType> resultTypes(const core::Op& op);
 
-  // --- lower_destinations.cpp
+  // --- lower_calls.cpp
   void lowerCall(const core::Op& op);
-  core::ValueId writtenFor(const core::Function& fn, const core::Uses& uses, core::ValueId v,
-                           core::RegionId region);
-  bool writesResult(core::FunctionId callee, uint32_t k);
-  void writeTo(core::ValueId v, core::RegionId region, const Destination& at);
   FunctionId writingFunction(core::FunctionId callee, const std::vector<uint32_t>& written);
-
-  // --- lower_nest.cpp, lower_sweep.cpp, lower_reduce.cpp
-  struct NestResultState;
-  struct Sweep;
-  void lowerNest(const core::Op& op);
-  std::vector<Sweep> sweepsOf(const core::Op& op);
-  bool fits(const Sweep& sweep, const NestResultState& r, uint32_t axes);
-  static std::optional<std::vector<uint32_t>> axisOrder(const Sweep& sweep, uint32_t axisCount);
-  std::set<const core::Op*> neededBy(const core::Op& op, const Sweep& sweep, bool isFirst);
-  void runAdding(const core::Op& op, Sweep& sweep);
-  void runSweep(const core::Op& op, Sweep& sweep);
-  bool isUnit(const Sweep& sweep, uint32_t level);
-  bool isOutermost(const Sweep& sweep, uint32_t level);
-  ValueId turnsAt(const Sweep& sweep, uint32_t level);
-  std::vector<ValueId> sweepLevel(const core::Op& op, Sweep& sweep, uint32_t level,
-                                  std::vector<ValueId> carried);
-  void finishLevel(const core::Op& op, const Sweep& sweep, uint32_t level,
-                   const std::vector<ValueId>& carried);
-  std::vector<ValueId> arraysLike(TypeId type, const core::Op& op);
-  void defineKept(const core::Op& op, const Sweep& sweep);
-  std::vector<ValueId> sweepBody(const core::Op& op, Sweep& sweep, std::vector<ValueId> carried);
-  void planDestinations(const core::Op& op, const Sweep& sweep);
-  Place placeInResult(const core::Op& op, const Sweep& sweep, const NestResultState& r, uint32_t k);
-  void storeResult(const core::Op& op, const Sweep& sweep, const NestResultState& r, uint32_t k,
-                   const std::vector<ValueId>& value);
-  void storeAt(const Place& place, const std::vector<ValueId>& value);
-  std::vector<ValueId> filterDims(TypeId type, ValueId first);
-  void finishFilter(const core::Op& op, const NestResultState& r, ValueId count, ValueId counts = {},
-                    ValueId blocks = {});
-  std::vector<ValueId> initState(const core::Op& op, NestResultState& r);
-  std::vector<ValueId> updateState(const core::Op& op, const Sweep& sweep, const NestResultState& r,
-                                   std::vector<ValueId> state);
-  std::vector<ValueId> finishState(const NestResultState& r, std::vector<ValueId> state);
-  TypeKind termKind(const NestResultState& r) const;
-
-  // --- lower_blocks.cpp
-  struct Blocks;
-  struct Span;
-  static bool runsInBlocks(const Sweep& sweep, uint32_t level);
-  Blocks blocksFrom(const Sweep& sweep, uint32_t level);
-  ValueId blockCount(const Blocks& blocks);
-  Span spanOf(const Blocks& blocks, ValueId block);
-  std::vector<ValueId> sweepBlock(const core::Op& op, Sweep& sweep, const Blocks& blocks, const Span& span,
-                                  std::vector<ValueId> carried);
-  std::vector<ValueId> sweepBlocks(const core::Op& op, Sweep& sweep, const Blocks& blocks,
-                                   std::vector<ValueId> carried);
-  std::vector<ValueId> sweepAll(const core::Op& op, Sweep& sweep, const Blocks& blocks, size_t level,
-                                std::vector<ValueId> carried);
-  std::vector<ValueId> sweepSpan(const core::Op& op, Sweep& sweep, const Blocks& blocks, const Span& span,
-                                 size_t level, std::vector<ValueId> carried);
-  std::vector<ValueId> sweepRow(const core::Op& op, Sweep& sweep, const Blocks& blocks, ValueId first,
-                                ValueId end, std::vector<ValueId> carried);
-
-  // --- lower_pool.cpp
-  bool runsOnPool(const core::Op& op, const Sweep& sweep);
-  ValueId windowCount(ValueId blocks);
-  std::vector<ValueId> mergeStates(const NestResultState& r, const std::vector<ValueId>& a,
-                                   const std::vector<ValueId>& b);
-  void joinBlocks(ValueId to, ValueId from, ValueId bytes, ValueId counts, ValueId blocks);
-  void runBlocks(const core::Op& op, Sweep& sweep, const Blocks& blocks, ValueId first, ValueId count,
-                 const std::vector<Place>& left);
-  void sweepOnPool(const core::Op& op, Sweep& sweep);
-  std::vector<ValueId> firstStates(const core::Op& op, Sweep& sweep, ValueId filtered);
-  Place leftByBlocks(ValueId scalar, ValueId blocks);
-  Place leftAt(Place left, ValueId block);
-  std::vector<ValueId> mergeBlock(const Sweep& sweep, std::vector<ValueId> before,
-                                  const std::vector<ValueId>& block);
 
   // --- lower_accs.cpp
   template <class Part>
   void forAccParts(TypeId type, uint32_t& leaf, const Part& part);
-  std::vector<ValueId> openAcc(TypeId type, std::vector<ValueId>& leaves);
-  std::vector<ValueId> closeAcc(TypeId type, const std::vector<ValueId>& addresses,
-                                std::vector<ValueId> leaves);
   void addToAcc(TypeId type, const ValueId* addresses, const std::vector<ValueId>& leaves);
-  bool addsApart(const core::Op& op) const;
 
   // --- lower_effects.cpp
-  /// A call of a builtin being put together.
-  struct BuiltinCall {
-    std::vector<ValueId> slots, alive; ///< the arguments; what must live until the call is over
-    uint32_t resultSlots = 0;
-    void add(const std::vector<ValueId>& more) { slots.insert(slots.end(), more.begin(), more.end()); }
-  };
   void lowerPanic(const core::Op& op);
-  void lowerBuiltin(const core::Op& op);
   void lowerFormat(const core::Op& op);
   void lowerDebug(const core::Op& op);
   void lowerBlackBox(const core::Op& op);
-  void addTexts(BuiltinCall& call, const std::vector<core::ValueId>& texts);
-  void addArgument(BuiltinCall& call, std::string_view param, core::ValueId v);
-  void addAsked(BuiltinCall& call, TypeId type);
-  std::vector<TypeId> builtinResults(const core::Op& op, size_t count);
-  ValueId callWithSlots(ops::BuiltinKind kind, const BuiltinCall& call);
-  std::vector<ValueId> arrayResult(const core::Op& op, TypeId result,
-                                   const std::function<ValueId(ValueType)>& slot);
-  std::vector<ValueId> callBuiltin(ops::BuiltinKind kind, const std::vector<ValueId>& args, uint32_t results);
   std::vector<ValueId> format(TypeId type, const std::vector<ValueId>& leaves, const std::string& spec,
                               bool quoted, std::vector<ValueId> numbers);
 
   // --- lower_checks.cpp
   void lowerCheck(const core::Op& op);
-  ValueId checkHolds(const core::Op& op, const std::vector<ValueId>& args, const std::vector<ValueId>& dims);
-  ValueId fits(ValueId v, TypeKind from, TypeKind to);
-  void assertWithText(ValueId holds, const std::vector<ValueId>& text);
-  ValueId toldNumber(ValueId v, std::string& message, size_t k);
 
   LowerContext& context_;
   Layouts& layouts_;
@@ -404,7 +312,7 @@ private:
       literals_; ///< bytes of literals of numbers; empty: made part by part
   /// By value and region: what `onlyReadIn` has found.
   mutable std::map<std::pair<core::ValueId, core::RegionId>, bool> onlyRead_;
-  std::unordered_map<core::RegionId, const std::set<const core::Op*>*> filters_; ///< ops that a sweep needs
+  std::unordered_map<core::RegionId, const std::set<core::OpId>*> filters_; ///< ops that a sweep needs
   int nestDepth_ = 0;
 };
 

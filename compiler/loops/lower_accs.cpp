@@ -1,9 +1,7 @@
 // Accumulators. A value of type acc(T) is write-only and linear, so it is passed as the addresses of its
 // parts: of the elements of each array, and of a slot in the frame for each other part. The nest that begins
 // it makes its memory unique once; adds then go straight to memory, through branches, loops, nests and calls.
-#include "loops/lower_nest.h"
-
-#include <map>
+#include "loops/lower.h"
 
 namespace melix::loops {
 
@@ -73,44 +71,6 @@ void Lower::addToAcc(TypeId type, const ValueId* addresses, const std::vector<Va
     addStored(memoryPlace(address, part),
               {value.begin() + at, value.begin() + at + layouts_.leafCount(part)});
   });
-}
-
-/// Whether different indices on the outermost axis add to different memory: every add has that axis itself as
-/// an index, and those to the same field of accumulators of one type have it at the same position.
-bool Lower::addsApart(const core::Op& op) const {
-  std::map<std::pair<TypeId, std::vector<uint32_t>>, size_t> positions;
-  core::ValueId axis = in_.regions[op.regions[0]].params[0];
-  auto isApart = [&](const core::Op& add) {
-    const auto& path = add.as<core::Path>();
-    std::vector<uint32_t> fields;
-    size_t step = 0, operand = 2, position = 0;
-    while (step < path.size() && path[step].kind == core::StepKind::Field)
-      fields.push_back(path[step++].number);
-    for (; step < path.size(); ++step, ++position) {
-      if (path[step].kind == core::StepKind::All) continue;
-      if (path[step].kind != core::StepKind::Index && path[step].kind != core::StepKind::Slice) return false;
-      bool found = path[step].kind == core::StepKind::Index && add.operands[operand] == axis;
-      if (found)
-        return positions.emplace(std::pair(typeOf(add.operands[0]), fields), position).first->second ==
-               position;
-      ++operand;
-    }
-    return false;
-  };
-  std::vector<core::RegionId> regions{op.regions[0]};
-  while (!regions.empty()) {
-    core::RegionId r = regions.back();
-    regions.pop_back();
-    for (core::OpId id : in_.regions[r].ops) {
-      const core::Op& inner = in_.ops[id];
-      regions.insert(regions.end(), inner.regions.begin(), inner.regions.end());
-      bool uses = false;
-      for (core::ValueId v : inner.operands) uses = uses || types_.kind(typeOf(v)) == TypeKind::Acc;
-      if (!uses || inner.kind == OpKind::Yield || !inner.regions.empty()) continue;
-      if (inner.kind != OpKind::AddAt || !isApart(inner)) return false;
-    }
-  }
-  return true;
 }
 
 } // namespace melix::loops

@@ -1,4 +1,4 @@
-// Control flow and calls.
+// Control flow.
 #include "loops/lower.h"
 
 namespace melix::loops {
@@ -62,11 +62,10 @@ std::vector<Lower::Collected> Lower::collectedBy(const core::LoopView& loop) {
     if (context_.error) return out;
     std::vector<ValueId> extents = dimsOf(type);
     TypeId elem = types_.element(type);
-    auto placed = destinations_.find(stack.index);
-    const bool isPlaced = placed != destinations_.end();
+    const Destination* given = destinationOf(stack);
     Destination rows =
-        isPlaced ? placed->second : Destination{allocArray(elem, extents, layouts_.stored(elem).counted), {}};
-    out.push_back({std::move(rows), denseStrides(extents)[0], isPlaced});
+        given ? *given : Destination{allocArray(elem, extents, layouts_.stored(elem).counted), {}};
+    out.push_back({std::move(rows), denseStrides(extents)[0], given != nullptr});
   }
   return out;
 }
@@ -129,10 +128,8 @@ void Lower::lowerFor(const core::Op& op) {
   size_t at = 0;
   bind(loop.carryResults(), results, at);
   for (types::DimSym d : loop.resultDims()) defineDim(d, results[at++]);
-  for (size_t k = 0; k < rows.size(); ++k) {
-    define(loop.stackResults()[k], {rows[k].rows.base});
-    env_[loop.stackResults()[k].index].placed = rows[k].placed;
-  }
+  for (size_t k = 0; k < rows.size(); ++k)
+    defineArray(loop.stackResults()[k], rows[k].rows.base, rows[k].placed);
 }
 
 void Lower::lowerWhile(const core::Op& op) {

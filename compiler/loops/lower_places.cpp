@@ -159,10 +159,9 @@ void Lower::lowerGet(const core::Op& op) {
   }
   if (place.axes.empty()) {
     define(result, loadStored(place));
-  } else if (auto placed = destinations_.find(result.index); placed != destinations_.end()) {
-    copyBetween(densePlace(placed->second, typeOf(result)), place, true);
-    define(result, {placed->second.base});
-    env_[result.index].placed = true;
+  } else if (const Destination* given = destinationOf(result)) {
+    copyBetween(densePlace(*given, typeOf(result)), place, true);
+    defineArray(result, given->base, true);
   } else if (!place.indirect && mayView(result, op)) {
     env_[result.index] = {{}, View{place}, false};
     return;

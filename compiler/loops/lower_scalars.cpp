@@ -1,4 +1,5 @@
 // Scalars: one statement each, the op being Core's.
+#include "loops/emit_builtin.h"
 #include "loops/lower.h"
 
 namespace melix::loops {
@@ -30,12 +31,12 @@ void Lower::lowerCompare(const core::Op& op) {
   auto how = static_cast<ops::CmpKind>(op.index());
   std::vector<ValueId> args = leavesOf(op.operands);
   if (how == ops::CmpKind::Eq || how == ops::CmpKind::Ne) {
-    ValueId same = callBuiltin(ops::BuiltinKind::StrEqual, args, 1)[0];
+    ValueId same = callBuiltin(b_, ops::BuiltinKind::StrEqual, args, 1)[0];
     ValueId zero = b_.integer(0);
     return define(op.results[0],
                   {b_.compare(how == ops::CmpKind::Eq ? ops::CmpKind::Ne : ops::CmpKind::Eq, same, zero)});
   }
-  ValueId order = callBuiltin(ops::BuiltinKind::StrCompare, args, 1)[0];
+  ValueId order = callBuiltin(b_, ops::BuiltinKind::StrCompare, args, 1)[0];
   define(op.results[0], {b_.compare(how, order, b_.integer(0))});
 }
 

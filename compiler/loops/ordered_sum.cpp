@@ -11,7 +11,6 @@ namespace melix::loops {
 
 using core::MonoidKind;
 using core::OpKind;
-using core::OrderKind;
 using ops::CmpKind;
 
 namespace {
@@ -37,11 +36,6 @@ void points(Builder& b, uint32_t n, const Body& body) {
 
 } // namespace
 
-bool isOneBlock(const Builder& b, ValueId points) {
-  const uint64_t* known = b.asConstant(points);
-  return known && *known <= static_cast<uint64_t>(core::blockTerms);
-}
-
 ValueId wholeRows(Builder& b, ValueId row) {
   if (const uint64_t* known = b.asConstant(row))
     return b.integer(core::rowsInBlock(static_cast<int64_t>(*known)));
@@ -49,25 +43,24 @@ ValueId wholeRows(Builder& b, ValueId row) {
   return b.arith(OpKind::Max, b.arith(OpKind::IDiv, b.integer(core::blockTerms), some), one);
 }
 
-OrderedSum::OrderedSum(Builder& b, const core::NestResult& result, TypeKind kind,
-                       const std::vector<uint32_t>& sequence)
-    : b_(&b), monoid_(result.monoid), kind_(kind), isFused_(result.fused),
-      lanes_(result.order == OrderKind::Lanes ? result.lanes : 0) {
-  if (!sequence.empty()) rowAxis_ = sequence.back();
+OrderedSum::OrderedSum(Builder& b, const ResultPlan& plan, TypeKind kind)
+    : b_(&b), monoid_(plan.part.spec->monoid), kind_(kind), isFused_(plan.part.spec->fused),
+      lanes_(plan.lanes), blocked_(plan.blocked) {
+  if (!plan.sequence.empty()) rowAxis_ = plan.sequence.back();
 }
 
 ValueId OrderedSum::unit() const { return monoidUnit(*b_, monoid_, kind_); }
 
 ValueId OrderedSum::combine(ValueId x, ValueId y) const { return loops::combine(*b_, monoid_, x, y, kind_); }
 
-void OrderedSum::open(std::span<const uint32_t> axes, const std::vector<ValueId>& extents, bool blocked) {
-  blocked_ = blocked;
+void OrderedSum::open(std::span<const uint32_t> axes, const std::vector<ValueId>& extents, bool isOne) {
+  isOne_ = isOne;
   std::vector<ValueId> swept;
   for (uint32_t axis : axes) swept.push_back(extents[axis]);
   points_ = b_->product(swept);
   row_ = rowAxis_ ? extents[*rowAxis_] : b_->integer(1);
   if (!hasLanes()) return;
-  if (blocked) return;
+  if (blocked_) return;
   openLanes();
   clearLanes();
 }
@@ -102,7 +95,7 @@ std::vector<ValueId> OrderedSum::add(const std::vector<ValueId>& axes, const std
 
 ValueId OrderedSum::finish(const std::vector<ValueId>& state) const {
   const bool sum = monoid_ == MonoidKind::Sum;
-  if (blocked_ && (!sum || isOneBlock(*b_, points_))) return state[0];
+  if (blocked_ && (!sum || isOne_)) return state[0];
   ValueId all = state[0];
   if (!blocked_) { // what is left of the last block
     ValueId last = hasLanes() ? foldLanes() : state[1];

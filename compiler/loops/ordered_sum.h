@@ -2,11 +2,12 @@
 // A float sum or product in its order (core/order.h).
 //
 // What it carries through the loops is its state. Of a *blocked* one the loops themselves cut the terms into
-// blocks (lower_blocks.cpp): the state is the total outside of a block and the chain inside. Any other
+// blocks (emit_blocks.h): the state is the total outside of a block and the chain inside. Any other
 // counts: its state is the total, the chain, and how many rows (or pieces of a long one) are in the block.
 // Lanes are an array in the frame, cleared where a block begins.
 
 #include "loops/build.h"
+#include "loops/plan_nest.h"
 
 #include <functional>
 #include <optional>
@@ -14,23 +15,17 @@
 
 namespace melix::loops {
 
-/// Whether one block is known to be all there is: as many rows as have together no more terms than a block.
-bool isOneBlock(const Builder& b, ValueId points);
 /// Whole rows in a block, at least one.
 ValueId wholeRows(Builder& b, ValueId row);
 
 class OrderedSum {
 public:
-  /// Of terms of `kind`; `sequence` are the reduced axes as the terms follow each other.
-  OrderedSum(Builder& b, const core::NestResult& result, TypeKind kind,
-             const std::vector<uint32_t>& sequence);
+  /// Of terms of `kind`.
+  OrderedSum(Builder& b, const ResultPlan& plan, TypeKind kind);
 
-  bool hasLanes() const { return lanes_ > 0; }
-  uint32_t lanes() const { return lanes_; }
-  bool isBlocked() const { return blocked_; }
-
-  /// What is told by the sizes, once before the sweep of `axes`; `extents` are by axis.
-  void open(std::span<const uint32_t> axes, const std::vector<ValueId>& extents, bool blocked);
+  /// What is told by the sizes, once before the sweep of `axes`; `extents` are by axis. `isOne`: the points
+  /// of the axes are known to be one block.
+  void open(std::span<const uint32_t> axes, const std::vector<ValueId>& extents, bool isOne);
   /// The state before the first term.
   std::vector<ValueId> init() const;
   /// A partial sum with one more term.
@@ -50,6 +45,7 @@ public:
   ValueId joinBlock(ValueId total, ValueId block) const;
 
 private:
+  bool hasLanes() const { return lanes_ > 0; }
   ValueId unit() const;
   ValueId combine(ValueId x, ValueId y) const;
   Access laneAccess() const;
@@ -68,7 +64,8 @@ private:
   bool isFused_;                    ///< terms are products that are added by `fma`
   uint32_t lanes_;                  ///< 0: a chain
   std::optional<uint32_t> rowAxis_; ///< none if no axis is reduced
-  bool blocked_ = false;
+  bool blocked_;
+  bool isOne_ = false;
   ValueId points_;  ///< how many terms there are
   ValueId row_;     ///< how many of them are a row
   ValueId scratch_; ///< where the lanes are

@@ -7,10 +7,11 @@
 //   after:   for points %0, %n { (%i)  %a = load %x[%i]   store %x[%i] = … }
 //            … %x …
 //
-// Lowering writes behind the sizes of a block the arrays of the same type that the loop reads; the pass takes
-// them away. One is taken if its block has one owner (unique_blocks.h), is given back behind the loop, and
-// the loop reads of it, in each turn, only the element that this turn then writes. Then both have one name. A
-// loop with checks keeps what it reads. Requires: counts inserted. Keeps: values, every effect.
+// Which memory a result is given from outside was decided over Core (placements.h). Of a nest whose result
+// has a new block, emit_results.h writes behind the sizes the arrays of the same type that it reads; the pass
+// takes them away. One is taken if its block has one owner (unique_blocks.h), is given back behind the loop,
+// and the loop reads of it, in each turn, only the element that this turn then writes. Then both have one
+// name. A loop with checks keeps what it reads. Requires: counts inserted. Keeps: values, every effect.
 
 #include "loops/ir.h"
 

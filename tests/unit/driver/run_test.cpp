@@ -167,7 +167,7 @@ TEST(Check, RunsNothing) {
 }
 
 TEST(Show, EveryStageHasAText) {
-  for (const char* stage : {"ast", "core", "grad", "opt", "loops", "llvm", "asm"}) {
+  for (const char* stage : {"ast", "core", "grad", "opt", "plans", "loops", "llvm", "asm"}) {
     harness::ProcessResult r = melix(std::string("show --stage ") + stage +
                                      " -e 'fn f(x: f32) -> f32 = x * x\nprint(grad(f)(3.0))'");
     EXPECT_EQ(r.status, 0) << stage << r.errors;
