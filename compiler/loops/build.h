@@ -23,6 +23,19 @@ std::optional<uint64_t> turnsOf(const Function& fn, const Stmt& loop);
 /// How many statements of a region stand in front of one of them.
 size_t placeOf(const Function& fn, RegionId region, StmtId s);
 
+/// The only loop in a region, in which all else `passes`; none if there is more.
+template <class Passes>
+StmtId onlyLoop(const Function& fn, RegionId region, const Passes& passes) {
+  StmtId found;
+  for (StmtId id : fn.regions[region].stmts) {
+    const Stmt& s = fn.stmts[id];
+    if (passes(s)) continue;
+    if (s.kind != StmtKind::For || found.valid()) return {};
+    found = id;
+  }
+  return found;
+}
+
 /// All operands of the statements in a region, at any depth.
 template <class Visit>
 void forEachUse(const Function& fn, RegionId region, const Visit& visit) {

@@ -1,5 +1,7 @@
 #include "loops/find_contraction.h"
 
+#include "loops/build.h"
+
 #include <algorithm>
 
 namespace melix::loops {
@@ -14,18 +16,6 @@ bool isNumber(const Stmt& s) {
   case StmtKind::PointerOf: return true;
   default: return false;
   }
-}
-
-/// The only loop in a region, in which all else are plain numbers.
-StmtId onlyLoop(const Function& fn, RegionId region) {
-  StmtId found;
-  for (StmtId id : fn.regions[region].stmts) {
-    const Stmt& s = fn.stmts[id];
-    if (isNumber(s) || s.kind == StmtKind::Yield) continue;
-    if (s.kind != StmtKind::For || found.valid()) return {};
-    found = id;
-  }
-  return found;
 }
 
 /// The only sum in a region: a loop that carries something.
@@ -112,7 +102,8 @@ bool isPlain(const Module& module, const Function& fn, const Stmt& s) {
 
 std::optional<Contraction> findContraction(const Function& fn, StmtId loop) {
   Contraction out;
-  for (StmtId at = loop;; at = onlyLoop(fn, fn.stmts[at].regions[0])) {
+  auto passes = [](const Stmt& s) { return isNumber(s) || s.kind == StmtKind::Yield; };
+  for (StmtId at = loop;; at = onlyLoop(fn, fn.stmts[at].regions[0], passes)) {
     if (!at.valid() || !isPoints(fn.stmts[at])) return std::nullopt;
     if (fn.stmts[at].as<ForAttr>().lanes > 0) {
       out.columns = at;

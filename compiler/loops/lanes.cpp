@@ -234,31 +234,49 @@ bool isSeldom(const Module& module, const Function& fn) {
 /// So many statements are merged into what calls them.
 size_t mostMerged(const Module& module, const Function& fn) { return isSeldom(module, fn) ? 96 : 1024; }
 
-/// The statements that stand in place of a call, with those of all that is called there but for elementary
-/// functions; `atMost + 1` where there are more. What is seldom called stays where it is if it is long.
-size_t stmtsMerged(const Module& module, const Function& fn, size_t atMost) {
-  size_t stmts = 0;
-  for (const Stmt& s : fn.stmts) {
-    stmts += s.kind != StmtKind::Const;
-    if (stmts > atMost) return atMost + 1;
-    if (s.kind != StmtKind::Call) continue;
-    const Function& callee = module.functions[s.as<FunctionId>()];
-    if (callee.inlined) continue;
-    if (!callee.isClosed()) return atMost + 1;
-    const size_t most = mostMerged(module, callee);
-    if (!isSeldom(module, callee))
-      stmts += stmtsMerged(module, callee, std::min(most, atMost - stmts));
-    else if (const size_t there = stmtsMerged(module, callee, most); there <= most)
-      stmts += there;
+/// How many statements stand in place of calls: each function is read once.
+class MergedSizes {
+public:
+  explicit MergedSizes(const Module& module) : module_(module) {}
+
+  /// With those of all that is called there but for elementary functions; `mostMerged + 1` where there are
+  /// more. What is seldom called stays where it is if it is long.
+  size_t of(FunctionId f) {
+    if (const auto found = sizes_.find(f); found != sizes_.end()) return found->second;
+    const size_t size = count(f);
+    return sizes_[f] = size;
   }
-  return std::min(stmts, atMost + 1);
-}
+
+private:
+  size_t count(FunctionId f) {
+    const Function& fn = module_.functions[f];
+    const size_t most = mostMerged(module_, fn);
+    size_t stmts = 0;
+    for (const Stmt& s : fn.stmts) {
+      stmts += s.kind != StmtKind::Const;
+      if (s.kind == StmtKind::Call) stmts += inPlaceOf(s.as<FunctionId>()).value_or(most + 1);
+      if (stmts > most) return most + 1;
+    }
+    return stmts;
+  }
+  /// None if the call can be no part of what is merged.
+  std::optional<size_t> inPlaceOf(FunctionId callee) {
+    const Function& fn = module_.functions[callee];
+    if (fn.inlined) return 0;
+    if (!fn.isClosed()) return std::nullopt; // a recursion, too
+    const size_t size = of(callee);
+    return isSeldom(module_, fn) && size > mostMerged(module_, fn) ? 0 : size;
+  }
+
+  const Module& module_;
+  std::unordered_map<FunctionId, size_t> sizes_;
+};
 
 /// Whether the body of a function stands in place of its calls: that of an elementary function, else one that
 /// is not long.
-bool isMerged(const Module& module, const Function& fn) {
-  const size_t most = mostMerged(module, fn);
-  return fn.isClosed() && (fn.inlined || stmtsMerged(module, fn, most) <= most);
+bool isMerged(const Module& module, FunctionId f) {
+  const Function& fn = module.functions[f];
+  return fn.isClosed() && (fn.inlined || MergedSizes(module).of(f) <= mostMerged(module, fn));
 }
 
 /// The array of the frame that a load or store reaches, if it does.
@@ -305,7 +323,7 @@ LaneCallKind laneCallOf(const Module& module, const Stmt& call, const Variance& 
   if (callee.effects == EffectsKind::Any) return LaneCallKind::Never;
   if (caller.allUniform(call.operands)) return LaneCallKind::Together;
   const Variance variance = varianceOfCall(module, call, caller);
-  if (isMerged(module, callee) && Reader(module, callee, variance).canDo(callee.body))
+  if (isMerged(module, call.as<FunctionId>()) && Reader(module, callee, variance).canDo(callee.body))
     return LaneCallKind::Merged;
   const bool borrows =
       std::ranges::all_of(callee.modes, [](ModeKind mode) { return mode == ModeKind::Borrow; });

@@ -1,18 +1,15 @@
 #include "loops/perfect_points.h"
 
+#include "loops/build.h"
+
 namespace melix::loops {
 namespace {
 
 /// The only loop in the body of another, if it is one of points.
 StmtId innerOf(const Module& module, const Function& fn, const Stmt& outer) {
-  StmtId found;
-  for (StmtId id : fn.regions[outer.regions[0]].stmts) {
-    const Stmt& s = fn.stmts[id];
-    if (s.regions.empty() && isPlain(module, fn, s)) continue;
-    if (found.valid() || !isPointsLoop(s)) return {};
-    found = id;
-  }
-  return found;
+  const StmtId inner = onlyLoop(fn, outer.regions[0],
+                                [&](const Stmt& s) { return s.regions.empty() && isPlain(module, fn, s); });
+  return inner.valid() && isPointsLoop(fn.stmts[inner]) ? inner : StmtId();
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "loops/row_sweeps.h"
 
+#include "loops/build.h"
+
 #include <algorithm>
 
 namespace melix::loops {
@@ -133,15 +135,12 @@ RowSweep RowSweeps::sweepOf(StmtId loop) const {
 
 /// The loop over rows that is all there is in a region, but for numbers; it has the same ends in all turns.
 StmtId RowSweeps::onlyRows(RegionId region) const {
-  StmtId found;
-  for (StmtId id : fn_.regions[region].stmts) {
-    const Stmt& s = fn_.stmts[id];
-    if (s.kind == StmtKind::Const || s.kind == StmtKind::Scalar || s.kind == StmtKind::Yield) continue;
-    if (found.valid() || !isRows(s) || (!asConstant(fn_, s.operands[1]) && isInside(s.operands[1])))
-      return {};
-    found = id;
-  }
-  return found;
+  const StmtId found = onlyLoop(fn_, region, [](const Stmt& s) {
+    return s.kind == StmtKind::Const || s.kind == StmtKind::Scalar || s.kind == StmtKind::Yield;
+  });
+  if (!found.valid() || !isRows(fn_.stmts[found])) return {};
+  const ValueId end = fn_.stmts[found].operands[1];
+  return asConstant(fn_, end) || !isInside(end) ? found : StmtId();
 }
 
 bool RowSweeps::isInside(ValueId v) const {

@@ -1,8 +1,7 @@
 #include "transforms/free_reads.h"
 
-#include "core/walk.h"
+#include "transforms/inside_out.h"
 #include "transforms/sweep_body.h"
-#include "transforms/undefined.h"
 
 #include <algorithm>
 
@@ -14,25 +13,20 @@ namespace {
 
 class Freer {
 public:
-  Freer(Module& m, FunctionId f, const Effects& effects, const Undefined& undefined)
-      : m_(m), f_(f), effects_(effects), undefined_(undefined) {}
+  Freer(Module& m, FunctionId f, const FreeingFacts& facts)
+      : m_(m), f_(f), effects_(facts.effects), undefined_(facts.undefined) {}
 
-  void run(RegionId region) {
-    const std::vector<OpId> ops = fn().regions[region].ops;
-    for (OpId id : ops) {
-      for (RegionId inner : fn().ops[id].regions) run(inner);
-      if (isSum(fn().ops[id])) branchesOf(id);
-    }
+  void nest(OpId id) {
+    if (isSum(fn().ops[id])) branchesOf(id);
   }
 
 private:
   Function& fn() const { return m_.functions[f_]; }
 
   static bool isSum(const Op& op) {
-    if (op.kind != OpKind::Nest || op.dims.size() > AxisSet::most) return false;
-    return std::ranges::any_of(nestResults(op), [](const NestResult& r) {
-      return r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum && !r.keep.empty();
-    });
+    return op.dims.size() <= AxisSet::most && std::ranges::any_of(nestResults(op), [](const NestResult& r) {
+             return r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum && !r.keep.empty();
+           });
   }
 
   void branchesOf(OpId nest) {
@@ -72,12 +66,6 @@ private:
 
 } // namespace
 
-void freeReads(Module& m) {
-  const Effects effects(m);
-  const Undefined undefined(m);
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (FunctionId f(i); m.functions[f].body.valid())
-      Freer(m, f, effects, undefined).run(m.functions[f].body);
-}
+void freeReads(Module& m) { freeInsideOut<Freer>(m); }
 
 } // namespace melix::transforms

@@ -1,9 +1,8 @@
 #include "transforms/free_sums.h"
 
-#include "core/walk.h"
 #include "transforms/fusion.h"
+#include "transforms/inside_out.h"
 #include "transforms/sweep_body.h"
-#include "transforms/undefined.h"
 
 #include <algorithm>
 
@@ -17,15 +16,11 @@ constexpr int deepest = 8; ///< sums and differences in a condition
 
 class Freer {
 public:
-  Freer(Module& m, FunctionId f, const Effects& effects, const Undefined& undefined)
-      : m_(m), f_(f), effects_(effects), undefined_(undefined), costs_(m, m.functions[f]) {}
+  Freer(Module& m, FunctionId f, const FreeingFacts& facts)
+      : m_(m), f_(f), effects_(facts.effects), undefined_(facts.undefined), costs_(m, m.functions[f]) {}
 
-  void run(RegionId region) {
-    const std::vector<OpId> ops = fn().regions[region].ops;
-    for (OpId id : ops) {
-      for (RegionId inner : fn().ops[id].regions) run(inner);
-      if (isMade(fn().ops[id])) branchesOf(id);
-    }
+  void nest(OpId id) {
+    if (isMade(fn().ops[id])) branchesOf(id);
   }
 
 private:
@@ -33,7 +28,7 @@ private:
 
   /// A nest that gives every point.
   static bool isMade(const Op& op) {
-    return op.kind == OpKind::Nest && op.dims.size() <= AxisSet::most && nestAccs(op) == 0 &&
+    return op.dims.size() <= AxisSet::most && nestAccs(op) == 0 &&
            std::ranges::all_of(nestResults(op),
                                [](const NestResult& r) { return r.kind == NestResultKind::Collect; });
   }
@@ -142,12 +137,6 @@ private:
 
 } // namespace
 
-void freeSums(Module& m) {
-  const Effects effects(m);
-  const Undefined undefined(m);
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (FunctionId f(i); m.functions[f].body.valid())
-      Freer(m, f, effects, undefined).run(m.functions[f].body);
-}
+void freeSums(Module& m) { freeInsideOut<Freer>(m); }
 
 } // namespace melix::transforms

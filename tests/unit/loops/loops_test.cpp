@@ -542,5 +542,39 @@ fn choose (%n: i64) -> (i64) {
   EXPECT_NE(verify(lowered.result->module, true).find("owners left"), std::string::npos);
 }
 
+/// A function that is seldom called, and long, calls the one before it twice: 2^30 calls from the last.
+TEST(Compile, LongChainsOfSeldomCallsAreReadOnce) {
+  std::string text = "fn f0 (%x: f64) -> (f64) apart {\n  yield %x\n}\n";
+  for (int level = 1; level <= 30; ++level) {
+    const std::string before = std::to_string(level - 1);
+    text += "fn f" + std::to_string(level) + " (%x: f64) -> (f64) apart {\n  %v0 = call @f" + before +
+            " %x : f64\n  %w = call @f" + before + " %v0 : f64\n";
+    for (int k = 1; k <= 100; ++k)
+      text += "  %v" + std::to_string(k) + " = add %v" + std::to_string(k - 1) + ", %w : f64\n";
+    text += "  yield %v100\n}\n";
+  }
+  text += R"(
+fn main [N] (%x: f64[N]) -> (f64[N]) {
+  %y = nest (%i: N) -> collect[i] {
+    %v = get %x[%i] : f64
+    %w = call @f30 %v : f64
+    yield %w
+  } : f64[N]
+  yield %y
+}
+)";
+  Interner names;
+  types::TypeStore types{names};
+  core::Module core{types};
+  ASSERT_EQ(core::parseModule(core, text), "");
+  core.functions[core::findFunction(core, "main")].keep = true;
+  constexpr Machine machine{"", 512, 32, true};
+  Options options;
+  options.machine = &machine;
+  const Result result = fromCore(core, options);
+  EXPECT_FALSE(result.error);
+  EXPECT_NE(print(result.module).find("call @f30 "), std::string::npos);
+}
+
 } // namespace
 } // namespace melix::loops
