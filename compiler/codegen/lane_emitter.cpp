@@ -2,6 +2,7 @@
 
 #include "codegen/debug_info.h"
 #include "loops/build.h"
+#include "loops/lane_masks.h"
 
 #include <llvm/IR/Constants.h>
 
@@ -332,15 +333,17 @@ enum class RestKind {
   ByTurn,   ///< by whole registers, then turn by turn
 };
 
-RestKind restOf(const loops::Function& fn, const loops::Stmt& loop, uint32_t strip, bool masks) {
+RestKind restOf(const loops::Function& fn, const loops::Stmt& loop, uint32_t strip,
+                const loops::Machine& machine) {
   const std::optional<uint64_t> turns = loops::turnsOf(fn, loop);
   if (turns && *turns % strip == 0) return RestKind::None;
-  if (!masks) return RestKind::ByTurn;
+  if (!loops::canMask(machine, fn, loop)) return RestKind::ByTurn;
   if (loops::writesToFrame(fn, loop.regions[0]))
     return loops::storesHaveRoomInFrame(fn, loop, loop.regions[0], strip) ? RestKind::Strip
                                                                           : RestKind::ByTurn;
   if (turns && *turns < strip) return RestKind::Strip; // a strip has some lane that is on
-  return loop.as<loops::ForAttr>().masked ? RestKind::Masked : RestKind::Register;
+  const bool isAll = loop.as<loops::ForAttr>().masked && machine.masks == loops::MaskKind::Registers;
+  return isAll ? RestKind::Masked : RestKind::Register;
 }
 
 /// Whether a strip of which more than half is left is done as a whole: loops inside carry something, beside
@@ -379,7 +382,8 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   const std::vector<llvm::Value*> before = carried;
   carried = wide.begun(steps, std::move(carried));
   const std::optional<uint64_t> turns = loops::turnsOf(host.fn_, loop);
-  const RestKind rest = restOf(host.fn_, loop, strip, machineOf(host.m_.options.target).masks);
+  const loops::Machine& machine = machineOf(host.m_.options.target);
+  const RestKind rest = restOf(host.fn_, loop, strip, machine);
   const bool isBrief = rest == RestKind::Strip && !turns && isBriefWorthIt(host.fn_, loop);
   if (turns == strip) {
     carried = wide.strip(loop, steps, first, nullptr, std::move(carried));
@@ -387,7 +391,8 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
     carried =
         wide.strip(loop, steps, first, wide.firstLanes(loop, host.b_.getInt64(*turns)), std::move(carried));
   } else {
-    const bool isMost = rest == RestKind::Register && isMostWorthIt(host.fn_, loop);
+    const bool isMost = rest == RestKind::Register && machine.masks == loops::MaskKind::Registers &&
+                        isMostWorthIt(host.fn_, loop);
     const LaneEmitter::StripKind kind = rest == RestKind::Masked ? Masked : isMost ? Most : Whole;
     carried = wide.strips(loop, steps, first, end, kind, std::move(carried));
     if (rest == RestKind::Strip)

@@ -5,6 +5,7 @@
 #include "loops/find_contraction.h"
 #include "loops/jam_rows.h"
 #include "loops/lane_groups.h"
+#include "loops/lane_masks.h"
 #include "loops/lanes.h"
 #include "loops/unroll_short.h"
 
@@ -327,19 +328,21 @@ private:
     const uint64_t all = turnsOf(fn_, s).value_or(std::numeric_limits<uint32_t>::max());
     const uint64_t turns = attr.strip > 0 ? std::min<uint64_t>(all, attr.strip) : all;
     const auto lanes = static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(turns, most)));
-    if (!isEnough(turns, lanes, most, body) || !isWorthIt(body, lanes)) return;
+    const bool canLeaveOut = canMask(machine_, fn_, s);
+    // Of sums one lane may be left over.
+    const bool fewLeft = turns + 1 == fewLanes && body.carried > 0 && canLeaveOut;
+    if ((!fewLeft && !isEnough(turns, lanes, most)) || !isWorthIt(body, lanes)) return;
     attr.lanes = lanes;
     attr.unroll = registersOf(body, s, rows);
-    const uint64_t whole = machine_.masks ? std::bit_ceil(turns) : std::bit_floor(turns);
+    const uint64_t whole = canLeaveOut ? std::bit_ceil(turns) : std::bit_floor(turns);
     const uint64_t once = std::max<uint64_t>(1, whole / lanes);
     if (once <= mostAtOnce && isShort(body) && body.running == 0)
       attr.unroll = static_cast<uint32_t>(once);
     else
       while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > turns) attr.unroll /= 2;
   }
-  /// Less than half of a register is for as many turns as there are lanes; of sums one lane may be left over.
-  bool isEnough(uint64_t turns, uint32_t lanes, uint32_t most, const Body& body) const {
-    if (turns + 1 == fewLanes && body.carried > 0 && machine_.masks) return true;
+  /// Less than half of a register is for as many turns as there are lanes.
+  static bool isEnough(uint64_t turns, uint32_t lanes, uint32_t most) {
     return turns >= fewLanes && (lanes >= most / 2 || lanes == turns);
   }
   bool isShort(const Body& body) const { return body.carried == 0 && body.values <= machine_.registers / 4; }

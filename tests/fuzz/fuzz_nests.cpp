@@ -57,10 +57,13 @@ void scheduleAnyhow(loops::Module& module, loops::Function& fn, loops::RegionId 
 loops::Result scheduled(const core::Module& core, fuzz::Random& random) {
   loops::Options options;
   options.verify = true;
-  const loops::Machine none[] = {
-      {"", 128, 16, false}, {"", 256, 32, true}, {"", 512, 16, false}, {"", 512, 8, true}};
-  const size_t kind = random() % 6;
-  if (kind < 4) {
+  const loops::Machine none[] = {{"", 128, 16, loops::MaskKind::None},
+                                 {"", 256, 32, loops::MaskKind::Registers},
+                                 {"", 512, 16, loops::MaskKind::None},
+                                 {"", 512, 8, loops::MaskKind::Registers},
+                                 {"", 256, 16, loops::MaskKind::Values}};
+  const size_t kind = random() % 7;
+  if (kind < std::size(none)) {
     options.machine = &none[kind];
     return loops::fromCore(core, options);
   }

@@ -6,7 +6,7 @@
 namespace melix::loops {
 namespace {
 
-constexpr Machine machine{"", 512, 32, true};
+constexpr Machine machine{"", 512, 32, MaskKind::Registers};
 
 /// The loops of @f in the order of its text, once lanes were chosen.
 std::vector<ForAttr> chosen(const std::string& body, const Machine& on = machine) {
@@ -111,12 +111,12 @@ TEST(ChooseLanes, NoMoreRegistersThanTurns) {
   for (int turns : {4, 5, 7, 9, 31}) // without masks a rest is done turn by turn
     for (const ForAttr& attr :
          chosen("%e = const " + std::to_string(turns) + " : i64\n" + copy("f32", "%zero, %e"),
-                Machine{"", 256, 16, false}))
+                Machine{"", 256, 16, MaskKind::None}))
       if (attr.lanes > 0) EXPECT_GE(attr.unroll, 1U) << turns;
 }
 
 TEST(ChooseLanes, ByTheProcessor) {
-  const Machine small{"", 128, 16, false};
+  const Machine small{"", 128, 16, MaskKind::None};
   EXPECT_EQ(chosen(copy("f32"), small).at(0).lanes * 4, chosen(copy("f32")).at(0).lanes);
 }
 
@@ -186,7 +186,7 @@ TEST(ChooseLanes, RowsOfStripsAsManyAsRegistersHold) {
                "%v = load %f[%zero*%one] : f32\nstore %y[%i*%one] = %v\n");
   EXPECT_EQ(kinds(sums), "rv");
   EXPECT_EQ(chosen(sums).at(0).rows, 4u);
-  EXPECT_EQ(kinds(sums, Machine{"", 256, 16, false}), "-v") << "one row takes half of them";
+  EXPECT_EQ(kinds(sums, Machine{"", 256, 16, MaskKind::None}), "-v") << "one row takes half of them";
 }
 
 TEST(ChooseLanes, ThreeSumsTakeFourLanes) {
@@ -198,7 +198,7 @@ TEST(ChooseLanes, ThreeSumsTakeFourLanes) {
   };
   const std::string sums = three + columns(product("%i*%k + %l*%one", "%l*%n + %j*%one"));
   EXPECT_EQ(kinds(sums), "rv-");
-  EXPECT_NE(kinds(sums, Machine{"", 256, 16, false}), "rv-") << "one lane too many needs a mask";
+  EXPECT_NE(kinds(sums, Machine{"", 256, 16, MaskKind::None}), "rv-") << "one lane too many needs a mask";
   EXPECT_EQ(kinds(three + copy("f32", "%zero, %three")), "-");
 }
 

@@ -1,4 +1,5 @@
 // Which loops can run in lanes, and which steps give the same in any order, from text.
+#include "loops/lane_masks.h"
 #include "loops/lanes.h"
 
 #include "loops/loops_text.h"
@@ -288,6 +289,25 @@ TEST(Lanes, TheVerifierFindsTurnsThatCannotRunTogether) {
   EXPECT_EQ(problemOf("strip 32 vector 8 unroll 4", "%i"), "");
   EXPECT_NE(problemOf("strip 32 vector 8 unroll 8", "%i").find("64 turns together"), std::string::npos);
   EXPECT_NE(problemOf("strip 2 rows 4", "%i").find("4 turns together"), std::string::npos);
+}
+
+TEST(CanMask, WhatTheProcessorReadsAndWritesWithoutSomeLanes) {
+  auto can = [](MaskKind masks, const std::string& type, const std::string& stride = "%one") {
+    Loop loop("  for points %one, %n { (%i)\n    if %c {\n      %v = load %x[%i*%one] : " + type +
+              "\n      store %y[%i*" + stride +
+              "] = %v\n      yield\n    } {\n      yield\n    }\n    yield\n  }\n");
+    return canMask({"", 256, 16, masks}, loop.fn(), loop.stmt());
+  };
+  for (const char* type : {"i8", "i16", "f32", "i64"}) {
+    EXPECT_FALSE(can(MaskKind::None, type)) << type;
+    EXPECT_TRUE(can(MaskKind::Registers, type)) << type;
+  }
+  EXPECT_FALSE(can(MaskKind::Values, "i8"));
+  EXPECT_FALSE(can(MaskKind::Values, "i16"));
+  EXPECT_TRUE(can(MaskKind::Values, "f32"));
+  EXPECT_TRUE(can(MaskKind::Values, "i64"));
+  EXPECT_FALSE(can(MaskKind::Values, "f32", "%n")) << "it scatters lane by lane";
+  EXPECT_TRUE(can(MaskKind::Registers, "f32", "%n"));
 }
 
 } // namespace

@@ -1,0 +1,46 @@
+#include "loops/lane_masks.h"
+
+#include "loops/build.h"
+#include "loops/neighbours.h"
+
+#include <algorithm>
+
+namespace melix::loops {
+namespace {
+
+constexpr int64_t leastBytes = 4; ///< of what values mask
+
+class Reader {
+public:
+  Reader(const Function& fn, const Stmt& loop)
+      : fn_(fn), variance_(fn, loop), neighbours_(fn, variance_, fn.regions[loop.regions[0]].params[0]) {}
+
+  bool canMask(RegionId r) {
+    return std::ranges::all_of(fn_.regions[r].stmts, [&](StmtId id) { return canMask(fn_.stmts[id]); });
+  }
+
+private:
+  bool canMask(const Stmt& s) {
+    switch (s.kind) {
+    case StmtKind::Scalar: neighbours_.note(s); return true;
+    case StmtKind::Load:
+      if (variance_.isUniform(s.results[0])) return true;
+      [[fallthrough]];
+    case StmtKind::Store: return neighbours_.areSideBySide(s) && bytesOf(s.as<Access>().elem) >= leastBytes;
+    default: return std::ranges::all_of(s.regions, [&](RegionId r) { return canMask(r); });
+    }
+  }
+
+  const Function& fn_;
+  const Variance variance_;
+  Neighbours neighbours_;
+};
+
+} // namespace
+
+bool canMask(const Machine& machine, const Function& fn, const Stmt& loop) {
+  if (machine.masks != MaskKind::Values) return machine.masks == MaskKind::Registers;
+  return Reader(fn, loop).canMask(loop.regions[0]);
+}
+
+} // namespace melix::loops
