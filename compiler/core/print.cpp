@@ -37,7 +37,8 @@ public:
       : m_(m), names_(names), f_(m.functions[self]), self_(self) {}
 
   std::string function(FunctionId id, const RegionNotes& notes = {}) {
-    notes_ = notes;
+    notes_ = notes ? &notes : nullptr;
+    id_ = id;
     const Region& body = f_.regions[f_.body];
     names_.beginScope();
     out_ = "fn " + name(id);
@@ -112,7 +113,7 @@ private:
 
   void noted(RegionId region) {
     if (!notes_) return;
-    for (const std::string& note : notes_(region, [&](ValueId v) { return value(v); })) {
+    for (const std::string& note : (*notes_)(id_, region, [&](ValueId v) { return value(v); })) {
       out_.append(2 * indent_, ' ');
       out_ += "// " + note + "\n";
     }
@@ -290,7 +291,8 @@ private:
   TextNames& names_;
   const Function& f_;
   const FunctionId self_; ///< if values are numbered, whatever they are called
-  RegionNotes notes_;
+  const RegionNotes* notes_ = nullptr;
+  FunctionId id_; ///< of the function that is written as a whole
   std::string out_;
   size_t indent_ = 0;
   unsigned nextNumber_ = 0;
@@ -330,9 +332,9 @@ std::string printRecords(const Module& m, TextNames& names) {
   return out;
 }
 
-std::string printFunction(const Module& m, FunctionId f, const RegionNotes& notes) {
+std::string printFunction(const Module& m, FunctionId f, const PrintOptions& options) {
   TextNames names(m);
-  return Printer(m, names, m.functions[f]).function(f, notes);
+  return Printer(m, names, m.functions[f]).function(f, options.notes);
 }
 
 StructureText::StructureText(const Module& m)
@@ -345,13 +347,13 @@ std::string printOp(const Module& m, FunctionId f, OpId op) {
   return Printer(m, names, m.functions[f]).opLine(m.functions[f].ops[op]);
 }
 
-std::string printModule(const Module& m, PrintOptions options) {
+std::string printModule(const Module& m, const PrintOptions& options) {
   TextNames names(m);
   std::string functions;
   for (uint32_t i = 0; i < m.functions.size(); ++i) {
     if (!m.functions[FunctionId(i)].body.valid()) continue;
     functions += (functions.empty() ? "" : "\n") +
-                 Printer(m, names, m.functions[FunctionId(i)]).function(FunctionId(i));
+                 Printer(m, names, m.functions[FunctionId(i)]).function(FunctionId(i), options.notes);
   }
   if (!options.records) return functions;
   const std::string records = printRecords(m, names);

@@ -19,16 +19,17 @@
 
 namespace melix::core {
 
+/// Comments to stand in front of the ops of a region; `text` tells values as the function's text has them.
+using RegionNotes = std::function<std::vector<std::string>(FunctionId, RegionId,
+                                                           const std::function<std::string(ValueId)>& text)>;
+
 struct PrintOptions {
   bool records = true; ///< declarations of structs and enums before the functions
+  RegionNotes notes = {};
 };
 
-/// Comments to stand in front of the ops of a region; `text` tells values as the function's text has them.
-using RegionNotes =
-    std::function<std::vector<std::string>(RegionId, const std::function<std::string(ValueId)>& text)>;
-
-std::string printFunction(const Module& m, FunctionId f, const RegionNotes& notes = {});
-std::string printModule(const Module& m, PrintOptions options = {});
+std::string printFunction(const Module& m, FunctionId f, const PrintOptions& options = {});
+std::string printModule(const Module& m, const PrintOptions& options = {});
 /// Declarations of the records that were met, and of those met in their fields.
 std::string printRecords(const Module& m, class TextNames& names);
 /// Texts of functions up to names: values and dimensions are numbered, and a function is `self` to itself.

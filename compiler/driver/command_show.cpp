@@ -99,13 +99,6 @@ std::string decompiled(const core::Module& module, core::FunctionId root) {
   return laidOut(decompile::decompile(module, root).text, "<grad>");
 }
 
-/// Optimised Core with the plans of its nests.
-std::string planned(const core::Module& module, core::FunctionId f) {
-  loops::PlanNotes notes(module, f);
-  return core::printFunction(module, f,
-                             [&](core::RegionId region, const auto& text) { return notes.of(region, text); });
-}
-
 int showCore(const Invocation& invocation, session::Session& session) {
   const core::Module& module = session.module();
   std::vector<core::FunctionId> functions = chosenFunctions(module, invocation.only);
@@ -116,14 +109,15 @@ int showCore(const Invocation& invocation, session::Session& session) {
   std::string text;
   if (invocation.count) {
     text = countText(module, functions);
-  } else if (invocation.stage == StageKind::Plans) {
-    for (core::FunctionId f : functions) text += planned(module, f) + "\n";
   } else if (invocation.stage == StageKind::Grad) {
     text = decompiled(module, invocation.only.empty() ? module.entry : functions[0]);
-  } else if (invocation.only.empty()) {
-    text = core::printModule(module);
   } else {
-    for (core::FunctionId f : functions) text += core::printFunction(module, f) + "\n";
+    core::PrintOptions options;
+    if (invocation.stage == StageKind::Plans) options.notes = loops::planNotes(module);
+    if (invocation.only.empty())
+      text = core::printModule(module, options);
+    else
+      for (core::FunctionId f : functions) text += core::printFunction(module, f, options) + "\n";
   }
   writeOutput(text);
   return Success;

@@ -154,7 +154,7 @@ std::vector<ValueId> Lower::lowerRegion(core::RegionId region) {
 // ------------------------------------------------------------------------------------------------------
 
 void Lower::run(core::FunctionId in, const std::vector<uint32_t>& written) {
-  uses_.emplace(context_.core, in);
+  facts_.emplace(context_.core, in);
   b_.loc = in_.loc;
   std::vector<ValueType> params(in_.dimParams.size(), indexType);
   for (core::ValueId v : in_.params()) {

@@ -3,13 +3,15 @@
 // file for each group of ops: lower_scalars, lower_values, lower_records, lower_places, lower_arrays,
 // lower_control, lower_calls, lower_accs, lower_effects, lower_checks; nests are emit_nest.h's, builtins
 // emit_builtin.h's. Nothing is scheduled here: plan_nest.h decides how a nest runs, placements.h which arrays
-// are written where they go.
+// are written where they go, views.h and put_back.h what is read without a copy, literals.h what is copied
+// whole.
 
 #include "core/flow.h"
-#include "core/uses.h"
 #include "loops/layout.h"
+#include "loops/literals.h"
 #include "loops/place.h"
 #include "loops/placements.h"
+#include "loops/views.h"
 
 #include <functional>
 #include <map>
@@ -52,6 +54,16 @@ public:
 private:
   std::unordered_map<types::DimSym, ValueId> values_;
   std::vector<std::pair<types::DimSym, ValueId>> hidden_; ///< what each definition has hidden
+};
+
+/// What is decided of the function before it is lowered.
+struct SourceFacts {
+  SourceFacts(const core::Module& module, core::FunctionId f)
+      : uses(module, f), views(module.functions[f], uses), literals(module.functions[f], module.types, uses) {
+  }
+  const core::Uses uses;
+  Views views;
+  Literals literals;
 };
 
 class Lower {
@@ -210,8 +222,6 @@ private:
   void enterArray(Place& place, std::vector<ValueId>& leaves, bool unique);
   void enterList(Place& place, std::vector<ValueId>& leaves, ValueId index, bool unique);
   ValueId enterContainer(Place& place, std::vector<ValueId>& leaves, bool unique);
-  bool onlyReadIn(core::ValueId v, core::RegionId region) const;
-  bool mayView(core::ValueId result, const core::Op& op) const;
 
   // --- lower_arrays.cpp
   ValueId copyToDense(const Place& place);
@@ -220,9 +230,6 @@ private:
   template <class Body>
   void forElements(const Place& place, const Body& body);
   void lowerArrayOf(const core::Op& op);
-  bool appendBytes(core::ValueId v, std::string& bytes) const;
-  const std::string& literalBytes(const core::Op& op);
-  bool isPartOfLiterals(core::ValueId v);
   void lowerZero(const core::Op& op);
   void lowerArgSort(const core::Op& op);
   std::vector<ValueId> negLeaves(TypeId type, const std::vector<ValueId>& a);
@@ -307,11 +314,7 @@ private:
   std::unordered_map<uint32_t, Rep> env_;
   DimValues dims_;
   std::unordered_map<uint32_t, Destination> destinations_; ///< of results of nests and calls, by Core value
-  std::optional<core::Uses> uses_;                         ///< of a function that is lowered whole
-  std::unordered_map<const core::Op*, std::string>
-      literals_; ///< bytes of literals of numbers; empty: made part by part
-  /// By value and region: what `onlyReadIn` has found.
-  mutable std::map<std::pair<core::ValueId, core::RegionId>, bool> onlyRead_;
+  std::optional<SourceFacts> facts_;                       ///< of a function that is lowered whole
   std::unordered_map<core::RegionId, const std::set<core::OpId>*> filters_; ///< ops that a sweep needs
   int nestDepth_ = 0;
 };

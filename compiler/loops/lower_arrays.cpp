@@ -89,52 +89,10 @@ void Lower::copyBetween(const Place& to, const Place& from, bool fresh) {
   alongFirst(to, from, [&](const Place& t, const Place& f) { copyBetween(t, f, fresh); });
 }
 
-/// Appends how a number, or a literal of numbers, stands in memory; false if it is not known.
-bool Lower::appendBytes(core::ValueId v, std::string& bytes) const {
-  if (!in_.values[v].def.valid()) return false;
-  const core::Op& op = in_.ops[in_.values[v].def];
-  if (op.kind == OpKind::ArrayOf)
-    return std::all_of(op.operands.begin(), op.operands.end(),
-                       [&](core::ValueId part) { return appendBytes(part, bytes); });
-  TypeId type = typeOf(v);
-  if (op.kind != OpKind::Const || !(types_.isInt(type) || types_.isFloat(type))) return false;
-  const uint64_t bits = op.as<core::Constant>().bits;
-  for (uint32_t k = 0, n = types::scalarBits(types_.kind(type)) / 8; k < n; ++k)
-    bytes += static_cast<char>(bits >> (8 * k));
-  return true;
-}
-
-/// The bytes of a literal of numbers that is long enough for them to be copied: a store for each would make
-/// the code as long as the literal. Nothing otherwise.
-const std::string& Lower::literalBytes(const core::Op& op) {
-  constexpr size_t fewBytes = 256; // stores are as good, and what is stored is seen by the optimiser
-  auto [it, fresh] = literals_.try_emplace(&op);
-  if (!fresh) return it->second;
-  const bool sideBySide =
-      op.kind == OpKind::ArrayOf ||
-      (op.kind == OpKind::ListOf && types_.isNumber(types_[typeOf(op.results[0])].parts[0]));
-  std::string bytes;
-  const bool known = sideBySide && std::all_of(op.operands.begin(), op.operands.end(),
-                                               [&](core::ValueId part) { return appendBytes(part, bytes); });
-  if (known && bytes.size() > fewBytes) it->second = std::move(bytes);
-  return it->second;
-}
-
-/// Whether a value is nothing but a part of such literals.
-bool Lower::isPartOfLiterals(core::ValueId v) {
-  bool isPart = uses_->used(v);
-  uses_->forEach(v, [&](core::Use at) {
-    const core::Op& use = in_.ops[at.op];
-    isPart = isPart && (!literalBytes(use).empty() ||
-                        (use.kind == OpKind::ArrayOf && isPartOfLiterals(use.results[0])));
-  });
-  return isPart;
-}
-
 void Lower::lowerArrayOf(const core::Op& op) {
-  if (isPartOfLiterals(op.results[0])) return;
+  if (facts_->literals.isPart(op.results[0])) return;
   TypeId type = typeOf(op.results[0]);
-  if (const std::string& bytes = literalBytes(op); !bytes.empty()) {
+  if (const std::string& bytes = facts_->literals.bytesOf(op); !bytes.empty()) {
     ValueId copy = allocArray(types_.element(type), dimsOf(type), false);
     ValueId from = b_.value(StmtKind::Text, {}, dataType, bytes);
     b_.stmt(StmtKind::CopyBytes,

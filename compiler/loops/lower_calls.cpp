@@ -5,7 +5,7 @@
 namespace melix::loops {
 
 void Lower::writeTo(core::ValueId v, core::RegionId region, const Destination& at) {
-  const core::ValueId written = context_.placements.writtenFor(in_, *uses_, v, region);
+  const core::ValueId written = context_.placements.writtenFor(in_, facts_->uses, v, region);
   if (written.valid()) destinations_[written.index] = at;
 }
 

@@ -14,7 +14,7 @@ ValueId Lower::takeSlot(ValueId slot) { return b_.load(slot, {}, {dataType, 8, 0
 void Lower::lowerListOf(const core::Op& op) {
   TypeId elem = types_[typeOf(op.results[0])].parts[0];
   if (op.operands.empty()) return define(op.results[0], {b_.zero(dataType)});
-  if (const std::string& bytes = literalBytes(op); !bytes.empty()) {
+  if (const std::string& bytes = facts_->literals.bytesOf(op); !bytes.empty()) {
     ValueId from = b_.pointerOf(b_.value(StmtKind::Text, {}, dataType, bytes));
     return define(op.results[0],
                   {b_.value(StmtKind::Runtime, {from, b_.integer(static_cast<int64_t>(op.operands.size()))},

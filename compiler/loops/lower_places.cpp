@@ -114,31 +114,6 @@ Place Lower::walk(Place place, std::vector<ValueId>& leaves, const core::Path& p
   return place;
 }
 
-// --- views
-// ----------------------------------------------------------------------------------------------------------
-
-/// A view must not make an update copy its parent: in the region where it is made, its parent, and what that
-/// was taken from, is only read.
-bool Lower::onlyReadIn(core::ValueId v, core::RegionId region) const {
-  auto [known, isNew] = onlyRead_.try_emplace({v, region}, true);
-  if (!isNew) return known->second;
-  bool onlyRead = true;
-  uses_->forEach(v, [&](core::Use use) {
-    bool reads = in_.ops[use.op].kind == OpKind::Get && use.operand == 0;
-    onlyRead = onlyRead && (reads || !uses_->ancestorIn(region, use.op).valid());
-  });
-  if (!onlyRead) return known->second = false;
-  core::OpId def = in_.values[v].def;
-  if (!def || in_.ops[def].kind != OpKind::Get) return true;
-  return known->second = onlyReadIn(in_.ops[def].operands[0], region);
-}
-
-bool Lower::mayView(core::ValueId result, const core::Op& op) const {
-  bool isRead = uses_->used(result);
-  uses_->forEach(result, [&](core::Use use) { isRead = isRead && in_.ops[use.op].kind == OpKind::Get; });
-  return isRead && onlyReadIn(op.operands[0], uses_->homeOf(result));
-}
-
 // --- ops
 // ------------------------------------------------------------------------------------------------------------
 
@@ -146,7 +121,8 @@ void Lower::lowerGet(const core::Op& op) {
   core::ValueId root = op.operands[0], result = op.results[0];
   Place start = startOf(root);
   std::vector<ValueId> all = start.inLeaves ? leaves(root) : std::vector<ValueId>{};
-  const core::Op* put = filters_.contains(uses_->homeOf(result)) ? nullptr : putBack(in_, *uses_, op);
+  const core::Op* put =
+      filters_.contains(facts_->uses.homeOf(result)) ? nullptr : putBack(in_, facts_->uses, op);
   Place place = walk(start, all, op.as<core::Path>(), op, 1, put != nullptr);
   if (put) {
     define(result, loadStored(place, true));
@@ -162,7 +138,7 @@ void Lower::lowerGet(const core::Op& op) {
   } else if (const Destination* given = destinationOf(result)) {
     copyBetween(densePlace(*given, typeOf(result)), place, true);
     defineArray(result, given->base, true);
-  } else if (!place.indirect && mayView(result, op)) {
+  } else if (!place.indirect && facts_->views.mayView(op)) {
     env_[result.index] = {{}, View{place}, false};
     return;
   } else {

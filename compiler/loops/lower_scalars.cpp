@@ -5,7 +5,7 @@
 namespace melix::loops {
 
 void Lower::lowerConst(const core::Op& op) {
-  if (isPartOfLiterals(op.results[0])) return;
+  if (facts_->literals.isPart(op.results[0])) return;
   TypeId type = typeOf(op.results[0]);
   const auto& constant = op.as<core::Constant>();
   if (types_.kind(type) == TypeKind::Str) {

@@ -2,6 +2,7 @@
 
 #include "core/flow.h"
 #include "core/walk.h"
+#include "loops/placements.h"
 #include "loops/plan_nest.h"
 
 #include <algorithm>
@@ -10,6 +11,8 @@ namespace melix::loops {
 namespace {
 
 using core::OpKind;
+
+using ValueText = std::function<std::string(core::ValueId)>;
 
 std::string_view textOf(ApartKind why) {
   switch (why) {
@@ -47,7 +50,7 @@ std::string joined(const std::vector<std::string>& parts) {
 /// The plan of one nest, in words.
 class PlanText {
 public:
-  PlanText(const core::Function& fn, const core::Op& nest, const PlanNotes::ValueText& text)
+  PlanText(const core::Function& fn, const core::Op& nest, const ValueText& text)
       : nest_(fn, nest), text_(text) {}
 
   /// `number`: of several.
@@ -101,69 +104,91 @@ private:
   }
 
   const core::NestView nest_;
-  const PlanNotes::ValueText& text_;
+  const ValueText& text_;
+};
+
+/// The notes of one function.
+class PlanNotes {
+public:
+  PlanNotes(const core::Module& module, core::FunctionId f)
+      : fn_(module.functions[f]), id_(f), uses_(module, f), layouts_(module.types), placements_(module) {}
+
+  std::vector<std::string> of(core::RegionId region, const ValueText& text) {
+    notes_.clear();
+    const core::OpId parent = fn_.regions[region].parent;
+    if (parent && fn_.ops[parent].kind == OpKind::Nest && fn_.ops[parent].regions[0] == region)
+      addPlan(parent, text);
+    addPlacements(region, text);
+    return std::move(notes_);
+  }
+
+private:
+  bool standsInNest(core::OpId op) const {
+    for (core::RegionId at = uses_.regionOf(op); at.valid() && fn_.regions[at].parent.valid();
+         at = uses_.regionOf(op)) {
+      op = fn_.regions[at].parent;
+      if (fn_.ops[op].kind == OpKind::Nest && fn_.ops[op].regions[0] == at) return true;
+    }
+    return false;
+  }
+
+  void addPlan(core::OpId nest, const ValueText& text) {
+    const NestPlan plan = planNest(fn_, layouts_, fn_.ops[nest], standsInNest(nest));
+    const PlanText words(fn_, fn_.ops[nest], text);
+    for (size_t k = 0; k < plan.sweeps.size(); ++k)
+      for (std::string& line :
+           words.sweep(plan.sweeps[k], plan.sweeps.size() > 1 ? std::optional(k) : std::nullopt))
+        notes_.push_back(std::move(line));
+    if (!plan.problem.empty()) notes_.push_back("not compiled: " + plan.problem);
+  }
+
+  /// What the region only yields and is written where it goes. Values that are named later in the text are
+  /// not told.
+  void addPlacements(core::RegionId region, const ValueText& text) {
+    const core::OpId parent = fn_.regions[region].parent;
+    auto isWritten = [&](core::ValueId yielded) {
+      return placements_.writtenFor(fn_, uses_, yielded, region).valid();
+    };
+    if (!parent) {
+      for (uint32_t k = 0; k < fn_.results.size(); ++k)
+        if (placements_.writesResult(id_, k))
+          notes_.push_back("result " + std::to_string(k) + " can be written where a caller says");
+      return;
+    }
+    auto add = [&](core::ValueId array, core::ValueId yielded) {
+      if (isWritten(yielded))
+        notes_.push_back("what " + text(array) + " collects is written there as it is made");
+    };
+    const core::Op& op = fn_.ops[parent];
+    if (op.kind == OpKind::For) {
+      const core::LoopView loop(fn_, op);
+      for (size_t k = 0; k < loop.stackYields().size(); ++k)
+        add(loop.stackResults()[k], loop.stackYields()[k]);
+    }
+    if (op.kind != OpKind::Nest || op.regions[0] != region) return;
+    const core::NestView nest(fn_, op);
+    for (const core::NestPart& part : nest.parts())
+      if (part.spec->kind == core::NestResultKind::Collect && !part.spec->keep.empty())
+        add(nest.results(part)[0], nest.yields(part)[0]);
+  }
+
+  const core::Function& fn_;
+  const core::FunctionId id_;
+  const core::Uses uses_;
+  Layouts layouts_;
+  Placements placements_;
+  std::vector<std::string> notes_;
 };
 
 } // namespace
 
-PlanNotes::PlanNotes(const core::Module& module, core::FunctionId f)
-    : fn_(module.functions[f]), id_(f), uses_(module, f), layouts_(module.types), placements_(module) {}
-
-std::vector<std::string> PlanNotes::of(core::RegionId region, const ValueText& text) {
-  notes_.clear();
-  const core::OpId parent = fn_.regions[region].parent;
-  if (parent && fn_.ops[parent].kind == OpKind::Nest && fn_.ops[parent].regions[0] == region)
-    addPlan(parent, text);
-  addPlacements(region, text);
-  return std::move(notes_);
-}
-
-bool PlanNotes::standsInNest(core::OpId op) const {
-  for (core::RegionId at = uses_.regionOf(op); at.valid() && fn_.regions[at].parent.valid();
-       at = uses_.regionOf(op)) {
-    op = fn_.regions[at].parent;
-    if (fn_.ops[op].kind == OpKind::Nest && fn_.ops[op].regions[0] == at) return true;
-  }
-  return false;
-}
-
-void PlanNotes::addPlan(core::OpId nest, const ValueText& text) {
-  const NestPlan plan = planNest(fn_, layouts_, fn_.ops[nest], standsInNest(nest));
-  const PlanText words(fn_, fn_.ops[nest], text);
-  for (size_t k = 0; k < plan.sweeps.size(); ++k)
-    for (std::string& line :
-         words.sweep(plan.sweeps[k], plan.sweeps.size() > 1 ? std::optional(k) : std::nullopt))
-      notes_.push_back(std::move(line));
-  if (!plan.problem.empty()) notes_.push_back("not compiled: " + plan.problem);
-}
-
-/// What the region only yields and is written where it goes. Values that are named later in the text are not
-/// told.
-void PlanNotes::addPlacements(core::RegionId region, const ValueText& text) {
-  const core::OpId parent = fn_.regions[region].parent;
-  auto isWritten = [&](core::ValueId yielded) {
-    return placements_.writtenFor(fn_, uses_, yielded, region).valid();
+core::RegionNotes planNotes(const core::Module& module) {
+  return [&module, now = std::shared_ptr<PlanNotes>(),
+          id = core::FunctionId()](core::FunctionId f, core::RegionId region, const ValueText& text) mutable {
+    if (f != id) now = std::make_shared<PlanNotes>(module, f);
+    id = f;
+    return now->of(region, text);
   };
-  if (!parent) {
-    for (uint32_t k = 0; k < fn_.results.size(); ++k)
-      if (placements_.writesResult(id_, k))
-        notes_.push_back("result " + std::to_string(k) + " can be written where a caller says");
-    return;
-  }
-  auto add = [&](core::ValueId array, core::ValueId yielded) {
-    if (isWritten(yielded))
-      notes_.push_back("what " + text(array) + " collects is written there as it is made");
-  };
-  const core::Op& op = fn_.ops[parent];
-  if (op.kind == OpKind::For) {
-    const core::LoopView loop(fn_, op);
-    for (size_t k = 0; k < loop.stackYields().size(); ++k) add(loop.stackResults()[k], loop.stackYields()[k]);
-  }
-  if (op.kind != OpKind::Nest || op.regions[0] != region) return;
-  const core::NestView nest(fn_, op);
-  for (const core::NestPart& part : nest.parts())
-    if (part.spec->kind == core::NestResultKind::Collect && !part.spec->keep.empty())
-      add(nest.results(part)[0], nest.yields(part)[0]);
 }
 
 } // namespace melix::loops

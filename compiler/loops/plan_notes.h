@@ -10,30 +10,10 @@
 //     //   apart from sweep 0: keeps other axes
 
 #include "core/print.h"
-#include "loops/layout.h"
-#include "loops/placements.h"
 
 namespace melix::loops {
 
-class PlanNotes {
-public:
-  /// Of one function, which stays as it is.
-  PlanNotes(const core::Module& module, core::FunctionId f);
-  using ValueText = std::function<std::string(core::ValueId)>;
-  /// Of the ops of a region (core::RegionNotes).
-  std::vector<std::string> of(core::RegionId region, const ValueText& text);
-
-private:
-  bool standsInNest(core::OpId op) const;
-  void addPlan(core::OpId nest, const ValueText& text);
-  void addPlacements(core::RegionId region, const ValueText& text);
-
-  const core::Function& fn_;
-  const core::FunctionId id_;
-  const core::Uses uses_;
-  Layouts layouts_;
-  Placements placements_;
-  std::vector<std::string> notes_;
-};
+/// Of a module that stays as it is.
+core::RegionNotes planNotes(const core::Module& module);
 
 } // namespace melix::loops

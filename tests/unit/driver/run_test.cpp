@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include <filesystem>
 #include <fstream>
 
@@ -173,6 +175,22 @@ TEST(Show, EveryStageHasAText) {
     EXPECT_EQ(r.status, 0) << stage << r.errors;
     EXPECT_FALSE(r.output.empty()) << stage;
   }
+}
+
+/// Beside what was decided, `plans` is the text of `opt`.
+TEST(Show, PlansSayHowNestsOfTheOptimisedFormRun) {
+  const std::string code = "struct P[N] { x: f64[N] }\nfn f(p: P[N]) -> f64 = sum(for i: p.x[i]^2)\n"
+                           "let given = P { x: [for k in 0..len(arguments()) + 9: k as f64] }\n"
+                           "print(f(given), [for i: given.x[i] / f(given)])\n";
+  const harness::ProcessResult opt = melix("show --stage opt -", code);
+  const harness::ProcessResult plans = melix("show --stage plans -", code);
+  EXPECT_EQ(plans.status, 0) << plans.errors;
+  EXPECT_TRUE(contains(plans.output, " points in strips of 32\n")) << plans.output;
+  std::string without;
+  std::istringstream lines(plans.output);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find_first_not_of(' ') != line.find("//") || line.empty()) without += line + "\n";
+  EXPECT_EQ(without, opt.output);
 }
 
 TEST(Show, LoopsHaveTheNamesAndLinesOfTheProgram) {

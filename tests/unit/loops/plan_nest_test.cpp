@@ -17,14 +17,15 @@ struct Planned {
   }
   /// The notes of a function, line by line.
   std::string notes(std::string_view name = "f") {
-    const core::FunctionId f = core::findFunction(module, name);
-    PlanNotes notes(module, f);
+    core::PrintOptions options;
     std::string out;
-    core::printFunction(module, f, [&](core::RegionId region, const auto& text) {
-      std::vector<std::string> lines = notes.of(region, text);
+    options.notes = [&out, notes = planNotes(module)](core::FunctionId f, core::RegionId region,
+                                                      const auto& text) {
+      std::vector<std::string> lines = notes(f, region, text);
       for (const std::string& line : lines) out += line + "\n";
       return lines;
-    });
+    };
+    core::printFunction(module, core::findFunction(module, name), options);
     return out;
   }
 
