@@ -3,10 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 namespace melix::driver {
 namespace {

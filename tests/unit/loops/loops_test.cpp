@@ -568,7 +568,7 @@ fn main [N] (%x: f64[N]) -> (f64[N]) {
   core::Module core{types};
   ASSERT_EQ(core::parseModule(core, text), "");
   core.functions[core::findFunction(core, "main")].keep = true;
-  constexpr Machine machine{"", 512, 32, true};
+  constexpr Machine machine{"", 512, 32, MaskKind::Registers};
   Options options;
   options.machine = &machine;
   const Result result = fromCore(core, options);
