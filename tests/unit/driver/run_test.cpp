@@ -179,7 +179,7 @@ TEST(Show, EveryStageHasAText) {
 /// Beside what was decided, `plans` is the text of `opt`.
 TEST(Show, PlansSayHowNestsOfTheOptimisedFormRun) {
   const std::string code = "struct P[N] { x: f64[N] }\nfn f(p: P[N]) -> f64 = sum(for i: p.x[i]^2)\n"
-                           "let given = P { x: [for k in 0..len(arguments()) + 9: k as f64] }\n"
+                           "let given = P(x: [for k in 0..len(arguments()) + 9: k as f64])\n"
                            "print(f(given), [for i: given.x[i] / f(given)])\n";
   const harness::ProcessResult opt = melix("show --stage opt -", code);
   const harness::ProcessResult plans = melix("show --stage plans -", code);
