@@ -1,167 +1,68 @@
 #include "loops/join_strips.h"
 
 #include "loops/clone.h"
-#include "loops/row_sweeps.h"
+#include "loops/strip_groups.h"
+#include "loops/strip_sums.h"
 
 #include <algorithm>
 
 namespace melix::loops {
 
 using core::OpKind;
+using ops::CmpKind;
 
 namespace {
 
-constexpr int64_t fewestRows = 96;        ///< of a strip: tiles of a product take them together
-constexpr int64_t rowsOfTile = 6;         ///< even of rows so long that those would not be
-constexpr int64_t mostBytes = 32 << 20;   ///< kept in so many bytes
-constexpr int64_t stripBytes = 512 << 10; ///< of what a strip keeps, unless that are fewer rows
-constexpr int64_t stripBits = 3;          ///< so many strips at least, by two: threads share them
-
-/// Sweeps that become one, over so many axes: the last of them in strips.
-struct Group {
-  std::vector<size_t> sweeps;
-  size_t axes = 0;
-};
-
-// --- which go together
-// ----------------------------------------------------------------------------------------------------------
-
-/// The sweeps of one region that arrays of rows tie to each other.
-class Grouper {
-public:
-  Grouper(const Function& fn, const RowSweeps& rows, const std::vector<RowArray>& arrays)
-      : fn_(fn), rows_(rows), arrays_(arrays) {}
-
-  std::vector<Group> groups() const {
-    std::vector<size_t> group(rows_.sweeps().size());
-    for (size_t k = 0; k < group.size(); ++k) group[k] = k;
-    for (const RowArray& array : arrays_)
-      for (size_t k : array.sweeps) {
-        const size_t from = group[k], to = group[array.sweeps[0]];
-        std::ranges::replace(group, from, to);
-      }
-    std::map<size_t, Group> byGroup;
-    for (size_t k = 0; k < group.size(); ++k) byGroup[group[k]].sweeps.push_back(k);
-    std::vector<Group> out;
-    for (auto& [first, made] : byGroup) {
-      made.axes = made.sweeps.size() > 1 ? axesOf(made.sweeps) : 0;
-      if (made.axes > 0) out.push_back(std::move(made));
-    }
-    return out;
-  }
-
-private:
-  /// Axes that all of them have, at whose points what one of them writes the others use at their own row
-  /// only.
-  size_t axesOf(const std::vector<size_t>& group) const {
-    const std::vector<RowSweep>& sweeps = rows_.sweeps();
-    size_t axes = sweeps[group[0]].loops.size();
-    for (size_t k : group) {
-      axes = std::min(axes, sweeps[k].loops.size());
-      for (size_t a = 0; a < axes; ++a)
-        if (!rows_.sameEnds(k, group[0], a)) axes = a;
-    }
-    for (size_t writer : group)
-      for (ValueId v : sweeps[writer].memory.writes) {
-        if (rows_.isInside(v)) continue;
-        for (size_t other : group)
-          if (other != writer && sweeps[other].memory.touches(v))
-            axes = std::min({axes, rows_.rowAxes(sweeps[writer], v), rows_.rowAxes(sweeps[other], v)});
-      }
-    for (const RowArray& array : arrays_) // a row at least is left
-      if (std::ranges::find(group, array.sweeps[0]) != group.end())
-        axes = std::min(axes, fn_.stmts[array.alloc].operands.size() - 1);
-    auto areOutermost = [&](size_t k) { return sweeps[k].areOutermost(axes); };
-    while (axes > 0 && !std::ranges::all_of(group, areOutermost)) --axes;
-    return axes;
-  }
-
-  const Function& fn_;
-  const RowSweeps& rows_;
-  const std::vector<RowArray>& arrays_;
-};
-
-/// What stands between sweeps and has to come behind all of them, if they run where the last one stands: what
-/// needs one that stands in front of it, and what needs that.
-class LateStatements {
-public:
-  LateStatements(const Function& fn, const RowSweeps& rows, const Group& group, RegionId home) {
-    size_t next = 0;
-    MemoryUse swept;
-    for (StmtId id : fn.regions[home].stmts) {
-      const Stmt& s = fn.stmts[id];
-      const MemoryUse memory = memoryOf(fn, s);
-      if (id == rows.sweeps()[group.sweeps[next]].loop()) {
-        if (usesLate(fn, s) || memory.conflicts(late_)) return;
-        swept.add(memory);
-        if (++next == group.sweeps.size()) break;
-      } else if (next > 0 && (usesLate(fn, s) || memory.conflicts(late_) || memory.conflicts(swept) ||
-                              (checks_ && mayFail(fn, s)))) {
-        checks_ |= mayFail(fn, s); // what fails first stays the first
-        stmts_.insert(id);
-        late_.add(memory);
-        made_.insert(s.results.begin(), s.results.end());
-      }
-    }
-    mayJoin_ = true;
-  }
-
-  /// Whether the sweeps need none of these.
-  bool mayJoin() const { return mayJoin_; }
-  bool contains(StmtId id) const { return stmts_.contains(id); }
-
-private:
-  bool usesLate(const Function& fn, const Stmt& s) const {
-    return std::ranges::any_of(s.operands, [this](ValueId v) { return made_.contains(v); }) ||
-           std::ranges::any_of(s.regions, [&](RegionId r) {
-             return std::ranges::any_of(fn.regions[r].stmts,
-                                        [&](StmtId id) { return usesLate(fn, fn.stmts[id]); });
-           });
-  }
-
-  static bool mayFail(const Function& fn, const Stmt& s) {
-    return s.kind == StmtKind::Check || std::ranges::any_of(s.regions, [&](RegionId r) {
-             return std::ranges::any_of(fn.regions[r].stmts,
-                                        [&](StmtId id) { return mayFail(fn, fn.stmts[id]); });
-           });
-  }
-
-  std::unordered_set<StmtId> stmts_;
-  MemoryUse late_;
-  ValueSet made_;
-  bool mayJoin_ = false, checks_ = false;
-};
-
-// --- joined
-// ----------------------------------------------------------------------------------------------------------
+constexpr int64_t stripBits = 3; ///< so many strips at least, by two: threads share them
 
 /// One group of a region.
 class Joiner {
 public:
-  Joiner(Function& fn, const RowSweeps& rows, const Group& group, const std::vector<RowArray>& arrays)
-      : fn_(fn), b_(fn), rows_(rows), group_(group) {
-    for (const RowArray& array : arrays)
-      if (std::ranges::find(group.sweeps, array.sweeps[0]) != group.sweeps.end()) arrays_.push_back(&array);
+  Joiner(const Module& module, Function& fn, const RowSweeps& rows, const StripGroup& group,
+         const std::vector<RowArray>& arrays, const StripSizes& sizes)
+      : module_(module), fn_(fn), b_(fn), rows_(rows), group_(group), sizes_(sizes) {
+    for (const RowArray& array : arrays) {
+      if (std::ranges::find(group.sweeps, array.sweeps[0]) == group.sweeps.end()) continue;
+      if (fn.stmts[array.alloc].operands.size() <= group.axes) continue; // no row is left
+      (isSummed(array) ? summed_ : arrays_).push_back(&array);
+    }
   }
 
   void run(RegionId home, const LateStatements& late) {
     const StmtId last = sweepAt(group_.sweeps.size() - 1).loop();
     b_.loc = fn_.stmts[last].loc;
-    ForAttr attr = fn_.stmts[last].as<ForAttr>();
-    for (size_t k : group_.sweeps)
-      if (fn_.stmts[rows_.sweeps()[k].loop()].as<ForAttr>().mark != MarkKind::Parallel)
-        attr.mark = MarkKind::Points;
     const RegionId made = b_.begin();
     sizeStrips();
-    axis(attr);
+    axis(attrOf(group_.axes > 1));
     b_.end();
     put(made, home, late);
   }
 
 private:
   const RowSweep& sweepAt(size_t k) const { return rows_.sweeps()[group_.sweeps[k]]; }
+  bool isSummed(const RowArray& array) const {
+    return std::ranges::any_of(array.sweeps, [this](size_t k) { return group_.isSum(k); });
+  }
+  /// Of the loop that all sweeps share, or those over strips of rows.
+  ForAttr attrOf(bool withSums) const {
+    ForAttr attr = fn_.stmts[sweepAt(group_.sweeps.size() - 1).loop()].as<ForAttr>();
+    attr.mark = MarkKind::Parallel;
+    for (size_t k : group_.sweeps)
+      if (fn_.stmts[rows_.sweeps()[k].loop()].as<ForAttr>().mark != MarkKind::Parallel &&
+          (withSums || !group_.isSum(k)))
+        attr.mark = MarkKind::Points;
+    return attr;
+  }
+  static ForAttr points() {
+    ForAttr attr;
+    attr.mark = MarkKind::Points;
+    return attr;
+  }
   ValueId quotient(ValueId x, ValueId by) {
     return b_.scalar(OpKind::IDiv, {x, by}, TypeKind::I64, TypeKind::I64);
+  }
+  ValueId parts(ValueId x, ValueId by) {
+    return quotient(b_.arith(OpKind::Add, x, b_.arith(OpKind::Sub, by, b_.integer(1))), by);
   }
   ValueId atLeastOne(ValueId v) { return b_.arith(OpKind::Max, v, b_.integer(1)); }
 
@@ -169,8 +70,9 @@ private:
   ValueId endOf(size_t axis) {
     std::vector<ValueId> ends;
     for (size_t k : group_.sweeps) {
-      const uint64_t* known = asConstant(fn_, rows_.endOf(k, axis));
-      const ValueId end = known ? b_.integer(static_cast<int64_t>(*known)) : rows_.endOf(k, axis);
+      const bool isSummed = group_.isSum(k) && axis + 1 == group_.axes;
+      ValueId end = isSummed ? rows_.sweeps()[k].sum->rows : rows_.endOf(k, axis);
+      if (const uint64_t* known = asConstant(fn_, end)) end = b_.integer(static_cast<int64_t>(*known));
       if (std::ranges::find(ends, end) == ends.end()) ends.push_back(end);
     }
     ValueId most = ends[0];
@@ -178,71 +80,109 @@ private:
     return most;
   }
 
-  /// How many rows a strip is of, as many as are kept in so many bytes, or few, or all; and how many strips
-  /// that is.
+  // --- sizes
+  // ---------------------------------------------------------------------------------------------------------
+  /// How many rows a strip is of, as many as are kept in so many bytes, or few, or all; of sums as many as
+  /// all strips between two turns of the sums.
   void sizeStrips() {
-    const ValueId zero = b_.integer(0), one = b_.integer(1);
-    ValueId bytes = zero, inner = one;
-    for (const RowArray* array : arrays_) {
-      const Stmt alloc = fn_.stmts[array->alloc];
-      std::vector<ValueId> sizes = rowOf(alloc);
-      if (sizes.size() > 1) inner = b_.product({sizes.begin(), sizes.end() - 1});
-      sizes.push_back(b_.integer(static_cast<int64_t>(alloc.as<AllocAttr>().bytes)));
-      bytes = b_.arith(OpKind::Add, bytes, b_.product(sizes));
+    rowsEnd_ = endOf(group_.axes - 1);
+    ValueId end = b_.arith(OpKind::Max, rowsEnd_, b_.integer(0));
+    if (!group_.sums.empty()) {
+      const ValueId row = bytesOfRow(summed_), step = b_.integer(sizes_.summedRows);
+      const ValueId fit =
+          b_.arith(OpKind::Mul, quotient(quotient(b_.integer(sizes_.summedBytes), row), step), step);
+      const ValueId many = b_.arith(OpKind::Max, fit, fewRows(row, sizes_.summedRows));
+      end = summedCount_ = atLeastOne(b_.arith(OpKind::Min, end, many));
     }
-    const ValueId row = atLeastOne(bytes), fit = quotient(b_.integer(stripBytes), row);
-    const ValueId few =
-        b_.arith(OpKind::Min, b_.integer(fewestRows),
-                 b_.arith(OpKind::Max, b_.integer(rowsOfTile), quotient(b_.integer(mostBytes), row)));
-    const ValueId fewest = inner == one ? few : quotient(few, atLeastOne(inner));
-    const ValueId end = b_.arith(OpKind::Max, endOf(group_.axes - 1), zero);
+    std::vector<const RowArray*> all = arrays_;
+    all.insert(all.end(), summed_.begin(), summed_.end());
+    ValueId inner = b_.integer(1);
+    const ValueId row = bytesOfRow(all, &inner), fit = quotient(b_.integer(sizes_.stripBytes), row);
+    const ValueId few = fewRows(row, sizes_.fewestRows);
+    const ValueId fewest = inner == b_.integer(1) ? few : quotient(few, atLeastOne(inner));
     const ValueId share = b_.arith(OpKind::Shr, end, b_.integer(stripBits));
     const ValueId many = b_.arith(OpKind::Max, b_.arith(OpKind::Min, fit, share), fewest);
     rowCount_ = atLeastOne(b_.arith(OpKind::Min, end, many));
-    strips_ = quotient(b_.arith(OpKind::Add, end, b_.arith(OpKind::Sub, rowCount_, one)), rowCount_);
+  }
+  ValueId fewRows(ValueId row, int64_t few) {
+    return b_.arith(
+        OpKind::Min, b_.integer(few),
+        b_.arith(OpKind::Max, b_.integer(sizes_.rowsOfTile), quotient(b_.integer(sizes_.mostBytes), row)));
+  }
+  /// All arrays together; and how many rows there are in one of the axis, of the last array that has some.
+  ValueId bytesOfRow(const std::vector<const RowArray*>& arrays, ValueId* inner = nullptr) {
+    ValueId bytes = b_.integer(0);
+    for (const RowArray* array : arrays) {
+      const Stmt alloc = fn_.stmts[array->alloc];
+      std::vector<ValueId> sizes = rowOf(alloc);
+      if (inner && sizes.size() > 1) *inner = b_.product({sizes.begin(), sizes.end() - 1});
+      sizes.push_back(b_.integer(static_cast<int64_t>(alloc.as<AllocAttr>().bytes)));
+      bytes = b_.arith(OpKind::Add, bytes, b_.product(sizes));
+    }
+    return atLeastOne(bytes);
   }
   /// The sizes of an array behind the axes.
   std::vector<ValueId> rowOf(const Stmt& alloc) const {
     return {alloc.operands.begin() + static_cast<std::ptrdiff_t>(group_.axes), alloc.operands.end()};
   }
 
+  // --- loops
+  // ---------------------------------------------------------------------------------------------------------
   /// The loop over an axis, and those inside of it.
-  void axis(ForAttr attr) {
-    const bool isLast = around_.size() + 1 == group_.axes;
+  void axis(const ForAttr& attr) {
+    if (around_.size() + 1 == group_.axes) {
+      if (group_.sums.empty()) return strips({}, rowsEnd_, attr);
+      return withSums(group_.axes > 1 ? points() : attrOf(false));
+    }
     b_.carryLoop(
-        b_.integer(0), isLast ? strips_ : endOf(around_.size()), {},
+        b_.integer(0), endOf(around_.size()), {},
         [&](ValueId at, const std::vector<ValueId>& none) {
-          if (isLast) {
-            strip(at);
-            return none;
-          }
           around_.push_back(at);
-          ForAttr points;
-          points.mark = MarkKind::Points;
-          axis(points);
+          axis(points());
           return none;
         },
         attr);
   }
 
-  void strip(ValueId at) {
-    first_ = b_.arith(OpKind::Mul, at, rowCount_);
-    const ValueId behind =
-        b_.arith(OpKind::Min, endOf(around_.size()), b_.arith(OpKind::Add, first_, rowCount_));
-    std::vector<ValueId> blocks;
-    for (const RowArray* array : arrays_) {
-      const Stmt alloc = fn_.stmts[array->alloc];
-      std::vector<ValueId> sizes = rowOf(alloc);
-      sizes.insert(sizes.begin(), rowCount_);
-      blocks.push_back(b_.value(StmtKind::AllocArray, sizes, dataType, alloc.as<AllocAttr>()));
-    }
+  /// Rows up to one, strip by strip: from the first on, if none is given.
+  void strips(ValueId first, ValueId end, const ForAttr& attr) {
+    const ValueId count =
+        b_.arith(OpKind::Max, first.valid() ? b_.arith(OpKind::Sub, end, first) : end, b_.integer(0));
+    b_.carryLoop(
+        b_.integer(0), parts(count, rowCount_), {},
+        [&](ValueId at, const std::vector<ValueId>& none) {
+          const ValueId past = b_.arith(OpKind::Mul, at, rowCount_);
+          const ValueId begun = first.valid() ? b_.arith(OpKind::Add, first, past) : past;
+          strip(begun, b_.arith(OpKind::Min, end, b_.arith(OpKind::Add, begun, rowCount_)));
+          return none;
+        },
+        attr);
+  }
+  void strip(ValueId first, ValueId behind) {
+    const std::vector<StripBlock> blocks = allocate(arrays_, rowCount_);
     for (size_t k = 0; k < group_.sweeps.size(); ++k) {
+      if (group_.isSum(group_.sweeps[k])) continue;
       const StmtId loop = inside(sweepAt(k));
-      beginWithStrip(loop, sweepAt(k), blocks);
-      fn_.stmts[loop].operands = {first_, behind};
+      beginWithStrip(loop, sweepAt(k), blocks, first);
+      beginWithStrip(loop, sweepAt(k), summedBlocks_, summedFirst_);
+      fn_.stmts[loop].operands = {first, behind};
       fn_.regions[b_.current()].stmts.push_back(loop);
     }
-    for (ValueId block : blocks) b_.stmt(StmtKind::Drop, {block});
+    drop(blocks);
+  }
+  std::vector<StripBlock> allocate(const std::vector<const RowArray*>& arrays, ValueId count) {
+    std::vector<StripBlock> blocks;
+    for (const RowArray* array : arrays) {
+      const Stmt alloc = fn_.stmts[array->alloc];
+      std::vector<ValueId> sizes = rowOf(alloc);
+      sizes.insert(sizes.begin(), count);
+      blocks.push_back({array->array, b_.value(StmtKind::AllocArray, sizes, dataType, alloc.as<AllocAttr>()),
+                        group_.axes});
+    }
+    return blocks;
+  }
+  void drop(const std::vector<StripBlock>& blocks) {
+    for (const StripBlock& strip : blocks) b_.stmt(StmtKind::Drop, {strip.block});
   }
   /// The innermost of the loops over the axes becomes the one over the last axis, at these points of the
   /// others.
@@ -266,34 +206,100 @@ private:
     fn_.values[index].region = body;
     return loop;
   }
-
-  /// In the loop, arrays are these blocks, whose first row is that of the strip.
-  void beginWithStrip(StmtId loop, const RowSweep& sweep, const std::vector<ValueId>& blocks) {
+  /// In the loop, arrays are these blocks, whose first row is that one.
+  void beginWithStrip(StmtId loop, const RowSweep& sweep, const std::vector<StripBlock>& blocks,
+                      ValueId first) {
+    if (std::ranges::none_of(blocks, [&](auto& strip) { return sweep.memory.touches(strip.array); })) return;
     const RegionId body = fn_.stmts[loop].regions[0], front = b_.begin();
-    const ValueId row = b_.arith(OpKind::Sub, sweep.indices[around_.size()], first_);
+    const ValueId row = b_.arith(OpKind::Sub, sweep.indices[around_.size()], first);
     b_.end();
-    for (size_t k = 0; k < arrays_.size(); ++k)
-      if (sweep.memory.touches(arrays_[k]->array)) beginWithStrip(body, arrays_[k]->array, blocks[k], row);
+    for (const StripBlock& strip : blocks) useStrip(fn_, body, strip, row);
     splice(fn_, front, body, 0);
   }
-  void beginWithStrip(RegionId region, ValueId array, ValueId block, ValueId row) {
-    for (StmtId id : fn_.regions[region].stmts) {
-      Stmt& s = fn_.stmts[id];
-      if (!s.operands.empty() && s.operands[0] == array) {
-        s.operands[0] = block;
-        s.operands.erase(s.operands.begin() + 1,
-                         s.operands.begin() + 1 + 2 * static_cast<std::ptrdiff_t>(around_.size()));
-        s.operands[1] = row;
-      }
-      for (RegionId r : s.regions) beginWithStrip(r, array, block, row);
+
+  // --- sums
+  // ---------------------------------------------------------------------------------------------------------
+  /// Of blocks of terms, each of some rows of which first the strips are done and then the turns of all sums.
+  void withSums(const ForAttr& attr) {
+    std::vector<StripSum> sums;
+    int64_t blockRows = 0;
+    for (size_t k : group_.sums) {
+      sums.emplace_back(b_, rows_.sweeps()[k], around_);
+      blockRows = std::max(blockRows, rows_.sweeps()[k].sum->blockRows);
     }
+    summedBlocks_ = allocate(summed_, summedCount_);
+    const ValueId zero = b_.integer(0);
+    const uint64_t* known = asConstant(fn_, rowsEnd_);
+    if (blockRows == 0 || (known && *known <= static_cast<uint64_t>(blockRows)))
+      turns(sums, {zero, rowsEnd_, zero, b_.boolean(true)}, attr);
+    else
+      blocksOfTerms(sums, b_.integer(blockRows), attr);
+    drop(summedBlocks_);
+  }
+  /// Rows whose terms are a block.
+  struct Terms {
+    ValueId first, end, block;
+    ValueId isAll; ///< whether there is no other
+  };
+  void blocksOfTerms(std::vector<StripSum>& sums, ValueId size, const ForAttr& attr) {
+    const ValueId zero = b_.integer(0);
+    const ValueId isAll = b_.compare(CmpKind::Le, rowsEnd_, size);
+    std::vector<ValueId> totals;
+    for (StripSum& sum : sums) totals.push_back(sum.isOverBlocks() ? totalsOf(sum, isAll) : ValueId());
+    b_.carryLoop(zero, atLeastOne(parts(rowsEnd_, size)), {},
+                 [&](ValueId block, const std::vector<ValueId>& none) {
+                   const ValueId first = b_.arith(OpKind::Mul, block, size);
+                   const ValueId end = b_.arith(OpKind::Min, rowsEnd_, b_.arith(OpKind::Add, first, size));
+                   turns(sums, {first, end, block, isAll}, attr);
+                   const RegionId one = b_.begin();
+                   b_.end();
+                   const RegionId several = b_.begin();
+                   const ValueId isFirst = b_.compare(CmpKind::Eq, block, zero);
+                   for (size_t k = 0; k < sums.size(); ++k)
+                     if (totals[k].valid()) sums[k].addBlock(block, isFirst, totals[k]);
+                   b_.end();
+                   b_.stmt(StmtKind::If, {isAll}, {}, {}, {one, several});
+                   return none;
+                 });
+    for (ValueId v : totals)
+      if (v.valid()) b_.stmt(StmtKind::Drop, {v});
+  }
+  ValueId totalsOf(const StripSum& sum, ValueId isAll) {
+    std::vector<ValueId> sizes = sum.extents();
+    if (sizes.empty()) sizes.push_back(b_.integer(1));
+    sizes[0] = b_.select(isAll, b_.integer(0), sizes[0]);
+    const TypeKind kind = sum.kind();
+    return b_.value(StmtKind::AllocArray, sizes, dataType,
+                    AllocAttr{module_.core.types.scalar(kind), bytesOf(scalarType(kind)), false});
+  }
+  void turns(std::vector<StripSum>& sums, const Terms& terms, const ForAttr& attr) {
+    const ValueId count = parts(b_.arith(OpKind::Sub, terms.end, terms.first), summedCount_);
+    b_.carryLoop(b_.integer(0), atLeastOne(count), {}, [&](ValueId turn, const std::vector<ValueId>& none) {
+      const ValueId first = b_.arith(OpKind::Add, terms.first, b_.arith(OpKind::Mul, turn, summedCount_));
+      const ValueId end = b_.arith(OpKind::Min, terms.end, b_.arith(OpKind::Add, first, summedCount_));
+      summedFirst_ = first;
+      strips(first, end, attr);
+      const ValueId zero = b_.integer(0), isLast = b_.compare(CmpKind::Eq, end, rowsEnd_);
+      const SumStrip strip{first,
+                           b_.arith(OpKind::Sub, end, first),
+                           {b_.compare(CmpKind::Eq, first, terms.first), b_.both(terms.isAll, isLast)},
+                           {b_.compare(CmpKind::Eq, first, zero), isLast},
+                           terms.block,
+                           b_.compare(CmpKind::Gt, rowsEnd_, zero)};
+      for (StripSum& sum : sums) sum.write(strip, summedBlocks_);
+      return none;
+    });
   }
 
   /// The joined loop stands in place of the last one.
   void put(RegionId made, RegionId home, const LateStatements& late) {
     std::unordered_set<StmtId> gone;
-    for (size_t k : group_.sweeps) gone.insert(rows_.sweeps()[k].loop());
-    for (const RowArray* array : arrays_) gone.insert({array->alloc, array->drop});
+    for (size_t k : group_.sweeps) {
+      gone.insert(rows_.sweeps()[k].loop());
+      fn_.stmts[rows_.sweeps()[k].loop()].as<ForAttr>().mark = MarkKind::Points; // no kernel of its own
+    }
+    for (const std::vector<const RowArray*>& arrays : {arrays_, summed_})
+      for (const RowArray* array : arrays) gone.insert({array->alloc, array->drop});
     const StmtId last = sweepAt(group_.sweeps.size() - 1).loop();
     const std::vector<StmtId> before = std::exchange(fn_.regions[home].stmts, {});
     std::vector<StmtId> all, behind;
@@ -309,35 +315,50 @@ private:
     splice(fn_, made, home, place);
   }
 
+  const Module& module_;
   Function& fn_;
   Builder b_;
   const RowSweeps& rows_;
-  const Group& group_;
-  std::vector<const RowArray*> arrays_;
-  ValueId rowCount_, strips_;   ///< of a strip; of the last axis
-  std::vector<ValueId> around_; ///< indices of the other axes
-  ValueId first_;               ///< row of the strip
+  const StripGroup& group_;
+  const StripSizes& sizes_;
+  std::vector<const RowArray*> arrays_, summed_; ///< as large as a strip; as what sums take at a time
+  ValueId rowsEnd_, rowCount_, summedCount_;     ///< of all; of a strip; of what sums take at a time
+  std::vector<ValueId> around_;                  ///< indices of the other axes
+  std::vector<StripBlock> summedBlocks_;
+  ValueId summedFirst_; ///< the first row in these
 };
 
 /// Whether any sweeps of the region were joined.
-bool joinIn(const Module& module, Function& fn, const LocalBlocks& blocks, RegionId home) {
-  RowSweeps rows(module, fn, blocks, home);
-  if (rows.sweeps().size() < 2) return false;
-  const std::vector<RowArray> arrays = rows.arraysAbove(stripBytes);
-  if (arrays.empty()) return false;
-  bool any = false;
-  for (const Group& group : Grouper(fn, rows, arrays).groups()) {
-    const LateStatements late(fn, rows, group, home);
-    if (!late.mayJoin()) continue;
-    Joiner(fn, rows, group, arrays).run(home, late);
-    any = true;
+bool joinIn(const Module& module, Function& fn, const LocalBlocks& blocks, RegionId home,
+            const StripSizes& sizes) {
+  std::unordered_set<size_t> mayNotSum;
+  for (size_t before = 0;; before = mayNotSum.size()) {
+    RowSweeps rows(module, fn, blocks, home,
+                   {static_cast<uint64_t>(sizes.stripBytes), static_cast<uint64_t>(sizes.summedBytes)},
+                   mayNotSum);
+    if (rows.sweeps().size() < 2) return false;
+    const std::vector<RowArray> arrays = rows.arrays();
+    if (arrays.empty()) return false;
+    const std::vector<StripGroup> groups = stripGroups(fn, rows, arrays, mayNotSum);
+    for (const StripGroup& group : groups)
+      if (!group.sums.empty() && !LateStatements(fn, rows, group, home).mayJoin())
+        mayNotSum.insert(group.sums.begin(), group.sums.end());
+    if (mayNotSum.size() > before) continue;
+    bool any = false;
+    for (const StripGroup& group : groups) {
+      const LateStatements late(fn, rows, group, home);
+      if (!late.mayJoin()) continue;
+      Joiner(module, fn, rows, group, arrays, sizes).run(home, late);
+      any = true;
+    }
+    return any;
   }
-  return any;
 }
 
 class RegionWalk {
 public:
-  RegionWalk(const Module& module, Function& fn) : module_(module), fn_(fn) {}
+  RegionWalk(const Module& module, Function& fn, const StripSizes& sizes)
+      : module_(module), fn_(fn), sizes_(sizes) {}
 
   void run(RegionId region) {
     const std::vector<StmtId> stmts = fn_.regions[region].stmts;
@@ -347,7 +368,7 @@ public:
     }
     if (!mayHold(region)) return;
     if (!blocks_) blocks_.emplace(module_, fn_);
-    if (joinIn(module_, fn_, *blocks_, region)) blocks_.reset(); // statements moved
+    if (joinIn(module_, fn_, *blocks_, region, sizes_)) blocks_.reset(); // statements moved
   }
 
 private:
@@ -364,11 +385,14 @@ private:
 
   const Module& module_;
   Function& fn_;
+  const StripSizes& sizes_;
   std::optional<LocalBlocks> blocks_;
 };
 
 } // namespace
 
-void joinStrips(const Module& module, Function& fn) { RegionWalk(module, fn).run(fn.body); }
+void joinStrips(const Module& module, Function& fn, const StripSizes& sizes) {
+  RegionWalk(module, fn, sizes).run(fn.body);
+}
 
 } // namespace melix::loops

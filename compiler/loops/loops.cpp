@@ -10,7 +10,6 @@
 #include "loops/hoist_quotients.h"
 #include "loops/hoist_rows.h"
 #include "loops/jam_rows.h"
-#include "loops/join_strips.h"
 #include "loops/lower.h"
 #include "loops/mark_points.h"
 #include "loops/merge_kernels.h"
@@ -111,6 +110,10 @@ void whole(Module& module, const Options&) {
   pass(module);
 }
 
+void joinAllStrips(Module& module, const Options& options) {
+  for (Function& fn : module.functions) joinStrips(module, fn, options.strips);
+}
+
 void outlineAllKernels(Module& module, const Options&) {
   auto count = static_cast<uint32_t>(module.functions.size());
   for (uint32_t f = 0; f < count; ++f) outlineKernels(module, FunctionId(f));
@@ -142,7 +145,7 @@ constexpr Pass passes[] = {
     {"prove_unique", whole<proveUnique>, true},
     {"place_results", whole<placeResults>, true},
     {"mark_closed", whole<markClosed>, true},
-    {"join_strips", each<joinStrips>, true, schedules},
+    {"join_strips", joinAllStrips, true, schedules},
     {"outline_kernels", outlineAllKernels, true, onPool},
     {"merge_kernels", whole<mergeKernels>, true, onPool},
     {"place_in_scratch", whole<placeInScratch>, true, schedules},

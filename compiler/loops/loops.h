@@ -2,6 +2,7 @@
 // The stage: optimised Core in, Loops out.
 
 #include "loops/ir.h"
+#include "loops/join_strips.h"
 #include "loops/machine.h"
 
 #include <functional>
@@ -11,7 +12,8 @@ namespace melix::loops {
 struct Options {
   bool parallel = true;             ///< nests on the pool
   const Machine* machine = nullptr; ///< that loops are scheduled for; none: as they are
-  bool verify = false;              ///< look at the module after every pass
+  StripSizes strips;
+  bool verify = false; ///< look at the module after every pass
   /// Told of the module after every pass, `lower` first.
   std::function<void(const Module&, const char* pass)> afterPass;
 };

@@ -54,8 +54,9 @@ bool RowSweep::areOutermost(size_t count) const {
                      [count](size_t loop) { return loop < count; });
 }
 
-RowSweeps::RowSweeps(const Module& module, const Function& fn, const LocalBlocks& blocks, RegionId home)
-    : module_(module), fn_(fn), blocks_(blocks), home_(home) {
+RowSweeps::RowSweeps(const Module& module, const Function& fn, const LocalBlocks& blocks, RegionId home,
+                     Least least, const std::unordered_set<size_t>& mayNotSum)
+    : module_(module), fn_(fn), blocks_(blocks), home_(home), least_(least), mayNotSum_(mayNotSum) {
   size_t opaque = 0;
   for (StmtId id : fn.regions[home].stmts) {
     const Stmt& s = fn.stmts[id];
@@ -129,6 +130,7 @@ RowSweep RowSweeps::sweepOf(StmtId loop) const {
     out.loops.push_back(at);
     out.indices.push_back(fn_.regions[fn_.stmts[at].regions[0]].params[0]);
   }
+  out.sum = findRowSum(fn_, fn_.stmts[out.loops.back()].regions[0]);
   out.memory = memoryOf(fn_, fn_.stmts[loop]);
   return out;
 }
@@ -149,20 +151,33 @@ bool RowSweeps::isInside(ValueId v) const {
 // --- arrays of rows
 // ----------------------------------------------------------------------------------------------------------
 
-std::vector<RowArray> RowSweeps::arraysAbove(uint64_t bytes) {
+std::vector<RowArray> RowSweeps::arrays() {
   std::vector<RowArray> out;
   for (StmtId id : fn_.regions[home_].stmts)
-    if (std::optional<RowArray> array = arrayOf(id, bytes)) out.push_back(std::move(*array));
+    if (std::optional<RowArray> array = arrayOf(id)) out.push_back(std::move(*array));
   for (RowSweep& sweep : sweeps_) orderAxes(sweep, out);
-  std::erase_if(out, [this](const RowArray& array) {
-    return !std::ranges::all_of(array.sweeps, [&](size_t k) {
-      return rowAxes(sweeps_[k], array.array) > 0 && sameEnds(k, array.sweeps[0], 0);
-    });
-  });
+  std::erase_if(out, [&](const RowArray& array) { return !isByRows(array); });
+  // what such sums make is there behind all rows
+  const std::unordered_set<size_t> sums = sumsOver(out);
+  std::erase_if(out, [&](const RowArray& array) { return sums.contains(array.sweeps[0]); });
   return out;
 }
+bool RowSweeps::isByRows(const RowArray& array) const {
+  return rowAxes(sweeps_[array.sweeps[0]], array.array) > 0 &&
+         std::ranges::all_of(array.sweeps, [&](size_t k) {
+           if (rowAxes(sweeps_[k], array.array) > 0) return sameEnds(k, array.sweeps[0], 0);
+           return summedAxis(k, array.array) == 0 && areSame(sweeps_[k].sum->rows, endOf(array.sweeps[0], 0));
+         });
+}
+std::unordered_set<size_t> RowSweeps::sumsOver(const std::vector<RowArray>& arrays) const {
+  std::unordered_set<size_t> sums;
+  for (const RowArray& array : arrays)
+    for (size_t k : array.sweeps)
+      if (summedAxis(k, array.array)) sums.insert(k);
+  return sums;
+}
 
-std::optional<RowArray> RowSweeps::arrayOf(StmtId alloc, uint64_t bytes) const {
+std::optional<RowArray> RowSweeps::arrayOf(StmtId alloc) const {
   const Stmt& s = fn_.stmts[alloc];
   if (s.kind != StmtKind::AllocArray || s.operands.size() < 2 || s.as<AllocAttr>().zeroed)
     return std::nullopt;
@@ -175,14 +190,17 @@ std::optional<RowArray> RowSweeps::arrayOf(StmtId alloc, uint64_t bytes) const {
     if (sweeps_[k].memory.touches(out.array)) out.sweeps.push_back(k);
   if (out.sweeps.size() < 2 || opaqueBefore_[out.sweeps[0]] != opaqueBefore_[out.sweeps.back()])
     return std::nullopt;
-  if (isSmall(s, bytes) || !isUsedBySweepsAlone(out)) return std::nullopt;
-  auto mayBeByRows = [&](size_t k) { return !leadingAxes(sweeps_[k], out.array).empty(); };
+  if (isSmall(s, 0, least_.bytes) || !isUsedBySweepsAlone(out)) return std::nullopt;
+  auto mayBeByRows = [&](size_t k) {
+    return !leadingAxes(sweeps_[k], out.array).empty() || summedAxis(k, out.array) == 0;
+  };
   const bool isMade = sweeps_[out.sweeps[0]].memory.writes.contains(out.array);
   return isMade && std::ranges::all_of(out.sweeps, mayBeByRows) ? std::optional(out) : std::nullopt;
 }
-bool RowSweeps::isSmall(const Stmt& alloc, uint64_t most) const {
+/// Of an array, or of what there is of it at a point of the first axes.
+bool RowSweeps::isSmall(const Stmt& alloc, size_t axes, uint64_t most) const {
   uint64_t bytes = alloc.as<AllocAttr>().bytes;
-  for (ValueId d : alloc.operands) {
+  for (ValueId d : std::span(alloc.operands).subspan(axes)) {
     const uint64_t* known = asConstant(fn_, d);
     if (!known || *known > most) return false;
     bytes *= *known;
@@ -255,16 +273,43 @@ size_t RowSweeps::rowAxesIn(RegionId region, const RowSweep& sweep, ValueId arra
 }
 size_t RowSweeps::rowAxesOf(const Stmt& access, const RowSweep& sweep) const {
   if (access.kind != StmtKind::Load && access.kind != StmtKind::Store) return 0;
-  const std::vector<ValueId>& sizes = fn_.stmts[sizes_.at(access.operands[0])].operands;
   size_t axes = 0;
-  for (; axes < std::min(sweep.indices.size(), sizes.size()) && 2 * axes + 2 < access.operands.size();
-       ++axes) {
-    if (access.operands[2 * axes + 1] != sweep.indices[axes]) break;
-    if (factorsOf(std::span(&access.operands[2 * axes + 2], 1)) !=
-        factorsOf(std::span(sizes).subspan(axes + 1)))
-      break;
-  }
+  while (axes < sweep.indices.size() && isAxis(access, axes, sweep.indices[axes])) ++axes;
   return axes;
+}
+/// Whether an access counts rows over an axis by an index.
+bool RowSweeps::isAxis(const Stmt& access, size_t axis, ValueId index) const {
+  const std::vector<ValueId>& sizes = fn_.stmts[sizes_.at(access.operands[0])].operands;
+  return axis < sizes.size() && 2 * axis + 2 < access.operands.size() &&
+         access.operands[2 * axis + 1] == index &&
+         factorsOf(std::span(&access.operands[2 * axis + 2], 1)) ==
+             factorsOf(std::span(sizes).subspan(axis + 1));
+}
+
+std::optional<size_t> RowSweeps::summedAxis(size_t k, ValueId array) const {
+  const RowSweep& sweep = sweeps_[k];
+  const auto alloc = sizes_.find(array);
+  std::optional<size_t> axis;
+  if (mayNotSum_.contains(k) || !sweep.sum || alloc == sizes_.end() ||
+      !loadsSummed(fn_.stmts[sweep.loop()].regions[0], sweep, array, axis) || !axis)
+    return std::nullopt;
+  const Stmt& s = fn_.stmts[alloc->second];
+  const bool isOfNumbers = *axis + 2 > s.operands.size(); // which are not rows
+  return isOfNumbers || isSmall(s, *axis, least_.summed) ? std::nullopt : axis;
+}
+bool RowSweeps::loadsSummed(RegionId region, const RowSweep& sweep, ValueId array,
+                            std::optional<size_t>& axis) const {
+  const ValueId turn = fn_.regions[fn_.stmts[sweep.sum->chain].regions[0]].params[0];
+  return std::ranges::all_of(fn_.regions[region].stmts, [&](StmtId id) {
+    const Stmt& s = fn_.stmts[id];
+    if (std::ranges::find(s.operands, array) != s.operands.end()) {
+      if (s.kind != StmtKind::Load) return false;
+      const size_t own = rowAxesOf(s, sweep);
+      if ((axis && *axis != own) || !isAxis(s, own, turn)) return false;
+      axis = own;
+    }
+    return std::ranges::all_of(s.regions, [&](RegionId r) { return loadsSummed(r, sweep, array, axis); });
+  });
 }
 
 RowSweeps::Factors RowSweeps::factorsOf(std::span<const ValueId> sizes) const {
@@ -288,7 +333,10 @@ void RowSweeps::addFactors(ValueId v, Factors& factors) const {
 }
 
 bool RowSweeps::sameEnds(size_t a, size_t b, size_t axis) const {
-  const ValueId end = extentOf(endOf(a, axis)), other = extentOf(endOf(b, axis));
+  return areSame(endOf(a, axis), endOf(b, axis));
+}
+bool RowSweeps::areSame(ValueId end, ValueId other) const {
+  end = extentOf(end), other = extentOf(other);
   const uint64_t *x = asConstant(fn_, end), *y = asConstant(fn_, other);
   return end == other || (x && y && *x == *y);
 }

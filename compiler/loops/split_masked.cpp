@@ -154,19 +154,29 @@ private:
     return yieldsOf(fn_.stmts[branch].regions[1])[static_cast<size_t>(at - results.begin())];
   }
 
-  /// Whether what a sum carries, and only sums are added to, was +0 in front of all loops over it: it is
-  /// never -0 then, which a sum is only if both its sides are.
+  /// Whether what a sum carries, and only sums are added to, was +0 in front of all loops over it, or a sum
+  /// with +0: it is never -0 then, which a sum is only if both its sides are.
   bool beginsAtZero(size_t level, ValueId carried) const {
     const Stmt& loop = fn_.stmts[found_.sums[level]];
     const std::optional<size_t> at = carryOf(loop, carried);
     if (!at) return false;
     const ValueId begun = loop.operands[*at + 2];
-    if (const uint64_t* known = asConstant(fn_, begun)) return *known == 0;
+    if (isZero(begun) || isAddedToZero(begun)) return true;
     if (level == 0) return false;
     const Stmt& outer = fn_.stmts[found_.sums[level - 1]];
     const std::optional<size_t> around = carryOf(outer, begun);
     return around && yieldsOf(outer.regions[0])[*around] == loop.results[*at] &&
            beginsAtZero(level - 1, begun);
+  }
+  bool isZero(ValueId v) const {
+    const uint64_t* known = asConstant(fn_, v);
+    return known && *known == 0;
+  }
+  bool isAddedToZero(ValueId v) const {
+    const StmtId def = fn_.values[v].def;
+    return def.valid() && fn_.stmts[def].kind == StmtKind::Scalar &&
+           fn_.stmts[def].as<ScalarAttr>().op == OpKind::Add &&
+           std::ranges::any_of(fn_.stmts[def].operands, [this](ValueId side) { return isZero(side); });
   }
   /// As which of its values a loop carries it.
   std::optional<size_t> carryOf(const Stmt& loop, ValueId carried) const {

@@ -31,6 +31,7 @@ void step(fuzz::Random& random) {
   if (std::getenv("MELIX_FUZZ_SHOW")) std::printf("%s", text.c_str()), std::fflush(stdout);
   fuzz::programs::RunOptions options;
   options.verify = random() % 8 == 0;
+  options.shortStrips = random() % 2 == 0;
   const fuzz::programs::Runs runs = fuzz::programs::runEveryWay(text, options);
   if (!runs.problem.empty()) fail(text, runs.problem);
   const fuzz::programs::Outcome& expected = runs.outcomes.front();

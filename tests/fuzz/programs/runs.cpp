@@ -121,6 +121,7 @@ private:
     if (!problem_.empty()) return;
     loops::Options loopOptions = codegen::loopOptions(options);
     loopOptions.verify = options_.verify;
+    if (options_.shortStrips) loopOptions.strips = {5, 1, 32, 32, 64, 7};
     loops::Result lowered = loops::fromCore(session_.module(), loopOptions);
     problem_ = lowered.error ? "not compiled: " + lowered.error->what : lowered.bug;
     if (!problem_.empty()) return;

@@ -23,6 +23,7 @@ struct RunOptions {
   bool earlyRounds = false; ///< and it rounds otherwise
   bool compiled = true;     ///< else only interpreted
   bool executable = false;  ///< make an executable and run it too
+  bool shortStrips = false; ///< of some rows, however few there are
   bool verify = false;      ///< verify Core after every pass
 };
 

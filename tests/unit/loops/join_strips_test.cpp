@@ -73,6 +73,58 @@ TEST(JoinStrips, NotWhereARowIsReadElsewhere) {
       << "used behind them";
 }
 
+/// A sweep over %n rows of %m, and a sum over these at each point %j, of %m: what it reads of the array, how
+/// the sum is cut, and what is stored of it.
+std::string summed(const std::string& read, const std::string& stored = "%c", const std::string& behind = "",
+                   const std::string& add = "fma %e, %h, %d") {
+  return textAfter("fn @f(%n: i64, %m: i64, %x: data, %y: data) -> data {\n"
+                   "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %nought = const 0.0 : f32\n"
+                   "  %s = alloc f32 %n, %m : data\n"
+                   "  for parallel %zero, %n { (%a)\n    for points %zero, %m { (%b)\n"
+                   "      %p = load %x[%a*%m + %b*%one] : f32\n      %q = mul %p, %p : f32\n"
+                   "      store %s[%a*%m + %b*%one] = %q\n      yield\n    }\n    yield\n  }\n"
+                   "  %r = alloc f32 %m : data\n  for parallel %zero, %m { (%j)\n"
+                   "    %c = for points %zero, %n, %nought : f32 { (%i, %d)\n"
+                   "      %e = load %s[" +
+                       read + "] : f32\n      %h = load %y[%i*%one] : f32\n      %g = " + add +
+                       " : f32\n      yield %g\n    }\n    %w = mul %c, %c : f32\n"
+                       "    store %r[%j*%one] = " +
+                       stored + "\n    yield\n  }\n" + behind + "  drop %s\n  yield %r\n}\n",
+                   [](Module& module) {
+                     for (Function& fn : module.functions) joinStrips(module, fn);
+                     EXPECT_EQ(verify(module, true), "");
+                   });
+}
+
+TEST(JoinStrips, ASumOverRowsGoesOnFromStripToStrip) {
+  const std::string text = summed("%i*%m + %j*%one");
+  EXPECT_EQ(count(text, "alloc f32 %n, %m"), 0U) << "some rows at a time: " << text;
+  EXPECT_EQ(count(text, "for parallel"), 2U) << "strips of these rows, and points of the sum: " << text;
+  EXPECT_EQ(count(text, "load %r["), 1U) << "what the sum came to: " << text;
+}
+
+TEST(JoinStrips, WhatIsMadeOfASumIsStoredOnceItIsWhole) {
+  const std::string text = summed("%i*%m + %j*%one", "%w");
+  EXPECT_EQ(count(text, "alloc f32 %n, %m"), 0U) << text;
+  EXPECT_EQ(count(text, "select"), 2U) << "where it begins, and ends: " << text;
+}
+
+TEST(JoinStrips, OfAdditionsTheSumIsSeenToBeNeverNegativeZero) {
+  const std::string text = summed("%i*%m + %j*%one", "%c", "", "add %e, %d");
+  EXPECT_EQ(count(text, "= add %"), 1U + count(summed("%i*%m + %j*%one"), "= add %") + 1U)
+      << "a turn, and in front of it: " << text;
+}
+
+TEST(JoinStrips, NotWhereASumIsOverColumnsOrIsNeededByTheRows) {
+  EXPECT_EQ(count(summed("%j*%m + %i*%one"), "alloc f32 %n, %m"), 1U) << "its own row";
+  EXPECT_EQ(count(summed("%i*%one + %j*%m"), "alloc f32 %n, %m"), 1U) << "other strides";
+  EXPECT_EQ(count(summed("%i*%m + %j*%one", "%c",
+                         "  %l = load %s[%zero*%one] : f32\n  store %y[%zero*%one] = %l\n"),
+                  "alloc f32 %n, %m"),
+            1U)
+      << "used behind them";
+}
+
 TEST(PlaceInScratch, AStripIsMemoryOfTheThread) {
   const std::string text =
       textAfter("chunk @f(%0: i64, %1: i64, %n: i64, %x: data, %y: data) {\n"
